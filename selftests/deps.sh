@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Install what building and testing srpol needs on Debian 12 (with
+# bookworm-security, where the 6.12 kernel lives). Nothing to install: return
+# at once, without touching apt.
+
+set -euo pipefail
+
+# package			why
+packages() {
+	sed -e 's/[[:space:]]*#.*//' -e '/^$/d' <<-EOF
+	gcc			# user space, kbuild
+	make
+	pkg-config
+	pahole			# BTF of the module
+	clang-19		# BPF programs
+	xz-utils		# unpacks linux-source
+	zstd			# unpacks vmlinuz
+	linux-headers-6.12-amd64	# module build, vmlinux with BTF
+	linux-image-6.12-amd64	# kernel and modules of the guest
+	linux-source-6.12	# libbpf 1.5, bpftool 7.5, ynl, checkpatch, kselftest.h
+	libelf-dev		# libbpf, bpftool
+	zlib1g-dev		# libbpf, bpftool
+	libcap-dev		# bpftool
+	libmnl-dev		# lib: generic netlink
+	libnl-3-dev		# daemon: rtnetlink caches
+	libnl-genl-3-dev
+	libnl-route-3-dev
+	libcap-ng-dev		# daemon: drops privileges
+	libcmocka-dev		# unit tests
+	python3-yaml		# ynl
+	python3-jsonschema	# ynl validates specs
+	python3-scapy		# independent packet builder and decoder
+	qemu-system-x86		# the guest
+	busybox-static		# its initramfs
+	cpio
+	kmod
+	iproute2		# the fabric, rdma(8)
+	ethtool
+	procps
+	rdma-core		# rdma_rxe and the verbs stack in the guest
+	ibverbs-providers
+	ibverbs-utils
+	perftest		# ib_write_bw, ib_send_bw
+	rdmacm-utils		# rping
+	iperf3			# TCP with GSO
+	tcpdump
+	tshark			# independent decoder, and dumpcap
+	jq
+	sparse			# make C=1
+	shellcheck
+	EOF
+}
+
+die() {
+	echo "deps: $*" >&2
+	exit 1
+}
+
+missing() {
+	local installed
+
+	# dpkg-query fails when it does not know one of them: that is the
+	# question, not an error.
+	installed=$(packages | xargs dpkg-query -W \
+		-f '${db:Status-Status} ${Package}\n' 2>/dev/null || :)
+	packages | while read -r package; do
+		grep -qxF "installed $package" <<<"$installed" ||
+			echo "$package"
+	done
+}
+
+command -v dpkg-query >/dev/null ||
+	die "not a Debian system; install these by hand: $(packages | xargs)"
+
+mapfile -t want < <(missing)
+[ ${#want[@]} -gt 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+	command -v sudo >/dev/null || die "not root and no sudo; as root run:" \
+		"apt-get install --no-install-recommends ${want[*]}"
+	as_root=(sudo)
+fi
+
+apt_get() {
+	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+		apt-get -q -y -o Dpkg::Use-Pty=0 "$@"
+}
+
+install() {
+	apt_get install --no-install-recommends "${want[@]}"
+}
+
+echo "deps: installing ${want[*]}"
+
+# The package lists may be absent (a container), or so old that they name
+# versions the mirror has dropped: both are cured by an update.
+if ! apt-get -s -qq install "${want[@]}" >/dev/null 2>&1; then
+	apt_get update
+	install || die "apt-get could not install: ${want[*]}" \
+		"(is bookworm-security in /etc/apt/sources.list?)"
+else
+	install || { apt_get update && install; } ||
+		die "apt-get could not install: ${want[*]}"
+fi
+
+mapfile -t want < <(missing)
+[ ${#want[@]} -eq 0 ] || die "still not installed: ${want[*]}"
