@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The data-plane interface of srpol: what the module tells whoever moves the
+ * packets. Included by the module and by the eBPF implementation alike, so it
+ * uses fixed-width types only and contains no kernel headers of its own.
+ *
+ * DOC: contract
+ *
+ * The module owns all configuration and calls these methods to materialise it.
+ * An implementation is registered per network namespace (struct_ops link made
+ * by a task in that namespace). On registration the module calls @reset and
+ * then replays everything it has; afterwards every change is pushed before the
+ * system call that made it returns.
+ *
+ * A method returns 0 or a negative errno. -ENOSPC means a table is full; the
+ * module turns it into an extack message that names the table and its size.
+ * After an error the implementation must hold what it held before the call.
+ *
+ * Ids (@id, @row, @slot, nexthop) are dense, start at 1 (0 means "none") and
+ * stay below the limit the implementation declares. The caller guarantees
+ * that an id whose object was removed is not used again, and that a bucket row
+ * or class slot in use is not written, before an RCU grace period has passed;
+ * likewise it never replaces the same path, policy or config twice within one
+ * grace period. So an implementation may keep two copies of each and switch
+ * with one store.
+ *
+ * @path_state and @nexthop_set may be called from softirq; all others are
+ * called from process context, one at a time.
+ */
+#ifndef _SRPOL_DP_H
+#define _SRPOL_DP_H
+
+#define SRPOL_SEGS_MAX		16	/* SIDs in one segment list */
+#define SRPOL_REWRITE_MAX	320	/* Ethernet 14 + IPv6 40 + SRH 8 + 16*16 */
+#define SRPOL_ROW_BUCKETS	128	/* buckets in one bucket row */
+#define SRPOL_BUCKETS_MAX	1024	/* buckets of one policy */
+#define SRPOL_OPCODES		256	/* BTH opcodes */
+
+/* Which packet fields, beside the flow's own, decide how it is classified. */
+#define SRPOL_KEY_OPCODE	(1u << 0)
+#define SRPOL_KEY_MARK		(1u << 1)
+#define SRPOL_KEY_DSCP		(1u << 2)
+#define SRPOL_KEY_DEV		(1u << 3)
+#define SRPOL_KEY_PKEY		(1u << 4)
+
+/* Which fields of struct srpol_dp_class a packet must agree with. */
+#define SRPOL_MATCH_DEV		(1u << 0)
+#define SRPOL_MATCH_MARK	(1u << 1)
+#define SRPOL_MATCH_SRC		(1u << 2)
+#define SRPOL_MATCH_DST		(1u << 3)
+#define SRPOL_MATCH_PROTO	(1u << 4)
+#define SRPOL_MATCH_SPORT	(1u << 5)
+#define SRPOL_MATCH_DPORT	(1u << 6)
+#define SRPOL_MATCH_QP		(1u << 7)
+#define SRPOL_MATCH_OPCODE	(1u << 8)
+#define SRPOL_MATCH_DSCP	(1u << 9)
+#define SRPOL_MATCH_PKEY	(1u << 10)
+
+/**
+ * struct srpol_dp_config - global settings of one namespace
+ * @flow_label: enum srpol_flow_label: how the outer flow label is made
+ * @dscp_mode: enum srpol_dscp_mode: outer DSCP copied from inside or fixed
+ * @dscp: outer DSCP (0..63) when @dscp_mode is pipe
+ * @icmp_errors: non-zero: answer too-big packets with Packet Too Big /
+ *	Fragmentation Needed
+ */
+struct srpol_dp_config {
+	__u8 flow_label;
+	__u8 dscp_mode;
+	__u8 dscp;
+	__u8 icmp_errors;
+	__u32 reserved;
+};
+
+/**
+ * struct srpol_dp_nexthop - an egress device and the neighbour behind it
+ * @id: dense id
+ * @ifindex: egress device
+ * @up: non-zero while device and neighbour can forward; a path over a
+ *	next hop that is not up is dead, whatever its own state
+ */
+struct srpol_dp_nexthop {
+	__u32 id;
+	__u32 ifindex;
+	__u32 up;
+};
+
+/**
+ * struct srpol_dp_path - a segment list compiled for forwarding
+ * @id: dense id, also the index of the path's counters
+ * @nexthop: id of the next hop
+ * @up: non-zero if the path may be used
+ * @mtu: MTU of the egress device, bytes, outer header included
+ * @encap_len: bytes of outer IPv6 and SRH in @rewrite
+ * @rewrite: Ethernet header (14) and @encap_len bytes of outer headers in
+ *	network order, complete but for payload length, traffic class, flow
+ *	label and the next header that names the inner packet
+ * @nh_off: offset in @rewrite of the byte that names the inner protocol
+ *	(IPv6 next header or SRH next header): 4 or 41
+ */
+struct srpol_dp_path {
+	__u32 id;
+	__u32 nexthop;
+	__u32 up;
+	__u32 mtu;
+	__u16 encap_len;
+	__u16 nh_off;
+	__u32 reserved;
+	__u8 rewrite[SRPOL_REWRITE_MAX];
+};
+
+/**
+ * struct srpol_dp_row - SRPOL_ROW_BUCKETS consecutive buckets
+ * @row: dense row number; a policy of n buckets uses n / SRPOL_ROW_BUCKETS
+ *	consecutive rows
+ * @path: path id of each bucket
+ */
+struct srpol_dp_row {
+	__u32 row;
+	__u32 path[SRPOL_ROW_BUCKETS];
+};
+
+/**
+ * struct srpol_dp_policy - a policy as the data plane sees it
+ * @id: dense id, also the index of the policy's counters
+ * @color: RFC 9256 color
+ * @endpoint: RFC 9256 endpoint, IPv4 as v4-mapped, :: for the null endpoint
+ * @row: first bucket row of the live table
+ * @n_buckets: size of the table, a power of two, or 0: no usable path
+ * @mode: enum srpol_lb_mode
+ * @on_fail: enum srpol_on_fail: what to do when no path is alive
+ * @backup: policy to try when this one has no live path, 0 none
+ */
+struct srpol_dp_policy {
+	__u32 id;
+	__u32 color;
+	__u8 endpoint[16];
+	__u32 row;
+	__u32 n_buckets;
+	__u32 mode;
+	__u32 on_fail;
+	__u32 backup;
+};
+
+/**
+ * struct srpol_dp_class - one classifier rule
+ * @slot: dense slot the rule is stored in
+ * @id: index of the rule's counters
+ * @priority: lower is looked at first (the order table carries the order)
+ * @match: SRPOL_MATCH_* bits; a field without its bit is not looked at
+ * @color: color the flow gets, 0 for bypass (leave the packet alone)
+ * @ifindex: egress device
+ * @mark: value of (skb mark & @mark_mask)
+ * @mark_mask: see @mark
+ * @src: inner source, v4-mapped for IPv4, bits outside @src_mask are 0
+ * @src_mask: see @src
+ * @dst: inner destination, likewise
+ * @dst_mask: see @dst
+ * @sport: UDP/TCP source port range, host order, inclusive
+ * @dport: UDP/TCP destination port range
+ * @qp: destination QP range
+ * @opcodes: bitmap of BTH opcodes, bit n of word n / 64
+ * @pkey: BTH partition key
+ * @proto: inner transport protocol
+ * @dscp: inner DSCP, 0..63
+ */
+struct srpol_dp_class {
+	__u32 slot;
+	__u32 id;
+	__u32 priority;
+	__u32 match;
+	__u32 color;
+	__u32 ifindex;
+	__u32 mark;
+	__u32 mark_mask;
+	__u8 src[16];
+	__u8 src_mask[16];
+	__u8 dst[16];
+	__u8 dst_mask[16];
+	__u16 sport[2];
+	__u16 dport[2];
+	__u32 qp[2];
+	__u64 opcodes[SRPOL_OPCODES / 64];
+	__u16 pkey;
+	__u8 proto;
+	__u8 dscp;
+	__u32 reserved;
+};
+
+/**
+ * struct srpol_dp_class_table - the order in which rules are tried
+ * @n: number of rules
+ * @key: SRPOL_KEY_* bits: what any rule looks at beside addresses, ports and
+ *	QP, and so must be part of a flow's identity
+ * @opclass: for each opcode the number of its equivalence class under the
+ *	present rules (all 0 when no rule looks at opcodes)
+ * @slot: kernel pointer to @n rule slots in order of priority
+ */
+struct srpol_dp_class_table {
+	__u32 n;
+	__u32 key;
+	__u8 opclass[SRPOL_OPCODES];
+	const __u32 *slot;
+};
+
+/**
+ * struct srpol_dp_endpoint - inner destination prefix to policy endpoint
+ * @prefix: v4-mapped for IPv4, host bits 0
+ * @prefix_len: 0..128, IPv4 as 96 + length
+ * @endpoint: RFC 9256 endpoint
+ */
+struct srpol_dp_endpoint {
+	__u8 prefix[16];
+	__u32 prefix_len;
+	__u8 endpoint[16];
+};
+
+/**
+ * struct srpol_dp_sid - a local SID
+ * @id: dense id, also the index of the SID's counters
+ * @sid: the SID
+ * @behavior: enum srpol_behavior (IANA code point)
+ */
+struct srpol_dp_sid {
+	__u32 id;
+	__u8 sid[16];
+	__u32 behavior;
+};
+
+/**
+ * struct srpol_dp_dev - a device srpol is attached to
+ * @ifindex: the device
+ * @role: enum srpol_dev_role
+ */
+struct srpol_dp_dev {
+	__u32 ifindex;
+	__u32 role;
+};
+
+/**
+ * struct srpol_dp_ops - methods and limits of a data plane
+ * @reset: forget everything; called first at registration
+ * @config_set: global settings
+ * @nexthop_set: create or change a next hop
+ * @nexthop_del: remove a next hop no path uses
+ * @path_set: create or replace a path
+ * @path_state: a path went up or down
+ * @path_del: remove a path no bucket uses
+ * @row_set: fill a bucket row that no live policy uses
+ * @policy_set: create or change a policy, switches its bucket table
+ * @policy_del: remove a policy
+ * @class_set: fill an unused rule slot
+ * @class_commit: switch to a new order of rules
+ * @endpoint_set: create or change an endpoint prefix
+ * @endpoint_del: remove an endpoint prefix
+ * @sid_set: create or change a local SID
+ * @sid_del: remove a local SID
+ * @dev_set: a device was attached
+ * @dev_del: a device was detached
+ * @epoch_set: flows classified under another epoch must be classified again;
+ *	called last in a change that alters what a flow is mapped to
+ * @max_paths: path ids are below this
+ * @max_nexthops: next hop ids are below this
+ * @max_policies: policy ids are below this
+ * @max_rows: bucket rows are below this
+ * @max_classes: rule slots are below twice this, rule ids below this
+ * @max_endpoints: number of endpoint prefixes
+ * @max_sids: SID ids are below this
+ * @max_devs: number of devices
+ * @name: name of the implementation
+ */
+struct srpol_dp_ops {
+	int (*reset)(void);
+	int (*config_set)(const struct srpol_dp_config *cfg);
+	int (*nexthop_set)(const struct srpol_dp_nexthop *nh);
+	int (*nexthop_del)(__u32 id);
+	int (*path_set)(const struct srpol_dp_path *path);
+	int (*path_state)(__u32 id, __u32 up);
+	int (*path_del)(__u32 id);
+	int (*row_set)(const struct srpol_dp_row *row);
+	int (*policy_set)(const struct srpol_dp_policy *policy);
+	int (*policy_del)(const struct srpol_dp_policy *policy);
+	int (*class_set)(const struct srpol_dp_class *rule);
+	int (*class_commit)(const struct srpol_dp_class_table *table);
+	int (*endpoint_set)(const struct srpol_dp_endpoint *ep);
+	int (*endpoint_del)(const struct srpol_dp_endpoint *ep);
+	int (*sid_set)(const struct srpol_dp_sid *sid);
+	int (*sid_del)(const struct srpol_dp_sid *sid);
+	int (*dev_set)(const struct srpol_dp_dev *dev);
+	int (*dev_del)(__u32 ifindex);
+	int (*epoch_set)(__u32 epoch);
+	__u32 max_paths;
+	__u32 max_nexthops;
+	__u32 max_policies;
+	__u32 max_rows;
+	__u32 max_classes;
+	__u32 max_endpoints;
+	__u32 max_sids;
+	__u32 max_devs;
+	char name[16];
+};
+
+#endif /* _SRPOL_DP_H */

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Do not edit directly, auto-generated from: */
+/*	Documentation/netlink/specs/srpol.yaml */
+/* YNL-GEN uapi header */
+
+#ifndef _UAPI_LINUX_SRPOL_H
+#define _UAPI_LINUX_SRPOL_H
+
+#define SRPOL_FAMILY_NAME	"srpol"
+#define SRPOL_FAMILY_VERSION	1
+
+#define SRPOL_NAME_MAX		31
+#define SRPOL_SIDS_MAX		16
+#define SRPOL_CANDIDATES_MAX	8
+#define SRPOL_LISTS_MAX		64
+
+/**
+ * enum srpol_origin - who created an object; the engine never touches static
+ *   ones
+ * @SRPOL_ORIGIN_STATIC: an operator or a configuration file
+ * @SRPOL_ORIGIN_ENGINE: the local SR engine
+ */
+enum srpol_origin {
+	SRPOL_ORIGIN_STATIC,
+	SRPOL_ORIGIN_ENGINE,
+};
+
+/**
+ * enum srpol_encap - form of the outer header
+ * @SRPOL_ENCAP_REDUCED: first SID in the destination address only, no SRH for
+ *   one SID
+ * @SRPOL_ENCAP_FULL: the SRH carries every SID
+ */
+enum srpol_encap {
+	SRPOL_ENCAP_REDUCED,
+	SRPOL_ENCAP_FULL,
+};
+
+/**
+ * enum srpol_path_state
+ * @SRPOL_PATH_STATE_UNRESOLVED: next hop not known yet; not forwarding
+ * @SRPOL_PATH_STATE_UP: can forward
+ * @SRPOL_PATH_STATE_DOWN: was or could be resolved, but can not forward
+ */
+enum srpol_path_state {
+	SRPOL_PATH_STATE_UNRESOLVED,
+	SRPOL_PATH_STATE_UP,
+	SRPOL_PATH_STATE_DOWN,
+};
+
+/**
+ * enum srpol_path_reason - why a path is not up
+ * @SRPOL_PATH_REASON_ADMIN_DOWN: taken out of service by configuration
+ * @SRPOL_PATH_REASON_NO_DEVICE: the egress device does not exist
+ * @SRPOL_PATH_REASON_DEVICE_DOWN: the egress device is down or has no carrier
+ * @SRPOL_PATH_REASON_DEVICE_TYPE: the egress device is not Ethernet
+ * @SRPOL_PATH_REASON_NO_ROUTE: no usable route to the first SID
+ * @SRPOL_PATH_REASON_NO_SOURCE: no outer source address is configured or can
+ *   be chosen
+ * @SRPOL_PATH_REASON_NEIGHBOUR_UNRESOLVED: the neighbour is being resolved
+ * @SRPOL_PATH_REASON_NEIGHBOUR_FAILED: the neighbour does not answer
+ * @SRPOL_PATH_REASON_UNREACHABLE_REPORTED: a node of the SR domain answered a
+ *   packet of this path with ICMPv6 Destination Unreachable; tried again after
+ *   the hold time
+ * @SRPOL_PATH_REASON_MTU_TOO_SMALL: less than 1280 bytes would be left for the
+ *   inner packet
+ */
+enum srpol_path_reason {
+	SRPOL_PATH_REASON_NONE,
+	SRPOL_PATH_REASON_ADMIN_DOWN,
+	SRPOL_PATH_REASON_NO_DEVICE,
+	SRPOL_PATH_REASON_DEVICE_DOWN,
+	SRPOL_PATH_REASON_DEVICE_TYPE,
+	SRPOL_PATH_REASON_NO_ROUTE,
+	SRPOL_PATH_REASON_NO_SOURCE,
+	SRPOL_PATH_REASON_NEIGHBOUR_UNRESOLVED,
+	SRPOL_PATH_REASON_NEIGHBOUR_FAILED,
+	SRPOL_PATH_REASON_UNREACHABLE_REPORTED,
+	SRPOL_PATH_REASON_MTU_TOO_SMALL,
+};
+
+/**
+ * enum srpol_lb_mode - how a policy spreads flows over its segment lists
+ * @SRPOL_LB_MODE_HASH: by flow hash, in proportion to the weights
+ */
+enum srpol_lb_mode {
+	SRPOL_LB_MODE_HASH,
+};
+
+/**
+ * enum srpol_on_fail - what happens to packets of a policy without a live path
+ * @SRPOL_ON_FAIL_PASSTHROUGH: leave the packet as it is
+ * @SRPOL_ON_FAIL_DROP: drop it
+ */
+enum srpol_on_fail {
+	SRPOL_ON_FAIL_PASSTHROUGH,
+	SRPOL_ON_FAIL_DROP,
+};
+
+/**
+ * enum srpol_protocol_origin - protocol-origin of a candidate path, values of
+ *   RFC 9256 2.3
+ */
+enum srpol_protocol_origin {
+	SRPOL_PROTOCOL_ORIGIN_PCEP = 10,
+	SRPOL_PROTOCOL_ORIGIN_BGP = 20,
+	SRPOL_PROTOCOL_ORIGIN_CONFIG = 30,
+};
+
+enum srpol_policy_state {
+	SRPOL_POLICY_STATE_DOWN,
+	SRPOL_POLICY_STATE_UP,
+};
+
+/**
+ * enum srpol_policy_reason - why a policy, candidate path or segment list is
+ *   not in use
+ * @SRPOL_POLICY_REASON_NO_CANDIDATE: the policy has no candidate path
+ * @SRPOL_POLICY_REASON_NO_VALID_CANDIDATE: no candidate path is valid
+ * @SRPOL_POLICY_REASON_NO_VALID_LIST: the candidate path has no valid segment
+ *   list
+ * @SRPOL_POLICY_REASON_NOT_BEST: another candidate path was selected
+ * @SRPOL_POLICY_REASON_PATH_MISSING: no path has this id
+ * @SRPOL_POLICY_REASON_PATH_NOT_UP: the path is not up
+ * @SRPOL_POLICY_REASON_ZERO_WEIGHT: a segment list of weight 0 is invalid
+ * @SRPOL_POLICY_REASON_LISTS_DEAD: every segment list of the active candidate
+ *   path went down
+ */
+enum srpol_policy_reason {
+	SRPOL_POLICY_REASON_NONE,
+	SRPOL_POLICY_REASON_NO_CANDIDATE,
+	SRPOL_POLICY_REASON_NO_VALID_CANDIDATE,
+	SRPOL_POLICY_REASON_NO_VALID_LIST,
+	SRPOL_POLICY_REASON_NOT_BEST,
+	SRPOL_POLICY_REASON_PATH_MISSING,
+	SRPOL_POLICY_REASON_PATH_NOT_UP,
+	SRPOL_POLICY_REASON_ZERO_WEIGHT,
+	SRPOL_POLICY_REASON_LISTS_DEAD,
+};
+
+/**
+ * enum srpol_class_action
+ * @SRPOL_CLASS_ACTION_STEER: give the flow a color
+ * @SRPOL_CLASS_ACTION_BYPASS: leave the flow alone
+ */
+enum srpol_class_action {
+	SRPOL_CLASS_ACTION_STEER,
+	SRPOL_CLASS_ACTION_BYPASS,
+};
+
+/**
+ * enum srpol_class_reason - why a rule steers nothing at present
+ * @SRPOL_CLASS_REASON_NO_POLICY: no policy has this color
+ * @SRPOL_CLASS_REASON_NO_POLICY_UP: no policy of this color is up
+ * @SRPOL_CLASS_REASON_NO_DEVICE: the device to match does not exist
+ * @SRPOL_CLASS_REASON_NO_UPLINK: no uplink is attached, so no packet is looked
+ *   at
+ */
+enum srpol_class_reason {
+	SRPOL_CLASS_REASON_NONE,
+	SRPOL_CLASS_REASON_NO_POLICY,
+	SRPOL_CLASS_REASON_NO_POLICY_UP,
+	SRPOL_CLASS_REASON_NO_DEVICE,
+	SRPOL_CLASS_REASON_NO_UPLINK,
+};
+
+/**
+ * enum srpol_behavior - endpoint behaviors, values of the IANA registry (RFC
+ *   8986 10.2)
+ */
+enum srpol_behavior {
+	SRPOL_BEHAVIOR_END = 1,
+	SRPOL_BEHAVIOR_END_DT6 = 18,
+	SRPOL_BEHAVIOR_END_DT4,
+	SRPOL_BEHAVIOR_END_DT46,
+};
+
+/**
+ * enum srpol_dev_role
+ * @SRPOL_DEV_ROLE_UPLINK: towards the fabric, TC egress steers and XDP ingress
+ *   ends SIDs
+ */
+enum srpol_dev_role {
+	SRPOL_DEV_ROLE_UPLINK = 1,
+};
+
+enum srpol_xdp_mode {
+	SRPOL_XDP_MODE_AUTO,
+	SRPOL_XDP_MODE_NATIVE,
+	SRPOL_XDP_MODE_GENERIC,
+};
+
+/**
+ * enum srpol_dscp_mode - where the outer DSCP comes from
+ * @SRPOL_DSCP_MODE_UNIFORM: copied from the inner packet
+ * @SRPOL_DSCP_MODE_PIPE: configured
+ */
+enum srpol_dscp_mode {
+	SRPOL_DSCP_MODE_UNIFORM,
+	SRPOL_DSCP_MODE_PIPE,
+};
+
+/**
+ * enum srpol_flow_label - how the outer flow label is made
+ * @SRPOL_FLOW_LABEL_HASH_QP: hash of addresses, ports and destination QP,
+ *   never 0
+ * @SRPOL_FLOW_LABEL_HASH: hash of addresses and ports, never 0
+ * @SRPOL_FLOW_LABEL_INHERIT: the inner IPv6 flow label, hash-qp if it is 0 or
+ *   for IPv4
+ * @SRPOL_FLOW_LABEL_ZERO: always 0
+ */
+enum srpol_flow_label {
+	SRPOL_FLOW_LABEL_HASH_QP,
+	SRPOL_FLOW_LABEL_HASH,
+	SRPOL_FLOW_LABEL_INHERIT,
+	SRPOL_FLOW_LABEL_ZERO,
+};
+
+enum {
+	SRPOL_A_SID_ENTRY_SID = 1,
+
+	__SRPOL_A_SID_ENTRY_MAX,
+	SRPOL_A_SID_ENTRY_MAX = (__SRPOL_A_SID_ENTRY_MAX - 1)
+};
+
+enum {
+	SRPOL_A_PATH_ID = 1,
+	SRPOL_A_PATH_NAME,
+	SRPOL_A_PATH_ORIGIN,
+	SRPOL_A_PATH_SIDS,
+	SRPOL_A_PATH_ENCAP,
+	SRPOL_A_PATH_SRC,
+	SRPOL_A_PATH_IFINDEX,
+	SRPOL_A_PATH_VIA,
+	SRPOL_A_PATH_ADMIN_DOWN,
+	SRPOL_A_PATH_STATE,
+	SRPOL_A_PATH_REASON,
+	SRPOL_A_PATH_OUT_IFINDEX,
+	SRPOL_A_PATH_OUT_VIA,
+	SRPOL_A_PATH_OUT_LLADDR,
+	SRPOL_A_PATH_OUT_SRC,
+	SRPOL_A_PATH_OVERHEAD,
+	SRPOL_A_PATH_MTU,
+	SRPOL_A_PATH_USERS,
+
+	__SRPOL_A_PATH_MAX,
+	SRPOL_A_PATH_MAX = (__SRPOL_A_PATH_MAX - 1)
+};
+
+enum {
+	SRPOL_A_LIST_PATH = 1,
+	SRPOL_A_LIST_WEIGHT,
+	SRPOL_A_LIST_STATE,
+	SRPOL_A_LIST_REASON,
+	SRPOL_A_LIST_BUCKETS,
+
+	__SRPOL_A_LIST_MAX,
+	SRPOL_A_LIST_MAX = (__SRPOL_A_LIST_MAX - 1)
+};
+
+enum {
+	SRPOL_A_CANDIDATE_PREFERENCE = 1,
+	SRPOL_A_CANDIDATE_PROTOCOL_ORIGIN,
+	SRPOL_A_CANDIDATE_ASN,
+	SRPOL_A_CANDIDATE_NODE,
+	SRPOL_A_CANDIDATE_DISCRIMINATOR,
+	SRPOL_A_CANDIDATE_NAME,
+	SRPOL_A_CANDIDATE_LIST,
+	SRPOL_A_CANDIDATE_ACTIVE,
+	SRPOL_A_CANDIDATE_STATE,
+	SRPOL_A_CANDIDATE_REASON,
+
+	__SRPOL_A_CANDIDATE_MAX,
+	SRPOL_A_CANDIDATE_MAX = (__SRPOL_A_CANDIDATE_MAX - 1)
+};
+
+enum {
+	SRPOL_A_POLICY_COLOR = 1,
+	SRPOL_A_POLICY_ENDPOINT,
+	SRPOL_A_POLICY_NAME,
+	SRPOL_A_POLICY_BSID,
+	SRPOL_A_POLICY_ORIGIN,
+	SRPOL_A_POLICY_MODE,
+	SRPOL_A_POLICY_BUCKETS,
+	SRPOL_A_POLICY_BACKUP_COLOR,
+	SRPOL_A_POLICY_ON_FAIL,
+	SRPOL_A_POLICY_CANDIDATE,
+	SRPOL_A_POLICY_ID,
+	SRPOL_A_POLICY_STATE,
+	SRPOL_A_POLICY_REASON,
+
+	__SRPOL_A_POLICY_MAX,
+	SRPOL_A_POLICY_MAX = (__SRPOL_A_POLICY_MAX - 1)
+};
+
+enum {
+	SRPOL_A_CLASS_PRIORITY = 1,
+	SRPOL_A_CLASS_NAME,
+	SRPOL_A_CLASS_ORIGIN,
+	SRPOL_A_CLASS_ACTION,
+	SRPOL_A_CLASS_COLOR,
+	SRPOL_A_CLASS_IFINDEX,
+	SRPOL_A_CLASS_MARK,
+	SRPOL_A_CLASS_MARK_MASK,
+	SRPOL_A_CLASS_SRC,
+	SRPOL_A_CLASS_SRC_LEN,
+	SRPOL_A_CLASS_DST,
+	SRPOL_A_CLASS_DST_LEN,
+	SRPOL_A_CLASS_PROTO,
+	SRPOL_A_CLASS_SPORT_MIN,
+	SRPOL_A_CLASS_SPORT_MAX,
+	SRPOL_A_CLASS_DPORT_MIN,
+	SRPOL_A_CLASS_DPORT_MAX,
+	SRPOL_A_CLASS_QP_MIN,
+	SRPOL_A_CLASS_QP_MAX,
+	SRPOL_A_CLASS_OPCODE,
+	SRPOL_A_CLASS_DSCP,
+	SRPOL_A_CLASS_PKEY,
+	SRPOL_A_CLASS_ID,
+	SRPOL_A_CLASS_REASON,
+
+	__SRPOL_A_CLASS_MAX,
+	SRPOL_A_CLASS_MAX = (__SRPOL_A_CLASS_MAX - 1)
+};
+
+enum {
+	SRPOL_A_ENDPOINT_PREFIX = 1,
+	SRPOL_A_ENDPOINT_PREFIX_LEN,
+	SRPOL_A_ENDPOINT_ADDRESS,
+	SRPOL_A_ENDPOINT_ORIGIN,
+
+	__SRPOL_A_ENDPOINT_MAX,
+	SRPOL_A_ENDPOINT_MAX = (__SRPOL_A_ENDPOINT_MAX - 1)
+};
+
+enum {
+	SRPOL_A_SID_SID = 1,
+	SRPOL_A_SID_BEHAVIOR,
+	SRPOL_A_SID_ORIGIN,
+	SRPOL_A_SID_ID,
+
+	__SRPOL_A_SID_MAX,
+	SRPOL_A_SID_MAX = (__SRPOL_A_SID_MAX - 1)
+};
+
+enum {
+	SRPOL_A_DEV_IFINDEX = 1,
+	SRPOL_A_DEV_ROLE,
+	SRPOL_A_DEV_XDP_MODE,
+	SRPOL_A_DEV_RUNNING,
+	SRPOL_A_DEV_MTU,
+
+	__SRPOL_A_DEV_MAX,
+	SRPOL_A_DEV_MAX = (__SRPOL_A_DEV_MAX - 1)
+};
+
+enum {
+	SRPOL_A_LIMITS_PATHS = 1,
+	SRPOL_A_LIMITS_NEXTHOPS,
+	SRPOL_A_LIMITS_POLICIES,
+	SRPOL_A_LIMITS_BUCKET_ROWS,
+	SRPOL_A_LIMITS_CLASSES,
+	SRPOL_A_LIMITS_ENDPOINTS,
+	SRPOL_A_LIMITS_SIDS,
+	SRPOL_A_LIMITS_DEVS,
+
+	__SRPOL_A_LIMITS_MAX,
+	SRPOL_A_LIMITS_MAX = (__SRPOL_A_LIMITS_MAX - 1)
+};
+
+enum {
+	SRPOL_A_CONFIG_SRC = 1,
+	SRPOL_A_CONFIG_HOP_LIMIT,
+	SRPOL_A_CONFIG_DSCP_MODE,
+	SRPOL_A_CONFIG_DSCP,
+	SRPOL_A_CONFIG_FLOW_LABEL,
+	SRPOL_A_CONFIG_ICMP_ERRORS,
+	SRPOL_A_CONFIG_HOLD_TIME,
+	SRPOL_A_CONFIG_GENERATION,
+	SRPOL_A_CONFIG_DATA_PLANE,
+	SRPOL_A_CONFIG_LIMITS,
+	SRPOL_A_CONFIG_USED,
+
+	__SRPOL_A_CONFIG_MAX,
+	SRPOL_A_CONFIG_MAX = (__SRPOL_A_CONFIG_MAX - 1)
+};
+
+enum {
+	SRPOL_CMD_PATH_GET = 1,
+	SRPOL_CMD_PATH_NEW,
+	SRPOL_CMD_PATH_DEL,
+	SRPOL_CMD_PATH_NTF,
+	SRPOL_CMD_PATH_DEL_NTF,
+	SRPOL_CMD_POLICY_GET,
+	SRPOL_CMD_POLICY_NEW,
+	SRPOL_CMD_POLICY_DEL,
+	SRPOL_CMD_POLICY_NTF,
+	SRPOL_CMD_POLICY_DEL_NTF,
+	SRPOL_CMD_CLASS_GET,
+	SRPOL_CMD_CLASS_NEW,
+	SRPOL_CMD_CLASS_DEL,
+	SRPOL_CMD_CLASS_NTF,
+	SRPOL_CMD_CLASS_DEL_NTF,
+	SRPOL_CMD_ENDPOINT_GET,
+	SRPOL_CMD_ENDPOINT_NEW,
+	SRPOL_CMD_ENDPOINT_DEL,
+	SRPOL_CMD_ENDPOINT_NTF,
+	SRPOL_CMD_ENDPOINT_DEL_NTF,
+	SRPOL_CMD_SID_GET,
+	SRPOL_CMD_SID_NEW,
+	SRPOL_CMD_SID_DEL,
+	SRPOL_CMD_SID_NTF,
+	SRPOL_CMD_SID_DEL_NTF,
+	SRPOL_CMD_DEV_GET,
+	SRPOL_CMD_DEV_NEW,
+	SRPOL_CMD_DEV_DEL,
+	SRPOL_CMD_DEV_NTF,
+	SRPOL_CMD_DEV_DEL_NTF,
+	SRPOL_CMD_CONFIG_GET,
+	SRPOL_CMD_CONFIG_SET,
+	SRPOL_CMD_CONFIG_NTF,
+	SRPOL_CMD_PATH_EVENT,
+	SRPOL_CMD_POLICY_EVENT,
+
+	__SRPOL_CMD_MAX,
+	SRPOL_CMD_MAX = (__SRPOL_CMD_MAX - 1)
+};
+
+#define SRPOL_MCGRP_CONFIG	"config"
+#define SRPOL_MCGRP_EVENTS	"events"
+
+#endif /* _UAPI_LINUX_SRPOL_H */
