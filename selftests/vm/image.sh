@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Print the folder that holds the guest's vmlinux and initramfs for the kernel
+# selftests/kver.sh names; build them first when they are missing or older
+# than the kernel package. An uncompressed kernel saves a second per boot
+# under TCG.
+
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+top=${here%/*/*}
+build=${BUILD:-$top/build}
+PATH=$PATH:/usr/sbin:/sbin
+
+# what it takes to mount 9p shares and the overlay; virtio is built in
+modules=(9p 9pnet_virtio overlay)
+
+kver=$("$top/selftests/kver.sh")
+vmlinuz=/boot/vmlinuz-$kver
+if [ ! -r "$vmlinuz" ]; then
+	echo "image.sh: cannot read $vmlinuz; run 'make deps'" >&2
+	exit 1
+fi
+
+key=$(stat -Lc '%s-%Y' "$vmlinuz")-$(cat "$0" "$here/initramfs-init" |
+	cksum | cut -d ' ' -f 1)
+image=$build/vm/image-$kver-$key
+
+add_modules() {
+	local n=10 name source
+
+	modprobe -S "$kver" -a --show-depends "${modules[@]}" |
+		awk '$1 == "insmod" && !seen[$2]++ { print $2 }' |
+		while read -r source; do
+			name=${source##*/}
+			name=$1/modules/$n-${name%%.ko*}.ko
+			case $source in
+			*.xz)	xz -dc "$source" >"$name" ;;
+			*.zst)	zstd -qdc "$source" >"$name" ;;
+			*)	cp "$source" "$name" ;;
+			esac
+			n=$((n + 1))
+		done
+}
+
+build_initramfs() {
+	local root=$1 applet
+
+	mkdir -p "$root"/{bin,dev,lower,modules,new,proc,tmp}
+	cp /bin/busybox "$root/bin/"
+	for applet in sh insmod mkdir mount switch_root; do
+		ln -s busybox "$root/bin/$applet"
+	done
+	install -m 755 "$here/initramfs-init" "$root/init"
+	add_modules "$root"
+	(cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet)
+}
+
+mkdir -p "$build/vm"
+exec 9>"$build/vm/image.lock"
+flock 9
+
+if [ ! -d "$image" ]; then
+	"$top/selftests/tools.sh" source >&2
+	rm -rf "$build"/vm/image-*/
+	new=$(mktemp -d "$build/vm/new.XXXXXX")
+	trap 'rm -rf "$new"' EXIT
+	"$build/ksrc/scripts/extract-vmlinux" "$vmlinuz" >"$new/vmlinux"
+	build_initramfs "$new/root" >"$new/initramfs"
+	rm -rf "$new/root"
+	chmod 755 "$new"
+	mv "$new" "$image"
+fi
+echo "$image"

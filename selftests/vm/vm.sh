@@ -1,0 +1,233 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Boot Debian's 6.12 kernel on this machine's own root file system, run a
+# command in the repository's folder, return its status.
+#
+#	     host				guest
+#	/ (read-only, 9p)	->	/ (under a tmpfs overlay)
+#	OUTDIR (9p)		<->	$SRPOL_OUT, at the same path
+#	stdout			<-	stdout and stderr of COMMAND
+#	OUTDIR/console.log	<-	kernel console, when the guest dies
+#
+# Everything else the guest writes is gone with it. Any number of guests may
+# run at a time.
+
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+top=${here%/*/*}
+build=${BUILD:-$top/build}
+
+timeout=300
+memory=2G
+cpus=2
+append=
+out=$build/vm/out
+extra=()
+
+usage() {
+	cat <<-EOF
+	usage: vm.sh [-t SECONDS] [-m MEM] [-c CPUS] [-o OUTDIR]
+	             [-a KERNEL_CMDLINE] [-q QEMU_ARG]... -- COMMAND [ARG...]
+
+	  -t  give up after this many seconds of host time (default $timeout)
+	  -m  memory (default $memory)
+	  -c  processors (default $cpus)
+	  -o  folder shared with the guest as \$SRPOL_OUT (default build/vm/out)
+	  -a  words added to the kernel's command line
+	  -q  one more argument for qemu; may be repeated
+
+	COMMAND runs as root in the repository; variables SRPOL_* are handed on.
+	With SRPOL_ACCEL=kvm or tcg in the environment KVM is not probed for.
+
+	Status: that of COMMAND; 124 timeout, 125 guest died (the end of its
+	console is printed), 126 the guest could not be started.
+	EOF
+}
+
+die() {
+	echo "vm: $*" >&2
+	exit 126
+}
+
+while getopts t:m:c:o:a:q:h option; do
+	case $option in
+	t)	timeout=$OPTARG ;;
+	m)	memory=$OPTARG ;;
+	c)	cpus=$OPTARG ;;
+	o)	out=$OPTARG ;;
+	a)	append=$OPTARG ;;
+	q)	extra+=("$OPTARG") ;;
+	h)	usage; exit ;;
+	*)	usage >&2; exit 126 ;;
+	esac
+done
+shift $((OPTIND - 1))
+[ $# -gt 0 ] || { usage >&2; exit 126; }
+
+command -v qemu-system-x86_64 >/dev/null ||
+	die "no qemu-system-x86_64; run 'make deps'"
+image=$("$here/image.sh") || die "no kernel to boot"
+
+mkdir -p "$out" "$build/vm"
+out=$(cd "$out" && pwd)
+
+control=$(mktemp -d "$build/vm/control.XXXXXX")
+qemu=
+reader=
+
+# shellcheck disable=SC2317 # called by the trap
+stop() {
+	if [ -n "$1" ]; then
+		kill "$1" 2>/dev/null || :
+		wait "$1" 2>/dev/null || :
+	fi
+}
+
+# shellcheck disable=SC2317
+cleanup() {
+	stop "$qemu"
+	stop "$reader"
+	rm -rf "$control" "$control.probe"
+}
+ulimit -c 0
+trap cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+trap 'exit 129' HUP
+
+# write_control OUTDIR COMMAND...: what guest-init finds in its control share
+write_control() {
+	local shared=$1
+	shift
+
+	rm -f "$control"/*
+	cp "$here/guest-init" "$control/"
+	{
+		declare -px | grep -E '^declare -x SRPOL_' || :
+		printf 'export SRPOL_OUT=%q BUILD=%q\n' "$shared" "$build"
+		# shellcheck disable=SC2016 # expands in the guest
+		printf 'export PATH=%q:%q:$PATH\n' \
+			"$build/bin" "$build/tools/sbin"
+		printf 'cd %q\n' "$top"
+	} >"$control/environment"
+	{
+		printf '%q ' "$@"
+		echo
+	} >"$control/command"
+	mkfifo "$control/output"
+}
+
+# boot ACCEL SECONDS OUTDIR COMMAND...: sets $verdict to the command's status,
+# or to "timeout", "died" or "nostart"
+boot() {
+	local accel=$1 seconds=$2 shared=$3 rc=0
+	local share=security_model=none,multidevs=remap
+	shift 3
+
+	write_control "$shared" "$@"
+
+	# A FIFO, because qemu makes the description it writes to
+	# non-blocking, which our caller's stdout must not become.
+	cat "$control/output" &
+	reader=$!
+
+	# pdeathsig: not even SIGKILL for this script leaves a guest behind.
+	setpriv --pdeathsig TERM timeout -k 5 "$seconds" \
+		setpriv --pdeathsig KILL qemu-system-x86_64 \
+		-name srpol -M q35 -cpu max -accel "$accel" \
+		-smp "$cpus" -m "$memory" \
+		-nodefaults -display none -no-reboot \
+		-chardev file,id=console,path="$control/console.log" \
+		-serial chardev:console \
+		-device virtio-serial-pci \
+		-chardev file,id=output,path="$control/output" \
+		-device virtserialport,chardev=output,name=srpol.out \
+		-device isa-debug-exit,iobase=0xf4,iosize=4 \
+		-fsdev local,id=root,path=/,readonly=on,$share \
+		-device virtio-9p-pci,fsdev=root,mount_tag=root \
+		-fsdev local,id=control,path="$control",$share \
+		-device virtio-9p-pci,fsdev=control,mount_tag=control \
+		-fsdev local,id=out,path="$shared",$share \
+		-device virtio-9p-pci,fsdev=out,mount_tag=out \
+		-kernel "$image/vmlinux" -initrd "$image/initramfs" \
+		-append "console=ttyS0 loglevel=5 panic=-1 oops=panic \
+mitigations=off nowatchdog random.trust_cpu=on $append" \
+		"${extra[@]}" </dev/null >"$control/qemu.log" 2>&1 &
+	qemu=$!
+	# the braces keep bash's own "Aborted ..." off the screen
+	{ wait "$qemu" || rc=$?; } 2>/dev/null
+	qemu=
+
+	# Lets the reader go even if qemu never opened its end.
+	: 1<>"$control/output"
+	wait "$reader" || :
+	reader=
+
+	if [ -f "$control/status" ]; then
+		verdict=$(<"$control/status")
+	elif [ "$rc" -eq 124 ] || [ "$rc" -eq 137 ]; then
+		verdict=timeout
+	elif [ -s "$control/console.log" ]; then
+		verdict=died
+	else
+		verdict=nostart
+	fi
+}
+
+# /dev/kvm may be there and yet kill or hang a stock guest (nested
+# virtualisation), so only a boot tells. The answer holds until this machine or
+# the image changes.
+choose_accel() {
+	local cache=$build/vm/accel key
+
+	key="$(</proc/sys/kernel/random/boot_id) $(id -u) ${image##*/}"
+	if [ -n "${SRPOL_ACCEL:-}" ]; then
+		accel=$SRPOL_ACCEL
+	elif [ -f "$cache" ] && [ "$(sed 1d "$cache")" = "$key" ]; then
+		accel=$(sed -n 1p "$cache")
+	else
+		accel=tcg
+		if [ -r /dev/kvm ] && [ -w /dev/kvm ]; then
+			mkdir -p "$control.probe"
+			boot kvm 20 "$control.probe" true
+			rmdir "$control.probe"
+			if [ "$verdict" = 0 ]; then
+				accel=kvm
+			fi
+		fi
+		printf '%s\n%s\n' "$accel" "$key" >"$control/accel"
+		mv "$control/accel" "$cache"
+	fi
+
+	# One thread for all processors: with one each, TCG now and then
+	# trips over the kernel's own text patching.
+	if [ "$accel" = tcg ]; then
+		accel=tcg,thread=single
+	fi
+}
+
+choose_accel
+boot "$accel" "$timeout" "$out" "$@"
+
+case $verdict in
+timeout)
+	echo "vm: no end after $timeout s; the end of the console:" >&2
+	status=124
+	;;
+died)
+	echo "vm: the guest died; the end of its console:" >&2
+	status=125
+	;;
+nostart)
+	cat "$control/qemu.log" >&2
+	die "qemu did not start"
+	;;
+*)
+	exit "$verdict"
+	;;
+esac
+tr -d '\r' <"$control/console.log" >"$out/console.log"
+tail -n 60 "$out/console.log" >&2
+exit $status
