@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# srpol: kernel module, BPF programs, library, command line tool, tests.
+# "make help" tells what there is; everything that is built lands in build/,
+# but for kbuild's objects, which stay beside the module's sources.
+
+BUILD := $(CURDIR)/build
+KVER  ?= $(shell selftests/kver.sh)
+KDIR  ?= /lib/modules/$(KVER)/build
+CLANG ?= clang-19
+
+PREFIX  ?= /usr/local
+SBINDIR ?= $(PREFIX)/sbin
+MANDIR  ?= $(PREFIX)/share/man
+
+YNL_FILES := include/uapi/linux/srpol.h netlink_gen.h netlink_gen.c
+
+# LIBBPF_CFLAGS, LIBBPF_LIBS, BPFTOOL; written by selftests/tools.sh
+-include $(BUILD)/tools/tools.mk
+
+export BUILD CLANG BPFTOOL LIBBPF_CFLAGS LIBBPF_LIBS
+
+# Sub-makes in order of dependence; a folder that is not there is passed over.
+SUBDIRS := $(patsubst %/Makefile,%,$(wildcard $(addsuffix /Makefile,\
+	     bpf lib netlinkd selftests/unit selftests/bpf)))
+
+.PHONY: all
+all: deps		## everything (the default)
+	@$(MAKE) --no-print-directory tools
+	@$(MAKE) --no-print-directory build
+
+# A make of its own, so that it reads the tools.mk that "tools" wrote.
+.PHONY: build
+build: kmod $(SUBDIRS)
+
+.PHONY: deps
+deps:			## install missing Debian packages
+	@selftests/deps.sh
+
+.PHONY: tools
+tools:			## libbpf, bpftool, ynl and vmlinux.h from linux-source-6.12
+	@KVER=$(KVER) selftests/tools.sh
+
+.PHONY: kmod
+kmod:			## kmod/srpol.ko for KVER
+	@$(if $(wildcard kmod/Kbuild),\
+		$(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR) modules)
+
+.PHONY: $(SUBDIRS)
+$(SUBDIRS):
+	@mkdir -p $(BUILD)/$@ $(BUILD)/bin
+	@$(MAKE) --no-print-directory -C $@
+
+lib netlinkd selftests/bpf: $(filter bpf,$(SUBDIRS))
+netlinkd selftests/unit selftests/bpf: $(filter lib,$(SUBDIRS))
+
+.PHONY: check
+check: all		## build all, run all tests; "N passed, N failed, N skipped"
+	@KVER=$(KVER) selftests/run.sh
+
+.PHONY: demo
+demo: all		## RDMA over an SRv6 fabric in a VM, with a spine failure
+	@KVER=$(KVER) selftests/demo/demo.sh
+
+.PHONY: ynl
+ynl: tools		## regenerate UAPI and netlink glue from the YAML spec
+	selftests/ynl-gen.sh $(BUILD)/ksrc kmod
+
+.PHONY: ynl-check
+ynl-check: tools	## fail when the committed glue is not what the spec gives
+	@rm -rf $(BUILD)/ynl
+	@selftests/ynl-gen.sh $(BUILD)/ksrc $(BUILD)/ynl
+	@for file in $(YNL_FILES); do \
+		diff -u kmod/$$file $(BUILD)/ynl/$$file || exit 1; \
+	done
+
+.PHONY: install
+install: all		## module, tools and manual pages (DESTDIR, PREFIX)
+	$(MAKE) -C $(KDIR) M=$(CURDIR) modules_install
+	install -D -t $(DESTDIR)$(SBINDIR) $(BUILD)/bin/*
+	for page in $(wildcard Documentation/man/*.[1-8]); do \
+		install -D -m 644 -t $(DESTDIR)$(MANDIR)/man$${page##*.} $$page; \
+	done
+
+.PHONY: clean
+clean:			## remove all that was built
+	@if [ -d $(KDIR) ]; then $(MAKE) -C $(KDIR) M=$(CURDIR) clean; fi
+	rm -rf $(BUILD)
+
+.PHONY: help
+help:			## this list
+	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' Makefile | expand -t 12
