@@ -80,9 +80,8 @@ check_equal() {
 		ok "$1"
 	else
 		not_ok "$1"
-		diff -u --label expected --label got \
-			<(printf '%s\n' "$2") <(printf '%s\n' "$3") |
-			sed 's/^/#   /'
+		{ diff -u --label expected --label got <(printf '%s\n' "$2") \
+			<(printf '%s\n' "$3") || :; } | sed 's/^/#   /'
 	fi
 }
 

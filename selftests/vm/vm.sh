@@ -77,7 +77,6 @@ control=$(mktemp -d "$build/vm/control.XXXXXX")
 qemu=
 reader=
 
-# shellcheck disable=SC2317 # called by the trap
 stop() {
 	if [ -n "$1" ]; then
 		kill "$1" 2>/dev/null || :
@@ -85,7 +84,6 @@ stop() {
 	fi
 }
 
-# shellcheck disable=SC2317
 cleanup() {
 	stop "$qemu"
 	stop "$reader"
@@ -107,7 +105,6 @@ write_control() {
 	{
 		declare -px | grep -E '^declare -x SRPOL_' || :
 		printf 'export SRPOL_OUT=%q BUILD=%q\n' "$shared" "$build"
-		# shellcheck disable=SC2016 # expands in the guest
 		printf 'export PATH=%q:%q:$PATH\n' \
 			"$build/bin" "$build/tools/sbin"
 		printf 'cd %q\n' "$top"
@@ -133,6 +130,8 @@ boot() {
 	cat "$control/output" &
 	reader=$!
 
+	# A guest that hangs says where it hangs (hung_task, softlockup), with
+	# limits that a busy host does not reach.
 	# pdeathsig: not even SIGKILL for this script leaves a guest behind.
 	setpriv --pdeathsig TERM timeout -k 5 "$seconds" \
 		setpriv --pdeathsig KILL qemu-system-x86_64 \
@@ -153,7 +152,9 @@ boot() {
 		-device virtio-9p-pci,fsdev=out,mount_tag=out \
 		-kernel "$image/vmlinux" -initrd "$image/initramfs" \
 		-append "console=ttyS0 loglevel=5 panic=-1 oops=panic \
-mitigations=off nowatchdog random.trust_cpu=on $append" \
+mitigations=off nmi_watchdog=0 watchdog_thresh=60 softlockup_panic=1 \
+hung_task_panic=1 sysctl.kernel.hung_task_timeout_secs=60 \
+random.trust_cpu=on $append" \
 		"${extra[@]}" </dev/null >"$control/qemu.log" 2>&1 &
 	qemu=$!
 	# the braces keep bash's own "Aborted ..." off the screen

@@ -1,0 +1,209 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# run.sh [WORD...]: run all test programs, or those whose name holds one of the
+# words. A test program is an executable that prints KTAP; it comes from
+#
+#	selftests/unit, build/selftests/unit	run natively
+#	selftests/bpf, build/selftests/bpf	run natively, as root on a
+#						kernel >= 6.12; else in a guest
+#	selftests/vm/tests			run in a guest
+#
+# Guests run many programs per boot, as many guests as there are processors.
+# When a guest dies, the program that was running failed, and another guest
+# goes on with the rest. Logs: build/logs/NAME.log and build/logs/vm/NAME/.
+#
+# Last line: "N passed, N failed, N skipped". A skip is an error unless
+# SRPOL_ALLOW_SKIP=1.
+
+set -euo pipefail
+
+cd "$(dirname "$0")/.."
+top=$PWD
+export BUILD=${BUILD:-$top/build}
+logs=$BUILD/logs
+words=("$@")
+
+# for cmocka programs
+export CMOCKA_MESSAGE_OUTPUT=TAP
+
+# shellcheck source=selftests/report.sh
+. selftests/report.sh
+
+passed=0
+failed=0
+skipped=0
+guests=()
+
+cleanup() {
+	local pid
+
+	for pid in "${guests[@]}" ${native:+"$native"}; do
+		kill "$pid" 2>/dev/null || :
+	done
+	wait
+}
+trap cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+wanted() {
+	local word
+
+	[ ${#words[@]} -gt 0 ] || return 0
+	for word in "${words[@]}"; do
+		[[ $1 != *"$word"* ]] || return 0
+	done
+	return 1
+}
+
+# programs FOLDER: "NAME PATH" of each executable there and in its twin below
+# build/ that is wanted; a name is unit.encap, bpf.decap, vm.rdma and the like
+programs() {
+	local folder=$1 path name
+
+	for path in "selftests/$folder"/* "$BUILD/selftests/$folder"/*; do
+		[ -f "$path" ] && [ -x "$path" ] || continue
+		name=${path##*/}
+		name=${folder%%/*}.${name%.*}
+		! wanted "$name" || echo "$name $path"
+	done
+}
+
+can_run_bpf() {
+	[ "$(id -u)" -eq 0 ] &&
+		[ "$(printf '6.12\n%s\n' "$(uname -r)" | sort -V |
+			head -n 1)" = 6.12 ]
+}
+
+count() {
+	local p f s why
+
+	read -r p f s why <<<"$1"
+	passed=$((passed + p))
+	failed=$((failed + f))
+	skipped=$((skipped + s))
+}
+
+# run_native NAME PROGRAM: in a network namespace of its own where we may, so
+# that no test can touch this machine's network
+run_native() {
+	local name=$1 program=$2 log=$logs/$1.log start=$EPOCHREALTIME
+	local status=0 counts isolate=()
+
+	[ "$(id -u)" -ne 0 ] || isolate=(unshare --net)
+	mkdir -p "$logs/$name"
+	SRPOL_OUT=$logs/$name timeout -k 10 "$(time_limit "$program")" \
+		"${isolate[@]}" "$program" >"$log" 2>&1 </dev/null &
+	native=$!
+	wait "$native" || status=$?
+	native=
+	counts=$(tally "$log" "$status")
+	report "$name" "$log" "$(elapsed_ms "$start")" "$counts"
+	count "$counts"
+}
+
+# remaining: how many of the listed programs no guest has begun
+remaining() {
+	local n=0 name program
+
+	while read -r name program; do
+		[ -d "$shared/$name" ] || n=$((n + 1))
+	done <"$shared/tests"
+	echo $n
+}
+
+# start_guest: one more guest works on the list
+start_guest() {
+	number=$((number + 1))
+	mkdir "$shared/guest-$number"
+	selftests/vm/vm.sh -t 3000 -o "$shared" -- \
+		selftests/vm/batch.sh "$number" \
+		2>"$shared/guest-$number/stderr" &
+	guests[number]=$!
+}
+
+# after_guest NUMBER STATUS: what the guest began and did not finish, it died
+# of. False when guests are of no use here.
+after_guest() {
+	local number=$1 status=$2 name program dir victim=
+
+	while read -r name program; do
+		dir=$shared/$name
+		[ -d "$dir" ] && [ ! -f "$dir/tally" ] &&
+			[ "$(cat "$dir/guest" 2>/dev/null)" = "$number" ] ||
+			continue
+		victim=$name
+		cat "$shared/guest-$number/stderr" >>"$dir/log"
+		echo "0 1 0 the guest died of it" >"$dir/tally"
+		report "$name" "$dir/log" 0 "$(<"$dir/tally")"
+	done <"$shared/tests"
+
+	[ "$status" -ne 0 ] && [ -z "$victim" ] || return 0
+	cat "$shared/guest-$number/stderr" >&2
+	return 1
+}
+
+run_guests() {
+	local number=0 jobs pid i status usable=1 name program
+
+	jobs=$(nproc)
+	i=$(remaining)
+	[ "$jobs" -le "$i" ] || jobs=$i
+	# builds or probes what all guests need, before they start together
+	selftests/vm/vm.sh -t 120 -- true
+	for ((i = 0; i < jobs; i++)); do
+		start_guest
+	done
+
+	while [ ${#guests[@]} -gt 0 ]; do
+		status=0
+		wait -n -p pid "${guests[@]}" || status=$?
+		for i in "${!guests[@]}"; do
+			[ "${guests[i]}" = "$pid" ] || continue
+			unset "guests[i]"
+			after_guest "$i" "$status" || usable=0
+		done
+		if [ $usable -eq 1 ] && [ "$(remaining)" -gt 0 ]; then
+			start_guest
+		fi
+	done
+
+	while read -r name program; do
+		if [ -f "$shared/$name/tally" ]; then
+			count "$(<"$shared/$name/tally")"
+		else
+			echo "FAIL  $name: not run"
+			count "0 1 0"
+		fi
+	done <"$shared/tests"
+}
+
+mkdir -p "$logs"
+shared=$logs/vm
+rm -rf "$shared"
+mkdir "$shared"
+native=
+
+native_list=$(programs unit)
+guest_list=$(programs vm/tests)
+if can_run_bpf; then
+	native_list+=$'\n'$(programs bpf)
+else
+	guest_list+=$'\n'$(programs bpf)
+fi
+
+while read -r name program; do
+	[ -z "$name" ] || run_native "$name" "$program"
+done <<<"$native_list"
+
+grep . <<<"$guest_list" >"$shared/tests" || :
+if [ -s "$shared/tests" ]; then
+	run_guests
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+if [ $((passed + failed + skipped)) -eq 0 ] || [ $failed -gt 0 ]; then
+	exit 1
+fi
+[ $skipped -eq 0 ] || [ "${SRPOL_ALLOW_SKIP:-0}" = 1 ]

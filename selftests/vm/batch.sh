@@ -1,0 +1,114 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# batch.sh GUEST: run in a guest by selftests/run.sh. Works through the test
+# programs listed in $SRPOL_OUT/tests, together with the other guests that
+# share this $SRPOL_OUT: who makes the program's folder there runs it. What
+# happened is left in the folder: guest, log, status, tally. A folder without
+# a tally tells run.sh that the guest died of this program.
+
+set -euo pipefail
+
+# shellcheck source=selftests/report.sh
+. selftests/report.sh
+
+guest=$1
+shared=$SRPOL_OUT
+cgroup=/sys/fs/cgroup/srpol-test
+
+# What no test may leave in the kernel's log. Stalls are missing on purpose:
+# a busy host is enough to cause them in an emulated guest.
+trouble='WARNING:|BUG:|Oops|UBSAN|KASAN|refcount_t:|general protection fault'
+trouble+='|unregister_netdevice: waiting|suspicious RCU|possible circular'
+trouble+='|possible recursive|INFO: task|kmemleak'
+
+# Kernel messages since the last line that holds $1
+kernel_log() {
+	dmesg | awk -v marker="$1" '
+		index($0, marker) { text = ""; next }
+		{ text = text $0 "\n" }
+		END { printf "%s", text }'
+}
+
+links() {
+	ip -o link show | awk -F ': ' '{ sub(/@.*/, "", $2); print $2 }' | sort
+}
+
+end_processes() {
+	echo 1 >$cgroup/cgroup.kill
+	until grep -q '^populated 0' $cgroup/cgroup.events; do
+		sleep 0.05
+	done
+	rmdir $cgroup
+}
+
+# Put the guest back to how a test expects to find it. Says what it found, and
+# fails when the guest is not fit for another test.
+tidy() {
+	local left name
+
+	left=$(ip netns list | awk '{ print $1 }')
+	for name in $left; do
+		echo "# left behind: netns $name"
+		ip netns del "$name"
+	done
+	for name in $(links | comm -23 - "$links_before"); do
+		echo "# left behind: link $name"
+		ip link del "$name" 2>/dev/null || :
+	done
+	rm -rf /sys/fs/bpf/srpol
+	if [ -d /sys/module/srpol ]; then
+		echo "# left behind: module srpol"
+		rmmod srpol || return 1
+	fi
+	if [ "$(rules)" != "$rules_before" ]; then
+		echo "# left behind: routing rules"
+		return 1
+	fi
+}
+
+rules() {
+	ip -4 rule show
+	ip -6 rule show
+}
+
+# run_program PROGRAM FOLDER: false when the guest has to go
+run_program() {
+	local program=$1 dir=$2 name=${2##*/} start=$EPOCHREALTIME
+	local status=0 fit=0 log counts messages
+
+	log=$dir/log
+	echo "srpol-test: $name" >/dev/kmsg
+	mkdir $cgroup
+	(
+		echo 0 >$cgroup/cgroup.procs
+		export SRPOL_OUT=$dir
+		exec timeout -k 10 "$(time_limit "$program")" "$program"
+	) >"$log" 2>&1 || status=$?
+	end_processes
+	tidy >>"$log" 2>&1 || fit=1
+
+	counts=$(tally "$log" "$status")
+	messages=$(kernel_log "srpol-test: $name")
+	if grep -qE "$trouble" <<<"$messages"; then
+		{
+			echo "not ok - kernel log is clean"
+			echo "$messages"
+		} >>"$log"
+		counts=$(tally "$log" "$status")
+	fi
+	report "$name" "$log" "$(elapsed_ms "$start")" "$counts"
+	echo "$status" >"$dir/status"
+	echo "$counts" >"$dir/tally"
+	return $fit
+}
+
+links_before=$(mktemp)
+links >"$links_before"
+rules_before=$(rules)
+
+while read -r name program; do
+	mkdir "$shared/$name" 2>/dev/null || continue
+	echo "$guest" >"$shared/$name/guest"
+	run_program "$program" "$shared/$name" || exit 0
+done <"$shared/tests"
