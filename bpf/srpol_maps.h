@@ -27,16 +27,19 @@
 
 /**
  * struct srpol_state - map "state", one entry: what every packet looks at
- * @epoch: flows classified under another epoch are classified again
+ * @epoch: flows classified under another epoch are classified again;
+ *	@epoch_base plus the epoch the module counts
+ * @epoch_base: moved past every epoch in use when a data plane registers, so
+ *	that flows cached under an earlier registration never look current
  * @cfg_live: live copy in @cfg
  * @order_live: live entry of map "class_order"
  * @cfg: settings
  */
 struct srpol_state {
 	__u32 epoch;
+	__u32 epoch_base;
 	__u32 cfg_live;
 	__u32 order_live;
-	__u32 reserved;
 	struct srpol_dp_config cfg[2];
 };
 
@@ -65,9 +68,10 @@ struct srpol_nexthop {
 };
 
 /**
- * struct srpol_encap - one compiled form of a path, see struct srpol_dp_path
+ * struct srpol_path_cfg - one compiled form of a path, see struct
+ * srpol_dp_path
  */
-struct srpol_encap {
+struct srpol_path_cfg {
 	__u32 nexthop;
 	__u32 mtu;
 	__u16 encap_len;
@@ -78,13 +82,16 @@ struct srpol_encap {
 
 /**
  * struct srpol_path - map "paths", by path id
- * @live: live copy in @encap
+ * @live: live copy in @cfg
  * @up: may be used
+ * @present: a path has this id
  */
 struct srpol_path {
 	__u32 live;
 	__u32 up;
-	struct srpol_encap encap[2];
+	__u32 present;
+	__u32 reserved;
+	struct srpol_path_cfg cfg[2];
 };
 
 /**
@@ -109,7 +116,7 @@ struct srpol_policy_cfg {
 /**
  * struct srpol_policy - map "policies", by policy id
  * @live: live copy in @cfg
- * @color: for the reader's convenience
+ * @color: its color, 0: no policy has this id
  */
 struct srpol_policy {
 	__u32 live;
@@ -126,7 +133,16 @@ struct srpol_policy_key {
 };
 
 /**
- * struct srpol_prefix - key of LPM map "endpoints", value: 16-byte endpoint
+ * struct srpol_endpoint - value of LPM map "endpoints"
+ * @addr: RFC 9256 endpoint, IPv4 as v4-mapped
+ */
+struct srpol_endpoint {
+	__u8 addr[16];
+};
+
+/**
+ * struct srpol_prefix - key of LPM map "endpoints"; also key of hash map
+ * "endpoint_index", which holds the same entries so that they can be walked
  */
 struct srpol_prefix {
 	__u32 len;
@@ -139,6 +155,14 @@ struct srpol_prefix {
 struct srpol_sid {
 	__u32 id;
 	__u32 behavior;
+};
+
+/**
+ * struct srpol_dev - value of hash map "devices", key: ifindex
+ * @role: enum srpol_dev_role
+ */
+struct srpol_dev {
+	__u32 role;
 };
 
 /**
@@ -172,7 +196,8 @@ struct srpol_flow_key {
 /**
  * struct srpol_flow - value of map "flows"
  * @epoch: epoch of the classification below
- * @hash: flow hash (buckets and flow label)
+ * @hash: hash of addresses, ports and QP (buckets and flow label)
+ * @tuple_hash: hash of addresses and ports (flow label in mode hash)
  * @policy: policy id, 0: not steered
  * @class_id: index of the rule's counters, 0: no rule matched
  * @verdict: enum srpol_reason why the flow is not steered, if @policy is 0
@@ -184,10 +209,12 @@ struct srpol_flow_key {
 struct srpol_flow {
 	__u32 epoch;
 	__u32 hash;
+	__u32 tuple_hash;
 	__u32 policy;
 	__u32 class_id;
 	__u32 verdict;
 	__u32 path;
+	__u32 reserved;
 	__u64 packets;
 	__u64 bytes;
 	__u64 last_ns;
@@ -255,7 +282,9 @@ struct srpol_sid_stats {
 	X(29, ECN_ODD,		0, "ingress: ECN combination worth a look (RFC 6040)") \
 	X(30, HOP_LIMIT,	1, "ingress: hop limit exceeded")	\
 	X(31, SID_LOOP,		1, "ingress: too many local SIDs in a row") \
-	X(32, NO_HEADROOM,	1, "ingress: header adjustment failed")
+	X(32, NO_HEADROOM,	1, "ingress: header adjustment failed")	\
+	X(33, LINK_SCOPE,	0, "egress: multicast, link-local or neighbour discovery") \
+	X(34, BAD_OUTER,	1, "ingress: outer header is not IPv6")
 
 #define SRPOL_REASON_ENUM(nr, name, drop, text) SRPOL_REASON_##name = nr,
 enum srpol_reason {

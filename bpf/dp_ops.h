@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The two ways to the methods of dp_apply.h: struct_ops for the module, and
+ * programs for BPF_PROG_TEST_RUN on a kernel without it. The latter are not
+ * loaded unless asked for; their context is the method's argument. They are
+ * of type syscall; where an LPM map is involved, which such programs may not
+ * use, they are of type raw_tp.
+ */
+#ifndef _SRPOL_DP_OPS_H
+#define _SRPOL_DP_OPS_H
+
+/* A method that takes a pointer to @type. */
+#define SRPOL_DP_METHOD(name, run, type, fn)				\
+	SEC("struct_ops/" #name)					\
+	int BPF_PROG(dp_##name, const struct type *arg)			\
+	{								\
+		return fn(arg);						\
+	}								\
+	SEC(run)							\
+	int run_##name(struct type *ctx)				\
+	{								\
+		return fn(ctx);						\
+	}
+
+/* A method that takes one number. */
+#define SRPOL_DP_METHOD_U32(name, fn)					\
+	SEC("struct_ops/" #name)					\
+	int BPF_PROG(dp_##name, __u32 arg)				\
+	{								\
+		return fn(arg);						\
+	}								\
+	SEC("?syscall")							\
+	int run_##name(__u32 *ctx)					\
+	{								\
+		return fn(*ctx);					\
+	}
+
+SRPOL_DP_METHOD(config_set, "?syscall", srpol_dp_config, srpol_apply_config)
+SRPOL_DP_METHOD(nexthop_set, "?syscall", srpol_dp_nexthop, srpol_apply_nexthop)
+SRPOL_DP_METHOD_U32(nexthop_del, srpol_apply_nexthop_del)
+SRPOL_DP_METHOD(path_set, "?syscall", srpol_dp_path, srpol_apply_path)
+SRPOL_DP_METHOD_U32(path_del, srpol_apply_path_del)
+SRPOL_DP_METHOD(row_set, "?syscall", srpol_dp_row, srpol_apply_row)
+SRPOL_DP_METHOD(policy_set, "?syscall", srpol_dp_policy, srpol_apply_policy)
+SRPOL_DP_METHOD(policy_del, "?syscall", srpol_dp_policy, srpol_apply_policy_del)
+SRPOL_DP_METHOD(class_set, "?syscall", srpol_dp_class, srpol_apply_class)
+SRPOL_DP_METHOD(endpoint_set, "?raw_tp", srpol_dp_endpoint,
+		srpol_apply_endpoint)
+SRPOL_DP_METHOD(endpoint_del, "?raw_tp", srpol_dp_endpoint,
+		srpol_apply_endpoint_del)
+SRPOL_DP_METHOD(sid_set, "?syscall", srpol_dp_sid, srpol_apply_sid)
+SRPOL_DP_METHOD(sid_del, "?syscall", srpol_dp_sid, srpol_apply_sid_del)
+SRPOL_DP_METHOD(dev_set, "?syscall", srpol_dp_dev, srpol_apply_dev)
+SRPOL_DP_METHOD_U32(dev_del, srpol_apply_dev_del)
+SRPOL_DP_METHOD_U32(epoch_set, srpol_apply_epoch)
+
+SEC("struct_ops/reset")
+int BPF_PROG(dp_reset)
+{
+	return srpol_apply_reset();
+}
+
+SEC("?raw_tp")
+int run_reset(void *ctx)
+{
+	return srpol_apply_reset();
+}
+
+SEC("struct_ops/path_state")
+int BPF_PROG(dp_path_state, __u32 id, __u32 up)
+{
+	return srpol_apply_path_state(id, up);
+}
+
+/* Context: id, up. */
+SEC("?syscall")
+int run_path_state(__u32 *ctx)
+{
+	return srpol_apply_path_state(ctx[0], ctx[1]);
+}
+
+SEC("struct_ops/class_commit")
+int BPF_PROG(dp_class_commit, const struct srpol_dp_class_table *table)
+{
+	return srpol_apply_class_table(table, table->slot);
+}
+
+/* Context: the table, followed by its slots. */
+SEC("?syscall")
+int run_class_commit(struct srpol_dp_class_table *ctx)
+{
+	return srpol_apply_class_table(ctx, ctx + 1);
+}
+
+SEC(".struct_ops.link")
+struct srpol_dp_ops srpol_dp = {
+	.reset = (void *)dp_reset,
+	.config_set = (void *)dp_config_set,
+	.nexthop_set = (void *)dp_nexthop_set,
+	.nexthop_del = (void *)dp_nexthop_del,
+	.path_set = (void *)dp_path_set,
+	.path_state = (void *)dp_path_state,
+	.path_del = (void *)dp_path_del,
+	.row_set = (void *)dp_row_set,
+	.policy_set = (void *)dp_policy_set,
+	.policy_del = (void *)dp_policy_del,
+	.class_set = (void *)dp_class_set,
+	.class_commit = (void *)dp_class_commit,
+	.endpoint_set = (void *)dp_endpoint_set,
+	.endpoint_del = (void *)dp_endpoint_del,
+	.sid_set = (void *)dp_sid_set,
+	.sid_del = (void *)dp_sid_del,
+	.dev_set = (void *)dp_dev_set,
+	.dev_del = (void *)dp_dev_del,
+	.epoch_set = (void *)dp_epoch_set,
+	.max_paths = SRPOL_MAX_PATHS,
+	.max_nexthops = SRPOL_MAX_NEXTHOPS,
+	.max_policies = SRPOL_MAX_POLICIES,
+	.max_rows = SRPOL_MAX_ROWS,
+	.max_classes = SRPOL_MAX_CLASSES,
+	.max_endpoints = SRPOL_MAX_ENDPOINTS,
+	.max_sids = SRPOL_MAX_SIDS,
+	.max_devs = SRPOL_MAX_DEVS,
+	.name = "ebpf",
+};
+
+#endif /* _SRPOL_DP_OPS_H */

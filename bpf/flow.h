@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Flow identity and flow hash. */
+#ifndef _SRPOL_FLOW_H
+#define _SRPOL_FLOW_H
+
+/**
+ * srpol_flow_identify - complete the flow key
+ * @pkt: parsed packet
+ * @order: rules in force: they say what tells flows apart beside addresses,
+ *	ports and QP
+ */
+static __always_inline void
+srpol_flow_identify(struct srpol_pkt *pkt,
+		    const struct srpol_class_order *order)
+{
+	__u32 key = order->key;
+
+	pkt->key.mark = key & SRPOL_KEY_MARK ? pkt->mark : 0;
+	pkt->key.pkey = key & SRPOL_KEY_PKEY ? pkt->pkey : 0;
+	pkt->key.dscp = key & SRPOL_KEY_DSCP ? pkt->tclass >> 2 : 0;
+	pkt->key.ifindex = key & SRPOL_KEY_DEV ? pkt->ifindex : 0;
+	pkt->key.opclass = 0;
+	if (key & SRPOL_KEY_OPCODE && pkt->key.roce)
+		pkt->key.opclass = order->opclass[pkt->opcode];
+}
+
+static __always_inline __u32 srpol_rol(__u32 v, int n)
+{
+	return v << n | v >> (32 - n);
+}
+
+/* Bob Jenkins' lookup3, as in the kernel's jhash. */
+#define SRPOL_JHASH_MIX(a, b, c)					\
+	do {								\
+		a -= c; a ^= srpol_rol(c, 4);  c += b;			\
+		b -= a; b ^= srpol_rol(a, 6);  a += c;			\
+		c -= b; c ^= srpol_rol(b, 8);  b += a;			\
+		a -= c; a ^= srpol_rol(c, 16); c += b;			\
+		b -= a; b ^= srpol_rol(a, 19); a += c;			\
+		c -= b; c ^= srpol_rol(b, 4);  b += a;			\
+	} while (0)
+
+#define SRPOL_JHASH_FINAL(a, b, c)					\
+	do {								\
+		c ^= b; c -= srpol_rol(b, 14);				\
+		a ^= c; a -= srpol_rol(c, 11);				\
+		b ^= a; b -= srpol_rol(a, 25);				\
+		c ^= b; c -= srpol_rol(b, 16);				\
+		a ^= c; a -= srpol_rol(c, 4);				\
+		b ^= a; b -= srpol_rol(a, 14);				\
+		c ^= b; c -= srpol_rol(b, 24);				\
+	} while (0)
+
+#define SRPOL_JHASH_INIT	0xdeadbeef
+
+/* Hash of two words; also what the rehash of a dead bucket steps with. */
+static __always_inline __u32 srpol_hash2(__u32 x, __u32 y)
+{
+	__u32 a = SRPOL_JHASH_INIT + 8 + x;
+	__u32 b = SRPOL_JHASH_INIT + 8 + y;
+	__u32 c = SRPOL_JHASH_INIT + 8;
+
+	SRPOL_JHASH_FINAL(a, b, c);
+	return c;
+}
+
+/* Addresses, ports and protocol. */
+static __always_inline __u32 srpol_hash_tuple(const struct srpol_flow_key *k,
+					      __u16 dport)
+{
+	const __u32 *s = (const __u32 *)k->saddr;
+	const __u32 *d = (const __u32 *)k->daddr;
+	__u32 a, b, c;
+
+	a = SRPOL_JHASH_INIT + 40;
+	b = a;
+	c = a;
+	a += s[0];
+	b += s[1];
+	c += s[2];
+	SRPOL_JHASH_MIX(a, b, c);
+	a += s[3];
+	b += d[0];
+	c += d[1];
+	SRPOL_JHASH_MIX(a, b, c);
+	a += d[2];
+	b += d[3];
+	c += (__u32)k->sport << 16 | dport;
+	SRPOL_JHASH_MIX(a, b, c);
+	a += k->proto;
+	SRPOL_JHASH_FINAL(a, b, c);
+	return c;
+}
+
+/**
+ * srpol_flow_hash - hashes of a flow
+ * @pkt: parsed packet
+ * @flow: gets @hash and @tuple_hash
+ *
+ * What only classification looks at (opcode, mark, DSCP, P_Key, device) stays
+ * out: a QP keeps its path whatever it sends, unless a rule says otherwise.
+ */
+static __always_inline void srpol_flow_hash(const struct srpol_pkt *pkt,
+					    struct srpol_flow *flow)
+{
+	flow->tuple_hash = srpol_hash_tuple(&pkt->key, pkt->dport);
+	flow->hash = flow->tuple_hash;
+	if (pkt->key.roce)
+		flow->hash = srpol_hash2(flow->tuple_hash, pkt->key.qp);
+}
+
+#endif /* _SRPOL_FLOW_H */

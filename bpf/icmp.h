@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Packet Too Big and Fragmentation Needed for packets that got too big. */
+#ifndef _SRPOL_ICMP_H
+#define _SRPOL_ICMP_H
+
+/* As much of the packet as RFC 4443 2.4 (c) and RFC 1812 4.3.2.3 allow. */
+#define SRPOL_ICMP_QUOTE_V6	(IPV6_MTU_MIN - IPV6_HLEN - 8)
+#define SRPOL_ICMP_QUOTE_V4	(576 - 20 - 8)
+
+/* RFC 4443 2.4 (f): at most so many errors per CPU in a window of 2^26 ns. */
+#define SRPOL_ICMP_BURST	64
+#define SRPOL_ICMP_WINDOW_SHIFT	26
+
+#define SRPOL_CSUM_CHUNK	64
+#define SRPOL_CHECKSUM_PARTIAL	3	/* of sk_buff.ip_summed */
+
+#define SRPOL_ICMP_TTL		64
+#define SRPOL_ICMP_TOS		0xc0	/* internetwork control */
+
+struct srpol_icmp_budget {
+	__u64 window;
+	__u64 sent;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct srpol_icmp_budget);
+} icmp_budget SEC(".maps");
+
+struct srpol_icmp_v6 {
+	struct ipv6hdr ip;
+	struct icmp6hdr icmp;
+};
+
+struct srpol_icmp_v4 {
+	struct iphdr ip;
+	struct icmphdr icmp;
+};
+
+extern void *bpf_cast_to_kern_ctx(void *obj) __ksym;
+
+static __always_inline bool srpol_icmp_allowed(void)
+{
+	__u64 window = bpf_ktime_get_coarse_ns() >> SRPOL_ICMP_WINDOW_SHIFT;
+	struct srpol_icmp_budget *b;
+	__u32 zero = 0;
+
+	b = bpf_map_lookup_elem(&icmp_budget, &zero);
+	if (!b)
+		return false;
+	if (b->window != window) {
+		b->window = window;
+		b->sent = 0;
+	}
+	return b->sent++ < SRPOL_ICMP_BURST;
+}
+
+/* RFC 4443 2.4 (e), RFC 1122 3.2.2: what is never answered with an error. */
+static __always_inline bool srpol_icmp_answerable(const struct srpol_pkt *pkt)
+{
+	const __u32 *s = (const __u32 *)pkt->key.saddr;
+	__u8 type = pkt->icmp_type;
+
+	if (pkt->later_fragment)
+		return false;
+	if (!pkt->is_v4)
+		return (s[0] | s[1] | s[2] | s[3]) &&
+		       !(pkt->is_icmp && type < ICMPV6_INFO_MIN);
+	if (!s[3])
+		return false;
+	return !pkt->is_icmp || !(type == 3 || type == 4 || type == 5 ||
+				  type == 11 || type == 12);
+}
+
+static __always_inline __u32 srpol_csum_add(__u32 a, __u32 b)
+{
+	a += b;
+	return a + (a < b);
+}
+
+static __always_inline __u16 srpol_csum_fold(__u32 sum)
+{
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return ~sum;
+}
+
+/*
+ * Where the transport checksum starts that the stack left to the device, and
+ * its pseudo-header sum so far; @start is 0 when there is no such thing.
+ */
+static __always_inline int srpol_csum_pending(struct __sk_buff *skb,
+					      __u32 *start, __u16 *pseudo)
+{
+	struct sk_buff *k = bpf_cast_to_kern_ctx(skb);
+	__u32 off;
+
+	*start = 0;
+	if (BPF_CORE_READ_BITFIELD(k, ip_summed) != SRPOL_CHECKSUM_PARTIAL)
+		return 0;
+	off = k->csum_start - (__u32)((__u64)k->data - (__u64)k->head);
+	*start = off;
+	return bpf_skb_load_bytes(skb, off + k->csum_offset, pseudo,
+				  sizeof(*pseudo));
+}
+
+/*
+ * Add the Internet checksum of @len bytes from @off to @sum. From a pending
+ * checksum on, everything will add up to the complement of its pseudo-header
+ * sum (what the kernel calls local checksum offload).
+ */
+static __always_inline int srpol_csum_quote(struct __sk_buff *skb, __u32 off,
+					    __u32 len, __u32 *sum)
+{
+	__u32 buf[SRPOL_CSUM_CHUNK / 4];
+	__u16 pseudo = 0;
+	__u32 start, n;
+	__s64 s;
+	int i;
+
+	if (srpol_csum_pending(skb, &start, &pseudo))
+		return -1;
+	if (start) {
+		if (start < off || start - off > len)
+			return -1;
+		len = start - off;
+		*sum = srpol_csum_add(*sum, (__u16)~pseudo);
+	}
+	for (i = 0; len && i <= SRPOL_ICMP_QUOTE_V6 / SRPOL_CSUM_CHUNK; i++) {
+		n = len < SRPOL_CSUM_CHUNK ? len : SRPOL_CSUM_CHUNK;
+		__builtin_memset(buf, 0, sizeof(buf));
+		if (bpf_skb_load_bytes(skb, off, buf, n))
+			return -1;
+		s = bpf_csum_diff(NULL, 0, buf, sizeof(buf), *sum);
+		if (s < 0)
+			return -1;
+		*sum = s;
+		off += n;
+		len -= n;
+	}
+	return 0;
+}
+
+/*
+ * The two builders find the quoted packet behind the Ethernet header, put the
+ * error's headers in between and fill them in.
+ */
+static __noinline int srpol_icmp_build_v6(struct __sk_buff *skb,
+					  const struct srpol_pkt *pkt,
+					  __u32 mtu, __u32 quote)
+{
+	struct srpol_icmp_v6 h = {};
+	__u16 len = sizeof(h.icmp) + quote;
+	__u32 sum;
+	__s64 s;
+
+	h.ip.version = 6;
+	h.ip.payload_len = bpf_htons(len);
+	h.ip.nexthdr = NEXTHDR_ICMP;
+	h.ip.hop_limit = SRPOL_ICMP_TTL;
+	srpol_copy_addr(&h.ip.saddr, pkt->key.daddr);
+	srpol_copy_addr(&h.ip.daddr, pkt->key.saddr);
+	h.icmp.icmp6_type = ICMPV6_PKT_TOOBIG;
+	h.icmp.icmp6_dataun.un_data32[0] =
+		bpf_htonl(mtu < IPV6_MTU_MIN ? IPV6_MTU_MIN : mtu);
+
+	if (bpf_skb_adjust_room(skb, sizeof(h), BPF_ADJ_ROOM_MAC, 0))
+		return -1;
+	/* Pseudo-header and ICMP header: both addresses and all after them. */
+	s = bpf_csum_diff(NULL, 0, (__be32 *)&h.ip.saddr, 32 + sizeof(h.icmp),
+			  bpf_htons(len) + bpf_htons(NEXTHDR_ICMP));
+	if (s < 0)
+		return -1;
+	sum = s;
+	if (srpol_csum_quote(skb, ETH_HLEN + sizeof(h), quote, &sum))
+		return -1;
+	h.icmp.icmp6_cksum = srpol_csum_fold(sum);
+	return bpf_skb_store_bytes(skb, ETH_HLEN, &h, sizeof(h), 0);
+}
+
+static __noinline int srpol_icmp_build_v4(struct __sk_buff *skb,
+					  const struct srpol_pkt *pkt,
+					  __u32 mtu, __u32 quote)
+{
+	struct srpol_icmp_v4 h = {};
+	__u32 sum;
+	__s64 s;
+
+	h.ip.version = 4;
+	h.ip.ihl = sizeof(h.ip) / 4;
+	h.ip.tos = SRPOL_ICMP_TOS;
+	h.ip.tot_len = bpf_htons(sizeof(h) + quote);
+	h.ip.ttl = SRPOL_ICMP_TTL;
+	h.ip.protocol = IPPROTO_ICMP;
+	h.ip.saddr = ((const __u32 *)pkt->key.daddr)[3];
+	h.ip.daddr = ((const __u32 *)pkt->key.saddr)[3];
+	h.icmp.type = ICMP_DEST_UNREACH;
+	h.icmp.code = ICMP_FRAG_NEEDED;
+	h.icmp.un.frag.mtu = bpf_htons(mtu > 0xffff ? 0xffff : mtu);
+
+	if (bpf_skb_adjust_room(skb, sizeof(h), BPF_ADJ_ROOM_MAC, 0))
+		return -1;
+	s = bpf_csum_diff(NULL, 0, (__be32 *)&h.ip, sizeof(h.ip), 0);
+	if (s < 0)
+		return -1;
+	h.ip.check = srpol_csum_fold(s);
+	s = bpf_csum_diff(NULL, 0, (__be32 *)&h.icmp, sizeof(h.icmp), 0);
+	if (s < 0)
+		return -1;
+	sum = s;
+	if (srpol_csum_quote(skb, ETH_HLEN + sizeof(h), quote, &sum))
+		return -1;
+	h.icmp.checksum = srpol_csum_fold(sum);
+	return bpf_skb_store_bytes(skb, ETH_HLEN, &h, sizeof(h), 0);
+}
+
+/**
+ * srpol_icmp_too_big - turn a packet into the error about itself
+ * @skb: packet that does not fit its path
+ * @pkt: the same, parsed
+ * @mtu: what would fit
+ *
+ * The error enters the device it was about to leave by, as if it came from the
+ * inner destination (an address of this host as source would be a martian), so
+ * it finds local sockets and forwarded senders alike. A tag in the packet's
+ * metadata stays with it; packets with tags in the frame get no answer.
+ *
+ * Return: what the program returns.
+ */
+static __noinline int srpol_icmp_too_big(struct __sk_buff *skb,
+					 const struct srpol_pkt *pkt,
+					 __u32 mtu)
+{
+	__u32 limit = pkt->is_v4 ? SRPOL_ICMP_QUOTE_V4 : SRPOL_ICMP_QUOTE_V6;
+	__u32 quote = pkt->len < limit ? pkt->len : limit;
+	__u8 macs[12], swapped[12];
+	int err;
+
+	if (pkt->l3_off != ETH_HLEN || !srpol_icmp_answerable(pkt) ||
+	    !srpol_icmp_allowed())
+		return SRPOL_TC_DROP;
+	/* Also ends its being a super-packet. */
+	if (bpf_skb_change_tail(skb, ETH_HLEN + quote, 0))
+		return SRPOL_TC_DROP;
+	if (pkt->is_v4)
+		err = srpol_icmp_build_v4(skb, pkt, mtu, quote);
+	else
+		err = srpol_icmp_build_v6(skb, pkt, mtu, quote);
+	if (err || bpf_skb_load_bytes(skb, 0, macs, sizeof(macs)))
+		return SRPOL_TC_DROP;
+	__builtin_memcpy(swapped, macs + 6, 6);
+	__builtin_memcpy(swapped + 6, macs, 6);
+	if (bpf_skb_store_bytes(skb, 0, swapped, sizeof(swapped), 0))
+		return SRPOL_TC_DROP;
+	srpol_count(SRPOL_REASON_ICMP_SENT);
+	return bpf_redirect(skb->ifindex, BPF_F_INGRESS);
+}
+
+#endif /* _SRPOL_ICMP_H */

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The maps; their values are described in srpol_maps.h. Ids start at 1, so
+ * entry 0 of a map indexed by id is never filled and reads as "dead".
+ */
+#ifndef _SRPOL_BPF_MAPS_H
+#define _SRPOL_BPF_MAPS_H
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct srpol_state);
+} state SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__type(value, struct srpol_class_order);
+} class_order SEC(".maps");
+
+/* Twice the rules: one set in use, one being filled. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2 * SRPOL_MAX_CLASSES);
+	__type(key, __u32);
+	__type(value, struct srpol_dp_class);
+} classes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SRPOL_MAX_NEXTHOPS);
+	__type(key, __u32);
+	__type(value, struct srpol_nexthop);
+} nexthops SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SRPOL_MAX_PATHS);
+	__type(key, __u32);
+	__type(value, struct srpol_path);
+} paths SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SRPOL_MAX_ROWS);
+	__type(key, __u32);
+	__type(value, struct srpol_row);
+} bucket_rows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SRPOL_MAX_POLICIES);
+	__type(key, __u32);
+	__type(value, struct srpol_policy);
+} policies SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SRPOL_MAX_POLICIES);
+	__type(key, struct srpol_policy_key);
+	__type(value, __u32);
+} policy_index SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, SRPOL_MAX_ENDPOINTS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct srpol_prefix);
+	__type(value, struct srpol_endpoint);
+} endpoints SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SRPOL_MAX_ENDPOINTS);
+	__type(key, struct srpol_prefix);
+	__type(value, struct srpol_endpoint);
+} endpoint_index SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SRPOL_MAX_SIDS);
+	__type(key, struct in6_addr);
+	__type(value, struct srpol_sid);
+} sids SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SRPOL_MAX_DEVS);
+	__type(key, __u32);
+	__type(value, struct srpol_dev);
+} devices SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, SRPOL_MAX_FLOWS);
+	__type(key, struct srpol_flow_key);
+	__type(value, struct srpol_flow);
+} flows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SRPOL_MAX_PATHS);
+	__type(key, __u32);
+	__type(value, struct srpol_counter);
+} path_stats SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SRPOL_MAX_POLICIES);
+	__type(key, __u32);
+	__type(value, struct srpol_counter);
+} policy_stats SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SRPOL_MAX_CLASSES);
+	__type(key, __u32);
+	__type(value, struct srpol_counter);
+} class_stats SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SRPOL_MAX_SIDS);
+	__type(key, __u32);
+	__type(value, struct srpol_sid_stats);
+} sid_stats SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SRPOL_REASON_COUNT);
+	__type(key, __u32);
+	__type(value, __u64);
+} reasons SEC(".maps");
+
+#endif /* _SRPOL_BPF_MAPS_H */

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Egress: find the fields of a packet that decide where it goes. */
+#ifndef _SRPOL_PARSE_H
+#define _SRPOL_PARSE_H
+
+#define SRPOL_EXT_HEADERS_MAX	6
+
+/**
+ * struct srpol_pkt - what is known of a packet about to leave
+ * @key: identity of its flow. Mark, P_Key, opcode class, DSCP and device are
+ *	0 until srpol_flow_identify() knows which of them matter
+ * @l3_off: offset of the IP header
+ * @len: length of the IP packet, without link-layer padding
+ * @hdr_len: bytes before the transport payload, from the IP header; 0 if the
+ *	transport has no segments
+ * @label: flow label of an IPv6 packet, else 0
+ * @ifindex: device the packet is about to leave by
+ * @mark: packet mark
+ * @l4_off: offset of the transport header from the IP header
+ * @dport: destination port, host order
+ * @pkey: BTH P_Key, host order
+ * @is_v4: IPv4
+ * @tclass: TOS or traffic class
+ * @opcode: BTH opcode
+ * @has_ports: @key.sport and @dport are set
+ * @tags: VLAN tags, the one in the packet's metadata included
+ * @later_fragment: a fragment without the transport header
+ * @icmp_type: ICMP or ICMPv6 type, if @is_icmp
+ * @is_icmp: ICMP over IPv4 or ICMPv6 over IPv6
+ */
+struct srpol_pkt {
+	struct srpol_flow_key key;
+	__u32 l3_off;
+	__u32 len;
+	__u32 hdr_len;
+	__u32 label;
+	__u32 ifindex;
+	__u32 mark;
+	__u32 l4_off;
+	__u16 dport;
+	__u16 pkey;
+	__u8 is_v4;
+	__u8 tclass;
+	__u8 opcode;
+	__u8 has_ports;
+	__u8 tags;
+	__u8 later_fragment;
+	__u8 icmp_type;
+	__u8 is_icmp;
+} __attribute__((aligned(8)));
+
+/* By words: the compiler would go by bytes, not knowing the alignment. */
+static __always_inline void srpol_copy_addr(void *to, const void *from)
+{
+	const __u32 *f = from;
+	__u32 *t = to;
+
+	t[0] = f[0];
+	t[1] = f[1];
+	t[2] = f[2];
+	t[3] = f[3];
+}
+
+static __always_inline void srpol_copy_v4(__u8 *to, __be32 addr)
+{
+	__u32 *w = (__u32 *)to;
+
+	w[0] = 0;
+	w[1] = 0;
+	w[2] = bpf_htonl(0xffff);
+	w[3] = addr;
+}
+
+/* Such packets keep the link itself alive; they mean nothing elsewhere. */
+static __always_inline bool srpol_v4_link_scope(__be32 addr)
+{
+	__u32 a = bpf_ntohl(addr);
+
+	return (a >> 28) >= 0xe || (a >> 16) == 0xa9fe;
+}
+
+static __always_inline bool srpol_v6_link_scope(const struct in6_addr *addr)
+{
+	const __u8 *a = addr->in6_u.u6_addr8;
+
+	return a[0] == 0xff || (a[0] == 0xfe && (a[1] & 0xc0) == 0x80);
+}
+
+/**
+ * srpol_parse_transport - ports, destination QP, ICMP type
+ * @pkt: result; key.proto, l4_off and later_fragment are set
+ * @l4: transport header
+ * @end: end of the linear data
+ *
+ * Return: 0 or SRPOL_REASON_UNPARSED.
+ */
+static __always_inline int srpol_parse_transport(struct srpol_pkt *pkt,
+						 void *l4, void *end)
+{
+	struct srpol_bth *bth;
+	struct udphdr *udp;
+	struct tcphdr *tcp;
+
+	pkt->key.qp = 0;
+	pkt->key.sport = 0;
+	pkt->key.roce = 0;
+	pkt->hdr_len = 0;
+	pkt->dport = 0;
+	pkt->pkey = 0;
+	pkt->opcode = 0;
+	pkt->has_ports = 0;
+	pkt->icmp_type = 0;
+	pkt->is_icmp = 0;
+	if (pkt->later_fragment)
+		return 0;
+
+	switch (pkt->key.proto) {
+	case IPPROTO_UDP:
+		udp = l4;
+		if ((void *)(udp + 1) > end)
+			return SRPOL_REASON_UNPARSED;
+		pkt->hdr_len = pkt->l4_off + sizeof(*udp);
+		pkt->key.sport = bpf_ntohs(udp->source);
+		pkt->dport = bpf_ntohs(udp->dest);
+		pkt->has_ports = 1;
+		pkt->key.qp = pkt->dport;
+		if (pkt->dport != ROCE_PORT)
+			return 0;
+		bth = (void *)(udp + 1);
+		if ((void *)(bth + 1) > end)
+			return SRPOL_REASON_UNPARSED;
+		pkt->key.roce = 1;
+		pkt->key.qp = bpf_ntohl(bth->qp) & 0xffffff;
+		pkt->opcode = bth->opcode;
+		pkt->pkey = bpf_ntohs(bth->pkey);
+		return 0;
+	case IPPROTO_TCP:
+		tcp = l4;
+		if ((void *)(tcp + 1) > end)
+			return SRPOL_REASON_UNPARSED;
+		pkt->hdr_len = pkt->l4_off + tcp->doff * 4;
+		pkt->key.sport = bpf_ntohs(tcp->source);
+		pkt->dport = bpf_ntohs(tcp->dest);
+		pkt->has_ports = 1;
+		pkt->key.qp = pkt->dport;
+		return 0;
+	case IPPROTO_ICMP:
+	case NEXTHDR_ICMP:
+		if ((pkt->key.proto == IPPROTO_ICMP) != pkt->is_v4)
+			return 0;
+		if (l4 + 8 > end)
+			return SRPOL_REASON_UNPARSED;
+		pkt->icmp_type = *(__u8 *)l4;
+		pkt->is_icmp = 1;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static __always_inline int srpol_parse_v4(struct srpol_pkt *pkt, void *l3,
+					  void *end)
+{
+	struct iphdr *ip = l3;
+	__u32 ihl;
+
+	if ((void *)(ip + 1) > end)
+		return SRPOL_REASON_UNPARSED;
+	ihl = ip->ihl * 4;
+	if (ip->version != 4 || ihl < sizeof(*ip))
+		return SRPOL_REASON_UNPARSED;
+	if (srpol_v4_link_scope(ip->daddr) || srpol_v4_link_scope(ip->saddr))
+		return SRPOL_REASON_LINK_SCOPE;
+
+	pkt->is_v4 = 1;
+	pkt->tclass = ip->tos;
+	pkt->label = 0;
+	pkt->len = bpf_ntohs(ip->tot_len);
+	pkt->l4_off = ihl;
+	pkt->later_fragment = !!(ip->frag_off & bpf_htons(IP_OFFSET_MASK));
+	pkt->key.proto = ip->protocol;
+	srpol_copy_v4(pkt->key.saddr, ip->saddr);
+	srpol_copy_v4(pkt->key.daddr, ip->daddr);
+	return srpol_parse_transport(pkt, l3 + ihl, end);
+}
+
+static __always_inline int srpol_parse_v6(struct srpol_pkt *pkt, void *l3,
+					  void *end)
+{
+	struct ipv6hdr *ip6 = l3;
+	__u32 off = sizeof(*ip6);
+	struct frag_hdr *frag;
+	__u8 *ext, nh;
+	__u32 word;
+	int i, err;
+
+	if ((void *)(ip6 + 1) > end)
+		return SRPOL_REASON_UNPARSED;
+	word = bpf_ntohl(*(__be32 *)ip6);
+	if (word >> 28 != 6)
+		return SRPOL_REASON_UNPARSED;
+
+	pkt->is_v4 = 0;
+	pkt->tclass = word >> 20;
+	pkt->label = word & 0xfffff;
+	pkt->later_fragment = 0;
+	nh = ip6->nexthdr;
+
+	for (i = 0; i < SRPOL_EXT_HEADERS_MAX; i++) {
+		ext = l3 + off;
+		switch (nh) {
+		case NEXTHDR_ROUTING:
+		case NEXTHDR_IPV6:
+		case NEXTHDR_IPV4:
+			/* Among them our own, on its way to another uplink. */
+			return SRPOL_REASON_TUNNELED;
+		case NEXTHDR_HOP:
+		case NEXTHDR_DEST:
+			if (ext + 8 > (__u8 *)end)
+				return SRPOL_REASON_UNPARSED;
+			nh = ext[0];
+			off += (ext[1] + 1) * 8;
+			continue;
+		case NEXTHDR_AUTH:
+			if (ext + 8 > (__u8 *)end)
+				return SRPOL_REASON_UNPARSED;
+			nh = ext[0];
+			off += (ext[1] + 2) * 4;
+			continue;
+		case NEXTHDR_FRAGMENT:
+			frag = (void *)ext;
+			if ((void *)(frag + 1) > end)
+				return SRPOL_REASON_UNPARSED;
+			nh = frag->nexthdr;
+			off += sizeof(*frag);
+			if (!(frag->frag_off & bpf_htons(FRAG6_OFFSET_MASK)))
+				continue;
+			pkt->later_fragment = 1;
+			break;
+		default:
+			break;
+		}
+		break;
+	}
+	if (i == SRPOL_EXT_HEADERS_MAX)
+		return SRPOL_REASON_UNPARSED;
+	if (srpol_v6_link_scope(&ip6->daddr) ||
+	    srpol_v6_link_scope(&ip6->saddr))
+		return SRPOL_REASON_LINK_SCOPE;
+
+	pkt->len = bpf_ntohs(ip6->payload_len);
+	if (pkt->len)
+		pkt->len += sizeof(*ip6);
+	pkt->l4_off = off;
+	pkt->key.proto = nh;
+	srpol_copy_addr(pkt->key.saddr, &ip6->saddr);
+	srpol_copy_addr(pkt->key.daddr, &ip6->daddr);
+	err = srpol_parse_transport(pkt, l3 + off, end);
+	if (err)
+		return err;
+	if (pkt->is_icmp && pkt->icmp_type >= NDISC_TYPE_MIN &&
+	    pkt->icmp_type <= NDISC_TYPE_MAX)
+		return SRPOL_REASON_LINK_SCOPE;
+	return 0;
+}
+
+/**
+ * srpol_parse - read the headers of a packet about to leave
+ * @skb: packet, starting with its Ethernet header
+ * @pkt: result
+ *
+ * Return: 0, or the enum srpol_reason why the packet is not for us.
+ */
+static __always_inline int srpol_parse(struct __sk_buff *skb,
+				       struct srpol_pkt *pkt)
+{
+	void *data = (void *)(long)skb->data;
+	void *end = (void *)(long)skb->data_end;
+	struct ethhdr *eth = data;
+	__u32 off = sizeof(*eth);
+	struct vlan_hdr *vlan;
+	__be16 proto;
+	int i, err;
+
+	if ((void *)(eth + 1) > end)
+		return SRPOL_REASON_UNPARSED;
+	proto = eth->h_proto;
+	pkt->tags = !!skb->vlan_present;
+	for (i = 0; i < 2; i++) {
+		if (proto != bpf_htons(ETH_P_8021Q) &&
+		    proto != bpf_htons(ETH_P_8021AD))
+			break;
+		vlan = data + off;
+		if ((void *)(vlan + 1) > end)
+			return SRPOL_REASON_UNPARSED;
+		proto = vlan->h_vlan_encapsulated_proto;
+		off += sizeof(*vlan);
+		pkt->tags++;
+	}
+
+	pkt->l3_off = off;
+	pkt->ifindex = skb->ifindex;
+	pkt->mark = skb->mark;
+	if (proto == bpf_htons(ETH_P_IPV6))
+		err = srpol_parse_v6(pkt, data + off, end);
+	else if (proto == bpf_htons(ETH_P_IP))
+		err = srpol_parse_v4(pkt, data + off, end);
+	else
+		return SRPOL_REASON_NOT_IP;
+	if (err)
+		return err;
+
+	/* Super-packets may leave their length field 0 or too small. */
+	if (skb->gso_size || !pkt->len)
+		pkt->len = skb->len - off;
+	if (pkt->len > skb->len - off || pkt->len < pkt->l4_off)
+		return SRPOL_REASON_UNPARSED;
+	return 0;
+}
+
+/**
+ * srpol_pull - make more of the headers linear
+ * @skb: packet whose headers were cut short
+ *
+ * Return: true if it is worth while to parse again.
+ */
+static __always_inline bool srpol_pull(struct __sk_buff *skb)
+{
+	__u32 linear = skb->data_end - skb->data;
+	__u32 want = skb->len < 256 ? skb->len : 256;
+
+	return linear < want && !bpf_skb_pull_data(skb, want);
+}
+
+#endif /* _SRPOL_PARSE_H */
