@@ -37,6 +37,7 @@ packages() {
 	cpio
 	kmod
 	iproute2		# the fabric, rdma(8)
+	iputils-ping
 	ethtool
 	procps
 	rdma-core		# rdma_rxe and the verbs stack in the guest

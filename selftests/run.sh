@@ -6,7 +6,7 @@
 #
 #	selftests/unit, build/selftests/unit	run natively
 #	selftests/bpf, build/selftests/bpf	run natively, as root on a
-#						kernel >= 6.12; else in a guest
+#	selftests/fabric			kernel >= 6.12; else in a guest
 #	selftests/vm/tests			run in a guest
 #
 # Guests run many programs per boot, as many guests as there are processors.
@@ -70,7 +70,7 @@ programs() {
 	done
 }
 
-can_run_bpf() {
+is_capable() {
 	[ "$(id -u)" -eq 0 ] &&
 		[ "$(printf '6.12\n%s\n' "$(uname -r)" | sort -V |
 			head -n 1)" = 6.12 ]
@@ -187,10 +187,10 @@ native=
 
 native_list=$(programs unit)
 guest_list=$(programs vm/tests)
-if can_run_bpf; then
-	native_list+=$'\n'$(programs bpf)
+if is_capable; then
+	native_list+=$'\n'$(programs fabric; programs bpf)
 else
-	guest_list+=$'\n'$(programs bpf)
+	guest_list+=$'\n'$(programs fabric; programs bpf)
 fi
 
 while read -r name program; do

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Soft-RoCE on the fabric's hosts, to be sourced: devices rxeA on hA, rxeB on
+# hB. In the guest only, with FABRIC_HOSTS=init.
+
+rdma_up() {
+	modprobe rdma_rxe && modprobe rdma_ucm || return
+	printf 'link add rxe%s type rxe netdev h%s\n' A A B B | rdma -b -
+}
+
+rdma_down() {
+	printf 'link del rxe%s\n' A B | rdma -b - 2>/dev/null || :
+}
+
+# rdma_gid DEVICE ADDRESS: index of the GID that is this address; addresses as
+# sysfs writes them, fd00:000a:0000:... or 0000:...:ffff:0a00:0a01
+rdma_gid() {
+	local file
+
+	for file in "/sys/class/infiniband/$1/ports/1/gids/"*; do
+		if [ "$(<"$file")" = "$2" ]; then
+			echo "${file##*/}"
+			return
+		fi
+	done 2>/dev/null
+	return 1
+}
+
+# rdma_listens PORT: a server of perftest accepts its client
+rdma_listens() {
+	ss -Hltn "sport = :$1" | grep -q .
+}
+
+# rdma_bw LOG TOOL PORT FAMILY ARG...: run TOOL (ib_write_bw, ib_send_bw, ...)
+# from A to B with these arguments over IPv6 (6) or IPv4 (4) and wait for it;
+# the parameters are exchanged over TCP on lo. Output of both sides: LOG.client,
+# LOG.server. Nothing of it outlives RDMA_TIMEOUT seconds (default 120).
+rdma_bw() {
+	local log=$1 tool=$2 port=$3 family=$4 server client rc=0
+	local a=fd00:000a:0000:0000:0000:0000:0000:0001
+	local b=fd00:000b:0000:0000:0000:0000:0000:0001
+	shift 4
+
+	if [ "$family" = 4 ]; then
+		a=0000:0000:0000:0000:0000:ffff:0a00:0a01
+		b=0000:0000:0000:0000:0000:ffff:0a00:1401
+	fi
+	a=$(rdma_gid rxeA $a) && b=$(rdma_gid rxeB $b) || return
+
+	timeout "${RDMA_TIMEOUT:-120}" "$tool" -d rxeB -x "$b" -p "$port" -F "$@" >"$log.server" 2>&1 &
+	server=$!
+	# busywait: see ktap.sh
+	busywait 30 rdma_listens "$port" || rc=1
+	timeout "${RDMA_TIMEOUT:-120}" "$tool" -d rxeA -x "$a" -p "$port" -F "$@" localhost \
+		>"$log.client" 2>&1 &
+	client=$!
+	wait $client || rc=$?
+	[ $rc -eq 0 ] || kill $server 2>/dev/null || :
+	wait $server || rc=$?
+	return $rc
+}

@@ -1,0 +1,1 @@
+../../fabric/seg6.sh
