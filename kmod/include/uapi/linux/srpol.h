@@ -64,6 +64,8 @@ enum srpol_path_state {
  *   the hold time
  * @SRPOL_PATH_REASON_MTU_TOO_SMALL: less than 1280 bytes would be left for the
  *   inner packet
+ * @SRPOL_PATH_REASON_NO_RESOURCES: the next hop table is full or memory is
+ *   short
  */
 enum srpol_path_reason {
 	SRPOL_PATH_REASON_NONE,
@@ -77,6 +79,7 @@ enum srpol_path_reason {
 	SRPOL_PATH_REASON_NEIGHBOUR_FAILED,
 	SRPOL_PATH_REASON_UNREACHABLE_REPORTED,
 	SRPOL_PATH_REASON_MTU_TOO_SMALL,
+	SRPOL_PATH_REASON_NO_RESOURCES,
 };
 
 /**
@@ -120,11 +123,8 @@ enum srpol_policy_state {
  * @SRPOL_POLICY_REASON_NO_VALID_LIST: the candidate path has no valid segment
  *   list
  * @SRPOL_POLICY_REASON_NOT_BEST: another candidate path was selected
- * @SRPOL_POLICY_REASON_PATH_MISSING: no path has this id
  * @SRPOL_POLICY_REASON_PATH_NOT_UP: the path is not up
  * @SRPOL_POLICY_REASON_ZERO_WEIGHT: a segment list of weight 0 is invalid
- * @SRPOL_POLICY_REASON_LISTS_DEAD: every segment list of the active candidate
- *   path went down
  */
 enum srpol_policy_reason {
 	SRPOL_POLICY_REASON_NONE,
@@ -132,10 +132,8 @@ enum srpol_policy_reason {
 	SRPOL_POLICY_REASON_NO_VALID_CANDIDATE,
 	SRPOL_POLICY_REASON_NO_VALID_LIST,
 	SRPOL_POLICY_REASON_NOT_BEST,
-	SRPOL_POLICY_REASON_PATH_MISSING,
 	SRPOL_POLICY_REASON_PATH_NOT_UP,
 	SRPOL_POLICY_REASON_ZERO_WEIGHT,
-	SRPOL_POLICY_REASON_LISTS_DEAD,
 };
 
 /**
