@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Devices srpol is attached to. The programs are attached by user space; the
+ * module knows the device so that everyone can see it and the data plane and
+ * the ICMP receiver can tell an uplink from other devices.
+ */
+#include "srpol.h"
+
+/* Lets srpol_dev_is_uplink() answer without a lock. */
+#define SRPOL_DEV_UPLINK	XA_MARK_1
+
+/**
+ * srpol_dev_is_uplink() - may SR traffic come in here
+ * @sn: namespace
+ * @ifindex: device
+ *
+ * Any context.
+ */
+bool srpol_dev_is_uplink(struct srpol_net *sn, int ifindex)
+{
+	return xa_get_mark(&sn->devs, ifindex, SRPOL_DEV_UPLINK);
+}
+
+static int srpol_dev_fill(struct srpol_net *sn, struct sk_buff *skb,
+			  const void *obj)
+{
+	const struct srpol_dev *sdev = obj;
+	struct net_device *dev;
+	u32 running = 0, mtu = 0;
+
+	rcu_read_lock();
+	dev = dev_get_by_index_rcu(sn->net, sdev->ifindex);
+	if (dev) {
+		running = netif_running(dev) && netif_carrier_ok(dev);
+		mtu = READ_ONCE(dev->mtu);
+	}
+	rcu_read_unlock();
+	if (nla_put_u32(skb, SRPOL_A_DEV_IFINDEX, sdev->ifindex) ||
+	    nla_put_u32(skb, SRPOL_A_DEV_ROLE, sdev->role) ||
+	    nla_put_u32(skb, SRPOL_A_DEV_XDP_MODE, sdev->xdp_mode) ||
+	    nla_put_u32(skb, SRPOL_A_DEV_RUNNING, running) ||
+	    nla_put_u32(skb, SRPOL_A_DEV_MTU, mtu))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static struct srpol_dev *srpol_dev_from_attr(struct srpol_net *sn,
+					     struct genl_info *info)
+{
+	struct nlattr *attr = info->attrs[SRPOL_A_DEV_IFINDEX];
+	struct srpol_dev *sdev;
+
+	if (!attr) {
+		NL_SET_ERR_ATTR_MISS(info->extack, NULL, SRPOL_A_DEV_IFINDEX);
+		return ERR_PTR(-EINVAL);
+	}
+	sdev = xa_load(&sn->devs, nla_get_u32(attr));
+	if (sdev)
+		return sdev;
+	NL_SET_ERR_MSG_ATTR(info->extack, attr,
+			    "srpol is not attached to this device");
+	return ERR_PTR(-ENOENT);
+}
+
+int srpol_nl_dev_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct srpol_net *sn = srpol_net(genl_info_net(info));
+	struct srpol_dev *sdev;
+	int err;
+
+	mutex_lock(&sn->lock);
+	sdev = srpol_dev_from_attr(sn, info);
+	err = PTR_ERR_OR_ZERO(sdev);
+	if (!err)
+		err = srpol_nl_reply(sn, info, srpol_dev_fill, sdev);
+	mutex_unlock(&sn->lock);
+	return err;
+}
+
+int srpol_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct srpol_net *sn = srpol_net(sock_net(skb->sk));
+
+	return srpol_nl_dump_xa(skb, cb, &sn->devs, srpol_dev_fill);
+}
+
+static int srpol_dev_push(struct srpol_net *sn, const struct srpol_dev *sdev,
+			  struct netlink_ext_ack *extack)
+{
+	const struct srpol_dp_dev dp = {
+		.ifindex = sdev->ifindex,
+		.role = sdev->role,
+	};
+	int err = srpol_dp_call(sn, dev_set, &dp);
+
+	return err ? srpol_dp_err(sn, err, "device", sn->limits.devs,
+				  extack) : 0;
+}
+
+static int srpol_dev_parse(struct srpol_net *sn, struct srpol_dev *sdev,
+			   const struct genl_info *info)
+{
+	struct nlattr **tb = info->attrs;
+	struct net_device *dev;
+
+	if (tb[SRPOL_A_DEV_ROLE])
+		sdev->role = nla_get_u32(tb[SRPOL_A_DEV_ROLE]);
+	if (tb[SRPOL_A_DEV_XDP_MODE])
+		sdev->xdp_mode = nla_get_u32(tb[SRPOL_A_DEV_XDP_MODE]);
+	if (!sdev->role) {
+		NL_SET_ERR_ATTR_MISS(info->extack, NULL, SRPOL_A_DEV_ROLE);
+		return -EINVAL;
+	}
+	dev = dev_get_by_index(sn->net, sdev->ifindex);
+	if (!dev) {
+		NL_SET_ERR_MSG_ATTR(info->extack, tb[SRPOL_A_DEV_IFINDEX],
+				    "no such device");
+		return -ENODEV;
+	}
+	dev_put(dev);
+	return 0;
+}
+
+static int srpol_dev_insert(struct srpol_net *sn, const struct srpol_dev *new,
+			    struct srpol_dev **out,
+			    struct netlink_ext_ack *extack)
+{
+	struct srpol_dev *sdev;
+	int err;
+
+	if (sn->n_devs >= sn->limits.devs)
+		return srpol_dp_err(sn, -ENOSPC, "device", sn->limits.devs,
+				    extack);
+	sdev = kmemdup(new, sizeof(*new), GFP_KERNEL_ACCOUNT);
+	if (!sdev)
+		return -ENOMEM;
+	err = xa_insert(&sn->devs, sdev->ifindex, sdev, GFP_KERNEL_ACCOUNT);
+	if (err) {
+		kfree(sdev);
+		return err;
+	}
+	err = srpol_dev_push(sn, sdev, extack);
+	if (err) {
+		xa_erase(&sn->devs, sdev->ifindex);
+		kfree(sdev);
+		return err;
+	}
+	xa_set_mark(&sn->devs, sdev->ifindex, SRPOL_DEV_UPLINK);
+	sn->n_devs++;
+	*out = sdev;
+	return 0;
+}
+
+static int srpol_dev_new(struct srpol_net *sn, struct genl_info *info)
+{
+	struct nlattr *attr = info->attrs[SRPOL_A_DEV_IFINDEX];
+	struct srpol_dev *sdev, new = {};
+	int verb, err;
+
+	if (!attr) {
+		NL_SET_ERR_ATTR_MISS(info->extack, NULL, SRPOL_A_DEV_IFINDEX);
+		return -EINVAL;
+	}
+	new.ifindex = nla_get_u32(attr);
+	sdev = xa_load(&sn->devs, new.ifindex);
+	verb = srpol_nl_verb(info, sdev, 0, NULL);
+	if (verb < 0)
+		return verb;
+	if (verb == SRPOL_VERB_CHANGE)
+		new = *sdev;
+	err = srpol_dev_parse(sn, &new, info);
+	if (err)
+		return err;
+	if (sdev) {
+		err = srpol_dev_push(sn, &new, info->extack);
+		if (!err)
+			*sdev = new;
+	} else {
+		err = srpol_dev_insert(sn, &new, &sdev, info->extack);
+	}
+	if (err)
+		return err;
+	srpol_nl_notify(sn, info, SRPOL_CMD_DEV_NTF, SRPOL_NLGRP_CONFIG,
+			srpol_dev_fill, sdev);
+	return 0;
+}
+
+int srpol_nl_dev_new_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct srpol_net *sn = srpol_net(genl_info_net(info));
+	int err;
+
+	mutex_lock(&sn->lock);
+	err = srpol_dev_new(sn, info);
+	mutex_unlock(&sn->lock);
+	return err;
+}
+
+static void srpol_dev_remove(struct srpol_net *sn, struct srpol_dev *sdev)
+{
+	srpol_dp_call(sn, dev_del, sdev->ifindex);
+	xa_erase(&sn->devs, sdev->ifindex);
+	sn->n_devs--;
+	kfree(sdev);
+}
+
+int srpol_nl_dev_del_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct srpol_net *sn = srpol_net(genl_info_net(info));
+	struct srpol_dev *sdev;
+	int err;
+
+	mutex_lock(&sn->lock);
+	sdev = srpol_dev_from_attr(sn, info);
+	err = PTR_ERR_OR_ZERO(sdev);
+	if (!err) {
+		srpol_nl_notify(sn, info, SRPOL_CMD_DEV_DEL_NTF,
+				SRPOL_NLGRP_CONFIG, srpol_dev_fill, sdev);
+		srpol_dev_remove(sn, sdev);
+	}
+	mutex_unlock(&sn->lock);
+	return err;
+}
+
+/**
+ * srpol_dev_gone() - a device disappears
+ * @sn: namespace, locked
+ * @dev: the device
+ */
+void srpol_dev_gone(struct srpol_net *sn, struct net_device *dev)
+{
+	struct srpol_dev *sdev = xa_load(&sn->devs, dev->ifindex);
+
+	if (!sdev)
+		return;
+	srpol_nl_notify(sn, NULL, SRPOL_CMD_DEV_DEL_NTF, SRPOL_NLGRP_CONFIG,
+			srpol_dev_fill, sdev);
+	srpol_dev_remove(sn, sdev);
+}
+
+/**
+ * srpol_dev_replay() - tell a new data plane about all devices
+ * @sn: namespace, locked
+ */
+int srpol_dev_replay(struct srpol_net *sn)
+{
+	struct srpol_dev *sdev;
+	unsigned long ifindex;
+	int err;
+
+	xa_for_each(&sn->devs, ifindex, sdev) {
+		err = srpol_dev_push(sn, sdev, NULL);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/**
+ * srpol_dev_flush() - free what is left in a dying namespace
+ * @sn: namespace, locked, without a data plane
+ */
+void srpol_dev_flush(struct srpol_net *sn)
+{
+	struct srpol_dev *sdev;
+	unsigned long ifindex;
+
+	xa_for_each(&sn->devs, ifindex, sdev)
+		srpol_dev_remove(sn, sdev);
+	xa_destroy(&sn->devs);
+}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Attachment of a data plane: struct srpol_dp_ops as BPF struct_ops.
+ *
+ * A data plane registers in the namespace of the task that makes its
+ * struct_ops link, one per namespace. The module is referenced by the link's
+ * map as long as it exists, so the module can not be unloaded under it. The
+ * namespace can go first: then only the registration remains, without one.
+ */
+#include <linux/bpf.h>
+#include <linux/bpf_verifier.h>
+#include <linux/btf.h>
+#include <linux/btf_ids.h>
+#include <linux/module.h>
+#include <linux/nsproxy.h>
+
+#include "srpol.h"
+
+/**
+ * struct srpol_dp_reg - a registered data plane
+ * @node: in srpol_dp_regs
+ * @ops: what was registered
+ * @sn: where, NULL once that namespace is gone
+ */
+struct srpol_dp_reg {
+	struct list_head node;
+	struct srpol_dp_ops *ops;
+	struct srpol_net *sn;
+};
+
+/* Protects the list and srpol_dp_reg.sn; taken before srpol_net.lock. */
+static DEFINE_MUTEX(srpol_dp_mutex);
+static LIST_HEAD(srpol_dp_regs);
+
+/**
+ * srpol_dp_err() - explain why the data plane refused
+ * @sn: namespace
+ * @err: what it said
+ * @table: the table that was to be changed
+ * @limit: size of that table, 0 if it has none
+ * @extack: where to explain, may be NULL
+ *
+ * Return: @err.
+ */
+int srpol_dp_err(struct srpol_net *sn, int err, const char *table, u32 limit,
+		 struct netlink_ext_ack *extack)
+{
+	if (err == -ENOSPC && limit)
+		NL_SET_ERR_MSG_FMT_MOD(extack, "%s table is full (%u)", table,
+				       limit);
+	else
+		NL_SET_ERR_MSG_FMT_MOD(extack,
+				       "data plane refused a change of its %s table",
+				       table);
+	return err;
+}
+
+/**
+ * srpol_dp_wait_gp() - wait until readers have left what is to be rewritten
+ * @gp: from get_state_synchronize_rcu() when it was taken out of use
+ *
+ * Expedited, because it delays an operator's commands one after the other.
+ * Returns at once in the usual case that the period has long passed.
+ */
+void srpol_dp_wait_gp(unsigned long gp)
+{
+	cond_synchronize_rcu_expedited(gp);
+}
+
+/**
+ * srpol_dp_epoch() - have all flows classified again
+ * @sn: namespace, locked
+ */
+void srpol_dp_epoch(struct srpol_net *sn)
+{
+	lockdep_assert_held(&sn->lock);
+	sn->epoch++;
+	srpol_dp_call(sn, epoch_set, sn->epoch);
+}
+
+static int srpol_dp_replay_paths(struct srpol_net *sn)
+{
+	struct srpol_nexthop *nh;
+	struct srpol_path *path;
+	unsigned long id;
+	int bkt, err = 0;
+
+	spin_lock_bh(&sn->state_lock);
+	hash_for_each(sn->nexthops, bkt, nh, node)
+		err = err ?: srpol_nexthop_push(sn, nh);
+	spin_unlock_bh(&sn->state_lock);
+	if (err)
+		return err;
+
+	xa_for_each(&sn->paths, id, path) {
+		spin_lock_bh(&sn->state_lock);
+		err = srpol_path_push(sn, path);
+		spin_unlock_bh(&sn->state_lock);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int srpol_dp_replay(struct srpol_net *sn)
+{
+	return srpol_dp_call(sn, reset) ?:
+	       srpol_dp_call(sn, config_set, &sn->cfg.dp) ?:
+	       srpol_dp_replay_paths(sn) ?:
+	       srpol_policy_replay(sn) ?:
+	       srpol_endpoint_replay(sn) ?:
+	       srpol_class_replay(sn) ?:
+	       srpol_sid_replay(sn) ?:
+	       srpol_dev_replay(sn);
+}
+
+static struct srpol_limits srpol_dp_limits(const struct srpol_dp_ops *ops)
+{
+	return (struct srpol_limits){
+		.paths = ops->max_paths,
+		.nexthops = ops->max_nexthops,
+		.policies = ops->max_policies,
+		.rows = ops->max_rows,
+		.classes = ops->max_classes,
+		.endpoints = ops->max_endpoints,
+		.sids = ops->max_sids,
+		.devs = ops->max_devs,
+	};
+}
+
+static void srpol_dp_detach(struct srpol_net *sn)
+{
+	spin_lock_bh(&sn->state_lock);
+	sn->dp = NULL;
+	spin_unlock_bh(&sn->state_lock);
+}
+
+static int srpol_dp_attach(struct srpol_net *sn, struct srpol_dp_ops *ops)
+{
+	struct srpol_limits limits = srpol_dp_limits(ops);
+	unsigned long *row_map;
+	int err;
+
+	lockdep_assert_held(&sn->lock);
+	if (sn->dp)
+		return -EBUSY;
+	row_map = bitmap_zalloc(limits.rows, GFP_KERNEL_ACCOUNT);
+	if (!row_map)
+		return -ENOMEM;
+
+	spin_lock_bh(&sn->state_lock);
+	sn->dp = ops;
+	spin_unlock_bh(&sn->state_lock);
+	err = srpol_dp_replay(sn);
+	if (err) {
+		srpol_dp_detach(sn);
+		bitmap_free(row_map);
+		return err;
+	}
+	if (sn->row_map) {
+		bitmap_copy(row_map, sn->row_map,
+			    min(limits.rows, sn->limits.rows));
+		bitmap_free(sn->row_map);
+	}
+	sn->row_map = row_map;
+	sn->limits = limits;
+	srpol_dp_epoch(sn);
+	return 0;
+}
+
+static int srpol_dp_reg(void *kdata, struct bpf_link *link)
+{
+	struct srpol_net *sn = srpol_net(current->nsproxy->net_ns);
+	struct srpol_dp_reg *reg;
+	int err = -EBUSY;
+
+	/* only a link is bound to a life time that user space controls */
+	if (!link)
+		return -EOPNOTSUPP;
+
+	mutex_lock(&srpol_dp_mutex);
+	list_for_each_entry(reg, &srpol_dp_regs, node)
+		if (reg->ops == kdata)
+			goto out;
+	reg = kzalloc(sizeof(*reg), GFP_KERNEL);
+	err = -ENOMEM;
+	if (!reg)
+		goto out;
+	reg->ops = kdata;
+	reg->sn = sn;
+
+	mutex_lock(&sn->lock);
+	err = srpol_dp_attach(sn, kdata);
+	mutex_unlock(&sn->lock);
+	if (err)
+		kfree(reg);
+	else
+		list_add(&reg->node, &srpol_dp_regs);
+out:
+	mutex_unlock(&srpol_dp_mutex);
+	return err;
+}
+
+static void srpol_dp_unreg(void *kdata, struct bpf_link *link)
+{
+	struct srpol_dp_reg *reg;
+
+	mutex_lock(&srpol_dp_mutex);
+	list_for_each_entry(reg, &srpol_dp_regs, node) {
+		if (reg->ops != kdata)
+			continue;
+		if (reg->sn) {
+			mutex_lock(&reg->sn->lock);
+			srpol_dp_detach(reg->sn);
+			mutex_unlock(&reg->sn->lock);
+		}
+		list_del(&reg->node);
+		kfree(reg);
+		break;
+	}
+	mutex_unlock(&srpol_dp_mutex);
+}
+
+/**
+ * srpol_dp_net_exit() - part a dying namespace from its data plane
+ * @sn: the namespace
+ */
+void srpol_dp_net_exit(struct srpol_net *sn)
+{
+	struct srpol_dp_reg *reg;
+
+	mutex_lock(&srpol_dp_mutex);
+	list_for_each_entry(reg, &srpol_dp_regs, node)
+		if (reg->sn == sn)
+			reg->sn = NULL;
+	mutex_lock(&sn->lock);
+	srpol_dp_detach(sn);
+	mutex_unlock(&sn->lock);
+	mutex_unlock(&srpol_dp_mutex);
+}
+
+static bool srpol_dp_is_valid_access(int off, int size,
+				     enum bpf_access_type type,
+				     const struct bpf_prog *prog,
+				     struct bpf_insn_access_aux *info)
+{
+	return bpf_tracing_btf_ctx_access(off, size, type, prog, info);
+}
+
+static const struct bpf_verifier_ops srpol_dp_verifier_ops = {
+	.get_func_proto		= bpf_base_func_proto,
+	.is_valid_access	= srpol_dp_is_valid_access,
+};
+
+static int srpol_dp_btf_init(struct btf *btf)
+{
+	return 0;
+}
+
+/* Data members are taken over as user space filled them in. */
+static int srpol_dp_init_member(const struct btf_type *t,
+				const struct btf_member *member,
+				void *kdata, const void *udata)
+{
+	u32 off = __btf_member_bit_offset(t, member) / 8;
+	const struct srpol_dp_ops *from = udata;
+	struct srpol_dp_ops *to = kdata;
+
+	if (off < offsetof(struct srpol_dp_ops, max_paths))
+		return 0;
+	if (off == offsetof(struct srpol_dp_ops, name)) {
+		if (!from->name[0] ||
+		    strnlen(from->name, sizeof(from->name)) ==
+		    sizeof(from->name))
+			return -EINVAL;
+		memcpy(to->name, from->name, sizeof(to->name));
+	} else {
+		memcpy((u8 *)to + off, (const u8 *)from + off, sizeof(u32));
+	}
+	return 1;
+}
+
+/*
+ * Every method is needed: the module does not check before each call. Ids
+ * start at 1 and stay below the maximum, so none of them may be 0.
+ */
+static int srpol_dp_validate(void *kdata)
+{
+	const struct srpol_dp_ops *ops = kdata;
+	void * const *method = (void * const *)ops;
+	size_t i;
+
+	for (i = 0; i < offsetof(struct srpol_dp_ops, max_paths) /
+		    sizeof(void *); i++)
+		if (!method[i])
+			return -EINVAL;
+	return ops->max_paths && ops->max_nexthops && ops->max_policies &&
+	       ops->max_rows && ops->max_classes && ops->max_sids ?
+	       0 : -EINVAL;
+}
+
+/* Their signatures are what control-flow integrity checks calls against. */
+static int stub_void(void) { return 0; }
+static int stub_u32(__u32 v) { return 0; }
+static int stub_u32_u32(__u32 a, __u32 b) { return 0; }
+static int stub_config(const struct srpol_dp_config *p) { return 0; }
+static int stub_nexthop(const struct srpol_dp_nexthop *p) { return 0; }
+static int stub_path(const struct srpol_dp_path *p) { return 0; }
+static int stub_row(const struct srpol_dp_row *p) { return 0; }
+static int stub_policy(const struct srpol_dp_policy *p) { return 0; }
+static int stub_class(const struct srpol_dp_class *p) { return 0; }
+static int stub_table(const struct srpol_dp_class_table *p) { return 0; }
+static int stub_endpoint(const struct srpol_dp_endpoint *p) { return 0; }
+static int stub_sid(const struct srpol_dp_sid *p) { return 0; }
+static int stub_dev(const struct srpol_dp_dev *p) { return 0; }
+
+static struct srpol_dp_ops srpol_dp_stubs = {
+	.reset = stub_void,
+	.config_set = stub_config,
+	.nexthop_set = stub_nexthop,
+	.nexthop_del = stub_u32,
+	.path_set = stub_path,
+	.path_state = stub_u32_u32,
+	.path_del = stub_u32,
+	.row_set = stub_row,
+	.policy_set = stub_policy,
+	.policy_del = stub_policy,
+	.class_set = stub_class,
+	.class_commit = stub_table,
+	.endpoint_set = stub_endpoint,
+	.endpoint_del = stub_endpoint,
+	.sid_set = stub_sid,
+	.sid_del = stub_sid,
+	.dev_set = stub_dev,
+	.dev_del = stub_u32,
+	.epoch_set = stub_u32,
+};
+
+static struct bpf_struct_ops srpol_dp_struct_ops = {
+	.verifier_ops = &srpol_dp_verifier_ops,
+	.init = srpol_dp_btf_init,
+	.init_member = srpol_dp_init_member,
+	.reg = srpol_dp_reg,
+	.unreg = srpol_dp_unreg,
+	.validate = srpol_dp_validate,
+	.cfi_stubs = &srpol_dp_stubs,
+	.name = "srpol_dp_ops",
+	.owner = THIS_MODULE,
+};
+
+int __init srpol_dp_init(void)
+{
+	return register_bpf_struct_ops(&srpol_dp_struct_ops, srpol_dp_ops);
+}

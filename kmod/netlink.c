@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What all objects share of netlink: the meaning of the request flags,
+ * replies, dumps and notifications.
+ */
+#include <linux/inet.h>
+#include <net/ipv6.h>
+
+#include "srpol.h"
+
+/**
+ * srpol_nl_verb() - what a -new request wants
+ * @info: the request
+ * @exists: whether the object exists
+ * @old_origin: who created it, if it does
+ * @origin: origin attribute of the request, may be NULL
+ *
+ * Return: enum srpol_verb, or -EEXIST, -ENOENT, or -EPERM for an engine that
+ * would alter what an operator configured.
+ */
+int srpol_nl_verb(const struct genl_info *info, bool exists, u32 old_origin,
+		  struct nlattr *origin)
+{
+	u16 flags = info->nlhdr->nlmsg_flags;
+
+	if (!exists) {
+		if (flags & NLM_F_CREATE)
+			return SRPOL_VERB_NEW;
+		NL_SET_ERR_MSG_MOD(info->extack,
+				   "object does not exist and NLM_F_CREATE is not set");
+		return -ENOENT;
+	}
+	if ((flags & NLM_F_EXCL) || !(flags & NLM_F_REPLACE)) {
+		NL_SET_ERR_MSG_MOD(info->extack, "object exists");
+		return -EEXIST;
+	}
+	if (origin && nla_get_u32(origin) == SRPOL_ORIGIN_ENGINE &&
+	    old_origin == SRPOL_ORIGIN_STATIC) {
+		NL_SET_ERR_MSG_ATTR(info->extack, origin,
+				    "object was configured statically");
+		return -EPERM;
+	}
+	return flags & NLM_F_CREATE ? SRPOL_VERB_REPLACE : SRPOL_VERB_CHANGE;
+}
+
+/**
+ * srpol_nl_strscpy() - copy an object's name
+ * @to: SRPOL_NAME_MAX + 1 bytes
+ * @attr: string no longer than SRPOL_NAME_MAX, NULL leaves @to alone
+ */
+void srpol_nl_strscpy(char *to, const struct nlattr *attr)
+{
+	if (attr)
+		nla_strscpy(to, attr, SRPOL_NAME_MAX + 1);
+}
+
+static int srpol_nl_put(struct srpol_net *sn, struct sk_buff *skb,
+			u32 portid, u32 seq, u16 flags, u8 cmd,
+			struct netlink_callback *cb, srpol_fill_t fill,
+			const void *obj)
+{
+	void *hdr;
+	int err;
+
+	hdr = genlmsg_put(skb, portid, seq, &srpol_nl_family, flags, cmd);
+	if (!hdr)
+		return -EMSGSIZE;
+	if (cb)
+		genl_dump_check_consistent(cb, hdr);
+	err = fill(sn, skb, obj);
+	if (err) {
+		genlmsg_cancel(skb, hdr);
+		return err;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+/* A message that has room for any object: try sizes until it fits. */
+static struct sk_buff *srpol_nl_msg(struct srpol_net *sn, u32 portid, u32 seq,
+				    u8 cmd, srpol_fill_t fill,
+				    const void *obj, gfp_t gfp)
+{
+	size_t size = NLMSG_GOODSIZE;
+	struct sk_buff *skb;
+	int err;
+
+	do {
+		skb = genlmsg_new(size, gfp);
+		if (!skb)
+			return ERR_PTR(-ENOMEM);
+		err = srpol_nl_put(sn, skb, portid, seq, 0, cmd, NULL, fill,
+				   obj);
+		if (!err)
+			return skb;
+		nlmsg_free(skb);
+		size *= 4;
+	} while (err == -EMSGSIZE && size <= SZ_256K);
+	return ERR_PTR(err);
+}
+
+/**
+ * srpol_nl_reply() - answer a -get request
+ * @sn: namespace
+ * @info: the request
+ * @fill: writes the attributes of the object
+ * @obj: the object
+ *
+ * Return: 0 or a negative errno.
+ */
+int srpol_nl_reply(struct srpol_net *sn, struct genl_info *info,
+		   srpol_fill_t fill, const void *obj)
+{
+	struct sk_buff *skb;
+
+	skb = srpol_nl_msg(sn, info->snd_portid, info->snd_seq,
+			   info->genlhdr->cmd, fill, obj, GFP_KERNEL);
+	if (IS_ERR(skb))
+		return PTR_ERR(skb);
+	return genlmsg_reply(skb, info);
+}
+
+/**
+ * srpol_nl_dump_one() - add an object to a dump
+ * @sn: namespace
+ * @skb: the dump
+ * @cb: the dump, @cb->seq is set
+ * @fill: writes the attributes of the object
+ * @obj: the object
+ *
+ * Return: 0 or a negative errno, -EMSGSIZE if the object did not fit.
+ */
+int srpol_nl_dump_one(struct srpol_net *sn, struct sk_buff *skb,
+		      struct netlink_callback *cb, srpol_fill_t fill,
+		      const void *obj)
+{
+	return srpol_nl_put(sn, skb, NETLINK_CB(cb->skb).portid,
+			    cb->nlh->nlmsg_seq, NLM_F_MULTI,
+			    genl_info_dump(cb)->genlhdr->cmd, cb, fill, obj);
+}
+
+/**
+ * srpol_nl_dump_xa() - dump all objects of a table
+ * @skb: the dump
+ * @cb: the dump; @cb->args[0] is the index to go on with
+ * @xa: the table, a member of the namespace's struct srpol_net
+ * @fill: writes the attributes of an object
+ *
+ * Return: 0 when done, or a negative errno.
+ */
+int srpol_nl_dump_xa(struct sk_buff *skb, struct netlink_callback *cb,
+		     struct xarray *xa, srpol_fill_t fill)
+{
+	struct srpol_net *sn = srpol_net(sock_net(cb->skb->sk));
+	unsigned long index;
+	int err = 0;
+	void *obj;
+
+	mutex_lock(&sn->lock);
+	cb->seq = sn->gen;
+	xa_for_each_start(xa, index, obj, cb->args[0]) {
+		err = srpol_nl_dump_one(sn, skb, cb, fill, obj);
+		if (err)
+			break;
+		cb->args[0] = index + 1;
+	}
+	mutex_unlock(&sn->lock);
+	return err;
+}
+
+/**
+ * srpol_nl_notify() - tell the listeners of a group
+ * @sn: namespace
+ * @info: the request that caused it, NULL if none
+ * @cmd: operation number of the notification
+ * @group: SRPOL_NLGRP_CONFIG or SRPOL_NLGRP_EVENTS
+ * @fill: writes the attributes of the object
+ * @obj: the object
+ *
+ * For configuration it also counts the change, which makes dumps under way
+ * inconsistent. Needs @sn->lock, except for the events group.
+ */
+void srpol_nl_notify(struct srpol_net *sn, const struct genl_info *info,
+		     u8 cmd, u32 group, srpol_fill_t fill, const void *obj)
+{
+	struct sk_buff *skb;
+
+	if (group == SRPOL_NLGRP_CONFIG) {
+		lockdep_assert_held(&sn->lock);
+		/* 0 would read as "not a consistent dump" */
+		if (!++sn->gen)
+			sn->gen = 1;
+	}
+	if (!genl_has_listeners(&srpol_nl_family, sn->net, group))
+		return;
+	skb = srpol_nl_msg(sn, info ? info->snd_portid : 0,
+			   info ? info->snd_seq : 0, cmd, fill, obj,
+			   GFP_ATOMIC);
+	if (IS_ERR(skb)) {
+		genl_set_err(&srpol_nl_family, sn->net, 0, group, -ENOBUFS);
+		return;
+	}
+	genlmsg_multicast_netns(&srpol_nl_family, sn->net, skb, 0, group,
+				GFP_ATOMIC);
+}
+
+/**
+ * srpol_nl_check_unicast() - is an address fit for a SID, source or next hop
+ * @attr: 16-byte address
+ * @extack: where to say why not
+ * @what: name of the thing
+ *
+ * Return: 0 or -EINVAL.
+ */
+int srpol_nl_check_unicast(const struct nlattr *attr,
+			   struct netlink_ext_ack *extack, const char *what)
+{
+	const struct in6_addr *addr = nla_data(attr);
+
+	if (!ipv6_addr_any(addr) && !ipv6_addr_loopback(addr) &&
+	    !ipv6_addr_is_multicast(addr) && !ipv6_addr_v4mapped(addr))
+		return 0;
+	NL_SET_ERR_MSG_ATTR_FMT(extack, attr,
+				"%s is not a unicast IPv6 address", what);
+	return -EINVAL;
+}
+
+/**
+ * srpol_nl_prefix_ok() - are the host bits of a prefix zero
+ * @prefix: the prefix
+ * @len: its length, 0..128
+ * @mask: set to the netmask
+ */
+bool srpol_nl_prefix_ok(struct in6_addr *prefix, u32 len,
+			struct in6_addr *mask)
+{
+	struct in6_addr ones, masked;
+
+	memset(&ones, 0xff, sizeof(ones));
+	ipv6_addr_prefix(mask, &ones, len);
+	ipv6_addr_prefix(&masked, prefix, len);
+	return ipv6_addr_equal(&masked, prefix);
+}
