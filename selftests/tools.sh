@@ -86,6 +86,13 @@ build_libbpf() {
 		cp "$build/obj/libbpf/libbpf.a" "$tools/lib/"
 }
 
+# Debian 12's own linux/bpf.h knows no TCX.
+install_uapi() {
+	mkdir -p "$tools/include/linux" &&
+		cp "$ksrc"/tools/include/uapi/linux/{bpf,bpf_common,if_link}.h \
+			"$tools/include/linux/"
+}
+
 # Neither a disassembler nor pid lookup is needed; without them bpftool needs
 # no clang, no libbfd and half the time.
 build_bpftool() {
@@ -132,6 +139,10 @@ else
 	if ! is_done "$tools/.libbpf-stamp" "$source_id"; then
 		run "libbpf" build_libbpf
 		echo "$source_id" >"$tools/.libbpf-stamp"
+	fi
+	if ! is_done "$tools/.uapi-stamp" "$source_id"; then
+		run "linux/bpf.h" install_uapi
+		echo "$source_id" >"$tools/.uapi-stamp"
 	fi
 	libbpf_cflags="-I$tools/include"
 	libbpf_libs="$tools/lib/libbpf.a -lelf -lz"

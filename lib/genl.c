@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * Generic netlink client of the srpol family, on libmnl.
+ */
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/genetlink.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "srpol_lib.h"
+
+#define RECEIVE_BUFFER	(64 * 1024)
+
+/**
+ * srpol_msg_attrs() - table of the attributes of a message
+ * @nlh: message
+ * @tb: @max + 1 entries; the first attribute of each type, NULL if absent
+ * @max: highest type of interest
+ */
+void srpol_msg_attrs(const struct nlmsghdr *nlh, const struct nlattr **tb,
+		     unsigned int max)
+{
+	const struct nlattr *attr;
+
+	memset(tb, 0, (max + 1) * sizeof(*tb));
+	mnl_attr_for_each(attr, nlh, sizeof(struct genlmsghdr))
+		if (mnl_attr_get_type(attr) <= max &&
+		    !tb[mnl_attr_get_type(attr)])
+			tb[mnl_attr_get_type(attr)] = attr;
+}
+
+/**
+ * srpol_nest_attrs() - table of the attributes of a nest
+ * @nest: the nest
+ * @tb: see srpol_msg_attrs()
+ * @max: see srpol_msg_attrs()
+ */
+void srpol_nest_attrs(const struct nlattr *nest, const struct nlattr **tb,
+		      unsigned int max)
+{
+	const struct nlattr *attr;
+
+	memset(tb, 0, (max + 1) * sizeof(*tb));
+	mnl_attr_for_each_nested(attr, nest)
+		if (mnl_attr_get_type(attr) <= max &&
+		    !tb[mnl_attr_get_type(attr)])
+			tb[mnl_attr_get_type(attr)] = attr;
+}
+
+/**
+ * srpol_msg_cmd() - operation number of a message
+ * @nlh: message
+ */
+uint8_t srpol_msg_cmd(const struct nlmsghdr *nlh)
+{
+	const struct genlmsghdr *ghdr = mnl_nlmsg_get_payload(nlh);
+
+	return ghdr->cmd;
+}
+
+static void start_msg(struct srpol_genl *g, struct srpol_msg *msg,
+		      uint16_t family, uint8_t cmd, uint8_t version,
+		      uint16_t flags)
+{
+	struct genlmsghdr *ghdr;
+
+	msg->nlh = mnl_nlmsg_put_header(msg->buf);
+	msg->nlh->nlmsg_type = family;
+	msg->nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+	msg->nlh->nlmsg_seq = ++g->seq;
+	ghdr = mnl_nlmsg_put_extra_header(msg->nlh, sizeof(*ghdr));
+	ghdr->cmd = cmd;
+	ghdr->version = version;
+}
+
+/**
+ * srpol_msg_start() - begin a request
+ * @g: connection
+ * @msg: the request
+ * @cmd: operation
+ * @flags: NLM_F_CREATE and the like
+ */
+void srpol_msg_start(struct srpol_genl *g, struct srpol_msg *msg, uint8_t cmd,
+		     uint16_t flags)
+{
+	start_msg(g, msg, g->family, cmd, SRPOL_FAMILY_VERSION, flags);
+}
+
+/**
+ * srpol_msg_put() - append an attribute
+ * @msg: request
+ * @type: attribute type
+ * @len: length of the value
+ * @data: the value
+ *
+ * Return: false if there is no room.
+ */
+bool srpol_msg_put(struct srpol_msg *msg, uint16_t type, size_t len,
+		   const void *data)
+{
+	return mnl_attr_put_check(msg->nlh, sizeof(msg->buf), type, len, data);
+}
+
+bool srpol_msg_put_u8(struct srpol_msg *msg, uint16_t type, uint8_t v)
+{
+	return srpol_msg_put(msg, type, sizeof(v), &v);
+}
+
+bool srpol_msg_put_u16(struct srpol_msg *msg, uint16_t type, uint16_t v)
+{
+	return srpol_msg_put(msg, type, sizeof(v), &v);
+}
+
+bool srpol_msg_put_u32(struct srpol_msg *msg, uint16_t type, uint32_t v)
+{
+	return srpol_msg_put(msg, type, sizeof(v), &v);
+}
+
+/**
+ * srpol_msg_nest() - open a nest
+ * @msg: request
+ * @type: attribute type
+ *
+ * Return: the nest, NULL if there is no room.
+ */
+struct nlattr *srpol_msg_nest(struct srpol_msg *msg, uint16_t type)
+{
+	return mnl_attr_nest_start_check(msg->nlh, sizeof(msg->buf), type);
+}
+
+void srpol_msg_nest_end(struct srpol_msg *msg, struct nlattr *nest)
+{
+	mnl_attr_nest_end(msg->nlh, nest);
+}
+
+/* Type of the attribute at an offset of the request, -1 if there is none. */
+static int attr_at(const struct nlmsghdr *request, uint32_t offset)
+{
+	if (offset < NLMSG_HDRLEN + GENL_HDRLEN ||
+	    offset + sizeof(struct nlattr) > request->nlmsg_len)
+		return -1;
+	return mnl_attr_get_type((const void *)request + offset);
+}
+
+/* Only attributes of the message itself have the names of its command. */
+static bool is_top_level(const struct nlmsghdr *request, uint32_t offset)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, request, sizeof(struct genlmsghdr))
+		if ((const void *)attr == (const void *)request + offset)
+			return true;
+	return false;
+}
+
+/* One line out of an error message with extended ack. */
+static void read_extack(const struct nlmsghdr *nlh,
+			const struct nlmsghdr *request,
+			struct srpol_error *err)
+{
+	const struct nlmsgerr *e = mnl_nlmsg_get_payload(nlh);
+	uint8_t cmd = srpol_msg_cmd(request);
+	const char *msg = NULL, *word = NULL;
+	size_t skip = sizeof(*e);
+	const struct nlattr *attr;
+	int type = -1;
+
+	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS))
+		return;
+	if (!(nlh->nlmsg_flags & NLM_F_CAPPED))
+		skip += e->msg.nlmsg_len - NLMSG_HDRLEN;
+	mnl_attr_for_each(attr, nlh, skip) {
+		switch (mnl_attr_get_type(attr)) {
+		case NLMSGERR_ATTR_MSG:
+			msg = mnl_attr_get_str(attr);
+			break;
+		case NLMSGERR_ATTR_OFFS:
+			if (is_top_level(request, mnl_attr_get_u32(attr)))
+				type = attr_at(request,
+					       mnl_attr_get_u32(attr));
+			break;
+		case NLMSGERR_ATTR_MISS_TYPE:
+			type = mnl_attr_get_u32(attr);
+			word = "missing ";
+			break;
+		}
+	}
+	if (type >= 0 && srpol_attr_name(cmd, type))
+		srpol_error_set(err, 0, "%s%s(%s%s)", msg ? msg : "",
+				msg ? " " : "", word ? word : "",
+				srpol_attr_name(cmd, type));
+	else if (msg)
+		srpol_error_set(err, 0, "%s", msg);
+}
+
+/* Handle one message; 1 to go on, 0 when the answer is complete. */
+static int handle(const struct nlmsghdr *nlh, const struct nlmsghdr *request,
+		  srpol_msg_cb cb, void *data, struct srpol_error *err)
+{
+	const struct nlmsgerr *e = mnl_nlmsg_get_payload(nlh);
+	int ret;
+
+	switch (nlh->nlmsg_type) {
+	case NLMSG_ERROR:
+		if (nlh->nlmsg_len < mnl_nlmsg_size(sizeof(*e)))
+			return -EBADMSG;
+		if (e->error)
+			read_extack(nlh, request, err);
+		return e->error;
+	case NLMSG_DONE:
+		return *(const int *)mnl_nlmsg_get_payload(nlh);
+	default:
+		if (nlh->nlmsg_flags & NLM_F_DUMP_INTR)
+			return -EINTR;
+		ret = cb ? cb(nlh, data) : 0;
+		return ret < 0 ? ret : 1;
+	}
+}
+
+/**
+ * srpol_genl_talk() - send a request and handle what comes back
+ * @g: connection
+ * @msg: request
+ * @cb: for each message that is not an acknowledgement, may be NULL
+ * @data: for @cb
+ * @err: set if the kernel explains a refusal
+ *
+ * Return: 0, the negative errno of the kernel, or that of @cb.
+ */
+int srpol_genl_talk(struct srpol_genl *g, struct srpol_msg *msg,
+		    srpol_msg_cb cb, void *data, struct srpol_error *err)
+{
+	static char buf[RECEIVE_BUFFER];
+	int ret = 1, failed = 0, len;
+	struct nlmsghdr *nlh;
+	ssize_t n;
+
+	if (mnl_socket_sendto(g->nl, msg->nlh, msg->nlh->nlmsg_len) < 0)
+		return -errno;
+	while (ret > 0) {
+		n = mnl_socket_recvfrom(g->nl, buf, sizeof(buf));
+		if (n < 0)
+			return -errno;
+		nlh = (struct nlmsghdr *)buf;
+		len = n;
+		for (; ret > 0 && mnl_nlmsg_ok(nlh, len);
+		     nlh = mnl_nlmsg_next(nlh, &len)) {
+			if (nlh->nlmsg_seq != msg->nlh->nlmsg_seq)
+				continue;
+			ret = handle(nlh, msg->nlh, failed ? NULL : cb, data,
+				     err);
+			/* read the rest, or the next request would see it */
+			if (ret < 0 && nlh->nlmsg_type != NLMSG_ERROR &&
+			    nlh->nlmsg_type != NLMSG_DONE) {
+				failed = ret;
+				ret = 1;
+			}
+		}
+	}
+	return failed ? failed : ret;
+}
+
+/**
+ * srpol_genl_dump() - all objects of a kind
+ * @g: connection
+ * @cmd: a -get operation
+ * @cb: for each object
+ * @data: for @cb
+ * @err: set if the kernel explains a refusal
+ *
+ * Return: as srpol_genl_talk(); -EINTR if the objects changed meanwhile, and
+ * then @cb has seen some of them.
+ */
+int srpol_genl_dump(struct srpol_genl *g, uint8_t cmd, srpol_msg_cb cb,
+		    void *data, struct srpol_error *err)
+{
+	struct srpol_msg msg;
+
+	srpol_msg_start(g, &msg, cmd, NLM_F_DUMP);
+	return srpol_genl_talk(g, &msg, cb, data, err);
+}
+
+static int read_family(const struct nlmsghdr *nlh, void *data)
+{
+	const struct nlattr *tb[CTRL_ATTR_MAX + 1], *grp[CTRL_ATTR_MCAST_GRP_MAX + 1];
+	const struct nlattr *attr;
+	struct srpol_genl *g = data;
+	const char *name;
+	uint32_t id;
+
+	srpol_msg_attrs(nlh, tb, CTRL_ATTR_MAX);
+	if (!tb[CTRL_ATTR_FAMILY_ID] || !tb[CTRL_ATTR_MCAST_GROUPS])
+		return -EBADMSG;
+	g->family = mnl_attr_get_u16(tb[CTRL_ATTR_FAMILY_ID]);
+	mnl_attr_for_each_nested(attr, tb[CTRL_ATTR_MCAST_GROUPS]) {
+		srpol_nest_attrs(attr, grp, CTRL_ATTR_MCAST_GRP_MAX);
+		if (!grp[CTRL_ATTR_MCAST_GRP_NAME] ||
+		    !grp[CTRL_ATTR_MCAST_GRP_ID])
+			continue;
+		name = mnl_attr_get_str(grp[CTRL_ATTR_MCAST_GRP_NAME]);
+		id = mnl_attr_get_u32(grp[CTRL_ATTR_MCAST_GRP_ID]);
+		if (!strcmp(name, "config"))
+			g->config_group = id;
+		else if (!strcmp(name, "events"))
+			g->events_group = id;
+	}
+	return 0;
+}
+
+/**
+ * srpol_genl_open() - connect to the module in this network namespace
+ * @g: connection
+ * @err: for the reason
+ */
+int srpol_genl_open(struct srpol_genl *g, struct srpol_error *err)
+{
+	struct srpol_msg msg;
+	int one = 1, ret;
+
+	memset(g, 0, sizeof(*g));
+	g->seq = time(NULL);
+	g->nl = mnl_socket_open2(NETLINK_GENERIC, SOCK_CLOEXEC);
+	if (!g->nl || mnl_socket_bind(g->nl, 0, MNL_SOCKET_AUTOPID) < 0) {
+		ret = srpol_error_set(err, -errno, "generic netlink: %s",
+				      strerror(errno));
+		goto out;
+	}
+	g->portid = mnl_socket_get_portid(g->nl);
+	mnl_socket_setsockopt(g->nl, NETLINK_EXT_ACK, &one, sizeof(one));
+	mnl_socket_setsockopt(g->nl, NETLINK_CAP_ACK, &one, sizeof(one));
+
+	start_msg(g, &msg, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1, 0);
+	mnl_attr_put_strz(msg.nlh, CTRL_ATTR_FAMILY_NAME, SRPOL_FAMILY_NAME);
+	ret = srpol_genl_talk(g, &msg, read_family, g, NULL);
+	if (ret == -ENOENT)
+		srpol_error_set(err, ret,
+				"module srpol is not loaded (modprobe srpol)");
+	else if (ret)
+		srpol_error_set(err, ret, "family srpol: %s", strerror(-ret));
+out:
+	if (ret)
+		srpol_genl_close(g);
+	return ret;
+}
+
+/**
+ * srpol_genl_close() - disconnect
+ * @g: connection
+ */
+void srpol_genl_close(struct srpol_genl *g)
+{
+	if (g->nl)
+		mnl_socket_close(g->nl);
+	g->nl = NULL;
+}
+
+/**
+ * srpol_genl_listen() - subscribe to changes and events
+ * @g: connection, used for nothing else from now on
+ * @err: for the reason
+ */
+int srpol_genl_listen(struct srpol_genl *g, struct srpol_error *err)
+{
+	int fd = mnl_socket_get_fd(g->nl), size = 4 << 20;
+
+	/* privileged listeners may have more than the default maximum */
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+	if (mnl_socket_setsockopt(g->nl, NETLINK_ADD_MEMBERSHIP,
+				  &g->config_group, sizeof(g->config_group)) ||
+	    mnl_socket_setsockopt(g->nl, NETLINK_ADD_MEMBERSHIP,
+				  &g->events_group, sizeof(g->events_group)))
+		return srpol_error_set(err, -errno, "multicast groups: %s",
+				       strerror(errno));
+	return 0;
+}
+
+/**
+ * srpol_genl_receive() - wait for notifications and hand them on
+ * @g: connection that listens
+ * @cb: for each
+ * @data: for @cb
+ *
+ * Return: 0, -ENOBUFS if some were lost, or a negative errno.
+ */
+int srpol_genl_receive(struct srpol_genl *g, srpol_msg_cb cb, void *data)
+{
+	static char buf[RECEIVE_BUFFER];
+	struct nlmsghdr *nlh;
+	ssize_t n;
+	int len, ret;
+
+	n = mnl_socket_recvfrom(g->nl, buf, sizeof(buf));
+	if (n < 0)
+		return -errno;
+	nlh = (struct nlmsghdr *)buf;
+	len = n;
+	for (; mnl_nlmsg_ok(nlh, len); nlh = mnl_nlmsg_next(nlh, &len)) {
+		if (nlh->nlmsg_type != g->family)
+			continue;
+		ret = cb(nlh, data);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}

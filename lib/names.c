@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * Words for the numbers of the netlink family and the maps.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "srpol_lib.h"
+
+const struct srpol_name srpol_encaps[] = {
+	{ SRPOL_ENCAP_REDUCED, "reduced" },
+	{ SRPOL_ENCAP_FULL, "full" },
+	{ }
+};
+
+const struct srpol_name srpol_origins[] = {
+	{ SRPOL_ORIGIN_STATIC, "static" },
+	{ SRPOL_ORIGIN_ENGINE, "engine" },
+	{ }
+};
+
+const struct srpol_name srpol_path_states[] = {
+	{ SRPOL_PATH_STATE_UNRESOLVED, "unresolved" },
+	{ SRPOL_PATH_STATE_UP, "up" },
+	{ SRPOL_PATH_STATE_DOWN, "down" },
+	{ }
+};
+
+const struct srpol_name srpol_path_reasons[] = {
+	{ SRPOL_PATH_REASON_NONE, "none" },
+	{ SRPOL_PATH_REASON_ADMIN_DOWN, "admin-down" },
+	{ SRPOL_PATH_REASON_NO_DEVICE, "no-device" },
+	{ SRPOL_PATH_REASON_DEVICE_DOWN, "device-down" },
+	{ SRPOL_PATH_REASON_DEVICE_TYPE, "device-type" },
+	{ SRPOL_PATH_REASON_NO_ROUTE, "no-route" },
+	{ SRPOL_PATH_REASON_NO_SOURCE, "no-source" },
+	{ SRPOL_PATH_REASON_NEIGHBOUR_UNRESOLVED, "neighbour-unresolved" },
+	{ SRPOL_PATH_REASON_NEIGHBOUR_FAILED, "neighbour-failed" },
+	{ SRPOL_PATH_REASON_UNREACHABLE_REPORTED, "unreachable-reported" },
+	{ SRPOL_PATH_REASON_MTU_TOO_SMALL, "mtu-too-small" },
+	{ SRPOL_PATH_REASON_NO_RESOURCES, "no-resources" },
+	{ }
+};
+
+const struct srpol_name srpol_modes[] = {
+	{ SRPOL_LB_MODE_HASH, "hash" },
+	{ }
+};
+
+const struct srpol_name srpol_on_fails[] = {
+	{ SRPOL_ON_FAIL_PASSTHROUGH, "passthrough" },
+	{ SRPOL_ON_FAIL_DROP, "drop" },
+	{ }
+};
+
+const struct srpol_name srpol_protocol_origins[] = {
+	{ SRPOL_PROTOCOL_ORIGIN_PCEP, "pcep" },
+	{ SRPOL_PROTOCOL_ORIGIN_BGP, "bgp" },
+	{ SRPOL_PROTOCOL_ORIGIN_CONFIG, "config" },
+	{ }
+};
+
+const struct srpol_name srpol_policy_states[] = {
+	{ SRPOL_POLICY_STATE_DOWN, "down" },
+	{ SRPOL_POLICY_STATE_UP, "up" },
+	{ }
+};
+
+const struct srpol_name srpol_policy_reasons[] = {
+	{ SRPOL_POLICY_REASON_NONE, "none" },
+	{ SRPOL_POLICY_REASON_NO_CANDIDATE, "no-candidate" },
+	{ SRPOL_POLICY_REASON_NO_VALID_CANDIDATE, "no-valid-candidate" },
+	{ SRPOL_POLICY_REASON_NO_VALID_LIST, "no-valid-list" },
+	{ SRPOL_POLICY_REASON_NOT_BEST, "not-best" },
+	{ SRPOL_POLICY_REASON_PATH_NOT_UP, "path-not-up" },
+	{ SRPOL_POLICY_REASON_ZERO_WEIGHT, "zero-weight" },
+	{ }
+};
+
+const struct srpol_name srpol_class_reasons[] = {
+	{ SRPOL_CLASS_REASON_NONE, "none" },
+	{ SRPOL_CLASS_REASON_NO_POLICY, "no-policy" },
+	{ SRPOL_CLASS_REASON_NO_POLICY_UP, "no-policy-up" },
+	{ SRPOL_CLASS_REASON_NO_DEVICE, "no-device" },
+	{ SRPOL_CLASS_REASON_NO_UPLINK, "no-uplink" },
+	{ }
+};
+
+const struct srpol_name srpol_behaviors[] = {
+	{ SRPOL_BEHAVIOR_END, "End" },
+	{ SRPOL_BEHAVIOR_END_DT6, "End.DT6" },
+	{ SRPOL_BEHAVIOR_END_DT4, "End.DT4" },
+	{ SRPOL_BEHAVIOR_END_DT46, "End.DT46" },
+	{ }
+};
+
+const struct srpol_name srpol_dev_roles[] = {
+	{ SRPOL_DEV_ROLE_UPLINK, "uplink" },
+	{ }
+};
+
+const struct srpol_name srpol_xdp_modes[] = {
+	{ SRPOL_XDP_MODE_AUTO, "auto" },
+	{ SRPOL_XDP_MODE_NATIVE, "native" },
+	{ SRPOL_XDP_MODE_GENERIC, "generic" },
+	{ }
+};
+
+const struct srpol_name srpol_dscp_modes[] = {
+	{ SRPOL_DSCP_MODE_UNIFORM, "uniform" },
+	{ SRPOL_DSCP_MODE_PIPE, "pipe" },
+	{ }
+};
+
+const struct srpol_name srpol_flow_labels[] = {
+	{ SRPOL_FLOW_LABEL_HASH_QP, "hash-qp" },
+	{ SRPOL_FLOW_LABEL_HASH, "hash" },
+	{ SRPOL_FLOW_LABEL_INHERIT, "inherit" },
+	{ SRPOL_FLOW_LABEL_ZERO, "zero" },
+	{ }
+};
+
+const struct srpol_name srpol_protos[] = {
+	{ 1, "icmp" },
+	{ 6, "tcp" },
+	{ 17, "udp" },
+	{ 58, "ipv6-icmp" },
+	{ 132, "sctp" },
+	{ }
+};
+
+/**
+ * srpol_name_of() - word for a value
+ * @table: table of words
+ * @value: the value
+ *
+ * Return: the word, "?" for a value newer than this program.
+ */
+const char *srpol_name_of(const struct srpol_name *table, uint32_t value)
+{
+	for (; table->name; table++)
+		if (table->value == value)
+			return table->name;
+	return "?";
+}
+
+/**
+ * srpol_value_of() - value for a word, case does not matter
+ * @table: table of words
+ * @name: the word
+ * @value: result
+ */
+bool srpol_value_of(const struct srpol_name *table, const char *name,
+		    uint32_t *value)
+{
+	for (; table->name; table++) {
+		if (strcasecmp(table->name, name))
+			continue;
+		*value = table->value;
+		return true;
+	}
+	return false;
+}
+
+/* BTH operations (IBTA A9): low five bits, which transports have them. */
+#define RC	(1u << 0)
+#define UC	(1u << 1)
+#define RD	(1u << 2)
+#define UD	(1u << 3)
+#define XRC	(1u << 5)
+
+static const struct {
+	uint8_t op;
+	uint8_t transports;
+	const char *name;
+} operations[] = {
+	{ 0x00, RC | UC | RD | XRC, "send-first" },
+	{ 0x01, RC | UC | RD | XRC, "send-middle" },
+	{ 0x02, RC | UC | RD | XRC, "send-last" },
+	{ 0x03, RC | UC | RD | XRC, "send-last-imm" },
+	{ 0x04, RC | UC | RD | UD | XRC, "send-only" },
+	{ 0x05, RC | UC | RD | UD | XRC, "send-only-imm" },
+	{ 0x06, RC | UC | RD | XRC, "write-first" },
+	{ 0x07, RC | UC | RD | XRC, "write-middle" },
+	{ 0x08, RC | UC | RD | XRC, "write-last" },
+	{ 0x09, RC | UC | RD | XRC, "write-last-imm" },
+	{ 0x0a, RC | UC | RD | XRC, "write-only" },
+	{ 0x0b, RC | UC | RD | XRC, "write-only-imm" },
+	{ 0x0c, RC | RD | XRC, "read-request" },
+	{ 0x0d, RC | RD | XRC, "read-response-first" },
+	{ 0x0e, RC | RD | XRC, "read-response-middle" },
+	{ 0x0f, RC | RD | XRC, "read-response-last" },
+	{ 0x10, RC | RD | XRC, "read-response-only" },
+	{ 0x11, RC | RD | XRC, "ack" },
+	{ 0x12, RC | RD | XRC, "atomic-ack" },
+	{ 0x13, RC | RD | XRC, "compare-swap" },
+	{ 0x14, RC | RD | XRC, "fetch-add" },
+	{ 0x16, RC | XRC, "send-last-inv" },
+	{ 0x17, RC | XRC, "send-only-inv" },
+	{ 0x1c, RC, "flush" },
+	{ 0x1d, RC, "atomic-write" },
+};
+
+#define CNP_OPCODE	0x81
+
+/* Groups of operations; a name that is a prefix of theirs. */
+static const struct {
+	const char *group;
+	const char *prefix;
+} groups[] = {
+	{ "send", "send-" },
+	{ "write", "write-" },
+	{ "read-response", "read-response-" },
+};
+
+static const char *operation_name(uint8_t opcode)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
+		if (operations[i].op == (opcode & 0x1f) &&
+		    operations[i].transports & 1u << (opcode >> 5))
+			return operations[i].name;
+	return NULL;
+}
+
+/**
+ * srpol_opcode_name() - operation of a BTH opcode
+ * @opcode: the opcode
+ *
+ * Return: its name without the transport, NULL if it has none.
+ */
+const char *srpol_opcode_name(uint8_t opcode)
+{
+	return opcode == CNP_OPCODE ? "cnp" : operation_name(opcode);
+}
+
+static void add_operations(const char *name, bool prefix, uint64_t *set,
+			   bool *found)
+{
+	unsigned int opcode;
+	const char *op;
+
+	for (opcode = 0; opcode < SRPOL_OPCODES; opcode++) {
+		op = srpol_opcode_name(opcode);
+		if (!op || (prefix ? strncmp(op, name, strlen(name)) :
+				     strcmp(op, name)))
+			continue;
+		set[opcode / 64] |= 1ull << opcode % 64;
+		*found = true;
+	}
+}
+
+/**
+ * srpol_opcodes_of() - opcodes that a word stands for, on any transport
+ * @name: operation, group of operations ("send", "write", "read-response"),
+ *	"atomic", or a number
+ * @set: 256 bits to which they are added
+ */
+bool srpol_opcodes_of(const char *name, uint64_t *set)
+{
+	bool found = false;
+	unsigned int n;
+	char extra;
+	size_t i;
+
+	if (sscanf(name, "%i%c", (int *)&n, &extra) == 1) {
+		if (n >= SRPOL_OPCODES)
+			return false;
+		set[n / 64] |= 1ull << n % 64;
+		return true;
+	}
+	if (!strcmp(name, "atomic")) {
+		add_operations("compare-swap", false, set, &found);
+		add_operations("fetch-add", false, set, &found);
+		add_operations("atomic-write", false, set, &found);
+		return found;
+	}
+	for (i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+		if (!strcmp(name, groups[i].group))
+			add_operations(groups[i].prefix, true, set, &found);
+	add_operations(name, false, set, &found);
+	return found;
+}
+
+#define REASON_NAME(nr, name, drop, text) [nr] = #name,
+#define REASON_TEXT(nr, name, drop, text) [nr] = text,
+#define REASON_DROP(nr, name, drop, text) [nr] = drop,
+
+static const char * const reason_names[] = { SRPOL_REASONS(REASON_NAME) };
+static const char * const reason_texts[] = { SRPOL_REASONS(REASON_TEXT) };
+static const bool reason_drops[] = { SRPOL_REASONS(REASON_DROP) };
+
+/**
+ * srpol_reason_name() - stable name of a reason, in lower case
+ * @reason: below SRPOL_REASON_COUNT
+ *
+ * Return: a static buffer, good until the next call.
+ */
+const char *srpol_reason_name(unsigned int reason)
+{
+	static char buf[32];
+	const char *from;
+	char *to = buf;
+
+	for (from = reason_names[reason]; *from; from++)
+		*to++ = *from == '_' ? '-' : *from | 0x20;
+	*to = '\0';
+	return buf;
+}
+
+const char *srpol_reason_text(unsigned int reason)
+{
+	return reason_texts[reason];
+}
+
+bool srpol_reason_is_drop(unsigned int reason)
+{
+	return reason_drops[reason];
+}
+
+/* Names of attributes as the CLI spells them, for errors of the kernel. */
+static const char * const path_attrs[] = {
+	[SRPOL_A_PATH_ID] = "id",
+	[SRPOL_A_PATH_NAME] = "name",
+	[SRPOL_A_PATH_ORIGIN] = "origin",
+	[SRPOL_A_PATH_SIDS] = "segs",
+	[SRPOL_A_PATH_ENCAP] = "encap",
+	[SRPOL_A_PATH_SRC] = "src",
+	[SRPOL_A_PATH_IFINDEX] = "dev",
+	[SRPOL_A_PATH_VIA] = "via",
+	[SRPOL_A_PATH_ADMIN_DOWN] = "admin",
+};
+
+static const char * const policy_attrs[] = {
+	[SRPOL_A_POLICY_COLOR] = "color",
+	[SRPOL_A_POLICY_ENDPOINT] = "endpoint",
+	[SRPOL_A_POLICY_NAME] = "name",
+	[SRPOL_A_POLICY_BSID] = "bsid",
+	[SRPOL_A_POLICY_ORIGIN] = "origin",
+	[SRPOL_A_POLICY_MODE] = "mode",
+	[SRPOL_A_POLICY_BUCKETS] = "buckets",
+	[SRPOL_A_POLICY_BACKUP_COLOR] = "backup-color",
+	[SRPOL_A_POLICY_ON_FAIL] = "on-fail",
+	[SRPOL_A_POLICY_CANDIDATE] = "candidate",
+};
+
+static const char * const class_attrs[] = {
+	[SRPOL_A_CLASS_PRIORITY] = "prio",
+	[SRPOL_A_CLASS_NAME] = "name",
+	[SRPOL_A_CLASS_ORIGIN] = "origin",
+	[SRPOL_A_CLASS_ACTION] = "action",
+	[SRPOL_A_CLASS_COLOR] = "color",
+	[SRPOL_A_CLASS_IFINDEX] = "dev",
+	[SRPOL_A_CLASS_MARK] = "mark",
+	[SRPOL_A_CLASS_MARK_MASK] = "mark",
+	[SRPOL_A_CLASS_SRC] = "src",
+	[SRPOL_A_CLASS_SRC_LEN] = "src",
+	[SRPOL_A_CLASS_DST] = "dst",
+	[SRPOL_A_CLASS_DST_LEN] = "dst",
+	[SRPOL_A_CLASS_PROTO] = "proto",
+	[SRPOL_A_CLASS_SPORT_MIN] = "sport",
+	[SRPOL_A_CLASS_SPORT_MAX] = "sport",
+	[SRPOL_A_CLASS_DPORT_MIN] = "dport",
+	[SRPOL_A_CLASS_DPORT_MAX] = "dport",
+	[SRPOL_A_CLASS_QP_MIN] = "qp",
+	[SRPOL_A_CLASS_QP_MAX] = "qp",
+	[SRPOL_A_CLASS_OPCODE] = "opcode",
+	[SRPOL_A_CLASS_DSCP] = "dscp",
+	[SRPOL_A_CLASS_PKEY] = "pkey",
+};
+
+static const char * const endpoint_attrs[] = {
+	[SRPOL_A_ENDPOINT_PREFIX] = "prefix",
+	[SRPOL_A_ENDPOINT_PREFIX_LEN] = "prefix",
+	[SRPOL_A_ENDPOINT_ADDRESS] = "to",
+	[SRPOL_A_ENDPOINT_ORIGIN] = "origin",
+};
+
+static const char * const sid_attrs[] = {
+	[SRPOL_A_SID_SID] = "sid",
+	[SRPOL_A_SID_BEHAVIOR] = "behavior",
+	[SRPOL_A_SID_ORIGIN] = "origin",
+};
+
+static const char * const dev_attrs[] = {
+	[SRPOL_A_DEV_IFINDEX] = "dev",
+	[SRPOL_A_DEV_ROLE] = "role",
+	[SRPOL_A_DEV_XDP_MODE] = "xdp",
+};
+
+static const char * const config_attrs[] = {
+	[SRPOL_A_CONFIG_SRC] = "src",
+	[SRPOL_A_CONFIG_HOP_LIMIT] = "hop-limit",
+	[SRPOL_A_CONFIG_DSCP_MODE] = "dscp-mode",
+	[SRPOL_A_CONFIG_DSCP] = "dscp",
+	[SRPOL_A_CONFIG_FLOW_LABEL] = "flow-label",
+	[SRPOL_A_CONFIG_ICMP_ERRORS] = "icmp-errors",
+	[SRPOL_A_CONFIG_HOLD_TIME] = "hold-time",
+};
+
+#define ATTRS(first, last, table) \
+	{ first, last, table, sizeof(table) / sizeof((table)[0]) }
+
+static const struct {
+	uint8_t first;
+	uint8_t last;
+	const char * const *names;
+	size_t n;
+} cmd_attrs[] = {
+	ATTRS(SRPOL_CMD_PATH_GET, SRPOL_CMD_PATH_DEL_NTF, path_attrs),
+	ATTRS(SRPOL_CMD_POLICY_GET, SRPOL_CMD_POLICY_DEL_NTF, policy_attrs),
+	ATTRS(SRPOL_CMD_CLASS_GET, SRPOL_CMD_CLASS_DEL_NTF, class_attrs),
+	ATTRS(SRPOL_CMD_ENDPOINT_GET, SRPOL_CMD_ENDPOINT_DEL_NTF,
+	      endpoint_attrs),
+	ATTRS(SRPOL_CMD_SID_GET, SRPOL_CMD_SID_DEL_NTF, sid_attrs),
+	ATTRS(SRPOL_CMD_DEV_GET, SRPOL_CMD_DEV_DEL_NTF, dev_attrs),
+	ATTRS(SRPOL_CMD_CONFIG_GET, SRPOL_CMD_CONFIG_NTF, config_attrs),
+};
+
+/**
+ * srpol_attr_name() - how the command line calls an attribute
+ * @cmd: operation of the request
+ * @type: attribute type
+ *
+ * Return: its keyword, NULL if it has none.
+ */
+const char *srpol_attr_name(uint8_t cmd, uint16_t type)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(cmd_attrs) / sizeof(cmd_attrs[0]); i++)
+		if (cmd >= cmd_attrs[i].first && cmd <= cmd_attrs[i].last)
+			return type < cmd_attrs[i].n ?
+			       cmd_attrs[i].names[type] : NULL;
+	return NULL;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * Network namespaces: entering one by name, naming the present one.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "srpol_lib.h"
+
+#define NETNS_DIR	"/run/netns"
+
+/**
+ * srpol_netns_enter() - work in another namespace from now on
+ * @name: a name made by "ip netns add", or a path
+ * @err: for the reason
+ *
+ * Unlike "ip netns exec" this leaves the mount namespace alone, so the pins
+ * below /sys/fs/bpf stay in sight.
+ */
+int srpol_netns_enter(const char *name, struct srpol_error *err)
+{
+	char path[SRPOL_PATH_LEN];
+	int fd, ret = 0;
+
+	snprintf(path, sizeof(path), "%s%s%s",
+		 strchr(name, '/') ? "" : NETNS_DIR,
+		 strchr(name, '/') ? "" : "/", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return srpol_error_set(err, -errno,
+				       "network namespace %s: %s", name,
+				       strerror(errno));
+	if (setns(fd, CLONE_NEWNET))
+		ret = srpol_error_set(err, -errno,
+				      "entering network namespace %s: %s",
+				      name, strerror(errno));
+	close(fd);
+	return ret;
+}
+
+static bool same_file(const struct stat *a, const char *path)
+{
+	struct stat b;
+
+	return !stat(path, &b) && a->st_dev == b.st_dev &&
+	       a->st_ino == b.st_ino;
+}
+
+/**
+ * srpol_netns_name() - name of the present namespace
+ * @buf: result: "default" for that of process 1, the name given by "ip
+ *	netns", or "netns-INODE"
+ * @len: size of @buf
+ */
+int srpol_netns_name(char *buf, size_t len)
+{
+	char path[SRPOL_PATH_LEN];
+	struct dirent *entry;
+	struct stat self;
+	bool found = false;
+	DIR *dir;
+
+	if (stat("/proc/self/ns/net", &self))
+		return -errno;
+	if (same_file(&self, "/proc/1/ns/net")) {
+		snprintf(buf, len, "default");
+		return 0;
+	}
+	dir = opendir(NETNS_DIR);
+	while (dir && !found && (entry = readdir(dir))) {
+		snprintf(path, sizeof(path), NETNS_DIR "/%.200s",
+			 entry->d_name);
+		found = entry->d_name[0] != '.' && same_file(&self, path);
+		if (found)
+			snprintf(buf, len, "%s", entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	if (!found)
+		snprintf(buf, len, "netns-%lu", (unsigned long)self.st_ino);
+	return 0;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1 */
+/*
+ * libsrpol: what user space needs to talk to the srpol module and to read
+ * the maps of its data plane.
+ *
+ * Functions return 0 or a negative errno unless they say otherwise. Those
+ * that can fail for reasons an operator should read take a struct srpol_error
+ * and put one line there.
+ */
+#ifndef _SRPOL_LIB_H
+#define _SRPOL_LIB_H
+
+#include <linux/netlink.h>
+#include <linux/types.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/srpol.h>
+#include <srpol/dp.h>
+#include <srpol_maps.h>
+
+struct nlattr;
+struct mnl_socket;
+
+/**
+ * struct srpol_error - why something failed
+ * @text: one line without newline, empty if nothing is known
+ */
+struct srpol_error {
+	char text[512];
+};
+
+__attribute__((format(printf, 3, 4)))
+int srpol_error_set(struct srpol_error *err, int code, const char *fmt, ...);
+
+/* genl.c: the generic netlink family */
+
+/**
+ * struct srpol_genl - a connection to the family
+ * @nl: socket
+ * @family: family number
+ * @portid: of the socket
+ * @seq: last sequence number used
+ * @config_group: multicast group of configuration changes
+ * @events_group: multicast group of state changes
+ */
+struct srpol_genl {
+	struct mnl_socket *nl;
+	uint16_t family;
+	uint32_t portid;
+	uint32_t seq;
+	uint32_t config_group;
+	uint32_t events_group;
+};
+
+/**
+ * struct srpol_msg - a request under construction
+ */
+struct srpol_msg {
+	struct nlmsghdr *nlh;
+	char buf[32768];
+};
+
+/**
+ * typedef srpol_msg_cb - what to do with a message from the kernel
+ * @nlh: the message
+ * @data: as given
+ *
+ * Return: 0 to go on, or a negative errno.
+ */
+typedef int (*srpol_msg_cb)(const struct nlmsghdr *nlh, void *data);
+
+int srpol_genl_open(struct srpol_genl *g, struct srpol_error *err);
+void srpol_genl_close(struct srpol_genl *g);
+void srpol_msg_start(struct srpol_genl *g, struct srpol_msg *msg,
+		     uint8_t cmd, uint16_t flags);
+bool srpol_msg_put(struct srpol_msg *msg, uint16_t type, size_t len,
+		   const void *data);
+bool srpol_msg_put_u8(struct srpol_msg *msg, uint16_t type, uint8_t v);
+bool srpol_msg_put_u16(struct srpol_msg *msg, uint16_t type, uint16_t v);
+bool srpol_msg_put_u32(struct srpol_msg *msg, uint16_t type, uint32_t v);
+struct nlattr *srpol_msg_nest(struct srpol_msg *msg, uint16_t type);
+void srpol_msg_nest_end(struct srpol_msg *msg, struct nlattr *nest);
+int srpol_genl_talk(struct srpol_genl *g, struct srpol_msg *msg,
+		    srpol_msg_cb cb, void *data, struct srpol_error *err);
+int srpol_genl_dump(struct srpol_genl *g, uint8_t cmd, srpol_msg_cb cb,
+		    void *data, struct srpol_error *err);
+int srpol_genl_listen(struct srpol_genl *g, struct srpol_error *err);
+int srpol_genl_receive(struct srpol_genl *g, srpol_msg_cb cb, void *data);
+uint8_t srpol_msg_cmd(const struct nlmsghdr *nlh);
+void srpol_msg_attrs(const struct nlmsghdr *nlh, const struct nlattr **tb,
+		     unsigned int max);
+void srpol_nest_attrs(const struct nlattr *nest, const struct nlattr **tb,
+		      unsigned int max);
+
+/* names.c: words for numbers */
+
+/**
+ * struct srpol_name - a row of a table of words
+ */
+struct srpol_name {
+	uint32_t value;
+	const char *name;
+};
+
+extern const struct srpol_name srpol_encaps[];
+extern const struct srpol_name srpol_origins[];
+extern const struct srpol_name srpol_path_states[];
+extern const struct srpol_name srpol_path_reasons[];
+extern const struct srpol_name srpol_modes[];
+extern const struct srpol_name srpol_on_fails[];
+extern const struct srpol_name srpol_protocol_origins[];
+extern const struct srpol_name srpol_policy_states[];
+extern const struct srpol_name srpol_policy_reasons[];
+extern const struct srpol_name srpol_class_reasons[];
+extern const struct srpol_name srpol_behaviors[];
+extern const struct srpol_name srpol_dev_roles[];
+extern const struct srpol_name srpol_xdp_modes[];
+extern const struct srpol_name srpol_dscp_modes[];
+extern const struct srpol_name srpol_flow_labels[];
+extern const struct srpol_name srpol_protos[];
+
+const char *srpol_name_of(const struct srpol_name *table, uint32_t value);
+bool srpol_value_of(const struct srpol_name *table, const char *name,
+		    uint32_t *value);
+const char *srpol_opcode_name(uint8_t opcode);
+bool srpol_opcodes_of(const char *name, uint64_t *set);
+const char *srpol_attr_name(uint8_t cmd, uint16_t type);
+const char *srpol_reason_name(unsigned int reason);
+const char *srpol_reason_text(unsigned int reason);
+bool srpol_reason_is_drop(unsigned int reason);
+
+/* addr.c: addresses and prefixes; IPv4 as v4-mapped */
+
+#define SRPOL_ADDR_STRLEN	INET6_ADDRSTRLEN
+#define SRPOL_PREFIX_STRLEN	(INET6_ADDRSTRLEN + 4)
+
+bool srpol_addr_parse(const char *text, struct in6_addr *addr);
+bool srpol_addr6_parse(const char *text, struct in6_addr *addr);
+const char *srpol_addr_text(const void *addr, char *buf);
+bool srpol_prefix_parse(const char *text, struct in6_addr *prefix,
+			uint32_t *len);
+const char *srpol_prefix_text(const void *prefix, uint32_t len, char *buf);
+
+/* netns.c */
+
+int srpol_netns_enter(const char *name, struct srpol_error *err);
+int srpol_netns_name(char *buf, size_t len);
+
+/* dataplane.c: the pinned eBPF data plane of this namespace */
+
+#define SRPOL_PATH_LEN	256
+
+/**
+ * struct srpol_dp_status - what is attached
+ * @dir: folder of the pins
+ * @loaded: programs and maps are there
+ */
+struct srpol_dp_status {
+	char dir[SRPOL_PATH_LEN];
+	bool loaded;
+};
+
+/**
+ * struct srpol_dev_status - what is attached to a device
+ * @egress: the egress program is attached by srpol
+ * @ingress: the ingress program is attached by srpol
+ * @xdp_mode: "native", "generic", "offload" or "none": how XDP runs there
+ * @xdp_id: id of the XDP program on the device, whoever it belongs to
+ */
+struct srpol_dev_status {
+	bool egress;
+	bool ingress;
+	const char *xdp_mode;
+	uint32_t xdp_id;
+};
+
+int srpol_dp_status(struct srpol_dp_status *st, struct srpol_error *err);
+int srpol_dp_load(struct srpol_error *err);
+int srpol_dp_unload(struct srpol_error *err);
+int srpol_dp_attach(unsigned int ifindex, enum srpol_xdp_mode mode,
+		    struct srpol_error *err);
+int srpol_dp_detach(unsigned int ifindex, struct srpol_error *err);
+bool srpol_dp_any_attached(void);
+int srpol_dp_dev_status(unsigned int ifindex, struct srpol_dev_status *st);
+void srpol_dp_verbose(bool on);
+
+/* maps.c: reading the pinned maps */
+
+int srpol_map_open(const char *name);
+int srpol_map_sum(int fd, uint32_t id, void *sum, size_t len);
+int srpol_flow_next(int fd, struct srpol_flow_key *key, bool first,
+		    struct srpol_flow *flow);
+
+#endif /* _SRPOL_LIB_H */
