@@ -16,7 +16,7 @@
 #include <srpol/dp.h>
 #include "srpol_maps.h"
 
-#include "errno.h"
+#include "kerrno.h"
 #include "proto.h"
 #include "maps.h"
 #include "stats.h"

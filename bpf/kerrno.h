@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Error numbers, which vmlinux.h has no names for. */
-#ifndef _SRPOL_ERRNO_H
-#define _SRPOL_ERRNO_H
+#ifndef _SRPOL_KERRNO_H
+#define _SRPOL_KERRNO_H
 
 #define ENOENT			2
 #define E2BIG			7
@@ -11,4 +11,4 @@
 #define EALREADY		114
 #define ENOTSUPP		524
 
-#endif /* _SRPOL_ERRNO_H */
+#endif /* _SRPOL_KERRNO_H */

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ktap.h"
+#include "rig.h"
+#include "srpol.skel.h"
+
+struct srpol_bpf *rig;
+
+static int cpus;
+static __u64 marked[SRPOL_REASON_COUNT];
+static __u32 epoch, slots;
+
+#define REASON_NAME(nr, name, drop, text) [nr] = #name,
+static const char *const reason_names[] = { SRPOL_REASONS(REASON_NAME) };
+
+const char *rig_reason_name(__u32 reason)
+{
+	return reason_names[reason];
+}
+
+void rig_open(void)
+{
+	struct bpf_program *prog;
+	enum bpf_prog_type type;
+	int err;
+
+	if (geteuid())
+		ktap_skip_all("needs root");
+	cpus = libbpf_num_possible_cpus();
+	rig = srpol_bpf__open();
+	if (!rig) {
+		fprintf(stderr, "can not open the object: %m\n");
+		exit(1);
+	}
+	bpf_map__set_autocreate(rig->maps.srpol_dp, false);
+	bpf_object__for_each_program(prog, rig->obj) {
+		type = bpf_program__type(prog);
+		if (type == BPF_PROG_TYPE_SYSCALL ||
+		    type == BPF_PROG_TYPE_RAW_TRACEPOINT)
+			bpf_program__set_autoload(prog, true);
+	}
+	err = srpol_bpf__load(rig);
+	if (err) {
+		fprintf(stderr, "can not load the object: %s\n",
+			strerror(-err));
+		exit(1);
+	}
+}
+
+int rig_call(const char *name, void *arg, __u32 size)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = arg,
+		    .ctx_size_in = size);
+	struct bpf_program *prog;
+	char full[64];
+	int err;
+
+	snprintf(full, sizeof(full), "run_%s", name);
+	prog = bpf_object__find_program_by_name(rig->obj, full);
+	if (!prog) {
+		FAIL("no program %s", full);
+		return -ENOENT;
+	}
+	err = bpf_prog_test_run_opts(bpf_program__fd(prog), &opts);
+	if (err) {
+		FAIL("%s: can not run: %s", full, strerror(-err));
+		return err;
+	}
+	return (int)opts.retval;
+}
+
+int rig_call_u32(const char *name, __u32 arg)
+{
+	return rig_call(name, &arg, sizeof(arg));
+}
+
+static void must(const char *name, void *arg, __u32 size)
+{
+	int err = rig_call(name, arg, size);
+
+	if (err)
+		FAIL("%s: %s", name, strerror(-err));
+}
+
+void rig_epoch(void)
+{
+	epoch++;
+	must("epoch_set", &epoch, sizeof(epoch));
+}
+
+void rig_reset(void)
+{
+	struct srpol_dp_config cfg = {};
+	int err = rig_call("reset", NULL, 0);
+
+	if (err)
+		FAIL("reset: %s", strerror(-err));
+	epoch = 0;
+	rig_config(cfg);
+}
+
+void rig_config(struct srpol_dp_config cfg)
+{
+	must("config_set", &cfg, sizeof(cfg));
+}
+
+void rig_nexthop(__u32 id, __u32 ifindex, __u32 up)
+{
+	struct srpol_dp_nexthop nh = {
+		.id = id, .ifindex = ifindex, .up = up
+	};
+
+	must("nexthop_set", &nh, sizeof(nh));
+}
+
+void rig_path_arg(struct srpol_dp_path *arg, __u32 id, const struct outer *o,
+		  __u32 nexthop, __u32 mtu)
+{
+	struct pkt p = {};
+
+	memset(arg, 0, sizeof(*arg));
+	arg->id = id;
+	arg->nexthop = nexthop;
+	arg->up = 1;
+	arg->mtu = mtu;
+	arg->encap_len = outer_len(o);
+	arg->nh_off = arg->encap_len > 40 ? 14 + 40 : 14 + 6;
+	pkt_add_eth(&p, pkt_link_macs, 0x86dd);
+	pkt_add_outer(&p, o, 0, 0);
+	/* What the data plane has to fill in is wrong beforehand. */
+	memset(p.b + 14 + 1, 0xee, 5);
+	p.b[arg->nh_off] = 0xee;
+	memcpy(arg->rewrite, p.b, p.len);
+}
+
+void rig_path(__u32 id, const struct outer *o, __u32 nexthop, __u32 mtu)
+{
+	struct srpol_dp_path arg;
+
+	rig_path_arg(&arg, id, o, nexthop, mtu);
+	must("path_set", &arg, sizeof(arg));
+}
+
+void rig_path_state(__u32 id, __u32 up)
+{
+	__u32 arg[2] = { id, up };
+
+	must("path_state", arg, sizeof(arg));
+}
+
+void rig_policy(const struct srpol_dp_policy *p)
+{
+	struct srpol_dp_policy arg = *p;
+
+	must("policy_set", &arg, sizeof(arg));
+}
+
+void rig_endpoint(const char *prefix, __u32 len, const char *endpoint)
+{
+	/* The kernel wants the context of a raw_tp program in words of 8. */
+	union {
+		struct srpol_dp_endpoint ep;
+		__u64 words[5];
+	} arg = { .ep.prefix_len = len };
+	struct in6_addr a = addr(prefix);
+
+	memcpy(arg.ep.prefix, &a, 16);
+	a = addr(endpoint);
+	memcpy(arg.ep.endpoint, &a, 16);
+	must("endpoint_set", &arg, sizeof(arg));
+}
+
+void rig_sid(__u32 id, struct in6_addr sid, __u32 behavior)
+{
+	struct srpol_dp_sid arg = { .id = id, .behavior = behavior };
+
+	memcpy(arg.sid, &sid, 16);
+	must("sid_set", &arg, sizeof(arg));
+}
+
+void rig_row(__u32 row, __u32 (*path)(__u32 bucket, const void *arg),
+	     const void *arg)
+{
+	struct srpol_dp_row r = { .row = row };
+	__u32 i;
+
+	for (i = 0; i < SRPOL_ROW_BUCKETS; i++)
+		r.path[i] = path(i, arg);
+	must("row_set", &r, sizeof(r));
+}
+
+static __u32 one_path(__u32 bucket, const void *arg)
+{
+	(void)bucket;
+	return *(const __u32 *)arg;
+}
+
+void rig_row_one(__u32 row, __u32 path)
+{
+	rig_row(row, one_path, &path);
+}
+
+static bool same_opcode_class(const struct srpol_dp_class *rules, __u32 n,
+			      __u32 a, __u32 b)
+{
+	__u32 i;
+
+	for (i = 0; i < n; i++)
+		if (rules[i].match & SRPOL_MATCH_OPCODE &&
+		    (rules[i].opcodes[a / 64] >> a % 64 & 1) !=
+		    (rules[i].opcodes[b / 64] >> b % 64 & 1))
+			return false;
+	return true;
+}
+
+void rig_rules(const struct srpol_dp_class *rules, __u32 n)
+{
+	struct {
+		struct srpol_dp_class_table t;
+		__u32 slot[SRPOL_MAX_CLASSES];
+	} arg = { .t.n = n };
+	struct srpol_dp_class rule;
+	__u32 i, j, classes = 0;
+
+	for (i = 0; i < n; i++) {
+		rule = rules[i];
+		if (!rule.id)
+			rule.id = i + 1;
+		/* Not a slot of the rules in force, and not in order. */
+		slots = slots % (2 * SRPOL_MAX_CLASSES - 1) + 1;
+		rule.slot = slots;
+		must("class_set", &rule, sizeof(rule));
+		arg.slot[i] = rule.slot;
+		if (rule.match & SRPOL_MATCH_OPCODE)
+			arg.t.key |= SRPOL_KEY_OPCODE;
+		if (rule.match & SRPOL_MATCH_MARK)
+			arg.t.key |= SRPOL_KEY_MARK;
+		if (rule.match & SRPOL_MATCH_DSCP)
+			arg.t.key |= SRPOL_KEY_DSCP;
+		if (rule.match & SRPOL_MATCH_DEV)
+			arg.t.key |= SRPOL_KEY_DEV;
+		if (rule.match & SRPOL_MATCH_PKEY)
+			arg.t.key |= SRPOL_KEY_PKEY;
+	}
+	for (i = 0; i < SRPOL_OPCODES; i++) {
+		for (j = 0; j < i; j++)
+			if (same_opcode_class(rules, n, i, j))
+				break;
+		arg.t.opclass[i] = j < i ? arg.t.opclass[j] : classes++;
+	}
+	must("class_commit", &arg, sizeof(arg));
+	rig_epoch();
+}
+
+int rig_egress_env(const struct pkt *in, struct pkt *out,
+		   const struct rig_env *env)
+{
+	struct __sk_buff ctx = {
+		.mark = env->mark,
+		.ifindex = env->ifindex,
+		.gso_size = env->gso_size,
+		.gso_segs = env->gso_segs,
+	};
+	struct pkt scratch;
+	int err;
+
+	if (!out)
+		out = &scratch;
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = in->b,
+		    .data_size_in = in->len, .data_out = out->b,
+		    .data_size_out = sizeof(out->b), .ctx_in = &ctx,
+		    .ctx_size_in = sizeof(ctx));
+	err = bpf_prog_test_run_opts(bpf_program__fd(rig->progs.srpol_egress),
+				     &opts);
+	if (err)
+		FAIL("can not run: %s", strerror(-err));
+	out->len = err ? 0 : opts.data_size_out;
+	return (int)opts.retval;
+}
+
+int rig_egress(const struct pkt *in, struct pkt *out)
+{
+	const struct rig_env env = {};
+
+	return rig_egress_env(in, out, &env);
+}
+
+int rig_uplink(const struct pkt *in, struct pkt *out)
+{
+	struct pkt scratch;
+	int err;
+
+	if (!out)
+		out = &scratch;
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = in->b,
+		    .data_size_in = in->len, .data_out = out->b,
+		    .data_size_out = sizeof(out->b));
+	err = bpf_prog_test_run_opts(bpf_program__fd(rig->progs.srpol_uplink),
+				     &opts);
+	if (err)
+		FAIL("can not run: %s", strerror(-err));
+	out->len = err ? 0 : opts.data_size_out;
+	return (int)opts.retval;
+}
+
+/* Add up @words 64-bit numbers over all processors. */
+static void sum_percpu(int map, __u32 key, __u64 *sum, __u32 words)
+{
+	__u64 values[cpus][words];
+	__u32 w;
+	int cpu;
+
+	memset(sum, 0, words * sizeof(*sum));
+	if (bpf_map_lookup_elem(map, &key, values)) {
+		FAIL("no counter %u", key);
+		return;
+	}
+	for (cpu = 0; cpu < cpus; cpu++)
+		for (w = 0; w < words; w++)
+			sum[w] += values[cpu][w];
+}
+
+__u64 rig_reason(__u32 reason)
+{
+	__u64 n;
+
+	sum_percpu(bpf_map__fd(rig->maps.reasons), reason, &n, 1);
+	return n;
+}
+
+struct srpol_counter rig_counter(const char *map, __u32 id)
+{
+	struct srpol_counter c;
+
+	sum_percpu(bpf_object__find_map_fd_by_name(rig->obj, map), id,
+		   (__u64 *)&c, sizeof(c) / 8);
+	return c;
+}
+
+struct srpol_sid_stats rig_sid_stats(__u32 id)
+{
+	struct srpol_sid_stats s;
+
+	sum_percpu(bpf_map__fd(rig->maps.sid_stats), id, (__u64 *)&s,
+		   sizeof(s) / 8);
+	return s;
+}
+
+unsigned int rig_flows(struct srpol_flow *flow)
+{
+	int fd = bpf_map__fd(rig->maps.flows);
+	struct srpol_flow_key key, *prev = NULL;
+	unsigned int n = 0;
+
+	while (!bpf_map_get_next_key(fd, prev, &key)) {
+		if (flow)
+			bpf_map_lookup_elem(fd, &key, flow);
+		prev = &key;
+		n++;
+	}
+	return n;
+}
+
+void rig_mark(void)
+{
+	__u32 i;
+
+	for (i = 0; i < SRPOL_REASON_COUNT; i++)
+		marked[i] = rig_reason(i);
+}
+
+bool rig_expect(const char *about, ...)
+{
+	__u64 want[SRPOL_REASON_COUNT] = {};
+	bool good = true;
+	va_list ap;
+	__u64 got;
+	int r;
+	__u32 i;
+
+	va_start(ap, about);
+	for (r = va_arg(ap, int); r != RIG_END; r = va_arg(ap, int))
+		want[r] = va_arg(ap, int);
+	va_end(ap);
+	for (i = 0; i < SRPOL_REASON_COUNT; i++) {
+		got = rig_reason(i) - marked[i];
+		if (got != want[i]) {
+			FAIL("%s: %s counted %llu times, not %llu", about,
+			     reason_names[i], got, want[i]);
+			good = false;
+		}
+	}
+	rig_mark();
+	return good;
+}

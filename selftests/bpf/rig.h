@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The object under test, loaded without the module: its data-plane methods are
+ * called through the test-run programs, packets go through BPF_PROG_TEST_RUN.
+ */
+#ifndef _SRPOL_TEST_RIG_H
+#define _SRPOL_TEST_RIG_H
+
+#include <linux/types.h>
+#include <linux/srpol.h>
+#include <srpol/dp.h>
+#include "srpol_maps.h"
+
+#include "packet.h"
+
+/* Verdicts. */
+#define TC_NEXT		(-1)
+#define TC_DROP		2
+#define TC_REDIRECT	7
+#define X_DROP		1
+#define X_PASS		2
+
+struct srpol_bpf;
+
+extern struct srpol_bpf *rig;
+
+/* Load the object; skips the whole program where that is not permitted. */
+void rig_open(void);
+
+/*
+ * Call method @name with @arg of @size bytes as its argument.
+ * Return: what the method returned.
+ */
+int rig_call(const char *name, void *arg, __u32 size);
+int rig_call_u32(const char *name, __u32 arg);
+
+/* Methods, with a failure reported by name unless they return 0. */
+void rig_reset(void);
+void rig_config(struct srpol_dp_config cfg);
+void rig_nexthop(__u32 id, __u32 ifindex, __u32 up);
+void rig_path(__u32 id, const struct outer *o, __u32 nexthop, __u32 mtu);
+void rig_path_state(__u32 id, __u32 up);
+void rig_policy(const struct srpol_dp_policy *p);
+void rig_endpoint(const char *prefix, __u32 len, const char *endpoint);
+void rig_sid(__u32 id, struct in6_addr sid, __u32 behavior);
+void rig_epoch(void);
+
+/* Fill one row with path ids given by @path(bucket, arg). */
+void rig_row(__u32 row, __u32 (*path)(__u32 bucket, const void *arg),
+	     const void *arg);
+
+/* Fill one row with one path. */
+void rig_row_one(__u32 row, __u32 path);
+
+/*
+ * Make these the rules in force, in this order: slots are chosen, ids are
+ * those given (0: position + 1). The opcode classes and the key are computed
+ * the way the module does. Ends with a new epoch.
+ */
+void rig_rules(const struct srpol_dp_class *rules, __u32 n);
+
+/* What rig_path() makes of an outer header. */
+void rig_path_arg(struct srpol_dp_path *arg, __u32 id, const struct outer *o,
+		  __u32 nexthop, __u32 mtu);
+
+/**
+ * struct rig_env - what surrounds a packet at egress
+ * @mark: packet mark
+ * @ifindex: device, 0 for lo
+ * @gso_size: segment size of a super-packet
+ * @gso_segs: number of segments
+ */
+struct rig_env {
+	__u32 mark;
+	__u32 ifindex;
+	__u32 gso_size;
+	__u32 gso_segs;
+};
+
+/* Run a frame through a program. Return: verdict; @out may be NULL. */
+int rig_egress(const struct pkt *in, struct pkt *out);
+int rig_egress_env(const struct pkt *in, struct pkt *out,
+		   const struct rig_env *env);
+int rig_uplink(const struct pkt *in, struct pkt *out);
+
+/* Sums over all processors. */
+__u64 rig_reason(__u32 reason);
+struct srpol_counter rig_counter(const char *map, __u32 id);
+struct srpol_sid_stats rig_sid_stats(__u32 id);
+
+/* Number of entries of map "flows"; @flow gets one of them. */
+unsigned int rig_flows(struct srpol_flow *flow);
+
+/* Start counting reasons anew. */
+void rig_mark(void);
+
+/*
+ * Check that since rig_mark() exactly these reasons were counted: pairs of
+ * reason and count, ended by RIG_END. Marks again. False if not so.
+ */
+#define RIG_END		(-1)
+bool rig_expect(const char *about, ...);
+
+const char *rig_reason_name(__u32 reason);
+
+#endif /* _SRPOL_TEST_RIG_H */
