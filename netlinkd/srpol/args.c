@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reading words and values off the command line.
+ */
+#include <errno.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "srpol.h"
+
+bool more(const struct args *args)
+{
+	return args->argc > 0;
+}
+
+/* The next word, or NULL. */
+const char *next(struct args *args)
+{
+	if (!more(args))
+		return NULL;
+	args->argc--;
+	return *args->argv++;
+}
+
+/* Is this the next word? If so it is taken. */
+bool is(struct args *args, const char *word)
+{
+	if (!more(args) || strcmp(*args->argv, word))
+		return false;
+	next(args);
+	return true;
+}
+
+bool read_word(struct args *args, const char *what, const char **word)
+{
+	*word = next(args);
+	if (*word)
+		return true;
+	complain("%s: a value is missing", what);
+	return false;
+}
+
+static bool parse_u32(const char *text, uint32_t max, uint32_t *value)
+{
+	unsigned long long v;
+	char *end;
+
+	errno = 0;
+	v = strtoull(text, &end, 0);
+	if (errno || end == text || *end || *text == '-' || v > max)
+		return false;
+	*value = v;
+	return true;
+}
+
+bool read_u32(struct args *args, const char *what, uint32_t max,
+	      uint32_t *value)
+{
+	const char *word;
+
+	if (!read_word(args, what, &word))
+		return false;
+	if (parse_u32(word, max, value))
+		return true;
+	complain("%s: \"%s\" is not a number from 0 to %u", what, word, max);
+	return false;
+}
+
+/* N or N-M */
+bool read_range(struct args *args, const char *what, uint32_t max,
+		uint32_t *lo, uint32_t *hi)
+{
+	char buf[32], *dash;
+	const char *word;
+
+	if (!read_word(args, what, &word))
+		return false;
+	snprintf(buf, sizeof(buf), "%s", word);
+	dash = strchr(buf, '-');
+	if (dash)
+		*dash++ = '\0';
+	if (parse_u32(buf, max, lo) &&
+	    parse_u32(dash ? dash : buf, max, hi) && *lo <= *hi)
+		return true;
+	complain("%s: \"%s\" is not a number or range up to %u", what, word,
+		 max);
+	return false;
+}
+
+bool read_name(struct args *args, const char *what,
+	       const struct srpol_name *table, uint32_t *value)
+{
+	const char *word;
+
+	if (!read_word(args, what, &word))
+		return false;
+	if (srpol_value_of(table, word, value))
+		return true;
+	fprintf(stderr, "Error: %s: \"%s\" is not one of", what, word);
+	for (; table->name; table++)
+		fprintf(stderr, " %s", table->name);
+	fputs(".\n", stderr);
+	return false;
+}
+
+bool read_addr(struct args *args, const char *what, struct in6_addr *addr)
+{
+	const char *word;
+
+	if (!read_word(args, what, &word))
+		return false;
+	if (srpol_addr_parse(word, addr))
+		return true;
+	complain("%s: \"%s\" is not an address", what, word);
+	return false;
+}
+
+bool read_addr6(struct args *args, const char *what, struct in6_addr *addr)
+{
+	const char *word;
+
+	if (!read_word(args, what, &word))
+		return false;
+	if (srpol_addr6_parse(word, addr))
+		return true;
+	complain("%s: \"%s\" is not an IPv6 address", what, word);
+	return false;
+}
+
+bool read_prefix(struct args *args, const char *what, struct in6_addr *prefix,
+		 uint32_t *len)
+{
+	const char *word;
+
+	if (!read_word(args, what, &word))
+		return false;
+	if (srpol_prefix_parse(word, prefix, len))
+		return true;
+	complain("%s: \"%s\" is not a prefix", what, word);
+	return false;
+}
+
+bool read_dev(struct args *args, unsigned int *ifindex)
+{
+	const char *word;
+
+	if (!read_word(args, "dev", &word))
+		return false;
+	*ifindex = if_nametoindex(word);
+	if (*ifindex)
+		return true;
+	complain("no device \"%s\" in this network namespace", word);
+	return false;
+}
+
+/* For the end of a list of keywords. */
+bool unknown(struct args *args)
+{
+	complain("\"%s\" is unexpected here", *args->argv);
+	return false;
+}

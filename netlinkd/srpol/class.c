@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * srpol class: classifier rules.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "srpol.h"
+
+static const char usage[] =
+"Usage: srpol class { add | replace | change } prio N [ name NAME ] [ MATCH ]...\n"
+"                   { color N | bypass } [ origin { static | engine } ]\n"
+"       srpol class del prio N\n"
+"       srpol class show [ prio N ]\n"
+"MATCH := { dev DEV | mark MARK[/MASK] | src PREFIX | dst PREFIX |\n"
+"           proto { udp | tcp | NUMBER } | sport PORT[-PORT] |\n"
+"           dport PORT[-PORT] | qp QP[-QP] | opcode OPCODE[,OPCODE]... |\n"
+"           dscp DSCP | pkey PKEY }\n"
+"OPCODE := { send | write | read-request | read-response | ack | atomic |\n"
+"            cnp | send-first | write-middle | ... | NUMBER }\n"
+"Lower prio is tried first; the first rule that matches decides.\n";
+
+static bool put_range(struct srpol_msg *msg, struct args *args,
+		      const char *what, uint16_t min_type, uint16_t max_type)
+{
+	uint32_t lo, hi;
+
+	return read_range(args, what, UINT16_MAX, &lo, &hi) &&
+	       srpol_msg_put_u16(msg, min_type, lo) &&
+	       srpol_msg_put_u16(msg, max_type, hi);
+}
+
+static bool put_prefix(struct srpol_msg *msg, struct args *args,
+		       const char *what, uint16_t type, uint16_t len_type)
+{
+	struct in6_addr prefix;
+	uint32_t len;
+
+	return read_prefix(args, what, &prefix, &len) &&
+	       srpol_msg_put(msg, type, sizeof(prefix), &prefix) &&
+	       srpol_msg_put_u32(msg, len_type, len);
+}
+
+static bool put_opcodes(struct srpol_msg *msg, struct args *args)
+{
+	uint64_t set[SRPOL_OPCODES / 64] = {};
+	const char *word, *comma;
+	char name[32];
+	size_t len;
+	int i;
+
+	if (!read_word(args, "opcode", &word))
+		return false;
+	for (;; word = comma + 1) {
+		comma = strchr(word, ',');
+		len = comma ? (size_t)(comma - word) : strlen(word);
+		snprintf(name, sizeof(name), "%.*s", (int)len, word);
+		if (len >= sizeof(name) || !srpol_opcodes_of(name, set)) {
+			complain("opcode: \"%.*s\" is unknown", (int)len,
+				 word);
+			return false;
+		}
+		if (!comma)
+			break;
+	}
+	for (i = 0; i < SRPOL_OPCODES; i++)
+		if (set[i / 64] & 1ull << i % 64 &&
+		    !srpol_msg_put_u8(msg, SRPOL_A_CLASS_OPCODE, i))
+			return false;
+	return true;
+}
+
+static bool put_mark(struct srpol_msg *msg, struct args *args)
+{
+	unsigned long mark, mask = UINT32_MAX;
+	const char *word;
+	char *end;
+
+	if (!read_word(args, "mark", &word))
+		return false;
+	mark = strtoul(word, &end, 0);
+	if (*end == '/')
+		mask = strtoul(end + 1, &end, 0);
+	if (end == word || *end || mark > UINT32_MAX || mask > UINT32_MAX) {
+		complain("mark: \"%s\" is not MARK or MARK/MASK", word);
+		return false;
+	}
+	return srpol_msg_put_u32(msg, SRPOL_A_CLASS_MARK, mark) &&
+	       srpol_msg_put_u32(msg, SRPOL_A_CLASS_MARK_MASK, mask);
+}
+
+static bool put_proto(struct srpol_msg *msg, struct args *args)
+{
+	const char *word = more(args) ? *args->argv : NULL;
+	uint32_t v;
+
+	if (word && srpol_value_of(srpol_protos, word, &v))
+		next(args);
+	else if (!read_u32(args, "proto", UINT8_MAX, &v))
+		return false;
+	return srpol_msg_put_u8(msg, SRPOL_A_CLASS_PROTO, v);
+}
+
+static bool put_match(struct srpol_msg *msg, struct args *args)
+{
+	uint32_t v, hi;
+
+	if (is(args, "dev"))
+		return read_dev(args, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_CLASS_IFINDEX, v);
+	if (is(args, "mark"))
+		return put_mark(msg, args);
+	if (is(args, "src"))
+		return put_prefix(msg, args, "src", SRPOL_A_CLASS_SRC,
+				  SRPOL_A_CLASS_SRC_LEN);
+	if (is(args, "dst"))
+		return put_prefix(msg, args, "dst", SRPOL_A_CLASS_DST,
+				  SRPOL_A_CLASS_DST_LEN);
+	if (is(args, "proto"))
+		return put_proto(msg, args);
+	if (is(args, "sport"))
+		return put_range(msg, args, "sport", SRPOL_A_CLASS_SPORT_MIN,
+				 SRPOL_A_CLASS_SPORT_MAX);
+	if (is(args, "dport"))
+		return put_range(msg, args, "dport", SRPOL_A_CLASS_DPORT_MIN,
+				 SRPOL_A_CLASS_DPORT_MAX);
+	if (is(args, "qp"))
+		return read_range(args, "qp", 0xffffff, &v, &hi) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_CLASS_QP_MIN, v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_CLASS_QP_MAX, hi);
+	if (is(args, "opcode"))
+		return put_opcodes(msg, args);
+	if (is(args, "dscp"))
+		return read_u32(args, "dscp", 63, &v) &&
+		       srpol_msg_put_u8(msg, SRPOL_A_CLASS_DSCP, v);
+	if (is(args, "pkey"))
+		return read_u32(args, "pkey", UINT16_MAX, &v) &&
+		       srpol_msg_put_u16(msg, SRPOL_A_CLASS_PKEY, v);
+	return unknown(args);
+}
+
+static bool put_keyword(struct srpol_msg *msg, struct args *args)
+{
+	const char *word;
+	uint32_t v;
+
+	if (is(args, "name"))
+		return read_word(args, "name", &word) &&
+		       srpol_msg_put(msg, SRPOL_A_CLASS_NAME,
+				     strlen(word) + 1, word);
+	if (is(args, "origin"))
+		return read_name(args, "origin", srpol_origins, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_CLASS_ORIGIN, v);
+	if (is(args, "color"))
+		return read_u32(args, "color", UINT32_MAX, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_CLASS_ACTION,
+					 SRPOL_CLASS_ACTION_STEER) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_CLASS_COLOR, v);
+	if (is(args, "bypass"))
+		return srpol_msg_put_u32(msg, SRPOL_A_CLASS_ACTION,
+					 SRPOL_CLASS_ACTION_BYPASS);
+	return put_match(msg, args);
+}
+
+static bool put_prio(struct srpol_msg *msg, struct args *args)
+{
+	uint32_t prio;
+
+	if (!is(args, "prio")) {
+		complain("a rule is named by \"prio N\"");
+		return false;
+	}
+	return read_u32(args, "prio", UINT32_MAX, &prio) &&
+	       srpol_msg_put_u32(msg, SRPOL_A_CLASS_PRIORITY, prio);
+}
+
+static int class_set(struct args *args, unsigned int flags)
+{
+	struct srpol_msg msg;
+	int err = need_module();
+
+	if (err)
+		return err;
+	srpol_msg_start(&genl, &msg, SRPOL_CMD_CLASS_NEW, flags);
+	if (!put_prio(&msg, args))
+		return EXIT_USAGE;
+	while (more(args))
+		if (!put_keyword(&msg, args))
+			return EXIT_USAGE;
+	return send_request(&msg);
+}
+
+static int class_del(struct args *args, unsigned int flags)
+{
+	struct srpol_msg msg;
+	int err = need_module();
+
+	if (err)
+		return err;
+	srpol_msg_start(&genl, &msg, SRPOL_CMD_CLASS_DEL, 0);
+	if (!put_prio(&msg, args))
+		return EXIT_USAGE;
+	if (more(args))
+		return unknown(args), EXIT_USAGE;
+	return send_request(&msg);
+}
+
+static void print_range(const char *key, const uint32_t *range)
+{
+	out_text(" %s %u", key, range[0]);
+	if (range[0] != range[1])
+		out_text("-%u", range[1]);
+	out_array(key);
+	out_uint(NULL, NULL, range[0]);
+	out_uint(NULL, NULL, range[1]);
+	out_array_end();
+}
+
+static void print_opcodes(const uint64_t *set)
+{
+	bool first = true;
+	const char *name;
+	char number[8];
+	int i;
+
+	out_array("opcodes");
+	out_text(" opcode ");
+	for (i = 0; i < SRPOL_OPCODES; i++) {
+		if (!(set[i / 64] & 1ull << i % 64))
+			continue;
+		out_uint(NULL, NULL, i);
+		name = srpol_opcode_name(i);
+		snprintf(number, sizeof(number), "0x%02x", i);
+		/* in text name the operation once, not per transport */
+		if (name && i >= 0x20 && i != 0x81 &&
+		    set[0] & 1ull << (i & 0x1f) && srpol_opcode_name(i & 0x1f))
+			continue;
+		out_text("%s%s", first ? "" : ",", name ? name : number);
+		first = false;
+	}
+	out_array_end();
+}
+
+static void print_match(const struct class_info *rule)
+{
+	char buf[SRPOL_PREFIX_STRLEN];
+	uint32_t m = rule->match;
+
+	out_object("match");
+	if (m & SRPOL_MATCH_DEV)
+		out_string("dev", " dev %s", dev_name(rule->ifindex));
+	if (m & SRPOL_MATCH_MARK) {
+		out_uint("mark", " mark 0x%llx", rule->mark);
+		out_uint("mask", "/0x%llx", rule->mark_mask);
+	}
+	if (m & SRPOL_MATCH_SRC)
+		out_string("src", " src %s",
+			   srpol_prefix_text(&rule->src, rule->src_len, buf));
+	if (m & SRPOL_MATCH_DST)
+		out_string("dst", " dst %s",
+			   srpol_prefix_text(&rule->dst, rule->dst_len, buf));
+	if (m & SRPOL_MATCH_PROTO)
+		out_uint("proto", " proto %llu", rule->proto);
+	if (m & SRPOL_MATCH_SPORT)
+		print_range("sport", rule->sport);
+	if (m & SRPOL_MATCH_DPORT)
+		print_range("dport", rule->dport);
+	if (m & SRPOL_MATCH_QP)
+		print_range("qp", rule->qp);
+	if (m & SRPOL_MATCH_OPCODE)
+		print_opcodes(rule->opcodes);
+	if (m & SRPOL_MATCH_DSCP)
+		out_uint("dscp", " dscp %llu", rule->dscp);
+	if (m & SRPOL_MATCH_PKEY)
+		out_uint("pkey", " pkey 0x%llx", rule->pkey);
+	if (!m)
+		out_text(" any");
+	out_object_end();
+}
+
+void print_class(const struct class_info *rule, const struct vec *policies)
+{
+	bool steer = rule->action == SRPOL_CLASS_ACTION_STEER;
+	const struct policy_info *policy;
+	char buf[SRPOL_ADDR_STRLEN];
+
+	out_object(NULL);
+	out_uint("prio", "class prio %llu", rule->priority);
+	out_string("name", rule->name[0] ? " name %s" : NULL, rule->name);
+	out_string("origin", rule->origin ? " origin %s" : NULL,
+		   srpol_name_of(srpol_origins, rule->origin));
+	print_match(rule);
+	out_string("action", steer ? NULL : " %s",
+		   steer ? "steer" : "bypass");
+	out_uint("color", steer ? " color %llu" : NULL, rule->color);
+	out_string("reason", rule->reason ? " (%s)" : NULL,
+		   srpol_name_of(srpol_class_reasons, rule->reason));
+	out_uint("id", NULL, rule->id);
+	if (show_stats)
+		print_counter("class_stats", rule->id);
+	out_array("policies");
+	vec_for_each(policy, policies) {
+		if (!steer || policy->color != rule->color)
+			continue;
+		out_object(NULL);
+		out_string("endpoint", "\n\tpolicy endpoint %s",
+			   srpol_addr_text(&policy->endpoint, buf));
+		out_string("name", policy->name[0] ? " name %s" : NULL,
+			   policy->name);
+		out_string("state", " %s",
+			   srpol_name_of(srpol_policy_states, policy->state));
+		out_string("reason", policy->reason ? " (%s)" : NULL,
+			   srpol_name_of(srpol_policy_reasons,
+					 policy->reason));
+		out_object_end();
+	}
+	out_array_end();
+	out_text("\n");
+	out_object_end();
+}
+
+static int class_show(struct args *args, unsigned int flags)
+{
+	struct vec rules = VEC_INIT(struct class_info);
+	struct vec policies = VEC_INIT(struct policy_info);
+	const struct class_info *rule;
+	bool one = false;
+	uint32_t prio;
+	int err;
+
+	if (is(args, "prio")) {
+		if (!read_u32(args, "prio", UINT32_MAX, &prio))
+			return EXIT_USAGE;
+		one = true;
+	}
+	if (more(args))
+		return unknown(args), EXIT_USAGE;
+	err = fetch_classes(&rules) ?: fetch_policies(&policies);
+	if (err)
+		return err;
+	out_begin();
+	vec_for_each(rule, &rules)
+		if (!one || rule->priority == prio)
+			print_class(rule, &policies);
+	out_end();
+	vec_free(&rules);
+	vec_free(&policies);
+	return EXIT_OK;
+}
+
+int do_class(struct args *args)
+{
+	static const struct command commands[] = {
+		{ "add", class_set, NLM_F_CREATE | NLM_F_EXCL },
+		{ "replace", class_set, NLM_F_CREATE | NLM_F_REPLACE },
+		{ "change", class_set, NLM_F_REPLACE },
+		{ "del", class_del, 0 },
+		{ "show", class_show, 0 },
+	};
+
+	return run_command(commands, ARRAY_SIZE(commands), usage, args,
+			   "show");
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * srpol config: settings of the namespace.
+ */
+#include <string.h>
+
+#include "srpol.h"
+
+static const char usage[] =
+"Usage: srpol config set [ src { ADDR | auto } ] [ hop-limit N ]\n"
+"                        [ dscp { uniform | pipe DSCP } ]\n"
+"                        [ flow-label { hash-qp | hash | inherit | zero } ]\n"
+"                        [ icmp-errors { on | off } ] [ hold-time MS ]\n"
+"       srpol config show\n";
+
+static const struct srpol_name switches[] = {
+	{ 0, "off" },
+	{ 1, "on" },
+	{ }
+};
+
+static bool put_dscp(struct srpol_msg *msg, struct args *args)
+{
+	uint32_t mode, dscp;
+
+	if (!read_name(args, "dscp", srpol_dscp_modes, &mode) ||
+	    !srpol_msg_put_u32(msg, SRPOL_A_CONFIG_DSCP_MODE, mode))
+		return false;
+	return mode != SRPOL_DSCP_MODE_PIPE ||
+	       (read_u32(args, "dscp pipe", 63, &dscp) &&
+		srpol_msg_put_u32(msg, SRPOL_A_CONFIG_DSCP, dscp));
+}
+
+static bool put_src(struct srpol_msg *msg, struct args *args)
+{
+	struct in6_addr addr = {};
+
+	return (is(args, "auto") || read_addr6(args, "src", &addr)) &&
+	       srpol_msg_put(msg, SRPOL_A_CONFIG_SRC, sizeof(addr), &addr);
+}
+
+static bool put_keyword(struct srpol_msg *msg, struct args *args)
+{
+	uint32_t v;
+
+	if (is(args, "src"))
+		return put_src(msg, args);
+	if (is(args, "hop-limit"))
+		return read_u32(args, "hop-limit", UINT8_MAX, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_HOP_LIMIT, v);
+	if (is(args, "dscp"))
+		return put_dscp(msg, args);
+	if (is(args, "flow-label"))
+		return read_name(args, "flow-label", srpol_flow_labels, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_FLOW_LABEL, v);
+	if (is(args, "icmp-errors"))
+		return read_name(args, "icmp-errors", switches, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_ICMP_ERRORS, v);
+	if (is(args, "hold-time"))
+		return read_u32(args, "hold-time", UINT32_MAX, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_HOLD_TIME, v);
+	return unknown(args);
+}
+
+static int config_set(struct args *args, unsigned int flags)
+{
+	struct srpol_msg msg;
+	int err = need_module();
+
+	if (err)
+		return err;
+	if (!more(args))
+		return complain("nothing to set");
+	srpol_msg_start(&genl, &msg, SRPOL_CMD_CONFIG_SET, 0);
+	while (more(args))
+		if (!put_keyword(&msg, args))
+			return EXIT_USAGE;
+	return send_request(&msg);
+}
+
+static void print_limits(const struct config_info *config)
+{
+	const struct {
+		const char *name;
+		uint32_t used;
+		uint32_t limit;
+	} rows[] = {
+		{ "paths", config->used.paths, config->limits.paths },
+		{ "nexthops", config->used.nexthops,
+		  config->limits.nexthops },
+		{ "policies", config->used.policies,
+		  config->limits.policies },
+		{ "bucket_rows", config->used.bucket_rows,
+		  config->limits.bucket_rows },
+		{ "classes", config->used.classes, config->limits.classes },
+		{ "endpoints", config->used.endpoints,
+		  config->limits.endpoints },
+		{ "sids", config->used.sids, config->limits.sids },
+		{ "devs", config->used.devs, config->limits.devs },
+	};
+	size_t i;
+
+	out_text("\n\tused");
+	out_object("tables");
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		out_object(rows[i].name);
+		out_text(" %s", rows[i].name);
+		out_uint("used", " %llu", rows[i].used);
+		out_uint("size", "/%llu", rows[i].limit);
+		out_object_end();
+	}
+	out_object_end();
+}
+
+void print_config(const struct config_info *config)
+{
+	bool automatic = IN6_IS_ADDR_UNSPECIFIED(&config->src);
+	char buf[SRPOL_ADDR_STRLEN];
+
+	out_object(NULL);
+	out_string("src", "config src %s", automatic ? "auto" :
+		   srpol_addr_text(&config->src, buf));
+	out_uint("hop_limit", " hop-limit %llu", config->hop_limit);
+	out_string("dscp_mode", " dscp %s",
+		   srpol_name_of(srpol_dscp_modes, config->dscp_mode));
+	out_uint("dscp", config->dscp_mode == SRPOL_DSCP_MODE_PIPE ?
+		 " %llu" : NULL, config->dscp);
+	out_string("flow_label", " flow-label %s",
+		   srpol_name_of(srpol_flow_labels, config->flow_label));
+	out_bool("icmp_errors", NULL, config->icmp_errors);
+	out_text(" icmp-errors %s", config->icmp_errors ? "on" : "off");
+	out_uint("hold_time", " hold-time %llu", config->hold_time);
+	out_string("data_plane", "\n\tdata-plane %s",
+		   config->data_plane[0] ? config->data_plane : "none");
+	out_uint("generation", " generation %llu", config->generation);
+	print_limits(config);
+	out_text("\n");
+	out_object_end();
+}
+
+static int config_show(struct args *args, unsigned int flags)
+{
+	struct config_info config;
+	int err;
+
+	if (more(args))
+		return unknown(args), EXIT_USAGE;
+	err = fetch_config(&config);
+	if (err)
+		return err;
+	out_begin();
+	print_config(&config);
+	out_end();
+	return EXIT_OK;
+}
+
+int do_config(struct args *args)
+{
+	static const struct command commands[] = {
+		{ "set", config_set, 0 },
+		{ "show", config_show, 0 },
+	};
+
+	return run_command(commands, ARRAY_SIZE(commands), usage, args,
+			   "show");
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * srpol dev: put srpol on a device and take it off. The only command that
+ * does more than talk to the module: it loads and attaches the programs.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "srpol.h"
+
+static const char usage[] =
+"Usage: srpol dev add DEV role uplink [ xdp { auto | native | generic } ]\n"
+"       srpol dev del DEV\n"
+"       srpol dev show\n"
+"The first device loads the data plane, the last one takes it away.\n";
+
+#define RELEASE_TIMEOUT_MS	5000
+
+static int dev_request(uint8_t cmd, unsigned int flags, unsigned int ifindex,
+		       uint32_t role, uint32_t xdp)
+{
+	struct srpol_msg msg;
+
+	srpol_msg_start(&genl, &msg, cmd, flags);
+	srpol_msg_put_u32(&msg, SRPOL_A_DEV_IFINDEX, ifindex);
+	if (cmd == SRPOL_CMD_DEV_NEW) {
+		srpol_msg_put_u32(&msg, SRPOL_A_DEV_ROLE, role);
+		srpol_msg_put_u32(&msg, SRPOL_A_DEV_XDP_MODE, xdp);
+	}
+	return send_request(&msg);
+}
+
+static bool module_sees_data_plane(void)
+{
+	struct config_info config;
+
+	return fetch_config(&config) == EXIT_OK && config.data_plane[0];
+}
+
+/* The kernel frees what was pinned a moment later: wait until it has. */
+static void wait_released(void)
+{
+	const struct timespec ms = { .tv_nsec = 1000000 };
+	int i;
+
+	for (i = 0; i < RELEASE_TIMEOUT_MS && module_sees_data_plane(); i++)
+		nanosleep(&ms, NULL);
+}
+
+/* Remove the data plane once no device uses it. */
+static int release_data_plane(void)
+{
+	struct srpol_error error = {};
+	int err;
+
+	if (srpol_dp_any_attached())
+		return EXIT_OK;
+	err = srpol_dp_unload(&error);
+	if (err)
+		return refused(err, &error);
+	wait_released();
+	return EXIT_OK;
+}
+
+static int dev_add(struct args *args, unsigned int flags)
+{
+	uint32_t role = SRPOL_DEV_ROLE_UPLINK, xdp = SRPOL_XDP_MODE_AUTO;
+	struct srpol_error error = {};
+	unsigned int ifindex;
+	int err = need_module();
+
+	if (err)
+		return err;
+	if (!read_dev(args, &ifindex))
+		return EXIT_USAGE;
+	while (more(args)) {
+		if (is(args, "role")) {
+			if (!read_name(args, "role", srpol_dev_roles, &role))
+				return EXIT_USAGE;
+		} else if (is(args, "xdp")) {
+			if (!read_name(args, "xdp", srpol_xdp_modes, &xdp))
+				return EXIT_USAGE;
+		} else {
+			return unknown(args), EXIT_USAGE;
+		}
+	}
+	/* ask first, so that nothing is loaded for a request that is refused */
+	err = dev_request(SRPOL_CMD_DEV_NEW, flags, ifindex, role, xdp);
+	if (err)
+		return err;
+	err = srpol_dp_load(&error) ?:
+	      srpol_dp_attach(ifindex, xdp, &error);
+	if (!err)
+		return EXIT_OK;
+	dev_request(SRPOL_CMD_DEV_DEL, 0, ifindex, 0, 0);
+	release_data_plane();
+	return refused(err, &error);
+}
+
+static int dev_del(struct args *args, unsigned int flags)
+{
+	struct srpol_error error = {};
+	unsigned int ifindex;
+	int err = need_module();
+
+	if (err)
+		return err;
+	if (!read_dev(args, &ifindex))
+		return EXIT_USAGE;
+	if (more(args))
+		return unknown(args), EXIT_USAGE;
+	err = dev_request(SRPOL_CMD_DEV_DEL, 0, ifindex, 0, 0);
+	/* take off what is there even if the module does not know of it */
+	if (srpol_dp_detach(ifindex, &error))
+		return refused(-1, &error);
+	return release_data_plane() ?: err;
+}
+
+void print_dev(const struct dev_info *dev)
+{
+	struct srpol_dev_status st;
+	struct srpol_dp_status dp;
+
+	srpol_dp_dev_status(dev->ifindex, &st);
+	out_object(NULL);
+	out_string("dev", "dev %s", dev_name(dev->ifindex));
+	out_uint("ifindex", NULL, dev->ifindex);
+	out_string("role", " role %s",
+		   srpol_name_of(srpol_dev_roles, dev->role));
+	out_bool("running", NULL, dev->running);
+	out_text(dev->running ? " up" : " down");
+	out_uint("mtu", " mtu %llu", dev->mtu);
+	out_string("xdp", " xdp %s", srpol_name_of(srpol_xdp_modes,
+						   dev->xdp_mode));
+	out_string("xdp_used", " (%s)", st.xdp_mode);
+	out_bool("egress_attached", NULL, st.egress);
+	out_bool("ingress_attached", NULL, st.ingress);
+	if (!st.egress)
+		out_text(" EGRESS NOT ATTACHED");
+	if (!st.ingress)
+		out_text(" INGRESS NOT ATTACHED");
+	if (!srpol_dp_status(&dp, NULL)) {
+		out_string("pins", dp.loaded ? "\n\tpinned in %s" : NULL,
+			   dp.loaded ? dp.dir : "");
+		out_bool("holds_module",
+			 ", which holds module srpol until \"srpol dev del\"",
+			 dp.loaded);
+	}
+	out_text("\n");
+	out_object_end();
+}
+
+static int dev_show(struct args *args, unsigned int flags)
+{
+	struct vec devs = VEC_INIT(struct dev_info);
+	const struct dev_info *dev;
+	int err;
+
+	if (more(args))
+		return unknown(args), EXIT_USAGE;
+	err = fetch_devs(&devs);
+	if (err)
+		return err;
+	out_begin();
+	vec_for_each(dev, &devs)
+		print_dev(dev);
+	out_end();
+	vec_free(&devs);
+	return EXIT_OK;
+}
+
+int do_dev(struct args *args)
+{
+	static const struct command commands[] = {
+		{ "add", dev_add, NLM_F_CREATE | NLM_F_EXCL },
+		{ "del", dev_del, 0 },
+		{ "show", dev_show, 0 },
+	};
+
+	return run_command(commands, ARRAY_SIZE(commands), usage, args,
+			   "show");
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * srpol doctor: what keeps srpol from working here, and what to do about it.
+ */
+#include <errno.h>
+#include <net/if.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "srpol.h"
+
+static const char usage[] =
+"Usage: srpol doctor\n"
+"Exit status 0: nothing is in the way, 1: there are warnings, 2: errors.\n";
+
+#define BPFFS_MAGIC	0xcafe4a11
+#define RDMA_OVERHEAD	96	/* RoCEv2 headers around a payload, rounded up */
+
+enum verdict {
+	GOOD,
+	WARNING,
+	BAD,
+};
+
+static enum verdict worst;
+
+__attribute__((format(printf, 4, 5)))
+static void report(enum verdict verdict, const char *check,
+		   const char *advice, const char *fmt, ...)
+{
+	static const char * const words[] = { "ok", "warning", "error" };
+	char text[512];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (verdict > worst)
+		worst = verdict;
+	if (verdict == GOOD)
+		advice = "";
+	out_object(NULL);
+	out_string("check", "%-12s", check);
+	out_string("verdict", " %-8s", words[verdict]);
+	out_string("text", "%s", text);
+	out_string("advice", advice[0] ? "\n\t-> %s" : NULL, advice);
+	out_text("\n");
+	out_object_end();
+}
+
+static void check_kernel(void)
+{
+	unsigned int major = 0, minor = 0;
+	struct utsname u;
+
+	uname(&u);
+	sscanf(u.release, "%u.%u", &major, &minor);
+	report(major > 6 || (major == 6 && minor >= 12) ? GOOD : BAD,
+	       "kernel", "boot Linux 6.12 or later", "%s", u.release);
+	report(access("/sys/kernel/btf/vmlinux", R_OK) ? BAD : GOOD, "btf",
+	       "use a kernel with CONFIG_DEBUG_INFO_BTF",
+	       "kernel type information%s",
+	       access("/sys/kernel/btf/vmlinux", R_OK) ? " is missing" : "");
+}
+
+static bool check_module(void)
+{
+	struct srpol_error error = {};
+
+	if (!genl.nl && srpol_genl_open(&genl, &error)) {
+		report(BAD, "module", "modprobe srpol", "%s", error.text);
+		return false;
+	}
+	report(access("/sys/kernel/btf/srpol", R_OK) ? BAD : GOOD, "module",
+	       "build it with pahole installed, so that it has BTF",
+	       "srpol is loaded%s", access("/sys/kernel/btf/srpol", R_OK) ?
+	       " but without type information" : "");
+	return true;
+}
+
+static void check_bpffs(void)
+{
+	struct statfs fs;
+	bool there = !statfs("/sys/fs/bpf", &fs) && fs.f_type == BPFFS_MAGIC;
+
+	report(there ? GOOD : WARNING, "bpffs",
+	       "mount -t bpf bpf /sys/fs/bpf (srpol dev add tries to); inside \"ip netns exec\" use \"srpol -n NAME\" from outside instead",
+	       there ? "/sys/fs/bpf is mounted" : "/sys/fs/bpf is not mounted");
+}
+
+static int read_sysctl(const char *fmt, const char *name)
+{
+	char path[256], buf[32];
+	FILE *file;
+	int v = -1;
+
+	snprintf(path, sizeof(path), fmt, name);
+	file = fopen(path, "re");
+	if (!file)
+		return -1;
+	if (fgets(buf, sizeof(buf), file))
+		v = atoi(buf);
+	fclose(file);
+	return v;
+}
+
+/* Decapsulated packets that are not for this host have to be forwarded. */
+static void check_forwarding(const struct vec *sids)
+{
+	const struct sid_info *sid;
+	bool need6 = false, need4 = false;
+
+	vec_for_each(sid, sids) {
+		need6 |= sid->behavior != SRPOL_BEHAVIOR_END_DT4;
+		need4 |= sid->behavior == SRPOL_BEHAVIOR_END_DT4 ||
+			 sid->behavior == SRPOL_BEHAVIOR_END_DT46;
+	}
+	if (need6)
+		report(read_sysctl("/proc/sys/net/ipv6/conf/%s/forwarding",
+				   "all") > 0 ? GOOD : WARNING, "forwarding",
+		       "sysctl net.ipv6.conf.all.forwarding=1, unless all decapsulated packets are for this host",
+		       "IPv6, for local SIDs");
+	if (need4)
+		report(read_sysctl("/proc/sys/net/ipv4/%s", "ip_forward") > 0 ?
+		       GOOD : WARNING, "forwarding",
+		       "sysctl net.ipv4.ip_forward=1, unless all decapsulated packets are for this host",
+		       "IPv4, for local SIDs");
+}
+
+static int effective(const char *fmt, const char *dev)
+{
+	int all = read_sysctl(fmt, "all"), one = read_sysctl(fmt, dev);
+
+	return all > one ? all : one;
+}
+
+static void check_dev(const struct dev_info *dev, const struct vec *paths,
+		      const struct vec *sids)
+{
+	const char *rp = "/proc/sys/net/ipv4/conf/%s/rp_filter";
+	char name[IF_NAMESIZE] = "?";
+	const struct path_info *path;
+	struct srpol_dev_status st;
+	uint32_t inner = 0;
+
+	if_indextoname(dev->ifindex, name);
+	srpol_dp_dev_status(dev->ifindex, &st);
+	report(st.egress && st.ingress ? GOOD : BAD, name,
+	       "srpol dev del, then srpol dev add; see also: bpftool net show",
+	       "programs attached: egress %s, ingress %s (XDP %s)",
+	       st.egress ? "yes" : "NO", st.ingress ? "yes" : "NO",
+	       st.xdp_mode);
+	if (!st.ingress && st.xdp_id)
+		report(BAD, name, "detach it or run it elsewhere",
+		       "XDP program %u belongs to someone else", st.xdp_id);
+	if (!dev->running)
+		report(WARNING, name, "ip link set up, check the cable",
+		       "device is down or has no carrier");
+	if (sids->n && effective(rp, name) == 1)
+		report(WARNING, name, "sysctl rp_filter to 0 or 2",
+		       "strict reverse-path filter may drop decapsulated IPv4");
+	vec_for_each(path, paths)
+		if (path->out_ifindex == dev->ifindex && path->mtu &&
+		    (!inner || path->mtu < inner))
+			inner = path->mtu;
+	if (inner)
+		report(inner >= 1024 + RDMA_OVERHEAD && inner <= dev->mtu ?
+		       GOOD : WARNING, name,
+		       "raise the MTU of the fabric, or lower that of the workload",
+		       "MTU %u leaves %u for inner packets: RDMA MTU %s",
+		       dev->mtu, inner,
+		       inner >= 4096 + RDMA_OVERHEAD ? "4096" :
+		       inner >= 2048 + RDMA_OVERHEAD ? "2048" :
+		       inner >= 1024 + RDMA_OVERHEAD ? "1024" : "below 1024");
+}
+
+/* The source of outer packets is where ICMPv6 errors have to come back to. */
+static void check_objects(void)
+{
+	struct vec paths = VEC_INIT(struct path_info);
+	struct vec rules = VEC_INIT(struct class_info);
+	struct vec devs = VEC_INIT(struct dev_info);
+	struct vec sids = VEC_INIT(struct sid_info);
+	const struct class_info *rule;
+	const struct path_info *path;
+	const struct dev_info *dev;
+
+	if (fetch_paths(&paths) || fetch_classes(&rules) ||
+	    fetch_devs(&devs) || fetch_sids(&sids))
+		return;
+	if (!devs.n)
+		report(WARNING, "devices", "srpol dev add DEV role uplink",
+		       "no uplink: no packet is steered or decapsulated");
+	vec_for_each(dev, &devs)
+		check_dev(dev, &paths, &sids);
+	vec_for_each(path, &paths)
+		if (path->state != SRPOL_PATH_STATE_UP)
+			report(WARNING, "path", "srpol path show",
+			       "path %u is not up: %s", path->id,
+			       srpol_name_of(srpol_path_reasons,
+					     path->reason));
+	vec_for_each(rule, &rules)
+		if (rule->reason)
+			report(WARNING, "class", "srpol class show",
+			       "rule %u steers nothing: %s", rule->priority,
+			       srpol_name_of(srpol_class_reasons,
+					     rule->reason));
+	check_forwarding(&sids);
+	vec_free(&paths);
+	vec_free(&rules);
+	vec_free(&devs);
+	vec_free(&sids);
+}
+
+int do_doctor(struct args *args)
+{
+	if (is(args, "help")) {
+		fputs(usage, stdout);
+		return EXIT_OK;
+	}
+	if (more(args))
+		return unknown(args), EXIT_USAGE;
+	out_begin();
+	check_kernel();
+	check_bpffs();
+	if (check_module())
+		check_objects();
+	out_end();
+	return worst;
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * srpol: configure and show SR policies.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "srpol.h"
+
+#define VERSION		"0.1"
+#define BATCH_WORDS	512
+
+struct srpol_genl genl;
+bool show_stats;
+
+static const char usage[] =
+"Usage: srpol [ OPTIONS ] OBJECT { COMMAND | help }\n"
+"       srpol [ -force ] -batch FILENAME\n"
+"where  OBJECT := { path | policy | class | endpoint | sid | dev | config |\n"
+"                   flow | stats | monitor | doctor }\n"
+"       OPTIONS := { -V[ersion] | -s[tatistics] | -j[son] | -p[retty] |\n"
+"                    -v[erbose] | -n[etns] NAME | -b[atch] FILENAME |\n"
+"                    -force }\n";
+
+static const struct {
+	const char *name;
+	int (*run)(struct args *args);
+} objects[] = {
+	{ "path", do_path },
+	{ "policy", do_policy },
+	{ "class", do_class },
+	{ "endpoint", do_endpoint },
+	{ "sid", do_sid },
+	{ "dev", do_dev },
+	{ "config", do_config },
+	{ "flow", do_flow },
+	{ "stats", do_stats },
+	{ "monitor", do_monitor },
+	{ "doctor", do_doctor },
+};
+
+/**
+ * complain() - say what is wrong with the command line
+ * @fmt: one sentence without its full stop
+ *
+ * Return: EXIT_USAGE.
+ */
+int complain(const char *fmt, ...)
+{
+	va_list args;
+
+	fputs("Error: ", stderr);
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	fputs(".\n", stderr);
+	return EXIT_USAGE;
+}
+
+/**
+ * refused() - say why the kernel refused
+ * @err: negative errno
+ * @error: what it said, may be empty
+ *
+ * Return: EXIT_REFUSED.
+ */
+int refused(int err, const struct srpol_error *error)
+{
+	if (error && error->text[0])
+		fprintf(stderr, "Error: srpol: %s.\n", error->text);
+	else
+		fprintf(stderr, "Error: srpol: %s.\n",
+			strerror(-err));
+	return EXIT_REFUSED;
+}
+
+/**
+ * need_module() - connect to the module, once
+ *
+ * Return: EXIT_OK or EXIT_REFUSED.
+ */
+int need_module(void)
+{
+	struct srpol_error error = {};
+	int err;
+
+	if (genl.nl)
+		return EXIT_OK;
+	err = srpol_genl_open(&genl, &error);
+	return err ? refused(err, &error) : EXIT_OK;
+}
+
+/**
+ * send_request() - send a request that has no answer but success
+ * @msg: the request
+ *
+ * Return: EXIT_OK or EXIT_REFUSED.
+ */
+int send_request(struct srpol_msg *msg)
+{
+	struct srpol_error error = {};
+	int err;
+
+	err = srpol_genl_talk(&genl, msg, NULL, NULL, &error);
+	return err ? refused(err, &error) : EXIT_OK;
+}
+
+/**
+ * run_command() - find a command and run it
+ * @table: the object's commands
+ * @n: number of them
+ * @help: the object's usage
+ * @args: the line from the command on
+ * @fallback: command if there is none, NULL: print the usage
+ *
+ * Return: an EXIT_*.
+ */
+int run_command(const struct command *table, size_t n, const char *help,
+		struct args *args, const char *fallback)
+{
+	const char *word = more(args) ? next(args) : fallback;
+	size_t i;
+
+	if (!word || !strcmp(word, "help")) {
+		fputs(help, word ? stdout : stderr);
+		return word ? EXIT_OK : EXIT_USAGE;
+	}
+	for (i = 0; i < n; i++)
+		if (*word && !strncmp(word, table[i].name, strlen(word)))
+			return table[i].run(args, table[i].flags);
+	fputs(help, stderr);
+	return complain("command \"%s\" is unknown", word);
+}
+
+static int run_line(struct args *args)
+{
+	const char *word = next(args);
+	size_t i;
+
+	if (!word || !strcmp(word, "help")) {
+		fputs(usage, word ? stdout : stderr);
+		return word ? EXIT_OK : EXIT_USAGE;
+	}
+	for (i = 0; i < ARRAY_SIZE(objects); i++)
+		if (*word && !strncmp(word, objects[i].name, strlen(word)))
+			return objects[i].run(args);
+	return complain("object \"%s\" is unknown, try \"srpol help\"", word);
+}
+
+/* Split a line at white space, "..." and '...' keep it; # ends the line. */
+static int split(char *line, char **argv, int max)
+{
+	char *to = line, quote;
+	int argc = 0;
+
+	for (;;) {
+		while (*line == ' ' || *line == '\t' || *line == '\n' ||
+		       *line == '\r')
+			line++;
+		if (!*line || *line == '#' || argc == max)
+			return *line && *line != '#' ? -E2BIG : argc;
+		to = line;
+		argv[argc++] = to;
+		for (quote = 0; *line; line++) {
+			if (quote ? *line == quote :
+				    *line == '"' || *line == '\'')
+				quote = quote ? 0 : *line;
+			else if (!quote && strchr(" \t\r\n", *line))
+				break;
+			else
+				*to++ = *line;
+		}
+		if (quote)
+			return -EINVAL;
+		if (*line)
+			line++;
+		*to = '\0';
+	}
+}
+
+/* A line, with those that end in a backslash joined; false at the end. */
+static bool read_line(FILE *file, char **line, size_t *size,
+		      unsigned int *number)
+{
+	char *part = NULL;
+	size_t part_size = 0, len = 0;
+	ssize_t n;
+
+	for (;;) {
+		n = getline(&part, &part_size, file);
+		if (n < 0)
+			break;
+		++*number;
+		if (len + n + 1 > *size) {
+			*size = 2 * (len + n + 1);
+			*line = realloc(*line, *size);
+			if (!*line)
+				exit(EXIT_REFUSED);
+		}
+		memcpy(*line + len, part, n + 1);
+		len += n;
+		if (len < 2 || strcmp(*line + len - 2, "\\\n"))
+			break;
+		len -= 2;
+		(*line)[len] = '\0';
+	}
+	free(part);
+	return len > 0;
+}
+
+static int run_batch(const char *name, bool force)
+{
+	FILE *file = strcmp(name, "-") ? fopen(name, "re") : stdin;
+	char *argv[BATCH_WORDS], *line = NULL;
+	unsigned int number = 0;
+	int ret = EXIT_OK, err;
+	size_t size = 0;
+
+	if (!file)
+		return complain("%s: %s", name, strerror(errno));
+	while (read_line(file, &line, &size, &number)) {
+		struct args args = { .argv = argv };
+
+		args.argc = split(line, argv, BATCH_WORDS);
+		if (!args.argc)
+			continue;
+		err = args.argc < 0 ?
+		      complain("unbalanced quotes or too many words") :
+		      run_line(&args);
+		if (!err)
+			continue;
+		fprintf(stderr, "Command failed %s:%u\n", name, number);
+		ret = err;
+		if (!force)
+			break;
+	}
+	free(line);
+	if (file != stdin)
+		fclose(file);
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "pretty", no_argument, NULL, 'p' },
+		{ "statistics", no_argument, NULL, 's' },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "Version", no_argument, NULL, 'V' },
+		{ "netns", required_argument, NULL, 'n' },
+		{ "batch", required_argument, NULL, 'b' },
+		{ "force", no_argument, NULL, 'f' },
+		{ "help", no_argument, NULL, 'h' },
+		{ }
+	};
+	const char *batch = NULL, *netns = NULL;
+	struct srpol_error error = {};
+	bool force = false;
+	struct args args;
+	int c, err;
+
+	/* options end at the object, whose words may begin with a dash */
+	while ((c = getopt_long_only(argc, argv, "+jpsvVn:b:h", options,
+				     NULL)) != -1) {
+		switch (c) {
+		case 'j':
+			out_json = true;
+			break;
+		case 'p':
+			out_pretty = true;
+			break;
+		case 's':
+			show_stats = true;
+			break;
+		case 'v':
+			srpol_dp_verbose(true);
+			break;
+		case 'V':
+			puts("srpol " VERSION);
+			return EXIT_OK;
+		case 'n':
+			netns = optarg;
+			break;
+		case 'b':
+			batch = optarg;
+			break;
+		case 'f':
+			force = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return EXIT_OK;
+		default:
+			fputs(usage, stderr);
+			return EXIT_USAGE;
+		}
+	}
+	if (netns) {
+		err = srpol_netns_enter(netns, &error);
+		if (err)
+			return refused(err, &error);
+	}
+	if (batch)
+		return run_batch(batch, force);
+	args.argc = argc - optind;
+	args.argv = argv + optind;
+	err = run_line(&args);
+	srpol_genl_close(&genl);
+	return err;
+}

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reading the module's objects.
+ */
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/genetlink.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "srpol.h"
+
+#define DUMP_TRIES	16
+
+/**
+ * vec_add() - room for one more
+ * @vec: the array
+ *
+ * Return: a zeroed struct; the program ends if memory does.
+ */
+void *vec_add(struct vec *vec)
+{
+	void *item;
+
+	if (!(vec->n & (vec->n - 1)))
+		vec->data = realloc(vec->data,
+				    (vec->n ? vec->n * 2 : 1) * vec->size);
+	if (!vec->data) {
+		fputs("Error: out of memory\n", stderr);
+		exit(EXIT_REFUSED);
+	}
+	item = (char *)vec->data + vec->n++ * vec->size;
+	memset(item, 0, vec->size);
+	return item;
+}
+
+/**
+ * vec_free() - free and empty an array
+ * @vec: the array
+ */
+void vec_free(struct vec *vec)
+{
+	free(vec->data);
+	vec->data = NULL;
+	vec->n = 0;
+}
+
+static uint32_t get_u32(const struct nlattr *attr)
+{
+	return attr && mnl_attr_get_payload_len(attr) >= sizeof(uint32_t) ?
+	       mnl_attr_get_u32(attr) : 0;
+}
+
+static uint32_t get_u16(const struct nlattr *attr)
+{
+	return attr && mnl_attr_get_payload_len(attr) >= sizeof(uint16_t) ?
+	       mnl_attr_get_u16(attr) : 0;
+}
+
+static uint32_t get_u8(const struct nlattr *attr)
+{
+	return attr && mnl_attr_get_payload_len(attr) ?
+	       mnl_attr_get_u8(attr) : 0;
+}
+
+static bool get_bytes(const struct nlattr *attr, void *to, size_t len)
+{
+	if (!attr || mnl_attr_get_payload_len(attr) < len)
+		return false;
+	memcpy(to, mnl_attr_get_payload(attr), len);
+	return true;
+}
+
+static bool get_addr(const struct nlattr *attr, struct in6_addr *to)
+{
+	return get_bytes(attr, to, sizeof(*to));
+}
+
+static void get_string(const struct nlattr *attr, char *to, size_t len)
+{
+	if (attr)
+		snprintf(to, len, "%.*s", (int)mnl_attr_get_payload_len(attr),
+			 mnl_attr_get_str(attr));
+}
+
+void read_path(const struct nlmsghdr *nlh, struct path_info *path)
+{
+	const struct nlattr *tb[SRPOL_A_PATH_MAX + 1], *attr;
+
+	memset(path, 0, sizeof(*path));
+	srpol_msg_attrs(nlh, tb, SRPOL_A_PATH_MAX);
+	path->id = get_u32(tb[SRPOL_A_PATH_ID]);
+	get_string(tb[SRPOL_A_PATH_NAME], path->name, sizeof(path->name));
+	path->origin = get_u32(tb[SRPOL_A_PATH_ORIGIN]);
+	mnl_attr_for_each(attr, nlh, GENL_HDRLEN) {
+		const struct nlattr *sid[SRPOL_A_SID_ENTRY_SID + 1];
+
+		if (mnl_attr_get_type(attr) != SRPOL_A_PATH_SIDS ||
+		    path->n_sids == SRPOL_SIDS_MAX)
+			continue;
+		srpol_nest_attrs(attr, sid, SRPOL_A_SID_ENTRY_SID);
+		if (get_addr(sid[SRPOL_A_SID_ENTRY_SID],
+			     &path->sids[path->n_sids]))
+			path->n_sids++;
+	}
+	path->encap = get_u32(tb[SRPOL_A_PATH_ENCAP]);
+	path->has_src = get_addr(tb[SRPOL_A_PATH_SRC], &path->src);
+	path->ifindex = get_u32(tb[SRPOL_A_PATH_IFINDEX]);
+	path->has_via = get_addr(tb[SRPOL_A_PATH_VIA], &path->via);
+	path->admin_down = get_u32(tb[SRPOL_A_PATH_ADMIN_DOWN]);
+	path->state = get_u32(tb[SRPOL_A_PATH_STATE]);
+	path->reason = get_u32(tb[SRPOL_A_PATH_REASON]);
+	path->out_ifindex = get_u32(tb[SRPOL_A_PATH_OUT_IFINDEX]);
+	path->resolved = get_addr(tb[SRPOL_A_PATH_OUT_VIA], &path->out_via);
+	path->compiled = get_addr(tb[SRPOL_A_PATH_OUT_SRC], &path->out_src);
+	get_bytes(tb[SRPOL_A_PATH_OUT_LLADDR], path->out_lladdr,
+		  sizeof(path->out_lladdr));
+	path->overhead = get_u32(tb[SRPOL_A_PATH_OVERHEAD]);
+	path->mtu = get_u32(tb[SRPOL_A_PATH_MTU]);
+	path->users = get_u32(tb[SRPOL_A_PATH_USERS]);
+}
+
+static void read_list(const struct nlattr *nest, struct list_info *list)
+{
+	const struct nlattr *tb[SRPOL_A_LIST_MAX + 1];
+
+	srpol_nest_attrs(nest, tb, SRPOL_A_LIST_MAX);
+	list->path = get_u32(tb[SRPOL_A_LIST_PATH]);
+	list->weight = get_u32(tb[SRPOL_A_LIST_WEIGHT]);
+	list->state = get_u32(tb[SRPOL_A_LIST_STATE]);
+	list->reason = get_u32(tb[SRPOL_A_LIST_REASON]);
+	list->buckets = get_u32(tb[SRPOL_A_LIST_BUCKETS]);
+}
+
+static void read_candidate(const struct nlattr *nest,
+			   struct candidate_info *cand)
+{
+	const struct nlattr *tb[SRPOL_A_CANDIDATE_MAX + 1], *attr;
+
+	srpol_nest_attrs(nest, tb, SRPOL_A_CANDIDATE_MAX);
+	cand->preference = get_u32(tb[SRPOL_A_CANDIDATE_PREFERENCE]);
+	cand->protocol_origin =
+		get_u32(tb[SRPOL_A_CANDIDATE_PROTOCOL_ORIGIN]);
+	cand->asn = get_u32(tb[SRPOL_A_CANDIDATE_ASN]);
+	get_addr(tb[SRPOL_A_CANDIDATE_NODE], &cand->node);
+	cand->discriminator = get_u32(tb[SRPOL_A_CANDIDATE_DISCRIMINATOR]);
+	get_string(tb[SRPOL_A_CANDIDATE_NAME], cand->name,
+		   sizeof(cand->name));
+	cand->active = tb[SRPOL_A_CANDIDATE_ACTIVE];
+	cand->state = get_u32(tb[SRPOL_A_CANDIDATE_STATE]);
+	cand->reason = get_u32(tb[SRPOL_A_CANDIDATE_REASON]);
+	mnl_attr_for_each_nested(attr, nest)
+		if (mnl_attr_get_type(attr) == SRPOL_A_CANDIDATE_LIST &&
+		    cand->n_lists < SRPOL_LISTS_MAX)
+			read_list(attr, &cand->lists[cand->n_lists++]);
+}
+
+void read_policy(const struct nlmsghdr *nlh, struct policy_info *policy)
+{
+	const struct nlattr *tb[SRPOL_A_POLICY_MAX + 1], *attr;
+
+	memset(policy, 0, sizeof(*policy));
+	srpol_msg_attrs(nlh, tb, SRPOL_A_POLICY_MAX);
+	policy->color = get_u32(tb[SRPOL_A_POLICY_COLOR]);
+	get_addr(tb[SRPOL_A_POLICY_ENDPOINT], &policy->endpoint);
+	get_string(tb[SRPOL_A_POLICY_NAME], policy->name,
+		   sizeof(policy->name));
+	policy->has_bsid = get_addr(tb[SRPOL_A_POLICY_BSID], &policy->bsid);
+	policy->origin = get_u32(tb[SRPOL_A_POLICY_ORIGIN]);
+	policy->mode = get_u32(tb[SRPOL_A_POLICY_MODE]);
+	policy->buckets = get_u32(tb[SRPOL_A_POLICY_BUCKETS]);
+	policy->backup_color = get_u32(tb[SRPOL_A_POLICY_BACKUP_COLOR]);
+	policy->on_fail = get_u32(tb[SRPOL_A_POLICY_ON_FAIL]);
+	policy->id = get_u32(tb[SRPOL_A_POLICY_ID]);
+	policy->state = get_u32(tb[SRPOL_A_POLICY_STATE]);
+	policy->reason = get_u32(tb[SRPOL_A_POLICY_REASON]);
+	mnl_attr_for_each(attr, nlh, GENL_HDRLEN)
+		if (mnl_attr_get_type(attr) == SRPOL_A_POLICY_CANDIDATE &&
+		    policy->n_candidates < SRPOL_CANDIDATES_MAX)
+			read_candidate(attr, &policy->candidates[
+				       policy->n_candidates++]);
+}
+
+static void read_range_of(const struct nlattr *lo, const struct nlattr *hi,
+			  uint32_t (*get)(const struct nlattr *attr),
+			  uint32_t *range, uint32_t bit, uint32_t *match)
+{
+	if (!lo)
+		return;
+	range[0] = get(lo);
+	range[1] = get(hi);
+	*match |= bit;
+}
+
+void read_class(const struct nlmsghdr *nlh, struct class_info *rule)
+{
+	const struct nlattr *tb[SRPOL_A_CLASS_MAX + 1], *attr;
+
+	memset(rule, 0, sizeof(*rule));
+	srpol_msg_attrs(nlh, tb, SRPOL_A_CLASS_MAX);
+	rule->priority = get_u32(tb[SRPOL_A_CLASS_PRIORITY]);
+	get_string(tb[SRPOL_A_CLASS_NAME], rule->name, sizeof(rule->name));
+	rule->origin = get_u32(tb[SRPOL_A_CLASS_ORIGIN]);
+	rule->action = get_u32(tb[SRPOL_A_CLASS_ACTION]);
+	rule->color = get_u32(tb[SRPOL_A_CLASS_COLOR]);
+	rule->ifindex = get_u32(tb[SRPOL_A_CLASS_IFINDEX]);
+	rule->mark = get_u32(tb[SRPOL_A_CLASS_MARK]);
+	rule->mark_mask = get_u32(tb[SRPOL_A_CLASS_MARK_MASK]);
+	get_addr(tb[SRPOL_A_CLASS_SRC], &rule->src);
+	rule->src_len = get_u32(tb[SRPOL_A_CLASS_SRC_LEN]);
+	get_addr(tb[SRPOL_A_CLASS_DST], &rule->dst);
+	rule->dst_len = get_u32(tb[SRPOL_A_CLASS_DST_LEN]);
+	rule->proto = get_u8(tb[SRPOL_A_CLASS_PROTO]);
+	rule->dscp = get_u8(tb[SRPOL_A_CLASS_DSCP]);
+	rule->pkey = get_u16(tb[SRPOL_A_CLASS_PKEY]);
+	rule->match = (tb[SRPOL_A_CLASS_IFINDEX] ? SRPOL_MATCH_DEV : 0) |
+		      (tb[SRPOL_A_CLASS_MARK] ? SRPOL_MATCH_MARK : 0) |
+		      (tb[SRPOL_A_CLASS_SRC] ? SRPOL_MATCH_SRC : 0) |
+		      (tb[SRPOL_A_CLASS_DST] ? SRPOL_MATCH_DST : 0) |
+		      (tb[SRPOL_A_CLASS_PROTO] ? SRPOL_MATCH_PROTO : 0) |
+		      (tb[SRPOL_A_CLASS_OPCODE] ? SRPOL_MATCH_OPCODE : 0) |
+		      (tb[SRPOL_A_CLASS_DSCP] ? SRPOL_MATCH_DSCP : 0) |
+		      (tb[SRPOL_A_CLASS_PKEY] ? SRPOL_MATCH_PKEY : 0);
+	read_range_of(tb[SRPOL_A_CLASS_SPORT_MIN],
+		      tb[SRPOL_A_CLASS_SPORT_MAX], get_u16, rule->sport,
+		      SRPOL_MATCH_SPORT, &rule->match);
+	read_range_of(tb[SRPOL_A_CLASS_DPORT_MIN],
+		      tb[SRPOL_A_CLASS_DPORT_MAX], get_u16, rule->dport,
+		      SRPOL_MATCH_DPORT, &rule->match);
+	read_range_of(tb[SRPOL_A_CLASS_QP_MIN], tb[SRPOL_A_CLASS_QP_MAX],
+		      get_u32, rule->qp, SRPOL_MATCH_QP, &rule->match);
+	mnl_attr_for_each(attr, nlh, GENL_HDRLEN)
+		if (mnl_attr_get_type(attr) == SRPOL_A_CLASS_OPCODE)
+			rule->opcodes[get_u8(attr) / 64] |=
+				1ull << get_u8(attr) % 64;
+	rule->id = get_u32(tb[SRPOL_A_CLASS_ID]);
+	rule->reason = get_u32(tb[SRPOL_A_CLASS_REASON]);
+}
+
+void read_endpoint(const struct nlmsghdr *nlh, struct endpoint_info *ep)
+{
+	const struct nlattr *tb[SRPOL_A_ENDPOINT_MAX + 1];
+
+	memset(ep, 0, sizeof(*ep));
+	srpol_msg_attrs(nlh, tb, SRPOL_A_ENDPOINT_MAX);
+	get_addr(tb[SRPOL_A_ENDPOINT_PREFIX], &ep->prefix);
+	ep->len = get_u32(tb[SRPOL_A_ENDPOINT_PREFIX_LEN]);
+	get_addr(tb[SRPOL_A_ENDPOINT_ADDRESS], &ep->address);
+	ep->origin = get_u32(tb[SRPOL_A_ENDPOINT_ORIGIN]);
+}
+
+void read_sid(const struct nlmsghdr *nlh, struct sid_info *sid)
+{
+	const struct nlattr *tb[SRPOL_A_SID_MAX + 1];
+
+	memset(sid, 0, sizeof(*sid));
+	srpol_msg_attrs(nlh, tb, SRPOL_A_SID_MAX);
+	get_addr(tb[SRPOL_A_SID_SID], &sid->sid);
+	sid->behavior = get_u32(tb[SRPOL_A_SID_BEHAVIOR]);
+	sid->origin = get_u32(tb[SRPOL_A_SID_ORIGIN]);
+	sid->id = get_u32(tb[SRPOL_A_SID_ID]);
+}
+
+void read_devinfo(const struct nlmsghdr *nlh, struct dev_info *dev)
+{
+	const struct nlattr *tb[SRPOL_A_DEV_MAX + 1];
+
+	memset(dev, 0, sizeof(*dev));
+	srpol_msg_attrs(nlh, tb, SRPOL_A_DEV_MAX);
+	dev->ifindex = get_u32(tb[SRPOL_A_DEV_IFINDEX]);
+	dev->role = get_u32(tb[SRPOL_A_DEV_ROLE]);
+	dev->xdp_mode = get_u32(tb[SRPOL_A_DEV_XDP_MODE]);
+	dev->running = get_u32(tb[SRPOL_A_DEV_RUNNING]);
+	dev->mtu = get_u32(tb[SRPOL_A_DEV_MTU]);
+}
+
+static void read_limits(const struct nlattr *nest, struct limits_info *l)
+{
+	const struct nlattr *tb[SRPOL_A_LIMITS_MAX + 1];
+
+	if (!nest)
+		return;
+	srpol_nest_attrs(nest, tb, SRPOL_A_LIMITS_MAX);
+	l->paths = get_u32(tb[SRPOL_A_LIMITS_PATHS]);
+	l->nexthops = get_u32(tb[SRPOL_A_LIMITS_NEXTHOPS]);
+	l->policies = get_u32(tb[SRPOL_A_LIMITS_POLICIES]);
+	l->bucket_rows = get_u32(tb[SRPOL_A_LIMITS_BUCKET_ROWS]);
+	l->classes = get_u32(tb[SRPOL_A_LIMITS_CLASSES]);
+	l->endpoints = get_u32(tb[SRPOL_A_LIMITS_ENDPOINTS]);
+	l->sids = get_u32(tb[SRPOL_A_LIMITS_SIDS]);
+	l->devs = get_u32(tb[SRPOL_A_LIMITS_DEVS]);
+}
+
+void read_config(const struct nlmsghdr *nlh, struct config_info *config)
+{
+	const struct nlattr *tb[SRPOL_A_CONFIG_MAX + 1];
+
+	memset(config, 0, sizeof(*config));
+	srpol_msg_attrs(nlh, tb, SRPOL_A_CONFIG_MAX);
+	get_addr(tb[SRPOL_A_CONFIG_SRC], &config->src);
+	config->hop_limit = get_u32(tb[SRPOL_A_CONFIG_HOP_LIMIT]);
+	config->dscp_mode = get_u32(tb[SRPOL_A_CONFIG_DSCP_MODE]);
+	config->dscp = get_u32(tb[SRPOL_A_CONFIG_DSCP]);
+	config->flow_label = get_u32(tb[SRPOL_A_CONFIG_FLOW_LABEL]);
+	config->icmp_errors = get_u32(tb[SRPOL_A_CONFIG_ICMP_ERRORS]);
+	config->hold_time = get_u32(tb[SRPOL_A_CONFIG_HOLD_TIME]);
+	config->generation = get_u32(tb[SRPOL_A_CONFIG_GENERATION]);
+	get_string(tb[SRPOL_A_CONFIG_DATA_PLANE], config->data_plane,
+		   sizeof(config->data_plane));
+	read_limits(tb[SRPOL_A_CONFIG_LIMITS], &config->limits);
+	read_limits(tb[SRPOL_A_CONFIG_USED], &config->used);
+}
+
+static int add_path(const struct nlmsghdr *nlh, void *vec)
+{
+	read_path(nlh, vec_add(vec));
+	return 0;
+}
+
+static int add_policy(const struct nlmsghdr *nlh, void *vec)
+{
+	read_policy(nlh, vec_add(vec));
+	return 0;
+}
+
+static int add_class(const struct nlmsghdr *nlh, void *vec)
+{
+	read_class(nlh, vec_add(vec));
+	return 0;
+}
+
+static int add_endpoint(const struct nlmsghdr *nlh, void *vec)
+{
+	read_endpoint(nlh, vec_add(vec));
+	return 0;
+}
+
+static int add_sid(const struct nlmsghdr *nlh, void *vec)
+{
+	read_sid(nlh, vec_add(vec));
+	return 0;
+}
+
+static int add_dev(const struct nlmsghdr *nlh, void *vec)
+{
+	read_devinfo(nlh, vec_add(vec));
+	return 0;
+}
+
+/* All objects of a kind; again if they changed while they were read. */
+static int fetch(uint8_t cmd, srpol_msg_cb add, struct vec *vec)
+{
+	struct srpol_error error = {};
+	int tries, err = need_module();
+
+	if (err)
+		return err;
+	for (tries = 0; tries < DUMP_TRIES; tries++) {
+		vec_free(vec);
+		err = srpol_genl_dump(&genl, cmd, add, vec, &error);
+		if (err != -EINTR)
+			break;
+	}
+	return err ? refused(err, &error) : EXIT_OK;
+}
+
+int fetch_paths(struct vec *paths)
+{
+	return fetch(SRPOL_CMD_PATH_GET, add_path, paths);
+}
+
+int fetch_policies(struct vec *policies)
+{
+	return fetch(SRPOL_CMD_POLICY_GET, add_policy, policies);
+}
+
+int fetch_classes(struct vec *rules)
+{
+	return fetch(SRPOL_CMD_CLASS_GET, add_class, rules);
+}
+
+int fetch_endpoints(struct vec *endpoints)
+{
+	return fetch(SRPOL_CMD_ENDPOINT_GET, add_endpoint, endpoints);
+}
+
+int fetch_sids(struct vec *sids)
+{
+	return fetch(SRPOL_CMD_SID_GET, add_sid, sids);
+}
+
+int fetch_devs(struct vec *devs)
+{
+	return fetch(SRPOL_CMD_DEV_GET, add_dev, devs);
+}
+
+static int take_config(const struct nlmsghdr *nlh, void *config)
+{
+	read_config(nlh, config);
+	return 0;
+}
+
+int fetch_config(struct config_info *config)
+{
+	struct srpol_error error = {};
+	struct srpol_msg msg;
+	int err = need_module();
+
+	if (err)
+		return err;
+	srpol_msg_start(&genl, &msg, SRPOL_CMD_CONFIG_GET, 0);
+	err = srpol_genl_talk(&genl, &msg, take_config, config, &error);
+	return err ? refused(err, &error) : EXIT_OK;
+}
+
+/**
+ * find_path() - a path by its id
+ * @paths: what fetch_paths() found
+ * @id: the id
+ *
+ * Return: the path or NULL.
+ */
+const struct path_info *find_path(const struct vec *paths, uint32_t id)
+{
+	const struct path_info *path = paths->data;
+	size_t lo = 0, hi = paths->n, mid;
+
+	/* a dump comes in order of ids */
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (path[mid].id < id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < paths->n && path[lo].id == id ? &path[lo] : NULL;
+}

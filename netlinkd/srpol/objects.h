@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The module's objects as netlink describes them, read into structs.
+ */
+#ifndef _SRPOL_OBJECTS_H
+#define _SRPOL_OBJECTS_H
+
+#include "srpol_lib.h"
+
+/**
+ * struct vec - a growing array of structs
+ * @data: the structs
+ * @n: number of them
+ * @size: size of one
+ */
+struct vec {
+	void *data;
+	size_t n;
+	size_t size;
+};
+
+#define VEC_INIT(type)	{ .size = sizeof(type) }
+#define vec_for_each(item, vec)						\
+	for ((item) = (vec)->data;					\
+	     (item) && (size_t)((item) - (typeof(item))(vec)->data) <	\
+	     (vec)->n; (item)++)
+
+void *vec_add(struct vec *vec);
+void vec_free(struct vec *vec);
+
+struct path_info {
+	uint32_t id;
+	char name[SRPOL_NAME_MAX + 1];
+	uint32_t origin;
+	uint32_t n_sids;
+	struct in6_addr sids[SRPOL_SIDS_MAX];
+	uint32_t encap;
+	bool has_src;
+	bool has_via;
+	bool resolved;		/* out_via is there */
+	bool compiled;		/* out_src, out_lladdr and mtu are there */
+	struct in6_addr src;
+	uint32_t ifindex;
+	struct in6_addr via;
+	bool admin_down;
+	uint32_t state;
+	uint32_t reason;
+	uint32_t out_ifindex;
+	struct in6_addr out_via;
+	uint8_t out_lladdr[6];
+	struct in6_addr out_src;
+	uint32_t overhead;
+	uint32_t mtu;
+	uint32_t users;
+};
+
+struct list_info {
+	uint32_t path;
+	uint32_t weight;
+	uint32_t state;
+	uint32_t reason;
+	uint32_t buckets;
+};
+
+struct candidate_info {
+	uint32_t preference;
+	uint32_t protocol_origin;
+	uint32_t asn;
+	struct in6_addr node;
+	uint32_t discriminator;
+	char name[SRPOL_NAME_MAX + 1];
+	bool active;
+	uint32_t state;
+	uint32_t reason;
+	uint32_t n_lists;
+	struct list_info lists[SRPOL_LISTS_MAX];
+};
+
+struct policy_info {
+	uint32_t color;
+	struct in6_addr endpoint;
+	char name[SRPOL_NAME_MAX + 1];
+	bool has_bsid;
+	struct in6_addr bsid;
+	uint32_t origin;
+	uint32_t mode;
+	uint32_t buckets;
+	uint32_t backup_color;
+	uint32_t on_fail;
+	uint32_t id;
+	uint32_t state;
+	uint32_t reason;
+	uint32_t n_candidates;
+	struct candidate_info candidates[SRPOL_CANDIDATES_MAX];
+};
+
+struct class_info {
+	uint32_t priority;
+	char name[SRPOL_NAME_MAX + 1];
+	uint32_t origin;
+	uint32_t action;
+	uint32_t color;
+	uint32_t match;		/* SRPOL_MATCH_* */
+	uint32_t ifindex;
+	uint32_t mark;
+	uint32_t mark_mask;
+	struct in6_addr src;
+	uint32_t src_len;
+	struct in6_addr dst;
+	uint32_t dst_len;
+	uint32_t proto;
+	uint32_t sport[2];
+	uint32_t dport[2];
+	uint32_t qp[2];
+	uint64_t opcodes[SRPOL_OPCODES / 64];
+	uint32_t dscp;
+	uint32_t pkey;
+	uint32_t id;
+	uint32_t reason;
+};
+
+struct endpoint_info {
+	struct in6_addr prefix;
+	uint32_t len;
+	struct in6_addr address;
+	uint32_t origin;
+};
+
+struct sid_info {
+	struct in6_addr sid;
+	uint32_t behavior;
+	uint32_t origin;
+	uint32_t id;
+};
+
+struct dev_info {
+	uint32_t ifindex;
+	uint32_t role;
+	uint32_t xdp_mode;
+	uint32_t running;
+	uint32_t mtu;
+};
+
+struct limits_info {
+	uint32_t paths;
+	uint32_t nexthops;
+	uint32_t policies;
+	uint32_t bucket_rows;
+	uint32_t classes;
+	uint32_t endpoints;
+	uint32_t sids;
+	uint32_t devs;
+};
+
+struct config_info {
+	struct in6_addr src;
+	uint32_t hop_limit;
+	uint32_t dscp_mode;
+	uint32_t dscp;
+	uint32_t flow_label;
+	uint32_t icmp_errors;
+	uint32_t hold_time;
+	uint32_t generation;
+	char data_plane[16];
+	struct limits_info limits;
+	struct limits_info used;
+};
+
+void read_path(const struct nlmsghdr *nlh, struct path_info *path);
+void read_policy(const struct nlmsghdr *nlh, struct policy_info *policy);
+void read_class(const struct nlmsghdr *nlh, struct class_info *rule);
+void read_endpoint(const struct nlmsghdr *nlh, struct endpoint_info *ep);
+void read_sid(const struct nlmsghdr *nlh, struct sid_info *sid);
+void read_devinfo(const struct nlmsghdr *nlh, struct dev_info *dev);
+void read_config(const struct nlmsghdr *nlh, struct config_info *config);
+
+int fetch_paths(struct vec *paths);
+int fetch_policies(struct vec *policies);
+int fetch_classes(struct vec *rules);
+int fetch_endpoints(struct vec *endpoints);
+int fetch_sids(struct vec *sids);
+int fetch_devs(struct vec *devs);
+int fetch_config(struct config_info *config);
+
+const struct path_info *find_path(const struct vec *paths, uint32_t id);
+
+#endif /* _SRPOL_OBJECTS_H */

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * srpol policy: SR policies.
+ */
+#include <string.h>
+
+#include "srpol.h"
+
+static const char usage[] =
+"Usage: srpol policy { add | replace | change } color N endpoint ADDR\n"
+"                    [ name NAME ] [ bsid SID ] [ mode hash ] [ buckets N ]\n"
+"                    [ backup-color N ] [ on-fail { passthrough | drop } ]\n"
+"                    [ origin { static | engine } ] [ CANDIDATE ]...\n"
+"       srpol policy del color N endpoint ADDR\n"
+"       srpol policy show [ color N ] [ endpoint ADDR ]\n"
+"CANDIDATE := candidate [ preference N ] [ protocol { config | bgp | pcep } ]\n"
+"             [ originator ASN:ADDR ] [ discriminator N ] [ cname NAME ]\n"
+"             { list PATH [ weight N ] }...\n"
+"Endpoint :: is the null endpoint: the policy for destinations without one.\n";
+
+/* ASN:ADDR */
+static bool put_originator(struct srpol_msg *msg, struct args *args)
+{
+	struct in6_addr node;
+	const char *word, *colon;
+	uint32_t asn;
+	char extra;
+
+	if (!read_word(args, "originator", &word))
+		return false;
+	colon = strchr(word, ':');
+	if (colon && sscanf(word, "%u%c", &asn, &extra) == 2 &&
+	    extra == ':' && srpol_addr_parse(colon + 1, &node))
+		return srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_ASN, asn) &&
+		       srpol_msg_put(msg, SRPOL_A_CANDIDATE_NODE,
+				     sizeof(node), &node);
+	complain("originator: \"%s\" is not ASN:ADDR", word);
+	return false;
+}
+
+static bool put_list(struct srpol_msg *msg, struct args *args)
+{
+	struct nlattr *nest = srpol_msg_nest(msg, SRPOL_A_CANDIDATE_LIST);
+	uint32_t v;
+
+	if (!nest || !read_u32(args, "list", UINT32_MAX, &v) ||
+	    !srpol_msg_put_u32(msg, SRPOL_A_LIST_PATH, v))
+		return false;
+	if (is(args, "weight") &&
+	    (!read_u32(args, "weight", UINT16_MAX, &v) ||
+	     !srpol_msg_put_u32(msg, SRPOL_A_LIST_WEIGHT, v)))
+		return false;
+	srpol_msg_nest_end(msg, nest);
+	return true;
+}
+
+static bool put_candidate_keyword(struct srpol_msg *msg, struct args *args,
+				  bool *known)
+{
+	const char *word;
+	uint32_t v;
+
+	*known = true;
+	if (is(args, "preference"))
+		return read_u32(args, "preference", UINT32_MAX, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_PREFERENCE,
+					 v);
+	if (is(args, "protocol"))
+		return read_name(args, "protocol", srpol_protocol_origins,
+				 &v) &&
+		       srpol_msg_put_u32(msg,
+					 SRPOL_A_CANDIDATE_PROTOCOL_ORIGIN, v);
+	if (is(args, "originator"))
+		return put_originator(msg, args);
+	if (is(args, "discriminator"))
+		return read_u32(args, "discriminator", UINT32_MAX, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_DISCRIMINATOR,
+					 v);
+	if (is(args, "cname"))
+		return read_word(args, "cname", &word) &&
+		       srpol_msg_put(msg, SRPOL_A_CANDIDATE_NAME,
+				     strlen(word) + 1, word);
+	if (is(args, "list"))
+		return put_list(msg, args);
+	*known = false;
+	return true;
+}
+
+static bool put_candidate(struct srpol_msg *msg, struct args *args)
+{
+	struct nlattr *nest = srpol_msg_nest(msg, SRPOL_A_POLICY_CANDIDATE);
+	bool known = true;
+
+	while (nest && known && more(args))
+		if (!put_candidate_keyword(msg, args, &known))
+			return false;
+	if (nest)
+		srpol_msg_nest_end(msg, nest);
+	return nest;
+}
+
+static bool put_keyword(struct srpol_msg *msg, struct args *args)
+{
+	struct in6_addr addr;
+	const char *word;
+	uint32_t v;
+
+	if (is(args, "name"))
+		return read_word(args, "name", &word) &&
+		       srpol_msg_put(msg, SRPOL_A_POLICY_NAME,
+				     strlen(word) + 1, word);
+	if (is(args, "bsid"))
+		return read_addr6(args, "bsid", &addr) &&
+		       srpol_msg_put(msg, SRPOL_A_POLICY_BSID, sizeof(addr),
+				     &addr);
+	if (is(args, "mode"))
+		return read_name(args, "mode", srpol_modes, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_MODE, v);
+	if (is(args, "buckets"))
+		return read_u32(args, "buckets", SRPOL_BUCKETS_MAX, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_BUCKETS, v);
+	if (is(args, "backup-color"))
+		return read_u32(args, "backup-color", UINT32_MAX, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_BACKUP_COLOR, v);
+	if (is(args, "on-fail"))
+		return read_name(args, "on-fail", srpol_on_fails, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_ON_FAIL, v);
+	if (is(args, "origin"))
+		return read_name(args, "origin", srpol_origins, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_ORIGIN, v);
+	if (is(args, "candidate"))
+		return put_candidate(msg, args);
+	return unknown(args);
+}
+
+/* Color and endpoint come first, in either order. */
+static bool read_key(struct args *args, bool *has_color, uint32_t *color,
+		     bool *has_endpoint, struct in6_addr *endpoint)
+{
+	*has_color = false;
+	*has_endpoint = false;
+	for (;;) {
+		if (is(args, "color")) {
+			if (!read_u32(args, "color", UINT32_MAX, color))
+				return false;
+			*has_color = true;
+		} else if (is(args, "endpoint")) {
+			if (!read_addr(args, "endpoint", endpoint))
+				return false;
+			*has_endpoint = true;
+		} else {
+			return true;
+		}
+	}
+}
+
+static bool put_key(struct srpol_msg *msg, struct args *args)
+{
+	bool has_color, has_endpoint;
+	struct in6_addr endpoint;
+	uint32_t color;
+
+	if (!read_key(args, &has_color, &color, &has_endpoint, &endpoint))
+		return false;
+	if (!has_color || !has_endpoint) {
+		complain("a policy is named by \"color N endpoint ADDR\"");
+		return false;
+	}
+	return srpol_msg_put_u32(msg, SRPOL_A_POLICY_COLOR, color) &&
+	       srpol_msg_put(msg, SRPOL_A_POLICY_ENDPOINT, sizeof(endpoint),
+			     &endpoint);
+}
+
+static int policy_set(struct args *args, unsigned int flags)
+{
+	struct srpol_msg msg;
+	int err = need_module();
+
+	if (err)
+		return err;
+	srpol_msg_start(&genl, &msg, SRPOL_CMD_POLICY_NEW, flags);
+	if (!put_key(&msg, args))
+		return EXIT_USAGE;
+	while (more(args))
+		if (!put_keyword(&msg, args))
+			return EXIT_USAGE;
+	return send_request(&msg);
+}
+
+static int policy_del(struct args *args, unsigned int flags)
+{
+	struct srpol_msg msg;
+	int err = need_module();
+
+	if (err)
+		return err;
+	srpol_msg_start(&genl, &msg, SRPOL_CMD_POLICY_DEL, 0);
+	if (!put_key(&msg, args))
+		return EXIT_USAGE;
+	if (more(args))
+		return unknown(args), EXIT_USAGE;
+	return send_request(&msg);
+}
+
+/* The end of the chain: the segment list and where it leaves. */
+static void print_list(const struct list_info *list, const struct vec *paths)
+{
+	const struct path_info *path = find_path(paths, list->path);
+	char buf[SRPOL_ADDR_STRLEN];
+	uint32_t i;
+
+	out_object(NULL);
+	out_uint("path", "\n\t\tlist %llu", list->path);
+	out_string("name", path && path->name[0] ? " (%s)" : NULL,
+		   path ? path->name : "");
+	out_uint("weight", " weight %llu", list->weight);
+	out_string("state", " %s",
+		   srpol_name_of(srpol_policy_states, list->state));
+	out_string("reason", list->reason ? " (%s)" : NULL,
+		   srpol_name_of(srpol_policy_reasons, list->reason));
+	out_string("path_reason",
+		   list->reason == SRPOL_POLICY_REASON_PATH_NOT_UP ? ": %s" :
+		   NULL, path ? srpol_name_of(srpol_path_reasons,
+					      path->reason) : "");
+	out_uint("buckets", " buckets %llu", list->buckets);
+	out_text(" segs ");
+	out_array("segments");
+	for (i = 0; path && i < path->n_sids; i++)
+		out_string(NULL, i ? ",%s" : "%s",
+			   srpol_addr_text(&path->sids[i], buf));
+	out_array_end();
+	out_string("dev", path && path->out_ifindex ? " dev %s" : NULL,
+		   path && path->out_ifindex ? dev_name(path->out_ifindex) :
+		   "");
+	out_string("via", path && path->resolved ? " via %s" : NULL,
+		   path && path->resolved ?
+		   srpol_addr_text(&path->out_via, buf) : "");
+	out_object_end();
+}
+
+static void print_candidate(const struct candidate_info *cand,
+			    const struct vec *paths)
+{
+	char buf[SRPOL_ADDR_STRLEN];
+	uint32_t i;
+
+	out_object(NULL);
+	out_uint("preference", "\n\tcandidate preference %llu",
+		 cand->preference);
+	out_string("protocol", " protocol %s",
+		   srpol_name_of(srpol_protocol_origins,
+				 cand->protocol_origin));
+	out_uint("asn", " originator %llu", cand->asn);
+	out_string("node", ":%s", srpol_addr_text(&cand->node, buf));
+	out_uint("discriminator", " discriminator %llu",
+		 cand->discriminator);
+	out_string("name", cand->name[0] ? " cname %s" : NULL, cand->name);
+	out_bool("active", " active", cand->active);
+	out_string("state", cand->active ? NULL : " %s",
+		   srpol_name_of(srpol_policy_states, cand->state));
+	out_string("reason", cand->reason ? " (%s)" : NULL,
+		   srpol_name_of(srpol_policy_reasons, cand->reason));
+	out_array("lists");
+	for (i = 0; i < cand->n_lists; i++)
+		print_list(&cand->lists[i], paths);
+	out_array_end();
+	out_object_end();
+}
+
+void print_policy(const struct policy_info *policy, const struct vec *paths)
+{
+	char buf[SRPOL_ADDR_STRLEN];
+	uint32_t i;
+
+	out_object(NULL);
+	out_uint("color", "policy color %llu", policy->color);
+	out_string("endpoint", " endpoint %s",
+		   srpol_addr_text(&policy->endpoint, buf));
+	out_string("name", policy->name[0] ? " name %s" : NULL, policy->name);
+	out_string("bsid", policy->has_bsid ? " bsid %s" : NULL,
+		   policy->has_bsid ? srpol_addr_text(&policy->bsid, buf) :
+		   "");
+	out_string("origin", policy->origin ? " origin %s" : NULL,
+		   srpol_name_of(srpol_origins, policy->origin));
+	out_string("state", " %s",
+		   srpol_name_of(srpol_policy_states, policy->state));
+	out_string("reason", policy->reason ? " (%s)" : NULL,
+		   srpol_name_of(srpol_policy_reasons, policy->reason));
+	out_string("mode", "\n\tmode %s",
+		   srpol_name_of(srpol_modes, policy->mode));
+	out_uint("buckets", " buckets %llu", policy->buckets);
+	out_string("on_fail", " on-fail %s",
+		   srpol_name_of(srpol_on_fails, policy->on_fail));
+	out_uint("backup_color", policy->backup_color ? " backup-color %llu" :
+		 NULL, policy->backup_color);
+	out_uint("id", NULL, policy->id);
+	if (show_stats)
+		print_counter("policy_stats", policy->id);
+	out_array("candidates");
+	for (i = 0; i < policy->n_candidates; i++)
+		print_candidate(&policy->candidates[i], paths);
+	out_array_end();
+	out_text("\n");
+	out_object_end();
+}
+
+static int policy_show(struct args *args, unsigned int flags)
+{
+	struct vec policies = VEC_INIT(struct policy_info);
+	struct vec paths = VEC_INIT(struct path_info);
+	const struct policy_info *policy;
+	bool has_color, has_endpoint;
+	struct in6_addr endpoint;
+	uint32_t color;
+	int err;
+
+	if (!read_key(args, &has_color, &color, &has_endpoint, &endpoint))
+		return EXIT_USAGE;
+	if (more(args))
+		return unknown(args), EXIT_USAGE;
+	err = fetch_policies(&policies) ?: fetch_paths(&paths);
+	if (err)
+		return err;
+	out_begin();
+	vec_for_each(policy, &policies) {
+		if ((has_color && policy->color != color) ||
+		    (has_endpoint && memcmp(&policy->endpoint, &endpoint,
+					    sizeof(endpoint))))
+			continue;
+		print_policy(policy, &paths);
+	}
+	out_end();
+	vec_free(&policies);
+	vec_free(&paths);
+	return EXIT_OK;
+}
+
+int do_policy(struct args *args)
+{
+	static const struct command commands[] = {
+		{ "add", policy_set, NLM_F_CREATE | NLM_F_EXCL },
+		{ "replace", policy_set, NLM_F_CREATE | NLM_F_REPLACE },
+		{ "change", policy_set, NLM_F_REPLACE },
+		{ "del", policy_del, 0 },
+		{ "show", policy_show, 0 },
+	};
+
+	return run_command(commands, ARRAY_SIZE(commands), usage, args,
+			   "show");
+}

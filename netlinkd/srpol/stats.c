@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * srpol stats: what happened to packets, by reason.
+ */
+#include "srpol.h"
+
+static const char usage[] =
+"Usage: srpol stats show [ all ]\n"
+"Without \"all\" only reasons that occurred; JSON always has all of them.\n";
+
+static int stats_show(struct args *args, unsigned int flags)
+{
+	bool all = is(args, "all") || out_json;
+	int fd = srpol_map_open("reasons");
+	uint64_t count;
+	unsigned int i;
+
+	if (more(args))
+		return unknown(args), EXIT_USAGE;
+	if (fd < 0)
+		return complain("no data plane is attached in this network namespace");
+	out_begin();
+	for (i = 0; i < SRPOL_REASON_COUNT; i++) {
+		srpol_map_sum(fd, i, &count, sizeof(count));
+		if (!count && !all)
+			continue;
+		out_object(NULL);
+		out_string("reason", "%-20s", srpol_reason_name(i));
+		out_bool("drop", NULL, srpol_reason_is_drop(i));
+		out_text("%s", srpol_reason_is_drop(i) ? " drop" : "     ");
+		out_uint("packets", " %12llu", count);
+		out_string("text", "  %s", srpol_reason_text(i));
+		out_text("\n");
+		out_object_end();
+	}
+	out_end();
+	return EXIT_OK;
+}
+
+int do_stats(struct args *args)
+{
+	static const struct command commands[] = {
+		{ "show", stats_show, 0 },
+	};
+
+	return run_command(commands, ARRAY_SIZE(commands), usage, args,
+			   "show");
+}
