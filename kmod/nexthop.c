@@ -302,6 +302,7 @@ void srpol_nexthop_dev_gone(struct srpol_net *sn, const struct net_device *dev)
 {
 	struct srpol_path *path, *tmp;
 	struct srpol_nexthop *nh;
+	LIST_HEAD(paths);
 	unsigned long id;
 
 	lockdep_assert_held(&sn->lock);
@@ -309,7 +310,11 @@ void srpol_nexthop_dev_gone(struct srpol_net *sn, const struct net_device *dev)
 		if (nh->dev != dev)
 			continue;
 		nh->refs++;
-		list_for_each_entry_safe(path, tmp, &nh->paths, nh_node) {
+		/* when the module goes, the device stays, and is found again */
+		spin_lock_bh(&sn->state_lock);
+		list_splice_init(&nh->paths, &paths);
+		spin_unlock_bh(&sn->state_lock);
+		list_for_each_entry_safe(path, tmp, &paths, nh_node) {
 			srpol_path_detach_nexthop(sn, path);
 			srpol_path_refresh(sn, path);
 		}

@@ -211,6 +211,9 @@ int srpol_path_push(struct srpol_net *sn, struct srpol_path *path)
 static void srpol_path_use_nexthop(struct srpol_path *path,
 				   struct srpol_nexthop *nh)
 {
+	/* do not move it: someone may be going through this list */
+	if (path->nh == nh)
+		return;
 	if (path->nh)
 		list_del(&path->nh_node);
 	path->nh = nh;
