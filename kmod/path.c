@@ -356,7 +356,7 @@ static int srpol_path_del(struct srpol_net *sn, struct genl_info *info)
 					  path_node)->policy;
 		NL_SET_ERR_MSG_ATTR_FMT(info->extack,
 					info->attrs[SRPOL_A_PATH_ID],
-					"in use by policy color %u endpoint %pI6c",
+					"in use by policy %u %pI6c",
 					policy->cfg.color,
 					&policy->cfg.endpoint);
 		return -EBUSY;

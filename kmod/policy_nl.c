@@ -374,7 +374,7 @@ static int srpol_policy_parse_bsid(struct srpol_net *sn,
 		    !ipv6_addr_equal(&policy->cfg.bsid, &cfg->bsid))
 			continue;
 		NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr,
-					"binding SID belongs to policy color %u endpoint %pI6c",
+					"binding SID of policy %u %pI6c",
 					policy->cfg.color,
 					&policy->cfg.endpoint);
 		return -EEXIST;
