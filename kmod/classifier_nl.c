@@ -268,18 +268,20 @@ static int srpol_class_parse_prefixes(struct srpol_class *rule,
 				       dp->src_mask);
 	if (ret < 0)
 		return ret;
-	if (ret) {
-		dp->match |= SRPOL_MATCH_SRC;
+	if (info->attrs[SRPOL_A_CLASS_SRC]) {
 		rule->src_len = ret;
+		dp->match = ret ? dp->match | SRPOL_MATCH_SRC :
+				  dp->match & ~SRPOL_MATCH_SRC;
 	}
 	ret = srpol_class_parse_prefix(info, SRPOL_A_CLASS_DST,
 				       SRPOL_A_CLASS_DST_LEN, dp->dst,
 				       dp->dst_mask);
 	if (ret < 0)
 		return ret;
-	if (ret) {
-		dp->match |= SRPOL_MATCH_DST;
+	if (info->attrs[SRPOL_A_CLASS_DST]) {
 		rule->dst_len = ret;
+		dp->match = ret ? dp->match | SRPOL_MATCH_DST :
+				  dp->match & ~SRPOL_MATCH_DST;
 	}
 	v4src = rule->src_len >= SRPOL_V4MAPPED_LEN &&
 		ipv6_addr_v4mapped((struct in6_addr *)dp->src);
@@ -351,6 +353,8 @@ static int srpol_class_parse_result(struct srpol_dp_class *dp,
 		dp->color = 0;
 		return 0;
 	}
+	if (!color && dp->color)	/* a change that keeps it */
+		return 0;
 	if (!color) {
 		NL_SET_ERR_MSG_MOD(info->extack, "a rule needs a color or bypass");
 		NL_SET_ERR_ATTR_MISS(info->extack, NULL, SRPOL_A_CLASS_COLOR);
