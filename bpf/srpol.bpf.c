@@ -97,7 +97,7 @@ static __always_inline int srpol_steer(struct __sk_buff *skb,
 	return SRPOL_TC_NEXT;
 }
 
-SEC("tc")
+SEC("tcx/egress")
 int srpol_egress(struct __sk_buff *skb)
 {
 	struct srpol_flow decision, *flow;

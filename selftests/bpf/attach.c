@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The data plane on real devices without the module, for the scripts here:
+ *
+ *	attach [-f] [-o DEV] [-t VID] -p PINS -s SOURCE -n MAC -l SID
+ *	       DEV[,DEV...] SID...
+ *
+ * loads the object, steers everything over the SIDs, in order of travel, to
+ * the neighbour with address MAC (by device -o, else the first DEV), ends SID
+ * -l as End.DT46, attaches to the devices, pins the links and the counters,
+ * and exits. With -t a program before ours puts a VLAN tag into the metadata
+ * of what leaves the first DEV.
+ *
+ *	attach -r PINS
+ *
+ * prints what was counted so far, a reason per line.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "ktap.h"
+#include "rig.h"
+#include "srpol.skel.h"
+
+static void die(const char *what)
+{
+	fprintf(stderr, "attach: %s: %m\n", what);
+	exit(1);
+}
+
+static int show_reasons(const char *pins)
+{
+	int cpus = libbpf_num_possible_cpus(), fd, cpu;
+	char file[256];
+	__u32 r;
+
+	snprintf(file, sizeof(file), "%s/reasons", pins);
+	fd = bpf_obj_get(file);
+	if (fd < 0)
+		die(file);
+	for (r = 0; r < SRPOL_REASON_COUNT; r++) {
+		__u64 v[cpus], sum = 0;
+
+		if (bpf_map_lookup_elem(fd, &r, v))
+			die("reasons");
+		for (cpu = 0; cpu < cpus; cpu++)
+			sum += v[cpu];
+		printf("%s %llu\n", rig_reason_name(r), sum);
+	}
+	return 0;
+}
+
+static void device_mac(const char *dev, __u8 *mac)
+{
+	struct ifreq req = {};
+	int s = socket(AF_INET, SOCK_DGRAM, 0);
+
+	snprintf(req.ifr_name, sizeof(req.ifr_name), "%s", dev);
+	if (s < 0 || ioctl(s, SIOCGIFHWADDR, &req))
+		die(dev);
+	close(s);
+	memcpy(mac, req.ifr_hwaddr.sa_data, 6);
+}
+
+static void set_path(const struct outer *o, const char *dev, const char *mac)
+{
+	struct srpol_dp_policy policy = {
+		.id = 1, .color = 1, .row = 1, .n_buckets = 128,
+	};
+	struct srpol_dp_config cfg = { .icmp_errors = 1 };
+	struct srpol_dp_class all = { .color = 1 };
+	struct srpol_dp_path path;
+	__u8 *d = path.rewrite;
+
+	rig_path_arg(&path, 1, o, 1, 9000);
+	if (sscanf(mac, "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", d, d + 1, d + 2,
+		   d + 3, d + 4, d + 5) != 6)
+		die(mac);
+	device_mac(dev, d + 6);
+	rig_reset();
+	rig_config(cfg);
+	rig_nexthop(1, if_nametoindex(dev), 1);
+	if (rig_call("path_set", &path, sizeof(path)))
+		FAIL("path_set");
+	rig_row_one(1, 1);
+	rig_policy(&policy);
+	rig_rules(&all, 1);
+}
+
+static void attach_to(const char *dev, const char *pins)
+{
+	int ifindex = if_nametoindex(dev);
+	struct bpf_link *tcx, *xdp;
+	char file[256];
+
+	tcx = bpf_program__attach_tcx(rig->progs.srpol_egress, ifindex, NULL);
+	snprintf(file, sizeof(file), "%s/tcx-%s", pins, dev);
+	if (!tcx || bpf_link__pin(tcx, file))
+		die(file);
+	xdp = bpf_program__attach_xdp(rig->progs.srpol_uplink, ifindex);
+	snprintf(file, sizeof(file), "%s/xdp-%s", pins, dev);
+	if (!xdp || bpf_link__pin(xdp, file))
+		die(file);
+}
+
+/* return bpf_skb_vlan_push(skb, htons(ETH_P_8021Q), vid), TCX_NEXT; */
+static void attach_tagger(const char *dev, const char *pins, int vid)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = 0xb7, .dst_reg = 2, .imm = 0x0081 },
+		{ .code = 0xb7, .dst_reg = 3, .imm = vid },
+		{ .code = 0x85, .imm = BPF_FUNC_skb_vlan_push },
+		{ .code = 0xb7, .dst_reg = 0, .imm = -1 },
+		{ .code = 0x95 },
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, load,
+		    .expected_attach_type = BPF_TCX_EGRESS);
+	LIBBPF_OPTS(bpf_link_create_opts, before, .flags = BPF_F_BEFORE);
+	char file[256];
+	int prog, link;
+
+	prog = bpf_prog_load(BPF_PROG_TYPE_SCHED_CLS, "tagger", "GPL", insns,
+			     sizeof(insns) / sizeof(insns[0]), &load);
+	if (prog < 0)
+		die("tagger");
+	link = bpf_link_create(prog, if_nametoindex(dev), BPF_TCX_EGRESS,
+			       &before);
+	snprintf(file, sizeof(file), "%s/tagger", pins);
+	if (link < 0 || bpf_obj_pin(link, file))
+		die(file);
+}
+
+int main(int argc, char **argv)
+{
+	const char *pins = NULL, *mac = NULL, *local = NULL, *out = NULL;
+	struct in6_addr sids[SRPOL_SEGS_MAX];
+	struct outer o = { .sids = sids };
+	char file[256], *dev;
+	int c, vid = 0;
+
+	while ((c = getopt(argc, argv, "fo:t:p:s:n:l:r:")) != -1) {
+		switch (c) {
+		case 'f': o.full = true; break;
+		case 'o': out = optarg; break;
+		case 't': vid = atoi(optarg); break;
+		case 'p': pins = optarg; break;
+		case 's': o.src = optarg; break;
+		case 'n': mac = optarg; break;
+		case 'l': local = optarg; break;
+		case 'r': return show_reasons(optarg);
+		default: return 2;
+		}
+	}
+	if (!pins || !mac || !local || !o.src || argc - optind < 2 ||
+	    argc - optind > 1 + SRPOL_SEGS_MAX)
+		return 2;
+	for (c = optind + 1; c < argc; c++)
+		sids[o.n++] = addr(argv[c]);
+
+	rig_open();
+	dev = strtok(argv[optind], ",");
+	set_path(&o, out ? out : dev, mac);
+	rig_sid(1, addr(local), SRPOL_BEHAVIOR_END_DT46);
+	if (vid)
+		attach_tagger(dev, pins, vid);
+	for (; dev; dev = strtok(NULL, ","))
+		attach_to(dev, pins);
+	snprintf(file, sizeof(file), "%s/reasons", pins);
+	if (bpf_map__pin(rig->maps.reasons, file))
+		die(file);
+	return ktap_failures ? 1 : 0;
+}
