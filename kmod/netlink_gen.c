@@ -240,6 +240,7 @@ const struct genl_split_ops srpol_nl_ops[26] = {
 	},
 	{
 		.cmd	= SRPOL_CMD_POLICY_GET,
+		.start	= srpol_nl_policy_get_dump_start,
 		.dumpit	= srpol_nl_policy_get_dumpit,
 		.flags	= GENL_CMD_CAP_DUMP,
 	},

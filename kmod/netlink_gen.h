@@ -19,6 +19,8 @@ extern const struct nla_policy srpol_sid_entry_nl_policy[SRPOL_A_SID_ENTRY_SID +
 /* Ops table for srpol */
 extern const struct genl_split_ops srpol_nl_ops[26];
 
+int srpol_nl_policy_get_dump_start(struct netlink_callback *cb);
+
 int srpol_nl_path_get_doit(struct sk_buff *skb, struct genl_info *info);
 int srpol_nl_path_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int srpol_nl_path_new_doit(struct sk_buff *skb, struct genl_info *info);

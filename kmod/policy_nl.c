@@ -3,6 +3,7 @@
  * Policies on netlink: parsing, checks, dump.
  */
 #include <linux/log2.h>
+#include <linux/sizes.h>
 #include <net/ipv6.h>
 
 #include "srpol.h"
@@ -174,6 +175,13 @@ int srpol_nl_policy_get_doit(struct sk_buff *skb, struct genl_info *info)
 		err = srpol_nl_reply(sn, info, srpol_policy_fill, policy);
 	mutex_unlock(&sn->lock);
 	return err;
+}
+
+/* The largest policy does not fit into a message of the usual size. */
+int srpol_nl_policy_get_dump_start(struct netlink_callback *cb)
+{
+	cb->min_dump_alloc = SKB_WITH_OVERHEAD(SZ_32K);
+	return 0;
 }
 
 int srpol_nl_policy_get_dumpit(struct sk_buff *skb,
