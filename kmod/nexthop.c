@@ -53,19 +53,24 @@ int srpol_nexthop_push(struct srpol_net *sn, const struct srpol_nexthop *nh)
 	return srpol_dp_call(sn, nexthop_set, &dnh);
 }
 
-/* State of the neighbour: none if it can be sent to, else why not. */
+/*
+ * State of the neighbour: none if it can be sent to, else why not. One that
+ * failed is asked again all the time and has failed until it answers.
+ */
 static enum srpol_path_reason
-srpol_neigh_state(struct neighbour *n, const struct net_device *dev,
+srpol_neigh_state(const struct srpol_nexthop *nh, struct neighbour *n,
 		  u8 *lladdr)
 {
 	u8 nud = READ_ONCE(n->nud_state);
 
 	if (nud & NUD_VALID) {
-		neigh_ha_snapshot(lladdr, n, dev);
+		neigh_ha_snapshot(lladdr, n, n->dev);
 		return SRPOL_PATH_REASON_NONE;
 	}
-	return nud & NUD_FAILED ? SRPOL_PATH_REASON_NEIGHBOUR_FAILED :
-				  SRPOL_PATH_REASON_NEIGHBOUR_UNRESOLVED;
+	return nud & NUD_FAILED ||
+	       nh->reason == SRPOL_PATH_REASON_NEIGHBOUR_FAILED ?
+	       SRPOL_PATH_REASON_NEIGHBOUR_FAILED :
+	       SRPOL_PATH_REASON_NEIGHBOUR_UNRESOLVED;
 }
 
 static enum srpol_path_reason srpol_dev_state(const struct net_device *dev)
@@ -103,13 +108,14 @@ bool srpol_nexthop_update(struct srpol_net *sn, struct srpol_nexthop *nh)
 		if (IS_ERR(n)) {
 			n = NULL;
 			reason = SRPOL_PATH_REASON_NO_RESOURCES;
-		} else {
-			reason = srpol_neigh_state(n, dev, lladdr);
 		}
 	}
-	up = !reason;
 
 	spin_lock_bh(&sn->state_lock);
+	/* in here, or a loss that was heard of meanwhile would be undone */
+	if (n)
+		reason = srpol_neigh_state(nh, n, lladdr);
+	up = !reason;
 	changed = nh->up != up || nh->reason != reason ||
 		  !ether_addr_equal(nh->smac, dev->dev_addr) ||
 		  (up && !ether_addr_equal(nh->lladdr, lladdr));
@@ -239,7 +245,7 @@ void srpol_nexthop_neigh_event(struct srpol_net *sn, struct neighbour *n)
 				(const struct in6_addr *)n->primary_key);
 	if (!nh)
 		goto out;
-	reason = srpol_neigh_state(n, n->dev, lladdr);
+	reason = srpol_neigh_state(nh, n, lladdr);
 	up = !reason;
 	if (nh->up && !up) {
 		nh->up = false;
