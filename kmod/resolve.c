@@ -102,7 +102,9 @@ static int srpol_resolve(struct srpol_net *sn,
 	} else if (!ipv6_addr_any(&sn->cfg.src)) {
 		res->src = sn->cfg.src;
 	} else if (ipv6_dev_get_saddr(sn->net, dev, &cfg->sids[0], 0,
-				      &res->src)) {
+				      &res->src) ||
+		   ipv6_addr_type(&res->src) & IPV6_ADDR_LINKLOCAL) {
+		/* a link-local source ends at the first router */
 		res->reason = SRPOL_PATH_REASON_NO_SOURCE;
 		goto out;
 	}
