@@ -292,13 +292,11 @@ int srpol_path_apply(struct srpol_net *sn, struct srpol_path *path,
 	}
 	nh = path->nh;
 	srpol_path_use_nexthop(path, res.nh);
-	if (cfg != &path->cfg) {
-		path->cfg = *cfg;
-		if (path->reported) {
-			path->reported = false;
-			sn->n_reported--;
-		}
+	if (path->reported && (cfg != &path->cfg || nh != res.nh)) {
+		path->reported = false;
+		sn->n_reported--;
 	}
+	path->cfg = *cfg;
 	srpol_path_decide(sn, path, res.reason);
 	spin_unlock_bh(&sn->state_lock);
 	srpol_nexthop_put(sn, nh);
