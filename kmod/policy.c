@@ -427,6 +427,8 @@ static int srpol_policy_alloc_tables(struct srpol_net *sn,
 	memset(policy->home, SRPOL_NO_LIST, 2 * buckets);
 	policy->live = policy->home + buckets;
 	policy->row_live = 0;
+	/* of the policy itself, which may have been set a moment ago */
+	srpol_dp_wait_gp(policy->gp);
 	policy->gp = sn->del_gp;
 	return 0;
 }

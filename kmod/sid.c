@@ -164,6 +164,8 @@ static int srpol_sid_new(struct srpol_net *sn, struct genl_info *info)
 					   sn->limits.sids - 1, info->extack);
 		if (err)
 			goto err_free;
+		/* the id may have been in use a moment ago */
+		srpol_dp_wait_gp(sn->del_gp);
 		err = srpol_sid_push(sn, sid, info->extack);
 		if (err)
 			goto err_id;
@@ -205,6 +207,7 @@ static int srpol_sid_del(struct srpol_net *sn, struct genl_info *info)
 		return srpol_dp_err(sn, err, "SID", 0, info->extack);
 	srpol_nl_notify(sn, info, SRPOL_CMD_SID_DEL_NTF, SRPOL_NLGRP_CONFIG,
 			srpol_sid_fill, sid);
+	sn->del_gp = get_state_synchronize_rcu();
 	xa_erase(&sn->sids, sid->id);
 	sn->n_sids--;
 	kfree(sid);
