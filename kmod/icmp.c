@@ -24,8 +24,9 @@
 #define SRPOL_ICMP_BURST	64
 #define SRPOL_RETRY_SHIFT_MAX	6
 
-static DEFINE_RATELIMIT_STATE(srpol_icmp_limit, SRPOL_ICMP_INTERVAL,
-			      SRPOL_ICMP_BURST);
+static struct ratelimit_state srpol_icmp_limit =
+	RATELIMIT_STATE_INIT_FLAGS(srpol_icmp_limit, SRPOL_ICMP_INTERVAL,
+				   SRPOL_ICMP_BURST, RATELIMIT_MSG_ON_RELEASE);
 
 /**
  * struct srpol_quote - outer header quoted by an ICMPv6 error
