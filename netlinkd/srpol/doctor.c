@@ -23,6 +23,7 @@ static const char usage[] =
 
 enum verdict {
 	GOOD,
+	NOTE,
 	WARNING,
 	BAD,
 };
@@ -33,7 +34,9 @@ __attribute__((format(printf, 4, 5)))
 static void report(enum verdict verdict, const char *check,
 		   const char *advice, const char *fmt, ...)
 {
-	static const char * const words[] = { "ok", "warning", "error" };
+	static const char * const words[] = {
+		"ok", "note", "warning", "error"
+	};
 	char text[512];
 	va_list args;
 
@@ -122,12 +125,12 @@ static void check_forwarding(const struct vec *sids)
 	}
 	if (need6)
 		report(read_sysctl("/proc/sys/net/ipv6/conf/%s/forwarding",
-				   "all") > 0 ? GOOD : WARNING, "forwarding",
+				   "all") > 0 ? GOOD : NOTE, "forwarding",
 		       "sysctl net.ipv6.conf.all.forwarding=1, unless all decapsulated packets are for this host",
 		       "IPv6, for local SIDs");
 	if (need4)
 		report(read_sysctl("/proc/sys/net/ipv4/%s", "ip_forward") > 0 ?
-		       GOOD : WARNING, "forwarding",
+		       GOOD : NOTE, "forwarding",
 		       "sysctl net.ipv4.ip_forward=1, unless all decapsulated packets are for this host",
 		       "IPv4, for local SIDs");
 }
@@ -231,5 +234,5 @@ int do_doctor(struct args *args)
 	if (check_module())
 		check_objects();
 	out_end();
-	return worst;
+	return worst == BAD ? 2 : worst == WARNING;
 }

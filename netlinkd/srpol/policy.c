@@ -242,6 +242,7 @@ static void print_candidate(const struct candidate_info *cand,
 			    const struct vec *paths)
 {
 	char buf[SRPOL_ADDR_STRLEN];
+	bool originator;
 	uint32_t i;
 
 	out_object(NULL);
@@ -250,8 +251,10 @@ static void print_candidate(const struct candidate_info *cand,
 	out_string("protocol", " protocol %s",
 		   srpol_name_of(srpol_protocol_origins,
 				 cand->protocol_origin));
-	out_uint("asn", " originator %llu", cand->asn);
-	out_string("node", ":%s", srpol_addr_text(&cand->node, buf));
+	originator = cand->asn || !IN6_IS_ADDR_UNSPECIFIED(&cand->node);
+	out_uint("asn", originator ? " originator %llu" : NULL, cand->asn);
+	out_string("node", originator ? ":%s" : NULL,
+		   srpol_addr_text(&cand->node, buf));
 	out_uint("discriminator", " discriminator %llu",
 		 cand->discriminator);
 	out_string("name", cand->name[0] ? " cname %s" : NULL, cand->name);
