@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+The srpol netlink family through the kernel's own YNL client, which knows it
+from Documentation/netlink/specs/srpol.yaml alone.
+
+Members are named as in the spec with '_' for '-', addresses are text (IPv4
+becomes v4-mapped), a segment list is a list of addresses:
+
+    client = Srpol()
+    client.new("path", id=1, sids=["fc00::1", "fc00::2"])
+    client.get("path", id=1)["state"]
+"""
+
+import errno
+import ipaddress
+import os
+import socket
+import sys
+
+import yaml
+
+from ktap import busywait
+
+TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
+SPEC = os.path.join(TOP, "Documentation/netlink/specs/srpol.yaml")
+MODULE = os.path.join(TOP, "kmod/srpol.ko")
+
+sys.path.insert(0, os.path.join(BUILD, "ksrc/tools/net/ynl"))
+
+from lib import Netlink, NlError, YnlFamily     # noqa: E402
+import lib.ynl                                  # noqa: E402
+
+ADDRESSES = {"src", "dst", "via", "endpoint", "bsid", "node", "prefix",
+             "address", "sid"}
+KINDS = ("path", "policy", "class", "endpoint", "sid", "dev")
+
+EXCL = Netlink.NLM_F_CREATE | Netlink.NLM_F_EXCL
+REPLACE = Netlink.NLM_F_CREATE | Netlink.NLM_F_REPLACE
+CHANGE = Netlink.NLM_F_REPLACE
+
+SO_RCVBUFFORCE = 33
+
+_specs = {}
+
+
+def _load(stream):
+    """The pure Python loader takes seconds in an emulated guest."""
+    text = stream if isinstance(stream, str) else stream.read()
+    if text not in _specs:
+        _specs[text] = yaml.load(text, Loader=yaml.CSafeLoader)
+    return _specs[text]
+
+
+yaml.safe_load = _load
+
+
+def packed(address):
+    """16 bytes of an address given as text."""
+    ip = ipaddress.ip_address(address)
+    if ip.version == 4:
+        return b"\0" * 10 + b"\xff\xff" + ip.packed
+    return ip.packed
+
+
+def text(address):
+    """An address as replies show it."""
+    return str(ipaddress.IPv6Address(packed(address)))
+
+
+def encode(members):
+    """What the YNL client wants for these members."""
+    out = {}
+    for name, value in members.items():
+        name = name.replace("_", "-")
+        if isinstance(value, (list, tuple)):
+            if name == "sids":
+                value = [v if isinstance(v, dict) else {"sid": v}
+                         for v in value]
+            value = [encode(v) if isinstance(v, dict) else v for v in value]
+        elif isinstance(value, dict):
+            value = encode(value)
+        elif name in ADDRESSES and isinstance(value, str):
+            value = packed(value)
+        out[name] = value
+    return out
+
+
+def decode(reply):
+    """A reply in the form encode() takes."""
+    out = {}
+    for name, value in reply.items():
+        if name == "sids" and isinstance(value, list):
+            value = [text(ipaddress.IPv6Address(v["sid"])) for v in value]
+        elif isinstance(value, list):
+            value = [decode(v) if isinstance(v, dict) else v for v in value]
+        elif isinstance(value, dict):
+            value = decode(value)
+        out[name.replace("-", "_")] = value
+    return out
+
+
+class Refused(Exception):
+    """A request was refused: errno, extack message, attribute to blame."""
+
+    def __init__(self, error):
+        extack = error.nl_msg.extack or {}
+        self.errno = error.error
+        self.msg = extack.get("msg", "")
+        self.attr = extack.get("bad-attr", "").lstrip(".")
+        self.miss = extack.get("miss-type", "")
+        super().__init__(str(self))
+
+    def __str__(self):
+        return (f"{errno.errorcode.get(self.errno, self.errno)}"
+                f" msg={self.msg!r} attr={self.attr!r} miss={self.miss!r}")
+
+
+class Srpol:
+    """A client in the network namespace it is made in."""
+
+    def __init__(self):
+        self.ynl = YnlFamily(SPEC, schema="")
+
+    def close(self):
+        self.ynl.sock.close()
+
+    def op(self, name, members, flags=0):
+        try:
+            reply = self.ynl.do(name, encode(members), [flags])
+        except NlError as error:
+            raise Refused(error) from None
+        return decode(reply) if reply else None
+
+    def new(self, kind, flags=EXCL, **members):
+        return self.op(f"{kind}-new", members, flags)
+
+    def replace(self, kind, **members):
+        return self.op(f"{kind}-new", members, REPLACE)
+
+    def change(self, kind, **members):
+        return self.op(f"{kind}-new", members, CHANGE)
+
+    def delete(self, kind, **key):
+        return self.op(f"{kind}-del", key)
+
+    def get(self, kind, **key):
+        return self.op(f"{kind}-get", key)
+
+    def config(self, **members):
+        return self.op("config-set", members)
+
+    def dump(self, kind):
+        try:
+            return [decode(r) for r in self.ynl.dump(f"{kind}-get", {})]
+        except NlError as error:
+            raise Refused(error) from None
+
+    def everything(self):
+        """All that is configured, without what events can change."""
+        all_ = {kind: [configured(kind, obj) for obj in self.dump(kind)]
+                for kind in KINDS}
+        config = self.get("config")
+        config.pop("generation")
+        config.pop("used")
+        return {**all_, "config": config}
+
+
+# What the module adds to an object that was entered.
+STATE = {
+    "path": {"state", "reason", "out_ifindex", "out_via", "out_lladdr",
+             "out_src", "overhead", "mtu", "users"},
+    "policy": {"state", "reason", "id"},
+    "class": {"reason", "id"},
+    "sid": {"id"},
+    "dev": {"running", "mtu"},
+    "endpoint": set(),
+}
+CANDIDATE_STATE = {"active", "state", "reason"}
+LIST_STATE = {"state", "reason", "buckets"}
+
+
+def without(members, names):
+    return {k: v for k, v in members.items() if k not in names}
+
+
+def configured(kind, obj):
+    """The part of a reply that was entered."""
+    obj = without(obj, STATE[kind])
+    if "candidate" in obj:
+        obj["candidate"] = [without(c, CANDIDATE_STATE)
+                            for c in obj["candidate"]]
+        for cand in obj["candidate"]:
+            if "list" in cand:
+                cand["list"] = [without(li, LIST_STATE)
+                                for li in cand["list"]]
+    return obj
+
+
+class Listener:
+    """Notifications of some groups, as (name, members)."""
+
+    def __init__(self, *groups):
+        self.queue = []
+        self.ynl = YnlFamily(SPEC, schema="")
+        self.ynl.sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 22)
+        for group in groups:
+            self.ynl.ntf_subscribe(group)
+
+    def close(self):
+        self.ynl.sock.close()
+
+    def _read(self):
+        self.ynl.check_ntf()
+        arrived, self.ynl.async_msg_queue = self.ynl.async_msg_queue, []
+        self.queue += [(m["name"], decode(m["msg"])) for m in arrived]
+
+    def take(self):
+        """All that have not been taken yet."""
+        self._read()
+        queue, self.queue = self.queue, []
+        return queue
+
+    def wait(self, name, seconds=10, **members):
+        """The next one of a name with these members; drops those before."""
+        dropped = []
+
+        def look():
+            self._read()
+            while self.queue:
+                found, got = self.queue.pop(0)
+                if found == name and members.items() <= got.items():
+                    return got
+                dropped.append((found, got))
+            return None
+
+        try:
+            return busywait(look, seconds)
+        except AssertionError:
+            raise AssertionError(f"no {name} {members} within {seconds} s, "
+                                 f"but {dropped}") from None
+
+
+def forget_family():
+    """The module was loaded anew, so the family may have other numbers."""
+    lib.ynl.genl_family_name_to_id = None
+
+
+def family_id():
+    return YnlFamily(SPEC, schema="").nlproto.family_id
