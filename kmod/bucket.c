@@ -11,51 +11,31 @@
 
 /*
  * Share n buckets out in proportion to the weights of the lists that take
- * part: largest remainder, and at least one bucket for each. Weights are 16
- * bits and n is at most 1024, so nothing here exceeds 32 bits.
+ * part: one for each, then each next one to whom it brings closest to its
+ * share (Webster's method). Unlike rounding by largest remainder this has the
+ * property that a list that drops out takes nothing from the others. Weights
+ * are 16 bits and n is at most 1024, so nothing here exceeds 32 bits.
  */
 static void bucket_quota(u32 *quota, u32 n, const u32 *weight,
 			 const bool *up, u32 n_lists)
 {
-	u32 sum = 0, rest[SRPOL_LISTS_MAX];
 	u32 given = 0, i, best;
 
-	for (i = 0; i < n_lists; i++)
-		if (!up || up[i])
-			sum += weight[i];
 	for (i = 0; i < n_lists; i++) {
-		quota[i] = 0;
-		rest[i] = 0;
-		if (!sum || !weight[i] || (up && !up[i]))
-			continue;
-		quota[i] = n * weight[i] / sum;
-		rest[i] = n * weight[i] - quota[i] * sum;
-		if (!quota[i]) {
-			quota[i] = 1;
-			rest[i] = 0;
-		}
+		quota[i] = weight[i] && (!up || up[i]);
 		given += quota[i];
 	}
-	while (sum && given < n) {
+	for (; given && given < n; given++) {
 		best = n_lists;
-		for (i = 0; i < n_lists; i++)
-			if (rest[i] && (best == n_lists ||
-					rest[i] > rest[best]))
+		for (i = 0; i < n_lists; i++) {
+			if (!quota[i])
+				continue;
+			if (best == n_lists ||
+			    weight[i] * (2 * quota[best] + 1) >
+			    weight[best] * (2 * quota[i] + 1))
 				best = i;
-		if (best == n_lists)
-			break;
+		}
 		quota[best]++;
-		rest[best] = 0;
-		given++;
-	}
-	/* the guaranteed single buckets may have overdrawn */
-	while (given > n) {
-		best = 0;
-		for (i = 1; i < n_lists; i++)
-			if (quota[i] > quota[best])
-				best = i;
-		quota[best]--;
-		given--;
 	}
 }
 
@@ -119,36 +99,38 @@ void srpol_bucket_home(u8 *home, u32 n, const u32 *weight, u32 n_lists)
  * @n_lists: number of lists
  *
  * A lent bucket stays where it was lent to while that list is up and has not
- * more than its share.
- *
- * Return: number of buckets whose list changed.
+ * more than its share. So a list that fails moves no bucket but those that
+ * point at it.
  */
-u32 srpol_bucket_live(u8 *live, const u8 *home, u32 n, const u32 *weight,
-		      const bool *up, u32 n_lists)
+void srpol_bucket_live(u8 *live, const u8 *home, u32 n, const u32 *weight,
+		       const bool *up, u32 n_lists)
 {
 	u32 quota[SRPOL_LISTS_MAX], have[SRPOL_LISTS_MAX] = {};
-	u32 i, list, moved = 0;
+	u32 i, list;
 
 	bucket_quota(quota, n, weight, up, n_lists);
-	for (i = 0; i < n; i++)
-		if (home[i] < n_lists && up[home[i]])
-			have[home[i]]++;
 	for (i = 0; i < n; i++) {
-		if (home[i] < n_lists && up[home[i]]) {
-			list = home[i];
-		} else {
-			list = live[i];
-			if (list >= n_lists || !up[list] ||
-			    have[list] >= quota[list])
-				list = bucket_neediest(quota, have, n_lists);
-			if (list < n_lists)
-				have[list]++;
-			else
-				list = SRPOL_NO_LIST;
-		}
-		if (live[i] != list)
-			moved++;
-		live[i] = list;
+		if (home[i] >= n_lists || !up[home[i]])
+			continue;
+		live[i] = home[i];
+		have[home[i]]++;
 	}
-	return moved;
+	for (i = 0; i < n; i++) {
+		if (home[i] < n_lists && up[home[i]])
+			continue;
+		list = live[i];
+		if (list < n_lists && have[list] < quota[list])
+			have[list]++;
+		else
+			live[i] = SRPOL_NO_LIST;
+	}
+	for (i = 0; i < n; i++) {
+		if (live[i] != SRPOL_NO_LIST)
+			continue;
+		list = bucket_neediest(quota, have, n_lists);
+		if (list == n_lists)
+			break;
+		live[i] = list;
+		have[list]++;
+	}
 }

@@ -56,7 +56,7 @@ int srpol_cand_cmp(const struct srpol_cand_id *a,
 #define SRPOL_NO_LIST	0xff	/* in a bucket table: not assigned */
 
 void srpol_bucket_home(u8 *home, u32 n, const u32 *weight, u32 n_lists);
-u32 srpol_bucket_live(u8 *live, const u8 *home, u32 n, const u32 *weight,
-		      const bool *up, u32 n_lists);
+void srpol_bucket_live(u8 *live, const u8 *home, u32 n, const u32 *weight,
+		       const bool *up, u32 n_lists);
 
 #endif /* _SRPOL_PURE_H */
