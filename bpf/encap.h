@@ -4,6 +4,7 @@
 #define _SRPOL_ENCAP_H
 
 #define SRPOL_ENCAP_MAX		(SRPOL_REWRITE_MAX - ETH_HLEN)
+#define SRPOL_LABEL_MIX		0x85ebca6bu	/* odd, well mixed */
 #define SRPOL_NH_OFF_IPV6	(ETH_HLEN + 6)
 #define SRPOL_NH_OFF_SRH	(ETH_HLEN + IPV6_HLEN)
 
@@ -15,7 +16,7 @@
 	(BPF_F_ADJ_ROOM_ENCAP_L3_IPV6 | BPF_F_ADJ_ROOM_FIXED_GSO |	\
 	 BPF_F_ADJ_ROOM_NO_CSUM_RESET)
 
-/* Entropy for the underlay: bits that do not also choose the bucket. */
+/* Entropy for the underlay. */
 static __always_inline __u32 srpol_label_from_hash(__u32 hash)
 {
 	__u32 label = hash >> 12;
@@ -43,7 +44,9 @@ srpol_outer_label(const struct srpol_dp_config *cfg,
 			return pkt->label;
 		break;
 	}
-	return srpol_label_from_hash(flow->hash);
+	/* neither alone: flows of one path differ in few bits of @hash */
+	return srpol_label_from_hash(srpol_rol(flow->tuple_hash, 16) +
+				     flow->hash * SRPOL_LABEL_MIX);
 }
 
 /**

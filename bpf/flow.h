@@ -64,9 +64,9 @@ static __always_inline __u32 srpol_hash2(__u32 x, __u32 y)
 	return c;
 }
 
-/* Addresses, ports and protocol. */
+/* Addresses, protocol and a word of ports. */
 static __always_inline __u32 srpol_hash_tuple(const struct srpol_flow_key *k,
-					      __u16 dport)
+					      __u32 ports)
 {
 	const __u32 *s = (const __u32 *)k->saddr;
 	const __u32 *d = (const __u32 *)k->daddr;
@@ -85,28 +85,43 @@ static __always_inline __u32 srpol_hash_tuple(const struct srpol_flow_key *k,
 	SRPOL_JHASH_MIX(a, b, c);
 	a += d[2];
 	b += d[3];
-	c += (__u32)k->sport << 16 | dport;
+	c += ports;
 	SRPOL_JHASH_MIX(a, b, c);
 	a += k->proto;
 	SRPOL_JHASH_FINAL(a, b, c);
 	return c;
 }
 
+/* 2^32 over the golden ratio: its multiples fall evenly into 0..2^32. */
+#define SRPOL_GOLDEN	0x9e3779b9u
+
 /**
  * srpol_flow_hash - hashes of a flow
  * @pkt: parsed packet
  * @flow: gets @hash and @tuple_hash
  *
+ * @hash is where the flow stands on the bucket table, as a fraction of 2^32.
+ * For RoCEv2 that is the QP's multiple of the golden ratio, from a start that
+ * depends on the addresses: QPs that a host opens one after the other, with
+ * consecutive numbers, are set at even distances. Few large flows are what AI
+ * traffic consists of, and a random hash would put twice as many of 64 QPs on
+ * one of four paths as on another.
+ *
  * What only classification looks at (opcode, mark, DSCP, P_Key, device) stays
  * out: a QP keeps its path whatever it sends, unless a rule says otherwise.
+ * So does its source port.
  */
 static __always_inline void srpol_flow_hash(const struct srpol_pkt *pkt,
 					    struct srpol_flow *flow)
 {
-	flow->tuple_hash = srpol_hash_tuple(&pkt->key, pkt->dport);
+	const struct srpol_flow_key *key = &pkt->key;
+
+	flow->tuple_hash = srpol_hash_tuple(key, (__u32)key->sport << 16 |
+						 pkt->dport);
 	flow->hash = flow->tuple_hash;
-	if (pkt->key.roce)
-		flow->hash = srpol_hash2(flow->tuple_hash, pkt->key.qp);
+	if (key->roce)
+		flow->hash = srpol_hash_tuple(key, 0) +
+			     key->qp * SRPOL_GOLDEN;
 }
 
 #endif /* _SRPOL_FLOW_H */

@@ -66,6 +66,12 @@ srpol_bucket_path(const struct srpol_policy_cfg *cfg, __u32 bucket)
 	return row ? row->path[bucket % SRPOL_ROW_BUCKETS] : 0;
 }
 
+/* The bucket at a place of the table, see srpol_flow_hash(). */
+static __always_inline __u32 srpol_bucket(__u32 hash, __u32 n_buckets)
+{
+	return (__u64)hash * n_buckets >> 32;
+}
+
 /*
  * Another path for a flow whose own is dead. The first tries spread the flows
  * of the dead path over the survivors in proportion to their weights; the walk
@@ -74,17 +80,16 @@ srpol_bucket_path(const struct srpol_policy_cfg *cfg, __u32 bucket)
 static __noinline int srpol_select_other(const struct srpol_policy_cfg *cfg,
 					 __u32 hash, struct srpol_choice *c)
 {
-	__u32 mask = cfg->n_buckets - 1;
-	__u32 try = hash, i;
+	__u32 n = cfg->n_buckets, bucket = 0, i;
 
 	bpf_for(i, 0, SRPOL_REHASH_TRIES + SRPOL_BUCKETS_MAX) {
 		if (i < SRPOL_REHASH_TRIES)
-			try = srpol_hash2(hash, i);
-		else if (i - SRPOL_REHASH_TRIES <= mask)
-			try++;
+			bucket = srpol_bucket(srpol_hash2(hash, i), n);
+		else if (i - SRPOL_REHASH_TRIES < n)
+			bucket = (bucket + 1) & (n - 1);
 		else
 			break;
-		if (srpol_path_take(srpol_bucket_path(cfg, try & mask), c))
+		if (srpol_path_take(srpol_bucket_path(cfg, bucket), c))
 			return 1;
 	}
 	return 0;
@@ -114,7 +119,7 @@ static __noinline int srpol_select_slow(__u32 policy, __u32 hash,
 /**
  * srpol_select - choose the path of a packet
  * @policy: policy of the flow
- * @hash: flow hash, its low bits name the bucket
+ * @hash: flow hash, its place on the bucket table
  * @c: result
  *
  * Return: 0, or the enum srpol_reason that says what on-fail asks for.
@@ -130,7 +135,8 @@ static __always_inline int srpol_select(__u32 policy, __u32 hash,
 	n = cfg->n_buckets;
 	c->policy = policy;
 	c->reason = SRPOL_REASON_STEERED;
-	if (n && srpol_path_take(srpol_bucket_path(cfg, hash & (n - 1)), c))
+	if (n && srpol_path_take(srpol_bucket_path(cfg, srpol_bucket(hash, n)),
+				 c))
 		return 0;
 
 	backup = cfg->backup;

@@ -196,8 +196,8 @@ struct srpol_flow_key {
 /**
  * struct srpol_flow - value of map "flows"
  * @epoch: epoch of the classification below
- * @hash: hash of addresses, ports and QP (buckets and flow label)
- * @tuple_hash: hash of addresses and ports (flow label in mode hash)
+ * @hash: place on the bucket table, as a fraction of 2^32
+ * @tuple_hash: hash of addresses and ports (flow label)
  * @policy: policy id, 0: not steered
  * @class_id: index of the rule's counters, 0: no rule matched
  * @verdict: enum srpol_reason why the flow is not steered, if @policy is 0

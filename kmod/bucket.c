@@ -6,6 +6,11 @@
  * and a live table. A bucket whose home list is up always lives at home; the
  * others are lent to lists that are up. So a list that fails moves exactly
  * its own buckets, and its return restores exactly the assignment before.
+ *
+ * Home buckets of a list lie side by side, as far as history allows: the data
+ * plane places QPs with consecutive numbers at even distances around the
+ * table, so that blocks get equal shares of even a few QPs. The buckets of a
+ * list that is not up are dealt out one by one for the same reason.
  */
 #include "pure.h"
 
@@ -77,12 +82,13 @@ void srpol_bucket_home(u8 *home, u32 n, const u32 *weight, u32 n_lists)
 		else
 			home[i] = SRPOL_NO_LIST;
 	}
-	for (i = 0; i < n; i++) {
+	for (i = 0, list = 0; i < n && list < n_lists; i++) {
 		if (home[i] != SRPOL_NO_LIST)
 			continue;
-		list = bucket_neediest(quota, have, n_lists);
+		while (list < n_lists && have[list] >= quota[list])
+			list++;
 		if (list == n_lists)
-			continue;
+			break;
 		home[i] = list;
 		have[list]++;
 	}
