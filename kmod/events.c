@@ -50,7 +50,12 @@ static void srpol_work(struct work_struct *work)
 	mutex_unlock(&sn->lock);
 }
 
-/* Held-down paths whose time has come; returns when the next one is due. */
+/*
+ * Held-down paths whose time has come, paths that lacked resources, and paths
+ * resolved by route, because the kernel does not announce all changes: not
+ * those of routes that are not the best of their prefix, nor of next hop
+ * objects. Returns when the next held-down path is due.
+ */
 static unsigned long srpol_retry_paths(struct srpol_net *sn)
 {
 	unsigned long next = SRPOL_TICK, id, left;
@@ -58,10 +63,6 @@ static unsigned long srpol_retry_paths(struct srpol_net *sn)
 	bool due;
 
 	xa_for_each(&sn->paths, id, path) {
-		if (path->reason == SRPOL_PATH_REASON_NO_RESOURCES) {
-			srpol_path_refresh(sn, path);
-			continue;
-		}
 		spin_lock_bh(&sn->state_lock);
 		due = path->reported && sn->cfg.hold_ms;
 		left = path->retry_at - jiffies;
@@ -74,7 +75,8 @@ static unsigned long srpol_retry_paths(struct srpol_net *sn)
 			sn->n_reported--;
 		}
 		spin_unlock_bh(&sn->state_lock);
-		if (due)
+		if (due || ipv6_addr_any(&path->cfg.via) ||
+		    path->reason == SRPOL_PATH_REASON_NO_RESOURCES)
 			srpol_path_refresh(sn, path);
 	}
 	return next;
