@@ -1,0 +1,449 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+Resolution of paths, and what devices, neighbours, routes and addresses do to
+them. Reports the time from the loss of a link to the event.
+
+    A                                    B
+    fd00:1::1/64  v0 ---------------- v0  fd00:1::2/64
+    fd00:2::1/64  v1 ---------------- v1  fd00:2::2/64
+
+Both are namespaces of their own, made anew for each test. Addresses survive
+the link going down (keep_addr_on_down).
+"""
+
+import errno
+import fcntl
+import os
+import select
+import socket
+import struct
+import sys
+import time
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
+sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
+
+import net                                              # noqa: E402
+from ktap import before, busywait, eq, main, match, say, test   # noqa: E402
+from srpol import Refused                               # noqa: E402
+
+SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
+
+net.load_module()
+
+
+class World:
+    """A, B, and in A: a client, a listener, the devices' indices."""
+
+
+w = World()
+
+
+@before
+def build():
+    """Throw the old world away and make a new one."""
+    if hasattr(w, "a"):
+        w.client.close()
+        w.events.close()
+        w.a.delete()
+        w.b.delete()
+    w.b = net.Netns()
+    w.a = net.Netns(f"link add v0 type veth peer name v0 netns {w.b.name}\n"
+                    f"link add v1 type veth peer name v1 netns {w.b.name}\n")
+    for ns, last in ((w.a, 1), (w.b, 2)):
+        with ns:
+            ns.sysctl("net/ipv6/conf/all/keep_addr_on_down", 1)
+        ns.ip("".join(f"link set v{i} up\n"
+                      f"addr add fd00:{i + 1}::{last}/64 dev v{i} nodad\n"
+                      for i in (0, 1)))
+    w.v0, w.v1 = w.a.ifindex("v0"), w.a.ifindex("v1")
+    w.client = w.a.client()
+    w.events = w.a.listener("events")
+
+
+def path(id_=1):
+    return w.client.get("path", id=id_)
+
+
+def is_(state, reason="none", id_=1, seconds=10):
+    """Wait until the path is in this state for this reason."""
+    def look():
+        p = path(id_)
+        return (p["state"], p["reason"]) == (state, reason)
+    try:
+        busywait(look, seconds)
+    except AssertionError:
+        p = path(id_)
+        raise AssertionError(f"path {id_} is {p['state']} ({p['reason']}), "
+                             f"not {state} ({reason})") from None
+
+
+def heard(state, reason="none", id_=1, seconds=10):
+    """Wait for the event that says so."""
+    return w.events.wait("path-event", seconds, id=id_, state=state,
+                         reason=reason)
+
+
+def new(id_=1, sids=("fc00:21::1", "fc00:12::1"), **members):
+    w.client.new("path", id=id_, sids=sids, **members)
+
+
+def set_up(ns, dev, up):
+    """Without the time it takes to start a program."""
+    with ns, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        name = dev.encode().ljust(16, b"\0")
+        flags = struct.unpack_from("16sH", fcntl.ioctl(
+            s, SIOCGIFFLAGS, name + b"\0" * 24))[1]
+        flags = flags | IFF_UP if up else flags & ~IFF_UP
+        fcntl.ioctl(s, SIOCSIFFLAGS,
+                    struct.pack("16sH22x", name, flags))
+
+
+def prompt_delete(ns, batch, seconds=5):
+    """Deletion of a device waits for all references to it."""
+    start = time.monotonic()
+    ns.ip(batch)
+    took = time.monotonic() - start
+    assert took < seconds, f"{batch.strip()} took {took:.1f} s"
+
+
+@test
+def via_and_device():
+    "next hop and device given: unresolved, then up when it answers"
+    new(ifindex=w.v0, via="fd00:1::2")
+    heard("up")
+    mac = w.b.run("cat", "/sys/class/net/v0/address").strip()
+    p = path()
+    eq((p["out_ifindex"], p["out_via"], p["out_src"], p["out_lladdr"]),
+       (w.v0, "fd00:1::2", "fd00:1::1", mac))
+    eq((p["overhead"], p["mtu"]), (64, 1500 - 64))
+
+
+@test
+def late_neighbour():
+    "a neighbour that does not answer fails once and is found when it comes"
+    new(ifindex=w.v0, via="fd00:1::99")
+    heard("unresolved", "neighbour-unresolved")
+    heard("down", "neighbour-failed", seconds=10)
+    # it is asked again and again meanwhile, which is nobody's news
+    time_left = time.monotonic() + 5
+    busywait(lambda: time.monotonic() > time_left)
+    eq(w.events.take(), [])
+    w.b.ip("addr add fd00:1::99/64 dev v0 nodad\n")
+    heard("up", seconds=5)
+
+
+@test
+def link_local_next_hop():
+    "a next hop may be link-local"
+    w.b.ip("addr add fe80::99/64 dev v0 nodad\n")
+    new(ifindex=w.v0, via="fe80::99")
+    is_("up")
+    eq((path()["out_via"], path()["out_src"]), ("fe80::99", "fd00:1::1"))
+
+
+@test
+def by_route():
+    "resolved by route: gateway, moved, on link, gone"
+    new()
+    is_("unresolved", "no-route")
+    assert "out_ifindex" not in path()
+    w.a.ip("route add fc00:21::/48 via fd00:1::2\n")
+    heard("up")
+    eq((path()["out_ifindex"], path()["out_via"]), (w.v0, "fd00:1::2"))
+    w.a.ip("route replace fc00:21::/48 via fd00:2::2\n")
+    busywait(lambda: path().get("out_ifindex") == w.v1)
+    is_("up")
+    eq((path()["out_via"], path()["out_src"]), ("fd00:2::2", "fd00:2::1"))
+    w.a.ip("route del fc00:21::/48\n")
+    heard("unresolved", "no-route")
+    # on link: the SID itself is the neighbour
+    w.b.ip("addr add fc00:21::1/48 dev v1 nodad\n")
+    w.a.ip("route add fc00:21::/48 dev v1\n")
+    heard("up")
+    eq(path()["out_via"], "fc00:21::1")
+    for kind in ("unreachable", "blackhole", "prohibit"):
+        w.a.ip(f"route add {kind} fc00:21::1/128\n")
+        heard("unresolved", "no-route")
+        w.a.ip(f"route del {kind} fc00:21::1/128\n")
+        heard("up")
+    # one's own address is no way to anywhere
+    w.a.ip("addr add fc00:21::1/128 dev v0 nodad\n")
+    heard("unresolved", "no-route")
+
+
+@test
+def device_by_route():
+    "device given without next hop: only routes over it count"
+    w.a.ip("route add fc00:21::/48 via fd00:1::2\n")
+    new(1, ifindex=w.v0)
+    new(2, ifindex=w.v1)
+    is_("up", id_=1)
+    is_("unresolved", "no-route", id_=2)
+    w.a.ip("route add fc00:21::/48 via fd00:2::2 metric 2000\n")
+    is_("up", id_=2)
+    eq(path(2)["out_ifindex"], w.v1)
+    is_("up", id_=1)
+
+
+@test
+def second_best_route():
+    "a route that is not the best of its prefix can be lost, too"
+    w.a.ip("route add fc00:21::/48 via fd00:1::2\n"
+           "route add fc00:21::/48 via fd00:2::2 metric 2000\n")
+    new(ifindex=w.v1)
+    heard("up")
+    w.a.ip("route del fc00:21::/48 via fd00:2::2\n")
+    heard("unresolved", "no-route")
+
+
+@test
+def next_hop_object():
+    "a next hop object that changes moves the path"
+    w.a.ip("nexthop add id 1 via fd00:1::2 dev v0\n"
+           "route add fc00:21::/48 nhid 1\n")
+    new()
+    heard("up")
+    w.a.ip("nexthop replace id 1 via fd00:2::2 dev v1\n")
+    busywait(lambda: path()["out_ifindex"] == w.v1)
+    is_("up")
+    w.a.ip("nexthop del id 1\n")
+    is_("unresolved", "no-route")
+
+
+@test
+def neighbour_lost():
+    "a neighbour that stops answering takes the path down, and back up"
+    for name, value in (("base_reachable_time_ms", 200),
+                        ("delay_first_probe_time", 1),
+                        ("retrans_time_ms", 100)):
+        with w.a:
+            w.a.sysctl(f"net/ipv6/neigh/v0/{name}", value)
+    new(ifindex=w.v0, via="fd00:1::2")
+    heard("up")
+    w.b.ip("addr del fd00:1::2/64 dev v0\n")
+    heard("down", "neighbour-failed", seconds=20)
+    w.b.ip("addr add fd00:1::2/64 dev v0 nodad\n")
+    heard("up")
+
+
+@test
+def neighbour_deleted():
+    "a neighbour entry taken away by hand is resolved again"
+    new(ifindex=w.v0, via="fd00:1::2")
+    heard("up")
+    for command in ("neigh del fd00:1::2 dev v0",
+                    "neigh change fd00:1::2 dev v0 nud failed"):
+        w.a.ip(command + "\n")
+        event = w.events.wait("path-event", id=1)
+        match(event["reason"], "neighbour-(failed|unresolved)")
+        heard("up")
+
+
+@test
+def neighbour_moved():
+    "a neighbour with another Ethernet address is followed without an event"
+    new(ifindex=w.v0, via="fd00:1::2")
+    heard("up")
+    w.a.ip("neigh replace fd00:1::2 lladdr 02:00:00:00:00:77 dev v0 "
+           "nud permanent\n")
+    busywait(lambda: path()["out_lladdr"] == "02:00:00:00:00:77")
+    eq(path()["state"], "up")
+    eq(w.events.take(), [])
+
+
+@test
+def carrier():
+    "loss of carrier: down at once, up when it returns; paths over others stay"
+    new(1, ifindex=w.v0, via="fd00:1::2")
+    new(2, ifindex=w.v1, via="fd00:2::2")
+    for i in (1, 2):
+        is_("up", id_=i)
+    w.events.take()
+    took = []
+    for _ in range(3):
+        start = time.monotonic()
+        set_up(w.b, "v0", False)
+        while not select.select([w.events.ynl.sock], [], [], 5)[0]:
+            pass
+        took.append(time.monotonic() - start)
+        heard("down", "device-down")
+        set_up(w.b, "v0", True)
+        heard("up")
+    say("from carrier loss to the event, three times in a row:",
+        ", ".join(f"{t * 1000:.1f} ms" for t in took))
+    eq([m for _, m in w.events.take() if m["id"] == 2], [])
+
+
+@test
+def device_down():
+    "the device set down and up"
+    new(ifindex=w.v0, via="fd00:1::2")
+    heard("up")
+    w.events.take()
+    start = time.monotonic()
+    set_up(w.a, "v0", False)
+    while not select.select([w.events.ynl.sock], [], [], 5)[0]:
+        pass
+    say(f"from device down to the event: "
+        f"{(time.monotonic() - start) * 1000:.1f} ms")
+    heard("down", "device-down")
+    eq(path()["out_ifindex"], w.v0)
+    set_up(w.a, "v0", True)
+    heard("up")
+
+
+@test
+def device_down_by_route():
+    "the device of a route set down: no route"
+    w.a.ip("route add fc00:21::/48 via fd00:1::2\n")
+    new()
+    heard("up")
+    set_up(w.a, "v0", False)
+    is_("unresolved", "no-route")
+
+
+@test
+def device_deleted():
+    "a device deleted under several paths: no-device, and no reference left"
+    for i in range(1, 9):
+        new(i, ifindex=w.v0, via="fd00:1::2")
+    w.a.ip("route add fc00:21::/48 via fd00:1::2\n")
+    new(9)
+    w.client.new("policy", color=1, endpoint="::",
+                 candidate=[{"list": [{"path": i} for i in range(1, 10)]}])
+    w.client.new("dev", ifindex=w.v0, role="uplink")
+    for i in range(1, 10):
+        is_("up", id_=i)
+    prompt_delete(w.a, "link del v0\n")
+    for i in range(1, 9):
+        is_("down", "no-device", id_=i)
+    is_("unresolved", "no-route", id_=9)
+    eq(w.client.dump("dev"), [])
+    eq(w.client.get("policy", color=1, endpoint="::")["state"], "down")
+    eq(w.client.get("config")["used"]["nexthops"], 0)
+    # a path without its device can still be changed, but not to another such
+    w.client.change("path", id=1, name="still")
+    try:
+        w.client.change("path", id=1, ifindex=w.v0)
+    except Refused as why:
+        eq(why.errno, errno.ENODEV)
+    else:
+        raise AssertionError("not refused")
+
+
+@test
+def device_to_other_namespace():
+    "a device that moves to another namespace is gone"
+    new(1, ifindex=w.v0, via="fd00:1::2")
+    new(2, ifindex=w.v0, via="fd00:1::2")
+    w.client.new("dev", ifindex=w.v0, role="uplink")
+    is_("up", id_=2)
+    prompt_delete(w.a, f"link set v0 netns {w.b.name} name moved\n")
+    for i in (1, 2):
+        is_("down", "no-device", id_=i)
+    eq(w.client.dump("dev"), [])
+    prompt_delete(w.b, "link del moved\n")
+
+
+@test
+def mtu():
+    "MTU changes are seen; less than 1280 for the inner packet is too small"
+    new(ifindex=w.v0, via="fd00:1::2")
+    heard("up")
+    for size in (9000, 1344):
+        w.a.ip(f"link set v0 mtu {size}\n")
+        busywait(lambda size=size: path()["mtu"] == size - 64)
+        eq(path()["state"], "up")
+    w.a.ip("link set v0 mtu 1343\n")
+    heard("down", "mtu-too-small")
+    w.a.ip("link set v0 mtu 1500\n")
+    heard("up")
+
+
+@test
+def own_mac():
+    "another Ethernet address of the device: the path comes back up"
+    new(ifindex=w.v0, via="fd00:1::2")
+    heard("up")
+    w.a.ip("link set v0 address 02:00:00:00:00:55\n")
+    is_("up")
+    eq(path()["out_via"], "fd00:1::2")
+
+
+@test
+def source():
+    "outer source: given, configured, or chosen and kept up to date"
+    new(1, ifindex=w.v0, via="fd00:1::2")
+    new(2, ifindex=w.v0, via="fd00:1::2", src="fd00:1::77")
+    for i in (1, 2):
+        is_("up", id_=i)
+    eq((path(1)["out_src"], path(2)["out_src"]), ("fd00:1::1", "fd00:1::77"))
+    w.client.config(src="fd00:5::5")
+    eq((path(1)["out_src"], path(2)["out_src"]), ("fd00:5::5", "fd00:1::77"))
+    w.client.config(src="::")
+    eq(path(1)["out_src"], "fd00:1::1")
+    w.a.ip("addr add fd00:1::5/64 dev v0 nodad\n"
+           "addr del fd00:1::1/64 dev v0\n")
+    busywait(lambda: path(1)["out_src"] == "fd00:1::5")
+    eq(path(1)["state"], "up")
+
+
+@test
+def no_source():
+    "without a global address there is no source, until one is valid"
+    w.a.ip("addr del fd00:1::1/64 dev v0\naddr del fd00:2::1/64 dev v1\n")
+    match(w.a.run("ip", "-6", "addr", "show", "dev", "v0"), "fe80::")
+    w.b.ip("addr add fe80::99/64 dev v0 nodad\n")
+    new(ifindex=w.v0, via="fe80::99")
+    is_("unresolved", "no-source")
+    # this one is tentative first
+    with w.a:
+        w.a.sysctl("net/ipv6/conf/all/accept_dad", 1)
+        w.a.sysctl("net/ipv6/conf/v0/accept_dad", 1)
+    w.a.ip("addr add fd00:1::1/64 dev v0\n")
+    heard("up")
+    eq(path()["out_src"], "fd00:1::1")
+
+
+@test
+def not_ethernet():
+    "a device without Ethernet header can not be used"
+    w.a.ip("link add t0 type ip6tnl local fd00:1::1 remote fd00:1::2\n"
+           "link set t0 up\n")
+    new(ifindex=w.a.ifindex("t0"), via="fd00:1::2")
+    is_("down", "device-type")
+    new(2, ifindex=1, via="fd00:1::2")
+    is_("down", "device-type", id_=2)
+
+
+@test
+def shared_next_hop():
+    "next hops are shared, and freed with the last path"
+    for i in range(1, 4):
+        new(i, ifindex=w.v0, via="fd00:1::2")
+    new(4, ifindex=w.v1, via="fd00:2::2")
+    eq(w.client.get("config")["used"]["nexthops"], 2)
+    w.client.change("path", id=1, ifindex=w.v1, via="fd00:2::2")
+    eq(path(1)["out_ifindex"], w.v1)
+    for i in (2, 3):
+        w.client.delete("path", id=i)
+    eq(w.client.get("config")["used"]["nexthops"], 1)
+
+
+@test
+def admin_down():
+    "admin-down hides every other reason"
+    new(ifindex=w.v0, via="fd00:1::2", admin_down=1)
+    is_("down", "admin-down")
+    set_up(w.b, "v0", False)
+    busywait(lambda: "NO-CARRIER" in w.a.run("ip", "link", "show", "v0"))
+    is_("down", "admin-down")
+    w.client.change("path", id=1, admin_down=0)
+    is_("down", "device-down")
+    set_up(w.b, "v0", True)
+    is_("up")
+
+
+main()
