@@ -134,7 +134,8 @@ static void test_qp(void)
 	};
 	static const struct { __u32 qp; bool in; } qps[] = {
 		{ 0, false }, { 999, false }, { 1000, true }, { 1001, true },
-		{ 1999, true }, { 2000, false }, { 0xffffff, false },
+		{ 1999, true }, { 2000, false }, { 0x10000 + 1500, false },
+		{ 0xffffff, false },
 	};
 	struct inner in;
 	__u32 i, f;
@@ -357,13 +358,17 @@ static void test_opcodes(void)
 	add_opcode(&r[1], 0xff);
 	rig_rules(r, 3);
 	rig_mark();
-	for (op = 0; op < 256; op++) {
+	/* Then once more without what the cache knows of an opcode's class. */
+	for (op = 0; op < 2 * 256; op++) {
 		in.opcode = op;
 		want = 3;
-		if ((op >= 6 && op <= 8) || op == 0x0a)
+		if ((in.opcode >= 6 && in.opcode <= 8) || in.opcode == 0x0a)
 			want = 1;
-		else if (op == 0x81 || op == 0x40 || op == 0xff)
+		else if (in.opcode == 0x81 || in.opcode == 0x40 ||
+			 in.opcode == 0xff)
 			want = 2;
+		if (op >= 256)
+			rig_epoch();
 		steered("opcode", &in, want);
 	}
 	CHECK_EQ(rig_flows(NULL), 3, "flow entries of one QP");

@@ -465,6 +465,11 @@ static void test_not_steered(void)
 		p.len = i;
 		check_untouched("cut IPv6", &p, SRPOL_REASON_UNPARSED);
 	}
+	p.len = ip.len - 1;
+	check_untouched("short by one, IPv6", &p, SRPOL_REASON_UNPARSED);
+	pkt_inner(&p, &v4);
+	p.len--;
+	check_untouched("short by one, IPv4", &p, SRPOL_REASON_UNPARSED);
 	p = ip;
 	p.b[14] = 0x50;
 	check_untouched("version 5", &p, SRPOL_REASON_UNPARSED);
