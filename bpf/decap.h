@@ -80,7 +80,8 @@ static __always_inline int srpol_srh_check(const struct ipv6_sr_hdr *srh,
 		return SRPOL_REASON_BAD_ROUTING_TYPE;
 	if ((srh->hdrlen + 1) * 8 > room)
 		return SRPOL_REASON_TRUNCATED;
-	if (srh->hdrlen < 2 || srh->first_segment > srh->hdrlen / 2 - 1)
+	/* The last entry that fits; -1 if there is no segment at all. */
+	if (srh->first_segment > srh->hdrlen / 2 - 1)
 		return SRPOL_REASON_BAD_HDRLEN;
 	if (srh->segments_left > srh->first_segment + 1)
 		return SRPOL_REASON_BAD_SEGMENTS_LEFT;

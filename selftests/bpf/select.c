@@ -165,6 +165,50 @@ static void test_rows(void)
 	CHECK_EQ(count[1], FLOWS, "beyond 64 buckets");
 }
 
+/* Neighbours, as the module fills a table of equal weights. */
+static __u32 blocks(__u32 bucket, const void *arg)
+{
+	(void)arg;
+	return 1 + bucket / (SRPOL_ROW_BUCKETS / PATHS);
+}
+
+/*
+ * QPs opened one after the other differ by one at most between paths, from
+ * whatever QP and between whatever hosts.
+ */
+static void test_consecutive_qps(void)
+{
+	struct inner in = { .dst = "fd00::2", .roce = true, .payload = 8 };
+	__u64 before[PATHS + 1], n, low, high;
+	__u32 first, i, host;
+	char src[16];
+	struct pkt p;
+
+	setup(blocks, NULL, SRPOL_ON_FAIL_DROP, 0);
+	for (host = 1; host <= 8; host++) {
+		snprintf(src, sizeof(src), "fd00::%u", 100 + host);
+		in.src = src;
+		first = 17 * host * host * host;
+		for (i = 1; i <= PATHS; i++)
+			before[i] = packets(i);
+		for (in.qp = first; in.qp < first + 64; in.qp++) {
+			/* Whatever port a QP is given, it has one path. */
+			in.sport = 0xc000 + in.qp * host % 1000;
+			pkt_inner(&p, &in);
+			rig_egress(&p, NULL);
+		}
+		low = 64;
+		high = 0;
+		for (i = 1; i <= PATHS; i++) {
+			n = packets(i) - before[i];
+			low = n < low ? n : low;
+			high = n > high ? n : high;
+		}
+		CHECK(low >= 15 && high <= 17, "host %u: %llu to %llu of 64",
+		      host, low, high);
+	}
+}
+
 static void check_dead(__u32 dead)
 {
 	__u32 count[BACKUP_PATH + 1], before[FLOWS], i, first, moved = 0;
@@ -302,6 +346,7 @@ static void test_on_fail(void)
 
 static const struct ktap_test tests[] = {
 	{ "weights, and flows that stay", test_weights },
+	{ "consecutive QPs fall evenly on the paths", test_consecutive_qps },
 	{ "tables of several rows, and of half a row", test_rows },
 	{ "a dead path is skipped at once", test_dead_path },
 	{ "a dead next hop is skipped at once", test_dead_nexthop },
