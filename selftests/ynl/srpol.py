@@ -204,8 +204,12 @@ class Listener:
         self.queue = []
         self.ynl = YnlFamily(SPEC, schema="")
         self.ynl.sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 22)
+        # ntf_subscribe() would bind the socket for each group
+        self.ynl.sock.bind((0, 0))
         for group in groups:
-            self.ynl.ntf_subscribe(group)
+            number = self.ynl.nlproto.get_mcast_id(group, None)
+            self.ynl.sock.setsockopt(Netlink.SOL_NETLINK,
+                                     Netlink.NETLINK_ADD_MEMBERSHIP, number)
 
     def close(self):
         self.ynl.sock.close()

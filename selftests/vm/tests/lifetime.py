@@ -1,0 +1,219 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+End of namespaces, devices and of the module with everything configured.
+
+    init                     NAME (one or more)
+    NAME  ------------- veth  v0  fd00:1::1/64, neighbours fd00:1::2 .. ::9
+                              d0  fd00:2::1/64, neighbours fd00:2::2 .. ::9
+
+The end of the veth in the initial namespace disappears when NAME is really
+gone: its name tells when. A reference that was not given back keeps the
+device, and so the namespace.
+"""
+
+import os
+import sys
+import threading
+import time
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
+sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
+
+import ktap                                             # noqa: E402
+import net                                              # noqa: E402
+from ktap import busywait, eq, main, say, test          # noqa: E402
+
+net.load_module()
+
+
+def namespace():
+    """A namespace with its two devices."""
+    ns = net.Netns("link add d0 type dummy\nlink set d0 up\n"
+                   "addr add fd00:2::1/64 dev d0 nodad\n")
+    net.ip(f"link add {ns.name} type veth peer name v0 netns {ns.name}\n"
+           f"link set {ns.name} up\n")
+    ns.ip("link set v0 up\naddr add fd00:1::1/64 dev v0 nodad\n" +
+          "".join(f"neigh add fd00:{i}::{j} lladdr 02:00:00:00:00:{j:02} "
+                  f"dev {dev}\n"
+                  for i, dev in ((1, "v0"), (2, "d0")) for j in range(2, 10)))
+    return ns
+
+
+def configure(ns):
+    """Some of everything: many paths per next hop, policies, backups."""
+    client = ns.client()
+    v0, d0 = ns.ifindex("v0"), ns.ifindex("d0")
+    number = 0
+    for i, dev in ((1, v0), (2, d0)):
+        for j in range(2, 10):
+            for _ in range(2):
+                number += 1
+                client.new("path", id=number, ifindex=dev,
+                           via=f"fd00:{i}::{j}", sids=[f"fc00::{number:x}"])
+    # one that never resolves, one without a route
+    client.new("path", id=100, sids=["fc00::1"], ifindex=v0,
+               via="fd00:1::99")
+    client.new("path", id=101, sids=["fc00::1"])
+    for color in range(1, 5):
+        client.new("policy", color=color, endpoint="fd00::b",
+                   buckets=128 << (color % 4), backup_color=color % 4 + 1,
+                   bsid=f"fc00:b::{color}",
+                   candidate=[{"list": [{"path": p} for p in
+                                        range(1, number + 1)]},
+                              {"list": [{"path": 100}, {"path": 101}]}])
+        client.new("class", priority=color, color=color, ifindex=v0)
+        client.new("endpoint", prefix=f"fd00:b:{color}::", prefix_len=48,
+                   address="fd00::b")
+        client.new("sid", sid=f"fc00:a::{color}", behavior=20)
+    client.new("dev", ifindex=v0, role="uplink")
+    client.new("dev", ifindex=d0, role="uplink")
+    busywait(lambda: sum(p["state"] == "up" for p in client.dump("path"))
+             == number)
+    eq(client.get("config")["used"]["nexthops"], 17)
+    return client
+
+
+def is_there(name):
+    """Has the other end of a namespace's veth not disappeared?"""
+    return os.path.exists(f"/sys/class/net/{name}")
+
+
+def gone(name, seconds=20):
+    """Wait for the end of a namespace, return how long that took."""
+    start = time.monotonic()
+    busywait(lambda: not is_there(name), seconds, f"end of namespace {name}")
+    return time.monotonic() - start
+
+
+@test
+def namespaces():
+    "namespaces end with everything configured in them"
+    longest = 0
+    for _ in range(10):
+        ns = namespace()
+        configure(ns).close()
+        name = ns.name
+        assert is_there(name)
+        start = time.monotonic()
+        ns.delete()
+        gone(name)
+        longest = max(longest, time.monotonic() - start)
+    say(f"longest end of a namespace: {longest:.2f} s")
+
+
+@test
+def namespace_with_open_socket():
+    "a socket keeps the namespace and its configuration, and then lets go"
+    ns = namespace()
+    client = configure(ns)
+    name = ns.name
+    ns.delete()
+    assert is_there(name)
+    eq(len(client.dump("path")), 34)
+    client.delete("policy", color=1, endpoint="fd00::b")
+    client.close()
+    gone(name)
+
+
+@test
+def isolation():
+    "namespaces do not see each other's objects"
+    one, two = namespace(), namespace()
+    a, b = configure(one), two.client()
+    for kind in ("path", "policy", "class", "endpoint", "sid", "dev"):
+        eq(b.dump(kind), [])
+    eq(set(b.get("config")["used"].values()), {0})
+    b.new("path", id=1, sids=["fc00::1"], name="b")
+    assert "name" not in a.get("path", id=1)
+    b.delete("path", id=1)
+    eq(len(a.dump("path")), 34)
+    events = two.listener("config", "events")
+    a.change("path", id=1, admin_down=1)
+    eq(events.take(), [])
+    for c in (a, b, events):
+        c.close()
+
+
+@test
+def unload():
+    "20 times: load, configure two namespaces, unload, delete their devices"
+    spaces = [namespace(), namespace()]
+    for _ in range(20):
+        for ns in spaces:
+            configure(ns).close()
+        net.unload_module()
+        ktap.run("insmod", net.srpol.MODULE)
+        net.srpol.forget_family()
+        client = spaces[0].client()
+        eq(client.dump("path"), [])
+        eq(set(client.get("config")["used"].values()), {0})
+        client.close()
+    # the module has let go of the devices
+    for ns in spaces:
+        start = time.monotonic()
+        ns.ip("link del v0\nlink del d0\n")
+        took = time.monotonic() - start
+        assert took < 5, f"deletion took {took:.1f} s"
+
+
+class Flapper(threading.Thread):
+    """Sets links up and down and routes in and out until told to stop."""
+
+    def __init__(self, ns):
+        super().__init__(daemon=True)
+        self.ns, self.stopped = ns, False
+        self.rounds, self.failure = 0, None
+
+    def run(self):
+        try:
+            while not self.stopped:
+                self.ns.ip(
+                    "link set v0 down\nroute add fc00::/64 dev d0\n"
+                    "link set d0 mtu 1300\nlink set v0 up\n"
+                    "neigh replace fd00:2::2 lladdr 02:00:00:00:01:00 "
+                    "dev d0\naddr add fd00:2::7/64 dev d0 nodad\n"
+                    "link set d0 mtu 1500\nroute del fc00::/64 dev d0\n"
+                    "addr del fd00:2::7/64 dev d0\n")
+                self.rounds += 1
+        except Exception as why:    # told in the main thread
+            self.failure = why
+
+    def stop(self):
+        self.stopped = True
+        self.join()
+        if self.failure:
+            raise self.failure
+
+
+@test
+def unload_under_events():
+    "unload and load while links, routes, neighbours and addresses change"
+    ns = namespace()
+    with ns:
+        ns.sysctl("net/ipv6/conf/v0/keep_addr_on_down", 1)
+    for _ in range(8):
+        client = configure(ns)
+        flapper = Flapper(ns)
+        flapper.start()
+        busywait(lambda f=flapper: f.rounds > 1 or f.failure, 60)
+        client.close()
+        net.unload_module()
+        flapper.stop()
+        ktap.run("insmod", net.srpol.MODULE)
+        net.srpol.forget_family()
+        ns.ip("".join(f"neigh replace fd00:1::{j} lladdr 02:00:00:00:00:{j:02}"
+                      " dev v0\n" for j in range(2, 10)))
+
+
+@test
+def busy_module():
+    "configuration alone does not keep the module from being unloaded"
+    ns = namespace()
+    client = configure(ns)
+    with open("/sys/module/srpol/refcnt", encoding="ascii") as f:
+        eq(f.read().strip(), "0")
+    client.close()
+
+
+main()
