@@ -72,17 +72,13 @@ static __always_inline bool srpol_class_match(const struct srpol_dp_class *r,
  * The first rule a packet agrees with. Returns its color, 0 for bypass, and
  * its counter index in @class_id, which stays 0 when there is no such rule.
  */
-static __always_inline __u32 srpol_class_find(const struct srpol_pkt *pkt,
-					      __u32 order_live,
-					      __u32 *class_id)
+static __always_inline __u32
+srpol_class_find(const struct srpol_pkt *pkt,
+		 const struct srpol_class_order *order, __u32 *class_id)
 {
-	struct srpol_class_order *order;
 	struct srpol_dp_class *rule;
 	__u32 i;
 
-	order = bpf_map_lookup_elem(&class_order, &order_live);
-	if (!order)
-		return 0;
 	bpf_for(i, 0, SRPOL_MAX_CLASSES) {
 		if (i >= order->n || i >= SRPOL_MAX_CLASSES)
 			break;
@@ -120,64 +116,87 @@ static __always_inline __u32 srpol_policy_find(__u32 color, const __u8 *daddr)
 	return id ? *id : 0;
 }
 
-/**
- * srpol_classify - decide about a flow and remember it
- * @pkt: first packet of the flow, or of the flow in this epoch
- * @order_live: order of rules to use
- * @epoch: epoch read before anything the decision rests on
- * @flow: result. Counters are carried over from the entry that is replaced
- *
- * The cached entry is replaced as a whole, never written over, so another CPU
- * sees the old decision or the new one.
+/*
+ * Decide about the flow of a packet. The order of rules is the one in force
+ * after the epoch was read, with a full barrier in between: a change moves the
+ * epoch last, so what is decided by old rules never carries the new epoch.
  */
-static __noinline int srpol_classify(const struct srpol_pkt *pkt,
-				     __u32 order_live, __u32 epoch,
-				     struct srpol_flow *flow)
+static __always_inline void srpol_classify(struct srpol_pkt *pkt,
+					   struct srpol_state *st,
+					   struct srpol_flow *flow)
 {
-	__u32 class_id = 0, color;
+	__u32 class_id = 0, color, live;
+	struct srpol_class_order *order;
 
 	__builtin_memset(flow, 0, sizeof(*flow));
-	flow->epoch = epoch;
+	flow->epoch = __sync_fetch_and_add(&st->epoch, 0);
+	flow->verdict = SRPOL_REASON_NO_CLASS;
 	srpol_flow_hash(pkt, flow);
 
-	color = srpol_class_find(pkt, order_live, &class_id);
+	live = READ_ONCE(st->order_live) & 1;
+	order = bpf_map_lookup_elem(&class_order, &live);
+	if (!order)
+		return;
+	srpol_flow_identify(pkt, order);
+	color = srpol_class_find(pkt, order, &class_id);
 	flow->class_id = class_id;
 	if (!class_id)
-		flow->verdict = SRPOL_REASON_NO_CLASS;
-	else if (!color)
-		flow->verdict = SRPOL_REASON_BYPASS;
-	else
-		flow->policy = srpol_policy_find(color, pkt->key.daddr);
-	if (!flow->policy && !flow->verdict)
-		flow->verdict = SRPOL_REASON_NO_POLICY;
-	return 0;
+		return;
+	flow->verdict = SRPOL_REASON_BYPASS;
+	if (!color)
+		return;
+	flow->verdict = SRPOL_REASON_NO_POLICY;
+	flow->policy = srpol_policy_find(color, pkt->key.daddr);
+}
+
+/*
+ * The slow path of srpol_flow_get(). A cached entry is replaced as a whole,
+ * never written over: other CPUs see the old decision or the new one.
+ */
+static __noinline int srpol_flow_new(struct srpol_pkt *pkt,
+				     struct srpol_state *st,
+				     struct srpol_flow *flow)
+{
+	struct srpol_flow *old;
+
+	srpol_classify(pkt, st, flow);
+	old = bpf_map_lookup_elem(&flows, &pkt->key);
+	if (old) {
+		flow->packets = old->packets;
+		flow->bytes = old->bytes;
+	}
+	return bpf_map_update_elem(&flows, &pkt->key, flow, BPF_ANY);
 }
 
 /**
  * srpol_flow_get - the decision about a packet's flow
- * @pkt: packet with its flow key complete
- * @order_live: order of rules in force
- * @epoch: epoch in force
- * @flow: copy of the decision
+ * @pkt: parsed packet
+ * @st: state
+ * @order: rules in force
+ * @decision: room for a decision that finds none in the cache
  *
- * Return: the cached entry, NULL if the cache has no room for it.
+ * The entry may be evicted, and given to another flow, while it is being
+ * looked at. What comes of that is one packet with another flow's decision:
+ * as if it had been classified a moment ago.
+ *
+ * Return: the cached entry, or @decision.
  */
 static __always_inline struct srpol_flow *
-srpol_flow_get(const struct srpol_pkt *pkt, __u32 order_live, __u32 epoch,
-	       struct srpol_flow *flow)
+srpol_flow_get(struct srpol_pkt *pkt, struct srpol_state *st,
+	       const struct srpol_class_order *order,
+	       struct srpol_flow *decision)
 {
-	struct srpol_flow *cached = bpf_map_lookup_elem(&flows, &pkt->key);
+	__u32 epoch = READ_ONCE(st->epoch);
+	struct srpol_flow *flow;
 
-	if (cached && cached->epoch == epoch)
-		return cached;
-
-	srpol_classify(pkt, order_live, epoch, flow);
-	if (cached) {
-		flow->packets = cached->packets;
-		flow->bytes = cached->bytes;
-	}
-	bpf_map_update_elem(&flows, &pkt->key, flow, BPF_ANY);
-	return bpf_map_lookup_elem(&flows, &pkt->key);
+	srpol_flow_identify(pkt, order);
+	flow = bpf_map_lookup_elem(&flows, &pkt->key);
+	if (flow && flow->epoch == epoch)
+		return flow;
+	if (srpol_flow_new(pkt, st, decision))
+		return decision;
+	flow = bpf_map_lookup_elem(&flows, &pkt->key);
+	return flow ? flow : decision;
 }
 
 #endif /* _SRPOL_CLASSIFY_H */

@@ -91,7 +91,7 @@ static __always_inline int
 srpol_apply_nexthop(const struct srpol_dp_nexthop *arg)
 {
 	struct srpol_dp_nexthop nh;
-	struct srpol_nexthop *v;
+	union srpol_hop hop, *v;
 	int err;
 
 	if (bpf_probe_read_kernel(&nh, sizeof(nh), arg))
@@ -102,13 +102,15 @@ srpol_apply_nexthop(const struct srpol_dp_nexthop *arg)
 	v = bpf_map_lookup_elem(&nexthops, &nh.id);
 	if (!v)
 		return -ENOSPC;
-	*(volatile __u64 *)v = SRPOL_NEXTHOP_WORD(nh.ifindex, !!nh.up);
+	hop.nh.ifindex = nh.ifindex;
+	hop.nh.up = !!nh.up;
+	WRITE_ONCE(v->word, hop.word);
 	return 0;
 }
 
 static __always_inline int srpol_apply_nexthop_del(__u32 id)
 {
-	struct srpol_nexthop *v;
+	union srpol_hop *v;
 	int err;
 
 	err = srpol_id_check(id, SRPOL_MAX_NEXTHOPS);
@@ -117,7 +119,7 @@ static __always_inline int srpol_apply_nexthop_del(__u32 id)
 	v = bpf_map_lookup_elem(&nexthops, &id);
 	if (!v)
 		return -ENOSPC;
-	*(volatile __u64 *)v = 0;
+	WRITE_ONCE(v->word, 0);
 	return 0;
 }
 
@@ -169,7 +171,7 @@ static __always_inline int srpol_apply_path(const struct srpol_dp_path *arg)
 		srpol_counter_clear(&path_stats, h.id);
 	srpol_switch(&path->live, spare);
 	path->present = 1;
-	path->up = !!h.up;
+	WRITE_ONCE(path->up, !!h.up);
 	return 0;
 }
 
@@ -184,7 +186,7 @@ static __always_inline int srpol_apply_path_state(__u32 id, __u32 up)
 	path = bpf_map_lookup_elem(&paths, &id);
 	if (!path || !path->present)
 		return -ENOENT;
-	path->up = !!up;
+	WRITE_ONCE(path->up, !!up);
 	return 0;
 }
 
@@ -553,9 +555,9 @@ static int srpol_reset_path(struct bpf_map *map, const __u32 *key,
 }
 
 static int srpol_reset_nexthop(struct bpf_map *map, const __u32 *key,
-			       struct srpol_nexthop *nh, void *ctx)
+			       union srpol_hop *hop, void *ctx)
 {
-	*(volatile __u64 *)nh = 0;
+	WRITE_ONCE(hop->word, 0);
 	return 0;
 }
 

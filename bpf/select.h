@@ -23,16 +23,10 @@ struct srpol_choice {
 };
 
 /* Both halves of a next hop are written, and so read, in one access. */
-static __always_inline __u64 srpol_nexthop_word(__u32 id)
-{
-	struct srpol_nexthop *nh = bpf_map_lookup_elem(&nexthops, &id);
-
-	return nh ? *(volatile __u64 *)nh : 0;
-}
-
-#define SRPOL_NEXTHOP_WORD(ifindex, up)					\
-	((union { struct srpol_nexthop nh; __u64 word; })		\
-		{ .nh = { (ifindex), (up) } }).word
+union srpol_hop {
+	struct srpol_nexthop nh;
+	__u64 word;
+};
 
 /*
  * Take a path if it is alive. @live is read once: the copy it names stays
@@ -40,15 +34,18 @@ static __always_inline __u64 srpol_nexthop_word(__u32 id)
  */
 static __always_inline bool srpol_path_take(__u32 id, struct srpol_choice *c)
 {
-	union { struct srpol_nexthop nh; __u64 word; } hop;
 	struct srpol_path_cfg *cfg;
 	struct srpol_path *path;
+	union srpol_hop hop, *v;
 
 	path = bpf_map_lookup_elem(&paths, &id);
 	if (!path || !path->up)
 		return false;
-	cfg = &path->cfg[*(volatile __u32 *)&path->live & 1];
-	hop.word = srpol_nexthop_word(cfg->nexthop);
+	cfg = &path->cfg[READ_ONCE(path->live) & 1];
+	v = bpf_map_lookup_elem(&nexthops, &cfg->nexthop);
+	if (!v)
+		return false;
+	hop.word = READ_ONCE(v->word);
 	if (!hop.nh.up)
 		return false;
 	c->cfg = cfg;
@@ -102,7 +99,7 @@ srpol_policy_cfg(__u32 id)
 
 	if (!policy)
 		return NULL;
-	return &policy->cfg[*(volatile __u32 *)&policy->live & 1];
+	return &policy->cfg[READ_ONCE(policy->live) & 1];
 }
 
 static __noinline int srpol_select_slow(__u32 policy, __u32 hash,

@@ -17,6 +17,7 @@
 #include "srpol_maps.h"
 
 #include "kerrno.h"
+#include "once.h"
 #include "proto.h"
 #include "maps.h"
 #include "stats.h"
@@ -102,9 +103,9 @@ int srpol_egress(struct __sk_buff *skb)
 {
 	struct srpol_flow decision, *flow;
 	struct srpol_class_order *order;
-	__u32 epoch, live, zero = 0;
 	struct srpol_state *st;
 	struct srpol_pkt pkt;
+	__u32 live, zero = 0;
 	int i, reason;
 
 	for (i = 0; i < 2; i++) {
@@ -118,17 +119,12 @@ int srpol_egress(struct __sk_buff *skb)
 	st = bpf_map_lookup_elem(&state, &zero);
 	if (!st)
 		return SRPOL_TC_NEXT;
-	/* Before all that the decision rests on: a change moves it last. */
-	epoch = *(volatile __u32 *)&st->epoch;
-	live = *(volatile __u32 *)&st->order_live & 1;
+	live = READ_ONCE(st->order_live) & 1;
 	order = bpf_map_lookup_elem(&class_order, &live);
 	if (!order || !order->n)
 		return srpol_pass(SRPOL_REASON_NO_CLASS);
 
-	srpol_flow_identify(&pkt, order);
-	flow = srpol_flow_get(&pkt, live, epoch, &decision);
-	if (!flow)
-		flow = &decision;
+	flow = srpol_flow_get(&pkt, st, order, &decision);
 	flow->packets++;
 	flow->bytes += pkt.len;
 	flow->last_ns = bpf_ktime_get_coarse_ns();
@@ -136,7 +132,7 @@ int srpol_egress(struct __sk_buff *skb)
 		srpol_counter_add(&class_stats, flow->class_id, pkt.len);
 	if (!flow->policy)
 		return srpol_pass(flow->verdict);
-	live = *(volatile __u32 *)&st->cfg_live & 1;
+	live = READ_ONCE(st->cfg_live) & 1;
 	return srpol_steer(skb, &pkt, &st->cfg[live], flow);
 }
 

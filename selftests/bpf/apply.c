@@ -424,14 +424,16 @@ static void test_reset(void)
 	};
 	struct srpol_dp_class all = { .id = 1, .color = 5 };
 	struct srpol_dp_dev dev = { 3, SRPOL_DEV_ROLE_UPLINK };
+	struct srpol_state before, after;
+	__u32 i, zero = 0;
 	__u8 key[64];
 	struct pkt p;
-	__u32 i;
 
 	setup();
 	rig_call("dev_set", &dev, sizeof(dev));
 	pkt_inner(&p, &v6);
 	rig_egress(&p, NULL);
+	bpf_map_lookup_elem(map_fd("state"), &zero, &before);
 	rig_reset();
 	rig_mark();
 	for (i = 0; i < ARRAY_SIZE(maps); i++)
@@ -444,6 +446,9 @@ static void test_reset(void)
 
 	/* The same epoch under a new registration is another one. */
 	setup();
+	bpf_map_lookup_elem(map_fd("state"), &zero, &after);
+	CHECK(after.epoch > before.epoch, "epoch %u after %u", after.epoch,
+	      before.epoch);
 	rig_egress(&p, NULL);
 	CHECK_EQ(rig_counter("policy_stats", 1).packets, 1, "policy 1");
 	rig_reset();
