@@ -54,6 +54,10 @@ def _load(stream):
 
 yaml.safe_load = _load
 
+# A name may hold any bytes; the client takes them for ASCII.
+lib.ynl.NlAttr.as_strz = lambda self: \
+    self.raw[:-1].decode("ascii", "backslashreplace")
+
 
 def packed(address):
     """16 bytes of an address given as text."""
