@@ -124,4 +124,25 @@ static __always_inline void srpol_flow_hash(const struct srpol_pkt *pkt,
 			     key->qp * SRPOL_GOLDEN;
 }
 
+/**
+ * srpol_flow_account - count a packet for its flow
+ * @flow: flow
+ * @bytes: length of the packet
+ *
+ * The coarse clock moves once per tick; to ask it for every packet would cost
+ * as much as the look-up of the flow.
+ */
+static __always_inline void srpol_flow_account(struct srpol_flow *flow,
+					       __u32 bytes)
+{
+	__u32 tick = bpf_jiffies64();
+
+	flow->packets++;
+	flow->bytes += bytes;
+	if (flow->tick != tick || !flow->last_ns) {
+		flow->tick = tick;
+		flow->last_ns = bpf_ktime_get_coarse_ns();
+	}
+}
+
 #endif /* _SRPOL_FLOW_H */

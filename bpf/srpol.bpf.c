@@ -125,9 +125,7 @@ int srpol_egress(struct __sk_buff *skb)
 		return srpol_pass(SRPOL_REASON_NO_CLASS);
 
 	flow = srpol_flow_get(&pkt, st, order, &decision);
-	flow->packets++;
-	flow->bytes += pkt.len;
-	flow->last_ns = bpf_ktime_get_coarse_ns();
+	srpol_flow_account(flow, pkt.len);
 	if (flow->class_id)
 		srpol_counter_add(&class_stats, flow->class_id, pkt.len);
 	if (!flow->policy)

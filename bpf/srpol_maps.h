@@ -202,6 +202,7 @@ struct srpol_flow_key {
  * @class_id: index of the rule's counters, 0: no rule matched
  * @verdict: enum srpol_reason why the flow is not steered, if @policy is 0
  * @path: path the last packet took
+ * @tick: low word of the jiffies when @last_ns was taken
  * @packets: packets seen; approximate if several CPUs send one flow
  * @bytes: inner bytes, likewise
  * @last_ns: CLOCK_MONOTONIC (coarse) of the last packet
@@ -214,7 +215,7 @@ struct srpol_flow {
 	__u32 class_id;
 	__u32 verdict;
 	__u32 path;
-	__u32 reserved;
+	__u32 tick;
 	__u64 packets;
 	__u64 bytes;
 	__u64 last_ns;

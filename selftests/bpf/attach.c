@@ -145,15 +145,31 @@ int main(int argc, char **argv)
 
 	while ((c = getopt(argc, argv, "fo:t:p:s:n:l:r:")) != -1) {
 		switch (c) {
-		case 'f': o.full = true; break;
-		case 'o': out = optarg; break;
-		case 't': vid = atoi(optarg); break;
-		case 'p': pins = optarg; break;
-		case 's': o.src = optarg; break;
-		case 'n': mac = optarg; break;
-		case 'l': local = optarg; break;
-		case 'r': return show_reasons(optarg);
-		default: return 2;
+		case 'f':
+			o.full = true;
+			break;
+		case 'o':
+			out = optarg;
+			break;
+		case 't':
+			vid = atoi(optarg);
+			break;
+		case 'p':
+			pins = optarg;
+			break;
+		case 's':
+			o.src = optarg;
+			break;
+		case 'n':
+			mac = optarg;
+			break;
+		case 'l':
+			local = optarg;
+			break;
+		case 'r':
+			return show_reasons(optarg);
+		default:
+			return 2;
 		}
 	}
 	if (!pins || !mac || !local || !o.src || argc - optind < 2 ||

@@ -2,6 +2,7 @@
 /* Egress: packet in, exact packet out. */
 #include <arpa/inet.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ktap.h"
 #include "rig.h"
@@ -502,6 +503,7 @@ static void test_counters(void)
 	struct srpol_flow flow = {};
 	struct srpol_counter c;
 	struct pkt p;
+	__u64 before;
 	int i;
 
 	setup(&o, LO, MTU);
@@ -524,7 +526,14 @@ static void test_counters(void)
 	CHECK_EQ(flow.policy, POLICY, "flow");
 	CHECK_EQ(flow.class_id, CLASS_ID, "flow");
 	CHECK_EQ(flow.path, PATH, "flow");
-	CHECK(flow.last_ns, "time of the flow's last packet");
+	/* The time follows within a tick or two. */
+	before = flow.last_ns;
+	usleep(50000);
+	rig_egress(&p, NULL);
+	rig_flows(&flow);
+	CHECK(before && flow.last_ns > before + 20000000 &&
+	      flow.last_ns < before + 10000000000, "%llu after %llu",
+	      flow.last_ns, before);
 }
 
 static void test_replace(void)
