@@ -11,6 +11,7 @@ becomes v4-mapped), a segment list is a list of addresses:
     client.get("path", id=1)["state"]
 """
 
+import contextlib
 import errno
 import ipaddress
 import os
@@ -207,7 +208,9 @@ class Listener:
     def __init__(self, *groups):
         self.queue = []
         self.ynl = YnlFamily(SPEC, schema="")
-        self.ynl.sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 22)
+        with contextlib.suppress(PermissionError):
+            self.ynl.sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE,
+                                     1 << 22)
         # ntf_subscribe() would bind the socket for each group
         self.ynl.sock.bind((0, 0))
         for group in groups:

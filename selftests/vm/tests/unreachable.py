@@ -1,0 +1,383 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+ICMPv6 Destination Unreachable as a failure signal: reports that are to be
+believed, forged ones, hold time and backoff. Then the same with a real seg6
+router that has lost the way.
+
+    A                                    B
+    fd00:1::1/64  v0 ---------------- v0  fd00:1::2/64  router, seg6
+    fd00:2::1/64  v1 ---------------- v1  fd00:2::2/64
+
+A: v0 is srpol's uplink, v1 is not. Reports are made by hand and put on the
+wire at B. That a report is ignored shows when a second one, for the path
+SENTINEL, has had its effect: all packets go through one processor's queue.
+"""
+
+import os
+import socket
+import struct
+import sys
+import time
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
+sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
+
+import net                                              # noqa: E402
+from ktap import before, busywait, eq, main, run, say, test     # noqa: E402
+from srpol import packed                                # noqa: E402
+
+os.sched_setaffinity(0, {0})
+
+SRC = "fd00:1::1"
+SIDS = ["fc00:21::1", "fc00:12::1", "fc00:b::46"]
+SENTINEL = 99
+HOLD = 300
+
+net.load_module()
+b = net.Netns()
+a = net.Netns(*(f"link add v{i} mtu 9000 type veth peer name v{i} mtu 9000 "
+                f"netns {b.name}\n" for i in (0, 1)))
+for ns_, last_ in ((a, 1), (b, 2)):
+    ns_.ip("".join(f"link set v{i} up\n"
+                   f"addr add fd00:{i + 1}::{last_}/64 dev v{i} nodad\n"
+                   for i in (0, 1)))
+v0, v1 = a.ifindex("v0"), a.ifindex("v1")
+client = a.client()
+events = a.listener("events")
+client.new("dev", ifindex=v0, role="uplink")
+
+
+def mac(ns, dev):
+    return bytes.fromhex(ns.run("cat", f"/sys/class/net/{dev}/address")
+                         .strip().replace(":", ""))
+
+
+def port(dev):
+    with b:
+        s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+        s.bind((dev, 0))
+    return s, mac(a, dev) + mac(b, dev) + b"\x86\xdd"
+
+
+PORTS = {dev: port(dev) for dev in ("v0", "v1")}
+
+
+def checksum(data):
+    if len(data) % 2:
+        data += b"\0"
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return ~total & 0xffff
+
+
+def ip6(src, dst, nexthdr, payload, hop_limit=64, version=6):
+    return struct.pack("!IHBB", version << 28, len(payload), nexthdr,
+                       hop_limit) + packed(src) + packed(dst) + payload
+
+
+INNER = ip6("fd00:a::1", "fd00:b::1", 17, b"\0" * 40)
+
+
+def quote(sids, left, encap, src=SRC, dst=None, inner=41, routing_type=4,
+          last=None, hdrlen=None, segments=None, srh_left=None):
+    """The outer packet of a path with so many segments left."""
+    in_srh = len(sids) if encap == "full" else len(sids) - 1
+    if dst is None:
+        dst = sids[len(sids) - 1 - left]
+    if not in_srh:
+        return ip6(src, dst, inner, INNER)
+    listed = list(reversed(sids))[:in_srh] if segments is None else segments
+    srh = struct.pack("!BBBBBBH", inner,
+                      2 * len(listed) if hdrlen is None else hdrlen,
+                      routing_type, left if srh_left is None else srh_left,
+                      len(listed) - 1 if last is None else last, 0, 0)
+    return ip6(src, dst, 43, srh + b"".join(map(packed, listed)) + INNER)
+
+
+def report(quoted, dev="v0", type_=1, code=0, src="fd00:1::2", dst=SRC,
+           bad_checksum=False, hop_by_hop=False, cut=1232):
+    """Put a report on the wire."""
+    s, ethernet = PORTS[dev]
+    icmp = struct.pack("!BBHI", type_, code, 0, 0) + quoted[:cut]
+    pseudo = packed(src) + packed(dst) + struct.pack("!II", len(icmp), 58)
+    total = checksum(pseudo + icmp) ^ (1 if bad_checksum else 0)
+    icmp = icmp[:2] + struct.pack("!H", total) + icmp[4:]
+    if hop_by_hop:
+        packet = ip6(src, dst, 0, bytes((58, 0, 1, 4, 0, 0, 0, 0)) + icmp)
+    else:
+        packet = ip6(src, dst, 58, icmp)
+    s.send(ethernet + packet)
+
+
+def state(id_=1):
+    p = client.get("path", id=id_)
+    return p["state"], p["reason"]
+
+
+UP = ("up", "none")
+REPORTED = ("down", "unreachable-reported")
+
+
+@before
+def start():
+    """Only the sentinel path, up."""
+    for p in client.dump("policy"):
+        client.delete("policy", color=p["color"], endpoint=p["endpoint"])
+    for p in client.dump("path"):
+        client.delete("path", id=p["id"])
+    client.config(hold_time=HOLD)
+    new(SENTINEL, ["fc00:99::1"], "reduced")
+
+
+def new(id_, sids, encap, **members):
+    client.new("path", id=id_, sids=sids, encap=encap, ifindex=v0,
+               via="fd00:1::2", src=SRC, **members)
+    busywait(lambda: state(id_) == UP)
+    events.take()
+
+
+def believed(quoted, id_=1, **kwargs):
+    """The report takes the path down; then put it back up."""
+    report(quoted, **kwargs)
+    events.wait("path-event", id=id_, state="down",
+                reason="unreachable-reported")
+    # an error reported for a path that is down already changes nothing
+    client.change("path", id=id_, name="again")
+    eq(state(id_), UP)
+
+
+def ignored(what, quoted, ids=(1,), **kwargs):
+    """The report is without effect, and the next one is not."""
+    report(quoted, **kwargs)
+    report(quote(["fc00:99::1"], 0, "reduced"))
+    events.wait("path-event", id=SENTINEL, state="down")
+    for i in ids:
+        eq(state(i), UP, what)
+    client.change("path", id=SENTINEL, name="again")
+    eq(state(SENTINEL), UP)
+
+
+@test
+def forms():
+    "reports about every form of header and every place on the way"
+    for encap in ("full", "reduced"):
+        for n in (1, 2, 3):
+            new(n, SIDS[:n], encap)
+            for left in range(n):
+                believed(quote(SIDS[:n], left, encap), n)
+            believed(quote(SIDS[:n], 0, encap, inner=4), n)
+            client.delete("path", id=n)
+    sids = [f"fc00:{i}::1" for i in range(1, 17)]
+    for encap in ("full", "reduced"):
+        new(16, sids, encap)
+        for left in (15, 8, 0):
+            believed(quote(sids, left, encap), 16)
+        client.delete("path", id=16)
+
+
+@test
+def codes():
+    "codes that mean the way is lost, and what means something else"
+    new(1, SIDS, "full")
+    q = quote(SIDS, 1, "full")
+    for code in (0, 1, 2, 3, 5, 6):
+        believed(q, code=code)
+    ignored("port unreachable", q, code=4)
+    for type_ in (2, 3, 4, 128, 129):
+        ignored(f"type {type_}", q, type_=type_)
+
+
+@test
+def forged():
+    "reports that quote what no path of ours would have sent"
+    new(1, SIDS, "full")
+    new(2, SIDS[:1], "reduced")
+    new(3, SIDS[:2], "reduced")
+    ids = (1, 2, 3)
+    other = ["fc00:66::1", *SIDS[1:]]
+    good = quote(SIDS, 1, "full")
+    for what, quoted in (
+            ("another segment list", quote(other, 1, "full")),
+            ("another order", quote([SIDS[1], SIDS[0], SIDS[2]], 1, "full")),
+            ("a shorter list", quote(SIDS[1:], 1, "full")),
+            ("a longer list", quote(["fc00:1::1"] + SIDS, 1, "full")),
+            ("another source", quote(SIDS, 1, "full", src="fd00:1::66")),
+            ("another destination",
+             quote(SIDS, 1, "full", dst="fc00:66::1")),
+            ("a destination that is not next", quote(SIDS, 1, "full",
+                                                     dst=SIDS[0])),
+            ("more segments left than there are",
+             quote(SIDS, 0, "full", srh_left=3)),
+            ("segments left 255", quote(SIDS, 0, "full", srh_left=255)),
+            ("a last entry that is too small",
+             quote(SIDS, 1, "full", last=1)),
+            ("a last entry of 255", quote(SIDS, 1, "full", last=255)),
+            ("a header too short for its list",
+             quote(SIDS, 1, "full", hdrlen=4)),
+            ("routing type 3", quote(SIDS, 1, "full", routing_type=3)),
+            ("the full form of a reduced path", quote(SIDS[:2], 1, "full")),
+            ("the reduced form of a full path", quote(SIDS, 1, "reduced")),
+            ("a list of nothing",
+             quote(SIDS, 1, "full", segments=[], last=0)),
+            ("no IPv6", b"\x45" + good[1:]),
+            ("UDP to the only SID", ip6(SRC, SIDS[0], 17, b"\0" * 40)),
+            ("nothing", b""), ("39 bytes", good[:39]),
+            ("an IPv6 header alone", good[:40]),
+            ("half an SRH", good[:44]), ("an SRH cut off", good[:95])):
+        ignored(what, quoted, ids)
+    for what, how in (("a bad checksum", {"bad_checksum": True}),
+                      ("a device that is no uplink",
+                       {"dev": "v1", "src": "fd00:2::2"}),
+                      ("an option in front of it", {"hop_by_hop": True}),
+                      ("another host's address", {"dst": "fd00:1::77"})):
+        ignored(what, good, ids, **how)
+    # as short as can be: the quote ends with the segment list
+    believed(good, cut=96)
+
+
+@test
+def ambiguous():
+    "a reduced list that lost its first SID and could be of two paths"
+    new(1, SIDS, "reduced")
+    new(2, ["fc00:22::1", *SIDS[1:]], "reduced")
+    for left in (0, 1):
+        ignored("ambiguous", quote(SIDS, left, "reduced"), (1, 2))
+    believed(quote(SIDS, 2, "reduced"))
+    client.delete("path", id=2)
+    believed(quote(SIDS, 0, "reduced"))
+
+
+@test
+def not_an_uplink_any_more():
+    "no uplink, no reports"
+    new(1, SIDS, "full")
+    new(2, SIDS[:2], "full")
+    client.delete("dev", ifindex=v0)
+    report(quote(SIDS, 1, "full"))
+    client.new("dev", ifindex=v0, role="uplink")
+    ignored("nothing", b"")
+
+
+def held_down(expect):
+    """Seconds until the path is back, which has just been reported."""
+    down = time.monotonic()
+    events.wait("path-event", id=1, state="up")
+    took = time.monotonic() - down
+    assert expect * 0.8 < took < expect + 0.25, \
+        f"{took:.2f} s, not {expect:.2f} s"
+    return took
+
+
+@test
+def hold_time():
+    "a reported path is tried again after the hold time, later each time"
+    new(1, SIDS, "full")
+    q = quote(SIDS, 2, "full")
+    took = []
+    for n in range(3):
+        report(q)
+        events.wait("path-event", id=1, state="down")
+        eq(state(), REPORTED)
+        took.append(held_down(HOLD / 1000 * 2 ** n))
+    say("held down for", ", ".join(f"{t:.2f} s" for t in took))
+    # after four times as long in peace the first hold time counts again
+    calm = time.monotonic() + HOLD / 1000 * 4 * 4 + 0.3
+    busywait(lambda: time.monotonic() > calm)
+    eq(events.take(), [])
+    report(q)
+    events.wait("path-event", id=1, state="down")
+    held_down(HOLD / 1000)
+
+
+@test
+def hold_for_ever():
+    "hold time 0: down until the configuration or the next hop changes"
+    client.config(hold_time=0)
+    q = quote(SIDS, 1, "full")
+    a.ip("route add fc00::/16 via fd00:1::2\n")
+    try:
+        client.new("path", id=1, sids=SIDS, encap="full", src=SRC)
+        busywait(lambda: state() == UP)
+        report(q)
+        events.wait("path-event", id=1, state="down")
+        later = time.monotonic() + 2.5
+        busywait(lambda: time.monotonic() > later)
+        eq(state(), REPORTED)
+        a.ip("route replace fc00::/16 via fd00:2::2\n")
+        busywait(lambda: state() == UP)
+        a.ip("route replace fc00::/16 via fd00:1::2\n")
+        busywait(lambda: client.get("path", id=1)["out_ifindex"] == v0)
+        busywait(lambda: state() == UP)
+        report(q)
+        busywait(lambda: state() == REPORTED)
+        client.change("path", id=1, name="changed")
+        eq(state(), UP)
+    finally:
+        a.ip("route del fc00::/16\n")
+
+
+@test
+def other_reasons():
+    "a reported path that also loses its device says so, and comes back"
+    new(1, SIDS, "full")
+    client.config(hold_time=60000)
+    report(quote(SIDS, 1, "full"))
+    busywait(lambda: state() == REPORTED)
+    client.change("path", id=1, admin_down=1)
+    eq(state(), ("down", "admin-down"))
+    # not up, so there is nothing to report
+    report(quote(SIDS, 1, "full"))
+    ignored("admin-down", b"", ())
+    client.change("path", id=1, admin_down=0)
+    eq(state(), UP)
+
+
+@test
+def policy_follows():
+    "buckets leave a reported path and return to it"
+    new(1, SIDS, "full")
+    new(2, ["fc00:22::1", *SIDS[1:]], "full")
+    key = {"color": 1, "endpoint": "fd00::b"}
+    client.new("policy", **key, candidate=[{"list": [{"path": 1},
+                                                     {"path": 2}]}])
+
+    def buckets():
+        return [li["buckets"] for li in
+                client.get("policy", **key)["candidate"][0]["list"]]
+
+    eq(buckets(), [64, 64])
+    report(quote(SIDS, 2, "full"))
+    busywait(lambda: buckets() == [0, 128])
+    busywait(lambda: buckets() == [64, 64])
+
+
+@test
+def real_router():
+    "a kernel router that lost the way to the next SID"
+    with b:
+        for name, value in (("net/ipv6/conf/all/forwarding", 1),
+                            ("net/ipv6/conf/all/seg6_enabled", 1),
+                            ("net/ipv6/conf/v0/seg6_enabled", 1),
+                            ("net/ipv6/icmp/ratelimit", 0)):
+            b.sysctl(name, value)
+    b.ip(f"route add {SIDS[0]}/128 encap seg6local action End dev v1\n")
+    run("ip", "-n", a.name, "sr", "tunsrc", "set", SRC)
+    a.ip("route add fc00::/16 via fd00:1::2 dev v0\n")
+    for mode, encap in (("encap", "full"), ("encap.red", "reduced")):
+        for sids in (SIDS, SIDS[1:], SIDS[2:]):
+            new(1, sids, encap)
+            a.ip(f"route replace fd00:b::/64 encap seg6 mode {mode} segs "
+                 f"{','.join(sids)} dev v0\n")
+            with a, socket.socket(socket.AF_INET6,
+                                  socket.SOCK_DGRAM) as s:
+                s.sendto(b"x" * 100, ("fd00:b::1", 4791))
+            events.wait("path-event", id=1, state="down",
+                        reason="unreachable-reported")
+            client.delete("path", id=1)
+            events.take()
+    a.ip("route del fd00:b::/64\nroute del fc00::/16\n")
+
+
+main()
