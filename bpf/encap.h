@@ -116,10 +116,15 @@ static __always_inline int srpol_push(struct __sk_buff *skb,
 
 	err = bpf_skb_adjust_room(skb, encap_len, BPF_ADJ_ROOM_MAC,
 				  SRPOL_ENCAP_FLAGS);
-	if (err)
-		/* The kernel keeps state for one tunnel only: VXLAN inside. */
-		return err == -EALREADY || err == -ENOTSUPP ?
-			SRPOL_REASON_TUNNELED : SRPOL_REASON_NO_ROOM;
+	if (err) {
+		/*
+		 * The kernel keeps state for one tunnel only, so VXLAN inside
+		 * is let go; but not without the tags it had.
+		 */
+		if ((err == -EALREADY || err == -ENOTSUPP) && !pkt->tags)
+			return SRPOL_REASON_TUNNELED;
+		return SRPOL_REASON_NO_ROOM;
+	}
 	if (bpf_skb_store_bytes(skb, 0, cfg->rewrite, ETH_HLEN + encap_len, 0))
 		return SRPOL_REASON_NO_ROOM;
 

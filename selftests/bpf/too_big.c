@@ -270,7 +270,7 @@ static void test_segments(void)
 {
 	struct inner in = v6;
 	struct rig_env env = { .gso_segs = 2 };
-	struct pkt p;
+	struct pkt p, tagged;
 
 	setup(0);
 	in.proto = IPPROTO_TCP;
@@ -289,6 +289,14 @@ static void test_segments(void)
 	env.gso_size = 1373;
 	CHECK_EQ(rig_egress_env(&p, NULL, &env), TC_DROP, "UDP one more");
 	rig_expect("UDP one more", SRPOL_REASON_TOO_BIG, 1, RIG_END);
+	/* Let go, it would have lost its tag. */
+	tagged.len = 0;
+	pkt_add(&tagged, p.b, 12);
+	pkt_add_hex(&tagged, "81000064");
+	pkt_add(&tagged, p.b + 12, p.len - 12);
+	env.gso_size = 1372;
+	CHECK_EQ(rig_egress_env(&tagged, NULL, &env), TC_DROP, "tagged");
+	rig_expect("tagged", SRPOL_REASON_NO_ROOM, 1, RIG_END);
 }
 
 static const struct ktap_test tests[] = {
