@@ -51,7 +51,7 @@ static int srpol_config_fill(struct srpol_net *sn, struct sk_buff *skb,
 		.nexthops = sn->n_nexthops,
 		.policies = sn->n_policies,
 		.rows = sn->row_map ?
-			bitmap_weight(sn->row_map, sn->limits.rows) : 0,
+			bitmap_weight(sn->row_map, SRPOL_ROWS_MAX) : 0,
 		.classes = sn->n_classes,
 		.endpoints = sn->n_endpoints,
 		.sids = sn->n_sids,

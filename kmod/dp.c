@@ -120,7 +120,7 @@ static struct srpol_limits srpol_dp_limits(const struct srpol_dp_ops *ops)
 		.paths = ops->max_paths,
 		.nexthops = ops->max_nexthops,
 		.policies = ops->max_policies,
-		.rows = ops->max_rows,
+		.rows = min(ops->max_rows, SRPOL_ROWS_MAX),
 		.classes = ops->max_classes,
 		.endpoints = ops->max_endpoints,
 		.sids = ops->max_sids,
@@ -128,25 +128,46 @@ static struct srpol_limits srpol_dp_limits(const struct srpol_dp_ops *ops)
 	};
 }
 
+static bool srpol_ids_below(struct xarray *xa, unsigned long limit)
+{
+	return !xa_find(xa, &limit, ULONG_MAX, XA_PRESENT);
+}
+
+/*
+ * Has a data plane room for what is configured? It is not told of all that at
+ * once: not of paths that are not up, nor of the set of rows not in use.
+ */
+static bool srpol_dp_fits(struct srpol_net *sn, const struct srpol_limits *l)
+{
+	return srpol_ids_below(&sn->paths, l->paths) &&
+	       srpol_ids_below(&sn->nexthop_ids, l->nexthops) &&
+	       srpol_ids_below(&sn->policies, l->policies) &&
+	       srpol_ids_below(&sn->class_ids, l->classes) &&
+	       srpol_ids_below(&sn->sids, l->sids) &&
+	       sn->n_endpoints <= l->endpoints && sn->n_devs <= l->devs &&
+	       (!sn->row_map ||
+		find_next_bit(sn->row_map, SRPOL_ROWS_MAX, l->rows) ==
+		SRPOL_ROWS_MAX);
+}
+
 static void srpol_dp_detach(struct srpol_net *sn)
 {
 	spin_lock_bh(&sn->state_lock);
 	sn->dp = NULL;
 	spin_unlock_bh(&sn->state_lock);
+	sn->limits = srpol_default_limits;
 }
 
 static int srpol_dp_attach(struct srpol_net *sn, struct srpol_dp_ops *ops)
 {
 	struct srpol_limits limits = srpol_dp_limits(ops);
-	unsigned long *row_map;
 	int err;
 
 	lockdep_assert_held(&sn->lock);
 	if (sn->dp)
 		return -EBUSY;
-	row_map = bitmap_zalloc(limits.rows, GFP_KERNEL_ACCOUNT);
-	if (!row_map)
-		return -ENOMEM;
+	if (!srpol_dp_fits(sn, &limits))
+		return -ENOSPC;
 
 	spin_lock_bh(&sn->state_lock);
 	sn->dp = ops;
@@ -154,15 +175,8 @@ static int srpol_dp_attach(struct srpol_net *sn, struct srpol_dp_ops *ops)
 	err = srpol_dp_replay(sn);
 	if (err) {
 		srpol_dp_detach(sn);
-		bitmap_free(row_map);
 		return err;
 	}
-	if (sn->row_map) {
-		bitmap_copy(row_map, sn->row_map,
-			    min(limits.rows, sn->limits.rows));
-		bitmap_free(sn->row_map);
-	}
-	sn->row_map = row_map;
 	sn->limits = limits;
 	srpol_dp_epoch(sn);
 	return 0;

@@ -9,6 +9,17 @@
 
 static unsigned int srpol_net_id __read_mostly;
 
+const struct srpol_limits srpol_default_limits = {
+	.paths = SRPOL_DEF_PATHS,
+	.nexthops = SRPOL_DEF_NEXTHOPS,
+	.policies = SRPOL_DEF_POLICIES,
+	.rows = SRPOL_DEF_ROWS,
+	.classes = SRPOL_DEF_CLASSES,
+	.endpoints = SRPOL_DEF_ENDPOINTS,
+	.sids = SRPOL_DEF_SIDS,
+	.devs = SRPOL_DEF_DEVS,
+};
+
 /**
  * srpol_net() - the state of a namespace
  * @net: the namespace, referenced by the caller
@@ -26,16 +37,7 @@ static int __net_init srpol_net_init(struct net *net)
 	sn->net = net;
 	mutex_init(&sn->lock);
 	spin_lock_init(&sn->state_lock);
-	sn->limits = (struct srpol_limits){
-		.paths = SRPOL_DEF_PATHS,
-		.nexthops = SRPOL_DEF_NEXTHOPS,
-		.policies = SRPOL_DEF_POLICIES,
-		.rows = SRPOL_DEF_ROWS,
-		.classes = SRPOL_DEF_CLASSES,
-		.endpoints = SRPOL_DEF_ENDPOINTS,
-		.sids = SRPOL_DEF_SIDS,
-		.devs = SRPOL_DEF_DEVS,
-	};
+	sn->limits = srpol_default_limits;
 	srpol_config_init(sn);
 	xa_init(&sn->paths);
 	xa_init_flags(&sn->policies, XA_FLAGS_ALLOC1);

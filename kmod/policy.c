@@ -389,7 +389,7 @@ static int srpol_rows_get(struct srpol_net *sn, u32 buckets, u32 *row,
 	unsigned long at;
 
 	if (!sn->row_map) {
-		sn->row_map = bitmap_zalloc(sn->limits.rows,
+		sn->row_map = bitmap_zalloc(SRPOL_ROWS_MAX,
 					    GFP_KERNEL_ACCOUNT);
 		if (!sn->row_map)
 			return -ENOMEM;

@@ -56,6 +56,9 @@
 #define SRPOL_DEF_SIDS		1024
 #define SRPOL_DEF_DEVS		64
 
+/* Bucket rows the module keeps account of, whatever the data plane has. */
+#define SRPOL_ROWS_MAX		65536
+
 struct srpol_net;
 struct srpol_policy;
 
@@ -337,7 +340,7 @@ struct srpol_dev {
  * @colors: number of policies of a color, value entries
  * @colors_up: number of those that are up
  * @n_backups: number of policies with a backup color
- * @row_map: bitmap of bucket rows in use
+ * @row_map: bitmap of bucket rows in use, SRPOL_ROWS_MAX bits
  * @classes: rules by priority
  * @class_ids: struct srpol_class by id
  * @n_classes: rules in @classes
@@ -410,6 +413,8 @@ struct srpol_net {
 extern struct genl_family srpol_nl_family;
 
 /* netns.c */
+extern const struct srpol_limits srpol_default_limits;
+
 struct srpol_net *srpol_net(const struct net *net);
 int srpol_netns_init(void);
 void srpol_netns_exit(void);
