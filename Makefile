@@ -22,7 +22,8 @@ export BUILD CLANG BPFTOOL LIBBPF_CFLAGS LIBBPF_LIBS
 
 # Sub-makes in order of dependence; a folder that is not there is passed over.
 SUBDIRS := $(patsubst %/Makefile,%,$(wildcard $(addsuffix /Makefile,\
-	     bpf lib netlinkd selftests/unit selftests/bpf)))
+	     bpf lib netlinkd selftests/unit selftests/bpf \
+	     selftests/vm/mock)))
 
 .PHONY: all
 all: deps		## everything (the default)

@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A data plane that forwards nothing. It stores what the module says as it was
+ * said, watches that the module keeps the contract of dp.h, and refuses a
+ * chosen call when a test wants to see how the module takes that.
+ */
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <linux/srpol.h>
+#include <srpol/dp.h>
+
+#ifdef MOCK_SMALL
+#define PATHS		16
+#define NEXTHOPS	4
+#define POLICIES	6
+#define ROWS		12
+#define CLASSES		6
+#define ENDPOINTS	4
+#define SIDS		4
+#define DEVS		2
+#else
+#define PATHS		1024
+#define NEXTHOPS	64
+#define POLICIES	64
+#define ROWS		512
+#define CLASSES		64
+#define ENDPOINTS	64
+#define SIDS		64
+#define DEVS		16
+#endif
+
+#define ENOENT		2
+#define ENOSPC		28
+
+/* Methods in the order of struct srpol_dp_ops, from 1. */
+enum {
+	M_RESET = 1, M_CONFIG_SET, M_NEXTHOP_SET, M_NEXTHOP_DEL, M_PATH_SET,
+	M_PATH_STATE, M_PATH_DEL, M_ROW_SET, M_POLICY_SET, M_POLICY_DEL,
+	M_CLASS_SET, M_CLASS_COMMIT, M_ENDPOINT_SET, M_ENDPOINT_DEL,
+	M_SID_SET, M_SID_DEL, M_DEV_SET, M_DEV_DEL, M_EPOCH_SET, M_COUNT,
+};
+
+/* What the module must not do; bits of mock_control.broken. */
+enum {
+	B_ROW_IN_USE = 1 << 0,		/* row of a live policy written */
+	B_SLOT_IN_USE = 1 << 1,		/* slot of a live rule written */
+	B_PATH_NEXTHOP = 1 << 2,	/* path over an unknown next hop */
+	B_NEXTHOP_IN_USE = 1 << 3,	/* next hop of a usable path removed */
+	B_PATH_IN_USE = 1 << 4,		/* path in a live table removed */
+	B_ROW_PATH = 1 << 5,		/* bucket of an unknown path */
+	B_PATH_STATE = 1 << 6,		/* state of an unknown path */
+	B_POLICY_ROW = 1 << 7,		/* policy over a row never written */
+	B_UNKNOWN = 1 << 8,		/* removal of what is not there */
+	B_SID_ID = 1 << 9,		/* id of another SID in use */
+	B_DEAD_NEXTHOP = 1 << 10,	/* path of a removed next hop set up */
+};
+
+/**
+ * struct mock_control - a test's wishes, and what it may want to know
+ * @fail: method to refuse, 0 none
+ * @skip: let so many calls of it pass first
+ * @error: with which errno
+ * @broken: B_* bits of what the module did against the contract
+ * @failed: number of calls refused on request
+ * @calls: number of calls of each method
+ */
+struct mock_control {
+	__u32 fail;
+	__u32 skip;
+	__u32 error;
+	__u32 broken;
+	__u32 failed;
+	__u32 calls[M_COUNT];
+};
+
+struct mock_order {
+	__u32 n;
+	__u32 key;
+	__u8 opclass[SRPOL_OPCODES];
+	__u32 slot[CLASSES];
+};
+
+struct mock_prefix {
+	__u8 prefix[16];
+	__u32 len;
+};
+
+#define MOCK_MAP(name_, type_, key_, value_, entries_)			\
+	struct {							\
+		__uint(type, type_);					\
+		__uint(max_entries, entries_);				\
+		__type(key, key_);					\
+		__type(value, value_);					\
+		__uint(pinning, LIBBPF_PIN_BY_NAME);			\
+	} name_ SEC(".maps")
+
+MOCK_MAP(mock_control, BPF_MAP_TYPE_ARRAY, __u32, struct mock_control, 1);
+MOCK_MAP(mock_config, BPF_MAP_TYPE_ARRAY, __u32, struct srpol_dp_config, 1);
+MOCK_MAP(mock_epoch, BPF_MAP_TYPE_ARRAY, __u32, __u32, 1);
+MOCK_MAP(mock_order, BPF_MAP_TYPE_ARRAY, __u32, struct mock_order, 1);
+MOCK_MAP(mock_scratch, BPF_MAP_TYPE_ARRAY, __u32, struct srpol_dp_path, 1);
+MOCK_MAP(mock_nexthops, BPF_MAP_TYPE_HASH, __u32, struct srpol_dp_nexthop,
+	 NEXTHOPS);
+MOCK_MAP(mock_paths, BPF_MAP_TYPE_HASH, __u32, struct srpol_dp_path, PATHS);
+MOCK_MAP(mock_rows, BPF_MAP_TYPE_HASH, __u32, struct srpol_dp_row, ROWS);
+MOCK_MAP(mock_policies, BPF_MAP_TYPE_HASH, __u32, struct srpol_dp_policy,
+	 POLICIES);
+MOCK_MAP(mock_classes, BPF_MAP_TYPE_HASH, __u32, struct srpol_dp_class,
+	 2 * CLASSES);
+MOCK_MAP(mock_endpoints, BPF_MAP_TYPE_HASH, struct mock_prefix,
+	 struct srpol_dp_endpoint, ENDPOINTS);
+MOCK_MAP(mock_sids, BPF_MAP_TYPE_HASH, __u32, struct srpol_dp_sid, SIDS);
+MOCK_MAP(mock_devs, BPF_MAP_TYPE_HASH, __u32, struct srpol_dp_dev, DEVS);
+
+char LICENSE[] SEC("license") = "GPL";
+
+static struct mock_control *control(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&mock_control, &zero);
+}
+
+static __always_inline void broken(__u32 what)
+{
+	struct mock_control *c = control();
+
+	if (c)
+		c->broken |= what;
+}
+
+/* Count the call; the errno it is to be refused with. */
+static __always_inline int called(__u32 method)
+{
+	struct mock_control *c = control();
+
+	if (!c)
+		return -ENOENT;
+	c->calls[method]++;
+	if (c->fail != method)
+		return 0;
+	if (c->skip) {
+		c->skip--;
+		return 0;
+	}
+	c->failed++;
+	return -(int)c->error;
+}
+
+#define READ(to, from) bpf_probe_read_kernel(to, sizeof(*(to)), from)
+
+static int remove_all(struct bpf_map *map, void *key, void *value, void *ctx)
+{
+	bpf_map_delete_elem(map, key);
+	return 0;
+}
+
+SEC("struct_ops/reset")
+int BPF_PROG(reset)
+{
+	int err = called(M_RESET);
+	struct mock_order *order;
+	__u32 zero = 0;
+
+	if (err)
+		return err;
+	bpf_for_each_map_elem(&mock_nexthops, remove_all, NULL, 0);
+	bpf_for_each_map_elem(&mock_paths, remove_all, NULL, 0);
+	bpf_for_each_map_elem(&mock_rows, remove_all, NULL, 0);
+	bpf_for_each_map_elem(&mock_policies, remove_all, NULL, 0);
+	bpf_for_each_map_elem(&mock_classes, remove_all, NULL, 0);
+	bpf_for_each_map_elem(&mock_endpoints, remove_all, NULL, 0);
+	bpf_for_each_map_elem(&mock_sids, remove_all, NULL, 0);
+	bpf_for_each_map_elem(&mock_devs, remove_all, NULL, 0);
+	order = bpf_map_lookup_elem(&mock_order, &zero);
+	if (order)
+		order->n = 0;
+	return 0;
+}
+
+SEC("struct_ops/config_set")
+int BPF_PROG(config_set, const struct srpol_dp_config *arg)
+{
+	struct srpol_dp_config cfg;
+	int err = called(M_CONFIG_SET);
+	__u32 zero = 0;
+
+	if (err || READ(&cfg, arg))
+		return err;
+	return bpf_map_update_elem(&mock_config, &zero, &cfg, BPF_ANY);
+}
+
+SEC("struct_ops/nexthop_set")
+int BPF_PROG(nexthop_set, const struct srpol_dp_nexthop *arg)
+{
+	int err = called(M_NEXTHOP_SET);
+	struct srpol_dp_nexthop nh;
+
+	if (err || READ(&nh, arg))
+		return err;
+	if (!nh.id || nh.id >= NEXTHOPS)
+		return -ENOSPC;
+	return bpf_map_update_elem(&mock_nexthops, &nh.id, &nh, BPF_ANY);
+}
+
+static int uses_nexthop(struct bpf_map *map, __u32 *id,
+			struct srpol_dp_path *path, __u32 *nexthop)
+{
+	if (path->up && path->nexthop == *nexthop)
+		broken(B_NEXTHOP_IN_USE);
+	return 0;
+}
+
+SEC("struct_ops/nexthop_del")
+int BPF_PROG(nexthop_del, __u32 id)
+{
+	int err = called(M_NEXTHOP_DEL);
+	__u32 nexthop = id;
+
+	if (err)
+		return err;
+	bpf_for_each_map_elem(&mock_paths, uses_nexthop, &nexthop, 0);
+	err = bpf_map_delete_elem(&mock_nexthops, &nexthop);
+	if (err)
+		broken(B_UNKNOWN);
+	return err;
+}
+
+SEC("struct_ops/path_set")
+int BPF_PROG(path_set, const struct srpol_dp_path *arg)
+{
+	int err = called(M_PATH_SET);
+	struct srpol_dp_path *path;
+	__u32 zero = 0, id, nexthop;
+
+	path = bpf_map_lookup_elem(&mock_scratch, &zero);
+	if (err || !path || READ(path, arg))
+		return err;
+	id = path->id;
+	nexthop = path->nexthop;
+	if (!id || id >= PATHS)
+		return -ENOSPC;
+	if (!bpf_map_lookup_elem(&mock_nexthops, &nexthop))
+		broken(B_PATH_NEXTHOP);
+	return bpf_map_update_elem(&mock_paths, &id, path, BPF_ANY);
+}
+
+SEC("struct_ops/path_state")
+int BPF_PROG(path_state, __u32 id, __u32 up)
+{
+	int err = called(M_PATH_STATE);
+	struct srpol_dp_path *path;
+	__u32 key = id, nexthop;
+
+	if (err)
+		return err;
+	path = bpf_map_lookup_elem(&mock_paths, &key);
+	if (!path) {
+		broken(B_PATH_STATE);
+		return -ENOENT;
+	}
+	path->up = !!up;
+	nexthop = path->nexthop;
+	if (up && !bpf_map_lookup_elem(&mock_nexthops, &nexthop))
+		broken(B_DEAD_NEXTHOP);
+	return 0;
+}
+
+/**
+ * struct row_check - is a row, or a path, part of a live table
+ * @row: the row
+ * @path: the path
+ * @bit: what is broken if so
+ */
+struct row_check {
+	__u32 row;
+	__u32 path;
+	__u32 bit;
+};
+
+static int live_row(struct bpf_map *map, __u32 *id,
+		    struct srpol_dp_policy *policy, struct row_check *check)
+{
+	__u32 n = policy->n_buckets / SRPOL_ROW_BUCKETS;
+
+	if (check->row >= policy->row && check->row < policy->row + n)
+		broken(check->bit);
+	return 0;
+}
+
+static int row_of_path(struct bpf_map *map, __u32 *nr,
+		       struct srpol_dp_row *row, struct row_check *check)
+{
+	struct row_check live = { .row = *nr, .bit = check->bit };
+	__u32 i;
+
+	bpf_for(i, 0, SRPOL_ROW_BUCKETS) {
+		if (row->path[i] == check->path) {
+			bpf_for_each_map_elem(&mock_policies, live_row, &live,
+					      0);
+			break;
+		}
+	}
+	return 0;
+}
+
+SEC("struct_ops/path_del")
+int BPF_PROG(path_del, __u32 id)
+{
+	struct row_check check = { .path = id, .bit = B_PATH_IN_USE };
+	int err = called(M_PATH_DEL);
+	__u32 key = id;
+
+	if (err)
+		return err;
+	bpf_for_each_map_elem(&mock_rows, row_of_path, &check, 0);
+	/* one that never was up was never set */
+	return bpf_map_delete_elem(&mock_paths, &key);
+}
+
+SEC("struct_ops/row_set")
+int BPF_PROG(row_set, const struct srpol_dp_row *arg)
+{
+	struct row_check check = { .bit = B_ROW_IN_USE };
+	int err = called(M_ROW_SET);
+	struct srpol_dp_row *row;
+	__u32 nr, i, id;
+
+	if (err || bpf_probe_read_kernel(&nr, sizeof(nr), &arg->row))
+		return err;
+	if (!nr || nr >= ROWS)
+		return -ENOSPC;
+	check.row = nr;
+	bpf_for_each_map_elem(&mock_policies, live_row, &check, 0);
+	/* too large for the stack: straight into the table */
+	row = bpf_map_lookup_elem(&mock_rows, &nr);
+	if (!row) {
+		static const struct srpol_dp_row empty;
+
+		err = bpf_map_update_elem(&mock_rows, &nr, &empty, BPF_ANY);
+		row = err ? NULL : bpf_map_lookup_elem(&mock_rows, &nr);
+	}
+	if (!row || bpf_probe_read_kernel(row, sizeof(*row), arg))
+		return err ?: -ENOSPC;
+	bpf_for(i, 0, SRPOL_ROW_BUCKETS) {
+		id = row->path[i];
+		if (id && !bpf_map_lookup_elem(&mock_paths, &id)) {
+			broken(B_ROW_PATH);
+			break;
+		}
+	}
+	return 0;
+}
+
+SEC("struct_ops/policy_set")
+int BPF_PROG(policy_set, const struct srpol_dp_policy *arg)
+{
+	int err = called(M_POLICY_SET);
+	struct srpol_dp_policy policy;
+	__u32 i, row;
+
+	if (err || READ(&policy, arg))
+		return err;
+	if (!policy.id || policy.id >= POLICIES || policy.backup >= POLICIES)
+		return -ENOSPC;
+	bpf_for(i, 0, SRPOL_BUCKETS_MAX / SRPOL_ROW_BUCKETS) {
+		if (i >= policy.n_buckets / SRPOL_ROW_BUCKETS)
+			break;
+		row = policy.row + i;
+		if (!bpf_map_lookup_elem(&mock_rows, &row))
+			broken(B_POLICY_ROW);
+	}
+	return bpf_map_update_elem(&mock_policies, &policy.id, &policy,
+				   BPF_ANY);
+}
+
+SEC("struct_ops/policy_del")
+int BPF_PROG(policy_del, const struct srpol_dp_policy *arg)
+{
+	int err = called(M_POLICY_DEL);
+	struct srpol_dp_policy policy;
+
+	if (err || READ(&policy, arg))
+		return err;
+	err = bpf_map_delete_elem(&mock_policies, &policy.id);
+	if (err)
+		broken(B_UNKNOWN);
+	return err;
+}
+
+SEC("struct_ops/class_set")
+int BPF_PROG(class_set, const struct srpol_dp_class *arg)
+{
+	int err = called(M_CLASS_SET);
+	struct srpol_dp_class rule;
+	struct mock_order *order;
+	__u32 zero = 0, i;
+
+	if (err || READ(&rule, arg))
+		return err;
+	if (!rule.slot || rule.slot >= 2 * CLASSES || !rule.id ||
+	    rule.id >= CLASSES)
+		return -ENOSPC;
+	order = bpf_map_lookup_elem(&mock_order, &zero);
+	if (!order)
+		return -ENOENT;
+	bpf_for(i, 0, CLASSES)
+		if (i < order->n && order->slot[i] == rule.slot)
+			broken(B_SLOT_IN_USE);
+	return bpf_map_update_elem(&mock_classes, &rule.slot, &rule, BPF_ANY);
+}
+
+SEC("struct_ops/class_commit")
+int BPF_PROG(class_commit, const struct srpol_dp_class_table *arg)
+{
+	int err = called(M_CLASS_COMMIT);
+	struct srpol_dp_class_table table;
+	struct mock_order *order;
+	__u32 zero = 0;
+
+	order = bpf_map_lookup_elem(&mock_order, &zero);
+	if (err || !order || READ(&table, arg))
+		return err;
+	if (table.n > CLASSES)
+		return -ENOSPC;
+	order->n = table.n;
+	order->key = table.key;
+	__builtin_memcpy(order->opclass, table.opclass,
+			 sizeof(order->opclass));
+	if (table.n)
+		bpf_probe_read_kernel(order->slot, table.n * sizeof(__u32),
+				      table.slot);
+	return 0;
+}
+
+static __always_inline int read_prefix(const struct srpol_dp_endpoint *arg,
+				       struct srpol_dp_endpoint *ep,
+				       struct mock_prefix *key)
+{
+	if (READ(ep, arg))
+		return -ENOENT;
+	__builtin_memcpy(key->prefix, ep->prefix, sizeof(key->prefix));
+	key->len = ep->prefix_len;
+	return 0;
+}
+
+SEC("struct_ops/endpoint_set")
+int BPF_PROG(endpoint_set, const struct srpol_dp_endpoint *arg)
+{
+	int err = called(M_ENDPOINT_SET);
+	struct srpol_dp_endpoint ep;
+	struct mock_prefix key;
+
+	if (err || read_prefix(arg, &ep, &key))
+		return err;
+	return bpf_map_update_elem(&mock_endpoints, &key, &ep, BPF_ANY) ?
+	       -ENOSPC : 0;
+}
+
+SEC("struct_ops/endpoint_del")
+int BPF_PROG(endpoint_del, const struct srpol_dp_endpoint *arg)
+{
+	int err = called(M_ENDPOINT_DEL);
+	struct srpol_dp_endpoint ep;
+	struct mock_prefix key;
+
+	if (err || read_prefix(arg, &ep, &key))
+		return err;
+	err = bpf_map_delete_elem(&mock_endpoints, &key);
+	if (err)
+		broken(B_UNKNOWN);
+	return err;
+}
+
+SEC("struct_ops/sid_set")
+int BPF_PROG(sid_set, const struct srpol_dp_sid *arg)
+{
+	int err = called(M_SID_SET);
+	struct srpol_dp_sid sid, *old;
+
+	if (err || READ(&sid, arg))
+		return err;
+	if (!sid.id || sid.id >= SIDS)
+		return -ENOSPC;
+	old = bpf_map_lookup_elem(&mock_sids, &sid.id);
+	if (old && __builtin_memcmp(old->sid, sid.sid, sizeof(sid.sid)))
+		broken(B_SID_ID);
+	return bpf_map_update_elem(&mock_sids, &sid.id, &sid, BPF_ANY);
+}
+
+SEC("struct_ops/sid_del")
+int BPF_PROG(sid_del, const struct srpol_dp_sid *arg)
+{
+	int err = called(M_SID_DEL);
+	struct srpol_dp_sid sid;
+
+	if (err || READ(&sid, arg))
+		return err;
+	err = bpf_map_delete_elem(&mock_sids, &sid.id);
+	if (err)
+		broken(B_UNKNOWN);
+	return err;
+}
+
+SEC("struct_ops/dev_set")
+int BPF_PROG(dev_set, const struct srpol_dp_dev *arg)
+{
+	int err = called(M_DEV_SET);
+	struct srpol_dp_dev dev;
+
+	if (err || READ(&dev, arg))
+		return err;
+	return bpf_map_update_elem(&mock_devs, &dev.ifindex, &dev, BPF_ANY) ?
+	       -ENOSPC : 0;
+}
+
+SEC("struct_ops/dev_del")
+int BPF_PROG(dev_del, __u32 ifindex)
+{
+	int err = called(M_DEV_DEL);
+	__u32 key = ifindex;
+
+	if (err)
+		return err;
+	err = bpf_map_delete_elem(&mock_devs, &key);
+	if (err)
+		broken(B_UNKNOWN);
+	return err;
+}
+
+SEC("struct_ops/epoch_set")
+int BPF_PROG(epoch_set, __u32 epoch)
+{
+	int err = called(M_EPOCH_SET);
+	__u32 zero = 0, value = epoch;
+
+	if (err)
+		return err;
+	return bpf_map_update_elem(&mock_epoch, &zero, &value, BPF_ANY);
+}
+
+SEC(".struct_ops.link")
+struct srpol_dp_ops mock = {
+	.reset = (void *)reset,
+	.config_set = (void *)config_set,
+	.nexthop_set = (void *)nexthop_set,
+	.nexthop_del = (void *)nexthop_del,
+	.path_set = (void *)path_set,
+	.path_state = (void *)path_state,
+	.path_del = (void *)path_del,
+	.row_set = (void *)row_set,
+	.policy_set = (void *)policy_set,
+	.policy_del = (void *)policy_del,
+	.class_set = (void *)class_set,
+	.class_commit = (void *)class_commit,
+	.endpoint_set = (void *)endpoint_set,
+	.endpoint_del = (void *)endpoint_del,
+	.sid_set = (void *)sid_set,
+	.sid_del = (void *)sid_del,
+	.dev_set = (void *)dev_set,
+	.dev_del = (void *)dev_del,
+	.epoch_set = (void *)epoch_set,
+	.max_paths = PATHS,
+	.max_nexthops = NEXTHOPS,
+	.max_policies = POLICIES,
+	.max_rows = ROWS,
+	.max_classes = CLASSES,
+	.max_endpoints = ENDPOINTS,
+	.max_sids = SIDS,
+	.max_devs = DEVS,
+	.name = "mock",
+};

@@ -1,0 +1,730 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+The module and its data plane: replay at registration, the same picture by
+steps and by replay, refusals and what they leave behind, limits, the life of
+registration, module and namespace.
+
+    d0 (dummy, fd00:1::1/64), d1 (dummy, fd00:2::1/64), permanent neighbours
+    ::2 to ::9 on each
+
+In one namespace. The data plane is selftests/vm/mock, which stores what it is
+told, watches the contract of dp.h and refuses calls at will.
+"""
+
+import errno
+import os
+import random
+import struct
+import subprocess
+import sys
+import threading
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
+sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
+
+import net                                              # noqa: E402
+from bpfmap import Map                                  # noqa: E402
+from ktap import (before, busywait, cleanup, eq, main, match, run,  # noqa: E402
+                  say, test)
+from srpol import BUILD, CHANGE, EXCL, REPLACE, Refused, packed  # noqa: E402
+
+SEED = int(os.environ.get("SRPOL_SEED", "20260612"))
+BPFFS = "/sys/fs/bpf"
+LINKS = f"{BPFFS}/mocklinks"
+BPFTOOL = f"{BUILD}/tools/sbin/bpftool"
+
+METHODS = ["", "reset", "config_set", "nexthop_set", "nexthop_del",
+           "path_set", "path_state", "path_del", "row_set", "policy_set",
+           "policy_del", "class_set", "class_commit", "endpoint_set",
+           "endpoint_del", "sid_set", "sid_del", "dev_set", "dev_del",
+           "epoch_set"]
+BROKEN = ["row of a live policy written", "slot of a live rule written",
+          "path over an unknown next hop", "next hop of a usable path removed",
+          "path in a live table removed", "bucket of an unknown path",
+          "state of an unknown path", "policy over a row never written",
+          "removal of what is not there", "id of another SID in use",
+          "path of a removed next hop set up"]
+
+net.load_module()
+
+
+class World:
+    """The namespace, its devices, a client."""
+
+
+w = World()
+
+
+@before
+def build():
+    """A new namespace without configuration and without a data plane."""
+    mock_remove()
+    run("rm", "-rf", LINKS + "2")
+    if hasattr(w, "ns"):
+        w.client.close()
+        w.ns.delete()
+    w.ns = net.Netns("".join(
+        f"link add d{i} type dummy\nlink set d{i} mtu 9000 arp on up\n"
+        f"addr add fd00:{i + 1}::1/64 dev d{i} nodad\n" +
+        "".join(f"neigh add fd00:{i + 1}::{j} lladdr 02:00:00:00:0{i}:0{j} "
+                f"dev d{i}\n" for j in range(2, 10)) for i in (0, 1)))
+    with w.ns:
+        for i in (0, 1):
+            w.ns.sysctl(f"net/ipv6/conf/d{i}/keep_addr_on_down", 1)
+    w.dev = [w.ns.ifindex("d0"), w.ns.ifindex("d1")]
+    w.client = w.ns.client()
+
+
+# The mock
+
+def mock_register(size="large", ns=None, links=LINKS):
+    """Register it; raises with what bpftool says if that fails."""
+    for name in os.listdir(BPFFS):
+        if name.startswith("mock_"):
+            os.unlink(f"{BPFFS}/{name}")
+    with ns or w.ns:
+        out = run(BPFTOOL, "struct_ops", "register",
+                  f"{BUILD}/selftests/vm/mock/{size}.bpf.o", links,
+                  check=False)
+    if not os.path.exists(f"{links}/mock"):
+        raise AssertionError(out)
+
+
+def mock_remove(links=LINKS):
+    """Take the registration away, and the maps."""
+    if os.path.exists(f"{links}/mock"):
+        os.unlink(f"{links}/mock")
+    for name in os.listdir(BPFFS):
+        if name.startswith("mock_"):
+            os.unlink(f"{BPFFS}/{name}")
+
+
+def detach():
+    """Take the registration away and wait until the module has noticed."""
+    mock_remove()
+    busywait(lambda: "data_plane" not in w.client.get("config"))
+
+
+cleanup(mock_remove)
+cleanup(run, "rm", "-rf", LINKS, LINKS + "2")
+
+
+def mock_map(name):
+    return Map(f"{BPFFS}/mock_{name}")
+
+
+def control():
+    """What the mock counts, as a dict."""
+    with mock_map("control") as m:
+        v = struct.unpack("25I", m[b"\0\0\0\0"])
+    return {"broken": v[3], "failed": v[4],
+            "calls": dict(zip(METHODS, v[5:]))}
+
+
+def fail(method="", skip=0, error=errno.EIO):
+    """Refuse that call from now on, or none."""
+    with mock_map("control") as m:
+        v = list(struct.unpack("25I", m[b"\0\0\0\0"]))
+        v[:5] = METHODS.index(method), skip, error, v[3], 0
+        m[b"\0\0\0\0"] = struct.pack("25I", *v)
+
+
+def contract_kept():
+    broken = control()["broken"]
+    eq([b for i, b in enumerate(BROKEN) if broken >> i & 1], [],
+       "broken contract")
+
+
+def u32s(data):
+    return struct.unpack(f"{len(data) // 4}I", data)
+
+
+def view():
+    """What the mock was told, without what may differ after a replay."""
+    def values(name):
+        with mock_map(name) as m:
+            return [v for _, v in m.items()]
+
+    hops = {i: (dev, up) for i, dev, up in map(u32s, values("nexthops"))}
+    paths = {}
+    for v in values("paths"):
+        id_, hop, up, mtu, length, off = struct.unpack_from("4I2H", v)
+        # a path that is not up is not looked at
+        paths[id_] = (hops.get(hop), mtu, length, off,
+                      v[24:24 + 14 + length]) if up else None
+    rows = {v[0]: v[1:] for v in map(u32s, values("rows"))}
+    policies = {}
+    for v in values("policies"):
+        id_, color, endpoint, row, n, mode, on_fail, backup = \
+            struct.unpack("II16s5I", v)
+        table = [p for r in range(row, row + n // 128) for p in rows[r]]
+        policies[id_] = (color, endpoint, mode, on_fail, backup, table)
+    rules = {u32s(v[:4])[0]: v[4:] for v in values("classes")}
+    with mock_map("order") as m:
+        order = m[b"\0\0\0\0"]
+    n, key = u32s(order[:8])
+    slots = u32s(order[264:264 + 4 * n])
+    with mock_map("config") as m:
+        config = m[b"\0\0\0\0"]
+    return {"paths": {i: p for i, p in paths.items() if p},
+            "policies": policies, "rules": [rules[s] for s in slots],
+            "key": key, "opclass": order[8:264],
+            "endpoints": sorted(values("endpoints")),
+            "sids": sorted(values("sids")), "devs": sorted(values("devs")),
+            "config": config}
+
+
+# Configuration
+
+def lists(*paths):
+    return [{"path": p, "weight": i + 1} for i, p in enumerate(paths)]
+
+
+def some_objects():
+    """Some of everything."""
+    yield "config-set", {"dscp_mode": "pipe", "dscp": 7, "src": "fd00:1::1"}
+    for i in range(1, 7):
+        yield "path-new", {
+            "id": i, "sids": [f"fc00:{j}::{i}" for j in range(1, i + 1)],
+            "encap": "full" if i % 2 else "reduced",
+            "ifindex": w.dev[i % 2], "via": f"fd00:{i % 2 + 1}::{2 + i // 4}"}
+    yield "path-new", {"id": 7, "sids": ["fc00::7"], "ifindex": w.dev[0],
+                       "via": "fd00:1::2", "admin_down": 1}
+    yield "path-new", {"id": 8, "sids": ["fc00::8"]}
+    yield "policy-new", {"color": 1, "endpoint": "fd00::b", "buckets": 256,
+                         "backup_color": 2, "on_fail": "drop",
+                         "candidate": [{"list": lists(1, 2, 3, 7)},
+                                       {"preference": 9,
+                                        "list": lists(4)}]}
+    yield "policy-new", {"color": 2, "endpoint": "fd00::b",
+                         "candidate": [{"list": lists(5, 6)}]}
+    yield "policy-new", {"color": 3, "endpoint": "::ffff:a00:1"}
+    yield "class-new", {"priority": 20, "color": 1, "opcode": [4, 5, 100],
+                        "qp_min": 1, "qp_max": 9}
+    yield "class-new", {"priority": 10, "color": 2, "dscp": 3, "mark": 1,
+                        "src": "10.0.0.0", "src_len": 104, "dport_min": 4791,
+                        "proto": 17, "ifindex": w.dev[0]}
+    yield "class-new", {"priority": 30, "action": "bypass", "pkey": 5,
+                        "opcode": [5, 6]}
+    yield "endpoint-new", {"prefix": "fd00:b::", "prefix_len": 48,
+                           "address": "fd00::b"}
+    yield "endpoint-new", {"prefix": "::", "prefix_len": 0,
+                           "address": "::ffff:a00:1"}
+    yield "sid-new", {"sid": "fc00:a::1", "behavior": 18}
+    yield "sid-new", {"sid": "fc00:a::2", "behavior": 20}
+    yield "dev-new", {"ifindex": w.dev[0], "role": "uplink"}
+
+
+def configure():
+    for op, members in some_objects():
+        w.client.op(op, members, EXCL)
+    states = {p["id"]: p["state"] for p in w.client.dump("path")}
+    eq(states, {1: "up", 2: "up", 3: "up", 4: "up", 5: "up", 6: "up",
+                7: "down", 8: "unresolved"})
+
+
+def expected_rewrite(i):
+    """The bytes of path i of some_objects(), made independently."""
+    sids = [packed(f"fc00:{j}::{i}") for j in range(1, i + 1)]
+    listed = sids[::-1] if i % 2 else sids[:0:-1]
+    mac = bytes.fromhex(w.ns.run("cat", f"/sys/class/net/d{i % 2}/address")
+                        .strip().replace(":", ""))
+    out = bytes((2, 0, 0, 0, i % 2, 2 + i // 4)) + mac + b"\x86\xdd"
+    out += struct.pack("!IHBB", 6 << 28, 0, 43 if listed else 0, 64)
+    out += packed("fd00:1::1") + sids[0]
+    if listed:
+        out += struct.pack("!BBBBBBH", 0, 2 * len(listed), 4, i - 1,
+                           len(listed) - 1, 0, 0) + b"".join(listed)
+    return out
+
+
+@test
+def replay():
+    "registration replays everything, byte by byte"
+    configure()
+    mock_register()
+    eq(w.client.get("config")["data_plane"], "mock")
+    v = view()
+    contract_kept()
+    eq(sorted(v["paths"]), [1, 2, 3, 4, 5, 6])
+    for i in range(1, 7):
+        hop, mtu, length, off, rewrite = v["paths"][i]
+        want = expected_rewrite(i)
+        eq(rewrite, want, f"rewrite string of path {i}")
+        eq((hop, mtu, length), ((w.dev[i % 2], 1), 9000, len(want) - 14))
+        eq(off, 54 if len(want) > 54 else 20)
+    by_color = {p[0]: p for p in v["policies"].values()}
+    id_of = {p["color"]: p["id"] for p in w.client.dump("policy")}
+    color, endpoint, mode, on_fail, backup, table = by_color[1]
+    eq((endpoint, mode, on_fail, backup),
+       (packed("fd00::b"), 0, 1, id_of[2]))
+    eq(len(table), 256)
+    shares = {p: table.count(p) for p in set(table)}
+    eq(set(shares), {1, 2, 3})
+    for p, share in shares.items():
+        assert abs(share - 256 * p / 6) <= 1, shares
+    policy = w.client.get("policy", color=1, endpoint="fd00::b")
+    eq({li["path"]: li["buckets"] for li in policy["candidate"][0]["list"]},
+       {**shares, 7: 0})
+    eq(by_color[3][1:], (packed("10.0.0.1"), 0, 0, 0, []))
+    # priority is the third of the words, the first is the slot
+    eq([u32s(r[:12])[1] for r in v["rules"]], [10, 20, 30])
+    eq(v["key"], 0b11111, "what rules look at")
+    classes = v["opclass"]
+    eq(len(set(classes)), 4)
+    eq(classes[4], classes[100])
+    eq(len({classes[4], classes[5], classes[6], classes[7]}), 4)
+    eq(v["config"], bytes((0, 1, 7, 1, 0, 0, 0, 0)))
+    eq([u32s(d) for d in v["devs"]], [(w.dev[0], 1)])
+    eq(sorted(s[4:20] for s in v["sids"]),
+       [packed("fc00:a::1"), packed("fc00:a::2")])
+    eq(sorted((e[:16], e[20:]) for e in v["endpoints"]),
+       [(packed("::"), packed("10.0.0.1")),
+        (packed("fd00:b::"), packed("fd00::b"))])
+
+
+@test
+def step_by_step():
+    "configured step by step it is the same as replayed"
+    mock_register()
+    configure()
+    contract_kept()
+    steps = view()
+    detach()
+    mock_register()
+    eq(view(), steps)
+
+
+def random_step(rng):
+    """One request or event of any kind; refusals are fine."""
+    path = rng.randrange(1, 9)
+    dev = rng.randrange(2)
+    key = {"color": rng.randrange(1, 4),
+           "endpoint": rng.choice(("fd00::b", "::"))}
+    prefix = {"prefix": f"fd00:b:{rng.randrange(3)}::", "prefix_len": 48}
+    sid = {"sid": f"fc00:a::{rng.randrange(1, 4)}"}
+    flags = rng.choice((EXCL, REPLACE, REPLACE, CHANGE))
+    some = rng.sample(range(1, 9), rng.randrange(5))
+
+    def link(state):
+        w.ns.ip(f"link set d{dev} {state}\n" + ("".join(
+            f"neigh replace fd00:{dev + 1}::{j} "
+            f"lladdr 02:00:00:00:0{dev}:0{j} dev d{dev}\n"
+            for j in range(2, 10)) if state == "up" else ""))
+
+    steps = [
+        lambda: w.client.op("path-new", {
+            "id": path, "ifindex": w.dev[dev],
+            "via": f"fd00:{dev + 1}::{rng.randrange(2, 10)}",
+            "encap": rng.randrange(2), "admin_down": rng.randrange(4) == 0,
+            "sids": [f"fc00:{j}::1" for j in
+                     range(1, rng.randrange(2, 18))]}, flags),
+        lambda: w.client.change("path", id=path,
+                                admin_down=rng.randrange(2)),
+        lambda: w.client.delete("path", id=path),
+        lambda: w.client.op("policy-new", {
+            **key, "buckets": rng.choice((128, 256, 512)),
+            "backup_color": rng.choice((0, key["color"] % 3 + 1)),
+            "candidate": [{"preference": rng.randrange(5), "list": [
+                {"path": p, "weight": rng.randrange(4)} for p in some]},
+                          {"list": [{"path": p} for p in some[:2]]}]},
+            flags),
+        lambda: w.client.delete("policy", **key),
+        lambda: w.client.op("class-new", {
+            "priority": rng.randrange(4), "color": rng.randrange(1, 4),
+            "opcode": rng.sample(range(256), rng.randrange(1, 9))}, flags),
+        lambda: w.client.delete("class", priority=rng.randrange(4)),
+        lambda: w.client.op("endpoint-new", {
+            **prefix, "address": f"fd00::{rng.randrange(9)}"}, flags),
+        lambda: w.client.delete("endpoint", **prefix),
+        lambda: w.client.op("sid-new", {
+            **sid, "behavior": rng.choice((1, 18, 19, 20))}, flags),
+        lambda: w.client.delete("sid", **sid),
+        lambda: w.client.op("dev-new", {"ifindex": w.dev[dev], "role": 1},
+                            flags),
+        lambda: w.client.delete("dev", ifindex=w.dev[dev]),
+        lambda: w.client.config(hop_limit=rng.randrange(1, 256)),
+        lambda: w.client.config(src=rng.choice(("::", "fd00:9::1"))),
+        lambda: link("down"), lambda: link("up"), lambda: link("up"),
+        lambda: w.ns.ip(f"link set d{dev} mtu "
+                        f"{rng.choice((1500, 9000, 1300))}\n"),
+        lambda: w.ns.ip(f"link set d{dev} address 02:00:00:00:00:"
+                        f"{rng.randrange(16, 99)}\n"),
+        lambda: w.ns.ip(f"neigh replace fd00:{dev + 1}::"
+                        f"{rng.randrange(2, 10)} lladdr 02:00:00:00:09:"
+                        f"{rng.randrange(16, 99)} dev d{dev}\n"),
+        lambda: run("ip", "-n", w.ns.name, "neigh", "del",
+                    f"fd00:{dev + 1}::{rng.randrange(2, 10)}", "dev",
+                    f"d{dev}", check=False),
+    ]
+    try:
+        rng.choice(steps)()
+    except Refused as why:
+        assert why.errno in (errno.EEXIST, errno.ENOENT, errno.EBUSY,
+                             errno.EINVAL), why
+
+
+def quiet():
+    """Wait until the events have been worked off: the module's picture of the
+    paths and the data plane's agree."""
+    def agree():
+        up = {p["id"] for p in w.client.dump("path") if p["state"] == "up"}
+        return up == {i for i, p in view()["paths"].items() if p[0][1]}
+    busywait(agree, 10, "the same paths in module and data plane")
+
+
+@test
+def same_by_steps_and_by_replay():
+    "random requests and events: by steps and by replay it is the same"
+    rng = random.Random(SEED)
+    say(f"SRPOL_SEED={SEED}")
+    configure()
+    mock_register()
+    for round_ in range(12):
+        for _ in range(40):
+            random_step(rng)
+        busywait(lambda: w.client.get("config"))
+        quiet()
+        contract_kept()
+        steps = view()
+        detach()
+        mock_register()
+        eq(view(), steps, f"after round {round_}")
+        contract_kept()
+
+
+# Requests that the data plane may refuse: operation, flags, members
+def requests():
+    return [
+        ("config-set", 0, {"dscp": 9, "hop_limit": 9}),
+        ("config-set", 0, {"src": "fd00:9::9"}),
+        ("path-new", EXCL, {"id": 20, "sids": ["fc00::20"],
+                            "ifindex": w.dev[0], "via": "fd00:1::9"}),
+        ("path-new", EXCL, {"id": 20, "sids": ["fc00::20"],
+                            "ifindex": w.dev[0], "via": "fd00:1::2"}),
+        ("path-new", CHANGE, {"id": 1, "sids": ["fc00::20"]}),
+        ("path-new", CHANGE, {"id": 1, "ifindex": w.dev[0],
+                              "via": "fd00:1::9"}),
+        ("path-new", REPLACE, {"id": 8, "sids": ["fc00::20"],
+                               "ifindex": w.dev[0], "via": "fd00:1::9"}),
+        ("policy-new", EXCL, {"color": 9, "endpoint": "fd00::b",
+                              "buckets": 512,
+                              "candidate": [{"list": lists(1, 2)}]}),
+        ("policy-new", EXCL, {"color": 9, "endpoint": "::"}),
+        ("policy-new", CHANGE, {"color": 1, "endpoint": "fd00::b",
+                                "candidate": [{"list": lists(4, 5)}]}),
+        ("policy-new", CHANGE, {"color": 1, "endpoint": "fd00::b",
+                                "buckets": 1024}),
+        ("policy-new", REPLACE, {"color": 1, "endpoint": "fd00::b"}),
+        ("policy-new", CHANGE, {"color": 3, "endpoint": "::ffff:a00:1",
+                                "candidate": [{"list": lists(1)}]}),
+        ("class-new", EXCL, {"priority": 15, "color": 1}),
+        ("class-new", CHANGE, {"priority": 20, "color": 3}),
+        ("class-del", 0, {"priority": 20}),
+        ("endpoint-new", EXCL, {"prefix": "fd00:c::", "prefix_len": 48,
+                                "address": "fd00::c"}),
+        ("endpoint-new", CHANGE, {"prefix": "fd00:b::", "prefix_len": 48,
+                                  "address": "fd00::c"}),
+        ("endpoint-del", 0, {"prefix": "fd00:b::", "prefix_len": 48}),
+        ("sid-new", EXCL, {"sid": "fc00:a::3", "behavior": 1}),
+        ("sid-new", CHANGE, {"sid": "fc00:a::1", "behavior": 1}),
+        ("sid-del", 0, {"sid": "fc00:a::1"}),
+        ("dev-new", EXCL, {"ifindex": w.dev[1], "role": "uplink"}),
+        ("dev-new", CHANGE, {"ifindex": w.dev[0], "xdp_mode": "native"}),
+    ]
+
+
+# Which call of the data plane each kind of request stands or falls with.
+DECISIVE = {
+    "config-set": ("config_set",),
+    "path-new": ("nexthop_set", "path_set"),
+    "policy-new": ("row_set", "policy_set"),
+    "class-new": ("class_set", "class_commit"),
+    "class-del": ("class_commit",),
+    "endpoint-new": ("endpoint_set",), "endpoint-del": ("endpoint_del",),
+    "sid-new": ("sid_set",), "sid-del": ("sid_del",),
+    "dev-new": ("dev_set",),
+}
+
+
+@test
+def refusals():
+    "a call refused by the data plane refuses the request and changes nothing"
+    configure()
+    mock_register()
+    number = 0
+    for op, flags, members in requests():
+        for method in DECISIVE[op]:
+            # the state of a next hop that is there can not be refused
+            tries = 1 if method == "nexthop_set" else 4
+            for skip in range(tries):
+                before_ = w.client.everything()
+                used = w.client.get("config")["used"]
+                gen = w.client.get("config")["generation"]
+                seen = view()
+                what = f"{op} {members}, call {skip + 1} of {method}"
+                fail(method, skip)
+                try:
+                    w.client.op(op, members, flags)
+                except Refused as why:
+                    fail()
+                    eq(why.errno, errno.EIO, what)
+                    match(why.msg, "data plane refused", what)
+                    eq(w.client.everything(), before_, what)
+                    eq(w.client.get("config")["used"], used, what)
+                    eq(w.client.get("config")["generation"], gen, what)
+                    eq(view(), seen, what)
+                    number += 1
+                    continue
+                # so many calls are not made; the request went through
+                eq(control()["failed"], 0, what)
+                fail()
+                build()
+                configure()
+                mock_register()
+                break
+            contract_kept()
+    say(f"{number} refused calls")
+    assert number > 25, number
+
+
+@test
+def limits():
+    "each full table of the data plane is named, with its size"
+    mock_register("small")
+    eq(w.client.get("config")["limits"],
+       {"paths": 16, "nexthops": 4, "policies": 6, "bucket_rows": 12,
+        "classes": 6, "endpoints": 4, "sids": 4, "devs": 2})
+
+    def fill(op, make, room, words, error=errno.ENOSPC):
+        for i in range(1, room + 1):
+            w.client.op(op, make(i), EXCL)
+        before_ = w.client.everything()
+        try:
+            w.client.op(op, make(room + 1), EXCL)
+        except Refused as why:
+            eq(why.errno, error)
+            match(why.msg, words)
+        else:
+            raise AssertionError(f"{op}: not refused after {room}")
+        eq(w.client.everything(), before_)
+
+    fill("path-new", lambda i: {
+        "id": i, "sids": ["fc00::1"], "ifindex": w.dev[0],
+        "via": f"fd00:1::{i + 1}"}, 3, r"next hop table is full \(3\)")
+    fill("path-new", lambda i: {
+        "id": 3 + i, "sids": [f"fc00::{i}"], "ifindex": w.dev[0],
+        "via": "fd00:1::2"}, 12, "up to 15", errno.ERANGE)
+    # 11 rows, 2 for each of these
+    fill("policy-new", lambda i: {"color": i, "endpoint": "::"}, 5,
+         r"policy table is full \(5\)")
+    w.client.delete("policy", color=5, endpoint="::")
+    try:
+        w.client.new("policy", color=6, endpoint="::", buckets=256)
+    except Refused as why:
+        match(why.msg, r"bucket row table is full \(11\)")
+    else:
+        raise AssertionError("not refused")
+    fill("class-new", lambda i: {"priority": i, "color": 1}, 5,
+         r"class table is full \(5\)")
+    fill("endpoint-new", lambda i: {"prefix": f"fd00:{i}::",
+                                    "prefix_len": 32, "address": "::"}, 4,
+         r"endpoint table is full \(4\)")
+    fill("sid-new", lambda i: {"sid": f"fc00::{i}", "behavior": 1}, 3,
+         r"SID table is full \(3\)")
+    fill("dev-new", lambda i: {"ifindex": [0, *w.dev, 1][i],
+                               "role": "uplink"}, 2,
+         r"device table is full \(2\)")
+    contract_kept()
+
+
+@test
+def too_large_for_it():
+    "a data plane too small for the configuration is not attached"
+    def refused(words):
+        try:
+            mock_register("small")
+        except AssertionError as why:
+            match(str(why), words)
+        else:
+            raise AssertionError("was attached")
+        config = w.client.get("config")
+        assert "data_plane" not in config
+        eq(config["limits"]["paths"], 16384)
+        eq(w.client.everything(), before_)
+
+    add = {
+        "path": ("path-new", {"id": 16, "sids": ["fc00::1"],
+                              "ifindex": w.dev[0], "via": "fd00:1::2"}),
+        "class": ("class-new", {"priority": 9, "color": 1}),
+    }
+    configure()
+    before_ = w.client.everything()
+    refused("No space left")
+    for color, endpoint in ((1, "fd00::b"), (2, "fd00::b"),
+                            (3, "::ffff:a00:1")):
+        w.client.delete("policy", color=color, endpoint=endpoint)
+    for p in range(1, 9):
+        w.client.delete("path", id=p)
+    mock_register("small")
+    detach()
+    # rows are given out in order, and both sets of a policy's count
+    for color in range(1, 8):
+        w.client.new("policy", color=color, endpoint="::")
+    for color in range(1, 6):
+        w.client.delete("policy", color=color, endpoint="::")
+    w.client.delete("policy", color=7, endpoint="::")
+    mock_register("large")      # the other set of rows is live now
+    detach()
+    before_ = w.client.everything()
+    refused("No space left")
+    w.client.delete("policy", color=6, endpoint="::")
+    for name, (op, members) in add.items():
+        w.client.op(op, members, EXCL)
+        if name == "path":
+            before_ = w.client.everything()
+            refused("No space left")
+            w.client.delete("path", id=16)
+    mock_register("small")
+    eq(w.client.get("config")["data_plane"], "mock")
+
+
+@test
+def one_per_namespace():
+    "one data plane in a namespace, another one in another"
+    configure()
+    mock_register()
+    fds = [Map(f"{BPFFS}/mock_control")]
+    try:
+        mock_register(links=LINKS + "2")
+    except AssertionError as why:
+        match(str(why), "busy")
+    else:
+        raise AssertionError("two in one namespace")
+    other = net.Netns()
+    mock_register(ns=other, links=LINKS + "2")
+    c = other.client()
+    eq(c.get("config")["data_plane"], "mock")
+    eq(view()["paths"], {})
+    w.client.new("path", id=30, sids=["fc00::1"], ifindex=w.dev[0],
+                 via="fd00:1::2")
+    eq(view()["paths"], {})
+    os.unlink(f"{LINKS}2/mock")
+    busywait(lambda: "data_plane" not in c.get("config"))
+    eq(w.client.get("config")["data_plane"], "mock")
+    c.close()
+    other.delete()
+    fds[0].close()
+
+
+@test
+def events():
+    "a lost neighbour and a lost device reach the data plane at once"
+    for i in (1, 2):
+        w.client.new("path", id=i, sids=["fc00::1"], ifindex=w.dev[0],
+                     via=f"fd00:1::{i + 1}")
+    w.client.new("policy", color=1, endpoint="::",
+                 candidate=[{"list": lists(1, 2)}])
+    mock_register()
+
+    def hops():
+        with mock_map("nexthops") as m:
+            return [up for _, _, up in sorted(u32s(v) for _, v in m.items())]
+
+    def buckets():
+        return {p: t.count(p) for *_, t in view()["policies"].values()
+                for p in set(t)}
+
+    eq(hops(), [1, 1])
+    w.ns.ip("neigh del fd00:1::2 dev d0\n")
+    # deleted synchronously: no waiting
+    eq(hops(), [0, 1])
+    busywait(lambda: buckets() == {2: 128})
+    w.ns.ip("neigh replace fd00:1::2 lladdr 02:00:00:00:00:02 dev d0\n")
+    busywait(lambda: hops() == [1, 1])
+    busywait(lambda: set(buckets()) == {1, 2})
+    w.ns.ip("link set d0 down\n")
+    eq(hops(), [0, 0])
+    eq(buckets(), {})
+    w.ns.ip("link del d0\n")
+    eq(hops(), [])
+    contract_kept()
+
+
+def module_users():
+    with open("/sys/module/srpol/refcnt", encoding="ascii") as f:
+        return int(f.read())
+
+
+@test
+def module_pinned():
+    "the module can not be unloaded while attached, and can afterwards"
+    configure()
+    mock_register()
+    done = subprocess.run(["rmmod", "srpol"], check=False,
+                          capture_output=True, text=True)
+    assert done.returncode, "unloaded"
+    match(done.stderr, "in use")
+    eq(len(view()["paths"]), 6)
+    mock_remove()
+    busywait(lambda: module_users() == 0)
+    net.unload_module()
+    run("insmod", net.srpol.MODULE)
+    net.srpol.forget_family()
+    w.client.close()
+    w.client = w.ns.client()
+
+
+@test
+def namespace_ends():
+    "a namespace ends with a data plane attached; the pin may go later"
+    for _ in range(5):
+        build()
+        configure()
+        # dummies tell nothing about the end of a namespace: a veth does
+        net.ip(f"link add {w.ns.name} type veth peer name v0 "
+               f"netns {w.ns.name}\n")
+        mock_register()
+        name = w.ns.name
+        w.client.close()
+        w.ns.delete()
+        busywait(lambda n=name: not os.path.exists(f"/sys/class/net/{n}"))
+        assert module_users(), "the link should hold the module"
+        del w.ns
+        mock_remove()
+        busywait(lambda: module_users() == 0)
+
+
+@test
+def attach_while_busy():
+    "attached and detached again and again while links and paths change"
+    configure()
+    rng = random.Random(SEED)
+    stop = threading.Event()
+
+    def flap():
+        while not stop.is_set():
+            w.ns.ip("link set d0 down\nlink set d0 up\n"
+                    "neigh replace fd00:1::2 lladdr 02:00:00:00:00:02 "
+                    "dev d0\nneigh replace fd00:2::2 lladdr "
+                    "02:00:00:00:01:77 dev d1\n"
+                    "neigh replace fd00:2::2 lladdr 02:00:00:00:01:02 "
+                    "dev d1\n")
+
+    thread = threading.Thread(target=flap)
+    thread.start()
+    try:
+        for _ in range(10):
+            mock_register()
+            for _ in range(5):
+                w.client.change("path", id=rng.randrange(1, 8),
+                                admin_down=rng.randrange(2))
+            contract_kept()
+            detach()
+    finally:
+        stop.set()
+        thread.join()
+
+
+main()
