@@ -6,7 +6,7 @@ Part of e2e_encap.sh:
     e2e_encap.py scapy DIR	judge DIR/{sent,arrived}.pcap of DIR/cases
     e2e_encap.py tshark DIR	the same, by another decoder
 
-Judges print "ok NAME" or "not ok NAME: WHY".
+Judges print "ok NAME" or "not ok NAME | WHY".
 """
 
 import collections
@@ -93,7 +93,7 @@ def differences(got, want):
 
 
 def report(name, why):
-    print(f"not ok {name}: {why}" if why else f"ok {name}")
+    print(f"not ok {name} | {why}" if why else f"ok {name}")
 
 
 class Verdicts(collections.defaultdict):

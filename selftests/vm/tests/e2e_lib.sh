@@ -46,8 +46,7 @@ e2e_reason() {
 		sed -n "s/.*\"reason\":\"$1\".*\"packets\":\([0-9]*\).*/\1/p"
 }
 
-# e2e_verdicts PROGRAM...: it prints lines "ok NAME" and "not ok NAME: WHY";
-# and nothing else, or something is wrong with it
+# e2e_verdicts PROGRAM...: it prints lines "ok NAME" and "not ok NAME | WHY"
 e2e_verdicts() {
 	local line rc=0 output
 
@@ -57,7 +56,7 @@ e2e_verdicts() {
 		"ok "*)	ok "${line#ok }" ;;
 		"not ok "*)
 			line=${line#not ok }
-			not_ok "${line%%: *}" "${line#*: }"
+			not_ok "${line%% | *}" "${line#* | }"
 			;;
 		*)	echo "# $line" ;;
 		esac
