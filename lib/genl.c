@@ -156,6 +156,15 @@ static bool is_top_level(const struct nlmsghdr *request, uint32_t offset)
 	return false;
 }
 
+/* What the module says, without its name in front: NL_SET_ERR_MSG_MOD. */
+static const char *without_module(const char *msg)
+{
+	const char *prefix = "srpol: ";
+
+	return strncmp(msg, prefix, strlen(prefix)) ? msg :
+						      msg + strlen(prefix);
+}
+
 /* One line out of an error message with extended ack. */
 static void read_extack(const struct nlmsghdr *nlh,
 			const struct nlmsghdr *request,
@@ -175,7 +184,7 @@ static void read_extack(const struct nlmsghdr *nlh,
 	mnl_attr_for_each(attr, nlh, skip) {
 		switch (mnl_attr_get_type(attr)) {
 		case NLMSGERR_ATTR_MSG:
-			msg = mnl_attr_get_str(attr);
+			msg = without_module(mnl_attr_get_str(attr));
 			break;
 		case NLMSGERR_ATTR_OFFS:
 			if (is_top_level(request, mnl_attr_get_u32(attr)))
