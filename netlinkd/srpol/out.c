@@ -49,16 +49,44 @@ static void json_close(char bracket)
 	first = false;
 }
 
+/* Bytes of the UTF-8 character at @s; 0 if it is not well-formed. */
+static unsigned int utf8_len(const char *s)
+{
+	const unsigned char *u = (const unsigned char *)s;
+	unsigned int len, i;
+
+	if (u[0] < 0x80)
+		return 1;
+	len = u[0] < 0xe0 ? 2 : u[0] < 0xf0 ? 3 : 4;
+	if (u[0] < 0xc2 || u[0] > 0xf4)
+		return 0;
+	for (i = 1; i < len; i++)
+		if ((u[i] & 0xc0) != 0x80)
+			return 0;
+	/* overlong forms, surrogates, beyond U+10FFFF */
+	if ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f) ||
+	    (u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f))
+		return 0;
+	return len;
+}
+
+/* A name may hold any bytes, JSON is UTF-8. */
 static void json_string(const char *s)
 {
+	unsigned int len;
+
 	putchar('"');
-	for (; *s; s++) {
+	for (; *s; s += len) {
+		len = utf8_len(s);
 		if (*s == '"' || *s == '\\')
 			printf("\\%c", *s);
 		else if ((unsigned char)*s < 0x20)
 			printf("\\u%04x", *s);
+		else if (len)
+			fwrite(s, 1, len, stdout);
 		else
-			putchar(*s);
+			fputs("\\ufffd", stdout);
+		len += !len;
 	}
 	putchar('"');
 }
