@@ -28,7 +28,8 @@ HOPS = 64
 def payload(version, mark, number):
     """300 bytes nobody else sends."""
     head = b"%d %d %d " % (version, mark, number)
-    return head + bytes((mark * 31 + i * 7) % 256 for i in range(300 - len(head)))
+    rest = range(300 - len(head))
+    return head + bytes((mark * 31 + i * 7) % 256 for i in rest)
 
 
 def udp(version):
