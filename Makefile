@@ -23,7 +23,7 @@ export BUILD CLANG BPFTOOL LIBBPF_CFLAGS LIBBPF_LIBS
 # Sub-makes in order of dependence; a folder that is not there is passed over.
 SUBDIRS := $(patsubst %/Makefile,%,$(wildcard $(addsuffix /Makefile,\
 	     bpf lib netlinkd selftests/unit selftests/bpf \
-	     selftests/vm/mock)))
+	     selftests/vm/mock selftests/vm/fault)))
 
 .PHONY: all
 all: deps		## everything (the default)

@@ -25,7 +25,7 @@ from ktap import busywait
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
 SPEC = os.path.join(TOP, "Documentation/netlink/specs/srpol.yaml")
-MODULE = os.path.join(TOP, "kmod/srpol.ko")
+MODULE = os.environ.get("SRPOL_MODULE", os.path.join(TOP, "kmod/srpol.ko"))
 
 sys.path.insert(0, os.path.join(BUILD, "ksrc/tools/net/ynl"))
 

@@ -27,7 +27,8 @@ import net                                              # noqa: E402
 from bpfmap import Map                                  # noqa: E402
 from ktap import (before, busywait, cleanup, eq, main, match, run,  # noqa: E402
                   say, test)
-from srpol import BUILD, CHANGE, EXCL, REPLACE, Refused, packed  # noqa: E402
+from srpol import (BUILD, CHANGE, EXCL, KINDS, REPLACE, Refused,  # noqa: E402
+                   packed)
 
 SEED = int(os.environ.get("SRPOL_SEED", "20260612"))
 BPFFS = "/sys/fs/bpf"
@@ -448,6 +449,12 @@ DECISIVE = {
 }
 
 
+def picture():
+    """All that can be seen over netlink, shares of buckets included."""
+    return {kind: w.client.dump(kind) for kind in KINDS} | \
+        {"config": w.client.get("config")}
+
+
 @test
 def refusals():
     "a call refused by the data plane refuses the request and changes nothing"
@@ -459,9 +466,7 @@ def refusals():
             # the state of a next hop that is there can not be refused
             tries = 1 if method == "nexthop_set" else 4
             for skip in range(tries):
-                before_ = w.client.everything()
-                used = w.client.get("config")["used"]
-                gen = w.client.get("config")["generation"]
+                before_ = picture()
                 seen = view()
                 what = f"{op} {members}, call {skip + 1} of {method}"
                 fail(method, skip)
@@ -471,9 +476,7 @@ def refusals():
                     fail()
                     eq(why.errno, errno.EIO, what)
                     match(why.msg, "data plane refused", what)
-                    eq(w.client.everything(), before_, what)
-                    eq(w.client.get("config")["used"], used, what)
-                    eq(w.client.get("config")["generation"], gen, what)
+                    eq(picture(), before_, what)
                     eq(view(), seen, what)
                     number += 1
                     continue
@@ -650,6 +653,73 @@ def events():
     w.ns.ip("link del d0\n")
     eq(hops(), [])
     contract_kept()
+
+
+@test
+def resilience():
+    "a policy defined anew moves the buckets that must move, and no other"
+    for i in range(1, 9):
+        w.client.new("path", id=i, sids=[f"fc00::{i}"], ifindex=w.dev[0],
+                     via="fd00:1::2")
+    key = {"color": 1, "endpoint": "::"}
+    mock_register()
+
+    def table(*paths, **members):
+        w.client.replace("policy", **key, candidate=[
+            {"list": [{"path": p} for p in paths]}], **members)
+        (*_, buckets), = view()["policies"].values()
+        return buckets
+
+    first = table(*range(1, 9))
+    eq({first.count(p) for p in range(1, 9)}, {16})
+    eq(table(8, 7, 6, 5, 4, 3, 2, 1), first, "another order")
+    fewer = table(1, 2, 3, 4, 5, 6, 7)
+    for old, new in zip(first, fewer):
+        assert new == old if old != 8 else new != 8
+    again = table(*range(1, 9))
+    moved = sum(a != b for a, b in zip(fewer, again))
+    eq((moved, again.count(8)), (16, 16), "for the one that came back")
+    # another candidate path with some of the same paths
+    w.client.change("policy", **key, candidate=[
+        {"preference": 200, "list": [{"path": p} for p in range(1, 9)]},
+        {"preference": 100, "list": [{"path": p} for p in (8, 1)]}])
+    for p in range(2, 9):
+        w.client.change("path", id=p, admin_down=1)
+    (*_, only), = view()["policies"].values()
+    eq(set(only), {1})
+    w.client.change("path", id=1, admin_down=1)
+    eq(next(iter(view()["policies"].values()))[-1], [])
+    for p in range(1, 9):
+        w.client.change("path", id=p, admin_down=0)
+    (*_, back), = view()["policies"].values()
+    eq(sorted(back), sorted(again))
+
+
+@test
+def epochs():
+    "flows are classified anew after every change that could alter them"
+    configure()
+    mock_register()
+
+    def epoch():
+        with mock_map("epoch") as m:
+            return u32s(m[b"\0\0\0\0"])[0]
+
+    for op, flags, members in (
+            ("config-set", 0, {"flow_label": "hash"}),
+            ("class-new", EXCL, {"priority": 1, "color": 1}),
+            ("class-new", CHANGE, {"priority": 1, "color": 2}),
+            ("class-del", 0, {"priority": 1}),
+            ("endpoint-new", EXCL, {"prefix": "fd00:c::", "prefix_len": 48,
+                                    "address": "::"}),
+            ("endpoint-new", CHANGE, {"prefix": "fd00:c::", "prefix_len": 48,
+                                      "address": "fd00::c"}),
+            ("endpoint-del", 0, {"prefix": "fd00:c::", "prefix_len": 48}),
+            ("policy-new", EXCL, {"color": 9, "endpoint": "::"}),
+            ("policy-del", 0, {"color": 9, "endpoint": "::"})):
+        was = epoch()
+        w.client.op(op, members, flags)
+        assert epoch() > was, f"{op} {members}"
 
 
 def module_users():
