@@ -72,6 +72,7 @@ static unsigned long srpol_retry_paths(struct srpol_net *sn)
 		}
 		if (due) {
 			path->reported = false;
+			path->retry_at = jiffies;
 			sn->n_reported--;
 		}
 		spin_unlock_bh(&sn->state_lock);

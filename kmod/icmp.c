@@ -22,7 +22,8 @@
 
 #define SRPOL_ICMP_INTERVAL	(HZ / 10)
 #define SRPOL_ICMP_BURST	64
-#define SRPOL_RETRY_SHIFT_MAX	6
+#define SRPOL_RETRY_SHIFT_MAX	4
+#define SRPOL_RETRY_SOON	4	/* hold times */
 
 static struct ratelimit_state srpol_icmp_limit =
 	RATELIMIT_STATE_INIT_FLAGS(srpol_icmp_limit, SRPOL_ICMP_INTERVAL,
@@ -115,7 +116,7 @@ static void srpol_path_report(struct srpol_net *sn, struct srpol_path *path)
 		return;
 	/* failed again soon after it was tried: wait longer */
 	if (path->retry_at &&
-	    time_before(jiffies, path->retry_at +
+	    time_before(jiffies, path->retry_at + SRPOL_RETRY_SOON *
 			(hold << path->retry_shift)))
 		path->retry_shift = min(path->retry_shift + 1,
 					SRPOL_RETRY_SHIFT_MAX);

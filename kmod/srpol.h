@@ -165,7 +165,7 @@ struct srpol_path_bytes {
  * @state: present state
  * @reason: why it is not up
  * @reported: unreachable was reported, until @retry_at
- * @retry_at: jiffies
+ * @retry_at: jiffies; of the last retry while not @reported
  * @retry_shift: the hold time is doubled so many times
  * @changed_node: in srpol_net.changed while policies do not know @state
  * @users: struct srpol_list that refer to it

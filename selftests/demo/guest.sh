@@ -1,0 +1,339 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The demo, inside the guest. Leaves in $SRPOL_OUT what report.py needs:
+#
+#	samples		what sampler.py saw
+#	marks		lines "TIME TEXT", for the chart
+#	commands	the srpol commands, as typed
+#	events		srpol monitor
+#	results		lines "NAME=VALUE"
+#
+# Exits 0 only when everything it claims was seen.
+
+set -euo pipefail
+
+cd "$(dirname "$0")/../.."
+. selftests/ktap.sh >/dev/null
+. selftests/fabric/fabric.sh
+. selftests/fabric/rdma.sh
+
+out=$SRPOL_OUT
+qps=64
+size=65536
+iterations=${SRPOL_DEMO_ITERATIONS:-40}
+dead=3
+bold=$'\e[1m' plain=$'\e[0m'
+
+say() {
+	printf '\n%s== %s%s\n' "$bold" "$*" "$plain"
+}
+
+mark() {
+	echo "$EPOCHREALTIME $*" >>"$out/marks"
+}
+
+result() {
+	echo "$1=$2" >>"$out/results"
+}
+
+# Run an srpol command as the user would type it.
+run() {
+	echo "  \$ $*"
+	echo "$*" >>"$out/commands"
+	"$@"
+}
+
+fail() {
+	echo "DEMO FAILED: $*" >&2
+	exit 1
+}
+
+# per_spine BEFORE AFTER: packets from A that each spine got in between
+per_spine() {
+	paste -d ' ' <(echo "$1") <(echo "$2") | awk '{ print $5 - $2 }'
+}
+
+spread() {
+	sort -n | awk '{ v[NR] = $1 } END {
+		printf "%.1f", v[1] ? (v[NR] - v[1]) * 100 / v[1] : 999 }'
+}
+
+samplers=()
+stop() {
+	local pid
+
+	for pid in "${samplers[@]}"; do
+		kill "$pid" 2>/dev/null || :
+		wait "$pid" 2>/dev/null || :
+	done
+	samplers=()
+}
+
+detach() {
+	srpol dev del hA
+	srpol dev del hB
+	rmmod srpol
+}
+
+configure() {
+	local i
+
+	run srpol dev add hA role uplink
+	run srpol dev add hB role uplink
+	echo "  # host B and host A end SRv6 at these SIDs"
+	run srpol sid add fc00:0:b::d6 behavior End.DT46
+	run srpol sid add fc00:0:a::d6 behavior End.DT46
+	echo "  # a path over each spine, there and back"
+	for i in 1 2 3 4; do
+		run srpol path add "$i" segs "fc00:0:2$i::1,fc00:0:12::1,fc00:0:b::d6" dev hA via fd00:a::fe name "A-spine$i-B"
+	done
+	for i in 1 2 3 4; do
+		run srpol path add "1$i" segs "fc00:0:2$i::1,fc00:0:11::1,fc00:0:a::d6" dev hB via fd00:b::fe name "B-spine$i-A"
+	done
+	echo "  # a policy for each host: all four spines, equal weights"
+	run srpol policy add color 100 endpoint fd00:b::1 name to-B candidate preference 100 list 1 list 2 list 3 list 4
+	run srpol policy add color 100 endpoint fd00:a::1 name to-A candidate preference 100 list 11 list 12 list 13 list 14
+	run srpol endpoint add fd00:b::/64 to fd00:b::1
+	run srpol endpoint add fd00:a::/64 to fd00:a::1
+	echo "  # a path that was reported dead is tried again after a minute"
+	run srpol config set hold-time 60000
+	echo "  # steer RoCEv2 and nothing else"
+	run srpol class add prio 1000 name roce proto udp dport 4791 color 100
+}
+
+paths_up() {
+	[ "$(srpol -j path show | grep -o '"state":"up"' | wc -l)" -ge 8 ]
+}
+
+path_up() {
+	srpol -j path show "$1" | grep -q '"state":"up"'
+}
+
+transfer() {
+	local log=$1
+	shift
+
+	echo "  host A \$ ib_write_bw -d rxeA $* hostB"
+	# it polls for completions without end, on both hosts: be nice, or
+	# nothing else runs in the guest
+	(
+		renice -n 19 -p $BASHPID >/dev/null
+		rdma_bw "$out/$log" ib_write_bw 18515 6 "$@"
+	) || {
+		tail -n 5 "$out/$log".* >&2
+		fail "ib_write_bw did not complete"
+	}
+	awk '/^ [0-9]/ { printf "  %s QPs done, %.0f MB/s\n", q, $4 }' \
+		q="$(sed -n 's/.*Number of qps *: *\([0-9]*\).*/\1/p' "$out/$log.client" | head -n 1)" \
+		"$out/$log.client"
+}
+
+phase_spread() {
+	local before after got
+
+	say "1. $qps QPs of an unmodified ib_write_bw, spread over four spines"
+	before=$(fabric_spine_packets)
+	mark "spread"
+	transfer spread -q $qps -s $size -n "$iterations"
+	after=$(fabric_spine_packets)
+	mapfile -t got < <(per_spine "$before" "$after")
+	echo "  packets from A by spine: ${got[*]}"
+	result spread_packets "${got[*]}"
+	result spread_percent "$(printf '%s\n' "${got[@]}" | spread)"
+	awk -v s="$(printf '%s\n' "${got[@]}" | spread)" 'BEGIN { exit s > 25 }' ||
+		fail "spines are not within 25 % of each other"
+}
+
+# The destination QPs of a transfer, in order, are host B's.
+last_qp() {
+	sed -n 's/.*local address.*QPN 0x\([0-9a-f]*\).*/\1/p' "$1.server" |
+		tail -n 1
+}
+
+phase_pinned() {
+	local first i qp before after got total
+
+	say "2. QPs pinned to spines by destination QP"
+	first=$((16#$(last_qp "$out/spread") + 1))
+	for i in 1 2 3 4; do
+		run srpol policy add color 20$i endpoint fd00:b::1 name only-spine$i candidate list $i
+	done
+	# 1, 2, 5 and 8 QPs of the next 16, so that the shares tell them apart
+	qp=$first
+	for i in "1 1" "2 2" "3 5" "4 8"; do
+		run srpol class add prio 10"${i% *}" dst fd00:b::/64 qp $qp-$((qp + ${i#* } - 1)) color 20"${i% *}"
+		qp=$((qp + ${i#* }))
+	done
+	before=$(fabric_spine_packets)
+	mark "pinned 1:2:5:8"
+	transfer pinned -q 16 -s $size -n "$iterations"
+	after=$(fabric_spine_packets)
+	mapfile -t got < <(per_spine "$before" "$after")
+	total=$((got[0] + got[1] + got[2] + got[3]))
+	echo "  packets from A by spine: ${got[*]} of $total, asked for 1:2:5:8"
+	result pinned_packets "${got[*]}"
+	run srpol -s class show | sed 's/^/    /'
+	# ACKs of the way back are not pinned, so allow a little
+	awk -v t="$total" -v g="${got[*]}" 'BEGIN {
+		split(g, p, " "); split("1 2 5 8", w, " ")
+		for (i = 1; i <= 4; i++) {
+			d = p[i] / t - w[i] / 16
+			if (d > 0.03 || d < -0.03) exit 1
+		} }' || fail "QPs did not keep to their spines"
+	for i in 1 2 3 4; do
+		run srpol class del prio 10$i
+		run srpol policy del color 20$i endpoint fd00:b::1
+	done
+}
+
+# While the guest is busy every new process takes a second or so: what waits
+# for things to happen under load does without.
+
+# seen SPINE: set $packets to what it has received, by the last sample
+seen() {
+	local samples
+
+	mapfile -t samples <"$out/samples"
+	# shellcheck disable=SC2206
+	samples=(${samples[-1]})
+	packets=${samples[$1]}
+}
+
+seen_more() {
+	seen "$1"
+	[ "$packets" -gt "$2" ]
+}
+
+# happened WORDS: did srpol monitor say so?
+happened() {
+	[[ $(<"$out/events") == *"$1"* ]]
+}
+
+# await SECONDS COMMAND...: as busywait
+await() {
+	local end=$((SECONDS + $1))
+	shift
+
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
+		read -rt 0.1 -u 9 || :
+	done
+}
+
+# The hand that pulls the cables is there before they are pulled, and goes
+# first: to start a process takes seconds while the guest is busy.
+arm_cutter() {
+	local n
+
+	for n in 1 2; do
+		mkfifo "/tmp/leaf$n.cut"
+		chrt -f 50 ip -n "$(fabric_ns leaf$n)" -batch - \
+			<"/tmp/leaf$n.cut" &
+		samplers+=($!)
+	done
+	exec 7>/tmp/leaf1.cut 8>/tmp/leaf2.cut
+}
+
+phase_failure() {
+	local load dumps file fd start packets
+
+	say "3. spine$dead dies under load"
+	# what leaves host A, up to and with the BTH, and what reaches the spine
+	tcpdump -q -p -i hA -Q out -s 160 -B 16384 -w /tmp/hostA.pcap ip6 \
+		2>"$out/tcpdump.hostA" &
+	dumps=($!)
+	fabric_exec spine$dead tcpdump -q -p -i leaf1 -Q in -s 60 \
+		-w /tmp/spine.pcap ip6 2>"$out/tcpdump.spine" &
+	dumps+=($!)
+	samplers+=("${dumps[@]}")
+	for file in hostA spine; do
+		busywait 30 grep -q listening "$out/tcpdump.$file" ||
+			fail "tcpdump did not start"
+	done
+	arm_cutter
+	seen $dead
+	start=$packets
+	mark "load"
+	# Messages of one packet, so that all QPs take turns and there is one
+	# to be moved at any moment.
+	transfer failure -q $qps -s 4096 -t 2 -n $((20 * iterations)) &
+	load=$!
+	await 60 seen_more $dead $((start + 2000)) ||
+		fail "no load on spine$dead"
+
+	echo "  leaf1 \$ ip -6 route del fc00:0:2$dead::/48; ip link set spine$dead down"
+	# A switch takes the routes of a dead port out in a moment. Linux first
+	# waits for grace periods, in which the port passes neither packets
+	# nor errors, and these take long under emulation: so route first.
+	for fd in 7 8; do
+		echo "route del fc00:0:2$dead::/48" >&$fd
+	done
+	fabric_cut_spine $dead
+	mark "spine$dead cut"
+	await 20 happened "A-spine$dead-B down" ||
+		fail "the path was not taken down"
+	# a second of traffic after it
+	seen 1
+	await 30 seen_more 1 $((packets + 1000)) || fail "traffic stopped"
+	exec 7>&- 8>&-
+	kill "${dumps[@]}"
+	wait "${dumps[@]}" || :
+	cp /tmp/hostA.pcap /tmp/spine.pcap "$out/"
+	wait $load || fail "the transfer did not survive"
+	echo "  transfer completed, no QP error"
+	grep "spine$dead" "$out/events" | head -n 4 | sed 's/^/    /'
+}
+
+phase_return() {
+	local start packets
+
+	say "4. spine$dead returns"
+	fabric_restore_spine $dead
+	mark "spine$dead back"
+	echo "  # it would be tried again by itself; no need to wait for that"
+	run srpol path change $dead admin up
+	run srpol path change 1$dead admin up
+	busywait 20 path_up $dead || fail "the path did not come back"
+	seen $dead
+	start=$packets
+	transfer return -q $qps -s $size -n $((iterations / 2))
+	await 5 seen_more $dead $((start + 500)) ||
+		fail "no traffic on spine$dead"
+	echo "  spine$dead carries traffic again"
+}
+
+say "Two hosts, two leaves, four spines: a fabric of kernel SRv6 routers"
+at_exit fabric_down
+fabric_up
+at_exit rdma_down
+rdma_up
+insmod kmod/srpol.ko
+at_exit rmmod srpol 2>/dev/null
+rm -f "$out"/{samples,marks,commands,results,events}
+
+say "Configuration, as an operator types it"
+configure
+busywait 20 paths_up || { srpol path show; fail "paths did not come up"; }
+srpol policy show | sed 's/^/    /'
+srpol -j policy show >"$out/policies.json"
+
+# a pipe nobody writes to, to wait on
+exec 9<> <(:)
+at_exit stop
+chrt -f 20 srpol monitor >"$out/events" &
+samplers+=($!)
+chrt -f 20 selftests/demo/sampler.py "$out/samples" "$(fabric_ns spine1)" \
+	"$(fabric_ns spine2)" "$(fabric_ns spine3)" "$(fabric_ns spine4)" &
+samplers+=($!)
+
+phase_spread
+phase_pinned
+phase_failure
+phase_return
+stop
+
+say "What happened to packets"
+run srpol stats show | sed 's/^/    /'
+detach
+result done 1
