@@ -13,6 +13,8 @@
 
 #include "pure.h"
 
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
 /* The same numbers in every run and on every machine (xorshift64*). */
 static inline u32 test_random(u64 *state)
 {

@@ -9,8 +9,6 @@
 #define SEQUENCES	800
 #define STEPS		40
 
-#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
-
 static const u32 sizes[] = { 128, 256, 512, 1024 };
 
 /**

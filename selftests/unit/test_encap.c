@@ -57,7 +57,7 @@ static u32 expect(u8 *out, u32 n, bool full, u8 hop_limit)
 	at = append(at, dmac, 6);
 	at = append(at, smac, 6);
 	at = append(at, "\x86\xdd", 2);
-	at = append(at, "\x60\0\0\0" "\0\0", 6);
+	at = append(at, "\x60\0\0\0\0\0", 6);
 	at = append_byte(at, srh ? 43 : 0);
 	at = append_byte(at, hop_limit);
 	at = append(at, &src, 16);
@@ -147,7 +147,7 @@ static void test_overhead(void **state)
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		assert_int_equal(srpol_encap_len(rows[i].n, SRPOL_ENCAP_FULL),
 				 rows[i].full);
 		assert_int_equal(srpol_encap_len(rows[i].n,

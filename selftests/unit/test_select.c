@@ -87,7 +87,7 @@ static void test_vectors(void **state)
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(vectors); i++) {
 		const struct vector *v = &vectors[i];
 
 		if (srpol_cand_cmp(&v->better, &v->worse) <= 0 ||
