@@ -255,9 +255,10 @@ phase_failure() {
 	seen $dead
 	start=$packets
 	mark "load"
-	# Messages of one packet, so that all QPs take turns and there is one
-	# to be moved at any moment.
-	transfer failure -q $qps -s 4096 -t 2 -n $((20 * iterations)) &
+	# Small messages, few in flight: all QPs take turns,
+	# one to be moved comes by all the time, and no queue in the emulated
+	# switches delays packets and errors.
+	transfer failure -q 16 -s 4096 -t 8 -n $((75 * iterations)) &
 	load=$!
 	await 60 seen_more $dead $((start + 2000)) ||
 		fail "no load on spine$dead"
