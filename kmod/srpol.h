@@ -42,9 +42,9 @@
 #include "netlink_gen.h"
 #include "pure.h"
 
-#define SRPOL_NH_HASH_BITS	8
-#define SRPOL_EP_HASH_BITS	10
-#define SRPOL_POL_HASH_BITS	12
+#define SRPOL_NH_HASH_BITS	6
+#define SRPOL_EP_HASH_BITS	8
+#define SRPOL_POL_HASH_BITS	8
 
 /* Table sizes while no data plane is attached; ids are below them. */
 #define SRPOL_DEF_PATHS		16384
