@@ -15,13 +15,15 @@
  * A method returns 0 or a negative errno. -ENOSPC means a table is full; the
  * module turns it into an extack message that names the table and its size.
  * After an error the implementation must hold what it held before the call.
+ * Removals of what exists and changes of a next hop that exists must not fail;
+ * their result is not looked at.
  *
  * Ids (@id, @row, @slot, nexthop) are dense, start at 1 (0 means "none") and
  * stay below the limit the implementation declares. The caller guarantees
  * that an id whose object was removed is not used again, and that a bucket row
  * or class slot in use is not written, before an RCU grace period has passed;
- * likewise it never replaces the same path, policy or config twice within one
- * grace period. So an implementation may keep two copies of each and switch
+ * likewise it never replaces the same path, policy, settings or order of rules
+ * twice within one grace period. So an implementation may keep two copies of each and switch
  * with one store.
  *
  * @path_state and @nexthop_set may be called from softirq; all others are
