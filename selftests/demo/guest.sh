@@ -70,9 +70,11 @@ stop() {
 	samplers=()
 }
 
-detach() {
-	srpol dev del hA
-	srpol dev del hB
+# whatever of it is there
+unload() {
+	[ -d /sys/module/srpol ] || return 0
+	srpol dev del hA 2>/dev/null || :
+	srpol dev del hB 2>/dev/null || :
 	rmmod srpol
 }
 
@@ -319,7 +321,7 @@ done
 at_exit rdma_down
 rdma_up
 insmod kmod/srpol.ko
-at_exit rmmod srpol 2>/dev/null
+at_exit unload
 rm -f "$out"/{samples,marks,commands,results,events}
 
 say "Configuration, as an operator types it"
@@ -345,5 +347,5 @@ stop
 
 say "What happened to packets"
 run srpol stats show | sed 's/^/    /'
-detach
+unload
 result done 1
