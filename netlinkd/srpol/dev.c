@@ -103,7 +103,7 @@ static int dev_del(struct args *args, unsigned int flags)
 {
 	struct srpol_error error = {};
 	unsigned int ifindex;
-	int err = need_module();
+	int err = need_module(), ret;
 
 	if (err)
 		return err;
@@ -113,8 +113,9 @@ static int dev_del(struct args *args, unsigned int flags)
 		return unknown(args), EXIT_USAGE;
 	err = dev_request(SRPOL_CMD_DEV_DEL, 0, ifindex, 0, 0);
 	/* take off what is there even if the module does not know of it */
-	if (srpol_dp_detach(ifindex, &error))
-		return refused(-1, &error);
+	ret = srpol_dp_detach(ifindex, &error);
+	if (ret)
+		return refused(ret, &error);
 	return release_data_plane() ?: err;
 }
 
