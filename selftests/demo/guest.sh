@@ -348,4 +348,3 @@ stop
 say "What happened to packets"
 run srpol stats show | sed 's/^/    /'
 unload
-result done 1
