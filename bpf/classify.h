@@ -19,16 +19,30 @@ static __always_inline bool srpol_range_match(__u32 v, __u32 min, __u32 max)
 	return v >= min && v <= max;
 }
 
+/*
+ * Is the sender in the cgroup of a rule, or below it? At XDP it is not known
+ * and so is in none.
+ */
+static __always_inline bool srpol_cgroup_match(struct __sk_buff *skb,
+					       const struct srpol_dp_class *r)
+{
+	if (!(r->match & SRPOL_MATCH_CGROUP))
+		return true;
+	return skb && bpf_skb_ancestor_cgroup_id(skb, r->cgroup_level) ==
+		      r->cgroup;
+}
+
 /**
- * srpol_class_match - does a packet agree with a rule?
+ * srpol_class_match - does a packet agree with a rule, its sender apart?
  * @r: rule
- * @pkt: packet
+ * @pkt: packet, parsed
  *
  * A field the packet does not have (ports of a later fragment, QP of TCP)
- * matches nothing.
+ * matches nothing. Global, so that the verifier looks at it once and not for
+ * each rule.
  */
-static __always_inline bool srpol_class_match(const struct srpol_dp_class *r,
-					      const struct srpol_pkt *pkt)
+__noinline bool srpol_class_match(const struct srpol_dp_class *r __arg_nonnull,
+				  const struct srpol_pkt *pkt __arg_nonnull)
 {
 	const struct srpol_flow_key *k = &pkt->key;
 	__u32 m = r->match;
@@ -55,6 +69,8 @@ static __always_inline bool srpol_class_match(const struct srpol_dp_class *r,
 		return false;
 	if (m & SRPOL_MATCH_DSCP && r->dscp != pkt->tclass >> 2)
 		return false;
+	if (m & SRPOL_MATCH_VLAN && r->vlan != pkt->vlan)
+		return false;
 	if (!(m & (SRPOL_MATCH_QP | SRPOL_MATCH_OPCODE | SRPOL_MATCH_PKEY)))
 		return true;
 	if (!k->roce)
@@ -69,26 +85,64 @@ static __always_inline bool srpol_class_match(const struct srpol_dp_class *r,
 }
 
 /*
- * The first rule a packet agrees with. Returns its color, 0 for bypass, and
- * its counter index in @class_id, which stays 0 when there is no such rule.
+ * The first rule a packet agrees with, NULL if there is none. @tried gets the
+ * number of rules looked at.
  */
-static __always_inline __u32
-srpol_class_find(const struct srpol_pkt *pkt,
-		 const struct srpol_class_order *order, __u32 *class_id)
+static __always_inline struct srpol_dp_class *
+srpol_class_find(struct __sk_buff *skb, const struct srpol_pkt *pkt,
+		 const struct srpol_class_order *order, __u32 *tried)
 {
 	struct srpol_dp_class *rule;
 	__u32 i;
 
+	*tried = 0;
 	bpf_for(i, 0, SRPOL_MAX_CLASSES) {
 		if (i >= order->n || i >= SRPOL_MAX_CLASSES)
 			break;
+		*tried = i + 1;
 		rule = bpf_map_lookup_elem(&classes, &order->slot[i]);
-		if (rule && srpol_class_match(rule, pkt)) {
-			*class_id = rule->id;
-			return rule->color;
-		}
+		if (rule && srpol_class_match(rule, pkt) &&
+		    srpol_cgroup_match(skb, rule))
+			return rule;
 	}
-	return 0;
+	return NULL;
+}
+
+static __always_inline __u32
+srpol_policy_at(const struct srpol_policy_key *key, __u32 gen)
+{
+	struct srpol_policy_ref *ref;
+
+	ref = bpf_map_lookup_elem(&policy_index, key);
+	return ref ? ref->id[srpol_copy(READ_ONCE(ref->ver), gen)] : 0;
+}
+
+/*
+ * The endpoint behind the longest prefix that is there in this generation: one
+ * that is hidden, or to come, sends the search on to shorter ones.
+ */
+static __always_inline bool srpol_endpoint_find(const __u8 *daddr, __u32 gen,
+						__u8 *endpoint)
+{
+	struct srpol_prefix prefix = { .len = SRPOL_ADDR_BITS };
+	struct srpol_endpoint *ep;
+	__u32 i, copy;
+
+	srpol_copy_addr(prefix.addr, daddr);
+	bpf_for(i, 0, SRPOL_ADDR_BITS + 1) {
+		ep = bpf_map_lookup_elem(&endpoints, &prefix);
+		if (!ep)
+			return false;
+		copy = srpol_copy(READ_ONCE(ep->ver), gen);
+		if (ep->present[copy]) {
+			srpol_copy_addr(endpoint, ep->addr[copy]);
+			return true;
+		}
+		if (!ep->len)
+			return false;
+		prefix.len = ep->len - 1;
+	}
+	return false;
 }
 
 /*
@@ -96,107 +150,176 @@ srpol_class_find(const struct srpol_pkt *pkt,
  * the longest matching prefix, else that of the null endpoint (RFC 9256 8.8.1,
  * color-only steering).
  */
-static __always_inline __u32 srpol_policy_find(__u32 color, const __u8 *daddr)
+static __always_inline __u32 srpol_policy_find(__u32 color, const __u8 *daddr,
+					       __u32 gen)
 {
 	struct srpol_policy_key key = { .color = color };
-	struct srpol_prefix prefix = { .len = 128 };
-	struct srpol_endpoint *ep;
-	__u32 *id;
+	__u32 id;
 
-	srpol_copy_addr(prefix.addr, daddr);
-	ep = bpf_map_lookup_elem(&endpoints, &prefix);
-	if (ep) {
-		srpol_copy_addr(key.endpoint, ep->addr);
-		id = bpf_map_lookup_elem(&policy_index, &key);
+	if (srpol_endpoint_find(daddr, gen, key.endpoint)) {
+		id = srpol_policy_at(&key, gen);
 		if (id)
-			return *id;
+			return id;
 		__builtin_memset(key.endpoint, 0, sizeof(key.endpoint));
 	}
-	id = bpf_map_lookup_elem(&policy_index, &key);
-	return id ? *id : 0;
+	return srpol_policy_at(&key, gen);
 }
 
-/*
- * Decide about the flow of a packet. The order of rules is the one in force
- * after the epoch was read, with a full barrier in between: a change moves the
- * epoch last, so what is decided by old rules never carries the new epoch.
- */
-static __always_inline void srpol_classify(struct srpol_pkt *pkt,
-					   struct srpol_state *st,
-					   struct srpol_flow *flow)
+static __always_inline bool srpol_policy_symmetric(__u32 id, __u32 gen)
 {
-	__u32 class_id = 0, color, live;
-	struct srpol_class_order *order;
+	struct srpol_policy *policy = bpf_map_lookup_elem(&policies, &id);
+	__u32 copy;
+
+	if (!policy)
+		return false;
+	copy = srpol_copy(READ_ONCE(policy->ver), gen);
+	return policy->cfg[copy].flags & SRPOL_POLICY_SYMMETRIC;
+}
+
+/**
+ * srpol_classify - decide about the flow of a packet
+ * @skb: packet, NULL at XDP
+ * @pkt: the same, parsed and identified
+ * @order: rules in force
+ * @now: epoch and generation they are of
+ * @flow: result; what a flow has been through is 0
+ * @tried: number of rules looked at
+ *
+ * Return: the rule, NULL if there is none.
+ */
+static __always_inline struct srpol_dp_class *
+srpol_classify(struct __sk_buff *skb, const struct srpol_pkt *pkt,
+	       const struct srpol_class_order *order,
+	       const union srpol_now *now, struct srpol_flow *flow,
+	       __u32 *tried)
+{
+	struct srpol_dp_class *rule;
 
 	__builtin_memset(flow, 0, sizeof(*flow));
-	flow->epoch = __sync_fetch_and_add(&st->epoch, 0);
+	flow->epoch = now->epoch;
 	flow->verdict = SRPOL_REASON_NO_CLASS;
+	flow->mode = SRPOL_MODE_INHERIT;
 	srpol_flow_hash(pkt, flow);
 
-	live = READ_ONCE(st->order_live) & 1;
-	order = bpf_map_lookup_elem(&class_order, &live);
-	if (!order)
-		return;
-	srpol_flow_identify(pkt, order);
-	color = srpol_class_find(pkt, order, &class_id);
-	flow->class_id = class_id;
-	if (!class_id)
-		return;
+	rule = srpol_class_find(skb, pkt, order, tried);
+	if (!rule)
+		return NULL;
+	flow->class_id = rule->id;
+	flow->mode = rule->mode;
+	flow->ordering = rule->ordering;
 	flow->verdict = SRPOL_REASON_BYPASS;
-	if (!color)
-		return;
+	if (!rule->color)
+		return rule;
 	flow->verdict = SRPOL_REASON_NO_POLICY;
-	flow->policy = srpol_policy_find(color, pkt->key.daddr);
+	flow->policy = srpol_policy_find(rule->color, pkt->key.daddr,
+					 now->gen);
+	if (flow->policy && srpol_policy_symmetric(flow->policy, now->gen))
+		flow->hash = srpol_flow_hash_symmetric(pkt);
+	return rule;
+}
+
+/* What a flow has been through outlives its classification. */
+static __always_inline void srpol_flow_inherit(struct srpol_flow *flow,
+					       const struct srpol_flow *old)
+{
+	flow->packets = old->packets;
+	flow->bytes = old->bytes;
+	flow->tick = old->tick;
+	flow->last_ns = old->last_ns;
+	flow->bound = old->bound;
+	flow->psn_valid = old->psn_valid;
+	flow->psn_next = old->psn_next;
+	flow->retransmits = old->retransmits;
+	flow->flowlets = old->flowlets;
+	flow->moves = old->moves;
+	flow->cnp = old->cnp;
+	flow->nak = old->nak;
+	if (flow->policy != old->policy || flow->mode != old->mode)
+		return;
+	flow->path = old->path;
+	flow->chosen = old->chosen;
+	flow->wish_ns = old->wish_ns;
+}
+
+static __always_inline struct srpol_flow *srpol_flow_room(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&flow_scratch, &zero);
 }
 
 /*
- * The slow path of srpol_flow_get(). A cached entry is replaced as a whole,
- * never written over: other CPUs see the old decision or the new one.
+ * The slow path of srpol_flow_get(). It sees the generation of its own start,
+ * as does, from here on, the rest of the program: what is decided by old rules
+ * must never carry a new epoch. A cached entry is replaced as a whole, never
+ * written over: other CPUs see the old decision or the new one.
  */
-static __noinline int srpol_flow_new(struct srpol_pkt *pkt,
-				     struct srpol_state *st,
-				     struct srpol_flow *flow)
+static __always_inline struct srpol_flow *
+srpol_flow_make(struct __sk_buff *skb, struct srpol_pkt *pkt,
+		struct srpol_state *st, union srpol_now *now)
 {
-	struct srpol_flow *old;
+	struct srpol_flow *flow = srpol_flow_room(), *old;
+	struct srpol_class_order *order;
+	__u32 tried;
 
-	srpol_classify(pkt, st, flow);
+	*now = srpol_now_sync(st);
+	order = srpol_order(st, now->gen);
+	if (!flow || !order)
+		return NULL;
+	srpol_flow_identify(skb, pkt, order);
+	srpol_classify(skb, pkt, order, now, flow, &tried);
 	old = bpf_map_lookup_elem(&flows, &pkt->key);
-	if (old) {
-		flow->packets = old->packets;
-		flow->bytes = old->bytes;
-	}
-	return bpf_map_update_elem(&flows, &pkt->key, flow, BPF_ANY);
+	if (old)
+		srpol_flow_inherit(flow, old);
+	if (bpf_map_update_elem(&flows, &pkt->key, flow, BPF_ANY))
+		return flow;
+	old = bpf_map_lookup_elem(&flows, &pkt->key);
+	return old ? old : flow;
+}
+
+static __noinline struct srpol_flow *
+srpol_flow_make_skb(struct __sk_buff *skb, struct srpol_pkt *pkt,
+		    struct srpol_state *st, union srpol_now *now)
+{
+	return srpol_flow_make(skb, pkt, st, now);
+}
+
+static __noinline struct srpol_flow *
+srpol_flow_make_xdp(struct srpol_pkt *pkt, struct srpol_state *st,
+		    union srpol_now *now)
+{
+	return srpol_flow_make(NULL, pkt, st, now);
 }
 
 /**
  * srpol_flow_get - the decision about a packet's flow
- * @pkt: parsed packet
+ * @skb: packet, NULL at XDP
+ * @pkt: the same, parsed
  * @st: state
- * @order: rules in force
- * @decision: room for a decision that finds none in the cache
+ * @now: epoch and generation; may be moved on
  *
  * The entry may be evicted, and given to another flow, while it is being
  * looked at. What comes of that is one packet with another flow's decision:
  * as if it had been classified a moment ago.
  *
- * Return: the cached entry, or @decision.
+ * Return: the cached entry, or one that could not be cached, or NULL if there
+ * are no rules.
  */
 static __always_inline struct srpol_flow *
-srpol_flow_get(struct srpol_pkt *pkt, struct srpol_state *st,
-	       const struct srpol_class_order *order,
-	       struct srpol_flow *decision)
+srpol_flow_get(struct __sk_buff *skb, struct srpol_pkt *pkt,
+	       struct srpol_state *st, union srpol_now *now)
 {
-	__u32 epoch = READ_ONCE(st->epoch);
+	struct srpol_class_order *order = srpol_order(st, now->gen);
 	struct srpol_flow *flow;
 
-	srpol_flow_identify(pkt, order);
+	if (!order || !order->n)
+		return NULL;
+	srpol_flow_identify(skb, pkt, order);
 	flow = bpf_map_lookup_elem(&flows, &pkt->key);
-	if (flow && flow->epoch == epoch)
+	if (flow && flow->epoch == now->epoch)
 		return flow;
-	if (srpol_flow_new(pkt, st, decision))
-		return decision;
-	flow = bpf_map_lookup_elem(&flows, &pkt->key);
-	return flow ? flow : decision;
+	return skb ? srpol_flow_make_skb(skb, pkt, st, now) :
+		     srpol_flow_make_xdp(pkt, st, now);
 }
 
 #endif /* _SRPOL_CLASSIFY_H */

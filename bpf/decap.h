@@ -1,281 +1,99 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * SRv6 endpoint: End, End.DT6, End.DT4, End.DT46 (RFC 8986 4) at XDP, with
- * strict checks: what is not exactly right is dropped and counted by name.
+ * Decapsulation: End.DT and uDT, End.DX, and the USD flavor where there is no
+ * segment left (RFC 8986 4.4 to 4.8, 4.16.3). The inner DSCP is kept (pipe
+ * model, RFC 2983); the inner hop limit is left to whoever forwards the packet.
  */
 #ifndef _SRPOL_DECAP_H
 #define _SRPOL_DECAP_H
 
-/* End SIDs of this node one packet may visit in a row. */
-#define SRPOL_END_CHAIN		4
-
-/* Counters of one SID: dropped, or processed. */
-static __always_inline int srpol_sid_drop(__u32 id, __u32 reason)
+static __always_inline bool srpol_decap_takes(__u32 does, __u8 nh)
 {
-	struct srpol_sid_stats *s = bpf_map_lookup_elem(&sid_stats, &id);
-
-	if (s)
-		s->dropped++;
-	srpol_count(reason);
-	return XDP_DROP;
+	return (nh == NEXTHDR_IPV6 && does & SRPOL_DO_V6) ||
+	       (nh == NEXTHDR_IPV4 && does & SRPOL_DO_V4);
 }
 
-static __always_inline void srpol_sid_account(__u32 id, __u32 bytes,
-					      bool no_srh, bool ce)
+/* The packet is for the SID's upper layer: is it what the SID takes? */
+static __always_inline int srpol_decap_check(const struct srpol_visit *v,
+					     const struct ipv6hdr *ip6)
 {
-	struct srpol_sid_stats *s = bpf_map_lookup_elem(&sid_stats, &id);
-
-	if (!s)
-		return;
-	s->packets++;
-	s->bytes += bytes;
-	s->no_srh += no_srh;
-	s->ce += ce;
-}
-
-static __always_inline bool srpol_is_ext_header(__u8 nh)
-{
-	switch (nh) {
-	case NEXTHDR_HOP:
-	case NEXTHDR_FRAGMENT:
-	case NEXTHDR_AUTH:
-	case NEXTHDR_DEST:
-	case NEXTHDR_MOBILITY:
-	case NEXTHDR_HIP:
-	case NEXTHDR_SHIM6:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static __always_inline bool srpol_behavior_takes(__u32 behavior, __u8 nh)
-{
-	if (nh == NEXTHDR_IPV6)
-		return behavior == SRPOL_BEHAVIOR_END_DT6 ||
-		       behavior == SRPOL_BEHAVIOR_END_DT46;
-	return nh == NEXTHDR_IPV4 &&
-	       (behavior == SRPOL_BEHAVIOR_END_DT4 ||
-		behavior == SRPOL_BEHAVIOR_END_DT46);
-}
-
-/**
- * srpol_srh_check - is a routing header an SRH one can work with?
- * @srh: routing header
- * @room: bytes of the packet from there on
- * @end: end of the linear data
- *
- * RFC 8754 2 and 4.3.1.1; an SRH without any segment is refused too.
- *
- * Return: 0 or the enum srpol_reason to drop the packet for.
- */
-static __always_inline int srpol_srh_check(const struct ipv6_sr_hdr *srh,
-					   __u32 room, const void *end)
-{
-	if (room < SRH_HLEN)
-		return SRPOL_REASON_TRUNCATED;
-	if ((const void *)(srh + 1) > end)
-		return SRPOL_REASON_NO_HEADROOM;
-	if (srh->type != SRH_TYPE)
-		return SRPOL_REASON_BAD_ROUTING_TYPE;
-	if ((srh->hdrlen + 1) * 8 > room)
-		return SRPOL_REASON_TRUNCATED;
-	/* The last entry that fits; -1 if there is no segment at all. */
-	if (srh->first_segment > srh->hdrlen / 2 - 1)
-		return SRPOL_REASON_BAD_HDRLEN;
-	if (srh->segments_left > srh->first_segment + 1)
-		return SRPOL_REASON_BAD_SEGMENTS_LEFT;
+	if (v->sl)
+		return SRPOL_REASON_SEGMENTS_LEFT;
+	if (v->does & SRPOL_DO_CSID && srpol_usid_more(&ip6->daddr, v->sid))
+		return SRPOL_REASON_SEGMENTS_LEFT;
+	if (srpol_is_ext_header(v->nh))
+		return SRPOL_REASON_EXT_HEADER;
+	if (!srpol_decap_takes(v->does, v->nh))
+		return SRPOL_REASON_UPPER_LAYER;
 	return 0;
 }
 
-/* Element @i of the segment list; the verifier is told that it is a byte. */
-static __always_inline struct in6_addr *srpol_srh_segment(void *srh, __u32 i)
+static __always_inline void srpol_decap_account(const struct srpol_visit *v,
+						bool was_ce, __u8 ecn)
 {
-	barrier_var(i);
-	i &= 0xff;
-	return srh + SRH_HLEN + i * sizeof(struct in6_addr);
-}
+	bool ce = !was_ce && (ecn & SRPOL_ECN_MASK) == SRPOL_CE;
 
-/*
- * Inner header: version and lengths; then the ECN field. @ecn gets what
- * srpol_ecn_decap() said, @was_ce whether the mark was there before.
- */
-static __always_inline int srpol_inner_v6(struct ipv6hdr *ip6, __u32 room,
-					  const void *end, __u8 outer_tc,
-					  __u8 *ecn, bool *was_ce)
-{
-	__u8 inner;
-
-	if (room < sizeof(*ip6))
-		return SRPOL_REASON_BAD_INNER;
-	if ((void *)(ip6 + 1) > end)
-		return SRPOL_REASON_NO_HEADROOM;
-	if (ip6->version != 6 ||
-	    bpf_ntohs(ip6->payload_len) + sizeof(*ip6) > room)
-		return SRPOL_REASON_BAD_INNER;
-
-	inner = ((__u8 *)ip6)[1] >> 4;
-	*was_ce = (inner & SRPOL_ECN_MASK) == SRPOL_CE;
-	*ecn = srpol_ecn_decap(inner, outer_tc);
-	if (*ecn & SRPOL_ECN_DROP)
-		return SRPOL_REASON_ECN_DROP;
-	if ((*ecn ^ inner) & SRPOL_ECN_MASK)
-		srpol_ecn_set_v6(ip6, *ecn & SRPOL_ECN_MASK);
-	return 0;
-}
-
-static __always_inline int srpol_inner_v4(struct iphdr *ip, __u32 room,
-					  const void *end, __u8 outer_tc,
-					  __u8 *ecn, bool *was_ce)
-{
-	__u32 len, ihl;
-
-	if (room < sizeof(*ip))
-		return SRPOL_REASON_BAD_INNER;
-	if ((void *)(ip + 1) > end)
-		return SRPOL_REASON_NO_HEADROOM;
-	ihl = ip->ihl * 4;
-	len = bpf_ntohs(ip->tot_len);
-	if (ip->version != 4 || ihl < sizeof(*ip) || len < ihl || len > room)
-		return SRPOL_REASON_BAD_INNER;
-
-	*was_ce = (ip->tos & SRPOL_ECN_MASK) == SRPOL_CE;
-	*ecn = srpol_ecn_decap(ip->tos, outer_tc);
-	if (*ecn & SRPOL_ECN_DROP)
-		return SRPOL_REASON_ECN_DROP;
-	if ((*ecn ^ ip->tos) & SRPOL_ECN_MASK)
-		srpol_ecn_set_v4(ip, *ecn & SRPOL_ECN_MASK);
-	return 0;
-}
-
-/* Cut @len bytes between the Ethernet header and what follows them. */
-static __always_inline int srpol_pop(struct xdp_md *ctx, __u32 len, __be16 proto)
-{
-	struct ethhdr *eth = (void *)(long)ctx->data;
-	struct ethhdr keep;
-
-	if ((void *)(eth + 1) > (void *)(long)ctx->data_end)
-		return SRPOL_REASON_NO_HEADROOM;
-	keep = *eth;
-	keep.h_proto = proto;
-	if (bpf_xdp_adjust_head(ctx, len))
-		return SRPOL_REASON_NO_HEADROOM;
-	eth = (void *)(long)ctx->data;
-	if ((void *)(eth + 1) > (void *)(long)ctx->data_end)
-		return SRPOL_REASON_NO_HEADROOM;
-	*eth = keep;
-	return 0;
-}
-
-/**
- * srpol_endpoint - process a packet whose destination is a local SID
- * @ctx: packet
- * @ip6: its IPv6 header, known to be linear
- * @sid: the SID
- *
- * The inner DSCP is kept (pipe model, RFC 2983); the inner hop limit is left
- * to whoever forwards the packet.
- *
- * Return: XDP verdict.
- */
-static __always_inline int srpol_endpoint(struct xdp_md *ctx,
-					  struct ipv6hdr *ip6,
-					  const struct srpol_sid *sid)
-{
-	void *end = (void *)(long)ctx->data_end;
-	struct ipv6_sr_hdr *srh = NULL;
-	__u32 id = sid->id, behavior = sid->behavior;
-	__u32 payload = bpf_ntohs(ip6->payload_len);
-	__u32 bytes = payload + sizeof(*ip6);
-	__u32 srh_len = 0, sl = 0;
-	__u8 outer_tc, ecn, nh;
-	const struct srpol_sid *next;
-	struct in6_addr *seg;
-	bool was_ce;
-	void *inner;
-	int err, i;
-
-	if (ip6->version != 6)
-		return srpol_sid_drop(id, SRPOL_REASON_BAD_OUTER);
-	if (payload > end - (void *)(ip6 + 1) &&
-	    bytes + ETH_HLEN > bpf_xdp_get_buff_len(ctx))
-		return srpol_sid_drop(id, SRPOL_REASON_TRUNCATED);
-
-	nh = ip6->nexthdr;
-	if (nh == NEXTHDR_ROUTING) {
-		srh = (void *)(ip6 + 1);
-		err = srpol_srh_check(srh, payload, end);
-		if (err)
-			return srpol_sid_drop(id, err);
-		/* Checked above; the verifier wants to see it here. */
-		if ((void *)(srh + 1) > end)
-			return srpol_sid_drop(id, SRPOL_REASON_NO_HEADROOM);
-		nh = srh->nexthdr;
-		sl = srh->segments_left;
-		srh_len = (srh->hdrlen + 1) * 8;
-		if (nh == NEXTHDR_ROUTING)
-			return srpol_sid_drop(id, SRPOL_REASON_NESTED_SRH);
-	} else if (srpol_is_ext_header(nh)) {
-		return srpol_sid_drop(id, SRPOL_REASON_EXT_HEADER);
-	}
-
-	for (i = 0; behavior == SRPOL_BEHAVIOR_END; i++) {
-		if (!srh)
-			return srpol_sid_drop(id, SRPOL_REASON_UPPER_LAYER);
-		if (!sl)
-			return srpol_sid_drop(id,
-					      SRPOL_REASON_NO_SEGMENTS_LEFT);
-		if (i == SRPOL_END_CHAIN)
-			return srpol_sid_drop(id, SRPOL_REASON_SID_LOOP);
-		if (ip6->hop_limit <= 1)
-			return srpol_sid_drop(id, SRPOL_REASON_HOP_LIMIT);
-		sl--;
-		seg = srpol_srh_segment(srh, sl);
-		if ((void *)(seg + 1) > end)
-			return srpol_sid_drop(id, SRPOL_REASON_NO_HEADROOM);
-		srh->segments_left = sl;
-		srpol_copy_addr(&ip6->daddr, seg);
-		srpol_sid_account(id, bytes, false, false);
-		srpol_count(SRPOL_REASON_END);
-
-		next = bpf_map_lookup_elem(&sids, &ip6->daddr);
-		if (!next)
-			return XDP_PASS;	/* the kernel forwards it */
-		ip6->hop_limit--;
-		id = next->id;
-		behavior = next->behavior;
-	}
-
-	if (sl)
-		return srpol_sid_drop(id, SRPOL_REASON_SEGMENTS_LEFT);
-	if (srpol_is_ext_header(nh))
-		return srpol_sid_drop(id, SRPOL_REASON_EXT_HEADER);
-	if (!srpol_behavior_takes(behavior, nh))
-		return srpol_sid_drop(id, SRPOL_REASON_UPPER_LAYER);
-
-	outer_tc = bpf_ntohs(*(__be16 *)ip6) >> 4;
-	inner = (void *)(ip6 + 1) + srh_len;
-	if (nh == NEXTHDR_IPV6)
-		err = srpol_inner_v6(inner, payload - srh_len, end, outer_tc,
-				     &ecn, &was_ce);
-	else
-		err = srpol_inner_v4(inner, payload - srh_len, end, outer_tc,
-				     &ecn, &was_ce);
-	if (!err)
-		err = srpol_pop(ctx, sizeof(*ip6) + srh_len,
-				nh == NEXTHDR_IPV6 ? bpf_htons(ETH_P_IPV6) :
-						     bpf_htons(ETH_P_IP));
-	if (err)
-		return srpol_sid_drop(id, err);
-
-	was_ce = !was_ce && (ecn & SRPOL_ECN_MASK) == SRPOL_CE;
-	srpol_sid_account(id, bytes, !srh, was_ce);
+	srpol_sid_account(v->sid->id, v->bytes, !v->srh_len, ce);
 	srpol_count(SRPOL_REASON_DECAP);
-	if (was_ce)
+	if (ce)
 		srpol_count(SRPOL_REASON_ECN_CE);
 	if (ecn & SRPOL_ECN_ODD)
 		srpol_count(SRPOL_REASON_ECN_ODD);
-	return XDP_PASS;
+}
+
+/**
+ * srpol_decap - take the inner packet out
+ * @ctx: packet
+ * @cfg: settings
+ * @v: the same, parsed
+ *
+ * Return: XDP verdict.
+ */
+static __always_inline int srpol_decap(struct xdp_md *ctx,
+				       const struct srpol_dp_config *cfg,
+				       struct srpol_visit *v)
+{
+	struct ipv6hdr *ip6 = (void *)(long)ctx->data + ETH_HLEN;
+	void *end = (void *)(long)ctx->data_end;
+	/* USD leaves forwarding to the kernel, whatever else the SID does. */
+	bool dx = (v->does & (SRPOL_DO_X | SRPOL_DO_END)) == SRPOL_DO_X;
+	__u32 room = v->payload - v->srh_len, dev = 0;
+	bool was_ce, six = v->nh == NEXTHDR_IPV6;
+	__u32 id = v->sid->id;
+	void *inner;
+	__u8 ecn;
+	int err;
+
+	if ((void *)(ip6 + 1) > end)
+		return srpol_sid_drop(ctx, id, SRPOL_REASON_NO_HEADROOM);
+	err = srpol_decap_check(v, ip6);
+	if (!err && dx) {
+		dev = srpol_adjacency_dev(v->sid);
+		if (!dev)
+			err = SRPOL_REASON_ADJACENCY_DOWN;
+	}
+	if (err)
+		return srpol_sid_drop(ctx, id, err);
+
+	inner = (void *)(ip6 + 1) + srpol_visit_srh_len(v);
+	if (six)
+		err = srpol_inner_v6(inner, room, end, v->outer_tc, dx, &ecn,
+				     &was_ce);
+	else
+		err = srpol_inner_v4(inner, room, end, v->outer_tc, dx, &ecn,
+				     &was_ce);
+	if (err)
+		return srpol_sid_drop(ctx, id, err);
+	if ((v->outer_tc & SRPOL_ECN_MASK) == SRPOL_CE)
+		srpol_outer_ce(ctx, cfg->path_id, v->srh_len);
+	err = srpol_pop(ctx, sizeof(*ip6) + v->srh_len,
+			six ? bpf_htons(ETH_P_IPV6) : bpf_htons(ETH_P_IP));
+	if (err)
+		return srpol_sid_drop(ctx, id, err);
+
+	srpol_decap_account(v, was_ce, ecn);
+	srpol_signal_look(ctx, cfg);
+	return dx ? srpol_adjacency_send(ctx, v->sid, dev) : XDP_PASS;
 }
 
 #endif /* _SRPOL_DECAP_H */

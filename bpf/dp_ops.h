@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The two ways to the methods of dp_apply.h: struct_ops for the module, and
+ * The two ways to the methods of dp_*.h: struct_ops for the module, and
  * programs for BPF_PROG_TEST_RUN on a kernel without it. The latter are not
  * loaded unless asked for; their context is the method's argument. They are
  * of type syscall; where an LPM map is involved, which such programs may not
@@ -35,6 +35,19 @@
 		return fn(*ctx);					\
 	}
 
+/* A method that takes two numbers. */
+#define SRPOL_DP_METHOD_U32_2(name, fn)					\
+	SEC("struct_ops/" #name)					\
+	int BPF_PROG(dp_##name, __u32 a, __u32 b)			\
+	{								\
+		return fn(a, b);					\
+	}								\
+	SEC("?syscall")							\
+	int run_##name(__u32 *ctx)					\
+	{								\
+		return fn(ctx[0], ctx[1]);				\
+	}
+
 SRPOL_DP_METHOD(config_set, "?syscall", srpol_dp_config, srpol_apply_config)
 SRPOL_DP_METHOD(nexthop_set, "?syscall", srpol_dp_nexthop, srpol_apply_nexthop)
 SRPOL_DP_METHOD_U32(nexthop_del, srpol_apply_nexthop_del)
@@ -42,17 +55,23 @@ SRPOL_DP_METHOD(path_set, "?syscall", srpol_dp_path, srpol_apply_path)
 SRPOL_DP_METHOD_U32(path_del, srpol_apply_path_del)
 SRPOL_DP_METHOD(row_set, "?syscall", srpol_dp_row, srpol_apply_row)
 SRPOL_DP_METHOD(policy_set, "?syscall", srpol_dp_policy, srpol_apply_policy)
+SRPOL_DP_METHOD(policy_hide, "?syscall", srpol_dp_policy,
+		srpol_apply_policy_hide)
 SRPOL_DP_METHOD(policy_del, "?syscall", srpol_dp_policy, srpol_apply_policy_del)
 SRPOL_DP_METHOD(class_set, "?syscall", srpol_dp_class, srpol_apply_class)
 SRPOL_DP_METHOD(endpoint_set, "?raw_tp", srpol_dp_endpoint,
 		srpol_apply_endpoint)
+SRPOL_DP_METHOD(endpoint_hide, "?raw_tp", srpol_dp_endpoint,
+		srpol_apply_endpoint_hide)
 SRPOL_DP_METHOD(endpoint_del, "?raw_tp", srpol_dp_endpoint,
 		srpol_apply_endpoint_del)
-SRPOL_DP_METHOD(sid_set, "?syscall", srpol_dp_sid, srpol_apply_sid)
-SRPOL_DP_METHOD(sid_del, "?syscall", srpol_dp_sid, srpol_apply_sid_del)
+SRPOL_DP_METHOD(endpoint_revert, "?raw_tp", srpol_dp_endpoint,
+		srpol_apply_endpoint_revert)
+SRPOL_DP_METHOD(sid_set, "?raw_tp", srpol_dp_sid, srpol_apply_sid)
+SRPOL_DP_METHOD(sid_del, "?raw_tp", srpol_dp_sid, srpol_apply_sid_del)
 SRPOL_DP_METHOD(dev_set, "?syscall", srpol_dp_dev, srpol_apply_dev)
 SRPOL_DP_METHOD_U32(dev_del, srpol_apply_dev_del)
-SRPOL_DP_METHOD_U32(epoch_set, srpol_apply_epoch)
+SRPOL_DP_METHOD_U32(commit, srpol_apply_commit)
 
 SEC("struct_ops/reset")
 int BPF_PROG(dp_reset)
@@ -66,18 +85,8 @@ int run_reset(void *ctx)
 	return srpol_apply_reset();
 }
 
-SEC("struct_ops/path_state")
-int BPF_PROG(dp_path_state, __u32 id, __u32 up)
-{
-	return srpol_apply_path_state(id, up);
-}
-
-/* Context: id, up. */
-SEC("?syscall")
-int run_path_state(__u32 *ctx)
-{
-	return srpol_apply_path_state(ctx[0], ctx[1]);
-}
+SRPOL_DP_METHOD_U32_2(path_state, srpol_apply_path_state)
+SRPOL_DP_METHOD_U32_2(revert, srpol_apply_revert)
 
 SEC("struct_ops/class_commit")
 int BPF_PROG(dp_class_commit, const struct srpol_dp_class_table *table)
@@ -103,16 +112,20 @@ struct srpol_dp_ops srpol_dp = {
 	.path_del = (void *)dp_path_del,
 	.row_set = (void *)dp_row_set,
 	.policy_set = (void *)dp_policy_set,
+	.policy_hide = (void *)dp_policy_hide,
 	.policy_del = (void *)dp_policy_del,
 	.class_set = (void *)dp_class_set,
 	.class_commit = (void *)dp_class_commit,
 	.endpoint_set = (void *)dp_endpoint_set,
+	.endpoint_hide = (void *)dp_endpoint_hide,
 	.endpoint_del = (void *)dp_endpoint_del,
+	.endpoint_revert = (void *)dp_endpoint_revert,
 	.sid_set = (void *)dp_sid_set,
 	.sid_del = (void *)dp_sid_del,
 	.dev_set = (void *)dp_dev_set,
 	.dev_del = (void *)dp_dev_del,
-	.epoch_set = (void *)dp_epoch_set,
+	.revert = (void *)dp_revert,
+	.commit = (void *)dp_commit,
 	.max_paths = SRPOL_MAX_PATHS,
 	.max_nexthops = SRPOL_MAX_NEXTHOPS,
 	.max_policies = SRPOL_MAX_POLICIES,

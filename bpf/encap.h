@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* H.Encaps: put the outer header of a path around a packet. */
+/* H.Encaps: the outer header of a path, and how TC puts it around a packet. */
 #ifndef _SRPOL_ENCAP_H
 #define _SRPOL_ENCAP_H
 
@@ -16,6 +16,9 @@
 	(BPF_F_ADJ_ROOM_ENCAP_L3_IPV6 | BPF_F_ADJ_ROOM_FIXED_GSO |	\
 	 BPF_F_ADJ_ROOM_NO_CSUM_RESET)
 
+/* Bits of the flow's entropy beside a path id in the label. */
+#define SRPOL_LABEL_ENTROPY	((1u << SRPOL_LABEL_ID_SHIFT) - 1)
+
 /* Entropy for the underlay. */
 static __always_inline __u32 srpol_label_from_hash(__u32 hash)
 {
@@ -29,24 +32,31 @@ static __always_inline __u32 srpol_label_from_hash(__u32 hash)
  * @cfg: settings
  * @pkt: inner packet
  * @flow: its flow
+ * @path: path it takes
  */
 static __always_inline __u32
 srpol_outer_label(const struct srpol_dp_config *cfg,
-		  const struct srpol_pkt *pkt, const struct srpol_flow *flow)
+		  const struct srpol_pkt *pkt, const struct srpol_flow *flow,
+		  __u32 path)
 {
+	__u32 label;
+
+	/* neither alone: flows of one path differ in few bits of @hash */
+	label = srpol_label_from_hash(srpol_rol(flow->tuple_hash, 16) +
+				      flow->hash * SRPOL_LABEL_MIX);
+	if (cfg->path_id == SRPOL_PATH_ID_LABEL)
+		return path << SRPOL_LABEL_ID_SHIFT |
+		       (label & SRPOL_LABEL_ENTROPY);
 	switch (cfg->flow_label) {
 	case SRPOL_FLOW_LABEL_ZERO:
 		return 0;
 	case SRPOL_FLOW_LABEL_HASH:
 		return srpol_label_from_hash(flow->tuple_hash);
 	case SRPOL_FLOW_LABEL_INHERIT:
-		if (pkt->label)
-			return pkt->label;
-		break;
+		return pkt->label ? pkt->label : label;
+	default:
+		return label;
 	}
-	/* neither alone: flows of one path differ in few bits of @hash */
-	return srpol_label_from_hash(srpol_rol(flow->tuple_hash, 16) +
-				     flow->hash * SRPOL_LABEL_MIX);
 }
 
 /**
@@ -67,28 +77,99 @@ srpol_outer_tclass(const struct srpol_dp_config *cfg, __u8 inner)
 
 /**
  * srpol_encap_fits - would the packet, or each of its segments, fit?
- * @skb: packet
- * @pkt: the same, parsed
+ * @pkt: packet
  * @cfg: path
  */
-static __always_inline bool srpol_encap_fits(const struct __sk_buff *skb,
-					     const struct srpol_pkt *pkt,
+static __always_inline bool srpol_encap_fits(const struct srpol_pkt *pkt,
 					     const struct srpol_path_cfg *cfg)
 {
 	__u32 len = pkt->len;
 
-	if (skb->gso_size)
-		len = pkt->hdr_len + skb->gso_size;
+	if (pkt->gso_size)
+		len = pkt->hdr_len + pkt->gso_size;
 	return len + cfg->encap_len <= cfg->mtu;
+}
+
+/**
+ * struct srpol_outer - what the rewrite string of a path leaves open
+ * @tclass: outer traffic class
+ * @label: outer flow label
+ */
+struct srpol_outer {
+	__u32 tclass;
+	__u32 label;
+};
+
+/**
+ * srpol_outer_fill - fill in what differs from packet to packet
+ * @data: start of the frame, which begins with the rewrite string
+ * @end: end of its linear data
+ * @pkt: inner packet
+ * @cfg: path
+ * @o: values
+ *
+ * Return: 0 or SRPOL_REASON_NO_ROOM.
+ */
+static __always_inline int srpol_outer_fill(void *data, void *end,
+					    const struct srpol_pkt *pkt,
+					    const struct srpol_path_cfg *cfg,
+					    const struct srpol_outer *o)
+{
+	__u32 payload = cfg->encap_len - IPV6_HLEN + pkt->len;
+	struct ipv6hdr *ip6 = data + ETH_HLEN;
+	__u8 *nh;
+
+	if ((void *)(ip6 + 1) + 1 > end)
+		return SRPOL_REASON_NO_ROOM;
+	*(__be32 *)ip6 = bpf_htonl(6 << 28 | o->tclass << 20 | o->label);
+	ip6->payload_len = payload > 0xffff ? 0 : bpf_htons(payload);
+	nh = cfg->nh_off == SRPOL_NH_OFF_SRH ? data + SRPOL_NH_OFF_SRH :
+					       data + SRPOL_NH_OFF_IPV6;
+	*nh = pkt->is_v4 ? NEXTHDR_IPV4 : NEXTHDR_IPV6;
+	return 0;
+}
+
+/**
+ * struct srpol_stamp - what a packet adds to the stamp TLV, as on the wire
+ */
+struct srpol_stamp {
+	__be32 seq;
+	__be32 time[2];
+};
+
+_Static_assert(SRPOL_STAMP_TIME == SRPOL_STAMP_SEQ + sizeof(__be32) &&
+	       SRPOL_STAMP_LEN == SRPOL_STAMP_SEQ + sizeof(struct srpol_stamp),
+	       "layout");
+
+static __always_inline void srpol_stamp_make(__u32 path, struct srpol_stamp *s)
+{
+	struct srpol_quality *q = srpol_quality_get(path);
+	__u64 time = bpf_ktime_get_tai_ns();
+	__u32 seq = 0;
+
+	if (q)
+		seq = __sync_fetch_and_add(&q->seq, 1) + 1;
+	s->seq = bpf_htonl(seq);
+	s->time[0] = bpf_htonl(time >> 32);
+	s->time[1] = bpf_htonl(time);
+}
+
+static __noinline int srpol_stamp_skb(struct __sk_buff *skb, __u32 off,
+				      __u32 path)
+{
+	struct srpol_stamp s;
+
+	srpol_stamp_make(path, &s);
+	return bpf_skb_store_bytes(skb, off + SRPOL_STAMP_SEQ, &s, sizeof(s),
+				   0);
 }
 
 /**
  * srpol_push - encapsulate
  * @skb: packet
  * @pkt: the same, parsed
- * @cfg: path
- * @tclass: outer traffic class
- * @label: outer flow label
+ * @c: path
+ * @o: values for the outer header
  *
  * VLAN tags are part of the link layer the packet leaves behind and go with
  * it; the path's device adds its own where it has one.
@@ -97,14 +178,11 @@ static __always_inline bool srpol_encap_fits(const struct __sk_buff *skb,
  */
 static __always_inline int srpol_push(struct __sk_buff *skb,
 				      const struct srpol_pkt *pkt,
-				      const struct srpol_path_cfg *cfg,
-				      __u8 tclass, __u32 label)
+				      const struct srpol_choice *c,
+				      const struct srpol_outer *o)
 {
+	const struct srpol_path_cfg *cfg = c->cfg;
 	__u32 encap_len = cfg->encap_len;
-	__u32 payload, nh_off = cfg->nh_off;
-	struct ipv6hdr *ip6;
-	void *data, *end;
-	__u8 *nh;
 	long err;
 	int i;
 
@@ -127,19 +205,12 @@ static __always_inline int srpol_push(struct __sk_buff *skb,
 	}
 	if (bpf_skb_store_bytes(skb, 0, cfg->rewrite, ETH_HLEN + encap_len, 0))
 		return SRPOL_REASON_NO_ROOM;
-
-	data = (void *)(long)skb->data;
-	end = (void *)(long)skb->data_end;
-	ip6 = data + ETH_HLEN;
-	if ((void *)(ip6 + 1) + 1 > end)
+	err = srpol_outer_fill((void *)(long)skb->data,
+			       (void *)(long)skb->data_end, pkt, cfg, o);
+	if (!err && cfg->stamp_off &&
+	    srpol_stamp_skb(skb, cfg->stamp_off, c->path))
 		return SRPOL_REASON_NO_ROOM;
-	*(__be32 *)ip6 = bpf_htonl(6 << 28 | tclass << 20 | label);
-	payload = encap_len - IPV6_HLEN + pkt->len;
-	ip6->payload_len = payload > 0xffff ? 0 : bpf_htons(payload);
-	nh = nh_off == SRPOL_NH_OFF_SRH ? data + SRPOL_NH_OFF_SRH :
-					  data + SRPOL_NH_OFF_IPV6;
-	*nh = pkt->is_v4 ? NEXTHDR_IPV4 : NEXTHDR_IPV6;
-	return 0;
+	return err;
 }
 
 #endif /* _SRPOL_ENCAP_H */

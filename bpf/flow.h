@@ -5,12 +5,13 @@
 
 /**
  * srpol_flow_identify - complete the flow key
- * @pkt: parsed packet
+ * @skb: the packet, NULL at XDP, where its sender is not known
+ * @pkt: the same, parsed
  * @order: rules in force: they say what tells flows apart beside addresses,
  *	ports and QP
  */
 static __always_inline void
-srpol_flow_identify(struct srpol_pkt *pkt,
+srpol_flow_identify(struct __sk_buff *skb, struct srpol_pkt *pkt,
 		    const struct srpol_class_order *order)
 {
 	__u32 key = order->key;
@@ -19,6 +20,10 @@ srpol_flow_identify(struct srpol_pkt *pkt,
 	pkt->key.pkey = key & SRPOL_KEY_PKEY ? pkt->pkey : 0;
 	pkt->key.dscp = key & SRPOL_KEY_DSCP ? pkt->tclass >> 2 : 0;
 	pkt->key.ifindex = key & SRPOL_KEY_DEV ? pkt->ifindex : 0;
+	pkt->key.vlan = key & SRPOL_KEY_VLAN ? pkt->vlan : 0;
+	pkt->key.cgroup = 0;
+	if (skb && key & SRPOL_KEY_CGROUP)
+		pkt->key.cgroup = bpf_skb_cgroup_id(skb);
 	pkt->key.opclass = 0;
 	if (key & SRPOL_KEY_OPCODE && pkt->key.roce)
 		pkt->key.opclass = order->opclass[pkt->opcode];
@@ -124,21 +129,59 @@ static __always_inline void srpol_flow_hash(const struct srpol_pkt *pkt,
 			     key->qp * SRPOL_GOLDEN;
 }
 
+/* Some order of addresses; which one does not matter. */
+static __always_inline bool srpol_addr_after(const __u8 *a, const __u8 *b)
+{
+	const __u64 *x = (const __u64 *)a;
+	const __u64 *y = (const __u64 *)b;
+
+	return x[0] != y[0] ? x[0] > y[0] : x[1] > y[1];
+}
+
 /**
- * srpol_flow_account - count a packet for its flow
+ * srpol_flow_hash_symmetric - a place both directions of a flow have
+ * @pkt: parsed packet
+ *
+ * A QP is known in one direction only, so RoCEv2 has the UDP source port
+ * instead, which both ends take from the same hash of their QPs.
+ */
+static __noinline __u32 srpol_flow_hash_symmetric(const struct srpol_pkt *pkt)
+{
+	const struct srpol_flow_key *key = &pkt->key;
+	__u32 low = key->sport, high = pkt->dport;
+	struct srpol_flow_key sorted = { .proto = key->proto };
+	bool swap = srpol_addr_after(key->saddr, key->daddr);
+
+	srpol_copy_addr(sorted.saddr, swap ? key->daddr : key->saddr);
+	srpol_copy_addr(sorted.daddr, swap ? key->saddr : key->daddr);
+	if (key->roce)
+		return srpol_hash_tuple(&sorted, low);
+	/* Two sockets of one address: the ports alone give the order. */
+	if (!swap && !srpol_addr_after(key->daddr, key->saddr))
+		swap = low > high;
+	return srpol_hash_tuple(&sorted, swap ? high << 16 | low :
+						low << 16 | high);
+}
+
+/* A packet of a flow. */
+static __always_inline void srpol_flow_account(struct srpol_flow *flow,
+					       __u32 bytes)
+{
+	flow->packets++;
+	flow->bytes += bytes;
+}
+
+/**
+ * srpol_flow_tick - note when a flow was seen
  * @flow: flow
- * @bytes: length of the packet
  *
  * The coarse clock moves once per tick; to ask it for every packet would cost
  * as much as the look-up of the flow.
  */
-static __always_inline void srpol_flow_account(struct srpol_flow *flow,
-					       __u32 bytes)
+static __always_inline void srpol_flow_tick(struct srpol_flow *flow)
 {
 	__u32 tick = bpf_jiffies64();
 
-	flow->packets++;
-	flow->bytes += bytes;
 	if (flow->tick != tick || !flow->last_ns) {
 		flow->tick = tick;
 		flow->last_ns = bpf_ktime_get_coarse_ns();

@@ -60,7 +60,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, SRPOL_MAX_POLICIES);
 	__type(key, struct srpol_policy_key);
-	__type(value, __u32);
+	__type(value, struct srpol_policy_ref);
 } policy_index SEC(".maps");
 
 struct {
@@ -75,7 +75,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, SRPOL_MAX_ENDPOINTS);
 	__type(key, struct srpol_prefix);
-	__type(value, struct srpol_endpoint);
+	__type(value, __u32);
 } endpoint_index SEC(".maps");
 
 struct {
@@ -84,6 +84,30 @@ struct {
 	__type(key, struct in6_addr);
 	__type(value, struct srpol_sid);
 } sids SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, SRPOL_MAX_SIDS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct srpol_prefix);
+	__type(value, struct srpol_sid);
+} sid_prefixes SEC(".maps");
+
+/* What can not be walked, by what can. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SRPOL_MAX_SIDS);
+	__type(key, struct srpol_prefix);
+	__type(value, __u32);
+} sid_prefix_index SEC(".maps");
+
+/* Filled by user space, which alone may; a packet goes out by these only. */
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP_HASH);
+	__uint(max_entries, SRPOL_MAX_DEVS);
+	__type(key, __u32);
+	__type(value, __u32);
+} uplinks SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -98,6 +122,69 @@ struct {
 	__type(key, struct srpol_flow_key);
 	__type(value, struct srpol_flow);
 } flows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SRPOL_MAX_PATHS);
+	__type(key, __u32);
+	__type(value, struct srpol_quality);
+} path_quality SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SRPOL_MAX_POLICIES);
+	__type(key, __u32);
+	__type(value, struct srpol_contention);
+} contention SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, SRPOL_MAX_BINDINGS);
+	__type(key, struct srpol_qp_key);
+	__type(value, struct srpol_binding);
+} bindings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, SRPOL_MAX_PSN_SEEN);
+	__type(key, struct srpol_psn_key);
+	__type(value, struct srpol_flow_key);
+} psn_seen SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, SRPOL_MAX_RX_FLOWS);
+	__type(key, struct srpol_qp_key);
+	__type(value, struct srpol_rx_flow);
+} rx_flows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, SRPOL_MAX_CE_PEERS);
+	__type(key, struct srpol_ce_key);
+	__type(value, struct srpol_ce);
+} ce_peers SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, SRPOL_MAX_ERRORS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct srpol_error_key);
+	__type(value, __u64);
+} errors SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, SRPOL_DROPS_BYTES);
+} drops SEC(".maps");
+
+/* Room for a flow that is being decided about; too large for the stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct srpol_flow);
+} flow_scratch SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -1,24 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Egress: find the fields of a packet that decide where it goes. */
+/* On the way out: find the fields of a packet that decide where it goes. */
 #ifndef _SRPOL_PARSE_H
 #define _SRPOL_PARSE_H
 
 #define SRPOL_EXT_HEADERS_MAX	6
 
 /**
+ * struct srpol_meta - what the context knows of a packet beside its bytes
+ * @len: bytes of the frame
+ * @ifindex: device: the uplink it leaves by or the port it came in by
+ * @mark: packet mark
+ * @gso_size: segment size of a super-packet, else 0
+ * @tagged: a VLAN tag is in the metadata
+ * @vlan: its id
+ */
+struct srpol_meta {
+	__u32 len;
+	__u32 ifindex;
+	__u32 mark;
+	__u32 gso_size;
+	__u16 tagged;
+	__u16 vlan;
+};
+
+/**
  * struct srpol_pkt - what is known of a packet about to leave
- * @key: identity of its flow. Mark, P_Key, opcode class, DSCP and device are
- *	0 until srpol_flow_identify() knows which of them matter
+ * @key: identity of its flow. Mark, P_Key, opcode class, DSCP, device, VLAN
+ *	and cgroup are 0 until srpol_flow_identify() knows which of them matter
  * @l3_off: offset of the IP header
  * @len: length of the IP packet, without link-layer padding
  * @hdr_len: bytes before the transport payload, from the IP header; 0 if the
  *	transport has no segments
  * @label: flow label of an IPv6 packet, else 0
- * @ifindex: device the packet is about to leave by
+ * @ifindex: device, see struct srpol_meta
  * @mark: packet mark
+ * @gso_size: segment size of a super-packet, else 0
+ * @psn: word of the BTH with the PSN: BTH_ACK_REQ and 24 bits
  * @l4_off: offset of the transport header from the IP header
  * @dport: destination port, host order
  * @pkey: BTH P_Key, host order
+ * @l3_proto: what the link layer says is inside
+ * @vlan: id of the outermost VLAN tag, 0 without one
  * @is_v4: IPv4
  * @tclass: TOS or traffic class
  * @opcode: BTH opcode
@@ -36,9 +58,13 @@ struct srpol_pkt {
 	__u32 label;
 	__u32 ifindex;
 	__u32 mark;
+	__u32 gso_size;
+	__u32 psn;
 	__u32 l4_off;
 	__u16 dport;
 	__u16 pkey;
+	__be16 l3_proto;
+	__u16 vlan;
 	__u8 is_v4;
 	__u8 tclass;
 	__u8 opcode;
@@ -104,6 +130,7 @@ static __always_inline int srpol_parse_transport(struct srpol_pkt *pkt,
 	pkt->key.qp = 0;
 	pkt->key.sport = 0;
 	pkt->key.roce = 0;
+	pkt->key.reserved = 0;
 	pkt->hdr_len = 0;
 	pkt->dport = 0;
 	pkt->pkey = 0;
@@ -130,8 +157,9 @@ static __always_inline int srpol_parse_transport(struct srpol_pkt *pkt,
 		if ((void *)(bth + 1) > end)
 			return SRPOL_REASON_UNPARSED;
 		pkt->key.roce = 1;
-		pkt->key.qp = bpf_ntohl(bth->qp) & 0xffffff;
+		pkt->key.qp = bpf_ntohl(bth->qp) & BTH_24_BITS;
 		pkt->opcode = bth->opcode;
+		pkt->psn = bpf_ntohl(bth->psn);
 		pkt->pkey = bpf_ntohs(bth->pkey);
 		return 0;
 	case IPPROTO_TCP:
@@ -202,7 +230,7 @@ static __always_inline int srpol_parse_v6(struct srpol_pkt *pkt, void *l3,
 
 	pkt->is_v4 = 0;
 	pkt->tclass = word >> 20;
-	pkt->label = word & 0xfffff;
+	pkt->label = word & IPV6_LABEL_MASK;
 	pkt->later_fragment = 0;
 	nh = ip6->nexthdr;
 
@@ -265,27 +293,32 @@ static __always_inline int srpol_parse_v6(struct srpol_pkt *pkt, void *l3,
 }
 
 /**
- * srpol_parse - read the headers of a packet about to leave
- * @skb: packet, starting with its Ethernet header
- * @pkt: result
+ * srpol_parse_link - Ethernet header and VLAN tags
+ * @data: start of the frame
+ * @end: end of its linear data
+ * @meta: what the context knows
+ * @pkt: result: device, mark, tags, and where and what the network layer is
  *
- * Return: 0, or the enum srpol_reason why the packet is not for us.
+ * Return: 0 or SRPOL_REASON_UNPARSED.
  */
-static __always_inline int srpol_parse(struct __sk_buff *skb,
-				       struct srpol_pkt *pkt)
+static __always_inline int srpol_parse_link(void *data, void *end,
+					    const struct srpol_meta *meta,
+					    struct srpol_pkt *pkt)
 {
-	void *data = (void *)(long)skb->data;
-	void *end = (void *)(long)skb->data_end;
 	struct ethhdr *eth = data;
 	__u32 off = sizeof(*eth);
 	struct vlan_hdr *vlan;
 	__be16 proto;
-	int i, err;
+	int i;
 
 	if ((void *)(eth + 1) > end)
 		return SRPOL_REASON_UNPARSED;
 	proto = eth->h_proto;
-	pkt->tags = !!skb->vlan_present;
+	pkt->ifindex = meta->ifindex;
+	pkt->mark = meta->mark;
+	pkt->gso_size = meta->gso_size;
+	pkt->tags = meta->tagged;
+	pkt->vlan = meta->vlan;
 	for (i = 0; i < 2; i++) {
 		if (proto != bpf_htons(ETH_P_8021Q) &&
 		    proto != bpf_htons(ETH_P_8021AD))
@@ -293,29 +326,84 @@ static __always_inline int srpol_parse(struct __sk_buff *skb,
 		vlan = data + off;
 		if ((void *)(vlan + 1) > end)
 			return SRPOL_REASON_UNPARSED;
+		if (!pkt->tags)
+			pkt->vlan = bpf_ntohs(vlan->h_vlan_TCI) &
+				    VLAN_VID_MASK;
 		proto = vlan->h_vlan_encapsulated_proto;
 		off += sizeof(*vlan);
 		pkt->tags++;
 	}
-
 	pkt->l3_off = off;
-	pkt->ifindex = skb->ifindex;
-	pkt->mark = skb->mark;
-	if (proto == bpf_htons(ETH_P_IPV6))
+	pkt->l3_proto = proto;
+	return 0;
+}
+
+/**
+ * srpol_parse_net - network and transport layer
+ * @data: start of the frame
+ * @end: end of its linear data
+ * @meta: what the context knows
+ * @pkt: parsed by srpol_parse_link(); the rest is filled in
+ *
+ * Return: 0, or the enum srpol_reason why the packet is not for us.
+ */
+static __always_inline int srpol_parse_net(void *data, void *end,
+					   const struct srpol_meta *meta,
+					   struct srpol_pkt *pkt)
+{
+	__u32 off = pkt->l3_off, room;
+	int err;
+
+	if (pkt->l3_proto == bpf_htons(ETH_P_IPV6))
 		err = srpol_parse_v6(pkt, data + off, end);
-	else if (proto == bpf_htons(ETH_P_IP))
+	else if (pkt->l3_proto == bpf_htons(ETH_P_IP))
 		err = srpol_parse_v4(pkt, data + off, end);
 	else
 		return SRPOL_REASON_NOT_IP;
 	if (err)
 		return err;
 
+	room = meta->len - off;
 	/* Super-packets may leave their length field 0 or too small. */
-	if (skb->gso_size || !pkt->len)
-		pkt->len = skb->len - off;
-	if (pkt->len > skb->len - off || pkt->len < pkt->l4_off)
+	if (pkt->gso_size || !pkt->len)
+		pkt->len = room;
+	if (pkt->len > room || pkt->len < pkt->l4_off)
 		return SRPOL_REASON_UNPARSED;
 	return 0;
+}
+
+/**
+ * srpol_parse - read the headers of a packet on its way out
+ * @data: start of the frame
+ * @end: end of its linear data
+ * @meta: what the context knows
+ * @pkt: result
+ *
+ * Return: 0, or the enum srpol_reason why the packet is not for us.
+ */
+static __always_inline int srpol_parse(void *data, void *end,
+				       const struct srpol_meta *meta,
+				       struct srpol_pkt *pkt)
+{
+	int err = srpol_parse_link(data, end, meta, pkt);
+
+	return err ? err : srpol_parse_net(data, end, meta, pkt);
+}
+
+static __always_inline int srpol_parse_skb(struct __sk_buff *skb,
+					   struct srpol_pkt *pkt)
+{
+	const struct srpol_meta meta = {
+		.len = skb->len,
+		.ifindex = skb->ifindex,
+		.mark = skb->mark,
+		.gso_size = skb->gso_size,
+		.tagged = !!skb->vlan_present,
+		.vlan = skb->vlan_present ? skb->vlan_tci & VLAN_VID_MASK : 0,
+	};
+
+	return srpol_parse((void *)(long)skb->data,
+			   (void *)(long)skb->data_end, &meta, pkt);
 }
 
 /**

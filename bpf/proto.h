@@ -8,6 +8,8 @@
 
 #define ETH_HLEN		14
 #define VLAN_HLEN		4
+#define ETH_ALEN		6
+#define ETH_MACS		12	/* both addresses */
 #define IPV6_HLEN		40
 #define SRH_HLEN		8	/* before the segment list */
 
@@ -29,6 +31,11 @@
 #define NEXTHDR_SHIM6		140
 
 #define SRH_TYPE		4
+
+#define VLAN_VID_MASK		0xfff
+
+#define SRPOL_ADDR_BITS		128
+#define IPV6_LABEL_MASK		0xfffff
 
 #define IP_OFFSET_MASK		0x1fff
 #define FRAG6_OFFSET_MASK	0xfff8
@@ -52,6 +59,33 @@ struct srpol_bth {
 	__be32 qp;	/* FECN, BECN, reserved: high byte */
 	__be32 psn;	/* acknowledge request: high byte */
 };
+
+#define BTH_READ_RESP_FIRST	0x0d	/* to ATOMIC_ACK: responses */
+#define BTH_ACK			0x11
+#define BTH_ATOMIC_ACK		0x12
+#define BTH_OPERATION		0x1f	/* of the opcode; above: the transport */
+#define BTH_UC			0x20	/* lower ones are RC */
+#define BTH_CNP			0x81
+#define BTH_ACK_REQ		(1u << 31)	/* in the word of the PSN */
+#define BTH_24_BITS		0xffffff
+
+#define AETH_PSN_ERROR		0x60	/* syndrome: NAK, PSN sequence error */
+
+/* Does a packet carry a PSN of its sender's own count? */
+static __always_inline bool srpol_bth_is_request(__u8 opcode)
+{
+	__u8 op = opcode & BTH_OPERATION;
+
+	if (opcode == BTH_CNP)
+		return false;
+	return op < BTH_READ_RESP_FIRST || op > BTH_ATOMIC_ACK;
+}
+
+/* How far PSN @a is ahead of @b: serial numbers of 24 bits. */
+static __always_inline __s32 srpol_psn_diff(__u32 a, __u32 b)
+{
+	return (__s32)((a - b) << 8) >> 8;
+}
 
 /* What a TCX program returns. */
 #define SRPOL_TC_NEXT		(-1)	/* go on, other programs included */

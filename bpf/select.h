@@ -1,148 +1,117 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Policy -> bucket -> live path. */
+/* Policy -> mode -> path. */
 #ifndef _SRPOL_SELECT_H
 #define _SRPOL_SELECT_H
 
-/* Random tries around a dead path before the whole table is looked through. */
-#define SRPOL_REHASH_TRIES	8
-
-/**
- * struct srpol_choice - the path a packet takes
- * @cfg: its compiled form
- * @path: its id
- * @policy: policy it was taken from
- * @ifindex: egress device
- * @reason: DEAD_SKIPPED if it is not the bucket's own
- */
-struct srpol_choice {
-	struct srpol_path_cfg *cfg;
-	__u32 path;
-	__u32 policy;
-	__u32 ifindex;
-	__u32 reason;
-};
-
-/* Both halves of a next hop are written, and so read, in one access. */
-union srpol_hop {
-	struct srpol_nexthop nh;
-	__u64 word;
-};
-
-/*
- * Take a path if it is alive. @live is read once: the copy it names stays
- * whole until a grace period after the switch.
- */
-static __always_inline bool srpol_path_take(__u32 id, struct srpol_choice *c)
+static __always_inline bool srpol_select_backup(__u32 policy, __u32 gen,
+						__u32 place,
+						struct srpol_choice *c)
 {
-	struct srpol_path_cfg *cfg;
-	struct srpol_path *path;
-	union srpol_hop hop, *v;
+	__u32 path = srpol_path_other(policy, gen, place, SRPOL_REHASH_TRIES);
 
-	path = bpf_map_lookup_elem(&paths, &id);
-	if (!path || !path->up)
+	if (!path || !srpol_path_take(gen, path, c))
 		return false;
-	cfg = &path->cfg[READ_ONCE(path->live) & 1];
-	v = bpf_map_lookup_elem(&nexthops, &cfg->nexthop);
-	if (!v)
-		return false;
-	hop.word = READ_ONCE(v->word);
-	if (!hop.nh.up)
-		return false;
-	c->cfg = cfg;
-	c->path = id;
-	c->ifindex = hop.nh.ifindex;
+	c->policy = policy;
+	c->reason = SRPOL_REASON_BACKUP;
 	return true;
 }
 
-static __always_inline __u32
-srpol_bucket_path(const struct srpol_policy_cfg *cfg, __u32 bucket)
+/* By place on the table; @tries: see srpol_path_other(). */
+static __always_inline bool srpol_select_place(const struct srpol_ask *ask,
+					       __u32 place, __u32 tries,
+					       struct srpol_choice *c)
 {
-	__u32 nr = cfg->row + bucket / SRPOL_ROW_BUCKETS;
-	struct srpol_row *row = bpf_map_lookup_elem(&bucket_rows, &nr);
+	__u32 path = srpol_place_path(ask->cfg, place);
 
-	return row ? row->path[bucket % SRPOL_ROW_BUCKETS] : 0;
+	if (srpol_path_take(ask->gen, path, c))
+		return true;
+	path = srpol_path_other(ask->policy, ask->gen, place, tries);
+	if (!path || !srpol_path_take(ask->gen, path, c))
+		return false;
+	c->reason = SRPOL_REASON_DEAD_SKIPPED;
+	return true;
 }
 
-/* The bucket at a place of the table, see srpol_flow_hash(). */
-static __always_inline __u32 srpol_bucket(__u32 hash, __u32 n_buckets)
+/* Mode auto: was there a congestion signal lately? */
+static __always_inline bool srpol_auto_contended(__u32 policy, __u32 hold_ms)
 {
-	return (__u64)hash * n_buckets >> 32;
+	struct srpol_contention *v = bpf_map_lookup_elem(&contention, &policy);
+	__u64 last = v ? READ_ONCE(v->last_ns) : 0;
+
+	return last && (__s64)(bpf_ktime_get_coarse_ns() - last) <
+		       (__s64)(hold_ms * SRPOL_NS_PER_MS);
 }
 
-/*
- * Another path for a flow whose own is dead. The first tries spread the flows
- * of the dead path over the survivors in proportion to their weights; the walk
- * after them finds a survivor however few buckets it has.
- */
-static __noinline int srpol_select_other(const struct srpol_policy_cfg *cfg,
-					 __u32 hash, struct srpol_choice *c)
+/* True if there is a live path in the policy itself. */
+static __always_inline bool srpol_select_mode(const struct srpol_pkt *pkt,
+					      const struct srpol_ask *ask,
+					      struct srpol_choice *c)
 {
-	__u32 n = cfg->n_buckets, bucket = 0, i;
+	struct srpol_flow *flow = ask->flow;
+	__u32 tries = SRPOL_REHASH_TRIES, place = flow->hash;
 
-	bpf_for(i, 0, SRPOL_REHASH_TRIES + SRPOL_BUCKETS_MAX) {
-		if (i < SRPOL_REHASH_TRIES)
-			bucket = srpol_bucket(srpol_hash2(hash, i), n);
-		else if (i - SRPOL_REHASH_TRIES < n)
-			bucket = (bucket + 1) & (n - 1);
-		else
-			break;
-		if (srpol_path_take(srpol_bucket_path(cfg, bucket), c))
-			return 1;
+	switch (c->mode) {
+	case SRPOL_LB_MODE_FLOWLET:
+		return srpol_mode_flowlet(ask, c);
+	case SRPOL_LB_MODE_ADAPTIVE:
+		return srpol_mode_adaptive(ask, c);
+	case SRPOL_LB_MODE_PINNED:
+		/* The table is the order of trial, from its beginning. */
+		place = 0;
+		tries = 0;
+		break;
+	case SRPOL_LB_MODE_SPRAY:
+		place = srpol_spray_place(pkt, flow, ask->cfg, &c->unsafe);
+		break;
 	}
-	return 0;
-}
-
-static __always_inline struct srpol_policy_cfg *
-srpol_policy_cfg(__u32 id)
-{
-	struct srpol_policy *policy = bpf_map_lookup_elem(&policies, &id);
-
-	if (!policy)
-		return NULL;
-	return &policy->cfg[READ_ONCE(policy->live) & 1];
-}
-
-static __noinline int srpol_select_slow(__u32 policy, __u32 hash,
-					struct srpol_choice *c)
-{
-	struct srpol_policy_cfg *cfg = srpol_policy_cfg(policy);
-
-	if (!cfg || !cfg->n_buckets || !srpol_select_other(cfg, hash, c))
-		return 0;
-	c->policy = policy;
-	return 1;
+	srpol_flow_tick(flow);
+	return srpol_select_place(ask, place, tries, c);
 }
 
 /**
  * srpol_select - choose the path of a packet
- * @policy: policy of the flow
- * @hash: flow hash, its place on the bucket table
+ * @pkt: packet
+ * @gen: generation
+ * @flow: its flow, the packet counted already; notes when it was seen and what
+ *	its mode has to remember, but not the path
  * @c: result
  *
- * Return: 0, or the enum srpol_reason that says what on-fail asks for.
+ * Return: 0, or the enum srpol_reason why there is none: AUTO_PLAIN, or what
+ * on-fail asks for.
  */
-static __always_inline int srpol_select(__u32 policy, __u32 hash,
+static __always_inline int srpol_select(const struct srpol_pkt *pkt, __u32 gen,
+					struct srpol_flow *flow,
 					struct srpol_choice *c)
 {
-	struct srpol_policy_cfg *cfg = srpol_policy_cfg(policy);
-	__u32 n, backup, on_fail;
+	__u32 id = flow->policy, ver, backup, on_fail;
+	struct srpol_ask ask = {
+		.flow = flow, .policy = id, .gen = gen,
+	};
+	struct srpol_policy *policy;
 
-	if (!cfg)
+	policy = bpf_map_lookup_elem(&policies, &id);
+	if (!policy)
 		return SRPOL_REASON_NO_POLICY;
-	n = cfg->n_buckets;
-	c->policy = policy;
+	ver = READ_ONCE(policy->ver);
+	ask.version = srpol_version(ver, gen);
+	ask.cfg = &policy->cfg[srpol_copy(ver, gen)];
+	c->policy = id;
 	c->reason = SRPOL_REASON_STEERED;
-	if (n && srpol_path_take(srpol_bucket_path(cfg, srpol_bucket(hash, n)),
-				 c))
+	c->unsafe = 0;
+	c->mode = flow->mode == SRPOL_MODE_INHERIT ? ask.cfg->mode :
+						     flow->mode;
+	if (c->mode == SRPOL_LB_MODE_AUTO &&
+	    !srpol_auto_contended(id, ask.cfg->hold_off_ms)) {
+		srpol_flow_tick(flow);
+		return SRPOL_REASON_AUTO_PLAIN;
+	}
+	backup = ask.cfg->backup;
+	on_fail = ask.cfg->on_fail;
+	if (ask.cfg->n_buckets && srpol_select_mode(pkt, &ask, c))
 		return 0;
-
-	backup = cfg->backup;
-	on_fail = cfg->on_fail;
-	c->reason = SRPOL_REASON_DEAD_SKIPPED;
-	if (srpol_select_slow(policy, hash, c))
-		return 0;
-	c->reason = SRPOL_REASON_BACKUP;
-	if (backup && srpol_select_slow(backup, hash, c))
+	/* No path of another policy is one to stay on. */
+	flow->chosen = ~ask.version;
+	if (backup && srpol_select_backup(backup, gen, flow->hash, c))
 		return 0;
 	return on_fail == SRPOL_ON_FAIL_DROP ? SRPOL_REASON_FAIL_DROP :
 					       SRPOL_REASON_FAIL_PASSTHROUGH;

@@ -5,9 +5,17 @@
  * fixed-width types, no implicit padding. Include UAPI srpol.h and
  * srpol/dp.h first.
  *
- * Objects that are replaced while packets read them hold two copies and the
- * index of the live one; the writer fills the other and switches by one store
- * (the contract in srpol/dp.h gives readers a grace period to leave it).
+ * DOC: generations
+ *
+ * Objects that are replaced while packets read them hold two copies and a word
+ * @ver: the generation from which one of them counts, times two, plus the
+ * index of that copy. Up to the generation before it the other copy counts.
+ * A packet reads the present generation once, from struct srpol_state, and
+ * sees every object as of that generation; a change is written to the copy
+ * that does not count and given the next generation, and the store of the
+ * next generation makes all such changes visible at one point. The contract in
+ * srpol/dp.h gives readers a grace period to leave a copy before it is written
+ * again. srpol_copy() below is the whole rule.
  */
 #ifndef _SRPOL_MAPS_H
 #define _SRPOL_MAPS_H
@@ -24,22 +32,61 @@
 #define SRPOL_MAX_SIDS		1024
 #define SRPOL_MAX_DEVS		64
 #define SRPOL_MAX_FLOWS		65536
+#define SRPOL_MAX_RX_FLOWS	65536
+#define SRPOL_MAX_BINDINGS	16384
+#define SRPOL_MAX_PSN_SEEN	4096
+#define SRPOL_MAX_CE_PEERS	4096
+#define SRPOL_MAX_ERRORS	8192
+#define SRPOL_DROPS_BYTES	(256 * 1024)
+
+/**
+ * srpol_copy - which copy of an object counts
+ * @ver: the object's version word
+ * @gen: present generation
+ *
+ * Generations wrap around at 2^31; what is compared is never that far apart.
+ *
+ * Return: 0 or 1.
+ */
+static inline __attribute__((always_inline)) __u32 srpol_copy(__u32 ver,
+							      __u32 gen)
+{
+	__u32 future = (__s32)((gen << 1) - (ver & ~1u)) < 0;
+
+	return (ver & 1) ^ future;
+}
+
+/**
+ * srpol_version - tell what counts now from what counted before
+ * @ver: the object's version word
+ * @gen: present generation
+ *
+ * Return: a number that changes with each copy that comes to count.
+ */
+static inline __attribute__((always_inline)) __u32 srpol_version(__u32 ver,
+								 __u32 gen)
+{
+	return (ver & ~1u) | srpol_copy(ver, gen);
+}
 
 /**
  * struct srpol_state - map "state", one entry: what every packet looks at
- * @epoch: flows classified under another epoch are classified again;
- *	@epoch_base plus the epoch the module counts
- * @epoch_base: moved past every epoch in use when a data plane registers, so
- *	that flows cached under an earlier registration never look current
- * @cfg_live: live copy in @cfg
- * @order_live: live entry of map "class_order"
+ * @epoch: flows classified under another epoch are classified again; written
+ *	together with @gen, in one store of 8 bytes
+ * @gen: present generation, see DOC: generations
+ * @cfg_ver: version word of @cfg
+ * @order_ver: version word of the two entries of map "class_order"
+ * @n_sid_prefixes: number of entries in map "sid_prefixes"
+ * @reserved: 0
  * @cfg: settings
  */
 struct srpol_state {
 	__u32 epoch;
-	__u32 epoch_base;
-	__u32 cfg_live;
-	__u32 order_live;
+	__u32 gen;
+	__u32 cfg_ver;
+	__u32 order_ver;
+	__u32 n_sid_prefixes;
+	__u32 reserved;
 	struct srpol_dp_config cfg[2];
 };
 
@@ -73,24 +120,27 @@ struct srpol_nexthop {
  */
 struct srpol_path_cfg {
 	__u32 nexthop;
+	__u32 up;
 	__u32 mtu;
 	__u16 encap_len;
 	__u16 nh_off;
-	__u32 reserved;
+	__u16 stamp_off;
+	__u16 reserved[3];
 	__u8 rewrite[SRPOL_REWRITE_MAX];
 };
 
 /**
  * struct srpol_path - map "paths", by path id
- * @live: live copy in @cfg
- * @up: may be used
+ * @ver: version word of @cfg
+ * @up: may be used, if the copy that counts says so too
  * @present: a path has this id
+ * @since: generation it is there from; one that is ahead was staged as new
  */
 struct srpol_path {
-	__u32 live;
+	__u32 ver;
 	__u32 up;
 	__u32 present;
-	__u32 reserved;
+	__u32 since;
 	struct srpol_path_cfg cfg[2];
 };
 
@@ -110,22 +160,32 @@ struct srpol_policy_cfg {
 	__u32 mode;
 	__u32 on_fail;
 	__u32 backup;
-	__u32 reserved;
+	__u32 flags;
+	__u32 gap_ns;
+	__u32 threshold;
+	__u32 hysteresis_ms;
+	__u32 hold_off_ms;
 };
 
 /**
  * struct srpol_policy - map "policies", by policy id
- * @live: live copy in @cfg
+ * @ver: version word of @cfg
  * @color: its color, 0: no policy has this id
+ * @endpoint: its endpoint
+ * @since: generation it is there from; one that is ahead was staged as new
+ * @reserved: 0
  */
 struct srpol_policy {
-	__u32 live;
+	__u32 ver;
 	__u32 color;
+	__u8 endpoint[16];
+	__u32 since;
+	__u32 reserved;
 	struct srpol_policy_cfg cfg[2];
 };
 
 /**
- * struct srpol_policy_key - key of hash map "policy_index", value: policy id
+ * struct srpol_policy_key - key of hash map "policy_index"
  */
 struct srpol_policy_key {
 	__u32 color;
@@ -133,16 +193,33 @@ struct srpol_policy_key {
 };
 
 /**
+ * struct srpol_policy_ref - value of map "policy_index"
+ * @ver: version word of @id
+ * @id: policy id, 0: none
+ */
+struct srpol_policy_ref {
+	__u32 ver;
+	__u32 id[2];
+};
+
+/**
  * struct srpol_endpoint - value of LPM map "endpoints"
+ * @ver: version word of @present and @addr
+ * @len: prefix length of this entry
+ * @present: 0: as if this prefix were not there, look for a shorter one
  * @addr: RFC 9256 endpoint, IPv4 as v4-mapped
  */
 struct srpol_endpoint {
-	__u8 addr[16];
+	__u32 ver;
+	__u32 len;
+	__u32 present[2];
+	__u8 addr[2][16];
 };
 
 /**
  * struct srpol_prefix - key of LPM map "endpoints"; also key of hash map
- * "endpoint_index", which holds the same entries so that they can be walked
+ * "endpoint_index", which holds the same keys so that they can be walked; of
+ * LPM map "sid_prefixes" and of hash map "sid_prefix_index" likewise
  */
 struct srpol_prefix {
 	__u32 len;
@@ -150,11 +227,18 @@ struct srpol_prefix {
 };
 
 /**
- * struct srpol_sid - value of hash map "sids", key: the 16-byte SID
+ * struct srpol_sid - value of hash map "sids", key: the 16-byte SID, for SIDs
+ * of 128 bits, and of LPM map "sid_prefixes", key: struct srpol_prefix, for
+ * shorter ones; see struct srpol_dp_sid
  */
 struct srpol_sid {
 	__u32 id;
 	__u32 behavior;
+	__u32 nexthop;
+	__u8 prefix_len;
+	__u8 block_len;
+	__u8 reserved[2];
+	__u8 l2[12];
 };
 
 /**
@@ -174,10 +258,13 @@ struct srpol_dev {
  * @proto: inner transport protocol
  * @roce: 1 for RoCEv2
  * @mark: packet mark if SRPOL_KEY_MARK, else 0
+ * @ifindex: device if SRPOL_KEY_DEV, else 0
  * @pkey: BTH P_Key if SRPOL_KEY_PKEY, else 0
+ * @vlan: VLAN id if SRPOL_KEY_VLAN, else 0
  * @opclass: equivalence class of the BTH opcode
  * @dscp: inner DSCP if SRPOL_KEY_DSCP, else 0
- * @ifindex: egress device if SRPOL_KEY_DEV, else 0
+ * @reserved: 0
+ * @cgroup: cgroup of the sender if SRPOL_KEY_CGROUP, else 0
  */
 struct srpol_flow_key {
 	__u8 saddr[16];
@@ -187,10 +274,13 @@ struct srpol_flow_key {
 	__u8 proto;
 	__u8 roce;
 	__u32 mark;
+	__u32 ifindex;
 	__u16 pkey;
+	__u16 vlan;
 	__u8 opclass;
 	__u8 dscp;
-	__u32 ifindex;
+	__u16 reserved;
+	__u64 cgroup;
 };
 
 /**
@@ -201,11 +291,26 @@ struct srpol_flow_key {
  * @policy: policy id, 0: not steered
  * @class_id: index of the rule's counters, 0: no rule matched
  * @verdict: enum srpol_reason why the flow is not steered, if @policy is 0
- * @path: path the last packet took
+ * @path: path the last packet took, 0 if it was left alone
  * @tick: low word of the jiffies when @last_ns was taken
+ * @mode: enum srpol_lb_mode if the rule says so, else SRPOL_MODE_INHERIT
+ * @ordering: enum srpol_ordering
+ * @bound: the QP is in map "bindings"
+ * @psn_valid: @psn_next is known
+ * @psn_next: PSN the next packet of the QP should have
+ * @retransmits: packets whose PSN was below @psn_next
+ * @flowlets: gaps after which the flow could have moved
+ * @moves: times it took another path than before; not counted for spray
+ * @cnp: congestion notifications received for it
+ * @nak: NAKs for a PSN sequence error: the peer saw packets out of order, or
+ *	lost some
  * @packets: packets seen; approximate if several CPUs send one flow
  * @bytes: inner bytes, likewise
- * @last_ns: CLOCK_MONOTONIC (coarse) of the last packet
+ * @last_ns: CLOCK_MONOTONIC of the last packet, coarse but in mode flowlet
+ * @wish_ns: mode adaptive: since when the flow would rather be elsewhere, 0 it
+ *	would not
+ * @chosen: modes flowlet and adaptive: which table of the policy @path was
+ *	found in, as srpol_version() says
  */
 struct srpol_flow {
 	__u32 epoch;
@@ -216,9 +321,225 @@ struct srpol_flow {
 	__u32 verdict;
 	__u32 path;
 	__u32 tick;
+	__u8 mode;
+	__u8 ordering;
+	__u8 bound;
+	__u8 psn_valid;
+	__u32 psn_next;
+	__u32 retransmits;
+	__u32 flowlets;
+	__u32 moves;
+	__u32 cnp;
+	__u32 nak;
+	__u32 chosen;
 	__u64 packets;
 	__u64 bytes;
 	__u64 last_ns;
+	__u64 wish_ns;
+};
+
+/* Half-life of srpol_quality.level and of srpol_quality.load: 2^n ns. */
+#define SRPOL_LEVEL_SHIFT	27
+#define SRPOL_LOAD_SHIFT	20
+#define SRPOL_LEVEL_UNIT	256	/* one congestion signal */
+
+/**
+ * struct srpol_quality - map "path_quality", by path id: how a path does.
+ * Written by XDP when congestion is signalled, and by the engine; read by the
+ * modes that ask for quality. Whether a path works is not its matter.
+ * @level: recent congestion signals in units of SRPOL_LEVEL_UNIT, as of
+ *	@level_ns; counts half after each 2^SRPOL_LEVEL_SHIFT ns
+ * @penalty: added to it by the engine, same unit, does not fade
+ * @level_ns: CLOCK_MONOTONIC (coarse)
+ * @cnp: congestion notifications for QPs on this path
+ * @nak: NAKs for a PSN sequence error, likewise
+ * @ce: CE marks the peers report; written by the engine
+ * @load: bytes sent lately by flows that choose by quality, as of @load_ns
+ * @load_ns: CLOCK_MONOTONIC
+ * @rtt_ns: round trip; written by the engine
+ * @loss_ppm: losses in a million; written by the engine
+ * @seq: last sequence number of the stamp TLV
+ */
+struct srpol_quality {
+	__u32 level;
+	__u32 penalty;
+	__u64 level_ns;
+	__u64 cnp;
+	__u64 nak;
+	__u64 ce;
+	__u64 load;
+	__u64 load_ns;
+	__u32 rtt_ns;
+	__u32 loss_ppm;
+	__u32 seq;
+	__u32 reserved;
+};
+
+/**
+ * struct srpol_contention - map "contention", by policy id: congestion signals
+ * from its destination, for mode auto
+ * @last_ns: CLOCK_MONOTONIC (coarse) of the last one, 0 none; the engine may
+ *	write it too
+ * @signals: number of them
+ */
+struct srpol_contention {
+	__u64 last_ns;
+	__u64 signals;
+};
+
+/**
+ * struct srpol_qp_key - a local QP and its peer's address; key of LRU hash map
+ * "bindings" and, with a source address and QP of the peer, of "rx_flows"
+ * @local: address of this host, v4-mapped for IPv4
+ * @peer: address of the peer
+ * @qp: local QP
+ */
+struct srpol_qp_key {
+	__u8 local[16];
+	__u8 peer[16];
+	__u32 qp;
+};
+
+/**
+ * struct srpol_binding - value of map "bindings": the flow a local QP sends.
+ * RC packets name the destination QP only; what comes back (ACK, CNP) names
+ * ours. Learnt from an ACK whose PSN a packet of the flow asked to have
+ * acknowledged, or written by user space from RDMA netlink.
+ * @flow: key of the flow in map "flows"
+ * @source: 0 learnt, 1 RDMA netlink
+ * @reserved: 0
+ */
+struct srpol_binding {
+	struct srpol_flow_key flow;
+	__u32 source;
+	__u32 reserved;
+};
+
+/**
+ * struct srpol_psn_key - key of LRU hash map "psn_seen", value: struct
+ * srpol_flow_key of a flow whose QP is not bound yet
+ */
+struct srpol_psn_key {
+	__u8 local[16];
+	__u8 peer[16];
+	__u32 psn;
+};
+
+/**
+ * struct srpol_rx_flow - value of LRU hash map "rx_flows": PSNs of what comes
+ * in for a local QP, if config psn-observer is on
+ * @psn_next: PSN expected next
+ * @reordered: packets below it, retransmissions included
+ * @gaps: times a PSN was above it
+ * @max_gap: largest number of PSNs skipped at a time
+ * @packets: packets seen
+ */
+struct srpol_rx_flow {
+	__u32 psn_next;
+	__u32 reordered;
+	__u32 gaps;
+	__u32 max_gap;
+	__u64 packets;
+};
+
+/**
+ * struct srpol_ce_key - key of LRU hash map "ce_peers": who sent packets that
+ * arrived with outer CE, and by which path
+ * @peer: outer source
+ * @path: path id the peer wrote (stamp TLV, else as config path-id says), 0
+ *	unknown
+ * @list: hash of the segment list in the SRH, 0 without one: from 0 on, each
+ *	word of it, as it is in memory and in that order, taken in by
+ *	srpol_hash2(hash, word)
+ */
+struct srpol_ce_key {
+	__u8 peer[16];
+	__u32 path;
+	__u32 list;
+};
+
+/**
+ * struct srpol_ce - value of map "ce_peers"
+ */
+struct srpol_ce {
+	__u64 ce;
+	__u64 last_ns;
+};
+
+/* Whose error it is: srpol_error_key.kind */
+#define SRPOL_ERROR_PATH	1
+#define SRPOL_ERROR_POLICY	2
+#define SRPOL_ERROR_SID		3
+
+/**
+ * struct srpol_error_key - key of per-CPU hash map "errors", value: u64 count
+ * @kind: SRPOL_ERROR_*
+ * @reason: enum srpol_reason
+ * @id: path, policy or SID id
+ */
+struct srpol_error_key {
+	__u16 kind;
+	__u16 reason;
+	__u32 id;
+};
+
+/**
+ * struct srpol_drop_event - record of ring buffer "drops": a dropped packet,
+ * one of up to config drop-events per second and CPU
+ * @ns: CLOCK_MONOTONIC
+ * @reason: enum srpol_reason
+ * @ifindex: device
+ * @len: bytes from the IP header on
+ * @id: SID, policy or path id the reason is about, 0 none
+ * @saddr: source as far as known: inner at egress, outer at ingress
+ * @daddr: destination
+ */
+struct srpol_drop_event {
+	__u64 ns;
+	__u32 reason;
+	__u32 ifindex;
+	__u32 len;
+	__u32 id;
+	__u8 saddr[16];
+	__u8 daddr[16];
+};
+
+/**
+ * struct srpol_explain - what the program "explain" writes over the start of
+ * the packet it is run on: the decision about it. Nothing is counted and no
+ * flow is made.
+ * @parsed: 0: srpol_egress would not look further, @reason says why
+ * @reason: enum srpol_reason: STEERED or why not
+ * @class_id: rule's id, 0 none
+ * @priority: rule's priority
+ * @color: color the rule gives, 0 bypass
+ * @policy: policy id, 0 none
+ * @used_policy: policy the path is of: @policy or its backup
+ * @mode: enum srpol_lb_mode in force
+ * @ordering: enum srpol_ordering
+ * @bucket: bucket of the flow's hash
+ * @path: path it would take now; the next of many in mode spray
+ * @home: path of its bucket
+ * @skipped: non-zero: the bucket's path is dead
+ * @cached: non-zero: the flow is in map "flows", and @path is where it is
+ * @rules: rules looked at until one matched
+ */
+struct srpol_explain {
+	__u32 parsed;
+	__u32 reason;
+	__u32 class_id;
+	__u32 priority;
+	__u32 color;
+	__u32 policy;
+	__u32 used_policy;
+	__u32 mode;
+	__u32 ordering;
+	__u32 bucket;
+	__u32 path;
+	__u32 home;
+	__u32 skipped;
+	__u32 cached;
+	__u32 rules;
 };
 
 /**
@@ -285,7 +606,21 @@ struct srpol_sid_stats {
 	X(31, SID_LOOP,		1, "ingress: too many local SIDs in a row") \
 	X(32, NO_HEADROOM,	1, "ingress: header adjustment failed")	\
 	X(33, LINK_SCOPE,	0, "egress: multicast, link-local or neighbour discovery") \
-	X(34, BAD_OUTER,	1, "ingress: outer header is not IPv6")
+	X(34, BAD_OUTER,	1, "ingress: outer header is not IPv6")	\
+	X(35, SPRAY_UNSAFE,	0, "egress: to be sprayed, but no rule allows reordering") \
+	X(36, AUTO_PLAIN,	0, "egress: mode auto, no contention, not encapsulated") \
+	X(37, FLOWLET_MOVED,	0, "egress: a flowlet took another path")	\
+	X(38, ADAPTIVE_MOVED,	0, "egress: a flow left a bad path or returned") \
+	X(39, CNP,		0, "ingress: congestion notification")	\
+	X(40, NAK,		0, "ingress: NAK for a PSN sequence error") \
+	X(41, UNBOUND,		0, "ingress: CNP or NAK for a QP of unknown flow") \
+	X(42, BAD_SOURCE,	1, "ingress: source outside the SR domain")	\
+	X(43, SID_FROM_PORT,	1, "port: destination is a local SID or in a SID block")	\
+	X(44, NO_UPLINK,	1, "port: the path's device is not an uplink")	\
+	X(45, ADJACENCY_DOWN,	1, "ingress: the SID's adjacency is not up")	\
+	X(46, USID_NEXT,	0, "ingress: next compressed SID")	\
+	X(47, OUTER_CE,		0, "ingress: congestion mark on the outer header") \
+	X(48, TTL_EXCEEDED,	0, "port: inner hop limit exceeded, left to the kernel")
 
 #define SRPOL_REASON_ENUM(nr, name, drop, text) SRPOL_REASON_##name = nr,
 enum srpol_reason {

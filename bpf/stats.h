@@ -31,4 +31,28 @@ static __always_inline void srpol_counter_add(void *map, __u32 id, __u32 bytes)
 	}
 }
 
+/**
+ * srpol_error - count an error of one object; the reason as such is counted
+ *	by the caller
+ * @kind: SRPOL_ERROR_*
+ * @reason: enum srpol_reason
+ * @id: path, policy or SID
+ *
+ * An error that finds no room is not counted here.
+ */
+static __noinline int srpol_error(__u32 kind, __u32 reason, __u32 id)
+{
+	struct srpol_error_key key = {
+		.kind = kind, .reason = reason, .id = id,
+	};
+	__u64 one = 1, *n;
+
+	n = bpf_map_lookup_elem(&errors, &key);
+	if (n)
+		(*n)++;
+	else
+		bpf_map_update_elem(&errors, &key, &one, BPF_NOEXIST);
+	return 0;
+}
+
 #endif /* _SRPOL_STATS_H */

@@ -4,37 +4,22 @@
  * table that is switched as a whole.
  *
  * A rule lives in one of the two slots that belong to its id and moves to the
- * other when it is redefined, so no packet sees a half-written rule.
+ * other when it is redefined, so no packet sees a half-written rule. It moves
+ * once in a transaction, when it is staged, and back if that is aborted.
  */
 #include <linux/rbtree.h>
 
 #include "srpol.h"
 
-/**
- * srpol_class_find() - look a rule up
- * @sn: namespace, locked
- * @priority: its priority
- */
-struct srpol_class *srpol_class_find(struct srpol_net *sn, u32 priority)
-{
-	struct srpol_class *rule = srpol_class_next(sn, priority);
-
-	return rule && rule->dp.priority == priority ? rule : NULL;
-}
-
-/**
- * srpol_class_next() - first rule of a priority or a later one
- * @sn: namespace, locked
- * @priority: may be one beyond the largest
- */
-struct srpol_class *srpol_class_next(struct srpol_net *sn, u64 priority)
+static struct srpol_class *srpol_class_lookup(struct srpol_net *sn,
+					      u64 priority)
 {
 	struct rb_node *n = sn->classes.rb_node;
 	struct srpol_class *rule, *best = NULL;
 
 	while (n) {
 		rule = rb_entry(n, struct srpol_class, node);
-		if (rule->dp.priority >= priority) {
+		if (rule->cfg.dp.priority >= priority) {
 			best = rule;
 			n = n->rb_left;
 		} else {
@@ -44,10 +29,35 @@ struct srpol_class *srpol_class_next(struct srpol_net *sn, u64 priority)
 	return best;
 }
 
+/**
+ * srpol_class_find() - look a rule up
+ * @sn: namespace, locked
+ * @priority: its priority
+ *
+ * Return: a rule that the transaction under way has not deleted, or NULL.
+ */
+struct srpol_class *srpol_class_find(struct srpol_net *sn, u32 priority)
+{
+	struct srpol_class *rule = srpol_class_lookup(sn, priority);
+
+	return rule && rule->cfg.dp.priority == priority &&
+	       !rule->change.gone ? rule : NULL;
+}
+
+/**
+ * srpol_class_next() - first rule of a priority or a later one
+ * @sn: namespace, locked, not in a transaction
+ * @priority: may be one beyond the largest
+ */
+struct srpol_class *srpol_class_next(struct srpol_net *sn, u64 priority)
+{
+	return srpol_class_lookup(sn, priority);
+}
+
 static bool srpol_class_less(struct rb_node *a, const struct rb_node *b)
 {
-	return rb_entry(a, struct srpol_class, node)->dp.priority <
-	       rb_entry(b, struct srpol_class, node)->dp.priority;
+	return rb_entry(a, struct srpol_class, node)->cfg.dp.priority <
+	       rb_entry(b, struct srpol_class, node)->cfg.dp.priority;
 }
 
 /*
@@ -76,11 +86,13 @@ static u32 srpol_class_key(u32 match)
 	       (match & SRPOL_MATCH_MARK ? SRPOL_KEY_MARK : 0) |
 	       (match & SRPOL_MATCH_DSCP ? SRPOL_KEY_DSCP : 0) |
 	       (match & SRPOL_MATCH_DEV ? SRPOL_KEY_DEV : 0) |
-	       (match & SRPOL_MATCH_PKEY ? SRPOL_KEY_PKEY : 0);
+	       (match & SRPOL_MATCH_PKEY ? SRPOL_KEY_PKEY : 0) |
+	       (match & SRPOL_MATCH_VLAN ? SRPOL_KEY_VLAN : 0) |
+	       (match & SRPOL_MATCH_CGROUP ? SRPOL_KEY_CGROUP : 0);
 }
 
-/* Switch the data plane to the rules as they are in the tree. */
-static int srpol_class_commit(struct srpol_net *sn)
+/* Stage the order of the rules that are in the tree, but for those gone. */
+static int srpol_class_order(struct srpol_net *sn)
 {
 	struct srpol_dp_class_table *table;
 	const struct srpol_class *rule;
@@ -97,124 +109,202 @@ static int srpol_class_commit(struct srpol_net *sn)
 		goto out;
 	for (n = rb_first(&sn->classes); n; n = rb_next(n)) {
 		rule = rb_entry(n, struct srpol_class, node);
-		slot[table->n++] = rule->dp.slot;
-		table->key |= srpol_class_key(rule->dp.match);
-		if (rule->dp.match & SRPOL_MATCH_OPCODE)
-			srpol_class_split(table->opclass, rule->dp.opcodes);
+		if (rule->change.gone)
+			continue;
+		slot[table->n++] = rule->cfg.dp.slot;
+		table->key |= srpol_class_key(rule->cfg.dp.match);
+		if (rule->cfg.dp.match & SRPOL_MATCH_OPCODE)
+			srpol_class_split(table->opclass,
+					  rule->cfg.dp.opcodes);
 	}
 	table->slot = slot;
 	err = srpol_dp_call(sn, class_commit, table);
-	if (!err)
-		sn->class_gp = get_state_synchronize_rcu();
 out:
 	kvfree(slot);
 	kfree(table);
 	return err;
 }
 
-static int srpol_class_add(struct srpol_net *sn, struct srpol_class *rule,
-			   struct netlink_ext_ack *extack)
+static struct srpol_class *srpol_class_alloc(struct srpol_net *sn,
+					     u32 priority,
+					     struct netlink_ext_ack *extack)
 {
+	struct srpol_class *rule;
 	int err;
 
+	rule = kzalloc(sizeof(*rule), GFP_KERNEL_ACCOUNT);
+	if (!rule)
+		return ERR_PTR(-ENOMEM);
+	srpol_change_init(&rule->change, SRPOL_KIND_CLASS, rule);
+	rule->change.created = true;
+	rule->cfg.dp.priority = priority;
 	err = xa_alloc(&sn->class_ids, &rule->id, rule,
 		       XA_LIMIT(1, sn->limits.classes - 1),
 		       GFP_KERNEL_ACCOUNT);
-	if (err)
-		return err == -EBUSY ?
-		       srpol_dp_err(sn, -ENOSPC, "class",
-				    sn->limits.classes - 1, extack) : err;
-	rule->dp.id = rule->id;
-	rule->dp.slot = rule->id * 2;
-	srpol_dp_wait_gp(sn->class_gp);
+	if (err) {
+		if (err == -EBUSY)
+			err = srpol_dp_err(sn, -ENOSPC, "class",
+					   sn->limits.classes - 1, extack);
+		kfree(rule);
+		return ERR_PTR(err);
+	}
+	rule->cfg.dp.slot = rule->id * 2;
 	rb_add(&rule->node, &sn->classes, srpol_class_less);
 	sn->n_classes++;
-	err = srpol_dp_call(sn, class_set, &rule->dp) ?:
-	      srpol_class_commit(sn);
-	if (!err)
-		return 0;
-	srpol_dp_err(sn, err, "class", sn->limits.classes - 1, extack);
+	return rule;
+}
+
+static void srpol_class_free(struct srpol_net *sn, struct srpol_class *rule)
+{
 	rb_erase(&rule->node, &sn->classes);
 	sn->n_classes--;
-	xa_erase(&sn->class_ids, rule->id);
-	return err;
-}
-
-static int srpol_class_replace(struct srpol_net *sn, struct srpol_class *old,
-			       struct srpol_class *rule,
-			       struct netlink_ext_ack *extack)
-{
-	int err;
-
-	rule->id = old->id;
-	rule->dp.id = old->id;
-	rule->dp.slot = old->dp.slot ^ 1;
-	srpol_dp_wait_gp(sn->class_gp);
-	rb_replace_node(&old->node, &rule->node, &sn->classes);
-	err = srpol_dp_call(sn, class_set, &rule->dp) ?:
-	      srpol_class_commit(sn);
-	if (err) {
-		rb_replace_node(&rule->node, &old->node, &sn->classes);
-		return srpol_dp_err(sn, err, "class", sn->limits.classes - 1,
-				    extack);
-	}
-	/* cannot fail: the entry exists */
-	xa_store(&sn->class_ids, rule->id, rule, GFP_KERNEL_ACCOUNT);
-	kfree(old);
-	return 0;
-}
-
-/**
- * srpol_class_set() - create or redefine a rule
- * @sn: namespace, locked
- * @old: the rule to redefine, NULL to create one
- * @rule: filled in but for id and slot; taken over on success
- * @extack: for a refusal
- *
- * Return: 0 or a negative errno, and then nothing has changed.
- */
-int srpol_class_set(struct srpol_net *sn, struct srpol_class *old,
-		    struct srpol_class *rule, struct netlink_ext_ack *extack)
-{
-	int err;
-
-	lockdep_assert_held(&sn->lock);
-	err = old ? srpol_class_replace(sn, old, rule, extack) :
-		    srpol_class_add(sn, rule, extack);
-	if (!err)
-		srpol_dp_epoch(sn);
-	return err;
-}
-
-/**
- * srpol_class_del() - remove a rule
- * @sn: namespace, locked
- * @rule: the rule
- * @extack: for a refusal
- *
- * Return: 0 or a negative errno, and then the rule is still there.
- */
-int srpol_class_del(struct srpol_net *sn, struct srpol_class *rule,
-		    struct netlink_ext_ack *extack)
-{
-	int err;
-
-	lockdep_assert_held(&sn->lock);
-	srpol_dp_wait_gp(sn->class_gp);
-	rb_erase(&rule->node, &sn->classes);
-	sn->n_classes--;
-	err = srpol_class_commit(sn);
-	if (err) {
-		rb_add(&rule->node, &sn->classes, srpol_class_less);
-		sn->n_classes++;
-		return srpol_dp_err(sn, err, "class", sn->limits.classes - 1,
-				    extack);
-	}
-	srpol_dp_epoch(sn);
 	xa_erase(&sn->class_ids, rule->id);
 	kfree(rule);
+}
+
+static void srpol_class_save(struct srpol_net *sn, struct srpol_class *rule)
+{
+	srpol_txn_touch(sn, &rule->change);
+	if (rule->change.created || rule->change.saved)
+		return;
+	memcpy(&rule->old, &rule->cfg, sizeof(rule->cfg));
+	rule->change.saved = true;
+}
+
+/**
+ * srpol_class_set_cfg() - create or redefine a rule
+ * @sn: namespace, locked, in a transaction
+ * @priority: which one
+ * @cfg: what it will be; priority, id and slot are filled in
+ * @extack: for a refusal
+ *
+ * Return: 0 or a negative errno.
+ */
+int srpol_class_set_cfg(struct srpol_net *sn, u32 priority,
+			struct srpol_class_cfg *cfg,
+			struct netlink_ext_ack *extack)
+{
+	struct srpol_class *rule = srpol_class_lookup(sn, priority);
+
+	lockdep_assert_held(&sn->lock);
+	if (!rule || rule->cfg.dp.priority != priority)
+		rule = srpol_class_alloc(sn, priority, extack);
+	if (IS_ERR(rule))
+		return PTR_ERR(rule);
+	srpol_class_save(sn, rule);
+	rule->change.gone = false;
+	cfg->dp.priority = priority;
+	cfg->dp.id = rule->id;
+	cfg->dp.slot = rule->cfg.dp.slot;
+	memcpy(&rule->cfg, cfg, sizeof(*cfg));
 	return 0;
 }
+
+/**
+ * srpol_class_delete() - a rule is not wanted any more
+ * @sn: namespace, locked, in a transaction
+ * @rule: the rule
+ */
+void srpol_class_delete(struct srpol_net *sn, struct srpol_class *rule)
+{
+	srpol_class_save(sn, rule);
+	rule->change.gone = true;
+}
+
+static bool srpol_class_same(struct srpol_net *sn, const void *obj)
+{
+	const struct srpol_class *rule = obj;
+
+	return !memcmp(&rule->cfg, &rule->old, sizeof(rule->cfg));
+}
+
+/* Write the rule into a slot that is not in use. */
+static int srpol_class_stage(struct srpol_net *sn, struct srpol_change *change,
+			     struct netlink_ext_ack *extack)
+{
+	struct srpol_class *rule = change->obj;
+	struct srpol_dp_class *dp = &rule->cfg.dp;
+	int err;
+
+	/* another name is nothing to the data plane */
+	if (!change->created && !change->gone &&
+	    !memcmp(dp, &rule->old.dp, sizeof(*dp)))
+		return 0;
+	if (!change->gone) {
+		/* of the slot and, if it is new, the id */
+		srpol_dp_wait_gp(sn, sn->class_gp);
+		if (!change->created)
+			dp->slot ^= 1;
+		err = srpol_dp_call(sn, class_set, dp);
+		if (err)
+			return srpol_dp_err(sn, err, "class",
+					    sn->limits.classes - 1, extack);
+	}
+	srpol_txn_staged(sn, change);
+	return 0;
+}
+
+/* The order is staged once, and only if a rule was. */
+static int srpol_class_finish(struct srpol_net *sn,
+			      struct netlink_ext_ack *extack)
+{
+	const struct srpol_change *change;
+	int err;
+
+	list_for_each_entry(change, &sn->txn.changes[SRPOL_KIND_CLASS], node)
+		if (change->staged)
+			goto staged;
+	return 0;
+
+staged:
+	srpol_dp_wait_gp(sn, sn->class_gp);
+	err = srpol_class_order(sn);
+	if (err)
+		return srpol_dp_err(sn, err, "class", sn->limits.classes - 1,
+				    extack);
+	sn->txn.order = true;
+	sn->txn.reclassify = true;
+	return 0;
+}
+
+static void srpol_class_applied(struct srpol_net *sn,
+				struct srpol_change *change)
+{
+	if (change->staged)
+		sn->class_gp = sn->txn.gp;
+}
+
+static void srpol_class_abort(struct srpol_net *sn,
+			      struct srpol_change *change)
+{
+	struct srpol_class *rule = change->obj;
+
+	if (sn->txn.order)
+		srpol_dp_call(sn, revert, SRPOL_DP_CLASSES, 0);
+	sn->txn.order = false;
+	if (change->created)
+		srpol_class_free(sn, rule);
+	else if (change->saved)
+		memcpy(&rule->cfg, &rule->old, sizeof(rule->cfg));
+}
+
+static void srpol_class_remove(struct srpol_net *sn,
+			       struct srpol_change *change)
+{
+	srpol_class_free(sn, change->obj);
+}
+
+const struct srpol_change_ops srpol_class_change_ops = {
+	.same		= srpol_class_same,
+	.stage		= srpol_class_stage,
+	.finish		= srpol_class_finish,
+	.commit		= srpol_class_applied,
+	.abort		= srpol_class_abort,
+	.remove		= srpol_class_remove,
+	.fill		= srpol_class_fill,
+	.ntf		= SRPOL_CMD_CLASS_NTF,
+	.del_ntf	= SRPOL_CMD_CLASS_DEL_NTF,
+};
 
 /**
  * srpol_class_replay() - tell a new data plane about all rules
@@ -227,11 +317,11 @@ int srpol_class_replay(struct srpol_net *sn)
 	int err;
 
 	xa_for_each(&sn->class_ids, id, rule) {
-		err = srpol_dp_call(sn, class_set, &rule->dp);
+		err = srpol_dp_call(sn, class_set, &rule->cfg.dp);
 		if (err)
 			return err;
 	}
-	return srpol_class_commit(sn);
+	return srpol_class_order(sn);
 }
 
 /**

@@ -121,6 +121,19 @@ static int srpol_dev_parse(struct srpol_net *sn, struct srpol_dev *sdev,
 	return 0;
 }
 
+/* Count and mark a device that is an uplink, or forget that it was. */
+static void srpol_dev_mark(struct srpol_net *sn, const struct srpol_dev *sdev,
+			   bool is)
+{
+	if (sdev->role != SRPOL_DEV_ROLE_UPLINK)
+		return;
+	if (is)
+		xa_set_mark(&sn->devs, sdev->ifindex, SRPOL_DEV_UPLINK);
+	else
+		xa_clear_mark(&sn->devs, sdev->ifindex, SRPOL_DEV_UPLINK);
+	sn->n_uplinks += is ? 1 : -1;
+}
+
 static int srpol_dev_insert(struct srpol_net *sn, const struct srpol_dev *new,
 			    struct srpol_dev **out,
 			    struct netlink_ext_ack *extack)
@@ -145,8 +158,8 @@ static int srpol_dev_insert(struct srpol_net *sn, const struct srpol_dev *new,
 		kfree(sdev);
 		return err;
 	}
-	xa_set_mark(&sn->devs, sdev->ifindex, SRPOL_DEV_UPLINK);
 	sn->n_devs++;
+	srpol_dev_mark(sn, sdev, true);
 	*out = sdev;
 	return 0;
 }
@@ -171,15 +184,19 @@ static int srpol_dev_new(struct srpol_net *sn, struct genl_info *info)
 	err = srpol_dev_parse(sn, &new, info);
 	if (err)
 		return err;
-	if (sdev) {
+	if (sdev && !memcmp(sdev, &new, sizeof(new)))
+		return 0;
+	if (sdev)
 		err = srpol_dev_push(sn, &new, info->extack);
-		if (!err)
-			*sdev = new;
-	} else {
+	else
 		err = srpol_dev_insert(sn, &new, &sdev, info->extack);
-	}
 	if (err)
 		return err;
+	if (sdev->role != new.role) {
+		srpol_dev_mark(sn, sdev, false);
+		srpol_dev_mark(sn, &new, true);
+	}
+	*sdev = new;
 	srpol_nl_notify(sn, info, SRPOL_CMD_DEV_NTF, SRPOL_NLGRP_CONFIG,
 			srpol_dev_fill, sdev);
 	return 0;
@@ -199,6 +216,7 @@ int srpol_nl_dev_new_doit(struct sk_buff *skb, struct genl_info *info)
 static void srpol_dev_remove(struct srpol_net *sn, struct srpol_dev *sdev)
 {
 	srpol_dp_call(sn, dev_del, sdev->ifindex);
+	srpol_dev_mark(sn, sdev, false);
 	xa_erase(&sn->devs, sdev->ifindex);
 	sn->n_devs--;
 	kfree(sdev);

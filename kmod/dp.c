@@ -57,56 +57,36 @@ int srpol_dp_err(struct srpol_net *sn, int err, const char *table, u32 limit,
 
 /**
  * srpol_dp_wait_gp() - wait until readers have left what is to be rewritten
+ * @sn: namespace, locked
  * @gp: from get_state_synchronize_rcu() when it was taken out of use
  *
  * Expedited, because it delays an operator's commands one after the other.
  * Returns at once in the usual case that the period has long passed.
  */
-void srpol_dp_wait_gp(unsigned long gp)
+void srpol_dp_wait_gp(struct srpol_net *sn, unsigned long gp)
 {
-	cond_synchronize_rcu_expedited(gp);
+	if (sn->dp)
+		cond_synchronize_rcu_expedited(gp);
 }
 
-/**
- * srpol_dp_epoch() - have all flows classified again
- * @sn: namespace, locked
- */
-void srpol_dp_epoch(struct srpol_net *sn)
-{
-	lockdep_assert_held(&sn->lock);
-	sn->epoch++;
-	srpol_dp_call(sn, epoch_set, sn->epoch);
-}
-
-static int srpol_dp_replay_paths(struct srpol_net *sn)
+static int srpol_dp_replay_nexthops(struct srpol_net *sn)
 {
 	struct srpol_nexthop *nh;
-	struct srpol_path *path;
-	unsigned long id;
 	int bkt, err = 0;
 
 	spin_lock_bh(&sn->state_lock);
 	hash_for_each(sn->nexthops, bkt, nh, node)
 		err = err ?: srpol_nexthop_push(sn, nh);
 	spin_unlock_bh(&sn->state_lock);
-	if (err)
-		return err;
-
-	xa_for_each(&sn->paths, id, path) {
-		spin_lock_bh(&sn->state_lock);
-		err = srpol_path_push(sn, path);
-		spin_unlock_bh(&sn->state_lock);
-		if (err)
-			return err;
-	}
-	return 0;
+	return err;
 }
 
 static int srpol_dp_replay(struct srpol_net *sn)
 {
 	return srpol_dp_call(sn, reset) ?:
 	       srpol_dp_call(sn, config_set, &sn->cfg.dp) ?:
-	       srpol_dp_replay_paths(sn) ?:
+	       srpol_dp_replay_nexthops(sn) ?:
+	       srpol_path_replay(sn) ?:
 	       srpol_policy_replay(sn) ?:
 	       srpol_endpoint_replay(sn) ?:
 	       srpol_class_replay(sn) ?:
@@ -178,7 +158,7 @@ static int srpol_dp_attach(struct srpol_net *sn, struct srpol_dp_ops *ops)
 		return err;
 	}
 	sn->limits = limits;
-	srpol_dp_epoch(sn);
+	srpol_dp_call(sn, commit, 1);
 	return 0;
 }
 
@@ -338,16 +318,20 @@ static struct srpol_dp_ops srpol_dp_stubs = {
 	.path_del = stub_u32,
 	.row_set = stub_row,
 	.policy_set = stub_policy,
+	.policy_hide = stub_policy,
 	.policy_del = stub_policy,
 	.class_set = stub_class,
 	.class_commit = stub_table,
 	.endpoint_set = stub_endpoint,
+	.endpoint_hide = stub_endpoint,
 	.endpoint_del = stub_endpoint,
+	.endpoint_revert = stub_endpoint,
 	.sid_set = stub_sid,
 	.sid_del = stub_sid,
 	.dev_set = stub_dev,
 	.dev_del = stub_u32,
-	.epoch_set = stub_u32,
+	.revert = stub_u32_u32,
+	.commit = stub_u32,
 };
 
 static struct bpf_struct_ops srpol_dp_struct_ops = {

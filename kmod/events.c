@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What happens around the paths: devices, neighbours, routes and addresses
- * come and go, and held-down paths have to be tried again.
+ * come and go, and held-down paths have to be tried again. What follows from
+ * an event is one transaction.
  */
 #include <net/addrconf.h>
 #include <net/fib_notifier.h>
-#include <net/ndisc.h>
+#include <net/neighbour.h>
 #include <net/netevent.h>
 
 #include "srpol.h"
@@ -45,8 +46,9 @@ static void srpol_work(struct work_struct *work)
 	struct srpol_net *sn = container_of(work, struct srpol_net, work);
 
 	mutex_lock(&sn->lock);
+	srpol_txn_begin(sn, true);
 	srpol_nexthop_refresh(sn, NULL);
-	srpol_policy_update_dirty(sn);
+	srpol_txn_end(sn, NULL, 0);
 	mutex_unlock(&sn->lock);
 }
 
@@ -90,11 +92,12 @@ static void srpol_tick(struct work_struct *work)
 	unsigned long next;
 
 	mutex_lock(&sn->lock);
+	srpol_txn_begin(sn, true);
 	if (xchg(&sn->resolve_all, false))
 		srpol_path_refresh_all(sn);
 	srpol_nexthop_solicit(sn);
-	next = srpol_retry_paths(sn);
-	srpol_policy_update_dirty(sn);
+	next = min(srpol_retry_paths(sn), srpol_policy_hold_off(sn));
+	srpol_txn_end(sn, NULL, 0);
 	if (sn->n_paths)
 		srpol_events_retry_at(sn, next);
 	mutex_unlock(&sn->lock);
@@ -131,8 +134,10 @@ static int srpol_netdev_event(struct notifier_block *nb, unsigned long event,
 	case NETDEV_CHANGEMTU:
 	case NETDEV_CHANGEADDR:
 		mutex_lock(&sn->lock);
+		srpol_txn_begin(sn, true);
 		srpol_nexthop_refresh(sn, dev);
-		srpol_policy_update_dirty(sn);
+		srpol_sid_refresh_dev(sn, dev);
+		srpol_txn_end(sn, NULL, 0);
 		/* paths without a next hop may find one now */
 		if (sn->n_paths)
 			srpol_resolve_soon(sn);
@@ -140,8 +145,9 @@ static int srpol_netdev_event(struct notifier_block *nb, unsigned long event,
 		break;
 	case NETDEV_UNREGISTER:
 		mutex_lock(&sn->lock);
+		srpol_txn_begin(sn, true);
 		srpol_nexthop_dev_gone(sn, dev);
-		srpol_policy_update_dirty(sn);
+		srpol_txn_end(sn, NULL, 0);
 		srpol_dev_gone(sn, dev);
 		mutex_unlock(&sn->lock);
 		break;
@@ -158,7 +164,7 @@ static int srpol_netevent(struct notifier_block *nb, unsigned long event,
 {
 	struct neighbour *n = ptr;
 
-	if (event == NETEVENT_NEIGH_UPDATE && n->tbl == &nd_tbl)
+	if (event == NETEVENT_NEIGH_UPDATE)
 		srpol_nexthop_neigh_event(srpol_net(dev_net(n->dev)), n);
 	return NOTIFY_DONE;
 }

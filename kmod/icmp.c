@@ -7,7 +7,8 @@
  *
  * What arrives is believed only if it came in on an uplink, its checksum is
  * right, and it quotes an outer header that exactly one of our paths would
- * have written: source, remaining destination and segment list. With a
+ * have written: source, remaining destination, which may be a container that
+ * was shifted, and segment list. With a
  * reduced SRH the first SID is lost once it was visited; if several paths
  * could then be meant, the report is ignored.
  */
@@ -66,23 +67,40 @@ static bool srpol_quote_read(const struct sk_buff *skb, int off,
 			      q->n_segs * sizeof(q->segs[0]));
 }
 
+/* Is this the destination that @sid leads to, or was when it was shifted? */
+static bool srpol_quote_at(const struct srpol_quote *q,
+			   const struct srpol_path_cfg *cfg,
+			   const struct in6_addr *sid)
+{
+	if (ipv6_addr_equal(&q->ip6.daddr, sid))
+		return true;
+	return cfg->block_len &&
+	       srpol_csid_in_block(sid, &cfg->hdr.sids[0], cfg->block_len) &&
+	       srpol_csid_shifted(sid, &q->ip6.daddr, cfg->block_len,
+				  cfg->csid_len);
+}
+
 /* Would @path have written this, and been left at this segment? */
 static bool srpol_quote_matches(const struct srpol_quote *q,
 				const struct srpol_path *path)
 {
-	const struct srpol_path_cfg *cfg = &path->cfg;
-	u32 n = cfg->n_sids, left, i;
-	u32 in_srh = cfg->encap == SRPOL_ENCAP_FULL ? n : n - 1;
+	const struct srpol_header *hdr = &path->cfg.hdr;
+	u32 in_srh = srpol_encap_sids(hdr), n = hdr->n_sids, left = 0, i;
 
 	if (!path->compiled || q->n_segs != in_srh ||
-	    !ipv6_addr_equal(&q->ip6.saddr, &path->bytes.src))
+	    !ipv6_addr_equal(&q->ip6.saddr, &path->bytes.outer.src))
 		return false;
-	left = in_srh ? q->srh.segments_left : 0;
+	if (in_srh) {
+		left = q->srh.segments_left;
+		if (sizeof(q->ip6) + 8 * (q->srh.hdrlen + 1) !=
+		    srpol_encap_len(hdr))
+			return false;
+	}
 	if (left >= n ||
-	    !ipv6_addr_equal(&q->ip6.daddr, &cfg->sids[n - 1 - left]))
+	    !srpol_quote_at(q, &path->cfg, &hdr->sids[n - 1 - left]))
 		return false;
 	for (i = 0; i < in_srh; i++)
-		if (!ipv6_addr_equal(&q->segs[i], &cfg->sids[n - 1 - i]))
+		if (!ipv6_addr_equal(&q->segs[i], &hdr->sids[n - 1 - i]))
 			return false;
 	return true;
 }
@@ -126,7 +144,7 @@ static void srpol_path_report(struct srpol_net *sn, struct srpol_path *path)
 	path->retry_at = jiffies + hold;
 	path->reported = true;
 	sn->n_reported++;
-	srpol_path_set_state(sn, path, SRPOL_PATH_STATE_DOWN,
+	srpol_path_set_state(sn, path,
 			     SRPOL_PATH_REASON_UNREACHABLE_REPORTED);
 	srpol_events_kick(sn);
 	if (hold)

@@ -54,6 +54,34 @@ void srpol_nl_strscpy(char *to, const struct nlattr *attr)
 		nla_strscpy(to, attr, SRPOL_NAME_MAX + 1);
 }
 
+/**
+ * srpol_nl_u32() - read a setting
+ * @to: the setting
+ * @attr: NULL leaves @to alone
+ */
+void srpol_nl_u32(u32 *to, const struct nlattr *attr)
+{
+	if (attr)
+		*to = nla_get_u32(attr);
+}
+
+/**
+ * srpol_nl_count() - how many attributes of a type there are
+ * @head: first attribute
+ * @len: bytes of all
+ * @type: the type
+ */
+u32 srpol_nl_count(const struct nlattr *head, int len, int type)
+{
+	const struct nlattr *attr;
+	u32 n = 0;
+	int rem;
+
+	nla_for_each_attr_type(attr, type, head, len, rem)
+		n++;
+	return n;
+}
+
 static int srpol_nl_put(struct srpol_net *sn, struct sk_buff *skb,
 			u32 portid, u32 seq, u16 flags, u8 cmd,
 			struct netlink_callback *cb, srpol_fill_t fill,
@@ -183,10 +211,12 @@ int srpol_nl_dump_xa(struct sk_buff *skb, struct netlink_callback *cb,
 void srpol_nl_notify(struct srpol_net *sn, const struct genl_info *info,
 		     u8 cmd, u32 group, srpol_fill_t fill, const void *obj)
 {
+	gfp_t gfp = GFP_ATOMIC;
 	struct sk_buff *skb;
 
 	if (group == SRPOL_NLGRP_CONFIG) {
 		lockdep_assert_held(&sn->lock);
+		gfp = GFP_KERNEL;
 		/* 0 would read as "not a consistent dump" */
 		if (!++sn->gen)
 			sn->gen = 1;
@@ -195,13 +225,12 @@ void srpol_nl_notify(struct srpol_net *sn, const struct genl_info *info,
 		return;
 	skb = srpol_nl_msg(sn, info ? info->snd_portid : 0,
 			   info ? info->snd_seq : 0, cmd, fill, obj,
-			   GFP_ATOMIC);
+			   gfp);
 	if (IS_ERR(skb)) {
 		genl_set_err(&srpol_nl_family, sn->net, 0, group, -ENOBUFS);
 		return;
 	}
-	genlmsg_multicast_netns(&srpol_nl_family, sn->net, skb, 0, group,
-				GFP_ATOMIC);
+	genlmsg_multicast_netns(&srpol_nl_family, sn->net, skb, 0, group, gfp);
 }
 
 /**

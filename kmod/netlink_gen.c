@@ -15,6 +15,19 @@ static const struct netlink_range_validation srpol_a_list_weight_range = {
 	.max	= 65535ULL,
 };
 
+static const struct netlink_range_validation srpol_a_policy_threshold_range = {
+	.min	= 1ULL,
+	.max	= 1000000ULL,
+};
+
+static const struct netlink_range_validation srpol_a_policy_hysteresis_range = {
+	.max	= 3600000ULL,
+};
+
+static const struct netlink_range_validation srpol_a_policy_hold_off_range = {
+	.max	= 3600000ULL,
+};
+
 static const struct netlink_range_validation srpol_a_class_qp_min_range = {
 	.max	= 16777215ULL,
 };
@@ -25,6 +38,10 @@ static const struct netlink_range_validation srpol_a_class_qp_max_range = {
 
 static const struct netlink_range_validation srpol_a_config_hold_time_range = {
 	.max	= 3600000ULL,
+};
+
+static const struct netlink_range_validation srpol_a_config_drop_events_range = {
+	.max	= 1000000ULL,
 };
 
 /* Common nested types */
@@ -49,8 +66,22 @@ const struct nla_policy srpol_list_nl_policy[SRPOL_A_LIST_BUCKETS + 1] = {
 	[SRPOL_A_LIST_BUCKETS] = { .type = NLA_U32, },
 };
 
+const struct nla_policy srpol_prefix_entry_nl_policy[SRPOL_A_PREFIX_ENTRY_PREFIX_LEN + 1] = {
+	[SRPOL_A_PREFIX_ENTRY_PREFIX] = NLA_POLICY_EXACT_LEN(16),
+	[SRPOL_A_PREFIX_ENTRY_PREFIX_LEN] = NLA_POLICY_MAX(NLA_U32, 128),
+};
+
+const struct nla_policy srpol_request_nl_policy[SRPOL_A_REQUEST_MESSAGE + 1] = {
+	[SRPOL_A_REQUEST_MESSAGE] = { .type = NLA_BINARY, },
+};
+
 const struct nla_policy srpol_sid_entry_nl_policy[SRPOL_A_SID_ENTRY_SID + 1] = {
 	[SRPOL_A_SID_ENTRY_SID] = NLA_POLICY_EXACT_LEN(16),
+};
+
+const struct nla_policy srpol_tlv_nl_policy[SRPOL_A_TLV_VALUE + 1] = {
+	[SRPOL_A_TLV_TYPE] = NLA_POLICY_MIN(NLA_U8, 1),
+	[SRPOL_A_TLV_VALUE] = { .type = NLA_BINARY, },
 };
 
 /* SRPOL_CMD_PATH_GET - do */
@@ -59,7 +90,7 @@ static const struct nla_policy srpol_path_get_nl_policy[SRPOL_A_PATH_ID + 1] = {
 };
 
 /* SRPOL_CMD_PATH_NEW - do */
-static const struct nla_policy srpol_path_new_nl_policy[SRPOL_A_PATH_ADMIN_DOWN + 1] = {
+static const struct nla_policy srpol_path_new_nl_policy[SRPOL_A_PATH_STAMP + 1] = {
 	[SRPOL_A_PATH_ID] = NLA_POLICY_MIN(NLA_U32, 1),
 	[SRPOL_A_PATH_NAME] = { .type = NLA_NUL_STRING, .len = SRPOL_NAME_MAX, },
 	[SRPOL_A_PATH_ORIGIN] = NLA_POLICY_MAX(NLA_U32, 1),
@@ -69,6 +100,10 @@ static const struct nla_policy srpol_path_new_nl_policy[SRPOL_A_PATH_ADMIN_DOWN 
 	[SRPOL_A_PATH_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 	[SRPOL_A_PATH_VIA] = NLA_POLICY_EXACT_LEN(16),
 	[SRPOL_A_PATH_ADMIN_DOWN] = NLA_POLICY_MAX(NLA_U32, 1),
+	[SRPOL_A_PATH_BLOCK_LEN] = NLA_POLICY_MAX(NLA_U32, 120),
+	[SRPOL_A_PATH_CSID_LEN] = NLA_POLICY_MAX(NLA_U32, 120),
+	[SRPOL_A_PATH_TLV] = NLA_POLICY_NESTED(srpol_tlv_nl_policy),
+	[SRPOL_A_PATH_STAMP] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
 /* SRPOL_CMD_PATH_DEL - do */
@@ -83,13 +118,19 @@ static const struct nla_policy srpol_policy_get_nl_policy[SRPOL_A_POLICY_ENDPOIN
 };
 
 /* SRPOL_CMD_POLICY_NEW - do */
-static const struct nla_policy srpol_policy_new_nl_policy[SRPOL_A_POLICY_CANDIDATE + 1] = {
+static const struct nla_policy srpol_policy_new_nl_policy[SRPOL_A_POLICY_HOLD_OFF + 1] = {
 	[SRPOL_A_POLICY_COLOR] = NLA_POLICY_MIN(NLA_U32, 1),
 	[SRPOL_A_POLICY_ENDPOINT] = NLA_POLICY_EXACT_LEN(16),
 	[SRPOL_A_POLICY_NAME] = { .type = NLA_NUL_STRING, .len = SRPOL_NAME_MAX, },
 	[SRPOL_A_POLICY_BSID] = NLA_POLICY_EXACT_LEN(16),
 	[SRPOL_A_POLICY_ORIGIN] = NLA_POLICY_MAX(NLA_U32, 1),
-	[SRPOL_A_POLICY_MODE] = NLA_POLICY_MAX(NLA_U32, 0),
+	[SRPOL_A_POLICY_MODE] = NLA_POLICY_MAX(NLA_U32, 5),
+	[SRPOL_A_POLICY_SYMMETRIC] = NLA_POLICY_MAX(NLA_U32, 1),
+	[SRPOL_A_POLICY_SPRAY] = NLA_POLICY_MAX(NLA_U32, 1),
+	[SRPOL_A_POLICY_GAP] = NLA_POLICY_MIN(NLA_U32, 1),
+	[SRPOL_A_POLICY_THRESHOLD] = NLA_POLICY_FULL_RANGE(NLA_U32, &srpol_a_policy_threshold_range),
+	[SRPOL_A_POLICY_HYSTERESIS] = NLA_POLICY_FULL_RANGE(NLA_U32, &srpol_a_policy_hysteresis_range),
+	[SRPOL_A_POLICY_HOLD_OFF] = NLA_POLICY_FULL_RANGE(NLA_U32, &srpol_a_policy_hold_off_range),
 	[SRPOL_A_POLICY_BUCKETS] = NLA_POLICY_RANGE(NLA_U32, 128, 1024),
 	[SRPOL_A_POLICY_BACKUP_COLOR] = { .type = NLA_U32, },
 	[SRPOL_A_POLICY_ON_FAIL] = NLA_POLICY_MAX(NLA_U32, 1),
@@ -108,7 +149,7 @@ static const struct nla_policy srpol_class_get_nl_policy[SRPOL_A_CLASS_PRIORITY 
 };
 
 /* SRPOL_CMD_CLASS_NEW - do */
-static const struct nla_policy srpol_class_new_nl_policy[SRPOL_A_CLASS_PKEY + 1] = {
+static const struct nla_policy srpol_class_new_nl_policy[SRPOL_A_CLASS_ORDERING + 1] = {
 	[SRPOL_A_CLASS_PRIORITY] = { .type = NLA_U32, },
 	[SRPOL_A_CLASS_NAME] = { .type = NLA_NUL_STRING, .len = SRPOL_NAME_MAX, },
 	[SRPOL_A_CLASS_ORIGIN] = NLA_POLICY_MAX(NLA_U32, 1),
@@ -131,6 +172,10 @@ static const struct nla_policy srpol_class_new_nl_policy[SRPOL_A_CLASS_PKEY + 1]
 	[SRPOL_A_CLASS_OPCODE] = { .type = NLA_U8, },
 	[SRPOL_A_CLASS_DSCP] = NLA_POLICY_MAX(NLA_U8, 63),
 	[SRPOL_A_CLASS_PKEY] = { .type = NLA_U16, },
+	[SRPOL_A_CLASS_VLAN] = NLA_POLICY_MAX(NLA_U16, 4094),
+	[SRPOL_A_CLASS_CGROUP] = { .type = NLA_U64, },
+	[SRPOL_A_CLASS_MODE] = NLA_POLICY_MAX(NLA_U32, 5),
+	[SRPOL_A_CLASS_ORDERING] = NLA_POLICY_MAX(NLA_U32, 2),
 };
 
 /* SRPOL_CMD_CLASS_DEL - do */
@@ -159,20 +204,26 @@ static const struct nla_policy srpol_endpoint_del_nl_policy[SRPOL_A_ENDPOINT_PRE
 };
 
 /* SRPOL_CMD_SID_GET - do */
-static const struct nla_policy srpol_sid_get_nl_policy[SRPOL_A_SID_SID + 1] = {
+static const struct nla_policy srpol_sid_get_nl_policy[SRPOL_A_SID_PREFIX_LEN + 1] = {
 	[SRPOL_A_SID_SID] = NLA_POLICY_EXACT_LEN(16),
+	[SRPOL_A_SID_PREFIX_LEN] = NLA_POLICY_RANGE(NLA_U32, 1, 128),
 };
 
 /* SRPOL_CMD_SID_NEW - do */
-static const struct nla_policy srpol_sid_new_nl_policy[SRPOL_A_SID_ORIGIN + 1] = {
+static const struct nla_policy srpol_sid_new_nl_policy[SRPOL_A_SID_VIA + 1] = {
 	[SRPOL_A_SID_SID] = NLA_POLICY_EXACT_LEN(16),
 	[SRPOL_A_SID_BEHAVIOR] = { .type = NLA_U32, },
 	[SRPOL_A_SID_ORIGIN] = NLA_POLICY_MAX(NLA_U32, 1),
+	[SRPOL_A_SID_PREFIX_LEN] = NLA_POLICY_RANGE(NLA_U32, 1, 128),
+	[SRPOL_A_SID_BLOCK_LEN] = NLA_POLICY_MAX(NLA_U32, 120),
+	[SRPOL_A_SID_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+	[SRPOL_A_SID_VIA] = NLA_POLICY_EXACT_LEN(16),
 };
 
 /* SRPOL_CMD_SID_DEL - do */
-static const struct nla_policy srpol_sid_del_nl_policy[SRPOL_A_SID_SID + 1] = {
+static const struct nla_policy srpol_sid_del_nl_policy[SRPOL_A_SID_PREFIX_LEN + 1] = {
 	[SRPOL_A_SID_SID] = NLA_POLICY_EXACT_LEN(16),
+	[SRPOL_A_SID_PREFIX_LEN] = NLA_POLICY_RANGE(NLA_U32, 1, 128),
 };
 
 /* SRPOL_CMD_DEV_GET - do */
@@ -183,7 +234,7 @@ static const struct nla_policy srpol_dev_get_nl_policy[SRPOL_A_DEV_IFINDEX + 1] 
 /* SRPOL_CMD_DEV_NEW - do */
 static const struct nla_policy srpol_dev_new_nl_policy[SRPOL_A_DEV_XDP_MODE + 1] = {
 	[SRPOL_A_DEV_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
-	[SRPOL_A_DEV_ROLE] = NLA_POLICY_RANGE(NLA_U32, 1, 1),
+	[SRPOL_A_DEV_ROLE] = NLA_POLICY_RANGE(NLA_U32, 1, 2),
 	[SRPOL_A_DEV_XDP_MODE] = NLA_POLICY_MAX(NLA_U32, 2),
 };
 
@@ -193,7 +244,7 @@ static const struct nla_policy srpol_dev_del_nl_policy[SRPOL_A_DEV_IFINDEX + 1] 
 };
 
 /* SRPOL_CMD_CONFIG_SET - do */
-static const struct nla_policy srpol_config_set_nl_policy[SRPOL_A_CONFIG_HOLD_TIME + 1] = {
+static const struct nla_policy srpol_config_set_nl_policy[SRPOL_A_CONFIG_SR_SOURCE + 1] = {
 	[SRPOL_A_CONFIG_SRC] = NLA_POLICY_EXACT_LEN(16),
 	[SRPOL_A_CONFIG_HOP_LIMIT] = NLA_POLICY_RANGE(NLA_U32, 1, 255),
 	[SRPOL_A_CONFIG_DSCP_MODE] = NLA_POLICY_MAX(NLA_U32, 1),
@@ -201,10 +252,20 @@ static const struct nla_policy srpol_config_set_nl_policy[SRPOL_A_CONFIG_HOLD_TI
 	[SRPOL_A_CONFIG_FLOW_LABEL] = NLA_POLICY_MAX(NLA_U32, 3),
 	[SRPOL_A_CONFIG_ICMP_ERRORS] = NLA_POLICY_MAX(NLA_U32, 1),
 	[SRPOL_A_CONFIG_HOLD_TIME] = NLA_POLICY_FULL_RANGE(NLA_U32, &srpol_a_config_hold_time_range),
+	[SRPOL_A_CONFIG_PATH_ID] = NLA_POLICY_MAX(NLA_U32, 2),
+	[SRPOL_A_CONFIG_SR_DOMAIN] = NLA_POLICY_NESTED(srpol_prefix_entry_nl_policy),
+	[SRPOL_A_CONFIG_PSN_OBSERVER] = NLA_POLICY_MAX(NLA_U32, 1),
+	[SRPOL_A_CONFIG_DROP_EVENTS] = NLA_POLICY_FULL_RANGE(NLA_U32, &srpol_a_config_drop_events_range),
+	[SRPOL_A_CONFIG_SR_SOURCE] = NLA_POLICY_NESTED(srpol_prefix_entry_nl_policy),
+};
+
+/* SRPOL_CMD_APPLY - do */
+static const struct nla_policy srpol_apply_nl_policy[SRPOL_A_TRANSACTION_REQUEST + 1] = {
+	[SRPOL_A_TRANSACTION_REQUEST] = NLA_POLICY_NESTED(srpol_request_nl_policy),
 };
 
 /* Ops table for srpol */
-const struct genl_split_ops srpol_nl_ops[26] = {
+const struct genl_split_ops srpol_nl_ops[27] = {
 	{
 		.cmd		= SRPOL_CMD_PATH_GET,
 		.doit		= srpol_nl_path_get_doit,
@@ -221,7 +282,7 @@ const struct genl_split_ops srpol_nl_ops[26] = {
 		.cmd		= SRPOL_CMD_PATH_NEW,
 		.doit		= srpol_nl_path_new_doit,
 		.policy		= srpol_path_new_nl_policy,
-		.maxattr	= SRPOL_A_PATH_ADMIN_DOWN,
+		.maxattr	= SRPOL_A_PATH_STAMP,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -248,7 +309,7 @@ const struct genl_split_ops srpol_nl_ops[26] = {
 		.cmd		= SRPOL_CMD_POLICY_NEW,
 		.doit		= srpol_nl_policy_new_doit,
 		.policy		= srpol_policy_new_nl_policy,
-		.maxattr	= SRPOL_A_POLICY_CANDIDATE,
+		.maxattr	= SRPOL_A_POLICY_HOLD_OFF,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -274,7 +335,7 @@ const struct genl_split_ops srpol_nl_ops[26] = {
 		.cmd		= SRPOL_CMD_CLASS_NEW,
 		.doit		= srpol_nl_class_new_doit,
 		.policy		= srpol_class_new_nl_policy,
-		.maxattr	= SRPOL_A_CLASS_PKEY,
+		.maxattr	= SRPOL_A_CLASS_ORDERING,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -314,7 +375,7 @@ const struct genl_split_ops srpol_nl_ops[26] = {
 		.cmd		= SRPOL_CMD_SID_GET,
 		.doit		= srpol_nl_sid_get_doit,
 		.policy		= srpol_sid_get_nl_policy,
-		.maxattr	= SRPOL_A_SID_SID,
+		.maxattr	= SRPOL_A_SID_PREFIX_LEN,
 		.flags		= GENL_CMD_CAP_DO,
 	},
 	{
@@ -326,14 +387,14 @@ const struct genl_split_ops srpol_nl_ops[26] = {
 		.cmd		= SRPOL_CMD_SID_NEW,
 		.doit		= srpol_nl_sid_new_doit,
 		.policy		= srpol_sid_new_nl_policy,
-		.maxattr	= SRPOL_A_SID_ORIGIN,
+		.maxattr	= SRPOL_A_SID_VIA,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= SRPOL_CMD_SID_DEL,
 		.doit		= srpol_nl_sid_del_doit,
 		.policy		= srpol_sid_del_nl_policy,
-		.maxattr	= SRPOL_A_SID_SID,
+		.maxattr	= SRPOL_A_SID_PREFIX_LEN,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -371,7 +432,14 @@ const struct genl_split_ops srpol_nl_ops[26] = {
 		.cmd		= SRPOL_CMD_CONFIG_SET,
 		.doit		= srpol_nl_config_set_doit,
 		.policy		= srpol_config_set_nl_policy,
-		.maxattr	= SRPOL_A_CONFIG_HOLD_TIME,
+		.maxattr	= SRPOL_A_CONFIG_SR_SOURCE,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= SRPOL_CMD_APPLY,
+		.doit		= srpol_nl_apply_doit,
+		.policy		= srpol_apply_nl_policy,
+		.maxattr	= SRPOL_A_TRANSACTION_REQUEST,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };

@@ -14,10 +14,13 @@
 /* Common nested types */
 extern const struct nla_policy srpol_candidate_nl_policy[SRPOL_A_CANDIDATE_REASON + 1];
 extern const struct nla_policy srpol_list_nl_policy[SRPOL_A_LIST_BUCKETS + 1];
+extern const struct nla_policy srpol_prefix_entry_nl_policy[SRPOL_A_PREFIX_ENTRY_PREFIX_LEN + 1];
+extern const struct nla_policy srpol_request_nl_policy[SRPOL_A_REQUEST_MESSAGE + 1];
 extern const struct nla_policy srpol_sid_entry_nl_policy[SRPOL_A_SID_ENTRY_SID + 1];
+extern const struct nla_policy srpol_tlv_nl_policy[SRPOL_A_TLV_VALUE + 1];
 
 /* Ops table for srpol */
-extern const struct genl_split_ops srpol_nl_ops[26];
+extern const struct genl_split_ops srpol_nl_ops[27];
 
 int srpol_nl_policy_get_dump_start(struct netlink_callback *cb);
 
@@ -49,6 +52,7 @@ int srpol_nl_dev_new_doit(struct sk_buff *skb, struct genl_info *info);
 int srpol_nl_dev_del_doit(struct sk_buff *skb, struct genl_info *info);
 int srpol_nl_config_get_doit(struct sk_buff *skb, struct genl_info *info);
 int srpol_nl_config_set_doit(struct sk_buff *skb, struct genl_info *info);
+int srpol_nl_apply_doit(struct sk_buff *skb, struct genl_info *info);
 
 enum {
 	SRPOL_NLGRP_CONFIG,

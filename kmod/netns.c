@@ -38,10 +38,12 @@ static int __net_init srpol_net_init(struct net *net)
 	mutex_init(&sn->lock);
 	spin_lock_init(&sn->state_lock);
 	sn->limits = srpol_default_limits;
+	srpol_txn_init(sn);
 	srpol_config_init(sn);
 	xa_init(&sn->paths);
 	xa_init_flags(&sn->policies, XA_FLAGS_ALLOC1);
 	hash_init(sn->policy_hash);
+	hash_init(sn->bsid_hash);
 	xa_init(&sn->colors);
 	xa_init(&sn->colors_up);
 	sn->classes = RB_ROOT;
@@ -49,11 +51,12 @@ static int __net_init srpol_net_init(struct net *net)
 	xa_init(&sn->endpoints);
 	hash_init(sn->endpoint_hash);
 	xa_init_flags(&sn->sids, XA_FLAGS_ALLOC1);
+	hash_init(sn->sid_hash);
 	xa_init(&sn->devs);
 	hash_init(sn->nexthops);
 	xa_init_flags(&sn->nexthop_ids, XA_FLAGS_ALLOC1);
 	INIT_LIST_HEAD(&sn->changed);
-	INIT_LIST_HEAD(&sn->dirty);
+	INIT_LIST_HEAD(&sn->waiting);
 
 	err = srpol_events_net_init(sn);
 	if (err)
@@ -65,8 +68,9 @@ static int __net_init srpol_net_init(struct net *net)
 }
 
 /*
- * The netlink family is per namespace, so no request can come any more; the
- * devices are gone, their notifications took the next hops' references.
+ * The netlink family is per namespace, so no request can come any more and no
+ * transaction is under way; the devices are gone, their notifications took the
+ * next hops' references.
  */
 static void __net_exit srpol_net_exit(struct net *net)
 {

@@ -8,13 +8,12 @@
 #include <linux/if_arp.h>
 #include <linux/jhash.h>
 #include <net/ipv6.h>
-#include <net/ndisc.h>
 
 #include "srpol.h"
 
 static u32 srpol_nexthop_hash(int ifindex, const struct in6_addr *addr)
 {
-	return jhash2(addr->s6_addr32, 4, ifindex);
+	return jhash(addr, sizeof(*addr), ifindex);
 }
 
 /**
@@ -102,9 +101,7 @@ bool srpol_nexthop_update(struct srpol_net *sn, struct srpol_nexthop *nh)
 	lockdep_assert_held(&sn->lock);
 	reason = srpol_dev_state(dev);
 	if (!reason) {
-		n = neigh_lookup(&nd_tbl, &nh->addr, dev);
-		if (!n)
-			n = neigh_create(&nd_tbl, &nh->addr, dev);
+		n = srpol_neigh_get(dev, &nh->addr);
 		if (IS_ERR(n)) {
 			n = NULL;
 			reason = SRPOL_PATH_REASON_NO_RESOURCES;
@@ -178,8 +175,9 @@ struct srpol_nexthop *srpol_nexthop_get(struct srpol_net *sn,
 	nh->addr = *addr;
 	nh->reason = SRPOL_PATH_REASON_NEIGHBOUR_UNRESOLVED;
 	INIT_LIST_HEAD(&nh->paths);
+	INIT_LIST_HEAD(&nh->sids);
 
-	srpol_dp_wait_gp(sn->del_gp);
+	srpol_dp_wait_gp(sn, sn->del_gp);
 	spin_lock_bh(&sn->state_lock);
 	err = srpol_nexthop_push(sn, nh);
 	if (!err)
@@ -238,11 +236,13 @@ void srpol_nexthop_neigh_event(struct srpol_net *sn, struct neighbour *n)
 	enum srpol_path_reason reason;
 	u8 lladdr[MAX_ADDR_LEN] __aligned(2) = {};
 	struct srpol_nexthop *nh;
+	struct in6_addr addr;
 	bool up;
 
+	if (!srpol_neigh_addr(n, &addr))
+		return;
 	spin_lock_bh(&sn->state_lock);
-	nh = srpol_nexthop_find(sn, n->dev->ifindex,
-				(const struct in6_addr *)n->primary_key);
+	nh = srpol_nexthop_find(sn, n->dev->ifindex, &addr);
 	if (!nh)
 		goto out;
 	reason = srpol_neigh_state(nh, n, lladdr);
@@ -264,66 +264,59 @@ out:
 }
 
 /**
- * srpol_nexthop_refresh() - look at next hops and the paths that use them
- * @sn: namespace, locked
+ * srpol_nexthop_refresh() - look at next hops and those that use them
+ * @sn: namespace, locked, in a transaction
  * @dev: only those of this device; NULL: only those marked dirty
  *
- * All next hops come first, then their paths: packets leave a dead device
- * before anything is compiled.
+ * Packets leave a dead device here; the paths are resolved again later in the
+ * transaction.
  */
 void srpol_nexthop_refresh(struct srpol_net *sn, const struct net_device *dev)
 {
-	struct srpol_path *path, *tmp;
 	struct srpol_nexthop *nh;
+	struct srpol_path *path;
+	struct srpol_sid *sid;
 	unsigned long id;
 
 	lockdep_assert_held(&sn->lock);
 	xa_for_each(&sn->nexthop_ids, id, nh) {
-		bool look = dev ? nh->dev == dev : READ_ONCE(nh->dirty);
-
-		if (look) {
-			srpol_nexthop_update(sn, nh);
-			xa_set_mark(&sn->nexthop_ids, id, XA_MARK_1);
-		}
-	}
-	xa_for_each_marked(&sn->nexthop_ids, id, nh, XA_MARK_1) {
-		xa_clear_mark(&sn->nexthop_ids, id, XA_MARK_1);
-		/* the last path that moves elsewhere frees the next hop */
-		nh->refs++;
-		list_for_each_entry_safe(path, tmp, &nh->paths, nh_node)
+		if (dev ? nh->dev != dev : !READ_ONCE(nh->dirty))
+			continue;
+		srpol_nexthop_update(sn, nh);
+		list_for_each_entry(path, &nh->paths, nh_node)
 			srpol_path_refresh(sn, path);
-		srpol_nexthop_put(sn, nh);
+		list_for_each_entry(sid, &nh->sids, nh_node)
+			srpol_sid_refresh(sn, sid);
 	}
 }
 
 /**
  * srpol_nexthop_dev_gone() - a device disappears
- * @sn: namespace, locked
+ * @sn: namespace, locked, in a transaction
  * @dev: the device, which can not be found any more
  *
- * Its paths look for another next hop; that gives back all references to
- * the device.
+ * Its paths and SIDs look for another next hop; that gives back all
+ * references to the device.
  */
 void srpol_nexthop_dev_gone(struct srpol_net *sn, const struct net_device *dev)
 {
-	struct srpol_path *path, *tmp;
+	struct srpol_path *path, *next;
+	struct srpol_sid *sid, *tmp;
 	struct srpol_nexthop *nh;
-	LIST_HEAD(paths);
 	unsigned long id;
 
 	lockdep_assert_held(&sn->lock);
 	xa_for_each(&sn->nexthop_ids, id, nh) {
 		if (nh->dev != dev)
 			continue;
+		/* the last user would free it */
 		nh->refs++;
-		/* when the module goes, the device stays, and is found again */
-		spin_lock_bh(&sn->state_lock);
-		list_splice_init(&nh->paths, &paths);
-		spin_unlock_bh(&sn->state_lock);
-		list_for_each_entry_safe(path, tmp, &paths, nh_node) {
+		list_for_each_entry_safe(path, next, &nh->paths, nh_node) {
 			srpol_path_detach_nexthop(sn, path);
 			srpol_path_refresh(sn, path);
 		}
+		list_for_each_entry_safe(sid, tmp, &nh->sids, nh_node)
+			srpol_sid_detach_nexthop(sn, sid);
 		srpol_nexthop_put(sn, nh);
 	}
 }
@@ -345,9 +338,7 @@ void srpol_nexthop_solicit(struct srpol_net *sn)
 	xa_for_each(&sn->nexthop_ids, id, nh) {
 		if (srpol_dev_state(nh->dev))
 			continue;
-		n = neigh_lookup(&nd_tbl, &nh->addr, nh->dev);
-		if (!n)
-			n = neigh_create(&nd_tbl, &nh->addr, nh->dev);
+		n = srpol_neigh_get(nh->dev, &nh->addr);
 		if (IS_ERR(n))
 			continue;
 		neigh_event_send(n, NULL);

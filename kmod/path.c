@@ -1,259 +1,70 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Paths (segment lists): creation, change, removal, dump.
+ * Paths (segment lists): the objects, their state, and what a transaction does
+ * to them. How they are resolved is in resolve.c.
  */
-#include <net/addrconf.h>
 #include <net/ipv6.h>
 
 #include "srpol.h"
 
-static int srpol_path_fill_sids(struct sk_buff *skb,
-				const struct srpol_path_cfg *cfg)
+/**
+ * srpol_path_find() - look a path up
+ * @sn: namespace, locked
+ * @id: its id
+ *
+ * Return: a path that the transaction under way has not deleted, or NULL.
+ */
+struct srpol_path *srpol_path_find(struct srpol_net *sn, u32 id)
 {
-	struct nlattr *nest;
-	u32 i;
+	struct srpol_path *path = xa_load(&sn->paths, id);
 
-	for (i = 0; i < cfg->n_sids; i++) {
-		nest = nla_nest_start(skb, SRPOL_A_PATH_SIDS);
-		if (!nest || nla_put_in6_addr(skb, SRPOL_A_SID_ENTRY_SID,
-					      &cfg->sids[i]))
-			return -EMSGSIZE;
-		nla_nest_end(skb, nest);
-	}
-	return 0;
-}
-
-/* What resolution found; only as far as it got. */
-static int srpol_path_fill_out(struct srpol_net *sn, struct sk_buff *skb,
-			       const struct srpol_path *path)
-{
-	u32 len = srpol_encap_len(path->cfg.n_sids, path->cfg.encap);
-	const struct srpol_nexthop *nh = path->nh;
-
-	if (nla_put_u32(skb, SRPOL_A_PATH_OVERHEAD, len))
-		return -EMSGSIZE;
-	if (nh && (nla_put_u32(skb, SRPOL_A_PATH_OUT_IFINDEX, nh->ifindex) ||
-		   nla_put_in6_addr(skb, SRPOL_A_PATH_OUT_VIA, &nh->addr)))
-		return -EMSGSIZE;
-	if (path->compiled &&
-	    (nla_put(skb, SRPOL_A_PATH_OUT_LLADDR, ETH_ALEN,
-		     path->bytes.dmac) ||
-	     nla_put_in6_addr(skb, SRPOL_A_PATH_OUT_SRC, &path->bytes.src) ||
-	     nla_put_u32(skb, SRPOL_A_PATH_MTU, path->bytes.dev_mtu - len)))
-		return -EMSGSIZE;
-	return 0;
-}
-
-static int srpol_path_fill(struct srpol_net *sn, struct sk_buff *skb,
-			   const void *obj)
-{
-	const struct srpol_path *path = obj;
-	const struct srpol_path_cfg *cfg = &path->cfg;
-
-	if (nla_put_u32(skb, SRPOL_A_PATH_ID, path->id) ||
-	    (cfg->name[0] &&
-	     nla_put_string(skb, SRPOL_A_PATH_NAME, cfg->name)) ||
-	    nla_put_u32(skb, SRPOL_A_PATH_ORIGIN, cfg->origin) ||
-	    srpol_path_fill_sids(skb, cfg) ||
-	    nla_put_u32(skb, SRPOL_A_PATH_ENCAP, cfg->encap) ||
-	    (!ipv6_addr_any(&cfg->src) &&
-	     nla_put_in6_addr(skb, SRPOL_A_PATH_SRC, &cfg->src)) ||
-	    (cfg->ifindex &&
-	     nla_put_u32(skb, SRPOL_A_PATH_IFINDEX, cfg->ifindex)) ||
-	    (!ipv6_addr_any(&cfg->via) &&
-	     nla_put_in6_addr(skb, SRPOL_A_PATH_VIA, &cfg->via)) ||
-	    (cfg->admin_down &&
-	     nla_put_u32(skb, SRPOL_A_PATH_ADMIN_DOWN, 1)) ||
-	    nla_put_u32(skb, SRPOL_A_PATH_STATE, path->state) ||
-	    nla_put_u32(skb, SRPOL_A_PATH_REASON, path->reason) ||
-	    nla_put_u32(skb, SRPOL_A_PATH_USERS, path->n_users))
-		return -EMSGSIZE;
-	return srpol_path_fill_out(sn, skb, path);
+	return path && !path->change.gone ? path : NULL;
 }
 
 /**
- * srpol_path_event_fill() - attributes of a path-event
- * @sn: namespace; @sn->state_lock is held
- * @skb: message
- * @obj: struct srpol_path
+ * srpol_path_cfg() - the configuration of a path
+ * @path: the path
+ *
+ * Return: that of the transaction under way if it has another one.
  */
-int srpol_path_event_fill(struct srpol_net *sn, struct sk_buff *skb,
-			  const void *obj)
+const struct srpol_path_cfg *srpol_path_cfg(const struct srpol_path *path)
 {
-	const struct srpol_path *path = obj;
-
-	if (nla_put_u32(skb, SRPOL_A_PATH_ID, path->id) ||
-	    (path->cfg.name[0] &&
-	     nla_put_string(skb, SRPOL_A_PATH_NAME, path->cfg.name)) ||
-	    nla_put_u32(skb, SRPOL_A_PATH_STATE, path->state) ||
-	    nla_put_u32(skb, SRPOL_A_PATH_REASON, path->reason))
-		return -EMSGSIZE;
-	return 0;
+	return path->next.cfg ?: &path->cfg;
 }
 
-static struct srpol_path *srpol_path_from_attr(struct srpol_net *sn,
-					       struct genl_info *info)
+/**
+ * srpol_path_usable() - can policies use a path
+ * @path: the path
+ *
+ * After the transaction under way, if it touches the path.
+ */
+bool srpol_path_usable(const struct srpol_path *path)
 {
-	struct nlattr *id = info->attrs[SRPOL_A_PATH_ID];
-	struct srpol_path *path;
-
-	if (!id) {
-		NL_SET_ERR_ATTR_MISS(info->extack, NULL, SRPOL_A_PATH_ID);
-		return ERR_PTR(-EINVAL);
-	}
-	path = xa_load(&sn->paths, nla_get_u32(id));
-	if (path)
-		return path;
-	NL_SET_ERR_MSG_ATTR(info->extack, id, "no path has this id");
-	return ERR_PTR(-ENOENT);
+	return path->next.resolved ? path->next.up :
+	       READ_ONCE(path->state) == SRPOL_PATH_STATE_UP;
 }
 
-int srpol_nl_path_get_doit(struct sk_buff *skb, struct genl_info *info)
+/**
+ * srpol_path_known() - has the data plane a form of this path
+ * @path: the path
+ *
+ * After the transaction under way, if it touches the path.
+ */
+bool srpol_path_known(const struct srpol_path *path)
 {
-	struct srpol_net *sn = srpol_net(genl_info_net(info));
-	struct srpol_path *path;
-	int err;
-
-	mutex_lock(&sn->lock);
-	path = srpol_path_from_attr(sn, info);
-	err = PTR_ERR_OR_ZERO(path);
-	if (!err)
-		err = srpol_nl_reply(sn, info, srpol_path_fill, path);
-	mutex_unlock(&sn->lock);
-	return err;
+	return path->next.resolved ? path->next.compiled : path->compiled;
 }
 
-int srpol_nl_path_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	struct srpol_net *sn = srpol_net(sock_net(skb->sk));
-
-	return srpol_nl_dump_xa(skb, cb, &sn->paths, srpol_path_fill);
-}
-
-static int srpol_path_parse_sids(struct srpol_path_cfg *cfg,
-				 const struct genl_info *info)
-{
-	struct nlattr *tb[SRPOL_A_SID_ENTRY_SID + 1];
-	const struct nlattr *attr;
-	int rem, err;
-
-	cfg->n_sids = 0;
-	nla_for_each_attr_type(attr, SRPOL_A_PATH_SIDS,
-			       genlmsg_data(info->genlhdr),
-			       genlmsg_len(info->genlhdr), rem) {
-		err = nla_parse_nested(tb, SRPOL_A_SID_ENTRY_SID, attr,
-				       srpol_sid_entry_nl_policy,
-				       info->extack);
-		if (err)
-			return err;
-		if (!tb[SRPOL_A_SID_ENTRY_SID]) {
-			NL_SET_ERR_ATTR_MISS(info->extack, attr,
-					     SRPOL_A_SID_ENTRY_SID);
-			return -EINVAL;
-		}
-		if (cfg->n_sids == SRPOL_SIDS_MAX) {
-			NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr,
-						"more than %u SIDs",
-						SRPOL_SIDS_MAX);
-			return -E2BIG;
-		}
-		err = srpol_nl_check_unicast(tb[SRPOL_A_SID_ENTRY_SID],
-					     info->extack, "SID");
-		if (err)
-			return err;
-		cfg->sids[cfg->n_sids++] =
-			nla_get_in6_addr(tb[SRPOL_A_SID_ENTRY_SID]);
-		if (ipv6_addr_type(&cfg->sids[cfg->n_sids - 1]) &
-		    IPV6_ADDR_LINKLOCAL) {
-			NL_SET_ERR_MSG_ATTR(info->extack,
-					    tb[SRPOL_A_SID_ENTRY_SID],
-					    "a link-local address can not be a SID");
-			return -EINVAL;
-		}
-	}
-	return 0;
-}
-
-static int srpol_path_parse_via(struct srpol_net *sn,
-				struct srpol_path_cfg *cfg,
-				const struct genl_info *info)
-{
-	struct nlattr *ifindex = info->attrs[SRPOL_A_PATH_IFINDEX];
-	struct nlattr *via = info->attrs[SRPOL_A_PATH_VIA];
-	struct net_device *dev;
-
-	if (ifindex) {
-		cfg->ifindex = nla_get_u32(ifindex);
-		dev = dev_get_by_index(sn->net, cfg->ifindex);
-		if (!dev) {
-			NL_SET_ERR_MSG_ATTR(info->extack, ifindex,
-					    "no such device");
-			return -ENODEV;
-		}
-		dev_put(dev);
-	}
-	if (via) {
-		if (srpol_nl_check_unicast(via, info->extack, "next hop"))
-			return -EINVAL;
-		cfg->via = nla_get_in6_addr(via);
-		if (!cfg->ifindex) {
-			NL_SET_ERR_MSG_ATTR(info->extack, via,
-					    "a next hop needs a device");
-			return -EINVAL;
-		}
-	}
-	return 0;
-}
-
-static int srpol_path_parse(struct srpol_net *sn, struct srpol_path_cfg *cfg,
-			    const struct genl_info *info)
-{
-	struct nlattr **tb = info->attrs;
-	int err;
-
-	srpol_nl_strscpy(cfg->name, tb[SRPOL_A_PATH_NAME]);
-	if (tb[SRPOL_A_PATH_ORIGIN])
-		cfg->origin = nla_get_u32(tb[SRPOL_A_PATH_ORIGIN]);
-	if (tb[SRPOL_A_PATH_SIDS]) {
-		err = srpol_path_parse_sids(cfg, info);
-		if (err)
-			return err;
-	}
-	if (!cfg->n_sids) {
-		NL_SET_ERR_MSG_MOD(info->extack, "a path needs a SID");
-		NL_SET_ERR_ATTR_MISS(info->extack, NULL, SRPOL_A_PATH_SIDS);
-		return -EINVAL;
-	}
-	if (tb[SRPOL_A_PATH_ENCAP])
-		cfg->encap = nla_get_u32(tb[SRPOL_A_PATH_ENCAP]);
-	if (tb[SRPOL_A_PATH_SRC]) {
-		if (srpol_nl_check_unicast(tb[SRPOL_A_PATH_SRC], info->extack,
-					   "source"))
-			return -EINVAL;
-		cfg->src = nla_get_in6_addr(tb[SRPOL_A_PATH_SRC]);
-	}
-	if (tb[SRPOL_A_PATH_ADMIN_DOWN])
-		cfg->admin_down = nla_get_u32(tb[SRPOL_A_PATH_ADMIN_DOWN]);
-	return srpol_path_parse_via(sn, cfg, info);
-}
-
-static struct srpol_path *srpol_path_alloc(struct srpol_net *sn, u32 id,
-					   const struct genl_info *info)
+static struct srpol_path *srpol_path_alloc(struct srpol_net *sn, u32 id)
 {
 	struct srpol_path *path;
 	int err;
 
-	if (id >= sn->limits.paths) {
-		NL_SET_ERR_MSG_ATTR_FMT(info->extack,
-					info->attrs[SRPOL_A_PATH_ID],
-					"path ids go up to %u",
-					sn->limits.paths - 1);
-		return ERR_PTR(-ERANGE);
-	}
 	path = kzalloc(sizeof(*path), GFP_KERNEL_ACCOUNT);
 	if (!path)
 		return ERR_PTR(-ENOMEM);
 	path->id = id;
+	srpol_change_init(&path->change, SRPOL_KIND_PATH, path);
 	INIT_LIST_HEAD(&path->changed_node);
 	INIT_LIST_HEAD(&path->users);
 	/* the id may have been in use a moment ago */
@@ -268,6 +79,7 @@ static struct srpol_path *srpol_path_alloc(struct srpol_net *sn, u32 id,
 	return path;
 }
 
+/* It is erased first: then softirq finds it no more once it has the lock. */
 static void srpol_path_free(struct srpol_net *sn, struct srpol_path *path)
 {
 	xa_erase(&sn->paths, path->id);
@@ -277,105 +89,306 @@ static void srpol_path_free(struct srpol_net *sn, struct srpol_path *path)
 	if (path->reported)
 		sn->n_reported--;
 	spin_unlock_bh(&sn->state_lock);
+	kfree(path->next.cfg);
 	kfree(path);
 }
 
-static int srpol_path_new(struct srpol_net *sn, struct genl_info *info)
+/**
+ * srpol_path_get() - the path a request is about, created if it is new
+ * @sn: namespace, locked, in a transaction
+ * @id: its id
+ * @attr: the attribute that says so
+ * @extack: for a refusal
+ *
+ * Return: a path that has a configuration of its own to write to in
+ * srpol_path.next, or an ERR_PTR. An existing one keeps its configuration.
+ */
+struct srpol_path *srpol_path_get(struct srpol_net *sn, u32 id,
+				  const struct nlattr *attr,
+				  struct netlink_ext_ack *extack)
 {
-	struct nlattr *id = info->attrs[SRPOL_A_PATH_ID];
-	struct srpol_path_cfg *cfg;
-	struct srpol_path *path;
-	int verb, err;
+	struct srpol_path *path = xa_load(&sn->paths, id);
+	struct srpol_path_cfg *cfg = NULL;
 
-	if (!id) {
-		NL_SET_ERR_ATTR_MISS(info->extack, NULL, SRPOL_A_PATH_ID);
-		return -EINVAL;
+	if (id >= sn->limits.paths) {
+		NL_SET_ERR_MSG_ATTR_FMT(extack, attr,
+					"path ids go up to %u",
+					sn->limits.paths - 1);
+		return ERR_PTR(-ERANGE);
 	}
-	path = xa_load(&sn->paths, nla_get_u32(id));
-	verb = srpol_nl_verb(info, path, path ? path->cfg.origin : 0,
-			     info->attrs[SRPOL_A_PATH_ORIGIN]);
-	if (verb < 0)
-		return verb;
-	cfg = kzalloc(sizeof(*cfg), GFP_KERNEL);
-	if (!cfg)
-		return -ENOMEM;
-	if (verb == SRPOL_VERB_CHANGE)
-		*cfg = path->cfg;
-	err = srpol_path_parse(sn, cfg, info);
-	if (err)
-		goto out;
-	if (verb == SRPOL_VERB_NEW) {
-		path = srpol_path_alloc(sn, nla_get_u32(id), info);
-		err = PTR_ERR_OR_ZERO(path);
-		if (err)
-			goto out;
+	if (!path || !path->next.cfg) {
+		cfg = kzalloc(sizeof(*cfg), GFP_KERNEL_ACCOUNT);
+		if (!cfg)
+			return ERR_PTR(-ENOMEM);
 	}
-	err = srpol_path_apply(sn, path, cfg, info->extack);
-	if (err) {
-		if (verb == SRPOL_VERB_NEW)
-			srpol_path_free(sn, path);
-		goto out;
+	if (path) {
+		if (cfg)
+			memcpy(cfg, &path->cfg, sizeof(*cfg));
+	} else {
+		path = srpol_path_alloc(sn, id);
+		if (IS_ERR(path)) {
+			kfree(cfg);
+			return path;
+		}
+		path->change.created = true;
 	}
-	srpol_policy_update_dirty(sn);
-	srpol_nl_notify(sn, info, SRPOL_CMD_PATH_NTF, SRPOL_NLGRP_CONFIG,
-			srpol_path_fill, path);
-out:
-	kfree(cfg);
-	return err;
+	if (cfg)
+		path->next.cfg = cfg;
+	path->change.saved = true;
+	path->change.gone = false;
+	srpol_txn_touch(sn, &path->change);
+	return path;
 }
 
-int srpol_nl_path_new_doit(struct sk_buff *skb, struct genl_info *info)
+/**
+ * srpol_path_delete() - a path without users is not wanted any more
+ * @sn: namespace, locked, in a transaction
+ * @path: the path
+ */
+void srpol_path_delete(struct srpol_net *sn, struct srpol_path *path)
 {
-	struct srpol_net *sn = srpol_net(genl_info_net(info));
-	int err;
-
-	mutex_lock(&sn->lock);
-	err = srpol_path_new(sn, info);
-	mutex_unlock(&sn->lock);
-	return err;
+	path->change.gone = true;
+	srpol_txn_touch(sn, &path->change);
 }
 
-static void srpol_path_remove(struct srpol_net *sn, struct srpol_path *path)
+/**
+ * srpol_path_reason() - why a path is not up
+ * @cfg: its configuration
+ * @resolved: outcome of its resolution
+ * @nh: its next hop or NULL
+ * @reported: it is held down by a report
+ */
+enum srpol_path_reason
+srpol_path_reason(const struct srpol_path_cfg *cfg,
+		  enum srpol_path_reason resolved,
+		  const struct srpol_nexthop *nh, bool reported)
 {
+	if (cfg->admin_down)
+		return SRPOL_PATH_REASON_ADMIN_DOWN;
+	if (resolved)
+		return resolved;
+	if (nh && nh->reason)
+		return nh->reason;
+	return reported ? SRPOL_PATH_REASON_UNREACHABLE_REPORTED :
+			  SRPOL_PATH_REASON_NONE;
+}
+
+/**
+ * srpol_path_reason_state() - the state that goes with a reason
+ * @reason: the reason
+ */
+enum srpol_path_state srpol_path_reason_state(enum srpol_path_reason reason)
+{
+	switch (reason) {
+	case SRPOL_PATH_REASON_NONE:
+		return SRPOL_PATH_STATE_UP;
+	case SRPOL_PATH_REASON_NO_ROUTE:
+	case SRPOL_PATH_REASON_NO_SOURCE:
+	case SRPOL_PATH_REASON_NO_RESOURCES:
+	case SRPOL_PATH_REASON_NEIGHBOUR_UNRESOLVED:
+		return SRPOL_PATH_STATE_UNRESOLVED;
+	default:
+		return SRPOL_PATH_STATE_DOWN;
+	}
+}
+
+/* Note the state and tell the listeners; the data plane is told apart. */
+static void srpol_path_enter(struct srpol_net *sn, struct srpol_path *path,
+			     enum srpol_path_reason reason)
+{
+	enum srpol_path_state state = srpol_path_reason_state(reason);
+
+	lockdep_assert_held(&sn->state_lock);
+	if (path->state == state && path->reason == reason)
+		return;
+	if (state == SRPOL_PATH_STATE_UP)
+		path->up_since = jiffies;
+	path->state = state;
+	path->reason = reason;
+	srpol_nl_notify(sn, NULL, SRPOL_CMD_PATH_EVENT, SRPOL_NLGRP_EVENTS,
+			srpol_path_event_fill, path);
+}
+
+/**
+ * srpol_path_mark() - policies do not know the state of a path
+ * @sn: namespace; @sn->state_lock is held
+ * @path: the path
+ *
+ * The next event transaction compiles them.
+ */
+void srpol_path_mark(struct srpol_net *sn, struct srpol_path *path)
+{
+	lockdep_assert_held(&sn->state_lock);
+	if (list_empty(&path->changed_node))
+		list_add_tail(&path->changed_node, &sn->changed);
+}
+
+/**
+ * srpol_path_set_state() - a path changed its state outside of a transaction
+ * @sn: namespace; @sn->state_lock is held
+ * @path: the path
+ * @reason: why it is not up
+ *
+ * Tells the data plane at once, and the listeners.
+ */
+void srpol_path_set_state(struct srpol_net *sn, struct srpol_path *path,
+			  enum srpol_path_reason reason)
+{
+	bool was_up = path->state == SRPOL_PATH_STATE_UP;
+	bool up = !reason;
+
+	if (up != was_up) {
+		if (path->compiled)
+			srpol_dp_call(sn, path_state, path->id, up);
+		srpol_path_mark(sn, path);
+	}
+	srpol_path_enter(sn, path, reason);
+}
+
+/* Do not move it: someone may be going through this list. */
+static void srpol_path_use_nexthop(struct srpol_path *path,
+				   struct srpol_nexthop *nh)
+{
+	if (path->nh == nh)
+		return;
+	if (path->nh)
+		list_del(&path->nh_node);
+	path->nh = nh;
+	if (nh)
+		list_add_tail(&path->nh_node, &nh->paths);
+}
+
+/**
+ * srpol_path_detach_nexthop() - let go of the next hop
+ * @sn: namespace, locked
+ * @path: a path that is to be freed, or to be resolved again
+ */
+void srpol_path_detach_nexthop(struct srpol_net *sn, struct srpol_path *path)
+{
+	struct srpol_nexthop *nh = path->nh;
+
+	spin_lock_bh(&sn->state_lock);
+	/* the id of the next hop may be given to another one */
+	if (path->compiled)
+		srpol_dp_call(sn, path_state, path->id, 0);
+	path->compiled = false;
+	srpol_path_use_nexthop(path, NULL);
+	spin_unlock_bh(&sn->state_lock);
+	srpol_nexthop_put(sn, nh);
+}
+
+static bool srpol_path_same(struct srpol_net *sn, const void *obj)
+{
+	const struct srpol_path *path = obj;
+
+	return !path->next.cfg ||
+	       !memcmp(&path->cfg, path->next.cfg, sizeof(path->cfg));
+}
+
+/*
+ * Become what was prepared. Since then softirq may have taken the path or its
+ * next hop out of use: the data plane was told at once, but about the path as
+ * it was, so it is told again.
+ */
+static void srpol_path_commit(struct srpol_net *sn,
+			      struct srpol_change *change)
+{
+	struct srpol_path *path = change->obj;
+	struct srpol_path_next *next = &path->next;
+	struct srpol_nexthop *old_nh = path->nh;
+	enum srpol_path_reason reason;
+	bool told, up;
+
+	if (change->gone)
+		return;
+	spin_lock_bh(&sn->state_lock);
+	if (path->reported && (change->changed || old_nh != next->nh)) {
+		path->reported = false;
+		sn->n_reported--;
+	}
+	srpol_path_use_nexthop(path, next->nh);
+	path->bytes = next->bytes;
+	if (next->cfg)
+		memcpy(&path->cfg, next->cfg, sizeof(path->cfg));
+	reason = srpol_path_reason(&path->cfg, next->reason, path->nh,
+				   path->reported);
+	up = !reason;
+
+	told = next->pushed && path->state == next->was ? next->up :
+	       path->state == SRPOL_PATH_STATE_UP;
+	if (path->compiled && !next->compiled)
+		srpol_dp_call(sn, path_state, path->id, 0);
+	else if (next->compiled &&
+		 (told != up || (next->pushed && path->state != next->was)))
+		srpol_dp_call(sn, path_state, path->id, up);
+	path->compiled = next->compiled;
+	if (next->pushed)
+		path->gp = sn->txn.gp;
+	if (up != next->up) {
+		srpol_path_mark(sn, path);
+		srpol_events_kick(sn);
+	}
+	srpol_path_enter(sn, path, reason);
+	spin_unlock_bh(&sn->state_lock);
+
+	srpol_nexthop_put(sn, old_nh);
+	kfree(next->cfg);
+	memset(next, 0, sizeof(*next));
+}
+
+static void srpol_path_abort(struct srpol_net *sn, struct srpol_change *change)
+{
+	struct srpol_path *path = change->obj;
+
+	if (change->staged)
+		srpol_dp_call(sn, revert, SRPOL_DP_PATH, path->id);
+	srpol_nexthop_put(sn, path->next.nh);
+	kfree(path->next.cfg);
+	memset(&path->next, 0, sizeof(path->next));
+	if (change->created)
+		srpol_path_free(sn, path);
+}
+
+static void srpol_path_remove(struct srpol_net *sn,
+			      struct srpol_change *change)
+{
+	struct srpol_path *path = change->obj;
+
 	srpol_path_detach_nexthop(sn, path);
 	srpol_dp_call(sn, path_del, path->id);
-	sn->del_gp = get_state_synchronize_rcu();
 	srpol_path_free(sn, path);
 }
 
-static int srpol_path_del(struct srpol_net *sn, struct genl_info *info)
+const struct srpol_change_ops srpol_path_change_ops = {
+	.same		= srpol_path_same,
+	.stage		= srpol_path_stage,
+	.commit		= srpol_path_commit,
+	.abort		= srpol_path_abort,
+	.remove		= srpol_path_remove,
+	.fill		= srpol_path_fill,
+	.ntf		= SRPOL_CMD_PATH_NTF,
+	.del_ntf	= SRPOL_CMD_PATH_DEL_NTF,
+};
+
+/**
+ * srpol_path_replay() - tell a new data plane about all paths
+ * @sn: namespace, locked
+ */
+int srpol_path_replay(struct srpol_net *sn)
 {
-	const struct srpol_policy *policy;
 	struct srpol_path *path;
-
-	path = srpol_path_from_attr(sn, info);
-	if (IS_ERR(path))
-		return PTR_ERR(path);
-	if (!list_empty(&path->users)) {
-		policy = list_first_entry(&path->users, struct srpol_list,
-					  path_node)->policy;
-		NL_SET_ERR_MSG_ATTR_FMT(info->extack,
-					info->attrs[SRPOL_A_PATH_ID],
-					"in use by policy %u %pI6c",
-					policy->cfg.color,
-					&policy->cfg.endpoint);
-		return -EBUSY;
-	}
-	srpol_nl_notify(sn, info, SRPOL_CMD_PATH_DEL_NTF, SRPOL_NLGRP_CONFIG,
-			srpol_path_fill, path);
-	srpol_path_remove(sn, path);
-	return 0;
-}
-
-int srpol_nl_path_del_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	struct srpol_net *sn = srpol_net(genl_info_net(info));
+	unsigned long id;
 	int err;
 
-	mutex_lock(&sn->lock);
-	err = srpol_path_del(sn, info);
-	mutex_unlock(&sn->lock);
-	return err;
+	xa_for_each(&sn->paths, id, path) {
+		spin_lock_bh(&sn->state_lock);
+		err = srpol_path_push(sn, path);
+		spin_unlock_bh(&sn->state_lock);
+		if (err)
+			return err;
+		cond_resched();
+	}
+	return 0;
 }
 
 /**
@@ -388,6 +401,6 @@ void srpol_path_flush(struct srpol_net *sn)
 	unsigned long id;
 
 	xa_for_each(&sn->paths, id, path)
-		srpol_path_remove(sn, path);
+		srpol_path_remove(sn, &path->change);
 	xa_destroy(&sn->paths);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What select.c, bucket.c and encap.c need: types only, no sk_buff, no locks.
- * selftests/unit compiles these files in user space with its own shim.
+ * What select.c, pin.c, bucket.c, csid.c and encap.c need: types only, no
+ * sk_buff, no locks. selftests/unit compiles these files in user space with its own
+ * shim.
  */
 #ifndef _SRPOL_PURE_H
 #define _SRPOL_PURE_H
@@ -20,13 +21,70 @@
 #include <srpol/dp.h>
 #include <uapi/linux/srpol.h>
 
+/* csid.c */
+
+bool srpol_csid_valid(const struct in6_addr *sid, u32 block_len, u32 csid_len);
+bool srpol_csid_in_block(const struct in6_addr *sid,
+			 const struct in6_addr *block, u32 block_len);
+bool srpol_csid_shifted(const struct in6_addr *sid,
+			const struct in6_addr *dst, u32 block_len,
+			u32 csid_len);
+
 /* encap.c */
 
-u32 srpol_encap_len(u32 n_sids, enum srpol_encap encap);
-void srpol_encap_build(struct srpol_dp_path *out, const struct in6_addr *sids,
-		       u32 n_sids, enum srpol_encap encap,
-		       const struct in6_addr *src, u8 hop_limit,
-		       const u8 *dmac, const u8 *smac);
+/**
+ * struct srpol_tlv - an opaque TLV of the SRH
+ * @type: RFC 8754 2.1
+ * @len: bytes of @value
+ * @value: the bytes
+ */
+struct srpol_tlv {
+	u8 type;
+	u8 len;
+	u8 value[SRPOL_TLV_MAX];
+};
+
+/**
+ * struct srpol_header - what an outer header is to carry
+ * @sids: segment list in order of travel
+ * @n_sids: 1..SRPOL_SIDS_MAX
+ * @encap: enum srpol_encap: form of the header
+ * @n_tlvs: number of TLVs
+ * @stamp: add the TLV that packets fill in
+ * @tlvs: in the order they are written
+ */
+struct srpol_header {
+	struct in6_addr sids[SRPOL_SIDS_MAX];
+	u32 n_sids;
+	u32 encap;
+	u32 n_tlvs;
+	u32 stamp;
+	struct srpol_tlv tlvs[SRPOL_TLVS_MAX];
+};
+
+/**
+ * struct srpol_outer - the rest of an outer header, from resolution
+ * @src: outer source
+ * @smac: source address
+ * @dmac: destination address
+ * @hop_limit: outer hop limit
+ * @tag: non-zero: the SRH's tag is the path's id
+ * @pad: keeps comparison by memcmp() honest
+ */
+struct srpol_outer {
+	struct in6_addr src;
+	u8 smac[ETH_ALEN];
+	u8 dmac[ETH_ALEN];
+	u8 hop_limit;
+	u8 tag;
+	u8 pad[2];
+};
+
+u32 srpol_encap_sids(const struct srpol_header *hdr);
+u32 srpol_encap_len(const struct srpol_header *hdr);
+void srpol_encap_build(struct srpol_dp_path *out,
+		       const struct srpol_header *hdr,
+		       const struct srpol_outer *outer);
 
 /* select.c */
 
@@ -51,9 +109,25 @@ struct srpol_cand_id {
 int srpol_cand_cmp(const struct srpol_cand_id *a,
 		   const struct srpol_cand_id *b);
 
-/* bucket.c */
+/* pin.c */
 
-#define SRPOL_NO_LIST	0xff	/* in a bucket table: not assigned */
+#define SRPOL_NO_LIST	0xff	/* also in a bucket table: not assigned */
+
+/**
+ * struct srpol_pin - a list as mode pinned sees it
+ * @usable: it is up and has a weight
+ * @wait: until it may be returned to, any unit, 0: at once
+ */
+struct srpol_pin {
+	bool usable;
+	u32 wait;
+};
+
+u8 srpol_pin_select(const struct srpol_pin *pin, u32 n, u8 current_list,
+		    u32 *wait);
+u32 srpol_pin_order(u8 *order, const bool *known, u32 n, u8 first);
+
+/* bucket.c */
 
 void srpol_bucket_home(u8 *home, u32 n, const u32 *weight, u32 n_lists);
 void srpol_bucket_live(u8 *live, const u8 *home, u32 n, const u32 *weight,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * From a configured path to one that forwards: find device, next hop and
- * source address, compile the encapsulation, hand it to the data plane. A
+ * source address, compile the encapsulation, stage it in the data plane. A
  * path is up only if a packet sent over it now would leave the host.
  */
 #include <linux/if_arp.h>
@@ -31,7 +31,7 @@ static struct net_device *srpol_resolve_route(struct srpol_net *sn,
 					      netdevice_tracker *tracker)
 {
 	struct flowi6 fl6 = {
-		.daddr = cfg->sids[0],
+		.daddr = cfg->hdr.sids[0],
 		.flowi6_oif = cfg->ifindex,
 	};
 	struct net_device *dev = NULL;
@@ -42,7 +42,7 @@ static struct net_device *srpol_resolve_route(struct srpol_net *sn,
 	    (!cfg->ifindex || dst->dev->ifindex == cfg->ifindex)) {
 		dev = dst->dev;
 		netdev_hold(dev, tracker, GFP_KERNEL);
-		*via = *rt6_nexthop(dst_rt6_info(dst), &cfg->sids[0]);
+		*via = *rt6_nexthop(dst_rt6_info(dst), &cfg->hdr.sids[0]);
 	}
 	dst_release(dst);
 	return dev;
@@ -92,8 +92,7 @@ static int srpol_resolve(struct srpol_net *sn,
 		goto out;
 	}
 	res->dev_mtu = READ_ONCE(dev->mtu);
-	if (res->dev_mtu < IPV6_MIN_MTU +
-			   srpol_encap_len(cfg->n_sids, cfg->encap)) {
+	if (res->dev_mtu < IPV6_MIN_MTU + srpol_encap_len(&cfg->hdr)) {
 		res->reason = SRPOL_PATH_REASON_MTU_TOO_SMALL;
 		goto out;
 	}
@@ -101,7 +100,7 @@ static int srpol_resolve(struct srpol_net *sn,
 		res->src = cfg->src;
 	} else if (!ipv6_addr_any(&sn->cfg.src)) {
 		res->src = sn->cfg.src;
-	} else if (ipv6_dev_get_saddr(sn->net, dev, &cfg->sids[0], 0,
+	} else if (ipv6_dev_get_saddr(sn->net, dev, &cfg->hdr.sids[0], 0,
 				      &res->src) ||
 		   ipv6_addr_type(&res->src) & IPV6_ADDR_LINKLOCAL) {
 		/* a link-local source ends at the first router */
@@ -119,81 +118,21 @@ out:
 	return err;
 }
 
-/**
- * srpol_path_set_state() - a path changed its state
- * @sn: namespace; @sn->state_lock is held
- * @path: the path
- * @state: new state
- * @reason: why it is not up
- *
- * Tells the data plane and the listeners, and leaves the path for
- * srpol_policy_update_dirty().
- */
-void srpol_path_set_state(struct srpol_net *sn, struct srpol_path *path,
-			  enum srpol_path_state state,
-			  enum srpol_path_reason reason)
-{
-	bool up = state == SRPOL_PATH_STATE_UP;
-	bool was_up = path->state == SRPOL_PATH_STATE_UP;
-
-	lockdep_assert_held(&sn->state_lock);
-	if (path->state == state && path->reason == reason)
-		return;
-	path->state = state;
-	path->reason = reason;
-	if (up != was_up) {
-		if (path->compiled)
-			srpol_dp_call(sn, path_state, path->id, up);
-		if (list_empty(&path->changed_node))
-			list_add_tail(&path->changed_node, &sn->changed);
-	}
-	srpol_nl_notify(sn, NULL, SRPOL_CMD_PATH_EVENT, SRPOL_NLGRP_EVENTS,
-			srpol_path_event_fill, path);
-}
-
-/* State of a path from its resolution, its next hop and what was reported. */
-static void srpol_path_decide(struct srpol_net *sn, struct srpol_path *path,
-			      enum srpol_path_reason reason)
-{
-	enum srpol_path_state state = SRPOL_PATH_STATE_UP;
-
-	if (path->cfg.admin_down)
-		reason = SRPOL_PATH_REASON_ADMIN_DOWN;
-	else if (!reason && path->nh)
-		reason = path->nh->reason;
-	if (!reason && path->reported)
-		reason = SRPOL_PATH_REASON_UNREACHABLE_REPORTED;
-
-	switch (reason) {
-	case SRPOL_PATH_REASON_NONE:
-		break;
-	case SRPOL_PATH_REASON_NO_ROUTE:
-	case SRPOL_PATH_REASON_NO_SOURCE:
-	case SRPOL_PATH_REASON_NO_RESOURCES:
-	case SRPOL_PATH_REASON_NEIGHBOUR_UNRESOLVED:
-		state = SRPOL_PATH_STATE_UNRESOLVED;
-		break;
-	default:
-		state = SRPOL_PATH_STATE_DOWN;
-	}
-	srpol_path_set_state(sn, path, state, reason);
-}
-
-/* Compile @cfg with what is in @path beside it; @up is decided later. */
-static int srpol_path_compile(struct srpol_net *sn, struct srpol_path *path,
+/* Hand @cfg and @bytes to the data plane; @up once it is committed. */
+static int srpol_path_compile(struct srpol_net *sn,
+			      const struct srpol_path *path,
 			      const struct srpol_path_cfg *cfg,
-			      const struct srpol_nexthop *nh)
+			      const struct srpol_path_bytes *bytes,
+			      const struct srpol_nexthop *nh, bool up)
 {
 	struct srpol_dp_path dp = {
 		.id = path->id,
 		.nexthop = nh->id,
-		.up = path->state == SRPOL_PATH_STATE_UP,
-		.mtu = path->bytes.dev_mtu,
+		.up = up,
+		.mtu = bytes->dev_mtu,
 	};
 
-	srpol_encap_build(&dp, cfg->sids, cfg->n_sids, cfg->encap,
-			  &path->bytes.src, path->bytes.hop_limit,
-			  path->bytes.dmac, path->bytes.smac);
+	srpol_encap_build(&dp, &cfg->hdr, &bytes->outer);
 	return srpol_dp_call(sn, path_set, &dp);
 }
 
@@ -207,121 +146,126 @@ int srpol_path_push(struct srpol_net *sn, struct srpol_path *path)
 	lockdep_assert_held(&sn->state_lock);
 	if (!path->compiled)
 		return 0;
-	return srpol_path_compile(sn, path, &path->cfg, path->nh);
+	return srpol_path_compile(sn, path, &path->cfg, &path->bytes, path->nh,
+				  path->state == SRPOL_PATH_STATE_UP);
 }
 
-static void srpol_path_use_nexthop(struct srpol_path *path,
-				   struct srpol_nexthop *nh)
+static void srpol_path_fill_bytes(struct srpol_net *sn,
+				  struct srpol_path_bytes *bytes,
+				  const struct srpol_resolution *res)
 {
-	/* do not move it: someone may be going through this list */
-	if (path->nh == nh)
-		return;
-	if (path->nh)
-		list_del(&path->nh_node);
-	path->nh = nh;
-	if (nh)
-		list_add_tail(&path->nh_node, &nh->paths);
+	memset(bytes, 0, sizeof(*bytes));
+	bytes->dev_mtu = res->dev_mtu;
+	bytes->outer.src = res->src;
+	bytes->outer.hop_limit = sn->cfg.hop_limit;
+	bytes->outer.tag = sn->cfg.dp.path_id == SRPOL_PATH_ID_TAG;
+	memcpy(bytes->outer.smac, res->nh->smac, ETH_ALEN);
+	memcpy(bytes->outer.dmac, res->nh->lladdr, ETH_ALEN);
+}
+
+/* Fill in @path->next from a resolution and stage what is another form. */
+static int srpol_path_prepare(struct srpol_net *sn, struct srpol_path *path,
+			      const struct srpol_resolution *res)
+{
+	const struct srpol_path_cfg *cfg = srpol_path_cfg(path);
+	struct srpol_path_next *next = &path->next;
+	bool other = path->change.changed || res->nh != path->nh;
+	bool reported = path->reported && !other;
+	struct srpol_nexthop *nh = res->nh;
+	int err = 0;
+
+	lockdep_assert_held(&sn->state_lock);
+	next->reason = res->reason;
+	next->up = !srpol_path_reason(cfg, res->reason, nh, reported);
+	next->was = path->state;
+	next->bytes = path->bytes;
+	next->compiled = path->compiled;
+	next->pushed = false;
+	if (nh && nh->up) {
+		srpol_path_fill_bytes(sn, &next->bytes, res);
+		next->pushed = !path->compiled || other ||
+			       memcmp(&path->bytes, &next->bytes,
+				      sizeof(path->bytes));
+		next->compiled = true;
+	} else if (other) {
+		/* what was compiled is not what this path is any more */
+		next->compiled = false;
+	}
+	if (next->pushed)
+		err = srpol_path_compile(sn, path, cfg, &next->bytes, nh,
+					 next->up);
+	if (err)
+		return err;
+	next->nh = nh;
+	next->resolved = true;
+	return 0;
 }
 
 /**
- * srpol_path_detach_nexthop() - let go of the next hop
- * @sn: namespace, locked
- * @path: a path that is to be freed, or to be resolved again
- */
-void srpol_path_detach_nexthop(struct srpol_net *sn, struct srpol_path *path)
-{
-	struct srpol_nexthop *nh = path->nh;
-
-	spin_lock_bh(&sn->state_lock);
-	/* the id of the next hop may be given to another one */
-	if (path->compiled)
-		srpol_dp_call(sn, path_state, path->id, 0);
-	path->compiled = false;
-	srpol_path_use_nexthop(path, NULL);
-	spin_unlock_bh(&sn->state_lock);
-	srpol_nexthop_put(sn, nh);
-}
-
-/**
- * srpol_path_apply() - make a path be what a configuration says
- * @sn: namespace, locked
- * @path: the path
- * @cfg: new configuration, or &path->cfg to resolve the same one again
- * @extack: for a refusal, may be NULL
+ * srpol_path_stage() - resolve a path and prepare what it will be
+ * @sn: namespace, locked, in a transaction
+ * @change: of the path
+ * @extack: for a refusal
+ *
+ * A path of which the configuration is the same follows what has happened
+ * around it; it is not refused when there is no room for its next hop, and if
+ * it turns out to be lost, packets leave it at once.
  *
  * Return: 0, also if the path can not forward (its reason says why); a
- * negative errno if the data plane or memory has no room, and then the path
- * is as it was.
+ * negative errno if the data plane or memory has no room.
  */
-int srpol_path_apply(struct srpol_net *sn, struct srpol_path *path,
-		     const struct srpol_path_cfg *cfg,
+int srpol_path_stage(struct srpol_net *sn, struct srpol_change *change,
 		     struct netlink_ext_ack *extack)
 {
-	const struct srpol_path_bytes old = path->bytes;
+	struct srpol_path *path = change->obj;
+	struct srpol_path_next *next = &path->next;
 	struct srpol_resolution res;
-	struct srpol_nexthop *nh;
 	int err;
 
-	lockdep_assert_held(&sn->lock);
-	err = srpol_resolve(sn, cfg, &res, extack);
-	if (err && cfg != &path->cfg)
+	if (change->gone)
+		return 0;
+	err = srpol_resolve(sn, srpol_path_cfg(path), &res,
+			    change->changed ? extack : NULL);
+	if (err && change->changed)
 		return err;
-	srpol_dp_wait_gp(path->gp);
+	srpol_dp_wait_gp(sn, path->gp);
 
 	spin_lock_bh(&sn->state_lock);
-	nh = res.nh;
-	if (nh && nh->up) {
-		path->bytes.src = res.src;
-		path->bytes.dev_mtu = res.dev_mtu;
-		path->bytes.hop_limit = sn->cfg.hop_limit;
-		memcpy(path->bytes.smac, nh->smac, ETH_ALEN);
-		memcpy(path->bytes.dmac, nh->lladdr, ETH_ALEN);
-		if (!path->compiled || cfg != &path->cfg || nh != path->nh ||
-		    memcmp(&old, &path->bytes, sizeof(old))) {
-			err = srpol_path_compile(sn, path, cfg, nh);
-			if (err)
-				goto refused;
-			path->compiled = true;
-			path->gp = get_state_synchronize_rcu();
-		}
-	} else if (cfg != &path->cfg || nh != path->nh) {
-		/* what was compiled is not what this path is any more */
-		if (path->compiled)
-			srpol_dp_call(sn, path_state, path->id, 0);
-		path->compiled = false;
+	err = srpol_path_prepare(sn, path, &res);
+	if (!err && sn->txn.event && !next->up) {
+		srpol_path_set_state(sn, path, srpol_path_reason(&path->cfg,
+								 next->reason,
+								 next->nh,
+								 path->reported));
+		next->was = path->state;
 	}
-	nh = path->nh;
-	srpol_path_use_nexthop(path, res.nh);
-	if (path->reported && (cfg != &path->cfg || nh != res.nh)) {
-		path->reported = false;
-		sn->n_reported--;
-	}
-	path->cfg = *cfg;
-	srpol_path_decide(sn, path, res.reason);
 	spin_unlock_bh(&sn->state_lock);
-	srpol_nexthop_put(sn, nh);
+	if (err) {
+		srpol_nexthop_put(sn, res.nh);
+		return srpol_dp_err(sn, err, "path", sn->limits.paths - 1,
+				    extack);
+	}
+	if (next->pushed)
+		srpol_txn_staged(sn, change);
+	if (next->up != (path->state == SRPOL_PATH_STATE_UP) ||
+	    next->compiled != path->compiled)
+		srpol_policy_touch_users(sn, path);
 	return 0;
-
-refused:
-	path->bytes = old;
-	spin_unlock_bh(&sn->state_lock);
-	srpol_nexthop_put(sn, res.nh);
-	return srpol_dp_err(sn, err, "path", sn->limits.paths - 1, extack);
 }
 
 /**
  * srpol_path_refresh() - resolve a path again after something changed
- * @sn: namespace, locked
+ * @sn: namespace, locked, in a transaction
  * @path: the path
  */
 void srpol_path_refresh(struct srpol_net *sn, struct srpol_path *path)
 {
-	srpol_path_apply(sn, path, &path->cfg, NULL);
+	srpol_txn_touch(sn, &path->change);
 }
 
 /**
  * srpol_path_refresh_all() - resolve all paths again
- * @sn: namespace, locked
+ * @sn: namespace, locked, in a transaction
  */
 void srpol_path_refresh_all(struct srpol_net *sn)
 {
@@ -330,5 +274,4 @@ void srpol_path_refresh_all(struct srpol_net *sn)
 
 	xa_for_each(&sn->paths, id, path)
 		srpol_path_refresh(sn, path);
-	srpol_policy_update_dirty(sn);
 }

@@ -92,18 +92,20 @@ static __u64 fingerprint(void)
 
 	bpf_map_lookup_elem(map_fd("state"), &zero, &st);
 	h = mix(h, &st, offsetof(struct srpol_state, cfg));
-	h = mix(h, &st.cfg[st.cfg_live & 1], sizeof(st.cfg[0]));
-	i = st.order_live & 1;
+	h = mix(h, &st.cfg[srpol_copy(st.cfg_ver, st.gen)], sizeof(st.cfg[0]));
+	i = srpol_copy(st.order_ver, st.gen);
 	bpf_map_lookup_elem(map_fd("class_order"), &i, &order);
 	h = mix(h, &order, offsetof(struct srpol_class_order, slot));
 	h = mix(h, order.slot, order.n * sizeof(__u32));
 	for (i = 0; i < 4; i++) {
 		bpf_map_lookup_elem(map_fd("paths"), &i, &path);
 		h = mix(h, &path, offsetof(struct srpol_path, cfg));
-		h = mix(h, &path.cfg[path.live & 1], sizeof(path.cfg[0]));
+		h = mix(h, &path.cfg[srpol_copy(path.ver, st.gen)],
+			sizeof(path.cfg[0]));
 		bpf_map_lookup_elem(map_fd("policies"), &i, &pol);
 		h = mix(h, &pol, offsetof(struct srpol_policy, cfg));
-		h = mix(h, &pol.cfg[pol.live & 1], sizeof(pol.cfg[0]));
+		h = mix(h, &pol.cfg[srpol_copy(pol.ver, st.gen)],
+			sizeof(pol.cfg[0]));
 		bpf_map_lookup_elem(map_fd("nexthops"), &i, &nh);
 		h = mix(h, &nh, sizeof(nh));
 		bpf_map_lookup_elem(map_fd("bucket_rows"), &i, &row);
@@ -111,9 +113,15 @@ static __u64 fingerprint(void)
 		bpf_map_lookup_elem(map_fd("classes"), &i, &rule);
 		h = mix(h, &rule, sizeof(rule));
 	}
-	h = mix_hash_map(h, "policy_index", sizeof(struct srpol_policy_key), 4);
-	h = mix_hash_map(h, "endpoints", sizeof(struct srpol_prefix), 16);
-	h = mix_hash_map(h, "endpoint_index", sizeof(struct srpol_prefix), 16);
+	h = mix_hash_map(h, "policy_index", sizeof(struct srpol_policy_key),
+			 sizeof(struct srpol_policy_ref));
+	h = mix_hash_map(h, "endpoints", sizeof(struct srpol_prefix),
+			 sizeof(struct srpol_endpoint));
+	h = mix_hash_map(h, "endpoint_index", sizeof(struct srpol_prefix), 4);
+	h = mix_hash_map(h, "sid_prefixes", sizeof(struct srpol_prefix),
+			 sizeof(struct srpol_sid));
+	h = mix_hash_map(h, "sid_prefix_index", sizeof(struct srpol_prefix),
+			 4);
 	h = mix_hash_map(h, "sids", 16, sizeof(struct srpol_sid));
 	h = mix_hash_map(h, "devices", 4, sizeof(struct srpol_dev));
 	return h;
@@ -151,6 +159,17 @@ static void test_limits(void)
 		{ "endpoints", SRPOL_MAX_ENDPOINTS },
 		{ "endpoint_index", SRPOL_MAX_ENDPOINTS },
 		{ "sids", SRPOL_MAX_SIDS },
+		{ "sid_prefixes", SRPOL_MAX_SIDS },
+		{ "sid_prefix_index", SRPOL_MAX_SIDS },
+		{ "uplinks", SRPOL_MAX_DEVS },
+		{ "path_quality", SRPOL_MAX_PATHS },
+		{ "contention", SRPOL_MAX_POLICIES },
+		{ "bindings", SRPOL_MAX_BINDINGS },
+		{ "psn_seen", SRPOL_MAX_PSN_SEEN },
+		{ "rx_flows", SRPOL_MAX_RX_FLOWS },
+		{ "ce_peers", SRPOL_MAX_CE_PEERS },
+		{ "errors", SRPOL_MAX_ERRORS },
+		{ "drops", SRPOL_DROPS_BYTES },
 		{ "sid_stats", SRPOL_MAX_SIDS },
 		{ "devices", SRPOL_MAX_DEVS },
 		{ "flows", SRPOL_MAX_FLOWS },
@@ -189,7 +208,8 @@ static void test_ids(void)
 	struct srpol_dp_nexthop nh = {};
 	struct srpol_dp_policy policy = { .color = 1 };
 	struct srpol_dp_class rule = { .slot = 3, .id = 3 };
-	struct srpol_dp_sid s = { .behavior = SRPOL_BEHAVIOR_END };
+	struct srpol_dp_sid s = { .behavior = SRPOL_BEHAVIOR_END,
+				  .prefix_len = 128 };
 	struct srpol_dp_row row = {};
 	struct srpol_dp_path path;
 	__u32 state[2] = {};
@@ -261,7 +281,7 @@ static void test_values(void)
 	struct srpol_dp_config cfg;
 	struct srpol_dp_policy policy;
 	struct srpol_dp_path path;
-	struct srpol_dp_sid s = { .id = 2, .behavior = 5 };
+	struct srpol_dp_sid s = { .id = 2, .behavior = 3, .prefix_len = 128 };
 	struct srpol_dp_dev dev = { .ifindex = 1, .role = 7 };
 	union ep_arg ep = { .ep.prefix_len = 129 };
 
@@ -274,9 +294,11 @@ static void test_values(void)
 	refused("config_set", &cfg, sizeof(cfg), -EINVAL, "DSCP");
 
 	rig_path_arg(&path, 1, &two, 1, 9000);
-	path.encap_len = 39;
+	path.encap_len = 44;
+	refused("path_set", &path, sizeof(path), -EINVAL, "not of words");
+	path.encap_len = 32;
 	refused("path_set", &path, sizeof(path), -EINVAL, "short");
-	path.encap_len = SRPOL_REWRITE_MAX - 13;
+	path.encap_len = SRPOL_REWRITE_MAX - 14 + 6;
 	refused("path_set", &path, sizeof(path), -EINVAL, "long");
 	rig_path_arg(&path, 1, &two, 1, 9000);
 	path.nh_off = 21;
@@ -306,6 +328,12 @@ static void test_values(void)
 	policy.on_fail = 2;
 	refused("policy_set", &policy, sizeof(policy), -EINVAL, "on-fail");
 	policy.on_fail = 0;
+	policy.mode = SRPOL_LB_MODE_AUTO + 1;
+	refused("policy_set", &policy, sizeof(policy), -EINVAL, "mode");
+	policy.mode = 0;
+	policy.flags = 8;
+	refused("policy_set", &policy, sizeof(policy), -EINVAL, "flags");
+	policy.flags = 0;
 	policy.backup = SRPOL_MAX_POLICIES;
 	refused("policy_set", &policy, sizeof(policy), -ENOSPC, "backup");
 
@@ -341,7 +369,8 @@ static void test_absent(void)
 static void test_full(void)
 {
 	struct srpol_dp_dev dev = { .role = SRPOL_DEV_ROLE_UPLINK };
-	struct srpol_dp_sid s = { .behavior = SRPOL_BEHAVIOR_END };
+	struct srpol_dp_sid s = { .behavior = SRPOL_BEHAVIOR_END,
+				  .prefix_len = 128 };
 	union ep_arg ep = { .ep.prefix_len = 128 };
 	struct in6_addr a;
 	__u32 i;
@@ -417,7 +446,8 @@ static void test_reset(void)
 {
 	static const char *const maps[] = {
 		"policy_index", "endpoints", "endpoint_index", "sids",
-		"devices", "flows",
+		"sid_prefixes", "sid_prefix_index", "devices", "flows",
+		"bindings", "psn_seen", "rx_flows", "ce_peers",
 	};
 	struct srpol_dp_policy policy = {
 		.id = 2, .color = 5, .row = 1, .n_buckets = 128,
@@ -473,6 +503,7 @@ static void test_counters(void)
 	struct pkt p, srv6, ip = {};
 
 	setup();
+	s.prefix_len = 128;
 	memcpy(s.sid, &sids[0], 16);
 	pkt_inner(&p, &v6);
 	pkt_inner_ip(&ip, &v6);
@@ -537,6 +568,7 @@ static void *replacer(void *arg)
 		memset(path.rewrite + 14 + path.encap_len, 0xcc,
 		       SRPOL_REWRITE_MAX - 14 - path.encap_len);
 		rig_call("path_set", &path, sizeof(path));
+		rig_commit(false);
 		/* The module waits for a grace period; so does this. */
 		syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 		++*n;
@@ -562,7 +594,8 @@ static void test_switch(void)
 	}
 	for (i = 0; i < 1000000 && (i < 100000 || replaced < 100); i++) {
 		rig_egress(&p, &out);
-		if (out.len == want[0].len && !memcmp(out.b, want[0].b, out.len))
+		if (out.len == want[0].len &&
+		    !memcmp(out.b, want[0].b, out.len))
 			seen[0]++;
 		else if (out.len == want[1].len &&
 			 !memcmp(out.b, want[1].b, out.len))

@@ -155,7 +155,8 @@ static void check_ecn(bool six, int inner, int outer)
 	check_decap(about, &p, &ip);
 	ce = result == 3 && inner != 3;
 	rig_expect(about, SRPOL_REASON_DECAP, 1, SRPOL_REASON_ECN_CE, (int)ce,
-		   SRPOL_REASON_ECN_ODD, (int)odd, RIG_END);
+		   SRPOL_REASON_ECN_ODD, (int)odd, SRPOL_REASON_OUTER_CE,
+		   outer == 3, RIG_END);
 	s = rig_sid_stats(DT46);
 	CHECK_EQ(s.ce, ce, "%s", about);
 	CHECK_EQ(s.dropped, 0, "%s", about);
@@ -382,7 +383,7 @@ static void test_jumbo(void)
 	pkt_inner_ip(&ip, &in);
 	check_decap("v4", &p, &ip);
 	rig_expect("jumbo", SRPOL_REASON_DECAP, 1, SRPOL_REASON_ECN_CE, 1,
-		   RIG_END);
+		   SRPOL_REASON_OUTER_CE, 1, RIG_END);
 	/* Its length is checked over all buffers. */
 	p.len--;
 	CHECK_EQ(rig_uplink(&p, NULL), X_DROP, "short by one");

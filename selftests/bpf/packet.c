@@ -153,7 +153,7 @@ static void add_transport(struct pkt *p, const struct inner *in, uint8_t proto)
 		pkt_add8(p, 0);
 		pkt_add16(p, in->pkey);
 		pkt_add32(p, in->qp);
-		pkt_add32(p, 0x80000001);
+		pkt_add32(p, in->psn ? in->psn : 0x80000001);
 		break;
 	case IPPROTO_TCP:
 		pkt_add16(p, in->sport);
@@ -171,7 +171,7 @@ static void add_transport(struct pkt *p, const struct inner *in, uint8_t proto)
 	}
 payload:
 	for (i = 0; i < in->payload; i++)
-		pkt_add8(p, i);
+		pkt_add8(p, !i && in->syndrome ? in->syndrome : i);
 }
 
 static void add_v4(struct pkt *p, const struct inner *in, uint8_t proto,
@@ -188,7 +188,7 @@ static void add_v4(struct pkt *p, const struct inner *in, uint8_t proto,
 		pkt_add16(p, (in->more ? 0x2000 : 0) | in->frag_off);
 	else
 		pkt_add16(p, 0x4000);
-	pkt_add8(p, 64);
+	pkt_add8(p, in->ttl ? in->ttl : 64);
 	pkt_add8(p, proto);
 	pkt_add16(p, 0);
 	pkt_add(p, s->s6_addr + 12, 4);
@@ -212,7 +212,7 @@ static void add_v6(struct pkt *p, const struct inner *in, uint8_t proto,
 	pkt_add32(p, 6u << 28 | in->tclass << 20 | in->label);
 	pkt_add16(p, 0);
 	pkt_add8(p, proto);
-	pkt_add8(p, 64);
+	pkt_add8(p, in->ttl ? in->ttl : 64);
 	pkt_add(p, s, 16);
 	pkt_add(p, d, 16);
 	for (i = 0; in->has_ext && in->ext[i] != 0xff; i++) {
@@ -265,36 +265,46 @@ static unsigned int srh_entries(const struct outer *o)
 	return o->full ? o->n : o->n - 1;
 }
 
+static bool has_srh(const struct outer *o)
+{
+	return srh_entries(o) || o->tlv_len;
+}
+
+/* A list of one SID with a TLV: RFC 8754 2 asks for one element at least. */
+static unsigned int srh_listed(const struct outer *o)
+{
+	return srh_entries(o) ? srh_entries(o) : 1;
+}
+
 unsigned int outer_len(const struct outer *o)
 {
-	unsigned int entries = srh_entries(o);
-
-	return 40 + (entries ? 8 + 16 * entries : 0);
+	return 40 + (has_srh(o) ? 8 + 16 * srh_listed(o) + o->tlv_len : 0);
 }
 
 void pkt_add_outer(struct pkt *p, const struct outer *o, uint32_t len,
 		   uint8_t nh)
 {
 	struct in6_addr src = addr(o->src ? o->src : "fc00:99::1");
-	unsigned int entries = srh_entries(o), i;
+	unsigned int entries = srh_listed(o), i;
 
 	pkt_add32(p, 6u << 28 | o->tclass << 20 | o->label);
 	pkt_add16(p, outer_len(o) - 40 + len);
-	pkt_add8(p, entries ? 43 : nh);
+	pkt_add8(p, has_srh(o) ? 43 : nh);
 	pkt_add8(p, o->hop_limit ? o->hop_limit : 64);
 	pkt_add(p, &src, 16);
 	pkt_add(p, &o->sids[o->travelled], 16);
-	if (!entries)
+	if (!has_srh(o))
 		return;
 	pkt_add8(p, nh);
-	pkt_add8(p, 2 * entries);
+	pkt_add8(p, 2 * entries + o->tlv_len / 8);
 	pkt_add8(p, 4);
 	pkt_add8(p, o->n - 1 - o->travelled);
 	pkt_add8(p, entries - 1);
 	pkt_add8(p, 0);
-	pkt_add16(p, 0);
+	pkt_add16(p, o->tag);
 	for (i = 0; i < entries; i++)
 		pkt_add(p, &o->sids[o->n - 1 - i], 16);
+	pkt_add(p, o->tlv, o->tlv_len);
 }
 
 void pkt_encap(struct pkt *p, const struct outer *o, const void *ip,

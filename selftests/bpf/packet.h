@@ -28,6 +28,9 @@ struct pkt {
  * @qp: destination QP
  * @opcode: BTH opcode
  * @pkey: BTH P_Key
+ * @psn: word of the BTH with the PSN; 0 for PSN 1 with a request to acknowledge
+ * @syndrome: first byte after the BTH (AETH of an ACK), if not 0
+ * @ttl: TTL or hop limit, 0 for 64
  * @tclass: TOS or traffic class
  * @label: IPv6 flow label
  * @payload: bytes of payload
@@ -51,6 +54,9 @@ struct inner {
 	uint32_t qp;
 	uint8_t opcode;
 	uint16_t pkey;
+	uint32_t psn;
+	uint8_t syndrome;
+	uint8_t ttl;
 	uint8_t tclass;
 	uint32_t label;
 	uint16_t payload;
@@ -72,6 +78,9 @@ struct inner {
  * @hop_limit: 0 for 64
  * @tclass: outer traffic class
  * @label: outer flow label
+ * @tag: SRH tag
+ * @tlv: bytes of TLVs, a multiple of 8
+ * @tlv_len: how many; an SRH is there for them even with one SID
  */
 struct outer {
 	const char *src;
@@ -82,6 +91,9 @@ struct outer {
 	uint8_t hop_limit;
 	uint8_t tclass;
 	uint32_t label;
+	uint16_t tag;
+	const uint8_t *tlv;
+	unsigned int tlv_len;
 };
 
 extern const uint8_t pkt_host_macs[12];		/* of inner frames */

@@ -15,7 +15,8 @@ struct srpol_bpf *rig;
 
 static int cpus;
 static __u64 marked[SRPOL_REASON_COUNT];
-static __u32 epoch, slots;
+static __u32 slots;
+static bool held;
 
 #define REASON_NAME(nr, name, drop, text) [nr] = #name,
 static const char *const reason_names[] = { SRPOL_REASONS(REASON_NAME) };
@@ -89,26 +90,57 @@ static void must(const char *name, void *arg, __u32 size)
 		FAIL("%s: %s", name, strerror(-err));
 }
 
+int rig_call_u32_2(const char *name, __u32 a, __u32 b)
+{
+	__u32 arg[2] = { a, b };
+
+	return rig_call(name, arg, sizeof(arg));
+}
+
+void rig_hold(bool hold)
+{
+	held = hold;
+}
+
+void rig_commit(bool reclassify)
+{
+	__u32 arg = reclassify;
+
+	must("commit", &arg, sizeof(arg));
+}
+
+/* A method that stages. */
+static void stage(const char *name, void *arg, __u32 size)
+{
+	must(name, arg, size);
+	if (!held)
+		rig_commit(false);
+}
+
+void rig_revert(__u32 kind, __u32 id)
+{
+	__u32 arg[2] = { kind, id };
+
+	must("revert", arg, sizeof(arg));
+}
+
 void rig_epoch(void)
 {
-	epoch++;
-	must("epoch_set", &epoch, sizeof(epoch));
+	rig_commit(true);
 }
 
 void rig_reset(void)
 {
-	struct srpol_dp_config cfg = {};
 	int err = rig_call("reset", NULL, 0);
 
 	if (err)
 		FAIL("reset: %s", strerror(-err));
-	epoch = 0;
-	rig_config(cfg);
+	held = false;
 }
 
 void rig_config(struct srpol_dp_config cfg)
 {
-	must("config_set", &cfg, sizeof(cfg));
+	stage("config_set", &cfg, sizeof(cfg));
 }
 
 void rig_nexthop(__u32 id, __u32 ifindex, __u32 up)
@@ -145,7 +177,7 @@ void rig_path(__u32 id, const struct outer *o, __u32 nexthop, __u32 mtu)
 	struct srpol_dp_path arg;
 
 	rig_path_arg(&arg, id, o, nexthop, mtu);
-	must("path_set", &arg, sizeof(arg));
+	stage("path_set", &arg, sizeof(arg));
 }
 
 void rig_path_state(__u32 id, __u32 up)
@@ -159,12 +191,13 @@ void rig_policy(const struct srpol_dp_policy *p)
 {
 	struct srpol_dp_policy arg = *p;
 
-	must("policy_set", &arg, sizeof(arg));
+	stage("policy_set", &arg, sizeof(arg));
 }
 
-void rig_endpoint(const char *prefix, __u32 len, const char *endpoint)
+/* The kernel wants the context of a raw_tp program in words of 8. */
+static void endpoint_method(const char *method, const char *prefix, __u32 len,
+			    const char *endpoint)
 {
-	/* The kernel wants the context of a raw_tp program in words of 8. */
 	union {
 		struct srpol_dp_endpoint ep;
 		__u64 words[5];
@@ -174,15 +207,71 @@ void rig_endpoint(const char *prefix, __u32 len, const char *endpoint)
 	memcpy(arg.ep.prefix, &a, 16);
 	a = addr(endpoint);
 	memcpy(arg.ep.endpoint, &a, 16);
-	must("endpoint_set", &arg, sizeof(arg));
+	stage(method, &arg, sizeof(arg));
+}
+
+void rig_endpoint(const char *prefix, __u32 len, const char *endpoint)
+{
+	endpoint_method("endpoint_set", prefix, len, endpoint);
+}
+
+void rig_endpoint_hide(const char *prefix, __u32 len)
+{
+	endpoint_method("endpoint_hide", prefix, len, "::");
+}
+
+void rig_endpoint_del(const char *prefix, __u32 len)
+{
+	endpoint_method("endpoint_del", prefix, len, "::");
+}
+
+void rig_endpoint_revert(const char *prefix, __u32 len)
+{
+	endpoint_method("endpoint_revert", prefix, len, "::");
+}
+
+int rig_sid_call(const char *method, const struct srpol_dp_sid *s)
+{
+	struct srpol_dp_sid arg = *s;
+
+	return rig_call(method, &arg, sizeof(arg));
+}
+
+void rig_sid_set(const struct srpol_dp_sid *s)
+{
+	int err = rig_sid_call("sid_set", s);
+
+	if (err)
+		FAIL("sid_set: %s", strerror(-err));
 }
 
 void rig_sid(__u32 id, struct in6_addr sid, __u32 behavior)
 {
-	struct srpol_dp_sid arg = { .id = id, .behavior = behavior };
+	struct srpol_dp_sid s = {
+		.id = id, .behavior = behavior, .prefix_len = 128,
+	};
 
-	memcpy(arg.sid, &sid, 16);
-	must("sid_set", &arg, sizeof(arg));
+	memcpy(s.sid, &sid, 16);
+	rig_sid_set(&s);
+}
+
+void rig_uplink_add(__u32 ifindex)
+{
+	if (bpf_map_update_elem(rig_map("uplinks"), &ifindex, &ifindex, 0))
+		FAIL("uplink %u: %m", ifindex);
+}
+
+void rig_uplinks_clear(void)
+{
+	__u32 key;
+
+	while (!bpf_map_get_next_key(rig_map("uplinks"), NULL, &key))
+		bpf_map_delete_elem(rig_map("uplinks"), &key);
+}
+
+int rig_map(const char *name)
+{
+	return bpf_object__find_map_fd_by_name(rig->obj, name);
 }
 
 void rig_row(__u32 row, __u32 (*path)(__u32 bucket, const void *arg),
@@ -248,6 +337,10 @@ void rig_rules(const struct srpol_dp_class *rules, __u32 n)
 			arg.t.key |= SRPOL_KEY_DEV;
 		if (rule.match & SRPOL_MATCH_PKEY)
 			arg.t.key |= SRPOL_KEY_PKEY;
+		if (rule.match & SRPOL_MATCH_VLAN)
+			arg.t.key |= SRPOL_KEY_VLAN;
+		if (rule.match & SRPOL_MATCH_CGROUP)
+			arg.t.key |= SRPOL_KEY_CGROUP;
 	}
 	for (i = 0; i < SRPOL_OPCODES; i++) {
 		for (j = 0; j < i; j++)
@@ -256,7 +349,8 @@ void rig_rules(const struct srpol_dp_class *rules, __u32 n)
 		arg.t.opclass[i] = j < i ? arg.t.opclass[j] : classes++;
 	}
 	must("class_commit", &arg, sizeof(arg));
-	rig_epoch();
+	if (!held)
+		rig_epoch();
 }
 
 int rig_egress_env(const struct pkt *in, struct pkt *out,
@@ -292,7 +386,8 @@ int rig_egress(const struct pkt *in, struct pkt *out)
 	return rig_egress_env(in, out, &env);
 }
 
-int rig_uplink(const struct pkt *in, struct pkt *out)
+static int run_xdp(struct bpf_program *prog, const struct pkt *in,
+		   struct pkt *out)
 {
 	struct pkt scratch;
 	int err;
@@ -302,12 +397,47 @@ int rig_uplink(const struct pkt *in, struct pkt *out)
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = in->b,
 		    .data_size_in = in->len, .data_out = out->b,
 		    .data_size_out = sizeof(out->b));
-	err = bpf_prog_test_run_opts(bpf_program__fd(rig->progs.srpol_uplink),
-				     &opts);
+	err = bpf_prog_test_run_opts(bpf_program__fd(prog), &opts);
 	if (err)
 		FAIL("can not run: %s", strerror(-err));
 	out->len = err ? 0 : opts.data_size_out;
 	return (int)opts.retval;
+}
+
+int rig_uplink(const struct pkt *in, struct pkt *out)
+{
+	return run_xdp(rig->progs.srpol_uplink, in, out);
+}
+
+int rig_port(const struct pkt *in, struct pkt *out)
+{
+	return run_xdp(rig->progs.srpol_port, in, out);
+}
+
+struct srpol_explain rig_explain(const struct pkt *in,
+				 const struct rig_env *env)
+{
+	struct __sk_buff ctx = {
+		.mark = env->mark, .ifindex = env->ifindex,
+	};
+	struct srpol_explain x = {};
+	struct pkt p = *in, out;
+	int err;
+
+	/* As link-layer padding the bytes the answer needs do no harm. */
+	while (p.len < sizeof(x))
+		p.b[p.len++] = 0;
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = p.b,
+		    .data_size_in = p.len, .data_out = out.b,
+		    .data_size_out = sizeof(out.b), .ctx_in = &ctx,
+		    .ctx_size_in = sizeof(ctx));
+	err = bpf_prog_test_run_opts(bpf_program__fd(rig->progs.srpol_explain),
+				     &opts);
+	if (err || opts.retval)
+		FAIL("can not explain: %d, %d", err, (int)opts.retval);
+	else
+		memcpy(&x, out.b, sizeof(x));
+	return x;
 }
 
 /* Add up @words 64-bit numbers over all processors. */
@@ -351,6 +481,35 @@ struct srpol_sid_stats rig_sid_stats(__u32 id)
 	sum_percpu(bpf_map__fd(rig->maps.sid_stats), id, (__u64 *)&s,
 		   sizeof(s) / 8);
 	return s;
+}
+
+__u64 rig_error(__u16 kind, __u16 reason, __u32 id)
+{
+	struct srpol_error_key key = {
+		.kind = kind, .reason = reason, .id = id,
+	};
+	__u64 values[cpus], sum = 0;
+	int cpu;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(rig->maps.errors), &key, values))
+		return 0;
+	for (cpu = 0; cpu < cpus; cpu++)
+		sum += values[cpu];
+	return sum;
+}
+
+bool rig_flow_of(__u32 qp, struct srpol_flow *flow)
+{
+	int fd = bpf_map__fd(rig->maps.flows);
+	struct srpol_flow_key key, *prev = NULL;
+
+	while (!bpf_map_get_next_key(fd, prev, &key)) {
+		if (key.qp == qp && !bpf_map_lookup_elem(fd, &key, flow))
+			return true;
+		prev = &key;
+	}
+	memset(flow, 0, sizeof(*flow));
+	return false;
 }
 
 unsigned int rig_flows(struct srpol_flow *flow)

@@ -19,6 +19,7 @@
 #define TC_REDIRECT	7
 #define X_DROP		1
 #define X_PASS		2
+#define X_REDIRECT	4
 
 struct srpol_bpf;
 
@@ -34,7 +35,17 @@ void rig_open(void);
 int rig_call(const char *name, void *arg, __u32 size);
 int rig_call_u32(const char *name, __u32 arg);
 
-/* Methods, with a failure reported by name unless they return 0. */
+/* The same for a method that takes two numbers. */
+int rig_call_u32_2(const char *name, __u32 a, __u32 b);
+
+/*
+ * Methods, with a failure reported by name unless they return 0. What is staged
+ * by those of them that stage is committed at once, without a new epoch, unless
+ * rig_hold() says otherwise.
+ */
+void rig_hold(bool hold);
+void rig_commit(bool reclassify);
+void rig_revert(__u32 kind, __u32 id);
 void rig_reset(void);
 void rig_config(struct srpol_dp_config cfg);
 void rig_nexthop(__u32 id, __u32 ifindex, __u32 up);
@@ -42,7 +53,20 @@ void rig_path(__u32 id, const struct outer *o, __u32 nexthop, __u32 mtu);
 void rig_path_state(__u32 id, __u32 up);
 void rig_policy(const struct srpol_dp_policy *p);
 void rig_endpoint(const char *prefix, __u32 len, const char *endpoint);
+void rig_endpoint_hide(const char *prefix, __u32 len);
+void rig_endpoint_del(const char *prefix, __u32 len);
+void rig_endpoint_revert(const char *prefix, __u32 len);
+
+/* A SID of 128 bits, and one with all there is to say. */
 void rig_sid(__u32 id, struct in6_addr sid, __u32 behavior);
+void rig_sid_set(const struct srpol_dp_sid *s);
+int rig_sid_call(const char *method, const struct srpol_dp_sid *s);
+
+/* A device packets may be redirected to. */
+void rig_uplink_add(__u32 ifindex);
+void rig_uplinks_clear(void);
+
+/* Commit, and have all flows classified again. */
 void rig_epoch(void);
 
 /* Fill one row with path ids given by @path(bucket, arg). */
@@ -82,14 +106,26 @@ int rig_egress(const struct pkt *in, struct pkt *out);
 int rig_egress_env(const struct pkt *in, struct pkt *out,
 		   const struct rig_env *env);
 int rig_uplink(const struct pkt *in, struct pkt *out);
+int rig_port(const struct pkt *in, struct pkt *out);
+
+/* What srpol_egress would do with a frame. */
+struct srpol_explain rig_explain(const struct pkt *in,
+				 const struct rig_env *env);
 
 /* Sums over all processors. */
 __u64 rig_reason(__u32 reason);
 struct srpol_counter rig_counter(const char *map, __u32 id);
 struct srpol_sid_stats rig_sid_stats(__u32 id);
+__u64 rig_error(__u16 kind, __u16 reason, __u32 id);
 
 /* Number of entries of map "flows"; @flow gets one of them. */
 unsigned int rig_flows(struct srpol_flow *flow);
+
+/* The flow entry of the packet's QP or destination port; false if none. */
+bool rig_flow_of(__u32 qp, struct srpol_flow *flow);
+
+/* Descriptor of a map. */
+int rig_map(const char *name);
 
 /* Start counting reasons anew. */
 void rig_mark(void);

@@ -16,6 +16,7 @@ import errno
 import ipaddress
 import os
 import socket
+import struct
 import sys
 
 import yaml
@@ -40,7 +41,7 @@ EXCL = Netlink.NLM_F_CREATE | Netlink.NLM_F_EXCL
 REPLACE = Netlink.NLM_F_CREATE | Netlink.NLM_F_REPLACE
 CHANGE = Netlink.NLM_F_REPLACE
 
-SO_RCVBUFFORCE = 33
+SO_SNDBUFFORCE, SO_RCVBUFFORCE = 32, 33
 
 _specs = {}
 
@@ -106,19 +107,31 @@ def decode(reply):
 
 
 class Refused(Exception):
-    """A request was refused: errno, extack message, attribute to blame."""
+    """
+    A request was refused: errno, extack message, attribute to blame; in a
+    transaction also which of its requests, from 0, to which the attributes
+    belong then.
+    """
 
-    def __init__(self, error):
-        extack = error.nl_msg.extack or {}
-        self.errno = error.error
+    def __init__(self, error, extack, index=None):
+        extack = extack or {}
+        self.errno = abs(error)
         self.msg = extack.get("msg", "")
         self.attr = extack.get("bad-attr", "").lstrip(".")
         self.miss = extack.get("miss-type", "")
+        self.index = index
         super().__init__(str(self))
 
     def __str__(self):
         return (f"{errno.errorcode.get(self.errno, self.errno)}"
-                f" msg={self.msg!r} attr={self.attr!r} miss={self.miss!r}")
+                f" msg={self.msg!r} attr={self.attr!r} miss={self.miss!r}" +
+                ("" if self.index is None else f" index={self.index}"))
+
+
+def nested(number, payload, flag=Netlink.NLA_F_NESTED):
+    """One attribute that holds others, or any bytes."""
+    return struct.pack("HH", len(payload) + 4, number | flag) + payload + \
+        b"\0" * (-len(payload) % 4)
 
 
 class Srpol:
@@ -134,7 +147,7 @@ class Srpol:
         try:
             reply = self.ynl.do(name, encode(members), [flags])
         except NlError as error:
-            raise Refused(error) from None
+            raise Refused(error.error, error.nl_msg.extack) from None
         return decode(reply) if reply else None
 
     def new(self, kind, flags=EXCL, **members):
@@ -155,11 +168,76 @@ class Srpol:
     def config(self, **members):
         return self.op("config-set", members)
 
+    def message(self, name, members, flags=0):
+        """The bytes of a request."""
+        return self.ynl._encode_message(self.ynl.ops[name], encode(members),
+                                        [flags], 1)
+
+    def apply(self, *requests):
+        """
+        One transaction; a request is (operation, members, flags), the last
+        two may be left out, or the bytes of a message.
+        """
+        messages = [r if isinstance(r, bytes) else
+                    self.message(r[0], *(r[1:] or ({},))) for r in requests]
+        names = [None if isinstance(r, bytes) else r[0] for r in requests]
+        self.apply_messages(messages, names)
+
+    def apply_messages(self, messages, names=None):
+        """The same, of encoded messages."""
+        head = self.ynl.nlproto.message(
+            Netlink.NLM_F_REQUEST | Netlink.NLM_F_ACK,
+            self.ynl.ops["apply"].req_value, 1, 77)
+        body = b"".join(nested(1, nested(1, m, 0)) for m in messages)
+        with contextlib.suppress(PermissionError):
+            self.ynl.sock.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE,
+                                     1 << 28)
+        self.ynl.sock.send(struct.pack("I", 4 + len(head) + len(body)) +
+                           head + body)
+        reply = lib.ynl.NlMsg(self.ynl.sock.recv(1 << 17), 0)
+        if reply.error:
+            raise self._blame(reply, messages, names)
+
+    def _blame(self, reply, messages, names):
+        """Which of these messages was refused, and which attribute of it."""
+        extack = dict(reply.extack or {})
+        offset = extack.pop("bad-attr-offs", None)
+        at = 20
+        for index, message in enumerate(messages):
+            size = 8 + (len(message) + 3 & ~3)
+            if offset is not None and at <= offset < at + size:
+                break
+            at += size
+        else:
+            return Refused(reply.error, extack)
+        name = names[index] if names else None
+        if name:
+            op = self.ynl.ops[name]
+            if offset >= at + 8 + 20:
+                attrs = lib.ynl.NlAttrs(message[20:])
+                extack["bad-attr"] = self.ynl._decode_extack_path(
+                    attrs, op.attr_set, 20, offset - at - 8)
+            missing = extack.get("miss-type")
+            if missing in op.attr_set.attrs_by_val:
+                extack["miss-type"] = op.attr_set.attrs_by_val[missing].name
+        return Refused(reply.error, extack, index)
+
     def dump(self, kind):
         try:
             return [decode(r) for r in self.ynl.dump(f"{kind}-get", {})]
         except NlError as error:
-            raise Refused(error) from None
+            raise Refused(error.error, error.nl_msg.extack) from None
+
+    def clear(self):
+        """Delete all objects."""
+        for kind in DELETE_ORDER:
+            for obj in self.dump(kind):
+                self.delete(kind, **{k: obj[k] for k in KEYS[kind]})
+
+    def picture(self):
+        """All that can be seen, states, ids and generation included."""
+        return {kind: self.dump(kind) for kind in KINDS} | \
+            {"config": self.get("config")}
 
     def everything(self):
         """All that is configured, without what events can change."""
@@ -171,13 +249,23 @@ class Srpol:
         return {**all_, "config": config}
 
 
+# What tells one object of a kind from the others.
+KEYS = {
+    "path": ("id",), "policy": ("color", "endpoint"), "class": ("priority",),
+    "endpoint": ("prefix", "prefix_len"), "sid": ("sid", "prefix_len"),
+    "dev": ("ifindex",),
+}
+
+# An order in which they can be deleted.
+DELETE_ORDER = ("policy", "path", "class", "endpoint", "sid", "dev")
+
 # What the module adds to an object that was entered.
 STATE = {
     "path": {"state", "reason", "out_ifindex", "out_via", "out_lladdr",
              "out_src", "overhead", "mtu", "users"},
     "policy": {"state", "reason", "id"},
     "class": {"reason", "id"},
-    "sid": {"id"},
+    "sid": {"id", "state", "reason"},
     "dev": {"running", "mtu"},
     "endpoint": set(),
 }

@@ -8,23 +8,34 @@
  *
  * The module owns all configuration and calls these methods to materialise it.
  * An implementation is registered per network namespace (struct_ops link made
- * by a task in that namespace). On registration the module calls @reset and
- * then replays everything it has; afterwards every change is pushed before the
- * system call that made it returns.
+ * by a task in that namespace). On registration the module calls @reset, then
+ * replays everything it has, ending with @commit; afterwards every change is
+ * pushed before the system call that made it returns.
+ *
+ * Staged and immediate. What packets see is a generation. The methods
+ * @config_set, @path_set, @policy_set, @policy_hide, @class_commit,
+ * @endpoint_set and @endpoint_hide are staged: they prepare generation n + 1
+ * while packets go on seeing n, and @commit makes all of them visible at one
+ * point. An object may be staged again before the commit; the last word
+ * counts. @revert takes back what was staged for one object. All other methods
+ * act at once: rows and slots are written before anything refers to them,
+ * @policy_del, @endpoint_del and @path_del come after the commit that hid their
+ * object, and the state of paths and next hops must not wait.
  *
  * A method returns 0 or a negative errno. -ENOSPC means a table is full; the
  * module turns it into an extack message that names the table and its size.
  * After an error the implementation must hold what it held before the call.
- * Removals of what exists and changes of a next hop that exists must not fail;
- * their result is not looked at.
+ * @revert, @commit, removals of what exists and changes of a next hop that
+ * exists must not fail; their result is not looked at.
  *
  * Ids (@id, @row, @slot, nexthop) are dense, start at 1 (0 means "none") and
  * stay below the limit the implementation declares. The caller guarantees
- * that an id whose object was removed is not used again, and that a bucket row
- * or class slot in use is not written, before an RCU grace period has passed;
- * likewise it never replaces the same path, policy, settings or order of rules
- * twice within one grace period. So an implementation may keep two copies of each and switch
- * with one store.
+ * that an id whose object was removed is not used again, that a bucket row
+ * or class slot that packets may be reading is not written, and that the same
+ * path, policy, settings, order of rules or endpoint prefix is not staged
+ * again, before an RCU grace period has passed since the commit that changed
+ * it last (a revert counts as no change). So an implementation may keep two
+ * copies of each object, with the generation from which the newer one counts.
  *
  * @path_state and @nexthop_set may be called from softirq; all others are
  * called from process context, one at a time.
@@ -33,7 +44,18 @@
 #define _SRPOL_DP_H
 
 #define SRPOL_SEGS_MAX		16	/* SIDs in one segment list */
-#define SRPOL_REWRITE_MAX	320	/* Ethernet 14 + IPv6 40 + SRH 8 + 16*16 */
+#define SRPOL_REWRITE_MAX	384	/* Ethernet 14, IPv6 40, SRH 8 + 16*16, TLVs */
+#define SRPOL_SR_DOMAIN_MAX	8	/* prefixes of the SR domain */
+
+/* TLV that every packet fills in: offsets from its first byte, all big-endian. */
+#define SRPOL_STAMP_TYPE	124	/* RFC 8754 8.2: experimentation */
+#define SRPOL_STAMP_LEN		16	/* type and length bytes included */
+#define SRPOL_STAMP_PATH	2	/* u16, written by the module */
+#define SRPOL_STAMP_SEQ		4	/* u32, per path */
+#define SRPOL_STAMP_TIME	8	/* u64, CLOCK_TAI, ns */
+
+/* Flow label under path-id label: the id, then bits of the flow's hash. */
+#define SRPOL_LABEL_ID_SHIFT	6
 #define SRPOL_ROW_BUCKETS	128	/* buckets in one bucket row */
 #define SRPOL_BUCKETS_MAX	1024	/* buckets of one policy */
 #define SRPOL_OPCODES		256	/* BTH opcodes */
@@ -44,6 +66,8 @@
 #define SRPOL_KEY_DSCP		(1u << 2)
 #define SRPOL_KEY_DEV		(1u << 3)
 #define SRPOL_KEY_PKEY		(1u << 4)
+#define SRPOL_KEY_VLAN		(1u << 5)
+#define SRPOL_KEY_CGROUP	(1u << 6)
 
 /* Which fields of struct srpol_dp_class a packet must agree with. */
 #define SRPOL_MATCH_DEV		(1u << 0)
@@ -57,6 +81,15 @@
 #define SRPOL_MATCH_OPCODE	(1u << 8)
 #define SRPOL_MATCH_DSCP	(1u << 9)
 #define SRPOL_MATCH_PKEY	(1u << 10)
+#define SRPOL_MATCH_VLAN	(1u << 11)
+#define SRPOL_MATCH_CGROUP	(1u << 12)
+
+#define SRPOL_MODE_INHERIT	0xff	/* a rule leaves the mode to the policy */
+
+/* struct srpol_dp_policy: @flags */
+#define SRPOL_POLICY_SYMMETRIC	(1u << 0)
+#define SRPOL_POLICY_RANDOM	(1u << 1)	/* spray: random */
+#define SRPOL_POLICY_EVEN	(1u << 2)	/* all weights are the same */
 
 /**
  * struct srpol_dp_config - global settings of one namespace
@@ -65,13 +98,29 @@
  * @dscp: outer DSCP (0..63) when @dscp_mode is pipe
  * @icmp_errors: non-zero: answer too-big packets with Packet Too Big /
  *	Fragmentation Needed
+ * @path_id: enum srpol_path_id; the tag is in the rewrite strings already,
+ *	the label is up to the data plane
+ * @psn_observer: non-zero: follow the PSNs of incoming RoCEv2 flows
+ * @n_domain: prefixes in @domain, 0: no filter
+ * @n_blocks: how many of them, the first ones, are SID blocks
+ * @drop_events: most drops reported per second and CPU
+ * @domain: prefixes of the SR domain: packets to a local SID come from one of
+ *	them, packets from host ports do not go to one of the SID blocks
  */
 struct srpol_dp_config {
 	__u8 flow_label;
 	__u8 dscp_mode;
 	__u8 dscp;
 	__u8 icmp_errors;
-	__u32 reserved;
+	__u8 path_id;
+	__u8 psn_observer;
+	__u8 n_domain;
+	__u8 n_blocks;
+	__u32 drop_events;
+	struct {
+		__u8 prefix[16];
+		__u8 mask[16];
+	} domain[SRPOL_SR_DOMAIN_MAX];
 };
 
 /**
@@ -91,9 +140,11 @@ struct srpol_dp_nexthop {
  * struct srpol_dp_path - a segment list compiled for forwarding
  * @id: dense id, also the index of the path's counters
  * @nexthop: id of the next hop
- * @up: non-zero if the path may be used
+ * @up: non-zero if the path may be used, once it is committed; whatever this
+ *	says, path_state takes the path out of use at once
  * @mtu: MTU of the egress device, bytes, outer header included
  * @encap_len: bytes of outer IPv6 and SRH in @rewrite
+ * @stamp_off: offset in @rewrite of the TLV each packet fills in, 0 none
  * @rewrite: Ethernet header (14) and @encap_len bytes of outer headers in
  *	network order, complete but for payload length, traffic class, flow
  *	label and the next header that names the inner packet
@@ -107,7 +158,8 @@ struct srpol_dp_path {
 	__u32 mtu;
 	__u16 encap_len;
 	__u16 nh_off;
-	__u32 reserved;
+	__u16 stamp_off;
+	__u16 reserved;
 	__u8 rewrite[SRPOL_REWRITE_MAX];
 };
 
@@ -132,6 +184,16 @@ struct srpol_dp_row {
  * @mode: enum srpol_lb_mode
  * @on_fail: enum srpol_on_fail: what to do when no path is alive
  * @backup: policy to try when this one has no live path, 0 none
+ * @flags: SRPOL_POLICY_*
+ * @gap_ns: idle time after which a flow may move
+ * @threshold: recent congestion signals that make a path bad
+ * @hysteresis_ms: how long a path is bad, or good again, before a flow moves
+ *	without a gap
+ * @hold_off_ms: mode auto: how long after the last signal packets are
+ *	encapsulated
+ *
+ * In mode pinned the buckets are not shares: they list the paths in the order
+ * in which they are to be tried, over and over.
  */
 struct srpol_dp_policy {
 	__u32 id;
@@ -142,6 +204,11 @@ struct srpol_dp_policy {
 	__u32 mode;
 	__u32 on_fail;
 	__u32 backup;
+	__u32 flags;
+	__u32 gap_ns;
+	__u32 threshold;
+	__u32 hysteresis_ms;
+	__u32 hold_off_ms;
 };
 
 /**
@@ -151,7 +218,8 @@ struct srpol_dp_policy {
  * @priority: lower is looked at first (the order table carries the order)
  * @match: SRPOL_MATCH_* bits; a field without its bit is not looked at
  * @color: color the flow gets, 0 for bypass (leave the packet alone)
- * @ifindex: egress device
+ * @ifindex: device the packet is seen on: the uplink it leaves by or the host
+ *	port it came in by
  * @mark: value of (skb mark & @mark_mask)
  * @mark_mask: see @mark
  * @src: inner source, v4-mapped for IPv4, bits outside @src_mask are 0
@@ -165,6 +233,11 @@ struct srpol_dp_policy {
  * @pkey: BTH partition key
  * @proto: inner transport protocol
  * @dscp: inner DSCP, 0..63
+ * @cgroup: id of a cgroup of the sender, or of one above it
+ * @cgroup_level: depth of that cgroup, the root is 0
+ * @vlan: id of the outermost VLAN tag, 0: none
+ * @mode: enum srpol_lb_mode or SRPOL_MODE_INHERIT
+ * @ordering: enum srpol_ordering
  */
 struct srpol_dp_class {
 	__u32 slot;
@@ -186,6 +259,11 @@ struct srpol_dp_class {
 	__u16 pkey;
 	__u8 proto;
 	__u8 dscp;
+	__u32 cgroup_level;
+	__u64 cgroup;
+	__u16 vlan;
+	__u8 mode;
+	__u8 ordering;
 	__u32 reserved;
 };
 
@@ -220,13 +298,22 @@ struct srpol_dp_endpoint {
 /**
  * struct srpol_dp_sid - a local SID
  * @id: dense id, also the index of the SID's counters
- * @sid: the SID
+ * @sid: the SID, bits beyond @prefix_len are 0
  * @behavior: enum srpol_behavior (IANA code point)
+ * @prefix_len: bits of locator and function; the longest match counts
+ * @block_len: bits of the locator block (NEXT-CSID behaviors)
+ * @nexthop: id of the next hop of the adjacency, 0 none; not up: the packet
+ *	is dropped
+ * @l2: destination and source Ethernet address towards it
  */
 struct srpol_dp_sid {
 	__u32 id;
 	__u8 sid[16];
 	__u32 behavior;
+	__u32 prefix_len;
+	__u32 block_len;
+	__u32 nexthop;
+	__u8 l2[12];
 };
 
 /**
@@ -240,27 +327,46 @@ struct srpol_dp_dev {
 };
 
 /**
+ * enum srpol_dp_kind - what @revert is about
+ * @SRPOL_DP_CONFIG: settings
+ * @SRPOL_DP_PATH: a path, by id; one that was new is to be as if never set
+ * @SRPOL_DP_POLICY: a policy, by id; one that was new likewise, index included
+ * @SRPOL_DP_CLASSES: order of rules
+ */
+enum srpol_dp_kind {
+	SRPOL_DP_CONFIG,
+	SRPOL_DP_PATH,
+	SRPOL_DP_POLICY,
+	SRPOL_DP_CLASSES,
+};
+
+/**
  * struct srpol_dp_ops - methods and limits of a data plane
  * @reset: forget everything; called first at registration
- * @config_set: global settings
+ * @config_set: staged: settings
  * @nexthop_set: create or change a next hop
  * @nexthop_del: remove a next hop no path uses
- * @path_set: create or replace a path
+ * @path_set: staged: create or replace a path
  * @path_state: a path went up or down
  * @path_del: remove a path no bucket uses
  * @row_set: fill a bucket row that no live policy uses
- * @policy_set: create or change a policy, switches its bucket table
- * @policy_del: remove a policy
+ * @policy_set: staged: create or change a policy, switches its bucket table
+ * @policy_hide: staged: color and endpoint lead to this policy no more
+ * @policy_del: remove a hidden policy
  * @class_set: fill an unused rule slot
- * @class_commit: switch to a new order of rules
- * @endpoint_set: create or change an endpoint prefix
- * @endpoint_del: remove an endpoint prefix
+ * @class_commit: staged: a new order of rules
+ * @endpoint_set: staged: create or change an endpoint prefix
+ * @endpoint_hide: staged: as if the prefix were not there
+ * @endpoint_del: remove a hidden endpoint prefix
+ * @endpoint_revert: take back what was staged for a prefix; a new one goes
  * @sid_set: create or change a local SID
  * @sid_del: remove a local SID
  * @dev_set: a device was attached
  * @dev_del: a device was detached
- * @epoch_set: flows classified under another epoch must be classified again;
- *	called last in a change that alters what a flow is mapped to
+ * @revert: take back what was staged: enum srpol_dp_kind and id (0 if the kind
+ *	has only one)
+ * @commit: what was staged is what packets see from now on; with an argument
+ *	other than 0 flows are classified again, at that same point
  * @max_paths: path ids are below this
  * @max_nexthops: next hop ids are below this
  * @max_policies: policy ids are below this
@@ -281,16 +387,20 @@ struct srpol_dp_ops {
 	int (*path_del)(__u32 id);
 	int (*row_set)(const struct srpol_dp_row *row);
 	int (*policy_set)(const struct srpol_dp_policy *policy);
+	int (*policy_hide)(const struct srpol_dp_policy *policy);
 	int (*policy_del)(const struct srpol_dp_policy *policy);
 	int (*class_set)(const struct srpol_dp_class *rule);
 	int (*class_commit)(const struct srpol_dp_class_table *table);
 	int (*endpoint_set)(const struct srpol_dp_endpoint *ep);
+	int (*endpoint_hide)(const struct srpol_dp_endpoint *ep);
 	int (*endpoint_del)(const struct srpol_dp_endpoint *ep);
+	int (*endpoint_revert)(const struct srpol_dp_endpoint *ep);
 	int (*sid_set)(const struct srpol_dp_sid *sid);
 	int (*sid_del)(const struct srpol_dp_sid *sid);
 	int (*dev_set)(const struct srpol_dp_dev *dev);
 	int (*dev_del)(__u32 ifindex);
-	int (*epoch_set)(__u32 epoch);
+	int (*revert)(__u32 kind, __u32 id);
+	int (*commit)(__u32 reclassify);
 	__u32 max_paths;
 	__u32 max_nexthops;
 	__u32 max_policies;

@@ -3,6 +3,10 @@
  * A data plane that forwards nothing. It stores what the module says as it was
  * said, watches that the module keeps the contract of dp.h, and refuses a
  * chosen call when a test wants to see how the module takes that.
+ *
+ * What is staged stays in maps of its own, as "next", until it is committed;
+ * the other maps are what packets would see. An entry of a next map that is
+ * hidden, and the order and settings, say so by a flag.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
@@ -36,9 +40,10 @@
 /* Methods in the order of struct srpol_dp_ops, from 1. */
 enum {
 	M_RESET = 1, M_CONFIG_SET, M_NEXTHOP_SET, M_NEXTHOP_DEL, M_PATH_SET,
-	M_PATH_STATE, M_PATH_DEL, M_ROW_SET, M_POLICY_SET, M_POLICY_DEL,
-	M_CLASS_SET, M_CLASS_COMMIT, M_ENDPOINT_SET, M_ENDPOINT_DEL,
-	M_SID_SET, M_SID_DEL, M_DEV_SET, M_DEV_DEL, M_EPOCH_SET, M_COUNT,
+	M_PATH_STATE, M_PATH_DEL, M_ROW_SET, M_POLICY_SET, M_POLICY_HIDE,
+	M_POLICY_DEL, M_CLASS_SET, M_CLASS_COMMIT, M_ENDPOINT_SET,
+	M_ENDPOINT_HIDE, M_ENDPOINT_DEL, M_ENDPOINT_REVERT, M_SID_SET,
+	M_SID_DEL, M_DEV_SET, M_DEV_DEL, M_REVERT, M_COMMIT, M_COUNT,
 };
 
 /* What the module must not do; bits of mock_control.broken. */
@@ -54,6 +59,9 @@ enum {
 	B_UNKNOWN = 1 << 8,		/* removal of what is not there */
 	B_SID_ID = 1 << 9,		/* id of another SID in use */
 	B_DEAD_NEXTHOP = 1 << 10,	/* path of a removed next hop set up */
+	B_NOT_HIDDEN = 1 << 11,		/* removal of what packets still see */
+	B_REVERT = 1 << 12,		/* revert of what was not staged */
+	B_EMPTY_COMMIT = 1 << 13,	/* commit with nothing staged */
 };
 
 /**
@@ -63,6 +71,7 @@ enum {
  * @error: with which errno
  * @broken: B_* bits of what the module did against the contract
  * @failed: number of calls refused on request
+ * @staged: number of things that were staged and wait for a commit
  * @calls: number of calls of each method
  */
 struct mock_control {
@@ -71,6 +80,7 @@ struct mock_control {
 	__u32 error;
 	__u32 broken;
 	__u32 failed;
+	__u32 staged;
 	__u32 calls[M_COUNT];
 };
 
@@ -79,6 +89,40 @@ struct mock_order {
 	__u32 key;
 	__u8 opclass[SRPOL_OPCODES];
 	__u32 slot[CLASSES];
+};
+
+/**
+ * struct mock_generation - what a commit counts
+ * @commits: number of commits
+ * @epoch: number of those that classify flows again
+ */
+struct mock_generation {
+	__u32 commits;
+	__u32 epoch;
+};
+
+struct mock_policy {
+	struct srpol_dp_policy policy;
+	__u32 hidden;
+};
+
+struct mock_endpoint {
+	struct srpol_dp_endpoint ep;
+	__u32 hidden;
+};
+
+/**
+ * struct mock_single - of what there is only one
+ * @config_staged: @config is staged
+ * @order_staged: @order is staged
+ * @config: settings
+ * @order: order of rules
+ */
+struct mock_single {
+	__u32 config_staged;
+	__u32 order_staged;
+	struct srpol_dp_config config;
+	struct mock_order order;
 };
 
 struct mock_prefix {
@@ -97,9 +141,17 @@ struct mock_prefix {
 
 MOCK_MAP(mock_control, BPF_MAP_TYPE_ARRAY, __u32, struct mock_control, 1);
 MOCK_MAP(mock_config, BPF_MAP_TYPE_ARRAY, __u32, struct srpol_dp_config, 1);
-MOCK_MAP(mock_epoch, BPF_MAP_TYPE_ARRAY, __u32, __u32, 1);
+MOCK_MAP(mock_generation, BPF_MAP_TYPE_ARRAY, __u32, struct mock_generation,
+	 1);
 MOCK_MAP(mock_order, BPF_MAP_TYPE_ARRAY, __u32, struct mock_order, 1);
 MOCK_MAP(mock_scratch, BPF_MAP_TYPE_ARRAY, __u32, struct srpol_dp_path, 1);
+MOCK_MAP(mock_next_single, BPF_MAP_TYPE_ARRAY, __u32, struct mock_single, 1);
+MOCK_MAP(mock_next_paths, BPF_MAP_TYPE_HASH, __u32, struct srpol_dp_path,
+	 PATHS);
+MOCK_MAP(mock_next_policies, BPF_MAP_TYPE_HASH, __u32, struct mock_policy,
+	 POLICIES);
+MOCK_MAP(mock_next_endpoints, BPF_MAP_TYPE_HASH, struct mock_prefix,
+	 struct mock_endpoint, ENDPOINTS);
 MOCK_MAP(mock_nexthops, BPF_MAP_TYPE_HASH, __u32, struct srpol_dp_nexthop,
 	 NEXTHOPS);
 MOCK_MAP(mock_paths, BPF_MAP_TYPE_HASH, __u32, struct srpol_dp_path, PATHS);
@@ -148,6 +200,22 @@ static __always_inline int called(__u32 method)
 	return -(int)c->error;
 }
 
+/* Something waits for a commit. */
+static __always_inline void staged(void)
+{
+	struct mock_control *c = control();
+
+	if (c)
+		c->staged++;
+}
+
+static __always_inline struct mock_single *next_single(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&mock_next_single, &zero);
+}
+
 #define READ(to, from) bpf_probe_read_kernel(to, sizeof(*(to)), from)
 
 static int remove_all(struct bpf_map *map, void *key, void *value, void *ctx)
@@ -160,6 +228,7 @@ SEC("struct_ops/reset")
 int BPF_PROG(reset)
 {
 	int err = called(M_RESET);
+	struct mock_single *single;
 	struct mock_order *order;
 	__u32 zero = 0;
 
@@ -173,6 +242,14 @@ int BPF_PROG(reset)
 	bpf_for_each_map_elem(&mock_endpoints, remove_all, NULL, 0);
 	bpf_for_each_map_elem(&mock_sids, remove_all, NULL, 0);
 	bpf_for_each_map_elem(&mock_devs, remove_all, NULL, 0);
+	bpf_for_each_map_elem(&mock_next_paths, remove_all, NULL, 0);
+	bpf_for_each_map_elem(&mock_next_policies, remove_all, NULL, 0);
+	bpf_for_each_map_elem(&mock_next_endpoints, remove_all, NULL, 0);
+	single = next_single();
+	if (single) {
+		single->config_staged = 0;
+		single->order_staged = 0;
+	}
 	order = bpf_map_lookup_elem(&mock_order, &zero);
 	if (order)
 		order->n = 0;
@@ -182,13 +259,14 @@ int BPF_PROG(reset)
 SEC("struct_ops/config_set")
 int BPF_PROG(config_set, const struct srpol_dp_config *arg)
 {
-	struct srpol_dp_config cfg;
+	struct mock_single *single = next_single();
 	int err = called(M_CONFIG_SET);
-	__u32 zero = 0;
 
-	if (err || READ(&cfg, arg))
+	if (err || !single || READ(&single->config, arg))
 		return err;
-	return bpf_map_update_elem(&mock_config, &zero, &cfg, BPF_ANY);
+	single->config_staged = 1;
+	staged();
+	return 0;
 }
 
 SEC("struct_ops/nexthop_set")
@@ -243,7 +321,8 @@ int BPF_PROG(path_set, const struct srpol_dp_path *arg)
 		return -ENOSPC;
 	if (!bpf_map_lookup_elem(&mock_nexthops, &nexthop))
 		broken(B_PATH_NEXTHOP);
-	return bpf_map_update_elem(&mock_paths, &id, path, BPF_ANY);
+	staged();
+	return bpf_map_update_elem(&mock_next_paths, &id, path, BPF_ANY);
 }
 
 SEC("struct_ops/path_state")
@@ -255,6 +334,10 @@ int BPF_PROG(path_state, __u32 id, __u32 up)
 
 	if (err)
 		return err;
+	/* it counts for what is staged too */
+	path = bpf_map_lookup_elem(&mock_next_paths, &key);
+	if (path)
+		path->up = !!up;
 	path = bpf_map_lookup_elem(&mock_paths, &key);
 	if (!path) {
 		broken(B_PATH_STATE);
@@ -345,7 +428,8 @@ int BPF_PROG(row_set, const struct srpol_dp_row *arg)
 		return err ?: -ENOSPC;
 	bpf_for(i, 0, SRPOL_ROW_BUCKETS) {
 		id = row->path[i];
-		if (id && !bpf_map_lookup_elem(&mock_paths, &id)) {
+		if (id && !bpf_map_lookup_elem(&mock_paths, &id) &&
+		    !bpf_map_lookup_elem(&mock_next_paths, &id)) {
 			broken(B_ROW_PATH);
 			break;
 		}
@@ -357,24 +441,42 @@ SEC("struct_ops/policy_set")
 int BPF_PROG(policy_set, const struct srpol_dp_policy *arg)
 {
 	int err = called(M_POLICY_SET);
-	struct srpol_dp_policy policy;
+	struct mock_policy next = {};
 	__u32 i, row;
 
-	if (err || READ(&policy, arg))
+	if (err || READ(&next.policy, arg))
 		return err;
-	if (!policy.id || policy.id >= POLICIES || policy.backup >= POLICIES)
+	if (!next.policy.id || next.policy.id >= POLICIES ||
+	    next.policy.backup >= POLICIES)
 		return -ENOSPC;
 	bpf_for(i, 0, SRPOL_BUCKETS_MAX / SRPOL_ROW_BUCKETS) {
-		if (i >= policy.n_buckets / SRPOL_ROW_BUCKETS)
+		if (i >= next.policy.n_buckets / SRPOL_ROW_BUCKETS)
 			break;
-		row = policy.row + i;
+		row = next.policy.row + i;
 		if (!bpf_map_lookup_elem(&mock_rows, &row))
 			broken(B_POLICY_ROW);
 	}
-	return bpf_map_update_elem(&mock_policies, &policy.id, &policy,
+	staged();
+	return bpf_map_update_elem(&mock_next_policies, &next.policy.id, &next,
 				   BPF_ANY);
 }
 
+SEC("struct_ops/policy_hide")
+int BPF_PROG(policy_hide, const struct srpol_dp_policy *arg)
+{
+	struct mock_policy next = { .hidden = 1 };
+	int err = called(M_POLICY_HIDE);
+
+	if (err || READ(&next.policy, arg))
+		return err;
+	if (!bpf_map_lookup_elem(&mock_policies, &next.policy.id))
+		broken(B_UNKNOWN);
+	staged();
+	return bpf_map_update_elem(&mock_next_policies, &next.policy.id, &next,
+				   BPF_ANY);
+}
+
+/* The mock takes a policy off its table when the commit hides it. */
 SEC("struct_ops/policy_del")
 int BPF_PROG(policy_del, const struct srpol_dp_policy *arg)
 {
@@ -383,10 +485,9 @@ int BPF_PROG(policy_del, const struct srpol_dp_policy *arg)
 
 	if (err || READ(&policy, arg))
 		return err;
-	err = bpf_map_delete_elem(&mock_policies, &policy.id);
-	if (err)
-		broken(B_UNKNOWN);
-	return err;
+	if (bpf_map_lookup_elem(&mock_policies, &policy.id))
+		broken(B_NOT_HIDDEN);
+	return 0;
 }
 
 SEC("struct_ops/class_set")
@@ -415,15 +516,15 @@ SEC("struct_ops/class_commit")
 int BPF_PROG(class_commit, const struct srpol_dp_class_table *arg)
 {
 	int err = called(M_CLASS_COMMIT);
+	struct mock_single *single = next_single();
 	struct srpol_dp_class_table table;
 	struct mock_order *order;
-	__u32 zero = 0;
 
-	order = bpf_map_lookup_elem(&mock_order, &zero);
-	if (err || !order || READ(&table, arg))
+	if (err || !single || READ(&table, arg))
 		return err;
 	if (table.n > CLASSES)
 		return -ENOSPC;
+	order = &single->order;
 	order->n = table.n;
 	order->key = table.key;
 	__builtin_memcpy(order->opclass, table.opclass,
@@ -431,6 +532,8 @@ int BPF_PROG(class_commit, const struct srpol_dp_class_table *arg)
 	if (table.n)
 		bpf_probe_read_kernel(order->slot, table.n * sizeof(__u32),
 				      table.slot);
+	single->order_staged = 1;
+	staged();
 	return 0;
 }
 
@@ -445,17 +548,31 @@ static __always_inline int read_prefix(const struct srpol_dp_endpoint *arg,
 	return 0;
 }
 
+static __always_inline int endpoint_stage(const struct srpol_dp_endpoint *arg,
+					  __u32 hidden)
+{
+	struct mock_endpoint next = { .hidden = hidden };
+	struct mock_prefix key;
+
+	if (read_prefix(arg, &next.ep, &key))
+		return -ENOENT;
+	if (hidden && !bpf_map_lookup_elem(&mock_endpoints, &key))
+		broken(B_UNKNOWN);
+	staged();
+	return bpf_map_update_elem(&mock_next_endpoints, &key, &next,
+				   BPF_ANY) ? -ENOSPC : 0;
+}
+
 SEC("struct_ops/endpoint_set")
 int BPF_PROG(endpoint_set, const struct srpol_dp_endpoint *arg)
 {
-	int err = called(M_ENDPOINT_SET);
-	struct srpol_dp_endpoint ep;
-	struct mock_prefix key;
+	return called(M_ENDPOINT_SET) ?: endpoint_stage(arg, 0);
+}
 
-	if (err || read_prefix(arg, &ep, &key))
-		return err;
-	return bpf_map_update_elem(&mock_endpoints, &key, &ep, BPF_ANY) ?
-	       -ENOSPC : 0;
+SEC("struct_ops/endpoint_hide")
+int BPF_PROG(endpoint_hide, const struct srpol_dp_endpoint *arg)
+{
+	return called(M_ENDPOINT_HIDE) ?: endpoint_stage(arg, 1);
 }
 
 SEC("struct_ops/endpoint_del")
@@ -467,10 +584,23 @@ int BPF_PROG(endpoint_del, const struct srpol_dp_endpoint *arg)
 
 	if (err || read_prefix(arg, &ep, &key))
 		return err;
-	err = bpf_map_delete_elem(&mock_endpoints, &key);
-	if (err)
-		broken(B_UNKNOWN);
-	return err;
+	if (bpf_map_lookup_elem(&mock_endpoints, &key))
+		broken(B_NOT_HIDDEN);
+	return 0;
+}
+
+SEC("struct_ops/endpoint_revert")
+int BPF_PROG(endpoint_revert, const struct srpol_dp_endpoint *arg)
+{
+	int err = called(M_ENDPOINT_REVERT);
+	struct srpol_dp_endpoint ep;
+	struct mock_prefix key;
+
+	if (err || read_prefix(arg, &ep, &key))
+		return err;
+	if (bpf_map_delete_elem(&mock_next_endpoints, &key))
+		broken(B_REVERT);
+	return 0;
 }
 
 SEC("struct_ops/sid_set")
@@ -529,15 +659,97 @@ int BPF_PROG(dev_del, __u32 ifindex)
 	return err;
 }
 
-SEC("struct_ops/epoch_set")
-int BPF_PROG(epoch_set, __u32 epoch)
+SEC("struct_ops/revert")
+int BPF_PROG(revert, __u32 kind, __u32 id)
 {
-	int err = called(M_EPOCH_SET);
-	__u32 zero = 0, value = epoch;
+	struct mock_single *single = next_single();
+	int err = called(M_REVERT);
+	__u32 key = id, was = 0;
 
-	if (err)
+	if (err || !single)
 		return err;
-	return bpf_map_update_elem(&mock_epoch, &zero, &value, BPF_ANY);
+	switch (kind) {
+	case SRPOL_DP_CONFIG:
+		was = single->config_staged;
+		single->config_staged = 0;
+		break;
+	case SRPOL_DP_PATH:
+		was = !bpf_map_delete_elem(&mock_next_paths, &key);
+		break;
+	case SRPOL_DP_POLICY:
+		was = !bpf_map_delete_elem(&mock_next_policies, &key);
+		break;
+	case SRPOL_DP_CLASSES:
+		was = single->order_staged;
+		single->order_staged = 0;
+		break;
+	}
+	if (!was)
+		broken(B_REVERT);
+	return 0;
+}
+
+static int commit_path(struct bpf_map *map, __u32 *id,
+		       struct srpol_dp_path *next, void *ctx)
+{
+	bpf_map_update_elem(&mock_paths, id, next, BPF_ANY);
+	bpf_map_delete_elem(map, id);
+	return 0;
+}
+
+static int commit_policy(struct bpf_map *map, __u32 *id,
+			 struct mock_policy *next, void *ctx)
+{
+	if (next->hidden)
+		bpf_map_delete_elem(&mock_policies, id);
+	else
+		bpf_map_update_elem(&mock_policies, id, &next->policy,
+				    BPF_ANY);
+	bpf_map_delete_elem(map, id);
+	return 0;
+}
+
+static int commit_endpoint(struct bpf_map *map, struct mock_prefix *key,
+			   struct mock_endpoint *next, void *ctx)
+{
+	if (next->hidden)
+		bpf_map_delete_elem(&mock_endpoints, key);
+	else
+		bpf_map_update_elem(&mock_endpoints, key, &next->ep, BPF_ANY);
+	bpf_map_delete_elem(map, key);
+	return 0;
+}
+
+SEC("struct_ops/commit")
+int BPF_PROG(commit, __u32 reclassify)
+{
+	struct mock_single *single = next_single();
+	struct mock_control *c = control();
+	struct mock_generation *gen;
+	int err = called(M_COMMIT);
+	struct mock_order *order;
+	__u32 zero = 0;
+
+	gen = bpf_map_lookup_elem(&mock_generation, &zero);
+	order = bpf_map_lookup_elem(&mock_order, &zero);
+	if (err || !single || !c || !gen || !order)
+		return err;
+	if (!c->staged)
+		broken(B_EMPTY_COMMIT);
+	c->staged = 0;
+	gen->commits++;
+	gen->epoch += !!reclassify;
+	if (single->config_staged)
+		bpf_map_update_elem(&mock_config, &zero, &single->config,
+				    BPF_ANY);
+	if (single->order_staged)
+		*order = single->order;
+	single->config_staged = 0;
+	single->order_staged = 0;
+	bpf_for_each_map_elem(&mock_next_paths, commit_path, NULL, 0);
+	bpf_for_each_map_elem(&mock_next_policies, commit_policy, NULL, 0);
+	bpf_for_each_map_elem(&mock_next_endpoints, commit_endpoint, NULL, 0);
+	return 0;
 }
 
 SEC(".struct_ops.link")
@@ -551,16 +763,20 @@ struct srpol_dp_ops mock = {
 	.path_del = (void *)path_del,
 	.row_set = (void *)row_set,
 	.policy_set = (void *)policy_set,
+	.policy_hide = (void *)policy_hide,
 	.policy_del = (void *)policy_del,
 	.class_set = (void *)class_set,
 	.class_commit = (void *)class_commit,
 	.endpoint_set = (void *)endpoint_set,
+	.endpoint_hide = (void *)endpoint_hide,
 	.endpoint_del = (void *)endpoint_del,
+	.endpoint_revert = (void *)endpoint_revert,
 	.sid_set = (void *)sid_set,
 	.sid_del = (void *)sid_del,
 	.dev_set = (void *)dev_set,
 	.dev_del = (void *)dev_del,
-	.epoch_set = (void *)epoch_set,
+	.revert = (void *)revert,
+	.commit = (void *)commit,
 	.max_paths = PATHS,
 	.max_nexthops = NEXTHOPS,
 	.max_policies = POLICIES,

@@ -14,6 +14,7 @@ import errno
 import os
 import struct
 import sys
+import time
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
 sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
@@ -34,7 +35,8 @@ client = ns.client()
 config = ns.listener("config")
 events = ns.listener("events")
 
-SIDS16 = [text(f"fc00:0:{i:x}::{i:x}") for i in range(1, 17)]
+# with block-len 32 and csid-len 32 these are containers without a gap
+SIDS16 = [text(f"fc00:{i:x}:{i:x}::") for i in range(1, 17)]
 
 
 def refused(err, call, *args, msg="", attr=None, **kwargs):
@@ -53,12 +55,7 @@ def refused(err, call, *args, msg="", attr=None, **kwargs):
 @before
 def forget():
     """Remove all objects and what was heard of them."""
-    for kind, key in (("policy", ("color", "endpoint")), ("path", ("id",)),
-                      ("class", ("priority",)),
-                      ("endpoint", ("prefix", "prefix_len")),
-                      ("sid", ("sid",)), ("dev", ("ifindex",))):
-        for obj in client.dump(kind):
-            client.delete(kind, **{k: obj[k] for k in key})
+    client.clear()
     config.take()
     events.take()
 
@@ -70,9 +67,12 @@ OBJECTS = {
         {"id": 7},
         {"name": "p-all", "origin": "engine", "sids": SIDS16,
          "encap": "full", "src": "fd00:1::1", "ifindex": d0,
-         "via": "fd00:1::2", "admin_down": 1},
+         "via": "fd00:1::2", "admin_down": 1, "block_len": 32,
+         "csid_len": 32, "tlv": [{"type": 124, "value": b"abc"},
+                                 {"type": 255, "value": b""}],
+         "stamp": 1},
         {"sids": ["fc00::9"]},
-        {"sids": ["fc00::2", "fc00::1"], "name": "changed"},
+        {"sids": ["fc00:2:1::", "fc00:1::"], "name": "changed"},
         {"origin": "static", "encap": "reduced"}),
     "class": (
         {"priority": 100},
@@ -82,10 +82,11 @@ OBJECTS = {
          "dst_len": 48, "proto": 17, "sport_min": 1, "sport_max": 65535,
          "dport_min": 4791, "dport_max": 4791, "qp_min": 0,
          "qp_max": 0xffffff, "opcode": [0, 4, 63, 64, 255], "dscp": 63,
-         "pkey": 0xffff},
+         "pkey": 0xffff, "vlan": 4094, "cgroup": 1, "mode": "spray",
+         "ordering": "weak"},
         {"action": "bypass"},
-        {"color": 4, "qp_min": 5, "qp_max": 6},
-        {"origin": "static"}),
+        {"color": 4, "qp_min": 5, "qp_max": 6, "ordering": "partial"},
+        {"origin": "static", "ordering": "strong"}),
     "endpoint": (
         {"prefix": "fd00:b::", "prefix_len": 48},
         {"address": "fd00::b", "origin": "engine"},
@@ -93,11 +94,12 @@ OBJECTS = {
         {"address": "::"},
         {"origin": "static"}),
     "sid": (
-        {"sid": "fc00:0:a::1"},
-        {"behavior": 20, "origin": "engine"},
-        {"behavior": 1},
-        {"behavior": 18},
-        {"origin": "static"}),
+        {"sid": "fc00:0:a::", "prefix_len": 64},
+        {"behavior": 52, "origin": "engine", "block_len": 40,
+         "ifindex": d0, "via": "fd00:1::2"},
+        {"behavior": 43},
+        {"block_len": 24},
+        {"origin": "static", "block_len": 32}),
     "dev": (
         {"ifindex": d0},
         {"role": "uplink", "xdp_mode": "generic"},
@@ -107,7 +109,9 @@ OBJECTS = {
     "policy": (
         {"color": 10, "endpoint": "fd00::b"},
         {"name": "pol-all", "bsid": "fc00:b51d::1", "origin": "engine",
-         "mode": "hash", "buckets": 256, "backup_color": 11,
+         "mode": "pinned", "symmetric": 1, "spray": "random", "gap": 1,
+         "threshold": 1000000, "hysteresis": 0, "hold_off": 3600000,
+         "buckets": 256, "backup_color": 11,
          "on_fail": "drop",
          "candidate": [
              {"preference": 200, "protocol_origin": 20, "asn": 65000,
@@ -117,8 +121,10 @@ OBJECTS = {
               "node": "::", "discriminator": 9, "name": "second",
               "list": [{"path": 2, "weight": 0}]}]},
         {},
-        {"on_fail": "drop", "buckets": 512},
-        {"origin": "static", "mode": "hash", "buckets": 128,
+        {"on_fail": "drop", "buckets": 512, "mode": "auto"},
+        {"origin": "static", "mode": "hash", "symmetric": 0,
+         "spray": "round-robin", "gap": 500000, "threshold": 3,
+         "hysteresis": 100, "hold_off": 1000, "buckets": 128,
          "on_fail": "passthrough"}),
 }
 
@@ -219,10 +225,14 @@ def settings():
     was = client.get("config")
     eq(without(was, ("generation", "limits", "used")),
        {"src": "::", "hop_limit": 64, "dscp_mode": "uniform", "dscp": 0,
-        "flow_label": "hash-qp", "icmp_errors": 1, "hold_time": 1000})
+        "flow_label": "hash-qp", "icmp_errors": 1, "hold_time": 1000,
+        "path_id": "none", "psn_observer": 0, "drop_events": 100})
     new = {"src": "fd00:1::1", "hop_limit": 255, "dscp_mode": "pipe",
            "dscp": 46, "flow_label": "inherit", "icmp_errors": 0,
-           "hold_time": 0}
+           "hold_time": 0, "path_id": "label", "psn_observer": 1,
+           "drop_events": 1000000,
+           "sr_domain": [{"prefix": "fd00::", "prefix_len": 8},
+                         {"prefix": "::", "prefix_len": 0}]}
     for name, value in new.items():
         client.config(**{name: value})
         eq(client.get("config")[name], value, name)
@@ -230,10 +240,171 @@ def settings():
     eq({k: client.get("config")[k] for k in new}, new)
     client.config(dscp_mode="uniform")
     eq(client.get("config")["dscp"], 0, "DSCP without pipe")
-    client.config(**{k: was[k] for k in new if k != "dscp"})
+    client.config(**{k: was[k] for k in new if k in was and k != "dscp"},
+                  sr_domain=[{}])
     now = client.get("config")
     eq(without(now, ("generation",)), without(was, ("generation",)))
     assert now["generation"] == was["generation"] + len(new) + 2
+
+
+@test
+def same_again():
+    "what is defined as it is changes nothing and nobody hears of it"
+    two_paths()
+    for kind, (key, everything, least, _, _) in OBJECTS.items():
+        if kind == "path":
+            everything = {**everything, "origin": "static"}
+        client.replace(kind, **key, **everything)
+        config.take()
+        was = client.picture()
+        client.replace(kind, **key, **everything)
+        client.change(kind, **key, **everything)
+        client.change(kind, **key)
+        eq(client.picture(), was, kind)
+        eq(config.take(), [], kind)
+    for name in ("src", "hop_limit", "hold_time", "path_id"):
+        client.config(**{name: was["config"][name]})
+    client.config(sr_domain=[{}])
+    client.config()
+    eq(client.picture(), was, "config")
+    eq(config.take(), [], "config")
+
+
+def pinned_lists(key):
+    cand, = client.get("policy", **key)["candidate"]
+    return [li["buckets"] for li in cand["list"]]
+
+
+@test
+def pinned():
+    "pinned: first list that works, next at once, back after the hold-off"
+    for i in (1, 2, 3):
+        client.new("path", id=i, sids=[f"fc00::{i}"], ifindex=d0,
+                   via="fd00:1::2")
+    key = {"color": 3, "endpoint": "fd00::b"}
+    client.new("policy", **key, mode="pinned", hold_off=700, candidate=[
+        {"list": [{"path": 3, "weight": 0}, {"path": 2}, {"path": 1}]}])
+    eq(pinned_lists(key), [0, 128, 0])
+    client.change("path", id=2, admin_down=1)
+    eq(pinned_lists(key), [0, 0, 128])
+    client.change("path", id=2, admin_down=0)
+    up = time.monotonic()
+    eq(pinned_lists(key), [0, 0, 128])
+    busywait(lambda: pinned_lists(key) == [0, 128, 0])
+    took = time.monotonic() - up
+    assert 0.65 < took < 1.2, f"{took:.2f} s"
+    # back again while it waits: at once if the one in use fails
+    client.change("path", id=2, admin_down=1)
+    client.change("path", id=2, admin_down=0)
+    eq(pinned_lists(key), [0, 0, 128])
+    client.change("path", id=1, admin_down=1)
+    eq(pinned_lists(key), [0, 128, 0])
+    client.change("path", id=1, admin_down=0)
+    # no hold-off, another order, another mode and back
+    client.change("policy", **key, hold_off=0)
+    client.change("path", id=2, admin_down=1)
+    client.change("path", id=2, admin_down=0)
+    busywait(lambda: pinned_lists(key) == [0, 128, 0])
+    client.change("policy", **key, candidate=[
+        {"list": [{"path": 1}, {"path": 2}]}])
+    eq(pinned_lists(key), [128, 0])
+    client.change("policy", **key, mode="hash")
+    eq(pinned_lists(key), [64, 64])
+    client.change("policy", **key, mode="pinned")
+    eq(pinned_lists(key), [128, 0])
+
+
+@test
+def containers():
+    "containers: plain SIDs beside them, lengths kept, taken back"
+    client.new("path", id=1, block_len=48, sids=[
+        "fcbb:bb00:1:100:200:300::", "fc00::1:0:0:1",
+        "fcbb:bb00:1::"])
+    got = client.get("path", id=1)
+    eq((got["block_len"], got["csid_len"]), (48, 16))
+    client.change("path", id=1, csid_len=32)
+    eq(client.get("path", id=1)["csid_len"], 32)
+    client.change("path", id=1, block_len=0)
+    got = client.get("path", id=1)
+    assert "block_len" not in got and "csid_len" not in got
+
+
+@test
+def overhead():
+    "TLVs and the stamp count, and a single SID gets an SRH for them"
+    for members, length in (
+            ({}, 40), ({"stamp": 1}, 40 + 24 + 16),
+            ({"tlv": [{"type": 9, "value": b"x" * 6}]}, 40 + 24 + 8),
+            ({"tlv": [{"type": 9, "value": b"x" * 7}]}, 40 + 24 + 16),
+            ({"tlv": [{"type": 9}] * 4, "stamp": 1}, 40 + 24 + 8 + 16)):
+        client.replace("path", id=1, sids=["fc00::1"], ifindex=d0,
+                       via="fd00:1::2", **members)
+        got = client.get("path", id=1)
+        eq((got["overhead"], got["mtu"]), (length, 1500 - length))
+
+
+@test
+def sid_prefixes():
+    "SIDs of one address and several lengths; defaults of the behaviors"
+    client.new("sid", sid="fc00:0:7::", behavior=43)
+    eq(without(client.get("sid", sid="fc00:0:7::"), ("id",)),
+       {"sid": "fc00:0:7::", "behavior": 43, "origin": "static",
+        "prefix_len": 48, "block_len": 32, "state": "up",
+        "reason": "none"})
+    client.change("sid", sid="fc00:0:7::", block_len=24)
+    client.new("sid", sid="fc00:0:7::", behavior=1)
+    eq(client.get("sid", sid="fc00:0:7::",
+                  prefix_len=128)["behavior"], 1)
+    refused(errno.ENOENT, client.get, "sid", sid="fc00:0:7::",
+            msg="or several", attr="sid")
+    refused(errno.ENOENT, client.delete, "sid", sid="fc00:0:7::")
+    refused(errno.ENOENT, client.get, "sid", sid="fc00:0:7::",
+            prefix_len=64)
+    client.delete("sid", sid="fc00:0:7::", prefix_len=128)
+    client.change("sid", sid="fc00:0:7::", behavior=64)
+    got = client.get("sid", sid="fc00:0:7::")
+    eq((got["prefix_len"], got["block_len"]), (48, 24))
+    for code, length in ((1, 128), (2, 128), (18, 128), (19, 128), (20, 128),
+                         (28, 128), (29, 128), (43, 48), (44, 48), (48, 48),
+                         (62, 48), (63, 48), (64, 48)):
+        client.new("sid", sid="fc00:0:9::", behavior=code)
+        eq(client.get("sid", sid="fc00:0:9::")["prefix_len"], length)
+        client.delete("sid", sid="fc00:0:9::")
+
+
+@test
+def adjacencies():
+    "SIDs with an adjacency follow device and neighbour, IPv4 too"
+    def state(sid):
+        got = client.get("sid", sid=sid)
+        return got["state"], got["reason"]
+
+    ns.ip("link add d7 type dummy\nlink set d7 arp on up\n"
+          "addr add 10.7.0.1/24 dev d7\n"
+          "neigh add fd00:7::2 lladdr 02:00:00:00:07:02 dev d7\n"
+          "neigh add 10.7.0.2 lladdr 02:00:00:00:07:04 dev d7\n")
+    d7 = ns.ifindex("d7")
+    for n, (code, via) in enumerate(((5, "fd00:7::2"), (6, "fd00:7::2"),
+                                     (16, "fd00:7::2"), (52, "fd00:7::2"),
+                                     (17, "10.7.0.2"))):
+        sid = f"fc00:0:7:{n + 1}::"
+        client.new("sid", sid=sid, behavior=code, ifindex=d7, via=via)
+        got = client.get("sid", sid=sid)
+        eq((got["ifindex"], got["via"]), (d7, text(via)))
+        eq(state(sid), ("up", "none"))
+    eq(client.get("config")["used"]["nexthops"], 2)
+    ns.ip("neigh del 10.7.0.2 dev d7\n")
+    busywait(lambda: state("fc00:0:7:5::")[0] != "up")
+    eq(state("fc00:0:7:1::"), ("up", "none"))
+    ns.ip("neigh replace 10.7.0.2 lladdr 02:00:00:00:07:05 dev d7\n")
+    busywait(lambda: state("fc00:0:7:5::")[0] == "up")
+    ns.ip("link set d7 down\n")
+    busywait(lambda: state("fc00:0:7:1::") == ("down", "device-down"))
+    ns.ip("link del d7\n")
+    eq({state(f"fc00:0:7:{n}::") for n in range(1, 6)},
+       {("down", "no-device")})
+    eq(client.get("config")["used"]["nexthops"], 0)
+    client.replace("sid", sid="fc00:0:7:4::", prefix_len=64, behavior=43)
 
 
 @test
@@ -334,6 +505,7 @@ def class_matches():
                    {"dport_min": 1, "dport_max": 2}, {"qp_min": 9},
                    {"opcode": list(range(256))}, {"opcode": [255]},
                    {"dscp": 0}, {"pkey": 0}, {"proto": 0}, {"proto": 255},
+                   {"vlan": 0}, {"vlan": 1}, {"cgroup": 1},
                    {"ifindex": d0}):
         client.new("class", priority=1, action="bypass", **match_)
         got = configured("class", client.get("class", priority=1))
@@ -347,7 +519,7 @@ def class_matches():
             if name + "_min" in want:
                 want[name + "_max"] = want[name + "_min"]
         eq(got, {"priority": 1, "origin": "static", "action": "bypass",
-                 **want})
+                 "ordering": "strong", **want})
         client.delete("class", priority=1)
 
 
@@ -358,11 +530,11 @@ def class_change():
     client.change("class", priority=1, action="steer", dscp=3)
     eq(configured("class", client.get("class", priority=1)),
        {"priority": 1, "origin": "static", "action": "steer", "color": 5,
-        "src": "fd00::", "src_len": 16, "dscp": 3})
+        "ordering": "strong", "src": "fd00::", "src_len": 16, "dscp": 3})
     client.change("class", priority=1, src="::", src_len=0)
     eq(configured("class", client.get("class", priority=1)),
        {"priority": 1, "origin": "static", "action": "steer", "color": 5,
-        "dscp": 3})
+        "ordering": "strong", "dscp": 3})
 
 
 @test
@@ -374,7 +546,9 @@ def class_reasons():
     two_paths()
     client.new("class", priority=1, color=5)
     eq(reason(), "no-uplink")
-    client.new("dev", ifindex=d0, role="uplink")
+    client.new("dev", ifindex=d0, role="port")
+    eq(reason(), "no-uplink")
+    client.change("dev", ifindex=d0, role="uplink")
     eq(reason(), "no-policy")
     client.new("policy", color=5, endpoint="fd00::1")
     eq(reason(), "no-policy-up")

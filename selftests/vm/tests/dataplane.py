@@ -24,29 +24,16 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
 sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
 
 import net                                              # noqa: E402
+import mock                                             # noqa: E402
 from bpfmap import Map                                  # noqa: E402
 from ktap import (before, busywait, cleanup, eq, main, match, run,  # noqa: E402
                   say, test)
-from srpol import (BUILD, CHANGE, EXCL, KINDS, REPLACE, Refused,  # noqa: E402
-                   packed)
+from mock import (BPFFS, LINKS, contract_kept, control, fail,  # noqa: E402
+                  generation, u32s, view)
+from srpol import CHANGE, EXCL, REPLACE, Refused, packed    # noqa: E402
 
+CGROUPS = "/run/srpol-cgroups"
 SEED = int(os.environ.get("SRPOL_SEED", "20260612"))
-BPFFS = "/sys/fs/bpf"
-LINKS = f"{BPFFS}/mocklinks"
-BPFTOOL = f"{BUILD}/tools/sbin/bpftool"
-
-METHODS = ["", "reset", "config_set", "nexthop_set", "nexthop_del",
-           "path_set", "path_state", "path_del", "row_set", "policy_set",
-           "policy_del", "class_set", "class_commit", "endpoint_set",
-           "endpoint_del", "sid_set", "sid_del", "dev_set", "dev_del",
-           "epoch_set"]
-BROKEN = ["row of a live policy written", "slot of a live rule written",
-          "path over an unknown next hop", "next hop of a usable path removed",
-          "path in a live table removed", "bucket of an unknown path",
-          "state of an unknown path", "policy over a row never written",
-          "removal of what is not there", "id of another SID in use",
-          "path of a removed next hop set up"]
-
 net.load_module()
 
 
@@ -60,7 +47,7 @@ w = World()
 @before
 def build():
     """A new namespace without configuration and without a data plane."""
-    mock_remove()
+    mock.remove()
     run("rm", "-rf", LINKS + "2")
     if hasattr(w, "ns"):
         w.client.close()
@@ -77,103 +64,16 @@ def build():
     w.client = w.ns.client()
 
 
-# The mock
-
-def mock_register(size="large", ns=None, links=LINKS):
-    """Register it; raises with what bpftool says if that fails."""
-    for name in os.listdir(BPFFS):
-        if name.startswith("mock_"):
-            os.unlink(f"{BPFFS}/{name}")
-    with ns or w.ns:
-        out = run(BPFTOOL, "struct_ops", "register",
-                  f"{BUILD}/selftests/vm/mock/{size}.bpf.o", links,
-                  check=False)
-    if not os.path.exists(f"{links}/mock"):
-        raise AssertionError(out)
-
-
-def mock_remove(links=LINKS):
-    """Take the registration away, and the maps."""
-    if os.path.exists(f"{links}/mock"):
-        os.unlink(f"{links}/mock")
-    for name in os.listdir(BPFFS):
-        if name.startswith("mock_"):
-            os.unlink(f"{BPFFS}/{name}")
-
-
-def detach():
-    """Take the registration away and wait until the module has noticed."""
-    mock_remove()
-    busywait(lambda: "data_plane" not in w.client.get("config"))
-
-
-cleanup(mock_remove)
+cleanup(mock.remove)
 cleanup(run, "rm", "-rf", LINKS, LINKS + "2")
 
 
-def mock_map(name):
-    return Map(f"{BPFFS}/mock_{name}")
+def mock_register(size="large", ns=None, links=LINKS):
+    mock.register(ns or w.ns, size, links)
 
 
-def control():
-    """What the mock counts, as a dict."""
-    with mock_map("control") as m:
-        v = struct.unpack("25I", m[b"\0\0\0\0"])
-    return {"broken": v[3], "failed": v[4],
-            "calls": dict(zip(METHODS, v[5:]))}
-
-
-def fail(method="", skip=0, error=errno.EIO):
-    """Refuse that call from now on, or none."""
-    with mock_map("control") as m:
-        v = list(struct.unpack("25I", m[b"\0\0\0\0"]))
-        v[:5] = METHODS.index(method), skip, error, v[3], 0
-        m[b"\0\0\0\0"] = struct.pack("25I", *v)
-
-
-def contract_kept():
-    broken = control()["broken"]
-    eq([b for i, b in enumerate(BROKEN) if broken >> i & 1], [],
-       "broken contract")
-
-
-def u32s(data):
-    return struct.unpack(f"{len(data) // 4}I", data)
-
-
-def view():
-    """What the mock was told, without what may differ after a replay."""
-    def values(name):
-        with mock_map(name) as m:
-            return [v for _, v in m.items()]
-
-    hops = {i: (dev, up) for i, dev, up in map(u32s, values("nexthops"))}
-    paths = {}
-    for v in values("paths"):
-        id_, hop, up, mtu, length, off = struct.unpack_from("4I2H", v)
-        # a path that is not up is not looked at
-        paths[id_] = (hops.get(hop), mtu, length, off,
-                      v[24:24 + 14 + length]) if up else None
-    rows = {v[0]: v[1:] for v in map(u32s, values("rows"))}
-    policies = {}
-    for v in values("policies"):
-        id_, color, endpoint, row, n, mode, on_fail, backup = \
-            struct.unpack("II16s5I", v)
-        table = [p for r in range(row, row + n // 128) for p in rows[r]]
-        policies[id_] = (color, endpoint, mode, on_fail, backup, table)
-    rules = {u32s(v[:4])[0]: v[4:] for v in values("classes")}
-    with mock_map("order") as m:
-        order = m[b"\0\0\0\0"]
-    n, key = u32s(order[:8])
-    slots = u32s(order[264:264 + 4 * n])
-    with mock_map("config") as m:
-        config = m[b"\0\0\0\0"]
-    return {"paths": {i: p for i, p in paths.items() if p},
-            "policies": policies, "rules": [rules[s] for s in slots],
-            "key": key, "opclass": order[8:264],
-            "endpoints": sorted(values("endpoints")),
-            "sids": sorted(values("sids")), "devs": sorted(values("devs")),
-            "config": config}
+def detach():
+    mock.detach(w.client)
 
 
 # Configuration
@@ -214,6 +114,8 @@ def some_objects():
                            "address": "::ffff:a00:1"}
     yield "sid-new", {"sid": "fc00:a::1", "behavior": 18}
     yield "sid-new", {"sid": "fc00:a::2", "behavior": 20}
+    yield "sid-new", {"sid": "fc00:a:3::", "behavior": 52,
+                      "ifindex": w.dev[1], "via": "fd00:2::2"}
     yield "dev-new", {"ifindex": w.dev[0], "role": "uplink"}
 
 
@@ -257,7 +159,8 @@ def replay():
         eq(off, 54 if len(want) > 54 else 20)
     by_color = {p[0]: p for p in v["policies"].values()}
     id_of = {p["color"]: p["id"] for p in w.client.dump("policy")}
-    color, endpoint, mode, on_fail, backup, table = by_color[1]
+    color, endpoint, mode, on_fail, backup, *more, table = by_color[1]
+    eq(more, [0, 500000, 3, 100, 1000], "flags and parameters")
     eq((endpoint, mode, on_fail, backup),
        (packed("fd00::b"), 0, 1, id_of[2]))
     eq(len(table), 256)
@@ -268,7 +171,8 @@ def replay():
     policy = w.client.get("policy", color=1, endpoint="fd00::b")
     eq({li["path"]: li["buckets"] for li in policy["candidate"][0]["list"]},
        {**shares, 7: 0})
-    eq(by_color[3][1:], (packed("10.0.0.1"), 0, 0, 0, []))
+    eq(by_color[3][1:5], (packed("10.0.0.1"), 0, 0, 0))
+    eq(by_color[3][-1], [])
     # priority is the third of the words, the first is the slot
     eq([u32s(r[:12])[1] for r in v["rules"]], [10, 20, 30])
     eq(v["key"], 0b11111, "what rules look at")
@@ -276,13 +180,201 @@ def replay():
     eq(len(set(classes)), 4)
     eq(classes[4], classes[100])
     eq(len({classes[4], classes[5], classes[6], classes[7]}), 4)
-    eq(v["config"], bytes((0, 1, 7, 1, 0, 0, 0, 0)))
+    eq(v["config"], bytes((0, 1, 7, 1, 0, 0, 0, 0)) +
+       struct.pack("I", 100) + bytes(256))
     eq([u32s(d) for d in v["devs"]], [(w.dev[0], 1)])
     eq(sorted(s[4:20] for s in v["sids"]),
-       [packed("fc00:a::1"), packed("fc00:a::2")])
+       [packed("fc00:a::1"), packed("fc00:a::2"), packed("fc00:a:3::")])
     eq(sorted((e[:16], e[20:]) for e in v["endpoints"]),
        [(packed("::"), packed("10.0.0.1")),
         (packed("fd00:b::"), packed("fd00::b"))])
+
+
+def policy_of(color):
+    """Mode, flags, parameters and buckets of a policy in the mock."""
+    for p in view()["policies"].values():
+        if p[0] == color:
+            return {"mode": p[2], "flags": p[5], "gap": p[6],
+                    "threshold": p[7], "hysteresis": p[8],
+                    "hold_off": p[9], "buckets": p[10]}
+    raise AssertionError(f"no policy of color {color}")
+
+
+SYMMETRIC, RANDOM, EVEN = 1, 2, 4
+
+
+@test
+def policy_parameters():
+    "mode, flags and parameters of policies; order of pinned ones"
+    mock_register()
+    for i in (1, 2, 3):
+        w.client.new("path", id=i, sids=[f"fc00::{i}"], ifindex=w.dev[0],
+                     via=f"fd00:1::{1 + i}")
+    w.client.new("path", id=4, sids=["fc00::4"])
+    key = {"color": 1, "endpoint": "::"}
+    w.client.new("policy", **key, mode="adaptive", symmetric=1,
+                 spray="random", gap=7, threshold=8, hysteresis=9,
+                 hold_off=10, candidate=[{"list": lists(1, 2)}])
+    now = policy_of(1)
+    now.pop("buckets")
+    eq(now, {"mode": 4, "flags": SYMMETRIC | RANDOM, "gap": 7,
+             "threshold": 8, "hysteresis": 9, "hold_off": 10})
+    for weights, flags in (((3, 3), EVEN), ((1, 2), 0), ((5, 0), EVEN)):
+        w.client.replace("policy", **key, candidate=[{"list": [
+            {"path": p, "weight": n} for p, n in zip((1, 2), weights)]}])
+        eq(policy_of(1)["flags"], flags, weights)
+    for mode in range(6):
+        w.client.change("policy", **key, mode=mode)
+        eq(policy_of(1)["mode"], mode)
+
+    # 4 has never been resolved, 3 has no weight: neither is in the order
+    w.client.replace("policy", **key, mode="pinned", hold_off=300,
+                     buckets=256, candidate=[{"list": [
+                         {"path": 2, "weight": 7}, {"path": 4},
+                         {"path": 1}, {"path": 3, "weight": 0}]}])
+
+    def order():
+        return policy_of(1)["buckets"]
+
+    eq(order(), [2, 1] * 128)
+    w.ns.ip("neigh del fd00:1::3 dev d0\n")
+    # the other takes over at once; the one that failed is the next to try
+    busywait(lambda: order() == [1, 2] * 128)
+    w.ns.ip("neigh replace fd00:1::3 lladdr 02:00:00:00:00:03 dev d0\n")
+    busywait(lambda: w.client.get("path", id=2)["state"] == "up")
+    busywait(lambda: order() == [2, 1] * 128)
+    contract_kept()
+
+
+@test
+def path_headers():
+    "stamp, TLVs, tag: what is in the rewrite string"
+    mock_register()
+    w.client.new("path", id=0x123, sids=["fc00::1"], ifindex=w.dev[0],
+                 via="fd00:1::2", stamp=1,
+                 tlv=[{"type": 9, "value": b"abc"}])
+    with mock.table("paths") as m:
+        raw = m[struct.pack("I", 0x123)]
+    length, _, stamp = struct.unpack_from("3H", raw, 16)
+    eq((length, stamp), (40 + 24 + 8 + 16, 14 + 40 + 24 + 8))
+    rewrite = raw[24:24 + 14 + length]
+    eq(rewrite[14 + 40 + 24:], b"\x09\x03abc\x04\x01\0" +
+       b"\x7c\x0e\x01\x23" + bytes(12))
+    eq(rewrite[60:62], b"\0\0", "no tag")
+    epoch = generation()[1]
+    w.client.config(path_id="tag")
+    with mock.table("paths") as m:
+        raw = m[struct.pack("I", 0x123)]
+    eq(raw[24 + 60:24 + 62], b"\x01\x23", "tag")
+    eq(generation()[1], epoch)
+    w.client.config(path_id="label")
+    with mock.table("paths") as m:
+        eq(m[struct.pack("I", 0x123)][24:24 + 14 + length], rewrite)
+    eq(view()["config"][4], 2)
+
+
+@test
+def settings():
+    "domain, observer and drop events of the settings"
+    mock_register()
+    w.client.config(psn_observer=1, drop_events=5, sr_domain=[
+        {"prefix": "fd00::", "prefix_len": 8}, {"prefix": "fc00::1"}])
+    config = view()["config"]
+    eq(config[:12], bytes((0, 0, 0, 1, 0, 1, 2, 0)) + struct.pack("I", 5))
+    eq(config[12:76], packed("fd00::") + packed("ff00::") +
+       packed("fc00::1") + b"\xff" * 16)
+    w.client.config(sr_domain=[{}])
+    eq((view()["config"][6], view()["config"][12:]), (0, bytes(256)))
+
+
+@test
+def rules():
+    "VLAN, cgroup, mode and ordering of rules"
+    mock_register()
+    w.client.new("class", priority=1, color=1, vlan=0x123, cgroup=1,
+                 mode="spray", ordering="weak")
+    w.client.new("class", priority=2, color=1)
+    v = view()
+    eq(v["key"], 0b1100000)
+    first, second = v["rules"]
+    match_ = u32s(first[8:12])[0]
+    eq(match_, 0b11 << 11)
+    # without the slot: cgroup_level, cgroup, vlan, mode, ordering at the end
+    level, cgroup, vlan, mode, ordering = struct.unpack("=IQHBBxxxx",
+                                                        first[-20:])
+    eq((level, cgroup, vlan, mode, ordering), (0, 1, 0x123, 3, 2))
+    eq(tuple(second[-8:-4]), (0, 0, 255, 0))
+
+    run("mkdir", "-p", CGROUPS)
+    run("mount", "-t", "cgroup2", "none", CGROUPS)
+    try:
+        inner = f"{CGROUPS}/srpol-a/srpol-b"
+        os.makedirs(inner)
+        id_ = os.stat(inner).st_ino
+        w.client.change("class", priority=1, cgroup=id_)
+        eq(struct.unpack("=IQ", view()["rules"][0][-20:-8]), (2, id_))
+        eq(w.client.get("class", priority=1)["cgroup"], id_)
+        os.rmdir(inner)
+        os.rmdir(os.path.dirname(inner))
+        # a rule for a cgroup that is gone stays, a new one is refused
+        w.client.change("class", priority=1, name="gone")
+        try:
+            w.client.change("class", priority=1, cgroup=id_)
+        except Refused as why:
+            eq((why.errno, why.attr), (errno.ENOENT, "cgroup"))
+        else:
+            raise AssertionError("not refused")
+    finally:
+        run("umount", CGROUPS)
+
+
+@test
+def adjacencies():
+    "next hop and addresses of SIDs follow device and neighbour"
+    mock_register()
+    w.ns.ip("addr add 10.1.0.1/24 dev d0\n"
+            "neigh add 10.1.0.2 lladdr 02:00:00:00:00:44 dev d0\n")
+    mac = bytes.fromhex(w.ns.run("cat", "/sys/class/net/d0/address")
+                        .strip().replace(":", ""))
+
+    def sids():
+        out = {}
+        for v in view()["sids"]:
+            _, sid, behavior, length, block, hop, l2 = \
+                struct.unpack("I16s4I12s", v)
+            out[sid] = (behavior, length, block, hop, l2)
+        return out
+
+    w.client.new("sid", sid="fc00:a::1", behavior=5, ifindex=w.dev[0],
+                 via="fd00:1::2")
+    w.client.new("sid", sid="fc00:a:1::", behavior=43)
+    w.client.new("sid", sid="fc00:a::4", behavior=17, ifindex=w.dev[0],
+                 via="10.1.0.2")
+    eq(sids(), {
+        packed("fc00:a::1"): (5, 128, 0, 1,
+                              bytes.fromhex("020000000002") + mac),
+        packed("fc00:a:1::"): (43, 48, 32, 0, bytes(12)),
+        packed("fc00:a::4"): (17, 128, 0, 2,
+                              bytes.fromhex("020000000044") + mac)})
+    w.ns.ip("neigh replace 10.1.0.2 lladdr 02:00:00:00:00:55 dev d0\n"
+            "neigh replace fd00:1::2 lladdr 02:00:00:00:00:66 dev d0\n")
+    busywait(lambda: sids()[packed("fc00:a::4")][4][:6] ==
+             bytes.fromhex("020000000055"))
+    busywait(lambda: sids()[packed("fc00:a::1")][4][:6] ==
+             bytes.fromhex("020000000066"))
+    w.ns.ip("link set d0 address 02:00:00:00:77:77\n")
+    busywait(lambda: sids()[packed("fc00:a::1")][4][6:] ==
+             bytes.fromhex("020000007777"))
+    w.client.change("sid", sid="fc00:a::1", ifindex=w.dev[1],
+                    via="fd00:2::2")
+    eq(sids()[packed("fc00:a::1")][4][:6], bytes.fromhex("020000000102"))
+    w.ns.ip("link del d0\n")
+    eq(sids()[packed("fc00:a::4")][3:], (0, bytes(12)))
+    w.client.delete("sid", sid="fc00:a::1")
+    w.client.delete("sid", sid="fc00:a::4")
+    with mock.table("nexthops") as m:
+        eq(m.keys(), [])
+    contract_kept()
 
 
 @test
@@ -430,7 +522,7 @@ def requests():
         ("endpoint-del", 0, {"prefix": "fd00:b::", "prefix_len": 48}),
         ("sid-new", EXCL, {"sid": "fc00:a::3", "behavior": 1}),
         ("sid-new", CHANGE, {"sid": "fc00:a::1", "behavior": 1}),
-        ("sid-del", 0, {"sid": "fc00:a::1"}),
+        ("policy-del", 0, {"color": 1, "endpoint": "fd00::b"}),
         ("dev-new", EXCL, {"ifindex": w.dev[1], "role": "uplink"}),
         ("dev-new", CHANGE, {"ifindex": w.dev[0], "xdp_mode": "native"}),
     ]
@@ -443,16 +535,15 @@ DECISIVE = {
     "policy-new": ("row_set", "policy_set"),
     "class-new": ("class_set", "class_commit"),
     "class-del": ("class_commit",),
-    "endpoint-new": ("endpoint_set",), "endpoint-del": ("endpoint_del",),
-    "sid-new": ("sid_set",), "sid-del": ("sid_del",),
+    "endpoint-new": ("endpoint_set",), "endpoint-del": ("endpoint_hide",),
+    "policy-del": ("policy_hide",), "sid-new": ("sid_set",),
     "dev-new": ("dev_set",),
 }
 
 
 def picture():
     """All that can be seen over netlink, shares of buckets included."""
-    return {kind: w.client.dump(kind) for kind in KINDS} | \
-        {"config": w.client.get("config")}
+    return w.client.picture()
 
 
 @test
@@ -632,7 +723,7 @@ def events():
     mock_register()
 
     def hops():
-        with mock_map("nexthops") as m:
+        with mock.table("nexthops") as m:
             return [up for _, _, up in sorted(u32s(v) for _, v in m.items())]
 
     def buckets():
@@ -702,8 +793,7 @@ def epochs():
     mock_register()
 
     def epoch():
-        with mock_map("epoch") as m:
-            return u32s(m[b"\0\0\0\0"])[0]
+        return generation()[1]
 
     for op, flags, members in (
             ("config-set", 0, {"flow_label": "hash"}),
@@ -737,7 +827,7 @@ def module_pinned():
     assert done.returncode, "unloaded"
     match(done.stderr, "in use")
     eq(len(view()["paths"]), 6)
-    mock_remove()
+    mock.remove()
     busywait(lambda: module_users() == 0)
     net.unload_module()
     run("insmod", net.srpol.MODULE)
@@ -762,7 +852,7 @@ def namespace_ends():
         busywait(lambda n=name: not os.path.exists(f"/sys/class/net/{n}"))
         assert module_users(), "the link should hold the module"
         del w.ns
-        mock_remove()
+        mock.remove()
         busywait(lambda: module_users() == 0)
 
 

@@ -18,12 +18,11 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
 sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
 
 import srpol                                            # noqa: E402
+import mock                                             # noqa: E402
 import net                                              # noqa: E402
 from ktap import before, busywait, cleanup, eq, main, run, say, test  # noqa: E402
 from srpol import BUILD, CHANGE, EXCL, KINDS, REPLACE, Refused  # noqa: E402
 
-BPFFS = "/sys/fs/bpf"
-LINKS = f"{BPFFS}/mocklinks"
 PARAMETERS = "/sys/module/srpol/parameters"
 NO_MEMORY = (errno.ENOMEM, errno.ENOBUFS)
 
@@ -63,28 +62,21 @@ def neighbours():
                   "dev d0\n" for j in range(2, 10)))
 
 
-def mock_remove():
-    if os.path.exists(f"{LINKS}/mock"):
-        os.unlink(f"{LINKS}/mock")
-    for name in os.listdir(BPFFS):
-        if name.startswith("mock_"):
-            os.unlink(f"{BPFFS}/{name}")
-    busywait(lambda: "data_plane" not in client.get("config"))
-
-
 def mock_register():
     """False if it was refused."""
-    for name in os.listdir(BPFFS):
-        if name.startswith("mock_"):
-            os.unlink(f"{BPFFS}/{name}")
-    with ns:
-        run(f"{BUILD}/tools/sbin/bpftool", "struct_ops", "register",
-            f"{BUILD}/selftests/vm/mock/large.bpf.o", LINKS, check=False)
-    return os.path.exists(f"{LINKS}/mock")
+    try:
+        mock.register(ns)
+    except AssertionError:
+        return False
+    return True
 
 
-cleanup(run, "rm", "-rf", LINKS)
-cleanup(mock_remove)
+def mock_remove():
+    mock.detach(client)
+
+
+cleanup(run, "rm", "-rf", mock.LINKS)
+cleanup(mock.remove)
 
 OBJECTS = [
     ("path-new", {"id": 1, "sids": ["fc00::1"], "ifindex": d0,
@@ -129,25 +121,27 @@ REQUESTS = [
     ("endpoint-del", 0, {"prefix": "fd00:b::", "prefix_len": 48}),
     ("sid-new", EXCL, {"sid": "fc00:a::2", "behavior": 1}),
     ("sid-new", CHANGE, {"sid": "fc00:a::1", "behavior": 1}),
+    ("sid-new", CHANGE, {"sid": "fc00:a::1", "behavior": 5, "ifindex": d0,
+                         "via": "fd00:1::8"}),
     ("sid-del", 0, {"sid": "fc00:a::1"}),
     ("dev-new", EXCL, {"ifindex": 1, "role": "uplink"}),
     ("dev-del", 0, {"ifindex": d0}),
     ("config-set", 0, {"hop_limit": 9}),
+    ("config-set", 0, {"path_id": "tag", "flow_label": "zero"}),
     ("config-get", 0, {}),
 ]
+
+# All of them but for those of devices and the reading ones, together.
+TOGETHER = [(op, members, flags) for op, flags, members in REQUESTS
+            if not op.startswith("dev-") and not op.endswith("-get")]
 
 
 @before
 def configure():
     """The configuration that the requests meet."""
     disarm()
-    for kind, key in (("policy", ("color", "endpoint")), ("path", ("id",)),
-                      ("class", ("priority",)),
-                      ("endpoint", ("prefix", "prefix_len")),
-                      ("sid", ("sid",)), ("dev", ("ifindex",))):
-        for obj in client.dump(kind):
-            client.delete(kind, **{k: obj[k] for k in key})
-    client.config(hop_limit=64)
+    client.clear()
+    client.config(hop_limit=64, path_id="none", flow_label="hash-qp")
     neighbours()
     for op, members in OBJECTS:
         client.op(op, members, EXCL)
@@ -155,8 +149,7 @@ def configure():
 
 
 def picture():
-    return {kind: client.dump(kind) for kind in KINDS} | \
-        {"config": client.get("config")}
+    return client.picture()
 
 
 def try_all(what):
@@ -184,6 +177,47 @@ def try_all(what):
             raise AssertionError(f"{op}: no end of allocations")
     say(f"{what}: {refused} refused, {harmless} that did not matter")
     assert refused >= len(REQUESTS), refused
+
+
+def try_apply(what):
+    """A transaction of everything, with each of its allocations failing."""
+    was = picture()
+    seen = mock.view() if "data_plane" in was["config"] else None
+    refused = harmless = 0
+    for nth in range(1, 400):
+        arm(nth)
+        try:
+            client.apply(*TOGETHER)
+        except Refused as why:
+            assert disarm(), f"refused by itself: {why}"
+            assert why.errno in NO_MEMORY, why
+            eq(picture(), was, f"allocation {nth}")
+            if seen:
+                eq(mock.view(), seen, f"allocation {nth}")
+                eq(mock.waiting(), [], f"allocation {nth}")
+            refused += 1
+            continue
+        hit = disarm()
+        configure()
+        was = picture()
+        seen = seen and mock.view()
+        if not hit:
+            break
+        harmless += 1
+    else:
+        raise AssertionError("no end of allocations")
+    say(f"{what}: {refused} refused, {harmless} that did not matter")
+    assert refused > 20
+
+
+@test
+def transactions():
+    "transactions without memory leave everything as it was"
+    try_apply("no data plane")
+    assert mock_register()
+    try_apply("data plane")
+    mock.contract_kept()
+    mock_remove()
 
 
 @test

@@ -29,7 +29,7 @@ import net                                              # noqa: E402
 from ktap import eq, main, run, say, test               # noqa: E402
 from rawnl import RawSocket                             # noqa: E402
 from srpol import (CHANGE, EXCL, REPLACE, Netlink, Refused,     # noqa: E402
-                   encode)
+                   encode, nested)
 
 SEED = int(os.environ.get("SRPOL_SEED", "20260611"))
 MESSAGES = int(os.environ.get("SRPOL_MESSAGES", "4000"))
@@ -68,10 +68,16 @@ VALID = BASE + [
     ("path-new", {"id": 3, "name": "three", "origin": "engine",
                   "sids": [f"fc00::{i}" for i in range(1, 17)],
                   "encap": "full", "src": "fd00:1::1", "ifindex": d0,
-                  "via": "fd00:1::2", "admin_down": 1}),
+                  "via": "fd00:1::2", "admin_down": 1, "block_len": 112,
+                  "tlv": [{"type": 9, "value": b"1234567"}, {"type": 10}],
+                  "stamp": 1}),
+    ("path-new", {"id": 4, "sids": ["fcbb:bb00:1:2:3::"], "block_len": 32,
+                  "csid_len": 16, "stamp": 1}),
     ("policy-new", {"color": 2, "endpoint": "::", "name": "two",
                     "bsid": "fc00:b::2", "buckets": 512, "backup_color": 1,
-                    "on_fail": "drop", "mode": "hash",
+                    "on_fail": "drop", "mode": "pinned", "symmetric": 1,
+                    "spray": "random", "gap": 5, "threshold": 6,
+                    "hysteresis": 7, "hold_off": 8,
                     "candidate": CANDIDATES}),
     ("class-new", {"priority": 2, "name": "two", "action": "steer",
                    "color": 3, "ifindex": d0, "mark": 1, "mark_mask": 255,
@@ -79,10 +85,18 @@ VALID = BASE + [
                    "dst_len": 48, "proto": 17, "sport_min": 1,
                    "sport_max": 9, "dport_min": 4791, "qp_min": 1,
                    "qp_max": 9, "opcode": [0, 4, 255], "dscp": 3,
-                   "pkey": 7}),
+                   "pkey": 7, "vlan": 8, "cgroup": 1, "mode": "spray",
+                   "ordering": "weak"}),
+    ("sid-new", {"sid": "fc00:a:1::", "behavior": 52, "prefix_len": 64,
+                 "block_len": 32, "ifindex": d0, "via": "fd00:1::2"}),
+    ("sid-new", {"sid": "fc00:a:2::", "behavior": 17, "ifindex": d0,
+                 "via": "10.0.0.1"}),
     ("config-set", {"src": "fd00:1::1", "hop_limit": 9, "dscp_mode": "pipe",
                     "dscp": 3, "flow_label": "zero", "icmp_errors": 0,
-                    "hold_time": 5}),
+                    "hold_time": 5, "path_id": "tag", "psn_observer": 1,
+                    "drop_events": 7, "sr_domain": [
+                        {"prefix": "fd00::", "prefix_len": 8},
+                        {"prefix": "fc00::", "prefix_len": 8}]}),
     ("path-get", {"id": 1}), ("path-del", {"id": 2}),
     ("policy-get", {"color": 1, "endpoint": "fd00::b"}),
     ("policy-del", {"color": 1, "endpoint": "fd00::b"}),
@@ -165,14 +179,28 @@ def spoil(rng, body):
 
 def configure():
     """The configuration that the messages meet."""
-    for kind, key in (("policy", ("color", "endpoint")), ("path", ("id",)),
-                      ("class", ("priority",)),
-                      ("endpoint", ("prefix", "prefix_len")),
-                      ("sid", ("sid",)), ("dev", ("ifindex",))):
-        for obj in client.dump(kind):
-            client.delete(kind, **{k: obj[k] for k in key})
+    client.clear()
     for op, members in BASE:
         client.op(op, members, EXCL)
+
+
+def transactions(rng, valid):
+    """Bodies of apply: valid, spoilt and much spoilt writes."""
+    writes = [v for v in valid if not v[0].endswith("-get")]
+    messages = []
+    for _ in range(rng.choice((1, 2, 3, 8))):
+        _, cmd, body = rng.choice(writes)
+        if rng.randrange(3) == 0:
+            body = spoil(rng, body)
+        flags = 5 | rng.choice((EXCL, REPLACE, REPLACE, CHANGE, 0))
+        message = struct.pack("IHHIIBBH", 20 + len(body), 0, flags, 0, 0,
+                              cmd, 1, 0) + body
+        if rng.randrange(6) == 0:
+            message = bytearray(message)
+            for _ in range(rng.randrange(1, 4)):
+                message[rng.randrange(20)] = rng.randrange(256)
+        messages.append(nested(1, nested(1, bytes(message), 0)))
+    return b"".join(messages)
 
 
 def complaints():
@@ -198,7 +226,12 @@ def spoilt():
     accepted = 0
     for n in range(MESSAGES):
         op, cmd, body = rng.choice(valid)
-        for _ in range(rng.choice((1, 1, 1, 2, 3)) if body else 1):
+        times = rng.choice((1, 1, 1, 2, 3)) if body else 1
+        if n % 4 == 0:
+            op, cmd = "apply", client.ynl.ops["apply"].req_value
+            body = transactions(rng, valid)
+            times = rng.choice((0, 0, 0, 1, 2))
+        for _ in range(times):
             body = spoil(rng, body)
         flags = rng.choice((EXCL, EXCL, REPLACE, REPLACE, CHANGE, 0,
                             Netlink.NLM_F_DUMP, rng.randrange(0x10000)))

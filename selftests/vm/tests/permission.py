@@ -99,6 +99,9 @@ def writes(c):
         yield f"{kind}-del", {}, 0
     yield "config-set", {"hop_limit": 3}, 0
     yield "config-set", {}, 0
+    yield "apply", {}, 0
+    yield "apply", {"request": [{"message": c.message("class-del",
+                                                      {"priority": 1})}]}, 0
 
 
 def all_refused(c):

@@ -14,6 +14,7 @@ wire at B. That a report is ignored shows when a second one, for the path
 SENTINEL, has had its effect: all packets go through one processor's queue.
 """
 
+import itertools
 import os
 import socket
 import struct
@@ -138,14 +139,22 @@ def new(id_, sids, encap, **members):
     events.take()
 
 
+names = itertools.count()
+
+
+def rename(id_):
+    """Any change of a path makes it forget what was reported."""
+    client.change("path", id=id_, name=f"again {next(names)}")
+    eq(state(id_), UP)
+
+
 def believed(quoted, id_=1, **kwargs):
     """The report takes the path down; then put it back up."""
     report(quoted, **kwargs)
     events.wait("path-event", id=id_, state="down",
                 reason="unreachable-reported")
     # an error reported for a path that is down already changes nothing
-    client.change("path", id=id_, name="again")
-    eq(state(id_), UP)
+    rename(id_)
 
 
 def ignored(what, quoted, ids=(1,), **kwargs):
@@ -155,8 +164,7 @@ def ignored(what, quoted, ids=(1,), **kwargs):
     events.wait("path-event", id=SENTINEL, state="down")
     for i in ids:
         eq(state(i), UP, what)
-    client.change("path", id=SENTINEL, name="again")
-    eq(state(SENTINEL), UP)
+    rename(SENTINEL)
 
 
 @test
@@ -175,6 +183,44 @@ def forms():
         for left in (15, 8, 0):
             believed(quote(sids, left, encap), 16)
         client.delete("path", id=16)
+
+
+@test
+def tlvs():
+    "reports about headers with TLVs, and about those that lack them"
+    more = {"tlv": [{"type": 9, "value": b"abc"}], "stamp": 1}
+    for encap in ("full", "reduced"):
+        for n in (1, 3):
+            new(n, SIDS[:n], encap, **more)
+            listed = n if encap == "full" or n == 1 else n - 1
+            form = {"segments": SIDS[:n][::-1][:listed], "last": listed - 1}
+            for left in range(n):
+                believed(quote(SIDS[:n], left, "full",
+                               hdrlen=2 * listed + 3, **form), n)
+                ignored("no TLVs", quote(SIDS[:n], left, "full",
+                                         hdrlen=2 * listed, **form), (n,))
+            client.delete("path", id=n)
+    new(1, SIDS, "full")
+    ignored("TLVs", quote(SIDS, 1, "full", hdrlen=9))
+
+
+@test
+def containers():
+    "reports from the middle of a container"
+    sids = ["fcbb:bb00:100:200:300::", "fc00:1::1", "fcbb:bb00:400:500::"]
+    for encap in ("full", "reduced"):
+        new(1, sids, encap, block_len=32)
+        for left, seen in ((2, ("100:200:300", "200:300", "300")),
+                           (0, ("400:500", "500"))):
+            for csids in seen:
+                believed(quote(sids, left, encap,
+                               dst=f"fcbb:bb00:{csids}::"))
+        for left, dst in ((2, "fcbb:bb00:200:400::"), (2, "fcbb:bb00::"),
+                          (2, "fcbb:bb00:100:200::"), (2, "fcbb:bb01:300::"),
+                          (1, "fc00:1:0:0:0:0:1::"), (0, "fcbb:bb00:300::"),
+                          (2, "fcbb:bb00:300::1")):
+            ignored(dst, quote(sids, left, encap, dst=dst))
+        client.delete("path", id=1)
 
 
 @test

@@ -11,6 +11,9 @@
 
 #define SRPOL_NAME_MAX		31
 #define SRPOL_SIDS_MAX		16
+#define SRPOL_TLV_MAX		38
+#define SRPOL_TLVS_MAX		4
+#define SRPOL_SR_DOMAIN_MAX	8
 #define SRPOL_CANDIDATES_MAX	8
 #define SRPOL_LISTS_MAX		64
 
@@ -83,11 +86,61 @@ enum srpol_path_reason {
 };
 
 /**
- * enum srpol_lb_mode - how a policy spreads flows over its segment lists
- * @SRPOL_LB_MODE_HASH: by flow hash, in proportion to the weights
+ * enum srpol_lb_mode - how a policy spreads packets over its segment lists
+ * @SRPOL_LB_MODE_HASH: by flow hash, in proportion to the weights; a flow
+ *   stays
+ * @SRPOL_LB_MODE_PINNED: the first list, in the order given, that can be used;
+ *   back to an earlier one after the hold-off
+ * @SRPOL_LB_MODE_FLOWLET: a new path after an idle gap only, the better one of
+ *   two
+ * @SRPOL_LB_MODE_SPRAY: packet by packet, in proportion to the weights; only
+ *   flows whose rule allows reordering, others are hashed
+ * @SRPOL_LB_MODE_ADAPTIVE: as hash, but a flow whose path stays bad moves, at
+ *   an idle gap or after the hysteresis, and returns likewise
+ * @SRPOL_LB_MODE_AUTO: not encapsulated until a congestion signal comes from
+ *   the destination, then as hash until the hold-off has passed without one
  */
 enum srpol_lb_mode {
 	SRPOL_LB_MODE_HASH,
+	SRPOL_LB_MODE_PINNED,
+	SRPOL_LB_MODE_FLOWLET,
+	SRPOL_LB_MODE_SPRAY,
+	SRPOL_LB_MODE_ADAPTIVE,
+	SRPOL_LB_MODE_AUTO,
+};
+
+/**
+ * enum srpol_spray - which path the next packet takes in mode spray
+ */
+enum srpol_spray {
+	SRPOL_SPRAY_ROUND_ROBIN,
+	SRPOL_SPRAY_RANDOM,
+};
+
+/**
+ * enum srpol_ordering - what order of packets the traffic of a rule needs
+ * @SRPOL_ORDERING_STRONG: all packets of a flow in order; never sprayed
+ * @SRPOL_ORDERING_PARTIAL: packets with the same UDP source port and inner
+ *   flow label in order; sprayed by these
+ * @SRPOL_ORDERING_WEAK: any order
+ */
+enum srpol_ordering {
+	SRPOL_ORDERING_STRONG,
+	SRPOL_ORDERING_PARTIAL,
+	SRPOL_ORDERING_WEAK,
+};
+
+/**
+ * enum srpol_path_id - where the outer header carries the path's id to the
+ *   receiver
+ * @SRPOL_PATH_ID_TAG: SRH Tag (RFC 8754 2); nowhere if there is no SRH
+ * @SRPOL_PATH_ID_LABEL: upper 14 bits of the outer flow label, the flow's
+ *   entropy below
+ */
+enum srpol_path_id {
+	SRPOL_PATH_ID_NONE,
+	SRPOL_PATH_ID_TAG,
+	SRPOL_PATH_ID_LABEL,
 };
 
 /**
@@ -165,21 +218,39 @@ enum srpol_class_reason {
 /**
  * enum srpol_behavior - endpoint behaviors, values of the IANA registry (RFC
  *   8986 10.2)
+ * @SRPOL_BEHAVIOR_UN: End with NEXT-CSID (RFC 9800)
+ * @SRPOL_BEHAVIOR_UA: End.X with NEXT-CSID
  */
 enum srpol_behavior {
 	SRPOL_BEHAVIOR_END = 1,
-	SRPOL_BEHAVIOR_END_DT6 = 18,
+	SRPOL_BEHAVIOR_END_PSP,
+	SRPOL_BEHAVIOR_END_X = 5,
+	SRPOL_BEHAVIOR_END_X_PSP,
+	SRPOL_BEHAVIOR_END_DX6 = 16,
+	SRPOL_BEHAVIOR_END_DX4,
+	SRPOL_BEHAVIOR_END_DT6,
 	SRPOL_BEHAVIOR_END_DT4,
 	SRPOL_BEHAVIOR_END_DT46,
+	SRPOL_BEHAVIOR_END_USD = 28,
+	SRPOL_BEHAVIOR_END_PSP_USD,
+	SRPOL_BEHAVIOR_UN = 43,
+	SRPOL_BEHAVIOR_UN_PSP,
+	SRPOL_BEHAVIOR_UN_PSP_USD = 48,
+	SRPOL_BEHAVIOR_UA = 52,
+	SRPOL_BEHAVIOR_UDT6 = 62,
+	SRPOL_BEHAVIOR_UDT4,
+	SRPOL_BEHAVIOR_UDT46,
 };
 
 /**
  * enum srpol_dev_role
  * @SRPOL_DEV_ROLE_UPLINK: towards the fabric, TC egress steers and XDP ingress
  *   ends SIDs
+ * @SRPOL_DEV_ROLE_PORT: towards a VM, pod or representor, XDP ingress steers
  */
 enum srpol_dev_role {
 	SRPOL_DEV_ROLE_UPLINK = 1,
+	SRPOL_DEV_ROLE_PORT,
 };
 
 enum srpol_xdp_mode {
@@ -222,6 +293,14 @@ enum {
 };
 
 enum {
+	SRPOL_A_TLV_TYPE = 1,
+	SRPOL_A_TLV_VALUE,
+
+	__SRPOL_A_TLV_MAX,
+	SRPOL_A_TLV_MAX = (__SRPOL_A_TLV_MAX - 1)
+};
+
+enum {
 	SRPOL_A_PATH_ID = 1,
 	SRPOL_A_PATH_NAME,
 	SRPOL_A_PATH_ORIGIN,
@@ -240,6 +319,10 @@ enum {
 	SRPOL_A_PATH_OVERHEAD,
 	SRPOL_A_PATH_MTU,
 	SRPOL_A_PATH_USERS,
+	SRPOL_A_PATH_BLOCK_LEN,
+	SRPOL_A_PATH_CSID_LEN,
+	SRPOL_A_PATH_TLV,
+	SRPOL_A_PATH_STAMP,
 
 	__SRPOL_A_PATH_MAX,
 	SRPOL_A_PATH_MAX = (__SRPOL_A_PATH_MAX - 1)
@@ -286,6 +369,12 @@ enum {
 	SRPOL_A_POLICY_ID,
 	SRPOL_A_POLICY_STATE,
 	SRPOL_A_POLICY_REASON,
+	SRPOL_A_POLICY_SYMMETRIC,
+	SRPOL_A_POLICY_SPRAY,
+	SRPOL_A_POLICY_GAP,
+	SRPOL_A_POLICY_THRESHOLD,
+	SRPOL_A_POLICY_HYSTERESIS,
+	SRPOL_A_POLICY_HOLD_OFF,
 
 	__SRPOL_A_POLICY_MAX,
 	SRPOL_A_POLICY_MAX = (__SRPOL_A_POLICY_MAX - 1)
@@ -316,6 +405,10 @@ enum {
 	SRPOL_A_CLASS_PKEY,
 	SRPOL_A_CLASS_ID,
 	SRPOL_A_CLASS_REASON,
+	SRPOL_A_CLASS_VLAN,
+	SRPOL_A_CLASS_CGROUP,
+	SRPOL_A_CLASS_MODE,
+	SRPOL_A_CLASS_ORDERING,
 
 	__SRPOL_A_CLASS_MAX,
 	SRPOL_A_CLASS_MAX = (__SRPOL_A_CLASS_MAX - 1)
@@ -336,6 +429,12 @@ enum {
 	SRPOL_A_SID_BEHAVIOR,
 	SRPOL_A_SID_ORIGIN,
 	SRPOL_A_SID_ID,
+	SRPOL_A_SID_PREFIX_LEN,
+	SRPOL_A_SID_BLOCK_LEN,
+	SRPOL_A_SID_IFINDEX,
+	SRPOL_A_SID_VIA,
+	SRPOL_A_SID_STATE,
+	SRPOL_A_SID_REASON,
 
 	__SRPOL_A_SID_MAX,
 	SRPOL_A_SID_MAX = (__SRPOL_A_SID_MAX - 1)
@@ -367,6 +466,28 @@ enum {
 };
 
 enum {
+	SRPOL_A_PREFIX_ENTRY_PREFIX = 1,
+	SRPOL_A_PREFIX_ENTRY_PREFIX_LEN,
+
+	__SRPOL_A_PREFIX_ENTRY_MAX,
+	SRPOL_A_PREFIX_ENTRY_MAX = (__SRPOL_A_PREFIX_ENTRY_MAX - 1)
+};
+
+enum {
+	SRPOL_A_REQUEST_MESSAGE = 1,
+
+	__SRPOL_A_REQUEST_MAX,
+	SRPOL_A_REQUEST_MAX = (__SRPOL_A_REQUEST_MAX - 1)
+};
+
+enum {
+	SRPOL_A_TRANSACTION_REQUEST = 1,
+
+	__SRPOL_A_TRANSACTION_MAX,
+	SRPOL_A_TRANSACTION_MAX = (__SRPOL_A_TRANSACTION_MAX - 1)
+};
+
+enum {
 	SRPOL_A_CONFIG_SRC = 1,
 	SRPOL_A_CONFIG_HOP_LIMIT,
 	SRPOL_A_CONFIG_DSCP_MODE,
@@ -378,6 +499,11 @@ enum {
 	SRPOL_A_CONFIG_DATA_PLANE,
 	SRPOL_A_CONFIG_LIMITS,
 	SRPOL_A_CONFIG_USED,
+	SRPOL_A_CONFIG_PATH_ID,
+	SRPOL_A_CONFIG_SR_DOMAIN,
+	SRPOL_A_CONFIG_PSN_OBSERVER,
+	SRPOL_A_CONFIG_DROP_EVENTS,
+	SRPOL_A_CONFIG_SR_SOURCE,
 
 	__SRPOL_A_CONFIG_MAX,
 	SRPOL_A_CONFIG_MAX = (__SRPOL_A_CONFIG_MAX - 1)
@@ -419,6 +545,7 @@ enum {
 	SRPOL_CMD_CONFIG_NTF,
 	SRPOL_CMD_PATH_EVENT,
 	SRPOL_CMD_POLICY_EVENT,
+	SRPOL_CMD_APPLY,
 
 	__SRPOL_CMD_MAX,
 	SRPOL_CMD_MAX = (__SRPOL_CMD_MAX - 1)

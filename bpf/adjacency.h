@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* End.X, uA, End.DX: to the neighbour a SID stands for. */
+#ifndef _SRPOL_ADJACENCY_H
+#define _SRPOL_ADJACENCY_H
+
+/* Device of a SID's adjacency, 0 if it is not up. */
+static __always_inline __u32 srpol_adjacency_dev(const struct srpol_sid *sid)
+{
+	__u32 id = sid->nexthop;
+	union srpol_hop hop, *v;
+
+	v = bpf_map_lookup_elem(&nexthops, &id);
+	if (!v)
+		return 0;
+	hop.word = READ_ONCE(v->word);
+	return hop.nh.up ? hop.nh.ifindex : 0;
+}
+
+/**
+ * srpol_adjacency_send - send a packet to the adjacency
+ * @ctx: packet, whole, its hop limit counted down
+ * @sid: SID
+ * @ifindex: what srpol_adjacency_dev() said
+ *
+ * Return: XDP verdict. A device user space has not put into map "uplinks" is
+ * sent by as well, if more slowly.
+ */
+static __always_inline int srpol_adjacency_send(struct xdp_md *ctx,
+						const struct srpol_sid *sid,
+						__u32 ifindex)
+{
+	const __u32 *l2 = (const __u32 *)sid->l2;
+	__u32 *macs = (void *)(long)ctx->data;
+
+	if ((void *)macs + ETH_MACS > (void *)(long)ctx->data_end)
+		return XDP_DROP;
+	macs[0] = l2[0];
+	macs[1] = l2[1];
+	macs[2] = l2[2];
+	if (bpf_redirect_map(&uplinks, ifindex, 0) == XDP_REDIRECT)
+		return XDP_REDIRECT;
+	return bpf_redirect(ifindex, 0);
+}
+
+#endif /* _SRPOL_ADJACENCY_H */

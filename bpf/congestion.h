@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What comes in tells of congestion: CNPs and NAKs of flows this host sends,
+ * marks on the outer headers of what others send. See RoCEv2, IBTA A17.
+ */
+#ifndef _SRPOL_CONGESTION_H
+#define _SRPOL_CONGESTION_H
+
+/**
+ * struct srpol_signal - a RoCEv2 packet that came in
+ * @key: local address, peer, local QP
+ * @psn: its PSN
+ * @opcode: BTH opcode
+ * @syndrome: of the AETH, if it is an ACK
+ */
+struct srpol_signal {
+	struct srpol_qp_key key;
+	__u32 psn;
+	__u8 opcode;
+	__u8 syndrome;
+};
+
+/* The BTH of a frame without VLAN tags and IPv4 options, NULL if not RoCEv2. */
+static __always_inline struct srpol_bth *srpol_roce_find(void *data, void *end)
+{
+	struct ethhdr *eth = data;
+	struct ipv6hdr *ip6 = (void *)(eth + 1);
+	struct iphdr *ip = (void *)(eth + 1);
+	struct udphdr *udp;
+	struct srpol_bth *bth;
+
+	if ((void *)(ip + 1) > end)
+		return NULL;
+	if (eth->h_proto == bpf_htons(ETH_P_IPV6)) {
+		udp = (void *)(ip6 + 1);
+		bth = (void *)(udp + 1);
+		if ((void *)(bth + 1) > end || ip6->nexthdr != IPPROTO_UDP)
+			return NULL;
+	} else if (eth->h_proto == bpf_htons(ETH_P_IP)) {
+		udp = (void *)(ip + 1);
+		bth = (void *)(udp + 1);
+		if ((void *)(bth + 1) > end || ip->protocol != IPPROTO_UDP ||
+		    ip->ihl != sizeof(*ip) / 4 ||
+		    ip->frag_off & bpf_htons(IP_OFFSET_MASK))
+			return NULL;
+	} else {
+		return NULL;
+	}
+	return udp->dest == bpf_htons(ROCE_PORT) ? bth : NULL;
+}
+
+/* The flow a signal is about, NULL if that is not known. */
+static __always_inline struct srpol_flow *
+srpol_signal_flow(const struct srpol_signal *s)
+{
+	struct srpol_binding *b = bpf_map_lookup_elem(&bindings, &s->key);
+
+	return b ? bpf_map_lookup_elem(&flows, &b->flow) : NULL;
+}
+
+/*
+ * An answer to a QP nothing is known of: was it a flow of ours that asked for
+ * this PSN to be acknowledged?
+ */
+static __noinline int srpol_signal_learn(const struct srpol_signal *s)
+{
+	struct srpol_psn_key key = { .psn = s->psn };
+	struct srpol_binding b = {};
+	struct srpol_flow_key *seen;
+	struct srpol_flow *flow;
+
+	if (bpf_map_lookup_elem(&bindings, &s->key))
+		return 0;
+	srpol_copy_addr(key.local, s->key.local);
+	srpol_copy_addr(key.peer, s->key.peer);
+	seen = bpf_map_lookup_elem(&psn_seen, &key);
+	if (!seen || !seen->roce)
+		return 0;
+	b.flow = *seen;
+	if (bpf_map_update_elem(&bindings, &s->key, &b, BPF_NOEXIST))
+		return 0;
+	bpf_map_delete_elem(&psn_seen, &key);
+	flow = bpf_map_lookup_elem(&flows, &b.flow);
+	if (flow)
+		flow->bound = 1;
+	return 0;
+}
+
+static __noinline int srpol_signal_cnp(const struct srpol_signal *s)
+{
+	struct srpol_flow *flow = srpol_signal_flow(s);
+	__u64 now = bpf_ktime_get_coarse_ns();
+	struct srpol_contention *v;
+	struct srpol_quality *q;
+	__u32 policy;
+
+	srpol_count(SRPOL_REASON_CNP);
+	if (!flow) {
+		srpol_count(SRPOL_REASON_UNBOUND);
+		return 0;
+	}
+	flow->cnp++;
+	policy = flow->policy;
+	q = flow->path ? srpol_quality_get(flow->path) : NULL;
+	if (q) {
+		q->cnp++;
+		srpol_quality_signal(q, now);
+	}
+	v = policy ? bpf_map_lookup_elem(&contention, &policy) : NULL;
+	if (v) {
+		v->signals++;
+		WRITE_ONCE(v->last_ns, now);
+	}
+	return 0;
+}
+
+static __noinline int srpol_signal_nak(const struct srpol_signal *s)
+{
+	struct srpol_flow *flow = srpol_signal_flow(s);
+	struct srpol_quality *q;
+
+	srpol_count(SRPOL_REASON_NAK);
+	if (!flow) {
+		srpol_count(SRPOL_REASON_UNBOUND);
+		return 0;
+	}
+	flow->nak++;
+	q = flow->path ? srpol_quality_get(flow->path) : NULL;
+	if (q) {
+		q->nak++;
+		srpol_quality_signal(q, bpf_ktime_get_coarse_ns());
+	}
+	return 0;
+}
+
+/* The order in which a peer's packets come in. */
+static __noinline int srpol_signal_observe(const struct srpol_signal *s)
+{
+	struct srpol_rx_flow *v, first = {
+		.psn_next = (s->psn + 1) & BTH_24_BITS, .packets = 1,
+	};
+	__s32 ahead;
+
+	v = bpf_map_lookup_elem(&rx_flows, &s->key);
+	if (!v)
+		return bpf_map_update_elem(&rx_flows, &s->key, &first,
+					   BPF_ANY);
+	v->packets++;
+	ahead = srpol_psn_diff(s->psn, v->psn_next);
+	if (ahead < 0) {
+		v->reordered++;
+		return 0;
+	}
+	if (ahead) {
+		v->gaps++;
+		if ((__u32)ahead > v->max_gap)
+			v->max_gap = ahead;
+	}
+	v->psn_next = first.psn_next;
+	return 0;
+}
+
+static __noinline int srpol_signal_take(struct xdp_md *ctx, __u32 observe)
+{
+	void *data = (void *)(long)ctx->data;
+	void *end = (void *)(long)ctx->data_end;
+	struct ipv6hdr *ip6 = data + ETH_HLEN;
+	struct iphdr *ip = data + ETH_HLEN;
+	struct srpol_bth *bth = srpol_roce_find(data, end);
+	struct srpol_signal s = {};
+
+	if (!bth)
+		return 0;
+	if (ip->version == 4) {
+		srpol_copy_v4(s.key.local, ip->daddr);
+		srpol_copy_v4(s.key.peer, ip->saddr);
+	} else {
+		srpol_copy_addr(s.key.local, &ip6->daddr);
+		srpol_copy_addr(s.key.peer, &ip6->saddr);
+	}
+	s.key.qp = bpf_ntohl(bth->qp) & BTH_24_BITS;
+	s.psn = bpf_ntohl(bth->psn) & BTH_24_BITS;
+	s.opcode = bth->opcode;
+	if ((void *)(bth + 1) + 1 <= end)
+		s.syndrome = *(__u8 *)(bth + 1);
+
+	if (s.opcode == BTH_CNP)
+		return srpol_signal_cnp(&s);
+	if (s.opcode == BTH_ACK) {
+		srpol_signal_learn(&s);
+		return s.syndrome == AETH_PSN_ERROR ? srpol_signal_nak(&s) : 0;
+	}
+	if (observe && srpol_bth_is_request(s.opcode))
+		return srpol_signal_observe(&s);
+	return 0;
+}
+
+/**
+ * srpol_signal_look - has this packet anything to tell?
+ * @ctx: packet as the host is to see it
+ * @cfg: settings
+ */
+static __always_inline void
+srpol_signal_look(struct xdp_md *ctx, const struct srpol_dp_config *cfg)
+{
+	struct srpol_bth *bth;
+
+	bth = srpol_roce_find((void *)(long)ctx->data,
+			      (void *)(long)ctx->data_end);
+	if (bth && (bth->opcode == BTH_CNP || bth->opcode == BTH_ACK ||
+		    cfg->psn_observer))
+		srpol_signal_take(ctx, cfg->psn_observer);
+}
+
+#endif /* _SRPOL_CONGESTION_H */

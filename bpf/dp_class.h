@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Methods: rules and their order. */
+#ifndef _SRPOL_DP_CLASS_H
+#define _SRPOL_DP_CLASS_H
+
+/* Does a rule in force use these counters? */
+static __always_inline bool srpol_class_id_used(__u32 id)
+{
+	struct srpol_state *st = srpol_state_get();
+	struct srpol_class_order *order;
+	struct srpol_dp_class *rule;
+	__u32 i;
+
+	if (!st)
+		return false;
+	order = srpol_order(st, st->gen);
+	if (!order)
+		return false;
+	bpf_for(i, 0, SRPOL_MAX_CLASSES) {
+		if (i >= order->n || i >= SRPOL_MAX_CLASSES)
+			break;
+		rule = bpf_map_lookup_elem(&classes, &order->slot[i]);
+		if (rule && rule->id == id)
+			return true;
+	}
+	return false;
+}
+
+static __always_inline int srpol_apply_class(const struct srpol_dp_class *arg)
+{
+	struct srpol_dp_class *rule;
+	__u32 head[2];	/* slot, id */
+	__u8 how[2];	/* mode, ordering */
+	int err;
+
+	if (bpf_probe_read_kernel(head, sizeof(head), arg) ||
+	    bpf_probe_read_kernel(how, sizeof(how), &arg->mode))
+		return -EFAULT;
+	err = srpol_id_check(head[0], 2 * SRPOL_MAX_CLASSES);
+	if (!err)
+		err = srpol_id_check(head[1], SRPOL_MAX_CLASSES);
+	if (err)
+		return err;
+	if ((how[0] > SRPOL_LB_MODE_AUTO && how[0] != SRPOL_MODE_INHERIT) ||
+	    how[1] > SRPOL_ORDERING_WEAK)
+		return -EINVAL;
+	rule = bpf_map_lookup_elem(&classes, &head[0]);
+	if (!rule)
+		return -ENOSPC;
+	if (!srpol_class_id_used(head[1]))
+		srpol_counter_clear(&class_stats, head[1]);
+	if (bpf_probe_read_kernel(rule, sizeof(*rule), arg))
+		return -EFAULT;
+	return 0;
+}
+
+static __always_inline int srpol_slots_check(const __u32 *slot, __u32 n)
+{
+	__u32 i, v;
+
+	bpf_for(i, 0, SRPOL_MAX_CLASSES) {
+		if (i >= n)
+			break;
+		if (bpf_probe_read_kernel(&v, sizeof(v), slot + i))
+			return -EFAULT;
+		if (srpol_id_check(v, 2 * SRPOL_MAX_CLASSES))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/**
+ * srpol_apply_class_table - stage a new order of rules
+ * @arg: table
+ * @slot: kernel address of the slots; @arg->slot, except in tests
+ */
+static __always_inline int
+srpol_apply_class_table(const struct srpol_dp_class_table *arg,
+			const void *slot)
+{
+	struct srpol_state *st = srpol_state_get();
+	struct srpol_class_order *order;
+	__u32 head[2];	/* n, key */
+	__u32 n, copy;
+	int err;
+
+	if (!st || bpf_probe_read_kernel(head, sizeof(head), arg))
+		return -EFAULT;
+	n = head[0];
+	if (n > SRPOL_MAX_CLASSES)
+		return -ENOSPC;
+	err = srpol_slots_check(slot, n);
+	if (err)
+		return err;
+	copy = srpol_spare(st->order_ver, st->gen);
+	order = bpf_map_lookup_elem(&class_order, &copy);
+	if (!order)
+		return -EFAULT;
+	if (bpf_probe_read_kernel(order->opclass, sizeof(order->opclass),
+				  arg->opclass))
+		return -EFAULT;
+	if (n && bpf_probe_read_kernel(order->slot, n * sizeof(__u32), slot))
+		return -EFAULT;
+	order->n = n;
+	order->key = head[1];
+	srpol_stage(&st->order_ver, st->gen, copy);
+	return 0;
+}
+
+#endif /* _SRPOL_DP_CLASS_H */

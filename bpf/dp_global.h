@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Methods: settings, devices, revert, commit, reset. */
+#ifndef _SRPOL_DP_GLOBAL_H
+#define _SRPOL_DP_GLOBAL_H
+
+#define SRPOL_DSCP_MAX		63
+
+static __always_inline int
+srpol_apply_config(const struct srpol_dp_config *arg)
+{
+	struct srpol_state *st = srpol_state_get();
+	struct srpol_dp_config cfg;
+	__u32 copy;
+
+	if (!st || bpf_probe_read_kernel(&cfg, sizeof(cfg), arg))
+		return -EFAULT;
+	if (cfg.flow_label > SRPOL_FLOW_LABEL_ZERO ||
+	    cfg.dscp_mode > SRPOL_DSCP_MODE_PIPE ||
+	    cfg.dscp > SRPOL_DSCP_MAX || cfg.path_id > SRPOL_PATH_ID_LABEL ||
+	    cfg.n_domain > SRPOL_SR_DOMAIN_MAX || cfg.n_blocks > cfg.n_domain)
+		return -EINVAL;
+	copy = srpol_spare(st->cfg_ver, st->gen);
+	st->cfg[copy & 1] = cfg;
+	srpol_stage(&st->cfg_ver, st->gen, copy);
+	return 0;
+}
+
+static __always_inline int srpol_apply_dev(const struct srpol_dp_dev *arg)
+{
+	struct srpol_dp_dev d;
+	struct srpol_dev v;
+
+	if (bpf_probe_read_kernel(&d, sizeof(d), arg))
+		return -EFAULT;
+	if (!d.ifindex || (d.role != SRPOL_DEV_ROLE_UPLINK &&
+			   d.role != SRPOL_DEV_ROLE_PORT))
+		return -EINVAL;
+	v.role = d.role;
+	return srpol_map_error(bpf_map_update_elem(&devices, &d.ifindex, &v,
+						   BPF_ANY));
+}
+
+static __always_inline int srpol_apply_dev_del(__u32 ifindex)
+{
+	return bpf_map_delete_elem(&devices, &ifindex);
+}
+
+static __always_inline int srpol_apply_revert(__u32 kind, __u32 id)
+{
+	struct srpol_state *st = srpol_state_get();
+
+	if (!st)
+		return -EFAULT;
+	switch (kind) {
+	case SRPOL_DP_CONFIG:
+		srpol_unstage(&st->cfg_ver, st->gen);
+		return 0;
+	case SRPOL_DP_PATH:
+		return srpol_path_revert(id, st->gen);
+	case SRPOL_DP_POLICY:
+		return srpol_policy_revert(id, st->gen);
+	case SRPOL_DP_CLASSES:
+		srpol_unstage(&st->order_ver, st->gen);
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+/* The one store that makes all that was staged what packets see. */
+static __always_inline int srpol_apply_commit(__u32 reclassify)
+{
+	struct srpol_state *st = srpol_state_get();
+	union srpol_now now;
+
+	if (!st)
+		return -EFAULT;
+	now.epoch = st->epoch + !!reclassify;
+	now.gen = st->gen + 1;
+	__sync_lock_test_and_set(srpol_now_word(st), now.word);
+	return 0;
+}
+
+static int srpol_reset_key(struct bpf_map *map, const void *key, void *value,
+			   void *ctx)
+{
+	bpf_map_delete_elem(map, key);
+	return 0;
+}
+
+static int srpol_reset_endpoint(struct bpf_map *map, struct srpol_prefix *key,
+				void *value, void *ctx)
+{
+	struct srpol_prefix copy = *key;
+
+	srpol_prefix_remove(&copy);
+	return 0;
+}
+
+static int srpol_reset_sid_prefix(struct bpf_map *map, struct srpol_prefix *key,
+				  void *value, void *ctx)
+{
+	struct srpol_state *st = srpol_state_get();
+	struct srpol_prefix copy = *key;
+
+	if (st)
+		srpol_sid_prefix_remove(st, &copy);
+	return 0;
+}
+
+static int srpol_reset_path(struct bpf_map *map, const __u32 *key,
+			    struct srpol_path *path, void *ctx)
+{
+	path->up = 0;
+	path->present = 0;
+	return 0;
+}
+
+static int srpol_reset_nexthop(struct bpf_map *map, const __u32 *key,
+			       union srpol_hop *hop, void *ctx)
+{
+	WRITE_ONCE(hop->word, 0);
+	return 0;
+}
+
+static int srpol_reset_policy(struct bpf_map *map, const __u32 *key,
+			      struct srpol_policy *policy, void *ctx)
+{
+	policy->color = 0;
+	return 0;
+}
+
+/* What packets have left behind, and would be taken for what is true. */
+static __always_inline void srpol_reset_learnt(void)
+{
+	bpf_for_each_map_elem(&flows, srpol_reset_key, NULL, 0);
+	bpf_for_each_map_elem(&bindings, srpol_reset_key, NULL, 0);
+	bpf_for_each_map_elem(&psn_seen, srpol_reset_key, NULL, 0);
+	bpf_for_each_map_elem(&rx_flows, srpol_reset_key, NULL, 0);
+	bpf_for_each_map_elem(&ce_peers, srpol_reset_key, NULL, 0);
+}
+
+/*
+ * Settings of zeros and an empty order of rules come first: from then on
+ * packets are left alone until the replay commits its own. The version words
+ * of what is emptied stay: nothing staged before is ahead of the generation.
+ */
+static __always_inline int srpol_apply_reset(void)
+{
+	struct srpol_state *st = srpol_state_get();
+	struct srpol_class_order *order;
+	__u32 copy;
+
+	if (!st)
+		return -EFAULT;
+	copy = srpol_spare(st->order_ver, st->gen);
+	order = bpf_map_lookup_elem(&class_order, &copy);
+	if (!order)
+		return -EFAULT;
+	order->n = 0;
+	order->key = 0;
+	srpol_stage(&st->order_ver, st->gen, copy);
+	copy = srpol_spare(st->cfg_ver, st->gen);
+	__builtin_memset(&st->cfg[copy & 1], 0, sizeof(st->cfg[0]));
+	srpol_stage(&st->cfg_ver, st->gen, copy);
+	srpol_apply_commit(true);
+
+	bpf_for_each_map_elem(&sids, srpol_reset_key, NULL, 0);
+	bpf_for_each_map_elem(&sid_prefix_index, srpol_reset_sid_prefix, NULL,
+			      0);
+	bpf_for_each_map_elem(&policy_index, srpol_reset_key, NULL, 0);
+	bpf_for_each_map_elem(&endpoint_index, srpol_reset_endpoint, NULL, 0);
+	bpf_for_each_map_elem(&devices, srpol_reset_key, NULL, 0);
+	bpf_for_each_map_elem(&policies, srpol_reset_policy, NULL, 0);
+	bpf_for_each_map_elem(&paths, srpol_reset_path, NULL, 0);
+	bpf_for_each_map_elem(&nexthops, srpol_reset_nexthop, NULL, 0);
+	srpol_reset_learnt();
+	return 0;
+}
+
+#endif /* _SRPOL_DP_GLOBAL_H */

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * SRv6 endpoint (RFC 8986 4, RFC 9800 4.1) at XDP, with strict checks: what is
+ * not exactly right is dropped and counted by name.
+ */
+#ifndef _SRPOL_ENDPOINT_H
+#define _SRPOL_ENDPOINT_H
+
+/* SIDs of this node one packet may visit in a row. */
+#define SRPOL_END_CHAIN		4
+
+/* What becomes of a packet at a SID that is not its last. */
+enum srpol_step {
+	SRPOL_STEP_NEXT,	/* on to the next segment */
+	SRPOL_STEP_DECAP,	/* there is none left */
+	SRPOL_STEP_DROP,	/* for the reason in @reason */
+};
+
+/*
+ * Is there a next segment? @shift: it is in the destination address. The
+ * checks come in the order of the RFCs; the hop limit is the last of them.
+ */
+static __always_inline enum srpol_step
+srpol_step_check(const struct srpol_visit *v, const struct ipv6hdr *ip6,
+		 bool *shift, int *reason)
+{
+	*shift = v->does & SRPOL_DO_CSID &&
+		 srpol_usid_more(&ip6->daddr, v->sid);
+	if (!*shift && !v->sl) {
+		if (srpol_decap_takes(v->does, v->nh))
+			return SRPOL_STEP_DECAP;
+		*reason = SRPOL_REASON_UPPER_LAYER;
+		if (v->srh_len && !(v->does & SRPOL_DO_DECAP))
+			*reason = SRPOL_REASON_NO_SEGMENTS_LEFT;
+		return SRPOL_STEP_DROP;
+	}
+	*reason = SRPOL_REASON_HOP_LIMIT;
+	return ip6->hop_limit > 1 ? SRPOL_STEP_NEXT : SRPOL_STEP_DROP;
+}
+
+/* Make the next segment of the SRH the destination. */
+static __always_inline int srpol_step_srh(struct srpol_visit *v,
+					  struct ipv6hdr *ip6, void *end)
+{
+	struct ipv6_sr_hdr *srh = (void *)(ip6 + 1);
+	struct in6_addr *seg;
+
+	if ((void *)(srh + 1) > end)
+		return SRPOL_REASON_NO_HEADROOM;
+	seg = srpol_srh_segment(srh, v->sl - 1);
+	if ((void *)(seg + 1) > end)
+		return SRPOL_REASON_NO_HEADROOM;
+	v->sl--;
+	srh->segments_left = v->sl;
+	srpol_copy_addr(&ip6->daddr, seg);
+	return 0;
+}
+
+/*
+ * On to the next segment. Return: XDP_PASS with @v->sid NULL if it is not ours,
+ * so that the kernel forwards the packet and counts down its hop limit; with
+ * @v->sid where it goes on here. Any other verdict is final.
+ */
+static __noinline int srpol_step_next(struct xdp_md *ctx, struct srpol_visit *v,
+				      bool shift, struct srpol_state *st)
+{
+	struct ipv6hdr *ip6 = (void *)(long)ctx->data + ETH_HLEN;
+	void *end = (void *)(long)ctx->data_end;
+	const struct srpol_sid *sid = v->sid, *next;
+	__u32 id = sid->id, dev = 0;
+	int err = 0;
+
+	if ((void *)(ip6 + 1) > end)
+		return srpol_sid_drop(ctx, id, SRPOL_REASON_NO_HEADROOM);
+	if (v->does & SRPOL_DO_X) {
+		dev = srpol_adjacency_dev(sid);
+		if (!dev)
+			return srpol_sid_drop(ctx, id,
+					      SRPOL_REASON_ADJACENCY_DOWN);
+	}
+	if (shift)
+		srpol_usid_next(&ip6->daddr, sid);
+	else
+		err = srpol_step_srh(v, ip6, end);
+	if (!err && !shift && !v->sl && v->does & SRPOL_DO_PSP) {
+		err = srpol_visit_pop_srh(ctx, v);
+		ip6 = (void *)(long)ctx->data + ETH_HLEN;
+		if ((void *)(ip6 + 1) > (void *)(long)ctx->data_end)
+			err = SRPOL_REASON_NO_HEADROOM;
+	}
+	if (err)
+		return srpol_sid_drop(ctx, id, err);
+	srpol_sid_account(id, v->bytes, shift && !v->srh_len, false);
+	srpol_count(shift ? SRPOL_REASON_USID_NEXT : SRPOL_REASON_END);
+
+	if (v->does & SRPOL_DO_X) {
+		ip6->hop_limit--;
+		return srpol_adjacency_send(ctx, sid, dev);
+	}
+	next = srpol_sid_find(st, &ip6->daddr);
+	v->sid = next;
+	if (next) {
+		ip6->hop_limit--;
+		srpol_visit_goto(v, next);
+	}
+	return XDP_PASS;
+}
+
+/**
+ * srpol_endpoint - process a packet whose destination is a local SID
+ * @ctx: packet
+ * @ip6: its IPv6 header, known to be linear
+ * @st: state
+ * @sid: the SID
+ *
+ * Return: XDP verdict.
+ */
+static __always_inline int srpol_endpoint(struct xdp_md *ctx,
+					  struct ipv6hdr *ip6,
+					  struct srpol_state *st,
+					  const struct srpol_sid *sid)
+{
+	const struct srpol_dp_config *cfg;
+	struct srpol_visit v = { .sid = sid };
+	enum srpol_step step;
+	int i, err, verdict;
+	bool shift;
+
+	cfg = srpol_config(st, srpol_now_read(st).gen);
+	err = srpol_visit_parse(ctx, ip6, &v);
+	if (!err && cfg->n_domain &&
+	    !srpol_domain_has(cfg, cfg->n_domain, &ip6->saddr))
+		err = SRPOL_REASON_BAD_SOURCE;
+	if (err)
+		return srpol_sid_drop(ctx, sid->id, err);
+
+	for (i = 0; i <= SRPOL_END_CHAIN; i++) {
+		if (!(v.does & SRPOL_DO_END))
+			return srpol_decap(ctx, cfg, &v);
+		ip6 = (void *)(long)ctx->data + ETH_HLEN;
+		if ((void *)(ip6 + 1) > (void *)(long)ctx->data_end)
+			return XDP_DROP;
+		step = srpol_step_check(&v, ip6, &shift, &err);
+		if (step == SRPOL_STEP_DECAP)
+			return srpol_decap(ctx, cfg, &v);
+		if (step == SRPOL_STEP_DROP)
+			return srpol_sid_drop(ctx, v.sid->id, err);
+		if (i == SRPOL_END_CHAIN)
+			break;
+		verdict = srpol_step_next(ctx, &v, shift, st);
+		if (verdict != XDP_PASS || !v.sid)
+			return verdict;
+	}
+	return srpol_sid_drop(ctx, v.sid->id, SRPOL_REASON_SID_LOOP);
+}
+
+#endif /* _SRPOL_ENDPOINT_H */

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The generation a packet sees, see srpol_maps.h, DOC: generations. */
+#ifndef _SRPOL_GEN_H
+#define _SRPOL_GEN_H
+
+/* Epoch and generation: read and written in one access. */
+union srpol_now {
+	struct {
+		__u32 epoch;
+		__u32 gen;
+	};
+	__u64 word;
+};
+
+static __always_inline struct srpol_state *srpol_state_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&state, &zero);
+}
+
+static __always_inline __u64 *srpol_now_word(struct srpol_state *st)
+{
+	_Static_assert(__builtin_offsetof(struct srpol_state, gen) ==
+		       __builtin_offsetof(struct srpol_state, epoch) +
+		       sizeof(__u32), "one word");
+	return (__u64 *)&st->epoch;
+}
+
+static __always_inline union srpol_now srpol_now_read(struct srpol_state *st)
+{
+	union srpol_now now = { .word = READ_ONCE(*srpol_now_word(st)) };
+
+	return now;
+}
+
+/*
+ * The same with a full barrier behind it: what is read from here on is at least
+ * as new as this generation. For decisions that are kept.
+ */
+static __always_inline union srpol_now srpol_now_sync(struct srpol_state *st)
+{
+	union srpol_now now = {
+		.word = __sync_fetch_and_add(srpol_now_word(st), 0)
+	};
+
+	return now;
+}
+
+static __always_inline struct srpol_dp_config *
+srpol_config(struct srpol_state *st, __u32 gen)
+{
+	return &st->cfg[srpol_copy(READ_ONCE(st->cfg_ver), gen)];
+}
+
+static __always_inline struct srpol_class_order *
+srpol_order(struct srpol_state *st, __u32 gen)
+{
+	__u32 copy = srpol_copy(READ_ONCE(st->order_ver), gen);
+
+	return bpf_map_lookup_elem(&class_order, &copy);
+}
+
+#endif /* _SRPOL_GEN_H */

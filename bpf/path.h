@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Place on the bucket table -> bucket -> live path. */
+#ifndef _SRPOL_PATH_H
+#define _SRPOL_PATH_H
+
+/* Random tries around a dead path before the whole table is looked through. */
+#define SRPOL_REHASH_TRIES	8
+
+/**
+ * struct srpol_choice - the path a packet takes
+ * @cfg: its compiled form
+ * @path: its id
+ * @policy: policy it was taken from
+ * @ifindex: egress device
+ * @reason: what there is to say about the choice: DEAD_SKIPPED, BACKUP,
+ *	FLOWLET_MOVED, ADAPTIVE_MOVED or 0
+ * @unsafe: not sprayed for want of a rule that allows it
+ * @mode: enum srpol_lb_mode in force
+ */
+struct srpol_choice {
+	struct srpol_path_cfg *cfg;
+	__u32 path;
+	__u32 policy;
+	__u32 ifindex;
+	__u32 reason;
+	__u32 unsafe;
+	__u32 mode;
+};
+
+/**
+ * struct srpol_ask - what a choice is made from
+ * @flow: flow; what the modes have to remember is noted in it
+ * @cfg: its policy
+ * @policy: id of that
+ * @gen: generation
+ * @version: srpol_version() of the policy
+ */
+struct srpol_ask {
+	struct srpol_flow *flow;
+	const struct srpol_policy_cfg *cfg;
+	__u32 policy;
+	__u32 gen;
+	__u32 version;
+};
+
+/* Both halves of a next hop are written, and so read, in one access. */
+union srpol_hop {
+	struct srpol_nexthop nh;
+	__u64 word;
+};
+
+/*
+ * Take a path if it is alive. The version word is read once: the copy it names
+ * stays whole until a grace period after the switch.
+ */
+static __always_inline bool srpol_path_take(__u32 gen, __u32 id,
+					    struct srpol_choice *c)
+{
+	struct srpol_path_cfg *cfg;
+	struct srpol_path *path;
+	union srpol_hop hop, *v;
+
+	path = bpf_map_lookup_elem(&paths, &id);
+	if (!path || !path->up)
+		return false;
+	cfg = &path->cfg[srpol_copy(READ_ONCE(path->ver), gen)];
+	if (!cfg->up)
+		return false;
+	v = bpf_map_lookup_elem(&nexthops, &cfg->nexthop);
+	if (!v)
+		return false;
+	hop.word = READ_ONCE(v->word);
+	if (!hop.nh.up)
+		return false;
+	c->cfg = cfg;
+	c->path = id;
+	c->ifindex = hop.nh.ifindex;
+	return true;
+}
+
+static __always_inline bool srpol_path_alive(__u32 gen, __u32 id)
+{
+	struct srpol_choice c;
+
+	return srpol_path_take(gen, id, &c);
+}
+
+static __always_inline const struct srpol_policy_cfg *
+srpol_policy_cfg(__u32 id, __u32 gen)
+{
+	struct srpol_policy *policy = bpf_map_lookup_elem(&policies, &id);
+
+	if (!policy)
+		return NULL;
+	return &policy->cfg[srpol_copy(READ_ONCE(policy->ver), gen)];
+}
+
+static __always_inline __u32
+srpol_bucket_path(const struct srpol_policy_cfg *cfg, __u32 bucket)
+{
+	__u32 nr = cfg->row + bucket / SRPOL_ROW_BUCKETS;
+	struct srpol_row *row = bpf_map_lookup_elem(&bucket_rows, &nr);
+
+	return row ? row->path[bucket % SRPOL_ROW_BUCKETS] : 0;
+}
+
+/* The bucket at a place of the table, see srpol_flow_hash(). */
+static __always_inline __u32 srpol_bucket(__u32 place, __u32 n_buckets)
+{
+	return (__u64)place * n_buckets >> 32;
+}
+
+/* The path at a place of the table. */
+static __always_inline __u32
+srpol_place_path(const struct srpol_policy_cfg *cfg, __u32 place)
+{
+	return srpol_bucket_path(cfg, srpol_bucket(place, cfg->n_buckets));
+}
+
+/*
+ * The functions below, and those of the modes that are not inline, are global,
+ * so that the verifier looks at them once, not in each state of their callers.
+ * That is why they deal in ids: a caller takes the path they name.
+ */
+
+/**
+ * srpol_path_other - another path for a packet whose own is dead
+ * @policy: policy
+ * @gen: generation
+ * @place: the packet's place on the table
+ * @tries: how often to draw: this spreads the flows of the dead path over the
+ *	survivors in proportion to their weights. The walk that follows finds a
+ *	survivor however few buckets it has.
+ *
+ * Return: a live path, 0 if there is none.
+ */
+__noinline __u32 srpol_path_other(__u32 policy, __u32 gen, __u32 place,
+				  __u32 tries)
+{
+	const struct srpol_policy_cfg *cfg = srpol_policy_cfg(policy, gen);
+	__u32 start = 0, bucket, path, n, i;
+
+	if (!cfg)
+		return 0;
+	n = cfg->n_buckets;
+	if (!n)
+		return 0;
+	bpf_for(i, 0, SRPOL_REHASH_TRIES + SRPOL_BUCKETS_MAX) {
+		if (i >= tries + n)
+			break;
+		if (i < tries)
+			start = srpol_bucket(srpol_hash2(place, i), n);
+		bucket = i < tries ? start : (start + i - tries) & (n - 1);
+		path = srpol_bucket_path(cfg, bucket);
+		if (srpol_path_alive(gen, path))
+			return path;
+	}
+	return 0;
+}
+
+/* Has the policy a bucket of this path? */
+__noinline int srpol_path_listed(__u32 policy, __u32 gen, __u32 path)
+{
+	const struct srpol_policy_cfg *cfg = srpol_policy_cfg(policy, gen);
+	__u32 i;
+
+	if (!cfg)
+		return 0;
+	bpf_for(i, 0, SRPOL_BUCKETS_MAX) {
+		if (i >= cfg->n_buckets)
+			break;
+		if (srpol_bucket_path(cfg, i) == path)
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * Is the flow's path still one of its policy? It is looked for only if the
+ * table is another one than that in which it was found.
+ */
+static __always_inline bool srpol_flow_placed(struct srpol_flow *flow,
+					      __u32 policy, __u32 gen,
+					      __u32 version)
+{
+	if (!flow->path)
+		return false;
+	if (flow->chosen == version)
+		return true;
+	if (!srpol_path_listed(policy, gen, flow->path))
+		return false;
+	flow->chosen = version;
+	return true;
+}
+
+#endif /* _SRPOL_PATH_H */

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * XDP of host ports: steer what a VM or pod sends before the stack sees it.
+ * What is not steered goes up the stack, which forwards it to an uplink.
+ */
+#ifndef _SRPOL_PORT_H
+#define _SRPOL_PORT_H
+
+/* Words of 8 of the longest SRH in a rewrite string. */
+#define SRPOL_SRH_WORDS		((SRPOL_ENCAP_MAX - IPV6_HLEN) / 8)
+
+/* Ethernet header and two VLAN tags at most. */
+#define SRPOL_L3_OFF_MASK	31
+
+/* The longest rewrite string. */
+#define SRPOL_INNER_OFF_MASK	511
+
+_Static_assert(SRPOL_REWRITE_MAX <= SRPOL_INNER_OFF_MASK, "mask");
+
+static __always_inline int srpol_port_pass(__u32 reason)
+{
+	srpol_count(reason);
+	return XDP_PASS;
+}
+
+static __always_inline int srpol_port_drop(const struct srpol_pkt *pkt,
+					   __u32 reason, __u32 id)
+{
+	srpol_drop_pkt(pkt, reason, id);
+	return XDP_DROP;
+}
+
+/*
+ * The SR domain ends here (RFC 8754 5.1): nothing from a port may address what
+ * is inside.
+ */
+static __always_inline bool srpol_port_reaches_in(const struct ipv6hdr *ip6)
+{
+	struct srpol_state *st = srpol_state_get();
+	struct srpol_dp_config *cfg;
+
+	if (!st)
+		return false;
+	cfg = srpol_config(st, srpol_now_read(st).gen);
+	return srpol_domain_has(cfg, cfg->n_blocks, &ip6->daddr) ||
+	       srpol_sid_find(st, &ip6->daddr);
+}
+
+/* A packet that never gets as far as having its addresses parsed. */
+static __noinline int srpol_port_refuse(struct srpol_pkt *pkt,
+					const struct ipv6hdr *ip6)
+{
+	srpol_copy_addr(pkt->key.saddr, &ip6->saddr);
+	srpol_copy_addr(pkt->key.daddr, &ip6->daddr);
+	pkt->len = bpf_ntohs(ip6->payload_len) + sizeof(*ip6);
+	return srpol_port_drop(pkt, SRPOL_REASON_SID_FROM_PORT, 0);
+}
+
+static __always_inline int srpol_port_parse(struct xdp_md *ctx,
+					    struct srpol_pkt *pkt)
+{
+	void *data = (void *)(long)ctx->data;
+	void *end = (void *)(long)ctx->data_end;
+	const struct srpol_meta meta = {
+		.len = bpf_xdp_get_buff_len(ctx),
+		.ifindex = ctx->ingress_ifindex,
+	};
+	struct ipv6hdr *ip6;
+	int err;
+
+	err = srpol_parse_link(data, end, &meta, pkt);
+	if (err)
+		return err;
+	ip6 = data + pkt->l3_off;
+	if (pkt->l3_proto == bpf_htons(ETH_P_IPV6) &&
+	    (void *)(ip6 + 1) <= end && srpol_port_reaches_in(ip6)) {
+		srpol_port_refuse(pkt, ip6);
+		return SRPOL_REASON_SID_FROM_PORT;
+	}
+	return srpol_parse_net(data, end, &meta, pkt);
+}
+
+/* Is there a hop left? Else the packet is the kernel's, to be answered. */
+static __always_inline bool srpol_port_may_hop(struct xdp_md *ctx,
+					       const struct srpol_pkt *pkt)
+{
+	void *end = (void *)(long)ctx->data_end;
+	__u32 off = pkt->l3_off;
+	void *l3;
+
+	/* The verifier does not remember how little it can be. */
+	barrier_var(off);
+	l3 = (void *)(long)ctx->data + (off & SRPOL_L3_OFF_MASK);
+	if (l3 + sizeof(struct iphdr) > end)
+		return false;
+	return (pkt->is_v4 ? ((struct iphdr *)l3)->ttl :
+			     ((struct ipv6hdr *)l3)->hop_limit) > 1;
+}
+
+/* The hop a router makes of it; @off: where the inner packet is by now. */
+static __always_inline int srpol_port_hop(struct xdp_md *ctx, bool is_v4,
+					  __u32 off)
+{
+	void *end = (void *)(long)ctx->data_end;
+	void *l3;
+
+	barrier_var(off);
+	l3 = (void *)(long)ctx->data + (off & SRPOL_INNER_OFF_MASK);
+	if (is_v4) {
+		if (l3 + sizeof(struct iphdr) > end)
+			return SRPOL_REASON_NO_ROOM;
+		srpol_hop_v4(l3);
+	} else {
+		if (l3 + sizeof(struct ipv6hdr) > end)
+			return SRPOL_REASON_NO_ROOM;
+		srpol_hop_v6(l3);
+	}
+	return 0;
+}
+
+/*
+ * The rewrite string to the start of the packet. It is 6 bytes and then words
+ * of 8 long, whatever the SRH. The steps are unrolled: each has its place in
+ * the packet known to the verifier.
+ */
+static __always_inline int srpol_port_write(void *data, void *end,
+					    const struct srpol_path_cfg *cfg)
+{
+	const __u8 *from = cfg->rewrite;
+	__u32 left = cfg->encap_len - IPV6_HLEN, i;
+	__u8 *to = data;
+
+	if (to + ETH_HLEN + IPV6_HLEN > (__u8 *)end)
+		return SRPOL_REASON_NO_ROOM;
+	__builtin_memcpy(to, from, ETH_HLEN + IPV6_HLEN);
+#pragma unroll
+	for (i = 0; i < SRPOL_SRH_WORDS; i++) {
+		const __u32 off = ETH_HLEN + IPV6_HLEN + 8 * i;
+
+		if (left <= 8 * i)
+			return 0;
+		if (to + off + 8 > (__u8 *)end)
+			return SRPOL_REASON_NO_ROOM;
+		__builtin_memcpy(to + off, from + off, 8);
+	}
+	return 0;
+}
+
+static __noinline int srpol_stamp_xdp(struct xdp_md *ctx, __u32 off,
+				      __u32 path)
+{
+	struct srpol_stamp s;
+
+	srpol_stamp_make(path, &s);
+	return bpf_xdp_store_bytes(ctx, off + SRPOL_STAMP_SEQ, &s, sizeof(s));
+}
+
+static __always_inline int srpol_port_push(struct xdp_md *ctx,
+					   const struct srpol_pkt *pkt,
+					   const struct srpol_choice *c,
+					   const struct srpol_outer *o)
+{
+	const struct srpol_path_cfg *cfg = c->cfg;
+	int err;
+
+	err = srpol_port_write((void *)(long)ctx->data,
+			       (void *)(long)ctx->data_end, cfg);
+	if (!err)
+		err = srpol_outer_fill((void *)(long)ctx->data,
+				       (void *)(long)ctx->data_end, pkt, cfg,
+				       o);
+	if (!err)
+		err = srpol_port_hop(ctx, pkt->is_v4,
+				     ETH_HLEN + cfg->encap_len);
+	if (!err && cfg->stamp_off &&
+	    srpol_stamp_xdp(ctx, cfg->stamp_off, c->path))
+		return SRPOL_REASON_NO_ROOM;
+	return err;
+}
+
+/*
+ * Room for the outer header. Drivers keep 192 to 256 bytes in front of a
+ * packet, less than the longest lists need. The link layer, tags and all, makes
+ * up for a part of it.
+ */
+static __always_inline bool srpol_port_room(struct xdp_md *ctx,
+					    const struct srpol_pkt *pkt,
+					    const struct srpol_path_cfg *cfg)
+{
+	return !bpf_xdp_adjust_head(ctx, (int)pkt->l3_off - ETH_HLEN -
+					 (int)cfg->encap_len);
+}
+
+/* Not for us after all, for a reason the path has: the stack may do better. */
+static __noinline int srpol_port_leave(__u32 reason, __u32 path)
+{
+	srpol_error(SRPOL_ERROR_PATH, reason, path);
+	return srpol_port_pass(reason);
+}
+
+/**
+ * srpol_port_steer - send a packet on its flow's way
+ * @ctx: packet
+ * @pkt: the same, parsed
+ *
+ * A packet that is too big, or has no room in front of it, is one more packet
+ * for the stack: it comes to the uplink's egress, where its sender is answered,
+ * or room is made.
+ *
+ * Return: what the program returns.
+ */
+static __always_inline int srpol_port_steer(struct xdp_md *ctx,
+					    struct srpol_pkt *pkt)
+{
+	struct srpol_outer o;
+	struct srpol_way w;
+	int reason;
+
+	reason = srpol_way_find(NULL, pkt, &w);
+	if (reason == SRPOL_REASON_FAIL_DROP)
+		return srpol_port_drop(pkt, reason, w.flow->policy);
+	if (reason)
+		return srpol_port_pass(reason);
+	if (!srpol_encap_fits(pkt, w.c.cfg))
+		return srpol_port_leave(SRPOL_REASON_TOO_BIG, w.c.path);
+	if (!srpol_port_may_hop(ctx, pkt))
+		return srpol_port_pass(SRPOL_REASON_TTL_EXCEEDED);
+	if (!srpol_port_room(ctx, pkt, w.c.cfg))
+		return srpol_port_leave(SRPOL_REASON_NO_ROOM, w.c.path);
+
+	srpol_way_outer(&w, pkt, &o);
+	reason = srpol_port_push(ctx, pkt, &w.c, &o);
+	if (!reason && bpf_redirect_map(&uplinks, w.c.ifindex, XDP_DROP) !=
+		       XDP_REDIRECT)
+		reason = SRPOL_REASON_NO_UPLINK;
+	if (reason) {
+		srpol_error(SRPOL_ERROR_PATH, reason, w.c.path);
+		return srpol_port_drop(pkt, reason, w.c.path);
+	}
+	srpol_way_taken(&w, pkt);
+	return XDP_REDIRECT;
+}
+
+#endif /* _SRPOL_PORT_H */

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Local SIDs: which one an address is, what it does, what is counted. */
+#ifndef _SRPOL_SID_H
+#define _SRPOL_SID_H
+
+/* What behaviors are made of. */
+#define SRPOL_DO_END		(1u << 0)	/* on to the next segment */
+#define SRPOL_DO_CSID		(1u << 1)	/* NEXT-CSID, RFC 9800 4.1 */
+#define SRPOL_DO_PSP		(1u << 2)	/* penultimate pop of the SRH */
+#define SRPOL_DO_V6		(1u << 3)	/* decapsulate IPv6 */
+#define SRPOL_DO_V4		(1u << 4)	/* decapsulate IPv4 */
+#define SRPOL_DO_X		(1u << 5)	/* send to the adjacency */
+
+#define SRPOL_DO_DECAP		(SRPOL_DO_V6 | SRPOL_DO_V4)
+
+/*
+ * RFC 8986 4, RFC 9800 7; USD is to decapsulate where there is no segment left.
+ * A behavior not in the table is 0 and never gets into the maps.
+ */
+static const __u8 srpol_behaviors[SRPOL_BEHAVIOR_UDT46 + 1] = {
+	[SRPOL_BEHAVIOR_END] = SRPOL_DO_END,
+	[SRPOL_BEHAVIOR_END_PSP] = SRPOL_DO_END | SRPOL_DO_PSP,
+	[SRPOL_BEHAVIOR_END_X] = SRPOL_DO_END | SRPOL_DO_X,
+	[SRPOL_BEHAVIOR_END_X_PSP] = SRPOL_DO_END | SRPOL_DO_X | SRPOL_DO_PSP,
+	[SRPOL_BEHAVIOR_END_DX6] = SRPOL_DO_V6 | SRPOL_DO_X,
+	[SRPOL_BEHAVIOR_END_DX4] = SRPOL_DO_V4 | SRPOL_DO_X,
+	[SRPOL_BEHAVIOR_END_DT6] = SRPOL_DO_V6,
+	[SRPOL_BEHAVIOR_END_DT4] = SRPOL_DO_V4,
+	[SRPOL_BEHAVIOR_END_DT46] = SRPOL_DO_DECAP,
+	[SRPOL_BEHAVIOR_END_USD] = SRPOL_DO_END | SRPOL_DO_DECAP,
+	[SRPOL_BEHAVIOR_END_PSP_USD] = SRPOL_DO_END | SRPOL_DO_PSP |
+				       SRPOL_DO_DECAP,
+	[SRPOL_BEHAVIOR_UN] = SRPOL_DO_END | SRPOL_DO_CSID,
+	[SRPOL_BEHAVIOR_UN_PSP] = SRPOL_DO_END | SRPOL_DO_CSID | SRPOL_DO_PSP,
+	[SRPOL_BEHAVIOR_UN_PSP_USD] = SRPOL_DO_END | SRPOL_DO_CSID |
+				      SRPOL_DO_PSP | SRPOL_DO_DECAP,
+	[SRPOL_BEHAVIOR_UA] = SRPOL_DO_END | SRPOL_DO_CSID | SRPOL_DO_X,
+	[SRPOL_BEHAVIOR_UDT6] = SRPOL_DO_CSID | SRPOL_DO_V6,
+	[SRPOL_BEHAVIOR_UDT4] = SRPOL_DO_CSID | SRPOL_DO_V4,
+	[SRPOL_BEHAVIOR_UDT46] = SRPOL_DO_CSID | SRPOL_DO_DECAP,
+};
+
+static __always_inline __u32 srpol_behavior_does(__u32 behavior)
+{
+	return behavior <= SRPOL_BEHAVIOR_UDT46 ? srpol_behaviors[behavior] :
+						  0;
+}
+
+/**
+ * srpol_sid_find - the local SID an address belongs to
+ * @st: state
+ * @addr: address; may be in the packet
+ */
+static __always_inline struct srpol_sid *
+srpol_sid_find(const struct srpol_state *st, const struct in6_addr *addr)
+{
+	struct srpol_sid *sid = bpf_map_lookup_elem(&sids, addr);
+	struct srpol_prefix key;
+
+	if (sid || !st->n_sid_prefixes)
+		return sid;
+	key.len = SRPOL_ADDR_BITS;
+	srpol_copy_addr(key.addr, addr);
+	return bpf_map_lookup_elem(&sid_prefixes, &key);
+}
+
+/* Is an address inside one of the first @n prefixes of the SR domain? */
+static __noinline int srpol_domain_has(const struct srpol_dp_config *cfg,
+				       __u32 n, const struct in6_addr *addr)
+{
+	const __u32 *a = addr->in6_u.u6_addr32;
+	const __u32 *p, *m;
+	__u32 i;
+
+	for (i = 0; i < SRPOL_SR_DOMAIN_MAX; i++) {
+		if (i >= n)
+			break;
+		p = (const __u32 *)cfg->domain[i].prefix;
+		m = (const __u32 *)cfg->domain[i].mask;
+		if (!(((a[0] & m[0]) ^ p[0]) | ((a[1] & m[1]) ^ p[1]) |
+		      ((a[2] & m[2]) ^ p[2]) | ((a[3] & m[3]) ^ p[3])))
+			return 1;
+	}
+	return 0;
+}
+
+/**
+ * srpol_sid_drop - drop a packet that came to a SID
+ * @ctx: packet, its outer header still there
+ * @id: SID
+ * @reason: enum srpol_reason
+ *
+ * Return: XDP_DROP.
+ */
+static __noinline int srpol_sid_drop(struct xdp_md *ctx, __u32 id,
+				     __u32 reason)
+{
+	struct ipv6hdr *ip6 = (void *)(long)ctx->data + ETH_HLEN;
+	struct srpol_sid_stats *s = bpf_map_lookup_elem(&sid_stats, &id);
+	struct srpol_drop_event ev = {
+		.reason = reason,
+		.ifindex = ctx->ingress_ifindex,
+		.len = bpf_xdp_get_buff_len(ctx) - ETH_HLEN,
+		.id = id,
+	};
+
+	if ((void *)(ip6 + 1) <= (void *)(long)ctx->data_end) {
+		srpol_copy_addr(ev.saddr, &ip6->saddr);
+		srpol_copy_addr(ev.daddr, &ip6->daddr);
+	}
+	if (s)
+		s->dropped++;
+	srpol_error(SRPOL_ERROR_SID, reason, id);
+	srpol_drop(&ev);
+	return XDP_DROP;
+}
+
+static __always_inline void srpol_sid_account(__u32 id, __u32 bytes,
+					      bool no_srh, bool ce)
+{
+	struct srpol_sid_stats *s = bpf_map_lookup_elem(&sid_stats, &id);
+
+	if (!s)
+		return;
+	s->packets++;
+	s->bytes += bytes;
+	s->no_srh += no_srh;
+	s->ce += ce;
+}
+
+#endif /* _SRPOL_SID_H */

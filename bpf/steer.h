@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What TC and XDP have in common: from a parsed packet to its path. */
+#ifndef _SRPOL_STEER_H
+#define _SRPOL_STEER_H
+
+/**
+ * struct srpol_way - the way of a packet
+ * @cfg: settings
+ * @flow: its flow
+ * @c: its path
+ */
+struct srpol_way {
+	const struct srpol_dp_config *cfg;
+	struct srpol_flow *flow;
+	struct srpol_choice c;
+};
+
+/* The rare things there are to say about a choice. */
+static __noinline int srpol_choice_report(const struct srpol_choice *c,
+					  __u32 policy)
+{
+	if (c->unsafe)
+		srpol_count(SRPOL_REASON_SPRAY_UNSAFE);
+	if (!c->reason)
+		return 0;
+	srpol_count(c->reason);
+	if (c->reason == SRPOL_REASON_DEAD_SKIPPED ||
+	    c->reason == SRPOL_REASON_BACKUP)
+		srpol_error(SRPOL_ERROR_POLICY, c->reason, policy);
+	return 0;
+}
+
+/**
+ * srpol_way_find - decide about a packet
+ * @skb: packet, NULL at XDP
+ * @pkt: the same, parsed
+ * @w: result
+ *
+ * Counts the packet for its flow, rule and choice, but not whether it is sent
+ * that way in the end.
+ *
+ * Return: 0, or the enum srpol_reason why it has no path.
+ */
+static __always_inline int srpol_way_find(struct __sk_buff *skb,
+					  struct srpol_pkt *pkt,
+					  struct srpol_way *w)
+{
+	struct srpol_state *st = srpol_state_get();
+	struct srpol_flow *flow;
+	union srpol_now now;
+	int reason;
+
+	if (!st)
+		return SRPOL_REASON_NO_CLASS;
+	now = srpol_now_read(st);
+	flow = srpol_flow_get(skb, pkt, st, &now);
+	if (!flow)
+		return SRPOL_REASON_NO_CLASS;
+	w->cfg = srpol_config(st, now.gen);
+	w->flow = flow;
+	srpol_flow_account(flow, pkt->len);
+	if (flow->class_id)
+		srpol_counter_add(&class_stats, flow->class_id, pkt->len);
+	if (!flow->policy) {
+		srpol_flow_tick(flow);
+		/* Never 0; the verifier wants to see it. */
+		return flow->verdict ?: SRPOL_REASON_NO_POLICY;
+	}
+	if (pkt->key.roce)
+		srpol_psn_sent(pkt, flow);
+
+	reason = srpol_select(pkt, now.gen, flow, &w->c);
+	if (reason) {
+		if (reason != SRPOL_REASON_FAIL_DROP)
+			flow->path = 0;
+		if (reason == SRPOL_REASON_FAIL_DROP ||
+		    reason == SRPOL_REASON_FAIL_PASSTHROUGH)
+			srpol_error(SRPOL_ERROR_POLICY, reason, flow->policy);
+		return reason;
+	}
+	if (w->c.reason | w->c.unsafe)
+		srpol_choice_report(&w->c, flow->policy);
+	return 0;
+}
+
+/* Values for the outer header of a packet. */
+static __always_inline void srpol_way_outer(const struct srpol_way *w,
+					    const struct srpol_pkt *pkt,
+					    struct srpol_outer *o)
+{
+	o->label = srpol_outer_label(w->cfg, pkt, w->flow, w->c.path);
+	o->tclass = srpol_outer_tclass(w->cfg, pkt->tclass);
+}
+
+/* The packet goes this way. */
+static __always_inline void srpol_way_taken(const struct srpol_way *w,
+					    const struct srpol_pkt *pkt)
+{
+	struct srpol_flow *flow = w->flow;
+
+	if (flow->path != w->c.path) {
+		if (flow->path && w->c.mode != SRPOL_LB_MODE_SPRAY)
+			flow->moves++;
+		flow->path = w->c.path;
+	}
+	if (w->c.mode == SRPOL_LB_MODE_FLOWLET ||
+	    w->c.mode == SRPOL_LB_MODE_ADAPTIVE)
+		srpol_quality_send(w->c.path, pkt->len, flow->last_ns);
+	srpol_counter_add(&path_stats, w->c.path, pkt->len);
+	srpol_counter_add(&policy_stats, w->c.policy, pkt->len);
+	srpol_count(SRPOL_REASON_STEERED);
+}
+
+#endif /* _SRPOL_STEER_H */

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Containers of compressed SIDs (NEXT-CSID, RFC 9800 4.1): a locator block,
+ * then CSIDs in order of travel, then zeros. Each node that ends one moves the
+ * others up and fills with zeros. All lengths are whole bytes.
+ */
+#include "pure.h"
+
+#define SID_LEN	16
+
+/**
+ * srpol_csid_in_block() - is a SID a container of this block
+ * @sid: the SID
+ * @block: any container of the block
+ * @block_len: bits of the block
+ */
+bool srpol_csid_in_block(const struct in6_addr *sid,
+			 const struct in6_addr *block, u32 block_len)
+{
+	return !memcmp(sid->s6_addr, block->s6_addr, block_len / 8);
+}
+
+/* Is there nothing but zeros in these bytes of an address? */
+static bool is_zero(const struct in6_addr *addr, u32 from, u32 to)
+{
+	u32 i;
+
+	for (i = from; i < to && i < SID_LEN; i++)
+		if (addr->s6_addr[i])
+			return false;
+	return true;
+}
+
+/**
+ * srpol_csid_valid() - is a container without a gap
+ * @sid: the container
+ * @block_len: bits of the block
+ * @csid_len: bits of a CSID
+ *
+ * A CSID of 0 means that there is no further one, so none may follow it.
+ */
+bool srpol_csid_valid(const struct in6_addr *sid, u32 block_len, u32 csid_len)
+{
+	u32 size = csid_len / 8, at;
+
+	for (at = block_len / 8; at < SID_LEN; at += size)
+		if (is_zero(sid, at, at + size))
+			return is_zero(sid, at, SID_LEN);
+	return true;
+}
+
+/**
+ * srpol_csid_shifted() - is an address a container that has travelled
+ * @sid: the container as it was sent
+ * @dst: the address
+ * @block_len: bits of the block
+ * @csid_len: bits of a CSID
+ *
+ * Return: true if @dst is @sid after at least one of its CSIDs, but with one
+ * left.
+ */
+bool srpol_csid_shifted(const struct in6_addr *sid,
+			const struct in6_addr *dst, u32 block_len,
+			u32 csid_len)
+{
+	u32 block = block_len / 8, size = csid_len / 8, skip;
+
+	if (!srpol_csid_in_block(sid, dst, block_len) ||
+	    is_zero(dst, block, block + size))
+		return false;
+	for (skip = size; block + skip < SID_LEN; skip += size)
+		if (!memcmp(dst->s6_addr + block, sid->s6_addr + block + skip,
+			    SID_LEN - block - skip) &&
+		    is_zero(dst, SID_LEN - skip, SID_LEN))
+			return true;
+	return false;
+}
