@@ -12,6 +12,7 @@ CLANG ?= clang-19
 PREFIX  ?= /usr/local
 SBINDIR ?= $(PREFIX)/sbin
 MANDIR  ?= $(PREFIX)/share/man
+COMPDIR ?= $(PREFIX)/share/bash-completion/completions
 
 YNL_FILES := include/uapi/linux/srpol.h netlink_gen.h netlink_gen.c
 
@@ -79,6 +80,8 @@ ynl-check: tools	## fail when the committed glue is not what the spec gives
 install: all		## module, tools and manual pages (DESTDIR, PREFIX)
 	$(MAKE) -C $(KDIR) M=$(CURDIR) modules_install
 	install -D -t $(DESTDIR)$(SBINDIR) $(BUILD)/bin/*
+	install -D -m 644 netlinkd/dist/srpol.bash-completion \
+		$(DESTDIR)$(COMPDIR)/srpol
 	for page in $(wildcard Documentation/man/*.[1-8]); do \
 		install -D -m 644 -t $(DESTDIR)$(MANDIR)/man$${page##*.} $$page; \
 	done

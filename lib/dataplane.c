@@ -6,7 +6,7 @@
  * own: no process has to stay. Names in the folder:
  *
  *	MAP			every map, by its name
- *	prog_egress, prog_uplink the two programs
+ *	prog_NAME		the programs: egress, uplink, port, explain
  *	link_dp			registration with the module (struct_ops)
  *	link_egress_IFINDEX	TCX link of a device
  *	link_ingress_IFINDEX	XDP link of a device
@@ -139,6 +139,15 @@ static void remove_dir(const char *dir)
 	rmdir(dir);
 }
 
+static int pin_prog(struct bpf_program *prog, const char *dir,
+		    const char *name)
+{
+	char path[2 * SRPOL_PATH_LEN];
+
+	pin_path(path, dir, name);
+	return bpf_program__pin(prog, path);
+}
+
 static int pin_all(struct srpol_bpf *skel, struct bpf_link *link,
 		   const char *dir)
 {
@@ -155,12 +164,10 @@ static int pin_all(struct srpol_bpf *skel, struct bpf_link *link,
 		if (ret)
 			return ret;
 	}
-	pin_path(path, dir, "prog_egress");
-	ret = bpf_program__pin(skel->progs.srpol_egress, path);
-	if (ret)
-		return ret;
-	pin_path(path, dir, "prog_uplink");
-	ret = bpf_program__pin(skel->progs.srpol_uplink, path);
+	ret = pin_prog(skel->progs.srpol_egress, dir, "prog_egress") ?:
+	      pin_prog(skel->progs.srpol_uplink, dir, "prog_uplink") ?:
+	      pin_prog(skel->progs.srpol_port, dir, "prog_port") ?:
+	      pin_prog(skel->progs.srpol_explain, dir, "prog_explain");
 	if (ret)
 		return ret;
 	pin_path(path, dir, "link_dp");
@@ -271,14 +278,15 @@ static uint32_t xdp_prog_id(unsigned int ifindex)
 }
 
 static int link_ingress(const char *dir, unsigned int ifindex,
-			enum srpol_xdp_mode mode, struct srpol_error *err)
+			const char *name, enum srpol_xdp_mode mode,
+			struct srpol_error *err)
 {
 	int prog, link = -EINVAL;
 	uint32_t id;
 
-	prog = open_pin(dir, "prog_uplink");
+	prog = open_pin(dir, name);
 	if (prog < 0)
-		return srpol_error_set(err, prog, "%s/prog_uplink: %s", dir,
+		return srpol_error_set(err, prog, "%s/%s: %s", dir, name,
 				       strerror(-prog));
 	if (mode != SRPOL_XDP_MODE_GENERIC)
 		link = xdp_attach(prog, ifindex, XDP_FLAGS_DRV_MODE);
@@ -340,32 +348,76 @@ static int pin_link(int link, const char *dir, const char *name,
 	return ret;
 }
 
+/* XDP reaches uplinks by this map; programs can read it but not write it. */
+static int set_uplink(const char *dir, unsigned int ifindex,
+		      struct srpol_error *err)
+{
+	struct bpf_devmap_val value = { .ifindex = ifindex };
+	int map = open_pin(dir, "uplinks"), ret;
+
+	if (map < 0)
+		return srpol_error_set(err, map, "%s/uplinks: %s", dir,
+				       strerror(-map));
+	ret = bpf_map_update_elem(map, &ifindex, &value, BPF_ANY);
+	close(map);
+	return ret ? srpol_error_set(err, ret, "%s/uplinks: %s", dir,
+				     strerror(-ret)) : 0;
+}
+
+static void clear_uplink(const char *dir, unsigned int ifindex)
+{
+	int map = open_pin(dir, "uplinks");
+
+	if (map < 0)
+		return;
+	bpf_map_delete_elem(map, &ifindex);
+	close(map);
+}
+
+static int attach_uplink(const char *dir, unsigned int ifindex,
+			 struct srpol_error *err)
+{
+	char egress[64];
+	int ret;
+
+	ret = set_uplink(dir, ifindex, err);
+	if (ret)
+		return ret;
+	link_name(egress, sizeof(egress), LINK_EGRESS, ifindex);
+	ret = pin_link(link_egress(dir, ifindex, err), dir, egress, err);
+	if (ret)
+		clear_uplink(dir, ifindex);
+	return ret;
+}
+
 /**
  * srpol_dp_attach() - put the programs on a device
  * @ifindex: the device
+ * @role: what the device is
  * @mode: how XDP is to run
  * @err: for the reason
  *
- * The ingress program goes first: what other hosts send encapsulated is
- * understood before anything is sent so.
+ * The ingress program of an uplink goes first: what other hosts send
+ * encapsulated is understood before anything is sent so.
  */
-int srpol_dp_attach(unsigned int ifindex, enum srpol_xdp_mode mode,
-		    struct srpol_error *err)
+int srpol_dp_attach(unsigned int ifindex, enum srpol_dev_role role,
+		    enum srpol_xdp_mode mode, struct srpol_error *err)
 {
-	char ingress[64], egress[64];
+	bool uplink = role == SRPOL_DEV_ROLE_UPLINK;
 	struct srpol_dp_status st;
+	char ingress[64];
 	int ret;
 
 	ret = srpol_dp_status(&st, err);
 	if (ret)
 		return ret;
 	link_name(ingress, sizeof(ingress), LINK_INGRESS, ifindex);
-	link_name(egress, sizeof(egress), LINK_EGRESS, ifindex);
-	ret = pin_link(link_ingress(st.dir, ifindex, mode, err), st.dir,
-		       ingress, err);
-	if (ret < 0)
+	ret = pin_link(link_ingress(st.dir, ifindex, uplink ? "prog_uplink" :
+				    "prog_port", mode, err),
+		       st.dir, ingress, err);
+	if (ret < 0 || !uplink)
 		return ret;
-	ret = pin_link(link_egress(st.dir, ifindex, err), st.dir, egress, err);
+	ret = attach_uplink(st.dir, ifindex, err);
 	if (ret < 0)
 		remove_pin(st.dir, ingress);
 	return ret;
@@ -389,6 +441,7 @@ int srpol_dp_detach(unsigned int ifindex, struct srpol_error *err)
 	remove_pin(st.dir, name);
 	link_name(name, sizeof(name), LINK_INGRESS, ifindex);
 	remove_pin(st.dir, name);
+	clear_uplink(st.dir, ifindex);
 	return 0;
 }
 
@@ -471,6 +524,44 @@ int srpol_dp_dev_status(unsigned int ifindex, struct srpol_dev_status *st)
 		st->xdp_mode = "generic";
 	else if (opts.attach_mode == XDP_ATTACHED_HW)
 		st->xdp_mode = "offload";
+	return 0;
+}
+
+/**
+ * srpol_explain() - what the data plane would do with a packet
+ * @frame: frame as it would leave, at least as long as @result
+ * @len: its length
+ * @ifindex: device it is looked at on
+ * @mark: its mark
+ * @result: the decision
+ * @err: for the reason
+ */
+int srpol_explain(const void *frame, size_t len, unsigned int ifindex,
+		  uint32_t mark, struct srpol_explain *result,
+		  struct srpol_error *err)
+{
+	struct __sk_buff ctx = { .ifindex = ifindex, .mark = mark };
+	struct srpol_dp_status st;
+	char out[2048];
+	int ret, prog;
+
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = frame,
+		    .data_size_in = len, .data_out = out,
+		    .data_size_out = sizeof(out), .ctx_in = &ctx,
+		    .ctx_size_in = sizeof(ctx));
+	ret = srpol_dp_status(&st, err);
+	if (ret)
+		return ret;
+	prog = open_pin(st.dir, "prog_explain");
+	if (prog < 0)
+		return srpol_error_set(err, prog, "%s/prog_explain: %s",
+				       st.dir, strerror(-prog));
+	ret = bpf_prog_test_run_opts(prog, &opts);
+	close(prog);
+	if (ret)
+		return srpol_error_set(err, ret, "running prog_explain: %s",
+				       strerror(-ret));
+	memcpy(result, out, sizeof(*result));
 	return 0;
 }
 

@@ -119,6 +119,11 @@ bool srpol_msg_put_u32(struct srpol_msg *msg, uint16_t type, uint32_t v)
 	return srpol_msg_put(msg, type, sizeof(v), &v);
 }
 
+bool srpol_msg_put_u64(struct srpol_msg *msg, uint16_t type, uint64_t v)
+{
+	return srpol_msg_put(msg, type, sizeof(v), &v);
+}
+
 /**
  * srpol_msg_nest() - open a nest
  * @msg: request
@@ -136,24 +141,57 @@ void srpol_msg_nest_end(struct srpol_msg *msg, struct nlattr *nest)
 	mnl_attr_nest_end(msg->nlh, nest);
 }
 
-/* Type of the attribute at an offset of the request, -1 if there is none. */
-static int attr_at(const struct nlmsghdr *request, uint32_t offset)
-{
-	if (offset < NLMSG_HDRLEN + GENL_HDRLEN ||
-	    offset + sizeof(struct nlattr) > request->nlmsg_len)
-		return -1;
-	return mnl_attr_get_type((const void *)request + offset);
-}
+/**
+ * struct blame - the part of a request an error is about
+ * @cmd: operation
+ * @type: attribute, -1 none
+ * @index: number of the request in a transaction, from 0
+ */
+struct blame {
+	uint8_t cmd;
+	int type;
+	unsigned int index;
+};
 
-/* Only attributes of the message itself have the names of its command. */
-static bool is_top_level(const struct nlmsghdr *request, uint32_t offset)
+/* Only attributes of a message itself have the names of its command. */
+static int top_level_type(const struct nlmsghdr *msg, const void *at)
 {
 	const struct nlattr *attr;
 
-	mnl_attr_for_each(attr, request, sizeof(struct genlmsghdr))
-		if ((const void *)attr == (const void *)request + offset)
-			return true;
-	return false;
+	mnl_attr_for_each(attr, msg, sizeof(struct genlmsghdr))
+		if (attr == at)
+			return mnl_attr_get_type(attr);
+	return -1;
+}
+
+/* The request of a transaction that an address is in. */
+static void find_request(const struct nlmsghdr *transaction, const void *at,
+			 struct blame *blame)
+{
+	const struct nlattr *nest, *inner;
+	const struct nlmsghdr *msg;
+
+	mnl_attr_for_each(nest, transaction, sizeof(struct genlmsghdr)) {
+		if (at < (const void *)nest + nest->nla_len) {
+			inner = mnl_attr_get_payload(nest);
+			msg = mnl_attr_get_payload(inner);
+			blame->cmd = srpol_msg_cmd(msg);
+			blame->type = top_level_type(msg, at);
+			return;
+		}
+		blame->index++;
+	}
+}
+
+static void find_blame(const struct nlmsghdr *request, uint32_t offset,
+		       struct blame *blame)
+{
+	const void *at = (const void *)request + offset;
+
+	if (blame->cmd == SRPOL_CMD_APPLY)
+		find_request(request, at, blame);
+	else
+		blame->type = top_level_type(request, at);
 }
 
 /* What the module says, without its name in front: NL_SET_ERR_MSG_MOD. */
@@ -171,11 +209,10 @@ static void read_extack(const struct nlmsghdr *nlh,
 			struct srpol_error *err)
 {
 	const struct nlmsgerr *e = mnl_nlmsg_get_payload(nlh);
-	uint8_t cmd = srpol_msg_cmd(request);
-	const char *msg = NULL, *word = NULL;
+	struct blame blame = { .cmd = srpol_msg_cmd(request), .type = -1 };
+	const char *msg = NULL, *word = NULL, *name;
 	size_t skip = sizeof(*e);
 	const struct nlattr *attr;
-	int type = -1;
 
 	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS))
 		return;
@@ -187,22 +224,22 @@ static void read_extack(const struct nlmsghdr *nlh,
 			msg = without_module(mnl_attr_get_str(attr));
 			break;
 		case NLMSGERR_ATTR_OFFS:
-			if (is_top_level(request, mnl_attr_get_u32(attr)))
-				type = attr_at(request,
-					       mnl_attr_get_u32(attr));
+			find_blame(request, mnl_attr_get_u32(attr), &blame);
 			break;
 		case NLMSGERR_ATTR_MISS_TYPE:
-			type = mnl_attr_get_u32(attr);
+			blame.type = mnl_attr_get_u32(attr);
 			word = "missing ";
 			break;
 		}
 	}
-	if (type >= 0 && srpol_attr_name(cmd, type))
+	name = blame.type < 0 ? NULL : srpol_attr_name(blame.cmd, blame.type);
+	if (name)
 		srpol_error_set(err, 0, "%s%s(%s%s)", msg ? msg : "",
-				msg ? " " : "", word ? word : "",
-				srpol_attr_name(cmd, type));
+				msg ? " " : "", word ? word : "", name);
 	else if (msg)
 		srpol_error_set(err, 0, "%s", msg);
+	if (err)
+		err->request = blame.index;
 }
 
 /* Handle one message; 1 to go on, 0 when the answer is complete. */
@@ -239,7 +276,7 @@ static int handle(const struct nlmsghdr *nlh, const struct nlmsghdr *request,
  *
  * Return: 0, the negative errno of the kernel, or that of @cb.
  */
-int srpol_genl_talk(struct srpol_genl *g, struct srpol_msg *msg,
+int srpol_genl_talk(struct srpol_genl *g, const struct nlmsghdr *msg,
 		    srpol_msg_cb cb, void *data, struct srpol_error *err)
 {
 	static char buf[RECEIVE_BUFFER];
@@ -247,7 +284,7 @@ int srpol_genl_talk(struct srpol_genl *g, struct srpol_msg *msg,
 	struct nlmsghdr *nlh;
 	ssize_t n;
 
-	if (mnl_socket_sendto(g->nl, msg->nlh, msg->nlh->nlmsg_len) < 0)
+	if (mnl_socket_sendto(g->nl, msg, msg->nlmsg_len) < 0)
 		return -errno;
 	while (ret > 0) {
 		n = mnl_socket_recvfrom(g->nl, buf, sizeof(buf));
@@ -257,9 +294,9 @@ int srpol_genl_talk(struct srpol_genl *g, struct srpol_msg *msg,
 		len = n;
 		for (; ret > 0 && mnl_nlmsg_ok(nlh, len);
 		     nlh = mnl_nlmsg_next(nlh, &len)) {
-			if (nlh->nlmsg_seq != msg->nlh->nlmsg_seq)
+			if (nlh->nlmsg_seq != msg->nlmsg_seq)
 				continue;
-			ret = handle(nlh, msg->nlh, failed ? NULL : cb, data,
+			ret = handle(nlh, msg, failed ? NULL : cb, data,
 				     err);
 			/* read the rest, or the next request would see it */
 			if (ret < 0 && nlh->nlmsg_type != NLMSG_ERROR &&
@@ -289,7 +326,7 @@ int srpol_genl_dump(struct srpol_genl *g, uint8_t cmd, srpol_msg_cb cb,
 	struct srpol_msg msg;
 
 	srpol_msg_start(g, &msg, cmd, NLM_F_DUMP);
-	return srpol_genl_talk(g, &msg, cb, data, err);
+	return srpol_genl_talk(g, msg.nlh, cb, data, err);
 }
 
 static int read_family(const struct nlmsghdr *nlh, void *data)
@@ -343,7 +380,7 @@ int srpol_genl_open(struct srpol_genl *g, struct srpol_error *err)
 
 	start_msg(g, &msg, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1, 0);
 	mnl_attr_put_strz(msg.nlh, CTRL_ATTR_FAMILY_NAME, SRPOL_FAMILY_NAME);
-	ret = srpol_genl_talk(g, &msg, read_family, g, NULL);
+	ret = srpol_genl_talk(g, msg.nlh, read_family, g, NULL);
 	if (ret == -ENOENT)
 		srpol_error_set(err, ret,
 				"module srpol is not loaded (modprobe srpol)");
@@ -385,6 +422,15 @@ int srpol_genl_listen(struct srpol_genl *g, struct srpol_error *err)
 		return srpol_error_set(err, -errno, "multicast groups: %s",
 				       strerror(errno));
 	return 0;
+}
+
+/**
+ * srpol_genl_fd() - what to poll for notifications
+ * @g: connection that listens
+ */
+int srpol_genl_fd(const struct srpol_genl *g)
+{
+	return mnl_socket_get_fd(g->nl);
 }
 
 /**

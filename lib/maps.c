@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "srpol_lib.h"
 
@@ -40,29 +41,83 @@ int srpol_map_sum(int fd, uint32_t id, void *sum, size_t len)
 }
 
 /**
- * srpol_flow_next() - walk the flow table
- * @fd: map "flows"
- * @key: in: flow to go on from unless @first; out: the next flow
+ * srpol_map_lookup() - an entry of a map that is not per CPU
+ * @fd: the map, may be negative
+ * @key: its key
+ * @value: result, left alone if there is none
+ */
+int srpol_map_lookup(int fd, const void *key, void *value)
+{
+	return fd < 0 ? fd : bpf_map_lookup_elem(fd, key, value);
+}
+
+/**
+ * srpol_map_update() - set an entry of a map that is not part of the FIB
+ * @fd: the map
+ * @key: its key
+ * @value: its value
+ */
+int srpol_map_update(int fd, const void *key, const void *value)
+{
+	return fd < 0 ? fd : bpf_map_update_elem(fd, key, value, BPF_ANY);
+}
+
+void srpol_map_close(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+/**
+ * srpol_map_next() - walk a hash map
+ * @fd: the map
+ * @key: in: key to go on from unless @first; out: the next key
+ * @key_len: its size
  * @first: start anew
- * @flow: its value
+ * @value: the value of @key
  *
- * Return: 0, -ENOENT at the end, or another negative errno. A flow that is
- * evicted meanwhile is passed over; the walk may then start over, which the
+ * Return: 0, -ENOENT at the end, or another negative errno. An entry that
+ * goes meanwhile is passed over; the walk may then start over, which the
  * caller bounds.
  */
-int srpol_flow_next(int fd, struct srpol_flow_key *key, bool first,
-		    struct srpol_flow *flow)
+int srpol_map_next(int fd, void *key, size_t key_len, bool first, void *value)
 {
-	struct srpol_flow_key from;
+	char from[key_len];
 	int ret;
 
 	do {
-		from = *key;
-		ret = bpf_map_get_next_key(fd, first ? NULL : &from, key);
+		memcpy(from, key, key_len);
+		ret = bpf_map_get_next_key(fd, first ? NULL : from, key);
 		if (ret)
 			return ret;
 		first = false;
-		ret = bpf_map_lookup_elem(fd, key, flow);
+		ret = bpf_map_lookup_elem(fd, key, value);
 	} while (ret == -ENOENT);
+	return ret;
+}
+
+/**
+ * srpol_error_next() - walk map "errors", see srpol_map_next()
+ * @fd: the map
+ * @key: whose error, and which
+ * @first: start anew
+ * @count: how often, over all processors
+ */
+int srpol_error_next(int fd, struct srpol_error_key *key, bool first,
+		     uint64_t *count)
+{
+	int cpus = libbpf_num_possible_cpus(), cpu, ret;
+	uint64_t *values;
+
+	if (cpus < 0)
+		return cpus;
+	values = calloc(cpus, sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	ret = srpol_map_next(fd, key, sizeof(*key), first, values);
+	*count = 0;
+	for (cpu = 0; !ret && cpu < cpus; cpu++)
+		*count += values[cpu];
+	free(values);
 	return ret;
 }

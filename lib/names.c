@@ -44,6 +44,39 @@ const struct srpol_name srpol_path_reasons[] = {
 
 const struct srpol_name srpol_modes[] = {
 	{ SRPOL_LB_MODE_HASH, "hash" },
+	/* what the literature calls it: weights count in every mode */
+	{ SRPOL_LB_MODE_HASH, "weighted" },
+	{ SRPOL_LB_MODE_PINNED, "pinned" },
+	{ SRPOL_LB_MODE_FLOWLET, "flowlet" },
+	{ SRPOL_LB_MODE_SPRAY, "spray" },
+	{ SRPOL_LB_MODE_ADAPTIVE, "adaptive" },
+	{ SRPOL_LB_MODE_AUTO, "auto" },
+	{ }
+};
+
+const struct srpol_name srpol_sprays[] = {
+	{ SRPOL_SPRAY_ROUND_ROBIN, "round-robin" },
+	{ SRPOL_SPRAY_RANDOM, "random" },
+	{ }
+};
+
+const struct srpol_name srpol_orderings[] = {
+	{ SRPOL_ORDERING_STRONG, "strong" },
+	{ SRPOL_ORDERING_PARTIAL, "partial" },
+	{ SRPOL_ORDERING_WEAK, "weak" },
+	{ }
+};
+
+const struct srpol_name srpol_path_ids[] = {
+	{ SRPOL_PATH_ID_NONE, "none" },
+	{ SRPOL_PATH_ID_TAG, "tag" },
+	{ SRPOL_PATH_ID_LABEL, "label" },
+	{ }
+};
+
+const struct srpol_name srpol_switches[] = {
+	{ 0, "off" },
+	{ 1, "on" },
 	{ }
 };
 
@@ -88,14 +121,29 @@ const struct srpol_name srpol_class_reasons[] = {
 
 const struct srpol_name srpol_behaviors[] = {
 	{ SRPOL_BEHAVIOR_END, "End" },
+	{ SRPOL_BEHAVIOR_END_PSP, "End.PSP" },
+	{ SRPOL_BEHAVIOR_END_USD, "End.USD" },
+	{ SRPOL_BEHAVIOR_END_PSP_USD, "End.PSP.USD" },
+	{ SRPOL_BEHAVIOR_END_X, "End.X" },
+	{ SRPOL_BEHAVIOR_END_X_PSP, "End.X.PSP" },
+	{ SRPOL_BEHAVIOR_END_DX6, "End.DX6" },
+	{ SRPOL_BEHAVIOR_END_DX4, "End.DX4" },
 	{ SRPOL_BEHAVIOR_END_DT6, "End.DT6" },
 	{ SRPOL_BEHAVIOR_END_DT4, "End.DT4" },
 	{ SRPOL_BEHAVIOR_END_DT46, "End.DT46" },
+	{ SRPOL_BEHAVIOR_UN, "uN" },
+	{ SRPOL_BEHAVIOR_UN_PSP, "uN.PSP" },
+	{ SRPOL_BEHAVIOR_UN_PSP_USD, "uN.PSP.USD" },
+	{ SRPOL_BEHAVIOR_UA, "uA" },
+	{ SRPOL_BEHAVIOR_UDT6, "uDT6" },
+	{ SRPOL_BEHAVIOR_UDT4, "uDT4" },
+	{ SRPOL_BEHAVIOR_UDT46, "uDT46" },
 	{ }
 };
 
 const struct srpol_name srpol_dev_roles[] = {
 	{ SRPOL_DEV_ROLE_UPLINK, "uplink" },
+	{ SRPOL_DEV_ROLE_PORT, "port" },
 	{ }
 };
 
@@ -162,127 +210,6 @@ bool srpol_value_of(const struct srpol_name *table, const char *name,
 	return false;
 }
 
-/* BTH operations (IBTA A9): low five bits, which transports have them. */
-#define RC	(1u << 0)
-#define UC	(1u << 1)
-#define RD	(1u << 2)
-#define UD	(1u << 3)
-#define XRC	(1u << 5)
-
-static const struct {
-	uint8_t op;
-	uint8_t transports;
-	const char *name;
-} operations[] = {
-	{ 0x00, RC | UC | RD | XRC, "send-first" },
-	{ 0x01, RC | UC | RD | XRC, "send-middle" },
-	{ 0x02, RC | UC | RD | XRC, "send-last" },
-	{ 0x03, RC | UC | RD | XRC, "send-last-imm" },
-	{ 0x04, RC | UC | RD | UD | XRC, "send-only" },
-	{ 0x05, RC | UC | RD | UD | XRC, "send-only-imm" },
-	{ 0x06, RC | UC | RD | XRC, "write-first" },
-	{ 0x07, RC | UC | RD | XRC, "write-middle" },
-	{ 0x08, RC | UC | RD | XRC, "write-last" },
-	{ 0x09, RC | UC | RD | XRC, "write-last-imm" },
-	{ 0x0a, RC | UC | RD | XRC, "write-only" },
-	{ 0x0b, RC | UC | RD | XRC, "write-only-imm" },
-	{ 0x0c, RC | RD | XRC, "read-request" },
-	{ 0x0d, RC | RD | XRC, "read-response-first" },
-	{ 0x0e, RC | RD | XRC, "read-response-middle" },
-	{ 0x0f, RC | RD | XRC, "read-response-last" },
-	{ 0x10, RC | RD | XRC, "read-response-only" },
-	{ 0x11, RC | RD | XRC, "ack" },
-	{ 0x12, RC | RD | XRC, "atomic-ack" },
-	{ 0x13, RC | RD | XRC, "compare-swap" },
-	{ 0x14, RC | RD | XRC, "fetch-add" },
-	{ 0x16, RC | XRC, "send-last-inv" },
-	{ 0x17, RC | XRC, "send-only-inv" },
-	{ 0x1c, RC, "flush" },
-	{ 0x1d, RC, "atomic-write" },
-};
-
-#define CNP_OPCODE	0x81
-
-/* Groups of operations; a name that is a prefix of theirs. */
-static const struct {
-	const char *group;
-	const char *prefix;
-} groups[] = {
-	{ "send", "send-" },
-	{ "write", "write-" },
-	{ "read-response", "read-response-" },
-};
-
-static const char *operation_name(uint8_t opcode)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
-		if (operations[i].op == (opcode & 0x1f) &&
-		    operations[i].transports & 1u << (opcode >> 5))
-			return operations[i].name;
-	return NULL;
-}
-
-/**
- * srpol_opcode_name() - operation of a BTH opcode
- * @opcode: the opcode
- *
- * Return: its name without the transport, NULL if it has none.
- */
-const char *srpol_opcode_name(uint8_t opcode)
-{
-	return opcode == CNP_OPCODE ? "cnp" : operation_name(opcode);
-}
-
-static void add_operations(const char *name, bool prefix, uint64_t *set,
-			   bool *found)
-{
-	unsigned int opcode;
-	const char *op;
-
-	for (opcode = 0; opcode < SRPOL_OPCODES; opcode++) {
-		op = srpol_opcode_name(opcode);
-		if (!op || (prefix ? strncmp(op, name, strlen(name)) :
-				     strcmp(op, name)))
-			continue;
-		set[opcode / 64] |= 1ull << opcode % 64;
-		*found = true;
-	}
-}
-
-/**
- * srpol_opcodes_of() - opcodes that a word stands for, on any transport
- * @name: operation, group of operations ("send", "write", "read-response"),
- *	"atomic", or a number
- * @set: 256 bits to which they are added
- */
-bool srpol_opcodes_of(const char *name, uint64_t *set)
-{
-	bool found = false;
-	unsigned int n;
-	char extra;
-	size_t i;
-
-	if (sscanf(name, "%i%c", (int *)&n, &extra) == 1) {
-		if (n >= SRPOL_OPCODES)
-			return false;
-		set[n / 64] |= 1ull << n % 64;
-		return true;
-	}
-	if (!strcmp(name, "atomic")) {
-		add_operations("compare-swap", false, set, &found);
-		add_operations("fetch-add", false, set, &found);
-		add_operations("atomic-write", false, set, &found);
-		return found;
-	}
-	for (i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
-		if (!strcmp(name, groups[i].group))
-			add_operations(groups[i].prefix, true, set, &found);
-	add_operations(name, false, set, &found);
-	return found;
-}
-
 #define REASON_NAME(nr, name, drop, text) [nr] = #name,
 #define REASON_TEXT(nr, name, drop, text) [nr] = text,
 #define REASON_DROP(nr, name, drop, text) [nr] = drop,
@@ -330,6 +257,10 @@ static const char * const path_attrs[] = {
 	[SRPOL_A_PATH_IFINDEX] = "dev",
 	[SRPOL_A_PATH_VIA] = "via",
 	[SRPOL_A_PATH_ADMIN_DOWN] = "admin",
+	[SRPOL_A_PATH_BLOCK_LEN] = "usids",
+	[SRPOL_A_PATH_CSID_LEN] = "usid-len",
+	[SRPOL_A_PATH_TLV] = "tlv",
+	[SRPOL_A_PATH_STAMP] = "stamp",
 };
 
 static const char * const policy_attrs[] = {
@@ -339,6 +270,12 @@ static const char * const policy_attrs[] = {
 	[SRPOL_A_POLICY_BSID] = "bsid",
 	[SRPOL_A_POLICY_ORIGIN] = "origin",
 	[SRPOL_A_POLICY_MODE] = "mode",
+	[SRPOL_A_POLICY_SYMMETRIC] = "symmetric",
+	[SRPOL_A_POLICY_SPRAY] = "spray",
+	[SRPOL_A_POLICY_GAP] = "gap",
+	[SRPOL_A_POLICY_THRESHOLD] = "threshold",
+	[SRPOL_A_POLICY_HYSTERESIS] = "hysteresis",
+	[SRPOL_A_POLICY_HOLD_OFF] = "hold-off",
 	[SRPOL_A_POLICY_BUCKETS] = "buckets",
 	[SRPOL_A_POLICY_BACKUP_COLOR] = "backup-color",
 	[SRPOL_A_POLICY_ON_FAIL] = "on-fail",
@@ -368,6 +305,10 @@ static const char * const class_attrs[] = {
 	[SRPOL_A_CLASS_OPCODE] = "opcode",
 	[SRPOL_A_CLASS_DSCP] = "dscp",
 	[SRPOL_A_CLASS_PKEY] = "pkey",
+	[SRPOL_A_CLASS_VLAN] = "vlan",
+	[SRPOL_A_CLASS_CGROUP] = "cgroup",
+	[SRPOL_A_CLASS_MODE] = "mode",
+	[SRPOL_A_CLASS_ORDERING] = "ordering",
 };
 
 static const char * const endpoint_attrs[] = {
@@ -381,6 +322,10 @@ static const char * const sid_attrs[] = {
 	[SRPOL_A_SID_SID] = "sid",
 	[SRPOL_A_SID_BEHAVIOR] = "behavior",
 	[SRPOL_A_SID_ORIGIN] = "origin",
+	[SRPOL_A_SID_PREFIX_LEN] = "sid",
+	[SRPOL_A_SID_BLOCK_LEN] = "block-len",
+	[SRPOL_A_SID_IFINDEX] = "dev",
+	[SRPOL_A_SID_VIA] = "via",
 };
 
 static const char * const dev_attrs[] = {
@@ -397,6 +342,11 @@ static const char * const config_attrs[] = {
 	[SRPOL_A_CONFIG_FLOW_LABEL] = "flow-label",
 	[SRPOL_A_CONFIG_ICMP_ERRORS] = "icmp-errors",
 	[SRPOL_A_CONFIG_HOLD_TIME] = "hold-time",
+	[SRPOL_A_CONFIG_PATH_ID] = "path-id",
+	[SRPOL_A_CONFIG_SR_DOMAIN] = "sr-domain",
+	[SRPOL_A_CONFIG_PSN_OBSERVER] = "psn-observer",
+	[SRPOL_A_CONFIG_DROP_EVENTS] = "drop-events",
+	[SRPOL_A_CONFIG_SR_SOURCE] = "sr-source",
 };
 
 #define ATTRS(first, last, table) \

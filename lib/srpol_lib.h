@@ -27,9 +27,11 @@ struct mnl_socket;
 /**
  * struct srpol_error - why something failed
  * @text: one line without newline, empty if nothing is known
+ * @request: in a transaction, number of the request to blame, from 0
  */
 struct srpol_error {
 	char text[512];
+	unsigned int request;
 };
 
 __attribute__((format(printf, 3, 4)))
@@ -81,19 +83,57 @@ bool srpol_msg_put(struct srpol_msg *msg, uint16_t type, size_t len,
 bool srpol_msg_put_u8(struct srpol_msg *msg, uint16_t type, uint8_t v);
 bool srpol_msg_put_u16(struct srpol_msg *msg, uint16_t type, uint16_t v);
 bool srpol_msg_put_u32(struct srpol_msg *msg, uint16_t type, uint32_t v);
+bool srpol_msg_put_u64(struct srpol_msg *msg, uint16_t type, uint64_t v);
 struct nlattr *srpol_msg_nest(struct srpol_msg *msg, uint16_t type);
 void srpol_msg_nest_end(struct srpol_msg *msg, struct nlattr *nest);
-int srpol_genl_talk(struct srpol_genl *g, struct srpol_msg *msg,
+int srpol_genl_talk(struct srpol_genl *g, const struct nlmsghdr *msg,
 		    srpol_msg_cb cb, void *data, struct srpol_error *err);
 int srpol_genl_dump(struct srpol_genl *g, uint8_t cmd, srpol_msg_cb cb,
 		    void *data, struct srpol_error *err);
 int srpol_genl_listen(struct srpol_genl *g, struct srpol_error *err);
+int srpol_genl_fd(const struct srpol_genl *g);
 int srpol_genl_receive(struct srpol_genl *g, srpol_msg_cb cb, void *data);
 uint8_t srpol_msg_cmd(const struct nlmsghdr *nlh);
 void srpol_msg_attrs(const struct nlmsghdr *nlh, const struct nlattr **tb,
 		     unsigned int max);
 void srpol_nest_attrs(const struct nlattr *nest, const struct nlattr **tb,
 		      unsigned int max);
+
+/* batch.c: transactions */
+
+/**
+ * struct srpol_batch - requests to be carried out together
+ * @buf: message under construction
+ * @len: bytes of it
+ * @size: room
+ * @n: number of requests
+ */
+struct srpol_batch {
+	char *buf;
+	size_t len;
+	size_t size;
+	unsigned int n;
+};
+
+int srpol_batch_add(struct srpol_batch *batch, const struct nlmsghdr *nlh);
+int srpol_batch_send(struct srpol_genl *g, struct srpol_batch *batch,
+		     struct srpol_error *err);
+void srpol_batch_free(struct srpol_batch *batch);
+
+/* usid.c: containers of compressed SIDs */
+
+#define SRPOL_CSIDS_MAX		16	/* in one container */
+#define SRPOL_BLOCK_LEN_DEFAULT	32	/* F3216 */
+#define SRPOL_CSID_LEN_DEFAULT	16
+
+unsigned int srpol_usid_capacity(uint32_t block_len, uint32_t csid_len);
+bool srpol_usid_in_block(const struct in6_addr *sid,
+			 const struct in6_addr *block, uint32_t block_len);
+int srpol_usid_pack(const struct in6_addr *block, uint32_t block_len,
+		    uint32_t csid_len, const uint64_t *csids, unsigned int n,
+		    struct in6_addr *sids, unsigned int max);
+unsigned int srpol_usid_unpack(const struct in6_addr *sid, uint32_t block_len,
+			       uint32_t csid_len, uint64_t *csids);
 
 /* names.c: words for numbers */
 
@@ -110,6 +150,10 @@ extern const struct srpol_name srpol_origins[];
 extern const struct srpol_name srpol_path_states[];
 extern const struct srpol_name srpol_path_reasons[];
 extern const struct srpol_name srpol_modes[];
+extern const struct srpol_name srpol_sprays[];
+extern const struct srpol_name srpol_orderings[];
+extern const struct srpol_name srpol_path_ids[];
+extern const struct srpol_name srpol_switches[];
 extern const struct srpol_name srpol_on_fails[];
 extern const struct srpol_name srpol_protocol_origins[];
 extern const struct srpol_name srpol_policy_states[];
@@ -125,12 +169,15 @@ extern const struct srpol_name srpol_protos[];
 const char *srpol_name_of(const struct srpol_name *table, uint32_t value);
 bool srpol_value_of(const struct srpol_name *table, const char *name,
 		    uint32_t *value);
-const char *srpol_opcode_name(uint8_t opcode);
-bool srpol_opcodes_of(const char *name, uint64_t *set);
 const char *srpol_attr_name(uint8_t cmd, uint16_t type);
 const char *srpol_reason_name(unsigned int reason);
 const char *srpol_reason_text(unsigned int reason);
 bool srpol_reason_is_drop(unsigned int reason);
+
+/* opcode.c: BTH opcodes */
+
+const char *srpol_opcode_name(uint8_t opcode);
+bool srpol_opcodes_of(const char *name, uint64_t *set);
 
 /* addr.c: addresses and prefixes; IPv4 as v4-mapped */
 
@@ -180,8 +227,11 @@ struct srpol_dev_status {
 int srpol_dp_status(struct srpol_dp_status *st, struct srpol_error *err);
 int srpol_dp_load(struct srpol_error *err);
 int srpol_dp_unload(struct srpol_error *err);
-int srpol_dp_attach(unsigned int ifindex, enum srpol_xdp_mode mode,
-		    struct srpol_error *err);
+int srpol_dp_attach(unsigned int ifindex, enum srpol_dev_role role,
+		    enum srpol_xdp_mode mode, struct srpol_error *err);
+int srpol_explain(const void *frame, size_t len, unsigned int ifindex,
+		  uint32_t mark, struct srpol_explain *result,
+		  struct srpol_error *err);
 int srpol_dp_detach(unsigned int ifindex, struct srpol_error *err);
 bool srpol_dp_any_attached(void);
 int srpol_dp_dev_status(unsigned int ifindex, struct srpol_dev_status *st);
@@ -191,7 +241,30 @@ void srpol_dp_verbose(bool on);
 
 int srpol_map_open(const char *name);
 int srpol_map_sum(int fd, uint32_t id, void *sum, size_t len);
-int srpol_flow_next(int fd, struct srpol_flow_key *key, bool first,
-		    struct srpol_flow *flow);
+int srpol_map_lookup(int fd, const void *key, void *value);
+int srpol_map_update(int fd, const void *key, const void *value);
+void srpol_map_close(int fd);
+int srpol_map_next(int fd, void *key, size_t key_len, bool first,
+		   void *value);
+int srpol_error_next(int fd, struct srpol_error_key *key, bool first,
+		     uint64_t *count);
+
+/* drops.c: the ring buffer of dropped packets */
+
+struct srpol_drops;
+
+/**
+ * typedef srpol_drop_cb - what to do with a dropped packet
+ * @event: the packet
+ * @data: as given
+ *
+ * Return: 0 to go on, or a negative errno.
+ */
+typedef int (*srpol_drop_cb)(const struct srpol_drop_event *event, void *data);
+
+struct srpol_drops *srpol_drops_open(srpol_drop_cb cb, void *data);
+int srpol_drops_fd(const struct srpol_drops *drops);
+int srpol_drops_read(struct srpol_drops *drops);
+void srpol_drops_close(struct srpol_drops *drops);
 
 #endif /* _SRPOL_LIB_H */

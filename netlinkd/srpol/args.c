@@ -41,7 +41,7 @@ bool read_word(struct args *args, const char *what, const char **word)
 	return false;
 }
 
-static bool parse_u32(const char *text, uint32_t max, uint32_t *value)
+bool parse_u32(const char *text, uint32_t max, uint32_t *value)
 {
 	unsigned long long v;
 	char *end;
@@ -64,6 +64,41 @@ bool read_u32(struct args *args, const char *what, uint32_t max,
 	if (parse_u32(word, max, value))
 		return true;
 	complain("%s: \"%s\" is not a number from 0 to %u", what, word, max);
+	return false;
+}
+
+/* A number with its unit; a bare number has the unit of the result. */
+bool read_time(struct args *args, const char *what, uint64_t unit_ns,
+	       uint32_t *value)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {
+		{ "ns", NSEC }, { "us", USEC }, { "ms", MSEC }, { "s", SEC },
+	};
+	uint64_t ns = unit_ns;
+	const char *word;
+	double v;
+	char *end;
+	size_t i;
+
+	if (!read_word(args, what, &word))
+		return false;
+	v = strtod(word, &end);
+	for (i = 0; *end && i < ARRAY_SIZE(units); i++)
+		if (!strcmp(end, units[i].name))
+			break;
+	if (*end && i < ARRAY_SIZE(units))
+		ns = units[i].ns;
+	v = v * ns / unit_ns;
+	if (end != word && i < ARRAY_SIZE(units) && v >= 0 &&
+	    v <= UINT32_MAX) {
+		*value = v;
+		return true;
+	}
+	complain("%s: \"%s\" is not a time such as 500us, 20ms or 1s", what,
+		 word);
 	return false;
 }
 

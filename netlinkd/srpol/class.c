@@ -2,22 +2,35 @@
 /*
  * srpol class: classifier rules.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "srpol.h"
 
+#define CGROUP_ROOT	"/sys/fs/cgroup"
+#define VLAN_MAX	4094
+
 static const char usage[] =
 "Usage: srpol class { add | replace | change } prio N [ name NAME ] [ MATCH ]...\n"
-"                   { color N | bypass } [ origin { static | engine } ]\n"
+"                   { color N | bypass } [ mode MODE ]\n"
+"                   [ ordering { strong | partial | weak } ]\n"
+"                   [ origin { static | engine } ]\n"
 "       srpol class del prio N\n"
 "       srpol class show [ prio N ]\n"
-"MATCH := { dev DEV | mark MARK[/MASK] | src PREFIX | dst PREFIX |\n"
-"           proto { udp | tcp | NUMBER } | sport PORT[-PORT] |\n"
-"           dport PORT[-PORT] | qp QP[-QP] | opcode OPCODE[,OPCODE]... |\n"
-"           dscp DSCP | pkey PKEY }\n"
+"       srpol class test src ADDR dst ADDR [ FIELD ]...\n"
+"MATCH := { dev DEV | mark MARK[/MASK] | vlan ID | cgroup PATH |\n"
+"           src PREFIX | dst PREFIX | proto { udp | tcp | NUMBER } |\n"
+"           sport PORT[-PORT] | dport PORT[-PORT] | qp QP[-QP] |\n"
+"           opcode OPCODE[,OPCODE]... | dscp DSCP | pkey PKEY }\n"
 "OPCODE := { send | write | read-request | read-response | ack | atomic |\n"
-"            cnp | send-first | write-middle | ... | NUMBER }\n"
+"            cnp | other | send-first | write-middle | ... | NUMBER }\n"
+"MODE := { hash | pinned | flowlet | spray | adaptive | auto }, default that\n"
+"        of the policy; spray needs ordering partial or weak\n"
+"FIELD := { dev DEV | mark MARK | vlan ID | proto { udp | tcp | NUMBER } |\n"
+"           sport PORT | dport PORT | qp QP | opcode OPCODE | pkey PKEY |\n"
+"           dscp DSCP | label LABEL }; qp, opcode and pkey make it RoCEv2\n"
 "Lower prio is tried first; the first rule that matches decides.\n";
 
 static bool put_range(struct srpol_msg *msg, struct args *args,
@@ -101,6 +114,28 @@ static bool put_proto(struct srpol_msg *msg, struct args *args)
 	return srpol_msg_put_u8(msg, SRPOL_A_CLASS_PROTO, v);
 }
 
+/* A path below the cgroup2 mount, or an id; an id is the folder's inode. */
+static bool put_cgroup(struct srpol_msg *msg, struct args *args)
+{
+	const char *word;
+	char path[512];
+	struct stat st;
+	uint32_t id;
+
+	if (!read_word(args, "cgroup", &word))
+		return false;
+	if (parse_u32(word, UINT32_MAX, &id))
+		return srpol_msg_put_u64(msg, SRPOL_A_CLASS_CGROUP, id);
+	snprintf(path, sizeof(path), "%s%s", strncmp(word, CGROUP_ROOT,
+						     strlen(CGROUP_ROOT)) ?
+		 CGROUP_ROOT "/" : "", word);
+	if (stat(path, &st)) {
+		complain("cgroup: %s: %s", path, strerror(errno));
+		return false;
+	}
+	return srpol_msg_put_u64(msg, SRPOL_A_CLASS_CGROUP, st.st_ino);
+}
+
 static bool put_match(struct srpol_msg *msg, struct args *args)
 {
 	uint32_t v, hi;
@@ -110,6 +145,11 @@ static bool put_match(struct srpol_msg *msg, struct args *args)
 		       srpol_msg_put_u32(msg, SRPOL_A_CLASS_IFINDEX, v);
 	if (is(args, "mark"))
 		return put_mark(msg, args);
+	if (is(args, "vlan"))
+		return read_u32(args, "vlan", VLAN_MAX, &v) &&
+		       srpol_msg_put_u16(msg, SRPOL_A_CLASS_VLAN, v);
+	if (is(args, "cgroup"))
+		return put_cgroup(msg, args);
 	if (is(args, "src"))
 		return put_prefix(msg, args, "src", SRPOL_A_CLASS_SRC,
 				  SRPOL_A_CLASS_SRC_LEN);
@@ -156,6 +196,12 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 		       srpol_msg_put_u32(msg, SRPOL_A_CLASS_ACTION,
 					 SRPOL_CLASS_ACTION_STEER) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_CLASS_COLOR, v);
+	if (is(args, "mode"))
+		return read_name(args, "mode", srpol_modes, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_CLASS_MODE, v);
+	if (is(args, "ordering"))
+		return read_name(args, "ordering", srpol_orderings, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_CLASS_ORDERING, v);
 	if (is(args, "bypass"))
 		return srpol_msg_put_u32(msg, SRPOL_A_CLASS_ACTION,
 					 SRPOL_CLASS_ACTION_BYPASS);
@@ -253,6 +299,10 @@ static void print_match(const struct class_info *rule)
 		out_uint("mark", " mark 0x%llx", rule->mark);
 		out_uint("mask", "/0x%llx", rule->mark_mask);
 	}
+	if (m & SRPOL_MATCH_VLAN)
+		out_uint("vlan", " vlan %llu", rule->vlan);
+	if (m & SRPOL_MATCH_CGROUP)
+		out_uint("cgroup", " cgroup %llu", rule->cgroup);
 	if (m & SRPOL_MATCH_SRC)
 		out_string("src", " src %s",
 			   srpol_prefix_text(&rule->src, rule->src_len, buf));
@@ -293,11 +343,18 @@ void print_class(const struct class_info *rule, const struct vec *policies)
 	out_string("action", steer ? NULL : " %s",
 		   steer ? "steer" : "bypass");
 	out_uint("color", steer ? " color %llu" : NULL, rule->color);
+	out_string("mode", rule->has_mode ? " mode %s" : NULL, rule->has_mode ?
+		   srpol_name_of(srpol_modes, rule->mode) : "");
+	out_string("ordering", rule->ordering ? " ordering %s" : NULL,
+		   srpol_name_of(srpol_orderings, rule->ordering));
 	out_string("reason", rule->reason ? " (%s)" : NULL,
 		   srpol_name_of(srpol_class_reasons, rule->reason));
 	out_uint("id", NULL, rule->id);
-	if (show_stats)
+	if (show_stats) {
+		out_object("stats");
 		print_counter("class_stats", rule->id);
+		out_object_end();
+	}
 	out_array("policies");
 	vec_for_each(policy, policies) {
 		if (!steer || policy->color != rule->color)
@@ -356,6 +413,7 @@ int do_class(struct args *args)
 		{ "change", class_set, NLM_F_REPLACE },
 		{ "del", class_del, 0 },
 		{ "show", class_show, 0 },
+		{ "test", class_test, 0 },
 	};
 
 	return run_command(commands, ARRAY_SIZE(commands), usage, args,

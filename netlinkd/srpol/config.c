@@ -2,6 +2,7 @@
 /*
  * srpol config: settings of the namespace.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "srpol.h"
@@ -10,14 +11,12 @@ static const char usage[] =
 "Usage: srpol config set [ src { ADDR | auto } ] [ hop-limit N ]\n"
 "                        [ dscp { uniform | pipe DSCP } ]\n"
 "                        [ flow-label { hash-qp | hash | inherit | zero } ]\n"
-"                        [ icmp-errors { on | off } ] [ hold-time MS ]\n"
+"                        [ icmp-errors { on | off } ] [ hold-time TIME ]\n"
+"                        [ path-id { none | tag | label } ]\n"
+"                        [ sr-domain { none | PREFIX[,PREFIX]... } ]\n"
+"                        [ sr-source { none | PREFIX[,PREFIX]... } ]\n"
+"                        [ psn-observer { on | off } ] [ drop-events N ]\n"
 "       srpol config show\n";
-
-static const struct srpol_name switches[] = {
-	{ 0, "off" },
-	{ 1, "on" },
-	{ }
-};
 
 static bool put_dscp(struct srpol_msg *msg, struct args *args)
 {
@@ -39,6 +38,46 @@ static bool put_src(struct srpol_msg *msg, struct args *args)
 	       srpol_msg_put(msg, SRPOL_A_CONFIG_SRC, sizeof(addr), &addr);
 }
 
+static bool put_prefix(struct srpol_msg *msg, uint16_t type, const char *text)
+{
+	struct nlattr *nest = srpol_msg_nest(msg, type);
+	struct in6_addr prefix;
+	uint32_t len;
+
+	if (text && !srpol_prefix_parse(text, &prefix, &len)) {
+		complain("\"%s\" is not a prefix", text);
+		return false;
+	}
+	if (!nest || (text && (!srpol_msg_put(msg, SRPOL_A_PREFIX_ENTRY_PREFIX,
+					      sizeof(prefix), &prefix) ||
+			       !srpol_msg_put_u32(msg,
+						  SRPOL_A_PREFIX_ENTRY_PREFIX_LEN,
+						  len))))
+		return false;
+	srpol_msg_nest_end(msg, nest);
+	return true;
+}
+
+/* An entry without a prefix stands for none at all. */
+static bool put_prefixes(struct srpol_msg *msg, struct args *args,
+			 const char *what, uint16_t type)
+{
+	const char *word;
+	char *list, *text, *rest = NULL;
+	bool good = true;
+
+	if (is(args, "none"))
+		return put_prefix(msg, type, NULL);
+	if (!read_word(args, what, &word))
+		return false;
+	list = strdup(word);
+	for (text = list ? strtok_r(list, ",", &rest) : NULL; text && good;
+	     text = strtok_r(NULL, ",", &rest))
+		good = put_prefix(msg, type, text);
+	free(list);
+	return good;
+}
+
 static bool put_keyword(struct srpol_msg *msg, struct args *args)
 {
 	uint32_t v;
@@ -54,11 +93,26 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 		return read_name(args, "flow-label", srpol_flow_labels, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_FLOW_LABEL, v);
 	if (is(args, "icmp-errors"))
-		return read_name(args, "icmp-errors", switches, &v) &&
+		return read_name(args, "icmp-errors", srpol_switches, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_ICMP_ERRORS, v);
 	if (is(args, "hold-time"))
-		return read_u32(args, "hold-time", UINT32_MAX, &v) &&
+		return read_time(args, "hold-time", MSEC, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_HOLD_TIME, v);
+	if (is(args, "path-id"))
+		return read_name(args, "path-id", srpol_path_ids, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_PATH_ID, v);
+	if (is(args, "sr-domain"))
+		return put_prefixes(msg, args, "sr-domain",
+				    SRPOL_A_CONFIG_SR_DOMAIN);
+	if (is(args, "sr-source"))
+		return put_prefixes(msg, args, "sr-source",
+				    SRPOL_A_CONFIG_SR_SOURCE);
+	if (is(args, "psn-observer"))
+		return read_name(args, "psn-observer", srpol_switches, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_PSN_OBSERVER, v);
+	if (is(args, "drop-events"))
+		return read_u32(args, "drop-events", UINT32_MAX, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_DROP_EVENTS, v);
 	return unknown(args);
 }
 
@@ -112,6 +166,22 @@ static void print_limits(const struct config_info *config)
 	out_object_end();
 }
 
+static void print_prefixes(const char *key, const char *text,
+			   const struct prefix_list *list)
+{
+	char buf[SRPOL_PREFIX_STRLEN];
+	uint32_t i;
+
+	out_array(key);
+	if (list->n)
+		out_text(" %s ", text);
+	for (i = 0; i < list->n; i++)
+		out_string(NULL, i ? ",%s" : "%s",
+			   srpol_prefix_text(&list->entry[i].prefix,
+					     list->entry[i].len, buf));
+	out_array_end();
+}
+
 void print_config(const struct config_info *config)
 {
 	bool automatic = IN6_IS_ADDR_UNSPECIFIED(&config->src);
@@ -130,6 +200,12 @@ void print_config(const struct config_info *config)
 	out_bool("icmp_errors", NULL, config->icmp_errors);
 	out_text(" icmp-errors %s", config->icmp_errors ? "on" : "off");
 	out_uint("hold_time", " hold-time %llu", config->hold_time);
+	out_string("path_id", " path-id %s",
+		   srpol_name_of(srpol_path_ids, config->path_id));
+	print_prefixes("sr_domain", "sr-domain", &config->domain);
+	print_prefixes("sr_source", "sr-source", &config->source);
+	out_bool("psn_observer", " psn-observer on", config->psn_observer);
+	out_uint("drop_events", " drop-events %llu", config->drop_events);
 	out_string("data_plane", "\n\tdata-plane %s",
 		   config->data_plane[0] ? config->data_plane : "none");
 	out_uint("generation", " generation %llu", config->generation);

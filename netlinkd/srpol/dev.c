@@ -11,9 +11,11 @@
 #include "srpol.h"
 
 static const char usage[] =
-"Usage: srpol dev add DEV role uplink [ xdp { auto | native | generic } ]\n"
+"Usage: srpol dev add DEV role { uplink | port } [ xdp { auto | native | generic } ]\n"
 "       srpol dev del DEV\n"
 "       srpol dev show\n"
+"An uplink leads to the fabric; a port to a VM, pod or representor, and what\n"
+"comes in there is steered in XDP. Default role is uplink.\n"
 "The first device loads the data plane, the last one takes it away.\n";
 
 #define RELEASE_TIMEOUT_MS	5000
@@ -21,7 +23,9 @@ static const char usage[] =
 static int dev_request(uint8_t cmd, unsigned int flags, unsigned int ifindex,
 		       uint32_t role, uint32_t xdp)
 {
+	struct srpol_error error = {};
 	struct srpol_msg msg;
+	int err;
 
 	srpol_msg_start(&genl, &msg, cmd, flags);
 	srpol_msg_put_u32(&msg, SRPOL_A_DEV_IFINDEX, ifindex);
@@ -29,7 +33,9 @@ static int dev_request(uint8_t cmd, unsigned int flags, unsigned int ifindex,
 		srpol_msg_put_u32(&msg, SRPOL_A_DEV_ROLE, role);
 		srpol_msg_put_u32(&msg, SRPOL_A_DEV_XDP_MODE, xdp);
 	}
-	return send_request(&msg);
+	/* at once: attaching is not part of a transaction */
+	err = srpol_genl_talk(&genl, msg.nlh, NULL, NULL, &error);
+	return err ? refused(err, &error) : EXIT_OK;
 }
 
 static bool module_sees_data_plane(void)
@@ -64,10 +70,48 @@ static int release_data_plane(void)
 	return EXIT_OK;
 }
 
+/**
+ * attach_dev() - put srpol on a device
+ * @ifindex: the device
+ * @role: enum srpol_dev_role
+ * @xdp: enum srpol_xdp_mode
+ * @flags: NLM_F_* of the request
+ *
+ * Return: an EXIT_*.
+ */
+int attach_dev(unsigned int ifindex, uint32_t role, uint32_t xdp,
+	       unsigned int flags)
+{
+	struct srpol_error error = {};
+	int err;
+
+	/* ask first, so that nothing is loaded for a request that is refused */
+	err = dev_request(SRPOL_CMD_DEV_NEW, flags, ifindex, role, xdp);
+	if (err)
+		return err;
+	err = srpol_dp_load(&error) ?:
+	      srpol_dp_attach(ifindex, role, xdp, &error);
+	if (!err)
+		return EXIT_OK;
+	dev_request(SRPOL_CMD_DEV_DEL, 0, ifindex, 0, 0);
+	release_data_plane();
+	return refused(err, &error);
+}
+
+static int (*deferred)(unsigned int ifindex, uint32_t role, uint32_t xdp);
+
+/**
+ * dev_defer() - have "dev add" done later
+ * @take: gets what is asked for; NULL: "dev add" is done at once again
+ */
+void dev_defer(int (*take)(unsigned int ifindex, uint32_t role, uint32_t xdp))
+{
+	deferred = take;
+}
+
 static int dev_add(struct args *args, unsigned int flags)
 {
 	uint32_t role = SRPOL_DEV_ROLE_UPLINK, xdp = SRPOL_XDP_MODE_AUTO;
-	struct srpol_error error = {};
 	unsigned int ifindex;
 	int err = need_module();
 
@@ -86,17 +130,9 @@ static int dev_add(struct args *args, unsigned int flags)
 			return unknown(args), EXIT_USAGE;
 		}
 	}
-	/* ask first, so that nothing is loaded for a request that is refused */
-	err = dev_request(SRPOL_CMD_DEV_NEW, flags, ifindex, role, xdp);
-	if (err)
-		return err;
-	err = srpol_dp_load(&error) ?:
-	      srpol_dp_attach(ifindex, xdp, &error);
-	if (!err)
-		return EXIT_OK;
-	dev_request(SRPOL_CMD_DEV_DEL, 0, ifindex, 0, 0);
-	release_data_plane();
-	return refused(err, &error);
+	if (deferred)
+		return deferred(ifindex, role, xdp);
+	return batch_flush() ?: attach_dev(ifindex, role, xdp, flags);
 }
 
 static int dev_del(struct args *args, unsigned int flags)
@@ -111,6 +147,9 @@ static int dev_del(struct args *args, unsigned int flags)
 		return EXIT_USAGE;
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
+	err = batch_flush();
+	if (err)
+		return err;
 	err = dev_request(SRPOL_CMD_DEV_DEL, 0, ifindex, 0, 0);
 	/* take off what is there even if the module does not know of it */
 	ret = srpol_dp_detach(ifindex, &error);
@@ -138,7 +177,7 @@ void print_dev(const struct dev_info *dev)
 	out_string("xdp_used", " (%s)", st.xdp_mode);
 	out_bool("egress_attached", NULL, st.egress);
 	out_bool("ingress_attached", NULL, st.ingress);
-	if (!st.egress)
+	if (!st.egress && dev->role == SRPOL_DEV_ROLE_UPLINK)
 		out_text(" EGRESS NOT ATTACHED");
 	if (!st.ingress)
 		out_text(" INGRESS NOT ATTACHED");

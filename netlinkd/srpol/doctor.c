@@ -3,10 +3,14 @@
  * srpol doctor: what keeps srpol from working here, and what to do about it.
  */
 #include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
@@ -148,16 +152,17 @@ static void check_dev(const struct dev_info *dev, const struct vec *paths,
 	const char *rp = "/proc/sys/net/ipv4/conf/%s/rp_filter";
 	char name[IF_NAMESIZE] = "?";
 	const struct path_info *path;
+	bool port = dev->role == SRPOL_DEV_ROLE_PORT;
 	struct srpol_dev_status st;
 	uint32_t inner = 0;
 
 	if_indextoname(dev->ifindex, name);
 	srpol_dp_dev_status(dev->ifindex, &st);
-	report(st.egress && st.ingress ? GOOD : BAD, name,
+	report((st.egress || port) && st.ingress ? GOOD : BAD, name,
 	       "srpol dev del, then srpol dev add; see also: bpftool net show",
 	       "programs attached: egress %s, ingress %s (XDP %s)",
-	       st.egress ? "yes" : "NO", st.ingress ? "yes" : "NO",
-	       st.xdp_mode);
+	       port ? "not needed" : st.egress ? "yes" : "NO",
+	       st.ingress ? "yes" : "NO", st.xdp_mode);
 	if (!st.ingress && st.xdp_id)
 		report(BAD, name, "detach it or run it elsewhere",
 		       "XDP program %u belongs to someone else", st.xdp_id);
@@ -182,6 +187,36 @@ static void check_dev(const struct dev_info *dev, const struct vec *paths,
 		       inner >= 1024 + RDMA_OVERHEAD ? "1024" : "below 1024");
 }
 
+static bool is_veth(uint32_t ifindex)
+{
+	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
+	struct ifreq ifr = { .ifr_data = (char *)&info };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool veth;
+
+	veth = fd >= 0 && if_indextoname(ifindex, ifr.ifr_name) &&
+	       !ioctl(fd, SIOCETHTOOL, &ifr) && !strcmp(info.driver, "veth");
+	if (fd >= 0)
+		close(fd);
+	return veth;
+}
+
+/* What comes in by a host port leaves by XDP transmission of the uplink. */
+static void check_ports(const struct vec *devs)
+{
+	const struct dev_info *dev;
+	bool ports = false;
+
+	vec_for_each(dev, devs)
+		ports |= dev->role == SRPOL_DEV_ROLE_PORT;
+	vec_for_each(dev, devs)
+		if (ports && dev->role == SRPOL_DEV_ROLE_UPLINK &&
+		    is_veth(dev->ifindex))
+			report(NOTE, dev_name(dev->ifindex),
+			       "ethtool -K PEER gro on, or an XDP program there",
+			       "a veth sends for host ports only while its peer has GRO on or an XDP program");
+}
+
 /* The source of outer packets is where ICMPv6 errors have to come back to. */
 static void check_objects(void)
 {
@@ -191,6 +226,7 @@ static void check_objects(void)
 	struct vec sids = VEC_INIT(struct sid_info);
 	const struct class_info *rule;
 	const struct path_info *path;
+	const struct sid_info *sid;
 	const struct dev_info *dev;
 
 	if (fetch_paths(&paths) || fetch_classes(&rules) ||
@@ -201,6 +237,12 @@ static void check_objects(void)
 		       "no uplink: no packet is steered or decapsulated");
 	vec_for_each(dev, &devs)
 		check_dev(dev, &paths, &sids);
+	check_ports(&devs);
+	vec_for_each(sid, &sids)
+		if (sid->state != SRPOL_PATH_STATE_UP)
+			report(WARNING, "sid", "srpol sid show",
+			       "the adjacency of a SID is not up: %s",
+			       srpol_name_of(srpol_path_reasons, sid->reason));
 	vec_for_each(path, &paths)
 		if (path->state != SRPOL_PATH_STATE_UP)
 			report(WARNING, "path", "srpol path show",

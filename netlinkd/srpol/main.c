@@ -12,7 +12,6 @@
 #include "srpol.h"
 
 #define VERSION		"0.1"
-#define BATCH_WORDS	512
 
 struct srpol_genl genl;
 bool show_stats;
@@ -20,8 +19,9 @@ bool show_stats;
 static const char usage[] =
 "Usage: srpol [ OPTIONS ] OBJECT { COMMAND | help }\n"
 "       srpol [ -force ] -batch FILENAME\n"
+"       srpol replace -f FILENAME\n"
 "where  OBJECT := { path | policy | class | endpoint | sid | dev | config |\n"
-"                   flow | stats | monitor | doctor }\n"
+"                   flow | stats | metrics | monitor | export | doctor }\n"
 "       OPTIONS := { -V[ersion] | -s[tatistics] | -j[son] | -p[retty] |\n"
 "                    -v[erbose] | -n[etns] NAME | -b[atch] FILENAME |\n"
 "                    -force }\n";
@@ -39,7 +39,10 @@ static const struct {
 	{ "config", do_config },
 	{ "flow", do_flow },
 	{ "stats", do_stats },
+	{ "metrics", do_metrics },
 	{ "monitor", do_monitor },
+	{ "export", do_export },
+	{ "replace", do_replace },
 	{ "doctor", do_doctor },
 };
 
@@ -95,21 +98,6 @@ int need_module(void)
 }
 
 /**
- * send_request() - send a request that has no answer but success
- * @msg: the request
- *
- * Return: EXIT_OK or EXIT_REFUSED.
- */
-int send_request(struct srpol_msg *msg)
-{
-	struct srpol_error error = {};
-	int err;
-
-	err = srpol_genl_talk(&genl, msg, NULL, NULL, &error);
-	return err ? refused(err, &error) : EXIT_OK;
-}
-
-/**
  * run_command() - find a command and run it
  * @table: the object's commands
  * @n: number of them
@@ -136,7 +124,13 @@ int run_command(const struct command *table, size_t n, const char *help,
 	return complain("command \"%s\" is unknown", word);
 }
 
-static int run_line(struct args *args)
+/**
+ * run_line() - carry out one command
+ * @args: its words
+ *
+ * Return: an EXIT_*.
+ */
+int run_line(struct args *args)
 {
 	const char *word = next(args);
 	size_t i;
@@ -149,99 +143,6 @@ static int run_line(struct args *args)
 		if (*word && !strncmp(word, objects[i].name, strlen(word)))
 			return objects[i].run(args);
 	return complain("object \"%s\" is unknown, try \"srpol help\"", word);
-}
-
-/* Split a line at white space, "..." and '...' keep it; # ends the line. */
-static int split(char *line, char **argv, int max)
-{
-	char *to = line, quote;
-	int argc = 0;
-
-	for (;;) {
-		while (*line == ' ' || *line == '\t' || *line == '\n' ||
-		       *line == '\r')
-			line++;
-		if (!*line || *line == '#' || argc == max)
-			return *line && *line != '#' ? -E2BIG : argc;
-		to = line;
-		argv[argc++] = to;
-		for (quote = 0; *line; line++) {
-			if (quote ? *line == quote :
-				    *line == '"' || *line == '\'')
-				quote = quote ? 0 : *line;
-			else if (!quote && strchr(" \t\r\n", *line))
-				break;
-			else
-				*to++ = *line;
-		}
-		if (quote)
-			return -EINVAL;
-		if (*line)
-			line++;
-		*to = '\0';
-	}
-}
-
-/* A line, with those that end in a backslash joined; false at the end. */
-static bool read_line(FILE *file, char **line, size_t *size,
-		      unsigned int *number)
-{
-	char *part = NULL;
-	size_t part_size = 0, len = 0;
-	ssize_t n;
-
-	for (;;) {
-		n = getline(&part, &part_size, file);
-		if (n < 0)
-			break;
-		++*number;
-		if (len + n + 1 > *size) {
-			*size = 2 * (len + n + 1);
-			*line = realloc(*line, *size);
-			if (!*line)
-				exit(EXIT_REFUSED);
-		}
-		memcpy(*line + len, part, n + 1);
-		len += n;
-		if (len < 2 || strcmp(*line + len - 2, "\\\n"))
-			break;
-		len -= 2;
-		(*line)[len] = '\0';
-	}
-	free(part);
-	return len > 0;
-}
-
-static int run_batch(const char *name, bool force)
-{
-	FILE *file = strcmp(name, "-") ? fopen(name, "re") : stdin;
-	char *argv[BATCH_WORDS], *line = NULL;
-	unsigned int number = 0;
-	int ret = EXIT_OK, err;
-	size_t size = 0;
-
-	if (!file)
-		return complain("%s: %s", name, strerror(errno));
-	while (read_line(file, &line, &size, &number)) {
-		struct args args = { .argv = argv };
-
-		args.argc = split(line, argv, BATCH_WORDS);
-		if (!args.argc)
-			continue;
-		err = args.argc < 0 ?
-		      complain("unbalanced quotes or too many words") :
-		      run_line(&args);
-		if (!err)
-			continue;
-		fprintf(stderr, "Command failed %s:%u\n", name, number);
-		ret = err;
-		if (!force)
-			break;
-	}
-	free(line);
-	if (file != stdin)
-		fclose(file);
-	return ret;
 }
 
 int main(int argc, char **argv)

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * srpol monitor: changes of configuration and state, as they happen. In JSON
- * each event is an array of one object on its own line.
+ * srpol monitor: changes of configuration and state, and dropped packets, as
+ * they happen. In JSON each event is an array of one object on its own line.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "srpol.h"
 
 static const char usage[] =
-"Usage: srpol monitor\n";
+"Usage: srpol monitor [ config | drops ]\n"
+"Without a word both: changes and states as the module reports them, and drops\n"
+"as the data plane samples them (config set drop-events N).\n";
+
+#define RETRY_MS	500	/* until there is a data plane */
 
 /* What came: the word for it, and whether it is about something deleted. */
 static const struct {
@@ -125,11 +130,58 @@ static void print_object(const struct nlmsghdr *nlh)
 	free(u);
 }
 
+static void print_event_head(const struct timespec *ts, const char *what,
+			     const char *object)
+{
+	char time[32];
+
+	snprintf(time, sizeof(time), "%lld.%06ld", (long long)ts->tv_sec,
+		 ts->tv_nsec / 1000);
+	out_begin();
+	out_object(NULL);
+	out_string("time", "[%s] ", time);
+	out_string("event", "%s ", what);
+	out_string("object_type", NULL, object);
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * SEC + ts.tv_nsec;
+}
+
+/* A packet that was dropped a moment ago. */
+static int print_drop(const struct srpol_drop_event *e, void *data)
+{
+	uint64_t ago = clock_ns(CLOCK_MONOTONIC) - e->ns;
+	uint64_t at = clock_ns(CLOCK_REALTIME) - ago;
+	struct timespec ts = { .tv_sec = at / SEC, .tv_nsec = at % SEC };
+	char buf[SRPOL_ADDR_STRLEN];
+
+	if (e->reason >= SRPOL_REASON_COUNT)
+		return 0;
+	print_event_head(&ts, "drop", "packet");
+	out_string("reason", "%s", srpol_reason_name(e->reason));
+	out_string("dev", " dev %s", dev_name(e->ifindex));
+	out_uint("len", " len %llu", e->len);
+	out_uint("id", e->id ? " id %llu" : NULL, e->id);
+	out_string("src", " src %s", srpol_addr_text(e->saddr, buf));
+	out_string("dst", " dst %s", srpol_addr_text(e->daddr, buf));
+	out_text("\n");
+	out_object_end();
+	out_end();
+	return 0;
+}
+
+/* Perhaps with the last one the data plane went, or with a first one came. */
+static bool devices_changed;
+
 static int print_event(const struct nlmsghdr *nlh, void *data)
 {
 	uint8_t cmd = srpol_msg_cmd(nlh);
 	struct timespec ts;
-	char time[32];
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(notifications); i++)
@@ -137,14 +189,10 @@ static int print_event(const struct nlmsghdr *nlh, void *data)
 			break;
 	if (i == ARRAY_SIZE(notifications))
 		return 0;
+	if (cmd == SRPOL_CMD_DEV_NTF || cmd == SRPOL_CMD_DEV_DEL_NTF)
+		devices_changed = true;
 	clock_gettime(CLOCK_REALTIME, &ts);
-	snprintf(time, sizeof(time), "%lld.%06ld", (long long)ts.tv_sec,
-		 ts.tv_nsec / 1000);
-	out_begin();
-	out_object(NULL);
-	out_string("time", "[%s] ", time);
-	out_string("event", "%s ", notifications[i].what);
-	out_string("object_type", NULL, notifications[i].object);
+	print_event_head(&ts, notifications[i].what, notifications[i].object);
 	if (cmd == SRPOL_CMD_PATH_EVENT)
 		print_path_event(nlh);
 	else if (cmd == SRPOL_CMD_POLICY_EVENT)
@@ -156,10 +204,46 @@ static int print_event(const struct nlmsghdr *nlh, void *data)
 	return 0;
 }
 
+/* Wait for either source; the data plane may come later than the monitor. */
+static int monitor(bool config, bool drops)
+{
+	struct srpol_drops *ring = NULL;
+	struct pollfd fds[2] = {
+		{ .fd = config ? srpol_genl_fd(&genl) : -1, .events = POLLIN },
+		{ .fd = -1, .events = POLLIN },
+	};
+	int err;
+
+	for (;;) {
+		if (ring && devices_changed) {
+			srpol_drops_close(ring);
+			ring = NULL;
+		}
+		devices_changed = false;
+		if (drops && !ring) {
+			ring = srpol_drops_open(print_drop, NULL);
+			fds[1].fd = ring ? srpol_drops_fd(ring) : -1;
+		}
+		if (poll(fds, ARRAY_SIZE(fds), ring || !drops ? -1 :
+			 RETRY_MS) < 0 && errno != EINTR)
+			return refused(-errno, NULL);
+		if (ring && fds[1].revents)
+			srpol_drops_read(ring);
+		if (!fds[0].revents)
+			continue;
+		err = srpol_genl_receive(&genl, print_event, NULL);
+		if (err == -ENOBUFS)
+			fputs("srpol: events were lost, use show\n", stderr);
+		else if (err && err != -EINTR)
+			return refused(err, NULL);
+	}
+}
+
 int do_monitor(struct args *args)
 {
+	bool config = is(args, "config"), drops = is(args, "drops");
 	struct srpol_error error = {};
-	int err = need_module();
+	int err;
 
 	if (is(args, "help")) {
 		fputs(usage, stdout);
@@ -167,16 +251,11 @@ int do_monitor(struct args *args)
 	}
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
+	err = need_module();
 	if (err)
 		return err;
-	err = srpol_genl_listen(&genl, &error);
-	if (err)
-		return refused(err, &error);
-	for (;;) {
-		err = srpol_genl_receive(&genl, print_event, NULL);
-		if (err == -ENOBUFS)
-			fputs("srpol: events were lost, use show\n", stderr);
-		else if (err && err != -EINTR)
-			return refused(err, NULL);
-	}
+	if (!config && !drops)
+		config = drops = true;
+	err = config ? srpol_genl_listen(&genl, &error) : 0;
+	return err ? refused(err, &error) : monitor(config, drops);
 }

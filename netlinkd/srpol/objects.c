@@ -51,6 +51,12 @@ static uint32_t get_u32(const struct nlattr *attr)
 	       mnl_attr_get_u32(attr) : 0;
 }
 
+static uint64_t get_u64(const struct nlattr *attr)
+{
+	return attr && mnl_attr_get_payload_len(attr) >= sizeof(uint64_t) ?
+	       mnl_attr_get_u64(attr) : 0;
+}
+
 static uint32_t get_u16(const struct nlattr *attr)
 {
 	return attr && mnl_attr_get_payload_len(attr) >= sizeof(uint16_t) ?
@@ -83,6 +89,34 @@ static void get_string(const struct nlattr *attr, char *to, size_t len)
 			 mnl_attr_get_str(attr));
 }
 
+static void read_sid_entry(const struct nlattr *nest, struct path_info *path)
+{
+	const struct nlattr *tb[SRPOL_A_SID_ENTRY_MAX + 1];
+
+	if (path->n_sids == SRPOL_SIDS_MAX)
+		return;
+	srpol_nest_attrs(nest, tb, SRPOL_A_SID_ENTRY_MAX);
+	if (get_addr(tb[SRPOL_A_SID_ENTRY_SID], &path->sids[path->n_sids]))
+		path->n_sids++;
+}
+
+static void read_tlv(const struct nlattr *nest, struct path_info *path)
+{
+	const struct nlattr *tb[SRPOL_A_TLV_MAX + 1], *value;
+	struct tlv_info *tlv;
+
+	if (path->n_tlvs == SRPOL_TLVS_MAX)
+		return;
+	srpol_nest_attrs(nest, tb, SRPOL_A_TLV_MAX);
+	tlv = &path->tlvs[path->n_tlvs++];
+	tlv->type = get_u8(tb[SRPOL_A_TLV_TYPE]);
+	value = tb[SRPOL_A_TLV_VALUE];
+	tlv->len = value ? mnl_attr_get_payload_len(value) : 0;
+	if (tlv->len > SRPOL_TLV_MAX)
+		tlv->len = SRPOL_TLV_MAX;
+	get_bytes(value, tlv->value, tlv->len);
+}
+
 void read_path(const struct nlmsghdr *nlh, struct path_info *path)
 {
 	const struct nlattr *tb[SRPOL_A_PATH_MAX + 1], *attr;
@@ -93,21 +127,19 @@ void read_path(const struct nlmsghdr *nlh, struct path_info *path)
 	get_string(tb[SRPOL_A_PATH_NAME], path->name, sizeof(path->name));
 	path->origin = get_u32(tb[SRPOL_A_PATH_ORIGIN]);
 	mnl_attr_for_each(attr, nlh, GENL_HDRLEN) {
-		const struct nlattr *sid[SRPOL_A_SID_ENTRY_SID + 1];
-
-		if (mnl_attr_get_type(attr) != SRPOL_A_PATH_SIDS ||
-		    path->n_sids == SRPOL_SIDS_MAX)
-			continue;
-		srpol_nest_attrs(attr, sid, SRPOL_A_SID_ENTRY_SID);
-		if (get_addr(sid[SRPOL_A_SID_ENTRY_SID],
-			     &path->sids[path->n_sids]))
-			path->n_sids++;
+		if (mnl_attr_get_type(attr) == SRPOL_A_PATH_SIDS)
+			read_sid_entry(attr, path);
+		else if (mnl_attr_get_type(attr) == SRPOL_A_PATH_TLV)
+			read_tlv(attr, path);
 	}
 	path->encap = get_u32(tb[SRPOL_A_PATH_ENCAP]);
 	path->has_src = get_addr(tb[SRPOL_A_PATH_SRC], &path->src);
 	path->ifindex = get_u32(tb[SRPOL_A_PATH_IFINDEX]);
 	path->has_via = get_addr(tb[SRPOL_A_PATH_VIA], &path->via);
 	path->admin_down = get_u32(tb[SRPOL_A_PATH_ADMIN_DOWN]);
+	path->block_len = get_u32(tb[SRPOL_A_PATH_BLOCK_LEN]);
+	path->csid_len = get_u32(tb[SRPOL_A_PATH_CSID_LEN]);
+	path->stamp = get_u32(tb[SRPOL_A_PATH_STAMP]);
 	path->state = get_u32(tb[SRPOL_A_PATH_STATE]);
 	path->reason = get_u32(tb[SRPOL_A_PATH_REASON]);
 	path->out_ifindex = get_u32(tb[SRPOL_A_PATH_OUT_IFINDEX]);
@@ -168,6 +200,12 @@ void read_policy(const struct nlmsghdr *nlh, struct policy_info *policy)
 	policy->has_bsid = get_addr(tb[SRPOL_A_POLICY_BSID], &policy->bsid);
 	policy->origin = get_u32(tb[SRPOL_A_POLICY_ORIGIN]);
 	policy->mode = get_u32(tb[SRPOL_A_POLICY_MODE]);
+	policy->symmetric = get_u32(tb[SRPOL_A_POLICY_SYMMETRIC]);
+	policy->spray = get_u32(tb[SRPOL_A_POLICY_SPRAY]);
+	policy->gap = get_u32(tb[SRPOL_A_POLICY_GAP]);
+	policy->threshold = get_u32(tb[SRPOL_A_POLICY_THRESHOLD]);
+	policy->hysteresis = get_u32(tb[SRPOL_A_POLICY_HYSTERESIS]);
+	policy->hold_off = get_u32(tb[SRPOL_A_POLICY_HOLD_OFF]);
 	policy->buckets = get_u32(tb[SRPOL_A_POLICY_BUCKETS]);
 	policy->backup_color = get_u32(tb[SRPOL_A_POLICY_BACKUP_COLOR]);
 	policy->on_fail = get_u32(tb[SRPOL_A_POLICY_ON_FAIL]);
@@ -213,6 +251,11 @@ void read_class(const struct nlmsghdr *nlh, struct class_info *rule)
 	rule->proto = get_u8(tb[SRPOL_A_CLASS_PROTO]);
 	rule->dscp = get_u8(tb[SRPOL_A_CLASS_DSCP]);
 	rule->pkey = get_u16(tb[SRPOL_A_CLASS_PKEY]);
+	rule->vlan = get_u16(tb[SRPOL_A_CLASS_VLAN]);
+	rule->cgroup = get_u64(tb[SRPOL_A_CLASS_CGROUP]);
+	rule->has_mode = tb[SRPOL_A_CLASS_MODE];
+	rule->mode = get_u32(tb[SRPOL_A_CLASS_MODE]);
+	rule->ordering = get_u32(tb[SRPOL_A_CLASS_ORDERING]);
 	rule->match = (tb[SRPOL_A_CLASS_IFINDEX] ? SRPOL_MATCH_DEV : 0) |
 		      (tb[SRPOL_A_CLASS_MARK] ? SRPOL_MATCH_MARK : 0) |
 		      (tb[SRPOL_A_CLASS_SRC] ? SRPOL_MATCH_SRC : 0) |
@@ -220,7 +263,9 @@ void read_class(const struct nlmsghdr *nlh, struct class_info *rule)
 		      (tb[SRPOL_A_CLASS_PROTO] ? SRPOL_MATCH_PROTO : 0) |
 		      (tb[SRPOL_A_CLASS_OPCODE] ? SRPOL_MATCH_OPCODE : 0) |
 		      (tb[SRPOL_A_CLASS_DSCP] ? SRPOL_MATCH_DSCP : 0) |
-		      (tb[SRPOL_A_CLASS_PKEY] ? SRPOL_MATCH_PKEY : 0);
+		      (tb[SRPOL_A_CLASS_PKEY] ? SRPOL_MATCH_PKEY : 0) |
+		      (tb[SRPOL_A_CLASS_VLAN] ? SRPOL_MATCH_VLAN : 0) |
+		      (tb[SRPOL_A_CLASS_CGROUP] ? SRPOL_MATCH_CGROUP : 0);
 	read_range_of(tb[SRPOL_A_CLASS_SPORT_MIN],
 		      tb[SRPOL_A_CLASS_SPORT_MAX], get_u16, rule->sport,
 		      SRPOL_MATCH_SPORT, &rule->match);
@@ -258,7 +303,13 @@ void read_sid(const struct nlmsghdr *nlh, struct sid_info *sid)
 	get_addr(tb[SRPOL_A_SID_SID], &sid->sid);
 	sid->behavior = get_u32(tb[SRPOL_A_SID_BEHAVIOR]);
 	sid->origin = get_u32(tb[SRPOL_A_SID_ORIGIN]);
+	sid->prefix_len = get_u32(tb[SRPOL_A_SID_PREFIX_LEN]);
+	sid->block_len = get_u32(tb[SRPOL_A_SID_BLOCK_LEN]);
+	sid->ifindex = get_u32(tb[SRPOL_A_SID_IFINDEX]);
+	sid->has_via = get_addr(tb[SRPOL_A_SID_VIA], &sid->via);
 	sid->id = get_u32(tb[SRPOL_A_SID_ID]);
+	sid->state = get_u32(tb[SRPOL_A_SID_STATE]);
+	sid->reason = get_u32(tb[SRPOL_A_SID_REASON]);
 }
 
 void read_devinfo(const struct nlmsghdr *nlh, struct dev_info *dev)
@@ -291,9 +342,24 @@ static void read_limits(const struct nlattr *nest, struct limits_info *l)
 	l->devs = get_u32(tb[SRPOL_A_LIMITS_DEVS]);
 }
 
+static void read_prefix_entry(const struct nlattr *nest,
+			      struct prefix_list *list)
+{
+	const struct nlattr *tb[SRPOL_A_PREFIX_ENTRY_MAX + 1];
+
+	if (list->n == SRPOL_SR_DOMAIN_MAX)
+		return;
+	srpol_nest_attrs(nest, tb, SRPOL_A_PREFIX_ENTRY_MAX);
+	if (!get_addr(tb[SRPOL_A_PREFIX_ENTRY_PREFIX],
+		      &list->entry[list->n].prefix))
+		return;
+	list->entry[list->n++].len =
+		get_u32(tb[SRPOL_A_PREFIX_ENTRY_PREFIX_LEN]);
+}
+
 void read_config(const struct nlmsghdr *nlh, struct config_info *config)
 {
-	const struct nlattr *tb[SRPOL_A_CONFIG_MAX + 1];
+	const struct nlattr *tb[SRPOL_A_CONFIG_MAX + 1], *attr;
 
 	memset(config, 0, sizeof(*config));
 	srpol_msg_attrs(nlh, tb, SRPOL_A_CONFIG_MAX);
@@ -304,6 +370,15 @@ void read_config(const struct nlmsghdr *nlh, struct config_info *config)
 	config->flow_label = get_u32(tb[SRPOL_A_CONFIG_FLOW_LABEL]);
 	config->icmp_errors = get_u32(tb[SRPOL_A_CONFIG_ICMP_ERRORS]);
 	config->hold_time = get_u32(tb[SRPOL_A_CONFIG_HOLD_TIME]);
+	config->path_id = get_u32(tb[SRPOL_A_CONFIG_PATH_ID]);
+	config->psn_observer = get_u32(tb[SRPOL_A_CONFIG_PSN_OBSERVER]);
+	config->drop_events = get_u32(tb[SRPOL_A_CONFIG_DROP_EVENTS]);
+	mnl_attr_for_each(attr, nlh, GENL_HDRLEN) {
+		if (mnl_attr_get_type(attr) == SRPOL_A_CONFIG_SR_DOMAIN)
+			read_prefix_entry(attr, &config->domain);
+		else if (mnl_attr_get_type(attr) == SRPOL_A_CONFIG_SR_SOURCE)
+			read_prefix_entry(attr, &config->source);
+	}
 	config->generation = get_u32(tb[SRPOL_A_CONFIG_GENERATION]);
 	get_string(tb[SRPOL_A_CONFIG_DATA_PLANE], config->data_plane,
 		   sizeof(config->data_plane));
@@ -351,7 +426,7 @@ static int add_dev(const struct nlmsghdr *nlh, void *vec)
 static int fetch(uint8_t cmd, srpol_msg_cb add, struct vec *vec)
 {
 	struct srpol_error error = {};
-	int tries, err = need_module();
+	int tries, err = need_module() ?: batch_flush();
 
 	if (err)
 		return err;
@@ -404,12 +479,12 @@ int fetch_config(struct config_info *config)
 {
 	struct srpol_error error = {};
 	struct srpol_msg msg;
-	int err = need_module();
+	int err = need_module() ?: batch_flush();
 
 	if (err)
 		return err;
 	srpol_msg_start(&genl, &msg, SRPOL_CMD_CONFIG_GET, 0);
-	err = srpol_genl_talk(&genl, &msg, take_config, config, &error);
+	err = srpol_genl_talk(&genl, msg.nlh, take_config, config, &error);
 	return err ? refused(err, &error) : EXIT_OK;
 }
 
@@ -434,4 +509,38 @@ const struct path_info *find_path(const struct vec *paths, uint32_t id)
 			hi = mid;
 	}
 	return lo < paths->n && path[lo].id == id ? &path[lo] : NULL;
+}
+
+/**
+ * find_policy() - a policy by its index in the data plane
+ * @policies: what fetch_policies() found
+ * @id: the index
+ *
+ * Return: the policy or NULL.
+ */
+const struct policy_info *find_policy(const struct vec *policies, uint32_t id)
+{
+	const struct policy_info *policy;
+
+	vec_for_each(policy, policies)
+		if (policy->id == id)
+			return policy;
+	return NULL;
+}
+
+/**
+ * find_class() - a rule by the index of its counters
+ * @rules: what fetch_classes() found
+ * @id: the index
+ *
+ * Return: the rule or NULL.
+ */
+const struct class_info *find_class(const struct vec *rules, uint32_t id)
+{
+	const struct class_info *rule;
+
+	vec_for_each(rule, rules)
+		if (rule->id == id)
+			return rule;
+	return NULL;
 }

@@ -28,6 +28,12 @@ struct vec {
 void *vec_add(struct vec *vec);
 void vec_free(struct vec *vec);
 
+struct tlv_info {
+	uint8_t type;
+	uint8_t len;
+	uint8_t value[SRPOL_TLV_MAX];
+};
+
 struct path_info {
 	uint32_t id;
 	char name[SRPOL_NAME_MAX + 1];
@@ -43,6 +49,11 @@ struct path_info {
 	uint32_t ifindex;
 	struct in6_addr via;
 	bool admin_down;
+	uint32_t block_len;	/* 0: plain SIDs */
+	uint32_t csid_len;
+	uint32_t n_tlvs;
+	struct tlv_info tlvs[SRPOL_TLVS_MAX];
+	bool stamp;
 	uint32_t state;
 	uint32_t reason;
 	uint32_t out_ifindex;
@@ -84,6 +95,12 @@ struct policy_info {
 	struct in6_addr bsid;
 	uint32_t origin;
 	uint32_t mode;
+	bool symmetric;
+	uint32_t spray;
+	uint32_t gap;		/* ns */
+	uint32_t threshold;
+	uint32_t hysteresis;	/* ms */
+	uint32_t hold_off;	/* ms */
 	uint32_t buckets;
 	uint32_t backup_color;
 	uint32_t on_fail;
@@ -115,6 +132,11 @@ struct class_info {
 	uint64_t opcodes[SRPOL_OPCODES / 64];
 	uint32_t dscp;
 	uint32_t pkey;
+	uint32_t vlan;
+	uint64_t cgroup;
+	bool has_mode;
+	uint32_t mode;
+	uint32_t ordering;
 	uint32_t id;
 	uint32_t reason;
 };
@@ -130,7 +152,14 @@ struct sid_info {
 	struct in6_addr sid;
 	uint32_t behavior;
 	uint32_t origin;
+	uint32_t prefix_len;
+	uint32_t block_len;
+	uint32_t ifindex;	/* 0: no adjacency */
+	bool has_via;
+	struct in6_addr via;
 	uint32_t id;
+	uint32_t state;
+	uint32_t reason;
 };
 
 struct dev_info {
@@ -152,6 +181,14 @@ struct limits_info {
 	uint32_t devs;
 };
 
+struct prefix_list {
+	uint32_t n;
+	struct {
+		struct in6_addr prefix;
+		uint32_t len;
+	} entry[SRPOL_SR_DOMAIN_MAX];
+};
+
 struct config_info {
 	struct in6_addr src;
 	uint32_t hop_limit;
@@ -160,6 +197,11 @@ struct config_info {
 	uint32_t flow_label;
 	uint32_t icmp_errors;
 	uint32_t hold_time;
+	uint32_t path_id;
+	struct prefix_list domain;
+	struct prefix_list source;
+	uint32_t psn_observer;
+	uint32_t drop_events;
 	uint32_t generation;
 	char data_plane[16];
 	struct limits_info limits;
@@ -183,5 +225,7 @@ int fetch_devs(struct vec *devs);
 int fetch_config(struct config_info *config);
 
 const struct path_info *find_path(const struct vec *paths, uint32_t id);
+const struct policy_info *find_policy(const struct vec *policies, uint32_t id);
+const struct class_info *find_class(const struct vec *rules, uint32_t id);
 
 #endif /* _SRPOL_OBJECTS_H */

@@ -2,7 +2,9 @@
 /*
  * srpol path: segment lists.
  */
+#include <errno.h>
 #include <net/if.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "srpol.h"
@@ -10,11 +12,31 @@
 static const char usage[] =
 "Usage: srpol path { add | replace | change } ID [ segs SEGLIST ]\n"
 "                  [ encap { reduced | full } ] [ src ADDR ]\n"
+"                  [ usid-len BITS ]\n"
+"                  [ usids BLOCK/LEN CSIDLIST | usid-block-len BITS ]\n"
+"                  [ tlv TYPE:HEX ]... [ stamp { on | off } ]\n"
 "                  [ dev DEV [ via ADDR ] ] [ name NAME ]\n"
 "                  [ admin { up | down } ] [ origin { static | engine } ]\n"
 "       srpol path del ID\n"
 "       srpol path show [ ID ]\n"
-"SEGLIST := SID[,SID]...    in order of travel, at most 16\n";
+"SEGLIST := SID[,SID]...       in order of travel, at most 16\n"
+"CSIDLIST := CSID[,CSID]...    compressed SIDs in hexadecimal, in order of\n"
+"                              travel, packed into as many SIDs as it takes\n"
+"usids and segs may both be given, and count in that order; usid-len, by\n"
+"default 16, comes before usids. usid-block-len says that the SIDs of SEGLIST\n"
+"are packed already.\n";
+
+#define CSIDS_MAX	(SRPOL_SIDS_MAX * SRPOL_CSIDS_MAX)
+
+/**
+ * struct usids - how the compressed SIDs of a request are packed
+ * @block_len: bits of the locator block, 0: there are none
+ * @csid_len: bits of each, 0 not given
+ */
+struct usids {
+	uint32_t block_len;
+	uint32_t csid_len;
+};
 
 static const struct srpol_name admin_states[] = {
 	{ 0, "up" },
@@ -22,12 +44,24 @@ static const struct srpol_name admin_states[] = {
 	{ }
 };
 
+static bool put_sid(struct srpol_msg *msg, const struct in6_addr *sid)
+{
+	struct nlattr *nest = srpol_msg_nest(msg, SRPOL_A_PATH_SIDS);
+
+	if (!nest || !srpol_msg_put(msg, SRPOL_A_SID_ENTRY_SID, sizeof(*sid),
+				    sid)) {
+		complain("segs: list is too long");
+		return false;
+	}
+	srpol_msg_nest_end(msg, nest);
+	return true;
+}
+
 /* SID,SID,... in order of travel. */
 static bool put_sids(struct srpol_msg *msg, const char *word)
 {
 	char sid[SRPOL_ADDR_STRLEN];
 	struct in6_addr addr;
-	struct nlattr *nest;
 	const char *comma;
 	size_t len;
 
@@ -40,19 +74,113 @@ static bool put_sids(struct srpol_msg *msg, const char *word)
 				 (int)len, word);
 			return false;
 		}
-		nest = srpol_msg_nest(msg, SRPOL_A_PATH_SIDS);
-		if (!nest || !srpol_msg_put(msg, SRPOL_A_SID_ENTRY_SID,
-					    sizeof(addr), &addr)) {
-			complain("segs: list is too long");
+		if (!put_sid(msg, &addr))
 			return false;
-		}
-		srpol_msg_nest_end(msg, nest);
 		if (!comma)
 			return true;
 	}
 }
 
-static bool put_keyword(struct srpol_msg *msg, struct args *args)
+/* CSID,CSID,... Returns how many, 0 after a complaint. */
+static unsigned int read_csids(struct args *args, uint64_t *csids)
+{
+	const char *word, *at;
+	unsigned int n = 0;
+	char *end;
+
+	if (!read_word(args, "usids", &word))
+		return 0;
+	for (at = word; n < CSIDS_MAX; at = end + 1) {
+		csids[n++] = strtoull(at, &end, 16);
+		if (end == at || (*end && *end != ','))
+			break;
+		if (!*end)
+			return n;
+	}
+	complain("usids: \"%s\" is not a list of compressed SIDs", word);
+	return 0;
+}
+
+/* BLOCK/LEN CSID,CSID,... becomes SIDs where it stands. */
+static bool put_usids(struct srpol_msg *msg, struct args *args,
+		      struct usids *u)
+{
+	uint32_t csid_len = u->csid_len ?: SRPOL_CSID_LEN_DEFAULT;
+	struct in6_addr block, sids[SRPOL_SIDS_MAX];
+	uint64_t csids[CSIDS_MAX];
+	unsigned int n_csids;
+	int n, i;
+
+	if (!read_prefix(args, "usids", &block, &u->block_len))
+		return false;
+	n_csids = read_csids(args, csids);
+	if (!n_csids)
+		return false;
+	if (u->block_len % 8 || csid_len % 8 || !csid_len || csid_len > 64 ||
+	    u->block_len + csid_len > 128) {
+		complain("usids: a block of %u bits and SIDs of %u do not make a container",
+			 u->block_len, csid_len);
+		return false;
+	}
+	n = srpol_usid_pack(&block, u->block_len, csid_len, csids, n_csids,
+			    sids, SRPOL_SIDS_MAX);
+	if (n < 0) {
+		complain(n == -E2BIG ? "usids: more than %u containers" :
+			 "usids: a compressed SID is 0 or longer than %u bits",
+			 n == -E2BIG ? SRPOL_SIDS_MAX : csid_len);
+		return false;
+	}
+	for (i = 0; i < n; i++)
+		if (!put_sid(msg, &sids[i]))
+			return false;
+	return true;
+}
+
+static bool put_structure(struct srpol_msg *msg, const struct usids *u)
+{
+	return (!u->block_len ||
+		srpol_msg_put_u32(msg, SRPOL_A_PATH_BLOCK_LEN,
+				  u->block_len)) &&
+	       (!u->csid_len ||
+		srpol_msg_put_u32(msg, SRPOL_A_PATH_CSID_LEN, u->csid_len));
+}
+
+/* TYPE:HEX */
+static bool put_tlv(struct srpol_msg *msg, struct args *args)
+{
+	uint8_t value[SRPOL_TLV_MAX];
+	unsigned long type;
+	struct nlattr *nest;
+	const char *word;
+	size_t len = 0;
+	char *end;
+	int used;
+
+	if (!read_word(args, "tlv", &word))
+		return false;
+	type = strtoul(word, &end, 0);
+	if (end == word || *end != ':' || type > UINT8_MAX)
+		goto bad;
+	for (end++; *end && len < sizeof(value); end += 2)
+		if (sscanf(end, "%2hhx%n", &value[len++], &used) != 1 ||
+		    used != 2)
+			goto bad;
+	if (*end)
+		goto bad;
+	nest = srpol_msg_nest(msg, SRPOL_A_PATH_TLV);
+	if (!nest || !srpol_msg_put_u8(msg, SRPOL_A_TLV_TYPE, type) ||
+	    !srpol_msg_put(msg, SRPOL_A_TLV_VALUE, len, value))
+		return false;
+	srpol_msg_nest_end(msg, nest);
+	return true;
+bad:
+	complain("tlv: \"%s\" is not TYPE:HEX of at most %u bytes", word,
+		 SRPOL_TLV_MAX);
+	return false;
+}
+
+static bool put_keyword(struct srpol_msg *msg, struct args *args,
+			struct usids *usids)
 {
 	unsigned int ifindex;
 	struct in6_addr addr;
@@ -61,6 +189,18 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 
 	if (is(args, "segs"))
 		return read_word(args, "segs", &word) && put_sids(msg, word);
+	if (is(args, "usids"))
+		return put_usids(msg, args, usids);
+	if (is(args, "usid-block-len"))
+		return read_u32(args, "usid-block-len", 120,
+				&usids->block_len);
+	if (is(args, "usid-len"))
+		return read_u32(args, "usid-len", 64, &usids->csid_len);
+	if (is(args, "tlv"))
+		return put_tlv(msg, args);
+	if (is(args, "stamp"))
+		return read_name(args, "stamp", srpol_switches, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_PATH_STAMP, v);
 	if (is(args, "encap"))
 		return read_name(args, "encap", srpol_encaps, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_PATH_ENCAP, v);
@@ -90,6 +230,7 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 
 static int path_set(struct args *args, unsigned int flags)
 {
+	struct usids usids = {};
 	struct srpol_msg msg;
 	uint32_t id;
 	int err = need_module();
@@ -102,8 +243,10 @@ static int path_set(struct args *args, unsigned int flags)
 		return EXIT_USAGE;
 	srpol_msg_put_u32(&msg, SRPOL_A_PATH_ID, id);
 	while (more(args))
-		if (!put_keyword(&msg, args))
+		if (!put_keyword(&msg, args, &usids))
 			return EXIT_USAGE;
+	if (!put_structure(&msg, &usids))
+		return EXIT_USAGE;
 	return send_request(&msg);
 }
 
@@ -140,29 +283,6 @@ const char *dev_name(unsigned int ifindex)
 	return name;
 }
 
-/**
- * print_counter() - packets and bytes of an object
- * @map: name of the map
- * @id: index of the object
- */
-void print_counter(const char *map, uint32_t id)
-{
-	struct srpol_counter c = {};
-	static char open_name[32];
-	static int fd = -1;
-
-	/* listings ask for one map many times */
-	if (strcmp(map, open_name)) {
-		snprintf(open_name, sizeof(open_name), "%s", map);
-		fd = srpol_map_open(map);
-	}
-	srpol_map_sum(fd, id, &c, sizeof(c));
-	out_object("stats");
-	out_uint("packets", "\n\tpackets %llu", c.packets);
-	out_uint("bytes", " bytes %llu", c.bytes);
-	out_object_end();
-}
-
 static void print_addr(const char *key, const char *fmt, bool there,
 		       const struct in6_addr *addr)
 {
@@ -172,6 +292,87 @@ static void print_addr(const char *key, const char *fmt, bool there,
 		out_string(key, fmt, srpol_addr_text(addr, buf));
 	else
 		out_string(key, NULL, "");
+}
+
+/**
+ * print_usids() - the compressed SIDs of a path, unpacked
+ * @path: the path
+ */
+void print_usids(const struct path_info *path)
+{
+	uint64_t csids[SRPOL_CSIDS_MAX];
+	char buf[SRPOL_PREFIX_STRLEN];
+	struct in6_addr block = {};
+	unsigned int i, j, n;
+	bool first = true;
+
+	if (!path->block_len || !path->n_sids)
+		return;
+	memcpy(&block, &path->sids[0], path->block_len / 8);
+	out_object("usids");
+	out_string("block", " usids %s ",
+		   srpol_prefix_text(&block, path->block_len, buf));
+	out_array("csids");
+	for (i = 0; i < path->n_sids; i++) {
+		if (!srpol_usid_in_block(&path->sids[i], &block,
+					 path->block_len))
+			continue;
+		n = srpol_usid_unpack(&path->sids[i], path->block_len,
+				      path->csid_len, csids);
+		for (j = 0; j < n; j++, first = false) {
+			snprintf(buf, sizeof(buf), "%llx",
+				 (unsigned long long)csids[j]);
+			out_string(NULL, first ? "%s" : ",%s", buf);
+		}
+	}
+	out_array_end();
+	out_uint("csid_len", path->csid_len == SRPOL_CSID_LEN_DEFAULT ? NULL :
+		 " usid-len %llu", path->csid_len);
+	out_object_end();
+}
+
+static void print_tlvs(const struct path_info *path)
+{
+	char hex[2 * SRPOL_TLV_MAX + 1];
+	const struct tlv_info *tlv;
+	unsigned int i, j;
+
+	out_array("tlvs");
+	for (i = 0; i < path->n_tlvs; i++) {
+		tlv = &path->tlvs[i];
+		hex[0] = '\0';
+		for (j = 0; j < tlv->len; j++)
+			sprintf(hex + 2 * j, "%02x", tlv->value[j]);
+		out_object(NULL);
+		out_uint("type", " tlv %llu", tlv->type);
+		out_string("value", ":%s", hex);
+		out_object_end();
+	}
+	out_array_end();
+	out_bool("stamp", " stamp on", path->stamp);
+}
+
+/* What the path carried, and how it does. */
+static void print_path_stats(uint32_t id)
+{
+	struct srpol_quality q = {};
+	int fd = srpol_map_open("path_quality");
+
+	srpol_map_lookup(fd, &id, &q);
+	out_object("stats");
+	print_counter("path_stats", id);
+	print_errors(SRPOL_ERROR_PATH, id);
+	out_object("quality");
+	out_uint("level", q.level ? " level %llu" : NULL, q.level);
+	out_uint("penalty", q.penalty ? " penalty %llu" : NULL, q.penalty);
+	out_uint("cnp", q.cnp ? " cnp %llu" : NULL, q.cnp);
+	out_uint("nak", q.nak ? " nak %llu" : NULL, q.nak);
+	out_uint("ce", q.ce ? " ce %llu" : NULL, q.ce);
+	out_uint("rtt_ns", q.rtt_ns ? " rtt %lluns" : NULL, q.rtt_ns);
+	out_uint("loss_ppm", q.loss_ppm ? " loss %lluppm" : NULL, q.loss_ppm);
+	out_object_end();
+	out_object_end();
+	srpol_map_close(fd);
 }
 
 void print_path(const struct path_info *path)
@@ -196,6 +397,7 @@ void print_path(const struct path_info *path)
 			   srpol_addr_text(&path->sids[i], buf));
 	out_array_end();
 	out_string("order", NULL, "travel");
+	print_usids(path);
 	out_string("encap", " encap %s",
 		   srpol_name_of(srpol_encaps, path->encap));
 	print_addr("src", " src %s", path->has_src, &path->src);
@@ -203,6 +405,7 @@ void print_path(const struct path_info *path)
 		   path->ifindex ? dev_name(path->ifindex) : "");
 	print_addr("via", " via %s", path->has_via, &path->via);
 	out_bool("admin_down", " admin down", path->admin_down);
+	print_tlvs(path);
 	out_text("\n\tout");
 	out_object("out");
 	out_string("dev", path->out_ifindex ? " dev %s" : NULL,
@@ -218,7 +421,7 @@ void print_path(const struct path_info *path)
 	out_uint("mtu", path->mtu ? " mtu %llu" : NULL, path->mtu);
 	out_uint("users", " users %llu", path->users);
 	if (show_stats)
-		print_counter("path_stats", path->id);
+		print_path_stats(path->id);
 	out_text("\n");
 	out_object_end();
 }

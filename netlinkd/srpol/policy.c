@@ -8,7 +8,10 @@
 
 static const char usage[] =
 "Usage: srpol policy { add | replace | change } color N endpoint ADDR\n"
-"                    [ name NAME ] [ bsid SID ] [ mode hash ] [ buckets N ]\n"
+"                    [ name NAME ] [ bsid SID ] [ mode MODE ] [ buckets N ]\n"
+"                    [ symmetric { on | off } ]\n"
+"                    [ spray { round-robin | random } ] [ gap TIME ]\n"
+"                    [ threshold N ] [ hysteresis TIME ] [ hold-off TIME ]\n"
 "                    [ backup-color N ] [ on-fail { passthrough | drop } ]\n"
 "                    [ origin { static | engine } ] [ CANDIDATE ]...\n"
 "       srpol policy del color N endpoint ADDR\n"
@@ -16,6 +19,9 @@ static const char usage[] =
 "CANDIDATE := candidate [ preference N ] [ protocol { config | bgp | pcep } ]\n"
 "             [ originator ASN:ADDR ] [ discriminator N ] [ cname NAME ]\n"
 "             { list PATH [ weight N ] }...\n"
+"MODE := { hash | weighted | pinned | flowlet | spray | adaptive | auto }\n"
+"        hash and weighted are the same: weights count in every mode\n"
+"TIME := NUMBER{ ns | us | ms | s }\n"
 "Endpoint :: is the null endpoint: the policy for destinations without one.\n";
 
 /* ASN:ADDR */
@@ -116,6 +122,24 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 	if (is(args, "mode"))
 		return read_name(args, "mode", srpol_modes, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_MODE, v);
+	if (is(args, "symmetric"))
+		return read_name(args, "symmetric", srpol_switches, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_SYMMETRIC, v);
+	if (is(args, "spray"))
+		return read_name(args, "spray", srpol_sprays, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_SPRAY, v);
+	if (is(args, "gap"))
+		return read_time(args, "gap", NSEC, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_GAP, v);
+	if (is(args, "threshold"))
+		return read_u32(args, "threshold", UINT32_MAX, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_THRESHOLD, v);
+	if (is(args, "hysteresis"))
+		return read_time(args, "hysteresis", MSEC, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_HYSTERESIS, v);
+	if (is(args, "hold-off"))
+		return read_time(args, "hold-off", MSEC, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_HOLD_OFF, v);
 	if (is(args, "buckets"))
 		return read_u32(args, "buckets", SRPOL_BUCKETS_MAX, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_BUCKETS, v);
@@ -270,6 +294,28 @@ static void print_candidate(const struct candidate_info *cand,
 	out_object_end();
 }
 
+/* In text only what the mode makes use of; a rule may choose another mode. */
+static void print_mode_options(const struct policy_info *policy)
+{
+	bool hashes = policy->mode != SRPOL_LB_MODE_PINNED;
+	bool quality = policy->mode == SRPOL_LB_MODE_ADAPTIVE;
+	bool gaps = quality || policy->mode == SRPOL_LB_MODE_FLOWLET;
+	bool holds = policy->mode == SRPOL_LB_MODE_PINNED ||
+		     policy->mode == SRPOL_LB_MODE_AUTO;
+
+	out_bool("symmetric", hashes ? " symmetric on" : NULL,
+		 policy->symmetric);
+	out_string("spray", policy->mode == SRPOL_LB_MODE_SPRAY ? " spray %s" :
+		   NULL, srpol_name_of(srpol_sprays, policy->spray));
+	out_uint("gap_ns", gaps ? " gap %lluns" : NULL, policy->gap);
+	out_uint("threshold", quality ? " threshold %llu" : NULL,
+		 policy->threshold);
+	out_uint("hysteresis_ms", quality ? " hysteresis %llums" : NULL,
+		 policy->hysteresis);
+	out_uint("hold_off_ms", holds ? " hold-off %llums" : NULL,
+		 policy->hold_off);
+}
+
 void print_policy(const struct policy_info *policy, const struct vec *paths)
 {
 	char buf[SRPOL_ADDR_STRLEN];
@@ -291,14 +337,19 @@ void print_policy(const struct policy_info *policy, const struct vec *paths)
 		   srpol_name_of(srpol_policy_reasons, policy->reason));
 	out_string("mode", "\n\tmode %s",
 		   srpol_name_of(srpol_modes, policy->mode));
+	print_mode_options(policy);
 	out_uint("buckets", " buckets %llu", policy->buckets);
 	out_string("on_fail", " on-fail %s",
 		   srpol_name_of(srpol_on_fails, policy->on_fail));
 	out_uint("backup_color", policy->backup_color ? " backup-color %llu" :
 		 NULL, policy->backup_color);
 	out_uint("id", NULL, policy->id);
-	if (show_stats)
+	if (show_stats) {
+		out_object("stats");
 		print_counter("policy_stats", policy->id);
+		print_errors(SRPOL_ERROR_POLICY, policy->id);
+		out_object_end();
+	}
 	out_array("candidates");
 	for (i = 0; i < policy->n_candidates; i++)
 		print_candidate(&policy->candidates[i], paths);

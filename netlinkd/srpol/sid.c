@@ -2,30 +2,54 @@
 /*
  * srpol sid: local SIDs.
  */
+#include <string.h>
+
 #include "srpol.h"
 
 static const char usage[] =
-"Usage: srpol sid { add | replace | change } SID behavior BEHAVIOR\n"
+"Usage: srpol sid { add | replace | change } SID[/LEN] behavior BEHAVIOR\n"
+"                 [ block-len BITS ] [ dev DEV via ADDR ]\n"
 "                 [ origin { static | engine } ]\n"
-"       srpol sid del SID\n"
+"       srpol sid del SID[/LEN]\n"
 "       srpol sid show\n"
-"BEHAVIOR := { End | End.DT6 | End.DT4 | End.DT46 }\n";
+"BEHAVIOR := { End | End.PSP | End.USD | End.PSP.USD | End.X | End.X.PSP |\n"
+"              End.DX6 | End.DX4 | End.DT6 | End.DT4 | End.DT46 |\n"
+"              uN | uN.PSP | uN.PSP.USD | uA | uDT6 | uDT4 | uDT46 }\n"
+"LEN is the length of locator and function: default 128, 48 for uN and uDT,\n"
+"64 for uA. End.X, End.DX and uA need dev and via.\n";
 
 static bool put_sid(struct srpol_msg *msg, struct args *args)
 {
+	bool has_len = more(args) && strchr(*args->argv, '/');
 	struct in6_addr sid;
+	uint32_t len;
 
-	return read_addr6(args, "sid", &sid) &&
-	       srpol_msg_put(msg, SRPOL_A_SID_SID, sizeof(sid), &sid);
+	if (!has_len)
+		return read_addr6(args, "sid", &sid) &&
+		       srpol_msg_put(msg, SRPOL_A_SID_SID, sizeof(sid), &sid);
+	return read_prefix(args, "sid", &sid, &len) &&
+	       srpol_msg_put(msg, SRPOL_A_SID_SID, sizeof(sid), &sid) &&
+	       srpol_msg_put_u32(msg, SRPOL_A_SID_PREFIX_LEN, len);
 }
 
 static bool put_keyword(struct srpol_msg *msg, struct args *args)
 {
+	struct in6_addr addr;
 	uint32_t v;
 
 	if (is(args, "behavior"))
 		return read_name(args, "behavior", srpol_behaviors, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_SID_BEHAVIOR, v);
+	if (is(args, "block-len"))
+		return read_u32(args, "block-len", 120, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_SID_BLOCK_LEN, v);
+	if (is(args, "dev"))
+		return read_dev(args, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_SID_IFINDEX, v);
+	if (is(args, "via"))
+		return read_addr(args, "via", &addr) &&
+		       srpol_msg_put(msg, SRPOL_A_SID_VIA, sizeof(addr),
+				     &addr);
 	if (is(args, "origin"))
 		return read_name(args, "origin", srpol_origins, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_SID_ORIGIN, v);
@@ -75,17 +99,32 @@ static void print_sid_stats(uint32_t id)
 	out_uint("no_srh", " no-srh %llu", s.no_srh);
 	out_uint("ce", " ce %llu", s.ce);
 	out_uint("dropped", " dropped %llu", s.dropped);
+	print_errors(SRPOL_ERROR_SID, id);
 	out_object_end();
+	srpol_map_close(fd);
 }
 
 void print_sid(const struct sid_info *sid)
 {
+	bool down = sid->state != SRPOL_PATH_STATE_UP;
 	char buf[SRPOL_ADDR_STRLEN];
 
 	out_object(NULL);
 	out_string("sid", "sid %s", srpol_addr_text(&sid->sid, buf));
+	out_uint("prefix_len", sid->prefix_len == 128 ? NULL : "/%llu",
+		 sid->prefix_len);
 	out_string("behavior", " behavior %s",
 		   srpol_name_of(srpol_behaviors, sid->behavior));
+	out_uint("block_len", sid->block_len ? " block-len %llu" : NULL,
+		 sid->block_len);
+	out_string("dev", sid->ifindex ? " dev %s" : NULL,
+		   sid->ifindex ? dev_name(sid->ifindex) : "");
+	out_string("via", sid->has_via ? " via %s" : NULL,
+		   sid->has_via ? srpol_addr_text(&sid->via, buf) : "");
+	out_string("state", down ? " %s" : NULL,
+		   srpol_name_of(srpol_path_states, sid->state));
+	out_string("reason", down ? " (%s)" : NULL,
+		   srpol_name_of(srpol_path_reasons, sid->reason));
 	out_string("origin", sid->origin ? " origin %s" : NULL,
 		   srpol_name_of(srpol_origins, sid->origin));
 	out_uint("id", NULL, sid->id);

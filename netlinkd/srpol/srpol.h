@@ -12,6 +12,12 @@
 #include "out.h"
 #include "srpol_lib.h"
 
+/* units of time in nanoseconds */
+#define NSEC		1ull
+#define USEC		1000ull
+#define MSEC		1000000ull
+#define SEC		1000000000ull
+
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 enum {
@@ -45,20 +51,45 @@ extern bool show_stats;
 
 /* main.c */
 int need_module(void);
+int run_line(struct args *args);
 int run_command(const struct command *table, size_t n, const char *usage,
 		struct args *args, const char *fallback);
-int send_request(struct srpol_msg *msg);
 __attribute__((format(printf, 1, 2)))
 int complain(const char *fmt, ...);
 int refused(int err, const struct srpol_error *error);
+
+/* batch.c */
+
+/**
+ * typedef request_taker - gets a request read from a file
+ * @nlh: the request, good until the call returns
+ *
+ * Return: an EXIT_*.
+ */
+typedef int (*request_taker)(struct nlmsghdr *nlh);
+
+int send_request(struct srpol_msg *msg);
+int batch_add(const struct nlmsghdr *nlh, unsigned int line);
+int batch_commit(void);
+int batch_flush(void);
+unsigned int batch_line(void);
+int collect_file(const char *name, request_taker take);
+int run_batch(const char *name, bool force);
+
+/* class_test.c */
+int class_test(struct args *args, unsigned int flags);
+
 
 /* args.c: each reads a value or complains, and then returns false */
 bool more(const struct args *args);
 const char *next(struct args *args);
 bool is(struct args *args, const char *word);
 bool read_word(struct args *args, const char *what, const char **word);
+bool parse_u32(const char *text, uint32_t max, uint32_t *value);
 bool read_u32(struct args *args, const char *what, uint32_t max,
 	      uint32_t *value);
+bool read_time(struct args *args, const char *what, uint64_t unit_ns,
+	       uint32_t *value);
 bool read_range(struct args *args, const char *what, uint32_t max,
 		uint32_t *lo, uint32_t *hi);
 bool read_name(struct args *args, const char *what,
@@ -70,6 +101,24 @@ bool read_prefix(struct args *args, const char *what, struct in6_addr *prefix,
 bool read_dev(struct args *args, unsigned int *ifindex);
 bool unknown(struct args *args);
 
+/* rdma.c: QPs as RDMA netlink knows them */
+
+/**
+ * struct rdma_qp - a connected QP
+ * @local: its number
+ * @remote: number of the QP it sends to
+ * @ifindex: network device of its RDMA device, 0 none
+ */
+struct rdma_qp {
+	uint32_t local;
+	uint32_t remote;
+	uint32_t ifindex;
+};
+
+int rdma_for_each_qp(void (*cb)(const struct rdma_qp *qp, void *data),
+		     void *data);
+bool rdma_is_local(const struct rdma_qp *qp, const uint8_t *addr);
+
 /* objects */
 int do_path(struct args *args);
 int do_policy(struct args *args);
@@ -80,8 +129,16 @@ int do_dev(struct args *args);
 int do_config(struct args *args);
 int do_flow(struct args *args);
 int do_stats(struct args *args);
+int do_metrics(struct args *args);
 int do_monitor(struct args *args);
+int do_export(struct args *args);
+int do_replace(struct args *args);
 int do_doctor(struct args *args);
+
+/* dev.c */
+void dev_defer(int (*take)(unsigned int ifindex, uint32_t role, uint32_t xdp));
+int attach_dev(unsigned int ifindex, uint32_t role, uint32_t xdp,
+	       unsigned int flags);
 
 /* printing shared by show and monitor */
 void print_path(const struct path_info *path);
@@ -92,7 +149,12 @@ void print_endpoint(const struct endpoint_info *ep);
 void print_sid(const struct sid_info *sid);
 void print_dev(const struct dev_info *dev);
 void print_config(const struct config_info *config);
-void print_counter(const char *map, uint32_t id);
+void print_usids(const struct path_info *path);
 const char *dev_name(unsigned int ifindex);
+
+/* counters.c */
+void print_counter(const char *map, uint32_t id);
+void print_errors(uint16_t kind, uint32_t id);
+uint64_t find_error(uint16_t kind, uint32_t id, uint16_t reason);
 
 #endif /* _SRPOL_CMD_H */

@@ -2,181 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 The srpol command: what was entered is what it shows and what the kernel's YNL
-client sees; the shape of its JSON, batch files, exit statuses, who may write,
-monitor, doctor.
-
-    u0 (veth, up, fd00:1::1/64), neighbour fd00:1::2 permanent
-
-in a namespace, which srpol is told of by -n.
+client sees; the shape of its JSON, exit statuses, who may write.
 """
 
 import ipaddress
 import json
-import os
 import subprocess
-import sys
-import tempfile
 
-TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
-sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
-
-import net                                              # noqa: E402
-from ktap import busywait, cleanup, eq, main, match, test   # noqa: E402
-from srpol import KINDS, without                        # noqa: E402
-
-OK, USAGE, REFUSED = 0, 1, 2
-NOBODY = "65534"
-
-NO_MODULE = subprocess.run(["srpol", "-j", "doctor"], text=True, check=False,
-                           stdout=subprocess.PIPE)
-
-net.load_module()
-ns = net.Netns("link add u0 type veth peer name u1\nlink set u0 up\n"
-               "link set u1 up\naddr add fd00:1::1/64 dev u0 nodad\n"
-               "neigh add fd00:1::2 lladdr 02:00:00:00:00:02 dev u0\n")
-client = ns.client()
-
-
-def srpol(*words, batch=None, status=OK, error="^$", netns=ns.name, under=()):
-    """Run srpol, return its output; status and stderr must be these."""
-    where = ("-n", netns) if netns else ()
-    if batch is not None:
-        words = (*words, "-b", "-")
-    done = subprocess.run([*under, "srpol", *where, *words], input=batch,
-                          encoding="utf-8", errors="surrogateescape",
-                          capture_output=True, check=False)
-    eq(done.returncode, status, f"exit status of {words}: {done.stderr!r}")
-    match(done.stderr, error, f"stderr of {words}")
-    return done.stdout
-
-
-def show(*words, options=()):
-    return json.loads(srpol("-j", *options, *words, "show"))
-
-
-def forget():
-    """Remove all objects."""
-    loaded.clear()
-    commands = [f"policy del color {o['color']} endpoint {o['endpoint']}"
-                for o in show("policy")]
-    commands += [f"{kind} del {o[key]}" for kind, key in
-                 (("path", "id"), ("endpoint", "prefix"), ("sid", "sid"),
-                  ("dev", "dev")) for o in show(kind)]
-    commands += [f"class del prio {o['prio']}" for o in show("class")]
-    srpol(batch="\n".join(commands))
-
-
-loaded = []
-
-
-def everything():
-    """All there is in EVERYTHING, and nothing else; takes seconds."""
-    if not loaded:
-        forget()
-        srpol(batch=EVERYTHING)
-        loaded.append(True)
-
-
-# Every keyword once, and an object with nothing but what it must have.
-EVERYTHING = """
-path add 1 segs fc00::1,fc00::2,fc00::3 encap full src fd00:1::1 dev u0 \
-via fd00:1::2 name "path one" admin down origin engine
-path add 2 segs fc00::4 dev u0 via fd00:1::2
-policy add color 7 endpoint 10.0.0.1 name seven bsid fc00:b::1 mode hash \
-buckets 128 backup-color 8 on-fail drop origin engine \
-candidate preference 200 protocol bgp originator 65000:10.1.1.1 \
-discriminator 5 cname first list 1 weight 3 list 2 \
-candidate list 2 weight 9
-policy add color 8 endpoint ::
-class add prio 5 name five dev u0 mark 0x10/0xf0 src fd00:a::/64 \
-dst fd00:b::/64 proto udp sport 100-200 dport 4791 qp 17-30 opcode cnp,0x11 \
-dscp 26 pkey 0x8001 color 7 origin engine
-class add prio 6 bypass
-endpoint add 10.0.0.0/8 to 10.0.0.1 origin engine
-endpoint add fd00:b::/64 to ::
-sid add fc00:a::d6 behavior End.DT46 origin engine
-sid add fc00:a::1 behavior End
-dev add u0 role uplink xdp generic
-config set src fd00:1::1 hop-limit 50 dscp pipe 10 flow-label hash \
-icmp-errors off hold-time 500
-"""
-
-# Spelled out by hand: what a user who typed that expects to read.
-ENTERED = {
-    "path": [
-        {"id": 1, "name": "path one", "origin": "engine", "encap": "full",
-         "segments": ["fc00::1", "fc00::2", "fc00::3"], "order": "travel",
-         "src": "fd00:1::1", "dev": "u0", "via": "fd00:1::2",
-         "admin_down": True, "state": "down", "reason": "admin-down",
-         "overhead": 40 + 8 + 3 * 16, "mtu": 1500 - 96, "users": 1,
-         "out": {"dev": "u0", "via": "fd00:1::2", "src": "fd00:1::1",
-                 "lladdr": "02:00:00:00:00:02"}},
-        {"id": 2, "name": "", "origin": "static", "encap": "reduced",
-         "segments": ["fc00::4"], "order": "travel", "src": "", "dev": "u0",
-         "via": "fd00:1::2", "admin_down": False, "state": "up",
-         "reason": "none", "overhead": 40, "mtu": 1460, "users": 2,
-         "out": {"dev": "u0", "via": "fd00:1::2", "src": "fd00:1::1",
-                 "lladdr": "02:00:00:00:00:02"}}],
-    "policy": [
-        {"color": 7, "endpoint": "10.0.0.1", "name": "seven",
-         "bsid": "fc00:b::1", "origin": "engine", "state": "up",
-         "reason": "none", "mode": "hash", "buckets": 128, "on_fail": "drop",
-         "backup_color": 8, "candidates": [
-             {"preference": 200, "protocol": "bgp", "asn": 65000,
-              "node": "10.1.1.1", "discriminator": 5, "name": "first",
-              "active": True, "state": "up", "reason": "none", "lists": [
-                  {"path": 1, "name": "path one", "weight": 3,
-                   "state": "down", "reason": "path-not-up",
-                   "path_reason": "admin-down", "buckets": 0,
-                   "segments": ["fc00::1", "fc00::2", "fc00::3"],
-                   "dev": "u0", "via": "fd00:1::2"},
-                  {"path": 2, "name": "", "weight": 1, "state": "up",
-                   "reason": "none", "path_reason": "none", "buckets": 128,
-                   "segments": ["fc00::4"], "dev": "u0",
-                   "via": "fd00:1::2"}]},
-             {"preference": 100, "protocol": "config", "asn": 0, "node": "::",
-              "discriminator": 2, "name": "", "active": False, "state": "up",
-              "reason": "not-best", "lists": [
-                  {"path": 2, "name": "", "weight": 9, "state": "up",
-                   "reason": "none", "path_reason": "none", "buckets": 0,
-                   "segments": ["fc00::4"], "dev": "u0",
-                   "via": "fd00:1::2"}]}]},
-        {"color": 8, "endpoint": "::", "name": "", "bsid": "",
-         "origin": "static", "state": "down", "reason": "no-candidate",
-         "mode": "hash", "buckets": 128, "on_fail": "passthrough",
-         "backup_color": 0, "candidates": []}],
-    "class": [
-        {"prio": 5, "name": "five", "origin": "engine", "match": {
-            "dev": "u0", "mark": 0x10, "mask": 0xf0, "src": "fd00:a::/64",
-            "dst": "fd00:b::/64", "proto": 17, "sport": [100, 200],
-            "dport": [4791, 4791], "qp": [17, 30], "opcodes": [0x11, 0x81],
-            "dscp": 26, "pkey": 0x8001},
-         "action": "steer", "color": 7, "reason": "none", "policies": [
-             {"endpoint": "10.0.0.1", "name": "seven", "state": "up",
-              "reason": "none"}]},
-        {"prio": 6, "name": "", "origin": "static", "match": {},
-         "action": "bypass", "color": 0, "reason": "none", "policies": []}],
-    "endpoint": [
-        {"prefix": "10.0.0.0/8", "to": "10.0.0.1", "origin": "engine"},
-        {"prefix": "fd00:b::/64", "to": "::", "origin": "static"}],
-    "sid": [
-        {"sid": "fc00:a::d6", "behavior": "End.DT46", "origin": "engine"},
-        {"sid": "fc00:a::1", "behavior": "End", "origin": "static"}],
-    "dev": [
-        {"dev": "u0", "role": "uplink", "running": True, "mtu": 1500,
-         "xdp": "generic", "xdp_used": "generic", "egress_attached": True,
-         "ingress_attached": True, "holds_module": True,
-         "pins": f"/sys/fs/bpf/srpol/{ns.name}"}],
-    "config": [
-        {"src": "fd00:1::1", "hop_limit": 50, "dscp_mode": "pipe",
-         "dscp": 10, "flow_label": "hash", "icmp_errors": False,
-         "hold_time": 500, "data_plane": "ebpf"}],
-}
-# Members whose values are the kernel's choice.
-CHOSEN = {"policy": {"id"}, "class": {"id"}, "sid": {"id"},
-          "dev": {"ifindex"}, "config": {"generation", "tables"}}
-ORDER = {"path": "id", "policy": "color", "class": "prio",
-         "endpoint": "prefix", "sid": "id", "dev": "dev", "config": "src"}
+from cli_lib import (CHOSEN, ENTERED, EVERYTHING, NOBODY, OK, ORDER, REFUSED,
+                     USAGE, client, everything, forget, ns, show, srpol,
+                     srpol_error, valid)
+from ktap import cleanup, eq, main, match, test
+from srpol import KINDS, without
 
 
 @test
@@ -207,6 +44,19 @@ def dev(ifindex):
     return {0: "", None: "", ns.ifindex("u0"): "u0"}[ifindex]
 
 
+def usids_json(o):
+    """Containers unpacked; all of the test have SIDs of 16 bits."""
+    if not o.get("block_len"):
+        return {}
+    csids = []
+    for sid in o["sids"]:
+        words = ipaddress.IPv6Address(sid).exploded.split(":")[2:]
+        csids += [w.lstrip("0") for w in words if w != "0000"]
+    block = ipaddress.IPv6Network((o["sids"][0], o["block_len"]), strict=False)
+    return {"usids": {"block": str(block), "csid_len": o["csid_len"],
+                      "csids": csids}}
+
+
 def path_json(o):
     return {"id": o["id"], "name": o.get("name", ""), "origin": o["origin"],
             "state": o["state"], "reason": o["reason"],
@@ -214,6 +64,9 @@ def path_json(o):
             "encap": o["encap"], "src": plain(o.get("src")),
             "dev": dev(o.get("ifindex")), "via": plain(o.get("via")),
             "admin_down": bool(o.get("admin_down")),
+            "stamp": bool(o.get("stamp")),
+            "tlvs": [{"type": t["type"], "value": t["value"].hex()}
+                     for t in o.get("tlv", [])], **usids_json(o),
             "out": {"dev": dev(o.get("out_ifindex")),
                     "via": plain(o.get("out_via")),
                     "lladdr": o.get("out_lladdr", ""),
@@ -223,7 +76,7 @@ def path_json(o):
 
 
 PROTOCOLS = {10: "pcep", 20: "bgp", 30: "config"}
-BEHAVIORS = {1: "End", 18: "End.DT6", 19: "End.DT4", 20: "End.DT46"}
+BEHAVIORS = {1: "End", 5: "End.X", 43: "uN", 18: "End.DT6", 19: "End.DT4", 20: "End.DT46"}
 
 
 def policy_json(o):
@@ -250,6 +103,9 @@ def policy_json(o):
             "name": o.get("name", ""), "bsid": plain(o.get("bsid")),
             "origin": o["origin"], "state": o["state"],
             "reason": o["reason"], "mode": o["mode"], "id": o["id"],
+            "symmetric": bool(o["symmetric"]), "spray": o["spray"],
+            "gap_ns": o["gap"], "threshold": o["threshold"],
+            "hysteresis_ms": o["hysteresis"], "hold_off_ms": o["hold_off"],
             "buckets": o["buckets"], "on_fail": o["on_fail"],
             "backup_color": o.get("backup_color", 0),
             "candidates": [candidate_json(c)
@@ -269,13 +125,14 @@ def class_json(o):
         if f"{key}_min" in o:
             found[key] = [o[f"{key}_min"], o[f"{key}_max"]]
     for key, name in ("proto", "proto"), ("dscp", "dscp"), \
-            ("pkey", "pkey"), ("opcode", "opcodes"):
+            ("pkey", "pkey"), ("opcode", "opcodes"), ("vlan", "vlan"):
         if key in o:
             found[name] = o[key]
     policies = [policy_json(p) for p in client.dump("policy")]
     return {"prio": o["priority"], "name": o.get("name", ""),
             "origin": o["origin"], "match": found, "action": o["action"],
             "color": o.get("color", 0), "reason": o["reason"], "id": o["id"],
+            "mode": o.get("mode", ""), "ordering": o["ordering"],
             "policies": [{k: p[k] for k in ("endpoint", "name", "state",
                                             "reason")} for p in policies
                          if p["color"] == o.get("color")]}
@@ -288,7 +145,10 @@ def endpoint_json(o):
 
 def sid_json(o):
     return {"sid": plain(o["sid"]), "behavior": BEHAVIORS[o["behavior"]],
-            "origin": o["origin"], "id": o["id"]}
+            "origin": o["origin"], "id": o["id"],
+            "prefix_len": o["prefix_len"], "block_len": o.get("block_len", 0),
+            "dev": dev(o.get("ifindex")), "via": plain(o.get("via")),
+            "state": o["state"], "reason": o["reason"]}
 
 
 @test
@@ -311,7 +171,12 @@ def other_client_agrees():
     dumped = client.get("config")
     eq(without(shown, {"tables"}),
        {**without(dumped, {"limits", "used"}),
-        "icmp_errors": bool(dumped["icmp_errors"])}, "config")
+        "icmp_errors": bool(dumped["icmp_errors"]),
+        "psn_observer": bool(dumped["psn_observer"]),
+        "sr_domain": [prefix(d["prefix"], d["prefix_len"])
+                      for d in dumped["sr_domain"]],
+        "sr_source": [prefix(d["prefix"], d["prefix_len"])
+                      for d in dumped["sr_source"]]}, "config")
     eq(shown["tables"], {k: {"used": dumped["used"][k], "size": size}
                          for k, size in dumped["limits"].items()}, "tables")
 
@@ -334,7 +199,8 @@ def json_shape():
         eq(srpol("-j", kind, "show").strip(), "[]", f"no {kind}")
     everything()
     for kind in KINDS:
-        keys = {tuple(shape(o)) for o in show(kind)}
+        keys = {tuple(k for k in shape(o) if k != "usids")
+                for o in show(kind)}
         eq(len(keys), 1, f"sets of keys of {kind}")
     many = shape(show("path")[1])
     eq([shape(o) for o in json.loads(srpol("-j", "path", "show", "2"))],
@@ -348,7 +214,17 @@ def json_shape():
        "-p says the same")
     for kind in "path", "policy", "class":
         for o in show(kind, options=["-s"]):
-            eq(o["stats"], {"packets": 0, "bytes": 0}, f"counters of {kind}")
+            eq([o["stats"]["packets"], o["stats"]["bytes"]], [0, 0],
+               f"counters of {kind}")
+
+
+@test
+def json_schemas():
+    "all JSON is what selftests/schema says, with and without counters"
+    everything()
+    for kind in (*KINDS, "config", "flow", "stats"):
+        valid(kind, srpol("-j", kind, "show"))
+        valid(kind, srpol("-j", "-s", kind, "show"))
 
 
 @test
@@ -379,43 +255,46 @@ def statuses():
             ("path change 99 segs fc00::1", "does not exist"),
             ("path del 99", r"no path has this id \(id\)"),
             ("path del 2", "policy .*7"),
-            ("path add 3", r"a path needs a SID \(missing segs\)"),
+            ("path add 9", r"a path needs a SID \(missing segs\)"),
             ("policy add color 9 endpoint :: candidate list 99", "99|path"),
-            ("class add prio 9 proto tcp qp 1 color 1", "RoCE")):
+            ("class add prio 9 proto tcp qp 1 color 1", "RoCE"),
+            ("class add prio 9 mode spray color 1",
+             r"spray needs ordering partial or weak.*\(mode\)"),
+            ("sid add fc00::1 behavior End.X", "missing dev")):
         error = srpol_error(*words.split(), status=REFUSED)
         match(error, rf"^Error: srpol: .*{why}.*\.\n$", words)
         assert error.count("srpol:") == 1, error
     for words, why in (
             ("frob", '"frob" is unknown'), ("path frob", '"frob" is unknown'),
-            ("path add 3 segs fc00::1 colour 3", '"colour"'),
+            ("path add 9 segs fc00::1 colour 3", '"colour"'),
             ("path add x segs fc00::1", '"x" is not a number'),
-            ("path add 3 segs fc00::g", '"fc00::g" is not an IPv6 address'),
-            ("path add 3 segs fc00::1 encap fully", "is not one of"),
-            ("path add 3 segs", "value is missing"),
+            ("path add 9 segs fc00::g", '"fc00::g" is not an IPv6 address'),
+            ("path add 9 segs fc00::1 encap fully", "is not one of"),
+            ("path add 9 segs", "value is missing"),
             ("policy add color 9 endpoint 300.0.0.1", "300.0.0.1"),
             ("class add prio 9 dport 20-10 color 1", "20-10"),
             ("class add prio 9 qp 16777216 color 1", "16777216"),
             ("endpoint add fd00::/129 to ::", "fd00::/129"),
             ("config set hop-limit 256", "256"),
-            ("sid add fc00::1 behavior End.X", "End.X"),
+            ("sid add fc00::1 behavior End.Y", "End.Y"),
+            ("policy add color 9 endpoint :: gap 5x", "not a time"),
+            ("path add 9 usids fcbb::/32 0", "compressed SID is 0"),
+            ("path add 9 usids fcbb::/20 1", "do not make a container"),
+            ("path add 9 segs fc00::1 tlv 9:0g", "is not TYPE:HEX"),
+            ("class add prio 9 cgroup nosuchgroup color 1", "nosuchgroup"),
+            ("export juniper", "is not a form"),
+            ("class test src 10.0.0.1 dst fd00::1", "different families"),
             ("dev add nosuchdev role uplink", "nosuchdev"),
             ("--frob", "Usage: srpol")):
         match(srpol_error(*words.split(), status=USAGE), why, words)
     for words in "path", "policy", "class", "endpoint", "sid", "config", \
-            "stats", "flow", "monitor", "doctor":
+            "stats", "flow", "monitor", "doctor", "metrics", "replace", \
+            "export":
         match(srpol(words, "help"), f"Usage: srpol {words}", words)
     shown = {kind: show(kind) for kind in KINDS}
     eq([[without(o, CHOSEN.get(k, ())) for o in shown[k]] for k in
         ("path", "policy")], [ENTERED["path"], ENTERED["policy"]],
        "nothing was changed by it")
-
-
-def srpol_error(*words, status):
-    """What srpol says on stderr."""
-    done = subprocess.run(["srpol", "-n", ns.name, *words], text=True,
-                          capture_output=True, check=False)
-    eq(done.returncode, status, f"exit status of {words}: {done.stderr!r}")
-    return done.stderr
 
 
 @test
@@ -431,44 +310,6 @@ def json_names():
     names = [o["name"] for o in json.loads(done.stdout.decode("utf-8"))]
     eq(names, ['a"b\\c', "\u20ac", "a\ufffd\ufffd\ufffdz", "\x1b[1m"],
        "names")
-
-
-@test
-def batch_syntax():
-    "batch: comments, quotes, continued lines, empty lines, no last newline"
-    forget()
-    srpol(batch="# a comment\n\n   \t\n"
-                "path add 1 segs \\\n  fc00::1,\\\nfc00::2 # and one more\n"
-                "path add 2 segs fc00::1 name 'two words'\n"
-                "path add 3 segs fc00::1 name \"it's # no comment\"\n"
-                "path add 4 segs fc00::1 name a#b")
-    eq([(o["name"], o["segments"]) for o in show("path")],
-       [("", ["fc00::1", "fc00::2"]), ("two words", ["fc00::1"]),
-        ("it's # no comment", ["fc00::1"]), ("a#b", ["fc00::1"])], "paths")
-
-
-@test
-def batch_errors():
-    "batch: stops at the first error and names its line; -force goes on"
-    forget()
-    lines = ("# one\npath add 1 segs \\\nfc00::1\n"
-             "path add 1 segs fc00::2\npath add 3 segs fc00::3\n")
-    srpol(batch=lines, status=REFUSED,
-          error=r"object exists\.\nCommand failed -:4\n$")
-    eq([o["id"] for o in show("path")], [1], "paths")
-    srpol("-force", batch=lines, status=REFUSED,
-          error=r"(?s)failed -:3\n.*failed -:4\n$")
-    eq([(o["id"], o["segments"]) for o in show("path")],
-       [(1, ["fc00::1"]), (3, ["fc00::3"])], "paths")
-    srpol(batch="path add 4 segs fc00::1 name 'open\n", status=USAGE,
-          error="unbalanced quotes.*\nCommand failed -:1")
-    srpol("-b", "/nonexistent", status=USAGE, error="/nonexistent: No such")
-    with tempfile.NamedTemporaryFile("w") as f:
-        f.write("\npath del 1\npath dell 3\n")
-        f.flush()
-        srpol("-batch", f.name, status=USAGE,
-              error=f"(?s)\"dell\" is unknown.*failed {f.name}:3\n$")
-    eq([o["id"] for o in show("path")], [3], "paths")
 
 
 @test
@@ -507,94 +348,6 @@ def netns():
     eq(json.loads(ns.run("srpol", "-j", "path", "show")), show("path"),
        "seen from within")
     srpol("path", "show", netns="nosuchns", status=REFUSED, error="nosuchns")
-
-
-@test
-def monitor():
-    "-j monitor: each line is JSON and tells what happened, in order"
-    forget()
-    with subprocess.Popen(["srpol", "-n", ns.name, "-j", "monitor"],
-                          stdout=subprocess.PIPE) as process:
-        cleanup(process.kill)
-        os.set_blocking(process.stdout.fileno(), False)
-        got = b""
-
-        def heard(what):
-            nonlocal got
-            got += process.stdout.read() or b""
-            return what in got
-
-        # it listens once it says so
-        def listens():
-            srpol("config", "set", "hold-time", "1000")
-            return heard(b"config")
-
-        busywait(listens, 20)
-        got = b""
-        srpol(batch="path add 91 segs fc00::1 dev u0 via fd00:1::2 name m\n"
-                    "sid add fc00::9 behavior End\n"
-                    "endpoint add ::/0 to ::\n"
-                    "policy add color 8 endpoint :: candidate list 91\n"
-                    "class add prio 99 bypass\n"
-                    "class del prio 99\n")
-        ns.ip("link set u0 down")
-        busywait(lambda: heard(b'"state":"down"'), 20)
-        ns.ip("link set u0 up\naddr replace fd00:1::1/64 dev u0 nodad\n"
-              "neigh replace fd00:1::2 lladdr 02:00:00:00:00:02 dev u0\n")
-        srpol(batch="policy del color 8 endpoint ::\npath del 91\n")
-        busywait(lambda: heard(b'"event":"del","object_type":"path"'), 20)
-        process.kill()
-    lines = [json.loads(line) for line in got.decode().splitlines()]
-    for line in lines:
-        eq(len(line), 1, f"events in {line}")
-    events = [line[0] for line in lines]
-    for e in events:
-        match(e["time"], r"^\d+\.\d{6}$", "time")
-    sets = [(e["event"], e["object_type"]) for e in events
-            if e["event"] != "state"]
-    want = [("set", kind) for kind in ("path", "sid", "endpoint", "policy",
-                                       "class")]
-    want += [("del", kind) for kind in ("class", "policy", "path")]
-    eq([s for s in sets if s != ("set", "config")], want, "notifications")
-    down = [e for e in events if e["event"] == "state" and
-            e["object_type"] == "path" and e["state"] == "down"]
-    eq(down and (down[0]["id"], down[0]["name"]), (91, "m"), "path down")
-    added = next(e for e in events if e["event"] == "set" and
-                 e["object_type"] == "path")
-    eq(added["object"][0]["segments"], ["fc00::1"], "the object in it")
-
-
-def doctor(status):
-    """What it says, by check and verdict."""
-    out = srpol("-j", "doctor", status=status)
-    return {(c["check"], c["verdict"]): c for c in json.loads(out)}
-
-
-@test
-def doctor_status():
-    "doctor: 0 when all is well, 1 for warnings, 2 for errors, and advice"
-    forget()
-    eq(NO_MODULE.returncode, 2, "exit status without the module")
-    worst = {c["check"]: c for c in json.loads(NO_MODULE.stdout)}
-    eq((worst["module"]["verdict"], worst["module"]["advice"]),
-       ("error", "modprobe srpol"), "without the module")
-    found = doctor(1)
-    match(found["devices", "warning"]["advice"], "srpol dev add", "no uplink")
-    srpol(batch="path add 1 segs fc00::1 dev u0 via fd00:1::2\n"
-                "policy add color 8 endpoint :: candidate list 1\n"
-                "class add prio 1 color 8\ndev add u0 role uplink\n")
-    found = doctor(0)
-    eq({verdict for _, verdict in found}, {"ok"}, "verdicts")
-    srpol("path", "replace", "1", "segs", "fc00::1", "dev", "u0", "via",
-          "fd00:1::2", "admin", "down")
-    match(doctor(1)["path", "warning"]["text"], "admin-down", "path")
-    sids = ",".join(f"fc00::{i}" for i in range(1, 17))
-    srpol("path", "replace", "1", "segs", sids, "dev", "u0", "via",
-          "fd00:1::2")
-    ns.ip("link set u0 mtu 1280")
-    found = doctor(1)
-    match(found["path", "warning"]["text"], "mtu-too-small", "path")
-    match(found["class", "warning"]["text"], "no-policy-up", "rule")
 
 
 cleanup(forget)

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * Compressed SIDs (NEXT-CSID, RFC 9800): containers that hold a locator block
+ * and, behind it, compressed SIDs in order of travel. Lengths are whole bytes.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "srpol_lib.h"
+
+/**
+ * srpol_usid_capacity() - compressed SIDs a container holds
+ * @block_len: bits of the locator block
+ * @csid_len: bits of a compressed SID
+ */
+unsigned int srpol_usid_capacity(uint32_t block_len, uint32_t csid_len)
+{
+	return (128 - block_len) / csid_len;
+}
+
+/* The same locator block? */
+bool srpol_usid_in_block(const struct in6_addr *sid,
+			 const struct in6_addr *block, uint32_t block_len)
+{
+	return !memcmp(sid, block, block_len / 8);
+}
+
+/**
+ * srpol_usid_pack() - put compressed SIDs into containers
+ * @block: locator block, the rest is 0
+ * @block_len: its bits, a multiple of 8
+ * @csid_len: bits of a compressed SID, a multiple of 8, at most 64
+ * @csids: compressed SIDs in order of travel, none of them 0
+ * @n: number of them
+ * @sids: result
+ * @max: room there
+ *
+ * Every container but the last is full.
+ *
+ * Return: number of containers, -EINVAL for a CSID that is 0 or has more than
+ * @csid_len bits, -E2BIG.
+ */
+int srpol_usid_pack(const struct in6_addr *block, uint32_t block_len,
+		    uint32_t csid_len, const uint64_t *csids, unsigned int n,
+		    struct in6_addr *sids, unsigned int max)
+{
+	unsigned int per = srpol_usid_capacity(block_len, csid_len), i, b;
+	unsigned int bytes = csid_len / 8;
+	uint8_t *to;
+
+	if ((n + per - 1) / per > max)
+		return -E2BIG;
+	for (i = 0; i < n; i++) {
+		if (!csids[i] || (csid_len < 64 && csids[i] >> csid_len))
+			return -EINVAL;
+		if (i % per == 0)
+			sids[i / per] = *block;
+		to = sids[i / per].s6_addr + block_len / 8 + i % per * bytes;
+		for (b = 0; b < bytes; b++)
+			to[b] = csids[i] >> 8 * (bytes - 1 - b);
+	}
+	return (n + per - 1) / per;
+}
+
+/**
+ * srpol_usid_unpack() - compressed SIDs of a container
+ * @sid: the container
+ * @block_len: bits of the locator block
+ * @csid_len: bits of a compressed SID
+ * @csids: room for srpol_usid_capacity()
+ *
+ * Return: number of them, up to the first that is 0.
+ */
+unsigned int srpol_usid_unpack(const struct in6_addr *sid, uint32_t block_len,
+			       uint32_t csid_len, uint64_t *csids)
+{
+	unsigned int per = srpol_usid_capacity(block_len, csid_len), i, b;
+	unsigned int bytes = csid_len / 8;
+	const uint8_t *from;
+
+	for (i = 0; i < per; i++) {
+		from = sid->s6_addr + block_len / 8 + i * bytes;
+		csids[i] = 0;
+		for (b = 0; b < bytes; b++)
+			csids[i] = csids[i] << 8 | from[b];
+		if (!csids[i])
+			break;
+	}
+	return i;
+}

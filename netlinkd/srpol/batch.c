@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * srpol -batch: the commands of a file. Requests are collected and carried out
+ * as one transaction: packets see all of them at one point, or none if one is
+ * refused. A command that shows something or attaches a device ends the
+ * transaction, and what follows is another one. With -force each command
+ * stands for itself.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "srpol.h"
+
+#define BATCH_WORDS	512
+
+/**
+ * struct collection - requests that wait to be carried out
+ * @active: requests are collected instead of sent
+ * @take: what else to do with a request, NULL: it joins @batch
+ * @batch: the requests
+ * @lines: line of each
+ * @file: where they come from
+ * @line: line that is being read
+ */
+static struct {
+	bool active;
+	request_taker take;
+	struct srpol_batch batch;
+	struct vec lines;
+	const char *file;
+	unsigned int line;
+} collection = { .lines = VEC_INIT(unsigned int) };
+
+/**
+ * batch_add() - add a request to the transaction
+ * @nlh: the request
+ * @line: line it comes from, 0 none
+ *
+ * Return: an EXIT_*.
+ */
+int batch_add(const struct nlmsghdr *nlh, unsigned int line)
+{
+	int err = srpol_batch_add(&collection.batch, nlh);
+
+	if (err)
+		return refused(err, NULL);
+	*(unsigned int *)vec_add(&collection.lines) = line;
+	return EXIT_OK;
+}
+
+/**
+ * batch_commit() - carry the transaction out
+ *
+ * Return: an EXIT_*.
+ */
+int batch_commit(void)
+{
+	const unsigned int *line = collection.lines.data;
+	struct srpol_error error = {};
+	int err;
+
+	if (!collection.batch.n)
+		return EXIT_OK;
+	err = srpol_batch_send(&genl, &collection.batch, &error);
+	if (err) {
+		refused(err, &error);
+		if (error.request < collection.lines.n && line[error.request])
+			fprintf(stderr, "Command failed %s:%u, nothing was changed\n",
+				collection.file, line[error.request]);
+	}
+	srpol_batch_free(&collection.batch);
+	vec_free(&collection.lines);
+	return err ? EXIT_REFUSED : EXIT_OK;
+}
+
+/**
+ * batch_flush() - carry out what waits, as something needs the result
+ *
+ * Return: an EXIT_*.
+ */
+int batch_flush(void)
+{
+	if (!collection.active)
+		return EXIT_OK;
+	if (collection.take)
+		return complain("this command has no place in such a file");
+	return batch_commit();
+}
+
+/**
+ * batch_line() - line of the file that is being read
+ */
+unsigned int batch_line(void)
+{
+	return collection.line;
+}
+
+/**
+ * send_request() - send a request that has no answer but success
+ * @msg: the request
+ *
+ * In a batch it is only remembered.
+ *
+ * Return: EXIT_OK or EXIT_REFUSED.
+ */
+int send_request(struct srpol_msg *msg)
+{
+	struct srpol_error error = {};
+	int err;
+
+	if (collection.active)
+		return collection.take ? collection.take(msg->nlh) :
+		       batch_add(msg->nlh, collection.line);
+	err = srpol_genl_talk(&genl, msg->nlh, NULL, NULL, &error);
+	return err ? refused(err, &error) : EXIT_OK;
+}
+
+/* Split a line at white space, "..." and '...' keep it; # ends the line. */
+static int split(char *line, char **argv, int max)
+{
+	char *to = line, quote;
+	int argc = 0;
+
+	for (;;) {
+		while (*line == ' ' || *line == '\t' || *line == '\n' ||
+		       *line == '\r')
+			line++;
+		if (!*line || *line == '#' || argc == max)
+			return *line && *line != '#' ? -E2BIG : argc;
+		to = line;
+		argv[argc++] = to;
+		for (quote = 0; *line; line++) {
+			if (quote ? *line == quote :
+				    *line == '"' || *line == '\'')
+				quote = quote ? 0 : *line;
+			else if (!quote && strchr(" \t\r\n", *line))
+				break;
+			else
+				*to++ = *line;
+		}
+		if (quote)
+			return -EINVAL;
+		if (*line)
+			line++;
+		*to = '\0';
+	}
+}
+
+/* A line, with those that end in a backslash joined; false at the end. */
+static bool read_line(FILE *file, char **line, size_t *size,
+		      unsigned int *number)
+{
+	char *part = NULL;
+	size_t part_size = 0, len = 0;
+	ssize_t n;
+
+	for (;;) {
+		n = getline(&part, &part_size, file);
+		if (n < 0)
+			break;
+		++*number;
+		if (len + n + 1 > *size) {
+			*size = 2 * (len + n + 1);
+			*line = realloc(*line, *size);
+			if (!*line)
+				exit(EXIT_REFUSED);
+		}
+		memcpy(*line + len, part, n + 1);
+		len += n;
+		if (len < 2 || strcmp(*line + len - 2, "\\\n"))
+			break;
+		len -= 2;
+		(*line)[len] = '\0';
+	}
+	free(part);
+	return len > 0;
+}
+
+/* The commands of an open file, up to the first that fails unless @force. */
+static int run_lines(FILE *file, const char *name, bool force)
+{
+	char *argv[BATCH_WORDS], *line = NULL;
+	int ret = EXIT_OK, err;
+	size_t size = 0;
+
+	collection.line = 0;
+	while (read_line(file, &line, &size, &collection.line)) {
+		struct args args = { .argv = argv };
+
+		args.argc = split(line, argv, BATCH_WORDS);
+		if (!args.argc)
+			continue;
+		err = args.argc < 0 ?
+		      complain("unbalanced quotes or too many words") :
+		      run_line(&args);
+		if (!err)
+			continue;
+		fprintf(stderr, "Command failed %s:%u\n", name,
+			collection.line);
+		ret = err;
+		if (!force)
+			break;
+	}
+	free(line);
+	return ret;
+}
+
+/**
+ * collect_file() - read a file of commands
+ * @name: the file, "-" for standard input
+ * @take: gets each request, NULL: they join the transaction
+ *
+ * Return: an EXIT_*; the transaction is still to be carried out.
+ */
+int collect_file(const char *name, request_taker take)
+{
+	FILE *file = strcmp(name, "-") ? fopen(name, "re") : stdin;
+	int err;
+
+	if (!file)
+		return complain("%s: %s", name, strerror(errno));
+	collection.active = true;
+	collection.take = take;
+	collection.file = name;
+	err = run_lines(file, name, false);
+	collection.active = false;
+	if (file != stdin)
+		fclose(file);
+	return err;
+}
+
+/**
+ * run_batch() - srpol -batch
+ * @name: the file, "-" for standard input
+ * @force: go on after a command that fails, each for itself
+ *
+ * Return: an EXIT_*.
+ */
+int run_batch(const char *name, bool force)
+{
+	FILE *file;
+	int err;
+
+	if (!force) {
+		err = collect_file(name, NULL);
+		if (!err)
+			return batch_commit();
+		fputs("The transaction was not carried out\n", stderr);
+		return err;
+	}
+	file = strcmp(name, "-") ? fopen(name, "re") : stdin;
+	if (!file)
+		return complain("%s: %s", name, strerror(errno));
+	err = run_lines(file, name, true);
+	if (file != stdin)
+		fclose(file);
+	return err;
+}

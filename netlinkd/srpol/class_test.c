@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * srpol class test: what would happen to a packet, and why. The packet is made
+ * and shown to the data plane itself, so the answer is not a second opinion.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+
+#include "srpol.h"
+
+#define ETH_HLEN	14
+#define VLAN_HLEN	4
+#define IPV4_HLEN	20
+#define IPV6_HLEN	40
+#define UDP_HLEN	8
+#define TCP_HLEN	20
+#define BTH_LEN		12
+#define ROCE_PORT	4791
+#define SPORT_DEFAULT	49152	/* of RoCEv2: 0xc000 and up */
+#define PAYLOAD		64
+#define FRAME_MAX	256
+#define HOP_LIMIT	64
+
+/**
+ * struct probe - the packet asked about
+ */
+struct probe {
+	struct in6_addr src;
+	struct in6_addr dst;
+	bool has_src;
+	bool has_dst;
+	bool roce;
+	uint32_t ifindex;
+	uint32_t mark;
+	uint32_t vlan;
+	uint32_t proto;
+	uint32_t sport;
+	uint32_t dport;
+	uint32_t qp;
+	uint32_t opcode;
+	uint32_t pkey;
+	uint32_t dscp;
+	uint32_t label;
+};
+
+static bool read_opcode(struct args *args, uint32_t *opcode)
+{
+	uint64_t set[SRPOL_OPCODES / 64] = {};
+	const char *word;
+	uint32_t i;
+
+	if (!read_word(args, "opcode", &word))
+		return false;
+	if (!srpol_opcodes_of(word, set)) {
+		complain("opcode: \"%s\" is unknown", word);
+		return false;
+	}
+	/* the lowest is the one of transport RC */
+	for (i = 0; !(set[i / 64] & 1ull << i % 64); i++)
+		;
+	*opcode = i;
+	return true;
+}
+
+static bool read_proto(struct args *args, uint32_t *proto)
+{
+	if (more(args) && srpol_value_of(srpol_protos, *args->argv, proto))
+		return next(args);
+	return read_u32(args, "proto", UINT8_MAX, proto);
+}
+
+static bool read_field(struct args *args, struct probe *p)
+{
+	if (is(args, "src"))
+		return p->has_src = read_addr(args, "src", &p->src);
+	if (is(args, "dst"))
+		return p->has_dst = read_addr(args, "dst", &p->dst);
+	if (is(args, "dev"))
+		return read_dev(args, &p->ifindex);
+	if (is(args, "mark"))
+		return read_u32(args, "mark", UINT32_MAX, &p->mark);
+	if (is(args, "vlan"))
+		return read_u32(args, "vlan", 4094, &p->vlan);
+	if (is(args, "proto"))
+		return read_proto(args, &p->proto);
+	if (is(args, "sport"))
+		return read_u32(args, "sport", UINT16_MAX, &p->sport);
+	if (is(args, "dport"))
+		return read_u32(args, "dport", UINT16_MAX, &p->dport);
+	if (is(args, "dscp"))
+		return read_u32(args, "dscp", 63, &p->dscp);
+	if (is(args, "label"))
+		return read_u32(args, "label", 0xfffff, &p->label);
+	p->roce = true;
+	if (is(args, "qp"))
+		return read_u32(args, "qp", 0xffffff, &p->qp);
+	if (is(args, "opcode"))
+		return read_opcode(args, &p->opcode);
+	if (is(args, "pkey"))
+		return read_u32(args, "pkey", UINT16_MAX, &p->pkey);
+	return unknown(args);
+}
+
+static uint8_t *put(uint8_t *to, const void *data, size_t len)
+{
+	memcpy(to, data, len);
+	return to + len;
+}
+
+static uint8_t *put16(uint8_t *to, uint16_t v)
+{
+	v = htons(v);
+	return put(to, &v, sizeof(v));
+}
+
+static uint8_t *put32(uint8_t *to, uint32_t v)
+{
+	v = htonl(v);
+	return put(to, &v, sizeof(v));
+}
+
+static uint8_t *put_eth(uint8_t *to, const struct probe *p, bool v4)
+{
+	memset(to, 0, 12);
+	to += 12;
+	if (p->vlan) {
+		to = put16(to, 0x8100);
+		to = put16(to, p->vlan);
+	}
+	return put16(to, v4 ? 0x0800 : 0x86dd);
+}
+
+static uint8_t *put_ip(uint8_t *to, const struct probe *p, bool v4,
+		       uint16_t payload)
+{
+	uint8_t *ip = to;
+
+	if (!v4) {
+		to = put32(to, 6u << 28 | p->dscp << 22 | p->label);
+		to = put16(to, payload);
+		*to++ = p->proto;
+		*to++ = HOP_LIMIT;
+		to = put(to, &p->src, 16);
+		return put(to, &p->dst, 16);
+	}
+	memset(ip, 0, IPV4_HLEN);
+	ip[0] = 4 << 4 | IPV4_HLEN / 4;
+	ip[1] = p->dscp << 2;
+	put16(ip + 2, IPV4_HLEN + payload);
+	ip[8] = HOP_LIMIT;
+	ip[9] = p->proto;
+	put(ip + 12, &p->src.s6_addr[12], 4);
+	return put(ip + 16, &p->dst.s6_addr[12], 4);
+}
+
+/* The payload is there so that the answer has room in the frame. */
+static size_t build(uint8_t *frame, const struct probe *p, bool v4)
+{
+	bool udp = p->proto == IPPROTO_UDP, tcp = p->proto == IPPROTO_TCP;
+	uint16_t len = (udp ? UDP_HLEN : tcp ? TCP_HLEN : 0) +
+		       (p->roce ? BTH_LEN : 0) + PAYLOAD;
+	uint8_t *to;
+
+	memset(frame, 0, FRAME_MAX);
+	to = put_ip(put_eth(frame, p, v4), p, v4, len);
+	if (udp || tcp) {
+		put16(to, p->sport);
+		put16(to + 2, p->dport);
+	}
+	if (udp)
+		put16(to + 4, len);
+	if (tcp)
+		to[12] = TCP_HLEN / 4 << 4;
+	if (p->roce) {
+		to[UDP_HLEN] = p->opcode;
+		put16(to + UDP_HLEN + 2, p->pkey);
+		put32(to + UDP_HLEN + 4, p->qp);
+	}
+	return to + len - frame;
+}
+
+static void print_rule(const struct srpol_explain *e, const struct vec *rules)
+{
+	const struct class_info *rule = find_class(rules, e->class_id);
+
+	if (!e->class_id) {
+		out_text("\n\tno rule matches (%u looked at)", e->rules);
+		return;
+	}
+	out_uint("prio", "\n\trule prio %llu", e->priority);
+	out_string("rule", rule && rule->name[0] ? " (%s)" : NULL,
+		   rule ? rule->name : "");
+	if (!e->color) {
+		out_text(" says bypass");
+		return;
+	}
+	out_uint("color", " gives color %llu", e->color);
+	out_string("ordering", " ordering %s",
+		   srpol_name_of(srpol_orderings, e->ordering));
+}
+
+static void print_policy_ref(const char *key, const char *fmt,
+			     const struct policy_info *policy)
+{
+	char buf[SRPOL_ADDR_STRLEN];
+
+	out_object(key);
+	out_uint("color", fmt, policy->color);
+	out_string("endpoint", " endpoint %s",
+		   srpol_addr_text(&policy->endpoint, buf));
+	out_string("name", policy->name[0] ? " (%s)" : NULL, policy->name);
+	out_object_end();
+}
+
+static void print_choice(const struct srpol_explain *e,
+			 const struct vec *policies, const struct vec *paths)
+{
+	const struct policy_info *policy = find_policy(policies, e->policy);
+	const struct policy_info *used = find_policy(policies, e->used_policy);
+	const struct path_info *path = find_path(paths, e->path);
+
+	if (!policy)
+		return;
+	print_policy_ref("policy", "\n\tpolicy color %llu", policy);
+	out_string("mode", " mode %s", srpol_name_of(srpol_modes, e->mode));
+	out_uint("bucket", " bucket %llu", e->bucket);
+	if (used && used != policy)
+		print_policy_ref("backup", ", backup color %llu", used);
+	if (!e->path)
+		return;
+	out_uint("path", "\n\tpath %llu", e->path);
+	out_string("path_name", path && path->name[0] ? " (%s)" : NULL,
+		   path ? path->name : "");
+	out_uint("home", e->home != e->path ? " (home of the flow is %llu)" :
+		 NULL, e->home);
+	out_bool("home_dead", ", which is dead", e->skipped);
+	out_bool("cached", ", where the flow is now", e->cached);
+}
+
+/**
+ * class_test() - srpol class test
+ * @args: fields of the packet
+ * @flags: none
+ *
+ * Return: an EXIT_*.
+ */
+int class_test(struct args *args, unsigned int flags)
+{
+	struct probe p = { .proto = IPPROTO_UDP, .sport = SPORT_DEFAULT,
+			   .pkey = 0xffff };
+	struct vec policies = VEC_INIT(struct policy_info);
+	struct vec rules = VEC_INIT(struct class_info);
+	struct vec paths = VEC_INIT(struct path_info);
+	struct srpol_error error = {};
+	uint8_t frame[FRAME_MAX];
+	struct srpol_explain e;
+	size_t len;
+	int err;
+	bool v4;
+
+	while (more(args))
+		if (!read_field(args, &p))
+			return EXIT_USAGE;
+	if (!p.has_src || !p.has_dst)
+		return complain("a packet has a src and a dst");
+	v4 = IN6_IS_ADDR_V4MAPPED(&p.dst);
+	if (v4 != !!IN6_IS_ADDR_V4MAPPED(&p.src))
+		return complain("src and dst are of different families");
+	if (p.roce)
+		p.dport = ROCE_PORT;
+	err = fetch_classes(&rules) ?: fetch_policies(&policies) ?:
+	      fetch_paths(&paths);
+	if (err)
+		return err;
+	len = build(frame, &p, v4);
+	err = srpol_explain(frame, len, p.ifindex, p.mark, &e, &error);
+	if (err == -ENOENT)
+		return complain("no data plane is attached in this network namespace");
+	if (err)
+		return refused(err, &error);
+	out_begin();
+	out_object(NULL);
+	out_string("result", "%s", srpol_reason_name(e.reason));
+	out_string("text", ": %s", srpol_reason_text(e.reason));
+	if (e.parsed) {
+		print_rule(&e, &rules);
+		print_choice(&e, &policies, &paths);
+	}
+	out_text("\n");
+	out_object_end();
+	out_end();
+	vec_free(&rules);
+	vec_free(&policies);
+	vec_free(&paths);
+	return EXIT_OK;
+}

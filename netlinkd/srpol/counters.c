@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counters of objects: packets, bytes, errors by reason.
+ */
+#include <string.h>
+
+#include "srpol.h"
+
+/**
+ * print_counter() - packets and bytes of an object
+ * @map: name of the map
+ * @id: index of the object
+ *
+ * Inside an object "stats" that the caller opens.
+ */
+void print_counter(const char *map, uint32_t id)
+{
+	struct srpol_counter c = {};
+	static char open_name[32];
+	static int fd = -1;
+
+	/* listings ask for one map many times */
+	if (strcmp(map, open_name)) {
+		snprintf(open_name, sizeof(open_name), "%s", map);
+		fd = srpol_map_open(map);
+	}
+	srpol_map_sum(fd, id, &c, sizeof(c));
+	out_uint("packets", "\n\tpackets %llu", c.packets);
+	out_uint("bytes", " bytes %llu", c.bytes);
+}
+
+/**
+ * struct error_info - an entry of map "errors"
+ */
+struct error_info {
+	struct srpol_error_key key;
+	uint64_t count;
+};
+
+/* Read once: a listing asks for every object. */
+static const struct vec *fetch_errors(void)
+{
+	static struct vec errors = VEC_INIT(struct error_info);
+	struct srpol_error_key key = {};
+	struct error_info *error;
+	static bool done;
+	bool first = true;
+	uint64_t count;
+	int fd, n;
+
+	if (done)
+		return &errors;
+	done = true;
+	fd = srpol_map_open("errors");
+	for (n = 0; fd >= 0 && n < SRPOL_MAX_ERRORS; n++, first = false) {
+		if (srpol_error_next(fd, &key, first, &count))
+			break;
+		error = vec_add(&errors);
+		error->key = key;
+		error->count = count;
+	}
+	return &errors;
+}
+
+/**
+ * print_errors() - errors of an object by reason
+ * @kind: SRPOL_ERROR_*
+ * @id: the object
+ */
+void print_errors(uint16_t kind, uint32_t id)
+{
+	const struct error_info *error;
+	const char *name;
+
+	out_object("errors");
+	vec_for_each(error, fetch_errors()) {
+		if (error->key.kind != kind || error->key.id != id ||
+		    error->key.reason >= SRPOL_REASON_COUNT)
+			continue;
+		name = srpol_reason_name(error->key.reason);
+		out_text(" %s", name);
+		out_uint(name, " %llu", error->count);
+	}
+	out_object_end();
+}
+
+/**
+ * find_error() - how often a reason was counted for an object
+ * @kind: SRPOL_ERROR_*
+ * @id: the object
+ * @reason: enum srpol_reason
+ */
+uint64_t find_error(uint16_t kind, uint32_t id, uint16_t reason)
+{
+	const struct error_info *error;
+
+	vec_for_each(error, fetch_errors())
+		if (error->key.kind == kind && error->key.id == id &&
+		    error->key.reason == reason)
+			return error->count;
+	return 0;
+}

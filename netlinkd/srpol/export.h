@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the forms of srpol export share.
+ */
+#ifndef _SRPOL_EXPORT_H
+#define _SRPOL_EXPORT_H
+
+#include "srpol.h"
+
+/**
+ * struct all - everything there is
+ */
+struct all {
+	struct vec paths;
+	struct vec policies;
+	struct vec rules;
+	struct vec endpoints;
+	struct vec sids;
+	struct vec devs;
+	struct config_info config;
+};
+
+const char *addr(const void *a);
+const char *prefix(const void *a, uint32_t len);
+
+void export_frr(const struct all *all);
+void export_sonic(const struct all *all);
+void export_iproute2(const struct all *all);
+
+#endif /* _SRPOL_EXPORT_H */

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * srpol export in the words of others: FRR, SONiC, iproute2.
+ */
+#include <string.h>
+
+#include "export.h"
+
+#define INDEX_STEP	10	/* numbering of SIDs in FRR and SONiC */
+
+/* Texts of addresses; the last few stay good. */
+const char *addr(const void *a)
+{
+	static char buf[4][SRPOL_ADDR_STRLEN];
+	static unsigned int turn;
+
+	turn = (turn + 1) % ARRAY_SIZE(buf);
+	return srpol_addr_text(a, buf[turn]);
+}
+
+const char *prefix(const void *a, uint32_t len)
+{
+	static char buf[4][SRPOL_PREFIX_STRLEN];
+	static unsigned int turn;
+
+	turn = (turn + 1) % ARRAY_SIZE(buf);
+	return srpol_prefix_text(a, len, buf[turn]);
+}
+
+static const char *list_name(uint32_t path)
+{
+	static char buf[32];
+
+	snprintf(buf, sizeof(buf), "srpol-%u", path);
+	return buf;
+}
+
+/*
+ * One candidate-path line per segment list: several of the same preference
+ * share by weight, as in SONiC's FRR. Upstream FRR keeps one of them.
+ */
+static void frr_policy(const struct policy_info *policy)
+{
+	const struct candidate_info *cand;
+	uint32_t i, j;
+
+	printf("  policy color %u endpoint %s\n", policy->color,
+	       addr(&policy->endpoint));
+	if (policy->name[0])
+		printf("   name %s\n", policy->name);
+	for (i = 0; i < policy->n_candidates; i++) {
+		cand = &policy->candidates[i];
+		for (j = 0; j < cand->n_lists; j++)
+			printf("   candidate-path preference %u name c%u-%u explicit segment-list %s weight %u\n",
+			       cand->preference, i + 1, j + 1,
+			       list_name(cand->lists[j].path),
+			       cand->lists[j].weight);
+	}
+	puts("  exit");
+}
+
+void export_frr(const struct all *all)
+{
+	const struct policy_info *policy;
+	const struct path_info *path;
+	uint32_t i;
+
+	puts("! classifier rules, modes and TLVs have no counterpart in FRR");
+	puts("segment-routing\n traffic-eng");
+	vec_for_each(path, &all->paths) {
+		printf("  segment-list %s\n", list_name(path->id));
+		for (i = 0; i < path->n_sids; i++)
+			printf("   index %u ipv6-address %s\n",
+			       (i + 1) * INDEX_STEP, addr(&path->sids[i]));
+		puts("  exit");
+	}
+	vec_for_each(policy, &all->policies)
+		frr_policy(policy);
+	puts(" exit\nexit");
+}
+
+static void sonic_lists(const struct vec *paths)
+{
+	const struct path_info *path;
+	char index[16];
+	uint32_t i;
+
+	out_object("SRV6_SID_LIST");
+	vec_for_each(path, paths) {
+		out_object(list_name(path->id));
+		for (i = 0; i < path->n_sids; i++) {
+			snprintf(index, sizeof(index), "%u",
+				 (i + 1) * INDEX_STEP);
+			out_string(index, NULL, addr(&path->sids[i]));
+		}
+		out_object_end();
+	}
+	out_object_end();
+}
+
+static void sonic_candidate(const struct policy_info *policy,
+			    const struct candidate_info *cand, uint32_t nr)
+{
+	char key[128], weight[16];
+	uint32_t j;
+
+	for (j = 0; j < cand->n_lists; j++) {
+		snprintf(key, sizeof(key), "%u|%s|%u|c%u-%u", policy->color,
+			 addr(&policy->endpoint), cand->preference, nr, j + 1);
+		snprintf(weight, sizeof(weight), "%u", cand->lists[j].weight);
+		out_object(key);
+		out_string("seg_name", NULL, list_name(cand->lists[j].path));
+		out_string("weight", NULL, weight);
+		out_object_end();
+	}
+}
+
+static void sonic_policies(const struct vec *policies)
+{
+	const struct policy_info *policy;
+	char key[128];
+	uint32_t i;
+
+	out_object("SRV6_POLICY");
+	vec_for_each(policy, policies) {
+		snprintf(key, sizeof(key), "%u|%s", policy->color,
+			 addr(&policy->endpoint));
+		out_object(key);
+		if (policy->has_bsid)
+			out_string("binding_sid", NULL, addr(&policy->bsid));
+		if (policy->name[0])
+			out_string("name", NULL, policy->name);
+		out_object_end();
+		for (i = 0; i < policy->n_candidates; i++)
+			sonic_candidate(policy, &policy->candidates[i], i + 1);
+	}
+	out_object_end();
+}
+
+/* bgpcfgd knows these two; others are left out. */
+static const char *sonic_action(uint32_t behavior)
+{
+	switch (behavior) {
+	case SRPOL_BEHAVIOR_UN:
+		return "uN";
+	case SRPOL_BEHAVIOR_UDT46:
+		return "uDT46";
+	default:
+		return NULL;
+	}
+}
+
+static void sonic_locators(const struct vec *sids)
+{
+	const struct sid_info *sid;
+	char name[32];
+
+	out_object("SRV6_MY_LOCATORS");
+	vec_for_each(sid, sids) {
+		if (!sonic_action(sid->behavior))
+			continue;
+		snprintf(name, sizeof(name), "srpol-%u", sid->id);
+		out_object(name);
+		out_string("prefix", NULL, addr(&sid->sid));
+		out_string("func_len", NULL, "0");
+		out_object_end();
+	}
+	out_object_end();
+}
+
+static void sonic_sids(const struct vec *sids)
+{
+	const struct sid_info *sid;
+	char key[128];
+
+	out_object("SRV6_MY_SIDS");
+	vec_for_each(sid, sids) {
+		if (!sonic_action(sid->behavior))
+			continue;
+		snprintf(key, sizeof(key), "srpol-%u|%s/%u", sid->id,
+			 addr(&sid->sid), sid->prefix_len);
+		out_object(key);
+		out_string("action", NULL, sonic_action(sid->behavior));
+		out_string("decap_dscp_mode", NULL, "pipe");
+		out_object_end();
+	}
+	out_object_end();
+}
+
+void export_sonic(const struct all *all)
+{
+	out_json = true;
+	out_pretty = true;
+	out_object(NULL);
+	sonic_lists(&all->paths);
+	sonic_policies(&all->policies);
+	sonic_locators(&all->sids);
+	sonic_sids(&all->sids);
+	out_object_end();
+	puts("");
+}
+
+static void ip_nexthop(const struct path_info *path, bool many,
+		       uint32_t weight)
+{
+	uint32_t i;
+
+	printf("%s encap seg6 mode encap%s segs ", many ? " nexthop" : "",
+	       path->encap == SRPOL_ENCAP_REDUCED ? ".red" : "");
+	for (i = 0; i < path->n_sids; i++)
+		printf("%s%s", i ? "," : "", addr(&path->sids[i]));
+	if (path->out_ifindex)
+		printf(" dev %s", dev_name(path->out_ifindex));
+	if (many)
+		printf(" weight %u", weight);
+}
+
+/* The active candidate path of a policy as a route to an endpoint prefix. */
+static void ip_route(const struct endpoint_info *ep,
+		     const struct policy_info *policy, const struct vec *paths)
+{
+	const struct candidate_info *cand = NULL;
+	const struct path_info *path;
+	bool v4 = IN6_IS_ADDR_V4MAPPED(&ep->prefix);
+	uint32_t i;
+
+	for (i = 0; i < policy->n_candidates; i++)
+		if (policy->candidates[i].active)
+			cand = &policy->candidates[i];
+	if (!cand)
+		return;
+	printf("ip %s route replace %s", v4 ? "-4" : "-6",
+	       prefix(&ep->prefix, ep->len));
+	for (i = 0; i < cand->n_lists; i++) {
+		path = find_path(paths, cand->lists[i].path);
+		if (path && cand->lists[i].weight)
+			ip_nexthop(path, cand->n_lists > 1,
+				   cand->lists[i].weight);
+	}
+	printf(" # color %u\n", policy->color);
+}
+
+/* What "ip route" calls a behavior, NULL if the kernel has none. */
+static const char *ip_action(const struct sid_info *sid)
+{
+	switch (sid->behavior) {
+	case SRPOL_BEHAVIOR_END:
+		return "End";
+	case SRPOL_BEHAVIOR_END_PSP:
+		return "End flavors psp";
+	case SRPOL_BEHAVIOR_END_DT6:
+		return "End.DT6 table 255";
+	case SRPOL_BEHAVIOR_UN:
+		return "End flavors next-csid";
+	case SRPOL_BEHAVIOR_UN_PSP:
+		return "End flavors next-csid,psp";
+	default:
+		return NULL;
+	}
+}
+
+static void ip_sid(const struct sid_info *sid)
+{
+	const char *action = ip_action(sid);
+
+	if (!action) {
+		printf("# no seg6local route for %s %s\n",
+		       srpol_name_of(srpol_behaviors, sid->behavior),
+		       addr(&sid->sid));
+		return;
+	}
+	printf("ip -6 route replace %s encap seg6local action %s",
+	       prefix(&sid->sid, sid->prefix_len), action);
+	if (sid->block_len)
+		printf(" lblen %u nflen %u", sid->block_len,
+		       sid->prefix_len - sid->block_len);
+	puts(" dev lo");
+}
+
+void export_iproute2(const struct all *all)
+{
+	const struct endpoint_info *ep;
+	const struct policy_info *policy;
+	const struct sid_info *sid;
+
+	puts("# routes know no classes: of several colors the last one counts");
+	if (!IN6_IS_ADDR_UNSPECIFIED(&all->config.src))
+		printf("ip sr tunsrc set %s\n", addr(&all->config.src));
+	vec_for_each(ep, &all->endpoints)
+		vec_for_each(policy, &all->policies)
+			if (!memcmp(&ep->address, &policy->endpoint,
+				    sizeof(ep->address)))
+				ip_route(ep, policy, &all->paths);
+	vec_for_each(sid, &all->sids)
+		ip_sid(sid);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * QPs of this host as RDMA netlink tells them: local and remote number, and
+ * the network device they belong to.
+ */
+#include <errno.h>
+#include <ifaddrs.h>
+#include <libmnl/libmnl.h>
+#include <net/if.h>
+#include <rdma/rdma_netlink.h>
+#include <string.h>
+#include <time.h>
+
+#include "srpol.h"
+
+#define RECEIVE_BUFFER	(64 * 1024)
+#define DEVS_MAX	64
+
+/**
+ * struct rdma_walk - a walk through all devices
+ * @dev: indexes of RDMA devices
+ * @n_devs: number of them
+ * @ifindex: network device of the RDMA device at hand
+ * @cb: for each QP
+ * @data: for @cb
+ */
+struct rdma_walk {
+	uint32_t dev[DEVS_MAX];
+	unsigned int n_devs;
+	uint32_t ifindex;
+	void (*cb)(const struct rdma_qp *qp, void *data);
+	void *data;
+};
+
+static uint32_t get_u32(const struct nlattr *nest, uint16_t type,
+			uint32_t absent)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each_nested(attr, nest)
+		if (mnl_attr_get_type(attr) == type &&
+		    mnl_attr_get_payload_len(attr) >= sizeof(uint32_t))
+			return mnl_attr_get_u32(attr);
+	return absent;
+}
+
+static int on_dev(const struct nlmsghdr *nlh, void *data)
+{
+	struct rdma_walk *walk = data;
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, nlh, 0)
+		if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_DEV_INDEX &&
+		    walk->n_devs < DEVS_MAX)
+			walk->dev[walk->n_devs++] = mnl_attr_get_u32(attr);
+	return MNL_CB_OK;
+}
+
+static int on_port(const struct nlmsghdr *nlh, void *data)
+{
+	struct rdma_walk *walk = data;
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, nlh, 0)
+		if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_NDEV_INDEX)
+			walk->ifindex = mnl_attr_get_u32(attr);
+	return MNL_CB_OK;
+}
+
+static int on_qps(const struct nlmsghdr *nlh, void *data)
+{
+	const struct nlattr *table, *entry;
+	struct rdma_walk *walk = data;
+	struct rdma_qp qp = { .ifindex = walk->ifindex };
+
+	mnl_attr_for_each(table, nlh, 0) {
+		if (mnl_attr_get_type(table) != RDMA_NLDEV_ATTR_RES_QP)
+			continue;
+		mnl_attr_for_each_nested(entry, table) {
+			qp.local = get_u32(entry, RDMA_NLDEV_ATTR_RES_LQPN, 0);
+			qp.remote = get_u32(entry, RDMA_NLDEV_ATTR_RES_RQPN,
+					    0);
+			/* only connected QPs have a remote one */
+			if (qp.remote)
+				walk->cb(&qp, walk->data);
+		}
+	}
+	return MNL_CB_OK;
+}
+
+static int dump(struct mnl_socket *nl, uint16_t cmd, const uint32_t *dev,
+		mnl_cb_t cb, struct rdma_walk *walk)
+{
+	static char buf[RECEIVE_BUFFER];
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	uint32_t seq = time(NULL);
+	ssize_t n;
+	int ret;
+
+	nlh->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, cmd);
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_DUMP;
+	nlh->nlmsg_seq = seq;
+	if (dev)
+		mnl_attr_put_u32(nlh, RDMA_NLDEV_ATTR_DEV_INDEX, *dev);
+	if (mnl_socket_sendto(nl, nlh, nlh->nlmsg_len) < 0)
+		return -errno;
+	do {
+		n = mnl_socket_recvfrom(nl, buf, sizeof(buf));
+		if (n < 0)
+			return -errno;
+		ret = mnl_cb_run(buf, n, seq, mnl_socket_get_portid(nl), cb,
+				 walk);
+	} while (ret > 0);
+	return ret < 0 ? -errno : 0;
+}
+
+/**
+ * rdma_for_each_qp() - all connected QPs of this network namespace
+ * @cb: for each
+ * @data: for @cb
+ *
+ * Return: 0 or a negative errno.
+ */
+int rdma_for_each_qp(void (*cb)(const struct rdma_qp *qp, void *data),
+		     void *data)
+{
+	struct mnl_socket *nl = mnl_socket_open(NETLINK_RDMA);
+	struct rdma_walk walk = { .cb = cb, .data = data };
+	unsigned int i;
+	int err;
+
+	if (!nl)
+		return -errno;
+	err = mnl_socket_bind(nl, 0, MNL_SOCKET_AUTOPID) ? -errno :
+	      dump(nl, RDMA_NLDEV_CMD_GET, NULL, on_dev, &walk);
+	for (i = 0; !err && i < walk.n_devs; i++) {
+		walk.ifindex = 0;
+		err = dump(nl, RDMA_NLDEV_CMD_PORT_GET, &walk.dev[i], on_port,
+			   &walk) ?:
+		      dump(nl, RDMA_NLDEV_CMD_RES_QP_GET, &walk.dev[i], on_qps,
+			   &walk);
+	}
+	mnl_socket_close(nl);
+	return err;
+}
+
+/**
+ * rdma_is_local() - does a QP's network device have an address
+ * @qp: the QP
+ * @addr: 16 bytes, v4-mapped for IPv4
+ */
+bool rdma_is_local(const struct rdma_qp *qp, const uint8_t *addr)
+{
+	struct ifaddrs *list, *ifa;
+	struct in6_addr own;
+	bool found = false;
+
+	if (getifaddrs(&list))
+		return false;
+	for (ifa = list; ifa && !found; ifa = ifa->ifa_next) {
+		if (!ifa->ifa_addr || if_nametoindex(ifa->ifa_name) !=
+				      qp->ifindex)
+			continue;
+		memset(&own, 0, sizeof(own));
+		if (ifa->ifa_addr->sa_family == AF_INET6) {
+			own = ((struct sockaddr_in6 *)ifa->ifa_addr)->sin6_addr;
+		} else if (ifa->ifa_addr->sa_family == AF_INET) {
+			own.s6_addr[10] = 0xff;
+			own.s6_addr[11] = 0xff;
+			memcpy(&own.s6_addr[12],
+			       &((struct sockaddr_in *)ifa->ifa_addr)->sin_addr,
+			       4);
+		}
+		found = !memcmp(&own, addr, sizeof(own));
+	}
+	freeifaddrs(list);
+	return found;
+}

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * srpol replace -f FILE: make the configuration be what a file says, in one
+ * transaction. What is already so is not touched; what is static and not in
+ * the file goes. Objects of the engine stay, unless the file defines them.
+ */
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/genetlink.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "srpol.h"
+
+static const char usage[] =
+"Usage: srpol replace -f FILENAME\n"
+"FILENAME holds commands \"path add\", \"policy add\", \"class add\",\n"
+"\"endpoint add\", \"sid add\", \"config set\" and \"dev add\", in any order, as\n"
+"\"srpol export srpol\" prints them; \"-\" is standard input. Settings it does\n"
+"not name get their defaults. Devices it names are attached afterwards, others\n"
+"are left alone.\n";
+
+#define HOP_LIMIT_DEFAULT	64
+#define HOLD_TIME_DEFAULT	1000
+#define DROP_EVENTS_DEFAULT	100
+
+/**
+ * struct wanted - a request of the file
+ * @nlh: copy of it
+ * @line: line it is on
+ */
+struct wanted {
+	struct nlmsghdr *nlh;
+	unsigned int line;
+};
+
+struct wanted_dev {
+	unsigned int ifindex;
+	uint32_t role;
+	uint32_t xdp;
+};
+
+static struct vec requests = VEC_INIT(struct wanted);
+static struct vec devs = VEC_INIT(struct wanted_dev);
+
+static int take_request(struct nlmsghdr *nlh)
+{
+	struct wanted *w;
+
+	switch (srpol_msg_cmd(nlh)) {
+	case SRPOL_CMD_PATH_NEW:
+	case SRPOL_CMD_POLICY_NEW:
+	case SRPOL_CMD_CLASS_NEW:
+	case SRPOL_CMD_ENDPOINT_NEW:
+	case SRPOL_CMD_SID_NEW:
+		if (!(nlh->nlmsg_flags & NLM_F_CREATE))
+			return complain("the file says what there is to be, not what to change");
+		nlh->nlmsg_flags &= ~NLM_F_EXCL;
+		nlh->nlmsg_flags |= NLM_F_REPLACE;
+		break;
+	case SRPOL_CMD_CONFIG_SET:
+		break;
+	default:
+		return complain("the file says what there is to be, not what to delete");
+	}
+	w = vec_add(&requests);
+	w->line = batch_line();
+	w->nlh = malloc(nlh->nlmsg_len);
+	if (!w->nlh)
+		return refused(-ENOMEM, NULL);
+	memcpy(w->nlh, nlh, nlh->nlmsg_len);
+	return EXIT_OK;
+}
+
+static int take_dev(unsigned int ifindex, uint32_t role, uint32_t xdp)
+{
+	struct wanted_dev *dev = vec_add(&devs);
+
+	dev->ifindex = ifindex;
+	dev->role = role;
+	dev->xdp = xdp;
+	return EXIT_OK;
+}
+
+/* What identifies an object: the same bytes for the same object. */
+struct key {
+	uint32_t cmd;
+	uint32_t number;
+	uint8_t addr[16];
+};
+
+static uint32_t sid_prefix_len(uint32_t behavior)
+{
+	switch (behavior) {
+	case SRPOL_BEHAVIOR_UA:
+		return 64;
+	case SRPOL_BEHAVIOR_UN:
+	case SRPOL_BEHAVIOR_UN_PSP:
+	case SRPOL_BEHAVIOR_UN_PSP_USD:
+	case SRPOL_BEHAVIOR_UDT6:
+	case SRPOL_BEHAVIOR_UDT4:
+	case SRPOL_BEHAVIOR_UDT46:
+		return 48;
+	default:
+		return 128;
+	}
+}
+
+static void sid_key(const struct sid_info *sid, struct key *key)
+{
+	key->cmd = SRPOL_CMD_SID_NEW;
+	key->number = sid->prefix_len ?: sid_prefix_len(sid->behavior);
+	memcpy(key->addr, &sid->sid, sizeof(key->addr));
+}
+
+static void endpoint_key(const struct endpoint_info *ep, struct key *key)
+{
+	key->cmd = SRPOL_CMD_ENDPOINT_NEW;
+	key->number = ep->len;
+	memcpy(key->addr, &ep->prefix, sizeof(key->addr));
+}
+
+static void policy_key(const struct policy_info *policy, struct key *key)
+{
+	key->cmd = SRPOL_CMD_POLICY_NEW;
+	key->number = policy->color;
+	memcpy(key->addr, &policy->endpoint, sizeof(key->addr));
+}
+
+static void request_key(const struct nlmsghdr *nlh, struct key *key)
+{
+	static struct policy_info policy;
+	struct endpoint_info endpoint;
+	struct class_info rule;
+	struct path_info path;
+	struct sid_info sid;
+
+	memset(key, 0, sizeof(*key));
+	key->cmd = srpol_msg_cmd(nlh);
+	switch (key->cmd) {
+	case SRPOL_CMD_PATH_NEW:
+		read_path(nlh, &path);
+		key->number = path.id;
+		break;
+	case SRPOL_CMD_POLICY_NEW:
+		read_policy(nlh, &policy);
+		policy_key(&policy, key);
+		break;
+	case SRPOL_CMD_CLASS_NEW:
+		read_class(nlh, &rule);
+		key->number = rule.priority;
+		break;
+	case SRPOL_CMD_ENDPOINT_NEW:
+		read_endpoint(nlh, &endpoint);
+		endpoint_key(&endpoint, key);
+		break;
+	case SRPOL_CMD_SID_NEW:
+		read_sid(nlh, &sid);
+		sid_key(&sid, key);
+		break;
+	}
+}
+
+/**
+ * struct keyed - the key of a request of the file
+ */
+struct keyed {
+	struct key key;
+	unsigned int line;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct key));
+}
+
+/* Keys in order; complains about an object that is defined twice. */
+static int index_requests(struct vec *keys)
+{
+	const struct keyed *k, *prev = NULL;
+	const struct wanted *w;
+	struct keyed *new;
+
+	vec_for_each(w, &requests) {
+		if (srpol_msg_cmd(w->nlh) == SRPOL_CMD_CONFIG_SET)
+			continue;
+		new = vec_add(keys);
+		request_key(w->nlh, &new->key);
+		new->line = w->line;
+	}
+	if (keys->n)
+		qsort(keys->data, keys->n, keys->size, by_key);
+	vec_for_each(k, keys) {
+		if (prev && !by_key(prev, k))
+			return complain("lines %u and %u define the same object",
+					prev->line < k->line ? prev->line :
+					k->line, prev->line < k->line ?
+					k->line : prev->line);
+		prev = k;
+	}
+	return EXIT_OK;
+}
+
+static bool in_file(const struct vec *keys, const struct key *key)
+{
+	return keys->n && bsearch(key, keys->data, keys->n, keys->size,
+				  by_key);
+}
+
+static int add_requests(uint8_t cmd)
+{
+	const struct wanted *w;
+	int err;
+
+	vec_for_each(w, &requests) {
+		if (srpol_msg_cmd(w->nlh) != cmd)
+			continue;
+		err = batch_add(w->nlh, w->line);
+		if (err)
+			return err;
+	}
+	return EXIT_OK;
+}
+
+/* Attributes of a type as the last of the "config set" lines has them. */
+static bool put_setting(struct srpol_msg *msg, uint16_t type)
+{
+	const struct wanted *w, *last = NULL;
+	const struct nlattr *attr;
+
+	vec_for_each(w, &requests) {
+		if (srpol_msg_cmd(w->nlh) != SRPOL_CMD_CONFIG_SET)
+			continue;
+		mnl_attr_for_each(attr, w->nlh, GENL_HDRLEN)
+			if (mnl_attr_get_type(attr) == type)
+				last = w;
+	}
+	if (!last)
+		return false;
+	mnl_attr_for_each(attr, last->nlh, GENL_HDRLEN)
+		if (mnl_attr_get_type(attr) == type)
+			srpol_msg_put(msg, attr->nla_type,
+				      mnl_attr_get_payload_len(attr),
+				      mnl_attr_get_payload(attr));
+	return true;
+}
+
+/* One request for all settings, so that none changes to and fro. */
+static int add_config(void)
+{
+	static const struct {
+		uint16_t type;
+		uint32_t value;
+	} numbers[] = {
+		{ SRPOL_A_CONFIG_HOP_LIMIT, HOP_LIMIT_DEFAULT },
+		{ SRPOL_A_CONFIG_DSCP_MODE, SRPOL_DSCP_MODE_UNIFORM },
+		{ SRPOL_A_CONFIG_FLOW_LABEL, SRPOL_FLOW_LABEL_HASH_QP },
+		{ SRPOL_A_CONFIG_ICMP_ERRORS, 1 },
+		{ SRPOL_A_CONFIG_HOLD_TIME, HOLD_TIME_DEFAULT },
+		{ SRPOL_A_CONFIG_PATH_ID, SRPOL_PATH_ID_NONE },
+		{ SRPOL_A_CONFIG_PSN_OBSERVER, 0 },
+		{ SRPOL_A_CONFIG_DROP_EVENTS, DROP_EVENTS_DEFAULT },
+	};
+	static const uint16_t lists[] = {
+		SRPOL_A_CONFIG_SR_DOMAIN, SRPOL_A_CONFIG_SR_SOURCE,
+	};
+	const struct in6_addr automatic = {};
+	struct srpol_msg msg;
+	struct nlattr *nest;
+	size_t i;
+
+	srpol_msg_start(&genl, &msg, SRPOL_CMD_CONFIG_SET, 0);
+	if (!put_setting(&msg, SRPOL_A_CONFIG_SRC))
+		srpol_msg_put(&msg, SRPOL_A_CONFIG_SRC, sizeof(automatic),
+			      &automatic);
+	for (i = 0; i < ARRAY_SIZE(numbers); i++)
+		if (!put_setting(&msg, numbers[i].type))
+			srpol_msg_put_u32(&msg, numbers[i].type,
+					  numbers[i].value);
+	put_setting(&msg, SRPOL_A_CONFIG_DSCP);
+	for (i = 0; i < ARRAY_SIZE(lists); i++) {
+		if (put_setting(&msg, lists[i]))
+			continue;
+		nest = srpol_msg_nest(&msg, lists[i]);
+		srpol_msg_nest_end(&msg, nest);
+	}
+	return batch_add(msg.nlh, 0);
+}
+
+static int del_classes(const struct vec *keys)
+{
+	struct vec rules = VEC_INIT(struct class_info);
+	const struct class_info *rule;
+	struct srpol_msg msg;
+	int err = fetch_classes(&rules);
+
+	vec_for_each(rule, &rules) {
+		struct key key = { .cmd = SRPOL_CMD_CLASS_NEW,
+				   .number = rule->priority };
+
+		if (err || rule->origin || in_file(keys, &key))
+			continue;
+		srpol_msg_start(&genl, &msg, SRPOL_CMD_CLASS_DEL, 0);
+		srpol_msg_put_u32(&msg, SRPOL_A_CLASS_PRIORITY,
+				  rule->priority);
+		err = batch_add(msg.nlh, 0);
+	}
+	vec_free(&rules);
+	return err;
+}
+
+static int del_endpoints(const struct vec *keys)
+{
+	struct vec endpoints = VEC_INIT(struct endpoint_info);
+	const struct endpoint_info *ep;
+	struct srpol_msg msg;
+	int err = fetch_endpoints(&endpoints);
+
+	vec_for_each(ep, &endpoints) {
+		struct key key = {};
+
+		endpoint_key(ep, &key);
+		if (err || ep->origin || in_file(keys, &key))
+			continue;
+		srpol_msg_start(&genl, &msg, SRPOL_CMD_ENDPOINT_DEL, 0);
+		srpol_msg_put(&msg, SRPOL_A_ENDPOINT_PREFIX,
+			      sizeof(ep->prefix), &ep->prefix);
+		srpol_msg_put_u32(&msg, SRPOL_A_ENDPOINT_PREFIX_LEN, ep->len);
+		err = batch_add(msg.nlh, 0);
+	}
+	vec_free(&endpoints);
+	return err;
+}
+
+static int del_policies(const struct vec *keys)
+{
+	struct vec policies = VEC_INIT(struct policy_info);
+	const struct policy_info *policy;
+	struct srpol_msg msg;
+	int err = fetch_policies(&policies);
+
+	vec_for_each(policy, &policies) {
+		struct key key = {};
+
+		policy_key(policy, &key);
+		if (err || policy->origin || in_file(keys, &key))
+			continue;
+		srpol_msg_start(&genl, &msg, SRPOL_CMD_POLICY_DEL, 0);
+		srpol_msg_put_u32(&msg, SRPOL_A_POLICY_COLOR, policy->color);
+		srpol_msg_put(&msg, SRPOL_A_POLICY_ENDPOINT,
+			      sizeof(policy->endpoint), &policy->endpoint);
+		err = batch_add(msg.nlh, 0);
+	}
+	vec_free(&policies);
+	return err;
+}
+
+static int del_paths(const struct vec *keys)
+{
+	struct vec paths = VEC_INIT(struct path_info);
+	const struct path_info *path;
+	struct srpol_msg msg;
+	int err = fetch_paths(&paths);
+
+	vec_for_each(path, &paths) {
+		struct key key = { .cmd = SRPOL_CMD_PATH_NEW,
+				   .number = path->id };
+
+		if (err || path->origin || in_file(keys, &key))
+			continue;
+		srpol_msg_start(&genl, &msg, SRPOL_CMD_PATH_DEL, 0);
+		srpol_msg_put_u32(&msg, SRPOL_A_PATH_ID, path->id);
+		err = batch_add(msg.nlh, 0);
+	}
+	vec_free(&paths);
+	return err;
+}
+
+static int del_sids(const struct vec *keys)
+{
+	struct vec sids = VEC_INIT(struct sid_info);
+	const struct sid_info *sid;
+	struct srpol_msg msg;
+	int err = fetch_sids(&sids);
+
+	vec_for_each(sid, &sids) {
+		struct key key = {};
+
+		sid_key(sid, &key);
+		if (err || sid->origin || in_file(keys, &key))
+			continue;
+		srpol_msg_start(&genl, &msg, SRPOL_CMD_SID_DEL, 0);
+		srpol_msg_put(&msg, SRPOL_A_SID_SID, sizeof(sid->sid),
+			      &sid->sid);
+		srpol_msg_put_u32(&msg, SRPOL_A_SID_PREFIX_LEN,
+				  sid->prefix_len);
+		err = batch_add(msg.nlh, 0);
+	}
+	vec_free(&sids);
+	return err;
+}
+
+/* In order of dependence: what is referred to comes first and goes last. */
+static int add_all(const struct vec *keys)
+{
+	return add_config() ?:
+	       add_requests(SRPOL_CMD_PATH_NEW) ?:
+	       add_requests(SRPOL_CMD_POLICY_NEW) ?:
+	       add_requests(SRPOL_CMD_ENDPOINT_NEW) ?:
+	       add_requests(SRPOL_CMD_SID_NEW) ?:
+	       add_requests(SRPOL_CMD_CLASS_NEW) ?:
+	       del_classes(keys) ?:
+	       del_endpoints(keys) ?:
+	       del_policies(keys) ?:
+	       del_paths(keys) ?:
+	       del_sids(keys);
+}
+
+static int attach_devs(void)
+{
+	struct vec present = VEC_INIT(struct dev_info);
+	const struct dev_info *dev;
+	const struct wanted_dev *w;
+	int err = fetch_devs(&present);
+	bool there;
+
+	vec_for_each(w, &devs) {
+		there = false;
+		vec_for_each(dev, &present)
+			there |= dev->ifindex == w->ifindex;
+		if (!err && !there)
+			err = attach_dev(w->ifindex, w->role, w->xdp,
+					 NLM_F_CREATE | NLM_F_EXCL);
+	}
+	vec_free(&present);
+	return err;
+}
+
+/**
+ * do_replace() - srpol replace
+ * @args: -f FILENAME
+ *
+ * Return: an EXIT_*.
+ */
+int do_replace(struct args *args)
+{
+	struct vec keys = VEC_INIT(struct keyed);
+	const struct wanted *w;
+	const char *name;
+	int err;
+
+	if (is(args, "help")) {
+		fputs(usage, stdout);
+		return EXIT_OK;
+	}
+	if (!is(args, "-f") || !read_word(args, "-f", &name)) {
+		fputs(usage, stderr);
+		return EXIT_USAGE;
+	}
+	if (more(args))
+		return unknown(args), EXIT_USAGE;
+	err = need_module();
+	if (err)
+		return err;
+	dev_defer(take_dev);
+	err = collect_file(name, take_request);
+	dev_defer(NULL);
+	err = err ?: index_requests(&keys) ?: add_all(&keys) ?:
+	      batch_commit() ?: attach_devs();
+	vec_for_each(w, &requests)
+		free(w->nlh);
+	vec_free(&requests);
+	vec_free(&devs);
+	vec_free(&keys);
+	return err;
+}

@@ -1,0 +1,157 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+The srpol command: whole configurations. Batch files, replace, export.
+"""
+
+import json
+import tempfile
+
+from cli_lib import (CHOSEN, OK, REFUSED, USAGE, everything, forget, loaded,
+                     ns, show, srpol)
+from ktap import cleanup, eq, main, match, test
+from srpol import KINDS, without
+
+
+@test
+def batch_syntax():
+    "batch: comments, quotes, continued lines, empty lines, no last newline"
+    forget()
+    srpol(batch="# a comment\n\n   \t\n"
+                "path add 1 segs \\\n  fc00::1,\\\nfc00::2 # and one more\n"
+                "path add 2 segs fc00::1 name 'two words'\n"
+                "path add 3 segs fc00::1 name \"it's # no comment\"\n"
+                "path add 4 segs fc00::1 name a#b")
+    eq([(o["name"], o["segments"]) for o in show("path")],
+       [("", ["fc00::1", "fc00::2"]), ("two words", ["fc00::1"]),
+        ("it's # no comment", ["fc00::1"]), ("a#b", ["fc00::1"])], "paths")
+
+
+@test
+def batch_errors():
+    "batch: is one transaction and names the line; -force goes on"
+    forget()
+    lines = ("# one\npath add 1 segs \\\nfc00::1\n"
+             "path add 1 segs fc00::2\npath add 3 segs fc00::3\n")
+    srpol(batch=lines, status=REFUSED,
+          error=r"object exists.*\nCommand failed -:4, nothing was changed\n$")
+    eq(show("path"), [], "paths")
+    srpol("-force", batch=lines, status=REFUSED, error=r"(?s)failed -:4\n$")
+    eq([(o["id"], o["segments"]) for o in show("path")],
+       [(1, ["fc00::1"]), (3, ["fc00::3"])], "paths")
+    srpol(batch="path add 4 segs fc00::1 name 'open\n", status=USAGE,
+          error="unbalanced quotes.*\nCommand failed -:1")
+    srpol("-b", "/nonexistent", status=USAGE, error="/nonexistent: No such")
+    with tempfile.NamedTemporaryFile("w") as f:
+        f.write("\npath del 1\npath dell 3\n")
+        f.flush()
+        srpol("-batch", f.name, status=USAGE,
+              error=f"(?s)\"dell\" is unknown.*failed {f.name}:3\n")
+    eq([o["id"] for o in show("path")], [1, 3], "paths")
+    text = srpol(batch="path del 1\npath show\npath del 99\n",
+                 status=REFUSED, error="failed -:3")
+    assert "path 3" in text and "path 1" not in text, text
+    eq([o["id"] for o in show("path")], [3],
+       "what came before a command that shows is done")
+
+
+def state():
+    """All configuration, without what the kernel chose or found."""
+    return {kind: [without(o, {*CHOSEN.get(kind, ()), "generation"})
+                   for o in show(kind)] for kind in (*KINDS, "config")}
+
+
+def generation():
+    return show("config")[0]["generation"]
+
+
+def replace(text, status=OK, error="^$"):
+    with tempfile.NamedTemporaryFile("w") as f:
+        f.write(text)
+        f.flush()
+        return srpol("replace", "-f", f.name, status=status, error=error)
+
+
+@test
+def export_replace():
+    "export srpol is what replace -f makes the same of; twice changes nothing"
+    everything()
+    before, exported = state(), srpol("export", "srpol")
+    replace(exported.replace(" origin engine", ""))
+    plain_state = state()
+    at = generation()
+    replace(srpol("export", "srpol"))
+    eq(generation(), at, "generation after the second time")
+    eq(state(), plain_state, "state after the second time")
+    for kind, objects in before.items():
+        eq([without(o, {"origin"}) for o in plain_state[kind]],
+           [without(o, {"origin"}) for o in objects], kind)
+    replace("path add 2 segs fc00::9\n")
+    eq([(o["id"], o["segments"]) for o in show("path")], [(2, ["fc00::9"])],
+       "paths")
+    eq([show(k) for k in ("policy", "class", "endpoint", "sid")],
+       [[], [], [], []], "all else went")
+    eq(show("config")[0]["hop_limit"], 64, "hop limit is the default again")
+    loaded.clear()
+
+
+@test
+def replace_refused():
+    "replace -f: a file that is refused changes nothing and names the line"
+    everything()
+    before, at = state(), generation()
+    good = "path add 5 segs fc00::5\n"
+    for text, status, why in (
+            (good + "policy add color 9 endpoint :: candidate list 4\n",
+             REFUSED, r"no path has this id.*\n.*:2, nothing was changed"),
+            (good + good, USAGE, "lines 1 and 2 define the same object"),
+            (good + "path del 5\n", USAGE, "not what to delete"),
+            (good + "path show\n", USAGE, "has no place"),
+            (good + "path add x segs fc00::1\n", USAGE, "failed .*:2")):
+        replace(text, status, f"(?s){why}")
+        eq((state(), generation()), (before, at), text)
+    forget()
+    srpol(batch="path add 77 segs fc00::7 origin engine\n"
+                "path add 6 segs fc00::6\n")
+    replace("path add 5 segs fc00::5\n")
+    eq([o["id"] for o in show("path")], [5, 77],
+       "the engine's paths stay, static ones go")
+    srpol(batch="policy add color 3 endpoint :: candidate list 5 "
+                "origin engine\n")
+    replace("path add 6 segs fc00::6\n", REFUSED, "in use by policy 3")
+
+
+@test
+def exports():
+    "export frr, sonic, iproute2: lists in order, weights, preferences, SIDs"
+    everything()
+    frr = srpol("export", "frr")
+    match(frr, r"(?s)segment-list srpol-1\n   index 10 ipv6-address fc00::1\n"
+          r"   index 20 ipv6-address fc00::2\n   index 30 ipv6-address "
+          r"fc00::3\n.*policy color 7 endpoint 10.0.0.1\n   name seven\n"
+          r"   candidate-path preference 200 name c1-1 explicit segment-list "
+          r"srpol-1 weight 3\n", "frr")
+    sonic = json.loads(srpol("export", "sonic"))
+    eq(sonic["SRV6_SID_LIST"]["srpol-1"],
+       {"10": "fc00::1", "20": "fc00::2", "30": "fc00::3"}, "sonic list")
+    eq(sonic["SRV6_POLICY"]["7|10.0.0.1"],
+       {"binding_sid": "fc00:b::1", "name": "seven"}, "sonic policy")
+    eq(sonic["SRV6_POLICY"]["7|10.0.0.1|200|c1-1"],
+       {"seg_name": "srpol-1", "weight": "3"}, "sonic candidate")
+    eq([k.split("|")[1] for k in sonic["SRV6_MY_SIDS"]],
+       ["fcbb:bb00:a::/48"], "sonic SIDs")
+    commands = srpol("export", "iproute2")
+    match(commands, "ip -4 route replace 10.0.0.0/8 nexthop encap seg6 mode "
+          "encap segs fc00::1,fc00::2,fc00::3 dev u0 weight 3 nexthop",
+          "iproute2 route")
+    # the kernel takes them: in a namespace where nothing is lost by it
+    sids = [line.removesuffix(" dev lo") + " dev u0"
+            for line in commands.splitlines() if "action" in line]
+    assert len(sids) >= 2, commands
+    for line in sids:
+        ns.run(*line.split())
+        ns.run(*line.replace("replace", "del", 1).split()[:5])
+
+
+cleanup(forget)
+main()

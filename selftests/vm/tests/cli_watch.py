@@ -1,0 +1,221 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+The srpol command: watching. class test, metrics, monitor, doctor.
+"""
+
+import json
+import os
+import re
+import subprocess
+
+from cli_lib import (NO_MODULE, client, everything, forget, ns, show, srpol,
+                     valid)
+from ktap import busywait, cleanup, eq, main, match, test
+
+
+# What is asked, and what the answer must hold: rules 5 and 6 of EVERYTHING
+# and what stands behind them.
+ASKED = (
+    ("src fd00:a::1 dst fd00:b::2 qp 17 opcode ack sport 100 mark 0x10 "
+     "dscp 26 pkey 0x8001 vlan 12 dev u0",
+     {"prio": 5, "rule": "five", "color": 7, "ordering": "weak"}),
+    ("src fd00:a::1 dst fd00:b::2 qp 17 opcode ack sport 100 mark 0x10 "
+     "dscp 26 pkey 0x8001 vlan 13 dev u0", {"result": "bypass", "prio": 6}),
+    ("src 10.0.0.1 dst 10.2.0.1 proto tcp sport 5 dport 80",
+     {"result": "bypass", "prio": 6}),
+    ("src fe80::1 dst fe80::2", {"result": "link-scope"}),
+)
+
+
+@test
+def class_test():
+    "class test says which rule, policy and path, as packets then would get"
+    everything()
+    for words, want in ASKED:
+        answer, = valid("class-test", srpol("-j", "class", "test",
+                                            *words.split()))
+        eq({k: answer.get(k) for k in want}, want, words)
+    forget()
+    srpol(batch="path add 1 segs fc00::1 dev u0 via fd00:1::2\n"
+                "path add 2 segs fc00::2 dev u0 via fd00:1::2 admin down\n"
+                "policy add color 1 endpoint fd00:b::1 mode pinned "
+                "candidate list 2 list 1\n"
+                "endpoint add fd00:b::/64 to fd00:b::1\n"
+                "class add prio 1 qp 100-199 color 1\ndev add u0 role uplink")
+    answer, = valid("class-test", srpol(
+        "-j", "class", "test", "src", "fd00:a::1", "dst", "fd00:b::7", "qp",
+        "150"))
+    eq({k: answer[k] for k in ("result", "prio", "mode", "path")},
+       {"result": "steered", "prio": 1, "mode": "pinned", "path": 1}, "QP 150")
+    match(srpol("class", "test", "src", "fd00:a::1", "dst", "fd00:b::7", "qp",
+                "150"), r"(?s)steered.*rule prio 1.*policy color 1 endpoint "
+          r"fd00:b::1.*path 1", "text")
+    answer, = valid("class-test", srpol(
+        "-j", "class", "test", "src", "fd00:a::1", "dst", "fd00:b::7", "qp",
+        "200"))
+    eq(answer["result"], "no-class", "QP 200")
+    srpol("path", "replace", "1", "segs", "fc00::1", "dev", "u0", "via",
+          "fd00:1::2", "admin", "down")
+    answer, = valid("class-test", srpol(
+        "-j", "class", "test", "src", "fd00:a::1", "dst", "fd00:b::7", "qp",
+        "150"))
+    eq(answer["result"], "fail-passthrough", "no path is up")
+    eq(show("stats") and [r["packets"] for r in show("stats")
+                          if r["reason"] == "steered"], [0], "nothing counted")
+
+
+def openmetrics(text):
+    """Samples by name and labels; complains about what is not OpenMetrics."""
+    samples, families = {}, {}
+    lines = text.splitlines()
+    eq(lines[-1], "# EOF", "last line")
+    for line in lines[:-1]:
+        if line.startswith("# TYPE "):
+            _, _, name, kind = line.split()
+            assert name not in families, f"{name} twice"
+            families[name] = kind
+        elif not line.startswith("#"):
+            name, labels, value = re.fullmatch(
+                r'([a-z_]+)(?:\{(.*)\})? (\d+)', line).groups()
+            family = name.removesuffix("_total")
+            eq(families[family], "counter" if name != family else "gauge",
+               f"type of {name}")
+            assert (name, labels) not in samples, line
+            samples[name, labels] = int(value)
+    return samples
+
+
+@test
+def metrics():
+    "metrics is OpenMetrics text with every object"
+    everything()
+    got = openmetrics(srpol("metrics"))
+    eq(got["srpol_path_up", 'path="1",name="path one",reason="admin-down"'], 0,
+       "path 1")
+    eq(got["srpol_path_up", 'path="2",name="",reason="none"'], 1, "path 2")
+    for family, n in (("path_packets_total", 3), ("policy_bytes_total", 2),
+                      ("class_packets_total", 2), ("sid_dropped_total", 4)):
+        eq(len([1 for name, _ in got if name == f"srpol_{family}"]), n, family)
+    eq(got["srpol_table_entries", 'table="paths"'], 3, "paths in use")
+
+
+@test
+def monitor():
+    "-j monitor: each line is JSON and tells what happened, in order"
+    forget()
+    with subprocess.Popen(["srpol", "-n", ns.name, "-j", "monitor"],
+                          stdout=subprocess.PIPE) as process:
+        cleanup(process.kill)
+        os.set_blocking(process.stdout.fileno(), False)
+        got = b""
+
+        def heard(what):
+            nonlocal got
+            got += process.stdout.read() or b""
+            return what in got
+
+        # it listens once it says so
+        def listens():
+            for time in "1000", "1001":
+                srpol("config", "set", "hold-time", time)
+            return heard(b"config")
+
+        busywait(listens, 20)
+        got = b""
+        srpol("-force",
+              batch="path add 91 segs fc00::1 dev u0 via fd00:1::2 name m\n"
+                    "sid add fc00::9 behavior End\n"
+                    "endpoint add ::/0 to ::\n"
+                    "policy add color 8 endpoint :: candidate list 91\n"
+                    "class add prio 99 bypass\n"
+                    "class del prio 99\n")
+        ns.ip("link set u0 down")
+        busywait(lambda: heard(b'"state":"down"'), 20)
+        ns.ip("link set u0 up\naddr replace fd00:1::1/64 dev u0 nodad\n"
+              "neigh replace fd00:1::2 lladdr 02:00:00:00:00:02 dev u0\n")
+        srpol("-force", batch="policy del color 8 endpoint ::\npath del 91\n")
+        busywait(lambda: heard(b'"event":"del","object_type":"path"'), 20)
+        process.kill()
+    lines = [json.loads(line) for line in got.decode().splitlines()]
+    for line in lines:
+        eq(len(line), 1, f"events in {line}")
+    events = [line[0] for line in lines]
+    for e in events:
+        match(e["time"], r"^\d+\.\d{6}$", "time")
+    sets = [(e["event"], e["object_type"]) for e in events
+            if e["event"] != "state"]
+    want = [("set", kind) for kind in ("path", "sid", "endpoint", "policy",
+                                       "class")]
+    want += [("del", kind) for kind in ("class", "policy", "path")]
+    eq([s for s in sets if s != ("set", "config")], want, "notifications")
+    down = [e for e in events if e["event"] == "state" and
+            e["object_type"] == "path" and e["state"] == "down"]
+    eq(down and (down[0]["id"], down[0]["name"]), (91, "m"), "path down")
+    added = next(e for e in events if e["event"] == "set" and
+                 e["object_type"] == "path")
+    eq(added["object"][0]["segments"], ["fc00::1"], "the object in it")
+
+
+@test
+def drops():
+    "monitor drops: a dropped packet is told with its reason"
+    forget()
+    srpol(batch="config set drop-events 100\n"
+                "policy add color 1 endpoint :: on-fail drop\n"
+                "class add prio 1 color 1\ndev add u0 role uplink\n")
+    with subprocess.Popen(["srpol", "-n", ns.name, "-j", "monitor", "drops"],
+                          stdout=subprocess.PIPE) as process:
+        cleanup(process.kill)
+        os.set_blocking(process.stdout.fileno(), False)
+        got = b""
+
+        def heard():
+            nonlocal got
+            ns.run("ping", "-c", "1", "-W", "1", "fd00:1::2", check=False)
+            got += process.stdout.read() or b""
+            return b"\n" in got
+
+        busywait(heard, 20)
+        process.kill()
+    event, = valid("monitor", got.splitlines()[0])
+    eq({k: event[k] for k in ("event", "reason", "dev", "src", "dst")},
+       {"event": "drop", "reason": "fail-drop", "dev": "u0",
+        "src": "fd00:1::1", "dst": "fd00:1::2"}, "event")
+
+
+def doctor(status):
+    """What it says, by check and verdict."""
+    out = srpol("-j", "doctor", status=status)
+    return {(c["check"], c["verdict"]): c for c in json.loads(out)}
+
+
+@test
+def doctor_status():
+    "doctor: 0 when all is well, 1 for warnings, 2 for errors, and advice"
+    forget()
+    eq(NO_MODULE.returncode, 2, "exit status without the module")
+    worst = {c["check"]: c for c in json.loads(NO_MODULE.stdout)}
+    eq((worst["module"]["verdict"], worst["module"]["advice"]),
+       ("error", "modprobe srpol"), "without the module")
+    found = doctor(1)
+    match(found["devices", "warning"]["advice"], "srpol dev add", "no uplink")
+    srpol(batch="path add 1 segs fc00::1 dev u0 via fd00:1::2\n"
+                "policy add color 8 endpoint :: candidate list 1\n"
+                "class add prio 1 color 8\ndev add u0 role uplink\n")
+    found = doctor(0)
+    eq({verdict for _, verdict in found}, {"ok"}, "verdicts")
+    srpol("path", "replace", "1", "segs", "fc00::1", "dev", "u0", "via",
+          "fd00:1::2", "admin", "down")
+    match(doctor(1)["path", "warning"]["text"], "admin-down", "path")
+    sids = ",".join(f"fc00::{i}" for i in range(1, 17))
+    srpol("path", "replace", "1", "segs", sids, "dev", "u0", "via",
+          "fd00:1::2")
+    ns.ip("link set u0 mtu 1280")
+    found = doctor(1)
+    match(found["path", "warning"]["text"], "mtu-too-small", "path")
+    match(found["class", "warning"]["text"], "no-policy-up", "rule")
+
+
+cleanup(forget)
+main()
