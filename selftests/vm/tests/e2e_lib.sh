@@ -65,8 +65,9 @@ e2e_verdicts() {
 }
 
 # e2e_capture NODE DEV in|out FILE [FILTER]: packets that go there, until
-# e2e_captured; pids and files are in e2e_dumps
+# e2e_captured
 e2e_dumps=()
+e2e_files=()
 
 e2e_capture() {
 	local node=$1 dev=$2 way=$3 file=$4
@@ -76,12 +77,23 @@ e2e_capture() {
 	fabric_exec "$node" tcpdump -Z root -U -B 16384 -p -i "$dev" -Q "$way" \
 		-s 0 -w "$file" "$@" 2>"$file.log" &
 	e2e_dumps+=($!)
+	e2e_files+=("$file")
 	busywait 30 grep -q listening "$file.log"
 }
 
-e2e_captured() {
+# Written out: the sizes stay the same for half a second
+e2e_written() {
+	local sizes
+
+	sizes=$(stat -c %s "${e2e_files[@]}")
 	sleep 0.5
+	[ "$sizes" = "$(stat -c %s "${e2e_files[@]}")" ]
+}
+
+e2e_captured() {
+	busywait 60 e2e_written || :
 	kill "${e2e_dumps[@]}" 2>/dev/null || :
 	wait "${e2e_dumps[@]}" || :
 	e2e_dumps=()
+	e2e_files=()
 }

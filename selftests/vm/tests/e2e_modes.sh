@@ -1,0 +1,216 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Unmodified RDMA in every mode; spraying by opcode, and what reordering does
+# to rxe; a congested path loses its adaptive QPs and gets them back.
+
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+# shellcheck source=selftests/ktap.sh
+. selftests/ktap.sh
+# shellcheck source=selftests/fabric/fabric.sh
+. selftests/fabric/fabric.sh
+# shellcheck source=selftests/fabric/rdma.sh
+. selftests/fabric/rdma.sh
+# shellcheck source=selftests/vm/tests/e2e_lib.sh
+. selftests/vm/tests/e2e_lib.sh
+
+log=$SRPOL_OUT
+export RDMA_TIMEOUT=90
+policy=(color 200 endpoint fd00:b::1)
+roce=(dst fd00:b::/64 proto udp dport 4791)
+lists="candidate list 1 list 2 list 3 list 4"
+
+commands() {
+	local m
+
+	for m in 1 2 3 4; do
+		echo "path add $m segs fc00:0:2$m::1,fc00:0:12::1,fc00:0:b::d6 dev hA via fd00:a::fe"
+	done
+	echo "policy add ${policy[*]} $lists"
+	echo "class add prio 100 ${roce[*]} color 200"
+}
+
+# by_spine COMMAND...: packets from A that each spine got meanwhile
+by_spine() {
+	local before
+
+	before=$(fabric_spine_packets)
+	"$@" || return
+	paste -d ' ' <(echo "$before") <(fabric_spine_packets) |
+		awk '{ printf "%d ", $5 - $2 }'
+}
+
+# transfer NAME PORT ARG...: counts by spine go to the variable counts
+transfer() {
+	local name=$1 port=$2
+	shift 2
+
+	if counts=$(by_spine rdma_bw "$log/$port" ib_write_bw "$port" 6 "$@")
+	then
+		ok "$name"
+		echo "# packets from A by spine: $counts"
+	else
+		not_ok "$name" "$(tail -n 2 "$log/$port.client")"
+		counts='0 0 0 0'
+	fi
+}
+
+used() {
+	awk -v min="$1" '{ for (i = 1; i <= NF; i++) n += $i >= min }
+		END { print n }' <<<"$counts"
+}
+
+rxe_counter() {
+	echo "$(<"/sys/class/infiniband/$1/ports/1/hw_counters/$2")"
+}
+
+flows() {
+	srpol -j flow show roce dst fd00:b::/64
+}
+
+# total KEY: over all flows to B
+total() {
+	flows | tr ',{}' '\n' |
+		awk -F : -v key="\"$1\"" '$1 == key { n += $2 } END { print n + 0 }'
+}
+
+# mark_ce on|off: spine 1 marks all that it sends to leaf 2 CE
+mark_ce() {
+	if [ "$1" = on ]; then
+		ip netns exec "$(fabric_ns spine1)" tc qdisc add dev leaf2 clsact
+		ip netns exec "$(fabric_ns spine1)" tc filter add dev leaf2 \
+			egress matchall action pedit ex munge ip6 traffic_class \
+			set 3 retain 3
+	else
+		ip netns exec "$(fabric_ns spine1)" tc qdisc del dev leaf2 clsact
+	fi
+}
+
+path_packets() {
+	srpol -j -s path show "$1" |
+		sed 's/.*"stats":{"packets":\([0-9]*\).*/\1/'
+}
+
+grows() {
+	[ "$(path_packets "$1")" -gt $(($2 + 50)) ]
+}
+
+# settled PATH: it carried nothing for a while
+settled() {
+	local before
+
+	before=$(path_packets "$1")
+	sleep 1
+	[ "$(path_packets "$1")" = "$before" ]
+}
+
+at_exit rdma_down
+commands >"$log/commands"
+e2e_up <"$log/commands"
+rdma_up
+
+# modes
+
+for mode in hash flowlet adaptive; do
+	srpol policy change "${policy[@]}" mode $mode
+	transfer "mode $mode: 8 QPs write" 18600 -q 8 -s 65536 -n 5
+	check "mode $mode: by two spines at least" [ "$(used 20)" -ge 2 ]
+done
+
+srpol policy change "${policy[@]}" mode pinned
+transfer "mode pinned: 8 QPs write" 18603 -q 8 -s 65536 -n 5
+check_equal "mode pinned: by one spine" 1 "$(used 5)"
+srpol path change 1 admin down
+transfer "mode pinned: the first list is down" 18604 -q 2 -s 65536 -n 5
+check "mode pinned: the second spine took it" \
+	awk '{ exit !($2 > 50 && $1 < 5) }' <<<"$counts"
+srpol path change 1 admin up
+
+srpol policy change "${policy[@]}" mode spray
+transfer "mode spray, rule strong: 1 QP writes" 18605 -q 1 -s 65536 -n 5
+check_equal "nothing is sprayed without leave" 1 "$(used 20)"
+check "and that is counted" [ "$(e2e_reason spray-unsafe)" -ge 50 ]
+srpol policy change "${policy[@]}" mode hash
+
+# auto: what is not encapsulated needs a way of its own
+ip -n "$(fabric_ns leaf1)" route add fd00:b::/64 via fd00:1:4::2 dev spine4
+srpol policy change "${policy[@]}" mode auto hold-off 60s
+steered=$(e2e_reason steered)
+transfer "mode auto: 2 QPs write without encapsulation" 18606 -q 2 -s 65536 -n 5
+check "mode auto: it was left alone" [ "$(e2e_reason auto-plain)" -ge 90 ]
+check_equal "mode auto: by the underlay's one way" 1 "$(used 20)"
+srpol policy change "${policy[@]}" mode hash
+ip -n "$(fabric_ns leaf1)" route del fd00:b::/64
+echo "# steered meanwhile: $(($(e2e_reason steered) - steered))"
+
+# spraying, with permission
+
+srpol class add prio 50 "${roce[@]}" opcode write-middle ordering weak mode spray \
+	color 200
+e2e_capture leaf1 host in "$log/spray.pcap" 'ip6 proto 43'
+transfer "write-middle sprayed over four even paths: 1 QP" 18607 -q 1 \
+	-s 65536 -n 20
+e2e_captured
+tshark -n -r "$log/spray.pcap" -d udp.port==4791,infiniband -T fields \
+	-E occurrence=f -e infiniband.bth.opcode -e ipv6.dst 2>/dev/null |
+	sort | uniq -c >"$log/opcodes"
+sed 's/^/# /' "$log/opcodes"
+check "write-middle (7) took all spines in equal shares" awk '
+	$2 == 7 { n++; sum += $1; if (!min || $1 < min) min = $1 }
+	END { exit !(n == 4 && min > 0.23 * sum) }' "$log/opcodes"
+check "first (6) and last (8) stayed on one" awk '
+	$2 == 6 || $2 == 8 { n[$2]++ }
+	END { exit !(n[6] == 1 && n[8] == 1) }' "$log/opcodes"
+
+out_of_order=$(rxe_counter rxeB out_of_seq_request)
+ip netns exec "$(fabric_ns spine2)" tc qdisc add dev leaf2 root netem delay 4ms
+transfer "the same with 4 ms more on one path" 18608 -q 1 -s 65536 -n 5
+ip netns exec "$(fabric_ns spine2)" tc qdisc del dev leaf2 root
+out_of_order=$(($(rxe_counter rxeB out_of_seq_request) - out_of_order))
+echo "# rxe saw $out_of_order packets out of order"
+check "rxe can not reorder: it refuses them" [ $out_of_order -gt 0 ]
+check "NAKs are the flow's reordering counter" [ "$(total reorder)" -gt 0 ]
+srpol class del prio 50
+
+# congestion: QPs of the adaptive rule leave the path, the pinned one stays
+
+srpol -b - <<-END
+	policy change ${policy[*]} mode adaptive threshold 3 hysteresis 200ms gap 4s
+	policy add color 201 endpoint fd00:b::1 mode pinned candidate list 1
+END
+# at a rate that leaves the emulated guest time for everything else
+RDMA_TIMEOUT=240 rdma_bw "$log/adaptive" ib_write_bw 18609 6 -q 4 -s 8192 \
+	-n 8000 --rate_limit=0.01 --rate_units=g --rate_limit_type=SW \
+	--burst_size=4 &
+transfer=$!
+/usr/bin/python3 selftests/vm/tests/e2e_cnp.py hB rxeB "$log/cnp" &
+reflector=$!
+at_exit kill $reflector
+check "CNPs are answered" busywait 20 grep -q ready "$log/cnp"
+check "path 1 has QPs" busywait 60 grows 1 "$(path_packets 1)"
+pinned=$(flows | tr '{' '\n' | sed -n 's/.*"qp":\([0-9]*\).*"path":2,.*/\1/p' |
+	head -n 1)
+srpol class add prio 60 "${roce[@]}" qp "$pinned" color 201
+check "a QP is pinned to path 1 too" busywait 20 \
+	sh -c "srpol -j flow show qp $pinned | grep -q '\"mode\":\"pinned\"'"
+
+before=$(path_packets 1)
+mark_ce on
+check "its adaptive QPs leave the marked path" busywait 40 \
+	sh -c '[ "$(srpol -j flow show roce dst fd00:b::/64 path 1 |
+		grep -c "\"mode\":\"adaptive\"")" = 0 ]'
+echo "# $(($(wc -l <"$log/cnp") - 1)) CNPs," \
+	"$(($(path_packets 1) - before)) packets on the path since the mark," \
+	"$(total moves) moves"
+check "the pinned QP stays" busywait 20 grows 1 "$(path_packets 1)"
+check "CNPs were attributed to flows" [ "$(total cnp)" -ge 3 ]
+check "and to the path" sh -c \
+	"srpol -s path show 1 | grep -q 'cnp [1-9]'"
+mark_ce off
+check "they return after it is over" busywait 40 \
+	sh -c 'srpol -j flow show roce dst fd00:b::/64 path 1 |
+		grep -q "\"mode\":\"adaptive\""'
+check "the transfer completes" wait $transfer
+check_equal "srpol dropped nothing" "" \
+	"$(srpol stats show | awk '$2 == "drop"')"

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+Part of e2e_replace.sh:
+
+    e2e_replace.py send PROGRESS STOP	packets of all policies in turn, numbered,
+                                        a line in PROGRESS each round, until
+                                        the file STOP is there
+    e2e_replace.py judge SENT ARRIVED   which path each packet took, and whether
+                                        it arrived
+
+The judge prints "ok NAME" or "not ok NAME | WHY".
+"""
+
+import os
+import socket
+import struct
+import sys
+
+POLICIES = int(os.environ["POLICIES"])
+FIRST_PORT = int(os.environ["FIRST_PORT"])
+SWITCHES = 3                    # old to new, back, and to new again
+ETH, IPV6, SRH, UDP = 14, 40, 8, 8
+SPINE = struct.Struct(">H")     # third word of fc00:0:2N::1
+
+
+def send(progress, stop):
+    with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as s, \
+            open(progress, "a", encoding="ascii") as rounds:
+        s.bind(("fd00:a::1", 0))
+        number = 0
+        while not os.path.exists(stop):
+            for n in range(1, POLICIES + 1):
+                s.sendto(struct.pack(">Q", number),
+                         ("fd00:b::1", FIRST_PORT + n))
+                number += 1
+            print(number, file=rounds, flush=True)
+
+
+def packets(name):
+    """(number, policy, spine) of each packet, in order of capture."""
+    with open(name, "rb") as f:
+        data = f.read()
+    at = 24
+    while at + 16 <= len(data):
+        length, = struct.unpack_from("<I", data, at + 8)
+        frame = data[at + 16:at + 16 + length]
+        at += 16 + length
+        srh = ETH + IPV6
+        # element 0 is the last segment; what the reduced SRH leaves out, the
+        # spine, is in the destination until it was visited
+        spine, = SPINE.unpack_from(frame, ETH + 24 + 4)
+        inner = srh + (frame[srh + 1] + 1) * 8
+        port, = struct.unpack_from(">H", frame, inner + IPV6 + 2)
+        number, = struct.unpack_from(">Q", frame, inner + IPV6 + UDP)
+        yield number, port - FIRST_PORT, spine - 0x20
+
+
+def report(name, why):
+    print(f"not ok {name} | {why}" if why else f"ok {name}")
+
+
+def judge(sent_file, arrived_file):
+    sent = list(packets(sent_file))
+    arrived = {number for number, _, _ in packets(arrived_file)}
+    lost = [number for number, _, _ in sent if number not in arrived]
+    print(f"# {len(sent)} packets")
+    report("packets of all policies were seen",
+           len(sent) < 4 * POLICIES and f"only {len(sent)}")
+    numbers = [number for number, _, _ in sent]
+    report("every packet was steered, in order",
+           numbers != list(range(len(numbers))) and "numbers are missing")
+    report("none was lost", lost and f"{len(lost)} lost, first {lost[0]}")
+    wrong = [p for p in sent if p[2] not in (1 + p[1] % 2, 3 + p[1] % 2)]
+    report("none took a path of neither configuration",
+           wrong and f"{len(wrong)}, first {wrong[0]}")
+    new = [spine >= 3 for _, _, spine in sent]
+    switches = sum(a != b for a, b in zip(new, new[1:]))
+    report("all policies moved at one point, each time",
+           switches != SWITCHES and f"{switches} changes, not {SWITCHES}")
+
+
+if sys.argv[1] == "send":
+    send(*sys.argv[2:])
+else:
+    judge(*sys.argv[2:])
