@@ -5,6 +5,9 @@
 # selftests/kver.sh names; build them first when they are missing or older
 # than the kernel package. An uncompressed kernel saves a second per boot
 # under TCG.
+#
+# With SRPOL_KERNEL in the environment that kernel is booted instead; all of
+# what is listed below has to be built into it (see debug-kernel.config).
 
 set -euo pipefail
 
@@ -16,8 +19,16 @@ PATH=$PATH:/usr/sbin:/sbin
 # what it takes to mount 9p shares and the overlay; virtio is built in
 modules=(9p 9pnet_virtio overlay)
 
-kver=$("$top/selftests/kver.sh")
-vmlinuz=/boot/vmlinuz-$kver
+if [ -n "${SRPOL_KERNEL:-}" ]; then
+	kver=
+	modules=()
+	vmlinuz=$SRPOL_KERNEL
+	kind=own
+else
+	kver=$("$top/selftests/kver.sh")
+	vmlinuz=/boot/vmlinuz-$kver
+	kind=image-$kver
+fi
 if [ ! -r "$vmlinuz" ]; then
 	echo "image.sh: cannot read $vmlinuz; run 'make deps'" >&2
 	exit 1
@@ -25,11 +36,12 @@ fi
 
 key=$(stat -Lc '%s-%Y' "$vmlinuz")-$(cat "$0" "$here/initramfs-init" |
 	cksum | cut -d ' ' -f 1)
-image=$build/vm/image-$kver-$key
+image=$build/vm/$kind-$key
 
 add_modules() {
 	local n=10 name source
 
+	[ ${#modules[@]} -gt 0 ] || return 0
 	modprobe -S "$kver" -a --show-depends "${modules[@]}" |
 		awk '$1 == "insmod" && !seen[$2]++ { print $2 }' |
 		while read -r source; do
@@ -63,10 +75,15 @@ flock 9
 
 if [ ! -d "$image" ]; then
 	"$top/selftests/tools.sh" source >&2
-	rm -rf "$build"/vm/image-*/
+	rm -rf "$build/vm/${kind%%-*}"-*/
 	new=$(mktemp -d "$build/vm/new.XXXXXX")
 	trap 'rm -rf "$new"' EXIT
-	"$build/ksrc/scripts/extract-vmlinux" "$vmlinuz" >"$new/vmlinux"
+	if [ "$kind" = own ]; then
+		cp "$vmlinuz" "$new/vmlinux"
+	else
+		"$build/ksrc/scripts/extract-vmlinux" "$vmlinuz" \
+			>"$new/vmlinux"
+	fi
 	build_initramfs "$new/root" >"$new/initramfs"
 	rm -rf "$new/root"
 	chmod 755 "$new"

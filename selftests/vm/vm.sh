@@ -39,7 +39,8 @@ usage() {
 	  -q  one more argument for qemu; may be repeated
 
 	COMMAND runs as root in the repository; variables SRPOL_* are handed on.
-	With SRPOL_ACCEL=kvm or tcg in the environment KVM is not probed for.
+	With SRPOL_ACCEL=kvm or tcg in the environment KVM is not probed for,
+	with SRPOL_KERNEL=FILE that kernel is booted instead of Debian's.
 
 	Status: that of COMMAND; 124 timeout, 125 guest died (the end of its
 	console is printed), 126 the guest could not be started.
@@ -181,9 +182,9 @@ random.trust_cpu=on $append" \
 # virtualisation), so only a boot tells. The answer holds until this machine or
 # the image changes.
 choose_accel() {
-	local cache=$build/vm/accel key
+	local cache=$image/accel key
 
-	key="$(</proc/sys/kernel/random/boot_id) $(id -u) ${image##*/}"
+	key="$(</proc/sys/kernel/random/boot_id) $(id -u)"
 	if [ -n "${SRPOL_ACCEL:-}" ]; then
 		accel=$SRPOL_ACCEL
 	elif [ -f "$cache" ] && [ "$(sed 1d "$cache")" = "$key" ]; then

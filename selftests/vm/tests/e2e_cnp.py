@@ -66,8 +66,7 @@ def main(dev, rdma_dev, log):
     receiver = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM,
                              socket.htons(ETH_P_IPV6))
     receiver.bind((dev, ETH_P_IPV6))
-    sender = socket.socket(socket.AF_INET6, socket.SOCK_RAW,
-                           socket.IPPROTO_UDP)
+    sender = None
     with open(log, "w", encoding="ascii", buffering=1) as lines:
         print("ready", file=lines)
         while True:
@@ -85,6 +84,12 @@ def main(dev, rdma_dev, log):
                 continue
             last[qp] = now
             src, dst = packet[24:40], packet[8:24]
+            if not sender:
+                # the source decides over the way out where both ends are
+                # addresses of one namespace
+                sender = socket.socket(socket.AF_INET6, socket.SOCK_RAW,
+                                       socket.IPPROTO_UDP)
+                sender.bind((str(ipaddress.IPv6Address(src)), 0))
             sender.sendto(cnp(src, dst, qps[qp]),
                           (str(ipaddress.IPv6Address(dst)), 0))
             print(now, qp, file=lines)

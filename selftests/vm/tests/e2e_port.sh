@@ -150,7 +150,7 @@ check_equal "and is steered at the uplink" yes \
 on hostA class add prio 10 dev vm0 dst fd00:b::/64 color 1
 
 check_fails "too big after encapsulation: the machine is told" \
-	"mtu[= ]*$((FABRIC_MTU - 80))" \
+	"mtu[:= ]*$((FABRIC_MTU - 80))" \
 	in_vm ping -c 1 -W 10 -M "do" -s $((FABRIC_MTU - 48)) fd00:b::1
 check_equal "srpol doctor says what a veth needs" yes \
 	"$(on hostA doctor | grep -q 'GRO on' && echo yes)"
