@@ -232,7 +232,8 @@ def settings():
            "hold_time": 0, "path_id": "label", "psn_observer": 1,
            "drop_events": 1000000,
            "sr_domain": [{"prefix": "fd00::", "prefix_len": 8},
-                         {"prefix": "::", "prefix_len": 0}]}
+                         {"prefix": "::", "prefix_len": 0}],
+           "sr_source": [{"prefix": "fd01::", "prefix_len": 16}]}
     for name, value in new.items():
         client.config(**{name: value})
         eq(client.get("config")[name], value, name)
@@ -241,7 +242,7 @@ def settings():
     client.config(dscp_mode="uniform")
     eq(client.get("config")["dscp"], 0, "DSCP without pipe")
     client.config(**{k: was[k] for k in new if k in was and k != "dscp"},
-                  sr_domain=[{}])
+                  sr_domain=[{}], sr_source=[{}])
     now = client.get("config")
     eq(without(now, ("generation",)), without(was, ("generation",)))
     assert now["generation"] == was["generation"] + len(new) + 2

@@ -280,10 +280,18 @@ def settings():
     w.client.config(psn_observer=1, drop_events=5, sr_domain=[
         {"prefix": "fd00::", "prefix_len": 8}, {"prefix": "fc00::1"}])
     config = view()["config"]
-    eq(config[:12], bytes((0, 0, 0, 1, 0, 1, 2, 0)) + struct.pack("I", 5))
+    eq(config[:12], bytes((0, 0, 0, 1, 0, 1, 2, 2)) + struct.pack("I", 5))
     eq(config[12:76], packed("fd00::") + packed("ff00::") +
        packed("fc00::1") + b"\xff" * 16)
+    w.client.config(sr_source=[{"prefix": "fe00::", "prefix_len": 8}])
+    w.client.config(sr_domain=[{"prefix": "fb00::", "prefix_len": 8}])
+    config = view()["config"]
+    eq(config[6:8], bytes((2, 1)), "SID blocks first, then sources")
+    eq(config[12:76], packed("fb00::") + packed("ff00::") +
+       packed("fe00::") + packed("ff00::"))
     w.client.config(sr_domain=[{}])
+    eq(view()["config"][6:8], bytes((1, 0)), "a source is left")
+    w.client.config(sr_source=[{}])
     eq((view()["config"][6], view()["config"][12:]), (0, bytes(256)))
 
 

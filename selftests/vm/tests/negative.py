@@ -124,9 +124,9 @@ TABLE = [
      "400 bytes, at most 370", "tlv"),
     ("path-new", EXCL, {**PATH, "stamp": 2}, ERANGE, "range", "stamp"),
     # what only replies have
-    ("path-new", EXCL, {**PATH, "state": 1}, EINVAL, "[Uu]nknown attribute",
+    ("path-new", EXCL, {**PATH, "state": 1}, EINVAL, "(Unknown|Unsupported) attribute",
      "state"),
-    ("path-new", EXCL, {**PATH, "users": 1}, EINVAL, "[Uu]nknown attribute",
+    ("path-new", EXCL, {**PATH, "users": 1}, EINVAL, "(Unknown|Unsupported) attribute",
      "users"),
     *[("path-new", EXCL, {**PATH, "sids": [a]}, EINVAL,
        "SID is not a unicast", "sids.sid") for a in NOT_UNICAST],
@@ -397,6 +397,9 @@ TABLE = [
     ("config-set", 0, {"sr_domain": [{}, {}]}, EINVAL, "", "-1"),
     ("config-set", 0, {"sr_domain": [{"prefix": "fd00::1"}] * 9}, E2BIG,
      "more than 8 prefixes", "sr-domain"),
+    ("config-set", 0, {"sr_domain": [{"prefix": "fd00::1"}] * 5,
+                       "sr_source": [{"prefix": "fd00::2"}] * 4}, E2BIG,
+     "more than 8 prefixes", "sr-source"),
     *[("config-set", 0, {"src": a, "hop_limit": 9}, EINVAL,
        "source is not a unicast", "src") for a in NOT_UNICAST[1:]],
 ]
