@@ -2,8 +2,8 @@
 /*
  * The data plane on real devices without the module, for the scripts here:
  *
- *	attach [-f] [-o DEV] [-t VID] -p PINS -s SOURCE -n MAC -l SID
- *	       DEV[,DEV...] SID...
+ *	attach [-f] [-o DEV] [-t VID] [-h PORT [-x MAC]] -p PINS -s SOURCE
+ *	       -n MAC -l SID DEV[,DEV...] SID...
  *
  * loads the object, steers everything over the SIDs, in order of travel, to
  * the neighbour with address MAC (by device -o, else the first DEV), ends SID
@@ -67,6 +67,13 @@ static void device_mac(const char *dev, __u8 *mac)
 	memcpy(mac, req.ifr_hwaddr.sa_data, 6);
 }
 
+static void parse_mac(const char *mac, __u8 *d)
+{
+	if (sscanf(mac, "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", d, d + 1, d + 2,
+		   d + 3, d + 4, d + 5) != 6)
+		die(mac);
+}
+
 static void set_path(const struct outer *o, const char *dev, const char *mac)
 {
 	struct srpol_dp_policy policy = {
@@ -75,13 +82,10 @@ static void set_path(const struct outer *o, const char *dev, const char *mac)
 	struct srpol_dp_config cfg = { .icmp_errors = 1 };
 	struct srpol_dp_class all = { .color = 1 };
 	struct srpol_dp_path path;
-	__u8 *d = path.rewrite;
 
 	rig_path_arg(&path, 1, o, 1, 9000);
-	if (sscanf(mac, "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", d, d + 1, d + 2,
-		   d + 3, d + 4, d + 5) != 6)
-		die(mac);
-	device_mac(dev, d + 6);
+	parse_mac(mac, path.rewrite);
+	device_mac(dev, path.rewrite + 6);
 	rig_reset();
 	rig_config(cfg);
 	rig_nexthop(1, if_nametoindex(dev), 1);
@@ -92,12 +96,42 @@ static void set_path(const struct outer *o, const char *dev, const char *mac)
 	rig_rules(&all, 1);
 }
 
+/* SID @local is End.DX6 to the host @mac at @port. */
+static void set_adjacency(struct in6_addr local, const char *port,
+			  const char *mac)
+{
+	struct srpol_dp_sid s = {
+		.id = 1, .behavior = SRPOL_BEHAVIOR_END_DX6, .prefix_len = 128,
+		.nexthop = 2,
+	};
+
+	memcpy(s.sid, &local, 16);
+	parse_mac(mac, s.l2);
+	device_mac(port, s.l2 + 6);
+	rig_nexthop(2, if_nametoindex(port), 1);
+	rig_sid_set(&s);
+}
+
+static void attach_port(const char *port, const char *pins)
+{
+	struct bpf_link *xdp;
+	char file[256];
+
+	rig_uplink_add(if_nametoindex(port));
+	xdp = bpf_program__attach_xdp(rig->progs.srpol_port,
+				      if_nametoindex(port));
+	snprintf(file, sizeof(file), "%s/port-%s", pins, port);
+	if (!xdp || bpf_link__pin(xdp, file))
+		die(file);
+}
+
 static void attach_to(const char *dev, const char *pins)
 {
 	int ifindex = if_nametoindex(dev);
 	struct bpf_link *tcx, *xdp;
 	char file[256];
 
+	rig_uplink_add(ifindex);
 	tcx = bpf_program__attach_tcx(rig->progs.srpol_egress, ifindex, NULL);
 	snprintf(file, sizeof(file), "%s/tcx-%s", pins, dev);
 	if (!tcx || bpf_link__pin(tcx, file))
@@ -138,12 +172,13 @@ static void attach_tagger(const char *dev, const char *pins, int vid)
 int main(int argc, char **argv)
 {
 	const char *pins = NULL, *mac = NULL, *local = NULL, *out = NULL;
+	const char *port = NULL, *host = NULL;
 	struct in6_addr sids[SRPOL_SEGS_MAX];
 	struct outer o = { .sids = sids };
 	char file[256], *dev;
 	int c, vid = 0;
 
-	while ((c = getopt(argc, argv, "fo:t:p:s:n:l:r:")) != -1) {
+	while ((c = getopt(argc, argv, "fo:t:h:x:p:s:n:l:r:")) != -1) {
 		switch (c) {
 		case 'f':
 			o.full = true;
@@ -153,6 +188,12 @@ int main(int argc, char **argv)
 			break;
 		case 't':
 			vid = atoi(optarg);
+			break;
+		case 'h':
+			port = optarg;
+			break;
+		case 'x':
+			host = optarg;
 			break;
 		case 'p':
 			pins = optarg;
@@ -172,8 +213,8 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
-	if (!pins || !mac || !local || !o.src || argc - optind < 2 ||
-	    argc - optind > 1 + SRPOL_SEGS_MAX)
+	if (!pins || !mac || !local || !o.src || (host && !port) ||
+	    argc - optind < 2 || argc - optind > 1 + SRPOL_SEGS_MAX)
 		return 2;
 	for (c = optind + 1; c < argc; c++)
 		sids[o.n++] = addr(argv[c]);
@@ -181,11 +222,16 @@ int main(int argc, char **argv)
 	rig_open();
 	dev = strtok(argv[optind], ",");
 	set_path(&o, out ? out : dev, mac);
-	rig_sid(1, addr(local), SRPOL_BEHAVIOR_END_DT46);
+	if (host)
+		set_adjacency(addr(local), port, host);
+	else
+		rig_sid(1, addr(local), SRPOL_BEHAVIOR_END_DT46);
 	if (vid)
 		attach_tagger(dev, pins, vid);
 	for (; dev; dev = strtok(NULL, ","))
 		attach_to(dev, pins);
+	if (port)
+		attach_port(port, pins);
 	snprintf(file, sizeof(file), "%s/reasons", pins);
 	if (bpf_map__pin(rig->maps.reasons, file))
 		die(file);

@@ -9,7 +9,8 @@
 #
 #	A	2001:db8:a::1, 192.0.2.1	SID fc00:0:a::46 (End.DT46)
 #	B	2001:db8:b::1, 192.0.2.2	SID fc00:0:b::46 (End.DT46)
-#	C	2001:db8:c::1, 192.0.2.3	behind A, not steered itself
+#	C	2001:db8:c::1, 192.0.2.3	behind A, which steers for it:
+#						when it forwards, or as XDP port
 #	L	SID fc00:0:1::e (End)
 #
 # SRPOL_TIMEOUT=120
@@ -277,6 +278,81 @@ steer_a -t 100
 check "a VLAN tag in the packet's metadata stays behind" \
 	ping_b 2001:db8:b::1
 check "tagged packets were steered" eval '[ "$(reason a STEERED)" -eq 3 ]'
+
+# A steers what C sends where it comes in. Frames are redirected to veth devices
+# whose peer has NAPI, that is GRO here, and their checksums have to be there.
+on c ethtool -K c0 tx off gro on >/dev/null
+on l ethtool -K la gro on >/dev/null
+ping_c() {
+	on c ping -n -q -c 3 -i 0.05 -W 5 "$@"
+}
+
+# What A forwarded by its stack, IPv6.
+forwarded() {
+	on a awk '$1 == "Ip6OutForwDatagrams" { print $2 }' /proc/net/snmp6
+}
+
+check "attach a host port" steer_a -h ac
+check_equal "its XDP is native" 1 "$(xdp_mode a ac)"
+before=$(forwarded)
+check "host port: ping, IPv6 inside" ping_c 2001:db8:b::1
+check_equal "only the answers went through the stack" 3 \
+	$(($(forwarded) - before))
+check "host port: ping, IPv4 inside" ping_c 192.0.2.2
+check_equal "steered once each" "6 0" \
+	"$(reason a STEERED) $(reason a TUNNELED)"
+
+# port_bytes: a datagram of C's as it arrives at L, byte by byte; but for the
+# flow label, which must not be 0. L does not have the SID: what it does to a
+# packet of its own shows in the capture.
+port_bytes() {
+	python3 - "$id" "$(mac l la)" "$(mac a a0)" <<-EOF
+	import os, socket, struct, sys, ctypes
+	libc = ctypes.CDLL(None)
+	def enter(ns):
+	    fd = os.open("/run/netns/%s-%s" % (sys.argv[1], ns), os.O_RDONLY)
+	    assert libc.setns(fd, 0x40000000) == 0
+	def tap(ns, dev):
+	    enter(ns)
+	    s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW,
+	                      socket.htons(3))
+	    s.bind((dev, 3))
+	    s.settimeout(5)
+	    return s
+	payload = b"from the port, %d" % os.getpid()
+	def capture(s):
+	    while True:
+	        frame = s.recv(2000)
+	        if frame.endswith(payload):
+	            return frame
+	def mac(text):
+	    return bytes.fromhex(text.replace(":", ""))
+	def ip(text):
+	    return socket.inet_pton(socket.AF_INET6, text)
+	la, c0 = tap("l", "la"), tap("c", "c0")
+	s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+	s.sendto(payload, ("2001:db8:b::1", 5400))
+	inner, got = bytearray(capture(c0)[14:]), capture(la)
+	inner[7] -= 1                                # a hop, RFC 8986 5.1
+	srh = bytes([41, 2, 4, 1, 0, 0, 0, 0]) + ip("fc00:0:b::46")
+	label = struct.unpack(">I", got[14:18])[0] & 0xfffff
+	assert label
+	want = (mac(sys.argv[2]) + mac(sys.argv[3]) + b"\x86\xdd" +
+	        struct.pack(">IHBB", 6 << 28 | label, len(srh + inner), 43, 64) +
+	        ip("fd00:a::1") + ip("fc00:0:1::f") + srh + inner)
+	assert got == want, "\n" + got.hex() + "\n" + want.hex()
+	EOF
+}
+steer a a0,a1 -s fd00:a::1 -n "$(mac l la)" -l fc00:0:a::46 -h ac \
+	fc00:0:1::f fc00:0:b::46
+check "host port: the bytes on the uplink" port_bytes
+
+check "host port, End.DX6 to the host" steer_a -h ac -x "$(mac c c0)"
+before=$(forwarded)
+check "ping, both ways past the stack" ping_c 2001:db8:b::1
+check_equal "nothing was forwarded by it" 0 $(($(forwarded) - before))
+check_equal "steered and decapsulated" "3 3" \
+	"$(reason a STEERED) $(reason a DECAP)"
 
 steer_a
 check "steered again" ping_b 2001:db8:b::1
