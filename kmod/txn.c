@@ -181,24 +181,32 @@ static int srpol_txn_stage(struct srpol_net *sn,
 	return 0;
 }
 
+static void srpol_txn_notify_kind(struct srpol_net *sn, enum srpol_kind kind,
+				  bool gone, const struct genl_info *info)
+{
+	const struct srpol_change_ops *ops = srpol_kinds[kind];
+	struct srpol_change *change;
+
+	list_for_each_entry(change, &sn->txn.changes[kind], node) {
+		if (change->changed && change->gone == gone)
+			srpol_nl_notify(sn, info,
+					gone ? ops->del_ntf : ops->ntf,
+					SRPOL_NLGRP_CONFIG, ops->fill,
+					change->obj);
+		cond_resched();
+	}
+}
+
+/* What is used before its users; what is gone the other way round. */
 static void srpol_txn_notify(struct srpol_net *sn,
 			     const struct genl_info *info)
 {
-	const struct srpol_change_ops *ops;
-	struct srpol_change *change;
 	int kind;
 
-	for (kind = 0; kind < SRPOL_KINDS; kind++) {
-		ops = srpol_kinds[kind];
-		list_for_each_entry(change, &sn->txn.changes[kind], node) {
-			if (change->changed)
-				srpol_nl_notify(sn, info, change->gone ?
-						ops->del_ntf : ops->ntf,
-						SRPOL_NLGRP_CONFIG, ops->fill,
-						change->obj);
-			cond_resched();
-		}
-	}
+	for (kind = 0; kind < SRPOL_KINDS; kind++)
+		srpol_txn_notify_kind(sn, kind, false, info);
+	for (kind = SRPOL_KINDS - 1; kind >= 0; kind--)
+		srpol_txn_notify_kind(sn, kind, true, info);
 }
 
 static void srpol_txn_commit(struct srpol_net *sn,

@@ -145,11 +145,12 @@ def one_commit():
     eq([p["id"] for p in client.dump("path")], [1, 2, 4])
     eq([p["color"] for p in client.dump("policy")], [2, 3])
     eq([c["priority"] for c in client.dump("class")], [1, 3])
-    eq(sorted(name for name, _ in config.take()),
-       sorted(["config-ntf", "path-ntf", "path-ntf", "path-ntf",
-               "path-del-ntf", "policy-ntf", "policy-ntf", "policy-del-ntf",
-               "class-ntf", "class-ntf", "class-del-ntf", "endpoint-ntf",
-               "endpoint-ntf", "sid-ntf", "sid-ntf", "sid-del-ntf"]))
+    eq([name for name, _ in config.take()],
+       ["config-ntf", "path-ntf", "path-ntf", "path-ntf", "policy-ntf",
+        "policy-ntf", "class-ntf", "class-ntf", "endpoint-ntf",
+        "endpoint-ntf", "sid-ntf", "sid-ntf", "sid-del-ntf", "class-del-ntf",
+        "policy-del-ntf", "path-del-ntf"],
+       "users come after what they use and go before it")
     seen = mock.view()
     mock.detach(client)
     mock.register(ns)
