@@ -60,6 +60,14 @@ netlinkd selftests/unit selftests/bpf: $(filter lib,$(SUBDIRS))
 check: all		## build all, run all tests; "N passed, N failed, N skipped"
 	@KVER=$(KVER) selftests/run.sh
 
+.PHONY: debug-check
+debug-check: all	## tests of the module under KASAN and lockdep; builds a kernel
+	@selftests/vm/debug-kernel.sh
+
+.PHONY: sweep
+sweep: all		## mode flowlet: balance and reordering against the gap
+	@selftests/sweep/flowlet.sh
+
 .PHONY: demo
 demo: all		## RDMA over an SRv6 fabric in a VM, with a spine failure
 	@KVER=$(KVER) selftests/demo/demo.sh

@@ -98,7 +98,7 @@ static void srpol_tick(struct work_struct *work)
 	srpol_nexthop_solicit(sn);
 	next = min(srpol_retry_paths(sn), srpol_policy_hold_off(sn));
 	srpol_txn_end(sn, NULL, 0);
-	if (sn->n_paths)
+	if (sn->n_paths || sn->n_nexthops)
 		srpol_events_retry_at(sn, next);
 	mutex_unlock(&sn->lock);
 }
@@ -232,7 +232,8 @@ int srpol_events_net_init(struct srpol_net *sn)
 
 /**
  * srpol_events_net_exit() - stop listening in a dying namespace
- * @sn: the namespace, without paths, so that nothing is queued again
+ * @sn: the namespace, without paths and next hops, so that nothing is queued
+ *	again
  */
 void srpol_events_net_exit(struct srpol_net *sn)
 {

@@ -191,7 +191,9 @@ struct srpol_nexthop *srpol_nexthop_get(struct srpol_net *sn,
 	}
 	nh->dev = dev;
 	netdev_hold(dev, &nh->dev_tracker, GFP_KERNEL);
-	sn->n_nexthops++;
+	/* the tick keeps the neighbours confirmed, also those of SIDs alone */
+	if (!sn->n_nexthops++)
+		srpol_events_retry_at(sn, HZ);
 	srpol_nexthop_update(sn, nh);
 	return nh;
 
