@@ -62,7 +62,7 @@ check: all		## build all, run all tests; "N passed, N failed, N skipped"
 
 .PHONY: debug-check
 debug-check: all	## tests of the module under KASAN and lockdep; builds a kernel
-	@selftests/vm/debug-kernel.sh
+	@KVER=$(KVER) selftests/vm/debug-kernel.sh
 
 .PHONY: sweep
 sweep: all		## mode flowlet: balance and reordering against the gap

@@ -49,6 +49,9 @@ packages() {
 	tcpdump
 	tshark			# independent decoder, and dumpcap
 	jq
+	bc			# make debug-check builds a kernel
+	bison
+	flex
 	sparse			# make C=1
 	shellcheck
 	EOF
