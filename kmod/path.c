@@ -281,6 +281,8 @@ static bool srpol_path_same(struct srpol_net *sn, const void *obj)
 {
 	const struct srpol_path *path = obj;
 
+	if (path->next.retry && READ_ONCE(path->reported))
+		return false;
 	return !path->next.cfg ||
 	       !memcmp(&path->cfg, path->next.cfg, sizeof(path->cfg));
 }

@@ -436,6 +436,7 @@ static int srpol_path_parse(struct srpol_net *sn, struct srpol_path_cfg *cfg,
 
 int srpol_path_new(struct srpol_net *sn, struct genl_info *info)
 {
+	struct nlattr *admin_down = info->attrs[SRPOL_A_PATH_ADMIN_DOWN];
 	struct nlattr *id = info->attrs[SRPOL_A_PATH_ID];
 	struct srpol_path *path;
 	int verb;
@@ -455,6 +456,8 @@ int srpol_path_new(struct srpol_net *sn, struct genl_info *info)
 		return PTR_ERR(path);
 	if (verb != SRPOL_VERB_CHANGE)
 		memset(path->next.cfg, 0, sizeof(*path->next.cfg));
+	/* said in so many words, "in service" means now */
+	path->next.retry = admin_down && !nla_get_u32(admin_down);
 	return srpol_path_parse(sn, path->next.cfg, info);
 }
 

@@ -202,7 +202,8 @@ struct srpol_path_bytes {
  * @bytes: what it is compiled with
  * @reason: outcome of the resolution
  * @was: state when it was resolved
- * @resolved: the members above are set
+ * @retry: the request puts it in service, whatever was reported
+ * @resolved: the members above @retry are set
  * @compiled: the data plane will have the form that @cfg and @bytes describe
  * @pushed: that form was staged, it is not the one there was
  * @up: what policies take for granted
@@ -213,6 +214,7 @@ struct srpol_path_next {
 	struct srpol_path_bytes bytes;
 	enum srpol_path_reason reason;
 	enum srpol_path_state was;
+	bool retry;
 	bool resolved;
 	bool compiled;
 	bool pushed;

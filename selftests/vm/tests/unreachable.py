@@ -168,6 +168,22 @@ def ignored(what, quoted, ids=(1,), **kwargs):
 
 
 @test
+def retry():
+    "admin up ends the hold time; a change to what it is does not"
+    new(1, ["fc00:77::1"], "reduced")
+    report(quote(["fc00:77::1"], 0, "reduced"))
+    events.wait("path-event", id=1, state="down")
+    client.change("path", id=1)
+    eq(state(1), REPORTED)
+    client.change("path", id=1, admin_down=0)
+    eq(state(1), UP)
+    at = client.get("config")["generation"]
+    client.change("path", id=1, admin_down=0)
+    eq(client.get("config")["generation"], at, "once is enough")
+    client.delete("path", id=1)
+
+
+@test
 def forms():
     "reports about every form of header and every place on the way"
     for encap in ("full", "reduced"):
