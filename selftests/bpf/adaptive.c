@@ -146,21 +146,48 @@ static __u64 now_ms(void)
 	return ts.tv_sec * 1000ULL + ts.tv_nsec / MS;
 }
 
-/* Send every millisecond until the path changes. Return: after how long. */
-static __u32 wait_move(const struct inner *in, __u32 from, __u32 limit_ms)
-{
-	__u64 start = now_ms();
+/*
+ * What was seen of a move, in ms: the program waited for @least to @most, however
+ * busy the machine is, and went without a packet for @pause at most.
+ */
+struct move {
+	__u32 least;
+	__u32 most;
+	__u32 pause;
+};
 
-	while (spread_send(in) == from && now_ms() - start < limit_ms)
+/*
+ * Send every millisecond until the path changes. What starts the wait is in
+ * place, and has been seen by a packet.
+ */
+static struct move wait_move(const struct inner *in, __u32 from,
+			     __u32 limit_ms)
+{
+	__u64 start = now_ms(), last = start, before, after;
+	struct move m = {};
+	bool moved;
+
+	do {
 		usleep(1000);
-	return now_ms() - start;
+		before = now_ms();
+		moved = spread_send(in) != from;
+		after = now_ms();
+		if (!moved)
+			m.least = before - start;
+		if (after - last > m.pause)
+			m.pause = after - last;
+		last = before;
+		m.most = after - start;
+	} while (!moved && m.most < limit_ms);
+	return m;
 }
 
 static void test_adaptive(void)
 {
 	struct inner in = spread_flow(QP), other = spread_flow(QP + 1);
-	__u32 home, away, ms, i, other_home;
+	__u32 home, away, i, other_home;
 	struct srpol_flow f;
+	struct move m;
 
 	spread_setup(&adaptive, 0);
 	home = spread_send(&in);
@@ -174,18 +201,20 @@ static void test_adaptive(void)
 	for (i = 0; i < 5; i++)
 		spread_cnp(7);
 	CHECK_EQ(spread_send(&in), home, "bad, but not for long");
-	ms = wait_move(&in, home, 1000);
+	m = wait_move(&in, home, 1000);
 	away = spread_path(QP);
 	CHECK(away != home, "did not leave");
-	CHECK(ms >= 48, "left after %u ms, before 50", ms);
+	CHECK(m.most >= 48, "left after %u ms, before 50", m.most);
+	CHECK(m.least <= 52, "stayed for %u ms, not 50", m.least);
 	CHECK_EQ(spread_send(&other), other_home, "others stay");
 	rig_flow_of(QP, &f);
 	CHECK_EQ(f.moves, 1, "moves");
 	CHECK_EQ(f.cnp, 8, "CNPs of the flow");
 	/* 8 signals: below 4 after a half-life of 134 ms; then 50 ms. */
-	ms = wait_move(&in, away, 2000);
+	m = wait_move(&in, away, 2000);
 	CHECK_EQ(spread_path(QP), home, "home again");
-	CHECK(ms > 100, "returned after %u ms", ms);
+	CHECK(m.most > 100, "returned after %u ms", m.most);
+	CHECK(m.least < 300 + m.pause, "stayed away for %u ms", m.least);
 	rig_flow_of(QP, &f);
 	CHECK_EQ(f.moves, 2, "moves");
 	CHECK_EQ(rig_reason(SRPOL_REASON_ADAPTIVE_MOVED), 2, "reason");
