@@ -3,17 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "colors.h"
 #include "ktap.h"
 #include "rig.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-/* Policy of color C has id, path and row C. */
-#define COLORS		8
-#define NULL_ENDPOINT	"::"
 #define PEER		"2001:db8::99"
-
-static struct in6_addr sids[2];
 
 static const struct inner roce4 = {
 	.src = "10.1.0.1", .dst = "10.2.0.2", .roce = true, .sport = 0xc123,
@@ -21,88 +17,9 @@ static const struct inner roce4 = {
 	.payload = 16,
 };
 
-static const struct inner roce6 = {
-	.src = "fd00:1::1", .dst = "fd00:2::2", .roce = true, .sport = 0xc123,
-	.qp = 1500, .opcode = 4, .pkey = 0xffff, .tclass = 26 << 2 | 2,
-	.payload = 16,
-};
-
-static const struct inner tcp4 = {
-	.src = "10.1.0.1", .dst = "10.2.0.2", .proto = IPPROTO_TCP,
-	.sport = 40000, .dport = 443, .tclass = 26 << 2, .payload = 16,
-};
-
-static void set_policy(__u32 id, __u32 color, const char *endpoint)
-{
-	struct outer o = { .sids = sids, .n = 2 };
-	struct srpol_dp_policy p = {
-		.id = id, .color = color, .row = id, .n_buckets = 128,
-	};
-	struct in6_addr a = addr(endpoint);
-
-	memcpy(p.endpoint, &a, 16);
-	rig_path(id, &o, 1, 9000);
-	rig_row_one(id, id);
-	rig_policy(&p);
-}
-
-static void setup(void)
-{
-	__u32 c;
-
-	rig_reset();
-	rig_nexthop(1, 1, 1);
-	for (c = 1; c < COLORS; c++)
-		set_policy(c, c, NULL_ENDPOINT);
-	rig_mark();
-}
-
-static __u64 policy_packets(__u32 id)
-{
-	return rig_counter("policy_stats", id).packets;
-}
-
 static __u64 class_packets(__u32 id)
 {
 	return rig_counter("class_stats", id).packets;
-}
-
-/*
- * Send a packet; @color says which policy must take it, 0 none for @reason.
- */
-static void expect_env(const char *about, const struct inner *in,
-		       const struct rig_env *env, __u32 color, int reason)
-{
-	__u64 before = color ? policy_packets(color) : 0;
-	struct pkt p, out;
-
-	pkt_inner(&p, in);
-	CHECK_EQ(rig_egress_env(&p, &out, env), TC_NEXT, "%s", about);
-	if (color) {
-		CHECK_EQ(policy_packets(color), before + 1, "%s", about);
-		reason = SRPOL_REASON_STEERED;
-	} else {
-		CHECK(pkt_equal(&out, &p), "%s", about);
-	}
-	rig_expect(about, reason, 1, RIG_END);
-}
-
-static void expect(const char *about, const struct inner *in, __u32 color,
-		   int reason)
-{
-	const struct rig_env env = {};
-
-	expect_env(about, in, &env, color, reason);
-}
-
-static void steered(const char *about, const struct inner *in, __u32 color)
-{
-	expect(about, in, color, 0);
-}
-
-static void unmatched(const char *about, const struct inner *in)
-{
-	expect(about, in, 0, SRPOL_REASON_NO_CLASS);
 }
 
 /* Set prefix @text/@len of a rule; lengths as in IPv6. */
@@ -120,10 +37,10 @@ static void prefix(__u8 *a, __u8 *mask, const char *text, __u32 len)
 
 static void test_no_rules(void)
 {
-	setup();
-	unmatched("no rules", &roce4);
+	colors_setup();
+	colors_unmatched("no rules", &roce4);
 	rig_rules(NULL, 0);
-	unmatched("empty order", &roce6);
+	colors_unmatched("empty order", &colors_roce6);
 	CHECK_EQ(rig_flows(NULL), 0, "nothing to remember");
 }
 
@@ -140,30 +57,30 @@ static void test_qp(void)
 	struct inner in;
 	__u32 i, f;
 
-	setup();
+	colors_setup();
 	rig_rules(&r, 1);
 	rig_mark();
 	for (f = 0; f < 2; f++) {
 		for (i = 0; i < ARRAY_SIZE(qps); i++) {
-			in = f ? roce6 : roce4;
+			in = f ? colors_roce6 : roce4;
 			in.qp = qps[i].qp;
 			if (qps[i].in)
-				steered("QP in range", &in, 3);
+				colors_steered("QP in range", &in, 3);
 			else
-				unmatched("QP out of range", &in);
+				colors_unmatched("QP out of range", &in);
 		}
 	}
-	in = tcp4;
+	in = colors_tcp4;
 	in.dport = 1500;
-	unmatched("a port is no QP", &in);
+	colors_unmatched("a port is no QP", &in);
 	r.qp[0] = 0;
 	r.qp[1] = 0xffffff;
 	rig_rules(&r, 1);
 	rig_mark();
 	in = roce4;
 	in.qp = 0xffffff;
-	steered("largest QP", &in, 3);
-	unmatched("TCP has no QP", &tcp4);
+	colors_steered("largest QP", &in, 3);
+	colors_unmatched("TCP has no QP", &colors_tcp4);
 }
 
 /* Each field: a rule that matches a packet, and packets just beside it. */
@@ -173,97 +90,97 @@ static void test_fields(void)
 	struct rig_env env = {};
 	struct inner in;
 
-	setup();
+	colors_setup();
 
 	r = (struct srpol_dp_class){ .color = 1, .match = SRPOL_MATCH_PROTO,
 				     .proto = IPPROTO_TCP };
 	rig_rules(&r, 1);
 	rig_mark();
-	steered("proto", &tcp4, 1);
-	unmatched("proto", &roce4);
+	colors_steered("proto", &colors_tcp4, 1);
+	colors_unmatched("proto", &roce4);
 
 	r = (struct srpol_dp_class){ .color = 2, .match = SRPOL_MATCH_SPORT,
 				     .sport = { 40000, 40001 } };
 	rig_rules(&r, 1);
 	rig_mark();
-	in = tcp4;
-	steered("sport", &in, 2);
+	in = colors_tcp4;
+	colors_steered("sport", &in, 2);
 	in.sport = 40001;
-	steered("sport", &in, 2);
+	colors_steered("sport", &in, 2);
 	in.sport = 40002;
-	unmatched("sport", &in);
+	colors_unmatched("sport", &in);
 	in.sport = 39999;
-	unmatched("sport", &in);
+	colors_unmatched("sport", &in);
 
 	r = (struct srpol_dp_class){ .color = 2, .match = SRPOL_MATCH_DPORT,
 				     .dport = { 443, 443 } };
 	rig_rules(&r, 1);
 	rig_mark();
-	steered("dport", &tcp4, 2);
-	in = tcp4;
+	colors_steered("dport", &colors_tcp4, 2);
+	in = colors_tcp4;
 	in.dport = 442;
-	unmatched("dport", &in);
+	colors_unmatched("dport", &in);
 	in.dport = 444;
-	unmatched("dport", &in);
+	colors_unmatched("dport", &in);
 	r.dport[0] = 4791;
 	r.dport[1] = 4791;
 	rig_rules(&r, 1);
 	rig_mark();
-	steered("dport of RoCE", &roce6, 2);
-	in = tcp4;
+	colors_steered("dport of RoCE", &colors_roce6, 2);
+	in = colors_tcp4;
 	in.proto = IPPROTO_ICMP;
 	in.first_byte = 8;
-	unmatched("ports of ICMP", &in);
-	in = tcp4;
+	colors_unmatched("ports of ICMP", &in);
+	in = colors_tcp4;
 	in.dport = 0;
 	r.dport[0] = 0;
 	rig_rules(&r, 1);
 	rig_mark();
-	steered("port 0", &in, 2);
+	colors_steered("port 0", &in, 2);
 	in.frag_off = 100;
-	unmatched("ports of a later fragment", &in);
+	colors_unmatched("ports of a later fragment", &in);
 
 	r = (struct srpol_dp_class){ .color = 4, .match = SRPOL_MATCH_DSCP,
 				     .dscp = 26 };
 	rig_rules(&r, 1);
 	rig_mark();
-	steered("dscp", &roce4, 4);
-	steered("dscp", &roce6, 4);
+	colors_steered("dscp", &roce4, 4);
+	colors_steered("dscp", &colors_roce6, 4);
 	in = roce4;
 	in.tclass = 26 << 2 | 1;
-	steered("dscp, another ECN", &in, 4);
+	colors_steered("dscp, another ECN", &in, 4);
 	in.tclass = 27 << 2;
-	unmatched("dscp", &in);
+	colors_unmatched("dscp", &in);
 
 	r = (struct srpol_dp_class){ .color = 4, .match = SRPOL_MATCH_PKEY,
 				     .pkey = 0x8001 };
 	rig_rules(&r, 1);
 	rig_mark();
 	in = roce4;
-	unmatched("pkey", &in);
+	colors_unmatched("pkey", &in);
 	in.pkey = 0x8001;
-	steered("pkey", &in, 4);
-	unmatched("pkey of TCP", &tcp4);
+	colors_steered("pkey", &in, 4);
+	colors_unmatched("pkey of TCP", &colors_tcp4);
 
 	r = (struct srpol_dp_class){ .color = 5, .match = SRPOL_MATCH_MARK,
 				     .mark = 0x10, .mark_mask = 0xf0 };
 	rig_rules(&r, 1);
 	rig_mark();
-	unmatched("mark 0", &tcp4);
+	colors_unmatched("mark 0", &colors_tcp4);
 	env.mark = 0x7f1f;
-	expect_env("mark", &tcp4, &env, 5, 0);
+	colors_expect_env("mark", &colors_tcp4, &env, 5, 0);
 	env.mark = 0x20;
-	expect_env("mark", &tcp4, &env, 0, SRPOL_REASON_NO_CLASS);
+	colors_expect_env("mark", &colors_tcp4, &env, 0, SRPOL_REASON_NO_CLASS);
 
 	r = (struct srpol_dp_class){ .color = 6, .match = SRPOL_MATCH_DEV,
 				     .ifindex = 1 };
 	rig_rules(&r, 1);
 	rig_mark();
-	steered("dev", &tcp4, 6);
+	colors_steered("dev", &colors_tcp4, 6);
 	r.ifindex = 2;
 	rig_rules(&r, 1);
 	rig_mark();
-	unmatched("dev", &tcp4);
+	colors_unmatched("dev", &colors_tcp4);
 
 	/* All of a rule's fields have to agree. */
 	r = (struct srpol_dp_class){
@@ -273,16 +190,16 @@ static void test_fields(void)
 	};
 	rig_rules(&r, 1);
 	rig_mark();
-	steered("three fields", &roce6, 7);
-	in = roce6;
+	colors_steered("three fields", &colors_roce6, 7);
+	in = colors_roce6;
 	in.sport--;
-	unmatched("two of three", &in);
-	in = roce6;
+	colors_unmatched("two of three", &in);
+	in = colors_roce6;
 	in.qp--;
-	unmatched("two of three", &in);
-	in = roce6;
+	colors_unmatched("two of three", &in);
+	in = colors_roce6;
 	in.tclass = 0;
-	unmatched("two of three", &in);
+	colors_unmatched("two of three", &in);
 }
 
 static void test_prefixes(void)
@@ -307,28 +224,28 @@ static void test_prefixes(void)
 	struct srpol_dp_class r;
 	__u32 i;
 
-	setup();
+	colors_setup();
 	for (i = 0; i < ARRAY_SIZE(dst); i++) {
 		r = (struct srpol_dp_class){ .color = 1,
 					     .match = SRPOL_MATCH_DST };
 		prefix(r.dst, r.dst_mask, dst[i].text, dst[i].len);
 		rig_rules(&r, 1);
 		rig_mark();
-		expect(dst[i].text, &roce4, dst[i].v4 ? 1 : 0,
+		colors_expect(dst[i].text, &roce4, dst[i].v4 ? 1 : 0,
 		       SRPOL_REASON_NO_CLASS);
-		expect(dst[i].text, &roce6, dst[i].v6 ? 1 : 0,
+		colors_expect(dst[i].text, &colors_roce6, dst[i].v6 ? 1 : 0,
 		       SRPOL_REASON_NO_CLASS);
 	}
 	r = (struct srpol_dp_class){ .color = 1, .match = SRPOL_MATCH_SRC };
 	prefix(r.src, r.src_mask, "10.1.0.0", 96 + 24);
 	rig_rules(&r, 1);
 	rig_mark();
-	steered("source", &roce4, 1);
-	unmatched("source", &roce6);
+	colors_steered("source", &roce4, 1);
+	colors_unmatched("source", &colors_roce6);
 	prefix(r.src, r.src_mask, "10.2.0.0", 96 + 24);
 	rig_rules(&r, 1);
 	rig_mark();
-	unmatched("source", &roce4);
+	colors_unmatched("source", &roce4);
 }
 
 static void add_opcode(struct srpol_dp_class *r, __u8 opcode)
@@ -346,10 +263,10 @@ static void test_opcodes(void)
 	struct srpol_dp_class r[3] = {
 		{ .color = 1 }, { .color = 2 }, { .color = 3 },
 	};
-	struct inner in = roce6;
+	struct inner in = colors_roce6;
 	__u32 op, want;
 
-	setup();
+	colors_setup();
 	for (op = 6; op <= 8; op++)
 		add_opcode(&r[0], op);
 	add_opcode(&r[0], 0x0a);
@@ -369,18 +286,18 @@ static void test_opcodes(void)
 			want = 2;
 		if (op >= 256)
 			rig_epoch();
-		steered("opcode", &in, want);
+		colors_steered("opcode", &in, want);
 	}
 	CHECK_EQ(rig_flows(NULL), 3, "flow entries of one QP");
-	steered("TCP has no opcode", &tcp4, 3);
+	colors_steered("TCP has no opcode", &colors_tcp4, 3);
 
 	/* Without such rules all opcodes are one flow. */
-	setup();
+	colors_setup();
 	rig_rules(&r[2], 1);
 	rig_mark();
 	for (op = 0; op < 256; op++) {
 		in.opcode = op;
-		steered("opcode", &in, 3);
+		colors_steered("opcode", &in, 3);
 	}
 	CHECK_EQ(rig_flows(NULL), 1, "flow entries of one QP");
 }
@@ -397,21 +314,21 @@ static void test_priority(void)
 	struct srpol_dp_class back[3] = { r[2], r[1], r[0] };
 	struct inner in = roce4;
 
-	setup();
+	colors_setup();
 	rig_rules(r, 3);
 	rig_mark();
-	steered("first of two", &in, 1);
+	colors_steered("first of two", &in, 1);
 	in.qp = 2000;
-	steered("second", &in, 2);
+	colors_steered("second", &in, 2);
 	in.qp = 3000;
-	steered("last", &in, 3);
+	colors_steered("last", &in, 3);
 	CHECK_EQ(class_packets(11), 1, "counter");
 	CHECK_EQ(class_packets(12), 1, "counter");
 	CHECK_EQ(class_packets(13), 1, "counter");
 	rig_rules(back, 3);
 	rig_mark();
 	in.qp = 1500;
-	steered("the same rules, reversed", &in, 3);
+	colors_steered("the same rules, reversed", &in, 3);
 	CHECK_EQ(class_packets(13), 2, "a rule keeps its counters");
 	CHECK_EQ(class_packets(11), 1, "a rule keeps its counters");
 }
@@ -425,12 +342,12 @@ static void test_bypass(void)
 	};
 	int i;
 
-	setup();
+	colors_setup();
 	rig_rules(r, 2);
 	rig_mark();
 	for (i = 0; i < 2; i++) {
-		expect("bypass", &tcp4, 0, SRPOL_REASON_BYPASS);
-		steered("the rest", &roce4, 3);
+		colors_expect("bypass", &colors_tcp4, 0, SRPOL_REASON_BYPASS);
+		colors_steered("the rest", &roce4, 3);
 	}
 	CHECK_EQ(class_packets(21), 2, "counter of a bypass rule");
 	CHECK_EQ(class_packets(22), 2, "counter");
@@ -441,55 +358,55 @@ static void test_endpoints(void)
 	struct srpol_dp_class r = { .color = 1 }, other = { .color = 2 };
 	struct inner in = roce4;
 
-	setup();
-	set_policy(20, 1, PEER);
-	set_policy(21, 2, "2001:db8::98");
+	colors_setup();
+	colors_policy(20, 1, PEER);
+	colors_policy(21, 2, "2001:db8::98");
 	rig_endpoint("10.2.0.0", 96 + 16, "2001:db8::77");
 	rig_endpoint("10.2.0.0", 96 + 24, PEER);
 	rig_endpoint("fd00:2::", 32, PEER);
 	rig_rules(&r, 1);
 	rig_mark();
-	steered("longest prefix", &roce4, 20);
-	steered("IPv6", &roce6, 20);
+	colors_steered("longest prefix", &roce4, 20);
+	colors_steered("IPv6", &colors_roce6, 20);
 	in.dst = "10.2.1.2";
-	steered("shorter prefix, no such policy: null endpoint", &in, 1);
+	colors_steered("shorter prefix, no such policy: null endpoint", &in, 1);
 	in.dst = "10.3.0.1";
-	steered("no prefix: null endpoint", &in, 1);
+	colors_steered("no prefix: null endpoint", &in, 1);
 	rig_rules(&other, 1);
 	rig_mark();
-	steered("color of another policy: null endpoint", &roce4, 2);
+	colors_steered("color of another policy: null endpoint", &roce4, 2);
 
 	/* No null endpoint: not steered, but a rule did match. */
-	setup();
+	colors_setup();
 	r.color = 99;
 	r.id = 31;
-	set_policy(20, 99, PEER);
+	colors_policy(20, 99, PEER);
 	rig_endpoint("10.2.0.0", 96 + 24, PEER);
 	rig_rules(&r, 1);
 	rig_mark();
-	steered("endpoint", &roce4, 20);
-	expect("no policy", &roce6, 0, SRPOL_REASON_NO_POLICY);
+	colors_steered("endpoint", &roce4, 20);
+	colors_expect("no policy", &colors_roce6, 0, SRPOL_REASON_NO_POLICY);
 	CHECK_EQ(class_packets(31), 2, "counter");
 	/* A changed prefix counts from the next epoch on. */
 	rig_endpoint("10.2.0.0", 96 + 24, "2001:db8::1");
-	steered("cached", &roce4, 20);
+	colors_steered("cached", &roce4, 20);
 	rig_epoch();
-	expect("changed endpoint", &roce4, 0, SRPOL_REASON_NO_POLICY);
+	colors_expect("changed endpoint", &roce4, 0, SRPOL_REASON_NO_POLICY);
 }
 
 static void test_epoch(void)
 {
 	struct srpol_dp_class one = { .color = 1 }, two = { .color = 2 };
 	struct srpol_flow flow;
-	struct inner in = roce6;
+	struct inner in = colors_roce6;
 	int i;
 
-	setup();
+	colors_setup();
 	for (i = 0; i < 5; i++) {
 		rig_rules(i & 1 ? &two : &one, 1);
 		rig_mark();
-		steered("this epoch's rule", &roce6, i & 1 ? 2 : 1);
-		steered("this epoch's rule", &roce6, i & 1 ? 2 : 1);
+		colors_steered("this epoch's rule", &colors_roce6, i & 1 ? 2 : 1);
+		colors_steered("this epoch's rule", &colors_roce6, i & 1 ? 2 : 1);
 	}
 	CHECK_EQ(rig_flows(&flow), 1, "one flow");
 	CHECK_EQ(flow.packets, 10, "a flow's counters outlive the epoch");
@@ -499,14 +416,14 @@ static void test_epoch(void)
 	one.qp[1] = 7;
 	rig_rules(&one, 1);
 	rig_mark();
-	unmatched("no rule", &in);
+	colors_unmatched("no rule", &in);
 	CHECK_EQ(rig_flows(&flow), 1, "one flow");
 	CHECK_EQ(flow.verdict, SRPOL_REASON_NO_CLASS, "verdict");
 	CHECK_EQ(flow.packets, 11, "packets");
-	unmatched("no rule, cached", &in);
+	colors_unmatched("no rule, cached", &in);
 	rig_rules(&two, 1);
 	rig_mark();
-	steered("a rule again", &in, 2);
+	colors_steered("a rule again", &in, 2);
 }
 
 /* The last of as many rules as there can be. */
@@ -516,7 +433,7 @@ static void test_many(void)
 	__u32 i, n = ARRAY_SIZE(r);
 	struct inner in = roce4;
 
-	setup();
+	colors_setup();
 	for (i = 0; i < n; i++) {
 		r[i].id = i + 1;
 		r[i].color = 1 + i % 7;
@@ -528,16 +445,16 @@ static void test_many(void)
 	rig_mark();
 	for (i = 0; i < n; i += 273) {
 		in.qp = i;
-		steered("rule", &in, 1 + i % 7);
+		colors_steered("rule", &in, 1 + i % 7);
 	}
 	in.qp = n - 1;
-	steered("last rule", &in, 1 + (n - 1) % 7);
+	colors_steered("last rule", &in, 1 + (n - 1) % 7);
 	in.qp = n;
-	unmatched("after the last", &in);
+	colors_unmatched("after the last", &in);
 	rig_rules(r, 1);
 	rig_mark();
 	in.qp = 1;
-	unmatched("a rule no longer in force", &in);
+	colors_unmatched("a rule no longer in force", &in);
 }
 
 static const struct ktap_test tests[] = {
@@ -555,8 +472,6 @@ static const struct ktap_test tests[] = {
 
 int main(void)
 {
-	sids[0] = sid(1);
-	sids[1] = sid(2);
 	rig_open();
 	return ktap_main(tests, ARRAY_SIZE(tests));
 }

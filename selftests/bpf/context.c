@@ -7,95 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "colors.h"
 #include "ktap.h"
 #include "rig.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
-
-/* Policy of color C has id, path and row C. */
-#define COLORS		4
-#define NULL_ENDPOINT	"::"
-
-static struct in6_addr sids[2];
-
-static const struct inner roce6 = {
-	.src = "fd00:1::1", .dst = "fd00:2::2", .roce = true, .sport = 0xc123,
-	.qp = 1500, .opcode = 4, .pkey = 0xffff, .tclass = 26 << 2 | 2,
-	.payload = 16,
-};
-
-static const struct inner tcp4 = {
-	.src = "10.1.0.1", .dst = "10.2.0.2", .proto = IPPROTO_TCP,
-	.sport = 40000, .dport = 443, .tclass = 26 << 2, .payload = 16,
-};
-
-static void set_policy(__u32 id, __u32 color, const char *endpoint)
-{
-	struct outer o = { .sids = sids, .n = 2 };
-	struct srpol_dp_policy p = {
-		.id = id, .color = color, .row = id, .n_buckets = 128,
-	};
-	struct in6_addr a = addr(endpoint);
-
-	memcpy(p.endpoint, &a, 16);
-	rig_path(id, &o, 1, 9000);
-	rig_row_one(id, id);
-	rig_policy(&p);
-}
-
-static void setup(void)
-{
-	__u32 c;
-
-	rig_reset();
-	rig_nexthop(1, 1, 1);
-	for (c = 1; c < COLORS; c++)
-		set_policy(c, c, NULL_ENDPOINT);
-	rig_mark();
-}
-
-static __u64 policy_packets(__u32 id)
-{
-	return rig_counter("policy_stats", id).packets;
-}
-
-/*
- * Send a packet; @color says which policy must take it, 0 none for @reason.
- */
-static void expect_env(const char *about, const struct inner *in,
-		       const struct rig_env *env, __u32 color, int reason)
-{
-	__u64 before = color ? policy_packets(color) : 0;
-	struct pkt p, out;
-
-	pkt_inner(&p, in);
-	CHECK_EQ(rig_egress_env(&p, &out, env), TC_NEXT, "%s", about);
-	if (color) {
-		CHECK_EQ(policy_packets(color), before + 1, "%s", about);
-		reason = SRPOL_REASON_STEERED;
-	} else {
-		CHECK(pkt_equal(&out, &p), "%s", about);
-	}
-	rig_expect(about, reason, 1, RIG_END);
-}
-
-static void expect(const char *about, const struct inner *in, __u32 color,
-		   int reason)
-{
-	const struct rig_env env = {};
-
-	expect_env(about, in, &env, color, reason);
-}
-
-static void steered(const char *about, const struct inner *in, __u32 color)
-{
-	expect(about, in, color, 0);
-}
-
-static void unmatched(const char *about, const struct inner *in)
-{
-	expect(about, in, 0, SRPOL_REASON_NO_CLASS);
-}
 
 /* A frame with @tags tags, the outermost first. */
 static void tagged(struct pkt *p, const __u16 *vids, int tags)
@@ -103,7 +19,7 @@ static void tagged(struct pkt *p, const __u16 *vids, int tags)
 	struct pkt ip = {};
 	int i;
 
-	pkt_inner_ip(&ip, &roce6);
+	pkt_inner_ip(&ip, &colors_roce6);
 	p->len = 0;
 	pkt_add(p, pkt_host_macs, 12);
 	for (i = 0; i < tags; i++) {
@@ -130,7 +46,7 @@ static void test_vlan(void)
 	struct pkt p;
 	__u32 i, round;
 
-	setup();
+	colors_setup();
 	rig_rules(r, 3);
 	rig_uplinks_clear();
 	rig_uplink_add(1);
@@ -138,14 +54,14 @@ static void test_vlan(void)
 	for (round = 0; round < 3; round++) {
 		for (i = 0; i < ARRAY_SIZE(t); i++) {
 			rig_mark();
-			before = t[i].color ? policy_packets(t[i].color) : 0;
+			before = t[i].color ? colors_packets(t[i].color) : 0;
 			tagged(&p, t[i].vids, t[i].tags);
 			if (round < 2)
 				rig_egress(&p, NULL);
 			else
 				rig_port(&p, NULL);
 			if (t[i].color)
-				CHECK_EQ(policy_packets(t[i].color),
+				CHECK_EQ(colors_packets(t[i].color),
 					 before + 1, "case %u", i);
 			else
 				rig_expect("no such tag",
@@ -154,7 +70,7 @@ static void test_vlan(void)
 	}
 	CHECK_EQ(rig_flows(NULL), 4, "flows by tag");
 	/* Without such a rule the tag tells nothing apart. */
-	setup();
+	colors_setup();
 	r[0].match = 0;
 	rig_rules(r, 1);
 	for (i = 0; i < ARRAY_SIZE(t); i++) {
@@ -223,7 +139,7 @@ static void test_cgroup(void)
 	snprintf(low, sizeof(low), "%s/low", top);
 	snprintf(other, sizeof(other), "srpol-%d-other", getpid());
 
-	setup();
+	colors_setup();
 	r[0].cgroup = cgroup_make(top);
 	r[1].cgroup = cgroup_make(other);
 	cgroup_make(low);
@@ -232,15 +148,15 @@ static void test_cgroup(void)
 	r[1].cgroup_level = 1;
 	rig_rules(r, 2);
 	rig_mark();
-	pkt_inner(&p, &tcp4);
-	unmatched("elsewhere", &tcp4);
+	pkt_inner(&p, &colors_tcp4);
+	colors_unmatched("elsewhere", &colors_tcp4);
 	cgroup_enter(top);
-	steered("in it", &tcp4, 1);
+	colors_steered("in it", &colors_tcp4, 1);
 	cgroup_enter(other);
-	steered("in the other", &tcp4, 2);
+	colors_steered("in the other", &colors_tcp4, 2);
 	cgroup_enter(low);
-	steered("below it", &tcp4, 1);
-	steered("below it, cached", &tcp4, 1);
+	colors_steered("below it", &colors_tcp4, 1);
+	colors_steered("below it, cached", &colors_tcp4, 1);
 	CHECK_EQ(rig_flows(NULL), 4, "flows of one socket pair");
 	/* The sender is not known at a port. */
 	rig_mark();
@@ -249,7 +165,7 @@ static void test_cgroup(void)
 	/* Without such a rule the sender tells nothing apart. */
 	rig_rules(&(struct srpol_dp_class){ .color = 3 }, 1);
 	rig_mark();
-	steered("any", &tcp4, 3);
+	colors_steered("any", &colors_tcp4, 3);
 
 	cgroup_enter(was);
 	for (i = 0; i < 3; i++) {
@@ -268,8 +184,6 @@ static const struct ktap_test tests[] = {
 
 int main(void)
 {
-	sids[0] = sid(1);
-	sids[1] = sid(2);
 	rig_open();
 	return ktap_main(tests, ARRAY_SIZE(tests));
 }
