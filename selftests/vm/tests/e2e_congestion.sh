@@ -17,20 +17,6 @@ cd "$(dirname "$0")/../../.."
 
 log=$SRPOL_OUT
 export RDMA_TIMEOUT=240
-policy=(color 200 endpoint fd00:b::1)
-roce=(dst fd00:b::/64 proto udp dport 4791)
-lists="candidate list 1 list 2 list 3 list 4"
-
-commands() {
-	local m
-
-	for m in 1 2 3 4; do
-		echo "path add $m segs fc00:0:2$m::1,fc00:0:12::1,fc00:0:b::d6 dev hA via fd00:a::fe"
-	done
-	echo "policy add ${policy[*]} $lists"
-	echo "class add prio 100 ${roce[*]} color 200"
-}
-
 # flows FILTER...: those that are alive
 flows() {
 	srpol -j flow show roce dst fd00:b::/64 active 10s "$@"
@@ -76,12 +62,12 @@ grows() {
 }
 
 at_exit rdma_down
-commands >"$log/commands"
+e2e_spines >"$log/commands"
 e2e_up <"$log/commands"
 rdma_up
 
 srpol -b - <<-END
-	policy change ${policy[*]} mode adaptive threshold 3 hysteresis 200ms gap 4s
+	policy change ${e2e_policy[*]} mode adaptive threshold 3 hysteresis 200ms gap 4s
 	policy add color 201 endpoint fd00:b::1 mode pinned candidate list 1
 END
 # ECN-capable, at a rate that leaves the emulated guest time for the rest
@@ -96,7 +82,7 @@ check "CNPs are answered" busywait 60 grep -q ready "$log/cnp"
 check "path 1 has QPs" busywait 60 grows 1 "$(path_packets 1)"
 pinned=$(flows | tr '{' '\n' | sed -n 's/.*"qp":\([0-9]*\).*"path":2,.*/\1/p' |
 	head -n 1)
-srpol class add prio 60 "${roce[@]}" qp "$pinned" color 201
+srpol class add prio 60 "${e2e_roce[@]}" qp "$pinned" color 201
 check "a QP is pinned to path 1 too" busywait 60 with pinned qp "$pinned"
 
 before=$(path_packets 1)

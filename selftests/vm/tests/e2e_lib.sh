@@ -97,3 +97,19 @@ e2e_captured() {
 	e2e_dumps=()
 	e2e_files=()
 }
+
+# RoCEv2 from A to B takes a policy over all four spines; the names of both, and
+# the commands for e2e_up.
+e2e_policy=(color 200 endpoint fd00:b::1)
+e2e_roce=(dst fd00:b::/64 proto udp dport 4791)
+e2e_lists="candidate list 1 list 2 list 3 list 4"
+
+e2e_spines() {
+	local m
+
+	for m in 1 2 3 4; do
+		echo "path add $m segs fc00:0:2$m::1,fc00:0:12::1,fc00:0:b::d6 dev hA via fd00:a::fe"
+	done
+	echo "policy add ${e2e_policy[*]} $e2e_lists"
+	echo "class add prio 100 ${e2e_roce[*]} color 200"
+}

@@ -17,20 +17,6 @@ cd "$(dirname "$0")/../../.."
 
 log=$SRPOL_OUT
 export RDMA_TIMEOUT=90
-policy=(color 200 endpoint fd00:b::1)
-roce=(dst fd00:b::/64 proto udp dport 4791)
-lists="candidate list 1 list 2 list 3 list 4"
-
-commands() {
-	local m
-
-	for m in 1 2 3 4; do
-		echo "path add $m segs fc00:0:2$m::1,fc00:0:12::1,fc00:0:b::d6 dev hA via fd00:a::fe"
-	done
-	echo "policy add ${policy[*]} $lists"
-	echo "class add prio 100 ${roce[*]} color 200"
-}
-
 # by_spine COMMAND...: packets from A that each spine got meanwhile
 by_spine() {
 	local before
@@ -71,19 +57,19 @@ reorder() {
 }
 
 at_exit rdma_down
-commands >"$log/commands"
+e2e_spines >"$log/commands"
 e2e_up <"$log/commands"
 rdma_up
 
 # modes
 
 for mode in hash flowlet adaptive; do
-	srpol policy change "${policy[@]}" mode $mode
+	srpol policy change "${e2e_policy[@]}" mode $mode
 	transfer "mode $mode: 8 QPs write" 18600 -q 8 -s 65536 -n 5
 	check "mode $mode: by two spines at least" [ "$(used 20)" -ge 2 ]
 done
 
-srpol policy change "${policy[@]}" mode pinned
+srpol policy change "${e2e_policy[@]}" mode pinned
 transfer "mode pinned: 8 QPs write" 18603 -q 8 -s 65536 -n 5
 check_equal "mode pinned: by one spine" 1 "$(used 5)"
 srpol path change 1 admin down
@@ -92,26 +78,26 @@ check "mode pinned: the second spine took it" \
 	awk '{ exit !($2 > 50 && $1 < 5) }' <<<"$counts"
 srpol path change 1 admin up
 
-srpol policy change "${policy[@]}" mode spray
+srpol policy change "${e2e_policy[@]}" mode spray
 transfer "mode spray, rule strong: 1 QP writes" 18605 -q 1 -s 65536 -n 5
 check_equal "nothing is sprayed without leave" 1 "$(used 20)"
 check "and that is counted" [ "$(e2e_reason spray-unsafe)" -ge 50 ]
-srpol policy change "${policy[@]}" mode hash
+srpol policy change "${e2e_policy[@]}" mode hash
 
 # auto: what is not encapsulated needs a way of its own
 ip -n "$(fabric_ns leaf1)" route add fd00:b::/64 via fd00:1:4::2 dev spine4
-srpol policy change "${policy[@]}" mode auto hold-off 60s
+srpol policy change "${e2e_policy[@]}" mode auto hold-off 60s
 steered=$(e2e_reason steered)
 transfer "mode auto: 2 QPs write without encapsulation" 18606 -q 2 -s 65536 -n 5
 check "mode auto: it was left alone" [ "$(e2e_reason auto-plain)" -ge 90 ]
 check_equal "mode auto: by the underlay's one way" 1 "$(used 20)"
-srpol policy change "${policy[@]}" mode hash
+srpol policy change "${e2e_policy[@]}" mode hash
 ip -n "$(fabric_ns leaf1)" route del fd00:b::/64
 echo "# steered meanwhile: $(($(e2e_reason steered) - steered))"
 
 # spraying, with permission
 
-srpol class add prio 50 "${roce[@]}" opcode write-middle ordering weak mode spray \
+srpol class add prio 50 "${e2e_roce[@]}" opcode write-middle ordering weak mode spray \
 	color 200
 e2e_capture leaf1 host in "$log/spray.pcap" 'ip6 proto 43'
 transfer "write-middle sprayed over four even paths: 1 QP" 18607 -q 1 \
