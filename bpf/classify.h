@@ -84,26 +84,51 @@ __noinline bool srpol_class_match(const struct srpol_dp_class *r __arg_nonnull,
 	return !(m & SRPOL_MATCH_PKEY) || r->pkey == pkt->pkey;
 }
 
+/* Hints looked at between two rounds of the loop, which is what costs. */
+#define SRPOL_HINTS		16
+
+_Static_assert(SRPOL_MAX_CLASSES % SRPOL_HINTS == 0, "the last round is whole");
+
+/* May the rule be the packet's? */
+static __always_inline bool srpol_hint_fits(const struct srpol_class_hint *h,
+					    const struct srpol_pkt *pkt)
+{
+	const __u64 *word = (const __u64 *)&pkt->key;
+
+	return pkt->key.qp - h->qp_min <= h->qp_more &&
+	       (word[h->word & 3] & h->mask) == h->value;
+}
+
 /*
  * The first rule a packet agrees with, NULL if there is none. @tried gets the
- * number of rules looked at.
+ * number of rules looked at; of thousands most are ruled out by their hints.
  */
 static __always_inline struct srpol_dp_class *
 srpol_class_find(struct __sk_buff *skb, const struct srpol_pkt *pkt,
 		 const struct srpol_class_order *order, __u32 *tried)
 {
+	const struct srpol_class_hint *h;
 	struct srpol_dp_class *rule;
-	__u32 i;
+	__u32 round, first, i;
 
-	*tried = 0;
-	bpf_for(i, 0, SRPOL_MAX_CLASSES) {
-		if (i >= order->n || i >= SRPOL_MAX_CLASSES)
+	*tried = order->n;
+	bpf_for(round, 0, SRPOL_MAX_CLASSES / SRPOL_HINTS) {
+		first = round * SRPOL_HINTS;
+		if (first >= order->n ||
+		    first > SRPOL_MAX_CLASSES - SRPOL_HINTS)
 			break;
-		*tried = i + 1;
-		rule = bpf_map_lookup_elem(&classes, &order->slot[i]);
-		if (rule && srpol_class_match(rule, pkt) &&
-		    srpol_cgroup_match(skb, rule))
+		h = &order->hint[first];
+#pragma unroll
+		for (i = 0; i < SRPOL_HINTS; i++, h++) {
+			if (!srpol_hint_fits(h, pkt) || first + i >= order->n)
+				continue;
+			rule = bpf_map_lookup_elem(&classes, &h->slot);
+			if (!rule || !srpol_class_match(rule, pkt) ||
+			    !srpol_cgroup_match(skb, rule))
+				continue;
+			*tried = first + i + 1;
 			return rule;
+		}
 	}
 	return NULL;
 }
@@ -196,7 +221,9 @@ srpol_classify(struct __sk_buff *skb, const struct srpol_pkt *pkt,
 	struct srpol_dp_class *rule;
 
 	__builtin_memset(flow, 0, sizeof(*flow));
+	flow->key = pkt->key;
 	flow->epoch = now->epoch;
+	flow->psn_next = SRPOL_PSN_UNKNOWN;
 	flow->verdict = SRPOL_REASON_NO_CLASS;
 	flow->mode = SRPOL_MODE_INHERIT;
 	srpol_flow_hash(pkt, flow);
@@ -227,7 +254,6 @@ static __always_inline void srpol_flow_inherit(struct srpol_flow *flow,
 	flow->tick = old->tick;
 	flow->last_ns = old->last_ns;
 	flow->bound = old->bound;
-	flow->psn_valid = old->psn_valid;
 	flow->psn_next = old->psn_next;
 	flow->retransmits = old->retransmits;
 	flow->flowlets = old->flowlets;
@@ -251,8 +277,7 @@ static __always_inline struct srpol_flow *srpol_flow_room(void)
 /*
  * The slow path of srpol_flow_get(). It sees the generation of its own start,
  * as does, from here on, the rest of the program: what is decided by old rules
- * must never carry a new epoch. A cached entry is replaced as a whole, never
- * written over: other CPUs see the old decision or the new one.
+ * must never carry a new epoch.
  */
 static __always_inline struct srpol_flow *
 srpol_flow_make(struct __sk_buff *skb, struct srpol_pkt *pkt,
@@ -260,6 +285,7 @@ srpol_flow_make(struct __sk_buff *skb, struct srpol_pkt *pkt,
 {
 	struct srpol_flow *flow = srpol_flow_room(), *old;
 	struct srpol_class_order *order;
+	struct srpol_flow_place place;
 	__u32 tried;
 
 	*now = srpol_now_sync(st);
@@ -268,12 +294,13 @@ srpol_flow_make(struct __sk_buff *skb, struct srpol_pkt *pkt,
 		return NULL;
 	srpol_flow_identify(skb, pkt, order);
 	srpol_classify(skb, pkt, order, now, flow, &tried);
-	old = bpf_map_lookup_elem(&flows, &pkt->key);
+	flow->inside = !pkt->is_v4 &&
+		       srpol_inside(st, now->gen, (void *)pkt->key.daddr);
+	place = srpol_flow_locate(&pkt->key);
+	old = srpol_flow_find(&pkt->key, place);
 	if (old)
 		srpol_flow_inherit(flow, old);
-	if (bpf_map_update_elem(&flows, &pkt->key, flow, BPF_ANY))
-		return flow;
-	old = bpf_map_lookup_elem(&flows, &pkt->key);
+	old = srpol_flow_put(place, flow, old);
 	return old ? old : flow;
 }
 
@@ -315,7 +342,7 @@ srpol_flow_get(struct __sk_buff *skb, struct srpol_pkt *pkt,
 	if (!order || !order->n)
 		return NULL;
 	srpol_flow_identify(skb, pkt, order);
-	flow = bpf_map_lookup_elem(&flows, &pkt->key);
+	flow = srpol_flow_find(&pkt->key, srpol_flow_locate(&pkt->key));
 	if (flow && flow->epoch == now->epoch)
 		return flow;
 	return skb ? srpol_flow_make_skb(skb, pkt, st, now) :

@@ -55,7 +55,7 @@ srpol_signal_flow(const struct srpol_signal *s)
 {
 	struct srpol_binding *b = bpf_map_lookup_elem(&bindings, &s->key);
 
-	return b ? bpf_map_lookup_elem(&flows, &b->flow) : NULL;
+	return b ? srpol_flow_of(&b->flow) : NULL;
 }
 
 /*
@@ -80,7 +80,7 @@ static __noinline int srpol_signal_learn(const struct srpol_signal *s)
 	if (bpf_map_update_elem(&bindings, &s->key, &b, BPF_NOEXIST))
 		return 0;
 	bpf_map_delete_elem(&psn_seen, &key);
-	flow = bpf_map_lookup_elem(&flows, &b.flow);
+	flow = srpol_flow_of(&b.flow);
 	if (flow)
 		flow->bound = 1;
 	return 0;

@@ -19,7 +19,7 @@ static __always_inline bool srpol_class_id_used(__u32 id)
 	bpf_for(i, 0, SRPOL_MAX_CLASSES) {
 		if (i >= order->n || i >= SRPOL_MAX_CLASSES)
 			break;
-		rule = bpf_map_lookup_elem(&classes, &order->slot[i]);
+		rule = bpf_map_lookup_elem(&classes, &order->hint[i].slot);
 		if (rule && rule->id == id)
 			return true;
 	}
@@ -69,6 +69,68 @@ static __always_inline int srpol_slots_check(const __u32 *slot, __u32 n)
 	return 0;
 }
 
+/* The words of the flow key with addresses: source, destination. */
+#define SRPOL_HINT_SRC		0
+#define SRPOL_HINT_DST		2
+
+static __always_inline void srpol_hint_word(struct srpol_class_hint *h,
+					    __u32 word, const __u8 *value,
+					    const __u8 *mask)
+{
+	if (h->mask || !*(const __u64 *)mask)
+		return;
+	h->word = word;
+	h->mask = *(const __u64 *)mask;
+	h->value = *(const __u64 *)value;
+}
+
+/* The second half of an address differs more than the first; of IPv4 it is all. */
+static __always_inline void srpol_hint_make(struct srpol_class_hint *h,
+					    const struct srpol_dp_class *rule)
+{
+	__u32 m = rule->match;
+
+	h->word = 0;
+	h->mask = 0;
+	h->value = 0;
+	h->qp_min = 0;
+	h->qp_more = ~0u;
+	if (m & SRPOL_MATCH_QP) {
+		h->qp_min = rule->qp[0];
+		h->qp_more = rule->qp[1] - rule->qp[0];
+	}
+	if (m & SRPOL_MATCH_DST)
+		srpol_hint_word(h, SRPOL_HINT_DST + 1, rule->dst + 8,
+				rule->dst_mask + 8);
+	if (m & SRPOL_MATCH_SRC)
+		srpol_hint_word(h, SRPOL_HINT_SRC + 1, rule->src + 8,
+				rule->src_mask + 8);
+	if (m & SRPOL_MATCH_DST)
+		srpol_hint_word(h, SRPOL_HINT_DST, rule->dst, rule->dst_mask);
+	if (m & SRPOL_MATCH_SRC)
+		srpol_hint_word(h, SRPOL_HINT_SRC, rule->src, rule->src_mask);
+}
+
+static __always_inline int srpol_hints_make(struct srpol_class_order *order,
+					    const __u32 *slot, __u32 n)
+{
+	struct srpol_class_hint *h;
+	struct srpol_dp_class *rule;
+	__u32 i;
+
+	bpf_for(i, 0, SRPOL_MAX_CLASSES) {
+		if (i >= n || i >= SRPOL_MAX_CLASSES)
+			break;
+		h = &order->hint[i];
+		if (bpf_probe_read_kernel(&h->slot, sizeof(h->slot), slot + i))
+			return -EFAULT;
+		rule = bpf_map_lookup_elem(&classes, &h->slot);
+		if (rule)
+			srpol_hint_make(h, rule);
+	}
+	return 0;
+}
+
 /**
  * srpol_apply_class_table - stage a new order of rules
  * @arg: table
@@ -99,8 +161,9 @@ srpol_apply_class_table(const struct srpol_dp_class_table *arg,
 	if (bpf_probe_read_kernel(order->opclass, sizeof(order->opclass),
 				  arg->opclass))
 		return -EFAULT;
-	if (n && bpf_probe_read_kernel(order->slot, n * sizeof(__u32), slot))
-		return -EFAULT;
+	err = srpol_hints_make(order, slot, n);
+	if (err)
+		return err;
 	order->n = n;
 	order->key = head[1];
 	srpol_stage(&st->order_ver, st->gen, copy);

@@ -75,7 +75,9 @@ static __always_inline int srpol_apply_commit(__u32 reclassify)
 
 	if (!st)
 		return -EFAULT;
-	now.epoch = st->epoch + !!reclassify;
+	/* Flows know whether their destination is in a SID block. */
+	now.epoch = st->epoch +
+		    (reclassify || srpol_staged(st->cfg_ver, st->gen));
 	now.gen = st->gen + 1;
 	__sync_lock_test_and_set(srpol_now_word(st), now.word);
 	return 0;
@@ -130,10 +132,20 @@ static int srpol_reset_policy(struct bpf_map *map, const __u32 *key,
 	return 0;
 }
 
+static int srpol_reset_flow_set(struct bpf_map *map, const __u32 *key,
+				struct srpol_flow_set *set, void *ctx)
+{
+	__u32 i;
+
+	for (i = 0; i < SRPOL_FLOW_WAYS; i++)
+		WRITE_ONCE(set->tag[i], SRPOL_TAG_FREE);
+	return 0;
+}
+
 /* What packets have left behind, and would be taken for what is true. */
 static __always_inline void srpol_reset_learnt(void)
 {
-	bpf_for_each_map_elem(&flows, srpol_reset_key, NULL, 0);
+	bpf_for_each_map_elem(&flow_sets, srpol_reset_flow_set, NULL, 0);
 	bpf_for_each_map_elem(&bindings, srpol_reset_key, NULL, 0);
 	bpf_for_each_map_elem(&psn_seen, srpol_reset_key, NULL, 0);
 	bpf_for_each_map_elem(&rx_flows, srpol_reset_key, NULL, 0);

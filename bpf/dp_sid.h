@@ -71,6 +71,15 @@ static __always_inline __u32 srpol_sid_id(const struct srpol_dp_sid *s)
 	return id ? *id : 0;
 }
 
+/* Flows know whether their destination is a SID: they are to look again. */
+static __always_inline void srpol_sid_changed(void)
+{
+	struct srpol_state *st = srpol_state_get();
+
+	if (st)
+		__sync_fetch_and_add(&st->epoch, 1);
+}
+
 static __always_inline int srpol_apply_sid(const struct srpol_dp_sid *arg)
 {
 	struct srpol_sid v = {};
@@ -93,6 +102,7 @@ static __always_inline int srpol_apply_sid(const struct srpol_dp_sid *arg)
 	err = srpol_sid_put(&s, &v);
 	if (err)
 		return srpol_map_error(err);
+	srpol_sid_changed();
 	if (fresh) {
 		srpol_sid_stats_clear(s.id);
 		srpol_errors_clear(SRPOL_ERROR_SID, s.id);
@@ -117,6 +127,7 @@ static __always_inline int srpol_apply_sid_del(const struct srpol_dp_sid *arg)
 	struct srpol_state *st = srpol_state_get();
 	struct srpol_prefix key;
 	struct srpol_dp_sid s;
+	int err;
 
 	if (!st || bpf_probe_read_kernel(&s, sizeof(s), arg))
 		return -EFAULT;
@@ -124,9 +135,12 @@ static __always_inline int srpol_apply_sid_del(const struct srpol_dp_sid *arg)
 		return -EINVAL;
 	key.len = s.prefix_len;
 	srpol_copy_addr(key.addr, s.sid);
-	if (key.len == SRPOL_ADDR_BITS)
-		return bpf_map_delete_elem(&sids, key.addr);
-	return srpol_sid_prefix_remove(st, &key);
+	err = key.len == SRPOL_ADDR_BITS ?
+	      bpf_map_delete_elem(&sids, key.addr) :
+	      srpol_sid_prefix_remove(st, &key);
+	if (!err)
+		srpol_sid_changed();
+	return err;
 }
 
 #endif /* _SRPOL_DP_SID_H */

@@ -86,7 +86,7 @@ static __always_inline void srpol_explain_pkt(struct __sk_buff *skb,
 	x->reason = SRPOL_REASON_NO_CLASS;
 	if (!flow || srpol_explain_rule(skb, pkt, &now, flow, x))
 		return;
-	cached = bpf_map_lookup_elem(&flows, &pkt->key);
+	cached = srpol_flow_of(&pkt->key);
 	if (cached) {
 		x->cached = 1;
 		if (cached->epoch == now.epoch)

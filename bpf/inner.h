@@ -65,18 +65,18 @@ static __always_inline int srpol_pop(struct xdp_md *ctx, __u32 len,
 				     __be16 proto)
 {
 	struct ethhdr *eth = (void *)(long)ctx->data;
-	struct ethhdr keep;
+	struct srpol_macs macs;
 
 	if ((void *)(eth + 1) > (void *)(long)ctx->data_end)
 		return SRPOL_REASON_NO_HEADROOM;
-	keep = *eth;
-	keep.h_proto = proto;
+	macs = srpol_macs_load(eth);
 	if (bpf_xdp_adjust_head(ctx, len))
 		return SRPOL_REASON_NO_HEADROOM;
 	eth = (void *)(long)ctx->data;
 	if ((void *)(eth + 1) > (void *)(long)ctx->data_end)
 		return SRPOL_REASON_NO_HEADROOM;
-	*eth = keep;
+	srpol_macs_store(eth, macs);
+	eth->h_proto = proto;
 	return 0;
 }
 

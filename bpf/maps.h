@@ -93,6 +93,13 @@ struct {
 	__type(value, struct srpol_sid);
 } sid_prefixes SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SRPOL_SID_MEMOS);
+	__type(key, __u32);
+	__type(value, struct srpol_sid_memo);
+} sid_memos SEC(".maps");
+
 /* What can not be walked, by what can. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -116,10 +123,20 @@ struct {
 	__type(value, struct srpol_dev);
 } devices SEC(".maps");
 
+/* Both can be mapped: user space reads 20 MB of flows, not one by one. */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SRPOL_FLOW_SETS);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct srpol_flow_set);
+} flow_sets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, SRPOL_MAX_FLOWS);
-	__type(key, struct srpol_flow_key);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
 	__type(value, struct srpol_flow);
 } flows SEC(".maps");
 

@@ -104,7 +104,6 @@ __noinline __u32 srpol_adaptive_think(struct srpol_flow *flow __arg_nonnull,
 	if (!path)
 		path = srpol_path_other(policy, gen, flow->hash,
 					SRPOL_REHASH_TRIES);
-	flow->chosen = version;
 	return path;
 }
 
@@ -126,7 +125,7 @@ static __always_inline bool srpol_mode_adaptive(const struct srpol_ask *ask,
 	if (q && srpol_quality_clean(q) && !flow->wish_ns &&
 	    (!flow->path || flow->path == home) &&
 	    srpol_path_take(ask->gen, home, c)) {
-		flow->chosen = ask->version;
+		c->found = ask->version;
 		srpol_flow_tick(flow);
 		return true;
 	}
@@ -134,6 +133,7 @@ static __always_inline bool srpol_mode_adaptive(const struct srpol_ask *ask,
 				    home);
 	if (!path || !srpol_path_take(ask->gen, path, c))
 		return false;
+	c->found = ask->version;
 	if (flow->path && flow->path != path)
 		c->reason = SRPOL_REASON_ADAPTIVE_MOVED;
 	return true;

@@ -65,8 +65,6 @@ __noinline __u32 srpol_flowlet_begin(struct srpol_flow *flow __arg_nonnull,
 	if (!path)
 		path = srpol_path_other(policy, gen, flow->hash,
 					SRPOL_REHASH_TRIES);
-	if (path)
-		flow->chosen = version;
 	return path;
 }
 
@@ -86,13 +84,16 @@ static __always_inline bool srpol_mode_flowlet(const struct srpol_ask *ask,
 	__u32 path;
 
 	flow->last_ns = now;
+	c->found = ask->version;
 	if (!gap && flow->path && flow->chosen == ask->version &&
 	    srpol_path_take(ask->gen, flow->path, c))
 		return true;
 	path = srpol_flowlet_begin(flow, ask->policy, ask->gen, ask->version,
 				   gap);
-	if (!path || !srpol_path_take(ask->gen, path, c))
+	if (!path || !srpol_path_take(ask->gen, path, c)) {
+		c->found = ~ask->version;
 		return false;
+	}
 	if (flow->path && flow->path != path)
 		c->reason = SRPOL_REASON_FLOWLET_MOVED;
 	return true;

@@ -7,6 +7,8 @@
 
 /**
  * struct srpol_meta - what the context knows of a packet beside its bytes
+ * @xdp: the context, if @len is of the linear part alone: a packet that is
+ *	longer by its IP header is measured
  * @len: bytes of the frame
  * @ifindex: device: the uplink it leaves by or the port it came in by
  * @mark: packet mark
@@ -15,6 +17,7 @@
  * @vlan: its id
  */
 struct srpol_meta {
+	struct xdp_md *xdp;
 	__u32 len;
 	__u32 ifindex;
 	__u32 mark;
@@ -74,18 +77,6 @@ struct srpol_pkt {
 	__u8 icmp_type;
 	__u8 is_icmp;
 } __attribute__((aligned(8)));
-
-/* By words: the compiler would go by bytes, not knowing the alignment. */
-static __always_inline void srpol_copy_addr(void *to, const void *from)
-{
-	const __u32 *f = from;
-	__u32 *t = to;
-
-	t[0] = f[0];
-	t[1] = f[1];
-	t[2] = f[2];
-	t[3] = f[3];
-}
 
 static __always_inline void srpol_copy_v4(__u8 *to, __be32 addr)
 {
@@ -281,8 +272,8 @@ static __always_inline int srpol_parse_v6(struct srpol_pkt *pkt, void *l3,
 		pkt->len += sizeof(*ip6);
 	pkt->l4_off = off;
 	pkt->key.proto = nh;
-	srpol_copy_addr(pkt->key.saddr, &ip6->saddr);
-	srpol_copy_addr(pkt->key.daddr, &ip6->daddr);
+	/* Both addresses. */
+	srpol_copy_words(pkt->key.saddr, &ip6->saddr, 32);
 	err = srpol_parse_transport(pkt, l3 + off, end);
 	if (err)
 		return err;
@@ -311,6 +302,8 @@ static __always_inline int srpol_parse_link(void *data, void *end,
 	__be16 proto;
 	int i;
 
+	pkt->l3_off = 0;
+	pkt->l3_proto = 0;
 	if ((void *)(eth + 1) > end)
 		return SRPOL_REASON_UNPARSED;
 	proto = eth->h_proto;
@@ -364,6 +357,8 @@ static __always_inline int srpol_parse_net(void *data, void *end,
 		return err;
 
 	room = meta->len - off;
+	if (meta->xdp && (!pkt->len || pkt->len > room))
+		room = bpf_xdp_get_buff_len(meta->xdp) - off;
 	/* Super-packets may leave their length field 0 or too small. */
 	if (pkt->gso_size || !pkt->len)
 		pkt->len = room;

@@ -16,6 +16,9 @@
  *	FLOWLET_MOVED, ADAPTIVE_MOVED or 0
  * @unsafe: not sprayed for want of a rule that allows it
  * @mode: enum srpol_lb_mode in force
+ * @found: which table of the policy @path is the flow's own path in, as
+ *	srpol_version() says; a version the policy does not have if it is another
+ *	path
  */
 struct srpol_choice {
 	struct srpol_path_cfg *cfg;
@@ -25,6 +28,7 @@ struct srpol_choice {
 	__u32 reason;
 	__u32 unsafe;
 	__u32 mode;
+	__u32 found;
 };
 
 /**

@@ -31,25 +31,25 @@ static __always_inline int srpol_port_drop(const struct srpol_pkt *pkt,
 }
 
 /*
- * The SR domain ends here (RFC 8754 5.1): nothing from a port may address what
- * is inside.
+ * A packet of which no flow is known, because it could not be parsed or there
+ * are no rules. It goes up the stack, but for one to what is inside the SR
+ * domain, which ends here (RFC 8754 5.1).
  */
-static __always_inline bool srpol_port_reaches_in(const struct ipv6hdr *ip6)
+static __noinline int srpol_port_stranger(struct xdp_md *ctx,
+					  struct srpol_pkt *pkt, __u32 reason)
 {
+	void *end = (void *)(long)ctx->data_end;
 	struct srpol_state *st = srpol_state_get();
-	struct srpol_dp_config *cfg;
+	__u32 off = pkt->l3_off;
+	struct ipv6hdr *ip6;
 
-	if (!st)
-		return false;
-	cfg = srpol_config(st, srpol_now_read(st).gen);
-	return srpol_domain_has(cfg, cfg->n_blocks, &ip6->daddr) ||
-	       srpol_sid_find(st, &ip6->daddr);
-}
-
-/* A packet that never gets as far as having its addresses parsed. */
-static __noinline int srpol_port_refuse(struct srpol_pkt *pkt,
-					const struct ipv6hdr *ip6)
-{
+	/* The verifier does not remember how little it can be. */
+	barrier_var(off);
+	ip6 = (void *)(long)ctx->data + (off & SRPOL_L3_OFF_MASK);
+	if (!st || pkt->l3_proto != bpf_htons(ETH_P_IPV6) ||
+	    (void *)(ip6 + 1) > end ||
+	    !srpol_inside(st, srpol_now_read(st).gen, &ip6->daddr))
+		return srpol_port_pass(reason);
 	srpol_copy_addr(pkt->key.saddr, &ip6->saddr);
 	srpol_copy_addr(pkt->key.daddr, &ip6->daddr);
 	pkt->len = bpf_ntohs(ip6->payload_len) + sizeof(*ip6);
@@ -61,23 +61,16 @@ static __always_inline int srpol_port_parse(struct xdp_md *ctx,
 {
 	void *data = (void *)(long)ctx->data;
 	void *end = (void *)(long)ctx->data_end;
-	const struct srpol_meta meta = {
-		.len = bpf_xdp_get_buff_len(ctx),
+	struct srpol_meta meta = {
+		.xdp = ctx,
 		.ifindex = ctx->ingress_ifindex,
 	};
-	struct ipv6hdr *ip6;
-	int err;
+	__u64 linear = end - data;
 
-	err = srpol_parse_link(data, end, &meta, pkt);
-	if (err)
-		return err;
-	ip6 = data + pkt->l3_off;
-	if (pkt->l3_proto == bpf_htons(ETH_P_IPV6) &&
-	    (void *)(ip6 + 1) <= end && srpol_port_reaches_in(ip6)) {
-		srpol_port_refuse(pkt, ip6);
-		return SRPOL_REASON_SID_FROM_PORT;
-	}
-	return srpol_parse_net(data, end, &meta, pkt);
+	/* Else it becomes part of arithmetic the verifier does not allow. */
+	barrier_var(linear);
+	meta.len = linear;
+	return srpol_parse(data, end, &meta, pkt);
 }
 
 /* Is there a hop left? Else the packet is the kernel's, to be answered. */
@@ -130,18 +123,21 @@ static __always_inline int srpol_port_write(void *data, void *end,
 	__u32 left = cfg->encap_len - IPV6_HLEN, i;
 	__u8 *to = data;
 
-	if (to + ETH_HLEN + IPV6_HLEN > (__u8 *)end)
+	if (to + SRPOL_FRONT > (__u8 *)end)
 		return SRPOL_REASON_NO_ROOM;
-	__builtin_memcpy(to, from, ETH_HLEN + IPV6_HLEN);
+	/* It is no whole number of words: the last two overlap. */
+	srpol_copy_words(to, from, SRPOL_FRONT);
+	srpol_copy_words(to + SRPOL_FRONT - sizeof(__u64),
+			 from + SRPOL_FRONT - sizeof(__u64), sizeof(__u64));
 #pragma unroll
 	for (i = 0; i < SRPOL_SRH_WORDS; i++) {
-		const __u32 off = ETH_HLEN + IPV6_HLEN + 8 * i;
+		const __u32 off = SRPOL_FRONT + 8 * i;
 
 		if (left <= 8 * i)
 			return 0;
 		if (to + off + 8 > (__u8 *)end)
 			return SRPOL_REASON_NO_ROOM;
-		__builtin_memcpy(to + off, from + off, 8);
+		srpol_copy_words(to + off, from + off, sizeof(__u64));
 	}
 	return 0;
 }
@@ -217,6 +213,10 @@ static __always_inline int srpol_port_steer(struct xdp_md *ctx,
 	int reason;
 
 	reason = srpol_way_find(NULL, pkt, &w);
+	if (reason == SRPOL_REASON_SID_FROM_PORT)
+		return srpol_port_drop(pkt, reason, 0);
+	if (!w.flow)
+		return srpol_port_stranger(ctx, pkt, reason);
 	if (reason == SRPOL_REASON_FAIL_DROP)
 		return srpol_port_drop(pkt, reason, w.flow->policy);
 	if (reason)

@@ -13,6 +13,9 @@
 #define IPV6_HLEN		40
 #define SRH_HLEN		8	/* before the segment list */
 
+/* What every frame of ours begins with. */
+#define SRPOL_FRONT		(ETH_HLEN + IPV6_HLEN)
+
 #define ETH_P_IP		0x0800
 #define ETH_P_IPV6		0x86dd
 #define ETH_P_8021Q		0x8100

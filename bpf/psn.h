@@ -6,20 +6,6 @@
 #ifndef _SRPOL_PSN_H
 #define _SRPOL_PSN_H
 
-/* By words of 8; both are part of a map value or lie on the stack. */
-static __always_inline bool srpol_flow_key_equal(const struct srpol_flow_key *a,
-						 const struct srpol_flow_key *b)
-{
-	const __u64 *x = (const __u64 *)a;
-	const __u64 *y = (const __u64 *)b;
-	__u32 i;
-
-	for (i = 0; i < sizeof(*a) / sizeof(__u64); i++)
-		if (x[i] != y[i])
-			return false;
-	return true;
-}
-
 /*
  * Remember which flow asked to have this PSN acknowledged. Two flows between
  * the same hosts that ask for the same PSN can not be told apart: neither is
@@ -53,12 +39,11 @@ static __always_inline void srpol_psn_sent(const struct srpol_pkt *pkt,
 
 	if (!srpol_bth_is_request(pkt->opcode))
 		return;
-	if (flow->psn_valid && srpol_psn_diff(psn, flow->psn_next) < 0) {
+	if (flow->psn_next != SRPOL_PSN_UNKNOWN &&
+	    srpol_psn_diff(psn, flow->psn_next) < 0)
 		flow->retransmits++;
-	} else {
+	else
 		flow->psn_next = (psn + 1) & BTH_24_BITS;
-		flow->psn_valid = 1;
-	}
 	if (!flow->bound && pkt->psn & BTH_ACK_REQ && pkt->opcode < BTH_UC)
 		srpol_psn_offer(pkt);
 }

@@ -23,8 +23,10 @@ static __always_inline bool srpol_select_place(const struct srpol_ask *ask,
 {
 	__u32 path = srpol_place_path(ask->cfg, place);
 
-	if (srpol_path_take(ask->gen, path, c))
+	if (srpol_path_take(ask->gen, path, c)) {
+		c->found = ask->version;
 		return true;
+	}
 	path = srpol_path_other(ask->policy, ask->gen, place, tries);
 	if (!path || !srpol_path_take(ask->gen, path, c))
 		return false;
@@ -62,9 +64,16 @@ static __always_inline bool srpol_select_mode(const struct srpol_pkt *pkt,
 		break;
 	case SRPOL_LB_MODE_SPRAY:
 		place = srpol_spray_place(pkt, flow, ask->cfg, &c->unsafe);
-		break;
+		srpol_flow_tick(flow);
+		return srpol_select_place(ask, place, tries, c);
 	}
 	srpol_flow_tick(flow);
+	/* Where the last packet went, if that is what the table says still. */
+	if (flow->chosen == ask->version &&
+	    srpol_path_take(ask->gen, flow->path, c)) {
+		c->found = ask->version;
+		return true;
+	}
 	return srpol_select_place(ask, place, tries, c);
 }
 
@@ -98,6 +107,7 @@ static __always_inline int srpol_select(const struct srpol_pkt *pkt, __u32 gen,
 	c->policy = id;
 	c->reason = SRPOL_REASON_STEERED;
 	c->unsafe = 0;
+	c->found = ~ask.version;
 	c->mode = flow->mode == SRPOL_MODE_INHERIT ? ask.cfg->mode :
 						     flow->mode;
 	if (c->mode == SRPOL_LB_MODE_AUTO &&
@@ -109,8 +119,6 @@ static __always_inline int srpol_select(const struct srpol_pkt *pkt, __u32 gen,
 	on_fail = ask.cfg->on_fail;
 	if (ask.cfg->n_buckets && srpol_select_mode(pkt, &ask, c))
 		return 0;
-	/* No path of another policy is one to stay on. */
-	flow->chosen = ~ask.version;
 	if (backup && srpol_select_backup(backup, gen, flow->hash, c))
 		return 0;
 	return on_fail == SRPOL_ON_FAIL_DROP ? SRPOL_REASON_FAIL_DROP :

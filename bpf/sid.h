@@ -47,12 +47,12 @@ static __always_inline __u32 srpol_behavior_does(__u32 behavior)
 }
 
 /**
- * srpol_sid_find - the local SID an address belongs to
+ * srpol_sid_look_up - the local SID an address belongs to
  * @st: state
  * @addr: address; may be in the packet
  */
 static __always_inline struct srpol_sid *
-srpol_sid_find(const struct srpol_state *st, const struct in6_addr *addr)
+srpol_sid_look_up(const struct srpol_state *st, const struct in6_addr *addr)
 {
 	struct srpol_sid *sid = bpf_map_lookup_elem(&sids, addr);
 	struct srpol_prefix key;
@@ -82,6 +82,23 @@ static __noinline int srpol_domain_has(const struct srpol_dp_config *cfg,
 			return 1;
 	}
 	return 0;
+}
+
+/**
+ * srpol_inside - is an address one that only the SR domain may send to?
+ * @st: state
+ * @gen: generation
+ * @addr: IPv6 address
+ *
+ * Local SIDs and what is in the SID blocks, RFC 8754 5.1.
+ */
+static __noinline int srpol_inside(struct srpol_state *st, __u32 gen,
+				   const struct in6_addr *addr)
+{
+	const struct srpol_dp_config *cfg = srpol_config(st, gen);
+
+	return srpol_domain_has(cfg, cfg->n_blocks, addr) ||
+	       srpol_sid_look_up(st, addr);
 }
 
 /**

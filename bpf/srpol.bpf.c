@@ -21,11 +21,15 @@
 #include "kerrno.h"
 #include "once.h"
 #include "proto.h"
+#include "words.h"
 #include "maps.h"
 #include "gen.h"
 #include "stats.h"
 #include "parse.h"
 #include "drop.h"
+#include "sid.h"
+#include "sid_memo.h"
+#include "flow_table.h"
 #include "flow.h"
 #include "classify.h"
 #include "path.h"
@@ -41,7 +45,6 @@
 #include "steer.h"
 #include "icmp.h"
 #include "egress.h"
-#include "sid.h"
 #include "port.h"
 #include "usid.h"
 #include "srh.h"
@@ -88,10 +91,8 @@ int srpol_port(struct xdp_md *ctx)
 	int reason;
 
 	reason = srpol_port_parse(ctx, &pkt);
-	if (reason == SRPOL_REASON_SID_FROM_PORT)
-		return XDP_DROP;
 	if (reason)
-		return srpol_port_pass(reason);
+		return srpol_port_stranger(ctx, &pkt, reason);
 	return srpol_port_steer(ctx, &pkt);
 }
 
@@ -102,7 +103,7 @@ int srpol_uplink(struct xdp_md *ctx)
 	struct ethhdr *eth = (void *)(long)ctx->data;
 	struct ipv6hdr *ip6 = (void *)(eth + 1);
 	struct srpol_state *st = srpol_state_get();
-	struct srpol_sid *sid;
+	const struct srpol_sid *sid;
 
 	if (!st || (void *)(ip6 + 1) > end)
 		return XDP_PASS;

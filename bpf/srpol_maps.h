@@ -31,8 +31,11 @@
 #define SRPOL_MAX_ENDPOINTS	16384
 #define SRPOL_MAX_SIDS		1024
 #define SRPOL_MAX_DEVS		64
-#define SRPOL_MAX_FLOWS		65536
-#define SRPOL_MAX_RX_FLOWS	65536
+#define SRPOL_FLOW_SET_BITS	14
+#define SRPOL_FLOW_SETS		(1u << SRPOL_FLOW_SET_BITS)
+#define SRPOL_FLOW_WAYS		8u	/* entries of a set */
+#define SRPOL_MAX_FLOWS		(SRPOL_FLOW_SETS * SRPOL_FLOW_WAYS)
+#define SRPOL_MAX_RX_FLOWS	32768
 #define SRPOL_MAX_BINDINGS	16384
 #define SRPOL_MAX_PSN_SEEN	4096
 #define SRPOL_MAX_CE_PEERS	4096
@@ -91,17 +94,35 @@ struct srpol_state {
 };
 
 /**
+ * struct srpol_class_hint - what tells most packets from a rule's at a glance
+ * @slot: slot of the rule
+ * @word: word of 8 of the flow key that @mask and @value are about
+ * @qp_min: smallest QP
+ * @qp_more: largest QP - @qp_min; all there are, if the rule has no range
+ * @mask: bits of that word the rule looks at
+ * @value: what they must be
+ */
+struct srpol_class_hint {
+	__u32 slot;
+	__u32 word;
+	__u32 qp_min;
+	__u32 qp_more;
+	__u64 mask;
+	__u64 value;
+};
+
+/**
  * struct srpol_class_order - map "class_order", two entries
  * @n: number of rules
  * @key: SRPOL_KEY_* these rules need in the flow key
  * @opclass: equivalence class of each BTH opcode
- * @slot: rule slots in order of priority
+ * @hint: rules in order of priority
  */
 struct srpol_class_order {
 	__u32 n;
 	__u32 key;
 	__u8 opclass[SRPOL_OPCODES];
-	__u32 slot[SRPOL_MAX_CLASSES];
+	struct srpol_class_hint hint[SRPOL_MAX_CLASSES];
 };
 
 /**
@@ -241,6 +262,27 @@ struct srpol_sid {
 	__u8 l2[12];
 };
 
+/* Addresses of which each processor remembers what they are. */
+#define SRPOL_SID_MEMO_BITS	6
+#define SRPOL_SID_MEMOS		(1u << SRPOL_SID_MEMO_BITS)
+
+/**
+ * struct srpol_sid_memo - per-CPU array "sid_memos", by a hash of the address:
+ * what map "sids" or "sid_prefixes" said of it
+ * @addr: address, as it is in memory
+ * @epoch: epoch of which it is true; a change of SIDs begins a new one
+ * @busy: being written
+ * @sid: its SID; @sid.id is 0 if it belongs to none
+ * @reserved: 0
+ */
+struct srpol_sid_memo {
+	__u64 addr[2];
+	__u32 epoch;
+	__u32 busy;
+	struct srpol_sid sid;
+	__u32 reserved;
+};
+
 /**
  * struct srpol_dev - value of hash map "devices", key: ifindex
  * @role: enum srpol_dev_role
@@ -250,7 +292,7 @@ struct srpol_dev {
 };
 
 /**
- * struct srpol_flow_key - key of LRU hash map "flows"
+ * struct srpol_flow_key - what makes a flow
  * @saddr: inner source, v4-mapped for IPv4
  * @daddr: inner destination
  * @qp: RoCEv2: destination QP; else destination port, host order
@@ -283,59 +325,81 @@ struct srpol_flow_key {
 	__u64 cgroup;
 };
 
+/* Words of 8 in a key, which is compared and hashed by them. */
+#define SRPOL_FLOW_WORDS	(sizeof(struct srpol_flow_key) / sizeof(__u64))
+
+#define SRPOL_PSN_UNKNOWN	(~0u)
+
 /**
- * struct srpol_flow - value of map "flows"
+ * struct srpol_flow_set - map "flow_sets": which entries of map "flows" count
+ * @tag: of entry SRPOL_FLOW_WAYS * set + n: odd if there is a flow in it, else
+ *	the entry is empty, stale, or being filled
+ */
+struct srpol_flow_set {
+	__u16 tag[SRPOL_FLOW_WAYS];
+};
+
+/**
+ * struct srpol_flow - map "flows", by place; see struct srpol_flow_set. Three
+ * lines of the cache; the last one is for what happens rarely.
+ * @key: which flow it is
  * @epoch: epoch of the classification below
  * @hash: place on the bucket table, as a fraction of 2^32
  * @tuple_hash: hash of addresses and ports (flow label)
  * @policy: policy id, 0: not steered
  * @class_id: index of the rule's counters, 0: no rule matched
- * @verdict: enum srpol_reason why the flow is not steered, if @policy is 0
  * @path: path the last packet took, 0 if it was left alone
  * @tick: low word of the jiffies when @last_ns was taken
+ * @psn_next: PSN the next packet of the QP should have, or SRPOL_PSN_UNKNOWN
+ * @packets: packets seen; approximate if several CPUs send one flow
+ * @bytes: inner bytes, likewise
+ * @last_ns: CLOCK_MONOTONIC of the last packet, coarse but in mode flowlet
  * @mode: enum srpol_lb_mode if the rule says so, else SRPOL_MODE_INHERIT
  * @ordering: enum srpol_ordering
  * @bound: the QP is in map "bindings"
- * @psn_valid: @psn_next is known
- * @psn_next: PSN the next packet of the QP should have
+ * @inside: the destination is a local SID or in a SID block: nothing a host
+ *	port may send to
+ * @chosen: which table of the policy @path was found in, as srpol_version()
+ *	says: while that table counts the flow may stay on it
+ * @wish_ns: mode adaptive: since when the flow would rather be elsewhere, 0 it
+ *	would not
+ * @verdict: enum srpol_reason why the flow is not steered, if @policy is 0
  * @retransmits: packets whose PSN was below @psn_next
  * @flowlets: gaps after which the flow could have moved
  * @moves: times it took another path than before; not counted for spray
  * @cnp: congestion notifications received for it
  * @nak: NAKs for a PSN sequence error: the peer saw packets out of order, or
  *	lost some
- * @packets: packets seen; approximate if several CPUs send one flow
- * @bytes: inner bytes, likewise
- * @last_ns: CLOCK_MONOTONIC of the last packet, coarse but in mode flowlet
- * @wish_ns: mode adaptive: since when the flow would rather be elsewhere, 0 it
- *	would not
- * @chosen: modes flowlet and adaptive: which table of the policy @path was
- *	found in, as srpol_version() says
+ * @reserved: 0
  */
 struct srpol_flow {
+	struct srpol_flow_key key;
+
 	__u32 epoch;
 	__u32 hash;
 	__u32 tuple_hash;
 	__u32 policy;
 	__u32 class_id;
-	__u32 verdict;
 	__u32 path;
 	__u32 tick;
+	__u32 psn_next;
+	__u64 packets;
+	__u64 bytes;
+	__u64 last_ns;
 	__u8 mode;
 	__u8 ordering;
 	__u8 bound;
-	__u8 psn_valid;
-	__u32 psn_next;
+	__u8 inside;
+	__u32 chosen;
+
+	__u64 wish_ns;
+	__u32 verdict;
 	__u32 retransmits;
 	__u32 flowlets;
 	__u32 moves;
 	__u32 cnp;
 	__u32 nak;
-	__u32 chosen;
-	__u64 packets;
-	__u64 bytes;
-	__u64 last_ns;
-	__u64 wish_ns;
+	__u64 reserved[3];
 };
 
 /* Half-life of srpol_quality.level and of srpol_quality.load: 2^n ns. */

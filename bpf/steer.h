@@ -6,7 +6,7 @@
 /**
  * struct srpol_way - the way of a packet
  * @cfg: settings
- * @flow: its flow
+ * @flow: its flow, NULL if it is none, as there are no rules
  * @c: its path
  */
 struct srpol_way {
@@ -15,18 +15,18 @@ struct srpol_way {
 	struct srpol_choice c;
 };
 
-/* The rare things there are to say about a choice. */
-static __noinline int srpol_choice_report(const struct srpol_choice *c,
+/* The rare things there are to say about a choice, see struct srpol_choice. */
+static __noinline int srpol_choice_report(__u32 reason, __u32 unsafe,
 					  __u32 policy)
 {
-	if (c->unsafe)
+	if (unsafe)
 		srpol_count(SRPOL_REASON_SPRAY_UNSAFE);
-	if (!c->reason)
+	if (!reason)
 		return 0;
-	srpol_count(c->reason);
-	if (c->reason == SRPOL_REASON_DEAD_SKIPPED ||
-	    c->reason == SRPOL_REASON_BACKUP)
-		srpol_error(SRPOL_ERROR_POLICY, c->reason, policy);
+	srpol_count(reason);
+	if (reason == SRPOL_REASON_DEAD_SKIPPED ||
+	    reason == SRPOL_REASON_BACKUP)
+		srpol_error(SRPOL_ERROR_POLICY, reason, policy);
 	return 0;
 }
 
@@ -50,12 +50,15 @@ static __always_inline int srpol_way_find(struct __sk_buff *skb,
 	union srpol_now now;
 	int reason;
 
+	w->flow = NULL;
 	if (!st)
 		return SRPOL_REASON_NO_CLASS;
 	now = srpol_now_read(st);
 	flow = srpol_flow_get(skb, pkt, st, &now);
 	if (!flow)
 		return SRPOL_REASON_NO_CLASS;
+	if (!skb && flow->inside)
+		return SRPOL_REASON_SID_FROM_PORT;
 	w->cfg = srpol_config(st, now.gen);
 	w->flow = flow;
 	srpol_flow_account(flow, pkt->len);
@@ -79,7 +82,7 @@ static __always_inline int srpol_way_find(struct __sk_buff *skb,
 		return reason;
 	}
 	if (w->c.reason | w->c.unsafe)
-		srpol_choice_report(&w->c, flow->policy);
+		srpol_choice_report(w->c.reason, w->c.unsafe, flow->policy);
 	return 0;
 }
 
@@ -103,6 +106,7 @@ static __always_inline void srpol_way_taken(const struct srpol_way *w,
 			flow->moves++;
 		flow->path = w->c.path;
 	}
+	flow->chosen = w->c.found;
 	if (w->c.mode == SRPOL_LB_MODE_FLOWLET ||
 	    w->c.mode == SRPOL_LB_MODE_ADAPTIVE)
 		srpol_quality_send(w->c.path, pkt->len, flow->last_ns);

@@ -97,27 +97,27 @@ static __always_inline void srpol_visit_goto(struct srpol_visit *v,
 static __always_inline int srpol_visit_pop_srh(struct xdp_md *ctx,
 					       struct srpol_visit *v)
 {
-	struct {
-		__u32 words[(ETH_HLEN + IPV6_HLEN) / sizeof(__u32)];
-		__u16 last;
-	} *front, keep;
+	__u64 keep[SRPOL_FRONT / sizeof(__u64)], last;
+	const __u32 last_off = SRPOL_FRONT - sizeof(last);
 	struct ipv6hdr *ip6;
+	void *front;
 
-	_Static_assert(__builtin_offsetof(typeof(keep), last) +
-		       sizeof(keep.last) == ETH_HLEN + IPV6_HLEN, "layout");
+	/* It is no whole number of words: the last two overlap. */
 	front = (void *)(long)ctx->data;
-	if ((void *)front + ETH_HLEN + IPV6_HLEN > (void *)(long)ctx->data_end)
+	if (front + SRPOL_FRONT > (void *)(long)ctx->data_end)
 		return SRPOL_REASON_NO_HEADROOM;
-	__builtin_memcpy(&keep, front, ETH_HLEN + IPV6_HLEN);
+	srpol_copy_words(keep, front, SRPOL_FRONT);
+	srpol_copy_words(&last, front + last_off, sizeof(last));
 	if (bpf_xdp_adjust_head(ctx, v->srh_len))
 		return SRPOL_REASON_NO_HEADROOM;
 	front = (void *)(long)ctx->data;
-	if ((void *)front + ETH_HLEN + IPV6_HLEN > (void *)(long)ctx->data_end)
+	if (front + SRPOL_FRONT > (void *)(long)ctx->data_end)
 		return SRPOL_REASON_NO_HEADROOM;
-	__builtin_memcpy(front, &keep, ETH_HLEN + IPV6_HLEN);
+	srpol_copy_words(front, keep, SRPOL_FRONT);
+	srpol_copy_words(front + last_off, &last, sizeof(last));
 	v->payload -= v->srh_len;
 	v->srh_len = 0;
-	ip6 = (void *)front + ETH_HLEN;
+	ip6 = front + ETH_HLEN;
 	ip6->nexthdr = v->nh;
 	ip6->payload_len = bpf_htons(v->payload);
 	return 0;

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -148,6 +149,19 @@ static int pin_prog(struct bpf_program *prog, const char *dir,
 	return bpf_program__pin(prog, path);
 }
 
+/* Nobody is to know which flows share a set of the table. */
+static int set_flow_mix(struct srpol_bpf *skel)
+{
+	uint64_t *mix = (uint64_t *)skel->rodata->srpol_flow_mix;
+	size_t len = sizeof(skel->rodata->srpol_flow_mix), i;
+
+	if (getrandom(mix, len, 0) != (ssize_t)len)
+		return -errno;
+	for (i = 0; i < len / sizeof(*mix); i++)
+		mix[i] |= 1;
+	return 0;
+}
+
 static int pin_all(struct srpol_bpf *skel, struct bpf_link *link,
 		   const char *dir)
 {
@@ -184,7 +198,7 @@ static int load_into(const char *dir, struct srpol_error *err)
 	if (!skel)
 		return srpol_error_set(err, -errno, "opening BPF object: %s",
 				       strerror(errno));
-	ret = srpol_bpf__load(skel);
+	ret = set_flow_mix(skel) ?: srpol_bpf__load(skel);
 	if (ret) {
 		srpol_error_set(err, ret,
 				"loading BPF programs: %s (srpol -v shows why)",

@@ -249,6 +249,23 @@ int srpol_map_next(int fd, void *key, size_t key_len, bool first,
 int srpol_error_next(int fd, struct srpol_error_key *key, bool first,
 		     uint64_t *count);
 
+/* flows.c: reading the table of flows */
+
+/**
+ * struct srpol_flow_table - mapped
+ * @sets: which of @flows are in use
+ * @flows: entries
+ */
+struct srpol_flow_table {
+	const struct srpol_flow_set *sets;
+	const struct srpol_flow *flows;
+};
+
+int srpol_flows_open(struct srpol_flow_table *table);
+void srpol_flows_close(struct srpol_flow_table *table);
+bool srpol_flows_next(const struct srpol_flow_table *table, uint32_t *nr,
+		      struct srpol_flow *flow);
+
 /* drops.c: the ring buffer of dropped packets */
 
 struct srpol_drops;

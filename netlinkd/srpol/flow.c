@@ -27,15 +27,13 @@ static const char usage[] =
 
 /**
  * struct flow_info - a flow as read at one moment
- * @key: its key
- * @flow: its state
+ * @flow: its entry
  * @bytes_before: bytes one interval earlier
  * @rate: bits per second over the interval
  * @local_qp: QP of this host that sends it, 0 not known
  * @rx: what came in for that QP, if observed
  */
 struct flow_info {
-	struct srpol_flow_key key;
 	struct srpol_flow flow;
 	uint64_t bytes_before;
 	uint64_t rate;
@@ -99,7 +97,7 @@ COMPARE(moves, flow.moves)
 COMPARE(flowlets, flow.flowlets)
 COMPARE(cnp, flow.cnp)
 COMPARE(reorder, flow.nak)
-COMPARE(qp, key.qp)
+COMPARE(qp, flow.key.qp)
 
 static const struct {
 	const char *name;
@@ -119,7 +117,7 @@ static int by_key(const void *a, const void *b)
 {
 	const struct flow_info *x = a, *y = b;
 
-	return memcmp(&x->key, &y->key, sizeof(x->key));
+	return memcmp(&x->flow.key, &y->flow.key, sizeof(x->flow.key));
 }
 
 static bool in_prefix(const uint8_t *addr, const struct in6_addr *prefix,
@@ -137,10 +135,10 @@ static bool wanted(const struct flow_info *f, const struct view *view,
 {
 	const struct policy_info *policy;
 
-	if (!in_prefix(f->key.saddr, &view->src, view->src_len) ||
-	    !in_prefix(f->key.daddr, &view->dst, view->dst_len) ||
-	    f->key.qp < view->qp[0] || f->key.qp > view->qp[1] ||
-	    (view->roce && !f->key.roce) ||
+	if (!in_prefix(f->flow.key.saddr, &view->src, view->src_len) ||
+	    !in_prefix(f->flow.key.daddr, &view->dst, view->dst_len) ||
+	    f->flow.key.qp < view->qp[0] || f->flow.key.qp > view->qp[1] ||
+	    (view->roce && !f->flow.key.roce) ||
 	    (view->path && f->flow.path != view->path) ||
 	    (view->active_ms &&
 	     idle_ns(&f->flow, now) > view->active_ms * MSEC))
@@ -152,34 +150,25 @@ static bool wanted(const struct flow_info *f, const struct view *view,
 }
 
 /* All flows, in order of keys. */
-static int fetch_flows(int fd, struct vec *flows)
+static void fetch_flows(const struct srpol_flow_table *table, struct vec *flows)
 {
-	struct srpol_flow_key key = {};
 	struct flow_info *info;
 	struct srpol_flow flow;
-	bool first = true;
-	unsigned int n;
-	int err = 0;
+	uint32_t nr = 0;
 
 	vec_free(flows);
-	/* eviction can send the walk back to the start: never go on for ever */
-	for (n = 0; n < SRPOL_MAX_FLOWS; n++, first = false) {
-		err = srpol_map_next(fd, &key, sizeof(key), first, &flow);
-		if (err)
-			break;
+	while (srpol_flows_next(table, &nr, &flow)) {
 		info = vec_add(flows);
-		info->key = key;
 		info->flow = flow;
 	}
 	if (flows->n)
 		qsort(flows->data, flows->n, flows->size, by_key);
-	return err == -ENOENT ? 0 : err;
 }
 
 static struct flow_info *find_flow(const struct vec *flows,
 				   const struct srpol_flow_key *key)
 {
-	struct flow_info want = { .key = *key };
+	struct flow_info want = { .flow.key = *key };
 
 	return flows->n ? bsearch(&want, flows->data, flows->n, flows->size,
 				  by_key) : NULL;
@@ -215,7 +204,7 @@ static void fetch_rates(struct vec *flows, const struct vec *before,
 	struct flow_info *info;
 
 	vec_for_each(info, flows) {
-		old = find_flow(before, &info->key);
+		old = find_flow(before, &info->flow.key);
 		info->bytes_before = old ? old->flow.bytes : 0;
 		if (info->flow.bytes >= info->bytes_before && interval_ns)
 			info->rate = (double)(info->flow.bytes -
@@ -256,7 +245,7 @@ static uint32_t flow_mode(const struct srpol_flow *flow,
 static void print_flow(const struct flow_info *info,
 		       const struct vec *policies, uint64_t now)
 {
-	const struct srpol_flow_key *key = &info->key;
+	const struct srpol_flow_key *key = &info->flow.key;
 	const struct srpol_flow *flow = &info->flow;
 	const struct policy_info *policy = find_policy(policies, flow->policy);
 	char buf[SRPOL_ADDR_STRLEN];
@@ -326,7 +315,7 @@ static void print_table_row(const struct flow_info *info,
 
 	rate_text(rate, sizeof(rate), info->rate);
 	out_text("%-22s %-10u %-8u %-6u %-8s %11s %8u %6u %6u %7u %7u\n",
-		 srpol_addr_text(info->key.daddr, peer), info->key.qp,
+		 srpol_addr_text(info->flow.key.daddr, peer), info->flow.key.qp,
 		 policy ? policy->color : 0, flow->path,
 		 policy ? srpol_name_of(srpol_modes, flow_mode(flow, policy)) :
 		 "-", rate, flow->flowlets, flow->moves, flow->cnp, flow->nak,
@@ -417,28 +406,22 @@ static bool read_option(struct args *args, struct view *view)
 }
 
 /* One sample, or another one after the interval and the rates between. */
-static int sample(int fd, struct view *view, struct vec *flows,
-		  struct vec *before, uint64_t *taken)
+static void sample(const struct srpol_flow_table *table, struct view *view,
+		   struct vec *flows, struct vec *before, uint64_t *taken)
 {
 	uint64_t now;
-	int err;
 
 	if (view->interval_ms && !*taken) {
-		err = fetch_flows(fd, before);
-		if (err)
-			return err;
+		fetch_flows(table, before);
 		*taken = coarse_ns();
 	}
 	wait_ms(view->interval_ms);
-	err = fetch_flows(fd, flows);
-	if (err)
-		return err;
+	fetch_flows(table, flows);
 	now = coarse_ns();
 	if (view->interval_ms)
 		fetch_rates(flows, before, now - *taken);
 	*taken = now;
 	fetch_bindings(flows);
-	return 0;
 }
 
 /* The sample just shown is what the next one is compared with. */
@@ -453,7 +436,7 @@ static void keep(struct vec *flows, struct vec *before)
 		qsort(before->data, before->n, before->size, by_key);
 }
 
-static int show_view(int fd, struct view *view)
+static int show_view(const struct srpol_flow_table *table, struct view *view)
 {
 	struct vec policies = VEC_INIT(struct policy_info);
 	struct vec before = VEC_INIT(struct flow_info);
@@ -466,9 +449,7 @@ static int show_view(int fd, struct view *view)
 		err = fetch_policies(&policies);
 		if (err)
 			return err;
-		err = sample(fd, view, &flows, &before, &taken);
-		if (err)
-			return refused(err, NULL);
+		sample(table, view, &flows, &before, &taken);
 		if (view->top && !out_json && isatty(STDOUT_FILENO))
 			fputs("\033[H\033[2J", stdout);
 		print_flows(&flows, view, &policies);
@@ -482,7 +463,8 @@ static int show_view(int fd, struct view *view)
 static int flow_show(struct args *args, unsigned int flags)
 {
 	struct view view = { .qp = { 0, UINT32_MAX } };
-	int err, fd;
+	struct srpol_flow_table table;
+	int err;
 
 	while (more(args))
 		if (!read_option(args, &view))
@@ -492,11 +474,10 @@ static int flow_show(struct args *args, unsigned int flags)
 		view.limit = view.limit ?: TOP_LINES;
 		view.interval_ms = view.interval_ms ?: 1000;
 	}
-	fd = srpol_map_open("flows");
-	if (fd < 0)
+	if (srpol_flows_open(&table))
 		return complain("no data plane is attached in this network namespace");
-	err = show_view(fd, &view);
-	srpol_map_close(fd);
+	err = show_view(&table, &view);
+	srpol_flows_close(&table);
 	return err;
 }
 
@@ -520,11 +501,11 @@ static void bind_qp(const struct rdma_qp *qp, void *data)
 	struct srpol_qp_key key = { .qp = qp->local };
 
 	vec_for_each(info, &sync->flows) {
-		if (!info->key.roce || info->key.qp != qp->remote ||
-		    !rdma_is_local(qp, info->key.saddr))
+		if (!info->flow.key.roce || info->flow.key.qp != qp->remote ||
+		    !rdma_is_local(qp, info->flow.key.saddr))
 			continue;
-		if (found && (memcmp(found->key.daddr, info->key.daddr, 16) ||
-			      memcmp(found->key.saddr, info->key.saddr, 16))) {
+		if (found && (memcmp(found->flow.key.daddr, info->flow.key.daddr, 16) ||
+			      memcmp(found->flow.key.saddr, info->flow.key.saddr, 16))) {
 			sync->ambiguous++;
 			return;
 		}
@@ -535,9 +516,9 @@ static void bind_qp(const struct rdma_qp *qp, void *data)
 		sync->unknown++;
 		return;
 	}
-	memcpy(key.local, found->key.saddr, sizeof(key.local));
-	memcpy(key.peer, found->key.daddr, sizeof(key.peer));
-	binding.flow = found->key;
+	memcpy(key.local, found->flow.key.saddr, sizeof(key.local));
+	memcpy(key.peer, found->flow.key.daddr, sizeof(key.peer));
+	binding.flow = found->flow.key;
 	if (!srpol_map_update(sync->bindings, &key, &binding))
 		sync->bound++;
 }
@@ -545,16 +526,18 @@ static void bind_qp(const struct rdma_qp *qp, void *data)
 static int flow_sync(struct args *args, unsigned int flags)
 {
 	struct sync sync = { .flows = VEC_INIT(struct flow_info) };
-	int fd = srpol_map_open("flows"), err;
+	struct srpol_flow_table table;
+	int err;
 
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
 	sync.bindings = srpol_map_open("bindings");
-	if (fd < 0 || sync.bindings < 0)
+	if (sync.bindings < 0 || srpol_flows_open(&table))
 		return complain("no data plane is attached in this network namespace");
-	err = fetch_flows(fd, &sync.flows) ?: rdma_for_each_qp(bind_qp, &sync);
+	fetch_flows(&table, &sync.flows);
+	err = rdma_for_each_qp(bind_qp, &sync);
 	srpol_map_close(sync.bindings);
-	srpol_map_close(fd);
+	srpol_flows_close(&table);
 	if (err)
 		return complain("RDMA netlink: %s", strerror(-err));
 	out_begin();

@@ -95,8 +95,8 @@ static __u64 fingerprint(void)
 	h = mix(h, &st.cfg[srpol_copy(st.cfg_ver, st.gen)], sizeof(st.cfg[0]));
 	i = srpol_copy(st.order_ver, st.gen);
 	bpf_map_lookup_elem(map_fd("class_order"), &i, &order);
-	h = mix(h, &order, offsetof(struct srpol_class_order, slot));
-	h = mix(h, order.slot, order.n * sizeof(__u32));
+	h = mix(h, &order, offsetof(struct srpol_class_order, hint));
+	h = mix(h, order.hint, order.n * sizeof(order.hint[0]));
 	for (i = 0; i < 4; i++) {
 		bpf_map_lookup_elem(map_fd("paths"), &i, &path);
 		h = mix(h, &path, offsetof(struct srpol_path, cfg));
@@ -446,8 +446,8 @@ static void test_reset(void)
 {
 	static const char *const maps[] = {
 		"policy_index", "endpoints", "endpoint_index", "sids",
-		"sid_prefixes", "sid_prefix_index", "devices", "flows",
-		"bindings", "psn_seen", "rx_flows", "ce_peers",
+		"sid_prefixes", "sid_prefix_index", "devices", "bindings",
+		"psn_seen", "rx_flows", "ce_peers",
 	};
 	struct srpol_dp_policy policy = {
 		.id = 2, .color = 5, .row = 1, .n_buckets = 128,
@@ -466,6 +466,7 @@ static void test_reset(void)
 	bpf_map_lookup_elem(map_fd("state"), &zero, &before);
 	rig_reset();
 	rig_mark();
+	CHECK_EQ(rig_flows(NULL), 0, "flows");
 	for (i = 0; i < ARRAY_SIZE(maps); i++)
 		CHECK(bpf_map_get_next_key(map_fd(maps[i]), NULL, key),
 		      "%s is not empty", maps[i]);

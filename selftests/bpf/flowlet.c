@@ -58,7 +58,7 @@ static const __u32 gaps_us[] = {
  * struct sender - a flow
  * @qp: its QP
  * @pkt: its packet
- * @key: of its entry in map flows, once it has sent something
+ * @flow: its entry in map flows, once it has sent something
  * @random: state of erand48()
  * @next_ns: when the next packet leaves
  * @left: packets left of the burst
@@ -66,7 +66,7 @@ static const __u32 gaps_us[] = {
 struct sender {
 	__u32 qp;
 	struct pkt pkt;
-	struct srpol_flow_key key;
+	const struct srpol_flow *flow;
 	unsigned short random[3];
 	__u64 next_ns;
 	unsigned int left;
@@ -141,7 +141,7 @@ static void start_flows(__u32 round)
 
 	for (i = 0; i < FLOWS; i++) {
 		s = &senders[i];
-		memset(&s->key, 0, sizeof(s->key));
+		s->flow = NULL;
 		s->random[0] = nrand48(seed);
 		s->random[1] = nrand48(seed);
 		s->random[2] = nrand48(seed);
@@ -156,18 +156,16 @@ static void start_flows(__u32 round)
 /* The flow's entry, after it has sent something. */
 static struct srpol_flow flow_of(struct sender *s)
 {
-	struct srpol_flow_key *prev = NULL, key;
-	struct srpol_flow flow = {};
-	int fd = rig_map("flows");
+	static const struct srpol_flow none;
 
-	while (!s->key.qp && !bpf_map_get_next_key(fd, prev, &key)) {
-		if (key.qp == s->qp)
-			s->key = key;
-		prev = &key;
-	}
-	if (bpf_map_lookup_elem(fd, &s->key, &flow))
+	while (!s->flow || s->flow->key.qp != s->qp) {
+		s->flow = rig_flow_next(s->flow);
+		if (s->flow)
+			continue;
 		FAIL("QP %u has no flow", s->qp);
-	return flow;
+		return none;
+	}
+	return *s->flow;
 }
 
 /* Which path the packet's first SID is of; 0 none. */
@@ -239,7 +237,7 @@ static void run(__u32 round, __u32 gap_us, __u64 length_ns)
 
 	printf("run %u %u %f\n", round, gap_us * US, length_ns / 1e9);
 	for (i = 0; i < FLOWS; i++) {
-		if (!senders[i].key.qp)
+		if (!senders[i].flow)
 			continue;
 		f = flow_of(&senders[i]);
 		printf("flow %u %u %u\n", i, f.flowlets, f.moves);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "ktap.h"
@@ -18,12 +19,29 @@ static __u64 marked[SRPOL_REASON_COUNT];
 static __u32 slots;
 static bool held;
 
+/* Maps "flow_sets" and "flows". */
+static const struct srpol_flow_set *flow_sets;
+static const struct srpol_flow *flow_table;
+
 #define REASON_NAME(nr, name, drop, text) [nr] = #name,
 static const char *const reason_names[] = { SRPOL_REASONS(REASON_NAME) };
 
 const char *rig_reason_name(__u32 reason)
 {
 	return reason_names[reason];
+}
+
+static const void *map_of(struct bpf_map *map)
+{
+	size_t len = (size_t)bpf_map__value_size(map) *
+		     bpf_map__max_entries(map);
+	void *at = mmap(NULL, len, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+
+	if (at == MAP_FAILED) {
+		perror(bpf_map__name(map));
+		exit(1);
+	}
+	return at;
 }
 
 void rig_open(void)
@@ -53,6 +71,8 @@ void rig_open(void)
 			strerror(-err));
 		exit(1);
 	}
+	flow_sets = map_of(rig->maps.flow_sets);
+	flow_table = map_of(rig->maps.flows);
 }
 
 int rig_call(const char *name, void *arg, __u32 size)
@@ -498,15 +518,25 @@ __u64 rig_error(__u16 kind, __u16 reason, __u32 id)
 	return sum;
 }
 
+const struct srpol_flow *rig_flow_next(const struct srpol_flow *prev)
+{
+	__u32 nr = prev ? prev - flow_table + 1 : 0;
+
+	for (; nr < SRPOL_MAX_FLOWS; nr++)
+		if (flow_sets[nr / SRPOL_FLOW_WAYS].tag[nr % SRPOL_FLOW_WAYS])
+			return &flow_table[nr];
+	return NULL;
+}
+
 bool rig_flow_of(__u32 qp, struct srpol_flow *flow)
 {
-	int fd = bpf_map__fd(rig->maps.flows);
-	struct srpol_flow_key key, *prev = NULL;
+	const struct srpol_flow *f = NULL;
 
-	while (!bpf_map_get_next_key(fd, prev, &key)) {
-		if (key.qp == qp && !bpf_map_lookup_elem(fd, &key, flow))
-			return true;
-		prev = &key;
+	while ((f = rig_flow_next(f))) {
+		if (f->key.qp != qp)
+			continue;
+		*flow = *f;
+		return true;
 	}
 	memset(flow, 0, sizeof(*flow));
 	return false;
@@ -514,16 +544,12 @@ bool rig_flow_of(__u32 qp, struct srpol_flow *flow)
 
 unsigned int rig_flows(struct srpol_flow *flow)
 {
-	int fd = bpf_map__fd(rig->maps.flows);
-	struct srpol_flow_key key, *prev = NULL;
+	const struct srpol_flow *f = NULL;
 	unsigned int n = 0;
 
-	while (!bpf_map_get_next_key(fd, prev, &key)) {
+	for (; (f = rig_flow_next(f)); n++)
 		if (flow)
-			bpf_map_lookup_elem(fd, &key, flow);
-		prev = &key;
-		n++;
-	}
+			*flow = *f;
 	return n;
 }
 

@@ -118,7 +118,10 @@ struct srpol_counter rig_counter(const char *map, __u32 id);
 struct srpol_sid_stats rig_sid_stats(__u32 id);
 __u64 rig_error(__u16 kind, __u16 reason, __u32 id);
 
-/* Number of entries of map "flows"; @flow gets one of them. */
+/* The flow after @prev in the table, the first one after NULL; NULL: the end. */
+const struct srpol_flow *rig_flow_next(const struct srpol_flow *prev);
+
+/* Number of flows; @flow gets one of them. */
 unsigned int rig_flows(struct srpol_flow *flow);
 
 /* The flow entry of the packet's QP or destination port; false if none. */

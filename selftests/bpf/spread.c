@@ -121,15 +121,13 @@ void spread_check(const char *about, __u64 got, double want, double by)
 void spread_bind(__u32 qp, __u32 local)
 {
 	struct srpol_qp_key key = { .qp = local };
-	struct srpol_flow_key fk, *prev = NULL;
+	const struct srpol_flow *f = NULL;
 	struct srpol_binding b = { .source = 1 };
 	struct in6_addr a = addr("fd00::1"), peer = addr("fd00::2");
 
-	while (!bpf_map_get_next_key(rig_map("flows"), prev, &fk)) {
-		if (fk.qp == qp)
-			b.flow = fk;
-		prev = &fk;
-	}
+	while ((f = rig_flow_next(f)))
+		if (f->key.qp == qp)
+			b.flow = f->key;
 	memcpy(key.local, &a, 16);
 	memcpy(key.peer, &peer, 16);
 	bpf_map_update_elem(rig_map("bindings"), &key, &b, 0);

@@ -121,8 +121,8 @@ def under_traffic():
             srpol("dev", "add", "v0", "role", "uplink")
 
             def steered():
-                with pinned("flows") as flows:
-                    return flows.keys()
+                with pinned("flow_sets") as sets:
+                    return any(any(tags) for _, tags in sets.items())
 
             busywait(steered, 10, "a flow in the flow table")
             client.change("path", id=1, sids=["fc00::1", "fc00::2"])

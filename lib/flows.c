@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * Reading the table of flows, which is mapped: no system call for each flow.
+ */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "srpol_lib.h"
+
+static const void *map_table(const char *name, size_t len)
+{
+	int fd = srpol_map_open(name);
+	const void *at;
+
+	if (fd < 0)
+		return MAP_FAILED;
+	at = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
+	srpol_map_close(fd);
+	return at;
+}
+
+#define SETS_LEN	(SRPOL_FLOW_SETS * sizeof(struct srpol_flow_set))
+#define FLOWS_LEN	(SRPOL_MAX_FLOWS * sizeof(struct srpol_flow))
+
+/**
+ * srpol_flows_open() - get at the flows of this namespace's data plane
+ * @table: result
+ *
+ * Return: 0 or a negative errno, -ENOENT if none is attached.
+ */
+int srpol_flows_open(struct srpol_flow_table *table)
+{
+	table->sets = map_table("flow_sets", SETS_LEN);
+	if (table->sets == MAP_FAILED)
+		return -ENOENT;
+	table->flows = map_table("flows", FLOWS_LEN);
+	if (table->flows == MAP_FAILED) {
+		munmap((void *)table->sets, SETS_LEN);
+		return -ENOENT;
+	}
+	return 0;
+}
+
+void srpol_flows_close(struct srpol_flow_table *table)
+{
+	munmap((void *)table->sets, SETS_LEN);
+	munmap((void *)table->flows, FLOWS_LEN);
+}
+
+/**
+ * srpol_flows_next() - walk the flows
+ * @table: table
+ * @nr: where to begin, 0 at first; moved on
+ * @flow: a copy of the flow found
+ *
+ * An entry that is given to another flow meanwhile is passed over. What packets
+ * change in a flow while it is being copied may be of different moments.
+ *
+ * Return: false at the end.
+ */
+bool srpol_flows_next(const struct srpol_flow_table *table, uint32_t *nr,
+		      struct srpol_flow *flow)
+{
+	const uint16_t *at;
+	uint16_t tag;
+
+	while (*nr < SRPOL_MAX_FLOWS) {
+		at = &table->sets[*nr / SRPOL_FLOW_WAYS]
+			     .tag[*nr % SRPOL_FLOW_WAYS];
+		tag = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+		if (tag & 1)
+			*flow = table->flows[*nr];
+		++*nr;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (tag & 1 && __atomic_load_n(at, __ATOMIC_RELAXED) == tag)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The table of flows: what is remembered, what has to go, what is new. */
+#include <bpf/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "colors.h"
+#include "ktap.h"
+#include "rig.h"
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+#define MORE_THAN_FIT	(SRPOL_MAX_FLOWS + SRPOL_MAX_FLOWS / 4)
+#define OFF_QP		(14 + 40 + 8 + 4)
+
+static void all_to(__u32 color)
+{
+	struct srpol_dp_class all = { .id = 1, .color = color };
+
+	rig_rules(&all, 1);
+}
+
+static struct pkt packet(void)
+{
+	struct pkt p;
+
+	pkt_inner(&p, &colors_roce6);
+	return p;
+}
+
+static void send_qp(struct pkt *p, __u32 qp)
+{
+	p->b[OFF_QP + 1] = qp >> 16;
+	p->b[OFF_QP + 2] = qp >> 8;
+	p->b[OFF_QP + 3] = qp;
+	if (rig_port(p, NULL) != X_REDIRECT)
+		FAIL("QP %u", qp);
+}
+
+static void setup(void)
+{
+	colors_setup();
+	rig_uplink_add(1);
+	all_to(1);
+	rig_mark();
+}
+
+static int by_key(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct srpol_flow_key));
+}
+
+/* Entries that are in use, in order of their keys. */
+static unsigned int keys(struct srpol_flow_key *k)
+{
+	const struct srpol_flow *f = NULL;
+	unsigned int n = 0;
+
+	while ((f = rig_flow_next(f)))
+		k[n++] = f->key;
+	qsort(k, n, sizeof(*k), by_key);
+	return n;
+}
+
+/*
+ * More flows than the table has room for; one of them goes on all the time and
+ * stays, the others give way to each other. None is there twice.
+ */
+static void test_full(void)
+{
+	static struct srpol_flow_key k[SRPOL_MAX_FLOWS];
+	struct pkt p = packet();
+	unsigned int n, i, twice = 0, lively = 0;
+	struct srpol_flow f;
+
+	setup();
+	for (i = 0; i < MORE_THAN_FIT; i++) {
+		send_qp(&p, 100 + i);
+		if (i % 64)
+			continue;
+		send_qp(&p, 7);
+		lively++;
+	}
+	rig_expect("packets", SRPOL_REASON_STEERED, MORE_THAN_FIT + lively,
+		   RIG_END);
+	n = keys(k);
+	CHECK(n > SRPOL_MAX_FLOWS / 10 * 9, "only %u entries are used", n);
+	for (i = 1; i < n; i++)
+		twice += !by_key(&k[i - 1], &k[i]);
+	CHECK_EQ(twice, 0, "of %u", n);
+	CHECK(rig_flow_of(7, &f), "the lively flow is gone");
+	CHECK_EQ(f.packets, lively, "it was gone for a while");
+}
+
+/* Half as many as there is room for: nearly all are remembered. */
+static void test_half(void)
+{
+	unsigned int n = SRPOL_MAX_FLOWS / 2, i, kept;
+	struct pkt p = packet();
+
+	setup();
+	for (i = 0; i < n; i++)
+		send_qp(&p, 100 + i * 77);
+	kept = rig_flows(NULL);
+	CHECK(kept > n / 100 * 98, "%u of %u", kept, n);
+}
+
+/* Classified again, a flow has another entry with what it has been through. */
+static void test_again(void)
+{
+	const struct srpol_flow *f = NULL;
+	struct pkt p = packet();
+	unsigned int i, n = 0;
+
+	setup();
+	for (i = 0; i < 1000; i++)
+		send_qp(&p, i);
+	all_to(2);
+	for (i = 0; i < 1000; i++)
+		send_qp(&p, i);
+	for (; (f = rig_flow_next(f)); n++) {
+		CHECK_EQ(f->packets, 2, "QP %u", f->key.qp);
+		CHECK_EQ(f->policy, 2, "QP %u", f->key.qp);
+	}
+	CHECK_EQ(n, 1000, "flows");
+}
+
+/* Flows to an address that becomes a SID, or one of a block, and back. */
+static void test_inside(void)
+{
+	struct srpol_dp_config cfg = {
+		.n_domain = 1, .n_blocks = 1,
+		.domain[0] = { { 0xfd, 0, 0, 2 }, { 0xff, 0xff, 0xff, 0xff } },
+	};
+	struct in6_addr dst = addr(colors_roce6.dst);
+	struct srpol_dp_sid s = {
+		.id = 1, .behavior = SRPOL_BEHAVIOR_END_DT46,
+	};
+	struct pkt p = packet();
+	__u32 len;
+
+	for (len = 64; len <= 128; len += 64) {
+		setup();
+		CHECK_EQ(rig_port(&p, NULL), X_REDIRECT, "/%u, before", len);
+		memset(s.sid, 0, sizeof(s.sid));
+		memcpy(s.sid, &dst, len / 8);
+		s.prefix_len = len;
+		rig_sid_set(&s);
+		rig_mark();
+		CHECK_EQ(rig_port(&p, NULL), X_DROP, "/%u", len);
+		rig_expect("a SID", SRPOL_REASON_SID_FROM_PORT, 1, RIG_END);
+		CHECK_EQ(rig_egress(&p, NULL), TC_NEXT, "/%u: not a port", len);
+		CHECK_EQ(rig_sid_call("sid_del", &s), 0, "/%u", len);
+		CHECK_EQ(rig_port(&p, NULL), X_REDIRECT, "/%u, after", len);
+	}
+	rig_config(cfg);
+	rig_mark();
+	CHECK_EQ(rig_port(&p, NULL), X_DROP, "a block");
+	rig_expect("a block", SRPOL_REASON_SID_FROM_PORT, 1, RIG_END);
+	cfg.n_blocks = 0;
+	rig_config(cfg);
+	CHECK_EQ(rig_port(&p, NULL), X_REDIRECT, "no block any more");
+	/* The same for one of which there is no flow. */
+	cfg.n_blocks = 1;
+	rig_config(cfg);
+	rig_rules(NULL, 0);
+	rig_mark();
+	CHECK_EQ(rig_port(&p, NULL), X_DROP, "no rules");
+	rig_expect("no rules", SRPOL_REASON_SID_FROM_PORT, 1, RIG_END);
+}
+
+/* What an address is said to be is forgotten when SIDs change. */
+static void test_memo(void)
+{
+	struct in6_addr sids[2] = { sid(1), sid(2) };
+	struct outer o = { .sids = sids, .n = 2, .travelled = 1 };
+	struct pkt inner = packet(), p;
+	int i;
+
+	setup();
+	pkt_encap(&p, &o, inner.b + 14, inner.len - 14);
+	for (i = 0; i < 3; i++) {
+		rig_mark();
+		rig_uplink(&p, NULL);
+		rig_expect("no SID", SRPOL_REASON_NOT_LOCAL, 1, RIG_END);
+		rig_sid(2, sids[1], SRPOL_BEHAVIOR_END_DT46);
+		rig_mark();
+		rig_uplink(&p, NULL);
+		rig_uplink(&p, NULL);
+		rig_expect("DT46", SRPOL_REASON_DECAP, 2, RIG_END);
+		rig_sid(2, sids[1], SRPOL_BEHAVIOR_END_DT4);
+		rig_mark();
+		CHECK_EQ(rig_uplink(&p, NULL), X_DROP, "DT4");
+		rig_expect("DT4", SRPOL_REASON_UPPER_LAYER, 1, RIG_END);
+		CHECK_EQ(rig_sid_call("sid_del", &(struct srpol_dp_sid){
+				.id = 2, .prefix_len = 128,
+				.sid = { 0xfc, 0, 0, 0, 0, 2 } }), 0, "del");
+	}
+}
+
+static const struct ktap_test tests[] = {
+	{ "half full", test_half },
+	{ "full: the idle ones go", test_full },
+	{ "classified again", test_again },
+	{ "a port's flows to what becomes a SID", test_inside },
+	{ "SIDs that come, change and go", test_memo },
+};
+
+int main(void)
+{
+	rig_open();
+	return ktap_main(tests, ARRAY_SIZE(tests));
+}
