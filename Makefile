@@ -23,7 +23,7 @@ export BUILD CLANG BPFTOOL LIBBPF_CFLAGS LIBBPF_LIBS
 
 # Sub-makes in order of dependence; a folder that is not there is passed over.
 SUBDIRS := $(patsubst %/Makefile,%,$(wildcard $(addsuffix /Makefile,\
-	     bpf lib netlinkd selftests/unit selftests/bpf \
+	     bpf lib netlinkd selftests/unit selftests/bpf selftests/bench \
 	     selftests/vm/mock selftests/vm/fault)))
 
 .PHONY: all
@@ -54,6 +54,7 @@ $(SUBDIRS):
 	@$(MAKE) --no-print-directory -C $@
 
 lib netlinkd selftests/bpf: $(filter bpf,$(SUBDIRS))
+selftests/bench: $(filter selftests/bpf,$(SUBDIRS))
 netlinkd selftests/unit selftests/bpf: $(filter lib,$(SUBDIRS))
 
 .PHONY: check

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "plan.h"
+
+#define ETH_LEN		14
+#define OFF_QP		(8 + 4)		/* UDP, then BTH */
+
+static struct in6_addr last_sid;
+
+void plan_begin(void)
+{
+	last_sid = sid(3);
+	rig_reset();
+	rig_uplinks_clear();
+	rig_sid(3, last_sid, SRPOL_BEHAVIOR_END_DT46);
+}
+
+void plan_policy(const struct plan_policy *p)
+{
+	struct srpol_dp_policy policy = {
+		.id = p->id, .color = p->id, .row = p->id,
+		.n_buckets = SRPOL_ROW_BUCKETS, .mode = p->mode,
+		.threshold = 4, .gap_ns = p->gap_ns, .hysteresis_ms = 50,
+		.hold_off_ms = 1000, .flags = SRPOL_POLICY_EVEN | p->flags,
+	};
+	struct in6_addr sids[SRPOL_SEGS_MAX];
+	struct outer o = { .sids = sids, .n = p->sids };
+	struct srpol_dp_row row = { .row = p->id };
+	unsigned int i;
+
+	for (i = 0; i < p->sids; i++)
+		sids[i] = sid(i + 1);
+	for (i = 0; i < p->usids; i++) {
+		sids[0].s6_addr[4 + 2 * i] = 0;
+		sids[0].s6_addr[5 + 2 * i] = i + 1;
+	}
+	rig_nexthop(p->id, p->ifindex, 1);
+	for (i = 0; i < PLAN_PATHS; i++)
+		rig_path(p->id * PLAN_PATHS + i, &o, p->id, 9000);
+	for (i = 0; i < SRPOL_ROW_BUCKETS; i++)
+		row.path[i] = p->id * PLAN_PATHS +
+			      i / (SRPOL_ROW_BUCKETS / PLAN_PATHS);
+	rig_call("row_set", &row, sizeof(row));
+	rig_policy(&policy);
+}
+
+void plan_rules(unsigned int policies, unsigned int rules)
+{
+	struct srpol_dp_class *r = calloc(rules, sizeof(*r));
+	unsigned int i, policy;
+
+	for (i = 0; i < rules; i++) {
+		policy = i + policies < rules ? 0 : i + policies + 1 - rules;
+		r[i].color = policy;
+		r[i].match = SRPOL_MATCH_QP | (policy ? 0 : SRPOL_MATCH_DST);
+		memset(r[i].dst_mask, 0xff, 4);
+		memcpy(r[i].dst, (__u8 []){ 0xfd, 0, 0, 0 }, 4);
+		r[i].qp[0] = policy ? PLAN_QP(policy) : PLAN_QPS / 2 + i;
+		r[i].qp[1] = !policy ? r[i].qp[0] :
+			     policy < policies ? r[i].qp[0] + PLAN_QPS - 1 :
+			     0xffffff;
+		r[i].mode = SRPOL_MODE_INHERIT;
+		r[i].ordering = SRPOL_ORDERING_WEAK;
+	}
+	rig_rules(r, rules);
+	free(r);
+}
+
+void plan_frame(struct pkt *p, bool six, unsigned int policy)
+{
+	unsigned int ip = six ? 40 : 20;
+	struct inner in = {
+		.src = six ? "fd00::1" : "10.0.0.1",
+		.dst = six ? "fd00::2" : "10.0.0.2",
+		.roce = true, .sport = 0xc000, .tclass = 2, .opcode = 7,
+		.psn = 1, .qp = PLAN_QP(policy),
+		/* UDP, BTH, ICRC */
+		.payload = PLAN_FRAME - ETH_LEN - ip - 8 - 12 - 4,
+	};
+
+	memset(p, 0, sizeof(*p));
+	pkt_inner(p, &in);
+	if (p->len != PLAN_FRAME)
+		abort();
+}
+
+void plan_frame_srv6(struct pkt *p, bool six)
+{
+	struct in6_addr sids[3] = { sid(1), sid(2), sid(3) };
+	struct outer o = { .sids = sids, .n = 3, .travelled = 2, .tclass = 2 };
+	struct pkt inner;
+
+	plan_frame(&inner, six, 1);
+	memset(p, 0, sizeof(*p));
+	pkt_encap(p, &o, inner.b + ETH_LEN, inner.len - ETH_LEN);
+}
+
+void plan_renewal(struct bench_frame *f, const struct pkt *p,
+		  unsigned int policy, unsigned int flows)
+{
+	unsigned int at = ETH_LEN;
+
+	memset(f, 0, sizeof(*f));
+	f->len = p->len;
+	f->flows = flows;
+	f->qp = PLAN_QP(policy);
+	memcpy(f->head, p->b, BENCH_HEAD);
+	if (p->b[at] >> 4 == 6 && p->b[at + 6] == 43)
+		at += BENCH_ENCAP;
+	f->flow_off = at + (p->b[at] >> 4 == 6 ? 40 : 20) + OFF_QP;
+}
+
+void plan_template(__u8 *to, const __u8 *macs)
+{
+	struct in6_addr sids[3] = { sid(1), sid(2), sid(3) };
+	struct outer o = { .sids = sids, .n = 3 };
+	struct pkt p = {};
+
+	pkt_add_eth(&p, macs ? macs : pkt_link_macs, 0x86dd);
+	pkt_add_outer(&p, &o, 0, 41);
+	memcpy(to, p.b, ETH_LEN + BENCH_ENCAP);
+}
+
+__u64 plan_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+void plan_pin(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sysconf(_SC_NPROCESSORS_ONLN) - 1, &one);
+	if (sched_setaffinity(0, sizeof(one), &one)) {
+		perror("sched_setaffinity");
+		exit(1);
+	}
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What srpol is configured to do in the bench, and the packets for it. The
+ * maps are filled by the methods of struct srpol_dp_ops, as the module does.
+ */
+#ifndef _SRPOL_BENCH_PLAN_H
+#define _SRPOL_BENCH_PLAN_H
+
+#include <stdbool.h>
+
+#include "rig.h"
+#include "bench.h"
+
+#define PLAN_PATHS	4	/* of each policy */
+#define PLAN_FRAME	3200	/* bytes of an inner frame */
+#define PLAN_BURST	64	/* flows where their number does not matter */
+
+/* QPs of each policy: the rule for it matches these. */
+#define PLAN_QPS	(1u << 17)
+#define PLAN_QP(policy)	((policy) * PLAN_QPS)
+
+/* So many QPs of the last policy that hardly one comes twice. */
+#define PLAN_STRANGERS	(1u << 23)
+
+/* Frames to QPs of the first number have no rule. */
+#define PLAN_NO_RULE	0
+
+/**
+ * struct plan_policy - a policy of the bench
+ * @id: policy, color, row, rule; also the next hop
+ * @mode: enum srpol_lb_mode
+ * @flags: SRPOL_POLICY_*
+ * @gap_ns: flowlet gap
+ * @sids: SIDs of each path
+ * @usids: compressed SIDs of each path, in the one SID
+ * @ifindex: uplink
+ */
+struct plan_policy {
+	__u32 id;
+	__u32 mode;
+	__u32 flags;
+	__u32 gap_ns;
+	unsigned int sids;
+	unsigned int usids;
+	__u32 ifindex;
+};
+
+/* An empty data plane with the SID that ends plan_frame_srv6(). */
+void plan_begin(void);
+
+void plan_policy(const struct plan_policy *p);
+
+/*
+ * Rules for the policies 1 to @policies, as the last of @rules; those before
+ * them match QPs nobody sends to. The last policy has all QPs from its own on.
+ */
+void plan_rules(unsigned int policies, unsigned int rules);
+
+/*
+ * A frame of PLAN_FRAME bytes from a host, RoCEv2 to @flows QPs from
+ * PLAN_QP(@policy) on; with a path of three SIDs around it, reduced, of which
+ * the last is ours; and what it looks like to the harness.
+ */
+void plan_frame(struct pkt *p, bool six, unsigned int policy);
+void plan_frame_srv6(struct pkt *p, bool six);
+void plan_renewal(struct bench_frame *f, const struct pkt *p,
+		  unsigned int policy, unsigned int flows);
+
+/* Ethernet header and three SIDs, ready to be pushed; @macs may be NULL. */
+void plan_template(__u8 *to, const __u8 *macs);
+
+/* Nanoseconds of CLOCK_MONOTONIC. */
+__u64 plan_now(void);
+
+/* On one processor, from here on. */
+void plan_pin(void);
+
+#endif /* _SRPOL_BENCH_PLAN_H */
