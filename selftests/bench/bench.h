@@ -7,6 +7,7 @@
 #define BENCH_FRAMES	128
 #define BENCH_TARGETS	16
 #define BENCH_ENCAP	80	/* three SIDs, reduced */
+#define BENCH_SMALL	1000	/* frames of the bench are longer */
 
 /**
  * struct bench_frame - map "frames": a frame as it was before the program

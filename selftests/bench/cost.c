@@ -205,8 +205,8 @@ static void add_rows_xdp(void)
 		plan_frame(&v6[i], true, i);
 	plan_frame(&v4, false, HASH);
 	plan_frame(&none, true, PLAN_NO_RULE);
-	plan_frame_srv6(&srv4, false);
-	plan_frame_srv6(&srv6, true);
+	plan_frame_srv6(&srv4, false, 2);
+	plan_frame_srv6(&srv6, true, 2);
 
 	row_xdp("empty", NULL, empty, &v6[HASH], HASH, 1);
 	row_xdp("empty, SRv6", NULL, empty, &srv6, HASH, 1);

@@ -90,10 +90,11 @@ void plan_frame(struct pkt *p, bool six, unsigned int policy)
 		abort();
 }
 
-void plan_frame_srv6(struct pkt *p, bool six)
+void plan_frame_srv6(struct pkt *p, bool six, unsigned int travelled)
 {
 	struct in6_addr sids[3] = { sid(1), sid(2), sid(3) };
-	struct outer o = { .sids = sids, .n = 3, .travelled = 2, .tclass = 2 };
+	struct outer o = { .sids = sids, .n = 3, .tclass = 2,
+			   .travelled = travelled };
 	struct pkt inner;
 
 	plan_frame(&inner, six, 1);

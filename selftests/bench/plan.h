@@ -59,10 +59,11 @@ void plan_rules(unsigned int policies, unsigned int rules);
 /*
  * A frame of PLAN_FRAME bytes from a host, RoCEv2 to @flows QPs from
  * PLAN_QP(@policy) on; with a path of three SIDs around it, reduced, of which
- * the last is ours; and what it looks like to the harness.
+ * @travelled are done and the last is ours; and what it looks like to the
+ * harness.
  */
 void plan_frame(struct pkt *p, bool six, unsigned int policy);
-void plan_frame_srv6(struct pkt *p, bool six);
+void plan_frame_srv6(struct pkt *p, bool six, unsigned int travelled);
 void plan_renewal(struct bench_frame *f, const struct pkt *p,
 		  unsigned int policy, unsigned int flows);
 
