@@ -274,48 +274,57 @@ static __always_inline struct srpol_flow *srpol_flow_room(void)
 	return bpf_map_lookup_elem(&flow_scratch, &zero);
 }
 
+/* There are no rules, so there are no flows. */
+#define SRPOL_NO_FLOW		(~0u)
+
 /*
  * The slow path of srpol_flow_get(). It sees the generation of its own start,
  * as does, from here on, the rest of the program: what is decided by old rules
- * must never carry a new epoch.
+ * must never carry a new epoch. Return: number of the flow's entry.
  */
-static __always_inline struct srpol_flow *
+static __always_inline __u32
 srpol_flow_make(struct __sk_buff *skb, struct srpol_pkt *pkt,
-		struct srpol_state *st, union srpol_now *now)
+		union srpol_now *now, struct srpol_decision *d)
 {
 	struct srpol_flow *flow = srpol_flow_room(), *old;
+	struct srpol_state *st = srpol_state_get();
 	struct srpol_class_order *order;
 	struct srpol_flow_place place;
 	__u32 tried;
 
+	if (!st || !flow)
+		return SRPOL_NO_FLOW;
 	*now = srpol_now_sync(st);
 	order = srpol_order(st, now->gen);
-	if (!flow || !order)
-		return NULL;
+	if (!order)
+		return SRPOL_NO_FLOW;
 	srpol_flow_identify(skb, pkt, order);
 	srpol_classify(skb, pkt, order, now, flow, &tried);
 	flow->inside = !pkt->is_v4 &&
 		       srpol_inside(st, now->gen, (void *)pkt->key.daddr);
 	place = srpol_flow_locate(&pkt->key);
-	old = srpol_flow_find(&pkt->key, place);
+	old = srpol_flow_find(&pkt->key, &place);
 	if (old)
 		srpol_flow_inherit(flow, old);
-	old = srpol_flow_put(place, flow, old);
-	return old ? old : flow;
+	srpol_decision_read(flow, d);
+	return srpol_flow_put(&place, flow);
 }
 
-static __noinline struct srpol_flow *
-srpol_flow_make_skb(struct __sk_buff *skb, struct srpol_pkt *pkt,
-		    struct srpol_state *st, union srpol_now *now)
+/* Global, so that the verifier looks at them once. */
+__noinline __u32
+srpol_flow_make_skb(struct __sk_buff *skb, struct srpol_pkt *pkt __arg_nonnull,
+		    union srpol_now *now __arg_nonnull,
+		    struct srpol_decision *d __arg_nonnull)
 {
-	return srpol_flow_make(skb, pkt, st, now);
+	return srpol_flow_make(skb, pkt, now, d);
 }
 
-static __noinline struct srpol_flow *
-srpol_flow_make_xdp(struct srpol_pkt *pkt, struct srpol_state *st,
-		    union srpol_now *now)
+__noinline __u32
+srpol_flow_make_xdp(struct srpol_pkt *pkt __arg_nonnull,
+		    union srpol_now *now __arg_nonnull,
+		    struct srpol_decision *d __arg_nonnull)
 {
-	return srpol_flow_make(NULL, pkt, st, now);
+	return srpol_flow_make(NULL, pkt, now, d);
 }
 
 /**
@@ -324,29 +333,43 @@ srpol_flow_make_xdp(struct srpol_pkt *pkt, struct srpol_state *st,
  * @pkt: the same, parsed
  * @st: state
  * @now: epoch and generation; may be moved on
+ * @d: decision
  *
- * The entry may be evicted, and given to another flow, while it is being
- * looked at. What comes of that is one packet with another flow's decision:
- * as if it had been classified a moment ago.
- *
- * Return: the cached entry, or one that could not be cached, or NULL if there
- * are no rules.
+ * Return: the flow's entry, or one that could not be cached, or NULL if there
+ * are no rules. It may be given to another flow at any time: what is counted
+ * in it may be lost, or count for that one.
  */
 static __always_inline struct srpol_flow *
 srpol_flow_get(struct __sk_buff *skb, struct srpol_pkt *pkt,
-	       struct srpol_state *st, union srpol_now *now)
+	       struct srpol_state *st, union srpol_now *now,
+	       struct srpol_decision *d)
 {
 	struct srpol_class_order *order = srpol_order(st, now->gen);
+	/* Those of the slow path are in memory; @now and @d need not be. */
+	union srpol_now fresh_now;
+	struct srpol_decision fresh;
+	struct srpol_flow_place place;
 	struct srpol_flow *flow;
+	__u32 nr;
 
 	if (!order || !order->n)
 		return NULL;
 	srpol_flow_identify(skb, pkt, order);
-	flow = srpol_flow_find(&pkt->key, srpol_flow_locate(&pkt->key));
-	if (flow && flow->epoch == now->epoch)
-		return flow;
-	return skb ? srpol_flow_make_skb(skb, pkt, st, now) :
-		     srpol_flow_make_xdp(pkt, st, now);
+	place = srpol_flow_locate(&pkt->key);
+	flow = srpol_flow_find(&pkt->key, &place);
+	if (flow && READ_ONCE(flow->epoch) == now->epoch) {
+		srpol_decision_read(flow, d);
+		if (srpol_flow_still(&place))
+			return flow;
+	}
+	nr = skb ? srpol_flow_make_skb(skb, pkt, &fresh_now, &fresh) :
+		   srpol_flow_make_xdp(pkt, &fresh_now, &fresh);
+	flow = srpol_flow_entry(nr);
+	if (flow) {
+		*now = fresh_now;
+		*d = fresh;
+	}
+	return flow;
 }
 
 #endif /* _SRPOL_CLASSIFY_H */

@@ -17,17 +17,18 @@ static __always_inline int srpol_egress_drop(const struct srpol_pkt *pkt,
 	return SRPOL_TC_DROP;
 }
 
-/* Too big for its path: dropped as it is, and its sender told if possible. */
-static __noinline int srpol_egress_too_big(struct __sk_buff *skb,
-					   const struct srpol_pkt *pkt,
-					   const struct srpol_way *w)
+/*
+ * Too big for its path, which takes @mtu: dropped as it is, and its sender told
+ * if possible. Inline, as the stack is nearly used up.
+ */
+static __always_inline int srpol_egress_too_big(struct __sk_buff *skb,
+						const struct srpol_pkt *pkt,
+						__u32 path, __u32 mtu,
+						__u32 icmp_errors)
 {
-	__u32 path = w->c.path;
-	__u32 mtu = w->c.cfg->mtu - w->c.cfg->encap_len;
-
 	srpol_error(SRPOL_ERROR_PATH, SRPOL_REASON_TOO_BIG, path);
 	srpol_drop_pkt(pkt, SRPOL_REASON_TOO_BIG, path);
-	if (!w->cfg->icmp_errors)
+	if (!icmp_errors)
 		return SRPOL_TC_DROP;
 	return srpol_icmp_too_big(skb, pkt, mtu);
 }
@@ -48,11 +49,13 @@ static __always_inline int srpol_egress_steer(struct __sk_buff *skb,
 
 	reason = srpol_way_find(skb, pkt, &w);
 	if (reason == SRPOL_REASON_FAIL_DROP)
-		return srpol_egress_drop(pkt, reason, w.flow->policy);
+		return srpol_egress_drop(pkt, reason, w.d.policy);
 	if (reason)
 		return srpol_egress_pass(reason);
 	if (!srpol_encap_fits(pkt, w.c.cfg))
-		return srpol_egress_too_big(skb, pkt, &w);
+		return srpol_egress_too_big(skb, pkt, w.c.path, w.c.cfg->mtu -
+					    w.c.cfg->encap_len,
+					    w.cfg->icmp_errors);
 
 	srpol_way_outer(&w, pkt, &o);
 	reason = srpol_push(skb, pkt, &w.c, &o);

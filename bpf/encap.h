@@ -31,19 +31,19 @@ static __always_inline __u32 srpol_label_from_hash(__u32 hash)
  * srpol_outer_label - outer flow label, RFC 6437
  * @cfg: settings
  * @pkt: inner packet
- * @flow: its flow
+ * @d: what was decided about its flow
  * @path: path it takes
  */
 static __always_inline __u32
 srpol_outer_label(const struct srpol_dp_config *cfg,
-		  const struct srpol_pkt *pkt, const struct srpol_flow *flow,
+		  const struct srpol_pkt *pkt, const struct srpol_decision *d,
 		  __u32 path)
 {
 	__u32 label;
 
 	/* neither alone: flows of one path differ in few bits of @hash */
-	label = srpol_label_from_hash(srpol_rol(flow->tuple_hash, 16) +
-				      flow->hash * SRPOL_LABEL_MIX);
+	label = srpol_label_from_hash(srpol_rol(d->tuple_hash, 16) +
+				      d->hash * SRPOL_LABEL_MIX);
 	if (cfg->path_id == SRPOL_PATH_ID_LABEL)
 		return path << SRPOL_LABEL_ID_SHIFT |
 		       (label & SRPOL_LABEL_ENTROPY);
@@ -51,7 +51,7 @@ srpol_outer_label(const struct srpol_dp_config *cfg,
 	case SRPOL_FLOW_LABEL_ZERO:
 		return 0;
 	case SRPOL_FLOW_LABEL_HASH:
-		return srpol_label_from_hash(flow->tuple_hash);
+		return srpol_label_from_hash(d->tuple_hash);
 	case SRPOL_FLOW_LABEL_INHERIT:
 		return pkt->label ? pkt->label : label;
 	default:

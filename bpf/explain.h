@@ -31,9 +31,11 @@ static __noinline int srpol_explain_path(const struct srpol_pkt *pkt,
 					 struct srpol_explain *x)
 {
 	struct srpol_choice c = {};
+	struct srpol_decision d;
 
 	flow->packets++;
-	x->reason = srpol_select(pkt, gen, flow, &c);
+	srpol_decision_read(flow, &d);
+	x->reason = srpol_select(pkt, gen, flow, &d, &c);
 	x->mode = c.mode;
 	if (x->reason)
 		return 0;

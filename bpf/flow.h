@@ -13,6 +13,38 @@ _Static_assert(__builtin_offsetof(struct srpol_flow_key, qp) == 4 * 8 &&
 	       __builtin_offsetof(struct srpol_flow_key, cgroup) == 7 * 8,
 	       "layout");
 
+/**
+ * struct srpol_decision - what was decided about a flow, as of one moment; see
+ * struct srpol_flow
+ */
+struct srpol_decision {
+	__u32 hash;
+	__u32 tuple_hash;
+	__u32 policy;
+	__u32 class_id;
+	__u32 verdict;
+	__u32 path;
+	__u32 chosen;
+	__u8 mode;
+	__u8 ordering;
+	__u8 inside;
+};
+
+static __always_inline void srpol_decision_read(const struct srpol_flow *flow,
+						struct srpol_decision *d)
+{
+	d->hash = READ_ONCE(flow->hash);
+	d->tuple_hash = READ_ONCE(flow->tuple_hash);
+	d->policy = READ_ONCE(flow->policy);
+	d->class_id = READ_ONCE(flow->class_id);
+	d->verdict = READ_ONCE(flow->verdict);
+	d->path = READ_ONCE(flow->path);
+	d->chosen = READ_ONCE(flow->chosen);
+	d->mode = READ_ONCE(flow->mode);
+	d->ordering = READ_ONCE(flow->ordering);
+	d->inside = READ_ONCE(flow->inside);
+}
+
 /* What some rule looks at beside addresses, ports and QP. */
 static __always_inline void
 srpol_flow_details(struct __sk_buff *skb, struct srpol_pkt *pkt,
@@ -103,11 +135,12 @@ static __always_inline __u32 srpol_hash2(__u32 x, __u32 y)
 }
 
 /* Addresses, protocol and a word of ports. */
-static __always_inline __u32 srpol_hash_tuple(const struct srpol_flow_key *k,
+static __always_inline __u32 srpol_hash_tuple(const __u8 *saddr,
+					      const __u8 *daddr, __u32 proto,
 					      __u32 ports)
 {
-	const __u32 *s = (const __u32 *)k->saddr;
-	const __u32 *d = (const __u32 *)k->daddr;
+	const __u32 *s = (const __u32 *)saddr;
+	const __u32 *d = (const __u32 *)daddr;
 	__u32 a, b, c;
 
 	a = SRPOL_JHASH_INIT + 40;
@@ -125,7 +158,7 @@ static __always_inline __u32 srpol_hash_tuple(const struct srpol_flow_key *k,
 	b += d[3];
 	c += ports;
 	SRPOL_JHASH_MIX(a, b, c);
-	a += k->proto;
+	a += proto;
 	SRPOL_JHASH_FINAL(a, b, c);
 	return c;
 }
@@ -154,11 +187,13 @@ static __always_inline void srpol_flow_hash(const struct srpol_pkt *pkt,
 {
 	const struct srpol_flow_key *key = &pkt->key;
 
-	flow->tuple_hash = srpol_hash_tuple(key, (__u32)key->sport << 16 |
-						 pkt->dport);
+	flow->tuple_hash = srpol_hash_tuple(key->saddr, key->daddr, key->proto,
+					    (__u32)key->sport << 16 |
+					    pkt->dport);
 	flow->hash = flow->tuple_hash;
 	if (key->roce)
-		flow->hash = srpol_hash_tuple(key, 0) +
+		flow->hash = srpol_hash_tuple(key->saddr, key->daddr,
+					      key->proto, 0) +
 			     key->qp * SRPOL_GOLDEN;
 }
 
@@ -181,19 +216,18 @@ static __always_inline bool srpol_addr_after(const __u8 *a, const __u8 *b)
 static __noinline __u32 srpol_flow_hash_symmetric(const struct srpol_pkt *pkt)
 {
 	const struct srpol_flow_key *key = &pkt->key;
-	__u32 low = key->sport, high = pkt->dport;
-	struct srpol_flow_key sorted = { .proto = key->proto };
 	bool swap = srpol_addr_after(key->saddr, key->daddr);
+	const __u8 *first = swap ? key->daddr : key->saddr;
+	const __u8 *second = swap ? key->saddr : key->daddr;
+	__u32 low = key->sport, high = pkt->dport;
 
-	srpol_copy_addr(sorted.saddr, swap ? key->daddr : key->saddr);
-	srpol_copy_addr(sorted.daddr, swap ? key->saddr : key->daddr);
 	if (key->roce)
-		return srpol_hash_tuple(&sorted, low);
+		return srpol_hash_tuple(first, second, key->proto, low);
 	/* Two sockets of one address: the ports alone give the order. */
 	if (!swap && !srpol_addr_after(key->daddr, key->saddr))
 		swap = low > high;
-	return srpol_hash_tuple(&sorted, swap ? high << 16 | low :
-						low << 16 | high);
+	return srpol_hash_tuple(first, second, key->proto,
+				swap ? high << 16 | low : low << 16 | high);
 }
 
 /* A packet of a flow. */

@@ -14,10 +14,11 @@
  * then gives it its tag: readers never find half of one. An entry that packets
  * may be reading is not written over by the same flow: a flow that is
  * classified again gets another way. When a set is full the way goes that was
- * idle longest; a packet that found it just before takes the decision about
- * the new flow, as if classified a moment ago with that one's rule. Two
- * processors that make the same flow at once may leave two entries; the first
- * in the set is found from then on, the other ages.
+ * idle longest; a packet that found it just before copies what it needs of the
+ * decision, and then looks whether the tag is still there: it goes before
+ * anything of a new flow is written. Two processors that make the same flow at
+ * once may leave two entries; the first in the set is found from then on, the
+ * other ages.
  */
 #ifndef _SRPOL_FLOW_TABLE_H
 #define _SRPOL_FLOW_TABLE_H
@@ -39,10 +40,12 @@ const volatile __u64 srpol_flow_mix[SRPOL_FLOW_WORDS] = {
 
 /**
  * struct srpol_flow_place - where a flow belongs
+ * @at: the tag of the entry found, NULL if none was
  * @set: set
  * @tag: its tag there
  */
 struct srpol_flow_place {
+	const __u16 *at;
 	__u32 set;
 	__u32 tag;
 };
@@ -61,6 +64,7 @@ srpol_flow_locate(const struct srpol_flow_key *key)
 		h += w[i] * srpol_flow_mix[i];
 	h ^= h >> 32;
 	h *= srpol_flow_mix[0];
+	place.at = NULL;
 	place.set = h >> (64 - SRPOL_FLOW_SET_BITS);
 	place.tag = (h >> 16 & 0xffff) | 1;
 	return place;
@@ -80,11 +84,15 @@ static __always_inline bool srpol_flow_key_equal(const struct srpol_flow_key *a,
 	return !differ;
 }
 
-static __always_inline struct srpol_flow *srpol_flow_entry(__u32 set, __u32 way)
+static __always_inline struct srpol_flow *srpol_flow_entry(__u32 nr)
 {
-	__u32 nr = set * SRPOL_FLOW_WAYS + way;
-
 	return bpf_map_lookup_elem(&flows, &nr);
+}
+
+/* Number of the entry of a way. */
+static __always_inline __u32 srpol_flow_nr(__u32 set, __u32 way)
+{
+	return set * SRPOL_FLOW_WAYS + way;
 }
 
 /**
@@ -95,31 +103,42 @@ static __always_inline struct srpol_flow *srpol_flow_entry(__u32 set, __u32 way)
  * Return: its entry, NULL if it has none.
  */
 static __always_inline struct srpol_flow *
-srpol_flow_find(const struct srpol_flow_key *key, struct srpol_flow_place p)
+srpol_flow_find(const struct srpol_flow_key *key, struct srpol_flow_place *p)
 {
 	struct srpol_flow_set *set;
 	struct srpol_flow *flow;
 	__u32 i;
 
-	set = bpf_map_lookup_elem(&flow_sets, &p.set);
+	set = bpf_map_lookup_elem(&flow_sets, &p->set);
 	if (!set)
 		return NULL;
 #pragma unroll
 	for (i = 0; i < SRPOL_FLOW_WAYS; i++) {
-		if (READ_ONCE(set->tag[i]) != p.tag)
+		if (READ_ONCE(set->tag[i]) != p->tag)
 			continue;
-		flow = srpol_flow_entry(p.set, i);
-		if (flow && srpol_flow_key_equal(&flow->key, key))
+		flow = srpol_flow_entry(srpol_flow_nr(p->set, i));
+		if (flow && srpol_flow_key_equal(&flow->key, key)) {
+			p->at = &set->tag[i];
 			return flow;
+		}
 	}
 	return NULL;
+}
+
+/* Was all that was read of the entry found about its flow? */
+static __always_inline bool srpol_flow_still(const struct srpol_flow_place *p)
+{
+	barrier();
+	return p->at && READ_ONCE(*p->at) == p->tag;
 }
 
 /* The same for who has not located it yet. */
 static __noinline struct srpol_flow *
 srpol_flow_of(const struct srpol_flow_key *key)
 {
-	return srpol_flow_find(key, srpol_flow_locate(key));
+	struct srpol_flow_place place = srpol_flow_locate(key);
+
+	return srpol_flow_find(key, &place);
 }
 
 /*
@@ -139,7 +158,7 @@ srpol_flow_victim(struct srpol_flow_set *set, __u32 nr, __u32 but)
 			return i;
 		if (tag == SRPOL_TAG_CLAIMED || i == but)
 			continue;
-		flow = srpol_flow_entry(nr, i);
+		flow = srpol_flow_entry(srpol_flow_nr(nr, i));
 		age = flow ? tick - flow->tick : 0;
 		if (victim == SRPOL_FLOW_WAYS || age > oldest) {
 			victim = i;
@@ -149,15 +168,21 @@ srpol_flow_victim(struct srpol_flow_set *set, __u32 nr, __u32 but)
 	return victim;
 }
 
-/* The way of an entry, SRPOL_FLOW_WAYS if there is none. */
-static __always_inline __u32 srpol_flow_way(__u32 set,
-					    const struct srpol_flow *flow)
+/* The way a flow has in its set, SRPOL_FLOW_WAYS if it has none. */
+static __always_inline __u32 srpol_flow_way(struct srpol_flow_set *set,
+					    const struct srpol_flow_key *key,
+					    const struct srpol_flow_place *p)
 {
+	struct srpol_flow *flow;
 	__u32 i;
 
-	bpf_for(i, 0, SRPOL_FLOW_WAYS)
-		if (flow && srpol_flow_entry(set, i) == flow)
+	bpf_for(i, 0, SRPOL_FLOW_WAYS) {
+		if (READ_ONCE(set->tag[i & (SRPOL_FLOW_WAYS - 1)]) != p->tag)
+			continue;
+		flow = srpol_flow_entry(srpol_flow_nr(p->set, i));
+		if (flow && srpol_flow_key_equal(&flow->key, key))
 			return i;
+	}
 	return SRPOL_FLOW_WAYS;
 }
 
@@ -187,38 +212,52 @@ static __always_inline void srpol_tag_give(struct srpol_flow_set *set,
 				   way % 2 * SRPOL_TAG_BITS);
 }
 
+/* Fill a way of the set; false if another processor was faster. */
+static __always_inline bool srpol_flow_fill(struct srpol_flow_set *set,
+					    const struct srpol_flow_place *p,
+					    __u32 way,
+					    const struct srpol_flow *new)
+{
+	struct srpol_flow *flow = srpol_flow_entry(srpol_flow_nr(p->set, way));
+	__u32 tag = READ_ONCE(set->tag[way & (SRPOL_FLOW_WAYS - 1)]);
+
+	if (!flow || tag == SRPOL_TAG_CLAIMED ||
+	    !srpol_tag_swap(set, way, tag, SRPOL_TAG_CLAIMED))
+		return false;
+	srpol_copy_words(flow, new, sizeof(*flow));
+	srpol_tag_give(set, way, p->tag);
+	return true;
+}
+
 /**
  * srpol_flow_put - make an entry
  * @p: where the flow belongs
- * @new: what is to be in it, its key as well
- * @old: entry of the same flow that it takes the place of, or NULL
+ * @new: what is to be in it, its key as well; it takes the place of the entry
+ *	the flow has, if there is one
  *
- * Return: the entry, NULL if there was no way free.
+ * Return: number of the entry.
  */
-static __always_inline struct srpol_flow *
-srpol_flow_put(struct srpol_flow_place p, const struct srpol_flow *new,
-	       const struct srpol_flow *old)
+static __always_inline __u32 srpol_flow_put(const struct srpol_flow_place *p,
+					    const struct srpol_flow *new)
 {
-	__u32 way, was = srpol_flow_way(p.set, old), tag;
 	struct srpol_flow_set *set;
-	struct srpol_flow *flow;
+	struct srpol_flow *shared;
+	__u32 way, was;
 
-	set = bpf_map_lookup_elem(&flow_sets, &p.set);
+	set = bpf_map_lookup_elem(&flow_sets, &p->set);
 	if (!set)
-		return NULL;
-	way = srpol_flow_victim(set, p.set, was);
-	if (way >= SRPOL_FLOW_WAYS)
-		return NULL;
-	flow = srpol_flow_entry(p.set, way);
-	tag = READ_ONCE(set->tag[way]);
-	if (!flow || tag == SRPOL_TAG_CLAIMED ||
-	    !srpol_tag_swap(set, way, tag, SRPOL_TAG_CLAIMED))
-		return NULL;
-	srpol_copy_words(flow, new, sizeof(*flow));
-	srpol_tag_give(set, way, p.tag);
-	if (was < SRPOL_FLOW_WAYS)
-		srpol_tag_swap(set, was, p.tag, SRPOL_TAG_FREE);
-	return flow;
+		return SRPOL_MAX_FLOWS;
+	was = srpol_flow_way(set, &new->key, p);
+	way = srpol_flow_victim(set, p->set, was);
+	if (way < SRPOL_FLOW_WAYS && srpol_flow_fill(set, p, way, new)) {
+		if (was < SRPOL_FLOW_WAYS)
+			srpol_tag_swap(set, was, p->tag, SRPOL_TAG_FREE);
+		return srpol_flow_nr(p->set, way);
+	}
+	shared = srpol_flow_entry(SRPOL_MAX_FLOWS);
+	if (shared)
+		srpol_copy_words(shared, new, sizeof(*shared));
+	return SRPOL_MAX_FLOWS;
 }
 
 #endif /* _SRPOL_FLOW_TABLE_H */

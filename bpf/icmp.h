@@ -11,7 +11,7 @@
 #define SRPOL_ICMP_BURST	64
 #define SRPOL_ICMP_WINDOW_SHIFT	26
 
-#define SRPOL_CSUM_CHUNK	64
+#define SRPOL_CSUM_CHUNK	32	/* the stack is nearly used up */
 #define SRPOL_CHECKSUM_PARTIAL	3	/* of sk_buff.ip_summed */
 
 #define SRPOL_ICMP_TTL		64

@@ -95,7 +95,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, SRPOL_SID_MEMOS);
+	__uint(max_entries, SRPOL_SID_MEMOS + 1);
 	__type(key, __u32);
 	__type(value, struct srpol_sid_memo);
 } sid_memos SEC(".maps");
@@ -134,7 +134,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, SRPOL_MAX_FLOWS);
+	__uint(max_entries, SRPOL_FLOW_ENTRIES);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
 	__type(value, struct srpol_flow);

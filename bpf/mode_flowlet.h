@@ -85,8 +85,8 @@ static __always_inline bool srpol_mode_flowlet(const struct srpol_ask *ask,
 
 	flow->last_ns = now;
 	c->found = ask->version;
-	if (!gap && flow->path && flow->chosen == ask->version &&
-	    srpol_path_take(ask->gen, flow->path, c))
+	if (!gap && ask->d->path && ask->d->chosen == ask->version &&
+	    srpol_path_take(ask->gen, ask->d->path, c))
 		return true;
 	path = srpol_flowlet_begin(flow, ask->policy, ask->gen, ask->version,
 				   gap);

@@ -14,8 +14,7 @@ static __always_inline __u32 srpol_bit_reverse(__u32 v)
 /**
  * srpol_spray_place - where on the bucket table a packet falls
  * @pkt: packet
- * @flow: its flow, the packet counted already
- * @cfg: its policy
+ * @ask: its flow, the packet counted already, and its policy
  * @unsafe: set if the flow must not be sprayed
  *
  * The bits of a counter, reversed, are the van der Corput sequence: however
@@ -23,19 +22,19 @@ static __always_inline __u32 srpol_bit_reverse(__u32 v)
  * but one or two. A path's buckets lie side by side.
  */
 static __always_inline __u32
-srpol_spray_place(const struct srpol_pkt *pkt, const struct srpol_flow *flow,
-		  const struct srpol_policy_cfg *cfg, __u32 *unsafe)
+srpol_spray_place(const struct srpol_pkt *pkt, const struct srpol_ask *ask,
+		  __u32 *unsafe)
 {
-	switch (flow->ordering) {
+	switch (ask->d->ordering) {
 	case SRPOL_ORDERING_WEAK:
-		if (cfg->flags & SRPOL_POLICY_RANDOM)
+		if (ask->cfg->flags & SRPOL_POLICY_RANDOM)
 			return bpf_get_prandom_u32();
-		return flow->hash + srpol_bit_reverse(flow->packets - 1);
+		return ask->d->hash + srpol_bit_reverse(ask->flow->packets - 1);
 	case SRPOL_ORDERING_PARTIAL:
-		return flow->hash + srpol_hash2(pkt->key.sport, pkt->label);
+		return ask->d->hash + srpol_hash2(pkt->key.sport, pkt->label);
 	default:
 		*unsafe = 1;
-		return flow->hash;
+		return ask->d->hash;
 	}
 }
 

@@ -52,6 +52,7 @@ struct srpol_meta {
  * @later_fragment: a fragment without the transport header
  * @icmp_type: ICMP or ICMPv6 type, if @is_icmp
  * @is_icmp: ICMP over IPv4 or ICMPv6 over IPv6
+ * @ttl: TTL or hop limit
  */
 struct srpol_pkt {
 	struct srpol_flow_key key;
@@ -76,6 +77,7 @@ struct srpol_pkt {
 	__u8 later_fragment;
 	__u8 icmp_type;
 	__u8 is_icmp;
+	__u8 ttl;
 } __attribute__((aligned(8)));
 
 static __always_inline void srpol_copy_v4(__u8 *to, __be32 addr)
@@ -193,6 +195,7 @@ static __always_inline int srpol_parse_v4(struct srpol_pkt *pkt, void *l3,
 
 	pkt->is_v4 = 1;
 	pkt->tclass = ip->tos;
+	pkt->ttl = ip->ttl;
 	pkt->label = 0;
 	pkt->len = bpf_ntohs(ip->tot_len);
 	pkt->l4_off = ihl;
@@ -223,6 +226,7 @@ static __always_inline int srpol_parse_v6(struct srpol_pkt *pkt, void *l3,
 	pkt->tclass = word >> 20;
 	pkt->label = word & IPV6_LABEL_MASK;
 	pkt->later_fragment = 0;
+	pkt->ttl = ip6->hop_limit;
 	nh = ip6->nexthdr;
 
 	for (i = 0; i < SRPOL_EXT_HEADERS_MAX; i++) {

@@ -34,6 +34,7 @@ struct srpol_choice {
 /**
  * struct srpol_ask - what a choice is made from
  * @flow: flow; what the modes have to remember is noted in it
+ * @d: what was decided about it
  * @cfg: its policy
  * @policy: id of that
  * @gen: generation
@@ -41,6 +42,7 @@ struct srpol_choice {
  */
 struct srpol_ask {
 	struct srpol_flow *flow;
+	const struct srpol_decision *d;
 	const struct srpol_policy_cfg *cfg;
 	__u32 policy;
 	__u32 gen;

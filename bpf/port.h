@@ -73,23 +73,6 @@ static __always_inline int srpol_port_parse(struct xdp_md *ctx,
 	return srpol_parse(data, end, &meta, pkt);
 }
 
-/* Is there a hop left? Else the packet is the kernel's, to be answered. */
-static __always_inline bool srpol_port_may_hop(struct xdp_md *ctx,
-					       const struct srpol_pkt *pkt)
-{
-	void *end = (void *)(long)ctx->data_end;
-	__u32 off = pkt->l3_off;
-	void *l3;
-
-	/* The verifier does not remember how little it can be. */
-	barrier_var(off);
-	l3 = (void *)(long)ctx->data + (off & SRPOL_L3_OFF_MASK);
-	if (l3 + sizeof(struct iphdr) > end)
-		return false;
-	return (pkt->is_v4 ? ((struct iphdr *)l3)->ttl :
-			     ((struct ipv6hdr *)l3)->hop_limit) > 1;
-}
-
 /* The hop a router makes of it; @off: where the inner packet is by now. */
 static __always_inline int srpol_port_hop(struct xdp_md *ctx, bool is_v4,
 					  __u32 off)
@@ -218,12 +201,13 @@ static __always_inline int srpol_port_steer(struct xdp_md *ctx,
 	if (!w.flow)
 		return srpol_port_stranger(ctx, pkt, reason);
 	if (reason == SRPOL_REASON_FAIL_DROP)
-		return srpol_port_drop(pkt, reason, w.flow->policy);
+		return srpol_port_drop(pkt, reason, w.d.policy);
 	if (reason)
 		return srpol_port_pass(reason);
 	if (!srpol_encap_fits(pkt, w.c.cfg))
 		return srpol_port_leave(SRPOL_REASON_TOO_BIG, w.c.path);
-	if (!srpol_port_may_hop(ctx, pkt))
+	/* No hop left: the packet is the kernel's, to be answered. */
+	if (pkt->ttl <= 1)
 		return srpol_port_pass(SRPOL_REASON_TTL_EXCEEDED);
 	if (!srpol_port_room(ctx, pkt, w.c.cfg))
 		return srpol_port_leave(SRPOL_REASON_NO_ROOM, w.c.path);

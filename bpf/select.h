@@ -50,7 +50,7 @@ static __always_inline bool srpol_select_mode(const struct srpol_pkt *pkt,
 					      struct srpol_choice *c)
 {
 	struct srpol_flow *flow = ask->flow;
-	__u32 tries = SRPOL_REHASH_TRIES, place = flow->hash;
+	__u32 tries = SRPOL_REHASH_TRIES, place = ask->d->hash;
 
 	switch (c->mode) {
 	case SRPOL_LB_MODE_FLOWLET:
@@ -63,14 +63,14 @@ static __always_inline bool srpol_select_mode(const struct srpol_pkt *pkt,
 		tries = 0;
 		break;
 	case SRPOL_LB_MODE_SPRAY:
-		place = srpol_spray_place(pkt, flow, ask->cfg, &c->unsafe);
+		place = srpol_spray_place(pkt, ask, &c->unsafe);
 		srpol_flow_tick(flow);
 		return srpol_select_place(ask, place, tries, c);
 	}
 	srpol_flow_tick(flow);
 	/* Where the last packet went, if that is what the table says still. */
-	if (flow->chosen == ask->version &&
-	    srpol_path_take(ask->gen, flow->path, c)) {
+	if (ask->d->chosen == ask->version &&
+	    srpol_path_take(ask->gen, ask->d->path, c)) {
 		c->found = ask->version;
 		return true;
 	}
@@ -83,6 +83,7 @@ static __always_inline bool srpol_select_mode(const struct srpol_pkt *pkt,
  * @gen: generation
  * @flow: its flow, the packet counted already; notes when it was seen and what
  *	its mode has to remember, but not the path
+ * @d: what was decided about it
  * @c: result
  *
  * Return: 0, or the enum srpol_reason why there is none: AUTO_PLAIN, or what
@@ -90,11 +91,12 @@ static __always_inline bool srpol_select_mode(const struct srpol_pkt *pkt,
  */
 static __always_inline int srpol_select(const struct srpol_pkt *pkt, __u32 gen,
 					struct srpol_flow *flow,
+					const struct srpol_decision *d,
 					struct srpol_choice *c)
 {
-	__u32 id = flow->policy, ver, backup, on_fail;
+	__u32 id = d->policy, ver, backup, on_fail;
 	struct srpol_ask ask = {
-		.flow = flow, .policy = id, .gen = gen,
+		.flow = flow, .d = d, .policy = id, .gen = gen,
 	};
 	struct srpol_policy *policy;
 
@@ -108,8 +110,7 @@ static __always_inline int srpol_select(const struct srpol_pkt *pkt, __u32 gen,
 	c->reason = SRPOL_REASON_STEERED;
 	c->unsafe = 0;
 	c->found = ~ask.version;
-	c->mode = flow->mode == SRPOL_MODE_INHERIT ? ask.cfg->mode :
-						     flow->mode;
+	c->mode = d->mode == SRPOL_MODE_INHERIT ? ask.cfg->mode : d->mode;
 	if (c->mode == SRPOL_LB_MODE_AUTO &&
 	    !srpol_auto_contended(id, ask.cfg->hold_off_ms)) {
 		srpol_flow_tick(flow);
@@ -119,7 +120,7 @@ static __always_inline int srpol_select(const struct srpol_pkt *pkt, __u32 gen,
 	on_fail = ask.cfg->on_fail;
 	if (ask.cfg->n_buckets && srpol_select_mode(pkt, &ask, c))
 		return 0;
-	if (backup && srpol_select_backup(backup, gen, flow->hash, c))
+	if (backup && srpol_select_backup(backup, gen, d->hash, c))
 		return 0;
 	return on_fail == SRPOL_ON_FAIL_DROP ? SRPOL_REASON_FAIL_DROP :
 					       SRPOL_REASON_FAIL_PASSTHROUGH;

@@ -92,8 +92,8 @@ static __noinline int srpol_domain_has(const struct srpol_dp_config *cfg,
  *
  * Local SIDs and what is in the SID blocks, RFC 8754 5.1.
  */
-static __noinline int srpol_inside(struct srpol_state *st, __u32 gen,
-				   const struct in6_addr *addr)
+static __always_inline bool srpol_inside(struct srpol_state *st, __u32 gen,
+					 const struct in6_addr *addr)
 {
 	const struct srpol_dp_config *cfg = srpol_config(st, gen);
 

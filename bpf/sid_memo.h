@@ -10,22 +10,31 @@
 #define SRPOL_MEMO_MIX		0x9e3779b97f4a7c15ull
 
 /*
- * Ask the maps, and write it down unless that is being done already: on a
- * preemptible kernel by who was interrupted.
+ * Ask the maps, and write it down. On a preemptible kernel the entry may be
+ * being written by who was interrupted: then the spare one is. Return: which.
  */
-static __noinline struct srpol_sid *
-srpol_sid_learn(struct srpol_state *st, const struct in6_addr *addr, __u32 at)
+__noinline __u32 srpol_sid_learn(const struct in6_addr *addr __arg_nonnull,
+				 __u32 at)
 {
-	struct srpol_sid_memo *memo = bpf_map_lookup_elem(&sid_memos, &at);
-	__u32 epoch = srpol_now_sync(st).epoch;
+	struct srpol_state *st = srpol_state_get();
+	struct srpol_sid_memo *memo;
 	struct srpol_sid *sid;
+	__u32 epoch;
 
+	if (!st)
+		return SRPOL_SID_MEMOS;
+	epoch = srpol_now_sync(st).epoch;
 	sid = srpol_sid_look_up(st, addr);
-	if (!memo || __sync_lock_test_and_set(&memo->busy, 1))
-		return sid;
+	memo = bpf_map_lookup_elem(&sid_memos, &at);
+	if (memo && __sync_lock_test_and_set(&memo->busy, 1)) {
+		at = SRPOL_SID_MEMOS;
+		memo = bpf_map_lookup_elem(&sid_memos, &at);
+	}
+	if (!memo)
+		return SRPOL_SID_MEMOS;
 	WRITE_ONCE(memo->epoch, epoch - 1);
 	barrier();
-	srpol_copy_words(memo->addr, addr, sizeof(memo->addr));
+	srpol_copy_addr(memo->addr, addr);
 	if (sid)
 		memo->sid = *sid;
 	else
@@ -33,7 +42,7 @@ srpol_sid_learn(struct srpol_state *st, const struct in6_addr *addr, __u32 at)
 	barrier();
 	WRITE_ONCE(memo->epoch, epoch);
 	WRITE_ONCE(memo->busy, 0);
-	return sid;
+	return at;
 }
 
 /**
@@ -48,15 +57,19 @@ srpol_sid_find(struct srpol_state *st, const struct in6_addr *addr)
 {
 	const __u64 *w = (const __u64 *)addr;
 	struct srpol_sid_memo *memo;
+	struct in6_addr copy;
 	__u32 at;
 
 	at = (w[0] * SRPOL_MEMO_MIX + w[1]) * SRPOL_MEMO_MIX >>
 	     (64 - SRPOL_SID_MEMO_BITS);
 	memo = bpf_map_lookup_elem(&sid_memos, &at);
-	if (memo && memo->addr[0] == w[0] && memo->addr[1] == w[1] &&
-	    READ_ONCE(memo->epoch) == srpol_now_read(st).epoch)
-		return memo->sid.id ? &memo->sid : NULL;
-	return srpol_sid_learn(st, addr, at);
+	if (!memo || memo->addr[0] != w[0] || memo->addr[1] != w[1] ||
+	    READ_ONCE(memo->epoch) != srpol_now_read(st).epoch) {
+		srpol_copy_addr(&copy, addr);
+		at = srpol_sid_learn(&copy, at);
+		memo = bpf_map_lookup_elem(&sid_memos, &at);
+	}
+	return memo && memo->sid.id ? &memo->sid : NULL;
 }
 
 #endif /* _SRPOL_SID_MEMO_H */

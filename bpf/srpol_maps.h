@@ -35,6 +35,7 @@
 #define SRPOL_FLOW_SETS		(1u << SRPOL_FLOW_SET_BITS)
 #define SRPOL_FLOW_WAYS		8u	/* entries of a set */
 #define SRPOL_MAX_FLOWS		(SRPOL_FLOW_SETS * SRPOL_FLOW_WAYS)
+#define SRPOL_FLOW_ENTRIES	(SRPOL_MAX_FLOWS + 1)
 #define SRPOL_MAX_RX_FLOWS	32768
 #define SRPOL_MAX_BINDINGS	16384
 #define SRPOL_MAX_PSN_SEEN	4096
@@ -267,8 +268,8 @@ struct srpol_sid {
 #define SRPOL_SID_MEMOS		(1u << SRPOL_SID_MEMO_BITS)
 
 /**
- * struct srpol_sid_memo - per-CPU array "sid_memos", by a hash of the address:
- * what map "sids" or "sid_prefixes" said of it
+ * struct srpol_sid_memo - per-CPU array "sid_memos", by a hash of the address,
+ * and a spare one: what map "sids" or "sid_prefixes" said of it
  * @addr: address, as it is in memory
  * @epoch: epoch of which it is true; a change of SIDs begins a new one
  * @busy: being written
@@ -341,7 +342,8 @@ struct srpol_flow_set {
 
 /**
  * struct srpol_flow - map "flows", by place; see struct srpol_flow_set. Three
- * lines of the cache; the last one is for what happens rarely.
+ * lines of the cache; the last one is for what happens rarely. The last entry
+ * is of no set: flows that found no place share it.
  * @key: which flow it is
  * @epoch: epoch of the classification below
  * @hash: place on the bucket table, as a fraction of 2^32

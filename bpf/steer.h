@@ -7,11 +7,13 @@
  * struct srpol_way - the way of a packet
  * @cfg: settings
  * @flow: its flow, NULL if it is none, as there are no rules
+ * @d: what was decided about it
  * @c: its path
  */
 struct srpol_way {
 	const struct srpol_dp_config *cfg;
 	struct srpol_flow *flow;
+	struct srpol_decision d;
 	struct srpol_choice c;
 };
 
@@ -54,35 +56,35 @@ static __always_inline int srpol_way_find(struct __sk_buff *skb,
 	if (!st)
 		return SRPOL_REASON_NO_CLASS;
 	now = srpol_now_read(st);
-	flow = srpol_flow_get(skb, pkt, st, &now);
+	flow = srpol_flow_get(skb, pkt, st, &now, &w->d);
 	if (!flow)
 		return SRPOL_REASON_NO_CLASS;
-	if (!skb && flow->inside)
+	if (!skb && w->d.inside)
 		return SRPOL_REASON_SID_FROM_PORT;
 	w->cfg = srpol_config(st, now.gen);
 	w->flow = flow;
 	srpol_flow_account(flow, pkt->len);
-	if (flow->class_id)
-		srpol_counter_add(&class_stats, flow->class_id, pkt->len);
-	if (!flow->policy) {
+	if (w->d.class_id)
+		srpol_counter_add(&class_stats, w->d.class_id, pkt->len);
+	if (!w->d.policy) {
 		srpol_flow_tick(flow);
 		/* Never 0; the verifier wants to see it. */
-		return flow->verdict ?: SRPOL_REASON_NO_POLICY;
+		return w->d.verdict ?: SRPOL_REASON_NO_POLICY;
 	}
 	if (pkt->key.roce)
 		srpol_psn_sent(pkt, flow);
 
-	reason = srpol_select(pkt, now.gen, flow, &w->c);
+	reason = srpol_select(pkt, now.gen, flow, &w->d, &w->c);
 	if (reason) {
 		if (reason != SRPOL_REASON_FAIL_DROP)
 			flow->path = 0;
 		if (reason == SRPOL_REASON_FAIL_DROP ||
 		    reason == SRPOL_REASON_FAIL_PASSTHROUGH)
-			srpol_error(SRPOL_ERROR_POLICY, reason, flow->policy);
+			srpol_error(SRPOL_ERROR_POLICY, reason, w->d.policy);
 		return reason;
 	}
 	if (w->c.reason | w->c.unsafe)
-		srpol_choice_report(w->c.reason, w->c.unsafe, flow->policy);
+		srpol_choice_report(w->c.reason, w->c.unsafe, w->d.policy);
 	return 0;
 }
 
@@ -91,7 +93,7 @@ static __always_inline void srpol_way_outer(const struct srpol_way *w,
 					    const struct srpol_pkt *pkt,
 					    struct srpol_outer *o)
 {
-	o->label = srpol_outer_label(w->cfg, pkt, w->flow, w->c.path);
+	o->label = srpol_outer_label(w->cfg, pkt, &w->d, w->c.path);
 	o->tclass = srpol_outer_tclass(w->cfg, pkt->tclass);
 }
 

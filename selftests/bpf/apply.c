@@ -172,7 +172,7 @@ static void test_limits(void)
 		{ "drops", SRPOL_DROPS_BYTES },
 		{ "sid_stats", SRPOL_MAX_SIDS },
 		{ "devices", SRPOL_MAX_DEVS },
-		{ "flows", SRPOL_MAX_FLOWS },
+		{ "flows", SRPOL_FLOW_ENTRIES },
 		{ "reasons", SRPOL_REASON_COUNT },
 	};
 	const struct srpol_dp_ops *ops;

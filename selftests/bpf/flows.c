@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The table of flows: what is remembered, what has to go, what is new. */
 #include <bpf/bpf.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "colors.h"
 #include "ktap.h"
@@ -125,6 +128,81 @@ static void test_again(void)
 	CHECK_EQ(n, 1000, "flows");
 }
 
+/*
+ * Two processors that make, find and classify the same flows again, all at
+ * once: each packet goes by its own flow's policy.
+ */
+#define SHARED_FLOWS	4096
+#define SHARED_PACKETS	40000
+#define OFF_SEGMENT	(14 + 40 + 8)	/* last SID, the path's own */
+
+static void two_rules(void)
+{
+	struct srpol_dp_class r[2] = {
+		{ .id = 1, .color = 1, .match = SRPOL_MATCH_QP,
+		  .qp = { 0, SHARED_FLOWS / 2 - 1 } },
+		{ .id = 2, .color = 2 },
+	};
+
+	rig_rules(r, 2);
+}
+
+static void *send_shared(void *arg)
+{
+	struct pkt p = packet(), *out = malloc(sizeof(*out));
+	unsigned short seed[3] = { 1, 2, *(int *)arg };
+	__u32 i, qp, color;
+	long wrong = 0;
+	cpu_set_t cpu;
+
+	CPU_ZERO(&cpu);
+	CPU_SET(*(int *)arg, &cpu);
+	sched_setaffinity(0, sizeof(cpu), &cpu);
+	for (i = 0; i < SHARED_PACKETS; i++) {
+		qp = nrand48(seed) % SHARED_FLOWS;
+		color = qp < SHARED_FLOWS / 2 ? 1 : 2;
+		p.b[OFF_QP + 2] = qp >> 8;
+		p.b[OFF_QP + 3] = qp;
+		p.b[OFF_QP + 1] = 0;
+		if (rig_port(&p, out) != X_REDIRECT ||
+		    out->b[OFF_SEGMENT + 5] != 10 + color)
+			wrong++;
+	}
+	free(out);
+	return (void *)wrong;
+}
+
+static void test_processors(void)
+{
+	struct in6_addr sids[2] = { sid(1) };
+	struct outer o = { .sids = sids, .n = 2 };
+	static int number[2] = { 0, 1 };
+	pthread_t thread[2];
+	void *wrong;
+	__u32 i;
+
+	setup();
+	for (i = 1; i <= 2; i++) {
+		sids[1] = sid(10 + i);
+		rig_path(i, &o, 1, 9000);
+	}
+	two_rules();
+	number[1] = sysconf(_SC_NPROCESSORS_ONLN) - 1;
+	for (i = 0; i < 2; i++)
+		if (pthread_create(&thread[i], NULL, send_shared, &number[i]))
+			FAIL("no thread");
+	for (i = 0; i < 20; i++) {
+		usleep(2000);
+		rig_epoch();
+	}
+	for (i = 0; i < 2; i++) {
+		pthread_join(thread[i], &wrong);
+		CHECK_EQ((long)wrong, 0, "packets of thread %u", i);
+	}
+	CHECK(rig_flows(NULL) >= SHARED_FLOWS, "flows");
+	CHECK(rig_flows(NULL) < SHARED_FLOWS * 2, "flows twice");
+}
+
 /* Flows to an address that becomes a SID, or one of a block, and back. */
 static void test_inside(void)
 {
@@ -202,6 +280,7 @@ static const struct ktap_test tests[] = {
 	{ "half full", test_half },
 	{ "full: the idle ones go", test_full },
 	{ "classified again", test_again },
+	{ "two processors", test_processors },
 	{ "a port's flows to what becomes a SID", test_inside },
 	{ "SIDs that come, change and go", test_memo },
 };
