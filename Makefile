@@ -69,6 +69,12 @@ debug-check: all	## tests of the module under KASAN and lockdep; builds a kernel
 sweep: all		## mode flowlet: balance and reordering against the gap
 	@selftests/sweep/flowlet.sh
 
+# The chart is drawn by matplotlib, which nothing else needs.
+.PHONY: bench
+bench: all		## speed beside the kernel's own SRv6, about 8 minutes; root
+	@selftests/deps.sh python3-matplotlib
+	@KVER=$(KVER) selftests/bench/bench.sh
+
 .PHONY: demo
 demo: all		## RDMA over an SRv6 fabric in a VM, with a spine failure
 	@KVER=$(KVER) selftests/demo/demo.sh

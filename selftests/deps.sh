@@ -1,14 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Install what building and testing srpol needs on Debian 12 (with
-# bookworm-security, where the 6.12 kernel lives). Nothing to install: return
-# at once, without touching apt.
+# deps.sh [PACKAGE...]: install what building and testing srpol needs on
+# Debian 12 (with bookworm-security, where the 6.12 kernel lives), and these.
+# Nothing to install: return at once, without touching apt.
 
 set -euo pipefail
 
+also=("$@")
+
 # package			why
 packages() {
+	printf '%s\n' "${also[@]}" | sed '/^$/d'
 	sed -e 's/[[:space:]]*#.*//' -e '/^$/d' <<-EOF
 	gcc			# user space, kbuild
 	make
