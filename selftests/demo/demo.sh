@@ -20,9 +20,11 @@ selftests/vm/vm.sh -t "$limit" -o "$out" -- \
 	selftests/demo/guest.sh || status=$?
 
 if [ $status -eq 0 ]; then
-	/usr/bin/python3 selftests/demo/capture.py "$out/hostA.pcap" \
-		"$out/spine.pcap" fc00:0:23::1 fc00:0:21::1 fc00:0:22::1 \
-		fc00:0:24::1 >"$out/failover.json"
+	for pcap in "$out"/hostA.*.pcap; do
+		/usr/bin/python3 selftests/demo/capture.py "$pcap" \
+			"${pcap/hostA/spine}" fc00:0:23::1 fc00:0:21::1 \
+			fc00:0:22::1 fc00:0:24::1
+	done >"$out/failovers.jsonl"
 	/usr/bin/python3 selftests/demo/report.py "$out" || status=$?
 	rm -f "$out"/*.pcap
 fi

@@ -23,6 +23,7 @@ qps=64
 size=65536
 iterations=${SRPOL_DEMO_ITERATIONS:-40}
 dead=3
+cuts=${SRPOL_DEMO_CUTS:-3}
 bold=$'\e[1m' plain=$'\e[0m'
 
 say() {
@@ -207,11 +208,6 @@ seen_more() {
 	[ "$packets" -gt "$2" ]
 }
 
-# happened WORDS: did srpol monitor say so?
-happened() {
-	[[ $(<"$out/events") == *"$1"* ]]
-}
-
 # await SECONDS COMMAND...: as busywait
 await() {
 	local end=$((SECONDS + $1))
@@ -229,6 +225,7 @@ arm_cutter() {
 	local n
 
 	for n in 1 2; do
+		rm -f "/tmp/leaf$n.cut"
 		mkfifo "/tmp/leaf$n.cut"
 		chrt -f 50 ip -n "$(fabric_ns leaf$n)" -batch - \
 			<"/tmp/leaf$n.cut" &
@@ -237,10 +234,15 @@ arm_cutter() {
 	exec 7>/tmp/leaf1.cut 8>/tmp/leaf2.cut
 }
 
-phase_failure() {
-	local load dumps file fd start packets
+# downs N: was the path reported down N times?
+downs() {
+	[ "$(grep -c "A-spine$dead-B down" "$out/events")" -ge "$1" ]
+}
 
-	say "3. spine$dead dies under load"
+# cut N: for the Nth time, with a capture of its own
+cut_spine() {
+	local n=$1 dumps file fd start packets
+
 	# What leaves host A, up to and with the BTH, and what reaches the spine.
 	# They must keep up: what they have not read when they end is lost.
 	chrt -f 10 tcpdump --immediate-mode -q -p -i hA -Q out -s 160 -B 16384 \
@@ -258,16 +260,7 @@ phase_failure() {
 	done
 	arm_cutter
 	seen $dead
-	start=$packets
-	mark "load"
-	# At a given rate, and the QPs take turns: at full speed one would see
-	# how long an emulated kernel without idle time takes to get around to
-	# things.
-	transfer failure -q 32 -s 4096 -t 1 -n $((24 * iterations)) \
-		--rate_limit=0.04 --rate_units=g --rate_limit_type=SW \
-		--burst_size=1 &
-	load=$!
-	await 60 seen_more $dead $((start + 500)) ||
+	await 60 seen_more $dead $((packets + 300)) ||
 		fail "no load on spine$dead"
 
 	echo "  leaf1 \$ ip -6 route del fc00:0:2$dead::/48; ip link set spine$dead down"
@@ -278,16 +271,48 @@ phase_failure() {
 		echo "route del fc00:0:2$dead::/48" >&$fd
 	done
 	fabric_cut_spine $dead
-	mark "spine$dead cut"
-	await 20 happened "A-spine$dead-B down" ||
-		fail "the path was not taken down"
+	mark "cut $n"
+	await 20 downs "$n" || fail "the path was not taken down"
 	# a second of traffic after it
 	seen 1
 	await 30 seen_more 1 $((packets + 400)) || fail "traffic stopped"
 	exec 7>&- 8>&-
 	kill "${dumps[@]}"
 	wait "${dumps[@]}" || :
-	cp /tmp/hostA.pcap /tmp/spine.pcap "$out/"
+	cp /tmp/hostA.pcap "$out/hostA.$n.pcap"
+	cp /tmp/spine.pcap "$out/spine.$n.pcap"
+}
+
+restore_spine() {
+	fabric_restore_spine $dead
+	mark "back"
+	run srpol path change $dead admin up
+	run srpol path change 1$dead admin up
+	busywait 20 path_up $dead || fail "the path did not come back"
+}
+
+phase_failure() {
+	local load n start packets
+
+	say "3. spine$dead dies under load, $cuts times"
+	mark "load"
+	seen $dead
+	start=$packets
+	# At a given rate, and the QPs take turns: at full speed one would see
+	# how long an emulated kernel without idle time takes to get around to
+	# things.
+	transfer failure -q 32 -s 4096 -t 1 -n $((20 * cuts * iterations)) \
+		--rate_limit=0.04 --rate_units=g --rate_limit_type=SW \
+		--burst_size=1 &
+	load=$!
+	await 60 seen_more $dead $((start + 200)) ||
+		fail "no load on spine$dead"
+	for ((n = 1; n <= cuts; n++)); do
+		cut_spine $n
+		[ $n -lt "$cuts" ] || break
+		echo "  spine$dead returns, for the next time"
+		restore_spine
+	done
 	wait $load || fail "the transfer did not survive"
 	echo "  transfer completed, no QP error"
 	grep "spine$dead" "$out/events" | head -n 4 | sed 's/^/    /'
@@ -297,12 +322,8 @@ phase_return() {
 	local start packets
 
 	say "4. spine$dead returns"
-	fabric_restore_spine $dead
-	mark "spine$dead back"
 	echo "  # it would be tried again by itself; no need to wait for that"
-	run srpol path change $dead admin up
-	run srpol path change 1$dead admin up
-	busywait 20 path_up $dead || fail "the path did not come back"
+	restore_spine
 	seen $dead
 	start=$packets
 	transfer return -q $qps -s $size -n $((iterations / 2))

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Turn what the demo left into a summary and report.html.
 
-report.py DIR: reads samples, marks, commands, results, failover.json and
-policies.json of DIR. Exits 1 if the failover took 50 ms or more.
+report.py DIR: reads samples, marks, commands, results, failovers.jsonl and
+policies.json of DIR. Exits 1 if the median failover took 50 ms or more.
 """
 
 import html
@@ -68,18 +68,27 @@ def chart(samples, marks):
     return '\n'.join(svg)
 
 
-def facts(results, failover):
+def median(values):
+    return sorted(values)[len(values) // 2]
+
+
+def facts(results, cuts):
     spread = results['spread_packets']
     return [
         ('Packets on the four spines, 64 QPs', spread),
         ('Largest over smallest spine', results['spread_percent'] + ' % more'),
         ('Packets with 16 QPs pinned 1:2:5:8', results['pinned_packets']),
-        ('QPs on the spine that died', failover['qps_on_dead_spine']),
-        ('of these moved while captured', failover['qps_moved']),
-        ('Cut to first packet on another spine',
-         f"{failover['first_ms']} ms (median of the QPs "
-         f"{failover['median_ms']} ms)"),
-        ('Packets sent to the dead spine after the cut', failover['lost']),
+        ('Times a spine was cut under load', len(cuts)),
+        ('QPs on it', ', '.join(str(c['qps_on_dead_spine']) for c in cuts)),
+        ('of these moved while captured',
+         ', '.join(str(c['qps_moved']) for c in cuts)),
+        ('Cut to first packet on another spine, ms',
+         f"{', '.join(str(c['first_ms']) for c in cuts)} (median "
+         f"{median([c['first_ms'] for c in cuts])})"),
+        ('the same, median of the QPs, ms',
+         ', '.join(str(c['median_ms']) for c in cuts)),
+        ('Packets sent to the dead spine after the cut',
+         ', '.join(str(c['lost']) for c in cuts)),
         ('RDMA transfer during the failure', 'completed, no QP error'),
     ]
 
@@ -118,14 +127,16 @@ def main():
 
     with open(path('results')) as f:
         results = dict(line.rstrip('\n').split('=', 1) for line in f)
-    with open(path('failover.json')) as f:
-        failover = json.load(f)
+    with open(path('failovers.jsonl')) as f:
+        cuts = [json.loads(line) for line in f]
+    if not cuts or any(c['first_ms'] is None for c in cuts):
+        sys.exit('DEMO FAILED: no flow moved after a cut')
     with open(path('marks')) as f:
         marks = [(float(a), b) for a, b in
                  (line.rstrip('\n').split(' ', 1) for line in f)]
     with open(path('commands')) as f:
         commands = f.read()
-    rows = facts(results, failover)
+    rows = facts(results, cuts)
     key = ''.join(f'<span><i style="background:{c}"></i>spine{i + 1}</span>'
                   for i, c in enumerate(COLORS))
     with open(path('report.html'), 'w') as f:
@@ -140,7 +151,7 @@ def main():
     for name, value in rows:
         print(f'  {name + ":":45} {value}')
     print(f'  {"Report:":45} {path("report.html")}')
-    if failover['first_ms'] is None or failover['first_ms'] >= LIMIT_MS:
+    if median([c['first_ms'] for c in cuts]) >= LIMIT_MS:
         sys.exit(f'DEMO FAILED: failover is not below {LIMIT_MS} ms')
 
 
