@@ -25,8 +25,8 @@
 /* Default table sizes; they are what the object declares as its limits. */
 #define SRPOL_MAX_PATHS		16384
 #define SRPOL_MAX_NEXTHOPS	1024
-#define SRPOL_MAX_POLICIES	4096
-#define SRPOL_MAX_ROWS		16384
+#define SRPOL_MAX_POLICIES	16384
+#define SRPOL_MAX_ROWS		32768
 #define SRPOL_MAX_CLASSES	4096
 #define SRPOL_MAX_ENDPOINTS	16384
 #define SRPOL_MAX_SIDS		1024
@@ -170,8 +170,10 @@ struct srpol_path {
  * struct srpol_row - map "bucket_rows", by row number
  */
 struct srpol_row {
-	__u32 path[SRPOL_ROW_BUCKETS];
+	__u16 path[SRPOL_ROW_BUCKETS];
 };
+
+_Static_assert(SRPOL_MAX_PATHS <= SRPOL_DP_PATHS_MAX, "srpol_row.path");
 
 /**
  * struct srpol_policy_cfg - see struct srpol_dp_policy

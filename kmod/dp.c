@@ -97,7 +97,7 @@ static int srpol_dp_replay(struct srpol_net *sn)
 static struct srpol_limits srpol_dp_limits(const struct srpol_dp_ops *ops)
 {
 	return (struct srpol_limits){
-		.paths = ops->max_paths,
+		.paths = min(ops->max_paths, SRPOL_DP_PATHS_MAX),
 		.nexthops = ops->max_nexthops,
 		.policies = ops->max_policies,
 		.rows = min(ops->max_rows, SRPOL_ROWS_MAX),

@@ -27,8 +27,8 @@
 /* Table sizes while no data plane is attached; ids are below them. */
 #define SRPOL_DEF_PATHS		16384
 #define SRPOL_DEF_NEXTHOPS	1024
-#define SRPOL_DEF_POLICIES	4096
-#define SRPOL_DEF_ROWS		16384
+#define SRPOL_DEF_POLICIES	16384
+#define SRPOL_DEF_ROWS		32768
 #define SRPOL_DEF_CLASSES	4096
 #define SRPOL_DEF_ENDPOINTS	16384
 #define SRPOL_DEF_SIDS		1024

@@ -15,6 +15,10 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
+/* All maps together, on a machine of two processors. */
+#define MEMORY_MAX	(64LL << 20)
+#define MEMORY_CPUS	2
+
 static struct in6_addr sids[SRPOL_SEGS_MAX];
 static const struct outer two = { .sids = sids, .n = 2 };
 static const struct outer six = { .sids = sids, .n = 6, .full = true };
@@ -198,6 +202,45 @@ static void test_limits(void)
 	CHECK_EQ(ops->max_sids, SRPOL_MAX_SIDS, "limit");
 	CHECK_EQ(ops->max_devs, SRPOL_MAX_DEVS, "limit");
 	CHECK(!strcmp(ops->name, "ebpf"), "name %s", ops->name);
+}
+
+/* Bytes a map is accounted, /proc/PID/fdinfo. */
+static long long memlock(const struct bpf_map *map)
+{
+	char name[64], line[128];
+	long long bytes = -1;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/self/fdinfo/%d", bpf_map__fd(map));
+	file = fopen(name, "re");
+	if (!file)
+		return -1;
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "memlock: %lld", &bytes) == 1)
+			break;
+	fclose(file);
+	return bytes;
+}
+
+/* What the third and each further processor adds does not count here. */
+static void test_memory(void)
+{
+	int more = libbpf_num_possible_cpus() - MEMORY_CPUS;
+	const struct bpf_map *map;
+	long long total = 0, bytes;
+
+	bpf_object__for_each_map(map, rig->obj) {
+		/* not created without the module */
+		if (bpf_map__type(map) == BPF_MAP_TYPE_STRUCT_OPS)
+			continue;
+		bytes = memlock(map);
+		CHECK(bytes >= 0, "%s", bpf_map__name(map));
+		if (bpf_map__type(map) == BPF_MAP_TYPE_PERCPU_ARRAY)
+			bytes -= (long long)bpf_map__value_size(map) *
+				 bpf_map__max_entries(map) * more;
+		total += bytes;
+	}
+	CHECK(total > 1 << 20 && total <= MEMORY_MAX, "%lld bytes", total);
 }
 
 static void test_ids(void)
@@ -613,6 +656,7 @@ static void test_switch(void)
 
 static const struct ktap_test tests[] = {
 	{ "limits are the sizes of the maps", test_limits },
+	{ "memory of all maps", test_memory },
 	{ "ids out of range", test_ids },
 	{ "values out of range", test_values },
 	{ "objects that are not there", test_absent },

@@ -109,7 +109,8 @@ def view():
         # a path that is not up is not looked at
         paths[id_] = (hops.get(hop), mtu, length, off,
                       v[24:24 + 14 + length]) if up else None
-    rows = {v[0]: v[1:] for v in map(u32s, values("rows"))}
+    rows = {row: path for row, *path in
+            (struct.unpack("I128H", v) for v in values("rows"))}
     policies = {}
     for v in values("policies"):
         id_, color, endpoint, row, n, mode, on_fail, backup, *more = \

@@ -58,6 +58,7 @@
 #define SRPOL_LABEL_ID_SHIFT	6
 #define SRPOL_ROW_BUCKETS	128	/* buckets in one bucket row */
 #define SRPOL_BUCKETS_MAX	1024	/* buckets of one policy */
+#define SRPOL_DP_PATHS_MAX	65536	/* path ids are below, so that rows stay small */
 #define SRPOL_OPCODES		256	/* BTH opcodes */
 
 /* Which packet fields, beside the flow's own, decide how it is classified. */
@@ -171,7 +172,7 @@ struct srpol_dp_path {
  */
 struct srpol_dp_row {
 	__u32 row;
-	__u32 path[SRPOL_ROW_BUCKETS];
+	__u16 path[SRPOL_ROW_BUCKETS];
 };
 
 /**

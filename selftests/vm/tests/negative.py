@@ -571,7 +571,7 @@ def full_policies():
                           u32(client.ynl.attr_sets["policy"]["buckets"].value,
                               size))
 
-    eq(bulk(map(make(1024), range(1023))), [])
+    eq(bulk(map(make(1024), range(2047))), [])
     for size in (1024, 512):
         try:
             client.new("policy", color=9, endpoint="::", buckets=size)
@@ -583,10 +583,10 @@ def full_policies():
             client.delete("policy", color=9, endpoint="::")
             break
     used = client.get("config")["used"]["policies"]
-    for color in range(1000, 2023):
+    for color in range(1000, 3047):
         client.delete("policy", color=color, endpoint="fd00::9")
-    eq(client.get("config")["used"]["policies"], used - 1023)
-    full("policies", "policy", make(128), 4095,
+    eq(client.get("config")["used"]["policies"], used - 2047)
+    full("policies", "policy", make(128), 16383,
          {"color": 9, "endpoint": "::"},
          {"color": 1000, "endpoint": "fd00::9"})
 
