@@ -20,14 +20,28 @@
  * share (Webster's method). Unlike rounding by largest remainder this has the
  * property that a list that drops out takes nothing from the others. Weights
  * are 16 bits and n is at most 1024, so nothing here exceeds 32 bits.
+ *
+ * Most of these steps can be left out: they go by falling weight[i] /
+ * (quota[i] + 1/2), so all that are above some number come before all others.
+ * With sum / (n - lists) for that number the shares, which are rounded up by
+ * less than one, can not add up to more than n.
  */
 static void bucket_quota(u32 *quota, u32 n, const u32 *weight,
 			 const bool *up, u32 n_lists)
 {
-	u32 given = 0, i, best;
+	u32 given = 0, sum = 0, lists = 0, share, i, best;
 
 	for (i = 0; i < n_lists; i++) {
 		quota[i] = weight[i] && (!up || up[i]);
+		lists += quota[i];
+		sum += quota[i] * weight[i];
+	}
+	for (i = 0; i < n_lists; i++) {
+		if (!quota[i])
+			continue;
+		share = 2 * weight[i] * (n - lists);
+		if (share > sum)
+			quota[i] = DIV_ROUND_UP(share - sum, 2 * sum);
 		given += quota[i];
 	}
 	for (; given && given < n; given++) {

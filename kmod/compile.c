@@ -261,13 +261,16 @@ static int srpol_table_push_rows(struct srpol_net *sn,
 	const struct srpol_candidate *cand = &policy->cfg.cands[table->active];
 	u8 order[SRPOL_LISTS_MAX], list;
 	bool known[SRPOL_LISTS_MAX];
+	u16 path[SRPOL_LISTS_MAX];
 	struct srpol_dp_row row;
 	u32 len = 0, b, i;
 	int err;
 
-	for (i = 0; i < cand->n_lists; i++)
+	for (i = 0; i < cand->n_lists; i++) {
+		path[i] = cand->lists[i].path->id;
 		known[i] = cand->lists[i].weight &&
 			   srpol_path_known(cand->lists[i].path);
+	}
 	if (table->pinned != SRPOL_NO_LIST)
 		len = srpol_pin_order(order, known, cand->n_lists,
 				      table->pinned);
@@ -275,8 +278,7 @@ static int srpol_table_push_rows(struct srpol_net *sn,
 		row.row = table->row + b / SRPOL_ROW_BUCKETS;
 		for (i = 0; i < SRPOL_ROW_BUCKETS; i++) {
 			list = len ? order[(b + i) % len] : table->live[b + i];
-			row.path[i] = list == SRPOL_NO_LIST ? 0 :
-				      cand->lists[list].path->id;
+			row.path[i] = list == SRPOL_NO_LIST ? 0 : path[list];
 		}
 		err = srpol_dp_call(sn, row_set, &row);
 		if (err)

@@ -12,6 +12,7 @@
 #include <linux/string.h>
 #include <linux/in6.h>
 #include <linux/if_ether.h>
+#include <linux/math.h>
 #include <linux/minmax.h>
 #include <linux/unaligned.h>
 #else

@@ -16,6 +16,8 @@ typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
 
+#define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
+
 static inline void put_unaligned_be16(u16 value, void *p)
 {
 	u8 *byte = p;

@@ -205,6 +205,49 @@ static void test_quota(void **state)
 	}
 }
 
+/* One bucket at a time to whom it brings closest to its share. */
+static void webster(u32 *quota, const struct table *t)
+{
+	u32 given = 0, i, best;
+
+	for (i = 0; i < t->n_lists; i++) {
+		quota[i] = !!t->weight[i];
+		given += quota[i];
+	}
+	for (; given < t->n; given++) {
+		best = t->n_lists;
+		for (i = 0; i < t->n_lists; i++)
+			if (quota[i] && (best == t->n_lists ||
+					 (u64)t->weight[i] * (2 * quota[best] + 1) >
+					 (u64)t->weight[best] * (2 * quota[i] + 1)))
+				best = i;
+		quota[best]++;
+	}
+}
+
+/* Shares are what all steps give, whatever is left out */
+static void test_steps(void **state)
+{
+	u32 counts[256], quota[SRPOL_LISTS_MAX], round, i;
+	struct table t;
+	u64 seed = 5;
+
+	(void)state;
+	for (round = 0; round < 4000; round++) {
+		table_init(&t, sizes[round % 4],
+			   1 + test_random(&seed) % SRPOL_LISTS_MAX);
+		for (i = 0; i < t.n_lists; i++)
+			t.weight[i] = test_random(&seed) &
+				      (0xffff >> round % 16);
+		t.weight[round % t.n_lists] |= 1;
+		table_home(&t);
+		count(t.home, t.n, counts);
+		webster(quota, &t);
+		for (i = 0; i < t.n_lists; i++)
+			assert_int_equal(counts[i], quota[i]);
+	}
+}
+
 /* A change of weights moves no more buckets than the new shares require */
 static void test_reweight(void **state)
 {
@@ -352,6 +395,7 @@ int main(void)
 		cmocka_unit_test(test_one_of_eight),
 		cmocka_unit_test(test_lent_by_weight),
 		cmocka_unit_test(test_quota),
+		cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_reweight),
 		cmocka_unit_test(test_nothing_up),
 		cmocka_unit_test(test_sequences),
