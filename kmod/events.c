@@ -128,6 +128,11 @@ static int srpol_netdev_event(struct notifier_block *nb, unsigned long event,
 	struct srpol_net *sn = srpol_net(dev_net(dev));
 
 	switch (event) {
+	case NETDEV_GOING_DOWN:
+		mutex_lock(&sn->lock);
+		srpol_nexthop_dev_leave(sn, dev);
+		mutex_unlock(&sn->lock);
+		break;
 	case NETDEV_UP:
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:

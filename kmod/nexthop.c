@@ -285,10 +285,40 @@ void srpol_nexthop_refresh(struct srpol_net *sn, const struct net_device *dev)
 		if (dev ? nh->dev != dev : !READ_ONCE(nh->dirty))
 			continue;
 		srpol_nexthop_update(sn, nh);
-		list_for_each_entry(path, &nh->paths, nh_node)
+		/* packets leave it now, the rest must not keep them waiting */
+		list_for_each_entry(path, &nh->paths, nh_node) {
 			srpol_path_refresh(sn, path);
+			cond_resched();
+		}
 		list_for_each_entry(sid, &nh->sids, nh_node)
 			srpol_sid_refresh(sn, sid);
+	}
+}
+
+/**
+ * srpol_nexthop_dev_leave() - a device is about to go down
+ * @sn: namespace, locked
+ * @dev: the device
+ *
+ * Packets leave it before it drops them; all else follows when it is down.
+ */
+void srpol_nexthop_dev_leave(struct srpol_net *sn,
+			     const struct net_device *dev)
+{
+	struct srpol_nexthop *nh;
+	unsigned long id;
+
+	lockdep_assert_held(&sn->lock);
+	xa_for_each(&sn->nexthop_ids, id, nh) {
+		if (nh->dev != dev)
+			continue;
+		spin_lock_bh(&sn->state_lock);
+		if (nh->up) {
+			nh->up = false;
+			nh->reason = SRPOL_PATH_REASON_DEVICE_DOWN;
+			srpol_nexthop_push(sn, nh);
+		}
+		spin_unlock_bh(&sn->state_lock);
 	}
 }
 

@@ -209,6 +209,8 @@ bool srpol_nexthop_update(struct srpol_net *sn, struct srpol_nexthop *nh);
 void srpol_nexthop_neigh_event(struct srpol_net *sn, struct neighbour *n);
 void srpol_nexthop_refresh(struct srpol_net *sn,
 			   const struct net_device *dev);
+void srpol_nexthop_dev_leave(struct srpol_net *sn,
+			     const struct net_device *dev);
 void srpol_nexthop_dev_gone(struct srpol_net *sn,
 			    const struct net_device *dev);
 void srpol_nexthop_solicit(struct srpol_net *sn);
