@@ -135,7 +135,7 @@ static struct srpol_class *srpol_class_alloc(struct srpol_net *sn,
 	rule = kzalloc(sizeof(*rule), GFP_KERNEL_ACCOUNT);
 	if (!rule)
 		return ERR_PTR(-ENOMEM);
-	srpol_change_init(&rule->change, SRPOL_KIND_CLASS, rule);
+	srpol_change_init(&rule->change, SRPOL_KIND_CLASS);
 	rule->change.created = true;
 	rule->cfg.dp.priority = priority;
 	err = xa_alloc(&sn->class_ids, &rule->id, rule,
@@ -222,7 +222,8 @@ static bool srpol_class_same(struct srpol_net *sn, const void *obj)
 static int srpol_class_stage(struct srpol_net *sn, struct srpol_change *change,
 			     struct netlink_ext_ack *extack)
 {
-	struct srpol_class *rule = change->obj;
+	struct srpol_class *rule = container_of(change,
+						struct srpol_class, change);
 	struct srpol_dp_class *dp = &rule->cfg.dp;
 	int err;
 
@@ -277,7 +278,8 @@ static void srpol_class_applied(struct srpol_net *sn,
 static void srpol_class_abort(struct srpol_net *sn,
 			      struct srpol_change *change)
 {
-	struct srpol_class *rule = change->obj;
+	struct srpol_class *rule = container_of(change,
+						struct srpol_class, change);
 
 	if (sn->txn.order)
 		srpol_dp_call(sn, revert, SRPOL_DP_CLASSES, 0);
@@ -291,7 +293,8 @@ static void srpol_class_abort(struct srpol_net *sn,
 static void srpol_class_remove(struct srpol_net *sn,
 			       struct srpol_change *change)
 {
-	srpol_class_free(sn, change->obj);
+	srpol_class_free(sn, container_of(change, struct srpol_class,
+					  change));
 }
 
 const struct srpol_change_ops srpol_class_change_ops = {
@@ -302,6 +305,7 @@ const struct srpol_change_ops srpol_class_change_ops = {
 	.abort		= srpol_class_abort,
 	.remove		= srpol_class_remove,
 	.fill		= srpol_class_fill,
+	.offset		= offsetof(struct srpol_class, change),
 	.ntf		= SRPOL_CMD_CLASS_NTF,
 	.del_ntf	= SRPOL_CMD_CLASS_DEL_NTF,
 };

@@ -3,10 +3,11 @@
  * From a policy to a table of buckets: selection of the active candidate path,
  * shares or order of its segment lists, and the rows the data plane reads.
  *
- * A policy has two tables, with rows of their own. One is what packets see,
- * the other one is compiled by a transaction and takes its place when that is
- * committed; an abort forgets it. A policy that gets another number of buckets
- * gets another pair.
+ * A policy has rows for two tables. One is what packets see, the other one is
+ * compiled by a transaction and takes its place when that is committed; an
+ * abort forgets it. A policy that gets another number of buckets gets another
+ * pair of rows. The module itself keeps one table, and the other one only
+ * while the transaction lasts.
  */
 #include <linux/bitmap.h>
 #include <net/ipv6.h>
@@ -166,24 +167,24 @@ static const struct srpol_candidate *
 srpol_policy_table_cand(const struct srpol_policy *policy)
 {
 	const struct srpol_policy_cfg *cfg = policy->change.saved ?
-					     &policy->old : &policy->cfg;
+					     policy->old : &policy->cfg;
 
 	return policy->table->cand < 0 ? NULL :
 	       &cfg->cands[policy->table->cand];
 }
 
 /*
- * Compile into @policy->next, starting from the present table. While no
- * candidate path is valid its buckets are kept, so that flows find their paths
- * again when one returns; but not those of lists that are freed.
+ * Compile into @table, starting from the present one. While no candidate path
+ * is valid its buckets are kept, so that flows find their paths again when one
+ * returns; but not those of lists that are freed.
  */
 static void srpol_policy_compile(struct srpol_net *sn,
-				 struct srpol_policy *policy)
+				 const struct srpol_policy *policy,
+				 struct srpol_table *table)
 {
 	const struct srpol_policy_cfg *cfg = &policy->cfg;
 	const struct srpol_candidate *from = NULL, *cand;
 	const struct srpol_table *was = policy->table;
-	struct srpol_table *table = policy->next;
 
 	memset(table->home, SRPOL_NO_LIST, 2 * table->n);
 	table->pinned = SRPOL_NO_LIST;
@@ -195,7 +196,8 @@ static void srpol_policy_compile(struct srpol_net *sn,
 			SRPOL_POLICY_RANDOM : 0);
 	if (was && was->n == table->n) {
 		from = srpol_policy_table_cand(policy);
-		memcpy(table->home, was->home, 2 * table->n);
+		memcpy(table->home, was->home, table->n);
+		memcpy(table->live, was->live, table->n);
 		table->pinned = was->pinned;
 	}
 
@@ -301,7 +303,8 @@ static int srpol_table_push(struct srpol_net *sn,
 	return err ?: srpol_dp_call(sn, policy_set, &dp);
 }
 
-static int srpol_rows_get(struct srpol_net *sn, u32 n, u32 *row,
+/* First of @n bucket rows that nobody has, 0 and an error if there are none. */
+static u32 srpol_rows_get(struct srpol_net *sn, u32 n, int *err,
 			  struct netlink_ext_ack *extack)
 {
 	unsigned long at;
@@ -309,94 +312,126 @@ static int srpol_rows_get(struct srpol_net *sn, u32 n, u32 *row,
 	if (!sn->row_map) {
 		sn->row_map = bitmap_zalloc(SRPOL_ROWS_MAX,
 					    GFP_KERNEL_ACCOUNT);
-		if (!sn->row_map)
-			return -ENOMEM;
+		if (!sn->row_map) {
+			*err = -ENOMEM;
+			return 0;
+		}
 	}
 	at = bitmap_find_next_zero_area(sn->row_map, sn->limits.rows, 1, n, 0);
-	if (at >= sn->limits.rows)
-		return srpol_dp_err(sn, -ENOSPC, "bucket row",
+	if (at >= sn->limits.rows) {
+		*err = srpol_dp_err(sn, -ENOSPC, "bucket row",
 				    sn->limits.rows - 1, extack);
+		return 0;
+	}
 	bitmap_set(sn->row_map, at, n);
-	*row = at;
-	return 0;
+	return at;
+}
+
+/* Bucket rows of one table of @n buckets. */
+static u32 srpol_rows(u32 n)
+{
+	return n / SRPOL_ROW_BUCKETS;
+}
+
+static void srpol_rows_put(struct srpol_net *sn, u32 row, u32 n)
+{
+	bitmap_clear(sn->row_map, row, n);
 }
 
 /**
- * srpol_table_free() - free a pair of tables and their rows
+ * srpol_table_free() - free a table and the rows of its policy
  * @sn: namespace, locked
- * @table: either of the two
+ * @table: the table
  */
 void srpol_table_free(struct srpol_net *sn, struct srpol_table *table)
 {
-	bitmap_clear(sn->row_map, min(table->row, table->other->row),
-		     2 * table->n / SRPOL_ROW_BUCKETS);
-	kfree(table->other);
+	srpol_rows_put(sn, table->pair, 2 * srpol_rows(table->n));
 	kfree(table);
 }
 
-static struct srpol_table *srpol_table_alloc(struct srpol_net *sn, u32 n,
+/* Where to compile to: the scratch table, over rows that nobody reads. */
+static struct srpol_table *srpol_policy_next(struct srpol_net *sn,
+					     const struct srpol_policy *policy,
 					     struct netlink_ext_ack *extack)
 {
-	struct srpol_table *a, *b;
-	int err = -ENOMEM;
+	const struct srpol_table *was = policy->table;
+	u32 n = policy->cfg.set.buckets, rows = srpol_rows(n);
+	struct srpol_table *table = sn->scratch;
+	int err = 0;
 
-	a = kzalloc(struct_size(a, home, 2 * n), GFP_KERNEL_ACCOUNT);
-	b = kzalloc(struct_size(b, home, 2 * n), GFP_KERNEL_ACCOUNT);
-	if (!a || !b)
-		goto err_free;
-	err = srpol_rows_get(sn, 2 * n / SRPOL_ROW_BUCKETS, &a->row, extack);
-	if (err)
-		goto err_free;
-	b->row = a->row + n / SRPOL_ROW_BUCKETS;
-	a->n = n;
-	b->n = n;
-	a->live = a->home + n;
-	b->live = b->home + n;
-	a->other = b;
-	b->other = a;
-	return a;
-
-err_free:
-	kfree(a);
-	kfree(b);
-	return ERR_PTR(err);
-}
-
-/* The table to compile into, whose rows nobody reads. */
-static int srpol_policy_next(struct srpol_net *sn, struct srpol_policy *policy,
-			     struct netlink_ext_ack *extack)
-{
-	u32 n = policy->cfg.set.buckets;
-	struct srpol_table *table;
-
-	srpol_dp_wait_gp(sn, policy->gp);
-	if (policy->table && policy->table->n == n) {
-		policy->next = policy->table->other;
-		return 0;
+	if (!table) {
+		table = kzalloc(struct_size(table, home,
+					    2 * SRPOL_BUCKETS_MAX),
+				GFP_KERNEL_ACCOUNT);
+		if (!table)
+			return ERR_PTR(-ENOMEM);
+		sn->scratch = table;
 	}
-	table = srpol_table_alloc(sn, n, extack);
-	if (IS_ERR(table))
-		return PTR_ERR(table);
+	srpol_dp_wait_gp(sn, policy->gp);
+	table->n = n;
+	table->live = table->home + n;
+	if (was && was->n == n) {
+		table->pair = was->pair;
+		table->row = was->row == was->pair ? was->pair + rows :
+						     was->pair;
+		return table;
+	}
+	table->pair = srpol_rows_get(sn, 2 * rows, &err, extack);
+	table->row = table->pair;
+	if (err)
+		return ERR_PTR(err);
 	/* the rows may have been in use a moment ago */
 	srpol_dp_wait_gp(sn, sn->del_gp);
-	policy->next = table;
-	return 0;
+	return table;
+}
+
+/*
+ * The scratch table, to be kept; home and live mostly are the same. An event
+ * has happened: there is nobody who could be refused and try again.
+ */
+static struct srpol_table *srpol_table_copy(struct srpol_net *sn)
+{
+	gfp_t gfp = sn->txn.event ? GFP_KERNEL | __GFP_NOFAIL :
+				    GFP_KERNEL_ACCOUNT;
+	const struct srpol_table *from = sn->scratch;
+	bool same = !memcmp(from->home, from->live, from->n);
+	struct srpol_table *table;
+	size_t size;
+
+	size = struct_size(table, home, same ? from->n : 2 * from->n);
+	table = kmemdup(from, size, gfp);
+	if (table)
+		table->live = same ? table->home : table->home + table->n;
+	return table;
 }
 
 /*
  * Nothing about a policy that was only looked at again is different. The rows
  * of pinned ones depend on more than the table.
  */
-static bool srpol_policy_unmoved(const struct srpol_policy *policy)
+static bool srpol_policy_unmoved(const struct srpol_policy *policy,
+				 const struct srpol_table *b)
 {
-	const struct srpol_table *a = policy->table, *b = policy->next;
+	const struct srpol_table *a = policy->table;
 
 	return !policy->change.changed &&
 	       policy->cfg.set.mode != SRPOL_LB_MODE_PINNED &&
 	       a->active == b->active && a->cand == b->cand &&
 	       a->valid == b->valid && a->reason == b->reason &&
 	       a->backup == b->backup && a->flags == b->flags &&
-	       !memcmp(a->home, b->home, 2 * a->n);
+	       !memcmp(a->home, b->home, a->n) &&
+	       !memcmp(a->live, b->live, a->n);
+}
+
+/* Drop a table that is not to be; the rows stay if the present one has them. */
+static void srpol_table_drop(struct srpol_net *sn,
+			     const struct srpol_policy *policy,
+			     struct srpol_table *table)
+{
+	if (!policy->table || policy->table->pair != table->pair)
+		srpol_rows_put(sn, table->pair, 2 * srpol_rows(table->n));
+	if (table != sn->scratch)
+		kfree(table);
 }
 
 static int srpol_policy_hide(struct srpol_net *sn,
@@ -412,7 +447,8 @@ static int srpol_policy_hide(struct srpol_net *sn,
 static bool srpol_policy_reclassify(const struct srpol_policy *policy)
 {
 	const struct srpol_policy_set *is = &policy->cfg.set;
-	const struct srpol_policy_set *was = &policy->old.set;
+	const struct srpol_policy_set *was = policy->change.saved ?
+					     &policy->old->set : is;
 
 	return policy->change.created || policy->change.gone ||
 	       (policy->change.changed &&
@@ -428,19 +464,24 @@ static bool srpol_policy_reclassify(const struct srpol_policy *policy)
 int srpol_policy_stage(struct srpol_net *sn, struct srpol_change *change,
 		       struct netlink_ext_ack *extack)
 {
-	struct srpol_policy *policy = change->obj;
+	struct srpol_policy *policy = container_of(change,
+						   struct srpol_policy, change);
+	struct srpol_table *table;
 	int err;
 
 	if (change->gone) {
 		err = srpol_policy_hide(sn, policy);
 	} else {
-		err = srpol_policy_next(sn, policy, extack);
-		if (err)
-			return err;
-		srpol_policy_compile(sn, policy);
-		if (srpol_policy_unmoved(policy)) {
-			policy->next = NULL;
+		table = srpol_policy_next(sn, policy, extack);
+		if (IS_ERR(table))
+			return PTR_ERR(table);
+		srpol_policy_compile(sn, policy, table);
+		if (srpol_policy_unmoved(policy, table))
 			return 0;
+		policy->next = srpol_table_copy(sn);
+		if (!policy->next) {
+			srpol_table_drop(sn, policy, table);
+			return -ENOMEM;
 		}
 		err = srpol_table_push(sn, policy, policy->next);
 	}
@@ -482,10 +523,13 @@ void srpol_policy_switch(struct srpol_net *sn, struct srpol_policy *policy)
 		srpol_events_retry_at(sn, max_t(long, 1, is->wait_until -
 						jiffies));
 	}
-	if (was && is->other != was) {
-		srpol_table_free(sn, was);
+	if (!was)
+		return;
+	if (was->pair != is->pair) {
+		srpol_rows_put(sn, was->pair, 2 * srpol_rows(was->n));
 		sn->del_gp = sn->txn.gp;
 	}
+	kfree(was);
 }
 
 /**
@@ -495,11 +539,9 @@ void srpol_policy_switch(struct srpol_net *sn, struct srpol_policy *policy)
  */
 void srpol_policy_unstage(struct srpol_net *sn, struct srpol_policy *policy)
 {
-	struct srpol_table *next = policy->next;
-
+	if (policy->next)
+		srpol_table_drop(sn, policy, policy->next);
 	policy->next = NULL;
-	if (next && next->other != policy->table)
-		srpol_table_free(sn, next);
 }
 
 /**
@@ -513,7 +555,7 @@ void srpol_policy_touch_users(struct srpol_net *sn,
 	struct srpol_list *list;
 
 	list_for_each_entry(list, &path->users, path_node)
-		srpol_txn_touch(sn, &list->policy->change);
+		srpol_txn_touch(sn, &srpol_list_policy(sn, list)->change);
 }
 
 /* Policies come or go: touch those that have another backup now. */

@@ -23,7 +23,7 @@ void srpol_config_init(struct srpol_net *sn)
 	sn->cfg.dp.dscp_mode = SRPOL_DSCP_MODE_UNIFORM;
 	sn->cfg.dp.icmp_errors = 1;
 	sn->cfg.dp.drop_events = SRPOL_DROP_EVENTS_DEFAULT;
-	srpol_change_init(&sn->cfg_change, SRPOL_KIND_CONFIG, &sn->cfg);
+	srpol_change_init(&sn->cfg_change, SRPOL_KIND_CONFIG);
 }
 
 static int srpol_config_fill_limits(struct sk_buff *skb, u16 type,
@@ -336,5 +336,7 @@ const struct srpol_change_ops srpol_config_change_ops = {
 	.commit	= srpol_config_commit,
 	.abort	= srpol_config_abort,
 	.fill	= srpol_config_fill,
+	.offset	= offsetof(struct srpol_net, cfg_change) -
+		  offsetof(struct srpol_net, cfg),
 	.ntf	= SRPOL_CMD_CONFIG_NTF,
 };

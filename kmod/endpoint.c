@@ -154,7 +154,7 @@ srpol_endpoint_alloc(struct srpol_net *sn, const struct in6_addr *prefix,
 	ep = kzalloc(sizeof(*ep), GFP_KERNEL_ACCOUNT);
 	if (!ep)
 		return ERR_PTR(-ENOMEM);
-	srpol_change_init(&ep->change, SRPOL_KIND_ENDPOINT, ep);
+	srpol_change_init(&ep->change, SRPOL_KIND_ENDPOINT);
 	ep->change.created = true;
 	ep->prefix = *prefix;
 	ep->prefix_len = len;
@@ -260,7 +260,8 @@ static int srpol_endpoint_stage(struct srpol_net *sn,
 				struct srpol_change *change,
 				struct netlink_ext_ack *extack)
 {
-	const struct srpol_endpoint *ep = change->obj;
+	const struct srpol_endpoint *ep =
+		container_of(change, struct srpol_endpoint, change);
 	const struct srpol_dp_endpoint dp = srpol_endpoint_to_dp(ep);
 	int err;
 
@@ -281,7 +282,8 @@ static int srpol_endpoint_stage(struct srpol_net *sn,
 static void srpol_endpoint_commit(struct srpol_net *sn,
 				  struct srpol_change *change)
 {
-	struct srpol_endpoint *ep = change->obj;
+	struct srpol_endpoint *ep = container_of(change,
+						 struct srpol_endpoint, change);
 
 	if (change->staged)
 		ep->gp = sn->txn.gp;
@@ -290,7 +292,8 @@ static void srpol_endpoint_commit(struct srpol_net *sn,
 static void srpol_endpoint_abort(struct srpol_net *sn,
 				 struct srpol_change *change)
 {
-	struct srpol_endpoint *ep = change->obj;
+	struct srpol_endpoint *ep = container_of(change,
+						 struct srpol_endpoint, change);
 	const struct srpol_dp_endpoint dp = srpol_endpoint_to_dp(ep);
 
 	if (change->staged)
@@ -304,7 +307,8 @@ static void srpol_endpoint_abort(struct srpol_net *sn,
 static void srpol_endpoint_remove(struct srpol_net *sn,
 				  struct srpol_change *change)
 {
-	struct srpol_endpoint *ep = change->obj;
+	struct srpol_endpoint *ep = container_of(change,
+						 struct srpol_endpoint, change);
 	const struct srpol_dp_endpoint dp = srpol_endpoint_to_dp(ep);
 
 	srpol_dp_call(sn, endpoint_del, &dp);
@@ -318,6 +322,7 @@ const struct srpol_change_ops srpol_endpoint_change_ops = {
 	.abort		= srpol_endpoint_abort,
 	.remove		= srpol_endpoint_remove,
 	.fill		= srpol_endpoint_fill,
+	.offset		= offsetof(struct srpol_endpoint, change),
 	.ntf		= SRPOL_CMD_ENDPOINT_NTF,
 	.del_ntf	= SRPOL_CMD_ENDPOINT_DEL_NTF,
 };

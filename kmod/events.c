@@ -78,7 +78,7 @@ static unsigned long srpol_retry_paths(struct srpol_net *sn)
 			sn->n_reported--;
 		}
 		spin_unlock_bh(&sn->state_lock);
-		if (due || ipv6_addr_any(&path->cfg.via) ||
+		if (due || ipv6_addr_any(&path->cfg->via) ||
 		    path->reason == SRPOL_PATH_REASON_NO_RESOURCES)
 			srpol_path_refresh(sn, path);
 	}

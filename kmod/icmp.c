@@ -84,10 +84,15 @@ static bool srpol_quote_at(const struct srpol_quote *q,
 static bool srpol_quote_matches(const struct srpol_quote *q,
 				const struct srpol_path *path)
 {
-	const struct srpol_header *hdr = &path->cfg.hdr;
-	u32 in_srh = srpol_encap_sids(hdr), n = hdr->n_sids, left = 0, i;
+	const struct srpol_header *hdr;
+	u32 in_srh, n, left = 0, i;
 
-	if (!path->compiled || q->n_segs != in_srh ||
+	if (!path->compiled)
+		return false;
+	hdr = &path->cfg->hdr;
+	in_srh = srpol_encap_sids(hdr);
+	n = hdr->n_sids;
+	if (q->n_segs != in_srh ||
 	    !ipv6_addr_equal(&q->ip6.saddr, &path->bytes.outer.src))
 		return false;
 	if (in_srh) {
@@ -97,7 +102,7 @@ static bool srpol_quote_matches(const struct srpol_quote *q,
 			return false;
 	}
 	if (left >= n ||
-	    !srpol_quote_at(q, &path->cfg, &hdr->sids[n - 1 - left]))
+	    !srpol_quote_at(q, path->cfg, &hdr->sids[n - 1 - left]))
 		return false;
 	for (i = 0; i < in_srh; i++)
 		if (!ipv6_addr_equal(&q->segs[i], &hdr->sids[n - 1 - i]))

@@ -94,6 +94,7 @@ static void __net_exit srpol_net_exit(struct net *net)
 	xa_destroy(&sn->colors);
 	xa_destroy(&sn->colors_up);
 	bitmap_free(sn->row_map);
+	kfree(sn->scratch);
 }
 
 static struct pernet_operations srpol_net_ops = {

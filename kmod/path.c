@@ -29,7 +29,28 @@ struct srpol_path *srpol_path_find(struct srpol_net *sn, u32 id)
  */
 const struct srpol_path_cfg *srpol_path_cfg(const struct srpol_path *path)
 {
-	return path->next.cfg ?: &path->cfg;
+	return path->next.cfg ?: path->cfg;
+}
+
+static size_t srpol_path_cfg_size(const struct srpol_path_cfg *cfg)
+{
+	return cfg->hdr.n_tlvs ? sizeof(*cfg) :
+	       offsetof(struct srpol_path_cfg, hdr.sids) +
+	       cfg->hdr.n_sids * sizeof(cfg->hdr.sids[0]);
+}
+
+/**
+ * srpol_path_copy_cfg() - get the configuration of a path, to alter it
+ * @path: the path
+ * @cfg: set to srpol_path_cfg(), in full size
+ */
+void srpol_path_copy_cfg(const struct srpol_path *path,
+			 struct srpol_path_cfg *cfg)
+{
+	const struct srpol_path_cfg *from = srpol_path_cfg(path);
+
+	memset(cfg, 0, sizeof(*cfg));
+	memcpy(cfg, from, srpol_path_cfg_size(from));
 }
 
 /**
@@ -64,7 +85,7 @@ static struct srpol_path *srpol_path_alloc(struct srpol_net *sn, u32 id)
 	if (!path)
 		return ERR_PTR(-ENOMEM);
 	path->id = id;
-	srpol_change_init(&path->change, SRPOL_KIND_PATH, path);
+	srpol_change_init(&path->change, SRPOL_KIND_PATH);
 	INIT_LIST_HEAD(&path->changed_node);
 	INIT_LIST_HEAD(&path->users);
 	/* the id may have been in use a moment ago */
@@ -90,25 +111,27 @@ static void srpol_path_free(struct srpol_net *sn, struct srpol_path *path)
 		sn->n_reported--;
 	spin_unlock_bh(&sn->state_lock);
 	kfree(path->next.cfg);
+	kfree(path->cfg);
 	kfree(path);
 }
 
 /**
- * srpol_path_get() - the path a request is about, created if it is new
+ * srpol_path_set_cfg() - create or redefine a path
  * @sn: namespace, locked, in a transaction
  * @id: its id
- * @attr: the attribute that says so
+ * @cfg: new configuration, which is copied
+ * @attr: the attribute that says the id
  * @extack: for a refusal
  *
- * Return: a path that has a configuration of its own to write to in
- * srpol_path.next, or an ERR_PTR. An existing one keeps its configuration.
+ * Return: the path or an ERR_PTR.
  */
-struct srpol_path *srpol_path_get(struct srpol_net *sn, u32 id,
-				  const struct nlattr *attr,
-				  struct netlink_ext_ack *extack)
+struct srpol_path *srpol_path_set_cfg(struct srpol_net *sn, u32 id,
+				      const struct srpol_path_cfg *cfg,
+				      const struct nlattr *attr,
+				      struct netlink_ext_ack *extack)
 {
 	struct srpol_path *path = xa_load(&sn->paths, id);
-	struct srpol_path_cfg *cfg = NULL;
+	struct srpol_path_cfg *copy;
 
 	if (id >= sn->limits.paths) {
 		NL_SET_ERR_MSG_ATTR_FMT(extack, attr,
@@ -116,24 +139,19 @@ struct srpol_path *srpol_path_get(struct srpol_net *sn, u32 id,
 					sn->limits.paths - 1);
 		return ERR_PTR(-ERANGE);
 	}
-	if (!path || !path->next.cfg) {
-		cfg = kzalloc(sizeof(*cfg), GFP_KERNEL_ACCOUNT);
-		if (!cfg)
-			return ERR_PTR(-ENOMEM);
-	}
-	if (path) {
-		if (cfg)
-			memcpy(cfg, &path->cfg, sizeof(*cfg));
-	} else {
+	copy = kmemdup(cfg, srpol_path_cfg_size(cfg), GFP_KERNEL_ACCOUNT);
+	if (!copy)
+		return ERR_PTR(-ENOMEM);
+	if (!path) {
 		path = srpol_path_alloc(sn, id);
 		if (IS_ERR(path)) {
-			kfree(cfg);
+			kfree(copy);
 			return path;
 		}
 		path->change.created = true;
 	}
-	if (cfg)
-		path->next.cfg = cfg;
+	kfree(path->next.cfg);
+	path->next.cfg = copy;
 	path->change.saved = true;
 	path->change.gone = false;
 	srpol_txn_touch(sn, &path->change);
@@ -280,11 +298,16 @@ void srpol_path_detach_nexthop(struct srpol_net *sn, struct srpol_path *path)
 static bool srpol_path_same(struct srpol_net *sn, const void *obj)
 {
 	const struct srpol_path *path = obj;
+	const struct srpol_path_cfg *is = path->next.cfg;
+	size_t size;
 
 	if (path->next.retry && READ_ONCE(path->reported))
 		return false;
-	return !path->next.cfg ||
-	       !memcmp(&path->cfg, path->next.cfg, sizeof(path->cfg));
+	if (!is)
+		return true;
+	size = srpol_path_cfg_size(is);
+	return size == srpol_path_cfg_size(path->cfg) &&
+	       !memcmp(is, path->cfg, size);
 }
 
 /*
@@ -295,9 +318,11 @@ static bool srpol_path_same(struct srpol_net *sn, const void *obj)
 static void srpol_path_commit(struct srpol_net *sn,
 			      struct srpol_change *change)
 {
-	struct srpol_path *path = change->obj;
+	struct srpol_path *path = container_of(change,
+					       struct srpol_path, change);
 	struct srpol_path_next *next = &path->next;
 	struct srpol_nexthop *old_nh = path->nh;
+	struct srpol_path_cfg *old_cfg = NULL;
 	enum srpol_path_reason reason;
 	bool told, up;
 
@@ -310,9 +335,11 @@ static void srpol_path_commit(struct srpol_net *sn,
 	}
 	srpol_path_use_nexthop(path, next->nh);
 	path->bytes = next->bytes;
-	if (next->cfg)
-		memcpy(&path->cfg, next->cfg, sizeof(path->cfg));
-	reason = srpol_path_reason(&path->cfg, next->reason, path->nh,
+	if (next->cfg) {
+		old_cfg = path->cfg;
+		path->cfg = next->cfg;
+	}
+	reason = srpol_path_reason(path->cfg, next->reason, path->nh,
 				   path->reported);
 	up = !reason;
 
@@ -334,13 +361,14 @@ static void srpol_path_commit(struct srpol_net *sn,
 	spin_unlock_bh(&sn->state_lock);
 
 	srpol_nexthop_put(sn, old_nh);
-	kfree(next->cfg);
+	kfree(old_cfg);
 	memset(next, 0, sizeof(*next));
 }
 
 static void srpol_path_abort(struct srpol_net *sn, struct srpol_change *change)
 {
-	struct srpol_path *path = change->obj;
+	struct srpol_path *path = container_of(change,
+					       struct srpol_path, change);
 
 	if (change->staged)
 		srpol_dp_call(sn, revert, SRPOL_DP_PATH, path->id);
@@ -354,7 +382,8 @@ static void srpol_path_abort(struct srpol_net *sn, struct srpol_change *change)
 static void srpol_path_remove(struct srpol_net *sn,
 			      struct srpol_change *change)
 {
-	struct srpol_path *path = change->obj;
+	struct srpol_path *path = container_of(change,
+					       struct srpol_path, change);
 
 	srpol_path_detach_nexthop(sn, path);
 	srpol_dp_call(sn, path_del, path->id);
@@ -368,6 +397,7 @@ const struct srpol_change_ops srpol_path_change_ops = {
 	.abort		= srpol_path_abort,
 	.remove		= srpol_path_remove,
 	.fill		= srpol_path_fill,
+	.offset		= offsetof(struct srpol_path, change),
 	.ntf		= SRPOL_CMD_PATH_NTF,
 	.del_ntf	= SRPOL_CMD_PATH_DEL_NTF,
 };

@@ -54,7 +54,7 @@ static int srpol_path_fill_tlvs(struct sk_buff *skb,
 static int srpol_path_fill_out(struct srpol_net *sn, struct sk_buff *skb,
 			       const struct srpol_path *path)
 {
-	u32 len = srpol_encap_len(&path->cfg.hdr);
+	u32 len = srpol_encap_len(&path->cfg->hdr);
 	const struct srpol_nexthop *nh = path->nh;
 
 	if (nla_put_u32(skb, SRPOL_A_PATH_OVERHEAD, len))
@@ -82,7 +82,7 @@ int srpol_path_fill(struct srpol_net *sn, struct sk_buff *skb,
 		    const void *obj)
 {
 	const struct srpol_path *path = obj;
-	const struct srpol_path_cfg *cfg = &path->cfg;
+	const struct srpol_path_cfg *cfg = path->cfg;
 
 	if (nla_put_u32(skb, SRPOL_A_PATH_ID, path->id) ||
 	    (cfg->name[0] &&
@@ -122,8 +122,8 @@ int srpol_path_event_fill(struct srpol_net *sn, struct sk_buff *skb,
 	const struct srpol_path *path = obj;
 
 	if (nla_put_u32(skb, SRPOL_A_PATH_ID, path->id) ||
-	    (path->cfg.name[0] &&
-	     nla_put_string(skb, SRPOL_A_PATH_NAME, path->cfg.name)) ||
+	    (path->cfg->name[0] &&
+	     nla_put_string(skb, SRPOL_A_PATH_NAME, path->cfg->name)) ||
 	    nla_put_u32(skb, SRPOL_A_PATH_STATE, path->state) ||
 	    nla_put_u32(skb, SRPOL_A_PATH_REASON, path->reason))
 		return -EMSGSIZE;
@@ -438,8 +438,9 @@ int srpol_path_new(struct srpol_net *sn, struct genl_info *info)
 {
 	struct nlattr *admin_down = info->attrs[SRPOL_A_PATH_ADMIN_DOWN];
 	struct nlattr *id = info->attrs[SRPOL_A_PATH_ID];
+	struct srpol_path_cfg cfg = {};
 	struct srpol_path *path;
-	int verb;
+	int verb, err;
 
 	if (!id) {
 		NL_SET_ERR_ATTR_MISS(info->extack, NULL, SRPOL_A_PATH_ID);
@@ -451,14 +452,18 @@ int srpol_path_new(struct srpol_net *sn, struct genl_info *info)
 			     info->attrs[SRPOL_A_PATH_ORIGIN]);
 	if (verb < 0)
 		return verb;
-	path = srpol_path_get(sn, nla_get_u32(id), id, info->extack);
+	if (verb == SRPOL_VERB_CHANGE)
+		srpol_path_copy_cfg(path, &cfg);
+	err = srpol_path_parse(sn, &cfg, info);
+	if (err)
+		return err;
+	path = srpol_path_set_cfg(sn, nla_get_u32(id), &cfg, id,
+				  info->extack);
 	if (IS_ERR(path))
 		return PTR_ERR(path);
-	if (verb != SRPOL_VERB_CHANGE)
-		memset(path->next.cfg, 0, sizeof(*path->next.cfg));
 	/* said in so many words, "in service" means now */
 	path->next.retry = admin_down && !nla_get_u32(admin_down);
-	return srpol_path_parse(sn, path->next.cfg, info);
+	return 0;
 }
 
 int srpol_nl_path_new_doit(struct sk_buff *skb, struct genl_info *info)
@@ -469,14 +474,16 @@ int srpol_nl_path_new_doit(struct sk_buff *skb, struct genl_info *info)
 int srpol_path_del(struct srpol_net *sn, struct genl_info *info)
 {
 	const struct srpol_policy *policy;
+	const struct srpol_list *list;
 	struct srpol_path *path;
 
 	path = srpol_path_from_attr(sn, info);
 	if (IS_ERR(path))
 		return PTR_ERR(path);
 	if (!list_empty(&path->users)) {
-		policy = list_first_entry(&path->users, struct srpol_list,
-					  path_node)->policy;
+		list = list_first_entry(&path->users, struct srpol_list,
+					path_node);
+		policy = srpol_list_policy(sn, list);
 		NL_SET_ERR_MSG_ATTR_FMT(info->extack,
 					info->attrs[SRPOL_A_PATH_ID],
 					"in use by policy %u %pI6c",

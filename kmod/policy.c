@@ -45,6 +45,17 @@ struct srpol_policy *srpol_policy_find(struct srpol_net *sn, u32 color,
 }
 
 /**
+ * srpol_list_policy() - the policy that a segment list belongs to
+ * @sn: namespace, locked
+ * @list: one that is linked to its path
+ */
+struct srpol_policy *srpol_list_policy(struct srpol_net *sn,
+				       const struct srpol_list *list)
+{
+	return xa_load(&sn->policies, list->policy);
+}
+
+/**
  * srpol_policy_find_bsid() - look a policy up by its binding SID
  * @sn: namespace, locked
  * @bsid: the binding SID
@@ -101,7 +112,7 @@ static void srpol_policy_link(struct srpol_policy *policy)
 	for (i = 0; i < policy->cfg.n_cands; i++) {
 		for (j = 0; j < policy->cfg.cands[i].n_lists; j++) {
 			list = &policy->cfg.cands[i].lists[j];
-			list->policy = policy;
+			list->policy = policy->id;
 			list_add_tail(&list->path_node, &list->path->users);
 			list->path->n_users++;
 		}
@@ -151,7 +162,20 @@ static void srpol_policy_adopt(struct srpol_net *sn,
 			 srpol_policy_hash(0, &cfg->set.bsid));
 }
 
-/* Have none; the one from before the transaction is kept. */
+/* The configuration from before the transaction is kept. */
+static int srpol_policy_save(struct srpol_policy *policy)
+{
+	if (policy->change.created || policy->change.saved)
+		return 0;
+	policy->old = kmemdup(&policy->cfg, sizeof(policy->cfg),
+			      GFP_KERNEL_ACCOUNT);
+	if (!policy->old)
+		return -ENOMEM;
+	policy->change.saved = true;
+	return 0;
+}
+
+/* Have none. */
 static void srpol_policy_clear(struct srpol_net *sn,
 			       struct srpol_policy *policy)
 {
@@ -160,12 +184,8 @@ static void srpol_policy_clear(struct srpol_net *sn,
 	srpol_policy_unlink(policy);
 	sn->n_backups -= !!policy->cfg.set.backup_color;
 	hash_del(&policy->bsid_node);
-	if (policy->change.created || policy->change.saved) {
+	if (!policy->old || policy->old->cands != policy->cfg.cands)
 		srpol_policy_cfg_free(&policy->cfg);
-	} else {
-		policy->old = policy->cfg;
-		policy->change.saved = true;
-	}
 	memset(&policy->cfg, 0, sizeof(policy->cfg));
 	policy->change.gone = true;
 }
@@ -183,7 +203,7 @@ srpol_policy_alloc(struct srpol_net *sn, u32 color,
 		return ERR_PTR(-ENOMEM);
 	policy->color = color;
 	policy->endpoint = *endpoint;
-	srpol_change_init(&policy->change, SRPOL_KIND_POLICY, policy);
+	srpol_change_init(&policy->change, SRPOL_KIND_POLICY);
 	policy->change.created = true;
 	policy->change.gone = true;
 	INIT_LIST_HEAD(&policy->wait_node);
@@ -233,12 +253,16 @@ int srpol_policy_set_cfg(struct srpol_net *sn, u32 color,
 			 struct netlink_ext_ack *extack)
 {
 	struct srpol_policy *policy;
+	int err;
 
 	lockdep_assert_held(&sn->lock);
 	policy = srpol_policy_lookup(sn, color, endpoint) ?:
 		 srpol_policy_alloc(sn, color, endpoint, extack);
 	if (IS_ERR(policy))
 		return PTR_ERR(policy);
+	err = srpol_policy_save(policy);
+	if (err)
+		return err;
 	srpol_txn_touch(sn, &policy->change);
 	srpol_policy_clear(sn, policy);
 	srpol_policy_adopt(sn, policy, cfg);
@@ -249,11 +273,18 @@ int srpol_policy_set_cfg(struct srpol_net *sn, u32 color,
  * srpol_policy_delete() - a policy is not wanted any more
  * @sn: namespace, locked, in a transaction
  * @policy: the policy
+ *
+ * Return: 0 or -ENOMEM.
  */
-void srpol_policy_delete(struct srpol_net *sn, struct srpol_policy *policy)
+int srpol_policy_delete(struct srpol_net *sn, struct srpol_policy *policy)
 {
+	int err = srpol_policy_save(policy);
+
+	if (err)
+		return err;
 	srpol_txn_touch(sn, &policy->change);
 	srpol_policy_clear(sn, policy);
+	return 0;
 }
 
 static bool srpol_candidate_equal(const struct srpol_candidate *a,
@@ -278,7 +309,7 @@ static bool srpol_candidate_equal(const struct srpol_candidate *a,
 static bool srpol_policy_same(struct srpol_net *sn, const void *obj)
 {
 	const struct srpol_policy *policy = obj;
-	const struct srpol_policy_cfg *a = &policy->cfg, *b = &policy->old;
+	const struct srpol_policy_cfg *a = &policy->cfg, *b = policy->old;
 	u32 i;
 
 	if (memcmp(&a->set, &b->set, sizeof(a->set)) ||
@@ -293,15 +324,18 @@ static bool srpol_policy_same(struct srpol_net *sn, const void *obj)
 static void srpol_policy_commit(struct srpol_net *sn,
 				struct srpol_change *change)
 {
-	struct srpol_policy *policy = change->obj;
+	struct srpol_policy *policy = container_of(change,
+						   struct srpol_policy, change);
 
 	if (change->created)
 		srpol_color_add(&sn->colors, policy->color, 1);
 	/* what was configured is part of the notification of the end */
 	if (change->gone)
-		policy->cfg = policy->old;
+		policy->cfg = *policy->old;
 	else if (change->saved)
-		srpol_policy_cfg_free(&policy->old);
+		srpol_policy_cfg_free(policy->old);
+	kfree(policy->old);
+	policy->old = NULL;
 	if (!change->gone)
 		srpol_policy_switch(sn, policy);
 }
@@ -309,7 +343,8 @@ static void srpol_policy_commit(struct srpol_net *sn,
 static void srpol_policy_abort(struct srpol_net *sn,
 			       struct srpol_change *change)
 {
-	struct srpol_policy *policy = change->obj;
+	struct srpol_policy *policy = container_of(change,
+						   struct srpol_policy, change);
 
 	if (change->staged)
 		srpol_dp_call(sn, revert, SRPOL_DP_POLICY, policy->id);
@@ -317,7 +352,9 @@ static void srpol_policy_abort(struct srpol_net *sn,
 	if (change->created || change->saved)
 		srpol_policy_clear(sn, policy);
 	if (change->saved)
-		srpol_policy_adopt(sn, policy, &policy->old);
+		srpol_policy_adopt(sn, policy, policy->old);
+	kfree(policy->old);
+	policy->old = NULL;
 	if (change->created)
 		srpol_policy_free(sn, policy);
 }
@@ -325,7 +362,8 @@ static void srpol_policy_abort(struct srpol_net *sn,
 static void srpol_policy_remove(struct srpol_net *sn,
 				struct srpol_change *change)
 {
-	struct srpol_policy *policy = change->obj;
+	struct srpol_policy *policy = container_of(change,
+						   struct srpol_policy, change);
 	struct srpol_dp_policy dp = srpol_policy_to_dp(policy, policy->table);
 
 	srpol_dp_call(sn, policy_del, &dp);
@@ -344,6 +382,7 @@ const struct srpol_change_ops srpol_policy_change_ops = {
 	.abort		= srpol_policy_abort,
 	.remove		= srpol_policy_remove,
 	.fill		= srpol_policy_fill,
+	.offset		= offsetof(struct srpol_policy, change),
 	.ntf		= SRPOL_CMD_POLICY_NTF,
 	.del_ntf	= SRPOL_CMD_POLICY_DEL_NTF,
 };

@@ -219,8 +219,7 @@ int srpol_policy_del(struct srpol_net *sn, struct genl_info *info)
 
 	if (IS_ERR(policy))
 		return PTR_ERR(policy);
-	srpol_policy_delete(sn, policy);
-	return 0;
+	return srpol_policy_delete(sn, policy);
 }
 
 int srpol_nl_policy_del_doit(struct sk_buff *skb, struct genl_info *info)

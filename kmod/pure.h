@@ -47,19 +47,19 @@ struct srpol_tlv {
 
 /**
  * struct srpol_header - what an outer header is to carry
- * @sids: segment list in order of travel
  * @n_sids: 1..SRPOL_SIDS_MAX
  * @encap: enum srpol_encap: form of the header
  * @n_tlvs: number of TLVs
  * @stamp: add the TLV that packets fill in
+ * @sids: segment list in order of travel
  * @tlvs: in the order they are written
  */
 struct srpol_header {
-	struct in6_addr sids[SRPOL_SIDS_MAX];
 	u32 n_sids;
 	u32 encap;
 	u32 n_tlvs;
 	u32 stamp;
+	struct in6_addr sids[SRPOL_SIDS_MAX];
 	struct srpol_tlv tlvs[SRPOL_TLVS_MAX];
 };
 

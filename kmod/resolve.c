@@ -146,7 +146,7 @@ int srpol_path_push(struct srpol_net *sn, struct srpol_path *path)
 	lockdep_assert_held(&sn->state_lock);
 	if (!path->compiled)
 		return 0;
-	return srpol_path_compile(sn, path, &path->cfg, &path->bytes, path->nh,
+	return srpol_path_compile(sn, path, path->cfg, &path->bytes, path->nh,
 				  path->state == SRPOL_PATH_STATE_UP);
 }
 
@@ -217,7 +217,8 @@ static int srpol_path_prepare(struct srpol_net *sn, struct srpol_path *path,
 int srpol_path_stage(struct srpol_net *sn, struct srpol_change *change,
 		     struct netlink_ext_ack *extack)
 {
-	struct srpol_path *path = change->obj;
+	struct srpol_path *path = container_of(change,
+					       struct srpol_path, change);
 	struct srpol_path_next *next = &path->next;
 	struct srpol_resolution res;
 	int err;
@@ -233,7 +234,7 @@ int srpol_path_stage(struct srpol_net *sn, struct srpol_change *change,
 	spin_lock_bh(&sn->state_lock);
 	err = srpol_path_prepare(sn, path, &res);
 	if (!err && sn->txn.event && !next->up) {
-		srpol_path_set_state(sn, path, srpol_path_reason(&path->cfg,
+		srpol_path_set_state(sn, path, srpol_path_reason(path->cfg,
 								 next->reason,
 								 next->nh,
 								 path->reported));

@@ -90,7 +90,7 @@ static struct srpol_sid *srpol_sid_alloc(struct srpol_net *sn,
 	sid = kzalloc(sizeof(*sid), GFP_KERNEL_ACCOUNT);
 	if (!sid)
 		return ERR_PTR(-ENOMEM);
-	srpol_change_init(&sid->change, SRPOL_KIND_SID, sid);
+	srpol_change_init(&sid->change, SRPOL_KIND_SID);
 	sid->change.created = true;
 	sid->sid = *addr;
 	sid->prefix_len = len;
@@ -248,7 +248,7 @@ static bool srpol_sid_same(struct srpol_net *sn, const void *obj)
 static int srpol_sid_stage(struct srpol_net *sn, struct srpol_change *change,
 			   struct netlink_ext_ack *extack)
 {
-	struct srpol_sid *sid = change->obj;
+	struct srpol_sid *sid = container_of(change, struct srpol_sid, change);
 	struct srpol_nexthop *nh;
 	int err;
 
@@ -277,7 +277,7 @@ static int srpol_sid_stage(struct srpol_net *sn, struct srpol_change *change,
 
 static void srpol_sid_commit(struct srpol_net *sn, struct srpol_change *change)
 {
-	struct srpol_sid *sid = change->obj;
+	struct srpol_sid *sid = container_of(change, struct srpol_sid, change);
 
 	if (change->staged)
 		srpol_nexthop_put(sn, sid->old_nh);
@@ -286,7 +286,7 @@ static void srpol_sid_commit(struct srpol_net *sn, struct srpol_change *change)
 
 static void srpol_sid_abort(struct srpol_net *sn, struct srpol_change *change)
 {
-	struct srpol_sid *sid = change->obj;
+	struct srpol_sid *sid = container_of(change, struct srpol_sid, change);
 	struct srpol_nexthop *nh = sid->nh;
 	struct srpol_dp_sid dp;
 
@@ -310,7 +310,7 @@ static void srpol_sid_abort(struct srpol_net *sn, struct srpol_change *change)
 
 static void srpol_sid_remove(struct srpol_net *sn, struct srpol_change *change)
 {
-	struct srpol_sid *sid = change->obj;
+	struct srpol_sid *sid = container_of(change, struct srpol_sid, change);
 	const struct srpol_dp_sid dp = srpol_sid_to_dp(sid);
 
 	srpol_dp_call(sn, sid_del, &dp);
@@ -324,6 +324,7 @@ const struct srpol_change_ops srpol_sid_change_ops = {
 	.abort		= srpol_sid_abort,
 	.remove		= srpol_sid_remove,
 	.fill		= srpol_sid_fill,
+	.offset		= offsetof(struct srpol_sid, change),
 	.ntf		= SRPOL_CMD_SID_NTF,
 	.del_ntf	= SRPOL_CMD_SID_DEL_NTF,
 };

@@ -87,6 +87,7 @@ bool srpol_nl_prefix_ok(struct in6_addr *prefix, u32 len,
  * @remove: free one that is gone, after the notification
  * @fill: attributes of notifications
  * @ntf: notification of a new or changed object
+ * @offset: of struct srpol_change in the object
  * @del_ntf: notification of one that is gone
  *
  * All are called with srpol_net.lock held.
@@ -101,6 +102,7 @@ struct srpol_change_ops {
 	void (*abort)(struct srpol_net *sn, struct srpol_change *change);
 	void (*remove)(struct srpol_net *sn, struct srpol_change *change);
 	srpol_fill_t fill;
+	u16 offset;
 	u8 ntf;
 	u8 del_ntf;
 };
@@ -108,8 +110,7 @@ struct srpol_change_ops {
 typedef int (*srpol_write_t)(struct srpol_net *sn, struct genl_info *info);
 
 void srpol_txn_init(struct srpol_net *sn);
-void srpol_change_init(struct srpol_change *change, enum srpol_kind kind,
-		       void *obj);
+void srpol_change_init(struct srpol_change *change, enum srpol_kind kind);
 void srpol_txn_touch(struct srpol_net *sn, struct srpol_change *change);
 void srpol_txn_staged(struct srpol_net *sn, struct srpol_change *change);
 int srpol_txn_doit(struct genl_info *info, srpol_write_t write);
@@ -163,12 +164,13 @@ void srpol_dp_wait_gp(struct srpol_net *sn, unsigned long gp);
 
 /* path.c: objects and their state */
 struct srpol_path *srpol_path_find(struct srpol_net *sn, u32 id);
-struct srpol_path *srpol_path_get(struct srpol_net *sn, u32 id,
-				  const struct nlattr *attr,
-				  struct netlink_ext_ack *extack);
 const struct srpol_path_cfg *srpol_path_cfg(const struct srpol_path *path);
-int srpol_path_set_cfg(struct srpol_net *sn, struct srpol_path *path,
-		       const struct srpol_path_cfg *cfg);
+void srpol_path_copy_cfg(const struct srpol_path *path,
+			 struct srpol_path_cfg *cfg);
+struct srpol_path *srpol_path_set_cfg(struct srpol_net *sn, u32 id,
+				      const struct srpol_path_cfg *cfg,
+				      const struct nlattr *attr,
+				      struct netlink_ext_ack *extack);
 void srpol_path_delete(struct srpol_net *sn, struct srpol_path *path);
 bool srpol_path_usable(const struct srpol_path *path);
 bool srpol_path_known(const struct srpol_path *path);
@@ -230,7 +232,9 @@ int srpol_policy_set_cfg(struct srpol_net *sn, u32 color,
 			 const struct in6_addr *endpoint,
 			 struct srpol_policy_cfg *cfg,
 			 struct netlink_ext_ack *extack);
-void srpol_policy_delete(struct srpol_net *sn, struct srpol_policy *policy);
+int srpol_policy_delete(struct srpol_net *sn, struct srpol_policy *policy);
+struct srpol_policy *srpol_list_policy(struct srpol_net *sn,
+				       const struct srpol_list *list);
 void srpol_policy_cfg_free(struct srpol_policy_cfg *cfg);
 void srpol_policy_flush(struct srpol_net *sn);
 u32 srpol_color_count(struct xarray *colors, u32 color);

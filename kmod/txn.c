@@ -56,14 +56,16 @@ void srpol_txn_init(struct srpol_net *sn)
  * srpol_change_init() - a new object, which no transaction has touched
  * @change: part of the object
  * @kind: what it is
- * @obj: the object
  */
-void srpol_change_init(struct srpol_change *change, enum srpol_kind kind,
-		       void *obj)
+void srpol_change_init(struct srpol_change *change, enum srpol_kind kind)
 {
 	INIT_LIST_HEAD(&change->node);
 	change->kind = kind;
-	change->obj = obj;
+}
+
+static void *srpol_change_obj(struct srpol_change *change)
+{
+	return (void *)change - srpol_kinds[change->kind]->offset;
 }
 
 /**
@@ -128,7 +130,8 @@ static void srpol_txn_prune(struct srpol_net *sn, enum srpol_kind kind)
 	list_for_each_entry_safe(change, tmp, &sn->txn.changes[kind], node) {
 		change->changed = change->created || change->gone ||
 				  (change->saved &&
-				   !ops->same(sn, change->obj));
+				   !ops->same(sn,
+					      srpol_change_obj(change)));
 		if (srpol_change_moot(change) ||
 		    (change->saved && !change->changed))
 			srpol_change_abort(sn, change);
@@ -192,7 +195,7 @@ static void srpol_txn_notify_kind(struct srpol_net *sn, enum srpol_kind kind,
 			srpol_nl_notify(sn, info,
 					gone ? ops->del_ntf : ops->ntf,
 					SRPOL_NLGRP_CONFIG, ops->fill,
-					change->obj);
+					srpol_change_obj(change));
 		cond_resched();
 	}
 }

@@ -68,9 +68,8 @@ enum srpol_kind {
 /**
  * struct srpol_change - part of every object: what a transaction does to it
  * @node: in srpol_txn.changes; empty outside of a transaction that touches it
- * @kind: what it is
- * @obj: the object
  * @request: the request that touched it last, NULL if there is only one
+ * @kind: enum srpol_kind: what it is part of
  * @created: it did not exist before
  * @gone: it does not exist afterwards
  * @saved: its configuration before the transaction is kept
@@ -79,9 +78,8 @@ enum srpol_kind {
  */
 struct srpol_change {
 	struct list_head node;
-	enum srpol_kind kind;
-	void *obj;
 	const struct nlattr *request;
+	u8 kind;
 	bool created;
 	bool gone;
 	bool saved;
@@ -165,24 +163,26 @@ struct srpol_nexthop {
  * struct srpol_path_cfg - a path as configured
  * @name: may be empty
  * @origin: who created it
- * @hdr: segment list and TLVs
  * @block_len: bits of the locator block of compressed SIDs, 0 for plain SIDs
  * @csid_len: bits of a compressed SID, 0 for plain SIDs
  * @src: outer source, :: for the default
  * @ifindex: egress device, 0 by route
  * @via: next hop, :: by route or neighbour of the device
  * @admin_down: not to be used
+ * @hdr: segment list and TLVs
+ *
+ * Those that are kept end with the last SID if there are no TLVs.
  */
 struct srpol_path_cfg {
 	char name[SRPOL_NAME_MAX + 1];
 	u32 origin;
-	struct srpol_header hdr;
 	u32 block_len;
 	u32 csid_len;
 	struct in6_addr src;
 	u32 ifindex;
 	struct in6_addr via;
 	u32 admin_down;
+	struct srpol_header hdr;
 };
 
 /**
@@ -200,8 +200,8 @@ struct srpol_path_bytes {
  * @cfg: configuration, NULL if it stays as it is
  * @nh: next hop, referenced; belongs to the path once committed
  * @bytes: what it is compiled with
- * @reason: outcome of the resolution
- * @was: state when it was resolved
+ * @reason: enum srpol_path_reason: outcome of the resolution
+ * @was: enum srpol_path_state when it was resolved
  * @retry: the request puts it in service, whatever was reported
  * @resolved: the members above @retry are set
  * @compiled: the data plane will have the form that @cfg and @bytes describe
@@ -212,8 +212,8 @@ struct srpol_path_next {
 	struct srpol_path_cfg *cfg;
 	struct srpol_nexthop *nh;
 	struct srpol_path_bytes bytes;
-	enum srpol_path_reason reason;
-	enum srpol_path_state was;
+	u8 reason;
+	u8 was;
 	bool retry;
 	bool resolved;
 	bool compiled;
@@ -224,14 +224,15 @@ struct srpol_path_next {
 /**
  * struct srpol_path - a segment list
  * @id: dense id
+ * @n_users: number of @users
  * @change: its part in a transaction
- * @cfg: what was asked for
+ * @cfg: what was asked for, NULL until that is committed
  * @next: what it will be
  * @nh: next hop, NULL while there is none
  * @nh_node: in srpol_nexthop.paths
  * @bytes: what the compiled form consists of beside @cfg
- * @state: present state
- * @reason: why it is not up
+ * @state: enum srpol_path_state
+ * @reason: enum srpol_path_reason: why it is not up
  * @reported: unreachable was reported, until @retry_at
  * @compiled: the data plane has the form that @cfg and @bytes describe
  * @retry_shift: the hold time is doubled so many times
@@ -239,7 +240,6 @@ struct srpol_path_next {
  * @up_since: jiffies when it came up last
  * @changed_node: in srpol_net.changed while policies do not know @state
  * @users: struct srpol_list that refer to it
- * @n_users: number of them
  * @gp: grace period after the last compiled form
  *
  * Softirq looks at everything but @change, @next and @users; so a transaction
@@ -247,14 +247,15 @@ struct srpol_path_next {
  */
 struct srpol_path {
 	u32 id;
+	u32 n_users;
 	struct srpol_change change;
-	struct srpol_path_cfg cfg;
+	struct srpol_path_cfg *cfg;
 	struct srpol_path_next next;
 	struct srpol_nexthop *nh;
 	struct list_head nh_node;
 	struct srpol_path_bytes bytes;
-	enum srpol_path_state state;
-	enum srpol_path_reason reason;
+	u8 state;
+	u8 reason;
 	bool reported;
 	bool compiled;
 	u8 retry_shift;
@@ -262,7 +263,6 @@ struct srpol_path {
 	unsigned long up_since;
 	struct list_head changed_node;
 	struct list_head users;
-	u32 n_users;
 	unsigned long gp;
 };
 
@@ -270,13 +270,13 @@ struct srpol_path {
  * struct srpol_list - a weighted segment list of a candidate path
  * @path: the path, whose user it is
  * @path_node: in srpol_path.users
- * @policy: the policy it belongs to
+ * @policy: id of the policy it belongs to
  * @weight: 0 makes it invalid
  */
 struct srpol_list {
 	struct srpol_path *path;
 	struct list_head path_node;
-	struct srpol_policy *policy;
+	u32 policy;
 	u32 weight;
 };
 
@@ -339,10 +339,10 @@ struct srpol_policy_cfg {
 };
 
 /**
- * struct srpol_table - a compiled policy, one of two
- * @other: the other one, of the same size
+ * struct srpol_table - a compiled policy
  * @n: number of buckets
- * @row: first bucket row
+ * @pair: first of the bucket rows that the policy has, for two tables
+ * @row: first bucket row of this one
  * @active: index of the active candidate path, -1 none
  * @valid: bit n: candidate path n has a list that is up
  * @cand: index of the candidate path that @home and @live describe, -1 if
@@ -354,12 +354,12 @@ struct srpol_policy_cfg {
  * @waiting: mode pinned: an earlier list is up
  * @backup: id of the backup
  * @flags: SRPOL_POLICY_*
+ * @live: list of each bucket now: behind @home, or @home if it is the same
  * @home: list of each bucket if all were up
- * @live: list of each bucket now, behind @home
  */
 struct srpol_table {
-	struct srpol_table *other;
 	u32 n;
+	u32 pair;
 	u32 row;
 	int active;
 	u32 valid;
@@ -385,9 +385,10 @@ struct srpol_table {
  * @bsid_node: in srpol_net.bsid_hash while it has a binding SID
  * @wait_node: in srpol_net.waiting while the present table is waiting
  * @cfg: configuration; owns the candidate paths
- * @old: the one before the transaction, while @change.saved
+ * @old: the one before the transaction, while @change.saved; owns its own,
+ *	unless they still are those of @cfg
  * @table: what packets see
- * @next: what they will see, @table->other or one of another size
+ * @next: what they will see
  * @gp: grace period after the last switch
  */
 struct srpol_policy {
@@ -399,7 +400,7 @@ struct srpol_policy {
 	struct hlist_node bsid_node;
 	struct list_head wait_node;
 	struct srpol_policy_cfg cfg;
-	struct srpol_policy_cfg old;
+	struct srpol_policy_cfg *old;
 	struct srpol_table *table;
 	struct srpol_table *next;
 	unsigned long gp;
@@ -548,6 +549,7 @@ struct srpol_dev {
  * @colors_up: number of those that are up
  * @n_backups: number of policies with a backup color
  * @row_map: bitmap of bucket rows in use, SRPOL_ROWS_MAX bits
+ * @scratch: a table of full size, to compile into
  * @classes: rules by priority
  * @class_ids: struct srpol_class by id
  * @n_classes: rules in @classes
@@ -596,6 +598,7 @@ struct srpol_net {
 	struct xarray colors_up;
 	u32 n_backups;
 	unsigned long *row_map;
+	struct srpol_table *scratch;
 	struct rb_root classes;
 	struct xarray class_ids;
 	u32 n_classes;

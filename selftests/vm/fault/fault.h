@@ -35,9 +35,16 @@ bool srpol_fault(void);
 	(srpol_fault() ? NULL :						\
 	 alloc_hooks(kvmalloc_array_noprof(__VA_ARGS__)))
 
+static inline void *srpol_fault_kmemdup(const void *from, size_t size,
+					gfp_t flags)
+{
+	if (!(flags & __GFP_NOFAIL) && srpol_fault())
+		return NULL;
+	return kmemdup(from, size, flags);
+}
+
 #undef kmemdup
-#define kmemdup(...)							\
-	(srpol_fault() ? NULL : alloc_hooks(kmemdup_noprof(__VA_ARGS__)))
+#define kmemdup		srpol_fault_kmemdup
 
 /* Not xa_store(): the module uses it where it can not or may fail. */
 #define bitmap_zalloc(...)						\
