@@ -24,7 +24,7 @@ export BUILD CLANG BPFTOOL LIBBPF_CFLAGS LIBBPF_LIBS
 # Sub-makes in order of dependence; a folder that is not there is passed over.
 SUBDIRS := $(patsubst %/Makefile,%,$(wildcard $(addsuffix /Makefile,\
 	     bpf lib netlinkd selftests/unit selftests/bpf selftests/bench \
-	     selftests/vm/mock selftests/vm/fault)))
+	     selftests/bench/control selftests/vm/mock selftests/vm/fault)))
 
 .PHONY: all
 all: deps		## everything (the default)
@@ -55,7 +55,8 @@ $(SUBDIRS):
 
 lib netlinkd selftests/bpf: $(filter bpf,$(SUBDIRS))
 selftests/bench: $(filter selftests/bpf,$(SUBDIRS))
-netlinkd selftests/unit selftests/bpf: $(filter lib,$(SUBDIRS))
+netlinkd selftests/unit selftests/bpf selftests/bench/control: \
+	$(filter lib,$(SUBDIRS))
 
 .PHONY: check
 check: all		## build all, run all tests; "N passed, N failed, N skipped"
