@@ -249,6 +249,8 @@ srpol_classify(struct __sk_buff *skb, const struct srpol_pkt *pkt,
 static __always_inline void srpol_flow_inherit(struct srpol_flow *flow,
 					       const struct srpol_flow *old)
 {
+	union srpol_stay stay;
+
 	flow->packets = old->packets;
 	flow->bytes = old->bytes;
 	flow->tick = old->tick;
@@ -262,8 +264,8 @@ static __always_inline void srpol_flow_inherit(struct srpol_flow *flow,
 	flow->nak = old->nak;
 	if (flow->policy != old->policy || flow->mode != old->mode)
 		return;
-	flow->path = old->path;
-	flow->chosen = old->chosen;
+	stay = srpol_stay_read(old);
+	srpol_stay_write(flow, stay.path, stay.chosen);
 	flow->wish_ns = old->wish_ns;
 }
 
@@ -306,6 +308,9 @@ srpol_flow_make(struct __sk_buff *skb, struct srpol_pkt *pkt,
 	old = srpol_flow_find(&pkt->key, &place);
 	if (old)
 		srpol_flow_inherit(flow, old);
+	/* Another flow's by now: where that one went says nothing. */
+	if (old && !srpol_flow_still(&place))
+		srpol_stay_write(flow, 0, 0);
 	srpol_decision_read(flow, d);
 	return srpol_flow_put(&place, flow);
 }

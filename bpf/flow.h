@@ -13,6 +13,41 @@ _Static_assert(__builtin_offsetof(struct srpol_flow_key, qp) == 4 * 8 &&
 	       __builtin_offsetof(struct srpol_flow_key, cgroup) == 7 * 8,
 	       "layout");
 
+/*
+ * Path of a flow and the table it was found in: read and written in one access,
+ * or processors that send the same flow could leave a path of one table with
+ * the version of another.
+ */
+union srpol_stay {
+	struct {
+		__u32 path;
+		__u32 chosen;
+	};
+	__u64 word;
+};
+
+_Static_assert(__builtin_offsetof(struct srpol_flow, path) % 8 == 0 &&
+	       __builtin_offsetof(struct srpol_flow, chosen) ==
+	       __builtin_offsetof(struct srpol_flow, path) + 4, "one word");
+
+static __always_inline union srpol_stay
+srpol_stay_read(const struct srpol_flow *flow)
+{
+	union srpol_stay stay = {
+		.word = READ_ONCE(*(const __u64 *)&flow->path)
+	};
+
+	return stay;
+}
+
+static __always_inline void srpol_stay_write(struct srpol_flow *flow,
+					     __u32 path, __u32 chosen)
+{
+	union srpol_stay stay = { .path = path, .chosen = chosen };
+
+	WRITE_ONCE(*(__u64 *)&flow->path, stay.word);
+}
+
 /**
  * struct srpol_decision - what was decided about a flow, as of one moment; see
  * struct srpol_flow
@@ -23,8 +58,7 @@ struct srpol_decision {
 	__u32 policy;
 	__u32 class_id;
 	__u32 verdict;
-	__u32 path;
-	__u32 chosen;
+	union srpol_stay stay;
 	__u8 mode;
 	__u8 ordering;
 	__u8 inside;
@@ -38,8 +72,7 @@ static __always_inline void srpol_decision_read(const struct srpol_flow *flow,
 	d->policy = READ_ONCE(flow->policy);
 	d->class_id = READ_ONCE(flow->class_id);
 	d->verdict = READ_ONCE(flow->verdict);
-	d->path = READ_ONCE(flow->path);
-	d->chosen = READ_ONCE(flow->chosen);
+	d->stay = srpol_stay_read(flow);
 	d->mode = READ_ONCE(flow->mode);
 	d->ordering = READ_ONCE(flow->ordering);
 	d->inside = READ_ONCE(flow->inside);

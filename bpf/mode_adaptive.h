@@ -74,31 +74,30 @@ __noinline __u32 srpol_adaptive_think(struct srpol_flow *flow __arg_nonnull,
 				      __u32 home)
 {
 	const struct srpol_policy_cfg *cfg = srpol_policy_cfg(policy, gen);
+	__u32 at = srpol_flow_placed(flow, policy, gen, version), path = 0;
 	__u64 now = bpf_ktime_get_ns();
 	bool home_good, stays;
-	__u32 path = 0;
 
 	if (!cfg)
 		return 0;
 	home_good = !srpol_path_bad(cfg, home, now) &&
 		    srpol_path_alive(gen, home);
-	stays = srpol_flow_placed(flow, policy, gen, version) &&
-		srpol_path_alive(gen, flow->path);
-	if (stays && !srpol_path_bad(cfg, flow->path, now) &&
-	    (flow->path == home || !home_good)) {
+	stays = at && srpol_path_alive(gen, at);
+	if (stays && !srpol_path_bad(cfg, at, now) &&
+	    (at == home || !home_good)) {
 		flow->wish_ns = 0;
 		srpol_flow_tick(flow);
-		return flow->path;
+		return at;
 	}
 	/* Nothing to wait for if it is new here, or its path is gone. */
 	if (!stays || srpol_adaptive_may_go(flow, cfg, now)) {
-		path = home_good && home != flow->path ? home :
+		path = home_good && home != at ? home :
 		       srpol_adaptive_good(flow, policy, gen, now);
 		flow->wish_ns = path || !stays ? 0 : now;
 	}
 	flow->last_ns = now;
 	if (!path && stays)
-		return flow->path;
+		return at;
 	if (!path && srpol_path_alive(gen, home))
 		path = home;
 	if (!path)

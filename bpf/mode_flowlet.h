@@ -54,13 +54,12 @@ __noinline __u32 srpol_flowlet_begin(struct srpol_flow *flow __arg_nonnull,
 				     __u32 policy, __u32 gen, __u32 version,
 				     __u32 gap)
 {
-	__u32 path;
+	__u32 path = srpol_flow_placed(flow, policy, gen, version);
 
 	if (gap && flow->path)
 		flow->flowlets++;
-	else if (srpol_flow_placed(flow, policy, gen, version) &&
-		 srpol_path_alive(gen, flow->path))
-		return flow->path;
+	else if (path && srpol_path_alive(gen, path))
+		return path;
 	path = srpol_draw_two(flow, policy, gen, flow->last_ns);
 	if (!path)
 		path = srpol_path_other(policy, gen, flow->hash,
@@ -85,8 +84,9 @@ static __always_inline bool srpol_mode_flowlet(const struct srpol_ask *ask,
 
 	flow->last_ns = now;
 	c->found = ask->version;
-	if (!gap && ask->d->path && ask->d->chosen == ask->version &&
-	    srpol_path_take(ask->gen, ask->d->path, c))
+	if (!gap && ask->d->stay.path &&
+	    ask->d->stay.chosen == ask->version &&
+	    srpol_path_take(ask->gen, ask->d->stay.path, c))
 		return true;
 	path = srpol_flowlet_begin(flow, ask->policy, ask->gen, ask->version,
 				   gap);

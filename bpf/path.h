@@ -182,21 +182,23 @@ __noinline int srpol_path_listed(__u32 policy, __u32 gen, __u32 path)
 }
 
 /*
- * Is the flow's path still one of its policy? It is looked for only if the
- * table is another one than that in which it was found.
+ * The flow's path, if it is one of its policy still, else 0. It is looked for
+ * only if the table is another one than that in which it was found.
  */
-static __always_inline bool srpol_flow_placed(struct srpol_flow *flow,
-					      __u32 policy, __u32 gen,
-					      __u32 version)
+static __always_inline __u32 srpol_flow_placed(struct srpol_flow *flow,
+					       __u32 policy, __u32 gen,
+					       __u32 version)
 {
-	if (!flow->path)
-		return false;
-	if (flow->chosen == version)
-		return true;
-	if (!srpol_path_listed(policy, gen, flow->path))
-		return false;
-	flow->chosen = version;
-	return true;
+	union srpol_stay stay = srpol_stay_read(flow);
+
+	if (!stay.path)
+		return 0;
+	if (stay.chosen == version)
+		return stay.path;
+	if (!srpol_path_listed(policy, gen, stay.path))
+		return 0;
+	srpol_stay_write(flow, stay.path, version);
+	return stay.path;
 }
 
 #endif /* _SRPOL_PATH_H */

@@ -69,8 +69,8 @@ static __always_inline bool srpol_select_mode(const struct srpol_pkt *pkt,
 	}
 	srpol_flow_tick(flow);
 	/* Where the last packet went, if that is what the table says still. */
-	if (ask->d->chosen == ask->version &&
-	    srpol_path_take(ask->gen, ask->d->path, c)) {
+	if (ask->d->stay.chosen == ask->version &&
+	    srpol_path_take(ask->gen, ask->d->stay.path, c)) {
 		c->found = ask->version;
 		return true;
 	}

@@ -352,19 +352,20 @@ struct srpol_flow_set {
  * @tuple_hash: hash of addresses and ports (flow label)
  * @policy: policy id, 0: not steered
  * @class_id: index of the rule's counters, 0: no rule matched
- * @path: path the last packet took, 0 if it was left alone
  * @tick: low word of the jiffies when @last_ns was taken
- * @psn_next: PSN the next packet of the QP should have, or SRPOL_PSN_UNKNOWN
+ * @path: path the last packet took, 0 if it was left alone; written together
+ *	with @chosen, in one store of 8 bytes
+ * @chosen: which table of the policy @path was found in, as srpol_version()
+ *	says: while that table counts the flow may stay on it
  * @packets: packets seen; approximate if several CPUs send one flow
  * @bytes: inner bytes, likewise
  * @last_ns: CLOCK_MONOTONIC of the last packet, coarse but in mode flowlet
+ * @psn_next: PSN the next packet of the QP should have, or SRPOL_PSN_UNKNOWN
  * @mode: enum srpol_lb_mode if the rule says so, else SRPOL_MODE_INHERIT
  * @ordering: enum srpol_ordering
  * @bound: the QP is in map "bindings"
  * @inside: the destination is a local SID or in a SID block: nothing a host
  *	port may send to
- * @chosen: which table of the policy @path was found in, as srpol_version()
- *	says: while that table counts the flow may stay on it
  * @wish_ns: mode adaptive: since when the flow would rather be elsewhere, 0 it
  *	would not
  * @verdict: enum srpol_reason why the flow is not steered, if @policy is 0
@@ -384,17 +385,17 @@ struct srpol_flow {
 	__u32 tuple_hash;
 	__u32 policy;
 	__u32 class_id;
-	__u32 path;
 	__u32 tick;
-	__u32 psn_next;
+	__u32 path;
+	__u32 chosen;
 	__u64 packets;
 	__u64 bytes;
 	__u64 last_ns;
+	__u32 psn_next;
 	__u8 mode;
 	__u8 ordering;
 	__u8 bound;
 	__u8 inside;
-	__u32 chosen;
 
 	__u64 wish_ns;
 	__u32 verdict;

@@ -77,7 +77,7 @@ static __always_inline int srpol_way_find(struct __sk_buff *skb,
 	reason = srpol_select(pkt, now.gen, flow, &w->d, &w->c);
 	if (reason) {
 		if (reason != SRPOL_REASON_FAIL_DROP)
-			flow->path = 0;
+			srpol_stay_write(flow, 0, 0);
 		if (reason == SRPOL_REASON_FAIL_DROP ||
 		    reason == SRPOL_REASON_FAIL_PASSTHROUGH)
 			srpol_error(SRPOL_ERROR_POLICY, reason, w->d.policy);
@@ -103,12 +103,11 @@ static __always_inline void srpol_way_taken(const struct srpol_way *w,
 {
 	struct srpol_flow *flow = w->flow;
 
-	if (flow->path != w->c.path) {
-		if (flow->path && w->c.mode != SRPOL_LB_MODE_SPRAY)
-			flow->moves++;
-		flow->path = w->c.path;
-	}
-	flow->chosen = w->c.found;
+	if (w->d.stay.path && w->d.stay.path != w->c.path &&
+	    w->c.mode != SRPOL_LB_MODE_SPRAY)
+		flow->moves++;
+	if (w->d.stay.path != w->c.path || w->d.stay.chosen != w->c.found)
+		srpol_stay_write(flow, w->c.path, w->c.found);
 	if (w->c.mode == SRPOL_LB_MODE_FLOWLET ||
 	    w->c.mode == SRPOL_LB_MODE_ADAPTIVE)
 		srpol_quality_send(w->c.path, pkt->len, flow->last_ns);
