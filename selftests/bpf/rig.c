@@ -46,6 +46,11 @@ static const void *map_of(struct bpf_map *map)
 
 void rig_open(void)
 {
+	rig_open_only(NULL);
+}
+
+void rig_open_only(const char *packet_prog)
+{
 	struct bpf_program *prog;
 	enum bpf_prog_type type;
 	int err;
@@ -64,6 +69,10 @@ void rig_open(void)
 		if (type == BPF_PROG_TYPE_SYSCALL ||
 		    type == BPF_PROG_TYPE_RAW_TRACEPOINT)
 			bpf_program__set_autoload(prog, true);
+		else if (packet_prog && (type == BPF_PROG_TYPE_XDP ||
+					 type == BPF_PROG_TYPE_SCHED_CLS))
+			bpf_program__set_autoload(prog,
+				!strcmp(bpf_program__name(prog), packet_prog));
 	}
 	err = srpol_bpf__load(rig);
 	if (err) {

@@ -28,6 +28,9 @@ extern struct srpol_bpf *rig;
 /* Load the object; skips the whole program where that is not permitted. */
 void rig_open(void);
 
+/* The same, but of packet programs only @packet_prog: that is quicker. */
+void rig_open_only(const char *packet_prog);
+
 /*
  * Call method @name with @arg of @size bytes as its argument.
  * Return: what the method returned.
