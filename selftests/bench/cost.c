@@ -3,7 +3,8 @@
  * cost [-s] [-w WINDOWS] [-n PACKETS]: what the programs cost by themselves, in
  * BPF_PROG_TEST_RUN. One line of JSON per row:
  *
- *	{"row": NAME, "less": NAME, "p10": NS, "median": NS, "max": NS}
+ *	{"row": NAME, "less": NAME, "min": NS, "p10": NS, "median": NS,
+ *	 "max": NS}
  *
  * "less" names the row whose cost has to be taken off: an empty program, run in
  * the same way on the same packets. The rows take turns in windows of PACKETS.
@@ -340,9 +341,9 @@ static void print_rows(void)
 		printf("{\"row\": \"%s\", ", r->name);
 		if (r->less)
 			printf("\"less\": \"%s\", ", r->less);
-		printf("\"p10\": %.2f, \"median\": %.2f, \"max\": %.2f}\n",
-		       r->ns[windows / 10], r->ns[windows / 2],
-		       r->ns[windows - 1]);
+		printf("\"min\": %.2f, \"p10\": %.2f, \"median\": %.2f, ",
+		       r->ns[0], r->ns[windows / 10], r->ns[windows / 2]);
+		printf("\"max\": %.2f}\n", r->ns[windows - 1]);
 	}
 }
 
