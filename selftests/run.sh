@@ -5,6 +5,7 @@
 # words. A test program is an executable that prints KTAP; it comes from
 #
 #	selftests/unit, build/selftests/unit	run natively
+#	selftests/bench/insns.sh		boots a guest of its own
 #	selftests/bpf, build/selftests/bpf	run natively, as root on a
 #	selftests/fabric			kernel >= 6.12; else in a guest
 #	selftests/vm/tests			run in a guest
@@ -57,12 +58,14 @@ wanted() {
 	return 1
 }
 
-# programs FOLDER: "NAME PATH" of each executable there and in its twin below
-# build/ that is wanted; a name is unit.encap, bpf.decap, vm.rdma and the like
+# programs FOLDER [FILE]: "NAME PATH" of each executable there and in its twin
+# below build/ that is wanted; a name is unit.encap, bpf.decap, vm.rdma and the
+# like
 programs() {
-	local folder=$1 path name
+	local folder=$1 file=${2:-*} path name
 
-	for path in "selftests/$folder"/* "$BUILD/selftests/$folder"/*; do
+	# shellcheck disable=SC2231
+	for path in {,"$BUILD/"}"selftests/$folder"/$file; do
 		[ -f "$path" ] && [ -x "$path" ] || continue
 		name=${path##*/}
 		name=${folder%%/*}.${name%.*}
@@ -185,7 +188,7 @@ rm -rf "$shared"
 mkdir "$shared"
 native=
 
-native_list=$(programs unit)
+native_list=$(programs unit; programs bench insns.sh)
 guest_list=$(programs vm/tests)
 if is_capable; then
 	native_list+=$'\n'$(programs fabric; programs bpf)
