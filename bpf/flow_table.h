@@ -16,9 +16,9 @@
  * classified again gets another way. When a set is full the way goes that was
  * idle longest; a packet that found it just before copies what it needs of the
  * decision, and then looks whether the tag is still there: it goes before
- * anything of a new flow is written. Two processors that make the same flow at
- * once may leave two entries; the first in the set is found from then on, the
- * other ages.
+ * anything of a new flow is written. When two processors make the same flow at
+ * once, at least one of them sees the other's entry when its own is there; the
+ * first in the set stays.
  */
 #ifndef _SRPOL_FLOW_TABLE_H
 #define _SRPOL_FLOW_TABLE_H
@@ -26,6 +26,7 @@
 #define SRPOL_TAG_FREE		0u
 #define SRPOL_TAG_CLAIMED	2u	/* real tags are odd */
 #define SRPOL_TAG_BITS		16
+#define SRPOL_TAG_TRIES		4
 
 /*
  * Multipliers of the words of a key, odd. User space that loads the program
@@ -188,18 +189,24 @@ static __always_inline __u32 srpol_flow_way(struct srpol_flow_set *set,
 
 /*
  * A tag gives way to another, if it is still there. Atomic operations are on
- * words of 4, two tags each: one that changes beside it makes this fail as well.
+ * words of 4, two tags each: one that changes beside it makes for another try.
  */
 static __always_inline bool srpol_tag_swap(struct srpol_flow_set *set,
 					   __u32 way, __u32 from, __u32 to)
 {
 	__u32 *word = (__u32 *)set->tag + way / 2 % (SRPOL_FLOW_WAYS / 2);
-	__u32 shift = way % 2 * SRPOL_TAG_BITS, was = READ_ONCE(*word);
+	__u32 shift = way % 2 * SRPOL_TAG_BITS, was, i;
 
-	if ((was >> shift & ((1u << SRPOL_TAG_BITS) - 1)) != from)
-		return false;
-	return __sync_val_compare_and_swap(word, was,
-					   was ^ (from ^ to) << shift) == was;
+	bpf_for(i, 0, SRPOL_TAG_TRIES) {
+		was = READ_ONCE(*word);
+		if ((was >> shift & ((1u << SRPOL_TAG_BITS) - 1)) != from)
+			return false;
+		if (__sync_val_compare_and_swap(word, was,
+						was ^ (from ^ to) << shift) ==
+		    was)
+			return true;
+	}
+	return false;
 }
 
 /* The claimed way's tag, which nobody else changes. */
@@ -229,6 +236,33 @@ static __always_inline bool srpol_flow_fill(struct srpol_flow_set *set,
 	return true;
 }
 
+/*
+ * The flow has way @mine now: no other is to have it. Return: the way it keeps.
+ */
+static __always_inline __u32 srpol_flow_only(struct srpol_flow_set *set,
+					     const struct srpol_flow_place *p,
+					     __u32 mine,
+					     const struct srpol_flow *new)
+{
+	struct srpol_flow *flow;
+	__u32 i;
+
+	bpf_for(i, 0, SRPOL_FLOW_WAYS) {
+		if (i == mine ||
+		    READ_ONCE(set->tag[i & (SRPOL_FLOW_WAYS - 1)]) != p->tag)
+			continue;
+		flow = srpol_flow_entry(srpol_flow_nr(p->set, i));
+		if (!flow || !srpol_flow_key_equal(&flow->key, &new->key))
+			continue;
+		if (i < mine && READ_ONCE(flow->epoch) == new->epoch) {
+			srpol_tag_swap(set, mine, p->tag, SRPOL_TAG_FREE);
+			return i;
+		}
+		srpol_tag_swap(set, i, p->tag, SRPOL_TAG_FREE);
+	}
+	return mine;
+}
+
 /**
  * srpol_flow_put - make an entry
  * @p: where the flow belongs
@@ -249,11 +283,9 @@ static __always_inline __u32 srpol_flow_put(const struct srpol_flow_place *p,
 		return SRPOL_MAX_FLOWS;
 	was = srpol_flow_way(set, &new->key, p);
 	way = srpol_flow_victim(set, p->set, was);
-	if (way < SRPOL_FLOW_WAYS && srpol_flow_fill(set, p, way, new)) {
-		if (was < SRPOL_FLOW_WAYS)
-			srpol_tag_swap(set, was, p->tag, SRPOL_TAG_FREE);
-		return srpol_flow_nr(p->set, way);
-	}
+	if (way < SRPOL_FLOW_WAYS && srpol_flow_fill(set, p, way, new))
+		return srpol_flow_nr(p->set,
+				     srpol_flow_only(set, p, way, new));
 	shared = srpol_flow_entry(SRPOL_MAX_FLOWS);
 	if (shared)
 		srpol_copy_words(shared, new, sizeof(*shared));
