@@ -301,7 +301,7 @@ phase_failure() {
 	# At a given rate, and the QPs take turns: at full speed one would see
 	# how long an emulated kernel without idle time takes to get around to
 	# things.
-	transfer failure -q 32 -s 4096 -t 1 -n $((20 * cuts * iterations)) \
+	transfer failure -q 32 -s 4096 -t 1 -n $((16 * cuts * iterations)) \
 		--rate_limit=0.04 --rate_units=g --rate_limit_type=SW \
 		--burst_size=1 &
 	load=$!
