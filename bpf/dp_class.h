@@ -84,7 +84,7 @@ static __always_inline void srpol_hint_word(struct srpol_class_hint *h,
 	h->value = *(const __u64 *)value;
 }
 
-/* The second half of an address differs more than the first; of IPv4 it is all. */
+/* The second half of an address differs more than the first; IPv4 is there. */
 static __always_inline void srpol_hint_make(struct srpol_class_hint *h,
 					    const struct srpol_dp_class *rule)
 {

@@ -187,6 +187,7 @@ static __always_inline int srpol_apply_reset(void)
 	bpf_for_each_map_elem(&paths, srpol_reset_path, NULL, 0);
 	bpf_for_each_map_elem(&nexthops, srpol_reset_nexthop, NULL, 0);
 	srpol_reset_learnt();
+	srpol_sid_changed();
 	return 0;
 }
 

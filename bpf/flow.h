@@ -9,7 +9,8 @@ _Static_assert(__builtin_offsetof(struct srpol_flow_key, qp) == 4 * 8 &&
 	       __builtin_offsetof(struct srpol_flow_key, sport) == 4 * 8 + 4 &&
 	       __builtin_offsetof(struct srpol_flow_key, mark) == 5 * 8 &&
 	       __builtin_offsetof(struct srpol_flow_key, pkey) == 6 * 8 &&
-	       __builtin_offsetof(struct srpol_flow_key, opclass) == 6 * 8 + 4 &&
+	       __builtin_offsetof(struct srpol_flow_key, opclass) ==
+	       6 * 8 + 4 &&
 	       __builtin_offsetof(struct srpol_flow_key, cgroup) == 7 * 8,
 	       "layout");
 

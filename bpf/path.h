@@ -17,8 +17,8 @@
  * @unsafe: not sprayed for want of a rule that allows it
  * @mode: enum srpol_lb_mode in force
  * @found: which table of the policy @path is the flow's own path in, as
- *	srpol_version() says; a version the policy does not have if it is another
- *	path
+ *	srpol_version() says; if it is another path, a version the policy does
+ *	not have
  */
 struct srpol_choice {
 	struct srpol_path_cfg *cfg;
