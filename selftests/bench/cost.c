@@ -82,12 +82,6 @@ static bool steady;	/* only rows of which each window does the same */
 static struct harness_bpf *harness;
 static struct base_bpf *base;
 
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
 static struct row *row_add(const char *name, const char *less)
 {
 	struct row *r = &rows[n_rows++];
@@ -107,7 +101,7 @@ static __u32 target(struct bpf_program *prog)
 
 	if (bpf_map_update_elem(bpf_map__fd(harness->maps.targets), &nr, &fd,
 				0))
-		die(bpf_program__name(prog));
+		plan_die(bpf_program__name(prog));
 	return nr;
 }
 
@@ -129,7 +123,7 @@ static void row_xdp(const char *name, const char *less, __u32 target,
 	r->packet = *p;
 	if (bpf_map_update_elem(bpf_map__fd(harness->maps.frames), &r->frame,
 				&f, 0))
-		die(name);
+		plan_die(name);
 }
 
 static void row_tc(const char *name, const char *less,
@@ -174,7 +168,7 @@ static void prog_time(int fd, __u64 *ns, __u64 *runs)
 	__u32 len = sizeof(info);
 
 	if (bpf_prog_get_info_by_fd(fd, &info, &len))
-		die("bpf_prog_get_info_by_fd");
+		plan_die("bpf_prog_get_info_by_fd");
 	*ns = info.run_time_ns;
 	*runs = info.run_cnt;
 }
@@ -190,7 +184,7 @@ static double window_tc(const struct row *r)
 		    .data_size_in = r->packet.len, .data_out = out.b);
 	stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	if (stats < 0)
-		die("bpf_enable_stats");
+		plan_die("bpf_enable_stats");
 	prog_time(r->fd, &ns[0], &runs[0]);
 	for (i = 0; i < times && !err; i++) {
 		opts.data_size_out = sizeof(out.b);
@@ -325,19 +319,12 @@ static void add_rows_rules(void)
 	}
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void print_rows(void)
 {
 	struct row *r;
 
 	for (r = rows; r < rows + n_rows; r++) {
-		qsort(r->ns, windows, sizeof(*r->ns), by_value);
+		qsort(r->ns, windows, sizeof(*r->ns), plan_by_value);
 		printf("{\"row\": \"%s\", ", r->name);
 		if (r->less)
 			printf("\"less\": \"%s\", ", r->less);
@@ -369,14 +356,8 @@ int main(int argc, char **argv)
 	harness = harness_bpf__open_and_load();
 	base = base_bpf__open_and_load();
 	if (!harness || !base)
-		die("load");
-	for (i = 0; i < PLAN_PATHS; i++) {
-		__u8 b[14 + BENCH_ENCAP];
-
-		plan_template(b, NULL);
-		bpf_map_update_elem(bpf_map__fd(base->maps.templates), &i, b,
-				    0);
-	}
+		plan_die("load");
+	plan_templates(bpf_map__fd(base->maps.templates));
 	rig_open();
 	plan_begin();
 	for (i = 1; i < POLICIES; i++) {

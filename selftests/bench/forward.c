@@ -207,16 +207,10 @@ static struct harness_bpf *harness;
 static struct base_bpf *base;
 static int gen_ns, sink_ns;
 
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
 static void update(struct bpf_map *map, __u32 key, const void *value)
 {
 	if (bpf_map_update_elem(bpf_map__fd(map), &key, value, 0))
-		die(bpf_map__name(map));
+		plan_die(bpf_map__name(map));
 }
 
 static void attach_xdp(unsigned int ifindex, struct bpf_program *prog)
@@ -233,7 +227,7 @@ static void attach_xdp(unsigned int ifindex, struct bpf_program *prog)
 static void attach_tc(unsigned int ifindex, struct bpf_program *prog)
 {
 	if (!prog || !bpf_program__attach_tcx(prog, ifindex, NULL))
-		die("TCX");
+		plan_die("TCX");
 }
 
 static struct bpf_program *base_prog(const char *name)
@@ -332,19 +326,14 @@ static void set_up(void)
 	unsigned int nr, policy, policies = 0;
 	struct bench_seen none = {};
 	struct srpol_bpf *common;
-	__u32 out, i;
+	__u32 out;
 	struct row *r;
 
 	harness = harness_bpf__open_and_load();
 	base = base_bpf__open_and_load();
 	if (!harness || !base)
-		die("load");
-	for (i = 0; i < PLAN_PATHS; i++) {
-		__u8 b[14 + BENCH_ENCAP];
-
-		plan_template(b, NULL);
-		update(base->maps.templates, i, b);
-	}
+		plan_die("load");
+	plan_templates(bpf_map__fd(base->maps.templates));
 	gen_ns = quiet_ns();
 	sink_ns = quiet_ns();
 	rig_open();
@@ -457,13 +446,6 @@ static void window(unsigned int nr, unsigned int n, bool counts)
 		r->late++;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 int main(int argc, char **argv)
 {
 	unsigned int w, nr;
@@ -492,7 +474,7 @@ int main(int argc, char **argv)
 			fprintf(stderr, "%s: no window counts\n", r->name);
 			return 1;
 		}
-		qsort(r->ns_mean, r->n, sizeof(*r->ns_mean), by_value);
+		qsort(r->ns_mean, r->n, sizeof(*r->ns_mean), plan_by_value);
 		printf("{\"row\": \"%s\", \"p10\": %.0f, \"median\": %.0f, \"max\": %.0f, \"late\": %u}\n",
 		       r->name, r->ns_mean[r->n / 10], r->ns_mean[r->n / 2],
 		       r->ns_mean[r->n - 1], r->late);

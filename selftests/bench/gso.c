@@ -56,12 +56,6 @@ static struct row {
 static struct harness_bpf *harness;
 static pid_t server;
 
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
 static void end_server(void)
 {
 	if (server > 0) {
@@ -88,7 +82,7 @@ static void set_up_receiver(void)
 	       RECEIVER);
 	bpf_map_update_elem(bpf_map__fd(harness->maps.seen), &key, &none, 0);
 	if (!bpf_program__attach_tcx(harness->progs.look_tc, RECEIVER, NULL))
-		die("TCX");
+		plan_die("TCX");
 	server = fork();
 	if (!server) {
 		if (!freopen("/dev/null", "w", stdout) ||
@@ -127,7 +121,7 @@ static void set_up_sender(void)
 	plan_policy(&policy);
 	rig_rules(&rule, 1);
 	if (!bpf_program__attach_tcx(rig->progs.srpol_egress, SENDER, NULL))
-		die("TCX");
+		plan_die("TCX");
 }
 
 static struct bench_seen seen(void)
@@ -151,7 +145,7 @@ static double run_client(const char *to, unsigned int seconds)
 		 to);
 	f = popen(command, "r");
 	if (!f)
-		die(command);
+		plan_die(command);
 	len = fread(out, 1, sizeof(out) - 1, f);
 	out[len] = 0;
 	pclose(f);
@@ -174,13 +168,6 @@ static void wait_for_server(void)
 	exit(1);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 int main(int argc, char **argv)
 {
 	unsigned int rounds = 5, seconds = 2, i;
@@ -200,7 +187,7 @@ int main(int argc, char **argv)
 		return 2;
 	harness = harness_bpf__open_and_load();
 	if (!harness)
-		die("load");
+		plan_die("load");
 	receiver = net_new();
 	net_ip("link set lo up");
 	net_sysctl("ipv6/conf/all/seg6_enabled", "1");
@@ -231,7 +218,7 @@ int main(int argc, char **argv)
 		}
 	}
 	for (r = rows; r < rows + N_ROWS; r++) {
-		qsort(r->gbps, rounds, sizeof(r->gbps[0]), by_value);
+		qsort(r->gbps, rounds, sizeof(r->gbps[0]), plan_by_value);
 		printf("{\"row\": \"%s\", \"gbps\": %.2f, \"best\": %.2f, \"super\": %.3f, \"bytes\": %.0f}\n",
 		       r->name, r->gbps[rounds / 2], r->gbps[rounds - 1],
 		       (double)r->seen.super / r->seen.packets,

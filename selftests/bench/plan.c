@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <bpf/bpf.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "plan.h"
@@ -117,23 +117,18 @@ void plan_renewal(struct bench_frame *f, const struct pkt *p,
 	f->flow_off = at + (p->b[at] >> 4 == 6 ? 40 : 20) + OFF_QP;
 }
 
-void plan_template(__u8 *to, const __u8 *macs)
+void plan_templates(int map)
 {
 	struct in6_addr sids[3] = { sid(1), sid(2), sid(3) };
 	struct outer o = { .sids = sids, .n = 3 };
 	struct pkt p = {};
+	__u32 i;
 
-	pkt_add_eth(&p, macs ? macs : pkt_link_macs, 0x86dd);
+	pkt_add_eth(&p, pkt_link_macs, 0x86dd);
 	pkt_add_outer(&p, &o, 0, 41);
-	memcpy(to, p.b, ETH_LEN + BENCH_ENCAP);
-}
-
-__u64 plan_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
+	for (i = 0; i < PLAN_PATHS; i++)
+		if (bpf_map_update_elem(map, &i, p.b, 0))
+			plan_die("templates");
 }
 
 void plan_pin(void)
@@ -142,8 +137,19 @@ void plan_pin(void)
 
 	CPU_ZERO(&one);
 	CPU_SET(sysconf(_SC_NPROCESSORS_ONLN) - 1, &one);
-	if (sched_setaffinity(0, sizeof(one), &one)) {
-		perror("sched_setaffinity");
-		exit(1);
-	}
+	if (sched_setaffinity(0, sizeof(one), &one))
+		plan_die("sched_setaffinity");
+}
+
+void plan_die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+int plan_by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
 }

@@ -67,13 +67,16 @@ void plan_frame_srv6(struct pkt *p, bool six, unsigned int travelled);
 void plan_renewal(struct bench_frame *f, const struct pkt *p,
 		  unsigned int policy, unsigned int flows);
 
-/* Ethernet header and three SIDs, ready to be pushed; @macs may be NULL. */
-void plan_template(__u8 *to, const __u8 *macs);
-
-/* Nanoseconds of CLOCK_MONOTONIC. */
-__u64 plan_now(void);
+/* Fill map "templates" of base.bpf.c: what its programs push. */
+void plan_templates(int map);
 
 /* On one processor, from here on. */
 void plan_pin(void);
+
+/* Say what failed, and why, and end. */
+void plan_die(const char *what) __attribute__((noreturn));
+
+/* Order of doubles, for qsort(). */
+int plan_by_value(const void *a, const void *b);
 
 #endif /* _SRPOL_BENCH_PLAN_H */
