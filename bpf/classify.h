@@ -201,6 +201,24 @@ static __always_inline bool srpol_policy_symmetric(__u32 id, __u32 gen)
 	return policy->cfg[copy].flags & SRPOL_POLICY_SYMMETRIC;
 }
 
+/* A flow that has been through nothing yet. */
+static __always_inline void srpol_flow_begin(struct srpol_flow *flow)
+{
+	flow->packets = 0;
+	flow->bytes = 0;
+	flow->tick = 0;
+	flow->last_ns = 0;
+	flow->bound = 0;
+	flow->psn_next = SRPOL_PSN_UNKNOWN;
+	flow->retransmits = 0;
+	flow->flowlets = 0;
+	flow->moves = 0;
+	flow->cnp = 0;
+	flow->nak = 0;
+	flow->wish_ns = 0;
+	srpol_stay_write(flow, 0, 0);
+}
+
 /**
  * srpol_classify - decide about the flow of a packet
  * @skb: packet, NULL at XDP
@@ -223,7 +241,7 @@ srpol_classify(struct __sk_buff *skb, const struct srpol_pkt *pkt,
 	__builtin_memset(flow, 0, sizeof(*flow));
 	flow->key = pkt->key;
 	flow->epoch = now->epoch;
-	flow->psn_next = SRPOL_PSN_UNKNOWN;
+	srpol_flow_begin(flow);
 	flow->verdict = SRPOL_REASON_NO_CLASS;
 	flow->mode = SRPOL_MODE_INHERIT;
 	srpol_flow_hash(pkt, flow);
@@ -308,9 +326,9 @@ srpol_flow_make(struct __sk_buff *skb, struct srpol_pkt *pkt,
 	old = srpol_flow_find(&pkt->key, &place);
 	if (old)
 		srpol_flow_inherit(flow, old);
-	/* Another flow's by now: where that one went says nothing. */
+	/* Another flow's by now: what that one has been through says nothing. */
 	if (old && !srpol_flow_still(&place))
-		srpol_stay_write(flow, 0, 0);
+		srpol_flow_begin(flow);
 	srpol_decision_read(flow, d);
 	return srpol_flow_put(&place, flow);
 }

@@ -132,13 +132,17 @@ static int srpol_reset_policy(struct bpf_map *map, const __u32 *key,
 	return 0;
 }
 
+/* What is being filled at this moment carries an epoch that is over. */
 static int srpol_reset_flow_set(struct bpf_map *map, const __u32 *key,
 				struct srpol_flow_set *set, void *ctx)
 {
-	__u32 i;
+	__u32 i, tag;
 
-	for (i = 0; i < SRPOL_FLOW_WAYS; i++)
-		WRITE_ONCE(set->tag[i], SRPOL_TAG_FREE);
+	bpf_for(i, 0, SRPOL_FLOW_WAYS) {
+		tag = READ_ONCE(set->tag[i & (SRPOL_FLOW_WAYS - 1)]);
+		if (tag != SRPOL_TAG_FREE && tag != SRPOL_TAG_CLAIMED)
+			srpol_tag_swap(set, i, tag, SRPOL_TAG_FREE);
+	}
 	return 0;
 }
 

@@ -20,6 +20,8 @@
 #ifndef _SRPOL_MAPS_H
 #define _SRPOL_MAPS_H
 
+#include "srpol_reasons.h"
+
 #define SRPOL_PIN_ROOT		"/sys/fs/bpf/srpol"
 
 /* Default table sizes; they are what the object declares as its limits. */
@@ -635,67 +637,5 @@ struct srpol_sid_stats {
 	__u64 ce;
 	__u64 dropped;
 };
-
-/*
- * What can happen to a packet, counted in per-CPU array "reasons" by number.
- * X(number, NAME, drop, text). Numbers are ABI: append only.
- */
-#define SRPOL_REASONS(X)						\
-	X(0,  STEERED,		0, "encapsulated")			\
-	X(1,  NOT_IP,		0, "egress: not IPv4 or IPv6")		\
-	X(2,  TUNNELED,		0, "egress: already in an IPv6 tunnel or SRH") \
-	X(3,  UNPARSED,		0, "egress: headers cut short or malformed") \
-	X(4,  NO_CLASS,		0, "egress: no classifier rule matches") \
-	X(5,  BYPASS,		0, "egress: a rule says bypass")	\
-	X(6,  NO_POLICY,	0, "egress: no policy for color and endpoint") \
-	X(7,  FAIL_PASSTHROUGH,	0, "egress: no live path, passed through") \
-	X(8,  FAIL_DROP,	1, "egress: no live path, dropped")	\
-	X(9,  DEAD_SKIPPED,	0, "egress: the bucket's path was dead, another taken") \
-	X(10, BACKUP,		0, "egress: the backup policy was used") \
-	X(11, TOO_BIG,		1, "egress: too big after encapsulation") \
-	X(12, NO_ROOM,		1, "egress: no room for the outer header") \
-	X(13, ICMP_SENT,	0, "egress: ICMP too-big error sent")	\
-	X(14, DECAP,		0, "ingress: decapsulated")		\
-	X(15, END,		0, "ingress: End, next segment")	\
-	X(16, NOT_LOCAL,	0, "ingress: not for a local SID")	\
-	X(17, TRUNCATED,	1, "ingress: packet shorter than its headers say") \
-	X(18, BAD_HDRLEN,	1, "ingress: SRH length and last entry disagree") \
-	X(19, BAD_SEGMENTS_LEFT, 1, "ingress: segments left beyond last entry") \
-	X(20, BAD_ROUTING_TYPE,	1, "ingress: routing header is not an SRH") \
-	X(21, NESTED_SRH,	1, "ingress: second routing header")	\
-	X(22, EXT_HEADER,	1, "ingress: extension header before the payload") \
-	X(23, SEGMENTS_LEFT,	1, "ingress: segments left at a decapsulating SID") \
-	X(24, NO_SEGMENTS_LEFT,	1, "ingress: no segments left at an End SID") \
-	X(25, UPPER_LAYER,	1, "ingress: payload type not allowed for the SID") \
-	X(26, BAD_INNER,	1, "ingress: inner header malformed")	\
-	X(27, ECN_DROP,		1, "ingress: outer CE, inner not ECN-capable") \
-	X(28, ECN_CE,		0, "ingress: congestion mark copied to the inner header") \
-	X(29, ECN_ODD,		0, "ingress: ECN combination worth a look (RFC 6040)") \
-	X(30, HOP_LIMIT,	1, "ingress: hop limit exceeded")	\
-	X(31, SID_LOOP,		1, "ingress: too many local SIDs in a row") \
-	X(32, NO_HEADROOM,	1, "ingress: header adjustment failed")	\
-	X(33, LINK_SCOPE,	0, "egress: multicast, link-local or neighbour discovery") \
-	X(34, BAD_OUTER,	1, "ingress: outer header is not IPv6")	\
-	X(35, SPRAY_UNSAFE,	0, "egress: to be sprayed, but no rule allows reordering") \
-	X(36, AUTO_PLAIN,	0, "egress: mode auto, no contention, not encapsulated") \
-	X(37, FLOWLET_MOVED,	0, "egress: a flowlet took another path")	\
-	X(38, ADAPTIVE_MOVED,	0, "egress: a flow left a bad path or returned") \
-	X(39, CNP,		0, "ingress: congestion notification")	\
-	X(40, NAK,		0, "ingress: NAK for a PSN sequence error") \
-	X(41, UNBOUND,		0, "ingress: CNP or NAK for a QP of unknown flow") \
-	X(42, BAD_SOURCE,	1, "ingress: source outside the SR domain")	\
-	X(43, SID_FROM_PORT,	1, "port: destination is a local SID or in a SID block")	\
-	X(44, NO_UPLINK,	1, "port: the path's device is not an uplink")	\
-	X(45, ADJACENCY_DOWN,	1, "ingress: the SID's adjacency is not up")	\
-	X(46, USID_NEXT,	0, "ingress: next compressed SID")	\
-	X(47, OUTER_CE,		0, "ingress: congestion mark on the outer header") \
-	X(48, TTL_EXCEEDED,	0, "port: inner hop limit exceeded, left to the kernel")
-
-#define SRPOL_REASON_ENUM(nr, name, drop, text) SRPOL_REASON_##name = nr,
-enum srpol_reason {
-	SRPOL_REASONS(SRPOL_REASON_ENUM)
-	SRPOL_REASON_COUNT
-};
-#undef SRPOL_REASON_ENUM
 
 #endif /* _SRPOL_MAPS_H */
