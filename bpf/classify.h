@@ -24,7 +24,7 @@ static __always_inline bool srpol_range_match(__u32 v, __u32 min, __u32 max)
  * and so is in none.
  */
 static __always_inline bool srpol_cgroup_match(struct __sk_buff *skb,
-					       const struct srpol_dp_class *r)
+					       const struct srpol_dp_rule *r)
 {
 	if (!(r->match & SRPOL_MATCH_CGROUP))
 		return true;
@@ -33,7 +33,7 @@ static __always_inline bool srpol_cgroup_match(struct __sk_buff *skb,
 }
 
 /**
- * srpol_class_match - does a packet agree with a rule, its sender apart?
+ * srpol_rule_match - does a packet agree with a rule, its sender apart?
  * @r: rule
  * @pkt: packet, parsed
  *
@@ -41,7 +41,7 @@ static __always_inline bool srpol_cgroup_match(struct __sk_buff *skb,
  * matches nothing. Global, so that the verifier looks at it once and not for
  * each rule.
  */
-__noinline bool srpol_class_match(const struct srpol_dp_class *r __arg_nonnull,
+__noinline bool srpol_rule_match(const struct srpol_dp_rule *r __arg_nonnull,
 				  const struct srpol_pkt *pkt __arg_nonnull)
 {
 	const struct srpol_flow_key *k = &pkt->key;
@@ -87,10 +87,10 @@ __noinline bool srpol_class_match(const struct srpol_dp_class *r __arg_nonnull,
 /* Hints looked at between two rounds of the loop, which is what costs. */
 #define SRPOL_HINTS		16
 
-_Static_assert(SRPOL_MAX_CLASSES % SRPOL_HINTS == 0, "the last round is whole");
+_Static_assert(SRPOL_MAX_RULES % SRPOL_HINTS == 0, "the last round is whole");
 
 /* May the rule be the packet's? */
-static __always_inline bool srpol_hint_fits(const struct srpol_class_hint *h,
+static __always_inline bool srpol_hint_fits(const struct srpol_rule_hint *h,
 					    const struct srpol_pkt *pkt)
 {
 	const __u64 *word = (const __u64 *)&pkt->key;
@@ -103,27 +103,27 @@ static __always_inline bool srpol_hint_fits(const struct srpol_class_hint *h,
  * The first rule a packet agrees with, NULL if there is none. @tried gets the
  * number of rules looked at; of thousands most are ruled out by their hints.
  */
-static __always_inline struct srpol_dp_class *
-srpol_class_find(struct __sk_buff *skb, const struct srpol_pkt *pkt,
-		 const struct srpol_class_order *order, __u32 *tried)
+static __always_inline struct srpol_dp_rule *
+srpol_rule_find(struct __sk_buff *skb, const struct srpol_pkt *pkt,
+		 const struct srpol_rule_order *order, __u32 *tried)
 {
-	const struct srpol_class_hint *h;
-	struct srpol_dp_class *rule;
+	const struct srpol_rule_hint *h;
+	struct srpol_dp_rule *rule;
 	__u32 round, first, i;
 
 	*tried = order->n;
-	bpf_for(round, 0, SRPOL_MAX_CLASSES / SRPOL_HINTS) {
+	bpf_for(round, 0, SRPOL_MAX_RULES / SRPOL_HINTS) {
 		first = round * SRPOL_HINTS;
 		if (first >= order->n ||
-		    first > SRPOL_MAX_CLASSES - SRPOL_HINTS)
+		    first > SRPOL_MAX_RULES - SRPOL_HINTS)
 			break;
 		h = &order->hint[first];
 #pragma unroll
 		for (i = 0; i < SRPOL_HINTS; i++, h++) {
 			if (!srpol_hint_fits(h, pkt) || first + i >= order->n)
 				continue;
-			rule = bpf_map_lookup_elem(&classes, &h->slot);
-			if (!rule || !srpol_class_match(rule, pkt) ||
+			rule = bpf_map_lookup_elem(&rules, &h->slot);
+			if (!rule || !srpol_rule_match(rule, pkt) ||
 			    !srpol_cgroup_match(skb, rule))
 				continue;
 			*tried = first + i + 1;
@@ -230,26 +230,26 @@ static __always_inline void srpol_flow_begin(struct srpol_flow *flow)
  *
  * Return: the rule, NULL if there is none.
  */
-static __always_inline struct srpol_dp_class *
+static __always_inline struct srpol_dp_rule *
 srpol_classify(struct __sk_buff *skb, const struct srpol_pkt *pkt,
-	       const struct srpol_class_order *order,
+	       const struct srpol_rule_order *order,
 	       const union srpol_now *now, struct srpol_flow *flow,
 	       __u32 *tried)
 {
-	struct srpol_dp_class *rule;
+	struct srpol_dp_rule *rule;
 
 	__builtin_memset(flow, 0, sizeof(*flow));
 	flow->key = pkt->key;
 	flow->epoch = now->epoch;
 	srpol_flow_begin(flow);
-	flow->verdict = SRPOL_REASON_NO_CLASS;
+	flow->verdict = SRPOL_REASON_NO_RULE;
 	flow->mode = SRPOL_MODE_INHERIT;
 	srpol_flow_hash(pkt, flow);
 
-	rule = srpol_class_find(skb, pkt, order, tried);
+	rule = srpol_rule_find(skb, pkt, order, tried);
 	if (!rule)
 		return NULL;
-	flow->class_id = rule->id;
+	flow->rule_id = rule->id;
 	flow->mode = rule->mode;
 	flow->ordering = rule->ordering;
 	flow->verdict = SRPOL_REASON_BYPASS;
@@ -308,7 +308,7 @@ srpol_flow_make(struct __sk_buff *skb, struct srpol_pkt *pkt,
 {
 	struct srpol_flow *flow = srpol_flow_room(), *old;
 	struct srpol_state *st = srpol_state_get();
-	struct srpol_class_order *order;
+	struct srpol_rule_order *order;
 	struct srpol_flow_place place;
 	__u32 tried;
 
@@ -367,7 +367,7 @@ srpol_flow_get(struct __sk_buff *skb, struct srpol_pkt *pkt,
 	       struct srpol_state *st, union srpol_now *now,
 	       struct srpol_decision *d)
 {
-	struct srpol_class_order *order = srpol_order(st, now->gen);
+	struct srpol_rule_order *order = srpol_order(st, now->gen);
 	/* Those of the slow path are in memory; @now and @d need not be. */
 	union srpol_now fresh_now;
 	struct srpol_decision fresh;

@@ -96,7 +96,7 @@ static __noinline int srpol_signal_cnp(const struct srpol_signal *s)
 
 	srpol_count(SRPOL_REASON_CNP);
 	if (!flow) {
-		srpol_count(SRPOL_REASON_UNBOUND);
+		srpol_count(SRPOL_REASON_UNKNOWN_QP);
 		return 0;
 	}
 	flow->cnp++;
@@ -121,7 +121,7 @@ static __noinline int srpol_signal_nak(const struct srpol_signal *s)
 
 	srpol_count(SRPOL_REASON_NAK);
 	if (!flow) {
-		srpol_count(SRPOL_REASON_UNBOUND);
+		srpol_count(SRPOL_REASON_UNKNOWN_QP);
 		return 0;
 	}
 	flow->nak++;

@@ -59,7 +59,7 @@ static __always_inline int srpol_apply_revert(__u32 kind, __u32 id)
 		return srpol_path_revert(id, st->gen);
 	case SRPOL_DP_POLICY:
 		return srpol_policy_revert(id, st->gen);
-	case SRPOL_DP_CLASSES:
+	case SRPOL_DP_RULES:
 		srpol_unstage(&st->order_ver, st->gen);
 		return 0;
 	default:
@@ -164,13 +164,13 @@ static __always_inline void srpol_reset_learnt(void)
 static __always_inline int srpol_apply_reset(void)
 {
 	struct srpol_state *st = srpol_state_get();
-	struct srpol_class_order *order;
+	struct srpol_rule_order *order;
 	__u32 copy;
 
 	if (!st)
 		return -EFAULT;
 	copy = srpol_spare(st->order_ver, st->gen);
-	order = bpf_map_lookup_elem(&class_order, &copy);
+	order = bpf_map_lookup_elem(&rule_order, &copy);
 	if (!order)
 		return -EFAULT;
 	order->n = 0;

@@ -58,7 +58,7 @@ SRPOL_DP_METHOD(policy_set, "?syscall", srpol_dp_policy, srpol_apply_policy)
 SRPOL_DP_METHOD(policy_hide, "?syscall", srpol_dp_policy,
 		srpol_apply_policy_hide)
 SRPOL_DP_METHOD(policy_del, "?syscall", srpol_dp_policy, srpol_apply_policy_del)
-SRPOL_DP_METHOD(class_set, "?syscall", srpol_dp_class, srpol_apply_class)
+SRPOL_DP_METHOD(rule_set, "?syscall", srpol_dp_rule, srpol_apply_rule)
 SRPOL_DP_METHOD(endpoint_set, "?raw_tp", srpol_dp_endpoint,
 		srpol_apply_endpoint)
 SRPOL_DP_METHOD(endpoint_hide, "?raw_tp", srpol_dp_endpoint,
@@ -88,17 +88,17 @@ int run_reset(void *ctx)
 SRPOL_DP_METHOD_U32_2(path_state, srpol_apply_path_state)
 SRPOL_DP_METHOD_U32_2(revert, srpol_apply_revert)
 
-SEC("struct_ops/class_commit")
-int BPF_PROG(dp_class_commit, const struct srpol_dp_class_table *table)
+SEC("struct_ops/rule_commit")
+int BPF_PROG(dp_rule_commit, const struct srpol_dp_rule_table *table)
 {
-	return srpol_apply_class_table(table, table->slot);
+	return srpol_apply_rule_table(table, table->slot);
 }
 
 /* Context: the table, followed by its slots. */
 SEC("?syscall")
-int run_class_commit(struct srpol_dp_class_table *ctx)
+int run_rule_commit(struct srpol_dp_rule_table *ctx)
 {
-	return srpol_apply_class_table(ctx, ctx + 1);
+	return srpol_apply_rule_table(ctx, ctx + 1);
 }
 
 SEC(".struct_ops.link")
@@ -114,8 +114,8 @@ struct srpol_dp_ops srpol_dp = {
 	.policy_set = (void *)dp_policy_set,
 	.policy_hide = (void *)dp_policy_hide,
 	.policy_del = (void *)dp_policy_del,
-	.class_set = (void *)dp_class_set,
-	.class_commit = (void *)dp_class_commit,
+	.rule_set = (void *)dp_rule_set,
+	.rule_commit = (void *)dp_rule_commit,
 	.endpoint_set = (void *)dp_endpoint_set,
 	.endpoint_hide = (void *)dp_endpoint_hide,
 	.endpoint_del = (void *)dp_endpoint_del,
@@ -130,7 +130,7 @@ struct srpol_dp_ops srpol_dp = {
 	.max_nexthops = SRPOL_MAX_NEXTHOPS,
 	.max_policies = SRPOL_MAX_POLICIES,
 	.max_rows = SRPOL_MAX_ROWS,
-	.max_classes = SRPOL_MAX_CLASSES,
+	.max_rules = SRPOL_MAX_RULES,
 	.max_endpoints = SRPOL_MAX_ENDPOINTS,
 	.max_sids = SRPOL_MAX_SIDS,
 	.max_devs = SRPOL_MAX_DEVS,

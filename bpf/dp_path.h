@@ -47,7 +47,7 @@ struct srpol_path_head {
 	__u32 mtu;
 	__u16 encap_len;
 	__u16 nh_off;
-	__u16 stamp_off;
+	__u16 timestamp_off;
 	__u16 reserved;
 };
 
@@ -68,9 +68,9 @@ static __always_inline int srpol_path_check(const struct srpol_path_head *h)
 	if (h->nh_off != SRPOL_NH_OFF_IPV6 &&
 	    (h->nh_off != SRPOL_NH_OFF_SRH || h->encap_len <= IPV6_HLEN))
 		return -EINVAL;
-	if (h->stamp_off &&
-	    (h->stamp_off < ETH_HLEN + IPV6_HLEN + SRH_HLEN ||
-	     h->stamp_off + SRPOL_STAMP_LEN > ETH_HLEN + h->encap_len))
+	if (h->timestamp_off &&
+	    (h->timestamp_off < ETH_HLEN + IPV6_HLEN + SRH_HLEN ||
+	     h->timestamp_off + SRPOL_TIMESTAMP_LEN > ETH_HLEN + h->encap_len))
 		return -EINVAL;
 	return 0;
 }
@@ -113,7 +113,7 @@ static __always_inline int srpol_apply_path(const struct srpol_dp_path *arg)
 	cfg->mtu = h.mtu;
 	cfg->encap_len = h.encap_len;
 	cfg->nh_off = h.nh_off;
-	cfg->stamp_off = h.stamp_off;
+	cfg->timestamp_off = h.timestamp_off;
 	if (bpf_probe_read_kernel(cfg->rewrite, sizeof(cfg->rewrite),
 				  arg->rewrite))
 		return -EFAULT;

@@ -16,9 +16,10 @@ srpol_policy_check(const struct srpol_dp_policy *p)
 	if (err)
 		return err;
 	if (!p->color || p->n_buckets & (p->n_buckets - 1) ||
-	    p->n_buckets > SRPOL_BUCKETS_MAX || p->on_fail > SRPOL_ON_FAIL_DROP)
+	    p->n_buckets > SRPOL_BUCKETS_MAX || p->drop_upon_invalid > 1)
 		return -EINVAL;
-	if (p->mode > SRPOL_LB_MODE_AUTO || p->flags & ~SRPOL_POLICY_FLAGS)
+	if (p->mode > SRPOL_LB_MODE_ON_CONGESTION ||
+	    p->flags & ~SRPOL_POLICY_FLAGS)
 		return -EINVAL;
 	if (p->n_buckets && !p->row)
 		return -EINVAL;
@@ -84,13 +85,13 @@ static __always_inline int srpol_apply_policy(const struct srpol_dp_policy *arg)
 	cfg->row = p.row;
 	cfg->n_buckets = p.n_buckets;
 	cfg->mode = p.mode;
-	cfg->on_fail = p.on_fail;
+	cfg->drop_upon_invalid = p.drop_upon_invalid;
 	cfg->backup = p.backup;
 	cfg->flags = p.flags;
-	cfg->gap_ns = p.gap_ns;
+	cfg->flowlet_timeout_ns = p.flowlet_timeout_ns;
 	cfg->threshold = p.threshold;
-	cfg->hysteresis_ms = p.hysteresis_ms;
-	cfg->hold_off_ms = p.hold_off_ms;
+	cfg->dwell_time_ms = p.dwell_time_ms;
+	cfg->wait_to_restore_ms = p.wait_to_restore_ms;
 	if (!policy->color) {
 		srpol_policy_clear(p.id);
 		policy->cfg[!copy].n_buckets = 0;

@@ -48,7 +48,7 @@ static __always_inline int srpol_egress_steer(struct __sk_buff *skb,
 	int reason;
 
 	reason = srpol_way_find(skb, pkt, &w);
-	if (reason == SRPOL_REASON_FAIL_DROP)
+	if (reason == SRPOL_REASON_INVALID_DROP)
 		return srpol_egress_drop(pkt, reason, w.d.policy);
 	if (reason)
 		return srpol_egress_pass(reason);

@@ -130,18 +130,20 @@ static __always_inline int srpol_outer_fill(void *data, void *end,
 }
 
 /**
- * struct srpol_stamp - what a packet adds to the stamp TLV, as on the wire
+ * struct srpol_timestamp - what a packet adds to the TLV, as on the wire
  */
-struct srpol_stamp {
+struct srpol_timestamp {
 	__be32 seq;
 	__be32 time[2];
 };
 
-_Static_assert(SRPOL_STAMP_TIME == SRPOL_STAMP_SEQ + sizeof(__be32) &&
-	       SRPOL_STAMP_LEN == SRPOL_STAMP_SEQ + sizeof(struct srpol_stamp),
+_Static_assert(SRPOL_TIMESTAMP_TIME == SRPOL_TIMESTAMP_SEQ + sizeof(__be32) &&
+	       SRPOL_TIMESTAMP_LEN ==
+	       SRPOL_TIMESTAMP_SEQ + sizeof(struct srpol_timestamp),
 	       "layout");
 
-static __always_inline void srpol_stamp_make(__u32 path, struct srpol_stamp *s)
+static __always_inline void
+srpol_timestamp_make(__u32 path, struct srpol_timestamp *s)
 {
 	struct srpol_quality *q = srpol_quality_get(path);
 	__u64 time = bpf_ktime_get_tai_ns();
@@ -154,14 +156,14 @@ static __always_inline void srpol_stamp_make(__u32 path, struct srpol_stamp *s)
 	s->time[1] = bpf_htonl(time);
 }
 
-static __noinline int srpol_stamp_skb(struct __sk_buff *skb, __u32 off,
+static __noinline int srpol_timestamp_skb(struct __sk_buff *skb, __u32 off,
 				      __u32 path)
 {
-	struct srpol_stamp s;
+	struct srpol_timestamp s;
 
-	srpol_stamp_make(path, &s);
-	return bpf_skb_store_bytes(skb, off + SRPOL_STAMP_SEQ, &s, sizeof(s),
-				   0);
+	srpol_timestamp_make(path, &s);
+	return bpf_skb_store_bytes(skb, off + SRPOL_TIMESTAMP_SEQ, &s,
+				   sizeof(s), 0);
 }
 
 /**
@@ -207,8 +209,8 @@ static __always_inline int srpol_push(struct __sk_buff *skb,
 		return SRPOL_REASON_NO_ROOM;
 	err = srpol_outer_fill((void *)(long)skb->data,
 			       (void *)(long)skb->data_end, pkt, cfg, o);
-	if (!err && cfg->stamp_off &&
-	    srpol_stamp_skb(skb, cfg->stamp_off, c->path))
+	if (!err && cfg->timestamp_off &&
+	    srpol_timestamp_skb(skb, cfg->timestamp_off, c->path))
 		return SRPOL_REASON_NO_ROOM;
 	return err;
 }

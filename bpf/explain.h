@@ -53,8 +53,8 @@ static __noinline int srpol_explain_rule(struct __sk_buff *skb,
 					 struct srpol_explain *x)
 {
 	struct srpol_state *st = srpol_state_get();
-	struct srpol_class_order *order;
-	struct srpol_dp_class *rule;
+	struct srpol_rule_order *order;
+	struct srpol_dp_rule *rule;
 
 	if (!st)
 		return -ENOENT;
@@ -66,7 +66,7 @@ static __noinline int srpol_explain_rule(struct __sk_buff *skb,
 	rule = srpol_classify(skb, pkt, order, now, flow, &x->rules);
 	if (!rule)
 		return 0;
-	x->class_id = rule->id;
+	x->rule_id = rule->id;
 	x->priority = rule->priority;
 	x->color = rule->color;
 	return 0;
@@ -85,7 +85,7 @@ static __always_inline void srpol_explain_pkt(struct __sk_buff *skb,
 	struct srpol_flow *flow = srpol_flow_room(), *cached;
 	union srpol_now now;
 
-	x->reason = SRPOL_REASON_NO_CLASS;
+	x->reason = SRPOL_REASON_NO_RULE;
 	if (!flow || srpol_explain_rule(skb, pkt, &now, flow, x))
 		return;
 	cached = srpol_flow_of(&pkt->key);

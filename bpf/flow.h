@@ -57,7 +57,7 @@ struct srpol_decision {
 	__u32 hash;
 	__u32 tuple_hash;
 	__u32 policy;
-	__u32 class_id;
+	__u32 rule_id;
 	__u32 verdict;
 	union srpol_stay stay;
 	__u8 mode;
@@ -71,7 +71,7 @@ static __always_inline void srpol_decision_read(const struct srpol_flow *flow,
 	d->hash = READ_ONCE(flow->hash);
 	d->tuple_hash = READ_ONCE(flow->tuple_hash);
 	d->policy = READ_ONCE(flow->policy);
-	d->class_id = READ_ONCE(flow->class_id);
+	d->rule_id = READ_ONCE(flow->rule_id);
 	d->verdict = READ_ONCE(flow->verdict);
 	d->stay = srpol_stay_read(flow);
 	d->mode = READ_ONCE(flow->mode);
@@ -82,7 +82,7 @@ static __always_inline void srpol_decision_read(const struct srpol_flow *flow,
 /* What some rule looks at beside addresses, ports and QP. */
 static __always_inline void
 srpol_flow_details(struct __sk_buff *skb, struct srpol_pkt *pkt,
-		   const struct srpol_class_order *order)
+		   const struct srpol_rule_order *order)
 {
 	__u64 mark, ifindex, pkey, vlan, dscp, opclass = 0;
 	__u64 *word = (__u64 *)&pkt->key;
@@ -114,7 +114,7 @@ srpol_flow_details(struct __sk_buff *skb, struct srpol_pkt *pkt,
  */
 static __always_inline void
 srpol_flow_identify(struct __sk_buff *skb, struct srpol_pkt *pkt,
-		    const struct srpol_class_order *order)
+		    const struct srpol_rule_order *order)
 {
 	struct srpol_flow_key *key = &pkt->key;
 	__u64 *word = (__u64 *)key;

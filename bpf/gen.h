@@ -53,12 +53,12 @@ srpol_config(struct srpol_state *st, __u32 gen)
 	return &st->cfg[srpol_copy(READ_ONCE(st->cfg_ver), gen)];
 }
 
-static __always_inline struct srpol_class_order *
+static __always_inline struct srpol_rule_order *
 srpol_order(struct srpol_state *st, __u32 gen)
 {
 	__u32 copy = srpol_copy(READ_ONCE(st->order_ver), gen);
 
-	return bpf_map_lookup_elem(&class_order, &copy);
+	return bpf_map_lookup_elem(&rule_order, &copy);
 }
 
 #endif /* _SRPOL_GEN_H */

@@ -17,16 +17,16 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 2);
 	__type(key, __u32);
-	__type(value, struct srpol_class_order);
-} class_order SEC(".maps");
+	__type(value, struct srpol_rule_order);
+} rule_order SEC(".maps");
 
 /* Twice the rules: one set in use, one being filled. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 2 * SRPOL_MAX_CLASSES);
+	__uint(max_entries, 2 * SRPOL_MAX_RULES);
 	__type(key, __u32);
-	__type(value, struct srpol_dp_class);
-} classes SEC(".maps");
+	__type(value, struct srpol_dp_rule);
+} rules SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -219,10 +219,10 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, SRPOL_MAX_CLASSES);
+	__uint(max_entries, SRPOL_MAX_RULES);
 	__type(key, __u32);
 	__type(value, struct srpol_counter);
-} class_stats SEC(".maps");
+} rule_stats SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -52,7 +52,7 @@ srpol_adaptive_may_go(struct srpol_flow *flow,
 		      const struct srpol_policy_cfg *cfg, __u64 now)
 {
 	__s64 idle = now - flow->last_ns;
-	__s64 gap = cfg->gap_ns;
+	__s64 gap = cfg->flowlet_timeout_ns;
 
 	if (!flow->wish_ns) {
 		/* Up to now the time was taken from the coarse clock. */
@@ -61,7 +61,7 @@ srpol_adaptive_may_go(struct srpol_flow *flow,
 	}
 	return idle >= gap ||
 	       (__s64)(now - flow->wish_ns) >=
-	       (__s64)(cfg->hysteresis_ms * SRPOL_NS_PER_MS);
+	       (__s64)(cfg->dwell_time_ms * SRPOL_NS_PER_MS);
 }
 
 /*

@@ -79,7 +79,8 @@ static __always_inline bool srpol_mode_flowlet(const struct srpol_ask *ask,
 {
 	struct srpol_flow *flow = ask->flow;
 	__u64 now = bpf_ktime_get_ns();
-	bool gap = (__s64)(now - flow->last_ns) >= (__s64)ask->cfg->gap_ns;
+	bool gap = (__s64)(now - flow->last_ns) >=
+		   (__s64)ask->cfg->flowlet_timeout_ns;
 	__u32 path;
 
 	flow->last_ns = now;

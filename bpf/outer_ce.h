@@ -6,20 +6,20 @@
 #define SRPOL_SRH_TAG		6	/* offset in the SRH */
 #define SRPOL_TLV_HLEN		2	/* type and length */
 
-/* Path id in the stamp TLV, if that is the last one; else 0. */
-static __always_inline __u32 srpol_ce_stamp(struct xdp_md *ctx, __u32 srh_len,
-					    __u32 list_len)
+/* Path id in the timestamp TLV, if that is the last one; else 0. */
+static __always_inline __u32
+srpol_ce_timestamp(struct xdp_md *ctx, __u32 srh_len, __u32 list_len)
 {
-	__u8 tlv[SRPOL_STAMP_PATH + sizeof(__be16)];
+	__u8 tlv[SRPOL_TIMESTAMP_PATH + sizeof(__be16)];
 
-	if (srh_len < SRH_HLEN + list_len + SRPOL_STAMP_LEN ||
+	if (srh_len < SRH_HLEN + list_len + SRPOL_TIMESTAMP_LEN ||
 	    bpf_xdp_load_bytes(ctx, ETH_HLEN + IPV6_HLEN + srh_len -
-			       SRPOL_STAMP_LEN, tlv, sizeof(tlv)))
+			       SRPOL_TIMESTAMP_LEN, tlv, sizeof(tlv)))
 		return 0;
-	if (tlv[0] != SRPOL_STAMP_TYPE ||
-	    tlv[1] != SRPOL_STAMP_LEN - SRPOL_TLV_HLEN)
+	if (tlv[0] != SRPOL_TIMESTAMP_TYPE ||
+	    tlv[1] != SRPOL_TIMESTAMP_LEN - SRPOL_TLV_HLEN)
 		return 0;
-	return tlv[SRPOL_STAMP_PATH] << 8 | tlv[SRPOL_STAMP_PATH + 1];
+	return tlv[SRPOL_TIMESTAMP_PATH] << 8 | tlv[SRPOL_TIMESTAMP_PATH + 1];
 }
 
 static __always_inline __u32 srpol_ce_list(struct xdp_md *ctx, __u32 list_len)
@@ -67,7 +67,7 @@ static __noinline int srpol_outer_ce(struct xdp_md *ctx, __u32 path_id,
 	}
 	if (srh_len) {
 		key.list = srpol_ce_list(ctx, list_len);
-		key.path = srpol_ce_stamp(ctx, srh_len, list_len);
+		key.path = srpol_ce_timestamp(ctx, srh_len, list_len);
 	}
 	if (!key.path && path_id == SRPOL_PATH_ID_LABEL)
 		key.path = label >> SRPOL_LABEL_ID_SHIFT;

@@ -12,7 +12,7 @@
  * @path: its id
  * @policy: policy it was taken from
  * @ifindex: egress device
- * @reason: what there is to say about the choice: DEAD_SKIPPED, BACKUP,
+ * @reason: what there is to say about the choice: DOWN_SKIPPED, BACKUP,
  *	FLOWLET_MOVED, ADAPTIVE_MOVED or 0
  * @unsafe: not sprayed for want of a rule that allows it
  * @mode: enum srpol_lb_mode in force

@@ -125,13 +125,14 @@ static __always_inline int srpol_port_write(void *data, void *end,
 	return 0;
 }
 
-static __noinline int srpol_stamp_xdp(struct xdp_md *ctx, __u32 off,
+static __noinline int srpol_timestamp_xdp(struct xdp_md *ctx, __u32 off,
 				      __u32 path)
 {
-	struct srpol_stamp s;
+	struct srpol_timestamp s;
 
-	srpol_stamp_make(path, &s);
-	return bpf_xdp_store_bytes(ctx, off + SRPOL_STAMP_SEQ, &s, sizeof(s));
+	srpol_timestamp_make(path, &s);
+	return bpf_xdp_store_bytes(ctx, off + SRPOL_TIMESTAMP_SEQ, &s,
+				   sizeof(s));
 }
 
 static __always_inline int srpol_port_push(struct xdp_md *ctx,
@@ -151,8 +152,8 @@ static __always_inline int srpol_port_push(struct xdp_md *ctx,
 	if (!err)
 		err = srpol_port_hop(ctx, pkt->is_v4,
 				     ETH_HLEN + cfg->encap_len);
-	if (!err && cfg->stamp_off &&
-	    srpol_stamp_xdp(ctx, cfg->stamp_off, c->path))
+	if (!err && cfg->timestamp_off &&
+	    srpol_timestamp_xdp(ctx, cfg->timestamp_off, c->path))
 		return SRPOL_REASON_NO_ROOM;
 	return err;
 }
@@ -200,7 +201,7 @@ static __always_inline int srpol_port_steer(struct xdp_md *ctx,
 		return srpol_port_drop(pkt, reason, 0);
 	if (!w.flow)
 		return srpol_port_stranger(ctx, pkt, reason);
-	if (reason == SRPOL_REASON_FAIL_DROP)
+	if (reason == SRPOL_REASON_INVALID_DROP)
 		return srpol_port_drop(pkt, reason, w.d.policy);
 	if (reason)
 		return srpol_port_pass(reason);

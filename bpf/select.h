@@ -30,18 +30,19 @@ static __always_inline bool srpol_select_place(const struct srpol_ask *ask,
 	path = srpol_path_other(ask->policy, ask->gen, place, tries);
 	if (!path || !srpol_path_take(ask->gen, path, c))
 		return false;
-	c->reason = SRPOL_REASON_DEAD_SKIPPED;
+	c->reason = SRPOL_REASON_DOWN_SKIPPED;
 	return true;
 }
 
-/* Mode auto: was there a congestion signal lately? */
-static __always_inline bool srpol_auto_contended(__u32 policy, __u32 hold_ms)
+/* Mode on-congestion: was there a congestion signal lately? */
+static __always_inline bool srpol_congested(__u32 policy,
+					    __u32 wait_to_restore_ms)
 {
 	struct srpol_contention *v = bpf_map_lookup_elem(&contention, &policy);
 	__u64 last = v ? READ_ONCE(v->last_ns) : 0;
 
 	return last && (__s64)(bpf_ktime_get_coarse_ns() - last) <
-		       (__s64)(hold_ms * SRPOL_NS_PER_MS);
+		       (__s64)(wait_to_restore_ms * SRPOL_NS_PER_MS);
 }
 
 /* True if there is a live path in the policy itself. */
@@ -57,7 +58,7 @@ static __always_inline bool srpol_select_mode(const struct srpol_pkt *pkt,
 		return srpol_mode_flowlet(ask, c);
 	case SRPOL_LB_MODE_ADAPTIVE:
 		return srpol_mode_adaptive(ask, c);
-	case SRPOL_LB_MODE_PINNED:
+	case SRPOL_LB_MODE_ACTIVE_BACKUP:
 		/* The table is the order of trial, from its beginning. */
 		place = 0;
 		tries = 0;
@@ -86,15 +87,15 @@ static __always_inline bool srpol_select_mode(const struct srpol_pkt *pkt,
  * @d: what was decided about it
  * @c: result
  *
- * Return: 0, or the enum srpol_reason why there is none: AUTO_PLAIN, or what
- * on-fail asks for.
+ * Return: 0, or the enum srpol_reason why there is none: NOT_CONGESTED, or what
+ * drop-upon-invalid asks for.
  */
 static __always_inline int srpol_select(const struct srpol_pkt *pkt, __u32 gen,
 					struct srpol_flow *flow,
 					const struct srpol_decision *d,
 					struct srpol_choice *c)
 {
-	__u32 id = d->policy, ver, backup, on_fail;
+	__u32 id = d->policy, ver, backup, drop_upon_invalid;
 	struct srpol_ask ask = {
 		.flow = flow, .d = d, .policy = id, .gen = gen,
 	};
@@ -111,19 +112,19 @@ static __always_inline int srpol_select(const struct srpol_pkt *pkt, __u32 gen,
 	c->unsafe = 0;
 	c->found = ~ask.version;
 	c->mode = d->mode == SRPOL_MODE_INHERIT ? ask.cfg->mode : d->mode;
-	if (c->mode == SRPOL_LB_MODE_AUTO &&
-	    !srpol_auto_contended(id, ask.cfg->hold_off_ms)) {
+	if (c->mode == SRPOL_LB_MODE_ON_CONGESTION &&
+	    !srpol_congested(id, ask.cfg->wait_to_restore_ms)) {
 		srpol_flow_tick(flow);
-		return SRPOL_REASON_AUTO_PLAIN;
+		return SRPOL_REASON_NOT_CONGESTED;
 	}
 	backup = ask.cfg->backup;
-	on_fail = ask.cfg->on_fail;
+	drop_upon_invalid = ask.cfg->drop_upon_invalid;
 	if (ask.cfg->n_buckets && srpol_select_mode(pkt, &ask, c))
 		return 0;
 	if (backup && srpol_select_backup(backup, gen, d->hash, c))
 		return 0;
-	return on_fail == SRPOL_ON_FAIL_DROP ? SRPOL_REASON_FAIL_DROP :
-					       SRPOL_REASON_FAIL_PASSTHROUGH;
+	return drop_upon_invalid ? SRPOL_REASON_INVALID_DROP :
+					       SRPOL_REASON_INVALID_PASSTHROUGH;
 }
 
 #endif /* _SRPOL_SELECT_H */

@@ -60,7 +60,7 @@
 #include "dp_clear.h"
 #include "dp_path.h"
 #include "dp_policy.h"
-#include "dp_class.h"
+#include "dp_rule.h"
 #include "dp_endpoint.h"
 #include "dp_sid.h"
 #include "dp_global.h"

@@ -29,7 +29,7 @@
 #define SRPOL_MAX_NEXTHOPS	1024
 #define SRPOL_MAX_POLICIES	16384
 #define SRPOL_MAX_ROWS		32768
-#define SRPOL_MAX_CLASSES	4096
+#define SRPOL_MAX_RULES	4096
 #define SRPOL_MAX_ENDPOINTS	16384
 #define SRPOL_MAX_SIDS		1024
 #define SRPOL_MAX_DEVS		64
@@ -81,7 +81,7 @@ static inline __attribute__((always_inline)) __u32 srpol_version(__u32 ver,
  *	together with @gen, in one store of 8 bytes
  * @gen: present generation, see DOC: generations
  * @cfg_ver: version word of @cfg
- * @order_ver: version word of the two entries of map "class_order"
+ * @order_ver: version word of the two entries of map "rule_order"
  * @n_sid_prefixes: number of entries in map "sid_prefixes"
  * @reserved: 0
  * @cfg: settings
@@ -97,7 +97,7 @@ struct srpol_state {
 };
 
 /**
- * struct srpol_class_hint - what tells most packets from a rule's at a glance
+ * struct srpol_rule_hint - what tells most packets from a rule's at a glance
  * @slot: slot of the rule
  * @word: word of 8 of the flow key that @mask and @value are about
  * @qp_min: smallest QP
@@ -105,7 +105,7 @@ struct srpol_state {
  * @mask: bits of that word the rule looks at
  * @value: what they must be
  */
-struct srpol_class_hint {
+struct srpol_rule_hint {
 	__u32 slot;
 	__u32 word;
 	__u32 qp_min;
@@ -115,17 +115,17 @@ struct srpol_class_hint {
 };
 
 /**
- * struct srpol_class_order - map "class_order", two entries
+ * struct srpol_rule_order - map "rule_order", two entries
  * @n: number of rules
  * @key: SRPOL_KEY_* these rules need in the flow key
  * @opclass: equivalence class of each BTH opcode
  * @hint: rules in order of priority
  */
-struct srpol_class_order {
+struct srpol_rule_order {
 	__u32 n;
 	__u32 key;
 	__u8 opclass[SRPOL_OPCODES];
-	struct srpol_class_hint hint[SRPOL_MAX_CLASSES];
+	struct srpol_rule_hint hint[SRPOL_MAX_RULES];
 };
 
 /**
@@ -148,7 +148,7 @@ struct srpol_path_cfg {
 	__u32 mtu;
 	__u16 encap_len;
 	__u16 nh_off;
-	__u16 stamp_off;
+	__u16 timestamp_off;
 	__u16 reserved[3];
 	__u8 rewrite[SRPOL_REWRITE_MAX];
 };
@@ -184,13 +184,13 @@ struct srpol_policy_cfg {
 	__u32 row;
 	__u32 n_buckets;
 	__u32 mode;
-	__u32 on_fail;
+	__u32 drop_upon_invalid;
 	__u32 backup;
 	__u32 flags;
-	__u32 gap_ns;
+	__u32 flowlet_timeout_ns;
 	__u32 threshold;
-	__u32 hysteresis_ms;
-	__u32 hold_off_ms;
+	__u32 dwell_time_ms;
+	__u32 wait_to_restore_ms;
 };
 
 /**
@@ -353,7 +353,7 @@ struct srpol_flow_set {
  * @hash: place on the bucket table, as a fraction of 2^32
  * @tuple_hash: hash of addresses and ports (flow label)
  * @policy: policy id, 0: not steered
- * @class_id: index of the rule's counters, 0: no rule matched
+ * @rule_id: index of the rule's counters, 0: no rule matched
  * @tick: low word of the jiffies when @last_ns was taken
  * @path: path the last packet took, 0 if it was left alone; written together
  *	with @chosen, in one store of 8 bytes
@@ -386,7 +386,7 @@ struct srpol_flow {
 	__u32 hash;
 	__u32 tuple_hash;
 	__u32 policy;
-	__u32 class_id;
+	__u32 rule_id;
 	__u32 tick;
 	__u32 path;
 	__u32 chosen;
@@ -429,7 +429,7 @@ struct srpol_flow {
  * @load_ns: CLOCK_MONOTONIC
  * @rtt_ns: round trip; written by the engine
  * @loss_ppm: losses in a million; written by the engine
- * @seq: last sequence number of the stamp TLV
+ * @seq: last sequence number of the timestamp TLV
  */
 struct srpol_quality {
 	__u32 level;
@@ -448,7 +448,7 @@ struct srpol_quality {
 
 /**
  * struct srpol_contention - map "contention", by policy id: congestion signals
- * from its destination, for mode auto
+ * from its destination, for mode on-congestion
  * @last_ns: CLOCK_MONOTONIC (coarse) of the last one, 0 none; the engine may
  *	write it too
  * @signals: number of them
@@ -517,7 +517,7 @@ struct srpol_rx_flow {
  * struct srpol_ce_key - key of LRU hash map "ce_peers": who sent packets that
  * arrived with outer CE, and by which path
  * @peer: outer source
- * @path: path id the peer wrote (stamp TLV, else as config path-id says), 0
+ * @path: path id the peer wrote (timestamp TLV, else as config path-id says), 0
  *	unknown
  * @list: hash of the segment list in the SRH, 0 without one: from 0 on, each
  *	word of it, as it is in memory and in that order, taken in by
@@ -581,7 +581,7 @@ struct srpol_drop_event {
  * flow is made.
  * @parsed: 0: srpol_egress would not look further, @reason says why
  * @reason: enum srpol_reason: STEERED or why not
- * @class_id: rule's id, 0 none
+ * @rule_id: rule's id, 0 none
  * @priority: rule's priority
  * @color: color the rule gives, 0 bypass
  * @policy: policy id, 0 none
@@ -598,7 +598,7 @@ struct srpol_drop_event {
 struct srpol_explain {
 	__u32 parsed;
 	__u32 reason;
-	__u32 class_id;
+	__u32 rule_id;
 	__u32 priority;
 	__u32 color;
 	__u32 policy;
@@ -615,7 +615,7 @@ struct srpol_explain {
 
 /**
  * struct srpol_counter - value of the per-CPU arrays "path_stats",
- * "policy_stats" and "class_stats", by id
+ * "policy_stats" and "rule_stats", by id
  */
 struct srpol_counter {
 	__u64 packets;

@@ -12,12 +12,12 @@
 	X(1,  NOT_IP,		0, "egress: not IPv4 or IPv6")		\
 	X(2,  TUNNELED,		0, "egress: already in an IPv6 tunnel or SRH") \
 	X(3,  UNPARSED,		0, "egress: headers cut short or malformed") \
-	X(4,  NO_CLASS,		0, "egress: no classifier rule matches") \
+	X(4,  NO_RULE,		0, "egress: no rule matches") \
 	X(5,  BYPASS,		0, "egress: a rule says bypass")	\
 	X(6,  NO_POLICY,	0, "egress: no policy for color and endpoint") \
-	X(7,  FAIL_PASSTHROUGH,	0, "egress: no live path, passed through") \
-	X(8,  FAIL_DROP,	1, "egress: no live path, dropped")	\
-	X(9,  DEAD_SKIPPED,	0, "egress: the bucket's path was dead, another taken") \
+	X(7,  INVALID_PASSTHROUGH,	0, "egress: no path is up, passed through") \
+	X(8,  INVALID_DROP,	1, "egress: no path is up, dropped")	\
+	X(9,  DOWN_SKIPPED,	0, "egress: the bucket's path was down, another taken") \
 	X(10, BACKUP,		0, "egress: the backup policy was used") \
 	X(11, TOO_BIG,		1, "egress: too big after encapsulation") \
 	X(12, NO_ROOM,		1, "egress: no room for the outer header") \
@@ -44,12 +44,12 @@
 	X(33, LINK_SCOPE,	0, "egress: multicast, link-local or neighbour discovery") \
 	X(34, BAD_OUTER,	1, "ingress: outer header is not IPv6")	\
 	X(35, SPRAY_UNSAFE,	0, "egress: to be sprayed, but no rule allows reordering") \
-	X(36, AUTO_PLAIN,	0, "egress: mode auto, no contention, not encapsulated") \
+	X(36, NOT_CONGESTED,	0, "egress: mode on-congestion, no contention, not encapsulated") \
 	X(37, FLOWLET_MOVED,	0, "egress: a flowlet took another path")	\
 	X(38, ADAPTIVE_MOVED,	0, "egress: a flow left a bad path or returned") \
 	X(39, CNP,		0, "ingress: congestion notification")	\
 	X(40, NAK,		0, "ingress: NAK for a PSN sequence error") \
-	X(41, UNBOUND,		0, "ingress: CNP or NAK for a QP of unknown flow") \
+	X(41, UNKNOWN_QP,		0, "ingress: CNP or NAK for a QP of unknown flow") \
 	X(42, BAD_SOURCE,	1, "ingress: source outside the SR domain")	\
 	X(43, SID_FROM_PORT,	1, "port: destination is a local SID or in a SID block")	\
 	X(44, NO_UPLINK,	1, "port: the path's device is not an uplink")	\

@@ -17,7 +17,7 @@ static __always_inline void srpol_count(__u32 reason)
 
 /**
  * srpol_counter_add - count a packet for a path, policy or rule
- * @map: path_stats, policy_stats or class_stats
+ * @map: path_stats, policy_stats or rule_stats
  * @id: index
  * @bytes: length of the inner packet
  */

@@ -26,7 +26,7 @@ static __noinline int srpol_choice_report(__u32 reason, __u32 unsafe,
 	if (!reason)
 		return 0;
 	srpol_count(reason);
-	if (reason == SRPOL_REASON_DEAD_SKIPPED ||
+	if (reason == SRPOL_REASON_DOWN_SKIPPED ||
 	    reason == SRPOL_REASON_BACKUP)
 		srpol_error(SRPOL_ERROR_POLICY, reason, policy);
 	return 0;
@@ -54,18 +54,18 @@ static __always_inline int srpol_way_find(struct __sk_buff *skb,
 
 	w->flow = NULL;
 	if (!st)
-		return SRPOL_REASON_NO_CLASS;
+		return SRPOL_REASON_NO_RULE;
 	now = srpol_now_read(st);
 	flow = srpol_flow_get(skb, pkt, st, &now, &w->d);
 	if (!flow)
-		return SRPOL_REASON_NO_CLASS;
+		return SRPOL_REASON_NO_RULE;
 	if (!skb && w->d.inside)
 		return SRPOL_REASON_SID_FROM_PORT;
 	w->cfg = srpol_config(st, now.gen);
 	w->flow = flow;
 	srpol_flow_account(flow, pkt->len);
-	if (w->d.class_id)
-		srpol_counter_add(&class_stats, w->d.class_id, pkt->len);
+	if (w->d.rule_id)
+		srpol_counter_add(&rule_stats, w->d.rule_id, pkt->len);
 	if (!w->d.policy) {
 		srpol_flow_tick(flow);
 		/* Never 0; the verifier wants to see it. */
@@ -76,10 +76,10 @@ static __always_inline int srpol_way_find(struct __sk_buff *skb,
 
 	reason = srpol_select(pkt, now.gen, flow, &w->d, &w->c);
 	if (reason) {
-		if (reason != SRPOL_REASON_FAIL_DROP)
+		if (reason != SRPOL_REASON_INVALID_DROP)
 			srpol_stay_write(flow, 0, 0);
-		if (reason == SRPOL_REASON_FAIL_DROP ||
-		    reason == SRPOL_REASON_FAIL_PASSTHROUGH)
+		if (reason == SRPOL_REASON_INVALID_DROP ||
+		    reason == SRPOL_REASON_INVALID_PASSTHROUGH)
 			srpol_error(SRPOL_ERROR_POLICY, reason, w->d.policy);
 		return reason;
 	}

@@ -7,7 +7,7 @@
 #include "srpol.h"
 
 /* Rules have the most attributes of what can be written. */
-#define SRPOL_WRITE_ATTRS	((int)SRPOL_A_CLASS_MAX)
+#define SRPOL_WRITE_ATTRS	((int)SRPOL_A_RULE_MAX)
 
 static_assert(SRPOL_WRITE_ATTRS >= (int)SRPOL_A_PATH_MAX);
 static_assert(SRPOL_WRITE_ATTRS >= (int)SRPOL_A_POLICY_MAX);
@@ -20,8 +20,8 @@ static const srpol_write_t srpol_writes[__SRPOL_CMD_MAX] = {
 	[SRPOL_CMD_PATH_DEL] = srpol_path_del,
 	[SRPOL_CMD_POLICY_NEW] = srpol_policy_new,
 	[SRPOL_CMD_POLICY_DEL] = srpol_policy_del,
-	[SRPOL_CMD_CLASS_NEW] = srpol_class_new,
-	[SRPOL_CMD_CLASS_DEL] = srpol_class_del,
+	[SRPOL_CMD_RULE_NEW] = srpol_rule_new,
+	[SRPOL_CMD_RULE_DEL] = srpol_rule_del,
 	[SRPOL_CMD_ENDPOINT_NEW] = srpol_endpoint_new,
 	[SRPOL_CMD_ENDPOINT_DEL] = srpol_endpoint_del,
 	[SRPOL_CMD_SID_NEW] = srpol_sid_new,

@@ -130,11 +130,12 @@ static unsigned long srpol_list_wait(const struct srpol_list *list,
 	return (long)left > 0 ? left : 0;
 }
 
-/* Mode pinned: one list has all buckets. */
+/* Mode active-backup: one list has all buckets. */
 static void srpol_table_pin(struct srpol_table *table,
-			    const struct srpol_candidate *cand, u32 hold_off)
+			    const struct srpol_candidate *cand,
+			    u32 wait_to_restore)
 {
-	unsigned long hold = msecs_to_jiffies(hold_off);
+	unsigned long hold = msecs_to_jiffies(wait_to_restore);
 	struct srpol_pin pin[SRPOL_LISTS_MAX];
 	u32 i, wait;
 
@@ -221,8 +222,8 @@ static void srpol_policy_compile(struct srpol_net *sn,
 		srpol_table_carry(table, from, cand);
 	table->cand = table->active;
 	srpol_table_share(table, cand);
-	if (cfg->set.mode == SRPOL_LB_MODE_PINNED)
-		srpol_table_pin(table, cand, cfg->set.hold_off);
+	if (cfg->set.mode == SRPOL_LB_MODE_ACTIVE_BACKUP)
+		srpol_table_pin(table, cand, cfg->set.wait_to_restore);
 	else
 		table->pinned = SRPOL_NO_LIST;
 }
@@ -242,13 +243,13 @@ struct srpol_dp_policy srpol_policy_to_dp(const struct srpol_policy *policy,
 		.row = table->row,
 		.n_buckets = table->active < 0 ? 0 : table->n,
 		.mode = set->mode,
-		.on_fail = set->on_fail,
+		.drop_upon_invalid = set->drop_upon_invalid,
 		.backup = table->backup,
 		.flags = table->flags,
-		.gap_ns = set->gap,
+		.flowlet_timeout_ns = set->flowlet_timeout,
 		.threshold = set->threshold,
-		.hysteresis_ms = set->hysteresis,
-		.hold_off_ms = set->hold_off,
+		.dwell_time_ms = set->dwell_time,
+		.wait_to_restore_ms = set->wait_to_restore,
 	};
 
 	memcpy(dp.endpoint, &policy->endpoint, sizeof(dp.endpoint));
@@ -415,7 +416,7 @@ static bool srpol_policy_unmoved(const struct srpol_policy *policy,
 	const struct srpol_table *a = policy->table;
 
 	return !policy->change.changed &&
-	       policy->cfg.set.mode != SRPOL_LB_MODE_PINNED &&
+	       policy->cfg.set.mode != SRPOL_LB_MODE_ACTIVE_BACKUP &&
 	       a->active == b->active && a->cand == b->cand &&
 	       a->valid == b->valid && a->reason == b->reason &&
 	       a->backup == b->backup && a->flags == b->flags &&
@@ -605,12 +606,12 @@ void srpol_policy_prepare(struct srpol_net *sn)
 }
 
 /**
- * srpol_policy_hold_off() - touch policies whose hold-off is over
+ * srpol_policy_wait_to_restore() - touch policies whose wait-to-restore is over
  * @sn: namespace, locked, in a transaction
  *
  * Return: jiffies until the next one is, %MAX_JIFFY_OFFSET if none waits.
  */
-unsigned long srpol_policy_hold_off(struct srpol_net *sn)
+unsigned long srpol_policy_wait_to_restore(struct srpol_net *sn)
 {
 	unsigned long next = MAX_JIFFY_OFFSET, left;
 	struct srpol_policy *policy;

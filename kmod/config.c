@@ -7,7 +7,7 @@
 #include "srpol.h"
 
 #define SRPOL_HOP_LIMIT_DEFAULT	64
-#define SRPOL_HOLD_MS_DEFAULT	1000
+#define SRPOL_RETRY_INTERVAL_DEFAULT	1000
 #define SRPOL_DROP_EVENTS_DEFAULT	100
 
 /**
@@ -18,7 +18,7 @@ void srpol_config_init(struct srpol_net *sn)
 {
 	sn->gen = 1;
 	sn->cfg.hop_limit = SRPOL_HOP_LIMIT_DEFAULT;
-	sn->cfg.hold_ms = SRPOL_HOLD_MS_DEFAULT;
+	sn->cfg.retry_interval_ms = SRPOL_RETRY_INTERVAL_DEFAULT;
 	sn->cfg.dp.flow_label = SRPOL_FLOW_LABEL_HASH_QP;
 	sn->cfg.dp.dscp_mode = SRPOL_DSCP_MODE_UNIFORM;
 	sn->cfg.dp.icmp_errors = 1;
@@ -36,7 +36,7 @@ static int srpol_config_fill_limits(struct sk_buff *skb, u16 type,
 	    nla_put_u32(skb, SRPOL_A_LIMITS_NEXTHOPS, l->nexthops) ||
 	    nla_put_u32(skb, SRPOL_A_LIMITS_POLICIES, l->policies) ||
 	    nla_put_u32(skb, SRPOL_A_LIMITS_BUCKET_ROWS, l->rows) ||
-	    nla_put_u32(skb, SRPOL_A_LIMITS_CLASSES, l->classes) ||
+	    nla_put_u32(skb, SRPOL_A_LIMITS_RULES, l->rules) ||
 	    nla_put_u32(skb, SRPOL_A_LIMITS_ENDPOINTS, l->endpoints) ||
 	    nla_put_u32(skb, SRPOL_A_LIMITS_SIDS, l->sids) ||
 	    nla_put_u32(skb, SRPOL_A_LIMITS_DEVS, l->devs))
@@ -76,7 +76,7 @@ static int srpol_config_fill(struct srpol_net *sn, struct sk_buff *skb,
 		.policies = sn->n_policies,
 		.rows = sn->row_map ?
 			bitmap_weight(sn->row_map, SRPOL_ROWS_MAX) : 0,
-		.classes = sn->n_classes,
+		.rules = sn->n_rules,
 		.endpoints = sn->n_endpoints,
 		.sids = sn->n_sids,
 		.devs = sn->n_devs,
@@ -89,7 +89,8 @@ static int srpol_config_fill(struct srpol_net *sn, struct sk_buff *skb,
 	    nla_put_u32(skb, SRPOL_A_CONFIG_FLOW_LABEL, cfg->dp.flow_label) ||
 	    nla_put_u32(skb, SRPOL_A_CONFIG_ICMP_ERRORS,
 			cfg->dp.icmp_errors) ||
-	    nla_put_u32(skb, SRPOL_A_CONFIG_HOLD_TIME, cfg->hold_ms) ||
+	    nla_put_u32(skb, SRPOL_A_CONFIG_RETRY_INTERVAL,
+			cfg->retry_interval_ms) ||
 	    nla_put_u32(skb, SRPOL_A_CONFIG_PATH_ID, cfg->dp.path_id) ||
 	    srpol_config_fill_domain(skb, cfg, SRPOL_A_CONFIG_SR_DOMAIN, 0,
 				     cfg->dp.n_blocks) ||
@@ -250,7 +251,8 @@ static int srpol_config_parse(struct srpol_config *cfg,
 			return -EINVAL;
 	}
 	srpol_nl_u32(&cfg->hop_limit, tb[SRPOL_A_CONFIG_HOP_LIMIT]);
-	srpol_nl_u32(&cfg->hold_ms, tb[SRPOL_A_CONFIG_HOLD_TIME]);
+	srpol_nl_u32(&cfg->retry_interval_ms,
+		     tb[SRPOL_A_CONFIG_RETRY_INTERVAL]);
 	srpol_nl_u32(&cfg->dp.drop_events, tb[SRPOL_A_CONFIG_DROP_EVENTS]);
 	srpol_config_u8(&cfg->dp.dscp_mode, tb[SRPOL_A_CONFIG_DSCP_MODE]);
 	srpol_config_u8(&cfg->dp.dscp, tb[SRPOL_A_CONFIG_DSCP]);

@@ -89,7 +89,7 @@ static int srpol_dp_replay(struct srpol_net *sn)
 	       srpol_path_replay(sn) ?:
 	       srpol_policy_replay(sn) ?:
 	       srpol_endpoint_replay(sn) ?:
-	       srpol_class_replay(sn) ?:
+	       srpol_rule_replay(sn) ?:
 	       srpol_sid_replay(sn) ?:
 	       srpol_dev_replay(sn);
 }
@@ -101,7 +101,7 @@ static struct srpol_limits srpol_dp_limits(const struct srpol_dp_ops *ops)
 		.nexthops = ops->max_nexthops,
 		.policies = ops->max_policies,
 		.rows = min(ops->max_rows, SRPOL_ROWS_MAX),
-		.classes = ops->max_classes,
+		.rules = ops->max_rules,
 		.endpoints = ops->max_endpoints,
 		.sids = ops->max_sids,
 		.devs = ops->max_devs,
@@ -122,7 +122,7 @@ static bool srpol_dp_fits(struct srpol_net *sn, const struct srpol_limits *l)
 	return srpol_ids_below(&sn->paths, l->paths) &&
 	       srpol_ids_below(&sn->nexthop_ids, l->nexthops) &&
 	       srpol_ids_below(&sn->policies, l->policies) &&
-	       srpol_ids_below(&sn->class_ids, l->classes) &&
+	       srpol_ids_below(&sn->rule_ids, l->rules) &&
 	       srpol_ids_below(&sn->sids, l->sids) &&
 	       sn->n_endpoints <= l->endpoints && sn->n_devs <= l->devs &&
 	       (!sn->row_map ||
@@ -289,7 +289,7 @@ static int srpol_dp_validate(void *kdata)
 		if (!method[i])
 			return -EINVAL;
 	return ops->max_paths && ops->max_nexthops && ops->max_policies &&
-	       ops->max_rows && ops->max_classes && ops->max_sids ?
+	       ops->max_rows && ops->max_rules && ops->max_sids ?
 	       0 : -EINVAL;
 }
 
@@ -302,8 +302,8 @@ static int stub_nexthop(const struct srpol_dp_nexthop *p) { return 0; }
 static int stub_path(const struct srpol_dp_path *p) { return 0; }
 static int stub_row(const struct srpol_dp_row *p) { return 0; }
 static int stub_policy(const struct srpol_dp_policy *p) { return 0; }
-static int stub_class(const struct srpol_dp_class *p) { return 0; }
-static int stub_table(const struct srpol_dp_class_table *p) { return 0; }
+static int stub_rule(const struct srpol_dp_rule *p) { return 0; }
+static int stub_table(const struct srpol_dp_rule_table *p) { return 0; }
 static int stub_endpoint(const struct srpol_dp_endpoint *p) { return 0; }
 static int stub_sid(const struct srpol_dp_sid *p) { return 0; }
 static int stub_dev(const struct srpol_dp_dev *p) { return 0; }
@@ -320,8 +320,8 @@ static struct srpol_dp_ops srpol_dp_stubs = {
 	.policy_set = stub_policy,
 	.policy_hide = stub_policy,
 	.policy_del = stub_policy,
-	.class_set = stub_class,
-	.class_commit = stub_table,
+	.rule_set = stub_rule,
+	.rule_commit = stub_table,
 	.endpoint_set = stub_endpoint,
 	.endpoint_hide = stub_endpoint,
 	.endpoint_del = stub_endpoint,

@@ -30,12 +30,12 @@ u32 srpol_encap_sids(const struct srpol_header *hdr)
 {
 	if (hdr->encap == SRPOL_ENCAP_FULL)
 		return hdr->n_sids;
-	if (hdr->n_sids == 1 && (hdr->n_tlvs || hdr->stamp))
+	if (hdr->n_sids == 1 && (hdr->n_tlvs || hdr->timestamp))
 		return 1;
 	return hdr->n_sids - 1;
 }
 
-/* Bytes of the TLVs without padding and stamp. */
+/* Bytes of the TLVs without padding and timestamp. */
 static u32 tlvs_len(const struct srpol_header *hdr)
 {
 	u32 len = 0, i;
@@ -45,7 +45,7 @@ static u32 tlvs_len(const struct srpol_header *hdr)
 	return len;
 }
 
-/* Bytes that bring the TLVs, and so the stamp, to their alignment. */
+/* Bytes that bring the TLVs, and so the timestamp, to their alignment. */
 static u32 pad_len(const struct srpol_header *hdr)
 {
 	return -tlvs_len(hdr) & (TLV_ALIGN - 1);
@@ -64,7 +64,7 @@ u32 srpol_encap_len(const struct srpol_header *hdr)
 	if (!n)
 		return IP6_HLEN;
 	return IP6_HLEN + SRH_HLEN + n * SID_LEN + tlvs_len(hdr) +
-	       pad_len(hdr) + (hdr->stamp ? SRPOL_STAMP_LEN : 0);
+	       pad_len(hdr) + (hdr->timestamp ? SRPOL_TIMESTAMP_LEN : 0);
 }
 
 static void build_tlvs(struct srpol_dp_path *out,
@@ -86,22 +86,24 @@ static void build_tlvs(struct srpol_dp_path *out,
 		at[1] = pad - TLV_HLEN;
 	}
 	at += pad;
-	if (!hdr->stamp)
+	if (!hdr->timestamp)
 		return;
-	at[0] = SRPOL_STAMP_TYPE;
-	at[1] = SRPOL_STAMP_LEN - TLV_HLEN;
-	put_unaligned_be16(out->id, at + SRPOL_STAMP_PATH);
-	out->stamp_off = at - out->rewrite;
+	at[0] = SRPOL_TIMESTAMP_TYPE;
+	at[1] = SRPOL_TIMESTAMP_LEN - TLV_HLEN;
+	put_unaligned_be16(out->id, at + SRPOL_TIMESTAMP_PATH);
+	out->timestamp_off = at - out->rewrite;
 }
 
 /**
  * srpol_encap_build() - compile a path
- * @out: @id is read; @encap_len, @nh_off, @stamp_off and @rewrite are filled in
+ * @out: @id is read; @encap_len, @nh_off, @timestamp_off and @rewrite are
+ *	filled in
  * @hdr: what the header is to carry; its length was checked
  * @outer: addresses and the like
  *
  * Payload length, traffic class and flow label stay 0, and so do the byte
- * at @nh_off, which names the inner protocol, and what packets stamp.
+ * at @nh_off, which names the inner protocol, and the timestamp that
+ * packets fill in.
  */
 void srpol_encap_build(struct srpol_dp_path *out,
 		       const struct srpol_header *hdr,
@@ -122,7 +124,7 @@ void srpol_encap_build(struct srpol_dp_path *out,
 	memcpy(ip6 + IP6_SADDR, &outer->src, SID_LEN);
 	memcpy(ip6 + IP6_DADDR, &hdr->sids[0], SID_LEN);
 	out->encap_len = srpol_encap_len(hdr);
-	out->stamp_off = 0;
+	out->timestamp_off = 0;
 
 	if (!n) {
 		out->nh_off = ETH_HLEN + IP6_NEXTHDR;

@@ -66,7 +66,7 @@ static unsigned long srpol_retry_paths(struct srpol_net *sn)
 
 	xa_for_each(&sn->paths, id, path) {
 		spin_lock_bh(&sn->state_lock);
-		due = path->reported && sn->cfg.hold_ms;
+		due = path->reported && sn->cfg.retry_interval_ms;
 		left = path->retry_at - jiffies;
 		if (due && (long)left > 0) {
 			next = min(next, left);
@@ -96,7 +96,7 @@ static void srpol_tick(struct work_struct *work)
 	if (xchg(&sn->resolve_all, false))
 		srpol_path_refresh_all(sn);
 	srpol_nexthop_solicit(sn);
-	next = min(srpol_retry_paths(sn), srpol_policy_hold_off(sn));
+	next = min(srpol_retry_paths(sn), srpol_policy_wait_to_restore(sn));
 	srpol_txn_end(sn, NULL, 0);
 	if (sn->n_paths || sn->n_nexthops)
 		srpol_events_retry_at(sn, next);

@@ -3,7 +3,7 @@
  * ICMPv6 errors as a failure signal: a switch that has lost the way to the
  * next SID answers Destination Unreachable to the outer source, this host,
  * within one round trip. The path the quoted packet took is taken out of use
- * and tried again after a hold time, doubled while it keeps failing.
+ * and tried again after a retry interval, doubled while it keeps failing.
  *
  * What arrives is believed only if it came in on an uplink, its checksum is
  * right, and it quotes an outer header that exactly one of our paths would
@@ -24,7 +24,7 @@
 #define SRPOL_ICMP_INTERVAL	(HZ / 10)
 #define SRPOL_ICMP_BURST	64
 #define SRPOL_RETRY_SHIFT_MAX	4
-#define SRPOL_RETRY_SOON	4	/* hold times */
+#define SRPOL_RETRY_SOON	4	/* retry interval */
 
 static struct ratelimit_state srpol_icmp_limit =
 	RATELIMIT_STATE_INIT_FLAGS(srpol_icmp_limit, SRPOL_ICMP_INTERVAL,
@@ -133,7 +133,7 @@ static struct srpol_path *srpol_quote_find(struct srpol_net *sn,
 
 static void srpol_path_report(struct srpol_net *sn, struct srpol_path *path)
 {
-	unsigned long hold = msecs_to_jiffies(sn->cfg.hold_ms);
+	unsigned long hold = msecs_to_jiffies(sn->cfg.retry_interval_ms);
 
 	if (path->reported || path->state != SRPOL_PATH_STATE_UP)
 		return;

@@ -11,7 +11,7 @@
 #include <uapi/linux/srpol.h>
 
 /* Integer value ranges */
-static const struct netlink_range_validation srpol_a_list_weight_range = {
+static const struct netlink_range_validation srpol_a_segment_list_weight_range = {
 	.max	= 65535ULL,
 };
 
@@ -20,23 +20,23 @@ static const struct netlink_range_validation srpol_a_policy_threshold_range = {
 	.max	= 1000000ULL,
 };
 
-static const struct netlink_range_validation srpol_a_policy_hysteresis_range = {
+static const struct netlink_range_validation srpol_a_policy_dwell_time_range = {
 	.max	= 3600000ULL,
 };
 
-static const struct netlink_range_validation srpol_a_policy_hold_off_range = {
+static const struct netlink_range_validation srpol_a_policy_wait_to_restore_range = {
 	.max	= 3600000ULL,
 };
 
-static const struct netlink_range_validation srpol_a_class_qp_min_range = {
+static const struct netlink_range_validation srpol_a_rule_qp_min_range = {
 	.max	= 16777215ULL,
 };
 
-static const struct netlink_range_validation srpol_a_class_qp_max_range = {
+static const struct netlink_range_validation srpol_a_rule_qp_max_range = {
 	.max	= 16777215ULL,
 };
 
-static const struct netlink_range_validation srpol_a_config_hold_time_range = {
+static const struct netlink_range_validation srpol_a_config_retry_interval_range = {
 	.max	= 3600000ULL,
 };
 
@@ -52,18 +52,10 @@ const struct nla_policy srpol_candidate_nl_policy[SRPOL_A_CANDIDATE_REASON + 1] 
 	[SRPOL_A_CANDIDATE_NODE] = NLA_POLICY_EXACT_LEN(16),
 	[SRPOL_A_CANDIDATE_DISCRIMINATOR] = { .type = NLA_U32, },
 	[SRPOL_A_CANDIDATE_NAME] = { .type = NLA_NUL_STRING, .len = SRPOL_NAME_MAX, },
-	[SRPOL_A_CANDIDATE_LIST] = NLA_POLICY_NESTED(srpol_list_nl_policy),
+	[SRPOL_A_CANDIDATE_SEGMENT_LIST] = NLA_POLICY_NESTED(srpol_segment_list_nl_policy),
 	[SRPOL_A_CANDIDATE_ACTIVE] = { .type = NLA_FLAG, },
 	[SRPOL_A_CANDIDATE_STATE] = NLA_POLICY_MAX(NLA_U32, 1),
 	[SRPOL_A_CANDIDATE_REASON] = NLA_POLICY_MAX(NLA_U32, 6),
-};
-
-const struct nla_policy srpol_list_nl_policy[SRPOL_A_LIST_BUCKETS + 1] = {
-	[SRPOL_A_LIST_PATH] = NLA_POLICY_MIN(NLA_U32, 1),
-	[SRPOL_A_LIST_WEIGHT] = NLA_POLICY_FULL_RANGE(NLA_U32, &srpol_a_list_weight_range),
-	[SRPOL_A_LIST_STATE] = NLA_POLICY_MAX(NLA_U32, 1),
-	[SRPOL_A_LIST_REASON] = NLA_POLICY_MAX(NLA_U32, 6),
-	[SRPOL_A_LIST_BUCKETS] = { .type = NLA_U32, },
 };
 
 const struct nla_policy srpol_prefix_entry_nl_policy[SRPOL_A_PREFIX_ENTRY_PREFIX_LEN + 1] = {
@@ -73,6 +65,14 @@ const struct nla_policy srpol_prefix_entry_nl_policy[SRPOL_A_PREFIX_ENTRY_PREFIX
 
 const struct nla_policy srpol_request_nl_policy[SRPOL_A_REQUEST_MESSAGE + 1] = {
 	[SRPOL_A_REQUEST_MESSAGE] = { .type = NLA_BINARY, },
+};
+
+const struct nla_policy srpol_segment_list_nl_policy[SRPOL_A_SEGMENT_LIST_BUCKETS + 1] = {
+	[SRPOL_A_SEGMENT_LIST_PATH] = NLA_POLICY_MIN(NLA_U32, 1),
+	[SRPOL_A_SEGMENT_LIST_WEIGHT] = NLA_POLICY_FULL_RANGE(NLA_U32, &srpol_a_segment_list_weight_range),
+	[SRPOL_A_SEGMENT_LIST_STATE] = NLA_POLICY_MAX(NLA_U32, 1),
+	[SRPOL_A_SEGMENT_LIST_REASON] = NLA_POLICY_MAX(NLA_U32, 6),
+	[SRPOL_A_SEGMENT_LIST_BUCKETS] = { .type = NLA_U32, },
 };
 
 const struct nla_policy srpol_sid_entry_nl_policy[SRPOL_A_SID_ENTRY_SID + 1] = {
@@ -90,7 +90,7 @@ static const struct nla_policy srpol_path_get_nl_policy[SRPOL_A_PATH_ID + 1] = {
 };
 
 /* SRPOL_CMD_PATH_NEW - do */
-static const struct nla_policy srpol_path_new_nl_policy[SRPOL_A_PATH_STAMP + 1] = {
+static const struct nla_policy srpol_path_new_nl_policy[SRPOL_A_PATH_TIMESTAMP + 1] = {
 	[SRPOL_A_PATH_ID] = NLA_POLICY_MIN(NLA_U32, 1),
 	[SRPOL_A_PATH_NAME] = { .type = NLA_NUL_STRING, .len = SRPOL_NAME_MAX, },
 	[SRPOL_A_PATH_ORIGIN] = NLA_POLICY_MAX(NLA_U32, 1),
@@ -103,7 +103,7 @@ static const struct nla_policy srpol_path_new_nl_policy[SRPOL_A_PATH_STAMP + 1] 
 	[SRPOL_A_PATH_BLOCK_LEN] = NLA_POLICY_MAX(NLA_U32, 120),
 	[SRPOL_A_PATH_CSID_LEN] = NLA_POLICY_MAX(NLA_U32, 120),
 	[SRPOL_A_PATH_TLV] = NLA_POLICY_NESTED(srpol_tlv_nl_policy),
-	[SRPOL_A_PATH_STAMP] = NLA_POLICY_MAX(NLA_U32, 1),
+	[SRPOL_A_PATH_TIMESTAMP] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
 /* SRPOL_CMD_PATH_DEL - do */
@@ -118,7 +118,7 @@ static const struct nla_policy srpol_policy_get_nl_policy[SRPOL_A_POLICY_ENDPOIN
 };
 
 /* SRPOL_CMD_POLICY_NEW - do */
-static const struct nla_policy srpol_policy_new_nl_policy[SRPOL_A_POLICY_HOLD_OFF + 1] = {
+static const struct nla_policy srpol_policy_new_nl_policy[SRPOL_A_POLICY_WAIT_TO_RESTORE + 1] = {
 	[SRPOL_A_POLICY_COLOR] = NLA_POLICY_MIN(NLA_U32, 1),
 	[SRPOL_A_POLICY_ENDPOINT] = NLA_POLICY_EXACT_LEN(16),
 	[SRPOL_A_POLICY_NAME] = { .type = NLA_NUL_STRING, .len = SRPOL_NAME_MAX, },
@@ -127,13 +127,13 @@ static const struct nla_policy srpol_policy_new_nl_policy[SRPOL_A_POLICY_HOLD_OF
 	[SRPOL_A_POLICY_MODE] = NLA_POLICY_MAX(NLA_U32, 5),
 	[SRPOL_A_POLICY_SYMMETRIC] = NLA_POLICY_MAX(NLA_U32, 1),
 	[SRPOL_A_POLICY_SPRAY] = NLA_POLICY_MAX(NLA_U32, 1),
-	[SRPOL_A_POLICY_GAP] = NLA_POLICY_MIN(NLA_U32, 1),
+	[SRPOL_A_POLICY_FLOWLET_TIMEOUT] = NLA_POLICY_MIN(NLA_U32, 1),
 	[SRPOL_A_POLICY_THRESHOLD] = NLA_POLICY_FULL_RANGE(NLA_U32, &srpol_a_policy_threshold_range),
-	[SRPOL_A_POLICY_HYSTERESIS] = NLA_POLICY_FULL_RANGE(NLA_U32, &srpol_a_policy_hysteresis_range),
-	[SRPOL_A_POLICY_HOLD_OFF] = NLA_POLICY_FULL_RANGE(NLA_U32, &srpol_a_policy_hold_off_range),
+	[SRPOL_A_POLICY_DWELL_TIME] = NLA_POLICY_FULL_RANGE(NLA_U32, &srpol_a_policy_dwell_time_range),
+	[SRPOL_A_POLICY_WAIT_TO_RESTORE] = NLA_POLICY_FULL_RANGE(NLA_U32, &srpol_a_policy_wait_to_restore_range),
 	[SRPOL_A_POLICY_BUCKETS] = NLA_POLICY_RANGE(NLA_U32, 128, 1024),
 	[SRPOL_A_POLICY_BACKUP_COLOR] = { .type = NLA_U32, },
-	[SRPOL_A_POLICY_ON_FAIL] = NLA_POLICY_MAX(NLA_U32, 1),
+	[SRPOL_A_POLICY_DROP_UPON_INVALID] = NLA_POLICY_MAX(NLA_U32, 1),
 	[SRPOL_A_POLICY_CANDIDATE] = NLA_POLICY_NESTED(srpol_candidate_nl_policy),
 };
 
@@ -143,44 +143,44 @@ static const struct nla_policy srpol_policy_del_nl_policy[SRPOL_A_POLICY_ENDPOIN
 	[SRPOL_A_POLICY_ENDPOINT] = NLA_POLICY_EXACT_LEN(16),
 };
 
-/* SRPOL_CMD_CLASS_GET - do */
-static const struct nla_policy srpol_class_get_nl_policy[SRPOL_A_CLASS_PRIORITY + 1] = {
-	[SRPOL_A_CLASS_PRIORITY] = { .type = NLA_U32, },
+/* SRPOL_CMD_RULE_GET - do */
+static const struct nla_policy srpol_rule_get_nl_policy[SRPOL_A_RULE_PRIORITY + 1] = {
+	[SRPOL_A_RULE_PRIORITY] = { .type = NLA_U32, },
 };
 
-/* SRPOL_CMD_CLASS_NEW - do */
-static const struct nla_policy srpol_class_new_nl_policy[SRPOL_A_CLASS_ORDERING + 1] = {
-	[SRPOL_A_CLASS_PRIORITY] = { .type = NLA_U32, },
-	[SRPOL_A_CLASS_NAME] = { .type = NLA_NUL_STRING, .len = SRPOL_NAME_MAX, },
-	[SRPOL_A_CLASS_ORIGIN] = NLA_POLICY_MAX(NLA_U32, 1),
-	[SRPOL_A_CLASS_ACTION] = NLA_POLICY_MAX(NLA_U32, 1),
-	[SRPOL_A_CLASS_COLOR] = { .type = NLA_U32, },
-	[SRPOL_A_CLASS_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
-	[SRPOL_A_CLASS_MARK] = { .type = NLA_U32, },
-	[SRPOL_A_CLASS_MARK_MASK] = NLA_POLICY_MIN(NLA_U32, 1),
-	[SRPOL_A_CLASS_SRC] = NLA_POLICY_EXACT_LEN(16),
-	[SRPOL_A_CLASS_SRC_LEN] = NLA_POLICY_MAX(NLA_U32, 128),
-	[SRPOL_A_CLASS_DST] = NLA_POLICY_EXACT_LEN(16),
-	[SRPOL_A_CLASS_DST_LEN] = NLA_POLICY_MAX(NLA_U32, 128),
-	[SRPOL_A_CLASS_PROTO] = { .type = NLA_U8, },
-	[SRPOL_A_CLASS_SPORT_MIN] = { .type = NLA_U16, },
-	[SRPOL_A_CLASS_SPORT_MAX] = { .type = NLA_U16, },
-	[SRPOL_A_CLASS_DPORT_MIN] = { .type = NLA_U16, },
-	[SRPOL_A_CLASS_DPORT_MAX] = { .type = NLA_U16, },
-	[SRPOL_A_CLASS_QP_MIN] = NLA_POLICY_FULL_RANGE(NLA_U32, &srpol_a_class_qp_min_range),
-	[SRPOL_A_CLASS_QP_MAX] = NLA_POLICY_FULL_RANGE(NLA_U32, &srpol_a_class_qp_max_range),
-	[SRPOL_A_CLASS_OPCODE] = { .type = NLA_U8, },
-	[SRPOL_A_CLASS_DSCP] = NLA_POLICY_MAX(NLA_U8, 63),
-	[SRPOL_A_CLASS_PKEY] = { .type = NLA_U16, },
-	[SRPOL_A_CLASS_VLAN] = NLA_POLICY_MAX(NLA_U16, 4094),
-	[SRPOL_A_CLASS_CGROUP] = { .type = NLA_U64, },
-	[SRPOL_A_CLASS_MODE] = NLA_POLICY_MAX(NLA_U32, 5),
-	[SRPOL_A_CLASS_ORDERING] = NLA_POLICY_MAX(NLA_U32, 2),
+/* SRPOL_CMD_RULE_NEW - do */
+static const struct nla_policy srpol_rule_new_nl_policy[SRPOL_A_RULE_ORDERING + 1] = {
+	[SRPOL_A_RULE_PRIORITY] = { .type = NLA_U32, },
+	[SRPOL_A_RULE_NAME] = { .type = NLA_NUL_STRING, .len = SRPOL_NAME_MAX, },
+	[SRPOL_A_RULE_ORIGIN] = NLA_POLICY_MAX(NLA_U32, 1),
+	[SRPOL_A_RULE_ACTION] = NLA_POLICY_MAX(NLA_U32, 1),
+	[SRPOL_A_RULE_COLOR] = { .type = NLA_U32, },
+	[SRPOL_A_RULE_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+	[SRPOL_A_RULE_MARK] = { .type = NLA_U32, },
+	[SRPOL_A_RULE_MARK_MASK] = NLA_POLICY_MIN(NLA_U32, 1),
+	[SRPOL_A_RULE_SRC] = NLA_POLICY_EXACT_LEN(16),
+	[SRPOL_A_RULE_SRC_LEN] = NLA_POLICY_MAX(NLA_U32, 128),
+	[SRPOL_A_RULE_DST] = NLA_POLICY_EXACT_LEN(16),
+	[SRPOL_A_RULE_DST_LEN] = NLA_POLICY_MAX(NLA_U32, 128),
+	[SRPOL_A_RULE_PROTO] = { .type = NLA_U8, },
+	[SRPOL_A_RULE_SPORT_MIN] = { .type = NLA_U16, },
+	[SRPOL_A_RULE_SPORT_MAX] = { .type = NLA_U16, },
+	[SRPOL_A_RULE_DPORT_MIN] = { .type = NLA_U16, },
+	[SRPOL_A_RULE_DPORT_MAX] = { .type = NLA_U16, },
+	[SRPOL_A_RULE_QP_MIN] = NLA_POLICY_FULL_RANGE(NLA_U32, &srpol_a_rule_qp_min_range),
+	[SRPOL_A_RULE_QP_MAX] = NLA_POLICY_FULL_RANGE(NLA_U32, &srpol_a_rule_qp_max_range),
+	[SRPOL_A_RULE_OPCODE] = { .type = NLA_U8, },
+	[SRPOL_A_RULE_DSCP] = NLA_POLICY_MAX(NLA_U8, 63),
+	[SRPOL_A_RULE_PKEY] = { .type = NLA_U16, },
+	[SRPOL_A_RULE_VLAN] = NLA_POLICY_MAX(NLA_U16, 4094),
+	[SRPOL_A_RULE_CGROUP] = { .type = NLA_U64, },
+	[SRPOL_A_RULE_MODE] = NLA_POLICY_MAX(NLA_U32, 5),
+	[SRPOL_A_RULE_ORDERING] = NLA_POLICY_MAX(NLA_U32, 2),
 };
 
-/* SRPOL_CMD_CLASS_DEL - do */
-static const struct nla_policy srpol_class_del_nl_policy[SRPOL_A_CLASS_PRIORITY + 1] = {
-	[SRPOL_A_CLASS_PRIORITY] = { .type = NLA_U32, },
+/* SRPOL_CMD_RULE_DEL - do */
+static const struct nla_policy srpol_rule_del_nl_policy[SRPOL_A_RULE_PRIORITY + 1] = {
+	[SRPOL_A_RULE_PRIORITY] = { .type = NLA_U32, },
 };
 
 /* SRPOL_CMD_ENDPOINT_GET - do */
@@ -251,7 +251,7 @@ static const struct nla_policy srpol_config_set_nl_policy[SRPOL_A_CONFIG_SR_SOUR
 	[SRPOL_A_CONFIG_DSCP] = NLA_POLICY_MAX(NLA_U32, 63),
 	[SRPOL_A_CONFIG_FLOW_LABEL] = NLA_POLICY_MAX(NLA_U32, 3),
 	[SRPOL_A_CONFIG_ICMP_ERRORS] = NLA_POLICY_MAX(NLA_U32, 1),
-	[SRPOL_A_CONFIG_HOLD_TIME] = NLA_POLICY_FULL_RANGE(NLA_U32, &srpol_a_config_hold_time_range),
+	[SRPOL_A_CONFIG_RETRY_INTERVAL] = NLA_POLICY_FULL_RANGE(NLA_U32, &srpol_a_config_retry_interval_range),
 	[SRPOL_A_CONFIG_PATH_ID] = NLA_POLICY_MAX(NLA_U32, 2),
 	[SRPOL_A_CONFIG_SR_DOMAIN] = NLA_POLICY_NESTED(srpol_prefix_entry_nl_policy),
 	[SRPOL_A_CONFIG_PSN_OBSERVER] = NLA_POLICY_MAX(NLA_U32, 1),
@@ -282,7 +282,7 @@ const struct genl_split_ops srpol_nl_ops[27] = {
 		.cmd		= SRPOL_CMD_PATH_NEW,
 		.doit		= srpol_nl_path_new_doit,
 		.policy		= srpol_path_new_nl_policy,
-		.maxattr	= SRPOL_A_PATH_STAMP,
+		.maxattr	= SRPOL_A_PATH_TIMESTAMP,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -309,7 +309,7 @@ const struct genl_split_ops srpol_nl_ops[27] = {
 		.cmd		= SRPOL_CMD_POLICY_NEW,
 		.doit		= srpol_nl_policy_new_doit,
 		.policy		= srpol_policy_new_nl_policy,
-		.maxattr	= SRPOL_A_POLICY_HOLD_OFF,
+		.maxattr	= SRPOL_A_POLICY_WAIT_TO_RESTORE,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -320,29 +320,29 @@ const struct genl_split_ops srpol_nl_ops[27] = {
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
-		.cmd		= SRPOL_CMD_CLASS_GET,
-		.doit		= srpol_nl_class_get_doit,
-		.policy		= srpol_class_get_nl_policy,
-		.maxattr	= SRPOL_A_CLASS_PRIORITY,
+		.cmd		= SRPOL_CMD_RULE_GET,
+		.doit		= srpol_nl_rule_get_doit,
+		.policy		= srpol_rule_get_nl_policy,
+		.maxattr	= SRPOL_A_RULE_PRIORITY,
 		.flags		= GENL_CMD_CAP_DO,
 	},
 	{
-		.cmd	= SRPOL_CMD_CLASS_GET,
-		.dumpit	= srpol_nl_class_get_dumpit,
+		.cmd	= SRPOL_CMD_RULE_GET,
+		.dumpit	= srpol_nl_rule_get_dumpit,
 		.flags	= GENL_CMD_CAP_DUMP,
 	},
 	{
-		.cmd		= SRPOL_CMD_CLASS_NEW,
-		.doit		= srpol_nl_class_new_doit,
-		.policy		= srpol_class_new_nl_policy,
-		.maxattr	= SRPOL_A_CLASS_ORDERING,
+		.cmd		= SRPOL_CMD_RULE_NEW,
+		.doit		= srpol_nl_rule_new_doit,
+		.policy		= srpol_rule_new_nl_policy,
+		.maxattr	= SRPOL_A_RULE_ORDERING,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
-		.cmd		= SRPOL_CMD_CLASS_DEL,
-		.doit		= srpol_nl_class_del_doit,
-		.policy		= srpol_class_del_nl_policy,
-		.maxattr	= SRPOL_A_CLASS_PRIORITY,
+		.cmd		= SRPOL_CMD_RULE_DEL,
+		.doit		= srpol_nl_rule_del_doit,
+		.policy		= srpol_rule_del_nl_policy,
+		.maxattr	= SRPOL_A_RULE_PRIORITY,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{

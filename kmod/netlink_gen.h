@@ -13,9 +13,9 @@
 
 /* Common nested types */
 extern const struct nla_policy srpol_candidate_nl_policy[SRPOL_A_CANDIDATE_REASON + 1];
-extern const struct nla_policy srpol_list_nl_policy[SRPOL_A_LIST_BUCKETS + 1];
 extern const struct nla_policy srpol_prefix_entry_nl_policy[SRPOL_A_PREFIX_ENTRY_PREFIX_LEN + 1];
 extern const struct nla_policy srpol_request_nl_policy[SRPOL_A_REQUEST_MESSAGE + 1];
+extern const struct nla_policy srpol_segment_list_nl_policy[SRPOL_A_SEGMENT_LIST_BUCKETS + 1];
 extern const struct nla_policy srpol_sid_entry_nl_policy[SRPOL_A_SID_ENTRY_SID + 1];
 extern const struct nla_policy srpol_tlv_nl_policy[SRPOL_A_TLV_VALUE + 1];
 
@@ -33,10 +33,10 @@ int srpol_nl_policy_get_dumpit(struct sk_buff *skb,
 			       struct netlink_callback *cb);
 int srpol_nl_policy_new_doit(struct sk_buff *skb, struct genl_info *info);
 int srpol_nl_policy_del_doit(struct sk_buff *skb, struct genl_info *info);
-int srpol_nl_class_get_doit(struct sk_buff *skb, struct genl_info *info);
-int srpol_nl_class_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
-int srpol_nl_class_new_doit(struct sk_buff *skb, struct genl_info *info);
-int srpol_nl_class_del_doit(struct sk_buff *skb, struct genl_info *info);
+int srpol_nl_rule_get_doit(struct sk_buff *skb, struct genl_info *info);
+int srpol_nl_rule_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int srpol_nl_rule_new_doit(struct sk_buff *skb, struct genl_info *info);
+int srpol_nl_rule_del_doit(struct sk_buff *skb, struct genl_info *info);
 int srpol_nl_endpoint_get_doit(struct sk_buff *skb, struct genl_info *info);
 int srpol_nl_endpoint_get_dumpit(struct sk_buff *skb,
 				 struct netlink_callback *cb);

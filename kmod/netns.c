@@ -14,7 +14,7 @@ const struct srpol_limits srpol_default_limits = {
 	.nexthops = SRPOL_DEF_NEXTHOPS,
 	.policies = SRPOL_DEF_POLICIES,
 	.rows = SRPOL_DEF_ROWS,
-	.classes = SRPOL_DEF_CLASSES,
+	.rules = SRPOL_DEF_RULES,
 	.endpoints = SRPOL_DEF_ENDPOINTS,
 	.sids = SRPOL_DEF_SIDS,
 	.devs = SRPOL_DEF_DEVS,
@@ -46,8 +46,8 @@ static int __net_init srpol_net_init(struct net *net)
 	hash_init(sn->bsid_hash);
 	xa_init(&sn->colors);
 	xa_init(&sn->colors_up);
-	sn->classes = RB_ROOT;
-	xa_init_flags(&sn->class_ids, XA_FLAGS_ALLOC1);
+	sn->rules = RB_ROOT;
+	xa_init_flags(&sn->rule_ids, XA_FLAGS_ALLOC1);
 	xa_init(&sn->endpoints);
 	hash_init(sn->endpoint_hash);
 	xa_init_flags(&sn->sids, XA_FLAGS_ALLOC1);
@@ -80,7 +80,7 @@ static void __net_exit srpol_net_exit(struct net *net)
 	srpol_dp_net_exit(sn);
 
 	mutex_lock(&sn->lock);
-	srpol_class_flush(sn);
+	srpol_rule_flush(sn);
 	srpol_endpoint_flush(sn);
 	srpol_policy_flush(sn);
 	srpol_path_flush(sn);

@@ -102,7 +102,8 @@ int srpol_path_fill(struct srpol_net *sn, struct sk_buff *skb,
 	     (nla_put_u32(skb, SRPOL_A_PATH_BLOCK_LEN, cfg->block_len) ||
 	      nla_put_u32(skb, SRPOL_A_PATH_CSID_LEN, cfg->csid_len))) ||
 	    srpol_path_fill_tlvs(skb, cfg) ||
-	    (cfg->hdr.stamp && nla_put_u32(skb, SRPOL_A_PATH_STAMP, 1)) ||
+	    (cfg->hdr.timestamp &&
+	     nla_put_u32(skb, SRPOL_A_PATH_TIMESTAMP, 1)) ||
 	    nla_put_u32(skb, SRPOL_A_PATH_STATE, path->state) ||
 	    nla_put_u32(skb, SRPOL_A_PATH_REASON, path->reason) ||
 	    nla_put_u32(skb, SRPOL_A_PATH_USERS, path->n_users))
@@ -358,7 +359,7 @@ static int srpol_path_parse_tlvs(struct srpol_path_cfg *cfg,
 	int rem, err;
 	u32 len;
 
-	srpol_nl_u32(&cfg->hdr.stamp, info->attrs[SRPOL_A_PATH_STAMP]);
+	srpol_nl_u32(&cfg->hdr.timestamp, info->attrs[SRPOL_A_PATH_TIMESTAMP]);
 	if (info->attrs[SRPOL_A_PATH_TLV]) {
 		cfg->hdr.n_tlvs = 0;
 		memset(cfg->hdr.tlvs, 0, sizeof(cfg->hdr.tlvs));
@@ -375,7 +376,7 @@ static int srpol_path_parse_tlvs(struct srpol_path_cfg *cfg,
 		return 0;
 	NL_SET_ERR_MSG_ATTR_FMT(info->extack,
 				info->attrs[SRPOL_A_PATH_TLV] ?:
-				info->attrs[SRPOL_A_PATH_STAMP] ?:
+				info->attrs[SRPOL_A_PATH_TIMESTAMP] ?:
 				info->attrs[SRPOL_A_PATH_SIDS],
 				"headers of %u bytes, at most %u are possible",
 				len, SRPOL_REWRITE_MAX - ETH_HLEN);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Mode pinned: which segment list is in use, and in what order the data plane
+ * Mode active-backup: which segment list is in use, and in what order the data
+ * plane
  * tries them.
  */
 #include "pure.h"

@@ -20,13 +20,13 @@ static int srpol_list_fill(struct sk_buff *skb,
 		for (b = 0; b < policy->table->n; b++)
 			buckets += policy->table->live[b] == i;
 	srpol_policy_judge(list, &state, &reason);
-	nest = nla_nest_start(skb, SRPOL_A_CANDIDATE_LIST);
+	nest = nla_nest_start(skb, SRPOL_A_CANDIDATE_SEGMENT_LIST);
 	if (!nest ||
-	    nla_put_u32(skb, SRPOL_A_LIST_PATH, list->path->id) ||
-	    nla_put_u32(skb, SRPOL_A_LIST_WEIGHT, list->weight) ||
-	    nla_put_u32(skb, SRPOL_A_LIST_STATE, state) ||
-	    nla_put_u32(skb, SRPOL_A_LIST_REASON, reason) ||
-	    nla_put_u32(skb, SRPOL_A_LIST_BUCKETS, buckets))
+	    nla_put_u32(skb, SRPOL_A_SEGMENT_LIST_PATH, list->path->id) ||
+	    nla_put_u32(skb, SRPOL_A_SEGMENT_LIST_WEIGHT, list->weight) ||
+	    nla_put_u32(skb, SRPOL_A_SEGMENT_LIST_STATE, state) ||
+	    nla_put_u32(skb, SRPOL_A_SEGMENT_LIST_REASON, reason) ||
+	    nla_put_u32(skb, SRPOL_A_SEGMENT_LIST_BUCKETS, buckets))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -91,15 +91,18 @@ static int srpol_policy_fill_set(struct sk_buff *skb,
 	    nla_put_u32(skb, SRPOL_A_POLICY_MODE, set->mode) ||
 	    nla_put_u32(skb, SRPOL_A_POLICY_SYMMETRIC, set->symmetric) ||
 	    nla_put_u32(skb, SRPOL_A_POLICY_SPRAY, set->spray) ||
-	    nla_put_u32(skb, SRPOL_A_POLICY_GAP, set->gap) ||
+	    nla_put_u32(skb, SRPOL_A_POLICY_FLOWLET_TIMEOUT,
+			set->flowlet_timeout) ||
 	    nla_put_u32(skb, SRPOL_A_POLICY_THRESHOLD, set->threshold) ||
-	    nla_put_u32(skb, SRPOL_A_POLICY_HYSTERESIS, set->hysteresis) ||
-	    nla_put_u32(skb, SRPOL_A_POLICY_HOLD_OFF, set->hold_off) ||
+	    nla_put_u32(skb, SRPOL_A_POLICY_DWELL_TIME, set->dwell_time) ||
+	    nla_put_u32(skb, SRPOL_A_POLICY_WAIT_TO_RESTORE,
+			set->wait_to_restore) ||
 	    nla_put_u32(skb, SRPOL_A_POLICY_BUCKETS, set->buckets) ||
 	    (set->backup_color &&
 	     nla_put_u32(skb, SRPOL_A_POLICY_BACKUP_COLOR,
 			 set->backup_color)) ||
-	    nla_put_u32(skb, SRPOL_A_POLICY_ON_FAIL, set->on_fail))
+	    nla_put_u32(skb, SRPOL_A_POLICY_DROP_UPON_INVALID,
+			set->drop_upon_invalid))
 		return -EMSGSIZE;
 	return 0;
 }

@@ -11,10 +11,10 @@
 
 static const struct srpol_policy_set srpol_policy_defaults = {
 	.buckets = 128,
-	.gap = 500 * NSEC_PER_USEC,
+	.flowlet_timeout = 500 * NSEC_PER_USEC,
 	.threshold = 3,
-	.hysteresis = 100,
-	.hold_off = 1000,
+	.dwell_time = 100,
+	.wait_to_restore = 1000,
 };
 
 /**
@@ -51,25 +51,26 @@ static int srpol_list_parse(struct srpol_net *sn, struct srpol_list *list,
 			    const struct nlattr *attr,
 			    struct netlink_ext_ack *extack)
 {
-	struct nlattr *tb[SRPOL_A_LIST_BUCKETS + 1];
+	struct nlattr *tb[SRPOL_A_SEGMENT_LIST_BUCKETS + 1];
 	int err;
 
-	err = nla_parse_nested(tb, SRPOL_A_LIST_BUCKETS, attr,
-			       srpol_list_nl_policy, extack);
+	err = nla_parse_nested(tb, SRPOL_A_SEGMENT_LIST_BUCKETS, attr,
+			       srpol_segment_list_nl_policy, extack);
 	if (err)
 		return err;
-	if (!tb[SRPOL_A_LIST_PATH]) {
-		NL_SET_ERR_ATTR_MISS(extack, attr, SRPOL_A_LIST_PATH);
+	if (!tb[SRPOL_A_SEGMENT_LIST_PATH]) {
+		NL_SET_ERR_ATTR_MISS(extack, attr, SRPOL_A_SEGMENT_LIST_PATH);
 		return -EINVAL;
 	}
-	list->path = srpol_path_find(sn, nla_get_u32(tb[SRPOL_A_LIST_PATH]));
+	list->path = srpol_path_find(sn,
+				     nla_get_u32(tb[SRPOL_A_SEGMENT_LIST_PATH]));
 	if (!list->path) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[SRPOL_A_LIST_PATH],
+		NL_SET_ERR_MSG_ATTR(extack, tb[SRPOL_A_SEGMENT_LIST_PATH],
 				    "no path has this id");
 		return -ENOENT;
 	}
-	list->weight = tb[SRPOL_A_LIST_WEIGHT] ?
-		       nla_get_u32(tb[SRPOL_A_LIST_WEIGHT]) : 1;
+	list->weight = tb[SRPOL_A_SEGMENT_LIST_WEIGHT] ?
+		       nla_get_u32(tb[SRPOL_A_SEGMENT_LIST_WEIGHT]) : 1;
 	return 0;
 }
 
@@ -83,7 +84,7 @@ static int srpol_candidate_parse_lists(struct srpol_net *sn,
 	u32 n, i;
 
 	n = srpol_nl_count(nla_data(attr), nla_len(attr),
-			     SRPOL_A_CANDIDATE_LIST);
+			     SRPOL_A_CANDIDATE_SEGMENT_LIST);
 	if (n > SRPOL_LISTS_MAX) {
 		NL_SET_ERR_MSG_ATTR_FMT(extack, attr,
 					"more than %u segment lists",
@@ -93,7 +94,8 @@ static int srpol_candidate_parse_lists(struct srpol_net *sn,
 	cand->lists = kcalloc(n, sizeof(*cand->lists), GFP_KERNEL_ACCOUNT);
 	if (!cand->lists)
 		return -ENOMEM;
-	nla_for_each_nested_type(entry, SRPOL_A_CANDIDATE_LIST, attr, rem) {
+	nla_for_each_nested_type(entry, SRPOL_A_CANDIDATE_SEGMENT_LIST, attr,
+				 rem) {
 		struct srpol_list *list = &cand->lists[cand->n_lists];
 
 		err = srpol_list_parse(sn, list, entry, extack);
@@ -243,11 +245,12 @@ static int srpol_policy_parse(struct srpol_net *sn,
 	srpol_nl_u32(&set->mode, tb[SRPOL_A_POLICY_MODE]);
 	srpol_nl_u32(&set->symmetric, tb[SRPOL_A_POLICY_SYMMETRIC]);
 	srpol_nl_u32(&set->spray, tb[SRPOL_A_POLICY_SPRAY]);
-	srpol_nl_u32(&set->gap, tb[SRPOL_A_POLICY_GAP]);
+	srpol_nl_u32(&set->flowlet_timeout, tb[SRPOL_A_POLICY_FLOWLET_TIMEOUT]);
 	srpol_nl_u32(&set->threshold, tb[SRPOL_A_POLICY_THRESHOLD]);
-	srpol_nl_u32(&set->hysteresis, tb[SRPOL_A_POLICY_HYSTERESIS]);
-	srpol_nl_u32(&set->hold_off, tb[SRPOL_A_POLICY_HOLD_OFF]);
-	srpol_nl_u32(&set->on_fail, tb[SRPOL_A_POLICY_ON_FAIL]);
+	srpol_nl_u32(&set->dwell_time, tb[SRPOL_A_POLICY_DWELL_TIME]);
+	srpol_nl_u32(&set->wait_to_restore, tb[SRPOL_A_POLICY_WAIT_TO_RESTORE]);
+	srpol_nl_u32(&set->drop_upon_invalid,
+		     tb[SRPOL_A_POLICY_DROP_UPON_INVALID]);
 	srpol_nl_u32(&set->buckets, tb[SRPOL_A_POLICY_BUCKETS]);
 	if (!is_power_of_2(set->buckets)) {
 		NL_SET_ERR_MSG_ATTR(info->extack, tb[SRPOL_A_POLICY_BUCKETS],

@@ -50,7 +50,7 @@ struct srpol_tlv {
  * @n_sids: 1..SRPOL_SIDS_MAX
  * @encap: enum srpol_encap: form of the header
  * @n_tlvs: number of TLVs
- * @stamp: add the TLV that packets fill in
+ * @timestamp: add the TLV that packets fill in
  * @sids: segment list in order of travel
  * @tlvs: in the order they are written
  */
@@ -58,7 +58,7 @@ struct srpol_header {
 	u32 n_sids;
 	u32 encap;
 	u32 n_tlvs;
-	u32 stamp;
+	u32 timestamp;
 	struct in6_addr sids[SRPOL_SIDS_MAX];
 	struct srpol_tlv tlvs[SRPOL_TLVS_MAX];
 };
@@ -115,7 +115,7 @@ int srpol_cand_cmp(const struct srpol_cand_id *a,
 #define SRPOL_NO_LIST	0xff	/* also in a bucket table: not assigned */
 
 /**
- * struct srpol_pin - a list as mode pinned sees it
+ * struct srpol_pin - a list as mode active-backup sees it
  * @usable: it is up and has a weight
  * @wait: until it may be returned to, any unit, 0: at once
  */

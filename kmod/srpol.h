@@ -127,8 +127,8 @@ int srpol_path_new(struct srpol_net *sn, struct genl_info *info);
 int srpol_path_del(struct srpol_net *sn, struct genl_info *info);
 int srpol_policy_new(struct srpol_net *sn, struct genl_info *info);
 int srpol_policy_del(struct srpol_net *sn, struct genl_info *info);
-int srpol_class_new(struct srpol_net *sn, struct genl_info *info);
-int srpol_class_del(struct srpol_net *sn, struct genl_info *info);
+int srpol_rule_new(struct srpol_net *sn, struct genl_info *info);
+int srpol_rule_del(struct srpol_net *sn, struct genl_info *info);
 int srpol_endpoint_new(struct srpol_net *sn, struct genl_info *info);
 int srpol_endpoint_del(struct srpol_net *sn, struct genl_info *info);
 int srpol_sid_new(struct srpol_net *sn, struct genl_info *info);
@@ -138,7 +138,7 @@ int srpol_config_set(struct srpol_net *sn, struct genl_info *info);
 extern const struct srpol_change_ops srpol_config_change_ops;
 extern const struct srpol_change_ops srpol_path_change_ops;
 extern const struct srpol_change_ops srpol_policy_change_ops;
-extern const struct srpol_change_ops srpol_class_change_ops;
+extern const struct srpol_change_ops srpol_rule_change_ops;
 extern const struct srpol_change_ops srpol_endpoint_change_ops;
 extern const struct srpol_change_ops srpol_sid_change_ops;
 
@@ -264,25 +264,25 @@ struct srpol_dp_policy srpol_policy_to_dp(const struct srpol_policy *policy,
 void srpol_table_free(struct srpol_net *sn, struct srpol_table *table);
 void srpol_policy_touch_users(struct srpol_net *sn,
 			      const struct srpol_path *path);
-unsigned long srpol_policy_hold_off(struct srpol_net *sn);
+unsigned long srpol_policy_wait_to_restore(struct srpol_net *sn);
 int srpol_policy_replay(struct srpol_net *sn);
 
-/* classifier.c */
-struct srpol_class *srpol_class_find(struct srpol_net *sn, u32 priority);
-struct srpol_class *srpol_class_next(struct srpol_net *sn, u64 priority);
-int srpol_class_set_cfg(struct srpol_net *sn, u32 priority,
-			struct srpol_class_cfg *cfg,
+/* rule.c */
+struct srpol_rule *srpol_rule_find(struct srpol_net *sn, u32 priority);
+struct srpol_rule *srpol_rule_next(struct srpol_net *sn, u64 priority);
+int srpol_rule_set_cfg(struct srpol_net *sn, u32 priority,
+			struct srpol_rule_cfg *cfg,
 			struct netlink_ext_ack *extack);
-void srpol_class_delete(struct srpol_net *sn, struct srpol_class *rule);
-int srpol_class_replay(struct srpol_net *sn);
-void srpol_class_flush(struct srpol_net *sn);
+void srpol_rule_delete(struct srpol_net *sn, struct srpol_rule *rule);
+int srpol_rule_replay(struct srpol_net *sn);
+void srpol_rule_flush(struct srpol_net *sn);
 
-/* classifier_nl.c */
-int srpol_class_fill(struct srpol_net *sn, struct sk_buff *skb,
+/* rule_nl.c */
+int srpol_rule_fill(struct srpol_net *sn, struct sk_buff *skb,
 		     const void *obj);
 
-/* classifier_parse.c */
-int srpol_class_parse(struct srpol_net *sn, struct srpol_class_cfg *cfg,
+/* rule_parse.c */
+int srpol_rule_parse(struct srpol_net *sn, struct srpol_rule_cfg *cfg,
 		      bool change, const struct genl_info *info);
 
 /* endpoint.c */

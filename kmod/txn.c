@@ -35,7 +35,7 @@ static const struct srpol_change_ops * const srpol_kinds[SRPOL_KINDS] = {
 	[SRPOL_KIND_CONFIG] = &srpol_config_change_ops,
 	[SRPOL_KIND_PATH] = &srpol_path_change_ops,
 	[SRPOL_KIND_POLICY] = &srpol_policy_change_ops,
-	[SRPOL_KIND_CLASS] = &srpol_class_change_ops,
+	[SRPOL_KIND_RULE] = &srpol_rule_change_ops,
 	[SRPOL_KIND_ENDPOINT] = &srpol_endpoint_change_ops,
 	[SRPOL_KIND_SID] = &srpol_sid_change_ops,
 };

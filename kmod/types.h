@@ -29,7 +29,7 @@
 #define SRPOL_DEF_NEXTHOPS	1024
 #define SRPOL_DEF_POLICIES	16384
 #define SRPOL_DEF_ROWS		32768
-#define SRPOL_DEF_CLASSES	4096
+#define SRPOL_DEF_RULES	4096
 #define SRPOL_DEF_ENDPOINTS	16384
 #define SRPOL_DEF_SIDS		1024
 #define SRPOL_DEF_DEVS		64
@@ -48,7 +48,7 @@ struct srpol_limits {
 	u32 nexthops;
 	u32 policies;
 	u32 rows;
-	u32 classes;
+	u32 rules;
 	u32 endpoints;
 	u32 sids;
 	u32 devs;
@@ -59,7 +59,7 @@ enum srpol_kind {
 	SRPOL_KIND_CONFIG,
 	SRPOL_KIND_PATH,
 	SRPOL_KIND_POLICY,
-	SRPOL_KIND_CLASS,
+	SRPOL_KIND_RULE,
 	SRPOL_KIND_ENDPOINT,
 	SRPOL_KIND_SID,
 	SRPOL_KINDS,
@@ -113,14 +113,15 @@ struct srpol_txn {
  * struct srpol_config - settings of the namespace
  * @src: default outer source, :: automatic
  * @hop_limit: outer hop limit
- * @hold_ms: how long a path reported unreachable stays down, 0 for ever
+ * @retry_interval_ms: how long a path reported unreachable stays down, 0 for
+ *	ever
  * @domain_len: prefix lengths of @dp.domain
  * @dp: the part the data plane needs
  */
 struct srpol_config {
 	struct in6_addr src;
 	u32 hop_limit;
-	u32 hold_ms;
+	u32 retry_interval_ms;
 	u8 domain_len[SRPOL_SR_DOMAIN_MAX];
 	struct srpol_dp_config dp;
 };
@@ -235,7 +236,7 @@ struct srpol_path_next {
  * @reason: enum srpol_path_reason: why it is not up
  * @reported: unreachable was reported, until @retry_at
  * @compiled: the data plane has the form that @cfg and @bytes describe
- * @retry_shift: the hold time is doubled so many times
+ * @retry_shift: the retry interval is doubled so many times
  * @retry_at: jiffies; of the last retry while not @reported
  * @up_since: jiffies when it came up last
  * @changed_node: in srpol_net.changed while policies do not know @state
@@ -302,13 +303,13 @@ struct srpol_candidate {
  * @mode: enum srpol_lb_mode
  * @symmetric: both directions of a flow are hashed alike
  * @spray: enum srpol_spray
- * @gap: ns after which a flow may move
+ * @flowlet_timeout: ns after which a flow may move
  * @threshold: congestion signals that make a path bad
- * @hysteresis: ms a path has to be bad or good
- * @hold_off: ms before pinned and auto go back
+ * @dwell_time: ms a path has to be bad or good
+ * @wait_to_restore: ms before active-backup and on-congestion go back
  * @buckets: size of the bucket table
  * @backup_color: color of the backup, 0 none
- * @on_fail: enum srpol_on_fail
+ * @drop_upon_invalid: enum srpol_on_fail
  */
 struct srpol_policy_set {
 	char name[SRPOL_NAME_MAX + 1];
@@ -317,13 +318,13 @@ struct srpol_policy_set {
 	u32 mode;
 	u32 symmetric;
 	u32 spray;
-	u32 gap;
+	u32 flowlet_timeout;
 	u32 threshold;
-	u32 hysteresis;
-	u32 hold_off;
+	u32 dwell_time;
+	u32 wait_to_restore;
 	u32 buckets;
 	u32 backup_color;
-	u32 on_fail;
+	u32 drop_upon_invalid;
 };
 
 /**
@@ -349,9 +350,9 @@ struct srpol_policy_cfg {
  *	they are empty
  * @state: up: at least one path can forward
  * @reason: why it is not up
- * @pinned: mode pinned: list in use, SRPOL_NO_LIST
+ * @pinned: mode active-backup: list in use, SRPOL_NO_LIST
  * @wait_until: jiffies when an earlier list may be returned to, if @waiting
- * @waiting: mode pinned: an earlier list is up
+ * @waiting: mode active-backup: an earlier list is up
  * @backup: id of the backup
  * @flags: SRPOL_POLICY_*
  * @live: list of each bucket now: behind @home, or @home if it is the same
@@ -407,35 +408,35 @@ struct srpol_policy {
 };
 
 /**
- * struct srpol_class_cfg - a rule as configured
+ * struct srpol_rule_cfg - a rule as configured
  * @name: may be empty
  * @origin: who created it
  * @src_len: prefix length of @dp.src, @dp.match says whether it counts
  * @dst_len: likewise
  * @dp: match and result, and the slot it lives in
  */
-struct srpol_class_cfg {
+struct srpol_rule_cfg {
 	char name[SRPOL_NAME_MAX + 1];
 	u32 origin;
 	u32 src_len;
 	u32 dst_len;
-	struct srpol_dp_class dp;
+	struct srpol_dp_rule dp;
 };
 
 /**
- * struct srpol_class - a classifier rule
- * @node: in srpol_net.classes, by priority
+ * struct srpol_rule - a rule
+ * @node: in srpol_net.rules, by priority
  * @id: dense id, index of its counters
  * @change: its part in a transaction
  * @cfg: configuration
  * @old: the one before the transaction, while @change.saved
  */
-struct srpol_class {
+struct srpol_rule {
 	struct rb_node node;
 	u32 id;
 	struct srpol_change change;
-	struct srpol_class_cfg cfg;
-	struct srpol_class_cfg old;
+	struct srpol_rule_cfg cfg;
+	struct srpol_rule_cfg old;
 };
 
 /**
@@ -536,7 +537,7 @@ struct srpol_dev {
  * @txn: transaction under way, while @lock is held
  * @gen: number of changes, makes dumps consistent
  * @del_gp: grace period after the last removal of anything with an id
- * @class_gp: grace period after the last switch of the rule order
+ * @rule_gp: grace period after the last switch of the rule order
  * @cfg_gp: grace period after the last change of settings
  * @cfg: settings
  * @old_cfg: those before the transaction
@@ -550,9 +551,9 @@ struct srpol_dev {
  * @n_backups: number of policies with a backup color
  * @row_map: bitmap of bucket rows in use, SRPOL_ROWS_MAX bits
  * @scratch: a table of full size, to compile into
- * @classes: rules by priority
- * @class_ids: struct srpol_class by id
- * @n_classes: rules in @classes
+ * @rules: rules by priority
+ * @rule_ids: struct srpol_rule by id
+ * @n_rules: rules in @rules
  * @endpoints: struct srpol_endpoint by an ascending number, for dumps
  * @endpoint_hash: the same by prefix
  * @endpoint_seq: last of those numbers
@@ -570,7 +571,7 @@ struct srpol_dev {
  * @n_nexthops: number of next hops
  * @changed: paths whose state policies do not know yet; under @state_lock
  * @n_reported: paths held down by a report; under @state_lock
- * @waiting: policies of mode pinned that wait for the end of the hold-off
+ * @waiting: policies of mode active-backup that wait to restore an earlier list
  * @work: re-resolution and recompilation after events
  * @tick: neighbour upkeep and retries
  * @resolve_all: a route or address changed
@@ -585,7 +586,7 @@ struct srpol_net {
 	struct srpol_txn txn;
 	u32 gen;
 	unsigned long del_gp;
-	unsigned long class_gp;
+	unsigned long rule_gp;
 	unsigned long cfg_gp;
 	struct srpol_config cfg;
 	struct srpol_config old_cfg;
@@ -599,9 +600,9 @@ struct srpol_net {
 	u32 n_backups;
 	unsigned long *row_map;
 	struct srpol_table *scratch;
-	struct rb_root classes;
-	struct xarray class_ids;
-	u32 n_classes;
+	struct rb_root rules;
+	struct xarray rule_ids;
+	u32 n_rules;
 	struct xarray endpoints;
 	DECLARE_HASHTABLE(endpoint_hash, SRPOL_EP_HASH_BITS);
 	u32 endpoint_seq;

@@ -46,11 +46,11 @@ const struct srpol_name srpol_modes[] = {
 	{ SRPOL_LB_MODE_HASH, "hash" },
 	/* what the literature calls it: weights count in every mode */
 	{ SRPOL_LB_MODE_HASH, "weighted" },
-	{ SRPOL_LB_MODE_PINNED, "pinned" },
+	{ SRPOL_LB_MODE_ACTIVE_BACKUP, "active-backup" },
 	{ SRPOL_LB_MODE_FLOWLET, "flowlet" },
 	{ SRPOL_LB_MODE_SPRAY, "spray" },
 	{ SRPOL_LB_MODE_ADAPTIVE, "adaptive" },
-	{ SRPOL_LB_MODE_AUTO, "auto" },
+	{ SRPOL_LB_MODE_ON_CONGESTION, "on-congestion" },
 	{ }
 };
 
@@ -80,12 +80,6 @@ const struct srpol_name srpol_switches[] = {
 	{ }
 };
 
-const struct srpol_name srpol_on_fails[] = {
-	{ SRPOL_ON_FAIL_PASSTHROUGH, "passthrough" },
-	{ SRPOL_ON_FAIL_DROP, "drop" },
-	{ }
-};
-
 const struct srpol_name srpol_protocol_origins[] = {
 	{ SRPOL_PROTOCOL_ORIGIN_PCEP, "pcep" },
 	{ SRPOL_PROTOCOL_ORIGIN_BGP, "bgp" },
@@ -110,12 +104,12 @@ const struct srpol_name srpol_policy_reasons[] = {
 	{ }
 };
 
-const struct srpol_name srpol_class_reasons[] = {
-	{ SRPOL_CLASS_REASON_NONE, "none" },
-	{ SRPOL_CLASS_REASON_NO_POLICY, "no-policy" },
-	{ SRPOL_CLASS_REASON_NO_POLICY_UP, "no-policy-up" },
-	{ SRPOL_CLASS_REASON_NO_DEVICE, "no-device" },
-	{ SRPOL_CLASS_REASON_NO_UPLINK, "no-uplink" },
+const struct srpol_name srpol_rule_reasons[] = {
+	{ SRPOL_RULE_REASON_NONE, "none" },
+	{ SRPOL_RULE_REASON_NO_POLICY, "no-policy" },
+	{ SRPOL_RULE_REASON_NO_POLICY_UP, "no-policy-up" },
+	{ SRPOL_RULE_REASON_NO_DEVICE, "no-device" },
+	{ SRPOL_RULE_REASON_NO_UPLINK, "no-uplink" },
 	{ }
 };
 
@@ -260,7 +254,7 @@ static const char * const path_attrs[] = {
 	[SRPOL_A_PATH_BLOCK_LEN] = "usids",
 	[SRPOL_A_PATH_CSID_LEN] = "usid-len",
 	[SRPOL_A_PATH_TLV] = "tlv",
-	[SRPOL_A_PATH_STAMP] = "stamp",
+	[SRPOL_A_PATH_TIMESTAMP] = "timestamp",
 };
 
 static const char * const policy_attrs[] = {
@@ -272,43 +266,43 @@ static const char * const policy_attrs[] = {
 	[SRPOL_A_POLICY_MODE] = "mode",
 	[SRPOL_A_POLICY_SYMMETRIC] = "symmetric",
 	[SRPOL_A_POLICY_SPRAY] = "spray",
-	[SRPOL_A_POLICY_GAP] = "gap",
+	[SRPOL_A_POLICY_FLOWLET_TIMEOUT] = "flowlet-timeout",
 	[SRPOL_A_POLICY_THRESHOLD] = "threshold",
-	[SRPOL_A_POLICY_HYSTERESIS] = "hysteresis",
-	[SRPOL_A_POLICY_HOLD_OFF] = "hold-off",
+	[SRPOL_A_POLICY_DWELL_TIME] = "dwell-time",
+	[SRPOL_A_POLICY_WAIT_TO_RESTORE] = "wait-to-restore",
 	[SRPOL_A_POLICY_BUCKETS] = "buckets",
 	[SRPOL_A_POLICY_BACKUP_COLOR] = "backup-color",
-	[SRPOL_A_POLICY_ON_FAIL] = "on-fail",
+	[SRPOL_A_POLICY_DROP_UPON_INVALID] = "drop-upon-invalid",
 	[SRPOL_A_POLICY_CANDIDATE] = "candidate",
 };
 
-static const char * const class_attrs[] = {
-	[SRPOL_A_CLASS_PRIORITY] = "prio",
-	[SRPOL_A_CLASS_NAME] = "name",
-	[SRPOL_A_CLASS_ORIGIN] = "origin",
-	[SRPOL_A_CLASS_ACTION] = "action",
-	[SRPOL_A_CLASS_COLOR] = "color",
-	[SRPOL_A_CLASS_IFINDEX] = "dev",
-	[SRPOL_A_CLASS_MARK] = "mark",
-	[SRPOL_A_CLASS_MARK_MASK] = "mark",
-	[SRPOL_A_CLASS_SRC] = "src",
-	[SRPOL_A_CLASS_SRC_LEN] = "src",
-	[SRPOL_A_CLASS_DST] = "dst",
-	[SRPOL_A_CLASS_DST_LEN] = "dst",
-	[SRPOL_A_CLASS_PROTO] = "proto",
-	[SRPOL_A_CLASS_SPORT_MIN] = "sport",
-	[SRPOL_A_CLASS_SPORT_MAX] = "sport",
-	[SRPOL_A_CLASS_DPORT_MIN] = "dport",
-	[SRPOL_A_CLASS_DPORT_MAX] = "dport",
-	[SRPOL_A_CLASS_QP_MIN] = "qp",
-	[SRPOL_A_CLASS_QP_MAX] = "qp",
-	[SRPOL_A_CLASS_OPCODE] = "opcode",
-	[SRPOL_A_CLASS_DSCP] = "dscp",
-	[SRPOL_A_CLASS_PKEY] = "pkey",
-	[SRPOL_A_CLASS_VLAN] = "vlan",
-	[SRPOL_A_CLASS_CGROUP] = "cgroup",
-	[SRPOL_A_CLASS_MODE] = "mode",
-	[SRPOL_A_CLASS_ORDERING] = "ordering",
+static const char * const rule_attrs[] = {
+	[SRPOL_A_RULE_PRIORITY] = "prio",
+	[SRPOL_A_RULE_NAME] = "name",
+	[SRPOL_A_RULE_ORIGIN] = "origin",
+	[SRPOL_A_RULE_ACTION] = "action",
+	[SRPOL_A_RULE_COLOR] = "color",
+	[SRPOL_A_RULE_IFINDEX] = "dev",
+	[SRPOL_A_RULE_MARK] = "mark",
+	[SRPOL_A_RULE_MARK_MASK] = "mark",
+	[SRPOL_A_RULE_SRC] = "src",
+	[SRPOL_A_RULE_SRC_LEN] = "src",
+	[SRPOL_A_RULE_DST] = "dst",
+	[SRPOL_A_RULE_DST_LEN] = "dst",
+	[SRPOL_A_RULE_PROTO] = "proto",
+	[SRPOL_A_RULE_SPORT_MIN] = "sport",
+	[SRPOL_A_RULE_SPORT_MAX] = "sport",
+	[SRPOL_A_RULE_DPORT_MIN] = "dport",
+	[SRPOL_A_RULE_DPORT_MAX] = "dport",
+	[SRPOL_A_RULE_QP_MIN] = "qp",
+	[SRPOL_A_RULE_QP_MAX] = "qp",
+	[SRPOL_A_RULE_OPCODE] = "opcode",
+	[SRPOL_A_RULE_DSCP] = "dscp",
+	[SRPOL_A_RULE_PKEY] = "pkey",
+	[SRPOL_A_RULE_VLAN] = "vlan",
+	[SRPOL_A_RULE_CGROUP] = "cgroup",
+	[SRPOL_A_RULE_MODE] = "mode",
+	[SRPOL_A_RULE_ORDERING] = "ordering",
 };
 
 static const char * const endpoint_attrs[] = {
@@ -341,7 +335,7 @@ static const char * const config_attrs[] = {
 	[SRPOL_A_CONFIG_DSCP] = "dscp",
 	[SRPOL_A_CONFIG_FLOW_LABEL] = "flow-label",
 	[SRPOL_A_CONFIG_ICMP_ERRORS] = "icmp-errors",
-	[SRPOL_A_CONFIG_HOLD_TIME] = "hold-time",
+	[SRPOL_A_CONFIG_RETRY_INTERVAL] = "retry-interval",
 	[SRPOL_A_CONFIG_PATH_ID] = "path-id",
 	[SRPOL_A_CONFIG_SR_DOMAIN] = "sr-domain",
 	[SRPOL_A_CONFIG_PSN_OBSERVER] = "psn-observer",
@@ -360,7 +354,7 @@ static const struct {
 } cmd_attrs[] = {
 	ATTRS(SRPOL_CMD_PATH_GET, SRPOL_CMD_PATH_DEL_NTF, path_attrs),
 	ATTRS(SRPOL_CMD_POLICY_GET, SRPOL_CMD_POLICY_DEL_NTF, policy_attrs),
-	ATTRS(SRPOL_CMD_CLASS_GET, SRPOL_CMD_CLASS_DEL_NTF, class_attrs),
+	ATTRS(SRPOL_CMD_RULE_GET, SRPOL_CMD_RULE_DEL_NTF, rule_attrs),
 	ATTRS(SRPOL_CMD_ENDPOINT_GET, SRPOL_CMD_ENDPOINT_DEL_NTF,
 	      endpoint_attrs),
 	ATTRS(SRPOL_CMD_SID_GET, SRPOL_CMD_SID_DEL_NTF, sid_attrs),

@@ -11,7 +11,7 @@ static const char usage[] =
 "Usage: srpol config set [ src { ADDR | auto } ] [ hop-limit N ]\n"
 "                        [ dscp { uniform | pipe DSCP } ]\n"
 "                        [ flow-label { hash-qp | hash | inherit | zero } ]\n"
-"                        [ icmp-errors { on | off } ] [ hold-time TIME ]\n"
+"                        [ icmp-errors { on | off } ] [ retry-interval TIME ]\n"
 "                        [ path-id { none | tag | label } ]\n"
 "                        [ sr-domain { none | PREFIX[,PREFIX]... } ]\n"
 "                        [ sr-source { none | PREFIX[,PREFIX]... } ]\n"
@@ -95,9 +95,9 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 	if (is(args, "icmp-errors"))
 		return read_name(args, "icmp-errors", srpol_switches, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_ICMP_ERRORS, v);
-	if (is(args, "hold-time"))
-		return read_time(args, "hold-time", MSEC, &v) &&
-		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_HOLD_TIME, v);
+	if (is(args, "retry-interval"))
+		return read_time(args, "retry-interval", MSEC, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_RETRY_INTERVAL, v);
 	if (is(args, "path-id"))
 		return read_name(args, "path-id", srpol_path_ids, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_PATH_ID, v);
@@ -146,7 +146,7 @@ static void print_limits(const struct config_info *config)
 		  config->limits.policies },
 		{ "bucket_rows", config->used.bucket_rows,
 		  config->limits.bucket_rows },
-		{ "classes", config->used.classes, config->limits.classes },
+		{ "rules", config->used.rules, config->limits.rules },
 		{ "endpoints", config->used.endpoints,
 		  config->limits.endpoints },
 		{ "sids", config->used.sids, config->limits.sids },
@@ -199,7 +199,7 @@ void print_config(const struct config_info *config)
 		   srpol_name_of(srpol_flow_labels, config->flow_label));
 	out_bool("icmp_errors", NULL, config->icmp_errors);
 	out_text(" icmp-errors %s", config->icmp_errors ? "on" : "off");
-	out_uint("hold_time", " hold-time %llu", config->hold_time);
+	out_uint("retry_interval", " retry-interval %llu", config->retry_interval);
 	out_string("path_id", " path-id %s",
 		   srpol_name_of(srpol_path_ids, config->path_id));
 	print_prefixes("sr_domain", "sr-domain", &config->domain);

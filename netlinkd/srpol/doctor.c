@@ -221,15 +221,15 @@ static void check_ports(const struct vec *devs)
 static void check_objects(void)
 {
 	struct vec paths = VEC_INIT(struct path_info);
-	struct vec rules = VEC_INIT(struct class_info);
+	struct vec rules = VEC_INIT(struct rule_info);
 	struct vec devs = VEC_INIT(struct dev_info);
 	struct vec sids = VEC_INIT(struct sid_info);
-	const struct class_info *rule;
+	const struct rule_info *rule;
 	const struct path_info *path;
 	const struct sid_info *sid;
 	const struct dev_info *dev;
 
-	if (fetch_paths(&paths) || fetch_classes(&rules) ||
+	if (fetch_paths(&paths) || fetch_rules(&rules) ||
 	    fetch_devs(&devs) || fetch_sids(&sids))
 		return;
 	if (!devs.n)
@@ -251,9 +251,9 @@ static void check_objects(void)
 					     path->reason));
 	vec_for_each(rule, &rules)
 		if (rule->reason)
-			report(WARNING, "class", "srpol class show",
+			report(WARNING, "rule", "srpol rule show",
 			       "rule %u steers nothing: %s", rule->priority,
-			       srpol_name_of(srpol_class_reasons,
+			       srpol_name_of(srpol_rule_reasons,
 					     rule->reason));
 	check_forwarding(&sids);
 	vec_free(&paths);

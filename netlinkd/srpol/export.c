@@ -53,9 +53,9 @@ static void srpol_config(const struct config_info *c)
 	       c->hop_limit, srpol_name_of(srpol_dscp_modes, c->dscp_mode));
 	if (c->dscp_mode == SRPOL_DSCP_MODE_PIPE)
 		printf(" %u", c->dscp);
-	printf(" flow-label %s icmp-errors %s hold-time %ums path-id %s",
+	printf(" flow-label %s icmp-errors %s retry-interval %ums path-id %s",
 	       srpol_name_of(srpol_flow_labels, c->flow_label),
-	       srpol_name_of(srpol_switches, c->icmp_errors), c->hold_time,
+	       srpol_name_of(srpol_switches, c->icmp_errors), c->retry_interval,
 	       srpol_name_of(srpol_path_ids, c->path_id));
 	printf(" psn-observer %s drop-events %u",
 	       srpol_name_of(srpol_switches, c->psn_observer),
@@ -88,8 +88,8 @@ static void srpol_path(const struct path_info *path)
 		for (j = 0; j < path->tlvs[i].len; j++)
 			printf("%02x", path->tlvs[i].value[j]);
 	}
-	if (path->stamp)
-		printf(" stamp on");
+	if (path->timestamp)
+		printf(" timestamp on");
 	if (path->admin_down)
 		printf(" admin down");
 	origin(path->origin);
@@ -100,14 +100,14 @@ static void srpol_candidate(const struct candidate_info *cand)
 {
 	uint32_t i;
 
-	printf(" candidate preference %u protocol %s", cand->preference,
+	printf(" candidate preference %u protocol-origin %s", cand->preference,
 	       srpol_name_of(srpol_protocol_origins, cand->protocol_origin));
 	if (cand->asn || !IN6_IS_ADDR_UNSPECIFIED(&cand->node))
 		printf(" originator %u:%s", cand->asn, addr(&cand->node));
 	printf(" discriminator %u", cand->discriminator);
-	word("cname", cand->name);
+	word("candidate-name", cand->name);
 	for (i = 0; i < cand->n_lists; i++)
-		printf(" list %u weight %u", cand->lists[i].path,
+		printf(" segment-list %u weight %u", cand->lists[i].path,
 		       cand->lists[i].weight);
 }
 
@@ -120,13 +120,13 @@ static void srpol_policy(const struct policy_info *p)
 	word("name", p->name);
 	if (p->has_bsid)
 		printf(" bsid %s", addr(&p->bsid));
-	printf(" mode %s symmetric %s spray %s gap %uns threshold %u",
+	printf(" mode %s symmetric %s spray %s flowlet-timeout %uns threshold %u",
 	       srpol_name_of(srpol_modes, p->mode),
 	       srpol_name_of(srpol_switches, p->symmetric),
-	       srpol_name_of(srpol_sprays, p->spray), p->gap, p->threshold);
-	printf(" hysteresis %ums hold-off %ums buckets %u on-fail %s",
-	       p->hysteresis, p->hold_off, p->buckets,
-	       srpol_name_of(srpol_on_fails, p->on_fail));
+	       srpol_name_of(srpol_sprays, p->spray), p->flowlet_timeout, p->threshold);
+	printf(" dwell-time %ums wait-to-restore %ums buckets %u drop-upon-invalid %s",
+	       p->dwell_time, p->wait_to_restore, p->buckets,
+	       srpol_name_of(srpol_switches, p->drop_upon_invalid));
 	if (p->backup_color)
 		printf(" backup-color %u", p->backup_color);
 	origin(p->origin);
@@ -155,11 +155,11 @@ static void srpol_opcodes(const uint64_t *set)
 	}
 }
 
-static void srpol_class(const struct class_info *r)
+static void srpol_rule(const struct rule_info *r)
 {
 	uint32_t m = r->match;
 
-	printf("class add prio %u", r->priority);
+	printf("rule add prio %u", r->priority);
 	word("name", r->name);
 	if (m & SRPOL_MATCH_DEV)
 		printf(" dev %s", dev_name(r->ifindex));
@@ -192,7 +192,7 @@ static void srpol_class(const struct class_info *r)
 						     r->ordering));
 	if (r->has_mode)
 		printf(" mode %s", srpol_name_of(srpol_modes, r->mode));
-	if (r->action == SRPOL_CLASS_ACTION_STEER)
+	if (r->action == SRPOL_RULE_ACTION_STEER)
 		printf(" color %u", r->color);
 	else
 		printf(" bypass");
@@ -218,7 +218,7 @@ static void export_srpol(const struct all *all)
 {
 	const struct endpoint_info *ep;
 	const struct policy_info *policy;
-	const struct class_info *rule;
+	const struct rule_info *rule;
 	const struct path_info *path;
 	const struct sid_info *sid;
 	const struct dev_info *dev;
@@ -237,7 +237,7 @@ static void export_srpol(const struct all *all)
 	vec_for_each(sid, &all->sids)
 		srpol_sid(sid);
 	vec_for_each(rule, &all->rules)
-		srpol_class(rule);
+		srpol_rule(rule);
 	vec_for_each(dev, &all->devs)
 		printf("dev add %s role %s xdp %s\n", dev_name(dev->ifindex),
 		       srpol_name_of(srpol_dev_roles, dev->role),
@@ -264,7 +264,7 @@ int do_export(struct args *args)
 	struct all all = {
 		.paths = VEC_INIT(struct path_info),
 		.policies = VEC_INIT(struct policy_info),
-		.rules = VEC_INIT(struct class_info),
+		.rules = VEC_INIT(struct rule_info),
 		.endpoints = VEC_INIT(struct endpoint_info),
 		.sids = VEC_INIT(struct sid_info),
 		.devs = VEC_INIT(struct dev_info),
@@ -285,7 +285,7 @@ int do_export(struct args *args)
 		return complain("\"%s\" is not a form of export", form);
 	}
 	err = fetch_config(&all.config) ?: fetch_paths(&all.paths) ?:
-	      fetch_policies(&all.policies) ?: fetch_classes(&all.rules) ?:
+	      fetch_policies(&all.policies) ?: fetch_rules(&all.rules) ?:
 	      fetch_endpoints(&all.endpoints) ?: fetch_sids(&all.sids) ?:
 	      fetch_devs(&all.devs);
 	if (!err)

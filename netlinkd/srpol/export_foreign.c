@@ -65,7 +65,7 @@ void export_frr(const struct all *all)
 	const struct path_info *path;
 	uint32_t i;
 
-	puts("! classifier rules, modes and TLVs have no counterpart in FRR");
+	puts("! rules, modes and TLVs have no counterpart in FRR");
 	puts("segment-routing\n traffic-eng");
 	vec_for_each(path, &all->paths) {
 		printf("  segment-list %s\n", list_name(path->id));
@@ -283,7 +283,7 @@ void export_iproute2(const struct all *all)
 	const struct policy_info *policy;
 	const struct sid_info *sid;
 
-	puts("# routes know no classes: of several colors the last one counts");
+	puts("# routes know no rules: of several colors the last one counts");
 	if (!IN6_IS_ADDR_UNSPECIFIED(&all->config.src))
 		printf("ip sr tunsrc set %s\n", addr(&all->config.src));
 	vec_for_each(ep, &all->endpoints)

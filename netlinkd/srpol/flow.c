@@ -261,8 +261,8 @@ static void print_flow(const struct flow_info *info,
 		 key->qp);
 	out_uint("local_qp", info->local_qp ? " local-qp %llu" : NULL,
 		 info->local_qp);
-	out_uint("class", flow->class_id ? " class-id %llu" : NULL,
-		 flow->class_id);
+	out_uint("rule", flow->rule_id ? " rule-id %llu" : NULL,
+		 flow->rule_id);
 	out_uint("color", policy ? " color %llu" : NULL,
 		 policy ? policy->color : 0);
 	out_string("endpoint", policy ? " endpoint %s" : NULL,

@@ -20,7 +20,7 @@ static const char usage[] =
 "Usage: srpol [ OPTIONS ] OBJECT { COMMAND | help }\n"
 "       srpol [ -force ] -batch FILENAME\n"
 "       srpol replace -f FILENAME\n"
-"where  OBJECT := { path | policy | class | endpoint | sid | dev | config |\n"
+"where  OBJECT := { path | policy | rule | endpoint | sid | dev | config |\n"
 "                   flow | stats | metrics | monitor | export | doctor }\n"
 "       OPTIONS := { -V[ersion] | -s[tatistics] | -j[son] | -p[retty] |\n"
 "                    -v[erbose] | -n[etns] NAME | -b[atch] FILENAME |\n"
@@ -32,7 +32,7 @@ static const struct {
 } objects[] = {
 	{ "path", do_path },
 	{ "policy", do_policy },
-	{ "class", do_class },
+	{ "rule", do_rule },
 	{ "endpoint", do_endpoint },
 	{ "sid", do_sid },
 	{ "dev", do_dev },

@@ -184,11 +184,11 @@ static void policies_metrics(const struct vec *policies)
 	policy_counter(policies, "policy_bytes_total", BYTES);
 }
 
-static void class_counter(const struct vec *rules, const char *name,
+static void rule_counter(const struct vec *rules, const char *name,
 			  enum field field)
 {
-	int fd = srpol_map_open("class_stats");
-	const struct class_info *rule;
+	int fd = srpol_map_open("rule_stats");
+	const struct rule_info *rule;
 	char prio[16];
 
 	vec_for_each(rule, rules) {
@@ -199,14 +199,14 @@ static void class_counter(const struct vec *rules, const char *name,
 	srpol_map_close(fd);
 }
 
-static void classes_metrics(const struct vec *rules)
+static void rules_metrics(const struct vec *rules)
 {
-	family("class_packets", "counter", NULL,
+	family("rule_packets", "counter", NULL,
 	       "Packets of the flows of a rule.");
-	class_counter(rules, "class_packets_total", PACKETS);
-	family("class_bytes", "counter", "bytes",
+	rule_counter(rules, "rule_packets_total", PACKETS);
+	family("rule_bytes", "counter", "bytes",
 	       "Inner bytes of the flows of a rule.");
-	class_counter(rules, "class_bytes_total", BYTES);
+	rule_counter(rules, "rule_bytes_total", BYTES);
 }
 
 static void sid_counter(const struct vec *sids, const char *name,
@@ -274,7 +274,7 @@ static void config_metrics(const struct config_info *config)
 	sample("table_entries", config->used.paths, "table", "paths", NULL);
 	sample("table_entries", config->used.policies, "table", "policies",
 	       NULL);
-	sample("table_entries", config->used.classes, "table", "classes",
+	sample("table_entries", config->used.rules, "table", "rules",
 	       NULL);
 	sample("table_entries", config->used.endpoints, "table", "endpoints",
 	       NULL);
@@ -290,7 +290,7 @@ static void config_metrics(const struct config_info *config)
 int do_metrics(struct args *args)
 {
 	struct vec policies = VEC_INIT(struct policy_info);
-	struct vec rules = VEC_INIT(struct class_info);
+	struct vec rules = VEC_INIT(struct rule_info);
 	struct vec paths = VEC_INIT(struct path_info);
 	struct vec sids = VEC_INIT(struct sid_info);
 	struct config_info config;
@@ -303,14 +303,14 @@ int do_metrics(struct args *args)
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
 	err = fetch_config(&config) ?: fetch_paths(&paths) ?:
-	      fetch_policies(&policies) ?: fetch_classes(&rules) ?:
+	      fetch_policies(&policies) ?: fetch_rules(&rules) ?:
 	      fetch_sids(&sids);
 	if (err)
 		return err;
 	config_metrics(&config);
 	paths_metrics(&paths);
 	policies_metrics(&policies);
-	classes_metrics(&rules);
+	rules_metrics(&rules);
 	sids_metrics(&sids);
 	reasons_metrics();
 	puts("# EOF");

@@ -29,8 +29,8 @@ static const struct {
 	{ SRPOL_CMD_POLICY_NTF, "policy", "set" },
 	{ SRPOL_CMD_POLICY_DEL_NTF, "policy", "del" },
 	{ SRPOL_CMD_POLICY_EVENT, "policy", "state" },
-	{ SRPOL_CMD_CLASS_NTF, "class", "set" },
-	{ SRPOL_CMD_CLASS_DEL_NTF, "class", "del" },
+	{ SRPOL_CMD_RULE_NTF, "rule", "set" },
+	{ SRPOL_CMD_RULE_DEL_NTF, "rule", "del" },
 	{ SRPOL_CMD_ENDPOINT_NTF, "endpoint", "set" },
 	{ SRPOL_CMD_ENDPOINT_DEL_NTF, "endpoint", "del" },
 	{ SRPOL_CMD_SID_NTF, "sid", "set" },
@@ -80,7 +80,7 @@ static void print_object(const struct nlmsghdr *nlh)
 	union {
 		struct path_info path;
 		struct policy_info policy;
-		struct class_info rule;
+		struct rule_info rule;
 		struct endpoint_info endpoint;
 		struct sid_info sid;
 		struct dev_info dev;
@@ -101,10 +101,10 @@ static void print_object(const struct nlmsghdr *nlh)
 		read_policy(nlh, &u->policy);
 		print_policy(&u->policy, &none);
 		break;
-	case SRPOL_CMD_CLASS_NTF:
-	case SRPOL_CMD_CLASS_DEL_NTF:
-		read_class(nlh, &u->rule);
-		print_class(&u->rule, &none);
+	case SRPOL_CMD_RULE_NTF:
+	case SRPOL_CMD_RULE_DEL_NTF:
+		read_rule(nlh, &u->rule);
+		print_rule(&u->rule, &none);
 		break;
 	case SRPOL_CMD_ENDPOINT_NTF:
 	case SRPOL_CMD_ENDPOINT_DEL_NTF:

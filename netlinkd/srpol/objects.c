@@ -139,7 +139,7 @@ void read_path(const struct nlmsghdr *nlh, struct path_info *path)
 	path->admin_down = get_u32(tb[SRPOL_A_PATH_ADMIN_DOWN]);
 	path->block_len = get_u32(tb[SRPOL_A_PATH_BLOCK_LEN]);
 	path->csid_len = get_u32(tb[SRPOL_A_PATH_CSID_LEN]);
-	path->stamp = get_u32(tb[SRPOL_A_PATH_STAMP]);
+	path->timestamp = get_u32(tb[SRPOL_A_PATH_TIMESTAMP]);
 	path->state = get_u32(tb[SRPOL_A_PATH_STATE]);
 	path->reason = get_u32(tb[SRPOL_A_PATH_REASON]);
 	path->out_ifindex = get_u32(tb[SRPOL_A_PATH_OUT_IFINDEX]);
@@ -154,14 +154,14 @@ void read_path(const struct nlmsghdr *nlh, struct path_info *path)
 
 static void read_list(const struct nlattr *nest, struct list_info *list)
 {
-	const struct nlattr *tb[SRPOL_A_LIST_MAX + 1];
+	const struct nlattr *tb[SRPOL_A_SEGMENT_LIST_MAX + 1];
 
-	srpol_nest_attrs(nest, tb, SRPOL_A_LIST_MAX);
-	list->path = get_u32(tb[SRPOL_A_LIST_PATH]);
-	list->weight = get_u32(tb[SRPOL_A_LIST_WEIGHT]);
-	list->state = get_u32(tb[SRPOL_A_LIST_STATE]);
-	list->reason = get_u32(tb[SRPOL_A_LIST_REASON]);
-	list->buckets = get_u32(tb[SRPOL_A_LIST_BUCKETS]);
+	srpol_nest_attrs(nest, tb, SRPOL_A_SEGMENT_LIST_MAX);
+	list->path = get_u32(tb[SRPOL_A_SEGMENT_LIST_PATH]);
+	list->weight = get_u32(tb[SRPOL_A_SEGMENT_LIST_WEIGHT]);
+	list->state = get_u32(tb[SRPOL_A_SEGMENT_LIST_STATE]);
+	list->reason = get_u32(tb[SRPOL_A_SEGMENT_LIST_REASON]);
+	list->buckets = get_u32(tb[SRPOL_A_SEGMENT_LIST_BUCKETS]);
 }
 
 static void read_candidate(const struct nlattr *nest,
@@ -182,7 +182,7 @@ static void read_candidate(const struct nlattr *nest,
 	cand->state = get_u32(tb[SRPOL_A_CANDIDATE_STATE]);
 	cand->reason = get_u32(tb[SRPOL_A_CANDIDATE_REASON]);
 	mnl_attr_for_each_nested(attr, nest)
-		if (mnl_attr_get_type(attr) == SRPOL_A_CANDIDATE_LIST &&
+		if (mnl_attr_get_type(attr) == SRPOL_A_CANDIDATE_SEGMENT_LIST &&
 		    cand->n_lists < SRPOL_LISTS_MAX)
 			read_list(attr, &cand->lists[cand->n_lists++]);
 }
@@ -202,13 +202,14 @@ void read_policy(const struct nlmsghdr *nlh, struct policy_info *policy)
 	policy->mode = get_u32(tb[SRPOL_A_POLICY_MODE]);
 	policy->symmetric = get_u32(tb[SRPOL_A_POLICY_SYMMETRIC]);
 	policy->spray = get_u32(tb[SRPOL_A_POLICY_SPRAY]);
-	policy->gap = get_u32(tb[SRPOL_A_POLICY_GAP]);
+	policy->flowlet_timeout = get_u32(tb[SRPOL_A_POLICY_FLOWLET_TIMEOUT]);
 	policy->threshold = get_u32(tb[SRPOL_A_POLICY_THRESHOLD]);
-	policy->hysteresis = get_u32(tb[SRPOL_A_POLICY_HYSTERESIS]);
-	policy->hold_off = get_u32(tb[SRPOL_A_POLICY_HOLD_OFF]);
+	policy->dwell_time = get_u32(tb[SRPOL_A_POLICY_DWELL_TIME]);
+	policy->wait_to_restore = get_u32(tb[SRPOL_A_POLICY_WAIT_TO_RESTORE]);
 	policy->buckets = get_u32(tb[SRPOL_A_POLICY_BUCKETS]);
 	policy->backup_color = get_u32(tb[SRPOL_A_POLICY_BACKUP_COLOR]);
-	policy->on_fail = get_u32(tb[SRPOL_A_POLICY_ON_FAIL]);
+	policy->drop_upon_invalid =
+		get_u32(tb[SRPOL_A_POLICY_DROP_UPON_INVALID]);
 	policy->id = get_u32(tb[SRPOL_A_POLICY_ID]);
 	policy->state = get_u32(tb[SRPOL_A_POLICY_STATE]);
 	policy->reason = get_u32(tb[SRPOL_A_POLICY_REASON]);
@@ -230,56 +231,56 @@ static void read_range_of(const struct nlattr *lo, const struct nlattr *hi,
 	*match |= bit;
 }
 
-void read_class(const struct nlmsghdr *nlh, struct class_info *rule)
+void read_rule(const struct nlmsghdr *nlh, struct rule_info *rule)
 {
-	const struct nlattr *tb[SRPOL_A_CLASS_MAX + 1], *attr;
+	const struct nlattr *tb[SRPOL_A_RULE_MAX + 1], *attr;
 
 	memset(rule, 0, sizeof(*rule));
-	srpol_msg_attrs(nlh, tb, SRPOL_A_CLASS_MAX);
-	rule->priority = get_u32(tb[SRPOL_A_CLASS_PRIORITY]);
-	get_string(tb[SRPOL_A_CLASS_NAME], rule->name, sizeof(rule->name));
-	rule->origin = get_u32(tb[SRPOL_A_CLASS_ORIGIN]);
-	rule->action = get_u32(tb[SRPOL_A_CLASS_ACTION]);
-	rule->color = get_u32(tb[SRPOL_A_CLASS_COLOR]);
-	rule->ifindex = get_u32(tb[SRPOL_A_CLASS_IFINDEX]);
-	rule->mark = get_u32(tb[SRPOL_A_CLASS_MARK]);
-	rule->mark_mask = get_u32(tb[SRPOL_A_CLASS_MARK_MASK]);
-	get_addr(tb[SRPOL_A_CLASS_SRC], &rule->src);
-	rule->src_len = get_u32(tb[SRPOL_A_CLASS_SRC_LEN]);
-	get_addr(tb[SRPOL_A_CLASS_DST], &rule->dst);
-	rule->dst_len = get_u32(tb[SRPOL_A_CLASS_DST_LEN]);
-	rule->proto = get_u8(tb[SRPOL_A_CLASS_PROTO]);
-	rule->dscp = get_u8(tb[SRPOL_A_CLASS_DSCP]);
-	rule->pkey = get_u16(tb[SRPOL_A_CLASS_PKEY]);
-	rule->vlan = get_u16(tb[SRPOL_A_CLASS_VLAN]);
-	rule->cgroup = get_u64(tb[SRPOL_A_CLASS_CGROUP]);
-	rule->has_mode = tb[SRPOL_A_CLASS_MODE];
-	rule->mode = get_u32(tb[SRPOL_A_CLASS_MODE]);
-	rule->ordering = get_u32(tb[SRPOL_A_CLASS_ORDERING]);
-	rule->match = (tb[SRPOL_A_CLASS_IFINDEX] ? SRPOL_MATCH_DEV : 0) |
-		      (tb[SRPOL_A_CLASS_MARK] ? SRPOL_MATCH_MARK : 0) |
-		      (tb[SRPOL_A_CLASS_SRC] ? SRPOL_MATCH_SRC : 0) |
-		      (tb[SRPOL_A_CLASS_DST] ? SRPOL_MATCH_DST : 0) |
-		      (tb[SRPOL_A_CLASS_PROTO] ? SRPOL_MATCH_PROTO : 0) |
-		      (tb[SRPOL_A_CLASS_OPCODE] ? SRPOL_MATCH_OPCODE : 0) |
-		      (tb[SRPOL_A_CLASS_DSCP] ? SRPOL_MATCH_DSCP : 0) |
-		      (tb[SRPOL_A_CLASS_PKEY] ? SRPOL_MATCH_PKEY : 0) |
-		      (tb[SRPOL_A_CLASS_VLAN] ? SRPOL_MATCH_VLAN : 0) |
-		      (tb[SRPOL_A_CLASS_CGROUP] ? SRPOL_MATCH_CGROUP : 0);
-	read_range_of(tb[SRPOL_A_CLASS_SPORT_MIN],
-		      tb[SRPOL_A_CLASS_SPORT_MAX], get_u16, rule->sport,
+	srpol_msg_attrs(nlh, tb, SRPOL_A_RULE_MAX);
+	rule->priority = get_u32(tb[SRPOL_A_RULE_PRIORITY]);
+	get_string(tb[SRPOL_A_RULE_NAME], rule->name, sizeof(rule->name));
+	rule->origin = get_u32(tb[SRPOL_A_RULE_ORIGIN]);
+	rule->action = get_u32(tb[SRPOL_A_RULE_ACTION]);
+	rule->color = get_u32(tb[SRPOL_A_RULE_COLOR]);
+	rule->ifindex = get_u32(tb[SRPOL_A_RULE_IFINDEX]);
+	rule->mark = get_u32(tb[SRPOL_A_RULE_MARK]);
+	rule->mark_mask = get_u32(tb[SRPOL_A_RULE_MARK_MASK]);
+	get_addr(tb[SRPOL_A_RULE_SRC], &rule->src);
+	rule->src_len = get_u32(tb[SRPOL_A_RULE_SRC_LEN]);
+	get_addr(tb[SRPOL_A_RULE_DST], &rule->dst);
+	rule->dst_len = get_u32(tb[SRPOL_A_RULE_DST_LEN]);
+	rule->proto = get_u8(tb[SRPOL_A_RULE_PROTO]);
+	rule->dscp = get_u8(tb[SRPOL_A_RULE_DSCP]);
+	rule->pkey = get_u16(tb[SRPOL_A_RULE_PKEY]);
+	rule->vlan = get_u16(tb[SRPOL_A_RULE_VLAN]);
+	rule->cgroup = get_u64(tb[SRPOL_A_RULE_CGROUP]);
+	rule->has_mode = tb[SRPOL_A_RULE_MODE];
+	rule->mode = get_u32(tb[SRPOL_A_RULE_MODE]);
+	rule->ordering = get_u32(tb[SRPOL_A_RULE_ORDERING]);
+	rule->match = (tb[SRPOL_A_RULE_IFINDEX] ? SRPOL_MATCH_DEV : 0) |
+		      (tb[SRPOL_A_RULE_MARK] ? SRPOL_MATCH_MARK : 0) |
+		      (tb[SRPOL_A_RULE_SRC] ? SRPOL_MATCH_SRC : 0) |
+		      (tb[SRPOL_A_RULE_DST] ? SRPOL_MATCH_DST : 0) |
+		      (tb[SRPOL_A_RULE_PROTO] ? SRPOL_MATCH_PROTO : 0) |
+		      (tb[SRPOL_A_RULE_OPCODE] ? SRPOL_MATCH_OPCODE : 0) |
+		      (tb[SRPOL_A_RULE_DSCP] ? SRPOL_MATCH_DSCP : 0) |
+		      (tb[SRPOL_A_RULE_PKEY] ? SRPOL_MATCH_PKEY : 0) |
+		      (tb[SRPOL_A_RULE_VLAN] ? SRPOL_MATCH_VLAN : 0) |
+		      (tb[SRPOL_A_RULE_CGROUP] ? SRPOL_MATCH_CGROUP : 0);
+	read_range_of(tb[SRPOL_A_RULE_SPORT_MIN],
+		      tb[SRPOL_A_RULE_SPORT_MAX], get_u16, rule->sport,
 		      SRPOL_MATCH_SPORT, &rule->match);
-	read_range_of(tb[SRPOL_A_CLASS_DPORT_MIN],
-		      tb[SRPOL_A_CLASS_DPORT_MAX], get_u16, rule->dport,
+	read_range_of(tb[SRPOL_A_RULE_DPORT_MIN],
+		      tb[SRPOL_A_RULE_DPORT_MAX], get_u16, rule->dport,
 		      SRPOL_MATCH_DPORT, &rule->match);
-	read_range_of(tb[SRPOL_A_CLASS_QP_MIN], tb[SRPOL_A_CLASS_QP_MAX],
+	read_range_of(tb[SRPOL_A_RULE_QP_MIN], tb[SRPOL_A_RULE_QP_MAX],
 		      get_u32, rule->qp, SRPOL_MATCH_QP, &rule->match);
 	mnl_attr_for_each(attr, nlh, GENL_HDRLEN)
-		if (mnl_attr_get_type(attr) == SRPOL_A_CLASS_OPCODE)
+		if (mnl_attr_get_type(attr) == SRPOL_A_RULE_OPCODE)
 			rule->opcodes[get_u8(attr) / 64] |=
 				1ull << get_u8(attr) % 64;
-	rule->id = get_u32(tb[SRPOL_A_CLASS_ID]);
-	rule->reason = get_u32(tb[SRPOL_A_CLASS_REASON]);
+	rule->id = get_u32(tb[SRPOL_A_RULE_ID]);
+	rule->reason = get_u32(tb[SRPOL_A_RULE_REASON]);
 }
 
 void read_endpoint(const struct nlmsghdr *nlh, struct endpoint_info *ep)
@@ -336,7 +337,7 @@ static void read_limits(const struct nlattr *nest, struct limits_info *l)
 	l->nexthops = get_u32(tb[SRPOL_A_LIMITS_NEXTHOPS]);
 	l->policies = get_u32(tb[SRPOL_A_LIMITS_POLICIES]);
 	l->bucket_rows = get_u32(tb[SRPOL_A_LIMITS_BUCKET_ROWS]);
-	l->classes = get_u32(tb[SRPOL_A_LIMITS_CLASSES]);
+	l->rules = get_u32(tb[SRPOL_A_LIMITS_RULES]);
 	l->endpoints = get_u32(tb[SRPOL_A_LIMITS_ENDPOINTS]);
 	l->sids = get_u32(tb[SRPOL_A_LIMITS_SIDS]);
 	l->devs = get_u32(tb[SRPOL_A_LIMITS_DEVS]);
@@ -369,7 +370,7 @@ void read_config(const struct nlmsghdr *nlh, struct config_info *config)
 	config->dscp = get_u32(tb[SRPOL_A_CONFIG_DSCP]);
 	config->flow_label = get_u32(tb[SRPOL_A_CONFIG_FLOW_LABEL]);
 	config->icmp_errors = get_u32(tb[SRPOL_A_CONFIG_ICMP_ERRORS]);
-	config->hold_time = get_u32(tb[SRPOL_A_CONFIG_HOLD_TIME]);
+	config->retry_interval = get_u32(tb[SRPOL_A_CONFIG_RETRY_INTERVAL]);
 	config->path_id = get_u32(tb[SRPOL_A_CONFIG_PATH_ID]);
 	config->psn_observer = get_u32(tb[SRPOL_A_CONFIG_PSN_OBSERVER]);
 	config->drop_events = get_u32(tb[SRPOL_A_CONFIG_DROP_EVENTS]);
@@ -398,9 +399,9 @@ static int add_policy(const struct nlmsghdr *nlh, void *vec)
 	return 0;
 }
 
-static int add_class(const struct nlmsghdr *nlh, void *vec)
+static int add_rule(const struct nlmsghdr *nlh, void *vec)
 {
-	read_class(nlh, vec_add(vec));
+	read_rule(nlh, vec_add(vec));
 	return 0;
 }
 
@@ -449,9 +450,9 @@ int fetch_policies(struct vec *policies)
 	return fetch(SRPOL_CMD_POLICY_GET, add_policy, policies);
 }
 
-int fetch_classes(struct vec *rules)
+int fetch_rules(struct vec *rules)
 {
-	return fetch(SRPOL_CMD_CLASS_GET, add_class, rules);
+	return fetch(SRPOL_CMD_RULE_GET, add_rule, rules);
 }
 
 int fetch_endpoints(struct vec *endpoints)
@@ -529,15 +530,15 @@ const struct policy_info *find_policy(const struct vec *policies, uint32_t id)
 }
 
 /**
- * find_class() - a rule by the index of its counters
- * @rules: what fetch_classes() found
+ * find_rule() - a rule by the index of its counters
+ * @rules: what fetch_rules() found
  * @id: the index
  *
  * Return: the rule or NULL.
  */
-const struct class_info *find_class(const struct vec *rules, uint32_t id)
+const struct rule_info *find_rule(const struct vec *rules, uint32_t id)
 {
-	const struct class_info *rule;
+	const struct rule_info *rule;
 
 	vec_for_each(rule, rules)
 		if (rule->id == id)

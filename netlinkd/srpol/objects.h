@@ -53,7 +53,7 @@ struct path_info {
 	uint32_t csid_len;
 	uint32_t n_tlvs;
 	struct tlv_info tlvs[SRPOL_TLVS_MAX];
-	bool stamp;
+	bool timestamp;
 	uint32_t state;
 	uint32_t reason;
 	uint32_t out_ifindex;
@@ -97,13 +97,13 @@ struct policy_info {
 	uint32_t mode;
 	bool symmetric;
 	uint32_t spray;
-	uint32_t gap;		/* ns */
+	uint32_t flowlet_timeout;		/* ns */
 	uint32_t threshold;
-	uint32_t hysteresis;	/* ms */
-	uint32_t hold_off;	/* ms */
+	uint32_t dwell_time;	/* ms */
+	uint32_t wait_to_restore;	/* ms */
 	uint32_t buckets;
 	uint32_t backup_color;
-	uint32_t on_fail;
+	uint32_t drop_upon_invalid;
 	uint32_t id;
 	uint32_t state;
 	uint32_t reason;
@@ -111,7 +111,7 @@ struct policy_info {
 	struct candidate_info candidates[SRPOL_CANDIDATES_MAX];
 };
 
-struct class_info {
+struct rule_info {
 	uint32_t priority;
 	char name[SRPOL_NAME_MAX + 1];
 	uint32_t origin;
@@ -175,7 +175,7 @@ struct limits_info {
 	uint32_t nexthops;
 	uint32_t policies;
 	uint32_t bucket_rows;
-	uint32_t classes;
+	uint32_t rules;
 	uint32_t endpoints;
 	uint32_t sids;
 	uint32_t devs;
@@ -196,7 +196,7 @@ struct config_info {
 	uint32_t dscp;
 	uint32_t flow_label;
 	uint32_t icmp_errors;
-	uint32_t hold_time;
+	uint32_t retry_interval;
 	uint32_t path_id;
 	struct prefix_list domain;
 	struct prefix_list source;
@@ -210,7 +210,7 @@ struct config_info {
 
 void read_path(const struct nlmsghdr *nlh, struct path_info *path);
 void read_policy(const struct nlmsghdr *nlh, struct policy_info *policy);
-void read_class(const struct nlmsghdr *nlh, struct class_info *rule);
+void read_rule(const struct nlmsghdr *nlh, struct rule_info *rule);
 void read_endpoint(const struct nlmsghdr *nlh, struct endpoint_info *ep);
 void read_sid(const struct nlmsghdr *nlh, struct sid_info *sid);
 void read_devinfo(const struct nlmsghdr *nlh, struct dev_info *dev);
@@ -218,7 +218,7 @@ void read_config(const struct nlmsghdr *nlh, struct config_info *config);
 
 int fetch_paths(struct vec *paths);
 int fetch_policies(struct vec *policies);
-int fetch_classes(struct vec *rules);
+int fetch_rules(struct vec *rules);
 int fetch_endpoints(struct vec *endpoints);
 int fetch_sids(struct vec *sids);
 int fetch_devs(struct vec *devs);
@@ -226,6 +226,6 @@ int fetch_config(struct config_info *config);
 
 const struct path_info *find_path(const struct vec *paths, uint32_t id);
 const struct policy_info *find_policy(const struct vec *policies, uint32_t id);
-const struct class_info *find_class(const struct vec *rules, uint32_t id);
+const struct rule_info *find_rule(const struct vec *rules, uint32_t id);
 
 #endif /* _SRPOL_OBJECTS_H */

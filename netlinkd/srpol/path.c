@@ -14,7 +14,7 @@ static const char usage[] =
 "                  [ encap { reduced | full } ] [ src ADDR ]\n"
 "                  [ usid-len BITS ]\n"
 "                  [ usids BLOCK/LEN CSIDLIST | usid-block-len BITS ]\n"
-"                  [ tlv TYPE:HEX ]... [ stamp { on | off } ]\n"
+"                  [ tlv TYPE:HEX ]... [ timestamp { on | off } ]\n"
 "                  [ dev DEV [ via ADDR ] ] [ name NAME ]\n"
 "                  [ admin { up | down } ] [ origin { static | engine } ]\n"
 "       srpol path del ID\n"
@@ -198,9 +198,9 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args,
 		return read_u32(args, "usid-len", 64, &usids->csid_len);
 	if (is(args, "tlv"))
 		return put_tlv(msg, args);
-	if (is(args, "stamp"))
-		return read_name(args, "stamp", srpol_switches, &v) &&
-		       srpol_msg_put_u32(msg, SRPOL_A_PATH_STAMP, v);
+	if (is(args, "timestamp"))
+		return read_name(args, "timestamp", srpol_switches, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_PATH_TIMESTAMP, v);
 	if (is(args, "encap"))
 		return read_name(args, "encap", srpol_encaps, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_PATH_ENCAP, v);
@@ -349,7 +349,7 @@ static void print_tlvs(const struct path_info *path)
 		out_object_end();
 	}
 	out_array_end();
-	out_bool("stamp", " stamp on", path->stamp);
+	out_bool("timestamp", " timestamp on", path->timestamp);
 }
 
 /* What the path carried, and how it does. */

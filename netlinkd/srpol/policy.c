@@ -10,16 +10,21 @@ static const char usage[] =
 "Usage: srpol policy { add | replace | change } color N endpoint ADDR\n"
 "                    [ name NAME ] [ bsid SID ] [ mode MODE ] [ buckets N ]\n"
 "                    [ symmetric { on | off } ]\n"
-"                    [ spray { round-robin | random } ] [ gap TIME ]\n"
-"                    [ threshold N ] [ hysteresis TIME ] [ hold-off TIME ]\n"
-"                    [ backup-color N ] [ on-fail { passthrough | drop } ]\n"
+"                    [ spray { round-robin | random } ]\n"
+"                    [ flowlet-timeout TIME ]\n"
+"                    [ threshold N ] [ dwell-time TIME ]\n"
+"                    [ wait-to-restore TIME ]\n"
+"                    [ backup-color N ] [ drop-upon-invalid { on | off } ]\n"
 "                    [ origin { static | engine } ] [ CANDIDATE ]...\n"
 "       srpol policy del color N endpoint ADDR\n"
 "       srpol policy show [ color N ] [ endpoint ADDR ]\n"
-"CANDIDATE := candidate [ preference N ] [ protocol { config | bgp | pcep } ]\n"
-"             [ originator ASN:ADDR ] [ discriminator N ] [ cname NAME ]\n"
-"             { list PATH [ weight N ] }...\n"
-"MODE := { hash | weighted | pinned | flowlet | spray | adaptive | auto }\n"
+"CANDIDATE := candidate [ preference N ]\n"
+"             [ protocol-origin { config | bgp | pcep } ]\n"
+"             [ originator ASN:ADDR ] [ discriminator N ]\n"
+"             [ candidate-name NAME ]\n"
+"             { segment-list PATH [ weight N ] }...\n"
+"MODE := { hash | weighted | active-backup | flowlet | spray | adaptive |\n"
+"          on-congestion }\n"
 "        hash and weighted are the same: weights count in every mode\n"
 "TIME := NUMBER{ ns | us | ms | s }\n"
 "Endpoint :: is the null endpoint: the policy for destinations without one.\n";
@@ -46,15 +51,15 @@ static bool put_originator(struct srpol_msg *msg, struct args *args)
 
 static bool put_list(struct srpol_msg *msg, struct args *args)
 {
-	struct nlattr *nest = srpol_msg_nest(msg, SRPOL_A_CANDIDATE_LIST);
+	struct nlattr *nest = srpol_msg_nest(msg, SRPOL_A_CANDIDATE_SEGMENT_LIST);
 	uint32_t v;
 
-	if (!nest || !read_u32(args, "list", UINT32_MAX, &v) ||
-	    !srpol_msg_put_u32(msg, SRPOL_A_LIST_PATH, v))
+	if (!nest || !read_u32(args, "segment-list", UINT32_MAX, &v) ||
+	    !srpol_msg_put_u32(msg, SRPOL_A_SEGMENT_LIST_PATH, v))
 		return false;
 	if (is(args, "weight") &&
 	    (!read_u32(args, "weight", UINT16_MAX, &v) ||
-	     !srpol_msg_put_u32(msg, SRPOL_A_LIST_WEIGHT, v)))
+	     !srpol_msg_put_u32(msg, SRPOL_A_SEGMENT_LIST_WEIGHT, v)))
 		return false;
 	srpol_msg_nest_end(msg, nest);
 	return true;
@@ -71,8 +76,8 @@ static bool put_candidate_keyword(struct srpol_msg *msg, struct args *args,
 		return read_u32(args, "preference", UINT32_MAX, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_PREFERENCE,
 					 v);
-	if (is(args, "protocol"))
-		return read_name(args, "protocol", srpol_protocol_origins,
+	if (is(args, "protocol-origin"))
+		return read_name(args, "protocol-origin", srpol_protocol_origins,
 				 &v) &&
 		       srpol_msg_put_u32(msg,
 					 SRPOL_A_CANDIDATE_PROTOCOL_ORIGIN, v);
@@ -82,11 +87,11 @@ static bool put_candidate_keyword(struct srpol_msg *msg, struct args *args,
 		return read_u32(args, "discriminator", UINT32_MAX, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_DISCRIMINATOR,
 					 v);
-	if (is(args, "cname"))
-		return read_word(args, "cname", &word) &&
+	if (is(args, "candidate-name"))
+		return read_word(args, "candidate-name", &word) &&
 		       srpol_msg_put(msg, SRPOL_A_CANDIDATE_NAME,
 				     strlen(word) + 1, word);
-	if (is(args, "list"))
+	if (is(args, "segment-list"))
 		return put_list(msg, args);
 	*known = false;
 	return true;
@@ -128,27 +133,27 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 	if (is(args, "spray"))
 		return read_name(args, "spray", srpol_sprays, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_SPRAY, v);
-	if (is(args, "gap"))
-		return read_time(args, "gap", NSEC, &v) &&
-		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_GAP, v);
+	if (is(args, "flowlet-timeout"))
+		return read_time(args, "flowlet-timeout", NSEC, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_FLOWLET_TIMEOUT, v);
 	if (is(args, "threshold"))
 		return read_u32(args, "threshold", UINT32_MAX, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_THRESHOLD, v);
-	if (is(args, "hysteresis"))
-		return read_time(args, "hysteresis", MSEC, &v) &&
-		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_HYSTERESIS, v);
-	if (is(args, "hold-off"))
-		return read_time(args, "hold-off", MSEC, &v) &&
-		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_HOLD_OFF, v);
+	if (is(args, "dwell-time"))
+		return read_time(args, "dwell-time", MSEC, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_DWELL_TIME, v);
+	if (is(args, "wait-to-restore"))
+		return read_time(args, "wait-to-restore", MSEC, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_WAIT_TO_RESTORE, v);
 	if (is(args, "buckets"))
 		return read_u32(args, "buckets", SRPOL_BUCKETS_MAX, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_BUCKETS, v);
 	if (is(args, "backup-color"))
 		return read_u32(args, "backup-color", UINT32_MAX, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_BACKUP_COLOR, v);
-	if (is(args, "on-fail"))
-		return read_name(args, "on-fail", srpol_on_fails, &v) &&
-		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_ON_FAIL, v);
+	if (is(args, "drop-upon-invalid"))
+		return read_name(args, "drop-upon-invalid", srpol_switches, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_DROP_UPON_INVALID, v);
 	if (is(args, "origin"))
 		return read_name(args, "origin", srpol_origins, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_ORIGIN, v);
@@ -234,7 +239,7 @@ static void print_list(const struct list_info *list, const struct vec *paths)
 	uint32_t i;
 
 	out_object(NULL);
-	out_uint("path", "\n\t\tlist %llu", list->path);
+	out_uint("path", "\n\t\tsegment-list %llu", list->path);
 	out_string("name", path && path->name[0] ? " (%s)" : NULL,
 		   path ? path->name : "");
 	out_uint("weight", " weight %llu", list->weight);
@@ -272,7 +277,7 @@ static void print_candidate(const struct candidate_info *cand,
 	out_object(NULL);
 	out_uint("preference", "\n\tcandidate preference %llu",
 		 cand->preference);
-	out_string("protocol", " protocol %s",
+	out_string("protocol_origin", " protocol-origin %s",
 		   srpol_name_of(srpol_protocol_origins,
 				 cand->protocol_origin));
 	originator = cand->asn || !IN6_IS_ADDR_UNSPECIFIED(&cand->node);
@@ -281,13 +286,13 @@ static void print_candidate(const struct candidate_info *cand,
 		   srpol_addr_text(&cand->node, buf));
 	out_uint("discriminator", " discriminator %llu",
 		 cand->discriminator);
-	out_string("name", cand->name[0] ? " cname %s" : NULL, cand->name);
+	out_string("name", cand->name[0] ? " candidate-name %s" : NULL, cand->name);
 	out_bool("active", " active", cand->active);
 	out_string("state", cand->active ? NULL : " %s",
 		   srpol_name_of(srpol_policy_states, cand->state));
 	out_string("reason", cand->reason ? " (%s)" : NULL,
 		   srpol_name_of(srpol_policy_reasons, cand->reason));
-	out_array("lists");
+	out_array("segment_lists");
 	for (i = 0; i < cand->n_lists; i++)
 		print_list(&cand->lists[i], paths);
 	out_array_end();
@@ -297,23 +302,23 @@ static void print_candidate(const struct candidate_info *cand,
 /* In text only what the mode makes use of; a rule may choose another mode. */
 static void print_mode_options(const struct policy_info *policy)
 {
-	bool hashes = policy->mode != SRPOL_LB_MODE_PINNED;
+	bool hashes = policy->mode != SRPOL_LB_MODE_ACTIVE_BACKUP;
 	bool quality = policy->mode == SRPOL_LB_MODE_ADAPTIVE;
 	bool gaps = quality || policy->mode == SRPOL_LB_MODE_FLOWLET;
-	bool holds = policy->mode == SRPOL_LB_MODE_PINNED ||
-		     policy->mode == SRPOL_LB_MODE_AUTO;
+	bool holds = policy->mode == SRPOL_LB_MODE_ACTIVE_BACKUP ||
+		     policy->mode == SRPOL_LB_MODE_ON_CONGESTION;
 
 	out_bool("symmetric", hashes ? " symmetric on" : NULL,
 		 policy->symmetric);
 	out_string("spray", policy->mode == SRPOL_LB_MODE_SPRAY ? " spray %s" :
 		   NULL, srpol_name_of(srpol_sprays, policy->spray));
-	out_uint("gap_ns", gaps ? " gap %lluns" : NULL, policy->gap);
+	out_uint("flowlet_timeout_ns", gaps ? " flowlet-timeout %lluns" : NULL, policy->flowlet_timeout);
 	out_uint("threshold", quality ? " threshold %llu" : NULL,
 		 policy->threshold);
-	out_uint("hysteresis_ms", quality ? " hysteresis %llums" : NULL,
-		 policy->hysteresis);
-	out_uint("hold_off_ms", holds ? " hold-off %llums" : NULL,
-		 policy->hold_off);
+	out_uint("dwell_time_ms", quality ? " dwell-time %llums" : NULL,
+		 policy->dwell_time);
+	out_uint("wait_to_restore_ms", holds ? " wait-to-restore %llums" : NULL,
+		 policy->wait_to_restore);
 }
 
 void print_policy(const struct policy_info *policy, const struct vec *paths)
@@ -339,8 +344,8 @@ void print_policy(const struct policy_info *policy, const struct vec *paths)
 		   srpol_name_of(srpol_modes, policy->mode));
 	print_mode_options(policy);
 	out_uint("buckets", " buckets %llu", policy->buckets);
-	out_string("on_fail", " on-fail %s",
-		   srpol_name_of(srpol_on_fails, policy->on_fail));
+	out_bool("drop_upon_invalid", " drop-upon-invalid on",
+		 policy->drop_upon_invalid);
 	out_uint("backup_color", policy->backup_color ? " backup-color %llu" :
 		 NULL, policy->backup_color);
 	out_uint("id", NULL, policy->id);

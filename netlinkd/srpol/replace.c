@@ -14,14 +14,14 @@
 
 static const char usage[] =
 "Usage: srpol replace -f FILENAME\n"
-"FILENAME holds commands \"path add\", \"policy add\", \"class add\",\n"
+"FILENAME holds commands \"path add\", \"policy add\", \"rule add\",\n"
 "\"endpoint add\", \"sid add\", \"config set\" and \"dev add\", in any order, as\n"
 "\"srpol export srpol\" prints them; \"-\" is standard input. Settings it does\n"
 "not name get their defaults. Devices it names are attached afterwards, others\n"
 "are left alone.\n";
 
 #define HOP_LIMIT_DEFAULT	64
-#define HOLD_TIME_DEFAULT	1000
+#define RETRY_INTERVAL_DEFAULT	1000
 #define DROP_EVENTS_DEFAULT	100
 
 /**
@@ -50,7 +50,7 @@ static int take_request(struct nlmsghdr *nlh)
 	switch (srpol_msg_cmd(nlh)) {
 	case SRPOL_CMD_PATH_NEW:
 	case SRPOL_CMD_POLICY_NEW:
-	case SRPOL_CMD_CLASS_NEW:
+	case SRPOL_CMD_RULE_NEW:
 	case SRPOL_CMD_ENDPOINT_NEW:
 	case SRPOL_CMD_SID_NEW:
 		if (!(nlh->nlmsg_flags & NLM_F_CREATE))
@@ -131,7 +131,7 @@ static void request_key(const struct nlmsghdr *nlh, struct key *key)
 {
 	static struct policy_info policy;
 	struct endpoint_info endpoint;
-	struct class_info rule;
+	struct rule_info rule;
 	struct path_info path;
 	struct sid_info sid;
 
@@ -146,8 +146,8 @@ static void request_key(const struct nlmsghdr *nlh, struct key *key)
 		read_policy(nlh, &policy);
 		policy_key(&policy, key);
 		break;
-	case SRPOL_CMD_CLASS_NEW:
-		read_class(nlh, &rule);
+	case SRPOL_CMD_RULE_NEW:
+		read_rule(nlh, &rule);
 		key->number = rule.priority;
 		break;
 	case SRPOL_CMD_ENDPOINT_NEW:
@@ -256,7 +256,7 @@ static int add_config(void)
 		{ SRPOL_A_CONFIG_DSCP_MODE, SRPOL_DSCP_MODE_UNIFORM },
 		{ SRPOL_A_CONFIG_FLOW_LABEL, SRPOL_FLOW_LABEL_HASH_QP },
 		{ SRPOL_A_CONFIG_ICMP_ERRORS, 1 },
-		{ SRPOL_A_CONFIG_HOLD_TIME, HOLD_TIME_DEFAULT },
+		{ SRPOL_A_CONFIG_RETRY_INTERVAL, RETRY_INTERVAL_DEFAULT },
 		{ SRPOL_A_CONFIG_PATH_ID, SRPOL_PATH_ID_NONE },
 		{ SRPOL_A_CONFIG_PSN_OBSERVER, 0 },
 		{ SRPOL_A_CONFIG_DROP_EVENTS, DROP_EVENTS_DEFAULT },
@@ -287,21 +287,21 @@ static int add_config(void)
 	return batch_add(msg.nlh, 0);
 }
 
-static int del_classes(const struct vec *keys)
+static int del_rules(const struct vec *keys)
 {
-	struct vec rules = VEC_INIT(struct class_info);
-	const struct class_info *rule;
+	struct vec rules = VEC_INIT(struct rule_info);
+	const struct rule_info *rule;
 	struct srpol_msg msg;
-	int err = fetch_classes(&rules);
+	int err = fetch_rules(&rules);
 
 	vec_for_each(rule, &rules) {
-		struct key key = { .cmd = SRPOL_CMD_CLASS_NEW,
+		struct key key = { .cmd = SRPOL_CMD_RULE_NEW,
 				   .number = rule->priority };
 
 		if (err || rule->origin || in_file(keys, &key))
 			continue;
-		srpol_msg_start(&genl, &msg, SRPOL_CMD_CLASS_DEL, 0);
-		srpol_msg_put_u32(&msg, SRPOL_A_CLASS_PRIORITY,
+		srpol_msg_start(&genl, &msg, SRPOL_CMD_RULE_DEL, 0);
+		srpol_msg_put_u32(&msg, SRPOL_A_RULE_PRIORITY,
 				  rule->priority);
 		err = batch_add(msg.nlh, 0);
 	}
@@ -408,8 +408,8 @@ static int add_all(const struct vec *keys)
 	       add_requests(SRPOL_CMD_POLICY_NEW) ?:
 	       add_requests(SRPOL_CMD_ENDPOINT_NEW) ?:
 	       add_requests(SRPOL_CMD_SID_NEW) ?:
-	       add_requests(SRPOL_CMD_CLASS_NEW) ?:
-	       del_classes(keys) ?:
+	       add_requests(SRPOL_CMD_RULE_NEW) ?:
+	       del_rules(keys) ?:
 	       del_endpoints(keys) ?:
 	       del_policies(keys) ?:
 	       del_paths(keys) ?:

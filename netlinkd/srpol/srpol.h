@@ -76,8 +76,8 @@ unsigned int batch_line(void);
 int collect_file(const char *name, request_taker take);
 int run_batch(const char *name, bool force);
 
-/* class_test.c */
-int class_test(struct args *args, unsigned int flags);
+/* rule_test.c */
+int rule_test(struct args *args, unsigned int flags);
 
 
 /* args.c: each reads a value or complains, and then returns false */
@@ -122,7 +122,7 @@ bool rdma_is_local(const struct rdma_qp *qp, const uint8_t *addr);
 /* objects */
 int do_path(struct args *args);
 int do_policy(struct args *args);
-int do_class(struct args *args);
+int do_rule(struct args *args);
 int do_endpoint(struct args *args);
 int do_sid(struct args *args);
 int do_dev(struct args *args);
@@ -144,7 +144,7 @@ int attach_dev(unsigned int ifindex, uint32_t role, uint32_t xdp,
 void print_path(const struct path_info *path);
 void print_policy(const struct policy_info *policy,
 		  const struct vec *paths);
-void print_class(const struct class_info *rule, const struct vec *policies);
+void print_rule(const struct rule_info *rule, const struct vec *policies);
 void print_endpoint(const struct endpoint_info *ep);
 void print_sid(const struct sid_info *sid);
 void print_dev(const struct dev_info *dev);

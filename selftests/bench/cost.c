@@ -34,8 +34,8 @@
 
 /* Policies: one for each way to steer. */
 enum {
-	HASH = 1, ONE, SIX, USID, PINNED, FLOWLET, FLOWLETS, SPRAY,
-	SPRAY_RANDOM, ADAPTIVE, AUTO, POLICIES,
+	HASH = 1, ONE, SIX, USID, ACTIVE_BACKUP, FLOWLET, FLOWLETS, SPRAY,
+	SPRAY_RANDOM, ADAPTIVE, ON_CONGESTION, POLICIES,
 };
 
 static const struct plan_policy policies[POLICIES] = {
@@ -43,15 +43,15 @@ static const struct plan_policy policies[POLICIES] = {
 	[ONE] = { .mode = SRPOL_LB_MODE_HASH, .sids = 1 },
 	[SIX] = { .mode = SRPOL_LB_MODE_HASH, .sids = 6 },
 	[USID] = { .mode = SRPOL_LB_MODE_HASH, .sids = 1, .usids = 6 },
-	[PINNED] = { .mode = SRPOL_LB_MODE_PINNED, .sids = 3 },
+	[ACTIVE_BACKUP] = { .mode = SRPOL_LB_MODE_ACTIVE_BACKUP, .sids = 3 },
 	[FLOWLET] = { .mode = SRPOL_LB_MODE_FLOWLET, .sids = 3,
-		      .gap_ns = 1000000000 },
+		      .flowlet_timeout_ns = 1000000000 },
 	[FLOWLETS] = { .mode = SRPOL_LB_MODE_FLOWLET, .sids = 3 },
 	[SPRAY] = { .mode = SRPOL_LB_MODE_SPRAY, .sids = 3 },
 	[SPRAY_RANDOM] = { .mode = SRPOL_LB_MODE_SPRAY, .sids = 3,
 			   .flags = SRPOL_POLICY_RANDOM },
 	[ADAPTIVE] = { .mode = SRPOL_LB_MODE_ADAPTIVE, .sids = 3 },
-	[AUTO] = { .mode = SRPOL_LB_MODE_AUTO, .sids = 3 },
+	[ON_CONGESTION] = { .mode = SRPOL_LB_MODE_ON_CONGESTION, .sids = 3 },
 };
 
 /**
@@ -228,7 +228,7 @@ static void add_rows_xdp(void)
 	row_xdp("port, hash, 1 SID", "empty", port, &v6[ONE], ONE, 1);
 	row_xdp("port, hash, 6 SIDs", "empty", port, &v6[SIX], SIX, 1);
 	row_xdp("port, hash, 6 uSIDs", "empty", port, &v6[USID], USID, 1);
-	row_xdp("port, pinned", "empty", port, &v6[PINNED], PINNED, 1);
+	row_xdp("port, active-backup", "empty", port, &v6[ACTIVE_BACKUP], ACTIVE_BACKUP, 1);
 	row_xdp("port, flowlet", "empty", port, &v6[FLOWLET], FLOWLET, 1);
 	row_xdp("port, flowlet, each packet one", "empty", port, &v6[FLOWLETS],
 		FLOWLETS, 1);
@@ -236,7 +236,7 @@ static void add_rows_xdp(void)
 	row_xdp("port, spray, random", "empty", port, &v6[SPRAY_RANDOM],
 		SPRAY_RANDOM, 1);
 	row_xdp("port, adaptive", "empty", port, &v6[ADAPTIVE], ADAPTIVE, 1);
-	row_xdp("port, auto, left plain", "empty", port, &v6[AUTO], AUTO, 1);
+	row_xdp("port, on-congestion, left plain", "empty", port, &v6[ON_CONGESTION], ON_CONGESTION, 1);
 	row_xdp("port, no rule", "empty", port, &none, PLAN_NO_RULE, 1);
 	row_xdp("port, 64 flows", "empty", port, &v6[HASH], HASH, 64);
 	row_xdp("port, 1024 flows", "empty", port, &v6[HASH], HASH, 1024);
@@ -255,13 +255,13 @@ static void add_rows_tc(void)
 	static const char *const names[POLICIES] = {
 		[HASH] = "egress, hash, 3 SIDs",
 		[ONE] = "egress, hash, 1 SID", [SIX] = "egress, hash, 6 SIDs",
-		[USID] = "egress, hash, 6 uSIDs", [PINNED] = "egress, pinned",
+		[USID] = "egress, hash, 6 uSIDs", [ACTIVE_BACKUP] = "egress, active-backup",
 		[FLOWLET] = "egress, flowlet",
 		[FLOWLETS] = "egress, flowlet, each packet one",
 		[SPRAY] = "egress, spray",
 		[SPRAY_RANDOM] = "egress, spray, random",
 		[ADAPTIVE] = "egress, adaptive",
-		[AUTO] = "egress, auto, left plain",
+		[ON_CONGESTION] = "egress, on-congestion, left plain",
 	};
 	struct pkt p;
 	__u32 i;

@@ -130,7 +130,7 @@ static struct row rows[] = {
 	  .policy = { .mode = SRPOL_LB_MODE_HASH, .sids = 1, .usids = 6 },
 	  .grows = 40 },
 	{ .name = "port, flowlet", .srpol = 'p',
-	  .policy = { STEER(FLOWLET, .gap_ns = 1000000000) },
+	  .policy = { STEER(FLOWLET, .flowlet_timeout_ns = 1000000000) },
 	  .grows = 80 },
 	{ .name = "port, spray", .srpol = 'p', .policy = { STEER(SPRAY) },
 	  .grows = 80 },

@@ -99,7 +99,7 @@ static void set_up_sender(void)
 		.id = 1, .mode = SRPOL_LB_MODE_HASH, .sids = 3,
 		.ifindex = SENDER,
 	};
-	struct srpol_dp_class rule = {
+	struct srpol_dp_rule rule = {
 		.color = 1, .match = SRPOL_MATCH_DST,
 		.dst = { 0xfd, 0, 0, 3 }, .dst_mask = { 0xff, 0xff, 0xff, 0xff },
 		.mode = SRPOL_MODE_INHERIT,

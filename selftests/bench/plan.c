@@ -26,8 +26,8 @@ void plan_policy(const struct plan_policy *p)
 	struct srpol_dp_policy policy = {
 		.id = p->id, .color = p->id, .row = p->id,
 		.n_buckets = SRPOL_ROW_BUCKETS, .mode = p->mode,
-		.threshold = 4, .gap_ns = p->gap_ns, .hysteresis_ms = 50,
-		.hold_off_ms = 1000, .flags = SRPOL_POLICY_EVEN | p->flags,
+		.threshold = 4, .flowlet_timeout_ns = p->flowlet_timeout_ns, .dwell_time_ms = 50,
+		.wait_to_restore_ms = 1000, .flags = SRPOL_POLICY_EVEN | p->flags,
 	};
 	struct in6_addr sids[SRPOL_SEGS_MAX];
 	struct outer o = { .sids = sids, .n = p->sids };
@@ -52,7 +52,7 @@ void plan_policy(const struct plan_policy *p)
 
 void plan_rules(unsigned int policies, unsigned int rules)
 {
-	struct srpol_dp_class *r = calloc(rules, sizeof(*r));
+	struct srpol_dp_rule *r = calloc(rules, sizeof(*r));
 	unsigned int i, policy;
 
 	for (i = 0; i < rules; i++) {

@@ -30,7 +30,7 @@
  * @id: policy, color, row, rule; also the next hop
  * @mode: enum srpol_lb_mode
  * @flags: SRPOL_POLICY_*
- * @gap_ns: flowlet gap
+ * @flowlet_timeout_ns: flowlet gap
  * @sids: SIDs of each path
  * @usids: compressed SIDs of each path, in the one SID
  * @ifindex: uplink
@@ -39,7 +39,7 @@ struct plan_policy {
 	__u32 id;
 	__u32 mode;
 	__u32 flags;
-	__u32 gap_ns;
+	__u32 flowlet_timeout_ns;
 	unsigned int sids;
 	unsigned int usids;
 	__u32 ifindex;

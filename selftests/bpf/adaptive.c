@@ -19,10 +19,10 @@
 #define GAP		(20 * MS)
 
 static const struct srpol_dp_policy flowlet = {
-	.mode = SRPOL_LB_MODE_FLOWLET, .gap_ns = NO_GAP,
+	.mode = SRPOL_LB_MODE_FLOWLET, .flowlet_timeout_ns = NO_GAP,
 };
 
-static void set_gap(const struct srpol_dp_policy *policy, __u32 gap_ns)
+static void set_gap(const struct srpol_dp_policy *policy, __u32 flowlet_timeout_ns)
 {
 	struct srpol_dp_policy p = *policy;
 
@@ -30,7 +30,7 @@ static void set_gap(const struct srpol_dp_policy *policy, __u32 gap_ns)
 	p.color = COLOR;
 	p.row = ROW;
 	p.n_buckets = 128;
-	p.gap_ns = gap_ns;
+	p.flowlet_timeout_ns = flowlet_timeout_ns;
 	rig_policy(&p);
 }
 
@@ -134,8 +134,8 @@ static void test_flowlet_table(void)
 /* --- adaptive --- */
 
 static const struct srpol_dp_policy adaptive = {
-	.mode = SRPOL_LB_MODE_ADAPTIVE, .gap_ns = NO_GAP,
-	.threshold = 4, .hysteresis_ms = 50,
+	.mode = SRPOL_LB_MODE_ADAPTIVE, .flowlet_timeout_ns = NO_GAP,
+	.threshold = 4, .dwell_time_ms = 50,
 };
 
 static __u64 now_ms(void)
@@ -227,7 +227,7 @@ static void test_adaptive_gap(void)
 	struct inner in = spread_flow(QP);
 	__u32 home, i;
 
-	p.hysteresis_ms = 60000;
+	p.dwell_time_ms = 60000;
 	spread_setup(&p, 0);
 	home = spread_send(&in);
 	spread_quality(home, 100 * SRPOL_LEVEL_UNIT, 0);
@@ -310,7 +310,7 @@ static void test_fading(void)
 static void test_reclassify(void)
 {
 	struct srpol_dp_policy p = flowlet;
-	struct srpol_dp_class r = {
+	struct srpol_dp_rule r = {
 		.id = 1, .color = COLOR, .mode = SRPOL_MODE_INHERIT,
 	};
 	struct inner in = spread_flow(QP);
@@ -350,7 +350,7 @@ static void test_reclassify(void)
 /* The same for two policies that were changed by one commit. */
 static void test_other_policy(void)
 {
-	struct srpol_dp_class r = {
+	struct srpol_dp_rule r = {
 		.id = 1, .color = COLOR, .mode = SRPOL_MODE_INHERIT,
 	};
 	struct inner in = spread_flow(QP);
@@ -401,7 +401,7 @@ static void test_backup_return(void)
 	for (kind = 0; kind < 2; kind++) {
 		p = kind ? adaptive : flowlet;
 		p.backup = 2;
-		p.on_fail = SRPOL_ON_FAIL_DROP;
+		p.drop_upon_invalid = 1;
 		spread_setup(&p, 0);
 		rig_row_one(5, BACKUP_PATH);
 		rig_policy(&(struct srpol_dp_policy){

@@ -39,7 +39,7 @@ static void setup(void)
 	struct srpol_dp_policy policy = {
 		.id = 1, .color = 5, .row = 1, .n_buckets = 128,
 	};
-	struct srpol_dp_class all = { .id = 1, .color = 5 };
+	struct srpol_dp_rule all = { .id = 1, .color = 5 };
 
 	rig_reset();
 	rig_nexthop(1, 1, 1);
@@ -84,8 +84,8 @@ static __u64 mix_hash_map(__u64 h, const char *name, __u32 key_len,
 
 static __u64 fingerprint(void)
 {
-	static struct srpol_class_order order;
-	struct srpol_dp_class rule;
+	static struct srpol_rule_order order;
+	struct srpol_dp_rule rule;
 	struct srpol_nexthop nh;
 	struct srpol_policy pol;
 	struct srpol_state st;
@@ -98,8 +98,8 @@ static __u64 fingerprint(void)
 	h = mix(h, &st, offsetof(struct srpol_state, cfg));
 	h = mix(h, &st.cfg[srpol_copy(st.cfg_ver, st.gen)], sizeof(st.cfg[0]));
 	i = srpol_copy(st.order_ver, st.gen);
-	bpf_map_lookup_elem(map_fd("class_order"), &i, &order);
-	h = mix(h, &order, offsetof(struct srpol_class_order, hint));
+	bpf_map_lookup_elem(map_fd("rule_order"), &i, &order);
+	h = mix(h, &order, offsetof(struct srpol_rule_order, hint));
 	h = mix(h, order.hint, order.n * sizeof(order.hint[0]));
 	for (i = 0; i < 4; i++) {
 		bpf_map_lookup_elem(map_fd("paths"), &i, &path);
@@ -114,7 +114,7 @@ static __u64 fingerprint(void)
 		h = mix(h, &nh, sizeof(nh));
 		bpf_map_lookup_elem(map_fd("bucket_rows"), &i, &row);
 		h = mix(h, &row, sizeof(row));
-		bpf_map_lookup_elem(map_fd("classes"), &i, &rule);
+		bpf_map_lookup_elem(map_fd("rules"), &i, &rule);
 		h = mix(h, &rule, sizeof(rule));
 	}
 	h = mix_hash_map(h, "policy_index", sizeof(struct srpol_policy_key),
@@ -158,8 +158,8 @@ static void test_limits(void)
 		{ "policy_index", SRPOL_MAX_POLICIES },
 		{ "policy_stats", SRPOL_MAX_POLICIES },
 		{ "bucket_rows", SRPOL_MAX_ROWS },
-		{ "classes", 2 * SRPOL_MAX_CLASSES },
-		{ "class_stats", SRPOL_MAX_CLASSES },
+		{ "rules", 2 * SRPOL_MAX_RULES },
+		{ "rule_stats", SRPOL_MAX_RULES },
 		{ "endpoints", SRPOL_MAX_ENDPOINTS },
 		{ "endpoint_index", SRPOL_MAX_ENDPOINTS },
 		{ "sids", SRPOL_MAX_SIDS },
@@ -197,7 +197,7 @@ static void test_limits(void)
 	CHECK_EQ(ops->max_nexthops, SRPOL_MAX_NEXTHOPS, "limit");
 	CHECK_EQ(ops->max_policies, SRPOL_MAX_POLICIES, "limit");
 	CHECK_EQ(ops->max_rows, SRPOL_MAX_ROWS, "limit");
-	CHECK_EQ(ops->max_classes, SRPOL_MAX_CLASSES, "limit");
+	CHECK_EQ(ops->max_rules, SRPOL_MAX_RULES, "limit");
 	CHECK_EQ(ops->max_endpoints, SRPOL_MAX_ENDPOINTS, "limit");
 	CHECK_EQ(ops->max_sids, SRPOL_MAX_SIDS, "limit");
 	CHECK_EQ(ops->max_devs, SRPOL_MAX_DEVS, "limit");
@@ -250,7 +250,7 @@ static void test_ids(void)
 	};
 	struct srpol_dp_nexthop nh = {};
 	struct srpol_dp_policy policy = { .color = 1 };
-	struct srpol_dp_class rule = { .slot = 3, .id = 3 };
+	struct srpol_dp_rule rule = { .slot = 3, .id = 3 };
 	struct srpol_dp_sid s = { .behavior = SRPOL_BEHAVIOR_END,
 				  .prefix_len = 128 };
 	struct srpol_dp_row row = {};
@@ -269,10 +269,10 @@ static void test_ids(void)
 	refused("policy_set", &policy, sizeof(policy), -EINVAL, "id 0");
 	refused("policy_del", &policy, sizeof(policy), -EINVAL, "id 0");
 	rule.slot = 0;
-	refused("class_set", &rule, sizeof(rule), -EINVAL, "slot 0");
+	refused("rule_set", &rule, sizeof(rule), -EINVAL, "slot 0");
 	rule.slot = 3;
 	rule.id = 0;
-	refused("class_set", &rule, sizeof(rule), -EINVAL, "id 0");
+	refused("rule_set", &rule, sizeof(rule), -EINVAL, "id 0");
 	refused("sid_set", &s, sizeof(s), -EINVAL, "id 0");
 	path.id = 2;
 	path.nexthop = 0;
@@ -299,12 +299,12 @@ static void test_ids(void)
 			"id");
 		refused("policy_del", &policy, sizeof(policy), bad[i].err,
 			"id");
-		rule.slot = 2 * SRPOL_MAX_CLASSES + bad[i].delta;
+		rule.slot = 2 * SRPOL_MAX_RULES + bad[i].delta;
 		rule.id = 3;
-		refused("class_set", &rule, sizeof(rule), bad[i].err, "slot");
+		refused("rule_set", &rule, sizeof(rule), bad[i].err, "slot");
 		rule.slot = 3;
-		rule.id = SRPOL_MAX_CLASSES + bad[i].delta;
-		refused("class_set", &rule, sizeof(rule), bad[i].err, "id");
+		rule.id = SRPOL_MAX_RULES + bad[i].delta;
+		refused("rule_set", &rule, sizeof(rule), bad[i].err, "id");
 		s.id = SRPOL_MAX_SIDS + bad[i].delta;
 		refused("sid_set", &s, sizeof(s), bad[i].err, "id");
 	}
@@ -368,10 +368,10 @@ static void test_values(void)
 	policy.n_buckets = 256;
 	refused("policy_set", &policy, sizeof(policy), -ENOSPC, "rows");
 	policy.row = 1;
-	policy.on_fail = 2;
-	refused("policy_set", &policy, sizeof(policy), -EINVAL, "on-fail");
-	policy.on_fail = 0;
-	policy.mode = SRPOL_LB_MODE_AUTO + 1;
+	policy.drop_upon_invalid = 2;
+	refused("policy_set", &policy, sizeof(policy), -EINVAL, "drop-upon-invalid");
+	policy.drop_upon_invalid = 0;
+	policy.mode = SRPOL_LB_MODE_ON_CONGESTION + 1;
 	refused("policy_set", &policy, sizeof(policy), -EINVAL, "mode");
 	policy.mode = 0;
 	policy.flags = 8;
@@ -466,19 +466,19 @@ static void test_full(void)
 static void test_commit_errors(void)
 {
 	static struct {
-		struct srpol_dp_class_table t;
-		__u32 slot[SRPOL_MAX_CLASSES];
+		struct srpol_dp_rule_table t;
+		__u32 slot[SRPOL_MAX_RULES];
 	} arg;
 	struct pkt p;
 
 	setup();
-	arg.t.n = SRPOL_MAX_CLASSES + 1;
-	refused("class_commit", &arg, sizeof(arg), -ENOSPC, "too many");
+	arg.t.n = SRPOL_MAX_RULES + 1;
+	refused("rule_commit", &arg, sizeof(arg), -ENOSPC, "too many");
 	arg.t.n = 2;
 	arg.slot[0] = 1;
-	refused("class_commit", &arg, sizeof(arg), -EINVAL, "slot 0");
-	arg.slot[1] = 2 * SRPOL_MAX_CLASSES;
-	refused("class_commit", &arg, sizeof(arg), -EINVAL, "slot");
+	refused("rule_commit", &arg, sizeof(arg), -EINVAL, "slot 0");
+	arg.slot[1] = 2 * SRPOL_MAX_RULES;
+	refused("rule_commit", &arg, sizeof(arg), -EINVAL, "slot");
 	pkt_inner(&p, &v6);
 	rig_egress(&p, NULL);
 	rig_expect("the old rules", SRPOL_REASON_STEERED, 1, RIG_END);
@@ -495,7 +495,7 @@ static void test_reset(void)
 	struct srpol_dp_policy policy = {
 		.id = 2, .color = 5, .row = 1, .n_buckets = 128,
 	};
-	struct srpol_dp_class all = { .id = 1, .color = 5 };
+	struct srpol_dp_rule all = { .id = 1, .color = 5 };
 	struct srpol_dp_dev dev = { 3, SRPOL_DEV_ROLE_UPLINK };
 	struct srpol_state before, after;
 	__u32 i, zero = 0;
@@ -516,7 +516,7 @@ static void test_reset(void)
 	CHECK_EQ(rig_call("path_state", (__u32[2]){ 1, 1 }, 8), -ENOENT,
 		 "a path is left");
 	rig_egress(&p, NULL);
-	rig_expect("reset", SRPOL_REASON_NO_CLASS, 1, RIG_END);
+	rig_expect("reset", SRPOL_REASON_NO_RULE, 1, RIG_END);
 
 	/* The same epoch under a new registration is another one. */
 	setup();
@@ -541,7 +541,7 @@ static void test_counters(void)
 	struct srpol_dp_policy policy = {
 		.id = 1, .color = 5, .row = 1, .n_buckets = 128,
 	};
-	struct srpol_dp_class all = { .id = 1, .color = 5 };
+	struct srpol_dp_rule all = { .id = 1, .color = 5 };
 	struct srpol_dp_sid s = { .id = 1 };
 	struct outer o = { .sids = sids, .n = 2 };
 	struct pkt p, srv6, ip = {};
@@ -561,7 +561,7 @@ static void test_counters(void)
 	rig_rules(&all, 1);
 	CHECK_EQ(rig_counter("path_stats", 1).packets, 1, "changed");
 	CHECK_EQ(rig_counter("policy_stats", 1).packets, 1, "changed");
-	CHECK_EQ(rig_counter("class_stats", 1).packets, 1, "changed");
+	CHECK_EQ(rig_counter("rule_stats", 1).packets, 1, "changed");
 	CHECK_EQ(rig_sid_stats(1).packets, 1, "changed");
 
 	rig_rules(NULL, 0);
@@ -576,7 +576,7 @@ static void test_counters(void)
 	CHECK_EQ(rig_counter("path_stats", 1).packets, 0, "new");
 	CHECK_EQ(rig_counter("path_stats", 1).bytes, 0, "new");
 	CHECK_EQ(rig_counter("policy_stats", 1).packets, 0, "new");
-	CHECK_EQ(rig_counter("class_stats", 1).packets, 0, "new");
+	CHECK_EQ(rig_counter("rule_stats", 1).packets, 0, "new");
 	CHECK_EQ(rig_sid_stats(1).packets, 0, "new");
 }
 

@@ -80,7 +80,7 @@ static void set_path(const struct outer *o, const char *dev, const char *mac)
 		.id = 1, .color = 1, .row = 1, .n_buckets = 128,
 	};
 	struct srpol_dp_config cfg = { .icmp_errors = 1 };
-	struct srpol_dp_class all = { .color = 1 };
+	struct srpol_dp_rule all = { .color = 1 };
 	struct srpol_dp_path path;
 
 	rig_path_arg(&path, 1, o, 1, 9000);

@@ -17,9 +17,9 @@ static const struct inner roce4 = {
 	.payload = 16,
 };
 
-static __u64 class_packets(__u32 id)
+static __u64 rule_packets(__u32 id)
 {
-	return rig_counter("class_stats", id).packets;
+	return rig_counter("rule_stats", id).packets;
 }
 
 /* Set prefix @text/@len of a rule; lengths as in IPv6. */
@@ -46,7 +46,7 @@ static void test_no_rules(void)
 
 static void test_qp(void)
 {
-	struct srpol_dp_class r = {
+	struct srpol_dp_rule r = {
 		.color = 3, .match = SRPOL_MATCH_QP, .qp = { 1000, 1999 },
 	};
 	static const struct { __u32 qp; bool in; } qps[] = {
@@ -86,20 +86,20 @@ static void test_qp(void)
 /* Each field: a rule that matches a packet, and packets just beside it. */
 static void test_fields(void)
 {
-	struct srpol_dp_class r;
+	struct srpol_dp_rule r;
 	struct rig_env env = {};
 	struct inner in;
 
 	colors_setup();
 
-	r = (struct srpol_dp_class){ .color = 1, .match = SRPOL_MATCH_PROTO,
+	r = (struct srpol_dp_rule){ .color = 1, .match = SRPOL_MATCH_PROTO,
 				     .proto = IPPROTO_TCP };
 	rig_rules(&r, 1);
 	rig_mark();
 	colors_steered("proto", &colors_tcp4, 1);
 	colors_unmatched("proto", &roce4);
 
-	r = (struct srpol_dp_class){ .color = 2, .match = SRPOL_MATCH_SPORT,
+	r = (struct srpol_dp_rule){ .color = 2, .match = SRPOL_MATCH_SPORT,
 				     .sport = { 40000, 40001 } };
 	rig_rules(&r, 1);
 	rig_mark();
@@ -112,7 +112,7 @@ static void test_fields(void)
 	in.sport = 39999;
 	colors_unmatched("sport", &in);
 
-	r = (struct srpol_dp_class){ .color = 2, .match = SRPOL_MATCH_DPORT,
+	r = (struct srpol_dp_rule){ .color = 2, .match = SRPOL_MATCH_DPORT,
 				     .dport = { 443, 443 } };
 	rig_rules(&r, 1);
 	rig_mark();
@@ -140,7 +140,7 @@ static void test_fields(void)
 	in.frag_off = 100;
 	colors_unmatched("ports of a later fragment", &in);
 
-	r = (struct srpol_dp_class){ .color = 4, .match = SRPOL_MATCH_DSCP,
+	r = (struct srpol_dp_rule){ .color = 4, .match = SRPOL_MATCH_DSCP,
 				     .dscp = 26 };
 	rig_rules(&r, 1);
 	rig_mark();
@@ -152,7 +152,7 @@ static void test_fields(void)
 	in.tclass = 27 << 2;
 	colors_unmatched("dscp", &in);
 
-	r = (struct srpol_dp_class){ .color = 4, .match = SRPOL_MATCH_PKEY,
+	r = (struct srpol_dp_rule){ .color = 4, .match = SRPOL_MATCH_PKEY,
 				     .pkey = 0x8001 };
 	rig_rules(&r, 1);
 	rig_mark();
@@ -162,7 +162,7 @@ static void test_fields(void)
 	colors_steered("pkey", &in, 4);
 	colors_unmatched("pkey of TCP", &colors_tcp4);
 
-	r = (struct srpol_dp_class){ .color = 5, .match = SRPOL_MATCH_MARK,
+	r = (struct srpol_dp_rule){ .color = 5, .match = SRPOL_MATCH_MARK,
 				     .mark = 0x10, .mark_mask = 0xf0 };
 	rig_rules(&r, 1);
 	rig_mark();
@@ -170,9 +170,9 @@ static void test_fields(void)
 	env.mark = 0x7f1f;
 	colors_expect_env("mark", &colors_tcp4, &env, 5, 0);
 	env.mark = 0x20;
-	colors_expect_env("mark", &colors_tcp4, &env, 0, SRPOL_REASON_NO_CLASS);
+	colors_expect_env("mark", &colors_tcp4, &env, 0, SRPOL_REASON_NO_RULE);
 
-	r = (struct srpol_dp_class){ .color = 6, .match = SRPOL_MATCH_DEV,
+	r = (struct srpol_dp_rule){ .color = 6, .match = SRPOL_MATCH_DEV,
 				     .ifindex = 1 };
 	rig_rules(&r, 1);
 	rig_mark();
@@ -183,7 +183,7 @@ static void test_fields(void)
 	colors_unmatched("dev", &colors_tcp4);
 
 	/* All of a rule's fields have to agree. */
-	r = (struct srpol_dp_class){
+	r = (struct srpol_dp_rule){
 		.color = 7,
 		.match = SRPOL_MATCH_QP | SRPOL_MATCH_DSCP | SRPOL_MATCH_SPORT,
 		.qp = { 1500, 1500 }, .dscp = 26, .sport = { 0xc123, 0xc123 },
@@ -221,22 +221,22 @@ static void test_prefixes(void)
 		{ "fd00:2::4", 126, false, false },
 		{ "::", 0, true, true },
 	};
-	struct srpol_dp_class r;
+	struct srpol_dp_rule r;
 	__u32 i;
 
 	colors_setup();
 	for (i = 0; i < ARRAY_SIZE(dst); i++) {
-		r = (struct srpol_dp_class){ .color = 1,
+		r = (struct srpol_dp_rule){ .color = 1,
 					     .match = SRPOL_MATCH_DST };
 		prefix(r.dst, r.dst_mask, dst[i].text, dst[i].len);
 		rig_rules(&r, 1);
 		rig_mark();
 		colors_expect(dst[i].text, &roce4, dst[i].v4 ? 1 : 0,
-		       SRPOL_REASON_NO_CLASS);
+		       SRPOL_REASON_NO_RULE);
 		colors_expect(dst[i].text, &colors_roce6, dst[i].v6 ? 1 : 0,
-		       SRPOL_REASON_NO_CLASS);
+		       SRPOL_REASON_NO_RULE);
 	}
-	r = (struct srpol_dp_class){ .color = 1, .match = SRPOL_MATCH_SRC };
+	r = (struct srpol_dp_rule){ .color = 1, .match = SRPOL_MATCH_SRC };
 	prefix(r.src, r.src_mask, "10.1.0.0", 96 + 24);
 	rig_rules(&r, 1);
 	rig_mark();
@@ -248,7 +248,7 @@ static void test_prefixes(void)
 	colors_unmatched("source", &roce4);
 }
 
-static void add_opcode(struct srpol_dp_class *r, __u8 opcode)
+static void add_opcode(struct srpol_dp_rule *r, __u8 opcode)
 {
 	r->match |= SRPOL_MATCH_OPCODE;
 	r->opcodes[opcode / 64] |= 1ULL << opcode % 64;
@@ -260,7 +260,7 @@ static void add_opcode(struct srpol_dp_class *r, __u8 opcode)
  */
 static void test_opcodes(void)
 {
-	struct srpol_dp_class r[3] = {
+	struct srpol_dp_rule r[3] = {
 		{ .color = 1 }, { .color = 2 }, { .color = 3 },
 	};
 	struct inner in = colors_roce6;
@@ -304,14 +304,14 @@ static void test_opcodes(void)
 
 static void test_priority(void)
 {
-	struct srpol_dp_class r[3] = {
+	struct srpol_dp_rule r[3] = {
 		{ .color = 1, .id = 11, .match = SRPOL_MATCH_QP,
 		  .qp = { 1000, 1999 } },
 		{ .color = 2, .id = 12, .match = SRPOL_MATCH_QP,
 		  .qp = { 1500, 2500 } },
 		{ .color = 3, .id = 13 },
 	};
-	struct srpol_dp_class back[3] = { r[2], r[1], r[0] };
+	struct srpol_dp_rule back[3] = { r[2], r[1], r[0] };
 	struct inner in = roce4;
 
 	colors_setup();
@@ -322,20 +322,20 @@ static void test_priority(void)
 	colors_steered("second", &in, 2);
 	in.qp = 3000;
 	colors_steered("last", &in, 3);
-	CHECK_EQ(class_packets(11), 1, "counter");
-	CHECK_EQ(class_packets(12), 1, "counter");
-	CHECK_EQ(class_packets(13), 1, "counter");
+	CHECK_EQ(rule_packets(11), 1, "counter");
+	CHECK_EQ(rule_packets(12), 1, "counter");
+	CHECK_EQ(rule_packets(13), 1, "counter");
 	rig_rules(back, 3);
 	rig_mark();
 	in.qp = 1500;
 	colors_steered("the same rules, reversed", &in, 3);
-	CHECK_EQ(class_packets(13), 2, "a rule keeps its counters");
-	CHECK_EQ(class_packets(11), 1, "a rule keeps its counters");
+	CHECK_EQ(rule_packets(13), 2, "a rule keeps its counters");
+	CHECK_EQ(rule_packets(11), 1, "a rule keeps its counters");
 }
 
 static void test_bypass(void)
 {
-	struct srpol_dp_class r[2] = {
+	struct srpol_dp_rule r[2] = {
 		{ .color = 0, .id = 21, .match = SRPOL_MATCH_DPORT,
 		  .dport = { 443, 443 } },
 		{ .color = 3, .id = 22 },
@@ -349,13 +349,13 @@ static void test_bypass(void)
 		colors_expect("bypass", &colors_tcp4, 0, SRPOL_REASON_BYPASS);
 		colors_steered("the rest", &roce4, 3);
 	}
-	CHECK_EQ(class_packets(21), 2, "counter of a bypass rule");
-	CHECK_EQ(class_packets(22), 2, "counter");
+	CHECK_EQ(rule_packets(21), 2, "counter of a bypass rule");
+	CHECK_EQ(rule_packets(22), 2, "counter");
 }
 
 static void test_endpoints(void)
 {
-	struct srpol_dp_class r = { .color = 1 }, other = { .color = 2 };
+	struct srpol_dp_rule r = { .color = 1 }, other = { .color = 2 };
 	struct inner in = roce4;
 
 	colors_setup();
@@ -386,7 +386,7 @@ static void test_endpoints(void)
 	rig_mark();
 	colors_steered("endpoint", &roce4, 20);
 	colors_expect("no policy", &colors_roce6, 0, SRPOL_REASON_NO_POLICY);
-	CHECK_EQ(class_packets(31), 2, "counter");
+	CHECK_EQ(rule_packets(31), 2, "counter");
 	/* A changed prefix counts from the next epoch on. */
 	rig_endpoint("10.2.0.0", 96 + 24, "2001:db8::1");
 	colors_steered("cached", &roce4, 20);
@@ -396,7 +396,7 @@ static void test_endpoints(void)
 
 static void test_epoch(void)
 {
-	struct srpol_dp_class one = { .color = 1 }, two = { .color = 2 };
+	struct srpol_dp_rule one = { .color = 1 }, two = { .color = 2 };
 	struct srpol_flow flow;
 	struct inner in = colors_roce6;
 	int i;
@@ -418,7 +418,7 @@ static void test_epoch(void)
 	rig_mark();
 	colors_unmatched("no rule", &in);
 	CHECK_EQ(rig_flows(&flow), 1, "one flow");
-	CHECK_EQ(flow.verdict, SRPOL_REASON_NO_CLASS, "verdict");
+	CHECK_EQ(flow.verdict, SRPOL_REASON_NO_RULE, "verdict");
 	CHECK_EQ(flow.packets, 11, "packets");
 	colors_unmatched("no rule, cached", &in);
 	rig_rules(&two, 1);
@@ -429,7 +429,7 @@ static void test_epoch(void)
 /* The last of as many rules as there can be. */
 static void test_many(void)
 {
-	static struct srpol_dp_class r[SRPOL_MAX_CLASSES - 1];
+	static struct srpol_dp_rule r[SRPOL_MAX_RULES - 1];
 	__u32 i, n = ARRAY_SIZE(r);
 	struct inner in = roce4;
 

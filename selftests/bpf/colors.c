@@ -86,5 +86,5 @@ void colors_steered(const char *about, const struct inner *in, __u32 color)
 
 void colors_unmatched(const char *about, const struct inner *in)
 {
-	colors_expect(about, in, 0, SRPOL_REASON_NO_CLASS);
+	colors_expect(about, in, 0, SRPOL_REASON_NO_RULE);
 }

@@ -37,7 +37,7 @@ static void test_vlan(void)
 		{ { 100, 101 }, 2, 1 }, { { 101, 100 }, 2, 2 },
 		{ { 4095 }, 1, 0 },
 	};
-	struct srpol_dp_class r[3] = {
+	struct srpol_dp_rule r[3] = {
 		{ .color = 1, .match = SRPOL_MATCH_VLAN, .vlan = 100 },
 		{ .color = 2, .match = SRPOL_MATCH_VLAN, .vlan = 101 },
 		{ .color = 3, .match = SRPOL_MATCH_VLAN, .vlan = 0 },
@@ -65,7 +65,7 @@ static void test_vlan(void)
 					 before + 1, "case %u", i);
 			else
 				rig_expect("no such tag",
-					   SRPOL_REASON_NO_CLASS, 1, RIG_END);
+					   SRPOL_REASON_NO_RULE, 1, RIG_END);
 		}
 	}
 	CHECK_EQ(rig_flows(NULL), 4, "flows by tag");
@@ -110,7 +110,7 @@ static void cgroup_enter(const char *name)
 
 static void test_cgroup(void)
 {
-	struct srpol_dp_class r[2] = {
+	struct srpol_dp_rule r[2] = {
 		{ .color = 1, .match = SRPOL_MATCH_CGROUP },
 		{ .color = 2, .match = SRPOL_MATCH_CGROUP },
 	};
@@ -161,9 +161,9 @@ static void test_cgroup(void)
 	/* The sender is not known at a port. */
 	rig_mark();
 	CHECK_EQ(rig_port(&p, NULL), X_PASS, "port");
-	rig_expect("port", SRPOL_REASON_NO_CLASS, 1, RIG_END);
+	rig_expect("port", SRPOL_REASON_NO_RULE, 1, RIG_END);
 	/* Without such a rule the sender tells nothing apart. */
-	rig_rules(&(struct srpol_dp_class){ .color = 3 }, 1);
+	rig_rules(&(struct srpol_dp_rule){ .color = 3 }, 1);
 	rig_mark();
 	colors_steered("any", &colors_tcp4, 3);
 

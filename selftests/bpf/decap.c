@@ -396,7 +396,7 @@ static void test_round_trip(void)
 	struct srpol_dp_policy policy = {
 		.id = 1, .color = 5, .row = 1, .n_buckets = 128,
 	};
-	struct srpol_dp_class all = { .id = 1, .color = 5 };
+	struct srpol_dp_rule all = { .id = 1, .color = 5 };
 	struct in6_addr list[3] = { sid(END1), sid(END2), sid(DT46) };
 	struct outer o = { .sids = list, .n = 3 };
 	struct pkt p, mid, ip;

@@ -14,7 +14,7 @@
 #define NEXTHOP		2
 #define ROW		5
 #define COLOR		100
-#define CLASS_ID	9
+#define RULE_ID	9
 #define LO		1
 #define ELSEWHERE	77	/* no packet leaves from a test run */
 #define MTU		9000
@@ -56,7 +56,7 @@ static void setup(const struct outer *o, __u32 ifindex, __u32 mtu)
 	struct srpol_dp_policy policy = {
 		.id = POLICY, .color = COLOR, .row = ROW, .n_buckets = 128,
 	};
-	struct srpol_dp_class all = { .id = CLASS_ID, .color = COLOR };
+	struct srpol_dp_rule all = { .id = RULE_ID, .color = COLOR };
 
 	rig_reset();
 	rig_nexthop(NEXTHOP, ifindex, 1);
@@ -517,14 +517,14 @@ static void test_counters(void)
 	c = rig_counter("policy_stats", POLICY);
 	CHECK_EQ(c.packets, 5, "policy");
 	CHECK_EQ(c.bytes, 5 * (p.len - 14), "policy");
-	c = rig_counter("class_stats", CLASS_ID);
-	CHECK_EQ(c.packets, 5, "class");
-	CHECK_EQ(c.bytes, 5 * (p.len - 14), "class");
+	c = rig_counter("rule_stats", RULE_ID);
+	CHECK_EQ(c.packets, 5, "rule");
+	CHECK_EQ(c.bytes, 5 * (p.len - 14), "rule");
 	CHECK_EQ(rig_flows(&flow), 1, "flows");
 	CHECK_EQ(flow.packets, 5, "flow");
 	CHECK_EQ(flow.bytes, 5 * (p.len - 14), "flow");
 	CHECK_EQ(flow.policy, POLICY, "flow");
-	CHECK_EQ(flow.class_id, CLASS_ID, "flow");
+	CHECK_EQ(flow.rule_id, RULE_ID, "flow");
 	CHECK_EQ(flow.path, PATH, "flow");
 	/* The time follows within a tick or two. */
 	before = flow.last_ns;
@@ -563,7 +563,7 @@ static const struct ktap_test tests[] = {
 	{ "IPv6 extension headers and fragments", test_ipv6_shapes },
 	{ "what is not steered is not touched", test_not_steered },
 	{ "redirect to the path's device", test_device },
-	{ "counters of path, policy, class, flow", test_counters },
+	{ "counters of path, policy, rule, flow", test_counters },
 	{ "a replaced path is used by the next packet", test_replace },
 };
 

@@ -19,9 +19,9 @@ static void set_policy(__u32 id, __u32 color, __u32 mode, __u32 row,
 {
 	struct srpol_dp_policy p = {
 		.id = id, .color = color, .row = row, .n_buckets = 128,
-		.mode = mode, .on_fail = id & 1 ? SRPOL_ON_FAIL_DROP : 0,
-		.backup = backup, .gap_ns = 1000000000, .threshold = 4,
-		.hysteresis_ms = 1000, .hold_off_ms = 1000,
+		.mode = mode, .drop_upon_invalid = id & 1 ? 1 : 0,
+		.backup = backup, .flowlet_timeout_ns = 1000000000, .threshold = 4,
+		.dwell_time_ms = 1000, .wait_to_restore_ms = 1000,
 	};
 
 	rig_policy(&p);
@@ -31,7 +31,7 @@ static void setup(void)
 {
 	struct outer o = { .sids = sids, .n = 3 };
 	struct srpol_dp_row r = { .row = 1 };
-	struct srpol_dp_class rules[16] = {};
+	struct srpol_dp_rule rules[16] = {};
 	__u32 i;
 
 	rig_reset();
@@ -46,9 +46,9 @@ static void setup(void)
 	rig_row_one(2, BACKUP_PATH);
 	rig_row_one(3, 8);
 	set_policy(20, 99, 0, 2, 0);
-	for (i = 0; i <= SRPOL_LB_MODE_AUTO; i++) {
+	for (i = 0; i <= SRPOL_LB_MODE_ON_CONGESTION; i++) {
 		set_policy(1 + i, 10 + i, i, 1, 20);
-		rules[i] = (struct srpol_dp_class){
+		rules[i] = (struct srpol_dp_rule){
 			.id = 1 + i, .priority = 100 + i, .color = 10 + i,
 			.mode = SRPOL_MODE_INHERIT, .match = SRPOL_MATCH_QP,
 			.qp = { 100 * i, 100 * i + 99 },
@@ -58,10 +58,10 @@ static void setup(void)
 	/* Spray refused, bypass, no policy, all paths dead. */
 	rules[6] = rules[3];
 	rules[6].ordering = SRPOL_ORDERING_STRONG;
-	rules[7] = (struct srpol_dp_class){ .color = 0 };
-	rules[8] = (struct srpol_dp_class){ .color = 77 };
-	rules[9] = (struct srpol_dp_class){ .color = 30 };
-	rules[10] = (struct srpol_dp_class){ .color = 31 };
+	rules[7] = (struct srpol_dp_rule){ .color = 0 };
+	rules[8] = (struct srpol_dp_rule){ .color = 77 };
+	rules[9] = (struct srpol_dp_rule){ .color = 30 };
+	rules[10] = (struct srpol_dp_rule){ .color = 31 };
 	for (i = 6; i < 11; i++) {
 		rules[i].id = 1 + i;
 		rules[i].priority = 100 + i;
@@ -99,7 +99,7 @@ static void check(const struct pkt *p, const char *about)
 {
 	__u64 before[SRPOL_REASON_COUNT], after[SRPOL_REASON_COUNT];
 	const struct rig_env env = {};
-	__u64 path = 0, policy = 0, class = 0;
+	__u64 path = 0, policy = 0, rule = 0;
 	struct srpol_explain x, y;
 	unsigned int flows = rig_flows(NULL);
 
@@ -115,8 +115,8 @@ static void check(const struct pkt *p, const char *about)
 		path = rig_counter("path_stats", x.path).packets;
 	if (x.used_policy)
 		policy = rig_counter("policy_stats", x.used_policy).packets;
-	if (x.class_id)
-		class = rig_counter("class_stats", x.class_id).packets;
+	if (x.rule_id)
+		rule = rig_counter("rule_stats", x.rule_id).packets;
 	rig_egress(p, NULL);
 	counts(after);
 	CHECK_EQ(after[x.reason], before[x.reason] + 1, "%s: %s", about,
@@ -130,9 +130,9 @@ static void check(const struct pkt *p, const char *about)
 		CHECK_EQ(after[SRPOL_REASON_STEERED],
 			 before[SRPOL_REASON_STEERED], "%s: steered", about);
 	}
-	if (x.class_id)
-		CHECK_EQ(rig_counter("class_stats", x.class_id).packets,
-			 class + 1, "%s: rule", about);
+	if (x.rule_id)
+		CHECK_EQ(rig_counter("rule_stats", x.rule_id).packets,
+			 rule + 1, "%s: rule", about);
 }
 
 static void test_agrees(void)
@@ -193,7 +193,7 @@ static void test_fields(void)
 	x = rig_explain(&p, &env);
 	CHECK_EQ(x.parsed, 1, "");
 	CHECK_EQ(x.reason, SRPOL_REASON_STEERED, "");
-	CHECK_EQ(x.class_id, 3, "");
+	CHECK_EQ(x.rule_id, 3, "");
 	CHECK_EQ(x.priority, 102, "");
 	CHECK_EQ(x.color, 12, "");
 	CHECK_EQ(x.policy, 3, "");
@@ -227,17 +227,17 @@ static void test_fields(void)
 	pkt_inner(&p, &in);
 	x = rig_explain(&p, &env);
 	CHECK_EQ(x.reason, SRPOL_REASON_BYPASS, "");
-	CHECK_EQ(x.class_id, 8, "");
+	CHECK_EQ(x.rule_id, 8, "");
 	CHECK_EQ(x.color, 0, "");
 	in = packet(5000);
 	pkt_inner(&p, &in);
 	x = rig_explain(&p, &env);
-	CHECK_EQ(x.reason, SRPOL_REASON_NO_CLASS, "");
+	CHECK_EQ(x.reason, SRPOL_REASON_NO_RULE, "");
 	CHECK_EQ(x.rules, 11, "");
-	CHECK_EQ(x.class_id, 0, "");
+	CHECK_EQ(x.rule_id, 0, "");
 	rig_rules(NULL, 0);
 	x = rig_explain(&p, &env);
-	CHECK_EQ(x.reason, SRPOL_REASON_NO_CLASS, "");
+	CHECK_EQ(x.reason, SRPOL_REASON_NO_RULE, "");
 }
 
 static const struct ktap_test tests[] = {

@@ -104,9 +104,9 @@ static void setup(__u32 gap_us)
 	struct srpol_dp_policy policy = {
 		.id = 1, .color = 1, .row = 1, .n_buckets = 128,
 		.mode = gap_us ? SRPOL_LB_MODE_FLOWLET : SRPOL_LB_MODE_HASH,
-		.gap_ns = gap_us * US, .flags = SRPOL_POLICY_EVEN,
+		.flowlet_timeout_ns = gap_us * US, .flags = SRPOL_POLICY_EVEN,
 	};
-	struct srpol_dp_class all = {
+	struct srpol_dp_rule all = {
 		.id = 1, .color = 1, .mode = SRPOL_MODE_INHERIT,
 	};
 	struct srpol_dp_row row = { .row = 1 };

@@ -18,7 +18,7 @@
 
 static void all_to(__u32 color)
 {
-	struct srpol_dp_class all = { .id = 1, .color = color };
+	struct srpol_dp_rule all = { .id = 1, .color = color };
 
 	rig_rules(&all, 1);
 }
@@ -138,7 +138,7 @@ static void test_again(void)
 
 static void two_rules(void)
 {
-	struct srpol_dp_class r[2] = {
+	struct srpol_dp_rule r[2] = {
 		{ .id = 1, .color = 1, .match = SRPOL_MATCH_QP,
 		  .qp = { 0, SHARED_FLOWS / 2 - 1 } },
 		{ .id = 2, .color = 2 },

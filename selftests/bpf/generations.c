@@ -30,7 +30,7 @@ static void set_policy(__u32 id, __u32 color, const char *endpoint, __u32 row)
 {
 	struct srpol_dp_policy p = {
 		.id = id, .color = color, .row = row, .n_buckets = 128,
-		.on_fail = SRPOL_ON_FAIL_DROP,
+		.drop_upon_invalid = 1,
 	};
 	struct in6_addr a = addr(endpoint);
 
@@ -41,7 +41,7 @@ static void set_policy(__u32 id, __u32 color, const char *endpoint, __u32 row)
 /* Rule -> color 5 -> policy 1 -> row 1 -> path 1. */
 static void setup(void)
 {
-	struct srpol_dp_class all = { .id = 1, .color = 5 };
+	struct srpol_dp_rule all = { .id = 1, .color = 5 };
 
 	rig_reset();
 	rig_nexthop(1, 1, 1);
@@ -305,18 +305,18 @@ static void test_hide_policy(void)
 	check("reverted", &two);
 }
 
-static void test_classes(void)
+static void test_rules(void)
 {
-	struct srpol_dp_class none = { .id = 1, .color = 5,
+	struct srpol_dp_rule none = { .id = 1, .color = 5,
 		.match = SRPOL_MATCH_QP, .qp = { 7, 7 } };
-	struct srpol_dp_class bypass = { .id = 2 };
+	struct srpol_dp_rule bypass = { .id = 2 };
 
 	setup();
 	rig_rules(&none, 1);
 	check("staged", &two);
 	rig_rules(&bypass, 1);
 	check("staged twice", &two);
-	rig_revert(SRPOL_DP_CLASSES, 0);
+	rig_revert(SRPOL_DP_RULES, 0);
 	rig_epoch();
 	check("reverted", &two);
 	rig_rules(&none, 1);
@@ -418,7 +418,7 @@ static void test_config(void)
 /* All kinds at once: nothing before, all after one commit. */
 static void test_all(void)
 {
-	struct srpol_dp_class rule = { .id = 2, .color = 9 };
+	struct srpol_dp_rule rule = { .id = 2, .color = 9 };
 	struct srpol_dp_config cfg = {
 		.dscp_mode = SRPOL_DSCP_MODE_PIPE, .dscp = 46,
 	};
@@ -448,7 +448,7 @@ static void test_all(void)
 	bpf_map_lookup_elem(rig_map("state"), &zero, &after);
 	CHECK_EQ(after.gen, before.gen + 1, "one generation");
 	CHECK_EQ(after.epoch, before.epoch + 1, "one epoch");
-	CHECK_EQ(rig_counter("class_stats", 2).packets, 1, "rule");
+	CHECK_EQ(rig_counter("rule_stats", 2).packets, 1, "rule");
 	CHECK_EQ(rig_call_u32_2("revert", 9, 1), -EINVAL, "unknown kind");
 }
 
@@ -551,7 +551,7 @@ static const struct ktap_test tests[] = {
 	{ "policies", test_policy },
 	{ "new policies", test_new_policy },
 	{ "hidden policies", test_hide_policy },
-	{ "order of rules", test_classes },
+	{ "order of rules", test_rules },
 	{ "endpoints", test_endpoints },
 	{ "settings", test_config },
 	{ "all at once", test_all },

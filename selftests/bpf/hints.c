@@ -19,7 +19,7 @@
 #define ROUNDS		4
 #define COLORS		7
 
-static struct srpol_dp_class rules[RULES];
+static struct srpol_dp_rule rules[RULES];
 
 static __u32 draw(__u32 below)
 {
@@ -60,7 +60,7 @@ static void draw_prefix(__u8 *value, __u8 *mask)
 		value[i] = a.s6_addr[i] & mask[i];
 }
 
-static void draw_rule(struct srpol_dp_class *r, __u32 i)
+static void draw_rule(struct srpol_dp_rule *r, __u32 i)
 {
 	memset(r, 0, sizeof(*r));
 	r->id = 1 + i;
@@ -101,7 +101,7 @@ static bool in_prefix(const struct in6_addr *a, const __u8 *value,
 	return true;
 }
 
-static bool matches(const struct srpol_dp_class *r, const struct inner *in)
+static bool matches(const struct srpol_dp_rule *r, const struct inner *in)
 {
 	struct in6_addr src = addr(in->src), dst = addr(in->dst);
 	__u32 dport = in->roce ? 4791 : in->dport;
@@ -154,7 +154,7 @@ static void test_packet(unsigned int *found)
 			break;
 	pkt_inner(&p, &in);
 	x = rig_explain(&p, &env);
-	CHECK_EQ(x.class_id, i < RULES ? i + 1 : 0, "%s > %s %s %u", src, dst,
+	CHECK_EQ(x.rule_id, i < RULES ? i + 1 : 0, "%s > %s %s %u", src, dst,
 		 in.roce ? "qp" : "dport", in.roce ? in.qp : in.dport);
 	CHECK_EQ(x.rules, i < RULES ? i + 1 : RULES, "looked at");
 	*found += i < RULES;

@@ -99,7 +99,7 @@ static void test_spray_random(void)
 static void test_spray_safe(void)
 {
 	const struct srpol_dp_policy p = { .mode = SRPOL_LB_MODE_SPRAY };
-	struct srpol_dp_class r[2] = {
+	struct srpol_dp_rule r[2] = {
 		{ .id = 1, .color = COLOR, .mode = SRPOL_MODE_INHERIT,
 		  .match = SRPOL_MATCH_OPCODE, .opcodes = { 1 << 7 },
 		  .ordering = SRPOL_ORDERING_WEAK },
@@ -167,7 +167,7 @@ static void test_pinned(void)
 {
 	static const __u32 order[PATHS] = { 3, 1, 4, 2 };
 	struct srpol_dp_policy p = {
-		.mode = SRPOL_LB_MODE_PINNED, .on_fail = SRPOL_ON_FAIL_DROP,
+		.mode = SRPOL_LB_MODE_ACTIVE_BACKUP, .drop_upon_invalid = 1,
 	};
 	struct inner in;
 	__u32 i, qp;
@@ -205,7 +205,7 @@ static void test_pinned(void)
 static void test_auto(void)
 {
 	struct srpol_dp_policy p = {
-		.mode = SRPOL_LB_MODE_AUTO, .hold_off_ms = 1000,
+		.mode = SRPOL_LB_MODE_ON_CONGESTION, .wait_to_restore_ms = 1000,
 	};
 	struct inner in = spread_flow(QP);
 	struct srpol_flow f;
@@ -218,7 +218,7 @@ static void test_auto(void)
 	CHECK(pkt_equal(&out, &pkt), "plain");
 	rig_flow_of(QP, &f);
 	CHECK_EQ(f.path, 0, "left alone");
-	rig_expect("plain", SRPOL_REASON_AUTO_PLAIN, 1, RIG_END);
+	rig_expect("plain", SRPOL_REASON_NOT_CONGESTED, 1, RIG_END);
 	spread_bind(QP, 7);
 	spread_cnp(7);
 	path = spread_send(&in);
@@ -239,9 +239,9 @@ static void test_auto(void)
 /* A rule's mode goes before the policy's. */
 static void test_rule_mode(void)
 {
-	struct srpol_dp_policy p = { .mode = SRPOL_LB_MODE_AUTO };
-	struct srpol_dp_class r = {
-		.id = 1, .color = COLOR, .mode = SRPOL_LB_MODE_PINNED,
+	struct srpol_dp_policy p = { .mode = SRPOL_LB_MODE_ON_CONGESTION };
+	struct srpol_dp_rule r = {
+		.id = 1, .color = COLOR, .mode = SRPOL_LB_MODE_ACTIVE_BACKUP,
 	};
 	struct inner in = spread_flow(QP);
 	struct srpol_flow f;
@@ -250,13 +250,13 @@ static void test_rule_mode(void)
 	rig_rules(&r, 1);
 	CHECK_EQ(spread_send(&in), 1, "pinned");
 	rig_flow_of(QP, &f);
-	CHECK_EQ(f.mode, SRPOL_LB_MODE_PINNED, "mode");
+	CHECK_EQ(f.mode, SRPOL_LB_MODE_ACTIVE_BACKUP, "mode");
 	r.mode = 6;
 	r.slot = 100;
-	CHECK_EQ(rig_call("class_set", &r, sizeof(r)), -22, "no such mode");
+	CHECK_EQ(rig_call("rule_set", &r, sizeof(r)), -22, "no such mode");
 	r.mode = 0;
 	r.ordering = 3;
-	CHECK_EQ(rig_call("class_set", &r, sizeof(r)), -22, "no such ordering");
+	CHECK_EQ(rig_call("rule_set", &r, sizeof(r)), -22, "no such ordering");
 }
 
 static void test_symmetric(void)
@@ -317,8 +317,8 @@ static const struct ktap_test tests[] = {
 	{ "spray: random", test_spray_random },
 	{ "spray: only what a rule allows", test_spray_safe },
 	{ "spray: partial ordering", test_spray_partial },
-	{ "pinned: order and return", test_pinned },
-	{ "auto: on and off", test_auto },
+	{ "active-backup: order and return", test_pinned },
+	{ "on-congestion: on and off", test_auto },
 	{ "a rule's mode", test_rule_mode },
 	{ "symmetric", test_symmetric },
 };

@@ -34,9 +34,9 @@ static void setup_path(const struct srpol_dp_path *arg, __u32 ifindex)
 {
 	struct srpol_dp_policy policy = {
 		.id = 1, .color = 5, .row = 1, .n_buckets = 128,
-		.on_fail = SRPOL_ON_FAIL_DROP,
+		.drop_upon_invalid = 1,
 	};
-	struct srpol_dp_class all = { .id = 1, .color = 5 };
+	struct srpol_dp_rule all = { .id = 1, .color = 5 };
 	struct srpol_dp_path path = *arg;
 
 	rig_reset();
@@ -175,7 +175,7 @@ static __u64 tai_ns(void)
 }
 
 /* srpol/dp.h: type, length, path, sequence number, CLOCK_TAI. */
-static void check_stamp(const struct pkt *out, __u32 off, __u32 seq,
+static void check_timestamp(const struct pkt *out, __u32 off, __u32 seq,
 			__u64 after)
 {
 	__u64 time;
@@ -192,7 +192,7 @@ static void check_stamp(const struct pkt *out, __u32 off, __u32 seq,
 	      after);
 }
 
-static void test_stamp(void)
+static void test_timestamp(void)
 {
 	__u8 tlv[16] = { 124, 14, PATH >> 8, PATH & 0xff };
 	struct outer o = {
@@ -205,7 +205,7 @@ static void test_stamp(void)
 
 	rig_path_arg(&path, PATH, &o, 1, MTU);
 	off = 14 + outer_len(&o) - 16;
-	path.stamp_off = off;
+	path.timestamp_off = off;
 	setup_path(&path, LO);
 	for (i = 0; i < 6; i++) {
 		pkt_inner(&in, families[i & 1]);
@@ -214,7 +214,7 @@ static void test_stamp(void)
 			CHECK_EQ(rig_egress(&in, &out), TC_NEXT, "egress");
 		else
 			CHECK_EQ(rig_port(&in, &out), X_REDIRECT, "port");
-		check_stamp(&out, off, ++seq, now);
+		check_timestamp(&out, off, ++seq, now);
 		/* Around it nothing is touched. */
 		o.label = label_of(&out);
 		o.tclass = 2;
@@ -224,9 +224,9 @@ static void test_stamp(void)
 		out.len = want.len;
 		CHECK(pkt_equal(&out, &want), "packet %u", i);
 	}
-	path.stamp_off = off + 8;
+	path.timestamp_off = off + 8;
 	CHECK_EQ(rig_call("path_set", &path, sizeof(path)), -22, "beyond");
-	path.stamp_off = 14 + 40;
+	path.timestamp_off = 14 + 40;
 	CHECK_EQ(rig_call("path_set", &path, sizeof(path)), -22, "in the SRH");
 }
 
@@ -383,7 +383,7 @@ static void test_no_uplink(void)
 		 "error of the path");
 	CHECK_EQ(rig_counter("path_stats", PATH).packets, 0, "path");
 	rig_path_state(PATH, 0);
-	check_port("no path", &p, X_DROP, SRPOL_REASON_FAIL_DROP);
+	check_port("no path", &p, X_DROP, SRPOL_REASON_INVALID_DROP);
 }
 
 static void domain(struct srpol_dp_config *cfg, __u32 i, const char *prefix,
@@ -445,7 +445,7 @@ static void test_domain(void)
 
 static void test_not_steered(void)
 {
-	struct srpol_dp_class none = { .id = 1, .color = 5,
+	struct srpol_dp_rule none = { .id = 1, .color = 5,
 		.match = SRPOL_MATCH_QP, .qp = { 7, 7 } };
 	struct outer o = { .sids = sids, .n = 2 };
 	struct inner in = v6;
@@ -466,7 +466,7 @@ static void test_not_steered(void)
 	rig_rules(&none, 1);
 	rig_mark();
 	pkt_inner(&p, &v4);
-	check_port("no rule", &p, X_PASS, SRPOL_REASON_NO_CLASS);
+	check_port("no rule", &p, X_PASS, SRPOL_REASON_NO_RULE);
 }
 
 /* A jumbo frame comes in more than one buffer. */
@@ -491,7 +491,7 @@ static const struct ktap_test tests[] = {
 	{ "lists of 1 to 16 SIDs, full and reduced", test_lists },
 	{ "compressed SIDs in containers", test_containers },
 	{ "TLVs", test_tlv },
-	{ "stamp TLV", test_stamp },
+	{ "timestamp TLV", test_timestamp },
 	{ "path id in the flow label", test_label_id },
 	{ "port: hop limit", test_hop },
 	{ "port: header checksums that carry", test_hop_carry },

@@ -325,7 +325,7 @@ void rig_row_one(__u32 row, __u32 path)
 	rig_row(row, one_path, &path);
 }
 
-static bool same_opcode_class(const struct srpol_dp_class *rules, __u32 n,
+static bool same_opcode_rule(const struct srpol_dp_rule *rules, __u32 n,
 			      __u32 a, __u32 b)
 {
 	__u32 i;
@@ -338,23 +338,23 @@ static bool same_opcode_class(const struct srpol_dp_class *rules, __u32 n,
 	return true;
 }
 
-void rig_rules(const struct srpol_dp_class *rules, __u32 n)
+void rig_rules(const struct srpol_dp_rule *rules, __u32 n)
 {
 	struct {
-		struct srpol_dp_class_table t;
-		__u32 slot[SRPOL_MAX_CLASSES];
+		struct srpol_dp_rule_table t;
+		__u32 slot[SRPOL_MAX_RULES];
 	} arg = { .t.n = n };
-	struct srpol_dp_class rule;
-	__u32 i, j, classes = 0;
+	struct srpol_dp_rule rule;
+	__u32 i, j, n_class = 0;
 
 	for (i = 0; i < n; i++) {
 		rule = rules[i];
 		if (!rule.id)
 			rule.id = i + 1;
 		/* Not a slot of the rules in force, and not in order. */
-		slots = slots % (2 * SRPOL_MAX_CLASSES - 1) + 1;
+		slots = slots % (2 * SRPOL_MAX_RULES - 1) + 1;
 		rule.slot = slots;
-		must("class_set", &rule, sizeof(rule));
+		must("rule_set", &rule, sizeof(rule));
 		arg.slot[i] = rule.slot;
 		if (rule.match & SRPOL_MATCH_OPCODE)
 			arg.t.key |= SRPOL_KEY_OPCODE;
@@ -373,11 +373,11 @@ void rig_rules(const struct srpol_dp_class *rules, __u32 n)
 	}
 	for (i = 0; i < SRPOL_OPCODES; i++) {
 		for (j = 0; j < i; j++)
-			if (same_opcode_class(rules, n, i, j))
+			if (same_opcode_rule(rules, n, i, j))
 				break;
-		arg.t.opclass[i] = j < i ? arg.t.opclass[j] : classes++;
+		arg.t.opclass[i] = j < i ? arg.t.opclass[j] : n_class++;
 	}
-	must("class_commit", &arg, sizeof(arg));
+	must("rule_commit", &arg, sizeof(arg));
 	if (!held)
 		rig_epoch();
 }

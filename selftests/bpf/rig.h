@@ -84,7 +84,7 @@ void rig_row_one(__u32 row, __u32 path);
  * those given (0: position + 1). The opcode classes and the key are computed
  * the way the module does. Ends with a new epoch.
  */
-void rig_rules(const struct srpol_dp_class *rules, __u32 n);
+void rig_rules(const struct srpol_dp_rule *rules, __u32 n);
 
 /* What rig_path() makes of an outer header. */
 void rig_path_arg(struct srpol_dp_path *arg, __u32 id, const struct outer *o,

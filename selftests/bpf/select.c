@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Egress: buckets, dead paths, backup, on-fail. */
+/* Egress: buckets, dead paths, backup, drop-upon-invalid. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,22 +41,22 @@ static __u32 lone(__u32 bucket, const void *arg)
 	return bucket == *(const __u32 *)arg ? 2 : 1;
 }
 
-static void set_policy(__u32 id, __u32 row, __u32 n_buckets, __u32 on_fail,
+static void set_policy(__u32 id, __u32 row, __u32 n_buckets, __u32 drop_upon_invalid,
 		       __u32 backup)
 {
 	struct srpol_dp_policy p = {
 		.id = id, .color = id, .row = row, .n_buckets = n_buckets,
-		.on_fail = on_fail, .backup = backup,
+		.drop_upon_invalid = drop_upon_invalid, .backup = backup,
 	};
 
 	rig_policy(&p);
 }
 
 static void setup(__u32 (*path)(__u32, const void *), const void *arg,
-		  __u32 on_fail, __u32 backup)
+		  __u32 drop_upon_invalid, __u32 backup)
 {
 	struct outer o = { .sids = sids, .n = 2 };
-	struct srpol_dp_class all = { .color = POLICY };
+	struct srpol_dp_rule all = { .color = POLICY };
 	__u32 i;
 
 	rig_reset();
@@ -68,8 +68,8 @@ static void setup(__u32 (*path)(__u32, const void *), const void *arg,
 	rig_path(BACKUP_PATH, &o, BACKUP_PATH, 9000);
 	rig_row(ROW, path, arg);
 	rig_row_one(BACKUP_ROW, BACKUP_PATH);
-	set_policy(BACKUP, BACKUP_ROW, 128, SRPOL_ON_FAIL_DROP, 0);
-	set_policy(POLICY, ROW, 128, on_fail, backup);
+	set_policy(BACKUP, BACKUP_ROW, 128, 1, 0);
+	set_policy(POLICY, ROW, 128, drop_upon_invalid, backup);
 	rig_rules(&all, 1);
 	rig_mark();
 }
@@ -133,7 +133,7 @@ static void test_weights(void)
 {
 	__u32 count[BACKUP_PATH + 1], before[FLOWS], i;
 
-	setup(weighted, NULL, SRPOL_ON_FAIL_DROP, 0);
+	setup(weighted, NULL, 1, 0);
 	send_all(count);
 	check_share("weight 4", count[1], FLOWS / 2);
 	check_share("weight 2", count[2], FLOWS / 4);
@@ -151,16 +151,16 @@ static void test_rows(void)
 	__u32 count[BACKUP_PATH + 1], i;
 
 	/* 512 buckets: each row is one path. */
-	setup(even, NULL, SRPOL_ON_FAIL_DROP, 0);
+	setup(even, NULL, 1, 0);
 	for (i = 0; i < PATHS; i++)
 		rig_row_one(ROW + i, 1 + i);
-	set_policy(POLICY, ROW, 512, SRPOL_ON_FAIL_DROP, 0);
+	set_policy(POLICY, ROW, 512, 1, 0);
 	send_all(count);
 	for (i = 1; i <= PATHS; i++)
 		check_share("row", count[i], FLOWS / PATHS);
 	/* A smaller table is the beginning of a row. */
 	rig_row(ROW, lone, &(__u32){ 64 });
-	set_policy(POLICY, ROW, 64, SRPOL_ON_FAIL_DROP, 0);
+	set_policy(POLICY, ROW, 64, 1, 0);
 	send_all(count);
 	CHECK_EQ(count[1], FLOWS, "beyond 64 buckets");
 }
@@ -184,7 +184,7 @@ static void test_consecutive_qps(void)
 	char src[16];
 	struct pkt p;
 
-	setup(blocks, NULL, SRPOL_ON_FAIL_DROP, 0);
+	setup(blocks, NULL, 1, 0);
 	for (host = 1; host <= 8; host++) {
 		snprintf(src, sizeof(src), "fd00::%u", 100 + host);
 		in.src = src;
@@ -226,7 +226,7 @@ static void check_dead(__u32 dead)
 		rig_nexthop(dead, 1, 0);
 	CHECK(send_one(first, NULL) != dead, "the next packet");
 	rig_expect("the next packet", SRPOL_REASON_STEERED, 1,
-		   SRPOL_REASON_DEAD_SKIPPED, 1, RIG_END);
+		   SRPOL_REASON_DOWN_SKIPPED, 1, RIG_END);
 	send_all(count);
 	CHECK_EQ(count[0] + count[dead], 0, "lost or sent to the dead path");
 	for (i = 0; i < FLOWS; i++) {
@@ -236,7 +236,7 @@ static void check_dead(__u32 dead)
 			moved++;
 	}
 	rig_expect("skipped", SRPOL_REASON_STEERED, FLOWS,
-		   SRPOL_REASON_DEAD_SKIPPED, moved, RIG_END);
+		   SRPOL_REASON_DOWN_SKIPPED, moved, RIG_END);
 	/* Each of the three survivors got about a third of its flows. */
 	for (i = 1; i <= PATHS; i++)
 		if (i != dead)
@@ -252,13 +252,13 @@ static void check_dead(__u32 dead)
 
 static void test_dead_path(void)
 {
-	setup(even, NULL, SRPOL_ON_FAIL_DROP, 0);
+	setup(even, NULL, 1, 0);
 	check_dead(3);
 }
 
 static void test_dead_nexthop(void)
 {
-	setup(even, NULL, SRPOL_ON_FAIL_DROP, 0);
+	setup(even, NULL, 1, 0);
 	check_dead(2);
 }
 
@@ -268,19 +268,19 @@ static void test_lone_survivor(void)
 	__u32 count[BACKUP_PATH + 1], bucket;
 
 	for (bucket = 0; bucket < 128; bucket += 127) {
-		setup(lone, &bucket, SRPOL_ON_FAIL_DROP, 0);
+		setup(lone, &bucket, 1, 0);
 		rig_path_state(1, 0);
 		send_all(count);
 		CHECK_EQ(count[2], FLOWS, "bucket %u", bucket);
 	}
 	/* In the last bucket of the largest table. */
 	bucket = 127;
-	setup(lone, &bucket, SRPOL_ON_FAIL_DROP, 0);
+	setup(lone, &bucket, 1, 0);
 	for (bucket = 0; bucket < 8; bucket++)
 		rig_row_one(ROW + bucket, 1);
 	bucket = 127;
 	rig_row(ROW + 7, lone, &bucket);
-	set_policy(POLICY, ROW, 1024, SRPOL_ON_FAIL_DROP, 0);
+	set_policy(POLICY, ROW, 1024, 1, 0);
 	rig_path_state(1, 0);
 	send_all(count);
 	CHECK_EQ(count[2], FLOWS, "1024 buckets");
@@ -299,7 +299,7 @@ static void test_backup(void)
 	struct srpol_counter c;
 	int verdict;
 
-	setup(even, NULL, SRPOL_ON_FAIL_DROP, BACKUP);
+	setup(even, NULL, 1, BACKUP);
 	CHECK(send_one(1, NULL) <= PATHS, "before");
 	all_down();
 	rig_mark();
@@ -310,36 +310,36 @@ static void test_backup(void)
 	c = rig_counter("policy_stats", BACKUP);
 	CHECK_EQ(c.packets, 1, "the policy whose path it was");
 	/* A table without buckets is as dead. */
-	set_policy(POLICY, 0, 0, SRPOL_ON_FAIL_DROP, BACKUP);
+	set_policy(POLICY, 0, 0, 1, BACKUP);
 	CHECK_EQ(send_one(1, NULL), BACKUP_PATH, "no buckets");
 	rig_mark();
 	/* The backup's backup is not asked. */
-	set_policy(BACKUP, BACKUP_ROW, 128, SRPOL_ON_FAIL_PASSTHROUGH, POLICY);
+	set_policy(BACKUP, BACKUP_ROW, 128, 0, POLICY);
 	rig_path_state(BACKUP_PATH, 0);
 	CHECK_EQ(send_one(1, &verdict), 0, "backup dead");
-	CHECK_EQ(verdict, TC_DROP, "on-fail of the policy, not the backup's");
-	rig_expect("backup dead", SRPOL_REASON_FAIL_DROP, 1, RIG_END);
+	CHECK_EQ(verdict, TC_DROP, "drop-upon-invalid of the policy, not the backup's");
+	rig_expect("backup dead", SRPOL_REASON_INVALID_DROP, 1, RIG_END);
 	rig_path_state(2, 1);
-	set_policy(POLICY, ROW, 128, SRPOL_ON_FAIL_DROP, BACKUP);
+	set_policy(POLICY, ROW, 128, 1, BACKUP);
 	CHECK_EQ(send_one(1, NULL), 2, "alive again");
 }
 
-static void test_on_fail(void)
+static void test_drop_upon_invalid(void)
 {
 	struct pkt p, out;
 
-	setup(even, NULL, SRPOL_ON_FAIL_DROP, 0);
+	setup(even, NULL, 1, 0);
 	all_down();
 	flow_packet(&p, 1);
 	CHECK_EQ(rig_egress(&p, &out), TC_DROP, "drop");
-	rig_expect("drop", SRPOL_REASON_FAIL_DROP, 1, RIG_END);
-	set_policy(POLICY, ROW, 128, SRPOL_ON_FAIL_PASSTHROUGH, 0);
+	rig_expect("drop", SRPOL_REASON_INVALID_DROP, 1, RIG_END);
+	set_policy(POLICY, ROW, 128, 0, 0);
 	CHECK_EQ(rig_egress(&p, &out), TC_NEXT, "passthrough");
 	CHECK(pkt_equal(&out, &p), "passthrough");
-	rig_expect("passthrough", SRPOL_REASON_FAIL_PASSTHROUGH, 1, RIG_END);
-	set_policy(POLICY, 0, 0, SRPOL_ON_FAIL_DROP, 0);
+	rig_expect("passthrough", SRPOL_REASON_INVALID_PASSTHROUGH, 1, RIG_END);
+	set_policy(POLICY, 0, 0, 1, 0);
 	CHECK_EQ(rig_egress(&p, &out), TC_DROP, "no buckets");
-	rig_expect("no buckets", SRPOL_REASON_FAIL_DROP, 1, RIG_END);
+	rig_expect("no buckets", SRPOL_REASON_INVALID_DROP, 1, RIG_END);
 	CHECK_EQ(rig_counter("policy_stats", POLICY).packets, 0,
 		 "not forwarded, not counted");
 }
@@ -352,7 +352,7 @@ static const struct ktap_test tests[] = {
 	{ "a dead next hop is skipped at once", test_dead_nexthop },
 	{ "a lone survivor is found", test_lone_survivor },
 	{ "backup policy", test_backup },
-	{ "on-fail", test_on_fail },
+	{ "drop-upon-invalid", test_drop_upon_invalid },
 };
 
 int main(void)

@@ -29,10 +29,10 @@ static void setup(void)
 {
 	struct srpol_dp_policy policy = {
 		.id = POLICY, .color = 5, .row = 1, .n_buckets = 128,
-		.on_fail = SRPOL_ON_FAIL_DROP,
+		.drop_upon_invalid = 1,
 	};
 	struct outer o = { .sids = sids, .n = 2 };
-	struct srpol_dp_class all = { .id = 1, .color = 5 };
+	struct srpol_dp_rule all = { .id = 1, .color = 5 };
 
 	rig_reset();
 	rig_call_u32("path_del", PATH);
@@ -144,7 +144,7 @@ static void test_learn(void)
 			setup();
 			in = received(six, CNP, 1);
 			ingress(&in, tunnel);
-			CHECK_EQ(rig_reason(SRPOL_REASON_UNBOUND) > 0, 1, "");
+			CHECK_EQ(rig_reason(SRPOL_REASON_UNKNOWN_QP) > 0, 1, "");
 			in = sent(six, SEND_ONLY, ACK_REQ | 0xfffffe);
 			egress(&in);
 			CHECK_EQ(flow().bound, 0, "asked only");
@@ -260,7 +260,7 @@ static void test_nak(void)
 	in.syndrome = 0x60;
 	in.psn = 77;
 	ingress(&in, false);
-	rig_expect("unbound", SRPOL_REASON_NAK, 1, SRPOL_REASON_UNBOUND, 1,
+	rig_expect("unbound", SRPOL_REASON_NAK, 1, SRPOL_REASON_UNKNOWN_QP, 1,
 		   SRPOL_REASON_NOT_LOCAL, 1, RIG_END);
 }
 
@@ -386,7 +386,7 @@ static __u64 ce_of(__u32 path, __u32 list)
 
 static void test_outer_ce(void)
 {
-	static const __u8 stamp[16] = { 124, 14, 0x02, 0x09 };
+	static const __u8 timestamp[16] = { 124, 14, 0x02, 0x09 };
 	struct in6_addr list[3] = { sid(8), sid(9), sid(DT46) };
 	struct srpol_dp_config cfg = {};
 	struct outer o = {
@@ -426,12 +426,12 @@ static void test_outer_ce(void)
 	pkt_encap(&p, &o, ip.b, ip.len);
 	rig_uplink(&p, NULL);
 	CHECK_EQ(ce_of(0x88, list_hash(list + 1, 2)), 1, "reduced");
-	/* The stamp says it better; as the last TLV only. */
-	o.tlv = stamp;
+	/* The timestamp says it better; as the last TLV only. */
+	o.tlv = timestamp;
 	o.tlv_len = 16;
 	pkt_encap(&p, &o, ip.b, ip.len);
 	rig_uplink(&p, NULL);
-	CHECK_EQ(ce_of(0x209, list_hash(list + 1, 2)), 1, "stamp");
+	CHECK_EQ(ce_of(0x209, list_hash(list + 1, 2)), 1, "timestamp");
 	p.b[54 + 8 + 32] = 5;
 	rig_uplink(&p, NULL);
 	CHECK_EQ(ce_of(0x88, list_hash(list + 1, 2)), 2, "another TLV");
@@ -500,7 +500,7 @@ static void test_drops(void)
 	ring_buffer__consume(rb);
 	CHECK_EQ(n_events, 0, "none are wanted");
 	rig_config(cfg);
-	rig_egress(&p, NULL);			/* FAIL_DROP */
+	rig_egress(&p, NULL);			/* INVALID_DROP */
 	rig_port(&p, NULL);			/* the same at a port */
 	rig_path_state(PATH, 1);
 	in.payload = 1500;
@@ -516,9 +516,9 @@ static void test_drops(void)
 	rig_port(&srv6, NULL);			/* SID_FROM_PORT */
 	ring_buffer__consume(rb);
 	CHECK_EQ(n_events, 5, "events");
-	check_event(0, SRPOL_REASON_FAIL_DROP, POLICY, "10.0.0.1", "10.0.0.2",
+	check_event(0, SRPOL_REASON_INVALID_DROP, POLICY, "10.0.0.1", "10.0.0.2",
 		    52);
-	check_event(1, SRPOL_REASON_FAIL_DROP, POLICY, "10.0.0.1", "10.0.0.2",
+	check_event(1, SRPOL_REASON_INVALID_DROP, POLICY, "10.0.0.1", "10.0.0.2",
 		    52);
 	check_event(2, SRPOL_REASON_TOO_BIG, PATH, "10.0.0.1", "10.0.0.2",
 		    1544);
@@ -527,7 +527,7 @@ static void test_drops(void)
 	check_event(4, SRPOL_REASON_SID_FROM_PORT, 0, "fd00::1", "fc00:0:1::",
 		    72);
 	/* Errors of each object. */
-	CHECK_EQ(rig_error(SRPOL_ERROR_POLICY, SRPOL_REASON_FAIL_DROP, POLICY),
+	CHECK_EQ(rig_error(SRPOL_ERROR_POLICY, SRPOL_REASON_INVALID_DROP, POLICY),
 		 3, "policy");
 	CHECK_EQ(rig_error(SRPOL_ERROR_PATH, SRPOL_REASON_TOO_BIG, PATH), 1,
 		 "path");
@@ -544,7 +544,7 @@ static void test_drops(void)
 	rig_mark();
 	for (i = 0; i < 3000; i++)
 		CHECK_EQ(rig_egress(&p, NULL), TC_DROP, "dropped");
-	rig_expect("counted", SRPOL_REASON_FAIL_DROP, 3000, RIG_END);
+	rig_expect("counted", SRPOL_REASON_INVALID_DROP, 3000, RIG_END);
 	ring_buffer__consume(rb);
 	CHECK(n_events >= 10 && n_events <= 10 * 2 * 20,
 	      "%u events, 10 a second and processor", n_events);
@@ -553,7 +553,7 @@ static void test_drops(void)
 	rig_config(cfg);
 	for (i = 0; i < 6000; i++)
 		CHECK_EQ(rig_egress(&p, NULL), TC_DROP, "full");
-	rig_expect("full", SRPOL_REASON_FAIL_DROP, 6000, RIG_END);
+	rig_expect("full", SRPOL_REASON_INVALID_DROP, 6000, RIG_END);
 	ring_buffer__free(rb);
 }
 
@@ -580,7 +580,7 @@ static void test_errors(void)
 		 "backup");
 	rig_path_state(9, 0);
 	egress(&in);
-	CHECK_EQ(rig_error(SRPOL_ERROR_POLICY, SRPOL_REASON_FAIL_PASSTHROUGH,
+	CHECK_EQ(rig_error(SRPOL_ERROR_POLICY, SRPOL_REASON_INVALID_PASSTHROUGH,
 			   POLICY), 1, "passthrough");
 	/* A row of both: its own path dead. */
 	struct srpol_dp_row r = { .row = 3 };
@@ -591,7 +591,7 @@ static void test_errors(void)
 	p.row = 3;
 	rig_policy(&p);
 	egress(&in);
-	CHECK_EQ(rig_error(SRPOL_ERROR_POLICY, SRPOL_REASON_DEAD_SKIPPED,
+	CHECK_EQ(rig_error(SRPOL_ERROR_POLICY, SRPOL_REASON_DOWN_SKIPPED,
 			   POLICY), 1, "skipped");
 	/* A new object starts at 0. */
 	rig_call("policy_hide", &p, sizeof(p));

@@ -38,7 +38,7 @@ void spread_setup_row(const struct srpol_dp_policy *policy, __u8 ordering,
 {
 	struct srpol_dp_policy p = *policy;
 	struct outer o = { .sids = sids, .n = 2 };
-	struct srpol_dp_class all = {
+	struct srpol_dp_rule all = {
 		.id = 1, .color = COLOR, .mode = SRPOL_MODE_INHERIT,
 		.ordering = ordering,
 	};

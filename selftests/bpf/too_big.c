@@ -30,7 +30,7 @@ static void setup(__u8 icmp_errors)
 	struct srpol_dp_policy policy = {
 		.id = 1, .color = 5, .row = 1, .n_buckets = 128,
 	};
-	struct srpol_dp_class all = { .color = 5 };
+	struct srpol_dp_rule all = { .color = 5 };
 	struct srpol_dp_config cfg = { .icmp_errors = icmp_errors };
 
 	rig_reset();

@@ -95,14 +95,14 @@ configure() {
 		run srpol path add "1$i" segs "fc00:0:2$i::1,fc00:0:11::1,fc00:0:a::d6" dev hB via fd00:b::fe name "B-spine$i-A"
 	done
 	echo "  # a policy for each host: all four spines, equal weights"
-	run srpol policy add color 100 endpoint fd00:b::1 name to-B candidate preference 100 list 1 list 2 list 3 list 4
-	run srpol policy add color 100 endpoint fd00:a::1 name to-A candidate preference 100 list 11 list 12 list 13 list 14
+	run srpol policy add color 100 endpoint fd00:b::1 name to-B candidate preference 100 segment-list 1 segment-list 2 segment-list 3 segment-list 4
+	run srpol policy add color 100 endpoint fd00:a::1 name to-A candidate preference 100 segment-list 11 segment-list 12 segment-list 13 segment-list 14
 	run srpol endpoint add fd00:b::/64 to fd00:b::1
 	run srpol endpoint add fd00:a::/64 to fd00:a::1
 	echo "  # a path that was reported dead is tried again after a minute"
-	run srpol config set hold-time 60000
+	run srpol config set retry-interval 60000
 	echo "  # steer RoCEv2 and nothing else"
-	run srpol class add prio 1000 name roce proto udp dport 4791 color 100
+	run srpol rule add prio 1000 name roce proto udp dport 4791 color 100
 }
 
 paths_up() {
@@ -160,12 +160,12 @@ phase_pinned() {
 	say "2. QPs pinned to spines by destination QP"
 	first=$((16#$(last_qp "$out/spread") + 1))
 	for i in 1 2 3 4; do
-		run srpol policy add color 20$i endpoint fd00:b::1 name only-spine$i candidate list $i
+		run srpol policy add color 20$i endpoint fd00:b::1 name only-spine$i candidate segment-list $i
 	done
 	# 1, 2, 5 and 8 QPs of the next 16, so that the shares tell them apart
 	qp=$first
 	for i in "1 1" "2 2" "3 5" "4 8"; do
-		run srpol class add prio 10"${i% *}" dst fd00:b::/64 qp $qp-$((qp + ${i#* } - 1)) color 20"${i% *}"
+		run srpol rule add prio 10"${i% *}" dst fd00:b::/64 qp $qp-$((qp + ${i#* } - 1)) color 20"${i% *}"
 		qp=$((qp + ${i#* }))
 	done
 	before=$(fabric_spine_packets)
@@ -176,7 +176,7 @@ phase_pinned() {
 	total=$((got[0] + got[1] + got[2] + got[3]))
 	echo "  packets from A by spine: ${got[*]} of $total, asked for 1:2:5:8"
 	result pinned_packets "${got[*]}"
-	run srpol -s class show | sed 's/^/    /'
+	run srpol -s rule show | sed 's/^/    /'
 	# ACKs of the way back are not pinned, so allow a little
 	awk -v t="$total" -v g="${got[*]}" 'BEGIN {
 		split(g, p, " "); split("1 2 5 8", w, " ")
@@ -185,7 +185,7 @@ phase_pinned() {
 			if (d > 0.03 || d < -0.03) exit 1
 		} }' || fail "QPs did not keep to their spines"
 	for i in 1 2 3 4; do
-		run srpol class del prio 10$i
+		run srpol rule del prio 10$i
 		run srpol policy del color 20$i endpoint fd00:b::1
 	done
 }

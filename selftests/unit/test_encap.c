@@ -121,7 +121,7 @@ static void test_bytes(void **state)
 			assert_int_equal(dp.nh_off,
 					 full || n > 1 ? 14 + 40 : 14 + 6);
 			assert_int_equal(dp.rewrite[dp.nh_off], 0);
-			assert_int_equal(dp.stamp_off, 0);
+			assert_int_equal(dp.timestamp_off, 0);
 		}
 	}
 }
@@ -206,9 +206,9 @@ static void test_tag(void **state)
 /* What follows the segment list, by hand. */
 static void test_tlvs(void **state)
 {
-	static const u8 stamp[16] = { 124, 14, 0xab, 0xcd };
+	static const u8 timestamp[16] = { 124, 14, 0xab, 0xcd };
 	static const struct {
-		u32 n_tlvs, len[3], stamp, size;
+		u32 n_tlvs, len[3], timestamp, size;
 		const char *want;
 	} rows[] = {
 		{ 0, {}, 1, 0, "" },
@@ -236,7 +236,7 @@ static void test_tlvs(void **state)
 				hdr = header(n, full ? SRPOL_ENCAP_FULL :
 						       SRPOL_ENCAP_REDUCED);
 				hdr.n_tlvs = rows[r].n_tlvs;
-				hdr.stamp = rows[r].stamp;
+				hdr.timestamp = rows[r].timestamp;
 				for (i = 0; i < hdr.n_tlvs; i++) {
 					hdr.tlvs[i].type = 200 + i;
 					hdr.tlvs[i].len = rows[r].len[i];
@@ -252,11 +252,11 @@ static void test_tlvs(void **state)
 				assert_memory_equal(dp.rewrite + i,
 						    rows[r].want,
 						    rows[r].size);
-				assert_int_equal(dp.stamp_off,
-						 hdr.stamp ? len : 0);
-				if (hdr.stamp) {
+				assert_int_equal(dp.timestamp_off,
+						 hdr.timestamp ? len : 0);
+				if (hdr.timestamp) {
 					assert_memory_equal(dp.rewrite + len,
-							    stamp, 16);
+							    timestamp, 16);
 					len += 16;
 				}
 				assert_int_equal(dp.encap_len, len - 14);

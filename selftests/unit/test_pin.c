@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Mode pinned: which list is in use, and in what order they are tried.
+ * Mode active-backup: which list is in use, and in what order they are tried.
  */
 #include "test.h"
 

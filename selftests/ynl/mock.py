@@ -18,7 +18,7 @@ BPFTOOL = f"{BUILD}/tools/sbin/bpftool"
 
 METHODS = ["", "reset", "config_set", "nexthop_set", "nexthop_del",
            "path_set", "path_state", "path_del", "row_set", "policy_set",
-           "policy_hide", "policy_del", "class_set", "class_commit",
+           "policy_hide", "policy_del", "rule_set", "rule_commit",
            "endpoint_set", "endpoint_hide", "endpoint_del",
            "endpoint_revert", "sid_set", "sid_del", "dev_set", "dev_del",
            "revert", "commit"]
@@ -113,12 +113,12 @@ def view():
             (struct.unpack("I128H", v) for v in values("rows"))}
     policies = {}
     for v in values("policies"):
-        id_, color, endpoint, row, n, mode, on_fail, backup, *more = \
+        id_, color, endpoint, row, n, mode, drop_upon_invalid, backup, *more = \
             struct.unpack("II16s10I", v)
         buckets = [p for r in range(row, row + n // 128) for p in rows[r]]
-        policies[id_] = (color, endpoint, mode, on_fail, backup, *more,
+        policies[id_] = (color, endpoint, mode, drop_upon_invalid, backup, *more,
                          buckets)
-    rules = {u32s(v[:4])[0]: v[4:] for v in values("classes")}
+    rules = {u32s(v[:4])[0]: v[4:] for v in values("rules")}
     with table("order") as m:
         order = m[b"\0\0\0\0"]
     n, key = u32s(order[:8])

@@ -35,7 +35,7 @@ import lib.ynl                                  # noqa: E402
 
 ADDRESSES = {"src", "dst", "via", "endpoint", "bsid", "node", "prefix",
              "address", "sid"}
-KINDS = ("path", "policy", "class", "endpoint", "sid", "dev")
+KINDS = ("path", "policy", "rule", "endpoint", "sid", "dev")
 
 EXCL = Netlink.NLM_F_CREATE | Netlink.NLM_F_EXCL
 REPLACE = Netlink.NLM_F_CREATE | Netlink.NLM_F_REPLACE
@@ -251,20 +251,20 @@ class Srpol:
 
 # What tells one object of a kind from the others.
 KEYS = {
-    "path": ("id",), "policy": ("color", "endpoint"), "class": ("priority",),
+    "path": ("id",), "policy": ("color", "endpoint"), "rule": ("priority",),
     "endpoint": ("prefix", "prefix_len"), "sid": ("sid", "prefix_len"),
     "dev": ("ifindex",),
 }
 
 # An order in which they can be deleted.
-DELETE_ORDER = ("policy", "path", "class", "endpoint", "sid", "dev")
+DELETE_ORDER = ("policy", "path", "rule", "endpoint", "sid", "dev")
 
 # What the module adds to an object that was entered.
 STATE = {
     "path": {"state", "reason", "out_ifindex", "out_via", "out_lladdr",
              "out_src", "overhead", "mtu", "users"},
     "policy": {"state", "reason", "id"},
-    "class": {"reason", "id"},
+    "rule": {"reason", "id"},
     "sid": {"id", "state", "reason"},
     "dev": {"running", "mtu"},
     "endpoint": set(),
@@ -284,9 +284,9 @@ def configured(kind, obj):
         obj["candidate"] = [without(c, CANDIDATE_STATE)
                             for c in obj["candidate"]]
         for cand in obj["candidate"]:
-            if "list" in cand:
-                cand["list"] = [without(li, LIST_STATE)
-                                for li in cand["list"]]
+            if "segment_list" in cand:
+                cand["segment_list"] = [without(li, LIST_STATE)
+                                for li in cand["segment_list"]]
     return obj
 
 

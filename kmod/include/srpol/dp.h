@@ -13,7 +13,7 @@
  * pushed before the system call that made it returns.
  *
  * Staged and immediate. What packets see is a generation. The methods
- * @config_set, @path_set, @policy_set, @policy_hide, @class_commit,
+ * @config_set, @path_set, @policy_set, @policy_hide, @rule_commit,
  * @endpoint_set and @endpoint_hide are staged: they prepare generation n + 1
  * while packets go on seeing n, and @commit makes all of them visible at one
  * point. An object may be staged again before the commit; the last word
@@ -31,7 +31,7 @@
  * Ids (@id, @row, @slot, nexthop) are dense, start at 1 (0 means "none") and
  * stay below the limit the implementation declares. The caller guarantees
  * that an id whose object was removed is not used again, that a bucket row
- * or class slot that packets may be reading is not written, and that the same
+ * or rule slot that packets may be reading is not written, and that the same
  * path, policy, settings, order of rules or endpoint prefix is not staged
  * again, before an RCU grace period has passed since the commit that changed
  * it last (a revert counts as no change). So an implementation may keep two
@@ -48,11 +48,11 @@
 #define SRPOL_SR_DOMAIN_MAX	8	/* prefixes of the SR domain */
 
 /* TLV that every packet fills in: offsets from its first byte, all big-endian. */
-#define SRPOL_STAMP_TYPE	124	/* RFC 8754 8.2: experimentation */
-#define SRPOL_STAMP_LEN		16	/* type and length bytes included */
-#define SRPOL_STAMP_PATH	2	/* u16, written by the module */
-#define SRPOL_STAMP_SEQ		4	/* u32, per path */
-#define SRPOL_STAMP_TIME	8	/* u64, CLOCK_TAI, ns */
+#define SRPOL_TIMESTAMP_TYPE	124	/* RFC 8754 8.2: experimentation */
+#define SRPOL_TIMESTAMP_LEN		16	/* type and length bytes included */
+#define SRPOL_TIMESTAMP_PATH	2	/* u16, written by the module */
+#define SRPOL_TIMESTAMP_SEQ		4	/* u32, per path */
+#define SRPOL_TIMESTAMP_TIME	8	/* u64, CLOCK_TAI, ns */
 
 /* Flow label under path-id label: the id, then bits of the flow's hash. */
 #define SRPOL_LABEL_ID_SHIFT	6
@@ -70,7 +70,7 @@
 #define SRPOL_KEY_VLAN		(1u << 5)
 #define SRPOL_KEY_CGROUP	(1u << 6)
 
-/* Which fields of struct srpol_dp_class a packet must agree with. */
+/* Which fields of struct srpol_dp_rule a packet must agree with. */
 #define SRPOL_MATCH_DEV		(1u << 0)
 #define SRPOL_MATCH_MARK	(1u << 1)
 #define SRPOL_MATCH_SRC		(1u << 2)
@@ -145,7 +145,7 @@ struct srpol_dp_nexthop {
  *	says, path_state takes the path out of use at once
  * @mtu: MTU of the egress device, bytes, outer header included
  * @encap_len: bytes of outer IPv6 and SRH in @rewrite
- * @stamp_off: offset in @rewrite of the TLV each packet fills in, 0 none
+ * @timestamp_off: offset in @rewrite of the TLV each packet fills in, 0 none
  * @rewrite: Ethernet header (14) and @encap_len bytes of outer headers in
  *	network order, complete but for payload length, traffic class, flow
  *	label and the next header that names the inner packet
@@ -159,7 +159,7 @@ struct srpol_dp_path {
 	__u32 mtu;
 	__u16 encap_len;
 	__u16 nh_off;
-	__u16 stamp_off;
+	__u16 timestamp_off;
 	__u16 reserved;
 	__u8 rewrite[SRPOL_REWRITE_MAX];
 };
@@ -183,17 +183,19 @@ struct srpol_dp_row {
  * @row: first bucket row of the live table
  * @n_buckets: size of the table, a power of two, or 0: no usable path
  * @mode: enum srpol_lb_mode
- * @on_fail: enum srpol_on_fail: what to do when no path is alive
- * @backup: policy to try when this one has no live path, 0 none
+ * @drop_upon_invalid: drop the packets when no path is up, else pass them
+ * @backup: policy to try when this one has no path is up, 0 none
  * @flags: SRPOL_POLICY_*
- * @gap_ns: idle time after which a flow may move
+ * @flowlet_timeout_ns: idle time after which a flow may move
  * @threshold: recent congestion signals that make a path bad
- * @hysteresis_ms: how long a path is bad, or good again, before a flow moves
+ * @dwell_time_ms: how long a path is bad, or good again, before a flow moves
  *	without a gap
- * @hold_off_ms: mode auto: how long after the last signal packets are
+ * @wait_to_restore_ms: mode on-congestion: how long after the last signal
+ *	packets are
  *	encapsulated
  *
- * In mode pinned the buckets are not shares: they list the paths in the order
+ * In mode active-backup the buckets are not shares: they list the paths in the
+ * order
  * in which they are to be tried, over and over.
  */
 struct srpol_dp_policy {
@@ -203,17 +205,17 @@ struct srpol_dp_policy {
 	__u32 row;
 	__u32 n_buckets;
 	__u32 mode;
-	__u32 on_fail;
+	__u32 drop_upon_invalid;
 	__u32 backup;
 	__u32 flags;
-	__u32 gap_ns;
+	__u32 flowlet_timeout_ns;
 	__u32 threshold;
-	__u32 hysteresis_ms;
-	__u32 hold_off_ms;
+	__u32 dwell_time_ms;
+	__u32 wait_to_restore_ms;
 };
 
 /**
- * struct srpol_dp_class - one classifier rule
+ * struct srpol_dp_rule - one rule
  * @slot: dense slot the rule is stored in
  * @id: index of the rule's counters
  * @priority: lower is looked at first (the order table carries the order)
@@ -240,7 +242,7 @@ struct srpol_dp_policy {
  * @mode: enum srpol_lb_mode or SRPOL_MODE_INHERIT
  * @ordering: enum srpol_ordering
  */
-struct srpol_dp_class {
+struct srpol_dp_rule {
 	__u32 slot;
 	__u32 id;
 	__u32 priority;
@@ -269,7 +271,7 @@ struct srpol_dp_class {
 };
 
 /**
- * struct srpol_dp_class_table - the order in which rules are tried
+ * struct srpol_dp_rule_table - the order in which rules are tried
  * @n: number of rules
  * @key: SRPOL_KEY_* bits: what any rule looks at beside addresses, ports and
  *	QP, and so must be part of a flow's identity
@@ -277,7 +279,7 @@ struct srpol_dp_class {
  *	present rules (all 0 when no rule looks at opcodes)
  * @slot: kernel pointer to @n rule slots in order of priority
  */
-struct srpol_dp_class_table {
+struct srpol_dp_rule_table {
 	__u32 n;
 	__u32 key;
 	__u8 opclass[SRPOL_OPCODES];
@@ -332,13 +334,13 @@ struct srpol_dp_dev {
  * @SRPOL_DP_CONFIG: settings
  * @SRPOL_DP_PATH: a path, by id; one that was new is to be as if never set
  * @SRPOL_DP_POLICY: a policy, by id; one that was new likewise, index included
- * @SRPOL_DP_CLASSES: order of rules
+ * @SRPOL_DP_RULES: order of rules
  */
 enum srpol_dp_kind {
 	SRPOL_DP_CONFIG,
 	SRPOL_DP_PATH,
 	SRPOL_DP_POLICY,
-	SRPOL_DP_CLASSES,
+	SRPOL_DP_RULES,
 };
 
 /**
@@ -354,8 +356,8 @@ enum srpol_dp_kind {
  * @policy_set: staged: create or change a policy, switches its bucket table
  * @policy_hide: staged: color and endpoint lead to this policy no more
  * @policy_del: remove a hidden policy
- * @class_set: fill an unused rule slot
- * @class_commit: staged: a new order of rules
+ * @rule_set: fill an unused rule slot
+ * @rule_commit: staged: a new order of rules
  * @endpoint_set: staged: create or change an endpoint prefix
  * @endpoint_hide: staged: as if the prefix were not there
  * @endpoint_del: remove a hidden endpoint prefix
@@ -372,7 +374,7 @@ enum srpol_dp_kind {
  * @max_nexthops: next hop ids are below this
  * @max_policies: policy ids are below this
  * @max_rows: bucket rows are below this
- * @max_classes: rule slots are below twice this, rule ids below this
+ * @max_rules: rule slots are below twice this, rule ids below this
  * @max_endpoints: number of endpoint prefixes
  * @max_sids: SID ids are below this
  * @max_devs: number of devices
@@ -390,8 +392,8 @@ struct srpol_dp_ops {
 	int (*policy_set)(const struct srpol_dp_policy *policy);
 	int (*policy_hide)(const struct srpol_dp_policy *policy);
 	int (*policy_del)(const struct srpol_dp_policy *policy);
-	int (*class_set)(const struct srpol_dp_class *rule);
-	int (*class_commit)(const struct srpol_dp_class_table *table);
+	int (*rule_set)(const struct srpol_dp_rule *rule);
+	int (*rule_commit)(const struct srpol_dp_rule_table *table);
 	int (*endpoint_set)(const struct srpol_dp_endpoint *ep);
 	int (*endpoint_hide)(const struct srpol_dp_endpoint *ep);
 	int (*endpoint_del)(const struct srpol_dp_endpoint *ep);
@@ -406,7 +408,7 @@ struct srpol_dp_ops {
 	__u32 max_nexthops;
 	__u32 max_policies;
 	__u32 max_rows;
-	__u32 max_classes;
+	__u32 max_rules;
 	__u32 max_endpoints;
 	__u32 max_sids;
 	__u32 max_devs;

@@ -160,10 +160,10 @@ static uint64_t change_policy(unsigned int i, unsigned int weight)
 	srpol_msg_put(&msg, SRPOL_A_POLICY_ENDPOINT, sizeof(addr), &addr);
 	nest = srpol_msg_nest(&msg, SRPOL_A_POLICY_CANDIDATE);
 	for (l = 0; l < LISTS; l++) {
-		list = srpol_msg_nest(&msg, SRPOL_A_CANDIDATE_LIST);
-		srpol_msg_put_u32(&msg, SRPOL_A_LIST_PATH,
+		list = srpol_msg_nest(&msg, SRPOL_A_CANDIDATE_SEGMENT_LIST);
+		srpol_msg_put_u32(&msg, SRPOL_A_SEGMENT_LIST_PATH,
 				  (i + l) % OBJECTS + 1);
-		srpol_msg_put_u32(&msg, SRPOL_A_LIST_WEIGHT,
+		srpol_msg_put_u32(&msg, SRPOL_A_SEGMENT_LIST_WEIGHT,
 				  l ? 1 : weight);
 		srpol_msg_nest_end(&msg, list);
 	}

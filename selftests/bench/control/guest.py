@@ -290,7 +290,7 @@ def memory():
     policy = write("policies", (
         policy_line(i, [(i + k) % MEMORY + 1 for k in range(LISTS)])
         for i in range(1, MEMORY + 1)))
-    rule = write("rules", (f"class add prio {i} proto udp dport {i} color 1"
+    rule = write("rules", (f"rule add prio {i} proto udp dport {i} color 1"
                            for i in range(1, MEMORY_RULES + 1)))
     for name, file, n, target in (
             ("path of 3 SIDs", path, MEMORY, 512),
@@ -346,7 +346,7 @@ def failing():
     lines = [path_line(i, (i - 1) // 2 % 2) for i in range(1, 4 * n + 1)]
     lines += [policy_line(i, [4 * (i - 1) + k for k in (1, 2, 3, 4)])
               for i in range(1, n + 1)]
-    lines += ["endpoint add fd04::/64 to fd02::1", "class add prio 1 color 1"]
+    lines += ["endpoint add fd04::/64 to fd02::1", "rule add prio 1 color 1"]
     clear()
     run("ip", "-6", "route", "replace", "fd04::/64", "via", "fd00:1::2",
         "dev", "u1")

@@ -40,7 +40,7 @@ int BPF_PROG(reset)
 	bpf_for_each_map_elem(&mock_paths, remove_all, NULL, 0);
 	bpf_for_each_map_elem(&mock_rows, remove_all, NULL, 0);
 	bpf_for_each_map_elem(&mock_policies, remove_all, NULL, 0);
-	bpf_for_each_map_elem(&mock_classes, remove_all, NULL, 0);
+	bpf_for_each_map_elem(&mock_rules, remove_all, NULL, 0);
 	bpf_for_each_map_elem(&mock_endpoints, remove_all, NULL, 0);
 	bpf_for_each_map_elem(&mock_sids, remove_all, NULL, 0);
 	bpf_for_each_map_elem(&mock_devs, remove_all, NULL, 0);
@@ -292,39 +292,39 @@ int BPF_PROG(policy_del, const struct srpol_dp_policy *arg)
 	return 0;
 }
 
-SEC("struct_ops/class_set")
-int BPF_PROG(class_set, const struct srpol_dp_class *arg)
+SEC("struct_ops/rule_set")
+int BPF_PROG(rule_set, const struct srpol_dp_rule *arg)
 {
-	int err = called(M_CLASS_SET);
-	struct srpol_dp_class rule;
+	int err = called(M_RULE_SET);
+	struct srpol_dp_rule rule;
 	struct mock_order *order;
 	__u32 zero = 0, i;
 
 	if (err || READ(&rule, arg))
 		return err;
-	if (!rule.slot || rule.slot >= 2 * CLASSES || !rule.id ||
-	    rule.id >= CLASSES)
+	if (!rule.slot || rule.slot >= 2 * RULES || !rule.id ||
+	    rule.id >= RULES)
 		return -ENOSPC;
 	order = bpf_map_lookup_elem(&mock_order, &zero);
 	if (!order)
 		return -ENOENT;
-	bpf_for(i, 0, CLASSES)
+	bpf_for(i, 0, RULES)
 		if (i < order->n && order->slot[i] == rule.slot)
 			broken(B_SLOT_IN_USE);
-	return bpf_map_update_elem(&mock_classes, &rule.slot, &rule, BPF_ANY);
+	return bpf_map_update_elem(&mock_rules, &rule.slot, &rule, BPF_ANY);
 }
 
-SEC("struct_ops/class_commit")
-int BPF_PROG(class_commit, const struct srpol_dp_class_table *arg)
+SEC("struct_ops/rule_commit")
+int BPF_PROG(rule_commit, const struct srpol_dp_rule_table *arg)
 {
-	int err = called(M_CLASS_COMMIT);
+	int err = called(M_RULE_COMMIT);
 	struct mock_single *single = next_single();
-	struct srpol_dp_class_table table;
+	struct srpol_dp_rule_table table;
 	struct mock_order *order;
 
 	if (err || !single || READ(&table, arg))
 		return err;
-	if (table.n > CLASSES)
+	if (table.n > RULES)
 		return -ENOSPC;
 	order = &single->order;
 	order->n = table.n;
@@ -481,7 +481,7 @@ int BPF_PROG(revert, __u32 kind, __u32 id)
 	case SRPOL_DP_POLICY:
 		was = !bpf_map_delete_elem(&mock_next_policies, &key);
 		break;
-	case SRPOL_DP_CLASSES:
+	case SRPOL_DP_RULES:
 		was = single->order_staged;
 		single->order_staged = 0;
 		break;
@@ -567,8 +567,8 @@ struct srpol_dp_ops mock = {
 	.policy_set = (void *)policy_set,
 	.policy_hide = (void *)policy_hide,
 	.policy_del = (void *)policy_del,
-	.class_set = (void *)class_set,
-	.class_commit = (void *)class_commit,
+	.rule_set = (void *)rule_set,
+	.rule_commit = (void *)rule_commit,
 	.endpoint_set = (void *)endpoint_set,
 	.endpoint_hide = (void *)endpoint_hide,
 	.endpoint_del = (void *)endpoint_del,
@@ -583,7 +583,7 @@ struct srpol_dp_ops mock = {
 	.max_nexthops = NEXTHOPS,
 	.max_policies = POLICIES,
 	.max_rows = ROWS,
-	.max_classes = CLASSES,
+	.max_rules = RULES,
 	.max_endpoints = ENDPOINTS,
 	.max_sids = SIDS,
 	.max_devs = DEVS,

@@ -11,7 +11,7 @@
 #define NEXTHOPS	4
 #define POLICIES	6
 #define ROWS		12
-#define CLASSES		6
+#define RULES		6
 #define ENDPOINTS	4
 #define SIDS		4
 #define DEVS		2
@@ -20,7 +20,7 @@
 #define NEXTHOPS	64
 #define POLICIES	64
 #define ROWS		512
-#define CLASSES		64
+#define RULES		64
 #define ENDPOINTS	64
 #define SIDS		64
 #define DEVS		16
@@ -33,7 +33,7 @@
 enum {
 	M_RESET = 1, M_CONFIG_SET, M_NEXTHOP_SET, M_NEXTHOP_DEL, M_PATH_SET,
 	M_PATH_STATE, M_PATH_DEL, M_ROW_SET, M_POLICY_SET, M_POLICY_HIDE,
-	M_POLICY_DEL, M_CLASS_SET, M_CLASS_COMMIT, M_ENDPOINT_SET,
+	M_POLICY_DEL, M_RULE_SET, M_RULE_COMMIT, M_ENDPOINT_SET,
 	M_ENDPOINT_HIDE, M_ENDPOINT_DEL, M_ENDPOINT_REVERT, M_SID_SET,
 	M_SID_DEL, M_DEV_SET, M_DEV_DEL, M_REVERT, M_COMMIT, M_COUNT,
 };
@@ -80,7 +80,7 @@ struct mock_order {
 	__u32 n;
 	__u32 key;
 	__u8 opclass[SRPOL_OPCODES];
-	__u32 slot[CLASSES];
+	__u32 slot[RULES];
 };
 
 /**
@@ -150,8 +150,8 @@ MOCK_MAP(mock_paths, BPF_MAP_TYPE_HASH, __u32, struct srpol_dp_path, PATHS);
 MOCK_MAP(mock_rows, BPF_MAP_TYPE_HASH, __u32, struct srpol_dp_row, ROWS);
 MOCK_MAP(mock_policies, BPF_MAP_TYPE_HASH, __u32, struct srpol_dp_policy,
 	 POLICIES);
-MOCK_MAP(mock_classes, BPF_MAP_TYPE_HASH, __u32, struct srpol_dp_class,
-	 2 * CLASSES);
+MOCK_MAP(mock_rules, BPF_MAP_TYPE_HASH, __u32, struct srpol_dp_rule,
+	 2 * RULES);
 MOCK_MAP(mock_endpoints, BPF_MAP_TYPE_HASH, struct mock_prefix,
 	 struct srpol_dp_endpoint, ENDPOINTS);
 MOCK_MAP(mock_sids, BPF_MAP_TYPE_HASH, __u32, struct srpol_dp_sid, SIDS);

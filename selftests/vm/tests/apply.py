@@ -54,7 +54,7 @@ def path(i, flags=EXCL, **members):
 
 def policy(color, *paths, flags=EXCL, **members):
     return ("policy-new", {"color": color, "endpoint": "fd00::b",
-                           "candidate": [{"list": [{"path": p}
+                           "candidate": [{"segment_list": [{"path": p}
                                                    for p in paths]}],
                            **members}, flags)
 
@@ -62,8 +62,8 @@ def policy(color, *paths, flags=EXCL, **members):
 BASE = [
     path(1), path(2), path(3), policy(1, 1, 2, backup_color=2),
     policy(2, 3, bsid="fc00:b::2"),
-    ("class-new", {"priority": 1, "color": 1, "opcode": [4]}, EXCL),
-    ("class-new", {"priority": 2, "color": 2}, EXCL),
+    ("rule-new", {"priority": 1, "color": 1, "opcode": [4]}, EXCL),
+    ("rule-new", {"priority": 2, "color": 2}, EXCL),
     ("endpoint-new", {**PREFIX, "address": "fd00::b"}, EXCL),
     ("sid-new", {"sid": "fc00:a::1", "behavior": 5, "ifindex": d0,
                  "via": "fd00:1::2"}, EXCL),
@@ -110,13 +110,13 @@ def refused(err, *requests, msg="", attr=None, miss=None, index=None):
 # One of each kind in each way, for the same transaction
 EVERYTHING = [
     ("config-set", {"hop_limit": 9, "path_id": "tag"}),
-    path(4), path(1, CHANGE, stamp=1), path(2, REPLACE, encap="full"),
+    path(4), path(1, CHANGE, timestamp=1), path(2, REPLACE, encap="full"),
     policy(3, 4, 1, buckets=512), policy(1, 4, 2, flags=CHANGE),
     policy(2, 4, flags=REPLACE, buckets=256, symmetric=1),
     ("path-del", {"id": 3}),
-    ("class-new", {"priority": 3, "color": 3}, EXCL),
-    ("class-new", {"priority": 1, "dscp": 3}, CHANGE),
-    ("class-del", {"priority": 2}),
+    ("rule-new", {"priority": 3, "color": 3}, EXCL),
+    ("rule-new", {"priority": 1, "dscp": 3}, CHANGE),
+    ("rule-del", {"priority": 2}),
     ("endpoint-new", {**PREFIX, "address": "fd00::c"}, CHANGE),
     ("endpoint-new", {"prefix": "::", "prefix_len": 0, "address": "::"},
      EXCL),
@@ -139,16 +139,16 @@ def one_commit():
     eq({m: now[m] - calls[m] for m in now if now[m] != calls[m] and
         m not in ("nexthop_set", "nexthop_del", "path_state", "row_set")},
        {"config_set": 1, "path_set": 3, "path_del": 1, "policy_set": 2,
-        "policy_hide": 1, "policy_del": 1, "class_set": 2,
-        "class_commit": 1, "endpoint_set": 2, "sid_set": 2, "sid_del": 1,
+        "policy_hide": 1, "policy_del": 1, "rule_set": 2,
+        "rule_commit": 1, "endpoint_set": 2, "sid_set": 2, "sid_del": 1,
         "commit": 1})
     eq([p["id"] for p in client.dump("path")], [1, 2, 4])
     eq([p["color"] for p in client.dump("policy")], [2, 3])
-    eq([c["priority"] for c in client.dump("class")], [1, 3])
+    eq([c["priority"] for c in client.dump("rule")], [1, 3])
     eq([name for name, _ in config.take()],
        ["config-ntf", "path-ntf", "path-ntf", "path-ntf", "policy-ntf",
-        "policy-ntf", "class-ntf", "class-ntf", "endpoint-ntf",
-        "endpoint-ntf", "sid-ntf", "sid-ntf", "sid-del-ntf", "class-del-ntf",
+        "policy-ntf", "rule-ntf", "rule-ntf", "endpoint-ntf",
+        "endpoint-ntf", "sid-ntf", "sid-ntf", "sid-del-ntf", "rule-del-ntf",
         "policy-del-ntf", "path-del-ntf"],
        "users come after what they use and go before it")
     seen = mock.view()
@@ -163,11 +163,11 @@ BAD = [
     (path(1), errno.EEXIST, "exists", None),
     (("path-new", {"id": 9}, EXCL), errno.EINVAL, "needs a SID", None),
     (("path-del", {"id": 2}), errno.EBUSY, "in use by policy 1", "id"),
-    (policy(9, 77), errno.ENOENT, "no path", "candidate.list.path"),
+    (policy(9, 77), errno.ENOENT, "no path", "candidate.segment-list.path"),
     (policy(9, 1, bsid="fc00:b::2"), errno.EEXIST, "policy 2", "bsid"),
     (("policy-del", {"color": 9, "endpoint": "::"}), errno.ENOENT,
      "no policy", "color"),
-    (("class-new", {"priority": 9, "color": 1, "mode": "spray"}, EXCL),
+    (("rule-new", {"priority": 9, "color": 1, "mode": "spray"}, EXCL),
      errno.EINVAL, "spray needs", "mode"),
     (("endpoint-new", {**PREFIX, "prefix_len": 129}, REPLACE), errno.ERANGE,
      "range", "prefix-len"),
@@ -193,7 +193,7 @@ def refused_first_last_between():
 @test
 def refused_in_the_middle():
     "everything, with a bad request in each place"
-    bad = ("class-del", {"priority": 99})
+    bad = ("rule-del", {"priority": 99})
     for i in range(len(EVERYTHING) + 1):
         refused(errno.ENOENT, *EVERYTHING[:i], bad, *EVERYTHING[i:],
                 msg="no rule", attr="priority", index=i)
@@ -204,7 +204,7 @@ def refused_by_the_data_plane():
     "everything, with each call of the data plane refused"
     number = 0
     for method in ("config_set", "path_set", "row_set", "policy_set",
-                   "policy_hide", "class_set", "class_commit",
+                   "policy_hide", "rule_set", "rule_commit",
                    "endpoint_set", "sid_set"):
         for skip in range(20):
             mock.fail(method, skip)
@@ -236,10 +236,10 @@ def again_and_again():
                                                "endpoint": "fd00::b"}),
         policy(5, 5, 1), policy(5, 5, flags=CHANGE, buckets=256),
         policy(5, 5, flags=CHANGE, buckets=512),
-        ("class-new", {"priority": 1, "color": 7}, REPLACE),
-        ("class-new", {"priority": 1, "dscp": 1}, CHANGE),
-        ("class-new", {"priority": 9, "color": 7}, EXCL),
-        ("class-del", {"priority": 9}),
+        ("rule-new", {"priority": 1, "color": 7}, REPLACE),
+        ("rule-new", {"priority": 1, "dscp": 1}, CHANGE),
+        ("rule-new", {"priority": 9, "color": 7}, EXCL),
+        ("rule-del", {"priority": 9}),
         ("endpoint-del", PREFIX),
         ("endpoint-new", {**PREFIX, "address": "fd00::d"}, EXCL),
         ("sid-del", {"sid": "fc00:a::2"}),
@@ -252,8 +252,8 @@ def again_and_again():
     eq(client.get("path", id=5)["name"], "again")
     eq(client.get("path", id=5)["users"], 2)
     eq(client.get("policy", color=5, endpoint="fd00::b")["buckets"], 512)
-    eq((client.get("class", priority=1)["color"],
-        client.get("class", priority=1)["dscp"]), (7, 1))
+    eq((client.get("rule", priority=1)["color"],
+        client.get("rule", priority=1)["dscp"]), (7, 1))
     eq(client.get("endpoint", **PREFIX)["address"], "fd00::d")
     eq(client.get("sid", sid="fc00:a::2")["behavior"], 18)
     seen = mock.view()
@@ -271,7 +271,7 @@ def nothing():
     client.apply(*((op, m, REPLACE) for op, m, _ in BASE))
     client.apply(path(20),
                  ("path-del", {"id": 20}))
-    client.apply(("endpoint-del", PREFIX), ("class-del", {"priority": 1}),
+    client.apply(("endpoint-del", PREFIX), ("rule-del", {"priority": 1}),
                  ("policy-del", {"color": 2, "endpoint": "fd00::b"}),
                  ("path-del", {"id": 3}), BASE[2], BASE[4], BASE[5],
                  BASE[7])
@@ -288,15 +288,15 @@ def nothing():
 def reclassified():
     "flows are classified again only if they may be mapped to something else"
     for again, request in (
-            (0, path(1, CHANGE, stamp=1)), (0, policy(1, 2, flags=CHANGE)),
+            (0, path(1, CHANGE, timestamp=1)), (0, policy(1, 2, flags=CHANGE)),
             (0, ("config-set", {"hop_limit": 9})),
             (1, ("config-set", {"flow_label": "hash"})),
             (1, policy(1, 2, flags=CHANGE, symmetric=1)),
             (1, policy(1, 2, flags=CHANGE, mode="adaptive")),
-            (0, policy(1, 2, flags=CHANGE, gap=7)), (1, policy(9, 1)),
+            (0, policy(1, 2, flags=CHANGE, flowlet_timeout=7)), (1, policy(9, 1)),
             (0, path(3, CHANGE, admin_down=1)),
             (1, ("policy-del", {"color": 9, "endpoint": "fd00::b"})),
-            (1, ("class-del", {"priority": 2})),
+            (1, ("rule-del", {"priority": 2})),
             (1, ("endpoint-del", PREFIX)),
             (1, ("config-set", {"flow_label": "hash-qp"}))):
         commits, epoch = mock.generation()
@@ -378,9 +378,9 @@ def all_or_nothing_limits():
     refused(errno.ENOSPC, *(policy(i, 1, buckets=1024)
                             for i in range(10, 60)),
             msg="bucket row table is full")
-    refused(errno.ENOSPC, *(("class-new", {"priority": i, "color": 1}, EXCL)
+    refused(errno.ENOSPC, *(("rule-new", {"priority": i, "color": 1}, EXCL)
                             for i in range(10, 80)),
-            msg=r"class table is full \(63\)", index=61)
+            msg=r"rule table is full \(63\)", index=61)
 
 
 @test
@@ -464,10 +464,10 @@ def storm():
         end = time.monotonic() + 8
         while time.monotonic() < end:
             client.apply(*EVERYTHING[:2], *(
-                path(i, REPLACE, stamp=number & 1) for i in (1, 2, 3)),
-                policy(7, 1, 2, 3, flags=REPLACE, gap=number + 1),
-                policy(8, 3, 2, flags=REPLACE, mode="pinned",
-                       hold_off=number % 50))
+                path(i, REPLACE, timestamp=number & 1) for i in (1, 2, 3)),
+                policy(7, 1, 2, 3, flags=REPLACE, flowlet_timeout=number + 1),
+                policy(8, 3, 2, flags=REPLACE, mode="active-backup",
+                       wait_to_restore=number % 50))
             try:
                 client.apply(path(1, CHANGE, admin_down=1), path(50),
                              policy(7, 50, 1, flags=REPLACE), path(51),
@@ -495,7 +495,7 @@ def storm():
 
     def shares():
         lists = client.get("policy", color=7,
-                           endpoint="fd00::b")["candidate"][0]["list"]
+                           endpoint="fd00::b")["candidate"][0]["segment_list"]
         return sorted(li["buckets"] for li in lists)
 
     busywait(lambda: shares() == [42, 43, 43])

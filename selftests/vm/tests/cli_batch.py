@@ -89,7 +89,7 @@ def export_replace():
     replace("path add 2 segs fc00::9\n")
     eq([(o["id"], o["segments"]) for o in show("path")], [(2, ["fc00::9"])],
        "paths")
-    eq([show(k) for k in ("policy", "class", "endpoint", "sid")],
+    eq([show(k) for k in ("policy", "rule", "endpoint", "sid")],
        [[], [], [], []], "all else went")
     eq(show("config")[0]["hop_limit"], 64, "hop limit is the default again")
     loaded.clear()
@@ -102,7 +102,7 @@ def replace_refused():
     before, at = state(), generation()
     good = "path add 5 segs fc00::5\n"
     for text, status, why in (
-            (good + "policy add color 9 endpoint :: candidate list 4\n",
+            (good + "policy add color 9 endpoint :: candidate segment-list 4\n",
              REFUSED, r"no path has this id.*\n.*:2, nothing was changed"),
             (good + good, USAGE, "lines 1 and 2 define the same object"),
             (good + "path del 5\n", USAGE, "not what to delete"),
@@ -116,7 +116,7 @@ def replace_refused():
     replace("path add 5 segs fc00::5\n")
     eq([o["id"] for o in show("path")], [5, 77],
        "the engine's paths stay, static ones go")
-    srpol(batch="policy add color 3 endpoint :: candidate list 5 "
+    srpol(batch="policy add color 3 endpoint :: candidate segment-list 5 "
                 "origin engine\n")
     replace("path add 6 segs fc00::6\n", REFUSED, "in use by policy 3")
 

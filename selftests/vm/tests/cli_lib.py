@@ -59,7 +59,7 @@ def forget():
                   ("dev", "dev")) for o in show(kind)]
     commands += [f"sid del {o['sid']}/{o['prefix_len']}"
                  for o in show("sid")]
-    commands += [f"class del prio {o['prio']}" for o in show("class")]
+    commands += [f"rule del prio {o['prio']}" for o in show("rule")]
     srpol(batch="\n".join(commands))
 
 
@@ -77,20 +77,20 @@ def everything():
 # Every keyword once, and an object with nothing but what it must have.
 EVERYTHING = """
 path add 1 segs fc00::1,fc00::2,fc00::3 encap full src fd00:1::1 dev u0 \
-via fd00:1::2 name "path one" admin down tlv 125:0a0b stamp on origin engine
+via fd00:1::2 name "path one" admin down tlv 125:0a0b timestamp on origin engine
 path add 2 segs fc00::4 dev u0 via fd00:1::2
 path add 3 usids fcbb:bb00::/32 11,21,31,41,51,61,d046 dev u0 via fd00:1::2
 policy add color 7 endpoint 10.0.0.1 name seven bsid fc00:b::1 \
-mode adaptive symmetric on spray random gap 20us threshold 7 hysteresis 2s \
-hold-off 30ms buckets 128 backup-color 8 on-fail drop origin engine \
-candidate preference 200 protocol bgp originator 65000:10.1.1.1 \
-discriminator 5 cname first list 1 weight 3 list 2 \
-candidate list 2 weight 9
+mode adaptive symmetric on spray random flowlet-timeout 20us threshold 7 dwell-time 2s \
+wait-to-restore 30ms buckets 128 backup-color 8 drop-upon-invalid on origin engine \
+candidate preference 200 protocol-origin bgp originator 65000:10.1.1.1 \
+discriminator 5 candidate-name first segment-list 1 weight 3 segment-list 2 \
+candidate segment-list 2 weight 9
 policy add color 8 endpoint ::
-class add prio 5 name five dev u0 mark 0x10/0xf0 src fd00:a::/64 \
+rule add prio 5 name five dev u0 mark 0x10/0xf0 src fd00:a::/64 \
 dst fd00:b::/64 proto udp sport 100-200 dport 4791 qp 17-30 opcode cnp,0x11 \
 dscp 26 pkey 0x8001 vlan 12 ordering weak mode spray color 7 origin engine
-class add prio 6 bypass
+rule add prio 6 bypass
 endpoint add 10.0.0.0/8 to 10.0.0.1 origin engine
 endpoint add fd00:b::/64 to ::
 sid add fc00:a::d6 behavior End.DT46 origin engine
@@ -99,7 +99,7 @@ sid add fcbb:bb00:a::/48 behavior uN
 sid add fc00:a::e behavior End.X dev u0 via fd00:1::2
 dev add u0 role uplink xdp generic
 config set src fd00:1::1 hop-limit 50 dscp pipe 10 flow-label hash \
-icmp-errors off hold-time 500 path-id tag sr-domain fc00::/16,fcbb:bb00::/32 \
+icmp-errors off retry-interval 500 path-id tag sr-domain fc00::/16,fcbb:bb00::/32 \
 sr-source fd00::/8 \
 psn-observer on drop-events 7
 """
@@ -114,14 +114,14 @@ ENTERED = {
          "segments": ["fc00::1", "fc00::2", "fc00::3"], "order": "travel",
          "src": "fd00:1::1", "dev": "u0", "via": "fd00:1::2",
          "admin_down": True, "state": "down", "reason": "admin-down",
-         "tlvs": [{"type": 125, "value": "0a0b"}], "stamp": True,
+         "tlvs": [{"type": 125, "value": "0a0b"}], "timestamp": True,
          "overhead": 40 + 8 + 3 * 16 + 24, "mtu": 1500 - 120, "users": 1,
          "out": {"dev": "u0", "via": "fd00:1::2", "src": "fd00:1::1",
                  "lladdr": "02:00:00:00:00:02"}},
         {"id": 2, "name": "", "origin": "static", "encap": "reduced",
          "segments": ["fc00::4"], "order": "travel", "src": "", "dev": "u0",
          "via": "fd00:1::2", "admin_down": False, "state": "up",
-         "tlvs": [], "stamp": False,
+         "tlvs": [], "timestamp": False,
          "reason": "none", "overhead": 40, "mtu": 1460, "users": 2,
          "out": {"dev": "u0", "via": "fd00:1::2", "src": "fd00:1::1",
                  "lladdr": "02:00:00:00:00:02"}},
@@ -131,7 +131,7 @@ ENTERED = {
                    "csids": ["11", "21", "31", "41", "51", "61", "d046"]},
          "order": "travel", "src": "", "dev": "u0", "via": "fd00:1::2",
          "admin_down": False, "state": "up", "reason": "none", "tlvs": [],
-         "stamp": False, "overhead": 40 + 8 + 16, "mtu": 1500 - 64,
+         "timestamp": False, "overhead": 40 + 8 + 16, "mtu": 1500 - 64,
          "users": 0,
          "out": {"dev": "u0", "via": "fd00:1::2", "src": "fd00:1::1",
                  "lladdr": "02:00:00:00:00:02"}}],
@@ -139,13 +139,13 @@ ENTERED = {
         {"color": 7, "endpoint": "10.0.0.1", "name": "seven",
          "bsid": "fc00:b::1", "origin": "engine", "state": "up",
          "reason": "none", "mode": "adaptive", "symmetric": True,
-         "spray": "random", "gap_ns": 20000, "threshold": 7,
-         "hysteresis_ms": 2000, "hold_off_ms": 30, "buckets": 128,
-         "on_fail": "drop",
+         "spray": "random", "flowlet_timeout_ns": 20000, "threshold": 7,
+         "dwell_time_ms": 2000, "wait_to_restore_ms": 30, "buckets": 128,
+         "drop_upon_invalid": True,
          "backup_color": 8, "candidates": [
-             {"preference": 200, "protocol": "bgp", "asn": 65000,
+             {"preference": 200, "protocol_origin": "bgp", "asn": 65000,
               "node": "10.1.1.1", "discriminator": 5, "name": "first",
-              "active": True, "state": "up", "reason": "none", "lists": [
+              "active": True, "state": "up", "reason": "none", "segment_lists": [
                   {"path": 1, "name": "path one", "weight": 3,
                    "state": "down", "reason": "path-not-up",
                    "path_reason": "admin-down", "buckets": 0,
@@ -155,9 +155,9 @@ ENTERED = {
                    "reason": "none", "path_reason": "none", "buckets": 128,
                    "segments": ["fc00::4"], "dev": "u0",
                    "via": "fd00:1::2"}]},
-             {"preference": 100, "protocol": "config", "asn": 0, "node": "::",
+             {"preference": 100, "protocol_origin": "config", "asn": 0, "node": "::",
               "discriminator": 2, "name": "", "active": False, "state": "up",
-              "reason": "not-best", "lists": [
+              "reason": "not-best", "segment_lists": [
                   {"path": 2, "name": "", "weight": 9, "state": "up",
                    "reason": "none", "path_reason": "none", "buckets": 0,
                    "segments": ["fc00::4"], "dev": "u0",
@@ -165,10 +165,10 @@ ENTERED = {
         {"color": 8, "endpoint": "::", "name": "", "bsid": "",
          "origin": "static", "state": "down", "reason": "no-candidate",
          "mode": "hash", "symmetric": False, "spray": "round-robin",
-         "gap_ns": 500000, "threshold": 3, "hysteresis_ms": 100,
-         "hold_off_ms": 1000, "buckets": 128, "on_fail": "passthrough",
+         "flowlet_timeout_ns": 500000, "threshold": 3, "dwell_time_ms": 100,
+         "wait_to_restore_ms": 1000, "buckets": 128, "drop_upon_invalid": False,
          "backup_color": 0, "candidates": []}],
-    "class": [
+    "rule": [
         {"prio": 5, "name": "five", "origin": "engine", "match": {
             "dev": "u0", "mark": 0x10, "mask": 0xf0, "src": "fd00:a::/64",
             "dst": "fd00:b::/64", "proto": 17, "sport": [100, 200],
@@ -200,15 +200,15 @@ ENTERED = {
     "config": [
         {"src": "fd00:1::1", "hop_limit": 50, "dscp_mode": "pipe",
          "dscp": 10, "flow_label": "hash", "icmp_errors": False,
-         "hold_time": 500, "path_id": "tag", "psn_observer": True,
+         "retry_interval": 500, "path_id": "tag", "psn_observer": True,
          "sr_domain": ["fc00::/16", "fcbb:bb00::/32"], "sr_source": ["fd00::/8"],
          "drop_events": 7,
          "data_plane": "ebpf"}],
 }
 # Members whose values are the kernel's choice.
-CHOSEN = {"policy": {"id"}, "class": {"id"}, "sid": {"id"},
+CHOSEN = {"policy": {"id"}, "rule": {"id"}, "sid": {"id"},
           "dev": {"ifindex"}, "config": {"generation", "tables"}}
-ORDER = {"path": "id", "policy": "color", "class": "prio",
+ORDER = {"path": "id", "policy": "color", "rule": "prio",
          "endpoint": "prefix", "sid": "id", "dev": "dev", "config": "src"}
 
 

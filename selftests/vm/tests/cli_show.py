@@ -64,7 +64,7 @@ def path_json(o):
             "encap": o["encap"], "src": plain(o.get("src")),
             "dev": dev(o.get("ifindex")), "via": plain(o.get("via")),
             "admin_down": bool(o.get("admin_down")),
-            "stamp": bool(o.get("stamp")),
+            "timestamp": bool(o.get("timestamp")),
             "tlvs": [{"type": t["type"], "value": t["value"].hex()}
                      for t in o.get("tlv", [])], **usids_json(o),
             "out": {"dev": dev(o.get("out_ifindex")),
@@ -92,27 +92,27 @@ def policy_json(o):
 
     def candidate_json(c):
         return {"preference": c["preference"], "name": c.get("name", ""),
-                "protocol": PROTOCOLS[c["protocol_origin"]],
+                "protocol_origin": PROTOCOLS[c["protocol_origin"]],
                 "asn": c["asn"], "node": plain(c["node"]),
                 "discriminator": c["discriminator"],
                 "active": bool(c.get("active")), "state": c["state"],
                 "reason": c["reason"],
-                "lists": [list_json(li) for li in c.get("list", [])]}
+                "segment_lists": [list_json(li) for li in c.get("segment_list", [])]}
 
     return {"color": o["color"], "endpoint": plain(o["endpoint"]),
             "name": o.get("name", ""), "bsid": plain(o.get("bsid")),
             "origin": o["origin"], "state": o["state"],
             "reason": o["reason"], "mode": o["mode"], "id": o["id"],
             "symmetric": bool(o["symmetric"]), "spray": o["spray"],
-            "gap_ns": o["gap"], "threshold": o["threshold"],
-            "hysteresis_ms": o["hysteresis"], "hold_off_ms": o["hold_off"],
-            "buckets": o["buckets"], "on_fail": o["on_fail"],
+            "flowlet_timeout_ns": o["flowlet_timeout"], "threshold": o["threshold"],
+            "dwell_time_ms": o["dwell_time"], "wait_to_restore_ms": o["wait_to_restore"],
+            "buckets": o["buckets"], "drop_upon_invalid": bool(o["drop_upon_invalid"]),
             "backup_color": o.get("backup_color", 0),
             "candidates": [candidate_json(c)
                            for c in o.get("candidate", [])]}
 
 
-def class_json(o):
+def rule_json(o):
     found = {}
     if "ifindex" in o:
         found["dev"] = dev(o["ifindex"])
@@ -156,7 +156,7 @@ def other_client_agrees():
     "the kernel's YNL client dumps the same objects"
     everything()
     for kind, as_json in (("path", path_json), ("policy", policy_json),
-                          ("class", class_json), ("endpoint", endpoint_json),
+                          ("rule", rule_json), ("endpoint", endpoint_json),
                           ("sid", sid_json)):
         dumped = [as_json(o) for o in client.dump(kind)]
         eq(len(dumped), len(ENTERED[kind]), f"number of {kind}")
@@ -208,11 +208,11 @@ def json_shape():
     eq([shape(o) for o in json.loads(srpol("-j", "policy", "show", "color",
                                            "8"))],
        [shape(show("policy")[1])], "one policy")
-    eq(json.loads(srpol("-j", "class", "show", "prio", "6")),
-       show("class")[1:], "one class")
+    eq(json.loads(srpol("-j", "rule", "show", "prio", "6")),
+       show("rule")[1:], "one rule")
     eq(json.loads(srpol("-j", "-p", "policy", "show")), show("policy"),
        "-p says the same")
-    for kind in "path", "policy", "class":
+    for kind in "path", "policy", "rule":
         for o in show(kind, options=["-s"]):
             eq([o["stats"]["packets"], o["stats"]["bytes"]], [0, 0],
                f"counters of {kind}")
@@ -233,10 +233,10 @@ def text_round_trip():
     everything()
     out = srpol("policy", "show", "color", "7")
     for word in ("policy color 7 endpoint 10.0.0.1 name seven",
-                 "bsid fc00:b::1", "origin engine", "on-fail drop",
-                 "backup-color 8", "candidate preference 200 protocol bgp "
-                 "originator 65000:10.1.1.1 discriminator 5 cname first",
-                 "list 1", "weight 3", "path-not-up", "admin-down",
+                 "bsid fc00:b::1", "origin engine", "drop-upon-invalid on",
+                 "backup-color 8", "candidate preference 200 protocol-origin bgp "
+                 "originator 65000:10.1.1.1 discriminator 5 candidate-name first",
+                 "segment-list 1", "weight 3", "path-not-up", "admin-down",
                  "segs fc00::1,fc00::2,fc00::3", "not-best", "dev u0"):
         assert word in out, f"{word!r} is not in {out!r}"
 
@@ -248,7 +248,7 @@ def statuses():
     for words, why in (
             ("path add 1 segs fc00::1", "object exists"),
             ("policy add color 8 endpoint ::", "object exists"),
-            ("class add prio 6 bypass", "object exists"),
+            ("rule add prio 6 bypass", "object exists"),
             ("endpoint add 10.0.0.0/8 to ::", "object exists"),
             ("sid add fc00:a::1 behavior End", "object exists"),
             ("dev add u0 role uplink", "(object exists|is an uplink)"),
@@ -256,9 +256,9 @@ def statuses():
             ("path del 99", r"no path has this id \(id\)"),
             ("path del 2", "policy .*7"),
             ("path add 9", r"a path needs a SID \(missing segs\)"),
-            ("policy add color 9 endpoint :: candidate list 99", "99|path"),
-            ("class add prio 9 proto tcp qp 1 color 1", "RoCE"),
-            ("class add prio 9 mode spray color 1",
+            ("policy add color 9 endpoint :: candidate segment-list 99", "99|path"),
+            ("rule add prio 9 proto tcp qp 1 color 1", "RoCE"),
+            ("rule add prio 9 mode spray color 1",
              r"spray needs ordering partial or weak.*\(mode\)"),
             ("sid add fc00::1 behavior End.X", "missing dev")):
         error = srpol_error(*words.split(), status=REFUSED)
@@ -272,22 +272,22 @@ def statuses():
             ("path add 9 segs fc00::1 encap fully", "is not one of"),
             ("path add 9 segs", "value is missing"),
             ("policy add color 9 endpoint 300.0.0.1", "300.0.0.1"),
-            ("class add prio 9 dport 20-10 color 1", "20-10"),
-            ("class add prio 9 qp 16777216 color 1", "16777216"),
+            ("rule add prio 9 dport 20-10 color 1", "20-10"),
+            ("rule add prio 9 qp 16777216 color 1", "16777216"),
             ("endpoint add fd00::/129 to ::", "fd00::/129"),
             ("config set hop-limit 256", "256"),
             ("sid add fc00::1 behavior End.Y", "End.Y"),
-            ("policy add color 9 endpoint :: gap 5x", "not a time"),
+            ("policy add color 9 endpoint :: flowlet-timeout 5x", "not a time"),
             ("path add 9 usids fcbb::/32 0", "compressed SID is 0"),
             ("path add 9 usids fcbb::/20 1", "do not make a container"),
             ("path add 9 segs fc00::1 tlv 9:0g", "is not TYPE:HEX"),
-            ("class add prio 9 cgroup nosuchgroup color 1", "nosuchgroup"),
+            ("rule add prio 9 cgroup nosuchgroup color 1", "nosuchgroup"),
             ("export juniper", "is not a form"),
-            ("class test src 10.0.0.1 dst fd00::1", "different families"),
+            ("rule test src 10.0.0.1 dst fd00::1", "different families"),
             ("dev add nosuchdev role uplink", "nosuchdev"),
             ("--frob", "Usage: srpol")):
         match(srpol_error(*words.split(), status=USAGE), why, words)
-    for words in "path", "policy", "class", "endpoint", "sid", "config", \
+    for words in "path", "policy", "rule", "endpoint", "sid", "config", \
             "stats", "flow", "monitor", "doctor", "metrics", "replace", \
             "export":
         match(srpol(words, "help"), f"Usage: srpol {words}", words)
@@ -322,7 +322,7 @@ def unprivileged():
               if line]
     writes += ["path replace 1 segs fc00::1", "path del 1",
                "policy replace color 7 endpoint ::",
-               "policy del color 7 endpoint ::", "class del prio 5",
+               "policy del color 7 endpoint ::", "rule del prio 5",
                "endpoint del 10.0.0.0/8", "sid del fc00:a::1",
                "dev del lo"]
     done = subprocess.run([*nobody, "srpol", "-force", "-b", "-"],

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """
-The srpol command: watching. class test, metrics, monitor, doctor.
+The srpol command: watching. rule test, metrics, monitor, doctor.
 """
 
 import json
@@ -29,38 +29,38 @@ ASKED = (
 
 
 @test
-def class_test():
-    "class test says which rule, policy and path, as packets then would get"
+def rule_test():
+    "rule test says which rule, policy and path, as packets then would get"
     everything()
     for words, want in ASKED:
-        answer, = valid("class-test", srpol("-j", "class", "test",
+        answer, = valid("rule-test", srpol("-j", "rule", "test",
                                             *words.split()))
         eq({k: answer.get(k) for k in want}, want, words)
     forget()
     srpol(batch="path add 1 segs fc00::1 dev u0 via fd00:1::2\n"
                 "path add 2 segs fc00::2 dev u0 via fd00:1::2 admin down\n"
-                "policy add color 1 endpoint fd00:b::1 mode pinned "
-                "candidate list 2 list 1\n"
+                "policy add color 1 endpoint fd00:b::1 mode active-backup "
+                "candidate segment-list 2 segment-list 1\n"
                 "endpoint add fd00:b::/64 to fd00:b::1\n"
-                "class add prio 1 qp 100-199 color 1\ndev add u0 role uplink")
-    answer, = valid("class-test", srpol(
-        "-j", "class", "test", "src", "fd00:a::1", "dst", "fd00:b::7", "qp",
+                "rule add prio 1 qp 100-199 color 1\ndev add u0 role uplink")
+    answer, = valid("rule-test", srpol(
+        "-j", "rule", "test", "src", "fd00:a::1", "dst", "fd00:b::7", "qp",
         "150"))
     eq({k: answer[k] for k in ("result", "prio", "mode", "path")},
-       {"result": "steered", "prio": 1, "mode": "pinned", "path": 1}, "QP 150")
-    match(srpol("class", "test", "src", "fd00:a::1", "dst", "fd00:b::7", "qp",
+       {"result": "steered", "prio": 1, "mode": "active-backup", "path": 1}, "QP 150")
+    match(srpol("rule", "test", "src", "fd00:a::1", "dst", "fd00:b::7", "qp",
                 "150"), r"(?s)steered.*rule prio 1.*policy color 1 endpoint "
           r"fd00:b::1.*path 1", "text")
-    answer, = valid("class-test", srpol(
-        "-j", "class", "test", "src", "fd00:a::1", "dst", "fd00:b::7", "qp",
+    answer, = valid("rule-test", srpol(
+        "-j", "rule", "test", "src", "fd00:a::1", "dst", "fd00:b::7", "qp",
         "200"))
-    eq(answer["result"], "no-class", "QP 200")
+    eq(answer["result"], "no-rule", "QP 200")
     srpol("path", "replace", "1", "segs", "fc00::1", "dev", "u0", "via",
           "fd00:1::2", "admin", "down")
-    answer, = valid("class-test", srpol(
-        "-j", "class", "test", "src", "fd00:a::1", "dst", "fd00:b::7", "qp",
+    answer, = valid("rule-test", srpol(
+        "-j", "rule", "test", "src", "fd00:a::1", "dst", "fd00:b::7", "qp",
         "150"))
-    eq(answer["result"], "fail-passthrough", "no path is up")
+    eq(answer["result"], "invalid-passthrough", "no path is up")
     eq(show("stats") and [r["packets"] for r in show("stats")
                           if r["reason"] == "steered"], [0], "nothing counted")
 
@@ -95,7 +95,7 @@ def metrics():
        "path 1")
     eq(got["srpol_path_up", 'path="2",name="",reason="none"'], 1, "path 2")
     for family, n in (("path_packets_total", 3), ("policy_bytes_total", 2),
-                      ("class_packets_total", 2), ("sid_dropped_total", 4)):
+                      ("rule_packets_total", 2), ("sid_dropped_total", 4)):
         eq(len([1 for name, _ in got if name == f"srpol_{family}"]), n, family)
     eq(got["srpol_table_entries", 'table="paths"'], 3, "paths in use")
 
@@ -118,7 +118,7 @@ def monitor():
         # it listens once it says so
         def listens():
             for time in "1000", "1001":
-                srpol("config", "set", "hold-time", time)
+                srpol("config", "set", "retry-interval", time)
             return heard(b"config")
 
         busywait(listens, 20)
@@ -127,9 +127,9 @@ def monitor():
               batch="path add 91 segs fc00::1 dev u0 via fd00:1::2 name m\n"
                     "sid add fc00::9 behavior End\n"
                     "endpoint add ::/0 to ::\n"
-                    "policy add color 8 endpoint :: candidate list 91\n"
-                    "class add prio 99 bypass\n"
-                    "class del prio 99\n")
+                    "policy add color 8 endpoint :: candidate segment-list 91\n"
+                    "rule add prio 99 bypass\n"
+                    "rule del prio 99\n")
         ns.ip("link set u0 down")
         busywait(lambda: heard(b'"state":"down"'), 20)
         ns.ip("link set u0 up\naddr replace fd00:1::1/64 dev u0 nodad\n"
@@ -146,8 +146,8 @@ def monitor():
     sets = [(e["event"], e["object_type"]) for e in events
             if e["event"] != "state"]
     want = [("set", kind) for kind in ("path", "sid", "endpoint", "policy",
-                                       "class")]
-    want += [("del", kind) for kind in ("class", "policy", "path")]
+                                       "rule")]
+    want += [("del", kind) for kind in ("rule", "policy", "path")]
     eq([s for s in sets if s != ("set", "config")], want, "notifications")
     down = [e for e in events if e["event"] == "state" and
             e["object_type"] == "path" and e["state"] == "down"]
@@ -162,8 +162,8 @@ def drops():
     "monitor drops: a dropped packet is told with its reason"
     forget()
     srpol(batch="config set drop-events 100\n"
-                "policy add color 1 endpoint :: on-fail drop\n"
-                "class add prio 1 color 1\ndev add u0 role uplink\n")
+                "policy add color 1 endpoint :: drop-upon-invalid on\n"
+                "rule add prio 1 color 1\ndev add u0 role uplink\n")
     with subprocess.Popen(["srpol", "-n", ns.name, "-j", "monitor", "drops"],
                           stdout=subprocess.PIPE) as process:
         cleanup(process.kill)
@@ -180,7 +180,7 @@ def drops():
         process.kill()
     event, = valid("monitor", got.splitlines()[0])
     eq({k: event[k] for k in ("event", "reason", "dev", "src", "dst")},
-       {"event": "drop", "reason": "fail-drop", "dev": "u0",
+       {"event": "drop", "reason": "invalid-drop", "dev": "u0",
         "src": "fd00:1::1", "dst": "fd00:1::2"}, "event")
 
 
@@ -201,8 +201,8 @@ def doctor_status():
     found = doctor(1)
     match(found["devices", "warning"]["advice"], "srpol dev add", "no uplink")
     srpol(batch="path add 1 segs fc00::1 dev u0 via fd00:1::2\n"
-                "policy add color 8 endpoint :: candidate list 1\n"
-                "class add prio 1 color 8\ndev add u0 role uplink\n")
+                "policy add color 8 endpoint :: candidate segment-list 1\n"
+                "rule add prio 1 color 8\ndev add u0 role uplink\n")
     found = doctor(0)
     eq({verdict for _, verdict in found}, {"ok"}, "verdicts")
     srpol("path", "replace", "1", "segs", "fc00::1", "dev", "u0", "via",
@@ -214,7 +214,7 @@ def doctor_status():
     ns.ip("link set u0 mtu 1280")
     found = doctor(1)
     match(found["path", "warning"]["text"], "mtu-too-small", "path")
-    match(found["class", "warning"]["text"], "no-policy-up", "rule")
+    match(found["rule", "warning"]["text"], "no-policy-up", "rule")
 
 
 cleanup(forget)

@@ -70,11 +70,11 @@ OBJECTS = {
          "via": "fd00:1::2", "admin_down": 1, "block_len": 32,
          "csid_len": 32, "tlv": [{"type": 124, "value": b"abc"},
                                  {"type": 255, "value": b""}],
-         "stamp": 1},
+         "timestamp": 1},
         {"sids": ["fc00::9"]},
         {"sids": ["fc00:2:1::", "fc00:1::"], "name": "changed"},
         {"origin": "static", "encap": "reduced"}),
-    "class": (
+    "rule": (
         {"priority": 100},
         {"name": "c-all", "origin": "engine", "action": "steer",
          "color": 3, "ifindex": d0, "mark": 0x10, "mark_mask": 0xff,
@@ -109,23 +109,23 @@ OBJECTS = {
     "policy": (
         {"color": 10, "endpoint": "fd00::b"},
         {"name": "pol-all", "bsid": "fc00:b51d::1", "origin": "engine",
-         "mode": "pinned", "symmetric": 1, "spray": "random", "gap": 1,
-         "threshold": 1000000, "hysteresis": 0, "hold_off": 3600000,
+         "mode": "active-backup", "symmetric": 1, "spray": "random", "flowlet_timeout": 1,
+         "threshold": 1000000, "dwell_time": 0, "wait_to_restore": 3600000,
          "buckets": 256, "backup_color": 11,
-         "on_fail": "drop",
+         "drop_upon_invalid": 1,
          "candidate": [
              {"preference": 200, "protocol_origin": 20, "asn": 65000,
               "node": "fd00::99", "discriminator": 5, "name": "first",
-              "list": [{"path": 1, "weight": 2}, {"path": 2, "weight": 1}]},
+              "segment_list": [{"path": 1, "weight": 2}, {"path": 2, "weight": 1}]},
              {"preference": 50, "protocol_origin": 30, "asn": 0,
               "node": "::", "discriminator": 9, "name": "second",
-              "list": [{"path": 2, "weight": 0}]}]},
+              "segment_list": [{"path": 2, "weight": 0}]}]},
         {},
-        {"on_fail": "drop", "buckets": 512, "mode": "auto"},
+        {"drop_upon_invalid": 1, "buckets": 512, "mode": "on-congestion"},
         {"origin": "static", "mode": "hash", "symmetric": 0,
-         "spray": "round-robin", "gap": 500000, "threshold": 3,
-         "hysteresis": 100, "hold_off": 1000, "buckets": 128,
-         "on_fail": "passthrough"}),
+         "spray": "round-robin", "flowlet_timeout": 500000, "threshold": 3,
+         "dwell_time": 100, "wait_to_restore": 1000, "buckets": 128,
+         "drop_upon_invalid": 0}),
 }
 
 
@@ -225,11 +225,11 @@ def settings():
     was = client.get("config")
     eq(without(was, ("generation", "limits", "used")),
        {"src": "::", "hop_limit": 64, "dscp_mode": "uniform", "dscp": 0,
-        "flow_label": "hash-qp", "icmp_errors": 1, "hold_time": 1000,
+        "flow_label": "hash-qp", "icmp_errors": 1, "retry_interval": 1000,
         "path_id": "none", "psn_observer": 0, "drop_events": 100})
     new = {"src": "fd00:1::1", "hop_limit": 255, "dscp_mode": "pipe",
            "dscp": 46, "flow_label": "inherit", "icmp_errors": 0,
-           "hold_time": 0, "path_id": "label", "psn_observer": 1,
+           "retry_interval": 0, "path_id": "label", "psn_observer": 1,
            "drop_events": 1000000,
            "sr_domain": [{"prefix": "fd00::", "prefix_len": 8},
                          {"prefix": "::", "prefix_len": 0}],
@@ -263,7 +263,7 @@ def same_again():
         client.change(kind, **key)
         eq(client.picture(), was, kind)
         eq(config.take(), [], kind)
-    for name in ("src", "hop_limit", "hold_time", "path_id"):
+    for name in ("src", "hop_limit", "retry_interval", "path_id"):
         client.config(**{name: was["config"][name]})
     client.config(sr_domain=[{}])
     client.config()
@@ -273,18 +273,18 @@ def same_again():
 
 def pinned_lists(key):
     cand, = client.get("policy", **key)["candidate"]
-    return [li["buckets"] for li in cand["list"]]
+    return [li["buckets"] for li in cand["segment_list"]]
 
 
 @test
 def pinned():
-    "pinned: first list that works, next at once, back after the hold-off"
+    "active-backup: first list that works, next at once, back after the wait-to-restore"
     for i in (1, 2, 3):
         client.new("path", id=i, sids=[f"fc00::{i}"], ifindex=d0,
                    via="fd00:1::2")
     key = {"color": 3, "endpoint": "fd00::b"}
-    client.new("policy", **key, mode="pinned", hold_off=700, candidate=[
-        {"list": [{"path": 3, "weight": 0}, {"path": 2}, {"path": 1}]}])
+    client.new("policy", **key, mode="active-backup", wait_to_restore=700, candidate=[
+        {"segment_list": [{"path": 3, "weight": 0}, {"path": 2}, {"path": 1}]}])
     eq(pinned_lists(key), [0, 128, 0])
     client.change("path", id=2, admin_down=1)
     eq(pinned_lists(key), [0, 0, 128])
@@ -301,17 +301,17 @@ def pinned():
     client.change("path", id=1, admin_down=1)
     eq(pinned_lists(key), [0, 128, 0])
     client.change("path", id=1, admin_down=0)
-    # no hold-off, another order, another mode and back
-    client.change("policy", **key, hold_off=0)
+    # no wait-to-restore, another order, another mode and back
+    client.change("policy", **key, wait_to_restore=0)
     client.change("path", id=2, admin_down=1)
     client.change("path", id=2, admin_down=0)
     busywait(lambda: pinned_lists(key) == [0, 128, 0])
     client.change("policy", **key, candidate=[
-        {"list": [{"path": 1}, {"path": 2}]}])
+        {"segment_list": [{"path": 1}, {"path": 2}]}])
     eq(pinned_lists(key), [128, 0])
     client.change("policy", **key, mode="hash")
     eq(pinned_lists(key), [64, 64])
-    client.change("policy", **key, mode="pinned")
+    client.change("policy", **key, mode="active-backup")
     eq(pinned_lists(key), [128, 0])
 
 
@@ -332,12 +332,12 @@ def containers():
 
 @test
 def overhead():
-    "TLVs and the stamp count, and a single SID gets an SRH for them"
+    "TLVs and the timestamp count, and a single SID gets an SRH for them"
     for members, length in (
-            ({}, 40), ({"stamp": 1}, 40 + 24 + 16),
+            ({}, 40), ({"timestamp": 1}, 40 + 24 + 16),
             ({"tlv": [{"type": 9, "value": b"x" * 6}]}, 40 + 24 + 8),
             ({"tlv": [{"type": 9, "value": b"x" * 7}]}, 40 + 24 + 16),
-            ({"tlv": [{"type": 9}] * 4, "stamp": 1}, 40 + 24 + 8 + 16)):
+            ({"tlv": [{"type": 9}] * 4, "timestamp": 1}, 40 + 24 + 8 + 16)):
         client.replace("path", id=1, sids=["fc00::1"], ifindex=d0,
                        via="fd00:1::2", **members)
         got = client.get("path", id=1)
@@ -415,11 +415,11 @@ def used():
     client.new("policy", color=1, endpoint="::", buckets=256)
     client.new("sid", sid="fc00::1", behavior=1)
     client.new("dev", ifindex=d0, role="uplink")
-    client.new("class", priority=1, color=1)
+    client.new("rule", priority=1, color=1)
     client.new("endpoint", prefix="::", prefix_len=0, address="fd00::1")
     eq(client.get("config")["used"],
        {"paths": 2, "nexthops": 2, "policies": 1, "bucket_rows": 4,
-        "classes": 1, "endpoints": 1, "sids": 1, "devs": 1})
+        "rules": 1, "endpoints": 1, "sids": 1, "devs": 1})
     forget()
     eq(set(client.get("config")["used"].values()), {0})
 
@@ -431,7 +431,7 @@ def busy():
     far = "fd00:1111:2222:3333:4444:5555:6666:7777"
     for color, endpoint in ((10, "fd00::b"), (0xfffffffe, far)):
         client.new("policy", color=color, endpoint=endpoint,
-                   candidate=[{"list": [{"path": 1}]}])
+                   candidate=[{"segment_list": [{"path": 1}]}])
         eq(client.get("path", id=1)["users"], 1)
         why = refused(errno.EBUSY, client.delete, "path", id=1, attr="id")
         match(why.msg, f"policy.* {color} .*{endpoint}$")
@@ -455,7 +455,7 @@ def last_list():
     "a policy can lose its last list and its last candidate path"
     two_paths()
     key = {"color": 1, "endpoint": "fd00::b"}
-    client.new("policy", **key, candidate=[{"list": [{"path": 1}]}])
+    client.new("policy", **key, candidate=[{"segment_list": [{"path": 1}]}])
     eq(client.get("policy", **key)["state"], "up")
     client.replace("policy", **key, candidate=[{}])
     policy = client.get("policy", **key)
@@ -493,12 +493,12 @@ def priorities():
     "rules are dumped in order of priority, the extremes included"
     prios = [0xffffffff, 5, 0, 70000, 1]
     for prio in prios:
-        client.new("class", priority=prio, action="bypass")
-    eq([c["priority"] for c in client.dump("class")], sorted(prios))
+        client.new("rule", priority=prio, action="bypass")
+    eq([c["priority"] for c in client.dump("rule")], sorted(prios))
 
 
 @test
-def class_matches():
+def rule_matches():
     "each match alone comes back as it was entered"
     for match_ in ({"mark": 0}, {"src": "10.0.0.0", "src_len": 104},
                    {"dst": "::ffff:0:0", "dst_len": 96},
@@ -508,8 +508,8 @@ def class_matches():
                    {"dscp": 0}, {"pkey": 0}, {"proto": 0}, {"proto": 255},
                    {"vlan": 0}, {"vlan": 1}, {"cgroup": 1},
                    {"ifindex": d0}):
-        client.new("class", priority=1, action="bypass", **match_)
-        got = configured("class", client.get("class", priority=1))
+        client.new("rule", priority=1, action="bypass", **match_)
+        got = configured("rule", client.get("rule", priority=1))
         want = {k: text(v) if k in ("src", "dst") else v
                 for k, v in match_.items()}
         if "mark" in want:
@@ -521,31 +521,31 @@ def class_matches():
                 want[name + "_max"] = want[name + "_min"]
         eq(got, {"priority": 1, "origin": "static", "action": "bypass",
                  "ordering": "strong", **want})
-        client.delete("class", priority=1)
+        client.delete("rule", priority=1)
 
 
 @test
-def class_change():
+def rule_change():
     "a change of a rule to any address or to its present action is coherent"
-    client.new("class", priority=1, color=5, src="fd00::", src_len=16)
-    client.change("class", priority=1, action="steer", dscp=3)
-    eq(configured("class", client.get("class", priority=1)),
+    client.new("rule", priority=1, color=5, src="fd00::", src_len=16)
+    client.change("rule", priority=1, action="steer", dscp=3)
+    eq(configured("rule", client.get("rule", priority=1)),
        {"priority": 1, "origin": "static", "action": "steer", "color": 5,
         "ordering": "strong", "src": "fd00::", "src_len": 16, "dscp": 3})
-    client.change("class", priority=1, src="::", src_len=0)
-    eq(configured("class", client.get("class", priority=1)),
+    client.change("rule", priority=1, src="::", src_len=0)
+    eq(configured("rule", client.get("rule", priority=1)),
        {"priority": 1, "origin": "static", "action": "steer", "color": 5,
         "ordering": "strong", "dscp": 3})
 
 
 @test
-def class_reasons():
+def rule_reasons():
     "a rule says why it steers nothing"
     def reason():
-        return client.get("class", priority=1)["reason"]
+        return client.get("rule", priority=1)["reason"]
 
     two_paths()
-    client.new("class", priority=1, color=5)
+    client.new("rule", priority=1, color=5)
     eq(reason(), "no-uplink")
     client.new("dev", ifindex=d0, role="port")
     eq(reason(), "no-uplink")
@@ -554,7 +554,7 @@ def class_reasons():
     client.new("policy", color=5, endpoint="fd00::1")
     eq(reason(), "no-policy-up")
     client.change("policy", color=5, endpoint="fd00::1",
-                  candidate=[{"list": [{"path": 1}]}])
+                  candidate=[{"segment_list": [{"path": 1}]}])
     eq(reason(), "none")
     client.change("path", id=1, admin_down=1)
     eq(reason(), "no-policy-up")
@@ -562,7 +562,7 @@ def class_reasons():
     client.delete("policy", color=5, endpoint="fd00::1")
     eq(reason(), "no-policy")
     ns.ip("link add d9 type dummy")
-    client.change("class", priority=1, action="bypass",
+    client.change("rule", priority=1, action="bypass",
                   ifindex=ns.ifindex("d9"))
     eq(reason(), "none")
     ns.ip("link del d9")
@@ -609,14 +609,14 @@ def largest_policy():
     candidates = [
         {"preference": c, "protocol_origin": 30, "asn": c, "node": "::",
          "discriminator": c, "name": "n" * 31,
-         "list": [{"path": i, "weight": 65535} for i in range(1, 65)]}
+         "segment_list": [{"path": i, "weight": 65535} for i in range(1, 65)]}
         for c in range(1, 9)]
     config.take()
     key = {"color": 1, "endpoint": "fd00::b"}
     client.new("policy", **key, candidate=candidates)
     policy = client.get("policy", **key)
     eq(policy["candidate"][-1].get("active"), True)
-    eq([li["buckets"] for li in policy["candidate"][-1]["list"]], [2] * 64)
+    eq([li["buckets"] for li in policy["candidate"][-1]["segment_list"]], [2] * 64)
     eq(configured("policy", policy)["candidate"], candidates)
     eq(config.wait("policy-ntf"), policy)
     with ns:
@@ -647,8 +647,8 @@ def policy_events():
     "events: a policy going up and down, another candidate path selected"
     two_paths()
     client.new("policy", color=3, endpoint="fd00::b", name="pol",
-               candidate=[{"preference": 200, "list": [{"path": 1}]},
-                          {"preference": 100, "list": [{"path": 2}]}])
+               candidate=[{"preference": 200, "segment_list": [{"path": 1}]},
+                          {"preference": 100, "segment_list": [{"path": 2}]}])
     up = events.wait("policy-event")
     eq(without(up, ("id",)), {"color": 3, "endpoint": "fd00::b",
                               "name": "pol", "state": "up",
@@ -658,7 +658,7 @@ def policy_events():
     policy = client.get("policy", color=3, endpoint="fd00::b")
     eq([c.get("active") for c in policy["candidate"]], [None, True])
     eq([c["reason"] for c in policy["candidate"]], ["no-valid-list", "none"])
-    eq(policy["candidate"][0]["list"][0]["reason"], "path-not-up")
+    eq(policy["candidate"][0]["segment_list"][0]["reason"], "path-not-up")
     client.change("path", id=2, admin_down=1)
     eq(without(events.wait("policy-event"), ("id",)),
        {"color": 3, "endpoint": "fd00::b", "name": "pol", "state": "down",
@@ -682,15 +682,15 @@ VECTORS = [
     ("higher discriminator",
      [{"discriminator": 5}, {"discriminator": 9}], 1),
     ("an invalid one does not take part",
-     [{"preference": 300, "list": [{"path": 3}]}, {"preference": 100}], 1),
+     [{"preference": 300, "segment_list": [{"path": 3}]}, {"preference": 100}], 1),
     ("nor does one of weight 0",
-     [{"preference": 300, "list": [{"path": 1, "weight": 0}]},
+     [{"preference": 300, "segment_list": [{"path": 1, "weight": 0}]},
       {"preference": 100}], 1),
     ("one valid list is enough",
-     [{"preference": 300, "list": [{"path": 3}, {"path": 1}]},
+     [{"preference": 300, "segment_list": [{"path": 3}, {"path": 1}]},
       {"preference": 100}], 0),
     ("default preference is 100",
-     [{"preference": 99}, {}, {"preference": 101, "list": []}], 1),
+     [{"preference": 99}, {}, {"preference": 101, "segment_list": []}], 1),
     ("extremes of preference",
      [{"preference": 0xffffffff}, {"preference": 0}], 0),
 ]
@@ -706,7 +706,7 @@ def selection():
     for name, candidates, winner in VECTORS:
         for reverse in (False, True):
             # where nothing decides on identity, it speaks for the loser
-            cands = [{"list": [{"path": 1}], **c} for c in candidates]
+            cands = [{"segment_list": [{"path": 1}], **c} for c in candidates]
             if not any({"asn", "node", "discriminator"} & c.keys()
                        for c in candidates):
                 for i, c in enumerate(cands):
@@ -735,11 +735,11 @@ def shares():
 
     def buckets():
         return [li["buckets"] for li in
-                client.get("policy", **key)["candidate"][0]["list"]]
+                client.get("policy", **key)["candidate"][0]["segment_list"]]
 
     for n in (128, 256, 512, 1024):
         client.replace("policy", **key, buckets=n, candidate=[
-            {"list": [{"path": 1, "weight": 2}, {"path": 2, "weight": 2},
+            {"segment_list": [{"path": 1, "weight": 2}, {"path": 2, "weight": 2},
                       {"path": 3, "weight": 1}]}])
         got = buckets()
         eq(sum(got), n)

@@ -94,19 +94,19 @@ def some_objects():
                        "via": "fd00:1::2", "admin_down": 1}
     yield "path-new", {"id": 8, "sids": ["fc00::8"]}
     yield "policy-new", {"color": 1, "endpoint": "fd00::b", "buckets": 256,
-                         "backup_color": 2, "on_fail": "drop",
-                         "candidate": [{"list": lists(1, 2, 3, 7)},
+                         "backup_color": 2, "drop_upon_invalid": 1,
+                         "candidate": [{"segment_list": lists(1, 2, 3, 7)},
                                        {"preference": 9,
-                                        "list": lists(4)}]}
+                                        "segment_list": lists(4)}]}
     yield "policy-new", {"color": 2, "endpoint": "fd00::b",
-                         "candidate": [{"list": lists(5, 6)}]}
+                         "candidate": [{"segment_list": lists(5, 6)}]}
     yield "policy-new", {"color": 3, "endpoint": "::ffff:a00:1"}
-    yield "class-new", {"priority": 20, "color": 1, "opcode": [4, 5, 100],
+    yield "rule-new", {"priority": 20, "color": 1, "opcode": [4, 5, 100],
                         "qp_min": 1, "qp_max": 9}
-    yield "class-new", {"priority": 10, "color": 2, "dscp": 3, "mark": 1,
+    yield "rule-new", {"priority": 10, "color": 2, "dscp": 3, "mark": 1,
                         "src": "10.0.0.0", "src_len": 104, "dport_min": 4791,
                         "proto": 17, "ifindex": w.dev[0]}
-    yield "class-new", {"priority": 30, "action": "bypass", "pkey": 5,
+    yield "rule-new", {"priority": 30, "action": "bypass", "pkey": 5,
                         "opcode": [5, 6]}
     yield "endpoint-new", {"prefix": "fd00:b::", "prefix_len": 48,
                            "address": "fd00::b"}
@@ -159,9 +159,9 @@ def replay():
         eq(off, 54 if len(want) > 54 else 20)
     by_color = {p[0]: p for p in v["policies"].values()}
     id_of = {p["color"]: p["id"] for p in w.client.dump("policy")}
-    color, endpoint, mode, on_fail, backup, *more, table = by_color[1]
+    color, endpoint, mode, drop_upon_invalid, backup, *more, table = by_color[1]
     eq(more, [0, 500000, 3, 100, 1000], "flags and parameters")
-    eq((endpoint, mode, on_fail, backup),
+    eq((endpoint, mode, drop_upon_invalid, backup),
        (packed("fd00::b"), 0, 1, id_of[2]))
     eq(len(table), 256)
     shares = {p: table.count(p) for p in set(table)}
@@ -169,17 +169,17 @@ def replay():
     for p, share in shares.items():
         assert abs(share - 256 * p / 6) <= 1, shares
     policy = w.client.get("policy", color=1, endpoint="fd00::b")
-    eq({li["path"]: li["buckets"] for li in policy["candidate"][0]["list"]},
+    eq({li["path"]: li["buckets"] for li in policy["candidate"][0]["segment_list"]},
        {**shares, 7: 0})
     eq(by_color[3][1:5], (packed("10.0.0.1"), 0, 0, 0))
     eq(by_color[3][-1], [])
     # priority is the third of the words, the first is the slot
     eq([u32s(r[:12])[1] for r in v["rules"]], [10, 20, 30])
     eq(v["key"], 0b11111, "what rules look at")
-    classes = v["opclass"]
-    eq(len(set(classes)), 4)
-    eq(classes[4], classes[100])
-    eq(len({classes[4], classes[5], classes[6], classes[7]}), 4)
+    opclasses = v["opclass"]
+    eq(len(set(opclasses)), 4)
+    eq(opclasses[4], opclasses[100])
+    eq(len({opclasses[4], opclasses[5], opclasses[6], opclasses[7]}), 4)
     eq(v["config"], bytes((0, 1, 7, 1, 0, 0, 0, 0)) +
        struct.pack("I", 100) + bytes(256))
     eq([u32s(d) for d in v["devs"]], [(w.dev[0], 1)])
@@ -194,9 +194,9 @@ def policy_of(color):
     """Mode, flags, parameters and buckets of a policy in the mock."""
     for p in view()["policies"].values():
         if p[0] == color:
-            return {"mode": p[2], "flags": p[5], "gap": p[6],
-                    "threshold": p[7], "hysteresis": p[8],
-                    "hold_off": p[9], "buckets": p[10]}
+            return {"mode": p[2], "flags": p[5], "flowlet_timeout": p[6],
+                    "threshold": p[7], "dwell_time": p[8],
+                    "wait_to_restore": p[9], "buckets": p[10]}
     raise AssertionError(f"no policy of color {color}")
 
 
@@ -213,14 +213,14 @@ def policy_parameters():
     w.client.new("path", id=4, sids=["fc00::4"])
     key = {"color": 1, "endpoint": "::"}
     w.client.new("policy", **key, mode="adaptive", symmetric=1,
-                 spray="random", gap=7, threshold=8, hysteresis=9,
-                 hold_off=10, candidate=[{"list": lists(1, 2)}])
+                 spray="random", flowlet_timeout=7, threshold=8, dwell_time=9,
+                 wait_to_restore=10, candidate=[{"segment_list": lists(1, 2)}])
     now = policy_of(1)
     now.pop("buckets")
-    eq(now, {"mode": 4, "flags": SYMMETRIC | RANDOM, "gap": 7,
-             "threshold": 8, "hysteresis": 9, "hold_off": 10})
+    eq(now, {"mode": 4, "flags": SYMMETRIC | RANDOM, "flowlet_timeout": 7,
+             "threshold": 8, "dwell_time": 9, "wait_to_restore": 10})
     for weights, flags in (((3, 3), EVEN), ((1, 2), 0), ((5, 0), EVEN)):
-        w.client.replace("policy", **key, candidate=[{"list": [
+        w.client.replace("policy", **key, candidate=[{"segment_list": [
             {"path": p, "weight": n} for p, n in zip((1, 2), weights)]}])
         eq(policy_of(1)["flags"], flags, weights)
     for mode in range(6):
@@ -228,8 +228,8 @@ def policy_parameters():
         eq(policy_of(1)["mode"], mode)
 
     # 4 has never been resolved, 3 has no weight: neither is in the order
-    w.client.replace("policy", **key, mode="pinned", hold_off=300,
-                     buckets=256, candidate=[{"list": [
+    w.client.replace("policy", **key, mode="active-backup", wait_to_restore=300,
+                     buckets=256, candidate=[{"segment_list": [
                          {"path": 2, "weight": 7}, {"path": 4},
                          {"path": 1}, {"path": 3, "weight": 0}]}])
 
@@ -248,15 +248,15 @@ def policy_parameters():
 
 @test
 def path_headers():
-    "stamp, TLVs, tag: what is in the rewrite string"
+    "timestamp, TLVs, tag: what is in the rewrite string"
     mock_register()
     w.client.new("path", id=0x123, sids=["fc00::1"], ifindex=w.dev[0],
-                 via="fd00:1::2", stamp=1,
+                 via="fd00:1::2", timestamp=1,
                  tlv=[{"type": 9, "value": b"abc"}])
     with mock.table("paths") as m:
         raw = m[struct.pack("I", 0x123)]
-    length, _, stamp = struct.unpack_from("3H", raw, 16)
-    eq((length, stamp), (40 + 24 + 8 + 16, 14 + 40 + 24 + 8))
+    length, _, timestamp = struct.unpack_from("3H", raw, 16)
+    eq((length, timestamp), (40 + 24 + 8 + 16, 14 + 40 + 24 + 8))
     rewrite = raw[24:24 + 14 + length]
     eq(rewrite[14 + 40 + 24:], b"\x09\x03abc\x04\x01\0" +
        b"\x7c\x0e\x01\x23" + bytes(12))
@@ -299,9 +299,9 @@ def settings():
 def rules():
     "VLAN, cgroup, mode and ordering of rules"
     mock_register()
-    w.client.new("class", priority=1, color=1, vlan=0x123, cgroup=1,
+    w.client.new("rule", priority=1, color=1, vlan=0x123, cgroup=1,
                  mode="spray", ordering="weak")
-    w.client.new("class", priority=2, color=1)
+    w.client.new("rule", priority=2, color=1)
     v = view()
     eq(v["key"], 0b1100000)
     first, second = v["rules"]
@@ -319,15 +319,15 @@ def rules():
         inner = f"{CGROUPS}/srpol-a/srpol-b"
         os.makedirs(inner)
         id_ = os.stat(inner).st_ino
-        w.client.change("class", priority=1, cgroup=id_)
+        w.client.change("rule", priority=1, cgroup=id_)
         eq(struct.unpack("=IQ", view()["rules"][0][-20:-8]), (2, id_))
-        eq(w.client.get("class", priority=1)["cgroup"], id_)
+        eq(w.client.get("rule", priority=1)["cgroup"], id_)
         os.rmdir(inner)
         os.rmdir(os.path.dirname(inner))
         # a rule for a cgroup that is gone stays, a new one is refused
-        w.client.change("class", priority=1, name="gone")
+        w.client.change("rule", priority=1, name="gone")
         try:
-            w.client.change("class", priority=1, cgroup=id_)
+            w.client.change("rule", priority=1, cgroup=id_)
         except Refused as why:
             eq((why.errno, why.attr), (errno.ENOENT, "cgroup"))
         else:
@@ -427,15 +427,15 @@ def random_step(rng):
         lambda: w.client.op("policy-new", {
             **key, "buckets": rng.choice((128, 256, 512)),
             "backup_color": rng.choice((0, key["color"] % 3 + 1)),
-            "candidate": [{"preference": rng.randrange(5), "list": [
+            "candidate": [{"preference": rng.randrange(5), "segment_list": [
                 {"path": p, "weight": rng.randrange(4)} for p in some]},
-                          {"list": [{"path": p} for p in some[:2]]}]},
+                          {"segment_list": [{"path": p} for p in some[:2]]}]},
             flags),
         lambda: w.client.delete("policy", **key),
-        lambda: w.client.op("class-new", {
+        lambda: w.client.op("rule-new", {
             "priority": rng.randrange(4), "color": rng.randrange(1, 4),
             "opcode": rng.sample(range(256), rng.randrange(1, 9))}, flags),
-        lambda: w.client.delete("class", priority=rng.randrange(4)),
+        lambda: w.client.delete("rule", priority=rng.randrange(4)),
         lambda: w.client.op("endpoint-new", {
             **prefix, "address": f"fd00::{rng.randrange(9)}"}, flags),
         lambda: w.client.delete("endpoint", **prefix),
@@ -511,18 +511,18 @@ def requests():
                                "ifindex": w.dev[0], "via": "fd00:1::9"}),
         ("policy-new", EXCL, {"color": 9, "endpoint": "fd00::b",
                               "buckets": 512,
-                              "candidate": [{"list": lists(1, 2)}]}),
+                              "candidate": [{"segment_list": lists(1, 2)}]}),
         ("policy-new", EXCL, {"color": 9, "endpoint": "::"}),
         ("policy-new", CHANGE, {"color": 1, "endpoint": "fd00::b",
-                                "candidate": [{"list": lists(4, 5)}]}),
+                                "candidate": [{"segment_list": lists(4, 5)}]}),
         ("policy-new", CHANGE, {"color": 1, "endpoint": "fd00::b",
                                 "buckets": 1024}),
         ("policy-new", REPLACE, {"color": 1, "endpoint": "fd00::b"}),
         ("policy-new", CHANGE, {"color": 3, "endpoint": "::ffff:a00:1",
-                                "candidate": [{"list": lists(1)}]}),
-        ("class-new", EXCL, {"priority": 15, "color": 1}),
-        ("class-new", CHANGE, {"priority": 20, "color": 3}),
-        ("class-del", 0, {"priority": 20}),
+                                "candidate": [{"segment_list": lists(1)}]}),
+        ("rule-new", EXCL, {"priority": 15, "color": 1}),
+        ("rule-new", CHANGE, {"priority": 20, "color": 3}),
+        ("rule-del", 0, {"priority": 20}),
         ("endpoint-new", EXCL, {"prefix": "fd00:c::", "prefix_len": 48,
                                 "address": "fd00::c"}),
         ("endpoint-new", CHANGE, {"prefix": "fd00:b::", "prefix_len": 48,
@@ -541,8 +541,8 @@ DECISIVE = {
     "config-set": ("config_set",),
     "path-new": ("nexthop_set", "path_set"),
     "policy-new": ("row_set", "policy_set"),
-    "class-new": ("class_set", "class_commit"),
-    "class-del": ("class_commit",),
+    "rule-new": ("rule_set", "rule_commit"),
+    "rule-del": ("rule_commit",),
     "endpoint-new": ("endpoint_set",), "endpoint-del": ("endpoint_hide",),
     "policy-del": ("policy_hide",), "sid-new": ("sid_set",),
     "dev-new": ("dev_set",),
@@ -597,7 +597,7 @@ def limits():
     mock_register("small")
     eq(w.client.get("config")["limits"],
        {"paths": 16, "nexthops": 4, "policies": 6, "bucket_rows": 12,
-        "classes": 6, "endpoints": 4, "sids": 4, "devs": 2})
+        "rules": 6, "endpoints": 4, "sids": 4, "devs": 2})
 
     def fill(op, make, room, words, error=errno.ENOSPC):
         for i in range(1, room + 1):
@@ -628,8 +628,8 @@ def limits():
         match(why.msg, r"bucket row table is full \(11\)")
     else:
         raise AssertionError("not refused")
-    fill("class-new", lambda i: {"priority": i, "color": 1}, 5,
-         r"class table is full \(5\)")
+    fill("rule-new", lambda i: {"priority": i, "color": 1}, 5,
+         r"rule table is full \(5\)")
     fill("endpoint-new", lambda i: {"prefix": f"fd00:{i}::",
                                     "prefix_len": 32, "address": "::"}, 4,
          r"endpoint table is full \(4\)")
@@ -659,7 +659,7 @@ def too_large_for_it():
     add = {
         "path": ("path-new", {"id": 16, "sids": ["fc00::1"],
                               "ifindex": w.dev[0], "via": "fd00:1::2"}),
-        "class": ("class-new", {"priority": 9, "color": 1}),
+        "rule": ("rule-new", {"priority": 9, "color": 1}),
     }
     configure()
     before_ = w.client.everything()
@@ -727,7 +727,7 @@ def events():
         w.client.new("path", id=i, sids=["fc00::1"], ifindex=w.dev[0],
                      via=f"fd00:1::{i + 1}")
     w.client.new("policy", color=1, endpoint="::",
-                 candidate=[{"list": lists(1, 2)}])
+                 candidate=[{"segment_list": lists(1, 2)}])
     mock_register()
 
     def hops():
@@ -765,7 +765,7 @@ def resilience():
 
     def table(*paths, **members):
         w.client.replace("policy", **key, candidate=[
-            {"list": [{"path": p} for p in paths]}], **members)
+            {"segment_list": [{"path": p} for p in paths]}], **members)
         (*_, buckets), = view()["policies"].values()
         return buckets
 
@@ -780,8 +780,8 @@ def resilience():
     eq((moved, again.count(8)), (16, 16), "for the one that came back")
     # another candidate path with some of the same paths
     w.client.change("policy", **key, candidate=[
-        {"preference": 200, "list": [{"path": p} for p in range(1, 9)]},
-        {"preference": 100, "list": [{"path": p} for p in (8, 1)]}])
+        {"preference": 200, "segment_list": [{"path": p} for p in range(1, 9)]},
+        {"preference": 100, "segment_list": [{"path": p} for p in (8, 1)]}])
     for p in range(2, 9):
         w.client.change("path", id=p, admin_down=1)
     (*_, only), = view()["policies"].values()
@@ -805,9 +805,9 @@ def epochs():
 
     for op, flags, members in (
             ("config-set", 0, {"flow_label": "hash"}),
-            ("class-new", EXCL, {"priority": 1, "color": 1}),
-            ("class-new", CHANGE, {"priority": 1, "color": 2}),
-            ("class-del", 0, {"priority": 1}),
+            ("rule-new", EXCL, {"priority": 1, "color": 1}),
+            ("rule-new", CHANGE, {"priority": 1, "color": 2}),
+            ("rule-del", 0, {"priority": 1}),
             ("endpoint-new", EXCL, {"prefix": "fd00:c::", "prefix_len": 48,
                                     "address": "::"}),
             ("endpoint-new", CHANGE, {"prefix": "fd00:c::", "prefix_len": 48,

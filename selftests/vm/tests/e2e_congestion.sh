@@ -45,7 +45,7 @@ mark_ce() {
 	if [ "$1" = on ]; then
 		ip netns exec "$(fabric_ns spine1)" tc qdisc add dev leaf2 clsact
 		ip netns exec "$(fabric_ns spine1)" tc filter add dev leaf2 \
-			egress matchall action pedit ex munge ip6 traffic_class \
+			egress matchall action pedit ex munge ip6 traffic_rule \
 			set 3 retain 3
 	else
 		ip netns exec "$(fabric_ns spine1)" tc qdisc del dev leaf2 clsact
@@ -67,8 +67,8 @@ e2e_up <"$log/commands"
 rdma_up
 
 srpol -b - <<-END
-	policy change ${e2e_policy[*]} mode adaptive threshold 3 hysteresis 200ms gap 4s
-	policy add color 201 endpoint fd00:b::1 mode pinned candidate list 1
+	policy change ${e2e_policy[*]} mode adaptive threshold 3 dwell-time 200ms flowlet-timeout 4s
+	policy add color 201 endpoint fd00:b::1 mode active-backup candidate segment-list 1
 END
 # ECN-capable, at a rate that leaves the emulated guest time for the rest
 rdma_bw "$log/adaptive" ib_write_bw 18609 6 -q 4 -s 8192 \
@@ -82,7 +82,7 @@ check "CNPs are answered" busywait 60 grep -q ready "$log/cnp"
 check "path 1 has QPs" busywait 60 grows 1 "$(path_packets 1)"
 pinned=$(flows | tr '{' '\n' | sed -n 's/.*"qp":\([0-9]*\).*"path":2,.*/\1/p' |
 	head -n 1)
-srpol class add prio 60 "${e2e_roce[@]}" qp "$pinned" color 201
+srpol rule add prio 60 "${e2e_roce[@]}" qp "$pinned" color 201
 check "a QP is pinned to path 1 too" busywait 60 with pinned qp "$pinned"
 
 before=$(path_packets 1)

@@ -28,8 +28,8 @@ commands() {
 		for encap in reduced full; do
 			i=$((i + 1))
 			echo "path add $((200 + i)) segs $list encap $encap dev hA via fd00:a::fe"
-			echo "policy add color $((200 + i)) endpoint fd00:b::1 candidate list $((200 + i))"
-			echo "class add prio $i mark $i color $((200 + i))"
+			echo "policy add color $((200 + i)) endpoint fd00:b::1 candidate segment-list $((200 + i))"
+			echo "rule add prio $i mark $i color $((200 + i))"
 			echo "$i $list $encap" >>"$SRPOL_OUT/cases"
 		done
 	done

@@ -24,12 +24,12 @@ e2e_up() {
 		sid add fc00:0:a::d6 behavior End.DT46
 		sid add fcbb:bb00:b:: behavior End.DT46
 		path add 11 segs fc00:0:21::1,fc00:0:11::1,fc00:0:a::d6 dev hB via fd00:b::fe
-		policy add color 100 endpoint fd00:a::1 candidate list 11
+		policy add color 100 endpoint fd00:a::1 candidate segment-list 11
 		endpoint add fd00:a::/64 to fd00:a::1
 		endpoint add fd00:b::/64 to fd00:b::1
 		endpoint add 10.0.10.0/24 to fd00:a::1
 		endpoint add 10.0.20.0/24 to fd00:b::1
-		class add prio 9000 color 100
+		rule add prio 9000 color 100
 		END
 		cat
 	} | srpol -b - || return
@@ -102,7 +102,7 @@ e2e_captured() {
 # the commands for e2e_up.
 e2e_policy=(color 200 endpoint fd00:b::1)
 e2e_roce=(dst fd00:b::/64 proto udp dport 4791)
-e2e_lists="candidate list 1 list 2 list 3 list 4"
+e2e_lists="candidate segment-list 1 segment-list 2 segment-list 3 segment-list 4"
 
 e2e_spines() {
 	local m
@@ -111,5 +111,5 @@ e2e_spines() {
 		echo "path add $m segs fc00:0:2$m::1,fc00:0:12::1,fc00:0:b::d6 dev hA via fd00:a::fe"
 	done
 	echo "policy add ${e2e_policy[*]} $e2e_lists"
-	echo "class add prio 100 ${e2e_roce[*]} color 200"
+	echo "rule add prio 100 ${e2e_roce[*]} color 200"
 }

@@ -69,12 +69,12 @@ for mode in hash flowlet adaptive; do
 	check "mode $mode: by two spines at least" [ "$(used 20)" -ge 2 ]
 done
 
-srpol policy change "${e2e_policy[@]}" mode pinned
-transfer "mode pinned: 8 QPs write" 18603 -q 8 -s 65536 -n 5
-check_equal "mode pinned: by one spine" 1 "$(used 5)"
+srpol policy change "${e2e_policy[@]}" mode active-backup
+transfer "mode active-backup: 8 QPs write" 18603 -q 8 -s 65536 -n 5
+check_equal "mode active-backup: by one spine" 1 "$(used 5)"
 srpol path change 1 admin down
-transfer "mode pinned: the first list is down" 18604 -q 2 -s 65536 -n 5
-check "mode pinned: the second spine took it" \
+transfer "mode active-backup: the first list is down" 18604 -q 2 -s 65536 -n 5
+check "mode active-backup: the second spine took it" \
 	awk '{ exit !($2 > 50 && $1 < 5) }' <<<"$counts"
 srpol path change 1 admin up
 
@@ -84,20 +84,20 @@ check_equal "nothing is sprayed without leave" 1 "$(used 20)"
 check "and that is counted" [ "$(e2e_reason spray-unsafe)" -ge 50 ]
 srpol policy change "${e2e_policy[@]}" mode hash
 
-# auto: what is not encapsulated needs a way of its own
+# on-congestion: what is not encapsulated needs a way of its own
 ip -n "$(fabric_ns leaf1)" route add fd00:b::/64 via fd00:1:4::2 dev spine4
-srpol policy change "${e2e_policy[@]}" mode auto hold-off 60s
+srpol policy change "${e2e_policy[@]}" mode on-congestion wait-to-restore 60s
 steered=$(e2e_reason steered)
-transfer "mode auto: 2 QPs write without encapsulation" 18606 -q 2 -s 65536 -n 5
-check "mode auto: it was left alone" [ "$(e2e_reason auto-plain)" -ge 90 ]
-check_equal "mode auto: by the underlay's one way" 1 "$(used 20)"
+transfer "mode on-congestion: 2 QPs write without encapsulation" 18606 -q 2 -s 65536 -n 5
+check "mode on-congestion: it was left alone" [ "$(e2e_reason not-congested)" -ge 90 ]
+check_equal "mode on-congestion: by the underlay's one way" 1 "$(used 20)"
 srpol policy change "${e2e_policy[@]}" mode hash
 ip -n "$(fabric_ns leaf1)" route del fd00:b::/64
 echo "# steered meanwhile: $(($(e2e_reason steered) - steered))"
 
 # spraying, with permission
 
-srpol class add prio 50 "${e2e_roce[@]}" opcode write-middle ordering weak mode spray \
+srpol rule add prio 50 "${e2e_roce[@]}" opcode write-middle ordering weak mode spray \
 	color 200
 e2e_capture leaf1 host in "$log/spray.pcap" 'ip6 proto 43'
 transfer "write-middle sprayed over four even paths: 1 QP" 18607 -q 1 \

@@ -18,9 +18,9 @@ cd "$(dirname "$0")/../../.."
 e2e_up <<-END
 	path add 1 segs fc00:0:21::1,fc00:0:12::1,fc00:0:b::d6 dev hA via fd00:a::fe
 	path add 2 segs fc00:0:22::1,fc00:0:12::1,fc00:0:b::d6 dev hA via fd00:a::fe
-	policy add color 100 endpoint fd00:b::1 candidate list 1
-	policy add color 2 endpoint fd00:b::1 candidate list 2
-	class add prio 1 mark 2 color 2
+	policy add color 100 endpoint fd00:b::1 candidate segment-list 1
+	policy add color 2 endpoint fd00:b::1 candidate segment-list 2
+	rule add prio 1 mark 2 color 2
 END
 # In the first word of an IPv6 header the ECN field is bits 20 and 21.
 fabric_exec spine2 tc -batch - <<-END

@@ -71,21 +71,21 @@ srpol_up() {
 	sid add fc00:0:a::d6 behavior End.DT46
 	path add 1 segs fc00:0:21::1,fc00:0:12::1,fc00:0:b::d6 dev hA via fd00:a::fe
 	path add 2 segs fc00:0:22::1,fc00:0:12::1,fc00:0:b::d6 dev hA via fd00:a::fe
-	policy add color 1 endpoint fd00:b::1 candidate list 1
-	policy add color 2 endpoint fd00:b::1 candidate list 2
+	policy add color 1 endpoint fd00:b::1 candidate segment-list 1
+	policy add color 2 endpoint fd00:b::1 candidate segment-list 2
 	endpoint add fd00:b::/64 to fd00:b::1
 	endpoint add 10.0.20.0/24 to fd00:b::1
-	class add prio 10 dev vm0 dst fd00:b::/64 color 1
-	class add prio 11 dev vm0 dst 10.0.20.0/24 color 1
-	class add prio 20 dev hA color 2
+	rule add prio 10 dev vm0 dst fd00:b::/64 color 1
+	rule add prio 11 dev vm0 dst 10.0.20.0/24 color 1
+	rule add prio 20 dev hA color 2
 	dev add hA role uplink
 	dev add vm0 role port xdp native
 	END
 	on hostB -b - <<-END
 	sid add fc00:0:b::d6 behavior End.DT46
 	path add 1 segs fc00:0:21::1,fc00:0:11::1,fc00:0:a::d6 dev hB via fd00:b::fe
-	policy add color 1 endpoint :: candidate list 1
-	class add prio 1 color 1
+	policy add color 1 endpoint :: candidate segment-list 1
+	rule add prio 1 color 1
 	dev add hB role uplink
 	END
 }
@@ -100,8 +100,8 @@ reason() {
 		sed -n "s/.*\"reason\":\"$1\".*\"packets\":\([0-9]*\).*/\1/p"
 }
 
-class_packets() {
-	on hostA -j -s class show prio "$1" | grep -o '"packets":[0-9]*' |
+rule_packets() {
+	on hostA -j -s rule show prio "$1" | grep -o '"packets":[0-9]*' |
 		cut -d : -f 2
 }
 
@@ -125,8 +125,8 @@ check "IPv6 of the machine reaches host B" \
 check "IPv4 does" in_vm ping -q -c 3 -i 0.1 -W 10 10.0.20.1
 e2e_captured
 check_equal "its rules matched by port, in XDP" "3 3" \
-	"$(class_packets 10) $(class_packets 11)"
-check_equal "nothing of it passed TC egress" 0 "$(class_packets 20)"
+	"$(rule_packets 10) $(rule_packets 11)"
+check_equal "nothing of it passed TC egress" 0 "$(rule_packets 20)"
 check_equal "the inner hop limit went down by one" "64	63
 64,63	" "$(inner_hops)"
 
@@ -142,12 +142,12 @@ check_fails "and one to any SID of the domain" "100% packet loss" \
 	in_vm ping -q -c 1 -W 1 fc00:0:21::1
 check_equal "both were counted" 2 "$(($(reason sid-from-port) - dropped))"
 
-on hostA class del prio 10
+on hostA rule del prio 10
 check "what no rule of the port takes goes through the stack" \
 	in_vm ping -q -c 2 -i 0.1 -W 10 fd00:b::1
 check_equal "and is steered at the uplink" yes \
-	"$([ "$(class_packets 20)" -ge 2 ] && echo yes)"
-on hostA class add prio 10 dev vm0 dst fd00:b::/64 color 1
+	"$([ "$(rule_packets 20)" -ge 2 ] && echo yes)"
+on hostA rule add prio 10 dev vm0 dst fd00:b::/64 color 1
 
 check_fails "too big after encapsulation: the machine is told" \
 	"mtu[:= ]*$((FABRIC_MTU - 80))" \

@@ -26,9 +26,9 @@ commands() {
 		echo "path add $m segs fc00:0:2$m::1,fc00:0:12::1,fc00:0:b::d6 dev hA via fd00:a::fe"
 		echo "path add 2$m segs fc00:0:2$m::1,fc00:0:11::1,fc00:0:a::d6 dev hB via fd00:b::fe"
 	done
-	echo "policy add color 200 endpoint fd00:b::1 candidate list 1 list 2 list 3 list 4"
-	echo "policy add color 200 endpoint fd00:a::1 candidate list 21 list 22 list 23 list 24"
-	echo "class add prio 100 name roce proto udp dport 4791 color 200"
+	echo "policy add color 200 endpoint fd00:b::1 candidate segment-list 1 segment-list 2 segment-list 3 segment-list 4"
+	echo "policy add color 200 endpoint fd00:a::1 candidate segment-list 21 segment-list 22 segment-list 23 segment-list 24"
+	echo "rule add prio 100 name roce proto udp dport 4791 color 200"
 }
 
 # transfer NAME TOOL PORT FAMILY ARG...

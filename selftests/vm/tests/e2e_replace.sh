@@ -30,8 +30,8 @@ configuration() {
 		echo "path add $m segs fc00:0:2$m::1,fc00:0:12::1,fc00:0:b::d6 dev hA via fd00:a::fe"
 	done
 	for ((n = 1; n <= POLICIES; n++)); do
-		echo "policy add color $n endpoint fd00:b::1 candidate list $(($1 + n % 2))"
-		echo "class add prio $n dst fd00:b::/64 proto udp dport $((FIRST_PORT + n)) color $n"
+		echo "policy add color $n endpoint fd00:b::1 candidate segment-list $(($1 + n % 2))"
+		echo "rule add prio $n dst fd00:b::/64 proto udp dport $((FIRST_PORT + n)) color $n"
 	done
 }
 

@@ -42,8 +42,8 @@ commands() {
 	echo "sid add fcbb:bb00:d046::/48 behavior uDT46"
 	for ((i = 1; i <= ${#cases[@]}; i++)); do
 		echo "path add $((400 + i)) $(field $i 1) dev hA via fd00:a::fe"
-		echo "policy add color $((400 + i)) endpoint fd00:b::1 candidate list $((400 + i))"
-		echo "class add prio $i mark $i color $((400 + i))"
+		echo "policy add color $((400 + i)) endpoint fd00:b::1 candidate segment-list $((400 + i))"
+		echo "rule add prio $i mark $i color $((400 + i))"
 	done
 }
 

@@ -58,16 +58,16 @@ def configure(client):
                    admin_down=i == 2)
     busywait(lambda: client.get("path", id=1)["state"] == "up")
     client.new("policy", color=1, endpoint="fd00::b",
-               candidate=[{"list": [{"path": 1}, {"path": 2}]}])
+               candidate=[{"segment_list": [{"path": 1}, {"path": 2}]}])
     client.new("policy", color=2, endpoint="::")
-    client.new("class", priority=1, color=1)
+    client.new("rule", priority=1, color=1)
     client.new("endpoint", prefix="fd00:1::2", address="fd00::b")
     client.new("sid", sid="fc00:a::1", behavior=20)
 
 
 def forget(client):
     for kind, key in (("policy", ("color", "endpoint")), ("path", ("id",)),
-                      ("class", ("priority",)),
+                      ("rule", ("priority",)),
                       ("endpoint", ("prefix", "prefix_len")),
                       ("sid", ("sid",))):
         for obj in client.dump(kind):
@@ -128,7 +128,7 @@ def under_traffic():
             client.change("path", id=1, sids=["fc00::1", "fc00::2"])
             client.change("path", id=2, admin_down=0)
             client.change("policy", color=1, endpoint="fd00::b", buckets=256)
-            client.replace("class", priority=1, action="bypass")
+            client.replace("rule", priority=1, action="bypass")
             assert ping.poll() is None, "ping has ended"
             srpol("dev", "del", "v0")
             busywait(lambda: not users())

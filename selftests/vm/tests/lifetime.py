@@ -59,10 +59,10 @@ def configure(ns):
         client.new("policy", color=color, endpoint="fd00::b",
                    buckets=128 << (color % 4), backup_color=color % 4 + 1,
                    bsid=f"fc00:b::{color}",
-                   candidate=[{"list": [{"path": p} for p in
+                   candidate=[{"segment_list": [{"path": p} for p in
                                         range(1, number + 1)]},
-                              {"list": [{"path": 100}, {"path": 101}]}])
-        client.new("class", priority=color, color=color, ifindex=v0)
+                              {"segment_list": [{"path": 100}, {"path": 101}]}])
+        client.new("rule", priority=color, color=color, ifindex=v0)
         client.new("endpoint", prefix=f"fd00:b:{color}::", prefix_len=48,
                    address="fd00::b")
         client.new("sid", sid=f"fc00:a::{color}", behavior=20)
@@ -121,7 +121,7 @@ def isolation():
     "namespaces do not see each other's objects"
     one, two = namespace(), namespace()
     a, b = configure(one), two.client()
-    for kind in ("path", "policy", "class", "endpoint", "sid", "dev"):
+    for kind in ("path", "policy", "rule", "endpoint", "sid", "dev"):
         eq(b.dump(kind), [])
     eq(set(b.get("config")["used"].values()), {0})
     b.new("path", id=1, sids=["fc00::1"], name="b")

@@ -38,13 +38,13 @@ LONG = "x" * 32
 
 PATH = {"id": 50, "sids": ["fc00::1"]}
 POLICY = {"color": 50, "endpoint": "fd00::b"}
-CLASS = {"priority": 50, "color": 1}
+RULE = {"priority": 50, "color": 1}
 ENDPOINT = {"prefix": "fd00:50::", "prefix_len": 48, "address": "fd00::b"}
 SID = {"sid": "fc00::50", "behavior": 1}
 
 
 def lists(*entries):
-    return {"candidate": [{"list": list(entries)}]}
+    return {"candidate": [{"segment_list": list(entries)}]}
 
 
 # operation, flags, members, errno, what the message says, attribute to blame
@@ -118,11 +118,11 @@ TABLE = [
      E2BIG, "longer than 38", "tlv.value"),
     ("path-new", EXCL, {**PATH, "tlv": [{"type": 9}] * 5}, E2BIG,
      "more than 4 TLVs", "tlv"),
-    ("path-new", EXCL, {"id": 50, "encap": "full", "stamp": 1,
+    ("path-new", EXCL, {"id": 50, "encap": "full", "timestamp": 1,
                         "sids": [f"fc00::{i}" for i in range(1, 17)],
                         "tlv": [{"type": 9, "value": b"x" * 38}] * 2}, E2BIG,
      "400 bytes, at most 370", "tlv"),
-    ("path-new", EXCL, {**PATH, "stamp": 2}, ERANGE, "range", "stamp"),
+    ("path-new", EXCL, {**PATH, "timestamp": 2}, ERANGE, "range", "timestamp"),
     # what only replies have
     ("path-new", EXCL, {**PATH, "state": 1}, EINVAL, "(Unknown|Unsupported) attribute",
      "state"),
@@ -163,17 +163,17 @@ TABLE = [
     ("policy-new", EXCL, {**POLICY, "symmetric": 2}, ERANGE, "range",
      "symmetric"),
     ("policy-new", EXCL, {**POLICY, "spray": 2}, ERANGE, "range", "spray"),
-    ("policy-new", EXCL, {**POLICY, "gap": 0}, ERANGE, "range", "gap"),
+    ("policy-new", EXCL, {**POLICY, "flowlet_timeout": 0}, ERANGE, "range", "flowlet-timeout"),
     ("policy-new", EXCL, {**POLICY, "threshold": 0}, ERANGE, "range",
      "threshold"),
     ("policy-new", EXCL, {**POLICY, "threshold": 1000001}, ERANGE, "range",
      "threshold"),
-    ("policy-new", EXCL, {**POLICY, "hysteresis": 3600001}, ERANGE, "range",
-     "hysteresis"),
-    ("policy-new", EXCL, {**POLICY, "hold_off": 3600001}, ERANGE, "range",
-     "hold-off"),
-    ("policy-new", EXCL, {**POLICY, "on_fail": 2}, ERANGE, "range",
-     "on-fail"),
+    ("policy-new", EXCL, {**POLICY, "dwell_time": 3600001}, ERANGE, "range",
+     "dwell-time"),
+    ("policy-new", EXCL, {**POLICY, "wait_to_restore": 3600001}, ERANGE, "range",
+     "wait-to-restore"),
+    ("policy-new", EXCL, {**POLICY, "drop_upon_invalid": 2}, ERANGE, "range",
+     "drop-upon-invalid"),
     *[("policy-new", EXCL, {**POLICY, "bsid": a}, EINVAL,
        "binding SID is not a unicast", "bsid") for a in NOT_UNICAST],
     ("policy-new", EXCL, {**POLICY, "bsid": "fc00:b::1"}, EEXIST,
@@ -184,15 +184,15 @@ TABLE = [
     ("policy-new", EXCL, {**POLICY, **lists(*[{"path": 1}] * 65)}, E2BIG,
      "more than 64 segment lists", "candidate"),
     ("policy-new", EXCL, {**POLICY, **lists({"path": 99})}, ENOENT,
-     "no path has this id", "candidate.list.path"),
+     "no path has this id", "candidate.segment-list.path"),
     ("policy-new", EXCL, {**POLICY, **lists({"path": 0})}, ERANGE, "range",
-     "candidate.list.path"),
+     "candidate.segment-list.path"),
     ("policy-new", EXCL, {**POLICY, **lists({"weight": 1})}, EINVAL, "",
      "-1"),
     ("policy-new", EXCL, {**POLICY, **lists({"path": 1, "weight": 65536})},
-     ERANGE, "range", "candidate.list.weight"),
+     ERANGE, "range", "candidate.segment-list.weight"),
     ("policy-new", EXCL, {**POLICY, **lists({"path": 1}, {"path": 1})},
-     EINVAL, "twice", "candidate.list"),
+     EINVAL, "twice", "candidate.segment-list"),
     ("policy-new", EXCL, {**POLICY, "candidate": [{"protocol_origin": 15}]},
      EINVAL, "10, 20 or 30", "candidate.protocol-origin"),
     ("policy-new", EXCL, {**POLICY, "candidate": [{"node": b"x" * 4}]},
@@ -209,80 +209,80 @@ TABLE = [
      EINVAL, "same origin", "candidate"),
     # the second candidate path is bad: the first must not stay behind
     ("policy-new", REPLACE, {**POLICY, "color": 1, "candidate": [
-        {"list": [{"path": 2}]}, {"list": [{"path": 99}]}]},
-     ENOENT, "no path", "candidate.list.path"),
+        {"segment_list": [{"path": 2}]}, {"segment_list": [{"path": 99}]}]},
+     ENOENT, "no path", "candidate.segment-list.path"),
 
-    ("class-get", 0, {}, EINVAL, "", "-priority"),
-    ("class-get", 0, {"priority": 9}, ENOENT, "no rule", "priority"),
-    ("class-del", 0, {}, EINVAL, "", "-priority"),
-    ("class-del", 0, {"priority": 9}, ENOENT, "no rule", "priority"),
-    ("class-new", EXCL, {"color": 1}, EINVAL, "", "-priority"),
-    ("class-new", EXCL, {**CLASS, "priority": 1}, EEXIST, "exists", ""),
-    ("class-new", CHANGE, CLASS, ENOENT, "does not exist", ""),
-    ("class-new", EXCL, {"priority": 50}, EINVAL, "color or bypass",
+    ("rule-get", 0, {}, EINVAL, "", "-priority"),
+    ("rule-get", 0, {"priority": 9}, ENOENT, "no rule", "priority"),
+    ("rule-del", 0, {}, EINVAL, "", "-priority"),
+    ("rule-del", 0, {"priority": 9}, ENOENT, "no rule", "priority"),
+    ("rule-new", EXCL, {"color": 1}, EINVAL, "", "-priority"),
+    ("rule-new", EXCL, {**RULE, "priority": 1}, EEXIST, "exists", ""),
+    ("rule-new", CHANGE, RULE, ENOENT, "does not exist", ""),
+    ("rule-new", EXCL, {"priority": 50}, EINVAL, "color or bypass",
      "-color"),
-    ("class-new", EXCL, {"priority": 50, "action": "steer"}, EINVAL,
+    ("rule-new", EXCL, {"priority": 50, "action": "steer"}, EINVAL,
      "color or bypass", "-color"),
-    ("class-new", EXCL, {**CLASS, "color": 0}, EINVAL, "color is 0",
+    ("rule-new", EXCL, {**RULE, "color": 0}, EINVAL, "color is 0",
      "color"),
-    ("class-new", EXCL, {**CLASS, "action": "bypass"}, EINVAL,
+    ("rule-new", EXCL, {**RULE, "action": "bypass"}, EINVAL,
      "takes no color", "color"),
-    ("class-new", EXCL, {**CLASS, "action": 2}, ERANGE, "range", "action"),
-    ("class-new", EXCL, {**CLASS, "name": LONG}, EINVAL, "validation", "name"),
-    ("class-new", EXCL, {**CLASS, "ifindex": 9999}, ENODEV,
+    ("rule-new", EXCL, {**RULE, "action": 2}, ERANGE, "range", "action"),
+    ("rule-new", EXCL, {**RULE, "name": LONG}, EINVAL, "validation", "name"),
+    ("rule-new", EXCL, {**RULE, "ifindex": 9999}, ENODEV,
      "no such device", "ifindex"),
-    ("class-new", EXCL, {**CLASS, "mark_mask": 1}, EINVAL,
+    ("rule-new", EXCL, {**RULE, "mark_mask": 1}, EINVAL,
      "mask without mark", "mark-mask"),
-    ("class-new", EXCL, {**CLASS, "mark": 1, "mark_mask": 0}, ERANGE,
+    ("rule-new", EXCL, {**RULE, "mark": 1, "mark_mask": 0}, ERANGE,
      "range", "mark-mask"),
-    ("class-new", EXCL, {**CLASS, "mark": 3, "mark_mask": 1}, EINVAL,
+    ("rule-new", EXCL, {**RULE, "mark": 3, "mark_mask": 1}, EINVAL,
      "outside its mask", "mark"),
-    ("class-new", EXCL, {**CLASS, "src": "fd00::1", "src_len": 64}, EINVAL,
+    ("rule-new", EXCL, {**RULE, "src": "fd00::1", "src_len": 64}, EINVAL,
      "host bits", "src"),
-    ("class-new", EXCL, {**CLASS, "dst": "fd00::1", "dst_len": 127}, EINVAL,
+    ("rule-new", EXCL, {**RULE, "dst": "fd00::1", "dst_len": 127}, EINVAL,
      "host bits", "dst"),
-    ("class-new", EXCL, {**CLASS, "src_len": 64}, EINVAL,
+    ("rule-new", EXCL, {**RULE, "src_len": 64}, EINVAL,
      "length without prefix", "src-len"),
-    ("class-new", EXCL, {**CLASS, "dst_len": 64}, EINVAL,
+    ("rule-new", EXCL, {**RULE, "dst_len": 64}, EINVAL,
      "length without prefix", "dst-len"),
-    ("class-new", EXCL, {**CLASS, "src": "::", "src_len": 129}, ERANGE,
+    ("rule-new", EXCL, {**RULE, "src": "::", "src_len": 129}, ERANGE,
      "range", "src-len"),
-    ("class-new", EXCL, {**CLASS, "dst": b"x" * 4}, ERANGE, "size out of range", "dst"),
-    ("class-new", EXCL, {**CLASS, "src": "10.0.0.1", "dst": "fd00::1"},
+    ("rule-new", EXCL, {**RULE, "dst": b"x" * 4}, ERANGE, "size out of range", "dst"),
+    ("rule-new", EXCL, {**RULE, "src": "10.0.0.1", "dst": "fd00::1"},
      EINVAL, "different address families", ""),
-    ("class-new", EXCL, {**CLASS, "sport_max": 5}, EINVAL,
+    ("rule-new", EXCL, {**RULE, "sport_max": 5}, EINVAL,
      "needs its minimum", "sport-max"),
-    ("class-new", EXCL, {**CLASS, "dport_min": 5, "dport_max": 4}, EINVAL,
+    ("rule-new", EXCL, {**RULE, "dport_min": 5, "dport_max": 4}, EINVAL,
      "below minimum", "dport-max"),
-    ("class-new", EXCL, {**CLASS, "qp_max": 5}, EINVAL, "needs its minimum",
+    ("rule-new", EXCL, {**RULE, "qp_max": 5}, EINVAL, "needs its minimum",
      "qp-max"),
-    ("class-new", EXCL, {**CLASS, "qp_min": 5, "qp_max": 4}, EINVAL,
+    ("rule-new", EXCL, {**RULE, "qp_min": 5, "qp_max": 4}, EINVAL,
      "below minimum", "qp-max"),
-    ("class-new", EXCL, {**CLASS, "qp_min": 1 << 24}, ERANGE, "range",
+    ("rule-new", EXCL, {**RULE, "qp_min": 1 << 24}, ERANGE, "range",
      "qp-min"),
-    ("class-new", EXCL, {**CLASS, "dscp": 64}, ERANGE, "range", "dscp"),
-    ("class-new", EXCL, {**CLASS, "proto": 6, "qp_min": 5}, EINVAL,
+    ("rule-new", EXCL, {**RULE, "dscp": 64}, ERANGE, "range", "dscp"),
+    ("rule-new", EXCL, {**RULE, "proto": 6, "qp_min": 5}, EINVAL,
      "RoCEv2", ""),
-    ("class-new", EXCL, {**CLASS, "proto": 6, "opcode": [1]}, EINVAL,
+    ("rule-new", EXCL, {**RULE, "proto": 6, "opcode": [1]}, EINVAL,
      "RoCEv2", ""),
-    ("class-new", EXCL, {**CLASS, "proto": 58, "sport_min": 5}, EINVAL,
+    ("rule-new", EXCL, {**RULE, "proto": 58, "sport_min": 5}, EINVAL,
      "UDP and TCP only", ""),
-    ("class-new", EXCL, {**CLASS, "vlan": 4095}, ERANGE, "range", "vlan"),
-    ("class-new", EXCL, {**CLASS, "cgroup": 1 << 40}, ENOENT,
+    ("rule-new", EXCL, {**RULE, "vlan": 4095}, ERANGE, "range", "vlan"),
+    ("rule-new", EXCL, {**RULE, "cgroup": 1 << 40}, ENOENT,
      "no cgroup has this id", "cgroup"),
-    ("class-new", EXCL, {**CLASS, "mode": 6}, ERANGE, "range", "mode"),
-    ("class-new", EXCL, {**CLASS, "ordering": 3}, ERANGE, "range",
+    ("rule-new", EXCL, {**RULE, "mode": 6}, ERANGE, "range", "mode"),
+    ("rule-new", EXCL, {**RULE, "ordering": 3}, ERANGE, "range",
      "ordering"),
-    ("class-new", EXCL, {**CLASS, "mode": "spray"}, EINVAL,
+    ("rule-new", EXCL, {**RULE, "mode": "spray"}, EINVAL,
      "spray needs ordering partial or weak", "mode"),
-    ("class-new", EXCL, {**CLASS, "mode": "spray", "ordering": "strong"},
+    ("rule-new", EXCL, {**RULE, "mode": "spray", "ordering": "strong"},
      EINVAL, "spray needs ordering partial or weak", "mode"),
-    ("class-new", CHANGE, {"priority": 1, "mode": "spray"}, EINVAL,
+    ("rule-new", CHANGE, {"priority": 1, "mode": "spray"}, EINVAL,
      "spray needs ordering partial or weak", "mode"),
-    ("class-new", CHANGE, {"priority": 2, "ordering": "strong"}, EINVAL,
+    ("rule-new", CHANGE, {"priority": 2, "ordering": "strong"}, EINVAL,
      "spray needs ordering partial or weak", "ordering"),
     # a change is checked together with what is there (rule 1 has proto 17)
-    ("class-new", CHANGE, {"priority": 1, "proto": 6}, EINVAL, "RoCEv2", ""),
+    ("rule-new", CHANGE, {"priority": 1, "proto": 6}, EINVAL, "RoCEv2", ""),
 
     ("endpoint-get", 0, {}, EINVAL, "", "-prefix"),
     ("endpoint-get", 0, {"prefix": "fd00:b::", "prefix_len": 47}, ENOENT,
@@ -383,7 +383,7 @@ TABLE = [
     ("config-set", 0, {"dscp_mode": 0, "dscp": 1}, EINVAL, "pipe", "dscp"),
     ("config-set", 0, {"flow_label": 4}, ERANGE, "range", "flow-label"),
     ("config-set", 0, {"icmp_errors": 2}, ERANGE, "range", "icmp-errors"),
-    ("config-set", 0, {"hold_time": 3600001}, ERANGE, "range", "hold-time"),
+    ("config-set", 0, {"retry_interval": 3600001}, ERANGE, "range", "retry-interval"),
     ("config-set", 0, {"path_id": 3}, ERANGE, "range", "path-id"),
     ("config-set", 0, {"psn_observer": 2}, ERANGE, "range", "psn-observer"),
     ("config-set", 0, {"drop_events": 1000001}, ERANGE, "range",
@@ -410,8 +410,8 @@ def configure():
         client.new("path", id=i, sids=[f"fc00::{i}"])
     client.new("policy", color=1, endpoint="fd00::b", bsid="fc00:b::1",
                **lists({"path": 1}))
-    client.new("class", priority=1, color=1, proto=17, qp_min=5)
-    client.new("class", priority=2, color=1, mode="spray", ordering="weak")
+    client.new("rule", priority=1, color=1, proto=17, qp_min=5)
+    client.new("rule", priority=2, color=1, mode="spray", ordering="weak")
     client.new("endpoint", prefix="fd00:b::", prefix_len=48,
                address="fd00::b")
     client.new("sid", sid="fc00:a::1", behavior=20)
@@ -548,9 +548,9 @@ def full_sids():
 
 
 @test
-def full_classes():
+def full_rules():
     "table of rules full"
-    full("classes", "class", lambda i: ("class-new", u32(1, i + 100) + u32(5, 1)),
+    full("rules", "rule", lambda i: ("rule-new", u32(1, i + 100) + u32(5, 1)),
          4095, {"priority": 99, "color": 1}, {"priority": 100})
 
 

@@ -46,10 +46,10 @@ with ns:
 family = client.ynl.nlproto.family_id
 
 CANDIDATES = [{"preference": 200, "name": "first",
-               "list": [{"path": 1, "weight": 2}, {"path": 2}]},
+               "segment_list": [{"path": 1, "weight": 2}, {"path": 2}]},
               {"preference": 50, "protocol_origin": 20, "asn": 65000,
                "node": "fd00::9", "discriminator": 5,
-               "list": [{"path": 2, "weight": 1}]}]
+               "segment_list": [{"path": 2, "weight": 1}]}]
 
 BASE = [
     ("path-new", {"id": 1, "sids": ["fc00::1"], "ifindex": d0,
@@ -57,7 +57,7 @@ BASE = [
     ("path-new", {"id": 2, "sids": ["fc00::1", "fc00::2"], "encap": "full"}),
     ("policy-new", {"color": 1, "endpoint": "fd00::b",
                     "candidate": CANDIDATES}),
-    ("class-new", {"priority": 1, "color": 1, "proto": 17, "qp_min": 5}),
+    ("rule-new", {"priority": 1, "color": 1, "proto": 17, "qp_min": 5}),
     ("endpoint-new", {"prefix": "fd00:b::", "prefix_len": 48,
                       "address": "fd00::b"}),
     ("sid-new", {"sid": "fc00:a::1", "behavior": 20}),
@@ -70,16 +70,16 @@ VALID = BASE + [
                   "encap": "full", "src": "fd00:1::1", "ifindex": d0,
                   "via": "fd00:1::2", "admin_down": 1, "block_len": 112,
                   "tlv": [{"type": 9, "value": b"1234567"}, {"type": 10}],
-                  "stamp": 1}),
+                  "timestamp": 1}),
     ("path-new", {"id": 4, "sids": ["fcbb:bb00:1:2:3::"], "block_len": 32,
-                  "csid_len": 16, "stamp": 1}),
+                  "csid_len": 16, "timestamp": 1}),
     ("policy-new", {"color": 2, "endpoint": "::", "name": "two",
                     "bsid": "fc00:b::2", "buckets": 512, "backup_color": 1,
-                    "on_fail": "drop", "mode": "pinned", "symmetric": 1,
-                    "spray": "random", "gap": 5, "threshold": 6,
-                    "hysteresis": 7, "hold_off": 8,
+                    "drop_upon_invalid": 1, "mode": "active-backup", "symmetric": 1,
+                    "spray": "random", "flowlet_timeout": 5, "threshold": 6,
+                    "dwell_time": 7, "wait_to_restore": 8,
                     "candidate": CANDIDATES}),
-    ("class-new", {"priority": 2, "name": "two", "action": "steer",
+    ("rule-new", {"priority": 2, "name": "two", "action": "steer",
                    "color": 3, "ifindex": d0, "mark": 1, "mark_mask": 255,
                    "src": "fd00:a::", "src_len": 64, "dst": "fd00:b::",
                    "dst_len": 48, "proto": 17, "sport_min": 1,
@@ -93,14 +93,14 @@ VALID = BASE + [
                  "via": "10.0.0.1"}),
     ("config-set", {"src": "fd00:1::1", "hop_limit": 9, "dscp_mode": "pipe",
                     "dscp": 3, "flow_label": "zero", "icmp_errors": 0,
-                    "hold_time": 5, "path_id": "tag", "psn_observer": 1,
+                    "retry_interval": 5, "path_id": "tag", "psn_observer": 1,
                     "drop_events": 7, "sr_domain": [
                         {"prefix": "fd00::", "prefix_len": 8},
                         {"prefix": "fc00::", "prefix_len": 8}]}),
     ("path-get", {"id": 1}), ("path-del", {"id": 2}),
     ("policy-get", {"color": 1, "endpoint": "fd00::b"}),
     ("policy-del", {"color": 1, "endpoint": "fd00::b"}),
-    ("class-get", {"priority": 1}), ("class-del", {"priority": 1}),
+    ("rule-get", {"priority": 1}), ("rule-del", {"priority": 1}),
     ("endpoint-get", {"prefix": "fd00:b::", "prefix_len": 48}),
     ("endpoint-del", {"prefix": "fd00:b::", "prefix_len": 48}),
     ("sid-get", {"sid": "fc00:a::1"}), ("sid-del", {"sid": "fc00:a::1"}),
@@ -270,7 +270,7 @@ def spoilt():
 def still_alive():
     "after that everything can still be configured, dumped and deleted"
     configure()
-    for kind in ("path", "policy", "class", "endpoint", "sid", "dev"):
+    for kind in ("path", "policy", "rule", "endpoint", "sid", "dev"):
         assert client.dump(kind), kind
     eq(client.get("policy", color=1, endpoint="fd00::b")["state"], "up")
     try:

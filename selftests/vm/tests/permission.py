@@ -40,8 +40,8 @@ def objects(dev):
         ("path", {"id": 1, "sids": ["fc00::1"], "ifindex": dev,
                   "via": "fd00:1::2"}),
         ("policy", {"color": 1, "endpoint": "fd00::b",
-                    "candidate": [{"list": [{"path": 1}]}]}),
-        ("class", {"priority": 1, "color": 1}),
+                    "candidate": [{"segment_list": [{"path": 1}]}]}),
+        ("rule", {"priority": 1, "color": 1}),
         ("endpoint", {"prefix": "fd00:b::", "prefix_len": 48,
                       "address": "fd00::b"}),
         ("sid", {"sid": "fc00:a::1", "behavior": 20}),
@@ -50,7 +50,7 @@ def objects(dev):
 
 
 KEYS = {"path": ["id"], "policy": ["color", "endpoint"],
-        "class": ["priority"], "endpoint": ["prefix", "prefix_len"],
+        "rule": ["priority"], "endpoint": ["prefix", "prefix_len"],
         "sid": ["sid"], "dev": ["ifindex"]}
 
 for kind_, members_ in objects(d0):
@@ -100,7 +100,7 @@ def writes(c):
     yield "config-set", {"hop_limit": 3}, 0
     yield "config-set", {}, 0
     yield "apply", {}, 0
-    yield "apply", {"request": [{"message": c.message("class-del",
+    yield "apply", {"request": [{"message": c.message("rule-del",
                                                       {"priority": 1})}]}, 0
 
 

@@ -313,7 +313,7 @@ def device_deleted():
     w.a.ip("route add fc00:21::/48 via fd00:1::2\n")
     new(9)
     w.client.new("policy", color=1, endpoint="::",
-                 candidate=[{"list": [{"path": i} for i in range(1, 10)]}])
+                 candidate=[{"segment_list": [{"path": i} for i in range(1, 10)]}])
     w.client.new("dev", ifindex=w.v0, role="uplink")
     for i in range(1, 10):
         is_("up", id_=i)

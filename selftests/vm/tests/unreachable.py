@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 ICMPv6 Destination Unreachable as a failure signal: reports that are to be
-believed, forged ones, hold time and backoff. Then the same with a real seg6
+believed, forged ones, retry interval and backoff. Then the same with a real seg6
 router that has lost the way.
 
     A                                    B
@@ -128,7 +128,7 @@ def start():
         client.delete("policy", color=p["color"], endpoint=p["endpoint"])
     for p in client.dump("path"):
         client.delete("path", id=p["id"])
-    client.config(hold_time=HOLD)
+    client.config(retry_interval=HOLD)
     new(SENTINEL, ["fc00:99::1"], "reduced")
 
 
@@ -169,7 +169,7 @@ def ignored(what, quoted, ids=(1,), **kwargs):
 
 @test
 def retry():
-    "admin up ends the hold time; a change to what it is does not"
+    "admin up ends the retry interval; a change to what it is does not"
     new(1, ["fc00:77::1"], "reduced")
     report(quote(["fc00:77::1"], 0, "reduced"))
     events.wait("path-event", id=1, state="down")
@@ -204,7 +204,7 @@ def forms():
 @test
 def tlvs():
     "reports about headers with TLVs, and about those that lack them"
-    more = {"tlv": [{"type": 9, "value": b"abc"}], "stamp": 1}
+    more = {"tlv": [{"type": 9, "value": b"abc"}], "timestamp": 1}
     for encap in ("full", "reduced"):
         for n in (1, 3):
             new(n, SIDS[:n], encap, **more)
@@ -333,8 +333,8 @@ def held_down(expect):
 
 
 @test
-def hold_time():
-    "a reported path is tried again after the hold time, later each time"
+def retry_interval():
+    "a reported path is tried again after the retry interval, later each time"
     new(1, SIDS, "full")
     q = quote(SIDS, 2, "full")
     took = []
@@ -344,7 +344,7 @@ def hold_time():
         eq(state(), REPORTED)
         took.append(held_down(HOLD / 1000 * 2 ** n))
     say("held down for", ", ".join(f"{t:.2f} s" for t in took))
-    # after four times as long in peace the first hold time counts again
+    # after four times as long in peace the first retry interval counts again
     calm = time.monotonic() + HOLD / 1000 * 4 * 4 + 0.3
     busywait(lambda: time.monotonic() > calm)
     eq(events.take(), [])
@@ -354,9 +354,9 @@ def hold_time():
 
 
 @test
-def hold_for_ever():
-    "hold time 0: down until the configuration or the next hop changes"
-    client.config(hold_time=0)
+def retry_never():
+    "retry interval 0: down until the configuration or the next hop changes"
+    client.config(retry_interval=0)
     q = quote(SIDS, 1, "full")
     a.ip("route add fc00::/16 via fd00:1::2\n")
     try:
@@ -384,7 +384,7 @@ def hold_for_ever():
 def other_reasons():
     "a reported path that also loses its device says so, and comes back"
     new(1, SIDS, "full")
-    client.config(hold_time=60000)
+    client.config(retry_interval=60000)
     report(quote(SIDS, 1, "full"))
     busywait(lambda: state() == REPORTED)
     client.change("path", id=1, admin_down=1)
@@ -402,12 +402,12 @@ def policy_follows():
     new(1, SIDS, "full")
     new(2, ["fc00:22::1", *SIDS[1:]], "full")
     key = {"color": 1, "endpoint": "fd00::b"}
-    client.new("policy", **key, candidate=[{"list": [{"path": 1},
+    client.new("policy", **key, candidate=[{"segment_list": [{"path": 1},
                                                      {"path": 2}]}])
 
     def buckets():
         return [li["buckets"] for li in
-                client.get("policy", **key)["candidate"][0]["list"]]
+                client.get("policy", **key)["candidate"][0]["segment_list"]]
 
     eq(buckets(), [64, 64])
     report(quote(SIDS, 2, "full"))

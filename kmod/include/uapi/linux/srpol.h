@@ -64,7 +64,7 @@ enum srpol_path_state {
  * @SRPOL_PATH_REASON_NEIGHBOUR_FAILED: the neighbour does not answer
  * @SRPOL_PATH_REASON_UNREACHABLE_REPORTED: a node of the SR domain answered a
  *   packet of this path with ICMPv6 Destination Unreachable; tried again after
- *   the hold time
+ *   the retry interval
  * @SRPOL_PATH_REASON_MTU_TOO_SMALL: less than 1280 bytes would be left for the
  *   inner packet
  * @SRPOL_PATH_REASON_NO_RESOURCES: the next hop table is full or memory is
@@ -89,24 +89,25 @@ enum srpol_path_reason {
  * enum srpol_lb_mode - how a policy spreads packets over its segment lists
  * @SRPOL_LB_MODE_HASH: by flow hash, in proportion to the weights; a flow
  *   stays
- * @SRPOL_LB_MODE_PINNED: the first list, in the order given, that can be used;
- *   back to an earlier one after the hold-off
+ * @SRPOL_LB_MODE_ACTIVE_BACKUP: the first list, in the order given, that can
+ *   be used; back to an earlier one after the wait-to-restore
  * @SRPOL_LB_MODE_FLOWLET: a new path after an idle gap only, the better one of
  *   two
  * @SRPOL_LB_MODE_SPRAY: packet by packet, in proportion to the weights; only
  *   flows whose rule allows reordering, others are hashed
  * @SRPOL_LB_MODE_ADAPTIVE: as hash, but a flow whose path stays bad moves, at
- *   an idle gap or after the hysteresis, and returns likewise
- * @SRPOL_LB_MODE_AUTO: not encapsulated until a congestion signal comes from
- *   the destination, then as hash until the hold-off has passed without one
+ *   an idle gap or after the dwell-time, and returns likewise
+ * @SRPOL_LB_MODE_ON_CONGESTION: not encapsulated until a congestion signal
+ *   comes from the destination, then as hash until the wait-to-restore has
+ *   passed without one
  */
 enum srpol_lb_mode {
 	SRPOL_LB_MODE_HASH,
-	SRPOL_LB_MODE_PINNED,
+	SRPOL_LB_MODE_ACTIVE_BACKUP,
 	SRPOL_LB_MODE_FLOWLET,
 	SRPOL_LB_MODE_SPRAY,
 	SRPOL_LB_MODE_ADAPTIVE,
-	SRPOL_LB_MODE_AUTO,
+	SRPOL_LB_MODE_ON_CONGESTION,
 };
 
 /**
@@ -141,16 +142,6 @@ enum srpol_path_id {
 	SRPOL_PATH_ID_NONE,
 	SRPOL_PATH_ID_TAG,
 	SRPOL_PATH_ID_LABEL,
-};
-
-/**
- * enum srpol_on_fail - what happens to packets of a policy without a live path
- * @SRPOL_ON_FAIL_PASSTHROUGH: leave the packet as it is
- * @SRPOL_ON_FAIL_DROP: drop it
- */
-enum srpol_on_fail {
-	SRPOL_ON_FAIL_PASSTHROUGH,
-	SRPOL_ON_FAIL_DROP,
 };
 
 /**
@@ -190,29 +181,29 @@ enum srpol_policy_reason {
 };
 
 /**
- * enum srpol_class_action
- * @SRPOL_CLASS_ACTION_STEER: give the flow a color
- * @SRPOL_CLASS_ACTION_BYPASS: leave the flow alone
+ * enum srpol_rule_action
+ * @SRPOL_RULE_ACTION_STEER: give the flow a color
+ * @SRPOL_RULE_ACTION_BYPASS: leave the flow alone
  */
-enum srpol_class_action {
-	SRPOL_CLASS_ACTION_STEER,
-	SRPOL_CLASS_ACTION_BYPASS,
+enum srpol_rule_action {
+	SRPOL_RULE_ACTION_STEER,
+	SRPOL_RULE_ACTION_BYPASS,
 };
 
 /**
- * enum srpol_class_reason - why a rule steers nothing at present
- * @SRPOL_CLASS_REASON_NO_POLICY: no policy has this color
- * @SRPOL_CLASS_REASON_NO_POLICY_UP: no policy of this color is up
- * @SRPOL_CLASS_REASON_NO_DEVICE: the device to match does not exist
- * @SRPOL_CLASS_REASON_NO_UPLINK: no uplink is attached, so no packet is looked
+ * enum srpol_rule_reason - why a rule steers nothing at present
+ * @SRPOL_RULE_REASON_NO_POLICY: no policy has this color
+ * @SRPOL_RULE_REASON_NO_POLICY_UP: no policy of this color is up
+ * @SRPOL_RULE_REASON_NO_DEVICE: the device to match does not exist
+ * @SRPOL_RULE_REASON_NO_UPLINK: no uplink is attached, so no packet is looked
  *   at
  */
-enum srpol_class_reason {
-	SRPOL_CLASS_REASON_NONE,
-	SRPOL_CLASS_REASON_NO_POLICY,
-	SRPOL_CLASS_REASON_NO_POLICY_UP,
-	SRPOL_CLASS_REASON_NO_DEVICE,
-	SRPOL_CLASS_REASON_NO_UPLINK,
+enum srpol_rule_reason {
+	SRPOL_RULE_REASON_NONE,
+	SRPOL_RULE_REASON_NO_POLICY,
+	SRPOL_RULE_REASON_NO_POLICY_UP,
+	SRPOL_RULE_REASON_NO_DEVICE,
+	SRPOL_RULE_REASON_NO_UPLINK,
 };
 
 /**
@@ -322,21 +313,21 @@ enum {
 	SRPOL_A_PATH_BLOCK_LEN,
 	SRPOL_A_PATH_CSID_LEN,
 	SRPOL_A_PATH_TLV,
-	SRPOL_A_PATH_STAMP,
+	SRPOL_A_PATH_TIMESTAMP,
 
 	__SRPOL_A_PATH_MAX,
 	SRPOL_A_PATH_MAX = (__SRPOL_A_PATH_MAX - 1)
 };
 
 enum {
-	SRPOL_A_LIST_PATH = 1,
-	SRPOL_A_LIST_WEIGHT,
-	SRPOL_A_LIST_STATE,
-	SRPOL_A_LIST_REASON,
-	SRPOL_A_LIST_BUCKETS,
+	SRPOL_A_SEGMENT_LIST_PATH = 1,
+	SRPOL_A_SEGMENT_LIST_WEIGHT,
+	SRPOL_A_SEGMENT_LIST_STATE,
+	SRPOL_A_SEGMENT_LIST_REASON,
+	SRPOL_A_SEGMENT_LIST_BUCKETS,
 
-	__SRPOL_A_LIST_MAX,
-	SRPOL_A_LIST_MAX = (__SRPOL_A_LIST_MAX - 1)
+	__SRPOL_A_SEGMENT_LIST_MAX,
+	SRPOL_A_SEGMENT_LIST_MAX = (__SRPOL_A_SEGMENT_LIST_MAX - 1)
 };
 
 enum {
@@ -346,7 +337,7 @@ enum {
 	SRPOL_A_CANDIDATE_NODE,
 	SRPOL_A_CANDIDATE_DISCRIMINATOR,
 	SRPOL_A_CANDIDATE_NAME,
-	SRPOL_A_CANDIDATE_LIST,
+	SRPOL_A_CANDIDATE_SEGMENT_LIST,
 	SRPOL_A_CANDIDATE_ACTIVE,
 	SRPOL_A_CANDIDATE_STATE,
 	SRPOL_A_CANDIDATE_REASON,
@@ -364,54 +355,54 @@ enum {
 	SRPOL_A_POLICY_MODE,
 	SRPOL_A_POLICY_BUCKETS,
 	SRPOL_A_POLICY_BACKUP_COLOR,
-	SRPOL_A_POLICY_ON_FAIL,
+	SRPOL_A_POLICY_DROP_UPON_INVALID,
 	SRPOL_A_POLICY_CANDIDATE,
 	SRPOL_A_POLICY_ID,
 	SRPOL_A_POLICY_STATE,
 	SRPOL_A_POLICY_REASON,
 	SRPOL_A_POLICY_SYMMETRIC,
 	SRPOL_A_POLICY_SPRAY,
-	SRPOL_A_POLICY_GAP,
+	SRPOL_A_POLICY_FLOWLET_TIMEOUT,
 	SRPOL_A_POLICY_THRESHOLD,
-	SRPOL_A_POLICY_HYSTERESIS,
-	SRPOL_A_POLICY_HOLD_OFF,
+	SRPOL_A_POLICY_DWELL_TIME,
+	SRPOL_A_POLICY_WAIT_TO_RESTORE,
 
 	__SRPOL_A_POLICY_MAX,
 	SRPOL_A_POLICY_MAX = (__SRPOL_A_POLICY_MAX - 1)
 };
 
 enum {
-	SRPOL_A_CLASS_PRIORITY = 1,
-	SRPOL_A_CLASS_NAME,
-	SRPOL_A_CLASS_ORIGIN,
-	SRPOL_A_CLASS_ACTION,
-	SRPOL_A_CLASS_COLOR,
-	SRPOL_A_CLASS_IFINDEX,
-	SRPOL_A_CLASS_MARK,
-	SRPOL_A_CLASS_MARK_MASK,
-	SRPOL_A_CLASS_SRC,
-	SRPOL_A_CLASS_SRC_LEN,
-	SRPOL_A_CLASS_DST,
-	SRPOL_A_CLASS_DST_LEN,
-	SRPOL_A_CLASS_PROTO,
-	SRPOL_A_CLASS_SPORT_MIN,
-	SRPOL_A_CLASS_SPORT_MAX,
-	SRPOL_A_CLASS_DPORT_MIN,
-	SRPOL_A_CLASS_DPORT_MAX,
-	SRPOL_A_CLASS_QP_MIN,
-	SRPOL_A_CLASS_QP_MAX,
-	SRPOL_A_CLASS_OPCODE,
-	SRPOL_A_CLASS_DSCP,
-	SRPOL_A_CLASS_PKEY,
-	SRPOL_A_CLASS_ID,
-	SRPOL_A_CLASS_REASON,
-	SRPOL_A_CLASS_VLAN,
-	SRPOL_A_CLASS_CGROUP,
-	SRPOL_A_CLASS_MODE,
-	SRPOL_A_CLASS_ORDERING,
+	SRPOL_A_RULE_PRIORITY = 1,
+	SRPOL_A_RULE_NAME,
+	SRPOL_A_RULE_ORIGIN,
+	SRPOL_A_RULE_ACTION,
+	SRPOL_A_RULE_COLOR,
+	SRPOL_A_RULE_IFINDEX,
+	SRPOL_A_RULE_MARK,
+	SRPOL_A_RULE_MARK_MASK,
+	SRPOL_A_RULE_SRC,
+	SRPOL_A_RULE_SRC_LEN,
+	SRPOL_A_RULE_DST,
+	SRPOL_A_RULE_DST_LEN,
+	SRPOL_A_RULE_PROTO,
+	SRPOL_A_RULE_SPORT_MIN,
+	SRPOL_A_RULE_SPORT_MAX,
+	SRPOL_A_RULE_DPORT_MIN,
+	SRPOL_A_RULE_DPORT_MAX,
+	SRPOL_A_RULE_QP_MIN,
+	SRPOL_A_RULE_QP_MAX,
+	SRPOL_A_RULE_OPCODE,
+	SRPOL_A_RULE_DSCP,
+	SRPOL_A_RULE_PKEY,
+	SRPOL_A_RULE_ID,
+	SRPOL_A_RULE_REASON,
+	SRPOL_A_RULE_VLAN,
+	SRPOL_A_RULE_CGROUP,
+	SRPOL_A_RULE_MODE,
+	SRPOL_A_RULE_ORDERING,
 
-	__SRPOL_A_CLASS_MAX,
-	SRPOL_A_CLASS_MAX = (__SRPOL_A_CLASS_MAX - 1)
+	__SRPOL_A_RULE_MAX,
+	SRPOL_A_RULE_MAX = (__SRPOL_A_RULE_MAX - 1)
 };
 
 enum {
@@ -456,7 +447,7 @@ enum {
 	SRPOL_A_LIMITS_NEXTHOPS,
 	SRPOL_A_LIMITS_POLICIES,
 	SRPOL_A_LIMITS_BUCKET_ROWS,
-	SRPOL_A_LIMITS_CLASSES,
+	SRPOL_A_LIMITS_RULES,
 	SRPOL_A_LIMITS_ENDPOINTS,
 	SRPOL_A_LIMITS_SIDS,
 	SRPOL_A_LIMITS_DEVS,
@@ -494,7 +485,7 @@ enum {
 	SRPOL_A_CONFIG_DSCP,
 	SRPOL_A_CONFIG_FLOW_LABEL,
 	SRPOL_A_CONFIG_ICMP_ERRORS,
-	SRPOL_A_CONFIG_HOLD_TIME,
+	SRPOL_A_CONFIG_RETRY_INTERVAL,
 	SRPOL_A_CONFIG_GENERATION,
 	SRPOL_A_CONFIG_DATA_PLANE,
 	SRPOL_A_CONFIG_LIMITS,
@@ -520,11 +511,11 @@ enum {
 	SRPOL_CMD_POLICY_DEL,
 	SRPOL_CMD_POLICY_NTF,
 	SRPOL_CMD_POLICY_DEL_NTF,
-	SRPOL_CMD_CLASS_GET,
-	SRPOL_CMD_CLASS_NEW,
-	SRPOL_CMD_CLASS_DEL,
-	SRPOL_CMD_CLASS_NTF,
-	SRPOL_CMD_CLASS_DEL_NTF,
+	SRPOL_CMD_RULE_GET,
+	SRPOL_CMD_RULE_NEW,
+	SRPOL_CMD_RULE_DEL,
+	SRPOL_CMD_RULE_NTF,
+	SRPOL_CMD_RULE_DEL_NTF,
 	SRPOL_CMD_ENDPOINT_GET,
 	SRPOL_CMD_ENDPOINT_NEW,
 	SRPOL_CMD_ENDPOINT_DEL,

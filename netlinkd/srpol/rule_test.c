@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * srpol class test: what would happen to a packet, and why. The packet is made
+ * srpol rule test: what would happen to a packet, and why. The packet is made
  * and shown to the data plane itself, so the answer is not a second opinion.
  */
 #include <arpa/inet.h>
@@ -180,11 +180,11 @@ static size_t build(uint8_t *frame, const struct probe *p, bool v4)
 	return to + len - frame;
 }
 
-static void print_rule(const struct srpol_explain *e, const struct vec *rules)
+static void print_matched(const struct srpol_explain *e, const struct vec *rules)
 {
-	const struct class_info *rule = find_class(rules, e->class_id);
+	const struct rule_info *rule = find_rule(rules, e->rule_id);
 
-	if (!e->class_id) {
+	if (!e->rule_id) {
 		out_text("\n\tno rule matches (%u looked at)", e->rules);
 		return;
 	}
@@ -234,23 +234,23 @@ static void print_choice(const struct srpol_explain *e,
 		   path ? path->name : "");
 	out_uint("home", e->home != e->path ? " (home of the flow is %llu)" :
 		 NULL, e->home);
-	out_bool("home_dead", ", which is dead", e->skipped);
+	out_bool("home_down", ", which is down", e->skipped);
 	out_bool("cached", ", where the flow is now", e->cached);
 }
 
 /**
- * class_test() - srpol class test
+ * rule_test() - srpol rule test
  * @args: fields of the packet
  * @flags: none
  *
  * Return: an EXIT_*.
  */
-int class_test(struct args *args, unsigned int flags)
+int rule_test(struct args *args, unsigned int flags)
 {
 	struct probe p = { .proto = IPPROTO_UDP, .sport = SPORT_DEFAULT,
 			   .pkey = 0xffff };
 	struct vec policies = VEC_INIT(struct policy_info);
-	struct vec rules = VEC_INIT(struct class_info);
+	struct vec rules = VEC_INIT(struct rule_info);
 	struct vec paths = VEC_INIT(struct path_info);
 	struct srpol_error error = {};
 	uint8_t frame[FRAME_MAX];
@@ -269,7 +269,7 @@ int class_test(struct args *args, unsigned int flags)
 		return complain("src and dst are of different families");
 	if (p.roce)
 		p.dport = ROCE_PORT;
-	err = fetch_classes(&rules) ?: fetch_policies(&policies) ?:
+	err = fetch_rules(&rules) ?: fetch_policies(&policies) ?:
 	      fetch_paths(&paths);
 	if (err)
 		return err;
@@ -284,7 +284,7 @@ int class_test(struct args *args, unsigned int flags)
 	out_string("result", "%s", srpol_reason_name(e.reason));
 	out_string("text", ": %s", srpol_reason_text(e.reason));
 	if (e.parsed) {
-		print_rule(&e, &rules);
+		print_matched(&e, &rules);
 		print_choice(&e, &policies, &paths);
 	}
 	out_text("\n");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * srpol class: classifier rules.
+ * srpol rule: rules.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,20 +13,21 @@
 #define VLAN_MAX	4094
 
 static const char usage[] =
-"Usage: srpol class { add | replace | change } prio N [ name NAME ] [ MATCH ]...\n"
+"Usage: srpol rule { add | replace | change } prio N [ name NAME ] [ MATCH ]...\n"
 "                   { color N | bypass } [ mode MODE ]\n"
 "                   [ ordering { strong | partial | weak } ]\n"
 "                   [ origin { static | engine } ]\n"
-"       srpol class del prio N\n"
-"       srpol class show [ prio N ]\n"
-"       srpol class test src ADDR dst ADDR [ FIELD ]...\n"
+"       srpol rule del prio N\n"
+"       srpol rule show [ prio N ]\n"
+"       srpol rule test src ADDR dst ADDR [ FIELD ]...\n"
 "MATCH := { dev DEV | mark MARK[/MASK] | vlan ID | cgroup PATH |\n"
 "           src PREFIX | dst PREFIX | proto { udp | tcp | NUMBER } |\n"
 "           sport PORT[-PORT] | dport PORT[-PORT] | qp QP[-QP] |\n"
 "           opcode OPCODE[,OPCODE]... | dscp DSCP | pkey PKEY }\n"
 "OPCODE := { send | write | read-request | read-response | ack | atomic |\n"
 "            cnp | other | send-first | write-middle | ... | NUMBER }\n"
-"MODE := { hash | pinned | flowlet | spray | adaptive | auto }, default that\n"
+"MODE := { hash | active-backup | flowlet | spray | adaptive |\n"
+"          on-congestion }, default that\n"
 "        of the policy; spray needs ordering partial or weak\n"
 "FIELD := { dev DEV | mark MARK | vlan ID | proto { udp | tcp | NUMBER } |\n"
 "           sport PORT | dport PORT | qp QP | opcode OPCODE | pkey PKEY |\n"
@@ -78,7 +79,7 @@ static bool put_opcodes(struct srpol_msg *msg, struct args *args)
 	}
 	for (i = 0; i < SRPOL_OPCODES; i++)
 		if (set[i / 64] & 1ull << i % 64 &&
-		    !srpol_msg_put_u8(msg, SRPOL_A_CLASS_OPCODE, i))
+		    !srpol_msg_put_u8(msg, SRPOL_A_RULE_OPCODE, i))
 			return false;
 	return true;
 }
@@ -98,8 +99,8 @@ static bool put_mark(struct srpol_msg *msg, struct args *args)
 		complain("mark: \"%s\" is not MARK or MARK/MASK", word);
 		return false;
 	}
-	return srpol_msg_put_u32(msg, SRPOL_A_CLASS_MARK, mark) &&
-	       srpol_msg_put_u32(msg, SRPOL_A_CLASS_MARK_MASK, mask);
+	return srpol_msg_put_u32(msg, SRPOL_A_RULE_MARK, mark) &&
+	       srpol_msg_put_u32(msg, SRPOL_A_RULE_MARK_MASK, mask);
 }
 
 static bool put_proto(struct srpol_msg *msg, struct args *args)
@@ -111,7 +112,7 @@ static bool put_proto(struct srpol_msg *msg, struct args *args)
 		next(args);
 	else if (!read_u32(args, "proto", UINT8_MAX, &v))
 		return false;
-	return srpol_msg_put_u8(msg, SRPOL_A_CLASS_PROTO, v);
+	return srpol_msg_put_u8(msg, SRPOL_A_RULE_PROTO, v);
 }
 
 /* A path below the cgroup2 mount, or an id; an id is the folder's inode. */
@@ -125,7 +126,7 @@ static bool put_cgroup(struct srpol_msg *msg, struct args *args)
 	if (!read_word(args, "cgroup", &word))
 		return false;
 	if (parse_u32(word, UINT32_MAX, &id))
-		return srpol_msg_put_u64(msg, SRPOL_A_CLASS_CGROUP, id);
+		return srpol_msg_put_u64(msg, SRPOL_A_RULE_CGROUP, id);
 	snprintf(path, sizeof(path), "%s%s", strncmp(word, CGROUP_ROOT,
 						     strlen(CGROUP_ROOT)) ?
 		 CGROUP_ROOT "/" : "", word);
@@ -133,7 +134,7 @@ static bool put_cgroup(struct srpol_msg *msg, struct args *args)
 		complain("cgroup: %s: %s", path, strerror(errno));
 		return false;
 	}
-	return srpol_msg_put_u64(msg, SRPOL_A_CLASS_CGROUP, st.st_ino);
+	return srpol_msg_put_u64(msg, SRPOL_A_RULE_CGROUP, st.st_ino);
 }
 
 static bool put_match(struct srpol_msg *msg, struct args *args)
@@ -142,40 +143,40 @@ static bool put_match(struct srpol_msg *msg, struct args *args)
 
 	if (is(args, "dev"))
 		return read_dev(args, &v) &&
-		       srpol_msg_put_u32(msg, SRPOL_A_CLASS_IFINDEX, v);
+		       srpol_msg_put_u32(msg, SRPOL_A_RULE_IFINDEX, v);
 	if (is(args, "mark"))
 		return put_mark(msg, args);
 	if (is(args, "vlan"))
 		return read_u32(args, "vlan", VLAN_MAX, &v) &&
-		       srpol_msg_put_u16(msg, SRPOL_A_CLASS_VLAN, v);
+		       srpol_msg_put_u16(msg, SRPOL_A_RULE_VLAN, v);
 	if (is(args, "cgroup"))
 		return put_cgroup(msg, args);
 	if (is(args, "src"))
-		return put_prefix(msg, args, "src", SRPOL_A_CLASS_SRC,
-				  SRPOL_A_CLASS_SRC_LEN);
+		return put_prefix(msg, args, "src", SRPOL_A_RULE_SRC,
+				  SRPOL_A_RULE_SRC_LEN);
 	if (is(args, "dst"))
-		return put_prefix(msg, args, "dst", SRPOL_A_CLASS_DST,
-				  SRPOL_A_CLASS_DST_LEN);
+		return put_prefix(msg, args, "dst", SRPOL_A_RULE_DST,
+				  SRPOL_A_RULE_DST_LEN);
 	if (is(args, "proto"))
 		return put_proto(msg, args);
 	if (is(args, "sport"))
-		return put_range(msg, args, "sport", SRPOL_A_CLASS_SPORT_MIN,
-				 SRPOL_A_CLASS_SPORT_MAX);
+		return put_range(msg, args, "sport", SRPOL_A_RULE_SPORT_MIN,
+				 SRPOL_A_RULE_SPORT_MAX);
 	if (is(args, "dport"))
-		return put_range(msg, args, "dport", SRPOL_A_CLASS_DPORT_MIN,
-				 SRPOL_A_CLASS_DPORT_MAX);
+		return put_range(msg, args, "dport", SRPOL_A_RULE_DPORT_MIN,
+				 SRPOL_A_RULE_DPORT_MAX);
 	if (is(args, "qp"))
 		return read_range(args, "qp", 0xffffff, &v, &hi) &&
-		       srpol_msg_put_u32(msg, SRPOL_A_CLASS_QP_MIN, v) &&
-		       srpol_msg_put_u32(msg, SRPOL_A_CLASS_QP_MAX, hi);
+		       srpol_msg_put_u32(msg, SRPOL_A_RULE_QP_MIN, v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_RULE_QP_MAX, hi);
 	if (is(args, "opcode"))
 		return put_opcodes(msg, args);
 	if (is(args, "dscp"))
 		return read_u32(args, "dscp", 63, &v) &&
-		       srpol_msg_put_u8(msg, SRPOL_A_CLASS_DSCP, v);
+		       srpol_msg_put_u8(msg, SRPOL_A_RULE_DSCP, v);
 	if (is(args, "pkey"))
 		return read_u32(args, "pkey", UINT16_MAX, &v) &&
-		       srpol_msg_put_u16(msg, SRPOL_A_CLASS_PKEY, v);
+		       srpol_msg_put_u16(msg, SRPOL_A_RULE_PKEY, v);
 	return unknown(args);
 }
 
@@ -186,25 +187,25 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 
 	if (is(args, "name"))
 		return read_word(args, "name", &word) &&
-		       srpol_msg_put(msg, SRPOL_A_CLASS_NAME,
+		       srpol_msg_put(msg, SRPOL_A_RULE_NAME,
 				     strlen(word) + 1, word);
 	if (is(args, "origin"))
 		return read_name(args, "origin", srpol_origins, &v) &&
-		       srpol_msg_put_u32(msg, SRPOL_A_CLASS_ORIGIN, v);
+		       srpol_msg_put_u32(msg, SRPOL_A_RULE_ORIGIN, v);
 	if (is(args, "color"))
 		return read_u32(args, "color", UINT32_MAX, &v) &&
-		       srpol_msg_put_u32(msg, SRPOL_A_CLASS_ACTION,
-					 SRPOL_CLASS_ACTION_STEER) &&
-		       srpol_msg_put_u32(msg, SRPOL_A_CLASS_COLOR, v);
+		       srpol_msg_put_u32(msg, SRPOL_A_RULE_ACTION,
+					 SRPOL_RULE_ACTION_STEER) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_RULE_COLOR, v);
 	if (is(args, "mode"))
 		return read_name(args, "mode", srpol_modes, &v) &&
-		       srpol_msg_put_u32(msg, SRPOL_A_CLASS_MODE, v);
+		       srpol_msg_put_u32(msg, SRPOL_A_RULE_MODE, v);
 	if (is(args, "ordering"))
 		return read_name(args, "ordering", srpol_orderings, &v) &&
-		       srpol_msg_put_u32(msg, SRPOL_A_CLASS_ORDERING, v);
+		       srpol_msg_put_u32(msg, SRPOL_A_RULE_ORDERING, v);
 	if (is(args, "bypass"))
-		return srpol_msg_put_u32(msg, SRPOL_A_CLASS_ACTION,
-					 SRPOL_CLASS_ACTION_BYPASS);
+		return srpol_msg_put_u32(msg, SRPOL_A_RULE_ACTION,
+					 SRPOL_RULE_ACTION_BYPASS);
 	return put_match(msg, args);
 }
 
@@ -217,17 +218,17 @@ static bool put_prio(struct srpol_msg *msg, struct args *args)
 		return false;
 	}
 	return read_u32(args, "prio", UINT32_MAX, &prio) &&
-	       srpol_msg_put_u32(msg, SRPOL_A_CLASS_PRIORITY, prio);
+	       srpol_msg_put_u32(msg, SRPOL_A_RULE_PRIORITY, prio);
 }
 
-static int class_set(struct args *args, unsigned int flags)
+static int rule_set(struct args *args, unsigned int flags)
 {
 	struct srpol_msg msg;
 	int err = need_module();
 
 	if (err)
 		return err;
-	srpol_msg_start(&genl, &msg, SRPOL_CMD_CLASS_NEW, flags);
+	srpol_msg_start(&genl, &msg, SRPOL_CMD_RULE_NEW, flags);
 	if (!put_prio(&msg, args))
 		return EXIT_USAGE;
 	while (more(args))
@@ -236,14 +237,14 @@ static int class_set(struct args *args, unsigned int flags)
 	return send_request(&msg);
 }
 
-static int class_del(struct args *args, unsigned int flags)
+static int rule_del(struct args *args, unsigned int flags)
 {
 	struct srpol_msg msg;
 	int err = need_module();
 
 	if (err)
 		return err;
-	srpol_msg_start(&genl, &msg, SRPOL_CMD_CLASS_DEL, 0);
+	srpol_msg_start(&genl, &msg, SRPOL_CMD_RULE_DEL, 0);
 	if (!put_prio(&msg, args))
 		return EXIT_USAGE;
 	if (more(args))
@@ -287,7 +288,7 @@ static void print_opcodes(const uint64_t *set)
 	out_array_end();
 }
 
-static void print_match(const struct class_info *rule)
+static void print_match(const struct rule_info *rule)
 {
 	char buf[SRPOL_PREFIX_STRLEN];
 	uint32_t m = rule->match;
@@ -328,14 +329,14 @@ static void print_match(const struct class_info *rule)
 	out_object_end();
 }
 
-void print_class(const struct class_info *rule, const struct vec *policies)
+void print_rule(const struct rule_info *rule, const struct vec *policies)
 {
-	bool steer = rule->action == SRPOL_CLASS_ACTION_STEER;
+	bool steer = rule->action == SRPOL_RULE_ACTION_STEER;
 	const struct policy_info *policy;
 	char buf[SRPOL_ADDR_STRLEN];
 
 	out_object(NULL);
-	out_uint("prio", "class prio %llu", rule->priority);
+	out_uint("prio", "rule prio %llu", rule->priority);
 	out_string("name", rule->name[0] ? " name %s" : NULL, rule->name);
 	out_string("origin", rule->origin ? " origin %s" : NULL,
 		   srpol_name_of(srpol_origins, rule->origin));
@@ -348,11 +349,11 @@ void print_class(const struct class_info *rule, const struct vec *policies)
 	out_string("ordering", rule->ordering ? " ordering %s" : NULL,
 		   srpol_name_of(srpol_orderings, rule->ordering));
 	out_string("reason", rule->reason ? " (%s)" : NULL,
-		   srpol_name_of(srpol_class_reasons, rule->reason));
+		   srpol_name_of(srpol_rule_reasons, rule->reason));
 	out_uint("id", NULL, rule->id);
 	if (show_stats) {
 		out_object("stats");
-		print_counter("class_stats", rule->id);
+		print_counter("rule_stats", rule->id);
 		out_object_end();
 	}
 	out_array("policies");
@@ -376,11 +377,11 @@ void print_class(const struct class_info *rule, const struct vec *policies)
 	out_object_end();
 }
 
-static int class_show(struct args *args, unsigned int flags)
+static int rule_show(struct args *args, unsigned int flags)
 {
-	struct vec rules = VEC_INIT(struct class_info);
+	struct vec rules = VEC_INIT(struct rule_info);
 	struct vec policies = VEC_INIT(struct policy_info);
-	const struct class_info *rule;
+	const struct rule_info *rule;
 	bool one = false;
 	uint32_t prio;
 	int err;
@@ -392,28 +393,28 @@ static int class_show(struct args *args, unsigned int flags)
 	}
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
-	err = fetch_classes(&rules) ?: fetch_policies(&policies);
+	err = fetch_rules(&rules) ?: fetch_policies(&policies);
 	if (err)
 		return err;
 	out_begin();
 	vec_for_each(rule, &rules)
 		if (!one || rule->priority == prio)
-			print_class(rule, &policies);
+			print_rule(rule, &policies);
 	out_end();
 	vec_free(&rules);
 	vec_free(&policies);
 	return EXIT_OK;
 }
 
-int do_class(struct args *args)
+int do_rule(struct args *args)
 {
 	static const struct command commands[] = {
-		{ "add", class_set, NLM_F_CREATE | NLM_F_EXCL },
-		{ "replace", class_set, NLM_F_CREATE | NLM_F_REPLACE },
-		{ "change", class_set, NLM_F_REPLACE },
-		{ "del", class_del, 0 },
-		{ "show", class_show, 0 },
-		{ "test", class_test, 0 },
+		{ "add", rule_set, NLM_F_CREATE | NLM_F_EXCL },
+		{ "replace", rule_set, NLM_F_CREATE | NLM_F_REPLACE },
+		{ "change", rule_set, NLM_F_REPLACE },
+		{ "del", rule_del, 0 },
+		{ "show", rule_show, 0 },
+		{ "test", rule_test, 0 },
 	};
 
 	return run_command(commands, ARRAY_SIZE(commands), usage, args,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Classifier rules on netlink: parsing and checks.
+ * rules on netlink: parsing and checks.
  */
 #include <linux/cgroup.h>
 #include <net/ipv6.h>
@@ -12,7 +12,7 @@
 				 SRPOL_MATCH_PKEY)
 
 /* A range of which the maximum may be left out. */
-static int srpol_class_range(const struct genl_info *info, int min_type,
+static int srpol_rule_range(const struct genl_info *info, int min_type,
 			     int max_type, u32 width, u32 *min, u32 *max)
 {
 	struct nlattr *lo = info->attrs[min_type];
@@ -38,14 +38,14 @@ static int srpol_class_range(const struct genl_info *info, int min_type,
 	return 1;
 }
 
-static int srpol_class_parse_ranges(struct srpol_dp_class *dp,
+static int srpol_rule_parse_ranges(struct srpol_dp_rule *dp,
 				    const struct genl_info *info)
 {
 	u32 lo, hi;
 	int ret;
 
-	ret = srpol_class_range(info, SRPOL_A_CLASS_SPORT_MIN,
-				SRPOL_A_CLASS_SPORT_MAX, sizeof(u16), &lo,
+	ret = srpol_rule_range(info, SRPOL_A_RULE_SPORT_MIN,
+				SRPOL_A_RULE_SPORT_MAX, sizeof(u16), &lo,
 				&hi);
 	if (ret < 0)
 		return ret;
@@ -54,8 +54,8 @@ static int srpol_class_parse_ranges(struct srpol_dp_class *dp,
 		dp->sport[0] = lo;
 		dp->sport[1] = hi;
 	}
-	ret = srpol_class_range(info, SRPOL_A_CLASS_DPORT_MIN,
-				SRPOL_A_CLASS_DPORT_MAX, sizeof(u16), &lo,
+	ret = srpol_rule_range(info, SRPOL_A_RULE_DPORT_MIN,
+				SRPOL_A_RULE_DPORT_MAX, sizeof(u16), &lo,
 				&hi);
 	if (ret < 0)
 		return ret;
@@ -64,8 +64,8 @@ static int srpol_class_parse_ranges(struct srpol_dp_class *dp,
 		dp->dport[0] = lo;
 		dp->dport[1] = hi;
 	}
-	ret = srpol_class_range(info, SRPOL_A_CLASS_QP_MIN,
-				SRPOL_A_CLASS_QP_MAX, sizeof(u32), &lo, &hi);
+	ret = srpol_rule_range(info, SRPOL_A_RULE_QP_MIN,
+				SRPOL_A_RULE_QP_MAX, sizeof(u32), &lo, &hi);
 	if (ret < 0)
 		return ret;
 	if (ret) {
@@ -77,7 +77,7 @@ static int srpol_class_parse_ranges(struct srpol_dp_class *dp,
 }
 
 /* Returns the prefix length, 0 if there is no prefix, or a negative errno. */
-static int srpol_class_parse_prefix(const struct genl_info *info, int type,
+static int srpol_rule_parse_prefix(const struct genl_info *info, int type,
 				    int len_type, u8 *addr, u8 *mask)
 {
 	struct nlattr *attr = info->attrs[type];
@@ -106,29 +106,29 @@ static int srpol_class_parse_prefix(const struct genl_info *info, int type,
 	return len;
 }
 
-static int srpol_class_parse_prefixes(struct srpol_class_cfg *cfg,
+static int srpol_rule_parse_prefixes(struct srpol_rule_cfg *cfg,
 				      const struct genl_info *info)
 {
-	struct srpol_dp_class *dp = &cfg->dp;
+	struct srpol_dp_rule *dp = &cfg->dp;
 	bool v4src, v4dst;
 	int ret;
 
-	ret = srpol_class_parse_prefix(info, SRPOL_A_CLASS_SRC,
-				       SRPOL_A_CLASS_SRC_LEN, dp->src,
+	ret = srpol_rule_parse_prefix(info, SRPOL_A_RULE_SRC,
+				       SRPOL_A_RULE_SRC_LEN, dp->src,
 				       dp->src_mask);
 	if (ret < 0)
 		return ret;
-	if (info->attrs[SRPOL_A_CLASS_SRC]) {
+	if (info->attrs[SRPOL_A_RULE_SRC]) {
 		cfg->src_len = ret;
 		dp->match = ret ? dp->match | SRPOL_MATCH_SRC :
 				  dp->match & ~SRPOL_MATCH_SRC;
 	}
-	ret = srpol_class_parse_prefix(info, SRPOL_A_CLASS_DST,
-				       SRPOL_A_CLASS_DST_LEN, dp->dst,
+	ret = srpol_rule_parse_prefix(info, SRPOL_A_RULE_DST,
+				       SRPOL_A_RULE_DST_LEN, dp->dst,
 				       dp->dst_mask);
 	if (ret < 0)
 		return ret;
-	if (info->attrs[SRPOL_A_CLASS_DST]) {
+	if (info->attrs[SRPOL_A_RULE_DST]) {
 		cfg->dst_len = ret;
 		dp->match = ret ? dp->match | SRPOL_MATCH_DST :
 				  dp->match & ~SRPOL_MATCH_DST;
@@ -146,28 +146,28 @@ static int srpol_class_parse_prefixes(struct srpol_class_cfg *cfg,
 	return 0;
 }
 
-static void srpol_class_parse_opcodes(struct srpol_dp_class *dp,
+static void srpol_rule_parse_opcodes(struct srpol_dp_rule *dp,
 				      const struct genl_info *info)
 {
 	const struct nlattr *attr;
 	int rem;
 
-	if (!info->attrs[SRPOL_A_CLASS_OPCODE])
+	if (!info->attrs[SRPOL_A_RULE_OPCODE])
 		return;
 	dp->match |= SRPOL_MATCH_OPCODE;
 	memset(dp->opcodes, 0, sizeof(dp->opcodes));
-	nla_for_each_attr_type(attr, SRPOL_A_CLASS_OPCODE,
+	nla_for_each_attr_type(attr, SRPOL_A_RULE_OPCODE,
 			       genlmsg_data(info->genlhdr),
 			       genlmsg_len(info->genlhdr), rem)
 		dp->opcodes[nla_get_u8(attr) / 64] |=
 			BIT_ULL(nla_get_u8(attr) % 64);
 }
 
-static int srpol_class_parse_mark(struct srpol_dp_class *dp,
+static int srpol_rule_parse_mark(struct srpol_dp_rule *dp,
 				  const struct genl_info *info)
 {
-	struct nlattr *mark = info->attrs[SRPOL_A_CLASS_MARK];
-	struct nlattr *mask = info->attrs[SRPOL_A_CLASS_MARK_MASK];
+	struct nlattr *mark = info->attrs[SRPOL_A_RULE_MARK];
+	struct nlattr *mask = info->attrs[SRPOL_A_RULE_MARK_MASK];
 
 	if (mask && !mark) {
 		NL_SET_ERR_MSG_ATTR(info->extack, mask, "mask without mark");
@@ -186,13 +186,13 @@ static int srpol_class_parse_mark(struct srpol_dp_class *dp,
 	return 0;
 }
 
-static int srpol_class_parse_result(struct srpol_dp_class *dp,
+static int srpol_rule_parse_result(struct srpol_dp_rule *dp,
 				    const struct genl_info *info)
 {
-	struct nlattr *action = info->attrs[SRPOL_A_CLASS_ACTION];
-	struct nlattr *color = info->attrs[SRPOL_A_CLASS_COLOR];
+	struct nlattr *action = info->attrs[SRPOL_A_RULE_ACTION];
+	struct nlattr *color = info->attrs[SRPOL_A_RULE_COLOR];
 	bool bypass = action && nla_get_u32(action) ==
-				SRPOL_CLASS_ACTION_BYPASS;
+				SRPOL_RULE_ACTION_BYPASS;
 
 	if (bypass) {
 		if (color) {
@@ -207,7 +207,7 @@ static int srpol_class_parse_result(struct srpol_dp_class *dp,
 		return 0;
 	if (!color) {
 		NL_SET_ERR_MSG_MOD(info->extack, "a rule needs a color or bypass");
-		NL_SET_ERR_ATTR_MISS(info->extack, NULL, SRPOL_A_CLASS_COLOR);
+		NL_SET_ERR_ATTR_MISS(info->extack, NULL, SRPOL_A_RULE_COLOR);
 		return -EINVAL;
 	}
 	dp->color = nla_get_u32(color);
@@ -219,7 +219,7 @@ static int srpol_class_parse_result(struct srpol_dp_class *dp,
 }
 
 /* What one match says must be possible beside the others. */
-static int srpol_class_check(const struct srpol_dp_class *dp,
+static int srpol_rule_check(const struct srpol_dp_rule *dp,
 			     const struct genl_info *info)
 {
 	struct netlink_ext_ack *extack = info->extack;
@@ -238,8 +238,8 @@ static int srpol_class_check(const struct srpol_dp_class *dp,
 	}
 	if (dp->mode == SRPOL_LB_MODE_SPRAY &&
 	    dp->ordering == SRPOL_ORDERING_STRONG) {
-		NL_SET_ERR_MSG_ATTR(extack, info->attrs[SRPOL_A_CLASS_MODE] ?:
-				    info->attrs[SRPOL_A_CLASS_ORDERING],
+		NL_SET_ERR_MSG_ATTR(extack, info->attrs[SRPOL_A_RULE_MODE] ?:
+				    info->attrs[SRPOL_A_RULE_ORDERING],
 				    "spray needs ordering partial or weak");
 		return -EINVAL;
 	}
@@ -247,10 +247,10 @@ static int srpol_class_check(const struct srpol_dp_class *dp,
 }
 
 /* The id is all the data plane compares, and where it is in the hierarchy. */
-static int srpol_class_parse_cgroup(struct srpol_dp_class *dp,
+static int srpol_rule_parse_cgroup(struct srpol_dp_rule *dp,
 				    const struct genl_info *info)
 {
-	struct nlattr *attr = info->attrs[SRPOL_A_CLASS_CGROUP];
+	struct nlattr *attr = info->attrs[SRPOL_A_RULE_CGROUP];
 	struct cgroup *cgrp;
 
 	if (!attr)
@@ -268,11 +268,11 @@ static int srpol_class_parse_cgroup(struct srpol_dp_class *dp,
 	return 0;
 }
 
-static int srpol_class_parse_dev(struct srpol_net *sn,
-				 struct srpol_dp_class *dp,
+static int srpol_rule_parse_dev(struct srpol_net *sn,
+				 struct srpol_dp_rule *dp,
 				 const struct genl_info *info)
 {
-	struct nlattr *attr = info->attrs[SRPOL_A_CLASS_IFINDEX];
+	struct nlattr *attr = info->attrs[SRPOL_A_RULE_IFINDEX];
 	struct net_device *dev;
 
 	if (!attr)
@@ -289,31 +289,31 @@ static int srpol_class_parse_dev(struct srpol_net *sn,
 }
 
 /* Matches of one value. */
-static void srpol_class_parse_values(struct srpol_dp_class *dp,
+static void srpol_rule_parse_values(struct srpol_dp_rule *dp,
 				     const struct genl_info *info)
 {
 	struct nlattr **tb = info->attrs;
 
-	if (tb[SRPOL_A_CLASS_PROTO]) {
+	if (tb[SRPOL_A_RULE_PROTO]) {
 		dp->match |= SRPOL_MATCH_PROTO;
-		dp->proto = nla_get_u8(tb[SRPOL_A_CLASS_PROTO]);
+		dp->proto = nla_get_u8(tb[SRPOL_A_RULE_PROTO]);
 	}
-	if (tb[SRPOL_A_CLASS_DSCP]) {
+	if (tb[SRPOL_A_RULE_DSCP]) {
 		dp->match |= SRPOL_MATCH_DSCP;
-		dp->dscp = nla_get_u8(tb[SRPOL_A_CLASS_DSCP]);
+		dp->dscp = nla_get_u8(tb[SRPOL_A_RULE_DSCP]);
 	}
-	if (tb[SRPOL_A_CLASS_PKEY]) {
+	if (tb[SRPOL_A_RULE_PKEY]) {
 		dp->match |= SRPOL_MATCH_PKEY;
-		dp->pkey = nla_get_u16(tb[SRPOL_A_CLASS_PKEY]);
+		dp->pkey = nla_get_u16(tb[SRPOL_A_RULE_PKEY]);
 	}
-	if (tb[SRPOL_A_CLASS_VLAN]) {
+	if (tb[SRPOL_A_RULE_VLAN]) {
 		dp->match |= SRPOL_MATCH_VLAN;
-		dp->vlan = nla_get_u16(tb[SRPOL_A_CLASS_VLAN]);
+		dp->vlan = nla_get_u16(tb[SRPOL_A_RULE_VLAN]);
 	}
 }
 
 /**
- * srpol_class_parse() - read and check a rule
+ * srpol_rule_parse() - read and check a rule
  * @sn: namespace, locked
  * @cfg: the rule, as it is if it is changed, or empty
  * @change: it is changed
@@ -321,30 +321,30 @@ static void srpol_class_parse_values(struct srpol_dp_class *dp,
  *
  * Return: 0 or a negative errno.
  */
-int srpol_class_parse(struct srpol_net *sn, struct srpol_class_cfg *cfg,
+int srpol_rule_parse(struct srpol_net *sn, struct srpol_rule_cfg *cfg,
 		      bool change, const struct genl_info *info)
 {
 	struct nlattr **tb = info->attrs;
-	struct srpol_dp_class *dp = &cfg->dp;
+	struct srpol_dp_rule *dp = &cfg->dp;
 	int err;
 
-	srpol_nl_strscpy(cfg->name, tb[SRPOL_A_CLASS_NAME]);
-	srpol_nl_u32(&cfg->origin, tb[SRPOL_A_CLASS_ORIGIN]);
-	if (!change || tb[SRPOL_A_CLASS_ACTION] || tb[SRPOL_A_CLASS_COLOR]) {
-		err = srpol_class_parse_result(dp, info);
+	srpol_nl_strscpy(cfg->name, tb[SRPOL_A_RULE_NAME]);
+	srpol_nl_u32(&cfg->origin, tb[SRPOL_A_RULE_ORIGIN]);
+	if (!change || tb[SRPOL_A_RULE_ACTION] || tb[SRPOL_A_RULE_COLOR]) {
+		err = srpol_rule_parse_result(dp, info);
 		if (err)
 			return err;
 	}
-	if (tb[SRPOL_A_CLASS_MODE])
-		dp->mode = nla_get_u32(tb[SRPOL_A_CLASS_MODE]);
-	if (tb[SRPOL_A_CLASS_ORDERING])
-		dp->ordering = nla_get_u32(tb[SRPOL_A_CLASS_ORDERING]);
-	srpol_class_parse_values(dp, info);
-	srpol_class_parse_opcodes(dp, info);
-	return srpol_class_parse_dev(sn, dp, info) ?:
-	       srpol_class_parse_cgroup(dp, info) ?:
-	       srpol_class_parse_mark(dp, info) ?:
-	       srpol_class_parse_ranges(dp, info) ?:
-	       srpol_class_parse_prefixes(cfg, info) ?:
-	       srpol_class_check(dp, info);
+	if (tb[SRPOL_A_RULE_MODE])
+		dp->mode = nla_get_u32(tb[SRPOL_A_RULE_MODE]);
+	if (tb[SRPOL_A_RULE_ORDERING])
+		dp->ordering = nla_get_u32(tb[SRPOL_A_RULE_ORDERING]);
+	srpol_rule_parse_values(dp, info);
+	srpol_rule_parse_opcodes(dp, info);
+	return srpol_rule_parse_dev(sn, dp, info) ?:
+	       srpol_rule_parse_cgroup(dp, info) ?:
+	       srpol_rule_parse_mark(dp, info) ?:
+	       srpol_rule_parse_ranges(dp, info) ?:
+	       srpol_rule_parse_prefixes(cfg, info) ?:
+	       srpol_rule_check(dp, info);
 }
