@@ -203,10 +203,13 @@ int srpol_netns_name(char *buf, size_t len);
  * struct srpol_dp_status - what is attached
  * @dir: folder of the pins
  * @loaded: programs and maps are there
+ * @stale: what is there was made for a namespace of this name that is gone,
+ *	or by an attempt that was interrupted
  */
 struct srpol_dp_status {
 	char dir[SRPOL_PATH_LEN];
 	bool loaded;
+	bool stale;
 };
 
 /**
@@ -233,8 +236,15 @@ int srpol_explain(const void *frame, size_t len, unsigned int ifindex,
 		  struct srpol_error *err);
 int srpol_dp_detach(unsigned int ifindex, struct srpol_error *err);
 bool srpol_dp_any_attached(void);
+bool srpol_dp_dir_in_use(const char *dir);
 int srpol_dp_dev_status(unsigned int ifindex, struct srpol_dev_status *st);
 void srpol_dp_verbose(bool on);
+
+/* pins.c: where they are pinned */
+
+int srpol_pins_lock(struct srpol_error *err);
+unsigned int srpol_pins_orphans(void (*cb)(const char *dir, void *data),
+				void *data);
 
 /* maps.c: reading the pinned maps */
 

@@ -100,6 +100,57 @@ static void check_bpffs(void)
 	       there ? "/sys/fs/bpf is mounted" : "/sys/fs/bpf is not mounted");
 }
 
+static void report_orphan(const char *dir, void *data)
+{
+	if (strcmp(dir, data))
+		report(WARNING, "pins",
+		       "the next \"srpol dev add\" removes it, or: rm -r",
+		       "%s was left by a network namespace that is gone", dir);
+}
+
+/*
+ * What is pinned has to be of this namespace, and what the module writes to:
+ * programs forward by maps that nobody writes any more without a word.
+ */
+static void check_pins(void)
+{
+	struct srpol_error error = {};
+	struct srpol_dp_status st;
+	struct config_info config;
+	bool registered;
+
+	if (srpol_dp_status(&st, &error)) {
+		report(NOTE, "pins", "run srpol doctor as root", "%s",
+		       error.text);
+		return;
+	}
+	srpol_pins_orphans(report_orphan, st.dir);
+	if (fetch_config(&config))
+		return;
+	registered = config.data_plane[0];
+	if (st.stale)
+		report(BAD, "pins", "the next \"srpol dev add\" removes it",
+		       "%s was left by another network namespace of this name, or by an attempt that was interrupted",
+		       st.dir);
+	else if (!st.loaded && srpol_dp_dir_in_use(st.dir))
+		report(BAD, "pins",
+		       "srpol dev del each device, then srpol dev add",
+		       "%s/link_dp is missing: programs forward by maps that the module does not write",
+		       st.dir);
+	else if (st.loaded && !registered)
+		report(BAD, "pins",
+		       "srpol dev del each device, then srpol dev add",
+		       "%s is not registered with the module: programs forward by maps that it does not write",
+		       st.dir);
+	else if (st.loaded)
+		report(GOOD, "pins", "", "%s is what the module writes to",
+		       st.dir);
+	else if (registered)
+		report(NOTE, "pins", "bpftool struct_ops list",
+		       "a data plane that is not pinned below " SRPOL_PIN_ROOT
+		       " is registered: %s", config.data_plane);
+}
+
 static int read_sysctl(const char *fmt, const char *name)
 {
 	char path[256], buf[32];
@@ -155,15 +206,20 @@ static void check_dev(const struct dev_info *dev, const struct vec *paths,
 	bool port = dev->role == SRPOL_DEV_ROLE_PORT;
 	struct srpol_dev_status st;
 	uint32_t inner = 0;
+	int err;
 
 	if_indextoname(dev->ifindex, name);
-	srpol_dp_dev_status(dev->ifindex, &st);
-	report((st.egress || port) && st.ingress ? GOOD : BAD, name,
-	       "srpol dev del, then srpol dev add; see also: bpftool net show",
-	       "programs attached: egress %s, ingress %s (XDP %s)",
-	       port ? "not needed" : st.egress ? "yes" : "NO",
-	       st.ingress ? "yes" : "NO", st.xdp_mode);
-	if (!st.ingress && st.xdp_id)
+	err = srpol_dp_dev_status(dev->ifindex, &st);
+	if (err)
+		report(NOTE, name, "run srpol doctor as root",
+		       "its programs may not be looked at");
+	else
+		report((st.egress || port) && st.ingress ? GOOD : BAD, name,
+		       "srpol dev del, then srpol dev add; see also: bpftool net show",
+		       "programs attached: egress %s, ingress %s (XDP %s)",
+		       port ? "not needed" : st.egress ? "yes" : "NO",
+		       st.ingress ? "yes" : "NO", st.xdp_mode);
+	if (!err && !st.ingress && st.xdp_id)
 		report(BAD, name, "detach it or run it elsewhere",
 		       "XDP program %u belongs to someone else", st.xdp_id);
 	if (!dev->running)
@@ -273,8 +329,10 @@ int do_doctor(struct args *args)
 	out_begin();
 	check_kernel();
 	check_bpffs();
-	if (check_module())
+	if (check_module()) {
+		check_pins();
 		check_objects();
+	}
 	out_end();
 	return worst == BAD ? 2 : worst == WARNING;
 }

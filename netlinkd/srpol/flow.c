@@ -474,8 +474,12 @@ static int flow_show(struct args *args, unsigned int flags)
 		view.limit = view.limit ?: TOP_LINES;
 		view.interval_ms = view.interval_ms ?: 1000;
 	}
-	if (srpol_flows_open(&table))
-		return complain("no data plane is attached in this network namespace");
+	err = need_data_plane();
+	if (err)
+		return err;
+	err = srpol_flows_open(&table);
+	if (err)
+		return refused(err, NULL);
 	err = show_view(&table, &view);
 	srpol_flows_close(&table);
 	return err;
@@ -531,9 +535,13 @@ static int flow_sync(struct args *args, unsigned int flags)
 
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
+	err = need_data_plane();
+	if (err)
+		return err;
+	err = srpol_flows_open(&table);
+	if (err)
+		return refused(err, NULL);
 	sync.bindings = srpol_map_open("bindings");
-	if (sync.bindings < 0 || srpol_flows_open(&table))
-		return complain("no data plane is attached in this network namespace");
 	fetch_flows(&table, &sync.flows);
 	err = rdma_for_each_qp(bind_qp, &sync);
 	srpol_map_close(sync.bindings);

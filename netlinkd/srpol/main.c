@@ -206,6 +206,9 @@ int main(int argc, char **argv)
 		if (err)
 			return refused(err, &error);
 	}
+	err = show_stats ? need_maps() : EXIT_OK;
+	if (err)
+		return err;
 	if (batch)
 		return run_batch(batch, force);
 	args.argc = argc - optind;

@@ -302,7 +302,7 @@ int do_metrics(struct args *args)
 	}
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
-	err = fetch_config(&config) ?: fetch_paths(&paths) ?:
+	err = need_maps() ?: fetch_config(&config) ?: fetch_paths(&paths) ?:
 	      fetch_policies(&policies) ?: fetch_rules(&rules) ?:
 	      fetch_sids(&sids);
 	if (err)

@@ -153,6 +153,8 @@ void print_usids(const struct path_info *path);
 const char *dev_name(unsigned int ifindex);
 
 /* counters.c */
+int need_maps(void);
+int need_data_plane(void);
 void print_counter(const char *map, uint32_t id);
 void print_errors(uint16_t kind, uint32_t id);
 uint64_t find_error(uint16_t kind, uint32_t id, uint16_t reason);

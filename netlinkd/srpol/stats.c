@@ -11,14 +11,16 @@ static const char usage[] =
 static int stats_show(struct args *args, unsigned int flags)
 {
 	bool all = is(args, "all") || out_json;
-	int fd = srpol_map_open("reasons");
 	uint64_t count;
 	unsigned int i;
+	int err, fd;
 
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
-	if (fd < 0)
-		return complain("no data plane is attached in this network namespace");
+	err = need_data_plane();
+	if (err)
+		return err;
+	fd = srpol_map_open("reasons");
 	out_begin();
 	for (i = 0; i < SRPOL_REASON_COUNT; i++) {
 		srpol_map_sum(fd, i, &count, sizeof(count));
@@ -34,6 +36,7 @@ static int stats_show(struct args *args, unsigned int flags)
 		out_object_end();
 	}
 	out_end();
+	srpol_map_close(fd);
 	return EXIT_OK;
 }
 
