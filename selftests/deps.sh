@@ -27,6 +27,7 @@ packages() {
 	zlib1g-dev		# libbpf, bpftool
 	libcap-dev		# bpftool
 	libmnl-dev		# lib: generic netlink
+	libjansson-dev		# srpol: JSON
 	libnl-3-dev		# daemon: rtnetlink caches
 	libnl-genl-3-dev
 	libnl-route-3-dev

@@ -22,7 +22,7 @@ def batch_syntax():
                 "path add 2 segs fc00::1 name 'two words'\n"
                 "path add 3 segs fc00::1 name \"it's # no comment\"\n"
                 "path add 4 segs fc00::1 name a#b")
-    eq([(o["name"], o["segments"]) for o in show("path")],
+    eq([(o.get("name", ""), o["segments"]) for o in show("path")],
        [("", ["fc00::1", "fc00::2"]), ("two words", ["fc00::1"]),
         ("it's # no comment", ["fc00::1"]), ("a#b", ["fc00::1"])], "paths")
 
