@@ -247,6 +247,7 @@ void srpol_dp_verbose(bool on);
 /* pins.c: where they are pinned */
 
 int srpol_pins_lock(struct srpol_error *err);
+void srpol_pins_unlock(int lock);
 unsigned int srpol_pins_orphans(void (*cb)(const char *dir, void *data),
 				void *data);
 

@@ -111,7 +111,7 @@ int attach_dev(unsigned int ifindex, uint32_t role, uint32_t xdp,
 		err = refused(err, &error);
 	}
 unlock:
-	close(lock);
+	srpol_pins_unlock(lock);
 	return err;
 }
 
@@ -174,7 +174,7 @@ static int dev_del(struct args *args, unsigned int flags)
 	/* take off what is there even if the module does not know of it */
 	ret = srpol_dp_detach(ifindex, &error);
 	ret = ret ? refused(ret, &error) : release_data_plane();
-	close(lock);
+	srpol_pins_unlock(lock);
 	return ret ?: err;
 }
 

@@ -23,7 +23,8 @@ static const char usage[] =
 "       srpol [ -force ] -batch FILENAME\n"
 "       srpol replace [ empty ] -f FILENAME\n"
 "where  OBJECT := { path | policy | rule | endpoint | sid | dev | config |\n"
-"                   flow | stats | metrics | monitor | export | doctor }\n"
+"                   flow | stats | metrics | monitor | export | save | doctor |\n"
+"                   bug-report }\n"
 "       OPTIONS := { -V[ersion] | -s[tatistics] | -h[uman-readable] |\n"
 "                    -o[neline] | -br[ief] | -c[olor] | -t[imestamp] |\n"
 "                    -j[son] | -p[retty] | -v[erbose] | -n[etns] NAME |\n"
@@ -47,6 +48,8 @@ static const struct {
 	{ "export", do_export },
 	{ "replace", do_replace },
 	{ "doctor", do_doctor },
+	{ "save", do_save },
+	{ "bug-report", do_bug_report },
 };
 
 /**

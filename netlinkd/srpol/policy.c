@@ -19,6 +19,9 @@ static const char usage[] =
 "                    [ backup-color N ] [ drop-upon-invalid { on | off } ]\n"
 "                    [ origin { static | engine } ] [ CANDIDATE ]...\n"
 "       srpol policy del color N endpoint ADDR\n"
+"       srpol policy candidate { add | replace } color N endpoint ADDR\n"
+"                        [ CANDIDATE-WORD ]...\n"
+"       srpol policy candidate del color N endpoint ADDR WHICH\n"
 "       srpol policy show [ color N ] [ endpoint ADDR ] [ NAME ]\n"
 "CANDIDATE := candidate [ preference N ]\n"
 "             [ protocol-origin { config | bgp | pcep } ]\n"
@@ -29,94 +32,12 @@ static const char usage[] =
 "          on-congestion }\n"
 "        hash and weighted are the same: weights count in every mode\n"
 "TIME := NUMBER{ ns | us | ms | s }\n"
+"CANDIDATE-WORD is a word of CANDIDATE after \"candidate\"; the other candidate\n"
+"paths of the policy stay. WHICH := { preference N | candidate-name NAME |\n"
+"discriminator N }, and has to name one.\n"
 "Endpoint :: is the null endpoint: the policy for destinations without one.\n";
 
 static const struct time_range up_to_an_hour = { 0, 3600000 };
-
-/* ASN:ADDR */
-static bool put_originator(struct srpol_msg *msg, struct args *args)
-{
-	struct in6_addr node;
-	const char *word, *colon;
-	uint32_t asn;
-	char extra;
-
-	if (!read_word(args, "originator", &word))
-		return false;
-	colon = strchr(word, ':');
-	if (colon && sscanf(word, "%u%c", &asn, &extra) == 2 &&
-	    extra == ':' && srpol_addr_parse(colon + 1, &node))
-		return srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_ASN, asn) &&
-		       srpol_msg_put(msg, SRPOL_A_CANDIDATE_NODE,
-				     sizeof(node), &node);
-	complain("originator: \"%s\" is not ASN:ADDR", word);
-	return false;
-}
-
-static bool put_list(struct srpol_msg *msg, struct args *args)
-{
-	struct nlattr *nest = srpol_msg_nest(msg, SRPOL_A_CANDIDATE_SEGMENT_LIST);
-	uint32_t v;
-
-	if (!nest || !read_u32(args, "segment-list", UINT32_MAX, &v) ||
-	    !srpol_msg_put_u32(msg, SRPOL_A_SEGMENT_LIST_PATH, v))
-		return false;
-	if (is(args, "weight") &&
-	    (!read_u32(args, "weight", UINT16_MAX, &v) ||
-	     !srpol_msg_put_u32(msg, SRPOL_A_SEGMENT_LIST_WEIGHT, v)))
-		return false;
-	srpol_msg_nest_end(msg, nest);
-	return true;
-}
-
-static bool put_candidate_keyword(struct srpol_msg *msg, struct args *args,
-				  bool *known)
-{
-	const char *word;
-	uint32_t v;
-
-	*known = true;
-	if (keyword(args, "preference"))
-		return read_u32(args, "preference", UINT32_MAX, &v) &&
-		       srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_PREFERENCE,
-					 v);
-	if (keyword(args, "protocol-origin"))
-		return read_name(args, "protocol-origin", srpol_protocol_origins,
-				 &v) &&
-		       srpol_msg_put_u32(msg,
-					 SRPOL_A_CANDIDATE_PROTOCOL_ORIGIN, v);
-	if (keyword(args, "originator"))
-		return put_originator(msg, args);
-	if (keyword(args, "discriminator"))
-		return read_u32(args, "discriminator", UINT32_MAX, &v) &&
-		       srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_DISCRIMINATOR,
-					 v);
-	if (keyword(args, "candidate-name"))
-		return read_label(args, "candidate-name", &word) &&
-		       srpol_msg_put(msg, SRPOL_A_CANDIDATE_NAME,
-				     strlen(word) + 1, word);
-	if (is(args, "segment-list"))
-		return put_list(msg, args);
-	*known = false;
-	return true;
-}
-
-static bool put_candidate(struct srpol_msg *msg, struct args *args)
-{
-	struct nlattr *nest = srpol_msg_nest(msg, SRPOL_A_POLICY_CANDIDATE);
-	unsigned int n_seen = args->n_seen;
-	bool known = true;
-
-	if (!nest)
-		return false;
-	while (known && more(args))
-		if (!put_candidate_keyword(msg, args, &known))
-			return false;
-	srpol_msg_nest_end(msg, nest);
-	/* the next candidate has the same keywords */
-	args->n_seen = n_seen;
-	return true;
-}
 
 static bool read_buckets(struct args *args, uint32_t *n)
 {
@@ -208,21 +129,48 @@ static bool read_key(struct args *args, bool *has_color, uint32_t *color,
 	}
 }
 
-static bool put_key(struct srpol_msg *msg, struct args *args)
+/**
+ * read_policy_key() - color and endpoint, both of them
+ * @args: the line
+ * @color: result
+ * @endpoint: result
+ *
+ * Return: false after a complaint.
+ */
+bool read_policy_key(struct args *args, uint32_t *color,
+		     struct in6_addr *endpoint)
 {
 	bool has_color, has_endpoint;
+
+	if (!read_key(args, &has_color, color, &has_endpoint, endpoint))
+		return false;
+	if (has_color && has_endpoint)
+		return true;
+	complain("a policy is named by \"color N endpoint ADDR\"");
+	return false;
+}
+
+/**
+ * put_policy_key() - the attributes that name a policy
+ * @msg: the request
+ * @color: its color
+ * @endpoint: its endpoint
+ */
+bool put_policy_key(struct srpol_msg *msg, uint32_t color,
+		    const struct in6_addr *endpoint)
+{
+	return srpol_msg_put_u32(msg, SRPOL_A_POLICY_COLOR, color) &&
+	       srpol_msg_put(msg, SRPOL_A_POLICY_ENDPOINT, sizeof(*endpoint),
+			     endpoint);
+}
+
+static bool put_key(struct srpol_msg *msg, struct args *args)
+{
 	struct in6_addr endpoint;
 	uint32_t color;
 
-	if (!read_key(args, &has_color, &color, &has_endpoint, &endpoint))
-		return false;
-	if (!has_color || !has_endpoint) {
-		complain("a policy is named by \"color N endpoint ADDR\"");
-		return false;
-	}
-	return srpol_msg_put_u32(msg, SRPOL_A_POLICY_COLOR, color) &&
-	       srpol_msg_put(msg, SRPOL_A_POLICY_ENDPOINT, sizeof(endpoint),
-			     &endpoint);
+	return read_policy_key(args, &color, &endpoint) &&
+	       put_policy_key(msg, color, &endpoint);
 }
 
 static int policy_set(struct args *args, unsigned int flags)
@@ -436,6 +384,7 @@ int do_policy(struct args *args)
 		{ "change", policy_set, NLM_F_REPLACE },
 		{ "delete", policy_del, 0 },
 		{ "show", policy_show, 0 },
+		{ "candidate", policy_candidate, 0 },
 	};
 
 	return run_command(commands, ARRAY_SIZE(commands), usage, args,

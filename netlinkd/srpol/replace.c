@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "defaults.h"
 #include "srpol.h"
 
 static const char usage[] =
@@ -20,10 +21,6 @@ static const char usage[] =
 "not name get their defaults. Devices it names are attached afterwards, others\n"
 "are left alone. A file without a single command is refused, as is the end of\n"
 "a pipe whose writer failed, unless \"empty\" says that nothing shall be left.\n";
-
-#define HOP_LIMIT_DEFAULT	64
-#define RETRY_INTERVAL_DEFAULT	1000
-#define DROP_EVENTS_DEFAULT	100
 
 /**
  * struct wanted - a request of the file

@@ -2,14 +2,11 @@
 /*
  * srpol rule: rules.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "srpol.h"
 
-#define CGROUP_ROOT	"/sys/fs/cgroup"
 #define VLAN_MAX	4094
 
 static const char usage[] =
@@ -115,26 +112,13 @@ static bool put_proto(struct srpol_msg *msg, struct args *args)
 	return srpol_msg_put_u8(msg, SRPOL_A_RULE_PROTO, v);
 }
 
-/* A path below the cgroup2 mount, or an id; an id is the folder's inode. */
 static bool put_cgroup(struct srpol_msg *msg, struct args *args)
 {
 	const char *word;
-	char path[512];
-	struct stat st;
-	uint32_t id;
+	uint64_t id;
 
-	if (!read_word(args, "cgroup", &word))
-		return false;
-	if (parse_u32(word, UINT32_MAX, &id))
-		return srpol_msg_put_u64(msg, SRPOL_A_RULE_CGROUP, id);
-	snprintf(path, sizeof(path), "%s%s", strncmp(word, CGROUP_ROOT,
-						     strlen(CGROUP_ROOT)) ?
-		 CGROUP_ROOT "/" : "", word);
-	if (stat(path, &st)) {
-		complain("cgroup: %s: %s", path, strerror(errno));
-		return false;
-	}
-	return srpol_msg_put_u64(msg, SRPOL_A_RULE_CGROUP, st.st_ino);
+	return read_word(args, "cgroup", &word) && cgroup_id(word, &id) &&
+	       srpol_msg_put_u64(msg, SRPOL_A_RULE_CGROUP, id);
 }
 
 static bool put_match(struct srpol_msg *msg, struct args *args)
@@ -301,6 +285,15 @@ void print_proto(uint32_t proto)
 		out_text(" proto %s", name);
 }
 
+static void print_cgroup(uint64_t id)
+{
+	const char *path = cgroup_path(id);
+
+	out_uint("cgroup", path ? NULL : " cgroup %llu", id);
+	if (path)
+		out_string("cgroup_path", " cgroup %s", path);
+}
+
 static void print_match(const struct rule_info *rule)
 {
 	char buf[SRPOL_PREFIX_STRLEN];
@@ -316,7 +309,7 @@ static void print_match(const struct rule_info *rule)
 	if (m & SRPOL_MATCH_VLAN)
 		out_uint("vlan", " vlan %llu", rule->vlan);
 	if (m & SRPOL_MATCH_CGROUP)
-		out_uint("cgroup", " cgroup %llu", rule->cgroup);
+		print_cgroup(rule->cgroup);
 	if (m & SRPOL_MATCH_SRC)
 		out_string("src", " src %s",
 			   srpol_prefix_text(&rule->src, rule->src_len, buf));

@@ -158,6 +158,22 @@ int do_monitor(struct args *args);
 int do_export(struct args *args);
 int do_replace(struct args *args);
 int do_doctor(struct args *args);
+int do_save(struct args *args);
+int do_bug_report(struct args *args);
+
+/* policy.c */
+bool read_policy_key(struct args *args, uint32_t *color,
+		     struct in6_addr *endpoint);
+bool put_policy_key(struct srpol_msg *msg, uint32_t color,
+		    const struct in6_addr *endpoint);
+
+/* candidate.c */
+bool put_candidate(struct srpol_msg *msg, struct args *args);
+int policy_candidate(struct args *args, unsigned int flags);
+
+/* cgroup.c */
+bool cgroup_id(const char *name, uint64_t *id);
+const char *cgroup_path(uint64_t id);
 
 /* dev.c */
 void dev_defer(int (*take)(unsigned int ifindex, uint32_t role, uint32_t xdp));
