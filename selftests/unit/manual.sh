@@ -66,8 +66,6 @@ check_equal "manual: objects" "" "$("$srpol" help | grep -oE '[a-z][a-z-]+' |
 for line in "path add 1" "policy add" "rule add" "sid add fc00::1" "config set"; do
 	check_equal "completion: keywords of $line" "" \
 		"$(usage "${line%% *}" | grep -oE '\[ [a-z][a-z-]+' |
-		cut -c3- | sort -u | while read -r word; do
-			completed "srpol $line" | grep -qx -- "$word" ||
-				echo "$word"
-		done)"
+		cut -c3- | sort -u |
+		grep -vxFf <(completed "srpol $line") || :)"
 done
