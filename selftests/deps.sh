@@ -48,7 +48,9 @@ test_packages() {
 	libnl-genl-3-dev
 	libnl-route-3-dev
 	libcap-ng-dev		# daemon: drops privileges
+	libjansson-dev		# lib: topology files
 	libcmocka-dev		# unit tests
+	libigraph-dev		# what paths are held to
 	python3-yaml		# ynl
 	python3-jsonschema	# ynl validates specs
 	python3-prometheus-client	# independent parser of OpenMetrics

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * Weights that follow what was measured end to end: capacity times quality of
+ * a path's worst link. With a previous placement, a demand keeps its weights
+ * until one of them is off by more than the hysteresis: small changes of
+ * quality move nobody.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "alg.h"
+
+#define WEIGHT_MAX	1000
+
+static double path_worth(const struct srpol_alg_input *in,
+			 const struct srpol_route *route)
+{
+	const struct srpol_link_state *l;
+	double least = INFINITY, worth;
+	uint32_t i;
+
+	for (i = 0; i < route->n; i++) {
+		l = &in->links->links[route->link[i]];
+		worth = (double)l->capacity * l->quality;
+		if (worth < least)
+			least = worth;
+	}
+	return least;
+}
+
+/* Do the weights a demand has still fit? */
+static bool is_near(const struct srpol_alg_input *in, uint32_t d,
+		    const double *worth, uint32_t n)
+{
+	const struct srpol_placement *p = in->previous;
+	double sum = 0, had = 0, want;
+	uint32_t i, s;
+
+	if (!p || p->first[d] == p->first[d + 1])
+		return false;
+	for (i = 0; i < n; i++)
+		sum += worth[i];
+	for (s = p->first[d]; s < p->first[d + 1]; s++)
+		had += p->shares[s].weight;
+	for (i = 0, s = p->first[d]; i < n; i++) {
+		want = worth[i] / sum;
+		if (s < p->first[d + 1] && p->shares[s].path == i) {
+			if (!worth[i] || fabs(p->shares[s].weight / had - want) >
+			    in->options.hysteresis * want)
+				return false;
+			s++;
+		} else if (worth[i]) {
+			return false;
+		}
+	}
+	return s == p->first[d + 1];
+}
+
+static int place(const struct srpol_alg_input *in, uint32_t d, double *worth,
+		 uint32_t n, struct srpol_placement *out)
+{
+	const struct srpol_placement *p = in->previous;
+	double best = 0;
+	uint32_t i;
+	int rc = 0;
+
+	if (is_near(in, d, worth, n)) {
+		for (i = p->first[d]; i < p->first[d + 1] && !rc; i++)
+			rc = srpol_placement_add(out, d, p->shares[i].path,
+						 p->shares[i].weight);
+		return rc;
+	}
+	for (i = 0; i < n; i++)
+		best = worth[i] > best ? worth[i] : best;
+	for (i = 0; i < n && !rc; i++)
+		if (worth[i])
+			rc = srpol_placement_add(out, d, i,
+						 ceil(worth[i] / best *
+						      WEIGHT_MAX));
+	return rc;
+}
+
+static int adaptive_run(const struct srpol_alg_input *in,
+			struct srpol_placement *out)
+{
+	struct srpol_path_set set;
+	struct srpol_route route;
+	uint32_t d, i;
+	double *worth;
+	int rc = 0;
+
+	for (d = 0; d < in->n && !rc; d++) {
+		rc = srpol_path_set_init(in->fabric, in->demands[d].src,
+					 in->demands[d].dst, &set);
+		if (rc)
+			break;
+		worth = calloc(set.n + 1UL, sizeof(*worth));
+		for (i = 0; worth && i < set.n; i++) {
+			srpol_path_get(in->fabric, &set, i, &route);
+			worth[i] = path_worth(in, &route);
+		}
+		rc = worth ? place(in, d, worth, set.n, out) : -ENOMEM;
+		free(worth);
+		srpol_path_set_free(&set);
+		srpol_placement_end(out, d);
+	}
+	return rc;
+}
+
+const struct srpol_alg srpol_alg_adaptive = {
+	.name = "adaptive",
+	.source = "measured quality; dynamic load balancing",
+	.complexity = "O(n p)",
+	.coupled = true,
+	.run = adaptive_run,
+};

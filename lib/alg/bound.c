@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * What no placement can beat: bytes that must pass a cut, over its capacity.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "alg.h"
+
+/**
+ * struct cut - bytes that must leave and enter, and what can
+ */
+struct cut {
+	double out;
+	double in;
+};
+
+static double seconds(double bytes, double capacity)
+{
+	return bytes ? 8 * bytes / capacity : 0;
+}
+
+static double capacity(const struct srpol_alg_input *in, uint32_t node,
+		       uint32_t down)
+{
+	double sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < in->fabric->nodes[node].up_n; i++)
+		sum += in->links->links[srpol_node_up(in->fabric, node, i) ^
+					down].capacity;
+	return sum;
+}
+
+static void bound_gpus(const struct srpol_alg_input *in, const struct cut *gpu,
+		       struct srpol_bound *bound)
+{
+	const struct srpol_gpu *ep;
+	double out, into, t;
+	uint32_t g, i, link;
+
+	for (g = 0; g < in->fabric->n_gpus; g++) {
+		ep = &in->fabric->gpus[g];
+		for (i = 0, out = 0, into = 0; i < ep->n; i++) {
+			link = in->fabric->nics[ep->nic + i].link;
+			out += in->links->links[link].capacity;
+			into += in->links->links[link ^ 1].capacity;
+		}
+		t = seconds(gpu[g].out, out);
+		if (t > bound->sender)
+			bound->sender = t;
+		t = seconds(gpu[g].in, into);
+		if (t > bound->receiver)
+			bound->receiver = t;
+	}
+}
+
+static uint32_t pods(const struct srpol_fabric *f)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < f->n_nodes; i++)
+		if (f->nodes[i].pod >= n && f->nodes[i].pod < f->n_nodes)
+			n = f->nodes[i].pod + 1;
+	return n;
+}
+
+/* Leaves, and pods as far as they have super-spines above them. */
+static int bound_cuts(const struct srpol_alg_input *in, const struct cut *leaf,
+		      const struct cut *pod, struct srpol_bound *bound)
+{
+	const struct srpol_fabric *f = in->fabric;
+	uint32_t n = pods(f), i;
+	double t, *up;
+
+	for (i = 0; i < f->n_nodes; i++) {
+		t = seconds(leaf[i].out, capacity(in, i, 0));
+		if (t > bound->leaf)
+			bound->leaf = t;
+		t = seconds(leaf[i].in, capacity(in, i, 1));
+		if (t > bound->leaf)
+			bound->leaf = t;
+	}
+	up = calloc(2UL * n + 1, sizeof(*up));
+	if (!up)
+		return -ENOMEM;
+	for (i = 0; i < f->n_nodes; i++) {
+		if (f->nodes[i].tier != SRPOL_TIER_SPINE ||
+		    f->nodes[i].pod >= n)
+			continue;
+		up[2 * f->nodes[i].pod] += capacity(in, i, 0);
+		up[2 * f->nodes[i].pod + 1] += capacity(in, i, 1);
+	}
+	for (i = 0; i < n; i++) {
+		t = seconds(pod[i].out, up[2 * i]);
+		if (t > bound->pod)
+			bound->pod = t;
+		t = seconds(pod[i].in, up[2 * i + 1]);
+		if (t > bound->pod)
+			bound->pod = t;
+	}
+	free(up);
+	return 0;
+}
+
+static int add_demands(const struct srpol_alg_input *in, struct cut *gpu,
+		       struct cut *leaf, struct cut *pod, bool *planes)
+{
+	const struct srpol_fabric *f = in->fabric;
+	struct srpol_path_set set;
+	uint32_t d, from, to;
+	double bytes;
+	int rc;
+
+	for (d = 0; d < in->n; d++) {
+		rc = srpol_path_set_init(f, in->demands[d].src,
+					 in->demands[d].dst, &set);
+		if (rc)
+			return rc;
+		bytes = in->demands[d].bytes;
+		*planes |= set.pairs > 1;
+		if (set.n) {
+			gpu[in->demands[d].src].out += bytes;
+			gpu[in->demands[d].dst].in += bytes;
+			from = set.pair[0].fan.from;
+			to = set.pair[0].fan.to;
+		}
+		if (set.n && from != to) {
+			leaf[from].out += bytes;
+			leaf[to].in += bytes;
+		}
+		if (set.n && set.pair[0].fan.len == 4) {
+			pod[f->nodes[from].pod].out += bytes;
+			pod[f->nodes[to].pod].in += bytes;
+		}
+		srpol_path_set_free(&set);
+	}
+	return 0;
+}
+
+/**
+ * srpol_bound_get() - what no placement of the demands can beat
+ * @in: fabric, links, demands; demands without any path do not count
+ * @bound: result
+ *
+ * O(n + links). INFINITY where what must pass a cut cannot.
+ *
+ * Return: 0, -EINVAL, -ENOMEM.
+ */
+int srpol_bound_get(const struct srpol_alg_input *in, struct srpol_bound *bound)
+{
+	const struct srpol_fabric *f = in->fabric;
+	uint32_t n = f->n_nodes + 1;
+	struct cut *cuts;
+	bool planes = false;
+	int rc;
+
+	*bound = (struct srpol_bound){};
+	cuts = calloc(2UL * n + f->n_gpus, sizeof(*cuts));
+	if (!cuts)
+		return -ENOMEM;
+	rc = add_demands(in, cuts + 2UL * n, cuts, cuts + n, &planes);
+	if (!rc) {
+		bound_gpus(in, cuts + 2UL * n, bound);
+		if (!planes)
+			rc = bound_cuts(in, cuts, cuts + n, bound);
+	}
+	free(cuts);
+	bound->all = bound->sender;
+	if (bound->receiver > bound->all)
+		bound->all = bound->receiver;
+	if (bound->leaf > bound->all)
+		bound->all = bound->leaf;
+	if (bound->pod > bound->all)
+		bound->all = bound->pod;
+	return rc;
+}

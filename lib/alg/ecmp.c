@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * What switches do without us: each queue pair of a demand takes the path that
+ * a hash of its header gives, among those that are up.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "alg.h"
+
+/* Usable paths of a set; their number. */
+static uint32_t usable(const struct srpol_alg_input *in,
+		       const struct srpol_path_set *set, uint32_t *paths)
+{
+	struct srpol_route route;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < set->n; i++) {
+		srpol_path_get(in->fabric, set, i, &route);
+		if (srpol_route_capacity(in->links, &route))
+			paths[n++] = i;
+	}
+	return n;
+}
+
+static int place(const struct srpol_alg_input *in, uint32_t d,
+		 const struct srpol_path_set *set, struct srpol_placement *out)
+{
+	const struct srpol_demand *demand = &in->demands[d];
+	uint32_t *paths, *count, n, i, qps;
+	uint64_t hash;
+	int rc = 0;
+
+	if (!set->n)
+		return 0;
+	paths = calloc(2UL * set->n, sizeof(*paths));
+	if (!paths)
+		return -ENOMEM;
+	count = paths + set->n;
+	n = usable(in, set, paths);
+	qps = in->options.qps ? in->options.qps : 1;
+	for (i = 0; n && i < qps; i++) {
+		hash = srpol_mix(in->options.seed ^ srpol_mix(demand->key + i));
+		hash = srpol_mix(hash ^ (uint64_t)demand->src << 32 ^
+				 demand->dst);
+		count[hash % n]++;
+	}
+	for (i = 0; i < n && !rc; i++)
+		if (count[i])
+			rc = srpol_placement_add(out, d, paths[i], count[i]);
+	free(paths);
+	return rc;
+}
+
+static int ecmp_run(const struct srpol_alg_input *in,
+		    struct srpol_placement *out)
+{
+	struct srpol_path_set set;
+	uint32_t d;
+	int rc = 0;
+
+	for (d = 0; d < in->n && !rc; d++) {
+		rc = srpol_path_set_init(in->fabric, in->demands[d].src,
+					 in->demands[d].dst, &set);
+		if (!rc)
+			rc = place(in, d, &set, out);
+		srpol_path_set_free(&set);
+		srpol_placement_end(out, d);
+	}
+	return rc;
+}
+
+const struct srpol_alg srpol_alg_ecmp = {
+	.name = "ecmp",
+	.source = "RFC 2992; option qps: NCCL_IB_QPS_PER_CONNECTION",
+	.complexity = "O(n (p + qps))",
+	.run = ecmp_run,
+};

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * Near the fractional optimum. Demands with the same paths are one commodity;
+ * commodities take turns in spreading themselves anew over their paths, always
+ * where sum of (seconds of a link)^p grows least. With p from 4 to 256 this
+ * comes near the least greatest load (blocks of a convex function over a
+ * product of simplices: descent does not get stuck). Then demands are cut to
+ * fit, whole ones first, on the path where they were if that has room.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "minmax.h"
+
+#define QUANTA		256		/* pieces of a commodity */
+#define WORK_MAX	400000000.0	/* links looked at: about a second */
+#define USES_MAX	60000000.0	/* links of paths kept in memory */
+#define STAGES		7		/* p = 4, 8, ... 256 */
+#define PASSES		8		/* per stage */
+#define CRUMB		(SRPOL_PARTS / 200)
+
+/**
+ * struct commodity - demands with the same paths
+ * @first: first of its demands in order[]
+ * @n: number of them
+ * @paths: number of paths
+ * @use: first of its paths' links
+ * @len: links per path
+ * @x: first of its paths' bytes
+ * @bytes: of all demands
+ */
+struct commodity {
+	uint32_t first;
+	uint32_t n;
+	uint32_t paths;
+	size_t use;
+	uint32_t len;
+	size_t x;
+	double bytes;
+};
+
+/**
+ * struct fraction - the whole problem
+ * @m: placement
+ * @order: demands by commodity
+ * @key: by demand: leaves, or GPUs where these have several planes
+ * @c: commodities
+ * @n: number of them
+ * @use: links of paths that differ from path to path
+ * @x: bytes per path
+ * @load: bytes per link
+ * @scale: seconds that count as 1
+ */
+struct fraction {
+	struct srpol_minmax *m;
+	uint32_t *order;
+	uint64_t *key;
+	struct commodity *c;
+	uint32_t n;
+	uint32_t *use;
+	double *x;
+	double *load;
+	double scale;
+};
+
+static int by_key(const void *a, const void *b, void *data)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct fraction *s = data;
+	const struct srpol_demand *d = s->m->in->demands;
+
+	if (s->key[x] != s->key[y])
+		return s->key[x] < s->key[y] ? -1 : 1;
+	if (d[x].bytes != d[y].bytes)
+		return d[x].bytes > d[y].bytes ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* The key of a demand, and how much memory its commodity takes. */
+static int inspect(struct fraction *s, uint32_t d, uint32_t *paths,
+		   uint32_t *len)
+{
+	const struct srpol_demand *demand = &s->m->in->demands[d];
+	struct srpol_path_set set;
+	int rc;
+
+	rc = srpol_path_set_init(s->m->in->fabric, demand->src, demand->dst,
+				 &set);
+	*paths = rc ? 0 : set.n;
+	if (!rc && set.pairs == 1) {
+		s->key[d] = (uint64_t)set.pair[0].fan.from << 32 |
+			    set.pair[0].fan.to;
+		*len = set.pair[0].fan.len;
+	} else {
+		s->key[d] = (uint64_t)demand->src << 32 | demand->dst;
+		*len = SRPOL_PATH_LINKS;
+	}
+	srpol_path_set_free(&set);
+	return rc;
+}
+
+/* Bytes of demands that have no choice stay where they are. */
+static bool has_choice(const struct commodity *c)
+{
+	return c->paths > 1 && c->len && c->bytes > 0;
+}
+
+/* Links of the commodity's paths, as its first demand has them. */
+static int collect_paths(struct fraction *s, struct commodity *c)
+{
+	uint32_t d = s->order[c->first], i, skip;
+	struct srpol_path_set set;
+	struct srpol_route route;
+	int rc;
+
+	rc = srpol_path_set_init(s->m->in->fabric, s->m->in->demands[d].src,
+				 s->m->in->demands[d].dst, &set);
+	skip = c->len == SRPOL_PATH_LINKS ? 0 : 1;
+	for (i = 0; i < c->paths && !rc; i++) {
+		srpol_path_get(s->m->in->fabric, &set, i, &route);
+		/* a link that is repeated counts once: see cost() */
+		while (route.n < c->len + 2 * skip)
+			route.link[route.n++] = SRPOL_NONE;
+		memcpy(s->use + c->use + (size_t)i * c->len, route.link + skip,
+		       c->len * sizeof(*s->use));
+	}
+	srpol_path_set_free(&set);
+	return rc;
+}
+
+/* Commodities from demands; false when they are too big. */
+static bool collect(struct fraction *s, int *rc)
+{
+	uint32_t n = s->m->in->n, d, paths, len;
+	struct commodity *c = s->c;
+	size_t uses = 0, xs = 0;
+
+	for (d = 0; d < n && !*rc; d++) {
+		*rc = inspect(s, d, &paths, &len);
+		s->order[d] = d;
+	}
+	if (*rc)
+		return false;
+	qsort_r(s->order, n, sizeof(*s->order), by_key, s);
+	for (d = 0; d < n && !*rc; d++) {
+		if (!d || s->key[s->order[d]] != s->key[s->order[d - 1]]) {
+			c = &s->c[s->n++];
+			c->first = d;
+			*rc = inspect(s, s->order[d], &c->paths, &c->len);
+			c->use = uses;
+			c->x = xs;
+			uses += (size_t)c->paths * c->len;
+			xs += c->paths;
+		}
+		c->n++;
+	}
+	if (*rc || uses > USES_MAX)
+		return false;
+	s->use = malloc((uses + 1) * sizeof(*s->use));
+	s->x = calloc(xs + 1, sizeof(*s->x));
+	if (!s->use || !s->x)
+		*rc = -ENOMEM;
+	for (c = s->c; c < s->c + s->n && !*rc; c++)
+		*rc = collect_paths(s, c);
+	return !*rc;
+}
+
+/* Bytes where demands are now; those without a path are nowhere. */
+static void take_over(struct fraction *s)
+{
+	struct srpol_spot *spot;
+	struct srpol_share *shares;
+	struct commodity *c;
+	uint32_t i, j;
+
+	for (c = s->c; c < s->c + s->n; c++) {
+		c->bytes = 0;
+		for (i = c->first; i < c->first + c->n; i++) {
+			spot = &s->m->spots[s->order[i]];
+			if (spot->n)
+				c->bytes += s->m->in->demands[s->order[i]].bytes;
+			shares = srpol_spot_shares(spot);
+			for (j = 0; j < spot->n; j++)
+				s->x[c->x + shares[j].path] +=
+					(double)shares[j].weight / SRPOL_PARTS *
+					s->m->in->demands[s->order[i]].bytes;
+		}
+	}
+	memcpy(s->load, s->m->load,
+	       s->m->in->fabric->n_links * sizeof(*s->load));
+}
+
+static double power(double u, uint32_t doublings)
+{
+	while (doublings--)
+		u *= u;
+	return u;
+}
+
+/* What a path costs per byte with @bytes more on it. */
+static double cost(const struct fraction *s, const uint32_t *links,
+		   uint32_t len, double bytes, uint32_t doublings)
+{
+	double sum = 0, per;
+	uint32_t i;
+
+	for (i = 0; i < len && links[i] != SRPOL_NONE; i++) {
+		per = s->m->cost[links[i]];
+		if (per == INFINITY)
+			return INFINITY;
+		sum += per * power((s->load[links[i]] + bytes) * per / s->scale,
+				   doublings);
+	}
+	return sum;
+}
+
+static void shift(struct fraction *s, const struct commodity *c, uint32_t path,
+		  double bytes)
+{
+	const uint32_t *links = s->use + c->use + (size_t)path * c->len;
+	uint32_t i;
+
+	s->x[c->x + path] += bytes;
+	for (i = 0; i < c->len && links[i] != SRPOL_NONE; i++)
+		s->load[links[i]] += bytes;
+}
+
+/* A commodity takes itself off all links and spreads anew. */
+static void respread(struct fraction *s, const struct commodity *c,
+		     uint32_t doublings)
+{
+	double piece = c->bytes / QUANTA, least, t;
+	uint32_t i, q, best;
+
+	for (i = 0; i < c->paths; i++)
+		if (s->x[c->x + i])
+			shift(s, c, i, -s->x[c->x + i]);
+	for (q = 0; q < QUANTA; q++) {
+		for (i = 0, best = 0, least = INFINITY; i < c->paths; i++) {
+			t = cost(s, s->use + c->use + (size_t)i * c->len,
+				 c->len, piece, doublings);
+			if (t < least) {
+				least = t;
+				best = i;
+			}
+		}
+		shift(s, c, best, piece);
+	}
+}
+
+static double max_seconds(const struct fraction *s)
+{
+	double worst = 0, t;
+	uint32_t i;
+
+	for (i = 0; i < s->m->in->fabric->n_links; i++) {
+		t = s->load[i] < 0.5 ? 0 : s->load[i] * s->m->cost[i];
+		if (t > worst)
+			worst = t;
+	}
+	return worst;
+}
+
+static void descend(struct fraction *s)
+{
+	uint32_t stage, pass;
+	double work = 0, before, now = INFINITY, once = 0;
+	struct commodity *c;
+
+	for (c = s->c; c < s->c + s->n; c++)
+		once += (double)c->paths * c->len * QUANTA * has_choice(c);
+	for (stage = 0; stage < STAGES; stage++) {
+		for (pass = 0; pass < PASSES && work < WORK_MAX; pass++) {
+			s->scale = max_seconds(s);
+			if (s->scale == INFINITY || !s->scale)
+				s->scale = s->m->bound;
+			for (c = s->c; c < s->c + s->n; c++)
+				if (has_choice(c))
+					respread(s, c, stage + 2);
+			work += once;
+			before = now;
+			now = max_seconds(s);
+			if (now <= s->m->bound * 1.001)
+				return;
+			if (now > before * 0.9995)
+				break;
+		}
+	}
+}
+
+/* What a demand's path may take; a demand's NICs do not matter here. */
+static int put(struct fraction *s, uint32_t d, uint32_t path, uint32_t parts,
+	       const struct srpol_path_set *set)
+{
+	struct srpol_route route;
+
+	srpol_path_get(s->m->in->fabric, set, path, &route);
+	srpol_minmax_load(s->m, d, &route, parts);
+	return srpol_spot_put(&s->m->spots[d], path, parts);
+}
+
+static uint32_t richest(const double *x, uint32_t n)
+{
+	uint32_t i, best = 0;
+
+	for (i = 1; i < n; i++)
+		if (x[i] > x[best])
+			best = i;
+	return best;
+}
+
+/* One demand to what is left of the commodity's paths. */
+static int cut(struct fraction *s, const struct commodity *c, uint32_t d,
+	       const struct srpol_path_set *set)
+{
+	uint32_t left = SRPOL_PARTS, parts, best;
+	double bytes = s->m->in->demands[d].bytes, *x = s->x + c->x;
+	int rc = 0;
+
+	while (left && !rc) {
+		best = richest(x, c->paths);
+		parts = x[best] <= 0 ? left : ceil(x[best] / bytes *
+						   SRPOL_PARTS - 1e-6);
+		/* no crumbs: a little more here is better than another path */
+		if (parts >= left || left - parts < CRUMB)
+			parts = left;
+		if (!parts)
+			parts = left;
+		x[best] -= bytes * parts / SRPOL_PARTS;
+		left -= parts;
+		rc = put(s, d, best, parts, set);
+	}
+	return rc;
+}
+
+/* May the demand stay on the one path it has? */
+static bool can_stay(struct fraction *s, const struct commodity *c, uint32_t d)
+{
+	const struct srpol_spot *spot = &s->m->spots[d];
+	double bytes = s->m->in->demands[d].bytes;
+
+	if (spot->n != 1 || s->x[c->x + spot->one.path] < bytes * 0.999)
+		return false;
+	s->x[c->x + spot->one.path] -= bytes;
+	return true;
+}
+
+static void clear(struct fraction *s, uint32_t d,
+		 const struct srpol_path_set *set)
+{
+	struct srpol_share *shares = srpol_spot_shares(&s->m->spots[d]);
+	struct srpol_route route;
+	uint32_t i;
+
+	for (i = 0; i < s->m->spots[d].n; i++) {
+		srpol_path_get(s->m->in->fabric, set, shares[i].path, &route);
+		srpol_minmax_load(s->m, d, &route, -(double)shares[i].weight);
+	}
+	srpol_spot_clear(&s->m->spots[d]);
+}
+
+static int cut_commodity(struct fraction *s, const struct commodity *c,
+			 uint8_t *stays)
+{
+	const struct srpol_demand *demands = s->m->in->demands;
+	struct srpol_path_set set;
+	uint32_t i, d;
+	int rc = 0;
+
+	for (i = c->first; i < c->first + c->n; i++)
+		stays[s->order[i]] = can_stay(s, c, s->order[i]);
+	for (i = c->first; i < c->first + c->n && !rc; i++) {
+		d = s->order[i];
+		if (stays[d] || !demands[d].bytes || !s->m->spots[d].n)
+			continue;
+		rc = srpol_path_set_init(s->m->in->fabric, demands[d].src,
+					 demands[d].dst, &set);
+		if (!rc) {
+			clear(s, d, &set);
+			rc = cut(s, c, d, &set);
+		}
+		srpol_path_set_free(&set);
+	}
+	return rc;
+}
+
+static int adopt(struct fraction *s)
+{
+	uint8_t *stays = malloc(s->m->in->n + 1UL);
+	struct commodity *c;
+	int rc = 0;
+
+	if (!stays)
+		return -ENOMEM;
+	for (c = s->c; c < s->c + s->n && !rc; c++)
+		if (has_choice(c))
+			rc = cut_commodity(s, c, stays);
+	free(stays);
+	return rc;
+}
+
+/**
+ * srpol_minmax_fraction() - come near the fractional optimum
+ * @m: placement, changed only for one that is better by 0.5 %
+ *
+ * Up to 56 passes over all links of all commodities' paths, 256 times each;
+ * bounded at about a second of work. Problems with more than 60 million links
+ * in paths are left as they are.
+ *
+ * Return: 0, -ENOMEM.
+ */
+int srpol_minmax_fraction(struct srpol_minmax *m)
+{
+	uint32_t n = m->in->n;
+	struct fraction s = { .m = m };
+	int rc = 0;
+
+	s.order = malloc((n + 1UL) * sizeof(*s.order));
+	s.key = malloc((n + 1UL) * sizeof(*s.key));
+	s.c = calloc(n + 1UL, sizeof(*s.c));
+	s.load = malloc((m->in->fabric->n_links + 1UL) * sizeof(*s.load));
+	if (!s.order || !s.key || !s.c || !s.load) {
+		rc = -ENOMEM;
+	} else if (collect(&s, &rc)) {
+		take_over(&s);
+		descend(&s);
+		if (max_seconds(&s) < srpol_minmax_max(m) * 0.995)
+			rc = adopt(&s);
+	}
+	free(s.order);
+	free(s.key);
+	free(s.c);
+	free(s.load);
+	free(s.use);
+	free(s.x);
+	return rc;
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * One path per demand and plane to begin with. Demands of equal size between
+ * leaves with equally many links upwards are colored: first all of them over
+ * the spines, then what goes further over the super-spines of each spine.
+ * Where that does not apply, big ones first, each takes the path on which the
+ * hottest link stays coolest.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "minmax.h"
+
+/**
+ * struct edge - the part of a demand in one plane
+ * @d: demand
+ * @parts: of SRPOL_PARTS
+ * @first: number of the plane's first path
+ * @fan: paths between the leaves; those that need memory are not colored
+ */
+struct edge {
+	uint32_t d;
+	uint32_t parts;
+	uint32_t first;
+	struct srpol_fan fan;
+};
+
+/**
+ * struct edges - all parts that leave their leaf
+ * @e: parts
+ * @n: number of them
+ * @left: by part, the leaf or spine it leaves
+ * @right: by part, the one it goes to
+ * @color: by part, spine and super-spine
+ */
+struct edges {
+	struct edge *e;
+	uint32_t n;
+	uint32_t *left;
+	uint32_t *right;
+	uint32_t *color;
+};
+
+static uint32_t ups(const struct srpol_minmax *m, uint32_t node)
+{
+	return m->in->fabric->nodes[node].up_n;
+}
+
+/* Parts of the planes, in proportion to NICs; the number of planes. */
+static uint32_t plane_parts(const struct srpol_minmax *m,
+			    const struct srpol_path_set *set, uint32_t *parts)
+{
+	const struct srpol_fabric *f = m->in->fabric;
+	uint32_t p, last = 0, left = SRPOL_PARTS;
+	double sum = 0, nic[SRPOL_PLANES_MAX], back;
+
+	for (p = 0; p < set->pairs; p++) {
+		nic[p] = 1 / m->cost[f->nics[set->pair[p].src].link];
+		back = 1 / m->cost[f->nics[set->pair[p].dst].link ^ 1];
+		if (back < nic[p])
+			nic[p] = back;
+		if (!set->pair[p].fan.n)
+			nic[p] = 0;
+		sum += nic[p];
+	}
+	for (p = 0; p < set->pairs; p++) {
+		parts[p] = sum ? SRPOL_PARTS * (nic[p] / sum) : 0;
+		left -= parts[p];
+		if (parts[p])
+			last = p;
+	}
+	if (sum)
+		parts[last] += left;
+	return sum ? set->pairs : 0;
+}
+
+static int put(struct srpol_minmax *m, uint32_t d,
+	       const struct srpol_path_set *set, uint32_t path, uint32_t parts)
+{
+	struct srpol_route route;
+
+	srpol_path_get(m->in->fabric, set, path, &route);
+	srpol_minmax_load(m, d, &route, parts);
+	return srpol_spot_put(&m->spots[d], path, parts);
+}
+
+/* The coolest path of a plane; SRPOL_NONE if none is up. */
+static uint32_t coolest(const struct srpol_minmax *m, uint32_t d,
+			const struct srpol_path_set *set, uint32_t p,
+			uint32_t parts)
+{
+	double bytes = m->in->demands[d].bytes * ((double)parts / SRPOL_PARTS);
+	uint32_t i, n = set->pair[p].fan.n, at, best = SRPOL_NONE;
+	double worst, least = INFINITY;
+	struct srpol_route route;
+
+	for (i = 0; i < n; i++) {
+		/* not all of them begin with the first one */
+		at = set->pair[p].first + (i + m->in->demands[d].src) % n;
+		srpol_path_get(m->in->fabric, set, at, &route);
+		worst = srpol_minmax_worst(m, &route, bytes);
+		if (worst < least) {
+			least = worst;
+			best = at;
+		}
+	}
+	return best;
+}
+
+static int place_greedily(struct srpol_minmax *m, uint32_t d)
+{
+	uint32_t parts[SRPOL_PLANES_MAX], n, p, path;
+	struct srpol_path_set set;
+	int rc;
+
+	rc = srpol_path_set_init(m->in->fabric, m->in->demands[d].src,
+				 m->in->demands[d].dst, &set);
+	n = rc ? 0 : plane_parts(m, &set, parts);
+	for (p = 0; p < n && !rc; p++) {
+		path = parts[p] ? coolest(m, d, &set, p, parts[p]) : SRPOL_NONE;
+		if (path != SRPOL_NONE)
+			rc = put(m, d, &set, path, parts[p]);
+	}
+	srpol_path_set_free(&set);
+	return rc;
+}
+
+static int by_size(const void *a, const void *b, void *data)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct srpol_demand *d = data;
+
+	if (d[x].bytes != d[y].bytes)
+		return d[x].bytes > d[y].bytes ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static int start_greedily(struct srpol_minmax *m)
+{
+	uint32_t *order, i;
+	int rc = 0;
+
+	order = malloc((m->in->n + 1UL) * sizeof(*order));
+	if (!order)
+		return -ENOMEM;
+	for (i = 0; i < m->in->n; i++)
+		order[i] = i;
+	qsort_r(order, m->in->n, sizeof(*order), by_size,
+		(void *)m->in->demands);
+	for (i = 0; i < m->in->n && !rc; i++)
+		rc = place_greedily(m, order[i]);
+	free(order);
+	return rc;
+}
+
+/* Parts to be colored; false when one of them cannot be. */
+static bool collect(struct srpol_minmax *m, struct edges *edges, int *rc)
+{
+	uint32_t parts[SRPOL_PLANES_MAX], d, p, n, k = 0;
+	struct srpol_path_set set;
+	bool regular = true;
+	struct edge *e;
+
+	for (d = 0; d < m->in->n && regular; d++) {
+		*rc = srpol_path_set_init(m->in->fabric, m->in->demands[d].src,
+					  m->in->demands[d].dst, &set);
+		n = *rc ? 0 : plane_parts(m, &set, parts);
+		for (p = 0; p < n; p++) {
+			e = &edges->e[edges->n++];
+			e->d = d;
+			e->parts = parts[p];
+			e->first = set.pair[p].first;
+			e->fan = set.pair[p].fan;
+			if (e->fan.turn == SRPOL_TURN_LEAF)
+				continue;
+			if (!k)
+				k = ups(m, e->fan.from);
+			if (e->fan.turn == SRPOL_TURN_LIST ||
+			    ups(m, e->fan.from) != k ||
+			    m->in->demands[d].bytes != m->in->demands[0].bytes)
+				regular = false;
+		}
+		srpol_path_set_free(&set);
+		if (*rc)
+			return false;
+	}
+	return regular;
+}
+
+/* Colors 0 to k - 1 for parts that are picked; a node is a vertex. */
+static int color(struct srpol_minmax *m, struct edges *edges, uint32_t n,
+		 uint32_t k, uint32_t *result)
+{
+	uint32_t nodes = m->in->fabric->n_nodes, *dense, i, vertices = 0;
+	int rc;
+
+	dense = malloc((nodes + 1UL) * sizeof(*dense));
+	if (!dense)
+		return -ENOMEM;
+	for (i = 0; i < nodes; i++)
+		dense[i] = m->in->fabric->nodes[i].tier == SRPOL_TIER_HOST ?
+			   SRPOL_NONE : vertices++;
+	for (i = 0; i < n; i++) {
+		edges->left[i] = dense[edges->left[i]];
+		edges->right[i] = dense[edges->right[i]];
+	}
+	free(dense);
+	rc = srpol_edge_color(vertices, vertices, edges->left, edges->right, n,
+			      k, result);
+	return rc;
+}
+
+static int color_spines(struct srpol_minmax *m, struct edges *edges,
+			uint32_t *scratch)
+{
+	uint32_t i, n = 0, k = 1;
+	int rc;
+
+	for (i = 0; i < edges->n; i++) {
+		if (edges->e[i].fan.turn == SRPOL_TURN_LEAF)
+			continue;
+		k = ups(m, edges->e[i].fan.from);
+		edges->left[n] = edges->e[i].fan.from;
+		edges->right[n++] = edges->e[i].fan.to;
+	}
+	rc = color(m, edges, n, k, scratch);
+	for (i = 0, n = 0; i < edges->n; i++)
+		edges->color[i] = edges->e[i].fan.turn == SRPOL_TURN_LEAF ?
+				  0 : scratch[n++];
+	return rc;
+}
+
+/* Among what goes by super-spines: spines are the vertices now. */
+static int color_supers(struct srpol_minmax *m, struct edges *edges,
+			uint32_t *scratch)
+{
+	const struct srpol_fabric *f = m->in->fabric;
+	uint32_t i, n = 0, per = 0;
+	const struct edge *e;
+	int rc;
+
+	for (i = 0; i < edges->n; i++) {
+		e = &edges->e[i];
+		if (e->fan.turn != SRPOL_TURN_SUPER)
+			continue;
+		if (per && per != e->fan.per)
+			return -EDOM;
+		per = e->fan.per;
+		edges->left[n] = f->links[srpol_node_up(f, e->fan.from,
+							edges->color[i])].to;
+		edges->right[n++] = f->links[srpol_node_up(f, e->fan.to,
+							   edges->color[i])].to;
+	}
+	if (!n)
+		return 0;
+	rc = color(m, edges, n, per, scratch);
+	for (i = 0, n = 0; i < edges->n && !rc; i++)
+		if (edges->e[i].fan.turn == SRPOL_TURN_SUPER)
+			edges->color[i] = edges->color[i] * per + scratch[n++];
+	return rc;
+}
+
+static int put_edges(struct srpol_minmax *m, const struct edges *edges)
+{
+	struct srpol_path_set set;
+	const struct edge *e;
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < edges->n && !rc; i++) {
+		e = &edges->e[i];
+		if (!e->parts)
+			continue;
+		rc = srpol_path_set_init(m->in->fabric, m->in->demands[e->d].src,
+					 m->in->demands[e->d].dst, &set);
+		if (!rc)
+			rc = put(m, e->d, &set, e->first + edges->color[i],
+				 e->parts);
+		srpol_path_set_free(&set);
+	}
+	return rc;
+}
+
+/**
+ * srpol_minmax_start() - one path per demand and plane
+ * @m: empty placement
+ *
+ * O(n log k) with k links per leaf where coloring applies, else O(n p).
+ *
+ * Return: 0, -ENOMEM.
+ */
+int srpol_minmax_start(struct srpol_minmax *m)
+{
+	size_t room = (size_t)m->in->n * SRPOL_PLANES_MAX + 1;
+	struct edges edges = {};
+	uint32_t *scratch;
+	bool regular;
+	int rc = 0;
+
+	edges.e = malloc(room * sizeof(*edges.e));
+	if (!edges.e)
+		return -ENOMEM;
+	regular = collect(m, &edges, &rc);
+	if (rc || !regular) {
+		free(edges.e);
+		return rc ? rc : start_greedily(m);
+	}
+	room = edges.n + 1UL;
+	edges.left = malloc(room * sizeof(*edges.left));
+	edges.right = malloc(room * sizeof(*edges.right));
+	edges.color = malloc(room * sizeof(*edges.color));
+	scratch = malloc(room * sizeof(*scratch));
+	if (!edges.left || !edges.right || !edges.color || !scratch)
+		rc = -ENOMEM;
+	if (!rc)
+		rc = color_spines(m, &edges, scratch);
+	if (!rc)
+		rc = color_supers(m, &edges, scratch);
+	if (!rc)
+		rc = put_edges(m, &edges);
+	free(edges.e);
+	free(edges.left);
+	free(edges.right);
+	free(edges.color);
+	free(scratch);
+	return rc == -EDOM ? start_greedily(m) : rc;
+}

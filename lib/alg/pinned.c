@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * A fixed path per flow, among those of the demand's color: a path has a color
+ * when all its switches have it. Color slices make jobs or tenants disjoint
+ * (BGP DPF: colors as logical fabrics).
+ */
+#include <errno.h>
+
+#include "alg.h"
+
+static bool has_color(const struct srpol_fabric *f,
+		      const struct srpol_route *route, uint32_t color)
+{
+	uint32_t i;
+
+	for (i = 1; i + 1 < route->n; i++)
+		if (!(f->nodes[f->links[route->link[i]].to].colors &
+		      1u << color % 32))
+			return false;
+	return true;
+}
+
+static bool is_allowed(const struct srpol_alg_input *in, uint32_t d,
+		       const struct srpol_path_set *set, uint32_t path)
+{
+	struct srpol_route route;
+
+	srpol_path_get(in->fabric, set, path, &route);
+	return srpol_route_capacity(in->links, &route) &&
+	       has_color(in->fabric, &route, in->demands[d].color);
+}
+
+/*
+ * Path number key mod p is a flow's own for life; while it may not be used, the
+ * next one that may stands in, so that nobody else moves.
+ */
+static int pinned_run(const struct srpol_alg_input *in,
+		      struct srpol_placement *out)
+{
+	struct srpol_path_set set;
+	uint32_t d, i, path;
+	int rc = 0;
+
+	for (d = 0; d < in->n && !rc; d++) {
+		rc = srpol_path_set_init(in->fabric, in->demands[d].src,
+					 in->demands[d].dst, &set);
+		for (i = 0; i < set.n && !rc; i++) {
+			path = (in->demands[d].key % set.n + i) % set.n;
+			if (!is_allowed(in, d, &set, path))
+				continue;
+			rc = srpol_placement_add(out, d, path, 1);
+			break;
+		}
+		srpol_path_set_free(&set);
+		srpol_placement_end(out, d);
+	}
+	return rc;
+}
+
+const struct srpol_alg srpol_alg_pinned = {
+	.name = "pinned",
+	.source = "RFC 9256 2.1 (color); draft-wang-idr-dpf",
+	.complexity = "O(n) when paths are up",
+	.run = pinned_run,
+};

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * Weighted ECMP over planes (FARE, draft-xu-rtgwg-fare-in-sun 3): a plane's
+ * weight is the least bandwidth on the way, links side by side added up; inside
+ * a plane the paths share in proportion to theirs. Weights are integers without
+ * common divisor: planes of 800, 800, 800 and 400 Gbit/s have 2:2:2:1. A plane
+ * without bandwidth has no weight. Weights follow from the state alone, so a
+ * change of one plane changes the weights of no other in proportion.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "alg.h"
+
+#define UNIT		1000000		/* bit/s: weights count Mbit/s */
+#define WEIGHT_SUM_MAX	(UINT64_C(1) << 24)
+
+/* Mbit/s, at least 1 of what is up. */
+static uint64_t units(uint64_t rate)
+{
+	return rate && rate < UNIT ? 1 : rate / UNIT;
+}
+
+static uint64_t nic_units(const struct srpol_alg_input *in, uint32_t nic,
+			  uint32_t down)
+{
+	uint32_t link = in->fabric->nics[nic].link ^ down;
+
+	return units(in->links->links[link].capacity);
+}
+
+/* Bandwidth between the leaves, per path and in all. */
+static uint64_t fan_units(const struct srpol_alg_input *in,
+			  const struct srpol_fan *fan, uint64_t *path)
+{
+	uint64_t sum = 0, least, rate;
+	uint32_t links[4], i, j, n;
+
+	for (i = 0; i < fan->n; i++) {
+		n = srpol_fan_links(in->fabric, fan, i, links);
+		least = n ? UINT64_MAX : units(SRPOL_RATE_MAX);
+		for (j = 0; j < n; j++) {
+			rate = in->links->links[links[j]].capacity;
+			if (units(rate) < least)
+				least = units(rate);
+		}
+		path[i] = least;
+		sum += least;
+	}
+	return sum;
+}
+
+/* path[] of a plane become parts of the plane's bandwidth, times @scale. */
+static void plane_weights(const struct srpol_alg_input *in,
+			  const struct srpol_path_set *set, uint32_t p,
+			  uint64_t scale, uint64_t *path)
+{
+	uint64_t sum, bandwidth, nic;
+	uint32_t i, n = set->pair[p].fan.n;
+
+	sum = fan_units(in, &set->pair[p].fan, path);
+	bandwidth = sum;
+	nic = nic_units(in, set->pair[p].src, 0);
+	if (nic < bandwidth)
+		bandwidth = nic;
+	nic = nic_units(in, set->pair[p].dst, 1);
+	if (nic < bandwidth)
+		bandwidth = nic;
+	for (i = 0; i < n; i++) {
+		unsigned __int128 w = (unsigned __int128)path[i] * bandwidth *
+				      scale;
+
+		path[i] = sum ? w / sum : 0;
+	}
+}
+
+/* Least common multiple of what planes divide by; 0 if that is too much. */
+static uint64_t common_scale(const struct srpol_alg_input *in,
+			     const struct srpol_path_set *set, uint64_t *path)
+{
+	uint64_t scale = 1, sum, part;
+	uint32_t p, i;
+
+	for (p = 0; p < set->pairs; p++) {
+		sum = fan_units(in, &set->pair[p].fan, path);
+		for (i = 0, part = sum; i < set->pair[p].fan.n; i++)
+			part = srpol_gcd(part, path[i]);
+		if (!sum)
+			continue;
+		part = sum / part;
+		scale *= part / srpol_gcd(scale, part);
+		if (scale > 1 << 20)
+			return 0;
+	}
+	return scale;
+}
+
+/* Without common divisor, and not too great to be added up. */
+static void reduce(uint64_t *path, uint32_t n)
+{
+	uint64_t g = 0, sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		g = srpol_gcd(g, path[i]);
+	for (i = 0; i < n; i++) {
+		path[i] /= g ? g : 1;
+		sum += path[i] > WEIGHT_SUM_MAX ? WEIGHT_SUM_MAX : path[i];
+	}
+	if (sum <= WEIGHT_SUM_MAX)
+		return;
+	for (i = 0, sum = 0; i < n; i++)
+		if (path[i] > sum)
+			sum = path[i];
+	for (i = 0; i < n; i++)
+		if (path[i])
+			path[i] = (double)path[i] / sum * 65535 + 0.5 < 1 ? 1 :
+				  (double)path[i] / sum * 65535 + 0.5;
+}
+
+static int place(const struct srpol_alg_input *in, uint32_t d,
+		 const struct srpol_path_set *set, struct srpol_placement *out)
+{
+	uint64_t *path, scale;
+	uint32_t i, p;
+	int rc = 0;
+
+	path = calloc(set->n + 1UL, sizeof(*path));
+	if (!path)
+		return -ENOMEM;
+	scale = common_scale(in, set, path);
+	for (p = 0; p < set->pairs; p++)
+		plane_weights(in, set, p, scale ? scale : 1 << 20,
+			      path + set->pair[p].first);
+	reduce(path, set->n);
+	for (i = 0; i < set->n && !rc; i++)
+		if (path[i])
+			rc = srpol_placement_add(out, d, i, path[i]);
+	free(path);
+	return rc;
+}
+
+static int wecmp_run(const struct srpol_alg_input *in,
+		     struct srpol_placement *out)
+{
+	struct srpol_path_set set;
+	uint32_t d;
+	int rc = 0;
+
+	for (d = 0; d < in->n && !rc; d++) {
+		rc = srpol_path_set_init(in->fabric, in->demands[d].src,
+					 in->demands[d].dst, &set);
+		if (!rc)
+			rc = place(in, d, &set, out);
+		srpol_path_set_free(&set);
+		srpol_placement_end(out, d);
+	}
+	return rc;
+}
+
+const struct srpol_alg srpol_alg_wecmp = {
+	.name = "wecmp",
+	.source = "FARE, draft-xu-rtgwg-fare-in-sun-02 3",
+	.complexity = "O(n p)",
+	.coupled = true,
+	.run = wecmp_run,
+};
