@@ -158,6 +158,7 @@ int do_monitor(struct args *args);
 int do_export(struct args *args);
 int do_replace(struct args *args);
 int do_doctor(struct args *args);
+int do_engine(struct args *args);
 int do_save(struct args *args);
 int do_bug_report(struct args *args);
 
@@ -192,6 +193,15 @@ void print_config(const struct config_info *config);
 void print_proto(uint32_t proto);
 void print_usids(const struct path_info *path);
 const char *dev_name(unsigned int ifindex);
+
+/* fetch.c */
+int fetch_paths(struct vec *paths);
+int fetch_policies(struct vec *policies);
+int fetch_rules(struct vec *rules);
+int fetch_endpoints(struct vec *endpoints);
+int fetch_sids(struct vec *sids);
+int fetch_devs(struct vec *devs);
+int fetch_config(struct config_info *config);
 
 /* counters.c */
 int need_maps(void);

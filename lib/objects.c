@@ -1,14 +1,15 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1
 /*
  * Reading the module's objects.
  */
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/genetlink.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "srpol.h"
+#include "objects.h"
 
 #define DUMP_TRIES	16
 
@@ -27,7 +28,7 @@ void *vec_add(struct vec *vec)
 				    (vec->n ? vec->n * 2 : 1) * vec->size);
 	if (!vec->data) {
 		fputs("Error: out of memory\n", stderr);
-		exit(EXIT_REFUSED);
+		exit(2);
 	}
 	item = (char *)vec->data + vec->n++ * vec->size;
 	memset(item, 0, vec->size);
@@ -423,51 +424,32 @@ static int add_dev(const struct nlmsghdr *nlh, void *vec)
 	return 0;
 }
 
-/* All objects of a kind; again if they changed while they were read. */
-static int fetch(uint8_t cmd, srpol_msg_cb add, struct vec *vec)
+/**
+ * srpol_fetch() - all objects of a kind, as they were at one moment
+ * @g: connection
+ * @cmd: SRPOL_CMD_*_GET
+ * @vec: result: an array of the struct that belongs to it
+ * @err: why not
+ */
+int srpol_fetch(struct srpol_genl *g, uint8_t cmd, struct vec *vec,
+		struct srpol_error *err)
 {
-	struct srpol_error error = {};
-	int tries, err = need_module() ?: batch_flush();
+	static const srpol_msg_cb adders[] = {
+		[SRPOL_CMD_PATH_GET] = add_path,
+		[SRPOL_CMD_POLICY_GET] = add_policy,
+		[SRPOL_CMD_RULE_GET] = add_rule,
+		[SRPOL_CMD_ENDPOINT_GET] = add_endpoint,
+		[SRPOL_CMD_SID_GET] = add_sid,
+		[SRPOL_CMD_DEV_GET] = add_dev,
+	};
+	int tries, ret = -EINTR;
 
-	if (err)
-		return err;
-	for (tries = 0; tries < DUMP_TRIES; tries++) {
+	/* again if they changed while they were read */
+	for (tries = 0; tries < DUMP_TRIES && ret == -EINTR; tries++) {
 		vec_free(vec);
-		err = srpol_genl_dump(&genl, cmd, add, vec, &error);
-		if (err != -EINTR)
-			break;
+		ret = srpol_genl_dump(g, cmd, adders[cmd], vec, err);
 	}
-	return err ? refused(err, &error) : EXIT_OK;
-}
-
-int fetch_paths(struct vec *paths)
-{
-	return fetch(SRPOL_CMD_PATH_GET, add_path, paths);
-}
-
-int fetch_policies(struct vec *policies)
-{
-	return fetch(SRPOL_CMD_POLICY_GET, add_policy, policies);
-}
-
-int fetch_rules(struct vec *rules)
-{
-	return fetch(SRPOL_CMD_RULE_GET, add_rule, rules);
-}
-
-int fetch_endpoints(struct vec *endpoints)
-{
-	return fetch(SRPOL_CMD_ENDPOINT_GET, add_endpoint, endpoints);
-}
-
-int fetch_sids(struct vec *sids)
-{
-	return fetch(SRPOL_CMD_SID_GET, add_sid, sids);
-}
-
-int fetch_devs(struct vec *devs)
-{
-	return fetch(SRPOL_CMD_DEV_GET, add_dev, devs);
+	return ret;
 }
 
 static int take_config(const struct nlmsghdr *nlh, void *config)
@@ -476,17 +458,19 @@ static int take_config(const struct nlmsghdr *nlh, void *config)
 	return 0;
 }
 
-int fetch_config(struct config_info *config)
+/**
+ * srpol_fetch_config() - the settings
+ * @g: connection
+ * @config: result
+ * @err: why not
+ */
+int srpol_fetch_config(struct srpol_genl *g, struct config_info *config,
+		       struct srpol_error *err)
 {
-	struct srpol_error error = {};
 	struct srpol_msg msg;
-	int err = need_module() ?: batch_flush();
 
-	if (err)
-		return err;
-	srpol_msg_start(&genl, &msg, SRPOL_CMD_CONFIG_GET, 0);
-	err = srpol_genl_talk(&genl, msg.nlh, take_config, config, &error);
-	return err ? refused(err, &error) : EXIT_OK;
+	srpol_msg_start(g, &msg, SRPOL_CMD_CONFIG_GET, 0);
+	return srpol_genl_talk(g, msg.nlh, take_config, config, err);
 }
 
 /**

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: LGPL-2.1 */
 /*
  * The module's objects as netlink describes them, read into structs.
  */
@@ -216,16 +216,14 @@ void read_sid(const struct nlmsghdr *nlh, struct sid_info *sid);
 void read_devinfo(const struct nlmsghdr *nlh, struct dev_info *dev);
 void read_config(const struct nlmsghdr *nlh, struct config_info *config);
 
-int fetch_paths(struct vec *paths);
-int fetch_policies(struct vec *policies);
-int fetch_rules(struct vec *rules);
-int fetch_endpoints(struct vec *endpoints);
-int fetch_sids(struct vec *sids);
-int fetch_devs(struct vec *devs);
-int fetch_config(struct config_info *config);
 
 const struct path_info *find_path(const struct vec *paths, uint32_t id);
 const struct policy_info *find_policy(const struct vec *policies, uint32_t id);
 const struct rule_info *find_rule(const struct vec *rules, uint32_t id);
+
+int srpol_fetch(struct srpol_genl *g, uint8_t cmd, struct vec *vec,
+		struct srpol_error *err);
+int srpol_fetch_config(struct srpol_genl *g, struct config_info *config,
+		       struct srpol_error *err);
 
 #endif /* _SRPOL_OBJECTS_H */

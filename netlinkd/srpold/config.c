@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The configuration file: one JSON object. What is wrong is told with the key.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "srpold.h"
+
+#define COLOR_DEFAULT		100
+#define FIRST_PATH_DEFAULT	8192
+#define RULE_PRIO_DEFAULT	50000
+#define INTERVAL_MS_DEFAULT	10
+#define MULTIPLIER_DEFAULT	3
+#define RESTORE_MS_DEFAULT	1000
+#define BUDGET_DEFAULT		20000
+
+static int get_number(const json_t *o, const char *key, json_int_t min,
+		      json_int_t max, json_int_t fallback, json_int_t *value,
+		      struct srpol_error *err)
+{
+	const json_t *v = json_object_get(o, key);
+
+	*value = fallback;
+	if (!v)
+		return 0;
+	if (json_is_integer(v) && json_integer_value(v) >= min &&
+	    json_integer_value(v) <= max) {
+		*value = json_integer_value(v);
+		return 0;
+	}
+	return srpol_error_set(err, -EINVAL,
+			       "\"%s\" is not a number from %lld to %lld", key,
+			       (long long)min, (long long)max);
+}
+
+static int get_text(const json_t *o, const char *key, const char *fallback,
+		    char *to, size_t len, struct srpol_error *err)
+{
+	const json_t *v = json_object_get(o, key);
+	const char *text = v ? json_string_value(v) : fallback;
+
+	if (text && strlen(text) < len) {
+		strcpy(to, text);
+		return 0;
+	}
+	return srpol_error_set(err, -EINVAL, "\"%s\" is not a string of at most %zu bytes",
+			       key, len - 1);
+}
+
+static int check_keys(const json_t *o, const char * const *keys,
+		      const char *where, struct srpol_error *err)
+{
+	const char *key;
+	const json_t *v;
+	size_t i;
+
+	json_object_foreach((json_t *)o, key, v) {
+		for (i = 0; keys[i] && strcmp(keys[i], key); i++)
+			;
+		if (!keys[i])
+			return srpol_error_set(err, -EINVAL,
+					       "\"%s\" is unknown%s", key,
+					       where);
+	}
+	return 0;
+}
+
+static int read_hosts(const json_t *o, struct config *c,
+		      struct srpol_error *err)
+{
+	const json_t *v = json_object_get(o, "hosts"), *name;
+	size_t i;
+
+	if (!v) {
+		c->n_hosts = 1;
+		return gethostname(c->hosts[0], sizeof(c->hosts[0]) - 1) ?
+		       -errno : 0;
+	}
+	if (!json_is_array(v) || !json_array_size(v) ||
+	    json_array_size(v) > HOSTS_MAX)
+		return srpol_error_set(err, -EINVAL,
+				       "\"hosts\" is not a list of 1 to %u names",
+				       HOSTS_MAX);
+	json_array_foreach(v, i, name) {
+		if (!json_is_string(name) ||
+		    json_string_length(name) >= sizeof(c->hosts[0]))
+			return srpol_error_set(err, -EINVAL,
+					       "\"hosts\" is not a list of names");
+		strcpy(c->hosts[i], json_string_value(name));
+	}
+	c->n_hosts = i;
+	return 0;
+}
+
+static int read_probes(const json_t *root, struct config *c,
+		       struct srpol_error *err)
+{
+	static const char * const keys[] = {
+		"interval-ms", "multiplier", "timeout-ms",
+		"wait-to-restore-ms", "budget", NULL
+	};
+	json_int_t interval, multiplier, timeout, restore, budget;
+	json_t *o = json_object_get(root, "probes");
+	int ret;
+
+	if (o && !json_is_object(o))
+		return srpol_error_set(err, -EINVAL,
+				       "\"probes\" is not an object");
+	ret = (o ? check_keys(o, keys, " in \"probes\"", err) : 0) ?:
+	      get_number(o, "interval-ms", 1, 60000, INTERVAL_MS_DEFAULT,
+			 &interval, err) ?:
+	      get_number(o, "multiplier", 1, 50, MULTIPLIER_DEFAULT,
+			 &multiplier, err) ?:
+	      get_number(o, "timeout-ms", 1, 60000, interval, &timeout,
+			 err) ?:
+	      get_number(o, "wait-to-restore-ms", 0, 3600000,
+			 RESTORE_MS_DEFAULT, &restore, err) ?:
+	      get_number(o, "budget", 1, 10000000, BUDGET_DEFAULT, &budget,
+			 err);
+	if (ret)
+		return ret;
+	if (timeout > interval * (IN_FLIGHT - 2))
+		return srpol_error_set(err, -EINVAL,
+				       "\"timeout-ms\" is more than %u intervals",
+				       IN_FLIGHT - 2);
+	c->interval_ns = interval * NS_PER_MS;
+	c->timeout_ns = timeout * NS_PER_MS;
+	c->budget = budget;
+	c->live = (struct liveness_config){
+		.multiplier = multiplier,
+		.restore_ns = restore * NS_PER_MS,
+		.restore_max_ns = 32 * restore * NS_PER_MS,
+		.calm_ns = 32 * restore * NS_PER_MS,
+	};
+	return 0;
+}
+
+static int read_all(const json_t *o, struct config *c,
+		    struct srpol_error *err)
+{
+	static const char * const keys[] = {
+		"topology", "hosts", "color", "first-path", "rule-prio",
+		"probes", "socket", NULL
+	};
+	json_int_t color, first, prio;
+	char name[64], fallback[108];
+	int ret;
+
+	ret = srpol_netns_name(name, sizeof(name));
+	if (ret)
+		return ret;
+	snprintf(fallback, sizeof(fallback), "/run/srpold/%s.sock", name);
+	ret = check_keys(o, keys, "", err) ?:
+	      get_text(o, "topology", "/etc/srpol/topology.json", c->topology,
+		       sizeof(c->topology), err) ?:
+	      get_text(o, "socket", fallback, c->socket, sizeof(c->socket),
+		       err) ?:
+	      read_hosts(o, c, err) ?:
+	      get_number(o, "color", 1, UINT32_MAX, COLOR_DEFAULT, &color,
+			 err) ?:
+	      get_number(o, "first-path", 1, UINT32_MAX, FIRST_PATH_DEFAULT,
+			 &first, err) ?:
+	      get_number(o, "rule-prio", 0, UINT32_MAX, RULE_PRIO_DEFAULT,
+			 &prio, err) ?:
+	      read_probes(o, c, err);
+	c->color = color;
+	c->first_path = first;
+	c->rule_prio = prio;
+	return ret;
+}
+
+/**
+ * config_read() - read the configuration file
+ * @file: its name
+ * @config: result, only if all of it is good
+ * @err: why not
+ */
+int config_read(const char *file, struct config *config,
+		struct srpol_error *err)
+{
+	struct config new = {};
+	struct srpol_error why = {};
+	json_error_t at;
+	json_t *o;
+	int ret;
+
+	o = json_load_file(file, JSON_REJECT_DUPLICATES, &at);
+	if (!o)
+		return srpol_error_set(err, -EINVAL, "%s: line %d: %s", file,
+				       at.line, at.text);
+	ret = json_is_object(o) ? read_all(o, &new, &why) :
+	      srpol_error_set(&why, -EINVAL, "not a JSON object");
+	json_decref(o);
+	if (ret)
+		return srpol_error_set(err, ret, "%s: %s", file, why.text);
+	*config = new;
+	return 0;
+}

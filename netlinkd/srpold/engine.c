@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From the topology: every path from the NICs of this host to every other
+ * host, its segment list, and the loop its probe takes: to the far leaf and
+ * back the same way. Switches only forward; no agent at the far end is needed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "srpold.h"
+
+/**
+ * engine_is_local() - is a node one of the hosts in this namespace
+ * @engine: the engine
+ * @node: the node
+ */
+bool engine_is_local(const struct engine *engine, uint32_t node)
+{
+	const struct config *c = &engine->config;
+	uint32_t i;
+
+	for (i = 0; i < c->n_hosts; i++)
+		if (!strcmp(engine->fabric->nodes[node].name, c->hosts[i]))
+			return true;
+	return false;
+}
+
+/**
+ * engine_sid() - a SID of a node
+ * @engine: the engine
+ * @node: the node
+ * @function: bits behind its locator
+ */
+struct in6_addr engine_sid(const struct engine *engine, uint32_t node,
+			   const struct in6_addr *function)
+{
+	struct in6_addr sid = engine->fabric->nodes[node].locator;
+	size_t i;
+
+	for (i = 0; i < sizeof(sid); i++)
+		sid.s6_addr[i] |= function->s6_addr[i];
+	return sid;
+}
+
+/**
+ * engine_path() - a path by its index
+ * @engine: the engine
+ * @index: below engine.paths.n
+ */
+struct engine_path *engine_path(struct engine *engine, uint32_t index)
+{
+	return (struct engine_path *)engine->paths.data + index;
+}
+
+/* HOST-TOP-PEER, if that is short enough to be a name. */
+static void name_path(const struct srpol_fabric *f, uint32_t host,
+		      uint32_t top, uint32_t peer, char *name, size_t len)
+{
+	char text[3 * SRPOL_NAME_LEN + 3];
+
+	snprintf(text, sizeof(text), "%s-%s-%s", f->nodes[host].name,
+		 f->nodes[top].name, f->nodes[peer].name);
+	if (strlen(text) < len)
+		strcpy(name, text);
+}
+
+/* Cables of the way out; the way back takes the same. */
+static void take_links(const struct srpol_route *route,
+		       struct locate_probe *links)
+{
+	uint32_t i;
+
+	/* the last one is the peer's, which the probe does not visit */
+	for (i = 0; i + 1 < route->n && i < LOCATE_LINKS; i++)
+		links->link[links->n++] = route->link[i] / 2;
+}
+
+static int add_path(struct engine *engine, const struct srpol_path_set *set,
+		    uint32_t index, uint32_t src, uint32_t dst,
+		    struct srpol_error *err)
+{
+	const struct srpol_fabric *f = engine->fabric;
+	struct srpol_route route, back;
+	struct engine_path *path;
+	uint32_t pair, top;
+
+	srpol_path_get(f, set, index, &route);
+	srpol_route_reverse(&route, &back);
+	for (pair = 0; pair + 1 < set->pairs &&
+	     set->pair[pair + 1].first <= index; pair++)
+		;
+	path = vec_add(&engine->paths);
+	path->nic = set->pair[pair].src;
+	path->peer = dst;
+	top = f->links[route.link[route.n / 2 - 1]].to;
+	name_path(f, src, top, dst, path->name, sizeof(path->name));
+	take_links(&route, &path->links);
+	liveness_init(&path->live, now_ns());
+	return srpol_sids_of_path(f, &route, SRPOL_HOPS_ALL, NULL,
+				  SRPOL_SID_REDUCED, &path->segs, err) ?:
+	       srpol_sids_of_loop(f, &route, &back, false, SRPOL_SID_FULL,
+				  &path->loop, err);
+}
+
+/* A policy to one GPU of a peer: one address, all paths there. */
+static int add_policy(struct engine *engine, uint32_t src_gpu,
+		      uint32_t dst_gpu, struct srpol_error *err)
+{
+	const struct srpol_fabric *f = engine->fabric;
+	const struct srpol_gpu *src = &f->gpus[src_gpu];
+	const struct srpol_gpu *dst = &f->gpus[dst_gpu];
+	struct engine_policy *policy;
+	struct srpol_path_set set;
+	uint32_t i;
+	int ret;
+
+	ret = srpol_path_set_init(f, src_gpu, dst_gpu, &set);
+	if (ret)
+		return srpol_error_set(err, ret, "paths from %s to %s: %s",
+				       f->nodes[src->host].name,
+				       f->nodes[dst->host].name,
+				       strerror(-ret));
+	policy = vec_add(&engine->policies);
+	policy->endpoint = f->nics[dst->nic].addr;
+	policy->first = engine->paths.n;
+	policy->n = set.n;
+	if (strlen(f->nodes[dst->host].name) < sizeof(policy->name))
+		strcpy(policy->name, f->nodes[dst->host].name);
+	for (i = 0; !ret && i < set.n; i++)
+		ret = add_path(engine, &set, i, src->host, dst->host, err);
+	srpol_path_set_free(&set);
+	return ret;
+}
+
+static int by_loop(const void *a, const void *b)
+{
+	const struct engine_path *x = *(struct engine_path * const *)a;
+	const struct engine_path *y = *(struct engine_path * const *)b;
+	int order = memcmp(x->loop.sid, y->loop.sid, sizeof(x->loop.sid));
+
+	if (x->nic != y->nic)
+		return x->nic < y->nic ? -1 : 1;
+	return order ?: (x > y) - (x < y);
+}
+
+/*
+ * Paths to several hosts of a leaf share what a probe can see. So what probes
+ * cost follows from the links, not from the hosts.
+ */
+static int share_probes(struct engine *engine)
+{
+	struct engine_path **sorted, *path;
+	size_t i, n = engine->paths.n;
+
+	sorted = calloc(n + 1, sizeof(*sorted));
+	if (!sorted)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		sorted[i] = engine_path(engine, i);
+	qsort(sorted, n, sizeof(*sorted), by_loop);
+	for (i = 0; i < n; i++) {
+		path = sorted[i];
+		path->leader = path - engine_path(engine, 0);
+		if (i && path->nic == sorted[i - 1]->nic &&
+		    !memcmp(path->loop.sid, sorted[i - 1]->loop.sid,
+			    sizeof(path->loop.sid)))
+			path->leader = sorted[i - 1]->leader;
+	}
+	free(sorted);
+	return 0;
+}
+
+/* From each rail of a local host to the same rail of every other host. */
+static int add_policies(struct engine *engine, struct srpol_error *err)
+{
+	const struct srpol_fabric *f = engine->fabric;
+	uint32_t src, dst;
+	int ret = 0;
+
+	for (src = 0; !ret && src < f->n_gpus; src++) {
+		if (!engine_is_local(engine, f->gpus[src].host))
+			continue;
+		for (dst = 0; !ret && dst < f->n_gpus; dst++)
+			if (f->gpus[dst].host != f->gpus[src].host &&
+			    f->gpus[dst].rail == f->gpus[src].rail)
+				ret = add_policy(engine, src, dst, err);
+	}
+	return ret;
+}
+
+static int check_hosts(const struct engine *engine, struct srpol_error *err)
+{
+	const struct config *c = &engine->config;
+	uint32_t i, node;
+
+	for (i = 0; i < c->n_hosts; i++) {
+		node = srpol_fabric_node(engine->fabric, c->hosts[i]);
+		if (node == SRPOL_NONE ||
+		    engine->fabric->nodes[node].tier != SRPOL_TIER_HOST)
+			return srpol_error_set(err, -ENOENT,
+					       "%s: no host \"%s\"; name it in \"hosts\"",
+					       c->topology, c->hosts[i]);
+	}
+	for (i = 0; i < engine->fabric->n_nics; i++)
+		if (IN6_IS_ADDR_UNSPECIFIED(&engine->fabric->nics[i].addr))
+			return srpol_error_set(err, -EINVAL,
+					       "%s: NIC %s of host %s has no \"address\"",
+					       c->topology,
+					       engine->fabric->nics[i].name,
+					       engine->fabric->nodes[
+						engine->fabric->nics[i].host
+					       ].name);
+	return 0;
+}
+
+/**
+ * engine_build() - read the topology and make what follows from it
+ * @engine: result; connections are left alone
+ * @config: what the operator wrote
+ * @err: why not
+ *
+ * On failure nothing of @engine has changed.
+ */
+int engine_build(struct engine *engine, const struct config *config,
+		 struct srpol_error *err)
+{
+	struct engine new = {
+		.config = *config,
+		.paths = VEC_INIT(struct engine_path),
+		.policies = VEC_INIT(struct engine_policy),
+	};
+	struct srpol_error why = {};
+	int ret;
+
+	new.fabric = srpol_topology_read(config->topology, &why);
+	if (!new.fabric)
+		return srpol_error_set(err, -EINVAL, "%s: %s",
+				       config->topology, why.text);
+	ret = check_hosts(&new, err) ?: add_policies(&new, err) ?:
+	      share_probes(&new);
+	if (ret) {
+		engine_free(&new);
+		return ret;
+	}
+	new.genl = engine->genl;
+	new.events = engine->events;
+	engine_free(engine);
+	*engine = new;
+	return 0;
+}
+
+/**
+ * engine_free() - free what engine_build() made
+ * @engine: the engine
+ */
+void engine_free(struct engine *engine)
+{
+	vec_free(&engine->paths);
+	vec_free(&engine->policies);
+	srpol_fabric_free(engine->fabric);
+	engine->fabric = NULL;
+}

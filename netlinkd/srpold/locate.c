@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "locate.h"
+
+/* How many of the probes that are not explained yet each cable explains. */
+static void count(const struct locate_probe *probes, size_t n,
+		  const bool *explained, const bool *clear, uint32_t *votes,
+		  uint32_t n_links)
+{
+	size_t i;
+	uint32_t k;
+
+	memset(votes, 0, n_links * sizeof(*votes));
+	for (i = 0; i < n; i++) {
+		if (!probes[i].lost || explained[i])
+			continue;
+		for (k = 0; k < probes[i].n; k++)
+			if (!clear[probes[i].link[k]])
+				votes[probes[i].link[k]]++;
+	}
+}
+
+static void explain(const struct locate_probe *probes, size_t n,
+		    uint32_t link, bool *explained)
+{
+	size_t i;
+	uint32_t k;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < probes[i].n; k++)
+			if (probes[i].link[k] == link)
+				explained[i] = true;
+}
+
+/* The best two; cables that explain the same probes cannot be told apart. */
+static uint32_t best_of(const uint32_t *votes, uint32_t n_links,
+			uint32_t *second)
+{
+	uint32_t best = 0, i;
+
+	*second = 0;
+	for (i = 1; i < n_links; i++) {
+		if (votes[i] > votes[best]) {
+			*second = votes[best];
+			best = i;
+		} else if (votes[i] > *second) {
+			*second = votes[i];
+		}
+	}
+	return best;
+}
+
+/**
+ * locate() - the fewest cables that explain all lost probes, found greedily
+ * @probes: all probes, those that come back too
+ * @n: number of them
+ * @n_links: cables are numbered below this
+ * @suspects: result, the best first
+ * @max: room there
+ *
+ * A cable that some probe came back over is not suspected, so a cable that
+ * loses some packets only is found by its loss rate, not here.
+ *
+ * Return: number of suspects; 0 also if memory is short.
+ */
+size_t locate(const struct locate_probe *probes, size_t n, uint32_t n_links,
+	      struct locate_suspect *suspects, size_t max)
+{
+	bool *explained = calloc(n + 1, sizeof(*explained));
+	bool *clear = calloc(n_links + 1, sizeof(*clear));
+	uint32_t *votes = calloc(n_links + 1, sizeof(*votes));
+	uint32_t best, second, k;
+	size_t i, found = 0;
+
+	if (!explained || !clear || !votes)
+		goto out;
+	for (i = 0; i < n; i++)
+		for (k = 0; !probes[i].lost && k < probes[i].n; k++)
+			clear[probes[i].link[k]] = true;
+	while (found < max && n_links) {
+		count(probes, n, explained, clear, votes, n_links);
+		best = best_of(votes, n_links, &second);
+		if (!votes[best])
+			break;
+		suspects[found++] = (struct locate_suspect){
+			.link = best,
+			.explains = votes[best],
+			.confidence = 100 - 100 * second / votes[best] / 2,
+		};
+		explain(probes, n, best, explained);
+	}
+out:
+	free(explained);
+	free(clear);
+	free(votes);
+	return found;
+}

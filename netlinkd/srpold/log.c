@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Messages on standard error, with the priorities that journald reads off the
+ * beginning of a line.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "srpold.h"
+
+bool log_verbose;
+
+static void print(int priority, const char *fmt, va_list args)
+{
+	if (getenv("JOURNAL_STREAM"))
+		fprintf(stderr, "<%d>", priority);
+	vfprintf(stderr, fmt, args);
+	fputc('\n', stderr);
+}
+
+#define LOGGER(name, priority)						\
+	void name(const char *fmt, ...)					\
+	{								\
+		va_list args;						\
+									\
+		va_start(args, fmt);					\
+		print(priority, fmt, args);				\
+		va_end(args);						\
+	}
+
+LOGGER(log_error, 3)
+LOGGER(log_notice, 5)
+LOGGER(log_info, 6)
+
+/* Only with --verbose. */
+void log_debug(const char *fmt, ...)
+{
+	va_list args;
+
+	if (!log_verbose)
+		return;
+	va_start(args, fmt);
+	print(7, fmt, args);
+	va_end(args);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* One event loop: file descriptors and what to do when they are ready. */
+#ifndef _SRPOLD_LOOP_H
+#define _SRPOLD_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * struct source - a file descriptor of the loop
+ * @fd: the descriptor, owned by whoever added it
+ * @ready: called with EPOLL* events; it may remove and free the source
+ */
+struct source {
+	int fd;
+	void (*ready)(struct source *source, uint32_t events);
+};
+
+int loop_init(void);
+int loop_add(struct source *source, uint32_t events);
+void loop_remove(struct source *source);
+int loop_run(void);
+void loop_stop(void);
+int timer_open(struct source *source, uint64_t first_ns, uint64_t every_ns);
+uint64_t timer_take(const struct source *source);
+uint64_t now_ns(void);
+
+#endif /* _SRPOLD_LOOP_H */

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * srpold: the local SR engine.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <libmnl/libmnl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "srpold.h"
+
+#define CONFIG_FILE	"/etc/srpol/srpold.json"
+#define SETTLE_NS	(50 * NS_PER_MS)
+
+static const char usage[] =
+"Usage: srpold [ -c FILE ] [ -n NETNS ] [ --check-config ] [ --verbose ]\n"
+"The local SR engine: makes paths and policies from the topology, probes them\n"
+"and tells the module srpol which are down. It stays in the foreground.\n"
+"SIGHUP reads the files anew; if they are wrong the old ones stay in force.\n";
+
+static struct engine engine;
+static const char *config_file = CONFIG_FILE;
+static struct source signals, events, settle = { .fd = -1 };
+static bool reconcile_wanted;
+
+static int stop(int ret, const struct srpol_error *err)
+{
+	log_error("%s", err->text[0] ? err->text : strerror(-ret));
+	return 1;
+}
+
+/* Changes come in bursts: look once they have settled. */
+static void settled(struct source *source, uint32_t what)
+{
+	struct srpol_error err = {};
+	int ret;
+
+	loop_remove(source);
+	close(source->fd);
+	source->fd = -1;
+	ret = reconcile_wanted ? reconcile(&engine, &err) :
+	      reconcile_states(&engine, &err);
+	reconcile_wanted = false;
+	if (ret)
+		log_error("%s", err.text[0] ? err.text : strerror(-ret));
+}
+
+static void look_soon(bool whole)
+{
+	reconcile_wanted |= whole;
+	settle.ready = settled;
+	if (settle.fd < 0 && timer_open(&settle, SETTLE_NS, 0))
+		settle.fd = -1;
+}
+
+/* What others change of the engine's objects is put right again. */
+static int take_event(const struct nlmsghdr *nlh, void *data)
+{
+	switch (srpol_msg_cmd(nlh)) {
+	case SRPOL_CMD_PATH_EVENT:
+		look_soon(false);
+		break;
+	case SRPOL_CMD_POLICY_EVENT:
+		break;
+	default:
+		if (nlh->nlmsg_pid != engine.genl.portid)
+			look_soon(true);
+	}
+	return 0;
+}
+
+static void read_events(struct source *source, uint32_t what)
+{
+	int ret = srpol_genl_receive(&engine.events, take_event, NULL);
+
+	/* events were lost: look at everything */
+	if (ret == -ENOBUFS)
+		look_soon(true);
+}
+
+static int begin(struct srpol_error *err)
+{
+	return uplinks_open(&engine, err) ?: reconcile(&engine, err) ?:
+	       prober_start(&engine, err);
+}
+
+static void end(void)
+{
+	prober_stop();
+	uplinks_close();
+}
+
+static void reload(void)
+{
+	struct srpol_error err = {};
+	struct config config;
+	struct engine trial = {};
+
+	notify("RELOADING=1");
+	if (config_read(config_file, &config, &err) ||
+	    engine_build(&trial, &config, &err)) {
+		log_error("%s; what was in force stays", err.text);
+		notify("READY=1");
+		return;
+	}
+	trial.genl = engine.genl;
+	trial.events = engine.events;
+	end();
+	strcpy(trial.config.socket, engine.config.socket);
+	engine_free(&engine);
+	engine = trial;
+	if (begin(&err)) {
+		log_error("%s", err.text);
+		loop_stop();
+	}
+	notify("READY=1");
+}
+
+static void take_signal(struct source *source, uint32_t what)
+{
+	struct signalfd_siginfo info;
+
+	if (read(source->fd, &info, sizeof(info)) != sizeof(info))
+		return;
+	if (info.ssi_signo == SIGHUP)
+		reload();
+	else
+		loop_stop();
+}
+
+static int watch_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signals.fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	signals.ready = take_signal;
+	return signals.fd < 0 ? -errno : loop_add(&signals, EPOLLIN);
+}
+
+static int watch_module(struct srpol_error *err)
+{
+	int ret;
+
+	ret = srpol_genl_open(&engine.genl, err) ?:
+	      srpol_genl_open(&engine.events, err) ?:
+	      srpol_genl_listen(&engine.events, err);
+	if (ret)
+		return ret;
+	events.fd = srpol_genl_fd(&engine.events);
+	events.ready = read_events;
+	return loop_add(&events, EPOLLIN);
+}
+
+static void beat(struct source *source, uint32_t what)
+{
+	timer_take(source);
+	notify("WATCHDOG=1");
+}
+
+static void start_watchdog(void)
+{
+	static struct source heart = { .ready = beat };
+	const char *usec = getenv("WATCHDOG_USEC");
+	uint64_t ns = usec ? strtoull(usec, NULL, 10) * 1000 / 3 : 0;
+
+	if (ns && timer_open(&heart, ns, ns))
+		log_error("no timer for the watchdog");
+}
+
+static int run(const struct config *config)
+{
+	struct srpol_error err = {};
+	int ret;
+
+	ret = loop_init() ?: watch_signals() ?: watch_module(&err) ?:
+	      probe_init() ?: engine_build(&engine, config, &err) ?:
+	      control_start(&engine, &err);
+	if (ret)
+		return stop(ret, &err);
+	ret = begin(&err);
+	if (!ret) {
+		start_watchdog();
+		notify("READY=1");
+		ret = loop_run();
+	}
+	notify("STOPPING=1");
+	control_stop();
+	end();
+	engine_free(&engine);
+	return ret ? stop(ret, &err) : 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "config", required_argument, NULL, 'c' },
+		{ "netns", required_argument, NULL, 'n' },
+		{ "check-config", no_argument, NULL, 'k' },
+		{ "foreground", no_argument, NULL, 'f' },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "help", no_argument, NULL, 'h' },
+		{ }
+	};
+	struct srpol_error err = {};
+	struct engine trial = {};
+	struct config config;
+	bool check = false;
+	int c, ret;
+
+	while ((c = getopt_long(argc, argv, "c:n:kfvh", options, NULL)) != -1) {
+		switch (c) {
+		case 'c':
+			config_file = optarg;
+			break;
+		case 'n':
+			ret = srpol_netns_enter(optarg, &err);
+			if (ret)
+				return stop(ret, &err);
+			break;
+		case 'k':
+			check = true;
+			break;
+		case 'f':
+			break;
+		case 'v':
+			log_verbose = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return 0;
+		default:
+			fputs(usage, stderr);
+			return 1;
+		}
+	}
+	ret = config_read(config_file, &config, &err);
+	if (ret)
+		return stop(ret, &err);
+	if (!check)
+		return run(&config);
+	ret = engine_build(&trial, &config, &err);
+	if (ret)
+		return stop(ret, &err);
+	printf("%zu paths to %zu endpoints\n", trial.paths.n,
+	       trial.policies.n);
+	engine_free(&trial);
+	return 0;
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A probe: IPv6, a full SRH, UDP, the base of a STAMP test packet (RFC 8762
+ * 4.2.1, RFC 8972) and a TLV with a keyed tag. The SRH is full so that the
+ * whole segment list comes back: routers do not change it, so it says which
+ * way the probe was to take. The tag (SipHash-2-4 under a key that lives as
+ * long as the process) keeps anybody else from answering in the fabric's name.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "srpold.h"
+
+#define IPV6_HLEN	40
+#define SRH_HLEN	8
+#define SID_LEN		16
+#define UDP_HLEN	8
+#define STAMP_LEN	44
+#define TLV_HLEN	4
+#define TAG_LEN		crypto_shorthash_BYTES
+#define STAMP_PORT	862
+#define TLV_TAG		252		/* RFC 8972 4: experimental use */
+#define ERROR_ESTIMATE	0x4001		/* PTP format, no external clock */
+#define HOP_LIMIT	64
+#define NS_PER_SEC	1000000000ull
+#define PAYLOAD		(STAMP_LEN + TLV_HLEN + TAG_LEN)
+
+static uint8_t key[crypto_shorthash_KEYBYTES];
+
+/**
+ * probe_init() - make a key
+ */
+int probe_init(void)
+{
+	if (sodium_init() < 0)
+		return -ENOSYS;
+	crypto_shorthash_keygen(key);
+	return 0;
+}
+
+static uint8_t *put16(uint8_t *to, uint16_t v)
+{
+	to[0] = v >> 8;
+	to[1] = v;
+	return to + 2;
+}
+
+static uint8_t *put32(uint8_t *to, uint32_t v)
+{
+	return put16(put16(to, v >> 16), v);
+}
+
+static uint8_t *put(uint8_t *to, const void *from, size_t len)
+{
+	memcpy(to, from, len);
+	return to + len;
+}
+
+static uint16_t get16(const uint8_t *from)
+{
+	return from[0] << 8 | from[1];
+}
+
+static uint32_t get32(const uint8_t *from)
+{
+	return (uint32_t)get16(from) << 16 | get16(from + 2);
+}
+
+static uint32_t sum16(const uint8_t *p, size_t len, uint32_t sum)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < len; i += 2)
+		sum += get16(p + i);
+	return sum;
+}
+
+/* RFC 8200 8.1: with the final destination in the pseudo-header. */
+static uint16_t checksum(const uint8_t *udp, size_t len,
+			 const struct in6_addr *src,
+			 const struct in6_addr *dst)
+{
+	uint32_t sum = sum16(src->s6_addr, sizeof(*src), 0);
+
+	sum = sum16(dst->s6_addr, sizeof(*dst), sum);
+	sum = sum16(udp, len, sum) + len + IPPROTO_UDP;
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return ~sum & 0xffff ? ~sum & 0xffff : 0xffff;
+}
+
+static uint8_t *put_stamp(uint8_t *to, const struct probe *probe)
+{
+	uint8_t *stamp = to;
+
+	to = put32(to, probe->seq);
+	to = put32(to, probe->sent_ns / NS_PER_SEC);
+	to = put32(to, probe->sent_ns % NS_PER_SEC);
+	to = put16(to, ERROR_ESTIMATE);
+	to = put16(to, probe->path);
+	memset(to, 0, stamp + STAMP_LEN - to);
+	to = stamp + STAMP_LEN;
+	*to++ = 0;
+	*to++ = TLV_TAG;
+	to = put16(to, TAG_LEN);
+	crypto_shorthash(to, stamp, STAMP_LEN, key);
+	return to + TAG_LEN;
+}
+
+/**
+ * probe_make() - a frame
+ * @up: device it leaves by
+ * @path: path it is for
+ * @src: source address
+ * @probe: what it says
+ * @frame: result, PROBE_MAX bytes
+ *
+ * Return: its length.
+ */
+size_t probe_make(const struct uplink *up, const struct engine_path *path,
+		  const struct in6_addr *src, const struct probe *probe,
+		  uint8_t *frame)
+{
+	uint32_t n = path->loop.n, i;
+	size_t srh_len = SRH_HLEN + n * SID_LEN;
+	uint8_t *to = frame, *udp;
+
+	to = put(to, path->lladdr, ETH_ALEN);
+	to = put(to, up->mac, ETH_ALEN);
+	to = put16(to, ETH_P_IPV6);
+	to = put32(to, 6u << 28);
+	to = put16(to, srh_len + UDP_HLEN + PAYLOAD);
+	*to++ = IPPROTO_ROUTING;
+	*to++ = HOP_LIMIT;
+	to = put(to, src, sizeof(*src));
+	to = put(to, &path->loop.sid[0], SID_LEN);
+	*to++ = IPPROTO_UDP;
+	*to++ = 2 * n;
+	*to++ = 4;
+	*to++ = n - 1;
+	*to++ = n - 1;
+	*to++ = 0;
+	to = put16(to, 0);
+	for (i = n; i > 0; i--)
+		to = put(to, &path->loop.sid[i - 1], SID_LEN);
+	udp = to;
+	to = put16(to, STAMP_PORT);
+	to = put16(to, STAMP_PORT);
+	to = put16(to, UDP_HLEN + PAYLOAD);
+	to = put16(to, 0);
+	to = put_stamp(to, probe);
+	put16(udp + 6, checksum(udp, UDP_HLEN + PAYLOAD, src,
+				&path->loop.sid[n - 1]));
+	return to - frame;
+}
+
+/**
+ * probe_read() - a frame that came back
+ * @frame: the frame
+ * @len: its length
+ * @probe: result: what it says
+ * @list: result: its segment list, in order of travel
+ *
+ * Return: false if it is not a probe with our tag.
+ */
+bool probe_read(const uint8_t *frame, size_t len, struct probe *probe,
+		struct srpol_sid_list *list)
+{
+	const uint8_t *ip = frame + ETH_HLEN, *srh = ip + IPV6_HLEN, *stamp;
+	uint8_t tag[TAG_LEN];
+	size_t srh_len;
+	uint32_t i, n;
+
+	if (len < ETH_HLEN + IPV6_HLEN + SRH_HLEN ||
+	    get16(frame + 12) != ETH_P_IPV6 || ip[6] != IPPROTO_ROUTING ||
+	    srh[0] != IPPROTO_UDP || srh[2] != 4 || srh[3])
+		return false;
+	srh_len = 8 * (srh[1] + 1);
+	n = srh[4] + 1;
+	if (n > SEGMENTS_MAX || srh_len != SRH_HLEN + n * SID_LEN ||
+	    len < ETH_HLEN + IPV6_HLEN + srh_len + UDP_HLEN + PAYLOAD)
+		return false;
+	stamp = srh + srh_len + UDP_HLEN;
+	if (get16(srh + srh_len + 2) != STAMP_PORT ||
+	    stamp[STAMP_LEN + 1] != TLV_TAG ||
+	    get16(stamp + STAMP_LEN + 2) != TAG_LEN)
+		return false;
+	crypto_shorthash(tag, stamp, STAMP_LEN, key);
+	if (sodium_memcmp(tag, stamp + STAMP_LEN + TLV_HLEN, TAG_LEN))
+		return false;
+	for (i = 0; i < n; i++)
+		memcpy(&list->sid[i], srh + SRH_HLEN + (n - 1 - i) * SID_LEN,
+		       SID_LEN);
+	list->n = n;
+	probe->seq = get32(stamp);
+	probe->sent_ns = get32(stamp + 4) * NS_PER_SEC + get32(stamp + 8);
+	probe->path = get16(stamp + 14);
+	return true;
+}

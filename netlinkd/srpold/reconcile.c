@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Dump, compare, apply: has the module's objects of origin "engine" be what
+ * the topology gives. What an operator or somebody else made is never touched,
+ * not even where the engine would like to have the same key: that is said, and
+ * left. Everything is one transaction, so packets see all of it or nothing.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "srpold.h"
+
+#define PREFERENCE	50	/* of the local engine; operator 200, global 100 */
+#define ROCE_PORT	4791
+
+/**
+ * struct plan - a transaction in the making
+ */
+struct plan {
+	struct engine *engine;
+	struct srpol_batch batch;
+	struct vec paths;
+	struct vec policies;
+	struct vec endpoints;
+	struct vec sids;
+	struct vec rules;
+	bool *kept;
+	unsigned int made;
+	unsigned int deleted;
+	struct srpol_error *err;
+};
+
+static int add(struct plan *plan, struct srpol_msg *msg)
+{
+	return srpol_batch_add(&plan->batch, msg->nlh);
+}
+
+static void start(struct plan *plan, struct srpol_msg *msg, uint8_t cmd,
+		  uint16_t flags)
+{
+	srpol_msg_start(&plan->engine->genl, msg, cmd, flags);
+}
+
+static bool same_path(const struct path_info *have,
+		      const struct engine_path *want, uint32_t ifindex,
+		      const struct srpol_nic *nic)
+{
+	return have->origin == SRPOL_ORIGIN_ENGINE &&
+	       have->n_sids == want->segs.n &&
+	       !memcmp(have->sids, want->segs.sid,
+		       want->segs.n * sizeof(have->sids[0])) &&
+	       have->ifindex == ifindex && !have->block_len &&
+	       have->has_via && !memcmp(&have->via, &nic->gateway,
+					sizeof(have->via)) &&
+	       !strcmp(have->name, want->name);
+}
+
+/* Paths that are there keep their ids, so their counters and flows stay. */
+static void match_paths(struct plan *plan)
+{
+	struct engine *engine = plan->engine;
+	const struct path_info *have = plan->paths.data;
+	struct engine_path *want;
+	struct uplink *up;
+	size_t i;
+
+	vec_for_each(want, &engine->paths) {
+		up = uplink_of(want->nic);
+		want->id = 0;
+		for (i = 0; up && i < plan->paths.n; i++) {
+			if (plan->kept[i] ||
+			    !same_path(&have[i], want, up->ifindex,
+				       &engine->fabric->nics[want->nic]))
+				continue;
+			plan->kept[i] = true;
+			want->id = have[i].id;
+			break;
+		}
+	}
+}
+
+/* The next id from the engine's range that no object has. */
+static uint32_t free_id(struct plan *plan, uint32_t *next)
+{
+	while (find_path(&plan->paths, *next))
+		++*next;
+	return (*next)++;
+}
+
+static int put_path(struct plan *plan, const struct engine_path *path,
+		    const struct uplink *up)
+{
+	const struct srpol_nic *nic = &plan->engine->fabric->nics[path->nic];
+	struct srpol_msg msg;
+	struct nlattr *nest;
+	uint32_t i;
+
+	start(plan, &msg, SRPOL_CMD_PATH_NEW, NLM_F_CREATE | NLM_F_EXCL);
+	srpol_msg_put_u32(&msg, SRPOL_A_PATH_ID, path->id);
+	srpol_msg_put_u32(&msg, SRPOL_A_PATH_ORIGIN, SRPOL_ORIGIN_ENGINE);
+	srpol_msg_put(&msg, SRPOL_A_PATH_NAME, strlen(path->name) + 1,
+		      path->name);
+	srpol_msg_put_u32(&msg, SRPOL_A_PATH_IFINDEX, up->ifindex);
+	srpol_msg_put(&msg, SRPOL_A_PATH_VIA, sizeof(nic->gateway),
+		      &nic->gateway);
+	srpol_msg_put(&msg, SRPOL_A_PATH_SRC, sizeof(nic->addr), &nic->addr);
+	for (i = 0; i < path->segs.n; i++) {
+		nest = srpol_msg_nest(&msg, SRPOL_A_PATH_SIDS);
+		srpol_msg_put(&msg, SRPOL_A_SID_ENTRY_SID,
+			      sizeof(path->segs.sid[i]), &path->segs.sid[i]);
+		srpol_msg_nest_end(&msg, nest);
+	}
+	return add(plan, &msg);
+}
+
+static int make_paths(struct plan *plan)
+{
+	uint32_t next = plan->engine->config.first_path;
+	struct engine_path *path;
+	struct uplink *up;
+	int ret = 0;
+
+	vec_for_each(path, &plan->engine->paths) {
+		up = uplink_of(path->nic);
+		if (ret || path->id || !up)
+			continue;
+		path->id = free_id(plan, &next);
+		plan->made++;
+		ret = put_path(plan, path, up);
+	}
+	return ret;
+}
+
+static const struct policy_info *find_key(const struct plan *plan,
+					  const struct engine_policy *want)
+{
+	const struct policy_info *have;
+
+	vec_for_each(have, &plan->policies)
+		if (have->color == plan->engine->config.color &&
+		    !memcmp(&have->endpoint, &want->endpoint,
+			    sizeof(have->endpoint)))
+			return have;
+	return NULL;
+}
+
+static bool same_policy(const struct plan *plan,
+			const struct policy_info *have,
+			const struct engine_policy *want)
+{
+	const struct candidate_info *cand = &have->candidates[0];
+	uint32_t i, n = 0;
+
+	if (have->n_candidates != 1 || strcmp(have->name, want->name) ||
+	    cand->preference != PREFERENCE)
+		return false;
+	for (i = 0; i < want->n; i++) {
+		const struct engine_path *path =
+			engine_path(plan->engine, want->first + i);
+
+		if (!path->id)
+			continue;
+		if (n >= cand->n_lists || cand->lists[n].path != path->id ||
+		    cand->lists[n].weight != 1)
+			return false;
+		n++;
+	}
+	return n == cand->n_lists;
+}
+
+static int put_policy(struct plan *plan, const struct engine_policy *policy)
+{
+	struct srpol_msg msg;
+	struct nlattr *cand, *list;
+	uint32_t i, n = 0;
+
+	start(plan, &msg, SRPOL_CMD_POLICY_NEW,
+	      NLM_F_CREATE | NLM_F_REPLACE);
+	srpol_msg_put_u32(&msg, SRPOL_A_POLICY_COLOR,
+			  plan->engine->config.color);
+	srpol_msg_put(&msg, SRPOL_A_POLICY_ENDPOINT,
+		      sizeof(policy->endpoint), &policy->endpoint);
+	srpol_msg_put_u32(&msg, SRPOL_A_POLICY_ORIGIN, SRPOL_ORIGIN_ENGINE);
+	srpol_msg_put(&msg, SRPOL_A_POLICY_NAME, strlen(policy->name) + 1,
+		      policy->name);
+	cand = srpol_msg_nest(&msg, SRPOL_A_POLICY_CANDIDATE);
+	srpol_msg_put_u32(&msg, SRPOL_A_CANDIDATE_PREFERENCE, PREFERENCE);
+	for (i = 0; i < policy->n && n < SRPOL_LISTS_MAX; i++) {
+		const struct engine_path *path =
+			engine_path(plan->engine, policy->first + i);
+
+		if (!path->id)
+			continue;
+		n++;
+		list = srpol_msg_nest(&msg, SRPOL_A_CANDIDATE_SEGMENT_LIST);
+		srpol_msg_put_u32(&msg, SRPOL_A_SEGMENT_LIST_PATH, path->id);
+		srpol_msg_put_u32(&msg, SRPOL_A_SEGMENT_LIST_WEIGHT, 1);
+		srpol_msg_nest_end(&msg, list);
+	}
+	srpol_msg_nest_end(&msg, cand);
+	return add(plan, &msg);
+}
+
+static int make_policies(struct plan *plan)
+{
+	const struct engine_policy *want;
+	const struct policy_info *have;
+	char buf[SRPOL_ADDR_STRLEN];
+	int ret = 0;
+
+	vec_for_each(want, &plan->engine->policies) {
+		have = find_key(plan, want);
+		if (have && have->origin != SRPOL_ORIGIN_ENGINE) {
+			log_notice("policy color %u endpoint %s is somebody else's and stays as it is",
+				   have->color,
+				   srpol_addr_text(&want->endpoint, buf));
+			continue;
+		}
+		if (ret || (have && same_policy(plan, have, want)))
+			continue;
+		plan->made++;
+		ret = put_policy(plan, want);
+	}
+	return ret;
+}
+
+static bool wants_policy(const struct plan *plan,
+			 const struct policy_info *have)
+{
+	const struct engine_policy *want;
+
+	if (have->color == plan->engine->config.color)
+		vec_for_each(want, &plan->engine->policies)
+			if (!memcmp(&have->endpoint, &want->endpoint,
+				    sizeof(have->endpoint)))
+				return true;
+	return false;
+}
+
+static int del_policies(struct plan *plan)
+{
+	const struct policy_info *have;
+	struct srpol_msg msg;
+	int ret = 0;
+
+	vec_for_each(have, &plan->policies) {
+		if (ret || have->origin != SRPOL_ORIGIN_ENGINE ||
+		    wants_policy(plan, have))
+			continue;
+		start(plan, &msg, SRPOL_CMD_POLICY_DEL, 0);
+		srpol_msg_put_u32(&msg, SRPOL_A_POLICY_COLOR, have->color);
+		srpol_msg_put(&msg, SRPOL_A_POLICY_ENDPOINT,
+			      sizeof(have->endpoint), &have->endpoint);
+		plan->deleted++;
+		ret = add(plan, &msg);
+	}
+	return ret;
+}
+
+/* After the policies: what one refers to cannot go. */
+static int del_paths(struct plan *plan)
+{
+	const struct path_info *have = plan->paths.data;
+	struct srpol_msg msg;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; !ret && i < plan->paths.n; i++) {
+		if (have[i].origin != SRPOL_ORIGIN_ENGINE || plan->kept[i])
+			continue;
+		start(plan, &msg, SRPOL_CMD_PATH_DEL, 0);
+		srpol_msg_put_u32(&msg, SRPOL_A_PATH_ID, have[i].id);
+		plan->deleted++;
+		ret = add(plan, &msg);
+	}
+	return ret;
+}
+
+/* A steering prefix of full length for every NIC address of a peer. */
+static int make_endpoints(struct plan *plan)
+{
+	const struct srpol_fabric *f = plan->engine->fabric;
+	const struct endpoint_info *have;
+	const struct srpol_gpu *gpu;
+	struct srpol_msg msg;
+	int ret = 0;
+	uint32_t i;
+
+	for (i = 0; !ret && i < f->n_nics; i++) {
+		const struct srpol_nic *nic = &f->nics[i];
+		bool there = false;
+
+		gpu = &f->gpus[nic->gpu];
+		if (nic->gpu == SRPOL_NONE || gpu->nic == i)
+			continue;
+		vec_for_each(have, &plan->endpoints)
+			there |= have->len == 128 &&
+				 !memcmp(&have->prefix, &nic->addr,
+					 sizeof(nic->addr));
+		if (there)
+			continue;
+		start(plan, &msg, SRPOL_CMD_ENDPOINT_NEW,
+		      NLM_F_CREATE | NLM_F_EXCL);
+		srpol_msg_put(&msg, SRPOL_A_ENDPOINT_PREFIX,
+			      sizeof(nic->addr), &nic->addr);
+		srpol_msg_put_u32(&msg, SRPOL_A_ENDPOINT_PREFIX_LEN, 128);
+		srpol_msg_put(&msg, SRPOL_A_ENDPOINT_ADDRESS,
+			      sizeof(struct in6_addr),
+			      &f->nics[gpu->nic].addr);
+		srpol_msg_put_u32(&msg, SRPOL_A_ENDPOINT_ORIGIN,
+				  SRPOL_ORIGIN_ENGINE);
+		plan->made++;
+		ret = add(plan, &msg);
+	}
+	return ret;
+}
+
+/* Each policy endpoint stands for itself; older modules have to be told. */
+static int make_own_endpoints(struct plan *plan)
+{
+	const struct engine_policy *want;
+	const struct endpoint_info *have;
+	struct srpol_msg msg;
+	int ret = 0;
+
+	vec_for_each(want, &plan->engine->policies) {
+		bool there = false;
+
+		vec_for_each(have, &plan->endpoints)
+			there |= have->len == 128 &&
+				 !memcmp(&have->prefix, &want->endpoint,
+					 sizeof(have->prefix));
+		if (ret || there)
+			continue;
+		start(plan, &msg, SRPOL_CMD_ENDPOINT_NEW,
+		      NLM_F_CREATE | NLM_F_REPLACE);
+		srpol_msg_put(&msg, SRPOL_A_ENDPOINT_PREFIX,
+			      sizeof(want->endpoint), &want->endpoint);
+		srpol_msg_put_u32(&msg, SRPOL_A_ENDPOINT_PREFIX_LEN, 128);
+		srpol_msg_put(&msg, SRPOL_A_ENDPOINT_ADDRESS,
+			      sizeof(want->endpoint), &want->endpoint);
+		srpol_msg_put_u32(&msg, SRPOL_A_ENDPOINT_ORIGIN,
+				  SRPOL_ORIGIN_ENGINE);
+		plan->made++;
+		ret = add(plan, &msg);
+	}
+	return ret;
+}
+
+/* Where SRv6 to the hosts of this namespace ends. */
+static int make_sids(struct plan *plan)
+{
+	const struct srpol_fabric *f = plan->engine->fabric;
+	const struct sid_info *have;
+	struct in6_addr sid;
+	struct srpol_msg msg;
+	int ret = 0;
+	uint32_t i;
+
+	for (i = 0; !ret && i < f->n_nodes; i++) {
+		bool there = false;
+
+		if (f->nodes[i].tier != SRPOL_TIER_HOST ||
+		    !engine_is_local(plan->engine, i))
+			continue;
+		sid = engine_sid(plan->engine, i, &f->sids.decap);
+		vec_for_each(have, &plan->sids)
+			there |= !memcmp(&have->sid, &sid, sizeof(sid));
+		if (there)
+			continue;
+		start(plan, &msg, SRPOL_CMD_SID_NEW,
+		      NLM_F_CREATE | NLM_F_EXCL);
+		srpol_msg_put(&msg, SRPOL_A_SID_SID, sizeof(sid), &sid);
+		srpol_msg_put_u32(&msg, SRPOL_A_SID_BEHAVIOR,
+				  SRPOL_BEHAVIOR_END_DT46);
+		srpol_msg_put_u32(&msg, SRPOL_A_SID_ORIGIN,
+				  SRPOL_ORIGIN_ENGINE);
+		plan->made++;
+		ret = add(plan, &msg);
+	}
+	return ret;
+}
+
+/* RoCEv2, unless the operator has other ideas. */
+static int make_rule(struct plan *plan)
+{
+	const struct config *c = &plan->engine->config;
+	const struct rule_info *have;
+	struct srpol_msg msg;
+
+	if (!c->rule_prio)
+		return 0;
+	vec_for_each(have, &plan->rules)
+		if (have->priority == c->rule_prio)
+			return 0;
+	start(plan, &msg, SRPOL_CMD_RULE_NEW, NLM_F_CREATE | NLM_F_EXCL);
+	srpol_msg_put_u32(&msg, SRPOL_A_RULE_PRIORITY, c->rule_prio);
+	srpol_msg_put(&msg, SRPOL_A_RULE_NAME, sizeof("roce"), "roce");
+	srpol_msg_put_u32(&msg, SRPOL_A_RULE_ORIGIN, SRPOL_ORIGIN_ENGINE);
+	srpol_msg_put_u32(&msg, SRPOL_A_RULE_ACTION,
+			  SRPOL_RULE_ACTION_STEER);
+	srpol_msg_put_u32(&msg, SRPOL_A_RULE_COLOR, c->color);
+	srpol_msg_put_u8(&msg, SRPOL_A_RULE_PROTO, IPPROTO_UDP);
+	srpol_msg_put_u16(&msg, SRPOL_A_RULE_DPORT_MIN, ROCE_PORT);
+	srpol_msg_put_u16(&msg, SRPOL_A_RULE_DPORT_MAX, ROCE_PORT);
+	plan->made++;
+	return add(plan, &msg);
+}
+
+static int fetch_all(struct plan *plan)
+{
+	struct srpol_genl *g = &plan->engine->genl;
+
+	return srpol_fetch(g, SRPOL_CMD_PATH_GET, &plan->paths, plan->err) ?:
+	       srpol_fetch(g, SRPOL_CMD_POLICY_GET, &plan->policies,
+			   plan->err) ?:
+	       srpol_fetch(g, SRPOL_CMD_ENDPOINT_GET, &plan->endpoints,
+			   plan->err) ?:
+	       srpol_fetch(g, SRPOL_CMD_SID_GET, &plan->sids, plan->err) ?:
+	       srpol_fetch(g, SRPOL_CMD_RULE_GET, &plan->rules, plan->err);
+}
+
+/* In order of dependence: what is referred to comes first and goes last. */
+static int fill(struct plan *plan)
+{
+	plan->kept = calloc(plan->paths.n + 1, sizeof(*plan->kept));
+	if (!plan->kept)
+		return -ENOMEM;
+	match_paths(plan);
+	return make_paths(plan) ?: make_policies(plan) ?:
+	       make_own_endpoints(plan) ?: make_endpoints(plan) ?:
+	       make_sids(plan) ?: make_rule(plan) ?: del_policies(plan) ?:
+	       del_paths(plan);
+}
+
+/**
+ * reconcile() - have the module agree with the engine
+ * @engine: the engine
+ * @err: why not; nothing has changed then
+ */
+int reconcile(struct engine *engine, struct srpol_error *err)
+{
+	struct plan plan = {
+		.engine = engine,
+		.paths = VEC_INIT(struct path_info),
+		.policies = VEC_INIT(struct policy_info),
+		.endpoints = VEC_INIT(struct endpoint_info),
+		.sids = VEC_INIT(struct sid_info),
+		.rules = VEC_INIT(struct rule_info),
+		.err = err,
+	};
+	int ret;
+
+	ret = fetch_all(&plan) ?: fill(&plan);
+	if (!ret && plan.batch.n)
+		ret = srpol_batch_send(&engine->genl, &plan.batch, err);
+	if (!ret)
+		log_info("%u objects made or changed, %u deleted, %zu paths to %zu endpoints",
+			 plan.made, plan.deleted, engine->paths.n,
+			 engine->policies.n);
+	srpol_batch_free(&plan.batch);
+	free(plan.kept);
+	vec_free(&plan.paths);
+	vec_free(&plan.policies);
+	vec_free(&plan.endpoints);
+	vec_free(&plan.sids);
+	vec_free(&plan.rules);
+	return ret ?: reconcile_states(engine, err);
+}
+
+/**
+ * reconcile_states() - learn from the module which paths can forward
+ * @engine: the engine
+ * @err: why not
+ */
+int reconcile_states(struct engine *engine, struct srpol_error *err)
+{
+	struct vec paths = VEC_INIT(struct path_info);
+	const struct path_info *have;
+	struct engine_path *path;
+	int ret;
+
+	ret = srpol_fetch(&engine->genl, SRPOL_CMD_PATH_GET, &paths, err);
+	vec_for_each(path, &engine->paths) {
+		have = ret ? NULL : find_path(&paths, path->id);
+		path->up = have && have->compiled;
+		if (path->up)
+			memcpy(path->lladdr, have->out_lladdr,
+			       sizeof(path->lladdr));
+	}
+	vec_free(&paths);
+	return ret;
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What srpol engine shows, as JSON. Members are added, not renamed.
+ */
+#include <string.h>
+
+#include "srpold.h"
+
+#define SUSPECTS_MAX	8
+
+static json_t *ms(uint64_t ns)
+{
+	return json_real(ns / 1000 / 1000.0);
+}
+
+static json_t *list_text(const struct srpol_sid_list *list)
+{
+	char buf[SRPOL_ADDR_STRLEN];
+	json_t *array = json_array();
+	uint32_t i;
+
+	for (i = 0; i < list->n; i++)
+		json_array_append_new(array, json_string(
+			srpol_addr_text(&list->sid[i], buf)));
+	return array;
+}
+
+static const char *node_name(const struct engine *engine, uint32_t node)
+{
+	return engine->fabric->nodes[node].name;
+}
+
+static json_t *path_report(struct engine *engine, struct engine_path *path)
+{
+	const struct engine_path *leader = engine_path(engine, path->leader);
+	const struct srpol_nic *nic = &engine->fabric->nics[path->nic];
+	uint64_t now = now_ns();
+	json_t *o = json_object();
+
+	json_object_set_new(o, "path", json_integer(path->id));
+	if (path->name[0])
+		json_object_set_new(o, "name", json_string(path->name));
+	json_object_set_new(o, "host", json_string(node_name(engine,
+							     nic->host)));
+	json_object_set_new(o, "dev", json_string(nic->name));
+	json_object_set_new(o, "peer", json_string(node_name(engine,
+							     path->peer)));
+	json_object_set_new(o, "segments", list_text(&path->segs));
+	json_object_set_new(o, "probe", list_text(&leader->loop));
+	json_object_set_new(o, "probed", json_boolean(leader->up));
+	json_object_set_new(o, "state",
+			    json_string(liveness_name(&leader->live)));
+	json_object_set_new(o, "sent", json_integer(leader->stats.sent));
+	json_object_set_new(o, "received",
+			    json_integer(leader->stats.received));
+	json_object_set_new(o, "lost", json_integer(leader->stats.lost));
+	json_object_set_new(o, "late", json_integer(leader->stats.late));
+	if (leader->stats.received) {
+		json_object_set_new(o, "rtt_min_ms",
+				    ms(leader->stats.rtt_min_ns));
+		json_object_set_new(o, "rtt_ms", ms(leader->stats.rtt_ns));
+		json_object_set_new(o, "last_ms",
+				    ms(now - leader->stats.last_ns));
+	}
+	return o;
+}
+
+static json_t *paths_report(struct engine *engine)
+{
+	struct engine_path *path;
+	json_t *array = json_array();
+
+	vec_for_each(path, &engine->paths)
+		json_array_append_new(array, path_report(engine, path));
+	return array;
+}
+
+static void link_name(const struct engine *engine, uint32_t cable,
+		      char *buf, size_t len)
+{
+	const struct srpol_link *link = &engine->fabric->links[2 * cable];
+
+	snprintf(buf, len, "%s-%s", node_name(engine, link->from),
+		 node_name(engine, link->to));
+}
+
+/* Cables that would explain the probes that are lost now. */
+static json_t *suspects_report(struct engine *engine)
+{
+	struct vec probes = VEC_INIT(struct locate_probe);
+	struct locate_suspect suspects[SUSPECTS_MAX];
+	char name[2 * SRPOL_NAME_LEN + 2];
+	json_t *array = json_array(), *o;
+	struct locate_probe *probe;
+	struct engine_path *path;
+	size_t i, n;
+
+	vec_for_each(path, &engine->paths) {
+		if (path != engine_path(engine, path->leader) || !path->up ||
+		    (!path->stats.received && !path->stats.lost))
+			continue;
+		probe = vec_add(&probes);
+		*probe = path->links;
+		probe->lost = !liveness_usable(&path->live);
+	}
+	n = locate(probes.data, probes.n, engine->fabric->n_links / 2,
+		   suspects, SUSPECTS_MAX);
+	for (i = 0; i < n; i++) {
+		link_name(engine, suspects[i].link, name, sizeof(name));
+		o = json_object();
+		json_object_set_new(o, "link", json_string(name));
+		json_object_set_new(o, "lost_probes",
+				    json_integer(suspects[i].explains));
+		json_object_set_new(o, "confidence_percent",
+				    json_integer(suspects[i].confidence));
+		json_array_append_new(array, o);
+	}
+	vec_free(&probes);
+	return array;
+}
+
+static json_t *summary(struct engine *engine)
+{
+	const struct config *c = &engine->config;
+	uint32_t usable = 0, probed = 0, i;
+	struct engine_path *path;
+	json_t *o = json_object(), *hosts = json_array();
+
+	for (i = 0; i < c->n_hosts; i++)
+		json_array_append_new(hosts, json_string(c->hosts[i]));
+	vec_for_each(path, &engine->paths) {
+		probed += path == engine_path(engine, path->leader) &&
+			  path->up;
+		usable += path->up && liveness_usable(
+			&engine_path(engine, path->leader)->live);
+	}
+	json_object_set_new(o, "hosts", hosts);
+	json_object_set_new(o, "topology", json_string(c->topology));
+	json_object_set_new(o, "nodes", json_integer(engine->fabric->n_nodes));
+	json_object_set_new(o, "links",
+			    json_integer(engine->fabric->n_links / 2));
+	json_object_set_new(o, "paths", json_integer(engine->paths.n));
+	json_object_set_new(o, "paths_usable", json_integer(usable));
+	json_object_set_new(o, "probes", json_integer(probed));
+	json_object_set_new(o, "interval_ms", ms(c->interval_ns));
+	json_object_set_new(o, "multiplier",
+			    json_integer(c->live.multiplier));
+	json_object_set_new(o, "forged", json_integer(prober_stats.forged));
+	json_object_set_new(o, "strange", json_integer(prober_stats.strange));
+	json_object_set_new(o, "unsent", json_integer(prober_stats.unsent));
+	json_object_set_new(o, "late_ticks",
+			    json_integer(prober_stats.late_ticks));
+	json_object_set_new(o, "suspects", suspects_report(engine));
+	return o;
+}
+
+/* A link is as good as the probes that take it. */
+static const char *link_state(struct engine *engine, uint32_t cable)
+{
+	const char *state = "unknown";
+	struct engine_path *path;
+	uint32_t k;
+
+	vec_for_each(path, &engine->paths) {
+		if (path != engine_path(engine, path->leader) || !path->up)
+			continue;
+		for (k = 0; k < path->links.n; k++) {
+			if (path->links.link[k] != cable)
+				continue;
+			if (liveness_usable(&path->live) &&
+			    path->stats.received)
+				return "up";
+			state = "down";
+		}
+	}
+	return state;
+}
+
+static json_t *topology_report(struct engine *engine)
+{
+	const struct srpol_fabric *f = engine->fabric;
+	json_t *array = json_array(), *o;
+	uint32_t i;
+
+	for (i = 0; i < f->n_links; i += 2) {
+		o = json_object();
+		json_object_set_new(o, "from", json_string(
+			node_name(engine, f->links[i].from)));
+		json_object_set_new(o, "to", json_string(
+			node_name(engine, f->links[i].to)));
+		json_object_set_new(o, "rate_bps", json_integer(
+			srpol_link_rate(&f->links[i])));
+		json_object_set_new(o, "state",
+				    json_string(link_state(engine, i / 2)));
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
+/**
+ * report() - answer a request
+ * @engine: the engine
+ * @request: show, paths or topology
+ *
+ * Return: NULL for a request that is unknown.
+ */
+json_t *report(struct engine *engine, const char *request)
+{
+	if (!strcmp(request, "show"))
+		return summary(engine);
+	if (!strcmp(request, "paths"))
+		return paths_report(engine);
+	if (!strcmp(request, "topology"))
+		return topology_report(engine);
+	return NULL;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * srpold, the local SR engine: what its parts share.
+ *
+ *	config.c	what the operator wrote
+ *	engine.c	hosts, paths and policies that follow from the topology
+ *	reconcile.c	has the module agree with that, in one transaction
+ *	uplink.c	devices: programs, sockets for probes
+ *	prober.c	sends probes, takes them back, keeps what they say
+ *	probe_packet.c	bytes of a probe
+ *	liveness.c	states of a path; pure
+ *	locate.c	which link it is; pure
+ *	verdict.c	tells the module which paths are down
+ *	control.c	answers srpol engine
+ *
+ * The engine keeps nothing that must not be lost: after a restart everything
+ * follows from the files, the module's objects and new probes.
+ */
+#ifndef _SRPOLD_H
+#define _SRPOLD_H
+
+#include <jansson.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fabric.h"
+#include "liveness.h"
+#include "locate.h"
+#include "loop.h"
+#include "objects.h"
+
+#define NS_PER_MS	1000000ull
+#define SEGMENTS_MAX	SRPOL_SIDS_MAX
+
+/* log.c */
+__attribute__((format(printf, 1, 2))) void log_error(const char *fmt, ...);
+__attribute__((format(printf, 1, 2))) void log_notice(const char *fmt, ...);
+__attribute__((format(printf, 1, 2))) void log_info(const char *fmt, ...);
+__attribute__((format(printf, 1, 2))) void log_debug(const char *fmt, ...);
+extern bool log_verbose;
+
+/* notify.c */
+void notify(const char *text);
+
+/* config.c */
+
+#define HOSTS_MAX	8
+
+/**
+ * struct config - what the operator wrote
+ * @topology: file
+ * @hosts: nodes of the topology whose NICs are in this namespace
+ * @n_hosts: number of them
+ * @color: of the policies the engine makes
+ * @first_path: least id of a path the engine makes
+ * @rule_prio: of the rule for RoCEv2, 0: none is made
+ * @interval_ns: between two probes of a path
+ * @timeout_ns: after which a probe is lost
+ * @budget: probes per second of the host, 0: as many as it takes
+ * @live: how patient to be with paths
+ * @socket: of srpol engine
+ */
+struct config {
+	char topology[256];
+	char hosts[HOSTS_MAX][SRPOL_NAME_LEN];
+	uint32_t n_hosts;
+	uint32_t color;
+	uint32_t first_path;
+	uint32_t rule_prio;
+	uint64_t interval_ns;
+	uint64_t timeout_ns;
+	uint32_t budget;
+	struct liveness_config live;
+	char socket[108];
+};
+
+int config_read(const char *file, struct config *config,
+		struct srpol_error *err);
+
+/* engine.c */
+
+/**
+ * struct probe_stats - what the probes of a path say
+ * @sent: probes sent
+ * @received: of these came back in time
+ * @lost: did not
+ * @late: came back after they counted as lost
+ * @rtt_min_ns: least round-trip time, 0 none yet
+ * @rtt_ns: smoothed (1/8)
+ * @last_ns: when the last one came back, 0 never
+ */
+struct probe_stats {
+	uint64_t sent;
+	uint64_t received;
+	uint64_t lost;
+	uint64_t late;
+	uint64_t rtt_min_ns;
+	uint64_t rtt_ns;
+	uint64_t last_ns;
+};
+
+#define IN_FLIGHT	64	/* probes of a path, a power of two */
+
+/**
+ * struct engine_path - a path the engine makes, and its probe
+ * @id: of the module's object, 0 until it has one
+ * @name: may be empty
+ * @nic: NIC of this host, a number of the fabric
+ * @peer: node it leads to
+ * @segs: its segment list
+ * @loop: segment list of its probe
+ * @links: cables the probe takes
+ * @up: what the module says of it, beside the engine's own verdict
+ * @lladdr: Ethernet address of the next hop, if @up
+ * @live: what probes say
+ * @stats: likewise
+ * @seq: of the next probe
+ * @sent_ns: when the last IN_FLIGHT probes were sent, by sequence number; 0:
+ *	came back or counts as lost
+ * @oldest: sequence number below which nothing is in flight
+ * @next_ns: when the next probe is due
+ * @told_ns: when the module was told last that it is down, 0: it is not
+ * @leader: index of the path whose probe takes the same way, and says of both
+ */
+struct engine_path {
+	uint32_t id;
+	char name[SRPOL_NAME_MAX + 1];
+	uint32_t nic;
+	uint32_t peer;
+	struct srpol_sid_list segs;
+	struct srpol_sid_list loop;
+	struct locate_probe links;
+	bool up;
+	uint8_t lladdr[6];
+	struct liveness live;
+	struct probe_stats stats;
+	uint32_t seq;
+	uint64_t sent_ns[IN_FLIGHT];
+	uint32_t oldest;
+	uint64_t next_ns;
+	uint64_t told_ns;
+	uint32_t leader;
+};
+
+/**
+ * struct engine_policy - a policy the engine makes
+ * @endpoint: address of the peer
+ * @name: of the peer
+ * @first: its first path in engine.paths
+ * @n: number of paths, in a row
+ */
+struct engine_policy {
+	struct in6_addr endpoint;
+	char name[SRPOL_NAME_MAX + 1];
+	uint32_t first;
+	uint32_t n;
+};
+
+/**
+ * struct engine - everything
+ * @config: what the operator wrote
+ * @fabric: topology
+ * @paths: struct engine_path
+ * @policies: struct engine_policy
+ * @genl: the module, for requests
+ * @events: the module, for events
+ */
+struct engine {
+	struct config config;
+	struct srpol_fabric *fabric;
+	struct vec paths;
+	struct vec policies;
+	struct srpol_genl genl;
+	struct srpol_genl events;
+};
+
+int engine_build(struct engine *engine, const struct config *config,
+		 struct srpol_error *err);
+void engine_free(struct engine *engine);
+bool engine_is_local(const struct engine *engine, uint32_t node);
+struct in6_addr engine_sid(const struct engine *engine, uint32_t node,
+			   const struct in6_addr *function);
+struct engine_path *engine_path(struct engine *engine, uint32_t index);
+
+/* reconcile.c */
+int reconcile(struct engine *engine, struct srpol_error *err);
+int reconcile_states(struct engine *engine, struct srpol_error *err);
+
+/* uplink.c */
+
+/**
+ * struct uplink - a NIC of this host
+ * @source: packet socket that probes come back by
+ * @nic: number in the fabric
+ * @ifindex: its device
+ * @mac: its address
+ * @engine: whose it is
+ */
+struct uplink {
+	struct source source;
+	uint32_t nic;
+	unsigned int ifindex;
+	uint8_t mac[6];
+	struct engine *engine;
+};
+
+int uplinks_open(struct engine *engine, struct srpol_error *err);
+void uplinks_close(void);
+struct uplink *uplink_of(uint32_t nic);
+
+/* probe_packet.c */
+
+#define PROBE_MAX	(14 + 40 + 8 + 16 * SEGMENTS_MAX + 8 + 44 + 12)
+
+/**
+ * struct probe - what a probe says
+ * @path: index of its path
+ * @seq: sequence number
+ * @sent_ns: CLOCK_MONOTONIC when it was sent
+ */
+struct probe {
+	uint32_t path;
+	uint32_t seq;
+	uint64_t sent_ns;
+};
+
+int probe_init(void);
+size_t probe_make(const struct uplink *up, const struct engine_path *path,
+		  const struct in6_addr *src, const struct probe *probe,
+		  uint8_t *frame);
+bool probe_read(const uint8_t *frame, size_t len, struct probe *probe,
+		struct srpol_sid_list *list);
+
+/* prober.c */
+
+/**
+ * struct prober_stats - what became of frames that were no good probes
+ * @forged: no tag of ours
+ * @strange: a segment list that is not that of the path
+ * @unsent: the kernel did not take it
+ * @late_ticks: the prober itself was not there, so nothing counted as lost
+ */
+struct prober_stats {
+	uint64_t forged;
+	uint64_t strange;
+	uint64_t unsent;
+	uint64_t late_ticks;
+};
+
+extern struct prober_stats prober_stats;
+
+int prober_start(struct engine *engine, struct srpol_error *err);
+void prober_stop(void);
+void prober_receive(struct uplink *up, const uint8_t *frame, size_t len);
+
+/* verdict.c */
+void verdict_tell(struct engine *engine, struct engine_path *path);
+void verdicts_refresh(struct engine *engine);
+
+/* control.c */
+int control_start(struct engine *engine, struct srpol_error *err);
+void control_stop(void);
+
+/* report.c */
+json_t *report(struct engine *engine, const char *request);
+
+#endif /* _SRPOLD_H */

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The NICs of this host: the data plane on them, a packet socket for probes
+ * each, and a blackhole route for the SID that probes come back to, so that
+ * the stack does not send them round once more.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <netlink/route/route.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "srpold.h"
+
+#define DST_OFFSET	(ETH_HLEN + 24)
+
+static struct uplink *uplinks;
+static uint32_t n_uplinks;
+
+/**
+ * uplink_of() - device of a NIC
+ * @nic: number of the NIC
+ *
+ * Return: NULL if it is not there.
+ */
+struct uplink *uplink_of(uint32_t nic)
+{
+	uint32_t i;
+
+	for (i = 0; i < n_uplinks; i++)
+		if (uplinks[i].nic == nic)
+			return &uplinks[i];
+	return NULL;
+}
+
+/* Frames whose destination is this SID, and no others. */
+static int set_filter(int fd, const struct in6_addr *sid)
+{
+	const uint8_t *a = sid->s6_addr;
+	struct sock_filter code[10];
+	struct sock_fprog prog = { .filter = code };
+	uint32_t word;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		word = (uint32_t)a[4 * i] << 24 | a[4 * i + 1] << 16 |
+		       a[4 * i + 2] << 8 | a[4 * i + 3];
+		code[prog.len++] = (struct sock_filter)
+			BPF_STMT(BPF_LD | BPF_W | BPF_ABS, DST_OFFSET + 4 * i);
+		code[prog.len++] = (struct sock_filter)
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, word, 0,
+				 2 * (3 - i) + 1);
+	}
+	code[prog.len++] = (struct sock_filter)
+		BPF_STMT(BPF_RET | BPF_K, PROBE_MAX);
+	code[prog.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, 0);
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog,
+			  sizeof(prog)) ? -errno : 0;
+}
+
+static void receive(struct source *source, uint32_t events)
+{
+	struct uplink *up = (struct uplink *)source;
+	uint8_t frame[PROBE_MAX];
+	ssize_t len;
+
+	for (;;) {
+		len = recv(source->fd, frame, sizeof(frame), MSG_DONTWAIT);
+		if (len < 0)
+			return;
+		prober_receive(up, frame, len);
+	}
+}
+
+static int open_socket(struct uplink *up, const struct in6_addr *sid)
+{
+	struct sockaddr_ll addr = {
+		.sll_family = AF_PACKET,
+		.sll_ifindex = up->ifindex,
+	};
+	int fd, ret;
+
+	/* protocol 0: nothing comes in before the filter is there */
+	fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	ret = set_filter(fd, sid);
+	addr.sll_protocol = htons(ETH_P_IPV6);
+	if (!ret && bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
+		ret = -errno;
+	if (ret) {
+		close(fd);
+		return ret;
+	}
+	up->source.fd = fd;
+	up->source.ready = receive;
+	ret = loop_add(&up->source, EPOLLIN);
+	if (ret) {
+		close(fd);
+		up->source.fd = -1;
+	}
+	return ret;
+}
+
+static int get_mac(struct uplink *up, const char *name)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), ret = 0;
+	struct ifreq ifr = {};
+
+	if (fd < 0)
+		return -errno;
+	memcpy(ifr.ifr_name, name, strlen(name) + 1);
+	if (ioctl(fd, SIOCGIFHWADDR, &ifr))
+		ret = -errno;
+	close(fd);
+	memcpy(up->mac, ifr.ifr_hwaddr.sa_data, sizeof(up->mac));
+	return ret;
+}
+
+/* Have the module and the programs on a device, if they are not there yet. */
+static int attach(struct engine *engine, unsigned int ifindex,
+		  struct srpol_error *err)
+{
+	struct vec devs = VEC_INIT(struct dev_info);
+	const struct dev_info *dev;
+	struct srpol_msg msg;
+	bool there = false;
+	int lock, ret;
+
+	lock = srpol_pins_lock(err);
+	if (lock < 0)
+		return lock;
+	ret = srpol_fetch(&engine->genl, SRPOL_CMD_DEV_GET, &devs, err);
+	vec_for_each(dev, &devs)
+		there |= dev->ifindex == ifindex;
+	vec_free(&devs);
+	if (!ret && !there) {
+		srpol_msg_start(&engine->genl, &msg, SRPOL_CMD_DEV_NEW,
+				NLM_F_CREATE | NLM_F_EXCL);
+		srpol_msg_put_u32(&msg, SRPOL_A_DEV_IFINDEX, ifindex);
+		srpol_msg_put_u32(&msg, SRPOL_A_DEV_ROLE,
+				  SRPOL_DEV_ROLE_UPLINK);
+		ret = srpol_genl_talk(&engine->genl, msg.nlh, NULL, NULL,
+				      err) ?:
+		      srpol_dp_load(err) ?:
+		      srpol_dp_attach(ifindex, SRPOL_DEV_ROLE_UPLINK,
+				      SRPOL_XDP_MODE_AUTO, err);
+	}
+	srpol_pins_unlock(lock);
+	return ret;
+}
+
+static struct rtnl_route *blackhole(const struct in6_addr *sid)
+{
+	struct rtnl_route *route = rtnl_route_alloc();
+	struct nl_addr *dst = nl_addr_build(AF_INET6, sid, sizeof(*sid));
+
+	if (!route || !dst) {
+		rtnl_route_put(route);
+		nl_addr_put(dst);
+		return NULL;
+	}
+	nl_addr_set_prefixlen(dst, 128);
+	rtnl_route_set_family(route, AF_INET6);
+	rtnl_route_set_dst(route, dst);
+	rtnl_route_set_table(route, RT_TABLE_MAIN);
+	rtnl_route_set_type(route, RTN_BLACKHOLE);
+	nl_addr_put(dst);
+	return route;
+}
+
+static void set_blackhole(const struct in6_addr *sid, bool there)
+{
+	struct nl_sock *sk = nl_socket_alloc();
+	struct rtnl_route *route = blackhole(sid);
+	int ret = -NLE_NOMEM;
+
+	if (sk && route && !nl_connect(sk, NETLINK_ROUTE))
+		ret = there ? rtnl_route_add(sk, route, NLM_F_CREATE |
+					     NLM_F_REPLACE) :
+			      rtnl_route_delete(sk, route, 0);
+	if (ret && there)
+		log_error("blackhole route for the probe SID: %s",
+			  nl_geterror(ret));
+	rtnl_route_put(route);
+	nl_socket_free(sk);
+}
+
+static int open_one(struct engine *engine, uint32_t nic,
+		    struct srpol_error *err)
+{
+	const struct srpol_nic *n = &engine->fabric->nics[nic];
+	struct uplink *up = &uplinks[n_uplinks];
+	struct in6_addr sid = engine_sid(engine, n->host,
+					 &engine->fabric->sids.probe);
+	int ret;
+
+	up->ifindex = if_nametoindex(n->name);
+	if (!up->ifindex) {
+		log_notice("NIC %s of host %s is not in this namespace",
+			   n->name, engine->fabric->nodes[n->host].name);
+		return 0;
+	}
+	up->nic = nic;
+	up->engine = engine;
+	ret = attach(engine, up->ifindex, err);
+	if (ret)
+		return ret;
+	ret = get_mac(up, n->name) ?: open_socket(up, &sid);
+	if (ret)
+		return srpol_error_set(err, ret, "%s: %s", n->name,
+				       strerror(-ret));
+	set_blackhole(&sid, true);
+	n_uplinks++;
+	return 0;
+}
+
+/**
+ * uplinks_open() - all NICs of the hosts in this namespace that are there
+ * @engine: the engine
+ * @err: why not
+ */
+int uplinks_open(struct engine *engine, struct srpol_error *err)
+{
+	const struct srpol_fabric *f = engine->fabric;
+	uint32_t i;
+	int ret = 0;
+
+	uplinks = calloc(f->n_nics + 1, sizeof(*uplinks));
+	if (!uplinks)
+		return -ENOMEM;
+	for (i = 0; !ret && i < f->n_nics; i++)
+		if (engine_is_local(engine, f->nics[i].host))
+			ret = open_one(engine, i, err);
+	if (!ret && !n_uplinks)
+		ret = srpol_error_set(err, -ENODEV,
+				      "no NIC of this host that the topology names is in this namespace");
+	return ret;
+}
+
+/**
+ * uplinks_close() - the programs stay, forwarding goes on
+ */
+void uplinks_close(void)
+{
+	struct engine *engine;
+	struct in6_addr sid;
+	uint32_t i;
+
+	for (i = 0; i < n_uplinks; i++) {
+		engine = uplinks[i].engine;
+		sid = engine_sid(engine,
+				 engine->fabric->nics[uplinks[i].nic].host,
+				 &engine->fabric->sids.probe);
+		set_blackhole(&sid, false);
+		loop_remove(&uplinks[i].source);
+		close(uplinks[i].source.fd);
+	}
+	free(uplinks);
+	uplinks = NULL;
+	n_uplinks = 0;
+}
