@@ -62,6 +62,7 @@ static void srpol_config(const struct config_info *c)
 	       c->drop_events);
 	prefixes("sr-domain", &c->domain);
 	prefixes("sr-source", &c->source);
+	prefixes("report-from", &c->report_from);
 	puts("");
 }
 
@@ -74,8 +75,8 @@ static void srpol_path(const struct path_info *path)
 	for (i = 0; i < path->n_sids; i++)
 		printf("%s%s", i ? "," : " segs ", addr(&path->sids[i]));
 	if (path->block_len)
-		printf(" usid-block-len %u usid-len %u", path->block_len,
-		       path->csid_len);
+		printf(" usid-block %s/%u usid-len %u", addr(&path->block),
+		       path->block_len, path->csid_len);
 	printf(" encap %s", srpol_name_of(srpol_encaps, path->encap));
 	if (path->has_src)
 		printf(" src %s", addr(&path->src));

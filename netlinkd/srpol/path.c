@@ -13,7 +13,8 @@ static const char usage[] =
 "Usage: srpol path { add | replace | change } ID [ segs SEGLIST ]\n"
 "                  [ encap { reduced | full } ] [ src ADDR ]\n"
 "                  [ usid-len BITS ]\n"
-"                  [ usids BLOCK/LEN CSIDLIST | usid-block-len BITS ]\n"
+"                  [ usids BLOCK/LEN CSIDLIST | usid-block BLOCK/LEN |\n"
+"                    usid-block-len BITS ]\n"
 "                  [ tlv TYPE:HEX ]... [ timestamp { on | off } ]\n"
 "                  [ dev DEV [ via ADDR ] ] [ name NAME ]\n"
 "                  [ admin { up | down } ] [ origin { static | engine } ]\n"
@@ -31,10 +32,12 @@ static const char usage[] =
 /**
  * struct usids - how the compressed SIDs of a request are packed
  * @block_len: bits of the locator block, 0: there are none
+ * @block: an address of the block, :: not given
  * @csid_len: bits of each, 0 not given
  */
 struct usids {
 	uint32_t block_len;
+	struct in6_addr block;
 	uint32_t csid_len;
 };
 
@@ -113,6 +116,7 @@ static bool put_usids(struct srpol_msg *msg, struct args *args,
 
 	if (!read_prefix(args, "usids", &block, &u->block_len))
 		return false;
+	u->block = block;
 	n_csids = read_csids(args, csids);
 	if (!n_csids)
 		return false;
@@ -141,6 +145,9 @@ static bool put_structure(struct srpol_msg *msg, const struct usids *u)
 	return (!u->block_len ||
 		srpol_msg_put_u32(msg, SRPOL_A_PATH_BLOCK_LEN,
 				  u->block_len)) &&
+	       (IN6_IS_ADDR_UNSPECIFIED(&u->block) ||
+		srpol_msg_put(msg, SRPOL_A_PATH_BLOCK, sizeof(u->block),
+			      &u->block)) &&
 	       (!u->csid_len ||
 		srpol_msg_put_u32(msg, SRPOL_A_PATH_CSID_LEN, u->csid_len));
 }
@@ -191,6 +198,9 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args,
 		return read_word(args, "segs", &word) && put_sids(msg, word);
 	if (is(args, "usids"))
 		return put_usids(msg, args, usids);
+	if (is(args, "usid-block"))
+		return read_prefix(args, "usid-block", &usids->block,
+				   &usids->block_len);
 	if (is(args, "usid-block-len"))
 		return read_u32(args, "usid-block-len", 120,
 				&usids->block_len);
@@ -308,7 +318,7 @@ void print_usids(const struct path_info *path)
 
 	if (!path->block_len || !path->n_sids)
 		return;
-	memcpy(&block, &path->sids[0], path->block_len / 8);
+	memcpy(&block, &path->block, path->block_len / 8);
 	out_object("usids");
 	out_string("block", " usids %s ",
 		   srpol_prefix_text(&block, path->block_len, buf));
