@@ -68,7 +68,9 @@ SRPOL_DP_METHOD(endpoint_del, "?raw_tp", srpol_dp_endpoint,
 SRPOL_DP_METHOD(endpoint_revert, "?raw_tp", srpol_dp_endpoint,
 		srpol_apply_endpoint_revert)
 SRPOL_DP_METHOD(sid_set, "?raw_tp", srpol_dp_sid, srpol_apply_sid)
+SRPOL_DP_METHOD(sid_hide, "?raw_tp", srpol_dp_sid, srpol_apply_sid_hide)
 SRPOL_DP_METHOD(sid_del, "?raw_tp", srpol_dp_sid, srpol_apply_sid_del)
+SRPOL_DP_METHOD(sid_revert, "?raw_tp", srpol_dp_sid, srpol_apply_sid_revert)
 SRPOL_DP_METHOD(dev_set, "?syscall", srpol_dp_dev, srpol_apply_dev)
 SRPOL_DP_METHOD_U32(dev_del, srpol_apply_dev_del)
 SRPOL_DP_METHOD_U32(commit, srpol_apply_commit)
@@ -121,7 +123,9 @@ struct srpol_dp_ops srpol_dp = {
 	.endpoint_del = (void *)dp_endpoint_del,
 	.endpoint_revert = (void *)dp_endpoint_revert,
 	.sid_set = (void *)dp_sid_set,
+	.sid_hide = (void *)dp_sid_hide,
 	.sid_del = (void *)dp_sid_del,
+	.sid_revert = (void *)dp_sid_revert,
 	.dev_set = (void *)dp_dev_set,
 	.dev_del = (void *)dp_dev_del,
 	.revert = (void *)dp_revert,

@@ -26,88 +26,47 @@ static __always_inline int srpol_sid_check(const struct srpol_dp_sid *s)
 	return s->nexthop < SRPOL_MAX_NEXTHOPS ? 0 : -ENOSPC;
 }
 
-/* Keys in the two maps; packets ask the second only if it is not empty. */
-static __always_inline int srpol_sid_put(const struct srpol_dp_sid *s,
-					 const struct srpol_sid *v)
+static __always_inline void srpol_sid_key(const struct srpol_dp_sid *s,
+					  struct srpol_prefix *key)
 {
-	struct srpol_prefix key = { .len = s->prefix_len };
+	key->len = s->prefix_len;
+	srpol_copy_addr(key->addr, s->sid);
+}
+
+/* The entry of exactly this SID, NULL if there is none. */
+static __always_inline struct srpol_sid_entry *
+srpol_sid_entry(const struct srpol_prefix *key)
+{
+	struct srpol_sid_entry *entry;
+
+	if (key->len == SRPOL_ADDR_BITS)
+		return bpf_map_lookup_elem(&sids, key->addr);
+	entry = bpf_map_lookup_elem(&sid_prefixes, key);
+	return entry && entry->len == key->len ? entry : NULL;
+}
+
+/* In one of the two maps; packets ask the second only if it is not empty. */
+static __always_inline int srpol_sid_add(const struct srpol_prefix *key,
+					 const struct srpol_sid_entry *first)
+{
 	struct srpol_state *st = srpol_state_get();
-	bool fresh;
+	__u32 len = key->len;
 	long err;
 
 	if (!st)
 		return -EFAULT;
-	srpol_copy_addr(key.addr, s->sid);
-	if (key.len == SRPOL_ADDR_BITS)
-		return bpf_map_update_elem(&sids, key.addr, v, BPF_ANY);
-	fresh = !bpf_map_lookup_elem(&sid_prefix_index, &key);
-	if (fresh) {
-		err = bpf_map_update_elem(&sid_prefix_index, &key, &s->id,
-					  BPF_ANY);
-		if (err)
-			return err;
-	}
-	err = bpf_map_update_elem(&sid_prefixes, &key, v, BPF_ANY);
-	if (err && fresh)
-		bpf_map_delete_elem(&sid_prefix_index, &key);
-	else if (fresh)
-		WRITE_ONCE(st->n_sid_prefixes, st->n_sid_prefixes + 1);
-	return err;
-}
-
-/* Id of the SID with exactly this key, 0 if there is none. */
-static __always_inline __u32 srpol_sid_id(const struct srpol_dp_sid *s)
-{
-	struct srpol_prefix key = { .len = s->prefix_len };
-	struct srpol_sid *sid;
-	__u32 *id;
-
-	srpol_copy_addr(key.addr, s->sid);
-	if (key.len == SRPOL_ADDR_BITS) {
-		sid = bpf_map_lookup_elem(&sids, key.addr);
-		return sid ? sid->id : 0;
-	}
-	id = bpf_map_lookup_elem(&sid_prefix_index, &key);
-	return id ? *id : 0;
-}
-
-/* Flows know whether their destination is a SID: they are to look again. */
-static __always_inline void srpol_sid_changed(void)
-{
-	struct srpol_state *st = srpol_state_get();
-
-	if (st)
-		__sync_fetch_and_add(&st->epoch, 1);
-}
-
-static __always_inline int srpol_apply_sid(const struct srpol_dp_sid *arg)
-{
-	struct srpol_sid v = {};
-	struct srpol_dp_sid s;
-	bool fresh;
-	long err;
-
-	if (bpf_probe_read_kernel(&s, sizeof(s), arg))
-		return -EFAULT;
-	err = srpol_sid_check(&s);
+	if (key->len == SRPOL_ADDR_BITS)
+		return bpf_map_update_elem(&sids, key->addr, first,
+					   BPF_NOEXIST);
+	err = bpf_map_update_elem(&sid_prefix_index, key, &len, BPF_ANY);
 	if (err)
 		return err;
-	v.id = s.id;
-	v.behavior = s.behavior;
-	v.nexthop = s.nexthop;
-	v.prefix_len = s.prefix_len;
-	v.block_len = s.block_len;
-	__builtin_memcpy(v.l2, s.l2, sizeof(v.l2));
-	fresh = srpol_sid_id(&s) != s.id;
-	err = srpol_sid_put(&s, &v);
+	err = bpf_map_update_elem(&sid_prefixes, key, first, BPF_ANY);
 	if (err)
-		return srpol_map_error(err);
-	srpol_sid_changed();
-	if (fresh) {
-		srpol_sid_stats_clear(s.id);
-		srpol_errors_clear(SRPOL_ERROR_SID, s.id);
-	}
-	return 0;
+		bpf_map_delete_elem(&sid_prefix_index, key);
+	else
+		WRITE_ONCE(st->n_sid_prefixes, st->n_sid_prefixes + 1);
+	return err;
 }
 
 static __always_inline int
@@ -122,25 +81,136 @@ srpol_sid_prefix_remove(struct srpol_state *st, const struct srpol_prefix *key)
 	return 0;
 }
 
-static __always_inline int srpol_apply_sid_del(const struct srpol_dp_sid *arg)
+static __always_inline int srpol_sid_remove(const struct srpol_prefix *key)
 {
 	struct srpol_state *st = srpol_state_get();
-	struct srpol_prefix key;
-	struct srpol_dp_sid s;
-	int err;
 
-	if (!st || bpf_probe_read_kernel(&s, sizeof(s), arg))
+	if (!st)
+		return -EFAULT;
+	return key->len == SRPOL_ADDR_BITS ?
+	       bpf_map_delete_elem(&sids, key->addr) :
+	       srpol_sid_prefix_remove(st, key);
+}
+
+/* Flows know whether their destination is a SID: they are to look again. */
+static __always_inline void srpol_sid_changed(void)
+{
+	struct srpol_state *st = srpol_state_get();
+
+	if (st)
+		__sync_fetch_and_add(&st->epoch, 1);
+}
+
+static __always_inline void srpol_sid_stage(struct srpol_sid_entry *entry,
+					    const struct srpol_sid *v)
+{
+	__u32 gen = srpol_gen(), copy = srpol_spare(entry->ver, gen) & 1;
+
+	entry->present[copy] = !!v;
+	if (v)
+		entry->cfg[copy] = *v;
+	srpol_stage(&entry->ver, gen, copy);
+}
+
+/* Is this the first time that these counters are used for this SID? */
+static __always_inline bool srpol_sid_fresh(struct srpol_sid_entry *entry,
+					    __u32 id)
+{
+	struct srpol_sid *sid = entry ? srpol_sid_of(entry, srpol_gen()) : NULL;
+
+	return !sid || sid->id != id;
+}
+
+static __always_inline int srpol_apply_sid(const struct srpol_dp_sid *arg)
+{
+	struct srpol_sid_entry *entry, first = {};
+	struct srpol_prefix key;
+	struct srpol_sid v = {};
+	struct srpol_dp_sid s;
+	long err;
+
+	if (bpf_probe_read_kernel(&s, sizeof(s), arg))
+		return -EFAULT;
+	err = srpol_sid_check(&s);
+	if (err)
+		return err;
+	v.id = s.id;
+	v.behavior = s.behavior;
+	v.nexthop = s.nexthop;
+	v.prefix_len = s.prefix_len;
+	v.block_len = s.block_len;
+	__builtin_memcpy(v.l2, s.l2, sizeof(v.l2));
+	srpol_sid_key(&s, &key);
+	entry = srpol_sid_entry(&key);
+	if (srpol_sid_fresh(entry, s.id)) {
+		srpol_sid_stats_clear(s.id);
+		srpol_errors_clear(SRPOL_ERROR_SID, s.id);
+	}
+	if (entry) {
+		srpol_sid_stage(entry, &v);
+		return 0;
+	}
+	first.ver = srpol_ver_next(srpol_gen(), 1);
+	first.len = s.prefix_len;
+	first.present[1] = 1;
+	first.cfg[1] = v;
+	return srpol_map_error(srpol_sid_add(&key, &first));
+}
+
+static __always_inline int srpol_sid_read(const struct srpol_dp_sid *arg,
+					  struct srpol_prefix *key)
+{
+	struct srpol_dp_sid s;
+
+	if (bpf_probe_read_kernel(&s, sizeof(s), arg))
 		return -EFAULT;
 	if (s.prefix_len > SRPOL_ADDR_BITS)
 		return -EINVAL;
-	key.len = s.prefix_len;
-	srpol_copy_addr(key.addr, s.sid);
-	err = key.len == SRPOL_ADDR_BITS ?
-	      bpf_map_delete_elem(&sids, key.addr) :
-	      srpol_sid_prefix_remove(st, &key);
+	srpol_sid_key(&s, key);
+	return 0;
+}
+
+static __always_inline int srpol_apply_sid_hide(const struct srpol_dp_sid *arg)
+{
+	struct srpol_sid_entry *entry;
+	struct srpol_prefix key;
+	int err = srpol_sid_read(arg, &key);
+
+	if (err)
+		return err;
+	entry = srpol_sid_entry(&key);
+	if (!entry)
+		return -ENOENT;
+	srpol_sid_stage(entry, NULL);
+	return 0;
+}
+
+static __always_inline int srpol_apply_sid_del(const struct srpol_dp_sid *arg)
+{
+	struct srpol_prefix key;
+	int err = srpol_sid_read(arg, &key);
+
+	if (!err)
+		err = srpol_sid_remove(&key);
 	if (!err)
 		srpol_sid_changed();
 	return err;
+}
+
+static __always_inline int
+srpol_apply_sid_revert(const struct srpol_dp_sid *arg)
+{
+	struct srpol_sid_entry *entry;
+	struct srpol_prefix key;
+	int err = srpol_sid_read(arg, &key);
+
+	if (err)
+		return err;
+	entry = srpol_sid_entry(&key);
+	if (!entry || !srpol_unstage(&entry->ver, srpol_gen()) ||
+	    entry->present[entry->ver & 1])
+		return 0;
+	return srpol_sid_remove(&key);
 }
 
 #endif /* _SRPOL_DP_SID_H */

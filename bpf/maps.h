@@ -82,7 +82,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, SRPOL_MAX_SIDS);
 	__type(key, struct in6_addr);
-	__type(value, struct srpol_sid);
+	__type(value, struct srpol_sid_entry);
 } sids SEC(".maps");
 
 struct {
@@ -90,7 +90,7 @@ struct {
 	__uint(max_entries, SRPOL_MAX_SIDS);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct srpol_prefix);
-	__type(value, struct srpol_sid);
+	__type(value, struct srpol_sid_entry);
 } sid_prefixes SEC(".maps");
 
 struct {

@@ -46,22 +46,46 @@ static __always_inline __u32 srpol_behavior_does(__u32 behavior)
 						  0;
 }
 
+/* The SID of an entry as of a generation, NULL if it is not there. */
+static __always_inline struct srpol_sid *
+srpol_sid_of(struct srpol_sid_entry *entry, __u32 gen)
+{
+	__u32 copy = srpol_copy(READ_ONCE(entry->ver), gen) & 1;
+
+	return entry->present[copy] ? &entry->cfg[copy] : NULL;
+}
+
 /**
  * srpol_sid_look_up - the local SID an address belongs to
  * @st: state
+ * @gen: generation
  * @addr: address; may be in the packet
  */
 static __always_inline struct srpol_sid *
-srpol_sid_look_up(const struct srpol_state *st, const struct in6_addr *addr)
+srpol_sid_look_up(const struct srpol_state *st, __u32 gen,
+		  const struct in6_addr *addr)
 {
-	struct srpol_sid *sid = bpf_map_lookup_elem(&sids, addr);
+	struct srpol_sid_entry *entry = bpf_map_lookup_elem(&sids, addr);
+	struct srpol_sid *sid = NULL;
 	struct srpol_prefix key;
+	__u32 i;
 
+	if (entry)
+		sid = srpol_sid_of(entry, gen);
 	if (sid || !st->n_sid_prefixes)
 		return sid;
 	key.len = SRPOL_ADDR_BITS;
 	srpol_copy_addr(key.addr, addr);
-	return bpf_map_lookup_elem(&sid_prefixes, &key);
+	bpf_for(i, 0, SRPOL_ADDR_BITS) {
+		entry = bpf_map_lookup_elem(&sid_prefixes, &key);
+		if (!entry)
+			return NULL;
+		sid = srpol_sid_of(entry, gen);
+		if (sid)
+			return sid;
+		key.len = entry->len - 1;
+	}
+	return NULL;
 }
 
 /* Is an address inside one of the first @n prefixes of the SR domain? */
@@ -98,7 +122,7 @@ static __always_inline bool srpol_inside(struct srpol_state *st, __u32 gen,
 	const struct srpol_dp_config *cfg = srpol_config(st, gen);
 
 	return srpol_domain_has(cfg, cfg->n_blocks, addr) ||
-	       srpol_sid_look_up(st, addr);
+	       srpol_sid_look_up(st, gen, addr);
 }
 
 /**

@@ -19,12 +19,14 @@ __noinline __u32 srpol_sid_learn(const struct in6_addr *addr __arg_nonnull,
 	struct srpol_state *st = srpol_state_get();
 	struct srpol_sid_memo *memo;
 	struct srpol_sid *sid;
+	union srpol_now now;
 	__u32 epoch;
 
 	if (!st)
 		return SRPOL_SID_MEMOS;
-	epoch = srpol_now_sync(st).epoch;
-	sid = srpol_sid_look_up(st, addr);
+	now = srpol_now_sync(st);
+	epoch = now.epoch;
+	sid = srpol_sid_look_up(st, now.gen, addr);
 	memo = bpf_map_lookup_elem(&sid_memos, &at);
 	if (memo && __sync_lock_test_and_set(&memo->busy, 1)) {
 		at = SRPOL_SID_MEMOS;

@@ -253,9 +253,7 @@ struct srpol_prefix {
 };
 
 /**
- * struct srpol_sid - value of hash map "sids", key: the 16-byte SID, for SIDs
- * of 128 bits, and of LPM map "sid_prefixes", key: struct srpol_prefix, for
- * shorter ones; see struct srpol_dp_sid
+ * struct srpol_sid - what there is to know about a SID, see struct srpol_dp_sid
  */
 struct srpol_sid {
 	__u32 id;
@@ -265,6 +263,23 @@ struct srpol_sid {
 	__u8 block_len;
 	__u8 reserved[2];
 	__u8 l2[12];
+};
+
+/**
+ * struct srpol_sid_entry - value of hash map "sids", key: the 16-byte SID, for
+ * SIDs of 128 bits, and of LPM map "sid_prefixes", key: struct srpol_prefix,
+ * for shorter ones
+ * @ver: version word of @present and @cfg
+ * @present: 0: as if this SID were not there, look for a shorter one
+ * @len: its prefix length
+ * @cfg: what it is
+ */
+struct srpol_sid_entry {
+	__u32 ver;
+	__u8 present[2];
+	__u8 len;
+	__u8 reserved;
+	struct srpol_sid cfg[2];
 };
 
 /* Addresses of which each processor remembers what they are. */

@@ -4,7 +4,13 @@
  * The embedded messages are checked as strictly as generic netlink checks
  * those it receives itself, and by the same policies.
  */
-#include "srpol.h"
+#include "config.h"
+#include "endpoint.h"
+#include "netlink.h"
+#include "path.h"
+#include "policy.h"
+#include "rule.h"
+#include "sid.h"
 
 /* Rules have the most attributes of what can be written. */
 #define SRPOL_WRITE_ATTRS	((int)SRPOL_A_RULE_MAX)
@@ -147,6 +153,9 @@ int srpol_nl_apply_doit(struct sk_buff *skb, struct genl_info *info)
 	struct srpol_net *sn = srpol_net(genl_info_net(info));
 	int err;
 
+	err = srpol_net_start(sn);
+	if (err)
+		return err;
 	mutex_lock(&sn->lock);
 	srpol_txn_begin(sn, false);
 	err = srpol_txn_end(sn, info, srpol_apply_requests(sn, info));

@@ -4,8 +4,17 @@
  *
  * A policy has a home table, the assignment if all its segment lists were up,
  * and a live table. A bucket whose home list is up always lives at home; the
- * others are lent to lists that are up. So a list that fails moves exactly
- * its own buckets, and its return restores exactly the assignment before.
+ * others are lent to lists that are up. The live table follows from the home
+ * table, the weights and which lists are up, and from nothing else: a list that
+ * fails moves exactly its own buckets, and its return restores exactly what
+ * was before, whatever happened to other lists in between.
+ *
+ * For that each bucket has an order of lists that does not depend on which of
+ * them are up, and lives with the first of the order that is. Home comes first.
+ * The second is dealt out as if the home list alone were down: by weight, one
+ * bucket at a time. From the third on the order is drawn from a hash of the
+ * bucket, by weight too, so that shares are exact while one list is down and
+ * as good as a hash makes them when several are.
  *
  * Home buckets of a list lie side by side, as far as history allows: the data
  * plane places QPs with consecutive numbers at even distances around the
@@ -13,6 +22,9 @@
  * list that is not up are dealt out one by one for the same reason.
  */
 #include "pure.h"
+
+/* Draws by weight before a bucket takes any list that is up. */
+#define DRAWS	16
 
 /*
  * Share n buckets out in proportion to the weights of the lists that take
@@ -108,44 +120,65 @@ void srpol_bucket_home(u8 *home, u32 n, const u32 *weight, u32 n_lists)
 	}
 }
 
-/**
- * srpol_bucket_live() - lend the buckets of lists that are not up
- * @live: in: list index of each bucket as it was, SRPOL_NO_LIST for none;
- *	out: the new assignment
- * @home: home table
- * @n: number of buckets
- * @weight: weight of each list
- * @up: which lists are up
- * @n_lists: number of lists
- *
- * A lent bucket stays where it was lent to while that list is up and has not
- * more than its share. So a list that fails moves no bucket but those that
- * point at it.
- */
-void srpol_bucket_live(u8 *live, const u8 *home, u32 n, const u32 *weight,
-		       const bool *up, u32 n_lists)
+static u32 mix(u32 a, u32 b)
 {
-	u32 quota[SRPOL_LISTS_MAX], have[SRPOL_LISTS_MAX] = {};
+	u32 h = a * 0x9e3779b1 ^ b * 0x85ebca77;
+
+	h ^= h >> 15;
+	h *= 0x2c1b3c6d;
+	h ^= h >> 12;
+	h *= 0x297a2d39;
+	return h ^ h >> 15;
+}
+
+/* The list that one draw of a bucket falls on. */
+static u32 bucket_draw(u32 hash, const u32 *weight, u32 sum, u32 n_lists)
+{
+	u32 at = (u64)hash * sum >> 32, i;
+
+	for (i = 0; i < n_lists - 1 && at >= weight[i]; i++)
+		at -= weight[i];
+	return i;
+}
+
+/*
+ * The first list that is up in the order of a bucket, from the third on. After
+ * DRAWS draws those that are left follow by a hash of their own.
+ */
+static u32 bucket_later(u32 bucket, const u32 *weight, u32 sum,
+			const bool *up, u32 n_lists)
+{
+	u32 best = n_lists, most = 0, list, hash, i;
+
+	for (i = 0; i < DRAWS; i++) {
+		list = bucket_draw(mix(bucket, i), weight, sum, n_lists);
+		if (up[list])
+			return list;
+	}
+	for (i = 0; i < n_lists; i++) {
+		hash = mix(bucket, DRAWS + i);
+		if (weight[i] && up[i] && (best == n_lists || hash > most)) {
+			best = i;
+			most = hash;
+		}
+	}
+	return best;
+}
+
+/* Deal out the home buckets of one list as if it alone were down. */
+static void bucket_lend(u8 *live, const u8 *home, u32 n, const u32 *weight,
+			const u32 *homes, u32 down, u32 n_lists)
+{
+	u32 quota[SRPOL_LISTS_MAX], have[SRPOL_LISTS_MAX];
+	bool others[SRPOL_LISTS_MAX];
 	u32 i, list;
 
-	bucket_quota(quota, n, weight, up, n_lists);
+	for (i = 0; i < n_lists; i++)
+		others[i] = i != down;
+	memcpy(have, homes, n_lists * sizeof(*have));
+	bucket_quota(quota, n, weight, others, n_lists);
 	for (i = 0; i < n; i++) {
-		if (home[i] >= n_lists || !up[home[i]])
-			continue;
-		live[i] = home[i];
-		have[home[i]]++;
-	}
-	for (i = 0; i < n; i++) {
-		if (home[i] < n_lists && up[home[i]])
-			continue;
-		list = live[i];
-		if (list < n_lists && have[list] < quota[list])
-			have[list]++;
-		else
-			live[i] = SRPOL_NO_LIST;
-	}
-	for (i = 0; i < n; i++) {
-		if (live[i] != SRPOL_NO_LIST)
+		if (home[i] != down)
 			continue;
 		list = bucket_neediest(quota, have, n_lists);
 		if (list == n_lists)
@@ -153,4 +186,38 @@ void srpol_bucket_live(u8 *live, const u8 *home, u32 n, const u32 *weight,
 		live[i] = list;
 		have[list]++;
 	}
+}
+
+/**
+ * srpol_bucket_live() - lend the buckets of lists that are not up
+ * @live: out: list index of each bucket, SRPOL_NO_LIST if no list is up
+ * @home: home table
+ * @n: number of buckets
+ * @weight: weight of each list
+ * @up: which lists are up
+ * @n_lists: number of lists
+ */
+void srpol_bucket_live(u8 *live, const u8 *home, u32 n, const u32 *weight,
+		       const bool *up, u32 n_lists)
+{
+	u32 homes[SRPOL_LISTS_MAX] = {}, sum = 0, usable = 0, i;
+
+	for (i = 0; i < n_lists; i++) {
+		sum += weight[i];
+		usable += weight[i] && up[i];
+	}
+	if (!usable) {
+		memset(live, SRPOL_NO_LIST, n);
+		return;
+	}
+	memcpy(live, home, n);
+	for (i = 0; i < n; i++)
+		if (home[i] < n_lists)
+			homes[home[i]]++;
+	for (i = 0; i < n_lists; i++)
+		if (homes[i] && !up[i])
+			bucket_lend(live, home, n, weight, homes, i, n_lists);
+	for (i = 0; i < n; i++)
+		if (live[i] >= n_lists || !up[live[i]])
+			live[i] = bucket_later(i, weight, sum, up, n_lists);
 }

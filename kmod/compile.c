@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * From a policy to a table of buckets: selection of the active candidate path,
- * shares or order of its segment lists, and the rows the data plane reads.
- *
- * A policy has rows for two tables. One is what packets see, the other one is
- * compiled by a transaction and takes its place when that is committed; an
- * abort forgets it. A policy that gets another number of buckets gets another
- * pair of rows. The module itself keeps one table, and the other one only
- * while the transaction lasts.
+ * shares or order of its segment lists, and what the data plane reads of it.
  */
-#include <linux/bitmap.h>
+#include <linux/jiffies.h>
+#include <linux/slab.h>
 #include <net/ipv6.h>
 
-#include "srpol.h"
+#include "dataplane.h"
+#include "path.h"
+#include "policy.h"
+#include "queue.h"
 
 static_assert(SRPOL_CANDIDATES_MAX <= 32, "srpol_table.valid");
 
 /**
- * srpol_policy_judge() - can a segment list be used
+ * srpol_list_state() - can a segment list be used
  * @list: the list
  * @state: set to up if it can
  * @reason: set to why not
  */
-void srpol_policy_judge(const struct srpol_list *list,
-			enum srpol_policy_state *state,
-			enum srpol_policy_reason *reason)
+void srpol_list_state(const struct srpol_list *list,
+		      enum srpol_policy_state *state,
+		      enum srpol_policy_reason *reason)
 {
 	*state = SRPOL_POLICY_STATE_DOWN;
 	if (!list->weight) {
@@ -42,24 +40,30 @@ static bool srpol_list_up(const struct srpol_list *list)
 	return list->weight && srpol_path_usable(list->path);
 }
 
+static bool srpol_candidate_valid(const struct srpol_candidate *cand)
+{
+	u32 i;
+
+	for (i = 0; i < cand->n_lists; i++)
+		if (srpol_list_up(&cand->lists[i]))
+			return true;
+	return false;
+}
+
 /* RFC 9256 2.9: index of the active candidate path, -1 if none is valid. */
 static int srpol_policy_select(const struct srpol_policy_cfg *cfg, u32 *valid)
 {
+	const struct srpol_candidate *cands = cfg->cands;
 	int best = -1;
-	u32 i, j;
+	u32 i;
 
 	*valid = 0;
 	for (i = 0; i < cfg->n_cands; i++) {
-		struct srpol_candidate *cand = &cfg->cands[i];
-
-		cand->id.valid = false;
-		for (j = 0; j < cand->n_lists; j++)
-			cand->id.valid |= srpol_list_up(&cand->lists[j]);
-		if (!cand->id.valid)
+		if (!srpol_candidate_valid(&cands[i]))
 			continue;
 		*valid |= BIT(i);
-		if (best < 0 || srpol_cand_cmp(&cand->id,
-					       &cfg->cands[best].id) > 0)
+		if (best < 0 ||
+		    srpol_cand_cmp(&cands[i].id, &cands[best].id) > 0)
 			best = i;
 	}
 	return best;
@@ -77,21 +81,25 @@ static u8 srpol_candidate_index(const struct srpol_candidate *cand,
 	return SRPOL_NO_LIST;
 }
 
-/* Carry a bucket table over from one candidate path to another, by path. */
+/*
+ * Carry a home table over from one candidate path to another, by path; a home
+ * table without one is empty.
+ */
 static void srpol_table_carry(struct srpol_table *table,
 			      const struct srpol_candidate *from,
 			      const struct srpol_candidate *to)
 {
-	u8 map[SRPOL_LISTS_MAX], *at;
+	u8 map[SRPOL_LISTS_MAX];
 	u32 i;
 
 	memset(map, SRPOL_NO_LIST, sizeof(map));
 	for (i = 0; from && i < from->n_lists; i++)
 		map[i] = srpol_candidate_index(to, from->lists[i].path);
-	for (at = table->home; at < table->home + 2 * table->n; at++)
-		*at = *at < SRPOL_LISTS_MAX ? map[*at] : SRPOL_NO_LIST;
-	if (table->pinned != SRPOL_NO_LIST)
-		table->pinned = map[table->pinned];
+	for (i = 0; i < table->n; i++)
+		table->home[i] = table->home[i] < SRPOL_LISTS_MAX ?
+				 map[table->home[i]] : SRPOL_NO_LIST;
+	if (table->in_use != SRPOL_NO_LIST)
+		table->in_use = map[table->in_use];
 }
 
 /* Fill home and live table for the active candidate path. */
@@ -131,9 +139,9 @@ static unsigned long srpol_list_wait(const struct srpol_list *list,
 }
 
 /* Mode active-backup: one list has all buckets. */
-static void srpol_table_pin(struct srpol_table *table,
-			    const struct srpol_candidate *cand,
-			    u32 wait_to_restore)
+static void srpol_table_in_order(struct srpol_table *table,
+				 const struct srpol_candidate *cand,
+				 u32 wait_to_restore)
 {
 	unsigned long hold = msecs_to_jiffies(wait_to_restore);
 	struct srpol_pin pin[SRPOL_LISTS_MAX];
@@ -143,89 +151,121 @@ static void srpol_table_pin(struct srpol_table *table,
 		pin[i].usable = srpol_list_up(&cand->lists[i]);
 		pin[i].wait = srpol_list_wait(&cand->lists[i], hold);
 	}
-	table->pinned = srpol_pin_select(pin, cand->n_lists, table->pinned,
+	table->in_use = srpol_pin_select(pin, cand->n_lists, table->in_use,
 					 &wait);
 	table->waiting = wait;
 	table->wait_until = jiffies + wait;
-	memset(table->live, table->pinned, table->n);
+	memset(table->live, table->in_use, table->n);
 }
 
-static u32 srpol_policy_backup_id(struct srpol_net *sn,
-				  const struct srpol_policy *policy)
+/**
+ * srpol_policy_backup() - the policy that takes over from another
+ * @sn: namespace, locked
+ * @color: color of the backup
+ * @policy: the other
+ *
+ * Return: the one to the same endpoint or to the null endpoint, or NULL.
+ */
+const struct srpol_policy *
+srpol_policy_backup(struct srpol_net *sn, u32 color,
+		    const struct srpol_policy *policy)
 {
-	u32 color = policy->cfg.set.backup_color;
-	const struct srpol_policy *backup;
-
-	if (!color)
-		return 0;
-	backup = srpol_policy_find(sn, color, &policy->endpoint) ?:
-		 srpol_policy_find(sn, color, &in6addr_any);
-	return backup ? backup->id : 0;
+	return srpol_policy_find(sn, color, &policy->key.endpoint) ?:
+	       srpol_policy_find(sn, color, &in6addr_any);
 }
 
-/* The candidate path that the present table describes. */
-static const struct srpol_candidate *
-srpol_policy_table_cand(const struct srpol_policy *policy)
+/* The table that @cand of the same configuration had when it was active last. */
+static const struct srpol_table *
+srpol_policy_kept(const struct srpol_policy *policy, int cand)
 {
-	const struct srpol_policy_cfg *cfg = policy->change.saved ?
-					     policy->old : &policy->cfg;
+	const struct srpol_table *table;
 
-	return policy->table->cand < 0 ? NULL :
-	       &cfg->cands[policy->table->cand];
+	if (srpol_obj_changed(&policy->obj))
+		return NULL;
+	for (table = policy->kept; table; table = table->kept)
+		if (table->cand == cand)
+			return table;
+	return NULL;
 }
 
 /*
- * Compile into @table, starting from the present one. While no candidate path
- * is valid its buckets are kept, so that flows find their paths again when one
- * returns; but not those of lists that are freed.
+ * Where the home table of the active candidate path begins: as it was when that
+ * was active last, or carried over from another one by path.
  */
+static void srpol_table_begin(const struct srpol_policy *policy,
+			      struct srpol_table *table)
+{
+	const struct srpol_policy_cfg *is = srpol_policy_cfg(policy);
+	const struct srpol_policy_cfg *was = policy->obj.cur;
+	const struct srpol_table *from = policy->table, *kept;
+	const struct srpol_candidate *old = NULL;
+
+	if (!from || from->n != table->n)
+		return;
+	kept = srpol_policy_kept(policy, table->active);
+	memcpy(table->home, kept ? kept->home : from->home, table->n);
+	table->in_use = kept ? SRPOL_NO_LIST : from->in_use;
+	if (from->cand >= 0)
+		old = &was->cands[from->cand];
+	if (!kept && old != &is->cands[table->active])
+		srpol_table_carry(table, old, &is->cands[table->active]);
+}
+
+/*
+ * While no candidate path is valid the home table is kept, so that flows find
+ * their paths again when one returns; but not for another configuration.
+ */
+static void srpol_table_clear(const struct srpol_policy *policy,
+			      struct srpol_table *table)
+{
+	const struct srpol_table *from = policy->table;
+
+	table->state = SRPOL_POLICY_STATE_DOWN;
+	table->reason = srpol_policy_cfg(policy)->n_cands ?
+			SRPOL_POLICY_REASON_NO_VALID_CANDIDATE :
+			SRPOL_POLICY_REASON_NO_CANDIDATE;
+	if (!from || from->n != table->n || srpol_obj_changed(&policy->obj))
+		return;
+	memcpy(table->home, from->home, table->n);
+	table->cand = from->cand;
+}
+
+/* Compile into @table, starting from the present one. */
 static void srpol_policy_compile(struct srpol_net *sn,
 				 const struct srpol_policy *policy,
 				 struct srpol_table *table)
 {
-	const struct srpol_policy_cfg *cfg = &policy->cfg;
-	const struct srpol_candidate *from = NULL, *cand;
-	const struct srpol_table *was = policy->table;
+	const struct srpol_policy_cfg *cfg = srpol_policy_cfg(policy);
+	const struct srpol_policy_set *set = &cfg->set;
+	const struct srpol_policy *backup = NULL;
+	const struct srpol_candidate *cand;
 
+	if (set->backup_color)
+		backup = srpol_policy_backup(sn, set->backup_color, policy);
 	memset(table->home, SRPOL_NO_LIST, 2 * table->n);
-	table->pinned = SRPOL_NO_LIST;
+	table->kept = NULL;
+	table->in_use = SRPOL_NO_LIST;
 	table->cand = -1;
 	table->waiting = false;
-	table->backup = srpol_policy_backup_id(sn, policy);
-	table->flags = (cfg->set.symmetric ? SRPOL_POLICY_SYMMETRIC : 0) |
-		       (cfg->set.spray == SRPOL_SPRAY_RANDOM ?
+	table->backup = backup ? backup->id : 0;
+	table->flags = (set->symmetric ? SRPOL_POLICY_SYMMETRIC : 0) |
+		       (set->spray == SRPOL_SPRAY_RANDOM ?
 			SRPOL_POLICY_RANDOM : 0);
-	if (was && was->n == table->n) {
-		from = srpol_policy_table_cand(policy);
-		memcpy(table->home, was->home, table->n);
-		memcpy(table->live, was->live, table->n);
-		table->pinned = was->pinned;
-	}
-
 	table->active = srpol_policy_select(cfg, &table->valid);
 	if (table->active < 0) {
-		table->state = SRPOL_POLICY_STATE_DOWN;
-		table->reason = cfg->n_cands ?
-				SRPOL_POLICY_REASON_NO_VALID_CANDIDATE :
-				SRPOL_POLICY_REASON_NO_CANDIDATE;
-		table->pinned = SRPOL_NO_LIST;
-		if (from && !policy->change.saved)
-			table->cand = was->cand;
-		else
-			memset(table->home, SRPOL_NO_LIST, 2 * table->n);
+		srpol_table_clear(policy, table);
 		return;
 	}
 	table->state = SRPOL_POLICY_STATE_UP;
 	table->reason = SRPOL_POLICY_REASON_NONE;
+	srpol_table_begin(policy, table);
 	cand = &cfg->cands[table->active];
-	if (from != cand)
-		srpol_table_carry(table, from, cand);
 	table->cand = table->active;
 	srpol_table_share(table, cand);
-	if (cfg->set.mode == SRPOL_LB_MODE_ACTIVE_BACKUP)
-		srpol_table_pin(table, cand, cfg->set.wait_to_restore);
+	if (set->mode == SRPOL_LB_MODE_ACTIVE_BACKUP)
+		srpol_table_in_order(table, cand, set->wait_to_restore);
 	else
-		table->pinned = SRPOL_NO_LIST;
+		table->in_use = SRPOL_NO_LIST;
 }
 
 /**
@@ -236,10 +276,12 @@ static void srpol_policy_compile(struct srpol_net *sn,
 struct srpol_dp_policy srpol_policy_to_dp(const struct srpol_policy *policy,
 					  const struct srpol_table *table)
 {
-	const struct srpol_policy_set *set = &policy->cfg.set;
+	const struct srpol_policy_cfg *cfg = srpol_policy_cfg(policy) ?:
+					     srpol_obj_shown(&policy->obj);
+	const struct srpol_policy_set *set = &cfg->set;
 	struct srpol_dp_policy dp = {
 		.id = policy->id,
-		.color = policy->color,
+		.color = policy->key.color,
 		.row = table->row,
 		.n_buckets = table->active < 0 ? 0 : table->n,
 		.mode = set->mode,
@@ -252,7 +294,7 @@ struct srpol_dp_policy srpol_policy_to_dp(const struct srpol_policy *policy,
 		.wait_to_restore_ms = set->wait_to_restore,
 	};
 
-	memcpy(dp.endpoint, &policy->endpoint, sizeof(dp.endpoint));
+	memcpy(dp.endpoint, &policy->key.endpoint, sizeof(dp.endpoint));
 	return dp;
 }
 
@@ -261,7 +303,8 @@ static int srpol_table_push_rows(struct srpol_net *sn,
 				 const struct srpol_policy *policy,
 				 const struct srpol_table *table)
 {
-	const struct srpol_candidate *cand = &policy->cfg.cands[table->active];
+	const struct srpol_policy_cfg *cfg = srpol_policy_cfg(policy);
+	const struct srpol_candidate *cand = &cfg->cands[table->active];
 	u8 order[SRPOL_LISTS_MAX], list;
 	bool known[SRPOL_LISTS_MAX];
 	u16 path[SRPOL_LISTS_MAX];
@@ -274,9 +317,9 @@ static int srpol_table_push_rows(struct srpol_net *sn,
 		known[i] = cand->lists[i].weight &&
 			   srpol_path_known(cand->lists[i].path);
 	}
-	if (table->pinned != SRPOL_NO_LIST)
+	if (table->in_use != SRPOL_NO_LIST)
 		len = srpol_pin_order(order, known, cand->n_lists,
-				      table->pinned);
+				      table->in_use);
 	for (b = 0; b < table->n; b += SRPOL_ROW_BUCKETS) {
 		row.row = table->row + b / SRPOL_ROW_BUCKETS;
 		for (i = 0; i < SRPOL_ROW_BUCKETS; i++) {
@@ -304,119 +347,35 @@ static int srpol_table_push(struct srpol_net *sn,
 	return err ?: srpol_dp_call(sn, policy_set, &dp);
 }
 
-/* First of @n bucket rows that nobody has, 0 and an error if there are none. */
-static u32 srpol_rows_get(struct srpol_net *sn, u32 n, int *err,
-			  struct netlink_ext_ack *extack)
-{
-	unsigned long at;
-
-	if (!sn->row_map) {
-		sn->row_map = bitmap_zalloc(SRPOL_ROWS_MAX,
-					    GFP_KERNEL_ACCOUNT);
-		if (!sn->row_map) {
-			*err = -ENOMEM;
-			return 0;
-		}
-	}
-	at = bitmap_find_next_zero_area(sn->row_map, sn->limits.rows, 1, n, 0);
-	if (at >= sn->limits.rows) {
-		*err = srpol_dp_err(sn, -ENOSPC, "bucket row",
-				    sn->limits.rows - 1, extack);
-		return 0;
-	}
-	bitmap_set(sn->row_map, at, n);
-	return at;
-}
-
-/* Bucket rows of one table of @n buckets. */
-static u32 srpol_rows(u32 n)
-{
-	return n / SRPOL_ROW_BUCKETS;
-}
-
-static void srpol_rows_put(struct srpol_net *sn, u32 row, u32 n)
-{
-	bitmap_clear(sn->row_map, row, n);
-}
-
-/**
- * srpol_table_free() - free a table and the rows of its policy
- * @sn: namespace, locked
- * @table: the table
- */
-void srpol_table_free(struct srpol_net *sn, struct srpol_table *table)
-{
-	srpol_rows_put(sn, table->pair, 2 * srpol_rows(table->n));
-	kfree(table);
-}
-
 /* Where to compile to: the scratch table, over rows that nobody reads. */
 static struct srpol_table *srpol_policy_next(struct srpol_net *sn,
 					     const struct srpol_policy *policy,
 					     struct netlink_ext_ack *extack)
 {
-	const struct srpol_table *was = policy->table;
-	u32 n = policy->cfg.set.buckets, rows = srpol_rows(n);
-	struct srpol_table *table = sn->scratch;
-	int err = 0;
+	struct srpol_table *table = srpol_table_scratch(sn);
+	int err;
 
-	if (!table) {
-		table = kzalloc(struct_size(table, home,
-					    2 * SRPOL_BUCKETS_MAX),
-				GFP_KERNEL_ACCOUNT);
-		if (!table)
-			return ERR_PTR(-ENOMEM);
-		sn->scratch = table;
-	}
+	if (!table)
+		return ERR_PTR(-ENOMEM);
 	srpol_dp_wait_gp(sn, policy->gp);
-	table->n = n;
-	table->live = table->home + n;
-	if (was && was->n == n) {
-		table->pair = was->pair;
-		table->row = was->row == was->pair ? was->pair + rows :
-						     was->pair;
-		return table;
-	}
-	table->pair = srpol_rows_get(sn, 2 * rows, &err, extack);
-	table->row = table->pair;
-	if (err)
-		return ERR_PTR(err);
-	/* the rows may have been in use a moment ago */
-	srpol_dp_wait_gp(sn, sn->del_gp);
-	return table;
-}
-
-/*
- * The scratch table, to be kept; home and live mostly are the same. An event
- * has happened: there is nobody who could be refused and try again.
- */
-static struct srpol_table *srpol_table_copy(struct srpol_net *sn)
-{
-	gfp_t gfp = sn->txn.event ? GFP_KERNEL | __GFP_NOFAIL :
-				    GFP_KERNEL_ACCOUNT;
-	const struct srpol_table *from = sn->scratch;
-	bool same = !memcmp(from->home, from->live, from->n);
-	struct srpol_table *table;
-	size_t size;
-
-	size = struct_size(table, home, same ? from->n : 2 * from->n);
-	table = kmemdup(from, size, gfp);
-	if (table)
-		table->live = same ? table->home : table->home + table->n;
-	return table;
+	table->n = srpol_policy_cfg(policy)->set.buckets;
+	table->live = table->home + table->n;
+	err = srpol_table_alloc_rows(sn, table, policy->table, extack);
+	return err ? ERR_PTR(err) : table;
 }
 
 /*
  * Nothing about a policy that was only looked at again is different. The rows
- * of pinned ones depend on more than the table.
+ * of mode active-backup depend on more than the table.
  */
 static bool srpol_policy_unmoved(const struct srpol_policy *policy,
 				 const struct srpol_table *b)
 {
+	const struct srpol_policy_cfg *cfg = srpol_policy_cfg(policy);
 	const struct srpol_table *a = policy->table;
 
-	return !policy->change.changed &&
-	       policy->cfg.set.mode != SRPOL_LB_MODE_ACTIVE_BACKUP &&
+	return !srpol_obj_changed(&policy->obj) &&
+	       cfg->set.mode != SRPOL_LB_MODE_ACTIVE_BACKUP &&
 	       a->active == b->active && a->cand == b->cand &&
 	       a->valid == b->valid && a->reason == b->reason &&
 	       a->backup == b->backup && a->flags == b->flags &&
@@ -424,15 +383,13 @@ static bool srpol_policy_unmoved(const struct srpol_policy *policy,
 	       !memcmp(a->live, b->live, a->n);
 }
 
-/* Drop a table that is not to be; the rows stay if the present one has them. */
-static void srpol_table_drop(struct srpol_net *sn,
-			     const struct srpol_policy *policy,
-			     struct srpol_table *table)
+/* Rows of a table that is not to be; the present one may have them too. */
+static void srpol_table_drop_rows(struct srpol_net *sn,
+				  const struct srpol_policy *policy,
+				  const struct srpol_table *table)
 {
 	if (!policy->table || policy->table->pair != table->pair)
-		srpol_rows_put(sn, table->pair, 2 * srpol_rows(table->n));
-	if (table != sn->scratch)
-		kfree(table);
+		srpol_table_put_rows(sn, table);
 }
 
 static int srpol_policy_hide(struct srpol_net *sn,
@@ -445,53 +402,84 @@ static int srpol_policy_hide(struct srpol_net *sn,
 }
 
 /* Do flows have to be classified again for this policy? */
-static bool srpol_policy_reclassify(const struct srpol_policy *policy)
+static bool srpol_policy_reclassify(const struct srpol_obj *obj)
 {
-	const struct srpol_policy_set *is = &policy->cfg.set;
-	const struct srpol_policy_set *was = policy->change.saved ?
-					     &policy->old->set : is;
+	const struct srpol_policy_cfg *was = obj->cur, *is = obj->next;
 
-	return policy->change.created || policy->change.gone ||
-	       (policy->change.changed &&
-		(is->mode != was->mode || is->symmetric != was->symmetric));
+	return !was || !is || is->set.mode != was->set.mode ||
+	       is->set.symmetric != was->set.symmetric;
+}
+
+static int srpol_policy_stage_table(struct srpol_net *sn,
+				    struct srpol_policy *policy,
+				    struct netlink_ext_ack *extack)
+{
+	struct srpol_table *table;
+	int err;
+
+	table = srpol_policy_next(sn, policy, extack);
+	if (IS_ERR(table))
+		return PTR_ERR(table);
+	srpol_policy_compile(sn, policy, table);
+	if (srpol_policy_unmoved(policy, table))
+		return 0;
+	policy->next = srpol_table_copy(table);
+	if (!policy->next) {
+		srpol_table_drop_rows(sn, policy, table);
+		return -ENOMEM;
+	}
+	err = srpol_table_push(sn, policy, policy->next);
+	return err ? srpol_dp_err(err, "policy", sn->limits.policies - 1,
+				  extack) : 0;
 }
 
 /**
  * srpol_policy_stage() - compile a policy and stage the outcome
  * @sn: namespace, locked, in a transaction; paths have been staged
- * @change: of the policy
+ * @obj: the policy
  * @extack: for a refusal
  */
-int srpol_policy_stage(struct srpol_net *sn, struct srpol_change *change,
+int srpol_policy_stage(struct srpol_net *sn, struct srpol_obj *obj,
 		       struct netlink_ext_ack *extack)
 {
-	struct srpol_policy *policy = container_of(change,
-						   struct srpol_policy, change);
-	struct srpol_table *table;
+	struct srpol_policy *policy = srpol_policy(obj);
 	int err;
 
-	if (change->gone) {
+	if (srpol_obj_deleted(obj)) {
 		err = srpol_policy_hide(sn, policy);
+		if (err)
+			return srpol_dp_err(err, "policy",
+					    sn->limits.policies - 1, extack);
 	} else {
-		table = srpol_policy_next(sn, policy, extack);
-		if (IS_ERR(table))
-			return PTR_ERR(table);
-		srpol_policy_compile(sn, policy, table);
-		if (srpol_policy_unmoved(policy, table))
-			return 0;
-		policy->next = srpol_table_copy(sn);
-		if (!policy->next) {
-			srpol_table_drop(sn, policy, table);
-			return -ENOMEM;
-		}
-		err = srpol_table_push(sn, policy, policy->next);
+		err = srpol_policy_stage_table(sn, policy, extack);
+		if (err || !policy->next)
+			return err;
 	}
-	if (err)
-		return srpol_dp_err(sn, err, "policy", sn->limits.policies - 1,
-				    extack);
-	srpol_txn_staged(sn, change);
-	sn->txn.reclassify |= srpol_policy_reclassify(policy);
+	srpol_txn_staged(sn, obj);
+	sn->txn.reclassify |= srpol_policy_reclassify(obj);
 	return 0;
+}
+
+/*
+ * The table of a candidate path that is active no more is kept, so that it
+ * returns as it was; that of the one that is now is in use.
+ */
+static void srpol_policy_keep(struct srpol_policy *policy,
+			      struct srpol_table *was)
+{
+	struct srpol_table **at = &policy->kept, *table;
+
+	while ((table = *at)) {
+		if (table->cand == was->cand ||
+		    table->cand == policy->table->cand) {
+			*at = table->kept;
+			kfree(table);
+		} else {
+			at = &table->kept;
+		}
+	}
+	was->kept = policy->kept;
+	policy->kept = was;
 }
 
 /**
@@ -502,8 +490,7 @@ int srpol_policy_stage(struct srpol_net *sn, struct srpol_change *change,
 void srpol_policy_switch(struct srpol_net *sn, struct srpol_policy *policy)
 {
 	struct srpol_table *was = policy->table, *is = policy->next;
-	enum srpol_policy_state state = was ? was->state :
-					      SRPOL_POLICY_STATE_DOWN;
+	u8 state = was ? was->state : SRPOL_POLICY_STATE_DOWN;
 	int active = was ? was->active : -1;
 
 	if (!is)
@@ -511,26 +498,25 @@ void srpol_policy_switch(struct srpol_net *sn, struct srpol_policy *policy)
 	policy->table = is;
 	policy->next = NULL;
 	policy->gp = sn->txn.gp;
-	if (state != is->state || active != is->active)
-		srpol_nl_notify(sn, NULL, SRPOL_CMD_POLICY_EVENT,
-				SRPOL_NLGRP_EVENTS, srpol_policy_event_fill,
-				policy);
+	policy->event |= state != is->state || active != is->active;
 	if (state != is->state)
-		srpol_color_add(&sn->colors_up, policy->color,
+		srpol_color_add(&sn->colors_up, policy->key.color,
 				is->state == SRPOL_POLICY_STATE_UP ? 1 : -1);
 	list_del_init(&policy->wait_node);
 	if (is->waiting) {
 		list_add_tail(&policy->wait_node, &sn->waiting);
-		srpol_events_retry_at(sn, max_t(long, 1, is->wait_until -
-						jiffies));
+		srpol_queue_tick(sn, max_t(long, 1, is->wait_until - jiffies));
 	}
 	if (!was)
 		return;
 	if (was->pair != is->pair) {
-		srpol_rows_put(sn, was->pair, 2 * srpol_rows(was->n));
+		srpol_table_put_rows(sn, was);
 		sn->del_gp = sn->txn.gp;
 	}
-	kfree(was);
+	if (was->n == is->n && was->cand >= 0 && was->cand != is->cand)
+		srpol_policy_keep(policy, was);
+	else
+		kfree(was);
 }
 
 /**
@@ -540,90 +526,11 @@ void srpol_policy_switch(struct srpol_net *sn, struct srpol_policy *policy)
  */
 void srpol_policy_unstage(struct srpol_net *sn, struct srpol_policy *policy)
 {
-	if (policy->next)
-		srpol_table_drop(sn, policy, policy->next);
-	policy->next = NULL;
-}
-
-/**
- * srpol_policy_touch_users() - a path changed: compile whom that concerns
- * @sn: namespace, locked, in a transaction
- * @path: the path
- */
-void srpol_policy_touch_users(struct srpol_net *sn,
-			      const struct srpol_path *path)
-{
-	struct srpol_list *list;
-
-	list_for_each_entry(list, &path->users, path_node)
-		srpol_txn_touch(sn, &srpol_list_policy(sn, list)->change);
-}
-
-/* Policies come or go: touch those that have another backup now. */
-static void srpol_policy_touch_backups(struct srpol_net *sn)
-{
-	struct srpol_policy *policy;
-	unsigned long id;
-
-	if (!sn->n_backups)
+	if (!policy->next)
 		return;
-	xa_for_each(&sn->policies, id, policy) {
-		if (policy->table && !policy->change.gone &&
-		    policy->table->backup != srpol_policy_backup_id(sn, policy))
-			srpol_txn_touch(sn, &policy->change);
-		cond_resched();
-	}
-}
-
-/**
- * srpol_policy_prepare() - add policies that follow others, or paths
- * @sn: namespace, locked, in a transaction; paths have been staged
- */
-void srpol_policy_prepare(struct srpol_net *sn)
-{
-	struct srpol_change *change;
-	struct srpol_path *path;
-
-	/* what a request is refused for should be of its own making */
-	if (sn->txn.event) {
-		spin_lock_bh(&sn->state_lock);
-		while (!list_empty(&sn->changed)) {
-			path = list_first_entry(&sn->changed,
-						struct srpol_path,
-						changed_node);
-			list_del_init(&path->changed_node);
-			srpol_policy_touch_users(sn, path);
-		}
-		spin_unlock_bh(&sn->state_lock);
-	}
-	list_for_each_entry(change, &sn->txn.changes[SRPOL_KIND_POLICY],
-			    node) {
-		if (change->created || change->gone) {
-			srpol_policy_touch_backups(sn);
-			break;
-		}
-	}
-}
-
-/**
- * srpol_policy_wait_to_restore() - touch policies whose wait-to-restore is over
- * @sn: namespace, locked, in a transaction
- *
- * Return: jiffies until the next one is, %MAX_JIFFY_OFFSET if none waits.
- */
-unsigned long srpol_policy_wait_to_restore(struct srpol_net *sn)
-{
-	unsigned long next = MAX_JIFFY_OFFSET, left;
-	struct srpol_policy *policy;
-
-	list_for_each_entry(policy, &sn->waiting, wait_node) {
-		left = policy->table->wait_until - jiffies;
-		if ((long)left <= 0)
-			srpol_txn_touch(sn, &policy->change);
-		else
-			next = min(next, left);
-	}
-	return next;
+	srpol_table_drop_rows(sn, policy, policy->next);
+	kfree(policy->next);
+	policy->next = NULL;
 }
 
 /**

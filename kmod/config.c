@@ -4,11 +4,28 @@
  */
 #include <net/ipv6.h>
 
-#include "srpol.h"
+#include <linux/bitmap.h>
+#include <linux/slab.h>
+
+#include "config.h"
+#include "dataplane.h"
+#include "netlink.h"
+#include "path.h"
 
 #define SRPOL_HOP_LIMIT_DEFAULT	64
 #define SRPOL_RETRY_INTERVAL_DEFAULT	1000
 #define SRPOL_DROP_EVENTS_DEFAULT	100
+
+static const struct srpol_config srpol_config_default = {
+	.hop_limit = SRPOL_HOP_LIMIT_DEFAULT,
+	.retry_interval_ms = SRPOL_RETRY_INTERVAL_DEFAULT,
+	.dp = {
+		.flow_label = SRPOL_FLOW_LABEL_HASH_QP,
+		.dscp_mode = SRPOL_DSCP_MODE_UNIFORM,
+		.icmp_errors = 1,
+		.drop_events = SRPOL_DROP_EVENTS_DEFAULT,
+	},
+};
 
 /**
  * srpol_config_init() - default settings
@@ -16,14 +33,29 @@
  */
 void srpol_config_init(struct srpol_net *sn)
 {
-	sn->gen = 1;
-	sn->cfg.hop_limit = SRPOL_HOP_LIMIT_DEFAULT;
-	sn->cfg.retry_interval_ms = SRPOL_RETRY_INTERVAL_DEFAULT;
-	sn->cfg.dp.flow_label = SRPOL_FLOW_LABEL_HASH_QP;
-	sn->cfg.dp.dscp_mode = SRPOL_DSCP_MODE_UNIFORM;
-	sn->cfg.dp.icmp_errors = 1;
-	sn->cfg.dp.drop_events = SRPOL_DROP_EVENTS_DEFAULT;
-	srpol_change_init(&sn->cfg_change, SRPOL_KIND_CONFIG);
+	srpol_obj_init(&sn->config, SRPOL_OBJ_CONFIG);
+	sn->config.cur = (void *)&srpol_config_default;
+}
+
+/* Packets may be reading it. */
+static void srpol_config_free(struct srpol_net *sn, void *cfg)
+{
+	struct srpol_config *config = cfg;
+
+	if (config != &srpol_config_default)
+		kfree_rcu(config, rcu);
+}
+
+/**
+ * srpol_config_flush() - default settings again
+ * @sn: namespace that ends, locked
+ */
+void srpol_config_flush(struct srpol_net *sn)
+{
+	void *old = sn->config.cur;
+
+	WRITE_ONCE(sn->config.cur, (void *)&srpol_config_default);
+	srpol_config_free(sn, old);
 }
 
 static int srpol_config_fill_limits(struct sk_buff *skb, u16 type,
@@ -66,10 +98,29 @@ static int srpol_config_fill_domain(struct sk_buff *skb,
 	return 0;
 }
 
-static int srpol_config_fill(struct srpol_net *sn, struct sk_buff *skb,
-			     const void *obj)
+static int srpol_config_fill_set(struct sk_buff *skb,
+				 const struct srpol_prefix_set *set, u16 type)
 {
-	const struct srpol_config *cfg = obj;
+	struct nlattr *nest;
+	u32 i;
+
+	for (i = 0; i < set->n; i++) {
+		nest = nla_nest_start(skb, type);
+		if (!nest ||
+		    nla_put_in6_addr(skb, SRPOL_A_PREFIX_ENTRY_PREFIX,
+				     &set->entry[i].prefix) ||
+		    nla_put_u32(skb, SRPOL_A_PREFIX_ENTRY_PREFIX_LEN,
+				set->entry[i].len))
+			return -EMSGSIZE;
+		nla_nest_end(skb, nest);
+	}
+	return 0;
+}
+
+static int srpol_config_fill(struct srpol_net *sn, struct sk_buff *skb,
+			     const struct srpol_obj *obj)
+{
+	const struct srpol_config *cfg = srpol_obj_shown(obj);
 	const struct srpol_limits used = {
 		.paths = sn->n_paths,
 		.nexthops = sn->n_nexthops,
@@ -96,6 +147,8 @@ static int srpol_config_fill(struct srpol_net *sn, struct sk_buff *skb,
 				     cfg->dp.n_blocks) ||
 	    srpol_config_fill_domain(skb, cfg, SRPOL_A_CONFIG_SR_SOURCE,
 				     cfg->dp.n_blocks, cfg->dp.n_domain) ||
+	    srpol_config_fill_set(skb, &cfg->report_from,
+				  SRPOL_A_CONFIG_REPORT_FROM) ||
 	    nla_put_u32(skb, SRPOL_A_CONFIG_PSN_OBSERVER,
 			cfg->dp.psn_observer) ||
 	    nla_put_u32(skb, SRPOL_A_CONFIG_DROP_EVENTS,
@@ -116,18 +169,18 @@ int srpol_nl_config_get_doit(struct sk_buff *skb, struct genl_info *info)
 	int err;
 
 	mutex_lock(&sn->lock);
-	err = srpol_nl_reply(sn, info, srpol_config_fill, &sn->cfg);
+	err = srpol_nl_reply(sn, info, srpol_config_fill, &sn->config);
 	mutex_unlock(&sn->lock);
 	return err;
 }
 
-static int srpol_config_parse_prefix(struct srpol_config *cfg,
+static int srpol_config_parse_prefix(struct srpol_prefix_set *set,
 				     const struct nlattr *entry,
 				     struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[SRPOL_A_PREFIX_ENTRY_MAX + 1];
-	u32 n = cfg->dp.n_domain, len = 128;
 	struct in6_addr prefix, mask;
+	u32 len = 128;
 	int err;
 
 	err = nla_parse_nested(tb, SRPOL_A_PREFIX_ENTRY_MAX, entry,
@@ -146,20 +199,20 @@ static int srpol_config_parse_prefix(struct srpol_config *cfg,
 				    "host bits of the prefix are not zero");
 		return -EINVAL;
 	}
-	if (n == SRPOL_SR_DOMAIN_MAX) {
+	if (set->n == SRPOL_SR_DOMAIN_MAX) {
 		NL_SET_ERR_MSG_ATTR_FMT(extack, entry, "more than %u prefixes",
 					SRPOL_SR_DOMAIN_MAX);
 		return -E2BIG;
 	}
-	memcpy(cfg->dp.domain[n].prefix, &prefix, sizeof(prefix));
-	memcpy(cfg->dp.domain[n].mask, &mask, sizeof(mask));
-	cfg->domain_len[n] = len;
-	cfg->dp.n_domain = n + 1;
+	set->entry[set->n].prefix = prefix;
+	set->entry[set->n].mask = mask;
+	set->entry[set->n].len = len;
+	set->n++;
 	return 0;
 }
 
-/* Append the prefixes of one list as the request has it. */
-static int srpol_config_parse_list(struct srpol_config *cfg,
+/* The prefixes of one list as the request has it; an absent one stays. */
+static int srpol_config_parse_list(struct srpol_prefix_set *set,
 				   const struct genl_info *info, int type)
 {
 	struct nlattr *first = info->attrs[type];
@@ -168,68 +221,82 @@ static int srpol_config_parse_list(struct srpol_config *cfg,
 	const struct nlattr *entry;
 	int rem, err;
 
+	if (!first)
+		return 0;
+	memset(set, 0, sizeof(*set));
 	/* an empty entry alone says that there are none */
 	if (!nla_len(first) && srpol_nl_count(head, len, type) == 1)
 		return 0;
 	nla_for_each_attr_type(entry, type, head, len, rem) {
-		err = srpol_config_parse_prefix(cfg, entry, info->extack);
+		err = srpol_config_parse_prefix(set, entry, info->extack);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-/* Append the prefixes of one list as they were. */
-static int srpol_config_keep_list(struct srpol_config *cfg,
-				  const struct srpol_config *old, u32 from,
-				  u32 to, const struct genl_info *info)
+/* Prefixes @from to @to of the domain, as the data plane has them. */
+static void srpol_config_get_set(const struct srpol_config *cfg, u32 from,
+				 u32 to, struct srpol_prefix_set *set)
 {
-	u32 i, n;
+	u32 i;
 
-	for (i = from; i < to; i++) {
-		n = cfg->dp.n_domain;
-		if (n == SRPOL_SR_DOMAIN_MAX) {
-			NL_SET_ERR_MSG_FMT_MOD(info->extack,
-					       "more than %u prefixes",
-					       SRPOL_SR_DOMAIN_MAX);
-			return -E2BIG;
-		}
-		cfg->dp.domain[n] = old->dp.domain[i];
-		cfg->domain_len[n] = old->domain_len[i];
-		cfg->dp.n_domain = n + 1;
+	memset(set, 0, sizeof(*set));
+	for (i = from; i < to; i++, set->n++) {
+		memcpy(&set->entry[set->n].prefix, cfg->dp.domain[i].prefix,
+		       sizeof(set->entry[0].prefix));
+		memcpy(&set->entry[set->n].mask, cfg->dp.domain[i].mask,
+		       sizeof(set->entry[0].mask));
+		set->entry[set->n].len = cfg->domain_len[i];
 	}
-	return 0;
+}
+
+static void srpol_config_add_set(struct srpol_config *cfg,
+				 const struct srpol_prefix_set *set)
+{
+	u32 n = cfg->dp.n_domain, i;
+
+	for (i = 0; i < set->n; i++, n++) {
+		memcpy(cfg->dp.domain[n].prefix, &set->entry[i].prefix,
+		       sizeof(set->entry[0].prefix));
+		memcpy(cfg->dp.domain[n].mask, &set->entry[i].mask,
+		       sizeof(set->entry[0].mask));
+		cfg->domain_len[n] = set->entry[i].len;
+	}
+	cfg->dp.n_domain = n;
 }
 
 /* SID blocks come first, then the other sources. */
 static int srpol_config_parse_domain(struct srpol_config *cfg,
 				     const struct genl_info *info)
 {
-	const u32 n_domain = cfg->dp.n_domain, n_blocks = cfg->dp.n_blocks;
-	struct nlattr **tb = info->attrs;
-	struct srpol_config *old;
+	struct nlattr *domain = info->attrs[SRPOL_A_CONFIG_SR_DOMAIN];
+	struct nlattr *source = info->attrs[SRPOL_A_CONFIG_SR_SOURCE];
+	struct srpol_prefix_set blocks, sources;
 	int err;
 
-	if (!tb[SRPOL_A_CONFIG_SR_DOMAIN] && !tb[SRPOL_A_CONFIG_SR_SOURCE])
-		return 0;
-	old = kmemdup(cfg, sizeof(*cfg), GFP_KERNEL);
-	if (!old)
-		return -ENOMEM;
+	srpol_config_get_set(cfg, 0, cfg->dp.n_blocks, &blocks);
+	srpol_config_get_set(cfg, cfg->dp.n_blocks, cfg->dp.n_domain,
+			     &sources);
+	err = srpol_config_parse_list(&blocks, info,
+				      SRPOL_A_CONFIG_SR_DOMAIN) ?:
+	      srpol_config_parse_list(&sources, info,
+				      SRPOL_A_CONFIG_SR_SOURCE);
+	if (err)
+		return err;
+	if (blocks.n + sources.n > SRPOL_SR_DOMAIN_MAX) {
+		NL_SET_ERR_MSG_ATTR_FMT(info->extack, source ?: domain,
+					"more than %u prefixes",
+					SRPOL_SR_DOMAIN_MAX);
+		return -E2BIG;
+	}
 	cfg->dp.n_domain = 0;
 	memset(cfg->dp.domain, 0, sizeof(cfg->dp.domain));
 	memset(cfg->domain_len, 0, sizeof(cfg->domain_len));
-	err = tb[SRPOL_A_CONFIG_SR_DOMAIN] ?
-	      srpol_config_parse_list(cfg, info, SRPOL_A_CONFIG_SR_DOMAIN) :
-	      srpol_config_keep_list(cfg, old, 0, n_blocks, info);
-	cfg->dp.n_blocks = cfg->dp.n_domain;
-	if (!err)
-		err = tb[SRPOL_A_CONFIG_SR_SOURCE] ?
-		      srpol_config_parse_list(cfg, info,
-					      SRPOL_A_CONFIG_SR_SOURCE) :
-		      srpol_config_keep_list(cfg, old, n_blocks, n_domain,
-					     info);
-	kfree(old);
-	return err;
+	srpol_config_add_set(cfg, &blocks);
+	cfg->dp.n_blocks = blocks.n;
+	srpol_config_add_set(cfg, &sources);
+	return 0;
 }
 
 static void srpol_config_u8(u8 *to, const struct nlattr *attr)
@@ -269,18 +336,26 @@ static int srpol_config_parse(struct srpol_config *cfg,
 	}
 	if (cfg->dp.dscp_mode == SRPOL_DSCP_MODE_UNIFORM)
 		cfg->dp.dscp = 0;
-	return srpol_config_parse_domain(cfg, info);
+	return srpol_config_parse_domain(cfg, info) ?:
+	       srpol_config_parse_list(&cfg->report_from, info,
+				       SRPOL_A_CONFIG_REPORT_FROM);
 }
 
 int srpol_config_set(struct srpol_net *sn, struct genl_info *info)
 {
-	struct srpol_change *change = &sn->cfg_change;
+	struct srpol_config *cfg;
+	int err;
 
-	srpol_txn_touch(sn, change);
-	if (!change->saved)
-		memcpy(&sn->old_cfg, &sn->cfg, sizeof(sn->cfg));
-	change->saved = true;
-	return srpol_config_parse(&sn->cfg, info);
+	cfg = kmemdup(srpol_config(sn), sizeof(*cfg), GFP_KERNEL_ACCOUNT);
+	if (!cfg)
+		return -ENOMEM;
+	err = srpol_config_parse(cfg, info);
+	if (err) {
+		kfree(cfg);
+		return err;
+	}
+	srpol_obj_define(sn, &sn->config, cfg);
+	return 0;
 }
 
 int srpol_nl_config_set_doit(struct sk_buff *skb, struct genl_info *info)
@@ -288,57 +363,53 @@ int srpol_nl_config_set_doit(struct sk_buff *skb, struct genl_info *info)
 	return srpol_txn_doit(info, srpol_config_set);
 }
 
-static bool srpol_config_same(struct srpol_net *sn, const void *obj)
+static bool srpol_config_equal(const struct srpol_obj *obj)
 {
-	return !memcmp(&sn->cfg, &sn->old_cfg, sizeof(sn->cfg));
+	return !memcmp(obj->cur, obj->next, offsetof(struct srpol_config, rcu));
 }
 
-static int srpol_config_stage(struct srpol_net *sn,
-			      struct srpol_change *change,
+static int srpol_config_stage(struct srpol_net *sn, struct srpol_obj *obj,
 			      struct netlink_ext_ack *extack)
 {
-	const struct srpol_config *cfg = &sn->cfg, *old = &sn->old_cfg;
+	const struct srpol_config *old = obj->cur, *cfg = obj->next;
 	int err;
 
 	if (cfg->hop_limit != old->hop_limit ||
 	    !ipv6_addr_equal(&cfg->src, &old->src) ||
 	    (cfg->dp.path_id == SRPOL_PATH_ID_TAG) !=
 	    (old->dp.path_id == SRPOL_PATH_ID_TAG))
-		srpol_path_refresh_all(sn);
+		srpol_path_touch_all(sn);
 	if (!memcmp(&cfg->dp, &old->dp, sizeof(cfg->dp)))
 		return 0;
-	srpol_dp_wait_gp(sn, sn->cfg_gp);
+	srpol_dp_wait_gp(sn, sn->config_gp);
 	err = srpol_dp_call(sn, config_set, &cfg->dp);
 	if (err)
-		return srpol_dp_err(sn, err, "config", 0, extack);
-	srpol_txn_staged(sn, change);
+		return srpol_dp_err(err, "config", 0, extack);
+	srpol_txn_staged(sn, obj);
 	/* the flow hash depends on the label mode */
 	sn->txn.reclassify |= cfg->dp.flow_label != old->dp.flow_label;
 	return 0;
 }
 
-static void srpol_config_commit(struct srpol_net *sn,
-				struct srpol_change *change)
+static void srpol_config_commit(struct srpol_net *sn, struct srpol_obj *obj)
 {
-	if (change->staged)
-		sn->cfg_gp = sn->txn.gp;
+	if (obj->staged)
+		sn->config_gp = sn->txn.gp;
+	srpol_obj_swap(obj);
 }
 
-static void srpol_config_abort(struct srpol_net *sn,
-			       struct srpol_change *change)
+static void srpol_config_revert(struct srpol_net *sn, struct srpol_obj *obj)
 {
-	memcpy(&sn->cfg, &sn->old_cfg, sizeof(sn->cfg));
-	if (change->staged)
+	if (obj->staged)
 		srpol_dp_call(sn, revert, SRPOL_DP_CONFIG, 0);
 }
 
-const struct srpol_change_ops srpol_config_change_ops = {
-	.same	= srpol_config_same,
-	.stage	= srpol_config_stage,
-	.commit	= srpol_config_commit,
-	.abort	= srpol_config_abort,
-	.fill	= srpol_config_fill,
-	.offset	= offsetof(struct srpol_net, cfg_change) -
-		  offsetof(struct srpol_net, cfg),
-	.ntf	= SRPOL_CMD_CONFIG_NTF,
+const struct srpol_obj_ops srpol_config_ops = {
+	.equal		= srpol_config_equal,
+	.free_cfg	= srpol_config_free,
+	.stage		= srpol_config_stage,
+	.commit		= srpol_config_commit,
+	.revert		= srpol_config_revert,
+	.fill		= srpol_config_fill,
+	.ntf		= SRPOL_CMD_CONFIG_NTF,
 };

@@ -50,6 +50,26 @@ bool srpol_csid_valid(const struct in6_addr *sid, u32 block_len, u32 csid_len)
 }
 
 /**
+ * srpol_csid_shift() - what a node that ends a CSID makes of its container
+ * @sid: the container
+ * @block_len: bits of the block
+ * @csid_len: bits of a CSID
+ *
+ * Return: false if there is no CSID left then, and the container stays as it
+ * is.
+ */
+bool srpol_csid_shift(struct in6_addr *sid, u32 block_len, u32 csid_len)
+{
+	u32 at = block_len / 8, size = csid_len / 8, rest = SID_LEN - at;
+
+	if (rest < 2 * size || is_zero(sid, at + size, at + 2 * size))
+		return false;
+	memmove(sid->s6_addr + at, sid->s6_addr + at + size, rest - size);
+	memset(sid->s6_addr + SID_LEN - size, 0, size);
+	return true;
+}
+
+/**
  * srpol_csid_shifted() - is an address a container that has travelled
  * @sid: the container as it was sent
  * @dst: the address

@@ -4,10 +4,19 @@
  * module knows the device so that everyone can see it and the data plane and
  * the ICMP receiver can tell an uplink from other devices.
  */
-#include "srpol.h"
+#include <linux/netdevice.h>
+#include <linux/slab.h>
+#include <net/sock.h>
+
+#include "dataplane.h"
+#include "device.h"
+#include "netlink.h"
 
 /* Lets srpol_dev_is_uplink() answer without a lock. */
 #define SRPOL_DEV_UPLINK	XA_MARK_1
+
+/* The device disappeared; the work removes what is left of it. */
+#define SRPOL_DEV_GONE		XA_MARK_2
 
 /**
  * srpol_dev_is_uplink() - may SR traffic come in here
@@ -22,9 +31,10 @@ bool srpol_dev_is_uplink(struct srpol_net *sn, int ifindex)
 }
 
 static int srpol_dev_fill(struct srpol_net *sn, struct sk_buff *skb,
-			  const void *obj)
+			  const struct srpol_obj *obj)
 {
-	const struct srpol_dev *sdev = obj;
+	const struct srpol_dev *sdev = container_of(obj, struct srpol_dev,
+						    obj);
 	struct net_device *dev;
 	u32 running = 0, mtu = 0;
 
@@ -38,10 +48,53 @@ static int srpol_dev_fill(struct srpol_net *sn, struct sk_buff *skb,
 	if (nla_put_u32(skb, SRPOL_A_DEV_IFINDEX, sdev->ifindex) ||
 	    nla_put_u32(skb, SRPOL_A_DEV_ROLE, sdev->role) ||
 	    nla_put_u32(skb, SRPOL_A_DEV_XDP_MODE, sdev->xdp_mode) ||
+	    nla_put_u32(skb, SRPOL_A_DEV_HOOK, sdev->hook) ||
 	    nla_put_u32(skb, SRPOL_A_DEV_RUNNING, running) ||
 	    nla_put_u32(skb, SRPOL_A_DEV_MTU, mtu))
 		return -EMSGSIZE;
 	return 0;
+}
+
+/* Count and mark a device that is an uplink, or forget that it was. */
+static void srpol_dev_mark(struct srpol_net *sn, const struct srpol_dev *sdev,
+			   bool is)
+{
+	if (sdev->role != SRPOL_DEV_ROLE_UPLINK)
+		return;
+	if (is)
+		xa_set_mark(&sn->devs, sdev->ifindex, SRPOL_DEV_UPLINK);
+	else
+		xa_clear_mark(&sn->devs, sdev->ifindex, SRPOL_DEV_UPLINK);
+	sn->n_uplinks += is ? 1 : -1;
+}
+
+static void srpol_dev_remove(struct srpol_net *sn, struct srpol_dev *sdev)
+{
+	srpol_dp_call(sn, dev_del, sdev->ifindex);
+	srpol_dev_mark(sn, sdev, false);
+	xa_erase(&sn->devs, sdev->ifindex);
+	sn->n_devs--;
+	kfree(sdev);
+}
+
+/**
+ * srpol_dev_remove_gone() - forget devices that disappeared
+ * @sn: namespace, locked
+ */
+void srpol_dev_remove_gone(struct srpol_net *sn)
+{
+	struct srpol_dev *sdev;
+	unsigned long ifindex;
+
+	lockdep_assert_held(&sn->lock);
+	if (!test_and_clear_bit(SRPOL_NET_DEVS_GONE, &sn->flags))
+		return;
+	xa_for_each_marked(&sn->devs, ifindex, sdev, SRPOL_DEV_GONE) {
+		srpol_nl_notify(sn, NULL, SRPOL_CMD_DEV_DEL_NTF,
+				SRPOL_NLGRP_CONFIG, srpol_dev_fill,
+				&sdev->obj);
+		srpol_dev_remove(sn, sdev);
+	}
 }
 
 static struct srpol_dev *srpol_dev_from_attr(struct srpol_net *sn,
@@ -54,6 +107,7 @@ static struct srpol_dev *srpol_dev_from_attr(struct srpol_net *sn,
 		NL_SET_ERR_ATTR_MISS(info->extack, NULL, SRPOL_A_DEV_IFINDEX);
 		return ERR_PTR(-EINVAL);
 	}
+	srpol_dev_remove_gone(sn);
 	sdev = xa_load(&sn->devs, nla_get_u32(attr));
 	if (sdev)
 		return sdev;
@@ -72,7 +126,7 @@ int srpol_nl_dev_get_doit(struct sk_buff *skb, struct genl_info *info)
 	sdev = srpol_dev_from_attr(sn, info);
 	err = PTR_ERR_OR_ZERO(sdev);
 	if (!err)
-		err = srpol_nl_reply(sn, info, srpol_dev_fill, sdev);
+		err = srpol_nl_reply(sn, info, srpol_dev_fill, &sdev->obj);
 	mutex_unlock(&sn->lock);
 	return err;
 }
@@ -81,6 +135,9 @@ int srpol_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct srpol_net *sn = srpol_net(sock_net(skb->sk));
 
+	mutex_lock(&sn->lock);
+	srpol_dev_remove_gone(sn);
+	mutex_unlock(&sn->lock);
 	return srpol_nl_dump_xa(skb, cb, &sn->devs, srpol_dev_fill);
 }
 
@@ -93,7 +150,7 @@ static int srpol_dev_push(struct srpol_net *sn, const struct srpol_dev *sdev,
 	};
 	int err = srpol_dp_call(sn, dev_set, &dp);
 
-	return err ? srpol_dp_err(sn, err, "device", sn->limits.devs,
+	return err ? srpol_dp_err(err, "device", sn->limits.devs,
 				  extack) : 0;
 }
 
@@ -107,6 +164,8 @@ static int srpol_dev_parse(struct srpol_net *sn, struct srpol_dev *sdev,
 		sdev->role = nla_get_u32(tb[SRPOL_A_DEV_ROLE]);
 	if (tb[SRPOL_A_DEV_XDP_MODE])
 		sdev->xdp_mode = nla_get_u32(tb[SRPOL_A_DEV_XDP_MODE]);
+	if (tb[SRPOL_A_DEV_HOOK])
+		sdev->hook = nla_get_u32(tb[SRPOL_A_DEV_HOOK]);
 	if (!sdev->role) {
 		NL_SET_ERR_ATTR_MISS(info->extack, NULL, SRPOL_A_DEV_ROLE);
 		return -EINVAL;
@@ -121,19 +180,6 @@ static int srpol_dev_parse(struct srpol_net *sn, struct srpol_dev *sdev,
 	return 0;
 }
 
-/* Count and mark a device that is an uplink, or forget that it was. */
-static void srpol_dev_mark(struct srpol_net *sn, const struct srpol_dev *sdev,
-			   bool is)
-{
-	if (sdev->role != SRPOL_DEV_ROLE_UPLINK)
-		return;
-	if (is)
-		xa_set_mark(&sn->devs, sdev->ifindex, SRPOL_DEV_UPLINK);
-	else
-		xa_clear_mark(&sn->devs, sdev->ifindex, SRPOL_DEV_UPLINK);
-	sn->n_uplinks += is ? 1 : -1;
-}
-
 static int srpol_dev_insert(struct srpol_net *sn, const struct srpol_dev *new,
 			    struct srpol_dev **out,
 			    struct netlink_ext_ack *extack)
@@ -142,7 +188,7 @@ static int srpol_dev_insert(struct srpol_net *sn, const struct srpol_dev *new,
 	int err;
 
 	if (sn->n_devs >= sn->limits.devs)
-		return srpol_dp_err(sn, -ENOSPC, "device", sn->limits.devs,
+		return srpol_dp_err(-ENOSPC, "device", sn->limits.devs,
 				    extack);
 	sdev = kmemdup(new, sizeof(*new), GFP_KERNEL_ACCOUNT);
 	if (!sdev)
@@ -164,6 +210,35 @@ static int srpol_dev_insert(struct srpol_net *sn, const struct srpol_dev *new,
 	return 0;
 }
 
+/**
+ * srpol_dev_mark_gone() - a device disappears
+ * @sn: namespace, not locked
+ * @ifindex: the device
+ *
+ * Return: was srpol attached to it, so that the work has something to do?
+ */
+bool srpol_dev_mark_gone(struct srpol_net *sn, int ifindex)
+{
+	if (!xa_load(&sn->devs, ifindex))
+		return false;
+	xa_clear_mark(&sn->devs, ifindex, SRPOL_DEV_UPLINK);
+	xa_set_mark(&sn->devs, ifindex, SRPOL_DEV_GONE);
+	set_bit(SRPOL_NET_DEVS_GONE, &sn->flags);
+	return true;
+}
+
+/* Has it disappeared while it was configured, before anybody could be told? */
+static void srpol_dev_recheck(struct srpol_net *sn, int ifindex)
+{
+	bool present;
+
+	rcu_read_lock();
+	present = dev_get_by_index_rcu(sn->net, ifindex);
+	rcu_read_unlock();
+	if (!present)
+		srpol_dev_mark_gone(sn, ifindex);
+}
+
 static int srpol_dev_new(struct srpol_net *sn, struct genl_info *info)
 {
 	struct nlattr *attr = info->attrs[SRPOL_A_DEV_IFINDEX];
@@ -175,6 +250,7 @@ static int srpol_dev_new(struct srpol_net *sn, struct genl_info *info)
 		return -EINVAL;
 	}
 	new.ifindex = nla_get_u32(attr);
+	srpol_dev_remove_gone(sn);
 	sdev = xa_load(&sn->devs, new.ifindex);
 	verb = srpol_nl_verb(info, sdev, 0, NULL);
 	if (verb < 0)
@@ -197,8 +273,9 @@ static int srpol_dev_new(struct srpol_net *sn, struct genl_info *info)
 		srpol_dev_mark(sn, &new, true);
 	}
 	*sdev = new;
+	srpol_dev_recheck(sn, new.ifindex);
 	srpol_nl_notify(sn, info, SRPOL_CMD_DEV_NTF, SRPOL_NLGRP_CONFIG,
-			srpol_dev_fill, sdev);
+			srpol_dev_fill, &sdev->obj);
 	return 0;
 }
 
@@ -207,19 +284,13 @@ int srpol_nl_dev_new_doit(struct sk_buff *skb, struct genl_info *info)
 	struct srpol_net *sn = srpol_net(genl_info_net(info));
 	int err;
 
+	err = srpol_net_start(sn);
+	if (err)
+		return err;
 	mutex_lock(&sn->lock);
 	err = srpol_dev_new(sn, info);
 	mutex_unlock(&sn->lock);
 	return err;
-}
-
-static void srpol_dev_remove(struct srpol_net *sn, struct srpol_dev *sdev)
-{
-	srpol_dp_call(sn, dev_del, sdev->ifindex);
-	srpol_dev_mark(sn, sdev, false);
-	xa_erase(&sn->devs, sdev->ifindex);
-	sn->n_devs--;
-	kfree(sdev);
 }
 
 int srpol_nl_dev_del_doit(struct sk_buff *skb, struct genl_info *info)
@@ -233,27 +304,11 @@ int srpol_nl_dev_del_doit(struct sk_buff *skb, struct genl_info *info)
 	err = PTR_ERR_OR_ZERO(sdev);
 	if (!err) {
 		srpol_nl_notify(sn, info, SRPOL_CMD_DEV_DEL_NTF,
-				SRPOL_NLGRP_CONFIG, srpol_dev_fill, sdev);
+				SRPOL_NLGRP_CONFIG, srpol_dev_fill, &sdev->obj);
 		srpol_dev_remove(sn, sdev);
 	}
 	mutex_unlock(&sn->lock);
 	return err;
-}
-
-/**
- * srpol_dev_gone() - a device disappears
- * @sn: namespace, locked
- * @dev: the device
- */
-void srpol_dev_gone(struct srpol_net *sn, struct net_device *dev)
-{
-	struct srpol_dev *sdev = xa_load(&sn->devs, dev->ifindex);
-
-	if (!sdev)
-		return;
-	srpol_nl_notify(sn, NULL, SRPOL_CMD_DEV_DEL_NTF, SRPOL_NLGRP_CONFIG,
-			srpol_dev_fill, sdev);
-	srpol_dev_remove(sn, sdev);
 }
 
 /**
@@ -275,7 +330,7 @@ int srpol_dev_replay(struct srpol_net *sn)
 }
 
 /**
- * srpol_dev_flush() - free what is left in a dying namespace
+ * srpol_dev_flush() - free what is left in a namespace that ends
  * @sn: namespace, locked, without a data plane
  */
 void srpol_dev_flush(struct srpol_net *sn)

@@ -3,326 +3,212 @@
  * Endpoint prefixes: which policy endpoint an inner destination belongs to.
  * The longest match is found in the data plane, here is only the table.
  */
-#include <linux/jhash.h>
+#include <linux/rhashtable.h>
+#include <linux/slab.h>
 #include <net/ipv6.h>
 
-#include "srpol.h"
+#include "dataplane.h"
+#include "endpoint.h"
 
-static u32 srpol_endpoint_hash(const struct in6_addr *prefix, u32 len)
+static const struct rhashtable_params srpol_endpoint_params = {
+	.head_offset = offsetof(struct srpol_endpoint, node),
+	.key_offset = offsetof(struct srpol_endpoint, key),
+	.key_len = sizeof(struct srpol_endpoint_key),
+	.automatic_shrinking = true,
+};
+
+int srpol_endpoint_init(struct srpol_net *sn)
 {
-	return jhash(prefix, sizeof(*prefix), len);
+	return rhashtable_init(&sn->endpoint_keys, &srpol_endpoint_params);
+}
+
+void srpol_endpoint_exit(struct srpol_net *sn)
+{
+	rhashtable_destroy(&sn->endpoint_keys);
 }
 
 /* Also one that the transaction under way has deleted. */
 static struct srpol_endpoint *
-srpol_endpoint_lookup(struct srpol_net *sn, const struct in6_addr *prefix,
-		      u32 len)
+srpol_endpoint_lookup(struct srpol_net *sn,
+		      const struct srpol_endpoint_key *key)
 {
-	struct srpol_endpoint *ep;
+	lockdep_assert_held(&sn->lock);
+	return srpol_net_started(sn) ?
+	       rhashtable_lookup_fast(&sn->endpoint_keys, key,
+				      srpol_endpoint_params) : NULL;
+}
 
-	hash_for_each_possible(sn->endpoint_hash, ep, node,
-			       srpol_endpoint_hash(prefix, len))
-		if (ep->prefix_len == len &&
-		    ipv6_addr_equal(&ep->prefix, prefix))
-			return ep;
-	return NULL;
+/**
+ * srpol_endpoint_find() - look an endpoint prefix up
+ * @sn: namespace, locked
+ * @key: which one
+ *
+ * Return: one that the transaction under way has not deleted, or NULL.
+ */
+struct srpol_endpoint *
+srpol_endpoint_find(struct srpol_net *sn, const struct srpol_endpoint_key *key)
+{
+	struct srpol_endpoint *ep = srpol_endpoint_lookup(sn, key);
+
+	return ep && srpol_endpoint_cfg(ep) ? ep : NULL;
 }
 
 static struct srpol_endpoint *
-srpol_endpoint_find(struct srpol_net *sn, const struct in6_addr *prefix,
-		    u32 len)
-{
-	struct srpol_endpoint *ep = srpol_endpoint_lookup(sn, prefix, len);
-
-	return ep && !ep->change.gone ? ep : NULL;
-}
-
-static int srpol_endpoint_fill(struct srpol_net *sn, struct sk_buff *skb,
-			       const void *obj)
-{
-	const struct srpol_endpoint *ep = obj;
-
-	if (nla_put_in6_addr(skb, SRPOL_A_ENDPOINT_PREFIX, &ep->prefix) ||
-	    nla_put_u32(skb, SRPOL_A_ENDPOINT_PREFIX_LEN, ep->prefix_len) ||
-	    nla_put_in6_addr(skb, SRPOL_A_ENDPOINT_ADDRESS, &ep->cfg.address) ||
-	    nla_put_u32(skb, SRPOL_A_ENDPOINT_ORIGIN, ep->cfg.origin))
-		return -EMSGSIZE;
-	return 0;
-}
-
-static struct srpol_dp_endpoint
-srpol_endpoint_to_dp(const struct srpol_endpoint *ep)
-{
-	struct srpol_dp_endpoint dp = { .prefix_len = ep->prefix_len };
-
-	memcpy(dp.prefix, &ep->prefix, sizeof(dp.prefix));
-	memcpy(dp.endpoint, &ep->cfg.address, sizeof(dp.endpoint));
-	return dp;
-}
-
-static int srpol_endpoint_parse_key(const struct genl_info *info,
-				    struct in6_addr *prefix, u32 *len)
-{
-	struct nlattr **tb = info->attrs;
-	struct in6_addr mask;
-
-	if (!tb[SRPOL_A_ENDPOINT_PREFIX]) {
-		NL_SET_ERR_ATTR_MISS(info->extack, NULL,
-				     SRPOL_A_ENDPOINT_PREFIX);
-		return -EINVAL;
-	}
-	*prefix = nla_get_in6_addr(tb[SRPOL_A_ENDPOINT_PREFIX]);
-	*len = tb[SRPOL_A_ENDPOINT_PREFIX_LEN] ?
-	       nla_get_u32(tb[SRPOL_A_ENDPOINT_PREFIX_LEN]) : 128;
-	if (!srpol_nl_prefix_ok(prefix, *len, &mask)) {
-		NL_SET_ERR_MSG_ATTR(info->extack, tb[SRPOL_A_ENDPOINT_PREFIX],
-				    "host bits of the prefix are not zero");
-		return -EINVAL;
-	}
-	return 0;
-}
-
-static struct srpol_endpoint *srpol_endpoint_from_attr(struct srpol_net *sn,
-						       struct genl_info *info)
-{
-	struct srpol_endpoint *ep;
-	struct in6_addr prefix;
-	u32 len;
-	int err;
-
-	err = srpol_endpoint_parse_key(info, &prefix, &len);
-	if (err)
-		return ERR_PTR(err);
-	ep = srpol_endpoint_find(sn, &prefix, len);
-	if (ep)
-		return ep;
-	NL_SET_ERR_MSG_ATTR(info->extack,
-			    info->attrs[SRPOL_A_ENDPOINT_PREFIX],
-			    "no such endpoint prefix");
-	return ERR_PTR(-ENOENT);
-}
-
-int srpol_nl_endpoint_get_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	struct srpol_net *sn = srpol_net(genl_info_net(info));
-	struct srpol_endpoint *ep;
-	int err;
-
-	mutex_lock(&sn->lock);
-	ep = srpol_endpoint_from_attr(sn, info);
-	err = PTR_ERR_OR_ZERO(ep);
-	if (!err)
-		err = srpol_nl_reply(sn, info, srpol_endpoint_fill, ep);
-	mutex_unlock(&sn->lock);
-	return err;
-}
-
-int srpol_nl_endpoint_get_dumpit(struct sk_buff *skb,
-				 struct netlink_callback *cb)
-{
-	struct srpol_net *sn = srpol_net(sock_net(skb->sk));
-
-	return srpol_nl_dump_xa(skb, cb, &sn->endpoints, srpol_endpoint_fill);
-}
-
-static int srpol_endpoint_parse(struct srpol_endpoint_cfg *cfg,
-				const struct genl_info *info)
-{
-	struct nlattr *address = info->attrs[SRPOL_A_ENDPOINT_ADDRESS];
-
-	srpol_nl_u32(&cfg->origin, info->attrs[SRPOL_A_ENDPOINT_ORIGIN]);
-	if (!address)
-		return 0;
-	cfg->address = nla_get_in6_addr(address);
-	if (!ipv6_addr_is_multicast(&cfg->address))
-		return 0;
-	NL_SET_ERR_MSG_ATTR(info->extack, address,
-			    "endpoint is a multicast address");
-	return -EINVAL;
-}
-
-static struct srpol_endpoint *
-srpol_endpoint_alloc(struct srpol_net *sn, const struct in6_addr *prefix,
-		     u32 len, struct netlink_ext_ack *extack)
+srpol_endpoint_alloc(struct srpol_net *sn,
+		     const struct srpol_endpoint_key *key,
+		     struct netlink_ext_ack *extack)
 {
 	struct srpol_endpoint *ep;
 	int err;
 
 	if (sn->n_endpoints >= sn->limits.endpoints)
-		return ERR_PTR(srpol_dp_err(sn, -ENOSPC, "endpoint",
+		return ERR_PTR(srpol_dp_err(-ENOSPC, "endpoint",
 					    sn->limits.endpoints, extack));
 	ep = kzalloc(sizeof(*ep), GFP_KERNEL_ACCOUNT);
 	if (!ep)
 		return ERR_PTR(-ENOMEM);
-	srpol_change_init(&ep->change, SRPOL_KIND_ENDPOINT);
-	ep->change.created = true;
-	ep->prefix = *prefix;
-	ep->prefix_len = len;
+	srpol_obj_init(&ep->obj, SRPOL_OBJ_ENDPOINT);
+	ep->key = *key;
 	/* the prefix may have been in use a moment ago */
 	ep->gp = sn->del_gp;
-	ep->seq = sn->endpoint_seq + 1;
-	err = xa_insert(&sn->endpoints, ep->seq, ep, GFP_KERNEL_ACCOUNT);
-	if (err) {
-		kfree(ep);
-		return ERR_PTR(err);
-	}
-	sn->endpoint_seq++;
-	hash_add(sn->endpoint_hash, &ep->node,
-		 srpol_endpoint_hash(prefix, len));
+	err = xa_alloc(&sn->endpoints, &ep->id, ep, xa_limit_32b,
+		       GFP_KERNEL_ACCOUNT);
+	if (err)
+		goto err_free;
+	err = rhashtable_insert_fast(&sn->endpoint_keys, &ep->node,
+				     srpol_endpoint_params);
+	if (err)
+		goto err_id;
 	sn->n_endpoints++;
 	return ep;
+
+err_id:
+	xa_erase(&sn->endpoints, ep->id);
+err_free:
+	kfree(ep);
+	return ERR_PTR(err);
 }
 
-static void srpol_endpoint_free(struct srpol_net *sn,
-				struct srpol_endpoint *ep)
+static void srpol_endpoint_release(struct srpol_net *sn,
+				   struct srpol_obj *obj)
 {
-	hash_del(&ep->node);
-	xa_erase(&sn->endpoints, ep->seq);
+	struct srpol_endpoint *ep = srpol_endpoint(obj);
+
+	rhashtable_remove_fast(&sn->endpoint_keys, &ep->node,
+			       srpol_endpoint_params);
+	xa_erase(&sn->endpoints, ep->id);
 	sn->n_endpoints--;
 	kfree(ep);
 }
 
-static void srpol_endpoint_save(struct srpol_net *sn,
-				struct srpol_endpoint *ep)
+/**
+ * srpol_endpoint_define() - create or redefine an endpoint prefix
+ * @sn: namespace, locked, in a transaction
+ * @key: which one
+ * @cfg: what it will be; it is copied
+ * @extack: for a refusal
+ *
+ * Return: 0 or a negative errno.
+ */
+int srpol_endpoint_define(struct srpol_net *sn,
+			  const struct srpol_endpoint_key *key,
+			  const struct srpol_endpoint_cfg *cfg,
+			  struct netlink_ext_ack *extack)
 {
-	srpol_txn_touch(sn, &ep->change);
-	if (ep->change.created || ep->change.saved)
-		return;
-	ep->old = ep->cfg;
-	ep->change.saved = true;
-}
-
-int srpol_endpoint_new(struct srpol_net *sn, struct genl_info *info)
-{
-	struct srpol_endpoint_cfg cfg = {};
+	struct srpol_endpoint_cfg *copy;
 	struct srpol_endpoint *ep;
-	struct in6_addr prefix;
-	int verb, err;
-	u32 len;
 
-	err = srpol_endpoint_parse_key(info, &prefix, &len);
-	if (err)
-		return err;
-	ep = srpol_endpoint_find(sn, &prefix, len);
-	verb = srpol_nl_verb(info, ep, ep ? ep->cfg.origin : 0,
-			     info->attrs[SRPOL_A_ENDPOINT_ORIGIN]);
-	if (verb < 0)
-		return verb;
-	if (verb == SRPOL_VERB_CHANGE) {
-		cfg = ep->cfg;
-	} else if (!info->attrs[SRPOL_A_ENDPOINT_ADDRESS]) {
-		NL_SET_ERR_ATTR_MISS(info->extack, NULL,
-				     SRPOL_A_ENDPOINT_ADDRESS);
-		return -EINVAL;
+	copy = kmemdup(cfg, sizeof(*cfg), GFP_KERNEL_ACCOUNT);
+	if (!copy)
+		return -ENOMEM;
+	ep = srpol_endpoint_lookup(sn, key) ?:
+	     srpol_endpoint_alloc(sn, key, extack);
+	if (IS_ERR(ep)) {
+		kfree(copy);
+		return PTR_ERR(ep);
 	}
-	err = srpol_endpoint_parse(&cfg, info);
-	if (err)
-		return err;
-	ep = srpol_endpoint_lookup(sn, &prefix, len) ?:
-	     srpol_endpoint_alloc(sn, &prefix, len, info->extack);
-	if (IS_ERR(ep))
-		return PTR_ERR(ep);
-	srpol_endpoint_save(sn, ep);
-	ep->change.gone = false;
-	ep->cfg = cfg;
+	srpol_obj_define(sn, &ep->obj, copy);
 	return 0;
 }
 
-int srpol_nl_endpoint_new_doit(struct sk_buff *skb, struct genl_info *info)
+static struct srpol_dp_endpoint
+srpol_endpoint_to_dp(const struct srpol_endpoint *ep,
+		     const struct srpol_endpoint_cfg *cfg)
 {
-	return srpol_txn_doit(info, srpol_endpoint_new);
+	struct srpol_dp_endpoint dp = { .prefix_len = ep->key.len };
+
+	memcpy(dp.prefix, &ep->key.prefix, sizeof(dp.prefix));
+	memcpy(dp.endpoint, &cfg->address, sizeof(dp.endpoint));
+	return dp;
 }
 
-int srpol_endpoint_del(struct srpol_net *sn, struct genl_info *info)
+static void srpol_endpoint_free_cfg(struct srpol_net *sn, void *cfg)
 {
-	struct srpol_endpoint *ep = srpol_endpoint_from_attr(sn, info);
-
-	if (IS_ERR(ep))
-		return PTR_ERR(ep);
-	srpol_endpoint_save(sn, ep);
-	ep->change.gone = true;
-	return 0;
+	kfree(cfg);
 }
 
-int srpol_nl_endpoint_del_doit(struct sk_buff *skb, struct genl_info *info)
+static bool srpol_endpoint_equal(const struct srpol_obj *obj)
 {
-	return srpol_txn_doit(info, srpol_endpoint_del);
+	return !memcmp(obj->cur, obj->next,
+		       sizeof(struct srpol_endpoint_cfg));
 }
 
-static bool srpol_endpoint_same(struct srpol_net *sn, const void *obj)
-{
-	const struct srpol_endpoint *ep = obj;
-
-	return !memcmp(&ep->cfg, &ep->old, sizeof(ep->cfg));
-}
-
-static int srpol_endpoint_stage(struct srpol_net *sn,
-				struct srpol_change *change,
+static int srpol_endpoint_stage(struct srpol_net *sn, struct srpol_obj *obj,
 				struct netlink_ext_ack *extack)
 {
-	const struct srpol_endpoint *ep =
-		container_of(change, struct srpol_endpoint, change);
-	const struct srpol_dp_endpoint dp = srpol_endpoint_to_dp(ep);
+	const struct srpol_endpoint_cfg *cur = obj->cur, *next = obj->next;
+	const struct srpol_endpoint *ep = srpol_endpoint(obj);
+	const struct srpol_dp_endpoint dp =
+		srpol_endpoint_to_dp(ep, next ?: cur);
 	int err;
 
-	if (change->saved && !change->gone &&
-	    ipv6_addr_equal(&ep->cfg.address, &ep->old.address))
+	if (cur && next && ipv6_addr_equal(&cur->address, &next->address))
 		return 0;
 	srpol_dp_wait_gp(sn, ep->gp);
-	err = change->gone ? srpol_dp_call(sn, endpoint_hide, &dp) :
-			     srpol_dp_call(sn, endpoint_set, &dp);
+	err = next ? srpol_dp_call(sn, endpoint_set, &dp) :
+		     srpol_dp_call(sn, endpoint_hide, &dp);
 	if (err)
-		return srpol_dp_err(sn, err, "endpoint", sn->limits.endpoints,
+		return srpol_dp_err(err, "endpoint", sn->limits.endpoints,
 				    extack);
-	srpol_txn_staged(sn, change);
+	srpol_txn_staged(sn, obj);
 	sn->txn.reclassify = true;
 	return 0;
 }
 
-static void srpol_endpoint_commit(struct srpol_net *sn,
-				  struct srpol_change *change)
+static void srpol_endpoint_commit(struct srpol_net *sn, struct srpol_obj *obj)
 {
-	struct srpol_endpoint *ep = container_of(change,
-						 struct srpol_endpoint, change);
-
-	if (change->staged)
-		ep->gp = sn->txn.gp;
+	if (obj->staged)
+		srpol_endpoint(obj)->gp = sn->txn.gp;
+	srpol_obj_swap(obj);
 }
 
-static void srpol_endpoint_abort(struct srpol_net *sn,
-				 struct srpol_change *change)
+static void srpol_endpoint_revert(struct srpol_net *sn, struct srpol_obj *obj)
 {
-	struct srpol_endpoint *ep = container_of(change,
-						 struct srpol_endpoint, change);
-	const struct srpol_dp_endpoint dp = srpol_endpoint_to_dp(ep);
+	const struct srpol_dp_endpoint dp =
+		srpol_endpoint_to_dp(srpol_endpoint(obj),
+				     obj->next ?: obj->cur);
 
-	if (change->staged)
+	if (obj->staged)
 		srpol_dp_call(sn, endpoint_revert, &dp);
-	if (change->created)
-		srpol_endpoint_free(sn, ep);
-	else if (change->saved)
-		ep->cfg = ep->old;
 }
 
-static void srpol_endpoint_remove(struct srpol_net *sn,
-				  struct srpol_change *change)
+static void srpol_endpoint_erase(struct srpol_net *sn, struct srpol_obj *obj)
 {
-	struct srpol_endpoint *ep = container_of(change,
-						 struct srpol_endpoint, change);
-	const struct srpol_dp_endpoint dp = srpol_endpoint_to_dp(ep);
+	const struct srpol_dp_endpoint dp =
+		srpol_endpoint_to_dp(srpol_endpoint(obj), obj->next);
 
 	srpol_dp_call(sn, endpoint_del, &dp);
-	srpol_endpoint_free(sn, ep);
 }
 
-const struct srpol_change_ops srpol_endpoint_change_ops = {
-	.same		= srpol_endpoint_same,
+const struct srpol_obj_ops srpol_endpoint_ops = {
+	.equal		= srpol_endpoint_equal,
+	.free_cfg	= srpol_endpoint_free_cfg,
 	.stage		= srpol_endpoint_stage,
 	.commit		= srpol_endpoint_commit,
-	.abort		= srpol_endpoint_abort,
-	.remove		= srpol_endpoint_remove,
+	.revert		= srpol_endpoint_revert,
+	.erase		= srpol_endpoint_erase,
+	.release	= srpol_endpoint_release,
 	.fill		= srpol_endpoint_fill,
-	.offset		= offsetof(struct srpol_endpoint, change),
 	.ntf		= SRPOL_CMD_ENDPOINT_NTF,
 	.del_ntf	= SRPOL_CMD_ENDPOINT_DEL_NTF,
 };
@@ -334,11 +220,12 @@ const struct srpol_change_ops srpol_endpoint_change_ops = {
 int srpol_endpoint_replay(struct srpol_net *sn)
 {
 	struct srpol_endpoint *ep;
-	unsigned long seq;
+	unsigned long id;
 	int err;
 
-	xa_for_each(&sn->endpoints, seq, ep) {
-		const struct srpol_dp_endpoint dp = srpol_endpoint_to_dp(ep);
+	xa_for_each(&sn->endpoints, id, ep) {
+		const struct srpol_dp_endpoint dp =
+			srpol_endpoint_to_dp(ep, ep->obj.cur);
 
 		err = srpol_dp_call(sn, endpoint_set, &dp);
 		if (err)
@@ -349,15 +236,15 @@ int srpol_endpoint_replay(struct srpol_net *sn)
 }
 
 /**
- * srpol_endpoint_flush() - free all prefixes of a dying namespace
+ * srpol_endpoint_flush() - free all prefixes of a namespace that ends
  * @sn: namespace, locked, without a data plane
  */
 void srpol_endpoint_flush(struct srpol_net *sn)
 {
 	struct srpol_endpoint *ep;
-	unsigned long seq;
+	unsigned long id;
 
-	xa_for_each(&sn->endpoints, seq, ep)
-		srpol_endpoint_free(sn, ep);
+	xa_for_each(&sn->endpoints, id, ep)
+		srpol_obj_flush(sn, &ep->obj);
 	xa_destroy(&sn->endpoints);
 }

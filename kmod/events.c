@@ -1,113 +1,186 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What happens around the paths: devices, neighbours, routes and addresses
- * come and go, and held-down paths have to be tried again. What follows from
- * an event is one transaction.
+ * come and go, and paths that are held down have to be tried again.
+ *
+ * Notifiers mark what concerns them, which takes packets off it, and queue the
+ * work; they take no mutex. The work follows in slices: each is a transaction
+ * of at most SRPOL_SLICE paths and policies, and between two of them requests
+ * get their turn.
  */
 #include <net/addrconf.h>
+#include <net/ipv6.h>
 #include <net/fib_notifier.h>
 #include <net/neighbour.h>
 #include <net/netevent.h>
 
-#include "srpol.h"
+#include "device.h"
+#include "events.h"
+#include "nexthop.h"
+#include "path.h"
+#include "policy.h"
+#include "queue.h"
+#include "sid.h"
 
 #define SRPOL_TICK		HZ
 #define SRPOL_ROUTE_DELAY	msecs_to_jiffies(10)
+#define SRPOL_ASK_DELAY		(HZ / 10)
+#define SRPOL_SLICE		128
 
-/**
- * srpol_events_kick() - have marked next hops and changed paths looked at
- * @sn: namespace
- *
- * Any context.
- */
-void srpol_events_kick(struct srpol_net *sn)
+/* Paths that wait for nothing that would be announced. */
+static bool srpol_path_needs_tick(const struct srpol_path *path)
 {
-	queue_work(system_highpri_wq, &sn->work);
+	const struct srpol_path_cfg *cfg = srpol_path_cfg(path);
+
+	return ipv6_addr_any(&cfg->via) || path->refused ||
+	       path->reason == SRPOL_PATH_REASON_NO_RESOURCES;
 }
 
-/**
- * srpol_events_retry_at() - have the tick run no later than this
- * @sn: namespace
- * @delay: jiffies from now
- *
- * Any context.
- */
-void srpol_events_retry_at(struct srpol_net *sn, unsigned long delay)
+/* Next hops that changed, with all that uses them. */
+static void srpol_follow_nexthops(struct srpol_net *sn)
 {
-	unsigned long at = jiffies + delay;
+	struct srpol_nexthop *nh;
+	struct srpol_path *path;
 
-	if (!delayed_work_pending(&sn->tick) ||
-	    time_after(sn->tick.timer.expires, at))
-		mod_delayed_work(system_wq, &sn->tick, delay);
+	while ((nh = srpol_nexthop_take_stale(sn))) {
+		srpol_nexthop_update(sn, nh);
+		list_for_each_entry(path, &nh->paths, nh_node) {
+			spin_lock_bh(&sn->state_lock);
+			srpol_path_mark(sn, path, SRPOL_PATH_RESOLVE);
+			spin_unlock_bh(&sn->state_lock);
+			cond_resched();
+		}
+		srpol_sid_touch_nexthop(sn, nh);
+	}
+}
+
+/* Paths that changed. Return: how many more may be taken. */
+static u32 srpol_follow_paths(struct srpol_net *sn, u32 left)
+{
+	struct srpol_path *path;
+	u8 what;
+
+	for (; left; left--) {
+		spin_lock_bh(&sn->state_lock);
+		path = list_first_entry_or_null(&sn->stale_paths,
+						struct srpol_path, stale_node);
+		if (path) {
+			list_del_init(&path->stale_node);
+			what = path->stale;
+			path->stale = 0;
+		}
+		spin_unlock_bh(&sn->state_lock);
+		if (!path)
+			break;
+		if (what & SRPOL_PATH_RESOLVE)
+			srpol_obj_touch(sn, &path->obj);
+		if (what & SRPOL_PATH_POLICIES)
+			srpol_policy_path_changed(sn, path);
+	}
+	return left;
+}
+
+/* The round over all paths, from where it is. */
+static u32 srpol_follow_scan(struct srpol_net *sn, u32 left)
+{
+	struct srpol_path *path;
+	unsigned long id;
+
+	if (sn->scan == ULONG_MAX)
+		return left;
+	xa_for_each_start(&sn->paths, id, path, sn->scan) {
+		sn->scan = id;
+		if (!left)
+			return 0;
+		if (sn->scan_routed && !srpol_path_needs_tick(path))
+			continue;
+		srpol_obj_touch(sn, &path->obj);
+		left--;
+	}
+	sn->scan = ULONG_MAX;
+	return left;
+}
+
+static void srpol_scan_begin(struct srpol_net *sn, bool routed)
+{
+	/* a round over all that has not ended begins anew, over all */
+	sn->scan_routed = routed && (sn->scan == ULONG_MAX || sn->scan_routed);
+	sn->scan = 0;
+}
+
+/* One transaction. Return: is there more to do? */
+static bool srpol_follow(struct srpol_net *sn)
+{
+	u32 left = SRPOL_SLICE;
+	bool more;
+
+	srpol_txn_begin(sn, true);
+	srpol_dev_remove_gone(sn);
+	srpol_follow_nexthops(sn);
+	if (test_and_clear_bit(SRPOL_NET_RESOLVE, &sn->flags)) {
+		srpol_scan_begin(sn, false);
+		srpol_sid_touch_waiting(sn);
+	}
+	left = srpol_follow_paths(sn, left);
+	left = srpol_follow_scan(sn, left);
+	left -= srpol_policy_take_stale(sn, left);
+	srpol_txn_end(sn, NULL, 0);
+
+	spin_lock_bh(&sn->state_lock);
+	more = !list_empty(&sn->stale_nexthops) ||
+	       !list_empty(&sn->stale_paths);
+	spin_unlock_bh(&sn->state_lock);
+	return more || sn->scan != ULONG_MAX ||
+	       !list_empty(&sn->stale_policies);
 }
 
 static void srpol_work(struct work_struct *work)
 {
 	struct srpol_net *sn = container_of(work, struct srpol_net, work);
+	bool more;
 
-	mutex_lock(&sn->lock);
-	srpol_txn_begin(sn, true);
-	srpol_nexthop_refresh(sn, NULL);
-	srpol_txn_end(sn, NULL, 0);
-	mutex_unlock(&sn->lock);
+	do {
+		mutex_lock(&sn->lock);
+		more = srpol_follow(sn);
+		mutex_unlock(&sn->lock);
+		cond_resched();
+	} while (more && !test_bit(SRPOL_NET_DYING, &sn->flags));
 }
 
 /*
- * Held-down paths whose time has come, paths that lacked resources, and paths
- * resolved by route, because the kernel does not announce all changes: not
- * those of routes that are not the best of their prefix, nor of next hop
- * objects. Returns when the next held-down path is due.
+ * Once a second: neighbours are kept confirmed, what lacked resources is tried
+ * again, and so are paths resolved by route, because the kernel does not
+ * announce all changes: not those of routes that are not the best of their
+ * prefix, nor of next hop objects.
  */
-static unsigned long srpol_retry_paths(struct srpol_net *sn)
-{
-	unsigned long next = SRPOL_TICK, id, left;
-	struct srpol_path *path;
-	bool due;
-
-	xa_for_each(&sn->paths, id, path) {
-		spin_lock_bh(&sn->state_lock);
-		due = path->reported && sn->cfg.retry_interval_ms;
-		left = path->retry_at - jiffies;
-		if (due && (long)left > 0) {
-			next = min(next, left);
-			due = false;
-		}
-		if (due) {
-			path->reported = false;
-			path->retry_at = jiffies;
-			sn->n_reported--;
-		}
-		spin_unlock_bh(&sn->state_lock);
-		if (due || ipv6_addr_any(&path->cfg->via) ||
-		    path->reason == SRPOL_PATH_REASON_NO_RESOURCES)
-			srpol_path_refresh(sn, path);
-	}
-	return next;
-}
-
 static void srpol_tick(struct work_struct *work)
 {
 	struct srpol_net *sn = container_of(to_delayed_work(work),
 					    struct srpol_net, tick);
-	unsigned long next;
+	unsigned long next = SRPOL_TICK;
 
+	srpol_queue_tick_begins(sn);
 	mutex_lock(&sn->lock);
-	srpol_txn_begin(sn, true);
-	if (xchg(&sn->resolve_all, false))
-		srpol_path_refresh_all(sn);
 	srpol_nexthop_solicit(sn);
-	next = min(srpol_retry_paths(sn), srpol_policy_wait_to_restore(sn));
+	next = min(next, srpol_path_expire(sn));
+	next = min(next, srpol_policy_tick(sn));
+	srpol_scan_begin(sn, true);
+	srpol_txn_begin(sn, true);
+	srpol_sid_touch_waiting(sn);
 	srpol_txn_end(sn, NULL, 0);
-	if (sn->n_paths || sn->n_nexthops)
-		srpol_events_retry_at(sn, next);
+	if (sn->n_paths || sn->n_nexthops || sn->n_sids)
+		srpol_queue_tick(sn, next);
 	mutex_unlock(&sn->lock);
+	srpol_queue_work(sn);
 }
 
 /* Routes change in storms: gather what comes within a moment. */
 static void srpol_resolve_soon(struct srpol_net *sn)
 {
-	if (!xchg(&sn->resolve_all, true))
-		srpol_events_retry_at(sn, SRPOL_ROUTE_DELAY);
+	if (!READ_ONCE(sn->n_paths) && !READ_ONCE(sn->n_sids))
+		return;
+	if (!test_and_set_bit(SRPOL_NET_RESOLVE, &sn->flags))
+		srpol_queue_tick(sn, SRPOL_ROUTE_DELAY);
 }
 
 static int srpol_fib_event(struct notifier_block *nb, unsigned long event,
@@ -116,7 +189,7 @@ static int srpol_fib_event(struct notifier_block *nb, unsigned long event,
 	struct srpol_net *sn = container_of(nb, struct srpol_net, fib_nb);
 	struct fib_notifier_info *info = ptr;
 
-	if (info->family == AF_INET6 && READ_ONCE(sn->n_paths))
+	if (info->family == AF_INET6)
 		srpol_resolve_soon(sn);
 	return NOTIFY_DONE;
 }
@@ -126,37 +199,30 @@ static int srpol_netdev_event(struct notifier_block *nb, unsigned long event,
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
 	struct srpol_net *sn = srpol_net(dev_net(dev));
+	bool work = false;
 
+	if (!srpol_net_started(sn))
+		return NOTIFY_DONE;
 	switch (event) {
 	case NETDEV_GOING_DOWN:
-		mutex_lock(&sn->lock);
-		srpol_nexthop_dev_leave(sn, dev);
-		mutex_unlock(&sn->lock);
+		srpol_nexthop_dev_event(sn, dev, true);
 		break;
 	case NETDEV_UP:
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
 	case NETDEV_CHANGEMTU:
 	case NETDEV_CHANGEADDR:
-		mutex_lock(&sn->lock);
-		srpol_txn_begin(sn, true);
-		srpol_nexthop_refresh(sn, dev);
-		srpol_sid_refresh_dev(sn, dev);
-		srpol_txn_end(sn, NULL, 0);
+		work = srpol_nexthop_dev_event(sn, dev, false);
 		/* paths without a next hop may find one now */
-		if (sn->n_paths)
-			srpol_resolve_soon(sn);
-		mutex_unlock(&sn->lock);
+		srpol_resolve_soon(sn);
 		break;
 	case NETDEV_UNREGISTER:
-		mutex_lock(&sn->lock);
-		srpol_txn_begin(sn, true);
-		srpol_nexthop_dev_gone(sn, dev);
-		srpol_txn_end(sn, NULL, 0);
-		srpol_dev_gone(sn, dev);
-		mutex_unlock(&sn->lock);
+		work = srpol_nexthop_dev_gone(sn, dev);
+		work |= srpol_dev_mark_gone(sn, dev->ifindex);
 		break;
 	}
+	if (work)
+		srpol_queue_work(sn);
 	return NOTIFY_DONE;
 }
 
@@ -168,9 +234,18 @@ static int srpol_netevent(struct notifier_block *nb, unsigned long event,
 			  void *ptr)
 {
 	struct neighbour *n = ptr;
+	struct srpol_net *sn;
 
-	if (event == NETEVENT_NEIGH_UPDATE)
-		srpol_nexthop_neigh_event(srpol_net(dev_net(n->dev)), n);
+	if (event != NETEVENT_NEIGH_UPDATE)
+		return NOTIFY_DONE;
+	sn = srpol_net(dev_net(n->dev));
+	if (!srpol_net_started(sn))
+		return NOTIFY_DONE;
+	if (srpol_nexthop_neigh_event(sn, n))
+		srpol_queue_work(sn);
+	/* one that was deleted by hand is asked again, once that is over */
+	if (READ_ONCE(n->nud_state) & NUD_FAILED)
+		srpol_queue_tick(sn, SRPOL_ASK_DELAY);
 	return NOTIFY_DONE;
 }
 
@@ -185,7 +260,7 @@ static int srpol_addr_event(struct notifier_block *nb, unsigned long event,
 	struct inet6_ifaddr *ifa = ptr;
 	struct srpol_net *sn = srpol_net(dev_net(ifa->idev->dev));
 
-	if (READ_ONCE(sn->n_paths))
+	if (srpol_net_started(sn))
 		srpol_resolve_soon(sn);
 	return NOTIFY_DONE;
 }
@@ -224,25 +299,40 @@ void srpol_events_exit(void)
 }
 
 /**
- * srpol_events_net_init() - start listening in a new namespace
+ * srpol_events_net_init() - nothing is queued in a new namespace
  * @sn: the namespace
  */
-int srpol_events_net_init(struct srpol_net *sn)
+void srpol_events_net_init(struct srpol_net *sn)
 {
+	sn->scan = ULONG_MAX;
 	INIT_WORK(&sn->work, srpol_work);
 	INIT_DELAYED_WORK(&sn->tick, srpol_tick);
+}
+
+/**
+ * srpol_events_net_start() - listen to routes
+ * @sn: a namespace that is configured for the first time; RTNL is taken
+ */
+int srpol_events_net_start(struct srpol_net *sn)
+{
 	sn->fib_nb.notifier_call = srpol_fib_event;
 	return register_fib_notifier(sn->net, &sn->fib_nb, NULL, NULL);
 }
 
 /**
- * srpol_events_net_exit() - stop listening in a dying namespace
- * @sn: the namespace, without paths and next hops, so that nothing is queued
- *	again
+ * srpol_events_net_unlisten() - listen to routes no more
+ * @sn: a namespace that ends; waits for a grace period
  */
-void srpol_events_net_exit(struct srpol_net *sn)
+void srpol_events_net_unlisten(struct srpol_net *sn)
 {
 	unregister_fib_notifier(sn->net, &sn->fib_nb);
-	cancel_work_sync(&sn->work);
-	cancel_delayed_work_sync(&sn->tick);
+}
+
+/**
+ * srpol_events_net_stop() - nothing is done about events any more
+ * @sn: a namespace that ends
+ */
+void srpol_events_net_stop(struct srpol_net *sn)
+{
+	srpol_queue_stop(sn);
 }

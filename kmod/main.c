@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * srpol: SR policy database for host-side SRv6 steering.
+ *
+ * Nothing loads the module but who may load modules: there is no alias by which
+ * a request for the netlink family would, because any user can make one.
  */
+#include <linux/ipv6.h>
 #include <linux/module.h>
 
-#include "srpol.h"
+#include "attach.h"
+#include "events.h"
+#include "netlink.h"
+#include "netns.h"
+#include "path.h"
+#include "queue.h"
 
 static const struct genl_multicast_group srpol_mcgrps[] = {
 	[SRPOL_NLGRP_CONFIG] = { .name = "config" },
@@ -12,9 +21,9 @@ static const struct genl_multicast_group srpol_mcgrps[] = {
 };
 
 /*
- * The -new operations use NLM_F_CREATE, EXCL and REPLACE as rtnetlink does.
- * Generic netlink refuses these flags for operations from resv_start_op on,
- * so that is put behind the last one.
+ * The -new operations use NLM_F_CREATE, EXCL and REPLACE as rtnetlink does;
+ * generic netlink refuses these flags for operations from resv_start_op on. All
+ * operations before path-verdict keep them, what comes later has none.
  */
 struct genl_family srpol_nl_family __ro_after_init = {
 	.name		= SRPOL_FAMILY_NAME,
@@ -24,7 +33,7 @@ struct genl_family srpol_nl_family __ro_after_init = {
 	.module		= THIS_MODULE,
 	.split_ops	= srpol_nl_ops,
 	.n_split_ops	= ARRAY_SIZE(srpol_nl_ops),
-	.resv_start_op	= SRPOL_CMD_MAX + 1,
+	.resv_start_op	= SRPOL_CMD_PATH_VERDICT,
 	.mcgrps		= srpol_mcgrps,
 	.n_mcgrps	= ARRAY_SIZE(srpol_mcgrps),
 };
@@ -33,9 +42,20 @@ static int __init srpol_init(void)
 {
 	int err;
 
-	err = srpol_netns_init();
+	/* without it there are no routes and no neighbours to look up */
+	if (!ipv6_mod_enabled()) {
+		pr_err("srpol: IPv6 is disabled (ipv6.disable=1)\n");
+		return -EAFNOSUPPORT;
+	}
+	err = srpol_path_cache_init();
 	if (err)
 		return err;
+	err = srpol_queue_init();
+	if (err)
+		goto err_cache;
+	err = srpol_netns_init();
+	if (err)
+		goto err_queue;
 	err = srpol_events_init();
 	if (err)
 		goto err_netns;
@@ -43,25 +63,37 @@ static int __init srpol_init(void)
 	if (err)
 		goto err_events;
 	/* last: there is no way to take a struct_ops type back */
-	err = srpol_dp_init();
+	err = srpol_attach_init();
 	if (err)
 		goto err_genl;
 	return 0;
 
 err_genl:
 	genl_unregister_family(&srpol_nl_family);
+	srpol_netns_quiesce();
 err_events:
 	srpol_events_exit();
 err_netns:
 	srpol_netns_exit();
+err_queue:
+	srpol_queue_destroy();
+err_cache:
+	srpol_path_cache_exit();
 	return err;
 }
 
+/*
+ * No requests, then nothing that refers to a device, then no events; see
+ * netns.c.
+ */
 static void __exit srpol_exit(void)
 {
 	genl_unregister_family(&srpol_nl_family);
+	srpol_netns_quiesce();
 	srpol_events_exit();
 	srpol_netns_exit();
+	srpol_queue_destroy();
+	srpol_path_cache_exit();
 }
 
 module_init(srpol_init);
@@ -69,4 +101,3 @@ module_exit(srpol_exit);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("SR policies for host-side SRv6 steering");
-MODULE_ALIAS_GENL_FAMILY(SRPOL_FAMILY_NAME);

@@ -6,7 +6,7 @@
 #include <linux/inet.h>
 #include <net/ipv6.h>
 
-#include "srpol.h"
+#include "netlink.h"
 
 /**
  * srpol_nl_verb() - what a -new request wants
@@ -34,13 +34,28 @@ int srpol_nl_verb(const struct genl_info *info, bool exists, u32 old_origin,
 		NL_SET_ERR_MSG_MOD(info->extack, "object exists");
 		return -EEXIST;
 	}
-	if (origin && nla_get_u32(origin) == SRPOL_ORIGIN_ENGINE &&
-	    old_origin == SRPOL_ORIGIN_STATIC) {
-		NL_SET_ERR_MSG_ATTR(info->extack, origin,
-				    "object was configured statically");
-		return -EPERM;
-	}
-	return flags & NLM_F_CREATE ? SRPOL_VERB_REPLACE : SRPOL_VERB_CHANGE;
+	return srpol_nl_may_touch(info, old_origin, origin) ?:
+	       (flags & NLM_F_CREATE ? SRPOL_VERB_REPLACE :
+				       SRPOL_VERB_CHANGE);
+}
+
+/**
+ * srpol_nl_may_touch() - may an object be altered or deleted
+ * @info: the request
+ * @old_origin: who created it
+ * @origin: origin attribute of the request; NULL: an operator
+ *
+ * Return: 0, or -EPERM for an engine and what an operator configured.
+ */
+int srpol_nl_may_touch(const struct genl_info *info, u32 old_origin,
+		       struct nlattr *origin)
+{
+	if (!origin || nla_get_u32(origin) != SRPOL_ORIGIN_ENGINE ||
+	    old_origin != SRPOL_ORIGIN_STATIC)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(info->extack, origin,
+			    "object was configured statically");
+	return -EPERM;
 }
 
 /**
@@ -97,7 +112,7 @@ u32 srpol_nl_count(const struct nlattr *head, int len, int type)
 static int srpol_nl_put(struct srpol_net *sn, struct sk_buff *skb,
 			u32 portid, u32 seq, u16 flags, u8 cmd,
 			struct netlink_callback *cb, srpol_fill_t fill,
-			const void *obj)
+			const struct srpol_obj *obj)
 {
 	void *hdr;
 	int err;
@@ -119,7 +134,7 @@ static int srpol_nl_put(struct srpol_net *sn, struct sk_buff *skb,
 /* A message that has room for any object: try sizes until it fits. */
 static struct sk_buff *srpol_nl_msg(struct srpol_net *sn, u32 portid, u32 seq,
 				    u8 cmd, srpol_fill_t fill,
-				    const void *obj, gfp_t gfp)
+				    const struct srpol_obj *obj, gfp_t gfp)
 {
 	size_t size = NLMSG_GOODSIZE;
 	struct sk_buff *skb;
@@ -149,7 +164,7 @@ static struct sk_buff *srpol_nl_msg(struct srpol_net *sn, u32 portid, u32 seq,
  * Return: 0 or a negative errno.
  */
 int srpol_nl_reply(struct srpol_net *sn, struct genl_info *info,
-		   srpol_fill_t fill, const void *obj)
+		   srpol_fill_t fill, const struct srpol_obj *obj)
 {
 	struct sk_buff *skb;
 
@@ -172,7 +187,7 @@ int srpol_nl_reply(struct srpol_net *sn, struct genl_info *info,
  */
 int srpol_nl_dump_one(struct srpol_net *sn, struct sk_buff *skb,
 		      struct netlink_callback *cb, srpol_fill_t fill,
-		      const void *obj)
+		      const struct srpol_obj *obj)
 {
 	return srpol_nl_put(sn, skb, NETLINK_CB(cb->skb).portid,
 			    cb->nlh->nlmsg_seq, NLM_F_MULTI,
@@ -183,7 +198,8 @@ int srpol_nl_dump_one(struct srpol_net *sn, struct sk_buff *skb,
  * srpol_nl_dump_xa() - dump all objects of a table
  * @skb: the dump
  * @cb: the dump; @cb->args[0] is the index to go on with
- * @xa: the table, a member of the namespace's struct srpol_net
+ * @xa: the table, a member of the namespace's struct srpol_net; its objects
+ *	begin with their struct srpol_obj
  * @fill: writes the attributes of an object
  *
  * Return: 0 when done, or a negative errno.
@@ -193,8 +209,8 @@ int srpol_nl_dump_xa(struct sk_buff *skb, struct netlink_callback *cb,
 {
 	struct srpol_net *sn = srpol_net(sock_net(cb->skb->sk));
 	unsigned long index;
+	struct srpol_obj *obj;
 	int err = 0;
-	void *obj;
 
 	mutex_lock(&sn->lock);
 	cb->seq = sn->gen;
@@ -221,7 +237,7 @@ int srpol_nl_dump_xa(struct sk_buff *skb, struct netlink_callback *cb,
  * inconsistent. Needs @sn->lock, except for the events group.
  */
 void srpol_nl_notify(struct srpol_net *sn, const struct genl_info *info,
-		     u8 cmd, u32 group, srpol_fill_t fill, const void *obj)
+		     u8 cmd, u32 group, srpol_fill_t fill, const struct srpol_obj *obj)
 {
 	gfp_t gfp = GFP_ATOMIC;
 	struct sk_buff *skb;
@@ -281,4 +297,33 @@ bool srpol_nl_prefix_ok(struct in6_addr *prefix, u32 len,
 	ipv6_addr_prefix(mask, &ones, len);
 	ipv6_addr_prefix(&masked, prefix, len);
 	return ipv6_addr_equal(&masked, prefix);
+}
+
+/**
+ * srpol_nl_device() - read a device that must exist
+ * @sn: namespace
+ * @attr: its index
+ * @ifindex: set to its index
+ * @name: set to its name, IFNAMSIZ bytes, zeros behind it; may be NULL
+ * @extack: where to say that there is none
+ *
+ * Return: 0 or -ENODEV.
+ */
+int srpol_nl_device(struct srpol_net *sn, const struct nlattr *attr,
+		    u32 *ifindex, char *name, struct netlink_ext_ack *extack)
+{
+	struct net_device *dev;
+
+	rcu_read_lock();
+	dev = dev_get_by_index_rcu(sn->net, nla_get_u32(attr));
+	if (dev) {
+		*ifindex = dev->ifindex;
+		if (name)
+			strscpy_pad(name, dev->name, IFNAMSIZ);
+	}
+	rcu_read_unlock();
+	if (dev)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr, "no such device");
+	return -ENODEV;
 }

@@ -11,6 +11,14 @@
 #include <uapi/linux/srpol.h>
 
 /* Integer value ranges */
+static const struct netlink_range_validation srpol_a_path_lifetime_range = {
+	.max	= 3600000ULL,
+};
+
+static const struct netlink_range_validation srpol_a_path_probed_mtu_range = {
+	.max	= 65535ULL,
+};
+
 static const struct netlink_range_validation srpol_a_segment_list_weight_range = {
 	.max	= 65535ULL,
 };
@@ -90,7 +98,7 @@ static const struct nla_policy srpol_path_get_nl_policy[SRPOL_A_PATH_ID + 1] = {
 };
 
 /* SRPOL_CMD_PATH_NEW - do */
-static const struct nla_policy srpol_path_new_nl_policy[SRPOL_A_PATH_TIMESTAMP + 1] = {
+static const struct nla_policy srpol_path_new_nl_policy[SRPOL_A_PATH_BLOCK + 1] = {
 	[SRPOL_A_PATH_ID] = NLA_POLICY_MIN(NLA_U32, 1),
 	[SRPOL_A_PATH_NAME] = { .type = NLA_NUL_STRING, .len = SRPOL_NAME_MAX, },
 	[SRPOL_A_PATH_ORIGIN] = NLA_POLICY_MAX(NLA_U32, 1),
@@ -104,11 +112,13 @@ static const struct nla_policy srpol_path_new_nl_policy[SRPOL_A_PATH_TIMESTAMP +
 	[SRPOL_A_PATH_CSID_LEN] = NLA_POLICY_MAX(NLA_U32, 120),
 	[SRPOL_A_PATH_TLV] = NLA_POLICY_NESTED(srpol_tlv_nl_policy),
 	[SRPOL_A_PATH_TIMESTAMP] = NLA_POLICY_MAX(NLA_U32, 1),
+	[SRPOL_A_PATH_BLOCK] = NLA_POLICY_EXACT_LEN(16),
 };
 
 /* SRPOL_CMD_PATH_DEL - do */
-static const struct nla_policy srpol_path_del_nl_policy[SRPOL_A_PATH_ID + 1] = {
+static const struct nla_policy srpol_path_del_nl_policy[SRPOL_A_PATH_ORIGIN + 1] = {
 	[SRPOL_A_PATH_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[SRPOL_A_PATH_ORIGIN] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
 /* SRPOL_CMD_POLICY_GET - do */
@@ -138,9 +148,10 @@ static const struct nla_policy srpol_policy_new_nl_policy[SRPOL_A_POLICY_WAIT_TO
 };
 
 /* SRPOL_CMD_POLICY_DEL - do */
-static const struct nla_policy srpol_policy_del_nl_policy[SRPOL_A_POLICY_ENDPOINT + 1] = {
+static const struct nla_policy srpol_policy_del_nl_policy[SRPOL_A_POLICY_ORIGIN + 1] = {
 	[SRPOL_A_POLICY_COLOR] = NLA_POLICY_MIN(NLA_U32, 1),
 	[SRPOL_A_POLICY_ENDPOINT] = NLA_POLICY_EXACT_LEN(16),
+	[SRPOL_A_POLICY_ORIGIN] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
 /* SRPOL_CMD_RULE_GET - do */
@@ -179,8 +190,9 @@ static const struct nla_policy srpol_rule_new_nl_policy[SRPOL_A_RULE_ORDERING + 
 };
 
 /* SRPOL_CMD_RULE_DEL - do */
-static const struct nla_policy srpol_rule_del_nl_policy[SRPOL_A_RULE_PRIORITY + 1] = {
+static const struct nla_policy srpol_rule_del_nl_policy[SRPOL_A_RULE_ORIGIN + 1] = {
 	[SRPOL_A_RULE_PRIORITY] = { .type = NLA_U32, },
+	[SRPOL_A_RULE_ORIGIN] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
 /* SRPOL_CMD_ENDPOINT_GET - do */
@@ -198,9 +210,10 @@ static const struct nla_policy srpol_endpoint_new_nl_policy[SRPOL_A_ENDPOINT_ORI
 };
 
 /* SRPOL_CMD_ENDPOINT_DEL - do */
-static const struct nla_policy srpol_endpoint_del_nl_policy[SRPOL_A_ENDPOINT_PREFIX_LEN + 1] = {
+static const struct nla_policy srpol_endpoint_del_nl_policy[SRPOL_A_ENDPOINT_ORIGIN + 1] = {
 	[SRPOL_A_ENDPOINT_PREFIX] = NLA_POLICY_EXACT_LEN(16),
 	[SRPOL_A_ENDPOINT_PREFIX_LEN] = NLA_POLICY_MAX(NLA_U32, 128),
+	[SRPOL_A_ENDPOINT_ORIGIN] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
 /* SRPOL_CMD_SID_GET - do */
@@ -224,6 +237,7 @@ static const struct nla_policy srpol_sid_new_nl_policy[SRPOL_A_SID_VIA + 1] = {
 static const struct nla_policy srpol_sid_del_nl_policy[SRPOL_A_SID_PREFIX_LEN + 1] = {
 	[SRPOL_A_SID_SID] = NLA_POLICY_EXACT_LEN(16),
 	[SRPOL_A_SID_PREFIX_LEN] = NLA_POLICY_RANGE(NLA_U32, 1, 128),
+	[SRPOL_A_SID_ORIGIN] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
 /* SRPOL_CMD_DEV_GET - do */
@@ -232,10 +246,11 @@ static const struct nla_policy srpol_dev_get_nl_policy[SRPOL_A_DEV_IFINDEX + 1] 
 };
 
 /* SRPOL_CMD_DEV_NEW - do */
-static const struct nla_policy srpol_dev_new_nl_policy[SRPOL_A_DEV_XDP_MODE + 1] = {
+static const struct nla_policy srpol_dev_new_nl_policy[SRPOL_A_DEV_HOOK + 1] = {
 	[SRPOL_A_DEV_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 	[SRPOL_A_DEV_ROLE] = NLA_POLICY_RANGE(NLA_U32, 1, 2),
 	[SRPOL_A_DEV_XDP_MODE] = NLA_POLICY_MAX(NLA_U32, 2),
+	[SRPOL_A_DEV_HOOK] = NLA_POLICY_MAX(NLA_U32, 2),
 };
 
 /* SRPOL_CMD_DEV_DEL - do */
@@ -244,7 +259,7 @@ static const struct nla_policy srpol_dev_del_nl_policy[SRPOL_A_DEV_IFINDEX + 1] 
 };
 
 /* SRPOL_CMD_CONFIG_SET - do */
-static const struct nla_policy srpol_config_set_nl_policy[SRPOL_A_CONFIG_SR_SOURCE + 1] = {
+static const struct nla_policy srpol_config_set_nl_policy[SRPOL_A_CONFIG_REPORT_FROM + 1] = {
 	[SRPOL_A_CONFIG_SRC] = NLA_POLICY_EXACT_LEN(16),
 	[SRPOL_A_CONFIG_HOP_LIMIT] = NLA_POLICY_RANGE(NLA_U32, 1, 255),
 	[SRPOL_A_CONFIG_DSCP_MODE] = NLA_POLICY_MAX(NLA_U32, 1),
@@ -257,6 +272,7 @@ static const struct nla_policy srpol_config_set_nl_policy[SRPOL_A_CONFIG_SR_SOUR
 	[SRPOL_A_CONFIG_PSN_OBSERVER] = NLA_POLICY_MAX(NLA_U32, 1),
 	[SRPOL_A_CONFIG_DROP_EVENTS] = NLA_POLICY_FULL_RANGE(NLA_U32, &srpol_a_config_drop_events_range),
 	[SRPOL_A_CONFIG_SR_SOURCE] = NLA_POLICY_NESTED(srpol_prefix_entry_nl_policy),
+	[SRPOL_A_CONFIG_REPORT_FROM] = NLA_POLICY_NESTED(srpol_prefix_entry_nl_policy),
 };
 
 /* SRPOL_CMD_APPLY - do */
@@ -264,8 +280,18 @@ static const struct nla_policy srpol_apply_nl_policy[SRPOL_A_TRANSACTION_REQUEST
 	[SRPOL_A_TRANSACTION_REQUEST] = NLA_POLICY_NESTED(srpol_request_nl_policy),
 };
 
+/* SRPOL_CMD_PATH_VERDICT - do */
+static const struct nla_policy srpol_path_verdict_nl_policy[SRPOL_A_PATH_PROBED_MTU + 1] = {
+	[SRPOL_A_PATH_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[SRPOL_A_PATH_VERDICT] = NLA_POLICY_MAX(NLA_U32, 2),
+	[SRPOL_A_PATH_VERDICT_REASON] = NLA_POLICY_MAX(NLA_U32, 13),
+	[SRPOL_A_PATH_OWNER] = { .type = NLA_U32, },
+	[SRPOL_A_PATH_LIFETIME] = NLA_POLICY_FULL_RANGE(NLA_U32, &srpol_a_path_lifetime_range),
+	[SRPOL_A_PATH_PROBED_MTU] = NLA_POLICY_FULL_RANGE(NLA_U32, &srpol_a_path_probed_mtu_range),
+};
+
 /* Ops table for srpol */
-const struct genl_split_ops srpol_nl_ops[27] = {
+const struct genl_split_ops srpol_nl_ops[28] = {
 	{
 		.cmd		= SRPOL_CMD_PATH_GET,
 		.doit		= srpol_nl_path_get_doit,
@@ -282,14 +308,14 @@ const struct genl_split_ops srpol_nl_ops[27] = {
 		.cmd		= SRPOL_CMD_PATH_NEW,
 		.doit		= srpol_nl_path_new_doit,
 		.policy		= srpol_path_new_nl_policy,
-		.maxattr	= SRPOL_A_PATH_TIMESTAMP,
+		.maxattr	= SRPOL_A_PATH_BLOCK,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= SRPOL_CMD_PATH_DEL,
 		.doit		= srpol_nl_path_del_doit,
 		.policy		= srpol_path_del_nl_policy,
-		.maxattr	= SRPOL_A_PATH_ID,
+		.maxattr	= SRPOL_A_PATH_ORIGIN,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -316,7 +342,7 @@ const struct genl_split_ops srpol_nl_ops[27] = {
 		.cmd		= SRPOL_CMD_POLICY_DEL,
 		.doit		= srpol_nl_policy_del_doit,
 		.policy		= srpol_policy_del_nl_policy,
-		.maxattr	= SRPOL_A_POLICY_ENDPOINT,
+		.maxattr	= SRPOL_A_POLICY_ORIGIN,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -342,7 +368,7 @@ const struct genl_split_ops srpol_nl_ops[27] = {
 		.cmd		= SRPOL_CMD_RULE_DEL,
 		.doit		= srpol_nl_rule_del_doit,
 		.policy		= srpol_rule_del_nl_policy,
-		.maxattr	= SRPOL_A_RULE_PRIORITY,
+		.maxattr	= SRPOL_A_RULE_ORIGIN,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -368,7 +394,7 @@ const struct genl_split_ops srpol_nl_ops[27] = {
 		.cmd		= SRPOL_CMD_ENDPOINT_DEL,
 		.doit		= srpol_nl_endpoint_del_doit,
 		.policy		= srpol_endpoint_del_nl_policy,
-		.maxattr	= SRPOL_A_ENDPOINT_PREFIX_LEN,
+		.maxattr	= SRPOL_A_ENDPOINT_ORIGIN,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -413,7 +439,7 @@ const struct genl_split_ops srpol_nl_ops[27] = {
 		.cmd		= SRPOL_CMD_DEV_NEW,
 		.doit		= srpol_nl_dev_new_doit,
 		.policy		= srpol_dev_new_nl_policy,
-		.maxattr	= SRPOL_A_DEV_XDP_MODE,
+		.maxattr	= SRPOL_A_DEV_HOOK,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -432,7 +458,7 @@ const struct genl_split_ops srpol_nl_ops[27] = {
 		.cmd		= SRPOL_CMD_CONFIG_SET,
 		.doit		= srpol_nl_config_set_doit,
 		.policy		= srpol_config_set_nl_policy,
-		.maxattr	= SRPOL_A_CONFIG_SR_SOURCE,
+		.maxattr	= SRPOL_A_CONFIG_REPORT_FROM,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -440,6 +466,13 @@ const struct genl_split_ops srpol_nl_ops[27] = {
 		.doit		= srpol_nl_apply_doit,
 		.policy		= srpol_apply_nl_policy,
 		.maxattr	= SRPOL_A_TRANSACTION_REQUEST,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= SRPOL_CMD_PATH_VERDICT,
+		.doit		= srpol_nl_path_verdict_doit,
+		.policy		= srpol_path_verdict_nl_policy,
+		.maxattr	= SRPOL_A_PATH_PROBED_MTU,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };

@@ -20,7 +20,7 @@ extern const struct nla_policy srpol_sid_entry_nl_policy[SRPOL_A_SID_ENTRY_SID +
 extern const struct nla_policy srpol_tlv_nl_policy[SRPOL_A_TLV_VALUE + 1];
 
 /* Ops table for srpol */
-extern const struct genl_split_ops srpol_nl_ops[27];
+extern const struct genl_split_ops srpol_nl_ops[28];
 
 int srpol_nl_policy_get_dump_start(struct netlink_callback *cb);
 
@@ -53,6 +53,7 @@ int srpol_nl_dev_del_doit(struct sk_buff *skb, struct genl_info *info);
 int srpol_nl_config_get_doit(struct sk_buff *skb, struct genl_info *info);
 int srpol_nl_config_set_doit(struct sk_buff *skb, struct genl_info *info);
 int srpol_nl_apply_doit(struct sk_buff *skb, struct genl_info *info);
+int srpol_nl_path_verdict_doit(struct sk_buff *skb, struct genl_info *info);
 
 enum {
 	SRPOL_NLGRP_CONFIG,

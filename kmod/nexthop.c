@@ -3,67 +3,101 @@
  * Next hops: the neighbours that paths leave through. One object per device
  * and address, shared by the paths, so that a lost link or neighbour is one
  * store in the data plane however many paths use it.
+ *
+ * Notifiers mark a next hop down under srpol_net.state_lock, which is all that
+ * failure waits for, and put it on a list; the work resolves its paths later.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
-#include <linux/jhash.h>
+#include <linux/rhashtable.h>
+#include <net/arp.h>
 #include <net/ipv6.h>
+#include <net/ndisc.h>
 
-#include "srpol.h"
+#include "dataplane.h"
+#include "nexthop.h"
 
-static u32 srpol_nexthop_hash(int ifindex, const struct in6_addr *addr)
+static const struct rhashtable_params srpol_nexthop_params = {
+	.head_offset = offsetof(struct srpol_nexthop, node),
+	.key_offset = offsetof(struct srpol_nexthop, key),
+	.key_len = sizeof(struct srpol_nexthop_key),
+	.automatic_shrinking = true,
+};
+
+int srpol_nexthop_init(struct srpol_net *sn)
 {
-	return jhash(addr, sizeof(*addr), ifindex);
+	return rhashtable_init(&sn->nexthop_keys, &srpol_nexthop_params);
 }
 
-/**
- * srpol_nexthop_find() - look a next hop up
- * @sn: namespace; @sn->state_lock or @sn->lock is held
- * @ifindex: egress device
- * @addr: neighbour
- */
-struct srpol_nexthop *srpol_nexthop_find(struct srpol_net *sn, int ifindex,
+void srpol_nexthop_exit(struct srpol_net *sn)
+{
+	rhashtable_destroy(&sn->nexthop_keys);
+}
+
+/* The data plane sends IPv6 to all neighbours but those of End.DX4. */
+static struct neighbour *srpol_neigh_get(struct net_device *dev,
 					 const struct in6_addr *addr)
 {
-	struct srpol_nexthop *nh;
+	struct neigh_table *tbl = &nd_tbl;
+	const void *key = addr;
+	struct neighbour *n;
 
-	hash_for_each_possible(sn->nexthops, nh, node,
-			       srpol_nexthop_hash(ifindex, addr))
-		if (nh->ifindex == ifindex &&
-		    ipv6_addr_equal(&nh->addr, addr))
-			return nh;
-	return NULL;
+	if (ipv6_addr_v4mapped(addr)) {
+		tbl = &arp_tbl;
+		key = &addr->s6_addr32[3];
+	}
+	n = neigh_lookup(tbl, key, dev);
+	return n ?: neigh_create(tbl, key, dev);
 }
 
-/**
- * srpol_nexthop_push() - tell the data plane about a next hop
- * @sn: namespace; @sn->state_lock is held
- * @nh: next hop
- */
-int srpol_nexthop_push(struct srpol_net *sn, const struct srpol_nexthop *nh)
+/* False if it is of another address family. */
+static bool srpol_neigh_key(const struct neighbour *n,
+			    struct srpol_nexthop_key *key)
 {
-	const struct srpol_dp_nexthop dnh = {
-		.id = nh->id,
-		.ifindex = nh->ifindex,
-		.up = nh->up,
-	};
-
-	lockdep_assert_held(&sn->state_lock);
-	return srpol_dp_call(sn, nexthop_set, &dnh);
+	key->ifindex = n->dev->ifindex;
+	if (n->tbl == &nd_tbl)
+		memcpy(&key->addr, n->primary_key, sizeof(key->addr));
+	else if (n->tbl == &arp_tbl)
+		ipv6_addr_set_v4mapped(*(const __be32 *)n->primary_key,
+				       &key->addr);
+	else
+		return false;
+	return true;
 }
 
 /*
- * State of the neighbour: none if it can be sent to, else why not. One that
- * failed is asked again all the time and has failed until it answers.
+ * Has the kernel asked the neighbour in vain? An entry that is deleted or set
+ * to failed by hand looks the same but for the number of probes.
+ */
+static bool srpol_neigh_gave_up(const struct srpol_nexthop *nh,
+				const struct neighbour *n, u8 nud)
+{
+	const struct neigh_parms *p = n->parms;
+	int max = NEIGH_VAR(p, UCAST_PROBES) + NEIGH_VAR(p, APP_PROBES);
+
+	max += nh->probing ? NEIGH_VAR(p, MCAST_REPROBES) :
+			     NEIGH_VAR(p, MCAST_PROBES);
+	return nud & NUD_FAILED && atomic_read(&n->probes) >= max;
+}
+
+/*
+ * State of the neighbour: none if it can be sent to, else why not. One that is
+ * only being asked again keeps the address it had until it fails; one that
+ * failed is asked all the time and has failed until it answers.
  */
 static enum srpol_path_reason
-srpol_neigh_state(const struct srpol_nexthop *nh, struct neighbour *n,
-		  u8 *lladdr)
+srpol_neigh_state(struct srpol_nexthop *nh, struct neighbour *n)
 {
 	u8 nud = READ_ONCE(n->nud_state);
 
+	if (n->dead)
+		nud = NUD_NONE;
 	if (nud & NUD_VALID) {
-		neigh_ha_snapshot(lladdr, n, n->dev);
+		nh->probing = nud & NUD_PROBE;
+		return SRPOL_PATH_REASON_NONE;
+	}
+	if (nh->up && !srpol_neigh_gave_up(nh, n, nud)) {
+		nh->probing = false;
 		return SRPOL_PATH_REASON_NONE;
 	}
 	return nud & NUD_FAILED ||
@@ -81,10 +115,121 @@ static enum srpol_path_reason srpol_dev_state(const struct net_device *dev)
 	return SRPOL_PATH_REASON_NONE;
 }
 
+/*
+ * Is a device still one of the namespace? Once it is not, its disappearance is
+ * announced; so what is found here under @state_lock is seen by
+ * srpol_nexthop_dev_gone().
+ */
+static bool srpol_dev_present(struct srpol_net *sn,
+			      const struct net_device *dev)
+{
+	bool present;
+
+	rcu_read_lock();
+	present = dev_get_by_index_rcu(sn->net, dev->ifindex) == dev;
+	rcu_read_unlock();
+	return present;
+}
+
+/**
+ * srpol_nexthop_push() - tell the data plane about a next hop
+ * @sn: namespace; @sn->state_lock is held
+ * @nh: next hop
+ */
+int srpol_nexthop_push(struct srpol_net *sn, const struct srpol_nexthop *nh)
+{
+	const struct srpol_dp_nexthop dnh = {
+		.id = nh->id,
+		.ifindex = nh->key.ifindex,
+		.up = nh->up,
+	};
+
+	lockdep_assert_held(&sn->state_lock);
+	return srpol_dp_call(sn, nexthop_set, &dnh);
+}
+
+static void srpol_nexthop_mark(struct srpol_net *sn, struct srpol_nexthop *nh)
+{
+	lockdep_assert_held(&sn->state_lock);
+	if (list_empty(&nh->stale))
+		list_add_tail(&nh->stale, &sn->stale_nexthops);
+}
+
+/* Packets are taken off it, or put onto it, here and now. */
+static void srpol_nexthop_set_state(struct srpol_net *sn,
+				    struct srpol_nexthop *nh,
+				    enum srpol_path_reason reason)
+{
+	bool up = !reason;
+
+	lockdep_assert_held(&sn->state_lock);
+	nh->reason = reason;
+	if (nh->up != up) {
+		nh->up = up;
+		srpol_nexthop_push(sn, nh);
+	}
+}
+
+/* See that there is a neighbour entry that lives. */
+static void srpol_nexthop_find_neigh(struct srpol_net *sn,
+				     struct srpol_nexthop *nh,
+				     struct net_device *dev)
+{
+	struct neighbour *n;
+
+	lockdep_assert_held(&sn->lock);
+	spin_lock_bh(&sn->state_lock);
+	n = nh->neigh && !nh->neigh->dead ? nh->neigh : NULL;
+	spin_unlock_bh(&sn->state_lock);
+	if (n)
+		return;
+	n = srpol_neigh_get(dev, &nh->key.addr);
+	if (IS_ERR(n))
+		return;
+	spin_lock_bh(&sn->state_lock);
+	if (srpol_dev_present(sn, dev))
+		swap(nh->neigh, n);
+	spin_unlock_bh(&sn->state_lock);
+	if (n)
+		neigh_release(n);
+}
+
+/* With device and neighbour at hand. True if paths have to look at it again. */
+static bool srpol_nexthop_compare(struct srpol_net *sn,
+				  struct srpol_nexthop *nh,
+				  const struct net_device *dev,
+				  struct neighbour **ask)
+{
+	u8 lladdr[MAX_ADDR_LEN] __aligned(2) = {};
+	struct neighbour *n = nh->neigh;
+	enum srpol_path_reason reason;
+	bool changed;
+
+	lockdep_assert_held(&sn->state_lock);
+	reason = nh->leaving ? SRPOL_PATH_REASON_DEVICE_DOWN :
+			       srpol_dev_state(dev);
+	if (!reason && n)
+		reason = srpol_neigh_state(nh, n);
+	else if (!reason && !nh->up)
+		reason = SRPOL_PATH_REASON_NO_RESOURCES;
+	changed = nh->reason != reason ||
+		  !ether_addr_equal(nh->smac, dev->dev_addr);
+	ether_addr_copy(nh->smac, dev->dev_addr);
+	if (n && !n->dead && READ_ONCE(n->nud_state) & NUD_VALID) {
+		neigh_ha_snapshot(lladdr, n, dev);
+		changed |= !ether_addr_equal(nh->lladdr, lladdr);
+		ether_addr_copy(nh->lladdr, lladdr);
+	} else if (n && !srpol_dev_state(dev)) {
+		*ask = neigh_clone(n);
+	}
+	srpol_nexthop_set_state(sn, nh, reason);
+	return changed;
+}
+
 /**
  * srpol_nexthop_update() - bring a next hop in line with device and neighbour
  * @sn: namespace, locked
- * @nh: next hop that has a device
+ * @nh: next hop
  *
  * Starts resolution of a neighbour that is not known.
  *
@@ -92,47 +237,56 @@ static enum srpol_path_reason srpol_dev_state(const struct net_device *dev)
  */
 bool srpol_nexthop_update(struct srpol_net *sn, struct srpol_nexthop *nh)
 {
-	struct net_device *dev = nh->dev;
-	enum srpol_path_reason reason;
-	struct neighbour *n = NULL;
-	u8 lladdr[MAX_ADDR_LEN] __aligned(2) = {};
-	bool up, changed;
+	struct neighbour *ask = NULL;
+	netdevice_tracker tracker;
+	struct net_device *dev;
+	bool changed = false;
 
 	lockdep_assert_held(&sn->lock);
-	reason = srpol_dev_state(dev);
-	if (!reason) {
-		n = srpol_neigh_get(dev, &nh->addr);
-		if (IS_ERR(n)) {
-			n = NULL;
-			reason = SRPOL_PATH_REASON_NO_RESOURCES;
-		}
+	dev = netdev_get_by_index(sn->net, nh->key.ifindex, &tracker,
+				  GFP_KERNEL);
+	if (!dev)	/* it is gone, or about to be */
+		return false;
+	if (!srpol_dev_state(dev))
+		srpol_nexthop_find_neigh(sn, nh, dev);
+	/* under the lock, or a loss heard of meanwhile would be undone */
+	spin_lock_bh(&sn->state_lock);
+	if (!nh->gone)
+		changed = srpol_nexthop_compare(sn, nh, dev, &ask);
+	spin_unlock_bh(&sn->state_lock);
+	if (ask) {
+		neigh_event_send(ask, NULL);
+		neigh_release(ask);
 	}
+	netdev_put(dev, &tracker);
+	return changed;
+}
+
+/* Take it out of reach of who looks for it; then nobody finds it any more. */
+static void srpol_nexthop_unlink(struct srpol_net *sn,
+				 struct srpol_nexthop *nh)
+{
+	lockdep_assert_held(&sn->state_lock);
+	if (!nh->gone)
+		rhashtable_remove_fast(&sn->nexthop_keys, &nh->node,
+				       srpol_nexthop_params);
+	nh->gone = true;
+}
+
+static int srpol_nexthop_link(struct srpol_net *sn, struct srpol_nexthop *nh,
+			      const struct net_device *dev)
+{
+	int err = -ENODEV;
 
 	spin_lock_bh(&sn->state_lock);
-	/* in here, or a loss that was heard of meanwhile would be undone */
-	if (n)
-		reason = srpol_neigh_state(nh, n, lladdr);
-	up = !reason;
-	changed = nh->up != up || nh->reason != reason ||
-		  !ether_addr_equal(nh->smac, dev->dev_addr) ||
-		  (up && !ether_addr_equal(nh->lladdr, lladdr));
-	nh->reason = reason;
-	ether_addr_copy(nh->smac, dev->dev_addr);
-	if (up)
-		ether_addr_copy(nh->lladdr, lladdr);
-	if (nh->up != up) {
-		nh->up = up;
-		srpol_nexthop_push(sn, nh);
-	}
-	nh->dirty = false;
+	if (srpol_dev_present(sn, dev))
+		err = srpol_nexthop_push(sn, nh) ?:
+		      rhashtable_insert_fast(&sn->nexthop_keys, &nh->node,
+					     srpol_nexthop_params);
+	if (!err)
+		list_add_tail(&nh->list, &sn->nexthops);
 	spin_unlock_bh(&sn->state_lock);
-
-	if (n) {
-		if (!up)
-			neigh_event_send(n, NULL);
-		neigh_release(n);
-	}
-	return changed;
+	return err;
 }
 
 /**
@@ -142,18 +296,24 @@ bool srpol_nexthop_update(struct srpol_net *sn, struct srpol_nexthop *nh)
  * @addr: neighbour
  * @extack: for a full table, may be NULL
  *
- * Return: a referenced next hop or an ERR_PTR.
+ * Return: a referenced next hop or an ERR_PTR; -ENODEV if the device
+ * disappeared.
  */
 struct srpol_nexthop *srpol_nexthop_get(struct srpol_net *sn,
 					struct net_device *dev,
 					const struct in6_addr *addr,
 					struct netlink_ext_ack *extack)
 {
+	const struct srpol_nexthop_key key = {
+		.ifindex = dev->ifindex,
+		.addr = *addr,
+	};
 	struct srpol_nexthop *nh;
 	int err;
 
 	lockdep_assert_held(&sn->lock);
-	nh = srpol_nexthop_find(sn, dev->ifindex, addr);
+	nh = rhashtable_lookup_fast(&sn->nexthop_keys, &key,
+				    srpol_nexthop_params);
 	if (nh) {
 		nh->refs++;
 		return nh;
@@ -166,34 +326,26 @@ struct srpol_nexthop *srpol_nexthop_get(struct srpol_net *sn,
 		       GFP_KERNEL_ACCOUNT);
 	if (err) {
 		if (err == -EBUSY)
-			err = srpol_dp_err(sn, -ENOSPC, "next hop",
+			err = srpol_dp_err(-ENOSPC, "next hop",
 					   sn->limits.nexthops - 1, extack);
 		goto err_free;
 	}
 	nh->refs = 1;
-	nh->ifindex = dev->ifindex;
-	nh->addr = *addr;
+	nh->key = key;
 	nh->reason = SRPOL_PATH_REASON_NEIGHBOUR_UNRESOLVED;
+	INIT_LIST_HEAD(&nh->stale);
 	INIT_LIST_HEAD(&nh->paths);
 	INIT_LIST_HEAD(&nh->sids);
 
 	srpol_dp_wait_gp(sn, sn->del_gp);
-	spin_lock_bh(&sn->state_lock);
-	err = srpol_nexthop_push(sn, nh);
-	if (!err)
-		hash_add(sn->nexthops, &nh->node,
-			 srpol_nexthop_hash(nh->ifindex, addr));
-	spin_unlock_bh(&sn->state_lock);
+	err = srpol_nexthop_link(sn, nh, dev);
 	if (err) {
-		srpol_dp_err(sn, err, "next hop", sn->limits.nexthops - 1,
-			     extack);
+		if (err != -ENODEV)
+			srpol_dp_err(err, "next hop",
+				     sn->limits.nexthops - 1, extack);
 		goto err_id;
 	}
-	nh->dev = dev;
-	netdev_hold(dev, &nh->dev_tracker, GFP_KERNEL);
-	/* the tick keeps the neighbours confirmed, also those of SIDs alone */
-	if (!sn->n_nexthops++)
-		srpol_events_retry_at(sn, HZ);
+	sn->n_nexthops++;
 	srpol_nexthop_update(sn, nh);
 	return nh;
 
@@ -211,18 +363,44 @@ err_free:
  */
 void srpol_nexthop_put(struct srpol_net *sn, struct srpol_nexthop *nh)
 {
+	struct neighbour *n;
+
 	lockdep_assert_held(&sn->lock);
 	if (!nh || --nh->refs)
 		return;
 	spin_lock_bh(&sn->state_lock);
-	hash_del(&nh->node);
+	srpol_nexthop_unlink(sn, nh);
+	list_del(&nh->list);
+	list_del(&nh->stale);
+	n = nh->neigh;
 	spin_unlock_bh(&sn->state_lock);
+	if (n)
+		neigh_release(n);
 	srpol_dp_call(sn, nexthop_del, nh->id);
 	sn->del_gp = get_state_synchronize_rcu();
 	xa_erase(&sn->nexthop_ids, nh->id);
 	sn->n_nexthops--;
-	netdev_put(nh->dev, &nh->dev_tracker);
 	kfree(nh);
+}
+
+/**
+ * srpol_nexthop_take_stale() - a next hop that the work has to follow
+ * @sn: namespace, locked
+ *
+ * Return: a next hop, off the list of those that changed, or NULL.
+ */
+struct srpol_nexthop *srpol_nexthop_take_stale(struct srpol_net *sn)
+{
+	struct srpol_nexthop *nh;
+
+	lockdep_assert_held(&sn->lock);
+	spin_lock_bh(&sn->state_lock);
+	nh = list_first_entry_or_null(&sn->stale_nexthops,
+				      struct srpol_nexthop, stale);
+	if (nh)
+		list_del_init(&nh->stale);
+	spin_unlock_bh(&sn->state_lock);
+	return nh;
 }
 
 /**
@@ -233,124 +411,103 @@ void srpol_nexthop_put(struct srpol_net *sn, struct srpol_nexthop *nh)
  * May run in softirq. A lost neighbour takes the next hop out of forwarding
  * here and now; everything else is left to the work item.
  */
-void srpol_nexthop_neigh_event(struct srpol_net *sn, struct neighbour *n)
+bool srpol_nexthop_neigh_event(struct srpol_net *sn, struct neighbour *n)
 {
-	enum srpol_path_reason reason;
 	u8 lladdr[MAX_ADDR_LEN] __aligned(2) = {};
+	enum srpol_path_reason reason;
+	struct srpol_nexthop_key key;
 	struct srpol_nexthop *nh;
-	struct in6_addr addr;
-	bool up;
+	bool stale = false;
 
-	if (!srpol_neigh_addr(n, &addr))
-		return;
+	if (!srpol_neigh_key(n, &key))
+		return false;
 	spin_lock_bh(&sn->state_lock);
-	nh = srpol_nexthop_find(sn, n->dev->ifindex, &addr);
+	nh = rhashtable_lookup_fast(&sn->nexthop_keys, &key,
+				    srpol_nexthop_params);
 	if (!nh)
 		goto out;
-	reason = srpol_neigh_state(nh, n, lladdr);
-	up = !reason;
-	if (nh->up && !up) {
-		nh->up = false;
-		nh->reason = reason;
-		srpol_nexthop_push(sn, nh);
-		nh->dirty = true;
-	} else if (up && (!nh->up || !ether_addr_equal(nh->lladdr, lladdr))) {
-		nh->dirty = true;
-	} else if (!up && nh->reason != reason) {
-		nh->dirty = true;
+	/* an entry of another life: see which one counts */
+	if (nh->neigh != n) {
+		srpol_nexthop_mark(sn, nh);
+		goto marked;
 	}
-	if (nh->dirty)
-		srpol_events_kick(sn);
+	reason = srpol_neigh_state(nh, n);
+	if (reason) {
+		if (nh->reason != reason)
+			srpol_nexthop_mark(sn, nh);
+		if (nh->up)
+			srpol_nexthop_set_state(sn, nh, reason);
+	} else if (READ_ONCE(n->nud_state) & NUD_VALID) {
+		neigh_ha_snapshot(lladdr, n, n->dev);
+		if (!nh->up || !ether_addr_equal(nh->lladdr, lladdr))
+			srpol_nexthop_mark(sn, nh);
+	}
+marked:
+	stale = !list_empty(&nh->stale);
 out:
 	spin_unlock_bh(&sn->state_lock);
+	return stale;
 }
 
 /**
- * srpol_nexthop_refresh() - look at next hops and those that use them
- * @sn: namespace, locked, in a transaction
- * @dev: only those of this device; NULL: only those marked dirty
- *
- * Packets leave a dead device here; the paths are resolved again later in the
- * transaction.
- */
-void srpol_nexthop_refresh(struct srpol_net *sn, const struct net_device *dev)
-{
-	struct srpol_nexthop *nh;
-	struct srpol_path *path;
-	struct srpol_sid *sid;
-	unsigned long id;
-
-	lockdep_assert_held(&sn->lock);
-	xa_for_each(&sn->nexthop_ids, id, nh) {
-		if (dev ? nh->dev != dev : !READ_ONCE(nh->dirty))
-			continue;
-		srpol_nexthop_update(sn, nh);
-		/* packets leave it now, the rest must not keep them waiting */
-		list_for_each_entry(path, &nh->paths, nh_node) {
-			srpol_path_refresh(sn, path);
-			cond_resched();
-		}
-		list_for_each_entry(sid, &nh->sids, nh_node)
-			srpol_sid_refresh(sn, sid);
-	}
-}
-
-/**
- * srpol_nexthop_dev_leave() - a device is about to go down
- * @sn: namespace, locked
+ * srpol_nexthop_dev_event() - a device changed
+ * @sn: namespace
  * @dev: the device
- *
- * Packets leave it before it drops them; all else follows when it is down.
+ * @leaving: it is about to go down: packets leave it before it drops them
  */
-void srpol_nexthop_dev_leave(struct srpol_net *sn,
-			     const struct net_device *dev)
+bool srpol_nexthop_dev_event(struct srpol_net *sn,
+			     const struct net_device *dev, bool leaving)
 {
+	enum srpol_path_reason reason;
 	struct srpol_nexthop *nh;
-	unsigned long id;
+	bool stale = false;
 
-	lockdep_assert_held(&sn->lock);
-	xa_for_each(&sn->nexthop_ids, id, nh) {
-		if (nh->dev != dev)
+	reason = leaving ? SRPOL_PATH_REASON_DEVICE_DOWN :
+			   srpol_dev_state(dev);
+	spin_lock_bh(&sn->state_lock);
+	list_for_each_entry(nh, &sn->nexthops, list) {
+		if (nh->gone || nh->key.ifindex != dev->ifindex)
 			continue;
-		spin_lock_bh(&sn->state_lock);
-		if (nh->up) {
-			nh->up = false;
-			nh->reason = SRPOL_PATH_REASON_DEVICE_DOWN;
-			srpol_nexthop_push(sn, nh);
-		}
-		spin_unlock_bh(&sn->state_lock);
+		nh->leaving = leaving;
+		if (reason)
+			srpol_nexthop_set_state(sn, nh, reason);
+		/* all else follows when it is down */
+		if (!leaving)
+			srpol_nexthop_mark(sn, nh);
+		stale = !leaving;
 	}
+	spin_unlock_bh(&sn->state_lock);
+	return stale;
 }
 
 /**
  * srpol_nexthop_dev_gone() - a device disappears
- * @sn: namespace, locked, in a transaction
+ * @sn: namespace
  * @dev: the device, which can not be found any more
  *
- * Its paths and SIDs look for another next hop; that gives back all
- * references to the device.
+ * Gives back all references to it. Its paths and SIDs look for another next
+ * hop in the work.
  */
-void srpol_nexthop_dev_gone(struct srpol_net *sn, const struct net_device *dev)
+bool srpol_nexthop_dev_gone(struct srpol_net *sn, const struct net_device *dev)
 {
-	struct srpol_path *path, *next;
-	struct srpol_sid *sid, *tmp;
 	struct srpol_nexthop *nh;
-	unsigned long id;
+	bool stale = false;
 
-	lockdep_assert_held(&sn->lock);
-	xa_for_each(&sn->nexthop_ids, id, nh) {
-		if (nh->dev != dev)
+	spin_lock_bh(&sn->state_lock);
+	list_for_each_entry(nh, &sn->nexthops, list) {
+		if (nh->gone || nh->key.ifindex != dev->ifindex)
 			continue;
-		/* the last user would free it */
-		nh->refs++;
-		list_for_each_entry_safe(path, next, &nh->paths, nh_node) {
-			srpol_path_detach_nexthop(sn, path);
-			srpol_path_refresh(sn, path);
-		}
-		list_for_each_entry_safe(sid, tmp, &nh->sids, nh_node)
-			srpol_sid_detach_nexthop(sn, sid);
-		srpol_nexthop_put(sn, nh);
+		srpol_nexthop_unlink(sn, nh);
+		srpol_nexthop_set_state(sn, nh,
+					SRPOL_PATH_REASON_NO_DEVICE);
+		srpol_nexthop_mark(sn, nh);
+		if (nh->neigh)
+			neigh_release(nh->neigh);
+		nh->neigh = NULL;
+		stale = true;
 	}
+	spin_unlock_bh(&sn->state_lock);
+	return stale;
 }
 
 /**
@@ -364,16 +521,36 @@ void srpol_nexthop_solicit(struct srpol_net *sn)
 {
 	struct srpol_nexthop *nh;
 	struct neighbour *n;
-	unsigned long id;
 
 	lockdep_assert_held(&sn->lock);
-	xa_for_each(&sn->nexthop_ids, id, nh) {
-		if (srpol_dev_state(nh->dev))
-			continue;
-		n = srpol_neigh_get(nh->dev, &nh->addr);
-		if (IS_ERR(n))
-			continue;
-		neigh_event_send(n, NULL);
-		neigh_release(n);
+	list_for_each_entry(nh, &sn->nexthops, list) {
+		spin_lock_bh(&sn->state_lock);
+		n = nh->up && nh->neigh && !nh->neigh->dead ?
+		    neigh_clone(nh->neigh) : NULL;
+		spin_unlock_bh(&sn->state_lock);
+		if (n) {
+			neigh_event_send(n, NULL);
+			neigh_release(n);
+		} else if (srpol_nexthop_update(sn, nh)) {
+			spin_lock_bh(&sn->state_lock);
+			srpol_nexthop_mark(sn, nh);
+			spin_unlock_bh(&sn->state_lock);
+		}
 	}
+}
+
+/**
+ * srpol_nexthop_replay() - tell a new data plane about all next hops
+ * @sn: namespace, locked
+ */
+int srpol_nexthop_replay(struct srpol_net *sn)
+{
+	struct srpol_nexthop *nh;
+	int err = 0;
+
+	spin_lock_bh(&sn->state_lock);
+	list_for_each_entry(nh, &sn->nexthops, list)
+		err = err ?: srpol_nexthop_push(sn, nh);
+	spin_unlock_bh(&sn->state_lock);
+	return err;
 }

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Paths on netlink: parsing, checks, dump.
+ * Paths on netlink: dump, and the requests about them.
  */
-#include <net/addrconf.h>
+#include <linux/jiffies.h>
 #include <net/ipv6.h>
 
-#include "srpol.h"
-
-#define SRPOL_SID_BITS		128
-#define SRPOL_CSID_LEN_DEFAULT	16
-#define SRPOL_CSID_LEN_MIN	8
-#define SRPOL_CSID_LEN_MAX	64
-
-/* RFC 8754 2.1; Pad1, 0, is refused by the attribute policy */
-#define SRPOL_TLV_PADN		4
-#define SRPOL_TLV_HMAC		5
+#include "netlink.h"
+#include "nexthop.h"
+#include "path.h"
+#include "policy.h"
 
 static int srpol_path_fill_sids(struct sk_buff *skb,
 				const struct srpol_path_cfg *cfg)
@@ -51,16 +45,19 @@ static int srpol_path_fill_tlvs(struct sk_buff *skb,
 }
 
 /* What resolution found; only as far as it got. */
-static int srpol_path_fill_out(struct srpol_net *sn, struct sk_buff *skb,
-			       const struct srpol_path *path)
+static int srpol_path_fill_out(struct sk_buff *skb,
+			       const struct srpol_path *path,
+			       const struct srpol_path_cfg *cfg)
 {
-	u32 len = srpol_encap_len(&path->cfg->hdr);
+	u32 len = srpol_encap_len(&cfg->hdr);
 	const struct srpol_nexthop *nh = path->nh;
 
 	if (nla_put_u32(skb, SRPOL_A_PATH_OVERHEAD, len))
 		return -EMSGSIZE;
-	if (nh && (nla_put_u32(skb, SRPOL_A_PATH_OUT_IFINDEX, nh->ifindex) ||
-		   nla_put_in6_addr(skb, SRPOL_A_PATH_OUT_VIA, &nh->addr)))
+	if (nh && (nla_put_u32(skb, SRPOL_A_PATH_OUT_IFINDEX,
+			       nh->key.ifindex) ||
+		   nla_put_in6_addr(skb, SRPOL_A_PATH_OUT_VIA,
+				    &nh->key.addr)))
 		return -EMSGSIZE;
 	if (path->compiled &&
 	    (nla_put(skb, SRPOL_A_PATH_OUT_LLADDR, ETH_ALEN,
@@ -72,17 +69,39 @@ static int srpol_path_fill_out(struct srpol_net *sn, struct sk_buff *skb,
 	return 0;
 }
 
+static int srpol_path_fill_verdict(struct sk_buff *skb,
+				   const struct srpol_verdict *v)
+{
+	long left = v->expires - jiffies;
+
+	if (nla_put_u32(skb, SRPOL_A_PATH_VERDICT, v->verdict) ||
+	    nla_put_u32(skb, SRPOL_A_PATH_VERDICT_REASON, v->reason) ||
+	    nla_put_u32(skb, SRPOL_A_PATH_OWNER, v->owner) ||
+	    nla_put_u32(skb, SRPOL_A_PATH_LIFETIME,
+			jiffies_to_msecs(max(left, 0L))) ||
+	    (v->mtu && nla_put_u32(skb, SRPOL_A_PATH_PROBED_MTU, v->mtu)))
+		return -EMSGSIZE;
+	return 0;
+}
+
 /**
  * srpol_path_fill() - all attributes of a path
  * @sn: namespace, locked
  * @skb: message
- * @obj: struct srpol_path
+ * @obj: of a struct srpol_path
  */
 int srpol_path_fill(struct srpol_net *sn, struct sk_buff *skb,
-		    const void *obj)
+		    const struct srpol_obj *obj)
 {
-	const struct srpol_path *path = obj;
-	const struct srpol_path_cfg *cfg = path->cfg;
+	const struct srpol_path_cfg *cfg = srpol_obj_shown(obj);
+	struct srpol_path *path = srpol_path(obj);
+	struct srpol_verdict v = {};
+	int err;
+
+	spin_lock_bh(&sn->state_lock);
+	if (path->verdict)
+		v = *path->verdict;
+	spin_unlock_bh(&sn->state_lock);
 
 	if (nla_put_u32(skb, SRPOL_A_PATH_ID, path->id) ||
 	    (cfg->name[0] &&
@@ -100,6 +119,7 @@ int srpol_path_fill(struct srpol_net *sn, struct sk_buff *skb,
 	     nla_put_u32(skb, SRPOL_A_PATH_ADMIN_DOWN, 1)) ||
 	    (cfg->block_len &&
 	     (nla_put_u32(skb, SRPOL_A_PATH_BLOCK_LEN, cfg->block_len) ||
+	      nla_put_in6_addr(skb, SRPOL_A_PATH_BLOCK, &cfg->block) ||
 	      nla_put_u32(skb, SRPOL_A_PATH_CSID_LEN, cfg->csid_len))) ||
 	    srpol_path_fill_tlvs(skb, cfg) ||
 	    (cfg->hdr.timestamp &&
@@ -108,23 +128,25 @@ int srpol_path_fill(struct srpol_net *sn, struct sk_buff *skb,
 	    nla_put_u32(skb, SRPOL_A_PATH_REASON, path->reason) ||
 	    nla_put_u32(skb, SRPOL_A_PATH_USERS, path->n_users))
 		return -EMSGSIZE;
-	return srpol_path_fill_out(sn, skb, path);
+	err = v.path ? srpol_path_fill_verdict(skb, &v) : 0;
+	return err ?: srpol_path_fill_out(skb, path, cfg);
 }
 
 /**
  * srpol_path_event_fill() - attributes of a path-event
  * @sn: namespace; @sn->state_lock is held
  * @skb: message
- * @obj: struct srpol_path
+ * @obj: of a struct srpol_path
  */
 int srpol_path_event_fill(struct srpol_net *sn, struct sk_buff *skb,
-			  const void *obj)
+			  const struct srpol_obj *obj)
 {
-	const struct srpol_path *path = obj;
+	const struct srpol_path_cfg *cfg = srpol_obj_shown(obj);
+	const struct srpol_path *path = srpol_path(obj);
 
 	if (nla_put_u32(skb, SRPOL_A_PATH_ID, path->id) ||
-	    (path->cfg->name[0] &&
-	     nla_put_string(skb, SRPOL_A_PATH_NAME, path->cfg->name)) ||
+	    (cfg->name[0] &&
+	     nla_put_string(skb, SRPOL_A_PATH_NAME, cfg->name)) ||
 	    nla_put_u32(skb, SRPOL_A_PATH_STATE, path->state) ||
 	    nla_put_u32(skb, SRPOL_A_PATH_REASON, path->reason))
 		return -EMSGSIZE;
@@ -158,7 +180,7 @@ int srpol_nl_path_get_doit(struct sk_buff *skb, struct genl_info *info)
 	path = srpol_path_from_attr(sn, info);
 	err = PTR_ERR_OR_ZERO(path);
 	if (!err)
-		err = srpol_nl_reply(sn, info, srpol_path_fill, path);
+		err = srpol_nl_reply(sn, info, srpol_path_fill, &path->obj);
 	mutex_unlock(&sn->lock);
 	return err;
 }
@@ -170,274 +192,6 @@ int srpol_nl_path_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return srpol_nl_dump_xa(skb, cb, &sn->paths, srpol_path_fill);
 }
 
-static int srpol_path_parse_sid(struct srpol_path_cfg *cfg,
-				const struct nlattr *attr,
-				struct netlink_ext_ack *extack)
-{
-	struct nlattr *tb[SRPOL_A_SID_ENTRY_MAX + 1];
-	struct srpol_header *hdr = &cfg->hdr;
-	struct in6_addr *sid;
-	int err;
-
-	err = nla_parse_nested(tb, SRPOL_A_SID_ENTRY_MAX, attr,
-			       srpol_sid_entry_nl_policy, extack);
-	if (err)
-		return err;
-	if (!tb[SRPOL_A_SID_ENTRY_SID]) {
-		NL_SET_ERR_ATTR_MISS(extack, attr, SRPOL_A_SID_ENTRY_SID);
-		return -EINVAL;
-	}
-	if (hdr->n_sids == SRPOL_SIDS_MAX) {
-		NL_SET_ERR_MSG_ATTR_FMT(extack, attr, "more than %u SIDs",
-					SRPOL_SIDS_MAX);
-		return -E2BIG;
-	}
-	err = srpol_nl_check_unicast(tb[SRPOL_A_SID_ENTRY_SID], extack, "SID");
-	if (err)
-		return err;
-	sid = &hdr->sids[hdr->n_sids++];
-	*sid = nla_get_in6_addr(tb[SRPOL_A_SID_ENTRY_SID]);
-	if (ipv6_addr_type(sid) & IPV6_ADDR_LINKLOCAL) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[SRPOL_A_SID_ENTRY_SID],
-				    "a link-local address can not be a SID");
-		return -EINVAL;
-	}
-	return 0;
-}
-
-static int srpol_path_parse_sids(struct srpol_path_cfg *cfg,
-				 const struct genl_info *info)
-{
-	const struct nlattr *attr;
-	int rem, err;
-
-	if (info->attrs[SRPOL_A_PATH_SIDS]) {
-		cfg->hdr.n_sids = 0;
-		memset(cfg->hdr.sids, 0, sizeof(cfg->hdr.sids));
-	}
-	nla_for_each_attr_type(attr, SRPOL_A_PATH_SIDS,
-			       genlmsg_data(info->genlhdr),
-			       genlmsg_len(info->genlhdr), rem) {
-		err = srpol_path_parse_sid(cfg, attr, info->extack);
-		if (err)
-			return err;
-	}
-	if (cfg->hdr.n_sids)
-		return 0;
-	NL_SET_ERR_MSG_MOD(info->extack, "a path needs a SID");
-	NL_SET_ERR_ATTR_MISS(info->extack, NULL, SRPOL_A_PATH_SIDS);
-	return -EINVAL;
-}
-
-/* The attribute of a SID, NULL if the request does not list the SIDs. */
-static const struct nlattr *srpol_path_sid_attr(const struct genl_info *info,
-						u32 i)
-{
-	const struct nlattr *attr;
-	int rem;
-
-	nla_for_each_attr_type(attr, SRPOL_A_PATH_SIDS,
-			       genlmsg_data(info->genlhdr),
-			       genlmsg_len(info->genlhdr), rem)
-		if (!i--)
-			return nla_find_nested(attr, SRPOL_A_SID_ENTRY_SID);
-	return NULL;
-}
-
-/* The first SID defines the block; SIDs outside of it are plain ones. */
-static int srpol_path_check_csids(const struct srpol_path_cfg *cfg,
-				  const struct genl_info *info)
-{
-	const struct srpol_header *hdr = &cfg->hdr;
-	u32 i;
-
-	for (i = 0; i < hdr->n_sids; i++) {
-		if (!srpol_csid_in_block(&hdr->sids[i], &hdr->sids[0],
-					 cfg->block_len) ||
-		    srpol_csid_valid(&hdr->sids[i], cfg->block_len,
-				     cfg->csid_len))
-			continue;
-		NL_SET_ERR_MSG_ATTR_FMT(info->extack,
-					srpol_path_sid_attr(info, i) ?:
-					info->attrs[SRPOL_A_PATH_BLOCK_LEN] ?:
-					info->attrs[SRPOL_A_PATH_CSID_LEN],
-					"a CSID follows the end of container %pI6c",
-					&hdr->sids[i]);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-static int srpol_path_parse_csids(struct srpol_path_cfg *cfg,
-				  const struct genl_info *info)
-{
-	struct nlattr *block = info->attrs[SRPOL_A_PATH_BLOCK_LEN];
-	struct nlattr *csid = info->attrs[SRPOL_A_PATH_CSID_LEN];
-
-	srpol_nl_u32(&cfg->block_len, block);
-	srpol_nl_u32(&cfg->csid_len, csid);
-	if (!cfg->block_len) {
-		cfg->csid_len = 0;
-		if (!csid)
-			return 0;
-		NL_SET_ERR_MSG_ATTR(info->extack, csid,
-				    "csid-len without block-len");
-		return -EINVAL;
-	}
-	if (!cfg->csid_len && !csid)
-		cfg->csid_len = SRPOL_CSID_LEN_DEFAULT;
-	if (cfg->block_len % 8) {
-		NL_SET_ERR_MSG_ATTR(info->extack, block,
-				    "block-len is not a multiple of 8");
-		return -EINVAL;
-	}
-	if (csid && (cfg->csid_len % 8 || cfg->csid_len < SRPOL_CSID_LEN_MIN ||
-		     cfg->csid_len > SRPOL_CSID_LEN_MAX)) {
-		NL_SET_ERR_MSG_ATTR(info->extack, csid,
-				    "csid-len is not a multiple of 8 from 8 to 64");
-		return -EINVAL;
-	}
-	if (cfg->block_len + cfg->csid_len > SRPOL_SID_BITS) {
-		NL_SET_ERR_MSG_ATTR(info->extack, csid ?: block,
-				    "block-len and csid-len exceed 128");
-		return -EINVAL;
-	}
-	return srpol_path_check_csids(cfg, info);
-}
-
-static int srpol_path_parse_tlv(struct srpol_path_cfg *cfg,
-				const struct nlattr *attr,
-				struct netlink_ext_ack *extack)
-{
-	struct nlattr *tb[SRPOL_A_TLV_MAX + 1], *value;
-	struct srpol_tlv *tlv;
-	int err;
-
-	err = nla_parse_nested(tb, SRPOL_A_TLV_MAX, attr, srpol_tlv_nl_policy,
-			       extack);
-	if (err)
-		return err;
-	if (!tb[SRPOL_A_TLV_TYPE]) {
-		NL_SET_ERR_ATTR_MISS(extack, attr, SRPOL_A_TLV_TYPE);
-		return -EINVAL;
-	}
-	if (cfg->hdr.n_tlvs == SRPOL_TLVS_MAX) {
-		NL_SET_ERR_MSG_ATTR_FMT(extack, attr, "more than %u TLVs",
-					SRPOL_TLVS_MAX);
-		return -E2BIG;
-	}
-	tlv = &cfg->hdr.tlvs[cfg->hdr.n_tlvs++];
-	tlv->type = nla_get_u8(tb[SRPOL_A_TLV_TYPE]);
-	if (tlv->type == SRPOL_TLV_PADN) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[SRPOL_A_TLV_TYPE],
-				    "padding is added as needed");
-		return -EINVAL;
-	}
-	if (tlv->type == SRPOL_TLV_HMAC) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[SRPOL_A_TLV_TYPE],
-				    "HMAC is not supported");
-		return -EOPNOTSUPP;
-	}
-	value = tb[SRPOL_A_TLV_VALUE];
-	if (!value)
-		return 0;
-	if (nla_len(value) > SRPOL_TLV_MAX) {
-		NL_SET_ERR_MSG_ATTR_FMT(extack, value,
-					"value is longer than %u bytes",
-					SRPOL_TLV_MAX);
-		return -E2BIG;
-	}
-	tlv->len = nla_len(value);
-	memcpy(tlv->value, nla_data(value), tlv->len);
-	return 0;
-}
-
-static int srpol_path_parse_tlvs(struct srpol_path_cfg *cfg,
-				 const struct genl_info *info)
-{
-	const struct nlattr *attr;
-	int rem, err;
-	u32 len;
-
-	srpol_nl_u32(&cfg->hdr.timestamp, info->attrs[SRPOL_A_PATH_TIMESTAMP]);
-	if (info->attrs[SRPOL_A_PATH_TLV]) {
-		cfg->hdr.n_tlvs = 0;
-		memset(cfg->hdr.tlvs, 0, sizeof(cfg->hdr.tlvs));
-	}
-	nla_for_each_attr_type(attr, SRPOL_A_PATH_TLV,
-			       genlmsg_data(info->genlhdr),
-			       genlmsg_len(info->genlhdr), rem) {
-		err = srpol_path_parse_tlv(cfg, attr, info->extack);
-		if (err)
-			return err;
-	}
-	len = srpol_encap_len(&cfg->hdr);
-	if (len <= SRPOL_REWRITE_MAX - ETH_HLEN)
-		return 0;
-	NL_SET_ERR_MSG_ATTR_FMT(info->extack,
-				info->attrs[SRPOL_A_PATH_TLV] ?:
-				info->attrs[SRPOL_A_PATH_TIMESTAMP] ?:
-				info->attrs[SRPOL_A_PATH_SIDS],
-				"headers of %u bytes, at most %u are possible",
-				len, SRPOL_REWRITE_MAX - ETH_HLEN);
-	return -E2BIG;
-}
-
-static int srpol_path_parse_via(struct srpol_net *sn,
-				struct srpol_path_cfg *cfg,
-				const struct genl_info *info)
-{
-	struct nlattr *ifindex = info->attrs[SRPOL_A_PATH_IFINDEX];
-	struct nlattr *via = info->attrs[SRPOL_A_PATH_VIA];
-	struct net_device *dev;
-
-	if (ifindex) {
-		cfg->ifindex = nla_get_u32(ifindex);
-		dev = dev_get_by_index(sn->net, cfg->ifindex);
-		if (!dev) {
-			NL_SET_ERR_MSG_ATTR(info->extack, ifindex,
-					    "no such device");
-			return -ENODEV;
-		}
-		dev_put(dev);
-	}
-	if (via) {
-		if (srpol_nl_check_unicast(via, info->extack, "next hop"))
-			return -EINVAL;
-		cfg->via = nla_get_in6_addr(via);
-		if (!cfg->ifindex) {
-			NL_SET_ERR_MSG_ATTR(info->extack, via,
-					    "a next hop needs a device");
-			return -EINVAL;
-		}
-	}
-	return 0;
-}
-
-static int srpol_path_parse(struct srpol_net *sn, struct srpol_path_cfg *cfg,
-			    const struct genl_info *info)
-{
-	struct nlattr **tb = info->attrs;
-	int err;
-
-	err = srpol_nl_name(cfg->name, tb[SRPOL_A_PATH_NAME], info->extack);
-	if (err)
-		return err;
-	srpol_nl_u32(&cfg->origin, tb[SRPOL_A_PATH_ORIGIN]);
-	srpol_nl_u32(&cfg->hdr.encap, tb[SRPOL_A_PATH_ENCAP]);
-	srpol_nl_u32(&cfg->admin_down, tb[SRPOL_A_PATH_ADMIN_DOWN]);
-	if (tb[SRPOL_A_PATH_SRC]) {
-		if (srpol_nl_check_unicast(tb[SRPOL_A_PATH_SRC], info->extack,
-					   "source"))
-			return -EINVAL;
-		cfg->src = nla_get_in6_addr(tb[SRPOL_A_PATH_SRC]);
-	}
-	return srpol_path_parse_sids(cfg, info) ?:
-	       srpol_path_parse_csids(cfg, info) ?:
-	       srpol_path_parse_tlvs(cfg, info) ?:
-	       srpol_path_parse_via(sn, cfg, info);
-}
-
 int srpol_path_new(struct srpol_net *sn, struct genl_info *info)
 {
 	struct nlattr *admin_down = info->attrs[SRPOL_A_PATH_ADMIN_DOWN];
@@ -445,6 +199,7 @@ int srpol_path_new(struct srpol_net *sn, struct genl_info *info)
 	struct srpol_path_cfg cfg = {};
 	struct srpol_path *path;
 	int verb, err;
+	bool retry;
 
 	if (!id) {
 		NL_SET_ERR_ATTR_MISS(info->extack, NULL, SRPOL_A_PATH_ID);
@@ -461,13 +216,10 @@ int srpol_path_new(struct srpol_net *sn, struct genl_info *info)
 	err = srpol_path_parse(sn, &cfg, info);
 	if (err)
 		return err;
-	path = srpol_path_set_cfg(sn, nla_get_u32(id), &cfg, id,
-				  info->extack);
-	if (IS_ERR(path))
-		return PTR_ERR(path);
 	/* said in so many words, "in service" means now */
-	path->next.retry = admin_down && !nla_get_u32(admin_down);
-	return 0;
+	retry = admin_down && !nla_get_u32(admin_down);
+	return srpol_path_define(sn, nla_get_u32(id), &cfg, retry, id,
+				 info->extack);
 }
 
 int srpol_nl_path_new_doit(struct sk_buff *skb, struct genl_info *info)
@@ -475,30 +227,88 @@ int srpol_nl_path_new_doit(struct sk_buff *skb, struct genl_info *info)
 	return srpol_txn_doit(info, srpol_path_new);
 }
 
+/* A policy that wants a path to stay; its present lists may not. */
+static const struct srpol_policy *
+srpol_path_user(const struct srpol_path *path)
+{
+	const struct srpol_policy_cfg *cfg;
+	const struct srpol_list *list;
+	u32 i, j;
+
+	list_for_each_entry(list, &path->users, path_node) {
+		cfg = srpol_policy_cfg(list->policy);
+		for (i = 0; cfg && i < cfg->n_cands; i++)
+			for (j = 0; j < cfg->cands[i].n_lists; j++)
+				if (cfg->cands[i].lists[j].path == path)
+					return list->policy;
+	}
+	return NULL;
+}
+
 int srpol_path_del(struct srpol_net *sn, struct genl_info *info)
 {
 	const struct srpol_policy *policy;
-	const struct srpol_list *list;
 	struct srpol_path *path;
+	int err;
 
 	path = srpol_path_from_attr(sn, info);
 	if (IS_ERR(path))
 		return PTR_ERR(path);
-	if (!list_empty(&path->users)) {
-		list = list_first_entry(&path->users, struct srpol_list,
-					path_node);
-		policy = srpol_list_policy(sn, list);
+	err = srpol_nl_may_touch(info, srpol_path_cfg(path)->origin,
+				 info->attrs[SRPOL_A_PATH_ORIGIN]);
+	if (err)
+		return err;
+	if (path->n_users) {
+		policy = srpol_path_user(path);
 		NL_SET_ERR_MSG_ATTR_FMT(info->extack,
 					info->attrs[SRPOL_A_PATH_ID],
 					"in use by policy %u %pI6c",
-					policy->color, &policy->endpoint);
+					policy->key.color,
+					&policy->key.endpoint);
 		return -EBUSY;
 	}
-	srpol_path_delete(sn, path);
+	srpol_obj_delete(sn, &path->obj);
 	return 0;
 }
 
 int srpol_nl_path_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	return srpol_txn_doit(info, srpol_path_del);
+}
+
+/* State from outside: neither a transaction nor its lock is waited for. */
+int srpol_nl_path_verdict_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct srpol_net *sn = srpol_net(genl_info_net(info));
+	struct nlattr **tb = info->attrs;
+	struct srpol_verdict v = {};
+	u32 lifetime;
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, SRPOL_A_PATH_ID) ||
+	    GENL_REQ_ATTR_CHECK(info, SRPOL_A_PATH_VERDICT) ||
+	    GENL_REQ_ATTR_CHECK(info, SRPOL_A_PATH_LIFETIME))
+		return -EINVAL;
+	v.verdict = nla_get_u32(tb[SRPOL_A_PATH_VERDICT]);
+	v.reason = SRPOL_PATH_REASON_PROBES_LOST;
+	if (tb[SRPOL_A_PATH_VERDICT_REASON])
+		v.reason = nla_get_u32(tb[SRPOL_A_PATH_VERDICT_REASON]);
+	if (v.verdict == SRPOL_PATH_VERDICT_UP)
+		v.reason = SRPOL_PATH_REASON_NONE;
+	else if (v.reason < SRPOL_PATH_REASON_PROBES_LOST) {
+		NL_SET_ERR_MSG_ATTR(info->extack,
+				    tb[SRPOL_A_PATH_VERDICT_REASON],
+				    "the module finds this out itself");
+		return -EINVAL;
+	}
+	srpol_nl_u32(&v.owner, tb[SRPOL_A_PATH_OWNER]);
+	srpol_nl_u32(&v.mtu, tb[SRPOL_A_PATH_PROBED_MTU]);
+	lifetime = nla_get_u32(tb[SRPOL_A_PATH_LIFETIME]);
+	v.expires = jiffies + msecs_to_jiffies(lifetime);
+	err = srpol_path_set_verdict(sn, nla_get_u32(tb[SRPOL_A_PATH_ID]),
+				     lifetime ? &v : NULL);
+	if (err == -ENOENT)
+		NL_SET_ERR_MSG_ATTR(info->extack, tb[SRPOL_A_PATH_ID],
+				    "no path has this id");
+	return err;
 }

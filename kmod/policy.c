@@ -3,29 +3,57 @@
  * SR policies: the objects and what a transaction does to them. How they
  * become bucket tables is in compile.c.
  */
-#include <linux/jhash.h>
+#include <linux/rhashtable.h>
+#include <linux/slab.h>
 #include <net/ipv6.h>
 
-#include "srpol.h"
+#include "dataplane.h"
+#include "netlink.h"
+#include "path.h"
+#include "policy.h"
+#include "queue.h"
 
-static u32 srpol_policy_hash(u32 color, const struct in6_addr *endpoint)
+static const struct rhashtable_params srpol_policy_params = {
+	.head_offset = offsetof(struct srpol_policy, node),
+	.key_offset = offsetof(struct srpol_policy, key),
+	.key_len = sizeof(struct srpol_policy_key),
+	.automatic_shrinking = true,
+};
+
+static const struct rhashtable_params srpol_bsid_params = {
+	.head_offset = offsetof(struct srpol_policy_cfg, bsid_node),
+	.key_offset = offsetof(struct srpol_policy_cfg, set.bsid),
+	.key_len = sizeof(struct in6_addr),
+	.automatic_shrinking = true,
+};
+
+int srpol_policy_init(struct srpol_net *sn)
 {
-	return jhash(endpoint, sizeof(*endpoint), color);
+	int err;
+
+	err = rhashtable_init(&sn->policy_keys, &srpol_policy_params);
+	if (err)
+		return err;
+	err = rhltable_init(&sn->bsids, &srpol_bsid_params);
+	if (err)
+		rhashtable_destroy(&sn->policy_keys);
+	return err;
+}
+
+void srpol_policy_exit(struct srpol_net *sn)
+{
+	rhltable_destroy(&sn->bsids);
+	rhashtable_destroy(&sn->policy_keys);
 }
 
 /* Also one that the transaction under way has deleted. */
 static struct srpol_policy *
-srpol_policy_lookup(struct srpol_net *sn, u32 color,
-		    const struct in6_addr *endpoint)
+srpol_policy_lookup(struct srpol_net *sn, const struct srpol_policy_key *key)
 {
-	struct srpol_policy *policy;
-
-	hash_for_each_possible(sn->policy_hash, policy, node,
-			       srpol_policy_hash(color, endpoint))
-		if (policy->color == color &&
-		    ipv6_addr_equal(&policy->endpoint, endpoint))
-			return policy;
-	return NULL;
+	lockdep_assert_held(&sn->lock);
+	return srpol_net_started(sn) ?
+	       rhashtable_lookup_fast(&sn->policy_keys, key,
+				      srpol_policy_params) : NULL;
 }
 
 /**
@@ -39,37 +67,37 @@ srpol_policy_lookup(struct srpol_net *sn, u32 color,
 struct srpol_policy *srpol_policy_find(struct srpol_net *sn, u32 color,
 				       const struct in6_addr *endpoint)
 {
-	struct srpol_policy *policy = srpol_policy_lookup(sn, color, endpoint);
+	const struct srpol_policy_key key = {
+		.color = color,
+		.endpoint = *endpoint,
+	};
+	struct srpol_policy *policy = srpol_policy_lookup(sn, &key);
 
-	return policy && !policy->change.gone ? policy : NULL;
-}
-
-/**
- * srpol_list_policy() - the policy that a segment list belongs to
- * @sn: namespace, locked
- * @list: one that is linked to its path
- */
-struct srpol_policy *srpol_list_policy(struct srpol_net *sn,
-				       const struct srpol_list *list)
-{
-	return xa_load(&sn->policies, list->policy);
+	return policy && srpol_policy_cfg(policy) ? policy : NULL;
 }
 
 /**
  * srpol_policy_find_bsid() - look a policy up by its binding SID
  * @sn: namespace, locked
  * @bsid: the binding SID
+ *
+ * Return: the policy that is to have it after the transaction under way.
  */
-struct srpol_policy *srpol_policy_find_bsid(struct srpol_net *sn,
-					    const struct in6_addr *bsid)
+const struct srpol_policy *
+srpol_policy_find_bsid(struct srpol_net *sn, const struct in6_addr *bsid)
 {
-	struct srpol_policy *policy;
+	const struct srpol_policy *found = NULL;
+	const struct srpol_policy_cfg *cfg;
+	struct rhlist_head *list, *pos;
 
-	hash_for_each_possible(sn->bsid_hash, policy, bsid_node,
-			       srpol_policy_hash(0, bsid))
-		if (ipv6_addr_equal(&policy->cfg.set.bsid, bsid))
-			return policy;
-	return NULL;
+	rcu_read_lock();
+	list = rhltable_lookup(&sn->bsids, bsid, srpol_bsid_params);
+	rhl_for_each_entry_rcu(cfg, pos, list, bsid_node) {
+		if (srpol_policy_cfg(cfg->policy) == cfg)
+			found = cfg->policy;
+	}
+	rcu_read_unlock();
+	return found;
 }
 
 /**
@@ -104,95 +132,99 @@ void srpol_color_add(struct xarray *colors, u32 color, int delta)
 		xa_erase(colors, color);
 }
 
-static void srpol_policy_link(struct srpol_policy *policy)
-{
-	struct srpol_list *list;
-	u32 i, j;
-
-	for (i = 0; i < policy->cfg.n_cands; i++) {
-		for (j = 0; j < policy->cfg.cands[i].n_lists; j++) {
-			list = &policy->cfg.cands[i].lists[j];
-			list->policy = policy->id;
-			list_add_tail(&list->path_node, &list->path->users);
-			list->path->n_users++;
-		}
-	}
-}
-
-static void srpol_policy_unlink(struct srpol_policy *policy)
-{
-	struct srpol_list *list;
-	u32 i, j;
-
-	for (i = 0; i < policy->cfg.n_cands; i++) {
-		for (j = 0; j < policy->cfg.cands[i].n_lists; j++) {
-			list = &policy->cfg.cands[i].lists[j];
-			list_del(&list->path_node);
-			list->path->n_users--;
-		}
-	}
-}
-
 /**
- * srpol_policy_cfg_free() - free the candidate paths of a configuration
- * @cfg: a configuration that is not linked to its paths
+ * srpol_policy_cfg_alloc() - room for a configuration
+ * @n_cands: number of candidate paths
+ * @n_lists: number of segment lists of all of them
+ *
+ * The segment lists lie behind the candidate paths; who fills it in hands them
+ * out, from those of the first candidate path on.
+ *
+ * Return: a configuration without a policy, or NULL.
  */
-void srpol_policy_cfg_free(struct srpol_policy_cfg *cfg)
+struct srpol_policy_cfg *srpol_policy_cfg_alloc(u32 n_cands, u32 n_lists)
 {
-	u32 i;
+	struct srpol_policy_cfg *cfg;
+
+	cfg = kzalloc(struct_size(cfg, cands, n_cands) +
+		      n_lists * sizeof(struct srpol_list),
+		      GFP_KERNEL_ACCOUNT);
+	if (!cfg)
+		return NULL;
+	cfg->n_cands = n_cands;
+	if (n_cands)
+		cfg->cands[0].lists = (void *)&cfg->cands[n_cands];
+	return cfg;
+}
+
+static void srpol_policy_for_lists(struct srpol_policy_cfg *cfg,
+				   void (*fn)(struct srpol_list *list, int arg),
+				   int arg)
+{
+	u32 i, j;
 
 	for (i = 0; i < cfg->n_cands; i++)
-		kfree(cfg->cands[i].lists);
-	kfree(cfg->cands);
-	cfg->cands = NULL;
-	cfg->n_cands = 0;
+		for (j = 0; j < cfg->cands[i].n_lists; j++)
+			fn(&cfg->cands[i].lists[j], arg);
 }
 
-/* Have this configuration, which the paths and the tables know then. */
-static void srpol_policy_adopt(struct srpol_net *sn,
-			       struct srpol_policy *policy,
-			       const struct srpol_policy_cfg *cfg)
+static void srpol_list_link(struct srpol_list *list, int on)
 {
-	policy->cfg = *cfg;
-	policy->change.gone = false;
-	srpol_policy_link(policy);
-	sn->n_backups += !!cfg->set.backup_color;
-	if (!ipv6_addr_any(&cfg->set.bsid))
-		hash_add(sn->bsid_hash, &policy->bsid_node,
-			 srpol_policy_hash(0, &cfg->set.bsid));
+	if (on)
+		list_add_tail(&list->path_node, &list->path->users);
+	else
+		list_del(&list->path_node);
 }
 
-/* The configuration from before the transaction is kept. */
-static int srpol_policy_save(struct srpol_policy *policy)
+static void srpol_list_want(struct srpol_list *list, int delta)
 {
-	if (policy->change.created || policy->change.saved)
-		return 0;
-	policy->old = kmemdup(&policy->cfg, sizeof(policy->cfg),
-			      GFP_KERNEL_ACCOUNT);
-	if (!policy->old)
-		return -ENOMEM;
-	policy->change.saved = true;
+	list->path->n_users += delta;
+}
+
+/* Make it known to its paths and as the owner of its binding SID. */
+static int srpol_policy_link(struct srpol_net *sn, struct srpol_policy *policy,
+			     struct srpol_policy_cfg *cfg)
+{
+	u32 i, j;
+	int err;
+
+	cfg->policy = policy;
+	if (!ipv6_addr_any(&cfg->set.bsid)) {
+		err = rhltable_insert(&sn->bsids, &cfg->bsid_node,
+				      srpol_bsid_params);
+		if (err)
+			return err;
+	}
+	for (i = 0; i < cfg->n_cands; i++)
+		for (j = 0; j < cfg->cands[i].n_lists; j++)
+			cfg->cands[i].lists[j].policy = policy;
+	srpol_policy_for_lists(cfg, srpol_list_link, 1);
 	return 0;
 }
 
-/* Have none. */
-static void srpol_policy_clear(struct srpol_net *sn,
-			       struct srpol_policy *policy)
+static void srpol_policy_free_cfg(struct srpol_net *sn, void *obj_cfg)
 {
-	if (policy->change.gone)
-		return;
-	srpol_policy_unlink(policy);
-	sn->n_backups -= !!policy->cfg.set.backup_color;
-	hash_del(&policy->bsid_node);
-	if (!policy->old || policy->old->cands != policy->cfg.cands)
-		srpol_policy_cfg_free(&policy->cfg);
-	memset(&policy->cfg, 0, sizeof(policy->cfg));
-	policy->change.gone = true;
+	struct srpol_policy_cfg *cfg = obj_cfg;
+
+	srpol_policy_for_lists(cfg, srpol_list_link, 0);
+	if (!ipv6_addr_any(&cfg->set.bsid))
+		rhltable_remove(&sn->bsids, &cfg->bsid_node,
+				srpol_bsid_params);
+	/* srpol_policy_find_bsid() may be at it, but holds @sn->lock */
+	kfree(cfg);
+}
+
+static void srpol_policy_want(struct srpol_net *sn, void *obj_cfg, int delta)
+{
+	struct srpol_policy_cfg *cfg = obj_cfg;
+
+	srpol_policy_for_lists(cfg, srpol_list_want, delta);
+	if (cfg->set.backup_color)
+		sn->n_backups += delta;
 }
 
 static struct srpol_policy *
-srpol_policy_alloc(struct srpol_net *sn, u32 color,
-		   const struct in6_addr *endpoint,
+srpol_policy_alloc(struct srpol_net *sn, const struct srpol_policy_key *key,
 		   struct netlink_ext_ack *extack)
 {
 	struct srpol_policy *policy;
@@ -201,12 +233,10 @@ srpol_policy_alloc(struct srpol_net *sn, u32 color,
 	policy = kzalloc(sizeof(*policy), GFP_KERNEL_ACCOUNT);
 	if (!policy)
 		return ERR_PTR(-ENOMEM);
-	policy->color = color;
-	policy->endpoint = *endpoint;
-	srpol_change_init(&policy->change, SRPOL_KIND_POLICY);
-	policy->change.created = true;
-	policy->change.gone = true;
+	policy->key = *key;
+	srpol_obj_init(&policy->obj, SRPOL_OBJ_POLICY);
 	INIT_LIST_HEAD(&policy->wait_node);
+	INIT_LIST_HEAD(&policy->stale_node);
 	/* the id may have been in use a moment ago */
 	policy->gp = sn->del_gp;
 	err = xa_alloc(&sn->policies, &policy->id, policy,
@@ -214,76 +244,77 @@ srpol_policy_alloc(struct srpol_net *sn, u32 color,
 		       GFP_KERNEL_ACCOUNT);
 	if (err) {
 		if (err == -EBUSY)
-			err = srpol_dp_err(sn, -ENOSPC, "policy",
+			err = srpol_dp_err(-ENOSPC, "policy",
 					   sn->limits.policies - 1, extack);
-		kfree(policy);
-		return ERR_PTR(err);
+		goto err_free;
 	}
-	hash_add(sn->policy_hash, &policy->node,
-		 srpol_policy_hash(color, endpoint));
+	err = rhashtable_insert_fast(&sn->policy_keys, &policy->node,
+				     srpol_policy_params);
+	if (err)
+		goto err_id;
 	sn->n_policies++;
 	return policy;
+
+err_id:
+	xa_erase(&sn->policies, policy->id);
+err_free:
+	kfree(policy);
+	return ERR_PTR(err);
 }
 
-static void srpol_policy_free(struct srpol_net *sn,
-			      struct srpol_policy *policy)
+static void srpol_policy_release(struct srpol_net *sn, struct srpol_obj *obj)
 {
-	hash_del(&policy->node);
+	struct srpol_policy *policy = srpol_policy(obj);
+
+	rhashtable_remove_fast(&sn->policy_keys, &policy->node,
+			       srpol_policy_params);
 	list_del(&policy->wait_node);
+	list_del(&policy->stale_node);
 	xa_erase(&sn->policies, policy->id);
 	sn->n_policies--;
-	if (policy->table)
-		srpol_table_free(sn, policy->table);
+	srpol_policy_free_kept(policy);
+	if (policy->table) {
+		srpol_table_put_rows(sn, policy->table);
+		kfree(policy->table);
+	}
 	kfree(policy);
 }
 
 /**
- * srpol_policy_set_cfg() - create or redefine a policy
+ * srpol_policy_define() - create or redefine a policy
  * @sn: namespace, locked, in a transaction
  * @color: which one
  * @endpoint: which one
- * @cfg: new configuration; on success its candidate paths are taken over
+ * @cfg: new configuration; taken over, or freed on failure
  * @extack: for a refusal
  *
  * Return: 0 or a negative errno.
  */
-int srpol_policy_set_cfg(struct srpol_net *sn, u32 color,
-			 const struct in6_addr *endpoint,
-			 struct srpol_policy_cfg *cfg,
-			 struct netlink_ext_ack *extack)
+int srpol_policy_define(struct srpol_net *sn, u32 color,
+			const struct in6_addr *endpoint,
+			struct srpol_policy_cfg *cfg,
+			struct netlink_ext_ack *extack)
 {
+	const struct srpol_policy_key key = {
+		.color = color,
+		.endpoint = *endpoint,
+	};
 	struct srpol_policy *policy;
 	int err;
 
-	lockdep_assert_held(&sn->lock);
-	policy = srpol_policy_lookup(sn, color, endpoint) ?:
-		 srpol_policy_alloc(sn, color, endpoint, extack);
-	if (IS_ERR(policy))
-		return PTR_ERR(policy);
-	err = srpol_policy_save(policy);
-	if (err)
+	policy = srpol_policy_lookup(sn, &key) ?:
+		 srpol_policy_alloc(sn, &key, extack);
+	err = PTR_ERR_OR_ZERO(policy);
+	if (!err)
+		err = srpol_policy_link(sn, policy, cfg);
+	if (err) {
+		kfree(cfg);
+		if (!IS_ERR(policy) && !policy->obj.cur &&
+		    !srpol_obj_touched(&policy->obj))
+			srpol_policy_release(sn, &policy->obj);
 		return err;
-	srpol_txn_touch(sn, &policy->change);
-	srpol_policy_clear(sn, policy);
-	srpol_policy_adopt(sn, policy, cfg);
-	return 0;
-}
-
-/**
- * srpol_policy_delete() - a policy is not wanted any more
- * @sn: namespace, locked, in a transaction
- * @policy: the policy
- *
- * Return: 0 or -ENOMEM.
- */
-int srpol_policy_delete(struct srpol_net *sn, struct srpol_policy *policy)
-{
-	int err = srpol_policy_save(policy);
-
-	if (err)
-		return err;
-	srpol_txn_touch(sn, &policy->change);
-	srpol_policy_clear(sn, policy);
+	}
+	srpol_obj_define(sn, &policy->obj, cfg);
 	return 0;
 }
 
@@ -306,10 +337,9 @@ static bool srpol_candidate_equal(const struct srpol_candidate *a,
 	return true;
 }
 
-static bool srpol_policy_same(struct srpol_net *sn, const void *obj)
+static bool srpol_policy_equal(const struct srpol_obj *obj)
 {
-	const struct srpol_policy *policy = obj;
-	const struct srpol_policy_cfg *a = &policy->cfg, *b = policy->old;
+	const struct srpol_policy_cfg *a = obj->cur, *b = obj->next;
 	u32 i;
 
 	if (memcmp(&a->set, &b->set, sizeof(a->set)) ||
@@ -321,74 +351,79 @@ static bool srpol_policy_same(struct srpol_net *sn, const void *obj)
 	return true;
 }
 
-static void srpol_policy_commit(struct srpol_net *sn,
-				struct srpol_change *change)
+static void srpol_policy_commit(struct srpol_net *sn, struct srpol_obj *obj)
 {
-	struct srpol_policy *policy = container_of(change,
-						   struct srpol_policy, change);
+	struct srpol_policy *policy = srpol_policy(obj);
 
-	if (change->created)
-		srpol_color_add(&sn->colors, policy->color, 1);
-	/* what was configured is part of the notification of the end */
-	if (change->gone)
-		policy->cfg = *policy->old;
-	else if (change->saved)
-		srpol_policy_cfg_free(policy->old);
-	kfree(policy->old);
-	policy->old = NULL;
-	if (!change->gone)
+	if (srpol_obj_created(obj))
+		srpol_color_add(&sn->colors, policy->key.color, 1);
+	if (!srpol_obj_deleted(obj))
 		srpol_policy_switch(sn, policy);
+	/* what was kept is of a configuration that is gone */
+	if (srpol_obj_changed(obj))
+		srpol_policy_free_kept(policy);
+	srpol_obj_swap(obj);
 }
 
-static void srpol_policy_abort(struct srpol_net *sn,
-			       struct srpol_change *change)
+static void srpol_policy_revert(struct srpol_net *sn, struct srpol_obj *obj)
 {
-	struct srpol_policy *policy = container_of(change,
-						   struct srpol_policy, change);
+	struct srpol_policy *policy = srpol_policy(obj);
 
-	if (change->staged)
+	if (obj->staged)
 		srpol_dp_call(sn, revert, SRPOL_DP_POLICY, policy->id);
 	srpol_policy_unstage(sn, policy);
-	if (change->created || change->saved)
-		srpol_policy_clear(sn, policy);
-	if (change->saved)
-		srpol_policy_adopt(sn, policy, policy->old);
-	kfree(policy->old);
-	policy->old = NULL;
-	if (change->created)
-		srpol_policy_free(sn, policy);
 }
 
-static void srpol_policy_remove(struct srpol_net *sn,
-				struct srpol_change *change)
+/* The tick compiles it again. */
+static void srpol_policy_refused(struct srpol_net *sn, struct srpol_obj *obj)
 {
-	struct srpol_policy *policy = container_of(change,
-						   struct srpol_policy, change);
+	struct srpol_policy *policy = srpol_policy(obj);
+
+	list_move_tail(&policy->stale_node, &sn->refused_policies);
+	srpol_queue_tick(sn, HZ);
+}
+
+static void srpol_policy_tell(struct srpol_net *sn, struct srpol_obj *obj)
+{
+	struct srpol_policy *policy = srpol_policy(obj);
+
+	if (policy->event)
+		srpol_nl_notify(sn, NULL, SRPOL_CMD_POLICY_EVENT,
+				SRPOL_NLGRP_EVENTS, srpol_policy_event_fill,
+				obj);
+	policy->event = false;
+}
+
+static void srpol_policy_erase(struct srpol_net *sn, struct srpol_obj *obj)
+{
+	struct srpol_policy *policy = srpol_policy(obj);
 	struct srpol_dp_policy dp = srpol_policy_to_dp(policy, policy->table);
 
 	srpol_dp_call(sn, policy_del, &dp);
-	srpol_color_add(&sn->colors, policy->color, -1);
+	srpol_color_add(&sn->colors, policy->key.color, -1);
 	if (policy->table->state == SRPOL_POLICY_STATE_UP)
-		srpol_color_add(&sn->colors_up, policy->color, -1);
-	srpol_policy_cfg_free(&policy->cfg);
-	srpol_policy_free(sn, policy);
+		srpol_color_add(&sn->colors_up, policy->key.color, -1);
 }
 
-const struct srpol_change_ops srpol_policy_change_ops = {
-	.same		= srpol_policy_same,
+const struct srpol_obj_ops srpol_policy_ops = {
+	.equal		= srpol_policy_equal,
+	.want		= srpol_policy_want,
+	.free_cfg	= srpol_policy_free_cfg,
 	.prepare	= srpol_policy_prepare,
 	.stage		= srpol_policy_stage,
 	.commit		= srpol_policy_commit,
-	.abort		= srpol_policy_abort,
-	.remove		= srpol_policy_remove,
+	.revert		= srpol_policy_revert,
+	.refused	= srpol_policy_refused,
+	.announce	= srpol_policy_tell,
+	.erase		= srpol_policy_erase,
+	.release	= srpol_policy_release,
 	.fill		= srpol_policy_fill,
-	.offset		= offsetof(struct srpol_policy, change),
 	.ntf		= SRPOL_CMD_POLICY_NTF,
 	.del_ntf	= SRPOL_CMD_POLICY_DEL_NTF,
 };
 
 /**
- * srpol_policy_flush() - free all policies of a dying namespace
+ * srpol_policy_flush() - free all policies of a namespace that ends
  * @sn: namespace, locked, without a data plane
  */
 void srpol_policy_flush(struct srpol_net *sn)
@@ -396,9 +431,9 @@ void srpol_policy_flush(struct srpol_net *sn)
 	struct srpol_policy *policy;
 	unsigned long id;
 
-	xa_for_each(&sn->policies, id, policy) {
-		srpol_policy_unlink(policy);
-		srpol_policy_remove(sn, &policy->change);
-	}
+	xa_for_each(&sn->policies, id, policy)
+		srpol_obj_flush(sn, &policy->obj);
 	xa_destroy(&sn->policies);
+	xa_destroy(&sn->colors);
+	xa_destroy(&sn->colors_up);
 }

@@ -5,12 +5,14 @@
 #include <linux/sizes.h>
 #include <net/ipv6.h>
 
-#include "srpol.h"
+#include "netlink.h"
+#include "path.h"
+#include "policy.h"
 
 static int srpol_list_fill(struct sk_buff *skb,
-			   const struct srpol_policy *policy, u32 cand, u32 i)
+			   const struct srpol_policy *policy,
+			   const struct srpol_list *list, u32 cand, u32 i)
 {
-	const struct srpol_list *list = &policy->cfg.cands[cand].lists[i];
 	enum srpol_policy_reason reason;
 	enum srpol_policy_state state;
 	struct nlattr *nest;
@@ -19,7 +21,7 @@ static int srpol_list_fill(struct sk_buff *skb,
 	if ((int)cand == policy->table->active)
 		for (b = 0; b < policy->table->n; b++)
 			buckets += policy->table->live[b] == i;
-	srpol_policy_judge(list, &state, &reason);
+	srpol_list_state(list, &state, &reason);
 	nest = nla_nest_start(skb, SRPOL_A_CANDIDATE_SEGMENT_LIST);
 	if (!nest ||
 	    nla_put_u32(skb, SRPOL_A_SEGMENT_LIST_PATH, list->path->id) ||
@@ -43,9 +45,9 @@ srpol_candidate_reason(const struct srpol_policy *policy, u32 i)
 }
 
 static int srpol_candidate_fill(struct sk_buff *skb,
-				const struct srpol_policy *policy, u32 i)
+				const struct srpol_policy *policy,
+				const struct srpol_candidate *cand, u32 i)
 {
-	const struct srpol_candidate *cand = &policy->cfg.cands[i];
 	const struct srpol_cand_id *id = &cand->id;
 	struct nlattr *nest;
 	u32 j;
@@ -64,7 +66,7 @@ static int srpol_candidate_fill(struct sk_buff *skb,
 	     nla_put_string(skb, SRPOL_A_CANDIDATE_NAME, cand->name)))
 		return -EMSGSIZE;
 	for (j = 0; j < cand->n_lists; j++) {
-		err = srpol_list_fill(skb, policy, i, j);
+		err = srpol_list_fill(skb, policy, &cand->lists[j], i, j);
 		if (err)
 			return err;
 	}
@@ -111,24 +113,25 @@ static int srpol_policy_fill_set(struct sk_buff *skb,
  * srpol_policy_fill() - all attributes of a policy
  * @sn: namespace, locked, not in a transaction
  * @skb: message
- * @obj: struct srpol_policy
+ * @obj: of a struct srpol_policy
  */
 int srpol_policy_fill(struct srpol_net *sn, struct sk_buff *skb,
-		      const void *obj)
+		      const struct srpol_obj *obj)
 {
-	const struct srpol_policy *policy = obj;
+	const struct srpol_policy_cfg *cfg = srpol_obj_shown(obj);
+	const struct srpol_policy *policy = srpol_policy(obj);
 	u32 i;
 	int err;
 
-	if (nla_put_u32(skb, SRPOL_A_POLICY_COLOR, policy->color) ||
+	if (nla_put_u32(skb, SRPOL_A_POLICY_COLOR, policy->key.color) ||
 	    nla_put_in6_addr(skb, SRPOL_A_POLICY_ENDPOINT,
-			     &policy->endpoint))
+			     &policy->key.endpoint))
 		return -EMSGSIZE;
-	err = srpol_policy_fill_set(skb, &policy->cfg.set);
+	err = srpol_policy_fill_set(skb, &cfg->set);
 	if (err)
 		return err;
-	for (i = 0; i < policy->cfg.n_cands; i++) {
-		err = srpol_candidate_fill(skb, policy, i);
+	for (i = 0; i < cfg->n_cands; i++) {
+		err = srpol_candidate_fill(skb, policy, &cfg->cands[i], i);
 		if (err)
 			return err;
 	}
@@ -143,17 +146,18 @@ int srpol_policy_fill(struct srpol_net *sn, struct sk_buff *skb,
  * srpol_policy_event_fill() - attributes of a policy-event
  * @sn: namespace, locked
  * @skb: message
- * @obj: struct srpol_policy
+ * @obj: of a struct srpol_policy
  */
 int srpol_policy_event_fill(struct srpol_net *sn, struct sk_buff *skb,
-			    const void *obj)
+			    const struct srpol_obj *obj)
 {
-	const struct srpol_policy *policy = obj;
-	const char *name = policy->cfg.set.name;
+	const struct srpol_policy_cfg *cfg = srpol_obj_shown(obj);
+	const struct srpol_policy *policy = srpol_policy(obj);
+	const char *name = cfg->set.name;
 
-	if (nla_put_u32(skb, SRPOL_A_POLICY_COLOR, policy->color) ||
+	if (nla_put_u32(skb, SRPOL_A_POLICY_COLOR, policy->key.color) ||
 	    nla_put_in6_addr(skb, SRPOL_A_POLICY_ENDPOINT,
-			     &policy->endpoint) ||
+			     &policy->key.endpoint) ||
 	    (name[0] && nla_put_string(skb, SRPOL_A_POLICY_NAME, name)) ||
 	    nla_put_u32(skb, SRPOL_A_POLICY_STATE, policy->table->state) ||
 	    nla_put_u32(skb, SRPOL_A_POLICY_REASON, policy->table->reason) ||
@@ -191,7 +195,8 @@ int srpol_nl_policy_get_doit(struct sk_buff *skb, struct genl_info *info)
 	policy = srpol_policy_from_attr(sn, info);
 	err = PTR_ERR_OR_ZERO(policy);
 	if (!err)
-		err = srpol_nl_reply(sn, info, srpol_policy_fill, policy);
+		err = srpol_nl_reply(sn, info, srpol_policy_fill,
+				     &policy->obj);
 	mutex_unlock(&sn->lock);
 	return err;
 }
@@ -211,6 +216,74 @@ int srpol_nl_policy_get_dumpit(struct sk_buff *skb,
 	return srpol_nl_dump_xa(skb, cb, &sn->policies, srpol_policy_fill);
 }
 
+/* A change without candidate paths keeps those there are. */
+static struct srpol_policy_cfg *
+srpol_policy_copy_cands(const struct srpol_policy_cfg *from,
+			const struct srpol_policy_set *set)
+{
+	struct srpol_policy_cfg *to;
+	u32 n_lists = 0, i, j;
+	struct srpol_list *list;
+
+	for (i = 0; i < from->n_cands; i++)
+		n_lists += from->cands[i].n_lists;
+	to = srpol_policy_cfg_alloc(from->n_cands, n_lists);
+	if (!to)
+		return NULL;
+	to->set = *set;
+	list = (void *)&to->cands[to->n_cands];
+	for (i = 0; i < from->n_cands; i++) {
+		to->cands[i] = from->cands[i];
+		to->cands[i].lists = list;
+		for (j = 0; j < from->cands[i].n_lists; j++, list++) {
+			list->path = from->cands[i].lists[j].path;
+			list->weight = from->cands[i].lists[j].weight;
+		}
+	}
+	return to;
+}
+
+/**
+ * srpol_policy_new() - carry out a policy-new request
+ * @sn: namespace, locked, in a transaction
+ * @info: the request
+ */
+int srpol_policy_new(struct srpol_net *sn, struct genl_info *info)
+{
+	const struct srpol_policy_cfg *old;
+	struct nlattr **tb = info->attrs;
+	struct srpol_policy_set set;
+	struct srpol_policy_cfg *cfg;
+	struct srpol_policy *policy;
+	struct in6_addr endpoint;
+	int verb, err;
+	u32 color;
+
+	err = srpol_policy_parse_key(info, &color, &endpoint);
+	if (err)
+		return err;
+	policy = srpol_policy_find(sn, color, &endpoint);
+	old = policy ? srpol_policy_cfg(policy) : NULL;
+	verb = srpol_nl_verb(info, old, old ? old->set.origin : 0,
+			     tb[SRPOL_A_POLICY_ORIGIN]);
+	if (verb < 0)
+		return verb;
+	set = verb == SRPOL_VERB_CHANGE ? old->set : srpol_policy_defaults;
+	err = srpol_policy_parse_set(sn, &set, color, policy, info);
+	if (err)
+		return err;
+	if (verb == SRPOL_VERB_CHANGE && !tb[SRPOL_A_POLICY_CANDIDATE]) {
+		cfg = srpol_policy_copy_cands(old, &set);
+		if (!cfg)
+			return -ENOMEM;
+	} else {
+		cfg = srpol_policy_parse_cands(sn, &set, info);
+		if (IS_ERR(cfg))
+			return PTR_ERR(cfg);
+	}
+	return srpol_policy_define(sn, color, &endpoint, cfg, info->extack);
+}
+
 int srpol_nl_policy_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	return srpol_txn_doit(info, srpol_policy_new);
@@ -219,10 +292,16 @@ int srpol_nl_policy_new_doit(struct sk_buff *skb, struct genl_info *info)
 int srpol_policy_del(struct srpol_net *sn, struct genl_info *info)
 {
 	struct srpol_policy *policy = srpol_policy_from_attr(sn, info);
+	int err;
 
 	if (IS_ERR(policy))
 		return PTR_ERR(policy);
-	return srpol_policy_delete(sn, policy);
+	err = srpol_nl_may_touch(info, srpol_policy_cfg(policy)->set.origin,
+				 info->attrs[SRPOL_A_POLICY_ORIGIN]);
+	if (err)
+		return err;
+	srpol_obj_delete(sn, &policy->obj);
+	return 0;
 }
 
 int srpol_nl_policy_del_doit(struct sk_buff *skb, struct genl_info *info)

@@ -5,11 +5,13 @@
 #include <linux/log2.h>
 #include <net/ipv6.h>
 
-#include "srpol.h"
+#include "netlink.h"
+#include "path.h"
+#include "policy.h"
 
 #define SRPOL_PREFERENCE_DEFAULT	100	/* RFC 9256 2.7 */
 
-static const struct srpol_policy_set srpol_policy_defaults = {
+const struct srpol_policy_set srpol_policy_defaults = {
 	.buckets = 128,
 	.flowlet_timeout = 500 * NSEC_PER_USEC,
 	.threshold = 3,
@@ -74,6 +76,7 @@ static int srpol_list_parse(struct srpol_net *sn, struct srpol_list *list,
 	return 0;
 }
 
+/* Segment lists of a candidate path, into the room from @cand->lists on. */
 static int srpol_candidate_parse_lists(struct srpol_net *sn,
 				       struct srpol_candidate *cand,
 				       const struct nlattr *attr,
@@ -81,19 +84,8 @@ static int srpol_candidate_parse_lists(struct srpol_net *sn,
 {
 	const struct nlattr *entry;
 	int rem, err;
-	u32 n, i;
+	u32 i;
 
-	n = srpol_nl_count(nla_data(attr), nla_len(attr),
-			     SRPOL_A_CANDIDATE_SEGMENT_LIST);
-	if (n > SRPOL_LISTS_MAX) {
-		NL_SET_ERR_MSG_ATTR_FMT(extack, attr,
-					"more than %u segment lists",
-					SRPOL_LISTS_MAX);
-		return -E2BIG;
-	}
-	cand->lists = kcalloc(n, sizeof(*cand->lists), GFP_KERNEL_ACCOUNT);
-	if (!cand->lists)
-		return -ENOMEM;
 	nla_for_each_nested_type(entry, SRPOL_A_CANDIDATE_SEGMENT_LIST, attr,
 				 rem) {
 		struct srpol_list *list = &cand->lists[cand->n_lists];
@@ -136,6 +128,7 @@ static int srpol_candidate_parse(struct srpol_net *sn,
 	id->preference = tb[SRPOL_A_CANDIDATE_PREFERENCE] ?
 			 nla_get_u32(tb[SRPOL_A_CANDIDATE_PREFERENCE]) :
 			 SRPOL_PREFERENCE_DEFAULT;
+	id->valid = true;
 	id->protocol_origin = SRPOL_PROTOCOL_ORIGIN_CONFIG;
 	if (tb[SRPOL_A_CANDIDATE_PROTOCOL_ORIGIN]) {
 		id->protocol_origin =
@@ -159,7 +152,7 @@ static int srpol_candidate_parse(struct srpol_net *sn,
 }
 
 /* RFC 9256 2.6: what identifies a candidate path within its policy. */
-static bool srpol_candidate_same(const struct srpol_cand_id *a,
+static bool srpol_candidate_id_equal(const struct srpol_cand_id *a,
 				 const struct srpol_cand_id *b)
 {
 	return a->protocol_origin == b->protocol_origin &&
@@ -167,46 +160,100 @@ static bool srpol_candidate_same(const struct srpol_cand_id *a,
 	       a->discriminator == b->discriminator;
 }
 
-static int srpol_policy_parse_cands(struct srpol_net *sn,
-				    struct srpol_policy_cfg *cfg,
-				    const struct genl_info *info)
+/* How many there are of candidate paths, and of segment lists in them. */
+static int srpol_policy_count(const struct genl_info *info, u32 *n_cands,
+			      u32 *n_lists)
 {
 	void *head = genlmsg_data(info->genlhdr);
 	int len = genlmsg_len(info->genlhdr);
-	struct netlink_ext_ack *extack = info->extack;
 	const struct nlattr *attr;
-	int rem, err;
-	u32 n, i;
+	int rem;
+	u32 n;
 
-	n = srpol_nl_count(head, len, SRPOL_A_POLICY_CANDIDATE);
-	if (n > SRPOL_CANDIDATES_MAX) {
-		NL_SET_ERR_MSG_ATTR_FMT(extack,
+	*n_cands = srpol_nl_count(head, len, SRPOL_A_POLICY_CANDIDATE);
+	*n_lists = 0;
+	if (*n_cands > SRPOL_CANDIDATES_MAX) {
+		NL_SET_ERR_MSG_ATTR_FMT(info->extack,
 					info->attrs[SRPOL_A_POLICY_CANDIDATE],
 					"more than %u candidate paths",
 					SRPOL_CANDIDATES_MAX);
 		return -E2BIG;
 	}
-	cfg->cands = kcalloc(n, sizeof(*cfg->cands), GFP_KERNEL_ACCOUNT);
-	if (!cfg->cands)
-		return -ENOMEM;
 	nla_for_each_attr_type(attr, SRPOL_A_POLICY_CANDIDATE, head, len,
 			       rem) {
-		struct srpol_candidate *cand = &cfg->cands[cfg->n_cands++];
+		n = srpol_nl_count(nla_data(attr), nla_len(attr),
+				   SRPOL_A_CANDIDATE_SEGMENT_LIST);
+		if (n > SRPOL_LISTS_MAX) {
+			NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr,
+						"more than %u segment lists",
+						SRPOL_LISTS_MAX);
+			return -E2BIG;
+		}
+		*n_lists += n;
+	}
+	return 0;
+}
 
-		err = srpol_candidate_parse(sn, cand, cfg->n_cands, attr,
-					    extack);
+static int srpol_policy_fill_cands(struct srpol_net *sn,
+				   struct srpol_policy_cfg *cfg,
+				   const struct genl_info *info)
+{
+	struct netlink_ext_ack *extack = info->extack;
+	const struct nlattr *attr;
+	int rem, err;
+	u32 n = 0, i;
+
+	nla_for_each_attr_type(attr, SRPOL_A_POLICY_CANDIDATE,
+			       genlmsg_data(info->genlhdr),
+			       genlmsg_len(info->genlhdr), rem) {
+		struct srpol_candidate *cand = &cfg->cands[n++];
+
+		err = srpol_candidate_parse(sn, cand, n, attr, extack);
 		if (err)
 			return err;
-		for (i = 0; i < cfg->n_cands - 1; i++) {
-			if (srpol_candidate_same(&cfg->cands[i].id,
-						 &cand->id)) {
+		for (i = 0; i < n - 1; i++) {
+			if (srpol_candidate_id_equal(&cfg->cands[i].id,
+						     &cand->id)) {
 				NL_SET_ERR_MSG_ATTR(extack, attr,
 						    "two candidate paths with the same origin, originator and discriminator");
 				return -EINVAL;
 			}
 		}
+		if (n < cfg->n_cands)
+			cfg->cands[n].lists = cand->lists + cand->n_lists;
 	}
 	return 0;
+}
+
+/**
+ * srpol_policy_parse_cands() - read the candidate paths of a request
+ * @sn: namespace, locked, in a transaction
+ * @set: the rest of the configuration, to be copied
+ * @info: the request
+ *
+ * Return: a configuration or an ERR_PTR.
+ */
+struct srpol_policy_cfg *
+srpol_policy_parse_cands(struct srpol_net *sn,
+			 const struct srpol_policy_set *set,
+			 const struct genl_info *info)
+{
+	struct srpol_policy_cfg *cfg;
+	u32 n_cands, n_lists;
+	int err;
+
+	err = srpol_policy_count(info, &n_cands, &n_lists);
+	if (err)
+		return ERR_PTR(err);
+	cfg = srpol_policy_cfg_alloc(n_cands, n_lists);
+	if (!cfg)
+		return ERR_PTR(-ENOMEM);
+	cfg->set = *set;
+	err = srpol_policy_fill_cands(sn, cfg, info);
+	if (!err)
+		return cfg;
+	kfree(cfg);
+	return ERR_PTR(err);
 }
 
 static int srpol_policy_parse_bsid(struct srpol_net *sn,
@@ -227,16 +274,24 @@ static int srpol_policy_parse_bsid(struct srpol_net *sn,
 		return 0;
 	NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr,
 				"binding SID of policy %u %pI6c",
-				policy->color, &policy->endpoint);
+				policy->key.color, &policy->key.endpoint);
 	return -EEXIST;
 }
 
-static int srpol_policy_parse(struct srpol_net *sn,
-			      struct srpol_policy_cfg *cfg, u32 color,
-			      const struct srpol_policy *self,
-			      const struct genl_info *info)
+/**
+ * srpol_policy_parse_set() - read and check all but the candidate paths
+ * @sn: namespace, locked, in a transaction
+ * @set: as it is or by default, altered by what the request gives
+ * @color: of the policy
+ * @self: the policy, NULL if it is new
+ * @info: the request
+ *
+ * Return: 0 or a negative errno.
+ */
+int srpol_policy_parse_set(struct srpol_net *sn, struct srpol_policy_set *set,
+			   u32 color, const struct srpol_policy *self,
+			   const struct genl_info *info)
 {
-	struct srpol_policy_set *set = &cfg->set;
 	struct nlattr **tb = info->attrs;
 	int err;
 
@@ -266,76 +321,5 @@ static int srpol_policy_parse(struct srpol_net *sn,
 				    "a policy can not be its own backup");
 		return -EINVAL;
 	}
-	err = srpol_policy_parse_bsid(sn, set, self, info);
-	if (err)
-		return err;
-	return srpol_policy_parse_cands(sn, cfg, info);
-}
-
-/* A change without candidate paths keeps those there are: copy them. */
-static int srpol_policy_copy_cands(struct srpol_policy_cfg *to,
-				   const struct srpol_policy_cfg *from)
-{
-	u32 i, j;
-
-	to->cands = kcalloc(from->n_cands, sizeof(*to->cands),
-			    GFP_KERNEL_ACCOUNT);
-	if (!to->cands)
-		return -ENOMEM;
-	for (i = 0; i < from->n_cands; i++) {
-		const struct srpol_candidate *cand = &from->cands[i];
-
-		to->cands[i] = *cand;
-		to->cands[i].lists = kcalloc(cand->n_lists,
-					     sizeof(*cand->lists),
-					     GFP_KERNEL_ACCOUNT);
-		to->n_cands = i + 1;
-		if (!to->cands[i].lists)
-			return -ENOMEM;
-		for (j = 0; j < cand->n_lists; j++) {
-			to->cands[i].lists[j].path = cand->lists[j].path;
-			to->cands[i].lists[j].weight = cand->lists[j].weight;
-		}
-	}
-	return 0;
-}
-
-/**
- * srpol_policy_new() - carry out a policy-new request
- * @sn: namespace, locked, in a transaction
- * @info: the request
- */
-int srpol_policy_new(struct srpol_net *sn, struct genl_info *info)
-{
-	struct srpol_policy_cfg cfg = {};
-	struct nlattr **tb = info->attrs;
-	struct srpol_policy *policy;
-	struct in6_addr endpoint;
-	int verb, err;
-	u32 color;
-
-	err = srpol_policy_parse_key(info, &color, &endpoint);
-	if (err)
-		return err;
-	policy = srpol_policy_find(sn, color, &endpoint);
-	verb = srpol_nl_verb(info, policy,
-			     policy ? policy->cfg.set.origin : 0,
-			     tb[SRPOL_A_POLICY_ORIGIN]);
-	if (verb < 0)
-		return verb;
-	memcpy(&cfg.set, verb == SRPOL_VERB_CHANGE ? &policy->cfg.set :
-						     &srpol_policy_defaults,
-	       sizeof(cfg.set));
-	err = srpol_policy_parse(sn, &cfg, color, policy, info);
-	if (!err && verb == SRPOL_VERB_CHANGE &&
-	    !tb[SRPOL_A_POLICY_CANDIDATE]) {
-		srpol_policy_cfg_free(&cfg);
-		err = srpol_policy_copy_cands(&cfg, &policy->cfg);
-	}
-	if (!err)
-		err = srpol_policy_set_cfg(sn, color, &endpoint, &cfg,
-					   info->extack);
-	if (err)
-		srpol_policy_cfg_free(&cfg);
-	return err;
+	return srpol_policy_parse_bsid(sn, set, self, info);
 }

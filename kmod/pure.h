@@ -27,6 +27,7 @@
 bool srpol_csid_valid(const struct in6_addr *sid, u32 block_len, u32 csid_len);
 bool srpol_csid_in_block(const struct in6_addr *sid,
 			 const struct in6_addr *block, u32 block_len);
+bool srpol_csid_shift(struct in6_addr *sid, u32 block_len, u32 csid_len);
 bool srpol_csid_shifted(const struct in6_addr *sid,
 			const struct in6_addr *dst, u32 block_len,
 			u32 csid_len);

@@ -8,7 +8,13 @@
 #include <net/addrconf.h>
 #include <net/ip6_route.h>
 
-#include "srpol.h"
+#include "config.h"
+#include "dataplane.h"
+#include "nexthop.h"
+#include "path.h"
+#include "policy.h"
+#include "report.h"
+#include "resolve.h"
 
 /**
  * struct srpol_resolution - where a path would go
@@ -24,22 +30,40 @@ struct srpol_resolution {
 	enum srpol_path_reason reason;
 };
 
+/**
+ * srpol_resolve_dev() - the device that somebody configured
+ * @sn: namespace
+ * @ifindex: its index then
+ * @name: its name then: if it was created anew, it has another index
+ * @tracker: for netdev_put()
+ *
+ * Return: a referenced device or NULL.
+ */
+struct net_device *srpol_resolve_dev(struct srpol_net *sn, u32 ifindex,
+				     const char *name,
+				     netdevice_tracker *tracker)
+{
+	return netdev_get_by_index(sn->net, ifindex, tracker, GFP_KERNEL) ?:
+	       netdev_get_by_name(sn->net, name, tracker, GFP_KERNEL);
+}
+
 /* The device that the routes choose for the first SID, and the gateway. */
 static struct net_device *srpol_resolve_route(struct srpol_net *sn,
 					      const struct srpol_path_cfg *cfg,
+					      int ifindex,
 					      struct in6_addr *via,
 					      netdevice_tracker *tracker)
 {
 	struct flowi6 fl6 = {
 		.daddr = cfg->hdr.sids[0],
-		.flowi6_oif = cfg->ifindex,
+		.flowi6_oif = ifindex,
 	};
 	struct net_device *dev = NULL;
 	struct dst_entry *dst;
 
 	dst = ip6_route_output(sn->net, NULL, &fl6);
 	if (!dst->error && !(dst->dev->flags & IFF_LOOPBACK) &&
-	    (!cfg->ifindex || dst->dev->ifindex == cfg->ifindex)) {
+	    (!ifindex || dst->dev->ifindex == ifindex)) {
 		dev = dst->dev;
 		netdev_hold(dev, tracker, GFP_KERNEL);
 		*via = *rt6_nexthop(dst_rt6_info(dst), &cfg->hdr.sids[0]);
@@ -49,28 +73,78 @@ static struct net_device *srpol_resolve_route(struct srpol_net *sn,
 }
 
 static enum srpol_path_reason
-srpol_resolve_dev(struct srpol_net *sn, const struct srpol_path_cfg *cfg,
-		  struct net_device **dev, struct in6_addr *via,
-		  netdevice_tracker *tracker)
+srpol_resolve_egress(struct srpol_net *sn, const struct srpol_path_cfg *cfg,
+		     struct net_device **dev, struct in6_addr *via,
+		     netdevice_tracker *tracker)
 {
-	if (!ipv6_addr_any(&cfg->via)) {
-		*via = cfg->via;
-		*dev = netdev_get_by_index(sn->net, cfg->ifindex, tracker,
-					   GFP_KERNEL);
+	struct net_device *routed;
+	netdevice_tracker second;
+
+	*dev = NULL;
+	if (!cfg->ifindex) {
+		*dev = srpol_resolve_route(sn, cfg, 0, via, tracker);
 		return *dev ? SRPOL_PATH_REASON_NONE :
-			      SRPOL_PATH_REASON_NO_DEVICE;
+			      SRPOL_PATH_REASON_NO_ROUTE;
 	}
-	*dev = srpol_resolve_route(sn, cfg, via, tracker);
-	if (*dev)
-		return SRPOL_PATH_REASON_NONE;
-	if (!cfg->ifindex)
-		return SRPOL_PATH_REASON_NO_ROUTE;
-	/* the routes of a device that is down are gone: say what matters */
-	*dev = netdev_get_by_index(sn->net, cfg->ifindex, tracker, GFP_KERNEL);
+	*dev = srpol_resolve_dev(sn, cfg->ifindex, cfg->ifname, tracker);
 	if (!*dev)
 		return SRPOL_PATH_REASON_NO_DEVICE;
+	*via = cfg->via;
+	if (!ipv6_addr_any(via))
+		return SRPOL_PATH_REASON_NONE;
+	routed = srpol_resolve_route(sn, cfg, (*dev)->ifindex, via, &second);
+	netdev_put(routed, &second);
+	if (routed)
+		return SRPOL_PATH_REASON_NONE;
+	/* the routes of a device that is down are gone: say what matters */
 	return netif_running(*dev) && netif_carrier_ok(*dev) ?
 	       SRPOL_PATH_REASON_NO_ROUTE : SRPOL_PATH_REASON_DEVICE_DOWN;
+}
+
+static enum srpol_path_reason
+srpol_resolve_source(struct srpol_net *sn, const struct srpol_path_cfg *cfg,
+		     const struct net_device *dev, struct in6_addr *src)
+{
+	*src = ipv6_addr_any(&cfg->src) ? srpol_config(sn)->src : cfg->src;
+	if (!ipv6_addr_any(src))
+		return SRPOL_PATH_REASON_NONE;
+	/* a link-local source ends at the first router */
+	if (ipv6_dev_get_saddr(sn->net, dev, &cfg->hdr.sids[0], 0, src) ||
+	    ipv6_addr_type(src) & IPV6_ADDR_LINKLOCAL)
+		return SRPOL_PATH_REASON_NO_SOURCE;
+	return SRPOL_PATH_REASON_NONE;
+}
+
+static int srpol_resolve_on(struct srpol_net *sn,
+			    const struct srpol_path_cfg *cfg,
+			    struct net_device *dev, const struct in6_addr *via,
+			    struct srpol_resolution *res,
+			    struct netlink_ext_ack *extack)
+{
+	struct srpol_nexthop *nh;
+
+	if (dev->type != ARPHRD_ETHER) {
+		res->reason = SRPOL_PATH_REASON_DEVICE_TYPE;
+		return 0;
+	}
+	res->dev_mtu = READ_ONCE(dev->mtu);
+	if (res->dev_mtu < IPV6_MIN_MTU + srpol_encap_len(&cfg->hdr)) {
+		res->reason = SRPOL_PATH_REASON_MTU_TOO_SMALL;
+		return 0;
+	}
+	res->reason = srpol_resolve_source(sn, cfg, dev, &res->src);
+	if (res->reason)
+		return 0;
+	nh = srpol_nexthop_get(sn, dev, via, extack);
+	if (!IS_ERR(nh)) {
+		res->nh = nh;
+		return 0;
+	}
+	res->reason = SRPOL_PATH_REASON_NO_RESOURCES;
+	if (PTR_ERR(nh) != -ENODEV)
+		return PTR_ERR(nh);
+	res->reason = SRPOL_PATH_REASON_NO_DEVICE;
+	return 0;
 }
 
 static int srpol_resolve(struct srpol_net *sn,
@@ -84,36 +158,9 @@ static int srpol_resolve(struct srpol_net *sn,
 	int err = 0;
 
 	memset(res, 0, sizeof(*res));
-	res->reason = srpol_resolve_dev(sn, cfg, &dev, &via, &tracker);
-	if (res->reason)
-		goto out;
-	if (dev->type != ARPHRD_ETHER) {
-		res->reason = SRPOL_PATH_REASON_DEVICE_TYPE;
-		goto out;
-	}
-	res->dev_mtu = READ_ONCE(dev->mtu);
-	if (res->dev_mtu < IPV6_MIN_MTU + srpol_encap_len(&cfg->hdr)) {
-		res->reason = SRPOL_PATH_REASON_MTU_TOO_SMALL;
-		goto out;
-	}
-	if (!ipv6_addr_any(&cfg->src)) {
-		res->src = cfg->src;
-	} else if (!ipv6_addr_any(&sn->cfg.src)) {
-		res->src = sn->cfg.src;
-	} else if (ipv6_dev_get_saddr(sn->net, dev, &cfg->hdr.sids[0], 0,
-				      &res->src) ||
-		   ipv6_addr_type(&res->src) & IPV6_ADDR_LINKLOCAL) {
-		/* a link-local source ends at the first router */
-		res->reason = SRPOL_PATH_REASON_NO_SOURCE;
-		goto out;
-	}
-	res->nh = srpol_nexthop_get(sn, dev, &via, extack);
-	if (IS_ERR(res->nh)) {
-		err = PTR_ERR(res->nh);
-		res->nh = NULL;
-		res->reason = SRPOL_PATH_REASON_NO_RESOURCES;
-	}
-out:
+	res->reason = srpol_resolve_egress(sn, cfg, &dev, &via, &tracker);
+	if (!res->reason)
+		err = srpol_resolve_on(sn, cfg, dev, &via, res, extack);
 	netdev_put(dev, &tracker);
 	return err;
 }
@@ -146,7 +193,8 @@ int srpol_path_push(struct srpol_net *sn, struct srpol_path *path)
 	lockdep_assert_held(&sn->state_lock);
 	if (!path->compiled)
 		return 0;
-	return srpol_path_compile(sn, path, path->cfg, &path->bytes, path->nh,
+	return srpol_path_compile(sn, path, path->obj.cur, &path->bytes,
+				  path->nh,
 				  path->state == SRPOL_PATH_STATE_UP);
 }
 
@@ -154,57 +202,71 @@ static void srpol_path_fill_bytes(struct srpol_net *sn,
 				  struct srpol_path_bytes *bytes,
 				  const struct srpol_resolution *res)
 {
+	const struct srpol_config *config = srpol_config(sn);
+
 	memset(bytes, 0, sizeof(*bytes));
 	bytes->dev_mtu = res->dev_mtu;
 	bytes->outer.src = res->src;
-	bytes->outer.hop_limit = sn->cfg.hop_limit;
-	bytes->outer.tag = sn->cfg.dp.path_id == SRPOL_PATH_ID_TAG;
+	bytes->outer.hop_limit = config->hop_limit;
+	bytes->outer.tag = config->dp.path_id == SRPOL_PATH_ID_TAG;
 	memcpy(bytes->outer.smac, res->nh->smac, ETH_ALEN);
 	memcpy(bytes->outer.dmac, res->nh->lladdr, ETH_ALEN);
 }
 
-/* Fill in @path->next from a resolution and stage what is another form. */
+/* Fill in @path->stage from a resolution and stage what is another form. */
 static int srpol_path_prepare(struct srpol_net *sn, struct srpol_path *path,
 			      const struct srpol_resolution *res)
 {
 	const struct srpol_path_cfg *cfg = srpol_path_cfg(path);
-	struct srpol_path_next *next = &path->next;
-	bool other = path->change.changed || res->nh != path->nh;
+	bool other = srpol_obj_changed(&path->obj) || res->nh != path->nh;
+	struct srpol_path_stage *stage = &path->stage;
 	bool reported = path->reported && !other;
 	struct srpol_nexthop *nh = res->nh;
 	int err = 0;
 
 	lockdep_assert_held(&sn->state_lock);
-	next->reason = res->reason;
-	next->up = !srpol_path_reason(cfg, res->reason, nh, reported);
-	next->was = path->state;
-	next->bytes = path->bytes;
-	next->compiled = path->compiled;
-	next->pushed = false;
+	stage->reason = res->reason;
+	stage->up = !srpol_path_reason(path, cfg, res->reason, nh, reported);
+	stage->was = path->state;
+	stage->bytes = path->bytes;
+	stage->compiled = path->compiled;
+	stage->pushed = false;
 	if (nh && nh->up) {
-		srpol_path_fill_bytes(sn, &next->bytes, res);
-		next->pushed = !path->compiled || other ||
-			       memcmp(&path->bytes, &next->bytes,
-				      sizeof(path->bytes));
-		next->compiled = true;
+		srpol_path_fill_bytes(sn, &stage->bytes, res);
+		stage->pushed = !path->compiled || other ||
+				memcmp(&path->bytes, &stage->bytes,
+				       sizeof(path->bytes));
+		stage->compiled = true;
 	} else if (other) {
 		/* what was compiled is not what this path is any more */
-		next->compiled = false;
+		stage->compiled = false;
 	}
-	if (next->pushed)
-		err = srpol_path_compile(sn, path, cfg, &next->bytes, nh,
-					 next->up);
+	if (stage->pushed)
+		err = srpol_path_compile(sn, path, cfg, &stage->bytes, nh,
+					 stage->up);
 	if (err)
 		return err;
-	next->nh = nh;
-	next->resolved = true;
+	stage->nh = nh;
+	stage->resolved = true;
 	return 0;
+}
+
+/* Packets leave a path that an event made unusable at once. */
+static void srpol_path_leave(struct srpol_net *sn, struct srpol_path *path)
+{
+	struct srpol_path_stage *stage = &path->stage;
+
+	srpol_path_set_state(sn, path,
+			     srpol_path_reason(path, path->obj.cur,
+					       stage->reason, stage->nh,
+					       path->reported));
+	stage->was = path->state;
 }
 
 /**
  * srpol_path_stage() - resolve a path and prepare what it will be
  * @sn: namespace, locked, in a transaction
- * @change: of the path
+ * @obj: the path
  * @extack: for a refusal
  *
  * A path of which the configuration is the same follows what has happened
@@ -214,65 +276,40 @@ static int srpol_path_prepare(struct srpol_net *sn, struct srpol_path *path,
  * Return: 0, also if the path can not forward (its reason says why); a
  * negative errno if the data plane or memory has no room.
  */
-int srpol_path_stage(struct srpol_net *sn, struct srpol_change *change,
+int srpol_path_stage(struct srpol_net *sn, struct srpol_obj *obj,
 		     struct netlink_ext_ack *extack)
 {
-	struct srpol_path *path = container_of(change,
-					       struct srpol_path, change);
-	struct srpol_path_next *next = &path->next;
+	struct srpol_path *path = srpol_path(obj);
+	bool changed = srpol_obj_changed(obj);
+	struct srpol_path_stage *stage = &path->stage;
 	struct srpol_resolution res;
 	int err;
 
-	if (change->gone)
+	if (srpol_obj_deleted(obj))
 		return 0;
+	err = changed ? srpol_report_stage(sn, path) : 0;
+	if (err)
+		return err;
 	err = srpol_resolve(sn, srpol_path_cfg(path), &res,
-			    change->changed ? extack : NULL);
-	if (err && change->changed)
+			    changed ? extack : NULL);
+	if (err && changed)
 		return err;
 	srpol_dp_wait_gp(sn, path->gp);
 
 	spin_lock_bh(&sn->state_lock);
 	err = srpol_path_prepare(sn, path, &res);
-	if (!err && sn->txn.event && !next->up) {
-		srpol_path_set_state(sn, path, srpol_path_reason(path->cfg,
-								 next->reason,
-								 next->nh,
-								 path->reported));
-		next->was = path->state;
-	}
+	if (!err && sn->txn.event && !stage->up)
+		srpol_path_leave(sn, path);
 	spin_unlock_bh(&sn->state_lock);
 	if (err) {
 		srpol_nexthop_put(sn, res.nh);
-		return srpol_dp_err(sn, err, "path", sn->limits.paths - 1,
+		return srpol_dp_err(err, "path", sn->limits.paths - 1,
 				    extack);
 	}
-	if (next->pushed)
-		srpol_txn_staged(sn, change);
-	if (next->up != (path->state == SRPOL_PATH_STATE_UP) ||
-	    next->compiled != path->compiled)
-		srpol_policy_touch_users(sn, path);
+	if (stage->pushed)
+		srpol_txn_staged(sn, obj);
+	if (stage->up != (path->state == SRPOL_PATH_STATE_UP) ||
+	    stage->compiled != path->compiled)
+		srpol_policy_path_changed(sn, path);
 	return 0;
-}
-
-/**
- * srpol_path_refresh() - resolve a path again after something changed
- * @sn: namespace, locked, in a transaction
- * @path: the path
- */
-void srpol_path_refresh(struct srpol_net *sn, struct srpol_path *path)
-{
-	srpol_txn_touch(sn, &path->change);
-}
-
-/**
- * srpol_path_refresh_all() - resolve all paths again
- * @sn: namespace, locked, in a transaction
- */
-void srpol_path_refresh_all(struct srpol_net *sn)
-{
-	struct srpol_path *path;
-	unsigned long id;
-
-	xa_for_each(&sn->paths, id, path)
-		srpol_path_refresh(sn, path);
 }

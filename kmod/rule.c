@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rules: kept in order of priority, handed to the data plane as a
- * table that is switched as a whole.
+ * Rules: kept in order of priority, handed to the data plane as a table that is
+ * switched as a whole.
  *
  * A rule lives in one of the two slots that belong to its id and moves to the
  * other when it is redefined, so no packet sees a half-written rule. It moves
- * once in a transaction, when it is staged, and back if that is aborted.
+ * once in a transaction, when that is committed.
  */
+#include <linux/bits.h>
 #include <linux/rbtree.h>
+#include <linux/slab.h>
 
-#include "srpol.h"
+#include "dataplane.h"
+#include "rule.h"
 
 static struct srpol_rule *srpol_rule_lookup(struct srpol_net *sn,
-					      u64 priority)
+					    u64 priority)
 {
 	struct rb_node *n = sn->rules.rb_node;
 	struct srpol_rule *rule, *best = NULL;
 
+	lockdep_assert_held(&sn->lock);
 	while (n) {
 		rule = rb_entry(n, struct srpol_rule, node);
-		if (rule->cfg.dp.priority >= priority) {
+		if (rule->priority >= priority) {
 			best = rule;
 			n = n->rb_left;
 		} else {
@@ -40,8 +44,8 @@ struct srpol_rule *srpol_rule_find(struct srpol_net *sn, u32 priority)
 {
 	struct srpol_rule *rule = srpol_rule_lookup(sn, priority);
 
-	return rule && rule->cfg.dp.priority == priority &&
-	       !rule->change.gone ? rule : NULL;
+	return rule && rule->priority == priority && srpol_rule_cfg(rule) ?
+	       rule : NULL;
 }
 
 /**
@@ -56,8 +60,8 @@ struct srpol_rule *srpol_rule_next(struct srpol_net *sn, u64 priority)
 
 static bool srpol_rule_less(struct rb_node *a, const struct rb_node *b)
 {
-	return rb_entry(a, struct srpol_rule, node)->cfg.dp.priority <
-	       rb_entry(b, struct srpol_rule, node)->cfg.dp.priority;
+	return rb_entry(a, struct srpol_rule, node)->priority <
+	       rb_entry(b, struct srpol_rule, node)->priority;
 }
 
 /*
@@ -91,10 +95,17 @@ static u32 srpol_rule_key(u32 match)
 	       (match & SRPOL_MATCH_CGROUP ? SRPOL_KEY_CGROUP : 0);
 }
 
-/* Stage the order of the rules that are in the tree, but for those gone. */
+/* Where a rule is to be found after the transaction under way. */
+static u32 srpol_rule_slot(const struct srpol_rule *rule)
+{
+	return rule->moved ? rule->slot ^ 1 : rule->slot;
+}
+
+/* Stage the order of the rules that are wanted. */
 static int srpol_rule_order(struct srpol_net *sn)
 {
 	struct srpol_dp_rule_table *table;
+	const struct srpol_rule_cfg *cfg;
 	const struct srpol_rule *rule;
 	struct rb_node *n;
 	u32 *slot;
@@ -109,13 +120,13 @@ static int srpol_rule_order(struct srpol_net *sn)
 		goto out;
 	for (n = rb_first(&sn->rules); n; n = rb_next(n)) {
 		rule = rb_entry(n, struct srpol_rule, node);
-		if (rule->change.gone)
+		cfg = srpol_rule_cfg(rule);
+		if (!cfg)
 			continue;
-		slot[table->n++] = rule->cfg.dp.slot;
-		table->key |= srpol_rule_key(rule->cfg.dp.match);
-		if (rule->cfg.dp.match & SRPOL_MATCH_OPCODE)
-			srpol_rule_split(table->opclass,
-					  rule->cfg.dp.opcodes);
+		slot[table->n++] = srpol_rule_slot(rule);
+		table->key |= srpol_rule_key(cfg->dp.match);
+		if (cfg->dp.match & SRPOL_MATCH_OPCODE)
+			srpol_rule_split(table->opclass, cfg->dp.opcodes);
 	}
 	table->slot = slot;
 	err = srpol_dp_call(sn, rule_commit, table);
@@ -125,9 +136,8 @@ out:
 	return err;
 }
 
-static struct srpol_rule *srpol_rule_alloc(struct srpol_net *sn,
-					     u32 priority,
-					     struct netlink_ext_ack *extack)
+static struct srpol_rule *srpol_rule_alloc(struct srpol_net *sn, u32 priority,
+					   struct netlink_ext_ack *extack)
 {
 	struct srpol_rule *rule;
 	int err;
@@ -135,177 +145,157 @@ static struct srpol_rule *srpol_rule_alloc(struct srpol_net *sn,
 	rule = kzalloc(sizeof(*rule), GFP_KERNEL_ACCOUNT);
 	if (!rule)
 		return ERR_PTR(-ENOMEM);
-	srpol_change_init(&rule->change, SRPOL_KIND_RULE);
-	rule->change.created = true;
-	rule->cfg.dp.priority = priority;
+	srpol_obj_init(&rule->obj, SRPOL_OBJ_RULE);
+	rule->priority = priority;
 	err = xa_alloc(&sn->rule_ids, &rule->id, rule,
 		       XA_LIMIT(1, sn->limits.rules - 1),
 		       GFP_KERNEL_ACCOUNT);
 	if (err) {
 		if (err == -EBUSY)
-			err = srpol_dp_err(sn, -ENOSPC, "rule",
+			err = srpol_dp_err(-ENOSPC, "rule",
 					   sn->limits.rules - 1, extack);
 		kfree(rule);
 		return ERR_PTR(err);
 	}
-	rule->cfg.dp.slot = rule->id * 2;
+	rule->slot = rule->id * 2;
 	rb_add(&rule->node, &sn->rules, srpol_rule_less);
 	sn->n_rules++;
 	return rule;
 }
 
-static void srpol_rule_free(struct srpol_net *sn, struct srpol_rule *rule)
+static void srpol_rule_release(struct srpol_net *sn, struct srpol_obj *obj)
 {
+	struct srpol_rule *rule = srpol_rule(obj);
+
 	rb_erase(&rule->node, &sn->rules);
 	sn->n_rules--;
 	xa_erase(&sn->rule_ids, rule->id);
 	kfree(rule);
 }
 
-static void srpol_rule_save(struct srpol_net *sn, struct srpol_rule *rule)
-{
-	srpol_txn_touch(sn, &rule->change);
-	if (rule->change.created || rule->change.saved)
-		return;
-	memcpy(&rule->old, &rule->cfg, sizeof(rule->cfg));
-	rule->change.saved = true;
-}
-
 /**
- * srpol_rule_set_cfg() - create or redefine a rule
+ * srpol_rule_define() - create or redefine a rule
  * @sn: namespace, locked, in a transaction
  * @priority: which one
- * @cfg: what it will be; priority, id and slot are filled in
+ * @cfg: what it will be; it is copied
  * @extack: for a refusal
  *
  * Return: 0 or a negative errno.
  */
-int srpol_rule_set_cfg(struct srpol_net *sn, u32 priority,
-			struct srpol_rule_cfg *cfg,
-			struct netlink_ext_ack *extack)
+int srpol_rule_define(struct srpol_net *sn, u32 priority,
+		      const struct srpol_rule_cfg *cfg,
+		      struct netlink_ext_ack *extack)
 {
 	struct srpol_rule *rule = srpol_rule_lookup(sn, priority);
+	struct srpol_rule_cfg *copy;
 
-	lockdep_assert_held(&sn->lock);
-	if (!rule || rule->cfg.dp.priority != priority)
+	copy = kmemdup(cfg, sizeof(*cfg), GFP_KERNEL_ACCOUNT);
+	if (!copy)
+		return -ENOMEM;
+	if (!rule || rule->priority != priority)
 		rule = srpol_rule_alloc(sn, priority, extack);
-	if (IS_ERR(rule))
+	if (IS_ERR(rule)) {
+		kfree(copy);
 		return PTR_ERR(rule);
-	srpol_rule_save(sn, rule);
-	rule->change.gone = false;
-	cfg->dp.priority = priority;
-	cfg->dp.id = rule->id;
-	cfg->dp.slot = rule->cfg.dp.slot;
-	memcpy(&rule->cfg, cfg, sizeof(*cfg));
+	}
+	srpol_obj_define(sn, &rule->obj, copy);
 	return 0;
 }
 
-/**
- * srpol_rule_delete() - a rule is not wanted any more
- * @sn: namespace, locked, in a transaction
- * @rule: the rule
- */
-void srpol_rule_delete(struct srpol_net *sn, struct srpol_rule *rule)
+static void srpol_rule_free_cfg(struct srpol_net *sn, void *cfg)
 {
-	srpol_rule_save(sn, rule);
-	rule->change.gone = true;
+	kfree(cfg);
 }
 
-static bool srpol_rule_same(struct srpol_net *sn, const void *obj)
+static bool srpol_rule_equal(const struct srpol_obj *obj)
 {
-	const struct srpol_rule *rule = obj;
+	return !memcmp(obj->cur, obj->next, sizeof(struct srpol_rule_cfg));
+}
 
-	return !memcmp(&rule->cfg, &rule->old, sizeof(rule->cfg));
+static int srpol_rule_push(struct srpol_net *sn, const struct srpol_rule *rule)
+{
+	struct srpol_dp_rule dp = srpol_rule_cfg(rule)->dp;
+
+	dp.id = rule->id;
+	dp.slot = srpol_rule_slot(rule);
+	dp.priority = rule->priority;
+	return srpol_dp_call(sn, rule_set, &dp);
 }
 
 /* Write the rule into a slot that is not in use. */
-static int srpol_rule_stage(struct srpol_net *sn, struct srpol_change *change,
-			     struct netlink_ext_ack *extack)
+static int srpol_rule_stage(struct srpol_net *sn, struct srpol_obj *obj,
+			    struct netlink_ext_ack *extack)
 {
-	struct srpol_rule *rule = container_of(change,
-						struct srpol_rule, change);
-	struct srpol_dp_rule *dp = &rule->cfg.dp;
+	const struct srpol_rule_cfg *cur = obj->cur, *next = obj->next;
+	struct srpol_rule *rule = srpol_rule(obj);
 	int err;
 
-	/* another name is nothing to the data plane */
-	if (!change->created && !change->gone &&
-	    !memcmp(dp, &rule->old.dp, sizeof(*dp)))
+	/* the data plane has no names */
+	if (cur && next && !memcmp(&cur->dp, &next->dp, sizeof(cur->dp)))
 		return 0;
-	if (!change->gone) {
+	if (next) {
 		/* of the slot and, if it is new, the id */
 		srpol_dp_wait_gp(sn, sn->rule_gp);
-		if (!change->created)
-			dp->slot ^= 1;
-		err = srpol_dp_call(sn, rule_set, dp);
+		rule->moved = cur;
+		err = srpol_rule_push(sn, rule);
 		if (err)
-			return srpol_dp_err(sn, err, "rule",
+			return srpol_dp_err(err, "rule",
 					    sn->limits.rules - 1, extack);
 	}
-	srpol_txn_staged(sn, change);
+	srpol_txn_staged(sn, obj);
 	return 0;
 }
 
 /* The order is staged once, and only if a rule was. */
 static int srpol_rule_finish(struct srpol_net *sn,
-			      struct netlink_ext_ack *extack)
+			     struct netlink_ext_ack *extack)
 {
-	const struct srpol_change *change;
+	const struct srpol_obj *obj;
+	bool staged = false;
 	int err;
 
-	list_for_each_entry(change, &sn->txn.changes[SRPOL_KIND_RULE], node)
-		if (change->staged)
-			goto staged;
-	return 0;
-
-staged:
+	list_for_each_entry(obj, &sn->txn.touched[SRPOL_OBJ_RULE], node)
+		staged |= obj->staged;
+	if (!staged)
+		return 0;
 	srpol_dp_wait_gp(sn, sn->rule_gp);
 	err = srpol_rule_order(sn);
 	if (err)
-		return srpol_dp_err(sn, err, "rule", sn->limits.rules - 1,
+		return srpol_dp_err(err, "rule", sn->limits.rules - 1,
 				    extack);
 	sn->txn.order = true;
 	sn->txn.reclassify = true;
 	return 0;
 }
 
-static void srpol_rule_applied(struct srpol_net *sn,
-				struct srpol_change *change)
+static void srpol_rule_commit(struct srpol_net *sn, struct srpol_obj *obj)
 {
-	if (change->staged)
+	struct srpol_rule *rule = srpol_rule(obj);
+
+	rule->slot = srpol_rule_slot(rule);
+	rule->moved = false;
+	if (obj->staged)
 		sn->rule_gp = sn->txn.gp;
+	srpol_obj_swap(obj);
 }
 
-static void srpol_rule_abort(struct srpol_net *sn,
-			      struct srpol_change *change)
+static void srpol_rule_revert(struct srpol_net *sn, struct srpol_obj *obj)
 {
-	struct srpol_rule *rule = container_of(change,
-						struct srpol_rule, change);
-
 	if (sn->txn.order)
 		srpol_dp_call(sn, revert, SRPOL_DP_RULES, 0);
 	sn->txn.order = false;
-	if (change->created)
-		srpol_rule_free(sn, rule);
-	else if (change->saved)
-		memcpy(&rule->cfg, &rule->old, sizeof(rule->cfg));
+	srpol_rule(obj)->moved = false;
 }
 
-static void srpol_rule_remove(struct srpol_net *sn,
-			       struct srpol_change *change)
-{
-	srpol_rule_free(sn, container_of(change, struct srpol_rule,
-					  change));
-}
-
-const struct srpol_change_ops srpol_rule_change_ops = {
-	.same		= srpol_rule_same,
+const struct srpol_obj_ops srpol_rule_ops = {
+	.equal		= srpol_rule_equal,
+	.free_cfg	= srpol_rule_free_cfg,
 	.stage		= srpol_rule_stage,
 	.finish		= srpol_rule_finish,
-	.commit		= srpol_rule_applied,
-	.abort		= srpol_rule_abort,
-	.remove		= srpol_rule_remove,
+	.commit		= srpol_rule_commit,
+	.revert		= srpol_rule_revert,
+	.release	= srpol_rule_release,
 	.fill		= srpol_rule_fill,
-	.offset		= offsetof(struct srpol_rule, change),
 	.ntf		= SRPOL_CMD_RULE_NTF,
 	.del_ntf	= SRPOL_CMD_RULE_DEL_NTF,
 };
@@ -321,15 +311,16 @@ int srpol_rule_replay(struct srpol_net *sn)
 	int err;
 
 	xa_for_each(&sn->rule_ids, id, rule) {
-		err = srpol_dp_call(sn, rule_set, &rule->cfg.dp);
+		err = srpol_rule_push(sn, rule);
 		if (err)
 			return err;
+		cond_resched();
 	}
 	return srpol_rule_order(sn);
 }
 
 /**
- * srpol_rule_flush() - free all rules of a dying namespace
+ * srpol_rule_flush() - free all rules of a namespace that ends
  * @sn: namespace, locked, without a data plane
  */
 void srpol_rule_flush(struct srpol_net *sn)
@@ -337,9 +328,7 @@ void srpol_rule_flush(struct srpol_net *sn)
 	struct srpol_rule *rule;
 	unsigned long id;
 
-	sn->rules = RB_ROOT;
-	sn->n_rules = 0;
 	xa_for_each(&sn->rule_ids, id, rule)
-		kfree(rule);
+		srpol_obj_flush(sn, &rule->obj);
 	xa_destroy(&sn->rule_ids);
 }

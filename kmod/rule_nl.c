@@ -4,12 +4,13 @@
  */
 #include <net/ipv6.h>
 
-#include "srpol.h"
+#include "netlink.h"
+#include "policy.h"
+#include "rule.h"
 
 static enum srpol_rule_reason srpol_rule_reason(struct srpol_net *sn,
-						  const struct srpol_rule *rule)
+						const struct srpol_dp_rule *dp)
 {
-	const struct srpol_dp_rule *dp = &rule->cfg.dp;
 	bool gone = false;
 
 	if (!sn->n_uplinks)
@@ -31,17 +32,17 @@ static enum srpol_rule_reason srpol_rule_reason(struct srpol_net *sn,
 }
 
 static int srpol_rule_fill_flow(struct sk_buff *skb,
-				 const struct srpol_rule *rule)
+				const struct srpol_rule_cfg *cfg)
 {
-	const struct srpol_dp_rule *dp = &rule->cfg.dp;
+	const struct srpol_dp_rule *dp = &cfg->dp;
 	u32 match = dp->match;
 
 	if ((match & SRPOL_MATCH_SRC &&
 	     (nla_put(skb, SRPOL_A_RULE_SRC, 16, dp->src) ||
-	      nla_put_u32(skb, SRPOL_A_RULE_SRC_LEN, rule->cfg.src_len))) ||
+	      nla_put_u32(skb, SRPOL_A_RULE_SRC_LEN, cfg->src_len))) ||
 	    (match & SRPOL_MATCH_DST &&
 	     (nla_put(skb, SRPOL_A_RULE_DST, 16, dp->dst) ||
-	      nla_put_u32(skb, SRPOL_A_RULE_DST_LEN, rule->cfg.dst_len))) ||
+	      nla_put_u32(skb, SRPOL_A_RULE_DST_LEN, cfg->dst_len))) ||
 	    (match & SRPOL_MATCH_PROTO &&
 	     nla_put_u8(skb, SRPOL_A_RULE_PROTO, dp->proto)) ||
 	    (match & SRPOL_MATCH_SPORT &&
@@ -76,18 +77,19 @@ static int srpol_rule_fill_roce(struct sk_buff *skb,
  * srpol_rule_fill() - all attributes of a rule
  * @sn: namespace, locked
  * @skb: message
- * @obj: struct srpol_rule
+ * @obj: of a struct srpol_rule
  */
 int srpol_rule_fill(struct srpol_net *sn, struct sk_buff *skb,
-		     const void *obj)
+		     const struct srpol_obj *obj)
 {
-	const struct srpol_rule *rule = obj;
-	const struct srpol_dp_rule *dp = &rule->cfg.dp;
+	const struct srpol_rule_cfg *cfg = srpol_obj_shown(obj);
+	const struct srpol_rule *rule = srpol_rule(obj);
+	const struct srpol_dp_rule *dp = &cfg->dp;
 
-	if (nla_put_u32(skb, SRPOL_A_RULE_PRIORITY, dp->priority) ||
-	    (rule->cfg.name[0] &&
-	     nla_put_string(skb, SRPOL_A_RULE_NAME, rule->cfg.name)) ||
-	    nla_put_u32(skb, SRPOL_A_RULE_ORIGIN, rule->cfg.origin) ||
+	if (nla_put_u32(skb, SRPOL_A_RULE_PRIORITY, rule->priority) ||
+	    (cfg->name[0] &&
+	     nla_put_string(skb, SRPOL_A_RULE_NAME, cfg->name)) ||
+	    nla_put_u32(skb, SRPOL_A_RULE_ORIGIN, cfg->origin) ||
 	    nla_put_u32(skb, SRPOL_A_RULE_ACTION,
 			dp->color ? SRPOL_RULE_ACTION_STEER :
 				    SRPOL_RULE_ACTION_BYPASS) ||
@@ -107,11 +109,11 @@ int srpol_rule_fill(struct srpol_net *sn, struct sk_buff *skb,
 	    (dp->mode != SRPOL_MODE_INHERIT &&
 	     nla_put_u32(skb, SRPOL_A_RULE_MODE, dp->mode)) ||
 	    nla_put_u32(skb, SRPOL_A_RULE_ORDERING, dp->ordering) ||
-	    srpol_rule_fill_flow(skb, rule) ||
+	    srpol_rule_fill_flow(skb, cfg) ||
 	    srpol_rule_fill_roce(skb, dp) ||
 	    nla_put_u32(skb, SRPOL_A_RULE_ID, rule->id) ||
 	    nla_put_u32(skb, SRPOL_A_RULE_REASON,
-			srpol_rule_reason(sn, rule)))
+			srpol_rule_reason(sn, dp)))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -144,7 +146,7 @@ int srpol_nl_rule_get_doit(struct sk_buff *skb, struct genl_info *info)
 	rule = srpol_rule_from_attr(sn, info);
 	err = PTR_ERR_OR_ZERO(rule);
 	if (!err)
-		err = srpol_nl_reply(sn, info, srpol_rule_fill, rule);
+		err = srpol_nl_reply(sn, info, srpol_rule_fill, &rule->obj);
 	mutex_unlock(&sn->lock);
 	return err;
 }
@@ -160,10 +162,11 @@ int srpol_nl_rule_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	mutex_lock(&sn->lock);
 	cb->seq = sn->gen;
 	while ((rule = srpol_rule_next(sn, next))) {
-		err = srpol_nl_dump_one(sn, skb, cb, srpol_rule_fill, rule);
+		err = srpol_nl_dump_one(sn, skb, cb, srpol_rule_fill,
+					&rule->obj);
 		if (err)
 			break;
-		next = (u64)rule->cfg.dp.priority + 1;
+		next = (u64)rule->priority + 1;
 	}
 	mutex_unlock(&sn->lock);
 	*(u64 *)cb->ctx = next;
@@ -173,7 +176,8 @@ int srpol_nl_rule_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 int srpol_rule_new(struct srpol_net *sn, struct genl_info *info)
 {
 	struct nlattr *prio = info->attrs[SRPOL_A_RULE_PRIORITY];
-	const struct srpol_rule *old;
+	const struct srpol_rule_cfg *old = NULL;
+	const struct srpol_rule *rule;
 	struct srpol_rule_cfg cfg;
 	int verb, err;
 
@@ -182,19 +186,21 @@ int srpol_rule_new(struct srpol_net *sn, struct genl_info *info)
 				     SRPOL_A_RULE_PRIORITY);
 		return -EINVAL;
 	}
-	old = srpol_rule_find(sn, nla_get_u32(prio));
-	verb = srpol_nl_verb(info, old, old ? old->cfg.origin : 0,
+	rule = srpol_rule_find(sn, nla_get_u32(prio));
+	if (rule)
+		old = srpol_rule_cfg(rule);
+	verb = srpol_nl_verb(info, old, old ? old->origin : 0,
 			     info->attrs[SRPOL_A_RULE_ORIGIN]);
 	if (verb < 0)
 		return verb;
 	if (verb == SRPOL_VERB_CHANGE) {
-		memcpy(&cfg, &old->cfg, sizeof(cfg));
+		memcpy(&cfg, old, sizeof(cfg));
 	} else {
 		memset(&cfg, 0, sizeof(cfg));
 		cfg.dp.mode = SRPOL_MODE_INHERIT;
 	}
 	err = srpol_rule_parse(sn, &cfg, verb == SRPOL_VERB_CHANGE, info);
-	return err ?: srpol_rule_set_cfg(sn, nla_get_u32(prio), &cfg,
+	return err ?: srpol_rule_define(sn, nla_get_u32(prio), &cfg,
 					  info->extack);
 }
 
@@ -206,10 +212,15 @@ int srpol_nl_rule_new_doit(struct sk_buff *skb, struct genl_info *info)
 int srpol_rule_del(struct srpol_net *sn, struct genl_info *info)
 {
 	struct srpol_rule *rule = srpol_rule_from_attr(sn, info);
+	int err;
 
 	if (IS_ERR(rule))
 		return PTR_ERR(rule);
-	srpol_rule_delete(sn, rule);
+	err = srpol_nl_may_touch(info, srpol_rule_cfg(rule)->origin,
+				 info->attrs[SRPOL_A_RULE_ORIGIN]);
+	if (err)
+		return err;
+	srpol_obj_delete(sn, &rule->obj);
 	return 0;
 }
 

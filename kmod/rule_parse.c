@@ -5,7 +5,8 @@
 #include <linux/cgroup.h>
 #include <net/ipv6.h>
 
-#include "srpol.h"
+#include "netlink.h"
+#include "rule.h"
 
 #define SRPOL_V4MAPPED_LEN	96
 #define SRPOL_ROCE_MATCHES	(SRPOL_MATCH_QP | SRPOL_MATCH_OPCODE | \
@@ -273,18 +274,14 @@ static int srpol_rule_parse_dev(struct srpol_net *sn,
 				 const struct genl_info *info)
 {
 	struct nlattr *attr = info->attrs[SRPOL_A_RULE_IFINDEX];
-	struct net_device *dev;
+	int err;
 
 	if (!attr)
 		return 0;
-	dev = dev_get_by_index(sn->net, nla_get_u32(attr));
-	if (!dev) {
-		NL_SET_ERR_MSG_ATTR(info->extack, attr, "no such device");
-		return -ENODEV;
-	}
-	dev_put(dev);
+	err = srpol_nl_device(sn, attr, &dp->ifindex, NULL, info->extack);
+	if (err)
+		return err;
 	dp->match |= SRPOL_MATCH_DEV;
-	dp->ifindex = nla_get_u32(attr);
 	return 0;
 }
 

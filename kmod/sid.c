@@ -2,32 +2,52 @@
 /*
  * Local SIDs: segments that end at this host, and the adjacencies that some of
  * them forward to.
- *
- * The data plane takes SIDs as they are told, so a transaction sets them last
- * before it is committed and back if it is aborted.
  */
 #include <linux/etherdevice.h>
-#include <linux/jhash.h>
+#include <linux/rhashtable.h>
+#include <linux/slab.h>
 #include <net/ipv6.h>
 
-#include "srpol.h"
+#include "dataplane.h"
+#include "nexthop.h"
+#include "queue.h"
+#include "resolve.h"
+#include "sid.h"
 
-static u32 srpol_sid_hash(const struct in6_addr *addr)
+static const struct rhashtable_params srpol_sid_params = {
+	.head_offset = offsetof(struct srpol_sid, node),
+	.key_offset = offsetof(struct srpol_sid, addr),
+	.key_len = sizeof(struct in6_addr),
+	.automatic_shrinking = true,
+};
+
+int srpol_sid_init(struct srpol_net *sn)
 {
-	return jhash(addr, sizeof(*addr), 0);
+	return rhltable_init(&sn->sid_addrs, &srpol_sid_params);
+}
+
+void srpol_sid_exit(struct srpol_net *sn)
+{
+	rhltable_destroy(&sn->sid_addrs);
 }
 
 /* Also one that the transaction under way has deleted. */
 static struct srpol_sid *srpol_sid_lookup(struct srpol_net *sn,
 					  const struct in6_addr *addr, u32 len)
 {
-	struct srpol_sid *sid;
+	struct srpol_sid *sid, *found = NULL;
+	struct rhlist_head *list, *pos;
 
-	hash_for_each_possible(sn->sid_hash, sid, node, srpol_sid_hash(addr))
-		if (sid->prefix_len == len &&
-		    ipv6_addr_equal(&sid->sid, addr))
-			return sid;
-	return NULL;
+	lockdep_assert_held(&sn->lock);
+	if (!srpol_net_started(sn))
+		return NULL;
+	rcu_read_lock();
+	list = rhltable_lookup(&sn->sid_addrs, addr, srpol_sid_params);
+	rhl_for_each_entry_rcu(sid, pos, list, node)
+		if (sid->prefix_len == len)
+			found = sid;
+	rcu_read_unlock();
+	return found;
 }
 
 /**
@@ -43,7 +63,7 @@ struct srpol_sid *srpol_sid_find(struct srpol_net *sn,
 {
 	struct srpol_sid *sid = srpol_sid_lookup(sn, addr, len);
 
-	return sid && !sid->change.gone ? sid : NULL;
+	return sid && srpol_sid_cfg(sid) ? sid : NULL;
 }
 
 /**
@@ -57,15 +77,22 @@ struct srpol_sid *srpol_sid_find_any(struct srpol_net *sn,
 				     const struct in6_addr *addr)
 {
 	struct srpol_sid *sid, *found = NULL;
+	struct rhlist_head *list, *pos;
+	u32 n = 0;
 
-	hash_for_each_possible(sn->sid_hash, sid, node, srpol_sid_hash(addr)) {
-		if (sid->change.gone || !ipv6_addr_equal(&sid->sid, addr))
+	lockdep_assert_held(&sn->lock);
+	if (!srpol_net_started(sn))
+		return NULL;
+	rcu_read_lock();
+	list = rhltable_lookup(&sn->sid_addrs, addr, srpol_sid_params);
+	rhl_for_each_entry_rcu(sid, pos, list, node) {
+		if (!srpol_sid_cfg(sid))
 			continue;
-		if (found)
-			return NULL;
 		found = sid;
+		n++;
 	}
-	return found;
+	rcu_read_unlock();
+	return n == 1 ? found : NULL;
 }
 
 /**
@@ -74,10 +101,14 @@ struct srpol_sid *srpol_sid_find_any(struct srpol_net *sn,
  */
 enum srpol_path_reason srpol_sid_reason(const struct srpol_sid *sid)
 {
-	if (!sid->cfg.ifindex)
+	const struct srpol_sid_cfg *cfg = srpol_obj_shown(&sid->obj);
+
+	if (sid->refused)
+		return SRPOL_PATH_REASON_NO_RESOURCES;
+	if (!cfg->ifindex)
 		return SRPOL_PATH_REASON_NONE;
-	return sid->nh ? READ_ONCE(sid->nh->reason) :
-			 SRPOL_PATH_REASON_NO_DEVICE;
+	return sid->form.nh ? READ_ONCE(sid->form.nh->reason) :
+			      SRPOL_PATH_REASON_NO_DEVICE;
 }
 
 static struct srpol_sid *srpol_sid_alloc(struct srpol_net *sn,
@@ -90,296 +121,290 @@ static struct srpol_sid *srpol_sid_alloc(struct srpol_net *sn,
 	sid = kzalloc(sizeof(*sid), GFP_KERNEL_ACCOUNT);
 	if (!sid)
 		return ERR_PTR(-ENOMEM);
-	srpol_change_init(&sid->change, SRPOL_KIND_SID);
-	sid->change.created = true;
-	sid->sid = *addr;
+	srpol_obj_init(&sid->obj, SRPOL_OBJ_SID);
+	sid->addr = *addr;
 	sid->prefix_len = len;
+	/* id and address may have been in use a moment ago */
+	sid->gp = sn->del_gp;
 	err = xa_alloc(&sn->sids, &sid->id, sid,
 		       XA_LIMIT(1, sn->limits.sids - 1), GFP_KERNEL_ACCOUNT);
 	if (err) {
 		if (err == -EBUSY)
-			err = srpol_dp_err(sn, -ENOSPC, "SID",
+			err = srpol_dp_err(-ENOSPC, "SID",
 					   sn->limits.sids - 1, extack);
-		kfree(sid);
-		return ERR_PTR(err);
+		goto err_free;
 	}
-	hash_add(sn->sid_hash, &sid->node, srpol_sid_hash(addr));
+	err = rhltable_insert(&sn->sid_addrs, &sid->node, srpol_sid_params);
+	if (err)
+		goto err_id;
 	sn->n_sids++;
 	return sid;
+
+err_id:
+	xa_erase(&sn->sids, sid->id);
+err_free:
+	kfree(sid);
+	return ERR_PTR(err);
 }
 
-static void srpol_sid_use_nexthop(struct srpol_sid *sid,
-				  struct srpol_nexthop *nh)
+static void srpol_sid_use_form(struct srpol_sid *sid,
+			       const struct srpol_sid_form *form)
 {
-	if (sid->nh)
+	if (sid->form.nh)
 		list_del(&sid->nh_node);
-	sid->nh = nh;
-	if (nh)
-		list_add_tail(&sid->nh_node, &nh->sids);
+	sid->form = *form;
+	if (form->nh)
+		list_add_tail(&sid->nh_node, &form->nh->sids);
 }
 
-static void srpol_sid_free(struct srpol_net *sn, struct srpol_sid *sid)
+static void srpol_sid_release(struct srpol_net *sn, struct srpol_obj *obj)
 {
-	struct srpol_nexthop *nh = sid->nh;
+	static const struct srpol_sid_form none;
+	struct srpol_sid *sid = srpol_sid(obj);
+	struct srpol_nexthop *nh = sid->form.nh;
 
-	srpol_sid_use_nexthop(sid, NULL);
+	srpol_sid_use_form(sid, &none);
 	srpol_nexthop_put(sn, nh);
-	hash_del(&sid->node);
+	rhltable_remove(&sn->sid_addrs, &sid->node, srpol_sid_params);
 	xa_erase(&sn->sids, sid->id);
 	sn->n_sids--;
 	kfree(sid);
 }
 
-static void srpol_sid_save(struct srpol_net *sn, struct srpol_sid *sid)
-{
-	srpol_txn_touch(sn, &sid->change);
-	if (sid->change.created || sid->change.saved)
-		return;
-	sid->old = sid->cfg;
-	sid->change.saved = true;
-}
-
 /**
- * srpol_sid_set_cfg() - create or redefine a SID
+ * srpol_sid_define() - create or redefine a SID
  * @sn: namespace, locked, in a transaction
  * @addr: which one
  * @len: which one
- * @cfg: what it will be
+ * @cfg: what it will be; it is copied
  * @extack: for a refusal
  *
  * Return: 0 or a negative errno.
  */
-int srpol_sid_set_cfg(struct srpol_net *sn, const struct in6_addr *addr,
-		      u32 len, const struct srpol_sid_cfg *cfg,
-		      struct netlink_ext_ack *extack)
+int srpol_sid_define(struct srpol_net *sn, const struct in6_addr *addr,
+		     u32 len, const struct srpol_sid_cfg *cfg,
+		     struct netlink_ext_ack *extack)
 {
+	struct srpol_sid_cfg *copy;
 	struct srpol_sid *sid;
 
-	lockdep_assert_held(&sn->lock);
+	copy = kmemdup(cfg, sizeof(*cfg), GFP_KERNEL_ACCOUNT);
+	if (!copy)
+		return -ENOMEM;
 	sid = srpol_sid_lookup(sn, addr, len) ?:
 	      srpol_sid_alloc(sn, addr, len, extack);
-	if (IS_ERR(sid))
+	if (IS_ERR(sid)) {
+		kfree(copy);
 		return PTR_ERR(sid);
-	srpol_sid_save(sn, sid);
-	sid->change.gone = false;
-	sid->cfg = *cfg;
+	}
+	srpol_obj_define(sn, &sid->obj, copy);
 	return 0;
 }
 
-/**
- * srpol_sid_delete() - a SID is not wanted any more
- * @sn: namespace, locked, in a transaction
- * @sid: the SID
- */
-void srpol_sid_delete(struct srpol_net *sn, struct srpol_sid *sid)
-{
-	srpol_sid_save(sn, sid);
-	sid->change.gone = true;
-}
-
-static struct srpol_dp_sid srpol_sid_to_dp(const struct srpol_sid *sid)
+static struct srpol_dp_sid srpol_sid_to_dp(const struct srpol_sid *sid,
+					   const struct srpol_sid_cfg *cfg,
+					   const struct srpol_sid_form *form)
 {
 	struct srpol_dp_sid dp = {
 		.id = sid->id,
-		.behavior = sid->cfg.behavior,
+		.behavior = cfg->behavior,
 		.prefix_len = sid->prefix_len,
-		.block_len = sid->cfg.block_len,
-		.nexthop = sid->nh ? sid->nh->id : 0,
+		.block_len = cfg->block_len,
+		.nexthop = form->nh ? form->nh->id : 0,
 	};
 
-	memcpy(dp.sid, &sid->sid, sizeof(dp.sid));
-	memcpy(dp.l2, sid->l2, sizeof(dp.l2));
+	memcpy(dp.sid, &sid->addr, sizeof(dp.sid));
+	memcpy(dp.l2, form->l2, sizeof(dp.l2));
 	return dp;
 }
 
-/* Addresses towards the next hop; those known last while it is not up. */
-static bool srpol_sid_address(struct srpol_net *sn, struct srpol_sid *sid)
-{
-	u8 l2[sizeof(sid->l2)] = {};
-
-	if (sid->nh) {
-		spin_lock_bh(&sn->state_lock);
-		ether_addr_copy(l2, sid->nh->lladdr);
-		ether_addr_copy(l2 + ETH_ALEN, sid->nh->smac);
-		spin_unlock_bh(&sn->state_lock);
-	}
-	if (!memcmp(sid->l2, l2, sizeof(l2)))
-		return false;
-	memcpy(sid->l2, l2, sizeof(l2));
-	return true;
-}
-
-static int srpol_sid_push(struct srpol_net *sn, struct srpol_sid *sid)
-{
-	struct srpol_dp_sid dp;
-
-	srpol_sid_address(sn, sid);
-	dp = srpol_sid_to_dp(sid);
-	return srpol_dp_call(sn, sid_set, &dp);
-}
-
-/* The next hop of the adjacency, NULL if there is none, or an ERR_PTR. */
-static struct srpol_nexthop *srpol_sid_resolve(struct srpol_net *sn,
-					       const struct srpol_sid *sid,
-					       struct netlink_ext_ack *extack)
+/* The form that an adjacency has now; its next hop is referenced. */
+static int srpol_sid_resolve(struct srpol_net *sn,
+			     const struct srpol_sid_cfg *cfg,
+			     struct srpol_sid_form *form,
+			     struct netlink_ext_ack *extack)
 {
 	struct srpol_nexthop *nh;
 	netdevice_tracker tracker;
 	struct net_device *dev;
 
-	if (!sid->cfg.ifindex)
-		return NULL;
-	dev = netdev_get_by_index(sn->net, sid->cfg.ifindex, &tracker,
-				  GFP_KERNEL);
+	memset(form, 0, sizeof(*form));
+	if (!cfg->ifindex)
+		return 0;
+	dev = srpol_resolve_dev(sn, cfg->ifindex, cfg->ifname, &tracker);
 	if (!dev)
-		return NULL;
-	nh = srpol_nexthop_get(sn, dev, &sid->cfg.via, extack);
+		return 0;
+	nh = srpol_nexthop_get(sn, dev, &cfg->via, extack);
 	netdev_put(dev, &tracker);
-	return nh;
+	if (IS_ERR(nh))
+		return PTR_ERR(nh) == -ENODEV ? 0 : PTR_ERR(nh);
+	form->nh = nh;
+	/* those known last, while it is not up: the data plane watches that */
+	spin_lock_bh(&sn->state_lock);
+	ether_addr_copy(form->l2, nh->lladdr);
+	ether_addr_copy(form->l2 + ETH_ALEN, nh->smac);
+	spin_unlock_bh(&sn->state_lock);
+	return 0;
 }
 
-static bool srpol_sid_same(struct srpol_net *sn, const void *obj)
+static void srpol_sid_free_cfg(struct srpol_net *sn, void *cfg)
 {
-	const struct srpol_sid *sid = obj;
-
-	return !memcmp(&sid->cfg, &sid->old, sizeof(sid->cfg));
+	kfree(cfg);
 }
 
-static int srpol_sid_stage(struct srpol_net *sn, struct srpol_change *change,
-			   struct netlink_ext_ack *extack)
+static bool srpol_sid_equal(const struct srpol_obj *obj)
 {
-	struct srpol_sid *sid = container_of(change, struct srpol_sid, change);
-	struct srpol_nexthop *nh;
+	return !memcmp(obj->cur, obj->next, sizeof(struct srpol_sid_cfg));
+}
+
+static int srpol_sid_stage_form(struct srpol_net *sn, struct srpol_sid *sid,
+				struct netlink_ext_ack *extack)
+{
+	const struct srpol_sid_cfg *cfg = srpol_sid_cfg(sid);
+	struct srpol_dp_sid dp;
 	int err;
 
-	if (change->gone)
+	err = srpol_sid_resolve(sn, cfg, &sid->next, extack);
+	if (err)
+		return err;
+	sid->resolved = true;
+	if (!srpol_obj_changed(&sid->obj) && !sid->refused &&
+	    sid->form.nh == sid->next.nh &&
+	    !memcmp(sid->form.l2, sid->next.l2, sizeof(sid->form.l2)))
 		return 0;
-	nh = srpol_sid_resolve(sn, sid, extack);
-	if (IS_ERR(nh))
-		return PTR_ERR(nh);
-	/* the id may have been in use a moment ago */
-	if (change->created)
-		srpol_dp_wait_gp(sn, sn->del_gp);
-	/* the old next hop keeps its reference until it is known who wins */
-	sid->old_nh = sid->nh;
-	srpol_sid_use_nexthop(sid, nh);
-	err = srpol_sid_push(sn, sid);
-	if (!err) {
-		change->staged = true;
-		return 0;
+	srpol_dp_wait_gp(sn, sid->gp);
+	dp = srpol_sid_to_dp(sid, cfg, &sid->next);
+	err = srpol_dp_call(sn, sid_set, &dp);
+	if (err)
+		return srpol_dp_err(err, "SID", sn->limits.sids - 1, extack);
+	srpol_txn_staged(sn, &sid->obj);
+	return 0;
+}
+
+static int srpol_sid_stage(struct srpol_net *sn, struct srpol_obj *obj,
+			   struct netlink_ext_ack *extack)
+{
+	struct srpol_sid *sid = srpol_sid(obj);
+	struct srpol_dp_sid dp;
+	int err;
+
+	if (!srpol_obj_deleted(obj)) {
+		err = srpol_sid_stage_form(sn, sid, extack);
+		if (err)
+			return err;
+	} else {
+		srpol_dp_wait_gp(sn, sid->gp);
+		dp = srpol_sid_to_dp(sid, obj->cur, &sid->form);
+		err = srpol_dp_call(sn, sid_hide, &dp);
+		if (err)
+			return srpol_dp_err(err, "SID", sn->limits.sids - 1,
+					    extack);
+		srpol_txn_staged(sn, obj);
 	}
-	srpol_sid_use_nexthop(sid, sid->old_nh);
-	srpol_sid_address(sn, sid);
-	sid->old_nh = NULL;
-	srpol_nexthop_put(sn, nh);
-	return srpol_dp_err(sn, err, "SID", sn->limits.sids - 1, extack);
+	/* flows know whether their destination is a SID */
+	sn->txn.reclassify |= obj->staged;
+	return 0;
 }
 
-static void srpol_sid_commit(struct srpol_net *sn, struct srpol_change *change)
+static void srpol_sid_commit(struct srpol_net *sn, struct srpol_obj *obj)
 {
-	struct srpol_sid *sid = container_of(change, struct srpol_sid, change);
+	struct srpol_sid *sid = srpol_sid(obj);
+	struct srpol_nexthop *old = sid->form.nh;
 
-	if (change->staged)
-		srpol_nexthop_put(sn, sid->old_nh);
-	sid->old_nh = NULL;
+	if (sid->resolved) {
+		srpol_sid_use_form(sid, &sid->next);
+		srpol_nexthop_put(sn, old);
+		sid->refused = false;
+	}
+	sid->resolved = false;
+	if (obj->staged)
+		sid->gp = sn->txn.gp;
+	srpol_obj_swap(obj);
 }
 
-static void srpol_sid_abort(struct srpol_net *sn, struct srpol_change *change)
+static void srpol_sid_revert(struct srpol_net *sn, struct srpol_obj *obj)
 {
-	struct srpol_sid *sid = container_of(change, struct srpol_sid, change);
-	struct srpol_nexthop *nh = sid->nh;
+	struct srpol_sid *sid = srpol_sid(obj);
 	struct srpol_dp_sid dp;
 
-	if (change->saved)
-		sid->cfg = sid->old;
-	if (change->staged) {
-		srpol_sid_use_nexthop(sid, sid->old_nh);
-		sid->old_nh = NULL;
-		if (!change->created) {
-			srpol_sid_push(sn, sid);
-		} else {
-			dp = srpol_sid_to_dp(sid);
-			srpol_dp_call(sn, sid_del, &dp);
-			sn->del_gp = get_state_synchronize_rcu();
-		}
-		srpol_nexthop_put(sn, nh);
+	if (obj->staged) {
+		dp = srpol_sid_to_dp(sid, obj->next ?: obj->cur, &sid->form);
+		srpol_dp_call(sn, sid_revert, &dp);
 	}
-	if (change->created)
-		srpol_sid_free(sn, sid);
+	if (sid->resolved)
+		srpol_nexthop_put(sn, sid->next.nh);
+	sid->resolved = false;
 }
 
-static void srpol_sid_remove(struct srpol_net *sn, struct srpol_change *change)
+/* Seen as no-resources; the tick tries again. */
+static void srpol_sid_refused(struct srpol_net *sn, struct srpol_obj *obj)
 {
-	struct srpol_sid *sid = container_of(change, struct srpol_sid, change);
-	const struct srpol_dp_sid dp = srpol_sid_to_dp(sid);
+	srpol_sid(obj)->refused = true;
+	srpol_queue_tick(sn, HZ);
+}
+
+static void srpol_sid_erase(struct srpol_net *sn, struct srpol_obj *obj)
+{
+	struct srpol_sid *sid = srpol_sid(obj);
+	const struct srpol_dp_sid dp = srpol_sid_to_dp(sid, obj->next,
+						       &sid->form);
 
 	srpol_dp_call(sn, sid_del, &dp);
-	srpol_sid_free(sn, sid);
 }
 
-const struct srpol_change_ops srpol_sid_change_ops = {
-	.same		= srpol_sid_same,
+const struct srpol_obj_ops srpol_sid_ops = {
+	.equal		= srpol_sid_equal,
+	.free_cfg	= srpol_sid_free_cfg,
 	.stage		= srpol_sid_stage,
 	.commit		= srpol_sid_commit,
-	.abort		= srpol_sid_abort,
-	.remove		= srpol_sid_remove,
+	.revert		= srpol_sid_revert,
+	.refused	= srpol_sid_refused,
+	.erase		= srpol_sid_erase,
+	.release	= srpol_sid_release,
 	.fill		= srpol_sid_fill,
-	.offset		= offsetof(struct srpol_sid, change),
 	.ntf		= SRPOL_CMD_SID_NTF,
 	.del_ntf	= SRPOL_CMD_SID_DEL_NTF,
 };
 
 /**
- * srpol_sid_refresh() - the next hop of a SID was looked at
- * @sn: namespace, locked, no SID is staged
- * @sid: the SID
+ * srpol_sid_touch_nexthop() - a next hop changed: look at the SIDs over it
+ * @sn: namespace, locked, in a transaction
+ * @nh: the next hop
  *
  * The data plane watches the next hop; the addresses are part of the SID.
  */
-void srpol_sid_refresh(struct srpol_net *sn, struct srpol_sid *sid)
+void srpol_sid_touch_nexthop(struct srpol_net *sn,
+			     const struct srpol_nexthop *nh)
 {
-	struct srpol_dp_sid dp;
+	struct srpol_sid *sid;
 
-	if (!srpol_sid_address(sn, sid))
-		return;
-	dp = srpol_sid_to_dp(sid);
-	srpol_dp_call(sn, sid_set, &dp);
+	list_for_each_entry(sid, &nh->sids, nh_node)
+		srpol_obj_touch(sn, &sid->obj);
 }
 
 /**
- * srpol_sid_refresh_dev() - a device is there: SIDs may have waited for it
- * @sn: namespace, locked, no SID is staged
- * @dev: the device
+ * srpol_sid_touch_waiting() - look at SIDs that lack something
+ * @sn: namespace, locked, in a transaction
+ *
+ * Return: is there any?
  */
-void srpol_sid_refresh_dev(struct srpol_net *sn, const struct net_device *dev)
+bool srpol_sid_touch_waiting(struct srpol_net *sn)
 {
-	struct srpol_nexthop *nh;
+	const struct srpol_sid_cfg *cfg;
 	struct srpol_sid *sid;
+	bool any = false;
 	unsigned long id;
 
 	xa_for_each(&sn->sids, id, sid) {
-		if (sid->nh || sid->cfg.ifindex != dev->ifindex)
+		cfg = srpol_sid_cfg(sid);
+		if (!sid->refused &&
+		    (!cfg->ifindex ||
+		     (sid->form.nh && !READ_ONCE(sid->form.nh->gone))))
 			continue;
-		nh = srpol_sid_resolve(sn, sid, NULL);
-		if (IS_ERR_OR_NULL(nh))
-			continue;
-		srpol_sid_use_nexthop(sid, nh);
-		srpol_sid_push(sn, sid);
+		srpol_obj_touch(sn, &sid->obj);
+		any = true;
 	}
-}
-
-/**
- * srpol_sid_detach_nexthop() - the device of an adjacency is gone
- * @sn: namespace, locked, no SID is staged
- * @sid: the SID
- */
-void srpol_sid_detach_nexthop(struct srpol_net *sn, struct srpol_sid *sid)
-{
-	struct srpol_nexthop *nh = sid->nh;
-
-	srpol_sid_use_nexthop(sid, NULL);
-	srpol_sid_push(sn, sid);
-	srpol_nexthop_put(sn, nh);
+	return any;
 }
 
 /**
@@ -393,15 +418,19 @@ int srpol_sid_replay(struct srpol_net *sn)
 	int err;
 
 	xa_for_each(&sn->sids, id, sid) {
-		err = srpol_sid_push(sn, sid);
+		const struct srpol_dp_sid dp =
+			srpol_sid_to_dp(sid, sid->obj.cur, &sid->form);
+
+		err = srpol_dp_call(sn, sid_set, &dp);
 		if (err)
 			return err;
+		cond_resched();
 	}
 	return 0;
 }
 
 /**
- * srpol_sid_flush() - free all local SIDs of a dying namespace
+ * srpol_sid_flush() - free all local SIDs of a namespace that ends
  * @sn: namespace, locked, without a data plane
  */
 void srpol_sid_flush(struct srpol_net *sn)
@@ -410,6 +439,6 @@ void srpol_sid_flush(struct srpol_net *sn)
 	unsigned long id;
 
 	xa_for_each(&sn->sids, id, sid)
-		srpol_sid_free(sn, sid);
+		srpol_obj_flush(sn, &sid->obj);
 	xa_destroy(&sn->sids);
 }

@@ -5,19 +5,21 @@
 #include <linux/in.h>
 #include <net/ipv6.h>
 
-#include "srpol.h"
+#include "netlink.h"
+#include "path.h"
+#include "sid.h"
 
 #define SRPOL_BLOCK_LEN_DEFAULT	32
 
 /**
- * struct srpol_sid_kind - an endpoint behavior
+ * struct srpol_behavior_info - an endpoint behavior
  * @code: value of the IANA registry
  * @prefix_len: default length of locator and function
  * @csid: NEXT-CSID: it has a locator block
  * @adjacency: it forwards to a neighbour
  * @ipv4: that neighbour is an IPv4 one
  */
-struct srpol_sid_kind {
+struct srpol_behavior_info {
 	u32 code;
 	u32 prefix_len;
 	bool csid;
@@ -25,7 +27,7 @@ struct srpol_sid_kind {
 	bool ipv4;
 };
 
-static const struct srpol_sid_kind srpol_sid_kinds[] = {
+static const struct srpol_behavior_info srpol_behaviors[] = {
 	{ SRPOL_BEHAVIOR_END, 128 },
 	{ SRPOL_BEHAVIOR_END_PSP, 128 },
 	{ SRPOL_BEHAVIOR_END_X, 128, .adjacency = true },
@@ -46,13 +48,13 @@ static const struct srpol_sid_kind srpol_sid_kinds[] = {
 	{ SRPOL_BEHAVIOR_UDT46, 48, .csid = true },
 };
 
-static const struct srpol_sid_kind *srpol_sid_kind_find(u32 code)
+static const struct srpol_behavior_info *srpol_behavior_find(u32 code)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(srpol_sid_kinds); i++)
-		if (srpol_sid_kinds[i].code == code)
-			return &srpol_sid_kinds[i];
+	for (i = 0; i < ARRAY_SIZE(srpol_behaviors); i++)
+		if (srpol_behaviors[i].code == code)
+			return &srpol_behaviors[i];
 	return NULL;
 }
 
@@ -60,23 +62,24 @@ static const struct srpol_sid_kind *srpol_sid_kind_find(u32 code)
  * srpol_sid_fill() - all attributes of a local SID
  * @sn: namespace, locked
  * @skb: message
- * @obj: struct srpol_sid
+ * @obj: of a struct srpol_sid
  */
 int srpol_sid_fill(struct srpol_net *sn, struct sk_buff *skb,
-		   const void *obj)
+		   const struct srpol_obj *obj)
 {
-	const struct srpol_sid *sid = obj;
+	const struct srpol_sid_cfg *cfg = srpol_obj_shown(obj);
+	const struct srpol_sid *sid = srpol_sid(obj);
 	enum srpol_path_reason reason = srpol_sid_reason(sid);
 
-	if (nla_put_in6_addr(skb, SRPOL_A_SID_SID, &sid->sid) ||
-	    nla_put_u32(skb, SRPOL_A_SID_BEHAVIOR, sid->cfg.behavior) ||
-	    nla_put_u32(skb, SRPOL_A_SID_ORIGIN, sid->cfg.origin) ||
+	if (nla_put_in6_addr(skb, SRPOL_A_SID_SID, &sid->addr) ||
+	    nla_put_u32(skb, SRPOL_A_SID_BEHAVIOR, cfg->behavior) ||
+	    nla_put_u32(skb, SRPOL_A_SID_ORIGIN, cfg->origin) ||
 	    nla_put_u32(skb, SRPOL_A_SID_PREFIX_LEN, sid->prefix_len) ||
-	    (sid->cfg.block_len &&
-	     nla_put_u32(skb, SRPOL_A_SID_BLOCK_LEN, sid->cfg.block_len)) ||
-	    (sid->cfg.ifindex &&
-	     (nla_put_u32(skb, SRPOL_A_SID_IFINDEX, sid->cfg.ifindex) ||
-	      nla_put_in6_addr(skb, SRPOL_A_SID_VIA, &sid->cfg.via))) ||
+	    (cfg->block_len &&
+	     nla_put_u32(skb, SRPOL_A_SID_BLOCK_LEN, cfg->block_len)) ||
+	    (cfg->ifindex &&
+	     (nla_put_u32(skb, SRPOL_A_SID_IFINDEX, cfg->ifindex) ||
+	      nla_put_in6_addr(skb, SRPOL_A_SID_VIA, &cfg->via))) ||
 	    nla_put_u32(skb, SRPOL_A_SID_ID, sid->id) ||
 	    nla_put_u32(skb, SRPOL_A_SID_STATE,
 			srpol_path_reason_state(reason)) ||
@@ -117,7 +120,7 @@ int srpol_nl_sid_get_doit(struct sk_buff *skb, struct genl_info *info)
 	sid = srpol_sid_from_attr(sn, info);
 	err = PTR_ERR_OR_ZERO(sid);
 	if (!err)
-		err = srpol_nl_reply(sn, info, srpol_sid_fill, sid);
+		err = srpol_nl_reply(sn, info, srpol_sid_fill, &sid->obj);
 	mutex_unlock(&sn->lock);
 	return err;
 }
@@ -141,7 +144,7 @@ static int srpol_sid_parse_key(struct srpol_net *sn,
 	bool change = !(info->nlhdr->nlmsg_flags & NLM_F_CREATE);
 	struct nlattr *behavior = info->attrs[SRPOL_A_SID_BEHAVIOR];
 	struct nlattr *attr = info->attrs[SRPOL_A_SID_SID];
-	const struct srpol_sid_kind *b = NULL;
+	const struct srpol_behavior_info *b = NULL;
 	const struct srpol_sid *only;
 	struct in6_addr mask;
 
@@ -154,7 +157,7 @@ static int srpol_sid_parse_key(struct srpol_net *sn,
 	*addr = nla_get_in6_addr(attr);
 	only = change || !behavior ? srpol_sid_find_any(sn, addr) : NULL;
 	if (behavior)
-		b = srpol_sid_kind_find(nla_get_u32(behavior));
+		b = srpol_behavior_find(nla_get_u32(behavior));
 	if (info->attrs[SRPOL_A_SID_PREFIX_LEN])
 		*len = nla_get_u32(info->attrs[SRPOL_A_SID_PREFIX_LEN]);
 	else if (only)
@@ -187,16 +190,17 @@ static int srpol_sid_check_via(const struct nlattr *via,
 }
 
 static int srpol_sid_parse_via(struct srpol_net *sn,
-			       const struct srpol_sid_kind *b,
+			       const struct srpol_behavior_info *b,
 			       struct srpol_sid_cfg *cfg,
 			       const struct genl_info *info)
 {
 	struct nlattr *ifindex = info->attrs[SRPOL_A_SID_IFINDEX];
 	struct nlattr *via = info->attrs[SRPOL_A_SID_VIA];
-	struct net_device *dev;
+	int err;
 
 	if (!b->adjacency) {
 		cfg->ifindex = 0;
+		memset(cfg->ifname, 0, sizeof(cfg->ifname));
 		cfg->via = in6addr_any;
 		if (!ifindex && !via)
 			return 0;
@@ -205,14 +209,10 @@ static int srpol_sid_parse_via(struct srpol_net *sn,
 		return -EINVAL;
 	}
 	if (ifindex) {
-		dev = dev_get_by_index(sn->net, nla_get_u32(ifindex));
-		if (!dev) {
-			NL_SET_ERR_MSG_ATTR(info->extack, ifindex,
-					    "no such device");
-			return -ENODEV;
-		}
-		dev_put(dev);
-		cfg->ifindex = nla_get_u32(ifindex);
+		err = srpol_nl_device(sn, ifindex, &cfg->ifindex, cfg->ifname,
+				      info->extack);
+		if (err)
+			return err;
 	}
 	if (via)
 		cfg->via = nla_get_in6_addr(via);
@@ -232,7 +232,7 @@ static int srpol_sid_parse_via(struct srpol_net *sn,
 	return via ? srpol_sid_check_via(via, info->extack) : 0;
 }
 
-static int srpol_sid_parse_block(const struct srpol_sid_kind *b, u32 len,
+static int srpol_sid_parse_block(const struct srpol_behavior_info *b, u32 len,
 				 struct srpol_sid_cfg *cfg,
 				 const struct genl_info *info)
 {
@@ -268,7 +268,7 @@ static int srpol_sid_parse(struct srpol_net *sn, struct srpol_sid_cfg *cfg,
 			   u32 len, const struct genl_info *info)
 {
 	struct nlattr *behavior = info->attrs[SRPOL_A_SID_BEHAVIOR];
-	const struct srpol_sid_kind *b;
+	const struct srpol_behavior_info *b;
 
 	srpol_nl_u32(&cfg->origin, info->attrs[SRPOL_A_SID_ORIGIN]);
 	srpol_nl_u32(&cfg->behavior, behavior);
@@ -277,7 +277,7 @@ static int srpol_sid_parse(struct srpol_net *sn, struct srpol_sid_cfg *cfg,
 				     SRPOL_A_SID_BEHAVIOR);
 		return -EINVAL;
 	}
-	b = srpol_sid_kind_find(cfg->behavior);
+	b = srpol_behavior_find(cfg->behavior);
 	if (!b) {
 		NL_SET_ERR_MSG_ATTR(info->extack, behavior,
 				    "endpoint behavior is not supported");
@@ -289,6 +289,7 @@ static int srpol_sid_parse(struct srpol_net *sn, struct srpol_sid_cfg *cfg,
 
 int srpol_sid_new(struct srpol_net *sn, struct genl_info *info)
 {
+	const struct srpol_sid_cfg *old = NULL;
 	struct srpol_sid_cfg cfg = {};
 	const struct srpol_sid *sid;
 	struct in6_addr addr;
@@ -299,14 +300,16 @@ int srpol_sid_new(struct srpol_net *sn, struct genl_info *info)
 	if (err)
 		return err;
 	sid = srpol_sid_find(sn, &addr, len);
-	verb = srpol_nl_verb(info, sid, sid ? sid->cfg.origin : 0,
+	if (sid)
+		old = srpol_sid_cfg(sid);
+	verb = srpol_nl_verb(info, old, old ? old->origin : 0,
 			     info->attrs[SRPOL_A_SID_ORIGIN]);
 	if (verb < 0)
 		return verb;
 	if (verb == SRPOL_VERB_CHANGE)
-		cfg = sid->cfg;
+		cfg = *old;
 	err = srpol_sid_parse(sn, &cfg, len, info);
-	return err ?: srpol_sid_set_cfg(sn, &addr, len, &cfg, info->extack);
+	return err ?: srpol_sid_define(sn, &addr, len, &cfg, info->extack);
 }
 
 int srpol_nl_sid_new_doit(struct sk_buff *skb, struct genl_info *info)
@@ -317,10 +320,15 @@ int srpol_nl_sid_new_doit(struct sk_buff *skb, struct genl_info *info)
 int srpol_sid_del(struct srpol_net *sn, struct genl_info *info)
 {
 	struct srpol_sid *sid = srpol_sid_from_attr(sn, info);
+	int err;
 
 	if (IS_ERR(sid))
 		return PTR_ERR(sid);
-	srpol_sid_delete(sn, sid);
+	err = srpol_nl_may_touch(info, srpol_sid_cfg(sid)->origin,
+				 info->attrs[SRPOL_A_SID_ORIGIN]);
+	if (err)
+		return err;
+	srpol_obj_delete(sn, &sid->obj);
 	return 0;
 }
 

@@ -3,42 +3,54 @@
  * DOC: transactions
  *
  * Every write is a transaction, of one request or of many, and so is what the
- * module does after events. Under srpol_net.lock:
+ * module does after events. An object has a configuration @cur and, while a
+ * transaction touches it, a configuration @next; what is in there is not
+ * written any more. Under srpol_net.lock, each step once:
  *
- *   requests	are parsed, checked and applied to the module's tables. Each
- *		object a request touches is put on the list of its kind; the
- *		first time its configuration is saved. What is deleted stays
- *		in its table, marked, and can be defined again.
- *   stage	drops the objects that ended up as they were, then tells the
- *		data plane, kind by kind, what the others will be: each
- *		once, however many requests it took. Paths are resolved and
- *		policies compiled into what packets do not see yet.
- *   commit	the data plane switches, the prepared takes the place of the
- *		present, the listeners are told, what is gone is removed.
- *   abort	instead, if a request or the data plane refused: everything is
- *		put back. It needs no memory and can not fail.
+ *   parse	a request becomes a configuration, @next of its object. @cur
+ *		stays, so that a deleted object stays in its table and can be
+ *		defined again. What requests look up is what they want so far.
+ *   check	what was defined as what it is leaves the transaction.
+ *   stage	the data plane is told, type by type, what the objects will be:
+ *		each once, however many requests it took. Paths are resolved
+ *		and policies compiled into what packets do not see yet.
+ *   commit	the data plane switches; @cur and @next change places.
+ *   notify	the listeners are told, first of configurations and then of
+ *		states; what was deleted is removed.
+ *   abort	instead, if a request or the data plane refused: what was staged
+ *		is reverted and @next freed. It needs no memory and cannot fail.
  *
- * So an id, a row or a slot that a transaction gives up can not be used by
- * the same transaction.
+ * So an id, a row or a slot that a transaction gives up cannot be used by the
+ * same transaction: the messages about full tables say so.
  *
- * Softirq does not know about transactions: it sees paths and next hops, and a
- * transaction leaves what it sees alone until it is committed. What it did to
- * a path meanwhile is found out then.
- *
- * SIDs are immediate in the data plane: they are set last before the commit
- * and set back by an abort. Devices are no part of transactions at all, because
- * programs are attached to them by user space.
+ * Devices are no part of transactions, because programs are attached to them by
+ * user space.
  */
-#include "srpol.h"
+#include <linux/printk.h>
 
-static const struct srpol_change_ops * const srpol_kinds[SRPOL_KINDS] = {
-	[SRPOL_KIND_CONFIG] = &srpol_config_change_ops,
-	[SRPOL_KIND_PATH] = &srpol_path_change_ops,
-	[SRPOL_KIND_POLICY] = &srpol_policy_change_ops,
-	[SRPOL_KIND_RULE] = &srpol_rule_change_ops,
-	[SRPOL_KIND_ENDPOINT] = &srpol_endpoint_change_ops,
-	[SRPOL_KIND_SID] = &srpol_sid_change_ops,
+#include "config.h"
+#include "dataplane.h"
+#include "endpoint.h"
+#include "netlink.h"
+#include "netns.h"
+#include "path.h"
+#include "policy.h"
+#include "rule.h"
+#include "sid.h"
+
+static const struct srpol_obj_ops * const srpol_types[SRPOL_OBJ_TYPES] = {
+	[SRPOL_OBJ_CONFIG] = &srpol_config_ops,
+	[SRPOL_OBJ_PATH] = &srpol_path_ops,
+	[SRPOL_OBJ_POLICY] = &srpol_policy_ops,
+	[SRPOL_OBJ_RULE] = &srpol_rule_ops,
+	[SRPOL_OBJ_ENDPOINT] = &srpol_endpoint_ops,
+	[SRPOL_OBJ_SID] = &srpol_sid_ops,
 };
+
+static const struct srpol_obj_ops *srpol_obj_ops(const struct srpol_obj *obj)
+{
+	return srpol_types[obj->type];
+}
 
 /**
  * srpol_txn_init() - no transaction yet
@@ -46,201 +58,282 @@ static const struct srpol_change_ops * const srpol_kinds[SRPOL_KINDS] = {
  */
 void srpol_txn_init(struct srpol_net *sn)
 {
-	int kind;
+	int type;
 
-	for (kind = 0; kind < SRPOL_KINDS; kind++)
-		INIT_LIST_HEAD(&sn->txn.changes[kind]);
+	for (type = 0; type < SRPOL_OBJ_TYPES; type++)
+		INIT_LIST_HEAD(&sn->txn.touched[type]);
 }
 
 /**
- * srpol_change_init() - a new object, which no transaction has touched
- * @change: part of the object
- * @kind: what it is
+ * srpol_obj_init() - a new object, which no transaction has touched
+ * @obj: part of the object
+ * @type: its type
  */
-void srpol_change_init(struct srpol_change *change, enum srpol_kind kind)
+void srpol_obj_init(struct srpol_obj *obj, enum srpol_obj_type type)
 {
-	INIT_LIST_HEAD(&change->node);
-	change->kind = kind;
-}
-
-static void *srpol_change_obj(struct srpol_change *change)
-{
-	return (void *)change - srpol_kinds[change->kind]->offset;
+	INIT_LIST_HEAD(&obj->node);
+	obj->type = type;
 }
 
 /**
- * srpol_txn_touch() - an object is part of the transaction
+ * srpol_obj_touch() - an object is part of the transaction
  * @sn: namespace, locked, in a transaction
- * @change: of the object
+ * @obj: the object
  */
-void srpol_txn_touch(struct srpol_net *sn, struct srpol_change *change)
+void srpol_obj_touch(struct srpol_net *sn, struct srpol_obj *obj)
 {
 	lockdep_assert_held(&sn->lock);
-	change->request = sn->txn.request ?: change->request ?: sn->txn.blame;
-	if (!srpol_change_active(change))
-		list_add_tail(&change->node, &sn->txn.changes[change->kind]);
+	obj->request = sn->txn.request ?: obj->request ?: sn->txn.blame;
+	if (srpol_obj_touched(obj))
+		return;
+	obj->next = obj->cur;
+	list_add_tail(&obj->node, &sn->txn.touched[obj->type]);
+}
+
+static void srpol_obj_want(struct srpol_net *sn, struct srpol_obj *obj,
+			   void *cfg, int delta)
+{
+	const struct srpol_obj_ops *ops = srpol_obj_ops(obj);
+
+	if (cfg && ops->want)
+		ops->want(sn, cfg, delta);
+}
+
+/* Free what is in @next, unless it is the present configuration too. */
+static void srpol_obj_drop(struct srpol_net *sn, struct srpol_obj *obj)
+{
+	if (obj->next && obj->next != obj->cur)
+		srpol_obj_ops(obj)->free_cfg(sn, obj->next);
+	obj->next = NULL;
+}
+
+static void srpol_obj_set(struct srpol_net *sn, struct srpol_obj *obj,
+			  void *cfg)
+{
+	srpol_obj_touch(sn, obj);
+	srpol_obj_want(sn, obj, obj->next, -1);
+	srpol_obj_drop(sn, obj);
+	obj->next = cfg;
+	obj->defined = true;
+	srpol_obj_want(sn, obj, obj->next, 1);
 }
 
 /**
- * srpol_txn_staged() - an object was staged
+ * srpol_obj_define() - an object is to have this configuration
  * @sn: namespace, locked, in a transaction
- * @change: of the object
+ * @obj: the object
+ * @cfg: the configuration, which the object owns from now on
  */
-void srpol_txn_staged(struct srpol_net *sn, struct srpol_change *change)
+void srpol_obj_define(struct srpol_net *sn, struct srpol_obj *obj, void *cfg)
 {
-	change->staged = true;
+	srpol_obj_set(sn, obj, cfg);
+}
+
+/**
+ * srpol_obj_delete() - an object is not wanted any more
+ * @sn: namespace, locked, in a transaction
+ * @obj: the object
+ */
+void srpol_obj_delete(struct srpol_net *sn, struct srpol_obj *obj)
+{
+	srpol_obj_set(sn, obj, NULL);
+}
+
+/**
+ * srpol_obj_swap() - what was next is present
+ * @obj: an object being committed, under the locks its readers need
+ *
+ * Pairs with READ_ONCE() of those who read under RCU.
+ */
+void srpol_obj_swap(struct srpol_obj *obj)
+{
+	void *old = obj->cur;
+
+	smp_store_release(&obj->cur, obj->next);
+	obj->next = old;
+}
+
+/**
+ * srpol_obj_flush() - free an object of a namespace that ends
+ * @sn: namespace, locked, without a data plane and not in a transaction
+ * @obj: the object
+ */
+void srpol_obj_flush(struct srpol_net *sn, struct srpol_obj *obj)
+{
+	const struct srpol_obj_ops *ops = srpol_obj_ops(obj);
+
+	srpol_obj_want(sn, obj, obj->cur, -1);
+	srpol_obj_swap(obj);
+	if (ops->erase)
+		ops->erase(sn, obj);
+	srpol_obj_drop(sn, obj);
+	ops->release(sn, obj);
+}
+
+/**
+ * srpol_txn_staged() - the data plane has something of an object to commit
+ * @sn: namespace, locked, in a transaction
+ * @obj: the object
+ */
+void srpol_txn_staged(struct srpol_net *sn, struct srpol_obj *obj)
+{
+	obj->staged = true;
 	sn->txn.staged = true;
 }
 
-static void srpol_change_done(struct srpol_change *change)
+/* The transaction is over for this object. */
+static void srpol_obj_leave(struct srpol_net *sn, struct srpol_obj *obj)
 {
-	list_del_init(&change->node);
-	change->request = NULL;
-	change->created = false;
-	change->gone = false;
-	change->saved = false;
-	change->changed = false;
-	change->staged = false;
+	srpol_obj_drop(sn, obj);
+	list_del_init(&obj->node);
+	obj->request = NULL;
+	obj->defined = false;
+	obj->staged = false;
+	if (!obj->cur)
+		srpol_obj_ops(obj)->release(sn, obj);
 }
 
-/* Created and deleted again: there is nothing to tell anyone. */
-static bool srpol_change_moot(const struct srpol_change *change)
+/* Leave it as it was, whatever requests or events wanted. */
+static void srpol_obj_abort(struct srpol_net *sn, struct srpol_obj *obj)
 {
-	return change->created && change->gone;
+	const struct srpol_obj_ops *ops = srpol_obj_ops(obj);
+
+	if (ops->revert)
+		ops->revert(sn, obj);
+	if (obj->next != obj->cur) {
+		srpol_obj_want(sn, obj, obj->next, -1);
+		srpol_obj_want(sn, obj, obj->cur, 1);
+	}
+	srpol_obj_leave(sn, obj);
 }
 
-static void srpol_change_abort(struct srpol_net *sn,
-			       struct srpol_change *change)
+/*
+ * Leave out what ended up as it was. What is touched for another reason than a
+ * request stays in.
+ */
+static void srpol_txn_check_type(struct srpol_net *sn,
+				 enum srpol_obj_type type)
 {
-	const struct srpol_change_ops *ops = srpol_kinds[change->kind];
-	bool freed = change->created;
+	const struct srpol_obj_ops *ops = srpol_types[type];
+	struct srpol_obj *obj, *tmp;
 
-	list_del_init(&change->node);
-	ops->abort(sn, change);
-	if (!freed)
-		srpol_change_done(change);
-}
-
-/* Leave out what ended up as it was. */
-static void srpol_txn_prune(struct srpol_net *sn, enum srpol_kind kind)
-{
-	const struct srpol_change_ops *ops = srpol_kinds[kind];
-	struct srpol_change *change, *tmp;
-
-	list_for_each_entry_safe(change, tmp, &sn->txn.changes[kind], node) {
-		change->changed = change->created || change->gone ||
-				  (change->saved &&
-				   !ops->same(sn,
-					      srpol_change_obj(change)));
-		if (srpol_change_moot(change) ||
-		    (change->saved && !change->changed))
-			srpol_change_abort(sn, change);
+	list_for_each_entry_safe(obj, tmp, &sn->txn.touched[type], node) {
+		if (obj->defined &&
+		    (obj->cur && obj->next ? ops->equal(obj) :
+					     obj->cur == obj->next))
+			srpol_obj_abort(sn, obj);
 		cond_resched();
 	}
 }
 
-static int srpol_txn_stage_kind(struct srpol_net *sn, enum srpol_kind kind,
+static int srpol_txn_stage_type(struct srpol_net *sn,
+				enum srpol_obj_type type,
 				struct netlink_ext_ack *extack)
 {
-	const struct srpol_change_ops *ops = srpol_kinds[kind];
-	struct list_head *changes = &sn->txn.changes[kind];
-	struct srpol_change *change, *tmp;
+	const struct srpol_obj_ops *ops = srpol_types[type];
+	struct list_head *touched = &sn->txn.touched[type];
+	struct srpol_obj *obj, *tmp;
 	int err;
 
 	if (ops->prepare)
 		ops->prepare(sn);
-	list_for_each_entry_safe(change, tmp, changes, node) {
-		sn->txn.blame = change->request;
-		err = ops->stage(sn, change, extack);
+	list_for_each_entry_safe(obj, tmp, touched, node) {
+		sn->txn.blame = obj->request;
+		err = ops->stage(sn, obj, extack);
 		if (err && !sn->txn.event)
 			return err;
 		if (err) {
 			net_warn_ratelimited("srpol: update refused: %d\n",
 					     err);
-			srpol_change_abort(sn, change);
+			srpol_obj_abort(sn, obj);
+			if (ops->refused)
+				ops->refused(sn, obj);
 		}
 		cond_resched();
 	}
-	return ops->finish && !list_empty(changes) ?
+	return ops->finish && !list_empty(touched) ?
 	       ops->finish(sn, extack) : 0;
 }
 
 static int srpol_txn_stage(struct srpol_net *sn,
 			   struct netlink_ext_ack *extack)
 {
-	int kind, err;
+	int type, err;
 
-	/*
-	 * Policies first: those that end up as they were have to let go of
-	 * the paths, as they refer to them twice.
-	 */
-	for (kind = SRPOL_KINDS - 1; kind >= 0; kind--)
-		srpol_txn_prune(sn, kind);
-	for (kind = 0; kind < SRPOL_KINDS; kind++) {
-		err = srpol_txn_stage_kind(sn, kind, extack);
+	for (type = 0; type < SRPOL_OBJ_TYPES; type++)
+		srpol_txn_check_type(sn, type);
+	for (type = 0; type < SRPOL_OBJ_TYPES; type++) {
+		err = srpol_txn_stage_type(sn, type, extack);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-static void srpol_txn_notify_kind(struct srpol_net *sn, enum srpol_kind kind,
-				  bool gone, const struct genl_info *info)
+static void srpol_txn_notify_type(struct srpol_net *sn,
+				  enum srpol_obj_type type, bool deleted,
+				  const struct genl_info *info)
 {
-	const struct srpol_change_ops *ops = srpol_kinds[kind];
-	struct srpol_change *change;
+	const struct srpol_obj_ops *ops = srpol_types[type];
+	struct srpol_obj *obj;
 
-	list_for_each_entry(change, &sn->txn.changes[kind], node) {
-		if (change->changed && change->gone == gone)
+	list_for_each_entry(obj, &sn->txn.touched[type], node) {
+		if (srpol_obj_changed(obj) && !obj->cur == deleted)
 			srpol_nl_notify(sn, info,
-					gone ? ops->del_ntf : ops->ntf,
-					SRPOL_NLGRP_CONFIG, ops->fill,
-					srpol_change_obj(change));
+					deleted ? ops->del_ntf : ops->ntf,
+					SRPOL_NLGRP_CONFIG, ops->fill, obj);
 		cond_resched();
 	}
 }
 
-/* What is used before its users; what is gone the other way round. */
+static void srpol_txn_announce_type(struct srpol_net *sn,
+				    enum srpol_obj_type type)
+{
+	const struct srpol_obj_ops *ops = srpol_types[type];
+	struct srpol_obj *obj;
+
+	if (!ops->announce)
+		return;
+	list_for_each_entry(obj, &sn->txn.touched[type], node) {
+		if (obj->cur)
+			ops->announce(sn, obj);
+		cond_resched();
+	}
+}
+
+/*
+ * What is used before its users, what was deleted the other way round; and
+ * states of objects that the listeners know by then.
+ */
 static void srpol_txn_notify(struct srpol_net *sn,
 			     const struct genl_info *info)
 {
-	int kind;
+	int type;
 
-	for (kind = 0; kind < SRPOL_KINDS; kind++)
-		srpol_txn_notify_kind(sn, kind, false, info);
-	for (kind = SRPOL_KINDS - 1; kind >= 0; kind--)
-		srpol_txn_notify_kind(sn, kind, true, info);
+	for (type = 0; type < SRPOL_OBJ_TYPES; type++)
+		srpol_txn_notify_type(sn, type, false, info);
+	for (type = 0; type < SRPOL_OBJ_TYPES; type++)
+		srpol_txn_announce_type(sn, type);
+	for (type = SRPOL_OBJ_TYPES - 1; type >= 0; type--)
+		srpol_txn_notify_type(sn, type, true, info);
 }
 
-static void srpol_txn_commit(struct srpol_net *sn,
-			     const struct genl_info *info)
+/* Users before what they use. */
+static void srpol_txn_finish(struct srpol_net *sn)
 {
-	struct srpol_change *change, *tmp;
+	struct srpol_obj *obj, *tmp;
 	bool removed = false;
-	int kind;
+	int type;
 
-	if (sn->txn.staged)
-		srpol_dp_call(sn, commit, sn->txn.reclassify);
-	sn->txn.gp = get_state_synchronize_rcu();
-	for (kind = 0; kind < SRPOL_KINDS; kind++) {
-		list_for_each_entry(change, &sn->txn.changes[kind], node) {
-			srpol_kinds[kind]->commit(sn, change);
-			cond_resched();
-		}
-	}
-	srpol_txn_notify(sn, info);
-
-	/* users before what they use */
-	for (kind = SRPOL_KINDS - 1; kind >= 0; kind--) {
-		list_for_each_entry_safe(change, tmp, &sn->txn.changes[kind],
+	for (type = SRPOL_OBJ_TYPES - 1; type >= 0; type--) {
+		list_for_each_entry_safe(obj, tmp, &sn->txn.touched[type],
 					 node) {
-			if (change->gone) {
-				list_del(&change->node);
-				srpol_kinds[kind]->remove(sn, change);
+			if (!obj->cur) {
 				removed = true;
-			} else {
-				srpol_change_done(change);
+				if (srpol_types[type]->erase)
+					srpol_types[type]->erase(sn, obj);
 			}
+			srpol_obj_leave(sn, obj);
 			cond_resched();
 		}
 	}
@@ -248,16 +341,35 @@ static void srpol_txn_commit(struct srpol_net *sn,
 		sn->del_gp = get_state_synchronize_rcu();
 }
 
+static void srpol_txn_commit(struct srpol_net *sn,
+			     const struct genl_info *info)
+{
+	struct srpol_obj *obj;
+	int type;
+
+	if (sn->txn.staged)
+		srpol_dp_call(sn, commit, sn->txn.reclassify);
+	sn->txn.gp = get_state_synchronize_rcu();
+	for (type = 0; type < SRPOL_OBJ_TYPES; type++) {
+		list_for_each_entry(obj, &sn->txn.touched[type], node) {
+			srpol_types[type]->commit(sn, obj);
+			cond_resched();
+		}
+	}
+	srpol_txn_notify(sn, info);
+	srpol_txn_finish(sn);
+}
+
 static void srpol_txn_abort(struct srpol_net *sn)
 {
-	struct srpol_change *change, *tmp;
-	int kind;
+	struct srpol_obj *obj, *tmp;
+	int type;
 
-	for (kind = SRPOL_KINDS - 1; kind >= 0; kind--) {
-		list_for_each_entry_safe_reverse(change, tmp,
-						 &sn->txn.changes[kind],
+	for (type = SRPOL_OBJ_TYPES - 1; type >= 0; type--) {
+		list_for_each_entry_safe_reverse(obj, tmp,
+						 &sn->txn.touched[type],
 						 node) {
-			srpol_change_abort(sn, change);
+			srpol_obj_abort(sn, obj);
 			cond_resched();
 		}
 	}
@@ -266,8 +378,8 @@ static void srpol_txn_abort(struct srpol_net *sn)
 /**
  * srpol_txn_begin() - begin a transaction
  * @sn: namespace, locked
- * @event: it only follows what has happened already: what the data plane
- *	refuses stays as it is, the rest is done
+ * @event: it follows what has happened already: what the data plane refuses
+ *	stays as it is, the rest is done
  */
 void srpol_txn_begin(struct srpol_net *sn, bool event)
 {
@@ -314,6 +426,9 @@ int srpol_txn_doit(struct genl_info *info, srpol_write_t write)
 	struct srpol_net *sn = srpol_net(genl_info_net(info));
 	int err;
 
+	err = srpol_net_start(sn);
+	if (err)
+		return err;
 	mutex_lock(&sn->lock);
 	srpol_txn_begin(sn, false);
 	err = srpol_txn_end(sn, info, write(sn, info));

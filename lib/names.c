@@ -39,6 +39,8 @@ const struct srpol_name srpol_path_reasons[] = {
 	{ SRPOL_PATH_REASON_UNREACHABLE_REPORTED, "unreachable-reported" },
 	{ SRPOL_PATH_REASON_MTU_TOO_SMALL, "mtu-too-small" },
 	{ SRPOL_PATH_REASON_NO_RESOURCES, "no-resources" },
+	{ SRPOL_PATH_REASON_PROBES_LOST, "probes-lost" },
+	{ SRPOL_PATH_REASON_PROBES_DEGRADED, "probes-degraded" },
 	{ }
 };
 
@@ -365,6 +367,7 @@ static const char * const config_attrs[] = {
 	[SRPOL_A_CONFIG_PSN_OBSERVER] = "psn-observer",
 	[SRPOL_A_CONFIG_DROP_EVENTS] = "drop-events",
 	[SRPOL_A_CONFIG_SR_SOURCE] = "sr-source",
+	[SRPOL_A_CONFIG_REPORT_FROM] = "report-from",
 };
 
 #define ATTRS(first, last, table) \

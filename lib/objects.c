@@ -139,6 +139,7 @@ void read_path(const struct nlmsghdr *nlh, struct path_info *path)
 	path->has_via = get_addr(tb[SRPOL_A_PATH_VIA], &path->via);
 	path->admin_down = get_u32(tb[SRPOL_A_PATH_ADMIN_DOWN]);
 	path->block_len = get_u32(tb[SRPOL_A_PATH_BLOCK_LEN]);
+	get_addr(tb[SRPOL_A_PATH_BLOCK], &path->block);
 	path->csid_len = get_u32(tb[SRPOL_A_PATH_CSID_LEN]);
 	path->timestamp = get_u32(tb[SRPOL_A_PATH_TIMESTAMP]);
 	path->state = get_u32(tb[SRPOL_A_PATH_STATE]);
@@ -380,6 +381,9 @@ void read_config(const struct nlmsghdr *nlh, struct config_info *config)
 			read_prefix_entry(attr, &config->domain);
 		else if (mnl_attr_get_type(attr) == SRPOL_A_CONFIG_SR_SOURCE)
 			read_prefix_entry(attr, &config->source);
+		else if (mnl_attr_get_type(attr) ==
+			 SRPOL_A_CONFIG_REPORT_FROM)
+			read_prefix_entry(attr, &config->report_from);
 	}
 	config->generation = get_u32(tb[SRPOL_A_CONFIG_GENERATION]);
 	get_string(tb[SRPOL_A_CONFIG_DATA_PLANE], config->data_plane,

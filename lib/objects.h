@@ -50,6 +50,7 @@ struct path_info {
 	struct in6_addr via;
 	bool admin_down;
 	uint32_t block_len;	/* 0: plain SIDs */
+	struct in6_addr block;
 	uint32_t csid_len;
 	uint32_t n_tlvs;
 	struct tlv_info tlvs[SRPOL_TLVS_MAX];
@@ -200,6 +201,7 @@ struct config_info {
 	uint32_t path_id;
 	struct prefix_list domain;
 	struct prefix_list source;
+	struct prefix_list report_from;
 	uint32_t psn_observer;
 	uint32_t drop_events;
 	uint32_t generation;

@@ -36,6 +36,9 @@ user_packages() {
 	libcap-dev		# bpftool
 	libmnl-dev		# lib: generic netlink
 	libjansson-dev		# JSON: the command, the topology file
+	libnl-3-dev		# daemon: rtnetlink
+	libnl-route-3-dev
+	libsodium-dev		# daemon: SipHash for the tags of probes
 	kmod
 	iproute2
 	EOF
@@ -44,9 +47,6 @@ user_packages() {
 test_packages() {
 	cat <<-EOF
 	linux-image-6.12-amd64	# kernel and modules of the guest
-	libnl-3-dev		# daemon: rtnetlink caches
-	libnl-genl-3-dev
-	libnl-route-3-dev
 	libcap-ng-dev		# daemon: drops privileges
 	libjansson-dev		# lib: topology files
 	libcmocka-dev		# unit tests

@@ -15,6 +15,7 @@ static const char usage[] =
 "                        [ path-id { none | tag | label } ]\n"
 "                        [ sr-domain { none | PREFIX[,PREFIX]... } ]\n"
 "                        [ sr-source { none | PREFIX[,PREFIX]... } ]\n"
+"                        [ report-from { none | PREFIX[,PREFIX]... } ]\n"
 "                        [ psn-observer { on | off } ] [ drop-events N ]\n"
 "       srpol config show\n";
 
@@ -108,6 +109,9 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 	if (keyword(args, "sr-source"))
 		return put_prefixes(msg, args, "sr-source",
 				    SRPOL_A_CONFIG_SR_SOURCE);
+	if (keyword(args, "report-from"))
+		return put_prefixes(msg, args, "report-from",
+				    SRPOL_A_CONFIG_REPORT_FROM);
 	if (keyword(args, "psn-observer"))
 		return read_name(args, "psn-observer", srpol_switches, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_PSN_OBSERVER, v);
@@ -206,6 +210,7 @@ void print_config(const struct config_info *config)
 		   srpol_name_of(srpol_path_ids, config->path_id));
 	print_prefixes("sr_domain", "sr-domain", &config->domain);
 	print_prefixes("sr_source", "sr-source", &config->source);
+	print_prefixes("report_from", "report-from", &config->report_from);
 	out_bool("psn_observer", " psn-observer on", config->psn_observer);
 	out_uint("drop_events", " drop-events %llu", config->drop_events);
 	out_string("data_plane", "\n\tdata-plane %s",

@@ -94,6 +94,7 @@ static void srpol_config(const struct config_info *c)
 		printf("drop-events %u ", c->drop_events);
 	prefixes("sr-domain", &c->domain);
 	prefixes("sr-source", &c->source);
+	prefixes("report-from", &c->report_from);
 	fclose(stdout);
 	stdout = out;
 	if (len)
@@ -110,7 +111,8 @@ static void srpol_path(const struct path_info *path)
 	for (i = 0; i < path->n_sids; i++)
 		printf("%s%s", i ? "," : " segs ", addr(&path->sids[i]));
 	if (path->block_len)
-		printf(" usid-block-len %u", path->block_len);
+		printf(" usid-block %s/%u", addr(&path->block),
+		       path->block_len);
 	if (path->block_len && path->csid_len != SRPOL_CSID_LEN_DEFAULT)
 		printf(" usid-len %u", path->csid_len);
 	if (path->encap != SRPOL_ENCAP_REDUCED)

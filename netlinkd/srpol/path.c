@@ -13,7 +13,8 @@ static const char usage[] =
 "Usage: srpol path { add | replace | change } ID [ segs SEGLIST ]\n"
 "                  [ encap { reduced | full } ] [ src ADDR ]\n"
 "                  [ usid-len BITS ]\n"
-"                  [ usids BLOCK/LEN CSIDLIST | usid-block-len BITS ]\n"
+"                  [ usids BLOCK/LEN CSIDLIST | usid-block BLOCK/LEN |\n"
+"                    usid-block-len BITS ]\n"
 "                  [ tlv TYPE:HEX ]... [ timestamp { on | off } ]\n"
 "                  [ dev DEV [ via ADDR ] ] [ name NAME ]\n"
 "                  [ admin { up | down } ] [ origin { static | engine } ]\n"
@@ -46,12 +47,14 @@ struct sid_part {
  * @parts: in order of travel
  * @n_parts: number of them
  * @block_len: bits of the locator block, 0: no SID is compressed
+ * @block: an address of the block, :: not given
  * @csid_len: bits of each compressed SID, 0 not given
  */
 struct usids {
 	struct sid_part parts[SRPOL_SIDS_MAX + 1];
 	unsigned int n_parts;
 	uint32_t block_len;
+	struct in6_addr block;
 	uint32_t csid_len;
 };
 
@@ -191,6 +194,7 @@ static bool read_part(struct args *args, struct usids *u, bool compressed)
 			return false;
 		}
 		u->block_len = block_len;
+		u->block = part->block;
 	}
 	u->n_parts++;
 	return read_word(args, what, &part->word);
@@ -201,6 +205,9 @@ static bool put_structure(struct srpol_msg *msg, const struct usids *u)
 	return (!u->block_len ||
 		srpol_msg_put_u32(msg, SRPOL_A_PATH_BLOCK_LEN,
 				  u->block_len)) &&
+	       (IN6_IS_ADDR_UNSPECIFIED(&u->block) ||
+		srpol_msg_put(msg, SRPOL_A_PATH_BLOCK, sizeof(u->block),
+			      &u->block)) &&
 	       (!u->csid_len ||
 		srpol_msg_put_u32(msg, SRPOL_A_PATH_CSID_LEN, u->csid_len));
 }
@@ -251,6 +258,9 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args,
 		return read_part(args, usids, false);
 	if (is(args, "usids"))
 		return read_part(args, usids, true);
+	if (keyword(args, "usid-block"))
+		return read_prefix(args, "usid-block", &usids->block,
+				   &usids->block_len);
 	if (keyword(args, "usid-block-len"))
 		return read_u32(args, "usid-block-len", 120,
 				&usids->block_len);
@@ -368,7 +378,7 @@ void print_usids(const struct path_info *path)
 
 	if (!path->block_len || !path->n_sids)
 		return;
-	memcpy(&block, &path->sids[0], path->block_len / 8);
+	memcpy(&block, &path->block, path->block_len / 8);
 	out_object("usids");
 	out_string("block", " usids %s ",
 		   srpol_prefix_text(&block, path->block_len, buf));

@@ -261,6 +261,7 @@ static int add_config(void)
 	};
 	static const uint16_t lists[] = {
 		SRPOL_A_CONFIG_SR_DOMAIN, SRPOL_A_CONFIG_SR_SOURCE,
+		SRPOL_A_CONFIG_REPORT_FROM,
 	};
 	const struct in6_addr automatic = {};
 	struct srpol_msg msg;

@@ -123,10 +123,10 @@ static __u64 fingerprint(void)
 			 sizeof(struct srpol_endpoint));
 	h = mix_hash_map(h, "endpoint_index", sizeof(struct srpol_prefix), 4);
 	h = mix_hash_map(h, "sid_prefixes", sizeof(struct srpol_prefix),
-			 sizeof(struct srpol_sid));
+			 sizeof(struct srpol_sid_entry));
 	h = mix_hash_map(h, "sid_prefix_index", sizeof(struct srpol_prefix),
 			 4);
-	h = mix_hash_map(h, "sids", 16, sizeof(struct srpol_sid));
+	h = mix_hash_map(h, "sids", 16, sizeof(struct srpol_sid_entry));
 	h = mix_hash_map(h, "devices", 4, sizeof(struct srpol_dev));
 	return h;
 }

@@ -272,6 +272,8 @@ void rig_sid_set(const struct srpol_dp_sid *s)
 
 	if (err)
 		FAIL("sid_set: %s", strerror(-err));
+	if (!held)
+		rig_commit(true);
 }
 
 void rig_sid(__u32 id, struct in6_addr sid, __u32 behavior)

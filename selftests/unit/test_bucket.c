@@ -356,6 +356,65 @@ static void step_reweight(struct table *t, u64 *seed)
 	table_live(t);
 }
 
+/* The live table is what these lists being up always gives */
+static void check_no_history(const struct table *t)
+{
+	u8 fresh[SRPOL_BUCKETS_MAX];
+
+	memset(fresh, SRPOL_NO_LIST, sizeof(fresh));
+	srpol_bucket_live(fresh, t->home, t->n, t->weight, t->up, t->n_lists);
+	assert_memory_equal(t->live, fresh, t->n);
+}
+
+/* A list returns while another one is still down */
+static void test_return_beside_failure(void **state)
+{
+	u8 before[SRPOL_BUCKETS_MAX];
+	u32 k, first, second;
+	struct table t;
+
+	(void)state;
+	for (k = 0; k < ARRAY_SIZE(sizes); k++) {
+		for (first = 0; first < 3; first++) {
+			second = (first + 1) % 3;
+			table_init(&t, sizes[k], 3);
+			table_home(&t);
+			table_live(&t);
+			t.up[first] = false;
+			table_live(&t);
+			memcpy(before, t.live, t.n);
+			t.up[second] = false;
+			table_live(&t);
+			t.up[second] = true;
+			table_live(&t);
+			assert_memory_equal(t.live, before, t.n);
+		}
+	}
+}
+
+/* With half of the lists down the others have shares a hash would give */
+static void test_many_down(void **state)
+{
+	u32 counts[256], mask, i;
+	struct table t;
+
+	(void)state;
+	table_init(&t, 1024, 8);
+	table_home(&t);
+	for (mask = 1; mask < 255; mask++) {
+		u32 n_up = __builtin_popcount(mask), share = t.n / n_up;
+
+		for (i = 0; i < 8; i++)
+			t.up[i] = mask >> i & 1;
+		table_live(&t);
+		count(t.live, t.n, counts);
+		for (i = 0; i < 8; i++)
+			if (t.up[i])
+				assert_in_range(counts[i], share * 3 / 4,
+						share * 5 / 4);
+	}
+}
+
 static void test_sequences(void **state)
 {
 	u64 seed = 4;
@@ -380,6 +439,7 @@ static void test_sequences(void **state)
 			else
 				step_reweight(&t, &seed);
 			check_invariants(&t);
+			check_no_history(&t);
 		}
 		memset(t.up, 1, sizeof(t.up));
 		table_live(&t);
@@ -398,6 +458,8 @@ int main(void)
 		cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_reweight),
 		cmocka_unit_test(test_nothing_up),
+		cmocka_unit_test(test_return_beside_failure),
+		cmocka_unit_test(test_many_down),
 		cmocka_unit_test(test_sequences),
 	};
 

@@ -20,8 +20,9 @@ METHODS = ["", "reset", "config_set", "nexthop_set", "nexthop_del",
            "path_set", "path_state", "path_del", "row_set", "policy_set",
            "policy_hide", "policy_del", "rule_set", "rule_commit",
            "endpoint_set", "endpoint_hide", "endpoint_del",
-           "endpoint_revert", "sid_set", "sid_del", "dev_set", "dev_del",
-           "revert", "commit"]
+           "endpoint_revert", "sid_set", "sid_hide", "sid_del",
+           "sid_revert", "dev_set", "dev_del", "revert", "commit",
+           "quote_check"]
 BROKEN = ["row of a live policy written", "slot of a live rule written",
           "path over an unknown next hop", "next hop of a usable path removed",
           "path in a live table removed", "bucket of an unknown path",
@@ -69,7 +70,7 @@ def control():
     with table("control") as m:
         v = u32s(m[b"\0\0\0\0"])
     return {"broken": v[3], "failed": v[4],
-            "calls": dict(zip(METHODS, v[6:]))}
+            "calls": dict(zip(METHODS, v[7:]))}
 
 
 def fail(method="", skip=0, error=errno.EIO):
@@ -77,6 +78,14 @@ def fail(method="", skip=0, error=errno.EIO):
     with table("control") as m:
         v = list(u32s(m[b"\0\0\0\0"]))
         v[:5] = METHODS.index(method), skip, error, v[3], 0
+        m[b"\0\0\0\0"] = struct.pack(f"{len(v)}I", *v)
+
+
+def label(value):
+    """The flow label that quoted packets must have, 0 for any."""
+    with table("control") as m:
+        v = list(u32s(m[b"\0\0\0\0"]))
+        v[6] = value
         m[b"\0\0\0\0"] = struct.pack(f"{len(v)}I", *v)
 
 
@@ -136,7 +145,7 @@ def view():
 def waiting():
     """What was staged and neither committed nor taken back."""
     found = []
-    for name in ("paths", "policies", "endpoints"):
+    for name in ("paths", "policies", "endpoints", "sids"):
         with table(f"next_{name}") as m:
             found += [(name, key) for key in m.keys()]
     with table("next_single") as m:

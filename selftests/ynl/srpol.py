@@ -33,7 +33,7 @@ sys.path.insert(0, os.path.join(BUILD, "ksrc/tools/net/ynl"))
 from lib import Netlink, NlError, YnlFamily     # noqa: E402
 import lib.ynl                                  # noqa: E402
 
-ADDRESSES = {"src", "dst", "via", "endpoint", "bsid", "node", "prefix",
+ADDRESSES = {"block", "src", "dst", "via", "endpoint", "bsid", "node", "prefix",
              "address", "sid"}
 KINDS = ("path", "policy", "rule", "endpoint", "sid", "dev")
 

@@ -14,25 +14,25 @@
  *
  * Staged and immediate. What packets see is a generation. The methods
  * @config_set, @path_set, @policy_set, @policy_hide, @rule_commit,
- * @endpoint_set and @endpoint_hide are staged: they prepare generation n + 1
- * while packets go on seeing n, and @commit makes all of them visible at one
- * point. An object may be staged again before the commit; the last word
+ * @endpoint_set, @endpoint_hide, @sid_set and @sid_hide are staged: they prepare
+ * generation n + 1 while packets go on seeing n, and @commit makes all of them
+ * visible at one point. An object may be staged again before the commit; the last word
  * counts. @revert takes back what was staged for one object. All other methods
  * act at once: rows and slots are written before anything refers to them,
- * @policy_del, @endpoint_del and @path_del come after the commit that hid their
+ * @policy_del, @endpoint_del, @sid_del and @path_del come after the commit that hid their
  * object, and the state of paths and next hops must not wait.
  *
  * A method returns 0 or a negative errno. -ENOSPC means a table is full; the
  * module turns it into an extack message that names the table and its size.
  * After an error the implementation must hold what it held before the call.
- * @revert, @commit, removals of what exists and changes of a next hop that
+ * @revert and its like, @commit, removals of what exists and changes of a next hop that
  * exists must not fail; their result is not looked at.
  *
  * Ids (@id, @row, @slot, nexthop) are dense, start at 1 (0 means "none") and
  * stay below the limit the implementation declares. The caller guarantees
  * that an id whose object was removed is not used again, that a bucket row
  * or rule slot that packets may be reading is not written, and that the same
- * path, policy, settings, order of rules or endpoint prefix is not staged
+ * path, policy, settings, order of rules, endpoint prefix or SID is not staged
  * again, before an RCU grace period has passed since the commit that changed
  * it last (a revert counts as no change). So an implementation may keep two
  * copies of each object, with the generation from which the newer one counts.
@@ -329,6 +329,22 @@ struct srpol_dp_dev {
 	__u32 role;
 };
 
+#define SRPOL_QUOTE_INNER	128	/* bytes of a quoted packet */
+
+/**
+ * struct srpol_dp_quote - what an ICMPv6 error quotes of a packet of a path
+ * @path: id of the path that would have written its outer headers
+ * @flow_label: of the outer IPv6 header
+ * @len: bytes in @inner
+ * @inner: the inner packet, cut off
+ */
+struct srpol_dp_quote {
+	__u32 path;
+	__u32 flow_label;
+	__s32 len;
+	__u8 inner[SRPOL_QUOTE_INNER];
+};
+
 /**
  * enum srpol_dp_kind - what @revert is about
  * @SRPOL_DP_CONFIG: settings
@@ -362,14 +378,19 @@ enum srpol_dp_kind {
  * @endpoint_hide: staged: as if the prefix were not there
  * @endpoint_del: remove a hidden endpoint prefix
  * @endpoint_revert: take back what was staged for a prefix; a new one goes
- * @sid_set: create or change a local SID
- * @sid_del: remove a local SID
+ * @sid_set: staged: create or change a local SID
+ * @sid_hide: staged: as if the SID were not there
+ * @sid_del: remove a hidden local SID
+ * @sid_revert: take back what was staged for a SID; a new one goes
  * @dev_set: a device was attached
  * @dev_del: a device was detached
  * @revert: take back what was staged: enum srpol_dp_kind and id (0 if the kind
  *	has only one)
  * @commit: what was staged is what packets see from now on; with an argument
  *	other than 0 flows are classified again, at that same point
+ * @quote_check: optional, called under a spinlock: 0 if the data plane would
+ *	write this flow label for this inner packet, or cannot tell; else the
+ *	ICMPv6 error that quotes them was forged
  * @max_paths: path ids are below this
  * @max_nexthops: next hop ids are below this
  * @max_policies: policy ids are below this
@@ -399,11 +420,14 @@ struct srpol_dp_ops {
 	int (*endpoint_del)(const struct srpol_dp_endpoint *ep);
 	int (*endpoint_revert)(const struct srpol_dp_endpoint *ep);
 	int (*sid_set)(const struct srpol_dp_sid *sid);
+	int (*sid_hide)(const struct srpol_dp_sid *sid);
 	int (*sid_del)(const struct srpol_dp_sid *sid);
+	int (*sid_revert)(const struct srpol_dp_sid *sid);
 	int (*dev_set)(const struct srpol_dp_dev *dev);
 	int (*dev_del)(__u32 ifindex);
 	int (*revert)(__u32 kind, __u32 id);
 	int (*commit)(__u32 reclassify);
+	int (*quote_check)(const struct srpol_dp_quote *quote);
 	__u32 max_paths;
 	__u32 max_nexthops;
 	__u32 max_policies;

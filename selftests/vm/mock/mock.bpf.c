@@ -47,6 +47,7 @@ int BPF_PROG(reset)
 	bpf_for_each_map_elem(&mock_next_paths, remove_all, NULL, 0);
 	bpf_for_each_map_elem(&mock_next_policies, remove_all, NULL, 0);
 	bpf_for_each_map_elem(&mock_next_endpoints, remove_all, NULL, 0);
+	bpf_for_each_map_elem(&mock_next_sids, remove_all, NULL, 0);
 	single = next_single();
 	if (single) {
 		single->config_staged = 0;
@@ -405,20 +406,36 @@ int BPF_PROG(endpoint_revert, const struct srpol_dp_endpoint *arg)
 	return 0;
 }
 
+static __always_inline int sid_stage(const struct srpol_dp_sid *arg,
+				     __u32 hidden)
+{
+	struct mock_sid next = { .hidden = hidden };
+	struct srpol_dp_sid *old;
+
+	if (READ(&next.sid, arg))
+		return -ENOENT;
+	if (!next.sid.id || next.sid.id >= SIDS)
+		return -ENOSPC;
+	old = bpf_map_lookup_elem(&mock_sids, &next.sid.id);
+	if (old && __builtin_memcmp(old->sid, next.sid.sid, sizeof(old->sid)))
+		broken(B_SID_ID);
+	if (hidden && !old)
+		broken(B_UNKNOWN);
+	staged();
+	return bpf_map_update_elem(&mock_next_sids, &next.sid.id, &next,
+				   BPF_ANY);
+}
+
 SEC("struct_ops/sid_set")
 int BPF_PROG(sid_set, const struct srpol_dp_sid *arg)
 {
-	int err = called(M_SID_SET);
-	struct srpol_dp_sid sid, *old;
+	return called(M_SID_SET) ?: sid_stage(arg, 0);
+}
 
-	if (err || READ(&sid, arg))
-		return err;
-	if (!sid.id || sid.id >= SIDS)
-		return -ENOSPC;
-	old = bpf_map_lookup_elem(&mock_sids, &sid.id);
-	if (old && __builtin_memcmp(old->sid, sid.sid, sizeof(sid.sid)))
-		broken(B_SID_ID);
-	return bpf_map_update_elem(&mock_sids, &sid.id, &sid, BPF_ANY);
+SEC("struct_ops/sid_hide")
+int BPF_PROG(sid_hide, const struct srpol_dp_sid *arg)
+{
+	return called(M_SID_HIDE) ?: sid_stage(arg, 1);
 }
 
 SEC("struct_ops/sid_del")
@@ -429,10 +446,22 @@ int BPF_PROG(sid_del, const struct srpol_dp_sid *arg)
 
 	if (err || READ(&sid, arg))
 		return err;
-	err = bpf_map_delete_elem(&mock_sids, &sid.id);
-	if (err)
-		broken(B_UNKNOWN);
-	return err;
+	if (bpf_map_lookup_elem(&mock_sids, &sid.id))
+		broken(B_NOT_HIDDEN);
+	return 0;
+}
+
+SEC("struct_ops/sid_revert")
+int BPF_PROG(sid_revert, const struct srpol_dp_sid *arg)
+{
+	int err = called(M_SID_REVERT);
+	struct srpol_dp_sid sid;
+
+	if (err || READ(&sid, arg))
+		return err;
+	if (bpf_map_delete_elem(&mock_next_sids, &sid.id))
+		broken(B_REVERT);
+	return 0;
 }
 
 SEC("struct_ops/dev_set")
@@ -522,6 +551,31 @@ static int commit_endpoint(struct bpf_map *map, struct mock_prefix *key,
 	return 0;
 }
 
+static int commit_sid(struct bpf_map *map, __u32 *id, struct mock_sid *next,
+		      void *ctx)
+{
+	if (next->hidden)
+		bpf_map_delete_elem(&mock_sids, id);
+	else
+		bpf_map_update_elem(&mock_sids, id, &next->sid, BPF_ANY);
+	bpf_map_delete_elem(map, id);
+	return 0;
+}
+
+/* What a test says that packets look like. */
+SEC("struct_ops/quote_check")
+int BPF_PROG(quote_check, const struct srpol_dp_quote *arg)
+{
+	struct mock_control *c = control();
+	__u32 label;
+
+	if (!c || bpf_probe_read_kernel(&label, sizeof(label),
+					&arg->flow_label))
+		return 0;
+	c->calls[M_QUOTE_CHECK]++;
+	return c->label && c->label != label ? -EINVAL : 0;
+}
+
 SEC("struct_ops/commit")
 int BPF_PROG(commit, __u32 reclassify)
 {
@@ -551,6 +605,7 @@ int BPF_PROG(commit, __u32 reclassify)
 	bpf_for_each_map_elem(&mock_next_paths, commit_path, NULL, 0);
 	bpf_for_each_map_elem(&mock_next_policies, commit_policy, NULL, 0);
 	bpf_for_each_map_elem(&mock_next_endpoints, commit_endpoint, NULL, 0);
+	bpf_for_each_map_elem(&mock_next_sids, commit_sid, NULL, 0);
 	return 0;
 }
 
@@ -574,11 +629,14 @@ struct srpol_dp_ops mock = {
 	.endpoint_del = (void *)endpoint_del,
 	.endpoint_revert = (void *)endpoint_revert,
 	.sid_set = (void *)sid_set,
+	.sid_hide = (void *)sid_hide,
 	.sid_del = (void *)sid_del,
+	.sid_revert = (void *)sid_revert,
 	.dev_set = (void *)dev_set,
 	.dev_del = (void *)dev_del,
 	.revert = (void *)revert,
 	.commit = (void *)commit,
+	.quote_check = (void *)quote_check,
 	.max_paths = PATHS,
 	.max_nexthops = NEXTHOPS,
 	.max_policies = POLICIES,

@@ -27,6 +27,7 @@
 #endif
 
 #define ENOENT		2
+#define EINVAL		22
 #define ENOSPC		28
 
 /* Methods in the order of struct srpol_dp_ops, from 1. */
@@ -35,7 +36,8 @@ enum {
 	M_PATH_STATE, M_PATH_DEL, M_ROW_SET, M_POLICY_SET, M_POLICY_HIDE,
 	M_POLICY_DEL, M_RULE_SET, M_RULE_COMMIT, M_ENDPOINT_SET,
 	M_ENDPOINT_HIDE, M_ENDPOINT_DEL, M_ENDPOINT_REVERT, M_SID_SET,
-	M_SID_DEL, M_DEV_SET, M_DEV_DEL, M_REVERT, M_COMMIT, M_COUNT,
+	M_SID_HIDE, M_SID_DEL, M_SID_REVERT, M_DEV_SET, M_DEV_DEL, M_REVERT,
+	M_COMMIT, M_QUOTE_CHECK, M_COUNT,
 };
 
 /* What the module must not do; bits of mock_control.broken. */
@@ -64,6 +66,7 @@ enum {
  * @broken: B_* bits of what the module did against the contract
  * @failed: number of calls refused on request
  * @staged: number of things that were staged and wait for a commit
+ * @label: flow label that quoted packets have, 0: any
  * @calls: number of calls of each method
  */
 struct mock_control {
@@ -73,6 +76,7 @@ struct mock_control {
 	__u32 broken;
 	__u32 failed;
 	__u32 staged;
+	__u32 label;
 	__u32 calls[M_COUNT];
 };
 
@@ -100,6 +104,11 @@ struct mock_policy {
 
 struct mock_endpoint {
 	struct srpol_dp_endpoint ep;
+	__u32 hidden;
+};
+
+struct mock_sid {
+	struct srpol_dp_sid sid;
 	__u32 hidden;
 };
 
@@ -144,6 +153,7 @@ MOCK_MAP(mock_next_policies, BPF_MAP_TYPE_HASH, __u32, struct mock_policy,
 	 POLICIES);
 MOCK_MAP(mock_next_endpoints, BPF_MAP_TYPE_HASH, struct mock_prefix,
 	 struct mock_endpoint, ENDPOINTS);
+MOCK_MAP(mock_next_sids, BPF_MAP_TYPE_HASH, __u32, struct mock_sid, SIDS);
 MOCK_MAP(mock_nexthops, BPF_MAP_TYPE_HASH, __u32, struct srpol_dp_nexthop,
 	 NEXTHOPS);
 MOCK_MAP(mock_paths, BPF_MAP_TYPE_HASH, __u32, struct srpol_dp_path, PATHS);

@@ -68,11 +68,12 @@ OBJECTS = {
         {"name": "p-all", "origin": "engine", "sids": SIDS16,
          "encap": "full", "src": "fd00:1::1", "ifindex": d0,
          "via": "fd00:1::2", "admin_down": 1, "block_len": 32,
-         "csid_len": 32, "tlv": [{"type": 124, "value": b"abc"},
+         "block": "fc00:1::", "csid_len": 32, "tlv": [{"type": 124, "value": b"abc"},
                                  {"type": 255, "value": b""}],
          "timestamp": 1},
         {"sids": ["fc00::9"]},
-        {"sids": ["fc00:2:1::", "fc00:1::"], "name": "changed"},
+        {"sids": ["fc00:2:1::", "fc00:1::"], "block": "fc00:2::",
+         "name": "changed"},
         {"origin": "static", "encap": "reduced"}),
     "rule": (
         {"priority": 100},
@@ -102,10 +103,10 @@ OBJECTS = {
         {"origin": "static", "block_len": 32}),
     "dev": (
         {"ifindex": d0},
-        {"role": "uplink", "xdp_mode": "generic"},
+        {"role": "uplink", "xdp_mode": "generic", "hook": "tc"},
         {"role": "uplink"},
-        {"xdp_mode": "native"},
-        {"xdp_mode": "auto"}),
+        {"xdp_mode": "native", "hook": "xdp"},
+        {"xdp_mode": "auto", "hook": "auto"}),
     "policy": (
         {"color": 10, "endpoint": "fd00::b"},
         {"name": "pol-all", "bsid": "fc00:b51d::1", "origin": "engine",

@@ -229,17 +229,87 @@ def neighbour_lost():
     heard("up")
 
 
+def neighbour(state):
+    return state in w.a.run("ip", "neigh", "show", "fd00:1::2", "dev", "v0")
+
+
 @test
 def neighbour_deleted():
-    "a neighbour entry taken away by hand is resolved again"
+    "a neighbour entry taken away by hand is asked again; packets go on"
     new(ifindex=w.v0, via="fd00:1::2")
     heard("up")
+    lladdr = path()["out_lladdr"]
     for command in ("neigh del fd00:1::2 dev v0",
-                    "neigh change fd00:1::2 dev v0 nud failed"):
-        w.a.ip(command + "\n")
-        event = w.events.wait("path-event", id=1)
-        match(event["reason"], "neighbour-(failed|unresolved)")
-        heard("up")
+                    "neigh change fd00:1::2 dev v0 nud failed",
+                    "neigh flush dev v0", "neigh flush dev v0",
+                    "neigh flush dev v0"):
+        w.a.run("ip", *command.split())
+        busywait(lambda: neighbour("REACHABLE"))
+    eq(w.events.take(), [])
+    eq((path()["state"], path()["out_lladdr"]), ("up", lladdr))
+
+
+@test
+def neighbour_deleted_and_gone():
+    "a neighbour that is asked again and does not answer takes the path down"
+    with w.a:
+        w.a.sysctl("net/ipv6/neigh/v0/retrans_time_ms", 100)
+    new(ifindex=w.v0, via="fd00:1::2")
+    heard("up")
+    w.b.ip("addr del fd00:1::2/64 dev v0\n")
+    w.a.ip("neigh del fd00:1::2 dev v0\n")
+    heard("down", "neighbour-failed")
+    w.b.ip("addr add fd00:1::2/64 dev v0 nodad\n")
+    heard("up")
+
+
+@test
+def neighbour_table_full():
+    "neighbours that others fill the table with do not take a path down"
+    new(ifindex=w.v0, via="fd00:1::2")
+    heard("up")
+    # the other end has to answer, and its neighbours are in the same table
+    lladdr = w.a.run("cat", "/sys/class/net/v0/address").strip()
+    w.b.ip(f"neigh replace fd00:1::1 lladdr {lladdr} dev v0 nud permanent\n")
+    other = net.Netns("link add d0 type dummy\nlink set d0 arp on up\n")
+    path_ = "/proc/sys/net/ipv6/neigh/default/gc_thresh"
+    was = [open(f"{path_}{i}", encoding="ascii").read() for i in (1, 2, 3)]
+    try:
+        for i in (1, 2, 3):
+            with open(f"{path_}{i}", "w", encoding="ascii") as f:
+                f.write("16")
+        with other:
+            other.run("ip", "-force", "-batch", "-", check=False, input="".join(
+                f"neigh add fd00:9::{i:x} lladdr 02:00:00:00:00:01 dev d0 "
+                "nud reachable\n" for i in range(1, 64)))
+        w.a.ip("neigh del fd00:1::2 dev v0\nlink set v0 mtu 1400\n")
+        busywait(lambda: path()["mtu"] == 1400 - 64)
+        busywait(lambda: neighbour("REACHABLE"))
+        eq(w.events.take(), [])
+        eq(path()["state"], "up")
+    finally:
+        for i, text in zip((3, 2, 1), reversed(was)):
+            with open(f"{path_}{i}", "w", encoding="ascii") as f:
+                f.write(text)
+
+
+@test
+def device_created_anew():
+    "a device of the same name brings its paths and SIDs back"
+    new(ifindex=w.v0, via="fd00:1::2")
+    w.client.new("sid", sid="fc00:a::1", behavior=5, ifindex=w.v0,
+                 via="fd00:1::2")
+    heard("up")
+    w.a.ip("link del v0\n")
+    heard("down", "no-device")
+    busywait(lambda: w.client.get("sid", sid="fc00:a::1")["reason"]
+             == "no-device")
+    w.a.ip(f"link add v0 type veth peer name v0 netns {w.b.name}\n"
+           "link set v0 up\naddr add fd00:1::1/64 dev v0 nodad\n")
+    w.b.ip("link set v0 up\naddr add fd00:1::2/64 dev v0 nodad\n")
+    heard("up")
+    eq(path()["out_ifindex"], w.a.ifindex("v0"))
+    busywait(lambda: w.client.get("sid", sid="fc00:a::1")["state"] == "up")
 
 
 @test
@@ -322,8 +392,9 @@ def device_deleted():
         is_("down", "no-device", id_=i)
     is_("unresolved", "no-route", id_=9)
     eq(w.client.dump("dev"), [])
-    eq(w.client.get("policy", color=1, endpoint="::")["state"], "down")
-    eq(w.client.get("config")["used"]["nexthops"], 0)
+    busywait(lambda: w.client.get("policy", color=1, endpoint="::")["state"]
+             == "down")
+    busywait(lambda: not w.client.get("config")["used"]["nexthops"])
     # a path without its device can still be changed, but not to another such
     w.client.change("path", id=1, name="still")
     try:

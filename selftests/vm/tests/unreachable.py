@@ -24,8 +24,10 @@ import time
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
 sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
 
+import mock                                             # noqa: E402
 import net                                              # noqa: E402
-from ktap import before, busywait, eq, main, run, say, test     # noqa: E402
+from ktap import (before, busywait, cleanup, eq, main, run, say,    # noqa: E402
+                  test)
 from srpol import packed                                # noqa: E402
 
 os.sched_setaffinity(0, {0})
@@ -34,6 +36,7 @@ SRC = "fd00:1::1"
 SIDS = ["fc00:21::1", "fc00:12::1", "fc00:b::46"]
 SENTINEL = 99
 HOLD = 300
+ROUTERS = [{"prefix": f"fd00:{i}::", "prefix_len": 64} for i in (1, 2)]
 
 net.load_module()
 b = net.Netns()
@@ -61,6 +64,8 @@ def port(dev):
     return s, mac(a, dev) + mac(b, dev) + b"\x86\xdd"
 
 
+cleanup(run, "rm", "-rf", mock.LINKS)
+cleanup(mock.remove)
 PORTS = {dev: port(dev) for dev in ("v0", "v1")}
 
 
@@ -73,8 +78,8 @@ def checksum(data):
     return ~total & 0xffff
 
 
-def ip6(src, dst, nexthdr, payload, hop_limit=64, version=6):
-    return struct.pack("!IHBB", version << 28, len(payload), nexthdr,
+def ip6(src, dst, nexthdr, payload, hop_limit=64, version=6, label=0):
+    return struct.pack("!IHBB", version << 28 | label, len(payload), nexthdr,
                        hop_limit) + packed(src) + packed(dst) + payload
 
 
@@ -82,7 +87,7 @@ INNER = ip6("fd00:a::1", "fd00:b::1", 17, b"\0" * 40)
 
 
 def quote(sids, left, encap, src=SRC, dst=None, inner=41, routing_type=4,
-          last=None, hdrlen=None, segments=None, srh_left=None):
+          last=None, hdrlen=None, segments=None, srh_left=None, label=0):
     """The outer packet of a path with so many segments left."""
     in_srh = len(sids) if encap == "full" else len(sids) - 1
     if dst is None:
@@ -94,7 +99,8 @@ def quote(sids, left, encap, src=SRC, dst=None, inner=41, routing_type=4,
                       2 * len(listed) if hdrlen is None else hdrlen,
                       routing_type, left if srh_left is None else srh_left,
                       len(listed) - 1 if last is None else last, 0, 0)
-    return ip6(src, dst, 43, srh + b"".join(map(packed, listed)) + INNER)
+    return ip6(src, dst, 43, srh + b"".join(map(packed, listed)) + INNER,
+               label=label)
 
 
 def report(quoted, dev="v0", type_=1, code=0, src="fd00:1::2", dst=SRC,
@@ -128,7 +134,7 @@ def start():
         client.delete("policy", color=p["color"], endpoint=p["endpoint"])
     for p in client.dump("path"):
         client.delete("path", id=p["id"])
-    client.config(retry_interval=HOLD)
+    client.config(retry_interval=HOLD, report_from=ROUTERS)
     new(SENTINEL, ["fc00:99::1"], "reduced")
 
 
@@ -297,6 +303,80 @@ def forged():
         ignored(what, good, ids, **how)
     # as short as can be: the quote ends with the segment list
     believed(good, cut=96)
+
+
+@test
+def strangers():
+    "reports from who is not one of the configured routers"
+    new(1, SIDS, "full")
+    q = quote(SIDS, 1, "full")
+    for src in ("2001:db8::5", "fd00:3::2", "fe80::2"):
+        ignored(src, q, src=src)
+    client.config(report_from=[{}])
+    report(q)
+    client.config(report_from=ROUTERS)
+    ignored("nobody", b"")
+    believed(q)
+
+
+@test
+def flow_label():
+    "a report that quotes a flow label which the data plane does not write"
+    mock.register(a)
+    try:
+        new(1, SIDS, "full")
+        mock.label(0x12345)
+        report(quote(SIDS, 1, "full"))
+        busywait(lambda: mock.control()["calls"]["quote_check"])
+        eq(state(), UP)
+        report(quote(SIDS, 1, "full", label=0x12345))
+        events.wait("path-event", id=1, state="down")
+        mock.label(0)
+        rename(1)
+        mock.contract_kept()
+    finally:
+        mock.detach(client)
+
+
+@test
+def in_a_vrf():
+    "reports on an uplink that belongs to a VRF"
+    a.ip("link add vrf0 type vrf table 100\nlink set vrf0 up\n"
+         "link set v0 master vrf0\naddr replace fd00:1::1/64 dev v0 nodad\n")
+    try:
+        new(1, SIDS, "full")
+        believed(quote(SIDS, 1, "full"))
+    finally:
+        a.ip("link set v0 nomaster\nlink del vrf0\n"
+             "addr replace fd00:1::1/64 dev v0 nodad\n")
+
+
+@test
+def flood_elsewhere():
+    "a flood of reports in one namespace does not blind another"
+    there = net.Netns()
+    other = net.Netns("link add v0 type veth peer name v0 netns "
+                      f"{there.name}\nlink set v0 up\n"
+                      f"addr add {SRC}/64 dev v0 nodad\n")
+    there.ip("link set v0 up\naddr add fd00:1::2/64 dev v0 nodad\n")
+    stranger = other.client()
+    dev = other.ifindex("v0")
+    stranger.config(report_from=ROUTERS)
+    stranger.new("dev", ifindex=dev, role="uplink")
+    stranger.new("path", id=1, sids=["fc00:66::1"], ifindex=dev,
+                 via="fd00:1::2", src=SRC)
+    with there:
+        s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+        s.bind(("v0", 0))
+    mine = PORTS["v0"]
+    PORTS["flood"] = s, mac(other, "v0") + mac(there, "v0") + b"\x86\xdd"
+    eq(mine, PORTS["v0"])
+    new(1, SIDS, "full")
+    for _ in range(20):
+        for _ in range(100):
+            report(quote(["fc00:77::1"], 0, "reduced"), dev="flood")
+        believed(quote(SIDS, 1, "full"))
+    stranger.close()
 
 
 @test

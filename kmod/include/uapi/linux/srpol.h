@@ -67,8 +67,12 @@ enum srpol_path_state {
  *   the retry interval
  * @SRPOL_PATH_REASON_MTU_TOO_SMALL: less than 1280 bytes would be left for the
  *   inner packet
- * @SRPOL_PATH_REASON_NO_RESOURCES: the next hop table is full or memory is
- *   short
+ * @SRPOL_PATH_REASON_NO_RESOURCES: the next hop table is full, memory is
+ *   short, or the data plane refused what an event asked for; tried again once
+ *   a second
+ * @SRPOL_PATH_REASON_PROBES_LOST: a verdict from outside, no answers to probes
+ * @SRPOL_PATH_REASON_PROBES_DEGRADED: a verdict from outside, answers are lost
+ *   or late
  */
 enum srpol_path_reason {
 	SRPOL_PATH_REASON_NONE,
@@ -83,6 +87,31 @@ enum srpol_path_reason {
 	SRPOL_PATH_REASON_UNREACHABLE_REPORTED,
 	SRPOL_PATH_REASON_MTU_TOO_SMALL,
 	SRPOL_PATH_REASON_NO_RESOURCES,
+	SRPOL_PATH_REASON_PROBES_LOST,
+	SRPOL_PATH_REASON_PROBES_DEGRADED,
+};
+
+/**
+ * enum srpol_path_verdict - what somebody outside of the module found out
+ *   about a path
+ * @SRPOL_PATH_VERDICT_UP: it was seen to carry packets
+ * @SRPOL_PATH_VERDICT_DOWN: it does not carry packets; not used while this
+ *   lasts
+ * @SRPOL_PATH_VERDICT_DEGRADED: it carries packets badly; used, and shown
+ */
+enum srpol_path_verdict {
+	SRPOL_PATH_VERDICT_UP,
+	SRPOL_PATH_VERDICT_DOWN,
+	SRPOL_PATH_VERDICT_DEGRADED,
+};
+
+/**
+ * enum srpol_hook - where a program sees the packets of a device
+ */
+enum srpol_hook {
+	SRPOL_HOOK_AUTO,
+	SRPOL_HOOK_TC,
+	SRPOL_HOOK_XDP,
 };
 
 /**
@@ -314,6 +343,12 @@ enum {
 	SRPOL_A_PATH_CSID_LEN,
 	SRPOL_A_PATH_TLV,
 	SRPOL_A_PATH_TIMESTAMP,
+	SRPOL_A_PATH_BLOCK,
+	SRPOL_A_PATH_VERDICT,
+	SRPOL_A_PATH_VERDICT_REASON,
+	SRPOL_A_PATH_OWNER,
+	SRPOL_A_PATH_LIFETIME,
+	SRPOL_A_PATH_PROBED_MTU,
 
 	__SRPOL_A_PATH_MAX,
 	SRPOL_A_PATH_MAX = (__SRPOL_A_PATH_MAX - 1)
@@ -437,6 +472,7 @@ enum {
 	SRPOL_A_DEV_XDP_MODE,
 	SRPOL_A_DEV_RUNNING,
 	SRPOL_A_DEV_MTU,
+	SRPOL_A_DEV_HOOK,
 
 	__SRPOL_A_DEV_MAX,
 	SRPOL_A_DEV_MAX = (__SRPOL_A_DEV_MAX - 1)
@@ -495,6 +531,7 @@ enum {
 	SRPOL_A_CONFIG_PSN_OBSERVER,
 	SRPOL_A_CONFIG_DROP_EVENTS,
 	SRPOL_A_CONFIG_SR_SOURCE,
+	SRPOL_A_CONFIG_REPORT_FROM,
 
 	__SRPOL_A_CONFIG_MAX,
 	SRPOL_A_CONFIG_MAX = (__SRPOL_A_CONFIG_MAX - 1)
@@ -537,6 +574,7 @@ enum {
 	SRPOL_CMD_PATH_EVENT,
 	SRPOL_CMD_POLICY_EVENT,
 	SRPOL_CMD_APPLY,
+	SRPOL_CMD_PATH_VERDICT,
 
 	__SRPOL_CMD_MAX,
 	SRPOL_CMD_MAX = (__SRPOL_CMD_MAX - 1)

@@ -14,7 +14,16 @@
 #include <linux/module.h>
 #include <linux/nsproxy.h>
 
-#include "srpol.h"
+#include "attach.h"
+#include "config.h"
+#include "dataplane.h"
+#include "device.h"
+#include "endpoint.h"
+#include "nexthop.h"
+#include "path.h"
+#include "policy.h"
+#include "rule.h"
+#include "sid.h"
 
 /**
  * struct srpol_dp_reg - a registered data plane
@@ -32,60 +41,11 @@ struct srpol_dp_reg {
 static DEFINE_MUTEX(srpol_dp_mutex);
 static LIST_HEAD(srpol_dp_regs);
 
-/**
- * srpol_dp_err() - explain why the data plane refused
- * @sn: namespace
- * @err: what it said
- * @table: the table that was to be changed
- * @limit: size of that table, 0 if it has none
- * @extack: where to explain, may be NULL
- *
- * Return: @err.
- */
-int srpol_dp_err(struct srpol_net *sn, int err, const char *table, u32 limit,
-		 struct netlink_ext_ack *extack)
-{
-	if (err == -ENOSPC && limit)
-		NL_SET_ERR_MSG_FMT_MOD(extack, "%s table is full (%u)", table,
-				       limit);
-	else
-		NL_SET_ERR_MSG_FMT_MOD(extack,
-				       "data plane refused a change of its %s table",
-				       table);
-	return err;
-}
-
-/**
- * srpol_dp_wait_gp() - wait until readers have left what is to be rewritten
- * @sn: namespace, locked
- * @gp: from get_state_synchronize_rcu() when it was taken out of use
- *
- * Expedited, because it delays an operator's commands one after the other.
- * Returns at once in the usual case that the period has long passed.
- */
-void srpol_dp_wait_gp(struct srpol_net *sn, unsigned long gp)
-{
-	if (sn->dp)
-		cond_synchronize_rcu_expedited(gp);
-}
-
-static int srpol_dp_replay_nexthops(struct srpol_net *sn)
-{
-	struct srpol_nexthop *nh;
-	int bkt, err = 0;
-
-	spin_lock_bh(&sn->state_lock);
-	hash_for_each(sn->nexthops, bkt, nh, node)
-		err = err ?: srpol_nexthop_push(sn, nh);
-	spin_unlock_bh(&sn->state_lock);
-	return err;
-}
-
 static int srpol_dp_replay(struct srpol_net *sn)
 {
 	return srpol_dp_call(sn, reset) ?:
-	       srpol_dp_call(sn, config_set, &sn->cfg.dp) ?:
-	       srpol_dp_replay_nexthops(sn) ?:
+	       srpol_dp_call(sn, config_set, &srpol_config(sn)->dp) ?:
+	       srpol_nexthop_replay(sn) ?:
 	       srpol_path_replay(sn) ?:
 	       srpol_policy_replay(sn) ?:
 	       srpol_endpoint_replay(sn) ?:
@@ -159,6 +119,8 @@ static int srpol_dp_attach(struct srpol_net *sn, struct srpol_dp_ops *ops)
 	}
 	sn->limits = limits;
 	srpol_dp_call(sn, commit, 1);
+	/* all of it was staged a moment ago */
+	sn->attach_gp = get_state_synchronize_rcu();
 	return 0;
 }
 
@@ -216,13 +178,16 @@ static void srpol_dp_unreg(void *kdata, struct bpf_link *link)
 }
 
 /**
- * srpol_dp_net_exit() - part a dying namespace from its data plane
+ * srpol_attach_net_exit() - part a dying namespace from its data plane
  * @sn: the namespace
  */
-void srpol_dp_net_exit(struct srpol_net *sn)
+void srpol_attach_net_exit(struct srpol_net *sn)
 {
 	struct srpol_dp_reg *reg;
 
+	/* nobody can attach one any more: there is no task in here */
+	if (!READ_ONCE(sn->dp))
+		return;
 	mutex_lock(&srpol_dp_mutex);
 	list_for_each_entry(reg, &srpol_dp_regs, node)
 		if (reg->sn == sn)
@@ -275,8 +240,9 @@ static int srpol_dp_init_member(const struct btf_type *t,
 }
 
 /*
- * Every method is needed: the module does not check before each call. Ids
- * start at 1 and stay below the maximum, so none of them may be 0.
+ * Every method but quote_check, the last one, is needed: the module does not
+ * check before each call. Ids start at 1 and stay below the maximum, so none
+ * of them may be 0.
  */
 static int srpol_dp_validate(void *kdata)
 {
@@ -284,7 +250,7 @@ static int srpol_dp_validate(void *kdata)
 	void * const *method = (void * const *)ops;
 	size_t i;
 
-	for (i = 0; i < offsetof(struct srpol_dp_ops, max_paths) /
+	for (i = 0; i < offsetof(struct srpol_dp_ops, quote_check) /
 		    sizeof(void *); i++)
 		if (!method[i])
 			return -EINVAL;
@@ -306,6 +272,7 @@ static int stub_rule(const struct srpol_dp_rule *p) { return 0; }
 static int stub_table(const struct srpol_dp_rule_table *p) { return 0; }
 static int stub_endpoint(const struct srpol_dp_endpoint *p) { return 0; }
 static int stub_sid(const struct srpol_dp_sid *p) { return 0; }
+static int stub_quote(const struct srpol_dp_quote *p) { return 0; }
 static int stub_dev(const struct srpol_dp_dev *p) { return 0; }
 
 static struct srpol_dp_ops srpol_dp_stubs = {
@@ -327,11 +294,14 @@ static struct srpol_dp_ops srpol_dp_stubs = {
 	.endpoint_del = stub_endpoint,
 	.endpoint_revert = stub_endpoint,
 	.sid_set = stub_sid,
+	.sid_hide = stub_sid,
 	.sid_del = stub_sid,
+	.sid_revert = stub_sid,
 	.dev_set = stub_dev,
 	.dev_del = stub_u32,
 	.revert = stub_u32_u32,
 	.commit = stub_u32,
+	.quote_check = stub_quote,
 };
 
 static struct bpf_struct_ops srpol_dp_struct_ops = {
@@ -346,7 +316,7 @@ static struct bpf_struct_ops srpol_dp_struct_ops = {
 	.owner = THIS_MODULE,
 };
 
-int __init srpol_dp_init(void)
+int __init srpol_attach_init(void)
 {
 	return register_bpf_struct_ops(&srpol_dp_struct_ops, srpol_dp_ops);
 }

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The state of paths: what events, reports and verdicts do to it at once, under
+ * srpol_net.state_lock, and what they leave to the work.
+ */
+#include <linux/jiffies.h>
+#include <linux/slab.h>
+
+#include "config.h"
+#include "dataplane.h"
+#include "netlink.h"
+#include "nexthop.h"
+#include "path.h"
+#include "queue.h"
+
+#define SRPOL_RETRY_SHIFT_MAX	4
+#define SRPOL_RETRY_SOON	4	/* retry intervals */
+#define SRPOL_EXPIRE_BATCH	256	/* looked at without a break */
+
+/**
+ * srpol_path_reason() - why a path is not up
+ * @path: the path
+ * @cfg: its configuration
+ * @resolved: outcome of its resolution
+ * @nh: its next hop or NULL
+ * @reported: it is held down by a report
+ */
+enum srpol_path_reason
+srpol_path_reason(const struct srpol_path *path,
+		  const struct srpol_path_cfg *cfg,
+		  enum srpol_path_reason resolved,
+		  const struct srpol_nexthop *nh, bool reported)
+{
+	const struct srpol_verdict *v = path->verdict;
+
+	if (cfg->admin_down)
+		return SRPOL_PATH_REASON_ADMIN_DOWN;
+	if (resolved)
+		return resolved;
+	if (nh && nh->reason)
+		return nh->reason;
+	if (reported)
+		return SRPOL_PATH_REASON_UNREACHABLE_REPORTED;
+	if (v && v->verdict == SRPOL_PATH_VERDICT_DOWN)
+		return v->reason;
+	return SRPOL_PATH_REASON_NONE;
+}
+
+/**
+ * srpol_path_reason_state() - the state that goes with a reason
+ * @reason: the reason
+ */
+enum srpol_path_state srpol_path_reason_state(enum srpol_path_reason reason)
+{
+	switch (reason) {
+	case SRPOL_PATH_REASON_NONE:
+		return SRPOL_PATH_STATE_UP;
+	case SRPOL_PATH_REASON_NO_ROUTE:
+	case SRPOL_PATH_REASON_NO_SOURCE:
+	case SRPOL_PATH_REASON_NO_RESOURCES:
+	case SRPOL_PATH_REASON_NEIGHBOUR_UNRESOLVED:
+		return SRPOL_PATH_STATE_UNRESOLVED;
+	default:
+		return SRPOL_PATH_STATE_DOWN;
+	}
+}
+
+static void srpol_path_notify(struct srpol_net *sn, struct srpol_path *path)
+{
+	path->event = false;
+	srpol_nl_notify(sn, NULL, SRPOL_CMD_PATH_EVENT, SRPOL_NLGRP_EVENTS,
+			srpol_path_event_fill, &path->obj);
+}
+
+/**
+ * srpol_path_enter() - note the state; the data plane is told apart
+ * @sn: namespace; @sn->state_lock is held
+ * @path: the path
+ * @reason: why it is not up
+ *
+ * The listeners are told, but of a path they have not heard of only once they
+ * have: see srpol_path_announce().
+ */
+void srpol_path_enter(struct srpol_net *sn, struct srpol_path *path,
+		      enum srpol_path_reason reason)
+{
+	enum srpol_path_state state = srpol_path_reason_state(reason);
+
+	lockdep_assert_held(&sn->state_lock);
+	if (path->state == state && path->reason == reason)
+		return;
+	if (state == SRPOL_PATH_STATE_UP)
+		path->up_since = jiffies;
+	path->state = state;
+	path->reason = reason;
+	path->event = true;
+	if (path->announced)
+		srpol_path_notify(sn, path);
+}
+
+/**
+ * srpol_path_announce() - the listeners know the path
+ * @sn: namespace; @sn->state_lock is held
+ * @path: the path
+ */
+void srpol_path_announce(struct srpol_net *sn, struct srpol_path *path)
+{
+	lockdep_assert_held(&sn->state_lock);
+	path->announced = true;
+	if (path->event)
+		srpol_path_notify(sn, path);
+}
+
+/**
+ * srpol_path_mark() - the work has to look at a path
+ * @sn: namespace; @sn->state_lock is held
+ * @path: the path
+ * @what: SRPOL_PATH_* bits
+ */
+void srpol_path_mark(struct srpol_net *sn, struct srpol_path *path, u8 what)
+{
+	lockdep_assert_held(&sn->state_lock);
+	path->stale |= what;
+	if (list_empty(&path->stale_node))
+		list_add_tail(&path->stale_node, &sn->stale_paths);
+}
+
+/**
+ * srpol_path_set_state() - a path changed its state outside of a transaction
+ * @sn: namespace; @sn->state_lock is held
+ * @path: the path
+ * @reason: why it is not up
+ *
+ * Tells the data plane at once, and the listeners.
+ */
+void srpol_path_set_state(struct srpol_net *sn, struct srpol_path *path,
+			  enum srpol_path_reason reason)
+{
+	bool was_up = path->state == SRPOL_PATH_STATE_UP;
+	bool up = !reason;
+
+	if (up != was_up) {
+		if (path->compiled)
+			srpol_dp_call(sn, path_state, path->id, up);
+		srpol_path_mark(sn, path, SRPOL_PATH_POLICIES);
+	}
+	srpol_path_enter(sn, path, reason);
+}
+
+/**
+ * srpol_path_reconsider() - something that held a path down does so no more
+ * @sn: namespace; @sn->state_lock is held
+ * @path: the path
+ */
+void srpol_path_reconsider(struct srpol_net *sn, struct srpol_path *path)
+{
+	srpol_path_mark(sn, path, SRPOL_PATH_RESOLVE);
+	srpol_queue_work(sn);
+}
+
+/**
+ * srpol_path_report() - a router has no way on for packets of a path
+ * @sn: namespace; @sn->state_lock is held
+ * @path: the path
+ */
+void srpol_path_report(struct srpol_net *sn, struct srpol_path *path)
+{
+	unsigned long hold =
+		msecs_to_jiffies(srpol_config_live(sn)->retry_interval_ms);
+
+	lockdep_assert_held(&sn->state_lock);
+	if (path->reported || path->state != SRPOL_PATH_STATE_UP)
+		return;
+	/* failed again soon after it was tried: wait longer */
+	if (path->retry_at &&
+	    time_before(jiffies, path->retry_at + SRPOL_RETRY_SOON *
+			(hold << path->retry_shift)))
+		path->retry_shift = min(path->retry_shift + 1,
+					SRPOL_RETRY_SHIFT_MAX);
+	else
+		path->retry_shift = 0;
+	hold <<= path->retry_shift;
+	path->retry_at = jiffies + hold;
+	path->reported = true;
+	list_add_tail(&path->report_node, &sn->reported);
+	srpol_path_set_state(sn, path,
+			     SRPOL_PATH_REASON_UNREACHABLE_REPORTED);
+	srpol_queue_work(sn);
+	if (hold)
+		__srpol_queue_tick(sn, hold);
+}
+
+/**
+ * srpol_path_forget_report() - a path is not what was reported any more
+ * @path: the path; srpol_net.state_lock is held
+ */
+void srpol_path_forget_report(struct srpol_path *path)
+{
+	path->reported = false;
+	list_del_init(&path->report_node);
+}
+
+/**
+ * srpol_path_clear_verdict() - forget what was said about a path
+ * @path: the path; srpol_net.state_lock is held
+ */
+void srpol_path_clear_verdict(struct srpol_path *path)
+{
+	if (!path->verdict)
+		return;
+	list_del(&path->verdict->node);
+	kfree(path->verdict);
+	path->verdict = NULL;
+}
+
+/**
+ * srpol_path_set_verdict() - somebody outside found out about a path
+ * @sn: namespace, not locked
+ * @id: the path
+ * @verdict: what is said, NULL takes back what was said
+ *
+ * Does not wait for a transaction: a path that is found to be down is left by
+ * the next packet.
+ *
+ * Return: 0, -ENOENT if there is no such path, or -ENOMEM.
+ */
+int srpol_path_set_verdict(struct srpol_net *sn, u32 id,
+			   const struct srpol_verdict *verdict)
+{
+	struct srpol_verdict *v = NULL;
+	struct srpol_path *path;
+	int err = -ENOENT;
+
+	if (verdict) {
+		v = kmemdup(verdict, sizeof(*verdict), GFP_KERNEL_ACCOUNT);
+		if (!v)
+			return -ENOMEM;
+	}
+	spin_lock_bh(&sn->state_lock);
+	/* a path is erased before it waits for this lock to be freed */
+	path = xa_load(&sn->paths, id);
+	if (!path || !path->obj.cur)
+		goto out;
+	srpol_path_clear_verdict(path);
+	if (v) {
+		v->path = path;
+		path->verdict = v;
+		list_add_tail(&v->node, &sn->verdicts);
+		__srpol_queue_tick(sn, max_t(long, 1, v->expires - jiffies));
+	}
+	if (v && v->verdict == SRPOL_PATH_VERDICT_DOWN &&
+	    path->state == SRPOL_PATH_STATE_UP) {
+		srpol_path_set_state(sn, path, v->reason);
+		srpol_queue_work(sn);
+	} else {
+		srpol_path_reconsider(sn, path);
+	}
+	v = NULL;
+	err = 0;
+out:
+	spin_unlock_bh(&sn->state_lock);
+	kfree(v);
+	return err;
+}
+
+static void srpol_path_expire_report(struct srpol_net *sn, bool ever,
+				     unsigned long *next)
+{
+	struct srpol_path *path = list_first_entry(&sn->reported,
+						   struct srpol_path,
+						   report_node);
+	unsigned long left = path->retry_at - jiffies;
+
+	if (!ever || (long)left > 0) {
+		list_move_tail(&path->report_node, &sn->reported);
+		if (ever)
+			*next = min(*next, left);
+		return;
+	}
+	srpol_path_forget_report(path);
+	path->retry_at = jiffies;
+	srpol_path_reconsider(sn, path);
+}
+
+static void srpol_path_expire_verdict(struct srpol_net *sn,
+				      unsigned long *next)
+{
+	struct srpol_verdict *v = list_first_entry(&sn->verdicts,
+						   struct srpol_verdict,
+						   node);
+	struct srpol_path *path = v->path;
+	unsigned long left = v->expires - jiffies;
+
+	if ((long)left > 0) {
+		list_move_tail(&v->node, &sn->verdicts);
+		*next = min(*next, left);
+		return;
+	}
+	srpol_path_clear_verdict(path);
+	srpol_path_reconsider(sn, path);
+}
+
+/**
+ * srpol_path_expire() - end what has held paths down long enough
+ * @sn: namespace, locked
+ *
+ * The lists go around: each entry is looked at once, a few at a time.
+ *
+ * Return: jiffies until the next one ends, %MAX_JIFFY_OFFSET if there is none.
+ */
+unsigned long srpol_path_expire(struct srpol_net *sn)
+{
+	bool ever = srpol_config(sn)->retry_interval_ms;
+	unsigned long next = MAX_JIFFY_OFFSET;
+	size_t reports, verdicts, i;
+
+	lockdep_assert_held(&sn->lock);
+	spin_lock_bh(&sn->state_lock);
+	reports = list_count_nodes(&sn->reported);
+	verdicts = list_count_nodes(&sn->verdicts);
+	for (i = 1; i <= reports + verdicts; i++) {
+		if (i <= reports && !list_empty(&sn->reported))
+			srpol_path_expire_report(sn, ever, &next);
+		else if (i > reports && !list_empty(&sn->verdicts))
+			srpol_path_expire_verdict(sn, &next);
+		if (i % SRPOL_EXPIRE_BATCH == 0) {
+			spin_unlock_bh(&sn->state_lock);
+			cond_resched();
+			spin_lock_bh(&sn->state_lock);
+		}
+	}
+	spin_unlock_bh(&sn->state_lock);
+	return next;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _SRPOL_POLICY_H
+#define _SRPOL_POLICY_H
+
+#include "netns.h"
+
+struct srpol_path;
+struct srpol_policy;
+
+/**
+ * struct srpol_list - a weighted segment list of a candidate path
+ * @path: the path, whose user it is
+ * @path_node: in srpol_path.users
+ * @policy: the policy it belongs to
+ * @weight: 0 makes it invalid
+ */
+struct srpol_list {
+	struct srpol_path *path;
+	struct list_head path_node;
+	struct srpol_policy *policy;
+	u32 weight;
+};
+
+/**
+ * struct srpol_candidate - a candidate path
+ * @id: identity and preference
+ * @name: may be empty
+ * @lists: its segment lists
+ * @n_lists: number of them
+ */
+struct srpol_candidate {
+	struct srpol_cand_id id;
+	char name[SRPOL_NAME_MAX + 1];
+	struct srpol_list *lists;
+	u32 n_lists;
+};
+
+/**
+ * struct srpol_policy_set - the scalars of a policy's configuration
+ * @name: may be empty
+ * @bsid: binding SID, :: none
+ * @origin: who created it
+ * @mode: enum srpol_lb_mode
+ * @symmetric: both directions of a flow are hashed alike
+ * @spray: enum srpol_spray
+ * @flowlet_timeout: ns after which a flow may move
+ * @threshold: congestion signals that make a path bad
+ * @dwell_time: ms a path has to be bad or good
+ * @wait_to_restore: ms before modes active-backup and on-congestion go back
+ * @buckets: size of the bucket table
+ * @backup_color: color of the backup, 0 none
+ * @drop_upon_invalid: drop packets while no path is up, else pass them
+ */
+struct srpol_policy_set {
+	char name[SRPOL_NAME_MAX + 1];
+	struct in6_addr bsid;
+	u32 origin;
+	u32 mode;
+	u32 symmetric;
+	u32 spray;
+	u32 flowlet_timeout;
+	u32 threshold;
+	u32 dwell_time;
+	u32 wait_to_restore;
+	u32 buckets;
+	u32 backup_color;
+	u32 drop_upon_invalid;
+};
+
+/**
+ * struct srpol_policy_cfg - a policy as configured
+ * @policy: whose configuration this is, once it is linked
+ * @bsid_node: in srpol_net.bsids if it is linked and has a binding SID
+ * @set: all but the candidate paths
+ * @n_cands: number of candidate paths
+ * @cands: candidate paths; their segment lists lie behind them
+ */
+struct srpol_policy_cfg {
+	struct srpol_policy *policy;
+	struct rhlist_head bsid_node;
+	struct srpol_policy_set set;
+	u32 n_cands;
+	struct srpol_candidate cands[] __counted_by(n_cands);
+};
+
+/**
+ * struct srpol_table - a compiled policy
+ * @kept: next of the tables that srpol_policy.kept begins
+ * @n: number of buckets
+ * @pair: first of the bucket rows that the policy has, for two tables
+ * @row: first bucket row of this one
+ * @active: index of the active candidate path, -1 none
+ * @valid: bit n: candidate path n has a list that is up
+ * @cand: index of the candidate path that @home and @live describe, -1 if
+ *	they are empty
+ * @state: up: at least one path can forward
+ * @reason: why it is not up
+ * @in_use: mode active-backup: list in use, SRPOL_NO_LIST
+ * @wait_until: jiffies when an earlier list may be returned to, if @waiting
+ * @waiting: mode active-backup: an earlier list is up
+ * @backup: id of the backup
+ * @flags: SRPOL_POLICY_*
+ * @live: list of each bucket now: behind @home, or @home if it is the same
+ * @home: list of each bucket if all were up
+ */
+struct srpol_table {
+	struct srpol_table *kept;
+	u32 n;
+	u32 pair;
+	u32 row;
+	int active;
+	u32 valid;
+	int cand;
+	u32 backup;
+	unsigned long wait_until;
+	u8 state;
+	u8 reason;
+	u8 in_use;
+	u8 flags;
+	bool waiting;
+	u8 *live;
+	u8 home[];
+};
+
+/**
+ * struct srpol_policy_key - what tells one policy from the others
+ * @color: RFC 9256 color
+ * @endpoint: RFC 9256 endpoint
+ */
+struct srpol_policy_key {
+	u32 color;
+	struct in6_addr endpoint;
+};
+
+/**
+ * struct srpol_policy - an SR policy
+ * @obj: its configuration, struct srpol_policy_cfg
+ * @id: dense id in the data plane
+ * @key: which one
+ * @node: in srpol_net.policy_keys
+ * @wait_node: in srpol_net.waiting while the present table is waiting
+ * @stale_node: in srpol_net.stale_policies or refused_policies
+ * @table: what packets see
+ * @next: what they will see
+ * @kept: tables of candidate paths that were active before, so that they
+ *	return as they were; of the present configuration only
+ * @gp: grace period after the last switch
+ * @event: the listeners have not heard of the state of @table
+ */
+struct srpol_policy {
+	struct srpol_obj obj;
+	u32 id;
+	struct srpol_policy_key key;
+	struct rhash_head node;
+	struct list_head wait_node;
+	struct list_head stale_node;
+	struct srpol_table *table;
+	struct srpol_table *next;
+	struct srpol_table *kept;
+	unsigned long gp;
+	bool event;
+};
+
+extern const struct srpol_obj_ops srpol_policy_ops;
+extern const struct srpol_policy_set srpol_policy_defaults;
+
+/* Tables of a namespace: made when it is first configured. */
+int srpol_policy_init(struct srpol_net *sn);
+void srpol_policy_exit(struct srpol_net *sn);
+
+/* policy.c */
+struct srpol_policy *srpol_policy_find(struct srpol_net *sn, u32 color,
+				       const struct in6_addr *endpoint);
+const struct srpol_policy *
+srpol_policy_find_bsid(struct srpol_net *sn, const struct in6_addr *bsid);
+struct srpol_policy_cfg *srpol_policy_cfg_alloc(u32 n_cands, u32 n_lists);
+int srpol_policy_define(struct srpol_net *sn, u32 color,
+			const struct in6_addr *endpoint,
+			struct srpol_policy_cfg *cfg,
+			struct netlink_ext_ack *extack);
+void srpol_policy_flush(struct srpol_net *sn);
+u32 srpol_color_count(struct xarray *colors, u32 color);
+void srpol_color_add(struct xarray *colors, u32 color, int delta);
+
+/* compile.c */
+int srpol_policy_stage(struct srpol_net *sn, struct srpol_obj *obj,
+		       struct netlink_ext_ack *extack);
+void srpol_policy_switch(struct srpol_net *sn, struct srpol_policy *policy);
+void srpol_policy_unstage(struct srpol_net *sn, struct srpol_policy *policy);
+void srpol_list_state(const struct srpol_list *list,
+		      enum srpol_policy_state *state,
+		      enum srpol_policy_reason *reason);
+struct srpol_dp_policy srpol_policy_to_dp(const struct srpol_policy *policy,
+					  const struct srpol_table *table);
+int srpol_policy_replay(struct srpol_net *sn);
+
+const struct srpol_policy *
+srpol_policy_backup(struct srpol_net *sn, u32 color,
+		    const struct srpol_policy *policy);
+
+/* table.c */
+u32 srpol_rows(u32 n);
+int srpol_table_alloc_rows(struct srpol_net *sn, struct srpol_table *table,
+			   const struct srpol_table *was,
+			   struct netlink_ext_ack *extack);
+void srpol_table_put_rows(struct srpol_net *sn,
+			  const struct srpol_table *table);
+struct srpol_table *srpol_table_scratch(struct srpol_net *sn);
+struct srpol_table *srpol_table_copy(const struct srpol_table *from);
+void srpol_policy_free_kept(struct srpol_policy *policy);
+
+/* follow.c: policies that follow paths, each other and time */
+void srpol_policy_prepare(struct srpol_net *sn);
+void srpol_policy_path_changed(struct srpol_net *sn, struct srpol_path *path);
+void srpol_policy_mark(struct srpol_net *sn, struct srpol_policy *policy);
+u32 srpol_policy_take_stale(struct srpol_net *sn, u32 most);
+unsigned long srpol_policy_tick(struct srpol_net *sn);
+
+/* policy_nl.c */
+int srpol_policy_fill(struct srpol_net *sn, struct sk_buff *skb,
+		      const struct srpol_obj *obj);
+int srpol_policy_event_fill(struct srpol_net *sn, struct sk_buff *skb,
+			    const struct srpol_obj *obj);
+int srpol_policy_new(struct srpol_net *sn, struct genl_info *info);
+int srpol_policy_del(struct srpol_net *sn, struct genl_info *info);
+
+/* policy_parse.c */
+int srpol_policy_parse_key(const struct genl_info *info, u32 *color,
+			   struct in6_addr *endpoint);
+int srpol_policy_parse_set(struct srpol_net *sn, struct srpol_policy_set *set,
+			   u32 color, const struct srpol_policy *self,
+			   const struct genl_info *info);
+struct srpol_policy_cfg *
+srpol_policy_parse_cands(struct srpol_net *sn,
+			 const struct srpol_policy_set *set,
+			 const struct genl_info *info);
+
+static inline struct srpol_policy *srpol_policy(const struct srpol_obj *obj)
+{
+	return container_of(obj, struct srpol_policy, obj);
+}
+
+/* The configuration that the requests so far want. */
+static inline struct srpol_policy_cfg *
+srpol_policy_cfg(const struct srpol_policy *policy)
+{
+	return srpol_obj_wanted(&policy->obj);
+}
+
+#endif /* _SRPOL_POLICY_H */
