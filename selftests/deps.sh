@@ -48,7 +48,6 @@ test_packages() {
 	cat <<-EOF
 	linux-image-6.12-amd64	# kernel and modules of the guest
 	libcap-ng-dev		# daemon: drops privileges
-	libjansson-dev		# lib: topology files
 	libcmocka-dev		# unit tests
 	libigraph-dev		# what paths are held to
 	python3-yaml		# ynl
@@ -70,6 +69,7 @@ test_packages() {
 	tcpdump
 	tshark			# independent decoder, and dumpcap
 	jq
+	socat			# garbage to a Unix socket
 	mandoc			# lint of the manual pages
 	bc			# make debug-check builds a kernel
 	bison

@@ -1,0 +1,260 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# srpold on two hosts of the fabric, with a topology file and nothing else: it
+# makes the paths, probes them, sees a spine that drops without a word, and
+# leaves alone what it did not make. Each host is a namespace of its own.
+
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+# shellcheck source=selftests/ktap.sh
+. selftests/ktap.sh
+FABRIC_HOSTS=netns
+# shellcheck source=selftests/fabric/fabric.sh
+. selftests/fabric/fabric.sh
+
+work=$(mktemp -d)
+declare -A engine=()
+
+topology() {
+	local m
+
+	cat <<-END
+	{
+	  "srpol-topology": 1,
+	  "functions": { "end": "::1", "decap": "::d6", "probe": "::e" },
+	  "switches": [
+	    { "name": "leaf1", "role": "leaf", "locator": "fc00:0:11::/48" },
+	    { "name": "leaf2", "role": "leaf", "locator": "fc00:0:12::/48" },
+	END
+	for m in 1 2 3 4; do
+		echo "    { \"name\": \"spine$m\", \"role\": \"spine\"," \
+			"\"locator\": \"fc00:0:2$m::/48\" }$([ $m = 4 ] || echo ,)"
+	done
+	cat <<-END
+	  ],
+	  "hosts": [
+	    { "name": "A", "locator": "fc00:0:a::/48", "nics": [
+	      { "name": "hA", "leaf": "leaf1", "rate": "100G",
+	        "address": "fd00:a::1", "gateway": "fd00:a::fe" } ] },
+	    { "name": "B", "locator": "fc00:0:b::/48", "nics": [
+	      { "name": "hB", "leaf": "leaf2", "rate": "100G",
+	        "address": "fd00:b::1", "gateway": "fd00:b::fe" } ] }
+	  ],
+	  "links": [
+	END
+	for m in 1 2 3 4; do
+		echo "    { \"from\": \"leaf1\", \"to\": \"spine$m\", \"rate\": \"100G\" },"
+		echo "    { \"from\": \"leaf2\", \"to\": \"spine$m\", \"rate\": \"100G\" }$([ $m = 4 ] || echo ,)"
+	done
+	echo "  ]"
+	echo "}"
+}
+
+config() {
+	cat <<-END
+	{ "topology": "$work/topology.json", "hosts": [ "$1" ],
+	  "probes": { "interval-ms": 20, "multiplier": 3, "timeout-ms": 20,
+	              "wait-to-restore-ms": 300 } }
+	END
+}
+
+on() {
+	local host=$1
+	shift
+
+	srpol -n "$(fabric_ns "host$host")" "$@"
+}
+
+start_engine() {
+	local host=$1
+
+	srpold -n "$(fabric_ns "host$host")" -c "$work/$host.json" \
+		2>>"$work/$host.log" &
+	engine[$host]=$!
+}
+
+stop_engines() {
+	local pid
+
+	for pid in "${engine[@]}"; do
+		kill "$pid" 2>/dev/null || :
+		wait "$pid" 2>/dev/null || :
+	done
+}
+
+unload() {
+	on A dev del hA 2>/dev/null || :
+	on B dev del hB 2>/dev/null || :
+	rmmod srpol 2>/dev/null || :
+	rm -rf "$work"
+}
+
+# usable HOST N: so many paths are usable, and each answered
+usable() {
+	on "$1" -j engine paths 2>/dev/null | jq -e --argjson n "$2" '
+		[ .[] | select(.probed and .state == "up" and .received > 2) ] |
+		length == $n' >/dev/null
+}
+
+# path HOST SPINE: id of the path over it
+path_over() {
+	on "$1" -j engine paths | jq ".[] | select(.name | contains(\"$2\")) | .path"
+}
+
+# buckets HOST: of each list of the engine's policy, in order
+buckets() {
+	on "$1" -j policy show color 100 |
+		jq -c '[ .[0].candidates[0].segment_lists[].buckets ]'
+}
+
+state_of() {
+	on "$1" path show "$2" | head -n 1 | grep -q "$3"
+}
+
+# silent SPINE on|off: it takes packets of leaf1 and nobody hears of them again
+silent() {
+	local ns
+	ns=$(fabric_ns "$1")
+	if [ "$2" = on ]; then
+		tc -n "$ns" qdisc add dev leaf1 clsact
+		tc -n "$ns" filter add dev leaf1 ingress matchall action drop
+	else
+		tc -n "$ns" qdisc del dev leaf1 clsact
+	fi
+}
+
+time_exceeded() {
+	local node n=0
+
+	for node in leaf1 leaf2 spine1 spine2 spine3 spine4; do
+		n=$((n + $(fabric_exec $node awk '
+			$1 == "Icmp6OutTimeExcds" { print $2 }' \
+			/proc/net/snmp6)))
+	done
+	echo $n
+}
+
+lost_of_ping() {
+	fabric_exec hostA ping -q -i 0.02 -c "$1" -W 1 -I fd00:a::1 fd00:b::1 |
+		sed -n 's/^\([0-9]*\) packets transmitted, \([0-9]*\) received.*/\1 \2/p' |
+		awk '{ print $1 - $2 }'
+}
+
+at_exit fabric_down
+fabric_up
+insmod kmod/srpol.ko
+at_exit unload
+at_exit stop_engines
+topology >"$work/topology.json"
+config A >"$work/A.json"
+config B >"$work/B.json"
+
+check "the configuration is good" srpold --check-config -c "$work/A.json"
+sed 's/"wait-to-restore-ms": 300/"wait": 300/' "$work/A.json" >"$work/bad.json"
+check_fails "a wrong key is named" '"wait" is unknown in "probes"' \
+	srpold --check-config -c "$work/bad.json"
+sed 's/fc00:0:21::/fc00:0:2x::/' "$work/topology.json" >"$work/bad"
+sed "s,$work/topology.json,$work/bad," "$work/A.json" >"$work/bad.json"
+check_fails "a wrong topology is told with its line" 'bad: line [0-9]+:.*locator' \
+	srpold --check-config -c "$work/bad.json"
+
+# what an operator made: an id the engine would take, and a rule for all
+on A path add 8192 segs fc00:0:99::1 dev hA via fd00:a::fe name by-hand
+on A rule add prio 100 dst fd00:b::/64 color 100
+on B rule add prio 100 dst fd00:a::/64 color 100
+by_hand=$(on A -j path show 8192)
+
+start_engine A
+start_engine B
+check "host A: four paths, probed and up" busywait 60 usable A 4
+check "host B: likewise" busywait 60 usable B 4
+check_equal "the policy has them all" "[32,32,32,32]" "$(buckets A)"
+check_equal "they are the engine's" '["engine"]' \
+	"$(on A -j path show | jq -c '[ .[] | select(.id != 8192) | .origin ] | unique')"
+check_equal "the operator's path is untouched" "$by_hand" \
+	"$(on A -j path show 8192)"
+check_equal "host A reaches host B" 0 "$(lost_of_ping 20)"
+check "steered, over SRv6" [ "$(on A -j stats show all |
+	jq '.[] | select(.reason == "steered") | .packets')" -ge 20 ]
+check_equal "no switch answered a probe" 0 "$(time_exceeded)"
+check_equal "nothing forged, nothing strange" "0 0" \
+	"$(on A -j engine show | jq -r '"\(.forged) \(.strange)"')"
+check_equal "topology: every link is known to be up" '["up"]' \
+	"$(on A -j engine topology | jq -c '[ .[] | select(.to != "leaf2" or .from != "B") | .state ] | unique')"
+
+check_fails "a second srpold refuses and says who is there" \
+	"process ${engine[A]}" \
+	srpold -n "$(fabric_ns hostA)" -c "$work/A.json"
+
+# ---- a spine that drops without a word
+p3=$(path_over A spine3)
+silent spine3 on
+check "the path over it is down: probes lost" \
+	busywait 60 state_of A "$p3" 'down (probes-lost)'
+check_equal "its buckets went to the others" 0 "$(buckets A | jq '.[2]')"
+check "the engine suspects its link" \
+	grep -q spine3 <<<"$(on A engine show | grep suspect)"
+check_equal "three paths stay" 3 \
+	"$(on A -j engine show | jq .paths_usable)"
+check_equal "host A still reaches host B" 0 "$(lost_of_ping 50)"
+silent spine3 off
+check "it answers again and is used again" busywait 60 usable A 4
+check "after wait-to-restore the module has it up" \
+	busywait 60 state_of A "$p3" ' up'
+check_equal "the buckets are what they were" "[32,32,32,32]" "$(buckets A)"
+
+# ---- the engine goes
+ids=$(on A -j path show | jq -c '[ .[].id ]')
+at=$(on A -j config show | jq '.[0].generation')
+kill -9 "${engine[A]}"
+wait "${engine[A]}" 2>/dev/null || :
+check_equal "killed: forwarding goes on" 0 "$(lost_of_ping 20)"
+check_fails "srpol engine says so" "srpold does not run" on A engine show
+start_engine A
+check "started again: four paths" busywait 60 usable A 4
+check_equal "the same objects" "$ids" "$(on A -j path show | jq -c '[ .[].id ]')"
+check_equal "nothing was changed for it" "$at" \
+	"$(on A -j config show | jq '.[0].generation')"
+
+# ---- the prober is not there for a while
+on A -t monitor config >"$work/events" &
+monitor=$!
+kill -STOP "${engine[A]}"
+sleep 1
+kill -CONT "${engine[A]}"
+check "stopped for a second: it notices" busywait 30 eval \
+	'[ "$(on A -j engine show | jq .late_ticks)" -ge 1 ]'
+check "and probes go on" busywait 30 usable A 4
+kill $monitor
+wait $monitor 2>/dev/null || :
+check_equal "no path was declared down" "" "$(grep down "$work/events" || :)"
+
+# ---- somebody else's packets
+fabric_exec leaf1 ping -q -c 3 -W 1 fc00:0:a::e >/dev/null 2>&1 || :
+check "what is no probe of ours is counted, not believed" busywait 20 eval \
+	'[ "$(on A -j engine show | jq .forged)" -ge 3 ]'
+check "garbage on the socket does no harm" eval \
+	'head -c 100000 /dev/urandom | timeout 5 socat -u - "UNIX-CONNECT:/run/srpold/$(fabric_ns hostA).sock" || :'
+check "it still answers" on A engine show
+
+# ---- reload
+p=$(path_over A spine1)
+sed -i 's/"interval-ms": 20/"interval-ms": 30/' "$work/A.json"
+kill -HUP "${engine[A]}"
+check "SIGHUP: the new interval is in force" busywait 30 eval \
+	'[ "$(on A -j engine show 2>/dev/null | jq .interval_ms)" = 30.0 ] ||
+	 [ "$(on A -j engine show 2>/dev/null | jq .interval_ms)" = 30 ]'
+check_equal "and the objects are the same" "$p" "$(path_over A spine1)"
+echo '{' >"$work/A.json"
+kill -HUP "${engine[A]}"
+check "a wrong file changes nothing and is told" busywait 30 \
+	grep -q 'what was in force stays' "$work/A.log"
+check "paths are probed on" busywait 30 usable A 4
+
+kill "${engine[A]}"
+wait "${engine[A]}" || not_ok "it ends with status 0"
+check_equal "ended: forwarding goes on" 0 "$(lost_of_ping 20)"
+check_equal "no socket is left" "" \
+	"$(ls "/run/srpold/$(fabric_ns hostA).sock" 2>/dev/null || :)"
+[ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log
