@@ -15,23 +15,19 @@
 #include <bpf/libbpf.h>
 #include <dirent.h>
 #include <errno.h>
-#include <linux/bpf.h>
 #include <linux/if_link.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
+#include "pins.h"
 #include "srpol_lib.h"
 #include "srpol.skel.h"
 
-#define BPFFS		"/sys/fs/bpf"
-#define BPFFS_MAGIC	0xcafe4a11
 #define LINK_EGRESS	"link_egress_"
 #define LINK_INGRESS	"link_ingress_"
 
@@ -52,92 +48,30 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt,
 	return verbose ? vfprintf(stderr, fmt, args) : 0;
 }
 
-static int pin_dir(char *dir, struct srpol_error *err)
-{
-	char name[SRPOL_PATH_LEN - sizeof(SRPOL_PIN_ROOT) - 64];
-	int ret = srpol_netns_name(name, sizeof(name));
-
-	if (ret)
-		return srpol_error_set(err, ret, "network namespace: %s",
-				       strerror(-ret));
-	snprintf(dir, SRPOL_PATH_LEN, SRPOL_PIN_ROOT "/%s", name);
-	return 0;
-}
-
-static void pin_path(char *path, const char *dir, const char *name)
-{
-	snprintf(path, 2 * SRPOL_PATH_LEN, "%s/%s", dir, name);
-}
-
-static int open_pin(const char *dir, const char *name)
-{
-	char path[2 * SRPOL_PATH_LEN];
-
-	pin_path(path, dir, name);
-	return bpf_obj_get(path);
-}
-
-static bool exists(const char *dir, const char *name)
-{
-	char path[2 * SRPOL_PATH_LEN];
-
-	pin_path(path, dir, name);
-	return !access(path, F_OK);
-}
-
-static int remove_pin(const char *dir, const char *name)
-{
-	char path[2 * SRPOL_PATH_LEN];
-
-	pin_path(path, dir, name);
-	return unlink(path) ? -errno : 0;
-}
-
-/* A BPF file system at BPFFS: mounted here if /sys is there but it is not. */
-static int need_bpffs(struct srpol_error *err)
-{
-	struct statfs fs;
-
-	if (!statfs(BPFFS, &fs) && fs.f_type == BPFFS_MAGIC)
-		return 0;
-	if (access(BPFFS, F_OK))
-		return srpol_error_set(err, -ENOENT,
-				       "no " BPFFS ": mount sysfs, or inside \"ip netns exec\" use \"srpol -n NAME\" from outside");
-	if (getenv("SRPOL_NO_BPFFS_MOUNT") ||
-	    mount("bpf", BPFFS, "bpf", 0, "mode=0700"))
-		return srpol_error_set(err, -errno ? -errno : -ENOENT,
-				       "no BPF file system: mount -t bpf bpf "
-				       BPFFS);
-	return 0;
-}
-
 /**
  * srpol_dp_status() - is the data plane of this namespace there
  * @st: result
  * @err: for the reason
+ *
+ * Return: 0, -EACCES if the pins may not be read, or another negative errno.
  */
 int srpol_dp_status(struct srpol_dp_status *st, struct srpol_error *err)
 {
-	int ret = pin_dir(st->dir, err);
+	int ret = srpol_pins_dir(st->dir, err);
 
+	st->loaded = false;
+	st->stale = false;
 	if (ret)
 		return ret;
-	st->loaded = exists(st->dir, "link_dp");
-	return 0;
-}
-
-/* Remove all pins and the folder itself. */
-static void remove_dir(const char *dir)
-{
-	struct dirent *entry;
-	DIR *d = opendir(dir);
-
-	while (d && (entry = readdir(d)))
-		if (entry->d_name[0] != '.')
-			remove_pin(dir, entry->d_name);
-	if (d)
-		closedir(d);
-	rmdir(dir);
+	ret = srpol_pins_check(st->dir);
+	st->stale = ret == -ESTALE;
+	if (!ret)
+		ret = srpol_pins_exist(st->dir, "link_dp");
+	st->loaded = ret == 1;
+	if (ret >= 0 || ret == -ENOENT || ret == -ESTALE)
+		return 0;
+	return srpol_error_set(err, ret, "reading %s: %s", st->dir,
+			       strerror(-ret));
 }
 
 static int pin_prog(struct bpf_program *prog, const char *dir,
@@ -145,7 +79,7 @@ static int pin_prog(struct bpf_program *prog, const char *dir,
 {
 	char path[2 * SRPOL_PATH_LEN];
 
-	pin_path(path, dir, name);
+	srpol_pins_path(path, dir, name);
 	return bpf_program__pin(prog, path);
 }
 
@@ -173,7 +107,7 @@ static int pin_all(struct srpol_bpf *skel, struct bpf_link *link,
 		if (bpf_map__type(map) == BPF_MAP_TYPE_STRUCT_OPS ||
 		    bpf_map__is_internal(map))
 			continue;
-		pin_path(path, dir, bpf_map__name(map));
+		srpol_pins_path(path, dir, bpf_map__name(map));
 		ret = bpf_map__pin(map, path);
 		if (ret)
 			return ret;
@@ -184,7 +118,7 @@ static int pin_all(struct srpol_bpf *skel, struct bpf_link *link,
 	      pin_prog(skel->progs.srpol_explain, dir, "prog_explain");
 	if (ret)
 		return ret;
-	pin_path(path, dir, "link_dp");
+	srpol_pins_path(path, dir, "link_dp");
 	return bpf_link__pin(link, path);
 }
 
@@ -194,6 +128,9 @@ static int load_into(const char *dir, struct srpol_error *err)
 	struct bpf_link *link;
 	int ret;
 
+	if (access("/sys/kernel/btf/srpol", F_OK))
+		return srpol_error_set(err, -ENOEXEC,
+				       "module srpol is loaded without type information: srpol.ko has no BTF, rebuild it with pahole installed");
 	skel = srpol_bpf__open();
 	if (!skel)
 		return srpol_error_set(err, -errno, "opening BPF object: %s",
@@ -230,7 +167,8 @@ out:
  * srpol_dp_load() - load the data plane and register it with the module
  * @err: for the reason
  *
- * Nothing is done if it is there already.
+ * Nothing is done if it is there already. To be called with the lock of
+ * srpol_pins_lock() held.
  */
 int srpol_dp_load(struct srpol_error *err)
 {
@@ -238,23 +176,16 @@ int srpol_dp_load(struct srpol_error *err)
 	int ret;
 
 	libbpf_set_print(print_libbpf);
-	ret = need_bpffs(err);
-	if (ret)
-		return ret;
 	ret = srpol_dp_status(&st, err);
 	if (ret || st.loaded)
 		return ret;
-	if (mkdir(SRPOL_PIN_ROOT, 0700) && errno != EEXIST)
-		return srpol_error_set(err, -errno, "%s: %s", SRPOL_PIN_ROOT,
-				       strerror(errno));
-	/* what an interrupted attempt may have left */
-	remove_dir(st.dir);
-	if (mkdir(st.dir, 0700))
-		return srpol_error_set(err, -errno, "%s: %s", st.dir,
-				       strerror(errno));
+	srpol_pins_sweep();
+	ret = srpol_pins_make_dir(st.dir, err);
+	if (ret)
+		return ret;
 	ret = load_into(st.dir, err);
 	if (ret)
-		remove_dir(st.dir);
+		srpol_pins_remove_dir(st.dir);
 	return ret;
 }
 
@@ -262,7 +193,8 @@ int srpol_dp_load(struct srpol_error *err)
  * srpol_dp_unload() - take the data plane away
  * @err: for the reason
  *
- * Its programs are detached from all devices first.
+ * Its programs are detached from all devices first. To be called with the
+ * lock of srpol_pins_lock() held.
  */
 int srpol_dp_unload(struct srpol_error *err)
 {
@@ -272,8 +204,7 @@ int srpol_dp_unload(struct srpol_error *err)
 	ret = srpol_dp_status(&st, err);
 	if (ret)
 		return ret;
-	remove_dir(st.dir);
-	rmdir(SRPOL_PIN_ROOT);
+	srpol_pins_remove_dir(st.dir);
 	return 0;
 }
 
@@ -298,7 +229,7 @@ static int link_ingress(const char *dir, unsigned int ifindex,
 	int prog, link = -EINVAL;
 	uint32_t id;
 
-	prog = open_pin(dir, name);
+	prog = srpol_pins_open(dir, name);
 	if (prog < 0)
 		return srpol_error_set(err, prog, "%s/%s: %s", dir, name,
 				       strerror(-prog));
@@ -325,7 +256,7 @@ static int link_egress(const char *dir, unsigned int ifindex,
 {
 	int prog, link;
 
-	prog = open_pin(dir, "prog_egress");
+	prog = srpol_pins_open(dir, "prog_egress");
 	if (prog < 0)
 		return srpol_error_set(err, prog, "%s/prog_egress: %s", dir,
 				       strerror(-prog));
@@ -351,7 +282,7 @@ static int pin_link(int link, const char *dir, const char *name,
 
 	if (link < 0)
 		return link;
-	pin_path(path, dir, name);
+	srpol_pins_path(path, dir, name);
 	/* left by a device that is gone and whose number is used again */
 	unlink(path);
 	ret = bpf_obj_pin(link, path) ? -errno : 0;
@@ -367,7 +298,7 @@ static int set_uplink(const char *dir, unsigned int ifindex,
 		      struct srpol_error *err)
 {
 	struct bpf_devmap_val value = { .ifindex = ifindex };
-	int map = open_pin(dir, "uplinks"), ret;
+	int map = srpol_pins_open(dir, "uplinks"), ret;
 
 	if (map < 0)
 		return srpol_error_set(err, map, "%s/uplinks: %s", dir,
@@ -380,7 +311,7 @@ static int set_uplink(const char *dir, unsigned int ifindex,
 
 static void clear_uplink(const char *dir, unsigned int ifindex)
 {
-	int map = open_pin(dir, "uplinks");
+	int map = srpol_pins_open(dir, "uplinks");
 
 	if (map < 0)
 		return;
@@ -433,7 +364,7 @@ int srpol_dp_attach(unsigned int ifindex, enum srpol_dev_role role,
 		return ret;
 	ret = attach_uplink(st.dir, ifindex, err);
 	if (ret < 0)
-		remove_pin(st.dir, ingress);
+		srpol_pins_remove(st.dir, ingress);
 	return ret;
 }
 
@@ -452,9 +383,9 @@ int srpol_dp_detach(unsigned int ifindex, struct srpol_error *err)
 	if (ret)
 		return ret;
 	link_name(name, sizeof(name), LINK_EGRESS, ifindex);
-	remove_pin(st.dir, name);
+	srpol_pins_remove(st.dir, name);
 	link_name(name, sizeof(name), LINK_INGRESS, ifindex);
-	remove_pin(st.dir, name);
+	srpol_pins_remove(st.dir, name);
 	clear_uplink(st.dir, ifindex);
 	return 0;
 }
@@ -464,7 +395,7 @@ static bool link_alive(const char *dir, const char *name)
 {
 	struct bpf_link_info info = {};
 	__u32 len = sizeof(info);
-	int fd = open_pin(dir, name);
+	int fd = srpol_pins_open(dir, name);
 	bool alive;
 
 	if (fd < 0)
@@ -476,31 +407,32 @@ static bool link_alive(const char *dir, const char *name)
 	return alive;
 }
 
-/**
- * srpol_dp_any_attached() - is any device left that has the programs
- *
- * Pins of devices that were deleted are cleaned up on the way.
- */
-bool srpol_dp_any_attached(void)
+static bool is_device_link(const char *name)
 {
-	struct srpol_dp_status st;
+	return !strncmp(name, LINK_EGRESS, strlen(LINK_EGRESS)) ||
+	       !strncmp(name, LINK_INGRESS, strlen(LINK_INGRESS));
+}
+
+/**
+ * srpol_dp_dir_in_use() - is a program of a folder on any device
+ * @dir: folder of pins
+ *
+ * Pins of devices that were deleted are removed on the way.
+ */
+bool srpol_dp_dir_in_use(const char *dir)
+{
 	struct dirent *entry;
 	bool any = false;
 	DIR *d;
 
-	if (srpol_dp_status(&st, NULL))
-		return false;
-	d = opendir(st.dir);
+	d = opendir(dir);
 	while (d && (entry = readdir(d))) {
-		if (strncmp(entry->d_name, LINK_EGRESS,
-			    strlen(LINK_EGRESS)) &&
-		    strncmp(entry->d_name, LINK_INGRESS,
-			    strlen(LINK_INGRESS)))
+		if (!is_device_link(entry->d_name))
 			continue;
-		if (link_alive(st.dir, entry->d_name))
+		if (link_alive(dir, entry->d_name))
 			any = true;
 		else
-			remove_pin(st.dir, entry->d_name);
+			srpol_pins_remove(dir, entry->d_name);
 	}
 	if (d)
 		closedir(d);
@@ -508,9 +440,22 @@ bool srpol_dp_any_attached(void)
 }
 
 /**
+ * srpol_dp_any_attached() - is any device left that has the programs
+ */
+bool srpol_dp_any_attached(void)
+{
+	struct srpol_dp_status st;
+
+	return !srpol_dp_status(&st, NULL) && srpol_dp_dir_in_use(st.dir);
+}
+
+/**
  * srpol_dp_dev_status() - what is attached to a device
  * @ifindex: the device
  * @st: result
+ *
+ * Return: 0, or -EACCES if the pins may not be read; then only what the device
+ * itself says is filled in, @xdp_mode and @xdp_id.
  */
 int srpol_dp_dev_status(unsigned int ifindex, struct srpol_dev_status *st)
 {
@@ -521,13 +466,6 @@ int srpol_dp_dev_status(unsigned int ifindex, struct srpol_dev_status *st)
 
 	memset(st, 0, sizeof(*st));
 	st->xdp_mode = "none";
-	ret = srpol_dp_status(&dp, NULL);
-	if (ret)
-		return ret;
-	link_name(name, sizeof(name), LINK_EGRESS, ifindex);
-	st->egress = link_alive(dp.dir, name);
-	link_name(name, sizeof(name), LINK_INGRESS, ifindex);
-	st->ingress = link_alive(dp.dir, name);
 	ret = bpf_xdp_query(ifindex, 0, &opts);
 	if (ret)
 		return ret;
@@ -538,6 +476,13 @@ int srpol_dp_dev_status(unsigned int ifindex, struct srpol_dev_status *st)
 		st->xdp_mode = "generic";
 	else if (opts.attach_mode == XDP_ATTACHED_HW)
 		st->xdp_mode = "offload";
+	ret = srpol_dp_status(&dp, NULL);
+	if (ret)
+		return ret;
+	link_name(name, sizeof(name), LINK_EGRESS, ifindex);
+	st->egress = link_alive(dp.dir, name);
+	link_name(name, sizeof(name), LINK_INGRESS, ifindex);
+	st->ingress = link_alive(dp.dir, name);
 	return 0;
 }
 
@@ -566,7 +511,7 @@ int srpol_explain(const void *frame, size_t len, unsigned int ifindex,
 	ret = srpol_dp_status(&st, err);
 	if (ret)
 		return ret;
-	prog = open_pin(st.dir, "prog_explain");
+	prog = srpol_pins_open(st.dir, "prog_explain");
 	if (prog < 0)
 		return srpol_error_set(err, prog, "%s/prog_explain: %s",
 				       st.dir, strerror(-prog));
@@ -590,5 +535,7 @@ int srpol_map_open(const char *name)
 	struct srpol_dp_status st;
 	int ret = srpol_dp_status(&st, NULL);
 
-	return ret ? ret : open_pin(st.dir, name);
+	if (ret || st.stale)
+		return ret ?: -ESTALE;
+	return srpol_pins_open(st.dir, name);
 }

@@ -164,7 +164,9 @@ extern const struct srpol_name srpol_xdp_modes[];
 extern const struct srpol_name srpol_dscp_modes[];
 extern const struct srpol_name srpol_flow_labels[];
 extern const struct srpol_name srpol_protos[];
+extern const struct srpol_name srpol_dscps[];
 
+const char *srpol_find_name(const struct srpol_name *table, uint32_t value);
 const char *srpol_name_of(const struct srpol_name *table, uint32_t value);
 bool srpol_value_of(const struct srpol_name *table, const char *name,
 		    uint32_t *value);
@@ -188,6 +190,8 @@ bool srpol_addr6_parse(const char *text, struct in6_addr *addr);
 const char *srpol_addr_text(const void *addr, char *buf);
 bool srpol_prefix_parse(const char *text, struct in6_addr *prefix,
 			uint32_t *len);
+bool srpol_addr_in_prefix(const void *addr, const struct in6_addr *prefix,
+			  uint32_t len);
 const char *srpol_prefix_text(const void *prefix, uint32_t len, char *buf);
 
 /* netns.c */
@@ -203,10 +207,13 @@ int srpol_netns_name(char *buf, size_t len);
  * struct srpol_dp_status - what is attached
  * @dir: folder of the pins
  * @loaded: programs and maps are there
+ * @stale: what is there was made for a namespace of this name that is gone,
+ *	or by an attempt that was interrupted
  */
 struct srpol_dp_status {
 	char dir[SRPOL_PATH_LEN];
 	bool loaded;
+	bool stale;
 };
 
 /**
@@ -233,8 +240,16 @@ int srpol_explain(const void *frame, size_t len, unsigned int ifindex,
 		  struct srpol_error *err);
 int srpol_dp_detach(unsigned int ifindex, struct srpol_error *err);
 bool srpol_dp_any_attached(void);
+bool srpol_dp_dir_in_use(const char *dir);
 int srpol_dp_dev_status(unsigned int ifindex, struct srpol_dev_status *st);
 void srpol_dp_verbose(bool on);
+
+/* pins.c: where they are pinned */
+
+int srpol_pins_lock(struct srpol_error *err);
+void srpol_pins_unlock(int lock);
+unsigned int srpol_pins_orphans(void (*cb)(const char *dir, void *data),
+				void *data);
 
 /* maps.c: reading the pinned maps */
 

@@ -2,9 +2,44 @@
 /*
  * Counters of objects: packets, bytes, errors by reason.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "srpol.h"
+
+/**
+ * need_maps() - may the maps be read
+ *
+ * Without a data plane there are none, and that is fine: nothing was counted.
+ *
+ * Return: EXIT_OK, or EXIT_REFUSED after saying why.
+ */
+int need_maps(void)
+{
+	struct srpol_error error = {};
+	struct srpol_dp_status st;
+	int err = srpol_dp_status(&st, &error);
+
+	return err ? refused(err, &error) : EXIT_OK;
+}
+
+/**
+ * need_data_plane() - is there a data plane, and may its maps be read
+ *
+ * Return: EXIT_OK, or EXIT_REFUSED after saying why not.
+ */
+int need_data_plane(void)
+{
+	struct srpol_error error = {};
+	struct srpol_dp_status st;
+	int err;
+
+	err = srpol_dp_status(&st, &error);
+	if (!err && !st.loaded)
+		err = srpol_error_set(&error, -ENOENT,
+				      "no data plane is attached in this network namespace, \"srpol dev add\" does that");
+	return err ? refused(err, &error) : EXIT_OK;
+}
 
 /**
  * print_counter() - packets and bytes of an object
@@ -25,8 +60,8 @@ void print_counter(const char *map, uint32_t id)
 		fd = srpol_map_open(map);
 	}
 	srpol_map_sum(fd, id, &c, sizeof(c));
-	out_uint("packets", "\n\tpackets %llu", c.packets);
-	out_uint("bytes", " bytes %llu", c.bytes);
+	out_count("packets", "\n\tpackets %s", c.packets);
+	out_count("bytes", " bytes %s", c.bytes);
 }
 
 /**

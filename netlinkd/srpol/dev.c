@@ -3,6 +3,7 @@
  * srpol dev: put srpol on a device and take it off. The only command that
  * does more than talk to the module: it loads and attaches the programs.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -13,7 +14,7 @@
 static const char usage[] =
 "Usage: srpol dev add DEV role { uplink | port } [ xdp { auto | native | generic } ]\n"
 "       srpol dev del DEV\n"
-"       srpol dev show\n"
+"       srpol dev show [ DEV ]\n"
 "An uplink leads to the fabric; a port to a VM, pod or representor, and what\n"
 "comes in there is steered in XDP. Default role is uplink.\n"
 "The first device loads the data plane, the last one takes it away.\n";
@@ -70,6 +71,16 @@ static int release_data_plane(void)
 	return EXIT_OK;
 }
 
+/* What is pinned is of use only if it is what the module writes to. */
+static int check_registered(struct srpol_error *error)
+{
+	if (module_sees_data_plane())
+		return 0;
+	return srpol_error_set(error, -ESTALE,
+			       "the pinned data plane is not registered with the module; remove its folder below "
+			       SRPOL_PIN_ROOT " (srpol doctor names it)");
+}
+
 /**
  * attach_dev() - put srpol on a device
  * @ifindex: the device
@@ -83,19 +94,25 @@ int attach_dev(unsigned int ifindex, uint32_t role, uint32_t xdp,
 	       unsigned int flags)
 {
 	struct srpol_error error = {};
-	int err;
+	int err, lock;
 
+	lock = srpol_pins_lock(&error);
+	if (lock < 0)
+		return refused(lock, &error);
 	/* ask first, so that nothing is loaded for a request that is refused */
 	err = dev_request(SRPOL_CMD_DEV_NEW, flags, ifindex, role, xdp);
 	if (err)
-		return err;
-	err = srpol_dp_load(&error) ?:
+		goto unlock;
+	err = srpol_dp_load(&error) ?: check_registered(&error) ?:
 	      srpol_dp_attach(ifindex, role, xdp, &error);
-	if (!err)
-		return EXIT_OK;
-	dev_request(SRPOL_CMD_DEV_DEL, 0, ifindex, 0, 0);
-	release_data_plane();
-	return refused(err, &error);
+	if (err) {
+		dev_request(SRPOL_CMD_DEV_DEL, 0, ifindex, 0, 0);
+		release_data_plane();
+		err = refused(err, &error);
+	}
+unlock:
+	srpol_pins_unlock(lock);
+	return err;
 }
 
 static int (*deferred)(unsigned int ifindex, uint32_t role, uint32_t xdp);
@@ -138,8 +155,8 @@ static int dev_add(struct args *args, unsigned int flags)
 static int dev_del(struct args *args, unsigned int flags)
 {
 	struct srpol_error error = {};
+	int err = need_module(), lock, ret;
 	unsigned int ifindex;
-	int err = need_module(), ret;
 
 	if (err)
 		return err;
@@ -150,20 +167,35 @@ static int dev_del(struct args *args, unsigned int flags)
 	err = batch_flush();
 	if (err)
 		return err;
+	lock = srpol_pins_lock(&error);
+	if (lock < 0)
+		return refused(lock, &error);
 	err = dev_request(SRPOL_CMD_DEV_DEL, 0, ifindex, 0, 0);
 	/* take off what is there even if the module does not know of it */
 	ret = srpol_dp_detach(ifindex, &error);
-	if (ret)
-		return refused(ret, &error);
-	return release_data_plane() ?: err;
+	ret = ret ? refused(ret, &error) : release_data_plane();
+	srpol_pins_unlock(lock);
+	return ret ?: err;
+}
+
+static void print_programs(const struct dev_info *dev,
+			   const struct srpol_dev_status *st)
+{
+	out_bool("egress_attached", NULL, st->egress);
+	out_bool("ingress_attached", NULL, st->ingress);
+	if (!st->egress && dev->role == SRPOL_DEV_ROLE_UPLINK)
+		out_text(" EGRESS NOT ATTACHED");
+	if (!st->ingress)
+		out_text(" INGRESS NOT ATTACHED");
 }
 
 void print_dev(const struct dev_info *dev)
 {
 	struct srpol_dev_status st;
 	struct srpol_dp_status dp;
+	int err;
 
-	srpol_dp_dev_status(dev->ifindex, &st);
+	err = srpol_dp_dev_status(dev->ifindex, &st);
 	out_object(NULL);
 	out_string("dev", "dev %s", dev_name(dev->ifindex));
 	out_uint("ifindex", NULL, dev->ifindex);
@@ -175,18 +207,15 @@ void print_dev(const struct dev_info *dev)
 	out_string("xdp", " xdp %s", srpol_name_of(srpol_xdp_modes,
 						   dev->xdp_mode));
 	out_string("xdp_used", " (%s)", st.xdp_mode);
-	out_bool("egress_attached", NULL, st.egress);
-	out_bool("ingress_attached", NULL, st.ingress);
-	if (!st.egress && dev->role == SRPOL_DEV_ROLE_UPLINK)
-		out_text(" EGRESS NOT ATTACHED");
-	if (!st.ingress)
-		out_text(" INGRESS NOT ATTACHED");
-	if (!srpol_dp_status(&dp, NULL)) {
-		out_string("pins", dp.loaded ? "\n\tpinned in %s" : NULL,
-			   dp.loaded ? dp.dir : "");
+	if (err)
+		out_text(" programs not shown: %s", strerror(-err));
+	else
+		print_programs(dev, &st);
+	if (!srpol_dp_status(&dp, NULL) && dp.loaded) {
+		out_string("pins", "\n\tpinned in %s", dp.dir);
 		out_bool("holds_module",
 			 ", which holds module srpol until \"srpol dev del\"",
-			 dp.loaded);
+			 true);
 	}
 	out_text("\n");
 	out_object_end();
@@ -196,26 +225,33 @@ static int dev_show(struct args *args, unsigned int flags)
 {
 	struct vec devs = VEC_INIT(struct dev_info);
 	const struct dev_info *dev;
+	unsigned int ifindex = 0, n = 0;
 	int err;
 
+	if (more(args) && !read_dev(args, &ifindex))
+		return EXIT_USAGE;
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
 	err = fetch_devs(&devs);
 	if (err)
 		return err;
 	out_begin();
-	vec_for_each(dev, &devs)
+	vec_for_each(dev, &devs) {
+		if (ifindex && dev->ifindex != ifindex)
+			continue;
 		print_dev(dev);
-	out_end();
+		n++;
+	}
+	err = out_found(n, ifindex, "srpol is not on this device");
 	vec_free(&devs);
-	return EXIT_OK;
+	return err;
 }
 
 int do_dev(struct args *args)
 {
 	static const struct command commands[] = {
 		{ "add", dev_add, NLM_F_CREATE | NLM_F_EXCL },
-		{ "del", dev_del, 0 },
+		{ "delete", dev_del, 0 },
 		{ "show", dev_show, 0 },
 	};
 

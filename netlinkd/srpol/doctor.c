@@ -100,6 +100,57 @@ static void check_bpffs(void)
 	       there ? "/sys/fs/bpf is mounted" : "/sys/fs/bpf is not mounted");
 }
 
+static void report_orphan(const char *dir, void *data)
+{
+	if (strcmp(dir, data))
+		report(WARNING, "pins",
+		       "the next \"srpol dev add\" removes it, or: rm -r",
+		       "%s was left by a network namespace that is gone", dir);
+}
+
+/*
+ * What is pinned has to be of this namespace, and what the module writes to:
+ * programs forward by maps that nobody writes any more without a word.
+ */
+static void check_pins(void)
+{
+	struct srpol_error error = {};
+	struct srpol_dp_status st;
+	struct config_info config;
+	bool registered;
+
+	if (srpol_dp_status(&st, &error)) {
+		report(NOTE, "pins", "run srpol doctor as root", "%s",
+		       error.text);
+		return;
+	}
+	srpol_pins_orphans(report_orphan, st.dir);
+	if (fetch_config(&config))
+		return;
+	registered = config.data_plane[0];
+	if (st.stale)
+		report(BAD, "pins", "the next \"srpol dev add\" removes it",
+		       "%s was left by another network namespace of this name, or by an attempt that was interrupted",
+		       st.dir);
+	else if (!st.loaded && srpol_dp_dir_in_use(st.dir))
+		report(BAD, "pins",
+		       "srpol dev del each device, then srpol dev add",
+		       "%s/link_dp is missing: programs forward by maps that the module does not write",
+		       st.dir);
+	else if (st.loaded && !registered)
+		report(BAD, "pins",
+		       "srpol dev del each device, then srpol dev add",
+		       "%s is not registered with the module: programs forward by maps that it does not write",
+		       st.dir);
+	else if (st.loaded)
+		report(GOOD, "pins", "", "%s is what the module writes to",
+		       st.dir);
+	else if (registered)
+		report(NOTE, "pins", "bpftool struct_ops list",
+		       "a data plane that is not pinned below " SRPOL_PIN_ROOT
+		       " is registered: %s", config.data_plane);
+}
+
 static int read_sysctl(const char *fmt, const char *name)
 {
 	char path[256], buf[32];
@@ -155,15 +206,20 @@ static void check_dev(const struct dev_info *dev, const struct vec *paths,
 	bool port = dev->role == SRPOL_DEV_ROLE_PORT;
 	struct srpol_dev_status st;
 	uint32_t inner = 0;
+	int err;
 
 	if_indextoname(dev->ifindex, name);
-	srpol_dp_dev_status(dev->ifindex, &st);
-	report((st.egress || port) && st.ingress ? GOOD : BAD, name,
-	       "srpol dev del, then srpol dev add; see also: bpftool net show",
-	       "programs attached: egress %s, ingress %s (XDP %s)",
-	       port ? "not needed" : st.egress ? "yes" : "NO",
-	       st.ingress ? "yes" : "NO", st.xdp_mode);
-	if (!st.ingress && st.xdp_id)
+	err = srpol_dp_dev_status(dev->ifindex, &st);
+	if (err)
+		report(NOTE, name, "run srpol doctor as root",
+		       "its programs may not be looked at");
+	else
+		report((st.egress || port) && st.ingress ? GOOD : BAD, name,
+		       "srpol dev del, then srpol dev add; see also: bpftool net show",
+		       "programs attached: egress %s, ingress %s (XDP %s)",
+		       port ? "not needed" : st.egress ? "yes" : "NO",
+		       st.ingress ? "yes" : "NO", st.xdp_mode);
+	if (!err && !st.ingress && st.xdp_id)
 		report(BAD, name, "detach it or run it elsewhere",
 		       "XDP program %u belongs to someone else", st.xdp_id);
 	if (!dev->running)
@@ -217,6 +273,46 @@ static void check_ports(const struct vec *devs)
 			       "a veth sends for host ports only while its peer has GRO on or an XDP program");
 }
 
+/*
+ * A policy takes what goes to its own endpoint; for anything behind that a
+ * steering prefix has to say so.
+ */
+static void check_steering(const struct vec *rules)
+{
+	struct vec endpoints = VEC_INIT(struct endpoint_info);
+	struct vec policies = VEC_INIT(struct policy_info);
+	const struct policy_info *policy;
+	const struct endpoint_info *ep;
+	const struct rule_info *rule;
+	char buf[SRPOL_ADDR_STRLEN];
+	bool wanted, led;
+
+	if (fetch_policies(&policies) || fetch_endpoints(&endpoints))
+		return;
+	vec_for_each(policy, &policies) {
+		led = IN6_IS_ADDR_UNSPECIFIED(&policy->endpoint);
+		vec_for_each(ep, &endpoints)
+			led |= !memcmp(&ep->address, &policy->endpoint,
+				       sizeof(ep->address));
+		wanted = false;
+		vec_for_each(rule, rules)
+			wanted |= rule->action == SRPOL_RULE_ACTION_STEER &&
+				  rule->color == policy->color;
+		srpol_addr_text(&policy->endpoint, buf);
+		if (!wanted)
+			report(NOTE, "policy", "srpol rule add",
+			       "no rule gives color %u, so nothing takes the policy to %s",
+			       policy->color, buf);
+		else if (!led)
+			report(NOTE, "policy",
+			       "srpol endpoint add PREFIX to the endpoint, if there are addresses behind it",
+			       "the policy of color %u takes packets to %s itself only",
+			       policy->color, buf);
+	}
+	vec_free(&policies);
+	vec_free(&endpoints);
+}
+
 /* The source of outer packets is where ICMPv6 errors have to come back to. */
 static void check_objects(void)
 {
@@ -255,6 +351,7 @@ static void check_objects(void)
 			       "rule %u steers nothing: %s", rule->priority,
 			       srpol_name_of(srpol_rule_reasons,
 					     rule->reason));
+	check_steering(&rules);
 	check_forwarding(&sids);
 	vec_free(&paths);
 	vec_free(&rules);
@@ -273,8 +370,10 @@ int do_doctor(struct args *args)
 	out_begin();
 	check_kernel();
 	check_bpffs();
-	if (check_module())
+	if (check_module()) {
+		check_pins();
 		check_objects();
+	}
 	out_end();
 	return worst == BAD ? 2 : worst == WARNING;
 }

@@ -139,7 +139,7 @@ static void print_event_head(const struct timespec *ts, const char *what,
 		 ts->tv_nsec / 1000);
 	out_begin();
 	out_object(NULL);
-	out_string("time", "[%s] ", time);
+	out_string("time", show_timestamps ? "[%s] " : NULL, time);
 	out_string("event", "%s ", what);
 	out_string("object_type", NULL, object);
 }
@@ -243,6 +243,7 @@ int do_monitor(struct args *args)
 {
 	bool config = is(args, "config"), drops = is(args, "drops");
 	struct srpol_error error = {};
+	struct srpol_dp_status st;
 	int err;
 
 	if (is(args, "help")) {
@@ -254,8 +255,17 @@ int do_monitor(struct args *args)
 	err = need_module();
 	if (err)
 		return err;
-	if (!config && !drops)
-		config = drops = true;
+	if (!config && !drops) {
+		config = true;
+		drops = !srpol_dp_status(&st, &error);
+		if (!drops)
+			fprintf(stderr, "srpol: dropped packets are not shown: %s\n",
+				error.text);
+	} else if (drops) {
+		err = need_maps();
+		if (err)
+			return err;
+	}
 	err = config ? srpol_genl_listen(&genl, &error) : 0;
 	return err ? refused(err, &error) : monitor(config, drops);
 }

@@ -10,15 +10,17 @@ static const char usage[] =
 
 static int stats_show(struct args *args, unsigned int flags)
 {
-	bool all = is(args, "all") || out_json;
-	int fd = srpol_map_open("reasons");
+	bool all = is(args, "all") || out_options.json;
 	uint64_t count;
 	unsigned int i;
+	int err, fd;
 
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
-	if (fd < 0)
-		return complain("no data plane is attached in this network namespace");
+	err = need_data_plane();
+	if (err)
+		return err;
+	fd = srpol_map_open("reasons");
 	out_begin();
 	for (i = 0; i < SRPOL_REASON_COUNT; i++) {
 		srpol_map_sum(fd, i, &count, sizeof(count));
@@ -28,12 +30,13 @@ static int stats_show(struct args *args, unsigned int flags)
 		out_string("reason", "%-20s", srpol_reason_name(i));
 		out_bool("drop", NULL, srpol_reason_is_drop(i));
 		out_text("%s", srpol_reason_is_drop(i) ? " drop" : "     ");
-		out_uint("packets", " %12llu", count);
+		out_count("packets", " %12s", count);
 		out_string("text", "  %s", srpol_reason_text(i));
 		out_text("\n");
 		out_object_end();
 	}
 	out_end();
+	srpol_map_close(fd);
 	return EXIT_OK;
 }
 

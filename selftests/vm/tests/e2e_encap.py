@@ -46,7 +46,7 @@ def send():
             with udp(version) as s:
                 s.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, mark)
                 if version == 6:
-                    s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_TRULE,
+                    s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_TCLASS,
                                  TOS[6])
                 else:
                     s.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, TOS[4])

@@ -229,8 +229,8 @@ def ecn(version, mark):
         sender, receiver = map(stack.enter_context,
                                pair(version, 5010 + mark, mark))
         if version == 6:
-            level, option = socket.IPPROTO_IPV6, socket.IPV6_TRULE
-            receiver.setsockopt(level, socket.IPV6_RECVTRULE, 1)
+            level, option = socket.IPPROTO_IPV6, socket.IPV6_TCLASS
+            receiver.setsockopt(level, socket.IPV6_RECVTCLASS, 1)
         else:
             level, option = socket.IPPROTO_IP, socket.IP_TOS
             receiver.setsockopt(level, IP_RECVTOS, 1)

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * Pins: one folder of the BPF file system per network namespace.
+ *
+ * DOC: whose pins
+ *
+ * A folder has the name of its namespace, and names are used again: after "ip
+ * netns del A; ip netns add A" the folder of the first A is in the way of the
+ * second. So each folder holds a map "netns" with the cookie of the namespace
+ * it was made for, a number the kernel never gives twice. A folder whose
+ * cookie is not that of the present namespace is stale: its programs sit on
+ * devices that are gone, and its registration with the module ended with the
+ * namespace. Whoever makes a folder removes stale ones first.
+ *
+ * DOC: which BPF file system
+ *
+ * "ip netns exec" gives its command a mount namespace with a /sys of its own.
+ * What is pinned there goes when the command ends, and the programs with it.
+ * So pins are made only in the BPF file system that process 1 sees.
+ */
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "pins.h"
+
+#define BPFFS		"/sys/fs/bpf"
+#define BPFFS_MAGIC	0xcafe4a11
+#define COOKIE		"netns"
+#define NETNS_DIR	"/run/netns"
+
+#ifndef SO_NETNS_COOKIE
+#define SO_NETNS_COOKIE	71
+#endif
+
+static bool is_bpffs(const char *path)
+{
+	struct statfs fs;
+
+	return !statfs(path, &fs) && fs.f_type == BPFFS_MAGIC;
+}
+
+/* Are two paths the same file? Unknown, as without permission, is yes. */
+static bool same_file(const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	return stat(a, &sa) || stat(b, &sb) ||
+	       (sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino);
+}
+
+/**
+ * srpol_pins_mount() - have a BPF file system that outlives this process
+ * @err: for the reason
+ *
+ * It is mounted if /sys/fs/bpf is there and has none.
+ *
+ * Return: 0, -ENOENT without a mount point, -EXDEV in a mount namespace that
+ * process 1 does not share, or the error of mount(2).
+ */
+int srpol_pins_mount(struct srpol_error *err)
+{
+	bool there = is_bpffs(BPFFS);
+
+	if (there ? !same_file(BPFFS, "/proc/1/root" BPFFS) :
+		    !same_file("/proc/self/ns/mnt", "/proc/1/ns/mnt"))
+		return srpol_error_set(err, -EXDEV,
+				       "what is pinned in this mount namespace ends with it; instead of \"ip netns exec NAME srpol\" use \"srpol -n NAME\"");
+	if (there)
+		return 0;
+	if (access(BPFFS, F_OK))
+		return srpol_error_set(err, -ENOENT,
+				       "there is no " BPFFS ": mount sysfs, or build a kernel with CONFIG_BPF_SYSCALL");
+	if (getenv("SRPOL_NO_BPFFS_MOUNT") ||
+	    mount("bpf", BPFFS, "bpf", 0, "mode=0700"))
+		return srpol_error_set(err, -errno ? -errno : -ENOENT,
+				       "no BPF file system: mount -t bpf bpf "
+				       BPFFS);
+	return 0;
+}
+
+/* The root, made if it is not there, locked; it may be gone by then. */
+static int lock_root(void)
+{
+	int fd, ret;
+
+	if (mkdir(SRPOL_PIN_ROOT, 0700) && errno != EEXIST)
+		return -errno;
+	fd = open(SRPOL_PIN_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (!flock(fd, LOCK_EX))
+		return fd;
+	ret = -errno;
+	close(fd);
+	return ret;
+}
+
+static bool is_root(int fd)
+{
+	struct stat locked, there;
+
+	return !fstat(fd, &locked) && !stat(SRPOL_PIN_ROOT, &there) &&
+	       locked.st_ino == there.st_ino;
+}
+
+/**
+ * srpol_pins_lock() - be the only one that loads, attaches or removes
+ * @err: for the reason
+ *
+ * Return: what srpol_pins_unlock() takes, or a negative errno.
+ */
+int srpol_pins_lock(struct srpol_error *err)
+{
+	int fd, ret;
+
+	ret = srpol_pins_mount(err);
+	if (ret)
+		return ret;
+	for (;;) {
+		fd = lock_root();
+		if (fd >= 0 && is_root(fd))
+			return fd;
+		/* whoever had the lock removed the folder it is on */
+		if (fd >= 0)
+			close(fd);
+		else if (fd != -ENOENT)
+			return srpol_error_set(err, fd, "locking %s: %s",
+					       SRPOL_PIN_ROOT, strerror(-fd));
+	}
+}
+
+/**
+ * srpol_pins_unlock() - let the next one
+ * @lock: from srpol_pins_lock()
+ *
+ * Without any namespace's folder in it the root goes too.
+ */
+void srpol_pins_unlock(int lock)
+{
+	rmdir(SRPOL_PIN_ROOT);
+	close(lock);
+}
+
+/**
+ * srpol_pins_dir() - folder of the present namespace
+ * @dir: result, SRPOL_PATH_LEN bytes
+ * @err: for the reason
+ */
+int srpol_pins_dir(char *dir, struct srpol_error *err)
+{
+	char name[SRPOL_PATH_LEN - sizeof(SRPOL_PIN_ROOT) - 64];
+	int ret = srpol_netns_name(name, sizeof(name));
+
+	if (ret)
+		return srpol_error_set(err, ret, "network namespace: %s",
+				       strerror(-ret));
+	snprintf(dir, SRPOL_PATH_LEN, SRPOL_PIN_ROOT "/%s", name);
+	return 0;
+}
+
+/**
+ * srpol_pins_path() - path of a pin
+ * @path: result, 2 * SRPOL_PATH_LEN bytes
+ * @dir: folder
+ * @name: the pin
+ */
+void srpol_pins_path(char *path, const char *dir, const char *name)
+{
+	snprintf(path, 2 * SRPOL_PATH_LEN, "%s/%s", dir, name);
+}
+
+/**
+ * srpol_pins_open() - open what is pinned
+ * @dir: folder
+ * @name: the pin
+ *
+ * Return: file descriptor or a negative errno.
+ */
+int srpol_pins_open(const char *dir, const char *name)
+{
+	char path[2 * SRPOL_PATH_LEN];
+
+	srpol_pins_path(path, dir, name);
+	return bpf_obj_get(path);
+}
+
+/**
+ * srpol_pins_exist() - is there such a pin
+ * @dir: folder
+ * @name: the pin
+ *
+ * Return: 1, 0, or a negative errno where that cannot be told: -EACCES.
+ */
+int srpol_pins_exist(const char *dir, const char *name)
+{
+	char path[2 * SRPOL_PATH_LEN];
+
+	srpol_pins_path(path, dir, name);
+	if (!access(path, F_OK))
+		return 1;
+	return errno == ENOENT ? 0 : -errno;
+}
+
+/**
+ * srpol_pins_remove() - remove a pin
+ * @dir: folder
+ * @name: the pin
+ */
+int srpol_pins_remove(const char *dir, const char *name)
+{
+	char path[2 * SRPOL_PATH_LEN];
+
+	srpol_pins_path(path, dir, name);
+	return unlink(path) ? -errno : 0;
+}
+
+static uint64_t own_cookie(void)
+{
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	uint64_t cookie = 0;
+	socklen_t len = sizeof(cookie);
+
+	if (fd < 0)
+		return 0;
+	if (getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &len))
+		cookie = 0;
+	close(fd);
+	return cookie;
+}
+
+static int pin_cookie(const char *dir)
+{
+	uint64_t cookie = own_cookie();
+	char path[2 * SRPOL_PATH_LEN];
+	uint32_t key = 0;
+	int fd, ret;
+
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "srpol_netns", sizeof(key),
+			    sizeof(cookie), 1, NULL);
+	if (fd < 0)
+		return fd;
+	srpol_pins_path(path, dir, COOKIE);
+	ret = bpf_map_update_elem(fd, &key, &cookie, BPF_ANY) ?:
+	      bpf_obj_pin(fd, path);
+	close(fd);
+	return ret;
+}
+
+/* Cookie of the namespace a folder was made for, 0 if it does not say. */
+static uint64_t pinned_cookie(const char *dir)
+{
+	int fd = srpol_pins_open(dir, COOKIE);
+	uint64_t cookie = 0;
+	uint32_t key = 0;
+
+	if (fd < 0)
+		return 0;
+	if (bpf_map_lookup_elem(fd, &key, &cookie))
+		cookie = 0;
+	close(fd);
+	return cookie;
+}
+
+/**
+ * srpol_pins_check() - is a folder that of the present namespace
+ * @dir: folder
+ *
+ * Return: 0, -ENOENT if there is none, -ESTALE if it is that of a namespace
+ * of the same name that is gone, -EACCES if that cannot be told.
+ */
+int srpol_pins_check(const char *dir)
+{
+	int ret = srpol_pins_exist(dir, COOKIE);
+
+	if (ret == 1)
+		return pinned_cookie(dir) == own_cookie() ? 0 : -ESTALE;
+	if (ret)
+		return ret;
+	return access(dir, F_OK) ? -ENOENT : -ESTALE;
+}
+
+/**
+ * srpol_pins_make_dir() - make the folder of the present namespace
+ * @dir: folder
+ * @err: for the reason
+ *
+ * What a namespace that is gone or an attempt that was interrupted left there
+ * is removed.
+ */
+int srpol_pins_make_dir(const char *dir, struct srpol_error *err)
+{
+	int ret;
+
+	srpol_pins_remove_dir(dir);
+	if (mkdir(dir, 0700))
+		return srpol_error_set(err, -errno, "%s: %s", dir,
+				       strerror(errno));
+	ret = pin_cookie(dir);
+	if (!ret)
+		return 0;
+	rmdir(dir);
+	return srpol_error_set(err, ret, "pinning below %s: %s", dir,
+			       strerror(-ret));
+}
+
+/**
+ * srpol_pins_remove_dir() - remove a folder and all its pins
+ * @dir: folder
+ */
+void srpol_pins_remove_dir(const char *dir)
+{
+	struct dirent *entry;
+	DIR *d = opendir(dir);
+
+	while (d && (entry = readdir(d)))
+		if (entry->d_name[0] != '.')
+			srpol_pins_remove(dir, entry->d_name);
+	if (d)
+		closedir(d);
+	rmdir(dir);
+}
+
+/* Cookie of a namespace by its file, 0 if it cannot be entered. */
+static uint64_t cookie_of(const char *path)
+{
+	int self = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint64_t cookie = 0;
+
+	if (self >= 0 && fd >= 0 && !setns(fd, CLONE_NEWNET)) {
+		cookie = own_cookie();
+		/* the caller goes on where it was, or not at all */
+		if (setns(self, CLONE_NEWNET))
+			abort();
+	}
+	if (fd >= 0)
+		close(fd);
+	if (self >= 0)
+		close(self);
+	return cookie;
+}
+
+/*
+ * Is the namespace of a folder gone? One without a name cannot be looked up,
+ * so it counts as gone only when a namespace of that name is another one.
+ */
+static bool is_orphan(const char *name, const char *dir)
+{
+	char path[SRPOL_PATH_LEN];
+	uint64_t cookie, now;
+
+	snprintf(path, sizeof(path), NETNS_DIR "/%.200s", name);
+	if (!strcmp(name, "default"))
+		snprintf(path, sizeof(path), "/proc/1/ns/net");
+	cookie = pinned_cookie(dir);
+	if (access(path, F_OK))
+		return errno == ENOENT && strncmp(name, "netns-", 6) &&
+		       !srpol_dp_dir_in_use(dir);
+	now = cookie_of(path);
+	return now && now != cookie;
+}
+
+/**
+ * srpol_pins_orphans() - folders of namespaces that are gone
+ * @cb: called for each of them
+ * @data: for @cb
+ *
+ * Return: how many there are.
+ */
+unsigned int srpol_pins_orphans(void (*cb)(const char *dir, void *data),
+				void *data)
+{
+	char dir[SRPOL_PATH_LEN];
+	struct dirent *entry;
+	unsigned int n = 0;
+	DIR *d;
+
+	d = opendir(SRPOL_PIN_ROOT);
+	while (d && (entry = readdir(d))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(dir, sizeof(dir), SRPOL_PIN_ROOT "/%.200s",
+			 entry->d_name);
+		if (!is_orphan(entry->d_name, dir))
+			continue;
+		n++;
+		cb(dir, data);
+	}
+	if (d)
+		closedir(d);
+	return n;
+}
+
+static void remove_orphan(const char *dir, void *data)
+{
+	srpol_pins_remove_dir(dir);
+}
+
+/**
+ * srpol_pins_sweep() - remove the folders of namespaces that are gone
+ *
+ * To be called with the lock held.
+ */
+void srpol_pins_sweep(void)
+{
+	srpol_pins_orphans(remove_orphan, NULL);
+}

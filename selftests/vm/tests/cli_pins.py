@@ -1,0 +1,193 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+What srpol dev and doctor do when the pins are not what they seem: names of
+namespaces that are used again, two commands at a time, mount namespaces that
+end, users without rights.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
+sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
+
+import net                                              # noqa: E402
+from ktap import cleanup, eq, main, match, run, test  # noqa: E402
+
+PINS = "/sys/fs/bpf/srpol"
+NAME = f"srpol-again-{os.getpid()}"
+LINKS = ("link add u0 type veth peer name u1\nlink set u0 up\n"
+         "link set u1 up\naddr add fd00:1::1/64 dev u0 nodad\n"
+         "neigh add fd00:1::2 lladdr 02:00:00:00:00:02 dev u0\n")
+
+net.load_module()
+cleanup(run, "rm", "-rf", PINS)
+
+
+def make():
+    """A namespace of always the same name, with an uplink to be."""
+    if os.path.exists(f"/run/netns/{NAME}"):
+        delete()
+    net.ip(f"netns add {NAME}")
+    run("ip", "-n", NAME, "-batch", "-", input=LINKS)
+
+
+def delete():
+    run("ip", "netns", "del", NAME)
+
+
+def srpol(*words, status=0, under=()):
+    done = subprocess.run([*under, "srpol", "-n", NAME, *words], text=True,
+                          capture_output=True, check=False)
+    eq(done.returncode, status, f"exit status of {words}: {done.stderr!r}")
+    return done.stdout + done.stderr
+
+
+def doctor(check):
+    out = subprocess.run(["srpol", "-n", NAME, "-j", "doctor"], text=True,
+                         stdout=subprocess.PIPE, check=False).stdout
+    return [(c["verdict"], c["text"]) for c in json.loads(out)
+            if c["check"] == check]
+
+
+def steers():
+    """Does a ping from the namespace take the path configured now?"""
+    srpol("path", "replace", "1", "segs", "fc00::1", "dev", "u0", "via",
+          "fd00:1::2")
+    srpol("policy", "replace", "color", "1", "endpoint", "::", "candidate",
+          "segment-list", "1")
+    srpol("rule", "replace", "prio", "1", "color", "1")
+
+    def path_packets():
+        stats = json.loads(srpol("-j", "-s", "path", "show", "1"))
+        return stats[0]["stats"]["packets"]
+
+    before = path_packets()
+    run("ip", "netns", "exec", NAME, "ping", "-c", "1", "-W", "1",
+        "fd00:1::2", check=False)
+    return path_packets() > before
+
+
+@test
+def name_again():
+    "a namespace of a name that was used before starts from nothing"
+    make()
+    srpol("dev", "add", "u0", "role", "uplink")
+    assert steers(), "in the first"
+    delete()
+    make()
+    assert os.path.exists(f"{PINS}/{NAME}"), "the first left no pins"
+    (verdict, text), = doctor("pins")
+    eq(verdict, "error", text)
+    match(text, f"{NAME} was left by another network namespace")
+    srpol("stats", "show", status=2)
+    srpol("dev", "add", "u0", "role", "uplink")
+    assert steers(), "in the second"
+    eq([v for v, _ in doctor("pins")], ["ok"], "doctor")
+    delete()
+
+
+@test
+def orphans():
+    "pins of a namespace that is gone are told, and go with the next dev add"
+    make()
+    srpol("dev", "add", "u0")
+    delete()
+    other = net.Netns(LINKS)
+    out = subprocess.run(["srpol", "-n", other.name, "doctor"], text=True,
+                         stdout=subprocess.PIPE, check=False).stdout
+    match(out, f"{PINS}/{NAME} was left by a network namespace that is gone")
+    run("srpol", "-n", other.name, "dev", "add", "u0")
+    assert not os.path.exists(f"{PINS}/{NAME}"), "still there"
+    assert os.path.exists(f"{PINS}/{other.name}"), "removed its own"
+    run("srpol", "-n", other.name, "dev", "del", "u0")
+
+
+@test
+def two_at_a_time():
+    "two first dev add at the same time: both devices are attached"
+    make()
+    run("ip", "-n", NAME, "link", "add", "w0", "type", "veth", "peer", "name",
+        "w1")
+    for _ in range(3):
+        adding = [subprocess.Popen(["srpol", "-n", NAME, "dev", "add", dev])
+                  for dev in ("u0", "w0")]
+        eq([p.wait() for p in adding], [0, 0], "exit status")
+        shown = json.loads(srpol("-j", "dev", "show"))
+        eq([(d["dev"], d["egress_attached"], d["ingress_attached"])
+            for d in shown], [("u0", True, True), ("w0", True, True)],
+           "attached")
+        deleting = [subprocess.Popen(["srpol", "-n", NAME, "dev", "del", dev])
+                    for dev in ("u0", "w0")]
+        eq([p.wait() for p in deleting], [0, 0], "exit status of del")
+        assert not os.path.exists(f"{PINS}/{NAME}"), "pins stay"
+    delete()
+
+
+@test
+def registration_lost():
+    "doctor tells when programs forward by maps that nobody writes"
+    make()
+    srpol("dev", "add", "u0")
+    os.unlink(f"{PINS}/{NAME}/link_dp")
+    (verdict, text), = doctor("pins")
+    eq(verdict, "error", text)
+    match(text, "link_dp is missing")
+    srpol("dev", "del", "u0")
+    srpol("dev", "add", "u0")
+    assert steers(), "after that"
+    delete()
+
+
+@test
+def ip_netns_exec():
+    "ip netns exec srpol dev add is refused, as its pins would not stay"
+    make()
+    done = subprocess.run(["ip", "netns", "exec", NAME, "srpol", "dev", "add",
+                           "u0"], text=True, capture_output=True, check=False)
+    eq(done.returncode, 2, done.stderr)
+    match(done.stderr, 'use "srpol -n NAME"')
+    eq(srpol("-j", "dev", "show").strip(), "[]", "nothing was added")
+    delete()
+
+
+@test
+def unprivileged():
+    "who may not read the maps is told so, and gets no zeros"
+    make()
+    srpol("dev", "add", "u0")
+    steers()
+    # "srpol -n" needs rights of its own: look at the guest's namespace
+    net.ip("link add u9 type veth peer name u8\nlink set u9 up\n"
+           "link set u8 up\n")
+    cleanup(net.ip, "link del u9\n")
+    run("srpol", "dev", "add", "u9")
+    cleanup(run, "srpol", "dev", "del", "u9")
+
+    def nobody(*words, status):
+        done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534",
+                               "--clear-groups", "srpol", *words], text=True,
+                              capture_output=True, check=False)
+        eq(done.returncode, status, f"{words}: {done.stderr!r}")
+        return done
+
+    for words in (("metrics",), ("stats", "show"), ("flow", "show"),
+                  ("-s", "path", "show"), ("monitor", "drops")):
+        match(nobody(*words, status=2).stderr, "Permission denied", words)
+        eq(nobody(*words, status=2).stdout, "", words)
+    text = nobody("dev", "show", status=0).stdout
+    match(text, "programs not shown: Permission denied")
+    assert "NOT ATTACHED" not in text, text
+    device, = json.loads(nobody("-j", "dev", "show", status=0).stdout)
+    assert "egress_attached" not in device, device
+    text = nobody("doctor", status=0).stdout
+    assert "dev del" not in text, text
+    match(text, "run srpol doctor as root")
+    delete()
+
+
+cleanup(lambda: os.path.exists(f"/run/netns/{NAME}") and delete())
+main()
