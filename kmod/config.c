@@ -10,7 +10,6 @@
 #include "config.h"
 #include "dataplane.h"
 #include "netlink.h"
-#include "path.h"
 
 #define SRPOL_HOP_LIMIT_DEFAULT	64
 #define SRPOL_RETRY_INTERVAL_DEFAULT	1000
@@ -117,8 +116,14 @@ static int srpol_config_fill_set(struct sk_buff *skb,
 	return 0;
 }
 
-static int srpol_config_fill(struct srpol_net *sn, struct sk_buff *skb,
-			     const struct srpol_obj *obj)
+/**
+ * srpol_config_fill() - all settings, limits and numbers of objects
+ * @sn: namespace, locked
+ * @skb: message
+ * @obj: its settings
+ */
+int srpol_config_fill(struct srpol_net *sn, struct sk_buff *skb,
+		      const struct srpol_obj *obj)
 {
 	const struct srpol_config *cfg = srpol_obj_shown(obj);
 	const struct srpol_limits used = {
@@ -368,6 +373,11 @@ static bool srpol_config_equal(const struct srpol_obj *obj)
 	return !memcmp(obj->cur, obj->next, offsetof(struct srpol_config, rcu));
 }
 
+static bool srpol_config_tags(const struct srpol_config *cfg)
+{
+	return cfg->dp.path_id == SRPOL_PATH_ID_TAG;
+}
+
 static int srpol_config_stage(struct srpol_net *sn, struct srpol_obj *obj,
 			      struct netlink_ext_ack *extack)
 {
@@ -376,9 +386,8 @@ static int srpol_config_stage(struct srpol_net *sn, struct srpol_obj *obj,
 
 	if (cfg->hop_limit != old->hop_limit ||
 	    !ipv6_addr_equal(&cfg->src, &old->src) ||
-	    (cfg->dp.path_id == SRPOL_PATH_ID_TAG) !=
-	    (old->dp.path_id == SRPOL_PATH_ID_TAG))
-		srpol_path_touch_all(sn);
+	    srpol_config_tags(cfg) != srpol_config_tags(old))
+		sn->txn.all_paths = true;
 	if (!memcmp(&cfg->dp, &old->dp, sizeof(cfg->dp)))
 		return 0;
 	srpol_dp_wait_gp(sn, sn->config_gp);
@@ -410,6 +419,4 @@ const struct srpol_obj_ops srpol_config_ops = {
 	.stage		= srpol_config_stage,
 	.commit		= srpol_config_commit,
 	.revert		= srpol_config_revert,
-	.fill		= srpol_config_fill,
-	.ntf		= SRPOL_CMD_CONFIG_NTF,
 };

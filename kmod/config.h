@@ -43,6 +43,8 @@ extern const struct srpol_obj_ops srpol_config_ops;
 
 void srpol_config_init(struct srpol_net *sn);
 void srpol_config_flush(struct srpol_net *sn);
+int srpol_config_fill(struct srpol_net *sn, struct sk_buff *skb,
+		      const struct srpol_obj *obj);
 int srpol_config_set(struct srpol_net *sn, struct genl_info *info);
 
 /* The settings as the requests so far want them; @sn->lock is held. */

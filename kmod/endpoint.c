@@ -208,9 +208,6 @@ const struct srpol_obj_ops srpol_endpoint_ops = {
 	.revert		= srpol_endpoint_revert,
 	.erase		= srpol_endpoint_erase,
 	.release	= srpol_endpoint_release,
-	.fill		= srpol_endpoint_fill,
-	.ntf		= SRPOL_CMD_ENDPOINT_NTF,
-	.del_ntf	= SRPOL_CMD_ENDPOINT_DEL_NTF,
 };
 
 /**

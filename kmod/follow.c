@@ -116,12 +116,19 @@ static void srpol_policy_touch_backups(struct srpol_net *sn)
 }
 
 /**
- * srpol_policy_prepare() - add policies that follow others
- * @sn: namespace, locked, in a transaction
+ * srpol_policy_prepare() - add policies that follow paths and other policies
+ * @sn: namespace, locked, in a transaction; paths have been staged
  */
 void srpol_policy_prepare(struct srpol_net *sn)
 {
+	struct srpol_path *path;
 	struct srpol_obj *obj;
+
+	list_for_each_entry(obj, &sn->txn.touched[SRPOL_OBJ_PATH], node) {
+		path = srpol_path(obj);
+		if (path->stage && path->stage->other)
+			srpol_policy_path_changed(sn, path);
+	}
 
 	list_for_each_entry(obj, &sn->txn.touched[SRPOL_OBJ_POLICY], node) {
 		if (srpol_obj_created(obj) || srpol_obj_deleted(obj)) {

@@ -27,6 +27,7 @@
 #include "nexthop.h"
 #include "path.h"
 #include "policy.h"
+#include "quote.h"
 #include "report.h"
 #include "rule.h"
 #include "sid.h"
@@ -107,8 +108,13 @@ static int srpol_net_start_tables(struct srpol_net *sn)
 	err = srpol_sid_init(sn);
 	if (err)
 		goto err_endpoint;
+	err = srpol_quote_init(sn);
+	if (err)
+		goto err_sid;
 	return 0;
 
+err_sid:
+	srpol_sid_exit(sn);
 err_endpoint:
 	srpol_endpoint_exit(sn);
 err_policy:
@@ -120,6 +126,7 @@ err_nexthop:
 
 static void srpol_net_stop_tables(struct srpol_net *sn)
 {
+	srpol_quote_exit(sn);
 	srpol_sid_exit(sn);
 	srpol_endpoint_exit(sn);
 	srpol_policy_exit(sn);
@@ -159,7 +166,7 @@ int srpol_net_start(struct srpol_net *sn)
 
 err_report:
 	srpol_report_net_stop(sn);
-	srpol_report_net_free(sn);
+	synchronize_rcu();
 err_tables:
 	srpol_net_stop_tables(sn);
 out:
@@ -210,7 +217,6 @@ static void __net_exit srpol_net_exit(struct net *net)
 	srpol_net_empty(sn);
 	list_del(&sn->node);
 	mutex_unlock(&srpol_nets_lock);
-	srpol_report_net_free(sn);
 	srpol_net_stop_tables(sn);
 	bitmap_free(sn->row_map);
 	kfree(sn->scratch);

@@ -152,8 +152,8 @@ enum srpol_net_flag {
 struct srpol_net {
 	struct net *net;
 	struct list_head node;
-	struct mutex lock;
-	spinlock_t state_lock;
+	struct mutex lock;		/* configuration */
+	spinlock_t state_lock;		/* what events change */
 	unsigned long flags;
 
 	struct srpol_dp_ops *dp;

@@ -10,7 +10,7 @@
 #include "nexthop.h"
 #include "path.h"
 #include "queue.h"
-#include "report.h"
+#include "quote.h"
 #include "resolve.h"
 
 static struct kmem_cache *srpol_path_cache;
@@ -69,7 +69,7 @@ void srpol_path_copy_cfg(const struct srpol_path *path,
  */
 bool srpol_path_usable(const struct srpol_path *path)
 {
-	return path->stage.resolved ? path->stage.up :
+	return path->stage ? path->stage->up :
 	       READ_ONCE(path->state) == SRPOL_PATH_STATE_UP;
 }
 
@@ -81,7 +81,7 @@ bool srpol_path_usable(const struct srpol_path *path)
  */
 bool srpol_path_known(const struct srpol_path *path)
 {
-	return path->stage.resolved ? path->stage.compiled : path->compiled;
+	return path->stage ? path->stage->compiled : path->compiled;
 }
 
 static struct srpol_path *srpol_path_alloc(struct srpol_net *sn, u32 id)
@@ -120,7 +120,7 @@ static void srpol_path_release(struct srpol_net *sn, struct srpol_obj *obj)
 	list_del(&path->stale_node);
 	srpol_path_forget_report(path);
 	srpol_path_clear_verdict(path);
-	srpol_report_unlink(path);
+	srpol_quote_unlink(path);
 	spin_unlock_bh(&sn->state_lock);
 	kfree(path->quotes);
 	kmem_cache_free(srpol_path_cache, path);
@@ -201,7 +201,7 @@ static void srpol_path_use_nexthop(struct srpol_path *path,
  */
 static void srpol_path_publish(struct srpol_net *sn, struct srpol_path *path)
 {
-	const struct srpol_path_stage *stage = &path->stage;
+	const struct srpol_path_stage *stage = path->stage;
 	struct srpol_nexthop *old_nh = path->nh;
 	enum srpol_path_reason reason;
 	bool told, up;
@@ -248,12 +248,13 @@ static void srpol_path_commit(struct srpol_net *sn, struct srpol_obj *obj)
 		return;
 	}
 	if (srpol_obj_changed(obj))
-		old = srpol_report_link(sn, path);
+		old = srpol_quote_link(sn, path);
 	srpol_path_publish(sn, path);
 	spin_unlock_bh(&sn->state_lock);
 	kfree(old);
 	srpol_nexthop_put(sn, old_nh);
-	memset(&path->stage, 0, sizeof(path->stage));
+	kfree(path->stage);
+	path->stage = NULL;
 	path->retry = false;
 }
 
@@ -263,9 +264,12 @@ static void srpol_path_revert(struct srpol_net *sn, struct srpol_obj *obj)
 
 	if (obj->staged)
 		srpol_dp_call(sn, revert, SRPOL_DP_PATH, path->id);
-	srpol_nexthop_put(sn, path->stage.nh);
-	srpol_report_unstage(path);
-	memset(&path->stage, 0, sizeof(path->stage));
+	if (path->stage) {
+		srpol_nexthop_put(sn, path->stage->nh);
+		kfree(path->stage->quotes);
+		kfree(path->stage);
+		path->stage = NULL;
+	}
 	path->retry = false;
 }
 
@@ -309,9 +313,22 @@ static void srpol_path_erase(struct srpol_net *sn, struct srpol_obj *obj)
 	srpol_dp_call(sn, path_del, path->id);
 }
 
+/* Settings that all paths are compiled with have been staged. */
+static void srpol_path_touch_all(struct srpol_net *sn)
+{
+	struct srpol_path *path;
+	unsigned long id;
+
+	if (!sn->txn.all_paths)
+		return;
+	xa_for_each(&sn->paths, id, path)
+		srpol_obj_touch(sn, &path->obj);
+}
+
 const struct srpol_obj_ops srpol_path_ops = {
 	.equal		= srpol_path_equal,
 	.free_cfg	= srpol_path_free_cfg,
+	.prepare	= srpol_path_touch_all,
 	.stage		= srpol_path_stage,
 	.commit		= srpol_path_commit,
 	.revert		= srpol_path_revert,
@@ -319,23 +336,7 @@ const struct srpol_obj_ops srpol_path_ops = {
 	.announce	= srpol_path_tell,
 	.erase		= srpol_path_erase,
 	.release	= srpol_path_release,
-	.fill		= srpol_path_fill,
-	.ntf		= SRPOL_CMD_PATH_NTF,
-	.del_ntf	= SRPOL_CMD_PATH_DEL_NTF,
 };
-
-/**
- * srpol_path_touch_all() - resolve all paths again
- * @sn: namespace, locked, in a transaction
- */
-void srpol_path_touch_all(struct srpol_net *sn)
-{
-	struct srpol_path *path;
-	unsigned long id;
-
-	xa_for_each(&sn->paths, id, path)
-		srpol_obj_touch(sn, &path->obj);
-}
 
 /**
  * srpol_path_replay() - tell a new data plane about all paths

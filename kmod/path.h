@@ -69,11 +69,11 @@ struct srpol_quote_node {
  * @n_quotes: number of @quotes
  * @reason: enum srpol_path_reason: outcome of the resolution
  * @was: enum srpol_path_state when it was resolved
- * @resolved: the members above are set
  * @compiled: the data plane will have the form that configuration and @bytes
  *	describe
  * @pushed: that form was staged, it is not the one there was
  * @up: what policies take for granted
+ * @other: policies have to be compiled again for it
  */
 struct srpol_path_stage {
 	struct srpol_nexthop *nh;
@@ -82,10 +82,10 @@ struct srpol_path_stage {
 	u32 n_quotes;
 	u8 reason;
 	u8 was;
-	bool resolved;
 	bool compiled;
 	bool pushed;
 	bool up;
+	bool other;
 };
 
 /**
@@ -109,8 +109,8 @@ struct srpol_verdict {
 };
 
 /* Bits of srpol_path.stale: what the work has to do about it. */
-#define SRPOL_PATH_RESOLVE	(1u << 0)
-#define SRPOL_PATH_POLICIES	(1u << 1)
+#define SRPOL_PATH_RESOLVE	BIT(0)
+#define SRPOL_PATH_POLICIES	BIT(1)
 
 /**
  * struct srpol_path - a segment list
@@ -118,7 +118,7 @@ struct srpol_verdict {
  * @id: dense id
  * @n_users: policies that want it
  * @users: struct srpol_list that refer to it
- * @stage: what a transaction prepared
+ * @stage: what a transaction prepared, NULL outside of one
  * @gp: grace period after the last compiled form
  * @n_quotes: number of @quotes
  * @quotes: where reports find it, while it is compiled
@@ -150,7 +150,7 @@ struct srpol_path {
 	u32 id;
 	u32 n_users;
 	struct list_head users;
-	struct srpol_path_stage stage;
+	struct srpol_path_stage *stage;
 	unsigned long gp;
 	u32 n_quotes;
 	struct srpol_quote_node *quotes;
@@ -190,7 +190,6 @@ void srpol_path_copy_cfg(const struct srpol_path *path,
 			 struct srpol_path_cfg *cfg);
 bool srpol_path_usable(const struct srpol_path *path);
 bool srpol_path_known(const struct srpol_path *path);
-void srpol_path_touch_all(struct srpol_net *sn);
 void srpol_path_flush(struct srpol_net *sn);
 int srpol_path_replay(struct srpol_net *sn);
 
@@ -218,8 +217,6 @@ unsigned long srpol_path_expire(struct srpol_net *sn);
 /* path_nl.c */
 int srpol_path_fill(struct srpol_net *sn, struct sk_buff *skb,
 		    const struct srpol_obj *obj);
-int srpol_path_event_fill(struct srpol_net *sn, struct sk_buff *skb,
-			  const struct srpol_obj *obj);
 int srpol_path_new(struct srpol_net *sn, struct genl_info *info);
 int srpol_path_del(struct srpol_net *sn, struct genl_info *info);
 

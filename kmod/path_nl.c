@@ -132,27 +132,6 @@ int srpol_path_fill(struct srpol_net *sn, struct sk_buff *skb,
 	return err ?: srpol_path_fill_out(skb, path, cfg);
 }
 
-/**
- * srpol_path_event_fill() - attributes of a path-event
- * @sn: namespace; @sn->state_lock is held
- * @skb: message
- * @obj: of a struct srpol_path
- */
-int srpol_path_event_fill(struct srpol_net *sn, struct sk_buff *skb,
-			  const struct srpol_obj *obj)
-{
-	const struct srpol_path_cfg *cfg = srpol_obj_shown(obj);
-	const struct srpol_path *path = srpol_path(obj);
-
-	if (nla_put_u32(skb, SRPOL_A_PATH_ID, path->id) ||
-	    (cfg->name[0] &&
-	     nla_put_string(skb, SRPOL_A_PATH_NAME, cfg->name)) ||
-	    nla_put_u32(skb, SRPOL_A_PATH_STATE, path->state) ||
-	    nla_put_u32(skb, SRPOL_A_PATH_REASON, path->reason))
-		return -EMSGSIZE;
-	return 0;
-}
-
 static struct srpol_path *srpol_path_from_attr(struct srpol_net *sn,
 					       struct genl_info *info)
 {
@@ -293,9 +272,9 @@ int srpol_nl_path_verdict_doit(struct sk_buff *skb, struct genl_info *info)
 	v.reason = SRPOL_PATH_REASON_PROBES_LOST;
 	if (tb[SRPOL_A_PATH_VERDICT_REASON])
 		v.reason = nla_get_u32(tb[SRPOL_A_PATH_VERDICT_REASON]);
-	if (v.verdict == SRPOL_PATH_VERDICT_UP)
+	if (v.verdict == SRPOL_PATH_VERDICT_UP) {
 		v.reason = SRPOL_PATH_REASON_NONE;
-	else if (v.reason < SRPOL_PATH_REASON_PROBES_LOST) {
+	} else if (v.reason < SRPOL_PATH_REASON_PROBES_LOST) {
 		NL_SET_ERR_MSG_ATTR(info->extack,
 				    tb[SRPOL_A_PATH_VERDICT_REASON],
 				    "the module finds this out itself");

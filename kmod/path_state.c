@@ -65,6 +65,22 @@ enum srpol_path_state srpol_path_reason_state(enum srpol_path_reason reason)
 	}
 }
 
+/* Attributes of a path-event; @sn->state_lock is held. */
+static int srpol_path_event_fill(struct srpol_net *sn, struct sk_buff *skb,
+				 const struct srpol_obj *obj)
+{
+	const struct srpol_path_cfg *cfg = srpol_obj_shown(obj);
+	const struct srpol_path *path = srpol_path(obj);
+
+	if (nla_put_u32(skb, SRPOL_A_PATH_ID, path->id) ||
+	    (cfg->name[0] &&
+	     nla_put_string(skb, SRPOL_A_PATH_NAME, cfg->name)) ||
+	    nla_put_u32(skb, SRPOL_A_PATH_STATE, path->state) ||
+	    nla_put_u32(skb, SRPOL_A_PATH_REASON, path->reason))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static void srpol_path_notify(struct srpol_net *sn, struct srpol_path *path)
 {
 	path->event = false;

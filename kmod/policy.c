@@ -383,6 +383,24 @@ static void srpol_policy_refused(struct srpol_net *sn, struct srpol_obj *obj)
 	srpol_queue_tick(sn, HZ);
 }
 
+static int srpol_policy_event_fill(struct srpol_net *sn, struct sk_buff *skb,
+				   const struct srpol_obj *obj)
+{
+	const struct srpol_policy_cfg *cfg = srpol_obj_shown(obj);
+	const struct srpol_policy *policy = srpol_policy(obj);
+	const char *name = cfg->set.name;
+
+	if (nla_put_u32(skb, SRPOL_A_POLICY_COLOR, policy->key.color) ||
+	    nla_put_in6_addr(skb, SRPOL_A_POLICY_ENDPOINT,
+			     &policy->key.endpoint) ||
+	    (name[0] && nla_put_string(skb, SRPOL_A_POLICY_NAME, name)) ||
+	    nla_put_u32(skb, SRPOL_A_POLICY_STATE, policy->table->state) ||
+	    nla_put_u32(skb, SRPOL_A_POLICY_REASON, policy->table->reason) ||
+	    nla_put_u32(skb, SRPOL_A_POLICY_ID, policy->id))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static void srpol_policy_tell(struct srpol_net *sn, struct srpol_obj *obj)
 {
 	struct srpol_policy *policy = srpol_policy(obj);
@@ -417,9 +435,6 @@ const struct srpol_obj_ops srpol_policy_ops = {
 	.announce	= srpol_policy_tell,
 	.erase		= srpol_policy_erase,
 	.release	= srpol_policy_release,
-	.fill		= srpol_policy_fill,
-	.ntf		= SRPOL_CMD_POLICY_NTF,
-	.del_ntf	= SRPOL_CMD_POLICY_DEL_NTF,
 };
 
 /**

@@ -219,8 +219,6 @@ unsigned long srpol_policy_tick(struct srpol_net *sn);
 /* policy_nl.c */
 int srpol_policy_fill(struct srpol_net *sn, struct sk_buff *skb,
 		      const struct srpol_obj *obj);
-int srpol_policy_event_fill(struct srpol_net *sn, struct sk_buff *skb,
-			    const struct srpol_obj *obj);
 int srpol_policy_new(struct srpol_net *sn, struct genl_info *info);
 int srpol_policy_del(struct srpol_net *sn, struct genl_info *info);
 

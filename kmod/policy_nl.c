@@ -142,30 +142,6 @@ int srpol_policy_fill(struct srpol_net *sn, struct sk_buff *skb,
 	return 0;
 }
 
-/**
- * srpol_policy_event_fill() - attributes of a policy-event
- * @sn: namespace, locked
- * @skb: message
- * @obj: of a struct srpol_policy
- */
-int srpol_policy_event_fill(struct srpol_net *sn, struct sk_buff *skb,
-			    const struct srpol_obj *obj)
-{
-	const struct srpol_policy_cfg *cfg = srpol_obj_shown(obj);
-	const struct srpol_policy *policy = srpol_policy(obj);
-	const char *name = cfg->set.name;
-
-	if (nla_put_u32(skb, SRPOL_A_POLICY_COLOR, policy->key.color) ||
-	    nla_put_in6_addr(skb, SRPOL_A_POLICY_ENDPOINT,
-			     &policy->key.endpoint) ||
-	    (name[0] && nla_put_string(skb, SRPOL_A_POLICY_NAME, name)) ||
-	    nla_put_u32(skb, SRPOL_A_POLICY_STATE, policy->table->state) ||
-	    nla_put_u32(skb, SRPOL_A_POLICY_REASON, policy->table->reason) ||
-	    nla_put_u32(skb, SRPOL_A_POLICY_ID, policy->id))
-		return -EMSGSIZE;
-	return 0;
-}
-
 static struct srpol_policy *srpol_policy_from_attr(struct srpol_net *sn,
 						   struct genl_info *info)
 {

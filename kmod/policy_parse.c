@@ -153,7 +153,7 @@ static int srpol_candidate_parse(struct srpol_net *sn,
 
 /* RFC 9256 2.6: what identifies a candidate path within its policy. */
 static bool srpol_candidate_id_equal(const struct srpol_cand_id *a,
-				 const struct srpol_cand_id *b)
+				     const struct srpol_cand_id *b)
 {
 	return a->protocol_origin == b->protocol_origin &&
 	       a->asn == b->asn && ipv6_addr_equal(&a->node, &b->node) &&

@@ -5,6 +5,7 @@
  * path is up only if a packet sent over it now would leave the host.
  */
 #include <linux/if_arp.h>
+#include <linux/slab.h>
 #include <net/addrconf.h>
 #include <net/ip6_route.h>
 
@@ -12,8 +13,7 @@
 #include "dataplane.h"
 #include "nexthop.h"
 #include "path.h"
-#include "policy.h"
-#include "report.h"
+#include "quote.h"
 #include "resolve.h"
 
 /**
@@ -213,24 +213,23 @@ static void srpol_path_fill_bytes(struct srpol_net *sn,
 	memcpy(bytes->outer.dmac, res->nh->lladdr, ETH_ALEN);
 }
 
-/* Fill in @path->stage from a resolution and stage what is another form. */
+/* Fill in @stage from a resolution and hand over what is another form. */
 static int srpol_path_prepare(struct srpol_net *sn, struct srpol_path *path,
+			      struct srpol_path_stage *stage,
 			      const struct srpol_resolution *res)
 {
 	const struct srpol_path_cfg *cfg = srpol_path_cfg(path);
 	bool other = srpol_obj_changed(&path->obj) || res->nh != path->nh;
-	struct srpol_path_stage *stage = &path->stage;
 	bool reported = path->reported && !other;
 	struct srpol_nexthop *nh = res->nh;
-	int err = 0;
 
 	lockdep_assert_held(&sn->state_lock);
+	stage->nh = nh;
 	stage->reason = res->reason;
 	stage->up = !srpol_path_reason(path, cfg, res->reason, nh, reported);
 	stage->was = path->state;
 	stage->bytes = path->bytes;
 	stage->compiled = path->compiled;
-	stage->pushed = false;
 	if (nh && nh->up) {
 		srpol_path_fill_bytes(sn, &stage->bytes, res);
 		stage->pushed = !path->compiled || other ||
@@ -241,26 +240,49 @@ static int srpol_path_prepare(struct srpol_net *sn, struct srpol_path *path,
 		/* what was compiled is not what this path is any more */
 		stage->compiled = false;
 	}
-	if (stage->pushed)
-		err = srpol_path_compile(sn, path, cfg, &stage->bytes, nh,
-					 stage->up);
-	if (err)
-		return err;
-	stage->nh = nh;
-	stage->resolved = true;
-	return 0;
+	return stage->pushed ? srpol_path_compile(sn, path, cfg,
+						  &stage->bytes, nh,
+						  stage->up) : 0;
 }
 
 /* Packets leave a path that an event made unusable at once. */
-static void srpol_path_leave(struct srpol_net *sn, struct srpol_path *path)
+static void srpol_path_leave(struct srpol_net *sn, struct srpol_path *path,
+			     struct srpol_path_stage *stage)
 {
-	struct srpol_path_stage *stage = &path->stage;
-
 	srpol_path_set_state(sn, path,
 			     srpol_path_reason(path, path->obj.cur,
 					       stage->reason, stage->nh,
 					       path->reported));
 	stage->was = path->state;
+}
+
+static int srpol_path_stage_form(struct srpol_net *sn,
+				 struct srpol_path *path,
+				 struct srpol_path_stage *stage,
+				 struct netlink_ext_ack *extack)
+{
+	bool changed = srpol_obj_changed(&path->obj);
+	struct srpol_resolution res;
+	int err;
+
+	err = changed ? srpol_quote_stage(sn, path, stage) : 0;
+	if (err)
+		return err;
+	err = srpol_resolve(sn, srpol_path_cfg(path), &res,
+			    changed ? extack : NULL);
+	if (err && changed)
+		return err;
+	srpol_dp_wait_gp(sn, path->gp);
+
+	spin_lock_bh(&sn->state_lock);
+	err = srpol_path_prepare(sn, path, stage, &res);
+	if (!err && sn->txn.event && !stage->up)
+		srpol_path_leave(sn, path, stage);
+	spin_unlock_bh(&sn->state_lock);
+	if (!err)
+		return 0;
+	srpol_nexthop_put(sn, res.nh);
+	return srpol_dp_err(err, "path", sn->limits.paths - 1, extack);
 }
 
 /**
@@ -280,36 +302,24 @@ int srpol_path_stage(struct srpol_net *sn, struct srpol_obj *obj,
 		     struct netlink_ext_ack *extack)
 {
 	struct srpol_path *path = srpol_path(obj);
-	bool changed = srpol_obj_changed(obj);
-	struct srpol_path_stage *stage = &path->stage;
-	struct srpol_resolution res;
+	struct srpol_path_stage *stage;
 	int err;
 
 	if (srpol_obj_deleted(obj))
 		return 0;
-	err = changed ? srpol_report_stage(sn, path) : 0;
-	if (err)
-		return err;
-	err = srpol_resolve(sn, srpol_path_cfg(path), &res,
-			    changed ? extack : NULL);
-	if (err && changed)
-		return err;
-	srpol_dp_wait_gp(sn, path->gp);
-
-	spin_lock_bh(&sn->state_lock);
-	err = srpol_path_prepare(sn, path, &res);
-	if (!err && sn->txn.event && !stage->up)
-		srpol_path_leave(sn, path);
-	spin_unlock_bh(&sn->state_lock);
+	stage = kzalloc(sizeof(*stage), GFP_KERNEL_ACCOUNT);
+	if (!stage)
+		return -ENOMEM;
+	err = srpol_path_stage_form(sn, path, stage, extack);
 	if (err) {
-		srpol_nexthop_put(sn, res.nh);
-		return srpol_dp_err(err, "path", sn->limits.paths - 1,
-				    extack);
+		kfree(stage->quotes);
+		kfree(stage);
+		return err;
 	}
+	path->stage = stage;
 	if (stage->pushed)
 		srpol_txn_staged(sn, obj);
-	if (stage->up != (path->state == SRPOL_PATH_STATE_UP) ||
-	    stage->compiled != path->compiled)
-		srpol_policy_path_changed(sn, path);
+	stage->other = stage->up != (path->state == SRPOL_PATH_STATE_UP) ||
+		       stage->compiled != path->compiled;
 	return 0;
 }

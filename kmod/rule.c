@@ -295,9 +295,6 @@ const struct srpol_obj_ops srpol_rule_ops = {
 	.commit		= srpol_rule_commit,
 	.revert		= srpol_rule_revert,
 	.release	= srpol_rule_release,
-	.fill		= srpol_rule_fill,
-	.ntf		= SRPOL_CMD_RULE_NTF,
-	.del_ntf	= SRPOL_CMD_RULE_DEL_NTF,
 };
 
 /**

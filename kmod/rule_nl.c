@@ -56,7 +56,7 @@ static int srpol_rule_fill_flow(struct sk_buff *skb,
 }
 
 static int srpol_rule_fill_roce(struct sk_buff *skb,
-				 const struct srpol_dp_rule *dp)
+				const struct srpol_dp_rule *dp)
 {
 	u32 match = dp->match, i;
 
@@ -80,7 +80,7 @@ static int srpol_rule_fill_roce(struct sk_buff *skb,
  * @obj: of a struct srpol_rule
  */
 int srpol_rule_fill(struct srpol_net *sn, struct sk_buff *skb,
-		     const struct srpol_obj *obj)
+		    const struct srpol_obj *obj)
 {
 	const struct srpol_rule_cfg *cfg = srpol_obj_shown(obj);
 	const struct srpol_rule *rule = srpol_rule(obj);
@@ -119,7 +119,7 @@ int srpol_rule_fill(struct srpol_net *sn, struct sk_buff *skb,
 }
 
 static struct srpol_rule *srpol_rule_from_attr(struct srpol_net *sn,
-						 struct genl_info *info)
+					       struct genl_info *info)
 {
 	struct nlattr *prio = info->attrs[SRPOL_A_RULE_PRIORITY];
 	struct srpol_rule *rule;

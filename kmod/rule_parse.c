@@ -14,7 +14,7 @@
 
 /* A range of which the maximum may be left out. */
 static int srpol_rule_range(const struct genl_info *info, int min_type,
-			     int max_type, u32 width, u32 *min, u32 *max)
+			    int max_type, u32 width, u32 *min, u32 *max)
 {
 	struct nlattr *lo = info->attrs[min_type];
 	struct nlattr *hi = info->attrs[max_type];
@@ -40,13 +40,13 @@ static int srpol_rule_range(const struct genl_info *info, int min_type,
 }
 
 static int srpol_rule_parse_ranges(struct srpol_dp_rule *dp,
-				    const struct genl_info *info)
+				   const struct genl_info *info)
 {
 	u32 lo, hi;
 	int ret;
 
 	ret = srpol_rule_range(info, SRPOL_A_RULE_SPORT_MIN,
-				SRPOL_A_RULE_SPORT_MAX, sizeof(u16), &lo,
+			       SRPOL_A_RULE_SPORT_MAX, sizeof(u16), &lo,
 				&hi);
 	if (ret < 0)
 		return ret;
@@ -56,7 +56,7 @@ static int srpol_rule_parse_ranges(struct srpol_dp_rule *dp,
 		dp->sport[1] = hi;
 	}
 	ret = srpol_rule_range(info, SRPOL_A_RULE_DPORT_MIN,
-				SRPOL_A_RULE_DPORT_MAX, sizeof(u16), &lo,
+			       SRPOL_A_RULE_DPORT_MAX, sizeof(u16), &lo,
 				&hi);
 	if (ret < 0)
 		return ret;
@@ -66,7 +66,7 @@ static int srpol_rule_parse_ranges(struct srpol_dp_rule *dp,
 		dp->dport[1] = hi;
 	}
 	ret = srpol_rule_range(info, SRPOL_A_RULE_QP_MIN,
-				SRPOL_A_RULE_QP_MAX, sizeof(u32), &lo, &hi);
+			       SRPOL_A_RULE_QP_MAX, sizeof(u32), &lo, &hi);
 	if (ret < 0)
 		return ret;
 	if (ret) {
@@ -79,7 +79,7 @@ static int srpol_rule_parse_ranges(struct srpol_dp_rule *dp,
 
 /* Returns the prefix length, 0 if there is no prefix, or a negative errno. */
 static int srpol_rule_parse_prefix(const struct genl_info *info, int type,
-				    int len_type, u8 *addr, u8 *mask)
+				   int len_type, u8 *addr, u8 *mask)
 {
 	struct nlattr *attr = info->attrs[type];
 	struct nlattr *len_attr = info->attrs[len_type];
@@ -108,14 +108,14 @@ static int srpol_rule_parse_prefix(const struct genl_info *info, int type,
 }
 
 static int srpol_rule_parse_prefixes(struct srpol_rule_cfg *cfg,
-				      const struct genl_info *info)
+				     const struct genl_info *info)
 {
 	struct srpol_dp_rule *dp = &cfg->dp;
 	bool v4src, v4dst;
 	int ret;
 
 	ret = srpol_rule_parse_prefix(info, SRPOL_A_RULE_SRC,
-				       SRPOL_A_RULE_SRC_LEN, dp->src,
+				      SRPOL_A_RULE_SRC_LEN, dp->src,
 				       dp->src_mask);
 	if (ret < 0)
 		return ret;
@@ -125,7 +125,7 @@ static int srpol_rule_parse_prefixes(struct srpol_rule_cfg *cfg,
 				  dp->match & ~SRPOL_MATCH_SRC;
 	}
 	ret = srpol_rule_parse_prefix(info, SRPOL_A_RULE_DST,
-				       SRPOL_A_RULE_DST_LEN, dp->dst,
+				      SRPOL_A_RULE_DST_LEN, dp->dst,
 				       dp->dst_mask);
 	if (ret < 0)
 		return ret;
@@ -148,7 +148,7 @@ static int srpol_rule_parse_prefixes(struct srpol_rule_cfg *cfg,
 }
 
 static void srpol_rule_parse_opcodes(struct srpol_dp_rule *dp,
-				      const struct genl_info *info)
+				     const struct genl_info *info)
 {
 	const struct nlattr *attr;
 	int rem;
@@ -165,7 +165,7 @@ static void srpol_rule_parse_opcodes(struct srpol_dp_rule *dp,
 }
 
 static int srpol_rule_parse_mark(struct srpol_dp_rule *dp,
-				  const struct genl_info *info)
+				 const struct genl_info *info)
 {
 	struct nlattr *mark = info->attrs[SRPOL_A_RULE_MARK];
 	struct nlattr *mask = info->attrs[SRPOL_A_RULE_MARK_MASK];
@@ -188,7 +188,7 @@ static int srpol_rule_parse_mark(struct srpol_dp_rule *dp,
 }
 
 static int srpol_rule_parse_result(struct srpol_dp_rule *dp,
-				    const struct genl_info *info)
+				   const struct genl_info *info)
 {
 	struct nlattr *action = info->attrs[SRPOL_A_RULE_ACTION];
 	struct nlattr *color = info->attrs[SRPOL_A_RULE_COLOR];
@@ -221,7 +221,7 @@ static int srpol_rule_parse_result(struct srpol_dp_rule *dp,
 
 /* What one match says must be possible beside the others. */
 static int srpol_rule_check(const struct srpol_dp_rule *dp,
-			     const struct genl_info *info)
+			    const struct genl_info *info)
 {
 	struct netlink_ext_ack *extack = info->extack;
 	bool proto = dp->match & SRPOL_MATCH_PROTO;
@@ -249,7 +249,7 @@ static int srpol_rule_check(const struct srpol_dp_rule *dp,
 
 /* The id is all the data plane compares, and where it is in the hierarchy. */
 static int srpol_rule_parse_cgroup(struct srpol_dp_rule *dp,
-				    const struct genl_info *info)
+				   const struct genl_info *info)
 {
 	struct nlattr *attr = info->attrs[SRPOL_A_RULE_CGROUP];
 	struct cgroup *cgrp;
@@ -270,7 +270,7 @@ static int srpol_rule_parse_cgroup(struct srpol_dp_rule *dp,
 }
 
 static int srpol_rule_parse_dev(struct srpol_net *sn,
-				 struct srpol_dp_rule *dp,
+				struct srpol_dp_rule *dp,
 				 const struct genl_info *info)
 {
 	struct nlattr *attr = info->attrs[SRPOL_A_RULE_IFINDEX];
@@ -287,7 +287,7 @@ static int srpol_rule_parse_dev(struct srpol_net *sn,
 
 /* Matches of one value. */
 static void srpol_rule_parse_values(struct srpol_dp_rule *dp,
-				     const struct genl_info *info)
+				    const struct genl_info *info)
 {
 	struct nlattr **tb = info->attrs;
 
@@ -319,7 +319,7 @@ static void srpol_rule_parse_values(struct srpol_dp_rule *dp,
  * Return: 0 or a negative errno.
  */
 int srpol_rule_parse(struct srpol_net *sn, struct srpol_rule_cfg *cfg,
-		      bool change, const struct genl_info *info)
+		     bool change, const struct genl_info *info)
 {
 	struct nlattr **tb = info->attrs;
 	struct srpol_dp_rule *dp = &cfg->dp;

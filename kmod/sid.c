@@ -361,9 +361,6 @@ const struct srpol_obj_ops srpol_sid_ops = {
 	.refused	= srpol_sid_refused,
 	.erase		= srpol_sid_erase,
 	.release	= srpol_sid_release,
-	.fill		= srpol_sid_fill,
-	.ntf		= SRPOL_CMD_SID_NTF,
-	.del_ntf	= SRPOL_CMD_SID_DEL_NTF,
 };
 
 /**

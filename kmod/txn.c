@@ -28,28 +28,13 @@
  */
 #include <linux/printk.h>
 
-#include "config.h"
 #include "dataplane.h"
-#include "endpoint.h"
 #include "netlink.h"
 #include "netns.h"
-#include "path.h"
-#include "policy.h"
-#include "rule.h"
-#include "sid.h"
-
-static const struct srpol_obj_ops * const srpol_types[SRPOL_OBJ_TYPES] = {
-	[SRPOL_OBJ_CONFIG] = &srpol_config_ops,
-	[SRPOL_OBJ_PATH] = &srpol_path_ops,
-	[SRPOL_OBJ_POLICY] = &srpol_policy_ops,
-	[SRPOL_OBJ_RULE] = &srpol_rule_ops,
-	[SRPOL_OBJ_ENDPOINT] = &srpol_endpoint_ops,
-	[SRPOL_OBJ_SID] = &srpol_sid_ops,
-};
 
 static const struct srpol_obj_ops *srpol_obj_ops(const struct srpol_obj *obj)
 {
-	return srpol_types[obj->type];
+	return srpol_types[obj->type].ops;
 }
 
 /**
@@ -149,6 +134,7 @@ void srpol_obj_swap(struct srpol_obj *obj)
 {
 	void *old = obj->cur;
 
+	/* what it points at was filled in before */
 	smp_store_release(&obj->cur, obj->next);
 	obj->next = old;
 }
@@ -214,7 +200,7 @@ static void srpol_obj_abort(struct srpol_net *sn, struct srpol_obj *obj)
 static void srpol_txn_check_type(struct srpol_net *sn,
 				 enum srpol_obj_type type)
 {
-	const struct srpol_obj_ops *ops = srpol_types[type];
+	const struct srpol_obj_ops *ops = srpol_types[type].ops;
 	struct srpol_obj *obj, *tmp;
 
 	list_for_each_entry_safe(obj, tmp, &sn->txn.touched[type], node) {
@@ -230,7 +216,7 @@ static int srpol_txn_stage_type(struct srpol_net *sn,
 				enum srpol_obj_type type,
 				struct netlink_ext_ack *extack)
 {
-	const struct srpol_obj_ops *ops = srpol_types[type];
+	const struct srpol_obj_ops *ops = srpol_types[type].ops;
 	struct list_head *touched = &sn->txn.touched[type];
 	struct srpol_obj *obj, *tmp;
 	int err;
@@ -274,14 +260,14 @@ static void srpol_txn_notify_type(struct srpol_net *sn,
 				  enum srpol_obj_type type, bool deleted,
 				  const struct genl_info *info)
 {
-	const struct srpol_obj_ops *ops = srpol_types[type];
+	const struct srpol_type *t = &srpol_types[type];
 	struct srpol_obj *obj;
 
 	list_for_each_entry(obj, &sn->txn.touched[type], node) {
 		if (srpol_obj_changed(obj) && !obj->cur == deleted)
 			srpol_nl_notify(sn, info,
-					deleted ? ops->del_ntf : ops->ntf,
-					SRPOL_NLGRP_CONFIG, ops->fill, obj);
+					deleted ? t->del_ntf : t->ntf,
+					SRPOL_NLGRP_CONFIG, t->fill, obj);
 		cond_resched();
 	}
 }
@@ -289,7 +275,7 @@ static void srpol_txn_notify_type(struct srpol_net *sn,
 static void srpol_txn_announce_type(struct srpol_net *sn,
 				    enum srpol_obj_type type)
 {
-	const struct srpol_obj_ops *ops = srpol_types[type];
+	const struct srpol_obj_ops *ops = srpol_types[type].ops;
 	struct srpol_obj *obj;
 
 	if (!ops->announce)
@@ -330,8 +316,8 @@ static void srpol_txn_finish(struct srpol_net *sn)
 					 node) {
 			if (!obj->cur) {
 				removed = true;
-				if (srpol_types[type]->erase)
-					srpol_types[type]->erase(sn, obj);
+				if (srpol_types[type].ops->erase)
+					srpol_types[type].ops->erase(sn, obj);
 			}
 			srpol_obj_leave(sn, obj);
 			cond_resched();
@@ -352,7 +338,7 @@ static void srpol_txn_commit(struct srpol_net *sn,
 	sn->txn.gp = get_state_synchronize_rcu();
 	for (type = 0; type < SRPOL_OBJ_TYPES; type++) {
 		list_for_each_entry(obj, &sn->txn.touched[type], node) {
-			srpol_types[type]->commit(sn, obj);
+			srpol_types[type].ops->commit(sn, obj);
 			cond_resched();
 		}
 	}
@@ -390,6 +376,7 @@ void srpol_txn_begin(struct srpol_net *sn, bool event)
 	sn->txn.staged = false;
 	sn->txn.order = false;
 	sn->txn.reclassify = false;
+	sn->txn.all_paths = false;
 }
 
 /**

@@ -63,6 +63,7 @@ struct srpol_obj {
  * @staged: something was staged, so there is something to commit
  * @order: an order of rules was staged
  * @reclassify: flows are to be classified again
+ * @all_paths: settings that all paths are compiled with are to change
  * @gp: grace period after the commit
  */
 struct srpol_txn {
@@ -73,6 +74,7 @@ struct srpol_txn {
 	bool staged;
 	bool order;
 	bool reclassify;
+	bool all_paths;
 	unsigned long gp;
 };
 
@@ -91,9 +93,6 @@ struct srpol_txn {
  * @announce: the listeners know the object: tell them its state; may be NULL
  * @erase: take a deleted object out of the data plane; may be NULL
  * @release: free an object that has no configuration
- * @fill: attributes of notifications
- * @ntf: notification of a new or changed object
- * @del_ntf: notification of a deleted one
  *
  * All are called with srpol_net.lock held.
  */
@@ -111,10 +110,23 @@ struct srpol_obj_ops {
 	void (*announce)(struct srpol_net *sn, struct srpol_obj *obj);
 	void (*erase)(struct srpol_net *sn, struct srpol_obj *obj);
 	void (*release)(struct srpol_net *sn, struct srpol_obj *obj);
+};
+
+/**
+ * struct srpol_type - a type of objects
+ * @ops: what it does in a transaction
+ * @fill: attributes of notifications
+ * @ntf: notification of a new or changed object
+ * @del_ntf: notification of a deleted one
+ */
+struct srpol_type {
+	const struct srpol_obj_ops *ops;
 	srpol_fill_t fill;
 	u8 ntf;
 	u8 del_ntf;
 };
+
+extern const struct srpol_type srpol_types[SRPOL_OBJ_TYPES];
 
 void srpol_txn_init(struct srpol_net *sn);
 int srpol_txn_doit(struct genl_info *info, srpol_write_t write);

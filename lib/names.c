@@ -278,6 +278,7 @@ static const char * const path_attrs[] = {
 	[SRPOL_A_PATH_VIA] = "via",
 	[SRPOL_A_PATH_ADMIN_DOWN] = "admin",
 	[SRPOL_A_PATH_BLOCK_LEN] = "usids",
+	[SRPOL_A_PATH_BLOCK] = "usid-block",
 	[SRPOL_A_PATH_CSID_LEN] = "usid-len",
 	[SRPOL_A_PATH_TLV] = "tlv",
 	[SRPOL_A_PATH_TIMESTAMP] = "timestamp",

@@ -22,6 +22,7 @@ sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
 
 import ktap                                             # noqa: E402
 import net                                              # noqa: E402
+from net import CLONE_NEWNET                            # noqa: E402
 from ktap import busywait, eq, main, say, test          # noqa: E402
 
 net.load_module()
@@ -204,6 +205,69 @@ def unload_under_events():
         net.srpol.forget_family()
         ns.ip("".join(f"neigh replace fd00:1::{j} lladdr 02:00:00:00:00:{j:02}"
                       " dev v0\n" for j in range(2, 10)))
+
+
+@test
+def unload_while_a_namespace_ends():
+    "unload while configured namespaces end, links flap and addresses change"
+    loops = int(os.environ.get("SRPOL_LOOPS", "8"))
+    living = namespace()
+    for _ in range(loops):
+        ending = [namespace() for _ in range(3)]
+        for ns in (living, *ending):
+            configure(ns).close()
+        flapper = Flapper(living)
+        flapper.start()
+        names = [ns.name for ns in ending]
+        threads = [threading.Thread(target=ns.delete) for ns in ending]
+        for thread in threads:
+            thread.start()
+        net.unload_module()
+        for thread in threads:
+            thread.join()
+        flapper.stop()
+        for name in names:
+            gone(name)
+        ktap.run("insmod", net.srpol.MODULE)
+        net.srpol.forget_family()
+        living.ip("".join(
+            f"neigh replace fd00:1::{j} lladdr 02:00:00:00:00:{j:02} dev v0\n"
+            for j in range(2, 10)))
+
+
+@test
+def unused_namespaces():
+    "namespaces that are not configured cost nothing"
+    def thousand():
+        """Seconds that it takes to make and end them, to the last one."""
+        start = time.monotonic()
+        pid = os.fork()
+        if not pid:
+            for _ in range(200):
+                net._libc.unshare(CLONE_NEWNET)
+            os._exit(0)
+        eq(os.waitpid(pid, 0)[1], 0)
+        last = namespace()
+        name = last.name
+        last.delete()
+        gone(name, 60)
+        return time.monotonic() - start
+
+    took = {True: [], False: []}
+    for _ in range(3):
+        for loaded in (True, False):
+            if loaded != os.path.isdir("/sys/module/srpol"):
+                if loaded:
+                    ktap.run("insmod", net.srpol.MODULE)
+                else:
+                    net.unload_module()
+            took[loaded].append(thousand())
+    ktap.run("insmod", net.srpol.MODULE)
+    net.srpol.forget_family()
+    with_, without = min(took[True]), min(took[False])
+    say(f"200 namespaces: {with_:.2f} s with the module, {without:.2f} s "
+        "without")
+    assert with_ < without * 1.3 + 0.2, took
 
 
 @test

@@ -20,7 +20,8 @@ sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
 
 import net                                              # noqa: E402
 from ktap import before, eq, main, run, test            # noqa: E402
-from srpol import EXCL, KINDS, Listener, Refused, Srpol  # noqa: E402
+from srpol import (EXCL, KINDS, MODULE, Listener, Refused,  # noqa: E402
+                   Srpol)
 
 NOBODY = 65534
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
@@ -97,6 +98,7 @@ def writes(c):
         yield f"{kind}-new", members, EXCL
         yield f"{kind}-del", key, 0
         yield f"{kind}-del", {}, 0
+    yield "path-verdict", {"id": 1, "verdict": "down", "lifetime": 9}, 0
     yield "config-set", {"hop_limit": 3}, 0
     yield "config-set", {}, 0
     yield "apply", {}, 0
@@ -227,6 +229,13 @@ def user_namespace_same_net():
     with ns:
         child(fn)
     unchanged()
+
+
+
+@test
+def autoload():
+    "nobody makes the kernel load the module by asking for its family"
+    eq(run("modinfo", "-F", "alias", MODULE), "")
 
 
 main()

@@ -270,7 +270,10 @@ def neighbour_table_full():
     heard("up")
     # the other end has to answer, and its neighbours are in the same table
     lladdr = w.a.run("cat", "/sys/class/net/v0/address").strip()
-    w.b.ip(f"neigh replace fd00:1::1 lladdr {lladdr} dev v0 nud permanent\n")
+    local = w.a.run("ip", "-6", "-br", "addr", "show", "dev", "v0",
+                    "scope", "link").split()[2].split("/")[0]
+    w.b.ip("".join(f"neigh replace {addr} lladdr {lladdr} dev v0 "
+                   "nud permanent\n" for addr in ("fd00:1::1", local)))
     other = net.Netns("link add d0 type dummy\nlink set d0 arp on up\n")
     path_ = "/proc/sys/net/ipv6/neigh/default/gc_thresh"
     was = [open(f"{path_}{i}", encoding="ascii").read() for i in (1, 2, 3)]

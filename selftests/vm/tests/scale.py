@@ -53,7 +53,7 @@ def write(step, weights, policies=POLICIES):
             file.write(f"path add {i} segs fc00:0:{i:x}::,fc00:1:{i:x}:: "
                        "dev v0 via fd00:1::2\n")
         for color in range(1, policies + 1):
-            words = "".join(f" list {path} weight {weight}" for path, weight
+            words = "".join(f" segment-list {path} weight {weight}" for path, weight
                             in zip(lists_of(color, step), weights))
             file.write(f"policy add color {color} endpoint fd02::{color:x} "
                        f"candidate{words}\n")

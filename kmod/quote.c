@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which path wrote an outer header that somebody quotes: a hash table of paths
+ * by segment list, or where there is no SRH by destination.
+ */
+#include <linux/random.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+
+#include "path.h"
+#include "quote.h"
+
+#define SRPOL_QUOTE_BUCKETS	1024
+#define SRPOL_QUOTE_CHAIN	256	/* entries of a bucket that are looked at */
+
+/**
+ * srpol_quote_read() - read the outer header that an error quotes
+ * @skb: the error
+ * @off: where the quoted packet begins
+ * @q: set to it
+ *
+ * Return: is it one of an encapsulation at all?
+ */
+bool srpol_quote_read(const struct sk_buff *skb, int off,
+		      struct srpol_quote *q)
+{
+	q->n_segs = 0;
+	q->inner = off + sizeof(q->ip6);
+	if (skb_copy_bits(skb, off, &q->ip6, sizeof(q->ip6)))
+		return false;
+	if (q->ip6.version != 6)
+		return false;
+	if (q->ip6.nexthdr != NEXTHDR_ROUTING)
+		return q->ip6.nexthdr == NEXTHDR_IPV6 ||
+		       q->ip6.nexthdr == IPPROTO_IPIP;
+	off += sizeof(q->ip6);
+	if (skb_copy_bits(skb, off, &q->srh, sizeof(q->srh)))
+		return false;
+	q->n_segs = q->srh.first_segment + 1;
+	if (q->srh.type != IPV6_SRCRT_TYPE_4 || q->n_segs > SRPOL_SIDS_MAX ||
+	    q->srh.hdrlen < q->n_segs * 2)
+		return false;
+	q->inner += 8 * (q->srh.hdrlen + 1);
+	off += sizeof(q->srh);
+	return !skb_copy_bits(skb, off, q->segs,
+			      q->n_segs * sizeof(q->segs[0]));
+}
+
+/* Hash of a segment list, or where there is none of a destination. */
+static u64 srpol_quote_hash(const struct srpol_net *sn,
+			    const struct in6_addr *segs, u32 n_segs,
+			    const struct in6_addr *daddr)
+{
+	return n_segs ? siphash(segs, n_segs * sizeof(*segs), &sn->quote_key) :
+			siphash(daddr, sizeof(*daddr), &sn->quote_key);
+}
+
+static struct hlist_head *srpol_quote_bucket(const struct srpol_net *sn,
+					     u64 key)
+{
+	return &sn->quotes[key % SRPOL_QUOTE_BUCKETS];
+}
+
+/* Is this SID a container of the path's compressed SIDs? */
+static bool srpol_quote_container(const struct srpol_path_cfg *cfg,
+				  const struct in6_addr *sid)
+{
+	return cfg->block_len &&
+	       srpol_csid_in_block(sid, &cfg->block, cfg->block_len);
+}
+
+/* Is this the destination that @sid leads to, or was when it was shifted? */
+static bool srpol_quote_at(const struct srpol_quote *q,
+			   const struct srpol_path_cfg *cfg,
+			   const struct in6_addr *sid)
+{
+	if (ipv6_addr_equal(&q->ip6.daddr, sid))
+		return true;
+	return srpol_quote_container(cfg, sid) &&
+	       srpol_csid_shifted(sid, &q->ip6.daddr, cfg->block_len,
+				  cfg->csid_len);
+}
+
+/* Would @path have written this, and been left at this segment? */
+static bool srpol_quote_matches(const struct srpol_quote *q,
+				const struct srpol_path *path)
+{
+	const struct srpol_path_cfg *cfg = path->obj.cur;
+	const struct srpol_header *hdr = &cfg->hdr;
+	u32 in_srh, n, left = 0, i;
+
+	if (!path->compiled)
+		return false;
+	in_srh = srpol_encap_sids(hdr);
+	n = hdr->n_sids;
+	if (q->n_segs != in_srh ||
+	    !ipv6_addr_equal(&q->ip6.saddr, &path->bytes.outer.src))
+		return false;
+	if (in_srh) {
+		left = q->srh.segments_left;
+		if (sizeof(q->ip6) + 8 * (q->srh.hdrlen + 1) !=
+		    srpol_encap_len(hdr))
+			return false;
+	}
+	if (left >= n || !srpol_quote_at(q, cfg, &hdr->sids[n - 1 - left]))
+		return false;
+	for (i = 0; i < in_srh; i++)
+		if (!ipv6_addr_equal(&q->segs[i], &hdr->sids[n - 1 - i]))
+			return false;
+	return true;
+}
+
+/**
+ * srpol_quote_find() - the only path that could be meant
+ * @sn: namespace; @sn->state_lock is held
+ * @q: what was quoted
+ *
+ * A bucket with very many entries has them from paths that differ in nothing
+ * but the first SID; then nobody knows.
+ *
+ * Return: a path, or NULL if there is none or several.
+ */
+struct srpol_path *srpol_quote_find(struct srpol_net *sn,
+				    const struct srpol_quote *q)
+{
+	u64 key = srpol_quote_hash(sn, q->segs, q->n_segs, &q->ip6.daddr);
+	struct srpol_path *found = NULL;
+	struct srpol_quote_node *node;
+	u32 looked = 0;
+
+	lockdep_assert_held(&sn->state_lock);
+	hlist_for_each_entry(node, srpol_quote_bucket(sn, key), node) {
+		if (++looked > SRPOL_QUOTE_CHAIN)
+			return NULL;
+		if (node->key != key || !srpol_quote_matches(q, node->path))
+			continue;
+		if (found)
+			return NULL;
+		found = node->path;
+	}
+	return found;
+}
+
+/**
+ * srpol_quote_stage() - prepare how reports will find a path
+ * @sn: namespace, locked, in a transaction
+ * @path: a path that is to have another configuration
+ * @stage: what it will be
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int srpol_quote_stage(struct srpol_net *sn, struct srpol_path *path,
+		      struct srpol_path_stage *stage)
+{
+	const struct srpol_path_cfg *cfg = srpol_path_cfg(path);
+	const struct srpol_header *hdr = &cfg->hdr;
+	struct in6_addr segs[SRPOL_SIDS_MAX], dst;
+	u32 in_srh = srpol_encap_sids(hdr), n, i;
+	struct srpol_quote_node *nodes;
+	bool shifts;
+
+	for (i = 0; i < in_srh; i++)
+		segs[i] = hdr->sids[hdr->n_sids - 1 - i];
+	/* without an SRH each address that a container takes on the way */
+	dst = hdr->sids[0];
+	shifts = !in_srh && srpol_quote_container(cfg, &dst);
+	n = 1;
+	if (shifts)
+		while (srpol_csid_shift(&dst, cfg->block_len, cfg->csid_len))
+			n++;
+	nodes = kcalloc(n, sizeof(*nodes), GFP_KERNEL_ACCOUNT);
+	if (!nodes)
+		return -ENOMEM;
+	dst = hdr->sids[0];
+	for (i = 0; i < n; i++) {
+		nodes[i].key = srpol_quote_hash(sn, segs, in_srh, &dst);
+		nodes[i].path = path;
+		if (shifts)
+			srpol_csid_shift(&dst, cfg->block_len, cfg->csid_len);
+	}
+	stage->quotes = nodes;
+	stage->n_quotes = n;
+	return 0;
+}
+
+/**
+ * srpol_quote_unlink() - reports find a path no more
+ * @path: the path; srpol_net.state_lock is held
+ */
+void srpol_quote_unlink(struct srpol_path *path)
+{
+	u32 i;
+
+	for (i = 0; i < path->n_quotes; i++)
+		hlist_del(&path->quotes[i].node);
+	path->n_quotes = 0;
+}
+
+/**
+ * srpol_quote_link() - reports find a path as it is from now on
+ * @sn: namespace; @sn->state_lock is held
+ * @path: the path
+ *
+ * Return: what is to be freed.
+ */
+struct srpol_quote_node *srpol_quote_link(struct srpol_net *sn,
+					  struct srpol_path *path)
+{
+	struct srpol_quote_node *old = path->quotes;
+	u32 i;
+
+	lockdep_assert_held(&sn->state_lock);
+	srpol_quote_unlink(path);
+	path->quotes = path->stage->quotes;
+	path->n_quotes = path->stage->n_quotes;
+	for (i = 0; i < path->n_quotes; i++)
+		hlist_add_head(&path->quotes[i].node,
+			       srpol_quote_bucket(sn, path->quotes[i].key));
+	return old;
+}
+
+int srpol_quote_init(struct srpol_net *sn)
+{
+	sn->quotes = kcalloc(SRPOL_QUOTE_BUCKETS, sizeof(*sn->quotes),
+			     GFP_KERNEL_ACCOUNT);
+	if (!sn->quotes)
+		return -ENOMEM;
+	get_random_bytes(&sn->quote_key, sizeof(sn->quote_key));
+	return 0;
+}
+
+void srpol_quote_exit(struct srpol_net *sn)
+{
+	kfree(sn->quotes);
+	sn->quotes = NULL;
+}
