@@ -3,6 +3,8 @@
 #ifndef _SRPOL_HOP_H
 #define _SRPOL_HOP_H
 
+#include "base.h"
+
 /* False, and nothing done, if the packet may not go on. */
 static __always_inline bool srpol_hop_v4(struct iphdr *ip)
 {

@@ -3,6 +3,12 @@
 #ifndef _SRPOL_ICMP_H
 #define _SRPOL_ICMP_H
 
+#include "base.h"
+#include "parse.h"
+#include "proto.h"
+#include "stats.h"
+#include "words.h"
+
 /* As much of the packet as RFC 4443 2.4 (c) and RFC 1812 4.3.2.3 allow. */
 #define SRPOL_ICMP_QUOTE_V6	(IPV6_MTU_MIN - IPV6_HLEN - 8)
 #define SRPOL_ICMP_QUOTE_V4	(576 - 20 - 8)

@@ -6,6 +6,18 @@
 #ifndef _SRPOL_PORT_H
 #define _SRPOL_PORT_H
 
+#include "base.h"
+#include "drop.h"
+#include "encap.h"
+#include "hop.h"
+#include "parse.h"
+#include "proto.h"
+#include "sid.h"
+#include "state.h"
+#include "stats.h"
+#include "steer.h"
+#include "words.h"
+
 /* Words of 8 of the longest SRH in a rewrite string. */
 #define SRPOL_SRH_WORDS		((SRPOL_ENCAP_MAX - IPV6_HLEN) / 8)
 
@@ -35,7 +47,7 @@ static __always_inline int srpol_port_drop(const struct srpol_pkt *pkt,
  * are no rules. It goes up the stack, but for one to what is inside the SR
  * domain, which ends here (RFC 8754 5.1).
  */
-static __noinline int srpol_port_stranger(struct xdp_md *ctx,
+static __noinline int srpol_port_unsteered(struct xdp_md *ctx,
 					  struct srpol_pkt *pkt, __u32 reason)
 {
 	void *end = (void *)(long)ctx->data_end;
@@ -137,10 +149,10 @@ static __noinline int srpol_timestamp_xdp(struct xdp_md *ctx, __u32 off,
 
 static __always_inline int srpol_port_push(struct xdp_md *ctx,
 					   const struct srpol_pkt *pkt,
-					   const struct srpol_choice *c,
+					   const struct srpol_selected *sel,
 					   const struct srpol_outer *o)
 {
-	const struct srpol_path_cfg *cfg = c->cfg;
+	const struct srpol_path_cfg *cfg = sel->cfg;
 	int err;
 
 	err = srpol_port_write((void *)(long)ctx->data,
@@ -153,7 +165,7 @@ static __always_inline int srpol_port_push(struct xdp_md *ctx,
 		err = srpol_port_hop(ctx, pkt->is_v4,
 				     ETH_HLEN + cfg->encap_len);
 	if (!err && cfg->timestamp_off &&
-	    srpol_timestamp_xdp(ctx, cfg->timestamp_off, c->path))
+	    srpol_timestamp_xdp(ctx, cfg->timestamp_off, sel->path))
 		return SRPOL_REASON_NO_ROOM;
 	return err;
 }
@@ -171,15 +183,8 @@ static __always_inline bool srpol_port_room(struct xdp_md *ctx,
 					 (int)cfg->encap_len);
 }
 
-/* Not for us after all, for a reason the path has: the stack may do better. */
-static __noinline int srpol_port_leave(__u32 reason, __u32 path)
-{
-	srpol_error(SRPOL_ERROR_PATH, reason, path);
-	return srpol_port_pass(reason);
-}
-
 /**
- * srpol_port_steer - send a packet on its flow's way
+ * srpol_port_steer - send a packet on the path of its flow
  * @ctx: packet
  * @pkt: the same, parsed
  *
@@ -193,36 +198,40 @@ static __always_inline int srpol_port_steer(struct xdp_md *ctx,
 					    struct srpol_pkt *pkt)
 {
 	struct srpol_outer o;
-	struct srpol_way w;
+	struct srpol_steer s;
 	int reason;
 
-	reason = srpol_way_find(NULL, pkt, &w);
+	reason = srpol_steer_find(NULL, pkt, true, &s);
 	if (reason == SRPOL_REASON_SID_FROM_PORT)
 		return srpol_port_drop(pkt, reason, 0);
-	if (!w.flow)
-		return srpol_port_stranger(ctx, pkt, reason);
-	if (reason == SRPOL_REASON_INVALID_DROP)
-		return srpol_port_drop(pkt, reason, w.d.policy);
+	if (!s.flow)
+		return srpol_port_unsteered(ctx, pkt, reason);
+	if (reason == SRPOL_REASON_INVALID_DROP) {
+		srpol_steer_account(&s, pkt);
+		srpol_steer_not(&s, reason);
+		return srpol_port_drop(pkt, reason, s.d.cache.policy);
+	}
 	if (reason)
 		return srpol_port_pass(reason);
-	if (!srpol_encap_fits(pkt, w.c.cfg))
-		return srpol_port_leave(SRPOL_REASON_TOO_BIG, w.c.path);
+	if (!srpol_encap_fits(pkt, s.sel.cfg))
+		return srpol_port_pass(SRPOL_REASON_PORT_TOO_BIG);
 	/* No hop left: the packet is the kernel's, to be answered. */
 	if (pkt->ttl <= 1)
 		return srpol_port_pass(SRPOL_REASON_TTL_EXCEEDED);
-	if (!srpol_port_room(ctx, pkt, w.c.cfg))
-		return srpol_port_leave(SRPOL_REASON_NO_ROOM, w.c.path);
+	if (!srpol_port_room(ctx, pkt, s.sel.cfg))
+		return srpol_port_pass(SRPOL_REASON_PORT_NO_ROOM);
 
-	srpol_way_outer(&w, pkt, &o);
-	reason = srpol_port_push(ctx, pkt, &w.c, &o);
-	if (!reason && bpf_redirect_map(&uplinks, w.c.ifindex, XDP_DROP) !=
+	srpol_steer_outer(&s, pkt, &o);
+	reason = srpol_port_push(ctx, pkt, &s.sel, &o);
+	if (!reason && bpf_redirect_map(&uplinks, s.sel.ifindex, XDP_DROP) !=
 		       XDP_REDIRECT)
 		reason = SRPOL_REASON_NO_UPLINK;
 	if (reason) {
-		srpol_error(SRPOL_ERROR_PATH, reason, w.c.path);
-		return srpol_port_drop(pkt, reason, w.c.path);
+		srpol_error(SRPOL_ERROR_PATH, reason, s.sel.path);
+		return srpol_port_drop(pkt, reason, s.sel.path);
 	}
-	srpol_way_taken(&w, pkt);
+	srpol_steer_account(&s, pkt);
+	srpol_steer_done(&s, pkt);
 	return XDP_REDIRECT;
 }
 

@@ -262,11 +262,9 @@ int srpol_error_next(int fd, struct srpol_error_key *key, bool first,
 
 /**
  * struct srpol_flow_table - mapped
- * @sets: which of @flows are in use
  * @flows: entries
  */
 struct srpol_flow_table {
-	const struct srpol_flow_set *sets;
 	const struct srpol_flow *flows;
 };
 

@@ -87,7 +87,7 @@ static void check_both(const char *about, const struct inner *spec,
 		CHECK_EQ(rig_port(&in, &out), X_PASS, "%s: no room", about);
 		CHECK(pkt_equal(&out, &in), "%s: no room", about);
 		rig_expect(about, SRPOL_REASON_STEERED, 1,
-			   SRPOL_REASON_NO_ROOM, 1, RIG_END);
+			   SRPOL_REASON_PORT_NO_ROOM, 1, RIG_END);
 		return;
 	}
 	hop.ttl = (spec->ttl ? spec->ttl : 64) - 1;
@@ -364,9 +364,9 @@ static void test_too_big(void)
 	check_port("just fits", &p, X_REDIRECT, SRPOL_REASON_STEERED);
 	in.payload++;
 	pkt_inner(&p, &in);
-	check_port("too big by one", &p, X_PASS, SRPOL_REASON_TOO_BIG);
-	CHECK_EQ(rig_error(SRPOL_ERROR_PATH, SRPOL_REASON_TOO_BIG, PATH), 1,
-		 "error of the path");
+	check_port("too big by one", &p, X_PASS, SRPOL_REASON_PORT_TOO_BIG);
+	CHECK_EQ(rig_error(SRPOL_ERROR_PATH, SRPOL_REASON_TOO_BIG, PATH), 0,
+		 "what egress answers counts there");
 }
 
 static void test_no_uplink(void)

@@ -19,8 +19,7 @@ static __u64 marked[SRPOL_REASON_COUNT];
 static __u32 slots;
 static bool held;
 
-/* Maps "flow_sets" and "flows". */
-static const struct srpol_flow_set *flow_sets;
+/* Map "flows". */
 static const struct srpol_flow *flow_table;
 
 #define REASON_NAME(nr, name, drop, text) [nr] = #name,
@@ -80,7 +79,6 @@ void rig_open_only(const char *packet_prog)
 			strerror(-err));
 		exit(1);
 	}
-	flow_sets = map_of(rig->maps.flow_sets);
 	flow_table = map_of(rig->maps.flows);
 }
 
@@ -532,7 +530,7 @@ const struct srpol_flow *rig_flow_next(const struct srpol_flow *prev)
 	__u32 nr = prev ? prev - flow_table + 1 : 0;
 
 	for (; nr < SRPOL_MAX_FLOWS; nr++)
-		if (flow_sets[nr / SRPOL_FLOW_WAYS].tag[nr % SRPOL_FLOW_WAYS])
+		if (flow_table[nr].head.tag & 1)
 			return &flow_table[nr];
 	return NULL;
 }
