@@ -150,11 +150,12 @@ srpol_policy_at(const struct srpol_policy_key *key, __u32 gen)
 }
 
 /*
- * The endpoint behind the longest prefix that is there in this generation: one
- * that is hidden, or to come, sends the search on to shorter ones.
+ * The endpoint behind the longest steering prefix that is there in this
+ * generation: one that is hidden, or to come, sends the search on to shorter
+ * ones. @len: its length.
  */
 static __always_inline bool srpol_endpoint_find(const __u8 *daddr, __u32 gen,
-						__u8 *endpoint)
+						__u8 *endpoint, __u32 *len)
 {
 	struct srpol_prefix prefix = { .len = SRPOL_ADDR_BITS };
 	struct srpol_endpoint *ep;
@@ -168,6 +169,7 @@ static __always_inline bool srpol_endpoint_find(const __u8 *daddr, __u32 gen,
 		copy = srpol_copy(READ_ONCE(ep->ver), gen);
 		if (ep->present[copy]) {
 			srpol_copy_addr(endpoint, ep->addr[copy]);
+			*len = ep->len;
 			return true;
 		}
 		if (!ep->len)
@@ -178,23 +180,28 @@ static __always_inline bool srpol_endpoint_find(const __u8 *daddr, __u32 gen,
 }
 
 /*
- * The policy of a color for an inner destination: that of the endpoint behind
- * the longest matching prefix, else that of the null endpoint (RFC 9256 8.8.1,
- * color-only steering).
+ * The policy of a color for an inner destination. A policy's own endpoint is a
+ * steering prefix of all bits to itself, unless there is an explicit one; then
+ * the endpoint behind the longest steering prefix counts, and at last the null
+ * endpoint (RFC 9256 8.8.1, color-only steering).
  */
 static __always_inline __u32 srpol_policy_find(__u32 color, const __u8 *daddr,
 					       __u32 gen)
 {
-	struct srpol_policy_key key = { .color = color };
-	__u32 id;
+	struct srpol_policy_key key = { .color = color }, own = key;
+	__u32 id = 0, len = 0;
+	bool found;
 
-	if (srpol_endpoint_find(daddr, gen, key.endpoint)) {
+	found = srpol_endpoint_find(daddr, gen, key.endpoint, &len);
+	if (len != SRPOL_ADDR_BITS) {
+		srpol_copy_addr(own.endpoint, daddr);
+		id = srpol_policy_at(&own, gen);
+	}
+	if (!id && found) {
 		id = srpol_policy_at(&key, gen);
-		if (id)
-			return id;
 		__builtin_memset(key.endpoint, 0, sizeof(key.endpoint));
 	}
-	return srpol_policy_at(&key, gen);
+	return id ?: srpol_policy_at(&key, gen);
 }
 
 static __always_inline bool srpol_policy_symmetric(__u32 id, __u32 gen)

@@ -394,6 +394,37 @@ static void test_endpoints(void)
 	colors_expect("changed endpoint", &roce4, 0, SRPOL_REASON_NO_POLICY);
 }
 
+/* A policy's endpoint steers by itself what goes to it. */
+static void test_own_endpoint(void)
+{
+	struct srpol_dp_rule r = { .color = 20 };
+	struct inner in = colors_roce6, four = colors_tcp4;
+
+	rig_reset();
+	rig_nexthop(1, 1, 1);
+	colors_policy(1, 20, "fd00:b::1");
+	colors_policy(2, 20, "fd00:b::2");
+	colors_policy(3, 20, "10.9.0.1");
+	rig_rules(&r, 1);
+	rig_mark();
+	in.dst = "fd00:b::1";
+	colors_steered("its endpoint", &in, 1);
+	in.dst = "fd00:b::3";
+	colors_expect("beside it", &in, 0, SRPOL_REASON_NO_POLICY);
+	four.dst = "10.9.0.1";
+	colors_steered("its endpoint, IPv4", &four, 3);
+	rig_endpoint("fd00:b::", 64, "fd00:b::2");
+	rig_epoch();
+	in.dst = "fd00:b::1";
+	colors_steered("a shorter prefix does not win", &in, 1);
+	in.dst = "fd00:b::3";
+	colors_steered("but counts for others", &in, 2);
+	rig_endpoint("fd00:b::1", 128, "fd00:b::2");
+	rig_epoch();
+	in.dst = "fd00:b::1";
+	colors_steered("an explicit one of all bits wins", &in, 2);
+}
+
 /* All fragments of a datagram go one way, whether they show the ports or not. */
 static void test_fragments(void)
 {
@@ -514,6 +545,7 @@ static void test_many(void)
 }
 
 static const struct ktap_test tests[] = {
+	{ "a policy's own endpoint", test_own_endpoint },
 	{ "fragments of a datagram", test_fragments },
 	{ "too short for a BTH", test_short_roce },
 	{ "no rules, no steering", test_no_rules },
