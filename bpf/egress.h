@@ -39,7 +39,7 @@ static __always_inline int srpol_egress_too_big(struct __sk_buff *skb,
 	srpol_drop_pkt(pkt, SRPOL_REASON_TOO_BIG, path);
 	if (!icmp_errors)
 		return SRPOL_TC_DROP;
-	return srpol_icmp_too_big(skb, pkt, mtu);
+	return srpol_icmp_too_big(skb, pkt, mtu, BPF_F_INGRESS);
 }
 
 /**
@@ -53,7 +53,8 @@ static __always_inline int srpol_egress_steer(struct __sk_buff *skb,
 					      struct srpol_pkt *pkt)
 {
 	struct srpol_outer o;
-	struct srpol_steer s;
+	struct srpol_decision d;
+	struct srpol_steer s = { .d = &d };
 	int reason;
 
 	reason = srpol_steer_find(skb, pkt, false, &s);
@@ -63,7 +64,7 @@ static __always_inline int srpol_egress_steer(struct __sk_buff *skb,
 	if (reason) {
 		srpol_steer_not(&s, reason);
 		return reason == SRPOL_REASON_INVALID_DROP ?
-		       srpol_egress_drop(pkt, reason, s.d.cache.policy) :
+		       srpol_egress_drop(pkt, reason, d.cache.policy) :
 		       srpol_egress_pass(reason);
 	}
 	if (!srpol_encap_fits(pkt, s.sel.cfg))

@@ -199,7 +199,7 @@ static __always_inline int srpol_push(struct __sk_buff *skb,
 
 	if (encap_len < IPV6_HLEN || encap_len > SRPOL_ENCAP_MAX)
 		return SRPOL_REASON_NO_ROOM;
-	for (i = 0; i < 3 && i < pkt->tags; i++)
+	for (i = 0; i < SRPOL_TAGS_MAX + 1 && i < pkt->tags; i++)
 		if (bpf_skb_vlan_pop(skb))
 			return SRPOL_REASON_NO_ROOM;
 

@@ -8,6 +8,7 @@
 #include "words.h"
 
 #define SRPOL_EXT_HEADERS_MAX	6
+#define SRPOL_TAGS_MAX		4	/* in the frame */
 #define SRPOL_PULL		256	/* bytes of headers made linear */
 
 /**
@@ -50,7 +51,7 @@ struct srpol_meta {
  * @dport: destination port, host order
  * @pkey: BTH P_Key, host order
  * @l3_proto: what the link layer says is inside
- * @vlan: id of the outermost VLAN tag, 0 without one
+ * @vlan: id of the outermost VLAN tag that has one, 0 without
  * @is_v4: IPv4
  * @tclass: TOS or traffic class
  * @opcode: BTH opcode
@@ -323,6 +324,12 @@ static __always_inline int srpol_parse_v6(struct srpol_pkt *pkt, void *l3,
 	return 0;
 }
 
+static __always_inline bool srpol_is_tag(__be16 proto)
+{
+	return proto == bpf_htons(ETH_P_8021Q) ||
+	       proto == bpf_htons(ETH_P_8021AD);
+}
+
 /**
  * srpol_parse_link - Ethernet header and VLAN tags
  * @data: start of the frame
@@ -352,20 +359,23 @@ static __always_inline int srpol_parse_link(void *data, void *end,
 	pkt->gso_size = meta->gso_size;
 	pkt->tags = meta->tagged;
 	pkt->vlan = meta->vlan;
-	for (i = 0; i < 2; i++) {
-		if (proto != bpf_htons(ETH_P_8021Q) &&
-		    proto != bpf_htons(ETH_P_8021AD))
+#pragma unroll
+	for (i = 0; i < SRPOL_TAGS_MAX; i++) {
+		if (!srpol_is_tag(proto))
 			break;
 		vlan = data + off;
 		if ((void *)(vlan + 1) > end)
 			return SRPOL_REASON_UNPARSED;
-		if (!pkt->tags)
+		/* A priority tag, VID 0, is none: the kernel takes it off. */
+		if (!pkt->vlan)
 			pkt->vlan = bpf_ntohs(vlan->h_vlan_TCI) &
 				    VLAN_VID_MASK;
 		proto = vlan->h_vlan_encapsulated_proto;
 		off += sizeof(*vlan);
 		pkt->tags++;
 	}
+	if (srpol_is_tag(proto))
+		return SRPOL_REASON_UNPARSED;
 	pkt->l3_off = off;
 	pkt->l3_proto = proto;
 	return 0;

@@ -5,6 +5,7 @@
  *
  *	srpol_egress	TCX egress of uplinks: steer what leaves
  *	srpol_port	XDP of host ports: steer what VMs and pods send
+ *	srpol_port_tc	TC ingress of host ports: the same, and what XDP left
  *	srpol_uplink	XDP ingress of uplinks: end local SIDs
  *	srpol_explain	run by user space: what srpol_egress would do
  *	srpol_dp	struct_ops: kernel -> maps
@@ -15,7 +16,8 @@
 #include "endpoint.h"
 #include "explain.h"
 #include "parse.h"
-#include "port.h"
+#include "port_tc.h"
+#include "port_xdp.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -39,8 +41,22 @@ int srpol_port(struct xdp_md *ctx)
 
 	reason = srpol_port_parse(ctx, &pkt);
 	if (reason)
-		return srpol_port_unsteered(ctx, &pkt, reason);
+		return XDP_PASS;
 	return srpol_port_steer(ctx, &pkt);
+}
+
+SEC("tcx/ingress")
+int srpol_port_tc(struct __sk_buff *skb)
+{
+	struct srpol_pkt pkt = {};
+	int reason;
+
+	reason = srpol_parse_skb(skb, &pkt);
+	if (!srpol_mac_ours_skb(skb) && reason != SRPOL_REASON_UNPARSED)
+		reason = SRPOL_REASON_FOREIGN_MAC;
+	if (reason)
+		return srpol_port_unsteered(skb, &pkt, reason);
+	return srpol_port_tc_steer(skb, &pkt);
 }
 
 SEC("xdp.frags")

@@ -18,13 +18,14 @@
  * struct srpol_steer - a packet that is being steered
  * @cfg: settings
  * @flow: its flow's entry, NULL if it has none, as there are no rules
- * @d: what was decided about it
+ * @d: what was decided about it: memory of the caller's, apart from the rest,
+ *	which need not be in memory
  * @sel: its path
  */
 struct srpol_steer {
 	const struct srpol_dp_config *cfg;
 	struct srpol_flow *flow;
-	struct srpol_decision d;
+	struct srpol_decision *d;
 	struct srpol_selected sel;
 };
 
@@ -48,7 +49,7 @@ static __noinline int srpol_steer_report(__u32 reason, __u32 unsafe,
  * @skb: packet, NULL at XDP
  * @pkt: the same, parsed
  * @port: it came in by a host port
- * @s: result
+ * @s: result; @d is set
  *
  * Nothing is counted: what becomes of the packet is not known yet.
  *
@@ -67,18 +68,18 @@ static __always_inline int srpol_steer_find(struct __sk_buff *skb,
 	if (!st)
 		return SRPOL_REASON_NO_RULE;
 	now = srpol_now_read(st);
-	flow = srpol_flow_get(skb, pkt, st, &now, &s->d);
+	flow = srpol_flow_get(skb, pkt, st, &now, s->d);
 	if (!flow)
 		return SRPOL_REASON_NO_RULE;
-	if (port && s->d.head.how & SRPOL_HOW_INSIDE)
+	if (port && s->d->head.how & SRPOL_HOW_INSIDE)
 		return SRPOL_REASON_SID_FROM_PORT;
 	s->cfg = srpol_config(st, now.gen);
 	s->flow = flow;
 	s->sel.exact = false;
 	/* Never 0; the verifier wants to see it. */
-	if (!s->d.cache.policy)
-		return s->d.cache.path ?: SRPOL_REASON_NO_POLICY;
-	return srpol_select(pkt, now.gen, flow, &s->d, &s->sel);
+	if (!s->d->cache.policy)
+		return s->d->cache.path ?: SRPOL_REASON_NO_POLICY;
+	return srpol_select(pkt, now.gen, flow, s->d, &s->sel);
 }
 
 /*
@@ -89,9 +90,9 @@ static __always_inline void srpol_steer_account(const struct srpol_steer *s,
 						const struct srpol_pkt *pkt)
 {
 	srpol_flow_account(s->flow, pkt->len, s->sel.exact);
-	if (s->d.rule_id)
-		srpol_counter_add(&rule_stats, s->d.rule_id, pkt->len);
-	if (pkt->key.roce && s->d.cache.policy)
+	if (s->d->rule_id)
+		srpol_counter_add(&rule_stats, s->d->rule_id, pkt->len);
+	if (pkt->key.roce && s->d->cache.policy)
 		srpol_psn_sent(pkt, s->flow);
 }
 
@@ -103,16 +104,16 @@ static __always_inline void srpol_steer_account(const struct srpol_steer *s,
 static __always_inline void srpol_steer_not(const struct srpol_steer *s,
 					    int reason)
 {
-	union srpol_flow_cache none = { .policy = s->d.cache.policy };
+	union srpol_flow_cache none = { .policy = s->d->cache.policy };
 
 	if (reason == SRPOL_REASON_INVALID_DROP ||
 	    reason == SRPOL_REASON_INVALID_PASSTHROUGH)
-		srpol_error(SRPOL_ERROR_POLICY, reason, s->d.cache.policy);
-	if (reason == SRPOL_REASON_INVALID_DROP || !s->d.cache.policy)
+		srpol_error(SRPOL_ERROR_POLICY, reason, s->d->cache.policy);
+	if (reason == SRPOL_REASON_INVALID_DROP || !s->d->cache.policy)
 		return;
 	s->flow->path = 0;
-	if (s->d.cache.path)
-		srpol_flow_cache(s->flow, s->d.cache, none);
+	if (s->d->cache.path)
+		srpol_flow_cache(s->flow, s->d->cache, none);
 }
 
 /* Values for the outer header of a packet. */
@@ -120,7 +121,7 @@ static __always_inline void srpol_steer_outer(const struct srpol_steer *s,
 					      const struct srpol_pkt *pkt,
 					      struct srpol_outer *o)
 {
-	o->label = srpol_outer_label(s->cfg, pkt, &s->d, s->sel.path);
+	o->label = srpol_outer_label(s->cfg, pkt, s->d, s->sel.path);
 	o->tclass = srpol_outer_tclass(s->cfg, pkt->tclass);
 }
 
@@ -130,7 +131,7 @@ static __always_inline void srpol_steer_done(const struct srpol_steer *s,
 {
 	const struct srpol_selected *sel = &s->sel;
 	union srpol_flow_cache to = {
-		.policy = s->d.cache.policy, .path = sel->path,
+		.policy = s->d->cache.policy, .path = sel->path,
 		.version = sel->version,
 	};
 	struct srpol_flow *flow = s->flow;
@@ -140,14 +141,14 @@ static __always_inline void srpol_steer_done(const struct srpol_steer *s,
 			flow->moves++;
 		flow->path = sel->path;
 	}
-	if (sel->own && to.word != s->d.cache.word)
-		srpol_flow_cache(flow, s->d.cache, to);
+	if (sel->own && to.word != s->d->cache.word)
+		srpol_flow_cache(flow, s->d->cache, to);
 	if (sel->mode == SRPOL_LB_MODE_FLOWLET ||
 	    sel->mode == SRPOL_LB_MODE_ADAPTIVE)
 		srpol_quality_send(sel->path, pkt->len, flow->last_ns);
 	if (sel->reason | sel->unsafe)
 		srpol_steer_report(sel->reason, sel->unsafe,
-				   s->d.cache.policy);
+				   s->d->cache.policy);
 	srpol_counter_add(&path_stats, sel->path, pkt->len);
 	srpol_counter_add(&policy_stats, sel->policy, pkt->len);
 	srpol_count(SRPOL_REASON_STEERED);
