@@ -21,23 +21,32 @@ YNL_FILES := include/uapi/linux/srpol.h netlink_gen.h netlink_gen.c
 
 export BUILD CLANG BPFTOOL LIBBPF_CFLAGS LIBBPF_LIBS
 
-# Sub-makes in order of dependence; a folder that is not there is passed over.
-SUBDIRS := $(patsubst %/Makefile,%,$(wildcard $(addsuffix /Makefile,\
-	     bpf lib netlinkd selftests/unit selftests/bpf selftests/bench \
-	     selftests/bench/control selftests/vm/mock selftests/vm/fault)))
+# Sub-makes in order of dependence.
+PRODUCT := bpf lib netlinkd
+TESTS := selftests/unit selftests/bpf selftests/bench selftests/bench/control \
+	 selftests/vm/mock selftests/vm/fault
+SUBDIRS := $(PRODUCT) $(TESTS)
 
 .PHONY: all
-all: deps		## everything (the default)
+all: install-deps	## module, programs and command (the default)
+	@$(MAKE) --no-print-directory tools
+	@$(MAKE) --no-print-directory product
+
+# Makes of their own, so that they read the tools.mk that "tools" wrote.
+.PHONY: product build
+product: kmod $(PRODUCT)
+build: product $(TESTS)
+
+.PHONY: tests
+tests: test-deps	## that, and the programs of the tests
 	@$(MAKE) --no-print-directory tools
 	@$(MAKE) --no-print-directory build
 
-# A make of its own, so that it reads the tools.mk that "tools" wrote.
-.PHONY: build
-build: kmod $(SUBDIRS)
-
-.PHONY: deps
-deps:			## install missing Debian packages
-	@selftests/deps.sh
+.PHONY: install-deps test-deps
+install-deps:		## install the Debian packages a user lacks
+	@selftests/deps.sh user
+test-deps:		## install those of demo, tests and development
+	@selftests/deps.sh test
 
 .PHONY: tools
 tools:			## libbpf, bpftool, ynl and vmlinux.h from linux-source-6.12
@@ -45,8 +54,13 @@ tools:			## libbpf, bpftool, ynl and vmlinux.h from linux-source-6.12
 
 .PHONY: kmod
 kmod:			## kmod/srpol.ko for KVER
-	@$(if $(wildcard kmod/Kbuild),\
-		$(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR) modules)
+	@$(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR) modules
+	@selftests/has-btf.sh kmod/srpol.ko || { \
+		rm -f kmod/srpol.ko; \
+		$(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR) modules && \
+		selftests/has-btf.sh kmod/srpol.ko; } || { \
+		echo "kmod/srpol.ko has no BTF: is pahole installed, and $(KDIR)/vmlinux there?" >&2; \
+		exit 1; }
 
 .PHONY: $(SUBDIRS)
 $(SUBDIRS):
@@ -59,25 +73,25 @@ netlinkd selftests/unit selftests/bpf selftests/bench/control: \
 	$(filter lib,$(SUBDIRS))
 
 .PHONY: check
-check: all		## build all, run all tests; "N passed, N failed, N skipped"
+check: tests		## build all, run all tests; "N passed, N failed, N skipped"
 	@KVER=$(KVER) selftests/run.sh
 
 .PHONY: debug-check
-debug-check: all	## tests of the module under KASAN and lockdep; builds a kernel
+debug-check: tests	## tests of the module under KASAN and lockdep; builds a kernel
 	@KVER=$(KVER) selftests/vm/debug-kernel.sh
 
 .PHONY: sweep
-sweep: all		## mode flowlet: balance and reordering against the gap
+sweep: tests		## mode flowlet: balance and reordering against the gap
 	@selftests/sweep/flowlet.sh
 
 # The chart is drawn by matplotlib, which nothing else needs.
 .PHONY: bench
-bench: all		## speed beside the kernel's own SRv6, about 8 minutes; root
-	@selftests/deps.sh python3-matplotlib
+bench: tests		## speed beside the kernel's own SRv6, about 8 minutes; root
+	@selftests/deps.sh test python3-matplotlib
 	@KVER=$(KVER) selftests/bench/bench.sh
 
 .PHONY: demo
-demo: all		## RDMA over an SRv6 fabric in a VM, with a spine failure
+demo: tests		## RDMA over an SRv6 fabric in a VM, with a spine failure
 	@KVER=$(KVER) selftests/demo/demo.sh
 
 .PHONY: ynl

@@ -44,14 +44,26 @@ int srpol_nl_verb(const struct genl_info *info, bool exists, u32 old_origin,
 }
 
 /**
- * srpol_nl_strscpy() - copy an object's name
+ * srpol_nl_name() - read an object's name
  * @to: SRPOL_NAME_MAX + 1 bytes
  * @attr: string no longer than SRPOL_NAME_MAX, NULL leaves @to alone
+ * @extack: where to say what is wrong with it
+ *
+ * Return: 0 or -EINVAL.
  */
-void srpol_nl_strscpy(char *to, const struct nlattr *attr)
+int srpol_nl_name(char *to, const struct nlattr *attr,
+		  struct netlink_ext_ack *extack)
 {
-	if (attr)
-		nla_strscpy(to, attr, SRPOL_NAME_MAX + 1);
+	if (!attr)
+		return 0;
+	if (!srpol_name_valid(nla_data(attr), strnlen(nla_data(attr),
+						      nla_len(attr)))) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "a name is printable UTF-8");
+		return -EINVAL;
+	}
+	nla_strscpy(to, attr, SRPOL_NAME_MAX + 1);
+	return 0;
 }
 
 /**

@@ -418,8 +418,11 @@ static int srpol_path_parse(struct srpol_net *sn, struct srpol_path_cfg *cfg,
 			    const struct genl_info *info)
 {
 	struct nlattr **tb = info->attrs;
+	int err;
 
-	srpol_nl_strscpy(cfg->name, tb[SRPOL_A_PATH_NAME]);
+	err = srpol_nl_name(cfg->name, tb[SRPOL_A_PATH_NAME], info->extack);
+	if (err)
+		return err;
 	srpol_nl_u32(&cfg->origin, tb[SRPOL_A_PATH_ORIGIN]);
 	srpol_nl_u32(&cfg->hdr.encap, tb[SRPOL_A_PATH_ENCAP]);
 	srpol_nl_u32(&cfg->admin_down, tb[SRPOL_A_PATH_ADMIN_DOWN]);

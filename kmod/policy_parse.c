@@ -154,8 +154,8 @@ static int srpol_candidate_parse(struct srpol_net *sn,
 	id->discriminator = tb[SRPOL_A_CANDIDATE_DISCRIMINATOR] ?
 			    nla_get_u32(tb[SRPOL_A_CANDIDATE_DISCRIMINATOR]) :
 			    position;
-	srpol_nl_strscpy(cand->name, tb[SRPOL_A_CANDIDATE_NAME]);
-	return srpol_candidate_parse_lists(sn, cand, attr, extack);
+	return srpol_nl_name(cand->name, tb[SRPOL_A_CANDIDATE_NAME], extack) ?:
+	       srpol_candidate_parse_lists(sn, cand, attr, extack);
 }
 
 /* RFC 9256 2.6: what identifies a candidate path within its policy. */
@@ -240,7 +240,9 @@ static int srpol_policy_parse(struct srpol_net *sn,
 	struct nlattr **tb = info->attrs;
 	int err;
 
-	srpol_nl_strscpy(set->name, tb[SRPOL_A_POLICY_NAME]);
+	err = srpol_nl_name(set->name, tb[SRPOL_A_POLICY_NAME], info->extack);
+	if (err)
+		return err;
 	srpol_nl_u32(&set->origin, tb[SRPOL_A_POLICY_ORIGIN]);
 	srpol_nl_u32(&set->mode, tb[SRPOL_A_POLICY_MODE]);
 	srpol_nl_u32(&set->symmetric, tb[SRPOL_A_POLICY_SYMMETRIC]);

@@ -128,6 +128,10 @@ u8 srpol_pin_select(const struct srpol_pin *pin, u32 n, u8 current_list,
 		    u32 *wait);
 u32 srpol_pin_order(u8 *order, const bool *known, u32 n, u8 first);
 
+/* name.c */
+
+bool srpol_name_valid(const char *name, u32 len);
+
 /* bucket.c */
 
 void srpol_bucket_home(u8 *home, u32 n, const u32 *weight, u32 n_lists);

@@ -328,7 +328,9 @@ int srpol_rule_parse(struct srpol_net *sn, struct srpol_rule_cfg *cfg,
 	struct srpol_dp_rule *dp = &cfg->dp;
 	int err;
 
-	srpol_nl_strscpy(cfg->name, tb[SRPOL_A_RULE_NAME]);
+	err = srpol_nl_name(cfg->name, tb[SRPOL_A_RULE_NAME], info->extack);
+	if (err)
+		return err;
 	srpol_nl_u32(&cfg->origin, tb[SRPOL_A_RULE_ORIGIN]);
 	if (!change || tb[SRPOL_A_RULE_ACTION] || tb[SRPOL_A_RULE_COLOR]) {
 		err = srpol_rule_parse_result(dp, info);

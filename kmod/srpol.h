@@ -56,7 +56,8 @@ typedef int (*srpol_fill_t)(struct srpol_net *sn, struct sk_buff *skb,
 
 int srpol_nl_verb(const struct genl_info *info, bool exists, u32 old_origin,
 		  struct nlattr *origin);
-void srpol_nl_strscpy(char *to, const struct nlattr *attr);
+int srpol_nl_name(char *to, const struct nlattr *attr,
+		  struct netlink_ext_ack *extack);
 void srpol_nl_u32(u32 *to, const struct nlattr *attr);
 u32 srpol_nl_count(const struct nlattr *head, int len, int type);
 int srpol_nl_reply(struct srpol_net *sn, struct genl_info *info,

@@ -110,3 +110,20 @@ const char *srpol_prefix_text(const void *prefix, uint32_t len, char *buf)
 	snprintf(buf + used, SRPOL_PREFIX_STRLEN - used, "/%u", len);
 	return buf;
 }
+
+/**
+ * srpol_addr_in_prefix() - does a prefix hold an address
+ * @addr: 16 bytes, IPv4 as v4-mapped
+ * @prefix: the prefix
+ * @len: its length, IPv4 as 96 + length
+ */
+bool srpol_addr_in_prefix(const void *addr, const struct in6_addr *prefix,
+			  uint32_t len)
+{
+	const uint8_t *bytes = addr;
+	uint32_t n = len / 8;
+
+	return !memcmp(bytes, prefix, n) &&
+	       (len % 8 == 0 ||
+		!((bytes[n] ^ prefix->s6_addr[n]) >> (8 - len % 8)));
+}

@@ -128,6 +128,9 @@ static int load_into(const char *dir, struct srpol_error *err)
 	struct bpf_link *link;
 	int ret;
 
+	if (access("/sys/kernel/btf/srpol", F_OK))
+		return srpol_error_set(err, -ENOEXEC,
+				       "module srpol is loaded without type information: srpol.ko has no BTF, rebuild it with pahole installed");
 	skel = srpol_bpf__open();
 	if (!skel)
 		return srpol_error_set(err, -errno, "opening BPF object: %s",

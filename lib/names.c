@@ -171,6 +171,33 @@ const struct srpol_name srpol_protos[] = {
 	{ }
 };
 
+/* RFC 2474, 2597, 3246, 8622 */
+const struct srpol_name srpol_dscps[] = {
+	{ 0, "cs0" }, { 8, "cs1" }, { 16, "cs2" }, { 24, "cs3" },
+	{ 32, "cs4" }, { 40, "cs5" }, { 48, "cs6" }, { 56, "cs7" },
+	{ 10, "af11" }, { 12, "af12" }, { 14, "af13" },
+	{ 18, "af21" }, { 20, "af22" }, { 22, "af23" },
+	{ 26, "af31" }, { 28, "af32" }, { 30, "af33" },
+	{ 34, "af41" }, { 36, "af42" }, { 38, "af43" },
+	{ 46, "ef" }, { 1, "le" },
+	{ }
+};
+
+/**
+ * srpol_find_name() - word for a value
+ * @table: table of words
+ * @value: the value
+ *
+ * Return: NULL if the table has none.
+ */
+const char *srpol_find_name(const struct srpol_name *table, uint32_t value)
+{
+	for (; table->name; table++)
+		if (table->value == value)
+			return table->name;
+	return NULL;
+}
+
 /**
  * srpol_name_of() - word for a value
  * @table: table of words
@@ -180,10 +207,7 @@ const struct srpol_name srpol_protos[] = {
  */
 const char *srpol_name_of(const struct srpol_name *table, uint32_t value)
 {
-	for (; table->name; table++)
-		if (table->value == value)
-			return table->name;
-	return "?";
+	return srpol_find_name(table, value) ?: "?";
 }
 
 /**

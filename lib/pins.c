@@ -90,12 +90,36 @@ int srpol_pins_mount(struct srpol_error *err)
 	return 0;
 }
 
+/* The root, made if it is not there, locked; it may be gone by then. */
+static int lock_root(void)
+{
+	int fd, ret;
+
+	if (mkdir(SRPOL_PIN_ROOT, 0700) && errno != EEXIST)
+		return -errno;
+	fd = open(SRPOL_PIN_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (!flock(fd, LOCK_EX))
+		return fd;
+	ret = -errno;
+	close(fd);
+	return ret;
+}
+
+static bool is_root(int fd)
+{
+	struct stat locked, there;
+
+	return !fstat(fd, &locked) && !stat(SRPOL_PIN_ROOT, &there) &&
+	       locked.st_ino == there.st_ino;
+}
+
 /**
  * srpol_pins_lock() - be the only one that loads, attaches or removes
  * @err: for the reason
  *
- * Return: a file descriptor that holds the lock until it is closed, or a
- * negative errno.
+ * Return: what srpol_pins_unlock() takes, or a negative errno.
  */
 int srpol_pins_lock(struct srpol_error *err)
 {
@@ -104,18 +128,29 @@ int srpol_pins_lock(struct srpol_error *err)
 	ret = srpol_pins_mount(err);
 	if (ret)
 		return ret;
-	if (mkdir(SRPOL_PIN_ROOT, 0700) && errno != EEXIST)
-		return srpol_error_set(err, -errno, "%s: %s", SRPOL_PIN_ROOT,
-				       strerror(errno));
-	fd = open(SRPOL_PIN_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 || flock(fd, LOCK_EX)) {
-		ret = srpol_error_set(err, -errno, "locking %s: %s",
-				      SRPOL_PIN_ROOT, strerror(errno));
+	for (;;) {
+		fd = lock_root();
+		if (fd >= 0 && is_root(fd))
+			return fd;
+		/* whoever had the lock removed the folder it is on */
 		if (fd >= 0)
 			close(fd);
-		return ret;
+		else if (fd != -ENOENT)
+			return srpol_error_set(err, fd, "locking %s: %s",
+					       SRPOL_PIN_ROOT, strerror(-fd));
 	}
-	return fd;
+}
+
+/**
+ * srpol_pins_unlock() - let the next one
+ * @lock: from srpol_pins_lock()
+ *
+ * Without any namespace's folder in it the root goes too.
+ */
+void srpol_pins_unlock(int lock)
+{
+	rmdir(SRPOL_PIN_ROOT);
+	close(lock);
 }
 
 /**

@@ -164,7 +164,9 @@ extern const struct srpol_name srpol_xdp_modes[];
 extern const struct srpol_name srpol_dscp_modes[];
 extern const struct srpol_name srpol_flow_labels[];
 extern const struct srpol_name srpol_protos[];
+extern const struct srpol_name srpol_dscps[];
 
+const char *srpol_find_name(const struct srpol_name *table, uint32_t value);
 const char *srpol_name_of(const struct srpol_name *table, uint32_t value);
 bool srpol_value_of(const struct srpol_name *table, const char *name,
 		    uint32_t *value);
@@ -188,6 +190,8 @@ bool srpol_addr6_parse(const char *text, struct in6_addr *addr);
 const char *srpol_addr_text(const void *addr, char *buf);
 bool srpol_prefix_parse(const char *text, struct in6_addr *prefix,
 			uint32_t *len);
+bool srpol_addr_in_prefix(const void *addr, const struct in6_addr *prefix,
+			  uint32_t len);
 const char *srpol_prefix_text(const void *prefix, uint32_t len, char *buf);
 
 /* netns.c */
@@ -243,6 +247,7 @@ void srpol_dp_verbose(bool on);
 /* pins.c: where they are pinned */
 
 int srpol_pins_lock(struct srpol_error *err);
+void srpol_pins_unlock(int lock);
 unsigned int srpol_pins_orphans(void (*cb)(const char *dir, void *data),
 				void *data);
 

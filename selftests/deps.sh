@@ -1,18 +1,27 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# deps.sh [PACKAGE...]: install what building and testing srpol needs on
-# Debian 12 (with bookworm-security, where the 6.12 kernel lives), and these.
-# Nothing to install: return at once, without touching apt.
+# deps.sh user|test [PACKAGE...]: install what is missing of what it takes on
+# Debian 12 (with bookworm-security, where the 6.12 kernel lives)
+#
+#	user	to build srpol and run it on this machine
+#	test	that, and what the demo, the tests and development need: a
+#		kernel to boot, an emulator, RDMA tools, decoders
+#
+# and of the packages named. What will be installed, and how much, is said
+# first. Nothing to install: return at once, without touching apt.
 
 set -euo pipefail
 
+case ${1:-} in
+user|test) set=$1; shift ;;
+*)	echo "usage: deps.sh user|test [PACKAGE...]" >&2; exit 2 ;;
+esac
 also=("$@")
 
 # package			why
-packages() {
-	printf '%s\n' "${also[@]}" | sed '/^$/d'
-	sed -e 's/[[:space:]]*#.*//' -e '/^$/d' <<-EOF
+user_packages() {
+	cat <<-EOF
 	gcc			# user space, kbuild
 	make
 	pkg-config
@@ -21,12 +30,20 @@ packages() {
 	xz-utils		# unpacks linux-source
 	zstd			# unpacks vmlinuz
 	linux-headers-6.12-amd64	# module build, vmlinux with BTF
-	linux-image-6.12-amd64	# kernel and modules of the guest
 	linux-source-6.12	# libbpf 1.5, bpftool 7.5, ynl, checkpatch, kselftest.h
 	libelf-dev		# libbpf, bpftool
 	zlib1g-dev		# libbpf, bpftool
 	libcap-dev		# bpftool
 	libmnl-dev		# lib: generic netlink
+	libjansson-dev		# JSON: the command, the topology file
+	kmod
+	iproute2
+	EOF
+}
+
+test_packages() {
+	cat <<-EOF
+	linux-image-6.12-amd64	# kernel and modules of the guest
 	libnl-3-dev		# daemon: rtnetlink caches
 	libnl-genl-3-dev
 	libnl-route-3-dev
@@ -34,12 +51,11 @@ packages() {
 	libcmocka-dev		# unit tests
 	python3-yaml		# ynl
 	python3-jsonschema	# ynl validates specs
+	python3-prometheus-client	# independent parser of OpenMetrics
 	python3-scapy		# independent packet builder and decoder
 	qemu-system-x86		# the guest
 	busybox-static		# its initramfs
 	cpio
-	kmod
-	iproute2		# the fabric, rdma(8)
 	iputils-ping
 	ethtool
 	procps
@@ -52,12 +68,21 @@ packages() {
 	tcpdump
 	tshark			# independent decoder, and dumpcap
 	jq
+	mandoc			# lint of the manual pages
 	bc			# make debug-check builds a kernel
 	bison
 	flex
 	sparse			# make C=1
 	shellcheck
 	EOF
+}
+
+packages() {
+	printf '%s\n' "${also[@]}" | sed '/^$/d'
+	{
+		user_packages
+		[ $set = user ] || test_packages
+	} | sed -e 's/[[:space:]]*#.*//' -e '/^$/d'
 }
 
 die() {
@@ -100,7 +125,18 @@ install() {
 	apt_get install --no-install-recommends "${want[@]}"
 }
 
-echo "deps: installing ${want[*]}"
+# How much that is, by apt's own reckoning; with an old list it cannot tell.
+announce() {
+	echo "deps: installing from Debian, for \"make $set\": ${want[*]}" |
+		sed -e 's/make user/make/' -e 's/make test/make check" or "make demo/'
+	apt-get install --no-install-recommends --assume-no "${want[@]}" \
+		2>/dev/null </dev/null | sed -n \
+		-e 's/^[0-9]* upgraded, \([0-9]*\) newly.*/deps: \1 packages with what they need/p' \
+		-e 's/^Need to get/deps: to download:/p' \
+		-e 's/^After this operation,/deps: on disk:/p' || :
+}
+
+announce
 
 # The package lists may be absent (a container), or so old that they name
 # versions the mirror has dropped: both are cured by an update.

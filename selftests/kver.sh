@@ -25,7 +25,7 @@ if [ -z "$kver" ]; then
 fi
 
 if [ -z "$kver" ]; then
-	echo "kver.sh: no headers of a kernel >= 6.12 here; run 'make deps'" >&2
+	echo "kver.sh: no headers of a kernel >= 6.12 here; run 'make test-deps'" >&2
 	exit 1
 fi
 echo "$kver"

@@ -120,7 +120,7 @@ remaining() {
 start_guest() {
 	number=$((number + 1))
 	mkdir "$shared/guest-$number"
-	selftests/vm/vm.sh -t 3000 -o "$shared" -- \
+	selftests/vm/vm.sh -i -t 3000 -o "$shared" -- \
 		selftests/vm/batch.sh "$number" \
 		2>"$shared/guest-$number/stderr" &
 	guests[number]=$!
@@ -181,6 +181,8 @@ run_guests() {
 		fi
 	done <"$shared/tests"
 }
+
+selftests/unpack.sh prometheus usr/bin/promtool
 
 mkdir -p "$logs"
 shared=$logs/vm

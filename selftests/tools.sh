@@ -117,7 +117,7 @@ dump_types() {
 		mv "$build/vmlinux.h.new" "$build/vmlinux.h"
 }
 
-[ -e "$tarball" ] || die "$tarball is not there; run 'make deps'"
+[ -e "$tarball" ] || die "$tarball is not there; run 'make test-deps'"
 mkdir -p "$build/logs" "$build/obj"
 
 # Two makes or VMs may come here at the same time.

@@ -9,6 +9,34 @@
 
 #include "srpol.h"
 
+#define DSCP_MAX	63
+
+/**
+ * keyword() - is this keyword the next word? If so it is taken
+ * @args: the line
+ * @word: keyword that makes sense once; literal, as its address is kept
+ *
+ * One that was there before is complained about, and the value that the
+ * caller goes on to read is refused.
+ */
+bool keyword(struct args *args, const char *word)
+{
+	unsigned int i;
+
+	if (!is(args, word))
+		return false;
+	for (i = 0; i < args->n_seen; i++) {
+		if (strcmp(args->seen[i], word))
+			continue;
+		complain("\"%s\" is given twice", word);
+		args->failed = true;
+		return true;
+	}
+	if (args->n_seen < ARRAY_SIZE(args->seen))
+		args->seen[args->n_seen++] = word;
+	return true;
+}
+
 bool more(const struct args *args)
 {
 	return args->argc > 0;
@@ -34,6 +62,8 @@ bool is(struct args *args, const char *word)
 
 bool read_word(struct args *args, const char *what, const char **word)
 {
+	if (args->failed)
+		return false;
 	*word = next(args);
 	if (*word)
 		return true;
@@ -67,9 +97,60 @@ bool read_u32(struct args *args, const char *what, uint32_t max,
 	return false;
 }
 
+/* A class selector, an assured forwarding class or a number. */
+bool read_dscp(struct args *args, const char *what, uint32_t *dscp)
+{
+	const char *word;
+
+	if (!read_word(args, what, &word))
+		return false;
+	if (srpol_value_of(srpol_dscps, word, dscp) ||
+	    parse_u32(word, DSCP_MAX, dscp))
+		return true;
+	complain("%s: \"%s\" is not a DSCP: 0 to %u, cs0 to cs7, af11 to af43, ef, le",
+		 what, word, DSCP_MAX);
+	return false;
+}
+
+/* A number that is not 0. */
+bool read_id(struct args *args, const char *what, uint32_t *id)
+{
+	const char *word;
+
+	if (!read_word(args, what, &word))
+		return false;
+	if (parse_u32(word, UINT32_MAX, id) && *id)
+		return true;
+	complain("%s: \"%s\" is not a number from 1 to %u", what, word,
+		 UINT32_MAX);
+	return false;
+}
+
+/* A name as the module takes it: printable UTF-8 of bounded length. */
+bool read_label(struct args *args, const char *what, const char **word)
+{
+	if (!read_word(args, what, word))
+		return false;
+	if (strlen(*word) <= SRPOL_NAME_MAX)
+		return true;
+	complain("%s: \"%s\" is longer than %u bytes", what, *word,
+		 SRPOL_NAME_MAX);
+	return false;
+}
+
+static void complain_time(const char *what, const char *word,
+			  uint64_t unit_ns, const struct time_range *range)
+{
+	const char *unit = unit_ns == MSEC ? "ms" : "ns";
+
+	complain("%s: \"%s\" is not a time from %u%s to %u%s (%gs), such as 500us, 20ms or 1s",
+		 what, word, range->min, unit, range->max, unit,
+		 (double)range->max * unit_ns / SEC);
+}
+
 /* A number with its unit; a bare number has the unit of the result. */
 bool read_time(struct args *args, const char *what, uint64_t unit_ns,
-	       uint32_t *value)
+	       struct time_range range, uint32_t *value)
 {
 	static const struct {
 		const char *name;
@@ -92,13 +173,12 @@ bool read_time(struct args *args, const char *what, uint64_t unit_ns,
 	if (*end && i < ARRAY_SIZE(units))
 		ns = units[i].ns;
 	v = v * ns / unit_ns;
-	if (end != word && i < ARRAY_SIZE(units) && v >= 0 &&
-	    v <= UINT32_MAX) {
+	if (end != word && i < ARRAY_SIZE(units) && v >= range.min &&
+	    v <= range.max) {
 		*value = v;
 		return true;
 	}
-	complain("%s: \"%s\" is not a time such as 500us, 20ms or 1s", what,
-		 word);
+	complain_time(what, word, unit_ns, &range);
 	return false;
 }
 
@@ -118,8 +198,8 @@ bool read_range(struct args *args, const char *what, uint32_t max,
 	if (parse_u32(buf, max, lo) &&
 	    parse_u32(dash ? dash : buf, max, hi) && *lo <= *hi)
 		return true;
-	complain("%s: \"%s\" is not a number or range up to %u", what, word,
-		 max);
+	complain("%s: \"%s\" is not a number from 0 to %u, nor a range N-M of them",
+		 what, word, max);
 	return false;
 }
 
@@ -172,7 +252,8 @@ bool read_prefix(struct args *args, const char *what, struct in6_addr *prefix,
 		return false;
 	if (srpol_prefix_parse(word, prefix, len))
 		return true;
-	complain("%s: \"%s\" is not a prefix", what, word);
+	complain("%s: \"%s\" is not a prefix such as fd00:b::/64 or 10.1.0.0/16",
+		 what, word);
 	return false;
 }
 

@@ -26,7 +26,7 @@ static bool put_dscp(struct srpol_msg *msg, struct args *args)
 	    !srpol_msg_put_u32(msg, SRPOL_A_CONFIG_DSCP_MODE, mode))
 		return false;
 	return mode != SRPOL_DSCP_MODE_PIPE ||
-	       (read_u32(args, "dscp pipe", 63, &dscp) &&
+	       (read_dscp(args, "dscp pipe", &dscp) &&
 		srpol_msg_put_u32(msg, SRPOL_A_CONFIG_DSCP, dscp));
 }
 
@@ -82,35 +82,36 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 {
 	uint32_t v;
 
-	if (is(args, "src"))
+	if (keyword(args, "src"))
 		return put_src(msg, args);
-	if (is(args, "hop-limit"))
+	if (keyword(args, "hop-limit"))
 		return read_u32(args, "hop-limit", UINT8_MAX, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_HOP_LIMIT, v);
-	if (is(args, "dscp"))
+	if (keyword(args, "dscp"))
 		return put_dscp(msg, args);
-	if (is(args, "flow-label"))
+	if (keyword(args, "flow-label"))
 		return read_name(args, "flow-label", srpol_flow_labels, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_FLOW_LABEL, v);
-	if (is(args, "icmp-errors"))
+	if (keyword(args, "icmp-errors"))
 		return read_name(args, "icmp-errors", srpol_switches, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_ICMP_ERRORS, v);
-	if (is(args, "retry-interval"))
-		return read_time(args, "retry-interval", MSEC, &v) &&
+	if (keyword(args, "retry-interval"))
+		return read_time(args, "retry-interval", MSEC,
+				 (struct time_range){ 0, 3600000 }, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_RETRY_INTERVAL, v);
-	if (is(args, "path-id"))
+	if (keyword(args, "path-id"))
 		return read_name(args, "path-id", srpol_path_ids, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_PATH_ID, v);
-	if (is(args, "sr-domain"))
+	if (keyword(args, "sr-domain"))
 		return put_prefixes(msg, args, "sr-domain",
 				    SRPOL_A_CONFIG_SR_DOMAIN);
-	if (is(args, "sr-source"))
+	if (keyword(args, "sr-source"))
 		return put_prefixes(msg, args, "sr-source",
 				    SRPOL_A_CONFIG_SR_SOURCE);
-	if (is(args, "psn-observer"))
+	if (keyword(args, "psn-observer"))
 		return read_name(args, "psn-observer", srpol_switches, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_PSN_OBSERVER, v);
-	if (is(args, "drop-events"))
+	if (keyword(args, "drop-events"))
 		return read_u32(args, "drop-events", UINT32_MAX, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_DROP_EVENTS, v);
 	return unknown(args);
@@ -193,13 +194,14 @@ void print_config(const struct config_info *config)
 	out_uint("hop_limit", " hop-limit %llu", config->hop_limit);
 	out_string("dscp_mode", " dscp %s",
 		   srpol_name_of(srpol_dscp_modes, config->dscp_mode));
-	out_uint("dscp", config->dscp_mode == SRPOL_DSCP_MODE_PIPE ?
-		 " %llu" : NULL, config->dscp);
+	if (config->dscp_mode == SRPOL_DSCP_MODE_PIPE)
+		out_uint("dscp", " %llu", config->dscp);
 	out_string("flow_label", " flow-label %s",
 		   srpol_name_of(srpol_flow_labels, config->flow_label));
 	out_bool("icmp_errors", NULL, config->icmp_errors);
 	out_text(" icmp-errors %s", config->icmp_errors ? "on" : "off");
-	out_uint("retry_interval", " retry-interval %llu", config->retry_interval);
+	out_uint("retry_interval_ms", " retry-interval %llums",
+		 config->retry_interval);
 	out_string("path_id", " path-id %s",
 		   srpol_name_of(srpol_path_ids, config->path_id));
 	print_prefixes("sr_domain", "sr-domain", &config->domain);

@@ -60,8 +60,8 @@ void print_counter(const char *map, uint32_t id)
 		fd = srpol_map_open(map);
 	}
 	srpol_map_sum(fd, id, &c, sizeof(c));
-	out_uint("packets", "\n\tpackets %llu", c.packets);
-	out_uint("bytes", " bytes %llu", c.bytes);
+	out_count("packets", "\n\tpackets %s", c.packets);
+	out_count("bytes", " bytes %s", c.bytes);
 }
 
 /**

@@ -14,7 +14,7 @@
 static const char usage[] =
 "Usage: srpol dev add DEV role { uplink | port } [ xdp { auto | native | generic } ]\n"
 "       srpol dev del DEV\n"
-"       srpol dev show\n"
+"       srpol dev show [ DEV ]\n"
 "An uplink leads to the fabric; a port to a VM, pod or representor, and what\n"
 "comes in there is steered in XDP. Default role is uplink.\n"
 "The first device loads the data plane, the last one takes it away.\n";
@@ -111,7 +111,7 @@ int attach_dev(unsigned int ifindex, uint32_t role, uint32_t xdp,
 		err = refused(err, &error);
 	}
 unlock:
-	close(lock);
+	srpol_pins_unlock(lock);
 	return err;
 }
 
@@ -174,7 +174,7 @@ static int dev_del(struct args *args, unsigned int flags)
 	/* take off what is there even if the module does not know of it */
 	ret = srpol_dp_detach(ifindex, &error);
 	ret = ret ? refused(ret, &error) : release_data_plane();
-	close(lock);
+	srpol_pins_unlock(lock);
 	return ret ?: err;
 }
 
@@ -225,26 +225,33 @@ static int dev_show(struct args *args, unsigned int flags)
 {
 	struct vec devs = VEC_INIT(struct dev_info);
 	const struct dev_info *dev;
+	unsigned int ifindex = 0, n = 0;
 	int err;
 
+	if (more(args) && !read_dev(args, &ifindex))
+		return EXIT_USAGE;
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
 	err = fetch_devs(&devs);
 	if (err)
 		return err;
 	out_begin();
-	vec_for_each(dev, &devs)
+	vec_for_each(dev, &devs) {
+		if (ifindex && dev->ifindex != ifindex)
+			continue;
 		print_dev(dev);
-	out_end();
+		n++;
+	}
+	err = out_found(n, ifindex, "srpol is not on this device");
 	vec_free(&devs);
-	return EXIT_OK;
+	return err;
 }
 
 int do_dev(struct args *args)
 {
 	static const struct command commands[] = {
 		{ "add", dev_add, NLM_F_CREATE | NLM_F_EXCL },
-		{ "del", dev_del, 0 },
+		{ "delete", dev_del, 0 },
 		{ "show", dev_show, 0 },
 	};
 

@@ -273,6 +273,46 @@ static void check_ports(const struct vec *devs)
 			       "a veth sends for host ports only while its peer has GRO on or an XDP program");
 }
 
+/*
+ * A policy takes what goes to its own endpoint; for anything behind that a
+ * steering prefix has to say so.
+ */
+static void check_steering(const struct vec *rules)
+{
+	struct vec endpoints = VEC_INIT(struct endpoint_info);
+	struct vec policies = VEC_INIT(struct policy_info);
+	const struct policy_info *policy;
+	const struct endpoint_info *ep;
+	const struct rule_info *rule;
+	char buf[SRPOL_ADDR_STRLEN];
+	bool wanted, led;
+
+	if (fetch_policies(&policies) || fetch_endpoints(&endpoints))
+		return;
+	vec_for_each(policy, &policies) {
+		led = IN6_IS_ADDR_UNSPECIFIED(&policy->endpoint);
+		vec_for_each(ep, &endpoints)
+			led |= !memcmp(&ep->address, &policy->endpoint,
+				       sizeof(ep->address));
+		wanted = false;
+		vec_for_each(rule, rules)
+			wanted |= rule->action == SRPOL_RULE_ACTION_STEER &&
+				  rule->color == policy->color;
+		srpol_addr_text(&policy->endpoint, buf);
+		if (!wanted)
+			report(NOTE, "policy", "srpol rule add",
+			       "no rule gives color %u, so nothing takes the policy to %s",
+			       policy->color, buf);
+		else if (!led)
+			report(NOTE, "policy",
+			       "srpol endpoint add PREFIX to the endpoint, if there are addresses behind it",
+			       "the policy of color %u takes packets to %s itself only",
+			       policy->color, buf);
+	}
+	vec_free(&policies);
+	vec_free(&endpoints);
+}
+
 /* The source of outer packets is where ICMPv6 errors have to come back to. */
 static void check_objects(void)
 {
@@ -311,6 +351,7 @@ static void check_objects(void)
 			       "rule %u steers nothing: %s", rule->priority,
 			       srpol_name_of(srpol_rule_reasons,
 					     rule->reason));
+	check_steering(&rules);
 	check_forwarding(&sids);
 	vec_free(&paths);
 	vec_free(&rules);

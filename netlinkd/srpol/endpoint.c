@@ -2,13 +2,15 @@
 /*
  * srpol endpoint: inner destination prefixes and their policy endpoints.
  */
+#include <string.h>
+
 #include "srpol.h"
 
 static const char usage[] =
 "Usage: srpol endpoint { add | replace | change } PREFIX to ADDR\n"
 "                      [ origin { static | engine } ]\n"
 "       srpol endpoint del PREFIX\n"
-"       srpol endpoint show\n"
+"       srpol endpoint show [ PREFIX ]\n"
 "The longest prefix that holds an inner destination names the endpoint that,\n"
 "with the color, names the policy.\n";
 
@@ -28,11 +30,11 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 	struct in6_addr addr;
 	uint32_t v;
 
-	if (is(args, "to"))
+	if (keyword(args, "to"))
 		return read_addr(args, "to", &addr) &&
 		       srpol_msg_put(msg, SRPOL_A_ENDPOINT_ADDRESS,
 				     sizeof(addr), &addr);
-	if (is(args, "origin"))
+	if (keyword(args, "origin"))
 		return read_name(args, "origin", srpol_origins, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_ENDPOINT_ORIGIN, v);
 	return unknown(args);
@@ -87,19 +89,31 @@ static int endpoint_show(struct args *args, unsigned int flags)
 {
 	struct vec endpoints = VEC_INIT(struct endpoint_info);
 	const struct endpoint_info *ep;
+	struct in6_addr prefix;
+	unsigned int n = 0;
+	uint32_t len;
+	bool one;
 	int err;
 
+	one = more(args);
+	if (one && !read_prefix(args, "prefix", &prefix, &len))
+		return EXIT_USAGE;
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
 	err = fetch_endpoints(&endpoints);
 	if (err)
 		return err;
 	out_begin();
-	vec_for_each(ep, &endpoints)
+	vec_for_each(ep, &endpoints) {
+		if (one && (ep->len != len ||
+			    memcmp(&ep->prefix, &prefix, sizeof(prefix))))
+			continue;
 		print_endpoint(ep);
-	out_end();
+		n++;
+	}
+	err = out_found(n, one, "there is no such steering prefix");
 	vec_free(&endpoints);
-	return EXIT_OK;
+	return err;
 }
 
 int do_endpoint(struct args *args)
@@ -108,7 +122,7 @@ int do_endpoint(struct args *args)
 		{ "add", endpoint_set, NLM_F_CREATE | NLM_F_EXCL },
 		{ "replace", endpoint_set, NLM_F_CREATE | NLM_F_REPLACE },
 		{ "change", endpoint_set, NLM_F_REPLACE },
-		{ "del", endpoint_del, 0 },
+		{ "delete", endpoint_del, 0 },
 		{ "show", endpoint_show, 0 },
 	};
 

@@ -4,9 +4,17 @@
  * "srpol replace -f" reads. The other forms are for a switch or a host that
  * does the encapsulation itself; each says what it can not express.
  */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "defaults.h"
 #include "export.h"
+
+#define SAVE_DIR	"/etc/srpol"
 
 static const char usage[] =
 "Usage: srpol export { srpol | frr | sonic | iproute2 }\n"
@@ -15,6 +23,13 @@ static const char usage[] =
 "sonic     SRV6_SID_LIST, SRV6_POLICY, SRV6_MY_LOCATORS and SRV6_MY_SIDS of\n"
 "          CONFIG_DB, as JSON\n"
 "iproute2  routes with seg6 encapsulation, and seg6local routes\n";
+
+static const char save_usage[] =
+"Usage: srpol save [ FILE ]\n"
+"Writes what \"srpol export srpol\" prints to FILE, by default\n"
+SAVE_DIR "/NETNS.srpol, which srpol@NETNS.service restores at boot.\n";
+
+#define PATH_LEN	256
 
 /* A name as a word of a command line. */
 static void word(const char *key, const char *s)
@@ -40,29 +55,50 @@ static void prefixes(const char *key, const struct prefix_list *list)
 {
 	uint32_t i;
 
-	printf(" %s%s", key, list->n ? "" : " none");
 	for (i = 0; i < list->n; i++)
-		printf("%s%s", i ? "," : " ",
+		printf("%s%s%s", i ? "," : key, i ? "" : " ",
 		       prefix(&list->entry[i].prefix, list->entry[i].len));
+	if (list->n)
+		putchar(' ');
 }
 
+/* Settings that are not what they are by default, if there are any. */
 static void srpol_config(const struct config_info *c)
 {
-	printf("config set src %s hop-limit %u dscp %s",
-	       IN6_IS_ADDR_UNSPECIFIED(&c->src) ? "auto" : addr(&c->src),
-	       c->hop_limit, srpol_name_of(srpol_dscp_modes, c->dscp_mode));
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = stdout;
+
+	stdout = open_memstream(&text, &len);
+	if (!stdout)
+		exit(EXIT_REFUSED);
+	if (!IN6_IS_ADDR_UNSPECIFIED(&c->src))
+		printf("src %s ", addr(&c->src));
+	if (c->hop_limit != HOP_LIMIT_DEFAULT)
+		printf("hop-limit %u ", c->hop_limit);
 	if (c->dscp_mode == SRPOL_DSCP_MODE_PIPE)
-		printf(" %u", c->dscp);
-	printf(" flow-label %s icmp-errors %s retry-interval %ums path-id %s",
-	       srpol_name_of(srpol_flow_labels, c->flow_label),
-	       srpol_name_of(srpol_switches, c->icmp_errors), c->retry_interval,
-	       srpol_name_of(srpol_path_ids, c->path_id));
-	printf(" psn-observer %s drop-events %u",
-	       srpol_name_of(srpol_switches, c->psn_observer),
-	       c->drop_events);
+		printf("dscp pipe %u ", c->dscp);
+	if (c->flow_label != SRPOL_FLOW_LABEL_HASH_QP)
+		printf("flow-label %s ",
+		       srpol_name_of(srpol_flow_labels, c->flow_label));
+	if (!c->icmp_errors)
+		printf("icmp-errors off ");
+	if (c->retry_interval != RETRY_INTERVAL_DEFAULT)
+		printf("retry-interval %ums ", c->retry_interval);
+	if (c->path_id != SRPOL_PATH_ID_NONE)
+		printf("path-id %s ", srpol_name_of(srpol_path_ids,
+						     c->path_id));
+	if (c->psn_observer)
+		printf("psn-observer on ");
+	if (c->drop_events != DROP_EVENTS_DEFAULT)
+		printf("drop-events %u ", c->drop_events);
 	prefixes("sr-domain", &c->domain);
 	prefixes("sr-source", &c->source);
-	puts("");
+	fclose(stdout);
+	stdout = out;
+	if (len)
+		printf("config set %.*s\n", (int)len - 1, text);
+	free(text);
 }
 
 static void srpol_path(const struct path_info *path)
@@ -74,9 +110,11 @@ static void srpol_path(const struct path_info *path)
 	for (i = 0; i < path->n_sids; i++)
 		printf("%s%s", i ? "," : " segs ", addr(&path->sids[i]));
 	if (path->block_len)
-		printf(" usid-block-len %u usid-len %u", path->block_len,
-		       path->csid_len);
-	printf(" encap %s", srpol_name_of(srpol_encaps, path->encap));
+		printf(" usid-block-len %u", path->block_len);
+	if (path->block_len && path->csid_len != SRPOL_CSID_LEN_DEFAULT)
+		printf(" usid-len %u", path->csid_len);
+	if (path->encap != SRPOL_ENCAP_REDUCED)
+		printf(" encap %s", srpol_name_of(srpol_encaps, path->encap));
 	if (path->has_src)
 		printf(" src %s", addr(&path->src));
 	if (path->ifindex)
@@ -96,19 +134,28 @@ static void srpol_path(const struct path_info *path)
 	puts("");
 }
 
-static void srpol_candidate(const struct candidate_info *cand)
+static void srpol_candidate(const struct candidate_info *cand,
+			    uint32_t position)
 {
 	uint32_t i;
 
-	printf(" candidate preference %u protocol-origin %s", cand->preference,
-	       srpol_name_of(srpol_protocol_origins, cand->protocol_origin));
+	printf(" candidate");
+	if (cand->preference != PREFERENCE_DEFAULT)
+		printf(" preference %u", cand->preference);
+	if (cand->protocol_origin != SRPOL_PROTOCOL_ORIGIN_CONFIG)
+		printf(" protocol-origin %s",
+		       srpol_name_of(srpol_protocol_origins,
+				     cand->protocol_origin));
 	if (cand->asn || !IN6_IS_ADDR_UNSPECIFIED(&cand->node))
 		printf(" originator %u:%s", cand->asn, addr(&cand->node));
-	printf(" discriminator %u", cand->discriminator);
+	if (cand->discriminator != position)
+		printf(" discriminator %u", cand->discriminator);
 	word("candidate-name", cand->name);
-	for (i = 0; i < cand->n_lists; i++)
-		printf(" segment-list %u weight %u", cand->lists[i].path,
-		       cand->lists[i].weight);
+	for (i = 0; i < cand->n_lists; i++) {
+		printf(" segment-list %u", cand->lists[i].path);
+		if (cand->lists[i].weight != 1)
+			printf(" weight %u", cand->lists[i].weight);
+	}
 }
 
 static void srpol_policy(const struct policy_info *p)
@@ -120,18 +167,29 @@ static void srpol_policy(const struct policy_info *p)
 	word("name", p->name);
 	if (p->has_bsid)
 		printf(" bsid %s", addr(&p->bsid));
-	printf(" mode %s symmetric %s spray %s flowlet-timeout %uns threshold %u",
-	       srpol_name_of(srpol_modes, p->mode),
-	       srpol_name_of(srpol_switches, p->symmetric),
-	       srpol_name_of(srpol_sprays, p->spray), p->flowlet_timeout, p->threshold);
-	printf(" dwell-time %ums wait-to-restore %ums buckets %u drop-upon-invalid %s",
-	       p->dwell_time, p->wait_to_restore, p->buckets,
-	       srpol_name_of(srpol_switches, p->drop_upon_invalid));
+	if (p->mode != SRPOL_LB_MODE_HASH)
+		printf(" mode %s", srpol_name_of(srpol_modes, p->mode));
+	if (p->symmetric)
+		printf(" symmetric on");
+	if (p->spray != SRPOL_SPRAY_ROUND_ROBIN)
+		printf(" spray %s", srpol_name_of(srpol_sprays, p->spray));
+	if (p->flowlet_timeout != FLOWLET_TIMEOUT_DEFAULT)
+		printf(" flowlet-timeout %uns", p->flowlet_timeout);
+	if (p->threshold != THRESHOLD_DEFAULT)
+		printf(" threshold %u", p->threshold);
+	if (p->dwell_time != DWELL_TIME_DEFAULT)
+		printf(" dwell-time %ums", p->dwell_time);
+	if (p->wait_to_restore != WAIT_TO_RESTORE_DEFAULT)
+		printf(" wait-to-restore %ums", p->wait_to_restore);
+	if (p->buckets != BUCKETS_DEFAULT)
+		printf(" buckets %u", p->buckets);
+	if (p->drop_upon_invalid)
+		printf(" drop-upon-invalid on");
 	if (p->backup_color)
 		printf(" backup-color %u", p->backup_color);
 	origin(p->origin);
 	for (i = 0; i < p->n_candidates; i++)
-		srpol_candidate(&p->candidates[i]);
+		srpol_candidate(&p->candidates[i], i + 1);
 	puts("");
 }
 
@@ -155,6 +213,27 @@ static void srpol_opcodes(const uint64_t *set)
 	}
 }
 
+/* By path: the number is another one after a reboot. */
+static void rule_cgroup(uint64_t id)
+{
+	const char *path = cgroup_path(id);
+
+	if (path)
+		word("cgroup", path);
+	else
+		printf(" cgroup %llu", (unsigned long long)id);
+}
+
+static void rule_proto(uint32_t proto)
+{
+	const char *name = srpol_find_name(srpol_protos, proto);
+
+	if (name)
+		printf(" proto %s", name);
+	else
+		printf(" proto %u", proto);
+}
+
 static void srpol_rule(const struct rule_info *r)
 {
 	uint32_t m = r->match;
@@ -168,13 +247,13 @@ static void srpol_rule(const struct rule_info *r)
 	if (m & SRPOL_MATCH_VLAN)
 		printf(" vlan %u", r->vlan);
 	if (m & SRPOL_MATCH_CGROUP)
-		printf(" cgroup %llu", (unsigned long long)r->cgroup);
+		rule_cgroup(r->cgroup);
 	if (m & SRPOL_MATCH_SRC)
 		printf(" src %s", prefix(&r->src, r->src_len));
 	if (m & SRPOL_MATCH_DST)
 		printf(" dst %s", prefix(&r->dst, r->dst_len));
 	if (m & SRPOL_MATCH_PROTO)
-		printf(" proto %u", r->proto);
+		rule_proto(r->proto);
 	if (m & SRPOL_MATCH_SPORT)
 		range("sport", r->sport);
 	if (m & SRPOL_MATCH_DPORT)
@@ -204,13 +283,23 @@ static void srpol_sid(const struct sid_info *sid)
 {
 	printf("sid add %s behavior %s", prefix(&sid->sid, sid->prefix_len),
 	       srpol_name_of(srpol_behaviors, sid->behavior));
-	if (sid->block_len)
+	if (sid->block_len && sid->block_len != SRPOL_BLOCK_LEN_DEFAULT)
 		printf(" block-len %u", sid->block_len);
 	if (sid->ifindex)
 		printf(" dev %s", dev_name(sid->ifindex));
 	if (sid->has_via)
 		printf(" via %s", addr(&sid->via));
 	origin(sid->origin);
+	puts("");
+}
+
+static void srpol_dev(const struct dev_info *dev)
+{
+	printf("dev add %s role %s", dev_name(dev->ifindex),
+	       srpol_name_of(srpol_dev_roles, dev->role));
+	if (dev->xdp_mode != SRPOL_XDP_MODE_AUTO)
+		printf(" xdp %s", srpol_name_of(srpol_xdp_modes,
+						 dev->xdp_mode));
 	puts("");
 }
 
@@ -239,9 +328,33 @@ static void export_srpol(const struct all *all)
 	vec_for_each(rule, &all->rules)
 		srpol_rule(rule);
 	vec_for_each(dev, &all->devs)
-		printf("dev add %s role %s xdp %s\n", dev_name(dev->ifindex),
-		       srpol_name_of(srpol_dev_roles, dev->role),
-		       srpol_name_of(srpol_xdp_modes, dev->xdp_mode));
+		srpol_dev(dev);
+}
+
+static int fetch_all(struct all *all)
+{
+	*all = (struct all){
+		.paths = VEC_INIT(struct path_info),
+		.policies = VEC_INIT(struct policy_info),
+		.rules = VEC_INIT(struct rule_info),
+		.endpoints = VEC_INIT(struct endpoint_info),
+		.sids = VEC_INIT(struct sid_info),
+		.devs = VEC_INIT(struct dev_info),
+	};
+	return fetch_config(&all->config) ?: fetch_paths(&all->paths) ?:
+	       fetch_policies(&all->policies) ?: fetch_rules(&all->rules) ?:
+	       fetch_endpoints(&all->endpoints) ?: fetch_sids(&all->sids) ?:
+	       fetch_devs(&all->devs);
+}
+
+static void free_all(struct all *all)
+{
+	vec_free(&all->paths);
+	vec_free(&all->policies);
+	vec_free(&all->rules);
+	vec_free(&all->endpoints);
+	vec_free(&all->sids);
+	vec_free(&all->devs);
 }
 
 /**
@@ -261,15 +374,8 @@ int do_export(struct args *args)
 		{ "sonic", export_sonic },
 		{ "iproute2", export_iproute2 },
 	};
-	struct all all = {
-		.paths = VEC_INIT(struct path_info),
-		.policies = VEC_INIT(struct policy_info),
-		.rules = VEC_INIT(struct rule_info),
-		.endpoints = VEC_INIT(struct endpoint_info),
-		.sids = VEC_INIT(struct sid_info),
-		.devs = VEC_INIT(struct dev_info),
-	};
 	const char *form = more(args) ? next(args) : "srpol";
+	struct all all;
 	size_t i;
 	int err;
 
@@ -284,17 +390,73 @@ int do_export(struct args *args)
 		fputs(usage, stderr);
 		return complain("\"%s\" is not a form of export", form);
 	}
-	err = fetch_config(&all.config) ?: fetch_paths(&all.paths) ?:
-	      fetch_policies(&all.policies) ?: fetch_rules(&all.rules) ?:
-	      fetch_endpoints(&all.endpoints) ?: fetch_sids(&all.sids) ?:
-	      fetch_devs(&all.devs);
+	err = fetch_all(&all);
 	if (!err)
 		forms[i].run(&all);
-	vec_free(&all.paths);
-	vec_free(&all.policies);
-	vec_free(&all.rules);
-	vec_free(&all.endpoints);
-	vec_free(&all.sids);
-	vec_free(&all.devs);
+	free_all(&all);
 	return err;
+}
+
+/* The new file takes the old one's place whole, or not at all. */
+static int save_to(const char *path, const struct all *all)
+{
+	char new[PATH_LEN + 8];
+	FILE *out = stdout;
+	int err = 0;
+
+	snprintf(new, sizeof(new), "%s.new", path);
+	stdout = fopen(new, "we");
+	if (!stdout) {
+		stdout = out;
+		return -errno;
+	}
+	printf("# saved by srpol save; read by srpol replace -f\n");
+	export_srpol(all);
+	if (fflush(stdout) || fsync(fileno(stdout)))
+		err = -errno;
+	if (fclose(stdout) && !err)
+		err = -errno;
+	stdout = out;
+	if (!err && rename(new, path))
+		err = -errno;
+	if (err)
+		unlink(new);
+	return err;
+}
+
+/**
+ * do_save() - srpol save
+ * @args: name of the file
+ *
+ * Return: an EXIT_*.
+ */
+int do_save(struct args *args)
+{
+	char path[PATH_LEN], name[64];
+	const char *to = path;
+	struct all all;
+	int err;
+
+	if (is(args, "help")) {
+		fputs(save_usage, stdout);
+		return EXIT_OK;
+	}
+	err = srpol_netns_name(name, sizeof(name));
+	if (err)
+		return refused(err, NULL);
+	snprintf(path, sizeof(path), SAVE_DIR "/%s.srpol", name);
+	if (more(args))
+		to = next(args);
+	else if (mkdir(SAVE_DIR, 0755) && errno != EEXIST)
+		return complain(SAVE_DIR ": %s", strerror(errno));
+	if (more(args))
+		return unknown(args), EXIT_USAGE;
+	err = fetch_all(&all);
+	if (!err) {
+		err = save_to(to, &all);
+		if (err)
+			complain("%s: %s", to, strerror(-err));
+	}
+	free_all(&all);
+	return err ? EXIT_REFUSED : EXIT_OK;
 }

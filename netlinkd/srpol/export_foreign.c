@@ -189,15 +189,14 @@ static void sonic_sids(const struct vec *sids)
 
 void export_sonic(const struct all *all)
 {
-	out_json = true;
-	out_pretty = true;
-	out_object(NULL);
+	out_options.json = true;
+	out_options.pretty = true;
+	out_begin_object();
 	sonic_lists(&all->paths);
 	sonic_policies(&all->policies);
 	sonic_locators(&all->sids);
 	sonic_sids(&all->sids);
-	out_object_end();
-	puts("");
+	out_end();
 }
 
 static void ip_nexthop(const struct path_info *path, bool many,

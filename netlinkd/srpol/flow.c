@@ -25,6 +25,8 @@ static const char usage[] =
 
 #define TOP_LINES	20
 
+static const struct time_range any_time = { 1, UINT32_MAX };
+
 /**
  * struct flow_info - a flow as read at one moment
  * @flow: its entry
@@ -120,23 +122,13 @@ static int by_key(const void *a, const void *b)
 	return memcmp(&x->flow.key, &y->flow.key, sizeof(x->flow.key));
 }
 
-static bool in_prefix(const uint8_t *addr, const struct in6_addr *prefix,
-		      uint32_t len)
-{
-	uint32_t bytes = len / 8;
-
-	return !memcmp(addr, prefix, bytes) &&
-	       (len % 8 == 0 ||
-		!((addr[bytes] ^ prefix->s6_addr[bytes]) >> (8 - len % 8)));
-}
-
 static bool wanted(const struct flow_info *f, const struct view *view,
 		   const struct vec *policies, uint64_t now)
 {
 	const struct policy_info *policy;
 
-	if (!in_prefix(f->flow.key.saddr, &view->src, view->src_len) ||
-	    !in_prefix(f->flow.key.daddr, &view->dst, view->dst_len) ||
+	if (!srpol_addr_in_prefix(f->flow.key.saddr, &view->src, view->src_len) ||
+	    !srpol_addr_in_prefix(f->flow.key.daddr, &view->dst, view->dst_len) ||
 	    f->flow.key.qp < view->qp[0] || f->flow.key.qp > view->qp[1] ||
 	    (view->roce && !f->flow.key.roce) ||
 	    (view->path && f->flow.path != view->path) ||
@@ -228,7 +220,7 @@ static void print_rx(const struct srpol_rx_flow *rx)
 	bool seen = rx->packets;
 
 	out_object("rx");
-	out_uint("packets", seen ? "\n\trx packets %llu" : NULL, rx->packets);
+	out_count("packets", seen ? "\n\trx packets %s" : NULL, rx->packets);
 	out_uint("reordered", seen ? " reordered %llu" : NULL, rx->reordered);
 	out_uint("gaps", seen ? " gaps %llu" : NULL, rx->gaps);
 	out_uint("max_gap", seen ? " max-gap %llu" : NULL, rx->max_gap);
@@ -254,7 +246,7 @@ static void print_flow(const struct flow_info *info,
 	out_object(NULL);
 	out_string("src", "flow src %s", srpol_addr_text(key->saddr, buf));
 	out_string("dst", " dst %s", srpol_addr_text(key->daddr, buf));
-	out_uint("proto", " proto %llu", key->proto);
+	print_proto(key->proto);
 	out_uint("sport", " sport %llu", key->sport);
 	out_bool("roce", NULL, roce);
 	out_uint(roce ? "qp" : "dport", roce ? " qp %llu" : " dport %llu",
@@ -272,9 +264,9 @@ static void print_flow(const struct flow_info *info,
 	out_uint("path", policy ? " path %llu" : NULL,
 		 policy ? flow->path : 0);
 	print_verdict(flow, policy);
-	out_uint("packets", " packets %llu", flow->packets);
-	out_uint("bytes", " bytes %llu", flow->bytes);
-	out_uint("rate", info->rate ? " rate %llubit/s" : NULL, info->rate);
+	out_count("packets", " packets %s", flow->packets);
+	out_count("bytes", " bytes %s", flow->bytes);
+	out_count("rate_bps", info->rate ? " rate %sbit/s" : NULL, info->rate);
 	out_uint("flowlets", flow->flowlets ? " flowlets %llu" : NULL,
 		 flow->flowlets);
 	out_uint("moves", flow->moves ? " moves %llu" : NULL, flow->moves);
@@ -328,7 +320,7 @@ static void print_flows(struct vec *flows, const struct view *view,
 	uint64_t now = coarse_ns();
 	const struct flow_info *info;
 	uint32_t shown = 0;
-	bool table = view->top && !out_json;
+	bool table = view->top && !out_options.json;
 
 	if (view->cmp && flows->n)
 		qsort(flows->data, flows->n, flows->size, view->cmp);
@@ -391,13 +383,15 @@ static bool read_option(struct args *args, struct view *view)
 	if (is(args, "roce"))
 		return view->roce = true;
 	if (is(args, "active"))
-		return read_time(args, "active", MSEC, &view->active_ms);
+		return read_time(args, "active", MSEC, any_time,
+				 &view->active_ms);
 	if (is(args, "sort"))
 		return read_sort(args, view);
 	if (is(args, "limit"))
 		return read_u32(args, "limit", UINT32_MAX, &view->limit);
 	if (is(args, "interval"))
-		return read_time(args, "interval", MSEC, &view->interval_ms);
+		return read_time(args, "interval", MSEC, any_time,
+				 &view->interval_ms);
 	if (is(args, "count"))
 		return read_u32(args, "count", UINT32_MAX, &view->count);
 	if (is(args, "--top") || is(args, "top"))
@@ -450,7 +444,7 @@ static int show_view(const struct srpol_flow_table *table, struct view *view)
 		if (err)
 			return err;
 		sample(table, view, &flows, &before, &taken);
-		if (view->top && !out_json && isatty(STDOUT_FILENO))
+		if (view->top && !out_options.json && isatty(STDOUT_FILENO))
 			fputs("\033[H\033[2J", stdout);
 		print_flows(&flows, view, &policies);
 		keep(&flows, &before);

@@ -12,19 +12,23 @@
 #include "srpol.h"
 
 #define VERSION		"0.1"
+#define JSON_SCHEMA	1
 
 struct srpol_genl genl;
 bool show_stats;
+bool show_timestamps;
 
 static const char usage[] =
 "Usage: srpol [ OPTIONS ] OBJECT { COMMAND | help }\n"
 "       srpol [ -force ] -batch FILENAME\n"
-"       srpol replace -f FILENAME\n"
+"       srpol replace [ empty ] -f FILENAME\n"
 "where  OBJECT := { path | policy | rule | endpoint | sid | dev | config |\n"
-"                   flow | stats | metrics | monitor | export | doctor }\n"
-"       OPTIONS := { -V[ersion] | -s[tatistics] | -j[son] | -p[retty] |\n"
-"                    -v[erbose] | -n[etns] NAME | -b[atch] FILENAME |\n"
-"                    -force }\n";
+"                   flow | stats | metrics | monitor | export | save | doctor |\n"
+"                   bug-report }\n"
+"       OPTIONS := { -V[ersion] | -s[tatistics] | -h[uman-readable] |\n"
+"                    -o[neline] | -br[ief] | -c[olor] | -t[imestamp] |\n"
+"                    -j[son] | -p[retty] | -v[erbose] | -n[etns] NAME |\n"
+"                    -b[atch] FILENAME | -force }\n";
 
 static const struct {
 	const char *name;
@@ -44,6 +48,8 @@ static const struct {
 	{ "export", do_export },
 	{ "replace", do_replace },
 	{ "doctor", do_doctor },
+	{ "save", do_save },
+	{ "bug-report", do_bug_report },
 };
 
 /**
@@ -82,6 +88,28 @@ int refused(int err, const struct srpol_error *error)
 }
 
 /**
+ * out_found() - end a list of objects
+ * @n: how many were printed
+ * @selected: only some were asked for
+ * @fmt: what to say if there is none of those
+ *
+ * Return: EXIT_OK, or EXIT_REFUSED if what was asked for is not there.
+ */
+int out_found(unsigned int n, bool selected, const char *fmt, ...)
+{
+	struct srpol_error error = {};
+	va_list args;
+
+	out_end();
+	if (n || !selected)
+		return EXIT_OK;
+	va_start(args, fmt);
+	vsnprintf(error.text, sizeof(error.text), fmt, args);
+	va_end(args);
+	return refused(-ENOENT, &error);
+}
+
+/**
  * need_module() - connect to the module, once
  *
  * Return: EXIT_OK or EXIT_REFUSED.
@@ -117,6 +145,10 @@ int run_command(const struct command *table, size_t n, const char *help,
 		fputs(help, word ? stdout : stderr);
 		return word ? EXIT_OK : EXIT_USAGE;
 	}
+	/* as ip(8) has it */
+	if (*word && (!strncmp(word, "list", strlen(word)) ||
+		      !strcmp(word, "lst")))
+		word = "show";
 	for (i = 0; i < n; i++)
 		if (*word && !strncmp(word, table[i].name, strlen(word)))
 			return table[i].run(args, table[i].flags);
@@ -145,6 +177,32 @@ int run_line(struct args *args)
 	return complain("object \"%s\" is unknown, try \"srpol help\"", word);
 }
 
+/* "always", "auto" or "never", as ip(8) has it. */
+static bool read_color(const char *when)
+{
+	if (!when || !strcmp(when, "always")) {
+		out_options.color = true;
+	} else if (!strcmp(when, "auto")) {
+		out_options.color = isatty(STDOUT_FILENO);
+	} else if (strcmp(when, "never")) {
+		complain("-color: \"%s\" is not one of always auto never",
+			 when);
+		return false;
+	}
+	return true;
+}
+
+/* The number of the JSON schema changes when something there is taken away. */
+static void print_version(void)
+{
+	out_begin();
+	out_object(NULL);
+	out_string("version", "srpol %s\n", VERSION);
+	out_uint("json_schema", NULL, JSON_SCHEMA);
+	out_object_end();
+	out_end();
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -156,24 +214,46 @@ int main(int argc, char **argv)
 		{ "netns", required_argument, NULL, 'n' },
 		{ "batch", required_argument, NULL, 'b' },
 		{ "force", no_argument, NULL, 'f' },
-		{ "help", no_argument, NULL, 'h' },
+		{ "human-readable", no_argument, NULL, 'h' },
+		{ "help", no_argument, NULL, 'H' },
+		{ "oneline", no_argument, NULL, 'o' },
+		{ "brief", no_argument, NULL, 'B' },
+		{ "br", no_argument, NULL, 'B' },
+		{ "color", optional_argument, NULL, 'c' },
+		{ "timestamp", no_argument, NULL, 't' },
 		{ }
 	};
 	const char *batch = NULL, *netns = NULL;
 	struct srpol_error error = {};
 	bool force = false;
-	struct args args;
+	struct args args = {};
 	int c, err;
 
 	/* options end at the object, whose words may begin with a dash */
-	while ((c = getopt_long_only(argc, argv, "+jpsvVn:b:h", options,
+	while ((c = getopt_long_only(argc, argv, "+jpsvVn:b:hoct", options,
 				     NULL)) != -1) {
 		switch (c) {
 		case 'j':
-			out_json = true;
+			out_options.json = true;
 			break;
 		case 'p':
-			out_pretty = true;
+			out_options.pretty = true;
+			break;
+		case 'o':
+			out_options.oneline = true;
+			break;
+		case 'B':
+			out_options.brief = true;
+			break;
+		case 'h':
+			out_options.human = true;
+			break;
+		case 't':
+			show_timestamps = true;
+			break;
+		case 'c':
+			if (!read_color(optarg))
+				return EXIT_USAGE;
 			break;
 		case 's':
 			show_stats = true;
@@ -182,7 +262,7 @@ int main(int argc, char **argv)
 			srpol_dp_verbose(true);
 			break;
 		case 'V':
-			puts("srpol " VERSION);
+			print_version();
 			return EXIT_OK;
 		case 'n':
 			netns = optarg;
@@ -193,7 +273,7 @@ int main(int argc, char **argv)
 		case 'f':
 			force = true;
 			break;
-		case 'h':
+		case 'H':
 			fputs(usage, stdout);
 			return EXIT_OK;
 		default:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * srpol metrics: counters and states as OpenMetrics text, for the text
- * collector of node-exporter or any scraper.
+ * srpol metrics: counters and states for a scraper, as OpenMetrics or in the
+ * older text format, which is what node-exporter's textfile collector reads.
+ * They differ in what a counter's family is called, in units, and in the end.
  */
 #include <stdarg.h>
 #include <string.h>
@@ -9,17 +10,23 @@
 #include "srpol.h"
 
 static const char usage[] =
-"Usage: srpol metrics\n"
-"Prints OpenMetrics text (application/openmetrics-text; version=1.0.0).\n";
+"Usage: srpol metrics [ openmetrics | text ]\n"
+"openmetrics, the default, is application/openmetrics-text; version=1.0.0;\n"
+"text is text/plain; version=0.0.4, for the textfile collector.\n";
 
-/* Announce a family; counters get the suffix _total in their samples. */
+static bool openmetrics;
+
+/* Announce a family; counters have the suffix _total in their samples. */
 static void family(const char *name, const char *type, const char *unit,
 		   const char *help)
 {
-	printf("# TYPE srpol_%s %s\n", name, type);
-	if (unit)
+	const char *suffix = !openmetrics && !strcmp(type, "counter") ?
+			     "_total" : "";
+
+	printf("# HELP srpol_%s%s %s\n", name, suffix, help);
+	printf("# TYPE srpol_%s%s %s\n", name, suffix, type);
+	if (unit && openmetrics)
 		printf("# UNIT srpol_%s %s\n", name, unit);
-	printf("# HELP srpol_%s %s\n", name, help);
 }
 
 static void print_label_value(const char *s)
@@ -135,7 +142,15 @@ static void paths_metrics(const struct vec *paths)
 	vec_for_each(path, paths) {
 		id_text(id, sizeof(id), path->id);
 		sample("path_up", path->state == SRPOL_PATH_STATE_UP, "path",
-		       id, "name", path->name, "reason",
+		       id, "name", path->name, NULL);
+	}
+	family("path_down_reason", "gauge", NULL,
+	       "Why a path cannot forward, 1 while that is so.");
+	vec_for_each(path, paths) {
+		if (path->state == SRPOL_PATH_STATE_UP)
+			continue;
+		id_text(id, sizeof(id), path->id);
+		sample("path_down_reason", 1, "path", id, "reason",
 		       srpol_name_of(srpol_path_reasons, path->reason), NULL);
 	}
 	family("path_packets", "counter", NULL, "Packets sent over a path.");
@@ -283,7 +298,7 @@ static void config_metrics(const struct config_info *config)
 
 /**
  * do_metrics() - srpol metrics
- * @args: nothing
+ * @args: the format
  *
  * Return: an EXIT_*.
  */
@@ -300,6 +315,7 @@ int do_metrics(struct args *args)
 		fputs(usage, stdout);
 		return EXIT_OK;
 	}
+	openmetrics = is(args, "openmetrics") || !is(args, "text");
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
 	err = need_maps() ?: fetch_config(&config) ?: fetch_paths(&paths) ?:
@@ -313,7 +329,8 @@ int do_metrics(struct args *args)
 	rules_metrics(&rules);
 	sids_metrics(&sids);
 	reasons_metrics();
-	puts("# EOF");
+	if (openmetrics)
+		puts("# EOF");
 	vec_free(&paths);
 	vec_free(&policies);
 	vec_free(&rules);

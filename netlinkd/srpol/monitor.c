@@ -139,7 +139,7 @@ static void print_event_head(const struct timespec *ts, const char *what,
 		 ts->tv_nsec / 1000);
 	out_begin();
 	out_object(NULL);
-	out_string("time", "[%s] ", time);
+	out_string("time", show_timestamps ? "[%s] " : NULL, time);
 	out_string("event", "%s ", what);
 	out_string("object_type", NULL, object);
 }

@@ -1,176 +1,294 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <inttypes.h>
+#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "out.h"
 
-bool out_json;
-bool out_pretty;
+#define DEPTH_MAX	16
 
-static unsigned int depth;
-static bool first = true;
+struct out_options out_options;
 
-static void json_item(const char *key)
+/* JSON: what is open, the outermost first. */
+static json_t *open_items[DEPTH_MAX];
+static unsigned int json_depth;
+
+/* Text: an object is collected while its form has to be changed. */
+static FILE *collector;
+static char *collected;
+static size_t collected_len;
+static unsigned int text_depth;
+
+static FILE *text_stream(void)
 {
-	unsigned int i;
-
-	if (!first)
-		putchar(',');
-	first = false;
-	if (out_pretty && depth) {
-		putchar('\n');
-		for (i = 0; i < depth; i++)
-			putchar('\t');
-	}
-	if (key)
-		printf(out_pretty ? "\"%s\": " : "\"%s\":", key);
+	return collector ?: stdout;
 }
 
-static void json_open(const char *key, char bracket)
+static void die(void)
 {
-	json_item(key);
-	putchar(bracket);
-	depth++;
-	first = true;
+	fputs("Error: out of memory.\n", stderr);
+	exit(2);
 }
 
-static void json_close(char bracket)
+static void json_add(const char *key, json_t *value)
 {
-	unsigned int i;
+	json_t *to = json_depth ? open_items[json_depth - 1] : NULL;
 
-	depth--;
-	if (out_pretty && !first) {
-		putchar('\n');
-		for (i = 0; i < depth; i++)
-			putchar('\t');
-	}
-	putchar(bracket);
-	first = false;
+	if (!value)
+		die();
+	if (json_is_object(to) && key)
+		json_object_set_new(to, key, value);
+	else if (json_is_array(to))
+		json_array_append_new(to, value);
+	else
+		json_decref(value);
 }
 
-/* Bytes of the UTF-8 character at @s; 0 if it is not well-formed. */
-static unsigned int utf8_len(const char *s)
+static void json_open(const char *key, json_t *value)
 {
-	const unsigned char *u = (const unsigned char *)s;
-	unsigned int len, i;
-
-	if (u[0] < 0x80)
-		return 1;
-	len = u[0] < 0xe0 ? 2 : u[0] < 0xf0 ? 3 : 4;
-	if (u[0] < 0xc2 || u[0] > 0xf4)
-		return 0;
-	for (i = 1; i < len; i++)
-		if ((u[i] & 0xc0) != 0x80)
-			return 0;
-	/* overlong forms, surrogates, beyond U+10FFFF */
-	if ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f) ||
-	    (u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f))
-		return 0;
-	return len;
+	if (json_depth == DEPTH_MAX)
+		abort();
+	if (json_depth)
+		json_add(key, value);
+	open_items[json_depth++] = value;
 }
 
-/* A name may hold any bytes, JSON is UTF-8. */
-static void json_string(const char *s)
+static void json_close(void)
 {
-	unsigned int len;
+	json_depth--;
+}
 
-	putchar('"');
-	for (; *s; s += len) {
-		len = utf8_len(s);
-		if (*s == '"' || *s == '\\')
-			printf("\\%c", *s);
-		else if ((unsigned char)*s < 0x20)
-			printf("\\u%04x", *s);
-		else if (len)
-			fwrite(s, 1, len, stdout);
-		else
-			fputs("\\ufffd", stdout);
-		len += !len;
-	}
-	putchar('"');
+/*
+ * The module takes UTF-8 only; what else there is, such as the name of a
+ * command, may be anything, and JSON can only say that it is not.
+ */
+static json_t *json_text(const char *s)
+{
+	json_t *value = json_string(s);
+	char *copy, *p;
+
+	if (value)
+		return value;
+	copy = strdup(s);
+	for (p = copy; p && *p; p++)
+		if ((unsigned char)*p >= 0x80)
+			*p = '?';
+	value = copy ? json_string(copy) : NULL;
+	free(copy);
+	return value;
 }
 
 /* Formats come from this program only. */
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
+/**
+ * out_begin() - begin a list of objects
+ */
 void out_begin(void)
 {
-	first = true;
-	if (out_json)
-		json_open(NULL, '[');
+	json_depth = 0;
+	if (out_options.json)
+		json_open(NULL, json_array());
 }
 
+/**
+ * out_begin_object() - begin one object instead, for JSON that is not ours
+ */
+void out_begin_object(void)
+{
+	json_depth = 0;
+	if (out_options.json)
+		json_open(NULL, json_object());
+}
+
+/**
+ * out_end() - end the list, print it
+ */
 void out_end(void)
 {
-	if (out_json) {
-		json_close(']');
+	if (out_options.json) {
+		json_close();
+		json_dumpf(open_items[0], stdout, out_options.pretty ?
+			   JSON_INDENT(4) : JSON_COMPACT);
 		putchar('\n');
+		json_decref(open_items[0]);
 	}
 	fflush(stdout);
 }
 
+static void collect(void)
+{
+	if (text_depth++ || (!out_options.oneline && !out_options.brief))
+		return;
+	collector = open_memstream(&collected, &collected_len);
+	if (!collector)
+		die();
+}
+
+/* The object's text in the form that was asked for. */
+static void print_collected(void)
+{
+	char *line;
+
+	if (--text_depth || !collector)
+		return;
+	if (fclose(collector))
+		die();
+	collector = NULL;
+	line = strtok(collected, "\n");
+	while (line) {
+		fputs(line, stdout);
+		line = out_options.brief ? NULL : strtok(NULL, "\n");
+		if (line)
+			putchar('\\');
+	}
+	putchar('\n');
+	free(collected);
+}
+
+/**
+ * out_object() - begin an object
+ * @key: its key, NULL in a list
+ */
 void out_object(const char *key)
 {
-	if (out_json)
-		json_open(key, '{');
+	if (out_options.json)
+		json_open(key, json_object());
+	else
+		collect();
 }
 
+/**
+ * out_object_end() - end an object
+ */
 void out_object_end(void)
 {
-	if (out_json)
-		json_close('}');
+	if (out_options.json)
+		json_close();
+	else
+		print_collected();
 }
 
+/**
+ * out_array() - begin a list inside an object
+ * @key: its key
+ */
 void out_array(const char *key)
 {
-	if (out_json)
-		json_open(key, '[');
+	if (out_options.json)
+		json_open(key, json_array());
 }
 
+/**
+ * out_array_end() - end a list inside an object
+ */
 void out_array_end(void)
 {
-	if (out_json)
-		json_close(']');
+	if (out_options.json)
+		json_close();
 }
 
+static const char *color_of(const char *key, const char *value)
+{
+	if (!out_options.color || !key || strcmp(key, "state"))
+		return NULL;
+	return !strcmp(value, "up") ? "\033[32m" :
+	       !strcmp(value, "down") ? "\033[31m" : "\033[33m";
+}
+
+/**
+ * out_string() - a string
+ * @key: for JSON; an empty string is left out there
+ * @fmt: for text
+ * @value: the string
+ */
 void out_string(const char *key, const char *fmt, const char *value)
 {
-	if (out_json) {
-		json_item(key);
-		json_string(value);
+	const char *color = color_of(key, value);
+
+	if (out_options.json) {
+		if (*value)
+			json_add(key, json_text(value));
 	} else if (fmt) {
-		printf(fmt, value);
+		if (color)
+			fputs(color, text_stream());
+		fprintf(text_stream(), fmt, value);
+		if (color)
+			fputs("\033[0m", text_stream());
 	}
 }
 
+/**
+ * out_uint() - a number
+ * @key: for JSON
+ * @fmt: for text, with %llu or %llx
+ * @value: the number
+ */
 void out_uint(const char *key, const char *fmt, uint64_t value)
 {
-	if (out_json) {
-		json_item(key);
-		printf("%" PRIu64, value);
-	} else if (fmt) {
-		printf(fmt, value);
-	}
+	if (out_options.json)
+		json_add(key, json_integer(value));
+	else if (fmt)
+		fprintf(text_stream(), fmt, (unsigned long long)value);
 }
 
+/**
+ * out_count() - a counter: in text with k, M, G, T if -human was given
+ * @key: for JSON
+ * @fmt: for text, with %s
+ * @value: the number
+ */
+void out_count(const char *key, const char *fmt, uint64_t value)
+{
+	static const char units[] = " kMGT";
+	double v = value;
+	char buf[32];
+	size_t unit = 0;
+
+	if (out_options.json) {
+		json_add(key, json_integer(value));
+		return;
+	}
+	if (!fmt)
+		return;
+	while (out_options.human && v >= 1000 && units[unit + 1]) {
+		v /= 1000;
+		unit++;
+	}
+	if (unit)
+		snprintf(buf, sizeof(buf), "%.3g%c", v, units[unit]);
+	else
+		snprintf(buf, sizeof(buf), "%llu", (unsigned long long)value);
+	fprintf(text_stream(), fmt, buf);
+}
+
+/**
+ * out_bool() - yes or no
+ * @key: for JSON
+ * @text: for text, printed if it is so
+ * @value: is it so
+ */
 void out_bool(const char *key, const char *text, bool value)
 {
-	if (out_json) {
-		json_item(key);
-		fputs(value ? "true" : "false", stdout);
-	} else if (text && value) {
-		fputs(text, stdout);
-	}
+	if (out_options.json)
+		json_add(key, json_boolean(value));
+	else if (text && value)
+		fputs(text, text_stream());
 }
 
+/**
+ * out_text() - something that only text has
+ * @fmt: like printf()
+ */
 void out_text(const char *fmt, ...)
 {
 	va_list args;
 
-	if (out_json)
+	if (out_options.json)
 		return;
 	va_start(args, fmt);
-	vprintf(fmt, args);
+	vfprintf(text_stream(), fmt, args);
 	va_end(args);
 }

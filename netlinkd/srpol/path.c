@@ -18,22 +18,39 @@ static const char usage[] =
 "                  [ dev DEV [ via ADDR ] ] [ name NAME ]\n"
 "                  [ admin { up | down } ] [ origin { static | engine } ]\n"
 "       srpol path del ID\n"
-"       srpol path show [ ID ]\n"
+"       srpol path show [ ID | NAME ]\n"
 "SEGLIST := SID[,SID]...       in order of travel, at most 16\n"
 "CSIDLIST := CSID[,CSID]...    compressed SIDs in hexadecimal, in order of\n"
 "                              travel, packed into as many SIDs as it takes\n"
-"usids and segs may both be given, and count in that order; usid-len, by\n"
-"default 16, comes before usids. usid-block-len says that the SIDs of SEGLIST\n"
-"are packed already.\n";
+"usids and segs may take turns, and count in that order. usid-len is 16 by\n"
+"default. usid-block-len says that the SIDs of SEGLIST are packed already.\n"
+"via is the IPv6 address of the next hop on DEV, as a rule link-local or on\n"
+"the link; without dev and via the route to the first SID decides.\n";
 
 #define CSIDS_MAX	(SRPOL_SIDS_MAX * SRPOL_CSIDS_MAX)
 
 /**
- * struct usids - how the compressed SIDs of a request are packed
- * @block_len: bits of the locator block, 0: there are none
- * @csid_len: bits of each, 0 not given
+ * struct sid_part - a word that holds SIDs
+ * @word: SID,SID,... or CSID,CSID,...
+ * @compressed: it is the latter
+ * @block: their locator block
+ */
+struct sid_part {
+	const char *word;
+	bool compressed;
+	struct in6_addr block;
+};
+
+/**
+ * struct usids - the SIDs of a request, and how those compressed are packed
+ * @parts: in order of travel
+ * @n_parts: number of them
+ * @block_len: bits of the locator block, 0: no SID is compressed
+ * @csid_len: bits of each compressed SID, 0 not given
  */
 struct usids {
+	struct sid_part parts[SRPOL_SIDS_MAX + 1];
+	unsigned int n_parts;
 	uint32_t block_len;
 	uint32_t csid_len;
 };
@@ -82,14 +99,12 @@ static bool put_sids(struct srpol_msg *msg, const char *word)
 }
 
 /* CSID,CSID,... Returns how many, 0 after a complaint. */
-static unsigned int read_csids(struct args *args, uint64_t *csids)
+static unsigned int parse_csids(const char *word, uint64_t *csids)
 {
-	const char *word, *at;
 	unsigned int n = 0;
+	const char *at;
 	char *end;
 
-	if (!read_word(args, "usids", &word))
-		return 0;
 	for (at = word; n < CSIDS_MAX; at = end + 1) {
 		csids[n++] = strtoull(at, &end, 16);
 		if (end == at || (*end && *end != ','))
@@ -101,19 +116,17 @@ static unsigned int read_csids(struct args *args, uint64_t *csids)
 	return 0;
 }
 
-/* BLOCK/LEN CSID,CSID,... becomes SIDs where it stands. */
-static bool put_usids(struct srpol_msg *msg, struct args *args,
-		      struct usids *u)
+/* One "usids BLOCK/LEN CSID,CSID,..." as SIDs. */
+static bool put_usids(struct srpol_msg *msg, const struct sid_part *part,
+		      const struct usids *u)
 {
 	uint32_t csid_len = u->csid_len ?: SRPOL_CSID_LEN_DEFAULT;
-	struct in6_addr block, sids[SRPOL_SIDS_MAX];
+	struct in6_addr sids[SRPOL_SIDS_MAX];
 	uint64_t csids[CSIDS_MAX];
 	unsigned int n_csids;
 	int n, i;
 
-	if (!read_prefix(args, "usids", &block, &u->block_len))
-		return false;
-	n_csids = read_csids(args, csids);
+	n_csids = parse_csids(part->word, csids);
 	if (!n_csids)
 		return false;
 	if (u->block_len % 8 || csid_len % 8 || !csid_len || csid_len > 64 ||
@@ -122,8 +135,8 @@ static bool put_usids(struct srpol_msg *msg, struct args *args,
 			 u->block_len, csid_len);
 		return false;
 	}
-	n = srpol_usid_pack(&block, u->block_len, csid_len, csids, n_csids,
-			    sids, SRPOL_SIDS_MAX);
+	n = srpol_usid_pack(&part->block, u->block_len, csid_len, csids,
+			    n_csids, sids, SRPOL_SIDS_MAX);
 	if (n < 0) {
 		complain(n == -E2BIG ? "usids: more than %u containers" :
 			 "usids: a compressed SID is 0 or longer than %u bits",
@@ -134,6 +147,53 @@ static bool put_usids(struct srpol_msg *msg, struct args *args,
 		if (!put_sid(msg, &sids[i]))
 			return false;
 	return true;
+}
+
+/* All SIDs, once everything that says how they are packed was read. */
+static bool put_parts(struct srpol_msg *msg, const struct usids *u)
+{
+	const struct sid_part *part;
+
+	for (part = u->parts; part < u->parts + u->n_parts; part++)
+		if (part->compressed ? !put_usids(msg, part, u) :
+				       !put_sids(msg, part->word))
+			return false;
+	return true;
+}
+
+/* "segs" or "usids": kept until the line has been read. */
+static bool read_part(struct args *args, struct usids *u, bool compressed)
+{
+	struct sid_part *part = &u->parts[u->n_parts];
+	const char *what = compressed ? "usids" : "segs";
+	uint32_t block_len;
+
+	if (u->n_parts && part[-1].compressed == compressed) {
+		complain("\"%s\" is given twice", what);
+		return false;
+	}
+	if (u->n_parts == SRPOL_SIDS_MAX) {
+		complain("%s: more than %u SIDs", what, SRPOL_SIDS_MAX);
+		return false;
+	}
+	part->compressed = compressed;
+	if (compressed) {
+		if (more(args) && !strchr(*args->argv, '/')) {
+			complain("usids: \"%s\" is not a block such as fcbb:bb00::/32",
+				 *args->argv);
+			return false;
+		}
+		if (!read_prefix(args, what, &part->block, &block_len))
+			return false;
+		if (u->block_len && u->block_len != block_len) {
+			complain("usids: blocks of %u and of %u bits do not go together",
+				 u->block_len, block_len);
+			return false;
+		}
+		u->block_len = block_len;
+	}
+	u->n_parts++;
+	return read_word(args, what, &part->word);
 }
 
 static bool put_structure(struct srpol_msg *msg, const struct usids *u)
@@ -188,41 +248,41 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args,
 	uint32_t v;
 
 	if (is(args, "segs"))
-		return read_word(args, "segs", &word) && put_sids(msg, word);
+		return read_part(args, usids, false);
 	if (is(args, "usids"))
-		return put_usids(msg, args, usids);
-	if (is(args, "usid-block-len"))
+		return read_part(args, usids, true);
+	if (keyword(args, "usid-block-len"))
 		return read_u32(args, "usid-block-len", 120,
 				&usids->block_len);
-	if (is(args, "usid-len"))
+	if (keyword(args, "usid-len"))
 		return read_u32(args, "usid-len", 64, &usids->csid_len);
 	if (is(args, "tlv"))
 		return put_tlv(msg, args);
-	if (is(args, "timestamp"))
+	if (keyword(args, "timestamp"))
 		return read_name(args, "timestamp", srpol_switches, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_PATH_TIMESTAMP, v);
-	if (is(args, "encap"))
+	if (keyword(args, "encap"))
 		return read_name(args, "encap", srpol_encaps, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_PATH_ENCAP, v);
-	if (is(args, "src"))
+	if (keyword(args, "src"))
 		return read_addr6(args, "src", &addr) &&
 		       srpol_msg_put(msg, SRPOL_A_PATH_SRC, sizeof(addr),
 				     &addr);
-	if (is(args, "dev"))
+	if (keyword(args, "dev"))
 		return read_dev(args, &ifindex) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_PATH_IFINDEX, ifindex);
-	if (is(args, "via"))
+	if (keyword(args, "via"))
 		return read_addr6(args, "via", &addr) &&
 		       srpol_msg_put(msg, SRPOL_A_PATH_VIA, sizeof(addr),
 				     &addr);
-	if (is(args, "name"))
-		return read_word(args, "name", &word) &&
+	if (keyword(args, "name"))
+		return read_label(args, "name", &word) &&
 		       srpol_msg_put(msg, SRPOL_A_PATH_NAME, strlen(word) + 1,
 				     word);
-	if (is(args, "admin"))
+	if (keyword(args, "admin"))
 		return read_name(args, "admin", admin_states, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_PATH_ADMIN_DOWN, v);
-	if (is(args, "origin"))
+	if (keyword(args, "origin"))
 		return read_name(args, "origin", srpol_origins, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_PATH_ORIGIN, v);
 	return unknown(args);
@@ -239,13 +299,13 @@ static int path_set(struct args *args, unsigned int flags)
 		return err;
 	is(args, "id");
 	srpol_msg_start(&genl, &msg, SRPOL_CMD_PATH_NEW, flags);
-	if (!read_u32(args, "id", UINT32_MAX, &id))
+	if (!read_id(args, "id", &id))
 		return EXIT_USAGE;
 	srpol_msg_put_u32(&msg, SRPOL_A_PATH_ID, id);
 	while (more(args))
 		if (!put_keyword(&msg, args, &usids))
 			return EXIT_USAGE;
-	if (!put_structure(&msg, &usids))
+	if (!put_parts(&msg, &usids) || !put_structure(&msg, &usids))
 		return EXIT_USAGE;
 	return send_request(&msg);
 }
@@ -259,7 +319,7 @@ static int path_del(struct args *args, unsigned int flags)
 	if (err)
 		return err;
 	is(args, "id");
-	if (!read_u32(args, "id", UINT32_MAX, &id))
+	if (!read_id(args, "id", &id))
 		return EXIT_USAGE;
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
@@ -418,7 +478,8 @@ void print_path(const struct path_info *path)
 	print_addr("src", " src %s", path->compiled, &path->out_src);
 	out_object_end();
 	out_uint("overhead", " overhead %llu", path->overhead);
-	out_uint("mtu", path->mtu ? " mtu %llu" : NULL, path->mtu);
+	if (path->mtu)
+		out_uint("mtu", " mtu %llu", path->mtu);
 	out_uint("users", " users %llu", path->users);
 	if (show_stats)
 		print_path_stats(path->id);
@@ -430,26 +491,33 @@ static int path_show(struct args *args, unsigned int flags)
 {
 	struct vec paths = VEC_INIT(struct path_info);
 	const struct path_info *path;
+	const char *word = NULL;
+	unsigned int n = 0;
 	uint32_t id = 0;
 	int err;
 
-	is(args, "id");
-	if (more(args) && !read_u32(args, "id", UINT32_MAX, &id))
+	if (!is(args, "id"))
+		is(args, "name");
+	if (more(args) && !read_word(args, "path", &word))
 		return EXIT_USAGE;
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
+	if (word)
+		parse_u32(word, UINT32_MAX, &id);
 	err = fetch_paths(&paths);
 	if (err)
 		return err;
-	if (id && !find_path(&paths, id))
-		return complain("no path has id %u", id);
 	out_begin();
-	vec_for_each(path, &paths)
-		if (!id || path->id == id)
-			print_path(path);
-	out_end();
+	vec_for_each(path, &paths) {
+		if (word && (!id || path->id != id) &&
+		    strcmp(path->name, word))
+			continue;
+		print_path(path);
+		n++;
+	}
+	err = out_found(n, word, "no path has the id or name \"%s\"", word);
 	vec_free(&paths);
-	return EXIT_OK;
+	return err;
 }
 
 int do_path(struct args *args)
@@ -458,7 +526,7 @@ int do_path(struct args *args)
 		{ "add", path_set, NLM_F_CREATE | NLM_F_EXCL },
 		{ "replace", path_set, NLM_F_CREATE | NLM_F_REPLACE },
 		{ "change", path_set, NLM_F_REPLACE },
-		{ "del", path_del, 0 },
+		{ "delete", path_del, 0 },
 		{ "show", path_show, 0 },
 	};
 

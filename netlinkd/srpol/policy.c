@@ -6,6 +6,8 @@
 
 #include "srpol.h"
 
+#define BUCKETS_MIN	128
+
 static const char usage[] =
 "Usage: srpol policy { add | replace | change } color N endpoint ADDR\n"
 "                    [ name NAME ] [ bsid SID ] [ mode MODE ] [ buckets N ]\n"
@@ -17,7 +19,10 @@ static const char usage[] =
 "                    [ backup-color N ] [ drop-upon-invalid { on | off } ]\n"
 "                    [ origin { static | engine } ] [ CANDIDATE ]...\n"
 "       srpol policy del color N endpoint ADDR\n"
-"       srpol policy show [ color N ] [ endpoint ADDR ]\n"
+"       srpol policy candidate { add | replace } color N endpoint ADDR\n"
+"                        [ CANDIDATE-WORD ]...\n"
+"       srpol policy candidate del color N endpoint ADDR WHICH\n"
+"       srpol policy show [ color N ] [ endpoint ADDR ] [ NAME ]\n"
 "CANDIDATE := candidate [ preference N ]\n"
 "             [ protocol-origin { config | bgp | pcep } ]\n"
 "             [ originator ASN:ADDR ] [ discriminator N ]\n"
@@ -27,87 +32,25 @@ static const char usage[] =
 "          on-congestion }\n"
 "        hash and weighted are the same: weights count in every mode\n"
 "TIME := NUMBER{ ns | us | ms | s }\n"
+"CANDIDATE-WORD is a word of CANDIDATE after \"candidate\"; the other candidate\n"
+"paths of the policy stay. WHICH := { preference N | candidate-name NAME |\n"
+"discriminator N }, and has to name one.\n"
 "Endpoint :: is the null endpoint: the policy for destinations without one.\n";
 
-/* ASN:ADDR */
-static bool put_originator(struct srpol_msg *msg, struct args *args)
-{
-	struct in6_addr node;
-	const char *word, *colon;
-	uint32_t asn;
-	char extra;
+static const struct time_range up_to_an_hour = { 0, 3600000 };
 
-	if (!read_word(args, "originator", &word))
-		return false;
-	colon = strchr(word, ':');
-	if (colon && sscanf(word, "%u%c", &asn, &extra) == 2 &&
-	    extra == ':' && srpol_addr_parse(colon + 1, &node))
-		return srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_ASN, asn) &&
-		       srpol_msg_put(msg, SRPOL_A_CANDIDATE_NODE,
-				     sizeof(node), &node);
-	complain("originator: \"%s\" is not ASN:ADDR", word);
-	return false;
-}
-
-static bool put_list(struct srpol_msg *msg, struct args *args)
-{
-	struct nlattr *nest = srpol_msg_nest(msg, SRPOL_A_CANDIDATE_SEGMENT_LIST);
-	uint32_t v;
-
-	if (!nest || !read_u32(args, "segment-list", UINT32_MAX, &v) ||
-	    !srpol_msg_put_u32(msg, SRPOL_A_SEGMENT_LIST_PATH, v))
-		return false;
-	if (is(args, "weight") &&
-	    (!read_u32(args, "weight", UINT16_MAX, &v) ||
-	     !srpol_msg_put_u32(msg, SRPOL_A_SEGMENT_LIST_WEIGHT, v)))
-		return false;
-	srpol_msg_nest_end(msg, nest);
-	return true;
-}
-
-static bool put_candidate_keyword(struct srpol_msg *msg, struct args *args,
-				  bool *known)
+static bool read_buckets(struct args *args, uint32_t *n)
 {
 	const char *word;
-	uint32_t v;
 
-	*known = true;
-	if (is(args, "preference"))
-		return read_u32(args, "preference", UINT32_MAX, &v) &&
-		       srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_PREFERENCE,
-					 v);
-	if (is(args, "protocol-origin"))
-		return read_name(args, "protocol-origin", srpol_protocol_origins,
-				 &v) &&
-		       srpol_msg_put_u32(msg,
-					 SRPOL_A_CANDIDATE_PROTOCOL_ORIGIN, v);
-	if (is(args, "originator"))
-		return put_originator(msg, args);
-	if (is(args, "discriminator"))
-		return read_u32(args, "discriminator", UINT32_MAX, &v) &&
-		       srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_DISCRIMINATOR,
-					 v);
-	if (is(args, "candidate-name"))
-		return read_word(args, "candidate-name", &word) &&
-		       srpol_msg_put(msg, SRPOL_A_CANDIDATE_NAME,
-				     strlen(word) + 1, word);
-	if (is(args, "segment-list"))
-		return put_list(msg, args);
-	*known = false;
-	return true;
-}
-
-static bool put_candidate(struct srpol_msg *msg, struct args *args)
-{
-	struct nlattr *nest = srpol_msg_nest(msg, SRPOL_A_POLICY_CANDIDATE);
-	bool known = true;
-
-	while (nest && known && more(args))
-		if (!put_candidate_keyword(msg, args, &known))
-			return false;
-	if (nest)
-		srpol_msg_nest_end(msg, nest);
-	return nest;
+	if (!read_word(args, "buckets", &word))
+		return false;
+	if (parse_u32(word, SRPOL_BUCKETS_MAX, n) && *n >= BUCKETS_MIN &&
+	    !(*n & (*n - 1)))
+		return true;
+	complain("buckets: \"%s\" is not a power of two from %u to %u", word,
+		 BUCKETS_MIN, SRPOL_BUCKETS_MAX);
+	return false;
 }
 
 static bool put_keyword(struct srpol_msg *msg, struct args *args)
@@ -116,45 +59,48 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 	const char *word;
 	uint32_t v;
 
-	if (is(args, "name"))
-		return read_word(args, "name", &word) &&
+	if (keyword(args, "name"))
+		return read_label(args, "name", &word) &&
 		       srpol_msg_put(msg, SRPOL_A_POLICY_NAME,
 				     strlen(word) + 1, word);
-	if (is(args, "bsid"))
+	if (keyword(args, "bsid"))
 		return read_addr6(args, "bsid", &addr) &&
 		       srpol_msg_put(msg, SRPOL_A_POLICY_BSID, sizeof(addr),
 				     &addr);
-	if (is(args, "mode"))
+	if (keyword(args, "mode"))
 		return read_name(args, "mode", srpol_modes, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_MODE, v);
-	if (is(args, "symmetric"))
+	if (keyword(args, "symmetric"))
 		return read_name(args, "symmetric", srpol_switches, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_SYMMETRIC, v);
-	if (is(args, "spray"))
+	if (keyword(args, "spray"))
 		return read_name(args, "spray", srpol_sprays, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_SPRAY, v);
-	if (is(args, "flowlet-timeout"))
-		return read_time(args, "flowlet-timeout", NSEC, &v) &&
+	if (keyword(args, "flowlet-timeout"))
+		return read_time(args, "flowlet-timeout", NSEC,
+				 (struct time_range){ 1, UINT32_MAX }, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_FLOWLET_TIMEOUT, v);
-	if (is(args, "threshold"))
+	if (keyword(args, "threshold"))
 		return read_u32(args, "threshold", UINT32_MAX, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_THRESHOLD, v);
-	if (is(args, "dwell-time"))
-		return read_time(args, "dwell-time", MSEC, &v) &&
+	if (keyword(args, "dwell-time"))
+		return read_time(args, "dwell-time", MSEC, up_to_an_hour,
+				 &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_DWELL_TIME, v);
-	if (is(args, "wait-to-restore"))
-		return read_time(args, "wait-to-restore", MSEC, &v) &&
+	if (keyword(args, "wait-to-restore"))
+		return read_time(args, "wait-to-restore", MSEC, up_to_an_hour,
+				 &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_WAIT_TO_RESTORE, v);
-	if (is(args, "buckets"))
-		return read_u32(args, "buckets", SRPOL_BUCKETS_MAX, &v) &&
+	if (keyword(args, "buckets"))
+		return read_buckets(args, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_BUCKETS, v);
-	if (is(args, "backup-color"))
+	if (keyword(args, "backup-color"))
 		return read_u32(args, "backup-color", UINT32_MAX, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_BACKUP_COLOR, v);
-	if (is(args, "drop-upon-invalid"))
+	if (keyword(args, "drop-upon-invalid"))
 		return read_name(args, "drop-upon-invalid", srpol_switches, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_DROP_UPON_INVALID, v);
-	if (is(args, "origin"))
+	if (keyword(args, "origin"))
 		return read_name(args, "origin", srpol_origins, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_ORIGIN, v);
 	if (is(args, "candidate"))
@@ -183,21 +129,48 @@ static bool read_key(struct args *args, bool *has_color, uint32_t *color,
 	}
 }
 
-static bool put_key(struct srpol_msg *msg, struct args *args)
+/**
+ * read_policy_key() - color and endpoint, both of them
+ * @args: the line
+ * @color: result
+ * @endpoint: result
+ *
+ * Return: false after a complaint.
+ */
+bool read_policy_key(struct args *args, uint32_t *color,
+		     struct in6_addr *endpoint)
 {
 	bool has_color, has_endpoint;
+
+	if (!read_key(args, &has_color, color, &has_endpoint, endpoint))
+		return false;
+	if (has_color && has_endpoint)
+		return true;
+	complain("a policy is named by \"color N endpoint ADDR\"");
+	return false;
+}
+
+/**
+ * put_policy_key() - the attributes that name a policy
+ * @msg: the request
+ * @color: its color
+ * @endpoint: its endpoint
+ */
+bool put_policy_key(struct srpol_msg *msg, uint32_t color,
+		    const struct in6_addr *endpoint)
+{
+	return srpol_msg_put_u32(msg, SRPOL_A_POLICY_COLOR, color) &&
+	       srpol_msg_put(msg, SRPOL_A_POLICY_ENDPOINT, sizeof(*endpoint),
+			     endpoint);
+}
+
+static bool put_key(struct srpol_msg *msg, struct args *args)
+{
 	struct in6_addr endpoint;
 	uint32_t color;
 
-	if (!read_key(args, &has_color, &color, &has_endpoint, &endpoint))
-		return false;
-	if (!has_color || !has_endpoint) {
-		complain("a policy is named by \"color N endpoint ADDR\"");
-		return false;
-	}
-	return srpol_msg_put_u32(msg, SRPOL_A_POLICY_COLOR, color) &&
-	       srpol_msg_put(msg, SRPOL_A_POLICY_ENDPOINT, sizeof(endpoint),
-			     &endpoint);
+	return read_policy_key(args, &color, &endpoint) &&
+	       put_policy_key(msg, color, &endpoint);
 }
 
 static int policy_set(struct args *args, unsigned int flags)
@@ -346,8 +319,9 @@ void print_policy(const struct policy_info *policy, const struct vec *paths)
 	out_uint("buckets", " buckets %llu", policy->buckets);
 	out_bool("drop_upon_invalid", " drop-upon-invalid on",
 		 policy->drop_upon_invalid);
-	out_uint("backup_color", policy->backup_color ? " backup-color %llu" :
-		 NULL, policy->backup_color);
+	if (policy->backup_color)
+		out_uint("backup_color", " backup-color %llu",
+			 policy->backup_color);
 	out_uint("id", NULL, policy->id);
 	if (show_stats) {
 		out_object("stats");
@@ -369,11 +343,16 @@ static int policy_show(struct args *args, unsigned int flags)
 	struct vec paths = VEC_INIT(struct path_info);
 	const struct policy_info *policy;
 	bool has_color, has_endpoint;
+	const char *name = NULL;
 	struct in6_addr endpoint;
+	unsigned int n = 0;
 	uint32_t color;
 	int err;
 
 	if (!read_key(args, &has_color, &color, &has_endpoint, &endpoint))
+		return EXIT_USAGE;
+	is(args, "name");
+	if (more(args) && !read_word(args, "name", &name))
 		return EXIT_USAGE;
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
@@ -383,15 +362,18 @@ static int policy_show(struct args *args, unsigned int flags)
 	out_begin();
 	vec_for_each(policy, &policies) {
 		if ((has_color && policy->color != color) ||
+		    (name && strcmp(policy->name, name)) ||
 		    (has_endpoint && memcmp(&policy->endpoint, &endpoint,
 					    sizeof(endpoint))))
 			continue;
 		print_policy(policy, &paths);
+		n++;
 	}
-	out_end();
+	err = out_found(n, has_color || has_endpoint || name,
+			"no policy has this color, endpoint or name");
 	vec_free(&policies);
 	vec_free(&paths);
-	return EXIT_OK;
+	return err;
 }
 
 int do_policy(struct args *args)
@@ -400,8 +382,9 @@ int do_policy(struct args *args)
 		{ "add", policy_set, NLM_F_CREATE | NLM_F_EXCL },
 		{ "replace", policy_set, NLM_F_CREATE | NLM_F_REPLACE },
 		{ "change", policy_set, NLM_F_REPLACE },
-		{ "del", policy_del, 0 },
+		{ "delete", policy_del, 0 },
 		{ "show", policy_show, 0 },
+		{ "candidate", policy_candidate, 0 },
 	};
 
 	return run_command(commands, ARRAY_SIZE(commands), usage, args,

@@ -10,19 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "defaults.h"
 #include "srpol.h"
 
 static const char usage[] =
-"Usage: srpol replace -f FILENAME\n"
+"Usage: srpol replace [ empty ] -f FILENAME\n"
 "FILENAME holds commands \"path add\", \"policy add\", \"rule add\",\n"
 "\"endpoint add\", \"sid add\", \"config set\" and \"dev add\", in any order, as\n"
 "\"srpol export srpol\" prints them; \"-\" is standard input. Settings it does\n"
 "not name get their defaults. Devices it names are attached afterwards, others\n"
-"are left alone.\n";
-
-#define HOP_LIMIT_DEFAULT	64
-#define RETRY_INTERVAL_DEFAULT	1000
-#define DROP_EVENTS_DEFAULT	100
+"are left alone. A file without a single command is refused, as is the end of\n"
+"a pipe whose writer failed, unless \"empty\" says that nothing shall be left.\n";
 
 /**
  * struct wanted - a request of the file
@@ -447,12 +445,14 @@ int do_replace(struct args *args)
 	struct vec keys = VEC_INIT(struct keyed);
 	const struct wanted *w;
 	const char *name;
+	bool empty;
 	int err;
 
 	if (is(args, "help")) {
 		fputs(usage, stdout);
 		return EXIT_OK;
 	}
+	empty = is(args, "empty");
 	if (!is(args, "-f") || !read_word(args, "-f", &name)) {
 		fputs(usage, stderr);
 		return EXIT_USAGE;
@@ -465,6 +465,9 @@ int do_replace(struct args *args)
 	dev_defer(take_dev);
 	err = collect_file(name, take_request);
 	dev_defer(NULL);
+	if (!err && !empty && !requests.n && !devs.n)
+		err = complain("%s has no command; \"srpol replace empty -f %s\" removes everything",
+			       name, name);
 	err = err ?: index_requests(&keys) ?: add_all(&keys) ?:
 	      batch_commit() ?: attach_devs();
 	vec_for_each(w, &requests)

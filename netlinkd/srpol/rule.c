@@ -2,14 +2,11 @@
 /*
  * srpol rule: rules.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "srpol.h"
 
-#define CGROUP_ROOT	"/sys/fs/cgroup"
 #define VLAN_MAX	4094
 
 static const char usage[] =
@@ -18,7 +15,7 @@ static const char usage[] =
 "                   [ ordering { strong | partial | weak } ]\n"
 "                   [ origin { static | engine } ]\n"
 "       srpol rule del prio N\n"
-"       srpol rule show [ prio N ]\n"
+"       srpol rule show [ prio N ] [ NAME ]\n"
 "       srpol rule test src ADDR dst ADDR [ FIELD ]...\n"
 "MATCH := { dev DEV | mark MARK[/MASK] | vlan ID | cgroup PATH |\n"
 "           src PREFIX | dst PREFIX | proto { udp | tcp | NUMBER } |\n"
@@ -105,7 +102,7 @@ static bool put_mark(struct srpol_msg *msg, struct args *args)
 
 static bool put_proto(struct srpol_msg *msg, struct args *args)
 {
-	const char *word = more(args) ? *args->argv : NULL;
+	const char *word = more(args) && !args->failed ? *args->argv : NULL;
 	uint32_t v;
 
 	if (word && srpol_value_of(srpol_protos, word, &v))
@@ -115,66 +112,53 @@ static bool put_proto(struct srpol_msg *msg, struct args *args)
 	return srpol_msg_put_u8(msg, SRPOL_A_RULE_PROTO, v);
 }
 
-/* A path below the cgroup2 mount, or an id; an id is the folder's inode. */
 static bool put_cgroup(struct srpol_msg *msg, struct args *args)
 {
 	const char *word;
-	char path[512];
-	struct stat st;
-	uint32_t id;
+	uint64_t id;
 
-	if (!read_word(args, "cgroup", &word))
-		return false;
-	if (parse_u32(word, UINT32_MAX, &id))
-		return srpol_msg_put_u64(msg, SRPOL_A_RULE_CGROUP, id);
-	snprintf(path, sizeof(path), "%s%s", strncmp(word, CGROUP_ROOT,
-						     strlen(CGROUP_ROOT)) ?
-		 CGROUP_ROOT "/" : "", word);
-	if (stat(path, &st)) {
-		complain("cgroup: %s: %s", path, strerror(errno));
-		return false;
-	}
-	return srpol_msg_put_u64(msg, SRPOL_A_RULE_CGROUP, st.st_ino);
+	return read_word(args, "cgroup", &word) && cgroup_id(word, &id) &&
+	       srpol_msg_put_u64(msg, SRPOL_A_RULE_CGROUP, id);
 }
 
 static bool put_match(struct srpol_msg *msg, struct args *args)
 {
 	uint32_t v, hi;
 
-	if (is(args, "dev"))
+	if (keyword(args, "dev"))
 		return read_dev(args, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_RULE_IFINDEX, v);
-	if (is(args, "mark"))
+	if (keyword(args, "mark"))
 		return put_mark(msg, args);
-	if (is(args, "vlan"))
+	if (keyword(args, "vlan"))
 		return read_u32(args, "vlan", VLAN_MAX, &v) &&
 		       srpol_msg_put_u16(msg, SRPOL_A_RULE_VLAN, v);
-	if (is(args, "cgroup"))
+	if (keyword(args, "cgroup"))
 		return put_cgroup(msg, args);
-	if (is(args, "src"))
+	if (keyword(args, "src"))
 		return put_prefix(msg, args, "src", SRPOL_A_RULE_SRC,
 				  SRPOL_A_RULE_SRC_LEN);
-	if (is(args, "dst"))
+	if (keyword(args, "dst"))
 		return put_prefix(msg, args, "dst", SRPOL_A_RULE_DST,
 				  SRPOL_A_RULE_DST_LEN);
-	if (is(args, "proto"))
+	if (keyword(args, "proto"))
 		return put_proto(msg, args);
-	if (is(args, "sport"))
+	if (keyword(args, "sport"))
 		return put_range(msg, args, "sport", SRPOL_A_RULE_SPORT_MIN,
 				 SRPOL_A_RULE_SPORT_MAX);
-	if (is(args, "dport"))
+	if (keyword(args, "dport"))
 		return put_range(msg, args, "dport", SRPOL_A_RULE_DPORT_MIN,
 				 SRPOL_A_RULE_DPORT_MAX);
-	if (is(args, "qp"))
+	if (keyword(args, "qp"))
 		return read_range(args, "qp", 0xffffff, &v, &hi) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_RULE_QP_MIN, v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_RULE_QP_MAX, hi);
-	if (is(args, "opcode"))
+	if (keyword(args, "opcode"))
 		return put_opcodes(msg, args);
-	if (is(args, "dscp"))
-		return read_u32(args, "dscp", 63, &v) &&
+	if (keyword(args, "dscp"))
+		return read_dscp(args, "dscp", &v) &&
 		       srpol_msg_put_u8(msg, SRPOL_A_RULE_DSCP, v);
-	if (is(args, "pkey"))
+	if (keyword(args, "pkey"))
 		return read_u32(args, "pkey", UINT16_MAX, &v) &&
 		       srpol_msg_put_u16(msg, SRPOL_A_RULE_PKEY, v);
 	return unknown(args);
@@ -185,26 +169,26 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 	const char *word;
 	uint32_t v;
 
-	if (is(args, "name"))
-		return read_word(args, "name", &word) &&
+	if (keyword(args, "name"))
+		return read_label(args, "name", &word) &&
 		       srpol_msg_put(msg, SRPOL_A_RULE_NAME,
 				     strlen(word) + 1, word);
-	if (is(args, "origin"))
+	if (keyword(args, "origin"))
 		return read_name(args, "origin", srpol_origins, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_RULE_ORIGIN, v);
-	if (is(args, "color"))
+	if (keyword(args, "color"))
 		return read_u32(args, "color", UINT32_MAX, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_RULE_ACTION,
 					 SRPOL_RULE_ACTION_STEER) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_RULE_COLOR, v);
-	if (is(args, "mode"))
+	if (keyword(args, "mode"))
 		return read_name(args, "mode", srpol_modes, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_RULE_MODE, v);
-	if (is(args, "ordering"))
+	if (keyword(args, "ordering"))
 		return read_name(args, "ordering", srpol_orderings, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_RULE_ORDERING, v);
-	if (is(args, "bypass"))
-		return srpol_msg_put_u32(msg, SRPOL_A_RULE_ACTION,
+	if (keyword(args, "bypass"))
+		return !args->failed && srpol_msg_put_u32(msg, SRPOL_A_RULE_ACTION,
 					 SRPOL_RULE_ACTION_BYPASS);
 	return put_match(msg, args);
 }
@@ -288,6 +272,28 @@ static void print_opcodes(const uint64_t *set)
 	out_array_end();
 }
 
+/**
+ * print_proto() - a transport protocol: its name if it has one, in JSON the number
+ * @proto: IP protocol number
+ */
+void print_proto(uint32_t proto)
+{
+	const char *name = srpol_find_name(srpol_protos, proto);
+
+	out_uint("proto", name ? NULL : " proto %llu", proto);
+	if (name)
+		out_text(" proto %s", name);
+}
+
+static void print_cgroup(uint64_t id)
+{
+	const char *path = cgroup_path(id);
+
+	out_uint("cgroup", path ? NULL : " cgroup %llu", id);
+	if (path)
+		out_string("cgroup_path", " cgroup %s", path);
+}
+
 static void print_match(const struct rule_info *rule)
 {
 	char buf[SRPOL_PREFIX_STRLEN];
@@ -303,7 +309,7 @@ static void print_match(const struct rule_info *rule)
 	if (m & SRPOL_MATCH_VLAN)
 		out_uint("vlan", " vlan %llu", rule->vlan);
 	if (m & SRPOL_MATCH_CGROUP)
-		out_uint("cgroup", " cgroup %llu", rule->cgroup);
+		print_cgroup(rule->cgroup);
 	if (m & SRPOL_MATCH_SRC)
 		out_string("src", " src %s",
 			   srpol_prefix_text(&rule->src, rule->src_len, buf));
@@ -311,7 +317,7 @@ static void print_match(const struct rule_info *rule)
 		out_string("dst", " dst %s",
 			   srpol_prefix_text(&rule->dst, rule->dst_len, buf));
 	if (m & SRPOL_MATCH_PROTO)
-		out_uint("proto", " proto %llu", rule->proto);
+		print_proto(rule->proto);
 	if (m & SRPOL_MATCH_SPORT)
 		print_range("sport", rule->sport);
 	if (m & SRPOL_MATCH_DPORT)
@@ -343,7 +349,8 @@ void print_rule(const struct rule_info *rule, const struct vec *policies)
 	print_match(rule);
 	out_string("action", steer ? NULL : " %s",
 		   steer ? "steer" : "bypass");
-	out_uint("color", steer ? " color %llu" : NULL, rule->color);
+	if (steer)
+		out_uint("color", " color %llu", rule->color);
 	out_string("mode", rule->has_mode ? " mode %s" : NULL, rule->has_mode ?
 		   srpol_name_of(srpol_modes, rule->mode) : "");
 	out_string("ordering", rule->ordering ? " ordering %s" : NULL,
@@ -382,6 +389,8 @@ static int rule_show(struct args *args, unsigned int flags)
 	struct vec rules = VEC_INIT(struct rule_info);
 	struct vec policies = VEC_INIT(struct policy_info);
 	const struct rule_info *rule;
+	const char *name = NULL;
+	unsigned int n = 0;
 	bool one = false;
 	uint32_t prio;
 	int err;
@@ -391,19 +400,26 @@ static int rule_show(struct args *args, unsigned int flags)
 			return EXIT_USAGE;
 		one = true;
 	}
+	is(args, "name");
+	if (more(args) && !read_word(args, "name", &name))
+		return EXIT_USAGE;
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
 	err = fetch_rules(&rules) ?: fetch_policies(&policies);
 	if (err)
 		return err;
 	out_begin();
-	vec_for_each(rule, &rules)
-		if (!one || rule->priority == prio)
-			print_rule(rule, &policies);
-	out_end();
+	vec_for_each(rule, &rules) {
+		if ((one && rule->priority != prio) ||
+		    (name && strcmp(rule->name, name)))
+			continue;
+		print_rule(rule, &policies);
+		n++;
+	}
+	err = out_found(n, one || name, "no rule has this prio or name");
 	vec_free(&rules);
 	vec_free(&policies);
-	return EXIT_OK;
+	return err;
 }
 
 int do_rule(struct args *args)
@@ -412,7 +428,7 @@ int do_rule(struct args *args)
 		{ "add", rule_set, NLM_F_CREATE | NLM_F_EXCL },
 		{ "replace", rule_set, NLM_F_CREATE | NLM_F_REPLACE },
 		{ "change", rule_set, NLM_F_REPLACE },
-		{ "del", rule_del, 0 },
+		{ "delete", rule_del, 0 },
 		{ "show", rule_show, 0 },
 		{ "test", rule_test, 0 },
 	};

@@ -4,7 +4,6 @@
  * and shown to the data plane itself, so the answer is not a second opinion.
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <string.h>
 
 #include "srpol.h"
@@ -238,6 +237,45 @@ static void print_choice(const struct srpol_explain *e,
 	out_bool("cached", ", where the flow is now", e->cached);
 }
 
+/* The steering prefix that holds an address and no longer one does. */
+static const struct endpoint_info *find_steering(const struct vec *endpoints,
+						 const struct in6_addr *addr)
+{
+	const struct endpoint_info *ep, *best = NULL;
+
+	vec_for_each(ep, endpoints)
+		if (srpol_addr_in_prefix(addr, &ep->prefix, ep->len) &&
+		    (!best || ep->len > best->len))
+			best = ep;
+	return best;
+}
+
+/* A rule gave a color, but nothing leads from there to a policy. */
+static void print_missing(const struct srpol_explain *e,
+			  const struct probe *p, const struct vec *policies,
+			  const struct vec *endpoints)
+{
+	const struct endpoint_info *ep = find_steering(endpoints, &p->dst);
+	char dst[SRPOL_ADDR_STRLEN], to[SRPOL_ADDR_STRLEN];
+	const struct policy_info *policy;
+	unsigned int n = 0;
+
+	srpol_addr_text(&p->dst, dst);
+	vec_for_each(policy, policies)
+		n += policy->color == e->color;
+	if (!n) {
+		out_text("\n\t-> no policy has color %u: srpol policy add color %u endpoint ADDR",
+			 e->color, e->color);
+	} else if (ep) {
+		out_text("\n\t-> the steering prefix of %s leads to endpoint %s, where no policy has color %u",
+			 dst, srpol_addr_text(&ep->address, to), e->color);
+	} else {
+		out_text("\n\t-> no steering prefix holds %s: srpol endpoint add PREFIX to ADDR, the endpoint of a policy",
+			 dst);
+	}
+	out_bool("steering_prefix_missing", NULL, n && !ep);
+}
+
 /**
  * rule_test() - srpol rule test
  * @args: fields of the packet
@@ -249,6 +287,7 @@ int rule_test(struct args *args, unsigned int flags)
 {
 	struct probe p = { .proto = IPPROTO_UDP, .sport = SPORT_DEFAULT,
 			   .pkey = 0xffff };
+	struct vec endpoints = VEC_INIT(struct endpoint_info);
 	struct vec policies = VEC_INIT(struct policy_info);
 	struct vec rules = VEC_INIT(struct rule_info);
 	struct vec paths = VEC_INIT(struct path_info);
@@ -270,13 +309,12 @@ int rule_test(struct args *args, unsigned int flags)
 	if (p.roce)
 		p.dport = ROCE_PORT;
 	err = fetch_rules(&rules) ?: fetch_policies(&policies) ?:
-	      fetch_paths(&paths);
+	      fetch_paths(&paths) ?: fetch_endpoints(&endpoints) ?:
+	      need_data_plane();
 	if (err)
 		return err;
 	len = build(frame, &p, v4);
 	err = srpol_explain(frame, len, p.ifindex, p.mark, &e, &error);
-	if (err == -ENOENT)
-		return complain("no data plane is attached in this network namespace");
 	if (err)
 		return refused(err, &error);
 	out_begin();
@@ -287,11 +325,14 @@ int rule_test(struct args *args, unsigned int flags)
 		print_matched(&e, &rules);
 		print_choice(&e, &policies, &paths);
 	}
+	if (e.reason == SRPOL_REASON_NO_POLICY)
+		print_missing(&e, &p, &policies, &endpoints);
 	out_text("\n");
 	out_object_end();
 	out_end();
 	vec_free(&rules);
 	vec_free(&policies);
 	vec_free(&paths);
+	vec_free(&endpoints);
 	return EXIT_OK;
 }

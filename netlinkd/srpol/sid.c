@@ -11,25 +11,31 @@ static const char usage[] =
 "                 [ block-len BITS ] [ dev DEV via ADDR ]\n"
 "                 [ origin { static | engine } ]\n"
 "       srpol sid del SID[/LEN]\n"
-"       srpol sid show\n"
+"       srpol sid show [ SID[/LEN] ]\n"
 "BEHAVIOR := { End | End.PSP | End.USD | End.PSP.USD | End.X | End.X.PSP |\n"
 "              End.DX6 | End.DX4 | End.DT6 | End.DT4 | End.DT46 |\n"
 "              uN | uN.PSP | uN.PSP.USD | uA | uDT6 | uDT4 | uDT46 }\n"
 "LEN is the length of locator and function: default 128, 48 for uN and uDT,\n"
 "64 for uA. End.X, End.DX and uA need dev and via.\n";
 
+/* SID or SID/LEN; @len is 0 without one. */
+static bool read_sid_key(struct args *args, struct in6_addr *sid,
+			 uint32_t *len)
+{
+	*len = 0;
+	if (!more(args) || !strchr(*args->argv, '/'))
+		return read_addr6(args, "sid", sid);
+	return read_prefix(args, "sid", sid, len);
+}
+
 static bool put_sid(struct srpol_msg *msg, struct args *args)
 {
-	bool has_len = more(args) && strchr(*args->argv, '/');
 	struct in6_addr sid;
 	uint32_t len;
 
-	if (!has_len)
-		return read_addr6(args, "sid", &sid) &&
-		       srpol_msg_put(msg, SRPOL_A_SID_SID, sizeof(sid), &sid);
-	return read_prefix(args, "sid", &sid, &len) &&
+	return read_sid_key(args, &sid, &len) &&
 	       srpol_msg_put(msg, SRPOL_A_SID_SID, sizeof(sid), &sid) &&
-	       srpol_msg_put_u32(msg, SRPOL_A_SID_PREFIX_LEN, len);
+	       (!len || srpol_msg_put_u32(msg, SRPOL_A_SID_PREFIX_LEN, len));
 }
 
 static bool put_keyword(struct srpol_msg *msg, struct args *args)
@@ -37,20 +43,20 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 	struct in6_addr addr;
 	uint32_t v;
 
-	if (is(args, "behavior"))
+	if (keyword(args, "behavior"))
 		return read_name(args, "behavior", srpol_behaviors, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_SID_BEHAVIOR, v);
-	if (is(args, "block-len"))
+	if (keyword(args, "block-len"))
 		return read_u32(args, "block-len", 120, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_SID_BLOCK_LEN, v);
-	if (is(args, "dev"))
+	if (keyword(args, "dev"))
 		return read_dev(args, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_SID_IFINDEX, v);
-	if (is(args, "via"))
+	if (keyword(args, "via"))
 		return read_addr(args, "via", &addr) &&
 		       srpol_msg_put(msg, SRPOL_A_SID_VIA, sizeof(addr),
 				     &addr);
-	if (is(args, "origin"))
+	if (keyword(args, "origin"))
 		return read_name(args, "origin", srpol_origins, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_SID_ORIGIN, v);
 	return unknown(args);
@@ -94,8 +100,8 @@ static void print_sid_stats(uint32_t id)
 
 	srpol_map_sum(fd, id, &s, sizeof(s));
 	out_object("stats");
-	out_uint("packets", "\n\tpackets %llu", s.packets);
-	out_uint("bytes", " bytes %llu", s.bytes);
+	out_count("packets", "\n\tpackets %s", s.packets);
+	out_count("bytes", " bytes %s", s.bytes);
 	out_uint("no_srh", " no-srh %llu", s.no_srh);
 	out_uint("ce", " ce %llu", s.ce);
 	out_uint("dropped", " dropped %llu", s.dropped);
@@ -115,8 +121,8 @@ void print_sid(const struct sid_info *sid)
 		 sid->prefix_len);
 	out_string("behavior", " behavior %s",
 		   srpol_name_of(srpol_behaviors, sid->behavior));
-	out_uint("block_len", sid->block_len ? " block-len %llu" : NULL,
-		 sid->block_len);
+	if (sid->block_len)
+		out_uint("block_len", " block-len %llu", sid->block_len);
 	out_string("dev", sid->ifindex ? " dev %s" : NULL,
 		   sid->ifindex ? dev_name(sid->ifindex) : "");
 	out_string("via", sid->has_via ? " via %s" : NULL,
@@ -138,19 +144,31 @@ static int sid_show(struct args *args, unsigned int flags)
 {
 	struct vec sids = VEC_INIT(struct sid_info);
 	const struct sid_info *sid;
+	struct in6_addr key;
+	unsigned int n = 0;
+	uint32_t len = 0;
+	bool one;
 	int err;
 
+	one = more(args);
+	if (one && !read_sid_key(args, &key, &len))
+		return EXIT_USAGE;
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
 	err = fetch_sids(&sids);
 	if (err)
 		return err;
 	out_begin();
-	vec_for_each(sid, &sids)
+	vec_for_each(sid, &sids) {
+		if (one && (memcmp(&sid->sid, &key, sizeof(key)) ||
+			    (len && sid->prefix_len != len)))
+			continue;
 		print_sid(sid);
-	out_end();
+		n++;
+	}
+	err = out_found(n, one, "there is no such local SID");
 	vec_free(&sids);
-	return EXIT_OK;
+	return err;
 }
 
 int do_sid(struct args *args)
@@ -159,7 +177,7 @@ int do_sid(struct args *args)
 		{ "add", sid_set, NLM_F_CREATE | NLM_F_EXCL },
 		{ "replace", sid_set, NLM_F_CREATE | NLM_F_REPLACE },
 		{ "change", sid_set, NLM_F_REPLACE },
-		{ "del", sid_del, 0 },
+		{ "delete", sid_del, 0 },
 		{ "show", sid_show, 0 },
 	};
 

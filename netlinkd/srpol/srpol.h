@@ -28,10 +28,28 @@ enum {
 
 /**
  * struct args - words of a command line that are still to be read
+ * @argc: number of them
+ * @argv: the words
+ * @seen: keywords that were read already and make sense once
+ * @n_seen: number of @seen
+ * @failed: one of them came again, which was complained about
  */
 struct args {
 	int argc;
 	char **argv;
+	const char *seen[40];
+	unsigned int n_seen;
+	bool failed;
+};
+
+/**
+ * struct time_range - what a time may be, in the unit of its attribute
+ * @min: least
+ * @max: most
+ */
+struct time_range {
+	uint32_t min;
+	uint32_t max;
 };
 
 /**
@@ -48,6 +66,7 @@ struct command {
 
 extern struct srpol_genl genl;
 extern bool show_stats;
+extern bool show_timestamps;
 
 /* main.c */
 int need_module(void);
@@ -57,6 +76,8 @@ int run_command(const struct command *table, size_t n, const char *usage,
 __attribute__((format(printf, 1, 2)))
 int complain(const char *fmt, ...);
 int refused(int err, const struct srpol_error *error);
+__attribute__((format(printf, 3, 4)))
+int out_found(unsigned int n, bool selected, const char *fmt, ...);
 
 /* batch.c */
 
@@ -79,17 +100,20 @@ int run_batch(const char *name, bool force);
 /* rule_test.c */
 int rule_test(struct args *args, unsigned int flags);
 
-
 /* args.c: each reads a value or complains, and then returns false */
 bool more(const struct args *args);
 const char *next(struct args *args);
 bool is(struct args *args, const char *word);
+bool keyword(struct args *args, const char *word);
 bool read_word(struct args *args, const char *what, const char **word);
 bool parse_u32(const char *text, uint32_t max, uint32_t *value);
 bool read_u32(struct args *args, const char *what, uint32_t max,
 	      uint32_t *value);
 bool read_time(struct args *args, const char *what, uint64_t unit_ns,
-	       uint32_t *value);
+	       struct time_range range, uint32_t *value);
+bool read_dscp(struct args *args, const char *what, uint32_t *dscp);
+bool read_id(struct args *args, const char *what, uint32_t *id);
+bool read_label(struct args *args, const char *what, const char **word);
 bool read_range(struct args *args, const char *what, uint32_t max,
 		uint32_t *lo, uint32_t *hi);
 bool read_name(struct args *args, const char *what,
@@ -134,6 +158,22 @@ int do_monitor(struct args *args);
 int do_export(struct args *args);
 int do_replace(struct args *args);
 int do_doctor(struct args *args);
+int do_save(struct args *args);
+int do_bug_report(struct args *args);
+
+/* policy.c */
+bool read_policy_key(struct args *args, uint32_t *color,
+		     struct in6_addr *endpoint);
+bool put_policy_key(struct srpol_msg *msg, uint32_t color,
+		    const struct in6_addr *endpoint);
+
+/* candidate.c */
+bool put_candidate(struct srpol_msg *msg, struct args *args);
+int policy_candidate(struct args *args, unsigned int flags);
+
+/* cgroup.c */
+bool cgroup_id(const char *name, uint64_t *id);
+const char *cgroup_path(uint64_t id);
 
 /* dev.c */
 void dev_defer(int (*take)(unsigned int ifindex, uint32_t role, uint32_t xdp));
@@ -149,6 +189,7 @@ void print_endpoint(const struct endpoint_info *ep);
 void print_sid(const struct sid_info *sid);
 void print_dev(const struct dev_info *dev);
 void print_config(const struct config_info *config);
+void print_proto(uint32_t proto);
 void print_usids(const struct path_info *path);
 const char *dev_name(unsigned int ifindex);
 

@@ -10,7 +10,7 @@ static const char usage[] =
 
 static int stats_show(struct args *args, unsigned int flags)
 {
-	bool all = is(args, "all") || out_json;
+	bool all = is(args, "all") || out_options.json;
 	uint64_t count;
 	unsigned int i;
 	int err, fd;
@@ -30,7 +30,7 @@ static int stats_show(struct args *args, unsigned int flags)
 		out_string("reason", "%-20s", srpol_reason_name(i));
 		out_bool("drop", NULL, srpol_reason_is_drop(i));
 		out_text("%s", srpol_reason_is_drop(i) ? " drop" : "     ");
-		out_uint("packets", " %12llu", count);
+		out_count("packets", " %12s", count);
 		out_string("text", "  %s", srpol_reason_text(i));
 		out_text("\n");
 		out_object_end();

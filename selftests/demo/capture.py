@@ -50,8 +50,10 @@ def parse(frame):
 
 
 def main():
-    cut = max(when for when, _ in packets(sys.argv[2]))
     dead, *others = (ipaddress.ip_address(a).packed for a in sys.argv[3:])
+    # Only packets for it: neighbor solicitations may come much later.
+    cut = max(when for when, frame in packets(sys.argv[2])
+              if frame[38:54] == dead)
     spine_of, moved, lost = {}, {}, 0
     for when, frame in packets(sys.argv[1]):
         parsed = parse(frame)

@@ -16,7 +16,7 @@ mkdir -p "$out"
 
 echo "srpol demo: booting Linux $(selftests/kver.sh) (Ctrl-C ends it, nothing stays behind)"
 status=0
-selftests/vm/vm.sh -t "$limit" -o "$out" -- \
+selftests/vm/vm.sh -i -t "$limit" -o "$out" -- \
 	selftests/demo/guest.sh || status=$?
 
 if [ $status -eq 0 ]; then

@@ -354,7 +354,7 @@ srpol -j policy show >"$out/policies.json"
 # a pipe nobody writes to, to wait on
 exec 9<> <(:)
 at_exit stop
-chrt -f 20 srpol monitor >"$out/events" &
+chrt -f 20 srpol -t monitor >"$out/events" &
 samplers+=($!)
 chrt -f 20 selftests/demo/sampler.py "$out/samples" "$(fabric_ns spine1)" \
 	"$(fabric_ns spine2)" "$(fabric_ns spine3)" "$(fabric_ns spine4)" &

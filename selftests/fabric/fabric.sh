@@ -59,6 +59,22 @@ fabric_exec() {
 	fi
 }
 
+# fabric_drops: counters of drops that are not 0, of all devices; what to look
+# at when packets are missing
+fabric_drops() {
+	local node
+
+	for node in "${fabric_nodes[@]}" hostA hostB; do
+		fabric_exec "$node" ip -s -s -j link show 2>/dev/null |
+			jq -r --arg node "$node" '.[] | .ifname as $dev |
+				.stats64 | to_entries[] | .key as $way |
+				.value | to_entries[] |
+				select(.value > 0 and
+				       (.key | test("dropped|error|fifo"))) |
+				"\($node) \($dev) \($way) \(.key) \(.value)"'
+	done | sort -u
+}
+
 # fabric_batch NODE [router|host]: ip commands on stdin, after the settings for
 # a router or host if one is named; all in as few processes as will do. Lines
 # that start with -4 or -6 go last, since a batch knows one family only.

@@ -133,9 +133,9 @@ find_kernel() {
 			die "no kernel in $tree: make bzImage modules"
 		return
 	fi
-	[ -e "$tarball" ] || die "$tarball is not there; run 'make deps'"
+	[ -e "$tarball" ] || die "$tarball is not there; run 'make test-deps'"
 	for tool in bc bison flex; do
-		command -v $tool >/dev/null || die "no $tool; run 'make deps'"
+		command -v $tool >/dev/null || die "no $tool; run 'make test-deps'"
 	done
 	key=$(stat -Lc '%s-%Y' "$tarball")-$(cksum \
 		<"${self%/*}/debug-kernel.config" | cut -d ' ' -f 1)

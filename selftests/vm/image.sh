@@ -30,7 +30,7 @@ else
 	kind=image-$kver
 fi
 if [ ! -r "$vmlinuz" ]; then
-	echo "image.sh: cannot read $vmlinuz; run 'make deps'" >&2
+	echo "image.sh: cannot read $vmlinuz; run 'make test-deps'" >&2
 	exit 1
 fi
 

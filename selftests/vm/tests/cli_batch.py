@@ -5,11 +5,12 @@ The srpol command: whole configurations. Batch files, replace, export.
 """
 
 import json
+import os
 import tempfile
 
 from cli_lib import (CHOSEN, OK, REFUSED, USAGE, everything, forget, loaded,
                      ns, show, srpol)
-from ktap import cleanup, eq, main, match, test
+from ktap import cleanup, eq, main, match, run, test
 from srpol import KINDS, without
 
 
@@ -22,7 +23,7 @@ def batch_syntax():
                 "path add 2 segs fc00::1 name 'two words'\n"
                 "path add 3 segs fc00::1 name \"it's # no comment\"\n"
                 "path add 4 segs fc00::1 name a#b")
-    eq([(o["name"], o["segments"]) for o in show("path")],
+    eq([(o.get("name", ""), o["segments"]) for o in show("path")],
        [("", ["fc00::1", "fc00::2"]), ("two words", ["fc00::1"]),
         ("it's # no comment", ["fc00::1"]), ("a#b", ["fc00::1"])], "paths")
 
@@ -93,6 +94,94 @@ def export_replace():
        [[], [], [], []], "all else went")
     eq(show("config")[0]["hop_limit"], 64, "hop limit is the default again")
     loaded.clear()
+
+
+@test
+def export_is_short():
+    "export leaves out what is default, names what a reboot renumbers"
+    forget()
+    cgroup = f"/srpol-{os.getpid()}"
+    os.mkdir(f"/sys/fs/cgroup{cgroup}")
+    cleanup(os.rmdir, f"/sys/fs/cgroup{cgroup}")
+    text = (f"path add 2 segs fc00::4 dev u0 via fd00:1::2\n"
+            f"policy add color 8 endpoint :: candidate segment-list 2\n"
+            f"endpoint add fd00:b::/64 to ::\n"
+            f"sid add fcbb:bb00:a::/48 behavior uN\n"
+            f"rule add prio 6 cgroup '{cgroup}' proto udp color 8\n"
+            f"rule add prio 7 dev u0 bypass\n"
+            f"dev add u0 role uplink\n")
+    replace(text)
+    eq(srpol("export", "srpol"), text, "the same words")
+    with tempfile.TemporaryDirectory() as folder:
+        saved = f"{folder}/saved"
+        srpol("save", saved)
+        with open(saved, encoding="ascii") as f:
+            eq(f.read().split("\n", 1)[1], text, "saved")
+        eq(os.listdir(folder), ["saved"], "nothing else is left")
+        at = generation()
+        srpol("replace", "-f", saved)
+        eq(generation(), at, "and it is what there is")
+        srpol("save", f"{folder}/nowhere/x", status=REFUSED,
+              error="No such file")
+    forget()
+
+
+@test
+def candidates():
+    "policy candidate add, replace, del leave the other candidate paths alone"
+    forget()
+    srpol(batch="path add 1 segs fc00::1\npath add 2 segs fc00::2\n"
+                "policy add color 1 endpoint fd00:b::1 name keep buckets 256 "
+                "candidate segment-list 1 weight 3 segment-list 2\n")
+    key = "color", "1", "endpoint", "fd00:b::1"
+
+    def candidate(*words, **expect):
+        srpol("policy", "candidate", words[0], *key, *words[1:], **expect)
+        policy, = show("policy")
+        eq((policy["name"], policy["buckets"]), ("keep", 256), "the policy")
+        return [(c["preference"], c["discriminator"], c.get("name"),
+                 [(s["path"], s["weight"]) for s in c["segment_lists"]])
+                for c in policy["candidates"]]
+
+    first = (100, 1, None, [(1, 3), (2, 1)])
+    eq(candidate("add", "preference", "200", "candidate-name", "better",
+                 "segment-list", "2"),
+       [first, (200, 2, "better", [(2, 1)])], "added")
+    eq(candidate("replace", "preference", "200", "segment-list", "1"),
+       [first, (200, 2, None, [(1, 1)])], "replaced")
+    eq(candidate("add", "preference", "50"),
+       [first, (200, 2, None, [(1, 1)]), (50, 3, None, [])], "without lists")
+    eq(candidate("del", "discriminator", "2"),
+       [first, (50, 3, None, [])], "deleted")
+    eq(candidate("del", "preference", "999", status=USAGE,
+                 error="0 candidate paths"), [first, (50, 3, None, [])], "")
+    eq(candidate("del", "preference", "50"), [first], "the last but one")
+    candidate("del", "preference", "100", status=USAGE, error="the only one")
+    candidate("del", status=USAGE, error="which candidate path")
+    srpol("policy", "candidate", "add", "color", "9", "endpoint", "::",
+          status=REFUSED, error="no policy has this color and endpoint")
+    forget()
+
+
+@test
+def bug_report():
+    "bug-report packs state, counters, maps and the kernel's words"
+    everything()
+    with tempfile.TemporaryDirectory() as folder:
+        archive = f"{folder}/report.tar.gz"
+        eq(srpol("bug-report", archive), f"{archive}\n", "its name")
+        run("tar", "-xzf", archive, "-C", folder)
+        top, = (d for d in os.listdir(folder) if d.startswith("srpol-bug"))
+        top = f"{folder}/{top}"
+        with open(f"{top}/policy.json", encoding="utf-8") as f:
+            eq([p["color"] for p in json.load(f)], [7, 8], "policies")
+        for name, word in (("version", "Linux"), ("links", "u0"),
+                           ("stats", "steered"), ("config.srpol", "path add"),
+                           ("pins", "link_dp"), ("doctor", "kernel")):
+            with open(f"{top}/{name}", encoding="utf-8") as f:
+                match(f.read(), word, name)
+    eq([d for d in os.listdir("/tmp") if d.startswith("srpol-")], [],
+       "left in /tmp")
 
 
 @test

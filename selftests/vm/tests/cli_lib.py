@@ -200,11 +200,24 @@ ENTERED = {
     "config": [
         {"src": "fd00:1::1", "hop_limit": 50, "dscp_mode": "pipe",
          "dscp": 10, "flow_label": "hash", "icmp_errors": False,
-         "retry_interval": 500, "path_id": "tag", "psn_observer": True,
+         "retry_interval_ms": 500, "path_id": "tag", "psn_observer": True,
          "sr_domain": ["fc00::/16", "fcbb:bb00::/32"], "sr_source": ["fd00::/8"],
          "drop_events": 7,
          "data_plane": "ebpf"}],
 }
+
+
+def present(value):
+    """What is absent is not in JSON: no empty strings, no colors of none."""
+    if isinstance(value, list):
+        return [present(v) for v in value]
+    if not isinstance(value, dict):
+        return value
+    return {k: present(v) for k, v in value.items() if v != "" and
+            not (v == 0 and k in ("backup_color", "block_len", "color"))}
+
+
+ENTERED = present(ENTERED)
 # Members whose values are the kernel's choice.
 CHOSEN = {"policy": {"id"}, "rule": {"id"}, "sid": {"id"},
           "dev": {"ifindex"}, "config": {"generation", "tables"}}

@@ -17,7 +17,10 @@ cd "$(dirname "$0")/../../.."
 . selftests/vm/tests/e2e_lib.sh
 
 log=$SRPOL_OUT
-export RDMA_TIMEOUT=40
+export RDMA_TIMEOUT=200
+
+# A veth whose peer runs native XDP drops what exceeds its ring of 256 frames.
+# So what is in flight is bounded: 1 message per QP (-t 1), a packet per 4 KiB.
 
 commands() {
 	local m
@@ -78,7 +81,7 @@ rdma_up
 
 before=$(fabric_spine_packets)
 transfer "IPv6: RDMA writes of 8 QPs" ib_write_bw 18515 6 \
-	-q 8 -s 65536 -n 5
+	-q 8 -s 65536 -n 5 -t 1
 after=$(fabric_spine_packets)
 counts=$(from_a "$before" "$after")
 echo "# packets from A by spine:" $counts
@@ -91,25 +94,25 @@ check "srpol steered all the spines saw" steered_covers "$counts"
 
 before=$(fabric_spine_packets)
 transfer "IPv4: RDMA writes of 16 QPs" ib_write_bw 18516 4 \
-	-q 16 -s 65536 -n 5
+	-q 16 -s 32768 -n 10 -t 1
 counts=$(from_a "$before" "$(fabric_spine_packets)")
 echo "# packets from A by spine:" $counts
 check "IPv4: packets went by all spines" spread 80 "$counts"
-transfer "IPv6: RDMA reads of 2 QPs" ib_read_bw 18517 6 -q 2 -s 65536 -n 5
-transfer "IPv6: sends of 2 QPs" ib_send_bw 18518 6 -q 2 -s 16384 -n 5
-transfer "IPv4: sends of 2 QPs" ib_send_bw 18519 4 -q 2 -s 16384 -n 5
+transfer "IPv6: RDMA reads of 2 QPs" ib_read_bw 18517 6 -q 2 -s 65536 -n 5 -o 1 -t 1
+transfer "IPv6: sends of 2 QPs" ib_send_bw 18518 6 -q 2 -s 16384 -n 5 -t 1
+transfer "IPv4: sends of 2 QPs" ib_send_bw 18519 4 -q 2 -s 16384 -n 5 -t 1
 
 # The programs of user space go while packets are under way.
 srpol monitor >/dev/null &
 monitor=$!
 start=$(sent)
-rdma_bw "$log/long" ib_write_bw 18520 6 -q 4 -s 65536 -n 300 &
+rdma_bw "$log/long" ib_write_bw 18520 6 -q 4 -s 65536 -n 300 -t 1 &
 transfer=$!
 check "a transfer is under way" busywait 30 transferring
 kill -9 $monitor
 wait $monitor 2>/dev/null || :
 start=$(sent)
-check "the transfer goes on without it" busywait 20 transferring
+check "the transfer goes on without it" busywait 60 transferring
 check_equal "no srpol process was left" "" "$(pgrep -x srpol || :)"
 if wait $transfer; then
 	ok "it completed"
@@ -132,6 +135,10 @@ check_equal "no complaint of rxe in the log" "" \
 	"$(dmesg | grep -iE 'icrc|rxe.*(err|warn)' || :)"
 check_equal "srpol dropped nothing" "" \
 	"$(srpol stats show | awk '$2 == "drop"')"
+
+# where packets went, should one be missing: "tx dropped" of a veth is its ring
+# of 256 frames, and the machine's business
+[ $ktap_failures -eq 0 ] || fabric_drops | sed 's/^/# /'
 
 check_fails "the module can not be unloaded while attached" "in use" \
 	rmmod srpol

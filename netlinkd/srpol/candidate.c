@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Candidate paths: their words, and changing one without restating the policy.
+ *
+ * The module takes the candidate paths of a policy together. To change one of
+ * them they are read, and sent back with that one changed. What someone else
+ * changes in these candidate paths in between is lost.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "srpol.h"
+
+/* ASN:ADDR */
+static bool put_originator(struct srpol_msg *msg, struct args *args)
+{
+	struct in6_addr node;
+	const char *word, *colon;
+	uint32_t asn;
+	char extra;
+
+	if (!read_word(args, "originator", &word))
+		return false;
+	colon = strchr(word, ':');
+	if (colon && sscanf(word, "%u%c", &asn, &extra) == 2 &&
+	    extra == ':' && srpol_addr_parse(colon + 1, &node))
+		return srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_ASN, asn) &&
+		       srpol_msg_put(msg, SRPOL_A_CANDIDATE_NODE,
+				     sizeof(node), &node);
+	complain("originator: \"%s\" is not ASN:ADDR", word);
+	return false;
+}
+
+static bool put_list(struct srpol_msg *msg, struct args *args)
+{
+	struct nlattr *nest = srpol_msg_nest(msg, SRPOL_A_CANDIDATE_SEGMENT_LIST);
+	uint32_t v;
+
+	if (!nest || !read_u32(args, "segment-list", UINT32_MAX, &v) ||
+	    !srpol_msg_put_u32(msg, SRPOL_A_SEGMENT_LIST_PATH, v))
+		return false;
+	if (is(args, "weight") &&
+	    (!read_u32(args, "weight", UINT16_MAX, &v) ||
+	     !srpol_msg_put_u32(msg, SRPOL_A_SEGMENT_LIST_WEIGHT, v)))
+		return false;
+	srpol_msg_nest_end(msg, nest);
+	return true;
+}
+
+static bool put_candidate_keyword(struct srpol_msg *msg, struct args *args,
+				  bool *known)
+{
+	const char *word;
+	uint32_t v;
+
+	*known = true;
+	if (keyword(args, "preference"))
+		return read_u32(args, "preference", UINT32_MAX, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_PREFERENCE,
+					 v);
+	if (keyword(args, "protocol-origin"))
+		return read_name(args, "protocol-origin", srpol_protocol_origins,
+				 &v) &&
+		       srpol_msg_put_u32(msg,
+					 SRPOL_A_CANDIDATE_PROTOCOL_ORIGIN, v);
+	if (keyword(args, "originator"))
+		return put_originator(msg, args);
+	if (keyword(args, "discriminator"))
+		return read_u32(args, "discriminator", UINT32_MAX, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_DISCRIMINATOR,
+					 v);
+	if (keyword(args, "candidate-name"))
+		return read_label(args, "candidate-name", &word) &&
+		       srpol_msg_put(msg, SRPOL_A_CANDIDATE_NAME,
+				     strlen(word) + 1, word);
+	if (is(args, "segment-list"))
+		return put_list(msg, args);
+	*known = false;
+	return true;
+}
+
+/**
+ * put_candidate() - the words behind "candidate" as a nest
+ * @msg: the request
+ * @args: the line; what is not part of a candidate path is left there
+ *
+ * Return: false after a complaint.
+ */
+bool put_candidate(struct srpol_msg *msg, struct args *args)
+{
+	struct nlattr *nest = srpol_msg_nest(msg, SRPOL_A_POLICY_CANDIDATE);
+	unsigned int n_seen = args->n_seen;
+	bool known = true;
+
+	if (!nest)
+		return false;
+	while (known && more(args))
+		if (!put_candidate_keyword(msg, args, &known))
+			return false;
+	srpol_msg_nest_end(msg, nest);
+	/* the next candidate has the same keywords */
+	args->n_seen = n_seen;
+	return true;
+}
+
+static bool put_listed(struct srpol_msg *msg, const struct list_info *list)
+{
+	struct nlattr *nest = srpol_msg_nest(msg,
+					     SRPOL_A_CANDIDATE_SEGMENT_LIST);
+
+	if (!nest || !srpol_msg_put_u32(msg, SRPOL_A_SEGMENT_LIST_PATH,
+					list->path) ||
+	    !srpol_msg_put_u32(msg, SRPOL_A_SEGMENT_LIST_WEIGHT, list->weight))
+		return false;
+	srpol_msg_nest_end(msg, nest);
+	return true;
+}
+
+/* A candidate path as it is. */
+static bool put_present(struct srpol_msg *msg,
+			const struct candidate_info *cand)
+{
+	struct nlattr *nest = srpol_msg_nest(msg, SRPOL_A_POLICY_CANDIDATE);
+	uint32_t i;
+
+	if (!nest || !srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_PREFERENCE,
+					cand->preference) ||
+	    !srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_PROTOCOL_ORIGIN,
+			       cand->protocol_origin) ||
+	    !srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_ASN, cand->asn) ||
+	    !srpol_msg_put(msg, SRPOL_A_CANDIDATE_NODE, sizeof(cand->node),
+			   &cand->node) ||
+	    !srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_DISCRIMINATOR,
+			       cand->discriminator) ||
+	    !srpol_msg_put(msg, SRPOL_A_CANDIDATE_NAME,
+			   strlen(cand->name) + 1, cand->name))
+		return false;
+	for (i = 0; i < cand->n_lists; i++)
+		if (!put_listed(msg, &cand->lists[i]))
+			return false;
+	srpol_msg_nest_end(msg, nest);
+	return true;
+}
+
+/**
+ * struct which - what names a candidate path of a policy
+ */
+struct which {
+	bool has_preference;
+	bool has_discriminator;
+	uint32_t preference;
+	uint32_t discriminator;
+	const char *name;
+};
+
+static bool is_which(const struct which *w, const struct candidate_info *cand)
+{
+	return (!w->has_preference || w->preference == cand->preference) &&
+	       (!w->has_discriminator ||
+		w->discriminator == cand->discriminator) &&
+	       (!w->name || !strcmp(w->name, cand->name));
+}
+
+/* The same words name a candidate path and are part of a new one. */
+static void find_which(const struct args *line, struct which *which)
+{
+	struct args args = *line;
+	const char *word;
+
+	memset(which, 0, sizeof(*which));
+	while (more(&args)) {
+		word = next(&args);
+		if (!more(&args))
+			return;
+		if (!strcmp(word, "preference"))
+			which->has_preference = parse_u32(*args.argv,
+							  UINT32_MAX,
+							  &which->preference);
+		else if (!strcmp(word, "discriminator"))
+			which->has_discriminator =
+				parse_u32(*args.argv, UINT32_MAX,
+					  &which->discriminator);
+		else if (!strcmp(word, "candidate-name"))
+			which->name = *args.argv;
+	}
+}
+
+static const struct policy_info *get_policy(struct vec *policies,
+					    uint32_t color,
+					    const struct in6_addr *endpoint)
+{
+	const struct policy_info *policy;
+
+	vec_free(policies);
+	if (fetch_policies(policies))
+		return NULL;
+	vec_for_each(policy, policies)
+		if (policy->color == color &&
+		    !memcmp(&policy->endpoint, endpoint, sizeof(*endpoint)))
+			return policy;
+	complain("no policy has this color and endpoint");
+	return NULL;
+}
+
+/* Those that stay; how many do not. */
+static unsigned int put_others(struct srpol_msg *msg,
+			       const struct policy_info *policy,
+			       const struct which *which, bool *fits)
+{
+	unsigned int gone = 0;
+	uint32_t i;
+
+	*fits = true;
+	for (i = 0; i < policy->n_candidates; i++) {
+		if (which && is_which(which, &policy->candidates[i]))
+			gone++;
+		else if (!put_present(msg, &policy->candidates[i]))
+			*fits = false;
+	}
+	return gone;
+}
+
+/* That of the one which is replaced, else one that none has. */
+static uint32_t new_discriminator(const struct policy_info *policy,
+				  const struct which *which)
+{
+	uint32_t top = 0, i;
+
+	for (i = 0; i < policy->n_candidates; i++) {
+		if (which && is_which(which, &policy->candidates[i]))
+			return policy->candidates[i].discriminator;
+		if (policy->candidates[i].discriminator > top)
+			top = policy->candidates[i].discriminator;
+	}
+	return top + 1;
+}
+
+/* The new one is last. */
+static bool put_new(struct srpol_msg *msg, struct args *args,
+		    uint32_t discriminator)
+{
+	char number[16];
+	char *words[64];
+	uint32_t i;
+	struct args line = { .argv = words };
+
+	while (more(args) && line.argc < 62)
+		words[line.argc++] = (char *)next(args);
+	for (i = 0; i < (uint32_t)line.argc; i++)
+		if (!strcmp(words[i], "discriminator"))
+			break;
+	if (i == (uint32_t)line.argc) {
+		snprintf(number, sizeof(number), "%u", discriminator);
+		words[line.argc++] = "discriminator";
+		words[line.argc++] = number;
+	}
+	if (!put_candidate(msg, &line))
+		return false;
+	return more(&line) || more(args) ? unknown(more(&line) ? &line : args) :
+	       true;
+}
+
+/**
+ * policy_candidate() - srpol policy candidate
+ * @args: the command, the policy, the candidate path
+ * @flags: none
+ *
+ * Return: an EXIT_*.
+ */
+int policy_candidate(struct args *args, unsigned int flags)
+{
+	bool add = is(args, "add"), replace = !add && is(args, "replace"), fits;
+	struct vec policies = VEC_INIT(struct policy_info);
+	const struct policy_info *policy;
+	struct in6_addr endpoint;
+	struct which which;
+	unsigned int gone;
+	struct srpol_msg msg;
+	uint32_t color;
+	int err;
+
+	if (!add && !replace && !is(args, "del") && !is(args, "delete"))
+		return complain("\"policy candidate\" takes add, replace or del");
+	err = need_module();
+	if (err)
+		return err;
+	if (!read_policy_key(args, &color, &endpoint))
+		return EXIT_USAGE;
+	find_which(args, &which);
+	if (!add && !which.has_preference && !which.has_discriminator &&
+	    !which.name)
+		return complain("which candidate path: preference N, candidate-name NAME or discriminator N");
+	policy = get_policy(&policies, color, &endpoint);
+	if (!policy)
+		return EXIT_REFUSED;
+	srpol_msg_start(&genl, &msg, SRPOL_CMD_POLICY_NEW, NLM_F_REPLACE);
+	put_policy_key(&msg, color, &endpoint);
+	gone = put_others(&msg, policy, add ? NULL : &which, &fits);
+	if (!add && gone != 1)
+		err = complain("%u candidate paths of the policy are that one",
+			       gone);
+	else if (!add && !replace && policy->n_candidates == 1)
+		err = complain("it is the only one: srpol policy replace defines the policy without");
+	else if (!fits)
+		err = complain("too many candidate paths");
+	else if ((add || replace) &&
+		 !put_new(&msg, args,
+			  new_discriminator(policy, add ? NULL : &which)))
+		err = EXIT_USAGE;
+	err = err ?: send_request(&msg);
+	vec_free(&policies);
+	return err;
+}

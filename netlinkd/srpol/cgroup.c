@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Control groups by path. The kernel knows one by a number, which is the inode
+ * of its folder and another one after a reboot.
+ */
+#include <errno.h>
+#include <ftw.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "srpol.h"
+
+#define CGROUP_ROOT	"/sys/fs/cgroup"
+#define OPEN_FOLDERS	16
+
+/**
+ * cgroup_id() - number of a control group
+ * @name: path, below the cgroup2 mount or whole, or a number
+ * @id: result
+ *
+ * Return: false after a complaint.
+ */
+bool cgroup_id(const char *name, uint64_t *id)
+{
+	size_t root = strlen(CGROUP_ROOT);
+	char path[512];
+	struct stat st;
+	uint32_t number;
+
+	if (parse_u32(name, UINT32_MAX, &number)) {
+		*id = number;
+		return true;
+	}
+	snprintf(path, sizeof(path), "%s%s%s",
+		 strncmp(name, CGROUP_ROOT, root) ? CGROUP_ROOT : "",
+		 strncmp(name, CGROUP_ROOT, root) && name[0] != '/' ? "/" : "",
+		 name);
+	if (stat(path, &st)) {
+		complain("cgroup: %s: %s", path, strerror(errno));
+		return false;
+	}
+	*id = st.st_ino;
+	return true;
+}
+
+static struct {
+	uint64_t id;
+	char path[512];
+} wanted;
+
+static int is_wanted(const char *path, const struct stat *st, int type,
+		     struct FTW *ftw)
+{
+	if (type != FTW_D || st->st_ino != wanted.id)
+		return 0;
+	path += strlen(CGROUP_ROOT);
+	snprintf(wanted.path, sizeof(wanted.path), "%s", *path ? path : "/");
+	return 1;
+}
+
+/**
+ * cgroup_path() - path of a control group below the cgroup2 mount
+ * @id: its number
+ *
+ * Return: a static buffer, or NULL if there is none of this number.
+ */
+const char *cgroup_path(uint64_t id)
+{
+	if (wanted.id == id && wanted.path[0])
+		return wanted.path;
+	wanted.id = id;
+	wanted.path[0] = '\0';
+	nftw(CGROUP_ROOT, is_wanted, OPEN_FOLDERS, FTW_PHYS | FTW_MOUNT);
+	return wanted.path[0] ? wanted.path : NULL;
+}

@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Manual pages, help and completion know the same words, and the pages are
+# without fault.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/ktap.sh
+. selftests/ktap.sh
+
+srpol=${BUILD:-$PWD/build}/bin/srpol
+man=Documentation/man
+
+# usage OBJECT: the synopsis, without the sentences below it
+usage() {
+	"$srpol" "$1" help |
+		sed -n 's/^Usage: //p; /^       srpol/p; /^             /p; s/^[A-Z]* := //p'
+}
+
+# missing OBJECT FILE: words of the synopsis that the file does not have
+missing() {
+	local word text
+
+	text=$(sed 's/\\-/-/g' "$2")
+	usage "$1" | grep -owE '[a-z][a-z0-9-]+' | sort -u |
+		while read -r word; do
+			grep -qwF -- "$word" <<<"$text" || echo "$word"
+		done
+}
+
+# page OBJECT: the page that describes it
+page() {
+	case $1 in
+	save|replace) echo $man/srpol-export.8 ;;
+	*) echo "$man/srpol-$1.8" ;;
+	esac
+}
+
+# completed LINE: what completion offers at its end
+completed() {
+	# shellcheck source=/dev/null
+	. netlinkd/dist/srpol.bash-completion
+	read -ra COMP_WORDS <<<"$1 x"
+	COMP_WORDS[-1]=
+	COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+	COMPREPLY=()
+	_srpol
+	printf '%s\n' "${COMPREPLY[@]}"
+}
+
+check_equal "mandoc finds nothing wrong" "" \
+	"$(mandoc -T lint -W warning $man/*.8 2>&1 || :)"
+
+objects=$("$srpol" help | sed -n '/OBJECT :=/,/}/p' |
+	grep -oE '[a-z][a-z-]+' | grep -vx where)
+for object in $objects; do
+	check_equal "manual: $object" "" "$(missing "$object" "$(page "$object")")"
+	check "completion: $object" grep -qx -- "$object" <(completed srpol)
+done
+check_equal "manual: objects" "" "$("$srpol" help | grep -oE '[a-z][a-z-]+' |
+	sort -u | while read -r word; do
+		grep -qw -- "$word" $man/srpol.8 || echo "$word"
+	done | grep -vxE 'where|sage|srpol|empty' || :)"
+
+for line in "path add 1" "policy add" "rule add" "sid add fc00::1" "config set"; do
+	check_equal "completion: keywords of $line" "" \
+		"$(usage "${line%% *}" | grep -oE '\[ [a-z][a-z-]+' |
+		cut -c3- | sort -u |
+		grep -vxFf <(completed "srpol $line") || :)"
+done
