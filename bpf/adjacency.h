@@ -3,6 +3,11 @@
 #ifndef _SRPOL_ADJACENCY_H
 #define _SRPOL_ADJACENCY_H
 
+#include "base.h"
+#include "maps.h"
+#include "path.h"
+#include "proto.h"
+
 /* Device of a SID's adjacency, 0 if it is not up. */
 static __always_inline __u32 srpol_adjacency_dev(const struct srpol_sid *sid)
 {

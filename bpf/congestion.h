@@ -6,6 +6,15 @@
 #ifndef _SRPOL_CONGESTION_H
 #define _SRPOL_CONGESTION_H
 
+#include "base.h"
+#include "flow_table.h"
+#include "maps.h"
+#include "parse.h"
+#include "proto.h"
+#include "quality.h"
+#include "stats.h"
+#include "words.h"
+
 /**
  * struct srpol_signal - a RoCEv2 packet that came in
  * @key: local address, peer, local QP
@@ -55,34 +64,47 @@ srpol_signal_flow(const struct srpol_signal *s)
 {
 	struct srpol_binding *b = bpf_map_lookup_elem(&bindings, &s->key);
 
-	return b ? srpol_flow_of(&b->flow) : NULL;
+	struct srpol_decision d;
+
+	return b ? srpol_flow_of(&b->flow, &d) : NULL;
 }
 
 /*
- * An answer to a QP nothing is known of: was it a flow of ours that asked for
- * this PSN to be acknowledged?
+ * An answer to a local QP: was it a flow of ours that asked for this PSN to be
+ * acknowledged? Then it is that QP's, whatever was known of the QP before: QPs
+ * go, and their numbers are used again; and who forged an answer once is not to
+ * be believed for longer than until the next one comes.
  */
 static __noinline int srpol_signal_learn(const struct srpol_signal *s)
 {
 	struct srpol_psn_key key = { .psn = s->psn };
-	struct srpol_binding b = {};
+	struct srpol_binding b = {}, *known;
 	struct srpol_flow_key *seen;
+	struct srpol_decision d;
 	struct srpol_flow *flow;
 
-	if (bpf_map_lookup_elem(&bindings, &s->key))
-		return 0;
 	srpol_copy_addr(key.local, s->key.local);
 	srpol_copy_addr(key.peer, s->key.peer);
 	seen = bpf_map_lookup_elem(&psn_seen, &key);
-	if (!seen || !seen->roce)
+	if (!seen)
 		return 0;
 	b.flow = *seen;
-	if (bpf_map_update_elem(&bindings, &s->key, &b, BPF_NOEXIST))
-		return 0;
 	bpf_map_delete_elem(&psn_seen, &key);
-	flow = srpol_flow_of(&b.flow);
-	if (flow)
+	if (!b.flow.roce)
+		return 0;
+	known = bpf_map_lookup_elem(&bindings, &s->key);
+	if (!known || srpol_flow_key_differ(&known->flow, &b.flow)) {
+		flow = known ? srpol_flow_of(&known->flow, &d) : NULL;
+		if (flow)
+			flow->bound = 0;
+		if (bpf_map_update_elem(&bindings, &s->key, &b, BPF_ANY))
+			return 0;
+	}
+	flow = srpol_flow_of(&b.flow, &d);
+	if (flow) {
 		flow->bound = 1;
+		flow->offers = 0;
+	}
 	return 0;
 }
 

@@ -7,6 +7,18 @@
 #ifndef _SRPOL_DECAP_H
 #define _SRPOL_DECAP_H
 
+#include "base.h"
+#include "adjacency.h"
+#include "congestion.h"
+#include "ecn.h"
+#include "inner.h"
+#include "outer_ce.h"
+#include "sid.h"
+#include "srh.h"
+#include "stats.h"
+#include "usid.h"
+#include "visit.h"
+
 static __always_inline bool srpol_decap_takes(__u32 does, __u8 nh)
 {
 	return (nh == NEXTHDR_IPV6 && does & SRPOL_DO_V6) ||

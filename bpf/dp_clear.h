@@ -6,6 +6,10 @@
 #ifndef _SRPOL_DP_CLEAR_H
 #define _SRPOL_DP_CLEAR_H
 
+#include "base.h"
+#include "maps.h"
+#include "quality.h"
+
 #define SRPOL_CPUS_MAX		1024
 
 static __always_inline void srpol_counter_clear(void *map, __u32 id)

@@ -3,6 +3,12 @@
 #ifndef _SRPOL_DP_ENDPOINT_H
 #define _SRPOL_DP_ENDPOINT_H
 
+#include "base.h"
+#include "dp_stage.h"
+#include "maps.h"
+#include "proto.h"
+#include "words.h"
+
 static __always_inline int
 srpol_prefix_read(const struct srpol_dp_endpoint *arg, struct srpol_prefix *key,
 		  __u8 *endpoint)

@@ -3,6 +3,17 @@
 #ifndef _SRPOL_DP_GLOBAL_H
 #define _SRPOL_DP_GLOBAL_H
 
+#include "base.h"
+#include "dp_endpoint.h"
+#include "dp_path.h"
+#include "dp_policy.h"
+#include "dp_rule.h"
+#include "dp_sid.h"
+#include "dp_stage.h"
+#include "flow_table.h"
+#include "maps.h"
+#include "state.h"
+
 #define SRPOL_DSCP_MAX		63
 
 static __always_inline int
@@ -133,23 +144,20 @@ static int srpol_reset_policy(struct bpf_map *map, const __u32 *key,
 }
 
 /* What is being filled at this moment carries an epoch that is over. */
-static int srpol_reset_flow_set(struct bpf_map *map, const __u32 *key,
-				struct srpol_flow_set *set, void *ctx)
+static int srpol_reset_flow(struct bpf_map *map, const __u32 *key,
+			    struct srpol_flow *flow, void *ctx)
 {
-	__u32 i, tag;
+	union srpol_flow_head head = srpol_head_read(flow);
 
-	bpf_for(i, 0, SRPOL_FLOW_WAYS) {
-		tag = READ_ONCE(set->tag[i & (SRPOL_FLOW_WAYS - 1)]);
-		if (tag != SRPOL_TAG_FREE && tag != SRPOL_TAG_CLAIMED)
-			srpol_tag_swap(set, i, tag, SRPOL_TAG_FREE);
-	}
+	if (head.tag != SRPOL_TAG_FREE && head.tag != SRPOL_TAG_CLAIMED)
+		srpol_flow_take(flow, head, SRPOL_TAG_FREE);
 	return 0;
 }
 
 /* What packets have left behind, and would be taken for what is true. */
 static __always_inline void srpol_reset_learnt(void)
 {
-	bpf_for_each_map_elem(&flow_sets, srpol_reset_flow_set, NULL, 0);
+	bpf_for_each_map_elem(&flows, srpol_reset_flow, NULL, 0);
 	bpf_for_each_map_elem(&bindings, srpol_reset_key, NULL, 0);
 	bpf_for_each_map_elem(&psn_seen, srpol_reset_key, NULL, 0);
 	bpf_for_each_map_elem(&rx_flows, srpol_reset_key, NULL, 0);

@@ -9,6 +9,14 @@
 #ifndef _SRPOL_DP_OPS_H
 #define _SRPOL_DP_OPS_H
 
+#include "base.h"
+#include "dp_endpoint.h"
+#include "dp_global.h"
+#include "dp_path.h"
+#include "dp_policy.h"
+#include "dp_rule.h"
+#include "dp_sid.h"
+
 /* A method that takes a pointer to @type. */
 #define SRPOL_DP_METHOD(name, run, type, fn)				\
 	SEC("struct_ops/" #name)					\

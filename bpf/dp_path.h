@@ -3,6 +3,14 @@
 #ifndef _SRPOL_DP_PATH_H
 #define _SRPOL_DP_PATH_H
 
+#include "base.h"
+#include "dp_clear.h"
+#include "dp_stage.h"
+#include "encap.h"
+#include "maps.h"
+#include "path.h"
+#include "proto.h"
+
 static __always_inline int
 srpol_apply_nexthop(const struct srpol_dp_nexthop *arg)
 {

@@ -3,6 +3,12 @@
 #ifndef _SRPOL_DP_POLICY_H
 #define _SRPOL_DP_POLICY_H
 
+#include "base.h"
+#include "dp_clear.h"
+#include "dp_stage.h"
+#include "maps.h"
+#include "words.h"
+
 #define SRPOL_POLICY_FLAGS						\
 	(SRPOL_POLICY_SYMMETRIC | SRPOL_POLICY_RANDOM | SRPOL_POLICY_EVEN)
 

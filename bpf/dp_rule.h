@@ -3,6 +3,12 @@
 #ifndef _SRPOL_DP_RULE_H
 #define _SRPOL_DP_RULE_H
 
+#include "base.h"
+#include "dp_clear.h"
+#include "dp_stage.h"
+#include "maps.h"
+#include "state.h"
+
 /* Does a rule in force use these counters? */
 static __always_inline bool srpol_rule_id_used(__u32 id)
 {

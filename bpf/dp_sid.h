@@ -3,6 +3,14 @@
 #ifndef _SRPOL_DP_SID_H
 #define _SRPOL_DP_SID_H
 
+#include "base.h"
+#include "dp_clear.h"
+#include "dp_stage.h"
+#include "maps.h"
+#include "sid.h"
+#include "usid.h"
+#include "words.h"
+
 static __always_inline int srpol_sid_check(const struct srpol_dp_sid *s)
 {
 	struct srpol_bits beyond;

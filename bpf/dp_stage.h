@@ -15,6 +15,9 @@
 #ifndef _SRPOL_DP_STAGE_H
 #define _SRPOL_DP_STAGE_H
 
+#include "base.h"
+#include "state.h"
+
 /* A dense id within a table of @max entries. */
 static __always_inline int srpol_id_check(__u32 id, __u32 max)
 {

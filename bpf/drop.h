@@ -3,6 +3,13 @@
 #ifndef _SRPOL_DROP_H
 #define _SRPOL_DROP_H
 
+#include "base.h"
+#include "maps.h"
+#include "parse.h"
+#include "state.h"
+#include "stats.h"
+#include "words.h"
+
 #define SRPOL_NS_PER_SEC	1000000000ull
 
 struct srpol_drop_budget {

@@ -3,6 +3,8 @@
 #ifndef _SRPOL_ECN_H
 #define _SRPOL_ECN_H
 
+#include "base.h"
+
 #define SRPOL_ECN_MASK		3
 
 #define SRPOL_NOT_ECT		0

@@ -3,6 +3,15 @@
 #ifndef _SRPOL_EGRESS_H
 #define _SRPOL_EGRESS_H
 
+#include "base.h"
+#include "drop.h"
+#include "encap.h"
+#include "icmp.h"
+#include "parse.h"
+#include "proto.h"
+#include "stats.h"
+#include "steer.h"
+
 /* Left alone, and counted. */
 static __always_inline int srpol_egress_pass(__u32 reason)
 {
@@ -30,11 +39,11 @@ static __always_inline int srpol_egress_too_big(struct __sk_buff *skb,
 	srpol_drop_pkt(pkt, SRPOL_REASON_TOO_BIG, path);
 	if (!icmp_errors)
 		return SRPOL_TC_DROP;
-	return srpol_icmp_too_big(skb, pkt, mtu);
+	return srpol_icmp_too_big(skb, pkt, mtu, BPF_F_INGRESS);
 }
 
 /**
- * srpol_egress_steer - send a packet on its flow's way
+ * srpol_egress_steer - send a packet on the path of its flow
  * @skb: packet
  * @pkt: the same, parsed
  *
@@ -44,30 +53,37 @@ static __always_inline int srpol_egress_steer(struct __sk_buff *skb,
 					      struct srpol_pkt *pkt)
 {
 	struct srpol_outer o;
-	struct srpol_way w;
+	struct srpol_decision d;
+	struct srpol_steer s = { .d = &d };
 	int reason;
 
-	reason = srpol_way_find(skb, pkt, &w);
-	if (reason == SRPOL_REASON_INVALID_DROP)
-		return srpol_egress_drop(pkt, reason, w.d.policy);
-	if (reason)
+	reason = srpol_steer_find(skb, pkt, false, &s);
+	if (!s.flow)
 		return srpol_egress_pass(reason);
-	if (!srpol_encap_fits(pkt, w.c.cfg))
-		return srpol_egress_too_big(skb, pkt, w.c.path, w.c.cfg->mtu -
-					    w.c.cfg->encap_len,
-					    w.cfg->icmp_errors);
+	srpol_steer_account(&s, pkt);
+	if (reason) {
+		srpol_steer_not(&s, reason);
+		return reason == SRPOL_REASON_INVALID_DROP ?
+		       srpol_egress_drop(pkt, reason, d.cache.policy) :
+		       srpol_egress_pass(reason);
+	}
+	if (!srpol_encap_fits(pkt, s.sel.cfg))
+		return srpol_egress_too_big(skb, pkt, s.sel.path,
+					    s.sel.cfg->mtu -
+					    s.sel.cfg->encap_len,
+					    s.cfg->icmp_errors);
 
-	srpol_way_outer(&w, pkt, &o);
-	reason = srpol_push(skb, pkt, &w.c, &o);
+	srpol_steer_outer(&s, pkt, &o);
+	reason = srpol_push(skb, pkt, &s.sel, &o);
 	if (reason == SRPOL_REASON_TUNNELED)
 		return srpol_egress_pass(reason);
 	if (reason) {
-		srpol_error(SRPOL_ERROR_PATH, reason, w.c.path);
-		return srpol_egress_drop(pkt, reason, w.c.path);
+		srpol_error(SRPOL_ERROR_PATH, reason, s.sel.path);
+		return srpol_egress_drop(pkt, reason, s.sel.path);
 	}
-	srpol_way_taken(&w, pkt);
-	if (w.c.ifindex != pkt->ifindex)
-		return bpf_redirect(w.c.ifindex, 0);
+	srpol_steer_done(&s, pkt);
+	if (s.sel.ifindex != pkt->ifindex)
+		return bpf_redirect(s.sel.ifindex, 0);
 	return SRPOL_TC_NEXT;
 }
 

@@ -3,6 +3,15 @@
 #ifndef _SRPOL_ENCAP_H
 #define _SRPOL_ENCAP_H
 
+#include "base.h"
+#include "ecn.h"
+#include "flow_table.h"
+#include "hash.h"
+#include "parse.h"
+#include "path.h"
+#include "proto.h"
+#include "quality.h"
+
 #define SRPOL_ENCAP_MAX		(SRPOL_REWRITE_MAX - ETH_HLEN)
 #define SRPOL_LABEL_MIX		0x85ebca6bu	/* odd, well mixed */
 #define SRPOL_NH_OFF_IPV6	(ETH_HLEN + 6)
@@ -170,7 +179,7 @@ static __noinline int srpol_timestamp_skb(struct __sk_buff *skb, __u32 off,
  * srpol_push - encapsulate
  * @skb: packet
  * @pkt: the same, parsed
- * @c: path
+ * @sel: path
  * @o: values for the outer header
  *
  * VLAN tags are part of the link layer the packet leaves behind and go with
@@ -180,17 +189,17 @@ static __noinline int srpol_timestamp_skb(struct __sk_buff *skb, __u32 off,
  */
 static __always_inline int srpol_push(struct __sk_buff *skb,
 				      const struct srpol_pkt *pkt,
-				      const struct srpol_choice *c,
+				      const struct srpol_selected *sel,
 				      const struct srpol_outer *o)
 {
-	const struct srpol_path_cfg *cfg = c->cfg;
+	const struct srpol_path_cfg *cfg = sel->cfg;
 	__u32 encap_len = cfg->encap_len;
 	long err;
 	int i;
 
 	if (encap_len < IPV6_HLEN || encap_len > SRPOL_ENCAP_MAX)
 		return SRPOL_REASON_NO_ROOM;
-	for (i = 0; i < 3 && i < pkt->tags; i++)
+	for (i = 0; i < SRPOL_TAGS_MAX + 1 && i < pkt->tags; i++)
 		if (bpf_skb_vlan_pop(skb))
 			return SRPOL_REASON_NO_ROOM;
 
@@ -210,7 +219,7 @@ static __always_inline int srpol_push(struct __sk_buff *skb,
 	err = srpol_outer_fill((void *)(long)skb->data,
 			       (void *)(long)skb->data_end, pkt, cfg, o);
 	if (!err && cfg->timestamp_off &&
-	    srpol_timestamp_skb(skb, cfg->timestamp_off, c->path))
+	    srpol_timestamp_skb(skb, cfg->timestamp_off, sel->path))
 		return SRPOL_REASON_NO_ROOM;
 	return err;
 }

@@ -6,6 +6,18 @@
 #ifndef _SRPOL_ENDPOINT_H
 #define _SRPOL_ENDPOINT_H
 
+#include "base.h"
+#include "adjacency.h"
+#include "decap.h"
+#include "sid.h"
+#include "sid_memo.h"
+#include "srh.h"
+#include "state.h"
+#include "stats.h"
+#include "usid.h"
+#include "visit.h"
+#include "words.h"
+
 /* SIDs of this node one packet may visit in a row. */
 #define SRPOL_END_CHAIN		4
 

@@ -6,42 +6,46 @@
 #ifndef _SRPOL_EXPLAIN_H
 #define _SRPOL_EXPLAIN_H
 
-/* The bucket of the flow's hash, whatever its mode makes of it. */
-static __always_inline void srpol_explain_home(const struct srpol_flow *flow,
-					       __u32 gen,
-					       struct srpol_explain *x)
-{
-	__u32 id = flow->policy;
-	struct srpol_policy *policy = bpf_map_lookup_elem(&policies, &id);
-	struct srpol_policy_cfg *cfg;
-	struct srpol_choice c;
+#include "base.h"
+#include "classify.h"
+#include "encap.h"
+#include "flow.h"
+#include "parse.h"
+#include "path.h"
+#include "select.h"
+#include "state.h"
+#include "words.h"
 
-	if (!policy)
+/* The bucket of the flow's hash, whatever its mode makes of it. */
+static __always_inline void
+srpol_explain_primary(const struct srpol_decision *d, __u32 gen,
+		      struct srpol_explain *x)
+{
+	const struct srpol_policy_cfg *cfg;
+	struct srpol_selected sel;
+
+	cfg = srpol_policy_cfg(d->cache.policy, gen);
+	if (!cfg || !cfg->n_buckets)
 		return;
-	cfg = &policy->cfg[srpol_copy(READ_ONCE(policy->ver), gen)];
-	if (!cfg->n_buckets)
-		return;
-	x->bucket = srpol_bucket(flow->hash, cfg->n_buckets);
-	x->home = srpol_bucket_path(cfg, x->bucket);
-	x->skipped = !srpol_path_take(gen, x->home, &c);
+	x->bucket = srpol_bucket(d->hash, cfg->n_buckets);
+	x->primary = srpol_bucket_path(cfg, x->bucket);
+	x->skipped = !srpol_path_take(gen, x->primary, &sel);
 }
 
 static __noinline int srpol_explain_path(const struct srpol_pkt *pkt,
 					 __u32 gen, struct srpol_flow *flow,
+					 const struct srpol_decision *d,
 					 struct srpol_explain *x)
 {
-	struct srpol_choice c = {};
-	struct srpol_decision d;
+	struct srpol_selected sel = {};
 
-	flow->packets++;
-	srpol_decision_read(flow, &d);
-	x->reason = srpol_select(pkt, gen, flow, &d, &c);
-	x->mode = c.mode;
+	x->reason = srpol_select(pkt, gen, flow, d, &sel);
+	x->mode = sel.mode;
 	if (x->reason)
 		return 0;
-	x->path = c.path;
-	x->used_policy = c.policy;
-	if (!srpol_encap_fits(pkt, c.cfg))
+	x->path = sel.path;
+	x->used_policy = sel.policy;
+	if (!srpol_encap_fits(pkt, sel.cfg))
 		x->reason = SRPOL_REASON_TOO_BIG;
 	return 0;
 }
@@ -49,7 +53,7 @@ static __noinline int srpol_explain_path(const struct srpol_pkt *pkt,
 static __noinline int srpol_explain_rule(struct __sk_buff *skb,
 					 struct srpol_pkt *pkt,
 					 union srpol_now *now,
-					 struct srpol_flow *flow,
+					 struct srpol_decision *d,
 					 struct srpol_explain *x)
 {
 	struct srpol_state *st = srpol_state_get();
@@ -63,13 +67,39 @@ static __noinline int srpol_explain_rule(struct __sk_buff *skb,
 	if (!order || !order->n)
 		return -ENOENT;
 	srpol_flow_identify(skb, pkt, order);
-	rule = srpol_classify(skb, pkt, order, now, flow, &x->rules);
+	rule = srpol_classify(skb, pkt, order, now, d, &x->rules);
 	if (!rule)
 		return 0;
 	x->rule_id = rule->id;
 	x->priority = rule->priority;
 	x->color = rule->color;
 	return 0;
+}
+
+/*
+ * What the flow has been through, into @flow; and the path it is on, if its
+ * next packet would keep that.
+ */
+static __noinline int srpol_explain_known(const struct srpol_flow_key *key,
+					  __u32 epoch, struct srpol_flow *flow,
+					  struct srpol_decision *d)
+{
+	struct srpol_decision known;
+	struct srpol_flow *cached;
+
+	cached = srpol_flow_of(key, &known);
+	if (cached)
+		srpol_copy_words(flow, cached, sizeof(*flow));
+	else
+		srpol_flow_begin(flow);
+	srpol_flow_describe(flow, d);
+	if (!cached)
+		return 0;
+	if (known.head.epoch == epoch ||
+	    (known.cache.policy == d->cache.policy &&
+	     known.head.how == d->head.how))
+		d->cache = known.cache;
+	return 1;
 }
 
 /**
@@ -82,27 +112,23 @@ static __always_inline void srpol_explain_pkt(struct __sk_buff *skb,
 					      struct srpol_pkt *pkt,
 					      struct srpol_explain *x)
 {
-	struct srpol_flow *flow = srpol_flow_room(), *cached;
+	struct srpol_decision d;
+	struct srpol_flow *flow;
 	union srpol_now now;
 
 	x->reason = SRPOL_REASON_NO_RULE;
-	if (!flow || srpol_explain_rule(skb, pkt, &now, flow, x))
+	flow = srpol_flow_entry(srpol_flow_spare());
+	if (!flow || srpol_explain_rule(skb, pkt, &now, &d, x))
 		return;
-	cached = srpol_flow_of(&pkt->key);
-	if (cached) {
-		x->cached = 1;
-		if (cached->epoch == now.epoch)
-			__builtin_memcpy(flow, cached, sizeof(*flow));
-		else
-			srpol_flow_inherit(flow, cached);
+	x->cached = srpol_explain_known(&pkt->key, now.epoch, flow, &d);
+	x->policy = d.cache.policy;
+	x->ordering = srpol_how_ordering(d.head.how);
+	if (!d.cache.policy) {
+		x->reason = d.cache.path;
+		return;
 	}
-	x->policy = flow->policy;
-	x->ordering = flow->ordering;
-	x->reason = flow->verdict;
-	if (!flow->policy)
-		return;
-	srpol_explain_home(flow, now.gen, x);
-	srpol_explain_path(pkt, now.gen, flow, x);
+	srpol_explain_primary(&d, now.gen, x);
+	srpol_explain_path(pkt, now.gen, flow, &d, x);
 }
 
 #endif /* _SRPOL_EXPLAIN_H */

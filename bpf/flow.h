@@ -1,292 +1,249 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Flow identity and flow hash. */
+/*
+ * The flow of a packet: looked up, or classified and remembered. What is
+ * counted in its entry may be lost, or count for another flow, if the entry is
+ * given to that one at this moment; what it is steered by never is.
+ */
 #ifndef _SRPOL_FLOW_H
 #define _SRPOL_FLOW_H
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-	       "srpol_flow_identify() builds words of 8");
-_Static_assert(__builtin_offsetof(struct srpol_flow_key, qp) == 4 * 8 &&
-	       __builtin_offsetof(struct srpol_flow_key, sport) == 4 * 8 + 4 &&
-	       __builtin_offsetof(struct srpol_flow_key, mark) == 5 * 8 &&
-	       __builtin_offsetof(struct srpol_flow_key, pkey) == 6 * 8 &&
-	       __builtin_offsetof(struct srpol_flow_key, opclass) ==
-	       6 * 8 + 4 &&
-	       __builtin_offsetof(struct srpol_flow_key, cgroup) == 7 * 8,
-	       "layout");
+#include "base.h"
+#include "classify.h"
+#include "flow_key.h"
+#include "flow_table.h"
+#include "sid.h"
+#include "state.h"
+
+/* A flow of which nothing was seen yet. */
+static __always_inline void srpol_flow_begin(struct srpol_flow *flow)
+{
+	flow->path = 0;
+	/* The first packet's tick is another one. */
+	flow->tick = bpf_jiffies64() - 1;
+	flow->psn_next = SRPOL_PSN_UNKNOWN;
+	flow->offer_tick = 0;
+	flow->packets = 0;
+	flow->bytes = 0;
+	flow->last_ns = 0;
+	flow->pending_ns = 0;
+	flow->bound = 0;
+	flow->offers = 0;
+	flow->retransmits = 0;
+	flow->flowlets = 0;
+	flow->moves = 0;
+	flow->cnp = 0;
+	flow->nak = 0;
+}
+
+/* What the entry says beside the key, as it was decided. */
+static __always_inline void srpol_flow_describe(struct srpol_flow *flow,
+						const struct srpol_decision *d)
+{
+	__u32 mode = d->head.how & SRPOL_HOW_MODE;
+
+	flow->hash = d->hash;
+	flow->tuple_hash = d->tuple_hash;
+	flow->rule_id = d->rule_id;
+	flow->policy = d->cache.policy;
+	flow->mode = mode == SRPOL_HOW_INHERIT ? SRPOL_MODE_INHERIT : mode;
+	flow->ordering = srpol_how_ordering(d->head.how);
+	flow->verdict = d->cache.policy ? 0 : d->cache.path;
+}
 
 /*
- * Path of a flow and the table it was found in: read and written in one access,
- * or processors that send the same flow could leave a path of one table with
- * the version of another.
+ * Write a flow into entry @nr, whose head is @from. @fresh: it was another
+ * flow's or nobody's. False if another processor was faster.
  */
-union srpol_stay {
-	struct {
-		__u32 path;
-		__u32 chosen;
-	};
-	__u64 word;
-};
-
-_Static_assert(__builtin_offsetof(struct srpol_flow, path) % 8 == 0 &&
-	       __builtin_offsetof(struct srpol_flow, chosen) ==
-	       __builtin_offsetof(struct srpol_flow, path) + 4, "one word");
-
-static __always_inline union srpol_stay
-srpol_stay_read(const struct srpol_flow *flow)
+static __always_inline bool
+srpol_flow_fill(const struct srpol_flow_spot *spot, __u32 nr,
+		union srpol_flow_head from, const struct srpol_flow_key *key,
+		bool fresh, struct srpol_decision *d)
 {
-	union srpol_stay stay = {
-		.word = READ_ONCE(*(const __u64 *)&flow->path)
-	};
+	struct srpol_flow *flow = srpol_flow_entry(nr);
+	struct srpol_flow_set *set;
 
-	return stay;
+	if (!flow || from.tag == SRPOL_TAG_CLAIMED ||
+	    !srpol_flow_take(flow, from, SRPOL_TAG_CLAIMED))
+		return false;
+	if (fresh) {
+		srpol_copy_words(&flow->key, key, sizeof(*key));
+		srpol_flow_begin(flow);
+	}
+	srpol_flow_describe(flow, d);
+	WRITE_ONCE(flow->cache.word, d->cache.word);
+	d->head.tag = spot->tag;
+	d->head.turn = from.turn + 1;
+	/* Nobody else changes the head of a claimed entry. */
+	__sync_lock_test_and_set(&flow->head.word, d->head.word);
+	d->nr = nr;
+	if (!fresh)
+		return true;
+	set = bpf_map_lookup_elem(&flow_sets, &spot->set);
+	if (set)
+		WRITE_ONCE(set->tag[nr % SRPOL_FLOW_SLOTS], spot->tag);
+	d->nr = srpol_flow_only(key, spot, nr, d->head);
+	return true;
 }
 
-static __always_inline void srpol_stay_write(struct srpol_flow *flow,
-					     __u32 path, __u32 chosen)
-{
-	union srpol_stay stay = { .path = path, .chosen = chosen };
-
-	WRITE_ONCE(*(__u64 *)&flow->path, stay.word);
-}
-
-/**
- * struct srpol_decision - what was decided about a flow, as of one moment; see
- * struct srpol_flow
+/*
+ * Remember what was decided about a flow. One that is there already, as @old,
+ * keeps its entry, and its path if policy and mode are the same.
  */
-struct srpol_decision {
-	__u32 hash;
-	__u32 tuple_hash;
-	__u32 policy;
-	__u32 rule_id;
-	__u32 verdict;
-	union srpol_stay stay;
-	__u8 mode;
-	__u8 ordering;
-	__u8 inside;
-};
-
-static __always_inline void srpol_decision_read(const struct srpol_flow *flow,
-						struct srpol_decision *d)
-{
-	d->hash = READ_ONCE(flow->hash);
-	d->tuple_hash = READ_ONCE(flow->tuple_hash);
-	d->policy = READ_ONCE(flow->policy);
-	d->rule_id = READ_ONCE(flow->rule_id);
-	d->verdict = READ_ONCE(flow->verdict);
-	d->stay = srpol_stay_read(flow);
-	d->mode = READ_ONCE(flow->mode);
-	d->ordering = READ_ONCE(flow->ordering);
-	d->inside = READ_ONCE(flow->inside);
-}
-
-/* What some rule looks at beside addresses, ports and QP. */
 static __always_inline void
-srpol_flow_details(struct __sk_buff *skb, struct srpol_pkt *pkt,
-		   const struct srpol_rule_order *order)
+srpol_flow_put(const struct srpol_flow_spot *spot,
+	       const struct srpol_flow_key *key,
+	       const struct srpol_decision *old, struct srpol_decision *d)
 {
-	__u64 mark, ifindex, pkey, vlan, dscp, opclass = 0;
-	__u64 *word = (__u64 *)&pkt->key;
-	__u32 want = order->key;
+	struct srpol_flow *flow;
+	__u32 i, nr;
 
-	mark = want & SRPOL_KEY_MARK ? pkt->mark : 0;
-	ifindex = want & SRPOL_KEY_DEV ? pkt->ifindex : 0;
-	pkey = want & SRPOL_KEY_PKEY ? pkt->pkey : 0;
-	vlan = want & SRPOL_KEY_VLAN ? pkt->vlan : 0;
-	dscp = want & SRPOL_KEY_DSCP ? pkt->tclass >> 2 : 0;
-	if (want & SRPOL_KEY_OPCODE && pkt->key.roce)
-		opclass = order->opclass[pkt->opcode];
-	if (skb && want & SRPOL_KEY_CGROUP)
-		word[7] = bpf_skb_cgroup_id(skb);
-	word[5] = mark | ifindex << 32;
-	word[6] = pkey | vlan << 16 | opclass << 32 | dscp << 40;
+	if (!old) {
+		i = srpol_flow_victim(spot, key);
+		nr = spot->set * SRPOL_FLOW_SLOTS + i;
+		flow = srpol_flow_entry(nr);
+		if (i < SRPOL_FLOW_SLOTS && flow &&
+		    srpol_flow_fill(spot, nr, srpol_head_read(flow), key, true,
+				    d))
+			return;
+	} else {
+		flow = srpol_flow_entry(old->nr);
+		if (d->cache.policy && old->cache.policy == d->cache.policy &&
+		    old->head.how == d->head.how)
+			d->cache = old->cache;
+		else if (flow)
+			flow->pending_ns = 0;
+		if (srpol_flow_fill(spot, old->nr, old->head, key, false, d))
+			return;
+	}
+	d->nr = srpol_flow_spare();
 }
 
 /**
- * srpol_flow_identify - complete the flow key
- * @skb: the packet, NULL at XDP, where its sender is not known
+ * srpol_flow_keep - remember what was decided about a flow
+ * @key: its key
+ * @d: decision; if the same was decided meanwhile, or before for a flow behind
+ *	another one with the same tag, that is what it becomes
+ *
+ * Return: number of the flow's entry, or of a spare one.
+ */
+__noinline __u32
+srpol_flow_keep(const struct srpol_flow_key *key __arg_nonnull,
+		struct srpol_decision *d __arg_nonnull)
+{
+	struct srpol_flow_spot spot = srpol_flow_locate(key);
+	struct srpol_decision known;
+
+	if (!srpol_flow_search(key, &spot, &known))
+		srpol_flow_put(&spot, key, NULL, d);
+	else if (known.head.epoch == d->head.epoch)
+		*d = known;
+	else
+		srpol_flow_put(&spot, key, &known, d);
+	return d->nr;
+}
+
+/*
+ * Decide about a flow. It is done as of the generation of its own start, as is,
+ * from here on, the rest of the program: what is decided by old rules must
+ * never carry a new epoch. False if there are no rules.
+ */
+static __always_inline bool
+srpol_flow_decide(struct __sk_buff *skb, struct srpol_pkt *pkt,
+		  union srpol_now *now, struct srpol_decision *d)
+{
+	struct srpol_state *st = srpol_state_get();
+	struct srpol_rule_order *order;
+	__u32 tried;
+
+	if (!st)
+		return false;
+	*now = srpol_now_sync(st);
+	order = srpol_order(st, now->gen);
+	if (!order)
+		return false;
+	srpol_flow_identify(skb, pkt, order);
+	srpol_classify(skb, pkt, order, now, d, &tried);
+	if (!pkt->is_v4 && srpol_inside(st, now->gen, (void *)pkt->key.daddr))
+		d->head.how |= SRPOL_HOW_INSIDE;
+	return true;
+}
+
+/* Global, so that the verifier looks at them once. */
+__noinline bool
+srpol_flow_decide_skb(struct __sk_buff *skb,
+		      struct srpol_pkt *pkt __arg_nonnull,
+		      union srpol_now *now __arg_nonnull,
+		      struct srpol_decision *d __arg_nonnull)
+{
+	return srpol_flow_decide(skb, pkt, now, d);
+}
+
+__noinline bool
+srpol_flow_decide_xdp(struct srpol_pkt *pkt __arg_nonnull,
+		      union srpol_now *now __arg_nonnull,
+		      struct srpol_decision *d __arg_nonnull)
+{
+	return srpol_flow_decide(NULL, pkt, now, d);
+}
+
+/**
+ * srpol_flow_get - the decision about a packet's flow
+ * @skb: packet, NULL at XDP
  * @pkt: the same, parsed
- * @order: rules in force: they say what tells flows apart beside addresses,
- *	ports and QP
+ * @st: state
+ * @now: epoch and generation; may be moved on
+ * @d: decision
  *
- * The key is read by words of 8 from here on. So that it is written by words
- * as well: a processor waits for smaller ones to reach the cache first. And
- * where no rule wants more, nothing of the key waits for what @order says.
+ * Return: the flow's entry, or a spare one; NULL if there are no rules.
  */
-static __always_inline void
-srpol_flow_identify(struct __sk_buff *skb, struct srpol_pkt *pkt,
-		    const struct srpol_rule_order *order)
+static __always_inline struct srpol_flow *
+srpol_flow_get(struct __sk_buff *skb, struct srpol_pkt *pkt,
+	       struct srpol_state *st, union srpol_now *now,
+	       struct srpol_decision *d)
 {
-	struct srpol_flow_key *key = &pkt->key;
-	__u64 *word = (__u64 *)key;
+	struct srpol_rule_order *order = srpol_order(st, now->gen);
+	struct srpol_flow_spot spot;
+	/* That of the slow path is in memory; @now need not be. */
+	union srpol_now fresh;
+	struct srpol_flow *flow;
 
-	word[4] = key->qp | (__u64)key->sport << 32 |
-		  (__u64)key->proto << 48 | (__u64)key->roce << 56;
-	word[5] = 0;
-	word[6] = 0;
-	word[7] = 0;
-	if (order->key)
-		srpol_flow_details(skb, pkt, order);
-}
-
-static __always_inline __u32 srpol_rol(__u32 v, int n)
-{
-	return v << n | v >> (32 - n);
-}
-
-/* Bob Jenkins' lookup3, as in the kernel's jhash. */
-#define SRPOL_JHASH_MIX(a, b, c)					\
-	do {								\
-		a -= c; a ^= srpol_rol(c, 4);  c += b;			\
-		b -= a; b ^= srpol_rol(a, 6);  a += c;			\
-		c -= b; c ^= srpol_rol(b, 8);  b += a;			\
-		a -= c; a ^= srpol_rol(c, 16); c += b;			\
-		b -= a; b ^= srpol_rol(a, 19); a += c;			\
-		c -= b; c ^= srpol_rol(b, 4);  b += a;			\
-	} while (0)
-
-#define SRPOL_JHASH_FINAL(a, b, c)					\
-	do {								\
-		c ^= b; c -= srpol_rol(b, 14);				\
-		a ^= c; a -= srpol_rol(c, 11);				\
-		b ^= a; b -= srpol_rol(a, 25);				\
-		c ^= b; c -= srpol_rol(b, 16);				\
-		a ^= c; a -= srpol_rol(c, 4);				\
-		b ^= a; b -= srpol_rol(a, 14);				\
-		c ^= b; c -= srpol_rol(b, 24);				\
-	} while (0)
-
-#define SRPOL_JHASH_INIT	0xdeadbeef
-
-/* Hash of two words; also what the rehash of a dead bucket steps with. */
-static __always_inline __u32 srpol_hash2(__u32 x, __u32 y)
-{
-	__u32 a = SRPOL_JHASH_INIT + 8 + x;
-	__u32 b = SRPOL_JHASH_INIT + 8 + y;
-	__u32 c = SRPOL_JHASH_INIT + 8;
-
-	SRPOL_JHASH_FINAL(a, b, c);
-	return c;
-}
-
-/* Addresses, protocol and a word of ports. */
-static __always_inline __u32 srpol_hash_tuple(const __u8 *saddr,
-					      const __u8 *daddr, __u32 proto,
-					      __u32 ports)
-{
-	const __u32 *s = (const __u32 *)saddr;
-	const __u32 *d = (const __u32 *)daddr;
-	__u32 a, b, c;
-
-	a = SRPOL_JHASH_INIT + 40;
-	b = a;
-	c = a;
-	a += s[0];
-	b += s[1];
-	c += s[2];
-	SRPOL_JHASH_MIX(a, b, c);
-	a += s[3];
-	b += d[0];
-	c += d[1];
-	SRPOL_JHASH_MIX(a, b, c);
-	a += d[2];
-	b += d[3];
-	c += ports;
-	SRPOL_JHASH_MIX(a, b, c);
-	a += proto;
-	SRPOL_JHASH_FINAL(a, b, c);
-	return c;
-}
-
-/* 2^32 over the golden ratio: its multiples fall evenly into 0..2^32. */
-#define SRPOL_GOLDEN	0x9e3779b9u
-
-/**
- * srpol_flow_hash - hashes of a flow
- * @pkt: parsed packet
- * @flow: gets @hash and @tuple_hash
- *
- * @hash is where the flow stands on the bucket table, as a fraction of 2^32.
- * For RoCEv2 that is the QP's multiple of the golden ratio, from a start that
- * depends on the addresses: QPs that a host opens one after the other, with
- * consecutive numbers, are set at even distances. Few large flows are what AI
- * traffic consists of, and a random hash would put twice as many of 64 QPs on
- * one of four paths as on another.
- *
- * What only classification looks at (opcode, mark, DSCP, P_Key, device) stays
- * out: a QP keeps its path whatever it sends, unless a rule says otherwise.
- * So does its source port.
- */
-static __always_inline void srpol_flow_hash(const struct srpol_pkt *pkt,
-					    struct srpol_flow *flow)
-{
-	const struct srpol_flow_key *key = &pkt->key;
-
-	flow->tuple_hash = srpol_hash_tuple(key->saddr, key->daddr, key->proto,
-					    (__u32)key->sport << 16 |
-					    pkt->dport);
-	flow->hash = flow->tuple_hash;
-	if (key->roce)
-		flow->hash = srpol_hash_tuple(key->saddr, key->daddr,
-					      key->proto, 0) +
-			     key->qp * SRPOL_GOLDEN;
-}
-
-/* Some order of addresses; which one does not matter. */
-static __always_inline bool srpol_addr_after(const __u8 *a, const __u8 *b)
-{
-	const __u64 *x = (const __u64 *)a;
-	const __u64 *y = (const __u64 *)b;
-
-	return x[0] != y[0] ? x[0] > y[0] : x[1] > y[1];
+	if (!order || !order->n)
+		return NULL;
+	srpol_flow_identify(skb, pkt, order);
+	spot = srpol_flow_locate(&pkt->key);
+	flow = srpol_flow_find(&pkt->key, &spot, d);
+	if (flow && d->head.epoch == now->epoch)
+		return flow;
+	if (!(skb ? srpol_flow_decide_skb(skb, pkt, &fresh, d) :
+		    srpol_flow_decide_xdp(pkt, &fresh, d)))
+		return NULL;
+	flow = srpol_flow_entry(srpol_flow_keep(&pkt->key, d));
+	if (flow)
+		*now = fresh;
+	return flow;
 }
 
 /**
- * srpol_flow_hash_symmetric - a place both directions of a flow have
- * @pkt: parsed packet
- *
- * A QP is known in one direction only, so RoCEv2 has the UDP source port
- * instead, which both ends take from the same hash of their QPs.
- */
-static __noinline __u32 srpol_flow_hash_symmetric(const struct srpol_pkt *pkt)
-{
-	const struct srpol_flow_key *key = &pkt->key;
-	bool swap = srpol_addr_after(key->saddr, key->daddr);
-	const __u8 *first = swap ? key->daddr : key->saddr;
-	const __u8 *second = swap ? key->saddr : key->daddr;
-	__u32 low = key->sport, high = pkt->dport;
-
-	if (key->roce)
-		return srpol_hash_tuple(first, second, key->proto, low);
-	/* Two sockets of one address: the ports alone give the order. */
-	if (!swap && !srpol_addr_after(key->daddr, key->saddr))
-		swap = low > high;
-	return srpol_hash_tuple(first, second, key->proto,
-				swap ? high << 16 | low : low << 16 | high);
-}
-
-/* A packet of a flow. */
-static __always_inline void srpol_flow_account(struct srpol_flow *flow,
-					       __u32 bytes)
-{
-	flow->packets++;
-	flow->bytes += bytes;
-}
-
-/**
- * srpol_flow_tick - note when a flow was seen
+ * srpol_flow_account - count a packet of a flow
  * @flow: flow
+ * @bytes: its length
+ * @exact: its mode has taken the time itself
  *
  * The coarse clock moves once per tick; to ask it for every packet would cost
  * as much as the look-up of the flow.
  */
-static __always_inline void srpol_flow_tick(struct srpol_flow *flow)
+static __always_inline void srpol_flow_account(struct srpol_flow *flow,
+					       __u32 bytes, bool exact)
 {
 	__u32 tick = bpf_jiffies64();
 
-	if (flow->tick != tick || !flow->last_ns) {
-		flow->tick = tick;
+	flow->packets++;
+	flow->bytes += bytes;
+	if (flow->tick == tick)
+		return;
+	flow->tick = tick;
+	if (!exact)
 		flow->last_ns = bpf_ktime_get_coarse_ns();
-	}
 }
 
 #endif /* _SRPOL_FLOW_H */

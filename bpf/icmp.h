@@ -3,6 +3,13 @@
 #ifndef _SRPOL_ICMP_H
 #define _SRPOL_ICMP_H
 
+#include "base.h"
+#include "mac.h"
+#include "parse.h"
+#include "proto.h"
+#include "stats.h"
+#include "words.h"
+
 /* As much of the packet as RFC 4443 2.4 (c) and RFC 1812 4.3.2.3 allow. */
 #define SRPOL_ICMP_QUOTE_V6	(IPV6_MTU_MIN - IPV6_HLEN - 8)
 #define SRPOL_ICMP_QUOTE_V4	(576 - 20 - 8)
@@ -38,8 +45,6 @@ struct srpol_icmp_v4 {
 	struct iphdr ip;
 	struct icmphdr icmp;
 };
-
-extern void *bpf_cast_to_kern_ctx(void *obj) __ksym;
 
 static __always_inline bool srpol_icmp_allowed(void)
 {
@@ -221,17 +226,20 @@ static __noinline int srpol_icmp_build_v4(struct __sk_buff *skb,
  * @skb: packet that does not fit its path
  * @pkt: the same, parsed
  * @mtu: what would fit
+ * @flags: BPF_F_INGRESS if the packet was about to leave by its device, 0 if it
+ *	came in by it
  *
- * The error enters the device it was about to leave by, as if it came from the
- * inner destination (an address of this host as source would be a martian), so
- * it finds local sockets and forwarded senders alike. A tag in the packet's
+ * The error enters the device the packet was about to leave by, or leaves by
+ * the one it came in by, as if it came from the inner destination (an address
+ * of this host as source would be a martian), so it finds local sockets and
+ * forwarded senders alike. A tag in the packet's
  * metadata stays with it; packets with tags in the frame get no answer.
  *
  * Return: what the program returns.
  */
 static __noinline int srpol_icmp_too_big(struct __sk_buff *skb,
 					 const struct srpol_pkt *pkt,
-					 __u32 mtu)
+					 __u32 mtu, __u64 flags)
 {
 	__u32 limit = pkt->is_v4 ? SRPOL_ICMP_QUOTE_V4 : SRPOL_ICMP_QUOTE_V6;
 	__u32 quote = pkt->len < limit ? pkt->len : limit;
@@ -255,7 +263,7 @@ static __noinline int srpol_icmp_too_big(struct __sk_buff *skb,
 	if (bpf_skb_store_bytes(skb, 0, swapped, sizeof(swapped), 0))
 		return SRPOL_TC_DROP;
 	srpol_count(SRPOL_REASON_ICMP_SENT);
-	return bpf_redirect(skb->ifindex, BPF_F_INGRESS);
+	return bpf_redirect(skb->ifindex, flags);
 }
 
 #endif /* _SRPOL_ICMP_H */

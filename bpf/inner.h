@@ -3,6 +3,11 @@
 #ifndef _SRPOL_INNER_H
 #define _SRPOL_INNER_H
 
+#include "base.h"
+#include "ecn.h"
+#include "hop.h"
+#include "words.h"
+
 /*
  * Inner header: version and lengths; then the ECN field, and with @hop the hop
  * limit. @ecn gets what srpol_ecn_decap() said, @was_ce whether the mark was

@@ -6,6 +6,8 @@
 #ifndef _SRPOL_BPF_MAPS_H
 #define _SRPOL_BPF_MAPS_H
 
+#include "base.h"
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -194,14 +196,6 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, SRPOL_DROPS_BYTES);
 } drops SEC(".maps");
-
-/* Room for a flow that is being decided about; too large for the stack. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct srpol_flow);
-} flow_scratch SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Mode adaptive: at home as long as home is good. */
+/* Mode adaptive: on the primary path, that of its bucket, while it is good. */
 #ifndef _SRPOL_MODE_ADAPTIVE_H
 #define _SRPOL_MODE_ADAPTIVE_H
+
+#include "base.h"
+#include "hash.h"
+#include "mode_flowlet.h"
+#include "path.h"
+#include "quality.h"
+#include "select_args.h"
 
 #define SRPOL_NS_PER_MS		1000000ull
 
@@ -19,122 +26,130 @@ static __always_inline bool srpol_path_bad(const struct srpol_policy_cfg *cfg,
 /*
  * A good path other than the flow's: the better of two draws, then more draws,
  * so that flows do not all go to the same one, then whatever the table has.
+ * @word: of union srpol_flow_cache.
  */
-__noinline __u32
-srpol_adaptive_good(const struct srpol_flow *flow __arg_nonnull, __u32 policy,
-		    __u32 gen, __u64 now)
+__noinline __u32 srpol_adaptive_good(struct srpol_flow *flow __arg_nonnull,
+				     __u64 word, __u32 gen, __u64 now)
 {
-	const struct srpol_policy_cfg *cfg = srpol_policy_cfg(policy, gen);
-	__u32 path, place, i;
+	union srpol_flow_cache cache = { .word = word };
+	const struct srpol_policy_cfg *cfg;
+	__u32 path, i;
 
+	cfg = srpol_policy_cfg(cache.policy, gen);
 	if (!cfg)
 		return 0;
-	path = srpol_draw_two(flow, policy, gen, now);
-	if (path && path != flow->path && !srpol_path_bad(cfg, path, now))
+	path = srpol_draw_two(cache.policy, gen, flow->hash,
+			      flow->flowlets + flow->moves, now);
+	if (path && path != cache.path && !srpol_path_bad(cfg, path, now))
 		return path;
 	bpf_for(i, 0, SRPOL_REHASH_TRIES + SRPOL_BUCKETS_MAX) {
 		if (i >= SRPOL_REHASH_TRIES + cfg->n_buckets)
 			break;
-		place = srpol_hash2(flow->hash, i);
 		path = i < SRPOL_REHASH_TRIES ?
-		       srpol_place_path(cfg, place) :
+		       srpol_position_path(cfg, srpol_hash2(flow->hash, i)) :
 		       srpol_bucket_path(cfg, i - SRPOL_REHASH_TRIES);
-		if (path != flow->path && !srpol_path_bad(cfg, path, now) &&
-		    srpol_path_alive(gen, path))
+		if (path != cache.path && !srpol_path_bad(cfg, path, now) &&
+		    srpol_path_usable(gen, path))
 			return path;
 	}
 	return 0;
 }
 
-/* May a flow that wishes to be elsewhere go now? */
+/* May a flow that should be elsewhere move now? */
 static __always_inline bool
-srpol_adaptive_may_go(struct srpol_flow *flow,
-		      const struct srpol_policy_cfg *cfg, __u64 now)
+srpol_adaptive_may_move(struct srpol_flow *flow,
+			const struct srpol_policy_cfg *cfg, __u64 now)
 {
 	__s64 idle = now - flow->last_ns;
-	__s64 gap = cfg->flowlet_timeout_ns;
+	__s64 timeout = cfg->flowlet_timeout_ns;
 
-	if (!flow->wish_ns) {
+	if (!flow->pending_ns) {
 		/* Up to now the time was taken from the coarse clock. */
-		flow->wish_ns = now;
-		return idle >= gap + (__s64)SRPOL_TICK_MAX_NS;
+		flow->pending_ns = now;
+		return idle >= timeout + (__s64)SRPOL_TICK_MAX_NS;
 	}
-	return idle >= gap ||
-	       (__s64)(now - flow->wish_ns) >=
+	return idle >= timeout ||
+	       (__s64)(now - flow->pending_ns) >=
 	       (__s64)(cfg->dwell_time_ms * SRPOL_NS_PER_MS);
 }
 
 /*
- * All but a flow that is at home and well. Return: path, 0 if none is alive.
- * The path of a flow that may go but finds all others bad is asked about again
- * after as long.
+ * All but a flow that is on its primary path and does well there. Return: path,
+ * 0 if none can be used. A flow that may move but finds all other paths bad is
+ * looked at again after as long.
  */
 __noinline __u32 srpol_adaptive_think(struct srpol_flow *flow __arg_nonnull,
-				      __u32 policy, __u32 gen, __u32 version,
-				      __u32 home)
+				      __u64 word, __u32 gen, __u32 version,
+				      __u32 primary)
 {
-	const struct srpol_policy_cfg *cfg = srpol_policy_cfg(policy, gen);
-	__u32 at = srpol_flow_placed(flow, policy, gen, version), path = 0;
+	union srpol_flow_cache cache = { .word = word };
+	__u32 at = srpol_path_kept(cache, gen, version), path = 0;
+	const struct srpol_policy_cfg *cfg;
 	__u64 now = bpf_ktime_get_ns();
-	bool home_good, stays;
+	bool primary_good, usable;
 
+	cfg = srpol_policy_cfg(cache.policy, gen);
 	if (!cfg)
 		return 0;
-	home_good = !srpol_path_bad(cfg, home, now) &&
-		    srpol_path_alive(gen, home);
-	stays = at && srpol_path_alive(gen, at);
-	if (stays && !srpol_path_bad(cfg, at, now) &&
-	    (at == home || !home_good)) {
-		flow->wish_ns = 0;
-		srpol_flow_tick(flow);
+	primary_good = !srpol_path_bad(cfg, primary, now) &&
+		       srpol_path_usable(gen, primary);
+	usable = at && srpol_path_usable(gen, at);
+	if (usable && !srpol_path_bad(cfg, at, now) &&
+	    (at == primary || !primary_good)) {
+		flow->pending_ns = 0;
+		flow->last_ns = now;
 		return at;
 	}
-	/* Nothing to wait for if it is new here, or its path is gone. */
-	if (!stays || srpol_adaptive_may_go(flow, cfg, now)) {
-		path = home_good && home != at ? home :
-		       srpol_adaptive_good(flow, policy, gen, now);
-		flow->wish_ns = path || !stays ? 0 : now;
+	/* Nothing to wait for if it is new here, or its path is down. */
+	if (!usable || srpol_adaptive_may_move(flow, cfg, now)) {
+		path = primary_good && primary != at ? primary :
+		       srpol_adaptive_good(flow, word, gen, now);
+		flow->pending_ns = path || !usable ? 0 : now;
 	}
 	flow->last_ns = now;
-	if (!path && stays)
+	if (!path && usable)
 		return at;
-	if (!path && srpol_path_alive(gen, home))
-		path = home;
+	if (!path && srpol_path_usable(gen, primary))
+		path = primary;
 	if (!path)
-		path = srpol_path_other(policy, gen, flow->hash,
+		path = srpol_path_other(cache.policy, gen, flow->hash,
 					SRPOL_REHASH_TRIES);
 	return path;
 }
 
 /**
- * srpol_mode_adaptive - choose in mode adaptive
- * @ask: what from
- * @c: result
+ * srpol_mode_adaptive - select in mode adaptive
+ * @cfg: policy
+ * @args: the same, and the flow
+ * @flow: the flow's entry
+ * @sel: result
  *
- * Return: true if there is a live path.
+ * Return: true if there is a usable path.
  */
-static __always_inline bool srpol_mode_adaptive(const struct srpol_ask *ask,
-						struct srpol_choice *c)
+static __always_inline bool
+srpol_mode_adaptive(const struct srpol_policy_cfg *cfg,
+		    const struct srpol_select_args *args,
+		    struct srpol_flow *flow, struct srpol_selected *sel)
 {
-	__u32 home = srpol_place_path(ask->cfg, ask->flow->hash), path;
-	struct srpol_flow *flow = ask->flow;
+	__u32 primary = srpol_position_path(cfg, args->hash), path;
+	__u32 at = args->cache.path;
 	struct srpol_quality *q;
 
-	q = srpol_quality_get(home);
-	if (q && srpol_quality_clean(q) && !flow->wish_ns &&
-	    (!flow->path || flow->path == home) &&
-	    srpol_path_take(ask->gen, home, c)) {
-		c->found = ask->version;
-		srpol_flow_tick(flow);
+	q = srpol_quality_get(primary);
+	if (q && srpol_quality_clean(q) && !flow->pending_ns &&
+	    (!at || at == primary) &&
+	    srpol_path_take(args->gen, primary, sel)) {
+		sel->own = true;
 		return true;
 	}
-	path = srpol_adaptive_think(flow, ask->policy, ask->gen, ask->version,
-				    home);
-	if (!path || !srpol_path_take(ask->gen, path, c))
+	path = srpol_adaptive_think(flow, args->cache.word, args->gen,
+				    args->version, primary);
+	sel->exact = true;
+	if (!path || !srpol_path_take(args->gen, path, sel))
 		return false;
-	c->found = ask->version;
-	if (flow->path && flow->path != path)
-		c->reason = SRPOL_REASON_ADAPTIVE_MOVED;
+	sel->own = true;
+	if (at && at != path)
+		sel->reason = SRPOL_REASON_ADAPTIVE_MOVED;
 	return true;
 }
 

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Mode flowlet: another path after an idle gap, the better one of two. */
+/* Mode flowlet: another path after an idle time, the better one of two. */
 #ifndef _SRPOL_MODE_FLOWLET_H
 #define _SRPOL_MODE_FLOWLET_H
+
+#include "base.h"
+#include "hash.h"
+#include "path.h"
+#include "quality.h"
+#include "select_args.h"
 
 /* The better of two paths by score; by load where their shares are even. */
 static __always_inline __u32
@@ -24,79 +30,88 @@ srpol_better_path(const struct srpol_policy_cfg *cfg, __u32 a, __u32 b,
 
 /**
  * srpol_draw_two - the better of two draws
- * @flow: flow that draws
- * @policy: its policy
+ * @policy: policy
  * @gen: generation
+ * @hash: the flow's position on the bucket table
+ * @nr: which draw of the flow it is
  * @now: CLOCK_MONOTONIC
  *
- * Return: a live path, if the better one is dead the other; 0 if both are.
+ * Return: a usable path, if the better one is down the other; 0 if both are.
  */
-__noinline __u32 srpol_draw_two(const struct srpol_flow *flow __arg_nonnull,
-				__u32 policy, __u32 gen, __u64 now)
+__noinline __u32 srpol_draw_two(__u32 policy, __u32 gen, __u32 hash, __u32 nr,
+				__u64 now)
 {
 	const struct srpol_policy_cfg *cfg = srpol_policy_cfg(policy, gen);
-	__u32 a, b, better, seed;
+	__u32 a, b, better;
 
 	if (!cfg)
 		return 0;
-	seed = 2 * (flow->flowlets + flow->moves);
-	a = srpol_place_path(cfg, srpol_hash2(flow->hash, seed));
-	b = srpol_place_path(cfg, srpol_hash2(flow->hash, seed + 1));
+	a = srpol_position_path(cfg, srpol_hash2(hash, 2 * nr));
+	b = srpol_position_path(cfg, srpol_hash2(hash, 2 * nr + 1));
 	better = srpol_better_path(cfg, a, b, now);
-	if (srpol_path_alive(gen, better))
+	if (srpol_path_usable(gen, better))
 		return better;
 	better ^= a ^ b;
-	return srpol_path_alive(gen, better) ? better : 0;
+	return srpol_path_usable(gen, better) ? better : 0;
 }
 
-/* A packet that can not just follow the one before. Return: path, 0 none. */
+/*
+ * A packet that cannot just follow the one before; @idle: because of the time
+ * between them. @word: of union srpol_flow_cache. Return: path, 0 none.
+ */
 __noinline __u32 srpol_flowlet_begin(struct srpol_flow *flow __arg_nonnull,
-				     __u32 policy, __u32 gen, __u32 version,
-				     __u32 gap)
+				     __u64 word, __u32 gen, __u32 version,
+				     __u32 idle)
 {
-	__u32 path = srpol_flow_placed(flow, policy, gen, version);
+	union srpol_flow_cache cache = { .word = word };
+	__u32 path = srpol_path_kept(cache, gen, version);
 
-	if (gap && flow->path)
+	if (idle && cache.path)
 		flow->flowlets++;
-	else if (path && srpol_path_alive(gen, path))
+	else if (path && srpol_path_usable(gen, path))
 		return path;
-	path = srpol_draw_two(flow, policy, gen, flow->last_ns);
+	path = srpol_draw_two(cache.policy, gen, flow->hash,
+			      flow->flowlets + flow->moves, flow->last_ns);
 	if (!path)
-		path = srpol_path_other(policy, gen, flow->hash,
+		path = srpol_path_other(cache.policy, gen, flow->hash,
 					SRPOL_REHASH_TRIES);
 	return path;
 }
 
 /**
- * srpol_mode_flowlet - choose in mode flowlet
- * @ask: what from
- * @c: result
+ * srpol_mode_flowlet - select in mode flowlet
+ * @cfg: policy
+ * @args: the same, and the flow
+ * @flow: the flow's entry
+ * @sel: result
  *
- * Return: true if there is a live path.
+ * Return: true if there is a usable path.
  */
-static __always_inline bool srpol_mode_flowlet(const struct srpol_ask *ask,
-					       struct srpol_choice *c)
+static __always_inline bool
+srpol_mode_flowlet(const struct srpol_policy_cfg *cfg,
+		   const struct srpol_select_args *args,
+		   struct srpol_flow *flow, struct srpol_selected *sel)
 {
-	struct srpol_flow *flow = ask->flow;
 	__u64 now = bpf_ktime_get_ns();
-	bool gap = (__s64)(now - flow->last_ns) >=
-		   (__s64)ask->cfg->flowlet_timeout_ns;
+	bool idle = (__s64)(now - flow->last_ns) >=
+		    (__s64)cfg->flowlet_timeout_ns;
 	__u32 path;
 
 	flow->last_ns = now;
-	c->found = ask->version;
-	if (!gap && ask->d->stay.path &&
-	    ask->d->stay.chosen == ask->version &&
-	    srpol_path_take(ask->gen, ask->d->stay.path, c))
+	sel->exact = true;
+	sel->own = true;
+	if (!idle && args->cache.path &&
+	    args->cache.version == args->version &&
+	    srpol_path_take(args->gen, args->cache.path, sel))
 		return true;
-	path = srpol_flowlet_begin(flow, ask->policy, ask->gen, ask->version,
-				   gap);
-	if (!path || !srpol_path_take(ask->gen, path, c)) {
-		c->found = ~ask->version;
+	path = srpol_flowlet_begin(flow, args->cache.word, args->gen,
+				   args->version, idle);
+	if (!path || !srpol_path_take(args->gen, path, sel)) {
+		sel->own = false;
 		return false;
 	}
-	if (flow->path && flow->path != path)
-		c->reason = SRPOL_REASON_FLOWLET_MOVED;
+	if (args->cache.path && args->cache.path != path)
+		sel->reason = SRPOL_REASON_FLOWLET_MOVED;
 	return true;
 }
 

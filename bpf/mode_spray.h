@@ -3,6 +3,11 @@
 #ifndef _SRPOL_MODE_SPRAY_H
 #define _SRPOL_MODE_SPRAY_H
 
+#include "base.h"
+#include "flow_table.h"
+#include "hash.h"
+#include "parse.h"
+
 static __always_inline __u32 srpol_bit_reverse(__u32 v)
 {
 	v = (v & 0x55555555) << 1 | (v >> 1 & 0x55555555);
@@ -12,9 +17,11 @@ static __always_inline __u32 srpol_bit_reverse(__u32 v)
 }
 
 /**
- * srpol_spray_place - where on the bucket table a packet falls
+ * srpol_spray_position - where on the bucket table a packet falls
  * @pkt: packet
- * @ask: its flow, the packet counted already, and its policy
+ * @cfg: policy
+ * @d: what was decided about its flow
+ * @packets: packets of the flow before this one
  * @unsafe: set if the flow must not be sprayed
  *
  * The bits of a counter, reversed, are the van der Corput sequence: however
@@ -22,19 +29,21 @@ static __always_inline __u32 srpol_bit_reverse(__u32 v)
  * but one or two. A path's buckets lie side by side.
  */
 static __always_inline __u32
-srpol_spray_place(const struct srpol_pkt *pkt, const struct srpol_ask *ask,
-		  __u32 *unsafe)
+srpol_spray_position(const struct srpol_pkt *pkt,
+		     const struct srpol_policy_cfg *cfg,
+		     const struct srpol_decision *d, __u32 packets,
+		     bool *unsafe)
 {
-	switch (ask->d->ordering) {
+	switch (srpol_how_ordering(d->head.how)) {
 	case SRPOL_ORDERING_WEAK:
-		if (ask->cfg->flags & SRPOL_POLICY_RANDOM)
+		if (cfg->flags & SRPOL_POLICY_RANDOM)
 			return bpf_get_prandom_u32();
-		return ask->d->hash + srpol_bit_reverse(ask->flow->packets - 1);
+		return d->hash + srpol_bit_reverse(packets);
 	case SRPOL_ORDERING_PARTIAL:
-		return ask->d->hash + srpol_hash2(pkt->key.sport, pkt->label);
+		return d->hash + srpol_hash2(pkt->key.sport, pkt->label);
 	default:
-		*unsafe = 1;
-		return ask->d->hash;
+		*unsafe = true;
+		return d->hash;
 	}
 }
 

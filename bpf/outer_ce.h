@@ -3,6 +3,13 @@
 #ifndef _SRPOL_OUTER_CE_H
 #define _SRPOL_OUTER_CE_H
 
+#include "base.h"
+#include "hash.h"
+#include "maps.h"
+#include "proto.h"
+#include "stats.h"
+#include "words.h"
+
 #define SRPOL_SRH_TAG		6	/* offset in the SRH */
 #define SRPOL_TLV_HLEN		2	/* type and length */
 

@@ -3,7 +3,13 @@
 #ifndef _SRPOL_PARSE_H
 #define _SRPOL_PARSE_H
 
+#include "base.h"
+#include "proto.h"
+#include "words.h"
+
 #define SRPOL_EXT_HEADERS_MAX	6
+#define SRPOL_TAGS_MAX		4	/* in the frame */
+#define SRPOL_PULL		256	/* bytes of headers made linear */
 
 /**
  * struct srpol_meta - what the context knows of a packet beside its bytes
@@ -15,6 +21,7 @@
  * @gso_size: segment size of a super-packet, else 0
  * @tagged: a VLAN tag is in the metadata
  * @vlan: its id
+ * @whole: there is nothing of the packet behind what can be read
  */
 struct srpol_meta {
 	struct xdp_md *xdp;
@@ -24,6 +31,7 @@ struct srpol_meta {
 	__u32 gso_size;
 	__u16 tagged;
 	__u16 vlan;
+	bool whole;
 };
 
 /**
@@ -43,12 +51,14 @@ struct srpol_meta {
  * @dport: destination port, host order
  * @pkey: BTH P_Key, host order
  * @l3_proto: what the link layer says is inside
- * @vlan: id of the outermost VLAN tag, 0 without one
+ * @vlan: id of the outermost VLAN tag that has one, 0 without
  * @is_v4: IPv4
  * @tclass: TOS or traffic class
  * @opcode: BTH opcode
  * @has_ports: @key.sport and @dport are set
  * @tags: VLAN tags, the one in the packet's metadata included
+ * @fragment: a fragment, the first one too: its ports do not count, so that
+ *	all of a datagram is one flow
  * @later_fragment: a fragment without the transport header
  * @icmp_type: ICMP or ICMPv6 type, if @is_icmp
  * @is_icmp: ICMP over IPv4 or ICMPv6 over IPv6
@@ -74,6 +84,7 @@ struct srpol_pkt {
 	__u8 opcode;
 	__u8 has_ports;
 	__u8 tags;
+	__u8 fragment;
 	__u8 later_fragment;
 	__u8 icmp_type;
 	__u8 is_icmp;
@@ -105,25 +116,46 @@ static __always_inline bool srpol_v6_link_scope(const struct in6_addr *addr)
 	return a[0] == 0xff || (a[0] == 0xfe && (a[1] & 0xc0) == 0x80);
 }
 
+/*
+ * The BTH, if this is a whole one: what is too short for it is UDP like any
+ * other.
+ */
+static __always_inline int srpol_parse_bth(struct srpol_pkt *pkt, void *l4,
+					   void *end, bool whole)
+{
+	struct srpol_bth *bth = l4 + sizeof(struct udphdr);
+
+	if ((void *)(bth + 1) > end)
+		return whole ? 0 : SRPOL_REASON_UNPARSED;
+	pkt->key.roce = 1;
+	pkt->key.qp = bpf_ntohl(bth->qp) & BTH_24_BITS;
+	pkt->opcode = bth->opcode;
+	pkt->psn = bpf_ntohl(bth->psn);
+	pkt->pkey = bpf_ntohs(bth->pkey);
+	return 0;
+}
+
 /**
  * srpol_parse_transport - ports, destination QP, ICMP type
- * @pkt: result; key.proto, l4_off and later_fragment are set
+ * @pkt: result; key.proto, l4_off, fragment and later_fragment are set
  * @l4: transport header
- * @end: end of the linear data
+ * @end: end of what can be read
+ * @whole: nothing of the packet is behind that: a header that is not there
+ *	will not come
  *
  * Return: 0 or SRPOL_REASON_UNPARSED.
  */
 static __always_inline int srpol_parse_transport(struct srpol_pkt *pkt,
-						 void *l4, void *end)
+						 void *l4, void *end,
+						 bool whole)
 {
-	struct srpol_bth *bth;
+	int shorter = whole ? 0 : SRPOL_REASON_UNPARSED;
 	struct udphdr *udp;
 	struct tcphdr *tcp;
 
 	pkt->key.qp = 0;
 	pkt->key.sport = 0;
 	pkt->key.roce = 0;
-	pkt->key.reserved = 0;
 	pkt->hdr_len = 0;
 	pkt->dport = 0;
 	pkt->pkey = 0;
@@ -131,14 +163,16 @@ static __always_inline int srpol_parse_transport(struct srpol_pkt *pkt,
 	pkt->has_ports = 0;
 	pkt->icmp_type = 0;
 	pkt->is_icmp = 0;
-	if (pkt->later_fragment)
+	if (pkt->fragment && (pkt->later_fragment ||
+			      pkt->key.proto == IPPROTO_UDP ||
+			      pkt->key.proto == IPPROTO_TCP))
 		return 0;
 
 	switch (pkt->key.proto) {
 	case IPPROTO_UDP:
 		udp = l4;
 		if ((void *)(udp + 1) > end)
-			return SRPOL_REASON_UNPARSED;
+			return shorter;
 		pkt->hdr_len = pkt->l4_off + sizeof(*udp);
 		pkt->key.sport = bpf_ntohs(udp->source);
 		pkt->dport = bpf_ntohs(udp->dest);
@@ -146,19 +180,11 @@ static __always_inline int srpol_parse_transport(struct srpol_pkt *pkt,
 		pkt->key.qp = pkt->dport;
 		if (pkt->dport != ROCE_PORT)
 			return 0;
-		bth = (void *)(udp + 1);
-		if ((void *)(bth + 1) > end)
-			return SRPOL_REASON_UNPARSED;
-		pkt->key.roce = 1;
-		pkt->key.qp = bpf_ntohl(bth->qp) & BTH_24_BITS;
-		pkt->opcode = bth->opcode;
-		pkt->psn = bpf_ntohl(bth->psn);
-		pkt->pkey = bpf_ntohs(bth->pkey);
-		return 0;
+		return srpol_parse_bth(pkt, l4, end, whole);
 	case IPPROTO_TCP:
 		tcp = l4;
 		if ((void *)(tcp + 1) > end)
-			return SRPOL_REASON_UNPARSED;
+			return shorter;
 		pkt->hdr_len = pkt->l4_off + tcp->doff * 4;
 		pkt->key.sport = bpf_ntohs(tcp->source);
 		pkt->dport = bpf_ntohs(tcp->dest);
@@ -170,7 +196,7 @@ static __always_inline int srpol_parse_transport(struct srpol_pkt *pkt,
 		if ((pkt->key.proto == IPPROTO_ICMP) != pkt->is_v4)
 			return 0;
 		if (l4 + 8 > end)
-			return SRPOL_REASON_UNPARSED;
+			return shorter;
 		pkt->icmp_type = *(__u8 *)l4;
 		pkt->is_icmp = 1;
 		return 0;
@@ -180,7 +206,7 @@ static __always_inline int srpol_parse_transport(struct srpol_pkt *pkt,
 }
 
 static __always_inline int srpol_parse_v4(struct srpol_pkt *pkt, void *l3,
-					  void *end)
+					  void *end, bool whole)
 {
 	struct iphdr *ip = l3;
 	__u32 ihl;
@@ -199,15 +225,22 @@ static __always_inline int srpol_parse_v4(struct srpol_pkt *pkt, void *l3,
 	pkt->label = 0;
 	pkt->len = bpf_ntohs(ip->tot_len);
 	pkt->l4_off = ihl;
+	pkt->fragment = !!(ip->frag_off & bpf_htons(IP_FRAGMENT_MASK));
 	pkt->later_fragment = !!(ip->frag_off & bpf_htons(IP_OFFSET_MASK));
 	pkt->key.proto = ip->protocol;
 	srpol_copy_v4(pkt->key.saddr, ip->saddr);
 	srpol_copy_v4(pkt->key.daddr, ip->daddr);
-	return srpol_parse_transport(pkt, l3 + ihl, end);
+	return srpol_parse_transport(pkt, l3 + ihl, end, whole);
+}
+
+static __always_inline bool srpol_is_tunnel(__u8 nh)
+{
+	return nh == NEXTHDR_ROUTING || nh == NEXTHDR_IPV6 ||
+	       nh == NEXTHDR_IPV4;
 }
 
 static __always_inline int srpol_parse_v6(struct srpol_pkt *pkt, void *l3,
-					  void *end)
+					  void *end, bool whole)
 {
 	struct ipv6hdr *ip6 = l3;
 	__u32 off = sizeof(*ip6);
@@ -225,18 +258,17 @@ static __always_inline int srpol_parse_v6(struct srpol_pkt *pkt, void *l3,
 	pkt->is_v4 = 0;
 	pkt->tclass = word >> 20;
 	pkt->label = word & IPV6_LABEL_MASK;
+	pkt->fragment = 0;
 	pkt->later_fragment = 0;
 	pkt->ttl = ip6->hop_limit;
 	nh = ip6->nexthdr;
 
 	for (i = 0; i < SRPOL_EXT_HEADERS_MAX; i++) {
 		ext = l3 + off;
-		switch (nh) {
-		case NEXTHDR_ROUTING:
-		case NEXTHDR_IPV6:
-		case NEXTHDR_IPV4:
-			/* Among them our own, on its way to another uplink. */
+		/* Among them our own, on its way to another uplink. */
+		if (srpol_is_tunnel(nh))
 			return SRPOL_REASON_TUNNELED;
+		switch (nh) {
 		case NEXTHDR_HOP:
 		case NEXTHDR_DEST:
 			if (ext + 8 > (__u8 *)end)
@@ -256,9 +288,14 @@ static __always_inline int srpol_parse_v6(struct srpol_pkt *pkt, void *l3,
 				return SRPOL_REASON_UNPARSED;
 			nh = frag->nexthdr;
 			off += sizeof(*frag);
-			if (!(frag->frag_off & bpf_htons(FRAG6_OFFSET_MASK)))
+			if (!(frag->frag_off & bpf_htons(FRAG6_FRAGMENT_MASK)))
 				continue;
-			pkt->later_fragment = 1;
+			/* What follows only the first fragment could tell. */
+			pkt->fragment = 1;
+			pkt->later_fragment = !!(frag->frag_off &
+						 bpf_htons(FRAG6_OFFSET_MASK));
+			if (srpol_is_tunnel(nh))
+				return SRPOL_REASON_TUNNELED;
 			break;
 		default:
 			break;
@@ -278,13 +315,19 @@ static __always_inline int srpol_parse_v6(struct srpol_pkt *pkt, void *l3,
 	pkt->key.proto = nh;
 	/* Both addresses. */
 	srpol_copy_words(pkt->key.saddr, &ip6->saddr, 32);
-	err = srpol_parse_transport(pkt, l3 + off, end);
+	err = srpol_parse_transport(pkt, l3 + off, end, whole);
 	if (err)
 		return err;
 	if (pkt->is_icmp && pkt->icmp_type >= NDISC_TYPE_MIN &&
 	    pkt->icmp_type <= NDISC_TYPE_MAX)
 		return SRPOL_REASON_LINK_SCOPE;
 	return 0;
+}
+
+static __always_inline bool srpol_is_tag(__be16 proto)
+{
+	return proto == bpf_htons(ETH_P_8021Q) ||
+	       proto == bpf_htons(ETH_P_8021AD);
 }
 
 /**
@@ -316,20 +359,23 @@ static __always_inline int srpol_parse_link(void *data, void *end,
 	pkt->gso_size = meta->gso_size;
 	pkt->tags = meta->tagged;
 	pkt->vlan = meta->vlan;
-	for (i = 0; i < 2; i++) {
-		if (proto != bpf_htons(ETH_P_8021Q) &&
-		    proto != bpf_htons(ETH_P_8021AD))
+#pragma unroll
+	for (i = 0; i < SRPOL_TAGS_MAX; i++) {
+		if (!srpol_is_tag(proto))
 			break;
 		vlan = data + off;
 		if ((void *)(vlan + 1) > end)
 			return SRPOL_REASON_UNPARSED;
-		if (!pkt->tags)
+		/* A priority tag, VID 0, is none: the kernel takes it off. */
+		if (!pkt->vlan)
 			pkt->vlan = bpf_ntohs(vlan->h_vlan_TCI) &
 				    VLAN_VID_MASK;
 		proto = vlan->h_vlan_encapsulated_proto;
 		off += sizeof(*vlan);
 		pkt->tags++;
 	}
+	if (srpol_is_tag(proto))
+		return SRPOL_REASON_UNPARSED;
 	pkt->l3_off = off;
 	pkt->l3_proto = proto;
 	return 0;
@@ -352,9 +398,9 @@ static __always_inline int srpol_parse_net(void *data, void *end,
 	int err;
 
 	if (pkt->l3_proto == bpf_htons(ETH_P_IPV6))
-		err = srpol_parse_v6(pkt, data + off, end);
+		err = srpol_parse_v6(pkt, data + off, end, meta->whole);
 	else if (pkt->l3_proto == bpf_htons(ETH_P_IP))
-		err = srpol_parse_v4(pkt, data + off, end);
+		err = srpol_parse_v4(pkt, data + off, end, meta->whole);
 	else
 		return SRPOL_REASON_NOT_IP;
 	if (err)
@@ -389,22 +435,6 @@ static __always_inline int srpol_parse(void *data, void *end,
 	return err ? err : srpol_parse_net(data, end, meta, pkt);
 }
 
-static __always_inline int srpol_parse_skb(struct __sk_buff *skb,
-					   struct srpol_pkt *pkt)
-{
-	const struct srpol_meta meta = {
-		.len = skb->len,
-		.ifindex = skb->ifindex,
-		.mark = skb->mark,
-		.gso_size = skb->gso_size,
-		.tagged = !!skb->vlan_present,
-		.vlan = skb->vlan_present ? skb->vlan_tci & VLAN_VID_MASK : 0,
-	};
-
-	return srpol_parse((void *)(long)skb->data,
-			   (void *)(long)skb->data_end, &meta, pkt);
-}
-
 /**
  * srpol_pull - make more of the headers linear
  * @skb: packet whose headers were cut short
@@ -414,9 +444,40 @@ static __always_inline int srpol_parse_skb(struct __sk_buff *skb,
 static __always_inline bool srpol_pull(struct __sk_buff *skb)
 {
 	__u32 linear = skb->data_end - skb->data;
-	__u32 want = skb->len < 256 ? skb->len : 256;
+	__u32 want = skb->len < SRPOL_PULL ? skb->len : SRPOL_PULL;
 
 	return linear < want && !bpf_skb_pull_data(skb, want);
+}
+
+/**
+ * srpol_parse_skb - the same for an skb, whose headers may be in fragments
+ * @skb: packet
+ * @pkt: result
+ *
+ * Global, so that the verifier looks at it once, and not at what follows for
+ * each way through it.
+ */
+__noinline int srpol_parse_skb(struct __sk_buff *skb,
+			       struct srpol_pkt *pkt __arg_nonnull)
+{
+	struct srpol_meta meta = {
+		.len = skb->len,
+		.ifindex = skb->ifindex,
+		.mark = skb->mark,
+		.gso_size = skb->gso_size,
+		.tagged = !!skb->vlan_present,
+		.vlan = skb->vlan_present ? skb->vlan_tci & VLAN_VID_MASK : 0,
+	};
+	int i, err = SRPOL_REASON_UNPARSED;
+
+	for (i = 0; i < 2; i++) {
+		meta.whole = skb->data_end - skb->data >= skb->len;
+		err = srpol_parse((void *)(long)skb->data,
+				  (void *)(long)skb->data_end, &meta, pkt);
+		if (err != SRPOL_REASON_UNPARSED || !srpol_pull(skb))
+			break;
+	}
+	return err;
 }
 
 #endif /* _SRPOL_PARSE_H */

@@ -1,52 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Place on the bucket table -> bucket -> live path. */
+/* Position on the bucket table -> bucket -> usable path. */
 #ifndef _SRPOL_PATH_H
 #define _SRPOL_PATH_H
 
-/* Random tries around a dead path before the whole table is looked through. */
+#include "base.h"
+#include "hash.h"
+#include "maps.h"
+#include "state.h"
+
+/* Random tries around a path that is down before the whole table is looked through. */
 #define SRPOL_REHASH_TRIES	8
 
 /**
- * struct srpol_choice - the path a packet takes
+ * struct srpol_selected - the path a packet takes
  * @cfg: its compiled form
  * @path: its id
  * @policy: policy it was taken from
  * @ifindex: egress device
- * @reason: what there is to say about the choice: DOWN_SKIPPED, BACKUP,
- *	FLOWLET_MOVED, ADAPTIVE_MOVED or 0
- * @unsafe: not sprayed for want of a rule that allows it
+ * @reason: what there is to say about it: DOWN_SKIPPED, BACKUP, FLOWLET_MOVED,
+ *	ADAPTIVE_MOVED or 0
  * @mode: enum srpol_lb_mode in force
- * @found: which table of the policy @path is the flow's own path in, as
- *	srpol_version() says; if it is another path, a version the policy does
- *	not have
+ * @version: srpol_version() of the flow's policy
+ * @own: it is the flow's own path, to be kept while that version counts
+ * @unsafe: not sprayed for want of a rule that allows it
+ * @exact: the mode has noted the time in the flow
  */
-struct srpol_choice {
+struct srpol_selected {
 	struct srpol_path_cfg *cfg;
 	__u32 path;
 	__u32 policy;
 	__u32 ifindex;
 	__u32 reason;
-	__u32 unsafe;
 	__u32 mode;
-	__u32 found;
-};
-
-/**
- * struct srpol_ask - what a choice is made from
- * @flow: flow; what the modes have to remember is noted in it
- * @d: what was decided about it
- * @cfg: its policy
- * @policy: id of that
- * @gen: generation
- * @version: srpol_version() of the policy
- */
-struct srpol_ask {
-	struct srpol_flow *flow;
-	const struct srpol_decision *d;
-	const struct srpol_policy_cfg *cfg;
-	__u32 policy;
-	__u32 gen;
 	__u32 version;
+	bool own;
+	bool unsafe;
+	bool exact;
 };
 
 /* Both halves of a next hop are written, and so read, in one access. */
@@ -56,11 +45,11 @@ union srpol_hop {
 };
 
 /*
- * Take a path if it is alive. The version word is read once: the copy it names
+ * Take a path if it can be used. The version word is read once: the copy it names
  * stays whole until a grace period after the switch.
  */
 static __always_inline bool srpol_path_take(__u32 gen, __u32 id,
-					    struct srpol_choice *c)
+					    struct srpol_selected *sel)
 {
 	struct srpol_path_cfg *cfg;
 	struct srpol_path *path;
@@ -78,17 +67,17 @@ static __always_inline bool srpol_path_take(__u32 gen, __u32 id,
 	hop.word = READ_ONCE(v->word);
 	if (!hop.nh.up)
 		return false;
-	c->cfg = cfg;
-	c->path = id;
-	c->ifindex = hop.nh.ifindex;
+	sel->cfg = cfg;
+	sel->path = id;
+	sel->ifindex = hop.nh.ifindex;
 	return true;
 }
 
-static __always_inline bool srpol_path_alive(__u32 gen, __u32 id)
+static __always_inline bool srpol_path_usable(__u32 gen, __u32 id)
 {
-	struct srpol_choice c;
+	struct srpol_selected sel;
 
-	return srpol_path_take(gen, id, &c);
+	return srpol_path_take(gen, id, &sel);
 }
 
 static __always_inline const struct srpol_policy_cfg *
@@ -110,17 +99,17 @@ srpol_bucket_path(const struct srpol_policy_cfg *cfg, __u32 bucket)
 	return row ? row->path[bucket % SRPOL_ROW_BUCKETS] : 0;
 }
 
-/* The bucket at a place of the table, see srpol_flow_hash(). */
-static __always_inline __u32 srpol_bucket(__u32 place, __u32 n_buckets)
+/* The bucket at a position of the table, see srpol_flow_hash(). */
+static __always_inline __u32 srpol_bucket(__u32 position, __u32 n_buckets)
 {
-	return (__u64)place * n_buckets >> 32;
+	return (__u64)position * n_buckets >> 32;
 }
 
-/* The path at a place of the table. */
+/* The path at a position of the table. */
 static __always_inline __u32
-srpol_place_path(const struct srpol_policy_cfg *cfg, __u32 place)
+srpol_position_path(const struct srpol_policy_cfg *cfg, __u32 position)
 {
-	return srpol_bucket_path(cfg, srpol_bucket(place, cfg->n_buckets));
+	return srpol_bucket_path(cfg, srpol_bucket(position, cfg->n_buckets));
 }
 
 /*
@@ -130,17 +119,17 @@ srpol_place_path(const struct srpol_policy_cfg *cfg, __u32 place)
  */
 
 /**
- * srpol_path_other - another path for a packet whose own is dead
+ * srpol_path_other - another path for a packet whose own is down
  * @policy: policy
  * @gen: generation
- * @place: the packet's place on the table
- * @tries: how often to draw: this spreads the flows of the dead path over the
+ * @position: the packet's position on the table
+ * @tries: how often to draw: this spreads the flows of the path that is down over the
  *	survivors in proportion to their weights. The walk that follows finds a
  *	survivor however few buckets it has.
  *
- * Return: a live path, 0 if there is none.
+ * Return: a usable path, 0 if there is none.
  */
-__noinline __u32 srpol_path_other(__u32 policy, __u32 gen, __u32 place,
+__noinline __u32 srpol_path_other(__u32 policy, __u32 gen, __u32 position,
 				  __u32 tries)
 {
 	const struct srpol_policy_cfg *cfg = srpol_policy_cfg(policy, gen);
@@ -155,10 +144,10 @@ __noinline __u32 srpol_path_other(__u32 policy, __u32 gen, __u32 place,
 		if (i >= tries + n)
 			break;
 		if (i < tries)
-			start = srpol_bucket(srpol_hash2(place, i), n);
+			start = srpol_bucket(srpol_hash2(position, i), n);
 		bucket = i < tries ? start : (start + i - tries) & (n - 1);
 		path = srpol_bucket_path(cfg, bucket);
-		if (srpol_path_alive(gen, path))
+		if (srpol_path_usable(gen, path))
 			return path;
 	}
 	return 0;
@@ -182,23 +171,16 @@ __noinline int srpol_path_listed(__u32 policy, __u32 gen, __u32 path)
 }
 
 /*
- * The flow's path, if it is one of its policy still, else 0. It is looked for
+ * The flow's own path, if its policy has it still, else 0. It is looked for
  * only if the table is another one than that in which it was found.
  */
-static __always_inline __u32 srpol_flow_placed(struct srpol_flow *flow,
-					       __u32 policy, __u32 gen,
-					       __u32 version)
+static __always_inline __u32 srpol_path_kept(union srpol_flow_cache cache,
+					     __u32 gen, __u32 version)
 {
-	union srpol_stay stay = srpol_stay_read(flow);
-
-	if (!stay.path)
-		return 0;
-	if (stay.chosen == version)
-		return stay.path;
-	if (!srpol_path_listed(policy, gen, stay.path))
-		return 0;
-	srpol_stay_write(flow, stay.path, version);
-	return stay.path;
+	if (!cache.path || cache.version == version)
+		return cache.path;
+	return srpol_path_listed(cache.policy, gen, cache.path) ? cache.path :
+								   0;
 }
 
 #endif /* _SRPOL_PATH_H */

@@ -6,6 +6,8 @@
 #ifndef _SRPOL_PROTO_H
 #define _SRPOL_PROTO_H
 
+#include "base.h"
+
 #define ETH_HLEN		14
 #define VLAN_HLEN		4
 #define ETH_ALEN		6
@@ -41,7 +43,9 @@
 #define IPV6_LABEL_MASK		0xfffff
 
 #define IP_OFFSET_MASK		0x1fff
+#define IP_FRAGMENT_MASK	0x3fff	/* more fragments, too */
 #define FRAG6_OFFSET_MASK	0xfff8
+#define FRAG6_FRAGMENT_MASK	0xfff9
 
 #define ICMP_DEST_UNREACH	3
 #define ICMP_FRAG_NEEDED	4

@@ -3,6 +3,9 @@
 #ifndef _SRPOL_QUALITY_H
 #define _SRPOL_QUALITY_H
 
+#include "base.h"
+#include "maps.h"
+
 /* Half-lives after which nothing is left. */
 #define SRPOL_FADED		64
 

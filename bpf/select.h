@@ -3,89 +3,133 @@
 #ifndef _SRPOL_SELECT_H
 #define _SRPOL_SELECT_H
 
-static __always_inline bool srpol_select_backup(__u32 policy, __u32 gen,
-						__u32 place,
-						struct srpol_choice *c)
-{
-	__u32 path = srpol_path_other(policy, gen, place, SRPOL_REHASH_TRIES);
+#include "base.h"
+#include "flow.h"
+#include "maps.h"
+#include "mode_adaptive.h"
+#include "mode_flowlet.h"
+#include "mode_spray.h"
+#include "parse.h"
+#include "path.h"
+#include "select_args.h"
+#include "state.h"
 
-	if (!path || !srpol_path_take(gen, path, c))
+/* The mode a flow asks for: that of its rule, else that of the policy. */
+static __always_inline __u32
+srpol_select_mode(const struct srpol_decision *d,
+		  const struct srpol_policy_cfg *cfg)
+{
+	__u32 mode = d->head.how & SRPOL_HOW_MODE;
+
+	return mode == SRPOL_HOW_INHERIT ? cfg->mode : mode;
+}
+
+/*
+ * From the backup policy, by its own mode. What flowlet and adaptive remember
+ * of a flow is about the policy it comes from: here they are as hash, and so is
+ * on-congestion.
+ */
+static __always_inline bool
+srpol_select_backup(__u32 policy, __u32 gen, const struct srpol_decision *d,
+		    struct srpol_flow *flow, struct srpol_selected *sel)
+{
+	const struct srpol_policy_cfg *cfg = srpol_policy_cfg(policy, gen);
+	__u32 position = d->hash, tries = SRPOL_REHASH_TRIES, path;
+
+	if (!cfg)
 		return false;
-	c->policy = policy;
-	c->reason = SRPOL_REASON_BACKUP;
+	switch (srpol_select_mode(d, cfg)) {
+	case SRPOL_LB_MODE_ACTIVE_BACKUP:
+		position = 0;
+		tries = 0;
+		break;
+	case SRPOL_LB_MODE_SPRAY:
+		/* Which draws it gets is another matter for each packet. */
+		if (srpol_how_ordering(d->head.how) == SRPOL_ORDERING_WEAK)
+			position += flow->packets;
+		break;
+	}
+	path = srpol_path_other(policy, gen, position, tries);
+	if (!path || !srpol_path_take(gen, path, sel))
+		return false;
+	sel->policy = policy;
+	sel->reason = SRPOL_REASON_BACKUP;
 	return true;
 }
 
-/* By place on the table; @tries: see srpol_path_other(). */
-static __always_inline bool srpol_select_place(const struct srpol_ask *ask,
-					       __u32 place, __u32 tries,
-					       struct srpol_choice *c)
+/* By position on the table; @tries: see srpol_path_other(). */
+static __always_inline bool
+srpol_select_position(const struct srpol_policy_cfg *cfg,
+		      const struct srpol_select_args *args, __u32 position,
+		      __u32 tries, struct srpol_selected *sel)
 {
-	__u32 path = srpol_place_path(ask->cfg, place);
+	__u32 path = srpol_position_path(cfg, position);
 
-	if (srpol_path_take(ask->gen, path, c)) {
-		c->found = ask->version;
+	if (srpol_path_take(args->gen, path, sel)) {
+		sel->own = true;
 		return true;
 	}
-	path = srpol_path_other(ask->policy, ask->gen, place, tries);
-	if (!path || !srpol_path_take(ask->gen, path, c))
+	path = srpol_path_other(args->policy, args->gen, position, tries);
+	if (!path || !srpol_path_take(args->gen, path, sel))
 		return false;
-	c->reason = SRPOL_REASON_DOWN_SKIPPED;
+	sel->reason = SRPOL_REASON_DOWN_SKIPPED;
 	return true;
 }
 
 /* Mode on-congestion: was there a congestion signal lately? */
-static __always_inline bool srpol_congested(__u32 policy,
-					    __u32 wait_to_restore_ms)
+static __always_inline bool srpol_congested(__u32 policy, __u32 for_ms)
 {
 	struct srpol_contention *v = bpf_map_lookup_elem(&contention, &policy);
 	__u64 last = v ? READ_ONCE(v->last_ns) : 0;
 
 	return last && (__s64)(bpf_ktime_get_coarse_ns() - last) <
-		       (__s64)(wait_to_restore_ms * SRPOL_NS_PER_MS);
+		       (__s64)(for_ms * SRPOL_NS_PER_MS);
 }
 
-/* True if there is a live path in the policy itself. */
-static __always_inline bool srpol_select_mode(const struct srpol_pkt *pkt,
-					      const struct srpol_ask *ask,
-					      struct srpol_choice *c)
+/* True if there is a usable path in the policy itself. */
+static __always_inline bool
+srpol_select_own(const struct srpol_pkt *pkt,
+		 const struct srpol_policy_cfg *cfg,
+		 const struct srpol_select_args *args,
+		 const struct srpol_decision *d, struct srpol_flow *flow,
+		 struct srpol_selected *sel)
 {
-	struct srpol_flow *flow = ask->flow;
-	__u32 tries = SRPOL_REHASH_TRIES, place = ask->d->hash;
+	__u32 tries = SRPOL_REHASH_TRIES, position = args->hash;
+	bool found;
 
-	switch (c->mode) {
+	switch (sel->mode) {
 	case SRPOL_LB_MODE_FLOWLET:
-		return srpol_mode_flowlet(ask, c);
+		return srpol_mode_flowlet(cfg, args, flow, sel);
 	case SRPOL_LB_MODE_ADAPTIVE:
-		return srpol_mode_adaptive(ask, c);
+		return srpol_mode_adaptive(cfg, args, flow, sel);
+	case SRPOL_LB_MODE_SPRAY:
+		position = srpol_spray_position(pkt, cfg, d, flow->packets,
+						&sel->unsafe);
+		found = srpol_select_position(cfg, args, position, tries, sel);
+		sel->own = false;
+		return found;
 	case SRPOL_LB_MODE_ACTIVE_BACKUP:
 		/* The table is the order of trial, from its beginning. */
-		place = 0;
+		position = 0;
 		tries = 0;
 		break;
-	case SRPOL_LB_MODE_SPRAY:
-		place = srpol_spray_place(pkt, ask, &c->unsafe);
-		srpol_flow_tick(flow);
-		return srpol_select_place(ask, place, tries, c);
 	}
-	srpol_flow_tick(flow);
 	/* Where the last packet went, if that is what the table says still. */
-	if (ask->d->stay.chosen == ask->version &&
-	    srpol_path_take(ask->gen, ask->d->stay.path, c)) {
-		c->found = ask->version;
+	if (args->cache.version == args->version && args->cache.path &&
+	    srpol_path_take(args->gen, args->cache.path, sel)) {
+		sel->own = true;
 		return true;
 	}
-	return srpol_select_place(ask, place, tries, c);
+	return srpol_select_position(cfg, args, position, tries, sel);
 }
 
 /**
  * srpol_select - choose the path of a packet
  * @pkt: packet
  * @gen: generation
- * @flow: its flow, the packet counted already; notes when it was seen and what
- *	its mode has to remember, but not the path
- * @d: what was decided about it
- * @c: result
+ * @flow: its flow's entry, where its mode notes what it has to remember
+ * @d: what was decided about the flow
+ * @sel: result
  *
  * Return: 0, or the enum srpol_reason why there is none: NOT_CONGESTED, or what
  * drop-upon-invalid asks for.
@@ -93,11 +137,12 @@ static __always_inline bool srpol_select_mode(const struct srpol_pkt *pkt,
 static __always_inline int srpol_select(const struct srpol_pkt *pkt, __u32 gen,
 					struct srpol_flow *flow,
 					const struct srpol_decision *d,
-					struct srpol_choice *c)
+					struct srpol_selected *sel)
 {
-	__u32 id = d->policy, ver, backup, drop_upon_invalid;
-	struct srpol_ask ask = {
-		.flow = flow, .d = d, .policy = id, .gen = gen,
+	__u32 id = d->cache.policy, ver, backup, drop;
+	const struct srpol_policy_cfg *cfg;
+	struct srpol_select_args args = {
+		.cache = d->cache, .policy = id, .gen = gen, .hash = d->hash,
 	};
 	struct srpol_policy *policy;
 
@@ -105,26 +150,27 @@ static __always_inline int srpol_select(const struct srpol_pkt *pkt, __u32 gen,
 	if (!policy)
 		return SRPOL_REASON_NO_POLICY;
 	ver = READ_ONCE(policy->ver);
-	ask.version = srpol_version(ver, gen);
-	ask.cfg = &policy->cfg[srpol_copy(ver, gen)];
-	c->policy = id;
-	c->reason = SRPOL_REASON_STEERED;
-	c->unsafe = 0;
-	c->found = ~ask.version;
-	c->mode = d->mode == SRPOL_MODE_INHERIT ? ask.cfg->mode : d->mode;
-	if (c->mode == SRPOL_LB_MODE_ON_CONGESTION &&
-	    !srpol_congested(id, ask.cfg->wait_to_restore_ms)) {
-		srpol_flow_tick(flow);
+	cfg = &policy->cfg[srpol_copy(ver, gen)];
+	args.version = srpol_version(ver, gen);
+	sel->version = args.version;
+	sel->policy = id;
+	sel->reason = 0;
+	sel->own = false;
+	sel->unsafe = false;
+	sel->exact = false;
+	sel->mode = srpol_select_mode(d, cfg);
+	if (sel->mode == SRPOL_LB_MODE_ON_CONGESTION &&
+	    !srpol_congested(id, cfg->wait_to_restore_ms))
 		return SRPOL_REASON_NOT_CONGESTED;
-	}
-	backup = ask.cfg->backup;
-	drop_upon_invalid = ask.cfg->drop_upon_invalid;
-	if (ask.cfg->n_buckets && srpol_select_mode(pkt, &ask, c))
+	backup = cfg->backup;
+	drop = cfg->drop_upon_invalid;
+	if (cfg->n_buckets &&
+	    srpol_select_own(pkt, cfg, &args, d, flow, sel))
 		return 0;
-	if (backup && srpol_select_backup(backup, gen, d->hash, c))
+	if (backup && srpol_select_backup(backup, gen, d, flow, sel))
 		return 0;
-	return drop_upon_invalid ? SRPOL_REASON_INVALID_DROP :
-					       SRPOL_REASON_INVALID_PASSTHROUGH;
+	return drop ? SRPOL_REASON_INVALID_DROP :
+		      SRPOL_REASON_INVALID_PASSTHROUGH;
 }
 
 #endif /* _SRPOL_SELECT_H */

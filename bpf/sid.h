@@ -3,6 +3,14 @@
 #ifndef _SRPOL_SID_H
 #define _SRPOL_SID_H
 
+#include "base.h"
+#include "drop.h"
+#include "maps.h"
+#include "proto.h"
+#include "state.h"
+#include "stats.h"
+#include "words.h"
+
 /* What behaviors are made of. */
 #define SRPOL_DO_END		(1u << 0)	/* on to the next segment */
 #define SRPOL_DO_CSID		(1u << 1)	/* NEXT-CSID, RFC 9800 4.1 */

@@ -7,6 +7,12 @@
 #ifndef _SRPOL_SID_MEMO_H
 #define _SRPOL_SID_MEMO_H
 
+#include "base.h"
+#include "maps.h"
+#include "sid.h"
+#include "state.h"
+#include "words.h"
+
 #define SRPOL_MEMO_MIX		0x9e3779b97f4a7c15ull
 
 /*

@@ -3,6 +3,9 @@
 #ifndef _SRPOL_SRH_H
 #define _SRPOL_SRH_H
 
+#include "base.h"
+#include "proto.h"
+
 static __always_inline bool srpol_is_ext_header(__u8 nh)
 {
 	switch (nh) {

@@ -5,66 +5,19 @@
  *
  *	srpol_egress	TCX egress of uplinks: steer what leaves
  *	srpol_port	XDP of host ports: steer what VMs and pods send
+ *	srpol_port_tc	TC ingress of host ports: the same, and what XDP left
  *	srpol_uplink	XDP ingress of uplinks: end local SIDs
  *	srpol_explain	run by user space: what srpol_egress would do
  *	srpol_dp	struct_ops: kernel -> maps
  */
-#include "vmlinux.h"
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_endian.h>
-#include <bpf/bpf_tracing.h>
-#include <linux/srpol.h>
-#include <srpol/dp.h>
-#include "srpol_maps.h"
-
-#include "kerrno.h"
-#include "once.h"
-#include "proto.h"
-#include "words.h"
-#include "maps.h"
-#include "gen.h"
-#include "stats.h"
-#include "parse.h"
-#include "drop.h"
-#include "sid.h"
-#include "sid_memo.h"
-#include "flow_table.h"
-#include "flow.h"
-#include "classify.h"
-#include "path.h"
-#include "quality.h"
-#include "mode_spray.h"
-#include "mode_flowlet.h"
-#include "mode_adaptive.h"
-#include "select.h"
-#include "psn.h"
-#include "ecn.h"
-#include "hop.h"
-#include "encap.h"
-#include "steer.h"
-#include "icmp.h"
+#include "base.h"
+#include "dp_ops.h"
 #include "egress.h"
-#include "port.h"
-#include "usid.h"
-#include "srh.h"
-#include "inner.h"
-#include "visit.h"
-#include "adjacency.h"
-#include "outer_ce.h"
-#include "congestion.h"
-#include "decap.h"
 #include "endpoint.h"
 #include "explain.h"
-#include "dp_stage.h"
-#include "dp_clear.h"
-#include "dp_path.h"
-#include "dp_policy.h"
-#include "dp_rule.h"
-#include "dp_endpoint.h"
-#include "dp_sid.h"
-#include "dp_global.h"
-#include "dp_ops.h"
+#include "parse.h"
+#include "port_tc.h"
+#include "port_xdp.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -72,13 +25,9 @@ SEC("tcx/egress")
 int srpol_egress(struct __sk_buff *skb)
 {
 	struct srpol_pkt pkt;
-	int i, reason;
+	int reason;
 
-	for (i = 0; i < 2; i++) {
-		reason = srpol_parse_skb(skb, &pkt);
-		if (reason != SRPOL_REASON_UNPARSED || !srpol_pull(skb))
-			break;
-	}
+	reason = srpol_parse_skb(skb, &pkt);
 	if (reason)
 		return srpol_egress_pass(reason);
 	return srpol_egress_steer(skb, &pkt);
@@ -92,8 +41,22 @@ int srpol_port(struct xdp_md *ctx)
 
 	reason = srpol_port_parse(ctx, &pkt);
 	if (reason)
-		return srpol_port_stranger(ctx, &pkt, reason);
+		return XDP_PASS;
 	return srpol_port_steer(ctx, &pkt);
+}
+
+SEC("tcx/ingress")
+int srpol_port_tc(struct __sk_buff *skb)
+{
+	struct srpol_pkt pkt = {};
+	int reason;
+
+	reason = srpol_parse_skb(skb, &pkt);
+	if (!srpol_mac_ours_skb(skb) && reason != SRPOL_REASON_UNPARSED)
+		reason = SRPOL_REASON_FOREIGN_MAC;
+	if (reason)
+		return srpol_port_unsteered(skb, &pkt, reason);
+	return srpol_port_tc_steer(skb, &pkt);
 }
 
 SEC("xdp.frags")
@@ -126,8 +89,6 @@ int srpol_explain(struct __sk_buff *skb)
 	int reason;
 
 	reason = srpol_parse_skb(skb, &pkt);
-	if (reason == SRPOL_REASON_UNPARSED && srpol_pull(skb))
-		reason = srpol_parse_skb(skb, &pkt);
 	if (reason) {
 		x.reason = reason;
 	} else {

@@ -35,9 +35,10 @@
 #define SRPOL_MAX_DEVS		64
 #define SRPOL_FLOW_SET_BITS	14
 #define SRPOL_FLOW_SETS		(1u << SRPOL_FLOW_SET_BITS)
-#define SRPOL_FLOW_WAYS		8u	/* entries of a set */
-#define SRPOL_MAX_FLOWS		(SRPOL_FLOW_SETS * SRPOL_FLOW_WAYS)
-#define SRPOL_FLOW_ENTRIES	(SRPOL_MAX_FLOWS + 1)
+#define SRPOL_FLOW_SLOTS	8u	/* of a set */
+#define SRPOL_MAX_FLOWS		(SRPOL_FLOW_SETS * SRPOL_FLOW_SLOTS)
+#define SRPOL_FLOW_SPARES	64u	/* for packets whose flow finds no slot */
+#define SRPOL_FLOW_ENTRIES	(SRPOL_MAX_FLOWS + SRPOL_FLOW_SPARES)
 #define SRPOL_MAX_RX_FLOWS	32768
 #define SRPOL_MAX_BINDINGS	16384
 #define SRPOL_MAX_PSN_SEEN	4096
@@ -349,80 +350,137 @@ struct srpol_flow_key {
 #define SRPOL_FLOW_WORDS	(sizeof(struct srpol_flow_key) / sizeof(__u64))
 
 #define SRPOL_PSN_UNKNOWN	(~0u)
+#define SRPOL_OFFERS_MAX	40	/* see srpol_psn_due() */
 
 /**
- * struct srpol_flow_set - map "flow_sets": which entries of map "flows" count
- * @tag: of entry SRPOL_FLOW_WAYS * set + n: odd if there is a flow in it, else
- *	the entry is empty, stale, or being filled
+ * union srpol_flow_head - which flow is in an entry of the flow table
+ * @tag: 16 bits of the hash of its key: odd if there is a flow, else
+ *	SRPOL_TAG_FREE or, while the entry is filled, SRPOL_TAG_CLAIMED
+ * @how: SRPOL_HOW_*: how its packets choose a path
+ * @turn: one more whenever the entry is claimed or freed
+ * @epoch: epoch it was classified under
+ * @word: all of it, read and written in one access
+ */
+union srpol_flow_head {
+	struct {
+		__u16 tag;
+		__u8 how;
+		__u8 turn;
+		__u32 epoch;
+	};
+	__u64 word;
+};
+
+#define SRPOL_TAG_FREE		0u
+#define SRPOL_TAG_CLAIMED	2u
+
+/* union srpol_flow_head: @how */
+#define SRPOL_HOW_MODE		0x07	/* enum srpol_lb_mode */
+#define SRPOL_HOW_INHERIT	0x07	/* the policy's mode */
+#define SRPOL_HOW_ORDERING	0x18	/* enum srpol_ordering */
+#define SRPOL_HOW_INSIDE	0x20	/* to a local SID or into a SID block */
+
+/**
+ * union srpol_flow_cache - what a packet of a known flow is steered by
+ * @policy: policy id, 0: not steered
+ * @path: the flow's own path in that policy, 0: none yet; enum srpol_reason why
+ *	it is not steered, if @policy is 0
+ * @version: table of the policy @path was found in, as srpol_version() says:
+ *	while that table counts, the flow stays on its path
+ * @word: all of it, read and written in one access: a path never comes with
+ *	another policy than the one it was chosen for
+ */
+union srpol_flow_cache {
+	struct {
+		__u16 policy;
+		__u16 path;
+		__u32 version;
+	};
+	__u64 word;
+};
+
+_Static_assert(SRPOL_MAX_POLICIES <= 65536 && SRPOL_MAX_PATHS <= 65536,
+	       "union srpol_flow_cache");
+
+/**
+ * struct srpol_flow_set - map "flow_sets": where in a set a flow may be
+ * @tag: that of entry SRPOL_FLOW_SLOTS * set + n of map "flows"; a hint, as
+ *	@head there is what counts
  */
 struct srpol_flow_set {
-	__u16 tag[SRPOL_FLOW_WAYS];
+	__u16 tag[SRPOL_FLOW_SLOTS];
 };
 
 /**
- * struct srpol_flow - map "flows", by place; see struct srpol_flow_set. Three
- * lines of the cache; the last one is for what happens rarely. The last entry
- * is of no set: flows that found no place share it.
- * @key: which flow it is
- * @epoch: epoch of the classification below
- * @hash: place on the bucket table, as a fraction of 2^32
+ * struct srpol_flow - map "flows": a flow. Three lines of the cache; the last
+ * one is for what happens rarely. Entries from SRPOL_MAX_FLOWS on, one for some
+ * processors each, are for packets whose flow finds no entry: what they hold is
+ * about no flow and is never read.
+ * @head: which flow it is, and whether it counts
+ * @cache: what it is steered by
+ * @key: its key
+ * @hash: position on the bucket table, as a fraction of 2^32
  * @tuple_hash: hash of addresses and ports (flow label)
- * @policy: policy id, 0: not steered
  * @rule_id: index of the rule's counters, 0: no rule matched
- * @tick: low word of the jiffies when @last_ns was taken
- * @path: path the last packet took, 0 if it was left alone; written together
- *	with @chosen, in one store of 8 bytes
- * @chosen: which table of the policy @path was found in, as srpol_version()
- *	says: while that table counts the flow may stay on it
+ * @psn_next: PSN the next packet of the QP should have, or SRPOL_PSN_UNKNOWN
  * @packets: packets seen; approximate if several CPUs send one flow
  * @bytes: inner bytes, likewise
  * @last_ns: CLOCK_MONOTONIC of the last packet, coarse but in mode flowlet
- * @psn_next: PSN the next packet of the QP should have, or SRPOL_PSN_UNKNOWN
+ * @tick: low word of the jiffies of the last packet
+ * @path: path the last packet took, 0 if it was left alone
+ * @pending_ns: mode adaptive: since when a move is pending, 0 none is
+ * @policy: policy id, 0: not steered
+ * @offer_tick: low word of the jiffies when its QP was last asked for, see
+ *	struct srpol_psn_key
  * @mode: enum srpol_lb_mode if the rule says so, else SRPOL_MODE_INHERIT
  * @ordering: enum srpol_ordering
+ * @verdict: enum srpol_reason why the flow is not steered, if @policy is 0, else
+ *	0
  * @bound: the QP is in map "bindings"
- * @inside: the destination is a local SID or in a SID block: nothing a host
- *	port may send to
- * @wish_ns: mode adaptive: since when the flow would rather be elsewhere, 0 it
- *	would not
- * @verdict: enum srpol_reason why the flow is not steered, if @policy is 0
+ * @offers: how often its QP was asked for in vain, up to SRPOL_OFFERS_MAX
  * @retransmits: packets whose PSN was below @psn_next
- * @flowlets: gaps after which the flow could have moved
+ * @flowlets: idle times after which the flow could have moved
  * @moves: times it took another path than before; not counted for spray
  * @cnp: congestion notifications received for it
  * @nak: NAKs for a PSN sequence error: the peer saw packets out of order, or
  *	lost some
- * @reserved: 0
+ * @reserved1: 0
+ * @reserved2: 0
  */
 struct srpol_flow {
+	union srpol_flow_head head;
+	union srpol_flow_cache cache;
 	struct srpol_flow_key key;
-
-	__u32 epoch;
 	__u32 hash;
 	__u32 tuple_hash;
-	__u32 policy;
 	__u32 rule_id;
-	__u32 tick;
-	__u32 path;
-	__u32 chosen;
+	__u32 psn_next;
 	__u64 packets;
 	__u64 bytes;
 	__u64 last_ns;
-	__u32 psn_next;
+	__u32 tick;
+	__u32 path;
+
+	__u64 pending_ns;
+	__u32 policy;
+	__u32 offer_tick;
 	__u8 mode;
 	__u8 ordering;
+	__u8 verdict;
 	__u8 bound;
-	__u8 inside;
-
-	__u64 wish_ns;
-	__u32 verdict;
+	__u8 offers;
+	__u8 reserved1[3];
 	__u32 retransmits;
 	__u32 flowlets;
 	__u32 moves;
 	__u32 cnp;
 	__u32 nak;
-	__u64 reserved[3];
+	__u32 reserved2[5];
 };
+
+_Static_assert(sizeof(struct srpol_flow) == 192 &&
+	       __builtin_offsetof(struct srpol_flow, pending_ns) == 128,
+	       "lines of the cache");
 
 /* Half-life of srpol_quality.level and of srpol_quality.load: 2^n ns. */
 #define SRPOL_LEVEL_SHIFT	27
@@ -605,8 +663,8 @@ struct srpol_drop_event {
  * @ordering: enum srpol_ordering
  * @bucket: bucket of the flow's hash
  * @path: path it would take now; the next of many in mode spray
- * @home: path of its bucket
- * @skipped: non-zero: the bucket's path is dead
+ * @primary: path of its bucket
+ * @skipped: non-zero: the bucket's path is down
  * @cached: non-zero: the flow is in map "flows", and @path is where it is
  * @rules: rules looked at until one matched
  */
@@ -622,7 +680,7 @@ struct srpol_explain {
 	__u32 ordering;
 	__u32 bucket;
 	__u32 path;
-	__u32 home;
+	__u32 primary;
 	__u32 skipped;
 	__u32 cached;
 	__u32 rules;

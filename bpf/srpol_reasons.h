@@ -56,7 +56,9 @@
 	X(45, ADJACENCY_DOWN,	1, "ingress: the SID's adjacency is not up")	\
 	X(46, USID_NEXT,	0, "ingress: next compressed SID")	\
 	X(47, OUTER_CE,		0, "ingress: congestion mark on the outer header") \
-	X(48, TTL_EXCEEDED,	0, "port: inner hop limit exceeded, left to the kernel")
+	X(48, TTL_EXCEEDED,	0, "port: inner hop limit exceeded, left to the kernel") \
+	X(49, FOREIGN_MAC,	0, "not to the device's own address, left alone") \
+	X(50, PORT_UNREADABLE,	1, "port: headers that cannot be read")
 
 #define SRPOL_REASON_ENUM(nr, name, drop, text) SRPOL_REASON_##name = nr,
 enum srpol_reason {

@@ -3,6 +3,9 @@
 #ifndef _SRPOL_STATS_H
 #define _SRPOL_STATS_H
 
+#include "base.h"
+#include "maps.h"
+
 /**
  * srpol_count - count what happened to a packet
  * @reason: enum srpol_reason

@@ -3,23 +3,35 @@
 #ifndef _SRPOL_STEER_H
 #define _SRPOL_STEER_H
 
+#include "base.h"
+#include "encap.h"
+#include "flow.h"
+#include "maps.h"
+#include "parse.h"
+#include "psn.h"
+#include "quality.h"
+#include "select.h"
+#include "state.h"
+#include "stats.h"
+
 /**
- * struct srpol_way - the way of a packet
+ * struct srpol_steer - a packet that is being steered
  * @cfg: settings
- * @flow: its flow, NULL if it is none, as there are no rules
- * @d: what was decided about it
- * @c: its path
+ * @flow: its flow's entry, NULL if it has none, as there are no rules
+ * @d: what was decided about it: memory of the caller's, apart from the rest,
+ *	which need not be in memory
+ * @sel: its path
  */
-struct srpol_way {
+struct srpol_steer {
 	const struct srpol_dp_config *cfg;
 	struct srpol_flow *flow;
-	struct srpol_decision d;
-	struct srpol_choice c;
+	struct srpol_decision *d;
+	struct srpol_selected sel;
 };
 
-/* The rare things there are to say about a choice, see struct srpol_choice. */
-static __noinline int srpol_choice_report(__u32 reason, __u32 unsafe,
-					  __u32 policy)
+/* The rare things there are to say about a path, see struct srpol_selected. */
+static __noinline int srpol_steer_report(__u32 reason, __u32 unsafe,
+					 __u32 policy)
 {
 	if (unsafe)
 		srpol_count(SRPOL_REASON_SPRAY_UNSAFE);
@@ -33,86 +45,112 @@ static __noinline int srpol_choice_report(__u32 reason, __u32 unsafe,
 }
 
 /**
- * srpol_way_find - decide about a packet
+ * srpol_steer_find - decide about a packet
  * @skb: packet, NULL at XDP
  * @pkt: the same, parsed
- * @w: result
+ * @port: it came in by a host port
+ * @s: result; @d is set
  *
- * Counts the packet for its flow, rule and choice, but not whether it is sent
- * that way in the end.
+ * Nothing is counted: what becomes of the packet is not known yet.
  *
  * Return: 0, or the enum srpol_reason why it has no path.
  */
-static __always_inline int srpol_way_find(struct __sk_buff *skb,
-					  struct srpol_pkt *pkt,
-					  struct srpol_way *w)
+static __always_inline int srpol_steer_find(struct __sk_buff *skb,
+					    struct srpol_pkt *pkt,
+					    const bool port,
+					    struct srpol_steer *s)
 {
 	struct srpol_state *st = srpol_state_get();
 	struct srpol_flow *flow;
 	union srpol_now now;
-	int reason;
 
-	w->flow = NULL;
+	s->flow = NULL;
 	if (!st)
 		return SRPOL_REASON_NO_RULE;
 	now = srpol_now_read(st);
-	flow = srpol_flow_get(skb, pkt, st, &now, &w->d);
+	flow = srpol_flow_get(skb, pkt, st, &now, s->d);
 	if (!flow)
 		return SRPOL_REASON_NO_RULE;
-	if (!skb && w->d.inside)
+	if (port && s->d->head.how & SRPOL_HOW_INSIDE)
 		return SRPOL_REASON_SID_FROM_PORT;
-	w->cfg = srpol_config(st, now.gen);
-	w->flow = flow;
-	srpol_flow_account(flow, pkt->len);
-	if (w->d.rule_id)
-		srpol_counter_add(&rule_stats, w->d.rule_id, pkt->len);
-	if (!w->d.policy) {
-		srpol_flow_tick(flow);
-		/* Never 0; the verifier wants to see it. */
-		return w->d.verdict ?: SRPOL_REASON_NO_POLICY;
-	}
-	if (pkt->key.roce)
-		srpol_psn_sent(pkt, flow);
+	s->cfg = srpol_config(st, now.gen);
+	s->flow = flow;
+	s->sel.exact = false;
+	/* Never 0; the verifier wants to see it. */
+	if (!s->d->cache.policy)
+		return s->d->cache.path ?: SRPOL_REASON_NO_POLICY;
+	return srpol_select(pkt, now.gen, flow, s->d, &s->sel);
+}
 
-	reason = srpol_select(pkt, now.gen, flow, &w->d, &w->c);
-	if (reason) {
-		if (reason != SRPOL_REASON_INVALID_DROP)
-			srpol_stay_write(flow, 0, 0);
-		if (reason == SRPOL_REASON_INVALID_DROP ||
-		    reason == SRPOL_REASON_INVALID_PASSTHROUGH)
-			srpol_error(SRPOL_ERROR_POLICY, reason, w->d.policy);
-		return reason;
-	}
-	if (w->c.reason | w->c.unsafe)
-		srpol_choice_report(w->c.reason, w->c.unsafe, w->d.policy);
-	return 0;
+/*
+ * Count a packet for its flow and its rule: where it is known that no other
+ * program will.
+ */
+static __always_inline void srpol_steer_account(const struct srpol_steer *s,
+						const struct srpol_pkt *pkt)
+{
+	srpol_flow_account(s->flow, pkt->len, s->sel.exact);
+	if (s->d->rule_id)
+		srpol_counter_add(&rule_stats, s->d->rule_id, pkt->len);
+	if (pkt->key.roce && s->d->cache.policy)
+		srpol_psn_sent(pkt, s->flow);
+}
+
+/**
+ * srpol_steer_not - the packet is not steered, and this is final
+ * @s: what was decided
+ * @reason: what srpol_steer_find() said
+ */
+static __always_inline void srpol_steer_not(const struct srpol_steer *s,
+					    int reason)
+{
+	union srpol_flow_cache none = { .policy = s->d->cache.policy };
+
+	if (reason == SRPOL_REASON_INVALID_DROP ||
+	    reason == SRPOL_REASON_INVALID_PASSTHROUGH)
+		srpol_error(SRPOL_ERROR_POLICY, reason, s->d->cache.policy);
+	if (reason == SRPOL_REASON_INVALID_DROP || !s->d->cache.policy)
+		return;
+	s->flow->path = 0;
+	if (s->d->cache.path)
+		srpol_flow_cache(s->flow, s->d->cache, none);
 }
 
 /* Values for the outer header of a packet. */
-static __always_inline void srpol_way_outer(const struct srpol_way *w,
-					    const struct srpol_pkt *pkt,
-					    struct srpol_outer *o)
+static __always_inline void srpol_steer_outer(const struct srpol_steer *s,
+					      const struct srpol_pkt *pkt,
+					      struct srpol_outer *o)
 {
-	o->label = srpol_outer_label(w->cfg, pkt, &w->d, w->c.path);
-	o->tclass = srpol_outer_tclass(w->cfg, pkt->tclass);
+	o->label = srpol_outer_label(s->cfg, pkt, s->d, s->sel.path);
+	o->tclass = srpol_outer_tclass(s->cfg, pkt->tclass);
 }
 
-/* The packet goes this way. */
-static __always_inline void srpol_way_taken(const struct srpol_way *w,
-					    const struct srpol_pkt *pkt)
+/* The packet goes the way that was found. */
+static __always_inline void srpol_steer_done(const struct srpol_steer *s,
+					     const struct srpol_pkt *pkt)
 {
-	struct srpol_flow *flow = w->flow;
+	const struct srpol_selected *sel = &s->sel;
+	union srpol_flow_cache to = {
+		.policy = s->d->cache.policy, .path = sel->path,
+		.version = sel->version,
+	};
+	struct srpol_flow *flow = s->flow;
 
-	if (w->d.stay.path && w->d.stay.path != w->c.path &&
-	    w->c.mode != SRPOL_LB_MODE_SPRAY)
-		flow->moves++;
-	if (w->d.stay.path != w->c.path || w->d.stay.chosen != w->c.found)
-		srpol_stay_write(flow, w->c.path, w->c.found);
-	if (w->c.mode == SRPOL_LB_MODE_FLOWLET ||
-	    w->c.mode == SRPOL_LB_MODE_ADAPTIVE)
-		srpol_quality_send(w->c.path, pkt->len, flow->last_ns);
-	srpol_counter_add(&path_stats, w->c.path, pkt->len);
-	srpol_counter_add(&policy_stats, w->c.policy, pkt->len);
+	if (flow->path != sel->path) {
+		if (flow->path && sel->mode != SRPOL_LB_MODE_SPRAY)
+			flow->moves++;
+		flow->path = sel->path;
+	}
+	if (sel->own && to.word != s->d->cache.word)
+		srpol_flow_cache(flow, s->d->cache, to);
+	if (sel->mode == SRPOL_LB_MODE_FLOWLET ||
+	    sel->mode == SRPOL_LB_MODE_ADAPTIVE)
+		srpol_quality_send(sel->path, pkt->len, flow->last_ns);
+	if (sel->reason | sel->unsafe)
+		srpol_steer_report(sel->reason, sel->unsafe,
+				   s->d->cache.policy);
+	srpol_counter_add(&path_stats, sel->path, pkt->len);
+	srpol_counter_add(&policy_stats, sel->policy, pkt->len);
 	srpol_count(SRPOL_REASON_STEERED);
 }
 

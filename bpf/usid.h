@@ -3,6 +3,9 @@
 #ifndef _SRPOL_USID_H
 #define _SRPOL_USID_H
 
+#include "base.h"
+#include "proto.h"
+
 /* 128 bits in host order. */
 struct srpol_bits {
 	__u64 high;

@@ -3,6 +3,12 @@
 #ifndef _SRPOL_VISIT_H
 #define _SRPOL_VISIT_H
 
+#include "base.h"
+#include "proto.h"
+#include "sid.h"
+#include "srh.h"
+#include "words.h"
+
 /* 256 words of 8 are the most there can be. */
 #define SRPOL_SRH_LEN_MASK	0xfff
 

@@ -7,6 +7,8 @@
 #ifndef _SRPOL_WORDS_H
 #define _SRPOL_WORDS_H
 
+#include "base.h"
+
 /* @len: a constant; what is beyond the last whole word stays as it was. */
 static __always_inline void srpol_copy_words(void *to, const void *from,
 					     const __u32 len)

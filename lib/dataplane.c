@@ -6,10 +6,12 @@
  * own: no process has to stay. Names in the folder:
  *
  *	MAP			every map, by its name
- *	prog_NAME		the programs: egress, uplink, port, explain
+ *	prog_NAME		the programs: egress, uplink, port, port_tc,
+ *				explain
  *	link_dp			registration with the module (struct_ops)
  *	link_egress_IFINDEX	TCX link of a device
  *	link_ingress_IFINDEX	XDP link of a device
+ *	link_tc_IFINDEX		TCX ingress link of a port
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -30,6 +32,7 @@
 
 #define LINK_EGRESS	"link_egress_"
 #define LINK_INGRESS	"link_ingress_"
+#define LINK_TC		"link_tc_"
 
 static bool verbose;
 
@@ -115,6 +118,7 @@ static int pin_all(struct srpol_bpf *skel, struct bpf_link *link,
 	ret = pin_prog(skel->progs.srpol_egress, dir, "prog_egress") ?:
 	      pin_prog(skel->progs.srpol_uplink, dir, "prog_uplink") ?:
 	      pin_prog(skel->progs.srpol_port, dir, "prog_port") ?:
+	      pin_prog(skel->progs.srpol_port_tc, dir, "prog_port_tc") ?:
 	      pin_prog(skel->progs.srpol_explain, dir, "prog_explain");
 	if (ret)
 		return ret;
@@ -215,6 +219,21 @@ static int xdp_attach(int prog, unsigned int ifindex, unsigned int flags)
 	return bpf_link_create(prog, ifindex, BPF_XDP, &opts);
 }
 
+/* Name of a program, to be told who has taken the place. */
+static void prog_name(uint32_t id, char *name, size_t len)
+{
+	struct bpf_prog_info info = {};
+	__u32 info_len = sizeof(info);
+	int fd = bpf_prog_get_fd_by_id(id);
+
+	snprintf(name, len, "?");
+	if (fd < 0)
+		return;
+	if (!bpf_prog_get_info_by_fd(fd, &info, &info_len))
+		snprintf(name, len, "%s", info.name);
+	close(fd);
+}
+
 static uint32_t xdp_prog_id(unsigned int ifindex)
 {
 	LIBBPF_OPTS(bpf_xdp_query_opts, opts);
@@ -226,6 +245,7 @@ static int link_ingress(const char *dir, unsigned int ifindex,
 			const char *name, enum srpol_xdp_mode mode,
 			struct srpol_error *err)
 {
+	char other[BPF_OBJ_NAME_LEN];
 	int prog, link = -EINVAL;
 	uint32_t id;
 
@@ -241,29 +261,37 @@ static int link_ingress(const char *dir, unsigned int ifindex,
 	close(prog);
 	if (link >= 0)
 		return link;
-	if (id)
+	if (id) {
+		prog_name(id, other, sizeof(other));
 		return srpol_error_set(err, -EBUSY,
-				       "XDP program %u is on the device; srpol does not replace it (bpftool net show)",
-				       id);
+				       "XDP program %s (id %u) is on the device; srpol does not replace it (bpftool net show)",
+				       other, id);
+	}
 	return srpol_error_set(err, link, "attaching XDP: %s",
 			       link == -EOPNOTSUPP ?
 			       "the driver has no native XDP, try xdp generic" :
 			       strerror(-link));
 }
 
-static int link_egress(const char *dir, unsigned int ifindex,
-		       struct srpol_error *err)
+/*
+ * Behind the programs that are there already: what they are for, a firewall
+ * say, comes before a packet is encapsulated.
+ */
+static int link_tcx(const char *dir, unsigned int ifindex, const char *name,
+		    enum bpf_attach_type type, struct srpol_error *err)
 {
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = BPF_F_AFTER);
 	int prog, link;
 
-	prog = srpol_pins_open(dir, "prog_egress");
+	prog = srpol_pins_open(dir, name);
 	if (prog < 0)
-		return srpol_error_set(err, prog, "%s/prog_egress: %s", dir,
+		return srpol_error_set(err, prog, "%s/%s: %s", dir, name,
 				       strerror(-prog));
-	link = bpf_link_create(prog, ifindex, BPF_TCX_EGRESS, NULL);
+	link = bpf_link_create(prog, ifindex, type, &opts);
 	close(prog);
 	if (link < 0)
-		srpol_error_set(err, link, "attaching TCX egress: %s",
+		srpol_error_set(err, link, "attaching TCX %s: %s",
+				type == BPF_TCX_EGRESS ? "egress" : "ingress",
 				strerror(-link));
 	return link;
 }
@@ -329,9 +357,46 @@ static int attach_uplink(const char *dir, unsigned int ifindex,
 	if (ret)
 		return ret;
 	link_name(egress, sizeof(egress), LINK_EGRESS, ifindex);
-	ret = pin_link(link_egress(dir, ifindex, err), dir, egress, err);
+	ret = pin_link(link_tcx(dir, ifindex, "prog_egress", BPF_TCX_EGRESS,
+				err), dir, egress, err);
 	if (ret)
 		clear_uplink(dir, ifindex);
+	return ret;
+}
+
+/*
+ * What a port's XDP may do: nothing on a device whose frames are not plain, as
+ * they carry checksums that are pending, tags in metadata, or are
+ * super-packets. Generic XDP there would make plain ones of them, at a price.
+ */
+static bool port_wants_xdp(unsigned int ifindex, enum srpol_xdp_mode mode)
+{
+	if (mode == SRPOL_XDP_MODE_AUTO)
+		return !srpol_dev_is_soft(ifindex);
+	return mode != SRPOL_XDP_MODE_NONE;
+}
+
+/* TC always, which has the last word; XDP before it where it is of use. */
+static int attach_port(const char *dir, unsigned int ifindex,
+		       enum srpol_xdp_mode mode, struct srpol_error *err)
+{
+	bool optional = mode == SRPOL_XDP_MODE_AUTO;
+	struct srpol_error no_xdp = {};
+	char tc[64], ingress[64];
+	int ret;
+
+	link_name(tc, sizeof(tc), LINK_TC, ifindex);
+	ret = pin_link(link_tcx(dir, ifindex, "prog_port_tc", BPF_TCX_INGRESS,
+				err), dir, tc, err);
+	if (ret < 0 || !port_wants_xdp(ifindex, mode))
+		return ret;
+	link_name(ingress, sizeof(ingress), LINK_INGRESS, ifindex);
+	ret = pin_link(link_ingress(dir, ifindex, "prog_port", optional ?
+				    SRPOL_XDP_MODE_NATIVE : mode, optional ?
+				    &no_xdp : err), dir, ingress, err);
+	if (ret >= 0 || optional)
+		return 0;
+	srpol_pins_remove(dir, tc);
 	return ret;
 }
 
@@ -348,7 +413,6 @@ static int attach_uplink(const char *dir, unsigned int ifindex,
 int srpol_dp_attach(unsigned int ifindex, enum srpol_dev_role role,
 		    enum srpol_xdp_mode mode, struct srpol_error *err)
 {
-	bool uplink = role == SRPOL_DEV_ROLE_UPLINK;
 	struct srpol_dp_status st;
 	char ingress[64];
 	int ret;
@@ -356,11 +420,15 @@ int srpol_dp_attach(unsigned int ifindex, enum srpol_dev_role role,
 	ret = srpol_dp_status(&st, err);
 	if (ret)
 		return ret;
+	if (role != SRPOL_DEV_ROLE_UPLINK)
+		return attach_port(st.dir, ifindex, mode, err);
+	if (mode == SRPOL_XDP_MODE_NONE)
+		return srpol_error_set(err, -EOPNOTSUPP,
+				       "an uplink ends SIDs in XDP: xdp auto, native or generic");
 	link_name(ingress, sizeof(ingress), LINK_INGRESS, ifindex);
-	ret = pin_link(link_ingress(st.dir, ifindex, uplink ? "prog_uplink" :
-				    "prog_port", mode, err),
+	ret = pin_link(link_ingress(st.dir, ifindex, "prog_uplink", mode, err),
 		       st.dir, ingress, err);
-	if (ret < 0 || !uplink)
+	if (ret < 0)
 		return ret;
 	ret = attach_uplink(st.dir, ifindex, err);
 	if (ret < 0)
@@ -386,6 +454,8 @@ int srpol_dp_detach(unsigned int ifindex, struct srpol_error *err)
 	srpol_pins_remove(st.dir, name);
 	link_name(name, sizeof(name), LINK_INGRESS, ifindex);
 	srpol_pins_remove(st.dir, name);
+	link_name(name, sizeof(name), LINK_TC, ifindex);
+	srpol_pins_remove(st.dir, name);
 	clear_uplink(st.dir, ifindex);
 	return 0;
 }
@@ -410,7 +480,8 @@ static bool link_alive(const char *dir, const char *name)
 static bool is_device_link(const char *name)
 {
 	return !strncmp(name, LINK_EGRESS, strlen(LINK_EGRESS)) ||
-	       !strncmp(name, LINK_INGRESS, strlen(LINK_INGRESS));
+	       !strncmp(name, LINK_INGRESS, strlen(LINK_INGRESS)) ||
+	       !strncmp(name, LINK_TC, strlen(LINK_TC));
 }
 
 /**
@@ -483,6 +554,8 @@ int srpol_dp_dev_status(unsigned int ifindex, struct srpol_dev_status *st)
 	st->egress = link_alive(dp.dir, name);
 	link_name(name, sizeof(name), LINK_INGRESS, ifindex);
 	st->ingress = link_alive(dp.dir, name);
+	link_name(name, sizeof(name), LINK_TC, ifindex);
+	st->tc_ingress = link_alive(dp.dir, name);
 	return 0;
 }
 

@@ -19,7 +19,6 @@ static const void *map_table(const char *name, size_t len)
 	return at;
 }
 
-#define SETS_LEN	(SRPOL_FLOW_SETS * sizeof(struct srpol_flow_set))
 #define FLOWS_LEN	(SRPOL_MAX_FLOWS * sizeof(struct srpol_flow))
 
 /**
@@ -30,20 +29,12 @@ static const void *map_table(const char *name, size_t len)
  */
 int srpol_flows_open(struct srpol_flow_table *table)
 {
-	table->sets = map_table("flow_sets", SETS_LEN);
-	if (table->sets == MAP_FAILED)
-		return -ENOENT;
 	table->flows = map_table("flows", FLOWS_LEN);
-	if (table->flows == MAP_FAILED) {
-		munmap((void *)table->sets, SETS_LEN);
-		return -ENOENT;
-	}
-	return 0;
+	return table->flows == MAP_FAILED ? -ENOENT : 0;
 }
 
 void srpol_flows_close(struct srpol_flow_table *table)
 {
-	munmap((void *)table->sets, SETS_LEN);
 	munmap((void *)table->flows, FLOWS_LEN);
 }
 
@@ -61,18 +52,18 @@ void srpol_flows_close(struct srpol_flow_table *table)
 bool srpol_flows_next(const struct srpol_flow_table *table, uint32_t *nr,
 		      struct srpol_flow *flow)
 {
-	const uint16_t *at;
-	uint16_t tag;
+	union srpol_flow_head head;
+	const uint64_t *at;
 
 	while (*nr < SRPOL_MAX_FLOWS) {
-		at = &table->sets[*nr / SRPOL_FLOW_WAYS]
-			     .tag[*nr % SRPOL_FLOW_WAYS];
-		tag = __atomic_load_n(at, __ATOMIC_ACQUIRE);
-		if (tag & 1)
+		at = (const uint64_t *)&table->flows[*nr].head.word;
+		head.word = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+		if (head.tag & 1)
 			*flow = table->flows[*nr];
 		++*nr;
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (tag & 1 && __atomic_load_n(at, __ATOMIC_RELAXED) == tag)
+		if (head.tag & 1 &&
+		    __atomic_load_n(at, __ATOMIC_RELAXED) == head.word)
 			return true;
 	}
 	return false;

@@ -147,6 +147,7 @@ const struct srpol_name srpol_xdp_modes[] = {
 	{ SRPOL_XDP_MODE_AUTO, "auto" },
 	{ SRPOL_XDP_MODE_NATIVE, "native" },
 	{ SRPOL_XDP_MODE_GENERIC, "generic" },
+	{ SRPOL_XDP_MODE_NONE, "none" },
 	{ }
 };
 

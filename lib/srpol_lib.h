@@ -219,13 +219,15 @@ struct srpol_dp_status {
 /**
  * struct srpol_dev_status - what is attached to a device
  * @egress: the egress program is attached by srpol
- * @ingress: the ingress program is attached by srpol
+ * @ingress: the XDP program is attached by srpol
+ * @tc_ingress: the program of ports at TC ingress is attached by srpol
  * @xdp_mode: "native", "generic", "offload" or "none": how XDP runs there
  * @xdp_id: id of the XDP program on the device, whoever it belongs to
  */
 struct srpol_dev_status {
 	bool egress;
 	bool ingress;
+	bool tc_ingress;
 	const char *xdp_mode;
 	uint32_t xdp_id;
 };
@@ -241,6 +243,9 @@ int srpol_explain(const void *frame, size_t len, unsigned int ifindex,
 int srpol_dp_detach(unsigned int ifindex, struct srpol_error *err);
 bool srpol_dp_any_attached(void);
 bool srpol_dp_dir_in_use(const char *dir);
+/* device.c */
+bool srpol_dev_is_soft(unsigned int ifindex);
+
 int srpol_dp_dev_status(unsigned int ifindex, struct srpol_dev_status *st);
 void srpol_dp_verbose(bool on);
 
@@ -267,11 +272,9 @@ int srpol_error_next(int fd, struct srpol_error_key *key, bool first,
 
 /**
  * struct srpol_flow_table - mapped
- * @sets: which of @flows are in use
  * @flows: entries
  */
 struct srpol_flow_table {
-	const struct srpol_flow_set *sets;
 	const struct srpol_flow *flows;
 };
 

@@ -12,11 +12,13 @@
 #include "srpol.h"
 
 static const char usage[] =
-"Usage: srpol dev add DEV role { uplink | port } [ xdp { auto | native | generic } ]\n"
+"Usage: srpol dev add DEV role { uplink | port } [ xdp { auto | native | generic | none } ]\n"
 "       srpol dev del DEV\n"
 "       srpol dev show [ DEV ]\n"
 "An uplink leads to the fabric; a port to a VM, pod or representor, and what\n"
-"comes in there is steered in XDP. Default role is uplink.\n"
+"comes in there is steered, at TC ingress, and before that in XDP unless the\n"
+"device is a veth, tap or bridge. \"hook tc\" is xdp none, \"hook xdp\" is xdp\n"
+"native. Default role is uplink.\n"
 "The first device loads the data plane, the last one takes it away.\n";
 
 #define RELEASE_TIMEOUT_MS	5000
@@ -126,6 +128,13 @@ void dev_defer(int (*take)(unsigned int ifindex, uint32_t role, uint32_t xdp))
 	deferred = take;
 }
 
+/* By the hook that steers first. */
+static const struct srpol_name hooks[] = {
+	{ SRPOL_XDP_MODE_NONE, "tc" },
+	{ SRPOL_XDP_MODE_NATIVE, "xdp" },
+	{ 0, NULL },
+};
+
 static int dev_add(struct args *args, unsigned int flags)
 {
 	uint32_t role = SRPOL_DEV_ROLE_UPLINK, xdp = SRPOL_XDP_MODE_AUTO;
@@ -142,6 +151,9 @@ static int dev_add(struct args *args, unsigned int flags)
 				return EXIT_USAGE;
 		} else if (is(args, "xdp")) {
 			if (!read_name(args, "xdp", srpol_xdp_modes, &xdp))
+				return EXIT_USAGE;
+		} else if (is(args, "hook")) {
+			if (!read_name(args, "hook", hooks, &xdp))
 				return EXIT_USAGE;
 		} else {
 			return unknown(args), EXIT_USAGE;
@@ -182,10 +194,12 @@ static void print_programs(const struct dev_info *dev,
 			   const struct srpol_dev_status *st)
 {
 	out_bool("egress_attached", NULL, st->egress);
-	out_bool("ingress_attached", NULL, st->ingress);
+	out_bool("ingress_attached", NULL, st->ingress || st->tc_ingress);
+	if (dev->role == SRPOL_DEV_ROLE_PORT)
+		out_string("hook", " hook %s", st->ingress ? "xdp, tc" : "tc");
 	if (!st->egress && dev->role == SRPOL_DEV_ROLE_UPLINK)
 		out_text(" EGRESS NOT ATTACHED");
-	if (!st->ingress)
+	if (dev->role == SRPOL_DEV_ROLE_PORT ? !st->tc_ingress : !st->ingress)
 		out_text(" INGRESS NOT ATTACHED");
 }
 

@@ -214,11 +214,16 @@ static void check_dev(const struct dev_info *dev, const struct vec *paths,
 		report(NOTE, name, "run srpol doctor as root",
 		       "its programs may not be looked at");
 	else
-		report((st.egress || port) && st.ingress ? GOOD : BAD, name,
+		report((port ? st.tc_ingress : st.egress && st.ingress) ?
+		       GOOD : BAD, name,
 		       "srpol dev del, then srpol dev add; see also: bpftool net show",
-		       "programs attached: egress %s, ingress %s (XDP %s)",
+		       "programs attached: egress %s, ingress %s (XDP %s%s)",
 		       port ? "not needed" : st.egress ? "yes" : "NO",
-		       st.ingress ? "yes" : "NO", st.xdp_mode);
+		       st.ingress || st.tc_ingress ? "yes" : "NO", st.xdp_mode,
+		       !port ? "" : st.ingress ? ", then TC" : ", TC");
+	if (!err && port && st.ingress && srpol_dev_is_soft(dev->ifindex))
+		report(BAD, name, "srpol dev add with hook tc",
+		       "XDP on a veth, tap or bridge loses checksums that are pending and tags in metadata");
 	if (!err && !st.ingress && st.xdp_id)
 		report(BAD, name, "detach it or run it elsewhere",
 		       "XDP program %u belongs to someone else", st.xdp_id);

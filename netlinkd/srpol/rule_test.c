@@ -231,8 +231,8 @@ static void print_choice(const struct srpol_explain *e,
 	out_uint("path", "\n\tpath %llu", e->path);
 	out_string("path_name", path && path->name[0] ? " (%s)" : NULL,
 		   path ? path->name : "");
-	out_uint("home", e->home != e->path ? " (home of the flow is %llu)" :
-		 NULL, e->home);
+	out_uint("home", e->primary != e->path ? " (home of the flow is %llu)" :
+		 NULL, e->primary);
 	out_bool("home_down", ", which is down", e->skipped);
 	out_bool("cached", ", where the flow is now", e->cached);
 }

@@ -16,7 +16,7 @@
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 /* All maps together, on a machine of two processors. */
-#define MEMORY_MAX	(64LL << 20)
+#define MEMORY_MAX	(96LL << 20)
 #define MEMORY_CPUS	2
 
 static struct in6_addr sids[SRPOL_SEGS_MAX];

@@ -2,12 +2,13 @@
 /*
  * The data plane on real devices without the module, for the scripts here:
  *
- *	attach [-f] [-o DEV] [-t VID] [-h PORT [-x MAC]] -p PINS -s SOURCE
- *	       -n MAC -l SID DEV[,DEV...] SID...
+ *	attach [-f] [-o DEV] [-t VID] [-h PORT | -H PORT] [-x MAC]
+ *	       -p PINS -s SOURCE -n MAC -l SID DEV[,DEV...] SID...
  *
  * loads the object, steers everything over the SIDs, in order of travel, to
  * the neighbour with address MAC (by device -o, else the first DEV), ends SID
- * -l as End.DT46, attaches to the devices, pins the links and the counters,
+ * -l as End.DT46, attaches to the devices (-h: a host port with XDP and TC, -H:
+ * TC alone), pins the links and the counters,
  * and exits. With -t a program before ours puts a VLAN tag into the metadata
  * of what leaves the first DEV.
  *
@@ -112,16 +113,24 @@ static void set_adjacency(struct in6_addr local, const char *port,
 	rig_sid_set(&s);
 }
 
-static void attach_port(const char *port, const char *pins)
+/* TC ingress always, XDP before it if asked for, as srpol_dp_attach() has it. */
+static void attach_port(const char *port, bool with_xdp, const char *pins)
 {
-	struct bpf_link *xdp;
+	struct bpf_link *link;
 	char file[256];
 
 	rig_uplink_add(if_nametoindex(port));
-	xdp = bpf_program__attach_xdp(rig->progs.srpol_port,
-				      if_nametoindex(port));
+	link = bpf_program__attach_tcx(rig->progs.srpol_port_tc,
+				       if_nametoindex(port), NULL);
+	snprintf(file, sizeof(file), "%s/port-tc-%s", pins, port);
+	if (!link || bpf_link__pin(link, file))
+		die(file);
+	if (!with_xdp)
+		return;
+	link = bpf_program__attach_xdp(rig->progs.srpol_port,
+				       if_nametoindex(port));
 	snprintf(file, sizeof(file), "%s/port-%s", pins, port);
-	if (!xdp || bpf_link__pin(xdp, file))
+	if (!link || bpf_link__pin(link, file))
 		die(file);
 }
 
@@ -176,9 +185,10 @@ int main(int argc, char **argv)
 	struct in6_addr sids[SRPOL_SEGS_MAX];
 	struct outer o = { .sids = sids };
 	char file[256], *dev;
+	bool with_xdp = false;
 	int c, vid = 0;
 
-	while ((c = getopt(argc, argv, "fo:t:h:x:p:s:n:l:r:")) != -1) {
+	while ((c = getopt(argc, argv, "fo:t:h:H:x:p:s:n:l:r:")) != -1) {
 		switch (c) {
 		case 'f':
 			o.full = true;
@@ -190,7 +200,9 @@ int main(int argc, char **argv)
 			vid = atoi(optarg);
 			break;
 		case 'h':
+		case 'H':
 			port = optarg;
+			with_xdp = c == 'h';
 			break;
 		case 'x':
 			host = optarg;
@@ -231,7 +243,7 @@ int main(int argc, char **argv)
 	for (; dev; dev = strtok(NULL, ","))
 		attach_to(dev, pins);
 	if (port)
-		attach_port(port, pins);
+		attach_port(port, with_xdp, pins);
 	snprintf(file, sizeof(file), "%s/reasons", pins);
 	if (bpf_map__pin(rig->maps.reasons, file))
 		die(file);

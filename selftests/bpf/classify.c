@@ -394,6 +394,93 @@ static void test_endpoints(void)
 	colors_expect("changed endpoint", &roce4, 0, SRPOL_REASON_NO_POLICY);
 }
 
+/* A policy's endpoint steers by itself what goes to it. */
+static void test_own_endpoint(void)
+{
+	struct srpol_dp_rule r = { .color = 20 };
+	struct inner in = colors_roce6, four = colors_tcp4;
+
+	rig_reset();
+	rig_nexthop(1, 1, 1);
+	colors_policy(1, 20, "fd00:b::1");
+	colors_policy(2, 20, "fd00:b::2");
+	colors_policy(3, 20, "10.9.0.1");
+	rig_rules(&r, 1);
+	rig_mark();
+	in.dst = "fd00:b::1";
+	colors_steered("its endpoint", &in, 1);
+	in.dst = "fd00:b::3";
+	colors_expect("beside it", &in, 0, SRPOL_REASON_NO_POLICY);
+	four.dst = "10.9.0.1";
+	colors_steered("its endpoint, IPv4", &four, 3);
+	rig_endpoint("fd00:b::", 64, "fd00:b::2");
+	rig_epoch();
+	in.dst = "fd00:b::1";
+	colors_steered("a shorter prefix does not win", &in, 1);
+	in.dst = "fd00:b::3";
+	colors_steered("but counts for others", &in, 2);
+	rig_endpoint("fd00:b::1", 128, "fd00:b::2");
+	rig_epoch();
+	in.dst = "fd00:b::1";
+	colors_steered("an explicit one of all bits wins", &in, 2);
+}
+
+/* All fragments of a datagram go one way, whether they show the ports or not. */
+static void test_fragments(void)
+{
+	static const __u8 ext[] = { IPPROTO_FRAGMENT, 0xff };
+	struct srpol_dp_rule r[2] = {
+		{ .color = 1, .match = SRPOL_MATCH_DPORT,
+		  .dport = { 4000, 4000 } },
+		{ .color = 2 },
+	};
+	struct inner in[2] = {
+		{ .src = "10.1.0.1", .dst = "10.2.0.2", .sport = 50000,
+		  .dport = 4000, .payload = 64 },
+		{ .src = "fd00:1::1", .dst = "fd00:2::2", .sport = 50000,
+		  .dport = 4000, .payload = 64, .has_ext = true },
+	};
+	int i;
+
+	memcpy(in[1].ext, ext, sizeof(ext));
+	colors_setup();
+	rig_rules(r, 2);
+	rig_mark();
+	for (i = 0; i < 2; i++) {
+		/* IPv6: a fragment header around all of it, RFC 6946. */
+		colors_steered("whole", &in[i], 1);
+		in[i].more = true;
+		colors_steered("first fragment", &in[i], 2);
+		in[i].frag_off = 9;
+		colors_steered("next fragment", &in[i], 2);
+		in[i].more = false;
+		colors_steered("last fragment", &in[i], 2);
+	}
+}
+
+/* UDP to the port of RoCEv2 that is too short for a BTH is UDP. */
+static void test_short_roce(void)
+{
+	struct srpol_dp_rule r[2] = {
+		{ .color = 1, .match = SRPOL_MATCH_QP,
+		  .qp = { 0, 0xffffff } },
+		{ .color = 2, .match = SRPOL_MATCH_DPORT,
+		  .dport = { 4791, 4791 } },
+	};
+	struct inner in = {
+		.src = "fd00:1::1", .dst = "fd00:2::2", .sport = 50000,
+		.dport = 4791, .payload = 4,
+	};
+
+	colors_setup();
+	rig_rules(r, 2);
+	rig_mark();
+	for (in.payload = 0; in.payload < 12; in.payload += 4)
+		colors_steered("no BTH", &in, 2);
+	in.payload = 12;
+	colors_steered("a BTH", &in, 1);
+}
+
 static void test_epoch(void)
 {
 	struct srpol_dp_rule one = { .color = 1 }, two = { .color = 2 };
@@ -458,6 +545,9 @@ static void test_many(void)
 }
 
 static const struct ktap_test tests[] = {
+	{ "a policy's own endpoint", test_own_endpoint },
+	{ "fragments of a datagram", test_fragments },
+	{ "too short for a BTH", test_short_roce },
 	{ "no rules, no steering", test_no_rules },
 	{ "destination QP ranges", test_qp },
 	{ "every other field", test_fields },

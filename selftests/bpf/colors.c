@@ -35,6 +35,15 @@ void colors_policy(__u32 id, __u32 color, const char *endpoint)
 	rig_policy(&p);
 }
 
+void colors_policy_only(__u32 id)
+{
+	struct srpol_dp_policy p = {
+		.id = id, .color = id, .row = id, .n_buckets = 128,
+	};
+
+	rig_policy(&p);
+}
+
 void colors_setup(void)
 {
 	__u32 c;

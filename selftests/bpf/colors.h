@@ -12,6 +12,9 @@ extern const struct inner colors_roce6;
 extern const struct inner colors_tcp4;
 
 void colors_policy(__u32 id, __u32 color, const char *endpoint);
+/* Policy @id of color @id, set again as it is. */
+void colors_policy_only(__u32 id);
+
 void colors_setup(void);
 __u64 colors_packets(__u32 id);
 void colors_expect_env(const char *about, const struct inner *in,

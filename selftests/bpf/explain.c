@@ -202,7 +202,7 @@ static void test_fields(void)
 	CHECK_EQ(x.ordering, SRPOL_ORDERING_WEAK, "");
 	CHECK_EQ(x.rules, 3, "");
 	CHECK_EQ(x.cached, 0, "");
-	CHECK_EQ(x.home, 1 + x.bucket / 32, "");
+	CHECK_EQ(x.primary, 1 + x.bucket / 32, "");
 	CHECK_EQ(x.skipped, 0, "");
 	rig_egress(&p, NULL);
 	x = rig_explain(&p, &env);
@@ -211,11 +211,11 @@ static void test_fields(void)
 	in = packet(50);	/* hash */
 	pkt_inner(&p, &in);
 	x = rig_explain(&p, &env);
-	CHECK_EQ(x.path, x.home, "home");
-	rig_path_state(x.home, 0);
+	CHECK_EQ(x.path, x.primary, "primary");
+	rig_path_state(x.primary, 0);
 	x = rig_explain(&p, &env);
 	CHECK_EQ(x.skipped, 1, "dead");
-	CHECK(x.path && x.path != x.home, "another");
+	CHECK(x.path && x.path != x.primary, "another");
 	for (__u32 i = 1; i <= PATHS; i++)
 		rig_path_state(i, 0);
 	x = rig_explain(&p, &env);

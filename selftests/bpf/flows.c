@@ -10,6 +10,7 @@
 #include "colors.h"
 #include "ktap.h"
 #include "rig.h"
+#include "srpol.skel.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -38,6 +39,15 @@ static void send_qp(struct pkt *p, __u32 qp)
 	p->b[OFF_QP + 3] = qp;
 	if (rig_port(p, NULL) != X_REDIRECT)
 		FAIL("QP %u", qp);
+}
+
+/* The same by egress, whatever becomes of it. */
+static void send_any(struct pkt *p, __u32 qp)
+{
+	p->b[OFF_QP + 1] = qp >> 16;
+	p->b[OFF_QP + 2] = qp >> 8;
+	p->b[OFF_QP + 3] = qp;
+	rig_egress(p, NULL);
 }
 
 static void setup(void)
@@ -211,6 +221,197 @@ static void test_processors(void)
 	CHECK_EQ(twice, 0, "flows");
 }
 
+/*
+ * Two processors, the flows of two policies of one commit, more of them in one
+ * set than it has room for: a flow never takes the other policy's path, neither
+ * while they drive each other out nor afterwards.
+ */
+#define CROWD		16
+#define CROWD_PACKETS	1000000
+#define CROWD_PATH	10	/* policies 1 and 2: segments 11 and 12 */
+
+static __u32 crowd[CROWD];
+
+/* The set of a key, as bpf/flow_table.h has it. */
+static __u32 set_of(const struct srpol_flow_key *key)
+{
+	const __u64 *w = (const __u64 *)key;
+	__u64 h = 0;
+	__u32 i;
+
+	for (i = 0; i < SRPOL_FLOW_WORDS; i++)
+		h += w[i] * rig->rodata->srpol_flow_mix[i];
+	h ^= h >> 32;
+	h *= rig->rodata->srpol_flow_mix[0];
+	return h >> (64 - SRPOL_FLOW_SET_BITS);
+}
+
+/* QPs whose flows are all in one set; the key is that of the first flow made. */
+static void find_crowd(__u32 *qps, __u32 n)
+{
+	struct pkt p = packet();
+	struct srpol_flow f;
+	__u32 qp, found = 1, set;
+
+	send_qp(&p, 1);
+	if (!CHECK(rig_flow_of(1, &f), "no flow"))
+		return;
+	set = set_of(&f.key);
+	qps[0] = 1;
+	for (qp = 2; qp < 1 << 24 && found < n; qp++) {
+		f.key.qp = qp;
+		if (set_of(&f.key) == set)
+			qps[found++] = qp;
+	}
+	CHECK_EQ(found, n, "QPs of one set");
+}
+
+static long wrong_path(struct pkt *p, struct pkt *out, __u32 i)
+{
+	__u32 qp = crowd[i], color = i % 2 + 1;
+
+	p->b[OFF_QP + 1] = qp >> 16;
+	p->b[OFF_QP + 2] = qp >> 8;
+	p->b[OFF_QP + 3] = qp;
+	return rig_port(p, out) != X_REDIRECT ||
+	       out->b[OFF_SEGMENT + 5] != CROWD_PATH + color;
+}
+
+static void *send_crowd(void *arg)
+{
+	struct pkt p = packet(), *out = malloc(sizeof(*out));
+	unsigned short seed[3] = { 3, 4, *(int *)arg };
+	long wrong = 0;
+	cpu_set_t cpu;
+	__u32 i;
+
+	CPU_ZERO(&cpu);
+	CPU_SET(*(int *)arg, &cpu);
+	sched_setaffinity(0, sizeof(cpu), &cpu);
+	for (i = 0; i < CROWD_PACKETS; i++)
+		wrong += wrong_path(&p, out, nrand48(seed) % CROWD);
+	free(out);
+	return (void *)wrong;
+}
+
+/* Even ones by policy 1, odd ones by policy 2, all of it in one commit. */
+static void crowd_policies(void)
+{
+	static struct srpol_dp_rule r[CROWD];
+	struct in6_addr sids[2] = { sid(1) };
+	struct outer o = { .sids = sids, .n = 2 };
+	__u32 i;
+
+	rig_hold(true);
+	for (i = 1; i <= 2; i++) {
+		sids[1] = sid(CROWD_PATH + i);
+		rig_path(i, &o, 1, 9000);
+		colors_policy_only(i);
+	}
+	for (i = 0; i < CROWD; i++)
+		r[i] = (struct srpol_dp_rule){
+			.id = i + 1, .color = i % 2 + 1,
+			.match = SRPOL_MATCH_QP,
+			.qp = { crowd[i], crowd[i] },
+		};
+	rig_rules(r, CROWD);
+	rig_commit(true);
+	rig_hold(false);
+}
+
+static void test_crowd(void)
+{
+	static int number[2] = { 0, 1 };
+	struct pkt p = packet(), out;
+	pthread_t thread[2];
+	void *wrong;
+	__u32 i;
+
+	setup();
+	find_crowd(crowd, CROWD);
+	crowd_policies();
+	number[1] = sysconf(_SC_NPROCESSORS_ONLN) - 1;
+	for (i = 0; i < 2; i++)
+		if (pthread_create(&thread[i], NULL, send_crowd, &number[i]))
+			FAIL("no thread");
+	for (i = 0; i < 2; i++) {
+		pthread_join(thread[i], &wrong);
+		CHECK_EQ((long)wrong, 0, "packets of thread %u", i);
+	}
+	for (i = 0; i < CROWD; i++)
+		CHECK(!wrong_path(&p, &out, i), "QP %u, afterwards", crowd[i]);
+}
+
+/* In each mode the flow that sends stays when its set is full. */
+static void test_lively(void)
+{
+	static const __u32 modes[] = {
+		SRPOL_LB_MODE_HASH, SRPOL_LB_MODE_ACTIVE_BACKUP,
+		SRPOL_LB_MODE_FLOWLET, SRPOL_LB_MODE_SPRAY,
+		SRPOL_LB_MODE_ADAPTIVE, SRPOL_LB_MODE_ON_CONGESTION,
+	};
+	struct srpol_dp_policy policy = {
+		.id = 1, .color = 1, .row = 1, .n_buckets = 128,
+	};
+	struct srpol_dp_rule all = {
+		.id = 1, .color = 1, .ordering = SRPOL_ORDERING_WEAK,
+	};
+	struct pkt p = packet();
+	__u32 qps[6 * CROWD];
+	struct srpol_flow f;
+	__u32 m, i, round;
+
+	for (m = 0; m < ARRAY_SIZE(modes); m++) {
+		setup();
+		find_crowd(qps, ARRAY_SIZE(qps));
+		policy.mode = modes[m];
+		all.mode = SRPOL_MODE_INHERIT;
+		rig_policy(&policy);
+		rig_rules(&all, 1);
+		for (round = 0; round < 5; round++) {
+			for (i = 0; i < CROWD; i++) {
+				usleep(5000);
+				send_any(&p, qps[0]);
+				send_any(&p, qps[1 + round * CROWD + i]);
+			}
+		}
+		CHECK(rig_flow_of(qps[0], &f), "mode %u", modes[m]);
+		/* One of them is of find_crowd(). */
+		CHECK_EQ(f.packets, 5 * CROWD + 1, "mode %u", modes[m]);
+	}
+}
+
+/* What a port leaves to egress counts once. */
+static void test_once(void)
+{
+	struct srpol_dp_policy policy = {
+		.id = 1, .color = 1, .row = 1, .n_buckets = 128,
+		.mode = SRPOL_LB_MODE_ON_CONGESTION,
+	};
+	struct srpol_dp_rule all = {
+		.id = 1, .color = 1, .mode = SRPOL_MODE_INHERIT,
+	};
+	struct srpol_counter before;
+	struct pkt p = packet();
+	struct srpol_flow f;
+	__u32 i;
+
+	setup();
+	rig_policy(&policy);
+	rig_rules(&all, 1);
+	before = rig_counter("rule_stats", 1);
+	for (i = 0; i < 100; i++) {
+		p.b[OFF_QP + 7] = i;	/* PSN */
+		CHECK_EQ(rig_port(&p, NULL), X_PASS, "port");
+		CHECK_EQ(rig_egress(&p, NULL), TC_NEXT, "egress");
+	}
+	CHECK(rig_flow_of(colors_roce6.qp, &f), "no flow");
+	CHECK_EQ(f.packets, 100, "flow");
+	CHECK_EQ(f.retransmits, 0, "flow");
+	CHECK_EQ(rig_counter("rule_stats", 1).packets - before.packets, 100,
+		 "rule");
+}
+
 /* Flows to an address that becomes a SID, or one of a block, and back. */
 static void test_inside(void)
 {
@@ -289,6 +490,9 @@ static const struct ktap_test tests[] = {
 	{ "full: the idle ones go", test_full },
 	{ "classified again", test_again },
 	{ "two processors", test_processors },
+	{ "two processors, two policies, one full set", test_crowd },
+	{ "the flow that sends stays, in each mode", test_lively },
+	{ "left to egress by a port, counted once", test_once },
 	{ "a port's flows to what becomes a SID", test_inside },
 	{ "SIDs that come, change and go", test_memo },
 };

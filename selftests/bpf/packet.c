@@ -7,12 +7,13 @@
 #include "ktap.h"
 #include "packet.h"
 
+/* To lo, the device of BPF_PROG_TEST_RUN. */
 const uint8_t pkt_host_macs[12] = {
-	0x02, 0, 0, 0, 0, 0x0a, 0x02, 0, 0, 0, 0, 0x0b
+	0, 0, 0, 0, 0, 0, 0x02, 0, 0, 0, 0, 0x0b
 };
 
 const uint8_t pkt_link_macs[12] = {
-	0x02, 0, 0, 0, 0, 0x02, 0x02, 0, 0, 0, 0, 0x01
+	0, 0, 0, 0, 0, 0, 0x02, 0, 0, 0, 0, 0x01
 };
 
 void pkt_add(struct pkt *p, const void *data, uint32_t len)

@@ -19,8 +19,7 @@ static __u64 marked[SRPOL_REASON_COUNT];
 static __u32 slots;
 static bool held;
 
-/* Maps "flow_sets" and "flows". */
-static const struct srpol_flow_set *flow_sets;
+/* Map "flows". */
 static const struct srpol_flow *flow_table;
 
 #define REASON_NAME(nr, name, drop, text) [nr] = #name,
@@ -80,7 +79,6 @@ void rig_open_only(const char *packet_prog)
 			strerror(-err));
 		exit(1);
 	}
-	flow_sets = map_of(rig->maps.flow_sets);
 	flow_table = map_of(rig->maps.flows);
 }
 
@@ -384,8 +382,8 @@ void rig_rules(const struct srpol_dp_rule *rules, __u32 n)
 		rig_epoch();
 }
 
-int rig_egress_env(const struct pkt *in, struct pkt *out,
-		   const struct rig_env *env)
+static int run_tc(struct bpf_program *prog, const struct pkt *in,
+		  struct pkt *out, const struct rig_env *env)
 {
 	struct __sk_buff ctx = {
 		.mark = env->mark,
@@ -402,12 +400,17 @@ int rig_egress_env(const struct pkt *in, struct pkt *out,
 		    .data_size_in = in->len, .data_out = out->b,
 		    .data_size_out = sizeof(out->b), .ctx_in = &ctx,
 		    .ctx_size_in = sizeof(ctx));
-	err = bpf_prog_test_run_opts(bpf_program__fd(rig->progs.srpol_egress),
-				     &opts);
+	err = bpf_prog_test_run_opts(bpf_program__fd(prog), &opts);
 	if (err)
 		FAIL("can not run: %s", strerror(-err));
 	out->len = err ? 0 : opts.data_size_out;
 	return (int)opts.retval;
+}
+
+int rig_egress_env(const struct pkt *in, struct pkt *out,
+		   const struct rig_env *env)
+{
+	return run_tc(rig->progs.srpol_egress, in, out, env);
 }
 
 int rig_egress(const struct pkt *in, struct pkt *out)
@@ -440,9 +443,46 @@ int rig_uplink(const struct pkt *in, struct pkt *out)
 	return run_xdp(rig->progs.srpol_uplink, in, out);
 }
 
-int rig_port(const struct pkt *in, struct pkt *out)
+int rig_port_xdp(const struct pkt *in, struct pkt *out)
 {
 	return run_xdp(rig->progs.srpol_port, in, out);
+}
+
+int rig_port_fragments(const struct pkt *in)
+{
+	struct xdp_md ctx = { .data_end = 14 };
+	struct pkt out;
+
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = in->b,
+		    .data_size_in = in->len, .data_out = out.b,
+		    .data_size_out = sizeof(out.b), .ctx_in = &ctx,
+		    .ctx_size_in = sizeof(ctx));
+
+	if (bpf_prog_test_run_opts(bpf_program__fd(rig->progs.srpol_port),
+				   &opts))
+		return -1;
+	return (int)opts.retval;
+}
+
+int rig_port_tc(const struct pkt *in, struct pkt *out,
+		const struct rig_env *env)
+{
+	switch (run_tc(rig->progs.srpol_port_tc, in, out, env)) {
+	case TC_NEXT:
+		return X_PASS;
+	case TC_REDIRECT:
+		return X_REDIRECT;
+	default:
+		return X_DROP;
+	}
+}
+
+int rig_port(const struct pkt *in, struct pkt *out)
+{
+	const struct rig_env env = {};
+	int verdict = rig_port_xdp(in, out);
+
+	return verdict == X_PASS ? rig_port_tc(in, out, &env) : verdict;
 }
 
 struct srpol_explain rig_explain(const struct pkt *in,
@@ -534,7 +574,7 @@ const struct srpol_flow *rig_flow_next(const struct srpol_flow *prev)
 	__u32 nr = prev ? prev - flow_table + 1 : 0;
 
 	for (; nr < SRPOL_MAX_FLOWS; nr++)
-		if (flow_sets[nr / SRPOL_FLOW_WAYS].tag[nr % SRPOL_FLOW_WAYS])
+		if (flow_table[nr].head.tag & 1)
 			return &flow_table[nr];
 	return NULL;
 }

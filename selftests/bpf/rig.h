@@ -109,6 +109,13 @@ int rig_egress(const struct pkt *in, struct pkt *out);
 int rig_egress_env(const struct pkt *in, struct pkt *out,
 		   const struct rig_env *env);
 int rig_uplink(const struct pkt *in, struct pkt *out);
+int rig_port_xdp(const struct pkt *in, struct pkt *out);
+/* 14 linear bytes, as some drivers have it; -1: the kernel cannot test that. */
+int rig_port_fragments(const struct pkt *in);
+int rig_port_tc(const struct pkt *in, struct pkt *out,
+		const struct rig_env *env);
+
+/* A host port as it is attached: XDP, and at TC what that leaves. */
 int rig_port(const struct pkt *in, struct pkt *out);
 
 /* What srpol_egress would do with a frame. */

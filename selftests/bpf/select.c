@@ -41,6 +41,13 @@ static __u32 lone(__u32 bucket, const void *arg)
 	return bucket == *(const __u32 *)arg ? 2 : 1;
 }
 
+/* Paths 5, 6 and 7 in turn. */
+static __u32 three(__u32 bucket, const void *arg)
+{
+	(void)arg;
+	return 5 + bucket % 3;
+}
+
 static void set_policy(__u32 id, __u32 row, __u32 n_buckets, __u32 drop_upon_invalid,
 		       __u32 backup)
 {
@@ -324,6 +331,37 @@ static void test_backup(void)
 	CHECK_EQ(send_one(1, NULL), 2, "alive again");
 }
 
+/* The backup policy's mode counts, not the hash: all on its first path. */
+static void test_backup_mode(void)
+{
+	struct srpol_dp_policy p = {
+		.id = BACKUP, .color = BACKUP, .row = BACKUP_ROW,
+		.n_buckets = 128, .mode = SRPOL_LB_MODE_ACTIVE_BACKUP,
+	};
+	struct srpol_dp_rule all = {
+		.color = POLICY, .mode = SRPOL_MODE_INHERIT,
+	};
+	struct outer o = { .sids = sids, .n = 2 };
+	__u32 i, first = 0, second = 0;
+
+	setup(even, NULL, 1, BACKUP);
+	rig_rules(&all, 1);
+	for (i = 5; i < 8; i++) {
+		rig_nexthop(i, 1, 1);
+		rig_path(i, &o, i, 9000);
+	}
+	rig_row(BACKUP_ROW, three, NULL);
+	rig_policy(&p);
+	all_down();
+	for (i = 0; i < 300; i++)
+		first += send_one(i, NULL) == 5;
+	CHECK_EQ(first, 300, "of 300 flows");
+	rig_path_state(5, 0);
+	for (i = 0; i < 300; i++)
+		second += send_one(i, NULL) == 6;
+	CHECK_EQ(second, 300, "of 300 flows, the second path");
+}
+
 static void test_drop_upon_invalid(void)
 {
 	struct pkt p, out;
@@ -352,6 +390,7 @@ static const struct ktap_test tests[] = {
 	{ "a dead next hop is skipped at once", test_dead_nexthop },
 	{ "a lone survivor is found", test_lone_survivor },
 	{ "backup policy", test_backup },
+	{ "backup policy in mode active-backup", test_backup_mode },
 	{ "drop-upon-invalid", test_drop_upon_invalid },
 };
 

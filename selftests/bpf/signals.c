@@ -217,19 +217,84 @@ static void test_learn_not(void)
 	in = received(true, ACK, 9);
 	ingress(&in, false);
 	CHECK(!bound(true, &b), "ambiguous");
-	/* The next PSN tells; once bound nothing more is offered. */
+	/* The next PSN tells; once bound, it is not offered soon again. */
 	in = sent(true, SEND_ONLY, ACK_REQ | 10);
 	egress(&in);
 	in = received(true, ACK, 10);
 	ingress(&in, false);
 	CHECK(bound(true, &b), "bound");
 	CHECK_EQ(b.flow.qp, REMOTE_QP, "flow");
-	CHECK_EQ(entries("psn_seen"), 1, "only the ambiguous one");
+	CHECK_EQ(entries("psn_seen"), 0, "used up, the ambiguous one too");
 	in = sent(true, SEND_ONLY, ACK_REQ | 11);
 	egress(&in);
-	CHECK_EQ(entries("psn_seen"), 1, "offered though bound");
+	CHECK_EQ(entries("psn_seen"), 0, "offered though bound");
 	rig_reset();
 	CHECK_EQ(entries("bindings") + entries("psn_seen"), 0, "reset");
+}
+
+/* One packet that asks for an ACK, and the ACK. */
+static void ask(__u32 qp, __u32 psn, bool answer)
+{
+	struct inner in = sent(true, SEND_ONLY, ACK_REQ | psn);
+
+	in.qp = qp;
+	egress(&in);
+	in = received(true, ACK, psn);
+	if (answer)
+		ingress(&in, false);
+}
+
+/*
+ * A local QP goes and its number is used again, for another remote QP; or an
+ * answer was forged. The next answer that fits puts it right.
+ */
+static void test_heal(void)
+{
+	struct srpol_binding b;
+	struct srpol_flow f;
+	struct inner in;
+	__u32 i;
+
+	setup();
+	ask(REMOTE_QP, 5, true);
+	CHECK(bound(true, &b) && b.flow.qp == REMOTE_QP, "bound");
+	for (i = 0; i < 50; i++)
+		ask(REMOTE_QP + 1, 1000 + i, true);
+	CHECK(bound(true, &b) && b.flow.qp == REMOTE_QP + 1, "bound anew");
+	in = received(true, CNP, 0);
+	for (i = 0; i < 50; i++)
+		ingress(&in, false);
+	rig_flow_of(REMOTE_QP + 1, &f);
+	CHECK_EQ(f.bound, 1, "new flow");
+	CHECK_EQ(f.cnp, 50, "new flow");
+	rig_flow_of(REMOTE_QP, &f);
+	CHECK_EQ(f.bound, 0, "old flow");
+	CHECK_EQ(f.cnp, 0, "old flow");
+
+	/* Forged: said to be of another local QP. It asks again in a while. */
+	setup();
+	ask(REMOTE_QP, 5, false);
+	in = received(true, ACK, 5);
+	in.qp = LOCAL_QP + 1;
+	ingress(&in, false);
+	CHECK(!bound(true, &b), "the real one");
+	for (i = 0; i < 60 && !bound(true, &b); i++) {
+		usleep(100000);
+		ask(REMOTE_QP, 6 + i, true);
+	}
+	CHECK(bound(true, &b) && b.flow.qp == REMOTE_QP, "healed");
+}
+
+/* A flow whose answers do not come by here is not offered for ever. */
+static void test_no_answer(void)
+{
+	__u32 i, n;
+
+	setup();
+	for (i = 0; i < 2000; i++)
+		ask(REMOTE_QP, i, false);
+	n = entries("psn_seen");
+	CHECK(n >= 8 && n < 200, "%u offers of 2000 packets", n);
 }
 
 /* C.9.4: only syndrome 0x60 is a PSN sequence error. */
@@ -603,6 +668,8 @@ static void test_errors(void)
 }
 
 static const struct ktap_test tests[] = {
+	{ "a QP that is used again, a forged answer", test_heal },
+	{ "a flow that is never answered", test_no_answer },
 	{ "QPs are learnt, CNPs counted", test_learn },
 	{ "what nothing is learnt from", test_learn_not },
 	{ "NAKs", test_nak },

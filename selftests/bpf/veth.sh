@@ -211,17 +211,17 @@ on c ip -4 route add default via 10.0.3.254 src 192.0.2.3
 check "the same over a wire without offload, IPv6" udp_learns 2001:db8:b::1
 check "the same over a wire without offload, IPv4" udp_learns 192.0.2.2
 
-# tcp ADDRESS: one stream of 200 MB, and the mean size of its packets on the
-# first link
+# tcp ADDRESS [NODE]: one stream of 200 MB, and the mean size of its packets on
+# the first link
 tcp() {
-	local packets bytes server
+	local node=${2:-a} packets bytes server
 
 	on b iperf3 -s -1 -p 5201 >/dev/null 2>&1 &
 	server=$!
 	busywait 5 eval "on b ss -Hltn sport = 5201 | grep -q LISTEN"
 	packets=$(counter l la rx_packets)
 	bytes=$(counter l la rx_bytes)
-	on a timeout 60 iperf3 -c "$1" -n 200M || {
+	on "$node" timeout 60 iperf3 -c "$1" -n 200M || {
 		kill $server
 		return 1
 	}
@@ -353,6 +353,56 @@ check "ping, both ways past the stack" ping_c 2001:db8:b::1
 check_equal "nothing was forwarded by it" 0 $(($(forwarded) - before))
 check_equal "steered and decapsulated" "3 3" \
 	"$(reason a STEERED) $(reason a DECAP)"
+
+# TC ingress of the port: devices as they come, with all offloads.
+on c ethtool -K c0 tx on gro off >/dev/null
+on l ethtool -K la gro off >/dev/null
+
+check "a host port at TC" steer_a -H ac
+check_equal "no XDP there" null "$(xdp_mode a ac)"
+before=$(forwarded)
+check "TC port: ping, IPv6 inside" ping_c 2001:db8:b::1
+check "TC port: ping, IPv4 inside" ping_c 192.0.2.2
+check "TC port: jumbo" ping_c -M "do" -s $((9000 - 64 - 48)) 2001:db8:b::1
+check_equal "only the answers went through the stack" 6 \
+	$(($(forwarded) - before))
+check "TC port: TCP over IPv6, super-packets stay whole" \
+	tcp 2001:db8:b::1 c
+check "TC port: TCP over IPv4, super-packets stay whole" tcp 192.0.2.2 c
+check "TC port: too big, the sender learns, IPv6" udp_learns 2001:db8:b::1
+check "TC port: too big, the sender learns, IPv4" udp_learns 192.0.2.2
+
+# udp_sum ADDRESS NO_CHECK: a datagram arrives whose checksum the sender left to
+# the device, or left out
+udp_sum() {
+	python3 - "$1" "$2" "$id" <<-EOF
+	import ctypes, os, socket, sys
+	libc = ctypes.CDLL(None)
+	def enter(ns):
+	    fd = os.open("/run/netns/%s-%s" % (sys.argv[3], ns), os.O_RDONLY)
+	    assert libc.setns(fd, 0x40000000) == 0
+	six = ":" in sys.argv[1]
+	family = socket.AF_INET6 if six else socket.AF_INET
+	enter("b")
+	r = socket.socket(family, socket.SOCK_DGRAM)
+	if six:
+	    r.setsockopt(17, 102, 1)                 # UDP_NO_CHECK6_RX
+	r.bind((sys.argv[1], 5301))
+	r.settimeout(5)
+	enter("c")
+	s = socket.socket(family, socket.SOCK_DGRAM)
+	if sys.argv[2] == "1" and six:
+	    s.setsockopt(17, 101, 1)                 # UDP_NO_CHECK6_TX
+	elif sys.argv[2] == "1":
+	    s.setsockopt(1, 11, 1)                   # SO_NO_CHECK
+	s.sendto(b"with or without", (sys.argv[1], 5301))
+	assert r.recv(100) == b"with or without"
+	EOF
+}
+for sum in 0 1; do
+	check "TC port: UDP, IPv6, no checksum: $sum" udp_sum 2001:db8:b::1 $sum
+	check "TC port: UDP, IPv4, no checksum: $sum" udp_sum 192.0.2.2 $sum
+done
 
 steer_a
 check "steered again" ping_b 2001:db8:b::1

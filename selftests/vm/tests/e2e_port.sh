@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # A virtual machine (a namespace) behind a host port: what it sends is steered
-# in XDP and leaves by the uplink without passing the stack of the host; what
-# it must not send is dropped.
+# at TC ingress, which is what "role port" chooses for a veth, or in XDP, and
+# leaves by the uplink without passing the stack of the host; what it must not
+# send is dropped. Offloads are as they come until XDP's turn.
 #
 #	vm eth0 --- vm0 (port) hostA hA (uplink) --- fabric --- hB hostB
 #	fd00:c::2, 10.0.30.2
@@ -58,10 +59,6 @@ machine_up() {
 	fabric_exec hostB ip route add 10.0.30.0/24 via 10.0.20.254
 	fabric_exec hostA sysctl -qw net.ipv6.conf.all.forwarding=1 \
 		net.ipv4.ip_forward=1
-	# what makes a veth take what XDP sends
-	fabric_exec leaf1 ethtool -K host gro on
-	# or the captures show checksums that are still to be filled in
-	in_vm ethtool -K eth0 tx off >/dev/null
 }
 
 srpol_up() {
@@ -79,7 +76,7 @@ srpol_up() {
 	rule add prio 11 dev vm0 dst 10.0.20.0/24 color 1
 	rule add prio 20 dev hA color 2
 	dev add hA role uplink
-	dev add vm0 role port xdp native
+	dev add vm0 role port
 	END
 	on hostB -b - <<-END
 	sid add fc00:0:b::d6 behavior End.DT46
@@ -105,6 +102,10 @@ rule_packets() {
 		cut -d : -f 2
 }
 
+hook() {
+	on hostA -j dev show | grep -o '"hook":"[^"]*"' | cut -d '"' -f 4
+}
+
 inner_hops() {
 	tshark -n -r "$SRPOL_OUT/sent.pcap" -Y 'ipv6.routing' -T fields \
 		-E aggregator=, -e ipv6.hlim -e ip.ttl 2>/dev/null | sort -u
@@ -115,25 +116,27 @@ at_exit down
 machine_up
 srpol_up
 check "the paths come up" busywait 20 up
-check_equal "the port runs native XDP" native \
-	"$(on hostA -j dev show | grep -o '"role":"port".*' |
-		sed 's/.*"xdp_used":"\([a-z]*\)".*/\1/;q')"
+check_equal "the port is at TC" tc "$(hook)"
 
 e2e_capture leaf1 host in "$SRPOL_OUT/sent.pcap" ip6
 check "IPv6 of the machine reaches host B" \
 	in_vm ping -q -c 3 -i 0.1 -W 10 fd00:b::1
 check "IPv4 does" in_vm ping -q -c 3 -i 0.1 -W 10 10.0.20.1
 e2e_captured
-check_equal "its rules matched by port, in XDP" "3 3" \
+check_equal "its rules matched by port" "3 3" \
 	"$(rule_packets 10) $(rule_packets 11)"
 check_equal "nothing of it passed TC egress" 0 "$(rule_packets 20)"
 check_equal "the inner hop limit went down by one" "64	63
 64,63	" "$(inner_hops)"
 
-fabric_exec hostB iperf3 -s -1 -D -I "$SRPOL_OUT/pid" >/dev/null
-check "iperf3 listens" busywait 20 \
-	fabric_exec hostB sh -c 'ss -Hltn "sport = :5201" | grep -q .'
-check "TCP through the port" in_vm timeout 60 iperf3 -c fd00:b::1 -n 1M
+iperf() {
+	fabric_exec hostB iperf3 -s -1 -D -I "$SRPOL_OUT/pid" >/dev/null
+	busywait 20 fabric_exec hostB \
+		sh -c 'ss -Hltn "sport = :5201" | grep -q .' &&
+		in_vm timeout 60 iperf3 -c "$1" -n 1M
+}
+check "TCP through the port, IPv6" iperf fd00:b::1
+check "TCP through the port, IPv4" iperf 10.0.20.1
 
 dropped=$(reason sid-from-port)
 check_fails "a packet to a local SID is dropped" "100% packet loss" \
@@ -152,5 +155,21 @@ on hostA rule add prio 10 dev vm0 dst fd00:b::/64 color 1
 check_fails "too big after encapsulation: the machine is told" \
 	"mtu[:= ]*$((FABRIC_MTU - 80))" \
 	in_vm ping -c 1 -W 10 -M "do" -s $((FABRIC_MTU - 48)) fd00:b::1
-check_equal "srpol doctor says what a veth needs" yes \
-	"$(on hostA doctor | grep -q 'GRO on' && echo yes)"
+
+on hostA dev del vm0
+# what makes a veth take what XDP sends, and what XDP cannot do for it
+fabric_exec leaf1 ethtool -K host gro on
+in_vm ethtool -K eth0 tx off >/dev/null
+check "the same by XDP" on hostA dev add vm0 role port hook xdp
+check_equal "the port is at both hooks" "xdp, tc" "$(hook)"
+before=$(rule_packets 20)
+check "IPv6 of the machine reaches host B" \
+	in_vm ping -q -c 3 -i 0.1 -W 10 fd00:b::1
+check "IPv4 does" in_vm ping -q -c 3 -i 0.1 -W 10 10.0.20.1
+check_equal "nothing of it passed TC egress" "$before" "$(rule_packets 20)"
+check "TCP through the port, IPv6" iperf fd00:b::1
+check_fails "too big after encapsulation: the machine is told" \
+	"mtu[:= ]*$((FABRIC_MTU - 80))" \
+	in_vm ping -c 1 -W 10 -M "do" -s $((FABRIC_MTU - 48)) fd00:b::1
+check_equal "srpol doctor says that a veth is better at TC" yes \
+	"$(on hostA doctor | grep -q 'loses checksums' && echo yes)"

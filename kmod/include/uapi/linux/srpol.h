@@ -273,10 +273,17 @@ enum srpol_dev_role {
 	SRPOL_DEV_ROLE_PORT,
 };
 
+/**
+ * enum srpol_xdp_mode - how XDP runs on a device
+ * @SRPOL_XDP_MODE_AUTO: native if the driver can; else generic for an uplink,
+ *   none for a port; none for a port that is a veth, tap or bridge
+ * @SRPOL_XDP_MODE_NONE: not at all, a port steers at TC ingress
+ */
 enum srpol_xdp_mode {
 	SRPOL_XDP_MODE_AUTO,
 	SRPOL_XDP_MODE_NATIVE,
 	SRPOL_XDP_MODE_GENERIC,
+	SRPOL_XDP_MODE_NONE,
 };
 
 /**

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The generation a packet sees, see srpol_maps.h, DOC: generations. */
-#ifndef _SRPOL_GEN_H
-#define _SRPOL_GEN_H
+#ifndef _SRPOL_STATE_H
+#define _SRPOL_STATE_H
+
+#include "base.h"
+#include "maps.h"
 
 /* Epoch and generation: read and written in one access. */
 union srpol_now {
@@ -61,4 +64,4 @@ srpol_order(struct srpol_state *st, __u32 gen)
 	return bpf_map_lookup_elem(&rule_order, &copy);
 }
 
-#endif /* _SRPOL_GEN_H */
+#endif /* _SRPOL_STATE_H */

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * TC ingress of host ports. The skb knows what XDP cannot see: a checksum that
+ * is still to be filled in, the segment size of a super-packet, a VLAN tag in
+ * the metadata, headers in fragments. So pods and VMs keep their offloads. It is
+ * also where everything comes that XDP has left on the same device.
+ *
+ * What is not steered goes on to the stack, which forwards it to an uplink. But
+ * nothing does that is for what is inside the SR domain (RFC 8754 5.1), or may
+ * be, as it cannot be read.
+ */
+#ifndef _SRPOL_PORT_TC_H
+#define _SRPOL_PORT_TC_H
+
+#include "base.h"
+#include "drop.h"
+#include "encap.h"
+#include "hop.h"
+#include "icmp.h"
+#include "mac.h"
+#include "maps.h"
+#include "parse.h"
+#include "proto.h"
+#include "sid.h"
+#include "state.h"
+#include "stats.h"
+#include "steer.h"
+#include "words.h"
+
+static __always_inline int srpol_port_tc_pass(__u32 reason)
+{
+	srpol_count(reason);
+	return SRPOL_TC_NEXT;
+}
+
+static __always_inline int srpol_port_tc_drop(const struct srpol_pkt *pkt,
+					      __u32 reason, __u32 id)
+{
+	srpol_drop_pkt(pkt, reason, id);
+	return SRPOL_TC_DROP;
+}
+
+/* A packet that is not steered, for @reason; by its destination alone. */
+static __noinline int srpol_port_unsteered(struct __sk_buff *skb,
+					   struct srpol_pkt *pkt, __u32 reason)
+{
+	struct srpol_state *st = srpol_state_get();
+	struct in6_addr addr[2];	/* source and destination */
+	__u32 off = pkt->l3_off;
+
+	if (reason == SRPOL_REASON_UNPARSED && !pkt->l3_proto)
+		reason = SRPOL_REASON_PORT_UNREADABLE;
+	else if (pkt->l3_proto != bpf_htons(ETH_P_IPV6) || !st)
+		return srpol_port_tc_pass(reason);
+	else if (bpf_skb_load_bytes(skb, off + offsetof(struct ipv6hdr, saddr),
+				    addr, sizeof(addr)))
+		reason = SRPOL_REASON_PORT_UNREADABLE;
+	else if (!srpol_inside(st, srpol_now_read(st).gen, &addr[1]))
+		return srpol_port_tc_pass(reason);
+	else
+		reason = SRPOL_REASON_SID_FROM_PORT;
+	if (reason == SRPOL_REASON_SID_FROM_PORT) {
+		srpol_copy_addr(pkt->key.saddr, &addr[0]);
+		srpol_copy_addr(pkt->key.daddr, &addr[1]);
+	} else {
+		__builtin_memset(pkt->key.saddr, 0, 16);
+		__builtin_memset(pkt->key.daddr, 0, 16);
+	}
+	pkt->len = skb->len - off;
+	return srpol_port_tc_drop(pkt, reason, 0);
+}
+
+/*
+ * Too big for its path, which takes @mtu: dropped as it is, and its sender told
+ * if possible.
+ */
+static __always_inline int srpol_port_too_big(struct __sk_buff *skb,
+					      const struct srpol_pkt *pkt,
+					      const struct srpol_steer *s)
+{
+	__u32 path = s->sel.path, mtu = s->sel.cfg->mtu -
+					s->sel.cfg->encap_len;
+
+	srpol_error(SRPOL_ERROR_PATH, SRPOL_REASON_TOO_BIG, path);
+	srpol_drop_pkt(pkt, SRPOL_REASON_TOO_BIG, path);
+	if (!s->cfg->icmp_errors)
+		return SRPOL_TC_DROP;
+	return srpol_icmp_too_big(skb, pkt, mtu, 0);
+}
+
+static __always_inline int srpol_port_tc_push(struct __sk_buff *skb,
+					      const struct srpol_pkt *pkt,
+					      const struct srpol_steer *s)
+{
+	__u32 ifindex = s->sel.ifindex;
+	struct srpol_outer o;
+	int err;
+
+	if (!bpf_map_lookup_elem(&uplinks, &ifindex))
+		return SRPOL_REASON_NO_UPLINK;
+	srpol_steer_outer(s, pkt, &o);
+	err = srpol_push(skb, pkt, &s->sel, &o);
+	if (err)
+		return err;
+	return srpol_hop_inner((void *)(long)skb->data,
+			       (void *)(long)skb->data_end, pkt->is_v4,
+			       ETH_HLEN + s->sel.cfg->encap_len);
+}
+
+/**
+ * srpol_port_tc_steer - send a packet on the path of its flow
+ * @skb: packet
+ * @pkt: the same, parsed
+ *
+ * Return: what the program returns.
+ */
+static __always_inline int srpol_port_tc_steer(struct __sk_buff *skb,
+					       struct srpol_pkt *pkt)
+{
+	struct srpol_decision d;
+	struct srpol_steer s = { .d = &d };
+	int reason;
+
+	/* Without the skb: the cgroup of a sender is its own host's matter. */
+	reason = srpol_steer_find(NULL, pkt, true, &s);
+	if (reason == SRPOL_REASON_SID_FROM_PORT)
+		return srpol_port_tc_drop(pkt, reason, 0);
+	if (!s.flow)
+		return srpol_port_unsteered(skb, pkt, reason);
+	/* Egress counts for flow and rule what goes on to it. */
+	if (reason && reason != SRPOL_REASON_INVALID_DROP)
+		return srpol_port_tc_pass(reason);
+	/* No hop left: the packet is the kernel's, to be answered. */
+	if (!reason && pkt->ttl <= 1)
+		return srpol_port_tc_pass(SRPOL_REASON_TTL_EXCEEDED);
+	srpol_steer_account(&s, pkt);
+	if (reason) {
+		srpol_steer_not(&s, reason);
+		return srpol_port_tc_drop(pkt, reason, d.cache.policy);
+	}
+	if (!srpol_encap_fits(pkt, s.sel.cfg))
+		return srpol_port_too_big(skb, pkt, &s);
+
+	reason = srpol_port_tc_push(skb, pkt, &s);
+	if (reason == SRPOL_REASON_TUNNELED)
+		return srpol_port_tc_pass(reason);
+	if (reason) {
+		srpol_error(SRPOL_ERROR_PATH, reason, s.sel.path);
+		return srpol_port_tc_drop(pkt, reason, s.sel.path);
+	}
+	srpol_steer_done(&s, pkt);
+	return bpf_redirect(s.sel.ifindex, 0);
+}
+
+#endif /* _SRPOL_PORT_TC_H */

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * XDP of host ports: steer what a VM, pod or representor sends, where frames
+ * are plain. What is not to be steered, or not so simple, goes on to the program
+ * at TC ingress of the same device (port_tc.h), which has the last word and
+ * counts it.
+ */
+#ifndef _SRPOL_PORT_XDP_H
+#define _SRPOL_PORT_XDP_H
+
+#include "base.h"
+#include "drop.h"
+#include "encap.h"
+#include "hop.h"
+#include "mac.h"
+#include "parse.h"
+#include "proto.h"
+#include "stats.h"
+#include "steer.h"
+#include "words.h"
+
+/* Words of 8 of the longest SRH in a rewrite string. */
+#define SRPOL_SRH_WORDS		((SRPOL_ENCAP_MAX - IPV6_HLEN) / 8)
+
+static __always_inline int srpol_port_drop(const struct srpol_pkt *pkt,
+					   __u32 reason, __u32 id)
+{
+	srpol_drop_pkt(pkt, reason, id);
+	return XDP_DROP;
+}
+
+static __always_inline int srpol_port_parse(struct xdp_md *ctx,
+					    struct srpol_pkt *pkt)
+{
+	void *data = (void *)(long)ctx->data;
+	void *end = (void *)(long)ctx->data_end;
+	struct srpol_meta meta = {
+		.xdp = ctx,
+		.ifindex = ctx->ingress_ifindex,
+	};
+	__u64 linear = end - data;
+
+	if (data + sizeof(struct ethhdr) > end || !srpol_mac_ours(ctx, data))
+		return SRPOL_REASON_FOREIGN_MAC;
+	/* Else it becomes part of arithmetic the verifier does not allow. */
+	barrier_var(linear);
+	meta.len = linear;
+	return srpol_parse(data, end, &meta, pkt);
+}
+
+/*
+ * The rewrite string to the start of the packet. It is 6 bytes and then words
+ * of 8 long, whatever the SRH. The steps are unrolled: each has its place in
+ * the packet known to the verifier.
+ */
+static __always_inline int srpol_port_write(void *data, void *end,
+					    const struct srpol_path_cfg *cfg)
+{
+	const __u8 *from = cfg->rewrite;
+	__u32 left = cfg->encap_len - IPV6_HLEN, i;
+	__u8 *to = data;
+
+	if (to + SRPOL_FRONT > (__u8 *)end)
+		return SRPOL_REASON_NO_ROOM;
+	/* It is no whole number of words: the last two overlap. */
+	srpol_copy_words(to, from, SRPOL_FRONT);
+	srpol_copy_words(to + SRPOL_FRONT - sizeof(__u64),
+			 from + SRPOL_FRONT - sizeof(__u64), sizeof(__u64));
+#pragma unroll
+	for (i = 0; i < SRPOL_SRH_WORDS; i++) {
+		const __u32 off = SRPOL_FRONT + 8 * i;
+
+		if (left <= 8 * i)
+			return 0;
+		if (to + off + 8 > (__u8 *)end)
+			return SRPOL_REASON_NO_ROOM;
+		srpol_copy_words(to + off, from + off, sizeof(__u64));
+	}
+	return 0;
+}
+
+static __noinline int srpol_timestamp_xdp(struct xdp_md *ctx, __u32 off,
+				      __u32 path)
+{
+	struct srpol_timestamp s;
+
+	srpol_timestamp_make(path, &s);
+	return bpf_xdp_store_bytes(ctx, off + SRPOL_TIMESTAMP_SEQ, &s,
+				   sizeof(s));
+}
+
+static __always_inline int srpol_port_push(struct xdp_md *ctx,
+					   const struct srpol_pkt *pkt,
+					   const struct srpol_selected *sel,
+					   const struct srpol_outer *o)
+{
+	const struct srpol_path_cfg *cfg = sel->cfg;
+	int err;
+
+	err = srpol_port_write((void *)(long)ctx->data,
+			       (void *)(long)ctx->data_end, cfg);
+	if (!err)
+		err = srpol_outer_fill((void *)(long)ctx->data,
+				       (void *)(long)ctx->data_end, pkt, cfg,
+				       o);
+	if (!err)
+		err = srpol_hop_inner((void *)(long)ctx->data,
+				      (void *)(long)ctx->data_end, pkt->is_v4,
+				      ETH_HLEN + cfg->encap_len);
+	if (!err && cfg->timestamp_off &&
+	    srpol_timestamp_xdp(ctx, cfg->timestamp_off, sel->path))
+		return SRPOL_REASON_NO_ROOM;
+	return err;
+}
+
+/*
+ * Room for the outer header. Drivers keep 192 to 256 bytes in front of a
+ * packet, less than the longest lists need. The link layer, tags and all, makes
+ * up for a part of it.
+ */
+static __always_inline bool srpol_port_room(struct xdp_md *ctx,
+					    const struct srpol_pkt *pkt,
+					    const struct srpol_path_cfg *cfg)
+{
+	return !bpf_xdp_adjust_head(ctx, (int)pkt->l3_off - ETH_HLEN -
+					 (int)cfg->encap_len);
+}
+
+/**
+ * srpol_port_steer - send a packet on the path of its flow
+ * @ctx: packet
+ * @pkt: the same, parsed
+ *
+ * Return: what the program returns.
+ */
+static __always_inline int srpol_port_steer(struct xdp_md *ctx,
+					    struct srpol_pkt *pkt)
+{
+	struct srpol_outer o;
+	struct srpol_decision d;
+	struct srpol_steer s = { .d = &d };
+	int reason;
+
+	reason = srpol_steer_find(NULL, pkt, true, &s);
+	if (reason == SRPOL_REASON_SID_FROM_PORT)
+		return srpol_port_drop(pkt, reason, 0);
+	if (!s.flow)
+		return XDP_PASS;
+	if (reason == SRPOL_REASON_INVALID_DROP) {
+		srpol_steer_account(&s, pkt);
+		srpol_steer_not(&s, reason);
+		return srpol_port_drop(pkt, reason, d.cache.policy);
+	}
+	if (reason || !srpol_encap_fits(pkt, s.sel.cfg) || pkt->ttl <= 1 ||
+	    !srpol_port_room(ctx, pkt, s.sel.cfg))
+		return XDP_PASS;
+
+	srpol_steer_outer(&s, pkt, &o);
+	reason = srpol_port_push(ctx, pkt, &s.sel, &o);
+	if (!reason && bpf_redirect_map(&uplinks, s.sel.ifindex, XDP_DROP) !=
+		       XDP_REDIRECT)
+		reason = SRPOL_REASON_NO_UPLINK;
+	if (reason) {
+		srpol_error(SRPOL_ERROR_PATH, reason, s.sel.path);
+		return srpol_port_drop(pkt, reason, s.sel.path);
+	}
+	srpol_steer_account(&s, pkt);
+	srpol_steer_done(&s, pkt);
+	return XDP_REDIRECT;
+}
+
+#endif /* _SRPOL_PORT_XDP_H */
