@@ -137,29 +137,35 @@ static void case_known(void)
 	out_row("known", "monotone", monotone);
 }
 
-/* Everyone sends to four others, 1 to 64 MiB, at 2:1: where sizes matter. */
-static void uneven_sizes(struct rig *r, uint64_t seed)
+/*
+ * Everyone sends to one other on another leaf, 1 to 64 MiB, at 2:1: on any leaf,
+ * or all on the next one, so that every link has to be used to the last. With
+ * many flows per link, or equal ones, there is nothing to be seen.
+ */
+static void uneven_sizes(struct rig *r, bool tight, uint64_t seed)
 {
-	uint32_t i, k;
+	uint32_t i, leaf;
 
 	rig_up(r, srpol_shape_leaf_spine(8, 16, 8, RATE));
-	for (i = 0; i < r->f->n_gpus; i++)
-		for (k = 0; k < 4; k++)
-			rig_send(r, i, (i + 16 + rnd_below(&seed, 96)) % 128,
-				 MIB * (1 + rnd_below(&seed, 64)));
+	for (i = 0; i < r->f->n_gpus; i++) {
+		leaf = tight ? 1 : 1 + rnd_below(&seed, 7);
+		rig_send(r, i, (i + 16 * leaf) % 128,
+			 MIB * (1 + rnd_below(&seed, 64)));
+	}
 }
 
 /* Planned with sizes that are off by up to @error, run with the true ones. */
-static double wrong_sizes(double error, double skew, uint64_t seed)
+static double wrong_sizes(bool tight, double error, double skew,
+			  uint64_t seed)
 {
-	double start[512], finish[512], last = 0, bound;
+	double start[128], finish[128], last = 0, bound;
 	struct srpol_alg_input in;
 	struct srpol_placement *p;
 	struct rig r, planned;
 	uint32_t d;
 
-	uneven_sizes(&r, seed);
-	uneven_sizes(&planned, seed);
+	uneven_sizes(&r, tight, seed);
+	uneven_sizes(&planned, tight, seed);
 	for (d = 0; d < r.n; d++) {
 		planned.demands[d].bytes *=
 			1 + error * (2 * rnd_unit(&seed) - 1);
@@ -178,44 +184,65 @@ static double wrong_sizes(double error, double skew, uint64_t seed)
 	return last / bound;
 }
 
-static void case_wrong(void)
+static double wrong_stat(const char *row, bool tight, double error,
+			 double skew)
 {
-	static const double errors[] = { 0, 0.05, 0.1, 0.2 };
-	double v[SEEDS], mean, before = 0;
-	uint32_t i, k, monotone = 1;
+	double v[SEEDS], mean = 0;
+	uint32_t k;
+
+	for (k = 0; k < SEEDS; k++) {
+		v[k] = wrong_sizes(tight, error, skew, k);
+		mean += v[k] / SEEDS;
+	}
+	out_stat("wrong-sizes", row, v, SEEDS, 1);
+	return mean;
+}
+
+/* What it is to be compared with: schemes that need no sizes. */
+static void sizeless(bool tight)
+{
+	static const enum scheme schemes[] = {
+		SCHEME_ECMP4, SCHEME_ECMP16, SCHEME_SPRAY, SCHEME_ETHEREAL,
+	};
+	double v[SEEDS];
+	uint32_t i, k;
 	struct rig r;
 	char row[64];
 
-	for (i = 0; i < ARRAY_SIZE(errors); i++) {
-		for (k = 0, mean = 0; k < SEEDS; k++) {
-			v[k] = wrong_sizes(errors[i], 0, k);
-			mean += v[k] / SEEDS;
-		}
-		snprintf(row, sizeof(row), "error-%g%%", 100 * errors[i]);
-		out_stat("wrong-sizes", row, v, SEEDS, 1);
-		if (mean < before * 0.999)
-			monotone = 0;
-		before = mean;
-	}
-	out_row("wrong-sizes", "monotone", monotone);
-	/* what it is to be compared with: schemes that need no sizes */
-	for (i = SCHEME_ECMP4; i <= SCHEME_ETHEREAL; i++) {
-		if (i >= SCHEME_FLOWLET && i <= SCHEME_MRC &&
-		    i != SCHEME_SPRAY)
-			continue;
+	for (i = 0; i < ARRAY_SIZE(schemes); i++) {
 		for (k = 0; k < SEEDS; k++) {
-			uneven_sizes(&r, k);
-			v[k] = scheme_time(&r, i, k) / rig_bound(&r, NULL);
+			uneven_sizes(&r, tight, k);
+			v[k] = scheme_time(&r, schemes[i], k) /
+			       rig_bound(&r, NULL);
 			rig_down(&r);
 		}
-		out_stat("wrong-sizes", scheme_name[i], v, SEEDS, 1);
+		snprintf(row, sizeof(row), "%s%s", tight ? "tight-" : "",
+			 scheme_name[schemes[i]]);
+		out_stat("wrong-sizes", row, v, SEEDS, 1);
 	}
-	for (k = 0; k < SEEDS; k++)
-		v[k] = wrong_sizes(0, 2 * RTT, k);
-	out_stat("wrong-sizes", "skew-1rtt", v, SEEDS, 1);
-	for (k = 0; k < SEEDS; k++)
-		v[k] = wrong_sizes(0.2, 2 * RTT, k);
-	out_stat("wrong-sizes", "error-20%-skew-1rtt", v, SEEDS, 1);
+}
+
+static void case_wrong(void)
+{
+	static const double errors[] = { 0, 0.05, 0.1, 0.2 };
+	uint32_t i, tight, monotone = 1;
+	double mean, before;
+	char row[64];
+
+	for (tight = 0; tight < 2; tight++) {
+		for (i = 0, before = 0; i < ARRAY_SIZE(errors); i++) {
+			snprintf(row, sizeof(row), "%serror-%g%%",
+				 tight ? "tight-" : "", 100 * errors[i]);
+			mean = wrong_stat(row, tight, errors[i], 0);
+			if (mean < before * 0.999)
+				monotone = 0;
+			before = mean;
+		}
+		sizeless(tight);
+	}
+	out_row("wrong-sizes", "monotone", monotone);
+	wrong_stat("skew-1rtt", false, 0, 2 * RTT);
+	wrong_stat("tight-error-20%-skew-1rtt", true, 0.2, 2 * RTT);
 }
 
 /* Links down, any of them, known to all. */
