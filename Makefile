@@ -24,7 +24,8 @@ export BUILD CLANG BPFTOOL LIBBPF_CFLAGS LIBBPF_LIBS
 # Sub-makes in order of dependence; a folder that is not there is passed over.
 SUBDIRS := $(patsubst %/Makefile,%,$(wildcard $(addsuffix /Makefile,\
 	     bpf lib netlinkd selftests/unit selftests/bpf selftests/bench \
-	     selftests/bench/control selftests/vm/mock selftests/vm/fault)))
+	     selftests/bench/control selftests/sim selftests/vm/mock \
+	     selftests/vm/fault)))
 
 .PHONY: all
 all: deps		## everything (the default)
@@ -54,8 +55,8 @@ $(SUBDIRS):
 	@$(MAKE) --no-print-directory -C $@
 
 lib netlinkd selftests/bpf: $(filter bpf,$(SUBDIRS))
-selftests/bench: $(filter selftests/bpf,$(SUBDIRS))
-netlinkd selftests/unit selftests/bpf selftests/bench/control: \
+selftests/bench selftests/sim: $(filter selftests/bpf,$(SUBDIRS))
+netlinkd selftests/unit selftests/bpf selftests/bench/control selftests/sim: \
 	$(filter lib,$(SUBDIRS))
 
 .PHONY: check
@@ -75,6 +76,14 @@ sweep: all		## mode flowlet: balance and reordering against the gap
 bench: all		## speed beside the kernel's own SRv6, about 8 minutes; root
 	@selftests/deps.sh python3-matplotlib
 	@KVER=$(KVER) selftests/bench/bench.sh
+
+# ns-3 takes a gigabyte of packages, which nothing else needs.
+.PHONY: sim
+sim: all		## path algorithms at scale: flows, packets; about an hour
+	@selftests/deps.sh libns3-dev libgsl-dev libsqlite3-dev \
+		python3-matplotlib
+	@$(MAKE) --no-print-directory -C selftests/sim packets
+	@selftests/sim/sim.sh
 
 .PHONY: demo
 demo: all		## RDMA over an SRv6 fabric in a VM, with a spine failure

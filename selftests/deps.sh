@@ -34,6 +34,9 @@ packages() {
 	libjansson-dev		# lib: topology files
 	libcmocka-dev		# unit tests
 	libigraph-dev		# what paths are held to
+	g++			# oracle of the simulator
+	libsimgrid-dev		# what maxmin is held to
+	libglpk-dev		# what placements are held to
 	python3-yaml		# ynl
 	python3-jsonschema	# ynl validates specs
 	python3-scapy		# independent packet builder and decoder
