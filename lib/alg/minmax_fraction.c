@@ -369,7 +369,7 @@ static bool can_stay(struct fraction *s, const struct commodity *c, uint32_t d)
 }
 
 static void clear(struct fraction *s, uint32_t d,
-		 const struct srpol_path_set *set)
+		  const struct srpol_path_set *set)
 {
 	struct srpol_share *shares = srpol_spot_shares(&s->m->spots[d]);
 	struct srpol_route route;

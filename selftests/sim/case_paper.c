@@ -53,26 +53,26 @@ void case_fig1(bool check)
 	spray = over_seeds(&r, "fig1b", "spray/bound", SCHEME_SPRAY,
 			   seeds);
 	placed = over_seeds(&r, "fig1b", "minmax/bound", SCHEME_MINMAX,
-			   seeds);
+			    seeds);
 	out_row("fig1b", "minmax/spray", placed / spray);
 	over_seeds(&r, "fig1b", "ethereal/bound", SCHEME_ETHEREAL,
-			   seeds);
+		   seeds);
 	over_seeds(&r, "fig1b", "ecmp1/bound", SCHEME_ECMP1,
-			   seeds);
+		   seeds);
 	if (!check)
 		over_seeds(&r, "fig1b", "ecmp4/bound", SCHEME_ECMP4, seeds);
 	rig_set_both(&r, paper_link(&r), RATE / 2);
 	spray = over_seeds(&r, "fig1c", "spray/bound", SCHEME_SPRAY,
 			   seeds);
 	placed = over_seeds(&r, "fig1c", "minmax/bound", SCHEME_MINMAX,
-			   seeds);
+			    seeds);
 	out_row("fig1c", "gain", 100 * (1 - placed / spray));
 	if (!check)
 		over_seeds(&r, "fig1c", "ecmp1/bound", SCHEME_ECMP1, seeds);
 	over_seeds(&r, "fig1c", "ethereal/bound", SCHEME_ETHEREAL,
-			   seeds);
+		   seeds);
 	over_seeds(&r, "fig1c", "wecmp/bound", SCHEME_WECMP,
-			   seeds);
+		   seeds);
 	rig_down(&r);
 }
 

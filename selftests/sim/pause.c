@@ -59,13 +59,12 @@ static void forward(struct queue *from, struct queue *to, double bytes)
 static double victim(uint32_t senders, double xoff)
 {
 	struct queue leaf[LEAVES][SPINES] = {}, spine[SPINES] = {};
-	struct queue last = {}, drain;
+	struct queue last = {};
 	double got = 0, per;
 	uint32_t t, l, s;
 
 	for (t = 0; t < STEPS; t++) {
 		/* the last leaf: the hot port drains at PORT, the cold also */
-		drain = (struct queue){};
 		per = fmin(last.hot, PORT * STEP);
 		last.hot -= per;
 		per = fmin(last.cold, PORT * STEP);
@@ -86,7 +85,6 @@ static double victim(uint32_t senders, double xoff)
 				leaf[l][s].cold += l ? 0 : per;
 			}
 		}
-		(void)drain;
 	}
 	return got / (PORT * STEP * STEPS);
 }

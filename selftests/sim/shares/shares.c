@@ -29,14 +29,12 @@
 #include "srpol.skel.h"
 
 #include "alg.h"
+#include "bucket.h"
 #include "srpol_lib.h"
 
 #define BUCKETS		128
 #define PATHS_MAX	64
 #define PAYLOAD		1400
-
-/* kmod/bucket.c, built here as the unit tests do */
-void srpol_bucket_home(__u8 *home, __u32 n, const __u32 *weight, __u32 n_lists);
 
 static void die(const char *what)
 {
