@@ -24,7 +24,7 @@ export BUILD CLANG BPFTOOL LIBBPF_CFLAGS LIBBPF_LIBS
 # Sub-makes in order of dependence.
 PRODUCT := bpf lib netlinkd
 TESTS := selftests/unit selftests/bpf selftests/bench selftests/bench/control \
-	 selftests/vm/mock selftests/vm/fault
+	 selftests/sim selftests/vm/mock selftests/vm/fault
 SUBDIRS := $(PRODUCT) $(TESTS)
 
 .PHONY: all
@@ -68,8 +68,8 @@ $(SUBDIRS):
 	@$(MAKE) --no-print-directory -C $@
 
 lib netlinkd selftests/bpf: $(filter bpf,$(SUBDIRS))
-selftests/bench: $(filter selftests/bpf,$(SUBDIRS))
-netlinkd selftests/unit selftests/bpf selftests/bench/control: \
+selftests/bench selftests/sim: $(filter selftests/bpf,$(SUBDIRS))
+netlinkd selftests/unit selftests/bpf selftests/bench/control selftests/sim: \
 	$(filter lib,$(SUBDIRS))
 
 .PHONY: check
@@ -89,6 +89,14 @@ sweep: tests		## mode flowlet: balance and reordering against the gap
 bench: tests		## speed beside the kernel's own SRv6, about 8 minutes; root
 	@selftests/deps.sh test python3-matplotlib
 	@KVER=$(KVER) selftests/bench/bench.sh
+
+# ns-3 takes a gigabyte of packages, which nothing else needs.
+.PHONY: sim
+sim: tests		## path algorithms at scale: flows, packets; about an hour
+	@selftests/deps.sh test libns3-dev libgsl-dev libsqlite3-dev \
+		python3-matplotlib
+	@$(MAKE) --no-print-directory -C selftests/sim packets
+	@selftests/sim/sim.sh
 
 .PHONY: demo
 demo: tests		## RDMA over an SRv6 fabric in a VM, with a spine failure

@@ -50,6 +50,9 @@ test_packages() {
 	libcap-ng-dev		# daemon: drops privileges
 	libcmocka-dev		# unit tests
 	libigraph-dev		# what paths are held to
+	g++			# oracle of the simulator
+	libsimgrid-dev		# what maxmin is held to
+	libglpk-dev		# what placements are held to
 	python3-yaml		# ynl
 	python3-jsonschema	# ynl validates specs
 	python3-prometheus-client	# independent parser of OpenMetrics

@@ -272,6 +272,33 @@ int srpol_maxmin_run(struct srpol_maxmin *net, struct srpol_maxmin_run *run);
 
 /* predict.c: when placed demands end */
 
+/**
+ * struct srpol_fluid - placed demands as a fluid network
+ * @net: the network; its flows are demands, or shares of demands
+ * @first: see struct srpol_maxmin
+ * @link: likewise
+ * @part: likewise
+ * @left: bytes per flow
+ * @start: seconds per flow
+ * @finish: seconds per flow, for who runs it
+ * @demand: by flow
+ */
+struct srpol_fluid {
+	struct srpol_maxmin net;
+	uint32_t *first;
+	uint32_t *link;
+	double *part;
+	double *left;
+	double *start;
+	double *finish;
+	uint32_t *demand;
+};
+
+struct srpol_fluid *srpol_fluid_new(const struct srpol_alg_input *in,
+				    const struct srpol_placement *p,
+				    bool coupled, const double *start);
+void srpol_fluid_free(struct srpol_fluid *m);
+
 int srpol_predict(const struct srpol_alg_input *in,
 		  const struct srpol_placement *p, bool coupled,
 		  const double *start, double *finish);

@@ -12,19 +12,21 @@
 
 #include "alg.h"
 
-/* Flows that end this close to each other end together: their times are rounded. */
-#define SAME_TIME	1e-9
+/*
+ * Rounding: links that are full at levels this close are full at once, flows
+ * that have this part of their bytes left have ended.
+ */
+#define SAME	1e-9
 
 /**
  * struct filling - what is kept between computations of rates
  * @net: network
  * @first: by link, of @user
  * @user: flows per link
- * @use: numbers of these uses
  * @growth: by link: what its load grows by per unit of level
  * @fixed: by link: load of flows that are fixed
  * @open: by link: uses by flows that are not
- * @heap: links by the level at which they are full
+ * @heap: links with open uses, by the level at which they are full
  * @level: by link: that level, as last known; it never gets lower
  * @n_heap: entries
  * @rate: result, by flow; below 0: not fixed yet
@@ -33,7 +35,6 @@ struct filling {
 	const struct srpol_maxmin *net;
 	uint32_t *first;
 	uint32_t *user;
-	uint32_t *use;
 	double *growth;
 	double *fixed;
 	uint32_t *open;
@@ -47,7 +48,6 @@ static void filling_free(struct filling *s)
 {
 	free(s->first);
 	free(s->user);
-	free(s->use);
 	free(s->growth);
 	free(s->fixed);
 	free(s->open);
@@ -62,13 +62,12 @@ static int filling_init(struct filling *s, const struct srpol_maxmin *net)
 	*s = (struct filling){ .net = net };
 	s->first = calloc(net->n_links + 2UL, sizeof(*s->first));
 	s->user = malloc((uses + 1UL) * sizeof(*s->user));
-	s->use = malloc((uses + 1UL) * sizeof(*s->use));
 	s->growth = malloc((net->n_links + 1UL) * sizeof(*s->growth));
 	s->fixed = malloc((net->n_links + 1UL) * sizeof(*s->fixed));
 	s->open = malloc((net->n_links + 1UL) * sizeof(*s->open));
 	s->heap = malloc((net->n_links + 1UL) * sizeof(*s->heap));
 	s->level = malloc((net->n_links + 1UL) * sizeof(*s->level));
-	if (!s->first || !s->user || !s->use || !s->growth || !s->fixed ||
+	if (!s->first || !s->user || !s->growth || !s->fixed ||
 	    !s->open || !s->heap || !s->level) {
 		filling_free(s);
 		return -ENOMEM;
@@ -80,8 +79,7 @@ static int filling_init(struct filling *s, const struct srpol_maxmin *net)
 	for (f = 0; f < net->n_flows; f++) {
 		for (i = net->first[f]; i < net->first[f + 1]; i++) {
 			l = net->link[i];
-			s->user[s->first[l + 1]] = f;
-			s->use[s->first[l + 1]++] = i;
+			s->user[s->first[l + 1]++] = f;
 		}
 	}
 	return 0;
@@ -115,27 +113,42 @@ static double weight_of(const struct srpol_maxmin *net, uint32_t f)
 	return net->weight ? net->weight[f] : 1;
 }
 
-/* A flow's rate is fixed: what it adds to its links does not grow any more. */
-static void fix_flow(struct filling *s, uint32_t f, double level)
+/* A flow grows with the others from now on, or does not any more. */
+static void open_flow(struct filling *s, uint32_t f, int open)
 {
 	const struct srpol_maxmin *net = s->net;
-	double weight = weight_of(net, f), part;
+	double weight = open * weight_of(net, f);
 	uint32_t i;
 
-	s->rate[f] = level * weight;
 	for (i = net->first[f]; i < net->first[f + 1]; i++) {
-		part = net->part[i];
-		s->growth[net->link[i]] -= part * weight;
-		s->fixed[net->link[i]] += part * s->rate[f];
-		s->open[net->link[i]]--;
+		s->growth[net->link[i]] += net->part[i] * weight;
+		s->open[net->link[i]] += open;
 	}
 }
 
-/* Load and growth of links before anything is fixed; links with flows. */
+/* A rate counts on the flow's links, or does not any more (@sign is -1). */
+static void count_flow(struct filling *s, uint32_t f, int sign)
+{
+	const struct srpol_maxmin *net = s->net;
+	double rate = sign * s->rate[f];
+	uint32_t i;
+
+	for (i = net->first[f]; i < net->first[f + 1]; i++)
+		s->fixed[net->link[i]] += net->part[i] * rate;
+}
+
+static void fix_flow(struct filling *s, uint32_t f, double level)
+{
+	open_flow(s, f, -1);
+	s->rate[f] = level * weight_of(s->net, f);
+	count_flow(s, f, 1);
+}
+
+/* No flow has a rate. */
 static void fill_start(struct filling *s, const uint8_t *active)
 {
 	const struct srpol_maxmin *net = s->net;
-	uint32_t f, i, l;
+	uint32_t f;
 
 	memset(s->growth, 0, net->n_links * sizeof(*s->growth));
 	memset(s->fixed, 0, net->n_links * sizeof(*s->fixed));
@@ -144,16 +157,20 @@ static void fill_start(struct filling *s, const uint8_t *active)
 		s->rate[f] = active && !active[f] ? 0 : -1;
 		if (!s->rate[f])
 			continue;
-		for (i = net->first[f]; i < net->first[f + 1]; i++) {
-			s->growth[net->link[i]] += net->part[i] *
-						   weight_of(net, f);
-			s->open[net->link[i]]++;
-		}
 		if (net->first[f] == net->first[f + 1])
 			s->rate[f] = INFINITY;
+		else
+			open_flow(s, f, 1);
 	}
+}
+
+/* Links with open flows, by level. */
+static void heap_build(struct filling *s)
+{
+	uint32_t l, i;
+
 	s->n_heap = 0;
-	for (l = 0; l < net->n_links; l++) {
+	for (l = 0; l < s->net->n_links; l++) {
 		if (!s->open[l])
 			continue;
 		s->level[l] = full_at(s, l);
@@ -163,16 +180,17 @@ static void fill_start(struct filling *s, const uint8_t *active)
 		heap_down(s, i);
 }
 
-static void fill(struct filling *s, const uint8_t *active)
+/* All that are open grow until they are fixed. */
+static void fill(struct filling *s)
 {
-	uint32_t l, i;
 	double level;
+	uint32_t l, i;
 
-	fill_start(s, active);
+	heap_build(s);
 	while (s->n_heap) {
 		l = s->heap[0];
 		level = s->open[l] ? full_at(s, l) : INFINITY;
-		if (s->open[l] && level > s->level[l] * (1 + 1e-12)) {
+		if (s->open[l] && level > s->level[l] * (1 + SAME)) {
 			/* others of its flows were fixed meanwhile */
 			s->level[l] = level;
 			heap_down(s, 0);
@@ -181,6 +199,8 @@ static void fill(struct filling *s, const uint8_t *active)
 		for (i = s->first[l]; s->open[l] && i < s->first[l + 1]; i++)
 			if (s->rate[s->user[i]] < 0)
 				fix_flow(s, s->user[i], s->level[l]);
+		/* what rounding left would grow for ever */
+		s->growth[l] = 0;
 		s->heap[0] = s->heap[--s->n_heap];
 		if (s->n_heap)
 			heap_down(s, 0);
@@ -193,7 +213,8 @@ static void fill(struct filling *s, const uint8_t *active)
  * @active: by flow, 0 for those that do not send; NULL: all do
  * @rate: result, bytes/s by flow; INFINITY for a flow without links
  *
- * O(u log L) with u uses and L links, and O(L) passes over a link's flows.
+ * O(u + r log L) with u uses, L links, and r times that a link was found to
+ * fill up later than it seemed.
  *
  * Return: 0, -ENOMEM.
  */
@@ -207,7 +228,8 @@ int srpol_maxmin_rates(const struct srpol_maxmin *net, const uint8_t *active,
 	if (rc)
 		return rc;
 	s.rate = rate;
-	fill(&s, active);
+	fill_start(&s, active);
+	fill(&s);
 	filling_free(&s);
 	return 0;
 }
@@ -226,17 +248,28 @@ static double next_step(const struct srpol_maxmin_run *run, uint32_t n,
 	return step > 0 ? step : 0;
 }
 
-/* @step seconds pass. */
-static void advance(struct srpol_maxmin_run *run, uint32_t n,
-		    uint8_t *active, const double *rate, double now, double step)
+/*
+ * @step seconds pass; flows that end give back what they had. Returns the least
+ * level of these: growing up to there was the same without them, so whoever was
+ * fixed below keeps its rate.
+ */
+static double advance(struct filling *s, struct srpol_maxmin_run *run,
+		      const double *whole, uint8_t *active, double now,
+		      double step)
 {
+	double *rate = s->rate, least = INFINITY, level;
 	uint32_t f;
 
-	for (f = 0; f < n; f++) {
+	for (f = 0; f < s->net->n_flows; f++) {
 		if (!active[f] || !(rate[f] > 0))
 			continue;
 		if (rate[f] == INFINITY ||
-		    run->left[f] <= rate[f] * step * (1 + SAME_TIME)) {
+		    run->left[f] - rate[f] * step <= whole[f] * SAME) {
+			level = rate[f] / weight_of(s->net, f);
+			least = level < least ? level : least;
+			if (rate[f] < INFINITY)
+				count_flow(s, f, -1);
+			rate[f] = 0;
 			run->left[f] = 0;
 			run->finish[f] = now + step;
 			active[f] = 0;
@@ -244,11 +277,27 @@ static void advance(struct srpol_maxmin_run *run, uint32_t n,
 			run->left[f] -= rate[f] * step;
 		}
 	}
+	return least;
+}
+
+/* Flows at a level and above it grow anew. */
+static void reopen(struct filling *s, const uint8_t *active, double level)
+{
+	uint32_t f;
+
+	for (f = 0; f < s->net->n_flows; f++) {
+		if (!active[f] || s->rate[f] == INFINITY ||
+		    s->rate[f] < level * weight_of(s->net, f) * (1 - SAME))
+			continue;
+		count_flow(s, f, -1);
+		s->rate[f] = -1;
+		open_flow(s, f, 1);
+	}
 }
 
 /* Flows whose time has come; the next one's time. */
 static double start_flows(struct srpol_maxmin_run *run, uint32_t n,
-			  uint8_t *active, double now)
+			  uint8_t *active, double now, bool *changed)
 {
 	double next = INFINITY, t;
 	uint32_t f;
@@ -261,36 +310,54 @@ static double start_flows(struct srpol_maxmin_run *run, uint32_t n,
 			next = t < next ? t : next;
 			continue;
 		}
-		if (run->left[f] > 0)
+		if (run->left[f] > 0) {
 			active[f] = 1;
-		else
+			*changed = true;
+		} else {
 			run->finish[f] = t > run->from ? t : run->from;
+		}
 	}
 	return next;
 }
 
-static void run_flows(struct filling *s, struct srpol_maxmin *net,
-		      struct srpol_maxmin_run *run, uint8_t *active)
+/* Events whose time has come; the number of those that have passed. */
+static uint32_t apply_events(struct srpol_maxmin *net,
+			     const struct srpol_maxmin_run *run, uint32_t event,
+			     double now)
 {
-	double now = run->from, next, step;
-	uint32_t event = 0;
+	for (; event < run->n_events && run->events[event].time <= now; event++)
+		net->capacity[run->events[event].link] =
+			run->events[event].capacity;
+	return event;
+}
+
+static void run_flows(struct filling *s, struct srpol_maxmin *net,
+		      struct srpol_maxmin_run *run, const double *whole,
+		      uint8_t *active)
+{
+	double now = run->from, next, step, level = 0;
+	uint32_t event = 0, before;
+	bool anew;
 
 	for (;;) {
-		next = start_flows(run, net->n_flows, active, now);
-		for (; event < run->n_events &&
-		       run->events[event].time <= now; event++)
-			net->capacity[run->events[event].link] =
-				run->events[event].capacity;
+		anew = !run->fillings;
+		next = start_flows(run, net->n_flows, active, now, &anew);
+		before = event;
+		event = apply_events(net, run, event, now);
 		if (event < run->n_events && run->events[event].time < next)
 			next = run->events[event].time;
 		if (run->until < next)
 			next = run->until;
-		fill(s, active);
+		if (anew || event != before)
+			fill_start(s, active);
+		else
+			reopen(s, active, level);
+		fill(s);
 		run->fillings++;
 		step = next_step(run, net->n_flows, active, s->rate, now, next);
 		if (step == INFINITY)
 			break;	/* nothing moves, and nothing will change */
-		advance(run, net->n_flows, active, s->rate, now, step);
+		level = advance(s, run, whole, active, now, step);
 		now += step;
 		if (now >= run->until)
 			break;
@@ -310,27 +377,29 @@ static void run_flows(struct filling *s, struct srpol_maxmin *net,
  */
 int srpol_maxmin_run(struct srpol_maxmin *net, struct srpol_maxmin_run *run)
 {
+	size_t size = (net->n_flows + 1UL) * sizeof(double);
 	uint8_t *active = calloc(net->n_flows + 1UL, 1);
+	double *whole = malloc(size);
 	struct filling s;
 	uint32_t f;
 	int rc;
 
-	if (!active)
-		return -ENOMEM;
-	rc = filling_init(&s, net);
+	rc = active && whole ? filling_init(&s, net) : -ENOMEM;
 	if (rc)
 		goto out;
-	s.rate = malloc((net->n_flows + 1UL) * sizeof(*s.rate));
+	memcpy(whole, run->left, net->n_flows * sizeof(*whole));
+	s.rate = malloc(size);
 	run->fillings = 0;
 	for (f = 0; f < net->n_flows; f++)
 		run->finish[f] = INFINITY;
 	if (s.rate)
-		run_flows(&s, net, run, active);
+		run_flows(&s, net, run, whole, active);
 	else
 		rc = -ENOMEM;
 	free(s.rate);
 	filling_free(&s);
 out:
 	free(active);
+	free(whole);
 	return rc;
 }

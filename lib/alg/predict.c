@@ -10,93 +10,79 @@
 #include "alg.h"
 
 /**
- * struct fluid - placed demands as a fluid network
- * @net: network
- * @first: see struct srpol_maxmin
- * @link: likewise
- * @part: likewise
- * @capacity: likewise
- * @left: bytes per flow
- * @start: seconds per flow
- * @finish: seconds per flow
- * @demand: by flow
- * @flows: number of them so far
- * @uses: number of them so far
+ * srpol_fluid_free() - end of a fluid network
+ * @m: may be NULL
  */
-struct fluid {
-	struct srpol_maxmin net;
-	uint32_t *first;
-	uint32_t *link;
-	double *part;
-	double *capacity;
-	double *left;
-	double *start;
-	double *finish;
-	uint32_t *demand;
-	uint32_t flows;
-	uint32_t uses;
-};
-
-static void fluid_free(struct fluid *m)
+void srpol_fluid_free(struct srpol_fluid *m)
 {
+	if (!m)
+		return;
 	free(m->first);
 	free(m->link);
 	free(m->part);
-	free(m->capacity);
+	free(m->net.capacity);
 	free(m->left);
 	free(m->start);
 	free(m->finish);
 	free(m->demand);
+	free(m);
 }
 
-static int fluid_init(struct fluid *m, const struct srpol_alg_input *in,
-		      const struct srpol_placement *p)
+static struct srpol_fluid *fluid_room(const struct srpol_alg_input *in,
+				      const struct srpol_placement *p)
 {
 	size_t shares = p->first[p->n], links = in->fabric->n_links, i;
+	struct srpol_fluid *m = calloc(1, sizeof(*m));
 
-	*m = (struct fluid){};
-	m->first = malloc((shares + 2) * sizeof(*m->first));
+	if (!m)
+		return NULL;
+	m->first = calloc(shares + 2, sizeof(*m->first));
 	m->link = malloc((shares * SRPOL_PATH_LINKS + 1) * sizeof(*m->link));
 	m->part = malloc((shares * SRPOL_PATH_LINKS + 1) * sizeof(*m->part));
-	m->capacity = malloc((links + 1) * sizeof(*m->capacity));
+	m->net.capacity = malloc((links + 1) * sizeof(*m->net.capacity));
 	m->left = malloc((shares + 1) * sizeof(*m->left));
 	m->start = malloc((shares + 1) * sizeof(*m->start));
 	m->finish = malloc((shares + 1) * sizeof(*m->finish));
 	m->demand = malloc((shares + 1) * sizeof(*m->demand));
-	if (!m->first || !m->link || !m->part || !m->capacity || !m->left ||
-	    !m->start || !m->finish || !m->demand)
-		return -ENOMEM;
-	m->first[0] = 0;
+	if (!m->first || !m->link || !m->part || !m->net.capacity ||
+	    !m->left || !m->start || !m->finish || !m->demand) {
+		srpol_fluid_free(m);
+		return NULL;
+	}
+	m->net.n_links = links;
 	for (i = 0; i < links; i++)
-		m->capacity[i] = in->links->links[i].capacity / 8.0;
-	return 0;
+		m->net.capacity[i] = in->links->links[i].capacity / 8.0;
+	return m;
 }
 
 /* A use of a link by the flow that is being added; links once per flow. */
-static void add_use(struct fluid *m, uint32_t link, double part)
+static void add_use(struct srpol_fluid *m, uint32_t link, double part)
 {
-	uint32_t i;
+	uint32_t *end = &m->first[m->net.n_flows + 1], i;
 
-	for (i = m->first[m->flows]; i < m->uses; i++) {
+	for (i = m->first[m->net.n_flows]; i < *end; i++) {
 		if (m->link[i] == link) {
 			m->part[i] += part;
 			return;
 		}
 	}
-	m->link[m->uses] = link;
-	m->part[m->uses++] = part;
+	m->link[*end] = link;
+	m->part[(*end)++] = part;
 }
 
-static void end_flow(struct fluid *m, uint32_t demand, double bytes,
+static void end_flow(struct srpol_fluid *m, uint32_t demand, double bytes,
 		     double start)
 {
-	m->left[m->flows] = bytes;
-	m->start[m->flows] = start;
-	m->demand[m->flows] = demand;
-	m->first[++m->flows] = m->uses;
+	uint32_t f = m->net.n_flows++;
+
+	m->left[f] = bytes;
+	m->start[f] = start;
+	m->demand[f] = demand;
+	/* where the next one begins, and ends so far */
+	m->first[f + 2] = m->first[f + 1];
 }
 
-static int add_demand(struct fluid *m, const struct srpol_alg_input *in,
+static int add_demand(struct srpol_fluid *m, const struct srpol_alg_input *in,
 		      const struct srpol_placement *p, uint32_t d, bool coupled,
 		      double start)
 {
@@ -128,11 +114,42 @@ static int add_demand(struct fluid *m, const struct srpol_alg_input *in,
 }
 
 /**
- * srpol_predict() - when placed demands end
+ * srpol_fluid_new() - placed demands as a fluid network
  * @in: what they were placed from
  * @p: placement
  * @coupled: a demand's shares are packets of one flow (spraying), so that the
  *	slowest path limits all; else each share is a flow of its own
+ * @start: seconds at which each demand starts, NULL: 0
+ *
+ * Return: the network, NULL without memory.
+ */
+struct srpol_fluid *srpol_fluid_new(const struct srpol_alg_input *in,
+				    const struct srpol_placement *p,
+				    bool coupled, const double *start)
+{
+	struct srpol_fluid *m = fluid_room(in, p);
+	uint32_t d;
+	int rc = 0;
+
+	if (!m)
+		return NULL;
+	for (d = 0; d < in->n && !rc; d++)
+		rc = add_demand(m, in, p, d, coupled, start ? start[d] : 0);
+	if (rc) {
+		srpol_fluid_free(m);
+		return NULL;
+	}
+	m->net.first = m->first;
+	m->net.link = m->link;
+	m->net.part = m->part;
+	return m;
+}
+
+/**
+ * srpol_predict() - when placed demands end
+ * @in: what they were placed from
+ * @p: placement
+ * @coupled: see srpol_fluid_new()
  * @start: seconds at which each demand starts, NULL: 0
  * @finish: result: seconds at which each demand ends: INFINITY if a path of
  *	its is down or it has none, its start if it does not enter the fabric
@@ -145,36 +162,28 @@ int srpol_predict(const struct srpol_alg_input *in,
 		  const struct srpol_placement *p, bool coupled,
 		  const double *start, double *finish)
 {
-	struct srpol_maxmin_run run = { .until = INFINITY };
+	struct srpol_fluid *m = srpol_fluid_new(in, p, coupled, start);
 	const struct srpol_gpu *gpus = in->fabric->gpus;
-	struct fluid m;
+	struct srpol_maxmin_run run = { .until = INFINITY };
 	uint32_t d, f;
 	int rc;
 
-	rc = fluid_init(&m, in, p);
-	for (d = 0; d < in->n && !rc; d++) {
+	if (!m)
+		return -ENOMEM;
+	for (d = 0; d < in->n; d++) {
 		finish[d] = start ? start[d] : 0;
 		if (p->first[d] == p->first[d + 1] &&
 		    gpus[in->demands[d].src].host !=
 		    gpus[in->demands[d].dst].host)
 			finish[d] = INFINITY;
-		rc = add_demand(&m, in, p, d, coupled, start ? start[d] : 0);
 	}
-	if (rc)
-		goto out;
-	m.net = (struct srpol_maxmin){
-		.n_links = in->fabric->n_links, .capacity = m.capacity,
-		.n_flows = m.flows, .first = m.first, .link = m.link,
-		.part = m.part,
-	};
-	run.left = m.left;
-	run.start = m.start;
-	run.finish = m.finish;
-	rc = srpol_maxmin_run(&m.net, &run);
-	for (f = 0; f < m.flows && !rc; f++)
-		if (m.finish[f] > finish[m.demand[f]])
-			finish[m.demand[f]] = m.finish[f];
-out:
-	fluid_free(&m);
+	run.left = m->left;
+	run.start = m->start;
+	run.finish = m->finish;
+	rc = srpol_maxmin_run(&m->net, &run);
+	for (f = 0; f < m->net.n_flows && !rc; f++)
+		if (m->finish[f] > finish[m->demand[f]])
+			finish[m->demand[f]] = m->finish[f];
+	srpol_fluid_free(m);
 	return rc;
 }

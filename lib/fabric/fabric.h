@@ -221,7 +221,7 @@ uint32_t srpol_fabric_node(const struct srpol_fabric *f, const char *name);
 uint32_t srpol_fabric_link(const struct srpol_fabric *f, uint32_t from,
 			   uint32_t to);
 uint32_t srpol_fabric_gpu(const struct srpol_fabric *f, uint32_t host,
-			       uint32_t rail);
+			  uint32_t rail);
 
 /* Links of @node to the tier above (i < up_n) and below (i < down_n). */
 static inline uint32_t srpol_node_up(const struct srpol_fabric *f,
@@ -407,9 +407,9 @@ void srpol_path_get(const struct srpol_fabric *f,
 		    const struct srpol_path_set *set, uint32_t i,
 		    struct srpol_route *path);
 void srpol_route_reverse(const struct srpol_route *path,
-			struct srpol_route *back);
+			 struct srpol_route *back);
 uint64_t srpol_route_capacity(const struct srpol_links *s,
-			     const struct srpol_route *path);
+			      const struct srpol_route *path);
 
 /* sids.c: segment lists of paths and of probes */
 
@@ -482,7 +482,7 @@ uint32_t srpol_sids_overhead(uint32_t n, enum srpol_sid_form form);
 struct srpol_nnhn;
 
 struct srpol_nnhn *srpol_nnhn_parse(const struct srpol_fabric *f,
-					   const char *text, size_t len,
+				    const char *text, size_t len,
 					   struct srpol_error *err);
 bool srpol_nnhn_has(const struct srpol_nnhn *map, uint32_t next_hop,
 		    uint32_t node);

@@ -404,7 +404,7 @@ uint32_t srpol_fabric_link(const struct srpol_fabric *f, uint32_t from,
  * Return: number, or SRPOL_NONE.
  */
 uint32_t srpol_fabric_gpu(const struct srpol_fabric *f, uint32_t host,
-			       uint32_t rail)
+			  uint32_t rail)
 {
 	uint32_t a = 0, b = f->n_gpus, mid;
 	const struct srpol_gpu *ep;

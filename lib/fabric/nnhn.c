@@ -66,7 +66,7 @@ static int parse_node(struct srpol_nnhn *map, const char *text,
  * Return: the mapping, or NULL.
  */
 struct srpol_nnhn *srpol_nnhn_parse(const struct srpol_fabric *f,
-					   const char *text, size_t len,
+				    const char *text, size_t len,
 					   struct srpol_error *err)
 {
 	struct srpol_nnhn *map;

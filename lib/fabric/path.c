@@ -292,7 +292,7 @@ void srpol_route_reverse(const struct srpol_route *path, struct srpol_route *bac
  * Return: bit/s, 0 when a link is down.
  */
 uint64_t srpol_route_capacity(const struct srpol_links *s,
-			     const struct srpol_route *path)
+			      const struct srpol_route *path)
 {
 	uint64_t least = UINT64_MAX;
 	uint32_t i;

@@ -468,6 +468,118 @@ static void plans(void **state)
 	down();
 }
 
+/* Is there a path that is up? */
+static bool can_be_placed(uint32_t d)
+{
+	struct srpol_path_set set;
+	struct srpol_route route;
+	bool can = false;
+	uint32_t i;
+
+	assert_int_equal(srpol_path_set_init(f, demands[d].src, demands[d].dst,
+					     &set), 0);
+	for (i = 0; i < set.n; i++) {
+		srpol_path_get(f, &set, i, &route);
+		can |= srpol_route_capacity(links, &route) > 0;
+	}
+	srpol_path_set_free(&set);
+	return can;
+}
+
+/* What holds of any placement by any algorithm. */
+static void is_sound(const char *name)
+{
+	struct srpol_path_set set;
+	struct srpol_route route;
+	uint32_t d, i;
+
+	assert_int_equal(p->n, in.n);
+	for (d = 0; d < in.n; d++) {
+		assert_int_equal(srpol_path_set_init(f, demands[d].src,
+						     demands[d].dst, &set), 0);
+		for (i = p->first[d]; i < p->first[d + 1]; i++) {
+			assert_true(p->shares[i].weight);
+			assert_true(p->shares[i].path < set.n);
+			assert_true(i == p->first[d] ||
+				    p->shares[i - 1].path < p->shares[i].path);
+			srpol_path_get(f, &set, p->shares[i].path, &route);
+			/* local quality knows nothing of links further on */
+			assert_true(!strcmp(name, "glb") ||
+				    srpol_route_capacity(links, &route));
+		}
+		if (strcmp(name, "glb") && strcmp(name, "pinned"))
+			assert_int_equal(p->first[d] < p->first[d + 1],
+					 can_be_placed(d));
+		srpol_path_set_free(&set);
+	}
+}
+
+static void abuse(void **state)
+{
+	(void)state;
+	const struct srpol_shape shapes[] = {
+		srpol_shape_leaf_spine(3, 2, 2, 1),
+		srpol_shape_clos(2, 2, 2, 2, 2, G100),
+		srpol_shape_rail(2, 2, 3, 2, SRPOL_RATE_MAX),
+		srpol_shape_plane(3, 4, G100),
+		srpol_shape_leaf_spine(4, 1, 0, G100),
+	};
+	static const uint64_t sizes[] = { 0, 1, MB, (UINT64_C(1) << 53) - 1 };
+	struct srpol_placement *before;
+	struct srpol_bound bound;
+	struct srpol_plan *plan;
+	uint32_t k, i, a;
+	u64 seed = 77;
+
+	for (k = 0; k < 200; k++) {
+		up(shapes[k % ARRAY_SIZE(shapes)]);
+		for (i = test_random(&seed) % 60; i; i--)
+			demand(test_random(&seed) % f->n_gpus,
+			       test_random(&seed) % f->n_gpus,
+			       sizes[test_random(&seed) % 4]);
+		before = NULL;
+		for (a = 0; srpol_alg_at(a); a++) {
+			for (i = 0; i < f->n_links; i++) {
+				if (test_random(&seed) % 3)
+					continue;
+				srpol_links_set_capacity(links, i,
+					test_random(&seed) % 2 ? 0 :
+					(u64)test_random(&seed) << 20);
+				srpol_links_set_quality(links, i,
+					test_random(&seed) % 101);
+			}
+			in.previous = NULL;
+			in.options.profile = k % 4;
+			in.options.qps = test_random(&seed) % 20;
+			in.options.parts = test_random(&seed) % 4;
+			/* quality 0 is as good as down to these */
+			if (!strcmp(srpol_alg_at(a)->name, "adaptive"))
+				for (i = 0; i < f->n_links; i++)
+					srpol_links_set_quality(links, i, 1 + i
+								% 100);
+			run(srpol_alg_at(a)->name);
+			is_sound(srpol_alg_at(a)->name);
+			assert_int_equal(srpol_bound_get(&in, &bound), 0);
+			plan = srpol_plan_new(&in, p);
+			assert_non_null(plan);
+			srpol_plan_free(plan);
+			/* again, from what another one left */
+			if (before) {
+				in.previous = before;
+				in.options.moves = test_random(&seed) % 5;
+				run("minmax");
+				is_sound("minmax");
+			}
+			srpol_placement_free(before);
+			before = p;
+			p = NULL;
+		}
+		srpol_placement_free(before);
+		in.previous = NULL;
+		down();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -483,6 +595,7 @@ int main(void)
 		cmocka_unit_test(bounds),
 		cmocka_unit_test(predictions),
 		cmocka_unit_test(plans),
+		cmocka_unit_test(abuse),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From a topology file to packets on the real data plane, without the module:
+ *
+ *	shares [-a ALG] [-m hash|spray] -p PINS -s SOURCE -n MAC TOPOLOGY DEV
+ *
+ * places a demand from the file's first GPU to its second by ALG (wecmp),
+ * loads the object, makes paths of the segment lists and buckets of the
+ * weights (kmod/bucket.c), attaches to DEV, pins, and exits. It prints, per
+ * path, the switch where it turns and the part of the bytes that lib/alg
+ * predicts for the link there.
+ *
+ *	shares -c PACKETS -r MBIT ADDRESS
+ *
+ * sends datagrams of 1400 bytes to many ports of ADDRESS.
+ */
+#include <arpa/inet.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ktap.h"
+#include "rig.h"
+#include "srpol.skel.h"
+
+#include "alg.h"
+#include "bucket.h"
+#include "srpol_lib.h"
+
+#define BUCKETS		128
+#define PATHS_MAX	64
+#define PAYLOAD		1400
+
+static void die(const char *what)
+{
+	fprintf(stderr, "shares: %s\n", what);
+	exit(1);
+}
+
+static void device_mac(const char *dev, __u8 *mac)
+{
+	struct ifreq req = {};
+	int s = socket(AF_INET, SOCK_DGRAM, 0);
+
+	snprintf(req.ifr_name, sizeof(req.ifr_name), "%s", dev);
+	if (s < 0 || ioctl(s, SIOCGIFHWADDR, &req))
+		die(dev);
+	close(s);
+	memcpy(mac, req.ifr_hwaddr.sa_data, 6);
+}
+
+static __u32 bucket_path(__u32 bucket, const void *arg)
+{
+	return 1 + ((const __u8 *)arg)[bucket];
+}
+
+/* Path @i + 1 of the data plane. */
+static void set_path(const struct srpol_fabric *f,
+		     const struct srpol_route *route, uint32_t i,
+		     const char *source, const char *dev, const char *mac)
+{
+	struct outer o = { .src = source };
+	struct srpol_sid_list list;
+	struct srpol_dp_path path;
+	struct srpol_error err;
+
+	if (srpol_sids_of_path(f, route, SRPOL_HOPS_ALL, NULL,
+			       SRPOL_SID_REDUCED, &list, &err))
+		die(err.text);
+	o.sids = list.sid;
+	o.n = list.n;
+	rig_path_arg(&path, i + 1, &o, 1, 9000);
+	if (sscanf(mac, "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", path.rewrite,
+		   path.rewrite + 1, path.rewrite + 2, path.rewrite + 3,
+		   path.rewrite + 4, path.rewrite + 5) != 6)
+		die(mac);
+	device_mac(dev, path.rewrite + 6);
+	if (rig_call("path_set", &path, sizeof(path)))
+		die("path_set");
+}
+
+/* All paths, and a policy with the weights for everything. */
+static void set_policy(const struct srpol_alg_input *in,
+		       const struct srpol_placement *p, __u32 mode,
+		       const char *source, const char *dev, const char *mac)
+{
+	struct srpol_dp_policy policy = {
+		.id = 1, .color = 1, .row = 1, .n_buckets = BUCKETS,
+		.mode = mode,
+	};
+	struct srpol_dp_class all = {
+		.color = 1, .ordering = SRPOL_ORDERING_WEAK,
+	};
+	struct srpol_dp_config cfg = { .icmp_errors = 1 };
+	__u32 weight[PATHS_MAX] = {}, i;
+	struct srpol_path_set set;
+	struct srpol_route route;
+	__u8 home[BUCKETS];
+
+	rig_open();
+	rig_reset();
+	rig_config(cfg);
+	rig_nexthop(1, if_nametoindex(dev), 1);
+	if (srpol_path_set_init(in->fabric, 0, 1, &set) || set.n > PATHS_MAX)
+		die("no paths");
+	for (i = 0; i < set.n; i++) {
+		srpol_path_get(in->fabric, &set, i, &route);
+		set_path(in->fabric, &route, i, source, dev, mac);
+	}
+	for (i = 0; i < p->first[1]; i++)
+		weight[p->shares[i].path] = p->shares[i].weight;
+	memset(home, 0xff, sizeof(home));
+	srpol_bucket_home(home, BUCKETS, weight, set.n);
+	rig_row(1, bucket_path, home);
+	rig_policy(&policy);
+	rig_rules(&all, 1);
+	srpol_path_set_free(&set);
+}
+
+static void attach(const char *dev, const char *pins)
+{
+	int ifindex = if_nametoindex(dev);
+	struct bpf_link *tcx;
+	char file[256];
+
+	rig_uplink_add(ifindex);
+	tcx = bpf_program__attach_tcx(rig->progs.srpol_egress, ifindex, NULL);
+	snprintf(file, sizeof(file), "%s/tcx-%s", pins, dev);
+	if (!tcx || bpf_link__pin(tcx, file))
+		die(file);
+}
+
+/* What lib/alg says of the links over which the paths leave the leaf. */
+static void print_shares(const struct srpol_alg_input *in,
+			 const struct srpol_placement *p)
+{
+	double *load = calloc(in->fabric->n_links + 1, sizeof(*load));
+	struct srpol_path_set set;
+	struct srpol_route route;
+	uint32_t i;
+
+	if (!load || srpol_placement_load(in, p, load) ||
+	    srpol_path_set_init(in->fabric, 0, 1, &set))
+		die("no memory");
+	for (i = 0; i < set.n; i++) {
+		srpol_path_get(in->fabric, &set, i, &route);
+		printf("%s %.6f\n",
+		       in->fabric->nodes[in->fabric->links[route.link[1]].to]
+		       .name, load[route.link[1]] / in->demands[0].bytes);
+	}
+	srpol_path_set_free(&set);
+	free(load);
+}
+
+static int steer(const char *alg, const char *file, __u32 mode,
+		 const char *source, const char *dev, const char *mac,
+		 const char *pins)
+{
+	struct srpol_demand demand = { .dst = 1, .bytes = 1 << 30 };
+	struct srpol_alg_input in = { .demands = &demand, .n = 1 };
+	struct srpol_placement *p;
+	struct srpol_error err;
+	struct srpol_fabric *f;
+	struct srpol_links *links;
+
+	f = srpol_topology_read(file, &err);
+	if (!f)
+		die(err.text);
+	links = srpol_links_new(f);
+	in.fabric = f;
+	in.links = links;
+	if (!links || !srpol_alg_find(alg) ||
+	    srpol_alg_run(srpol_alg_find(alg), &in, &p, &err))
+		die(alg);
+	set_policy(&in, p, mode, source, dev, mac);
+	attach(dev, pins);
+	print_shares(&in, p);
+	srpol_placement_free(p);
+	srpol_links_free(links);
+	srpol_fabric_free(f);
+	return ktap_failures ? 1 : 0;
+}
+
+/* A packet per flow in turn, no faster than told. */
+static int send_packets(const char *address, long packets, double mbit)
+{
+	struct sockaddr_in6 to = { .sin6_family = AF_INET6 };
+	double gap = PAYLOAD * 8 / (mbit * 1e6);
+	static char data[PAYLOAD];
+	struct timespec start, now;
+	int s;
+	long i;
+
+	s = socket(AF_INET6, SOCK_DGRAM, 0);
+	if (s < 0 || inet_pton(AF_INET6, address, &to.sin6_addr) != 1)
+		die(address);
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	for (i = 0; i < packets; i++) {
+		do {
+			clock_gettime(CLOCK_MONOTONIC, &now);
+		} while (now.tv_sec - start.tv_sec +
+			 (now.tv_nsec - start.tv_nsec) / 1e9 < i * gap);
+		to.sin6_port = htons(1024 + i % 60000);
+		/* nobody listens there: its answers are no news */
+		if (sendto(s, data, sizeof(data), 0, (void *)&to,
+			   sizeof(to)) < 0 && errno != ECONNREFUSED)
+			die("sendto");
+	}
+	close(s);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *alg = "wecmp", *pins = NULL, *source = NULL, *mac = NULL;
+	__u32 mode = SRPOL_LB_MODE_HASH;
+	long packets = 0;
+	double mbit = 0;
+	int c;
+
+	while ((c = getopt(argc, argv, "a:m:p:s:n:c:r:")) != -1) {
+		switch (c) {
+		case 'a':
+			alg = optarg;
+			break;
+		case 'm':
+			mode = strcmp(optarg, "spray") ? SRPOL_LB_MODE_HASH :
+							 SRPOL_LB_MODE_SPRAY;
+			break;
+		case 'p':
+			pins = optarg;
+			break;
+		case 's':
+			source = optarg;
+			break;
+		case 'n':
+			mac = optarg;
+			break;
+		case 'c':
+			packets = atol(optarg);
+			break;
+		case 'r':
+			mbit = atof(optarg);
+			break;
+		default:
+			return 2;
+		}
+	}
+	if (packets && mbit > 0 && argc - optind == 1)
+		return send_packets(argv[optind], packets, mbit);
+	if (!pins || !source || !mac || argc - optind != 2)
+		return 2;
+	return steer(alg, argv[optind], mode, source, argv[optind + 1], mac,
+		     pins);
+}
