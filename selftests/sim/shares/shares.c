@@ -93,7 +93,7 @@ static void set_policy(const struct srpol_alg_input *in,
 		.id = 1, .color = 1, .row = 1, .n_buckets = BUCKETS,
 		.mode = mode,
 	};
-	struct srpol_dp_class all = {
+	struct srpol_dp_rule all = {
 		.color = 1, .ordering = SRPOL_ORDERING_WEAK,
 	};
 	struct srpol_dp_config cfg = { .icmp_errors = 1 };
