@@ -13,6 +13,11 @@ PREFIX  ?= /usr/local
 SBINDIR ?= $(PREFIX)/sbin
 MANDIR  ?= $(PREFIX)/share/man
 COMPDIR ?= $(PREFIX)/share/bash-completion/completions
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+LIBEXECDIR ?= $(PREFIX)/lib/srpol
+
+PAGES := $(wildcard Documentation/man/*.8)
+UNITS := srpol@.service srpold@.service
 
 YNL_FILES := include/uapi/linux/srpol.h netlink_gen.h netlink_gen.c
 
@@ -114,15 +119,37 @@ ynl-check: tools	## fail when the committed glue is not what the spec gives
 		diff -u kmod/$$file $(BUILD)/ynl/$$file || exit 1; \
 	done
 
+# With DESTDIR nothing of the running system is touched, its modules' index
+# included.
+INSTALL_MODULE = $(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) \
+		 $(if $(DESTDIR),DEPMOD=true) modules_install
+
 .PHONY: install
-install: all		## module, tools and manual pages (DESTDIR, PREFIX)
-	$(MAKE) -C $(KDIR) M=$(CURDIR) modules_install
-	install -D -t $(DESTDIR)$(SBINDIR) $(BUILD)/bin/*
+install: all		## module, programs, manual, units (DESTDIR, PREFIX)
+	$(INSTALL_MODULE)
+	install -D -t $(DESTDIR)$(SBINDIR) $(BUILD)/bin/srpol $(BUILD)/bin/srpold
+	install -D -t $(DESTDIR)$(LIBEXECDIR) netlinkd/dist/restore \
+		netlinkd/dist/in-netns
 	install -D -m 644 netlinkd/dist/srpol.bash-completion \
 		$(DESTDIR)$(COMPDIR)/srpol
-	for page in $(wildcard Documentation/man/*.[1-8]); do \
-		install -D -m 644 -t $(DESTDIR)$(MANDIR)/man$${page##*.} $$page; \
+	install -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(MANDIR)/man8
+	for unit in $(UNITS); do \
+		sed -e 's,/usr/sbin,$(SBINDIR),' \
+			-e 's,/usr/lib/srpol,$(LIBEXECDIR),' \
+			netlinkd/dist/$$unit >$(DESTDIR)$(UNITDIR)/$$unit; \
 	done
+	install -m 644 -t $(DESTDIR)$(MANDIR)/man8 $(PAGES)
+
+.PHONY: uninstall
+uninstall:		## remove what install put there (DESTDIR, PREFIX)
+	rm -f $(DESTDIR)/lib/modules/$(KVER)/updates/kmod/srpol.ko* \
+		$(DESTDIR)/lib/modules/$(KVER)/extra/kmod/srpol.ko*
+	$(if $(DESTDIR),,depmod $(KVER))
+	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,srpol srpold) \
+		$(DESTDIR)$(COMPDIR)/srpol \
+		$(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS)) \
+		$(addprefix $(DESTDIR)$(MANDIR)/man8/,$(notdir $(PAGES)))
+	rm -rf $(DESTDIR)$(LIBEXECDIR)
 
 .PHONY: clean
 clean:			## remove all that was built

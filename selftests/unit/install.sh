@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# make install DESTDIR= puts everything below that folder and nothing
+# elsewhere; make uninstall takes all of it away again.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/ktap.sh
+. selftests/ktap.sh
+
+to=$(mktemp -d)
+at_exit rm -rf "$to"
+mark=$to.mark
+touch "$mark"
+at_exit rm -f "$mark"
+
+files() {
+	find "$to" -type f | sed "s,^$to,," | sort
+}
+
+check "make install DESTDIR=" make --no-print-directory install \
+	DESTDIR="$to" PREFIX=/usr
+for file in /usr/sbin/srpol /usr/sbin/srpold /usr/lib/srpol/restore \
+	/usr/share/man/man8/srpol.8 /usr/share/man/man8/srpold.8 \
+	/usr/share/bash-completion/completions/srpol \
+	/usr/lib/systemd/system/srpol@.service \
+	/usr/lib/systemd/system/srpold@.service; do
+	check "$file" [ -s "$to$file" ]
+done
+check "the module" grep -q 'srpol\.ko' <<<"$(files)"
+check_equal "the system's modules and their index were left alone" "" \
+	"$(find /lib/modules /usr/local /etc/srpol -newer "$mark" \
+		-type f 2>/dev/null || :)"
+check "units name what was installed" grep -q '^ExecStart=/usr/lib/srpol' \
+	"$to/usr/lib/systemd/system/srpol@.service"
+check "make uninstall DESTDIR=" make --no-print-directory uninstall \
+	DESTDIR="$to" PREFIX=/usr
+# what kbuild itself writes beside modules stays
+check_equal "nothing is left" "" "$(files | grep -v '/lib/modules/' || :)"
+check_equal "nor the module" "" "$(files | grep 'srpol\.ko' || :)"
