@@ -81,6 +81,13 @@ netlinkd selftests/unit selftests/bpf selftests/bench/control selftests/sim: \
 check: tests		## build all, run all tests; "N passed, N failed, N skipped"
 	@KVER=$(KVER) selftests/run.sh
 
+# Hours: each has a target of its own.
+LONG := long-demo long-check long-e2e
+.PHONY: check-long $(LONG)
+check-long: $(LONG) debug-check	## campaigns: demo, check and e2e again and again, debug kernel
+$(LONG): tests
+	@KVER=$(KVER) selftests/campaign.sh $(@:long-%=%)
+
 .PHONY: debug-check
 debug-check: tests	## tests of the module under KASAN and lockdep; builds a kernel
 	@KVER=$(KVER) selftests/vm/debug-kernel.sh

@@ -332,6 +332,56 @@ phase_return() {
 	echo "  spine$dead carries traffic again"
 }
 
+# engine_paths N: so many paths answer their probes
+engine_paths() {
+	[ "$(srpol -j engine paths 2>/dev/null | jq '[ .[] |
+		select(.probed and .state == "up" and .received > 2) ] |
+		length')" = "$1" ]
+}
+
+silent_down() {
+	srpol path show A-spine2-B | grep -q 'down (probes-lost)'
+}
+
+# One srpold that has both hosts, as both are in this namespace.
+phase_engine() {
+	local load start packets
+
+	say "5. The same from a topology file alone: srpold, the local SR engine"
+	echo "  # all that was typed above goes; the uplinks stay"
+	run srpol replace empty -f /dev/null
+	fabric_topology >"$out/topology.json"
+	echo '{ "topology": "'"$out"'/topology.json", "hosts": [ "A", "B" ],
+	  "probes": { "interval-ms": 20, "multiplier": 3, "timeout-ms": 20,
+	              "wait-to-restore-ms": 500 } }' >"$out/srpold.json"
+	echo "  \$ srpold -c srpold.json &"
+	srpold -c "$out/srpold.json" 2>"$out/srpold.log" &
+	samplers+=($!)
+	await 60 engine_paths 8 ||
+		fail "srpold did not bring up its paths: $(cat "$out/srpold.log")"
+	run srpol engine show | sed 's/^/    /'
+	mark "srpold"
+	transfer engine -q 32 -s 4096 -t 1 -n $((10 * iterations)) \
+		--rate_limit=0.04 --rate_units=g --rate_limit_type=SW \
+		--burst_size=1 &
+	load=$!
+	seen 2
+	start=$packets
+	await 60 seen_more 2 $((start + 200)) || fail "no load on spine2"
+	echo "  spine2 \$ tc filter add dev leaf1 ingress matchall action drop"
+	echo "  # carrier stays, no switch says a word"
+	fabric_silence spine2 on
+	mark "silent"
+	await 20 silent_down || fail "the silent loss was not seen"
+	run srpol path show A-spine2-B | head -n 1 | sed 's/^/    /'
+	srpol engine show | grep suspect | sed 's/^[[:space:]]*/    /'
+	wait $load || fail "the transfer did not survive the silent loss"
+	echo "  transfer completed, no QP error"
+	fabric_silence spine2 off
+	await 60 engine_paths 8 || fail "spine2 did not come back"
+	echo "  spine2 answers its probes and is used again"
+}
+
 say "Two hosts, two leaves, four spines: a fabric of kernel SRv6 routers"
 at_exit fabric_down
 fabric_up
@@ -364,6 +414,7 @@ phase_spread
 phase_pinned
 phase_failure
 phase_return
+phase_engine
 stop
 
 say "What happened to packets"

@@ -320,6 +320,56 @@ fabric_restore_spine() {
 	done
 }
 
+# fabric_topology: the topology file of this fabric, for srpold
+fabric_topology() {
+	local m
+
+	cat <<-END
+	{
+	  "srpol-topology": 1,
+	  "functions": { "end": "::1", "decap": "::d6", "probe": "::e" },
+	  "switches": [
+	    { "name": "leaf1", "role": "leaf", "locator": "fc00:0:11::/48" },
+	    { "name": "leaf2", "role": "leaf", "locator": "fc00:0:12::/48" },
+	END
+	for ((m = 1; m <= FABRIC_SPINES; m++)); do
+		echo "    { \"name\": \"spine$m\", \"role\": \"spine\"," \
+			"\"locator\": \"fc00:0:2$m::/48\" }$([ $m = $FABRIC_SPINES ] || echo ,)"
+	done
+	cat <<-END
+	  ],
+	  "hosts": [
+	    { "name": "A", "locator": "fc00:0:a::/48", "nics": [
+	      { "name": "hA", "leaf": "leaf1", "rate": "100G",
+	        "address": "fd00:a::1", "gateway": "fd00:a::fe" } ] },
+	    { "name": "B", "locator": "fc00:0:b::/48", "nics": [
+	      { "name": "hB", "leaf": "leaf2", "rate": "100G",
+	        "address": "fd00:b::1", "gateway": "fd00:b::fe" } ] }
+	  ],
+	  "links": [
+	END
+	for ((m = 1; m <= FABRIC_SPINES; m++)); do
+		echo "    { \"from\": \"leaf1\", \"to\": \"spine$m\", \"rate\": \"100G\" },"
+		echo "    { \"from\": \"leaf2\", \"to\": \"spine$m\", \"rate\": \"100G\" }$([ $m = $FABRIC_SPINES ] || echo ,)"
+	done
+	echo "  ]"
+	echo "}"
+}
+
+# fabric_silence SPINE on|off: it takes packets of leaf1 and nobody hears of
+# them again: no carrier is lost, no error is sent
+fabric_silence() {
+	local ns
+
+	ns=$(fabric_ns "$1")
+	if [ "$2" = on ]; then
+		tc -n "$ns" qdisc add dev leaf1 clsact
+		tc -n "$ns" filter add dev leaf1 ingress matchall action drop
+	else
+		tc -n "$ns" qdisc del dev leaf1 clsact
+	fi
+}
+
 # fabric_spine_packets: a line "SPINE A_TO_B B_TO_A" for each spine: packets
 # it has received from leaf1 and from leaf2
 fabric_spine_packets() {

@@ -16,41 +16,6 @@ FABRIC_HOSTS=netns
 work=$(mktemp -d)
 declare -A engine=()
 
-topology() {
-	local m
-
-	cat <<-END
-	{
-	  "srpol-topology": 1,
-	  "functions": { "end": "::1", "decap": "::d6", "probe": "::e" },
-	  "switches": [
-	    { "name": "leaf1", "role": "leaf", "locator": "fc00:0:11::/48" },
-	    { "name": "leaf2", "role": "leaf", "locator": "fc00:0:12::/48" },
-	END
-	for m in 1 2 3 4; do
-		echo "    { \"name\": \"spine$m\", \"role\": \"spine\"," \
-			"\"locator\": \"fc00:0:2$m::/48\" }$([ $m = 4 ] || echo ,)"
-	done
-	cat <<-END
-	  ],
-	  "hosts": [
-	    { "name": "A", "locator": "fc00:0:a::/48", "nics": [
-	      { "name": "hA", "leaf": "leaf1", "rate": "100G",
-	        "address": "fd00:a::1", "gateway": "fd00:a::fe" } ] },
-	    { "name": "B", "locator": "fc00:0:b::/48", "nics": [
-	      { "name": "hB", "leaf": "leaf2", "rate": "100G",
-	        "address": "fd00:b::1", "gateway": "fd00:b::fe" } ] }
-	  ],
-	  "links": [
-	END
-	for m in 1 2 3 4; do
-		echo "    { \"from\": \"leaf1\", \"to\": \"spine$m\", \"rate\": \"100G\" },"
-		echo "    { \"from\": \"leaf2\", \"to\": \"spine$m\", \"rate\": \"100G\" }$([ $m = 4 ] || echo ,)"
-	done
-	echo "  ]"
-	echo "}"
-}
-
 config() {
 	cat <<-END
 	{ "topology": "$work/topology.json", "hosts": [ "$1" ],
@@ -112,18 +77,6 @@ state_of() {
 	on "$1" path show "$2" | head -n 1 | grep -q "$3"
 }
 
-# silent SPINE on|off: it takes packets of leaf1 and nobody hears of them again
-silent() {
-	local ns
-	ns=$(fabric_ns "$1")
-	if [ "$2" = on ]; then
-		tc -n "$ns" qdisc add dev leaf1 clsact
-		tc -n "$ns" filter add dev leaf1 ingress matchall action drop
-	else
-		tc -n "$ns" qdisc del dev leaf1 clsact
-	fi
-}
-
 time_exceeded() {
 	local node n=0
 
@@ -146,7 +99,7 @@ fabric_up
 insmod kmod/srpol.ko
 at_exit unload
 at_exit stop_engines
-topology >"$work/topology.json"
+fabric_topology >"$work/topology.json"
 config A >"$work/A.json"
 config B >"$work/B.json"
 
@@ -189,7 +142,7 @@ check_fails "a second srpold refuses and says who is there" \
 
 # ---- a spine that drops without a word
 p3=$(path_over A spine3)
-silent spine3 on
+fabric_silence spine3 on
 check "the path over it is down: probes lost" \
 	busywait 60 state_of A "$p3" 'down (probes-lost)'
 check_equal "its buckets went to the others" 0 "$(buckets A | jq '.[2]')"
@@ -198,7 +151,7 @@ check "the engine suspects its link" \
 check_equal "three paths stay" 3 \
 	"$(on A -j engine show | jq .paths_usable)"
 check_equal "host A still reaches host B" 0 "$(lost_of_ping 50)"
-silent spine3 off
+fabric_silence spine3 off
 check "it answers again and is used again" busywait 60 usable A 4
 check "after wait-to-restore the module has it up" \
 	busywait 60 state_of A "$p3" ' up'
