@@ -176,8 +176,8 @@ def other_client_agrees():
         "psn_observer": bool(dumped["psn_observer"]),
         "sr_domain": [prefix(d["prefix"], d["prefix_len"])
                       for d in dumped["sr_domain"]],
-        "sr_source": [prefix(d["prefix"], d["prefix_len"])
-                      for d in dumped["sr_source"]]}, "config")
+        **{key: [prefix(d["prefix"], d["prefix_len"]) for d in dumped[key]]
+           for key in ("sr_source", "report_from")}}, "config")
     eq(shown["tables"], {k: {"used": dumped["used"][k], "size": size}
                          for k, size in dumped["limits"].items()}, "tables")
 
