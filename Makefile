@@ -76,6 +76,11 @@ netlinkd selftests/unit selftests/bpf selftests/bench/control: \
 check: tests		## build all, run all tests; "N passed, N failed, N skipped"
 	@KVER=$(KVER) selftests/run.sh
 
+.PHONY: check-long
+check-long: all		## unload against the end of namespaces, 200 times
+	@KVER=$(KVER) SRPOL_LOOPS=200 SRPOL_ALLOW_SKIP=1 \
+		selftests/run.sh vm.lifetime
+
 .PHONY: debug-check
 debug-check: tests	## tests of the module under KASAN and lockdep; builds a kernel
 	@KVER=$(KVER) selftests/vm/debug-kernel.sh

@@ -5,7 +5,7 @@
 # words. A test program is an executable that prints KTAP; it comes from
 #
 #	selftests/unit, build/selftests/unit	run natively
-#	selftests/bench/insns.sh		boots a guest of its own
+#	selftests/bench/insns.sh, selftests/boot	boot a guest of their own
 #	selftests/bpf, build/selftests/bpf	run natively, as root on a
 #	selftests/fabric			kernel >= 6.12; else in a guest
 #	selftests/vm/tests			run in a guest
@@ -195,7 +195,7 @@ mkdir "$shared"
 native=
 number=0
 
-native_list=$(programs unit; programs bench insns.sh)
+native_list=$(programs unit; programs boot; programs bench insns.sh)
 guest_list=$(programs vm/tests)
 if is_capable; then
 	native_list+=$'\n'$(programs fabric; programs bpf)
