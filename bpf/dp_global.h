@@ -78,6 +78,91 @@ static __always_inline int srpol_apply_revert(__u32 kind, __u32 id)
 	}
 }
 
+/*
+ * Version words are compared as far as 2^30 generations apart, so that one that
+ * nobody touches for longer would turn to its other copy. Once in a while all
+ * that are old are made younger, but not so young that a packet that is still
+ * under way could take them for new.
+ */
+#define SRPOL_SWEEP_EVERY	(1u << 28)
+
+static __always_inline void srpol_sweep_ver(__u32 *ver, __u32 gen)
+{
+	__u32 age = (gen << 1) - (*ver & ~1u);
+
+	if (age >> 1 > SRPOL_SWEEP_EVERY)
+		WRITE_ONCE(*ver, (gen - SRPOL_SWEEP_EVERY) << 1 | (*ver & 1));
+}
+
+static int srpol_sweep_path(struct bpf_map *map, const __u32 *key,
+			    struct srpol_path *path, __u32 *gen)
+{
+	srpol_sweep_ver(&path->ver, *gen);
+	return 0;
+}
+
+static int srpol_sweep_policy(struct bpf_map *map, const __u32 *key,
+			      struct srpol_policy *policy, __u32 *gen)
+{
+	srpol_sweep_ver(&policy->ver, *gen);
+	return 0;
+}
+
+static int srpol_sweep_ref(struct bpf_map *map, const void *key,
+			   struct srpol_policy_ref *ref, __u32 *gen)
+{
+	srpol_sweep_ver(&ref->ver, *gen);
+	return 0;
+}
+
+static int srpol_sweep_endpoint(struct bpf_map *map, struct srpol_prefix *key,
+				void *value, __u32 *gen)
+{
+	struct srpol_prefix copy = *key;
+	struct srpol_endpoint *ep = srpol_prefix_get(&copy);
+
+	if (ep)
+		srpol_sweep_ver(&ep->ver, *gen);
+	return 0;
+}
+
+static int srpol_sweep_sid(struct bpf_map *map, const void *key,
+			   struct srpol_sid_entry *entry, __u32 *gen)
+{
+	srpol_sweep_ver(&entry->ver, *gen);
+	return 0;
+}
+
+static int srpol_sweep_sid_prefix(struct bpf_map *map,
+				  struct srpol_prefix *key, void *value,
+				  __u32 *gen)
+{
+	struct srpol_prefix copy = *key;
+	struct srpol_sid_entry *entry = srpol_sid_entry(&copy);
+
+	if (entry)
+		srpol_sweep_ver(&entry->ver, *gen);
+	return 0;
+}
+
+static __noinline int srpol_sweep(__u32 gen)
+{
+	struct srpol_state *st = srpol_state_get();
+
+	if (!st)
+		return -EFAULT;
+	srpol_sweep_ver(&st->cfg_ver, gen);
+	srpol_sweep_ver(&st->order_ver, gen);
+	bpf_for_each_map_elem(&paths, srpol_sweep_path, &gen, 0);
+	bpf_for_each_map_elem(&policies, srpol_sweep_policy, &gen, 0);
+	bpf_for_each_map_elem(&policy_index, srpol_sweep_ref, &gen, 0);
+	bpf_for_each_map_elem(&endpoint_index, srpol_sweep_endpoint, &gen, 0);
+	bpf_for_each_map_elem(&sids, srpol_sweep_sid, &gen, 0);
+	bpf_for_each_map_elem(&sid_prefix_index, srpol_sweep_sid_prefix, &gen,
+			      0);
+	return 0;
+}
+
 /* The one store that makes all that was staged what packets see. */
 static __always_inline int srpol_apply_commit(__u32 reclassify)
 {
@@ -91,7 +176,7 @@ static __always_inline int srpol_apply_commit(__u32 reclassify)
 		    (reclassify || srpol_staged(st->cfg_ver, st->gen));
 	now.gen = st->gen + 1;
 	__sync_lock_test_and_set(srpol_now_word(st), now.word);
-	return 0;
+	return now.gen % SRPOL_SWEEP_EVERY ? 0 : srpol_sweep(now.gen);
 }
 
 static int srpol_reset_key(struct bpf_map *map, const void *key, void *value,

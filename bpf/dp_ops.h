@@ -31,13 +31,13 @@
 	}
 
 /* A method that takes one number. */
-#define SRPOL_DP_METHOD_U32(name, fn)					\
+#define SRPOL_DP_METHOD_U32(name, run, fn)				\
 	SEC("struct_ops/" #name)					\
 	int BPF_PROG(dp_##name, __u32 arg)				\
 	{								\
 		return fn(arg);						\
 	}								\
-	SEC("?syscall")							\
+	SEC(run)							\
 	int run_##name(__u32 *ctx)					\
 	{								\
 		return fn(*ctx);					\
@@ -58,9 +58,9 @@
 
 SRPOL_DP_METHOD(config_set, "?syscall", srpol_dp_config, srpol_apply_config)
 SRPOL_DP_METHOD(nexthop_set, "?syscall", srpol_dp_nexthop, srpol_apply_nexthop)
-SRPOL_DP_METHOD_U32(nexthop_del, srpol_apply_nexthop_del)
+SRPOL_DP_METHOD_U32(nexthop_del, "?syscall", srpol_apply_nexthop_del)
 SRPOL_DP_METHOD(path_set, "?syscall", srpol_dp_path, srpol_apply_path)
-SRPOL_DP_METHOD_U32(path_del, srpol_apply_path_del)
+SRPOL_DP_METHOD_U32(path_del, "?syscall", srpol_apply_path_del)
 SRPOL_DP_METHOD(row_set, "?syscall", srpol_dp_row, srpol_apply_row)
 SRPOL_DP_METHOD(policy_set, "?syscall", srpol_dp_policy, srpol_apply_policy)
 SRPOL_DP_METHOD(policy_hide, "?syscall", srpol_dp_policy,
@@ -80,8 +80,8 @@ SRPOL_DP_METHOD(sid_hide, "?raw_tp", srpol_dp_sid, srpol_apply_sid_hide)
 SRPOL_DP_METHOD(sid_del, "?raw_tp", srpol_dp_sid, srpol_apply_sid_del)
 SRPOL_DP_METHOD(sid_revert, "?raw_tp", srpol_dp_sid, srpol_apply_sid_revert)
 SRPOL_DP_METHOD(dev_set, "?syscall", srpol_dp_dev, srpol_apply_dev)
-SRPOL_DP_METHOD_U32(dev_del, srpol_apply_dev_del)
-SRPOL_DP_METHOD_U32(commit, srpol_apply_commit)
+SRPOL_DP_METHOD_U32(dev_del, "?syscall", srpol_apply_dev_del)
+SRPOL_DP_METHOD_U32(commit, "?raw_tp", srpol_apply_commit)
 
 SEC("struct_ops/reset")
 int BPF_PROG(dp_reset)

@@ -4,7 +4,7 @@
  *
  * A data plane registers in the namespace of the task that makes its
  * struct_ops link, one per namespace. The module is referenced by the link's
- * map as long as it exists, so the module can not be unloaded under it. The
+ * map as long as it exists, so the module cannot be unloaded under it. The
  * namespace can go first: then only the registration remains, without one.
  */
 #include <linux/bpf.h>

@@ -36,7 +36,7 @@
  * Most of these steps can be left out: they go by falling weight[i] /
  * (quota[i] + 1/2), so all that are above some number come before all others.
  * With sum / (n - lists) for that number the shares, which are rounded up by
- * less than one, can not add up to more than n.
+ * less than one, cannot add up to more than n.
  */
 static void bucket_quota(u32 *quota, u32 n, const u32 *weight,
 			 const bool *up, u32 n_lists)

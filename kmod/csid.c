@@ -60,11 +60,12 @@ bool srpol_csid_valid(const struct in6_addr *sid, u32 block_len, u32 csid_len)
  */
 bool srpol_csid_shift(struct in6_addr *sid, u32 block_len, u32 csid_len)
 {
-	u32 at = block_len / 8, size = csid_len / 8, rest = SID_LEN - at;
+	u32 at = block_len / 8, size = csid_len / 8;
 
-	if (rest < 2 * size || is_zero(sid, at + size, at + 2 * size))
+	if (at + size >= SID_LEN || is_zero(sid, at + size, at + 2 * size))
 		return false;
-	memmove(sid->s6_addr + at, sid->s6_addr + at + size, rest - size);
+	memmove(sid->s6_addr + at, sid->s6_addr + at + size,
+		SID_LEN - at - size);
 	memset(sid->s6_addr + SID_LEN - size, 0, size);
 	return true;
 }

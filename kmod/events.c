@@ -103,8 +103,10 @@ static u32 srpol_follow_scan(struct srpol_net *sn, u32 left)
 
 static void srpol_scan_begin(struct srpol_net *sn, bool routed)
 {
-	/* a round over all that has not ended begins anew, over all */
-	sn->scan_routed = routed && (sn->scan == ULONG_MAX || sn->scan_routed);
+	/* one that is under way will come to the rest */
+	if (routed && sn->scan != ULONG_MAX)
+		return;
+	sn->scan_routed = routed;
 	sn->scan = 0;
 }
 

@@ -219,6 +219,7 @@ int srpol_nl_dump_xa(struct sk_buff *skb, struct netlink_callback *cb,
 		if (err)
 			break;
 		cb->args[0] = index + 1;
+		cond_resched();
 	}
 	mutex_unlock(&sn->lock);
 	return err;

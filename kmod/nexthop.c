@@ -483,7 +483,7 @@ bool srpol_nexthop_dev_event(struct srpol_net *sn,
 /**
  * srpol_nexthop_dev_gone() - a device disappears
  * @sn: namespace
- * @dev: the device, which can not be found any more
+ * @dev: the device, which cannot be found any more
  *
  * Gives back all references to it. Its paths and SIDs look for another next
  * hop in the work.

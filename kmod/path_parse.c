@@ -47,7 +47,7 @@ static int srpol_path_parse_sid(struct srpol_path_cfg *cfg,
 	*sid = nla_get_in6_addr(tb[SRPOL_A_SID_ENTRY_SID]);
 	if (ipv6_addr_type(sid) & IPV6_ADDR_LINKLOCAL) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[SRPOL_A_SID_ENTRY_SID],
-				    "a link-local address can not be a SID");
+				    "a link-local address cannot be a SID");
 		return -EINVAL;
 	}
 	return 0;

@@ -9,18 +9,13 @@
 #include "path.h"
 #include "policy.h"
 
-static int srpol_list_fill(struct sk_buff *skb,
-			   const struct srpol_policy *policy,
-			   const struct srpol_list *list, u32 cand, u32 i)
+static int srpol_list_fill(struct sk_buff *skb, const struct srpol_list *list,
+			   u32 buckets)
 {
 	enum srpol_policy_reason reason;
 	enum srpol_policy_state state;
 	struct nlattr *nest;
-	u32 buckets = 0, b;
 
-	if ((int)cand == policy->table->active)
-		for (b = 0; b < policy->table->n; b++)
-			buckets += policy->table->live[b] == i;
 	srpol_list_state(list, &state, &reason);
 	nest = nla_nest_start(skb, SRPOL_A_CANDIDATE_SEGMENT_LIST);
 	if (!nest ||
@@ -32,6 +27,21 @@ static int srpol_list_fill(struct sk_buff *skb,
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
+}
+
+/* Buckets of each list of candidate path @i, which has some if it is active. */
+static void srpol_candidate_count(const struct srpol_policy *policy, u32 i,
+				  u16 *buckets)
+{
+	const struct srpol_table *table = policy->table;
+	u32 b;
+
+	memset(buckets, 0, SRPOL_LISTS_MAX * sizeof(*buckets));
+	if ((int)i != table->active)
+		return;
+	for (b = 0; b < table->n; b++)
+		if (table->live[b] < SRPOL_LISTS_MAX)
+			buckets[table->live[b]]++;
 }
 
 static enum srpol_policy_reason
@@ -49,6 +59,7 @@ static int srpol_candidate_fill(struct sk_buff *skb,
 				const struct srpol_candidate *cand, u32 i)
 {
 	const struct srpol_cand_id *id = &cand->id;
+	u16 buckets[SRPOL_LISTS_MAX];
 	struct nlattr *nest;
 	u32 j;
 	int err;
@@ -65,8 +76,9 @@ static int srpol_candidate_fill(struct sk_buff *skb,
 	    (cand->name[0] &&
 	     nla_put_string(skb, SRPOL_A_CANDIDATE_NAME, cand->name)))
 		return -EMSGSIZE;
+	srpol_candidate_count(policy, i, buckets);
 	for (j = 0; j < cand->n_lists; j++) {
-		err = srpol_list_fill(skb, policy, &cand->lists[j], i, j);
+		err = srpol_list_fill(skb, &cand->lists[j], buckets[j]);
 		if (err)
 			return err;
 	}

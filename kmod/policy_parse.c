@@ -318,7 +318,7 @@ int srpol_policy_parse_set(struct srpol_net *sn, struct srpol_policy_set *set,
 	if (set->backup_color == color) {
 		NL_SET_ERR_MSG_ATTR(info->extack,
 				    tb[SRPOL_A_POLICY_BACKUP_COLOR],
-				    "a policy can not be its own backup");
+				    "a policy cannot be its own backup");
 		return -EINVAL;
 	}
 	return srpol_policy_parse_bsid(sn, set, self, info);

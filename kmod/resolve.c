@@ -21,7 +21,7 @@
  * @nh: referenced next hop or NULL
  * @src: outer source
  * @dev_mtu: MTU of the device
- * @reason: why the path can not be compiled, none if it can
+ * @reason: why the path cannot be compiled, none if it can
  */
 struct srpol_resolution {
 	struct srpol_nexthop *nh;
@@ -295,7 +295,7 @@ static int srpol_path_stage_form(struct srpol_net *sn,
  * around it; it is not refused when there is no room for its next hop, and if
  * it turns out to be lost, packets leave it at once.
  *
- * Return: 0, also if the path can not forward (its reason says why); a
+ * Return: 0, also if the path cannot forward (its reason says why); a
  * negative errno if the data plane or memory has no room.
  */
 int srpol_path_stage(struct srpol_net *sn, struct srpol_obj *obj,

@@ -167,6 +167,7 @@ int srpol_nl_rule_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		if (err)
 			break;
 		next = (u64)rule->priority + 1;
+		cond_resched();
 	}
 	mutex_unlock(&sn->lock);
 	*(u64 *)cb->ctx = next;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# campaign.sh demo|check|e2e [TIMES]: what takes too long for make check: the
+# campaign.sh demo|check|e2e|unload [TIMES]: what takes too long for make check: the
 # two commands again and again beside two processes that do nothing but use the
 # processor, and each end-to-end program by itself. Says how often it was well;
 # what failed stays in build/campaign/NAME.N.log.
@@ -71,8 +71,13 @@ e2e)
 			selftests/run.sh "vm.${name%.sh}" || status=1
 	done
 	;;
+unload)
+	# of the module, against the end of namespaces
+	export SRPOL_LOOPS=${2:-200}
+	repeat unload 1 selftests/run.sh vm.lifetime || status=1
+	;;
 *)
-	echo "usage: campaign.sh demo|check|e2e [TIMES]" >&2
+	echo "usage: campaign.sh demo|check|e2e|unload [TIMES]" >&2
 	exit 2
 	;;
 esac

@@ -6,7 +6,7 @@
 #
 #	selftests/unit, build/selftests/unit	run natively
 #	selftests/sim/flow.sh			runs natively
-#	selftests/bench/insns.sh		boots a guest of its own
+#	selftests/bench/insns.sh, selftests/boot	boot a guest of their own
 #	selftests/bpf, build/selftests/bpf	run natively, as root on a
 #	selftests/fabric			kernel >= 6.12; else in a guest
 #	selftests/vm/tests			run in a guest
@@ -196,7 +196,8 @@ mkdir "$shared"
 native=
 number=0
 
-native_list=$(programs unit; programs sim flow.sh; programs bench insns.sh)
+native_list=$(programs unit; programs sim flow.sh; programs boot
+	      programs bench insns.sh)
 guest_list=$(programs vm/tests)
 if is_capable; then
 	native_list+=$'\n'$(programs fabric; programs bpf)

@@ -544,6 +544,49 @@ static void test_wrap(void)
 	bpf_map_update_elem(rig_map("state"), &zero, &st, 0);
 }
 
+static void set_gen(__u32 gen)
+{
+	struct srpol_state st;
+	__u32 zero = 0;
+
+	bpf_map_lookup_elem(rig_map("state"), &zero, &st);
+	st.gen = gen;
+	bpf_map_update_elem(rig_map("state"), &zero, &st, 0);
+}
+
+/*
+ * 3 * 2^30 commits that leave everything alone, all but one in 2^28 of them
+ * without anybody looking.
+ */
+static void test_untouched(void)
+{
+	struct srpol_dp_sid s = {
+		.id = 1, .behavior = SRPOL_BEHAVIOR_END, .prefix_len = 128,
+	};
+	struct in6_addr a = addr("fc00:99::1");
+	__u32 zero = 0, i;
+	struct srpol_state st;
+
+	setup();
+	memcpy(s.sid, &a, 16);
+	CHECK_EQ(rig_sid_call("sid_set", &s), 0, "SID");
+	rig_endpoint("fd00::", 64, "2001:db8::9");
+	rig_commit(true);
+	for (i = 1; i <= 12; i++) {
+		set_gen((i << 28) - 1);
+		rig_commit(true);
+		check("nobody touched it", &two);
+		check_policy("nor the policy", 1);
+		CHECK_EQ(rig_sid_call("sid_hide", &s), 0, "SID is there");
+		CHECK_EQ(rig_sid_call("sid_revert", &s), 0, "still");
+	}
+	bpf_map_lookup_elem(rig_map("state"), &zero, &st);
+	st.gen = 0;
+	st.cfg_ver &= 1;
+	st.order_ver &= 1;
+	bpf_map_update_elem(rig_map("state"), &zero, &st, 0);
+}
+
 static const struct ktap_test tests[] = {
 	{ "paths", test_path },
 	{ "new paths", test_new_path },
@@ -557,6 +600,7 @@ static const struct ktap_test tests[] = {
 	{ "all at once", test_all },
 	{ "all or nothing, packet by packet", test_atomic },
 	{ "generations wrap around", test_wrap },
+	{ "what nobody touches for long", test_untouched },
 };
 
 int main(void)

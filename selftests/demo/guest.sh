@@ -99,8 +99,9 @@ configure() {
 	run srpol policy add color 100 endpoint fd00:a::1 name to-A candidate preference 100 segment-list 11 segment-list 12 segment-list 13 segment-list 14
 	run srpol endpoint add fd00:b::/64 to fd00:b::1
 	run srpol endpoint add fd00:a::/64 to fd00:a::1
-	echo "  # a path that was reported dead is tried again after a minute"
-	run srpol config set retry-interval 60000
+	echo "  # routers of the fabric are believed when they have no way on for a path,"
+	echo "  # which is tried again after a minute"
+	run srpol config set report-from fc00::/7 retry-interval 60000
 	echo "  # steer RoCEv2 and nothing else"
 	run srpol rule add prio 1000 name roce proto udp dport 4791 color 100
 }

@@ -85,7 +85,11 @@ static void test_shifted(void **state)
 							size * 8));
 			dst = sid;
 			for (k = 1; block + k * size < 16; k++) {
+				other = dst;
 				dst = shift(dst, block, size);
+				assert_true(srpol_csid_shift(&other, block * 8,
+							     size * 8));
+				assert_memory_equal(&other, &dst, sizeof(dst));
 				assert_true(srpol_csid_shifted(&sid, &dst,
 							       block * 8,
 							       size * 8));
@@ -97,6 +101,8 @@ static void test_shifted(void **state)
 						size * 8));
 				}
 			}
+			assert_false(srpol_csid_shift(&dst, block * 8,
+						      size * 8));
 			memset(dst.s6_addr + block, 0, 16 - block);
 			assert_false(srpol_csid_shifted(&sid, &dst, block * 8,
 							size * 8));

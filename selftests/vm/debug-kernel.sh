@@ -31,7 +31,7 @@ tarball=/usr/src/linux-source-6.12.tar.xz
 
 # tests of the module alone; the others are about what is around it
 programs=(crud permission apply dataplane resolve unreachable lifetime fault
-	  nlfuzz)
+	  nlfuzz state negative)
 
 # how much longer than usual a program may take here
 slower=6

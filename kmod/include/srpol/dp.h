@@ -346,13 +346,13 @@ struct srpol_dp_quote {
 };
 
 /**
- * enum srpol_dp_kind - what @revert is about
+ * enum srpol_dp_target - what @revert is about
  * @SRPOL_DP_CONFIG: settings
  * @SRPOL_DP_PATH: a path, by id; one that was new is to be as if never set
  * @SRPOL_DP_POLICY: a policy, by id; one that was new likewise, index included
  * @SRPOL_DP_RULES: order of rules
  */
-enum srpol_dp_kind {
+enum srpol_dp_target {
 	SRPOL_DP_CONFIG,
 	SRPOL_DP_PATH,
 	SRPOL_DP_POLICY,
@@ -384,8 +384,8 @@ enum srpol_dp_kind {
  * @sid_revert: take back what was staged for a SID; a new one goes
  * @dev_set: a device was attached
  * @dev_del: a device was detached
- * @revert: take back what was staged: enum srpol_dp_kind and id (0 if the kind
- *	has only one)
+ * @revert: take back what was staged: enum srpol_dp_target and id (0 if there
+ *	is only one of the kind)
  * @commit: what was staged is what packets see from now on; with an argument
  *	other than 0 flows are classified again, at that same point
  * @quote_check: optional, called under a spinlock: 0 if the data plane would
@@ -425,7 +425,7 @@ struct srpol_dp_ops {
 	int (*sid_revert)(const struct srpol_dp_sid *sid);
 	int (*dev_set)(const struct srpol_dp_dev *dev);
 	int (*dev_del)(__u32 ifindex);
-	int (*revert)(__u32 kind, __u32 id);
+	int (*revert)(__u32 target, __u32 id);
 	int (*commit)(__u32 reclassify);
 	int (*quote_check)(const struct srpol_dp_quote *quote);
 	__u32 max_paths;

@@ -9,6 +9,7 @@
 
 #include <linux/bitmap.h>
 #include <linux/netdevice.h>
+#include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
 #include <net/genetlink.h>
@@ -38,13 +39,22 @@ bool srpol_fault(void);
 static inline void *srpol_fault_kmemdup(const void *from, size_t size,
 					gfp_t flags)
 {
-	if (!(flags & __GFP_NOFAIL) && srpol_fault())
-		return NULL;
-	return kmemdup(from, size, flags);
+	return srpol_fault() ? NULL : kmemdup(from, size, flags);
 }
 
 #undef kmemdup
 #define kmemdup		srpol_fault_kmemdup
+
+#undef kmem_cache_zalloc
+#define kmem_cache_zalloc(cache, flags)					\
+	(srpol_fault() ? NULL :						\
+	 alloc_hooks(kmem_cache_alloc_noprof(cache,			\
+					     (flags) | __GFP_ZERO)))
+
+#define rhashtable_insert_fast(...)					\
+	(srpol_fault() ? -ENOMEM : (rhashtable_insert_fast)(__VA_ARGS__))
+#define rhltable_insert(...)						\
+	(srpol_fault() ? -ENOMEM : (rhltable_insert)(__VA_ARGS__))
 
 /* Not xa_store(): the module uses it where it can not or may fail. */
 #define bitmap_zalloc(...)						\

@@ -21,6 +21,7 @@ import struct
 import subprocess
 import sys
 import time
+from statistics import median
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
 sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
@@ -40,8 +41,9 @@ NLM_F_REQUEST, NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL = 1, 4, 0x400, 0x200
 IFLA_IFNAME, IFLA_LINKINFO, IFLA_INFO_KIND = 3, 18, 1
 NOBODY = 65534
 
-# A busy host adds to all times; waiting for a transaction takes a second here.
-LIMIT = 0.1
+# Waiting for a transaction would take ten seconds here, in each round. A busy
+# host adds to all times, and now and then very much to one of them.
+LIMIT, WORST = 0.25, 2.0
 
 net.load_module()
 cleanup(run, "rm", "-rf", PINS)
@@ -133,6 +135,7 @@ class Foreign:
 
 
 link, foreign = Link(), Foreign()
+os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
 
 
 def in_use():
@@ -159,24 +162,22 @@ def settle():
     busywait(lambda: client.get("path", id=1)["state"] == "up", 60)
 
 
-def worst(rounds):
-    return [max(column) for column in zip(*rounds)]
-
-
 settle()
-calm = worst([one_round() for _ in range(20)])
+calm = [one_round() for _ in range(20)]
 settle()
 
 
 def compare(what, busy):
-    found = worst(busy)
     say(f"{what}: {len(busy)} rounds")
-    for name, b, c in zip(("link down", "link up", "foreign link added"),
-                          found, calm):
-        say(f"{name}: worst {b * 1000:.1f} ms, {c * 1000:.1f} ms when calm")
-    for b, c in zip(found, calm):
-        assert b < c + LIMIT, f"{b * 1000:.0f} ms"
+    columns = list(zip(("link down", "link up", "foreign link added"),
+                       zip(*busy), zip(*calm)))
+    for name, b, c in columns:
+        say(f"{name}: {median(b) * 1000:.1f} ms, {median(c) * 1000:.1f} ms "
+            f"when calm; at most {max(b) * 1000:.1f}, {max(c) * 1000:.1f} ms")
+    for name, b, c in columns:
+        assert median(b) < median(c) + LIMIT, name
     settle()
+    return max(map(max, busy))
 
 
 @test
@@ -188,7 +189,7 @@ def during_a_replace():
             busy.append(one_round())
     eq(process.returncode, 0)
     assert len(busy) > 10, busy
-    compare("replace", busy)
+    assert compare("replace", busy) < WORST
     policies = client.get("config")["used"]["policies"]
     eq(policies, POLICIES)
 
@@ -220,12 +221,14 @@ def all_follow():
     "afterwards every policy has what its paths are"
     settle()
 
-    def followed():
-        lists = [li for p in client.dump("policy")
-                 for c in p["candidate"] for li in c["segment_list"]]
-        return all(li["state"] == "up" and li["buckets"] for li in lists)
+    def followed(color):
+        policy = client.get("policy", color=color,
+                            endpoint=f"fd02::{color:x}")
+        return all(li["state"] == "up" and li["buckets"]
+                   for c in policy["candidate"] for li in c["segment_list"])
 
-    busywait(followed, 60)
+    for color in range(1, POLICIES + 1, 97):
+        busywait(lambda color=color: followed(color), 60)
 
 
 main()

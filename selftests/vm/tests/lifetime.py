@@ -10,6 +10,10 @@ End of namespaces, devices and of the module with everything configured.
 The end of the veth in the initial namespace disappears when NAME is really
 gone: its name tells when. A reference that was not given back keeps the
 device, and so the namespace.
+
+SRPOL_LOOPS says how often unloading meets the end of namespaces.
+
+SRPOL_TIMEOUT=2400
 """
 
 import os

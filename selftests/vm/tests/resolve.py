@@ -15,6 +15,7 @@ the link going down (keep_addr_on_down).
 import errno
 import fcntl
 import os
+import re
 import select
 import socket
 import struct
@@ -268,31 +269,30 @@ def neighbour_table_full():
     "neighbours that others fill the table with do not take a path down"
     new(ifindex=w.v0, via="fd00:1::2")
     heard("up")
-    # the other end has to answer, and its neighbours are in the same table
-    lladdr = w.a.run("cat", "/sys/class/net/v0/address").strip()
-    local = w.a.run("ip", "-6", "-br", "addr", "show", "dev", "v0",
-                    "scope", "link").split()[2].split("/")[0]
-    w.b.ip("".join(f"neigh replace {addr} lladdr {lladdr} dev v0 "
-                   "nud permanent\n" for addr in ("fd00:1::1", local)))
+    # the kernel spares entries that are younger than 5 s
+    busywait(lambda: int(re.search(r" used \d+/\d+/(\d+)", w.a.run(
+        "ip", "-s", "-6", "neigh", "show", "fd00:1::2"))[1]) > 5, 30)
     other = net.Netns("link add d0 type dummy\nlink set d0 arp on up\n")
-    path_ = "/proc/sys/net/ipv6/neigh/default/gc_thresh"
-    was = [open(f"{path_}{i}", encoding="ascii").read() for i in (1, 2, 3)]
+    limit = "/proc/sys/net/ipv6/neigh/default/gc_thresh"
+    was = []
+    for i in (1, 2, 3):
+        with open(f"{limit}{i}", encoding="ascii") as f:
+            was.append(f.read())
     try:
         for i in (1, 2, 3):
-            with open(f"{path_}{i}", "w", encoding="ascii") as f:
+            with open(f"{limit}{i}", "w", encoding="ascii") as f:
                 f.write("16")
-        with other:
-            other.run("ip", "-force", "-batch", "-", check=False, input="".join(
-                f"neigh add fd00:9::{i:x} lladdr 02:00:00:00:00:01 dev d0 "
-                "nud reachable\n" for i in range(1, 64)))
-        w.a.ip("neigh del fd00:1::2 dev v0\nlink set v0 mtu 1400\n")
+        other.run("ip", "-force", "-batch", "-", check=False, input="".join(
+            f"neigh add fd00:9::{i:x} lladdr 02:00:00:00:00:01 dev d0 "
+            "nud reachable\n" for i in range(1, 64)))
+        w.a.ip("link set v0 mtu 1400\n")
         busywait(lambda: path()["mtu"] == 1400 - 64)
-        busywait(lambda: neighbour("REACHABLE"))
+        assert w.a.run("ip", "neigh", "show", "fd00:1::2"), "it is gone"
         eq(w.events.take(), [])
         eq(path()["state"], "up")
     finally:
         for i, text in zip((3, 2, 1), reversed(was)):
-            with open(f"{path_}{i}", "w", encoding="ascii") as f:
+            with open(f"{limit}{i}", "w", encoding="ascii") as f:
                 f.write(text)
 
 

@@ -142,7 +142,7 @@ def all_gone():
     "all of them removed in one transaction"
     with open(FILE, "w", encoding="ascii"):
         pass
-    srpol("replace", "-f", FILE)
+    srpol("replace", "empty", "-f", FILE)
     config = client.get("config")
     eq([config["used"][what] for what in ("policies", "paths",
                                           "bucket_rows")], [0, 0, 0])

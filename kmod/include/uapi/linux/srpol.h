@@ -43,7 +43,7 @@ enum srpol_encap {
  * enum srpol_path_state
  * @SRPOL_PATH_STATE_UNRESOLVED: next hop not known yet; not forwarding
  * @SRPOL_PATH_STATE_UP: can forward
- * @SRPOL_PATH_STATE_DOWN: was or could be resolved, but can not forward
+ * @SRPOL_PATH_STATE_DOWN: was or could be resolved, but cannot forward
  */
 enum srpol_path_state {
 	SRPOL_PATH_STATE_UNRESOLVED,
