@@ -424,7 +424,7 @@ static int adopt(struct fraction *s)
 
 /**
  * srpol_minmax_fraction() - come near the fractional optimum
- * @m: placement, changed only for one that is better by 0.5 %
+ * @m: placement, changed only for one that is better by 1 %
  *
  * Up to 56 passes over all links of all commodities' paths, 256 times each;
  * bounded at about a second of work. Problems with more than 60 million links
@@ -447,7 +447,7 @@ int srpol_minmax_fraction(struct srpol_minmax *m)
 	} else if (collect(&s, &rc)) {
 		take_over(&s);
 		descend(&s);
-		if (max_seconds(&s) < srpol_minmax_max(m) * 0.995)
+		if (max_seconds(&s) < srpol_minmax_max(m) * 0.99)
 			rc = adopt(&s);
 	}
 	free(s.order);

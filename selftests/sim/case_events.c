@@ -174,7 +174,7 @@ static double wrong_sizes(bool tight, double error, double skew,
 	bound = rig_bound(&r, NULL);
 	p = scheme_place(&planned, SCHEME_MINMAX, 0);
 	in = rig_input(&r);
-	if (srpol_predict(&in, p, false, start, finish))
+	if (srpol_predict(&in, p, true, start, finish))
 		die("no memory");
 	for (d = 0; d < r.n; d++)
 		last = fmax(last, finish[d]);
