@@ -134,6 +134,9 @@ def charts(rows, folder):
     chart.line('next leaf',
                series(rows, 'wrong-sizes', r'tight-error-([\d.]+)%'),
                '#0072b2')
+    chart.line('next leaf, queue pairs',
+               series(rows, 'wrong-sizes', r'tight-qps-error-([\d.]+)%'),
+               '#003c5e')
     chart.save(folder, 'sim-wrong-sizes')
     chart = Chart('Probes to cover all paths with P = 0.9', 'paths', 'probes')
     chart.line('random 5-tuples', series(rows, 'fig2a', r'probes(\d+)'),
