@@ -138,8 +138,8 @@ struct srpol_alg_input {
  * @name: in lower case
  * @source: where it is from
  * @complexity: time; n demands, p paths per demand, L links
- * @coupled: shares are meant for packets of one flow (spraying), not for flows
- *	of their own
+ * @coupled: shares are meant for packets of one flow (weighted spraying), not
+ *	for flows of their own
  * @run: fills in an empty placement; 0, -EINVAL, -ENOMEM
  */
 struct srpol_alg {

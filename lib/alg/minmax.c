@@ -10,6 +10,10 @@
  * 3. Where that does not come near the bound, the fractional optimum is
  *    approached, and demands are cut to fit it (minmax_fraction.c).
  *
+ * A demand that is split has weights; that the hottest link is done in time
+ * supposes that it keeps to them while it runs, as weighted spraying over its
+ * paths does. Queue pairs that share a NIC evenly do not.
+ *
  * With a previous placement, that is the start, only what must move does, and
  * the rest only for what option hysteresis calls worth it.
  */
@@ -20,7 +24,7 @@
 
 #include "minmax.h"
 
-#define NEAR	1.01	/* of the bound: good enough */
+#define NEAR	1.02	/* of the bound: good enough for few splits */
 
 /**
  * srpol_spot_shares() - paths of a demand
@@ -240,8 +244,9 @@ static int result(struct srpol_minmax *m, struct srpol_placement *out)
 /* Ever higher targets, as far as they are not reached. */
 static int repair(struct srpol_minmax *m, uint32_t *moves)
 {
-	static const double steps[] = { 1.0001, 1.005, 1.02, 1.05, 1.1, 1.2,
-					1.5, 2, 4, 8 };
+	static const double steps[] = { 1.0001, 1.0025, 1.005, 1.01, 1.015,
+					1.02, 1.03, 1.05, 1.1, 1.2, 1.5, 2, 4,
+					8 };
 	uint32_t i;
 	int rc = 0;
 
@@ -324,5 +329,6 @@ const struct srpol_alg srpol_alg_minmax = {
 	.name = "minmax",
 	.source = "Koenig 1916, Slepian-Duguid 1959; repair and fraction: own",
 	.complexity = "O(n log p) by coloring, O(n p) per pass of repair",
+	.coupled = true,
 	.run = minmax_run,
 };

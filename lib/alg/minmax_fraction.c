@@ -14,11 +14,12 @@
 
 #include "minmax.h"
 
-#define WORK_MAX	400000000.0	/* links looked at: about a second */
+#define WORK_MAX	250000000.0	/* links looked at: under a second */
 #define USES_MAX	60000000.0	/* links of paths kept in memory */
 #define STAGES		7		/* p = 4, 8, ... 256 */
 #define PASSES		8		/* per stage */
 #define CRUMB		(SRPOL_PARTS / 200)
+#define ENOUGH		1.005	/* of the least load that was found */
 
 /* A commodity is spread in pieces: most of it in coarse ones, then finer. */
 static const struct {
@@ -407,27 +408,63 @@ static int cut_commodity(struct fraction *s, const struct commodity *c,
 	return rc;
 }
 
-static int adopt(struct fraction *s)
+/* Is one of the commodity's demands on a link that is over the target? */
+static bool is_hot(const struct fraction *s, const struct commodity *c,
+		   double target)
+{
+	const uint32_t *links;
+	struct srpol_share *shares;
+	struct srpol_spot *spot;
+	uint32_t i, j, l;
+
+	for (i = c->first; i < c->first + c->n; i++) {
+		spot = &s->m->spots[s->order[i]];
+		shares = srpol_spot_shares(spot);
+		for (j = 0; j < spot->n; j++) {
+			links = s->use + c->use +
+				(size_t)shares[j].path * c->len;
+			for (l = 0; l < c->len && links[l] != SRPOL_NONE; l++)
+				if (s->m->load[links[l]] *
+				    s->m->cost[links[l]] > target)
+					return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Commodities on links that are too hot are cut, which may make other links so:
+ * again, but each commodity once. The others stay as they are.
+ */
+static int adopt(struct fraction *s, double target)
 {
 	uint8_t *stays = malloc(s->m->in->n + 1UL);
+	bool changed = true;
 	struct commodity *c;
 	int rc = 0;
 
 	if (!stays)
 		return -ENOMEM;
-	for (c = s->c; c < s->c + s->n && !rc; c++)
-		if (has_choice(c))
+	while (changed && !rc) {
+		changed = false;
+		for (c = s->c; c < s->c + s->n && !rc; c++) {
+			if (!has_choice(c) || !is_hot(s, c, target))
+				continue;
 			rc = cut_commodity(s, c, stays);
+			c->bytes = 0;	/* done */
+			changed = true;
+		}
+	}
 	free(stays);
 	return rc;
 }
 
 /**
  * srpol_minmax_fraction() - come near the fractional optimum
- * @m: placement, changed only for one that is better by 0.5 %
+ * @m: placement, changed only for one that is better by 1 %
  *
  * Up to 56 passes over all links of all commodities' paths, 256 times each;
- * bounded at about a second of work. Problems with more than 60 million links
+ * bounded below a second of work. Problems with more than 60 million links
  * in paths are left as they are.
  *
  * Return: 0, -ENOMEM.
@@ -447,8 +484,8 @@ int srpol_minmax_fraction(struct srpol_minmax *m)
 	} else if (collect(&s, &rc)) {
 		take_over(&s);
 		descend(&s);
-		if (max_seconds(&s) < srpol_minmax_max(m) * 0.995)
-			rc = adopt(&s);
+		if (max_seconds(&s) < srpol_minmax_max(m) * 0.99)
+			rc = adopt(&s, max_seconds(&s) * ENOUGH);
 	}
 	free(s.order);
 	free(s.key);

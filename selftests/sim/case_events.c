@@ -155,7 +155,7 @@ static void uneven_sizes(struct rig *r, bool tight, uint64_t seed)
 }
 
 /* Planned with sizes that are off by up to @error, run with the true ones. */
-static double wrong_sizes(bool tight, double error, double skew,
+static double wrong_sizes(bool tight, bool qps, double error, double skew,
 			  uint64_t seed)
 {
 	double start[128], finish[128], last = 0, bound;
@@ -174,7 +174,7 @@ static double wrong_sizes(bool tight, double error, double skew,
 	bound = rig_bound(&r, NULL);
 	p = scheme_place(&planned, SCHEME_MINMAX, 0);
 	in = rig_input(&r);
-	if (srpol_predict(&in, p, false, start, finish))
+	if (srpol_predict(&in, p, !qps, start, finish))
 		die("no memory");
 	for (d = 0; d < r.n; d++)
 		last = fmax(last, finish[d]);
@@ -184,14 +184,14 @@ static double wrong_sizes(bool tight, double error, double skew,
 	return last / bound;
 }
 
-static double wrong_stat(const char *row, bool tight, double error,
+static double wrong_stat(const char *row, bool tight, bool qps, double error,
 			 double skew)
 {
 	double v[SEEDS], mean = 0;
 	uint32_t k;
 
 	for (k = 0; k < SEEDS; k++) {
-		v[k] = wrong_sizes(tight, error, skew, k);
+		v[k] = wrong_sizes(tight, qps, error, skew, k);
 		mean += v[k] / SEEDS;
 	}
 	out_stat("wrong-sizes", row, v, SEEDS, 1);
@@ -225,24 +225,28 @@ static void sizeless(bool tight)
 static void case_wrong(void)
 {
 	static const double errors[] = { 0, 0.05, 0.1, 0.2 };
-	uint32_t i, tight, monotone = 1;
+	uint32_t i, mode, monotone = 1;
 	double mean, before;
 	char row[64];
 
-	for (tight = 0; tight < 2; tight++) {
+	/* split demands as one flow, or as queue pairs */
+	for (mode = 0; mode < 4; mode++) {
 		for (i = 0, before = 0; i < ARRAY_SIZE(errors); i++) {
-			snprintf(row, sizeof(row), "%serror-%g%%",
-				 tight ? "tight-" : "", 100 * errors[i]);
-			mean = wrong_stat(row, tight, errors[i], 0);
+			snprintf(row, sizeof(row), "%s%serror-%g%%",
+				 mode & 1 ? "tight-" : "",
+				 mode & 2 ? "qps-" : "", 100 * errors[i]);
+			mean = wrong_stat(row, mode & 1, mode & 2, errors[i],
+					  0);
 			if (mean < before * 0.999)
 				monotone = 0;
 			before = mean;
 		}
-		sizeless(tight);
 	}
+	sizeless(false);
+	sizeless(true);
 	out_row("wrong-sizes", "monotone", monotone);
-	wrong_stat("skew-1rtt", false, 0, 2 * RTT);
-	wrong_stat("tight-error-20%-skew-1rtt", true, 0.2, 2 * RTT);
+	wrong_stat("skew-1rtt", false, false, 0, 2 * RTT);
+	wrong_stat("tight-error-20%-skew-1rtt", true, false, 0.2, 2 * RTT);
 }
 
 /* Links down, any of them, known to all. */

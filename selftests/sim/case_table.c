@@ -85,20 +85,20 @@ void case_moe(void)
 {
 	static const double zipf[] = { 0, 0.5, 1, 1.5 };
 	static const enum scheme schemes[] = {
-		SCHEME_ECMP1, SCHEME_ECMP16, SCHEME_SPRAY, SCHEME_ETHEREAL,
+		SCHEME_ECMP1, SCHEME_ECMP4, SCHEME_SPRAY, SCHEME_ETHEREAL,
 		SCHEME_MINMAX,
 	};
 	struct srpol_bound bound;
-	uint32_t ranks[128], z, s, k, n;
+	uint32_t ranks[64], z, s, k, n;
 	double v[5];
 	struct rig r;
 	char row[64];
 
-	rig_up(&r, srpol_shape_leaf_spine(8, 16, 16, RATE));
-	ranks_in_order(ranks, 128);
+	rig_up(&r, srpol_shape_leaf_spine(4, 16, 16, RATE));
+	ranks_in_order(ranks, 64);
 	for (z = 0; z < ARRAY_SIZE(zipf); z++) {
 		r.n = 0;
-		work_moe(&r, ranks, 128, 64 * MIB, zipf[z], 3);
+		work_moe(&r, ranks, 64, 64 * MIB, zipf[z], 3);
 		rig_bound(&r, &bound);
 		snprintf(row, sizeof(row), "zipf%g-receiver/sender", zipf[z]);
 		out_row("moe", row, bound.receiver / bound.sender);

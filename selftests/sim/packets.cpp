@@ -184,7 +184,10 @@ void Fabric::add(const srpol_demand &d, const srpol_placement *p, uint32_t i)
 	flows.push_back(flow);
 }
 
-/* The path of a flow's next packet. A split demand is one QP per part. */
+/*
+ * The path of a flow's next packet. A split demand keeps to its weights while it
+ * runs: multiples of the golden ratio visit all parts evenly.
+ */
 uint32_t Fabric::pick(Flow &flow, uint32_t id)
 {
 	switch (scheme) {
@@ -194,8 +197,8 @@ uint32_t Fabric::pick(Flow &flow, uint32_t id)
 	case RANDOM:
 		return unit() * flow.routes.size();
 	default:
-		return flow.shares[flow.sent * (uint64_t)flow.shares.size() /
-				   flow.packets];
+		return flow.shares[fmod(flow.sent * 0.6180339887498949, 1) *
+				   flow.shares.size()];
 	}
 }
 

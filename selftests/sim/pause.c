@@ -75,8 +75,7 @@ static double victim(uint32_t senders, double xoff)
 			forward(&spine[s], &last, PORT * STEP);
 			judge(&spine[s], xoff);
 			for (l = 0; l < LEAVES; l++) {
-				forward(&leaf[l][s], &spine[s],
-					PORT * STEP / LEAVES);
+				forward(&leaf[l][s], &spine[s], PORT * STEP);
 				judge(&leaf[l][s], xoff);
 				if (leaf[l][s].paused)
 					continue;

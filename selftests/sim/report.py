@@ -22,7 +22,7 @@ from matplotlib import pyplot  # noqa: E402
 import check  # noqa: E402
 
 # Okabe and Ito: told apart by everyone
-COLORS = {'minmax': '#0072b2', 'spray': '#d55e00', 'ecmp1': '#999999',
+COLORS = {'minmax': '#0072b2', 'minmax-qps': '#003c5e', 'spray': '#d55e00', 'ecmp1': '#999999',
           'ecmp4': '#777777', 'ecmp16': '#555555', 'ethereal': '#009e73',
           'wecmp': '#56b4e9', 'reps': '#cc79a7', 'mrc': '#e69f00',
           'adaptive': '#f0e442', 'flowlet': '#bbbbbb', 'random': '#e69f00'}
@@ -106,7 +106,7 @@ def bars(rows, folder, name, title, case, labels):
 
 def charts(rows, folder):
     schemes = ['ecmp1', 'ecmp4', 'ecmp16', 'flowlet', 'spray', 'adaptive',
-               'reps', 'mrc', 'ethereal', 'wecmp', 'minmax']
+               'reps', 'mrc', 'ethereal', 'wecmp', 'minmax-qps', 'minmax']
     bars(rows, folder, 'sim-uneven', '3 % of uplinks at half rate, 512 GPUs',
          'uneven', {s: s for s in schemes})
     bars(rows, folder, 'sim-fig1c', 'Fig. 1C: one link halved, all-to-all',
@@ -134,6 +134,9 @@ def charts(rows, folder):
     chart.line('next leaf',
                series(rows, 'wrong-sizes', r'tight-error-([\d.]+)%'),
                '#0072b2')
+    chart.line('next leaf, queue pairs',
+               series(rows, 'wrong-sizes', r'tight-qps-error-([\d.]+)%'),
+               '#003c5e')
     chart.save(folder, 'sim-wrong-sizes')
     chart = Chart('Probes to cover all paths with P = 0.9', 'paths', 'probes')
     chart.line('random 5-tuples', series(rows, 'fig2a', r'probes(\d+)'),

@@ -11,7 +11,7 @@ const char *const scheme_name[SCHEMES] = {
 	[SCHEME_SPRAY] = "spray", [SCHEME_ADAPTIVE] = "adaptive",
 	[SCHEME_REPS] = "reps", [SCHEME_MRC] = "mrc",
 	[SCHEME_ETHEREAL] = "ethereal", [SCHEME_WECMP] = "wecmp",
-	[SCHEME_MINMAX] = "minmax",
+	[SCHEME_MINMAX] = "minmax", [SCHEME_MINMAX_QPS] = "minmax-qps",
 };
 
 bool scheme_is_random(enum scheme s)
@@ -23,7 +23,7 @@ bool scheme_is_random(enum scheme s)
 bool scheme_is_coupled(enum scheme s)
 {
 	return s == SCHEME_SPRAY || s == SCHEME_WECMP ||
-	       s == SCHEME_ADAPTIVE || s == SCHEME_REPS;
+	       s == SCHEME_ADAPTIVE || s == SCHEME_REPS || s == SCHEME_MINMAX;
 }
 
 struct srpol_placement *scheme_place(const struct rig *r, enum scheme s,
@@ -35,7 +35,7 @@ struct srpol_placement *scheme_place(const struct rig *r, enum scheme s,
 		[SCHEME_SPRAY] = "rotation", [SCHEME_ADAPTIVE] = "rotation",
 		[SCHEME_REPS] = "rotation", [SCHEME_MRC] = "rotation",
 		[SCHEME_ETHEREAL] = "spread", [SCHEME_WECMP] = "wecmp",
-		[SCHEME_MINMAX] = "minmax",
+		[SCHEME_MINMAX] = "minmax", [SCHEME_MINMAX_QPS] = "minmax",
 	};
 	struct srpol_alg_input in = rig_input(r);
 	struct srpol_error err = {};

@@ -68,7 +68,7 @@ limit() {
 	for m in 1 2 3 4; do
 		ip netns exec "$(fabric_ns leaf1)" tc qdisc replace \
 			dev "spine$m" root tbf rate "${!m}mbit" \
-			burst 60kb limit 120kb
+			burst 60kb limit 240kb
 	done
 }
 
@@ -155,7 +155,7 @@ got() {
 }
 
 decap_b || skip_all "no eBPF data plane on this kernel"
-packets=40000
+packets=120000
 
 limit 40 40 40 40
 steer wecmp hash 40 40 40 40
@@ -164,7 +164,7 @@ compare "four even spines, flows"
 check_equal "nothing dropped at 75 % load" 0 "$(got drops)"
 
 limit 40 40 40 20
-traffic $packets 120
+traffic $packets 200
 check "a spine at half rate drops when nobody knows" \
 	[ "$(got drops)" -gt 1000 ]
 steer wecmp hash 40 40 40 20

@@ -87,6 +87,7 @@ enum scheme {
 	SCHEME_ETHEREAL,
 	SCHEME_WECMP,
 	SCHEME_MINMAX,
+	SCHEME_MINMAX_QPS,	/* demands that are split: a QP per path */
 	SCHEMES,
 };
 

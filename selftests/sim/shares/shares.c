@@ -12,7 +12,7 @@
  *
  *	shares -c PACKETS -r MBIT ADDRESS
  *
- * sends datagrams of 1400 bytes to many ports of ADDRESS.
+ * sends datagrams of 400 bytes, each a flow of its own, to ADDRESS.
  */
 #include <arpa/inet.h>
 #include <bpf/libbpf.h>
@@ -34,7 +34,8 @@
 
 #define BUCKETS		128
 #define PATHS_MAX	64
-#define PAYLOAD		1400
+#define PAYLOAD		400
+#define PORTS		60000
 
 static void die(const char *what)
 {
@@ -186,26 +187,43 @@ static int steer(const char *alg, const char *file, __u32 mode,
 	return ktap_failures ? 1 : 0;
 }
 
-/* A packet per flow in turn, no faster than told. */
+static double now_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+/*
+ * A packet per flow, no faster than told; what was not sent in time is not made
+ * up for, as a burst would be TBF's to drop.
+ */
 static int send_packets(const char *address, long packets, double mbit)
 {
 	struct sockaddr_in6 to = { .sin6_family = AF_INET6 };
-	double gap = PAYLOAD * 8 / (mbit * 1e6);
+	double gap = PAYLOAD * 8 / (mbit * 1e6), next, now;
 	static char data[PAYLOAD];
-	struct timespec start, now;
-	int s;
+	int s = -1;
 	long i;
 
-	s = socket(AF_INET6, SOCK_DGRAM, 0);
-	if (s < 0 || inet_pton(AF_INET6, address, &to.sin6_addr) != 1)
+	if (inet_pton(AF_INET6, address, &to.sin6_addr) != 1)
 		die(address);
-	clock_gettime(CLOCK_MONOTONIC, &start);
+	next = now_seconds();
 	for (i = 0; i < packets; i++) {
+		if (i % PORTS == 0) {
+			/* another source port */
+			if (s >= 0)
+				close(s);
+			s = socket(AF_INET6, SOCK_DGRAM, 0);
+			if (s < 0)
+				die("socket");
+		}
 		do {
-			clock_gettime(CLOCK_MONOTONIC, &now);
-		} while (now.tv_sec - start.tv_sec +
-			 (now.tv_nsec - start.tv_nsec) / 1e9 < i * gap);
-		to.sin6_port = htons(1024 + i % 60000);
+			now = now_seconds();
+		} while (now < next);
+		next = (now > next + 10 * gap ? now : next) + gap;
+		to.sin6_port = htons(1024 + i % PORTS);
 		/* nobody listens there: its answers are no news */
 		if (sendto(s, data, sizeof(data), 0, (void *)&to,
 			   sizeof(to)) < 0 && errno != ECONNREFUSED)
