@@ -338,7 +338,7 @@ static void test_not_ours(void)
 	pkt_add(&tagged, p.b, 12);
 	pkt_add_hex(&tagged, "81000064");
 	pkt_add(&tagged, p.b + 12, p.len - 12);
-	check_pass("tagged", &tagged, 0);
+	check_pass("tagged", &tagged, SRPOL_REASON_SID_TAGGED);
 	/* Too short to have a destination address. */
 	for (i = 14; i < 54; i++) {
 		p.len = i;
