@@ -8,14 +8,16 @@
  * processor remembers its answers, by flow, as multipath routes go by flow. An
  * answer counts while nothing about routes, rules, next hops and addresses has
  * changed, which the counters tell by which the kernel voids its own caches;
- * and, as they say nothing of neighbours, for SRPOL_FIB_AGE jiffies at most: a
+ * and, as they say nothing of neighbors, for SRPOL_FIB_AGE jiffies at most: a
  * second, with 100 of them in one, or less.
  *
- * What is for this host, has no neighbour yet, is too big, has no hop left, or
- * has options goes to the stack; so does what leaves by a device that srpol is
- * not attached to, or that takes no frames from XDP. And so does the first
- * packet after a pause, by which the kernel sees that the neighbour is in use,
- * and asks whether it is still there.
+ * Where the namespace has netfilter hooks on the way of forwarded packets, a
+ * firewall or NAT, all goes to the stack: it is not passed by. What is for this
+ * host, has no neighbor yet, is too big, has no hop left, or has options goes
+ * there, too; so does what leaves by a device that srpol is not attached to, or
+ * that takes no frames from XDP; and so does the first packet after a pause, by
+ * which the kernel sees that the neighbor is in use, and asks whether it is
+ * still there.
  */
 #ifndef _SRPOL_FORWARD_H
 #define _SRPOL_FORWARD_H
@@ -111,22 +113,46 @@ static __always_inline bool srpol_fib_same(const struct srpol_fib_key *a,
 		 (a->rest ^ b->rest));
 }
 
+/* Of enum nf_inet_hooks. */
+#define SRPOL_NF_PRE_ROUTING	0
+#define SRPOL_NF_FORWARD	2
+#define SRPOL_NF_POST_ROUTING	4
+
+/* Is there a firewall, or NAT, that forwarded packets must not pass by? */
+static __always_inline bool srpol_fib_filtered(struct xdp_md *ctx, bool six)
+{
+	struct xdp_buff *xdp = bpf_cast_to_kern_ctx(ctx);
+	const struct net *net = xdp->rxq->dev->nd_net.net;
+
+	if (!bpf_core_field_exists(net->nf.hooks_ipv6))
+		return false;
+	if (six)
+		return net->nf.hooks_ipv6[SRPOL_NF_PRE_ROUTING] ||
+		       net->nf.hooks_ipv6[SRPOL_NF_FORWARD] ||
+		       net->nf.hooks_ipv6[SRPOL_NF_POST_ROUTING];
+	return net->nf.hooks_ipv4[SRPOL_NF_PRE_ROUTING] ||
+	       net->nf.hooks_ipv4[SRPOL_NF_FORWARD] ||
+	       net->nf.hooks_ipv4[SRPOL_NF_POST_ROUTING];
+}
+
 static __always_inline void srpol_fib_ask(struct xdp_md *ctx,
 					  const struct srpol_fib_key *key,
 					  struct srpol_fib_route *r)
 {
 	struct bpf_fib_lookup fib = { .ifindex = ctx->ingress_ifindex };
+	bool six = key->addr[3] != ~0ull;
 	__u32 from = ctx->ingress_ifindex;
 
 	r->ifindex = 0;
 	/* Frames of a soft device are not as they are to leave. */
-	if (!bpf_map_lookup_elem(&forward_from, &from))
+	if (!bpf_map_lookup_elem(&forward_from, &from) ||
+	    srpol_fib_filtered(ctx, six))
 		return;
 	fib.l4_protocol = key->rest >> 32;
 	fib.sport = key->rest;
 	fib.dport = key->rest >> 16;
 	fib.tot_len = 1;	/* fits any device; to be told what does */
-	if (key->addr[3] == ~0ull) {
+	if (!six) {
 		fib.family = SRPOL_AF_INET;
 		fib.ipv4_src = key->addr[0];
 		fib.ipv4_dst = key->addr[1];
@@ -146,7 +172,7 @@ static __always_inline void srpol_fib_ask(struct xdp_md *ctx,
 /*
  * Ask the FIB, and remember its answer; not if the entry is being written, by
  * what this interrupted. Global, so that the verifier looks at it once. Return:
- * non-zero if the packet should go to the stack, so that the neighbour is seen
+ * non-zero if the packet should go to the stack, so that the neighbor is seen
  * to be in use.
  */
 __noinline int srpol_fib_learn(struct xdp_md *ctx,
