@@ -2,7 +2,7 @@
 /*
  * Decapsulation: End.DT and uDT, End.DX, and the USD flavor where there is no
  * segment left (RFC 8986 4.4 to 4.8, 4.16.3). The inner DSCP is kept (pipe
- * model, RFC 2983); the inner hop limit is left to whoever forwards the packet.
+ * model, RFC 2983); whoever forwards the packet counts its hop limit down.
  */
 #ifndef _SRPOL_DECAP_H
 #define _SRPOL_DECAP_H
@@ -11,6 +11,7 @@
 #include "adjacency.h"
 #include "congestion.h"
 #include "ecn.h"
+#include "forward.h"
 #include "inner.h"
 #include "outer_ce.h"
 #include "sid.h"
@@ -105,7 +106,9 @@ static __always_inline int srpol_decap(struct xdp_md *ctx,
 
 	srpol_decap_account(v, was_ce, ecn);
 	srpol_signal_look(ctx, cfg);
-	return dx ? srpol_adjacency_send(ctx, v->sid, dev) : XDP_PASS;
+	if (dx)
+		return srpol_adjacency_send(ctx, v->sid, dev);
+	return srpol_forward(ctx, six);
 }
 
 #endif /* _SRPOL_DECAP_H */

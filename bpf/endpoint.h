@@ -9,6 +9,7 @@
 #include "base.h"
 #include "adjacency.h"
 #include "decap.h"
+#include "parse.h"
 #include "sid.h"
 #include "sid_memo.h"
 #include "srh.h"
@@ -48,6 +49,16 @@ srpol_step_check(const struct srpol_visit *v, const struct ipv6hdr *ip6,
 	}
 	*reason = SRPOL_REASON_HOP_LIMIT;
 	return ip6->hop_limit > 1 ? SRPOL_STEP_NEXT : SRPOL_STEP_DROP;
+}
+
+/* Neither :: nor ::1, nor multicast, nor link-local: RFC 4291 2.5.3, 2.7. */
+static __always_inline bool srpol_next_valid(const struct in6_addr *addr)
+{
+	const __be32 *w = addr->in6_u.u6_addr32;
+
+	if (!(w[0] | w[1] | w[2]) && bpf_ntohl(w[3]) <= 1)
+		return false;
+	return !srpol_v6_link_scope(addr);
 }
 
 /* Make the next segment of the SRH the destination. */
@@ -102,6 +113,8 @@ static __noinline int srpol_step_next(struct xdp_md *ctx, struct srpol_visit *v,
 	}
 	if (err)
 		return srpol_sid_drop(ctx, id, err);
+	if (!srpol_next_valid(&ip6->daddr))
+		return srpol_sid_drop(ctx, id, SRPOL_REASON_BAD_NEXT);
 	srpol_sid_account(id, v->bytes, shift && !v->srh_len, false);
 	srpol_count(shift ? SRPOL_REASON_USID_NEXT : SRPOL_REASON_END);
 

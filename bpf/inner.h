@@ -6,7 +6,27 @@
 #include "base.h"
 #include "ecn.h"
 #include "hop.h"
+#include "parse.h"
+#include "proto.h"
 #include "words.h"
+
+/*
+ * What belongs to a link does not come through a tunnel: it would be taken for
+ * that of a neighbour here, which has not gone a hop.
+ */
+static __always_inline bool srpol_inner_scope_v6(struct ipv6hdr *ip6,
+						 const void *end)
+{
+	__u8 *icmp = (__u8 *)(ip6 + 1);
+
+	if (srpol_v6_link_scope(&ip6->daddr) ||
+	    srpol_v6_link_scope(&ip6->saddr))
+		return true;
+	if (ip6->nexthdr != NEXTHDR_ICMP)
+		return false;
+	return (void *)(icmp + 1) > end ||
+	       (*icmp >= NDISC_TYPE_MIN && *icmp <= NDISC_TYPE_MAX);
+}
 
 /*
  * Inner header: version and lengths; then the ECN field, and with @hop the hop
@@ -27,6 +47,8 @@ static __always_inline int srpol_inner_v6(struct ipv6hdr *ip6, __u32 room,
 	    bpf_ntohs(ip6->payload_len) + sizeof(*ip6) > room)
 		return SRPOL_REASON_BAD_INNER;
 
+	if (srpol_inner_scope_v6(ip6, end))
+		return SRPOL_REASON_INNER_SCOPE;
 	inner = ((__u8 *)ip6)[1] >> 4;
 	*was_ce = (inner & SRPOL_ECN_MASK) == SRPOL_CE;
 	*ecn = srpol_ecn_decap(inner, outer_tc);
@@ -53,6 +75,8 @@ static __always_inline int srpol_inner_v4(struct iphdr *ip, __u32 room,
 	len = bpf_ntohs(ip->tot_len);
 	if (ip->version != 4 || ihl < sizeof(*ip) || len < ihl || len > room)
 		return SRPOL_REASON_BAD_INNER;
+	if (srpol_v4_link_scope(ip->daddr) || srpol_v4_link_scope(ip->saddr))
+		return SRPOL_REASON_INNER_SCOPE;
 
 	*was_ce = (ip->tos & SRPOL_ECN_MASK) == SRPOL_CE;
 	*ecn = srpol_ecn_decap(ip->tos, outer_tc);

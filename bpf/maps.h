@@ -118,6 +118,31 @@ struct {
 	__type(value, __u32);
 } uplinks SEC(".maps");
 
+/*
+ * Filled by user space, too: by which devices XDP may forward what was
+ * decapsulated, and from which.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP_HASH);
+	__uint(max_entries, SRPOL_MAX_DEVS);
+	__type(key, __u32);
+	__type(value, __u32);
+} forward_to SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SRPOL_MAX_DEVS);
+	__type(key, __u32);
+	__type(value, __u32);
+} forward_from SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SRPOL_FIB_ENTRIES);
+	__type(key, __u32);
+	__type(value, struct srpol_fib_entry);
+} fib_cache SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, SRPOL_MAX_DEVS);

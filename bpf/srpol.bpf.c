@@ -18,6 +18,7 @@
 #include "parse.h"
 #include "port_tc.h"
 #include "port_xdp.h"
+#include "uplink.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -68,10 +69,16 @@ int srpol_uplink(struct xdp_md *ctx)
 	struct srpol_state *st = srpol_state_get();
 	const struct srpol_sid *sid;
 
-	if (!st || (void *)(ip6 + 1) > end)
+	if (!st || (void *)(eth + 1) > end)
 		return XDP_PASS;
+	if ((void *)(ip6 + 1) > end || srpol_is_tag(eth->h_proto))
+		return srpol_uplink_other(ctx, st);
 	if (eth->h_proto == bpf_htons(ETH_P_IPV6)) {
 		sid = srpol_sid_find(st, &ip6->daddr);
+		if (sid && !srpol_mac_ours(ctx, eth)) {
+			srpol_count(SRPOL_REASON_FOREIGN_MAC);
+			return XDP_PASS;
+		}
 		if (sid)
 			return srpol_endpoint(ctx, ip6, st, sid);
 		srpol_count(SRPOL_REASON_NOT_LOCAL);

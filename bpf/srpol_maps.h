@@ -304,6 +304,54 @@ struct srpol_sid_memo {
 	__u32 reserved;
 };
 
+/* Routes each processor remembers. */
+#define SRPOL_FIB_BITS		10
+#define SRPOL_FIB_ENTRIES	(1u << SRPOL_FIB_BITS)
+
+/**
+ * struct srpol_fib_key - what the route of a decapsulated packet depends on
+ * @addr: source and destination; IPv4: one word each, 0 and ~0
+ * @rest: ports, protocol and ingress device
+ */
+struct srpol_fib_key {
+	__u64 addr[4];
+	__u64 rest;
+};
+
+/**
+ * struct srpol_fib_route - what the kernel's FIB said
+ * @ifindex: device, 0: let the stack decide
+ * @mtu: largest packet that route takes
+ * @macs: destination and source Ethernet address
+ * @reserved: 0
+ */
+struct srpol_fib_route {
+	__u32 ifindex;
+	__u32 mtu;
+	__u8 macs[12];
+	__u32 reserved;
+};
+
+/**
+ * struct srpol_fib_entry - per-CPU array "fib_cache", by a hash of the key
+ * @key: for which packets
+ * @route: the answer
+ * @gen: state of the routes it was given in
+ * @tick: low word of the jiffies when it was given
+ * @used: and when a packet last went by it
+ * @busy: being written
+ * @reserved: 0
+ */
+struct srpol_fib_entry {
+	struct srpol_fib_key key;
+	struct srpol_fib_route route;
+	__u64 gen;
+	__u32 tick;
+	__u32 used;
+	__u32 busy;
+	__u32 reserved;
+};
+
 /**
  * struct srpol_dev - value of hash map "devices", key: ifindex
  * @role: enum srpol_dev_role

@@ -41,7 +41,7 @@
 	X(30, HOP_LIMIT,	1, "ingress: hop limit exceeded")	\
 	X(31, SID_LOOP,		1, "ingress: too many local SIDs in a row") \
 	X(32, NO_HEADROOM,	1, "ingress: header adjustment failed")	\
-	X(33, LINK_SCOPE,	0, "egress: multicast, link-local or neighbour discovery") \
+	X(33, LINK_SCOPE,	0, "egress: multicast, link-local or neighbor discovery") \
 	X(34, BAD_OUTER,	1, "ingress: outer header is not IPv6")	\
 	X(35, SPRAY_UNSAFE,	0, "egress: to be sprayed, but no rule allows reordering") \
 	X(36, NOT_CONGESTED,	0, "egress: mode on-congestion, no contention, not encapsulated") \
@@ -58,7 +58,12 @@
 	X(47, OUTER_CE,		0, "ingress: congestion mark on the outer header") \
 	X(48, TTL_EXCEEDED,	0, "port: inner hop limit exceeded, left to the kernel") \
 	X(49, FOREIGN_MAC,	0, "not to the device's own address, left alone") \
-	X(50, PORT_UNREADABLE,	1, "port: headers that cannot be read")
+	X(50, PORT_UNREADABLE,	1, "port: headers that cannot be read") \
+	X(51, FORWARDED,	0, "ingress: decapsulated and forwarded in XDP") \
+	X(52, INNER_SCOPE,	1, "ingress: inner packet is multicast, link-local or neighbor discovery") \
+	X(53, SID_TAGGED,	0, "ingress: to a local SID under a VLAN tag, left to that VLAN") \
+	X(54, SID_UNREADABLE,	1, "ingress: to a local SID, with priority tags or headers in fragments") \
+	X(55, BAD_NEXT,		1, "ingress: the next segment is no address to send to")
 
 #define SRPOL_REASON_ENUM(nr, name, drop, text) SRPOL_REASON_##name = nr,
 enum srpol_reason {

@@ -222,7 +222,7 @@ static void check_dev(const struct dev_info *dev, const struct vec *paths,
 		       st.ingress || st.tc_ingress ? "yes" : "NO", st.xdp_mode,
 		       !port ? "" : st.ingress ? ", then TC" : ", TC");
 	if (!err && port && st.ingress && srpol_dev_is_soft(dev->ifindex))
-		report(BAD, name, "srpol dev add with hook tc",
+		report(WARNING, name, "srpol dev add with hook tc",
 		       "XDP on a veth, tap or bridge loses checksums that are pending and tags in metadata");
 	if (!err && !st.ingress && st.xdp_id)
 		report(BAD, name, "detach it or run it elsewhere",

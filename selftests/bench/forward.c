@@ -64,6 +64,7 @@ enum packet { PLAIN, SRV6_END, SRV6_LAST };
  * @behavior: local SID for them, enum srpol_behavior
  * @grows: bytes by which packets are longer at the sink
  * @flows: QPs
+ * @forward: XDP may forward what it decapsulates
  * @rules: an instance of srpol of its own with so many rules
  * @routes: lines of ip for the router; %d is its outgoing device
  */
@@ -80,6 +81,7 @@ struct row {
 	int grows;
 	unsigned int flows;
 	unsigned int rules;
+	bool forward;
 	const char *routes[4];
 
 	int ns;
@@ -160,6 +162,11 @@ static struct row rows[] = {
 	  .routes = { INNER_ROUTE },
 	  .grows = -80 },
 
+	{ .name = "uplink, End.DT46, XDP forwards", .packet = SRV6_LAST,
+	  .srpol = 'u', .behavior = SRPOL_BEHAVIOR_END_DT46, .forward = true,
+	  .routes = { INNER_ROUTE },
+	  .grows = -80 },
+
 	{ .name = "kernel, IPv6 forwarding", .skb = true,
 	  .routes = { INNER_ROUTE } },
 	{ .name = "kernel, seg6 encap, 1 SID", .skb = true,
@@ -201,6 +208,10 @@ static struct row rows[] = {
 };
 
 #define N_ROWS	(sizeof(rows) / sizeof(rows[0]))
+
+/* Of the routers' ingress devices. */
+static const __u8 plain_mac[6] = { 0x02, 0, 0, 0, 0, 0x0a };
+static const __u8 srv6_mac[6] = { 0x02, 0, 0, 0, 0, 0x02 };
 
 static unsigned int windows = 100, packets = 8192;
 static struct harness_bpf *harness;
@@ -283,6 +294,7 @@ static void make_frame(struct row *r, unsigned int nr, unsigned int policy)
 		plan_frame(&r->frame, true, policy);
 	else
 		plan_frame_srv6(&r->frame, true, r->packet == SRV6_END ? 1 : 2);
+	memcpy(r->frame.b, r->packet == PLAIN ? plain_mac : srv6_mac, 6);
 	plan_renewal(&f, &r->frame, policy, r->flows ? r->flows : 1);
 	update(harness->maps.frames, nr, &f);
 }
@@ -306,6 +318,8 @@ static unsigned int set_up_srpol(struct row *r, unsigned int nr,
 		rig_nexthop(1, OUT(nr), 1);
 		memcpy(s.sid, &last, sizeof(s.sid));
 		rig_sid_set(&s);
+		if (r->forward)
+			rig_forward(IN(nr), OUT(nr));
 		attach_xdp(IN(nr), rig->progs.srpol_uplink);
 		return PLAN_NO_RULE;
 	}

@@ -111,6 +111,8 @@ def targets(cost, forward, gso, memory):
     yield Target('kernel End.DT6 / XDP decapsulation and redirect',
                  ns['kernel, End.DT6'] / ns['uplink, End.DX6'], 2.5,
                  at_least=True)
+    yield Target('XDP decapsulation and forwarding / ceiling',
+                 ns['uplink, End.DT46, XDP forwards'] / ceiling, 1.3)
     yield Target('memory of all maps',
                  sum(r['bytes'] for r in memory.values()) / 2**20,
                  MEMORY_LIMIT / 2**20, ' MiB')
@@ -209,6 +211,7 @@ CHART_ROWS = (
     'XDP_REDIRECT, the ceiling', 'floor of steering, 3 SIDs',
     'port, hash, 3 SIDs', 'port, hash, 6 SIDs', 'port, hash, 6 uSIDs',
     'port, flowlet', 'port, spray', 'port, adaptive', 'uplink, End.DX6',
+    'uplink, End.DT46, XDP forwards',
     'TC, redirect', 'TC, push of 3 SIDs, redirect',
     'TC, redirect, egress, hash, 3 SIDs',
     'kernel forwards, egress, hash, 3 SIDs', 'kernel, IPv6 forwarding',

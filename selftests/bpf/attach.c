@@ -2,13 +2,13 @@
 /*
  * The data plane on real devices without the module, for the scripts here:
  *
- *	attach [-f] [-o DEV] [-t VID] [-h PORT | -H PORT] [-x MAC]
+ *	attach [-f] [-o DEV] [-t VID] [-h PORT | -H PORT] [-F DEV] [-x MAC]
  *	       -p PINS -s SOURCE -n MAC -l SID DEV[,DEV...] SID...
  *
  * loads the object, steers everything over the SIDs, in order of travel, to
  * the neighbour with address MAC (by device -o, else the first DEV), ends SID
  * -l as End.DT46, attaches to the devices (-h: a host port with XDP and TC, -H:
- * TC alone), pins the links and the counters,
+ * TC alone; -F: what is decapsulated is forwarded to DEV in XDP), pins the links and the counters,
  * and exits. With -t a program before ours puts a VLAN tag into the metadata
  * of what leaves the first DEV.
  *
@@ -181,14 +181,14 @@ static void attach_tagger(const char *dev, const char *pins, int vid)
 int main(int argc, char **argv)
 {
 	const char *pins = NULL, *mac = NULL, *local = NULL, *out = NULL;
-	const char *port = NULL, *host = NULL;
+	const char *port = NULL, *host = NULL, *forward = NULL;
 	struct in6_addr sids[SRPOL_SEGS_MAX];
 	struct outer o = { .sids = sids };
 	char file[256], *dev;
 	bool with_xdp = false;
 	int c, vid = 0;
 
-	while ((c = getopt(argc, argv, "fo:t:h:H:x:p:s:n:l:r:")) != -1) {
+	while ((c = getopt(argc, argv, "fo:t:h:H:F:x:p:s:n:l:r:")) != -1) {
 		switch (c) {
 		case 'f':
 			o.full = true;
@@ -203,6 +203,9 @@ int main(int argc, char **argv)
 		case 'H':
 			port = optarg;
 			with_xdp = c == 'h';
+			break;
+		case 'F':
+			forward = optarg;
 			break;
 		case 'x':
 			host = optarg;
@@ -240,8 +243,12 @@ int main(int argc, char **argv)
 		rig_sid(1, addr(local), SRPOL_BEHAVIOR_END_DT46);
 	if (vid)
 		attach_tagger(dev, pins, vid);
-	for (; dev; dev = strtok(NULL, ","))
+	for (; dev; dev = strtok(NULL, ",")) {
 		attach_to(dev, pins);
+		if (forward)
+			rig_forward(if_nametoindex(dev),
+				    if_nametoindex(forward));
+	}
 	if (port)
 		attach_port(port, with_xdp, pins);
 	snprintf(file, sizeof(file), "%s/reasons", pins);

@@ -338,7 +338,8 @@ static void test_not_ours(void)
 	pkt_add(&tagged, p.b, 12);
 	pkt_add_hex(&tagged, "81000064");
 	pkt_add(&tagged, p.b + 12, p.len - 12);
-	check_pass("tagged", &tagged, 0);
+	CHECK_EQ(rig_uplink(&tagged, NULL), X_PASS, "tagged");
+	rig_expect("tagged", SRPOL_REASON_SID_TAGGED, 1, RIG_END);
 	/* Too short to have a destination address. */
 	for (i = 14; i < 54; i++) {
 		p.len = i;

@@ -290,6 +290,13 @@ void rig_uplink_add(__u32 ifindex)
 		FAIL("uplink %u: %m", ifindex);
 }
 
+void rig_forward(__u32 from, __u32 to)
+{
+	if (bpf_map_update_elem(rig_map("forward_from"), &from, &from, 0) ||
+	    bpf_map_update_elem(rig_map("forward_to"), &to, &to, 0))
+		FAIL("forward %u to %u: %m", from, to);
+}
+
 void rig_uplinks_clear(void)
 {
 	__u32 key;

@@ -69,6 +69,9 @@ int rig_sid_call(const char *method, const struct srpol_dp_sid *s);
 void rig_uplink_add(__u32 ifindex);
 void rig_uplinks_clear(void);
 
+/* XDP may forward what it decapsulates from the one to the other. */
+void rig_forward(__u32 from, __u32 to);
+
 /* Commit, and have all flows classified again. */
 void rig_epoch(void);
 

@@ -354,6 +354,33 @@ check_equal "nothing was forwarded by it" 0 $(($(forwarded) - before))
 check_equal "steered and decapsulated" "3 3" \
 	"$(reason a STEERED) $(reason a DECAP)"
 
+# Decapsulate and forward in XDP, by the kernel's routes, which may change.
+check "forward in XDP" steer_a -h ac -F ac
+before=$(forwarded)
+check "ping, both ways past the stack, IPv6" ping_c 2001:db8:b::1
+check "ping, both ways past the stack, IPv4" ping_c 192.0.2.2
+check_equal "all by XDP" "6 0" \
+	"$(reason a FORWARDED) $(($(forwarded) - before))"
+on a ip -6 route replace blackhole 2001:db8:c::/48
+before=$(reason a FORWARDED)
+check_fails "a route that goes is not used any more" "100% packet loss" \
+	ping_c 2001:db8:b::1
+check_equal "at once" "$before" "$(reason a FORWARDED)"
+on a ip -6 route replace 2001:db8:c::/48 via fd00:c::1
+check "and used again when it is back" ping_c 2001:db8:b::1
+# but for one packet, perhaps: the first one after a pause
+check "in XDP" [ "$(reason a FORWARDED)" -ge $((before + 2)) ]
+# Another address of the neighbor's: known to A's kernel, it is to XDP within a
+# second.
+new_address() {
+	on c ip link set c0 address "$1" &&
+		on a ip neigh replace fd00:c::1 lladdr "$1" dev ac &&
+		busywait 3 on c ping -n -q -c 1 -W 1 2001:db8:b::1
+}
+old=$(mac c c0)
+check "the neighbor's address changes" new_address 02:00:00:00:00:cc
+check "and back" new_address "$old"
+
 # TC ingress of the port: devices as they come, with all offloads.
 on c ethtool -K c0 tx on gro off >/dev/null
 on l ethtool -K la gro off >/dev/null

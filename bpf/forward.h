@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Forwarding what was decapsulated, in XDP.
+ *
+ * DOC: remembered routes
+ *
+ * To ask the kernel's FIB costs more than all the rest of a packet, so that each
+ * processor remembers its answers, by flow, as multipath routes go by flow. An
+ * answer counts while nothing about routes, rules, next hops and addresses has
+ * changed, which the counters tell by which the kernel voids its own caches;
+ * and, as they say nothing of neighbors, for SRPOL_FIB_AGE jiffies at most: a
+ * second, with 100 of them in one, or less.
+ *
+ * Where the namespace has netfilter hooks on the way of forwarded packets, a
+ * firewall or NAT, all goes to the stack: it is not passed by. What is for this
+ * host, has no neighbor yet, is too big, has no hop left, or has options goes
+ * there, too; so does what leaves by a device that srpol is not attached to, or
+ * that takes no frames from XDP; and so does the first packet after a pause, by
+ * which the kernel sees that the neighbor is in use, and asks whether it is
+ * still there.
+ */
+#ifndef _SRPOL_FORWARD_H
+#define _SRPOL_FORWARD_H
+
+#include "base.h"
+#include "hop.h"
+#include "mac.h"
+#include "maps.h"
+#include "parse.h"
+#include "proto.h"
+#include "stats.h"
+#include "words.h"
+
+#define SRPOL_FIB_AGE		100
+#define SRPOL_FIB_MIX		0x9e3779b97f4a7c15ull
+#define SRPOL_AF_INET		2
+#define SRPOL_AF_INET6		10
+
+/* Routes, addresses and rules of the namespace are as they were if this is. */
+static __always_inline __u64 srpol_fib_gen(struct xdp_md *ctx)
+{
+	struct xdp_buff *xdp = bpf_cast_to_kern_ctx(ctx);
+	const struct net *net = xdp->rxq->dev->nd_net.net;
+
+	return (__u64)(__u32)net->ipv4.rt_genid.counter << 32 |
+	       (__u32)net->ipv6.fib6_sernum.counter;
+}
+
+static __always_inline __u32 srpol_fib_ports(void *l4, const void *end,
+					     __u8 proto)
+{
+	if ((proto != IPPROTO_UDP && proto != IPPROTO_TCP) || l4 + 4 > end)
+		return 0;
+	return *(__u32 *)l4;
+}
+
+/*
+ * What the route of a packet depends on, as words of 8. False if it has to go
+ * to the stack.
+ */
+static __always_inline bool srpol_fib_key(struct xdp_md *ctx, bool six,
+					  struct srpol_fib_key *key,
+					  __u32 *len)
+{
+	void *end = (void *)(long)ctx->data_end;
+	void *l3 = (void *)(long)ctx->data + ETH_HLEN;
+	struct ipv6hdr *ip6 = l3;
+	struct iphdr *ip = l3;
+	__u64 proto;
+
+	if (six) {
+		if ((void *)(ip6 + 1) > end || ip6->hop_limit <= 1 ||
+		    ip6->nexthdr == NEXTHDR_HOP)
+			return false;
+		*len = bpf_ntohs(ip6->payload_len) + sizeof(*ip6);
+		proto = ip6->nexthdr;
+		srpol_copy_words(key->addr, &ip6->saddr, sizeof(key->addr));
+		key->rest = srpol_fib_ports(ip6 + 1, end, proto);
+	} else {
+		if ((void *)(ip + 1) > end || ip->ttl <= 1 ||
+		    ip->ihl != sizeof(*ip) / 4)
+			return false;
+		*len = bpf_ntohs(ip->tot_len);
+		proto = ip->protocol;
+		key->addr[0] = ip->saddr;
+		key->addr[1] = ip->daddr;
+		key->addr[2] = 0;
+		key->addr[3] = ~0ull;	/* no IPv6 destination */
+		key->rest = 0;
+		if (!(ip->frag_off & bpf_htons(IP_FRAGMENT_MASK)))
+			key->rest = srpol_fib_ports(ip + 1, end, proto);
+	}
+	key->rest |= proto << 32 | (__u64)ctx->ingress_ifindex << 40;
+	return true;
+}
+
+static __always_inline __u32 srpol_fib_hash(const struct srpol_fib_key *key)
+{
+	__u64 h = key->rest;
+
+	h = (h + key->addr[0]) * SRPOL_FIB_MIX;
+	h = (h + key->addr[1]) * SRPOL_FIB_MIX;
+	h = (h + key->addr[2]) * SRPOL_FIB_MIX;
+	h = (h + key->addr[3]) * SRPOL_FIB_MIX;
+	return h >> (64 - SRPOL_FIB_BITS);
+}
+
+static __always_inline bool srpol_fib_same(const struct srpol_fib_key *a,
+					   const struct srpol_fib_key *b)
+{
+	return !((a->addr[0] ^ b->addr[0]) | (a->addr[1] ^ b->addr[1]) |
+		 (a->addr[2] ^ b->addr[2]) | (a->addr[3] ^ b->addr[3]) |
+		 (a->rest ^ b->rest));
+}
+
+/* Of enum nf_inet_hooks. */
+#define SRPOL_NF_PRE_ROUTING	0
+#define SRPOL_NF_FORWARD	2
+#define SRPOL_NF_POST_ROUTING	4
+
+/* Is there a firewall, or NAT, that forwarded packets must not pass by? */
+static __always_inline bool srpol_fib_filtered(struct xdp_md *ctx, bool six)
+{
+	struct xdp_buff *xdp = bpf_cast_to_kern_ctx(ctx);
+	const struct net *net = xdp->rxq->dev->nd_net.net;
+
+	if (!bpf_core_field_exists(net->nf.hooks_ipv6))
+		return false;
+	if (six)
+		return net->nf.hooks_ipv6[SRPOL_NF_PRE_ROUTING] ||
+		       net->nf.hooks_ipv6[SRPOL_NF_FORWARD] ||
+		       net->nf.hooks_ipv6[SRPOL_NF_POST_ROUTING];
+	return net->nf.hooks_ipv4[SRPOL_NF_PRE_ROUTING] ||
+	       net->nf.hooks_ipv4[SRPOL_NF_FORWARD] ||
+	       net->nf.hooks_ipv4[SRPOL_NF_POST_ROUTING];
+}
+
+static __always_inline void srpol_fib_ask(struct xdp_md *ctx,
+					  const struct srpol_fib_key *key,
+					  struct srpol_fib_route *r)
+{
+	struct bpf_fib_lookup fib = { .ifindex = ctx->ingress_ifindex };
+	bool six = key->addr[3] != ~0ull;
+	__u32 from = ctx->ingress_ifindex;
+
+	r->ifindex = 0;
+	/* Frames of a soft device are not as they are to leave. */
+	if (!bpf_map_lookup_elem(&forward_from, &from) ||
+	    srpol_fib_filtered(ctx, six))
+		return;
+	fib.l4_protocol = key->rest >> 32;
+	fib.sport = key->rest;
+	fib.dport = key->rest >> 16;
+	fib.tot_len = 1;	/* fits any device; to be told what does */
+	if (!six) {
+		fib.family = SRPOL_AF_INET;
+		fib.ipv4_src = key->addr[0];
+		fib.ipv4_dst = key->addr[1];
+	} else {
+		fib.family = SRPOL_AF_INET6;
+		srpol_copy_addr(fib.ipv6_src, &key->addr[0]);
+		srpol_copy_addr(fib.ipv6_dst, &key->addr[2]);
+	}
+	if (bpf_fib_lookup(ctx, &fib, sizeof(fib), 0))
+		return;
+	r->ifindex = fib.ifindex;
+	r->mtu = fib.mtu_result;
+	__builtin_memcpy(r->macs, fib.dmac, ETH_ALEN);
+	__builtin_memcpy(r->macs + ETH_ALEN, fib.smac, ETH_ALEN);
+}
+
+/*
+ * Ask the FIB, and remember its answer; not if the entry is being written, by
+ * what this interrupted. Global, so that the verifier looks at it once. Return:
+ * non-zero if the packet should go to the stack, so that the neighbor is seen
+ * to be in use.
+ */
+__noinline int srpol_fib_learn(struct xdp_md *ctx,
+			       const struct srpol_fib_key *key __arg_nonnull,
+			       struct srpol_fib_route *r __arg_nonnull)
+{
+	__u32 at = srpol_fib_hash(key), tick = bpf_jiffies64();
+	__u64 gen = srpol_fib_gen(ctx);
+	struct srpol_fib_entry *e;
+	int pause;
+
+	srpol_fib_ask(ctx, key, r);
+	e = bpf_map_lookup_elem(&fib_cache, &at);
+	if (!e || __sync_lock_test_and_set(&e->busy, 1))
+		return 0;
+	pause = srpol_fib_same(&e->key, key) && e->route.ifindex &&
+		tick - e->used > SRPOL_FIB_AGE;
+	WRITE_ONCE(e->gen, ~gen);
+	barrier();
+	e->key = *key;
+	e->route = *r;
+	e->tick = tick;
+	e->used = tick;
+	barrier();
+	WRITE_ONCE(e->gen, gen);
+	WRITE_ONCE(e->busy, 0);
+	return pause;
+}
+
+/**
+ * srpol_forward - forward a packet that was decapsulated
+ * @ctx: packet
+ * @six: IPv6
+ *
+ * Return: XDP verdict.
+ */
+static __noinline int srpol_forward(struct xdp_md *ctx, bool six)
+{
+	__u32 tick = bpf_jiffies64(), at, len;
+	struct srpol_fib_route fresh, *r;
+	struct srpol_fib_entry *e;
+	struct srpol_fib_key key;
+	void *data, *end;
+
+	if (!srpol_fib_key(ctx, six, &key, &len))
+		return XDP_PASS;
+	at = srpol_fib_hash(&key);
+	e = bpf_map_lookup_elem(&fib_cache, &at);
+	if (!e)
+		return XDP_PASS;
+	r = &e->route;
+	if (!srpol_fib_same(&e->key, &key) || tick - e->tick > SRPOL_FIB_AGE ||
+	    READ_ONCE(e->gen) != srpol_fib_gen(ctx)) {
+		if (srpol_fib_learn(ctx, &key, &fresh))
+			return XDP_PASS;
+		r = &fresh;
+	} else if (e->used != tick) {
+		e->used = tick;
+	}
+	if (!r->ifindex || len > r->mtu ||
+	    bpf_redirect_map(&forward_to, r->ifindex, XDP_PASS) !=
+	    XDP_REDIRECT)
+		return XDP_PASS;
+
+	data = (void *)(long)ctx->data;
+	end = (void *)(long)ctx->data_end;
+	if (data + ETH_HLEN + sizeof(struct ipv6hdr) > end &&
+	    (six || data + ETH_HLEN + sizeof(struct iphdr) > end))
+		return XDP_PASS;
+	srpol_macs_store(data, srpol_macs_load(r->macs));
+	if (srpol_hop_inner(data, end, !six, ETH_HLEN))
+		return XDP_DROP;
+	srpol_count(SRPOL_REASON_FORWARDED);
+	return XDP_REDIRECT;
+}
+
+#endif /* _SRPOL_FORWARD_H */

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Frames at an uplink that are not as those the fabric sends: with VLAN tags,
+ * or with headers that the driver left in fragments.
+ */
+#ifndef _SRPOL_UPLINK_H
+#define _SRPOL_UPLINK_H
+
+#include "base.h"
+#include "mac.h"
+#include "parse.h"
+#include "proto.h"
+#include "sid.h"
+#include "sid_memo.h"
+#include "state.h"
+#include "stats.h"
+
+/*
+ * Where the network layer begins, 0 if it is not IPv6. @vlan: set to the id of
+ * the first tag that has one.
+ */
+static __always_inline __u32 srpol_uplink_l3(struct xdp_md *ctx, __u16 *vlan)
+{
+	__u32 off = ETH_HLEN - sizeof(__be16), i;
+	__be16 tag[2];
+
+	bpf_for(i, 0, SRPOL_TAGS_MAX + 1) {
+		if (bpf_xdp_load_bytes(ctx, off, tag, sizeof(tag)))
+			return 0;
+		if (tag[0] == bpf_htons(ETH_P_IPV6))
+			return off + sizeof(__be16);
+		if (!srpol_is_tag(tag[0]))
+			return 0;
+		if (!*vlan)
+			*vlan = bpf_ntohs(tag[1]) & VLAN_VID_MASK;
+		off += VLAN_HLEN;
+	}
+	return 0;
+}
+
+/**
+ * srpol_uplink_other - a frame whose outer header is not where it should be
+ * @ctx: frame
+ * @st: state
+ *
+ * What is for a local SID is not ended here, so that it must not go on: with
+ * priority tags only, or in fragments, it is dropped. One of another VLAN
+ * belongs to the device of that VLAN, and is counted.
+ *
+ * Return: XDP verdict.
+ */
+static __noinline int srpol_uplink_other(struct xdp_md *ctx,
+					 struct srpol_state *st)
+{
+	const struct srpol_sid *sid;
+	/* Read by words of 8. */
+	struct in6_addr daddr __attribute__((aligned(8)));
+	__u16 vlan = 0;
+	__u32 off;
+
+	off = srpol_uplink_l3(ctx, &vlan);
+	if (!off || bpf_xdp_load_bytes(ctx, off +
+				       offsetof(struct ipv6hdr, daddr),
+				       &daddr, sizeof(daddr)))
+		return XDP_PASS;
+	sid = srpol_sid_find(st, &daddr);
+	if (!sid)
+		return XDP_PASS;
+	if (vlan) {
+		srpol_count(SRPOL_REASON_SID_TAGGED);
+		return XDP_PASS;
+	}
+	return srpol_sid_drop(ctx, sid->id, SRPOL_REASON_SID_UNREADABLE);
+}
+
+#endif /* _SRPOL_UPLINK_H */

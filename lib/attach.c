@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * The pinned programs on devices: which hooks, in which order, and what they
+ * may redirect to.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <linux/if_link.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pins.h"
+#include "srpol_lib.h"
+
+#define LINK_EGRESS	"link_egress_"
+#define LINK_INGRESS	"link_ingress_"
+#define LINK_TC		"link_tc_"
+
+/* NETDEV_XDP_ACT_NDO_XMIT of linux/netdev.h, which Debian 12 does not have. */
+#define XDP_ACT_NDO_XMIT	4
+
+static int xdp_attach(int prog, unsigned int ifindex, unsigned int flags)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = flags);
+
+	return bpf_link_create(prog, ifindex, BPF_XDP, &opts);
+}
+
+/* Name of a program, to be told who has taken the place. */
+static void prog_name(uint32_t id, char *name, size_t len)
+{
+	struct bpf_prog_info info = {};
+	__u32 info_len = sizeof(info);
+	int fd = bpf_prog_get_fd_by_id(id);
+
+	snprintf(name, len, "?");
+	if (fd < 0)
+		return;
+	if (!bpf_prog_get_info_by_fd(fd, &info, &info_len))
+		snprintf(name, len, "%s", info.name);
+	close(fd);
+}
+
+static uint32_t xdp_prog_id(unsigned int ifindex)
+{
+	LIBBPF_OPTS(bpf_xdp_query_opts, opts);
+
+	return bpf_xdp_query(ifindex, 0, &opts) ? 0 : opts.prog_id;
+}
+
+static int link_ingress(const char *dir, unsigned int ifindex,
+			const char *name, enum srpol_xdp_mode mode,
+			struct srpol_error *err)
+{
+	char other[BPF_OBJ_NAME_LEN];
+	int prog, link = -EINVAL;
+	uint32_t id;
+
+	prog = srpol_pins_open(dir, name);
+	if (prog < 0)
+		return srpol_error_set(err, prog, "%s/%s: %s", dir, name,
+				       strerror(-prog));
+	if (mode != SRPOL_XDP_MODE_GENERIC)
+		link = xdp_attach(prog, ifindex, XDP_FLAGS_DRV_MODE);
+	id = link < 0 ? xdp_prog_id(ifindex) : 0;
+	if (link < 0 && !id && mode != SRPOL_XDP_MODE_NATIVE)
+		link = xdp_attach(prog, ifindex, XDP_FLAGS_SKB_MODE);
+	close(prog);
+	if (link >= 0)
+		return link;
+	if (id) {
+		prog_name(id, other, sizeof(other));
+		return srpol_error_set(err, -EBUSY,
+				       "XDP program %s (id %u) is on the device; srpol does not replace it (bpftool net show)",
+				       other, id);
+	}
+	return srpol_error_set(err, link, "attaching XDP: %s",
+			       link == -EOPNOTSUPP ?
+			       "the driver has no native XDP, try xdp generic" :
+			       strerror(-link));
+}
+
+/*
+ * Behind the programs that are there already: what they are for, a firewall
+ * say, comes before a packet is encapsulated.
+ */
+static int link_tcx(const char *dir, unsigned int ifindex, const char *name,
+		    enum bpf_attach_type type, struct srpol_error *err)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = BPF_F_AFTER);
+	int prog, link;
+
+	prog = srpol_pins_open(dir, name);
+	if (prog < 0)
+		return srpol_error_set(err, prog, "%s/%s: %s", dir, name,
+				       strerror(-prog));
+	link = bpf_link_create(prog, ifindex, type, &opts);
+	close(prog);
+	if (link < 0)
+		srpol_error_set(err, link, "attaching TCX %s: %s",
+				type == BPF_TCX_EGRESS ? "egress" : "ingress",
+				strerror(-link));
+	return link;
+}
+
+static void link_name(char *name, size_t len, const char *kind,
+		      unsigned int ifindex)
+{
+	snprintf(name, len, "%s%u", kind, ifindex);
+}
+
+static int pin_link(int link, const char *dir, const char *name,
+		    struct srpol_error *err)
+{
+	char path[2 * SRPOL_PATH_LEN];
+	int ret;
+
+	if (link < 0)
+		return link;
+	srpol_pins_path(path, dir, name);
+	/* left by a device that is gone and whose number is used again */
+	unlink(path);
+	ret = bpf_obj_pin(link, path) ? -errno : 0;
+	close(link);
+	if (ret)
+		srpol_error_set(err, ret, "pinning %s: %s", path,
+				strerror(-ret));
+	return ret;
+}
+
+/* Programs can read these maps, but not write them. */
+static int set_dev(const char *dir, const char *name, unsigned int ifindex,
+		   struct srpol_error *err)
+{
+	struct bpf_devmap_val value = { .ifindex = ifindex };
+	int map = srpol_pins_open(dir, name), ret;
+
+	if (map < 0)
+		return srpol_error_set(err, map, "%s/%s: %s", dir, name,
+				       strerror(-map));
+	ret = bpf_map_update_elem(map, &ifindex, &value, BPF_ANY);
+	close(map);
+	return ret ? srpol_error_set(err, ret, "%s/%s: %s", dir, name,
+				     strerror(-ret)) : 0;
+}
+
+static void clear_dev(const char *dir, const char *name, unsigned int ifindex)
+{
+	int map = srpol_pins_open(dir, name);
+
+	if (map < 0)
+		return;
+	bpf_map_delete_elem(map, &ifindex);
+	close(map);
+}
+
+/* Does a device take frames from XDP? A veth does while its peer has NAPI. */
+static bool takes_frames(unsigned int ifindex)
+{
+	LIBBPF_OPTS(bpf_xdp_query_opts, opts);
+
+	return !bpf_xdp_query(ifindex, 0, &opts) &&
+	       opts.feature_flags & XDP_ACT_NDO_XMIT;
+}
+
+/* XDP may forward to a device that takes it, from one whose frames are plain. */
+static int set_forward(const char *dir, unsigned int ifindex, bool uplink,
+		       struct srpol_error *err)
+{
+	int ret = 0;
+
+	if (takes_frames(ifindex))
+		ret = set_dev(dir, "forward_to", ifindex, err);
+	if (!ret && uplink && !srpol_dev_is_soft(ifindex))
+		ret = set_dev(dir, "forward_from", ifindex, err);
+	return ret;
+}
+
+static int attach_uplink(const char *dir, unsigned int ifindex,
+			 struct srpol_error *err)
+{
+	char egress[64];
+	int ret;
+
+	ret = set_dev(dir, "uplinks", ifindex, err) ?:
+	      set_forward(dir, ifindex, true, err);
+	if (ret)
+		return ret;
+	link_name(egress, sizeof(egress), LINK_EGRESS, ifindex);
+	ret = pin_link(link_tcx(dir, ifindex, "prog_egress", BPF_TCX_EGRESS,
+				err), dir, egress, err);
+	if (ret)
+		clear_dev(dir, "uplinks", ifindex);
+	return ret;
+}
+
+/*
+ * What a port's XDP may do: nothing on a device whose frames are not plain, as
+ * they carry checksums that are pending, tags in metadata, or are
+ * super-packets. Generic XDP there would make plain ones of them, at a price.
+ */
+static bool port_wants_xdp(unsigned int ifindex, enum srpol_xdp_mode mode)
+{
+	if (mode == SRPOL_XDP_MODE_AUTO)
+		return !srpol_dev_is_soft(ifindex);
+	return mode != SRPOL_XDP_MODE_NONE;
+}
+
+/* TC always, which has the last word; XDP before it where it is of use. */
+static int attach_port(const char *dir, unsigned int ifindex,
+		       enum srpol_xdp_mode mode, struct srpol_error *err)
+{
+	bool optional = mode == SRPOL_XDP_MODE_AUTO;
+	struct srpol_error no_xdp = {};
+	char tc[64], ingress[64];
+	int ret;
+
+	link_name(tc, sizeof(tc), LINK_TC, ifindex);
+	ret = pin_link(link_tcx(dir, ifindex, "prog_port_tc", BPF_TCX_INGRESS,
+				err), dir, tc, err);
+	if (ret < 0)
+		return ret;
+	ret = set_forward(dir, ifindex, false, err);
+	if (ret < 0 || !port_wants_xdp(ifindex, mode))
+		goto out;
+	link_name(ingress, sizeof(ingress), LINK_INGRESS, ifindex);
+	ret = pin_link(link_ingress(dir, ifindex, "prog_port", optional ?
+				    SRPOL_XDP_MODE_NATIVE : mode, optional ?
+				    &no_xdp : err), dir, ingress, err);
+	if (optional)
+		ret = 0;
+out:
+	if (ret < 0)
+		srpol_pins_remove(dir, tc);
+	return ret;
+}
+
+/**
+ * srpol_dp_attach() - put the programs on a device
+ * @ifindex: the device
+ * @role: what the device is
+ * @mode: how XDP is to run
+ * @err: for the reason
+ *
+ * The ingress program of an uplink goes first: what other hosts send
+ * encapsulated is understood before anything is sent so.
+ */
+int srpol_dp_attach(unsigned int ifindex, enum srpol_dev_role role,
+		    enum srpol_xdp_mode mode, struct srpol_error *err)
+{
+	struct srpol_dp_status st;
+	char ingress[64];
+	int ret;
+
+	ret = srpol_dp_status(&st, err);
+	if (ret)
+		return ret;
+	if (role != SRPOL_DEV_ROLE_UPLINK)
+		return attach_port(st.dir, ifindex, mode, err);
+	if (mode == SRPOL_XDP_MODE_NONE)
+		return srpol_error_set(err, -EOPNOTSUPP,
+				       "an uplink ends SIDs in XDP: xdp auto, native or generic");
+	link_name(ingress, sizeof(ingress), LINK_INGRESS, ifindex);
+	ret = pin_link(link_ingress(st.dir, ifindex, "prog_uplink", mode, err),
+		       st.dir, ingress, err);
+	if (ret < 0)
+		return ret;
+	ret = attach_uplink(st.dir, ifindex, err);
+	if (ret < 0)
+		srpol_pins_remove(st.dir, ingress);
+	return ret;
+}
+
+/**
+ * srpol_dp_detach() - take the programs off a device
+ * @ifindex: the device
+ * @err: for the reason
+ */
+int srpol_dp_detach(unsigned int ifindex, struct srpol_error *err)
+{
+	struct srpol_dp_status st;
+	char name[64];
+	int ret;
+
+	ret = srpol_dp_status(&st, err);
+	if (ret)
+		return ret;
+	link_name(name, sizeof(name), LINK_EGRESS, ifindex);
+	srpol_pins_remove(st.dir, name);
+	link_name(name, sizeof(name), LINK_INGRESS, ifindex);
+	srpol_pins_remove(st.dir, name);
+	link_name(name, sizeof(name), LINK_TC, ifindex);
+	srpol_pins_remove(st.dir, name);
+	clear_dev(st.dir, "uplinks", ifindex);
+	clear_dev(st.dir, "forward_to", ifindex);
+	clear_dev(st.dir, "forward_from", ifindex);
+	return 0;
+}
+
+/* Is the link still on a device, or was that device deleted? */
+static bool link_alive(const char *dir, const char *name)
+{
+	struct bpf_link_info info = {};
+	__u32 len = sizeof(info);
+	int fd = srpol_pins_open(dir, name);
+	bool alive;
+
+	if (fd < 0)
+		return false;
+	alive = !bpf_link_get_info_by_fd(fd, &info, &len) &&
+		(info.type == BPF_LINK_TYPE_XDP ? info.xdp.ifindex :
+						  info.tcx.ifindex);
+	close(fd);
+	return alive;
+}
+
+static bool is_device_link(const char *name)
+{
+	return !strncmp(name, LINK_EGRESS, strlen(LINK_EGRESS)) ||
+	       !strncmp(name, LINK_INGRESS, strlen(LINK_INGRESS)) ||
+	       !strncmp(name, LINK_TC, strlen(LINK_TC));
+}
+
+/**
+ * srpol_dp_dir_in_use() - is a program of a folder on any device
+ * @dir: folder of pins
+ *
+ * Pins of devices that were deleted are removed on the way.
+ */
+bool srpol_dp_dir_in_use(const char *dir)
+{
+	struct dirent *entry;
+	bool any = false;
+	DIR *d;
+
+	d = opendir(dir);
+	while (d && (entry = readdir(d))) {
+		if (!is_device_link(entry->d_name))
+			continue;
+		if (link_alive(dir, entry->d_name))
+			any = true;
+		else
+			srpol_pins_remove(dir, entry->d_name);
+	}
+	if (d)
+		closedir(d);
+	return any;
+}
+
+/**
+ * srpol_dp_any_attached() - is any device left that has the programs
+ */
+bool srpol_dp_any_attached(void)
+{
+	struct srpol_dp_status st;
+
+	return !srpol_dp_status(&st, NULL) && srpol_dp_dir_in_use(st.dir);
+}
+
+/**
+ * srpol_dp_dev_status() - what is attached to a device
+ * @ifindex: the device
+ * @st: result
+ *
+ * Return: 0, or -EACCES if the pins may not be read; then only what the device
+ * itself says is filled in, @xdp_mode and @xdp_id.
+ */
+int srpol_dp_dev_status(unsigned int ifindex, struct srpol_dev_status *st)
+{
+	LIBBPF_OPTS(bpf_xdp_query_opts, opts);
+	struct srpol_dp_status dp;
+	char name[64];
+	int ret;
+
+	memset(st, 0, sizeof(*st));
+	st->xdp_mode = "none";
+	ret = bpf_xdp_query(ifindex, 0, &opts);
+	if (ret)
+		return ret;
+	st->xdp_id = opts.prog_id;
+	if (opts.attach_mode == XDP_ATTACHED_DRV)
+		st->xdp_mode = "native";
+	else if (opts.attach_mode == XDP_ATTACHED_SKB)
+		st->xdp_mode = "generic";
+	else if (opts.attach_mode == XDP_ATTACHED_HW)
+		st->xdp_mode = "offload";
+	ret = srpol_dp_status(&dp, NULL);
+	if (ret)
+		return ret;
+	link_name(name, sizeof(name), LINK_EGRESS, ifindex);
+	st->egress = link_alive(dp.dir, name);
+	link_name(name, sizeof(name), LINK_INGRESS, ifindex);
+	st->ingress = link_alive(dp.dir, name);
+	link_name(name, sizeof(name), LINK_TC, ifindex);
+	st->tc_ingress = link_alive(dp.dir, name);
+	return 0;
+}
