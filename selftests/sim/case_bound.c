@@ -52,7 +52,7 @@ static void random_instance(struct rig *r, uint64_t seed)
 
 static void against_lp(void)
 {
-	double lp, got, worst = 0, sum = 0, hash, v[200];
+	double lp, got, worst = 0, hash, v[200];
 	uint32_t seed, s, better = 0, n = 0;
 	struct rig r;
 
@@ -69,7 +69,6 @@ static void against_lp(void)
 		better += hash < got * (1 - 1e-9);
 		v[n++] = got / lp;
 		worst = fmax(worst, got / lp);
-		sum += got / lp;
 		rig_down(&r);
 	}
 	out_stat("lp", "minmax/lp", v, n, 1);

@@ -345,7 +345,7 @@ static void case_drop(void)
 static void case_flaps(void)
 {
 	static const double hysteresis[] = { 0, 0.02, 0.05, 0.1, 0.5 };
-	uint32_t h, flap, up, moved, plans;
+	uint32_t h, flap, up, moved;
 	struct srpol_placement *p, *next;
 	struct srpol_alg_input in;
 	struct srpol_error err;
@@ -357,7 +357,6 @@ static void case_flaps(void)
 	for (h = 0; h < ARRAY_SIZE(hysteresis); h++) {
 		p = scheme_place(&r, SCHEME_MINMAX, 0);
 		moved = 0;
-		plans = 0;
 		for (flap = 0; flap < 20; flap++) {
 			rig_set_both(&r, up, flap % 2 ? RATE : 0);
 			in = rig_input(&r);
@@ -366,7 +365,6 @@ static void case_flaps(void)
 			if (srpol_alg_run(&srpol_alg_minmax, &in, &next, &err))
 				die(err.text);
 			moved += next->prediction.moved;
-			plans += next->prediction.moved > 0;
 			srpol_placement_free(p);
 			p = next;
 		}

@@ -12,8 +12,9 @@ cd "$(dirname "$0")/../.."
 tools=${BUILD:-$PWD/build}/selftests/sim/tools
 out=${SRPOL_OUT:-$(mktemp -d)}
 
+"$tools/oracle" >"$out/oracle.jsonl" 2>"$out/simgrid.log" &
 "$tools/sim" -c -o "$out/sim.jsonl"
-"$tools/oracle" >"$out/oracle.jsonl" 2>"$out/simgrid.log" || {
+wait $! || {
 	cat "$out/simgrid.log"
 	exit 1
 }
