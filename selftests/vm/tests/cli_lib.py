@@ -100,7 +100,7 @@ sid add fc00:a::e behavior End.X dev u0 via fd00:1::2
 dev add u0 role uplink xdp generic
 config set src fd00:1::1 hop-limit 50 dscp pipe 10 flow-label hash \
 icmp-errors off retry-interval 500 path-id tag sr-domain fc00::/16,fcbb:bb00::/32 \
-sr-source fd00::/8 \
+sr-source fd00::/8 report-from fc00:1::/32 \
 psn-observer on drop-events 7
 """
 
@@ -202,6 +202,7 @@ ENTERED = {
          "dscp": 10, "flow_label": "hash", "icmp_errors": False,
          "retry_interval_ms": 500, "path_id": "tag", "psn_observer": True,
          "sr_domain": ["fc00::/16", "fcbb:bb00::/32"], "sr_source": ["fd00::/8"],
+         "report_from": ["fc00:1::/32"],
          "drop_events": 7,
          "data_plane": "ebpf"}],
 }

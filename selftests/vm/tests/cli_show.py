@@ -177,7 +177,9 @@ def other_client_agrees():
         "sr_domain": [prefix(d["prefix"], d["prefix_len"])
                       for d in dumped["sr_domain"]],
         "sr_source": [prefix(d["prefix"], d["prefix_len"])
-                      for d in dumped["sr_source"]]}, "config")
+                      for d in dumped["sr_source"]],
+        "report_from": [prefix(d["prefix"], d["prefix_len"])
+                        for d in dumped["report_from"]]}, "config")
     eq(shown["tables"], {k: {"used": dumped["used"][k], "size": size}
                          for k, size in dumped["limits"].items()}, "tables")
 
