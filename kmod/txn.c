@@ -154,6 +154,7 @@ void srpol_obj_flush(struct srpol_net *sn, struct srpol_obj *obj)
 		ops->erase(sn, obj);
 	srpol_obj_drop(sn, obj);
 	ops->release(sn, obj);
+	cond_resched();
 }
 
 /**

@@ -134,6 +134,7 @@ const struct srpol_name srpol_behaviors[] = {
 	{ SRPOL_BEHAVIOR_UDT6, "uDT6" },
 	{ SRPOL_BEHAVIOR_UDT4, "uDT4" },
 	{ SRPOL_BEHAVIOR_UDT46, "uDT46" },
+	{ SRPOL_BEHAVIOR_PROBE, "probe" },
 	{ }
 };
 

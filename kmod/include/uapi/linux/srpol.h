@@ -240,6 +240,8 @@ enum srpol_rule_reason {
  *   8986 10.2)
  * @SRPOL_BEHAVIOR_UN: End with NEXT-CSID (RFC 9800)
  * @SRPOL_BEHAVIOR_UA: End.X with NEXT-CSID
+ * @SRPOL_BEHAVIOR_PROBE: answers probes, of the range for private use; a data
+ *   plane that cannot refuses it
  */
 enum srpol_behavior {
 	SRPOL_BEHAVIOR_END = 1,
@@ -260,6 +262,7 @@ enum srpol_behavior {
 	SRPOL_BEHAVIOR_UDT6 = 62,
 	SRPOL_BEHAVIOR_UDT4,
 	SRPOL_BEHAVIOR_UDT46,
+	SRPOL_BEHAVIOR_PROBE = 32768,
 };
 
 /**
