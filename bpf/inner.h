@@ -10,22 +10,34 @@
 #include "proto.h"
 #include "words.h"
 
+/* Of an ICMPv6 error: where the packet it quotes has its next header. */
+#define SRPOL_QUOTED_NEXTHDR	(sizeof(struct icmp6hdr) + 6)
+
 /*
  * What belongs to a link does not come through a tunnel: it would be taken for
- * that of a neighbour here, which has not gone a hop.
+ * that of a neighbor here, which has not gone a hop. Nor does an error about a
+ * packet of a tunnel: those about ours come in clear, from routers of the
+ * fabric, and take paths down; a tenant is not to forge them.
  */
-static __always_inline bool srpol_inner_scope_v6(struct ipv6hdr *ip6,
-						 const void *end)
+static __always_inline int srpol_inner_scope_v6(struct ipv6hdr *ip6,
+						const void *end)
 {
 	__u8 *icmp = (__u8 *)(ip6 + 1);
 
 	if (srpol_v6_link_scope(&ip6->daddr) ||
 	    srpol_v6_link_scope(&ip6->saddr))
-		return true;
+		return SRPOL_REASON_INNER_SCOPE;
 	if (ip6->nexthdr != NEXTHDR_ICMP)
-		return false;
-	return (void *)(icmp + 1) > end ||
-	       (*icmp >= NDISC_TYPE_MIN && *icmp <= NDISC_TYPE_MAX);
+		return 0;
+	if ((void *)(icmp + 1) > end ||
+	    (*icmp >= NDISC_TYPE_MIN && *icmp <= NDISC_TYPE_MAX))
+		return SRPOL_REASON_INNER_SCOPE;
+	if (*icmp >= ICMPV6_INFO_MIN)
+		return 0;
+	if ((void *)(icmp + SRPOL_QUOTED_NEXTHDR + 1) > end ||
+	    srpol_is_tunnel(icmp[SRPOL_QUOTED_NEXTHDR]))
+		return SRPOL_REASON_INNER_ERROR;
+	return 0;
 }
 
 /*
@@ -38,6 +50,7 @@ static __always_inline int srpol_inner_v6(struct ipv6hdr *ip6, __u32 room,
 					  bool hop, __u8 *ecn, bool *was_ce)
 {
 	__u8 inner;
+	int err;
 
 	if (room < sizeof(*ip6))
 		return SRPOL_REASON_BAD_INNER;
@@ -47,8 +60,9 @@ static __always_inline int srpol_inner_v6(struct ipv6hdr *ip6, __u32 room,
 	    bpf_ntohs(ip6->payload_len) + sizeof(*ip6) > room)
 		return SRPOL_REASON_BAD_INNER;
 
-	if (srpol_inner_scope_v6(ip6, end))
-		return SRPOL_REASON_INNER_SCOPE;
+	err = srpol_inner_scope_v6(ip6, end);
+	if (err)
+		return err;
 	inner = ((__u8 *)ip6)[1] >> 4;
 	*was_ce = (inner & SRPOL_ECN_MASK) == SRPOL_CE;
 	*ecn = srpol_ecn_decap(inner, outer_tc);

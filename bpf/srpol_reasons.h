@@ -63,7 +63,8 @@
 	X(52, INNER_SCOPE,	1, "ingress: inner packet is multicast, link-local or neighbor discovery") \
 	X(53, SID_TAGGED,	0, "ingress: to a local SID under a VLAN tag, left to that VLAN") \
 	X(54, SID_UNREADABLE,	1, "ingress: to a local SID, with priority tags or headers in fragments") \
-	X(55, BAD_NEXT,		1, "ingress: the next segment is no address to send to")
+	X(55, BAD_NEXT,		1, "ingress: the next segment is no address to send to") \
+	X(56, INNER_ERROR,	1, "ingress: inner packet is an ICMPv6 error about a packet of a tunnel")
 
 #define SRPOL_REASON_ENUM(nr, name, drop, text) SRPOL_REASON_##name = nr,
 enum srpol_reason {

@@ -12,7 +12,8 @@
 #include "srpol.h"
 
 static const char usage[] =
-"Usage: srpol dev add DEV role { uplink | port } [ xdp { auto | native | generic | none } ]\n"
+"Usage: srpol dev add DEV role { uplink | port }\n"
+"                  [ xdp { auto | native | generic | none } | hook { tc | xdp } ]\n"
 "       srpol dev del DEV\n"
 "       srpol dev show [ DEV ]\n"
 "An uplink leads to the fabric; a port to a VM, pod or representor, and what\n"

@@ -702,6 +702,34 @@ static void test_inner_scope(void)
 	}
 }
 
+/* An error about a packet of a tunnel, inside a tunnel: a forged one. */
+static void test_inner_error(void)
+{
+	static const __u8 quoted[] = { 43, 41, 4, 17 };
+	struct in6_addr list[1] = { sid(1) };
+	struct outer o = { .sids = list, .n = 1 };
+	struct inner in = { .src = "fd00::1", .dst = "fd00::2", .proto = 58,
+			    .payload = 64 };
+	struct pkt p;
+	__u32 i;
+
+	setup();
+	rig_sid(1, sid(1), SRPOL_BEHAVIOR_END_DT46);
+	rig_mark();
+	for (in.first_byte = 1; in.first_byte <= 4; in.first_byte++) {
+		for (i = 0; i < ARRAY_SIZE(quoted); i++) {
+			encap(&p, &o, &in);
+			p.b[14 + 40 + 40 + 8 + 6] = quoted[i];
+			if (quoted[i] != 17)
+				check_drop("of a tunnel", &p,
+					   SRPOL_REASON_INNER_ERROR, 1);
+			else
+				check("of its own", &p, X_PASS, NULL,
+				      SRPOL_REASON_DECAP, 0);
+		}
+	}
+}
+
 static const struct ktap_test tests[] = {
 	{ "PSP", test_psp },
 	{ "PSP, then a local SID", test_psp_chain },
@@ -718,6 +746,7 @@ static const struct ktap_test tests[] = {
 	{ "other addresses, VLAN tags", test_frames },
 	{ "next segments that are no addresses", test_bad_next },
 	{ "inner packets of a link", test_inner_scope },
+	{ "inner errors about tunnels", test_inner_error },
 };
 
 int main(void)
