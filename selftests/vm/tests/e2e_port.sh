@@ -171,5 +171,5 @@ check "TCP through the port, IPv6" iperf fd00:b::1
 check_fails "too big after encapsulation: the machine is told" \
 	"mtu[:= ]*$((FABRIC_MTU - 80))" \
 	in_vm ping -c 1 -W 10 -M "do" -s $((FABRIC_MTU - 48)) fd00:b::1
-check_equal "srpol doctor says that a veth is better at TC" yes \
-	"$(on hostA doctor | grep -q 'loses checksums' && echo yes)"
+check_equal "srpol doctor says that a veth is better at TC" 1 \
+	"$({ on hostA doctor || :; } | grep -c 'loses checksums')"
