@@ -45,7 +45,7 @@ mark_ce() {
 	if [ "$1" = on ]; then
 		ip netns exec "$(fabric_ns spine1)" tc qdisc add dev leaf2 clsact
 		ip netns exec "$(fabric_ns spine1)" tc filter add dev leaf2 \
-			egress matchall action pedit ex munge ip6 traffic_rule \
+			egress matchall action pedit ex munge ip6 traffic_class \
 			set 3 retain 3
 	else
 		ip netns exec "$(fabric_ns spine1)" tc qdisc del dev leaf2 clsact
@@ -83,7 +83,7 @@ check "path 1 has QPs" busywait 60 grows 1 "$(path_packets 1)"
 pinned=$(flows | tr '{' '\n' | sed -n 's/.*"qp":\([0-9]*\).*"path":2,.*/\1/p' |
 	head -n 1)
 srpol rule add prio 60 "${e2e_roce[@]}" qp "$pinned" color 201
-check "a QP is pinned to path 1 too" busywait 60 with pinned qp "$pinned"
+check "a QP is pinned to path 1 too" busywait 60 with active-backup qp "$pinned"
 
 before=$(path_packets 1)
 mark_ce on
