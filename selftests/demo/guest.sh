@@ -374,7 +374,7 @@ phase_engine() {
 	fabric_silence spine2 on
 	mark "silent"
 	await 20 silent_down || fail "the silent loss was not seen"
-	run srpol path show A-spine2-B | head -n 1 | sed 's/^/    /'
+	run srpol path show A-spine2-B | sed -n '1p; 2s/^/    /p'
 	srpol engine show | grep suspect | sed 's/^[[:space:]]*/    /'
 	wait $load || fail "the transfer did not survive the silent loss"
 	echo "  transfer completed, no QP error"
