@@ -65,13 +65,17 @@ static int set_filter(int fd, const struct in6_addr *sid)
 			  sizeof(prog)) ? -errno : 0;
 }
 
+#define RECEIVE_BATCH	256	/* what is left is signalled again by epoll */
+
 static void receive(struct source *source, uint32_t events)
 {
 	struct uplink *up = (struct uplink *)source;
 	uint8_t frame[PROBE_MAX];
 	ssize_t len;
+	int i;
 
-	for (;;) {
+	/* a bounded batch: a flood must not keep the timers from running */
+	for (i = 0; i < RECEIVE_BATCH; i++) {
 		len = recv(source->fd, frame, sizeof(frame), MSG_DONTWAIT);
 		if (len < 0)
 			return;
@@ -124,13 +128,37 @@ static int get_mac(struct uplink *up, const char *name)
 	return ret;
 }
 
+static int register_uplink(struct engine *engine, unsigned int ifindex,
+			   struct srpol_error *err)
+{
+	struct srpol_msg msg;
+
+	srpol_msg_start(&engine->genl, &msg, SRPOL_CMD_DEV_NEW,
+			NLM_F_CREATE | NLM_F_EXCL);
+	srpol_msg_put_u32(&msg, SRPOL_A_DEV_IFINDEX, ifindex);
+	srpol_msg_put_u32(&msg, SRPOL_A_DEV_ROLE, SRPOL_DEV_ROLE_UPLINK);
+	return srpol_genl_talk(&engine->genl, msg.nlh, NULL, NULL, err);
+}
+
+/* An uplink without its programs would be chosen for paths it cannot carry. */
+static void unregister_uplink(struct engine *engine, unsigned int ifindex)
+{
+	struct srpol_error err = {};
+	struct srpol_msg msg;
+
+	srpol_msg_start(&engine->genl, &msg, SRPOL_CMD_DEV_DEL, 0);
+	srpol_msg_put_u32(&msg, SRPOL_A_DEV_IFINDEX, ifindex);
+	if (srpol_genl_talk(&engine->genl, msg.nlh, NULL, NULL, &err))
+		log_error("uplink with ifindex %u stays in the module: %s",
+			  ifindex, err.text);
+}
+
 /* Have the module and the programs on a device, if they are not there yet. */
 static int attach(struct engine *engine, unsigned int ifindex,
 		  struct srpol_error *err)
 {
 	struct vec devs = VEC_INIT(struct dev_info);
 	const struct dev_info *dev;
-	struct srpol_msg msg;
 	bool there = false;
 	int lock, ret;
 
@@ -142,16 +170,14 @@ static int attach(struct engine *engine, unsigned int ifindex,
 		there |= dev->ifindex == ifindex;
 	vec_free(&devs);
 	if (!ret && !there) {
-		srpol_msg_start(&engine->genl, &msg, SRPOL_CMD_DEV_NEW,
-				NLM_F_CREATE | NLM_F_EXCL);
-		srpol_msg_put_u32(&msg, SRPOL_A_DEV_IFINDEX, ifindex);
-		srpol_msg_put_u32(&msg, SRPOL_A_DEV_ROLE,
-				  SRPOL_DEV_ROLE_UPLINK);
-		ret = srpol_genl_talk(&engine->genl, msg.nlh, NULL, NULL,
-				      err) ?:
-		      srpol_dp_load(err) ?:
-		      srpol_dp_attach(ifindex, SRPOL_DEV_ROLE_UPLINK,
-				      SRPOL_XDP_MODE_AUTO, err);
+		ret = register_uplink(engine, ifindex, err);
+		if (!ret) {
+			ret = srpol_dp_load(err) ?:
+			      srpol_dp_attach(ifindex, SRPOL_DEV_ROLE_UPLINK,
+					      SRPOL_XDP_MODE_AUTO, err);
+			if (ret)
+				unregister_uplink(engine, ifindex);
+		}
 	}
 	srpol_pins_unlock(lock);
 	return ret;
