@@ -57,8 +57,9 @@ static bool is_near(const struct srpol_alg_input *in, uint32_t d,
 	return s == p->first[d + 1];
 }
 
-static int place(const struct srpol_alg_input *in, uint32_t d, double *worth,
-		 uint32_t n, struct srpol_placement *out)
+static int place_by(const struct srpol_alg_input *in, uint32_t d,
+		    const double *worth, uint32_t n,
+		    struct srpol_placement *out)
 {
 	const struct srpol_placement *p = in->previous;
 	double best = 0;
@@ -81,30 +82,23 @@ static int place(const struct srpol_alg_input *in, uint32_t d, double *worth,
 	return rc;
 }
 
-static int adaptive_run(const struct srpol_alg_input *in,
-			struct srpol_placement *out)
+static int place(const struct srpol_alg_input *in, uint32_t d,
+		 const struct srpol_path_set *set, struct srpol_placement *out)
 {
-	struct srpol_path_set set;
 	struct srpol_route route;
-	uint32_t d, i;
 	double *worth;
-	int rc = 0;
+	uint32_t i;
+	int rc;
 
-	for (d = 0; d < in->n && !rc; d++) {
-		rc = srpol_path_set_init(in->fabric, in->demands[d].src,
-					 in->demands[d].dst, &set);
-		if (rc)
-			break;
-		worth = calloc(set.n + 1UL, sizeof(*worth));
-		for (i = 0; worth && i < set.n; i++) {
-			srpol_path_get(in->fabric, &set, i, &route);
-			worth[i] = path_worth(in, &route);
-		}
-		rc = worth ? place(in, d, worth, set.n, out) : -ENOMEM;
-		free(worth);
-		srpol_path_set_free(&set);
-		srpol_placement_end(out, d);
+	worth = calloc(set->n + 1UL, sizeof(*worth));
+	if (!worth)
+		return -ENOMEM;
+	for (i = 0; i < set->n; i++) {
+		srpol_path_get(in->fabric, set, i, &route);
+		worth[i] = path_worth(in, &route);
 	}
+	rc = place_by(in, d, worth, set->n, out);
+	free(worth);
 	return rc;
 }
 
@@ -113,5 +107,5 @@ const struct srpol_alg srpol_alg_adaptive = {
 	.source = "measured quality; dynamic load balancing",
 	.complexity = "O(n p)",
 	.coupled = true,
-	.run = adaptive_run,
+	.place = place,
 };

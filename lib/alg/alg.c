@@ -73,6 +73,26 @@ static int check_input(const struct srpol_alg_input *in,
 	return 0;
 }
 
+/* Demand by demand. */
+static int place_each(const struct srpol_alg *alg,
+		      const struct srpol_alg_input *in,
+		      struct srpol_placement *out)
+{
+	struct srpol_path_set set;
+	uint32_t d;
+	int rc = 0;
+
+	for (d = 0; d < in->n && !rc; d++) {
+		rc = srpol_path_set_init(in->fabric, in->demands[d].src,
+					 in->demands[d].dst, &set);
+		if (!rc)
+			rc = alg->place(in, d, &set, out);
+		srpol_path_set_free(&set);
+		srpol_placement_end(out, d);
+	}
+	return rc;
+}
+
 /**
  * srpol_alg_run() - place demands
  * @alg: algorithm
@@ -97,7 +117,12 @@ int srpol_alg_run(const struct srpol_alg *alg,
 	if (rc)
 		return rc;
 	p = srpol_placement_new(in->n);
-	rc = p ? alg->run(in, p) : -ENOMEM;
+	if (!p)
+		rc = -ENOMEM;
+	else if (alg->place)
+		rc = place_each(alg, in, p);
+	else
+		rc = alg->run(in, p);
 	if (!rc)
 		rc = srpol_placement_predict(in, p);
 	if (rc) {

@@ -140,13 +140,18 @@ struct srpol_alg_input {
  * @complexity: time; n demands, p paths per demand, L links
  * @coupled: shares are meant for packets of one flow (weighted spraying), not
  *	for flows of their own
- * @run: fills in an empty placement; 0, -EINVAL, -ENOMEM
+ * @place: adds the shares of one demand, given its paths, where demands do not
+ *	look at each other; 0, -EINVAL, -ENOMEM
+ * @run: else: fills in an empty placement; 0, -EINVAL, -ENOMEM
  */
 struct srpol_alg {
 	const char *name;
 	const char *source;
 	const char *complexity;
 	bool coupled;
+	int (*place)(const struct srpol_alg_input *in, uint32_t demand,
+		     const struct srpol_path_set *set,
+		     struct srpol_placement *out);
 	int (*run)(const struct srpol_alg_input *in,
 		   struct srpol_placement *out);
 };

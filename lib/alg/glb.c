@@ -94,30 +94,12 @@ static int place(const struct srpol_alg_input *in, uint32_t d,
 	return rc;
 }
 
-static int glb_run(const struct srpol_alg_input *in,
-		   struct srpol_placement *out)
-{
-	struct srpol_path_set set;
-	uint32_t d;
-	int rc = 0;
-
-	for (d = 0; d < in->n && !rc; d++) {
-		rc = srpol_path_set_init(in->fabric, in->demands[d].src,
-					 in->demands[d].dst, &set);
-		if (!rc)
-			rc = place(in, d, &set, out);
-		srpol_path_set_free(&set);
-		srpol_placement_end(out, d);
-	}
-	return rc;
-}
-
 const struct srpol_alg srpol_alg_glb = {
 	.name = "glb",
 	.source = "global load balancing; draft-ietf-idr-next-next-hop-nodes",
 	.complexity = "O(n p)",
 	.coupled = true,
-	.run = glb_run,
+	.place = place,
 };
 
 /**

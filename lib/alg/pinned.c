@@ -34,32 +34,22 @@ static bool is_allowed(const struct srpol_alg_input *in, uint32_t d,
  * Path number key mod p is a flow's own for life; while it may not be used, the
  * next one that may stands in, so that nobody else moves.
  */
-static int pinned_run(const struct srpol_alg_input *in,
-		      struct srpol_placement *out)
+static int place(const struct srpol_alg_input *in, uint32_t d,
+		 const struct srpol_path_set *set, struct srpol_placement *out)
 {
-	struct srpol_path_set set;
-	uint32_t d, i, path;
-	int rc = 0;
+	uint32_t i, path;
 
-	for (d = 0; d < in->n && !rc; d++) {
-		rc = srpol_path_set_init(in->fabric, in->demands[d].src,
-					 in->demands[d].dst, &set);
-		for (i = 0; i < set.n && !rc; i++) {
-			path = (in->demands[d].key % set.n + i) % set.n;
-			if (!is_allowed(in, d, &set, path))
-				continue;
-			rc = srpol_placement_add(out, d, path, 1);
-			break;
-		}
-		srpol_path_set_free(&set);
-		srpol_placement_end(out, d);
+	for (i = 0; i < set->n; i++) {
+		path = (in->demands[d].key % set->n + i) % set->n;
+		if (is_allowed(in, d, set, path))
+			return srpol_placement_add(out, d, path, 1);
 	}
-	return rc;
+	return 0;
 }
 
 const struct srpol_alg srpol_alg_pinned = {
 	.name = "pinned",
 	.source = "RFC 9256 2.1 (color); draft-wang-idr-dpf",
 	.complexity = "O(n) when paths are up",
-	.run = pinned_run,
+	.place = place,
 };

@@ -26,24 +26,17 @@ uint32_t srpol_rotation_path(uint32_t src, uint32_t dst, uint64_t seq,
 }
 
 /* As weights: all usable paths alike. */
-static int rotation_run(const struct srpol_alg_input *in,
-			struct srpol_placement *out)
+static int place(const struct srpol_alg_input *in, uint32_t d,
+		 const struct srpol_path_set *set, struct srpol_placement *out)
 {
-	struct srpol_path_set set;
 	struct srpol_route route;
-	uint32_t d, i;
+	uint32_t i;
 	int rc = 0;
 
-	for (d = 0; d < in->n && !rc; d++) {
-		rc = srpol_path_set_init(in->fabric, in->demands[d].src,
-					 in->demands[d].dst, &set);
-		for (i = 0; i < set.n && !rc; i++) {
-			srpol_path_get(in->fabric, &set, i, &route);
-			if (srpol_route_capacity(in->links, &route))
-				rc = srpol_placement_add(out, d, i, 1);
-		}
-		srpol_path_set_free(&set);
-		srpol_placement_end(out, d);
+	for (i = 0; i < set->n && !rc; i++) {
+		srpol_path_get(in->fabric, set, i, &route);
+		if (srpol_route_capacity(in->links, &route))
+			rc = srpol_placement_add(out, d, i, 1);
 	}
 	return rc;
 }
@@ -53,5 +46,5 @@ const struct srpol_alg srpol_alg_rotation = {
 	.source = "per-packet destination rotation (Ofan)",
 	.complexity = "O(n p)",
 	.coupled = true,
-	.run = rotation_run,
+	.place = place,
 };
