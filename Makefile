@@ -42,6 +42,10 @@ all: install-deps	## module, programs and command (the default)
 product: kmod $(PRODUCT)
 build: product $(TESTS)
 
+.PHONY: programs
+programs: tools		## all but the module; installs nothing
+	@$(MAKE) --no-print-directory $(PRODUCT)
+
 .PHONY: tests
 tests: test-deps	## that, and the programs of the tests
 	@$(MAKE) --no-print-directory tools
@@ -134,6 +138,10 @@ INSTALL_MODULE = $(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) \
 .PHONY: install
 install: all		## module, programs, manual, units (DESTDIR, PREFIX)
 	$(INSTALL_MODULE)
+	@$(MAKE) --no-print-directory install-programs
+
+.PHONY: install-programs
+install-programs:	## all that but the module, as it was built
 	install -D -t $(DESTDIR)$(SBINDIR) $(BUILD)/bin/srpol $(BUILD)/bin/srpold
 	install -D -t $(DESTDIR)$(LIBEXECDIR) netlinkd/dist/restore \
 		netlinkd/dist/in-netns
@@ -157,6 +165,13 @@ uninstall:		## remove what install put there (DESTDIR, PREFIX)
 		$(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS)) \
 		$(addprefix $(DESTDIR)$(MANDIR)/man8/,$(notdir $(PAGES)))
 	rm -rf $(DESTDIR)$(LIBEXECDIR)
+
+DEB_PACKAGES := debhelper dh-dkms dpkg-dev fakeroot
+
+.PHONY: deb
+deb: install-deps	## Debian packages: command, engine, module by DKMS
+	@selftests/deps.sh user $(DEB_PACKAGES)
+	@.debian/build
 
 .PHONY: clean
 clean:			## remove all that was built
