@@ -3,6 +3,8 @@
 #
 # A switch marks what it sends over one path: CNPs come back, the path loses its
 # adaptive QPs and gets them back when it is over. A pinned QP stays.
+#
+# SRPOL_CLOCK=counted
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

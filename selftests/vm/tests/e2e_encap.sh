@@ -3,6 +3,8 @@
 #
 # Every encoding, over kernel SRv6 routers, IPv6 and IPv4 inside: what is sent
 # arrives, and scapy and tshark agree on what was on the wire.
+#
+# SRPOL_CLOCK=counted
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

@@ -4,6 +4,8 @@
 # srpold on two hosts of the fabric, with a topology file and nothing else: it
 # makes the paths, probes them, sees a spine that drops without a word, and
 # leaves alone what it did not make. Each host is a namespace of its own.
+#
+# SRPOL_CLOCK=counted
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # More than a thousand malformed SRv6 packets come in by the wire.
+#
+# SRPOL_CLOCK=counted
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

@@ -3,6 +3,8 @@
 #
 # Unmodified RDMA in every mode; spraying by opcode, and what reordering does
 # to rxe.
+#
+# SRPOL_CLOCK=counted
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

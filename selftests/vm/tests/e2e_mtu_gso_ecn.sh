@@ -4,6 +4,8 @@
 # TCP super-packets through the encapsulation; packets that get too big by it,
 # and what their senders are told; congestion marks of the fabric, and how they
 # get to the receiver.
+#
+# SRPOL_CLOCK=counted
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

@@ -8,6 +8,8 @@
 #
 #	vm eth0 --- vm0 (port) hostA hA (uplink) --- fabric --- hB hostB
 #	fd00:c::2, 10.0.30.2
+#
+# SRPOL_CLOCK=counted
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

@@ -4,6 +4,8 @@
 # Unmodified RDMA applications over srpol: writes, reads and sends, with IPv6
 # and IPv4 GIDs, spread over all spines; nobody of user space is needed for it;
 # and how the module is let go of.
+#
+# SRPOL_CLOCK=counted
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

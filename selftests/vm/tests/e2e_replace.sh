@@ -6,6 +6,8 @@
 # takes a path that neither configuration has, and all move at one point.
 #
 #	old: policy N goes over spine 1 or 2	new: over spine 3 or 4
+#
+# SRPOL_CLOCK=counted
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

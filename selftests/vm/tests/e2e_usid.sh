@@ -4,6 +4,8 @@
 # Compressed SIDs end to end: lists typed as uSIDs, forwarded by the kernel's
 # own next-csid routers, ended by uN and uDT46 of the receiving host. What was
 # on the wire is judged by tshark.
+#
+# SRPOL_CLOCK=counted
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
