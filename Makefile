@@ -86,7 +86,7 @@ check: tests		## build all, run all tests; "N passed, N failed, N skipped"
 	@KVER=$(KVER) selftests/run.sh
 
 # Hours: each has a target of its own.
-LONG := long-demo long-check long-e2e long-unload
+LONG := long-demo long-check long-e2e long-unload long-deb
 .PHONY: check-long $(LONG)
 check-long: $(LONG) debug-check	## campaigns: demo, check, e2e, unloading again and again, debug kernel
 $(LONG): tests

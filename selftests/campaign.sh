@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# campaign.sh demo|check|e2e|unload [TIMES]: what takes too long for make check: the
-# two commands again and again beside two processes that do nothing but use the
-# processor, and each end-to-end program by itself. Says how often it was well;
-# what failed stays in build/campaign/NAME.N.log.
+# campaign.sh demo|check|e2e|unload|deb [TIMES]: what takes too long for make
+# check: the two commands again and again beside two processes that do nothing
+# but use the processor, each end-to-end program by itself, the module unloaded
+# again and again, the Debian packages in a root file system of their own. Says
+# how often it was well; what failed stays in build/campaign/NAME.N.log.
 
 set -euo pipefail
 
@@ -76,8 +77,13 @@ unload)
 	export SRPOL_LOOPS=${2:-200}
 	repeat unload 1 selftests/run.sh vm.lifetime || status=1
 	;;
+deb)
+	selftests/deps.sh test debhelper dh-dkms dkms dpkg-dev fakeroot \
+		lintian mmdebstrap
+	repeat deb "${2:-1}" selftests/deb/deb.sh || status=1
+	;;
 *)
-	echo "usage: campaign.sh demo|check|e2e|unload [TIMES]" >&2
+	echo "usage: campaign.sh demo|check|e2e|unload|deb [TIMES]" >&2
 	exit 2
 	;;
 esac

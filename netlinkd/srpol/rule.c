@@ -100,16 +100,25 @@ static bool put_mark(struct srpol_msg *msg, struct args *args)
 	       srpol_msg_put_u32(msg, SRPOL_A_RULE_MARK_MASK, mask);
 }
 
+/**
+ * read_proto() - a transport protocol, by name or number
+ * @args: the word
+ * @proto: result
+ */
+bool read_proto(struct args *args, uint32_t *proto)
+{
+	if (more(args) && !args->failed &&
+	    srpol_value_of(srpol_protos, *args->argv, proto))
+		return next(args);
+	return read_u32(args, "proto", UINT8_MAX, proto);
+}
+
 static bool put_proto(struct srpol_msg *msg, struct args *args)
 {
-	const char *word = more(args) && !args->failed ? *args->argv : NULL;
 	uint32_t v;
 
-	if (word && srpol_value_of(srpol_protos, word, &v))
-		next(args);
-	else if (!read_u32(args, "proto", UINT8_MAX, &v))
-		return false;
-	return srpol_msg_put_u8(msg, SRPOL_A_RULE_PROTO, v);
+	return read_proto(args, &v) &&
+	       srpol_msg_put_u8(msg, SRPOL_A_RULE_PROTO, v);
 }
 
 static bool put_cgroup(struct srpol_msg *msg, struct args *args)

@@ -62,13 +62,6 @@ static bool read_opcode(struct args *args, uint32_t *opcode)
 	return true;
 }
 
-static bool read_proto(struct args *args, uint32_t *proto)
-{
-	if (more(args) && srpol_value_of(srpol_protos, *args->argv, proto))
-		return next(args);
-	return read_u32(args, "proto", UINT8_MAX, proto);
-}
-
 static bool read_field(struct args *args, struct probe *p)
 {
 	if (is(args, "src"))

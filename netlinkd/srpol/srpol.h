@@ -191,6 +191,7 @@ void print_sid(const struct sid_info *sid);
 void print_dev(const struct dev_info *dev);
 void print_config(const struct config_info *config);
 void print_proto(uint32_t proto);
+bool read_proto(struct args *args, uint32_t *proto);
 void print_usids(const struct path_info *path);
 const char *dev_name(unsigned int ifindex);
 

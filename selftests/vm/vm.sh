@@ -11,7 +11,8 @@
 #	OUTDIR/console.log	<-	kernel console, when the guest dies
 #
 # Everything else the guest writes is gone with it. Any number of guests may
-# run at a time.
+# run at a time. With another root file system (-r) its own systemd is process 1
+# and COMMAND a service, started when multi-user.target is reached.
 
 set -euo pipefail
 
@@ -24,13 +25,15 @@ memory=2G
 cpus=2
 append=
 counted=0
+root=/
 out=$build/vm/out
 extra=()
 
 usage() {
 	cat <<-EOF
 	usage: vm.sh [-i] [-t SECONDS] [-m MEM] [-c CPUS] [-o OUTDIR]
-	             [-a KERNEL_CMDLINE] [-q QEMU_ARG]... -- COMMAND [ARG...]
+	             [-a KERNEL_CMDLINE] [-q QEMU_ARG]... [-r ROOT]
+	             -- COMMAND [ARG...]
 
 	  -i  guest time does not depend on the host's load: where KVM does not
 	      work, a busy guest's clock counts instructions, one a nanosecond
@@ -40,6 +43,8 @@ usage() {
 	  -o  folder shared with the guest as \$SRPOL_OUT (default build/vm/out)
 	  -a  words added to the kernel's command line
 	  -q  one more argument for qemu; may be repeated
+	  -r  boot the root file system in this folder, with its systemd; it has
+	      to hold the modules of the kernel
 
 	COMMAND runs as root in the repository; variables SRPOL_* are handed on.
 	With SRPOL_ACCEL=kvm or tcg in the environment KVM is not probed for,
@@ -55,7 +60,7 @@ die() {
 	exit 126
 }
 
-while getopts it:m:c:o:a:q:h option; do
+while getopts it:m:c:o:a:q:r:h option; do
 	case $option in
 	i)	counted=1 ;;
 	t)	timeout=$OPTARG ;;
@@ -64,11 +69,14 @@ while getopts it:m:c:o:a:q:h option; do
 	o)	out=$OPTARG ;;
 	a)	append=$OPTARG ;;
 	q)	extra+=("$OPTARG") ;;
+	r)	root=$(cd "$OPTARG" && pwd) ;;
 	h)	usage; exit ;;
 	*)	usage >&2; exit 126 ;;
 	esac
 done
 shift $((OPTIND - 1))
+[ "$root" = / ] ||
+	append+=" systemd.unit=multi-user.target systemd.wants=srpol-guest.service"
 [ $# -gt 0 ] || { usage >&2; exit 126; }
 
 command -v qemu-system-x86_64 >/dev/null ||
@@ -109,11 +117,15 @@ write_control() {
 	cp "$here/guest-init" "$control/"
 	{
 		declare -px | grep -E '^declare -x SRPOL_' || :
-		printf 'export SRPOL_OUT=%q BUILD=%q\n' "$shared" "$build"
-		printf 'export PATH=%q:%q:$PATH\n' \
-			"$build/bin" "$build/tools/sbin"
-		printf 'cd %q\n' "$top"
+		printf 'export SRPOL_OUT=%q\n' "$shared"
+		if [ "$root" = / ]; then
+			printf 'export BUILD=%q\n' "$build"
+			printf 'export PATH=%q:%q:$PATH\n' \
+				"$build/bin" "$build/tools/sbin"
+			printf 'cd %q\n' "$top"
+		fi
 	} >"$control/environment"
+	[ "$root" = / ] || : >"$control/systemd"
 	{
 		printf '%q ' "$@"
 		echo
@@ -149,7 +161,7 @@ boot() {
 		-chardev file,id=output,path="$control/output" \
 		-device virtserialport,chardev=output,name=srpol.out \
 		-device isa-debug-exit,iobase=0xf4,iosize=4 \
-		-fsdev local,id=root,path=/,readonly=on,$share \
+		-fsdev local,id=root,path="$root",readonly=on,$share \
 		-device virtio-9p-pci,fsdev=root,mount_tag=root \
 		-fsdev local,id=control,path="$control",$share \
 		-device virtio-9p-pci,fsdev=control,mount_tag=control \

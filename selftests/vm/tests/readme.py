@@ -52,6 +52,25 @@ def both_ways():
 
 
 @test
+def flows():
+    "flow show names protocol and rule, filters, and has a table"
+    def shown(*words):
+        return run("srpol", "-n", "A", "flow", "show", *words)
+
+    flow = "flow src fd00:a::1 dst fd00:b::1 proto ipv6-icmp "
+    match(shown("dst", "fd00:b::/64"), f"{flow}.* rule prio 100 color 100 ")
+    match(shown("proto", "ipv6-icmp"), flow)
+    eq(shown("proto", "tcp"), "")
+    eq(shown("port", "4791"), "")
+    flow, = json.loads(run("srpol", "-n", "A", "-j", "flow", "show", "dst",
+                           "fd00:b::/64"))
+    eq((flow["proto"], flow["rule_prio"], flow["path"]), (58, 100, 1))
+    match(shown("--top", "count", "1", "dst", "fd00:b::/64"),
+          r"(?m)^SRC +DST +FLOW +COLOR +PATH .*\n"
+          r"fd00:a::1 +fd00:b::1 +ipv6-icmp +100 +1 ")
+
+
+@test
 def other_addresses():
     "the steering prefix is what addresses behind the endpoint need"
     run("ip", "-n", "B", "addr", "add", "fd00:b::7/128", "dev", "lo")

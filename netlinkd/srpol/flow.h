@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of "srpol flow" share. */
+#ifndef _SRPOL_CMD_FLOW_H
+#define _SRPOL_CMD_FLOW_H
+
+#include "srpol.h"
+
+/**
+ * struct flow_info - a flow as read at one moment
+ * @flow: its entry
+ * @bytes_before: bytes one interval earlier
+ * @rate: bits per second over the interval
+ * @local_qp: QP of this host that sends it, 0 not known
+ * @rx: what came in for that QP, if observed
+ */
+struct flow_info {
+	struct srpol_flow flow;
+	uint64_t bytes_before;
+	uint64_t rate;
+	uint32_t local_qp;
+	struct srpol_rx_flow rx;
+};
+
+/**
+ * struct flow_names - objects that flows refer to by number
+ * @policies: struct policy_info
+ * @rules: struct rule_info
+ */
+struct flow_names {
+	struct vec policies;
+	struct vec rules;
+};
+
+uint64_t flow_idle_ns(const struct srpol_flow *flow, uint64_t now);
+int flow_by_key(const void *a, const void *b);
+void fetch_flows(const struct srpol_flow_table *table, struct vec *flows);
+
+/* flow_print.c */
+void print_flow(const struct flow_info *info, const struct flow_names *names,
+		uint64_t now);
+void print_flow_table(const struct flow_info *const *flows, uint32_t n,
+		      const struct flow_names *names);
+
+/* flow_sync.c */
+int flow_sync(struct args *args, unsigned int flags);
+
+#endif /* _SRPOL_CMD_FLOW_H */

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How flows look: one with all that is known of it, many as a table.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow.h"
+
+static void print_verdict(const struct srpol_flow *flow, bool steered)
+{
+	const char *name = steered ? "steered" :
+			   flow->policy ? "policy-deleted" :
+			   flow->verdict < SRPOL_REASON_COUNT ?
+			   srpol_reason_name(flow->verdict) : "?";
+
+	out_string("verdict", steered ? NULL : " %s", name);
+}
+
+static void print_rx(const struct srpol_rx_flow *rx)
+{
+	bool seen = rx->packets;
+
+	out_object("rx");
+	out_count("packets", seen ? "\n\trx packets %s" : NULL, rx->packets);
+	out_uint("reordered", seen ? " reordered %llu" : NULL, rx->reordered);
+	out_uint("gaps", seen ? " gaps %llu" : NULL, rx->gaps);
+	out_uint("max_gap", seen ? " max-gap %llu" : NULL, rx->max_gap);
+	out_object_end();
+}
+
+static uint32_t flow_mode(const struct srpol_flow *flow,
+			  const struct policy_info *policy)
+{
+	return flow->mode != SRPOL_MODE_INHERIT ? flow->mode :
+	       policy ? policy->mode : 0;
+}
+
+/**
+ * print_flow() - all that is known of a flow
+ * @info: flow
+ * @names: policies and rules
+ * @now: when it was read
+ */
+void print_flow(const struct flow_info *info, const struct flow_names *names,
+		uint64_t now)
+{
+	const struct srpol_flow_key *key = &info->flow.key;
+	const struct srpol_flow *flow = &info->flow;
+	const struct policy_info *policy = find_policy(&names->policies,
+						       flow->policy);
+	const struct rule_info *rule = flow->rule_id ?
+		find_rule(&names->rules, flow->rule_id) : NULL;
+	char buf[SRPOL_ADDR_STRLEN];
+	bool roce = key->roce;
+
+	out_object(NULL);
+	out_string("src", "flow src %s", srpol_addr_text(key->saddr, buf));
+	out_string("dst", " dst %s", srpol_addr_text(key->daddr, buf));
+	print_proto(key->proto);
+	out_uint("sport", " sport %llu", key->sport);
+	out_bool("roce", NULL, roce);
+	out_uint(roce ? "qp" : "dport", roce ? " qp %llu" : " dport %llu",
+		 key->qp);
+	out_uint("local_qp", info->local_qp ? " local-qp %llu" : NULL,
+		 info->local_qp);
+	out_uint("rule", NULL, flow->rule_id);
+	if (rule)
+		out_uint("rule_prio", " rule prio %llu", rule->priority);
+	else if (flow->rule_id)
+		out_text(" rule deleted");
+	out_uint("color", policy ? " color %llu" : NULL,
+		 policy ? policy->color : 0);
+	out_string("endpoint", policy ? " endpoint %s" : NULL,
+		   policy ? srpol_addr_text(&policy->endpoint, buf) : "");
+	out_string("mode", policy ? " mode %s" : NULL,
+		   srpol_name_of(srpol_modes, flow_mode(flow, policy)));
+	out_uint("path", policy ? " path %llu" : NULL,
+		 policy ? flow->path : 0);
+	print_verdict(flow, policy);
+	out_count("packets", " packets %s", flow->packets);
+	out_count("bytes", " bytes %s", flow->bytes);
+	out_count("rate_bps", info->rate ? " rate %sbit/s" : NULL, info->rate);
+	out_uint("flowlets", flow->flowlets ? " flowlets %llu" : NULL,
+		 flow->flowlets);
+	out_uint("moves", flow->moves ? " moves %llu" : NULL, flow->moves);
+	out_uint("cnp", flow->cnp ? " cnp %llu" : NULL, flow->cnp);
+	out_uint("reorder", flow->nak ? " reorder %llu" : NULL, flow->nak);
+	out_uint("retransmits", flow->retransmits ? " retransmits %llu" : NULL,
+		 flow->retransmits);
+	print_rx(&info->rx);
+	out_uint("idle_ms", " idle %llums", flow_idle_ns(flow, now) / MSEC);
+	out_text("\n");
+	out_object_end();
+}
+
+static void rate_text(char *buf, size_t len, uint64_t rate)
+{
+	static const char units[] = " KMGT";
+	double v = rate;
+	size_t i;
+
+	for (i = 0; v >= 1000 && i < sizeof(units) - 2; i++)
+		v /= 1000;
+	snprintf(buf, len, "%.1f%cbit/s", v, units[i]);
+}
+
+/**
+ * struct cells - a row of the table as text, where widths differ
+ */
+struct cells {
+	char src[SRPOL_ADDR_STRLEN];
+	char dst[SRPOL_ADDR_STRLEN];
+	char ports[32];
+};
+
+/* A RoCEv2 flow is known by its QP, any other by its ports. */
+static void fill_cells(struct cells *cells, const struct srpol_flow_key *key)
+{
+	const char *name = srpol_find_name(srpol_protos, key->proto);
+	char number[16];
+
+	snprintf(number, sizeof(number), "proto %u", key->proto);
+	name = name ?: number;
+	srpol_addr_text(key->saddr, cells->src);
+	srpol_addr_text(key->daddr, cells->dst);
+	if (key->roce)
+		snprintf(cells->ports, sizeof(cells->ports), "roce qp %u",
+			 key->qp);
+	else if (key->sport || key->qp)
+		snprintf(cells->ports, sizeof(cells->ports), "%s %u > %u",
+			 name, key->sport, key->qp);
+	else
+		snprintf(cells->ports, sizeof(cells->ports), "%s", name);
+}
+
+static int widest(int width, const char *text)
+{
+	int len = strlen(text);
+
+	return len > width ? len : width;
+}
+
+/**
+ * print_flow_table() - flows, a line each, columns as wide as they have to be
+ * @flows: flows
+ * @n: how many
+ * @names: policies and rules
+ */
+void print_flow_table(const struct flow_info *const *flows, uint32_t n,
+		      const struct flow_names *names)
+{
+	static const char head[][6] = { "SRC", "DST", "FLOW" };
+	int src = strlen(head[0]), dst = strlen(head[1]), ports = strlen(head[2]);
+	struct cells *cells = calloc(n + 1UL, sizeof(*cells));
+	const struct policy_info *policy;
+	const struct srpol_flow *flow;
+	char rate[32];
+	uint32_t i;
+
+	if (!cells)
+		return;
+	for (i = 0; i < n; i++) {
+		fill_cells(&cells[i], &flows[i]->flow.key);
+		src = widest(src, cells[i].src);
+		dst = widest(dst, cells[i].dst);
+		ports = widest(ports, cells[i].ports);
+	}
+	out_text("%-*s %-*s %-*s %-8s %-6s %-13s %11s %8s %6s %6s %7s %7s\n",
+		 src, head[0], dst, head[1], ports, head[2], "COLOR", "PATH",
+		 "MODE", "RATE", "FLOWLETS", "MOVES", "CNP", "REORDER", "RETX");
+	for (i = 0; i < n; i++) {
+		flow = &flows[i]->flow;
+		policy = find_policy(&names->policies, flow->policy);
+		rate_text(rate, sizeof(rate), flows[i]->rate);
+		out_text("%-*s %-*s %-*s %-8u %-6u %-13s %11s %8u %6u %6u %7u %7u\n",
+			 src, cells[i].src, dst, cells[i].dst, ports,
+			 cells[i].ports, policy ? policy->color : 0, flow->path,
+			 policy ? srpol_name_of(srpol_modes,
+						flow_mode(flow, policy)) : "-",
+			 rate, flow->flowlets, flow->moves, flow->cnp, flow->nak,
+			 flow->retransmits);
+	}
+	free(cells);
+}

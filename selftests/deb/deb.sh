@@ -1,0 +1,126 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# deb.sh: the Debian packages of this tree, in a root file system that has
+# nothing else: built, held against lintian, installed, upgraded, booted in the
+# guest with Debian's systemd, purged. Prints KTAP; needs root and Debian's
+# mirror. The root file system stays in build/deb-check/root.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=selftests/ktap.sh
+. selftests/ktap.sh
+
+export BUILD=${BUILD:-$PWD/build}
+out=$BUILD/deb-check
+root=$out/root
+kver=$(selftests/kver.sh)
+old=$(dpkg-parsechangelog -l .debian/changelog -S Version)
+new=$old+1
+module=lib/modules/$kver/updates/dkms/srpol.ko
+
+in_root() {
+	chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+		DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"
+}
+
+# build VERSION: into $out/VERSION
+build() {
+	BUILD=$out/$1 .debian/build "$1"
+}
+
+# names VERSION: of its packages
+packages() {
+	find "$out/$1/deb" -name '*.deb' ! -name '*-dbgsym_*' -printf '%f\n'
+}
+
+# installed VERSION: its packages, by apt, so that what they depend on comes too
+install_version() {
+	local package files=()
+
+	mkdir -p "$root/srv"
+	for package in $(packages "$1"); do
+		cp "$out/$1/deb/$package" "$root/srv/"
+		files+=("/srv/$package")
+	done
+	in_root apt-get -q -y -o Dpkg::Use-Pty=0 install "${files[@]}"
+}
+
+has_module() {
+	[ -s "$root/$module" ] && selftests/has-btf.sh "$root/$module" &&
+		in_root dkms status "srpol/$1" -k "$kver" | grep -q installed
+}
+
+# What a host has: two devices that come at boot, a configuration, a topology.
+configure() {
+	cat >"$root/etc/systemd/network/10-srpol.netdev" <<-EOF
+	[NetDev]
+	Name=u0
+	Kind=veth
+	[Peer]
+	Name=u1
+	EOF
+	cat >"$root/etc/systemd/network/20-srpol.network" <<-EOF
+	[Match]
+	Name=u0 u1
+	[Network]
+	LinkLocalAddressing=ipv6
+	EOF
+	cat >"$root/etc/srpol/default.srpol" <<-EOF
+	dev add u0 role uplink
+	path add 1 segs fc00:0:1::,fc00:0:2:: dev u0
+	policy add color 7 endpoint fd00::7 candidate segment-list 1
+	EOF
+	in_root systemctl enable systemd-networkd srpol@default
+}
+
+booted() {
+	selftests/vm/vm.sh -t 900 -o "$out/guest" -r "$root" -- bash -c '
+		for n in $(seq 120); do
+			case $(systemctl is-active srpol@default) in
+			active|failed) break ;;
+			esac
+			sleep 1
+		done
+		systemctl --no-pager status srpol@default
+		modinfo -n srpol && srpol doctor
+		srpol path show && srpol policy show color 7 &&
+		srpol dev show | grep -q u0 &&
+		systemctl is-active srpol@default'
+}
+
+purge() {
+	in_root apt-get -q -y -o Dpkg::Use-Pty=0 purge srpol srpold srpol-dkms
+}
+
+rm -rf "$out"
+mkdir -p "$out/guest"
+
+check "the packages build" build "$old"
+check_equal "three packages" "$(printf '%s\n' srpol srpol-dkms srpold)" \
+	"$(packages "$old" | sed 's/_.*//' | sort)"
+check "lintian has no error and no warning" lintian --allow-root \
+	--fail-on error,warning "$out/$old/deb/srpol_${old}_$(dpkg \
+	--print-architecture).changes"
+check "a later version builds" build "$new"
+
+check "a root file system with nothing but Debian" mmdebstrap --quiet \
+	--variant=minbase --include="systemd-sysv,iproute2,linux-image-$kver,linux-headers-$kver" \
+	bookworm "$root" /etc/apt/sources.list.d/debian.sources
+check "the packages install" install_version "$old"
+check "DKMS built the module, with types" has_module "$old"
+check "the command runs" in_root srpol -V
+check "the engine runs" in_root srpold -h
+check "the manual is there" [ -s "$root/usr/share/man/man8/srpol.8.gz" ]
+
+configure >/dev/null 2>&1
+check "an upgrade" install_version "$new"
+check "DKMS built the new module" has_module "$new"
+check_equal "the configuration stays" 3 \
+	"$(wc -l <"$root/etc/srpol/default.srpol")"
+check "a host boots with it: srpol@default restores the configuration" booted
+
+check "purged" purge
+check_equal "nothing is left" "" "$(find "$root/etc" "$root/usr" "$root/lib/modules" \
+	"$root/var/lib/dkms" -path '*srpol*' ! -path '*/systemd/network/*' \
+	! -path '*/var/lib/dpkg/*' | head)"
