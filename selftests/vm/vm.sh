@@ -25,6 +25,7 @@ memory=2G
 cpus=2
 append=
 counted=0
+cpu=max
 root=/
 out=$build/vm/out
 extra=()
@@ -152,7 +153,7 @@ boot() {
 	# pdeathsig: not even SIGKILL for this script leaves a guest behind.
 	setpriv --pdeathsig TERM timeout -k 5 "$seconds" \
 		setpriv --pdeathsig KILL qemu-system-x86_64 \
-		-name srpol -M q35 -cpu max -accel "$accel" \
+		-name srpol -M q35 -cpu "$cpu" -accel "$accel" \
 		-smp "$cpus" -m "$memory" \
 		-nodefaults -display none -no-reboot \
 		-chardev file,id=console,path="$control/console.log" \
@@ -221,8 +222,14 @@ choose_accel() {
 
 	# One thread for all processors: with one each, TCG now and then
 	# trips over the kernel's own text patching.
+	#
+	# QEMU 7.2 computes the flags after cmpxchg16b from a stale cc_op. An
+	# interrupt between it and the next instruction (-icount makes that
+	# likely) then saves and restores garbage, TF included: a debug trap
+	# in the middle of a kmalloc(). The kernel has a substitute.
 	if [ "$accel" = tcg ]; then
 		accel=tcg,thread=single
+		cpu=max,-cx16
 		# sleep=on: the clock of an idle guest is the host's, so that
 		# time-outs do not fire during I/O
 		[ $counted -eq 0 ] ||
