@@ -17,7 +17,7 @@ root=$out/root
 kver=$(selftests/kver.sh)
 old=$(dpkg-parsechangelog -l .debian/changelog -S Version)
 new=$old+1
-module=lib/modules/$kver/updates/dkms/srpol.ko
+module=lib/modules/$kver/updates/dkms/srpol.ko.xz
 
 in_root() {
 	chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin \
@@ -46,8 +46,18 @@ install_version() {
 	in_root apt-get -q -y -o Dpkg::Use-Pty=0 install "${files[@]}"
 }
 
+# The root file system as a machine would be: with its network, and /proc and
+# /dev for what packages run when they are configured.
+inhabit() {
+	cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+	mount -t proc proc "$root/proc"
+	at_exit umount "$root/proc"
+	in_root apt-get -q update
+}
+
 has_module() {
-	[ -s "$root/$module" ] && selftests/has-btf.sh "$root/$module" &&
+	xz -dc "$root/$module" >"$out/srpol.ko" &&
+		selftests/has-btf.sh "$out/srpol.ko" &&
 		in_root dkms status "srpol/$1" -k "$kver" | grep -q installed
 }
 
@@ -75,8 +85,8 @@ configure() {
 }
 
 booted() {
-	selftests/vm/vm.sh -t 900 -o "$out/guest" -r "$root" -- bash -c '
-		for n in $(seq 120); do
+	selftests/vm/vm.sh -t 1200 -o "$out/guest" -r "$root" -- bash -c '
+		for n in $(seq 300); do
 			case $(systemctl is-active srpol@default) in
 			active|failed) break ;;
 			esac
@@ -107,6 +117,7 @@ check "a later version builds" build "$new"
 check "a root file system with nothing but Debian" mmdebstrap --quiet \
 	--variant=minbase --include="systemd-sysv,iproute2,linux-image-$kver,linux-headers-$kver" \
 	bookworm "$root" /etc/apt/sources.list.d/debian.sources
+inhabit >/dev/null
 check "the packages install" install_version "$old"
 check "DKMS built the module, with types" has_module "$old"
 check "the command runs" in_root srpol -V
