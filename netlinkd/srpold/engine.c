@@ -103,6 +103,18 @@ static int add_path(struct engine *engine, const struct srpol_path_set *set,
 				  &path->loop, err);
 }
 
+static const struct srpol_alg *alg_for(const struct engine *engine,
+				       const char *peer)
+{
+	const struct weights_config *c = &engine->config.weights;
+	uint32_t i;
+
+	for (i = 0; i < c->n_peers; i++)
+		if (!strcmp(c->peers[i].name, peer))
+			return c->peers[i].alg;
+	return c->alg;
+}
+
 /* A policy to one GPU of a peer: one address, all paths there. */
 static int add_policy(struct engine *engine, uint32_t src_gpu,
 		      uint32_t dst_gpu, struct srpol_error *err)
@@ -123,8 +135,14 @@ static int add_policy(struct engine *engine, uint32_t src_gpu,
 				       strerror(-ret));
 	policy = vec_add(&engine->policies);
 	policy->endpoint = f->nics[dst->nic].addr;
+	policy->color = engine->config.color;
+	policy->src = src_gpu;
+	policy->dst = dst_gpu;
+	policy->alg = alg_for(engine, f->nodes[dst->host].name);
 	policy->first = engine->paths.n;
 	policy->n = set.n;
+	policy->weight = calloc(set.n + 1, sizeof(*policy->weight));
+	ret = policy->weight ? 0 : -ENOMEM;
 	if (strlen(f->nodes[dst->host].name) < sizeof(policy->name))
 		strcpy(policy->name, f->nodes[dst->host].name);
 	for (i = 0; !ret && i < set.n; i++)
@@ -189,6 +207,22 @@ static int add_policies(struct engine *engine, struct srpol_error *err)
 	return ret;
 }
 
+static int check_peers(const struct engine *engine, struct srpol_error *err)
+{
+	const struct weights_config *c = &engine->config.weights;
+	uint32_t i, node;
+
+	for (i = 0; i < c->n_peers; i++) {
+		node = srpol_fabric_node(engine->fabric, c->peers[i].name);
+		if (node == SRPOL_NONE)
+			return srpol_error_set(err, -ENOENT,
+					       "%s: no host \"%s\", which is named in \"peers\"",
+					       engine->config.topology,
+					       c->peers[i].name);
+	}
+	return 0;
+}
+
 static int check_hosts(const struct engine *engine, struct srpol_error *err)
 {
 	const struct config *c = &engine->config;
@@ -237,7 +271,9 @@ int engine_build(struct engine *engine, const struct config *config,
 	if (!new.fabric)
 		return srpol_error_set(err, -EINVAL, "%s: %s",
 				       config->topology, why.text);
-	ret = check_hosts(&new, err) ?: add_policies(&new, err) ?:
+	ret = check_hosts(&new, err) ?: check_peers(&new, err) ?:
+	      linkstate_init(&new.links, new.fabric, now_ns()) ?:
+	      add_policies(&new, err) ?:
 	      share_probes(&new);
 	if (ret) {
 		engine_free(&new);
@@ -256,8 +292,13 @@ int engine_build(struct engine *engine, const struct config *config,
  */
 void engine_free(struct engine *engine)
 {
+	struct engine_policy *policy;
+
+	vec_for_each(policy, &engine->policies)
+		free(policy->weight);
 	vec_free(&engine->paths);
 	vec_free(&engine->policies);
+	linkstate_free(&engine->links);
 	srpol_fabric_free(engine->fabric);
 	engine->fabric = NULL;
 }

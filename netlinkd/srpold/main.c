@@ -85,12 +85,21 @@ static void read_events(struct source *source, uint32_t what)
 
 static int begin(struct srpol_error *err)
 {
-	return uplinks_open(&engine, err) ?: reconcile(&engine, err) ?:
-	       prober_start(&engine, err);
+	int ret;
+
+	ret = uplinks_open(&engine, err);
+	if (ret)
+		return ret;
+	speeds_read(&engine);
+	feed_start(&engine);
+	return balance_weigh(&engine, NULL, err) ?: reconcile(&engine, err) ?:
+	       prober_start(&engine, err) ?: balance_start(&engine, err);
 }
 
 static void end(void)
 {
+	balance_stop();
+	feed_stop();
 	prober_stop();
 	uplinks_close();
 }
@@ -112,6 +121,7 @@ static void reload(void)
 	trial.events = engine.events;
 	end();
 	strcpy(trial.config.socket, engine.config.socket);
+	linkstate_carry(&trial.links, &engine.links);
 	engine_free(&engine);
 	engine = trial;
 	if (begin(&err)) {
@@ -248,7 +258,7 @@ int main(int argc, char **argv)
 		return stop(ret, &err);
 	if (!check)
 		return run(&config);
-	ret = engine_build(&trial, &config, &err);
+	ret = engine_build(&trial, &config, &err) ?: feed_read(&trial, &err);
 	if (ret)
 		return stop(ret, &err);
 	printf("%zu paths to %zu endpoints\n", trial.paths.n,

@@ -58,7 +58,12 @@ static void lose(struct engine_path *path, uint64_t now)
 	announce(path);
 }
 
-/* What is under way and too old. */
+static uint64_t slot_bit(uint32_t seq)
+{
+	return 1ull << seq % IN_FLIGHT;
+}
+
+/* What is under way and too old. It is remembered, in case it comes late. */
 static void expire(struct engine_path *path, uint64_t now, bool forgive)
 {
 	uint64_t *sent;
@@ -69,9 +74,12 @@ static void expire(struct engine_path *path, uint64_t now, bool forgive)
 			continue;
 		if (!forgive && now - *sent < engine->config.timeout_ns)
 			return;
-		*sent = 0;
-		if (!forgive)
-			lose(path, now);
+		if (forgive) {
+			*sent = 0;
+			continue;
+		}
+		path->given_up |= slot_bit(path->oldest);
+		lose(path, now);
 	}
 }
 
@@ -96,6 +104,7 @@ static void send_probe(struct engine_path *path, uint64_t now)
 		return;
 	}
 	path->sent_ns[path->seq % IN_FLIGHT] = now;
+	path->given_up &= ~slot_bit(path->seq);
 	path->seq++;
 	path->stats.sent++;
 }
@@ -163,13 +172,17 @@ void prober_receive(struct uplink *up, const uint8_t *frame, size_t len)
 		return;
 	}
 	sent = &path->sent_ns[probe.seq % IN_FLIGHT];
-	/* counts as lost already, or came twice */
 	if (!*sent || *sent != probe.sent_ns) {
-		path->stats.late++;
+		prober_stats.stale++;
 		return;
 	}
 	*sent = 0;
+	if (path->given_up & slot_bit(probe.seq)) {
+		path->stats.late++;
+		return;
+	}
 	rtt = now - probe.sent_ns;
+	quality_answer(&path->window, rtt);
 	path->stats.received++;
 	path->stats.last_ns = now;
 	if (!path->stats.rtt_min_ns || rtt < path->stats.rtt_min_ns)

@@ -138,10 +138,30 @@ static const struct policy_info *find_key(const struct plan *plan,
 	const struct policy_info *have;
 
 	vec_for_each(have, &plan->policies)
-		if (have->color == plan->engine->config.color &&
+		if (have->color == want->color &&
 		    !memcmp(&have->endpoint, &want->endpoint,
 			    sizeof(have->endpoint)))
 			return have;
+	return NULL;
+}
+
+/* The @n-th list of a policy: its paths that the module has, so many fit. */
+static const struct engine_path *list_of(const struct plan *plan,
+					 const struct engine_policy *policy,
+					 uint32_t n, uint32_t *weight)
+{
+	const struct engine_path *path;
+	uint32_t i;
+
+	if (n >= SRPOL_LISTS_MAX)
+		return NULL;
+	for (i = 0; i < policy->n; i++) {
+		path = engine_path(plan->engine, policy->first + i);
+		if (path->id && !n--) {
+			*weight = policy->weight[i];
+			return path;
+		}
+	}
 	return NULL;
 }
 
@@ -150,35 +170,31 @@ static bool same_policy(const struct plan *plan,
 			const struct engine_policy *want)
 {
 	const struct candidate_info *cand = &have->candidates[0];
-	uint32_t i, n = 0;
+	const struct engine_path *path;
+	uint32_t n, weight;
 
 	if (have->n_candidates != 1 || strcmp(have->name, want->name) ||
 	    cand->preference != PREFERENCE)
 		return false;
-	for (i = 0; i < want->n; i++) {
-		const struct engine_path *path =
-			engine_path(plan->engine, want->first + i);
-
-		if (!path->id)
-			continue;
-		if (n >= cand->n_lists || cand->lists[n].path != path->id ||
-		    cand->lists[n].weight != 1)
+	for (n = 0; n < cand->n_lists; n++) {
+		path = list_of(plan, want, n, &weight);
+		if (!path || cand->lists[n].path != path->id ||
+		    cand->lists[n].weight != weight)
 			return false;
-		n++;
 	}
-	return n == cand->n_lists;
+	return !list_of(plan, want, n, &weight);
 }
 
 static int put_policy(struct plan *plan, const struct engine_policy *policy)
 {
-	struct srpol_msg msg;
+	const struct engine_path *path;
 	struct nlattr *cand, *list;
-	uint32_t i, n = 0;
+	struct srpol_msg msg;
+	uint32_t n, weight;
 
 	start(plan, &msg, SRPOL_CMD_POLICY_NEW,
 	      NLM_F_CREATE | NLM_F_REPLACE);
-	srpol_msg_put_u32(&msg, SRPOL_A_POLICY_COLOR,
-			  plan->engine->config.color);
+	srpol_msg_put_u32(&msg, SRPOL_A_POLICY_COLOR, policy->color);
 	srpol_msg_put(&msg, SRPOL_A_POLICY_ENDPOINT,
 		      sizeof(policy->endpoint), &policy->endpoint);
 	srpol_msg_put_u32(&msg, SRPOL_A_POLICY_ORIGIN, SRPOL_ORIGIN_ENGINE);
@@ -186,16 +202,10 @@ static int put_policy(struct plan *plan, const struct engine_policy *policy)
 		      policy->name);
 	cand = srpol_msg_nest(&msg, SRPOL_A_POLICY_CANDIDATE);
 	srpol_msg_put_u32(&msg, SRPOL_A_CANDIDATE_PREFERENCE, PREFERENCE);
-	for (i = 0; i < policy->n && n < SRPOL_LISTS_MAX; i++) {
-		const struct engine_path *path =
-			engine_path(plan->engine, policy->first + i);
-
-		if (!path->id)
-			continue;
-		n++;
+	for (n = 0; (path = list_of(plan, policy, n, &weight)); n++) {
 		list = srpol_msg_nest(&msg, SRPOL_A_CANDIDATE_SEGMENT_LIST);
 		srpol_msg_put_u32(&msg, SRPOL_A_SEGMENT_LIST_PATH, path->id);
-		srpol_msg_put_u32(&msg, SRPOL_A_SEGMENT_LIST_WEIGHT, 1);
+		srpol_msg_put_u32(&msg, SRPOL_A_SEGMENT_LIST_WEIGHT, weight);
 		srpol_msg_nest_end(&msg, list);
 	}
 	srpol_msg_nest_end(&msg, cand);
@@ -230,11 +240,11 @@ static bool wants_policy(const struct plan *plan,
 {
 	const struct engine_policy *want;
 
-	if (have->color == plan->engine->config.color)
-		vec_for_each(want, &plan->engine->policies)
-			if (!memcmp(&have->endpoint, &want->endpoint,
-				    sizeof(have->endpoint)))
-				return true;
+	vec_for_each(want, &plan->engine->policies)
+		if (have->color == want->color &&
+		    !memcmp(&have->endpoint, &want->endpoint,
+			    sizeof(have->endpoint)))
+			return true;
 	return false;
 }
 

@@ -11,6 +11,13 @@
  *	liveness.c	states of a path; pure
  *	locate.c	which link it is; pure
  *	verdict.c	tells the module which paths are down
+ *	quality.c	what probes say of a link that works badly; pure
+ *	linkstate.c	what links can carry, and how well; pure
+ *	weights.c	from that to weights of paths; pure
+ *	balance.c	looks at the links now and then, has weights follow
+ *	link.c		what somebody says of a link, in JSON
+ *	feed.c		a file that says so
+ *	speed.c		the NICs themselves
  *	control.c	answers srpol engine
  *
  * The engine keeps nothing that must not be lost: after a restart everything
@@ -25,7 +32,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "alg.h"
 #include "fabric.h"
+#include "linkstate.h"
 #include "liveness.h"
 #include "locate.h"
 #include "loop.h"
@@ -47,6 +56,28 @@ void notify(const char *text);
 /* config.c */
 
 #define HOSTS_MAX	8
+#define PEERS_MAX	64
+
+/**
+ * struct weights_config - how traffic is weighed
+ * @alg: algorithm of lib/alg
+ * @interval_ns: weights change once in this time at most
+ * @feed: file that says what links can carry, empty: none
+ * @quality: what counts as a link that works badly
+ * @n_peers: hosts with an algorithm of their own
+ * @peers: these
+ */
+struct weights_config {
+	const struct srpol_alg *alg;
+	uint64_t interval_ns;
+	char feed[256];
+	struct quality_config quality;
+	uint32_t n_peers;
+	struct {
+		char name[SRPOL_NAME_LEN];
+		const struct srpol_alg *alg;
+	} peers[PEERS_MAX];
+};
 
 /**
  * struct config - what the operator wrote
@@ -60,6 +91,7 @@ void notify(const char *text);
  * @timeout_ns: after which a probe is lost
  * @budget: probes per second of the host, 0: as many as it takes
  * @live: how patient to be with paths
+ * @weights: how traffic is weighed
  * @socket: of srpol engine
  */
 struct config {
@@ -73,6 +105,7 @@ struct config {
 	uint64_t timeout_ns;
 	uint32_t budget;
 	struct liveness_config live;
+	struct weights_config weights;
 	char socket[108];
 };
 
@@ -86,7 +119,7 @@ int config_read(const char *file, struct config *config,
  * @sent: probes sent
  * @received: of these came back in time
  * @lost: did not
- * @late: came back after they counted as lost
+ * @late: of the lost ones, these came back after all
  * @rtt_min_ns: least round-trip time, 0 none yet
  * @rtt_ns: smoothed (1/8)
  * @last_ns: when the last one came back, 0 never
@@ -116,9 +149,13 @@ struct probe_stats {
  * @lladdr: Ethernet address of the next hop, if @up
  * @live: what probes say
  * @stats: likewise
+ * @window: likewise, for the quality of links
+ * @closed_sent: @stats.sent when @window was closed last
+ * @closed_lost: those that never came back, likewise
  * @seq: of the next probe
  * @sent_ns: when the last IN_FLIGHT probes were sent, by sequence number; 0:
- *	came back or counts as lost
+ *	came back
+ * @given_up: bit set of these that count as lost
  * @oldest: sequence number below which nothing is in flight
  * @next_ns: when the next probe is due
  * @told_ns: when the module was told last that it is down, 0: it is not
@@ -136,8 +173,12 @@ struct engine_path {
 	uint8_t lladdr[6];
 	struct liveness live;
 	struct probe_stats stats;
+	struct quality_window window;
+	uint64_t closed_sent;
+	uint64_t closed_lost;
 	uint32_t seq;
 	uint64_t sent_ns[IN_FLIGHT];
+	uint64_t given_up;
 	uint32_t oldest;
 	uint64_t next_ns;
 	uint64_t told_ns;
@@ -148,20 +189,31 @@ struct engine_path {
  * struct engine_policy - a policy the engine makes
  * @endpoint: address of the peer
  * @name: of the peer
+ * @color: of the policy
+ * @src: GPU of this host
+ * @dst: GPU of the peer
+ * @alg: what weighs its paths
  * @first: its first path in engine.paths
  * @n: number of paths, in a row
+ * @weight: of each
  */
 struct engine_policy {
 	struct in6_addr endpoint;
 	char name[SRPOL_NAME_MAX + 1];
+	uint32_t color;
+	uint32_t src;
+	uint32_t dst;
+	const struct srpol_alg *alg;
 	uint32_t first;
 	uint32_t n;
+	uint32_t *weight;
 };
 
 /**
  * struct engine - everything
  * @config: what the operator wrote
  * @fabric: topology
+ * @links: what is known of its links
  * @paths: struct engine_path
  * @policies: struct engine_policy
  * @genl: the module, for requests
@@ -170,6 +222,7 @@ struct engine_policy {
 struct engine {
 	struct config config;
 	struct srpol_fabric *fabric;
+	struct linkstate links;
 	struct vec paths;
 	struct vec policies;
 	struct srpol_genl genl;
@@ -239,12 +292,14 @@ bool probe_read(const uint8_t *frame, size_t len, struct probe *probe,
  * struct prober_stats - what became of frames that were no good probes
  * @forged: no tag of ours
  * @strange: a segment list that is not that of the path
+ * @stale: came back before, or is older than what is remembered
  * @unsent: the kernel did not take it
  * @late_ticks: the prober itself was not there, so nothing counted as lost
  */
 struct prober_stats {
 	uint64_t forged;
 	uint64_t strange;
+	uint64_t stale;
 	uint64_t unsent;
 	uint64_t late_ticks;
 };
@@ -259,11 +314,52 @@ void prober_receive(struct uplink *up, const uint8_t *frame, size_t len);
 void verdict_tell(struct engine *engine, struct engine_path *path);
 void verdicts_refresh(struct engine *engine);
 
+/* balance.c */
+int balance_weigh(struct engine *engine, bool *changed,
+		  struct srpol_error *err);
+int balance_start(struct engine *engine, struct srpol_error *err);
+void balance_stop(void);
+void balance_soon(void);
+
+/* link.c */
+
+/**
+ * struct link_word - what somebody says of a cable
+ * @cable: its number
+ * @capacity: bit/s, 0: down
+ */
+struct link_word {
+	uint32_t cable;
+	uint64_t capacity;
+};
+
+int link_read(const struct srpol_fabric *fabric, const json_t *o,
+	      struct link_word *word, struct srpol_error *err);
+void link_name(const struct srpol_fabric *fabric, uint32_t cable, char *buf,
+	       size_t len);
+json_t *link_request(struct engine *engine, const json_t *request,
+		     struct srpol_error *err);
+
+#define LINK_NAME_LEN	(2 * SRPOL_NAME_LEN + 2)
+
+/* feed.c */
+int feed_read(struct engine *engine, struct srpol_error *err);
+void feed_start(struct engine *engine);
+void feed_stop(void);
+
+/* speed.c */
+void speeds_read(struct engine *engine);
+
 /* control.c */
 int control_start(struct engine *engine, struct srpol_error *err);
 void control_stop(void);
 
 /* report.c */
-json_t *report(struct engine *engine, const char *request);
+json_t *report_show(struct engine *engine, const json_t *request,
+		    struct srpol_error *err);
+json_t *report_paths(struct engine *engine, const json_t *request,
+		     struct srpol_error *err);
+json_t *report_topology(struct engine *engine, const json_t *request,
+			struct srpol_error *err);
 
 #endif /* _SRPOLD_H */

@@ -12,9 +12,8 @@ cd "$(dirname "$0")/../../.."
 FABRIC_HOSTS=netns
 # shellcheck source=selftests/fabric/fabric.sh
 . selftests/fabric/fabric.sh
-
-work=$(mktemp -d)
-declare -A engine=()
+# shellcheck source=selftests/vm/tests/engine_lib.sh
+. selftests/vm/tests/engine_lib.sh
 
 config() {
 	cat <<-END
@@ -22,59 +21,6 @@ config() {
 	  "probes": { "interval-ms": 20, "multiplier": 3, "timeout-ms": 20,
 	              "wait-to-restore-ms": 300 } }
 	END
-}
-
-on() {
-	local host=$1
-	shift
-
-	srpol -n "$(fabric_ns "host$host")" "$@"
-}
-
-start_engine() {
-	local host=$1
-
-	srpold -n "$(fabric_ns "host$host")" -c "$work/$host.json" \
-		2>>"$work/$host.log" &
-	engine[$host]=$!
-}
-
-stop_engines() {
-	local pid
-
-	for pid in "${engine[@]}"; do
-		kill "$pid" 2>/dev/null || :
-		wait "$pid" 2>/dev/null || :
-	done
-}
-
-unload() {
-	on A dev del hA 2>/dev/null || :
-	on B dev del hB 2>/dev/null || :
-	rmmod srpol 2>/dev/null || :
-	rm -rf "$work"
-}
-
-# usable HOST N: so many paths are usable, and each answered
-usable() {
-	on "$1" -j engine paths 2>/dev/null | jq -e --argjson n "$2" '
-		[ .[] | select(.probed and .state == "up" and .received > 2) ] |
-		length == $n' >/dev/null
-}
-
-# path HOST SPINE: id of the path over it
-path_over() {
-	on "$1" -j engine paths | jq ".[] | select(.name | contains(\"$2\")) | .path"
-}
-
-# buckets HOST: of each list of the engine's policy, in order
-buckets() {
-	on "$1" -j policy show color 100 |
-		jq -c '[ .[0].candidates[0].segment_lists[].buckets ]'
-}
-
-state_of() {
-	on "$1" path show "$2" | head -n 1 | grep -q "$3"
 }
 
 time_exceeded() {
