@@ -17,10 +17,13 @@ static const char usage[] =
 "Usage: srpol engine { show | paths | topology } [ socket FILE ]\n"
 "       srpol engine link { set FROM TO { capacity RATE | state { up | down } } |\n"
 "                           reset FROM TO } [ socket FILE ]\n"
+"       srpol engine why { DST | qp QP } [ socket FILE ]\n"
 "show      hosts, probes, links that would explain lost ones or work badly\n"
 "paths     each path with what its probes say\n"
 "topology  each link with its state, and what it can carry as who says\n"
 "link      what a link can carry, whatever others say, until it is reset\n"
+"why       demand, algorithm, links, weights, policy and paths of packets to a\n"
+"          host or address, or of a QP, and what would change them\n"
 "RATE is in bit/s, with k, M, G or T or without: 400G.\n";
 
 #define VERSION		1
@@ -59,10 +62,6 @@ static json_t *ask(FILE *engine, const json_t *request)
 	return reply;
 }
 
-static void print_nothing(const json_t *reply)
-{
-}
-
 static int print_reply(void (*print)(const json_t *reply),
 		       const json_t *answer)
 {
@@ -75,7 +74,9 @@ static int print_reply(void (*print)(const json_t *reply),
 				text ?: "no answer");
 		return refused(-EPROTO, &error);
 	}
-	if (out_options.json && print != print_nothing) {
+	if (!print)
+		return EXIT_OK;
+	if (out_options.json) {
 		json_dumpf(reply, stdout, out_options.pretty ?
 			   JSON_INDENT(4) : JSON_COMPACT);
 		putchar('\n');
@@ -130,6 +131,24 @@ static bool read_link(struct args *args, json_t *request)
 	return true;
 }
 
+static bool read_why(struct args *args, json_t *request)
+{
+	uint32_t qp;
+
+	if (is(args, "qp")) {
+		if (!read_u32(args, "qp", 0xffffff, &qp))
+			return false;
+		json_object_set_new(request, "qp", json_integer(qp));
+		return true;
+	}
+	if (!more(args)) {
+		complain("a host, an address or a QP is wanted");
+		return false;
+	}
+	json_object_set_new(request, "dst", json_string(next(args)));
+	return true;
+}
+
 static const struct {
 	const char *name;
 	bool (*read)(struct args *args, json_t *request);
@@ -138,23 +157,52 @@ static const struct {
 	{ "show", NULL, print_engine_show },
 	{ "paths", NULL, print_engine_paths },
 	{ "topology", NULL, print_engine_topology },
-	{ "link", read_link, print_nothing },
+	{ "link", read_link, NULL },
+	{ "why", read_why, print_engine_why },
 };
 
-static int talk(const char *socket_path, const json_t *request,
+static bool default_socket(char *path, size_t len)
+{
+	char name[64];
+	int ret = srpol_netns_name(name, sizeof(name));
+
+	if (ret) {
+		refused(ret, NULL);
+		return false;
+	}
+	snprintf(path, len, SOCKET_DIR "/%s.sock", name);
+	return true;
+}
+
+/**
+ * engine_talk() - ask srpold
+ * @socket_path: of its socket, NULL: that of this namespace
+ * @request: "request" and what else it needs
+ * @print: prints the answer, NULL: nothing to be printed
+ *
+ * Return: an EXIT_*.
+ */
+int engine_talk(const char *socket_path, json_t *request,
 		void (*print)(const json_t *reply))
 {
 	struct srpol_error error = {};
+	char path[128];
 	json_t *answer;
 	FILE *engine;
 	int fd, ret;
 
+	if (!socket_path) {
+		if (!default_socket(path, sizeof(path)))
+			return EXIT_REFUSED;
+		socket_path = path;
+	}
 	fd = open_engine(socket_path);
 	if (fd < 0) {
 		srpol_error_set(&error, fd, "srpold does not run in this network namespace: %s: %s",
 				socket_path, strerror(-fd));
 		return refused(fd, &error);
 	}
+	json_object_set_new(request, "version", json_integer(VERSION));
 	engine = fdopen(fd, "r+");
 	answer = engine ? ask(engine, request) : NULL;
 	ret = print_reply(print, answer);
@@ -172,11 +220,11 @@ static int talk(const char *socket_path, const json_t *request,
  */
 int do_engine(struct args *args)
 {
-	const char *word = more(args) ? next(args) : "show", *socket_path;
-	char name[64], path[128];
+	const char *word = more(args) ? next(args) : "show";
+	const char *socket_path = NULL;
 	json_t *request;
+	int ret = EXIT_USAGE;
 	size_t i;
-	int ret;
 
 	if (!strcmp(word, "help")) {
 		fputs(usage, stdout);
@@ -189,21 +237,14 @@ int do_engine(struct args *args)
 		fputs(usage, stderr);
 		return complain("command \"%s\" is unknown", word);
 	}
-	ret = srpol_netns_name(name, sizeof(name));
-	if (ret)
-		return refused(ret, NULL);
-	snprintf(path, sizeof(path), SOCKET_DIR "/%s.sock", name);
-	socket_path = path;
-	request = json_pack("{s:i, s:s}", "version", VERSION, "request", word);
-	ret = EXIT_USAGE;
+	request = json_pack("{s:s}", "request", word);
 	if ((requests[i].read && !requests[i].read(args, request)) ||
 	    (is(args, "socket") && !read_word(args, "socket", &socket_path)))
 		goto out;
-	if (more(args)) {
+	if (more(args))
 		unknown(args);
-		goto out;
-	}
-	ret = talk(socket_path, request, requests[i].print);
+	else
+		ret = engine_talk(socket_path, request, requests[i].print);
 out:
 	json_decref(request);
 	return ret;

@@ -18,7 +18,7 @@ static struct engine *engine;
 static struct source timer = { .fd = -1 };
 static uint64_t seed;
 static uint64_t applied_ns;
-static bool behind;		/* the module refused what was new */
+static bool behind;		/* the module does not know yet what is new */
 
 /**
  * balance_weigh() - weights of all policies by the links as they are now
@@ -40,7 +40,7 @@ int balance_weigh(struct engine *e, bool *changed, struct srpol_error *err)
 		*pair = (struct weights_pair){
 			.src = policy->src, .dst = policy->dst,
 			.alg = policy->alg, .color = policy->color,
-			.n = policy->n,
+			.slice = policy->slice, .n = policy->n,
 			.weight = calloc(policy->n + 1, sizeof(uint32_t)),
 		};
 		ret = pair->weight ? ret : -ENOMEM;
@@ -145,6 +145,21 @@ static void look_at_links(void)
 	free(before);
 }
 
+/* Do QPs or control groups of jobs come or go? */
+static void look_at_jobs(void)
+{
+	struct vec before = engine->rules;
+
+	if (!jobs.n)
+		return;
+	engine->rules = (struct vec)VEC_INIT(struct rule_info);
+	job_rules(engine);
+	behind |= before.n != engine->rules.n ||
+		  memcmp(before.data, engine->rules.data,
+			 before.n * before.size);
+	vec_free(&before);
+}
+
 static void arm(void);
 
 static void look(struct source *source, uint32_t events)
@@ -154,6 +169,7 @@ static void look(struct source *source, uint32_t events)
 	source->fd = -1;
 	speeds_read(engine);
 	look_at_links();
+	look_at_jobs();
 	apply(now_ns());
 	arm();
 }

@@ -11,6 +11,8 @@
 #define COLOR_DEFAULT		100
 #define FIRST_PATH_DEFAULT	8192
 #define RULE_PRIO_DEFAULT	50000
+#define JOB_PRIO_DEFAULT	40000
+#define JOB_COLOR_DEFAULT	1000
 #define INTERVAL_MS_DEFAULT	10
 #define MULTIPLIER_DEFAULT	3
 #define RESTORE_MS_DEFAULT	1000
@@ -229,9 +231,9 @@ static int read_all(const json_t *o, struct config *c,
 {
 	static const char * const keys[] = {
 		"topology", "hosts", "color", "first-path", "rule-prio",
-		"probes", "weights", "socket", NULL
+		"job-prio", "job-color", "probes", "weights", "socket", NULL
 	};
-	json_int_t color, first, prio;
+	json_int_t color, first, prio, job_prio, job_color;
 	char name[64], fallback[108];
 	int ret;
 
@@ -251,10 +253,20 @@ static int read_all(const json_t *o, struct config *c,
 			 &first, err) ?:
 	      get_number(o, "rule-prio", 0, UINT32_MAX, RULE_PRIO_DEFAULT,
 			 &prio, err) ?:
+	      get_number(o, "job-prio", 1, UINT32_MAX - JOBS_MAX * JOB_RULES,
+			 JOB_PRIO_DEFAULT, &job_prio, err) ?:
+	      get_number(o, "job-color", 1, UINT32_MAX - JOBS_MAX,
+			 JOB_COLOR_DEFAULT, &job_color, err) ?:
 	      read_probes(o, c, err) ?: read_weights(o, c, err);
+	if (!ret && prio >= job_prio && prio < job_prio + JOBS_MAX * JOB_RULES)
+		ret = srpol_error_set(err, -EINVAL,
+				      "\"rule-prio\" is one of the %u from \"job-prio\"",
+				      JOBS_MAX * JOB_RULES);
 	c->color = color;
 	c->first_path = first;
 	c->rule_prio = prio;
+	c->job_prio = job_prio;
+	c->job_color = job_color;
 	return ret;
 }
 

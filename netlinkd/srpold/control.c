@@ -32,6 +32,10 @@ static const struct {
 	{ "paths", report_paths },
 	{ "topology", report_topology },
 	{ "link", link_request },
+	{ "why", why_request },
+	{ "job-add", job_add_request },
+	{ "job-del", job_del_request },
+	{ "jobs", job_show_request },
 };
 
 #define N_REQUESTS	(sizeof(requests) / sizeof(requests[0]))

@@ -83,7 +83,7 @@ static int add_path(struct engine *engine, const struct srpol_path_set *set,
 	const struct srpol_fabric *f = engine->fabric;
 	struct srpol_route route, back;
 	struct engine_path *path;
-	uint32_t pair, top;
+	uint32_t pair;
 
 	srpol_path_get(f, set, index, &route);
 	srpol_route_reverse(&route, &back);
@@ -93,8 +93,8 @@ static int add_path(struct engine *engine, const struct srpol_path_set *set,
 	path = vec_add(&engine->paths);
 	path->nic = set->pair[pair].src;
 	path->peer = dst;
-	top = f->links[route.link[route.n / 2 - 1]].to;
-	name_path(f, src, top, dst, path->name, sizeof(path->name));
+	path->top = f->links[route.link[route.n / 2 - 1]].to;
+	name_path(f, src, path->top, dst, path->name, sizeof(path->name));
 	take_links(&route, &path->links);
 	liveness_init(&path->live, now_ns());
 	return srpol_sids_of_path(f, &route, SRPOL_HOPS_ALL, NULL,
@@ -263,6 +263,7 @@ int engine_build(struct engine *engine, const struct config *config,
 		.config = *config,
 		.paths = VEC_INIT(struct engine_path),
 		.policies = VEC_INIT(struct engine_policy),
+		.rules = VEC_INIT(struct rule_info),
 	};
 	struct srpol_error why = {};
 	int ret;
@@ -279,6 +280,7 @@ int engine_build(struct engine *engine, const struct config *config,
 		engine_free(&new);
 		return ret;
 	}
+	new.n_own = new.policies.n;
 	new.genl = engine->genl;
 	new.events = engine->events;
 	engine_free(engine);
@@ -294,10 +296,13 @@ void engine_free(struct engine *engine)
 {
 	struct engine_policy *policy;
 
-	vec_for_each(policy, &engine->policies)
+	vec_for_each(policy, &engine->policies) {
 		free(policy->weight);
+		free(policy->slice);
+	}
 	vec_free(&engine->paths);
 	vec_free(&engine->policies);
+	vec_free(&engine->rules);
 	linkstate_free(&engine->links);
 	srpol_fabric_free(engine->fabric);
 	engine->fabric = NULL;

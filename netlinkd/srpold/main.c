@@ -92,6 +92,8 @@ static int begin(struct srpol_error *err)
 		return ret;
 	speeds_read(&engine);
 	feed_start(&engine);
+	if (jobs_build(&engine, err))
+		log_error("%s; it gets all of them", err->text);
 	return balance_weigh(&engine, NULL, err) ?: reconcile(&engine, err) ?:
 	       prober_start(&engine, err) ?: balance_start(&engine, err);
 }
@@ -192,11 +194,12 @@ static int run(const struct config *config)
 	struct srpol_error err = {};
 	int ret;
 
-	ret = loop_init() ?: watch_signals() ?: watch_module(&err) ?:
+	ret = privileges_drop(&err) ?: loop_init() ?: watch_signals() ?: watch_module(&err) ?:
 	      probe_init() ?: engine_build(&engine, config, &err) ?:
 	      control_start(&engine, &err);
 	if (ret)
 		return stop(ret, &err);
+	jobs_load(&engine);
 	ret = begin(&err);
 	if (!ret) {
 		start_watchdog();

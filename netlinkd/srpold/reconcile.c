@@ -12,7 +12,6 @@
 #include "srpold.h"
 
 #define PREFERENCE	50	/* of the local engine; operator 200, global 100 */
-#define ROCE_PORT	4791
 
 /**
  * struct plan - a transaction in the making
@@ -392,32 +391,6 @@ static int make_sids(struct plan *plan)
 	return ret;
 }
 
-/* RoCEv2, unless the operator has other ideas. */
-static int make_rule(struct plan *plan)
-{
-	const struct config *c = &plan->engine->config;
-	const struct rule_info *have;
-	struct srpol_msg msg;
-
-	if (!c->rule_prio)
-		return 0;
-	vec_for_each(have, &plan->rules)
-		if (have->priority == c->rule_prio)
-			return 0;
-	start(plan, &msg, SRPOL_CMD_RULE_NEW, NLM_F_CREATE | NLM_F_EXCL);
-	srpol_msg_put_u32(&msg, SRPOL_A_RULE_PRIORITY, c->rule_prio);
-	srpol_msg_put(&msg, SRPOL_A_RULE_NAME, sizeof("roce"), "roce");
-	srpol_msg_put_u32(&msg, SRPOL_A_RULE_ORIGIN, SRPOL_ORIGIN_ENGINE);
-	srpol_msg_put_u32(&msg, SRPOL_A_RULE_ACTION,
-			  SRPOL_RULE_ACTION_STEER);
-	srpol_msg_put_u32(&msg, SRPOL_A_RULE_COLOR, c->color);
-	srpol_msg_put_u8(&msg, SRPOL_A_RULE_PROTO, IPPROTO_UDP);
-	srpol_msg_put_u16(&msg, SRPOL_A_RULE_DPORT_MIN, ROCE_PORT);
-	srpol_msg_put_u16(&msg, SRPOL_A_RULE_DPORT_MAX, ROCE_PORT);
-	plan->made++;
-	return add(plan, &msg);
-}
-
 static int fetch_all(struct plan *plan)
 {
 	struct srpol_genl *g = &plan->engine->genl;
@@ -440,8 +413,12 @@ static int fill(struct plan *plan)
 	match_paths(plan);
 	return make_paths(plan) ?: make_policies(plan) ?:
 	       make_own_endpoints(plan) ?: make_endpoints(plan) ?:
-	       make_sids(plan) ?: make_rule(plan) ?: del_policies(plan) ?:
-	       del_paths(plan);
+	       make_sids(plan) ?:
+	       rules_make(plan->engine, &plan->rules, &plan->batch,
+			  &plan->made) ?:
+	       rules_delete(plan->engine, &plan->rules, &plan->batch,
+			    &plan->deleted) ?:
+	       del_policies(plan) ?: del_paths(plan);
 }
 
 /**

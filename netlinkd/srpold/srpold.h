@@ -18,7 +18,14 @@
  *	link.c		what somebody says of a link, in JSON
  *	feed.c		a file that says so
  *	speed.c		the NICs themselves
+ *	job.c		jobs, and the slices of the fabric they get
+ *	job_rules.c	whose traffic is which job's
+ *	job_request.c	jobs come and go, and outlive the engine
+ *	rules.c		the engine's rules in the module
+ *	privileges.c	what it may do
  *	control.c	answers srpol engine
+ *	report.c	what it shows
+ *	why.c		why packets take the path they take
  *
  * The engine keeps nothing that must not be lost: after a restart everything
  * follows from the files, the module's objects and new probes.
@@ -86,6 +93,8 @@ struct weights_config {
  * @n_hosts: number of them
  * @color: of the policies the engine makes
  * @first_path: least id of a path the engine makes
+ * @job_prio: least priority of rules for jobs
+ * @job_color: least color of a job that is given none
  * @rule_prio: of the rule for RoCEv2, 0: none is made
  * @interval_ns: between two probes of a path
  * @timeout_ns: after which a probe is lost
@@ -100,6 +109,8 @@ struct config {
 	uint32_t n_hosts;
 	uint32_t color;
 	uint32_t first_path;
+	uint32_t job_prio;
+	uint32_t job_color;
 	uint32_t rule_prio;
 	uint64_t interval_ns;
 	uint64_t timeout_ns;
@@ -142,6 +153,7 @@ struct probe_stats {
  * @name: may be empty
  * @nic: NIC of this host, a number of the fabric
  * @peer: node it leads to
+ * @top: switch at which it turns down
  * @segs: its segment list
  * @loop: segment list of its probe
  * @links: cables the probe takes
@@ -166,6 +178,7 @@ struct engine_path {
 	char name[SRPOL_NAME_MAX + 1];
 	uint32_t nic;
 	uint32_t peer;
+	uint32_t top;
 	struct srpol_sid_list segs;
 	struct srpol_sid_list loop;
 	struct locate_probe links;
@@ -195,6 +208,7 @@ struct engine_path {
  * @alg: what weighs its paths
  * @first: its first path in engine.paths
  * @n: number of paths, in a row
+ * @slice: which of them it may use, NULL: all
  * @weight: of each
  */
 struct engine_policy {
@@ -206,6 +220,7 @@ struct engine_policy {
 	const struct srpol_alg *alg;
 	uint32_t first;
 	uint32_t n;
+	bool *slice;
 	uint32_t *weight;
 };
 
@@ -215,7 +230,9 @@ struct engine_policy {
  * @fabric: topology
  * @links: what is known of its links
  * @paths: struct engine_path
- * @policies: struct engine_policy
+ * @policies: struct engine_policy: first those to all peers, then those of jobs
+ * @n_own: number of the former
+ * @rules: struct rule_info
  * @genl: the module, for requests
  * @events: the module, for events
  */
@@ -225,6 +242,8 @@ struct engine {
 	struct linkstate links;
 	struct vec paths;
 	struct vec policies;
+	uint32_t n_own;
+	struct vec rules;
 	struct srpol_genl genl;
 	struct srpol_genl events;
 };
@@ -350,6 +369,9 @@ void feed_stop(void);
 /* speed.c */
 void speeds_read(struct engine *engine);
 
+/* privileges.c */
+int privileges_drop(struct srpol_error *err);
+
 /* control.c */
 int control_start(struct engine *engine, struct srpol_error *err);
 void control_stop(void);
@@ -361,5 +383,70 @@ json_t *report_paths(struct engine *engine, const json_t *request,
 		     struct srpol_error *err);
 json_t *report_topology(struct engine *engine, const json_t *request,
 			struct srpol_error *err);
+
+/* rules.c */
+void rules_roce(struct engine *engine);
+int rules_make(struct engine *engine, const struct vec *there,
+	       struct srpol_batch *batch, unsigned int *made);
+int rules_delete(struct engine *engine, const struct vec *there,
+		 struct srpol_batch *batch, unsigned int *deleted);
+
+/* job.c */
+
+#define JOBS_MAX	64
+#define JOB_RULES	64	/* of a job */
+
+/**
+ * struct job - traffic with paths of its own
+ * @name: unique
+ * @slot: below JOBS_MAX, unique: its rules' priorities
+ * @cgroup: control group below the mount, empty: none
+ * @src: source prefix
+ * @src_len: its length, 0: none
+ * @qp: range of destination QPs, 0: none
+ * @pid: process, 0: none
+ * @comm: name of processes, empty: none
+ * @color: of its policies
+ * @disjoint: shares no switch at the top with other such jobs
+ * @n_tops: number of @tops, 0: all
+ * @tops: names of switches that its paths may turn at
+ */
+struct job {
+	char name[SRPOL_NAME_MAX + 1];
+	uint32_t slot;
+	char cgroup[256];
+	struct in6_addr src;
+	uint32_t src_len;
+	uint32_t qp[2];
+	uint32_t pid;
+	char comm[16];
+	uint32_t color;
+	bool disjoint;
+	uint32_t n_tops;
+	char tops[16][SRPOL_NAME_LEN];
+};
+
+extern struct vec jobs;
+
+int job_from_json(const struct engine *engine, const json_t *o,
+		  struct job *job, struct srpol_error *err);
+json_t *job_to_json(const struct job *job);
+int jobs_build(struct engine *engine, struct srpol_error *err);
+
+/* job_rules.c */
+void job_rules(struct engine *engine);
+
+/* job_request.c */
+void jobs_load(struct engine *engine);
+json_t *job_add_request(struct engine *engine, const json_t *request,
+			struct srpol_error *err);
+json_t *job_del_request(struct engine *engine, const json_t *request,
+			struct srpol_error *err);
+json_t *job_show_request(struct engine *engine, const json_t *request,
+			 struct srpol_error *err);
+
+/* why.c */
+json_t *why_request(struct engine *engine, const json_t *request,
+		    struct srpol_error *err);
 
 #endif /* _SRPOLD_H */

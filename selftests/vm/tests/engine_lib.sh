@@ -59,3 +59,15 @@ buckets() {
 state_of() {
 	on "$1" path show "$2" | head -n 1 | grep -q "$3"
 }
+
+# patiently SECONDS COMMAND...: as busywait, for what takes long: a guest that
+# does nothing else but look has a slow clock
+patiently() {
+	local end=$((SECONDS + $1 + 1))
+	shift
+
+	until "$@" >/dev/null 2>&1; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 1
+	done
+}
