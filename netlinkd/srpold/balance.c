@@ -81,7 +81,7 @@ static void apply(uint64_t now)
 }
 
 /* What the interval says of a path's probe. */
-static enum quality_word close_window(struct engine_path *path)
+static struct quality_words close_window(struct engine_path *path)
 {
 	const struct probe_stats *s = &path->stats;
 	uint64_t gone = s->lost - s->late, lost = 0;
@@ -96,7 +96,7 @@ static enum quality_word close_window(struct engine_path *path)
 	/* down is worse than bad, and somebody else's business */
 	if (!path->up || !liveness_usable(&path->live)) {
 		path->window = (struct quality_window){};
-		return QUALITY_UNSURE;
+		return (struct quality_words){};
 	}
 	return quality_close(&path->window, sent, lost,
 			     &engine->config.weights.quality);
@@ -122,7 +122,7 @@ static void tell_changes(const uint8_t *before)
 static void look_at_links(void)
 {
 	struct vec ways = VEC_INIT(struct locate_probe);
-	struct vec words = VEC_INIT(enum quality_word);
+	struct vec words = VEC_INIT(struct quality_words);
 	struct linkstate *ls = &engine->links;
 	uint8_t *before = calloc(ls->n + 1, 1);
 	struct engine_path *path;
@@ -134,7 +134,7 @@ static void look_at_links(void)
 		if (path != engine_path(engine, path->leader))
 			continue;
 		*(struct locate_probe *)vec_add(&ways) = path->links;
-		*(enum quality_word *)vec_add(&words) = close_window(path);
+		*(struct quality_words *)vec_add(&words) = close_window(path);
 	}
 	linkstate_judge(ls, ways.data, words.data, ways.n,
 			&engine->config.weights.quality);

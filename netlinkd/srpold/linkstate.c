@@ -157,84 +157,66 @@ void linkstate_carry(struct linkstate *ls, const struct linkstate *old)
 	}
 }
 
-/* A probe that came back well clears its cables. */
-static void clear(const struct locate_probe *probes, size_t n,
-		  enum quality_word *of_cable)
+/* Cables by what the sure ones of @probes say: clear, or to blame with @bad. */
+static void blame(const struct locate_probe *probes, size_t n, uint32_t cables,
+		  enum quality_word bad, enum quality_word *of_cable)
 {
-	size_t i;
+	struct locate_suspect suspects[SUSPECTS_MAX];
+	size_t found, i;
 	uint32_t k;
 
 	for (i = 0; i < n; i++)
 		for (k = 0; !probes[i].lost && k < probes[i].n; k++)
 			of_cable[probes[i].link[k]] = QUALITY_GOOD;
+	found = locate(probes, n, cables, suspects, SUSPECTS_MAX);
+	for (i = 0; i < found; i++)
+		of_cable[suspects[i].link] = bad;
 }
 
-/* What the bad probes over a cable complain of. */
-static enum quality_word complaint(const struct locate_probe *probes,
-				   const enum quality_word *words, size_t n,
-				   uint32_t cable)
+/* A probe that is unsure neither accuses a cable nor clears it. */
+static void add_sure(const struct locate_probe *probe, enum quality_word word,
+		     struct locate_probe *sure, size_t *n)
 {
-	enum quality_word word = QUALITY_DELAY;
-	size_t i;
-	uint32_t k;
-
-	for (i = 0; i < n; i++)
-		for (k = 0; k < probes[i].n; k++)
-			if (probes[i].link[k] == cable &&
-			    words[i] == QUALITY_LOSS)
-				word = QUALITY_LOSS;
-	return word;
-}
-
-/* Probes that are unsure neither accuse a cable nor clear it. */
-static size_t keep_sure(struct locate_probe *probes,
-			enum quality_word *sure,
-			const enum quality_word *words, size_t n)
-{
-	size_t i, kept = 0;
-
-	for (i = 0; i < n; i++) {
-		if (words[i] == QUALITY_UNSURE)
-			continue;
-		probes[kept] = probes[i];
-		probes[kept].lost = words[i] != QUALITY_GOOD;
-		sure[kept++] = words[i];
-	}
-	return kept;
+	if (word == QUALITY_UNSURE)
+		return;
+	sure[*n] = *probe;
+	sure[(*n)++].lost = word != QUALITY_GOOD;
 }
 
 /**
  * linkstate_judge() - find the cables that work badly and step all of them
  * @ls: link-state DB
- * @probes: ways of the probes; their order and @lost are changed
+ * @probes: ways of the probes
  * @words: what the interval says of each
  * @n: number of them
  * @config: how patient to be
  *
  * As with failures: the fewest cables that explain all bad probes and that no
- * good probe took.
+ * good probe took; for loss and for delay apart.
  */
-void linkstate_judge(struct linkstate *ls, struct locate_probe *probes,
-		     const enum quality_word *words, size_t n,
+void linkstate_judge(struct linkstate *ls, const struct locate_probe *probes,
+		     const struct quality_words *words, size_t n,
 		     const struct quality_config *config)
 {
-	enum quality_word *of_cable = calloc(ls->n + 1, sizeof(*of_cable));
-	enum quality_word *sure = calloc(n + 1, sizeof(*sure));
-	struct locate_suspect suspects[SUSPECTS_MAX];
-	size_t found, i;
+	enum quality_word *loss = calloc(ls->n + 1, sizeof(*loss));
+	enum quality_word *delay = calloc(ls->n + 1, sizeof(*delay));
+	struct locate_probe *sure = calloc(n + 1, sizeof(*sure));
+	size_t i, kept = 0;
 
-	if (!of_cable || !sure)
+	if (!loss || !delay || !sure)
 		goto out;
-	n = keep_sure(probes, sure, words, n);
-	clear(probes, n, of_cable);
-	found = locate(probes, n, ls->n, suspects, SUSPECTS_MAX);
-	for (i = 0; i < found; i++)
-		of_cable[suspects[i].link] =
-			complaint(probes, sure, n, suspects[i].link);
+	for (i = 0; i < n; i++)
+		add_sure(&probes[i], words[i].loss, sure, &kept);
+	blame(sure, kept, ls->n, QUALITY_LOSS, loss);
+	for (i = kept = 0; i < n; i++)
+		add_sure(&probes[i], words[i].delay, sure, &kept);
+	blame(sure, kept, ls->n, QUALITY_DELAY, delay);
 	for (i = 0; i < ls->n; i++)
-		if (quality_step(&ls->cables[i].quality, of_cable[i], config))
+		if (quality_step(&ls->cables[i].quality,
+				 quality_both(loss[i], delay[i]), config))
 			update(ls, i);
 out:
-	free(of_cable);
+	free(loss);
+	free(delay);
 	free(sure);
 }

@@ -65,8 +65,8 @@ void linkstate_unsay(struct linkstate *ls, uint32_t cable,
 		     enum link_source source);
 enum link_source linkstate_source(const struct linkstate *ls, uint32_t cable);
 void linkstate_carry(struct linkstate *ls, const struct linkstate *old);
-void linkstate_judge(struct linkstate *ls, struct locate_probe *probes,
-		     const enum quality_word *words, size_t n,
+void linkstate_judge(struct linkstate *ls, const struct locate_probe *probes,
+		     const struct quality_words *words, size_t n,
 		     const struct quality_config *config);
 const char *link_source_name(enum link_source source);
 

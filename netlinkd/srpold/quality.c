@@ -41,35 +41,65 @@ uint32_t quality_loss_ppm(const struct quality_window *w)
 	return w->sent ? w->lost * MILLION / w->sent : 0;
 }
 
+static enum quality_word of_loss(const struct quality_window *w,
+				 const struct quality_config *config)
+{
+	uint32_t ppm = quality_loss_ppm(w);
+
+	if (w->lost >= LOST_MIN * ONE && ppm >= config->loss_ppm)
+		return QUALITY_LOSS;
+	return ppm < config->loss_ppm / 2 ? QUALITY_GOOD : QUALITY_UNSURE;
+}
+
+static enum quality_word of_delay(const struct quality_window *w,
+				  const struct quality_config *config)
+{
+	uint64_t limit = config->delay_ns > w->base_ns ? config->delay_ns :
+			 w->base_ns;
+
+	if (w->queue_ns >= limit)
+		return QUALITY_DELAY;
+	return w->queue_ns < limit / 2 ? QUALITY_GOOD : QUALITY_UNSURE;
+}
+
 /**
  * quality_close() - what an interval says
  * @w: the window; another interval begins
  * @sent: probes of the interval
  * @lost: that never came back
  * @config: what is bad
+ *
+ * An interval without answers says nothing: it is not a link's quality then.
  */
-enum quality_word quality_close(struct quality_window *w, uint32_t sent,
-				uint32_t lost,
-				const struct quality_config *config)
+struct quality_words quality_close(struct quality_window *w, uint32_t sent,
+				   uint32_t lost,
+				   const struct quality_config *config)
 {
-	uint64_t limit = config->delay_ns > w->base_ns ? config->delay_ns :
-			 w->base_ns;
 	bool answered = w->rtt_ns;
-	uint32_t ppm;
 
 	w->sent += sent * ONE - (w->sent >> FADE_SHIFT);
 	w->lost += lost * ONE - (w->lost >> FADE_SHIFT);
-	ppm = quality_loss_ppm(w);
 	w->queue_ns = answered ? w->rtt_ns - w->base_ns : 0;
 	w->rtt_ns = 0;
-	if (w->lost >= LOST_MIN * ONE && ppm >= config->loss_ppm)
-		return QUALITY_LOSS;
 	if (!answered)
-		return QUALITY_UNSURE;
-	if (w->queue_ns >= limit)
-		return QUALITY_DELAY;
-	return ppm < config->loss_ppm / 2 && w->queue_ns < limit / 2 ?
-	       QUALITY_GOOD : QUALITY_UNSURE;
+		return (struct quality_words){};
+	return (struct quality_words){
+		.loss = of_loss(w, config),
+		.delay = of_delay(w, config),
+	};
+}
+
+/**
+ * quality_both() - one word for two
+ * @loss: of loss
+ * @delay: of delay
+ */
+enum quality_word quality_both(enum quality_word loss,
+			       enum quality_word delay)
+{
+	if (loss == QUALITY_LOSS)
+		return loss;
+	return delay == QUALITY_GOOD ? loss : delay;
 }
 
 static bool descend(struct quality *q, const struct quality_config *config)

@@ -3,8 +3,9 @@
  * Quality: a link that works badly is used less, a link that does not work is
  * liveness.h's business. Pure: what probes counted comes in, levels go out.
  *
- *	window	 what one probe's answers of an interval say: good, bad, or
- *		 neither, so that what hovers at a limit changes nothing
+ *	window	 what one probe's answers of an interval say, of loss and of
+ *		 delay: good, bad, or neither, so that what hovers at a limit
+ *		 changes nothing
  *	quality	 level of a link, one step at a time: down after some bad
  *		 intervals in a row, up after some good ones; an ascent that did
  *		 not last makes the next one wait twice as long
@@ -51,6 +52,16 @@ enum quality_word {
 };
 
 /**
+ * struct quality_words - what an interval says of one probe
+ * @loss: unsure, good or QUALITY_LOSS
+ * @delay: unsure, good or QUALITY_DELAY
+ */
+struct quality_words {
+	enum quality_word loss;
+	enum quality_word delay;
+};
+
+/**
  * struct quality_window - answers to one probe
  * @sent: probes, of an interval of long ago ever less; in 1/256
  * @lost: of these, likewise
@@ -87,9 +98,11 @@ struct quality {
 };
 
 void quality_answer(struct quality_window *w, uint64_t rtt_ns);
-enum quality_word quality_close(struct quality_window *w, uint32_t sent,
-				uint32_t lost,
-				const struct quality_config *config);
+struct quality_words quality_close(struct quality_window *w, uint32_t sent,
+				   uint32_t lost,
+				   const struct quality_config *config);
+enum quality_word quality_both(enum quality_word loss,
+			       enum quality_word delay);
 uint32_t quality_loss_ppm(const struct quality_window *w);
 bool quality_step(struct quality *q, enum quality_word word,
 		  const struct quality_config *config);

@@ -24,6 +24,14 @@ static const struct quality_config config = {
 	.calm_max = 160,
 };
 
+static enum quality_word close_one(struct quality_window *w, u32 sent,
+				   u32 lost)
+{
+	struct quality_words words = quality_close(w, sent, lost, &config);
+
+	return quality_both(words.loss, words.delay);
+}
+
 /* @n intervals of 100 probes, @lost of each hundred lost. */
 static enum quality_word close_n(struct quality_window *w, u32 n, u32 lost,
 				 u64 rtt)
@@ -33,7 +41,7 @@ static enum quality_word close_n(struct quality_window *w, u32 n, u32 lost,
 	while (n--) {
 		if (rtt)
 			quality_answer(w, rtt);
-		word = quality_close(w, 100, lost, &config);
+		word = close_one(w, 100, lost);
 	}
 	return word;
 }
@@ -64,11 +72,11 @@ static void test_delay(void **state)
 	/* a burst: some answers are late, the best one is not */
 	quality_answer(&w, 900 * US);
 	quality_answer(&w, 25 * US);
-	assert_int_equal(quality_close(&w, 2, 0, &config), QUALITY_GOOD);
+	assert_int_equal(close_one(&w, 2, 0), QUALITY_GOOD);
 	/* a queue that stays */
 	quality_answer(&w, 900 * US);
 	quality_answer(&w, 500 * US);
-	assert_int_equal(quality_close(&w, 2, 0, &config), QUALITY_DELAY);
+	assert_int_equal(close_one(&w, 2, 0), QUALITY_DELAY);
 	assert_int_equal(w.queue_ns, 480 * US);
 	assert_int_equal(close_n(&w, 1, 0, 180 * US), QUALITY_UNSURE);
 	assert_int_equal(close_n(&w, 1, 0, 60 * US), QUALITY_GOOD);
@@ -356,8 +364,7 @@ static void flow(struct world *w, double rate, u64 ns)
 /* A hundred probes of each way, then one look at the links. */
 static void look(struct world *w, struct host *host)
 {
-	enum quality_word words[PEERS * SPINES];
-	struct locate_probe ways[PEERS * SPINES];
+	struct quality_words words[PEERS * SPINES];
 	u32 i, k, n, lost;
 	u64 rtt;
 
@@ -373,8 +380,7 @@ static void look(struct world *w, struct host *host)
 		quality_answer(&host->window[i], rtt);
 		words[i] = quality_close(&host->window[i], 100, lost, &config);
 	}
-	memcpy(ways, host->way, sizeof(ways));
-	linkstate_judge(&host->ls, ways, words, PEERS * SPINES, &config);
+	linkstate_judge(&host->ls, host->way, words, PEERS * SPINES, &config);
 }
 
 /* The range of a cable's load until @until, and how often weights changed. */
@@ -488,6 +494,31 @@ static void test_lossy_link(void **state)
 	free_world(&w);
 }
 
+/* A host that is too busy to tell delays still finds the link that loses. */
+static void test_noise(void **state)
+{
+	static struct world w;
+	u32 c, bad, round;
+
+	(void)state;
+	make_world(&w);
+	bad = w.host[0].way[1].link[1];
+	w.lossy = bad;
+	for (round = 0; round < 100; round++) {
+		for (c = 0; c < PEERS * SPINES; c++)
+			w.host[0].window[c].base_ns = 1;
+		w.queue_ns[w.host[0].way[0].link[0]] =
+			(60 + test_random(&w.random) % 100) * US;
+		look(&w, &w.host[0]);
+	}
+	for (c = 0; c < w.host[0].ls.n; c++)
+		assert_int_equal(c != bad &&
+				 w.host[0].ls.cables[c].quality.word ==
+				 QUALITY_LOSS, 0);
+	assert_int_equal(w.host[0].ls.cables[bad].quality.word, QUALITY_LOSS);
+	free_world(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -498,6 +529,7 @@ int main(void)
 		cmocka_unit_test(test_planes),
 		cmocka_unit_test(test_hot_link),
 		cmocka_unit_test(test_lossy_link),
+		cmocka_unit_test(test_noise),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,8 @@ config() {
 	{ "topology": "$work/topology.json", "hosts": [ "A" ],
 	  "probes": { "interval-ms": 5, "multiplier": 5, "timeout-ms": 200,
 	              "wait-to-restore-ms": 300 },
-	  "weights": { "interval-ms": 400, "feed": "$work/feed.json"$1 } }
+	  "weights": { "interval-ms": 400, "feed": "$work/feed.json",
+	               "delay-us": 5000$1 } }
 	END
 }
 
@@ -148,6 +149,16 @@ check_equal "flows of the other planes did not move" \
 		awk '{ print $1, $3 }')"
 check "some of the plane's did" [ "$(flows | grep -c " $p4\$")" -lt \
 	"$(grep -c " $p4\$" "$work/before")" ]
+on A engine why B >"$work/why"
+for line in "demand A rail 0 to B rail 0" "algorithm wecmp (FARE" \
+	    "weight 1 buckets 18 up narrowest leaf1-spine4 50000000000bit/s from operator" \
+	    "if leaf1-spine4 were as good as new: weights 1:1:1:1" \
+	    "if leaf1-spine1 were down: weights 0:2:2:1" "flow dst fd00:b::1"; do
+	check "why: $line" grep -qF "$line" "$work/why"
+done
+check_fails "why for nobody" "no NIC of a peer" on A engine why fd00:c::1
+check_fails "why for a QP that nobody sends to" "no flow to QP" \
+	on A engine why qp 17
 check "reset" on A engine link reset leaf1 spine4
 check "weights are what they were" busywait 30 weights_are "[1,1,1,1]"
 send 64
