@@ -42,6 +42,10 @@ static void print_path_line(const json_t *p)
 		out_text(" rtt %.3fms min %.3fms",
 			 json_number_value(json_object_get(p, "rtt_ms")),
 			 json_number_value(json_object_get(p, "rtt_min_ms")));
+	if (number_of(p, "mtu"))
+		out_text(" mtu %lld%s", number_of(p, "mtu"),
+			 json_is_true(json_object_get(p, "mtu_narrow")) ?
+			 " narrow" : "");
 	out_text("\n\tprobes sent %lld received %lld lost %lld late %lld segs ",
 		 number_of(p, "sent"), number_of(p, "received"),
 		 number_of(p, "lost"), number_of(p, "late"));

@@ -50,6 +50,7 @@ struct client {
 static struct source listener = { .fd = -1 };
 static struct engine *engine;
 static struct client *clients[CLIENTS_MAX];
+uint64_t control_dropped;
 
 static void let_go(struct client *client)
 {
@@ -151,14 +152,17 @@ static void read_client(struct source *source, uint32_t events)
 	while ((end = memchr(client->line, '\n', client->len))) {
 		*end++ = '\0';
 		if (!send_answer(client, client->line)) {
+			control_dropped++;
 			let_go(client);
 			return;
 		}
 		client->len -= end - client->line;
 		memmove(client->line, end, client->len + 1);
 	}
-	if (client->len == sizeof(client->line) - 1)
+	if (client->len == sizeof(client->line) - 1) {
+		control_dropped++;
 		let_go(client);
+	}
 }
 
 /* Where a client may stand. */
@@ -171,6 +175,7 @@ static int free_place(void)
 			quiet = i;
 	if (i < CLIENTS_MAX)
 		return i;
+	control_dropped++;
 	let_go(clients[quiet]);
 	return quiet;
 }

@@ -472,9 +472,10 @@ int reconcile_states(struct engine *engine, struct srpol_error *err)
 	vec_for_each(path, &engine->paths) {
 		have = ret ? NULL : find_path(&paths, path->id);
 		path->up = have && have->compiled;
-		if (path->up)
-			memcpy(path->lladdr, have->out_lladdr,
-			       sizeof(path->lladdr));
+		if (!path->up)
+			continue;
+		memcpy(path->lladdr, have->out_lladdr, sizeof(path->lladdr));
+		path->full = have->mtu + have->overhead;
 	}
 	vec_free(&paths);
 	return ret;

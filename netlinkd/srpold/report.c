@@ -55,6 +55,10 @@ static json_t *path_report(struct engine *engine, struct engine_path *path)
 			    json_integer(leader->stats.received));
 	json_object_set_new(o, "lost", json_integer(leader->stats.lost));
 	json_object_set_new(o, "late", json_integer(leader->stats.late));
+	json_object_set_new(o, "mtu_full", json_integer(path->full));
+	json_object_set_new(o, "mtu", json_integer(leader->mtu.good));
+	json_object_set_new(o, "mtu_narrow", json_boolean(
+		mtu_is_narrow(&leader->mtu)));
 	json_object_set_new(o, "loss_ppm", json_integer(
 		quality_loss_ppm(&leader->window)));
 	json_object_set_new(o, "queue_ms", ms(leader->window.queue_ns));
@@ -184,6 +188,8 @@ json_t *report_show(struct engine *engine, const json_t *request,
 	json_object_set_new(o, "unsent", json_integer(prober_stats.unsent));
 	json_object_set_new(o, "late_ticks",
 			    json_integer(prober_stats.late_ticks));
+	json_object_set_new(o, "clients_dropped",
+			    json_integer(control_dropped));
 	json_object_set_new(o, "algorithm", json_string(c->weights.alg->name));
 	json_object_set_new(o, "suspects", suspects_report(engine));
 	json_object_set_new(o, "degraded", degraded_report(engine));

@@ -9,6 +9,7 @@
  *	prober.c	sends probes, takes them back, keeps what they say
  *	probe_packet.c	bytes of a probe
  *	liveness.c	states of a path; pure
+ *	mtu.c		how large packets may be; pure
  *	locate.c	which link it is; pure
  *	verdict.c	tells the module which paths are down
  *	quality.c	what probes say of a link that works badly; pure
@@ -45,6 +46,7 @@
 #include "liveness.h"
 #include "locate.h"
 #include "loop.h"
+#include "mtu.h"
 #include "objects.h"
 
 #define NS_PER_MS	1000000ull
@@ -168,6 +170,9 @@ struct probe_stats {
  * @sent_ns: when the last IN_FLIGHT probes were sent, by sequence number; 0:
  *	came back
  * @given_up: bit set of these that count as lost
+ * @full: bytes of the largest packet that the device takes
+ * @mtu: what the path takes
+ * @long_ns: when the probe that is to find that out was sent
  * @oldest: sequence number below which nothing is in flight
  * @next_ns: when the next probe is due
  * @told_ns: when the module was told last that it is down, 0: it is not
@@ -192,6 +197,9 @@ struct engine_path {
 	uint32_t seq;
 	uint64_t sent_ns[IN_FLIGHT];
 	uint64_t given_up;
+	uint32_t full;
+	struct mtu_search mtu;
+	uint64_t long_ns;
 	uint32_t oldest;
 	uint64_t next_ns;
 	uint64_t told_ns;
@@ -301,7 +309,7 @@ struct probe {
 int probe_init(void);
 size_t probe_make(const struct uplink *up, const struct engine_path *path,
 		  const struct in6_addr *src, const struct probe *probe,
-		  uint8_t *frame);
+		  uint32_t size, uint8_t *frame);
 bool probe_read(const uint8_t *frame, size_t len, struct probe *probe,
 		struct srpol_sid_list *list);
 
@@ -330,7 +338,7 @@ void prober_stop(void);
 void prober_receive(struct uplink *up, const uint8_t *frame, size_t len);
 
 /* verdict.c */
-void verdict_tell(struct engine *engine, struct engine_path *path);
+void verdicts_tell(struct engine *engine);
 void verdicts_refresh(struct engine *engine);
 
 /* balance.c */
@@ -373,6 +381,7 @@ void speeds_read(struct engine *engine);
 int privileges_drop(struct srpol_error *err);
 
 /* control.c */
+extern uint64_t control_dropped;	/* clients that were let go */
 int control_start(struct engine *engine, struct srpol_error *err);
 void control_stop(void);
 

@@ -62,7 +62,7 @@ struct engine_path *engine_path(struct engine *e, uint32_t index)
 	return (struct engine_path *)e->paths.data + index;
 }
 
-void verdict_tell(struct engine *e, struct engine_path *path)
+void verdicts_tell(struct engine *e)
 {
 	verdicts++;
 }
@@ -243,6 +243,25 @@ static void test_replay(void **state)
 	assert_int_equal(path()->live.state, LIVENESS_DOWN);
 }
 
+/* What is up again begins with a clean sheet. */
+static void test_return(void **state)
+{
+	uint8_t frame[PROBE_MAX];
+	size_t len;
+
+	(void)state;
+	while (liveness_usable(&path()->live))
+		step(NULL);
+	while (!liveness_usable(&path()->live)) {
+		len = next_probe(frame);
+		receive(frame, len);
+	}
+	assert_int_equal(verdicts, 2);
+	assert_in_range(path()->stats.lost, 3, 1000);
+	assert_int_equal(path()->closed_lost, path()->stats.lost);
+	assert_int_equal(path()->closed_sent, path()->stats.sent);
+}
+
 /* Nobody can change what a probe says, or where it was. */
 static void test_forged(void **state)
 {
@@ -321,6 +340,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_stale, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_replay, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_return, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_forged, set_up,
 						tear_down),

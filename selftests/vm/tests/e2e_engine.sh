@@ -19,7 +19,8 @@ config() {
 	cat <<-END
 	{ "topology": "$work/topology.json", "hosts": [ "$1" ],
 	  "probes": { "interval-ms": 20, "multiplier": 3, "timeout-ms": 20,
-	              "wait-to-restore-ms": 300 } }
+	              "wait-to-restore-ms": 300 },
+	  "weights": { "delay-us": 100000 } }
 	END
 }
 
@@ -136,6 +137,37 @@ check "what is no probe of ours is counted, not believed" busywait 20 eval \
 check "garbage on the socket does no harm" eval \
 	'head -c 100000 /dev/urandom | timeout 5 socat -u - "UNIX-CONNECT:/run/srpold/$(fabric_ns hostA).sock" || :'
 check "it still answers" on A engine show
+check "nor do 1000 clients that say nothing, or too much" timeout 120 python3 - \
+	"/run/srpold/$(fabric_ns hostA).sock" <<-'END'
+	import json, socket, sys
+	def client():
+	    s = socket.socket(socket.AF_UNIX)
+	    s.connect(sys.argv[1])
+	    return s
+	def ask(s, line):
+	    s.sendall(line + b"\n")
+	    return json.loads(s.makefile().readline())
+	held = [client() for _ in range(1000)]
+	show = b'{"version": 1, "request": "show"}'
+	assert "reply" in ask(client(), show)
+	for line in (b"[" * 4000, b'{"version": 2, "request": "show"}', b"{}",
+	             b'{"version": 1, "request": "nothing"}', b"",
+	             b'{"version": 1, "request": "why", "qp": -1}',
+	             b'{"version": 1, "request": "job-add", "name": []}',
+	             b'{"version": 1, "request": "link", "from": 1}'):
+	    assert "error" in ask(client(), line), line
+	big = client()
+	try:
+	    for _ in range(1000):
+	        big.sendall(b"x" * 4096)
+	    sys.exit("a line without end was taken")
+	except OSError:
+	    pass
+	dropped = ask(client(), show)["reply"]["clients_dropped"]
+	assert dropped >= 930, dropped
+	END
+check_equal "it may do what it has to, and no more" 000000c000203000 \
+	"$(awk '$1 == "CapEff:" { print $2 }' "/proc/${engine[A]}/status")"
 
 # ---- reload
 p=$(path_over A spine1)
