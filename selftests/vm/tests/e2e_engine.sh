@@ -139,7 +139,9 @@ check "garbage on the socket does no harm" eval \
 check "it still answers" on A engine show
 check "nor do 1000 clients that say nothing, or too much" timeout 120 python3 - \
 	"/run/srpold/$(fabric_ns hostA).sock" <<-'END'
-	import json, socket, sys
+	import json, resource, socket, sys
+	hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+	resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 	def client():
 	    s = socket.socket(socket.AF_UNIX)
 	    s.connect(sys.argv[1])
