@@ -66,14 +66,14 @@ static const struct policy_info *module_policy(const struct question *q,
 	return NULL;
 }
 
-/* The links between the NICs, and the one that can carry least. */
+/* The link that can carry least; what NICs have in common explains nothing. */
 static uint32_t narrowest(const struct engine *engine,
 			  const struct srpol_route *route)
 {
 	const struct srpol_link_state *links = engine->links.links->links;
-	uint32_t i, least = route->link[0];
+	uint32_t nics = route->n > 2, i, least = route->link[nics];
 
-	for (i = 1; i < route->n; i++)
+	for (i = nics; i < route->n - nics; i++)
 		if (links[route->link[i]].capacity < links[least].capacity)
 			least = route->link[i];
 	return least / 2;

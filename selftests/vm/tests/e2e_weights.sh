@@ -151,10 +151,10 @@ check "some of the plane's did" [ "$(flows | grep -c " $p4\$")" -lt \
 	"$(grep -c " $p4\$" "$work/before")" ]
 on A engine why B >"$work/why"
 for line in "demand A rail 0 to B rail 0" "algorithm wecmp (FARE" \
-	    "weight 1 buckets 18 up narrowest leaf1-spine4 50000000000bit/s from operator" \
+	    "weight 1 buckets 1[89] up narrowest leaf1-spine4 50000000000bit/s from operator" \
 	    "if leaf1-spine4 were as good as new: weights 1:1:1:1" \
 	    "if leaf1-spine1 were down: weights 0:2:2:1" "flow dst fd00:b::1"; do
-	check "why: $line" grep -qF "$line" "$work/why"
+	check "why: $line" grep -q "$line" "$work/why"
 done
 check_fails "why for nobody" "no NIC of a peer" on A engine why fd00:c::1
 check_fails "why for a QP that nobody sends to" "no flow to QP" \
