@@ -283,6 +283,26 @@ void srpol_flows_close(struct srpol_flow_table *table);
 bool srpol_flows_next(const struct srpol_flow_table *table, uint32_t *nr,
 		      struct srpol_flow *flow);
 
+/* rdma.c: QPs as RDMA netlink knows them */
+
+/**
+ * struct srpol_rdma_qp - a connected QP
+ * @local: its number
+ * @remote: number of the QP it sends to
+ * @ifindex: network device of its RDMA device, 0 none
+ * @pid: process that made it, 0: the kernel
+ */
+struct srpol_rdma_qp {
+	uint32_t local;
+	uint32_t remote;
+	uint32_t ifindex;
+	uint32_t pid;
+};
+
+int srpol_rdma_for_each_qp(void (*cb)(const struct srpol_rdma_qp *qp,
+				      void *data), void *data);
+bool srpol_rdma_is_local(const struct srpol_rdma_qp *qp, const uint8_t *addr);
+
 /* drops.c: the ring buffer of dropped packets */
 
 struct srpol_drops;

@@ -38,6 +38,7 @@ user_packages() {
 	libjansson-dev		# JSON: the command, the topology file
 	libnl-3-dev		# daemon: rtnetlink
 	libnl-route-3-dev
+	libcap-ng-dev		# daemon: fewer capabilities
 	libsodium-dev		# daemon: SipHash for the tags of probes
 	kmod
 	iproute2
@@ -47,7 +48,6 @@ user_packages() {
 test_packages() {
 	cat <<-EOF
 	linux-image-6.12-amd64	# kernel and modules of the guest
-	libcap-ng-dev		# daemon: drops privileges
 	libcmocka-dev		# unit tests
 	libigraph-dev		# what paths are held to
 	g++			# oracle of the simulator

@@ -290,6 +290,7 @@ struct srpol_fabric *srpol_topology_parse(const char *text, size_t len,
 struct srpol_fabric *srpol_topology_read(const char *file,
 					 struct srpol_error *err);
 char *srpol_topology_text(const struct srpol_fabric *f);
+bool srpol_rate_parse(const char *text, uint64_t *rate);
 
 /* state.c: what changes */
 

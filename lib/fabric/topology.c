@@ -145,14 +145,39 @@ static int get_addr(struct reader *r, json_t *object, const char *key,
 	return bad(r, -EINVAL, "\"%s\" is no address", text);
 }
 
-/* "400G", "25G", "100M", "1.6T" or a number of bit/s. */
-static int get_rate(struct reader *r, json_t *object, uint64_t *rate)
+/**
+ * srpol_rate_parse() - read a rate
+ * @text: bit/s, with a unit of thousands or without: "400G", "25G", "1.6T"
+ * @rate: result, 1 to SRPOL_RATE_MAX
+ *
+ * Return: false if it is no rate.
+ */
+bool srpol_rate_parse(const char *text, uint64_t *rate)
 {
 	static const char units[] = "kMGT";
-	json_t *v = json_object_get(object, "rate");
-	const char *text, *unit;
 	double n, scale = 1;
+	const char *unit;
 	char *end;
+
+	n = strtod(text, &end);
+	for (unit = units; *end && *unit && *unit != *end; unit++)
+		scale *= 1000;
+	if (*end && *unit) {
+		scale *= 1000;
+		end++;
+	}
+	if (end == text || *end || !(n * scale >= 1) ||
+	    n * scale > (double)SRPOL_RATE_MAX)
+		return false;
+	*rate = n * scale + 0.5;
+	return true;
+}
+
+/* A rate as text, or a number of bit/s. */
+static int get_rate(struct reader *r, json_t *object, uint64_t *rate)
+{
+	json_t *v = json_object_get(object, "rate");
+	const char *text;
 
 	if (!v)
 		return bad(r, -EINVAL, "no \"rate\"");
@@ -167,18 +192,9 @@ static int get_rate(struct reader *r, json_t *object, uint64_t *rate)
 	text = json_string_value(v);
 	if (!text)
 		return bad(r, -EINVAL, "a rate such as \"400G\" is wanted");
-	n = strtod(text, &end);
-	for (unit = units; *end && *unit && *unit != *end; unit++)
-		scale *= 1000;
-	if (*end && *unit) {
-		scale *= 1000;
-		end++;
-	}
-	if (end == text || *end || !(n * scale >= 1) ||
-	    n * scale > (double)SRPOL_RATE_MAX)
+	if (!srpol_rate_parse(text, rate))
 		return bad(r, -EINVAL, "\"%s\" is no rate of 1 to 2^50 bit/s",
 			   text);
-	*rate = n * scale + 0.5;
 	pop(r);
 	return 0;
 }

@@ -11,12 +11,20 @@
 #include <unistd.h>
 
 #include "srpol.h"
+#include "engine.h"
 
 static const char usage[] =
 "Usage: srpol engine { show | paths | topology } [ socket FILE ]\n"
-"show      hosts, probes, and links that would explain lost ones\n"
+"       srpol engine link { set FROM TO { capacity RATE | state { up | down } } |\n"
+"                           reset FROM TO } [ socket FILE ]\n"
+"       srpol engine why { DST | qp QP } [ socket FILE ]\n"
+"show      hosts, probes, links that would explain lost ones or work badly\n"
 "paths     each path with what its probes say\n"
-"topology  each link with its state\n";
+"topology  each link with its state, and what it can carry as who says\n"
+"link      what a link can carry, whatever others say, until it is reset\n"
+"why       demand, algorithm, links, weights, policy and paths of packets to a\n"
+"          host or address, or of a QP, and what would change them\n"
+"RATE is in bit/s, with k, M, G or T or without: 400G.\n";
 
 #define VERSION		1
 #define SOCKET_DIR	"/run/srpold"
@@ -39,14 +47,14 @@ static int open_engine(const char *path)
 }
 
 /* One request, one line of answer. */
-static json_t *ask(FILE *engine, const char *request)
+static json_t *ask(FILE *engine, const json_t *request)
 {
 	json_t *reply = NULL;
 	char *line = NULL;
 	size_t size = 0;
 
-	fprintf(engine, "{\"version\": %d, \"request\": \"%s\"}\n", VERSION,
-		request);
+	json_dumpf(request, engine, JSON_COMPACT);
+	putc('\n', engine);
 	fflush(engine);
 	if (getline(&line, &size, engine) > 0)
 		reply = json_loads(line, 0, NULL);
@@ -54,173 +62,190 @@ static json_t *ask(FILE *engine, const char *request)
 	return reply;
 }
 
-static const char *text_of(const json_t *o, const char *key)
-{
-	const char *text = json_string_value(json_object_get(o, key));
-
-	return text ?: "";
-}
-
-static long long number_of(const json_t *o, const char *key)
-{
-	return json_integer_value(json_object_get(o, key));
-}
-
-static void print_list(const json_t *list)
-{
-	const json_t *v;
-	size_t i;
-
-	json_array_foreach(list, i, v)
-		out_text("%s%s", i ? "," : "", json_string_value(v));
-}
-
-static void print_path_line(const json_t *p)
-{
-	out_object(NULL);
-	out_text("path %lld", number_of(p, "path"));
-	if (text_of(p, "name")[0])
-		out_text(" name %s", text_of(p, "name"));
-	out_text(" %s", json_is_true(json_object_get(p, "probed")) ?
-		 text_of(p, "state") : "not-probed");
-	out_text(" host %s dev %s peer %s", text_of(p, "host"),
-		 text_of(p, "dev"), text_of(p, "peer"));
-	if (json_object_get(p, "rtt_ms"))
-		out_text(" rtt %.3fms min %.3fms",
-			 json_number_value(json_object_get(p, "rtt_ms")),
-			 json_number_value(json_object_get(p, "rtt_min_ms")));
-	out_text("\n\tprobes sent %lld received %lld lost %lld late %lld segs ",
-		 number_of(p, "sent"), number_of(p, "received"),
-		 number_of(p, "lost"), number_of(p, "late"));
-	print_list(json_object_get(p, "probe"));
-	out_text("\n");
-	out_object_end();
-}
-
-static void print_paths(const json_t *reply)
-{
-	const json_t *p;
-	size_t i;
-
-	json_array_foreach(reply, i, p)
-		print_path_line(p);
-}
-
-static void print_topology(const json_t *reply)
-{
-	const json_t *link;
-	size_t i;
-
-	json_array_foreach(reply, i, link) {
-		out_object(NULL);
-		out_text("link %s-%s %s rate %lldbit/s\n",
-			 text_of(link, "from"), text_of(link, "to"),
-			 text_of(link, "state"), number_of(link, "rate_bps"));
-		out_object_end();
-	}
-}
-
-static void print_summary(const json_t *reply)
-{
-	const json_t *suspects = json_object_get(reply, "suspects"), *s;
-	size_t i;
-
-	out_object(NULL);
-	out_text("engine hosts ");
-	print_list(json_object_get(reply, "hosts"));
-	out_text(" topology %s nodes %lld links %lld",
-		 text_of(reply, "topology"), number_of(reply, "nodes"),
-		 number_of(reply, "links"));
-	out_text("\n\tpaths %lld usable %lld probes %lld every %gms multiplier %lld",
-		 number_of(reply, "paths"), number_of(reply, "paths_usable"),
-		 number_of(reply, "probes"),
-		 json_number_value(json_object_get(reply, "interval_ms")),
-		 number_of(reply, "multiplier"));
-	out_text("\n\tforged %lld strange %lld unsent %lld late-ticks %lld",
-		 number_of(reply, "forged"), number_of(reply, "strange"),
-		 number_of(reply, "unsent"), number_of(reply, "late_ticks"));
-	json_array_foreach(suspects, i, s)
-		out_text("\n\tsuspect %s lost-probes %lld confidence %lld%%",
-			 text_of(s, "link"), number_of(s, "lost_probes"),
-			 number_of(s, "confidence_percent"));
-	out_text("\n");
-	out_object_end();
-}
-
-static int print_reply(const char *request, const json_t *answer)
+static int print_reply(void (*print)(const json_t *reply),
+		       const json_t *answer)
 {
 	const json_t *reply = json_object_get(answer, "reply");
+	const char *text = json_string_value(json_object_get(answer, "error"));
 	struct srpol_error error = {};
 
 	if (!reply) {
 		srpol_error_set(&error, -EPROTO, "srpold: %s",
-				text_of(answer, "error")[0] ?
-				text_of(answer, "error") : "no answer");
+				text ?: "no answer");
 		return refused(-EPROTO, &error);
 	}
+	if (!print)
+		return EXIT_OK;
 	if (out_options.json) {
 		json_dumpf(reply, stdout, out_options.pretty ?
 			   JSON_INDENT(4) : JSON_COMPACT);
 		putchar('\n');
 		return EXIT_OK;
 	}
-	if (!strcmp(request, "paths"))
-		print_paths(reply);
-	else if (!strcmp(request, "topology"))
-		print_topology(reply);
-	else
-		print_summary(reply);
+	print(reply);
 	return EXIT_OK;
 }
 
+/* FROM TO */
+static bool read_ends(struct args *args, json_t *request)
+{
+	static const char * const keys[] = { "from", "to" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++) {
+		if (!more(args)) {
+			complain("a link is given by two nodes");
+			return false;
+		}
+		json_object_set_new(request, keys[i],
+				    json_string(next(args)));
+	}
+	return true;
+}
+
+static bool read_link(struct args *args, json_t *request)
+{
+	const char *what = more(args) ? next(args) : "", *value;
+
+	if (!strcmp(what, "reset")) {
+		json_object_set_new(request, "reset", json_true());
+		return read_ends(args, request);
+	}
+	if (strcmp(what, "set")) {
+		complain("set or reset is wanted");
+		return false;
+	}
+	if (!read_ends(args, request))
+		return false;
+	if (is(args, "capacity")) {
+		what = "capacity";
+	} else if (is(args, "state")) {
+		what = "state";
+	} else {
+		complain("capacity or state is wanted");
+		return false;
+	}
+	if (!read_word(args, what, &value))
+		return false;
+	json_object_set_new(request, what, json_string(value));
+	return true;
+}
+
+static bool read_why(struct args *args, json_t *request)
+{
+	uint32_t qp;
+
+	if (is(args, "qp")) {
+		if (!read_u32(args, "qp", 0xffffff, &qp))
+			return false;
+		json_object_set_new(request, "qp", json_integer(qp));
+		return true;
+	}
+	if (!more(args)) {
+		complain("a host, an address or a QP is wanted");
+		return false;
+	}
+	json_object_set_new(request, "dst", json_string(next(args)));
+	return true;
+}
+
+static const struct {
+	const char *name;
+	bool (*read)(struct args *args, json_t *request);
+	void (*print)(const json_t *reply);
+} requests[] = {
+	{ "show", NULL, print_engine_show },
+	{ "paths", NULL, print_engine_paths },
+	{ "topology", NULL, print_engine_topology },
+	{ "link", read_link, NULL },
+	{ "why", read_why, print_engine_why },
+};
+
+static bool default_socket(char *path, size_t len)
+{
+	char name[64];
+	int ret = srpol_netns_name(name, sizeof(name));
+
+	if (ret) {
+		refused(ret, NULL);
+		return false;
+	}
+	snprintf(path, len, SOCKET_DIR "/%s.sock", name);
+	return true;
+}
+
 /**
- * do_engine() - srpol engine
- * @args: what to show
+ * engine_talk() - ask srpold
+ * @socket_path: of its socket, NULL: that of this namespace
+ * @request: "request" and what else it needs
+ * @print: prints the answer, NULL: nothing to be printed
  *
  * Return: an EXIT_*.
  */
-int do_engine(struct args *args)
+int engine_talk(const char *socket_path, json_t *request,
+		void (*print)(const json_t *reply))
 {
-	static const char * const requests[] = { "show", "paths", "topology" };
-	const char *request = more(args) ? next(args) : "show";
-	char name[64], path[128];
 	struct srpol_error error = {};
-	const char *socket_path = path;
+	char path[128];
 	json_t *answer;
 	FILE *engine;
-	size_t i;
-	int fd, err;
+	int fd, ret;
 
-	if (!strcmp(request, "help")) {
-		fputs(usage, stdout);
-		return EXIT_OK;
+	if (!socket_path) {
+		if (!default_socket(path, sizeof(path)))
+			return EXIT_REFUSED;
+		socket_path = path;
 	}
-	for (i = 0; i < ARRAY_SIZE(requests); i++)
-		if (!strcmp(request, requests[i]))
-			break;
-	if (i == ARRAY_SIZE(requests)) {
-		fputs(usage, stderr);
-		return complain("command \"%s\" is unknown", request);
-	}
-	err = srpol_netns_name(name, sizeof(name));
-	if (err)
-		return refused(err, NULL);
-	snprintf(path, sizeof(path), SOCKET_DIR "/%s.sock", name);
-	if (is(args, "socket") && !read_word(args, "socket", &socket_path))
-		return EXIT_USAGE;
-	if (more(args))
-		return unknown(args), EXIT_USAGE;
 	fd = open_engine(socket_path);
 	if (fd < 0) {
 		srpol_error_set(&error, fd, "srpold does not run in this network namespace: %s: %s",
 				socket_path, strerror(-fd));
 		return refused(fd, &error);
 	}
+	json_object_set_new(request, "version", json_integer(VERSION));
 	engine = fdopen(fd, "r+");
 	answer = engine ? ask(engine, request) : NULL;
-	err = print_reply(request, answer);
+	ret = print_reply(print, answer);
 	json_decref(answer);
 	if (engine)
 		fclose(engine);
-	return err;
+	return ret;
+}
+
+/**
+ * do_engine() - srpol engine
+ * @args: what to ask or tell
+ *
+ * Return: an EXIT_*.
+ */
+int do_engine(struct args *args)
+{
+	const char *word = more(args) ? next(args) : "show";
+	const char *socket_path = NULL;
+	json_t *request;
+	int ret = EXIT_USAGE;
+	size_t i;
+
+	if (!strcmp(word, "help")) {
+		fputs(usage, stdout);
+		return EXIT_OK;
+	}
+	for (i = 0; i < ARRAY_SIZE(requests); i++)
+		if (!strcmp(word, requests[i].name))
+			break;
+	if (i == ARRAY_SIZE(requests)) {
+		fputs(usage, stderr);
+		return complain("command \"%s\" is unknown", word);
+	}
+	request = json_pack("{s:s}", "request", word);
+	if ((requests[i].read && !requests[i].read(args, request)) ||
+	    (is(args, "socket") && !read_word(args, "socket", &socket_path)))
+		goto out;
+	if (more(args))
+		unknown(args);
+	else
+		ret = engine_talk(socket_path, request, requests[i].print);
+out:
+	json_decref(request);
+	return ret;
 }

@@ -19,7 +19,7 @@ struct sync {
 };
 
 /* The flows that go to a QP from one of a device's addresses. */
-static void bind_qp(const struct rdma_qp *qp, void *data)
+static void bind_qp(const struct srpol_rdma_qp *qp, void *data)
 {
 	struct sync *sync = data;
 	struct srpol_binding binding = { .source = 1 };
@@ -28,7 +28,7 @@ static void bind_qp(const struct rdma_qp *qp, void *data)
 
 	vec_for_each(info, &sync->flows) {
 		if (!info->flow.key.roce || info->flow.key.qp != qp->remote ||
-		    !rdma_is_local(qp, info->flow.key.saddr))
+		    !srpol_rdma_is_local(qp, info->flow.key.saddr))
 			continue;
 		if (found && (memcmp(found->flow.key.daddr, info->flow.key.daddr, 16) ||
 			      memcmp(found->flow.key.saddr, info->flow.key.saddr, 16))) {
@@ -72,7 +72,7 @@ int flow_sync(struct args *args, unsigned int flags)
 		return refused(err, NULL);
 	sync.bindings = srpol_map_open("bindings");
 	fetch_flows(&table, &sync.flows);
-	err = rdma_for_each_qp(bind_qp, &sync);
+	err = srpol_rdma_for_each_qp(bind_qp, &sync);
 	srpol_map_close(sync.bindings);
 	srpol_flows_close(&table);
 	if (err)

@@ -125,24 +125,6 @@ bool read_prefix(struct args *args, const char *what, struct in6_addr *prefix,
 bool read_dev(struct args *args, unsigned int *ifindex);
 bool unknown(struct args *args);
 
-/* rdma.c: QPs as RDMA netlink knows them */
-
-/**
- * struct rdma_qp - a connected QP
- * @local: its number
- * @remote: number of the QP it sends to
- * @ifindex: network device of its RDMA device, 0 none
- */
-struct rdma_qp {
-	uint32_t local;
-	uint32_t remote;
-	uint32_t ifindex;
-};
-
-int rdma_for_each_qp(void (*cb)(const struct rdma_qp *qp, void *data),
-		     void *data);
-bool rdma_is_local(const struct rdma_qp *qp, const uint8_t *addr);
-
 /* objects */
 int do_path(struct args *args);
 int do_policy(struct args *args);
@@ -159,6 +141,7 @@ int do_export(struct args *args);
 int do_replace(struct args *args);
 int do_doctor(struct args *args);
 int do_engine(struct args *args);
+int do_job(struct args *args);
 int do_save(struct args *args);
 int do_bug_report(struct args *args);
 

@@ -11,10 +11,19 @@
 #define COLOR_DEFAULT		100
 #define FIRST_PATH_DEFAULT	8192
 #define RULE_PRIO_DEFAULT	50000
+#define JOB_PRIO_DEFAULT	40000
+#define JOB_COLOR_DEFAULT	1000
 #define INTERVAL_MS_DEFAULT	10
 #define MULTIPLIER_DEFAULT	3
 #define RESTORE_MS_DEFAULT	1000
 #define BUDGET_DEFAULT		20000
+#define ALG_DEFAULT		"wecmp"
+#define WEIGHTS_MS_DEFAULT	1000
+#define LOSS_PPM_DEFAULT	5000
+#define DELAY_US_DEFAULT	200
+#define PATIENCE		2	/* intervals */
+#define CALM			5
+#define CALM_MAX		160
 
 static int get_number(const json_t *o, const char *key, json_int_t min,
 		      json_int_t max, json_int_t fallback, json_int_t *value,
@@ -137,14 +146,94 @@ static int read_probes(const json_t *root, struct config *c,
 	return 0;
 }
 
+static int get_alg(const json_t *o, const char *key, const char *fallback,
+		   const struct srpol_alg **alg, struct srpol_error *err)
+{
+	char name[32];
+	int ret;
+
+	ret = get_text(o, key, fallback, name, sizeof(name), err);
+	if (ret)
+		return ret;
+	*alg = srpol_alg_find(name);
+	return *alg ? 0 :
+	       srpol_error_set(err, -EINVAL, "\"%s\": no algorithm \"%s\"",
+			       key, name);
+}
+
+/* { "HOST": "ALGORITHM" } */
+static int read_peers(const json_t *weights, struct weights_config *c,
+		      struct srpol_error *err)
+{
+	json_t *o = json_object_get(weights, "peers");
+	const char *name;
+	const json_t *v;
+	int ret;
+
+	if (o && !json_is_object(o))
+		return srpol_error_set(err, -EINVAL,
+				       "\"peers\" is not an object");
+	json_object_foreach(o, name, v) {
+		if (c->n_peers == PEERS_MAX ||
+		    strlen(name) >= sizeof(c->peers[0].name))
+			return srpol_error_set(err, -EINVAL,
+					       "\"peers\": at most %u names of at most %zu bytes",
+					       PEERS_MAX,
+					       sizeof(c->peers[0].name) - 1);
+		strcpy(c->peers[c->n_peers].name, name);
+		ret = get_alg(o, name, NULL, &c->peers[c->n_peers++].alg, err);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int read_weights(const json_t *root, struct config *config,
+			struct srpol_error *err)
+{
+	static const char * const keys[] = {
+		"algorithm", "interval-ms", "feed", "loss-ppm", "delay-us",
+		"peers", NULL
+	};
+	json_t *o = json_object_get(root, "weights");
+	struct weights_config *c = &config->weights;
+	json_int_t interval, loss, delay;
+	int ret;
+
+	if (o && !json_is_object(o))
+		return srpol_error_set(err, -EINVAL,
+				       "\"weights\" is not an object");
+	ret = (o ? check_keys(o, keys, " in \"weights\"", err) : 0) ?:
+	      get_alg(o, "algorithm", ALG_DEFAULT, &c->alg, err) ?:
+	      get_number(o, "interval-ms", 10, 3600000, WEIGHTS_MS_DEFAULT,
+			 &interval, err) ?:
+	      get_text(o, "feed", "", c->feed, sizeof(c->feed), err) ?:
+	      get_number(o, "loss-ppm", 1, 1000000, LOSS_PPM_DEFAULT, &loss,
+			 err) ?:
+	      get_number(o, "delay-us", 1, 10000000, DELAY_US_DEFAULT, &delay,
+			 err) ?:
+	      read_peers(o, c, err);
+	if (ret)
+		return ret;
+	c->interval_ns = interval * NS_PER_MS;
+	c->quality = (struct quality_config){
+		.loss_ppm = loss,
+		.delay_ns = delay * 1000,
+		.patience = PATIENCE,
+		.calm = CALM,
+		.calm_max = CALM_MAX,
+	};
+	return 0;
+}
+
 static int read_all(const json_t *o, struct config *c,
 		    struct srpol_error *err)
 {
 	static const char * const keys[] = {
 		"topology", "hosts", "color", "first-path", "rule-prio",
-		"probes", "socket", NULL
+		"job-prio", "job-color", "probes", "weights", "socket", NULL
 	};
-	json_int_t color, first, prio;
+	json_int_t color, first, prio, job_prio, job_color;
 	char name[64], fallback[108];
 	int ret;
 
@@ -164,10 +253,20 @@ static int read_all(const json_t *o, struct config *c,
 			 &first, err) ?:
 	      get_number(o, "rule-prio", 0, UINT32_MAX, RULE_PRIO_DEFAULT,
 			 &prio, err) ?:
-	      read_probes(o, c, err);
+	      get_number(o, "job-prio", 1, UINT32_MAX - JOBS_MAX * JOB_RULES,
+			 JOB_PRIO_DEFAULT, &job_prio, err) ?:
+	      get_number(o, "job-color", 1, UINT32_MAX - JOBS_MAX,
+			 JOB_COLOR_DEFAULT, &job_color, err) ?:
+	      read_probes(o, c, err) ?: read_weights(o, c, err);
+	if (!ret && prio >= job_prio && prio < job_prio + JOBS_MAX * JOB_RULES)
+		ret = srpol_error_set(err, -EINVAL,
+				      "\"rule-prio\" is one of the %u from \"job-prio\"",
+				      JOBS_MAX * JOB_RULES);
 	c->color = color;
 	c->first_path = first;
 	c->rule_prio = prio;
+	c->job_prio = job_prio;
+	c->job_color = job_color;
 	return ret;
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The Unix socket of srpol engine: a request is one line of JSON,
- * {"version": 1, "request": NAME}, and so is the answer, {"version": 1,
- * "reply": ...} or {"version": 1, "error": TEXT}. A client that sends too much
- * or does not read is let go; so many may be connected at a time.
+ * {"version": 1, "request": NAME} and what else it needs, and so is the answer,
+ * {"version": 1, "reply": ...} or {"version": 1, "error": TEXT}. A client that
+ * sends too much or does not read is let go. So many may be connected at a
+ * time; one more takes the place of the one that was quiet for longest, so
+ * that nobody can keep others out by doing nothing.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -21,8 +23,26 @@
 #define CLIENTS_MAX	64
 #define LINE_MAX_LEN	4096
 
+static const struct {
+	const char *name;
+	json_t *(*answer)(struct engine *engine, const json_t *request,
+			  struct srpol_error *err);
+} requests[] = {
+	{ "show", report_show },
+	{ "paths", report_paths },
+	{ "topology", report_topology },
+	{ "link", link_request },
+	{ "why", why_request },
+	{ "job-add", job_add_request },
+	{ "job-del", job_del_request },
+	{ "jobs", job_show_request },
+};
+
+#define N_REQUESTS	(sizeof(requests) / sizeof(requests[0]))
+
 struct client {
 	struct source source;
+	uint64_t heard_ns;
 	char line[LINE_MAX_LEN];
 	size_t len;
 };
@@ -30,6 +50,7 @@ struct client {
 static struct source listener = { .fd = -1 };
 static struct engine *engine;
 static struct client *clients[CLIENTS_MAX];
+uint64_t control_dropped;
 
 static void let_go(struct client *client)
 {
@@ -43,25 +64,48 @@ static void let_go(struct client *client)
 	free(client);
 }
 
+static json_t *answer_request(const json_t *request, struct srpol_error *err)
+{
+	json_int_t version = -1;
+	const char *name;
+	json_t *body;
+	size_t i;
+
+	if (!request || json_unpack((json_t *)request, "{s:I, s:s}",
+				    "version", &version, "request", &name)) {
+		srpol_error_set(err, -EINVAL,
+				"a request is {\"version\": 1, \"request\": NAME}");
+		return NULL;
+	}
+	if (version != VERSION) {
+		srpol_error_set(err, -EINVAL, "this is version 1");
+		return NULL;
+	}
+	for (i = 0; i < N_REQUESTS && strcmp(requests[i].name, name); i++)
+		;
+	if (i == N_REQUESTS) {
+		srpol_error_set(err, -EINVAL, "request \"%s\" is unknown",
+				name);
+		return NULL;
+	}
+	body = requests[i].answer(engine, request, err);
+	if (!body && !err->text[0])
+		srpol_error_set(err, -ENOMEM, "no memory");
+	return body;
+}
+
 static json_t *answer(const char *line)
 {
 	json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
-	json_t *reply = json_object(), *body = NULL;
-	const char *error = NULL, *name = NULL;
-	json_int_t version = -1;
+	json_t *reply = json_object(), *body;
+	struct srpol_error err = {};
 
+	body = answer_request(request, &err);
 	json_object_set_new(reply, "version", json_integer(VERSION));
-	if (!request || json_unpack(request, "{s:I, s:s}", "version", &version,
-				    "request", &name))
-		error = "a request is {\"version\": 1, \"request\": NAME}";
-	else if (version != VERSION)
-		error = "this is version 1";
-	else if (!(body = report(engine, name)))
-		error = "requests are show, paths and topology";
-	if (error)
-		json_object_set_new(reply, "error", json_string(error));
-	else
+	if (body)
 		json_object_set_new(reply, "reply", body);
+	else
+		json_object_set_new(reply, "error", json_string(err.text));
 	json_decref(request);
 	return reply;
 }
@@ -102,19 +146,38 @@ static void read_client(struct source *source, uint32_t events)
 		let_go(client);
 		return;
 	}
+	client->heard_ns = now_ns();
 	client->len += n;
 	client->line[client->len] = '\0';
 	while ((end = memchr(client->line, '\n', client->len))) {
 		*end++ = '\0';
 		if (!send_answer(client, client->line)) {
+			control_dropped++;
 			let_go(client);
 			return;
 		}
 		client->len -= end - client->line;
 		memmove(client->line, end, client->len + 1);
 	}
-	if (client->len == sizeof(client->line) - 1)
+	if (client->len == sizeof(client->line) - 1) {
+		control_dropped++;
 		let_go(client);
+	}
+}
+
+/* Where a client may stand. */
+static int free_place(void)
+{
+	int i, quiet = 0;
+
+	for (i = 0; i < CLIENTS_MAX && clients[i]; i++)
+		if (clients[i]->heard_ns < clients[quiet]->heard_ns)
+			quiet = i;
+	if (i < CLIENTS_MAX)
+		return i;
+	control_dropped++;
+	let_go(clients[quiet]);
+	return quiet;
 }
 
 static void accept_client(struct source *source, uint32_t events)
@@ -126,14 +189,14 @@ static void accept_client(struct source *source, uint32_t events)
 
 	if (fd < 0)
 		return;
-	for (i = 0; i < CLIENTS_MAX && clients[i]; i++)
-		;
-	client = i < CLIENTS_MAX ? calloc(1, sizeof(*client)) : NULL;
+	i = free_place();
+	client = calloc(1, sizeof(*client));
 	if (!client) {
 		close(fd);
 		return;
 	}
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size));
+	client->heard_ns = now_ns();
 	client->source.fd = fd;
 	client->source.ready = read_client;
 	if (loop_add(&client->source, EPOLLIN)) {

@@ -83,7 +83,7 @@ static int add_path(struct engine *engine, const struct srpol_path_set *set,
 	const struct srpol_fabric *f = engine->fabric;
 	struct srpol_route route, back;
 	struct engine_path *path;
-	uint32_t pair, top;
+	uint32_t pair;
 
 	srpol_path_get(f, set, index, &route);
 	srpol_route_reverse(&route, &back);
@@ -93,14 +93,26 @@ static int add_path(struct engine *engine, const struct srpol_path_set *set,
 	path = vec_add(&engine->paths);
 	path->nic = set->pair[pair].src;
 	path->peer = dst;
-	top = f->links[route.link[route.n / 2 - 1]].to;
-	name_path(f, src, top, dst, path->name, sizeof(path->name));
+	path->top = f->links[route.link[route.n / 2 - 1]].to;
+	name_path(f, src, path->top, dst, path->name, sizeof(path->name));
 	take_links(&route, &path->links);
 	liveness_init(&path->live, now_ns());
 	return srpol_sids_of_path(f, &route, SRPOL_HOPS_ALL, NULL,
 				  SRPOL_SID_REDUCED, &path->segs, err) ?:
 	       srpol_sids_of_loop(f, &route, &back, false, SRPOL_SID_FULL,
 				  &path->loop, err);
+}
+
+static const struct srpol_alg *alg_for(const struct engine *engine,
+				       const char *peer)
+{
+	const struct weights_config *c = &engine->config.weights;
+	uint32_t i;
+
+	for (i = 0; i < c->n_peers; i++)
+		if (!strcmp(c->peers[i].name, peer))
+			return c->peers[i].alg;
+	return c->alg;
 }
 
 /* A policy to one GPU of a peer: one address, all paths there. */
@@ -123,8 +135,14 @@ static int add_policy(struct engine *engine, uint32_t src_gpu,
 				       strerror(-ret));
 	policy = vec_add(&engine->policies);
 	policy->endpoint = f->nics[dst->nic].addr;
+	policy->color = engine->config.color;
+	policy->src = src_gpu;
+	policy->dst = dst_gpu;
+	policy->alg = alg_for(engine, f->nodes[dst->host].name);
 	policy->first = engine->paths.n;
 	policy->n = set.n;
+	policy->weight = calloc(set.n + 1, sizeof(*policy->weight));
+	ret = policy->weight ? 0 : -ENOMEM;
 	if (strlen(f->nodes[dst->host].name) < sizeof(policy->name))
 		strcpy(policy->name, f->nodes[dst->host].name);
 	for (i = 0; !ret && i < set.n; i++)
@@ -189,6 +207,22 @@ static int add_policies(struct engine *engine, struct srpol_error *err)
 	return ret;
 }
 
+static int check_peers(const struct engine *engine, struct srpol_error *err)
+{
+	const struct weights_config *c = &engine->config.weights;
+	uint32_t i, node;
+
+	for (i = 0; i < c->n_peers; i++) {
+		node = srpol_fabric_node(engine->fabric, c->peers[i].name);
+		if (node == SRPOL_NONE)
+			return srpol_error_set(err, -ENOENT,
+					       "%s: no host \"%s\", which is named in \"peers\"",
+					       engine->config.topology,
+					       c->peers[i].name);
+	}
+	return 0;
+}
+
 static int check_hosts(const struct engine *engine, struct srpol_error *err)
 {
 	const struct config *c = &engine->config;
@@ -229,6 +263,7 @@ int engine_build(struct engine *engine, const struct config *config,
 		.config = *config,
 		.paths = VEC_INIT(struct engine_path),
 		.policies = VEC_INIT(struct engine_policy),
+		.rules = VEC_INIT(struct rule_info),
 	};
 	struct srpol_error why = {};
 	int ret;
@@ -237,12 +272,15 @@ int engine_build(struct engine *engine, const struct config *config,
 	if (!new.fabric)
 		return srpol_error_set(err, -EINVAL, "%s: %s",
 				       config->topology, why.text);
-	ret = check_hosts(&new, err) ?: add_policies(&new, err) ?:
+	ret = check_hosts(&new, err) ?: check_peers(&new, err) ?:
+	      linkstate_init(&new.links, new.fabric, now_ns()) ?:
+	      add_policies(&new, err) ?:
 	      share_probes(&new);
 	if (ret) {
 		engine_free(&new);
 		return ret;
 	}
+	new.n_own = new.policies.n;
 	new.genl = engine->genl;
 	new.events = engine->events;
 	engine_free(engine);
@@ -256,8 +294,16 @@ int engine_build(struct engine *engine, const struct config *config,
  */
 void engine_free(struct engine *engine)
 {
+	struct engine_policy *policy;
+
+	vec_for_each(policy, &engine->policies) {
+		free(policy->weight);
+		free(policy->slice);
+	}
 	vec_free(&engine->paths);
 	vec_free(&engine->policies);
+	vec_free(&engine->rules);
+	linkstate_free(&engine->links);
 	srpol_fabric_free(engine->fabric);
 	engine->fabric = NULL;
 }

@@ -85,12 +85,23 @@ static void read_events(struct source *source, uint32_t what)
 
 static int begin(struct srpol_error *err)
 {
-	return uplinks_open(&engine, err) ?: reconcile(&engine, err) ?:
-	       prober_start(&engine, err);
+	int ret;
+
+	ret = uplinks_open(&engine, err);
+	if (ret)
+		return ret;
+	speeds_read(&engine);
+	feed_start(&engine);
+	if (jobs_build(&engine, err))
+		log_error("%s; it gets all of them", err->text);
+	return balance_weigh(&engine, NULL, err) ?: reconcile(&engine, err) ?:
+	       prober_start(&engine, err) ?: balance_start(&engine, err);
 }
 
 static void end(void)
 {
+	balance_stop();
+	feed_stop();
 	prober_stop();
 	uplinks_close();
 }
@@ -112,6 +123,7 @@ static void reload(void)
 	trial.events = engine.events;
 	end();
 	strcpy(trial.config.socket, engine.config.socket);
+	linkstate_carry(&trial.links, &engine.links);
 	engine_free(&engine);
 	engine = trial;
 	if (begin(&err)) {
@@ -182,11 +194,12 @@ static int run(const struct config *config)
 	struct srpol_error err = {};
 	int ret;
 
-	ret = loop_init() ?: watch_signals() ?: watch_module(&err) ?:
+	ret = privileges_drop(&err) ?: loop_init() ?: watch_signals() ?: watch_module(&err) ?:
 	      probe_init() ?: engine_build(&engine, config, &err) ?:
 	      control_start(&engine, &err);
 	if (ret)
 		return stop(ret, &err);
+	jobs_load(&engine);
 	ret = begin(&err);
 	if (!ret) {
 		start_watchdog();
@@ -248,7 +261,7 @@ int main(int argc, char **argv)
 		return stop(ret, &err);
 	if (!check)
 		return run(&config);
-	ret = engine_build(&trial, &config, &err);
+	ret = engine_build(&trial, &config, &err) ?: feed_read(&trial, &err);
 	if (ret)
 		return stop(ret, &err);
 	printf("%zu paths to %zu endpoints\n", trial.paths.n,

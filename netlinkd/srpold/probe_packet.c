@@ -23,6 +23,7 @@
 #define TAG_LEN		crypto_shorthash_BYTES
 #define STAMP_PORT	862
 #define TLV_TAG		252		/* RFC 8972 4: experimental use */
+#define TLV_PADDING	1		/* RFC 8972 4.1 */
 #define ERROR_ESTIMATE	0x4001		/* PTP format, no external clock */
 #define HOP_LIMIT	64
 #define NS_PER_SEC	1000000000ull
@@ -75,7 +76,7 @@ static uint32_t sum16(const uint8_t *p, size_t len, uint32_t sum)
 
 	for (i = 0; i + 1 < len; i += 2)
 		sum += get16(p + i);
-	return sum;
+	return i < len ? sum + (p[i] << 8) : sum;
 }
 
 /* RFC 8200 8.1: with the final destination in the pseudo-header. */
@@ -110,29 +111,51 @@ static uint8_t *put_stamp(uint8_t *to, const struct probe *probe)
 	return to + TAG_LEN;
 }
 
+/* Bytes of Extra Padding that make the packet so long, 0 if there is no room. */
+static size_t padding(uint32_t size, size_t srh_len)
+{
+	size_t len = IPV6_HLEN + srh_len + UDP_HLEN + PAYLOAD;
+
+	return size < len + TLV_HLEN ? 0 : size - len;
+}
+
+static uint8_t *put_padding(uint8_t *to, size_t len)
+{
+	if (!len)
+		return to;
+	*to++ = 0;
+	*to++ = TLV_PADDING;
+	to = put16(to, len - TLV_HLEN);
+	memset(to, 0, len - TLV_HLEN);
+	return to + len - TLV_HLEN;
+}
+
 /**
  * probe_make() - a frame
  * @up: device it leaves by
  * @path: path it is for
  * @src: source address
  * @probe: what it says
- * @frame: result, PROBE_MAX bytes
+ * @size: bytes of the IPv6 packet, 0: as few as do
+ * @frame: result, PROBE_MAX bytes, or as many as @size and an Ethernet header
  *
  * Return: its length.
  */
 size_t probe_make(const struct uplink *up, const struct engine_path *path,
 		  const struct in6_addr *src, const struct probe *probe,
-		  uint8_t *frame)
+		  uint32_t size, uint8_t *frame)
 {
 	uint32_t n = path->loop.n, i;
 	size_t srh_len = SRH_HLEN + n * SID_LEN;
+	size_t pad = padding(size, srh_len);
+	size_t udp_len = UDP_HLEN + PAYLOAD + pad;
 	uint8_t *to = frame, *udp;
 
 	to = put(to, path->lladdr, ETH_ALEN);
 	to = put(to, up->mac, ETH_ALEN);
 	to = put16(to, ETH_P_IPV6);
 	to = put32(to, 6u << 28);
-	to = put16(to, srh_len + UDP_HLEN + PAYLOAD);
+	to = put16(to, srh_len + udp_len);
 	*to++ = IPPROTO_ROUTING;
 	*to++ = HOP_LIMIT;
 	to = put(to, src, sizeof(*src));
@@ -149,11 +172,10 @@ size_t probe_make(const struct uplink *up, const struct engine_path *path,
 	udp = to;
 	to = put16(to, STAMP_PORT);
 	to = put16(to, STAMP_PORT);
-	to = put16(to, UDP_HLEN + PAYLOAD);
+	to = put16(to, udp_len);
 	to = put16(to, 0);
-	to = put_stamp(to, probe);
-	put16(udp + 6, checksum(udp, UDP_HLEN + PAYLOAD, src,
-				&path->loop.sid[n - 1]));
+	to = put_padding(put_stamp(to, probe), pad);
+	put16(udp + 6, checksum(udp, udp_len, src, &path->loop.sid[n - 1]));
 	return to - frame;
 }
 

@@ -8,6 +8,7 @@
  * knows nothing about the fabric, and what was under way is forgotten.
  */
 #include <errno.h>
+#include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -17,6 +18,10 @@
 
 #define TICK_NS		NS_PER_MS
 #define RTT_SHIFT	3
+#define FRAME_MAX	(ETH_HLEN + MTU_MAX)
+#define SEQ_LONG	(1u << 31)	/* marks a long probe */
+#define LONG_TIMEOUTS	4		/* that a long one may take */
+#define LONG_PATIENCE_NS	(100 * NS_PER_MS)
 #define PATHS_MAX	65536		/* an SSID has 16 bits */
 
 struct prober_stats prober_stats;
@@ -54,11 +59,29 @@ static void lose(struct engine_path *path, uint64_t now)
 	path->stats.lost++;
 	if (!liveness_lost(&path->live, &engine->config.live, now))
 		return;
-	verdict_tell(engine, path);
+	verdicts_tell(engine);
 	announce(path);
 }
 
-/* What is under way and too old. */
+static void announce_mtu(const struct engine_path *path)
+{
+	const char *name = path->name[0] ? path->name : "without a name";
+
+	if (mtu_is_narrow(&path->mtu))
+		log_notice("path %u %s loses packets of %u bytes", path->id,
+			   name, path->full);
+	else
+		log_notice("path %u %s takes packets of %u bytes", path->id,
+			   name, path->full);
+	verdicts_tell(engine);
+}
+
+static uint64_t slot_bit(uint32_t seq)
+{
+	return 1ull << seq % IN_FLIGHT;
+}
+
+/* What is under way and too old. It is remembered, in case it comes late. */
 static void expire(struct engine_path *path, uint64_t now, bool forgive)
 {
 	uint64_t *sent;
@@ -69,35 +92,70 @@ static void expire(struct engine_path *path, uint64_t now, bool forgive)
 			continue;
 		if (!forgive && now - *sent < engine->config.timeout_ns)
 			return;
-		*sent = 0;
-		if (!forgive)
-			lose(path, now);
+		if (forgive) {
+			*sent = 0;
+			continue;
+		}
+		path->given_up |= slot_bit(path->oldest);
+		lose(path, now);
 	}
 }
 
-static void send_probe(struct engine_path *path, uint64_t now)
+/* @size: of the packet, 0: as short as can be */
+static bool send_frame(struct engine_path *path, uint32_t seq, uint32_t size,
+		       uint64_t now)
 {
 	const struct srpol_nic *nic = &engine->fabric->nics[path->nic];
 	struct uplink *up = uplink_of(path->nic);
 	struct probe probe = {
 		.path = path - engine_path(engine, 0),
-		.seq = path->seq,
+		.seq = seq,
 		.sent_ns = now,
 	};
-	uint8_t frame[PROBE_MAX];
+	static uint8_t frame[FRAME_MAX];
 	size_t len;
 
-	if (path->seq - path->oldest >= IN_FLIGHT)
+	len = probe_make(up, path, &nic->addr, &probe, size, frame);
+	if (send(up->source.fd, frame, len, MSG_DONTWAIT) == (ssize_t)len)
+		return true;
+	/* a full queue or a device that goes down: not the fabric */
+	prober_stats.unsent++;
+	return false;
+}
+
+static void send_probe(struct engine_path *path, uint64_t now)
+{
+	if (path->seq - path->oldest >= IN_FLIGHT ||
+	    !send_frame(path, path->seq, 0, now))
 		return;
-	len = probe_make(up, path, &nic->addr, &probe, frame);
-	if (send(up->source.fd, frame, len, MSG_DONTWAIT) != (ssize_t)len) {
-		/* a full queue or a device that goes down: not the fabric */
-		prober_stats.unsent++;
+	path->sent_ns[path->seq % IN_FLIGHT] = now;
+	path->given_up &= ~slot_bit(path->seq);
+	path->seq = (path->seq + 1) & ~SEQ_LONG;
+	path->stats.sent++;
+}
+
+/* Long probes say something while short ones come back. */
+static void probe_mtu(struct engine_path *path, uint64_t now, bool forgive)
+{
+	uint64_t patience = LONG_TIMEOUTS * engine->config.timeout_ns;
+	uint32_t full = path->full < MTU_MAX ? path->full : MTU_MAX, size;
+
+	if (patience < LONG_PATIENCE_NS)
+		patience = LONG_PATIENCE_NS;
+	if (forgive || path->live.state != LIVENESS_UP ||
+	    !path->stats.received) {
+		mtu_forget(&path->mtu);
 		return;
 	}
-	path->sent_ns[path->seq % IN_FLIGHT] = now;
-	path->seq++;
-	path->stats.sent++;
+	if (path->mtu.size && now - path->long_ns >= patience &&
+	    mtu_lost(&path->mtu, now))
+		announce_mtu(path);
+	size = mtu_next(&path->mtu, full, now);
+	if (!size)
+		return;
+	path->long_ns = now;
+	if (!send_frame(path, SEQ_LONG, size, now))
+		mtu_forget(&path->mtu);
 }
 
 /* A path is probed while the module could send over it, verdicts apart. */
@@ -124,6 +182,7 @@ static void tick(struct source *source, uint32_t events)
 		if (!is_probed(path) || now < path->next_ns)
 			continue;
 		send_probe(path, now);
+		probe_mtu(path, now, late);
 		/* what could not be sent in time is not made up for */
 		path->next_ns += interval_ns;
 		if (path->next_ns <= now)
@@ -132,11 +191,28 @@ static void tick(struct source *source, uint32_t events)
 	verdicts_refresh(engine);
 }
 
+/* What was lost while it was down is no quality of the path that is up again. */
+static void restart_window(struct engine_path *path)
+{
+	path->window = (struct quality_window){};
+	path->closed_sent = path->stats.sent;
+	path->closed_lost = path->stats.lost - path->stats.late;
+}
+
 static bool same_list(const struct srpol_sid_list *a,
 		      const struct srpol_sid_list *b)
 {
 	return a->n == b->n &&
 	       !memcmp(a->sid, b->sid, a->n * sizeof(a->sid[0]));
+}
+
+static void receive_long(struct engine_path *path, const struct probe *probe,
+			 uint64_t now)
+{
+	if (!path->mtu.size || probe->sent_ns != path->long_ns)
+		prober_stats.stale++;
+	else if (mtu_answer(&path->mtu, now))
+		announce_mtu(path);
 }
 
 /**
@@ -162,14 +238,22 @@ void prober_receive(struct uplink *up, const uint8_t *frame, size_t len)
 		prober_stats.strange++;
 		return;
 	}
+	if (probe.seq & SEQ_LONG) {
+		receive_long(path, &probe, now);
+		return;
+	}
 	sent = &path->sent_ns[probe.seq % IN_FLIGHT];
-	/* counts as lost already, or came twice */
 	if (!*sent || *sent != probe.sent_ns) {
-		path->stats.late++;
+		prober_stats.stale++;
 		return;
 	}
 	*sent = 0;
+	if (path->given_up & slot_bit(probe.seq)) {
+		path->stats.late++;
+		return;
+	}
 	rtt = now - probe.sent_ns;
+	quality_answer(&path->window, rtt);
 	path->stats.received++;
 	path->stats.last_ns = now;
 	if (!path->stats.rtt_min_ns || rtt < path->stats.rtt_min_ns)
@@ -179,7 +263,8 @@ void prober_receive(struct uplink *up, const uint8_t *frame, size_t len)
 			     (path->stats.rtt_ns >> RTT_SHIFT) +
 			     (rtt >> RTT_SHIFT);
 	if (liveness_answer(&path->live, &engine->config.live, now)) {
-		verdict_tell(engine, path);
+		restart_window(path);
+		verdicts_tell(engine);
 		announce(path);
 	}
 }

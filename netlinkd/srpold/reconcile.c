@@ -12,7 +12,6 @@
 #include "srpold.h"
 
 #define PREFERENCE	50	/* of the local engine; operator 200, global 100 */
-#define ROCE_PORT	4791
 
 /**
  * struct plan - a transaction in the making
@@ -138,10 +137,30 @@ static const struct policy_info *find_key(const struct plan *plan,
 	const struct policy_info *have;
 
 	vec_for_each(have, &plan->policies)
-		if (have->color == plan->engine->config.color &&
+		if (have->color == want->color &&
 		    !memcmp(&have->endpoint, &want->endpoint,
 			    sizeof(have->endpoint)))
 			return have;
+	return NULL;
+}
+
+/* The @n-th list of a policy: its paths that the module has, so many fit. */
+static const struct engine_path *list_of(const struct plan *plan,
+					 const struct engine_policy *policy,
+					 uint32_t n, uint32_t *weight)
+{
+	const struct engine_path *path;
+	uint32_t i;
+
+	if (n >= SRPOL_LISTS_MAX)
+		return NULL;
+	for (i = 0; i < policy->n; i++) {
+		path = engine_path(plan->engine, policy->first + i);
+		if (path->id && !n--) {
+			*weight = policy->weight[i];
+			return path;
+		}
+	}
 	return NULL;
 }
 
@@ -150,35 +169,31 @@ static bool same_policy(const struct plan *plan,
 			const struct engine_policy *want)
 {
 	const struct candidate_info *cand = &have->candidates[0];
-	uint32_t i, n = 0;
+	const struct engine_path *path;
+	uint32_t n, weight;
 
 	if (have->n_candidates != 1 || strcmp(have->name, want->name) ||
 	    cand->preference != PREFERENCE)
 		return false;
-	for (i = 0; i < want->n; i++) {
-		const struct engine_path *path =
-			engine_path(plan->engine, want->first + i);
-
-		if (!path->id)
-			continue;
-		if (n >= cand->n_lists || cand->lists[n].path != path->id ||
-		    cand->lists[n].weight != 1)
+	for (n = 0; n < cand->n_lists; n++) {
+		path = list_of(plan, want, n, &weight);
+		if (!path || cand->lists[n].path != path->id ||
+		    cand->lists[n].weight != weight)
 			return false;
-		n++;
 	}
-	return n == cand->n_lists;
+	return !list_of(plan, want, n, &weight);
 }
 
 static int put_policy(struct plan *plan, const struct engine_policy *policy)
 {
-	struct srpol_msg msg;
+	const struct engine_path *path;
 	struct nlattr *cand, *list;
-	uint32_t i, n = 0;
+	struct srpol_msg msg;
+	uint32_t n, weight;
 
 	start(plan, &msg, SRPOL_CMD_POLICY_NEW,
 	      NLM_F_CREATE | NLM_F_REPLACE);
-	srpol_msg_put_u32(&msg, SRPOL_A_POLICY_COLOR,
-			  plan->engine->config.color);
+	srpol_msg_put_u32(&msg, SRPOL_A_POLICY_COLOR, policy->color);
 	srpol_msg_put(&msg, SRPOL_A_POLICY_ENDPOINT,
 		      sizeof(policy->endpoint), &policy->endpoint);
 	srpol_msg_put_u32(&msg, SRPOL_A_POLICY_ORIGIN, SRPOL_ORIGIN_ENGINE);
@@ -186,16 +201,10 @@ static int put_policy(struct plan *plan, const struct engine_policy *policy)
 		      policy->name);
 	cand = srpol_msg_nest(&msg, SRPOL_A_POLICY_CANDIDATE);
 	srpol_msg_put_u32(&msg, SRPOL_A_CANDIDATE_PREFERENCE, PREFERENCE);
-	for (i = 0; i < policy->n && n < SRPOL_LISTS_MAX; i++) {
-		const struct engine_path *path =
-			engine_path(plan->engine, policy->first + i);
-
-		if (!path->id)
-			continue;
-		n++;
+	for (n = 0; (path = list_of(plan, policy, n, &weight)); n++) {
 		list = srpol_msg_nest(&msg, SRPOL_A_CANDIDATE_SEGMENT_LIST);
 		srpol_msg_put_u32(&msg, SRPOL_A_SEGMENT_LIST_PATH, path->id);
-		srpol_msg_put_u32(&msg, SRPOL_A_SEGMENT_LIST_WEIGHT, 1);
+		srpol_msg_put_u32(&msg, SRPOL_A_SEGMENT_LIST_WEIGHT, weight);
 		srpol_msg_nest_end(&msg, list);
 	}
 	srpol_msg_nest_end(&msg, cand);
@@ -230,11 +239,11 @@ static bool wants_policy(const struct plan *plan,
 {
 	const struct engine_policy *want;
 
-	if (have->color == plan->engine->config.color)
-		vec_for_each(want, &plan->engine->policies)
-			if (!memcmp(&have->endpoint, &want->endpoint,
-				    sizeof(have->endpoint)))
-				return true;
+	vec_for_each(want, &plan->engine->policies)
+		if (have->color == want->color &&
+		    !memcmp(&have->endpoint, &want->endpoint,
+			    sizeof(have->endpoint)))
+			return true;
 	return false;
 }
 
@@ -382,32 +391,6 @@ static int make_sids(struct plan *plan)
 	return ret;
 }
 
-/* RoCEv2, unless the operator has other ideas. */
-static int make_rule(struct plan *plan)
-{
-	const struct config *c = &plan->engine->config;
-	const struct rule_info *have;
-	struct srpol_msg msg;
-
-	if (!c->rule_prio)
-		return 0;
-	vec_for_each(have, &plan->rules)
-		if (have->priority == c->rule_prio)
-			return 0;
-	start(plan, &msg, SRPOL_CMD_RULE_NEW, NLM_F_CREATE | NLM_F_EXCL);
-	srpol_msg_put_u32(&msg, SRPOL_A_RULE_PRIORITY, c->rule_prio);
-	srpol_msg_put(&msg, SRPOL_A_RULE_NAME, sizeof("roce"), "roce");
-	srpol_msg_put_u32(&msg, SRPOL_A_RULE_ORIGIN, SRPOL_ORIGIN_ENGINE);
-	srpol_msg_put_u32(&msg, SRPOL_A_RULE_ACTION,
-			  SRPOL_RULE_ACTION_STEER);
-	srpol_msg_put_u32(&msg, SRPOL_A_RULE_COLOR, c->color);
-	srpol_msg_put_u8(&msg, SRPOL_A_RULE_PROTO, IPPROTO_UDP);
-	srpol_msg_put_u16(&msg, SRPOL_A_RULE_DPORT_MIN, ROCE_PORT);
-	srpol_msg_put_u16(&msg, SRPOL_A_RULE_DPORT_MAX, ROCE_PORT);
-	plan->made++;
-	return add(plan, &msg);
-}
-
 static int fetch_all(struct plan *plan)
 {
 	struct srpol_genl *g = &plan->engine->genl;
@@ -430,8 +413,12 @@ static int fill(struct plan *plan)
 	match_paths(plan);
 	return make_paths(plan) ?: make_policies(plan) ?:
 	       make_own_endpoints(plan) ?: make_endpoints(plan) ?:
-	       make_sids(plan) ?: make_rule(plan) ?: del_policies(plan) ?:
-	       del_paths(plan);
+	       make_sids(plan) ?:
+	       rules_make(plan->engine, &plan->rules, &plan->batch,
+			  &plan->made) ?:
+	       rules_delete(plan->engine, &plan->rules, &plan->batch,
+			    &plan->deleted) ?:
+	       del_policies(plan) ?: del_paths(plan);
 }
 
 /**
@@ -485,9 +472,10 @@ int reconcile_states(struct engine *engine, struct srpol_error *err)
 	vec_for_each(path, &engine->paths) {
 		have = ret ? NULL : find_path(&paths, path->id);
 		path->up = have && have->compiled;
-		if (path->up)
-			memcpy(path->lladdr, have->out_lladdr,
-			       sizeof(path->lladdr));
+		if (!path->up)
+			continue;
+		memcpy(path->lladdr, have->out_lladdr, sizeof(path->lladdr));
+		path->full = have->mtu + have->overhead;
 	}
 	vec_free(&paths);
 	return ret;

@@ -55,6 +55,13 @@ static json_t *path_report(struct engine *engine, struct engine_path *path)
 			    json_integer(leader->stats.received));
 	json_object_set_new(o, "lost", json_integer(leader->stats.lost));
 	json_object_set_new(o, "late", json_integer(leader->stats.late));
+	json_object_set_new(o, "mtu_full", json_integer(path->full));
+	json_object_set_new(o, "mtu", json_integer(leader->mtu.good));
+	json_object_set_new(o, "mtu_narrow", json_boolean(
+		mtu_is_narrow(&leader->mtu)));
+	json_object_set_new(o, "loss_ppm", json_integer(
+		quality_loss_ppm(&leader->window)));
+	json_object_set_new(o, "queue_ms", ms(leader->window.queue_ns));
 	if (leader->stats.received) {
 		json_object_set_new(o, "rtt_min_ms",
 				    ms(leader->stats.rtt_min_ns));
@@ -65,7 +72,14 @@ static json_t *path_report(struct engine *engine, struct engine_path *path)
 	return o;
 }
 
-static json_t *paths_report(struct engine *engine)
+/**
+ * report_paths() - srpol engine paths
+ * @engine: the engine
+ * @request: nothing more
+ * @err: not used
+ */
+json_t *report_paths(struct engine *engine, const json_t *request,
+		     struct srpol_error *err)
 {
 	struct engine_path *path;
 	json_t *array = json_array();
@@ -75,21 +89,12 @@ static json_t *paths_report(struct engine *engine)
 	return array;
 }
 
-static void link_name(const struct engine *engine, uint32_t cable,
-		      char *buf, size_t len)
-{
-	const struct srpol_link *link = &engine->fabric->links[2 * cable];
-
-	snprintf(buf, len, "%s-%s", node_name(engine, link->from),
-		 node_name(engine, link->to));
-}
-
 /* Cables that would explain the probes that are lost now. */
 static json_t *suspects_report(struct engine *engine)
 {
 	struct vec probes = VEC_INIT(struct locate_probe);
 	struct locate_suspect suspects[SUSPECTS_MAX];
-	char name[2 * SRPOL_NAME_LEN + 2];
+	char name[LINK_NAME_LEN];
 	json_t *array = json_array(), *o;
 	struct locate_probe *probe;
 	struct engine_path *path;
@@ -106,7 +111,8 @@ static json_t *suspects_report(struct engine *engine)
 	n = locate(probes.data, probes.n, engine->fabric->n_links / 2,
 		   suspects, SUSPECTS_MAX);
 	for (i = 0; i < n; i++) {
-		link_name(engine, suspects[i].link, name, sizeof(name));
+		link_name(engine->fabric, suspects[i].link, name,
+			  sizeof(name));
 		o = json_object();
 		json_object_set_new(o, "link", json_string(name));
 		json_object_set_new(o, "lost_probes",
@@ -119,7 +125,38 @@ static json_t *suspects_report(struct engine *engine)
 	return array;
 }
 
-static json_t *summary(struct engine *engine)
+/* Cables that work badly, and are used less for it. */
+static json_t *degraded_report(struct engine *engine)
+{
+	json_t *array = json_array(), *o;
+	char name[LINK_NAME_LEN];
+	const struct quality *q;
+	uint32_t i;
+
+	for (i = 0; i < engine->links.n; i++) {
+		q = &engine->links.cables[i].quality;
+		if (!q->level && q->word <= QUALITY_GOOD)
+			continue;
+		link_name(engine->fabric, i, name, sizeof(name));
+		o = json_object();
+		json_object_set_new(o, "link", json_string(name));
+		json_object_set_new(o, "now", json_string(
+			quality_name(q->word)));
+		json_object_set_new(o, "quality_percent",
+				    json_integer(quality_percent(q)));
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
+/**
+ * report_show() - srpol engine show
+ * @engine: the engine
+ * @request: nothing more
+ * @err: not used
+ */
+json_t *report_show(struct engine *engine, const json_t *request,
+		    struct srpol_error *err)
 {
 	const struct config *c = &engine->config;
 	uint32_t usable = 0, probed = 0, i;
@@ -147,10 +184,15 @@ static json_t *summary(struct engine *engine)
 			    json_integer(c->live.multiplier));
 	json_object_set_new(o, "forged", json_integer(prober_stats.forged));
 	json_object_set_new(o, "strange", json_integer(prober_stats.strange));
+	json_object_set_new(o, "stale", json_integer(prober_stats.stale));
 	json_object_set_new(o, "unsent", json_integer(prober_stats.unsent));
 	json_object_set_new(o, "late_ticks",
 			    json_integer(prober_stats.late_ticks));
+	json_object_set_new(o, "clients_dropped",
+			    json_integer(control_dropped));
+	json_object_set_new(o, "algorithm", json_string(c->weights.alg->name));
 	json_object_set_new(o, "suspects", suspects_report(engine));
+	json_object_set_new(o, "degraded", degraded_report(engine));
 	return o;
 }
 
@@ -176,7 +218,35 @@ static const char *link_state(struct engine *engine, uint32_t cable)
 	return state;
 }
 
-static json_t *topology_report(struct engine *engine)
+/* What it can carry, who says so since when, and how well it works. */
+static void link_report(const struct engine *engine, uint32_t cable,
+			json_t *o)
+{
+	const struct link_info *info = &engine->links.cables[cable];
+	enum link_source source = linkstate_source(&engine->links, cable);
+
+	json_object_set_new(o, "capacity_bps",
+			    json_integer(info->capacity[source]));
+	json_object_set_new(o, "capacity_from",
+			    json_string(link_source_name(source)));
+	json_object_set_new(o, "capacity_age_ms",
+			    ms(now_ns() - info->since_ns[source]));
+	json_object_set_new(o, "quality", json_string(
+		quality_name(info->quality.word)));
+	json_object_set_new(o, "quality_percent",
+			    json_integer(quality_percent(&info->quality)));
+	json_object_set_new(o, "quality_steps",
+			    json_integer(info->quality.steps));
+}
+
+/**
+ * report_topology() - srpol engine topology
+ * @engine: the engine
+ * @request: nothing more
+ * @err: not used
+ */
+json_t *report_topology(struct engine *engine, const json_t *request,
+			struct srpol_error *err)
 {
 	const struct srpol_fabric *f = engine->fabric;
 	json_t *array = json_array(), *o;
@@ -192,25 +262,8 @@ static json_t *topology_report(struct engine *engine)
 			srpol_link_rate(&f->links[i])));
 		json_object_set_new(o, "state",
 				    json_string(link_state(engine, i / 2)));
+		link_report(engine, i / 2, o);
 		json_array_append_new(array, o);
 	}
 	return array;
-}
-
-/**
- * report() - answer a request
- * @engine: the engine
- * @request: show, paths or topology
- *
- * Return: NULL for a request that is unknown.
- */
-json_t *report(struct engine *engine, const char *request)
-{
-	if (!strcmp(request, "show"))
-		return summary(engine);
-	if (!strcmp(request, "paths"))
-		return paths_report(engine);
-	if (!strcmp(request, "topology"))
-		return topology_report(engine);
-	return NULL;
 }

@@ -9,9 +9,24 @@
  *	prober.c	sends probes, takes them back, keeps what they say
  *	probe_packet.c	bytes of a probe
  *	liveness.c	states of a path; pure
+ *	mtu.c		how large packets may be; pure
  *	locate.c	which link it is; pure
  *	verdict.c	tells the module which paths are down
+ *	quality.c	what probes say of a link that works badly; pure
+ *	linkstate.c	what links can carry, and how well; pure
+ *	weights.c	from that to weights of paths; pure
+ *	balance.c	looks at the links now and then, has weights follow
+ *	link.c		what somebody says of a link, in JSON
+ *	feed.c		a file that says so
+ *	speed.c		the NICs themselves
+ *	job.c		jobs, and the slices of the fabric they get
+ *	job_rules.c	whose traffic is which job's
+ *	job_request.c	jobs come and go, and outlive the engine
+ *	rules.c		the engine's rules in the module
+ *	privileges.c	what it may do
  *	control.c	answers srpol engine
+ *	report.c	what it shows
+ *	why.c		why packets take the path they take
  *
  * The engine keeps nothing that must not be lost: after a restart everything
  * follows from the files, the module's objects and new probes.
@@ -25,10 +40,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "alg.h"
 #include "fabric.h"
+#include "linkstate.h"
 #include "liveness.h"
 #include "locate.h"
 #include "loop.h"
+#include "mtu.h"
 #include "objects.h"
 
 #define NS_PER_MS	1000000ull
@@ -47,6 +65,28 @@ void notify(const char *text);
 /* config.c */
 
 #define HOSTS_MAX	8
+#define PEERS_MAX	64
+
+/**
+ * struct weights_config - how traffic is weighed
+ * @alg: algorithm of lib/alg
+ * @interval_ns: weights change once in this time at most
+ * @feed: file that says what links can carry, empty: none
+ * @quality: what counts as a link that works badly
+ * @n_peers: hosts with an algorithm of their own
+ * @peers: these
+ */
+struct weights_config {
+	const struct srpol_alg *alg;
+	uint64_t interval_ns;
+	char feed[256];
+	struct quality_config quality;
+	uint32_t n_peers;
+	struct {
+		char name[SRPOL_NAME_LEN];
+		const struct srpol_alg *alg;
+	} peers[PEERS_MAX];
+};
 
 /**
  * struct config - what the operator wrote
@@ -55,11 +95,14 @@ void notify(const char *text);
  * @n_hosts: number of them
  * @color: of the policies the engine makes
  * @first_path: least id of a path the engine makes
+ * @job_prio: least priority of rules for jobs
+ * @job_color: least color of a job that is given none
  * @rule_prio: of the rule for RoCEv2, 0: none is made
  * @interval_ns: between two probes of a path
  * @timeout_ns: after which a probe is lost
  * @budget: probes per second of the host, 0: as many as it takes
  * @live: how patient to be with paths
+ * @weights: how traffic is weighed
  * @socket: of srpol engine
  */
 struct config {
@@ -68,11 +111,14 @@ struct config {
 	uint32_t n_hosts;
 	uint32_t color;
 	uint32_t first_path;
+	uint32_t job_prio;
+	uint32_t job_color;
 	uint32_t rule_prio;
 	uint64_t interval_ns;
 	uint64_t timeout_ns;
 	uint32_t budget;
 	struct liveness_config live;
+	struct weights_config weights;
 	char socket[108];
 };
 
@@ -86,7 +132,7 @@ int config_read(const char *file, struct config *config,
  * @sent: probes sent
  * @received: of these came back in time
  * @lost: did not
- * @late: came back after they counted as lost
+ * @late: of the lost ones, these came back after all
  * @rtt_min_ns: least round-trip time, 0 none yet
  * @rtt_ns: smoothed (1/8)
  * @last_ns: when the last one came back, 0 never
@@ -109,6 +155,7 @@ struct probe_stats {
  * @name: may be empty
  * @nic: NIC of this host, a number of the fabric
  * @peer: node it leads to
+ * @top: switch at which it turns down
  * @segs: its segment list
  * @loop: segment list of its probe
  * @links: cables the probe takes
@@ -116,9 +163,16 @@ struct probe_stats {
  * @lladdr: Ethernet address of the next hop, if @up
  * @live: what probes say
  * @stats: likewise
+ * @window: likewise, for the quality of links
+ * @closed_sent: @stats.sent when @window was closed last
+ * @closed_lost: those that never came back, likewise
  * @seq: of the next probe
  * @sent_ns: when the last IN_FLIGHT probes were sent, by sequence number; 0:
- *	came back or counts as lost
+ *	came back
+ * @given_up: bit set of these that count as lost
+ * @full: bytes of the largest packet that the device takes
+ * @mtu: what the path takes
+ * @long_ns: when the probe that is to find that out was sent
  * @oldest: sequence number below which nothing is in flight
  * @next_ns: when the next probe is due
  * @told_ns: when the module was told last that it is down, 0: it is not
@@ -129,6 +183,7 @@ struct engine_path {
 	char name[SRPOL_NAME_MAX + 1];
 	uint32_t nic;
 	uint32_t peer;
+	uint32_t top;
 	struct srpol_sid_list segs;
 	struct srpol_sid_list loop;
 	struct locate_probe links;
@@ -136,8 +191,15 @@ struct engine_path {
 	uint8_t lladdr[6];
 	struct liveness live;
 	struct probe_stats stats;
+	struct quality_window window;
+	uint64_t closed_sent;
+	uint64_t closed_lost;
 	uint32_t seq;
 	uint64_t sent_ns[IN_FLIGHT];
+	uint64_t given_up;
+	uint32_t full;
+	struct mtu_search mtu;
+	uint64_t long_ns;
 	uint32_t oldest;
 	uint64_t next_ns;
 	uint64_t told_ns;
@@ -148,30 +210,48 @@ struct engine_path {
  * struct engine_policy - a policy the engine makes
  * @endpoint: address of the peer
  * @name: of the peer
+ * @color: of the policy
+ * @src: GPU of this host
+ * @dst: GPU of the peer
+ * @alg: what weighs its paths
  * @first: its first path in engine.paths
  * @n: number of paths, in a row
+ * @slice: which of them it may use, NULL: all
+ * @weight: of each
  */
 struct engine_policy {
 	struct in6_addr endpoint;
 	char name[SRPOL_NAME_MAX + 1];
+	uint32_t color;
+	uint32_t src;
+	uint32_t dst;
+	const struct srpol_alg *alg;
 	uint32_t first;
 	uint32_t n;
+	bool *slice;
+	uint32_t *weight;
 };
 
 /**
  * struct engine - everything
  * @config: what the operator wrote
  * @fabric: topology
+ * @links: what is known of its links
  * @paths: struct engine_path
- * @policies: struct engine_policy
+ * @policies: struct engine_policy: first those to all peers, then those of jobs
+ * @n_own: number of the former
+ * @rules: struct rule_info
  * @genl: the module, for requests
  * @events: the module, for events
  */
 struct engine {
 	struct config config;
 	struct srpol_fabric *fabric;
+	struct linkstate links;
 	struct vec paths;
 	struct vec policies;
+	uint32_t n_own;
+	struct vec rules;
 	struct srpol_genl genl;
 	struct srpol_genl events;
 };
@@ -229,7 +309,7 @@ struct probe {
 int probe_init(void);
 size_t probe_make(const struct uplink *up, const struct engine_path *path,
 		  const struct in6_addr *src, const struct probe *probe,
-		  uint8_t *frame);
+		  uint32_t size, uint8_t *frame);
 bool probe_read(const uint8_t *frame, size_t len, struct probe *probe,
 		struct srpol_sid_list *list);
 
@@ -239,12 +319,14 @@ bool probe_read(const uint8_t *frame, size_t len, struct probe *probe,
  * struct prober_stats - what became of frames that were no good probes
  * @forged: no tag of ours
  * @strange: a segment list that is not that of the path
+ * @stale: came back before, or is older than what is remembered
  * @unsent: the kernel did not take it
  * @late_ticks: the prober itself was not there, so nothing counted as lost
  */
 struct prober_stats {
 	uint64_t forged;
 	uint64_t strange;
+	uint64_t stale;
 	uint64_t unsent;
 	uint64_t late_ticks;
 };
@@ -256,14 +338,124 @@ void prober_stop(void);
 void prober_receive(struct uplink *up, const uint8_t *frame, size_t len);
 
 /* verdict.c */
-void verdict_tell(struct engine *engine, struct engine_path *path);
+void verdicts_tell(struct engine *engine);
 void verdicts_refresh(struct engine *engine);
 
+/* balance.c */
+int balance_weigh(struct engine *engine, bool *changed,
+		  struct srpol_error *err);
+int balance_start(struct engine *engine, struct srpol_error *err);
+void balance_stop(void);
+void balance_soon(void);
+
+/* link.c */
+
+/**
+ * struct link_word - what somebody says of a cable
+ * @cable: its number
+ * @capacity: bit/s, 0: down
+ */
+struct link_word {
+	uint32_t cable;
+	uint64_t capacity;
+};
+
+int link_read(const struct srpol_fabric *fabric, const json_t *o,
+	      struct link_word *word, struct srpol_error *err);
+void link_name(const struct srpol_fabric *fabric, uint32_t cable, char *buf,
+	       size_t len);
+json_t *link_request(struct engine *engine, const json_t *request,
+		     struct srpol_error *err);
+
+#define LINK_NAME_LEN	(2 * SRPOL_NAME_LEN + 2)
+
+/* feed.c */
+int feed_read(struct engine *engine, struct srpol_error *err);
+void feed_start(struct engine *engine);
+void feed_stop(void);
+
+/* speed.c */
+void speeds_read(struct engine *engine);
+
+/* privileges.c */
+int privileges_drop(struct srpol_error *err);
+
 /* control.c */
+extern uint64_t control_dropped;	/* clients that were let go */
 int control_start(struct engine *engine, struct srpol_error *err);
 void control_stop(void);
 
 /* report.c */
-json_t *report(struct engine *engine, const char *request);
+json_t *report_show(struct engine *engine, const json_t *request,
+		    struct srpol_error *err);
+json_t *report_paths(struct engine *engine, const json_t *request,
+		     struct srpol_error *err);
+json_t *report_topology(struct engine *engine, const json_t *request,
+			struct srpol_error *err);
+
+/* rules.c */
+void rules_roce(struct engine *engine);
+int rules_make(struct engine *engine, const struct vec *there,
+	       struct srpol_batch *batch, unsigned int *made);
+int rules_delete(struct engine *engine, const struct vec *there,
+		 struct srpol_batch *batch, unsigned int *deleted);
+
+/* job.c */
+
+#define JOBS_MAX	64
+#define JOB_RULES	64	/* of a job */
+
+/**
+ * struct job - traffic with paths of its own
+ * @name: unique
+ * @slot: below JOBS_MAX, unique: its rules' priorities
+ * @cgroup: control group below the mount, empty: none
+ * @src: source prefix
+ * @src_len: its length, 0: none
+ * @qp: range of destination QPs, 0: none
+ * @pid: process, 0: none
+ * @comm: name of processes, empty: none
+ * @color: of its policies
+ * @disjoint: shares no switch at the top with other such jobs
+ * @n_tops: number of @tops, 0: all
+ * @tops: names of switches that its paths may turn at
+ */
+struct job {
+	char name[SRPOL_NAME_MAX + 1];
+	uint32_t slot;
+	char cgroup[256];
+	struct in6_addr src;
+	uint32_t src_len;
+	uint32_t qp[2];
+	uint32_t pid;
+	char comm[16];
+	uint32_t color;
+	bool disjoint;
+	uint32_t n_tops;
+	char tops[16][SRPOL_NAME_LEN];
+};
+
+extern struct vec jobs;
+
+int job_from_json(const struct engine *engine, const json_t *o,
+		  struct job *job, struct srpol_error *err);
+json_t *job_to_json(const struct job *job);
+int jobs_build(struct engine *engine, struct srpol_error *err);
+
+/* job_rules.c */
+void job_rules(struct engine *engine);
+
+/* job_request.c */
+void jobs_load(struct engine *engine);
+json_t *job_add_request(struct engine *engine, const json_t *request,
+			struct srpol_error *err);
+json_t *job_del_request(struct engine *engine, const json_t *request,
+			struct srpol_error *err);
+json_t *job_show_request(struct engine *engine, const json_t *request,
+			 struct srpol_error *err);
+
+/* why.c */
+json_t *why_request(struct engine *engine, const json_t *request,
+		    struct srpol_error *err);
 
 #endif /* _SRPOLD_H */

@@ -12,9 +12,33 @@
 #define LIFETIME_MS	10000
 #define REFRESH_NS	(3000 * NS_PER_MS)
 
+static const struct engine_path *leader_of(struct engine *engine,
+					  const struct engine_path *path)
+{
+	return engine_path(engine, path->leader);
+}
+
+/* Some other path of the policy takes packets that this one does not. */
+static bool has_wider(struct engine *engine,
+		      const struct engine_policy *policy)
+{
+	const struct engine_path *path, *leader;
+	uint32_t i;
+
+	for (i = 0; i < policy->n; i++) {
+		path = engine_path(engine, policy->first + i);
+		leader = leader_of(engine, path);
+		if (path->up && liveness_usable(&leader->live) &&
+		    leader->mtu.good && !leader->mtu.bad)
+			return true;
+	}
+	return false;
+}
+
 static int send_verdict(struct engine *engine, const struct engine_path *path,
 			bool down, struct srpol_error *err)
 {
+	const struct engine_path *leader = leader_of(engine, path);
 	struct srpol_msg msg;
 
 	srpol_msg_start(&engine->genl, &msg, SRPOL_CMD_PATH_VERDICT, 0);
@@ -24,15 +48,15 @@ static int send_verdict(struct engine *engine, const struct engine_path *path,
 			  SRPOL_PATH_VERDICT_DOWN : SRPOL_PATH_VERDICT_UP);
 	if (down)
 		srpol_msg_put_u32(&msg, SRPOL_A_PATH_VERDICT_REASON,
+				  liveness_usable(&leader->live) ?
+				  SRPOL_PATH_REASON_PROBES_DEGRADED :
 				  SRPOL_PATH_REASON_PROBES_LOST);
 	srpol_msg_put_u32(&msg, SRPOL_A_PATH_LIFETIME, down ? LIFETIME_MS : 0);
 	return srpol_genl_talk(&engine->genl, msg.nlh, NULL, NULL, err);
 }
 
-static void tell(struct engine *engine, struct engine_path *path,
-		 const struct liveness *live)
+static void tell(struct engine *engine, struct engine_path *path, bool down)
 {
-	bool down = !liveness_usable(live);
 	struct srpol_error err = {};
 
 	if (!path->id || (!down && !path->told_ns))
@@ -45,18 +69,34 @@ static void tell(struct engine *engine, struct engine_path *path,
 }
 
 /**
- * verdict_tell() - tell the module what the probes of a path say now
+ * verdicts_tell() - tell the module what is new of the paths
  * @engine: the engine
- * @path: the path that is probed; others that share its probe go with it
+ *
+ * A path is down that does not carry packets, or none of full size where others
+ * do: it would swallow what TCP and RDMA send and never say so.
  */
-void verdict_tell(struct engine *engine, struct engine_path *path)
+void verdicts_tell(struct engine *engine)
 {
-	uint32_t leader = path - engine_path(engine, 0);
-	struct engine_path *other;
+	const struct engine_policy *policy = engine->policies.data;
+	const struct engine_path *leader;
+	struct engine_path *path;
+	uint64_t now = now_ns();
+	bool wider, down, told;
+	uint32_t i, k;
 
-	vec_for_each(other, &engine->paths)
-		if (other->leader == leader)
-			tell(engine, other, &path->live);
+	for (i = 0; i < engine->n_own; i++, policy++) {
+		wider = has_wider(engine, policy);
+		for (k = 0; k < policy->n; k++) {
+			path = engine_path(engine, policy->first + k);
+			leader = leader_of(engine, path);
+			down = !liveness_usable(&leader->live) ||
+			       (wider && mtu_is_narrow(&leader->mtu));
+			told = path->told_ns &&
+			       now - path->told_ns < REFRESH_NS;
+			if (down ? !told : path->told_ns)
+				tell(engine, path, down);
+		}
+	}
 }
 
 /**
@@ -65,11 +105,13 @@ void verdict_tell(struct engine *engine, struct engine_path *path)
  */
 void verdicts_refresh(struct engine *engine)
 {
-	struct engine_path *path;
+	const struct engine_path *path;
 	uint64_t now = now_ns();
 
-	vec_for_each(path, &engine->paths)
-		if (path->told_ns && now - path->told_ns >= REFRESH_NS)
-			tell(engine, path,
-			     &engine_path(engine, path->leader)->live);
+	vec_for_each(path, &engine->paths) {
+		if (!path->told_ns || now - path->told_ns < REFRESH_NS)
+			continue;
+		verdicts_tell(engine);
+		return;
+	}
 }

@@ -354,7 +354,8 @@ phase_engine() {
 	fabric_topology >"$out/topology.json"
 	echo '{ "topology": "'"$out"'/topology.json", "hosts": [ "A", "B" ],
 	  "probes": { "interval-ms": 20, "multiplier": 3, "timeout-ms": 20,
-	              "wait-to-restore-ms": 500 } }' >"$out/srpold.json"
+	              "wait-to-restore-ms": 500 },
+	  "weights": { "delay-us": 100000 } }' >"$out/srpold.json"
 	echo "  \$ srpold -c srpold.json &"
 	srpold -c "$out/srpold.json" 2>"$out/srpold.log" &
 	samplers+=($!)

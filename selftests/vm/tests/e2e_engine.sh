@@ -14,69 +14,16 @@ cd "$(dirname "$0")/../../.."
 FABRIC_HOSTS=netns
 # shellcheck source=selftests/fabric/fabric.sh
 . selftests/fabric/fabric.sh
-
-work=$(mktemp -d)
-declare -A engine=()
+# shellcheck source=selftests/vm/tests/engine_lib.sh
+. selftests/vm/tests/engine_lib.sh
 
 config() {
 	cat <<-END
 	{ "topology": "$work/topology.json", "hosts": [ "$1" ],
 	  "probes": { "interval-ms": 20, "multiplier": 3, "timeout-ms": 20,
-	              "wait-to-restore-ms": 300 } }
+	              "wait-to-restore-ms": 300 },
+	  "weights": { "delay-us": 100000 } }
 	END
-}
-
-on() {
-	local host=$1
-	shift
-
-	srpol -n "$(fabric_ns "host$host")" "$@"
-}
-
-start_engine() {
-	local host=$1
-
-	srpold -n "$(fabric_ns "host$host")" -c "$work/$host.json" \
-		2>>"$work/$host.log" &
-	engine[$host]=$!
-}
-
-stop_engines() {
-	local pid
-
-	for pid in "${engine[@]}"; do
-		kill "$pid" 2>/dev/null || :
-		wait "$pid" 2>/dev/null || :
-	done
-}
-
-unload() {
-	on A dev del hA 2>/dev/null || :
-	on B dev del hB 2>/dev/null || :
-	rmmod srpol 2>/dev/null || :
-	rm -rf "$work"
-}
-
-# usable HOST N: so many paths are usable, and each answered
-usable() {
-	on "$1" -j engine paths 2>/dev/null | jq -e --argjson n "$2" '
-		[ .[] | select(.probed and .state == "up" and .received > 2) ] |
-		length == $n' >/dev/null
-}
-
-# path HOST SPINE: id of the path over it
-path_over() {
-	on "$1" -j engine paths | jq ".[] | select(.name | contains(\"$2\")) | .path"
-}
-
-# buckets HOST: of each list of the engine's policy, in order
-buckets() {
-	on "$1" -j policy show color 100 |
-		jq -c '[ .[0].candidates[0].segment_lists[].buckets ]'
-}
-
-state_of() {
-	on "$1" path show "$2" | head -n 1 | grep -q "$3"
 }
 
 time_exceeded() {
@@ -192,6 +139,39 @@ check "what is no probe of ours is counted, not believed" busywait 20 eval \
 check "garbage on the socket does no harm" eval \
 	'head -c 100000 /dev/urandom | timeout 5 socat -u - "UNIX-CONNECT:/run/srpold/$(fabric_ns hostA).sock" || :'
 check "it still answers" on A engine show
+check "nor do 1000 clients that say nothing, or too much" timeout 120 python3 - \
+	"/run/srpold/$(fabric_ns hostA).sock" <<-'END'
+	import json, resource, socket, sys
+	hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+	resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+	def client():
+	    s = socket.socket(socket.AF_UNIX)
+	    s.connect(sys.argv[1])
+	    return s
+	def ask(s, line):
+	    s.sendall(line + b"\n")
+	    return json.loads(s.makefile().readline())
+	held = [client() for _ in range(1000)]
+	show = b'{"version": 1, "request": "show"}'
+	assert "reply" in ask(client(), show)
+	for line in (b"[" * 4000, b'{"version": 2, "request": "show"}', b"{}",
+	             b'{"version": 1, "request": "nothing"}', b"",
+	             b'{"version": 1, "request": "why", "qp": -1}',
+	             b'{"version": 1, "request": "job-add", "name": []}',
+	             b'{"version": 1, "request": "link", "from": 1}'):
+	    assert "error" in ask(client(), line), line
+	big = client()
+	try:
+	    for _ in range(1000):
+	        big.sendall(b"x" * 4096)
+	    sys.exit("a line without end was taken")
+	except OSError:
+	    pass
+	dropped = ask(client(), show)["reply"]["clients_dropped"]
+	assert dropped >= 930, dropped
+	END
+check_equal "it may do what it has to, and no more" 000000c000203000 \
+	"$(awk '$1 == "CapEff:" { print $2 }' "/proc/${engine[A]}/status")"
 
 # ---- reload
 p=$(path_over A spine1)

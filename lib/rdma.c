@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1
 /*
- * QPs of this host as RDMA netlink tells them: local and remote number, and
- * the network device they belong to.
+ * QPs of this host as RDMA netlink tells them: local and remote number, the
+ * network device they belong to, and the process.
  */
 #include <errno.h>
 #include <ifaddrs.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "srpol.h"
+#include "srpol_lib.h"
 
 #define RECEIVE_BUFFER	(64 * 1024)
 #define DEVS_MAX	64
@@ -28,7 +28,7 @@ struct rdma_walk {
 	uint32_t dev[DEVS_MAX];
 	unsigned int n_devs;
 	uint32_t ifindex;
-	void (*cb)(const struct rdma_qp *qp, void *data);
+	void (*cb)(const struct srpol_rdma_qp *qp, void *data);
 	void *data;
 };
 
@@ -71,7 +71,7 @@ static int on_qps(const struct nlmsghdr *nlh, void *data)
 {
 	const struct nlattr *table, *entry;
 	struct rdma_walk *walk = data;
-	struct rdma_qp qp = { .ifindex = walk->ifindex };
+	struct srpol_rdma_qp qp = { .ifindex = walk->ifindex };
 
 	mnl_attr_for_each(table, nlh, 0) {
 		if (mnl_attr_get_type(table) != RDMA_NLDEV_ATTR_RES_QP)
@@ -80,6 +80,7 @@ static int on_qps(const struct nlmsghdr *nlh, void *data)
 			qp.local = get_u32(entry, RDMA_NLDEV_ATTR_RES_LQPN, 0);
 			qp.remote = get_u32(entry, RDMA_NLDEV_ATTR_RES_RQPN,
 					    0);
+			qp.pid = get_u32(entry, RDMA_NLDEV_ATTR_RES_PID, 0);
 			/* only connected QPs have a remote one */
 			if (qp.remote)
 				walk->cb(&qp, walk->data);
@@ -115,13 +116,13 @@ static int dump(struct mnl_socket *nl, uint16_t cmd, const uint32_t *dev,
 }
 
 /**
- * rdma_for_each_qp() - all connected QPs of this network namespace
+ * srpol_rdma_for_each_qp() - all connected QPs of this network namespace
  * @cb: for each
  * @data: for @cb
  *
  * Return: 0 or a negative errno.
  */
-int rdma_for_each_qp(void (*cb)(const struct rdma_qp *qp, void *data),
+int srpol_rdma_for_each_qp(void (*cb)(const struct srpol_rdma_qp *qp, void *data),
 		     void *data)
 {
 	struct mnl_socket *nl = mnl_socket_open(NETLINK_RDMA);
@@ -145,11 +146,11 @@ int rdma_for_each_qp(void (*cb)(const struct rdma_qp *qp, void *data),
 }
 
 /**
- * rdma_is_local() - does a QP's network device have an address
+ * srpol_rdma_is_local() - does a QP's network device have an address
  * @qp: the QP
  * @addr: 16 bytes, v4-mapped for IPv4
  */
-bool rdma_is_local(const struct rdma_qp *qp, const uint8_t *addr)
+bool srpol_rdma_is_local(const struct srpol_rdma_qp *qp, const uint8_t *addr)
 {
 	struct ifaddrs *list, *ifa;
 	struct in6_addr own;

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* srpol engine and srpol job: asking srpold, and its answers as text. */
+#ifndef _SRPOL_ENGINE_H
+#define _SRPOL_ENGINE_H
+
+#include <jansson.h>
+
+int engine_talk(const char *socket_path, json_t *request,
+		void (*print)(const json_t *reply));
+
+void print_engine_show(const json_t *reply);
+void print_engine_paths(const json_t *reply);
+void print_engine_topology(const json_t *reply);
+void print_engine_why(const json_t *reply);
+void print_engine_jobs(const json_t *reply);
+
+#endif /* _SRPOL_ENGINE_H */

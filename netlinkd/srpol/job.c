@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * srpol job: traffic that srpold gives paths of its own.
+ */
+#include <jansson.h>
+#include <string.h>
+
+#include "srpol.h"
+#include "engine.h"
+
+static const char usage[] =
+"Usage: srpol job add NAME SELECTOR [ color N ] [ paths SET ] [ socket FILE ]\n"
+"       srpol job del NAME [ socket FILE ]\n"
+"       srpol job show [ NAME ] [ socket FILE ]\n"
+"SELECTOR := { cgroup PATH | src PREFIX | qp QP[-QP] | pid N | comm NAME }\n"
+"SET := { disjoint | SWITCH[,SWITCH]... }\n"
+"A job has a color, and policies of that color with all paths, with those that\n"
+"turn at one of the switches, or with a part that no other disjoint job has.\n"
+"By cgroup, pid and comm also the QPs of these processes are found.\n";
+
+static void set_string(json_t *o, const char *key, const char *text)
+{
+	json_object_set_new(o, key, json_string(text));
+}
+
+static bool read_qps(struct args *args, json_t *job)
+{
+	uint32_t lo, hi;
+
+	if (!read_range(args, "qp", 0xffffff, &lo, &hi))
+		return false;
+	json_object_set_new(job, "qp", json_pack("[ii]", lo, hi));
+	return true;
+}
+
+static bool read_number(struct args *args, const char *key, json_t *job)
+{
+	uint32_t v;
+
+	if (!read_u32(args, key, UINT32_MAX, &v))
+		return false;
+	json_object_set_new(job, key, json_integer(v));
+	return true;
+}
+
+static bool read_set(struct args *args, json_t *job)
+{
+	const char *word, *end;
+	json_t *list;
+
+	if (!read_word(args, "paths", &word))
+		return false;
+	if (!strcmp(word, "disjoint")) {
+		set_string(job, "paths", word);
+		return true;
+	}
+	list = json_array();
+	for (;; word = end + 1) {
+		end = strchrnul(word, ',');
+		json_array_append_new(list, json_stringn(word, end - word));
+		if (!*end)
+			break;
+	}
+	json_object_set_new(job, "paths", list);
+	return true;
+}
+
+static bool read_job(struct args *args, json_t *job)
+{
+	static const char * const words[] = { "cgroup", "src", "comm" };
+	const char *word;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		if (!keyword(args, words[i]))
+			continue;
+		if (!read_word(args, words[i], &word))
+			return false;
+		set_string(job, words[i], word);
+		return true;
+	}
+	if (keyword(args, "qp"))
+		return read_qps(args, job);
+	if (keyword(args, "pid"))
+		return read_number(args, "pid", job);
+	if (keyword(args, "color"))
+		return read_number(args, "color", job);
+	if (keyword(args, "paths"))
+		return read_set(args, job);
+	unknown(args);
+	return false;
+}
+
+static const struct {
+	const char *name;
+	const char *request;
+	bool needs_name;
+	bool (*read)(struct args *args, json_t *job);
+	void (*print)(const json_t *reply);
+} commands[] = {
+	{ "add", "job-add", true, read_job, NULL },
+	{ "del", "job-del", true, NULL, NULL },
+	{ "show", "jobs", false, NULL, print_engine_jobs },
+};
+
+static int run(struct args *args, size_t i)
+{
+	const char *socket_path = NULL, *name;
+	json_t *request;
+	int ret = EXIT_USAGE;
+
+	request = json_pack("{s:s}", "request", commands[i].request);
+	while (more(args)) {
+		if (is(args, "socket")) {
+			if (!read_word(args, "socket", &socket_path))
+				goto out;
+		} else if (!json_object_get(request, "name")) {
+			if (!read_label(args, "job", &name))
+				goto out;
+			set_string(request, "name", name);
+		} else if (!commands[i].read) {
+			unknown(args);
+			goto out;
+		} else if (!commands[i].read(args, request)) {
+			goto out;
+		}
+	}
+	if (commands[i].needs_name && !json_object_get(request, "name"))
+		complain("job: a name is missing");
+	else
+		ret = engine_talk(socket_path, request, commands[i].print);
+out:
+	json_decref(request);
+	return ret;
+}
+
+/**
+ * do_job() - srpol job
+ * @args: the job
+ *
+ * Return: an EXIT_*.
+ */
+int do_job(struct args *args)
+{
+	const char *word = more(args) ? next(args) : "show";
+	size_t i;
+
+	if (!strcmp(word, "help")) {
+		fputs(usage, stdout);
+		return EXIT_OK;
+	}
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(word, commands[i].name))
+			return run(args, i);
+	fputs(usage, stderr);
+	return complain("command \"%s\" is unknown", word);
+}

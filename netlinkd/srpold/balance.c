@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Once an interval: what do probes say of the links, and do weights have to
+ * follow? Weights change once an interval at most, whatever the reason; each
+ * change is one transaction. Intervals differ from host to host and from time
+ * to time, so that hosts that see the same link do not move together.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "srpold.h"
+#include "weights.h"
+
+static struct engine *engine;
+static struct source timer = { .fd = -1 };
+static uint64_t seed;
+static uint64_t applied_ns;
+static bool behind;		/* the module does not know yet what is new */
+
+/**
+ * balance_weigh() - weights of all policies by the links as they are now
+ * @e: the engine
+ * @changed: result: some weight is another one; may be NULL
+ * @err: why not
+ */
+int balance_weigh(struct engine *e, bool *changed, struct srpol_error *err)
+{
+	struct vec pairs = VEC_INIT(struct weights_pair);
+	struct engine_policy *policy;
+	struct weights_pair *pair;
+	bool differs = false;
+
+	int ret = 0;
+
+	vec_for_each(policy, &e->policies) {
+		pair = vec_add(&pairs);
+		*pair = (struct weights_pair){
+			.src = policy->src, .dst = policy->dst,
+			.alg = policy->alg, .color = policy->color,
+			.slice = policy->slice, .n = policy->n,
+			.weight = calloc(policy->n + 1, sizeof(uint32_t)),
+		};
+		ret = pair->weight ? ret : -ENOMEM;
+	}
+	ret = ret ?: weights_run(e->fabric, e->links.links, pairs.data,
+				 pairs.n, err);
+	pair = pairs.data;
+	vec_for_each(policy, &e->policies) {
+		if (!ret) {
+			differs |= memcmp(policy->weight, pair->weight,
+					  policy->n * sizeof(uint32_t)) != 0;
+			memcpy(policy->weight, pair->weight,
+			       policy->n * sizeof(uint32_t));
+		}
+		free(pair++->weight);
+	}
+	vec_free(&pairs);
+	if (changed)
+		*changed = differs;
+	return ret;
+}
+
+static void apply(uint64_t now)
+{
+	struct srpol_error err = {};
+	bool changed = false;
+	int ret;
+
+	ret = balance_weigh(engine, &changed, &err);
+	if (!ret && (changed || behind)) {
+		applied_ns = now;
+		ret = reconcile(engine, &err);
+		behind = ret;
+	}
+	if (ret)
+		log_error("weights: %s", err.text[0] ? err.text :
+			  strerror(-ret));
+}
+
+/* What the interval says of a path's probe. */
+static struct quality_words close_window(struct engine_path *path)
+{
+	const struct probe_stats *s = &path->stats;
+	uint64_t gone = s->lost - s->late, lost = 0;
+	uint32_t sent = s->sent - path->closed_sent;
+
+	/* what came late was counted as lost in an interval before */
+	if (gone > path->closed_lost) {
+		lost = gone - path->closed_lost;
+		path->closed_lost = gone;
+	}
+	path->closed_sent = s->sent;
+	/* down is worse than bad, and somebody else's business */
+	if (!path->up || !liveness_usable(&path->live)) {
+		path->window = (struct quality_window){};
+		return (struct quality_words){};
+	}
+	return quality_close(&path->window, sent, lost,
+			     &engine->config.weights.quality);
+}
+
+static void tell_changes(const uint8_t *before)
+{
+	const struct linkstate *ls = &engine->links;
+	char name[LINK_NAME_LEN];
+	const struct quality *q;
+	uint32_t i;
+
+	for (i = 0; i < ls->n; i++) {
+		q = &ls->cables[i].quality;
+		if (q->level == before[i])
+			continue;
+		link_name(engine->fabric, i, name, sizeof(name));
+		log_notice("link %s: %s, used at %u %%", name,
+			   quality_name(q->word), quality_percent(q));
+	}
+}
+
+static void look_at_links(void)
+{
+	struct vec ways = VEC_INIT(struct locate_probe);
+	struct vec words = VEC_INIT(struct quality_words);
+	struct linkstate *ls = &engine->links;
+	uint8_t *before = calloc(ls->n + 1, 1);
+	struct engine_path *path;
+	uint32_t i;
+
+	for (i = 0; before && i < ls->n; i++)
+		before[i] = ls->cables[i].quality.level;
+	vec_for_each(path, &engine->paths) {
+		if (path != engine_path(engine, path->leader))
+			continue;
+		*(struct locate_probe *)vec_add(&ways) = path->links;
+		*(struct quality_words *)vec_add(&words) = close_window(path);
+	}
+	linkstate_judge(ls, ways.data, words.data, ways.n,
+			&engine->config.weights.quality);
+	if (before)
+		tell_changes(before);
+	vec_free(&ways);
+	vec_free(&words);
+	free(before);
+}
+
+/* Do QPs or control groups of jobs come or go? */
+static void look_at_jobs(void)
+{
+	struct vec before = engine->rules;
+
+	if (!jobs.n)
+		return;
+	engine->rules = (struct vec)VEC_INIT(struct rule_info);
+	job_rules(engine);
+	behind |= before.n != engine->rules.n ||
+		  memcmp(before.data, engine->rules.data,
+			 before.n * before.size);
+	vec_free(&before);
+}
+
+static void arm(void);
+
+static void look(struct source *source, uint32_t events)
+{
+	loop_remove(source);
+	close(source->fd);
+	source->fd = -1;
+	speeds_read(engine);
+	look_at_links();
+	look_at_jobs();
+	apply(now_ns());
+	arm();
+}
+
+static void arm(void)
+{
+	uint64_t ns = quality_jitter(engine->config.weights.interval_ns,
+				     &seed);
+
+	timer.ready = look;
+	if (timer_open(&timer, ns, 0)) {
+		log_error("no timer for the weights; they stay as they are");
+		timer.fd = -1;
+	}
+}
+
+/**
+ * balance_soon() - somebody said something new of a link
+ *
+ * Weights follow now, or within the interval if they have just changed.
+ */
+void balance_soon(void)
+{
+	uint64_t now = now_ns();
+
+	if (now - applied_ns >= engine->config.weights.interval_ns)
+		apply(now);
+}
+
+/**
+ * balance_start() - begin to look at the links
+ * @e: the engine
+ * @err: why not
+ */
+int balance_start(struct engine *e, struct srpol_error *err)
+{
+	engine = e;
+	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		seed = now_ns();
+	applied_ns = 0;
+	arm();
+	return timer.fd < 0 ? srpol_error_set(err, -ENOMEM, "no timer") : 0;
+}
+
+/**
+ * balance_stop() - weights stay as they are
+ */
+void balance_stop(void)
+{
+	if (timer.fd < 0)
+		return;
+	loop_remove(&timer);
+	close(timer.fd);
+	timer.fd = -1;
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The feed: a file that somebody else keeps and that says what links can carry
+ * now, { "links": [ { "from": NODE, "to": NODE, "capacity": RATE }, ... ] }. A
+ * link that is not in it is as the topology says. It is read again when it
+ * changes; one that cannot be read changes nothing.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "srpold.h"
+
+#define SIZE_MAX_BYTES	(16 << 20)
+
+static struct source watch = { .fd = -1 };
+static struct engine *engine;
+
+static int read_links(struct engine *e, const json_t *links,
+		      struct vec *words, struct srpol_error *err)
+{
+	const json_t *o;
+	size_t i;
+	int ret;
+
+	if (!json_is_array(links))
+		return srpol_error_set(err, -EINVAL, "\"links\" is not a list");
+	json_array_foreach(links, i, o) {
+		struct srpol_error why = {};
+
+		ret = link_read(e->fabric, o, vec_add(words), &why);
+		if (ret)
+			return srpol_error_set(err, ret, "links[%zu]: %s", i,
+					       why.text);
+	}
+	return 0;
+}
+
+static void take(struct engine *e, const struct vec *words)
+{
+	bool *said = calloc(e->links.n + 1, sizeof(*said));
+	const struct link_word *word;
+	uint64_t now = now_ns();
+	uint32_t i;
+
+	vec_for_each(word, words) {
+		linkstate_say(&e->links, word->cable, LINK_FEED,
+			      word->capacity, now);
+		if (said)
+			said[word->cable] = true;
+	}
+	for (i = 0; said && i < e->links.n; i++)
+		if (!said[i] && e->links.cables[i].said & 1u << LINK_FEED)
+			linkstate_unsay(&e->links, i, LINK_FEED);
+	free(said);
+}
+
+/**
+ * feed_read() - read the feed, if there is one
+ * @e: the engine; nothing has changed if the feed is wrong
+ * @err: what is wrong
+ */
+int feed_read(struct engine *e, struct srpol_error *err)
+{
+	const char *file = e->config.weights.feed;
+	struct vec words = VEC_INIT(struct link_word);
+	struct srpol_error why = {};
+	json_error_t at;
+	struct stat st;
+	json_t *o;
+	int ret;
+
+	if (!file[0] || stat(file, &st))
+		return 0;
+	if (st.st_size > SIZE_MAX_BYTES)
+		return srpol_error_set(err, -EFBIG, "%s: more than %u bytes",
+				       file, SIZE_MAX_BYTES);
+	o = json_load_file(file, JSON_REJECT_DUPLICATES, &at);
+	if (!o)
+		return srpol_error_set(err, -EINVAL, "%s: line %d: %s", file,
+				       at.line, at.text);
+	ret = read_links(e, json_object_get(o, "links"), &words, &why);
+	if (!ret)
+		take(e, &words);
+	vec_free(&words);
+	json_decref(o);
+	return ret ? srpol_error_set(err, ret, "%s: %s", file, why.text) : 0;
+}
+
+static void read_or_tell(void)
+{
+	struct srpol_error err = {};
+
+	if (feed_read(engine, &err))
+		log_error("%s; what was in force stays", err.text);
+}
+
+/* Something in its folder: files are replaced by others of the same name. */
+static void changed(struct source *source, uint32_t events)
+{
+	char buf[4096];
+
+	while (read(source->fd, buf, sizeof(buf)) > 0)
+		;
+	read_or_tell();
+	balance_soon();
+}
+
+static int watch_folder(const char *file)
+{
+	char folder[sizeof(engine->config.weights.feed)];
+	char *slash;
+
+	strcpy(folder, file);
+	slash = strrchr(folder, '/');
+	if (slash)
+		slash[slash == folder] = '\0';
+	watch.fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (watch.fd < 0)
+		return -errno;
+	watch.ready = changed;
+	if (inotify_add_watch(watch.fd, slash ? folder : ".",
+			      IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE) < 0)
+		return -errno;
+	return loop_add(&watch, EPOLLIN);
+}
+
+/**
+ * feed_start() - read the feed now and whenever it changes
+ * @e: the engine
+ */
+void feed_start(struct engine *e)
+{
+	const char *file = e->config.weights.feed;
+	int ret;
+
+	engine = e;
+	if (!file[0])
+		return;
+	read_or_tell();
+	ret = watch_folder(file);
+	if (ret)
+		log_error("%s: %s; it is read again on SIGHUP only", file,
+			  strerror(-ret));
+}
+
+/**
+ * feed_stop() - look at it no more
+ */
+void feed_stop(void)
+{
+	if (watch.fd < 0)
+		return;
+	loop_remove(&watch);
+	close(watch.fd);
+	watch.fd = -1;
+}

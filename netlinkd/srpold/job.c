@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Jobs: traffic that gets paths of its own. Each has a color, and a policy of
+ * that color beside each of the engine's own ones, with the same paths or a
+ * slice of them. What paths have in common is the switch at which they turn
+ * down, so slices are sets of these: named by the operator, or, for jobs that
+ * are to be disjoint, dealt out among them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "srpold.h"
+
+#define QP_MAX		0xffffff
+
+struct vec jobs = VEC_INIT(struct job);
+
+static int read_tops(const struct engine *engine, const json_t *list,
+		     struct job *job, struct srpol_error *err)
+{
+	const size_t max = sizeof(job->tops) / sizeof(job->tops[0]);
+	const json_t *v;
+	size_t i;
+
+	if (!json_array_size(list) || json_array_size(list) > max)
+		return srpol_error_set(err, -EINVAL,
+				       "\"paths\" is a list of 1 to %zu switches",
+				       max);
+	json_array_foreach(list, i, v) {
+		if (!json_is_string(v) ||
+		    srpol_fabric_node(engine->fabric,
+				      json_string_value(v)) == SRPOL_NONE)
+			return srpol_error_set(err, -ENOENT,
+					       "\"paths\": no switch \"%s\"",
+					       json_string_value(v) ?: "");
+		strcpy(job->tops[job->n_tops++], json_string_value(v));
+	}
+	return 0;
+}
+
+static int read_paths(const struct engine *engine, const json_t *o,
+		      struct job *job, struct srpol_error *err)
+{
+	const json_t *paths = json_object_get(o, "paths");
+	const char *word = json_string_value(paths);
+
+	if (!paths)
+		return 0;
+	if (json_is_array(paths))
+		return read_tops(engine, paths, job, err);
+	if (!word || strcmp(word, "disjoint"))
+		return srpol_error_set(err, -EINVAL,
+				       "\"paths\" is neither \"disjoint\" nor a list of switches");
+	job->disjoint = true;
+	return 0;
+}
+
+static bool read_text(const json_t *o, const char *key, char *to, size_t len)
+{
+	const char *text = json_string_value(json_object_get(o, key));
+
+	if (!text || !text[0] || strlen(text) >= len)
+		return false;
+	strcpy(to, text);
+	return true;
+}
+
+static bool read_qp(const json_t *o, uint32_t *qp)
+{
+	int lo, hi;
+
+	if (json_unpack((json_t *)o, "{s:[ii]}", "qp", &lo, &hi) || lo < 1 ||
+	    hi < lo || hi > QP_MAX)
+		return false;
+	qp[0] = lo;
+	qp[1] = hi;
+	return true;
+}
+
+static bool read_src(const json_t *o, struct job *job)
+{
+	const char *text = json_string_value(json_object_get(o, "src"));
+
+	return text && srpol_prefix_parse(text, &job->src, &job->src_len) &&
+	       job->src_len;
+}
+
+/* Whose traffic it is: exactly one way to say so. */
+static int read_selector(const json_t *o, struct job *job,
+			 struct srpol_error *err)
+{
+	static const char * const keys[] = {
+		"cgroup", "src", "qp", "pid", "comm"
+	};
+	json_int_t pid = json_integer_value(json_object_get(o, "pid"));
+	unsigned int i, n = 0;
+	bool good;
+
+	for (i = 0; i < 5; i++)
+		n += json_object_get(o, keys[i]) != NULL;
+	good = read_text(o, "cgroup", job->cgroup, sizeof(job->cgroup)) ||
+	       read_src(o, job) || read_qp(o, job->qp) ||
+	       read_text(o, "comm", job->comm, sizeof(job->comm));
+	if (!good && pid > 0 && pid <= INT32_MAX) {
+		job->pid = pid;
+		good = true;
+	}
+	return n == 1 && good ? 0 :
+	       srpol_error_set(err, -EINVAL,
+			       "one of \"cgroup\", \"src\", \"qp\", \"pid\" and \"comm\" is wanted, with a value that can be");
+}
+
+static bool color_is_free(const struct engine *engine, const struct job *job,
+			  uint32_t color)
+{
+	const struct job *other;
+
+	vec_for_each(other, &jobs)
+		if (other->slot != job->slot && other->color == color)
+			return false;
+	return color != engine->config.color;
+}
+
+static int read_color(const struct engine *engine, const json_t *o,
+		      struct job *job, struct srpol_error *err)
+{
+	const json_t *v = json_object_get(o, "color");
+	uint32_t color = engine->config.job_color;
+
+	if (!v) {
+		while (!color_is_free(engine, job, color))
+			color++;
+	} else {
+		if (!json_is_integer(v) || json_integer_value(v) < 1 ||
+		    json_integer_value(v) > UINT32_MAX)
+			return srpol_error_set(err, -EINVAL,
+					       "\"color\" is not a number from 1");
+		color = json_integer_value(v);
+		if (!color_is_free(engine, job, color))
+			return srpol_error_set(err, -EEXIST,
+					       "color %u belongs to somebody else",
+					       color);
+	}
+	job->color = color;
+	return 0;
+}
+
+/**
+ * job_from_json() - a job as somebody asks for it
+ * @engine: the engine
+ * @o: JSON object
+ * @job: result; its slot is set
+ * @err: what is wrong
+ */
+int job_from_json(const struct engine *engine, const json_t *o,
+		  struct job *job, struct srpol_error *err)
+{
+	if (!read_text(o, "name", job->name, sizeof(job->name)))
+		return srpol_error_set(err, -EINVAL,
+				       "\"name\" is a string of 1 to %zu bytes",
+				       sizeof(job->name) - 1);
+	return read_selector(o, job, err) ?: read_color(engine, o, job, err) ?:
+	       read_paths(engine, o, job, err);
+}
+
+/**
+ * job_to_json() - such that job_from_json() gives the same
+ * @job: the job
+ */
+json_t *job_to_json(const struct job *job)
+{
+	char buf[SRPOL_PREFIX_STRLEN];
+	json_t *o = json_object(), *tops = json_array();
+	uint32_t i;
+
+	json_object_set_new(o, "name", json_string(job->name));
+	json_object_set_new(o, "color", json_integer(job->color));
+	if (job->cgroup[0])
+		json_object_set_new(o, "cgroup", json_string(job->cgroup));
+	if (job->src_len)
+		json_object_set_new(o, "src", json_string(
+			srpol_prefix_text(&job->src, job->src_len, buf)));
+	if (job->qp[0])
+		json_object_set_new(o, "qp", json_pack("[ii]", job->qp[0],
+						       job->qp[1]));
+	if (job->pid)
+		json_object_set_new(o, "pid", json_integer(job->pid));
+	if (job->comm[0])
+		json_object_set_new(o, "comm", json_string(job->comm));
+	for (i = 0; i < job->n_tops; i++)
+		json_array_append_new(tops, json_string(job->tops[i]));
+	if (job->n_tops)
+		json_object_set(o, "paths", tops);
+	if (job->disjoint)
+		json_object_set_new(o, "paths", json_string("disjoint"));
+	json_decref(tops);
+	return o;
+}
+
+static bool names(const struct engine *engine, const struct job *job,
+		  uint32_t top)
+{
+	uint32_t i;
+
+	for (i = 0; i < job->n_tops; i++)
+		if (srpol_fabric_node(engine->fabric, job->tops[i]) == top)
+			return true;
+	return false;
+}
+
+/* Named for some job: nothing to be dealt out. */
+static bool is_taken(const struct engine *engine, uint32_t top)
+{
+	const struct job *job;
+
+	vec_for_each(job, &jobs)
+		if (names(engine, job, top))
+			return true;
+	return false;
+}
+
+/* How many switches of the policy's paths come before the one of path @i. */
+static uint32_t rank(const struct engine *engine,
+		     const struct engine_policy *policy, uint32_t top)
+{
+	const struct engine_path *paths = engine->paths.data;
+	uint32_t i, j, n = 0;
+
+	paths += policy->first;
+	for (i = 0; i < policy->n && paths[i].top != top; i++) {
+		for (j = 0; j < i && paths[j].top != paths[i].top; j++)
+			;
+		n += j == i && !is_taken(engine, paths[i].top);
+	}
+	return n;
+}
+
+static bool may_use(const struct engine *engine, const struct job *job,
+		    const struct engine_policy *policy, uint32_t top)
+{
+	uint32_t place = 0, n = 0;
+	const struct job *other;
+
+	if (job->n_tops)
+		return names(engine, job, top);
+	vec_for_each(other, &jobs) {
+		if (!other->disjoint)
+			continue;
+		if (other == job)
+			place = n;
+		n++;
+	}
+	return !is_taken(engine, top) &&
+	       rank(engine, policy, top) % n == place;
+}
+
+static int make_slice(const struct engine *engine, const struct job *job,
+		      struct engine_policy *policy, struct srpol_error *err)
+{
+	uint32_t i, n = 0;
+
+	if (!job->n_tops && !job->disjoint)
+		return 0;
+	policy->slice = calloc(policy->n + 1, sizeof(*policy->slice));
+	if (!policy->slice)
+		return -ENOMEM;
+	for (i = 0; i < policy->n; i++) {
+		policy->slice[i] = may_use(engine, job, policy,
+			((const struct engine_path *)engine->paths.data)[
+				policy->first + i].top);
+		n += policy->slice[i];
+	}
+	if (n)
+		return 0;
+	free(policy->slice);
+	policy->slice = NULL;
+	return srpol_error_set(err, -ENOSPC,
+			       "job \"%s\": no path is left for policy \"%s\"",
+			       job->name, policy->name);
+}
+
+static int add_policies(struct engine *engine, const struct job *job,
+			struct srpol_error *err)
+{
+	struct engine_policy *policy;
+	char name[2 * sizeof(policy->name)];
+	int ret = 0, failed;
+	uint32_t i;
+
+	for (i = 0; i < engine->n_own; i++) {
+		policy = vec_add(&engine->policies);
+		*policy = ((struct engine_policy *)engine->policies.data)[i];
+		policy->slice = NULL;
+		policy->color = job->color;
+		policy->weight = calloc(policy->n + 1,
+					sizeof(*policy->weight));
+		if (!policy->weight) {
+			engine->policies.n--;
+			return -ENOMEM;
+		}
+		snprintf(name, sizeof(name), "%s-%s", job->name, policy->name);
+		policy->name[0] = '\0';
+		if (strlen(name) < sizeof(policy->name))
+			strcpy(policy->name, name);
+		failed = make_slice(engine, job, policy, err);
+		ret = ret ?: failed;
+	}
+	return ret;
+}
+
+static void drop_policies(struct engine *engine)
+{
+	struct engine_policy *policy = engine->policies.data;
+
+	while (engine->policies.n > engine->n_own) {
+		engine->policies.n--;
+		free(policy[engine->policies.n].weight);
+		free(policy[engine->policies.n].slice);
+	}
+}
+
+/**
+ * jobs_build() - policies and rules that follow from the jobs
+ * @engine: the engine; those of before are forgotten
+ * @err: why not; a policy for which no path is left has all of them then
+ */
+int jobs_build(struct engine *engine, struct srpol_error *err)
+{
+	const struct job *job;
+	int ret = 0, failed;
+
+	drop_policies(engine);
+	vec_for_each(job, &jobs) {
+		failed = add_policies(engine, job, err);
+		ret = ret ?: failed;
+	}
+	job_rules(engine);
+	return ret;
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Jobs come and go by the socket. They are kept in a file beside it, so that
+ * they outlive the engine, but not the machine's uptime: QPs, processes and
+ * control groups do not either.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "srpold.h"
+
+static void file_name(const struct engine *engine, const char *suffix,
+		      char *buf, size_t len)
+{
+	snprintf(buf, len, "%s.jobs%s", engine->config.socket, suffix);
+}
+
+static void save(const struct engine *engine)
+{
+	char name[160], new[160];
+	json_t *array = json_array();
+	const struct job *job;
+
+	vec_for_each(job, &jobs)
+		json_array_append_new(array, job_to_json(job));
+	file_name(engine, "", name, sizeof(name));
+	file_name(engine, ".new", new, sizeof(new));
+	if (json_dump_file(array, new, JSON_INDENT(1)) || rename(new, name))
+		log_error("%s: %s; jobs are lost when the engine ends", name,
+			  strerror(errno));
+	json_decref(array);
+}
+
+static struct job *find(const char *name)
+{
+	struct job *job;
+
+	vec_for_each(job, &jobs)
+		if (name && !strcmp(job->name, name))
+			return job;
+	return NULL;
+}
+
+static uint32_t free_slot(void)
+{
+	const struct job *job;
+	uint32_t slot = 0;
+	bool taken;
+
+	do {
+		taken = false;
+		vec_for_each(job, &jobs)
+			taken |= job->slot == slot;
+		slot += taken;
+	} while (taken);
+	return slot;
+}
+
+static void remove_job(struct job *job)
+{
+	struct job *end = (struct job *)jobs.data + jobs.n--;
+
+	memmove(job, job + 1, (char *)end - (char *)(job + 1));
+}
+
+static int add(struct engine *engine, const json_t *o,
+	       struct srpol_error *err)
+{
+	struct job new = { .slot = free_slot() };
+	struct srpol_error again = {};
+	int ret;
+
+	ret = job_from_json(engine, o, &new, err);
+	if (ret)
+		return ret;
+	if (find(new.name))
+		return srpol_error_set(err, -EEXIST, "job \"%s\" is there",
+				       new.name);
+	if (jobs.n == JOBS_MAX)
+		return srpol_error_set(err, -ENOSPC, "%u jobs are there",
+				       JOBS_MAX);
+	*(struct job *)vec_add(&jobs) = new;
+	ret = jobs_build(engine, err);
+	if (ret) {
+		remove_job((struct job *)jobs.data + jobs.n - 1);
+		jobs_build(engine, &again);
+		balance_weigh(engine, NULL, &again);
+	}
+	return ret;
+}
+
+/* Have the module follow; what cannot be is tried again at the next look. */
+static int follow(struct engine *engine, struct srpol_error *err)
+{
+	save(engine);
+	return balance_weigh(engine, NULL, err) ?: reconcile(engine, err);
+}
+
+/**
+ * jobs_load() - those of the engine before this one
+ * @engine: the engine
+ */
+void jobs_load(struct engine *engine)
+{
+	struct srpol_error err = {};
+	char name[160];
+	json_t *array, *o;
+	size_t i;
+
+	file_name(engine, "", name, sizeof(name));
+	array = json_load_file(name, JSON_REJECT_DUPLICATES, NULL);
+	json_array_foreach(array, i, o)
+		if (add(engine, o, &err))
+			log_error("%s: %s", name, err.text);
+	json_decref(array);
+}
+
+/**
+ * job_add_request() - srpol job add
+ * @engine: the engine
+ * @request: the job
+ * @err: what is wrong
+ *
+ * Return: the job, NULL if it is refused.
+ */
+json_t *job_add_request(struct engine *engine, const json_t *request,
+			struct srpol_error *err)
+{
+	struct srpol_error again = {};
+	struct job *job;
+
+	if (add(engine, request, err))
+		return NULL;
+	if (follow(engine, err)) {
+		remove_job((struct job *)jobs.data + jobs.n - 1);
+		jobs_build(engine, &again);
+		follow(engine, &again);
+		return NULL;
+	}
+	job = (struct job *)jobs.data + jobs.n - 1;
+	return job_to_json(job);
+}
+
+/**
+ * job_del_request() - srpol job del
+ * @engine: the engine
+ * @request: "name"
+ * @err: what is wrong
+ *
+ * Return: the job that was, NULL if there was none.
+ */
+json_t *job_del_request(struct engine *engine, const json_t *request,
+			struct srpol_error *err)
+{
+	const char *name = json_string_value(json_object_get(request, "name"));
+	struct job *job = find(name);
+	json_t *was;
+
+	if (!job) {
+		srpol_error_set(err, -ENOENT, "no job \"%s\"", name ?: "");
+		return NULL;
+	}
+	was = job_to_json(job);
+	remove_job(job);
+	if (jobs_build(engine, err) || follow(engine, err)) {
+		json_decref(was);
+		return NULL;
+	}
+	return was;
+}
+
+/**
+ * struct use - what a job's flows do with a path
+ * @flows: number of them
+ * @bytes: they sent
+ */
+struct use {
+	uint64_t flows;
+	uint64_t bytes;
+};
+
+/* By index of the engine's paths. */
+static struct use *count_flows(struct engine *engine, const struct job *job,
+			       const struct vec *policies)
+{
+	struct use *use = calloc(engine->paths.n + 1, sizeof(*use));
+	struct srpol_flow_table table;
+	const struct policy_info *policy;
+	struct srpol_flow flow;
+	uint32_t nr = 0, i;
+
+	if (!use || srpol_flows_open(&table))
+		return use;
+	while (srpol_flows_next(&table, &nr, &flow)) {
+		policy = find_policy(policies, flow.policy);
+		if (!policy || policy->color != job->color)
+			continue;
+		for (i = 0; i < engine->paths.n; i++)
+			if (engine_path(engine, i)->id == flow.path)
+				break;
+		use[i].flows++;
+		use[i].bytes += flow.bytes;
+	}
+	srpol_flows_close(&table);
+	return use;
+}
+
+static uint32_t count_rules(const struct engine *engine,
+			    const struct job *job)
+{
+	const struct rule_info *rule;
+	uint32_t n = 0;
+
+	vec_for_each(rule, &engine->rules)
+		n += rule->color == job->color;
+	return n;
+}
+
+/* Its paths with what it did with them; flows that share one collide. */
+static void report_use(struct engine *engine, const struct job *job,
+		       const struct vec *policies, json_t *o)
+{
+	struct use *use = count_flows(engine, job, policies);
+	json_t *paths = json_array(), *p;
+	uint64_t collisions = 0, bytes = 0;
+	const struct engine_policy *policy;
+	uint32_t i, at;
+
+	vec_for_each(policy, &engine->policies) {
+		for (i = 0; use && policy->color == job->color &&
+		     i < policy->n; i++) {
+			at = policy->first + i;
+			if (policy->slice && !policy->slice[i])
+				continue;
+			collisions += use[at].flows ? use[at].flows - 1 : 0;
+			bytes += use[at].bytes;
+			p = json_object();
+			json_object_set_new(p, "path", json_integer(
+				engine_path(engine, at)->id));
+			json_object_set_new(p, "name", json_string(
+				engine_path(engine, at)->name));
+			json_object_set_new(p, "flows",
+					    json_integer(use[at].flows));
+			json_object_set_new(p, "bytes",
+					    json_integer(use[at].bytes));
+			json_array_append_new(paths, p);
+		}
+	}
+	json_object_set_new(o, "rules",
+			    json_integer(count_rules(engine, job)));
+	json_object_set_new(o, "bytes", json_integer(bytes));
+	json_object_set_new(o, "collisions", json_integer(collisions));
+	json_object_set_new(o, "use", paths);
+	free(use);
+}
+
+/**
+ * job_show_request() - srpol job show
+ * @engine: the engine
+ * @request: "name" for one only
+ * @err: why not
+ */
+json_t *job_show_request(struct engine *engine, const json_t *request,
+			 struct srpol_error *err)
+{
+	const char *name = json_string_value(json_object_get(request, "name"));
+	struct vec policies = VEC_INIT(struct policy_info);
+	json_t *array = json_array(), *o;
+	const struct job *job;
+
+	if (name && !find(name)) {
+		srpol_error_set(err, -ENOENT, "no job \"%s\"", name);
+		json_decref(array);
+		return NULL;
+	}
+	if (srpol_fetch(&engine->genl, SRPOL_CMD_POLICY_GET, &policies, err)) {
+		json_decref(array);
+		return NULL;
+	}
+	vec_for_each(job, &jobs) {
+		if (name && strcmp(job->name, name))
+			continue;
+		o = job_to_json(job);
+		report_use(engine, job, &policies, o);
+		json_array_append_new(array, o);
+	}
+	vec_free(&policies);
+	return array;
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Whose traffic is which job's. The kernel knows the control group of a local
+ * sender; what RDMA sends has none, so the QPs of the job's processes get rules
+ * of their own, as RDMA netlink tells them. They are looked at now and then, and
+ * numbers in a row share a rule.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "srpold.h"
+
+#define CGROUP_ROOT	"/sys/fs/cgroup"
+
+/**
+ * struct job_qps - QPs that are seen
+ * @qps: struct srpol_rdma_qp, of all processes
+ */
+struct job_qps {
+	struct vec qps;
+};
+
+static const char *below_root(const char *name)
+{
+	size_t root = strlen(CGROUP_ROOT);
+
+	name += strncmp(name, CGROUP_ROOT, root) ? 0 : root;
+	return name + strspn(name, "/");
+}
+
+/* Its number, which is another one once it was made anew; 0: it is not there. */
+static uint64_t cgroup_id(const char *name)
+{
+	char path[sizeof(CGROUP_ROOT) + 256];
+	struct stat st;
+
+	snprintf(path, sizeof(path), CGROUP_ROOT "/%s", below_root(name));
+	return stat(path, &st) ? 0 : st.st_ino;
+}
+
+static bool read_proc(uint32_t pid, const char *file, char *buf, size_t len)
+{
+	char path[64];
+	FILE *f;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%u/%s", pid, file);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	n = fread(buf, 1, len - 1, f);
+	fclose(f);
+	buf[n] = '\0';
+	return true;
+}
+
+static bool has_comm(uint32_t pid, const char *comm)
+{
+	char text[32];
+
+	if (!read_proc(pid, "comm", text, sizeof(text)))
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	return !strcmp(text, comm);
+}
+
+/* In the group or in one below it. */
+static bool is_in_cgroup(uint32_t pid, const char *name)
+{
+	size_t len;
+	char text[4096], *at;
+
+	name = below_root(name);
+	len = strlen(name);
+	while (len && name[len - 1] == '/')
+		len--;
+	if (!read_proc(pid, "cgroup", text, sizeof(text)))
+		return false;
+	at = strstr(text, "0::/");
+	if (!at)
+		return false;
+	at += strlen("0::/");
+	at[strcspn(at, "\n")] = '\0';
+	return !strncmp(at, name, len) && (!at[len] || at[len] == '/' || !len);
+}
+
+static bool is_of(const struct job *job, const struct srpol_rdma_qp *qp)
+{
+	if (!qp->pid)
+		return false;
+	return (job->pid && qp->pid == job->pid) ||
+	       (job->comm[0] && has_comm(qp->pid, job->comm)) ||
+	       (job->cgroup[0] && is_in_cgroup(qp->pid, job->cgroup));
+}
+
+static bool wants_qps(const struct job *job)
+{
+	return job->pid || job->comm[0] || job->cgroup[0];
+}
+
+static struct rule_info *add_rule(struct engine *engine,
+				  const struct job *job, uint32_t n)
+{
+	struct rule_info *rule = vec_add(&engine->rules);
+
+	rule->priority = engine->config.job_prio + job->slot * JOB_RULES + n;
+	strcpy(rule->name, job->name);
+	rule->color = job->color;
+	return rule;
+}
+
+/* What it says of itself. */
+static uint32_t add_own(struct engine *engine, const struct job *job)
+{
+	uint64_t id = job->cgroup[0] ? cgroup_id(job->cgroup) : 0;
+	struct rule_info *rule;
+
+	if (!id && !job->src_len && !job->qp[0])
+		return 0;
+	rule = add_rule(engine, job, 0);
+	if (id) {
+		rule->match = SRPOL_MATCH_CGROUP;
+		rule->cgroup = id;
+	} else if (job->src_len) {
+		rule->match = SRPOL_MATCH_SRC;
+		rule->src = job->src;
+		rule->src_len = job->src_len;
+	} else {
+		rule->match = SRPOL_MATCH_QP;
+		memcpy(rule->qp, job->qp, sizeof(rule->qp));
+	}
+	return 1;
+}
+
+/* QPs are sorted: one more number in a row makes the last rule longer. */
+static void add_qps(struct engine *engine, const struct job *job,
+		    const struct vec *qps, uint32_t n)
+{
+	const struct srpol_rdma_qp *qp;
+	struct rule_info *rule = NULL;
+
+	vec_for_each(qp, qps) {
+		if (!is_of(job, qp))
+			continue;
+		if (rule && rule->ifindex == qp->ifindex &&
+		    qp->remote <= rule->qp[1] + 1) {
+			rule->qp[1] = qp->remote;
+			continue;
+		}
+		if (n == JOB_RULES) {
+			log_debug("job %s: more QPs than rules", job->name);
+			return;
+		}
+		rule = add_rule(engine, job, n++);
+		rule->match = SRPOL_MATCH_QP;
+		if (qp->ifindex) {
+			rule->match |= SRPOL_MATCH_DEV;
+			rule->ifindex = qp->ifindex;
+		}
+		rule->qp[0] = qp->remote;
+		rule->qp[1] = qp->remote;
+	}
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct srpol_rdma_qp *x = a, *y = b;
+
+	if (x->ifindex != y->ifindex)
+		return x->ifindex < y->ifindex ? -1 : 1;
+	return (x->remote > y->remote) - (x->remote < y->remote);
+}
+
+static void keep_qp(const struct srpol_rdma_qp *qp, void *data)
+{
+	struct job_qps *found = data;
+
+	*(struct srpol_rdma_qp *)vec_add(&found->qps) = *qp;
+}
+
+/**
+ * job_rules() - rules of the engine, as jobs and their QPs are now
+ * @engine: the engine
+ */
+void job_rules(struct engine *engine)
+{
+	struct job_qps found = { .qps = VEC_INIT(struct srpol_rdma_qp) };
+	const struct job *job;
+	bool wanted = false;
+	int ret = 0;
+
+	engine->rules.n = 0;
+	rules_roce(engine);
+	vec_for_each(job, &jobs)
+		wanted |= wants_qps(job);
+	if (wanted)
+		ret = srpol_rdma_for_each_qp(keep_qp, &found);
+	if (ret)
+		log_debug("QPs: %s", strerror(-ret));
+	if (found.qps.n)
+		qsort(found.qps.data, found.qps.n, found.qps.size, by_number);
+	vec_for_each(job, &jobs)
+		add_qps(engine, job, &found.qps, add_own(engine, job));
+	vec_free(&found.qps);
+}

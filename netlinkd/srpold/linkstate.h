@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The link-state DB: what every cable can carry, who said so and when, and how
+ * well it works as the probes tell. Algorithms are given the product. Pure.
+ *
+ * Probes go out and back over the same cables, so both directions of a cable
+ * are one entry.
+ */
+#ifndef _SRPOLD_LINKSTATE_H
+#define _SRPOLD_LINKSTATE_H
+
+#include "fabric.h"
+#include "locate.h"
+#include "quality.h"
+
+/**
+ * enum link_source - who said what a cable can carry; a later one wins
+ * @LINK_TOPOLOGY: the topology file
+ * @LINK_DEVICE: the speed of the NIC's device
+ * @LINK_FEED: the feed
+ * @LINK_OPERATOR: srpol engine link set
+ */
+enum link_source {
+	LINK_TOPOLOGY,
+	LINK_DEVICE,
+	LINK_FEED,
+	LINK_OPERATOR,
+	LINK_SOURCES,
+};
+
+/**
+ * struct link_info - what is known of a cable
+ * @said: bit set of enum link_source
+ * @capacity: bit/s by source, 0: down
+ * @since_ns: when the source said so first
+ * @quality: as measured
+ */
+struct link_info {
+	uint32_t said;
+	uint64_t capacity[LINK_SOURCES];
+	uint64_t since_ns[LINK_SOURCES];
+	struct quality quality;
+};
+
+/**
+ * struct linkstate - of all cables
+ * @fabric: the fabric
+ * @cables: by number of the cable, half that of its links
+ * @n: number of them
+ * @links: what algorithms are given; its version grows with every change
+ */
+struct linkstate {
+	const struct srpol_fabric *fabric;
+	struct link_info *cables;
+	uint32_t n;
+	struct srpol_links *links;
+};
+
+int linkstate_init(struct linkstate *ls, const struct srpol_fabric *fabric,
+		   uint64_t now);
+void linkstate_free(struct linkstate *ls);
+void linkstate_say(struct linkstate *ls, uint32_t cable,
+		   enum link_source source, uint64_t capacity, uint64_t now);
+void linkstate_unsay(struct linkstate *ls, uint32_t cable,
+		     enum link_source source);
+enum link_source linkstate_source(const struct linkstate *ls, uint32_t cable);
+void linkstate_carry(struct linkstate *ls, const struct linkstate *old);
+void linkstate_judge(struct linkstate *ls, const struct locate_probe *probes,
+		     const struct quality_words *words, size_t n,
+		     const struct quality_config *config);
+const char *link_source_name(enum link_source source);
+
+#endif /* _SRPOLD_LINKSTATE_H */

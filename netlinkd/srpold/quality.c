@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "alg.h"
+#include "quality.h"
+
+#define ONE		256	/* probe, in the units of a window */
+#define FADE_SHIFT	3	/* of old intervals: 1/8 each interval */
+#define LOST_MIN	3	/* fewer are an accident */
+#define MILLION		1000000ull
+
+/* Each a quarter less than the one before. */
+static const uint8_t percent[QUALITY_LEVELS] = {
+	100, 75, 56, 42, 32, 24, 18, 13, 10
+};
+
+static const char * const names[] = {
+	[QUALITY_UNSURE] = "unsure",
+	[QUALITY_GOOD] = "good",
+	[QUALITY_LOSS] = "loss",
+	[QUALITY_DELAY] = "delay",
+};
+
+/**
+ * quality_answer() - a probe came back
+ * @w: its window
+ * @rtt_ns: after so long
+ */
+void quality_answer(struct quality_window *w, uint64_t rtt_ns)
+{
+	if (!w->rtt_ns || rtt_ns < w->rtt_ns)
+		w->rtt_ns = rtt_ns;
+	if (!w->base_ns || rtt_ns < w->base_ns)
+		w->base_ns = rtt_ns;
+}
+
+/**
+ * quality_loss_ppm() - probes lost lately, in a million
+ * @w: the window
+ */
+uint32_t quality_loss_ppm(const struct quality_window *w)
+{
+	return w->sent ? w->lost * MILLION / w->sent : 0;
+}
+
+static enum quality_word of_loss(const struct quality_window *w,
+				 const struct quality_config *config)
+{
+	uint32_t ppm = quality_loss_ppm(w);
+
+	if (w->lost >= LOST_MIN * ONE && ppm >= config->loss_ppm)
+		return QUALITY_LOSS;
+	return ppm < config->loss_ppm / 2 ? QUALITY_GOOD : QUALITY_UNSURE;
+}
+
+static enum quality_word of_delay(const struct quality_window *w,
+				  const struct quality_config *config)
+{
+	uint64_t limit = config->delay_ns > w->base_ns ? config->delay_ns :
+			 w->base_ns;
+
+	if (w->queue_ns >= limit)
+		return QUALITY_DELAY;
+	return w->queue_ns < limit / 2 ? QUALITY_GOOD : QUALITY_UNSURE;
+}
+
+/**
+ * quality_close() - what an interval says
+ * @w: the window; another interval begins
+ * @sent: probes of the interval
+ * @lost: that never came back
+ * @config: what is bad
+ *
+ * An interval without answers says nothing: it is not a link's quality then.
+ */
+struct quality_words quality_close(struct quality_window *w, uint32_t sent,
+				   uint32_t lost,
+				   const struct quality_config *config)
+{
+	bool answered = w->rtt_ns;
+
+	w->sent += sent * ONE - (w->sent >> FADE_SHIFT);
+	w->lost += lost * ONE - (w->lost >> FADE_SHIFT);
+	w->queue_ns = answered ? w->rtt_ns - w->base_ns : 0;
+	w->rtt_ns = 0;
+	if (!answered)
+		return (struct quality_words){};
+	return (struct quality_words){
+		.loss = of_loss(w, config),
+		.delay = of_delay(w, config),
+	};
+}
+
+/**
+ * quality_both() - one word for two
+ * @loss: of loss
+ * @delay: of delay
+ */
+enum quality_word quality_both(enum quality_word loss,
+			       enum quality_word delay)
+{
+	if (loss == QUALITY_LOSS)
+		return loss;
+	return delay == QUALITY_GOOD ? loss : delay;
+}
+
+static bool descend(struct quality *q, const struct quality_config *config)
+{
+	q->good = 0;
+	if (++q->bad < config->patience || q->level == QUALITY_LEVELS - 1)
+		return false;
+	if (q->ascended && q->wait < config->calm_max)
+		q->wait = 2 * q->wait < config->calm_max ? 2 * q->wait :
+			  config->calm_max;
+	q->ascended = false;
+	q->bad = 0;
+	q->level++;
+	return true;
+}
+
+static bool ascend(struct quality *q, const struct quality_config *config)
+{
+	q->bad = 0;
+	if (++q->good < q->wait)
+		return false;
+	q->good = 0;
+	/* so long after the last one: it lasted */
+	q->ascended = q->level > 0;
+	if (!q->level) {
+		q->wait = q->wait / 2 > config->calm ? q->wait / 2 :
+			  config->calm;
+		return false;
+	}
+	q->level--;
+	return true;
+}
+
+/**
+ * quality_step() - another interval
+ * @q: the link
+ * @word: what it said of the link
+ * @config: how patient to be
+ *
+ * Return: true if the level is another one now.
+ */
+bool quality_step(struct quality *q, enum quality_word word,
+		  const struct quality_config *config)
+{
+	bool changed;
+
+	q->word = word;
+	if (!q->wait)
+		q->wait = config->calm;
+	if (word == QUALITY_UNSURE)
+		return false;
+	changed = word == QUALITY_GOOD ? ascend(q, config) :
+		  descend(q, config);
+	q->steps += changed;
+	return changed;
+}
+
+/**
+ * quality_percent() - of its capacity that a link is given traffic for
+ * @q: the link
+ */
+uint32_t quality_percent(const struct quality *q)
+{
+	return percent[q->level];
+}
+
+/**
+ * quality_jitter() - time to the next look at the links
+ * @interval_ns: on average
+ * @seed: state, another one on each host
+ *
+ * Hosts that see the same link must not all move at the same time.
+ */
+uint64_t quality_jitter(uint64_t interval_ns, uint64_t *seed)
+{
+	*seed += 0x9e3779b97f4a7c15ull;
+	return interval_ns - interval_ns / 4 +
+	       srpol_mix(*seed) % (interval_ns / 2 + 1);
+}
+
+/**
+ * quality_name() - word for what an interval says
+ * @word: enum quality_word
+ */
+const char *quality_name(enum quality_word word)
+{
+	return names[word];
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The engine's rules: RoCEv2 gets a color, and so does the traffic of jobs. A
+ * priority that somebody else took is said, and left.
+ */
+#include <string.h>
+
+#include "srpold.h"
+
+#define ROCE_PORT	4791
+
+/**
+ * rules_roce() - the rule for RoCEv2, unless the operator has other ideas
+ * @engine: the engine
+ */
+void rules_roce(struct engine *engine)
+{
+	const struct config *c = &engine->config;
+	struct rule_info *rule;
+
+	if (!c->rule_prio)
+		return;
+	rule = vec_add(&engine->rules);
+	rule->priority = c->rule_prio;
+	strcpy(rule->name, "roce");
+	rule->color = c->color;
+	rule->match = SRPOL_MATCH_PROTO | SRPOL_MATCH_DPORT;
+	rule->proto = IPPROTO_UDP;
+	rule->dport[0] = ROCE_PORT;
+	rule->dport[1] = ROCE_PORT;
+}
+
+static bool same(const struct rule_info *a, const struct rule_info *b)
+{
+	return !strcmp(a->name, b->name) && a->action == b->action &&
+	       a->color == b->color && a->match == b->match &&
+	       a->ifindex == b->ifindex && a->proto == b->proto &&
+	       a->cgroup == b->cgroup && a->src_len == b->src_len &&
+	       !memcmp(&a->src, &b->src, sizeof(a->src)) &&
+	       !memcmp(a->dport, b->dport, sizeof(a->dport)) &&
+	       !memcmp(a->qp, b->qp, sizeof(a->qp));
+}
+
+static int put(struct engine *engine, const struct rule_info *rule,
+	       struct srpol_batch *batch)
+{
+	struct srpol_msg msg;
+
+	srpol_msg_start(&engine->genl, &msg, SRPOL_CMD_RULE_NEW,
+			NLM_F_CREATE | NLM_F_REPLACE);
+	srpol_msg_put_u32(&msg, SRPOL_A_RULE_PRIORITY, rule->priority);
+	srpol_msg_put(&msg, SRPOL_A_RULE_NAME, strlen(rule->name) + 1,
+		      rule->name);
+	srpol_msg_put_u32(&msg, SRPOL_A_RULE_ORIGIN, SRPOL_ORIGIN_ENGINE);
+	srpol_msg_put_u32(&msg, SRPOL_A_RULE_ACTION,
+			  SRPOL_RULE_ACTION_STEER);
+	srpol_msg_put_u32(&msg, SRPOL_A_RULE_COLOR, rule->color);
+	if (rule->match & SRPOL_MATCH_DEV)
+		srpol_msg_put_u32(&msg, SRPOL_A_RULE_IFINDEX, rule->ifindex);
+	if (rule->match & SRPOL_MATCH_SRC) {
+		srpol_msg_put(&msg, SRPOL_A_RULE_SRC, sizeof(rule->src),
+			      &rule->src);
+		srpol_msg_put_u32(&msg, SRPOL_A_RULE_SRC_LEN, rule->src_len);
+	}
+	if (rule->match & SRPOL_MATCH_PROTO)
+		srpol_msg_put_u8(&msg, SRPOL_A_RULE_PROTO, rule->proto);
+	if (rule->match & SRPOL_MATCH_DPORT) {
+		srpol_msg_put_u16(&msg, SRPOL_A_RULE_DPORT_MIN,
+				  rule->dport[0]);
+		srpol_msg_put_u16(&msg, SRPOL_A_RULE_DPORT_MAX,
+				  rule->dport[1]);
+	}
+	if (rule->match & SRPOL_MATCH_QP) {
+		srpol_msg_put_u32(&msg, SRPOL_A_RULE_QP_MIN, rule->qp[0]);
+		srpol_msg_put_u32(&msg, SRPOL_A_RULE_QP_MAX, rule->qp[1]);
+	}
+	if (rule->match & SRPOL_MATCH_CGROUP)
+		srpol_msg_put_u64(&msg, SRPOL_A_RULE_CGROUP, rule->cgroup);
+	return srpol_batch_add(batch, msg.nlh);
+}
+
+static const struct rule_info *at(const struct vec *rules, uint32_t priority)
+{
+	const struct rule_info *rule;
+
+	vec_for_each(rule, rules)
+		if (rule->priority == priority)
+			return rule;
+	return NULL;
+}
+
+/**
+ * rules_make() - those that are missing or different
+ * @engine: the engine
+ * @there: rules of the module
+ * @batch: transaction
+ * @made: counts them
+ */
+int rules_make(struct engine *engine, const struct vec *there,
+	       struct srpol_batch *batch, unsigned int *made)
+{
+	const struct rule_info *want, *have;
+	int ret = 0;
+
+	vec_for_each(want, &engine->rules) {
+		have = at(there, want->priority);
+		if (have && have->origin != SRPOL_ORIGIN_ENGINE) {
+			log_debug("rule priority %u is somebody else's and stays as it is",
+				  want->priority);
+			continue;
+		}
+		if (ret || (have && same(have, want)))
+			continue;
+		++*made;
+		ret = put(engine, want, batch);
+	}
+	return ret;
+}
+
+/**
+ * rules_delete() - those that are not wanted any more
+ * @engine: the engine
+ * @there: rules of the module
+ * @batch: transaction
+ * @deleted: counts them
+ */
+int rules_delete(struct engine *engine, const struct vec *there,
+		 struct srpol_batch *batch, unsigned int *deleted)
+{
+	const struct rule_info *have;
+	struct srpol_msg msg;
+	int ret = 0;
+
+	vec_for_each(have, there) {
+		if (ret || have->origin != SRPOL_ORIGIN_ENGINE ||
+		    at(&engine->rules, have->priority))
+			continue;
+		srpol_msg_start(&engine->genl, &msg, SRPOL_CMD_RULE_DEL, 0);
+		srpol_msg_put_u32(&msg, SRPOL_A_RULE_PRIORITY,
+				  have->priority);
+		++*deleted;
+		ret = srpol_batch_add(batch, msg.nlh);
+	}
+	return ret;
+}

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Why a packet takes the path it takes: demand, algorithm, links, weights,
+ * policy, path; and what would change it, found by running the same algorithm
+ * on links as they could be.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "srpold.h"
+#include "weights.h"
+
+#define CHANGES_MAX	16	/* that are told of a policy */
+#define FLOWS_MAX	64	/* that are listed */
+
+/**
+ * struct question - what is asked
+ * @addr: destination
+ * @has_qp: a flow of RoCEv2 is asked for
+ * @qp: its destination QP
+ * @policies: of the module
+ */
+struct question {
+	struct in6_addr addr;
+	bool has_qp;
+	uint32_t qp;
+	struct vec policies;
+};
+
+static void set_text(json_t *o, const char *key, const char *text)
+{
+	json_object_set_new(o, key, json_string(text));
+}
+
+static void set_number(json_t *o, const char *key, json_int_t number)
+{
+	json_object_set_new(o, key, json_integer(number));
+}
+
+/* "HOST rail N": an end of a demand. */
+static json_t *gpu_report(const struct engine *engine, uint32_t gpu)
+{
+	const struct srpol_gpu *g = &engine->fabric->gpus[gpu];
+	char buf[SRPOL_ADDR_STRLEN];
+	json_t *o = json_object();
+
+	set_text(o, "host", engine->fabric->nodes[g->host].name);
+	set_number(o, "rail", g->rail);
+	set_text(o, "address",
+		 srpol_addr_text(&engine->fabric->nics[g->nic].addr, buf));
+	return o;
+}
+
+static const struct policy_info *module_policy(const struct question *q,
+					const struct engine_policy *policy)
+{
+	const struct policy_info *have;
+
+	vec_for_each(have, &q->policies)
+		if (have->color == policy->color &&
+		    !memcmp(&have->endpoint, &policy->endpoint,
+			    sizeof(have->endpoint)))
+			return have;
+	return NULL;
+}
+
+/* The link that can carry least; what NICs have in common explains nothing. */
+static uint32_t narrowest(const struct engine *engine,
+			  const struct srpol_route *route)
+{
+	const struct srpol_link_state *links = engine->links.links->links;
+	uint32_t nics = route->n > 2, i, least = route->link[nics];
+
+	for (i = nics; i < route->n - nics; i++)
+		if (links[route->link[i]].capacity < links[least].capacity)
+			least = route->link[i];
+	return least / 2;
+}
+
+static void list_report(const struct list_info *lists, uint32_t n, uint32_t id,
+			json_t *o)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (lists[i].path == id)
+			set_number(o, "buckets", lists[i].buckets);
+}
+
+static json_t *path_report(struct engine *engine, const struct question *q,
+			   const struct engine_policy *policy,
+			   const struct srpol_path_set *set, uint32_t i)
+{
+	struct engine_path *path = engine_path(engine, policy->first + i);
+	const struct policy_info *have = module_policy(q, policy);
+	const struct link_info *info;
+	char name[LINK_NAME_LEN];
+	struct srpol_route route;
+	json_t *o = json_object();
+	uint32_t cable;
+
+	srpol_path_get(engine->fabric, set, i, &route);
+	cable = narrowest(engine, &route);
+	info = &engine->links.cables[cable];
+	link_name(engine->fabric, cable, name, sizeof(name));
+	set_number(o, "path", path->id);
+	set_text(o, "name", path->name);
+	set_number(o, "weight", policy->weight[i]);
+	if (have && have->n_candidates)
+		list_report(have->candidates[0].lists,
+			    have->candidates[0].n_lists, path->id, o);
+	set_text(o, "probes", liveness_name(
+		&engine_path(engine, path->leader)->live));
+	set_text(o, "narrowest", name);
+	set_number(o, "capacity_bps",
+		   engine->links.links->links[2 * cable].capacity);
+	set_text(o, "capacity_from", link_source_name(
+		linkstate_source(&engine->links, cable)));
+	set_number(o, "quality_percent", quality_percent(&info->quality));
+	return o;
+}
+
+static json_t *numbers(const uint32_t *v, uint32_t n)
+{
+	json_t *array = json_array();
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		json_array_append_new(array, json_integer(v[i]));
+	return array;
+}
+
+/* Weights if the cable could carry so much. */
+static void add_change(const struct engine *engine,
+		       const struct engine_policy *policy, uint32_t cable,
+		       uint64_t capacity, json_t *changes)
+{
+	struct srpol_links *links = srpol_links_copy(engine->links.links);
+	struct weights_pair pair = {
+		.src = policy->src, .dst = policy->dst, .alg = policy->alg,
+		.color = policy->color, .slice = policy->slice,
+		.n = policy->n,
+		.weight = calloc(policy->n + 1, sizeof(uint32_t)),
+	};
+	char name[LINK_NAME_LEN];
+	struct srpol_error err = {};
+	json_t *o;
+
+	if (links && pair.weight) {
+		srpol_links_set_capacity(links, 2 * cable, capacity);
+		srpol_links_set_capacity(links, 2 * cable + 1, capacity);
+		srpol_links_set_quality(links, 2 * cable, SRPOL_QUALITY_BEST);
+		srpol_links_set_quality(links, 2 * cable + 1,
+					SRPOL_QUALITY_BEST);
+		if (!weights_run(engine->fabric, links, &pair, 1, &err) &&
+		    memcmp(pair.weight, policy->weight,
+			   policy->n * sizeof(uint32_t))) {
+			o = json_object();
+			link_name(engine->fabric, cable, name, sizeof(name));
+			set_text(o, "link", name);
+			set_text(o, "if", capacity ? "as good as new" :
+				 "down");
+			json_object_set_new(o, "weights",
+					    numbers(pair.weight, policy->n));
+			json_array_append_new(changes, o);
+		}
+	}
+	free(pair.weight);
+	srpol_links_free(links);
+}
+
+/* First what would mend what is bad, then what could fail. */
+static json_t *changes_report(const struct engine *engine,
+			      const struct engine_policy *policy,
+			      const struct srpol_path_set *set)
+{
+	const struct srpol_fabric *f = engine->fabric;
+	bool *seen = calloc(2 * engine->links.n + 1, sizeof(*seen));
+	json_t *changes = json_array();
+	struct srpol_route route;
+	uint32_t i, k, cable, fails;
+	uint64_t rate;
+
+	for (fails = 0; seen && fails < 2; fails++) {
+		for (i = 0; i < set->n; i++) {
+			srpol_path_get(f, set, i, &route);
+			for (k = 0; k < route.n; k++) {
+				cable = route.link[k] / 2;
+				if (seen[2 * cable + fails] ||
+				    json_array_size(changes) == CHANGES_MAX)
+					continue;
+				seen[2 * cable + fails] = true;
+				rate = srpol_link_rate(&f->links[2 * cable]);
+				add_change(engine, policy, cable,
+					   fails ? 0 : rate, changes);
+			}
+		}
+	}
+	free(seen);
+	return changes;
+}
+
+static json_t *policy_report(struct engine *engine, const struct question *q,
+			     const struct engine_policy *policy)
+{
+	const struct policy_info *have = module_policy(q, policy);
+	json_t *o = json_object(), *paths = json_array();
+	struct srpol_path_set set;
+	uint32_t i;
+
+	json_object_set_new(o, "from", gpu_report(engine, policy->src));
+	json_object_set_new(o, "to", gpu_report(engine, policy->dst));
+	set_text(o, "algorithm", policy->alg->name);
+	set_text(o, "source", policy->alg->source);
+	set_number(o, "color", policy->color);
+	set_text(o, "policy", !have ? "not in the module" :
+		 have->origin != SRPOL_ORIGIN_ENGINE ? "somebody else's" :
+		 "the engine's");
+	if (srpol_path_set_init(engine->fabric, policy->src, policy->dst,
+				&set)) {
+		json_decref(o);
+		json_decref(paths);
+		return NULL;
+	}
+	for (i = 0; i < policy->n; i++)
+		json_array_append_new(paths,
+			path_report(engine, q, policy, &set, i));
+	json_object_set_new(o, "paths", paths);
+	json_object_set_new(o, "changes",
+			    changes_report(engine, policy, &set));
+	srpol_path_set_free(&set);
+	return o;
+}
+
+/* The address of a peer's NIC stands for the GPU it belongs to. */
+static bool is_for(const struct engine *engine,
+		   const struct engine_policy *policy,
+		   const struct in6_addr *addr)
+{
+	const struct srpol_fabric *f = engine->fabric;
+	const struct srpol_gpu *gpu = &f->gpus[policy->dst];
+	uint32_t i;
+
+	for (i = gpu->nic; i < gpu->nic + gpu->n; i++)
+		if (!memcmp(&f->nics[i].addr, addr, sizeof(*addr)))
+			return true;
+	return false;
+}
+
+/* Some flows to there that the data plane has seen; of a QP, where they go. */
+static json_t *flows_report(struct question *q, bool *found)
+{
+	struct srpol_flow_table table;
+	const struct policy_info *policy;
+	json_t *array = json_array(), *o;
+	char buf[SRPOL_ADDR_STRLEN];
+	struct srpol_flow flow;
+	uint32_t nr = 0;
+
+	*found = false;
+	if (srpol_flows_open(&table))
+		return array;
+	while (srpol_flows_next(&table, &nr, &flow)) {
+		if (q->has_qp ? !flow.key.roce || flow.key.qp != q->qp :
+		    memcmp(flow.key.daddr, &q->addr, sizeof(q->addr)))
+			continue;
+		*found = true;
+		memcpy(&q->addr, flow.key.daddr, sizeof(q->addr));
+		if (json_array_size(array) == FLOWS_MAX)
+			break;
+		policy = find_policy(&q->policies, flow.policy);
+		o = json_object();
+		set_text(o, "dst", srpol_addr_text(flow.key.daddr, buf));
+		set_number(o, flow.key.roce ? "qp" : "dport", flow.key.qp);
+		set_number(o, "sport", flow.key.sport);
+		set_number(o, "rule", flow.rule_id);
+		set_number(o, "color", policy ? policy->color : 0);
+		set_number(o, "path", policy ? flow.path : 0);
+		set_number(o, "bytes", flow.bytes);
+		json_array_append_new(array, o);
+	}
+	srpol_flows_close(&table);
+	return array;
+}
+
+static int read_question(struct engine *engine, const json_t *request,
+			 struct question *q, struct srpol_error *err)
+{
+	const json_t *qp = json_object_get(request, "qp");
+	const char *dst = json_string_value(json_object_get(request, "dst"));
+	uint32_t node, i;
+
+	if (json_is_integer(qp)) {
+		q->has_qp = true;
+		q->qp = json_integer_value(qp);
+		return 0;
+	}
+	if (!dst)
+		return srpol_error_set(err, -EINVAL,
+				       "\"dst\" or \"qp\" is wanted");
+	node = srpol_fabric_node(engine->fabric, dst);
+	for (i = 0; node != SRPOL_NONE && i < engine->fabric->n_gpus; i++) {
+		if (engine->fabric->gpus[i].host != node)
+			continue;
+		q->addr = engine->fabric->nics[
+			engine->fabric->gpus[i].nic].addr;
+		return 0;
+	}
+	if (srpol_addr_parse(dst, &q->addr))
+		return 0;
+	return srpol_error_set(err, -EINVAL,
+			       "\"%s\" is neither a host nor an address", dst);
+}
+
+static json_t *answer(struct engine *engine, struct question *q,
+		      struct srpol_error *err)
+{
+	json_t *o = json_object(), *policies = json_array();
+	const struct engine_policy *policy;
+	char buf[SRPOL_ADDR_STRLEN];
+	bool found;
+
+	json_object_set_new(o, "flows", flows_report(q, &found));
+	if (q->has_qp && !found) {
+		srpol_error_set(err, -ENOENT, "no flow to QP %u was seen",
+				q->qp);
+		goto none;
+	}
+	vec_for_each(policy, &engine->policies)
+		if (is_for(engine, policy, &q->addr))
+			json_array_append_new(policies,
+				policy_report(engine, q, policy));
+	set_text(o, "dst", srpol_addr_text(&q->addr, buf));
+	if (json_array_size(policies)) {
+		json_object_set_new(o, "policies", policies);
+		return o;
+	}
+	srpol_error_set(err, -ENOENT, "%s is no NIC of a peer", buf);
+none:
+	json_decref(policies);
+	json_decref(o);
+	return NULL;
+}
+
+/**
+ * why_request() - srpol engine why
+ * @engine: the engine
+ * @request: "dst" or "qp"
+ * @err: what is wrong
+ *
+ * Return: the reply, NULL if it is refused.
+ */
+json_t *why_request(struct engine *engine, const json_t *request,
+		    struct srpol_error *err)
+{
+	struct question q = { .policies = VEC_INIT(struct policy_info) };
+	json_t *reply = NULL;
+
+	if (!read_question(engine, request, &q, err) &&
+	    !srpol_fetch(&engine->genl, SRPOL_CMD_POLICY_GET, &q.policies,
+			 err))
+		reply = answer(engine, &q, err);
+	vec_free(&q.policies);
+	return reply;
+}

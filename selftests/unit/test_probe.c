@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Probes that come back, and what pretends to be one: the engine's own prober
+ * with a clock, a socket and a fabric of the test's.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "srpold.h"
+#include "test.h"
+
+#define MS	1000000ull
+
+static struct source *ticker;
+static uint64_t clock_ns = 1000 * MS;
+static unsigned int verdicts;
+
+static struct srpol_nic nics[2];
+static struct srpol_fabric fabric = { .nics = nics, .n_nics = 2 };
+static struct uplink uplinks[2];
+static struct engine engine;
+static int wire;
+
+/* ---- what the prober needs of the rest */
+
+bool log_verbose;
+
+void log_notice(const char *fmt, ...)
+{
+}
+
+uint64_t now_ns(void)
+{
+	return clock_ns;
+}
+
+int timer_open(struct source *source, uint64_t first_ns, uint64_t every_ns)
+{
+	source->fd = dup(0);
+	ticker = source;
+	return 0;
+}
+
+uint64_t timer_take(const struct source *source)
+{
+	return 1;
+}
+
+void loop_remove(struct source *source)
+{
+}
+
+struct uplink *uplink_of(uint32_t nic)
+{
+	return nic < 2 ? &uplinks[nic] : NULL;
+}
+
+struct engine_path *engine_path(struct engine *e, uint32_t index)
+{
+	return (struct engine_path *)e->paths.data + index;
+}
+
+void verdicts_tell(struct engine *e)
+{
+	verdicts++;
+}
+
+void verdicts_refresh(struct engine *e)
+{
+}
+
+int srpol_error_set(struct srpol_error *err, int code, const char *fmt, ...)
+{
+	return code;
+}
+
+static void not_ready(struct source *source, uint32_t events)
+{
+}
+
+/* ---- the test's side */
+
+static struct engine_path *path(void)
+{
+	return engine_path(&engine, 0);
+}
+
+static int set_up(void **state)
+{
+	static struct engine_path paths[1];
+	int fds[2], i;
+
+	(void)state;
+	assert_int_equal(probe_init(), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0,
+				    fds), 0);
+	wire = fds[1];
+	memset(paths, 0, sizeof(paths));
+	memset(&prober_stats, 0, sizeof(prober_stats));
+	verdicts = 0;
+	engine = (struct engine){
+		.config = { .interval_ns = 10 * MS, .timeout_ns = 10 * MS,
+			    .budget = 1000,
+			    .live = { .multiplier = 3, .restore_ns = 100 * MS,
+				      .restore_max_ns = 100 * MS,
+				      .calm_ns = 100 * MS } },
+		.fabric = &fabric,
+		.paths = { .data = paths, .n = 1, .size = sizeof(paths[0]) },
+	};
+	for (i = 0; i < 2; i++)
+		uplinks[i] = (struct uplink){
+			.source = { .fd = fds[0], .ready = not_ready },
+			.nic = i, .engine = &engine,
+		};
+	paths[0].up = true;
+	paths[0].loop.n = 4;
+	for (i = 0; i < 4; i++)
+		paths[0].loop.sid[i].s6_addr[15] = i + 1;
+	liveness_init(&paths[0].live, clock_ns);
+	assert_int_equal(prober_start(&engine, NULL), 0);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	prober_stop();
+	close(wire);
+	close(uplinks[0].source.fd);
+	return 0;
+}
+
+/* A millisecond passes. @return: length of the probe that was sent, or 0 */
+static size_t step(uint8_t *frame)
+{
+	uint8_t buf[PROBE_MAX];
+	ssize_t len;
+
+	clock_ns += MS;
+	ticker->ready(ticker, 0);
+	len = recv(wire, frame ?: buf, PROBE_MAX, 0);
+	return len < 0 ? 0 : len;
+}
+
+/* The next probe, as the fabric brings it back: all segments are behind it. */
+static size_t next_probe(uint8_t *frame)
+{
+	size_t len;
+
+	do
+		len = step(frame);
+	while (!len);
+	memcpy(frame + 14 + 24, frame + 14 + 40 + 8, 16);
+	frame[14 + 40 + 3] = 0;
+	return len;
+}
+
+/* In memory of its very size, so that nothing behind it is read unseen. */
+static void receive(const uint8_t *frame, size_t len)
+{
+	uint8_t *copy = malloc(len ?: 1);
+
+	memcpy(copy, frame, len);
+	prober_receive(&uplinks[0], copy, len);
+	free(copy);
+}
+
+static void test_answers(void **state)
+{
+	uint8_t frame[PROBE_MAX];
+	size_t len;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 1000; i++) {
+		len = next_probe(frame);
+		clock_ns += 20000;
+		receive(frame, len);
+	}
+	assert_int_equal(path()->stats.received, 1000);
+	assert_int_equal(path()->stats.lost, 0);
+	assert_int_equal(path()->stats.rtt_min_ns, 20000);
+	assert_int_equal(path()->window.base_ns, 20000);
+	assert_int_equal(verdicts, 0);
+}
+
+/* The same answer again, a very old one, one that is late. */
+static void test_stale(void **state)
+{
+	uint8_t first[PROBE_MAX], frame[PROBE_MAX];
+	size_t len;
+	int i;
+
+	(void)state;
+	len = next_probe(first);
+	receive(first, len);
+	receive(first, len);
+	assert_int_equal(prober_stats.stale, 1);
+	for (i = 0; i < 3 * IN_FLIGHT; i++) {
+		len = next_probe(frame);
+		receive(frame, len);
+		receive(first, len);
+	}
+	assert_int_equal(path()->stats.received, 1 + 3 * IN_FLIGHT);
+	assert_int_equal(prober_stats.stale, 1 + 3 * IN_FLIGHT);
+	/* late: not lost on the way, but it does not count as an answer */
+	len = next_probe(first);
+	next_probe(frame);
+	next_probe(frame);
+	receive(first, len);
+	assert_int_equal(path()->stats.late, 1);
+	assert_in_range(path()->stats.lost, 1, 2);
+	receive(first, len);
+	assert_int_equal(path()->stats.late, 1);
+	assert_int_equal(prober_stats.stale, 2 + 3 * IN_FLIGHT);
+}
+
+/* Who recorded answers cannot keep a dead path alive with them. */
+static void test_replay(void **state)
+{
+	uint8_t frame[8][PROBE_MAX], dead[PROBE_MAX];
+	size_t len;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 8; i++) {
+		len = next_probe(frame[i]);
+		receive(frame[i], len);
+	}
+	for (i = 0; i < 100; i++) {
+		step(dead);
+		receive(frame[i % 8], len);
+	}
+	assert_false(liveness_usable(&path()->live));
+	assert_int_equal(verdicts, 1);
+	/* nor bring it back */
+	for (i = 0; i < 1000; i++) {
+		step(dead);
+		receive(frame[i % 8], len);
+	}
+	assert_int_equal(path()->live.state, LIVENESS_DOWN);
+}
+
+/* What is up again begins with a clean sheet. */
+static void test_return(void **state)
+{
+	uint8_t frame[PROBE_MAX];
+	size_t len;
+
+	(void)state;
+	while (liveness_usable(&path()->live))
+		step(NULL);
+	while (!liveness_usable(&path()->live)) {
+		len = next_probe(frame);
+		receive(frame, len);
+	}
+	assert_int_equal(verdicts, 2);
+	assert_in_range(path()->stats.lost, 3, 1000);
+	assert_int_equal(path()->closed_lost, path()->stats.lost);
+	assert_int_equal(path()->closed_sent, path()->stats.sent);
+}
+
+/* Nobody can change what a probe says, or where it was. */
+static void test_forged(void **state)
+{
+	uint8_t frame[PROBE_MAX], bad[PROBE_MAX];
+	const size_t stamp = 14 + 40 + 8 + 4 * 16 + 8;
+	uint64_t seed = 3, n = 0, strange;
+	size_t len, i, cut;
+
+	(void)state;
+	len = next_probe(frame);
+	for (i = stamp; i < len; i++) {
+		/* the rest of the TLV's type octet's flags is not looked at */
+		if (i == stamp + 44)
+			continue;
+		memcpy(bad, frame, len);
+		bad[i] ^= 1 << test_random(&seed) % 8;
+		receive(bad, len);
+		assert_int_equal(prober_stats.forged, ++n);
+	}
+	for (cut = 0; cut < len; cut++) {
+		receive(frame, cut);
+		assert_int_equal(prober_stats.forged, ++n);
+	}
+	/* a segment list that is not the path's: wrong wiring, or a lie */
+	for (i = 14 + 40 + 8; i < stamp - 8; i++) {
+		strange = prober_stats.strange;
+		memcpy(bad, frame, len);
+		bad[i] ^= 1;
+		receive(bad, len);
+		assert_int_equal(prober_stats.strange, strange + 1);
+	}
+	/* by another NIC than it left by */
+	strange = prober_stats.strange;
+	prober_receive(&uplinks[1], frame, len);
+	assert_int_equal(prober_stats.strange, strange + 1);
+	for (i = 0; i < 200000; i++) {
+		memcpy(bad, frame, len);
+		for (cut = 0; cut < 8; cut++)
+			bad[test_random(&seed) % len] = test_random(&seed);
+		receive(bad, test_random(&seed) % (len + 1));
+	}
+	assert_in_range(path()->stats.received, 0, 1);
+	/* another engine's key */
+	if (!path()->stats.received) {
+		receive(frame, len);
+		assert_int_equal(path()->stats.received, 1);
+	}
+	len = next_probe(frame);
+	assert_int_equal(probe_init(), 0);
+	n = prober_stats.forged;
+	receive(frame, len);
+	assert_int_equal(prober_stats.forged, n + 1);
+}
+
+/* The prober was not there: it knows nothing, and says nothing. */
+static void test_away(void **state)
+{
+	uint8_t frame[PROBE_MAX];
+	int i;
+
+	(void)state;
+	for (i = 0; i < 100; i++) {
+		next_probe(frame);
+		clock_ns += 10000 * MS;
+	}
+	assert_int_equal(verdicts, 0);
+	assert_true(liveness_usable(&path()->live));
+	assert_int_equal(path()->stats.lost, 0);
+	assert_in_range(prober_stats.late_ticks, 90, 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_answers, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_stale, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_replay, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_return, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_forged, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_away, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,140 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Jobs: two control groups with disjoint paths share no spine, counted by the
+# spines; and jobs outlive the engine.
+
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+# shellcheck source=selftests/ktap.sh
+. selftests/ktap.sh
+FABRIC_HOSTS=init
+# shellcheck source=selftests/fabric/fabric.sh
+. selftests/fabric/fabric.sh
+# shellcheck source=selftests/vm/tests/engine_lib.sh
+. selftests/vm/tests/engine_lib.sh
+
+groups=/sys/fs/cgroup/srpol-jobs-$$
+
+# both hosts are in this namespace
+on() {
+	shift
+	srpol "$@"
+}
+
+start() {
+	srpold -c "$work/both.json" 2>>"$work/both.log" &
+	engine[both]=$!
+}
+
+down() {
+	srpol dev del hA 2>/dev/null || :
+	srpol dev del hB 2>/dev/null || :
+	rmmod srpol 2>/dev/null || :
+	rm -f /run/srpold/*.jobs
+	rmdir "$groups"/* "$groups" 2>/dev/null || :
+	rm -rf "$work"
+}
+
+# send GROUP PORT: five datagrams of each of 64 flows, from that control group
+send() {
+	python3 - "$groups/$1/cgroup.procs" "$2" <<-'END'
+	import socket, sys
+	open(sys.argv[1], "w").write("0")
+	for port in range(int(sys.argv[2]), int(sys.argv[2]) + 64):
+	    s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+	    s.bind(("fd00:a::1", port))
+	    for _ in range(5):
+	        s.sendto(b"x" * 100, ("fd00:b::1", 9))
+	END
+}
+
+# from_a BEFORE: packets from A since then, by spine
+from_a() {
+	paste -d ' ' <(echo "$1") <(fabric_spine_packets) |
+		awk '{ print $1, $5 - $2 }'
+}
+
+# only PACKETS SPINE SPINE: what a job sent, 320, went by these; the others saw
+# probes and neighbours
+only() {
+	awk -v a="$2" -v b="$3" '
+		$1 == a || $1 == b { own += $2 }
+		$1 != a && $1 != b && $2 > 80 { bad = 1 }
+		END { exit bad || own < 320 }' <<<"$1"
+}
+
+# spines JOB: those that it used, and the flows it has
+spines() {
+	on A -j job show "$1" | jq -c '[ .[0].use[] | select(.bytes > 0) |
+		.name | ltrimstr("A-") | rtrimstr("-B") ] | sort'
+}
+
+at_exit fabric_down
+fabric_up
+insmod kmod/srpol.ko
+at_exit down
+at_exit stop_engines
+mkdir -p "$groups/one" "$groups/two"
+fabric_topology >"$work/topology.json"
+cat >"$work/both.json" <<END
+{ "topology": "$work/topology.json", "hosts": [ "A", "B" ],
+  "probes": { "interval-ms": 500, "multiplier": 3, "timeout-ms": 500,
+              "wait-to-restore-ms": 1000 },
+  "weights": { "delay-us": 1000000 } }
+END
+
+start
+check "paths of both hosts are probed and up" patiently 60 usable A 8
+
+# ---- two jobs by control group
+check "job one" on A job add one cgroup "$groups/one" paths disjoint
+check "job two" on A job add two cgroup "${groups#/sys/fs/cgroup}/two" \
+	paths disjoint
+before=$(fabric_spine_packets)
+send one 20000
+one=$(from_a "$before")
+before=$(fabric_spine_packets)
+send two 30000
+two=$(from_a "$before")
+check_equal "one: by its own count two spines" '["spine1","spine3"]' \
+	"$(spines one)"
+check_equal "two: the other two" '["spine2","spine4"]' "$(spines two)"
+check "the spines say the same of one" only "$one" 1 3
+check "and of two" only "$two" 2 4
+[ $ktap_failures -eq 0 ] || printf '# %s\n' "$one" / "$two"
+check_equal "64 flows on two paths" 62 \
+	"$(on A -j job show one | jq '.[0].collisions')"
+check_equal "bytes are counted" true \
+	"$(on A -j job show two | jq '.[0].bytes >= 32000')"
+check "why: the job's policy is there too" eval \
+	'on A -j engine why B | jq -e "[ .policies[].color ] == [ 100, 1000, 1001 ]"'
+
+check_fails "a name twice" "is there" on A job add one pid 1
+check_fails "a color twice" "somebody else" on A job add x pid 1 color 1000
+check_fails "a switch that is none" 'no switch "spine9"' \
+	on A job add x pid 1 paths spine9
+check_fails "no selector" "is wanted" on A job add x color 7
+check_fails "two of them" "is wanted" on A job add x pid 1 comm y
+check "a third and a fourth" eval \
+	'on A job add x pid 1 paths disjoint && on A job add y pid 1 paths disjoint'
+check_fails "a fifth: no path is left" "no path is left" \
+	on A job add z pid 1 paths disjoint
+check_equal "nothing of it stays" 4 "$(on A -j job show | jq length)"
+check "they go" eval 'on A job del x && on A job del y'
+
+# ---- the engine goes and comes back
+rules=$(on A -j rule show | jq -c 'map(del(.id))')
+kill -9 "${engine[both]}"
+wait "${engine[both]}" 2>/dev/null || :
+start
+check "killed and started anew: probed and up" patiently 60 usable A 8
+check_equal "the jobs are there" '["one","two"]' \
+	"$(on A -j job show | jq -c '[ .[].name ]')"
+check_equal "their rules too" "$rules" \
+	"$(on A -j rule show | jq -c 'map(del(.id))')"
+
+check "all jobs go" eval 'for j in one two; do on A job del $j; done'
+check_equal "policies and rules are as without" "2 1" \
+	"$(on A -j policy show | jq length) $(on A -j rule show | jq length)"
+[ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log

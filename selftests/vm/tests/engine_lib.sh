@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# srpold on the hosts of the fabric, each in a namespace of its own; to be
+# sourced after ktap.sh and fabric.sh. The test writes $work/HOST.json.
+
+work=$(mktemp -d)
+declare -A engine=()
+
+on() {
+	local host=$1
+	shift
+
+	srpol -n "$(fabric_ns "host$host")" "$@"
+}
+
+start_engine() {
+	local host=$1
+
+	srpold -n "$(fabric_ns "host$host")" -c "$work/$host.json" \
+		2>>"$work/$host.log" &
+	engine[$host]=$!
+}
+
+stop_engines() {
+	local pid
+
+	for pid in "${engine[@]}"; do
+		kill "$pid" 2>/dev/null || :
+		wait "$pid" 2>/dev/null || :
+	done
+}
+
+unload() {
+	on A dev del hA 2>/dev/null || :
+	on B dev del hB 2>/dev/null || :
+	rmmod srpol 2>/dev/null || :
+	rm -rf "$work"
+}
+
+# usable HOST N: so many paths are usable, and each answered
+usable() {
+	on "$1" -j engine paths 2>/dev/null | jq -e --argjson n "$2" '
+		[ .[] | select(.probed and .state == "up" and .received > 2) ] |
+		length == $n' >/dev/null
+}
+
+# path HOST SPINE: id of the path over it
+path_over() {
+	on "$1" -j engine paths | jq ".[] | select(.name | contains(\"$2\")) | .path"
+}
+
+# buckets HOST: of each list of the engine's policy, in order
+buckets() {
+	on "$1" -j policy show color 100 |
+		jq -c '[ .[0].candidates[0].segment_lists[].buckets ]'
+}
+
+state_of() {
+	on "$1" path show "$2" | head -n 1 | grep -q "$3"
+}
+
+# patiently SECONDS COMMAND...: as busywait, for what takes long: a guest that
+# does nothing else but look has a slow clock
+patiently() {
+	local end=$((SECONDS + $1 + 1))
+	shift
+
+	until "$@" >/dev/null 2>&1; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 1
+	done
+}
