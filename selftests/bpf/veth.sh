@@ -13,7 +13,7 @@
 #						when it forwards, or as XDP port
 #	L	SID fc00:0:1::e (End)
 #
-# SRPOL_TIMEOUT=120
+# SRPOL_TIMEOUT=600
 
 set -uo pipefail
 
