@@ -44,9 +44,24 @@ static uint32_t mask_len(const uint8_t *mask, size_t n)
 	return len;
 }
 
+/*
+ * The kernel lists the IPv6 address that came last first; the first one is the
+ * source of routes, so that it has to be the first again.
+ */
+static void add_v6(struct srpol_host_port *h, const struct in6_addr *addr,
+		   uint32_t len)
+{
+	struct srpol_host_prefix *p = h->addrs, *end = p + h->n_addrs;
+
+	while (p < end && IN6_IS_ADDR_V4MAPPED(&p->addr))
+		p++;
+	memmove(p + 1, p, (end - p) * sizeof(*p));
+	from_bytes(p, AF_INET6, addr, len);
+	h->n_addrs++;
+}
+
 static void add_addr(struct srpol_host_port *h, const struct ifaddrs *a)
 {
-	struct srpol_host_prefix *p = &h->addrs[h->n_addrs];
 	const struct sockaddr_in6 *six = (const void *)a->ifa_addr;
 	const struct sockaddr_in *four = (const void *)a->ifa_addr;
 	const uint8_t *mask;
@@ -57,14 +72,14 @@ static void add_addr(struct srpol_host_port *h, const struct ifaddrs *a)
 	if (a->ifa_addr->sa_family == AF_INET6) {
 		mask = ((const struct sockaddr_in6 *)
 			(const void *)a->ifa_netmask)->sin6_addr.s6_addr;
-		h->n_addrs += !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr) &&
-			      from_bytes(p, AF_INET6, &six->sin6_addr,
-					 mask_len(mask, 16));
+		if (!IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr))
+			add_v6(h, &six->sin6_addr, mask_len(mask, 16));
 	} else if (a->ifa_addr->sa_family == AF_INET) {
 		mask = (const void *)&((const struct sockaddr_in *)
 				       (const void *)a->ifa_netmask)->sin_addr;
-		h->n_addrs += from_bytes(p, AF_INET, &four->sin_addr,
-					 mask_len(mask, 4));
+		from_bytes(&h->addrs[h->n_addrs], AF_INET, &four->sin_addr,
+			   mask_len(mask, 4));
+		h->n_addrs++;
 	}
 }
 
