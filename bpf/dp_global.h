@@ -44,7 +44,8 @@ static __always_inline int srpol_apply_dev(const struct srpol_dp_dev *arg)
 	if (bpf_probe_read_kernel(&d, sizeof(d), arg))
 		return -EFAULT;
 	if (!d.ifindex || (d.role != SRPOL_DEV_ROLE_UPLINK &&
-			   d.role != SRPOL_DEV_ROLE_PORT))
+			   d.role != SRPOL_DEV_ROLE_PORT &&
+			   d.role != SRPOL_DEV_ROLE_HOST))
 		return -EINVAL;
 	v.role = d.role;
 	return srpol_map_error(bpf_map_update_elem(&devices, &d.ifindex, &v,

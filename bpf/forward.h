@@ -11,6 +11,9 @@
  * and, as they say nothing of neighbors, for SRPOL_FIB_AGE jiffies at most: a
  * second, with 100 of them in one, or less.
  *
+ * What is for an address of a virtual port is for this host, and goes to that
+ * port (host.h), where the stack and its firewall get it.
+ *
  * Where the namespace has netfilter hooks on the way of forwarded packets, a
  * firewall or NAT, all goes to the stack: it is not passed by. What is for this
  * host, has no neighbor yet, is too big, has no hop left, or has options goes
@@ -24,6 +27,7 @@
 
 #include "base.h"
 #include "hop.h"
+#include "host.h"
 #include "mac.h"
 #include "maps.h"
 #include "parse.h"
@@ -135,6 +139,27 @@ static __always_inline bool srpol_fib_filtered(struct xdp_md *ctx, bool six)
 	       net->nf.hooks_ipv4[SRPOL_NF_POST_ROUTING];
 }
 
+/* Is the packet for a virtual port? Then that is all there is to know. */
+static __always_inline bool srpol_fib_host(const struct srpol_fib_key *key,
+					   bool six, struct srpol_fib_route *r)
+{
+	const struct srpol_host *h;
+	struct in6_addr addr;
+
+	if (six)
+		srpol_copy_addr(&addr, &key->addr[2]);
+	else
+		srpol_host_v4(&addr, key->addr[1]);
+	h = bpf_map_lookup_elem(&host_addrs, &addr);
+	if (!h)
+		return false;
+	r->ifindex = h->ifindex;
+	r->mtu = h->mtu;
+	r->host = 1;
+	__builtin_memcpy(r->macs, h->macs, sizeof(r->macs));
+	return true;
+}
+
 static __always_inline void srpol_fib_ask(struct xdp_md *ctx,
 					  const struct srpol_fib_key *key,
 					  struct srpol_fib_route *r)
@@ -144,9 +169,10 @@ static __always_inline void srpol_fib_ask(struct xdp_md *ctx,
 	__u32 from = ctx->ingress_ifindex;
 
 	r->ifindex = 0;
+	r->host = 0;
 	/* Frames of a soft device are not as they are to leave. */
 	if (!bpf_map_lookup_elem(&forward_from, &from) ||
-	    srpol_fib_filtered(ctx, six))
+	    srpol_fib_host(key, six, r) || srpol_fib_filtered(ctx, six))
 		return;
 	fib.l4_protocol = key->rest >> 32;
 	fib.sport = key->rest;
@@ -188,7 +214,7 @@ __noinline int srpol_fib_learn(struct xdp_md *ctx,
 	e = bpf_map_lookup_elem(&fib_cache, &at);
 	if (!e || __sync_lock_test_and_set(&e->busy, 1))
 		return 0;
-	pause = srpol_fib_same(&e->key, key) && e->route.ifindex &&
+	pause = srpol_fib_same(&e->key, key) && e->route.ifindex && !r->host &&
 		tick - e->used > SRPOL_FIB_AGE;
 	WRITE_ONCE(e->gen, ~gen);
 	barrier();
@@ -243,7 +269,7 @@ static __noinline int srpol_forward(struct xdp_md *ctx, bool six)
 	    (six || data + ETH_HLEN + sizeof(struct iphdr) > end))
 		return XDP_PASS;
 	srpol_macs_store(data, srpol_macs_load(r->macs));
-	if (srpol_hop_inner(data, end, !six, ETH_HLEN))
+	if (!r->host && srpol_hop_inner(data, end, !six, ETH_HLEN))
 		return XDP_DROP;
 	srpol_count(SRPOL_REASON_FORWARDED);
 	return XDP_REDIRECT;

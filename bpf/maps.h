@@ -136,6 +136,14 @@ struct {
 	__type(value, __u32);
 } forward_from SEC(".maps");
 
+/* And this one: which addresses are reached by a virtual port. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SRPOL_MAX_HOST_ADDRS);
+	__type(key, struct in6_addr);
+	__type(value, struct srpol_host);
+} host_addrs SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, SRPOL_FIB_ENTRIES);

@@ -7,6 +7,7 @@
  *	srpol_port	XDP of host ports: steer what VMs and pods send
  *	srpol_port_tc	TC ingress of host ports: the same, and what XDP left
  *	srpol_uplink	XDP ingress of uplinks: end local SIDs
+ *	srpol_uplink_tc	TC ingress of uplinks: what is for a virtual port
  *	srpol_explain	run by user space: what srpol_egress would do
  *	srpol_dp	struct_ops: kernel -> maps
  */
@@ -15,6 +16,7 @@
 #include "egress.h"
 #include "endpoint.h"
 #include "explain.h"
+#include "host.h"
 #include "parse.h"
 #include "port_tc.h"
 #include "port_xdp.h"
@@ -85,6 +87,12 @@ int srpol_uplink(struct xdp_md *ctx)
 	}
 	srpol_signal_look(ctx, srpol_config(st, srpol_now_read(st).gen));
 	return XDP_PASS;
+}
+
+SEC("tcx/ingress")
+int srpol_uplink_tc(struct __sk_buff *skb)
+{
+	return srpol_host_deliver(skb);
 }
 
 /* The frame has to be as long as the answer, which takes its place. */

@@ -33,6 +33,7 @@
 #define SRPOL_MAX_ENDPOINTS	16384
 #define SRPOL_MAX_SIDS		1024
 #define SRPOL_MAX_DEVS		64
+#define SRPOL_MAX_HOST_ADDRS	256
 #define SRPOL_FLOW_SET_BITS	14
 #define SRPOL_FLOW_SETS		(1u << SRPOL_FLOW_SET_BITS)
 #define SRPOL_FLOW_SLOTS	8u	/* of a set */
@@ -323,13 +324,26 @@ struct srpol_fib_key {
  * @ifindex: device, 0: let the stack decide
  * @mtu: largest packet that route takes
  * @macs: destination and source Ethernet address
- * @reserved: 0
+ * @host: to a virtual port, so that it goes no hop
  */
 struct srpol_fib_route {
 	__u32 ifindex;
 	__u32 mtu;
 	__u8 macs[12];
-	__u32 reserved;
+	__u32 host;
+};
+
+/**
+ * struct srpol_host - value of hash map "host_addrs", key: an address of the
+ *	workload's end of a virtual port, v4-mapped for IPv4
+ * @ifindex: the other end
+ * @mtu: of the pair
+ * @macs: of the workload's end and of the other one
+ */
+struct srpol_host {
+	__u32 ifindex;
+	__u32 mtu;
+	__u8 macs[12];
 };
 
 /**

@@ -64,7 +64,8 @@
 	X(53, SID_TAGGED,	0, "ingress: to a local SID under a VLAN tag, left to that VLAN") \
 	X(54, SID_UNREADABLE,	1, "ingress: to a local SID, with priority tags or headers in fragments") \
 	X(55, BAD_NEXT,		1, "ingress: the next segment is no address to send to") \
-	X(56, INNER_ERROR,	1, "ingress: inner packet is an ICMPv6 error about a packet of a tunnel")
+	X(56, INNER_ERROR,	1, "ingress: inner packet is an ICMPv6 error about a packet of a tunnel") \
+	X(57, HOST,		0, "ingress: to a virtual port, by TC")
 
 #define SRPOL_REASON_ENUM(nr, name, drop, text) SRPOL_REASON_##name = nr,
 enum srpol_reason {

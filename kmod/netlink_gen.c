@@ -248,7 +248,7 @@ static const struct nla_policy srpol_dev_get_nl_policy[SRPOL_A_DEV_IFINDEX + 1] 
 /* SRPOL_CMD_DEV_NEW - do */
 static const struct nla_policy srpol_dev_new_nl_policy[SRPOL_A_DEV_HOOK + 1] = {
 	[SRPOL_A_DEV_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
-	[SRPOL_A_DEV_ROLE] = NLA_POLICY_RANGE(NLA_U32, 1, 2),
+	[SRPOL_A_DEV_ROLE] = NLA_POLICY_RANGE(NLA_U32, 1, 3),
 	[SRPOL_A_DEV_XDP_MODE] = NLA_POLICY_MAX(NLA_U32, 3),
 	[SRPOL_A_DEV_HOOK] = NLA_POLICY_MAX(NLA_U32, 2),
 };

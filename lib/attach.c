@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attach.h"
 #include "pins.h"
 #include "srpol_lib.h"
 
@@ -132,6 +133,23 @@ static int pin_link(int link, const char *dir, const char *name,
 	return ret;
 }
 
+/* Is the link still on a device, or was that device deleted? */
+static bool link_alive(const char *dir, const char *name)
+{
+	struct bpf_link_info info = {};
+	__u32 len = sizeof(info);
+	int fd = srpol_pins_open(dir, name);
+	bool alive;
+
+	if (fd < 0)
+		return false;
+	alive = !bpf_link_get_info_by_fd(fd, &info, &len) &&
+		(info.type == BPF_LINK_TYPE_XDP ? info.xdp.ifindex :
+						  info.tcx.ifindex);
+	close(fd);
+	return alive;
+}
+
 /* Programs can read these maps, but not write them. */
 static int set_dev(const char *dir, const char *name, unsigned int ifindex,
 		   struct srpol_error *err)
@@ -193,6 +211,8 @@ static int attach_uplink(const char *dir, unsigned int ifindex,
 	link_name(egress, sizeof(egress), LINK_EGRESS, ifindex);
 	ret = pin_link(link_tcx(dir, ifindex, "prog_egress", BPF_TCX_EGRESS,
 				err), dir, egress, err);
+	if (!ret && srpol_host_any(dir))
+		ret = srpol_attach_tc(dir, ifindex, "prog_uplink_tc", err);
 	if (ret)
 		clear_dev(dir, "uplinks", ifindex);
 	return ret;
@@ -210,18 +230,58 @@ static bool port_wants_xdp(unsigned int ifindex, enum srpol_xdp_mode mode)
 	return mode != SRPOL_XDP_MODE_NONE;
 }
 
-/* TC always, which has the last word; XDP before it where it is of use. */
-static int attach_port(const char *dir, unsigned int ifindex,
-		       enum srpol_xdp_mode mode, struct srpol_error *err)
+/**
+ * srpol_attach_tc() - put a program at TC ingress of a device
+ * @dir: folder of pins
+ * @ifindex: the device
+ * @prog: pin of the program
+ * @err: for the reason
+ */
+int srpol_attach_tc(const char *dir, unsigned int ifindex, const char *prog,
+		    struct srpol_error *err)
+{
+	char tc[64];
+
+	link_name(tc, sizeof(tc), LINK_TC, ifindex);
+	return pin_link(link_tcx(dir, ifindex, prog, BPF_TCX_INGRESS, err),
+			dir, tc, err);
+}
+
+/* And take it off. */
+void srpol_detach_tc(const char *dir, unsigned int ifindex)
+{
+	char tc[64];
+
+	link_name(tc, sizeof(tc), LINK_TC, ifindex);
+	srpol_pins_remove(dir, tc);
+}
+
+bool srpol_attached_tc(const char *dir, unsigned int ifindex)
+{
+	char tc[64];
+
+	link_name(tc, sizeof(tc), LINK_TC, ifindex);
+	return link_alive(dir, tc);
+}
+
+/**
+ * srpol_attach_port() - put the programs on a host port
+ * @dir: folder of pins
+ * @ifindex: the device
+ * @mode: how XDP is to run
+ * @err: for the reason
+ *
+ * TC always, which has the last word; XDP before it where it is of use.
+ */
+int srpol_attach_port(const char *dir, unsigned int ifindex,
+		      enum srpol_xdp_mode mode, struct srpol_error *err)
 {
 	bool optional = mode == SRPOL_XDP_MODE_AUTO;
 	struct srpol_error no_xdp = {};
-	char tc[64], ingress[64];
+	char ingress[64];
 	int ret;
 
-	link_name(tc, sizeof(tc), LINK_TC, ifindex);
-	ret = pin_link(link_tcx(dir, ifindex, "prog_port_tc", BPF_TCX_INGRESS,
-				err), dir, tc, err);
+	ret = srpol_attach_tc(dir, ifindex, "prog_port_tc", err);
 	if (ret < 0)
 		return ret;
 	ret = set_forward(dir, ifindex, false, err);
@@ -235,7 +295,7 @@ static int attach_port(const char *dir, unsigned int ifindex,
 		ret = 0;
 out:
 	if (ret < 0)
-		srpol_pins_remove(dir, tc);
+		srpol_detach_tc(dir, ifindex);
 	return ret;
 }
 
@@ -259,8 +319,10 @@ int srpol_dp_attach(unsigned int ifindex, enum srpol_dev_role role,
 	ret = srpol_dp_status(&st, err);
 	if (ret)
 		return ret;
+	if (role == SRPOL_DEV_ROLE_HOST)
+		return srpol_attach_host(st.dir, ifindex, err);
 	if (role != SRPOL_DEV_ROLE_UPLINK)
-		return attach_port(st.dir, ifindex, mode, err);
+		return srpol_attach_port(st.dir, ifindex, mode, err);
 	if (mode == SRPOL_XDP_MODE_NONE)
 		return srpol_error_set(err, -EOPNOTSUPP,
 				       "an uplink ends SIDs in XDP: xdp auto, native or generic");
@@ -293,29 +355,11 @@ int srpol_dp_detach(unsigned int ifindex, struct srpol_error *err)
 	srpol_pins_remove(st.dir, name);
 	link_name(name, sizeof(name), LINK_INGRESS, ifindex);
 	srpol_pins_remove(st.dir, name);
-	link_name(name, sizeof(name), LINK_TC, ifindex);
-	srpol_pins_remove(st.dir, name);
+	srpol_detach_tc(st.dir, ifindex);
 	clear_dev(st.dir, "uplinks", ifindex);
 	clear_dev(st.dir, "forward_to", ifindex);
 	clear_dev(st.dir, "forward_from", ifindex);
 	return 0;
-}
-
-/* Is the link still on a device, or was that device deleted? */
-static bool link_alive(const char *dir, const char *name)
-{
-	struct bpf_link_info info = {};
-	__u32 len = sizeof(info);
-	int fd = srpol_pins_open(dir, name);
-	bool alive;
-
-	if (fd < 0)
-		return false;
-	alive = !bpf_link_get_info_by_fd(fd, &info, &len) &&
-		(info.type == BPF_LINK_TYPE_XDP ? info.xdp.ifindex :
-						  info.tcx.ifindex);
-	close(fd);
-	return alive;
 }
 
 static bool is_device_link(const char *name)
@@ -395,7 +439,6 @@ int srpol_dp_dev_status(unsigned int ifindex, struct srpol_dev_status *st)
 	st->egress = link_alive(dp.dir, name);
 	link_name(name, sizeof(name), LINK_INGRESS, ifindex);
 	st->ingress = link_alive(dp.dir, name);
-	link_name(name, sizeof(name), LINK_TC, ifindex);
-	st->tc_ingress = link_alive(dp.dir, name);
+	st->tc_ingress = srpol_attached_tc(dp.dir, ifindex);
 	return 0;
 }

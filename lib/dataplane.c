@@ -114,6 +114,7 @@ static int pin_all(struct srpol_bpf *skel, struct bpf_link *link,
 	      pin_prog(skel->progs.srpol_uplink, dir, "prog_uplink") ?:
 	      pin_prog(skel->progs.srpol_port, dir, "prog_port") ?:
 	      pin_prog(skel->progs.srpol_port_tc, dir, "prog_port_tc") ?:
+	      pin_prog(skel->progs.srpol_uplink_tc, dir, "prog_uplink_tc") ?:
 	      pin_prog(skel->progs.srpol_explain, dir, "prog_explain");
 	if (ret)
 		return ret;

@@ -141,6 +141,7 @@ const struct srpol_name srpol_behaviors[] = {
 const struct srpol_name srpol_dev_roles[] = {
 	{ SRPOL_DEV_ROLE_UPLINK, "uplink" },
 	{ SRPOL_DEV_ROLE_PORT, "port" },
+	{ SRPOL_DEV_ROLE_HOST, "host" },
 	{ }
 };
 

@@ -12,6 +12,7 @@
 
 #include <linux/netlink.h>
 #include <linux/types.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -220,7 +221,8 @@ struct srpol_dp_status {
  * struct srpol_dev_status - what is attached to a device
  * @egress: the egress program is attached by srpol
  * @ingress: the XDP program is attached by srpol
- * @tc_ingress: the program of ports at TC ingress is attached by srpol
+ * @tc_ingress: so is the program at TC ingress: that of ports, or that of
+ *	uplinks for virtual ports
  * @xdp_mode: "native", "generic", "offload" or "none": how XDP runs there
  * @xdp_id: id of the XDP program on the device, whoever it belongs to
  */
@@ -232,6 +234,54 @@ struct srpol_dev_status {
 	uint32_t xdp_id;
 };
 
+/* host.c: the devices of a virtual port */
+
+#define SRPOL_HOST_ADDRS	16
+#define SRPOL_HOST_PREFIXES	64
+
+/**
+ * struct srpol_host_prefix - an address with its prefix length, or a prefix
+ * @addr: IPv4 as v4-mapped
+ * @len: 96 + n for IPv4
+ */
+struct srpol_host_prefix {
+	struct in6_addr addr;
+	uint32_t len;
+};
+
+/**
+ * struct srpol_host_port - a virtual port
+ * @name: the workload's end
+ * @peer: the other end
+ * @mtu: of both
+ * @table: routes what is not steered; 0: nothing does
+ * @n_addrs: number of @addrs
+ * @n_prefixes: number of @prefixes
+ * @addrs: of the workload's end
+ * @prefixes: to be reached by it
+ */
+struct srpol_host_port {
+	char name[IF_NAMESIZE];
+	char peer[IF_NAMESIZE];
+	uint32_t mtu;
+	uint32_t table;
+	unsigned int n_addrs;
+	unsigned int n_prefixes;
+	struct srpol_host_prefix addrs[SRPOL_HOST_ADDRS];
+	struct srpol_host_prefix prefixes[SRPOL_HOST_PREFIXES];
+};
+
+int srpol_host_make(const struct srpol_host_port *h, struct srpol_error *err);
+int srpol_host_change(const struct srpol_host_port *h,
+		      struct srpol_error *err);
+int srpol_host_remove(const char *name, struct srpol_error *err);
+unsigned int srpol_host_peer(unsigned int ifindex);
+
+/* host_read.c */
+int srpol_host_read(unsigned int ifindex, struct srpol_host_port *h);
+
+/* dataplane.c, attach.c */
+
 int srpol_dp_status(struct srpol_dp_status *st, struct srpol_error *err);
 int srpol_dp_load(struct srpol_error *err);
 int srpol_dp_unload(struct srpol_error *err);
@@ -241,6 +291,9 @@ int srpol_explain(const void *frame, size_t len, unsigned int ifindex,
 		  uint32_t mark, struct srpol_explain *result,
 		  struct srpol_error *err);
 int srpol_dp_detach(unsigned int ifindex, struct srpol_error *err);
+int srpol_dp_host_sync(unsigned int ifindex, struct srpol_error *err);
+bool srpol_dp_host_has(const struct in6_addr *addr);
+int srpol_dp_detach_host(unsigned int ifindex, struct srpol_error *err);
 bool srpol_dp_any_attached(void);
 bool srpol_dp_dir_in_use(const char *dir);
 /* device.c */

@@ -14,12 +14,17 @@
 static const char usage[] =
 "Usage: srpol dev add DEV role { uplink | port }\n"
 "                  [ xdp { auto | native | generic | none } | hook { tc | xdp } ]\n"
+"       srpol dev add DEV role host [ address PREFIX ]... [ prefix PREFIX ]...\n"
+"                  [ peer NAME ] [ mtu N ] [ table ID ]\n"
+"       srpol dev change DEV [ address PREFIX ]... [ prefix PREFIX ]...\n"
 "       srpol dev del DEV\n"
 "       srpol dev show [ DEV ]\n"
 "An uplink leads to the fabric; a port to a VM, pod or representor, and what\n"
 "comes in there is steered, at TC ingress, and before that in XDP unless the\n"
 "device is a veth, tap or bridge. \"hook tc\" is xdp none, \"hook xdp\" is xdp\n"
 "native. Default role is uplink.\n"
+"With role host DEV is made: a virtual port for this host's own applications,\n"
+"which have the addresses and reach the prefixes by it, whatever uplink is up.\n"
 "The first device loads the data plane, the last one takes it away.\n";
 
 #define RELEASE_TIMEOUT_MS	5000
@@ -136,33 +141,147 @@ static const struct srpol_name hooks[] = {
 	{ 0, NULL },
 };
 
+/* Read what follows "dev add DEV". */
+static bool read_add(struct args *args, struct srpol_host_port *h,
+		     uint32_t *role, uint32_t *xdp)
+{
+	bool ok = true, host = false, hook = false;
+
+	while (ok && more(args)) {
+		if (is(args, "role")) {
+			ok = read_name(args, "role", srpol_dev_roles, role);
+		} else if (is(args, "xdp")) {
+			ok = read_name(args, "xdp", srpol_xdp_modes, xdp);
+			hook = true;
+		} else if (is(args, "hook")) {
+			ok = read_name(args, "hook", hooks, xdp);
+			hook = true;
+		} else if (host_option(args, h, &ok)) {
+			host = true;
+		} else {
+			return unknown(args);
+		}
+	}
+	if (!ok)
+		return false;
+	if (host && *role != SRPOL_DEV_ROLE_HOST)
+		return !complain("address, prefix, peer, mtu and table are for role host");
+	if (hook && *role == SRPOL_DEV_ROLE_HOST)
+		return !complain("role host has no choice of hook: it is TC");
+	return true;
+}
+
+/*
+ * The devices of a virtual port, unless they are there. At once: rules that
+ * follow in the same file may name them.
+ */
+static int make_host(struct srpol_host_port *h, bool *made)
+{
+	struct srpol_error error = {};
+	int err = 0;
+
+	if (if_nametoindex(h->name))
+		return EXIT_OK;
+	if (!h->mtu)
+		err = host_mtu(&h->mtu);
+	if (err)
+		return err;
+	err = srpol_host_make(h, &error);
+	*made = !err;
+	return err ? refused(err, &error) : EXIT_OK;
+}
+
 static int dev_add(struct args *args, unsigned int flags)
 {
 	uint32_t role = SRPOL_DEV_ROLE_UPLINK, xdp = SRPOL_XDP_MODE_AUTO;
+	struct srpol_host_port host;
 	unsigned int ifindex;
+	bool made = false;
+	const char *name;
+	int err = need_module();
+
+	if (err)
+		return err;
+	if (!read_word(args, "dev", &name))
+		return EXIT_USAGE;
+	host_start(&host, name);
+	if (!read_add(args, &host, &role, &xdp))
+		return EXIT_USAGE;
+	if (!deferred)
+		err = batch_flush();
+	if (!err && role == SRPOL_DEV_ROLE_HOST)
+		err = make_host(&host, &made);
+	if (err)
+		return err;
+	ifindex = if_nametoindex(name);
+	if (!ifindex) {
+		complain("no device \"%s\" in this network namespace", name);
+		return EXIT_USAGE;
+	}
+	if (deferred)
+		return deferred(ifindex, role, xdp);
+	err = attach_dev(ifindex, role, xdp, flags);
+	if (err && made)
+		srpol_host_remove(name, NULL);
+	return err;
+}
+
+/* Role of a device the module knows, 0 if it does not. */
+static uint32_t role_of(unsigned int ifindex)
+{
+	struct vec devs = VEC_INIT(struct dev_info);
+	const struct dev_info *dev;
+	uint32_t role = 0;
+
+	fetch_devs(&devs);
+	vec_for_each(dev, &devs)
+		if (dev->ifindex == ifindex)
+			role = dev->role;
+	vec_free(&devs);
+	return role;
+}
+
+static int dev_change(struct args *args, unsigned int flags)
+{
+	struct srpol_error error = {};
+	struct srpol_host_port host;
+	unsigned int ifindex;
+	bool ok = true;
 	int err = need_module();
 
 	if (err)
 		return err;
 	if (!read_dev(args, &ifindex))
 		return EXIT_USAGE;
-	while (more(args)) {
-		if (is(args, "role")) {
-			if (!read_name(args, "role", srpol_dev_roles, &role))
-				return EXIT_USAGE;
-		} else if (is(args, "xdp")) {
-			if (!read_name(args, "xdp", srpol_xdp_modes, &xdp))
-				return EXIT_USAGE;
-		} else if (is(args, "hook")) {
-			if (!read_name(args, "hook", hooks, &xdp))
-				return EXIT_USAGE;
-		} else {
-			return unknown(args), EXIT_USAGE;
-		}
-	}
-	if (deferred)
-		return deferred(ifindex, role, xdp);
-	return batch_flush() ?: attach_dev(ifindex, role, xdp, flags);
+	host_start(&host, dev_name(ifindex));
+	host.peer[0] = '\0';
+	while (ok && more(args))
+		if (!host_option(args, &host, &ok))
+			ok = unknown(args);
+	if (!ok)
+		return EXIT_USAGE;
+	if (host.mtu || host.table || host.peer[0])
+		return complain("peer, mtu and table are not changed; see \"srpol dev add\"");
+	err = batch_flush();
+	if (err)
+		return err;
+	if (role_of(ifindex) != SRPOL_DEV_ROLE_HOST)
+		return complain("%s is no virtual port; see \"srpol dev show\"",
+				host.name);
+	err = srpol_host_change(&host, &error) ?:
+	      srpol_dp_host_sync(ifindex, &error);
+	return err ? refused(err, &error) : EXIT_OK;
+}
+
+static int detach(unsigned int ifindex, uint32_t role,
+		  struct srpol_error *error)
+{
+	int err;
+
+	if (role != SRPOL_DEV_ROLE_HOST)
+		return srpol_dp_detach(ifindex, error);
+	err = srpol_dp_detach_host(ifindex, error);
+	return srpol_host_remove(dev_name(ifindex), error) ?: err;
 }
 
 static int dev_del(struct args *args, unsigned int flags)
@@ -170,6 +289,7 @@ static int dev_del(struct args *args, unsigned int flags)
 	struct srpol_error error = {};
 	int err = need_module(), lock, ret;
 	unsigned int ifindex;
+	uint32_t role;
 
 	if (err)
 		return err;
@@ -183,9 +303,10 @@ static int dev_del(struct args *args, unsigned int flags)
 	lock = srpol_pins_lock(&error);
 	if (lock < 0)
 		return refused(lock, &error);
+	role = role_of(ifindex);
 	err = dev_request(SRPOL_CMD_DEV_DEL, 0, ifindex, 0, 0);
 	/* take off what is there even if the module does not know of it */
-	ret = srpol_dp_detach(ifindex, &error);
+	ret = detach(ifindex, role, &error);
 	ret = ret ? refused(ret, &error) : release_data_plane();
 	srpol_pins_unlock(lock);
 	return ret ?: err;
@@ -194,14 +315,27 @@ static int dev_del(struct args *args, unsigned int flags)
 static void print_programs(const struct dev_info *dev,
 			   const struct srpol_dev_status *st)
 {
+	bool uplink = dev->role == SRPOL_DEV_ROLE_UPLINK;
+
 	out_bool("egress_attached", NULL, st->egress);
-	out_bool("ingress_attached", NULL, st->ingress || st->tc_ingress);
-	if (dev->role == SRPOL_DEV_ROLE_PORT)
+	out_bool("ingress_attached", NULL, uplink ? st->ingress :
+		 st->ingress || st->tc_ingress);
+	if (!uplink)
 		out_string("hook", " hook %s", st->ingress ? "xdp, tc" : "tc");
-	if (!st->egress && dev->role == SRPOL_DEV_ROLE_UPLINK)
+	if (!st->egress && uplink)
 		out_text(" EGRESS NOT ATTACHED");
-	if (dev->role == SRPOL_DEV_ROLE_PORT ? !st->tc_ingress : !st->ingress)
+	if (uplink ? !st->ingress : !st->tc_ingress)
 		out_text(" INGRESS NOT ATTACHED");
+}
+
+/* Those of a virtual port are on its other end. */
+static int dev_status(const struct dev_info *dev, struct srpol_dev_status *st)
+{
+	unsigned int peer = 0;
+
+	if (dev->role == SRPOL_DEV_ROLE_HOST)
+		peer = srpol_host_peer(dev->ifindex);
+	return srpol_dp_dev_status(peer ?: dev->ifindex, st);
 }
 
 void print_dev(const struct dev_info *dev)
@@ -210,7 +344,7 @@ void print_dev(const struct dev_info *dev)
 	struct srpol_dp_status dp;
 	int err;
 
-	err = srpol_dp_dev_status(dev->ifindex, &st);
+	err = dev_status(dev, &st);
 	out_object(NULL);
 	out_string("dev", "dev %s", dev_name(dev->ifindex));
 	out_uint("ifindex", NULL, dev->ifindex);
@@ -226,6 +360,8 @@ void print_dev(const struct dev_info *dev)
 		out_text(" programs not shown: %s", strerror(-err));
 	else
 		print_programs(dev, &st);
+	if (dev->role == SRPOL_DEV_ROLE_HOST)
+		print_host(dev->ifindex);
 	if (!srpol_dp_status(&dp, NULL) && dp.loaded) {
 		out_string("pins", "\n\tpinned in %s", dp.dir);
 		out_bool("holds_module",
@@ -266,6 +402,7 @@ int do_dev(struct args *args)
 {
 	static const struct command commands[] = {
 		{ "add", dev_add, NLM_F_CREATE | NLM_F_EXCL },
+		{ "change", dev_change, 0 },
 		{ "delete", dev_del, 0 },
 		{ "show", dev_show, 0 },
 	};

@@ -197,19 +197,61 @@ static int effective(const char *fmt, const char *dev)
 	return all > one ? all : one;
 }
 
+/*
+ * A virtual port: is it as it was made? Addresses may have come since, and paths
+ * that leave less room.
+ */
+static void check_host(const struct dev_info *dev, const char *name,
+		       const struct vec *paths)
+{
+	const struct path_info *path;
+	struct srpol_host_port h;
+	uint32_t inner = dev->mtu;
+	char text[SRPOL_PREFIX_STRLEN];
+	unsigned int i;
+
+	if (srpol_host_read(dev->ifindex, &h))
+		return;
+	if (!h.n_addrs)
+		report(WARNING, name, "srpol dev change with an address",
+		       "a virtual port without an address");
+	for (i = 0; i < h.n_addrs; i++)
+		if (!srpol_dp_host_has(&h.addrs[i].addr))
+			report(WARNING, name, "srpol dev change DEV",
+			       "what comes for its address %s goes past it",
+			       srpol_prefix_text(&h.addrs[i].addr,
+						 h.addrs[i].len, text));
+	vec_for_each(path, paths)
+		if (path->mtu && path->mtu < inner)
+			inner = path->mtu;
+	if (inner < dev->mtu)
+		report(WARNING, name,
+		       "srpol dev del, then srpol dev add, with its applications stopped",
+		       "MTU %u, but a path leaves %u for inner packets",
+		       dev->mtu, inner);
+}
+
 static void check_dev(const struct dev_info *dev, const struct vec *paths,
 		      const struct vec *sids)
 {
 	const char *rp = "/proc/sys/net/ipv4/conf/%s/rp_filter";
 	char name[IF_NAMESIZE] = "?";
 	const struct path_info *path;
-	bool port = dev->role == SRPOL_DEV_ROLE_PORT;
+	bool host = dev->role == SRPOL_DEV_ROLE_HOST;
+	bool port = dev->role == SRPOL_DEV_ROLE_PORT || host;
 	struct srpol_dev_status st;
+	unsigned int peer = 0;
 	uint32_t inner = 0;
 	int err;
 
 	if_indextoname(dev->ifindex, name);
-	err = srpol_dp_dev_status(dev->ifindex, &st);
+	if (host) {
+		peer = srpol_host_peer(dev->ifindex);
+		if (!peer)
+			report(BAD, name, "srpol dev del, then srpol dev add",
+			       "a virtual port whose other end is gone or in another namespace");
+	}
+	err = srpol_dp_dev_status(peer ?: dev->ifindex, &st);
 	if (err)
 		report(NOTE, name, "run srpol doctor as root",
 		       "its programs may not be looked at");
@@ -227,6 +269,8 @@ static void check_dev(const struct dev_info *dev, const struct vec *paths,
 	if (!err && !st.ingress && st.xdp_id)
 		report(BAD, name, "detach it or run it elsewhere",
 		       "XDP program %u belongs to someone else", st.xdp_id);
+	if (host && peer)
+		check_host(dev, name, paths);
 	if (!dev->running)
 		report(WARNING, name, "ip link set up, check the cable",
 		       "device is down or has no carrier");

@@ -295,10 +295,30 @@ static void srpol_sid(const struct sid_info *sid)
 	puts("");
 }
 
+static void srpol_host(const struct dev_info *dev)
+{
+	struct srpol_host_port h;
+	unsigned int i;
+
+	if (srpol_host_read(dev->ifindex, &h))
+		return;
+	for (i = 0; i < h.n_addrs; i++)
+		printf(" address %s", prefix(&h.addrs[i].addr,
+					     h.addrs[i].len));
+	for (i = 0; i < h.n_prefixes; i++)
+		printf(" prefix %s", prefix(&h.prefixes[i].addr,
+					    h.prefixes[i].len));
+	printf(" peer %s mtu %u", h.peer, dev->mtu);
+	if (h.table)
+		printf(" table %u", h.table);
+}
+
 static void srpol_dev(const struct dev_info *dev)
 {
 	printf("dev add %s role %s", dev_name(dev->ifindex),
 	       srpol_name_of(srpol_dev_roles, dev->role));
+	if (dev->role == SRPOL_DEV_ROLE_HOST)
+		srpol_host(dev);
 	if (dev->xdp_mode != SRPOL_XDP_MODE_AUTO)
 		printf(" xdp %s", srpol_name_of(srpol_xdp_modes,
 						 dev->xdp_mode));
@@ -315,6 +335,10 @@ static void export_srpol(const struct all *all)
 	const struct dev_info *dev;
 
 	srpol_config(&all->config);
+	/* first what makes devices that other lines may name */
+	vec_for_each(dev, &all->devs)
+		if (dev->role == SRPOL_DEV_ROLE_HOST)
+			srpol_dev(dev);
 	vec_for_each(path, &all->paths)
 		srpol_path(path);
 	vec_for_each(policy, &all->policies)
@@ -330,7 +354,8 @@ static void export_srpol(const struct all *all)
 	vec_for_each(rule, &all->rules)
 		srpol_rule(rule);
 	vec_for_each(dev, &all->devs)
-		srpol_dev(dev);
+		if (dev->role != SRPOL_DEV_ROLE_HOST)
+			srpol_dev(dev);
 }
 
 static int fetch_all(struct all *all)

@@ -164,6 +164,12 @@ void dev_defer(int (*take)(unsigned int ifindex, uint32_t role, uint32_t xdp));
 int attach_dev(unsigned int ifindex, uint32_t role, uint32_t xdp,
 	       unsigned int flags);
 
+/* host.c */
+void host_start(struct srpol_host_port *h, const char *name);
+bool host_option(struct args *args, struct srpol_host_port *h, bool *ok);
+int host_mtu(uint32_t *mtu);
+void print_host(unsigned int ifindex);
+
 /* printing shared by show and monitor */
 void print_path(const struct path_info *path);
 void print_policy(const struct policy_info *policy,

@@ -3,13 +3,13 @@
  * The data plane on real devices without the module, for the scripts here:
  *
  *	attach [-f] [-o DEV] [-t VID] [-h PORT | -H PORT] [-F DEV] [-x MAC]
- *	       -p PINS -s SOURCE -n MAC -l SID DEV[,DEV...] SID...
+ *	       [-V DEV] -p PINS -s SOURCE -n MAC -l SID DEV[,DEV...] SID...
  *
  * loads the object, steers everything over the SIDs, in order of travel, to
  * the neighbour with address MAC (by device -o, else the first DEV), ends SID
  * -l as End.DT46, attaches to the devices (-h: a host port with XDP and TC, -H:
- * TC alone; -F: what is decapsulated is forwarded to DEV in XDP), pins the links and the counters,
- * and exits. With -t a program before ours puts a VLAN tag into the metadata
+ * TC alone; -V: a virtual port that hostdev made; -F: what is decapsulated is
+ * forwarded to DEV in XDP), pins the links and the counters, and exits. With -t a program before ours puts a VLAN tag into the metadata
  * of what leaves the first DEV.
  *
  *	attach -r PINS
@@ -18,6 +18,7 @@
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <ifaddrs.h>
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@
 
 #include "ktap.h"
 #include "rig.h"
+#include "srpol_lib.h"
 #include "srpol.skel.h"
 
 static void die(const char *what)
@@ -134,6 +136,51 @@ static void attach_port(const char *port, bool with_xdp, const char *pins)
 		die(file);
 }
 
+/* As srpol_dp_attach() has it for a virtual port. */
+static void attach_virtual(const char *dev, const char *pins)
+{
+	struct srpol_host h = {};
+	char peer[IF_NAMESIZE];
+	struct ifaddrs *all, *a;
+
+	h.ifindex = srpol_host_peer(if_nametoindex(dev));
+	h.mtu = 8900;
+	if (!if_indextoname(h.ifindex, peer) || getifaddrs(&all))
+		die(dev);
+	device_mac(dev, h.macs);
+	device_mac(peer, h.macs + 6);
+	for (a = all; a; a = a->ifa_next) {
+		struct in6_addr key = { .s6_addr = { [10] = 255, [11] = 255 } };
+
+		if (!a->ifa_addr || strcmp(a->ifa_name, dev))
+			continue;
+		if (a->ifa_addr->sa_family == AF_INET6)
+			key = ((struct sockaddr_in6 *)a->ifa_addr)->sin6_addr;
+		else if (a->ifa_addr->sa_family == AF_INET)
+			memcpy(&key.s6_addr[12], &((struct sockaddr_in *)
+						   a->ifa_addr)->sin_addr, 4);
+		else
+			continue;
+		if (bpf_map_update_elem(rig_map("host_addrs"), &key, &h, 0))
+			die("host_addrs");
+	}
+	freeifaddrs(all);
+	attach_port(peer, false, pins);
+}
+
+/* And for an uplink where there is one. */
+static void attach_uplink_tc(const char *dev, const char *pins)
+{
+	struct bpf_link *tc;
+	char file[256];
+
+	tc = bpf_program__attach_tcx(rig->progs.srpol_uplink_tc,
+				     if_nametoindex(dev), NULL);
+	snprintf(file, sizeof(file), "%s/uplink-tc-%s", pins, dev);
+	if (!tc || bpf_link__pin(tc, file))
+		die(file);
+}
+
 static void attach_to(const char *dev, const char *pins)
 {
 	int ifindex = if_nametoindex(dev);
@@ -182,13 +229,14 @@ int main(int argc, char **argv)
 {
 	const char *pins = NULL, *mac = NULL, *local = NULL, *out = NULL;
 	const char *port = NULL, *host = NULL, *forward = NULL;
+	const char *virtual = NULL;
 	struct in6_addr sids[SRPOL_SEGS_MAX];
 	struct outer o = { .sids = sids };
 	char file[256], *dev;
 	bool with_xdp = false;
 	int c, vid = 0;
 
-	while ((c = getopt(argc, argv, "fo:t:h:H:F:x:p:s:n:l:r:")) != -1) {
+	while ((c = getopt(argc, argv, "fo:t:h:H:V:F:x:p:s:n:l:r:")) != -1) {
 		switch (c) {
 		case 'f':
 			o.full = true;
@@ -203,6 +251,9 @@ int main(int argc, char **argv)
 		case 'H':
 			port = optarg;
 			with_xdp = c == 'h';
+			break;
+		case 'V':
+			virtual = optarg;
 			break;
 		case 'F':
 			forward = optarg;
@@ -245,10 +296,14 @@ int main(int argc, char **argv)
 		attach_tagger(dev, pins, vid);
 	for (; dev; dev = strtok(NULL, ",")) {
 		attach_to(dev, pins);
+		if (virtual)
+			attach_uplink_tc(dev, pins);
 		if (forward)
 			rig_forward(if_nametoindex(dev),
 				    if_nametoindex(forward));
 	}
+	if (virtual)
+		attach_virtual(virtual, pins);
 	if (port)
 		attach_port(port, with_xdp, pins);
 	snprintf(file, sizeof(file), "%s/reasons", pins);

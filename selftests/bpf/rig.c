@@ -297,6 +297,18 @@ void rig_forward(__u32 from, __u32 to)
 		FAIL("forward %u to %u: %m", from, to);
 }
 
+void rig_fib_forget(void)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct srpol_fib_entry *zero = calloc(cpus, sizeof(*zero));
+	__u32 i;
+
+	for (i = 0; zero && i < SRPOL_FIB_ENTRIES; i++)
+		if (bpf_map_update_elem(rig_map("fib_cache"), &i, zero, 0))
+			FAIL("fib_cache %u: %m", i);
+	free(zero);
+}
+
 void rig_uplinks_clear(void)
 {
 	__u32 key;
@@ -482,6 +494,12 @@ int rig_port_tc(const struct pkt *in, struct pkt *out,
 	default:
 		return X_DROP;
 	}
+}
+
+int rig_uplink_tc(const struct pkt *in, struct pkt *out,
+		  const struct rig_env *env)
+{
+	return run_tc(rig->progs.srpol_uplink_tc, in, out, env);
 }
 
 int rig_port(const struct pkt *in, struct pkt *out)

@@ -72,6 +72,9 @@ void rig_uplinks_clear(void);
 /* XDP may forward what it decapsulates from the one to the other. */
 void rig_forward(__u32 from, __u32 to);
 
+/* Forget what the FIB said. */
+void rig_fib_forget(void);
+
 /* Commit, and have all flows classified again. */
 void rig_epoch(void);
 
@@ -117,6 +120,9 @@ int rig_port_xdp(const struct pkt *in, struct pkt *out);
 int rig_port_fragments(const struct pkt *in);
 int rig_port_tc(const struct pkt *in, struct pkt *out,
 		const struct rig_env *env);
+
+int rig_uplink_tc(const struct pkt *in, struct pkt *out,
+		  const struct rig_env *env);
 
 /* A host port as it is attached: XDP, and at TC what that leaves. */
 int rig_port(const struct pkt *in, struct pkt *out);

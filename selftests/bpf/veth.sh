@@ -13,13 +13,14 @@
 #						when it forwards, or as XDP port
 #	L	SID fc00:0:1::e (End)
 #
-# SRPOL_TIMEOUT=120
+# SRPOL_TIMEOUT=600
 
 set -uo pipefail
 
 cd "$(dirname "$0")/../.." || exit 1
 export BUILD=${BUILD:-$PWD/build}
 attach=$BUILD/selftests/bpf/tools/attach
+hostdev=$BUILD/selftests/bpf/tools/hostdev
 
 # shellcheck source=selftests/ktap.sh
 . selftests/ktap.sh
@@ -430,6 +431,60 @@ for sum in 0 1; do
 	check "TC port: UDP, IPv6, no checksum: $sum" udp_sum 2001:db8:b::1 $sum
 	check "TC port: UDP, IPv4, no checksum: $sum" udp_sum 192.0.2.2 $sum
 done
+
+# A virtual port: A's own applications have an address of their own by it.
+host_gro() {
+	on a ethtool -k srpol0 | grep -q '^generic-receive-offload: on'
+}
+no_link_local() {
+	! on a ip -6 addr show dev srpol0 scope link | grep -q inet6
+}
+rx_host() {
+	counter a srpol0 rx_packets
+}
+ping_host() {
+	on a ping -n -q -c 3 -i 0.05 -W 5 -I "$1" "$2"
+}
+
+on l ip -6 route add 2001:db8:a::/48 via fd00:a::1
+check "a virtual port" on a "$hostdev" add srpol0 8900 \
+	2001:db8:a:1::1/128,192.0.2.7/32 2001:db8:b::/48,192.0.2.2/32
+check "its GRO is on" host_gro
+check "it says nothing by itself" no_link_local
+check_equal "source of a route, IPv4" "192.0.2.7" "$(on a ip route get 192.0.2.2 |
+	sed -n 's/.* src \([^ ]*\).*/\1/p')"
+check "attached" steer_a -V srpol0
+before=$(rx_host)
+check "virtual port: ping, IPv6" ping_host 2001:db8:a:1::1 2001:db8:b::1
+check "virtual port: ping, IPv4" ping_host 192.0.2.7 192.0.2.2
+check_equal "the answers came in by it" 6 $(($(rx_host) - before))
+# the program of the uplink sees them again, encapsulated
+check_equal "steered once each, by TC both ways" "6 6 6" \
+	"$(reason a STEERED) $(reason a TUNNELED) $(reason a HOST)"
+check "virtual port: the largest packet" ping_host 2001:db8:a:1::1 \
+	2001:db8:b::1 -M "do" -s $((8900 - 48))
+check "virtual port: TCP over IPv6, super-packets stay whole" tcp 2001:db8:b::1
+check "virtual port: TCP over IPv4, super-packets stay whole" tcp 192.0.2.2
+check_equal "no checksum was wrong" "0 0" "$(on a nstat -asz TcpInCsumErrors |
+	awk '/^Tcp/ { print $2 }') $(on b nstat -asz TcpInCsumErrors |
+	awk '/^Tcp/ { print $2 }')"
+
+# In XDP, as from a NIC whose frames are plain: these are, but for TCP's.
+check "virtual port: XDP leads to it" steer_a -V srpol0 -F srpol0-port
+before=$(rx_host)
+check "ping, IPv6" ping_host 2001:db8:a:1::1 2001:db8:b::1
+check "ping, IPv4" ping_host 192.0.2.7 192.0.2.2
+check_equal "the answers came in by it" 6 $(($(rx_host) - before))
+check_equal "all by XDP" "6 0" "$(reason a FORWARDED) $(reason a HOST)"
+
+unsteer a
+check_fails "what nobody steers is unreachable, and its sender is told" \
+	"\+3 errors" ping_host 2001:db8:a:1::1 2001:db8:b::1
+check "removed" on a "$hostdev" del srpol0
+check_equal "with its rules and routes" "" "$(on a ip rule | grep srpol0
+	on a ip -6 rule | grep srpol0
+	on a ip route show table all | grep srpol0
+	on a ip -6 route show table all | grep srpol0)"
 
 steer_a
 check "steered again" ping_b 2001:db8:b::1

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Soft-RoCE on the fabric's hosts, to be sourced: devices rxeA on hA, rxeB on
-# hB. In the guest only, with FABRIC_HOSTS=init.
+# Soft-RoCE on the fabric's hosts, to be sourced: devices rxeA on RDMA_DEV_A,
+# rxeB on RDMA_DEV_B, by default hA and hB. In the guest only, with
+# FABRIC_HOSTS=init.
+
+# GIDs of A and B, as sysfs writes them
+rdma_a=fd00:000a:0000:0000:0000:0000:0000:0001
+rdma_b=fd00:000b:0000:0000:0000:0000:0000:0001
 
 rdma_up() {
 	modprobe rdma_rxe && modprobe rdma_ucm || return
-	printf 'link add rxe%s type rxe netdev h%s\n' A A B B | rdma -b -
+	printf 'link add rxe%s type rxe netdev %s\n' A "${RDMA_DEV_A:-hA}" \
+		B "${RDMA_DEV_B:-hB}" | rdma -b -
 }
 
 rdma_down() {
@@ -38,8 +44,7 @@ rdma_listens() {
 # LOG.server. Nothing of it outlives RDMA_TIMEOUT seconds (default 120).
 rdma_bw() {
 	local log=$1 tool=$2 port=$3 family=$4 server client rc=0
-	local a=fd00:000a:0000:0000:0000:0000:0000:0001
-	local b=fd00:000b:0000:0000:0000:0000:0000:0001
+	local a=$rdma_a b=$rdma_b
 	shift 4
 
 	if [ "$family" = 4 ]; then

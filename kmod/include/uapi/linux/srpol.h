@@ -270,10 +270,14 @@ enum srpol_behavior {
  * @SRPOL_DEV_ROLE_UPLINK: towards the fabric, TC egress steers and XDP ingress
  *   ends SIDs
  * @SRPOL_DEV_ROLE_PORT: towards a VM, pod or representor, XDP ingress steers
+ * @SRPOL_DEV_ROLE_HOST: the workload's end of a virtual port, a veth pair
+ *   whose other end is a port; what uplinks decapsulate for its addresses
+ *   comes in by it
  */
 enum srpol_dev_role {
 	SRPOL_DEV_ROLE_UPLINK = 1,
 	SRPOL_DEV_ROLE_PORT,
+	SRPOL_DEV_ROLE_HOST,
 };
 
 /**

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1 */
+/*
+ * Programs on devices; shared by the files of the library that put them there.
+ */
+#ifndef _SRPOL_ATTACH_H
+#define _SRPOL_ATTACH_H
+
+#include <stdbool.h>
+
+#include "srpol_lib.h"
+
+/* attach.c */
+int srpol_attach_tc(const char *dir, unsigned int ifindex, const char *prog,
+		    struct srpol_error *err);
+void srpol_detach_tc(const char *dir, unsigned int ifindex);
+bool srpol_attached_tc(const char *dir, unsigned int ifindex);
+int srpol_attach_port(const char *dir, unsigned int ifindex,
+		      enum srpol_xdp_mode mode, struct srpol_error *err);
+
+/* attach_host.c */
+int srpol_attach_host(const char *dir, unsigned int ifindex,
+		      struct srpol_error *err);
+bool srpol_host_any(const char *dir);
+
+#endif /* _SRPOL_ATTACH_H */

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * Virtual ports: the programs on the other end of the pair, and the addresses
+ * that uplinks have to lead to it.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "attach.h"
+#include "pins.h"
+#include "srpol_lib.h"
+
+static int next_addr(int map, struct in6_addr *addr, bool first)
+{
+	return bpf_map_get_next_key(map, first ? NULL : addr, addr);
+}
+
+/*
+ * Forget the addresses that lead to @ifindex, or to a device that is gone.
+ * @left: are there others? One that goes shortens the walk, so start anew.
+ */
+static void forget_addrs(int map, unsigned int ifindex, bool *left)
+{
+	struct srpol_host h;
+	struct in6_addr addr;
+	char name[IF_NAMESIZE];
+	bool first = true;
+
+	*left = false;
+	while (!next_addr(map, &addr, first)) {
+		first = false;
+		if (bpf_map_lookup_elem(map, &addr, &h))
+			continue;
+		if (h.ifindex != ifindex && if_indextoname(h.ifindex, name)) {
+			*left = true;
+			continue;
+		}
+		bpf_map_delete_elem(map, &addr);
+		first = true;
+	}
+}
+
+/* Uplinks look for what is for virtual ports while there are any. */
+static int attach_uplinks_tc(const char *dir, bool wanted,
+			     struct srpol_error *err)
+{
+	int map = srpol_pins_open(dir, "uplinks"), ret = 0;
+	uint32_t ifindex, *prev = NULL;
+
+	while (map >= 0 && !ret && !bpf_map_get_next_key(map, prev, &ifindex)) {
+		prev = &ifindex;
+		if (!wanted)
+			srpol_detach_tc(dir, ifindex);
+		else if (!srpol_attached_tc(dir, ifindex))
+			ret = srpol_attach_tc(dir, ifindex, "prog_uplink_tc",
+					      err);
+	}
+	if (map >= 0)
+		close(map);
+	return ret;
+}
+
+static int device_mac(const char *name, uint8_t *mac, uint32_t *mtu)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), ret = 0;
+	struct ifreq req = {};
+
+	snprintf(req.ifr_name, sizeof(req.ifr_name), "%s", name);
+	if (fd < 0 || ioctl(fd, SIOCGIFHWADDR, &req))
+		ret = -errno;
+	memcpy(mac, req.ifr_hwaddr.sa_data, 6);
+	if (!ret && ioctl(fd, SIOCGIFMTU, &req))
+		ret = -errno;
+	*mtu = req.ifr_mtu;
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+/* One row of "host_addrs"; not for what is of the link. */
+static int set_addr(int map, const struct sockaddr *sa,
+		    const struct srpol_host *h)
+{
+	struct in6_addr addr = { .s6_addr = { [10] = 0xff, [11] = 0xff } };
+
+	if (sa->sa_family == AF_INET6)
+		addr = ((const struct sockaddr_in6 *)sa)->sin6_addr;
+	else if (sa->sa_family == AF_INET)
+		memcpy(&addr.s6_addr[12],
+		       &((const struct sockaddr_in *)sa)->sin_addr, 4);
+	else
+		return 0;
+	if (IN6_IS_ADDR_LINKLOCAL(&addr))
+		return 0;
+	return bpf_map_update_elem(map, &addr, h, BPF_ANY) ? -errno : 0;
+}
+
+static int set_addrs(int map, const char *name, const struct srpol_host *h)
+{
+	struct ifaddrs *all, *a;
+	int ret = 0;
+
+	if (getifaddrs(&all))
+		return -errno;
+	for (a = all; a && !ret; a = a->ifa_next)
+		if (a->ifa_addr && !strcmp(a->ifa_name, name))
+			ret = set_addr(map, a->ifa_addr, h);
+	freeifaddrs(all);
+	return ret;
+}
+
+/* What leads to the workload's end of a pair, by the other one. */
+static int read_pair(unsigned int ifindex, char *name, struct srpol_host *h)
+{
+	char peer[IF_NAMESIZE];
+	uint32_t mtu;
+
+	h->ifindex = srpol_host_peer(ifindex);
+	if (!h->ifindex || !if_indextoname(ifindex, name) ||
+	    !if_indextoname(h->ifindex, peer))
+		return -ENODEV;
+	return device_mac(name, h->macs, &h->mtu) ?:
+	       device_mac(peer, h->macs + 6, &mtu);
+}
+
+/**
+ * srpol_dp_host_sync() - which addresses does a virtual port have?
+ * @ifindex: the workload's end
+ * @err: for the reason
+ *
+ * Told to the data plane as they are now.
+ */
+int srpol_dp_host_sync(unsigned int ifindex, struct srpol_error *err)
+{
+	struct srpol_dp_status st;
+	char name[IF_NAMESIZE];
+	struct srpol_host h;
+	bool left;
+	int map, ret;
+
+	ret = srpol_dp_status(&st, err);
+	if (ret)
+		return ret;
+	ret = read_pair(ifindex, name, &h);
+	if (ret)
+		return srpol_error_set(err, ret,
+				       "device %u is no veth whose other end is in this namespace",
+				       ifindex);
+	map = srpol_pins_open(st.dir, "host_addrs");
+	if (map < 0)
+		return srpol_error_set(err, map, "%s/host_addrs: %s", st.dir,
+				       strerror(-map));
+	forget_addrs(map, h.ifindex, &left);
+	ret = set_addrs(map, name, &h);
+	close(map);
+	if (ret)
+		return srpol_error_set(err, ret, "addresses of %s: %s", name,
+				       strerror(-ret));
+	return attach_uplinks_tc(st.dir, true, err);
+}
+
+/**
+ * srpol_attach_host() - put the programs on a virtual port
+ * @dir: folder of pins
+ * @ifindex: the workload's end
+ * @err: for the reason
+ *
+ * They go to the other end, which has what XDP cannot see: to TC.
+ */
+int srpol_attach_host(const char *dir, unsigned int ifindex,
+		      struct srpol_error *err)
+{
+	unsigned int peer = srpol_host_peer(ifindex);
+	int ret = 0;
+
+	if (peer)
+		ret = srpol_attach_port(dir, peer, SRPOL_XDP_MODE_NONE, err);
+	if (ret)
+		return ret;
+	ret = srpol_dp_host_sync(ifindex, err);
+	if (ret && peer)
+		srpol_dp_detach(peer, NULL);
+	return ret;
+}
+
+/**
+ * srpol_dp_detach_host() - take the programs off a virtual port
+ * @ifindex: the workload's end
+ * @err: for the reason
+ */
+int srpol_dp_detach_host(unsigned int ifindex, struct srpol_error *err)
+{
+	unsigned int peer = srpol_host_peer(ifindex);
+	struct srpol_dp_status st;
+	bool left = true;
+	int map, ret;
+
+	ret = srpol_dp_status(&st, err);
+	if (ret)
+		return ret;
+	map = srpol_pins_open(st.dir, "host_addrs");
+	if (map >= 0) {
+		forget_addrs(map, peer, &left);
+		close(map);
+	}
+	if (!left)
+		attach_uplinks_tc(st.dir, false, NULL);
+	return peer ? srpol_dp_detach(peer, err) : 0;
+}
+
+/**
+ * srpol_host_any() - is there an address behind a virtual port
+ * @dir: folder of pins
+ */
+bool srpol_host_any(const char *dir)
+{
+	int map = srpol_pins_open(dir, "host_addrs");
+	struct in6_addr addr;
+	bool any;
+
+	if (map < 0)
+		return false;
+	any = !next_addr(map, &addr, true);
+	close(map);
+	return any;
+}
+
+/**
+ * srpol_dp_host_has() - do uplinks lead an address to a virtual port
+ * @addr: IPv4 as v4-mapped
+ *
+ * Return: true also if that may not be known.
+ */
+bool srpol_dp_host_has(const struct in6_addr *addr)
+{
+	struct srpol_host h;
+	int map = srpol_map_open("host_addrs");
+	bool has;
+
+	if (map < 0)
+		return true;
+	has = !srpol_map_lookup(map, addr, &h);
+	srpol_map_close(map);
+	return has;
+}

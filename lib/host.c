@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * The veth pair of a virtual port. The workload's end has its addresses, and
+ * the routes of what is to be steered through a gateway that is nobody: its
+ * neighbor entry is permanent and has the MAC of the other end, so that nothing
+ * is resolved, ever, and no carrier but that of the pair is looked at. What
+ * srpol leaves alone comes out of the other end, into the stack of this host,
+ * whose routes would lead it to the workload's end again: a rule keeps it from
+ * them.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libmnl/libmnl.h>
+#include <linux/ethtool.h>
+#include <linux/fib_rules.h>
+#include <linux/if_link.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <linux/veth.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "srpol_lib.h"
+
+#define V4MAPPED_LEN	96
+#define MAC_LEN		6
+
+/* fe80::1 */
+static const struct in6_addr gateway = { .s6_addr = { 0xfe, 0x80,
+						      [15] = 1 } };
+
+/**
+ * struct rtnl - a request under construction, and what it is for
+ * @nl: connection
+ * @err: for the reason
+ * @nlh: the request
+ * @buf: its room
+ */
+struct rtnl {
+	struct mnl_socket *nl;
+	struct srpol_error *err;
+	struct nlmsghdr *nlh;
+	char buf[2048];
+};
+
+static int rtnl_open(struct rtnl *r, struct srpol_error *err)
+{
+	r->err = err;
+	r->nl = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
+	if (r->nl && !mnl_socket_bind(r->nl, 0, MNL_SOCKET_AUTOPID))
+		return 0;
+	return srpol_error_set(err, -errno, "rtnetlink: %s", strerror(errno));
+}
+
+static void rtnl_close(struct rtnl *r)
+{
+	if (r->nl)
+		mnl_socket_close(r->nl);
+}
+
+static void *rtnl_start(struct rtnl *r, uint16_t type, uint16_t flags,
+			size_t len)
+{
+	r->nlh = mnl_nlmsg_put_header(r->buf);
+	r->nlh->nlmsg_type = type;
+	r->nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+	return mnl_nlmsg_put_extra_header(r->nlh, len);
+}
+
+/* Send, and wait for the answer; @cb: for what comes before it. */
+static int rtnl_ask(struct rtnl *r, mnl_cb_t cb, void *data)
+{
+	char buf[16384];
+	ssize_t n;
+	int ret;
+
+	if (mnl_socket_sendto(r->nl, r->nlh, r->nlh->nlmsg_len) < 0)
+		return -errno;
+	do {
+		n = mnl_socket_recvfrom(r->nl, buf, sizeof(buf));
+		if (n < 0)
+			return -errno;
+		ret = mnl_cb_run(buf, n, 0, mnl_socket_get_portid(r->nl), cb,
+				 data);
+	} while (ret == MNL_CB_OK);
+	return ret < 0 ? -errno : 0;
+}
+
+static int rtnl_talk(struct rtnl *r, const char *what, const char *object)
+{
+	int ret = rtnl_ask(r, NULL, NULL);
+
+	return ret ? srpol_error_set(r->err, ret, "%s %s: %s", what, object,
+				     strerror(-ret)) : 0;
+}
+
+static void put_end(struct rtnl *r, const char *name, uint32_t mtu)
+{
+	mnl_attr_put_strz(r->nlh, IFLA_IFNAME, name);
+	mnl_attr_put_u32(r->nlh, IFLA_MTU, mtu);
+}
+
+static int make_pair(struct rtnl *r, const struct srpol_host_port *h)
+{
+	struct nlattr *info, *data, *peer;
+
+	rtnl_start(r, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL,
+		   sizeof(struct ifinfomsg));
+	put_end(r, h->name, h->mtu);
+	info = mnl_attr_nest_start(r->nlh, IFLA_LINKINFO);
+	mnl_attr_put_strz(r->nlh, IFLA_INFO_KIND, "veth");
+	data = mnl_attr_nest_start(r->nlh, IFLA_INFO_DATA);
+	peer = mnl_attr_nest_start(r->nlh, VETH_INFO_PEER);
+	mnl_nlmsg_put_extra_header(r->nlh, sizeof(struct ifinfomsg));
+	put_end(r, h->peer, h->mtu);
+	mnl_attr_nest_end(r->nlh, peer);
+	mnl_attr_nest_end(r->nlh, data);
+	mnl_attr_nest_end(r->nlh, info);
+	return rtnl_talk(r, "making device", h->name);
+}
+
+/*
+ * Without a link-local address: nothing is to be said on this link by itself, no
+ * solicitation of routers, no report of groups.
+ */
+static int set_up(struct rtnl *r, const char *name)
+{
+	struct nlattr *spec, *inet6;
+	struct ifinfomsg *ifi;
+	int ret;
+
+	ifi = rtnl_start(r, RTM_SETLINK, 0, sizeof(*ifi));
+	ifi->ifi_index = if_nametoindex(name);
+	spec = mnl_attr_nest_start(r->nlh, IFLA_AF_SPEC);
+	inet6 = mnl_attr_nest_start(r->nlh, AF_INET6);
+	mnl_attr_put_u8(r->nlh, IFLA_INET6_ADDR_GEN_MODE,
+			IN6_ADDR_GEN_MODE_NONE);
+	mnl_attr_nest_end(r->nlh, inet6);
+	mnl_attr_nest_end(r->nlh, spec);
+	ret = rtnl_talk(r, "address mode of", name);
+	if (ret)
+		return ret;
+	ifi = rtnl_start(r, RTM_SETLINK, 0, sizeof(*ifi));
+	ifi->ifi_index = if_nametoindex(name);
+	ifi->ifi_flags = IFF_UP;
+	ifi->ifi_change = IFF_UP;
+	return rtnl_talk(r, "setting up", name);
+}
+
+/*
+ * Only with NAPI does a veth take frames from XDP of another device, and it has
+ * NAPI while it has GRO.
+ */
+static int set_gro(const char *name, struct srpol_error *err)
+{
+	struct ethtool_value gro = { .cmd = ETHTOOL_SGRO, .data = 1 };
+	struct ifreq req = { .ifr_data = (void *)&gro };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), ret = 0;
+
+	snprintf(req.ifr_name, sizeof(req.ifr_name), "%s", name);
+	if (fd < 0 || ioctl(fd, SIOCETHTOOL, &req))
+		ret = srpol_error_set(err, -errno, "GRO of %s: %s", name,
+				      strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+/* What comes out of the other end has a local source. */
+static int set_sysctl(const char *dev, const char *name, char value,
+		      struct srpol_error *err)
+{
+	char path[128];
+	int fd, ret = 0;
+
+	snprintf(path, sizeof(path), "/proc/sys/net/ipv4/conf/%s/%s", dev,
+		 name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, &value, 1) != 1)
+		ret = srpol_error_set(err, -errno, "%s: %s", path,
+				      strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+static bool is_v4(const struct srpol_host_prefix *p)
+{
+	return IN6_IS_ADDR_V4MAPPED(&p->addr);
+}
+
+static uint8_t prefix_len(const struct srpol_host_prefix *p)
+{
+	return is_v4(p) ? p->len - V4MAPPED_LEN : p->len;
+}
+
+static void put_addr(struct rtnl *r, uint16_t type,
+		     const struct srpol_host_prefix *p)
+{
+	if (is_v4(p))
+		mnl_attr_put(r->nlh, type, sizeof(struct in_addr),
+			     &p->addr.s6_addr[12]);
+	else
+		mnl_attr_put(r->nlh, type, sizeof(p->addr), &p->addr);
+}
+
+/* No route of its own: nobody is on this link. */
+static int add_addr(struct rtnl *r, unsigned int ifindex,
+		    const struct srpol_host_prefix *p)
+{
+	char text[SRPOL_PREFIX_STRLEN];
+	struct ifaddrmsg *ifa;
+
+	ifa = rtnl_start(r, RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE,
+			 sizeof(*ifa));
+	ifa->ifa_family = is_v4(p) ? AF_INET : AF_INET6;
+	ifa->ifa_prefixlen = prefix_len(p);
+	ifa->ifa_index = ifindex;
+	put_addr(r, IFA_LOCAL, p);
+	put_addr(r, IFA_ADDRESS, p);
+	mnl_attr_put_u32(r->nlh, IFA_FLAGS, IFA_F_NODAD | IFA_F_NOPREFIXROUTE);
+	return rtnl_talk(r, "address",
+			 srpol_prefix_text(&p->addr, p->len, text));
+}
+
+static int add_gateway(struct rtnl *r, const char *name, const char *peer)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), ret;
+	struct ifreq req = {};
+	struct ndmsg *ndm;
+
+	snprintf(req.ifr_name, sizeof(req.ifr_name), "%s", peer);
+	ret = fd < 0 || ioctl(fd, SIOCGIFHWADDR, &req) ? -errno : 0;
+	if (fd >= 0)
+		close(fd);
+	if (ret)
+		return srpol_error_set(r->err, ret, "address of %s: %s", peer,
+				       strerror(-ret));
+	ndm = rtnl_start(r, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE,
+			 sizeof(*ndm));
+	ndm->ndm_family = AF_INET6;
+	ndm->ndm_ifindex = if_nametoindex(name);
+	ndm->ndm_state = NUD_PERMANENT;
+	mnl_attr_put(r->nlh, NDA_DST, sizeof(gateway), &gateway);
+	mnl_attr_put(r->nlh, NDA_LLADDR, MAC_LEN, req.ifr_hwaddr.sa_data);
+	return rtnl_talk(r, "gateway of", name);
+}
+
+/* The first address of a family is the source of its packets. */
+static const struct srpol_host_prefix *
+source(const struct srpol_host_port *h, bool v4)
+{
+	unsigned int i;
+
+	for (i = 0; i < h->n_addrs; i++)
+		if (is_v4(&h->addrs[i]) == v4)
+			return &h->addrs[i];
+	return NULL;
+}
+
+static int add_route(struct rtnl *r, unsigned int ifindex,
+		     const struct srpol_host_port *h,
+		     const struct srpol_host_prefix *p)
+{
+	const struct srpol_host_prefix *src = source(h, is_v4(p));
+	char text[SRPOL_PREFIX_STRLEN];
+	uint16_t via[1 + sizeof(gateway) / 2] = { AF_INET6 };
+	struct rtmsg *rtm;
+
+	/* a struct rtvia */
+	memcpy(via + 1, &gateway, sizeof(gateway));
+	rtm = rtnl_start(r, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL,
+			 sizeof(*rtm));
+	rtm->rtm_family = is_v4(p) ? AF_INET : AF_INET6;
+	rtm->rtm_dst_len = prefix_len(p);
+	rtm->rtm_table = RT_TABLE_MAIN;
+	rtm->rtm_protocol = RTPROT_STATIC;
+	rtm->rtm_scope = RT_SCOPE_UNIVERSE;
+	rtm->rtm_type = RTN_UNICAST;
+	rtm->rtm_flags = RTNH_F_ONLINK;
+	put_addr(r, RTA_DST, p);
+	mnl_attr_put_u32(r->nlh, RTA_OIF, ifindex);
+	if (is_v4(p))
+		mnl_attr_put(r->nlh, RTA_VIA, sizeof(via), via);
+	else
+		mnl_attr_put(r->nlh, RTA_GATEWAY, sizeof(gateway), &gateway);
+	if (src)
+		put_addr(r, RTA_PREFSRC, src);
+	return rtnl_talk(r, "route to",
+			 srpol_prefix_text(&p->addr, p->len, text));
+}
+
+/*
+ * What srpol leaves alone, which comes in by @peer, is routed by @table; 0: not
+ * at all, and its sender is told.
+ */
+static void put_rule(struct rtnl *r, int family, uint16_t type,
+		     uint16_t flags, const char *peer, uint32_t table)
+{
+	struct fib_rule_hdr *hdr;
+
+	hdr = rtnl_start(r, type, flags, sizeof(*hdr));
+	hdr->family = family;
+	hdr->action = table ? FR_ACT_TO_TBL : FR_ACT_UNREACHABLE;
+	mnl_attr_put_strz(r->nlh, FRA_IIFNAME, peer);
+	if (table)
+		mnl_attr_put_u32(r->nlh, FRA_TABLE, table);
+}
+
+static int add_rule(struct rtnl *r, int family,
+		    const struct srpol_host_port *h)
+{
+	put_rule(r, family, RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, h->peer,
+		 h->table);
+	return rtnl_talk(r, "rule for what comes in by", h->peer);
+}
+
+/* Whatever is left of the rules of an end, which go by its name. */
+static void del_rules(struct rtnl *r, const char *peer)
+{
+	static const int families[] = { AF_INET, AF_INET6 };
+	struct fib_rule_hdr *hdr;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		do {
+			hdr = rtnl_start(r, RTM_DELRULE, 0, sizeof(*hdr));
+			hdr->family = families[i];
+			mnl_attr_put_strz(r->nlh, FRA_IIFNAME, peer);
+		} while (!rtnl_ask(r, NULL, NULL));
+	}
+}
+
+static int del_link(struct rtnl *r, const char *name)
+{
+	struct ifinfomsg *ifi;
+
+	ifi = rtnl_start(r, RTM_DELLINK, 0, sizeof(*ifi));
+	ifi->ifi_index = if_nametoindex(name);
+	return rtnl_talk(r, "removing device", name);
+}
+
+static int configure(struct rtnl *r, const struct srpol_host_port *h)
+{
+	unsigned int ifindex = if_nametoindex(h->name), i;
+	int ret = 0;
+
+	for (i = 0; i < h->n_addrs && !ret; i++)
+		ret = add_addr(r, ifindex, &h->addrs[i]);
+	for (i = 0; i < h->n_prefixes && !ret; i++)
+		ret = add_route(r, ifindex, h, &h->prefixes[i]);
+	return ret;
+}
+
+static int set_pair_up(struct rtnl *r, const struct srpol_host_port *h)
+{
+	return set_gro(h->name, r->err) ?:
+	       set_sysctl(h->peer, "accept_local", '1', r->err) ?:
+	       set_sysctl(h->peer, "rp_filter", '0', r->err) ?:
+	       add_rule(r, AF_INET, h) ?: add_rule(r, AF_INET6, h) ?:
+	       set_up(r, h->peer) ?: set_up(r, h->name) ?:
+	       add_gateway(r, h->name, h->peer) ?: configure(r, h);
+}
+
+/**
+ * srpol_host_make() - make the devices of a virtual port
+ * @h: what it is to be
+ * @err: for the reason
+ *
+ * The programs are not attached yet, so that nothing is steered.
+ */
+int srpol_host_make(const struct srpol_host_port *h, struct srpol_error *err)
+{
+	struct rtnl r;
+	int ret;
+
+	ret = rtnl_open(&r, err);
+	if (!ret)
+		ret = make_pair(&r, h);
+	if (!ret) {
+		ret = set_pair_up(&r, h);
+		if (ret) {
+			r.err = NULL;
+			del_rules(&r, h->peer);
+			del_link(&r, h->name);
+		}
+	}
+	rtnl_close(&r);
+	return ret;
+}
+
+/**
+ * srpol_host_change() - give a virtual port more addresses and routes
+ * @h: name, addresses and prefixes; the rest is not looked at
+ * @err: for the reason
+ */
+int srpol_host_change(const struct srpol_host_port *h,
+		      struct srpol_error *err)
+{
+	struct rtnl r;
+	int ret;
+
+	ret = rtnl_open(&r, err) ?: configure(&r, h);
+	rtnl_close(&r);
+	return ret;
+}
+
+/**
+ * srpol_host_remove() - remove the devices of a virtual port
+ * @name: the workload's end
+ * @err: for the reason
+ *
+ * Addresses, routes and the gateway go with the device.
+ */
+int srpol_host_remove(const char *name, struct srpol_error *err)
+{
+	unsigned int peer = srpol_host_peer(if_nametoindex(name));
+	char peer_name[IF_NAMESIZE];
+	struct rtnl r;
+	int ret;
+
+	ret = rtnl_open(&r, err);
+	if (!ret && peer && if_indextoname(peer, peer_name))
+		del_rules(&r, peer_name);
+	if (!ret)
+		ret = del_link(&r, name);
+	rtnl_close(&r);
+	return ret;
+}
+
+static int read_link(const struct nlmsghdr *nlh, void *data)
+{
+	unsigned int *peer = data;
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, nlh, sizeof(struct ifinfomsg)) {
+		if (mnl_attr_get_type(attr) == IFLA_LINK)
+			*peer = mnl_attr_get_u32(attr);
+		/* a number of another namespace */
+		if (mnl_attr_get_type(attr) == IFLA_LINK_NETNSID) {
+			*peer = 0;
+			break;
+		}
+	}
+	return MNL_CB_OK;
+}
+
+/**
+ * srpol_host_peer() - the other end of a veth pair
+ * @ifindex: one end
+ *
+ * Return: its ifindex; 0 if there is none, or it is in another namespace.
+ */
+unsigned int srpol_host_peer(unsigned int ifindex)
+{
+	struct srpol_error err;
+	unsigned int peer = 0;
+	struct ifinfomsg *ifi;
+	struct rtnl r;
+
+	if (!rtnl_open(&r, &err)) {
+		ifi = rtnl_start(&r, RTM_GETLINK, 0, sizeof(*ifi));
+		ifi->ifi_index = ifindex;
+		if (rtnl_ask(&r, read_link, &peer))
+			peer = 0;
+	}
+	rtnl_close(&r);
+	return peer;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * Virtual ports as they are, read from the kernel: what they were given may have
+ * been changed by other commands since.
+ */
+#include <errno.h>
+#include <ifaddrs.h>
+#include <libmnl/libmnl.h>
+#include <linux/fib_rules.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "srpol_lib.h"
+
+#define V4MAPPED_LEN	96
+
+static bool from_bytes(struct srpol_host_prefix *p, int family,
+		       const void *bytes, uint32_t len)
+{
+	memset(p, 0, sizeof(*p));
+	if (family == AF_INET6) {
+		memcpy(&p->addr, bytes, sizeof(p->addr));
+		p->len = len;
+		return true;
+	}
+	p->addr.s6_addr[10] = 0xff;
+	p->addr.s6_addr[11] = 0xff;
+	if (bytes)
+		memcpy(&p->addr.s6_addr[12], bytes, 4);
+	p->len = V4MAPPED_LEN + len;
+	return family == AF_INET;
+}
+
+/* Number of leading ones. */
+static uint32_t mask_len(const uint8_t *mask, size_t n)
+{
+	uint32_t len = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		len += __builtin_popcount(mask[i]);
+	return len;
+}
+
+/*
+ * The kernel lists the IPv6 address that came last first; the first one is the
+ * source of routes, so that it has to be the first again.
+ */
+static void add_v6(struct srpol_host_port *h, const struct in6_addr *addr,
+		   uint32_t len)
+{
+	struct srpol_host_prefix *p = h->addrs, *end = p + h->n_addrs;
+
+	while (p < end && IN6_IS_ADDR_V4MAPPED(&p->addr))
+		p++;
+	memmove(p + 1, p, (end - p) * sizeof(*p));
+	from_bytes(p, AF_INET6, addr, len);
+	h->n_addrs++;
+}
+
+static void add_addr(struct srpol_host_port *h, const struct ifaddrs *a)
+{
+	const struct sockaddr_in6 *six = (const void *)a->ifa_addr;
+	const struct sockaddr_in *four = (const void *)a->ifa_addr;
+	const uint8_t *mask;
+
+	if (h->n_addrs == SRPOL_HOST_ADDRS || !a->ifa_addr ||
+	    !a->ifa_netmask || strcmp(a->ifa_name, h->name))
+		return;
+	if (a->ifa_addr->sa_family == AF_INET6) {
+		mask = ((const struct sockaddr_in6 *)
+			(const void *)a->ifa_netmask)->sin6_addr.s6_addr;
+		if (!IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr))
+			add_v6(h, &six->sin6_addr, mask_len(mask, 16));
+	} else if (a->ifa_addr->sa_family == AF_INET) {
+		mask = (const void *)&((const struct sockaddr_in *)
+				       (const void *)a->ifa_netmask)->sin_addr;
+		from_bytes(&h->addrs[h->n_addrs], AF_INET, &four->sin_addr,
+			   mask_len(mask, 4));
+		h->n_addrs++;
+	}
+}
+
+static int read_route(const struct nlmsghdr *nlh, void *data)
+{
+	const struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *attr, *dst = NULL;
+	struct srpol_host_port *h = data;
+	bool ours = false, via = false;
+	struct in6_addr any = {};
+
+	if (rtm->rtm_type != RTN_UNICAST || rtm->rtm_table != RT_TABLE_MAIN ||
+	    h->n_prefixes == SRPOL_HOST_PREFIXES)
+		return MNL_CB_OK;
+	mnl_attr_for_each(attr, nlh, sizeof(*rtm)) {
+		switch (mnl_attr_get_type(attr)) {
+		case RTA_DST:
+			dst = attr;
+			break;
+		case RTA_OIF:
+			ours = mnl_attr_get_u32(attr) ==
+			       if_nametoindex(h->name);
+			break;
+		case RTA_GATEWAY:
+		case RTA_VIA:
+			via = true;
+			break;
+		}
+	}
+	if (ours && via)
+		h->n_prefixes += from_bytes(&h->prefixes[h->n_prefixes],
+					    rtm->rtm_family, dst ?
+					    mnl_attr_get_payload(dst) : &any,
+					    rtm->rtm_dst_len);
+	return MNL_CB_OK;
+}
+
+static int read_rule(const struct nlmsghdr *nlh, void *data)
+{
+	const struct fib_rule_hdr *hdr = mnl_nlmsg_get_payload(nlh);
+	struct srpol_host_port *h = data;
+	const struct nlattr *attr;
+	uint32_t table = 0;
+	bool ours = false;
+
+	mnl_attr_for_each(attr, nlh, sizeof(*hdr)) {
+		if (mnl_attr_get_type(attr) == FRA_IIFNAME)
+			ours = !strcmp(mnl_attr_get_str(attr), h->peer);
+		if (mnl_attr_get_type(attr) == FRA_TABLE)
+			table = mnl_attr_get_u32(attr);
+	}
+	if (ours && hdr->action == FR_ACT_TO_TBL)
+		h->table = table;
+	return MNL_CB_OK;
+}
+
+/* All routes or rules of a family. */
+static int dump(struct mnl_socket *nl, uint16_t type, uint8_t family,
+		mnl_cb_t cb, struct srpol_host_port *h)
+{
+	char buf[32768];
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	struct rtmsg *rtm;
+	ssize_t n;
+	int ret;
+
+	nlh->nlmsg_type = type;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	/* a rule's header has the same length, and begins with the same */
+	rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
+	rtm->rtm_family = family;
+	if (mnl_socket_sendto(nl, nlh, nlh->nlmsg_len) < 0)
+		return -errno;
+	do {
+		n = mnl_socket_recvfrom(nl, buf, sizeof(buf));
+		if (n < 0)
+			return -errno;
+		ret = mnl_cb_run(buf, n, 0, mnl_socket_get_portid(nl), cb, h);
+	} while (ret == MNL_CB_OK);
+	return ret < 0 ? -errno : 0;
+}
+
+static int read_routes(struct srpol_host_port *h)
+{
+	struct mnl_socket *nl = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
+	int ret;
+
+	if (!nl)
+		return -errno;
+	if (mnl_socket_bind(nl, 0, MNL_SOCKET_AUTOPID))
+		ret = -errno;
+	else
+		ret = dump(nl, RTM_GETROUTE, AF_INET6, read_route, h) ?:
+		      dump(nl, RTM_GETROUTE, AF_INET, read_route, h) ?:
+		      dump(nl, RTM_GETRULE, AF_INET6, read_rule, h);
+	mnl_socket_close(nl);
+	return ret;
+}
+
+/**
+ * srpol_host_read() - what a virtual port is
+ * @ifindex: the workload's end
+ * @h: result, but for the MTU
+ */
+int srpol_host_read(unsigned int ifindex, struct srpol_host_port *h)
+{
+	unsigned int peer = srpol_host_peer(ifindex);
+	struct ifaddrs *all;
+	const struct ifaddrs *a;
+
+	memset(h, 0, sizeof(*h));
+	if (!peer || !if_indextoname(ifindex, h->name) ||
+	    !if_indextoname(peer, h->peer))
+		return -ENODEV;
+	if (getifaddrs(&all))
+		return -errno;
+	for (a = all; a; a = a->ifa_next)
+		add_addr(h, a);
+	freeifaddrs(all);
+	return read_routes(h);
+}
