@@ -92,6 +92,10 @@ $(LONG): tests
 debug-check: tests	## tests of the module under KASAN and lockdep; builds a kernel
 	@KVER=$(KVER) selftests/vm/debug-kernel.sh
 
+.PHONY: check-kernels
+check-kernels: test-deps	## the module without warnings: W=1, sparse; newest kernel, arm64; root
+	@KVER=$(KVER) selftests/kernels.sh
+
 .PHONY: sweep
 sweep: tests		## mode flowlet: balance and reordering against the gap
 	@selftests/sweep/flowlet.sh
