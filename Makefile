@@ -82,9 +82,9 @@ check: tests		## build all, run all tests; "N passed, N failed, N skipped"
 	@KVER=$(KVER) selftests/run.sh
 
 # Hours: each has a target of its own.
-LONG := long-demo long-check long-e2e long-unload
+LONG := long-demo long-check long-e2e long-unload long-namespaces long-failure
 .PHONY: check-long $(LONG)
-check-long: $(LONG) debug-check	## campaigns: demo, check, e2e, unloading again and again, debug kernel
+check-long: $(LONG) debug-check	## campaigns: demo, check, e2e, unloading, namespaces, failure, debug kernel
 $(LONG): tests
 	@KVER=$(KVER) selftests/campaign.sh $(@:long-%=%)
 
