@@ -86,15 +86,20 @@ check: tests		## build all, run all tests; "N passed, N failed, N skipped"
 	@KVER=$(KVER) selftests/run.sh
 
 # Hours: each has a target of its own.
-LONG := long-demo long-check long-e2e long-unload long-deb
+LONG := long-demo long-check long-e2e long-unload long-namespaces long-failure \
+	long-deb
 .PHONY: check-long $(LONG)
-check-long: $(LONG) debug-check	## campaigns: demo, check, e2e, unloading again and again, debug kernel
+check-long: $(LONG) debug-check	## campaigns: demo, check, e2e, unloading, namespaces, failure, debug kernel
 $(LONG): tests
 	@KVER=$(KVER) selftests/campaign.sh $(@:long-%=%)
 
 .PHONY: debug-check
 debug-check: tests	## tests of the module under KASAN and lockdep; builds a kernel
 	@KVER=$(KVER) selftests/vm/debug-kernel.sh
+
+.PHONY: check-kernels
+check-kernels: test-deps	## the module without warnings: W=1, sparse; newest kernel, arm64; root
+	@KVER=$(KVER) selftests/kernels.sh
 
 .PHONY: sweep
 sweep: tests		## mode flowlet: balance and reordering against the gap

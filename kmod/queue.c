@@ -10,10 +10,14 @@
 
 static struct workqueue_struct *srpol_wq;
 
-/* Unbound: compiling is work for a processor that has time for it. */
+/*
+ * Unbound: compiling is work for a processor that has time for it. Not of high
+ * priority, because packets have left what failed before; it would only keep
+ * those from running that whoever holds RTNL waits for, like RCU's threads.
+ */
 int __init srpol_queue_init(void)
 {
-	srpol_wq = alloc_workqueue("srpol", WQ_UNBOUND | WQ_HIGHPRI, 0);
+	srpol_wq = alloc_workqueue("srpol", WQ_UNBOUND, 0);
 	return srpol_wq ? 0 : -ENOMEM;
 }
 

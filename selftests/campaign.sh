@@ -1,11 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# campaign.sh demo|check|e2e|unload|deb [TIMES]: what takes too long for make
-# check: the two commands again and again beside two processes that do nothing
-# but use the processor, each end-to-end program by itself, the module unloaded
-# again and again, the Debian packages in a root file system of their own. Says
-# how often it was well; what failed stays in build/campaign/NAME.N.log.
+# campaign.sh PART [TIMES]: what takes too long for make check. Says how often
+# it was well; what failed stays in build/campaign/NAME.N.log.
+#
+#	demo, check	the two commands again and again, beside two processes
+#			that do nothing but use the processor
+#	e2e		likewise each end-to-end program by itself
+#	unload		of the module, against the end of namespaces under
+#			traffic, TIMES in one guest
+#	namespaces	TIMES of them, with the module loaded but unused and
+#			without it
+#	failure		links beside a replace and dumps, on one processor whose
+#			clock counts instructions: within 5 ms of what they take
+#			when nothing else happens
+#	deb		the Debian packages in a root file system of their own
 
 set -euo pipefail
 
@@ -43,6 +52,8 @@ repeat() {
 		start=$SECONDS
 		if "$@" >"$out/$name.$n.log" 2>&1 </dev/null; then
 			good=$((good + 1))
+			# what a program says of times and numbers
+			[ "$times" -gt 1 ] || sed -n 's/^# //p' "$out/$name.$n.log"
 			rm -f "$out/$name.$n.log"
 		else
 			echo "$name: $n failed after $((SECONDS - start)) s:" \
@@ -51,6 +62,25 @@ repeat() {
 	done
 	echo "$name: $good of $times"
 	[ $good -eq "$times" ]
+}
+
+# in_guest PROGRAM WORD [OPTION OF vm.sh...]: the tests of a program in
+# selftests/vm/tests whose name has the word
+in_guest() {
+	local program=$1 word=$2
+	shift 2
+
+	selftests/vm/vm.sh -t 14400 -o "$out/vm" "$@" -- \
+		"selftests/vm/tests/$program" "$word"
+}
+
+# once NAME COMMAND...
+once() {
+	local name=$1
+	shift
+
+	mkdir -p "$out/vm"
+	repeat "$name" 1 "$@" || status=1
 }
 
 mkdir -p "$out"
@@ -73,9 +103,17 @@ e2e)
 	done
 	;;
 unload)
-	# of the module, against the end of namespaces
 	export SRPOL_LOOPS=${2:-200}
-	repeat unload 1 selftests/run.sh vm.lifetime || status=1
+	once unload in_guest lifetime.py unload_while
+	;;
+namespaces)
+	export SRPOL_NAMESPACES=${2:-1000}
+	once namespaces in_guest lifetime.py unused_namespaces
+	;;
+failure)
+	export SRPOL_LIMIT_MS=5 SRPOL_ACCEL=tcg
+	once failure in_guest failure.py "" -c 1 -a nokaslr -q -icount \
+		-q shift=1,sleep=off -q -rtc -q clock=vm
 	;;
 deb)
 	selftests/deps.sh test debhelper dh-dkms dkms dpkg-dev fakeroot \
@@ -83,7 +121,7 @@ deb)
 	repeat deb "${2:-1}" selftests/deb/deb.sh || status=1
 	;;
 *)
-	echo "usage: campaign.sh demo|check|e2e|unload|deb [TIMES]" >&2
+	echo "usage: campaign.sh PART [TIMES]" >&2
 	exit 2
 	;;
 esac

@@ -554,9 +554,19 @@ static void set_gen(__u32 gen)
 	bpf_map_update_elem(rig_map("state"), &zero, &st, 0);
 }
 
+static __u32 path_version(void)
+{
+	struct srpol_path path;
+	__u32 id = OLD_PATH;
+
+	bpf_map_lookup_elem(rig_map("paths"), &id, &path);
+	return path.ver;
+}
+
 /*
  * 3 * 2^30 commits that leave everything alone, all but one in 2^28 of them
- * without anybody looking.
+ * without anybody looking. Without the sweep the version words would say the
+ * other copy from 2^30 on, until 2^31.
  */
 static void test_untouched(void)
 {
@@ -564,17 +574,23 @@ static void test_untouched(void)
 		.id = 1, .behavior = SRPOL_BEHAVIOR_END, .prefix_len = 128,
 	};
 	struct in6_addr a = addr("fc00:99::1");
-	__u32 zero = 0, i;
 	struct srpol_state st;
+	__u32 zero = 0, i, ver;
 
 	setup();
 	memcpy(s.sid, &a, 16);
 	CHECK_EQ(rig_sid_call("sid_set", &s), 0, "SID");
 	rig_endpoint("fd00::", 64, "2001:db8::9");
 	rig_commit(true);
+	ver = path_version();
 	for (i = 1; i <= 12; i++) {
 		set_gen((i << 28) - 1);
 		rig_commit(true);
+		CHECK_EQ(srpol_copy(path_version(), i << 28), ver & 1,
+			 "its copy");
+		if (i > 4 && i < 8)
+			CHECK_EQ(srpol_copy(ver, i << 28), !(ver & 1),
+				 "without the sweep");
 		check("nobody touched it", &two);
 		check_policy("nor the policy", 1);
 		CHECK_EQ(rig_sid_call("sid_hide", &s), 0, "SID is there");

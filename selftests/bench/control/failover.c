@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * failover NETNS WAY ROUNDS: a link dies under traffic.
+ * failover NETNS WAY ROUNDS [FILE FILE]: a link dies under traffic.
  *
  * Uplink u0 and its peer p0 in NETNS, and u1 and p1 likewise; packets to
  * DESTINATION are routed by u1, and policy 1 of POLICIES has paths over
@@ -9,6 +9,10 @@
  *
  *	WAY down	it is set down here
  *	WAY carrier	p0 is set down, so that u0 loses its carrier
+ *
+ * With files, "srpol replace" of one and the other in turn, which differ in all
+ * policies, is under way: it has begun to tell the data plane of its policies
+ * when u0 dies, and is not over when the first packet comes out at p1.
  *
  * With each packet it also looks which generation packets see. Afterwards the
  * maps are read to prove that in the last one no policy has a bucket of a
@@ -36,6 +40,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <srpol_lib.h>
@@ -63,6 +68,7 @@ static int udp = -1;
  * @moved: when the first packet came out at p1
  * @sent: packets sent
  * @arrived: packets that came out
+ * @committed: when another generation came first
  * @compiled: when another generation came last
  */
 static struct seen {
@@ -71,6 +77,7 @@ static struct seen {
 	uint64_t moved;
 	unsigned int sent;
 	unsigned int arrived;
+	uint64_t committed;
 	uint64_t compiled;
 } seen;
 
@@ -169,6 +176,8 @@ static void *send_all(void *arg)
 		now = generation();
 		if (now != gen)
 			seen.compiled = now_ns();
+		if (now != gen && !seen.committed)
+			seen.committed = seen.compiled;
 		gen = now;
 		nanosleep(seen.moved ? &later : &pause, NULL);
 	}
@@ -273,10 +282,58 @@ static void wait_for(bool (*condition)(void), const char *what)
 	}
 }
 
-static void one_round(struct mnl_socket *nl, const char *dev)
+/* Is a transaction under way that has staged the first policy? */
+static bool staging(void)
+{
+	struct srpol_policy policy;
+	uint32_t id = 1;
+
+	if (srpol_map_lookup(policy_map, &id, &policy))
+		errx(1, "no policy %u", id);
+	return policy.ver >> 1 == generation() + 1;
+}
+
+static bool none_dead(void)
+{
+	return !dead_buckets();
+}
+
+/* Return: its process, once it has begun to stage. */
+static pid_t start_replace(const char *file)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		err(1, "fork");
+	if (!pid) {
+		execlp("srpol", "srpol", "replace", "-f", file, NULL);
+		err(1, "srpol");
+	}
+	while (!staging()) {
+		if (waitpid(pid, NULL, WNOHANG))
+			errx(1, "the replace ended too early");
+		usleep(500);
+	}
+	return pid;
+}
+
+static void end_replace(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) < 0 || status)
+		errx(1, "the replace failed");
+	if (seen.moved > seen.committed)
+		errx(1, "the replace was over before a packet moved");
+	wait_for(none_dead, "buckets are dead still");
+}
+
+static void one_round(struct mnl_socket *nl, const char *dev,
+		      const char *file)
 {
 	uint64_t start, end;
 	pthread_t thread;
+	pid_t pid = 0;
 
 	wait_for(choose_flow, "no flow comes out at p0");
 	usleep(SETTLE_US);
@@ -285,10 +342,14 @@ static void one_round(struct mnl_socket *nl, const char *dev)
 	memset(&seen, 0, sizeof(seen));
 	start_thread(&thread);
 	usleep(20000);
+	if (file)
+		pid = start_replace(file);
 	start = now_ns();
 	set_link(nl, dev, false);
 	end = now_ns();
 	usleep(300000);
+	if (pid)
+		end_replace(pid);
 	seen.stop = true;
 	pthread_join(thread, NULL);
 	if (seen.moved < start || !seen.compiled)
@@ -308,11 +369,11 @@ int main(int argc, char **argv)
 {
 	struct mnl_socket *here, *there;
 	struct srpol_error error = {};
-	int rounds, home;
+	int rounds, home, i;
 	bool carrier;
 
-	if (argc != 4)
-		errx(1, "usage: failover NETNS WAY ROUNDS");
+	if (argc != 4 && argc != 6)
+		errx(1, "usage: failover NETNS WAY ROUNDS [FILE FILE]");
 	carrier = !strcmp(argv[2], "carrier");
 	rounds = atoi(argv[3]);
 	state_map = srpol_map_open("state");
@@ -329,7 +390,8 @@ int main(int argc, char **argv)
 	there = open_route();
 	if (setns(home, 0))
 		err(1, "setns");
-	while (rounds--)
-		one_round(carrier ? there : here, carrier ? "p0" : "u0");
+	for (i = 0; i < rounds; i++)
+		one_round(carrier ? there : here, carrier ? "p0" : "u0",
+			  argc == 6 ? argv[4 + i % 2] : NULL);
 	return 0;
 }

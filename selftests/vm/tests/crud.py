@@ -480,6 +480,8 @@ def origins():
         for op in (client.change, client.replace):
             refused(errno.EPERM, op, kind, **key, **least,
                     origin="engine", msg="static", attr="origin")
+        refused(errno.EPERM, client.delete, kind, **key, origin="engine",
+                msg="static", attr="origin")
         eq(client.get(kind, **key), before)
         client.delete(kind, **key)
         client.new(kind, **key, **least, origin="engine")
@@ -751,6 +753,41 @@ def shares():
         eq(sum(buckets()), n)
         client.change("path", id=3, admin_down=0)
         eq(buckets(), got)
+
+
+@test
+def tiny_weights():
+    "a list that is up has at least one bucket, however small its weight"
+    for i in range(1, 65):
+        client.new("path", id=i, sids=[f"fc00::{i:x}"], ifindex=d0,
+                   via="fd00:1::2")
+    key = {"color": 3, "endpoint": "fd00::b"}
+
+    def shares_of(*weights):
+        client.replace("policy", **key, candidate=[{"segment_list": [
+            {"path": i, "weight": w} for i, w in enumerate(weights, 1)]}])
+        return pinned_lists(key)
+
+    eq(shares_of(65535, 1), [127, 1])
+    eq(shares_of(65535, 0, 1), [127, 0, 1])
+    eq(shares_of(65535, *[1] * 63), [65] + [1] * 63)
+    client.change("path", id=64, admin_down=1)
+    eq(pinned_lists(key), [66] + [1] * 62 + [0])
+
+
+@test
+def prefix_lengths():
+    "a prefix without its length is one address, IPv4 too"
+    for i, address in enumerate(("fd00::9", "10.0.0.9"), 1):
+        client.new("rule", priority=i, color=1, src=address, dst=address)
+        got = client.get("rule", priority=i)
+        eq((got["src_len"], got["dst_len"]), (128, 128))
+        client.new("endpoint", prefix=address, address="fd00::b")
+        client.get("endpoint", prefix=address, prefix_len=128)
+    for name in ("sr_domain", "sr_source", "report_from"):
+        client.config(**{name: [{"prefix": "fd00::9"}]})
+        eq([e["prefix_len"] for e in client.get("config")[name]], [128])
+        client.config(**{name: [{}]})
 
 
 @test

@@ -11,6 +11,8 @@
 #							          2001:db8:b::1
 #							          192.0.2.2
 # SRPOL_TIMEOUT=400
+#
+# SRPOL_CLOCK=counted
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

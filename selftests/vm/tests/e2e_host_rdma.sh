@@ -9,6 +9,8 @@
 #	rxeB: srpol1 2001:db8:b::1
 #
 # SRPOL_TIMEOUT=400
+#
+# SRPOL_CLOCK=counted
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

@@ -3,6 +3,8 @@
 #
 # Jobs: two control groups with disjoint paths share no spine, counted by the
 # spines; and jobs outlive the engine.
+#
+# SRPOL_CLOCK=counted
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

@@ -3,6 +3,8 @@
 #
 # A link between two switches that takes 1500 bytes where all others take 9000:
 # srpold finds it by long probes, and TCP and RDMA go on by the other paths.
+#
+# SRPOL_CLOCK=counted
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

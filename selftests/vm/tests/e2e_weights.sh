@@ -4,6 +4,8 @@
 # Weights of srpold's policies: what a feed or an operator says a link can
 # carry, and a link that loses one packet in a hundred. Paths stay up all the
 # while: that is not failure.
+#
+# SRPOL_CLOCK=counted
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

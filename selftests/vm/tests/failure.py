@@ -42,8 +42,11 @@ IFLA_IFNAME, IFLA_LINKINFO, IFLA_INFO_KIND = 3, 18, 1
 NOBODY = 65534
 
 # Waiting for a transaction would take ten seconds here, in each round. A busy
-# host adds to all times, and now and then very much to one of them.
-LIMIT, WORST = 0.25, 2.0
+# host adds to all times, and now and then very much to one of them; in a guest
+# that does not depend on the host SRPOL_LIMIT_MS says by how much medians may
+# differ (campaign.sh failure).
+LIMIT = int(os.environ.get("SRPOL_LIMIT_MS", "250")) / 1000
+WORST = 2.0
 
 net.load_module()
 cleanup(run, "rm", "-rf", PINS)
@@ -135,7 +138,10 @@ class Foreign:
 
 
 link, foreign = Link(), Foreign()
-os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+# What it measures against stays as it is: a replace of real-time priority would
+# keep the kernel's own threads, which RCU needs, off the processor.
+os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK,
+                      os.sched_param(10))
 
 
 def in_use():

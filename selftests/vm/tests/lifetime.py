@@ -11,12 +11,15 @@ The end of the veth in the initial namespace disappears when NAME is really
 gone: its name tells when. A reference that was not given back keeps the
 device, and so the namespace.
 
-SRPOL_LOOPS says how often unloading meets the end of namespaces.
+SRPOL_LOOPS says how often unloading meets the end of namespaces, and
+SRPOL_NAMESPACES how many that are not configured come and go.
 
 SRPOL_TIMEOUT=2400
 """
 
 import os
+import socket
+import struct
 import sys
 import threading
 import time
@@ -26,10 +29,14 @@ sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
 
 import ktap                                             # noqa: E402
 import net                                              # noqa: E402
+from packet import checksum, ip6                        # noqa: E402
+from srpol import packed                                # noqa: E402
 from net import CLONE_NEWNET                            # noqa: E402
 from ktap import busywait, eq, main, say, test          # noqa: E402
 
 net.load_module()
+
+TRACING = "/sys/kernel/tracing"
 
 
 def namespace():
@@ -162,6 +169,46 @@ def unload():
         assert took < 5, f"deletion took {took:.1f} s"
 
 
+class Traffic(threading.Thread):
+    """
+    What the module sees of packets, into a namespace by its veth: reports that
+    a router cannot reach the SID of path 5, and UDP.
+    """
+
+    ROUTER, HOST, SID = "fd00:1::2", "fd00:1::1", "fc00::5"
+
+    def __init__(self, ns):
+        super().__init__(daemon=True)
+        self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+        self.socket.bind((ns.name, 0))
+        mac = ns.run("cat", "/sys/class/net/v0/address").strip()
+        ethernet = bytes.fromhex(mac.replace(":", "")) + b"\x02" * 6 + \
+            b"\x86\xdd"
+        inner = ip6("fd00:a::1", "fd00:b::1", 17, bytes(40))
+        icmp = struct.pack("!BBHI", 1, 0, 0, 0) + \
+            ip6(self.HOST, self.SID, 41, inner)
+        pseudo = packed(self.ROUTER) + packed(self.HOST) + \
+            struct.pack("!II", len(icmp), 58)
+        icmp = icmp[:2] + struct.pack("!H", checksum(pseudo + icmp)) + icmp[4:]
+        self.packets = [ethernet + ip6(self.ROUTER, self.HOST, 58, icmp),
+                        ethernet + ip6(self.ROUTER, self.HOST, 17, bytes(40))]
+        self.stopped = False
+
+    def run(self):
+        with self.socket:
+            while not self.stopped:
+                for packet in self.packets:
+                    try:
+                        self.socket.send(packet)
+                    except OSError:     # its veth is down, or gone
+                        pass
+                time.sleep(0.005)
+
+    def stop(self):
+        self.stopped = True
+        self.join()
+
+
 class Flapper(threading.Thread):
     """Sets links up and down and routes in and out until told to stop."""
 
@@ -213,13 +260,24 @@ def unload_under_events():
 
 @test
 def unload_while_a_namespace_ends():
-    "unload while configured namespaces end, links flap and addresses change"
+    "unload while configured namespaces end, links flap and packets come in"
     loops = int(os.environ.get("SRPOL_LOOPS", "8"))
     living = namespace()
+    with living:
+        living.sysctl("net/ipv6/conf/v0/keep_addr_on_down", 1)
     for _ in range(loops):
         ending = [namespace() for _ in range(3)]
-        for ns in (living, *ending):
-            configure(ns).close()
+        traffic = [Traffic(ns) for ns in (living, *ending)]
+        for ns, sender in zip((living, *ending), traffic):
+            client = configure(ns)
+            client.config(retry_interval=1,
+                          report_from=[{"prefix": Traffic.ROUTER}])
+            events = ns.listener("events")
+            sender.start()
+            # packets reach the module
+            events.wait("path-event", 60, id=5, reason="unreachable-reported")
+            events.close()
+            client.close()
         flapper = Flapper(living)
         flapper.start()
         names = [ns.name for ns in ending]
@@ -230,6 +288,8 @@ def unload_while_a_namespace_ends():
         for thread in threads:
             thread.join()
         flapper.stop()
+        for sender in traffic:
+            sender.stop()
         for name in names:
             gone(name)
         ktap.run("insmod", net.srpol.MODULE)
@@ -239,22 +299,75 @@ def unload_while_a_namespace_ends():
             for j in range(2, 10)))
 
 
+def hits(events):
+    """How often the kernel came by each of these probes."""
+    found = dict.fromkeys(events, 0)
+    with open(f"{TRACING}/kprobe_profile", encoding="ascii") as f:
+        for line in f:
+            name, hit = line.split()[:2]
+            found[name] = int(hit)
+    return found
+
+
+def tracing(name, text):
+    """Write into a file there; it cannot be sought in, to append."""
+    fd = os.open(f"{TRACING}/{name}", os.O_WRONLY | os.O_APPEND)
+    try:
+        os.write(fd, text.encode("ascii"))
+    finally:
+        os.close(fd)
+
+
+@test
+def unused_registers_nothing():
+    "a namespace has hooks and notifiers from its first write until it ends"
+    ktap.run("sh", "-c", f"mountpoint -q {TRACING} || "
+             f"mount -t tracefs tracefs {TRACING}")
+    names = {"begins": "srpol_events_net_start",
+             "ends": "srpol_events_net_unlisten"}
+    for name, function in names.items():
+        tracing("kprobe_events", f"p:srpol/{name} {function}\n")
+    try:
+        tracing("events/srpol/enable", "1")
+        unused, used = namespace(), namespace()
+        client = unused.client()
+        eq(client.dump("path"), [])
+        client.get("config")
+        client.close()
+        eq(hits(names), {"begins": 0, "ends": 0})
+        client = used.client()
+        client.new("path", id=1, sids=["fc00::1"])
+        client.close()
+        eq(hits(names), {"begins": 1, "ends": 0})
+        for ns in (unused, used):
+            name = ns.name
+            ns.delete()
+            gone(name)
+        eq(hits(names), {"begins": 1, "ends": 1})
+    finally:
+        tracing("events/srpol/enable", "0")
+        for name in names:
+            tracing("kprobe_events", f"-:srpol/{name}\n")
+
+
 @test
 def unused_namespaces():
     "namespaces that are not configured cost nothing"
-    def thousand():
+    number = int(os.environ.get("SRPOL_NAMESPACES", "200"))
+
+    def all_of_them():
         """Seconds that it takes to make and end them, to the last one."""
         start = time.monotonic()
         pid = os.fork()
         if not pid:
-            for _ in range(200):
+            for _ in range(number):
                 net._libc.unshare(CLONE_NEWNET)
             os._exit(0)
         eq(os.waitpid(pid, 0)[1], 0)
         last = namespace()
         name = last.name
         last.delete()
-        gone(name, 60)
+        gone(name, 600)
         return time.monotonic() - start
 
     took = {True: [], False: []}
@@ -265,11 +378,11 @@ def unused_namespaces():
                     ktap.run("insmod", net.srpol.MODULE)
                 else:
                     net.unload_module()
-            took[loaded].append(thousand())
+            took[loaded].append(all_of_them())
     ktap.run("insmod", net.srpol.MODULE)
     net.srpol.forget_family()
     with_, without = min(took[True]), min(took[False])
-    say(f"200 namespaces: {with_:.2f} s with the module, {without:.2f} s "
+    say(f"{number} namespaces: {with_:.2f} s with the module, {without:.2f} s "
         "without")
     assert with_ < without * 1.3 + 0.2, took
 

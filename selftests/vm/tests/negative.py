@@ -250,6 +250,15 @@ TABLE = [
     ("rule-new", EXCL, {**RULE, "dst": b"x" * 4}, ERANGE, "size out of range", "dst"),
     ("rule-new", EXCL, {**RULE, "src": "10.0.0.1", "dst": "fd00::1"},
      EINVAL, "different address families", ""),
+    # 0.0.0.0/0 is IPv4, a shorter prefix is not
+    ("rule-new", EXCL, {**RULE, "src": "0.0.0.0", "src_len": 96,
+                        "dst": "fd00::1"},
+     EINVAL, "different address families", ""),
+    ("rule-new", EXCL, {**RULE, "src": "10.0.0.1", "dst": "fd00::",
+                        "dst_len": 8},
+     EINVAL, "different address families", ""),
+    ("rule-new", CHANGE, {"priority": 2, "src": "10.0.0.1"}, EINVAL,
+     "different address families", ""),
     ("rule-new", EXCL, {**RULE, "sport_max": 5}, EINVAL,
      "needs its minimum", "sport-max"),
     ("rule-new", EXCL, {**RULE, "dport_min": 5, "dport_max": 4}, EINVAL,
@@ -265,7 +274,11 @@ TABLE = [
      "RoCEv2", ""),
     ("rule-new", EXCL, {**RULE, "proto": 6, "opcode": [1]}, EINVAL,
      "RoCEv2", ""),
+    ("rule-new", EXCL, {**RULE, "proto": 6, "pkey": 1}, EINVAL,
+     "RoCEv2", ""),
     ("rule-new", EXCL, {**RULE, "proto": 58, "sport_min": 5}, EINVAL,
+     "UDP and TCP only", ""),
+    ("rule-new", EXCL, {**RULE, "proto": 58, "dport_min": 5}, EINVAL,
      "UDP and TCP only", ""),
     ("rule-new", EXCL, {**RULE, "vlan": 4095}, ERANGE, "range", "vlan"),
     ("rule-new", EXCL, {**RULE, "cgroup": 1 << 40}, ENOENT,
@@ -411,7 +424,8 @@ def configure():
     client.new("policy", color=1, endpoint="fd00::b", bsid="fc00:b::1",
                **lists({"path": 1}))
     client.new("rule", priority=1, color=1, proto=17, qp_min=5)
-    client.new("rule", priority=2, color=1, mode="spray", ordering="weak")
+    client.new("rule", priority=2, color=1, mode="spray", ordering="weak",
+               dst="fd00::1")
     client.new("endpoint", prefix="fd00:b::", prefix_len=48,
                address="fd00::b")
     client.new("sid", sid="fc00:a::1", behavior=20)

@@ -28,6 +28,7 @@ import mock                                             # noqa: E402
 import net                                              # noqa: E402
 from ktap import (before, busywait, cleanup, eq, main, run, say,    # noqa: E402
                   test)
+from packet import checksum, ip6                        # noqa: E402
 from srpol import packed                                # noqa: E402
 
 os.sched_setaffinity(0, {0})
@@ -67,20 +68,6 @@ def port(dev):
 cleanup(run, "rm", "-rf", mock.LINKS)
 cleanup(mock.remove)
 PORTS = {dev: port(dev) for dev in ("v0", "v1")}
-
-
-def checksum(data):
-    if len(data) % 2:
-        data += b"\0"
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xffff) + (total >> 16)
-    return ~total & 0xffff
-
-
-def ip6(src, dst, nexthdr, payload, hop_limit=64, version=6, label=0):
-    return struct.pack("!IHBB", version << 28 | label, len(payload), nexthdr,
-                       hop_limit) + packed(src) + packed(dst) + payload
 
 
 INNER = ip6("fd00:a::1", "fd00:b::1", 17, b"\0" * 40)
