@@ -379,7 +379,7 @@ TABLE = [
     ("dev-new", EXCL, {"role": 1}, EINVAL, "", "-ifindex"),
     ("dev-new", EXCL, {"ifindex": 1}, EINVAL, "", "-role"),
     ("dev-new", EXCL, {"ifindex": 1, "role": 0}, ERANGE, "range", "role"),
-    ("dev-new", EXCL, {"ifindex": 1, "role": 3}, ERANGE, "range", "role"),
+    ("dev-new", EXCL, {"ifindex": 1, "role": 4}, ERANGE, "range", "role"),
     ("dev-new", EXCL, {"ifindex": 1, "role": 1, "xdp_mode": 4}, ERANGE,
      "range", "xdp-mode"),
     ("dev-new", EXCL, {"ifindex": 9999, "role": 1}, ENODEV,
