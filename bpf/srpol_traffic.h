@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Layout of the pinned maps, continued: what packets leave behind. Flows and
+ * their bindings, quality of paths, what was received, errors, drops, counters.
+ * srpol_maps.h has the sizes of the tables and includes this.
+ */
+#ifndef _SRPOL_TRAFFIC_H
+#define _SRPOL_TRAFFIC_H
+
+/**
+ * struct srpol_flow_key - what makes a flow
+ * @saddr: inner source, v4-mapped for IPv4
+ * @daddr: inner destination
+ * @qp: RoCEv2: destination QP; else destination port, host order
+ * @sport: source port, host order
+ * @proto: inner transport protocol
+ * @roce: 1 for RoCEv2
+ * @mark: packet mark if SRPOL_KEY_MARK, else 0
+ * @ifindex: device if SRPOL_KEY_DEV, else 0
+ * @pkey: BTH P_Key if SRPOL_KEY_PKEY, else 0
+ * @vlan: VLAN id if SRPOL_KEY_VLAN, else 0
+ * @opclass: equivalence class of the BTH opcode
+ * @dscp: inner DSCP if SRPOL_KEY_DSCP, else 0
+ * @reserved: 0
+ * @cgroup: cgroup of the sender if SRPOL_KEY_CGROUP, else 0
+ */
+struct srpol_flow_key {
+	__u8 saddr[16];
+	__u8 daddr[16];
+	__u32 qp;
+	__u16 sport;
+	__u8 proto;
+	__u8 roce;
+	__u32 mark;
+	__u32 ifindex;
+	__u16 pkey;
+	__u16 vlan;
+	__u8 opclass;
+	__u8 dscp;
+	__u16 reserved;
+	__u64 cgroup;
+};
+
+/* Words of 8 in a key, which is compared and hashed by them. */
+#define SRPOL_FLOW_WORDS	(sizeof(struct srpol_flow_key) / sizeof(__u64))
+
+#define SRPOL_PSN_UNKNOWN	(~0u)
+#define SRPOL_OFFERS_MAX	40	/* see srpol_psn_due() */
+
+/**
+ * union srpol_flow_head - which flow is in an entry of the flow table
+ * @tag: 16 bits of the hash of its key: odd if there is a flow, else
+ *	SRPOL_TAG_FREE or, while the entry is filled, SRPOL_TAG_CLAIMED
+ * @how: SRPOL_HOW_*: how its packets choose a path
+ * @turn: one more whenever the entry is claimed or freed
+ * @epoch: epoch it was classified under
+ * @word: all of it, read and written in one access
+ */
+union srpol_flow_head {
+	struct {
+		__u16 tag;
+		__u8 how;
+		__u8 turn;
+		__u32 epoch;
+	};
+	__u64 word;
+};
+
+#define SRPOL_TAG_FREE		0u
+#define SRPOL_TAG_CLAIMED	2u
+
+/* union srpol_flow_head: @how */
+#define SRPOL_HOW_MODE		0x07	/* enum srpol_lb_mode */
+#define SRPOL_HOW_INHERIT	0x07	/* the policy's mode */
+#define SRPOL_HOW_ORDERING	0x18	/* enum srpol_ordering */
+#define SRPOL_HOW_INSIDE	0x20	/* to a local SID or into a SID block */
+
+/**
+ * union srpol_flow_cache - what a packet of a known flow is steered by
+ * @policy: policy id, 0: not steered
+ * @path: the flow's own path in that policy, 0: none yet; enum srpol_reason why
+ *	it is not steered, if @policy is 0
+ * @version: table of the policy @path was found in, as srpol_version() says:
+ *	while that table counts, the flow stays on its path
+ * @word: all of it, read and written in one access: a path never comes with
+ *	another policy than the one it was chosen for
+ */
+union srpol_flow_cache {
+	struct {
+		__u16 policy;
+		__u16 path;
+		__u32 version;
+	};
+	__u64 word;
+};
+
+_Static_assert(SRPOL_MAX_POLICIES <= 65536 && SRPOL_MAX_PATHS <= 65536,
+	       "union srpol_flow_cache");
+
+/**
+ * struct srpol_flow_set - map "flow_sets": where in a set a flow may be
+ * @tag: that of entry SRPOL_FLOW_SLOTS * set + n of map "flows"; a hint, as
+ *	@head there is what counts
+ */
+struct srpol_flow_set {
+	__u16 tag[SRPOL_FLOW_SLOTS];
+};
+
+/**
+ * struct srpol_flow - map "flows": a flow. Three lines of the cache; the last
+ * one is for what happens rarely. Entries from SRPOL_MAX_FLOWS on, one for some
+ * processors each, are for packets whose flow finds no entry: what they hold is
+ * about no flow and is never read.
+ * @head: which flow it is, and whether it counts
+ * @cache: what it is steered by
+ * @key: its key
+ * @hash: position on the bucket table, as a fraction of 2^32
+ * @tuple_hash: hash of addresses and ports (flow label)
+ * @rule_id: index of the rule's counters, 0: no rule matched
+ * @psn_next: PSN the next packet of the QP should have, or SRPOL_PSN_UNKNOWN
+ * @packets: packets seen; approximate if several CPUs send one flow
+ * @bytes: inner bytes, likewise
+ * @last_ns: CLOCK_MONOTONIC of the last packet, coarse but in mode flowlet
+ * @tick: low word of the jiffies of the last packet
+ * @path: path the last packet took, 0 if it was left alone
+ * @pending_ns: mode adaptive: since when a move is pending, 0 none is
+ * @policy: policy id, 0: not steered
+ * @offer_tick: low word of the jiffies when its QP was last asked for, see
+ *	struct srpol_psn_key
+ * @mode: enum srpol_lb_mode if the rule says so, else SRPOL_MODE_INHERIT
+ * @ordering: enum srpol_ordering
+ * @verdict: enum srpol_reason why the flow is not steered, if @policy is 0, else
+ *	0
+ * @bound: the QP is in map "bindings"
+ * @offers: how often its QP was asked for in vain, up to SRPOL_OFFERS_MAX
+ * @retransmits: packets whose PSN was below @psn_next
+ * @flowlets: idle times after which the flow could have moved
+ * @moves: times it took another path than before; not counted for spray
+ * @cnp: congestion notifications received for it
+ * @nak: NAKs for a PSN sequence error: the peer saw packets out of order, or
+ *	lost some
+ * @reserved1: 0
+ * @reserved2: 0
+ */
+struct srpol_flow {
+	union srpol_flow_head head;
+	union srpol_flow_cache cache;
+	struct srpol_flow_key key;
+	__u32 hash;
+	__u32 tuple_hash;
+	__u32 rule_id;
+	__u32 psn_next;
+	__u64 packets;
+	__u64 bytes;
+	__u64 last_ns;
+	__u32 tick;
+	__u32 path;
+
+	__u64 pending_ns;
+	__u32 policy;
+	__u32 offer_tick;
+	__u8 mode;
+	__u8 ordering;
+	__u8 verdict;
+	__u8 bound;
+	__u8 offers;
+	__u8 reserved1[3];
+	__u32 retransmits;
+	__u32 flowlets;
+	__u32 moves;
+	__u32 cnp;
+	__u32 nak;
+	__u32 reserved2[5];
+};
+
+_Static_assert(sizeof(struct srpol_flow) == 192 &&
+	       __builtin_offsetof(struct srpol_flow, pending_ns) == 128,
+	       "lines of the cache");
+
+/* Half-life of srpol_quality.level and of srpol_quality.load: 2^n ns. */
+#define SRPOL_LEVEL_SHIFT	27
+#define SRPOL_LOAD_SHIFT	20
+#define SRPOL_LEVEL_UNIT	256	/* one congestion signal */
+
+/**
+ * struct srpol_quality - map "path_quality", by path id: how a path does.
+ * Written by XDP when congestion is signalled, and by the engine; read by the
+ * modes that ask for quality. Whether a path works is not its matter.
+ * @level: recent congestion signals in units of SRPOL_LEVEL_UNIT, as of
+ *	@level_ns; counts half after each 2^SRPOL_LEVEL_SHIFT ns
+ * @penalty: added to it by the engine, same unit, does not fade
+ * @level_ns: CLOCK_MONOTONIC (coarse)
+ * @cnp: congestion notifications for QPs on this path
+ * @nak: NAKs for a PSN sequence error, likewise
+ * @ce: CE marks the peers report; written by the engine
+ * @load: bytes sent lately by flows that choose by quality, as of @load_ns
+ * @load_ns: CLOCK_MONOTONIC
+ * @rtt_ns: round trip; written by the engine
+ * @loss_ppm: losses in a million; written by the engine
+ * @seq: last sequence number of the timestamp TLV
+ */
+struct srpol_quality {
+	__u32 level;
+	__u32 penalty;
+	__u64 level_ns;
+	__u64 cnp;
+	__u64 nak;
+	__u64 ce;
+	__u64 load;
+	__u64 load_ns;
+	__u32 rtt_ns;
+	__u32 loss_ppm;
+	__u32 seq;
+	__u32 reserved;
+};
+
+/**
+ * struct srpol_contention - map "contention", by policy id: congestion signals
+ * from its destination, for mode on-congestion
+ * @last_ns: CLOCK_MONOTONIC (coarse) of the last one, 0 none; the engine may
+ *	write it too
+ * @signals: number of them
+ */
+struct srpol_contention {
+	__u64 last_ns;
+	__u64 signals;
+};
+
+/**
+ * struct srpol_qp_key - a local QP and its peer's address; key of LRU hash map
+ * "bindings" and, with a source address and QP of the peer, of "rx_flows"
+ * @local: address of this host, v4-mapped for IPv4
+ * @peer: address of the peer
+ * @qp: local QP
+ */
+struct srpol_qp_key {
+	__u8 local[16];
+	__u8 peer[16];
+	__u32 qp;
+};
+
+/**
+ * struct srpol_binding - value of map "bindings": the flow a local QP sends.
+ * RC packets name the destination QP only; what comes back (ACK, CNP) names
+ * ours. Learnt from an ACK whose PSN a packet of the flow asked to have
+ * acknowledged, or written by user space from RDMA netlink.
+ * @flow: key of the flow in map "flows"
+ * @source: 0 learnt, 1 RDMA netlink
+ * @reserved: 0
+ */
+struct srpol_binding {
+	struct srpol_flow_key flow;
+	__u32 source;
+	__u32 reserved;
+};
+
+/**
+ * struct srpol_psn_key - key of LRU hash map "psn_seen", value: struct
+ * srpol_flow_key of a flow whose QP is not bound yet
+ */
+struct srpol_psn_key {
+	__u8 local[16];
+	__u8 peer[16];
+	__u32 psn;
+};
+
+/**
+ * struct srpol_rx_flow - value of LRU hash map "rx_flows": PSNs of what comes
+ * in for a local QP, if config psn-observer is on
+ * @psn_next: PSN expected next
+ * @reordered: packets below it, retransmissions included
+ * @gaps: times a PSN was above it
+ * @max_gap: largest number of PSNs skipped at a time
+ * @packets: packets seen
+ */
+struct srpol_rx_flow {
+	__u32 psn_next;
+	__u32 reordered;
+	__u32 gaps;
+	__u32 max_gap;
+	__u64 packets;
+};
+
+/**
+ * struct srpol_ce_key - key of LRU hash map "ce_peers": who sent packets that
+ * arrived with outer CE, and by which path
+ * @peer: outer source
+ * @path: path id the peer wrote (timestamp TLV, else as config path-id says), 0
+ *	unknown
+ * @list: hash of the segment list in the SRH, 0 without one: from 0 on, each
+ *	word of it, as it is in memory and in that order, taken in by
+ *	srpol_hash2(hash, word)
+ */
+struct srpol_ce_key {
+	__u8 peer[16];
+	__u32 path;
+	__u32 list;
+};
+
+/**
+ * struct srpol_ce - value of map "ce_peers"
+ */
+struct srpol_ce {
+	__u64 ce;
+	__u64 last_ns;
+};
+
+/* Whose error it is: srpol_error_key.kind */
+#define SRPOL_ERROR_PATH	1
+#define SRPOL_ERROR_POLICY	2
+#define SRPOL_ERROR_SID		3
+
+/**
+ * struct srpol_error_key - key of per-CPU hash map "errors", value: u64 count
+ * @kind: SRPOL_ERROR_*
+ * @reason: enum srpol_reason
+ * @id: path, policy or SID id
+ */
+struct srpol_error_key {
+	__u16 kind;
+	__u16 reason;
+	__u32 id;
+};
+
+/**
+ * struct srpol_drop_event - record of ring buffer "drops": a dropped packet,
+ * one of up to config drop-events per second and CPU
+ * @ns: CLOCK_MONOTONIC
+ * @reason: enum srpol_reason
+ * @ifindex: device
+ * @len: bytes from the IP header on
+ * @id: SID, policy or path id the reason is about, 0 none
+ * @saddr: source as far as known: inner at egress, outer at ingress
+ * @daddr: destination
+ */
+struct srpol_drop_event {
+	__u64 ns;
+	__u32 reason;
+	__u32 ifindex;
+	__u32 len;
+	__u32 id;
+	__u8 saddr[16];
+	__u8 daddr[16];
+};
+
+/**
+ * struct srpol_explain - what the program "explain" writes over the start of
+ * the packet it is run on: the decision about it. Nothing is counted and no
+ * flow is made.
+ * @parsed: 0: srpol_egress would not look further, @reason says why
+ * @reason: enum srpol_reason: STEERED or why not
+ * @rule_id: rule's id, 0 none
+ * @priority: rule's priority
+ * @color: color the rule gives, 0 bypass
+ * @policy: policy id, 0 none
+ * @used_policy: policy the path is of: @policy or its backup
+ * @mode: enum srpol_lb_mode in force
+ * @ordering: enum srpol_ordering
+ * @bucket: bucket of the flow's hash
+ * @path: path it would take now; the next of many in mode spray
+ * @primary: path of its bucket
+ * @skipped: non-zero: the bucket's path is down
+ * @cached: non-zero: the flow is in map "flows", and @path is where it is
+ * @rules: rules looked at until one matched
+ */
+struct srpol_explain {
+	__u32 parsed;
+	__u32 reason;
+	__u32 rule_id;
+	__u32 priority;
+	__u32 color;
+	__u32 policy;
+	__u32 used_policy;
+	__u32 mode;
+	__u32 ordering;
+	__u32 bucket;
+	__u32 path;
+	__u32 primary;
+	__u32 skipped;
+	__u32 cached;
+	__u32 rules;
+};
+
+/**
+ * struct srpol_counter - value of the per-CPU arrays "path_stats",
+ * "policy_stats" and "rule_stats", by id
+ */
+struct srpol_counter {
+	__u64 packets;
+	__u64 bytes;
+};
+
+/**
+ * struct srpol_sid_stats - value of per-CPU array "sid_stats", by SID id
+ * @packets: packets correctly processed (RFC 8986 6)
+ * @bytes: their bytes, outer header included
+ * @no_srh: of those, packets without an SRH
+ * @ce: packets whose inner ECN field was set to CE by decapsulation
+ * @dropped: packets to this SID that were dropped, whatever the reason
+ */
+struct srpol_sid_stats {
+	__u64 packets;
+	__u64 bytes;
+	__u64 no_srh;
+	__u64 ce;
+	__u64 dropped;
+};
+
+#endif /* _SRPOL_TRAFFIC_H */
