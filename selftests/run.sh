@@ -215,7 +215,8 @@ done <<<"$native_list"
 free=
 counted=
 while read -r name program; do
-	if grep -aqm1 'SRPOL_CLOCK=counted' "${program:-/dev/null}"; then
+	[ -n "$name" ] || continue
+	if grep -aqm1 'SRPOL_CLOCK=counted' "$program"; then
 		counted+="$name $program"$'\n'
 	else
 		free+="$name $program"$'\n'
