@@ -46,7 +46,7 @@ static void srpol_follow_nexthops(struct srpol_net *sn)
 		srpol_nexthop_update(sn, nh);
 		list_for_each_entry(path, &nh->paths, nh_node) {
 			spin_lock_bh(&sn->state_lock);
-			srpol_path_mark(sn, path, SRPOL_PATH_RESOLVE);
+			srpol_path_follow_nexthop(sn, path);
 			spin_unlock_bh(&sn->state_lock);
 			cond_resched();
 		}
@@ -124,8 +124,9 @@ static bool srpol_follow(struct srpol_net *sn)
 		srpol_sid_touch_waiting(sn);
 	}
 	left = srpol_follow_paths(sn, left);
-	left = srpol_follow_scan(sn, left);
+	/* before the round, which is long: packets wait for these */
 	left -= srpol_policy_take_stale(sn, left);
+	left = srpol_follow_scan(sn, left);
 	srpol_txn_end(sn, NULL, 0);
 
 	spin_lock_bh(&sn->state_lock);

@@ -5,6 +5,7 @@
  */
 #include <linux/jiffies.h>
 #include <linux/slab.h>
+#include <net/ipv6.h>
 
 #include "config.h"
 #include "dataplane.h"
@@ -172,6 +173,32 @@ void srpol_path_reconsider(struct srpol_net *sn, struct srpol_path *path)
 {
 	srpol_path_mark(sn, path, SRPOL_PATH_RESOLVE);
 	srpol_queue_work(sn);
+}
+
+/**
+ * srpol_path_follow_nexthop() - the next hop of a path changed
+ * @sn: namespace, locked; @sn->state_lock is held
+ * @path: the path
+ *
+ * One that is lost is lost for all its paths. Only those that might find
+ * another one are resolved again: a path of which device and gateway were
+ * configured has no other choice, unless the device itself is gone.
+ */
+void srpol_path_follow_nexthop(struct srpol_net *sn, struct srpol_path *path)
+{
+	const struct srpol_path_cfg *cfg = path->obj.cur;
+	const struct srpol_nexthop *nh = path->nh;
+
+	lockdep_assert_held(&sn->lock);
+	lockdep_assert_held(&sn->state_lock);
+	if (nh->up || nh->gone || path->refused || !cfg->ifindex ||
+	    ipv6_addr_any(&cfg->via))
+		srpol_path_mark(sn, path, SRPOL_PATH_RESOLVE);
+	else
+		srpol_path_set_state(sn, path,
+				     srpol_path_reason(path, cfg,
+						       SRPOL_PATH_REASON_NONE,
+						       nh, path->reported));
 }
 
 /**
