@@ -17,7 +17,7 @@ UNITDIR ?= $(PREFIX)/lib/systemd/system
 LIBEXECDIR ?= $(PREFIX)/lib/srpol
 
 PAGES := $(wildcard Documentation/man/*.8)
-UNITS := srpol@.service srpold@.service
+UNITS := srpol@.service srpol-watch@.service srpold@.service
 
 YNL_FILES := include/uapi/linux/srpol.h netlink_gen.h netlink_gen.c
 

@@ -19,13 +19,15 @@ static const char usage[] =
 "       srpol dev change DEV [ address PREFIX ]... [ prefix PREFIX ]...\n"
 "       srpol dev del DEV\n"
 "       srpol dev show [ DEV ]\n"
+"       srpol dev watch\n"
 "An uplink leads to the fabric; a port to a VM, pod or representor, and what\n"
 "comes in there is steered, at TC ingress, and before that in XDP unless the\n"
 "device is a veth, tap or bridge. \"hook tc\" is xdp none, \"hook xdp\" is xdp\n"
 "native. Default role is uplink.\n"
 "With role host DEV is made: a virtual port for this host's own applications,\n"
 "which have the addresses and reach the prefixes by it, whatever uplink is up.\n"
-"The first device loads the data plane, the last one takes it away.\n";
+"The first device loads the data plane, the last one takes it away.\n"
+"\"watch\" goes on: a device that is created anew gets the role it had.\n";
 
 #define RELEASE_TIMEOUT_MS	5000
 
@@ -405,6 +407,7 @@ int do_dev(struct args *args)
 		{ "change", dev_change, 0 },
 		{ "delete", dev_del, 0 },
 		{ "show", dev_show, 0 },
+		{ "watch", dev_watch, 0 },
 	};
 
 	return run_command(commands, ARRAY_SIZE(commands), usage, args,

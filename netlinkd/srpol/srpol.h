@@ -184,6 +184,9 @@ bool read_proto(struct args *args, uint32_t *proto);
 void print_usids(const struct path_info *path);
 const char *dev_name(unsigned int ifindex);
 
+/* watch.c */
+int dev_watch(struct args *args, unsigned int flags);
+
 /* fetch.c */
 int fetch_paths(struct vec *paths);
 int fetch_policies(struct vec *policies);

@@ -25,6 +25,7 @@ for file in /usr/sbin/srpol /usr/sbin/srpold /usr/lib/srpol/restore \
 	/usr/share/man/man8/srpol.8 /usr/share/man/man8/srpold.8 \
 	/usr/share/bash-completion/completions/srpol \
 	/usr/lib/systemd/system/srpol@.service \
+	/usr/lib/systemd/system/srpol-watch@.service \
 	/usr/lib/systemd/system/srpold@.service; do
 	check "$file" [ -s "$to$file" ]
 done

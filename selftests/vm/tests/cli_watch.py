@@ -211,6 +211,54 @@ def drops():
         "src": "fd00:1::1", "dst": "fd00:1::2"}, "event")
 
 
+def role_of(dev):
+    """Role and hook of a device, None if it has none."""
+    for d in show("dev"):
+        if d["dev"] == dev:
+            return d["role"], d["xdp"], d["ingress_attached"]
+    return None
+
+
+@test
+def dev_watch():
+    "dev watch: a device that is created anew gets its role, not one taken off"
+    forget()
+    srpol("dev", "watch", "now", status=1, error="now")
+    ns.ip("link add w0 type veth peer name w1")
+    ns.ip("link add w2 type veth peer name w3")
+    srpol("dev", "add", "w0", "role", "uplink", "xdp", "generic")
+    with subprocess.Popen(["srpol", "-n", ns.name, "dev", "watch"],
+                          stdout=subprocess.PIPE, text=True) as watch:
+        def says(line):
+            eq(watch.stdout.readline(), line + "\n", "what it says")
+        try:
+            says("w0: role uplink")
+            srpol("dev", "add", "w2", "role", "port")
+            says("w2: role port")
+            for dev, peer, role in (("w0", "w1", "uplink"), ("w2", "w3", "port"),
+                                    ("w0", "w1", "uplink")):
+                had = role_of(dev)
+                ns.ip(f"link del {dev}")
+                eq(role_of(dev), None, "role without a device")
+                ns.ip(f"link add {dev} type veth peer name {peer}")
+                says(f"{dev}: is back with role {role}")
+                eq(role_of(dev), had, f"{dev} as it was")
+            srpol("dev", "del", "w2")
+            says("w2: no more role port")
+            ns.ip("link del w2")
+            ns.ip("link add w2 type veth peer name w3")
+            ns.ip("link del w0")
+            ns.ip("link add w0 type veth peer name w1")
+            says("w0: is back with role uplink")
+            eq(role_of("w2"), None, "role that was taken off")
+        finally:
+            watch.terminate()
+            watch.wait()
+    for dev in ("w0", "w2"):
+        ns.ip(f"link del {dev}")
+    forget()
+
+
 def doctor(status):
     """What it says, by check and verdict."""
     out = srpol("-j", "doctor", status=status)
