@@ -52,6 +52,19 @@ static bool same_file(const struct stat *a, const char *path)
 	       a->st_ino == b.st_ino;
 }
 
+/*
+ * Is this the namespace of process 1? To look at another process' ns/net takes
+ * the right to trace it, which srpold gives up; but each namespace has files of
+ * its own in net/, by which they are told apart too.
+ */
+static bool is_default(void)
+{
+	struct stat own;
+
+	return !stat("/proc/self/net/dev", &own) &&
+	       same_file(&own, "/proc/1/net/dev");
+}
+
 /**
  * srpol_netns_name() - name of the present namespace
  * @buf: result: "default" for that of process 1, the name given by "ip
@@ -68,7 +81,7 @@ int srpol_netns_name(char *buf, size_t len)
 
 	if (stat("/proc/self/ns/net", &self))
 		return -errno;
-	if (same_file(&self, "/proc/1/ns/net")) {
+	if (is_default()) {
 		snprintf(buf, len, "default");
 		return 0;
 	}

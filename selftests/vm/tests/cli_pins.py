@@ -8,6 +8,7 @@ end, users without rights.
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -69,6 +70,20 @@ def steers():
     run("ip", "netns", "exec", NAME, "ping", "-c", "1", "-W", "1",
         "fd00:1::2", check=False)
     return path_packets() > before
+
+
+@test
+def default_name():
+    "the namespace of process 1 has that name for who must not trace it, too"
+    few = ("setpriv", "--bounding-set=-all,+net_admin", "--inh-caps=-all")
+    for under in ((), few, ("unshare", "-n")):
+        # what pins are named by, too
+        done = subprocess.run([*under, "srpol", "engine", "show"], text=True,
+                              capture_output=True, check=False)
+        found = re.search(r"/run/srpold/(\S+)\.sock", done.stderr)
+        assert found, done.stderr
+        match(found[1], "^netns-" if "unshare" in under else "^default$",
+              f"name as {under} sees it")
 
 
 @test
