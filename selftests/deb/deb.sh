@@ -61,42 +61,82 @@ has_module() {
 		in_root dkms status "srpol/$1" -k "$kver" | grep -q installed
 }
 
-# What a host has: two devices that come at boot, a configuration, a topology.
-configure() {
-	cat >"$root/etc/systemd/network/10-srpol.netdev" <<-EOF
+# pair DEV PEER: comes at boot
+pair() {
+	cat >"$root/etc/systemd/network/10-$1.netdev" <<-EOF
 	[NetDev]
-	Name=u0
+	Name=$1
 	Kind=veth
 	[Peer]
-	Name=u1
+	Name=$2
 	EOF
+}
+
+# What a host has: devices that come at boot, a configuration, a topology.
+configure() {
+	pair u0 u1
+	pair p0 p1
 	cat >"$root/etc/systemd/network/20-srpol.network" <<-EOF
 	[Match]
-	Name=u0 u1
+	Name=u0 u1 p0 p1
 	[Network]
 	LinkLocalAddressing=ipv6
 	EOF
 	cat >"$root/etc/srpol/default.srpol" <<-EOF
 	dev add u0 role uplink
+	dev add p0 role port
 	path add 1 segs fc00:0:1::,fc00:0:2:: dev u0
 	policy add color 7 endpoint fd00::7 candidate segment-list 1
 	EOF
-	in_root systemctl enable systemd-networkd srpol@default
+	cat >"$root/etc/srpol/srpold-default.json" <<-EOF
+	{ "topology": "/etc/srpol/topology.json", "hosts": [ "a" ] }
+	EOF
+	cat >"$root/etc/srpol/topology.json" <<-EOF
+	{ "srpol-topology": 1,
+	  "switches": [
+	   { "name": "leaf", "role": "leaf", "locator": "fc00:0:11::/48" } ],
+	  "hosts": [
+	   { "name": "a", "locator": "fc00:0:a::/48", "nics": [
+	     { "name": "u0", "leaf": "leaf", "rate": "10G",
+	       "address": "fd00:a::1", "gateway": "fd00:a::fe" } ] },
+	   { "name": "b", "locator": "fc00:0:b::/48", "nics": [
+	     { "name": "u0", "leaf": "leaf", "rate": "10G",
+	       "address": "fd00:b::1" } ] } ],
+	  "links": [] }
+	EOF
+	in_root systemctl enable systemd-networkd srpol@default srpold@default
+}
+
+# in_guest COMMANDS: of bash, on the root file system booted by systemd
+in_guest() {
+	selftests/vm/vm.sh -t 1200 -o "$out/guest" -r "$root" -- bash -c '
+		# settles UNIT: it is up, or will never be
+		settles() {
+			for n in $(seq 300); do
+				case $(systemctl is-active "$1") in
+				active|failed) break ;;
+				esac
+				sleep 1
+			done
+			systemctl --no-pager status "$1"
+		}
+		'"$1"
 }
 
 booted() {
-	selftests/vm/vm.sh -t 1200 -o "$out/guest" -r "$root" -- bash -c '
-		for n in $(seq 300); do
-			case $(systemctl is-active srpol@default) in
-			active|failed) break ;;
-			esac
-			sleep 1
-		done
-		systemctl --no-pager status srpol@default
+	in_guest '
+		settles srpol@default
 		modinfo -n srpol && srpol doctor
-		srpol path show && srpol policy show color 7 &&
+		srpol path show 1 && srpol policy show color 7 &&
 		srpol dev show | grep -q u0 &&
-		systemctl is-active srpol@default'
+		settles srpol-watch@default &&
+		ip link del p0 && ip link add p0 type veth peer name p1 &&
+		for n in $(seq 60); do
+			! srpol dev show p0 || break
+			sleep 1
+		done && srpol dev show p0 &&
+		settles srpold@default && srpol engine show &&
+		srpol engine paths'
 }
 
 purge() {
@@ -127,9 +167,9 @@ check "the manual is there" [ -s "$root/usr/share/man/man8/srpol.8.gz" ]
 configure >/dev/null 2>&1
 check "an upgrade" install_version "$new"
 check "DKMS built the new module" has_module "$new"
-check_equal "the configuration stays" 3 \
+check_equal "the configuration stays" 4 \
 	"$(wc -l <"$root/etc/srpol/default.srpol")"
-check "a host boots with it: srpol@default restores the configuration" booted
+check "a host boots with it: configuration, watch and engine" booted
 
 check "purged" purge
 check_equal "nothing is left" "" "$(find "$root/etc" "$root/usr" "$root/lib/modules" \
