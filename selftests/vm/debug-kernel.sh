@@ -82,6 +82,7 @@ guest() {
 	depmod
 	mount --bind "$SRPOL_DEBUG_OUT/selftests/vm/fault/srpol.ko" \
 		"$BUILD/selftests/vm/fault/srpol.ko"
+	mount --bind "$SRPOL_MODULE" kmod/srpol.ko
 
 	echo scan=off >/sys/kernel/debug/kmemleak
 
