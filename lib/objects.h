@@ -6,27 +6,7 @@
 #define _SRPOL_OBJECTS_H
 
 #include "srpol_lib.h"
-
-/**
- * struct vec - a growing array of structs
- * @data: the structs
- * @n: number of them
- * @size: size of one
- */
-struct vec {
-	void *data;
-	size_t n;
-	size_t size;
-};
-
-#define VEC_INIT(type)	{ .size = sizeof(type) }
-#define vec_for_each(item, vec)						\
-	for ((item) = (vec)->data;					\
-	     (item) && (size_t)((item) - (typeof(item))(vec)->data) <	\
-	     (vec)->n; (item)++)
-
-void *vec_add(struct vec *vec);
-void vec_free(struct vec *vec);
+#include "vec.h"
 
 struct tlv_info {
 	uint8_t type;

@@ -18,15 +18,21 @@ static const char usage[] =
 "       srpol engine link { set FROM TO { capacity RATE | state { up | down } } |\n"
 "                           reset FROM TO } [ socket FILE ]\n"
 "       srpol engine why { DST | qp QP } [ socket FILE ]\n"
+"       srpol engine demand { show | del OWNER |\n"
+"                             add OWNER src HOST dst HOST bytes N [ in TIME ]\n"
+"                             [ for TIME ] [ job NAME ] } [ socket FILE ]\n"
 "show      hosts, probes, links that would explain lost ones or work badly\n"
 "paths     each path with what its probes say\n"
 "topology  each link with its state, and what it can carry as who says\n"
 "link      what a link can carry, whatever others say, until it is reset\n"
 "why       demand, algorithm, links, weights, policy and paths of packets to a\n"
 "          host or address, or of a QP, and what would change them\n"
+"demand    what somebody will send, beginning in TIME; takes the place of what\n"
+"          OWNER said before\n"
 "RATE is in bit/s, with k, M, G or T or without: 400G.\n";
 
 #define VERSION		1
+#define DAY_MS		86400000
 #define SOCKET_DIR	"/run/srpold"
 
 static int open_engine(const char *path)
@@ -149,6 +155,95 @@ static bool read_why(struct args *args, json_t *request)
 	return true;
 }
 
+static bool read_end(struct args *args, const char *key, json_t *demand)
+{
+	const char *value;
+
+	if (!read_word(args, key, &value))
+		return false;
+	json_object_set_new(demand, key, json_string(value));
+	return true;
+}
+
+static bool read_ms(struct args *args, const char *key, const char *name,
+		    json_t *demand)
+{
+	uint32_t ms;
+
+	if (!read_time(args, key, MSEC, (struct time_range){ 0, DAY_MS }, &ms))
+		return false;
+	json_object_set_new(demand, name, json_integer(ms));
+	return true;
+}
+
+static bool read_bytes(struct args *args, json_t *demand)
+{
+	const char *text;
+	json_int_t bytes;
+	char *end;
+
+	if (!read_word(args, "bytes", &text))
+		return false;
+	errno = 0;
+	bytes = strtoll(text, &end, 10);
+	if (errno || *end || end == text || bytes < 1)
+		return !complain("bytes: \"%s\" is no number of bytes", text);
+	json_object_set_new(demand, "bytes", json_integer(bytes));
+	return true;
+}
+
+static bool read_one_demand(struct args *args, json_t *demand)
+{
+	bool ok = true;
+
+	while (ok && more(args) && strcmp(args->argv[0], "socket")) {
+		if (is(args, "bytes")) {
+			ok = read_bytes(args, demand);
+		} else if (is(args, "in")) {
+			ok = read_ms(args, "in", "in-ms", demand);
+		} else if (is(args, "for")) {
+			ok = read_ms(args, "for", "for-ms", demand);
+		} else if (is(args, "src")) {
+			ok = read_end(args, "src", demand);
+		} else if (is(args, "dst")) {
+			ok = read_end(args, "dst", demand);
+		} else if (is(args, "job")) {
+			ok = read_end(args, "job", demand);
+		} else {
+			ok = unknown(args);
+		}
+	}
+	return ok;
+}
+
+/* The daemon says what is missing, and what is not there. */
+static bool read_demand(struct args *args, json_t *request)
+{
+	const char *what = more(args) ? next(args) : "show", *owner;
+	json_t *list, *demand;
+
+	if (!strcmp(what, "show")) {
+		json_object_set_new(request, "request",
+				    json_string("demands-show"));
+		return true;
+	}
+	if (strcmp(what, "add") && strcmp(what, "del")) {
+		complain("add, del or show is wanted");
+		return false;
+	}
+	if (!read_word(args, "demand", &owner))
+		return false;
+	list = json_array();
+	json_object_set_new(request, "request", json_string("demands"));
+	json_object_set_new(request, "owner", json_string(owner));
+	json_object_set_new(request, "demands", list);
+	if (!strcmp(what, "del"))
+		return true;
+	demand = json_object();
+	json_array_append_new(list, demand);
+	return read_one_demand(args, demand);
+}
+
 static const struct {
 	const char *name;
 	bool (*read)(struct args *args, json_t *request);
@@ -159,6 +254,7 @@ static const struct {
 	{ "topology", NULL, print_engine_topology },
 	{ "link", read_link, NULL },
 	{ "why", read_why, print_engine_why },
+	{ "demand", read_demand, print_engine_demands },
 };
 
 static bool default_socket(char *path, size_t len)

@@ -13,5 +13,6 @@ void print_engine_paths(const json_t *reply);
 void print_engine_topology(const json_t *reply);
 void print_engine_why(const json_t *reply);
 void print_engine_jobs(const json_t *reply);
+void print_engine_demands(const json_t *reply);
 
 #endif /* _SRPOL_ENGINE_H */

@@ -115,6 +115,10 @@ void print_engine_show(const json_t *reply)
 		 number_of(reply, "forged"), number_of(reply, "strange"),
 		 number_of(reply, "stale"), number_of(reply, "unsent"),
 		 number_of(reply, "late_ticks"), text_of(reply, "algorithm"));
+	if (number_of(reply, "demands") || number_of(reply, "demands_refused"))
+		out_text("\n\tdemands %lld refused %lld",
+			 number_of(reply, "demands"),
+			 number_of(reply, "demands_refused"));
 	json_array_foreach(suspects, i, s)
 		out_text("\n\tsuspect %s lost-probes %lld confidence %lld%%",
 			 text_of(s, "link"), number_of(s, "lost_probes"),
@@ -148,6 +152,9 @@ static void print_why_policy(const json_t *policy)
 	out_text("demand %s rail %lld to %s rail %lld\n", text_of(from, "host"),
 		 number_of(from, "rail"), text_of(to, "host"),
 		 number_of(to, "rail"));
+	if (number_of(policy, "announced_bytes"))
+		out_text("\tannounced %lld bytes\n",
+			 number_of(policy, "announced_bytes"));
 	out_text("\talgorithm %s (%s)\n", text_of(policy, "algorithm"),
 		 text_of(policy, "source"));
 	out_text("\tpolicy color %lld endpoint %s is %s\n",
@@ -243,4 +250,28 @@ void print_engine_jobs(const json_t *reply)
 				 number_of(p, "flows"), number_of(p, "bytes"));
 		out_object_end();
 	}
+}
+
+/**
+ * print_engine_demands() - answer to requests "demands" and "demands-show"
+ * @reply: the answer: their number, or all of them
+ */
+void print_engine_demands(const json_t *reply)
+{
+	const json_t *d;
+	size_t i;
+
+	if (json_is_object(reply))
+		return;
+	out_begin();
+	json_array_foreach(reply, i, d) {
+		out_object(NULL);
+		out_text("demand %s uid %lld src %s dst %s bytes %lld color %lld in %lldms left %lldms\n",
+			 text_of(d, "owner"), number_of(d, "uid"),
+			 text_of(d, "src"), text_of(d, "dst"),
+			 number_of(d, "bytes"), number_of(d, "color"),
+			 number_of(d, "in_ms"), number_of(d, "left_ms"));
+		out_object_end();
+	}
+	out_end();
 }

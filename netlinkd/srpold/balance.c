@@ -21,6 +21,25 @@ static uint64_t applied_ns;
 static bool behind;		/* the module does not know yet what is new */
 
 /**
+ * balance_demands() - what is sent now, or begins before the next look
+ * @e: the engine
+ * @known: result, to be freed
+ */
+int balance_demands(const struct engine *e, struct weights_demands *known)
+{
+	uint64_t now = now_ns();
+
+	demands_expire(&demands, now);
+	known->demand = calloc(demands.all.n + 1, sizeof(*known->demand));
+	if (!known->demand)
+		return -ENOMEM;
+	known->n = demands_due(&demands,
+			       now + 2 * e->config.weights.interval_ns,
+			       known->demand);
+	return 0;
+}
+
+/**
  * balance_weigh() - weights of all policies by the links as they are now
  * @e: the engine
  * @changed: result: some weight is another one; may be NULL
@@ -29,11 +48,13 @@ static bool behind;		/* the module does not know yet what is new */
 int balance_weigh(struct engine *e, bool *changed, struct srpol_error *err)
 {
 	struct vec pairs = VEC_INIT(struct weights_pair);
+	struct weights_demands known = {};
 	struct engine_policy *policy;
 	struct weights_pair *pair;
 	bool differs = false;
+	int ret;
 
-	int ret = 0;
+	ret = balance_demands(e, &known);
 
 	vec_for_each(policy, &e->policies) {
 		pair = vec_add(&pairs);
@@ -45,8 +66,8 @@ int balance_weigh(struct engine *e, bool *changed, struct srpol_error *err)
 		};
 		ret = pair->weight ? ret : -ENOMEM;
 	}
-	ret = ret ?: weights_run(e->fabric, e->links.links, pairs.data,
-				 pairs.n, err);
+	ret = ret ?: weights_run(e->fabric, e->links.links, &known,
+				 pairs.data, pairs.n, err);
 	pair = pairs.data;
 	vec_for_each(policy, &e->policies) {
 		if (!ret) {
@@ -58,6 +79,7 @@ int balance_weigh(struct engine *e, bool *changed, struct srpol_error *err)
 		free(pair++->weight);
 	}
 	vec_free(&pairs);
+	free(known.demand);
 	if (changed)
 		*changed = differs;
 	return ret;

@@ -231,7 +231,8 @@ static int read_all(const json_t *o, struct config *c,
 {
 	static const char * const keys[] = {
 		"topology", "hosts", "color", "first-path", "rule-prio",
-		"job-prio", "job-color", "probes", "weights", "socket", NULL
+		"job-prio", "job-color", "probes", "weights", "socket",
+		"demands", NULL
 	};
 	json_int_t color, first, prio, job_prio, job_color;
 	char name[64], fallback[108];
@@ -245,6 +246,8 @@ static int read_all(const json_t *o, struct config *c,
 	      get_text(o, "topology", "/etc/srpol/topology.json", c->topology,
 		       sizeof(c->topology), err) ?:
 	      get_text(o, "socket", fallback, c->socket, sizeof(c->socket),
+		       err) ?:
+	      get_text(o, "demands", "", c->demands, sizeof(c->demands),
 		       err) ?:
 	      read_hosts(o, c, err) ?:
 	      get_number(o, "color", 1, UINT32_MAX, COLOR_DEFAULT, &color,

@@ -123,6 +123,8 @@ static void reload(void)
 	trial.events = engine.events;
 	end();
 	strcpy(trial.config.socket, engine.config.socket);
+	strcpy(trial.config.demands, engine.config.demands);
+	demands_resolve(&demands, trial.fabric);
 	linkstate_carry(&trial.links, &engine.links);
 	engine_free(&engine);
 	engine = trial;

@@ -19,6 +19,8 @@
  *	link.c		what somebody says of a link, in JSON
  *	feed.c		a file that says so
  *	speed.c		the NICs themselves
+ *	demand.c	what applications will send; pure
+ *	demand_request.c they say so by a socket
  *	job.c		jobs, and the slices of the fabric they get
  *	job_rules.c	whose traffic is which job's
  *	job_request.c	jobs come and go, and outlive the engine
@@ -41,6 +43,7 @@
 #include <stdint.h>
 
 #include "alg.h"
+#include "demand.h"
 #include "fabric.h"
 #include "linkstate.h"
 #include "liveness.h"
@@ -104,6 +107,7 @@ struct weights_config {
  * @live: how patient to be with paths
  * @weights: how traffic is weighed
  * @socket: of srpol engine
+ * @demands: socket by which everybody may say what he will send, empty: none
  */
 struct config {
 	char topology[256];
@@ -120,6 +124,7 @@ struct config {
 	struct liveness_config live;
 	struct weights_config weights;
 	char socket[108];
+	char demands[108];
 };
 
 int config_read(const char *file, struct config *config,
@@ -342,6 +347,8 @@ void verdicts_tell(struct engine *engine);
 void verdicts_refresh(struct engine *engine);
 
 /* balance.c */
+struct weights_demands;
+int balance_demands(const struct engine *engine, struct weights_demands *known);
 int balance_weigh(struct engine *engine, bool *changed,
 		  struct srpol_error *err);
 int balance_start(struct engine *engine, struct srpol_error *err);
@@ -453,6 +460,13 @@ json_t *job_del_request(struct engine *engine, const json_t *request,
 			struct srpol_error *err);
 json_t *job_show_request(struct engine *engine, const json_t *request,
 			 struct srpol_error *err);
+
+/* demand_request.c */
+extern struct demands demands;
+json_t *demand_request(struct engine *engine, uint32_t uid,
+		       const json_t *request, struct srpol_error *err);
+json_t *demand_show_request(struct engine *engine, uint32_t uid,
+			    const json_t *request, struct srpol_error *err);
 
 /* why.c */
 json_t *why_request(struct engine *engine, const json_t *request,

@@ -5,7 +5,39 @@
 
 #include "weights.h"
 
-#define DEMAND_BYTES	(1u << 30)	/* all alike: who sends how much is not known */
+#define DEMAND_BYTES	(1u << 30)	/* all alike, while nobody says anything */
+#define UNSAID_BYTES	1		/* what nobody speaks of, once somebody does */
+#define BYTES_MAX	((1ull << 53) - 1)
+
+static int by_pair(const void *a, const void *b)
+{
+	const struct srpol_demand *x = a, *y = b;
+
+	if (x->src != y->src)
+		return x->src < y->src ? -1 : 1;
+	if (x->dst != y->dst)
+		return x->dst < y->dst ? -1 : 1;
+	return (x->color > y->color) - (x->color < y->color);
+}
+
+/* One demand for each pair and color. */
+static void merge(struct weights_demands *known)
+{
+	struct srpol_demand *d = known->demand;
+	uint32_t i, n = 0;
+
+	qsort(d, known->n, sizeof(*d), by_pair);
+	for (i = 0; i < known->n; i++) {
+		if (n && !by_pair(&d[n - 1], &d[i])) {
+			d[n - 1].bytes += d[i].bytes;
+			if (d[n - 1].bytes > BYTES_MAX)
+				d[n - 1].bytes = BYTES_MAX;
+		} else {
+			d[n++] = d[i];
+		}
+	}
+	known->n = n;
+}
 
 /* Nothing usable is left: that is not believed, packets have to go somewhere. */
 static void use_all(struct weights_pair *pair)
@@ -38,32 +70,61 @@ static void take(struct weights_pair *pair, const struct srpol_share *shares,
 					  (WEIGHT_MAX - 1) / most;
 }
 
-/* All pairs of one algorithm at once: it may weigh them against each other. */
+/* What a pair sends; @said tells which demands were somebody's. */
+static uint64_t bytes_of(const struct weights_demands *known,
+			 const struct weights_pair *pair, bool *said)
+{
+	const struct srpol_demand key = {
+		.src = pair->src, .dst = pair->dst, .color = pair->color,
+	};
+	const struct srpol_demand *d;
+
+	if (!known->n)
+		return DEMAND_BYTES;
+	d = bsearch(&key, known->demand, known->n, sizeof(*d), by_pair);
+	if (!d)
+		return UNSAID_BYTES;
+	said[d - known->demand] = true;
+	return d->bytes;
+}
+
+/*
+ * All pairs of one algorithm at once: it may weigh them against each other, and
+ * against what others send, by whom it thinks they are placed as by itself.
+ */
 static int run_one(const struct srpol_fabric *fabric,
 		   const struct srpol_links *links,
-		   const struct srpol_alg *alg, struct weights_pair *pairs,
-		   uint32_t n, struct srpol_error *err)
+		   const struct srpol_alg *alg,
+		   const struct weights_demands *known,
+		   struct weights_pair *pairs, uint32_t n,
+		   struct srpol_error *err)
 {
-	struct srpol_demand *demands = calloc(n + 1, sizeof(*demands));
+	struct srpol_demand *demands = calloc(n + known->n + 1UL,
+					      sizeof(*demands));
+	bool *said = calloc(known->n + 1UL, sizeof(*said));
 	struct srpol_alg_input in = {
 		.fabric = fabric, .links = links, .demands = demands,
 	};
 	struct srpol_placement *p = NULL;
 	uint32_t i, d = 0;
-	int ret;
+	int ret = demands && said ? 0 : -ENOMEM;
 
-	if (!demands)
-		return -ENOMEM;
-	for (i = 0; i < n; i++)
+	for (i = 0; !ret && i < n; i++)
 		if (pairs[i].alg == alg)
 			demands[in.n++] = (struct srpol_demand){
 				.src = pairs[i].src,
 				.dst = pairs[i].dst,
-				.bytes = DEMAND_BYTES,
+				.bytes = bytes_of(known, &pairs[i], said),
 				.key = i,
 				.color = pairs[i].color,
 			};
-	ret = srpol_alg_run(alg, &in, &p, err);
+	for (i = 0; !ret && alg->run && i < known->n; i++) {
+		if (said[i])
+			continue;
+		demands[in.n] = known->demand[i];
+		demands[in.n++].key = (uint64_t)n + i;
+	}
+	ret = ret ?: srpol_alg_run(alg, &in, &p, err);
 	for (i = 0; !ret && i < n; i++) {
 		if (pairs[i].alg != alg)
 			continue;
@@ -72,6 +133,7 @@ static int run_one(const struct srpol_fabric *fabric,
 		d++;
 	}
 	srpol_placement_free(p);
+	free(said);
 	free(demands);
 	return ret;
 }
@@ -80,6 +142,7 @@ static int run_one(const struct srpol_fabric *fabric,
  * weights_run() - weights of all policies
  * @fabric: finished fabric
  * @links: what its links can carry
+ * @known: what will be sent
  * @pairs: the policies
  * @n: number of them
  * @err: why not
@@ -87,7 +150,8 @@ static int run_one(const struct srpol_fabric *fabric,
  * Return: 0 or a negative errno; weights of some algorithms may be new then.
  */
 int weights_run(const struct srpol_fabric *fabric,
-		const struct srpol_links *links, struct weights_pair *pairs,
+		const struct srpol_links *links,
+		struct weights_demands *known, struct weights_pair *pairs,
 		uint32_t n, struct srpol_error *err)
 {
 	const struct srpol_alg *alg;
@@ -95,11 +159,13 @@ int weights_run(const struct srpol_fabric *fabric,
 	uint32_t i;
 	int ret = 0;
 
+	merge(known);
 	for (a = 0; !ret && (alg = srpol_alg_at(a)); a++) {
 		for (i = 0; i < n && pairs[i].alg != alg; i++)
 			;
 		if (i < n)
-			ret = run_one(fabric, links, alg, pairs, n, err);
+			ret = run_one(fabric, links, alg, known, pairs, n,
+				      err);
 	}
 	return ret;
 }

@@ -30,8 +30,19 @@ struct weights_pair {
 	uint32_t *weight;
 };
 
+/**
+ * struct weights_demands - what somebody said that will be sent, by whomever
+ * @demand: a pair of GPUs may be there several times; sorted by weights_run()
+ * @n: number of them
+ */
+struct weights_demands {
+	struct srpol_demand *demand;
+	uint32_t n;
+};
+
 int weights_run(const struct srpol_fabric *fabric,
-		const struct srpol_links *links, struct weights_pair *pairs,
+		const struct srpol_links *links,
+		struct weights_demands *known, struct weights_pair *pairs,
 		uint32_t n, struct srpol_error *err);
 
 #endif /* _SRPOLD_WEIGHTS_H */

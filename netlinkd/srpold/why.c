@@ -144,17 +144,19 @@ static void add_change(const struct engine *engine,
 		.n = policy->n,
 		.weight = calloc(policy->n + 1, sizeof(uint32_t)),
 	};
+	struct weights_demands known = {};
 	char name[LINK_NAME_LEN];
 	struct srpol_error err = {};
 	json_t *o;
 
-	if (links && pair.weight) {
+	if (links && pair.weight && !balance_demands(engine, &known)) {
 		srpol_links_set_capacity(links, 2 * cable, capacity);
 		srpol_links_set_capacity(links, 2 * cable + 1, capacity);
 		srpol_links_set_quality(links, 2 * cable, SRPOL_QUALITY_BEST);
 		srpol_links_set_quality(links, 2 * cable + 1,
 					SRPOL_QUALITY_BEST);
-		if (!weights_run(engine->fabric, links, &pair, 1, &err) &&
+		if (!weights_run(engine->fabric, links, &known, &pair, 1,
+				 &err) &&
 		    memcmp(pair.weight, policy->weight,
 			   policy->n * sizeof(uint32_t))) {
 			o = json_object();
@@ -167,6 +169,7 @@ static void add_change(const struct engine *engine,
 			json_array_append_new(changes, o);
 		}
 	}
+	free(known.demand);
 	free(pair.weight);
 	srpol_links_free(links);
 }
@@ -202,6 +205,25 @@ static json_t *changes_report(const struct engine *engine,
 	return changes;
 }
 
+/* What applications say that they will send to it. */
+static json_int_t announced(const struct engine *engine,
+			    const struct engine_policy *policy)
+{
+	struct weights_demands known = {};
+	json_int_t bytes = 0;
+	uint32_t i;
+
+	if (balance_demands(engine, &known))
+		return 0;
+	for (i = 0; i < known.n; i++)
+		if (known.demand[i].src == policy->src &&
+		    known.demand[i].dst == policy->dst &&
+		    known.demand[i].color == policy->color)
+			bytes += known.demand[i].bytes;
+	free(known.demand);
+	return bytes;
+}
+
 static json_t *policy_report(struct engine *engine, const struct question *q,
 			     const struct engine_policy *policy)
 {
@@ -212,6 +234,7 @@ static json_t *policy_report(struct engine *engine, const struct question *q,
 
 	json_object_set_new(o, "from", gpu_report(engine, policy->src));
 	json_object_set_new(o, "to", gpu_report(engine, policy->dst));
+	set_number(o, "announced_bytes", announced(engine, policy));
 	set_text(o, "algorithm", policy->alg->name);
 	set_text(o, "source", policy->alg->source);
 	set_number(o, "color", policy->color);

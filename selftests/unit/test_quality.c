@@ -152,9 +152,10 @@ static void run(const struct srpol_fabric *f, const struct linkstate *ls,
 		.src = src, .dst = dst, .alg = srpol_alg_find("wecmp"),
 		.color = 1, .slice = slice, .n = n, .weight = weight,
 	};
+	struct weights_demands none = {};
 	struct srpol_error err;
 
-	assert_int_equal(weights_run(f, ls->links, &pair, 1, &err), 0);
+	assert_int_equal(weights_run(f, ls->links, &none, &pair, 1, &err), 0);
 }
 
 static void assert_weights(const u32 *weight, u32 a, u32 b, u32 c, u32 d)

@@ -17,12 +17,28 @@ FABRIC_HOSTS=netns
 # shellcheck source=selftests/vm/tests/engine_lib.sh
 . selftests/vm/tests/engine_lib.sh
 
+# by which everybody may say what he will send
+demands=$(mktemp -u /tmp/demands.XXXXXX)
+
+# announce REQUEST: as a user without privileges; prints the answer
+announce() {
+	setpriv --reuid 65534 --clear-groups python3 - "$1" <<-END
+	import socket, sys
+	engine = socket.socket(socket.AF_UNIX)
+	engine.connect("$demands")
+	text = sys.argv[1].replace("\n", " ")
+	engine.sendall(f'{{"version": 1, {text}}}\n'.encode())
+	print(engine.makefile().readline(), end="")
+	END
+}
+
 # $1: of weights, what differs
 config() {
 	cat <<-END
 	{ "topology": "$work/topology.json", "hosts": [ "A" ],
 	  "probes": { "interval-ms": 5, "multiplier": 5, "timeout-ms": 200,
 	              "wait-to-restore-ms": 300 },
+	  "demands": "$demands",
 	  "weights": { "interval-ms": 400, "feed": "$work/feed.json",
 	               "delay-us": 5000$1 } }
 	END
@@ -138,6 +154,37 @@ done
 check_fails "why for nobody" "no NIC of a peer" on A engine why fd00:c::1
 check_fails "why for a QP that nobody sends to" "no flow to QP" \
 	on A engine why qp 17
+
+# ---- what applications say
+check "a user says what he will send" grep -q '"demands":2' <<<"$(announce \
+	'"request": "demands", "owner": "job", "demands": [
+	 {"src": "A", "dst": "fd00:b::1", "bytes": 3000},
+	 {"src": "B", "dst": "A", "bytes": 5, "for-ms": 5000, "in-ms": 10}]')"
+check_equal "it is kept with who said it" '["job",65534,3000,"fd00:b::1",100]' \
+	"$(on A -j engine demand show |
+		jq -c '.[0] | [ .owner, .uid, .bytes, .dst, .color ]')"
+check "and part of why" grep -q "announced 3000 bytes" <<<"$(on A engine why B)"
+check "all else is not for him" grep -q '"link\\" is unknown' <<<"$(announce \
+	'"request": "link", "from": "leaf1", "to": "spine4", "capacity": "1G"')"
+for demand in '"src": "A", "dst": "C", "bytes": 1' \
+	      '"src": "A", "dst": "B", "bytes": 0' \
+	      '"src": "A", "dst": "B", "bytes": 9007199254740992' \
+	      '"src": "A", "dst": "B", "bytes": 1, "for": 1' \
+	      '"src": "A", "dst": "B", "bytes": 1, "job": "nobody"' \
+	      '"src": "A", "dst": 5, "bytes": 1'; do
+	check "refused: $demand" grep -q 'error":"demands\[1\]: .*' <<<"$(announce \
+		'"request": "demands", "owner": "job", "demands": [
+		 {"src": "A", "dst": "B", "bytes": 7}, {'"$demand"'}]')"
+done
+check_equal "what was refused changed nothing" "2 6" "$(on A -j engine show |
+	jq -r '"\(.demands) \(.demands_refused)"')"
+check "the command" on A engine demand add mine src A dst B bytes 10 in 1s for 3600s
+check_fails "what it refuses" 'no host or address "C"' \
+	on A engine demand add mine src A dst C bytes 10
+check "taken back" on A engine demand del mine
+check_equal "by its owner only" 2 "$(on A -j engine demand show | jq length)"
+check "and by the user" grep -q '"demands":0' <<<"$(announce \
+	'"request": "demands", "owner": "job", "demands": []')"
 check "reset" on A engine link reset leaf1 spine4
 check "weights are what they were" busywait 30 weights_are "[1,1,1,1]"
 send 64

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+
+#include "demand.h"
+#include "srpol_lib.h"
+
+static uint32_t gpu_of(const struct srpol_fabric *f, const char *name)
+{
+	struct in6_addr addr;
+	uint32_t node, i;
+
+	if (inet_pton(AF_INET6, name, &addr) != 1) {
+		node = srpol_fabric_node(f, name);
+		return node == SRPOL_NONE ? SRPOL_NONE :
+		       srpol_fabric_gpu(f, node, 0);
+	}
+	for (i = 0; i < f->n_nics; i++)
+		if (IN6_ARE_ADDR_EQUAL(&f->nics[i].addr, &addr))
+			return f->nics[i].gpu;
+	return SRPOL_NONE;
+}
+
+/**
+ * demand_resolve() - between which GPUs a demand is
+ * @fabric: finished fabric
+ * @d: the demand
+ * @err: what is not there
+ */
+int demand_resolve(const struct srpol_fabric *fabric, struct demand *d,
+		   struct srpol_error *err)
+{
+	d->demand.src = gpu_of(fabric, d->src);
+	d->demand.dst = gpu_of(fabric, d->dst);
+	if (d->demand.src == SRPOL_NONE || d->demand.dst == SRPOL_NONE)
+		return srpol_error_set(err, -ENOENT,
+				       "\"%s\": no host or address \"%s\"",
+				       d->demand.src == SRPOL_NONE ? "src" :
+				       "dst",
+				       d->demand.src == SRPOL_NONE ? d->src :
+				       d->dst);
+	return 0;
+}
+
+/* Keep what @stays says. */
+static void filter(struct demands *ds,
+		   bool (*stays)(struct demand *d, const void *data),
+		   const void *data)
+{
+	struct demand *to = ds->all.data, *d;
+	size_t n = 0;
+
+	vec_for_each(d, &ds->all) {
+		if (!stays(d, data))
+			continue;
+		if (to + n != d)
+			to[n] = *d;
+		n++;
+	}
+	ds->all.n = n;
+}
+
+/**
+ * struct owner - whose demands
+ * @name: who
+ * @uid: user
+ */
+struct owner {
+	const char *name;
+	uint32_t uid;
+};
+
+static bool of_another(struct demand *d, const void *data)
+{
+	const struct owner *owner = data;
+
+	return d->uid != owner->uid || strcmp(d->owner, owner->name);
+}
+
+/**
+ * demands_replace() - an owner announces what it will send
+ * @ds: demands
+ * @owner: who
+ * @uid: user
+ * @new: all it will send; owner and user are filled in
+ * @n: number of them, 0: nothing any more
+ * @err: why not; nothing is changed then
+ */
+int demands_replace(struct demands *ds, const char *owner, uint32_t uid,
+		    const struct demand *new, uint32_t n,
+		    struct srpol_error *err)
+{
+	const struct owner who = { .name = owner, .uid = uid };
+	uint32_t own = n, total = n, i;
+	struct demand *d;
+
+	vec_for_each(d, &ds->all) {
+		if (!of_another(d, &who))
+			continue;
+		total++;
+		own += d->uid == uid;
+	}
+	/* the superuser speaks for everybody */
+	if (total > DEMANDS_MAX || (uid && own > DEMANDS_PER_USER)) {
+		ds->refused++;
+		return srpol_error_set(err, -ENOSPC,
+				       "%u demands are more than the %u there is room for",
+				       total > DEMANDS_MAX ? total : own,
+				       total > DEMANDS_MAX ? DEMANDS_MAX :
+				       DEMANDS_PER_USER);
+	}
+	filter(ds, of_another, &who);
+	for (i = 0; i < n; i++) {
+		d = vec_add(&ds->all);
+		*d = new[i];
+		strcpy(d->owner, owner);
+		d->uid = uid;
+	}
+	ds->accepted++;
+	return 0;
+}
+
+static bool not_over(struct demand *d, const void *data)
+{
+	return d->until_ns > *(const uint64_t *)data;
+}
+
+/**
+ * demands_expire() - forget what is over
+ * @ds: demands
+ * @now: what time it is
+ */
+void demands_expire(struct demands *ds, uint64_t now)
+{
+	filter(ds, not_over, &now);
+}
+
+static bool is_there(struct demand *d, const void *data)
+{
+	struct srpol_error none;
+
+	return !demand_resolve(data, d, &none);
+}
+
+/**
+ * demands_resolve() - the fabric is another one
+ * @ds: demands; those of hosts that are not there any more are forgotten
+ * @fabric: the new one
+ */
+void demands_resolve(struct demands *ds, const struct srpol_fabric *fabric)
+{
+	filter(ds, is_there, fabric);
+}
+
+/**
+ * demands_due() - what will be sent before long
+ * @ds: demands
+ * @by: those that have begun by then
+ * @due: result, room for all
+ *
+ * Return: number of them; one pair of GPUs may be there several times.
+ */
+uint32_t demands_due(const struct demands *ds, uint64_t by,
+		     struct srpol_demand *due)
+{
+	const struct demand *d;
+	uint32_t n = 0;
+
+	vec_for_each(d, &ds->all)
+		if (d->from_ns <= by)
+			due[n++] = d->demand;
+	return n;
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Demands come by a socket: { "owner": NAME, "demands": [ { "src": HOST or
+ * address, "dst", "bytes", "in-ms", "for-ms", "job" } ] }. They are hints: what
+ * becomes of them depends on the algorithm.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "srpold.h"
+
+#define BYTES_MAX	(1ull << 53)
+
+struct demands demands = { .all = VEC_INIT(struct demand) };
+
+static int read_text(const json_t *o, const char *key, char *to, size_t len,
+		     struct srpol_error *err)
+{
+	const json_t *v = json_object_get(o, key);
+
+	if (!json_is_string(v) || !json_string_length(v) ||
+	    json_string_length(v) >= len)
+		return srpol_error_set(err, -EINVAL,
+				       "\"%s\" is a string of 1 to %zu bytes",
+				       key, len - 1);
+	strcpy(to, json_string_value(v));
+	return 0;
+}
+
+static int read_number(const json_t *o, const char *key, json_int_t min,
+		       json_int_t max, json_int_t fallback, uint64_t *to,
+		       struct srpol_error *err)
+{
+	const json_t *v = json_object_get(o, key);
+	json_int_t n = v ? json_integer_value(v) : fallback;
+
+	if ((v && !json_is_integer(v)) || n < min || n > max)
+		return srpol_error_set(err, -EINVAL,
+				       "\"%s\" is a number from %lld to %lld",
+				       key, (long long)min, (long long)max);
+	*to = n;
+	return 0;
+}
+
+static int read_job(const struct engine *engine, const json_t *o,
+		    uint32_t *color, struct srpol_error *err)
+{
+	const json_t *v = json_object_get(o, "job");
+	const struct job *job;
+
+	*color = engine->config.color;
+	if (!v)
+		return 0;
+	vec_for_each(job, &jobs) {
+		if (json_is_string(v) &&
+		    !strcmp(job->name, json_string_value(v))) {
+			*color = job->color;
+			return 0;
+		}
+	}
+	return srpol_error_set(err, -ENOENT, "\"job\": no job \"%s\"",
+			       json_string_value(v) ?: "");
+}
+
+static int read_keys(const json_t *o, struct srpol_error *err)
+{
+	static const char * const keys[] = {
+		"src", "dst", "bytes", "in-ms", "for-ms", "job", NULL
+	};
+	const char *key;
+	const json_t *v;
+	size_t i;
+
+	if (!json_is_object(o))
+		return srpol_error_set(err, -EINVAL, "a demand is an object");
+	json_object_foreach((json_t *)o, key, v) {
+		for (i = 0; keys[i] && strcmp(keys[i], key); i++)
+			;
+		if (!keys[i])
+			return srpol_error_set(err, -EINVAL,
+					       "\"%s\" is unknown in a demand",
+					       key);
+	}
+	return 0;
+}
+
+static int read_demand(const struct engine *engine, const json_t *o,
+		       uint64_t now, struct demand *d,
+		       struct srpol_error *err)
+{
+	uint64_t in_ms, for_ms;
+	int ret;
+
+	ret = read_keys(o, err) ?:
+	      read_text(o, "src", d->src, sizeof(d->src), err) ?:
+	      read_text(o, "dst", d->dst, sizeof(d->dst), err) ?:
+	      read_number(o, "bytes", 1, BYTES_MAX - 1, 0, &d->demand.bytes,
+			  err) ?:
+	      read_number(o, "in-ms", 0, DEMAND_MS_MAX, 0, &in_ms, err) ?:
+	      read_number(o, "for-ms", 1, DEMAND_MS_MAX, DEMAND_MS_DEFAULT,
+			  &for_ms, err) ?:
+	      read_job(engine, o, &d->demand.color, err) ?:
+	      demand_resolve(engine->fabric, d, err);
+	if (ret)
+		return ret;
+	d->from_ns = now + in_ms * NS_PER_MS;
+	d->until_ns = d->from_ns + for_ms * NS_PER_MS;
+	return 0;
+}
+
+static int read_all(const struct engine *engine, const json_t *list,
+		    struct vec *new, struct srpol_error *err)
+{
+	struct srpol_error why = {};
+	uint64_t now = now_ns();
+	const json_t *o;
+	size_t i;
+	int ret;
+
+	json_array_foreach(list, i, o) {
+		struct demand d = {};
+
+		ret = read_demand(engine, o, now, &d, &why);
+		if (ret)
+			return srpol_error_set(err, ret, "demands[%zu]: %s", i,
+					       why.text);
+		*(struct demand *)vec_add(new) = d;
+	}
+	return 0;
+}
+
+/**
+ * demand_request() - somebody says what it will send
+ * @engine: the engine
+ * @uid: user
+ * @request: "owner" and all its "demands"; an empty list takes them back
+ * @err: what is wrong; nothing is changed then
+ *
+ * Return: how many are known now, NULL if they are refused.
+ */
+json_t *demand_request(struct engine *engine, uint32_t uid,
+		       const json_t *request, struct srpol_error *err)
+{
+	const json_t *list = json_object_get(request, "demands");
+	struct vec new = VEC_INIT(struct demand);
+	char owner[DEMAND_OWNER_LEN];
+	int ret;
+
+	ret = read_text(request, "owner", owner, sizeof(owner), err);
+	if (!ret && !json_is_array(list))
+		ret = srpol_error_set(err, -EINVAL, "\"demands\" is a list");
+	ret = ret ?: read_all(engine, list, &new, err);
+	if (ret)
+		demands.refused++;
+	else
+		ret = demands_replace(&demands, owner, uid, new.data, new.n,
+				      err);
+	vec_free(&new);
+	if (ret)
+		return NULL;
+	balance_soon();
+	return json_pack("{s:I}", "demands", (json_int_t)demands.all.n);
+}
+
+/**
+ * demand_show_request() - srpol engine demands
+ * @engine: the engine
+ * @uid: user
+ * @request: nothing else
+ * @err: why not
+ */
+json_t *demand_show_request(struct engine *engine, uint32_t uid,
+			    const json_t *request, struct srpol_error *err)
+{
+	json_t *array = json_array();
+	uint64_t now = now_ns();
+	const struct demand *d;
+
+	demands_expire(&demands, now);
+	vec_for_each(d, &demands.all)
+		json_array_append_new(array, json_pack(
+			"{s:s, s:I, s:s, s:s, s:I, s:I, s:I, s:I}",
+			"owner", d->owner, "uid", (json_int_t)d->uid,
+			"src", d->src, "dst", d->dst,
+			"bytes", (json_int_t)d->demand.bytes,
+			"color", (json_int_t)d->demand.color,
+			"in_ms", (json_int_t)(d->from_ns > now ?
+				(d->from_ns - now) / NS_PER_MS : 0),
+			"left_ms", (json_int_t)((d->until_ns - now) /
+						NS_PER_MS)));
+	return array;
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Demands with the engine's own code: who may say how much, when it counts, and
+ * what it does to weights.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "demand.h"
+#include "linkstate.h"
+#include "srpol_lib.h"
+#include "test.h"
+#include "weights.h"
+
+#define G	1000000000ull
+
+/* Three leaves with two hosts each, two spines. */
+static struct srpol_fabric *fabric(void)
+{
+	struct srpol_shape shape = srpol_shape_leaf_spine(3, 2, 2, 100 * G);
+	struct srpol_error err;
+	struct srpol_fabric *f = srpol_fabric_generate(&shape, &err);
+
+	assert_non_null(f);
+	return f;
+}
+
+static const char *host(const struct srpol_fabric *f, u32 gpu)
+{
+	return f->nodes[f->gpus[gpu].host].name;
+}
+
+static struct demand demand(const struct srpol_fabric *f, u32 src, u32 dst,
+			    u64 bytes, u64 from, u64 until)
+{
+	struct demand d = {
+		.demand = { .bytes = bytes, .color = 1 },
+		.from_ns = from, .until_ns = until,
+	};
+	struct srpol_error err;
+
+	strcpy(d.src, host(f, src));
+	strcpy(d.dst, host(f, dst));
+	assert_int_equal(demand_resolve(f, &d, &err), 0);
+	assert_int_equal(d.demand.src, src);
+	assert_int_equal(d.demand.dst, dst);
+	return d;
+}
+
+static void test_owners(void **state)
+{
+	struct demands ds = { .all = VEC_INIT(struct demand) };
+	struct srpol_fabric *f = fabric();
+	struct srpol_demand due[8];
+	struct demand d[2];
+	struct srpol_error err;
+
+	(void)state;
+	d[0] = demand(f, 0, 1, 10, 100, 200);
+	d[1] = demand(f, 0, 2, 20, 150, 300);
+	assert_int_equal(demands_replace(&ds, "rank0", 7, d, 2, &err), 0);
+	assert_int_equal(demands_replace(&ds, "rank0", 8, d, 1, &err), 0);
+	assert_int_equal(demands_replace(&ds, "rank1", 7, d, 1, &err), 0);
+	assert_int_equal(ds.all.n, 4);
+	/* the same owner of the same user only */
+	assert_int_equal(demands_replace(&ds, "rank0", 7, d, 1, &err), 0);
+	assert_int_equal(ds.all.n, 3);
+	assert_int_equal(demands_replace(&ds, "rank0", 8, NULL, 0, &err), 0);
+	assert_int_equal(ds.all.n, 2);
+	assert_int_equal(demands_replace(&ds, "rank1", 7, d + 1, 1, &err), 0);
+	assert_int_equal(demands_due(&ds, 99, due), 0);
+	assert_int_equal(demands_due(&ds, 149, due), 1);
+	assert_int_equal(due[0].bytes, 10);
+	assert_int_equal(demands_due(&ds, 150, due), 2);
+	demands_expire(&ds, 200);
+	assert_int_equal(demands_due(&ds, 200, due), 1);
+	assert_int_equal(due[0].bytes, 20);
+	vec_free(&ds.all);
+	srpol_fabric_free(f);
+}
+
+static void test_limits(void **state)
+{
+	struct demands ds = { .all = VEC_INIT(struct demand) };
+	struct srpol_fabric *f = fabric();
+	struct demand *d = calloc(DEMANDS_PER_USER + 1, sizeof(*d));
+	struct srpol_error err;
+	u32 i;
+
+	(void)state;
+	assert_non_null(d);
+	for (i = 0; i <= DEMANDS_PER_USER; i++)
+		d[i] = demand(f, 0, 1, 1, 0, 1);
+	assert_int_equal(demands_replace(&ds, "a", 7, d, DEMANDS_PER_USER,
+					 &err), 0);
+	/* one more is refused, and nothing of what there was is lost */
+	assert_int_equal(demands_replace(&ds, "b", 7, d, 1, &err), -ENOSPC);
+	assert_int_equal(demands_replace(&ds, "a", 7, d, DEMANDS_PER_USER + 1,
+					 &err), -ENOSPC);
+	assert_int_equal(ds.all.n, DEMANDS_PER_USER);
+	assert_int_equal(ds.refused, 2);
+	assert_int_equal(demands_replace(&ds, "a", 7, d, DEMANDS_PER_USER,
+					 &err), 0);
+	assert_int_equal(demands_replace(&ds, "b", 8, d, 1, &err), 0);
+	for (i = 0; i < DEMANDS_MAX / DEMANDS_PER_USER; i++) {
+		char name[] = { 'c', 'a' + i, '\0' };
+		int want = ds.all.n + DEMANDS_PER_USER > DEMANDS_MAX ?
+			   -ENOSPC : 0;
+
+		assert_int_equal(demands_replace(&ds, name, 0, d,
+						 DEMANDS_PER_USER, &err),
+				 want);
+	}
+	assert_true(ds.all.n <= DEMANDS_MAX);
+	free(d);
+	vec_free(&ds.all);
+	srpol_fabric_free(f);
+}
+
+static void test_fabric_changes(void **state)
+{
+	struct demands ds = { .all = VEC_INIT(struct demand) };
+	struct srpol_shape small = srpol_shape_leaf_spine(2, 2, 2, 100 * G);
+	struct srpol_fabric *f = fabric(), *other;
+	struct srpol_error err;
+	struct demand d[2];
+
+	(void)state;
+	d[0] = demand(f, 0, 5, 1, 0, 1);
+	d[1] = demand(f, 1, 0, 1, 0, 1);
+	assert_int_equal(demands_replace(&ds, "a", 7, d, 2, &err), 0);
+	other = srpol_fabric_generate(&small, &err);
+	assert_non_null(other);
+	demands_resolve(&ds, other);
+	assert_int_equal(ds.all.n, 1);
+	assert_string_equal(((struct demand *)ds.all.data)->src, host(f, 1));
+	strcpy(d[0].src, "nobody");
+	assert_int_equal(demand_resolve(f, &d[0], &err), -ENOENT);
+	assert_non_null(strstr(err.text, "\"src\": no host or address \"nobody\""));
+	vec_free(&ds.all);
+	srpol_fabric_free(other);
+	srpol_fabric_free(f);
+}
+
+static void weigh(const struct srpol_fabric *f, const struct linkstate *ls,
+		  const char *alg, const struct srpol_demand *demands, u32 n,
+		  u32 *weight)
+{
+	struct weights_pair pair = {
+		.src = 0, .dst = 2, .alg = srpol_alg_find(alg), .color = 1,
+		.n = 2, .weight = weight,
+	};
+	struct weights_demands known = {
+		.demand = malloc((n + 1) * sizeof(*demands)), .n = n,
+	};
+	struct srpol_error err;
+
+	assert_non_null(known.demand);
+	memcpy(known.demand, demands, n * sizeof(*demands));
+	assert_int_equal(weights_run(f, ls->links, &known, &pair, 1, &err), 0);
+	free(known.demand);
+}
+
+/*
+ * Host 4 reaches leaf 1 by one spine only, and has much to send there: host 0
+ * is to send by the other one. Without what host 4 says it could not know.
+ */
+static void test_weights(void **state)
+{
+	struct srpol_fabric *f = fabric();
+	struct srpol_demand all[] = {
+		{ .src = 4, .dst = 3, .bytes = 20 * G, .color = 1 },
+		{ .src = 0, .dst = 2, .bytes = 10 * G, .color = 1 },
+		{ .src = 4, .dst = 3, .bytes = 20 * G, .color = 1 },
+	};
+	u32 up = srpol_node_up(f, f->nics[f->gpus[4].nic].leaf, 1);
+	u32 weight[2];
+	struct linkstate ls;
+
+	(void)state;
+	assert_int_equal(linkstate_init(&ls, f, 1), 0);
+	linkstate_say(&ls, up / 2, LINK_OPERATOR, 0, 2);
+	weigh(f, &ls, "minmax", all, 0, weight);
+	assert_true(weight[0] && !weight[1]);
+	weigh(f, &ls, "minmax", all, 3, weight);
+	assert_true(weight[1] && !weight[0]);
+	/* what others send is nothing to an algorithm that looks at links only */
+	weigh(f, &ls, "wecmp", all, 3, weight);
+	assert_int_equal(weight[0], weight[1]);
+	linkstate_free(&ls);
+	srpol_fabric_free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_owners),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_fabric_changes),
+		cmocka_unit_test(test_weights),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
