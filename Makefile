@@ -28,7 +28,7 @@ export BUILD CLANG BPFTOOL LIBBPF_CFLAGS LIBBPF_LIBS
 
 # Sub-makes in order of dependence.
 PRODUCT := bpf lib netlinkd
-TESTS := selftests/unit selftests/bpf selftests/bench selftests/bench/control \
+TESTS := lib/pmpi selftests/mpi selftests/unit selftests/bpf selftests/bench selftests/bench/control \
 	 selftests/sim selftests/vm/mock selftests/vm/fault
 SUBDIRS := $(PRODUCT) $(TESTS)
 
@@ -41,6 +41,10 @@ all: install-deps	## module, programs and command (the default)
 .PHONY: product build
 product: kmod $(PRODUCT)
 build: product $(TESTS)
+
+.PHONY: pmpi
+pmpi:			## libsrpol-pmpi.so, for MPI programs; needs mpicc
+	@$(MAKE) --no-print-directory -C lib/pmpi
 
 .PHONY: programs
 programs: tools		## all but the module; installs nothing

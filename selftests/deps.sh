@@ -69,6 +69,8 @@ test_packages() {
 	perftest		# ib_write_bw, ib_send_bw
 	rdmacm-utils		# rping
 	iperf3			# TCP with GSO
+	openmpi-bin		# programs that say what they will send
+	libopenmpi-dev
 	tcpdump
 	tshark			# independent decoder, and dumpcap
 	jq
