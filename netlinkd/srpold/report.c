@@ -189,7 +189,7 @@ json_t *report_show(struct engine *engine, const json_t *request,
 	json_object_set_new(o, "late_ticks",
 			    json_integer(prober_stats.late_ticks));
 	json_object_set_new(o, "clients_dropped",
-			    json_integer(control_dropped));
+			    json_integer(control_dropped()));
 	json_object_set_new(o, "algorithm", json_string(c->weights.alg->name));
 	json_object_set_new(o, "suspects", suspects_report(engine));
 	json_object_set_new(o, "degraded", degraded_report(engine));

@@ -45,22 +45,14 @@
 #include "linkstate.h"
 #include "liveness.h"
 #include "locate.h"
+#include "log.h"
 #include "loop.h"
 #include "mtu.h"
+#include "notify.h"
 #include "objects.h"
 
 #define NS_PER_MS	1000000ull
 #define SEGMENTS_MAX	SRPOL_SIDS_MAX
-
-/* log.c */
-__attribute__((format(printf, 1, 2))) void log_error(const char *fmt, ...);
-__attribute__((format(printf, 1, 2))) void log_notice(const char *fmt, ...);
-__attribute__((format(printf, 1, 2))) void log_info(const char *fmt, ...);
-__attribute__((format(printf, 1, 2))) void log_debug(const char *fmt, ...);
-extern bool log_verbose;
-
-/* notify.c */
-void notify(const char *text);
 
 /* config.c */
 
@@ -381,7 +373,7 @@ void speeds_read(struct engine *engine);
 int privileges_drop(struct srpol_error *err);
 
 /* control.c */
-extern uint64_t control_dropped;	/* clients that were let go */
+uint64_t control_dropped(void);
 int control_start(struct engine *engine, struct srpol_error *err);
 void control_stop(void);
 
