@@ -188,6 +188,8 @@ run_guests() {
 }
 
 selftests/unpack.sh prometheus usr/bin/promtool
+selftests/unpack.sh etcd-server usr/bin/etcd
+selftests/unpack.sh etcd-client usr/bin/etcdctl
 
 mkdir -p "$logs"
 shared=$logs/vm

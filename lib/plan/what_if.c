@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * When demands end if hosts weigh their paths as a plan says: as fluid flows
- * that share links fairly, see lib/alg's predict.c.
+ * When demands end if hosts weigh their paths as a plan says: as fluid flows,
+ * see lib/alg's maxmin.c. Demands share links fairly, whatever number of paths
+ * each has: a share counts as much as it has of its demand.
  */
 #include <errno.h>
 #include <math.h>
@@ -40,6 +41,33 @@ static int place_one(const struct srpol_planner *p,
 	return ret;
 }
 
+static int run(const struct srpol_alg_input *in,
+	       const struct srpol_placement *out, double *seconds)
+{
+	struct srpol_fluid *m = srpol_fluid_new(in, out, false, NULL);
+	struct srpol_maxmin_run run = { .until = INFINITY };
+	double *weight;
+	uint32_t i;
+	int ret;
+
+	if (!m)
+		return -ENOMEM;
+	weight = calloc(m->net.n_flows + 1UL, sizeof(*weight));
+	ret = weight ? 0 : -ENOMEM;
+	for (i = 0; i < m->net.n_flows && !ret; i++)
+		weight[i] = m->left[i] / in->demands[m->demand[i]].bytes;
+	m->net.weight = weight;
+	run.left = m->left;
+	run.start = m->start;
+	run.finish = m->finish;
+	ret = ret ? ret : srpol_maxmin_run(&m->net, &run);
+	for (i = 0; i < m->net.n_flows && !ret; i++)
+		*seconds = fmax(*seconds, m->finish[i]);
+	free(weight);
+	srpol_fluid_free(m);
+	return ret;
+}
+
 /* Seconds at which the last demand ends. */
 static int completion(const struct srpol_planner *p,
 		      const struct srpol_links *links, double *seconds)
@@ -49,17 +77,20 @@ static int completion(const struct srpol_planner *p,
 		.n = p->n,
 	};
 	struct srpol_placement *out = srpol_placement_new(p->n);
-	double *finish = calloc(p->n + 1UL, sizeof(*finish));
-	int ret = out && finish ? 0 : -ENOMEM;
+	const struct srpol_gpu *gpus = p->fabric->gpus;
+	int ret = out ? 0 : -ENOMEM;
 	uint32_t i;
 
-	for (i = 0; i < p->n && !ret; i++)
+	*seconds = 0;
+	for (i = 0; i < p->n && !ret; i++) {
 		ret = place_one(p, links, i, out);
-	ret = ret ?: srpol_predict(&in, out, false, NULL, finish);
-	for (i = 0, *seconds = 0; i < p->n && !ret; i++)
-		*seconds = fmax(*seconds, finish[i]);
+		if (!ret && out->first[i] == out->first[i + 1] &&
+		    gpus[p->demands[i].src].host !=
+		    gpus[p->demands[i].dst].host)
+			*seconds = INFINITY;
+	}
+	ret = ret ? ret : run(&in, out, seconds);
 	srpol_placement_free(out);
-	free(finish);
 	return ret;
 }
 
