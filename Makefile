@@ -29,7 +29,7 @@ export BUILD CLANG BPFTOOL LIBBPF_CFLAGS LIBBPF_LIBS
 # Sub-makes in order of dependence.
 PRODUCT := bpf lib netlinkd
 TESTS := selftests/unit selftests/bpf selftests/bench selftests/bench/control \
-	 selftests/sim selftests/vm/mock selftests/vm/fault
+	 selftests/sim selftests/engine selftests/vm/mock selftests/vm/fault
 SUBDIRS := $(PRODUCT) $(TESTS)
 
 .PHONY: all
@@ -78,7 +78,7 @@ $(SUBDIRS):
 
 lib netlinkd selftests/bpf: $(filter bpf,$(SUBDIRS))
 selftests/bench selftests/sim: $(filter selftests/bpf,$(SUBDIRS))
-netlinkd selftests/unit selftests/bpf selftests/bench/control selftests/sim: \
+netlinkd selftests/unit selftests/bpf selftests/bench/control selftests/sim selftests/engine: \
 	$(filter lib,$(SUBDIRS))
 
 .PHONY: check

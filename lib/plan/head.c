@@ -126,7 +126,7 @@ uint64_t srpol_head_seen(const struct srpol_head *head, const char *host)
 	if (strlen(host) >= sizeof(key.host))
 		return 0;
 	strcpy(key.host, host);
-	found = bsearch(&key, head->seen, head->n, sizeof(*head->seen),
-			by_host);
+	found = head->n ? bsearch(&key, head->seen, head->n,
+				  sizeof(*head->seen), by_host) : NULL;
 	return found ? found->number : 0;
 }

@@ -162,6 +162,7 @@ static int by_leaf(const void *key, const void *entry)
 const struct srpol_index_entry *srpol_index_find(const struct srpol_index *index,
 						 const char *leaf)
 {
-	return bsearch(leaf, index->entries, index->n, sizeof(*index->entries),
-		       by_leaf);
+	/* an empty one need not have entries at all */
+	return index->n ? bsearch(leaf, index->entries, index->n,
+				  sizeof(*index->entries), by_leaf) : NULL;
 }

@@ -207,7 +207,8 @@ int srpol_planner_run(struct srpol_planner *planner,
 	new.n = n;
 	ret = new.links && new.demands ? 0 : -ENOMEM;
 	if (!ret) {
-		memcpy(new.demands, demands, n * sizeof(*demands));
+		if (n)
+			memcpy(new.demands, demands, n * sizeof(*demands));
 		ret = place(planner, &in, &new.placement, err);
 	}
 	if (!ret) {

@@ -15,6 +15,7 @@
 
 static struct mirror job_mirror, report_mirror;
 static bool jobs_read, reports_read, jobs_changed;
+static uint64_t events;		/* those that were planned for, or will be */
 static char report_prefix[STORE_KEY_LEN];
 
 static int by_key(const void *a, const void *b)
@@ -195,6 +196,7 @@ static void end(void *data)
 {
 	struct vec *list = data;
 	struct input *inputs = list->data;
+	static bool ready;
 	size_t i;
 
 	for (i = list->n; i--;) {
@@ -208,6 +210,11 @@ static void end(void *data)
 		jobs_read = true;
 	else
 		reports_read = true;
+	/* reports of hosts whose lease was renewed say nothing new */
+	if (ready && events == fabricd.stats.events)
+		return;
+	ready = inputs_ready();
+	events = fabricd.stats.events;
 	plan_soon();
 }
 

@@ -95,8 +95,8 @@ static void kept(void *data, const struct store_reply *reply)
 		return;
 	}
 	kept_ns = asked_ns;
-	if (!taken)
-		campaign();
+	/* its own key may be there still, after a transaction was refused */
+	campaign();
 }
 
 static void tick(void *data)

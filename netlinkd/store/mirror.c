@@ -53,11 +53,11 @@ static void take_all(void *data, const struct store_reply *reply)
 		return;
 	}
 	m->wait_ns = WAIT_MIN_NS;
+	m->cluster = reply->cluster;
+	m->revision = reply->revision;
 	m->begin(m->data, reply->cluster);
 	for (i = 0; i < reply->n; i++)
 		m->set(m->data, &reply->kvs[i]);
-	m->cluster = reply->cluster;
-	m->revision = reply->revision;
 	if (!m->watch)
 		start_watch(m);
 	m->end(m->data);

@@ -23,7 +23,7 @@
  * @restarts: number of times it began anew
  * @compacted: these of them that fell behind compaction
  * @cluster: whose revisions
- * @revision: up to which all was heard
+ * @revision: up to which all was heard; while a read is told, that of the read
  * @watch: open watch
  * @retry: begin anew
  * @wait_ns: after so long
