@@ -191,7 +191,7 @@ void last_save(const struct follow *f);
 void tell_start(struct follow *f);
 void tell_stop(struct follow *f);
 void tell_soon(struct follow *f);
-void follow_report(struct follow *f, const struct follow_link *links,
+bool follow_report(struct follow *f, const struct follow_link *links,
 		   size_t n);
 bool follow_overrides(const struct follow *f, uint32_t cable);
 

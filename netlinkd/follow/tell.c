@@ -227,8 +227,10 @@ static bool take_known(struct follow *f, const struct follow_link *links,
  *
  * To be called now and then with the same, too: better links are reported
  * when they have stayed so.
+ *
+ * Return: whether there is something new to report.
  */
-void follow_report(struct follow *f, const struct follow_link *links,
+bool follow_report(struct follow *f, const struct follow_link *links,
 		   size_t n)
 {
 	uint64_t seen = f->now ? srpol_head_seen(&f->now->head,
@@ -246,10 +248,11 @@ void follow_report(struct follow *f, const struct follow_link *links,
 		changed = true;
 	}
 	if (!changed)
-		return;
+		return false;
 	f->number = (f->number > seen ? f->number : seen) + 1;
 	last_save(f);
 	tell_soon(f);
+	return true;
 }
 
 /**

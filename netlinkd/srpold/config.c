@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "srpold.h"
+#include "store_config.h"
 #include "words.h"
 
 #define COLOR_DEFAULT		100
@@ -25,6 +26,9 @@
 #define PATIENCE		2	/* intervals */
 #define CALM			5
 #define CALM_MAX		160
+#define FOLDER_DEFAULT		"/var/lib/srpold"
+#define LEASE_S_DEFAULT		30
+#define DAMP_MS_DEFAULT		2000
 
 static int read_hosts(const json_t *o, struct config *c,
 		      struct srpol_error *err)
@@ -176,12 +180,47 @@ static int read_weights(const json_t *root, struct config *config,
 	return 0;
 }
 
+/* No "fabric", no global engine. */
+static int read_fabric(const json_t *root, struct config *config,
+		       struct srpol_error *err)
+{
+	static const char * const keys[] = {
+		"shard", "store", "folder", "lease-s", "damp-ms", NULL
+	};
+	json_t *o = json_object_get(root, "fabric");
+	struct follow_config *c = &config->fabric.follow;
+	json_int_t lease, damp;
+	int ret;
+
+	if (!o)
+		return 0;
+	if (!json_is_object(o))
+		return srpol_error_set(err, -EINVAL,
+				       "\"fabric\" is not an object");
+	ret = words_check(o, keys, " in \"fabric\"", err) ?:
+	      words_text(o, "shard", "0", c->shard, sizeof(c->shard), err) ?:
+	      words_text(o, "folder", FOLDER_DEFAULT, config->fabric.folder,
+			 sizeof(config->fabric.folder), err) ?:
+	      words_number(o, "lease-s", 1, 3600, LEASE_S_DEFAULT, &lease,
+			   err) ?:
+	      words_number(o, "damp-ms", 0, 3600000, DAMP_MS_DEFAULT, &damp,
+			   err) ?:
+	      store_config_read(json_object_get(o, "store"), &c->store, err);
+	if (ret)
+		return ret;
+	c->lease_s = lease;
+	c->damp_ns = damp * NS_PER_MS;
+	config->fabric.is_set = true;
+	return 0;
+}
+
 static int read_all(const json_t *o, struct config *c,
 		    struct srpol_error *err)
 {
 	static const char * const keys[] = {
 		"topology", "hosts", "color", "first-path", "rule-prio",
-		"job-prio", "job-color", "probes", "weights", "socket", NULL
+		"job-prio", "job-color", "probes", "weights", "fabric",
+		"socket", NULL
 	};
 	json_int_t color, first, prio, job_prio, job_color;
 	char name[64], fallback[108];
@@ -207,7 +246,8 @@ static int read_all(const json_t *o, struct config *c,
 			 JOB_PRIO_DEFAULT, &job_prio, err) ?:
 	      words_number(o, "job-color", 1, UINT32_MAX - JOBS_MAX,
 			 JOB_COLOR_DEFAULT, &job_color, err) ?:
-	      read_probes(o, c, err) ?: read_weights(o, c, err);
+	      read_probes(o, c, err) ?: read_weights(o, c, err) ?:
+	      read_fabric(o, c, err);
 	if (!ret && prio >= job_prio && prio < job_prio + JOBS_MAX * JOB_RULES)
 		ret = srpol_error_set(err, -EINVAL,
 				      "\"rule-prio\" is one of the %u from \"job-prio\"",
