@@ -16,8 +16,9 @@ COMPDIR ?= $(PREFIX)/share/bash-completion/completions
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 LIBEXECDIR ?= $(PREFIX)/lib/srpol
 
+PROGRAMS := srpol srpold srpol-fabricd
 PAGES := $(wildcard Documentation/man/*.8)
-UNITS := srpol@.service srpold@.service
+UNITS := srpol@.service srpold@.service srpol-fabricd.service
 
 YNL_FILES := include/uapi/linux/srpol.h netlink_gen.h netlink_gen.c
 
@@ -147,7 +148,7 @@ install: all		## module, programs, manual, units (DESTDIR, PREFIX)
 
 .PHONY: install-programs
 install-programs:	## all that but the module, as it was built
-	install -D -t $(DESTDIR)$(SBINDIR) $(BUILD)/bin/srpol $(BUILD)/bin/srpold
+	install -D -t $(DESTDIR)$(SBINDIR) $(addprefix $(BUILD)/bin/,$(PROGRAMS))
 	install -D -t $(DESTDIR)$(LIBEXECDIR) netlinkd/dist/restore \
 		netlinkd/dist/in-netns
 	install -D -m 644 netlinkd/dist/srpol.bash-completion \
@@ -165,7 +166,7 @@ uninstall:		## remove what install put there (DESTDIR, PREFIX)
 	rm -f $(DESTDIR)/lib/modules/$(KVER)/updates/kmod/srpol.ko* \
 		$(DESTDIR)/lib/modules/$(KVER)/extra/kmod/srpol.ko*
 	$(if $(DESTDIR),,depmod $(KVER))
-	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,srpol srpold) \
+	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,$(PROGRAMS)) \
 		$(DESTDIR)$(COMPDIR)/srpol \
 		$(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS)) \
 		$(addprefix $(DESTDIR)$(MANDIR)/man8/,$(notdir $(PAGES)))

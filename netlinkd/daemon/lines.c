@@ -9,8 +9,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "lines.h"
-#include "log.h"
 #include "srpol_lib.h"
 
 #define READ_SIZE	4096
@@ -224,21 +224,6 @@ static bool is_taken(const struct sockaddr_un *addr, pid_t *pid)
 	return taken;
 }
 
-static void make_folder(const char *path)
-{
-	char folder[sizeof(((struct sockaddr_un *)0)->sun_path)];
-	char *slash;
-
-	strcpy(folder, path);
-	slash = strrchr(folder, '/');
-	if (slash && slash != folder) {
-		*slash = '\0';
-		/* if that does not do, bind() says why */
-		if (mkdir(folder, 0755) && errno != EEXIST)
-			log_debug("%s: %s", folder, strerror(errno));
-	}
-}
-
 /**
  * lines_start() - serve
  * @server: @path, limits and functions are set; @path shorter than a socket's
@@ -254,7 +239,7 @@ int lines_start(struct lines *server, struct srpol_error *err)
 
 	server->listener.fd = -1;
 	memcpy(addr.sun_path, path, strlen(path) + 1);
-	make_folder(path);
+	folder_of(path);
 	if (is_taken(&addr, &pid))
 		return srpol_error_set(err, -EBUSY, "process %d has %s", pid,
 				       path);

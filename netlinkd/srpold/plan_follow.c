@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "folder.h"
 #include "srpold.h"
 
 /**
@@ -137,6 +138,7 @@ int plan_start(struct engine *e, struct srpol_error *err)
 		};
 		snprintf(f->config.file, sizeof(f->config.file), "%s/%s.plan",
 			 c->fabric.folder, c->hosts[i]);
+		folder_of(f->config.file);
 		followers[i].plan = NULL;
 		n_followers = i + 1;
 		ret = follow_start(f, err);

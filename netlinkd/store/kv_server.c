@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "folder.h"
 #include "kv.h"
 #include "kv_json.h"
 #include "lines.h"
@@ -321,6 +322,7 @@ int kv_server_start(const char *path, const char *file,
 	kv_init(&kv, cluster >> 1);
 	kv_path = file;
 	server.path = path;
+	folder_of(file);
 	/* who has the socket has the file */
 	ret = lines_start(&server, err) ?: kv_load(&kv, file, err) ?:
 	      kv_save(&kv, file, err);
