@@ -47,19 +47,6 @@ void store_close(struct store *store)
 }
 
 /**
- * store_alloc() - memory, all 0; who has none is ended
- * @size: bytes
- */
-void *store_alloc(size_t size)
-{
-	void *p = calloc(1, size ? size : 1);
-
-	if (!p)
-		abort();
-	return p;
-}
-
-/**
  * store_key() - a key with the store's prefix
  * @store: the store
  * @key: key

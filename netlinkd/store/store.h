@@ -5,6 +5,7 @@
  * at a revision; watches from a revision; leases. The model is etcd's.
  *
  *	store.c		by name; what both have in common
+ *	alloc.c		memory
  *	etcd.c		etcd's v3 JSON gateway: requests
  *	etcd_watch.c	likewise: watches, each on a connection of its own
  *	etcd_json.c	likewise: JSON and base64
