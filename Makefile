@@ -16,8 +16,9 @@ COMPDIR ?= $(PREFIX)/share/bash-completion/completions
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 LIBEXECDIR ?= $(PREFIX)/lib/srpol
 
+PROGRAMS := srpol srpold srpol-fabricd
 PAGES := $(wildcard Documentation/man/*.8)
-UNITS := srpol@.service srpol-watch@.service srpold@.service
+UNITS := srpol@.service srpol-watch@.service srpold@.service srpol-fabricd.service
 
 YNL_FILES := include/uapi/linux/srpol.h netlink_gen.h netlink_gen.c
 
@@ -28,8 +29,9 @@ export BUILD CLANG BPFTOOL LIBBPF_CFLAGS LIBBPF_LIBS
 
 # Sub-makes in order of dependence.
 PRODUCT := bpf lib netlinkd
-TESTS := lib/pmpi selftests/mpi selftests/unit selftests/bpf selftests/bench selftests/bench/control \
-	 selftests/sim selftests/vm/mock selftests/vm/fault
+TESTS := lib/pmpi selftests/mpi selftests/unit selftests/bpf selftests/bench \
+	 selftests/bench/control selftests/sim selftests/engine selftests/vm/mock \
+	 selftests/vm/fault
 SUBDIRS := $(PRODUCT) $(TESTS)
 
 .PHONY: all
@@ -82,7 +84,7 @@ $(SUBDIRS):
 
 lib netlinkd selftests/bpf: $(filter bpf,$(SUBDIRS))
 selftests/bench selftests/sim: $(filter selftests/bpf,$(SUBDIRS))
-netlinkd selftests/unit selftests/bpf selftests/bench/control selftests/sim: \
+netlinkd selftests/unit selftests/bpf selftests/bench/control selftests/sim selftests/engine: \
 	$(filter lib,$(SUBDIRS))
 
 .PHONY: check
@@ -91,7 +93,7 @@ check: tests		## build all, run all tests; "N passed, N failed, N skipped"
 
 # Hours: each has a target of its own.
 LONG := long-demo long-check long-e2e long-unload long-namespaces long-failure \
-	long-deb
+	long-deb long-engine
 .PHONY: check-long $(LONG)
 check-long: $(LONG) debug-check	## campaigns: demo, check, e2e, unloading, namespaces, failure, debug kernel
 $(LONG): tests
@@ -151,7 +153,7 @@ install: all		## module, programs, manual, units (DESTDIR, PREFIX)
 
 .PHONY: install-programs
 install-programs:	## all that but the module, as it was built
-	install -D -t $(DESTDIR)$(SBINDIR) $(BUILD)/bin/srpol $(BUILD)/bin/srpold
+	install -D -t $(DESTDIR)$(SBINDIR) $(addprefix $(BUILD)/bin/,$(PROGRAMS))
 	install -D -t $(DESTDIR)$(LIBEXECDIR) netlinkd/dist/restore \
 		netlinkd/dist/in-netns
 	install -D -m 644 netlinkd/dist/srpol.bash-completion \
@@ -169,7 +171,7 @@ uninstall:		## remove what install put there (DESTDIR, PREFIX)
 	rm -f $(DESTDIR)/lib/modules/$(KVER)/updates/kmod/srpol.ko* \
 		$(DESTDIR)/lib/modules/$(KVER)/extra/kmod/srpol.ko*
 	$(if $(DESTDIR),,depmod $(KVER))
-	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,srpol srpold) \
+	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,$(PROGRAMS)) \
 		$(DESTDIR)$(COMPDIR)/srpol \
 		$(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS)) \
 		$(addprefix $(DESTDIR)$(MANDIR)/man8/,$(notdir $(PAGES)))

@@ -15,6 +15,7 @@
 #			clock counts instructions: within 5 ms of what they take
 #			when nothing else happens
 #	deb		the Debian packages in a root file system of their own
+#	engine		the global engine with 100 epochs, beside the two processes
 
 set -euo pipefail
 
@@ -119,6 +120,11 @@ deb)
 	selftests/deps.sh test debhelper dh-dkms dkms dpkg-dev fakeroot \
 		lintian mmdebstrap
 	repeat deb "${2:-1}" selftests/deb/deb.sh || status=1
+	;;
+engine)
+	start_hogs
+	export SRPOL_EPOCHS=100
+	repeat engine "${2:-10}" selftests/run.sh engine.engine || status=1
 	;;
 *)
 	echo "usage: campaign.sh PART [TIMES]" >&2

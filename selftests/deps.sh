@@ -39,7 +39,8 @@ user_packages() {
 	libnl-3-dev		# daemon: rtnetlink
 	libnl-route-3-dev
 	libcap-ng-dev		# daemon: fewer capabilities
-	libsodium-dev		# daemon: SipHash for the tags of probes
+	libsodium-dev		# daemon: SipHash for the tags of probes; digests of plans
+	libcurl4-openssl-dev	# etcd
 	kmod
 	iproute2
 	EOF

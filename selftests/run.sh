@@ -6,6 +6,7 @@
 #
 #	selftests/unit, build/selftests/unit	run natively
 #	selftests/sim/flow.sh			runs natively
+#	selftests/engine/engine.py		likewise, with etcd on loopback
 #	selftests/bench/insns.sh, selftests/boot	boot a guest of their own
 #	selftests/bpf, build/selftests/bpf	run natively, as root on a
 #	selftests/fabric			kernel >= 6.12; else in a guest
@@ -188,6 +189,8 @@ run_guests() {
 }
 
 selftests/unpack.sh prometheus usr/bin/promtool
+selftests/unpack.sh etcd-server usr/bin/etcd
+selftests/unpack.sh etcd-client usr/bin/etcdctl
 
 mkdir -p "$logs"
 shared=$logs/vm
@@ -196,7 +199,8 @@ mkdir "$shared"
 native=
 number=0
 
-native_list=$(programs unit; programs sim flow.sh; programs boot
+native_list=$(programs unit; programs sim flow.sh; programs engine engine.py
+	      programs boot
 	      programs bench insns.sh)
 guest_list=$(programs vm/tests)
 if is_capable; then

@@ -68,7 +68,7 @@ static json_t *ask(FILE *engine, const json_t *request)
 	return reply;
 }
 
-static int print_reply(void (*print)(const json_t *reply),
+static int print_reply(const char *who, void (*print)(const json_t *reply),
 		       const json_t *answer)
 {
 	const json_t *reply = json_object_get(answer, "reply");
@@ -76,7 +76,7 @@ static int print_reply(void (*print)(const json_t *reply),
 	struct srpol_error error = {};
 
 	if (!reply) {
-		srpol_error_set(&error, -EPROTO, "srpold: %s",
+		srpol_error_set(&error, -EPROTO, "%s: %s", who,
 				text ?: "no answer");
 		return refused(-EPROTO, &error);
 	}
@@ -271,14 +271,15 @@ static bool default_socket(char *path, size_t len)
 }
 
 /**
- * engine_talk() - ask srpold
+ * engine_talk() - ask an engine
+ * @who: srpold, srpol-fabricd
  * @socket_path: of its socket, NULL: that of this namespace
  * @request: "request" and what else it needs
  * @print: prints the answer, NULL: nothing to be printed
  *
  * Return: an EXIT_*.
  */
-int engine_talk(const char *socket_path, json_t *request,
+int engine_talk(const char *who, const char *socket_path, json_t *request,
 		void (*print)(const json_t *reply))
 {
 	struct srpol_error error = {};
@@ -294,14 +295,16 @@ int engine_talk(const char *socket_path, json_t *request,
 	}
 	fd = open_engine(socket_path);
 	if (fd < 0) {
-		srpol_error_set(&error, fd, "srpold does not run in this network namespace: %s: %s",
+		srpol_error_set(&error, fd, "%s does not run %s: %s: %s", who,
+				!strcmp(who, "srpold") ?
+				"in this network namespace" : "here",
 				socket_path, strerror(-fd));
 		return refused(fd, &error);
 	}
 	json_object_set_new(request, "version", json_integer(VERSION));
 	engine = fdopen(fd, "r+");
 	answer = engine ? ask(engine, request) : NULL;
-	ret = print_reply(print, answer);
+	ret = print_reply(who, print, answer);
 	json_decref(answer);
 	if (engine)
 		fclose(engine);
@@ -340,7 +343,8 @@ int do_engine(struct args *args)
 	if (more(args))
 		unknown(args);
 	else
-		ret = engine_talk(socket_path, request, requests[i].print);
+		ret = engine_talk("srpold", socket_path, request,
+				  requests[i].print);
 out:
 	json_decref(request);
 	return ret;

@@ -128,7 +128,8 @@ static int run(struct args *args, size_t i)
 	if (commands[i].needs_name && !json_object_get(request, "name"))
 		complain("job: a name is missing");
 	else
-		ret = engine_talk(socket_path, request, commands[i].print);
+		ret = engine_talk("srpold", socket_path, request,
+				  commands[i].print);
 out:
 	json_decref(request);
 	return ret;

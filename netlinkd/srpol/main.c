@@ -24,7 +24,7 @@ static const char usage[] =
 "       srpol replace [ empty ] -f FILENAME\n"
 "where  OBJECT := { path | policy | rule | endpoint | sid | dev | config |\n"
 "                   flow | stats | metrics | monitor | export | save | doctor |\n"
-"                   engine | job | bug-report }\n"
+"                   engine | job | fabric | bug-report }\n"
 "       OPTIONS := { -V[ersion] | -s[tatistics] | -h[uman-readable] |\n"
 "                    -o[neline] | -br[ief] | -c[olor] | -t[imestamp] |\n"
 "                    -j[son] | -p[retty] | -v[erbose] | -n[etns] NAME |\n"
@@ -50,6 +50,7 @@ static const struct {
 	{ "doctor", do_doctor },
 	{ "engine", do_engine },
 	{ "job", do_job },
+	{ "fabric", do_fabric },
 	{ "save", do_save },
 	{ "bug-report", do_bug_report },
 };

@@ -92,6 +92,7 @@ static void apply(uint64_t now)
 	int ret;
 
 	ret = balance_weigh(engine, &changed, &err);
+	changed |= plan_weigh();
 	if (!ret && (changed || behind)) {
 		applied_ns = now;
 		ret = reconcile(engine, &err);
@@ -219,6 +220,15 @@ void balance_soon(void)
 
 	if (now - applied_ns >= engine->config.weights.interval_ns)
 		apply(now);
+}
+
+/**
+ * balance_apply() - what policies are to have is new: have the module follow
+ */
+void balance_apply(void)
+{
+	behind = true;
+	apply(now_ns());
 }
 
 /**

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "srpold.h"
+#include "store_config.h"
+#include "words.h"
 
 #define COLOR_DEFAULT		100
 #define FIRST_PATH_DEFAULT	8192
@@ -24,57 +26,9 @@
 #define PATIENCE		2	/* intervals */
 #define CALM			5
 #define CALM_MAX		160
-
-static int get_number(const json_t *o, const char *key, json_int_t min,
-		      json_int_t max, json_int_t fallback, json_int_t *value,
-		      struct srpol_error *err)
-{
-	const json_t *v = json_object_get(o, key);
-
-	*value = fallback;
-	if (!v)
-		return 0;
-	if (json_is_integer(v) && json_integer_value(v) >= min &&
-	    json_integer_value(v) <= max) {
-		*value = json_integer_value(v);
-		return 0;
-	}
-	return srpol_error_set(err, -EINVAL,
-			       "\"%s\" is not a number from %lld to %lld", key,
-			       (long long)min, (long long)max);
-}
-
-static int get_text(const json_t *o, const char *key, const char *fallback,
-		    char *to, size_t len, struct srpol_error *err)
-{
-	const json_t *v = json_object_get(o, key);
-	const char *text = v ? json_string_value(v) : fallback;
-
-	if (text && strlen(text) < len) {
-		strcpy(to, text);
-		return 0;
-	}
-	return srpol_error_set(err, -EINVAL, "\"%s\" is not a string of at most %zu bytes",
-			       key, len - 1);
-}
-
-static int check_keys(const json_t *o, const char * const *keys,
-		      const char *where, struct srpol_error *err)
-{
-	const char *key;
-	const json_t *v;
-	size_t i;
-
-	json_object_foreach((json_t *)o, key, v) {
-		for (i = 0; keys[i] && strcmp(keys[i], key); i++)
-			;
-		if (!keys[i])
-			return srpol_error_set(err, -EINVAL,
-					       "\"%s\" is unknown%s", key,
-					       where);
-	}
-	return 0;
-}
+#define FOLDER_DEFAULT		"/var/lib/srpold"
+#define LEASE_S_DEFAULT		30
+#define DAMP_MS_DEFAULT		2000
 
 static int read_hosts(const json_t *o, struct config *c,
 		      struct srpol_error *err)
@@ -117,16 +71,16 @@ static int read_probes(const json_t *root, struct config *c,
 	if (o && !json_is_object(o))
 		return srpol_error_set(err, -EINVAL,
 				       "\"probes\" is not an object");
-	ret = (o ? check_keys(o, keys, " in \"probes\"", err) : 0) ?:
-	      get_number(o, "interval-ms", 1, 60000, INTERVAL_MS_DEFAULT,
+	ret = (o ? words_check(o, keys, " in \"probes\"", err) : 0) ?:
+	      words_number(o, "interval-ms", 1, 60000, INTERVAL_MS_DEFAULT,
 			 &interval, err) ?:
-	      get_number(o, "multiplier", 1, 50, MULTIPLIER_DEFAULT,
+	      words_number(o, "multiplier", 1, 50, MULTIPLIER_DEFAULT,
 			 &multiplier, err) ?:
-	      get_number(o, "timeout-ms", 1, 60000, interval, &timeout,
+	      words_number(o, "timeout-ms", 1, 60000, interval, &timeout,
 			 err) ?:
-	      get_number(o, "wait-to-restore-ms", 0, 3600000,
+	      words_number(o, "wait-to-restore-ms", 0, 3600000,
 			 RESTORE_MS_DEFAULT, &restore, err) ?:
-	      get_number(o, "budget", 1, 10000000, BUDGET_DEFAULT, &budget,
+	      words_number(o, "budget", 1, 10000000, BUDGET_DEFAULT, &budget,
 			 err);
 	if (ret)
 		return ret;
@@ -152,7 +106,7 @@ static int get_alg(const json_t *o, const char *key, const char *fallback,
 	char name[32];
 	int ret;
 
-	ret = get_text(o, key, fallback, name, sizeof(name), err);
+	ret = words_text(o, key, fallback, name, sizeof(name), err);
 	if (ret)
 		return ret;
 	*alg = srpol_alg_find(name);
@@ -203,14 +157,14 @@ static int read_weights(const json_t *root, struct config *config,
 	if (o && !json_is_object(o))
 		return srpol_error_set(err, -EINVAL,
 				       "\"weights\" is not an object");
-	ret = (o ? check_keys(o, keys, " in \"weights\"", err) : 0) ?:
+	ret = (o ? words_check(o, keys, " in \"weights\"", err) : 0) ?:
 	      get_alg(o, "algorithm", ALG_DEFAULT, &c->alg, err) ?:
-	      get_number(o, "interval-ms", 10, 3600000, WEIGHTS_MS_DEFAULT,
+	      words_number(o, "interval-ms", 10, 3600000, WEIGHTS_MS_DEFAULT,
 			 &interval, err) ?:
-	      get_text(o, "feed", "", c->feed, sizeof(c->feed), err) ?:
-	      get_number(o, "loss-ppm", 1, 1000000, LOSS_PPM_DEFAULT, &loss,
+	      words_text(o, "feed", "", c->feed, sizeof(c->feed), err) ?:
+	      words_number(o, "loss-ppm", 1, 1000000, LOSS_PPM_DEFAULT, &loss,
 			 err) ?:
-	      get_number(o, "delay-us", 1, 10000000, DELAY_US_DEFAULT, &delay,
+	      words_number(o, "delay-us", 1, 10000000, DELAY_US_DEFAULT, &delay,
 			 err) ?:
 	      read_peers(o, c, err);
 	if (ret)
@@ -226,13 +180,47 @@ static int read_weights(const json_t *root, struct config *config,
 	return 0;
 }
 
+/* No "fabric", no global engine. */
+static int read_fabric(const json_t *root, struct config *config,
+		       struct srpol_error *err)
+{
+	static const char * const keys[] = {
+		"shard", "store", "folder", "lease-s", "damp-ms", NULL
+	};
+	json_t *o = json_object_get(root, "fabric");
+	struct follow_config *c = &config->fabric.follow;
+	json_int_t lease, damp;
+	int ret;
+
+	if (!o)
+		return 0;
+	if (!json_is_object(o))
+		return srpol_error_set(err, -EINVAL,
+				       "\"fabric\" is not an object");
+	ret = words_check(o, keys, " in \"fabric\"", err) ?:
+	      words_text(o, "shard", "0", c->shard, sizeof(c->shard), err) ?:
+	      words_text(o, "folder", FOLDER_DEFAULT, config->fabric.folder,
+			 sizeof(config->fabric.folder), err) ?:
+	      words_number(o, "lease-s", 1, 3600, LEASE_S_DEFAULT, &lease,
+			   err) ?:
+	      words_number(o, "damp-ms", 0, 3600000, DAMP_MS_DEFAULT, &damp,
+			   err) ?:
+	      store_config_read(json_object_get(o, "store"), &c->store, err);
+	if (ret)
+		return ret;
+	c->lease_s = lease;
+	c->damp_ns = damp * NS_PER_MS;
+	config->fabric.is_set = true;
+	return 0;
+}
+
 static int read_all(const json_t *o, struct config *c,
 		    struct srpol_error *err)
 {
 	static const char * const keys[] = {
 		"topology", "hosts", "color", "first-path", "rule-prio",
-		"job-prio", "job-color", "probes", "weights", "socket",
-		"demands", NULL
+		"job-prio", "job-color", "probes", "weights", "fabric",
+		"socket", "demands", NULL
 	};
 	json_int_t color, first, prio, job_prio, job_color;
 	char name[64], fallback[108];
@@ -242,25 +230,26 @@ static int read_all(const json_t *o, struct config *c,
 	if (ret)
 		return ret;
 	snprintf(fallback, sizeof(fallback), "/run/srpold/%s.sock", name);
-	ret = check_keys(o, keys, "", err) ?:
-	      get_text(o, "topology", "/etc/srpol/topology.json", c->topology,
+	ret = words_check(o, keys, "", err) ?:
+	      words_text(o, "topology", "/etc/srpol/topology.json", c->topology,
 		       sizeof(c->topology), err) ?:
-	      get_text(o, "socket", fallback, c->socket, sizeof(c->socket),
+	      words_text(o, "socket", fallback, c->socket, sizeof(c->socket),
 		       err) ?:
-	      get_text(o, "demands", "", c->demands, sizeof(c->demands),
+	      words_text(o, "demands", "", c->demands, sizeof(c->demands),
 		       err) ?:
 	      read_hosts(o, c, err) ?:
-	      get_number(o, "color", 1, UINT32_MAX, COLOR_DEFAULT, &color,
+	      words_number(o, "color", 1, UINT32_MAX, COLOR_DEFAULT, &color,
 			 err) ?:
-	      get_number(o, "first-path", 1, UINT32_MAX, FIRST_PATH_DEFAULT,
+	      words_number(o, "first-path", 1, UINT32_MAX, FIRST_PATH_DEFAULT,
 			 &first, err) ?:
-	      get_number(o, "rule-prio", 0, UINT32_MAX, RULE_PRIO_DEFAULT,
+	      words_number(o, "rule-prio", 0, UINT32_MAX, RULE_PRIO_DEFAULT,
 			 &prio, err) ?:
-	      get_number(o, "job-prio", 1, UINT32_MAX - JOBS_MAX * JOB_RULES,
+	      words_number(o, "job-prio", 1, UINT32_MAX - JOBS_MAX * JOB_RULES,
 			 JOB_PRIO_DEFAULT, &job_prio, err) ?:
-	      get_number(o, "job-color", 1, UINT32_MAX - JOBS_MAX,
+	      words_number(o, "job-color", 1, UINT32_MAX - JOBS_MAX,
 			 JOB_COLOR_DEFAULT, &job_color, err) ?:
-	      read_probes(o, c, err) ?: read_weights(o, c, err);
+	      read_probes(o, c, err) ?: read_weights(o, c, err) ?:
+	      read_fabric(o, c, err);
 	if (!ret && prio >= job_prio && prio < job_prio + JOBS_MAX * JOB_RULES)
 		ret = srpol_error_set(err, -EINVAL,
 				      "\"rule-prio\" is one of the %u from \"job-prio\"",

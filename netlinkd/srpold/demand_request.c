@@ -166,12 +166,11 @@ json_t *demand_request(struct engine *engine, uint32_t uid,
 /**
  * demand_show_request() - srpol engine demands
  * @engine: the engine
- * @uid: user
  * @request: nothing else
  * @err: why not
  */
-json_t *demand_show_request(struct engine *engine, uint32_t uid,
-			    const json_t *request, struct srpol_error *err)
+json_t *demand_show_request(struct engine *engine, const json_t *request,
+			    struct srpol_error *err)
 {
 	json_t *array = json_array();
 	uint64_t now = now_ns();

@@ -299,6 +299,7 @@ void engine_free(struct engine *engine)
 	vec_for_each(policy, &engine->policies) {
 		free(policy->weight);
 		free(policy->slice);
+		free(policy->planned);
 	}
 	vec_free(&engine->paths);
 	vec_free(&engine->policies);

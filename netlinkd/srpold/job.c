@@ -292,6 +292,7 @@ static int add_policies(struct engine *engine, const struct job *job,
 		policy = vec_add(&engine->policies);
 		*policy = ((struct engine_policy *)engine->policies.data)[i];
 		policy->slice = NULL;
+		policy->planned = NULL;
 		policy->color = job->color;
 		policy->weight = calloc(policy->n + 1,
 					sizeof(*policy->weight));

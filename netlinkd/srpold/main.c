@@ -94,12 +94,19 @@ static int begin(struct srpol_error *err)
 	feed_start(&engine);
 	if (jobs_build(&engine, err))
 		log_error("%s; it gets all of them", err->text);
-	return balance_weigh(&engine, NULL, err) ?: reconcile(&engine, err) ?:
-	       prober_start(&engine, err) ?: balance_start(&engine, err);
+	ret = balance_weigh(&engine, NULL, err) ?: plan_start(&engine, err) ?:
+	      reconcile(&engine, err);
+	if (ret)
+		return ret;
+	plan_started();
+	plan_links_start(&engine);
+	return prober_start(&engine, err) ?: balance_start(&engine, err);
 }
 
 static void end(void)
 {
+	plan_links_stop();
+	plan_stop();
 	balance_stop();
 	feed_stop();
 	prober_stop();

@@ -11,7 +11,8 @@
 
 #include "srpold.h"
 
-#define PREFERENCE	50	/* of the local engine; operator 200, global 100 */
+#define PREFERENCE_LOCAL	50	/* an operator's is 200 */
+#define PREFERENCE_GLOBAL	100
 
 /**
  * struct plan - a transaction in the making
@@ -144,10 +145,14 @@ static const struct policy_info *find_key(const struct plan *plan,
 	return NULL;
 }
 
-/* The @n-th list of a policy: its paths that the module has, so many fit. */
+/*
+ * The @n-th list of a candidate path: the policy's paths that the module has,
+ * so many fit.
+ */
 static const struct engine_path *list_of(const struct plan *plan,
 					 const struct engine_policy *policy,
-					 uint32_t n, uint32_t *weight)
+					 const uint32_t *weights, uint32_t n,
+					 uint32_t *weight)
 {
 	const struct engine_path *path;
 	uint32_t i;
@@ -157,39 +162,71 @@ static const struct engine_path *list_of(const struct plan *plan,
 	for (i = 0; i < policy->n; i++) {
 		path = engine_path(plan->engine, policy->first + i);
 		if (path->id && !n--) {
-			*weight = policy->weight[i];
+			*weight = weights[i];
 			return path;
 		}
 	}
 	return NULL;
 }
 
-static bool same_policy(const struct plan *plan,
-			const struct policy_info *have,
-			const struct engine_policy *want)
+static bool same_candidate(const struct plan *plan,
+			   const struct policy_info *have,
+			   const struct engine_policy *want,
+			   const uint32_t *weights, uint32_t preference)
 {
-	const struct candidate_info *cand = &have->candidates[0];
+	const struct candidate_info *cand = have->candidates;
 	const struct engine_path *path;
 	uint32_t n, weight;
 
-	if (have->n_candidates != 1 || strcmp(have->name, want->name) ||
-	    cand->preference != PREFERENCE)
+	for (n = 0; n < have->n_candidates; n++, cand++)
+		if (cand->preference == preference)
+			break;
+	if (n == have->n_candidates)
 		return false;
 	for (n = 0; n < cand->n_lists; n++) {
-		path = list_of(plan, want, n, &weight);
+		path = list_of(plan, want, weights, n, &weight);
 		if (!path || cand->lists[n].path != path->id ||
 		    cand->lists[n].weight != weight)
 			return false;
 	}
-	return !list_of(plan, want, n, &weight);
+	return !list_of(plan, want, weights, n, &weight);
+}
+
+static bool same_policy(const struct plan *plan,
+			const struct policy_info *have,
+			const struct engine_policy *want)
+{
+	return have->n_candidates == (want->planned ? 2 : 1) &&
+	       !strcmp(have->name, want->name) &&
+	       same_candidate(plan, have, want, want->weight,
+			      PREFERENCE_LOCAL) &&
+	       (!want->planned ||
+		same_candidate(plan, have, want, want->planned,
+			       PREFERENCE_GLOBAL));
+}
+
+static void put_candidate(struct plan *plan, struct srpol_msg *msg,
+			  const struct engine_policy *policy,
+			  const uint32_t *weights, uint32_t preference)
+{
+	const struct engine_path *path;
+	struct nlattr *cand, *list;
+	uint32_t n, weight;
+
+	cand = srpol_msg_nest(msg, SRPOL_A_POLICY_CANDIDATE);
+	srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_PREFERENCE, preference);
+	for (n = 0; (path = list_of(plan, policy, weights, n, &weight)); n++) {
+		list = srpol_msg_nest(msg, SRPOL_A_CANDIDATE_SEGMENT_LIST);
+		srpol_msg_put_u32(msg, SRPOL_A_SEGMENT_LIST_PATH, path->id);
+		srpol_msg_put_u32(msg, SRPOL_A_SEGMENT_LIST_WEIGHT, weight);
+		srpol_msg_nest_end(msg, list);
+	}
+	srpol_msg_nest_end(msg, cand);
 }
 
 static int put_policy(struct plan *plan, const struct engine_policy *policy)
 {
-	const struct engine_path *path;
-	struct nlattr *cand, *list;
 	struct srpol_msg msg;
-	uint32_t n, weight;
 
 	start(plan, &msg, SRPOL_CMD_POLICY_NEW,
 	      NLM_F_CREATE | NLM_F_REPLACE);
@@ -199,15 +236,10 @@ static int put_policy(struct plan *plan, const struct engine_policy *policy)
 	srpol_msg_put_u32(&msg, SRPOL_A_POLICY_ORIGIN, SRPOL_ORIGIN_ENGINE);
 	srpol_msg_put(&msg, SRPOL_A_POLICY_NAME, strlen(policy->name) + 1,
 		      policy->name);
-	cand = srpol_msg_nest(&msg, SRPOL_A_POLICY_CANDIDATE);
-	srpol_msg_put_u32(&msg, SRPOL_A_CANDIDATE_PREFERENCE, PREFERENCE);
-	for (n = 0; (path = list_of(plan, policy, n, &weight)); n++) {
-		list = srpol_msg_nest(&msg, SRPOL_A_CANDIDATE_SEGMENT_LIST);
-		srpol_msg_put_u32(&msg, SRPOL_A_SEGMENT_LIST_PATH, path->id);
-		srpol_msg_put_u32(&msg, SRPOL_A_SEGMENT_LIST_WEIGHT, weight);
-		srpol_msg_nest_end(&msg, list);
-	}
-	srpol_msg_nest_end(&msg, cand);
+	put_candidate(plan, &msg, policy, policy->weight, PREFERENCE_LOCAL);
+	if (policy->planned)
+		put_candidate(plan, &msg, policy, policy->planned,
+			      PREFERENCE_GLOBAL);
 	return add(plan, &msg);
 }
 

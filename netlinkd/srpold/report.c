@@ -92,24 +92,11 @@ json_t *report_paths(struct engine *engine, const json_t *request,
 /* Cables that would explain the probes that are lost now. */
 static json_t *suspects_report(struct engine *engine)
 {
-	struct vec probes = VEC_INIT(struct locate_probe);
 	struct locate_suspect suspects[SUSPECTS_MAX];
+	size_t n = suspects_find(engine, suspects, SUSPECTS_MAX), i;
 	char name[LINK_NAME_LEN];
 	json_t *array = json_array(), *o;
-	struct locate_probe *probe;
-	struct engine_path *path;
-	size_t i, n;
 
-	vec_for_each(path, &engine->paths) {
-		if (path != engine_path(engine, path->leader) || !path->up ||
-		    (!path->stats.received && !path->stats.lost))
-			continue;
-		probe = vec_add(&probes);
-		*probe = path->links;
-		probe->lost = !liveness_usable(&path->live);
-	}
-	n = locate(probes.data, probes.n, engine->fabric->n_links / 2,
-		   suspects, SUSPECTS_MAX);
 	for (i = 0; i < n; i++) {
 		link_name(engine->fabric, suspects[i].link, name,
 			  sizeof(name));
@@ -121,7 +108,6 @@ static json_t *suspects_report(struct engine *engine)
 				    json_integer(suspects[i].confidence));
 		json_array_append_new(array, o);
 	}
-	vec_free(&probes);
 	return array;
 }
 
@@ -189,13 +175,14 @@ json_t *report_show(struct engine *engine, const json_t *request,
 	json_object_set_new(o, "late_ticks",
 			    json_integer(prober_stats.late_ticks));
 	json_object_set_new(o, "clients_dropped",
-			    json_integer(control_dropped));
+			    json_integer(control_dropped()));
 	json_object_set_new(o, "algorithm", json_string(c->weights.alg->name));
 	json_object_set_new(o, "demands", json_integer(demands.all.n));
 	json_object_set_new(o, "demands_refused",
 			    json_integer(demands.refused));
 	json_object_set_new(o, "suspects", suspects_report(engine));
 	json_object_set_new(o, "degraded", degraded_report(engine));
+	json_object_set_new(o, "fabric", plan_report());
 	return o;
 }
 

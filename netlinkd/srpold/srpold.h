@@ -29,6 +29,9 @@
  *	control.c	answers srpol engine
  *	report.c	what it shows
  *	why.c		why packets take the path they take
+ *	suspects.c	cables that explain lost probes
+ *	plan_follow.c	the global engine's plan
+ *	plan_links.c	what the global engine is told of links
  *
  * The engine keeps nothing that must not be lost: after a restart everything
  * follows from the files, the module's objects and new probes.
@@ -45,25 +48,18 @@
 #include "alg.h"
 #include "demand.h"
 #include "fabric.h"
+#include "follow.h"
 #include "linkstate.h"
 #include "liveness.h"
 #include "locate.h"
+#include "log.h"
 #include "loop.h"
 #include "mtu.h"
+#include "notify.h"
 #include "objects.h"
 
 #define NS_PER_MS	1000000ull
 #define SEGMENTS_MAX	SRPOL_SIDS_MAX
-
-/* log.c */
-__attribute__((format(printf, 1, 2))) void log_error(const char *fmt, ...);
-__attribute__((format(printf, 1, 2))) void log_notice(const char *fmt, ...);
-__attribute__((format(printf, 1, 2))) void log_info(const char *fmt, ...);
-__attribute__((format(printf, 1, 2))) void log_debug(const char *fmt, ...);
-extern bool log_verbose;
-
-/* notify.c */
-void notify(const char *text);
 
 /* config.c */
 
@@ -92,6 +88,18 @@ struct weights_config {
 };
 
 /**
+ * struct fabric_config - following the global engine
+ * @is_set: it is followed
+ * @follow: what it takes, but for the file
+ * @folder: where the last plans are
+ */
+struct fabric_config {
+	bool is_set;
+	struct follow_config follow;
+	char folder[128];
+};
+
+/**
  * struct config - what the operator wrote
  * @topology: file
  * @hosts: nodes of the topology whose NICs are in this namespace
@@ -106,6 +114,7 @@ struct weights_config {
  * @budget: probes per second of the host, 0: as many as it takes
  * @live: how patient to be with paths
  * @weights: how traffic is weighed
+ * @fabric: following the global engine
  * @socket: of srpol engine
  * @demands: socket by which everybody may say what he will send, empty: none
  */
@@ -123,6 +132,7 @@ struct config {
 	uint32_t budget;
 	struct liveness_config live;
 	struct weights_config weights;
+	struct fabric_config fabric;
 	char socket[108];
 	char demands[108];
 };
@@ -223,6 +233,7 @@ struct engine_path {
  * @n: number of paths, in a row
  * @slice: which of them it may use, NULL: all
  * @weight: of each
+ * @planned: likewise by the global engine's plan, NULL: it says nothing
  */
 struct engine_policy {
 	struct in6_addr endpoint;
@@ -235,6 +246,7 @@ struct engine_policy {
 	uint32_t n;
 	bool *slice;
 	uint32_t *weight;
+	uint32_t *planned;
 };
 
 /**
@@ -354,6 +366,7 @@ int balance_weigh(struct engine *engine, bool *changed,
 int balance_start(struct engine *engine, struct srpol_error *err);
 void balance_stop(void);
 void balance_soon(void);
+void balance_apply(void);
 
 /* link.c */
 
@@ -388,7 +401,7 @@ void speeds_read(struct engine *engine);
 int privileges_drop(struct srpol_error *err);
 
 /* control.c */
-extern uint64_t control_dropped;	/* clients that were let go */
+uint64_t control_dropped(void);
 int control_start(struct engine *engine, struct srpol_error *err);
 void control_stop(void);
 
@@ -465,11 +478,28 @@ json_t *job_show_request(struct engine *engine, const json_t *request,
 extern struct demands demands;
 json_t *demand_request(struct engine *engine, uint32_t uid,
 		       const json_t *request, struct srpol_error *err);
-json_t *demand_show_request(struct engine *engine, uint32_t uid,
-			    const json_t *request, struct srpol_error *err);
+json_t *demand_show_request(struct engine *engine, const json_t *request,
+			    struct srpol_error *err);
 
 /* why.c */
 json_t *why_request(struct engine *engine, const json_t *request,
 		    struct srpol_error *err);
+
+/* suspects.c */
+size_t suspects_find(struct engine *engine, struct locate_suspect *suspects,
+		     size_t max);
+
+/* plan_follow.c */
+int plan_start(struct engine *engine, struct srpol_error *err);
+void plan_started(void);
+void plan_stop(void);
+bool plan_weigh(void);
+bool plan_tell(const struct follow_link *links, size_t n);
+bool plan_is_followed(void);
+json_t *plan_report(void);
+
+/* plan_links.c */
+void plan_links_start(struct engine *engine);
+void plan_links_stop(void);
 
 #endif /* _SRPOLD_H */

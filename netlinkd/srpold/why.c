@@ -99,7 +99,7 @@ static json_t *path_report(struct engine *engine, const struct question *q,
 	char name[LINK_NAME_LEN];
 	struct srpol_route route;
 	json_t *o = json_object();
-	uint32_t cable;
+	uint32_t cable, c;
 
 	srpol_path_get(engine->fabric, set, i, &route);
 	cable = narrowest(engine, &route);
@@ -108,9 +108,12 @@ static json_t *path_report(struct engine *engine, const struct question *q,
 	set_number(o, "path", path->id);
 	set_text(o, "name", path->name);
 	set_number(o, "weight", policy->weight[i]);
-	if (have && have->n_candidates)
-		list_report(have->candidates[0].lists,
-			    have->candidates[0].n_lists, path->id, o);
+	for (c = 0; have && c < have->n_candidates; c++)
+		if (have->candidates[c].active)
+			list_report(have->candidates[c].lists,
+				    have->candidates[c].n_lists, path->id, o);
+	if (policy->planned)
+		set_number(o, "planned", policy->planned[i]);
 	set_text(o, "probes", liveness_name(
 		&engine_path(engine, path->leader)->live));
 	set_text(o, "narrowest", name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* One event loop: file descriptors and what to do when they are ready. */
-#ifndef _SRPOLD_LOOP_H
-#define _SRPOLD_LOOP_H
+#ifndef _SRPOL_LOOP_H
+#define _SRPOL_LOOP_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,11 +18,29 @@ struct source {
 
 int loop_init(void);
 int loop_add(struct source *source, uint32_t events);
+int loop_change(struct source *source, uint32_t events);
 void loop_remove(struct source *source);
 int loop_run(void);
 void loop_stop(void);
 int timer_open(struct source *source, uint64_t first_ns, uint64_t every_ns);
 uint64_t timer_take(const struct source *source);
+
+/**
+ * struct alarm - something to be done later, once
+ * @source: timer; its fd is -1 while there is nothing to be done
+ * @ring: what to do; it may set the alarm again
+ * @data: for @ring
+ */
+struct alarm {
+	struct source source;
+	void (*ring)(void *data);
+	void *data;
+};
+
+#define ALARM_INIT(f, d)	{ .source.fd = -1, .ring = (f), .data = (d) }
+
+int alarm_set(struct alarm *alarm, uint64_t ns);
+void alarm_stop(struct alarm *alarm);
 uint64_t now_ns(void);
 
-#endif /* _SRPOLD_LOOP_H */
+#endif /* _SRPOL_LOOP_H */

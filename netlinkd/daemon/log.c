@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "srpold.h"
+#include "log.h"
 
 bool log_verbose;
 

@@ -10,7 +10,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "srpold.h"
+#include "log.h"
+#include "notify.h"
 
 /**
  * notify() - tell the service manager, if there is one

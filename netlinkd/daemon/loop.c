@@ -47,6 +47,21 @@ int loop_add(struct source *source, uint32_t what)
 }
 
 /**
+ * loop_change() - watch for other events
+ * @source: source of loop_add()
+ * @what: EPOLL* events
+ *
+ * Return: 0 or a negative errno.
+ */
+int loop_change(struct source *source, uint32_t what)
+{
+	struct epoll_event event = { .events = what, .data.ptr = source };
+
+	return epoll_ctl(epoll_fd, EPOLL_CTL_MOD, source->fd, &event) ?
+	       -errno : 0;
+}
+
+/**
  * loop_remove() - watch a descriptor no longer
  * @source: it
  */
@@ -132,6 +147,47 @@ uint64_t timer_take(const struct source *source)
 	uint64_t n;
 
 	return read(source->fd, &n, sizeof(n)) == sizeof(n) ? n : 0;
+}
+
+static void alarm_ready(struct source *source, uint32_t what)
+{
+	struct alarm *alarm = (struct alarm *)source;
+
+	alarm_stop(alarm);
+	alarm->ring(alarm->data);
+}
+
+/**
+ * alarm_set() - have it ring, unless it is set already
+ * @alarm: of ALARM_INIT()
+ * @ns: from now, at least 1 is taken
+ *
+ * Return: 0 or a negative errno.
+ */
+int alarm_set(struct alarm *alarm, uint64_t ns)
+{
+	int ret;
+
+	if (alarm->source.fd >= 0)
+		return 0;
+	alarm->source.ready = alarm_ready;
+	ret = timer_open(&alarm->source, ns ? ns : 1, 0);
+	if (ret)
+		alarm->source.fd = -1;
+	return ret;
+}
+
+/**
+ * alarm_stop() - have it not ring
+ * @alarm: the alarm
+ */
+void alarm_stop(struct alarm *alarm)
+{
+	if (alarm->source.fd < 0)
+		return;
+	loop_remove(&alarm->source);
+	close(alarm->source.fd);
+	alarm->source.fd = -1;
 }
 
 /**

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * What a job announces: { "demands": [ { "src": HOST, "dst": HOST, "rail": N,
+ * "bytes": B }, ... ] }, or { "all-to-all": { "hosts": [ HOST, ... ], "rail":
+ * N, "bytes": B } }, where each host sends B bytes to each other one.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+#include "srpol_lib.h"
+
+#define DEMANDS_MAX	(1u << 22)	/* of all jobs */
+
+static int add(struct srpol_demands *demands, const struct srpol_demand *d,
+	       struct srpol_error *err)
+{
+	struct srpol_demand *list;
+	uint32_t room;
+
+	if (demands->n == DEMANDS_MAX)
+		return srpol_error_set(err, -E2BIG, "more than %u demands",
+				       DEMANDS_MAX);
+	if (demands->n == demands->room) {
+		room = demands->room ? 2 * demands->room : 64;
+		list = realloc(demands->list, room * sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		demands->list = list;
+		demands->room = room;
+	}
+	demands->list[demands->n++] = *d;
+	return 0;
+}
+
+static int gpu_of(const struct srpol_fabric *f, const char *host,
+		  json_int_t rail, uint32_t *gpu, struct srpol_error *err)
+{
+	uint32_t node = srpol_fabric_node(f, host);
+
+	*gpu = node == SRPOL_NONE || rail < 0 || rail >= SRPOL_RAILS_MAX ?
+	       SRPOL_NONE : srpol_fabric_gpu(f, node, rail);
+	if (*gpu != SRPOL_NONE)
+		return 0;
+	return srpol_error_set(err, -ENOENT, "no host \"%s\" with a rail %lld",
+			       host, (long long)rail);
+}
+
+static int check_bytes(json_int_t bytes, struct srpol_error *err)
+{
+	if (bytes > 0 && bytes < INT64_C(1) << 53)
+		return 0;
+	return srpol_error_set(err, -EINVAL,
+			       "\"bytes\" is not a number from 1 to 2^53 - 1");
+}
+
+static int read_one(const struct srpol_fabric *f, const json_t *o,
+		    struct srpol_demands *demands, struct srpol_error *err)
+{
+	struct srpol_demand d = { .color = 1 };
+	json_int_t rail = 0, bytes;
+	const char *src, *dst;
+	int ret;
+
+	if (json_unpack((json_t *)o, "{s:s, s:s, s?I, s:I !}", "src", &src,
+			"dst", &dst, "rail", &rail, "bytes", &bytes))
+		return srpol_error_set(err, -EINVAL,
+				       "a demand is { src, dst, rail, bytes }");
+	ret = check_bytes(bytes, err) ?:
+	      gpu_of(f, src, rail, &d.src, err) ?:
+	      gpu_of(f, dst, rail, &d.dst, err);
+	if (ret)
+		return ret;
+	d.bytes = bytes;
+	return add(demands, &d, err);
+}
+
+static int read_all_to_all(const struct srpol_fabric *f, const json_t *o,
+			   struct srpol_demands *demands,
+			   struct srpol_error *err)
+{
+	struct srpol_demand d = { .color = 1 };
+	json_int_t rail = 0, bytes;
+	json_t *hosts;
+	size_t n, i;
+	uint32_t *gpu;
+	int ret;
+
+	if (json_unpack((json_t *)o, "{s:o, s?I, s:I !}", "hosts", &hosts,
+			"rail", &rail, "bytes", &bytes) ||
+	    !json_is_array(hosts))
+		return srpol_error_set(err, -EINVAL,
+				       "\"all-to-all\" is { hosts, rail, bytes }");
+	n = json_array_size(hosts);
+	gpu = calloc(n + 1, sizeof(*gpu));
+	ret = gpu ? check_bytes(bytes, err) : -ENOMEM;
+	for (i = 0; i < n && !ret; i++)
+		ret = gpu_of(f, json_string_value(json_array_get(hosts, i)) ?:
+			     "", rail, &gpu[i], err);
+	for (i = 0; i < n * n && !ret; i++) {
+		d.src = gpu[i / n];
+		d.dst = gpu[i % n];
+		d.bytes = bytes;
+		ret = d.src == d.dst ? 0 : add(demands, &d, err);
+	}
+	free(gpu);
+	return ret;
+}
+
+/**
+ * srpol_demands_read() - add what a job announces
+ * @f: finished fabric
+ * @text: JSON
+ * @len: bytes of it
+ * @demands: result; as before after an error
+ * @err: what is wrong
+ *
+ * Return: 0, -EINVAL, -ENOENT for a host that is not there, -E2BIG, -ENOMEM.
+ */
+int srpol_demands_read(const struct srpol_fabric *f, const char *text,
+		       size_t len, struct srpol_demands *demands,
+		       struct srpol_error *err)
+{
+	json_t *o = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
+	json_t *list = json_object_get(o, "demands");
+	json_t *all = json_object_get(o, "all-to-all");
+	uint32_t before = demands->n;
+	int ret = 0;
+	size_t i;
+
+	if (json_object_size(o) != 1 || (!json_is_array(list) && !all))
+		ret = srpol_error_set(err, -EINVAL,
+				      "a job has \"demands\" or \"all-to-all\"");
+	for (i = 0; i < json_array_size(list) && !ret; i++)
+		ret = read_one(f, json_array_get(list, i), demands, err);
+	if (all && !ret)
+		ret = read_all_to_all(f, all, demands, err);
+	if (ret)
+		demands->n = before;
+	/* the same when other jobs come and go */
+	for (i = before; i < demands->n; i++)
+		demands->list[i].key = i - before;
+	json_decref(o);
+	return ret;
+}
+
+/**
+ * srpol_demands_free() - end of an array
+ * @demands: it
+ */
+void srpol_demands_free(struct srpol_demands *demands)
+{
+	free(demands->list);
+	*demands = (struct srpol_demands){};
+}

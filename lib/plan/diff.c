@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: LGPL-2.1
+#include <string.h>
+
+#include "plan.h"
+
+static int order(const struct srpol_plan *a, uint32_t i,
+		 const struct srpol_plan *b, uint32_t j)
+{
+	if (i == a->n || j == b->n)
+		return (i == a->n) - (j == b->n);
+	if (a->from[i] != b->from[j])
+		return a->from[i] < b->from[j] ? -1 : 1;
+	return (a->to[i] > b->to[j]) - (a->to[i] < b->to[j]);
+}
+
+static void fill(const struct srpol_plan *plan, uint32_t pair, uint32_t *n,
+		 const uint8_t **weights)
+{
+	*n = plan->first[pair + 1] - plan->first[pair];
+	*weights = plan->weights + plan->first[pair];
+}
+
+/**
+ * srpol_plan_diff() - pairs that two plans differ in
+ * @a: plan
+ * @b: plan
+ * @each: called per pair, in order of leaves; NULL: only count
+ * @data: for @each
+ *
+ * Return: number of such pairs.
+ */
+uint32_t srpol_plan_diff(const struct srpol_plan *a, const struct srpol_plan *b,
+			 void (*each)(void *data,
+				      const struct srpol_plan_change *change),
+			 void *data)
+{
+	uint32_t i = 0, j = 0, n = 0;
+	int cmp;
+
+	while (i < a->n || j < b->n) {
+		struct srpol_plan_change change = {};
+
+		cmp = order(a, i, b, j);
+		change.from = cmp <= 0 ? a->from[i] : b->from[j];
+		change.to = cmp <= 0 ? a->to[i] : b->to[j];
+		if (cmp <= 0)
+			fill(a, i++, &change.n_old, &change.old);
+		if (cmp >= 0)
+			fill(b, j++, &change.n_new, &change.new);
+		if (!cmp && change.n_old == change.n_new &&
+		    !memcmp(change.old, change.new, change.n_old))
+			continue;
+		n++;
+		if (each)
+			each(data, &change);
+	}
+	return n;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * A host's weights towards a peer. Inside a plane they are the plan's; planes
+ * share in proportion to what the NICs on them can carry, as "wecmp" has it.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "plan.h"
+
+#define WEIGHT_SUM	65535	/* of a policy: what a segment list can have */
+
+static uint64_t nic_rate(const struct srpol_fabric *f,
+			 const struct srpol_links *links, uint32_t src,
+			 uint32_t dst)
+{
+	uint64_t out = links->links[f->nics[src].link].capacity;
+	uint64_t in = links->links[f->nics[dst].link ^ 1].capacity;
+
+	return out < in ? out : in;
+}
+
+static bool is_down(const struct srpol_fabric *f,
+		    const struct srpol_links *links,
+		    const struct srpol_fan *fan, uint32_t i)
+{
+	uint32_t link[4], n = srpol_fan_links(f, fan, i, link), j;
+
+	for (j = 0; j < n; j++)
+		if (!links->links[link[j]].capacity)
+			return true;
+	return false;
+}
+
+/* The plan's weight of a path, 0 if it is down. */
+static uint32_t planned(const struct srpol_fabric *f,
+			const struct srpol_links *links,
+			const struct srpol_fan *fan, const uint8_t *weights,
+			uint32_t i)
+{
+	if (is_down(f, links, fan, i))
+		return 0;
+	return weights ? weights[i] : 1;
+}
+
+static int weigh_set(const struct srpol_fabric *f,
+		     const struct srpol_links *links,
+		     const struct srpol_plan *plan,
+		     const struct srpol_path_set *set, uint32_t *weight)
+{
+	const uint8_t *weights[SRPOL_PLANES_MAX];
+	uint32_t sum[SRPOL_PLANES_MAX], p, i, have, pairs = 0;
+	uint64_t rate[SRPOL_PLANES_MAX], all = 0;
+	const struct srpol_fan *fan;
+
+	for (p = 0; p < set->pairs; p++) {
+		fan = &set->pair[p].fan;
+		weights[p] = srpol_plan_find(plan, fan->from, fan->to, &have);
+		if (weights[p] && have != fan->n)
+			return -EINVAL;
+		pairs += weights[p] != NULL;
+		for (i = 0, sum[p] = 0; i < fan->n; i++)
+			sum[p] += planned(f, links, fan, weights[p], i);
+		rate[p] = sum[p] ? nic_rate(f, links, set->pair[p].src,
+					    set->pair[p].dst) >> 10 : 0;
+		all += rate[p];
+	}
+	if (!pairs || !all)
+		return -ENOENT;
+	for (p = 0; p < set->pairs; p++) {
+		fan = &set->pair[p].fan;
+		for (i = 0; i < fan->n; i++) {
+			uint64_t w = planned(f, links, fan, weights[p], i);
+			uint32_t *to = &weight[set->pair[p].first + i];
+
+			*to = rate[p] ? (unsigned __int128)w * WEIGHT_SUM *
+				rate[p] / all / sum[p] : 0;
+			if (w && rate[p] && !*to)
+				*to = 1;
+		}
+	}
+	return 0;
+}
+
+/**
+ * srpol_plan_weigh() - weights of the paths between two GPUs
+ * @f: finished fabric
+ * @links: what is known of its links here; paths over one that is down get 0
+ * @plan: plan
+ * @src: GPU
+ * @dst: GPU
+ * @weight: result, by path of srpol_path_set_init()
+ * @max: room there
+ *
+ * Return: number of paths; -ENOENT if the plan says nothing of them, or what
+ * it says is all down, -E2BIG, -EINVAL for a plan of another fabric, -ENOMEM.
+ */
+int srpol_plan_weigh(const struct srpol_fabric *f,
+		     const struct srpol_links *links,
+		     const struct srpol_plan *plan, uint32_t src, uint32_t dst,
+		     uint32_t *weight, uint32_t max)
+{
+	struct srpol_path_set set;
+	int ret = srpol_path_set_init(f, src, dst, &set);
+
+	if (!ret && set.n > max)
+		ret = -E2BIG;
+	if (!ret)
+		ret = weigh_set(f, links, plan, &set, weight);
+	if (!ret)
+		ret = set.n;
+	srpol_path_set_free(&set);
+	return ret;
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * From links and demands to a plan, and from a plan to the next one. Where an
+ * algorithm places demands one by one, only those are placed anew that are new
+ * or could take a link that changed: pairs of leaves that have nothing to do
+ * with it keep their weights bit for bit. An algorithm that weighs demands
+ * against each other is given the placement in force, and moves what it must.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+#include "srpol_lib.h"
+
+#define HYSTERESIS	0.05	/* what moving demands for balance has to gain */
+
+/* Links in either direction whose capacity or quality is another one. */
+static bool *changed_links(const struct srpol_links *a,
+			   const struct srpol_links *b)
+{
+	bool *changed = calloc(a->n + 1UL, sizeof(*changed));
+	uint32_t i;
+
+	for (i = 0; changed && i < a->n; i++)
+		changed[i] = a->links[i].capacity != b->links[i].capacity ||
+			     a->links[i].quality != b->links[i].quality;
+	return changed;
+}
+
+static int is_affected(const struct srpol_fabric *f,
+		       const struct srpol_demand *d, const bool *changed,
+		       bool *affected)
+{
+	struct srpol_path_set set;
+	struct srpol_route route;
+	uint32_t i, j;
+	int ret;
+
+	ret = srpol_path_set_init(f, d->src, d->dst, &set);
+	for (i = 0; i < set.n && !ret && !*affected; i++) {
+		srpol_path_get(f, &set, i, &route);
+		for (j = 0; j < route.n; j++)
+			*affected |= changed[route.link[j]];
+	}
+	srpol_path_set_free(&set);
+	return ret;
+}
+
+static bool same_demand(const struct srpol_demand *a,
+			const struct srpol_demand *b)
+{
+	return a->src == b->src && a->dst == b->dst && a->bytes == b->bytes &&
+	       a->key == b->key && a->color == b->color;
+}
+
+/* Demands that have to be placed: by number in @todo, the return says how many. */
+static int find_todo(const struct srpol_planner *p,
+		     const struct srpol_links *links,
+		     const struct srpol_demand *demands, uint32_t n,
+		     uint32_t *todo)
+{
+	bool *changed = changed_links(p->links, links), affected;
+	uint32_t i, found = 0;
+	int ret = changed ? 0 : -ENOMEM;
+
+	for (i = 0; i < n && !ret; i++) {
+		affected = i >= p->n ||
+			   !same_demand(&p->demands[i], &demands[i]);
+		if (!affected)
+			ret = is_affected(p->fabric, &demands[i], changed,
+					  &affected);
+		if (affected)
+			todo[found++] = i;
+	}
+	free(changed);
+	return ret ? ret : (int)found;
+}
+
+static int copy_shares(struct srpol_placement *to, uint32_t demand,
+		       const struct srpol_placement *from, uint32_t i)
+{
+	uint32_t s;
+	int ret = 0;
+
+	for (s = from->first[i]; s < from->first[i + 1] && !ret; s++)
+		ret = srpol_placement_add(to, demand, from->shares[s].path,
+					  from->shares[s].weight);
+	srpol_placement_end(to, demand);
+	return ret;
+}
+
+/* What was placed anew goes where it belongs, the rest is as it was. */
+static struct srpol_placement *splice(const struct srpol_planner *p, uint32_t n,
+				      const uint32_t *todo, uint32_t n_todo,
+				      const struct srpol_placement *anew)
+{
+	struct srpol_placement *out = srpol_placement_new(n);
+	uint32_t i, k = 0;
+	int ret = out ? 0 : -ENOMEM;
+
+	for (i = 0; i < n && !ret; i++) {
+		if (k < n_todo && todo[k] == i)
+			ret = copy_shares(out, i, anew, k++);
+		else
+			ret = copy_shares(out, i, p->placement, i);
+	}
+	if (!ret)
+		return out;
+	srpol_placement_free(out);
+	return NULL;
+}
+
+static int place_some(struct srpol_planner *p, const struct srpol_alg_input *in,
+		      struct srpol_placement **out, struct srpol_error *err)
+{
+	uint32_t *todo = calloc(in->n + 1UL, sizeof(*todo)), i;
+	struct srpol_demand *some = NULL;
+	struct srpol_placement *anew = NULL;
+	struct srpol_alg_input part = *in;
+	int ret, n;
+
+	ret = n = todo ? find_todo(p, in->links, in->demands, in->n, todo) :
+	      -ENOMEM;
+	if (ret >= 0) {
+		some = calloc(n + 1UL, sizeof(*some));
+		ret = some ? 0 : -ENOMEM;
+	}
+	for (i = 0; !ret && i < (uint32_t)n; i++)
+		some[i] = in->demands[todo[i]];
+	if (!ret) {
+		part.demands = some;
+		part.n = n;
+		part.previous = NULL;
+		ret = srpol_alg_run(p->alg, &part, &anew, err);
+	}
+	if (!ret) {
+		p->placed = n;
+		*out = splice(p, in->n, todo, n, anew);
+		ret = *out ? srpol_placement_predict(in, *out) : -ENOMEM;
+	}
+	srpol_placement_free(anew);
+	free(some);
+	free(todo);
+	return ret;
+}
+
+static bool same_demands(const struct srpol_planner *p,
+			 const struct srpol_demand *demands, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n && n == p->n; i++)
+		if (!same_demand(&p->demands[i], &demands[i]))
+			return false;
+	return n == p->n;
+}
+
+static int place(struct srpol_planner *p, struct srpol_alg_input *in,
+		 struct srpol_placement **out, struct srpol_error *err)
+{
+	if (p->alg->place && p->placement)
+		return place_some(p, in, out, err);
+	p->placed = in->n;
+	if (p->placement && same_demands(p, in->demands, in->n)) {
+		in->previous = p->placement;
+		if (in->options.hysteresis <= 0)
+			in->options.hysteresis = HYSTERESIS;
+	}
+	return srpol_alg_run(p->alg, in, out, err);
+}
+
+static void forget(struct srpol_planner *p)
+{
+	srpol_links_free(p->links);
+	free(p->demands);
+	srpol_placement_free(p->placement);
+	srpol_plan_free(p->plan);
+}
+
+/**
+ * srpol_planner_run() - the plan for links and demands as they are now
+ * @planner: @fabric, @alg and @options are set; nothing changes after an error
+ * @links: state of the links
+ * @demands: what is to be placed
+ * @n: number of them
+ * @err: why not
+ *
+ * Return: 0, -EINVAL, -ENOMEM.
+ */
+int srpol_planner_run(struct srpol_planner *planner,
+		      const struct srpol_links *links,
+		      const struct srpol_demand *demands, uint32_t n,
+		      struct srpol_error *err)
+{
+	struct srpol_planner new = *planner;
+	struct srpol_alg_input in = {
+		.fabric = planner->fabric, .links = links, .demands = demands,
+		.n = n, .options = planner->options,
+	};
+	int ret;
+
+	new.links = srpol_links_copy(links);
+	new.demands = malloc((n + 1UL) * sizeof(*new.demands));
+	new.placement = NULL;
+	new.plan = NULL;
+	new.n = n;
+	ret = new.links && new.demands ? 0 : -ENOMEM;
+	if (!ret) {
+		if (n)
+			memcpy(new.demands, demands, n * sizeof(*demands));
+		ret = place(planner, &in, &new.placement, err);
+	}
+	if (!ret) {
+		new.placed = planner->placed;
+		in.previous = NULL;
+		new.plan = srpol_plan_new(&in, new.placement);
+		ret = new.plan ? 0 : -ENOMEM;
+	}
+	if (ret) {
+		forget(&new);
+		return ret;
+	}
+	forget(planner);
+	*planner = new;
+	return 0;
+}
+
+/**
+ * srpol_planner_try() - the plan that would follow from other links
+ * @planner: what is in force
+ * @links: state of the links
+ * @trial: result, to be freed
+ * @err: why not
+ *
+ * Return: 0, -EINVAL without a plan in force, -ENOMEM.
+ */
+int srpol_planner_try(const struct srpol_planner *planner,
+		      const struct srpol_links *links,
+		      struct srpol_planner *trial, struct srpol_error *err)
+{
+	struct srpol_placement *p;
+	uint32_t i;
+	int ret;
+
+	*trial = (struct srpol_planner){};
+	if (!planner->plan)
+		return srpol_error_set(err, -EINVAL, "there is no plan yet");
+	*trial = *planner;
+	trial->plan = NULL;
+	trial->links = srpol_links_copy(planner->links);
+	trial->demands = malloc((planner->n + 1UL) * sizeof(*trial->demands));
+	trial->placement = p = srpol_placement_new(planner->n);
+	ret = trial->links && trial->demands && p ? 0 : -ENOMEM;
+	if (!ret)
+		memcpy(trial->demands, planner->demands,
+		       planner->n * sizeof(*trial->demands));
+	for (i = 0; i < planner->n && !ret; i++)
+		ret = copy_shares(p, i, planner->placement, i);
+	ret = ret ?: srpol_planner_run(trial, links, planner->demands,
+				       planner->n, err);
+	if (ret)
+		srpol_planner_free(trial);
+	return ret;
+}
+
+/**
+ * srpol_planner_free() - end of a planner
+ * @planner: it
+ */
+void srpol_planner_free(struct srpol_planner *planner)
+{
+	forget(planner);
+	*planner = (struct srpol_planner){};
+}

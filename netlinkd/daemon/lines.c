@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "folder.h"
+#include "lines.h"
+#include "srpol_lib.h"
+
+#define READ_SIZE	4096
+
+static void release(struct lines_client *client)
+{
+	free(client->in);
+	free(client->out);
+	free(client);
+}
+
+static void let_go(struct lines_client *client)
+{
+	struct lines *server = client->server;
+	unsigned int i;
+
+	if (client->gone)
+		return;
+	client->gone = true;
+	for (i = 0; i < server->clients_max; i++)
+		if (server->clients[i] == client)
+			server->clients[i] = NULL;
+	loop_remove(&client->source);
+	close(client->source.fd);
+	if (server->left)
+		server->left(client);
+	if (!client->busy)
+		release(client);
+}
+
+static void drop(struct lines_client *client)
+{
+	client->server->dropped++;
+	let_go(client);
+}
+
+/* False: nobody is there any more. */
+static bool flush(struct lines_client *client)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < client->out_len) {
+		n = send(client->source.fd, client->out + done,
+			 client->out_len - done, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno != EAGAIN)
+			return false;
+		if (n < 0)
+			break;
+		done += n;
+	}
+	client->out_len -= done;
+	memmove(client->out, client->out + done, client->out_len);
+	loop_change(&client->source,
+		    client->out_len ? EPOLLIN | EPOLLOUT : EPOLLIN);
+	return true;
+}
+
+/**
+ * lines_send() - send a line
+ * @client: to whom
+ * @text: line without its end
+ * @len: bytes of it
+ *
+ * Return: false if the client had to be let go; in its own line() it is freed
+ * after that returns, else at once.
+ */
+bool lines_send(struct lines_client *client, const char *text, size_t len)
+{
+	char *out;
+
+	if (client->gone)
+		return false;
+	if (client->out_len + len + 1 > client->server->out_max ||
+	    !(out = realloc(client->out, client->out_len + len + 1))) {
+		drop(client);
+		return false;
+	}
+	client->out = out;
+	memcpy(out + client->out_len, text, len);
+	client->out_len += len + 1;
+	out[client->out_len - 1] = '\n';
+	if (flush(client))
+		return true;
+	drop(client);
+	return false;
+}
+
+static void take_lines(struct lines_client *client)
+{
+	char *at = client->in, *end;
+
+	client->busy = true;
+	while (!client->gone &&
+	       (end = memchr(at, '\n', client->in + client->in_len - at))) {
+		*end = '\0';
+		client->server->line(client, at, end - at);
+		at = end + 1;
+	}
+	client->busy = false;
+	if (client->gone) {
+		release(client);
+		return;
+	}
+	client->in_len -= at - client->in;
+	memmove(client->in, at, client->in_len);
+	if (client->in_len >= client->server->line_max)
+		drop(client);
+}
+
+static void read_client(struct lines_client *client)
+{
+	size_t room = client->in_len + READ_SIZE;
+	ssize_t n;
+	char *in;
+
+	if (room > client->in_room) {
+		in = realloc(client->in, 2 * room);
+		if (!in) {
+			drop(client);
+			return;
+		}
+		client->in = in;
+		client->in_room = 2 * room;
+	}
+	n = recv(client->source.fd, client->in + client->in_len,
+		 client->in_room - client->in_len, MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		let_go(client);
+		return;
+	}
+	client->heard_ns = now_ns();
+	client->in_len += n;
+	take_lines(client);
+}
+
+static void client_ready(struct source *source, uint32_t events)
+{
+	struct lines_client *client = (struct lines_client *)source;
+
+	if (events & EPOLLOUT && !flush(client)) {
+		drop(client);
+		return;
+	}
+	if (events & ~EPOLLOUT)
+		read_client(client);
+}
+
+/* Where a client may stand. */
+static unsigned int free_place(struct lines *server)
+{
+	unsigned int i, quiet = 0;
+
+	for (i = 0; i < server->clients_max && server->clients[i]; i++)
+		if (server->clients[i]->heard_ns <
+		    server->clients[quiet]->heard_ns)
+			quiet = i;
+	if (i < server->clients_max)
+		return i;
+	drop(server->clients[quiet]);
+	return quiet;
+}
+
+static void accept_client(struct source *source, uint32_t events)
+{
+	struct lines *server = (struct lines *)((char *)source -
+						offsetof(struct lines, listener));
+	int fd = accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	struct ucred who = { .uid = -1 };
+	socklen_t len = sizeof(who);
+	struct lines_client *client;
+	unsigned int i;
+
+	if (fd < 0)
+		return;
+	i = free_place(server);
+	client = calloc(1, sizeof(*client));
+	if (!client) {
+		close(fd);
+		return;
+	}
+	getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len);
+	client->server = server;
+	client->uid = who.uid;
+	client->heard_ns = now_ns();
+	client->source.fd = fd;
+	client->source.ready = client_ready;
+	if (loop_add(&client->source, EPOLLIN)) {
+		close(fd);
+		free(client);
+		return;
+	}
+	server->clients[i] = client;
+}
+
+/* Somebody answers there: another process serves it. */
+static bool is_taken(const struct sockaddr_un *addr, pid_t *pid)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct ucred who = {};
+	socklen_t len = sizeof(who);
+	bool taken;
+
+	taken = fd >= 0 && !connect(fd, (const struct sockaddr *)addr,
+				    sizeof(*addr));
+	if (taken)
+		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len);
+	*pid = who.pid;
+	if (fd >= 0)
+		close(fd);
+	return taken;
+}
+
+/**
+ * lines_start() - serve
+ * @server: @path, limits and functions are set; @path shorter than a socket's
+ *	address
+ * @err: why not: -EBUSY if another process does
+ */
+int lines_start(struct lines *server, struct srpol_error *err)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	const char *path = server->path;
+	int fd, ret = 0;
+	pid_t pid;
+
+	server->listener.fd = -1;
+	memcpy(addr.sun_path, path, strlen(path) + 1);
+	folder_of(path);
+	if (is_taken(&addr, &pid))
+		return srpol_error_set(err, -EBUSY, "process %d has %s", pid,
+				       path);
+	server->clients = calloc(server->clients_max,
+				 sizeof(struct lines_client *));
+	if (!server->clients)
+		return -ENOMEM;
+	unlink(path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&addr, sizeof(addr)) ||
+	    chmod(path, server->for_all ? 0666 : 0660) || listen(fd, server->clients_max))
+		ret = srpol_error_set(err, -errno, "%s: %s", path,
+				      strerror(errno));
+	server->listener.fd = fd;
+	server->listener.ready = accept_client;
+	ret = ret ?: loop_add(&server->listener, EPOLLIN);
+	if (ret) {
+		if (fd >= 0)
+			close(fd);
+		server->listener.fd = -1;
+		free(server->clients);
+	}
+	return ret;
+}
+
+/**
+ * lines_stop() - serve no more
+ * @server: of lines_start(), or one that never started with listener.fd -1
+ */
+void lines_stop(struct lines *server)
+{
+	unsigned int i;
+
+	if (server->listener.fd < 0)
+		return;
+	for (i = 0; i < server->clients_max; i++)
+		if (server->clients[i])
+			let_go(server->clients[i]);
+	free(server->clients);
+	loop_remove(&server->listener);
+	close(server->listener.fd);
+	server->listener.fd = -1;
+	unlink(server->path);
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Words of a configuration file. What is wrong is told with the key. */
+#include <errno.h>
+#include <string.h>
+
+#include "srpol_lib.h"
+#include "words.h"
+
+/**
+ * words_number() - a number
+ * @o: object
+ * @key: its member
+ * @min: least
+ * @max: greatest
+ * @fallback: if there is none
+ * @value: result
+ * @err: what is wrong
+ */
+int words_number(const json_t *o, const char *key, json_int_t min,
+		 json_int_t max, json_int_t fallback, json_int_t *value,
+		 struct srpol_error *err)
+{
+	const json_t *v = json_object_get(o, key);
+
+	*value = fallback;
+	if (!v)
+		return 0;
+	if (json_is_integer(v) && json_integer_value(v) >= min &&
+	    json_integer_value(v) <= max) {
+		*value = json_integer_value(v);
+		return 0;
+	}
+	return srpol_error_set(err, -EINVAL,
+			       "\"%s\" is not a number from %lld to %lld", key,
+			       (long long)min, (long long)max);
+}
+
+/**
+ * words_text() - a string
+ * @o: object
+ * @key: its member
+ * @fallback: if there is none; NULL: there must be one
+ * @to: result
+ * @len: room there
+ * @err: what is wrong
+ */
+int words_text(const json_t *o, const char *key, const char *fallback,
+	       char *to, size_t len, struct srpol_error *err)
+{
+	const json_t *v = json_object_get(o, key);
+	const char *text = v ? json_string_value(v) : fallback;
+
+	if (text && strlen(text) < len) {
+		strcpy(to, text);
+		return 0;
+	}
+	return srpol_error_set(err, -EINVAL, "\"%s\" is not a string of at most %zu bytes",
+			       key, len - 1);
+}
+
+/**
+ * words_check() - no member that is unknown
+ * @o: object
+ * @keys: those that are known, then NULL
+ * @where: where that is, for the message
+ * @err: what is wrong
+ */
+int words_check(const json_t *o, const char * const *keys,
+		const char *where, struct srpol_error *err)
+{
+	const char *key;
+	const json_t *v;
+	size_t i;
+
+	json_object_foreach((json_t *)o, key, v) {
+		for (i = 0; keys[i] && strcmp(keys[i], key); i++)
+			;
+		if (!keys[i])
+			return srpol_error_set(err, -EINVAL,
+					       "\"%s\" is unknown%s", key,
+					       where);
+	}
+	return 0;
+}

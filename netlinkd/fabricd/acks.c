@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which epoch each host has applied, as it says. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabricd.h"
+
+#define POLL_NS		(60 * NS_PER_SEC)
+
+static struct mirror mirror;
+static char prefix[STORE_KEY_LEN];
+
+static int by_host(const void *a, const void *b)
+{
+	return strcmp(((const struct ack *)a)->host,
+		      ((const struct ack *)b)->host);
+}
+
+static void begin(void *data, uint64_t cluster)
+{
+	fabricd.acks.n = 0;
+}
+
+static void set(void *data, const struct store_kv *kv)
+{
+	struct ack want = {}, *found;
+	json_int_t epoch = 0;
+	json_t *o;
+
+	snprintf(want.host, sizeof(want.host), "%s",
+		 strrchr(kv->key, '/') + 1);
+	if (kv->value) {
+		o = json_loadb(kv->value, kv->len, 0, NULL);
+		json_unpack(o, "{s:I}", "epoch", &epoch);
+		json_decref(o);
+	}
+	want.epoch = epoch;
+	found = fabricd.acks.n ?
+		bsearch(&want, fabricd.acks.data, fabricd.acks.n, sizeof(want),
+			by_host) : NULL;
+	if (found) {
+		found->epoch = epoch;
+		return;
+	}
+	*(struct ack *)vec_add(&fabricd.acks) = want;
+	qsort(fabricd.acks.data, fabricd.acks.n, sizeof(want), by_host);
+}
+
+static void end(void *data)
+{
+}
+
+/**
+ * acks_start() - keep up to date on what hosts have applied
+ */
+void acks_start(void)
+{
+	snprintf(prefix, sizeof(prefix), "ack/%s/", fabricd.config.shard);
+	mirror = (struct mirror){
+		.store = &fabricd.store, .key = prefix, .prefix = true,
+		.poll_ns = POLL_NS, .begin = begin, .set = set, .end = end,
+	};
+	mirror_start(&mirror);
+}
+
+/**
+ * acks_stop() - no more of that
+ */
+void acks_stop(void)
+{
+	mirror_stop(&mirror);
+	vec_free(&fabricd.acks);
+}

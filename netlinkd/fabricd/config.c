@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fabricd.h"
+#include "srpol_lib.h"
+#include "store_config.h"
+#include "words.h"
+
+#define ALG_DEFAULT		"wecmp"
+#define SETTLE_MS_DEFAULT	20
+#define LEASE_S_DEFAULT		5
+
+static int read_all(const json_t *o, struct fabricd_config *c,
+		    struct srpol_error *err)
+{
+	static const char * const keys[] = {
+		"name", "shard", "topology", "algorithm", "settle-ms",
+		"lease-s", "store", "file", "socket", NULL
+	};
+	json_int_t settle, lease;
+	char host[HOST_NAME_MAX + 1] = "engine", alg[SRPOL_ALG_NAME_LEN];
+	int ret;
+
+	gethostname(host, sizeof(host) - 1);
+	host[SRPOL_NAME_LEN - 1] = '\0';
+	ret = words_check(o, keys, "", err) ?:
+	      words_text(o, "name", host, c->name, sizeof(c->name), err) ?:
+	      words_text(o, "shard", "0", c->shard, sizeof(c->shard), err) ?:
+	      words_text(o, "topology", "/etc/srpol/topology.json", c->topology,
+			 sizeof(c->topology), err) ?:
+	      words_text(o, "algorithm", ALG_DEFAULT, alg, sizeof(alg), err) ?:
+	      words_text(o, "file", "/var/lib/srpol-fabricd/store.json",
+			 c->file, sizeof(c->file), err) ?:
+	      words_text(o, "socket", "/run/srpol-fabricd/control.sock",
+			 c->socket, sizeof(c->socket), err) ?:
+	      words_number(o, "settle-ms", 1, 60000, SETTLE_MS_DEFAULT, &settle,
+			   err) ?:
+	      words_number(o, "lease-s", 1, 600, LEASE_S_DEFAULT, &lease, err) ?:
+	      store_config_read(json_object_get(o, "store"), &c->store, err);
+	if (ret)
+		return ret;
+	c->settle_ns = settle * NS_PER_MS;
+	c->lease_s = lease;
+	c->alg = srpol_alg_find(alg);
+	if (!c->alg)
+		return srpol_error_set(err, -EINVAL,
+				       "\"algorithm\": no algorithm \"%s\"",
+				       alg);
+	if (!c->shard[0] || strchr(c->shard, '/'))
+		return srpol_error_set(err, -EINVAL,
+				       "\"shard\" is empty or has a slash");
+	return 0;
+}
+
+/**
+ * config_read() - read the configuration file
+ * @file: its name
+ * @config: result, only if all of it is good
+ * @err: why not
+ */
+int config_read(const char *file, struct fabricd_config *config,
+		struct srpol_error *err)
+{
+	struct fabricd_config new = {};
+	struct srpol_error why = {};
+	json_error_t at;
+	json_t *o;
+	int ret;
+
+	o = json_load_file(file, JSON_REJECT_DUPLICATES, &at);
+	if (!o)
+		return srpol_error_set(err, -EINVAL, "%s: line %d: %s", file,
+				       at.line, at.text);
+	ret = json_is_object(o) ? read_all(o, &new, &why) :
+	      srpol_error_set(&why, -EINVAL, "not a JSON object");
+	json_decref(o);
+	if (ret)
+		return srpol_error_set(err, ret, "%s: %s", file, why.text);
+	*config = new;
+	return 0;
+}

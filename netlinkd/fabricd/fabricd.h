@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * srpol-fabricd, the global engine: what its parts share. The design is in
+ * Documentation/fabric-engine.rst.
+ *
+ *	config.c	what the operator wrote
+ *	leader.c	who may write: a lease, and the leader's key
+ *	inputs.c	jobs and reports, as they are now
+ *	key.c		names of keys
+ *	acks.c		what hosts have applied
+ *	takeover.c	what a new leader finds in the store
+ *	publish.c	chunks, index, head
+ *	plan.c		when to plan, and what became of it
+ *	control.c	answers srpol fabric
+ *	report.c	what it shows
+ *	why.c		why hosts weigh paths as they do
+ */
+#ifndef _SRPOL_FABRICD_H
+#define _SRPOL_FABRICD_H
+
+#include <jansson.h>
+
+#include "log.h"
+#include "loop.h"
+#include "mirror.h"
+#include "objects.h"
+#include "plan.h"
+#include "store.h"
+
+#define NS_PER_MS	1000000ull
+#define NS_PER_SEC	1000000000ull
+#define SHARD_LEN	32
+
+/**
+ * struct fabricd_config - what the operator wrote
+ * @name: of this engine
+ * @shard: part of the fabric it plans for
+ * @topology: file
+ * @alg: algorithm
+ * @settle_ns: events that come within this time of the first are one plan
+ * @lease_s: how long a leader is one without saying so
+ * @store: where the store is
+ * @file: of an embedded store, which it serves
+ * @socket: of srpol fabric
+ */
+struct fabricd_config {
+	char name[SRPOL_NAME_LEN];
+	char shard[SHARD_LEN];
+	char topology[256];
+	const struct srpol_alg *alg;
+	uint64_t settle_ns;
+	uint32_t lease_s;
+	struct store_config store;
+	char file[256];
+	char socket[108];
+};
+
+int config_read(const char *file, struct fabricd_config *config,
+		struct srpol_error *err);
+
+/**
+ * struct input - a job or a report, as the store has it
+ * @key: its key
+ * @text: its value, the last good one
+ * @len: bytes of it
+ * @number: of a report: its number
+ * @links: of a report: struct input_link
+ * @stale: not seen in the read that is under way
+ */
+struct input {
+	char *key;
+	char *text;
+	size_t len;
+	uint64_t number;
+	struct vec links;
+	bool stale;
+};
+
+/**
+ * struct input_link - what a host says of a cable
+ * @cable: number
+ * @capacity: bit/s, 0: down
+ */
+struct input_link {
+	uint32_t cable;
+	uint64_t capacity;
+};
+
+/**
+ * struct ack - what a host has applied
+ * @host: its name
+ * @epoch: epoch, 0: it is gone
+ */
+struct ack {
+	char host[SRPOL_NAME_LEN];
+	uint64_t epoch;
+};
+
+/**
+ * struct fabricd_stats - what happened
+ * @events: changes of jobs and reports
+ * @refused: these that were wrong
+ * @plans: plans made
+ * @published: epochs written
+ * @fenced: transactions refused as somebody else leads
+ * @unsure: transactions nobody knows the end of
+ * @elected: times it became leader
+ * @plan_ns: time the last plan took
+ */
+struct fabricd_stats {
+	uint64_t events;
+	uint64_t refused;
+	uint64_t plans;
+	uint64_t published;
+	uint64_t fenced;
+	uint64_t unsure;
+	uint64_t elected;
+	uint64_t plan_ns;
+};
+
+/**
+ * struct fabricd - everything
+ * @config: what the operator wrote
+ * @fabric: topology
+ * @topology: its digest
+ * @topo_rev: revision of its key
+ * @store: the store
+ * @term: create revision of the leader's key, 0: another one leads
+ * @leader: name of who leads, as far as is known
+ * @jobs: struct input, sorted by key
+ * @reports: likewise
+ * @acks: struct ack, sorted by host
+ * @planner: plan in force
+ * @before: the plan before it, NULL: none
+ * @index: of what was written
+ * @head_rev: revision of the head that was read or written last
+ * @next_epoch: number
+ * @seen: reports in the head that was written last
+ * @stats: what happened
+ */
+struct fabricd {
+	struct fabricd_config config;
+	struct srpol_fabric *fabric;
+	char topology[SRPOL_DIGEST_LEN];
+	uint64_t topo_rev;
+	struct store store;
+	uint64_t term;
+	char leader[SRPOL_NAME_LEN];
+	struct vec jobs;
+	struct vec reports;
+	struct vec acks;
+	struct srpol_planner planner;
+	struct srpol_plan *before;
+	struct srpol_index index;
+	uint64_t head_rev;
+	uint64_t next_epoch;
+	char *seen;
+	struct fabricd_stats stats;
+};
+
+extern struct fabricd fabricd;
+
+/* Keys; @buf has room for STORE_KEY_LEN. */
+const char *key_leader(char *buf);
+const char *key_head(char *buf);
+const char *key_index(char *buf, uint64_t epoch);
+const char *key_chunk(char *buf, uint64_t epoch, const char *leaf);
+
+/* leader.c */
+void leader_start(void);
+void leader_stop(void);
+void leader_fenced(void);
+
+/* inputs.c */
+void inputs_start(void);
+void inputs_stop(void);
+bool inputs_ready(void);
+bool inputs_jobs_changed(void);
+struct srpol_links *inputs_links(void);
+int inputs_demands(struct srpol_demands *demands);
+
+/* acks.c */
+void acks_start(void);
+void acks_stop(void);
+
+/* takeover.c */
+void takeover(void (*done)(bool ok));
+
+/* publish.c */
+void publish(const struct srpol_plan *plan, void (*done)(int error));
+
+/* plan.c */
+void plan_soon(void);
+void plan_takeover(void);
+void plan_stop(void);
+
+/* control.c */
+int control_start(struct srpol_error *err);
+void control_stop(void);
+
+/* report.c */
+json_t *report_show(const json_t *request, struct srpol_error *err);
+json_t *report_plan(const json_t *request, struct srpol_error *err);
+json_t *report_diff(const json_t *request, struct srpol_error *err);
+json_t *report_what_if(const json_t *request, struct srpol_error *err);
+json_t *report_weights(const uint8_t *weights, uint32_t n);
+
+/* why.c */
+json_t *why_request(const json_t *request, struct srpol_error *err);
+
+#endif /* _SRPOL_FABRICD_H */

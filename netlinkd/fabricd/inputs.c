@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the plan follows from: the last value of each job and each report. An
+ * event replaces the one before, so memory follows from keys, not from events.
+ * A wrong value is refused and counted, and the last good one stays.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabricd.h"
+#include "srpol_lib.h"
+
+#define POLL_NS		(30 * NS_PER_SEC)
+
+static struct mirror job_mirror, report_mirror;
+static bool jobs_read, reports_read, jobs_changed;
+static uint64_t events;		/* those that were planned for, or will be */
+static char report_prefix[STORE_KEY_LEN];
+
+static int by_key(const void *a, const void *b)
+{
+	const struct input *x = a, *y = b;
+
+	return strcmp(x->key, y->key);
+}
+
+static struct input *find(const struct vec *list, const char *key)
+{
+	struct input want = { .key = (char *)key };
+
+	return list->n ? bsearch(&want, list->data, list->n, sizeof(want),
+				 by_key) : NULL;
+}
+
+static void free_input(struct input *input)
+{
+	free(input->key);
+	free(input->text);
+	vec_free(&input->links);
+}
+
+static void forget(struct vec *list, struct input *input)
+{
+	struct input *end = (struct input *)list->data + --list->n;
+
+	free_input(input);
+	memmove(input, input + 1, (char *)end - (char *)input);
+}
+
+static struct input *make(struct vec *list, const char *key)
+{
+	struct input *input = find(list, key);
+
+	if (input)
+		return input;
+	input = vec_add(list);
+	*input = (struct input){ .key = strdup(key),
+				 .links = VEC_INIT(struct input_link) };
+	if (!input->key)
+		abort();
+	qsort(list->data, list->n, list->size, by_key);
+	return find(list, key);
+}
+
+static void keep_text(struct input *input, const struct store_kv *kv)
+{
+	free(input->text);
+	input->text = store_alloc(kv->len + 1);
+	memcpy(input->text, kv->value, kv->len);
+	input->len = kv->len;
+}
+
+static int read_link(const json_t *o, struct input_link *link)
+{
+	const struct srpol_fabric *f = fabricd.fabric;
+	json_int_t capacity;
+	const char *from, *to;
+	uint32_t a, b, found;
+
+	if (json_unpack((json_t *)o, "{s:s, s:s, s:I !}", "from", &from, "to",
+			&to, "capacity", &capacity) || capacity < 0)
+		return -EINVAL;
+	a = srpol_fabric_node(f, from);
+	b = srpol_fabric_node(f, to);
+	found = a == SRPOL_NONE || b == SRPOL_NONE ? SRPOL_NONE :
+		srpol_fabric_link(f, a, b);
+	if (found == SRPOL_NONE)
+		return -ENOENT;
+	*link = (struct input_link){ .cable = found / 2, .capacity = capacity };
+	return 0;
+}
+
+/* The host a report's key is of: link/SHARD/LEAF/HOST */
+static const char *host_of(const char *key)
+{
+	const char *slash = strrchr(key, '/');
+
+	return slash ? slash + 1 : "";
+}
+
+static int read_report(const struct store_kv *kv, uint64_t *number,
+		       struct vec *links)
+{
+	json_t *o = json_loadb(kv->value, kv->len, JSON_REJECT_DUPLICATES,
+			       NULL), *list, *one;
+	json_int_t n = 0;
+	int ret = 0;
+	size_t i;
+
+	if (json_unpack(o, "{s:I, s:o !}", "number", &n, "links", &list) ||
+	    n <= 0 || !json_is_array(list) ||
+	    strlen(host_of(kv->key)) >= SRPOL_NAME_LEN ||
+	    srpol_fabric_node(fabricd.fabric, host_of(kv->key)) == SRPOL_NONE)
+		ret = -EINVAL;
+	for (i = 0; !ret && i < json_array_size(list); i++) {
+		one = json_array_get(list, i);
+		ret = read_link(one, vec_add(links));
+	}
+	*number = n;
+	json_decref(o);
+	return ret;
+}
+
+static void set_report(void *data, const struct store_kv *kv)
+{
+	struct vec links = VEC_INIT(struct input_link);
+	struct input *input = find(&fabricd.reports, kv->key);
+	uint64_t number;
+
+	if (input)
+		input->stale = false;
+	if (input && kv->value && input->len == kv->len &&
+	    !memcmp(input->text, kv->value, kv->len))
+		return;
+	fabricd.stats.events++;
+	if (!kv->value) {
+		if (input)
+			forget(&fabricd.reports, input);
+		return;
+	}
+	if (read_report(kv, &number, &links)) {
+		fabricd.stats.refused++;
+		log_notice("%s: wrong report, the last good one stays",
+			   kv->key);
+		vec_free(&links);
+		return;
+	}
+	input = make(&fabricd.reports, kv->key);
+	keep_text(input, kv);
+	vec_free(&input->links);
+	input->links = links;
+	input->number = number;
+}
+
+static void set_job(void *data, const struct store_kv *kv)
+{
+	struct input *input = find(&fabricd.jobs, kv->key);
+	struct srpol_demands demands = {};
+	struct srpol_error err = {};
+
+	if (input)
+		input->stale = false;
+	if (input && kv->value && input->len == kv->len &&
+	    !memcmp(input->text, kv->value, kv->len))
+		return;
+	fabricd.stats.events++;
+	if (!kv->value) {
+		if (input)
+			forget(&fabricd.jobs, input);
+		jobs_changed = true;
+		return;
+	}
+	if (srpol_demands_read(fabricd.fabric, kv->value, kv->len, &demands,
+			       &err)) {
+		fabricd.stats.refused++;
+		log_notice("%s: %s; what was announced before stays", kv->key,
+			   err.text);
+	} else {
+		keep_text(make(&fabricd.jobs, kv->key), kv);
+		jobs_changed = true;
+	}
+	srpol_demands_free(&demands);
+}
+
+static void begin(void *data, uint64_t cluster)
+{
+	struct input *input;
+
+	vec_for_each(input, (struct vec *)data)
+		input->stale = true;
+}
+
+/* What did not come in a full read is gone. */
+static void end(void *data)
+{
+	struct vec *list = data;
+	struct input *inputs = list->data;
+	static bool ready;
+	size_t i;
+
+	for (i = list->n; i--;) {
+		if (!inputs[i].stale)
+			continue;
+		fabricd.stats.events++;
+		jobs_changed |= list == &fabricd.jobs;
+		forget(list, &inputs[i]);
+	}
+	if (list == &fabricd.jobs)
+		jobs_read = true;
+	else
+		reports_read = true;
+	/* reports of hosts whose lease was renewed say nothing new */
+	if (ready && events == fabricd.stats.events)
+		return;
+	ready = inputs_ready();
+	events = fabricd.stats.events;
+	plan_soon();
+}
+
+/**
+ * inputs_ready() - was everything read once?
+ */
+bool inputs_ready(void)
+{
+	return jobs_read && reports_read;
+}
+
+/**
+ * inputs_links() - links as hosts report them
+ *
+ * Who sees less of a link is believed: the others may not use it.
+ *
+ * Return: to be freed, NULL without memory.
+ */
+struct srpol_links *inputs_links(void)
+{
+	struct srpol_links *links = srpol_links_new(fabricd.fabric);
+	const struct input_link *said;
+	const struct input *report;
+	uint32_t i;
+
+	if (!links)
+		return NULL;
+	vec_for_each(report, &fabricd.reports)
+		vec_for_each(said, &report->links)
+			for (i = 2 * said->cable; i < 2 * said->cable + 2; i++)
+				if (said->capacity < links->links[i].capacity)
+					srpol_links_set_capacity(links, i,
+								 said->capacity);
+	return links;
+}
+
+/**
+ * inputs_jobs_changed() - since this was asked last?
+ */
+bool inputs_jobs_changed(void)
+{
+	bool changed = jobs_changed;
+
+	jobs_changed = false;
+	return changed;
+}
+
+/**
+ * inputs_demands() - what all jobs announced, in order of their keys
+ * @demands: result, to be freed
+ */
+int inputs_demands(struct srpol_demands *demands)
+{
+	const struct input *job;
+	int ret = 0;
+
+	vec_for_each(job, &fabricd.jobs) {
+		ret = srpol_demands_read(fabricd.fabric, job->text, job->len,
+					 demands, NULL);
+		if (ret == -ENOMEM)
+			return ret;
+	}
+	return 0;
+}
+
+/**
+ * inputs_start() - keep up to date on jobs and reports
+ */
+void inputs_start(void)
+{
+	snprintf(report_prefix, sizeof(report_prefix), "link/%s/",
+		 fabricd.config.shard);
+	job_mirror = (struct mirror){
+		.store = &fabricd.store, .key = "job/", .prefix = true,
+		.poll_ns = POLL_NS, .begin = begin, .set = set_job,
+		.end = end, .data = &fabricd.jobs,
+	};
+	report_mirror = (struct mirror){
+		.store = &fabricd.store, .key = report_prefix, .prefix = true,
+		.poll_ns = POLL_NS, .begin = begin, .set = set_report,
+		.end = end, .data = &fabricd.reports,
+	};
+	mirror_start(&job_mirror);
+	mirror_start(&report_mirror);
+}
+
+/**
+ * inputs_stop() - no more of them
+ */
+void inputs_stop(void)
+{
+	struct input *input;
+
+	mirror_stop(&job_mirror);
+	mirror_stop(&report_mirror);
+	vec_for_each(input, &fabricd.jobs)
+		free_input(input);
+	vec_for_each(input, &fabricd.reports)
+		free_input(input);
+	vec_free(&fabricd.jobs);
+	vec_free(&fabricd.reports);
+}

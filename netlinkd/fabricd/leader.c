@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who may write. The leader's key exists as long as its lease; who creates it
+ * leads, and the revision of that is the term. The rest is up to transactions
+ * that compare it: here one only stops to try when it makes no sense any more.
+ */
+#include <string.h>
+
+#include "fabricd.h"
+
+static struct mirror mirror;
+static uint64_t lease;
+static uint64_t kept_ns;	/* when the lease was certainly alive */
+static uint64_t asked_ns;
+static bool asking;
+static bool taken;		/* somebody's key is there */
+
+static void tick(void *data);
+static struct alarm ticker = ALARM_INIT(tick, NULL);
+
+static void step_down(const char *why)
+{
+	if (!fabricd.term)
+		return;
+	log_notice("no longer leader of shard %s: %s", fabricd.config.shard,
+		   why);
+	fabricd.term = 0;
+	plan_stop();
+}
+
+static void lead(uint64_t term)
+{
+	if (fabricd.term == term)
+		return;
+	fabricd.term = term;
+	fabricd.stats.elected++;
+	snprintf(fabricd.leader, sizeof(fabricd.leader), "%s",
+		 fabricd.config.name);
+	log_notice("leader of shard %s, term %llu", fabricd.config.shard,
+		   (unsigned long long)term);
+	plan_takeover();
+}
+
+static void campaigned(void *data, const struct store_reply *reply)
+{
+	asking = false;
+	if (reply->error)
+		return;
+	if (reply->succeeded)
+		lead(reply->revision);
+	else if (reply->n && reply->kvs[0].lease == lease && lease)
+		/* it was written, but the answer was lost */
+		lead(reply->kvs[0].create);
+	else
+		taken = reply->n;
+}
+
+static void campaign(void)
+{
+	char key[STORE_KEY_LEN];
+	struct store_compare compare = { .key = key_leader(key),
+					 .created = true };
+	struct store_put put = {
+		.key = key, .value = fabricd.config.name,
+		.len = strlen(fabricd.config.name), .lease = lease,
+	};
+	struct store_txn txn = {
+		.compare = &compare, .n_compare = 1, .put = &put, .n_put = 1,
+	};
+
+	if (asking || !lease || fabricd.term)
+		return;
+	asking = true;
+	fabricd.store.ops->txn(&fabricd.store, &txn, campaigned, NULL);
+}
+
+static void granted(void *data, const struct store_reply *reply)
+{
+	asking = false;
+	if (reply->error)
+		return;
+	lease = reply->lease;
+	kept_ns = asked_ns;
+	campaign();
+}
+
+static void kept(void *data, const struct store_reply *reply)
+{
+	asking = false;
+	if (reply->error)
+		return;
+	if (!reply->lease) {
+		step_down("its lease is over");
+		lease = 0;
+		return;
+	}
+	kept_ns = asked_ns;
+	/* its own key may be there still, after a transaction was refused */
+	campaign();
+}
+
+static void tick(void *data)
+{
+	uint64_t now = now_ns(), lasts = fabricd.config.lease_s * NS_PER_SEC;
+
+	alarm_set(&ticker, lasts / 4);
+	if (lease && now - kept_ns > lasts) {
+		step_down("the store does not answer");
+		lease = 0;
+	}
+	if (asking)
+		return;
+	asking = true;
+	asked_ns = now;
+	if (lease)
+		fabricd.store.ops->lease(&fabricd.store, 0, lease, kept, NULL);
+	else
+		fabricd.store.ops->lease(&fabricd.store, fabricd.config.lease_s,
+					 0, granted, NULL);
+}
+
+static void begin(void *data, uint64_t cluster)
+{
+	taken = false;
+}
+
+static void set(void *data, const struct store_kv *kv)
+{
+	taken = kv->value != NULL;
+	if (!taken) {
+		fabricd.leader[0] = '\0';
+		if (kv->mod > fabricd.term)
+			step_down("its key is gone");
+		return;
+	}
+	snprintf(fabricd.leader, sizeof(fabricd.leader), "%.*s", (int)kv->len,
+		 kv->value);
+	if (fabricd.term && kv->create > fabricd.term)
+		step_down("somebody else is");
+}
+
+static void end(void *data)
+{
+	if (!taken)
+		campaign();
+}
+
+/**
+ * leader_fenced() - a transaction of the leader was refused
+ */
+void leader_fenced(void)
+{
+	fabricd.stats.fenced++;
+	step_down("a transaction was refused");
+}
+
+/**
+ * leader_start() - try to become leader
+ */
+void leader_start(void)
+{
+	static char key[STORE_KEY_LEN];
+
+	mirror = (struct mirror){
+		.store = &fabricd.store, .key = key_leader(key),
+		.poll_ns = fabricd.config.lease_s * NS_PER_SEC,
+		.begin = begin, .set = set, .end = end,
+	};
+	mirror_start(&mirror);
+	tick(NULL);
+}
+
+/**
+ * leader_stop() - try no more; the lease ends by itself or is given back
+ */
+void leader_stop(void)
+{
+	alarm_stop(&ticker);
+	mirror_stop(&mirror);
+	step_down("it ends");
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * srpol-fabricd: the global engine.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "fabricd.h"
+#include "kv.h"
+#include "notify.h"
+#include "srpol_lib.h"
+
+#define CONFIG_FILE	"/etc/srpol/srpol-fabricd.json"
+
+static const char usage[] =
+"Usage: srpol-fabricd [ -c FILE ] [ --check-config ] [ --verbose ]\n"
+"The global engine: plans for the whole fabric and publishes the plan to all\n"
+"hosts. It stays in the foreground.\n";
+
+struct fabricd fabricd = {
+	.jobs = VEC_INIT(struct input),
+	.reports = VEC_INIT(struct input),
+	.acks = VEC_INIT(struct ack),
+};
+
+static struct source signals;
+
+static int stop(int ret, const struct srpol_error *err)
+{
+	log_error("%s", err->text[0] ? err->text : strerror(-ret));
+	return 1;
+}
+
+static void take_signal(struct source *source, uint32_t what)
+{
+	struct signalfd_siginfo info;
+
+	if (read(source->fd, &info, sizeof(info)) == sizeof(info))
+		loop_stop();
+}
+
+static int watch_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signals.fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	signals.ready = take_signal;
+	return signals.fd < 0 ? -errno : loop_add(&signals, EPOLLIN);
+}
+
+static int read_topology(struct srpol_error *err)
+{
+	struct srpol_error why = {};
+	char *text;
+
+	fabricd.fabric = srpol_topology_read(fabricd.config.topology, &why);
+	if (!fabricd.fabric)
+		return srpol_error_set(err, -EINVAL, "%s: %s",
+				       fabricd.config.topology, why.text);
+	text = srpol_topology_text(fabricd.fabric);
+	if (!text)
+		return -ENOMEM;
+	srpol_digest(text, strlen(text), fabricd.topology);
+	free(text);
+	fabricd.planner.fabric = fabricd.fabric;
+	fabricd.planner.alg = fabricd.config.alg;
+	return 0;
+}
+
+static bool serves_store(void)
+{
+	return !strcmp(fabricd.config.store.kind, "embedded");
+}
+
+static int begin(struct srpol_error *err)
+{
+	int ret;
+
+	ret = loop_init() ?: watch_signals() ?: read_topology(err);
+	if (!ret && serves_store())
+		ret = kv_server_start(fabricd.config.store.socket,
+				      fabricd.config.file, err);
+	return ret ?: store_open(&fabricd.store, &fabricd.config.store, err) ?:
+	       control_start(err);
+}
+
+static void end(void)
+{
+	control_stop();
+	store_close(&fabricd.store);
+	if (serves_store())
+		kv_server_stop();
+	srpol_planner_free(&fabricd.planner);
+	srpol_plan_free(fabricd.before);
+	srpol_index_free(&fabricd.index);
+	srpol_fabric_free(fabricd.fabric);
+	free(fabricd.seen);
+}
+
+static int run(void)
+{
+	struct srpol_error err = {};
+	int ret;
+
+	ret = begin(&err);
+	if (ret)
+		return stop(ret, &err);
+	inputs_start();
+	acks_start();
+	leader_start();
+	notify("READY=1");
+	ret = loop_run();
+	notify("STOPPING=1");
+	leader_stop();
+	acks_stop();
+	inputs_stop();
+	end();
+	return ret ? stop(ret, &err) : 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "config", required_argument, NULL, 'c' },
+		{ "check-config", no_argument, NULL, 'k' },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "help", no_argument, NULL, 'h' },
+		{ }
+	};
+	const char *file = CONFIG_FILE;
+	struct srpol_error err = {};
+	bool check = false;
+	int c, ret;
+
+	while ((c = getopt_long(argc, argv, "c:kvh", options, NULL)) != -1) {
+		switch (c) {
+		case 'c':
+			file = optarg;
+			break;
+		case 'k':
+			check = true;
+			break;
+		case 'v':
+			log_verbose = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return 0;
+		default:
+			fputs(usage, stderr);
+			return 1;
+		}
+	}
+	ret = sodium_init() < 0 ? -EIO : config_read(file, &fabricd.config,
+						     &err);
+	if (ret)
+		return stop(ret, &err);
+	if (!check)
+		return run();
+	ret = read_topology(&err);
+	if (ret)
+		return stop(ret, &err);
+	printf("%u nodes, %u links, topology %s\n", fabricd.fabric->n_nodes,
+	       fabricd.fabric->n_links / 2, fabricd.topology);
+	srpol_fabric_free(fabricd.fabric);
+	return 0;
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a new leader finds: the topology's key, the head and its index. What
+ * these do not refer to was left by one that did not come to its end, and is
+ * deleted. A head or index that cannot be read is as none: all is written
+ * anew, with an epoch above all that are there.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabricd.h"
+#include "srpol_lib.h"
+
+#define TOPOLOGY_KEY	"cfg/topology"
+
+/**
+ * struct state - a takeover under way
+ * @term: in this term
+ * @done: told the end
+ * @epoch: highest there is
+ * @head: what is in force
+ * @keys: char *, keys of chunks and indices
+ */
+struct state {
+	uint64_t term;
+	void (*done)(bool ok);
+	uint64_t epoch;
+	struct srpol_head head;
+	struct vec keys;
+};
+
+static void finish(struct state *s, bool ok)
+{
+	void (*done)(bool ok) = s->done;
+	bool mine = s->term == fabricd.term;
+	char **key;
+
+	vec_for_each(key, &s->keys)
+		free(*key);
+	vec_free(&s->keys);
+	srpol_head_free(&s->head);
+	free(s);
+	if (mine)
+		done(ok);
+}
+
+/* Whether to go on; if not, @s is gone. */
+static bool is_good(struct state *s, const struct store_reply *reply)
+{
+	if (s->term == fabricd.term && !reply->error)
+		return true;
+	fabricd.stats.unsure += reply->error != 0;
+	finish(s, false);
+	return false;
+}
+
+static bool is_fenced(struct state *s, const struct store_reply *reply)
+{
+	if (reply->succeeded)
+		return false;
+	leader_fenced();
+	finish(s, false);
+	return true;
+}
+
+static void keep_key(struct state *s, const char *key, const char *number)
+{
+	uint64_t epoch = strtoull(number, NULL, 10);
+
+	*(char **)vec_add(&s->keys) = strdup(key) ?: (abort(), NULL);
+	if (epoch > s->epoch)
+		s->epoch = epoch;
+}
+
+static bool is_used(const char *key)
+{
+	const struct srpol_index *index = &fabricd.index;
+	char buf[STORE_KEY_LEN];
+	uint32_t i;
+
+	if (index->epoch && !strcmp(key, key_index(buf, index->epoch)))
+		return true;
+	for (i = 0; i < index->n; i++)
+		if (!strcmp(key, key_chunk(buf, index->entries[i].epoch,
+					   index->entries[i].leaf)))
+			return true;
+	return false;
+}
+
+static void sweep(struct state *s);
+
+static void swept(void *data, const struct store_reply *reply)
+{
+	struct state *s = data;
+
+	if (is_good(s, reply) && !is_fenced(s, reply))
+		sweep(s);
+}
+
+static void sweep(struct state *s)
+{
+	struct store_put put[STORE_PUTS_MAX] = {};
+	char leader[STORE_KEY_LEN], **keys = s->keys.data;
+	struct store_compare compare = { .key = key_leader(leader),
+					 .created = true, .revision = s->term };
+	struct store_txn txn = { .compare = &compare, .n_compare = 1,
+				 .put = put };
+	char *kept[STORE_PUTS_MAX];
+	size_t i;
+
+	while (s->keys.n && txn.n_put < STORE_PUTS_MAX) {
+		kept[txn.n_put] = keys[--s->keys.n];
+		if (is_used(kept[txn.n_put]))
+			free(kept[txn.n_put]);
+		else
+			put[txn.n_put].key = kept[txn.n_put], txn.n_put++;
+	}
+	if (txn.n_put) {
+		fabricd.store.ops->txn(&fabricd.store, &txn, swept, s);
+	} else {
+		fabricd.next_epoch = s->epoch + 1;
+		finish(s, true);
+	}
+	for (i = 0; i < txn.n_put; i++)
+		free(kept[i]);
+}
+
+/* The index in force, if it is the one the head means. */
+static void take_index(struct state *s, const struct store_kv *kv)
+{
+	char buf[STORE_KEY_LEN], digest[SRPOL_DIGEST_LEN];
+	struct srpol_index index;
+
+	if (!s->head.epoch || strcmp(kv->key, key_index(buf, s->head.epoch)))
+		return;
+	srpol_digest(kv->value, kv->len, digest);
+	if (!strcmp(digest, s->head.digest) &&
+	    !srpol_index_read(kv->value, kv->len, &index, NULL)) {
+		srpol_index_free(&fabricd.index);
+		fabricd.index = index;
+	} else {
+		log_notice("epoch %llu: its index is damaged; all is written anew",
+			   (unsigned long long)s->head.epoch);
+	}
+}
+
+static void got_indices(void *data, const struct store_reply *reply)
+{
+	struct state *s = data;
+	const char *slash;
+	size_t i;
+
+	if (!is_good(s, reply))
+		return;
+	srpol_index_free(&fabricd.index);
+	for (i = 0; i < reply->n; i++) {
+		slash = strrchr(reply->kvs[i].key, '/');
+		keep_key(s, reply->kvs[i].key, slash + 1);
+		take_index(s, &reply->kvs[i]);
+	}
+	sweep(s);
+}
+
+static void got_plan(void *data, const struct store_reply *reply)
+{
+	char head[STORE_KEY_LEN], prefix[STORE_KEY_LEN];
+	const struct store_kv *kv;
+	struct state *s = data;
+	size_t i, skip;
+
+	if (!is_good(s, reply))
+		return;
+	key_head(head);
+	skip = strlen(head) - strlen("head");
+	fabricd.head_rev = 0;
+	for (i = 0; i < reply->n; i++) {
+		kv = &reply->kvs[i];
+		if (strcmp(kv->key, head)) {
+			keep_key(s, kv->key, kv->key + skip);
+			continue;
+		}
+		fabricd.head_rev = kv->mod;
+		srpol_head_free(&s->head);
+		if (srpol_head_read(kv->value, kv->len, &s->head, NULL))
+			log_notice("the head is damaged; all is written anew");
+		if (s->head.epoch > s->epoch)
+			s->epoch = s->head.epoch;
+	}
+	snprintf(prefix, sizeof(prefix), "index/%s/", fabricd.config.shard);
+	fabricd.store.ops->range(&fabricd.store, prefix, true, 0, got_indices,
+				 s);
+}
+
+static void read_plan(struct state *s)
+{
+	char prefix[STORE_KEY_LEN];
+
+	snprintf(prefix, sizeof(prefix), "plan/%s/", fabricd.config.shard);
+	fabricd.store.ops->range(&fabricd.store, prefix, true, 0, got_plan, s);
+}
+
+static void wrote_topology(void *data, const struct store_reply *reply)
+{
+	struct state *s = data;
+
+	if (!is_good(s, reply) || is_fenced(s, reply))
+		return;
+	fabricd.topo_rev = reply->revision;
+	read_plan(s);
+}
+
+static char *topology_text(void)
+{
+	json_t *o = json_pack("{s:s, s:I, s:I}", "digest", fabricd.topology,
+			      "nodes", (json_int_t)fabricd.fabric->n_nodes,
+			      "links", (json_int_t)fabricd.fabric->n_links / 2);
+	char *text = json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS);
+
+	json_decref(o);
+	return text;
+}
+
+static void got_topology(void *data, const struct store_reply *reply)
+{
+	char *text = topology_text(), leader[STORE_KEY_LEN];
+	struct store_put put = { .key = TOPOLOGY_KEY, .value = text };
+	struct state *s = data;
+	struct store_compare compare = { .key = key_leader(leader),
+					 .created = true, .revision = s->term };
+	struct store_txn txn = { .compare = &compare, .n_compare = 1,
+				 .put = &put, .n_put = 1 };
+
+	if (!is_good(s, reply) || !text) {
+		free(text);
+		return;
+	}
+	put.len = strlen(text);
+	if (reply->n && reply->kvs[0].len == put.len &&
+	    !memcmp(reply->kvs[0].value, text, put.len)) {
+		fabricd.topo_rev = reply->kvs[0].mod;
+		read_plan(s);
+	} else {
+		fabricd.store.ops->txn(&fabricd.store, &txn, wrote_topology, s);
+	}
+	free(text);
+}
+
+/**
+ * takeover() - learn what there is, and delete what nobody needs
+ * @done: called if the term is still the same; @ok: it is known now
+ */
+void takeover(void (*done)(bool ok))
+{
+	struct state *s = store_alloc(sizeof(*s));
+
+	s->term = fabricd.term;
+	s->done = done;
+	s->keys = (struct vec)VEC_INIT(char *);
+	fabricd.store.ops->range(&fabricd.store, TOPOLOGY_KEY, false, 0,
+				 got_topology, s);
+}

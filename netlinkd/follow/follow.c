@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "follow.h"
+#include "log.h"
+#include "srpol_lib.h"
+
+#define POLL_NS		30000000000ull
+#define AGAIN_NS	200000000ull
+
+/**
+ * follow_plan_free() - end of a plan
+ * @plan: may be NULL
+ */
+void follow_plan_free(struct follow_plan *plan)
+{
+	uint32_t i;
+
+	if (!plan)
+		return;
+	srpol_head_free(&plan->head);
+	srpol_index_free(&plan->index);
+	free(plan->index_text);
+	for (i = 0; i < plan->n; i++)
+		free(plan->chunk[i]);
+	srpol_plan_free(plan->plan);
+	free(plan);
+}
+
+static void drop_wanted(struct follow *f)
+{
+	srpol_head_free(&f->wanted);
+	f->wanted_rev = 0;
+}
+
+/* The latest head that came is fetched; those between do not matter. */
+static void next_wanted(struct follow *f)
+{
+	if (!f->wanted_rev || f->next)
+		return;
+	f->next = store_alloc(sizeof(*f->next));
+	f->next->head = f->wanted;
+	f->next->cluster = f->cluster;
+	f->next_mod = f->wanted_mod;
+	f->next_rev = f->wanted_rev;
+	f->wanted = (struct srpol_head){};
+	f->wanted_rev = 0;
+	fetch_start(f);
+}
+
+static bool is_news(struct follow *f, const struct srpol_head *head)
+{
+	const struct srpol_head *now = f->now ? &f->now->head : NULL;
+
+	/* another store: its epochs have nothing to do with those of before */
+	if (!now || f->now->cluster != f->cluster)
+		return true;
+	if (head->epoch == now->epoch && head->term == now->term &&
+	    !strcmp(head->digest, now->digest))
+		return false;
+	if (head->epoch > now->epoch && head->term >= now->term)
+		return true;
+	f->stats.replayed++;
+	log_notice("head of epoch %llu, term %llu is not newer than epoch %llu, term %llu",
+		   (unsigned long long)head->epoch,
+		   (unsigned long long)head->term,
+		   (unsigned long long)now->epoch,
+		   (unsigned long long)now->term);
+	return false;
+}
+
+static void begin(void *data, uint64_t cluster)
+{
+	struct follow *f = data;
+
+	if (f->cluster && f->cluster != cluster) {
+		f->stats.resets++;
+		f->done_mod = 0;
+	}
+	f->cluster = cluster;
+}
+
+/* @revision: one at which the head was this */
+static void take_head(struct follow *f, const struct store_kv *kv,
+		      uint64_t revision)
+{
+	struct srpol_head head;
+	struct srpol_error err;
+
+	/* what is in force stays in force */
+	if (!kv->value)
+		return;
+	/* read again, or being fetched */
+	if (kv->mod <= f->done_mod || (f->next && kv->mod <= f->next_mod))
+		return;
+	if (srpol_head_read(kv->value, kv->len, &head, &err)) {
+		f->stats.bad_head++;
+		f->done_mod = kv->mod;
+		log_notice("%s", err.text);
+		srpol_head_free(&head);
+		return;
+	}
+	if (!is_news(f, &head)) {
+		f->done_mod = kv->mod;
+		srpol_head_free(&head);
+		return;
+	}
+	drop_wanted(f);
+	f->wanted = head;
+	f->wanted_mod = kv->mod;
+	f->wanted_rev = revision;
+	next_wanted(f);
+}
+
+static void set(void *data, const struct store_kv *kv)
+{
+	struct follow *f = data;
+
+	take_head(f, kv, kv->mod > f->mirror.revision ? kv->mod :
+		  f->mirror.revision);
+}
+
+static void end(void *data)
+{
+}
+
+/* All of it was read and fits: have it applied. */
+static void apply(struct follow *f)
+{
+	struct follow_plan *plan = f->next;
+	int ret;
+
+	ret = f->apply(f->data, plan);
+	f->next = NULL;
+	if (ret) {
+		/* when the head is read the next time, again */
+		f->done_mod = 0;
+		f->stats.failed++;
+		log_error("epoch %llu could not be applied: %s",
+			  (unsigned long long)plan->head.epoch, strerror(-ret));
+		follow_plan_free(plan);
+		return;
+	}
+	f->stats.applied++;
+	log_info("epoch %llu of %s applied",
+		 (unsigned long long)plan->head.epoch, plan->index.alg);
+	follow_plan_free(f->now);
+	f->now = plan;
+	last_save(f);
+	tell_soon(f);
+}
+
+/**
+ * follow_fetched() - what is fetched has come to an end, good or not
+ * @f: host; next->plan is there if it was good
+ * @decided: it need not be fetched again
+ */
+void follow_fetched(struct follow *f, bool decided)
+{
+	if (decided)
+		f->done_mod = f->next_mod;
+	if (f->next->plan) {
+		apply(f);
+	} else {
+		follow_plan_free(f->next);
+		f->next = NULL;
+	}
+	next_wanted(f);
+}
+
+static void got_head(void *data, const struct store_reply *reply)
+{
+	struct follow *f = data;
+
+	if (reply->error)
+		follow_again(f);
+	else if (reply->n)
+		take_head(f, &reply->kvs[0], reply->revision);
+}
+
+static void read_again(void *data)
+{
+	struct follow *f = data;
+
+	f->store.ops->range(&f->store, f->head_key, false, 0, got_head, f);
+}
+
+/**
+ * follow_again() - the store did not answer: read the head again, soon
+ * @f: host
+ */
+void follow_again(struct follow *f)
+{
+	alarm_set(&f->again, mirror_jitter(AGAIN_NS));
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void find_leaves(struct follow *f)
+{
+	uint32_t i, k = 0;
+
+	f->n_leaves = 0;
+	for (i = 0; i < f->fabric->n_nics; i++)
+		if (f->fabric->nics[i].host == f->host &&
+		    f->n_leaves < FOLLOW_LEAVES)
+			f->leaves[f->n_leaves++] = f->fabric->nics[i].leaf;
+	qsort(f->leaves, f->n_leaves, sizeof(f->leaves[0]), by_number);
+	for (i = 0; i < f->n_leaves; i++)
+		if (!i || f->leaves[i] != f->leaves[i - 1])
+			f->leaves[k++] = f->leaves[i];
+	f->n_leaves = k;
+}
+
+/**
+ * follow_start() - begin to follow
+ * @f: @config, @fabric, @host, @apply and @data are set, all else is 0
+ * @err: why not
+ *
+ * The plan on the disk, if there is one that fits, is applied at once.
+ */
+int follow_start(struct follow *f, struct srpol_error *err)
+{
+	char *text = srpol_topology_text(f->fabric);
+	int ret;
+
+	if (!text)
+		return -ENOMEM;
+	srpol_digest(text, strlen(text), f->topology);
+	free(text);
+	f->links = (struct vec)VEC_INIT(struct follow_link);
+	f->again = (struct alarm)ALARM_INIT(read_again, f);
+	find_leaves(f);
+	snprintf(f->head_key, sizeof(f->head_key), "plan/%s/head",
+		 f->config.shard);
+	ret = store_open(&f->store, &f->config.store, err);
+	if (ret)
+		return ret;
+	last_load(f);
+	f->mirror = (struct mirror){
+		.store = &f->store, .key = f->head_key, .poll_ns = POLL_NS,
+		.begin = begin, .set = set, .end = end, .data = f,
+	};
+	mirror_start(&f->mirror);
+	tell_start(f);
+	return 0;
+}
+
+/**
+ * follow_stop() - follow no more; what was applied stays
+ * @f: started, or all 0
+ */
+void follow_stop(struct follow *f)
+{
+	if (!f->store.ops)
+		return;
+	tell_stop(f);
+	alarm_stop(&f->again);
+	mirror_stop(&f->mirror);
+	store_close(&f->store);
+	drop_wanted(f);
+	follow_plan_free(f->next);
+	follow_plan_free(f->now);
+	vec_free(&f->links);
+	*f = (struct follow){};
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The last plan on disk, in the bytes in which it came: it is checked again
+ * when it is read. The number of the last report is there as well, so that a
+ * plan that has seen one of before says nothing of one of now.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "follow.h"
+#include "log.h"
+#include "save.h"
+#include "srpol_lib.h"
+
+static json_t *plan_to_json(const struct follow *f, const struct follow_plan *p)
+{
+	char *head = srpol_head_write(&p->head);
+	json_t *chunks = json_object(), *o;
+	uint32_t i;
+
+	for (i = 0; i < p->n; i++)
+		json_object_set_new(chunks, f->fabric->nodes[p->leaf[i]].name,
+				    json_string(p->chunk[i]));
+	o = json_pack("{s:I, s:s, s:s, s:o}",
+		      "cluster", (json_int_t)p->cluster, "head", head ?: "",
+		      "index", p->index_text, "chunks", chunks);
+	free(head);
+	return o;
+}
+
+/**
+ * last_save() - keep the plan in force and the report's number
+ * @f: host
+ */
+void last_save(const struct follow *f)
+{
+	json_t *o;
+	int ret;
+
+	if (!f->config.file[0])
+		return;
+	o = json_pack("{s:I, s:o*}", "number", (json_int_t)f->number,
+		      "plan", f->now ? plan_to_json(f, f->now) : NULL);
+	ret = o ? store_save(f->config.file, o) : -ENOMEM;
+	json_decref(o);
+	if (ret)
+		log_error("%s: %s; without the store there will be no plan after a restart",
+			  f->config.file, strerror(-ret));
+}
+
+static bool take_chunks(struct follow *f, struct follow_plan *p, json_t *chunks)
+{
+	const char *text;
+	uint32_t i;
+
+	for (i = 0; i < f->n_leaves; i++) {
+		text = json_string_value(json_object_get(chunks,
+			f->fabric->nodes[f->leaves[i]].name));
+		if (!text)
+			continue;
+		if (!fetch_chunk(f, p, f->leaves[i], text, strlen(text)))
+			return false;
+	}
+	return true;
+}
+
+static bool take_plan(struct follow *f, struct follow_plan *p, json_t *o)
+{
+	const char *head, *index;
+	json_int_t cluster;
+	json_t *chunks;
+
+	if (json_unpack(o, "{s:I, s:s, s:s, s:o !}", "cluster", &cluster,
+			"head", &head, "index", &index, "chunks", &chunks))
+		return false;
+	p->cluster = cluster;
+	return !srpol_head_read(head, strlen(head), &p->head, NULL) &&
+	       fetch_index(f, p, index, strlen(index)) &&
+	       take_chunks(f, p, chunks) && fetch_check(f, p);
+}
+
+/**
+ * last_load() - apply the plan on the disk, if there is one that fits
+ * @f: host
+ */
+void last_load(struct follow *f)
+{
+	struct follow_plan *p;
+	json_int_t number = 0;
+	json_t *o, *plan = NULL;
+
+	if (!f->config.file[0] || access(f->config.file, F_OK))
+		return;
+	o = json_load_file(f->config.file, JSON_REJECT_DUPLICATES, NULL);
+	if (json_unpack(o, "{s:I, s?o}", "number", &number, "plan", &plan))
+		log_error("%s is no plan", f->config.file);
+	f->number = number;
+	p = store_alloc(sizeof(*p));
+	if (plan && take_plan(f, p, plan) && !f->apply(f->data, p)) {
+		log_notice("epoch %llu is in force, from %s",
+			   (unsigned long long)p->head.epoch, f->config.file);
+		f->stats.applied++;
+		f->now = p;
+	} else {
+		follow_plan_free(p);
+	}
+	json_decref(o);
+}

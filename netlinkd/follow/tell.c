@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a host tells: the epoch it has applied, and the links that it found to
+ * carry less than they should. Both end with the host's lease. A link that is
+ * worse is reported at once, one that is better after it stayed so.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "follow.h"
+#include "log.h"
+
+#define NS_PER_SEC	1000000000ull
+#define AGAIN_NS	500000000ull
+
+static void tell(struct follow *f);
+
+static const char *node_name(const struct follow *f, uint32_t node)
+{
+	return f->fabric->nodes[node].name;
+}
+
+static char *report_text(const struct follow *f)
+{
+	const struct srpol_link *link;
+	const struct follow_link *said;
+	json_t *links = json_array(), *o;
+	char *text;
+
+	vec_for_each(said, &f->links) {
+		link = &f->fabric->links[2 * said->cable];
+		json_array_append_new(links, json_pack("{s:s, s:s, s:I}",
+			"from", node_name(f, link->from),
+			"to", node_name(f, link->to),
+			"capacity", (json_int_t)said->capacity));
+	}
+	o = json_pack("{s:I, s:o}", "number", (json_int_t)f->number, "links",
+		      links);
+	text = json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS);
+	json_decref(o);
+	return text ?: (abort(), NULL);
+}
+
+static char *ack_text(const struct follow *f)
+{
+	json_t *o = json_pack("{s:I, s:s}", "epoch",
+			      (json_int_t)f->now->head.epoch, "digest",
+			      f->now->head.digest);
+	char *text = json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS);
+
+	json_decref(o);
+	return text ?: (abort(), NULL);
+}
+
+static void told(void *data, const struct store_reply *reply)
+{
+	struct follow *f = data;
+
+	f->telling = false;
+	if (reply->error || !reply->succeeded) {
+		/* with the next keep alive, or a new lease */
+		f->told = 0;
+		f->told_number = 0;
+		return;
+	}
+	if (f->told != f->tell)
+		tell(f);
+}
+
+static void tell(struct follow *f)
+{
+	char ack_key[STORE_KEY_LEN], link_key[STORE_KEY_LEN];
+	char *report = NULL, *ack = NULL;
+	struct store_put put[2];
+	struct store_txn txn = { .put = put };
+
+	if (f->telling || !f->lease || f->told == f->tell)
+		return;
+	if (f->number != f->told_number) {
+		report = report_text(f);
+		snprintf(link_key, sizeof(link_key), "link/%s/%s/%s",
+			 f->config.shard, node_name(f, f->leaves[0]),
+			 node_name(f, f->host));
+		put[txn.n_put++] = (struct store_put){
+			.key = link_key, .value = report,
+			.len = strlen(report), .lease = f->lease,
+		};
+		f->stats.reports++;
+	}
+	if (f->now) {
+		ack = ack_text(f);
+		snprintf(ack_key, sizeof(ack_key), "ack/%s/%s",
+			 f->config.shard, node_name(f, f->host));
+		put[txn.n_put++] = (struct store_put){
+			.key = ack_key, .value = ack, .len = strlen(ack),
+			.lease = f->lease,
+		};
+	}
+	f->told = f->tell;
+	f->told_number = f->number;
+	if (txn.n_put) {
+		f->telling = true;
+		f->store.ops->txn(&f->store, &txn, told, f);
+	}
+	free(report);
+	free(ack);
+}
+
+/**
+ * tell_soon() - something new is to be told
+ * @f: host
+ */
+void tell_soon(struct follow *f)
+{
+	f->tell++;
+	tell(f);
+}
+
+static void kept(void *data, const struct store_reply *reply)
+{
+	struct follow *f = data;
+
+	f->keeping = false;
+	if (!reply->error && reply->lease != f->lease) {
+		/* a new one, or none: all is to be told anew */
+		f->lease = reply->lease;
+		f->told = 0;
+		f->told_number = 0;
+		f->tell++;
+		if (!f->lease) {
+			alarm_stop(&f->keep);
+			alarm_set(&f->keep, mirror_jitter(AGAIN_NS));
+		}
+	}
+	tell(f);
+}
+
+static void keep(void *data)
+{
+	struct follow *f = data;
+	uint64_t third = f->config.lease_s * NS_PER_SEC / 3;
+
+	alarm_set(&f->keep, f->lease ? mirror_jitter(third) :
+		  mirror_jitter(AGAIN_NS));
+	if (f->keeping)
+		return;
+	f->keeping = true;
+	f->store.ops->lease(&f->store, f->config.lease_s, f->lease, kept, f);
+}
+
+/**
+ * tell_start() - get a lease, and keep it
+ * @f: host
+ */
+void tell_start(struct follow *f)
+{
+	f->keep = (struct alarm)ALARM_INIT(keep, f);
+	f->tell = 1;
+	keep(f);
+}
+
+/**
+ * tell_stop() - tell no more; what was told ends with the lease
+ * @f: host
+ */
+void tell_stop(struct follow *f)
+{
+	alarm_stop(&f->keep);
+}
+
+static const struct follow_link *find(const struct follow_link *links, size_t n,
+				      uint32_t cable)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (links[i].cable == cable)
+			return &links[i];
+	return NULL;
+}
+
+/* Better than what is reported: is it so for long enough? */
+static bool is_settled(struct follow *f, struct follow_link *reported)
+{
+	uint64_t now = now_ns();
+
+	if (!reported->better_ns)
+		reported->better_ns = now;
+	return now - reported->better_ns >= f->config.damp_ns;
+}
+
+static bool take_known(struct follow *f, const struct follow_link *links,
+		       size_t n)
+{
+	struct follow_link *r = f->links.data;
+	const struct follow_link *is;
+	bool changed = false;
+	uint64_t capacity;
+	size_t i;
+
+	for (i = 0; i < f->links.n;) {
+		is = find(links, n, r[i].cable);
+		capacity = is ? is->capacity : UINT64_MAX;
+		if (capacity == r[i].capacity) {
+			r[i].better_ns = 0;
+		} else if (capacity < r[i].capacity ||
+			   is_settled(f, &r[i])) {
+			changed = true;
+			r[i].better_ns = 0;
+			if (is)
+				r[i].capacity = capacity;
+			else
+				r[i--] = r[--f->links.n];
+		}
+		i++;
+	}
+	return changed;
+}
+
+/**
+ * follow_report() - what the host knows of links now
+ * @f: host
+ * @links: those that carry less than they should
+ * @n: number of them
+ *
+ * To be called now and then with the same, too: better links are reported
+ * when they have stayed so.
+ *
+ * Return: whether there is something new to report.
+ */
+bool follow_report(struct follow *f, const struct follow_link *links,
+		   size_t n)
+{
+	uint64_t seen = f->now ? srpol_head_seen(&f->now->head,
+						 node_name(f, f->host)) : 0;
+	bool changed = take_known(f, links, n);
+	struct follow_link *new;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (find(f->links.data, f->links.n, links[i].cable))
+			continue;
+		new = vec_add(&f->links);
+		*new = links[i];
+		new->better_ns = 0;
+		changed = true;
+	}
+	if (!changed)
+		return false;
+	f->number = (f->number > seen ? f->number : seen) + 1;
+	last_save(f);
+	tell_soon(f);
+	return true;
+}
+
+/**
+ * follow_overrides() - does the host know of a cable what its plan does not?
+ * @f: host
+ * @cable: number
+ */
+bool follow_overrides(const struct follow *f, uint32_t cable)
+{
+	if (!f->now ||
+	    srpol_head_seen(&f->now->head, node_name(f, f->host)) >= f->number)
+		return false;
+	return find(f->links.data, f->links.n, cable);
+}

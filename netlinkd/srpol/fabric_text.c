@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What srpol-fabricd answers, as text. With -j it is printed as it came.
+ */
+#include <jansson.h>
+
+#include "srpol.h"
+#include "engine.h"
+
+static const char *text_of(const json_t *o, const char *key)
+{
+	return json_string_value(json_object_get(o, key)) ?: "";
+}
+
+static long long number_of(const json_t *o, const char *key)
+{
+	return json_integer_value(json_object_get(o, key));
+}
+
+static void print_weights(const json_t *weights)
+{
+	const json_t *v;
+	size_t i;
+
+	if (!json_array_size(weights))
+		out_text("none");
+	json_array_foreach(weights, i, v)
+		out_text("%s%lld", i ? ":" : "",
+			 (long long)json_integer_value(v));
+}
+
+/* What does not end is null. */
+static void print_seconds(const char *what, const json_t *v)
+{
+	if (json_is_real(v))
+		out_text(" %s %gs", what, json_real_value(v));
+	else
+		out_text(" %s never", what);
+}
+
+static void print_hosts(const json_t *hosts, long long epoch)
+{
+	size_t i, behind = 0;
+	const json_t *o;
+
+	json_array_foreach(hosts, i, o)
+		behind += number_of(o, "epoch") != epoch;
+	out_text("\n\thosts %zu on-another-epoch %zu", json_array_size(hosts),
+		 behind);
+}
+
+static void print_reports(const json_t *reports)
+{
+	const json_t *o, *link;
+	size_t i, k;
+
+	json_array_foreach(reports, i, o) {
+		out_text("\n\treport %s number %lld", text_of(o, "host"),
+			 number_of(o, "number"));
+		json_array_foreach(json_object_get(o, "links"), k, link)
+			out_text(" %s-%s %lld", text_of(link, "from"),
+				 text_of(link, "to"),
+				 number_of(link, "capacity"));
+	}
+}
+
+/**
+ * print_fabric_show() - answer to request "show"
+ * @reply: the answer
+ */
+void print_fabric_show(const json_t *reply)
+{
+	const json_t *stats = json_object_get(reply, "stats"), *job;
+	size_t i;
+
+	out_object(NULL);
+	out_text("fabric shard %s engine %s store %s",
+		 text_of(reply, "shard"), text_of(reply, "name"),
+		 text_of(reply, "store"));
+	if (json_is_true(json_object_get(reply, "leads")))
+		out_text(" leads term %lld", number_of(reply, "term"));
+	else
+		out_text(" leader %s", text_of(reply, "leader"));
+	out_text("\n\tepoch %lld algorithm %s pairs %lld",
+		 number_of(reply, "epoch"), text_of(reply, "algorithm"),
+		 number_of(reply, "pairs"));
+	out_text("\n\tevents %lld refused %lld plans %lld published %lld fenced %lld unsure %lld last-plan %lldus",
+		 number_of(stats, "events"), number_of(stats, "refused"),
+		 number_of(stats, "plans"), number_of(stats, "published"),
+		 number_of(stats, "fenced"), number_of(stats, "unsure"),
+		 number_of(stats, "plan_us"));
+	json_array_foreach(json_object_get(reply, "jobs"), i, job)
+		out_text("\n\tjob %s", json_string_value(job));
+	print_reports(json_object_get(reply, "reports"));
+	print_hosts(json_object_get(reply, "hosts"),
+		    number_of(reply, "epoch"));
+	out_text("\n");
+	out_object_end();
+}
+
+/**
+ * print_fabric_plan() - answer to request "plan"
+ * @reply: the answer
+ */
+void print_fabric_plan(const json_t *reply)
+{
+	const json_t *pair;
+	size_t i;
+
+	json_array_foreach(json_object_get(reply, "pairs"), i, pair) {
+		out_object(NULL);
+		out_text("from %s to %s weights ", text_of(pair, "from"),
+			 text_of(pair, "to"));
+		print_weights(json_object_get(pair, "weights"));
+		out_text("\n");
+		out_object_end();
+	}
+}
+
+static void print_changes(const json_t *changes)
+{
+	const json_t *c;
+	size_t i;
+
+	json_array_foreach(changes, i, c) {
+		out_object(NULL);
+		out_text("from %s to %s weights ", text_of(c, "from"),
+			 text_of(c, "to"));
+		print_weights(json_object_get(c, "before"));
+		out_text(" -> ");
+		print_weights(json_object_get(c, "after"));
+		out_text("\n");
+		out_object_end();
+	}
+}
+
+/**
+ * print_fabric_diff() - answer to request "diff"
+ * @reply: the answer
+ */
+void print_fabric_diff(const json_t *reply)
+{
+	print_changes(json_object_get(reply, "changes"));
+}
+
+/**
+ * print_fabric_what_if() - answer to request "what-if"
+ * @reply: the answer
+ */
+void print_fabric_what_if(const json_t *reply)
+{
+	out_object(NULL);
+	out_text("all jobs end after");
+	print_seconds("now", json_object_get(reply, "now_s"));
+	print_seconds("with-hosts-reacting", json_object_get(reply,
+							     "local_s"));
+	print_seconds("with-the-next-plan", json_object_get(reply,
+							    "planned_s"));
+	out_text(" unplaced %lld\n", number_of(reply, "unplaced"));
+	out_object_end();
+	print_changes(json_object_get(reply, "changes"));
+}
+
+static void print_why_path(const json_t *path)
+{
+	const json_t *link, *host;
+	size_t i, k;
+
+	out_text("\n\t\tweight %lld", number_of(path, "weight"));
+	json_array_foreach(json_object_get(path, "links"), i, link) {
+		out_text(" %s-%s %lld", text_of(link, "from"),
+			 text_of(link, "to"), number_of(link, "capacity"));
+		json_array_foreach(json_object_get(link, "reported_by"), k,
+				   host)
+			out_text("%s%s", k ? "," : " reported-by ",
+				 json_string_value(host));
+	}
+}
+
+/**
+ * print_fabric_why() - answer to request "why"
+ * @reply: the answer
+ */
+void print_fabric_why(const json_t *reply)
+{
+	const json_t *plane, *path;
+	size_t i, k;
+
+	out_object(NULL);
+	out_text("from %s to %s epoch %lld algorithm %s", text_of(reply, "src"),
+		 text_of(reply, "dst"), number_of(reply, "epoch"),
+		 text_of(reply, "algorithm"));
+	json_array_foreach(json_object_get(reply, "planes"), i, plane) {
+		out_text("\n\t%s-%s %s bytes %g", text_of(plane, "from"),
+			 text_of(plane, "to"),
+			 json_is_true(json_object_get(plane, "planned")) ?
+			 "planned" : "not-planned",
+			 json_number_value(json_object_get(plane, "bytes")));
+		json_array_foreach(json_object_get(plane, "paths"), k, path)
+			print_why_path(path);
+	}
+	out_text("\n");
+	out_object_end();
+}

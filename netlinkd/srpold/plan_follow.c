@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The global engine's plan, for the hosts of this namespace. A plan that came
+ * whole becomes weights of the policies' global candidate paths, and all of
+ * that one transaction, by reconcile().
+ *
+ * A policy has a global candidate path if the plan says something of its
+ * peer, and this host knows nothing of its links that the plan had not seen.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "folder.h"
+#include "srpold.h"
+
+/**
+ * struct follower - a host of this namespace
+ * @follow: what it follows
+ * @plan: plan in force, or that is being put in force
+ */
+struct follower {
+	struct follow follow;
+	const struct srpol_plan *plan;
+};
+
+static struct engine *engine;
+static struct follower followers[HOSTS_MAX];
+static uint32_t n_followers;
+static bool started;		/* the module has the engine's objects */
+
+static const struct follower *follower_of(const struct engine_policy *policy)
+{
+	uint32_t host = engine->fabric->gpus[policy->src].host, i;
+
+	for (i = 0; i < n_followers; i++)
+		if (followers[i].follow.host == host)
+			return &followers[i];
+	return NULL;
+}
+
+static bool is_overridden(const struct follower *from,
+			  const struct engine_policy *policy)
+{
+	const struct engine_path *path;
+	uint32_t i, k;
+
+	for (i = 0; i < policy->n; i++) {
+		path = engine_path(engine, policy->first + i);
+		for (k = 0; k < path->links.n; k++)
+			if (follow_overrides(&from->follow,
+					     path->links.link[k]))
+				return true;
+	}
+	return false;
+}
+
+/* What the plan gives a policy; false: nothing. */
+static bool weigh(const struct engine_policy *policy, uint32_t *weight)
+{
+	const struct follower *from = follower_of(policy);
+
+	if (!from || !from->plan || is_overridden(from, policy))
+		return false;
+	return srpol_plan_weigh(engine->fabric, engine->links.links,
+				from->plan, policy->src, policy->dst, weight,
+				policy->n) > 0;
+}
+
+/**
+ * plan_weigh() - weights of all policies' global candidate paths, as of now
+ *
+ * Return: whether some are other ones. Policies of jobs have none.
+ */
+bool plan_weigh(void)
+{
+	struct engine_policy *policy;
+	uint32_t *weight, i;
+	bool changed = false, is;
+
+	if (!n_followers)
+		return false;
+	for (i = 0; i < engine->n_own; i++) {
+		policy = (struct engine_policy *)engine->policies.data + i;
+		weight = store_alloc(policy->n * sizeof(*weight));
+		is = weigh(policy, weight);
+		changed |= is != (policy->planned != NULL) ||
+			   (is && memcmp(weight, policy->planned,
+					 policy->n * sizeof(*weight)));
+		free(policy->planned);
+		policy->planned = is ? weight : NULL;
+		if (!is)
+			free(weight);
+	}
+	return changed;
+}
+
+static int apply(void *data, const struct follow_plan *plan)
+{
+	struct follower *follower = data;
+	const struct srpol_plan *before = follower->plan;
+	struct srpol_error err = {};
+	int ret = 0;
+
+	follower->plan = plan->plan;
+	if (plan_weigh() && started)
+		ret = reconcile(engine, &err);
+	if (!ret)
+		return 0;
+	log_error("plan of epoch %llu: %s",
+		  (unsigned long long)plan->head.epoch, err.text);
+	follower->plan = before;
+	plan_weigh();
+	return ret;
+}
+
+/**
+ * plan_start() - follow the plan, if that is configured
+ * @e: the engine, before its first reconcile()
+ * @err: why not
+ *
+ * Plans on the disk are part of that first transaction.
+ */
+int plan_start(struct engine *e, struct srpol_error *err)
+{
+	const struct config *c = &e->config;
+	struct follow *f;
+	uint32_t i;
+	int ret;
+
+	engine = e;
+	for (i = 0; c->fabric.is_set && i < c->n_hosts; i++) {
+		f = &followers[i].follow;
+		*f = (struct follow){
+			.config = c->fabric.follow, .fabric = e->fabric,
+			.host = srpol_fabric_node(e->fabric, c->hosts[i]),
+			.apply = apply, .data = &followers[i],
+		};
+		snprintf(f->config.file, sizeof(f->config.file), "%s/%s.plan",
+			 c->fabric.folder, c->hosts[i]);
+		folder_of(f->config.file);
+		followers[i].plan = NULL;
+		n_followers = i + 1;
+		ret = follow_start(f, err);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/**
+ * plan_started() - plans that come from now on are transactions of their own
+ */
+void plan_started(void)
+{
+	started = true;
+}
+
+/**
+ * plan_stop() - follow no more; what is in the module stays
+ */
+void plan_stop(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < n_followers; i++)
+		follow_stop(&followers[i].follow);
+	n_followers = 0;
+	started = false;
+}
+
+/**
+ * plan_tell() - report links to the global engine
+ * @links: those that carry less than they should
+ * @n: number of them
+ *
+ * Return: whether something was new.
+ */
+bool plan_tell(const struct follow_link *links, size_t n)
+{
+	bool news = false;
+	uint32_t i;
+
+	for (i = 0; i < n_followers; i++)
+		news |= follow_report(&followers[i].follow, links, n);
+	return news;
+}
+
+/**
+ * plan_is_followed() - is there somebody to report to?
+ */
+bool plan_is_followed(void)
+{
+	return n_followers;
+}
+
+static json_t *one_report(const struct follow *f)
+{
+	const struct follow_stats *s = &f->stats;
+	uint64_t refused = s->bad_head + s->replayed + s->bad_index +
+			   s->bad_chunk + s->topology;
+	json_t *o;
+
+	o = json_pack("{s:s, s:s, s:b, s:I, s:I, s:s, s:I, s:I, s:I, s:I}",
+		      "host", engine->fabric->nodes[f->host].name,
+		      "store", f->config.store.kind,
+		      "connected", f->mirror.watch != NULL,
+		      "epoch", (json_int_t)(f->now ? f->now->head.epoch : 0),
+		      "term", (json_int_t)(f->now ? f->now->head.term : 0),
+		      "algorithm", f->now ? f->now->index.alg : "",
+		      "report", (json_int_t)f->number,
+		      "applied", (json_int_t)s->applied,
+		      "refused", (json_int_t)refused,
+		      "failed", (json_int_t)s->failed);
+	json_object_set_new(o, "refused_by", json_pack(
+		"{s:I, s:I, s:I, s:I, s:I}",
+		"bad_head", (json_int_t)s->bad_head,
+		"replayed", (json_int_t)s->replayed,
+		"bad_index", (json_int_t)s->bad_index,
+		"bad_chunk", (json_int_t)s->bad_chunk,
+		"topology", (json_int_t)s->topology));
+	return o;
+}
+
+/**
+ * plan_report() - what srpol engine show says of it
+ */
+json_t *plan_report(void)
+{
+	json_t *list = json_array();
+	uint32_t i;
+
+	for (i = 0; i < n_followers; i++)
+		json_array_append_new(list, one_report(&followers[i].follow));
+	return list;
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests to etcd. One that gets no answer has the next ones go to another
+ * member; whether it was done nobody knows, and the asker is told so.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "etcd.h"
+#include "etcd_json.h"
+#include "log.h"
+#include "srpol_lib.h"
+
+#define CODE_OUT_OF_RANGE	11	/* of gRPC: compacted */
+
+struct request {
+	struct store *store;
+	uint32_t member;
+	store_reply_fn fn;
+	void *data;
+	void (*read)(const struct request *r, const json_t *o,
+		     struct store_reply *reply);
+};
+
+/**
+ * etcd_post() - begin a request
+ * @etcd: cluster
+ * @path: of the request
+ * @body: JSON, which is taken
+ * @line: see http_post()
+ * @done: likewise
+ * @data: likewise
+ */
+struct http_request *etcd_post(struct etcd *etcd, const char *path,
+			       json_t *body,
+			       void (*line)(void *data, char *line, size_t len),
+			       void (*done)(void *data, long status,
+					    const char *in, size_t len),
+			       void *data)
+{
+	char *text = json_dumps(body, JSON_COMPACT), url[256];
+
+	if (!text)
+		abort();
+	json_decref(body);
+	snprintf(url, sizeof(url), "%s%s", etcd->config.endpoints[etcd->at],
+		 path);
+	return http_post(&etcd->http, url, text, line, done, data);
+}
+
+/**
+ * etcd_elsewhere() - a member does not answer: ask the next one
+ * @etcd: cluster
+ * @from: that member
+ */
+void etcd_elsewhere(struct etcd *etcd, uint32_t from)
+{
+	if (etcd->at == from)
+		etcd->at = (from + 1) % etcd->config.n_endpoints;
+}
+
+static struct store_kv *read_kvs(const struct request *r, const json_t *list,
+				 struct store_kv *kvs, size_t *n)
+{
+	const json_t *o;
+	size_t i;
+
+	kvs = realloc(kvs, (*n + json_array_size(list) + 1) * sizeof(*kvs));
+	if (!kvs)
+		abort();
+	json_array_foreach(list, i, o) {
+		if (!etcd_read_kv(o, r->store->prefix, &kvs[*n]))
+			continue;
+		/* an empty value is left out */
+		if (!kvs[*n].value)
+			kvs[*n].value = store_alloc(1);
+		(*n)++;
+	}
+	return kvs;
+}
+
+static void read_range(const struct request *r, const json_t *o,
+		       struct store_reply *reply)
+{
+	reply->kvs = read_kvs(r, json_object_get(o, "kvs"), NULL, &reply->n);
+}
+
+static void read_txn(const struct request *r, const json_t *o,
+		     struct store_reply *reply)
+{
+	const json_t *responses = json_object_get(o, "responses"), *one;
+	struct store_kv *kvs = NULL;
+	size_t i;
+
+	reply->succeeded = json_is_true(json_object_get(o, "succeeded"));
+	json_array_foreach(responses, i, one)
+		kvs = read_kvs(r, json_object_get(json_object_get(one,
+						  "response_range"), "kvs"),
+			       kvs, &reply->n);
+	reply->kvs = kvs;
+}
+
+static void read_grant(const struct request *r, const json_t *o,
+		       struct store_reply *reply)
+{
+	reply->lease = etcd_read_number(o, "ID");
+}
+
+/* One that is over has no time to live. */
+static void read_keep(const struct request *r, const json_t *o,
+		      struct store_reply *reply)
+{
+	o = json_object_get(o, "result");
+	if (etcd_read_number(o, "TTL"))
+		reply->lease = etcd_read_number(o, "ID");
+}
+
+static void take_error(long status, const json_t *o, struct store_reply *reply)
+{
+	const char *text = json_string_value(json_object_get(o, "message"));
+
+	if (!text)
+		text = json_string_value(json_object_get(o, "error"));
+	reply->text = text ?: status ? "no JSON" : "no answer";
+	reply->error = etcd_read_number(o, "code") == CODE_OUT_OF_RANGE ?
+		       -ERANGE : -EIO;
+}
+
+static void take_answer(void *data, long status, const char *in, size_t len)
+{
+	json_t *o = in ? json_loadb(in, len, 0, NULL) : NULL;
+	struct store_reply reply = {};
+	struct request *r = data;
+	const json_t *header;
+	size_t i;
+
+	if (status == 200 && o) {
+		header = json_object_get(o, "header") ?:
+			 json_object_get(json_object_get(o, "result"),
+					 "header");
+		reply.cluster = etcd_read_number(header, "cluster_id");
+		reply.revision = etcd_read_number(header, "revision");
+		r->read(r, o, &reply);
+	} else {
+		take_error(status, o, &reply);
+		if (reply.error != -ERANGE)
+			etcd_elsewhere(r->store->impl, r->member);
+	}
+	if (r->fn)
+		r->fn(r->data, &reply);
+	for (i = 0; i < reply.n; i++)
+		store_kv_free((struct store_kv *)&reply.kvs[i]);
+	free((void *)reply.kvs);
+	json_decref(o);
+	free(r);
+}
+
+static void ask(struct store *store, const char *path, json_t *body,
+		void (*read)(const struct request *r, const json_t *o,
+			     struct store_reply *reply),
+		store_reply_fn fn, void *data)
+{
+	struct request *r = store_alloc(sizeof(*r));
+	struct etcd *etcd = store->impl;
+
+	r->store = store;
+	r->member = etcd->at;
+	r->fn = fn;
+	r->data = data;
+	r->read = read;
+	etcd_post(etcd, path, body, NULL, take_answer, r);
+}
+
+static json_t *range_body(struct store *store, const char *key, bool prefix,
+			  uint64_t revision)
+{
+	char *full = store_key(store, key);
+	json_t *o = json_object();
+
+	json_object_set_new(o, "key", etcd_text(full));
+	if (prefix)
+		json_object_set_new(o, "range_end", etcd_prefix_end(full));
+	if (revision)
+		json_object_set_new(o, "revision", etcd_number(revision));
+	free(full);
+	return o;
+}
+
+static void etcd_range(struct store *store, const char *key, bool prefix,
+		       uint64_t revision, store_reply_fn fn, void *data)
+{
+	ask(store, "/v3/kv/range", range_body(store, key, prefix, revision),
+	    read_range, fn, data);
+}
+
+static json_t *put_body(struct store *store, const struct store_put *put)
+{
+	char *full = store_key(store, put->key);
+	json_t *o = json_object();
+
+	json_object_set_new(o, "key", etcd_text(full));
+	free(full);
+	if (!put->value)
+		return json_pack("{s:o}", "request_delete_range", o);
+	json_object_set_new(o, "value", etcd_bytes(put->value, put->len));
+	if (put->lease)
+		json_object_set_new(o, "lease", etcd_number(put->lease));
+	return json_pack("{s:o}", "request_put", o);
+}
+
+static void etcd_txn(struct store *store, const struct store_txn *txn,
+		     store_reply_fn fn, void *data)
+{
+	json_t *compare = json_array(), *puts = json_array();
+	json_t *otherwise = json_array();
+	const struct store_compare *c;
+	char *full;
+	size_t i;
+
+	for (i = 0; i < txn->n_compare; i++) {
+		c = &txn->compare[i];
+		full = store_key(store, c->key);
+		json_array_append_new(compare, json_pack("{s:s, s:s, s:o, s:o}",
+			"target", c->created ? "CREATE" : "MOD",
+			"result", "EQUAL", "key", etcd_text(full),
+			c->created ? "create_revision" : "mod_revision",
+			etcd_number(c->revision)));
+		json_array_append_new(otherwise, json_pack("{s:o}",
+			"request_range", range_body(store, c->key, false, 0)));
+		free(full);
+	}
+	for (i = 0; i < txn->n_put; i++)
+		json_array_append_new(puts, put_body(store, &txn->put[i]));
+	ask(store, "/v3/kv/txn",
+	    json_pack("{s:o, s:o, s:o}", "compare", compare, "success", puts,
+		      "failure", otherwise), read_txn, fn, data);
+}
+
+static void etcd_lease(struct store *store, uint32_t seconds, uint64_t id,
+		       store_reply_fn fn, void *data)
+{
+	if (id)
+		ask(store, "/v3/lease/keepalive",
+		    json_pack("{s:o}", "ID", etcd_number(id)), read_keep, fn,
+		    data);
+	else
+		ask(store, "/v3/lease/grant",
+		    json_pack("{s:o}", "TTL", etcd_number(seconds)), read_grant,
+		    fn, data);
+}
+
+static void etcd_revoke(struct store *store, uint64_t id)
+{
+	ask(store, "/v3/lease/revoke", json_pack("{s:o}", "ID",
+						 etcd_number(id)),
+	    read_grant, NULL, NULL);
+}
+
+static int etcd_open(struct store *store, const struct store_config *config,
+		     struct srpol_error *err)
+{
+	struct etcd *etcd = store_alloc(sizeof(*etcd));
+	int ret;
+
+	if (!config->n_endpoints) {
+		free(etcd);
+		return srpol_error_set(err, -EINVAL, "etcd has no endpoints");
+	}
+	etcd->config = *config;
+	/* clients spread over the members */
+	etcd->at = now_ns() / 1000 % config->n_endpoints;
+	ret = http_open(&etcd->http);
+	if (ret) {
+		free(etcd);
+		return srpol_error_set(err, ret, "libcurl does not begin");
+	}
+	store->impl = etcd;
+	return 0;
+}
+
+static void free_data(struct etcd *etcd)
+{
+	struct http_request *r;
+
+	/* requests that are not over; streams belong to watches */
+	for (r = etcd->http.requests; r; r = r->next)
+		if (!r->line && !r->dead)
+			free(r->data);
+	while (etcd->watches)
+		etcd_unwatch(etcd->watches);
+}
+
+static void etcd_close(struct store *store)
+{
+	struct etcd *etcd = store->impl;
+
+	free_data(etcd);
+	http_close(&etcd->http);
+	free(etcd);
+}
+
+const struct store_ops store_etcd = {
+	.name = "etcd",
+	.open = etcd_open,
+	.close = etcd_close,
+	.range = etcd_range,
+	.txn = etcd_txn,
+	.lease = etcd_lease,
+	.revoke = etcd_revoke,
+	.watch = etcd_watch,
+	.unwatch = etcd_unwatch,
+};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _SRPOL_ETCD_H
+#define _SRPOL_ETCD_H
+
+#include <jansson.h>
+
+#include "http.h"
+#include "store.h"
+
+/**
+ * struct etcd - a cluster
+ * @http: requests to it
+ * @config: its members
+ * @at: member that is asked
+ * @watches: list
+ */
+struct etcd {
+	struct http http;
+	struct store_config config;
+	uint32_t at;
+	struct store_watch *watches;
+};
+
+struct http_request *etcd_post(struct etcd *etcd, const char *path,
+			       json_t *body,
+			       void (*line)(void *data, char *line, size_t len),
+			       void (*done)(void *data, long status,
+					    const char *in, size_t len),
+			       void *data);
+void etcd_elsewhere(struct etcd *etcd, uint32_t from);
+struct store_watch *etcd_watch(struct store *store, const char *key,
+			       bool prefix, uint64_t revision,
+			       store_watch_fn fn, void *data);
+void etcd_unwatch(struct store_watch *watch);
+
+#endif /* _SRPOL_ETCD_H */

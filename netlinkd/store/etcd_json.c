@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "etcd_json.h"
+
+#define BASE64	sodium_base64_VARIANT_ORIGINAL
+
+/**
+ * etcd_bytes() - bytes as a JSON string in base64
+ * @data: bytes
+ * @len: number of them
+ */
+json_t *etcd_bytes(const void *data, size_t len)
+{
+	size_t room = sodium_base64_encoded_len(len, BASE64);
+	char *text = store_alloc(room);
+	json_t *o;
+
+	sodium_bin2base64(text, room, data, len, BASE64);
+	o = json_string(text);
+	free(text);
+	return o;
+}
+
+/**
+ * etcd_text() - likewise of a text
+ * @text: text
+ */
+json_t *etcd_text(const char *text)
+{
+	return etcd_bytes(text, strlen(text));
+}
+
+/**
+ * etcd_number() - a number as a JSON string
+ * @number: number
+ */
+json_t *etcd_number(uint64_t number)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, number);
+	return json_string(text);
+}
+
+/**
+ * etcd_prefix_end() - the first key behind all that begin with a prefix
+ * @key: prefix, in ASCII and not empty
+ */
+json_t *etcd_prefix_end(const char *key)
+{
+	size_t len = strlen(key);
+	char *end = store_alloc(len + 1);
+	json_t *o;
+
+	strcpy(end, key);
+	end[len - 1]++;
+	o = etcd_bytes(end, len);
+	free(end);
+	return o;
+}
+
+/**
+ * etcd_read_number() - a number that is a string; what is 0 is left out
+ * @o: object
+ * @key: its member
+ */
+uint64_t etcd_read_number(const json_t *o, const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+
+	if (json_is_integer(v))
+		return json_integer_value(v);
+	return v ? strtoull(json_string_value(v) ?: "0", NULL, 10) : 0;
+}
+
+static char *decode(const json_t *v, size_t *len)
+{
+	const char *text = json_string_value(v) ?: "";
+	size_t room = strlen(text) / 4 * 3 + 1;
+	char *data = store_alloc(room + 1);
+
+	if (!sodium_base642bin((unsigned char *)data, room, text, strlen(text),
+			       NULL, len, NULL, BASE64))
+		return data;
+	free(data);
+	return NULL;
+}
+
+/**
+ * etcd_read_kv() - a key as etcd tells it
+ * @o: object
+ * @prefix: prefix of the store
+ * @kv: result, with the value NULL if there is none; to be freed
+ *
+ * Return: false if it is none of the store's keys.
+ */
+bool etcd_read_kv(const json_t *o, const char *prefix, struct store_kv *kv)
+{
+	size_t len, skip = strlen(prefix);
+	char *key = decode(json_object_get(o, "key"), &len);
+
+	*kv = (struct store_kv){};
+	if (!key || len < skip || memcmp(key, prefix, skip)) {
+		free(key);
+		return false;
+	}
+	memmove(key, key + skip, len - skip);
+	key[len - skip] = '\0';
+	kv->key = key;
+	kv->value = decode(json_object_get(o, "value"), &kv->len);
+	kv->create = etcd_read_number(o, "create_revision");
+	kv->mod = etcd_read_number(o, "mod_revision");
+	kv->lease = etcd_read_number(o, "lease");
+	return true;
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Watches of etcd: a stream each, on a connection of its own (etcd issue
+ * 15402: a large read would hold up events on the same one).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "etcd.h"
+#include "etcd_json.h"
+#include "log.h"
+
+struct store_watch {
+	struct store_watch *next;
+	struct store *store;
+	struct http_request *request;
+	uint32_t member;
+	store_watch_fn fn;
+	void *data;
+};
+
+static void unlink_watch(struct store_watch *watch)
+{
+	struct etcd *etcd = watch->store->impl;
+	struct store_watch **at = &etcd->watches;
+
+	while (*at && *at != watch)
+		at = &(*at)->next;
+	if (*at)
+		*at = watch->next;
+}
+
+/* Whoever watched knows that it is over, and does not unwatch. */
+static void end(struct store_watch *watch, int error)
+{
+	store_watch_fn fn = watch->fn;
+	void *data = watch->data;
+
+	etcd_unwatch(watch);
+	fn(data, error, NULL, 0);
+}
+
+static void take_events(struct store_watch *watch, const json_t *events)
+{
+	size_t n = json_array_size(events), i, k = 0;
+	struct store_kv *kvs = store_alloc((n + 1) * sizeof(*kvs));
+	const char *type;
+	json_t *o;
+
+	for (i = 0; i < n; i++) {
+		o = json_array_get(events, i);
+		if (!etcd_read_kv(json_object_get(o, "kv"),
+				  watch->store->prefix, &kvs[k]))
+			continue;
+		type = json_string_value(json_object_get(o, "type"));
+		if (type && !strcmp(type, "DELETE")) {
+			free(kvs[k].value);
+			kvs[k].value = NULL;
+		} else if (!kvs[k].value) {
+			kvs[k].value = store_alloc(1);
+		}
+		k++;
+	}
+	if (k)
+		watch->fn(watch->data, 0, kvs, k);
+	for (i = 0; i < k; i++)
+		store_kv_free(&kvs[i]);
+	free(kvs);
+}
+
+static void take_line(void *data, char *line, size_t len)
+{
+	json_t *o = json_loadb(line, len, 0, NULL);
+	const json_t *result = json_object_get(o, "result");
+	struct store_watch *watch = data;
+
+	if (!result || json_is_true(json_object_get(result, "canceled")))
+		end(watch, etcd_read_number(result, "compact_revision") ?
+		    -ERANGE : -EIO);
+	else
+		take_events(watch, json_object_get(result, "events"));
+	json_decref(o);
+}
+
+static void ended(void *data, long status, const char *in, size_t len)
+{
+	struct store_watch *watch = data;
+
+	watch->request = NULL;
+	etcd_elsewhere(watch->store->impl, watch->member);
+	end(watch, -EIO);
+}
+
+/**
+ * etcd_watch() - see struct store_ops
+ * @store: the store
+ * @key: key or prefix
+ * @prefix: which of these
+ * @revision: first one of interest
+ * @fn: what to call
+ * @data: for @fn
+ */
+struct store_watch *etcd_watch(struct store *store, const char *key,
+			       bool prefix, uint64_t revision,
+			       store_watch_fn fn, void *data)
+{
+	struct store_watch *watch = store_alloc(sizeof(*watch));
+	char *full = store_key(store, key);
+	struct etcd *etcd = store->impl;
+	json_t *o = json_object();
+
+	watch->store = store;
+	watch->member = etcd->at;
+	watch->fn = fn;
+	watch->data = data;
+	json_object_set_new(o, "key", etcd_text(full));
+	if (prefix)
+		json_object_set_new(o, "range_end", etcd_prefix_end(full));
+	json_object_set_new(o, "start_revision", etcd_number(revision));
+	json_object_set_new(o, "progress_notify", json_true());
+	free(full);
+	watch->request = etcd_post(etcd, "/v3/watch",
+				   json_pack("{s:o}", "create_request", o),
+				   take_line, ended, watch);
+	watch->next = etcd->watches;
+	etcd->watches = watch;
+	return watch;
+}
+
+/**
+ * etcd_unwatch() - see struct store_ops
+ * @watch: watch
+ */
+void etcd_unwatch(struct store_watch *watch)
+{
+	unlink_watch(watch);
+	if (watch->request)
+		http_cancel(watch->request);
+	free(watch);
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libcurl's multi interface in the loop. Its functions only note what came;
+ * requests hear of it afterwards, so that they may begin others, or cancel.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "http.h"
+#include "store.h"
+
+#define CONNECT_MS	1000L
+#define REQUEST_MS	3000L
+#define IN_MAX		(64u << 20)	/* of an answer, or of a line of a stream */
+#define NS_PER_MS	1000000ull
+
+struct socket {
+	struct source source;
+	struct http *http;
+};
+
+static void release(struct http_request *r)
+{
+	curl_multi_remove_handle(r->http->multi, r->easy);
+	curl_easy_cleanup(r->easy);
+	curl_slist_free_all(r->headers);
+	free(r->body);
+	free(r->in);
+	free(r);
+}
+
+static void release_dead(struct http *http)
+{
+	struct http_request *r, **at;
+
+	for (at = &http->requests; (r = *at);) {
+		if (!r->dead) {
+			at = &r->next;
+			continue;
+		}
+		*at = r->next;
+		release(r);
+	}
+}
+
+static void take_lines(struct http_request *r)
+{
+	char *at = r->in, *end;
+
+	while (!r->dead && (end = memchr(at, '\n', r->in + r->in_len - at))) {
+		*end = '\0';
+		r->line(r->data, at, end - at);
+		at = end + 1;
+	}
+	r->in_len -= at - r->in;
+	memmove(r->in, at, r->in_len);
+}
+
+/* New requests come first in the list, so they are not seen in this round. */
+static void tell_requests(struct http *http)
+{
+	struct http_request *r;
+
+	if (http->busy)
+		return;
+	http->busy = true;
+	for (r = http->requests; r; r = r->next) {
+		if (!r->dead && r->line && r->in_len)
+			take_lines(r);
+		if (!r->dead && r->over) {
+			r->dead = true;
+			r->done(r->data, r->status, r->in, r->in_len);
+		}
+	}
+	http->busy = false;
+	release_dead(http);
+}
+
+static void act(struct http *http, curl_socket_t fd, int what)
+{
+	struct http_request *r;
+	CURLMsg *message;
+	int n;
+
+	curl_multi_socket_action(http->multi, fd, what, &n);
+	while ((message = curl_multi_info_read(http->multi, &n))) {
+		if (message->msg != CURLMSG_DONE)
+			continue;
+		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &r);
+		r->over = true;
+		if (message->data.result == CURLE_OK)
+			curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE,
+					  &r->status);
+	}
+	tell_requests(http);
+}
+
+static void socket_ready(struct source *source, uint32_t events)
+{
+	int what = 0;
+
+	if (events & (EPOLLIN | EPOLLHUP))
+		what |= CURL_CSELECT_IN;
+	if (events & EPOLLOUT)
+		what |= CURL_CSELECT_OUT;
+	if (events & EPOLLERR)
+		what |= CURL_CSELECT_ERR;
+	act(((struct socket *)source)->http, source->fd, what);
+}
+
+static int want_socket(CURL *easy, curl_socket_t fd, int what, void *data,
+		       void *assigned)
+{
+	struct socket *s = assigned;
+	struct http *http = data;
+	uint32_t events = 0;
+
+	if (what == CURL_POLL_REMOVE) {
+		if (s)
+			loop_remove(&s->source);
+		free(s);
+		curl_multi_assign(http->multi, fd, NULL);
+		return 0;
+	}
+	if (what & CURL_POLL_IN)
+		events |= EPOLLIN;
+	if (what & CURL_POLL_OUT)
+		events |= EPOLLOUT;
+	if (s)
+		return loop_change(&s->source, events) ? -1 : 0;
+	s = store_alloc(sizeof(*s));
+	s->source.fd = fd;
+	s->source.ready = socket_ready;
+	s->http = http;
+	curl_multi_assign(http->multi, fd, s);
+	return loop_add(&s->source, events) ? -1 : 0;
+}
+
+static void timer_rings(void *data)
+{
+	act(data, CURL_SOCKET_TIMEOUT, 0);
+}
+
+static int want_timer(CURLM *multi, long ms, void *data)
+{
+	struct http *http = data;
+
+	alarm_stop(&http->timer);
+	return ms < 0 ? 0 : alarm_set(&http->timer, ms * NS_PER_MS) ? -1 : 0;
+}
+
+static size_t take(char *from, size_t size, size_t n, void *data)
+{
+	struct http_request *r = data;
+	char *in;
+
+	if (r->in_len + n > IN_MAX)
+		return 0;
+	in = realloc(r->in, r->in_len + n + 1);
+	if (!in)
+		return 0;
+	r->in = in;
+	memcpy(in + r->in_len, from, n);
+	r->in_len += n;
+	in[r->in_len] = '\0';
+	return n;
+}
+
+/**
+ * http_open() - ready to take requests
+ * @http: result
+ */
+int http_open(struct http *http)
+{
+	*http = (struct http){ .timer = ALARM_INIT(timer_rings, http) };
+	if (curl_global_init(CURL_GLOBAL_DEFAULT))
+		return -ENOMEM;
+	http->multi = curl_multi_init();
+	if (!http->multi)
+		return -ENOMEM;
+	curl_multi_setopt(http->multi, CURLMOPT_SOCKETFUNCTION, want_socket);
+	curl_multi_setopt(http->multi, CURLMOPT_SOCKETDATA, http);
+	curl_multi_setopt(http->multi, CURLMOPT_TIMERFUNCTION, want_timer);
+	curl_multi_setopt(http->multi, CURLMOPT_TIMERDATA, http);
+	return 0;
+}
+
+/**
+ * http_close() - end of all requests, which do not hear of it
+ * @http: open
+ */
+void http_close(struct http *http)
+{
+	struct http_request *r;
+
+	while ((r = http->requests)) {
+		http->requests = r->next;
+		release(r);
+	}
+	curl_multi_cleanup(http->multi);
+	alarm_stop(&http->timer);
+}
+
+/**
+ * http_post() - begin a request
+ * @http: open
+ * @url: where to
+ * @body: JSON; it will be freed
+ * @line: a stream: called for each line; NULL: no stream
+ * @done: called when it is over
+ * @data: for these
+ *
+ * A stream has a connection of its own and no limit in time. Requests share
+ * connections and have 3 s.
+ *
+ * Return: the request, valid until @done returns or it is cancelled.
+ */
+struct http_request *http_post(struct http *http, const char *url, char *body,
+			       void (*line)(void *data, char *line, size_t len),
+			       void (*done)(void *data, long status,
+					    const char *in, size_t len),
+			       void *data)
+{
+	struct http_request *r = store_alloc(sizeof(*r));
+
+	r->easy = curl_easy_init();
+	if (!r->easy)
+		abort();
+	r->http = http;
+	r->body = body;
+	r->line = line;
+	r->done = done;
+	r->data = data;
+	r->headers = curl_slist_append(NULL, "Content-Type: application/json");
+	/* no second round trip for large bodies */
+	r->headers = curl_slist_append(r->headers, "Expect:");
+	curl_easy_setopt(r->easy, CURLOPT_URL, url);
+	curl_easy_setopt(r->easy, CURLOPT_HTTPHEADER, r->headers);
+	curl_easy_setopt(r->easy, CURLOPT_POSTFIELDS, body);
+	curl_easy_setopt(r->easy, CURLOPT_POSTFIELDSIZE, (long)strlen(body));
+	curl_easy_setopt(r->easy, CURLOPT_WRITEFUNCTION, take);
+	curl_easy_setopt(r->easy, CURLOPT_WRITEDATA, r);
+	curl_easy_setopt(r->easy, CURLOPT_PRIVATE, r);
+	curl_easy_setopt(r->easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(r->easy, CURLOPT_NOPROXY, "*");
+	curl_easy_setopt(r->easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
+	curl_easy_setopt(r->easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(r->easy, CURLOPT_TCP_KEEPIDLE, 5L);
+	curl_easy_setopt(r->easy, CURLOPT_TCP_KEEPINTVL, 2L);
+	if (line) {
+		curl_easy_setopt(r->easy, CURLOPT_FRESH_CONNECT, 1L);
+		curl_easy_setopt(r->easy, CURLOPT_FORBID_REUSE, 1L);
+	} else {
+		curl_easy_setopt(r->easy, CURLOPT_TIMEOUT_MS, REQUEST_MS);
+	}
+	r->next = http->requests;
+	http->requests = r;
+	/* libcurl asks for the timer, and begins when that rings */
+	curl_multi_add_handle(http->multi, r->easy);
+	return r;
+}
+
+/**
+ * http_cancel() - nothing is called any more
+ * @request: of http_post()
+ */
+void http_cancel(struct http_request *request)
+{
+	request->dead = true;
+	if (!request->http->busy)
+		release_dead(request->http);
+}

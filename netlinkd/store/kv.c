@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kv.h"
+
+#define HISTORY		1000	/* revisions that can be read */
+#define COMPACT_EVERY	100	/* revisions */
+
+/**
+ * kv_init() - an empty store
+ * @kv: result
+ * @cluster: random number
+ */
+void kv_init(struct kv *kv, uint64_t cluster)
+{
+	*kv = (struct kv){
+		.cluster = cluster, .revision = 1, .next_lease = 1,
+		.keys = VEC_INIT(struct kv_key),
+		.leases = VEC_INIT(struct kv_lease),
+	};
+}
+
+static void free_key(struct kv_key *key)
+{
+	struct kv_version *v;
+
+	vec_for_each(v, &key->versions)
+		free(v->value);
+	vec_free(&key->versions);
+	free(key->name);
+}
+
+/**
+ * kv_free() - end of a store
+ * @kv: it
+ */
+void kv_free(struct kv *kv)
+{
+	struct kv_key *key;
+
+	vec_for_each(key, &kv->keys)
+		free_key(key);
+	vec_free(&kv->keys);
+	vec_free(&kv->leases);
+}
+
+/* The first key that is not before @name. */
+static size_t place_of(const struct kv *kv, const char *name)
+{
+	const struct kv_key *keys = kv->keys.data;
+	size_t a = 0, b = kv->keys.n, mid;
+
+	while (a < b) {
+		mid = a + (b - a) / 2;
+		if (strcmp(keys[mid].name, name) < 0)
+			a = mid + 1;
+		else
+			b = mid;
+	}
+	return a;
+}
+
+static struct kv_key *find_key(const struct kv *kv, const char *name)
+{
+	struct kv_key *keys = kv->keys.data;
+	size_t at = place_of(kv, name);
+
+	return at < kv->keys.n && !strcmp(keys[at].name, name) ? &keys[at] :
+	       NULL;
+}
+
+static struct kv_key *make_key(struct kv *kv, const char *name)
+{
+	struct kv_key *key = find_key(kv, name), *keys;
+	size_t at = place_of(kv, name);
+
+	if (key)
+		return key;
+	vec_add(&kv->keys);
+	keys = kv->keys.data;
+	memmove(&keys[at + 1], &keys[at],
+		(kv->keys.n - 1 - at) * sizeof(*keys));
+	keys[at] = (struct kv_key){
+		.name = strdup(name),
+		.versions = VEC_INIT(struct kv_version),
+	};
+	if (!keys[at].name)
+		abort();
+	return &keys[at];
+}
+
+static const struct kv_version *last(const struct kv_key *key)
+{
+	const struct kv_version *v = key->versions.data;
+
+	return &v[key->versions.n - 1];
+}
+
+/* What a key held at a revision, NULL if it was not there. */
+static const struct kv_version *version_at(const struct kv_key *key,
+					   uint64_t revision)
+{
+	const struct kv_version *v, *found = NULL;
+
+	vec_for_each(v, &key->versions)
+		if (v->mod <= revision)
+			found = v;
+	return found && found->value ? found : NULL;
+}
+
+/**
+ * kv_matches() - is a key the one, or one of those, that were asked for?
+ * @name: the key
+ * @key: what was asked for
+ * @prefix: that is a prefix
+ */
+bool kv_matches(const char *name, const char *key, bool prefix)
+{
+	return prefix ? !strncmp(name, key, strlen(key)) : !strcmp(name, key);
+}
+
+static void add_version(struct vec *out, const struct kv_key *key,
+			const struct kv_version *v)
+{
+	*(struct store_kv *)vec_add(out) = (struct store_kv){
+		.key = key->name, .value = v->value, .len = v->len,
+		.create = v->create, .mod = v->mod, .lease = v->lease,
+	};
+}
+
+/**
+ * kv_range() - keys at a revision
+ * @kv: store
+ * @key: key or prefix
+ * @prefix: which of these
+ * @revision: revision, 0: now
+ * @out: struct store_kv, whose texts are the store's, until it changes
+ *
+ * Return: 0, -ERANGE if it is compacted or has not come yet.
+ */
+int kv_range(const struct kv *kv, const char *key, bool prefix,
+	     uint64_t revision, struct vec *out)
+{
+	const struct kv_key *keys = kv->keys.data;
+	const struct kv_version *v;
+	size_t i;
+
+	if (!revision)
+		revision = kv->revision;
+	if (revision < kv->compacted || revision > kv->revision)
+		return -ERANGE;
+	for (i = place_of(kv, key); i < kv->keys.n; i++) {
+		if (!kv_matches(keys[i].name, key, prefix))
+			break;
+		v = version_at(&keys[i], revision);
+		if (v)
+			add_version(out, &keys[i], v);
+	}
+	return 0;
+}
+
+static int by_revision(const void *a, const void *b)
+{
+	const struct store_kv *x = a, *y = b;
+
+	return (x->mod > y->mod) - (x->mod < y->mod);
+}
+
+/**
+ * kv_changes() - what changed since
+ * @kv: store
+ * @key: key or prefix
+ * @prefix: which of these
+ * @from: first revision of interest
+ * @out: as for kv_range(), deleted keys with value NULL, in order
+ *
+ * Return: 0, -ERANGE if that is compacted.
+ */
+int kv_changes(const struct kv *kv, const char *key, bool prefix,
+	       uint64_t from, struct vec *out)
+{
+	const struct kv_key *keys = kv->keys.data;
+	const struct kv_version *v;
+	size_t i;
+
+	if (from <= kv->compacted)
+		return -ERANGE;
+	for (i = place_of(kv, key); i < kv->keys.n; i++) {
+		if (!kv_matches(keys[i].name, key, prefix))
+			break;
+		vec_for_each(v, &keys[i].versions)
+			if (v->mod >= from)
+				add_version(out, &keys[i], v);
+	}
+	if (out->n)
+		qsort(out->data, out->n, out->size, by_revision);
+	return 0;
+}
+
+static bool holds(const struct kv *kv, const struct store_compare *c)
+{
+	const struct kv_key *key = find_key(kv, c->key);
+	const struct kv_version *v = key ? last(key) : NULL;
+
+	if (!v || !v->value)
+		return !c->revision;
+	return (c->created ? v->create : v->mod) == c->revision;
+}
+
+static bool change(struct kv *kv, const struct store_put *put,
+		   uint64_t revision)
+{
+	struct kv_key *key = find_key(kv, put->key);
+	const struct kv_version *before = key ? last(key) : NULL;
+	struct kv_version *v, new = { .create = revision, .mod = revision };
+
+	if (before && !before->value)
+		before = NULL;
+	if (!put->value && !before)
+		return false;
+	if (before)
+		new.create = before->create;
+	if (put->value) {
+		new.value = store_alloc(put->len + 1);
+		memcpy(new.value, put->value, put->len);
+		new.len = put->len;
+		new.lease = put->lease;
+	}
+	v = vec_add(&make_key(kv, put->key)->versions);
+	*v = new;
+	return true;
+}
+
+static bool has_lease(const struct kv *kv, uint64_t id)
+{
+	const struct kv_lease *lease;
+
+	vec_for_each(lease, &kv->leases)
+		if (lease->id == id)
+			return true;
+	return false;
+}
+
+/**
+ * kv_txn() - carry out a transaction
+ * @kv: store
+ * @txn: transaction; no key is changed twice by it
+ *
+ * Return: whether the comparisons held, leases exist, and it was done.
+ */
+bool kv_txn(struct kv *kv, const struct store_txn *txn)
+{
+	bool changed = false;
+	size_t i;
+
+	for (i = 0; i < txn->n_compare; i++)
+		if (!holds(kv, &txn->compare[i]))
+			return false;
+	for (i = 0; i < txn->n_put; i++)
+		if (txn->put[i].lease && !has_lease(kv, txn->put[i].lease))
+			return false;
+	for (i = 0; i < txn->n_put; i++)
+		changed |= change(kv, &txn->put[i], kv->revision + 1);
+	kv->revision += changed;
+	if (changed && kv->revision > HISTORY &&
+	    kv->revision % COMPACT_EVERY == 0)
+		kv_compact(kv, kv->revision - HISTORY);
+	return true;
+}
+
+/**
+ * kv_restore() - a key as it was when the store was saved
+ * @kv: store
+ * @one: key, its revisions included
+ */
+void kv_restore(struct kv *kv, const struct store_kv *one)
+{
+	struct kv_version *v = vec_add(&make_key(kv, one->key)->versions);
+
+	*v = (struct kv_version){
+		.create = one->create, .mod = one->mod, .len = one->len,
+		.value = store_alloc(one->len + 1),
+	};
+	memcpy(v->value, one->value, one->len);
+}
+
+/* What nobody may ask for; the last version before it is what counts then. */
+static void compact_key(struct kv_key *key, uint64_t revision)
+{
+	struct kv_version *v = key->versions.data;
+	size_t gone = 0, i;
+
+	while (gone + 1 < key->versions.n && v[gone + 1].mod <= revision)
+		gone++;
+	if (gone + 1 == key->versions.n && v[gone].mod <= revision &&
+	    !v[gone].value)
+		gone++;
+	for (i = 0; i < gone; i++)
+		free(v[i].value);
+	key->versions.n -= gone;
+	memmove(v, v + gone, key->versions.n * sizeof(*v));
+}
+
+/**
+ * kv_compact() - forget what was before a revision
+ * @kv: store
+ * @revision: revision
+ */
+void kv_compact(struct kv *kv, uint64_t revision)
+{
+	struct kv_key *keys = kv->keys.data;
+	size_t i, kept = 0;
+
+	for (i = 0; i < kv->keys.n; i++) {
+		compact_key(&keys[i], revision);
+		if (keys[i].versions.n)
+			keys[kept++] = keys[i];
+		else
+			free_key(&keys[i]);
+	}
+	kv->keys.n = kept;
+	kv->compacted = revision;
+}
+
+/**
+ * kv_lease() - grant a lease, or keep one
+ * @kv: store
+ * @id: lease, 0: grant one
+ * @ns: how long it lasts, if it is granted
+ * @now: time
+ *
+ * Return: its number, 0 if it is over.
+ */
+uint64_t kv_lease(struct kv *kv, uint64_t id, uint64_t ns, uint64_t now)
+{
+	struct kv_lease *lease;
+
+	if (!id) {
+		lease = vec_add(&kv->leases);
+		*lease = (struct kv_lease){
+			.id = kv->next_lease++, .ns = ns, .until_ns = now + ns,
+		};
+		return lease->id;
+	}
+	vec_for_each(lease, &kv->leases) {
+		if (lease->id != id)
+			continue;
+		lease->until_ns = now + lease->ns;
+		return id;
+	}
+	return 0;
+}
+
+/**
+ * kv_revoke() - end a lease, and its keys
+ * @kv: store
+ * @id: lease
+ */
+void kv_revoke(struct kv *kv, uint64_t id)
+{
+	struct vec puts = VEC_INIT(struct store_put);
+	struct kv_lease *lease = kv->leases.data;
+	const struct kv_key *key;
+	struct store_put *put;
+	size_t i;
+
+	for (i = 0; i < kv->leases.n; i++)
+		if (lease[i].id == id)
+			lease[i] = lease[--kv->leases.n];
+	vec_for_each(key, &kv->keys)
+		if (last(key)->value && last(key)->lease == id)
+			((struct store_put *)vec_add(&puts))->key = key->name;
+	/* none of them is new, so the names stay where they are */
+	vec_for_each(put, &puts)
+		change(kv, put, kv->revision + 1);
+	kv->revision += puts.n > 0;
+	vec_free(&puts);
+}
+
+/**
+ * kv_expire() - end leases that are over
+ * @kv: store
+ * @now: time
+ *
+ * Return: whether there was one.
+ */
+bool kv_expire(struct kv *kv, uint64_t now)
+{
+	const struct kv_lease *lease = kv->leases.data;
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < kv->leases.n;) {
+		if (lease[i].until_ns > now) {
+			i++;
+			continue;
+		}
+		kv_revoke(kv, lease[i].id);
+		any = true;
+	}
+	return any;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Keys with the revisions of the embedded store. Pure: time is given.
+ */
+#ifndef _SRPOL_KV_H
+#define _SRPOL_KV_H
+
+#include "objects.h"
+#include "store.h"
+
+/**
+ * struct kv_version - what a key held from a revision on
+ * @create: revision at which the key came into being
+ * @mod: this revision
+ * @value: NULL: it was deleted
+ * @len: bytes of it
+ * @lease: it ends with that
+ */
+struct kv_version {
+	uint64_t create;
+	uint64_t mod;
+	char *value;
+	size_t len;
+	uint64_t lease;
+};
+
+/**
+ * struct kv_key - a key
+ * @name: the key
+ * @versions: struct kv_version, oldest first, never empty
+ */
+struct kv_key {
+	char *name;
+	struct vec versions;
+};
+
+/**
+ * struct kv_lease - a lease
+ * @id: number
+ * @ns: how long it lasts
+ * @until_ns: when it is over
+ */
+struct kv_lease {
+	uint64_t id;
+	uint64_t ns;
+	uint64_t until_ns;
+};
+
+/**
+ * struct kv - a store
+ * @cluster: random; tells a new store from the one before
+ * @revision: of the last change; at least 1
+ * @compacted: older revisions cannot be read
+ * @keys: struct kv_key, sorted by name
+ * @leases: struct kv_lease
+ * @next_lease: number
+ */
+struct kv {
+	uint64_t cluster;
+	uint64_t revision;
+	uint64_t compacted;
+	struct vec keys;
+	struct vec leases;
+	uint64_t next_lease;
+};
+
+void kv_init(struct kv *kv, uint64_t cluster);
+void kv_free(struct kv *kv);
+int kv_range(const struct kv *kv, const char *key, bool prefix,
+	     uint64_t revision, struct vec *out);
+int kv_changes(const struct kv *kv, const char *key, bool prefix,
+	       uint64_t from, struct vec *out);
+bool kv_matches(const char *name, const char *key, bool prefix);
+bool kv_txn(struct kv *kv, const struct store_txn *txn);
+void kv_restore(struct kv *kv, const struct store_kv *one);
+void kv_compact(struct kv *kv, uint64_t revision);
+uint64_t kv_lease(struct kv *kv, uint64_t id, uint64_t ns, uint64_t now);
+void kv_revoke(struct kv *kv, uint64_t id);
+bool kv_expire(struct kv *kv, uint64_t now);
+
+/* kv_file.c */
+int kv_load(struct kv *kv, const char *file, struct srpol_error *err);
+int kv_save(const struct kv *kv, const char *file, struct srpol_error *err);
+
+/* kv_server.c */
+int kv_server_start(const char *socket, const char *file,
+		    struct srpol_error *err);
+void kv_server_stop(void);
+
+#endif /* _SRPOL_KV_H */

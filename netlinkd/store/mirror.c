@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "log.h"
+#include "mirror.h"
+
+#define WAIT_MIN_NS	100000000ull
+#define WAIT_MAX_NS	5000000000ull
+
+/**
+ * mirror_jitter() - a time at random, so that hosts do not come together
+ * @ns: time
+ *
+ * Return: a half to three halves of it.
+ */
+uint64_t mirror_jitter(uint64_t ns)
+{
+	uint64_t random = 0;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		random = now_ns();
+	return ns / 2 + random % (ns + 1);
+}
+
+static void start_watch(struct mirror *m);
+
+static void begin_later(struct mirror *m)
+{
+	m->restarts++;
+	alarm_set(&m->retry, mirror_jitter(m->wait_ns));
+	m->wait_ns = 2 * m->wait_ns < WAIT_MAX_NS ? 2 * m->wait_ns :
+		     WAIT_MAX_NS;
+}
+
+static void take_all(void *data, const struct store_reply *reply)
+{
+	struct mirror *m = data;
+	size_t i;
+
+	m->reading = false;
+	if (reply->error) {
+		log_debug("%s: %s", m->key, reply->text);
+		if (!m->watch)
+			begin_later(m);
+		return;
+	}
+	/* a member that lags behind says nothing new */
+	if (reply->cluster == m->cluster && reply->revision < m->revision) {
+		if (!m->watch)
+			begin_later(m);
+		return;
+	}
+	m->wait_ns = WAIT_MIN_NS;
+	m->cluster = reply->cluster;
+	m->revision = reply->revision;
+	m->begin(m->data, reply->cluster);
+	for (i = 0; i < reply->n; i++)
+		m->set(m->data, &reply->kvs[i]);
+	if (!m->watch)
+		start_watch(m);
+	m->end(m->data);
+}
+
+static void read_all(void *data)
+{
+	struct mirror *m = data;
+
+	if (m->reading)
+		return;
+	m->reading = true;
+	m->store->ops->range(m->store, m->key, m->prefix, 0, take_all, m);
+}
+
+static void read_anyway(void *data)
+{
+	struct mirror *m = data;
+
+	alarm_set(&m->poll, mirror_jitter(m->poll_ns));
+	if (m->watch)
+		read_all(m);
+}
+
+static void take_events(void *data, int error, const struct store_kv *kvs,
+			size_t n)
+{
+	struct mirror *m = data;
+	bool news = false;
+	size_t i;
+
+	if (error) {
+		m->compacted += error == -ERANGE;
+		m->watch = NULL;
+		begin_later(m);
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		/* a read may have been faster */
+		if (kvs[i].mod <= m->revision)
+			continue;
+		m->set(m->data, &kvs[i]);
+		news = true;
+	}
+	if (!news)
+		return;
+	m->revision = kvs[n - 1].mod;
+	m->end(m->data);
+}
+
+static void start_watch(struct mirror *m)
+{
+	m->watch = m->store->ops->watch(m->store, m->key, m->prefix,
+					m->revision + 1, take_events, m);
+}
+
+/**
+ * mirror_start() - begin
+ * @m: what is wanted is set, all else is 0
+ */
+void mirror_start(struct mirror *m)
+{
+	m->wait_ns = WAIT_MIN_NS;
+	m->retry = (struct alarm)ALARM_INIT(read_all, m);
+	m->poll = (struct alarm)ALARM_INIT(read_anyway, m);
+	alarm_set(&m->poll, mirror_jitter(m->poll_ns));
+	read_all(m);
+}
+
+/**
+ * mirror_stop() - nothing is called any more
+ * @m: mirror; before its store is closed, which forgets the read under way
+ */
+void mirror_stop(struct mirror *m)
+{
+	if (m->watch)
+		m->store->ops->unwatch(m->watch);
+	m->watch = NULL;
+	alarm_stop(&m->retry);
+	alarm_stop(&m->poll);
+}

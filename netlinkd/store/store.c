@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "srpol_lib.h"
+#include "store.h"
+
+static const struct store_ops * const kinds[] = {
+	&store_embedded, &store_etcd,
+};
+
+/**
+ * store_open() - ready to take requests; it need not be reachable yet
+ * @store: result
+ * @config: where it is
+ * @err: why not
+ */
+int store_open(struct store *store, const struct store_config *config,
+	       struct srpol_error *err)
+{
+	size_t i;
+	int ret;
+
+	*store = (struct store){};
+	strcpy(store->prefix, config->prefix);
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kinds[i]->name, config->kind))
+			continue;
+		ret = kinds[i]->open(store, config, err);
+		store->ops = ret ? NULL : kinds[i];
+		return ret;
+	}
+	return srpol_error_set(err, -EINVAL, "there is no store \"%s\"",
+			       config->kind);
+}
+
+/**
+ * store_close() - no function is called any more
+ * @store: open or not
+ */
+void store_close(struct store *store)
+{
+	if (store->ops)
+		store->ops->close(store);
+	*store = (struct store){};
+}
+
+/**
+ * store_key() - a key with the store's prefix
+ * @store: the store
+ * @key: key
+ *
+ * Return: to be freed.
+ */
+char *store_key(const struct store *store, const char *key)
+{
+	char *full = store_alloc(strlen(store->prefix) + strlen(key) + 1);
+
+	strcpy(full, store->prefix);
+	strcat(full, key);
+	return full;
+}
+
+/**
+ * store_kv_free() - what a key holds
+ * @kv: the key
+ */
+void store_kv_free(struct store_kv *kv)
+{
+	free(kv->key);
+	free(kv->value);
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "srpol_lib.h"
+#include "store_config.h"
+#include "words.h"
+
+#define PREFIX_DEFAULT	"/srpol/"
+#define SOCKET_DEFAULT	"/run/srpol-fabricd/store.sock"
+
+static int read_endpoints(const json_t *list, struct store_config *config,
+			  struct srpol_error *err)
+{
+	const json_t *v;
+	const char *url;
+	size_t i;
+
+	json_array_foreach(list, i, v) {
+		url = json_string_value(v);
+		if (i == STORE_ENDPOINTS || !url ||
+		    strlen(url) >= sizeof(config->endpoints[0]) ||
+		    (strncmp(url, "http://", 7) && strncmp(url, "https://", 8)))
+			return srpol_error_set(err, -EINVAL,
+					       "\"endpoints\" is not a list of up to %u http://HOST:PORT",
+					       STORE_ENDPOINTS);
+		strcpy(config->endpoints[i], url);
+	}
+	config->n_endpoints = json_array_size(list);
+	return 0;
+}
+
+/**
+ * store_config_read() - where the store is
+ * @o: JSON, NULL: all defaults
+ * @config: result
+ * @err: what is wrong
+ */
+int store_config_read(const json_t *o, struct store_config *config,
+		      struct srpol_error *err)
+{
+	static const char * const keys[] = {
+		"kind", "prefix", "socket", "endpoints", NULL
+	};
+	const json_t *list = json_object_get(o, "endpoints");
+	int ret;
+
+	*config = (struct store_config){};
+	if (o && !json_is_object(o))
+		return srpol_error_set(err, -EINVAL, "\"store\" is not an object");
+	ret = (o ? words_check(o, keys, " in \"store\"", err) : 0) ?:
+	      words_text(o, "kind", "embedded", config->kind,
+			 sizeof(config->kind), err) ?:
+	      words_text(o, "prefix", PREFIX_DEFAULT, config->prefix,
+			 sizeof(config->prefix), err) ?:
+	      words_text(o, "socket", SOCKET_DEFAULT, config->socket,
+			 sizeof(config->socket), err) ?:
+	      read_endpoints(list, config, err);
+	if (ret)
+		return ret;
+	if (strcmp(config->kind, "etcd") && strcmp(config->kind, "embedded"))
+		return srpol_error_set(err, -EINVAL,
+				       "\"kind\" is neither \"embedded\" nor \"etcd\"");
+	if (!strcmp(config->kind, "etcd") && !config->n_endpoints)
+		return srpol_error_set(err, -EINVAL,
+				       "etcd needs \"endpoints\"");
+	if (!config->prefix[0])
+		return srpol_error_set(err, -EINVAL, "\"prefix\" is empty");
+	return 0;
+}

@@ -1,0 +1,672 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+The global engine end to end, without a module: srpol-fabricd and hosts with
+srpold's own code (simhost), on the embedded store and on a real etcd of three
+members on loopback. A run that hosts were killed, stopped and lied to in is
+then held to a record of all that was ever written (etcdctl watch): whatever a
+host applied is, chunk by chunk, what the store had at the revision of that
+epoch's head.
+
+SRPOL_EPOCHS: how many plans (default 24; "make long-engine" has 100)
+"""
+
+import base64
+import hashlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
+OUT = os.environ.get("SRPOL_OUT") or tempfile.mkdtemp()
+# sockets have short names
+RUN = tempfile.mkdtemp(prefix="srpol-")
+EPOCHS = int(os.environ.get("SRPOL_EPOCHS", "24"))
+FABRICD = f"{BUILD}/selftests/engine/srpol-fabricd"
+SIMHOST = f"{BUILD}/selftests/engine/simhost"
+ETCDCTL = f"{BUILD}/tools/bin/etcdctl"
+PATIENCE = 60
+
+number = failures = 0
+processes = []
+
+
+def check(name, good, why=""):
+    global number, failures
+    number += 1
+    print(f"{'ok' if good else 'not ok'} {number} {name}", flush=True)
+    if not good:
+        failures += 1
+        print(f"# {why}", flush=True)
+
+
+def wait_for(what, condition):
+    """Until it is so, or nobody would believe that it ever will be."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        try:
+            found = condition()
+        except (OSError, LookupError, ValueError):
+            found = None
+        if found:
+            return found
+        time.sleep(0.02)
+    raise TimeoutError(what)
+
+
+class Process:
+    def __init__(self, name, *command, **more):
+        self.name = name
+        self.log = open(f"{OUT}/{name}.log", "ab")
+        self.p = subprocess.Popen(command, stderr=self.log,
+                                  **{"stdout": self.log, **more})
+        processes.append(self)
+
+    def end(self, sig=signal.SIGTERM):
+        if self.p.poll() is None:
+            self.p.send_signal(signal.SIGCONT)
+            self.p.send_signal(sig)
+        return self.p.wait()
+
+
+# --- fabric and jobs
+
+LEAVES, SPINES = 4, 4
+
+
+def topology():
+    """Each host is on two leaves, in two planes: it reads two chunks."""
+    t = {"srpol-topology": 1, "switches": [], "hosts": [], "links": []}
+    for plane in range(2):
+        for i in range(LEAVES):
+            t["switches"].append({
+                "name": f"leaf{plane}.{i}", "role": "leaf", "plane": plane,
+                "locator": f"fc00:0:1{plane}{i}::/48"})
+        for i in range(SPINES):
+            t["switches"].append({
+                "name": f"spine{plane}.{i}", "role": "spine",
+                "plane": plane, "locator": f"fc00:0:2{plane}{i}::/48"})
+            for leaf in range(LEAVES):
+                t["links"].append({"from": f"leaf{plane}.{leaf}",
+                                   "to": f"spine{plane}.{i}",
+                                   "rate": "400G"})
+    for i in range(LEAVES):
+        t["hosts"].append({
+            "name": f"h{i}", "locator": f"fc00:1:{i + 1}::/48", "nics": [
+                {"name": f"eth{plane}", "leaf": f"leaf{plane}.{i}",
+                 "plane": plane, "rate": "400G",
+                 "address": f"fd00:{i + 1}:{plane + 1}::1",
+                 "gateway": f"fd00:{i + 1}:{plane + 1}::fe"}
+                for plane in range(2)]})
+    with open(f"{RUN}/topology.json", "w") as f:
+        json.dump(t, f)
+
+
+HOSTS = [f"h{i}" for i in range(LEAVES)]
+JOB = json.dumps({"all-to-all": {"hosts": HOSTS, "bytes": 1 << 30}})
+
+
+def ask(engine, request, **more):
+    with socket.socket(socket.AF_UNIX) as s:
+        s.settimeout(5)
+        s.connect(f"{RUN}/{engine}.sock")
+        s.sendall(json.dumps({"version": 1, "request": request,
+                              **more}).encode() + b"\n")
+        answer = json.loads(s.makefile().readline())
+    if "error" in answer:
+        raise ValueError(answer["error"])
+    return answer["reply"]
+
+
+def start_engine(name, store, **more):
+    with open(f"{RUN}/{name}.json", "w") as f:
+        json.dump({"name": name, "topology": f"{RUN}/topology.json",
+                   "socket": f"{RUN}/{name}.sock", "lease-s": 2,
+                   "settle-ms": 5, "file": f"{RUN}/store.json",
+                   "store": store, **more}, f)
+    return Process(name, FABRICD, "-c", f"{RUN}/{name}.json", "--verbose")
+
+
+class Hosts:
+    """A process with hosts; what they applied is in a file."""
+
+    def __init__(self, name, hosts, store):
+        self.hosts = hosts
+        self.file = f"{OUT}/{name}.applied"
+        folder = f"{RUN}/{store['kind']}"
+        os.makedirs(folder, exist_ok=True)
+        with open(f"{RUN}/{name}.json", "w") as f:
+            json.dump({"topology": f"{RUN}/topology.json", "folder": folder,
+                       "store": store}, f)
+        self.process = Process(name, SIMHOST, f"{RUN}/{name}.json", *hosts,
+                               stdin=subprocess.PIPE,
+                               stdout=open(self.file, "ab"))
+
+    def tell(self, line):
+        self.process.p.stdin.write(f"{line}\n".encode())
+        self.process.p.stdin.flush()
+
+    def end(self):
+        """They end when nobody can tell them anything any more."""
+        self.process.p.stdin.close()
+        return self.process.p.wait()
+
+    def lines(self):
+        with open(self.file) as f:
+            return [json.loads(line) for line in f if line.endswith("\n")]
+
+    def applied(self):
+        return [line for line in self.lines() if "epoch" in line and
+                "stats" not in line]
+
+    def epoch(self, host):
+        return max((a["epoch"] for a in self.applied()
+                    if a["host"] == host), default=0)
+
+    def last(self, host):
+        return [a for a in self.applied() if a["host"] == host][-1]
+
+    def stats(self):
+        before = len(self.lines())
+        self.tell("stats")
+        wait_for("statistics", lambda: sum(
+            "stats" in line for line in self.lines()[before:]) ==
+            len(self.hosts))
+        return {line["stats"]: line for line in self.lines()[before:]
+                if "stats" in line}
+
+
+# --- embedded store
+
+def store_put(key, value):
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(f"{RUN}/store.sock")
+        s.sendall(json.dumps({"id": 1, "op": "txn", "compare": [], "put": [
+            [f"/srpol/{key}", value, 0]]}).encode() + b"\n")
+        return json.loads(s.makefile().readline())["succeeded"]
+
+
+def test_embedded():
+    store = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
+    engine = start_engine("emb", store)
+    wait_for("leader", lambda: ask("emb", "show")["leads"])
+    hosts = Hosts("emb-hosts", HOSTS, store)
+    store_put("job/t/a", JOB)
+    wait_for("first plan", lambda: all(hosts.last(h)["chunks"]
+                                       for h in HOSTS))
+    check("embedded: a host has the chunks of its own leaves",
+          sorted(hosts.last("h1")["chunks"]) == ["leaf0.1", "leaf1.1"],
+          hosts.last("h1"))
+
+    hosts.tell("report h0 leaf0.0 spine0.2 0")
+    wait_for("report seen", lambda: hosts.last("h0")["seen"] == 1 and
+             hosts.epoch("h2") == hosts.epoch("h0"))
+    line = json.loads(hosts.last("h0")["chunks"]["leaf0.0"].split("\n")[0])
+    check("embedded: a link that a host reported down is not planned with",
+          line["weights"] == "ff0f", line)
+    check("embedded: what others send to that leaf avoids it as well",
+          '"leaf0.0","weights":"ff0f"' in hosts.last("h2")["chunks"]["leaf0.2"],
+          hosts.last("h2"))
+
+    down = ask("emb", "what-if", **{"from": "leaf0.1", "to": "spine0.0"})
+    check("embedded: what-if changes pairs of that leaf only, and nothing in force",
+          down["pairs_changed"] == 6 and down["unplaced"] == 0 and
+          all("leaf0.1" in (c["from"], c["to"]) for c in down["changes"]) and
+          ask("emb", "show")["epoch"] == hosts.epoch("h0"), down)
+    why = ask("emb", "why", src="h0", dst="h1")
+    check("embedded: why names who reported the link",
+          why["planes"][0]["paths"][2]["weight"] == 0 and
+          why["planes"][0]["paths"][2]["links"][0]["reported_by"] == ["h0"],
+          why)
+    wait_for("acknowledgements", lambda: [
+        h["epoch"] for h in ask("emb", "show")["hosts"]] ==
+        [hosts.epoch("h0")] * len(HOSTS))
+    check("embedded: every host acknowledged the epoch", True)
+
+    store_put("job/t/b", "{\"demands\": [{\"src\": \"h0\"}]}")
+    wait_for("refusal", lambda: ask("emb", "show")["stats"]["refused"] == 1)
+    check("embedded: a malformed job is refused, counted, changes nothing",
+          ask("emb", "show")["jobs"] == ["t/a"])
+
+    before = hosts.epoch("h0")
+    check("embedded: the engine ends as it should", engine.end() == 0)
+    engine = start_engine("emb", store)
+    wait_for("epochs go on", lambda: all(hosts.epoch(h) > before
+                                         for h in HOSTS))
+    check("embedded: after a restart epochs and term go on", all(
+        s["replayed"] == 0 for s in hosts.stats().values()), hosts.stats())
+
+    engine.end()
+    check("embedded: hosts end as they should", hosts.end() == 0)
+    with open(hosts.file, "w"):
+        pass
+    hosts = Hosts("emb-hosts", HOSTS, store)
+    check("embedded: without a store the last plan on the disk is in force",
+          wait_for("plans from the disk", lambda: all(
+              hosts.epoch(h) > before for h in HOSTS)))
+    hosts.end()
+
+
+# --- etcd
+
+def free_ports(n):
+    sockets = [socket.socket() for _ in range(n)]
+    for s in sockets:
+        s.bind(("127.0.0.1", 0))
+    ports = [s.getsockname()[1] for s in sockets]
+    for s in sockets:
+        s.close()
+    return ports
+
+
+class Etcd:
+    def __init__(self):
+        self.ports = free_ports(3)
+        self.peers = free_ports(3)
+        self.members = [None] * 3
+        self.endpoints = [f"http://127.0.0.1:{p}" for p in self.ports]
+        for i in range(3):
+            self.start(i)
+        wait_for("etcd", lambda: self.ctl("put", "warm", "1") == "OK\n")
+
+    def start(self, i):
+        peer = f"http://127.0.0.1:{self.peers[i]}"
+        self.members[i] = Process(
+            f"etcd{i}", f"{BUILD}/tools/bin/etcd", "--name", f"m{i}",
+            "--data-dir", f"{RUN}/etcd{i}",
+            "--listen-client-urls", self.endpoints[i],
+            "--advertise-client-urls", self.endpoints[i],
+            "--listen-peer-urls", peer,
+            "--initial-advertise-peer-urls", peer,
+            "--initial-cluster", ",".join(
+                f"m{k}=http://127.0.0.1:{self.peers[k]}" for k in range(3)),
+            "--initial-cluster-state", "new", "--heartbeat-interval", "50",
+            "--election-timeout", "500", "--unsafe-no-fsync",
+            "--experimental-watch-progress-notify-interval", "5s")
+
+    def ctl(self, *words, stdin=None):
+        done = subprocess.run(
+            [ETCDCTL, "--endpoints", ",".join(self.endpoints),
+             "--command-timeout", "4s", *words], input=stdin, text=True,
+            env={**os.environ, "ETCDCTL_API": "3"}, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        return done.stdout
+
+    def put(self, key, value):
+        wait_for(f"put {key}", lambda: self.ctl(
+            "put", f"/srpol/{key}", stdin=value) == "OK\n")
+
+    def get(self, key):
+        return self.ctl("get", "--print-value-only", f"/srpol/{key}")[:-1]
+
+    def revision(self):
+        return json.loads(self.ctl("get", "x", "-w", "json"))["header"][
+            "revision"]
+
+    def leader(self):
+        for i in range(3):
+            try:
+                state = json.loads(subprocess.run(
+                    [ETCDCTL, "--endpoints", self.endpoints[i],
+                     "--command-timeout", "2s", "endpoint", "status", "-w",
+                     "json"], env={**os.environ, "ETCDCTL_API": "3"},
+                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                    check=True).stdout)[0]["Status"]
+            except (subprocess.CalledProcessError, ValueError):
+                continue
+            if state["leader"] == state["header"]["member_id"]:
+                return i
+        return None
+
+
+def record(etcd):
+    """All that is ever written, from outside."""
+    return Process("record", ETCDCTL, "--endpoints", ",".join(etcd.endpoints),
+                   "watch", "--prefix", "/srpol/", "-w", "json", "--rev", "1",
+                   env={**os.environ, "ETCDCTL_API": "3"},
+                   stdout=open(f"{OUT}/record", "wb"))
+
+
+def recorded():
+    """What was written: (revision, key, value or None), in order."""
+    events = []
+    with open(f"{OUT}/record") as f:
+        for line in f:
+            if not line.endswith("\n"):
+                break
+            for e in json.loads(line).get("Events", []):
+                kv = e["kv"]
+                key = base64.b64decode(kv["key"]).decode()
+                value = None if e.get("type") == 1 else base64.b64decode(
+                    kv.get("value", ""))
+                events.append((kv["mod_revision"], key[len("/srpol/"):],
+                               value))
+    return sorted(events, key=lambda e: e[0])
+
+
+def digest(text):
+    return hashlib.blake2b(text, digest_size=32).hexdigest()
+
+
+def good_epochs(events):
+    """
+    What each head meant, when it was written: { digest of the index: { leaf:
+    text } }, for heads whose index and chunks fit, by our own reckoning.
+    """
+    state, epochs, revision = {}, {}, 0
+
+    def look():
+        head = state.get("plan/0/head")
+        try:
+            head = json.loads(head)
+            index = state[f"index/0/{head['epoch']:010}"]
+            lines = [json.loads(x) for x in index.decode().splitlines()]
+            chunks = {x["leaf"]: state[f"plan/0/{x['epoch']:010}/{x['leaf']}"]
+                      for x in lines[1:]}
+        except (KeyError, ValueError, TypeError):
+            return
+        if digest(index) == head["digest"] and all(
+                digest(chunks[x["leaf"]]) == x["digest"] for x in lines[1:]):
+            epochs[head["digest"]] = {k: v.decode()
+                                      for k, v in chunks.items()}
+
+    for at, key, value in events:
+        if at != revision:
+            look()
+            revision = at
+        if value is None:
+            state.pop(key, None)
+        else:
+            state[key] = value
+    look()
+    return epochs
+
+
+def check_history(groups):
+    epochs = good_epochs(recorded())
+    applied = [a for g in groups for a in g.applied()]
+    strange = [a for a in applied if a["digest"] not in epochs]
+    mixed = [a for a in applied if a["digest"] in epochs and any(
+        epochs[a["digest"]][leaf] != text
+        for leaf, text in a["chunks"].items())]
+    partial = [a for a in applied if a["digest"] in epochs and
+               len(a["chunks"]) != (2 if epochs[a["digest"]] else 0)]
+    check(f"no host applied a mixed or unknown plan ({len(applied)} applied, "
+          f"{len(epochs)} epochs)", applied and not strange and not mixed and
+          not partial, (strange + mixed + partial)[:3])
+    back = []
+    for g in groups:
+        for host in g.hosts:
+            e = [(a["term"], a["epoch"]) for a in g.applied()
+                 if a["host"] == host]
+            back += [host] if e != sorted(set(e)) else []
+    check("epochs and terms of a host never went back", not back, back)
+
+
+class Run:
+    """A cluster, two engines, hosts in two processes."""
+
+    def __init__(self):
+        self.etcd = Etcd()
+        self.store = {"kind": "etcd", "endpoints": self.etcd.endpoints}
+        self.record = record(self.etcd)
+        self.engines = {n: self.engine(n) for n in "AB"}
+        self.leader()
+        self.near = Hosts("near", HOSTS[:2], self.store)
+        self.far = Hosts("far", HOSTS[2:], self.store)
+        self.jobs = 0
+        self.etcd.put("job/t/all", JOB)
+        self.settled()
+
+    def engine(self, name):
+        """One that lets events settle for so long that it can be stopped."""
+        return start_engine(name, self.store, **{"settle-ms": 100})
+
+    def leader(self):
+        def find():
+            for name, engine in self.engines.items():
+                if engine.p.poll() is None and ask(name, "show")["leads"]:
+                    return name
+            return None
+        return wait_for("a leader", find)
+
+    def change(self):
+        """A link is reported with another capacity, by a host or another."""
+        self.jobs += 1
+        host = self.jobs % 2
+        self.near.tell(f"report h{host} leaf{self.jobs // 2 % 2}.{host} "
+                       f"spine{self.jobs // 2 % 2}.{self.jobs % SPINES} "
+                       f"{(1 + self.jobs % 15) * 10 ** 10}")
+
+    def epoch(self):
+        return json.loads(self.etcd.get("plan/0/head"))["epoch"]
+
+    def settled(self, *groups):
+        """All hosts have what the head says; the number of its epoch."""
+        def same():
+            now = self.epoch()
+            return now if all(g.epoch(h) == now
+                              for g in groups or (self.near, self.far)
+                              for h in g.hosts) else None
+        return wait_for("hosts on the head's epoch", same)
+
+    def changes(self, n):
+        for _ in range(n):
+            before = self.epoch()
+            self.change()
+            wait_for("a new epoch", lambda: self.epoch() > before)
+
+
+def test_kill_etcd(run, n):
+    run.changes(n)
+    leader = wait_for("etcd's leader", lambda: (
+        run.etcd.leader() or 0) + 1) - 1
+    run.etcd.members[leader].end(signal.SIGKILL)
+    run.changes(n)
+    run.settled()
+    check("etcd: epochs go on when etcd's leader is killed", True)
+    run.etcd.start(leader)
+
+
+def test_kill_engine(run, n):
+    name = run.leader()
+    term = ask(name, "show")["term"]
+    run.engines[name].end(signal.SIGKILL)
+    other = run.leader()
+    check("etcd: another engine leads when the leader is killed, in a later term",
+          other != name and ask(other, "show")["term"] > term)
+    run.changes(n)
+    run.settled()
+    run.engines[name] = run.engine(name)
+    wait_for("the first one stands by",
+             lambda: ask(name, "show")["leader"] == other)
+
+
+def test_fencing(run, n):
+    """
+    A leader is stopped with a plan under way, past its lease. What it then
+    tries is refused. It may also hear first that it is not leader any more, so
+    this is done until it did try.
+    """
+    fenced = rounds = 0
+    while not fenced and rounds < 10:
+        rounds += 1
+        name = run.leader()
+        old = run.engines[name]
+        stats = ask(name, "show")["stats"]
+        before = stats["fenced"]
+        run.change()
+        while ask(name, "show")["stats"]["events"] == stats["events"]:
+            pass
+        old.p.send_signal(signal.SIGSTOP)
+        wait_for("somebody else's term", lambda: (
+            run.etcd.get("engine/0/leader") not in ("", name)))
+        run.changes(1)
+        old.p.send_signal(signal.SIGCONT)
+        wait_for("the old leader knows",
+                 lambda: not ask(name, "show")["leads"])
+        fenced = ask(name, "show")["stats"]["fenced"] - before
+    run.changes(n)
+    run.settled()
+    check(f"etcd: a leader stopped past its lease is refused ({rounds} rounds)",
+          fenced > 0)
+
+
+def test_compaction(run, n):
+    """Hosts are away while all that they would have to hear is compacted."""
+    run.far.process.p.send_signal(signal.SIGSTOP)
+    run.changes(n)
+    run.settled(run.near)
+    run.etcd.ctl("compaction", str(run.etcd.revision()))
+    # whichever member they watched: their watches break
+    for i in range(3):
+        run.etcd.members[i].end(signal.SIGKILL)
+        run.etcd.start(i)
+        wait_for("a quorum", lambda: run.etcd.ctl("put", "warm", "2"))
+    run.far.process.p.send_signal(signal.SIGCONT)
+    run.settled()
+    check("etcd: hosts that were away during a compaction come up to date",
+          True)
+
+
+def forge(run, change):
+    """A head that looks newer than the one in force, with something wrong."""
+    head = json.loads(run.etcd.get("plan/0/head"))
+    index = run.etcd.get(f"index/0/{head['epoch']:010}").splitlines()
+    leaves = [json.loads(x) for x in index[1:]]
+    first = json.loads(index[0])
+    head["epoch"] += 1
+    first["epoch"] += 1
+    change(head, first, leaves)
+    text = "".join(json.dumps(x, sort_keys=True, separators=(",", ":")) +
+                   "\n" for x in [first, *leaves])
+    head.setdefault("digest", "")
+    if not head.pop("keep", False):
+        head["digest"] = digest(text.encode())
+    run.etcd.put(f"index/0/{head['epoch']:010}", text)
+    run.etcd.put("plan/0/head", json.dumps(head))
+
+
+def total(run, what):
+    return sum(s[what] for g in (run.near, run.far)
+               for s in g.stats().values())
+
+
+def test_lies(run):
+    now = run.settled()
+    # nobody repairs it meanwhile
+    for engine in run.engines.values():
+        engine.p.send_signal(signal.SIGSTOP)
+    old = run.etcd.get("plan/0/head")
+
+    def bad_chunk(head, first, leaves):
+        for entry in leaves:
+            key = f"plan/0/{entry['epoch']:010}/{entry['leaf']}"
+            entry["epoch"] = head["epoch"]
+            text = run.etcd.get(key).rstrip("\n") + "\n"
+            run.etcd.put(f"plan/0/{head['epoch']:010}/{entry['leaf']}",
+                         text.replace("\"weights\":\"f", "\"weights\":\"e"))
+
+    def bad_index(head, first, leaves):
+        head["keep"] = True
+
+    def bad_topology(head, first, leaves):
+        first["topology"] = digest(b"another")
+
+    for what, change in (("bad_chunk", bad_chunk), ("bad_index", bad_index),
+                         ("topology", bad_topology)):
+        before = total(run, what)
+        forge(run, change)
+        wait_for(what, lambda: total(run, what) - before == len(HOSTS))
+        check(f"etcd: {what}: refused by all hosts, and counted", all(
+            g.epoch(h) == now for g in (run.near, run.far)
+            for h in g.hosts))
+        run.etcd.put("plan/0/head", old)
+
+    before = total(run, "bad_head")
+    run.etcd.put("plan/0/head", "{\"epoch\": 1}")
+    wait_for("bad_head", lambda: total(run, "bad_head") - before ==
+             len(HOSTS))
+    check("etcd: bad_head: refused by all hosts, and counted", True)
+
+    before = total(run, "replayed")
+    head = json.loads(old)
+    head["epoch"] -= 1
+    run.etcd.put("plan/0/head", json.dumps(head))
+    wait_for("replayed", lambda: total(run, "replayed") - before ==
+             len(HOSTS))
+    check("etcd: replayed: refused by all hosts, and counted", all(
+        g.epoch(h) == now for g in (run.near, run.far) for h in g.hosts))
+
+    for engine in run.engines.values():
+        engine.p.send_signal(signal.SIGCONT)
+    run.leader()
+    run.near.tell("report h0")
+    run.near.tell("report h1")
+    wait_for("a plan over the lies", lambda: run.epoch() > now + 1)
+    run.settled()
+    check("etcd: the engine writes over what others wrote", True)
+
+
+def test_all_gone(run, n):
+    for member in run.etcd.members:
+        member.end(signal.SIGKILL)
+    run.change()
+    for i in range(3):
+        run.etcd.start(i)
+    run.changes(n)
+    run.settled()
+    check("etcd: when all of etcd was gone, epochs go on", True)
+
+
+def test_etcd():
+    run = Run()
+    n = max(1, EPOCHS // 8)
+    test_kill_etcd(run, n)
+    test_kill_engine(run, n)
+    test_fencing(run, n)
+    test_compaction(run, n)
+    test_all_gone(run, n)
+    test_lies(run)
+    while run.epoch() < EPOCHS:
+        run.changes(1)
+    run.settled()
+    last = run.etcd.revision()
+    wait_for("the record", lambda: recorded()[-1][0] >= last - 2)
+    check_history([run.near, run.far])
+    check("etcd: hosts end as they should", run.near.end() == 0 and
+          run.far.end() == 0)
+    check("etcd: engines end as they should", all(
+        e.end() == 0 for e in run.engines.values()))
+
+
+def main():
+    print("KTAP version 1")
+    for old in os.listdir(OUT):
+        os.remove(f"{OUT}/{old}")
+    # run.sh gives us a network namespace of our own
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=False,
+                   stderr=subprocess.DEVNULL)
+    topology()
+    try:
+        for test in (test_embedded, test_etcd):
+            try:
+                test()
+            except (TimeoutError, LookupError, OSError) as why:
+                check(f"{test.__name__}: {why}", False, f"logs in {OUT}")
+    finally:
+        for process in reversed(processes):
+            process.end(signal.SIGKILL)
+        subprocess.run(["rm", "-rf", RUN], check=False)
+    print(f"1..{number}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

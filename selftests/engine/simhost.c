@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * simhost CONFIG HOST...: hosts that follow a plan, with srpold's own code but
+ * without a module: what would be applied is printed, one line of JSON per
+ * plan, with the weights as read back from what would be in force. Commands
+ * come by standard input:
+ *
+ *	report HOST FROM TO CAPACITY	HOST knows of one link, and of no other
+ *	report HOST			HOST knows of none
+ *	stats				prints a line per host
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "follow.h"
+#include "log.h"
+#include "srpol_lib.h"
+#include "store_config.h"
+
+struct host {
+	struct follow follow;
+	char name[SRPOL_NAME_LEN];
+};
+
+static struct srpol_fabric *fabric;
+static struct host *hosts;
+static int n_hosts;
+
+static int apply(void *data, const struct follow_plan *plan)
+{
+	struct host *host = data;
+	json_t *chunks = json_object(), *o;
+	char *text;
+	uint32_t i;
+
+	for (i = 0; i < plan->n; i++) {
+		text = srpol_chunk_write(fabric, plan->plan, plan->leaf[i]);
+		json_object_set_new(chunks, fabric->nodes[plan->leaf[i]].name,
+				    json_string(text ?: ""));
+		free(text);
+	}
+	o = json_pack("{s:s, s:I, s:I, s:s, s:I, s:o}",
+		      "host", host->name,
+		      "epoch", (json_int_t)plan->head.epoch,
+		      "term", (json_int_t)plan->head.term,
+		      "digest", plan->head.digest,
+		      "seen", (json_int_t)srpol_head_seen(&plan->head,
+							  host->name),
+		      "chunks", chunks);
+	json_dumpf(o, stdout, JSON_COMPACT);
+	putchar('\n');
+	fflush(stdout);
+	json_decref(o);
+	return 0;
+}
+
+static void print_stats(const struct host *host)
+{
+	const struct follow_stats *s = &host->follow.stats;
+	json_t *o;
+
+	o = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+		      "stats", host->name,
+		      "applied", (json_int_t)s->applied,
+		      "bad_head", (json_int_t)s->bad_head,
+		      "replayed", (json_int_t)s->replayed,
+		      "bad_index", (json_int_t)s->bad_index,
+		      "bad_chunk", (json_int_t)s->bad_chunk,
+		      "topology", (json_int_t)s->topology,
+		      "compacted", (json_int_t)(s->compacted +
+						host->follow.mirror.compacted),
+		      "resets", (json_int_t)s->resets,
+		      "reports", (json_int_t)s->reports);
+	json_object_set_new(o, "epoch", json_integer(host->follow.now ?
+		(json_int_t)host->follow.now->head.epoch : 0));
+	json_dumpf(o, stdout, JSON_COMPACT);
+	putchar('\n');
+	fflush(stdout);
+	json_decref(o);
+}
+
+static void report(const char *name, const char *from, const char *to,
+		   uint64_t capacity, bool any)
+{
+	struct follow_link link = { .capacity = capacity };
+	uint32_t a, b, found;
+	int i;
+
+	if (any) {
+		a = srpol_fabric_node(fabric, from);
+		b = srpol_fabric_node(fabric, to);
+		found = a == SRPOL_NONE || b == SRPOL_NONE ? SRPOL_NONE :
+			srpol_fabric_link(fabric, a, b);
+		if (found == SRPOL_NONE)
+			return;
+		link.cable = found / 2;
+	}
+	for (i = 0; i < n_hosts; i++)
+		if (!strcmp(hosts[i].name, name))
+			follow_report(&hosts[i].follow, &link, any);
+}
+
+static void take_command(struct source *source, uint32_t events)
+{
+	char line[512], name[64], from[64], to[64];
+	uint64_t capacity;
+	int i, n;
+
+	if (!fgets(line, sizeof(line), stdin)) {
+		loop_stop();
+		return;
+	}
+	if (!strncmp(line, "stats", 5)) {
+		for (i = 0; i < n_hosts; i++)
+			print_stats(&hosts[i]);
+		return;
+	}
+	n = sscanf(line, "report %63s %63s %63s %" SCNu64, name, from, to,
+		   &capacity);
+	if (n == 1 || n == 4)
+		report(name, from, to, capacity, n == 4);
+}
+
+static void start(struct host *host, const char *name, const json_t *config)
+{
+	struct follow *f = &host->follow;
+	struct srpol_error err = {};
+	const char *folder;
+
+	snprintf(host->name, sizeof(host->name), "%s", name);
+	strcpy(f->config.shard, "0");
+	f->config.lease_s = 10;
+	f->config.damp_ns = 100000000;
+	folder = json_string_value(json_object_get(config, "folder"));
+	if (folder)
+		snprintf(f->config.file, sizeof(f->config.file), "%s/%s.plan",
+			 folder, name);
+	f->fabric = fabric;
+	f->host = srpol_fabric_node(fabric, name);
+	f->apply = apply;
+	f->data = host;
+	if (f->host == SRPOL_NONE ||
+	    store_config_read(json_object_get(config, "store"),
+			      &f->config.store, &err) ||
+	    follow_start(f, &err)) {
+		fprintf(stderr, "%s: %s\n", name, err.text);
+		exit(1);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static struct source commands = { .ready = take_command };
+	json_t *config = argc > 2 ? json_load_file(argv[1], 0, NULL) : NULL;
+	const char *file = json_string_value(json_object_get(config,
+							     "topology"));
+	struct srpol_error err = {};
+	int i;
+
+	if (!file || sodium_init() < 0 || loop_init())
+		return 2;
+	log_verbose = true;
+	/* one command at a time, so that none waits in stdio's buffer */
+	setvbuf(stdin, NULL, _IONBF, 0);
+	fabric = srpol_topology_read(file, &err);
+	if (!fabric || loop_add(&commands, EPOLLIN)) {
+		fprintf(stderr, "%s\n", err.text);
+		return 1;
+	}
+	n_hosts = argc - 2;
+	hosts = calloc(n_hosts, sizeof(*hosts));
+	for (i = 0; i < n_hosts; i++)
+		start(&hosts[i], argv[2 + i], config);
+	loop_run();
+	for (i = 0; i < n_hosts; i++)
+		follow_stop(&hosts[i].follow);
+	free(hosts);
+	srpol_fabric_free(fabric);
+	json_decref(config);
+	return 0;
+}

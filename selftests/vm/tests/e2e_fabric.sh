@@ -1,0 +1,202 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The global engine with srpold on two hosts, module and packets: a job is
+# announced, the plan comes, flows follow it; what only the other host knows of
+# a link reaches this one by the plan; the engine goes, srpold goes, the plan
+# stays; a spine that drops without a word leaves the plan.
+#
+# SRPOL_CLOCK=counted
+
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+# shellcheck source=selftests/ktap.sh
+. selftests/ktap.sh
+FABRIC_HOSTS=netns
+# shellcheck source=selftests/fabric/fabric.sh
+. selftests/fabric/fabric.sh
+# shellcheck source=selftests/vm/tests/engine_lib.sh
+. selftests/vm/tests/engine_lib.sh
+
+fabricd=
+
+# config HOST: its store is a Unix socket, which all namespaces reach
+config() {
+	cat <<-END
+	{ "topology": "$work/topology.json", "hosts": [ "$1" ],
+	  "probes": { "interval-ms": 20, "multiplier": 3, "timeout-ms": 20,
+	              "wait-to-restore-ms": 300 },
+	  "weights": { "delay-us": 100000 },
+	  "fabric": { "folder": "$work", "damp-ms": 200,
+	              "store": { "socket": "$work/store.sock" } } }
+	END
+}
+
+start_fabricd() {
+	srpol-fabricd -c "$work/fabricd.json" 2>>"$work/fabricd.log" &
+	fabricd=$!
+}
+
+stop_fabricd() {
+	[ -z "$fabricd" ] || kill "$fabricd" 2>/dev/null || :
+	wait "$fabricd" 2>/dev/null || :
+	fabricd=
+}
+
+fabric() {
+	srpol -j fabric "$@" socket "$work/control.sock"
+}
+
+# announce JOB TEXT
+announce() {
+	jq -nc --arg key "/srpol/job/$1" --arg value "$2" \
+		'{ id: 1, op: "txn", compare: [], put: [ [ $key, $value, 0 ] ] }' |
+		socat -t 2 - "unix:$work/store.sock" | jq -e .succeeded
+}
+
+# planned LIST: weights from leaf1 to leaf2
+planned() {
+	[ "$(fabric plan from leaf1 | jq -c '.pairs[0].weights')" = "$1" ]
+}
+
+# candidate HOST PREFERENCE: whether it is active, and the buckets of its lists
+candidate() {
+	on "$1" -j policy show color 100 | jq -c --argjson p "$2" '
+		[ .[0].candidates[] | select(.preference == $p) ] | .[0] |
+		[ .active // false, [ .segment_lists[].buckets ] ]'
+}
+
+candidate_is() {
+	[ "$(candidate "$1" "$2")" = "$3" ]
+}
+
+# on_epoch: both hosts have applied the epoch in force
+on_epoch() {
+	fabric show | jq -e '.epoch as $e | .leads and
+		(.hosts | length == 2 and all(.epoch == $e))'
+}
+
+# shares: of flows from host A, in percent, in order of the spines
+shares() {
+	local spine
+
+	for spine in 1 2 3 4; do
+		on A -j flow show dst fd00:b::1 | jq \
+			--argjson path "$(path_over A spine$spine)" '
+			[ .[] | select(.sport >= 20000) ] |
+			100 * ([ .[] | select(.path == $path) ] | length) / length'
+	done
+}
+
+# follow PERCENT...: flows have these shares, within 5 percent of all
+follow() {
+	paste -d ' ' <(printf '%s\n' "$@") <(shares) | awk '
+		{ d = $1 - $2; if (d < -5 || d > 5) { print; bad = 1 } }
+		END { exit bad || NR != 4 }'
+}
+
+send() {
+	fabric_exec hostA python3 - "$1" "$2" <<-'END'
+	import socket, sys
+	first, n = int(sys.argv[1]), int(sys.argv[2])
+	for port in range(first, first + n):
+	    s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+	    s.bind(("fd00:a::1", port))
+	    s.sendto(b"x", ("fd00:b::1", 9))
+	END
+}
+
+at_exit fabric_down
+fabric_up
+insmod kmod/srpol.ko
+at_exit unload
+at_exit stop_engines
+at_exit stop_fabricd
+fabric_topology >"$work/topology.json"
+config A >"$work/A.json"
+config B >"$work/B.json"
+cat >"$work/fabricd.json" <<-END
+{ "name": "engine", "topology": "$work/topology.json", "lease-s": 5,
+  "file": "$work/store.json", "socket": "$work/control.sock",
+  "store": { "socket": "$work/store.sock" } }
+END
+
+check "the engine's configuration is good" \
+	srpol-fabricd --check-config -c "$work/fabricd.json"
+sed 's/"lease-s"/"leases"/' "$work/fabricd.json" >"$work/bad.json"
+check_fails "a wrong key is named" '"leases" is unknown' \
+	srpol-fabricd --check-config -c "$work/bad.json"
+sed 's/"damp-ms"/"damping"/' "$work/A.json" >"$work/bad.json"
+check_fails "likewise of srpold" '"damping" is unknown in "fabric"' \
+	srpold --check-config -c "$work/bad.json"
+check_fails "no engine, and the command says so" "srpol-fabricd does not run" \
+	fabric show
+
+on A rule add prio 100 dst fd00:b::/64 color 100
+start_engine A
+start_engine B
+check "without a global engine the local ones work" patiently 60 usable A 4
+check_equal "with their own candidate path" '[true,[32,32,32,32]]' \
+	"$(candidate A 50)"
+
+# ---- a demand
+start_fabricd
+check "the engine leads" patiently 30 eval 'fabric show | jq -e .leads'
+check "a job is announced" announce t/train \
+	'{ "all-to-all": { "hosts": [ "A", "B" ], "bytes": 1000000000 } }'
+check "it is planned for" patiently 30 planned '[15,15,15,15]'
+check "both hosts applied that, and say so" patiently 30 on_epoch
+check_equal "the plan is the active candidate path" '[true,[32,32,32,32]]' \
+	"$(candidate A 100)"
+check_equal "the local one is there, and is not" '[false,[0,0,0,0]]' \
+	"$(candidate A 50 | sed 's/null/0/g')"
+
+# ---- what only host B knows
+on B engine link set leaf2 spine2 capacity 20G
+check "what host B says of its link is planned with" \
+	patiently 30 planned '[15,3,15,15]'
+check "both hosts applied that" patiently 30 on_epoch
+check "host A, which knows nothing of it, has the plan's buckets" \
+	patiently 30 candidate_is A 100 '[true,[40,8,40,40]]'
+check "why says who reported it" eval \
+	"fabric why A B | jq -e '.planes[0].paths[1].links[1].reported_by == [\"B\"]'"
+send 20000 1000
+check "flows follow the plan within 5 %" follow 31 6 31 31
+
+# ---- nobody there
+epoch=$(fabric show | jq .epoch)
+stop_fabricd
+check "without the engine the plan stays" \
+	candidate_is A 100 '[true,[40,8,40,40]]'
+kill -9 "${engine[A]}"
+wait "${engine[A]}" 2>/dev/null || :
+generation=$(on A -j config show | jq '.[0].generation')
+start_engine A
+check "srpold comes again" patiently 60 usable A 4
+check_equal "with the plan on its disk" "$epoch false" \
+	"$(on A -j engine show | jq -r '.fabric[0] | "\(.epoch) \(.connected)"')"
+check_equal "nothing changed in the module" "$generation" \
+	"$(on A -j config show | jq '.[0].generation')"
+
+# ---- a spine that drops without a word
+start_fabricd
+check "the engine leads again, and hosts follow" patiently 60 on_epoch
+fabric_silence spine3 on
+check "the spine leaves the plan" patiently 60 planned '[15,3,0,15]'
+check "both hosts applied that" patiently 60 on_epoch
+check "host A sends nothing over it, by the plan" \
+	patiently 60 eval 'candidate A 100 | jq -e ".[0] and .[1][2] == 0"'
+fabric_silence spine3 off
+check "it comes back when it has been well for a while" \
+	patiently 120 planned '[15,3,15,15]'
+
+# ---- a plan for another topology
+sed 's/"delay-ns": [0-9]*/"delay-ns": 7/' "$work/topology.json" |
+	sed 's/"rate": "100G"/"rate": "101G"/' >"$work/other.json"
+stop_fabricd
+sed -i "s,topology.json,other.json," "$work/fabricd.json"
+before=$(candidate A 100)
+start_fabricd
+check "a plan for another topology is refused, and counted" patiently 60 eval \
+	"on A -j engine show | jq -e '.fabric[0].refused_by.topology > 0'"
+check_equal "and nothing changed" "$before" "$(candidate A 100)"
