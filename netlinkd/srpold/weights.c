@@ -26,6 +26,8 @@ static void merge(struct weights_demands *known)
 	struct srpol_demand *d = known->demand;
 	uint32_t i, n = 0;
 
+	if (!known->n)
+		return;
 	qsort(d, known->n, sizeof(*d), by_pair);
 	for (i = 0; i < known->n; i++) {
 		if (n && !by_pair(&d[n - 1], &d[i])) {
