@@ -81,14 +81,14 @@ static __noinline int srpol_probe_report(struct xdp_md *ctx, __u32 reason,
 		ev->hop_limit = ip6->hop_limit;
 	}
 	if ((void *)(srh + 1) <= (void *)(long)ctx->data_end &&
-	    ip6->nexthdr == NEXTHDR_ROUTING &&
-	    srh->first_segment < SRPOL_PROBE_SEGS) {
-		ev->segs = srh->first_segment + 1;
-		len = ev->segs * sizeof(struct in6_addr);
-		if (len <= sizeof(ev->list) && len &&
-		    bpf_xdp_load_bytes(ctx, ETH_HLEN + IPV6_HLEN + SRH_HLEN,
-				       ev->list, len))
-			ev->segs = 0;
+	    ip6->nexthdr == NEXTHDR_ROUTING) {
+		len = (srh->first_segment + 1) * sizeof(struct in6_addr);
+		/* the number that is used is to be the one that was checked */
+		barrier_var(len);
+		if (len <= sizeof(ev->list) &&
+		    !bpf_xdp_load_bytes(ctx, ETH_HLEN + IPV6_HLEN + SRH_HLEN,
+					ev->list, len))
+			ev->segs = len / sizeof(struct in6_addr);
 	}
 	bpf_ringbuf_submit(ev, 0);
 	return 0;
