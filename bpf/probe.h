@@ -31,16 +31,16 @@ struct srpol_stamp {
 	__u64 tag;
 } __attribute__((packed));
 
-/* What XDP reports of anomalies: per CPU and second. */
-#define SRPOL_PROBE_REPORTS	16
+/* What XDP reports of an anomaly: per CPU and second, so that none hides others. */
+#define SRPOL_PROBE_REPORTS	4
 
-static __always_inline bool srpol_probe_may_report(__u64 now)
+static __always_inline bool srpol_probe_may_report(__u32 reason, __u64 now)
 {
 	__u64 second = now / SRPOL_NS_PER_SEC;
+	__u32 sort = reason - SRPOL_REASON_PROBE;
 	struct srpol_drop_budget *b;
-	__u32 zero = 0;
 
-	b = bpf_map_lookup_elem(&probe_budget, &zero);
+	b = bpf_map_lookup_elem(&probe_budget, &sort);
 	if (!b)
 		return false;
 	if (b->second != second) {
@@ -63,7 +63,7 @@ static __noinline int srpol_probe_report(struct xdp_md *ctx, __u32 reason,
 	struct ipv6hdr *ip6;
 	__u32 len;
 
-	if (!srpol_probe_may_report(now))
+	if (!srpol_probe_may_report(reason, now))
 		return 0;
 	ev = bpf_ringbuf_reserve(&probe_events, sizeof(*ev), 0);
 	if (!ev)

@@ -28,7 +28,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, SRPOL_PROBE_REASONS);
 	__type(key, __u32);
 	__type(value, struct srpol_drop_budget);
 } probe_budget SEC(".maps");

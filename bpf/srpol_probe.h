@@ -25,6 +25,7 @@
 #define SRPOL_PROBE_NEVER	(~0u)	/* no sequence number */
 #define SRPOL_PROBE_SEQ_LONG	(1u << 31)	/* that of a long probe has it */
 #define SRPOL_PROBE_EVENTS_BYTES	(64 * 1024)
+#define SRPOL_PROBE_REASONS	5	/* enum srpol_reason from PROBE on */
 
 /* The wire: STAMP, and what this host adds to it. */
 #define SRPOL_STAMP_PORT	862

@@ -17,7 +17,7 @@
 
 #define TABLE_LEN	(SRPOL_MAX_PROBES * sizeof(struct srpol_probe))
 #define FIRST_REASON	SRPOL_REASON_PROBE
-#define REASONS		(SRPOL_REASON_PROBE_STALE - FIRST_REASON + 1)
+#define REASONS		SRPOL_PROBE_REASONS
 
 static struct srpol_probe *table;
 static uint32_t map_id;			/* 0: memory of our own */
