@@ -84,6 +84,10 @@ static json_t *path_report(struct engine *engine, struct engine_path *path)
 	json_object_set_new(o, "loss_ppm", json_integer(
 		quality_loss_ppm(&leader->window)));
 	json_object_set_new(o, "queue_ms", ms(leader->window.queue_ns));
+	json_object_set_new(o, "ce_ppm", json_integer(
+		quality_marks_ppm(&leader->window, QUALITY_CE)));
+	json_object_set_new(o, "cnp_ppm", json_integer(
+		quality_marks_ppm(&leader->window, QUALITY_CNP)));
 	probe_report(probe_map_at(leader->probe), now, o);
 	return o;
 }

@@ -14,6 +14,7 @@
  *	locate.c	which link it is; pure
  *	verdict.c	tells the module which paths are down
  *	quality.c	what probes say of a link that works badly; pure
+ *	marks.c		congestion marks of probes, notifications for flows
  *	linkstate.c	what links can carry, and how well; pure
  *	weights.c	from that to weights of paths; pure
  *	balance.c	looks at the links now and then, has weights follow
@@ -161,6 +162,11 @@ struct probe_stats {
  * @window: likewise, for the quality of links
  * @closed_sent: @stats.sent when @window was closed last
  * @closed_lost: those that never came back, likewise
+ * @closed_received: answers that count, likewise
+ * @closed_ce: of these, with a congestion mark
+ * @closed_packets: packets sent over the path, likewise
+ * @closed_cnp: notifications for them
+ * @closed_known: both were read before
  * @probe: SSID of its probe, of the leader only
  * @seq: of the next probe
  * @sent_ns: when the last IN_FLIGHT probes were sent, by sequence number; 0:
@@ -191,6 +197,11 @@ struct engine_path {
 	struct quality_window window;
 	uint64_t closed_sent;
 	uint64_t closed_lost;
+	uint64_t closed_received;
+	uint64_t closed_ce;
+	uint64_t closed_packets;
+	uint64_t closed_cnp;
+	bool closed_known;
 	uint32_t probe;
 	uint32_t seq;
 	uint64_t sent_ns[IN_FLIGHT];
@@ -358,6 +369,9 @@ int prober_follow(struct srpol_error *err);
 /* verdict.c */
 void verdicts_tell(struct engine *engine);
 void verdicts_refresh(struct engine *engine);
+
+/* marks.c */
+void marks_read(struct engine *engine);
 
 /* balance.c */
 int balance_weigh(struct engine *engine, bool *changed,
