@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Sends the probes of all paths, spread evenly over the interval and within
- * the budget of the host, and looks for those that are back: XDP enters them in
- * map "probes" (probe_map.c), by the slot of their sequence number. Probes that
- * come by a packet socket, where XDP does not take them, are entered there too.
+ * the budget of the host, has those looked for that are back (probe_back.c), and
+ * gives up the others.
  *
  * A probe that is not back after the timeout is lost, but for one case: when
  * the prober itself was not there (stopped, starved, the machine suspended) it
@@ -23,9 +22,6 @@
 #define SEQ_LONG	SRPOL_PROBE_SEQ_LONG
 #define LONG_TIMEOUTS	4		/* that a long one may take */
 #define LONG_PATIENCE_NS	(100 * NS_PER_MS)
-#define TELL_NS		(1000 * NS_PER_MS)	/* between two of a sort */
-
-struct prober_stats prober_stats;
 
 static struct engine *engine;
 static struct source ticker = { .fd = -1 };
@@ -39,9 +35,15 @@ static struct engine_path *leader(uint32_t ssid)
 	return engine_path(engine, leaders[ssid]);
 }
 
-static uint32_t next_seq(uint32_t seq)
+/**
+ * prober_path() - whose probes these are
+ * @ssid: of a probe
+ *
+ * Return: NULL if there are no such ones.
+ */
+struct engine_path *prober_path(uint32_t ssid)
 {
-	return (seq + 1) & ~SEQ_LONG;
+	return ssid < n_leaders ? leader(ssid) : NULL;
 }
 
 static void drain(void)
@@ -56,42 +58,13 @@ static void drain(void)
 	}
 }
 
-static void announce(const struct engine_path *path)
-{
-	const char *name = path->name[0] ? path->name : "without a name";
-
-	if (liveness_usable(&path->live))
-		log_notice("path %u %s answers again", path->id, name);
-	else
-		log_notice("path %u %s is down: %u probes lost in a row",
-			   path->id, name, path->live.lost);
-}
-
 static void lose(struct engine_path *path, uint64_t now)
 {
 	path->stats.lost++;
 	if (!liveness_lost(&path->live, &engine->config.live, now))
 		return;
 	verdicts_tell(engine);
-	announce(path);
-}
-
-static void announce_mtu(const struct engine_path *path)
-{
-	const char *name = path->name[0] ? path->name : "without a name";
-
-	if (mtu_is_narrow(&path->mtu))
-		log_notice("path %u %s loses packets of %u bytes", path->id,
-			   name, path->full);
-	else
-		log_notice("path %u %s takes packets of %u bytes", path->id,
-			   name, path->full);
-	verdicts_tell(engine);
-}
-
-static uint64_t slot_bit(uint32_t seq)
-{
-	return 1ull << seq % IN_FLIGHT;
+	probes_announce(path);
 }
 
 /* What is under way and too old. It is remembered, in case it comes late. */
@@ -100,7 +73,7 @@ static void expire(struct engine_path *path, uint64_t now, bool forgive)
 	uint64_t *sent;
 
 	for (; path->oldest != path->seq;
-	     path->oldest = next_seq(path->oldest)) {
+	     path->oldest = probe_next_seq(path->oldest)) {
 		sent = &path->sent_ns[path->oldest % IN_FLIGHT];
 		if (!*sent)
 			continue;
@@ -110,7 +83,7 @@ static void expire(struct engine_path *path, uint64_t now, bool forgive)
 			*sent = 0;
 			continue;
 		}
-		path->given_up |= slot_bit(path->oldest);
+		path->given_up |= probe_slot_bit(path->oldest);
 		lose(path, now);
 	}
 }
@@ -153,8 +126,8 @@ static void send_probe(struct engine_path *path)
 	if (!sent_ns)
 		return;
 	path->sent_ns[path->seq % IN_FLIGHT] = sent_ns;
-	path->given_up &= ~slot_bit(path->seq);
-	path->seq = next_seq(path->seq);
+	path->given_up &= ~probe_slot_bit(path->seq);
+	path->seq = probe_next_seq(path->seq);
 	path->stats.sent++;
 }
 
@@ -173,12 +146,12 @@ static void probe_mtu(struct engine_path *path, uint64_t now, bool forgive)
 	}
 	if (path->mtu.size && now - path->long_ns >= patience &&
 	    mtu_lost(&path->mtu, now))
-		announce_mtu(path);
+		probes_announce_mtu(engine, path);
 	size = mtu_next(&path->mtu, full, now);
 	if (!size)
 		return;
 	path->long_ns = now;
-	path->long_seq = SEQ_LONG | next_seq(path->long_seq);
+	path->long_seq = SEQ_LONG | probe_next_seq(path->long_seq);
 	if (!send_frame(path, path->long_seq, size))
 		mtu_forget(&path->mtu);
 }
@@ -187,78 +160,6 @@ static void probe_mtu(struct engine_path *path, uint64_t now, bool forgive)
 static bool is_probed(const struct engine_path *path)
 {
 	return path->up && path->loop.n;
-}
-
-/* What was lost while it was down is no quality of the path that is up again. */
-static void restart_window(struct engine_path *path)
-{
-	path->window = (struct quality_window){};
-	path->closed_sent = path->stats.sent;
-	path->closed_lost = path->stats.lost - path->stats.late;
-}
-
-static void take_answer(struct engine_path *path, uint64_t rtt, uint64_t now)
-{
-	quality_answer(&path->window, rtt);
-	path->stats.received++;
-	if (!liveness_answer(&path->live, &engine->config.live, now))
-		return;
-	restart_window(path);
-	verdicts_tell(engine);
-	announce(path);
-}
-
-/* Is the probe of a sequence number back? */
-static bool is_back(const struct srpol_probe_slot *slot, uint32_t seq)
-{
-	return __atomic_load_n(&slot->back, __ATOMIC_ACQUIRE) == seq;
-}
-
-/* Those that came after they were given up. */
-static void take_late(struct engine_path *path, struct srpol_probe *p)
-{
-	uint64_t bits = path->given_up;
-	uint32_t i, seq;
-
-	for (; bits; bits &= bits - 1) {
-		i = __builtin_ctzll(bits);
-		/* the last one before @oldest that has the slot */
-		seq = path->oldest - 1 - (path->oldest - 1 - i) % IN_FLIGHT;
-		if (!is_back(&p->slot[i], seq & ~SEQ_LONG))
-			continue;
-		path->given_up &= ~slot_bit(i);
-		path->stats.late++;
-	}
-}
-
-static void take_long(struct engine_path *path, struct srpol_probe *p,
-		      uint64_t now)
-{
-	if (path->mtu.size &&
-	    is_back(&p->slot[SRPOL_PROBE_LONG], path->long_seq) &&
-	    mtu_answer(&path->mtu, now))
-		announce_mtu(path);
-}
-
-/* What is back of a path's probes since we looked last. */
-static void harvest(struct engine_path *path, uint64_t now)
-{
-	struct srpol_probe *p = probe_map_at(path->probe);
-	const struct srpol_probe_slot *slot;
-	uint32_t seq;
-	uint64_t *sent;
-
-	for (seq = path->oldest; seq != path->seq; seq = next_seq(seq)) {
-		slot = &p->slot[seq % IN_FLIGHT];
-		sent = &path->sent_ns[seq % IN_FLIGHT];
-		if (!*sent || !is_back(slot, seq))
-			continue;
-		*sent = 0;
-		take_answer(path, slot->rtt_ns, now);
-	}
-	if (path->given_up)
-		take_late(path, p);
-	take_long(path, p, now);
 }
 
 static void tick(struct source *source, uint32_t events)
@@ -276,7 +177,7 @@ static void tick(struct source *source, uint32_t events)
 	last_tick_ns = now;
 	for (i = 0; i < n_leaders; i++) {
 		path = leader(i);
-		harvest(path, now);
+		probes_harvest(engine, path, now);
 		expire(path, now, late || !is_probed(path));
 		if (!is_probed(path) || now < path->next_ns)
 			continue;
@@ -288,77 +189,6 @@ static void tick(struct source *source, uint32_t events)
 			path->next_ns = now + interval_ns;
 	}
 	verdicts_refresh(engine);
-}
-
-static bool same_list(const struct srpol_sid_list *a,
-		      const struct srpol_sid_list *b)
-{
-	return a->n == b->n &&
-	       !memcmp(a->sid, b->sid, a->n * sizeof(a->sid[0]));
-}
-
-/**
- * prober_receive() - a frame to the probe SID came in, past XDP
- * @up: by this device
- * @frame: the frame
- * @len: its length
- */
-void prober_receive(struct uplink *up, const uint8_t *frame, size_t len)
-{
-	struct srpol_sid_list list;
-	struct engine_path *path;
-	struct probe probe;
-	uint64_t now = now_ns();
-
-	if (!probe_read(frame, len, &probe, &list)) {
-		prober_stats.forged++;
-		return;
-	}
-	path = probe.ssid < n_leaders ? leader(probe.ssid) : NULL;
-	if (!path || path->nic != up->nic || !same_list(&list, &path->loop)) {
-		prober_stats.strange++;
-		return;
-	}
-	if (srpol_probe_came(probe_map_at(probe.ssid), probe.seq,
-			     probe.sent_ns, now, probe.ce,
-			     probe.hop_limit) < 0) {
-		prober_stats.stale++;
-		return;
-	}
-	prober_stats.by_socket++;
-	harvest(path, now);
-}
-
-/**
- * prober_anomaly() - a probe did not come back to XDP as it should have
- * @event: how
- *
- * XDP counts them all and reports some; of these, one a second of each sort is
- * worth a line.
- */
-void prober_anomaly(const struct srpol_probe_event *event)
-{
-	static uint64_t told[SRPOL_REASON_COUNT];
-	char from[SRPOL_ADDR_STRLEN], seg[SRPOL_ADDR_STRLEN] = "none";
-	const struct engine_path *path;
-	uint64_t now = now_ns();
-
-	path = event->probe < n_leaders ? leader(event->probe) : NULL;
-	if (event->reason == SRPOL_REASON_PROBE) {
-		log_debug("path %u: a gap before probe %u",
-			  path ? path->id : 0, event->seq);
-		return;
-	}
-	if (event->reason >= SRPOL_REASON_COUNT ||
-	    (told[event->reason] && now - told[event->reason] < TELL_NS))
-		return;
-	told[event->reason] = now;
-	if (event->segs && event->segs <= SRPOL_PROBE_SEGS)
-		srpol_addr_text(&event->list[16 * (event->segs - 1)], seg);
-	log_notice("%s: from %s, %u segments, first %s, hop limit %u, path %u",
-		   srpol_reason_name(event->reason),
-		   srpol_addr_text(event->saddr, from), event->segs, seg,
-		   event->hop_limit, path ? path->id : 0);
 }
 
 /* Phases that spread the probes of all paths evenly over the interval. */

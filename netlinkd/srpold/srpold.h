@@ -6,7 +6,8 @@
  *	engine.c	hosts, paths and policies that follow from the topology
  *	reconcile.c	has the module agree with that, in one transaction
  *	uplink.c	devices: programs, sockets for probes
- *	prober.c	sends probes, takes them back, keeps what they say
+ *	prober.c	sends probes, gives up those that do not come back
+ *	probe_back.c	finds those that do, and keeps what they say
  *	probe_packet.c	bytes of a probe
  *	probe_map.c	what the data plane knows of probes
  *	liveness.c	states of a path; pure
@@ -362,9 +363,28 @@ extern struct prober_stats prober_stats;
 
 int prober_start(struct engine *engine, struct srpol_error *err);
 void prober_stop(void);
+int prober_follow(struct srpol_error *err);
+struct engine_path *prober_path(uint32_t ssid);
+
+/* probe_back.c */
 void prober_receive(struct uplink *up, const uint8_t *frame, size_t len);
 void prober_anomaly(const struct srpol_probe_event *event);
-int prober_follow(struct srpol_error *err);
+void probes_announce(const struct engine_path *path);
+void probes_announce_mtu(struct engine *engine, const struct engine_path *path);
+void probes_harvest(struct engine *engine, struct engine_path *path,
+		    uint64_t now);
+
+/* Sequence numbers of short probes have 31 bits. */
+static inline uint32_t probe_next_seq(uint32_t seq)
+{
+	return (seq + 1) & ~SRPOL_PROBE_SEQ_LONG;
+}
+
+/* In engine_path.given_up. */
+static inline uint64_t probe_slot_bit(uint32_t seq)
+{
+	return 1ull << seq % IN_FLIGHT;
+}
 
 /* verdict.c */
 void verdicts_tell(struct engine *engine);
