@@ -111,6 +111,8 @@ void probes_harvest(struct engine *engine, struct engine_path *path,
 	uint32_t seq;
 	uint64_t *sent;
 
+	if (path->oldest == path->seq && !path->given_up && !path->mtu.size)
+		return;
 	for (seq = path->oldest; seq != path->seq; seq = probe_next_seq(seq)) {
 		slot = &p->slot[seq % IN_FLIGHT];
 		sent = &path->sent_ns[seq % IN_FLIGHT];

@@ -24,6 +24,7 @@ static uint32_t map_id;			/* 0: memory of our own */
 static int reasons = -1;
 static uint64_t base[REASONS];		/* counted before we began */
 static struct ring_buffer *ring;
+static int ring_map = -1;		/* to be open while @ring is polled */
 static struct source events = { .fd = -1 };
 
 static uint32_t id_of(int fd)
@@ -70,13 +71,10 @@ static int set_key(void)
 
 static int watch_events(void)
 {
-	int fd = srpol_map_open("probe_events");
-
-	if (fd < 0)
-		return fd;
-	ring = ring_buffer__new(fd, take_event, NULL, NULL);
-	/* the ring has a descriptor of its own */
-	srpol_map_close(fd);
+	ring_map = srpol_map_open("probe_events");
+	if (ring_map < 0)
+		return ring_map;
+	ring = ring_buffer__new(ring_map, take_event, NULL, NULL);
 	if (!ring)
 		return -errno;
 	events.fd = ring_buffer__epoll_fd(ring);
@@ -138,6 +136,8 @@ void probe_map_close(void)
 	events.fd = -1;
 	ring_buffer__free(ring);
 	ring = NULL;
+	srpol_map_close(ring_map);
+	ring_map = -1;
 	srpol_map_close(reasons);
 	reasons = -1;
 	if (table)
