@@ -392,6 +392,7 @@ static void test_malformed(void)
 	struct inner ping = {
 		.src = HOST, .proto = 58, .first_byte = 128, .payload = 56,
 	};
+	struct in6_addr own = sid(PROBE);
 	char text[64];
 	__u32 i, bit;
 
@@ -427,8 +428,7 @@ static void test_malformed(void)
 			check_reason(&bad, SRPOL_REASON_PROBE_MALFORMED,
 				     "another TLV");
 		}
-	ping.dst = inet_ntop(AF_INET6, &(struct in6_addr[]){ sid(PROBE) }[0],
-			     text, sizeof(text));
+	ping.dst = inet_ntop(AF_INET6, &own, text, sizeof(text));
 	pkt_inner(&bad, &ping);
 	memcpy(bad.b, pkt_link_macs, sizeof(pkt_link_macs));
 	check_reason(&bad, SRPOL_REASON_PROBE_MALFORMED, "a ping");
