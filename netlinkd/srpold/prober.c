@@ -261,6 +261,18 @@ static void enter_all(void)
 			probe_map_at(i)->ifindex = 0;
 }
 
+/* What was lost meanwhile nobody was there to take. */
+static void begin_anew(void)
+{
+	uint64_t now = now_ns();
+	uint32_t i;
+
+	enter_all();
+	for (i = 0; i < n_leaders; i++)
+		liveness_init(&leader(i)->live, now);
+	verdicts_tell(engine);
+}
+
 /**
  * prober_follow() - go with the data plane, if it was loaded anew
  * @err: why not
@@ -275,7 +287,7 @@ int prober_follow(struct srpol_error *err)
 	probe_map_close();
 	ret = probe_map_open(err);
 	if (!ret)
-		enter_all();
+		begin_anew();
 	return ret;
 }
 

@@ -356,6 +356,8 @@ static void test_renewed(void **state)
 	receive(frame, len);
 	assert_int_equal(prober_follow(NULL), 0);
 	assert_int_equal(opened, 0);
+	while (liveness_usable(&path()->live))
+		step(NULL);
 	len = next_probe(frame);
 	renewed = true;
 	assert_int_equal(prober_follow(NULL), 0);
@@ -363,10 +365,12 @@ static void test_renewed(void **state)
 	assert_int_equal(table[0].segs, 4);
 	assert_int_equal(table[0].received, 0);
 	assert_int_equal(table[1].ifindex, 0);
+	assert_true(liveness_usable(&path()->live));
+	assert_int_equal(verdicts, 2);
 	/* nobody can say any more what became of it */
 	receive(frame, len);
 	assert_int_equal(prober_stats.stale, 1);
-	assert_int_equal(path()->stats.lost, 0);
+	assert_int_equal(path()->live.lost, 0);
 	len = next_probe(frame);
 	receive(frame, len);
 	assert_int_equal(path()->stats.received, 2);
