@@ -103,13 +103,13 @@ check "no marks any more: it is used more again" \
 	patiently 120 raised 2 "$least"
 
 # ---- a spine that has a queue
-fabric_exec hostB python3 selftests/vm/tests/e2e_silent.py sink fd00:b::1 \
+ip netns exec "$(fabric_ns hostB)" python3 selftests/vm/tests/e2e_silent.py sink fd00:b::1 \
 	>"$work/sink" &
 pids+=($!)
 check "the sink is ready" busywait 30 grep -q ready "$work/sink"
 tc -n "$(fabric_ns spine2)" qdisc add dev leaf2 root tbf rate 400kbit \
 	burst 2000 limit 3000
-fabric_exec hostA python3 selftests/vm/tests/e2e_silent.py \
+ip netns exec "$(fabric_ns hostA)" python3 selftests/vm/tests/e2e_silent.py \
 	send fd00:a::1 fd00:b::1 64 1000 &
 pids+=($!)
 check "a queue in front of a spine's port that stays: its link is named" \

@@ -171,11 +171,11 @@ on A rule add prio 100 dst fd00:b::/64 color 100
 on B dev add hB role uplink
 on B sid add fc00:0:b::d6 behavior End.DT46
 for spine in "${spines[@]}"; do
-	fabric_exec "$spine" python3 selftests/vm/tests/e2e_silent.py \
+	ip netns exec "$(fabric_ns "$spine")" python3 selftests/vm/tests/e2e_silent.py \
 		watch "$work/$spine" fc00:0:b::d6 &
 	watchers+=($!)
 done
-fabric_exec hostB python3 selftests/vm/tests/e2e_silent.py sink fd00:b::1 \
+ip netns exec "$(fabric_ns hostB)" python3 selftests/vm/tests/e2e_silent.py sink fd00:b::1 \
 	>"$work/sink" &
 pids+=($!)
 check "the sink is ready" busywait 30 grep -q ready "$work/sink"
@@ -184,7 +184,7 @@ config '"interval-ms": 3, "multiplier": 3,' >"$work/A.json"
 start_engine A
 renice -n -15 -p "${engine[A]}" >/dev/null
 check "the engine is there" busywait 60 usable A 4
-fabric_exec hostA python3 selftests/vm/tests/e2e_silent.py \
+ip netns exec "$(fabric_ns hostA)" python3 selftests/vm/tests/e2e_silent.py \
 	send fd00:a::1 fd00:b::1 64 "${SRPOL_GAP_US:-500}" &
 pids+=($!)
 read -r fast slow <<<"${SRPOL_LIMITS:-}"
