@@ -8,6 +8,7 @@
 
 #include "base.h"
 #include "drop.h"
+#include "ecn.h"
 #include "maps.h"
 #include "probe_maps.h"
 #include "proto.h"
