@@ -93,7 +93,7 @@ check: tests		## build all, run all tests; "N passed, N failed, N skipped"
 
 # Hours: each has a target of its own.
 LONG := long-demo long-check long-e2e long-unload long-namespaces long-failure \
-	long-deb long-engine
+	long-silent long-deb long-engine
 .PHONY: check-long $(LONG)
 check-long: $(LONG) debug-check	## campaigns: demo, check, e2e, unloading, namespaces, failure, debug kernel
 $(LONG): tests

@@ -14,6 +14,7 @@
 #include "forward.h"
 #include "inner.h"
 #include "outer_ce.h"
+#include "probe.h"
 #include "sid.h"
 #include "srh.h"
 #include "stats.h"
@@ -54,6 +55,16 @@ static __always_inline void srpol_decap_account(const struct srpol_visit *v,
 		srpol_count(SRPOL_REASON_ECN_ODD);
 }
 
+/* What a SID does not decapsulate may be a probe that ends there. */
+static __always_inline int srpol_decap_not(struct xdp_md *ctx,
+					   const struct srpol_visit *v,
+					   __u32 id, int reason)
+{
+	if (v->does & SRPOL_DO_PROBE)
+		return srpol_probe_take(ctx, v);
+	return srpol_sid_drop(ctx, id, reason);
+}
+
 /**
  * srpol_decap - take the inner packet out
  * @ctx: packet
@@ -86,7 +97,7 @@ static __always_inline int srpol_decap(struct xdp_md *ctx,
 			err = SRPOL_REASON_ADJACENCY_DOWN;
 	}
 	if (err)
-		return srpol_sid_drop(ctx, id, err);
+		return srpol_decap_not(ctx, v, id, err);
 
 	inner = (void *)(ip6 + 1) + srpol_visit_srh_len(v);
 	if (six)

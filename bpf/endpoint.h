@@ -131,6 +131,16 @@ static __noinline int srpol_step_next(struct xdp_md *ctx, struct srpol_visit *v,
 	return XDP_PASS;
 }
 
+/* A probe comes from this host, which is told by more than its source. */
+static __always_inline int srpol_endpoint_refuse(struct xdp_md *ctx,
+						 const struct srpol_visit *v,
+						 int reason)
+{
+	if (reason == SRPOL_REASON_BAD_SOURCE && v->does & SRPOL_DO_PROBE)
+		return srpol_probe_take(ctx, v);
+	return srpol_sid_drop(ctx, v->sid->id, reason);
+}
+
 /**
  * srpol_endpoint - process a packet whose destination is a local SID
  * @ctx: packet
@@ -157,7 +167,7 @@ static __always_inline int srpol_endpoint(struct xdp_md *ctx,
 	    !srpol_domain_has(cfg, cfg->n_domain, &ip6->saddr))
 		err = SRPOL_REASON_BAD_SOURCE;
 	if (err)
-		return srpol_sid_drop(ctx, sid->id, err);
+		return srpol_endpoint_refuse(ctx, &v, err);
 
 	for (i = 0; i <= SRPOL_END_CHAIN; i++) {
 		if (!(v.does & SRPOL_DO_END))

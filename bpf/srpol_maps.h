@@ -375,5 +375,6 @@ struct srpol_dev {
 };
 
 #include "srpol_traffic.h"
+#include "srpol_probe.h"
 
 #endif /* _SRPOL_MAPS_H */

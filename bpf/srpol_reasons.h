@@ -65,7 +65,12 @@
 	X(54, SID_UNREADABLE,	1, "ingress: to a local SID, with priority tags or headers in fragments") \
 	X(55, BAD_NEXT,		1, "ingress: the next segment is no address to send to") \
 	X(56, INNER_ERROR,	1, "ingress: inner packet is an ICMPv6 error about a packet of a tunnel") \
-	X(57, HOST,		0, "ingress: to a virtual port, by TC")
+	X(57, HOST,		0, "ingress: to a virtual port, by TC")	\
+	X(58, PROBE,		0, "ingress: a probe of this host came back") \
+	X(59, PROBE_MALFORMED,	1, "ingress: to the probe SID, but no probe") \
+	X(60, PROBE_FORGED,	1, "ingress: a probe without the tag of this host") \
+	X(61, PROBE_STRANGE,	1, "ingress: a probe with another segment list, source or device than it left with") \
+	X(62, PROBE_STALE,	1, "ingress: a probe that came before, or is too old")
 
 #define SRPOL_REASON_ENUM(nr, name, drop, text) SRPOL_REASON_##name = nr,
 enum srpol_reason {

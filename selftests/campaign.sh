@@ -14,6 +14,9 @@
 #	failure		links beside a replace and dumps, on one processor whose
 #			clock counts instructions: within 5 ms of what they take
 #			when nothing else happens
+#	silent		spines that fall silent under traffic, TIMES at probes
+#			every 3 ms and TIMES at srpold's defaults, likewise: how
+#			long packets go to the dead one
 #	deb		the Debian packages in a root file system of their own
 #	engine		the global engine with 100 epochs, beside the two processes
 
@@ -115,6 +118,11 @@ failure)
 	export SRPOL_LIMIT_MS=5 SRPOL_ACCEL=tcg
 	once failure in_guest failure.py "" -c 1 -a nokaslr -q -icount \
 		-q shift=1,sleep=off -q -rtc -q clock=vm
+	;;
+silent)
+	export SRPOL_FAILURES=${2:-20} SRPOL_LIMITS="15000 50000" SRPOL_ACCEL=tcg
+	once silent in_guest e2e_silent.sh "" -c 1 -a nokaslr -q -icount \
+		-q shift=0,sleep=off -q -rtc -q clock=vm
 	;;
 deb)
 	selftests/deps.sh test debhelper dh-dkms dkms dpkg-dev fakeroot \

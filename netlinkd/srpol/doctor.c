@@ -174,7 +174,8 @@ static void check_forwarding(const struct vec *sids)
 	bool need6 = false, need4 = false;
 
 	vec_for_each(sid, sids) {
-		need6 |= sid->behavior != SRPOL_BEHAVIOR_END_DT4;
+		need6 |= sid->behavior != SRPOL_BEHAVIOR_END_DT4 &&
+			 sid->behavior != SRPOL_BEHAVIOR_PROBE;
 		need4 |= sid->behavior == SRPOL_BEHAVIOR_END_DT4 ||
 			 sid->behavior == SRPOL_BEHAVIOR_END_DT46;
 	}

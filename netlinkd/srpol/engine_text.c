@@ -111,6 +111,8 @@ void print_engine_show(const json_t *reply)
 		 number_of(reply, "probes"),
 		 json_number_value(json_object_get(reply, "interval_ms")),
 		 number_of(reply, "multiplier"));
+	out_text("\n\tanswers by xdp %lld by socket %lld",
+		 number_of(reply, "by_xdp"), number_of(reply, "by_socket"));
 	out_text("\n\tforged %lld strange %lld stale %lld unsent %lld late-ticks %lld algorithm %s",
 		 number_of(reply, "forged"), number_of(reply, "strange"),
 		 number_of(reply, "stale"), number_of(reply, "unsent"),

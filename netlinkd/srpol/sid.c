@@ -14,7 +14,8 @@ static const char usage[] =
 "       srpol sid show [ SID[/LEN] ]\n"
 "BEHAVIOR := { End | End.PSP | End.USD | End.PSP.USD | End.X | End.X.PSP |\n"
 "              End.DX6 | End.DX4 | End.DT6 | End.DT4 | End.DT46 |\n"
-"              uN | uN.PSP | uN.PSP.USD | uA | uDT6 | uDT4 | uDT46 }\n"
+"              uN | uN.PSP | uN.PSP.USD | uA | uDT6 | uDT4 | uDT46 |\n"
+"              probe }\n"
 "LEN is the length of locator and function: default 128, 48 for uN and uDT,\n"
 "64 for uA. End.X, End.DX and uA need dev and via.\n";
 

@@ -151,6 +151,7 @@ static void look_at_links(void)
 	struct engine_path *path;
 	uint32_t i;
 
+	marks_read(engine);
 	for (i = 0; before && i < ls->n; i++)
 		before[i] = ls->cables[i].quality.level;
 	vec_for_each(path, &engine->paths) {

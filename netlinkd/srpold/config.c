@@ -23,6 +23,8 @@
 #define WEIGHTS_MS_DEFAULT	1000
 #define LOSS_PPM_DEFAULT	5000
 #define DELAY_US_DEFAULT	200
+#define CE_PPM_DEFAULT		50000
+#define CNP_PPM_DEFAULT		1000
 #define PATIENCE		2	/* intervals */
 #define CALM			5
 #define CALM_MAX		160
@@ -147,11 +149,11 @@ static int read_weights(const json_t *root, struct config *config,
 {
 	static const char * const keys[] = {
 		"algorithm", "interval-ms", "feed", "loss-ppm", "delay-us",
-		"peers", NULL
+		"ce-ppm", "cnp-ppm", "peers", NULL
 	};
 	json_t *o = json_object_get(root, "weights");
 	struct weights_config *c = &config->weights;
-	json_int_t interval, loss, delay;
+	json_int_t interval, loss, delay, ce, cnp;
 	int ret;
 
 	if (o && !json_is_object(o))
@@ -166,6 +168,9 @@ static int read_weights(const json_t *root, struct config *config,
 			 err) ?:
 	      words_number(o, "delay-us", 1, 10000000, DELAY_US_DEFAULT, &delay,
 			 err) ?:
+	      words_number(o, "ce-ppm", 1, 1000000, CE_PPM_DEFAULT, &ce, err) ?:
+	      words_number(o, "cnp-ppm", 1, 1000000, CNP_PPM_DEFAULT, &cnp,
+			 err) ?:
 	      read_peers(o, c, err);
 	if (ret)
 		return ret;
@@ -173,6 +178,7 @@ static int read_weights(const json_t *root, struct config *config,
 	c->quality = (struct quality_config){
 		.loss_ppm = loss,
 		.delay_ns = delay * 1000,
+		.marks_ppm = { [QUALITY_CE] = ce, [QUALITY_CNP] = cnp },
 		.patience = PATIENCE,
 		.calm = CALM,
 		.calm_max = CALM_MAX,

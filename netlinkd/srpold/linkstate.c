@@ -192,7 +192,7 @@ static void add_sure(const struct locate_probe *probe, enum quality_word word,
  * @config: how patient to be
  *
  * As with failures: the fewest cables that explain all bad probes and that no
- * good probe took; for loss and for delay apart.
+ * good probe took; for loss, for delay and for marks apart.
  */
 void linkstate_judge(struct linkstate *ls, const struct locate_probe *probes,
 		     const struct quality_words *words, size_t n,
@@ -200,10 +200,11 @@ void linkstate_judge(struct linkstate *ls, const struct locate_probe *probes,
 {
 	enum quality_word *loss = calloc(ls->n + 1, sizeof(*loss));
 	enum quality_word *delay = calloc(ls->n + 1, sizeof(*delay));
+	enum quality_word *marks = calloc(ls->n + 1, sizeof(*marks));
 	struct locate_probe *sure = calloc(n + 1, sizeof(*sure));
 	size_t i, kept = 0;
 
-	if (!loss || !delay || !sure)
+	if (!loss || !delay || !marks || !sure)
 		goto out;
 	for (i = 0; i < n; i++)
 		add_sure(&probes[i], words[i].loss, sure, &kept);
@@ -211,12 +212,18 @@ void linkstate_judge(struct linkstate *ls, const struct locate_probe *probes,
 	for (i = kept = 0; i < n; i++)
 		add_sure(&probes[i], words[i].delay, sure, &kept);
 	blame(sure, kept, ls->n, QUALITY_DELAY, delay);
+	for (i = kept = 0; i < n; i++)
+		add_sure(&probes[i], words[i].marks, sure, &kept);
+	blame(sure, kept, ls->n, QUALITY_MARKS, marks);
 	for (i = 0; i < ls->n; i++)
 		if (quality_step(&ls->cables[i].quality,
-				 quality_both(loss[i], delay[i]), config))
+				 quality_all((struct quality_words){
+					loss[i], delay[i], marks[i] }),
+				 config))
 			update(ls, i);
 out:
 	free(loss);
 	free(delay);
+	free(marks);
 	free(sure);
 }

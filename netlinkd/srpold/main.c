@@ -87,7 +87,7 @@ static int begin(struct srpol_error *err)
 {
 	int ret;
 
-	ret = uplinks_open(&engine, err);
+	ret = uplinks_open(&engine, err) ?: probe_map_open(err);
 	if (ret)
 		return ret;
 	speeds_read(&engine);
@@ -110,6 +110,7 @@ static void end(void)
 	balance_stop();
 	feed_stop();
 	prober_stop();
+	probe_map_close();
 	uplinks_close();
 }
 

@@ -4,7 +4,9 @@
  * 4.2.1, RFC 8972) and a TLV with a keyed tag. The SRH is full so that the
  * whole segment list comes back: routers do not change it, so it says which
  * way the probe was to take. The tag (SipHash-2-4 under a key that lives as
- * long as the process) keeps anybody else from answering in the fabric's name.
+ * long as the process, over all of the test packet that has a meaning) keeps
+ * anybody else from answering in the fabric's name. srpol_probe.h has the
+ * format, as XDP reads it.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -18,16 +20,20 @@
 #define SRH_HLEN	8
 #define SID_LEN		16
 #define UDP_HLEN	8
-#define STAMP_LEN	44
-#define TLV_HLEN	4
-#define TAG_LEN		crypto_shorthash_BYTES
-#define STAMP_PORT	862
-#define TLV_TAG		252		/* RFC 8972 4: experimental use */
+#define STAMP_LEN	SRPOL_STAMP_LEN
+#define TLV_HLEN	SRPOL_STAMP_TLV_HLEN
+#define TAG_LEN		SRPOL_STAMP_TAG_LEN
+#define ECT_0		2		/* so that switches mark it */
+#define ECN_MASK	3
+#define CE		3
 #define TLV_PADDING	1		/* RFC 8972 4.1 */
 #define ERROR_ESTIMATE	0x4001		/* PTP format, no external clock */
-#define HOP_LIMIT	64
 #define NS_PER_SEC	1000000000ull
 #define PAYLOAD		(STAMP_LEN + TLV_HLEN + TAG_LEN)
+
+_Static_assert(TAG_LEN == crypto_shorthash_BYTES, "tag");
+_Static_assert(sizeof(((struct srpol_probe_key *)0)->k) ==
+	       crypto_shorthash_KEYBYTES, "key");
 
 static uint8_t key[crypto_shorthash_KEYBYTES];
 
@@ -40,6 +46,14 @@ int probe_init(void)
 		return -ENOSYS;
 	crypto_shorthash_keygen(key);
 	return 0;
+}
+
+/**
+ * probe_key() - the key, as in memory
+ */
+const uint8_t *probe_key(void)
+{
+	return key;
 }
 
 static uint8_t *put16(uint8_t *to, uint16_t v)
@@ -101,13 +115,13 @@ static uint8_t *put_stamp(uint8_t *to, const struct probe *probe)
 	to = put32(to, probe->sent_ns / NS_PER_SEC);
 	to = put32(to, probe->sent_ns % NS_PER_SEC);
 	to = put16(to, ERROR_ESTIMATE);
-	to = put16(to, probe->path);
+	to = put16(to, probe->ssid);
 	memset(to, 0, stamp + STAMP_LEN - to);
 	to = stamp + STAMP_LEN;
 	*to++ = 0;
-	*to++ = TLV_TAG;
+	*to++ = SRPOL_STAMP_TLV_TAG;
 	to = put16(to, TAG_LEN);
-	crypto_shorthash(to, stamp, STAMP_LEN, key);
+	crypto_shorthash(to, stamp, SRPOL_STAMP_SIGNED, key);
 	return to + TAG_LEN;
 }
 
@@ -154,10 +168,10 @@ size_t probe_make(const struct uplink *up, const struct engine_path *path,
 	to = put(to, path->lladdr, ETH_ALEN);
 	to = put(to, up->mac, ETH_ALEN);
 	to = put16(to, ETH_P_IPV6);
-	to = put32(to, 6u << 28);
+	to = put32(to, 6u << 28 | ECT_0 << 20);
 	to = put16(to, srh_len + udp_len);
 	*to++ = IPPROTO_ROUTING;
-	*to++ = HOP_LIMIT;
+	*to++ = PROBE_HOP_LIMIT;
 	to = put(to, src, sizeof(*src));
 	to = put(to, &path->loop.sid[0], SID_LEN);
 	*to++ = IPPROTO_UDP;
@@ -170,8 +184,8 @@ size_t probe_make(const struct uplink *up, const struct engine_path *path,
 	for (i = n; i > 0; i--)
 		to = put(to, &path->loop.sid[i - 1], SID_LEN);
 	udp = to;
-	to = put16(to, STAMP_PORT);
-	to = put16(to, STAMP_PORT);
+	to = put16(to, SRPOL_STAMP_PORT);
+	to = put16(to, SRPOL_STAMP_PORT);
 	to = put16(to, udp_len);
 	to = put16(to, 0);
 	to = put_padding(put_stamp(to, probe), pad);
@@ -206,11 +220,11 @@ bool probe_read(const uint8_t *frame, size_t len, struct probe *probe,
 	    len < ETH_HLEN + IPV6_HLEN + srh_len + UDP_HLEN + PAYLOAD)
 		return false;
 	stamp = srh + srh_len + UDP_HLEN;
-	if (get16(srh + srh_len + 2) != STAMP_PORT ||
-	    stamp[STAMP_LEN + 1] != TLV_TAG ||
+	if (get16(srh + srh_len + 2) != SRPOL_STAMP_PORT ||
+	    stamp[STAMP_LEN] || stamp[STAMP_LEN + 1] != SRPOL_STAMP_TLV_TAG ||
 	    get16(stamp + STAMP_LEN + 2) != TAG_LEN)
 		return false;
-	crypto_shorthash(tag, stamp, STAMP_LEN, key);
+	crypto_shorthash(tag, stamp, SRPOL_STAMP_SIGNED, key);
 	if (sodium_memcmp(tag, stamp + STAMP_LEN + TLV_HLEN, TAG_LEN))
 		return false;
 	for (i = 0; i < n; i++)
@@ -219,6 +233,8 @@ bool probe_read(const uint8_t *frame, size_t len, struct probe *probe,
 	list->n = n;
 	probe->seq = get32(stamp);
 	probe->sent_ns = get32(stamp + 4) * NS_PER_SEC + get32(stamp + 8);
-	probe->path = get16(stamp + 14);
+	probe->ssid = get16(stamp + 14);
+	probe->ce = (ip[1] >> 4 & ECN_MASK) == CE;
+	probe->hop_limit = ip[7];
 	return true;
 }

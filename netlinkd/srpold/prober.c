@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Sends the probes of all paths, spread evenly over the interval and within
- * the budget of the host, and takes them back.
+ * the budget of the host, has those looked for that are back (probe_back.c), and
+ * gives up the others.
  *
  * A probe that is not back after the timeout is lost, but for one case: when
  * the prober itself was not there (stopped, starved, the machine suspended) it
@@ -17,19 +18,33 @@
 #include "srpold.h"
 
 #define TICK_NS		NS_PER_MS
-#define RTT_SHIFT	3
 #define FRAME_MAX	(ETH_HLEN + MTU_MAX)
-#define SEQ_LONG	(1u << 31)	/* marks a long probe */
+#define SEQ_LONG	SRPOL_PROBE_SEQ_LONG
 #define LONG_TIMEOUTS	4		/* that a long one may take */
 #define LONG_PATIENCE_NS	(100 * NS_PER_MS)
-#define PATHS_MAX	65536		/* an SSID has 16 bits */
-
-struct prober_stats prober_stats;
 
 static struct engine *engine;
 static struct source ticker = { .fd = -1 };
 static uint64_t last_tick_ns;
 static uint64_t interval_ns;
+static uint32_t leaders[SRPOL_MAX_PROBES];	/* paths, by SSID */
+static uint32_t n_leaders;
+
+static struct engine_path *leader(uint32_t ssid)
+{
+	return engine_path(engine, leaders[ssid]);
+}
+
+/**
+ * prober_path() - whose probes these are
+ * @ssid: of a probe
+ *
+ * Return: NULL if there are no such ones.
+ */
+struct engine_path *prober_path(uint32_t ssid)
+{
+	return ssid < n_leaders ? leader(ssid) : NULL;
+}
 
 static void drain(void)
 {
@@ -43,42 +58,13 @@ static void drain(void)
 	}
 }
 
-static void announce(const struct engine_path *path)
-{
-	const char *name = path->name[0] ? path->name : "without a name";
-
-	if (liveness_usable(&path->live))
-		log_notice("path %u %s answers again", path->id, name);
-	else
-		log_notice("path %u %s is down: %u probes lost in a row",
-			   path->id, name, path->live.lost);
-}
-
 static void lose(struct engine_path *path, uint64_t now)
 {
 	path->stats.lost++;
 	if (!liveness_lost(&path->live, &engine->config.live, now))
 		return;
 	verdicts_tell(engine);
-	announce(path);
-}
-
-static void announce_mtu(const struct engine_path *path)
-{
-	const char *name = path->name[0] ? path->name : "without a name";
-
-	if (mtu_is_narrow(&path->mtu))
-		log_notice("path %u %s loses packets of %u bytes", path->id,
-			   name, path->full);
-	else
-		log_notice("path %u %s takes packets of %u bytes", path->id,
-			   name, path->full);
-	verdicts_tell(engine);
-}
-
-static uint64_t slot_bit(uint32_t seq)
-{
-	return 1ull << seq % IN_FLIGHT;
+	probes_announce(path);
 }
 
 /* What is under way and too old. It is remembered, in case it comes late. */
@@ -86,7 +72,8 @@ static void expire(struct engine_path *path, uint64_t now, bool forgive)
 {
 	uint64_t *sent;
 
-	for (; path->oldest != path->seq; path->oldest++) {
+	for (; path->oldest != path->seq;
+	     path->oldest = probe_next_seq(path->oldest)) {
 		sent = &path->sent_ns[path->oldest % IN_FLIGHT];
 		if (!*sent)
 			continue;
@@ -96,41 +83,51 @@ static void expire(struct engine_path *path, uint64_t now, bool forgive)
 			*sent = 0;
 			continue;
 		}
-		path->given_up |= slot_bit(path->oldest);
+		path->given_up |= probe_slot_bit(path->oldest);
 		lose(path, now);
 	}
 }
 
-/* @size: of the packet, 0: as short as can be */
-static bool send_frame(struct engine_path *path, uint32_t seq, uint32_t size,
-		       uint64_t now)
+/* @size: of the packet, 0: as short as can be. Return: when, 0: it was not */
+static uint64_t send_frame(struct engine_path *path, uint32_t seq,
+			   uint32_t size)
 {
+	struct srpol_probe_slot *slot;
 	const struct srpol_nic *nic = &engine->fabric->nics[path->nic];
 	struct uplink *up = uplink_of(path->nic);
 	struct probe probe = {
-		.path = path - engine_path(engine, 0),
+		.ssid = path->probe,
 		.seq = seq,
-		.sent_ns = now,
+		.sent_ns = now_ns(),
 	};
 	static uint8_t frame[FRAME_MAX];
 	size_t len;
 
 	len = probe_make(up, path, &nic->addr, &probe, size, frame);
+	slot = srpol_probe_slot_of(probe_map_at(path->probe), seq);
+	/* before it leaves: it may be back before send() is */
+	__atomic_store_n(&slot->sent_ns, probe.sent_ns, __ATOMIC_RELEASE);
 	if (send(up->source.fd, frame, len, MSG_DONTWAIT) == (ssize_t)len)
-		return true;
+		return probe.sent_ns;
 	/* a full queue or a device that goes down: not the fabric */
+	slot->sent_ns = 0;
 	prober_stats.unsent++;
-	return false;
+	return 0;
 }
 
-static void send_probe(struct engine_path *path, uint64_t now)
+static void send_probe(struct engine_path *path)
 {
-	if (path->seq - path->oldest >= IN_FLIGHT ||
-	    !send_frame(path, path->seq, 0, now))
+	uint32_t under_way = (path->seq - path->oldest) & ~SEQ_LONG;
+	uint64_t sent_ns;
+
+	if (under_way >= IN_FLIGHT)
 		return;
-	path->sent_ns[path->seq % IN_FLIGHT] = now;
-	path->given_up &= ~slot_bit(path->seq);
-	path->seq = (path->seq + 1) & ~SEQ_LONG;
+	sent_ns = send_frame(path, path->seq, 0);
+	if (!sent_ns)
+		return;
+	path->sent_ns[path->seq % IN_FLIGHT] = sent_ns;
+	path->given_up &= ~probe_slot_bit(path->seq);
+	path->seq = probe_next_seq(path->seq);
 	path->stats.sent++;
 }
 
@@ -149,26 +146,27 @@ static void probe_mtu(struct engine_path *path, uint64_t now, bool forgive)
 	}
 	if (path->mtu.size && now - path->long_ns >= patience &&
 	    mtu_lost(&path->mtu, now))
-		announce_mtu(path);
+		probes_announce_mtu(engine, path);
 	size = mtu_next(&path->mtu, full, now);
 	if (!size)
 		return;
 	path->long_ns = now;
-	if (!send_frame(path, SEQ_LONG, size, now))
+	path->long_seq = SEQ_LONG | probe_next_seq(path->long_seq);
+	if (!send_frame(path, path->long_seq, size))
 		mtu_forget(&path->mtu);
 }
 
 /* A path is probed while the module could send over it, verdicts apart. */
 static bool is_probed(const struct engine_path *path)
 {
-	return path->up && path->loop.n &&
-	       path == engine_path(engine, path->leader);
+	return path->up && path->loop.n;
 }
 
 static void tick(struct source *source, uint32_t events)
 {
 	uint64_t now;
 	struct engine_path *path;
+	uint32_t i;
 	bool late;
 
 	timer_take(source);
@@ -177,11 +175,13 @@ static void tick(struct source *source, uint32_t events)
 	late = now - last_tick_ns > 2 * TICK_NS + engine->config.timeout_ns;
 	prober_stats.late_ticks += late;
 	last_tick_ns = now;
-	vec_for_each(path, &engine->paths) {
+	for (i = 0; i < n_leaders; i++) {
+		path = leader(i);
+		probes_harvest(engine, path, now);
 		expire(path, now, late || !is_probed(path));
 		if (!is_probed(path) || now < path->next_ns)
 			continue;
-		send_probe(path, now);
+		send_probe(path);
 		probe_mtu(path, now, late);
 		/* what could not be sent in time is not made up for */
 		path->next_ns += interval_ns;
@@ -191,93 +191,119 @@ static void tick(struct source *source, uint32_t events)
 	verdicts_refresh(engine);
 }
 
-/* What was lost while it was down is no quality of the path that is up again. */
-static void restart_window(struct engine_path *path)
+/* Phases that spread the probes of all paths evenly over the interval. */
+static void spread(void)
 {
-	path->window = (struct quality_window){};
-	path->closed_sent = path->stats.sent;
-	path->closed_lost = path->stats.lost - path->stats.late;
+	uint64_t now = now_ns();
+	uint32_t i;
+
+	for (i = 0; i < n_leaders; i++)
+		leader(i)->next_ns = now + interval_ns * i / n_leaders;
 }
 
-static bool same_list(const struct srpol_sid_list *a,
-		      const struct srpol_sid_list *b)
+/* Number the paths that are probed: theirs are the first entries of the map. */
+static int number_probes(struct srpol_error *err)
 {
-	return a->n == b->n &&
-	       !memcmp(a->sid, b->sid, a->n * sizeof(a->sid[0]));
+	struct engine_path *path;
+	uint32_t index = 0;
+
+	n_leaders = 0;
+	vec_for_each(path, &engine->paths) {
+		if (path->leader != index++)
+			continue;
+		if (n_leaders == SRPOL_MAX_PROBES)
+			return srpol_error_set(err, -E2BIG,
+					       "more than %u segment lists to probe",
+					       SRPOL_MAX_PROBES);
+		path->probe = n_leaders;
+		leaders[n_leaders++] = index - 1;
+	}
+	return 0;
 }
 
-static void receive_long(struct engine_path *path, const struct probe *probe,
-			 uint64_t now)
+/* What XDP has to know of a path's probes; nothing has come yet. */
+static void enter(const struct engine_path *path)
 {
-	if (!path->mtu.size || probe->sent_ns != path->long_ns)
-		prober_stats.stale++;
-	else if (mtu_answer(&path->mtu, now))
-		announce_mtu(path);
+	struct srpol_probe *p = probe_map_at(path->probe);
+	const struct uplink *up = uplink_of(path->nic);
+	uint32_t i;
+
+	p->ifindex = 0;
+	memset(p, 0, sizeof(*p));
+	for (i = 0; i <= SRPOL_PROBE_SLOTS; i++)
+		p->slot[i].back = SRPOL_PROBE_NEVER;
+	p->last_seq = SRPOL_PROBE_NEVER;
+	memcpy(p->saddr, &engine->fabric->nics[path->nic].addr,
+	       sizeof(p->saddr));
+	p->segs = path->loop.n;
+	for (i = 0; i < p->segs; i++)
+		memcpy(&p->list[2 * i], &path->loop.sid[p->segs - 1 - i],
+		       sizeof(path->loop.sid[0]));
+	if (up)
+		__atomic_store_n(&p->ifindex, up->ifindex, __ATOMIC_RELEASE);
+}
+
+/* All that are probed, and no others; what is under way is forgotten. */
+static void enter_all(void)
+{
+	struct engine_path *path;
+	uint32_t i;
+
+	for (i = 0; i < n_leaders; i++) {
+		path = leader(i);
+		expire(path, 0, true);
+		path->given_up = 0;
+		mtu_forget(&path->mtu);
+		enter(path);
+	}
+	for (; i < SRPOL_MAX_PROBES; i++)
+		if (probe_map_at(i)->ifindex)
+			probe_map_at(i)->ifindex = 0;
+}
+
+/* What was lost meanwhile nobody was there to take. */
+static void begin_anew(void)
+{
+	uint64_t now = now_ns();
+	uint32_t i;
+
+	enter_all();
+	for (i = 0; i < n_leaders; i++)
+		liveness_init(&leader(i)->live, now);
+	verdicts_tell(engine);
 }
 
 /**
- * prober_receive() - a frame to the probe SID came in
- * @up: by this device
- * @frame: the frame
- * @len: its length
+ * prober_follow() - go with the data plane, if it was loaded anew
+ * @err: why not
  */
-void prober_receive(struct uplink *up, const uint8_t *frame, size_t len)
+int prober_follow(struct srpol_error *err)
 {
-	struct srpol_sid_list list;
-	struct engine_path *path;
-	struct probe probe;
-	uint64_t *sent, rtt, now = now_ns();
+	int ret;
 
-	if (!probe_read(frame, len, &probe, &list)) {
-		prober_stats.forged++;
-		return;
-	}
-	path = probe.path < engine->paths.n ?
-	       engine_path(engine, probe.path) : NULL;
-	if (!path || path->nic != up->nic || !same_list(&list, &path->loop)) {
-		prober_stats.strange++;
-		return;
-	}
-	if (probe.seq & SEQ_LONG) {
-		receive_long(path, &probe, now);
-		return;
-	}
-	sent = &path->sent_ns[probe.seq % IN_FLIGHT];
-	if (!*sent || *sent != probe.sent_ns) {
-		prober_stats.stale++;
-		return;
-	}
-	*sent = 0;
-	if (path->given_up & slot_bit(probe.seq)) {
-		path->stats.late++;
-		return;
-	}
-	rtt = now - probe.sent_ns;
-	quality_answer(&path->window, rtt);
-	path->stats.received++;
-	path->stats.last_ns = now;
-	if (!path->stats.rtt_min_ns || rtt < path->stats.rtt_min_ns)
-		path->stats.rtt_min_ns = rtt;
-	path->stats.rtt_ns = !path->stats.rtt_ns ? rtt :
-			     path->stats.rtt_ns -
-			     (path->stats.rtt_ns >> RTT_SHIFT) +
-			     (rtt >> RTT_SHIFT);
-	if (liveness_answer(&path->live, &engine->config.live, now)) {
-		restart_window(path);
-		verdicts_tell(engine);
-		announce(path);
-	}
+	if (ticker.fd < 0 || !probe_map_renewed())
+		return 0;
+	log_notice("the data plane was loaded anew");
+	probe_map_close();
+	ret = probe_map_open(err);
+	if (!ret)
+		begin_anew();
+	return ret;
 }
 
-/* Phases that spread the probes of all paths evenly over the interval. */
-static void spread(uint32_t n)
+static void set_interval(void)
 {
-	uint64_t now = now_ns(), i = 0;
-	struct engine_path *path;
+	uint64_t least = n_leaders * (1000 * NS_PER_MS /
+				      engine->config.budget);
 
-	vec_for_each(path, &engine->paths)
-		if (path == engine_path(engine, path->leader))
-			path->next_ns = now + interval_ns * i++ / n;
+	interval_ns = engine->config.interval_ns;
+	if (interval_ns >= least)
+		return;
+	log_notice("%u paths within %u probes per second: every %llu ms instead of %llu",
+		   n_leaders, engine->config.budget,
+		   (unsigned long long)(least / NS_PER_MS),
+		   (unsigned long long)(interval_ns / NS_PER_MS));
+	interval_ns = least;
 }
 
 /**
@@ -287,27 +313,15 @@ static void spread(uint32_t n)
  */
 int prober_start(struct engine *e, struct srpol_error *err)
 {
-	struct engine_path *path;
-	uint64_t least;
-	uint32_t n = 0;
 	int ret;
 
 	engine = e;
-	vec_for_each(path, &engine->paths)
-		n += path == engine_path(engine, path->leader);
-	if (engine->paths.n > PATHS_MAX)
-		return srpol_error_set(err, -E2BIG, "%zu paths, %u can be probed",
-				       engine->paths.n, PATHS_MAX);
-	interval_ns = engine->config.interval_ns;
-	least = n * (1000 * NS_PER_MS / engine->config.budget);
-	if (interval_ns < least) {
-		log_notice("%u paths within %u probes per second: every %llu ms instead of %llu",
-			   n, engine->config.budget,
-			   (unsigned long long)(least / NS_PER_MS),
-			   (unsigned long long)(interval_ns / NS_PER_MS));
-		interval_ns = least;
-	}
-	spread(n ?: 1);
+	ret = number_probes(err);
+	if (ret)
+		return ret;
+	set_interval();
+	enter_all();
+	spread();
 	ticker.ready = tick;
 	last_tick_ns = now_ns();
 	ret = timer_open(&ticker, TICK_NS, TICK_NS);

@@ -4,7 +4,7 @@
 
 #define ONE		256	/* probe, in the units of a window */
 #define FADE_SHIFT	3	/* of old intervals: 1/8 each interval */
-#define LOST_MIN	3	/* fewer are an accident */
+#define LOST_MIN	3	/* fewer are an accident; of marks, too */
 #define MILLION		1000000ull
 
 /* Each a quarter less than the one before. */
@@ -17,6 +17,7 @@ static const char * const names[] = {
 	[QUALITY_GOOD] = "good",
 	[QUALITY_LOSS] = "loss",
 	[QUALITY_DELAY] = "delay",
+	[QUALITY_MARKS] = "congestion",
 };
 
 /**
@@ -41,6 +42,35 @@ uint32_t quality_loss_ppm(const struct quality_window *w)
 	return w->sent ? w->lost * MILLION / w->sent : 0;
 }
 
+/**
+ * quality_marks() - congestion signals of the interval
+ * @w: the window
+ * @sort: of this sort
+ * @seen: packets that could have brought one
+ * @marked: signals
+ */
+void quality_marks(struct quality_window *w, enum quality_sort sort,
+		   uint64_t seen, uint64_t marked)
+{
+	w->share[sort].seen += seen * ONE;
+	w->share[sort].marked += marked * ONE;
+}
+
+/**
+ * quality_marks_ppm() - congestion signals lately, in a million
+ * @w: the window
+ * @sort: of this sort
+ */
+uint32_t quality_marks_ppm(const struct quality_window *w,
+			   enum quality_sort sort)
+{
+	const struct quality_share *s = &w->share[sort];
+
+	if (!s->seen)
+		return 0;
+	return s->marked >= s->seen ? MILLION : s->marked * MILLION / s->seen;
+}
+
 static enum quality_word of_loss(const struct quality_window *w,
 				 const struct quality_config *config)
 {
@@ -62,6 +92,30 @@ static enum quality_word of_delay(const struct quality_window *w,
 	return w->queue_ns < limit / 2 ? QUALITY_GOOD : QUALITY_UNSURE;
 }
 
+/* Bad by one sort; good by all, and probes are one that is always there. */
+static enum quality_word of_marks(const struct quality_window *w,
+				  const struct quality_config *config)
+{
+	enum quality_word word = QUALITY_GOOD;
+	uint32_t sort, ppm;
+
+	for (sort = 0; sort < QUALITY_SORTS; sort++) {
+		ppm = quality_marks_ppm(w, sort);
+		if (w->share[sort].marked >= LOST_MIN * ONE &&
+		    ppm >= config->marks_ppm[sort])
+			return QUALITY_MARKS;
+		if (w->share[sort].seen && ppm >= config->marks_ppm[sort] / 2)
+			word = QUALITY_UNSURE;
+	}
+	return word;
+}
+
+static void fade(struct quality_share *s)
+{
+	s->seen -= s->seen >> FADE_SHIFT;
+	s->marked -= s->marked >> FADE_SHIFT;
+}
+
 /**
  * quality_close() - what an interval says
  * @w: the window; another interval begins
@@ -76,30 +130,40 @@ struct quality_words quality_close(struct quality_window *w, uint32_t sent,
 				   const struct quality_config *config)
 {
 	bool answered = w->rtt_ns;
+	struct quality_words words = {};
+	uint32_t sort;
 
 	w->sent += sent * ONE - (w->sent >> FADE_SHIFT);
 	w->lost += lost * ONE - (w->lost >> FADE_SHIFT);
 	w->queue_ns = answered ? w->rtt_ns - w->base_ns : 0;
 	w->rtt_ns = 0;
-	if (!answered)
-		return (struct quality_words){};
-	return (struct quality_words){
-		.loss = of_loss(w, config),
-		.delay = of_delay(w, config),
-	};
+	if (answered)
+		words = (struct quality_words){
+			.loss = of_loss(w, config),
+			.delay = of_delay(w, config),
+			.marks = of_marks(w, config),
+		};
+	for (sort = 0; sort < QUALITY_SORTS; sort++)
+		fade(&w->share[sort]);
+	return words;
 }
 
 /**
- * quality_both() - one word for two
- * @loss: of loss
- * @delay: of delay
+ * quality_all() - one word for all
+ * @words: of loss, delay and marks
+ *
+ * Loss is the worst. What is unsure of anything is not good.
  */
-enum quality_word quality_both(enum quality_word loss,
-			       enum quality_word delay)
+enum quality_word quality_all(struct quality_words words)
 {
-	if (loss == QUALITY_LOSS)
-		return loss;
-	return delay == QUALITY_GOOD ? loss : delay;
+	if (words.loss == QUALITY_LOSS)
+		return words.loss;
+	if (words.delay == QUALITY_DELAY)
+		return words.delay;
+	if (words.marks == QUALITY_MARKS)
+		return words.marks;
+	return words.loss == QUALITY_GOOD && words.delay == QUALITY_GOOD &&
+	       words.marks == QUALITY_GOOD ? QUALITY_GOOD : QUALITY_UNSURE;
 }
 
 static bool descend(struct quality *q, const struct quality_config *config)

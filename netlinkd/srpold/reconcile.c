@@ -389,36 +389,43 @@ static int make_own_endpoints(struct plan *plan)
 	return ret;
 }
 
-/* Where SRv6 to the hosts of this namespace ends. */
+static int make_sid(struct plan *plan, const struct in6_addr *sid,
+		    enum srpol_behavior behavior)
+{
+	const struct sid_info *have;
+	struct srpol_msg msg;
+
+	vec_for_each(have, &plan->sids)
+		if (!memcmp(&have->sid, sid, sizeof(*sid)))
+			return 0;
+	start(plan, &msg, SRPOL_CMD_SID_NEW, NLM_F_CREATE | NLM_F_EXCL);
+	srpol_msg_put(&msg, SRPOL_A_SID_SID, sizeof(*sid), sid);
+	srpol_msg_put_u32(&msg, SRPOL_A_SID_BEHAVIOR, behavior);
+	srpol_msg_put_u32(&msg, SRPOL_A_SID_ORIGIN, SRPOL_ORIGIN_ENGINE);
+	plan->made++;
+	return add(plan, &msg);
+}
+
+/*
+ * Where SRv6 to the hosts of this namespace ends, and where their probes do. A
+ * data plane without a map of probes would refuse the latter.
+ */
 static int make_sids(struct plan *plan)
 {
 	const struct srpol_fabric *f = plan->engine->fabric;
-	const struct sid_info *have;
-	struct in6_addr sid;
-	struct srpol_msg msg;
+	struct in6_addr decap, probe;
 	int ret = 0;
 	uint32_t i;
 
 	for (i = 0; !ret && i < f->n_nodes; i++) {
-		bool there = false;
-
 		if (f->nodes[i].tier != SRPOL_TIER_HOST ||
 		    !engine_is_local(plan->engine, i))
 			continue;
-		sid = engine_sid(plan->engine, i, &f->sids.decap);
-		vec_for_each(have, &plan->sids)
-			there |= !memcmp(&have->sid, &sid, sizeof(sid));
-		if (there)
-			continue;
-		start(plan, &msg, SRPOL_CMD_SID_NEW,
-		      NLM_F_CREATE | NLM_F_EXCL);
-		srpol_msg_put(&msg, SRPOL_A_SID_SID, sizeof(sid), &sid);
-		srpol_msg_put_u32(&msg, SRPOL_A_SID_BEHAVIOR,
-				  SRPOL_BEHAVIOR_END_DT46);
-		srpol_msg_put_u32(&msg, SRPOL_A_SID_ORIGIN,
-				  SRPOL_ORIGIN_ENGINE);
-		plan->made++;
-		ret = add(plan, &msg);
+		decap = engine_sid(plan->engine, i, &f->sids.decap);
+		probe = engine_sid(plan->engine, i, &f->sids.probe);
+		ret = make_sid(plan, &decap, SRPOL_BEHAVIOR_END_DT46);
+		if (!ret && probe_map_is_xdp())
+			ret = make_sid(plan, &probe, SRPOL_BEHAVIOR_PROBE);
 	}
 	return ret;
 }
@@ -471,7 +478,7 @@ int reconcile(struct engine *engine, struct srpol_error *err)
 	};
 	int ret;
 
-	ret = fetch_all(&plan) ?: fill(&plan);
+	ret = prober_follow(err) ?: fetch_all(&plan) ?: fill(&plan);
 	if (!ret && plan.batch.n)
 		ret = srpol_batch_send(&engine->genl, &plan.batch, err);
 	if (!ret)
@@ -500,7 +507,8 @@ int reconcile_states(struct engine *engine, struct srpol_error *err)
 	struct engine_path *path;
 	int ret;
 
-	ret = srpol_fetch(&engine->genl, SRPOL_CMD_PATH_GET, &paths, err);
+	ret = prober_follow(err) ?:
+	      srpol_fetch(&engine->genl, SRPOL_CMD_PATH_GET, &paths, err);
 	vec_for_each(path, &engine->paths) {
 		have = ret ? NULL : find_path(&paths, path->id);
 		path->up = have && have->compiled;

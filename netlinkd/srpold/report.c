@@ -30,6 +30,28 @@ static const char *node_name(const struct engine *engine, uint32_t node)
 	return engine->fabric->nodes[node].name;
 }
 
+/* What XDP keeps of its probes. */
+static void probe_report(const struct srpol_probe *p, uint64_t now, json_t *o)
+{
+	json_t *bins = json_array();
+	uint32_t i;
+
+	json_object_set_new(o, "ce", json_integer(p->ce));
+	json_object_set_new(o, "gaps", json_integer(p->gaps));
+	if (!p->received) {
+		json_decref(bins);
+		return;
+	}
+	json_object_set_new(o, "hops", json_integer(PROBE_HOP_LIMIT -
+						    p->hop_limit));
+	json_object_set_new(o, "rtt_min_ms", ms(p->rtt_min_ns));
+	json_object_set_new(o, "rtt_ms", ms(p->rtt_ns));
+	json_object_set_new(o, "last_ms", ms(now - p->last_ns));
+	for (i = 0; i < SRPOL_PROBE_RTTS; i++)
+		json_array_append_new(bins, json_integer(p->histogram[i]));
+	json_object_set_new(o, "rtt_log2_ns", bins);
+}
+
 static json_t *path_report(struct engine *engine, struct engine_path *path)
 {
 	const struct engine_path *leader = engine_path(engine, path->leader);
@@ -62,13 +84,11 @@ static json_t *path_report(struct engine *engine, struct engine_path *path)
 	json_object_set_new(o, "loss_ppm", json_integer(
 		quality_loss_ppm(&leader->window)));
 	json_object_set_new(o, "queue_ms", ms(leader->window.queue_ns));
-	if (leader->stats.received) {
-		json_object_set_new(o, "rtt_min_ms",
-				    ms(leader->stats.rtt_min_ns));
-		json_object_set_new(o, "rtt_ms", ms(leader->stats.rtt_ns));
-		json_object_set_new(o, "last_ms",
-				    ms(now - leader->stats.last_ns));
-	}
+	json_object_set_new(o, "ce_ppm", json_integer(
+		quality_marks_ppm(&leader->window, QUALITY_CE)));
+	json_object_set_new(o, "cnp_ppm", json_integer(
+		quality_marks_ppm(&leader->window, QUALITY_CNP)));
+	probe_report(probe_map_at(leader->probe), now, o);
 	return o;
 }
 
@@ -135,6 +155,25 @@ static json_t *degraded_report(struct engine *engine)
 	return array;
 }
 
+/* What became of all that came to the probe SIDs. */
+static void probes_report(json_t *o)
+{
+	const struct prober_stats *s = &prober_stats;
+
+	json_object_set_new(o, "by_xdp", json_integer(
+		probe_map_count(SRPOL_REASON_PROBE)));
+	json_object_set_new(o, "by_socket", json_integer(s->by_socket));
+	json_object_set_new(o, "forged", json_integer(s->forged +
+		probe_map_count(SRPOL_REASON_PROBE_MALFORMED) +
+		probe_map_count(SRPOL_REASON_PROBE_FORGED)));
+	json_object_set_new(o, "strange", json_integer(s->strange +
+		probe_map_count(SRPOL_REASON_PROBE_STRANGE)));
+	json_object_set_new(o, "stale", json_integer(s->stale +
+		probe_map_count(SRPOL_REASON_PROBE_STALE)));
+	json_object_set_new(o, "unsent", json_integer(s->unsent));
+	json_object_set_new(o, "late_ticks", json_integer(s->late_ticks));
+}
+
 /**
  * report_show() - srpol engine show
  * @engine: the engine
@@ -168,12 +207,7 @@ json_t *report_show(struct engine *engine, const json_t *request,
 	json_object_set_new(o, "interval_ms", ms(c->interval_ns));
 	json_object_set_new(o, "multiplier",
 			    json_integer(c->live.multiplier));
-	json_object_set_new(o, "forged", json_integer(prober_stats.forged));
-	json_object_set_new(o, "strange", json_integer(prober_stats.strange));
-	json_object_set_new(o, "stale", json_integer(prober_stats.stale));
-	json_object_set_new(o, "unsent", json_integer(prober_stats.unsent));
-	json_object_set_new(o, "late_ticks",
-			    json_integer(prober_stats.late_ticks));
+	probes_report(o);
 	json_object_set_new(o, "clients_dropped",
 			    json_integer(control_dropped()));
 	json_object_set_new(o, "algorithm", json_string(c->weights.alg->name));

@@ -6,13 +6,16 @@
  *	engine.c	hosts, paths and policies that follow from the topology
  *	reconcile.c	has the module agree with that, in one transaction
  *	uplink.c	devices: programs, sockets for probes
- *	prober.c	sends probes, takes them back, keeps what they say
+ *	prober.c	sends probes, gives up those that do not come back
+ *	probe_back.c	finds those that do, and keeps what they say
  *	probe_packet.c	bytes of a probe
+ *	probe_map.c	what the data plane knows of probes
  *	liveness.c	states of a path; pure
  *	mtu.c		how large packets may be; pure
  *	locate.c	which link it is; pure
  *	verdict.c	tells the module which paths are down
  *	quality.c	what probes say of a link that works badly; pure
+ *	marks.c		congestion marks of probes, notifications for flows
  *	linkstate.c	what links can carry, and how well; pure
  *	weights.c	from that to weights of paths; pure
  *	balance.c	looks at the links now and then, has weights follow
@@ -148,21 +151,15 @@ int config_read(const char *file, struct config *config,
  * @received: of these came back in time
  * @lost: did not
  * @late: of the lost ones, these came back after all
- * @rtt_min_ns: least round-trip time, 0 none yet
- * @rtt_ns: smoothed (1/8)
- * @last_ns: when the last one came back, 0 never
  */
 struct probe_stats {
 	uint64_t sent;
 	uint64_t received;
 	uint64_t lost;
 	uint64_t late;
-	uint64_t rtt_min_ns;
-	uint64_t rtt_ns;
-	uint64_t last_ns;
 };
 
-#define IN_FLIGHT	64	/* probes of a path, a power of two */
+#define IN_FLIGHT	SRPOL_PROBE_SLOTS	/* probes of a path */
 
 /**
  * struct engine_path - a path the engine makes, and its probe
@@ -181,6 +178,12 @@ struct probe_stats {
  * @window: likewise, for the quality of links
  * @closed_sent: @stats.sent when @window was closed last
  * @closed_lost: those that never came back, likewise
+ * @closed_received: answers that count, likewise
+ * @closed_ce: of these, with a congestion mark
+ * @closed_packets: packets sent over the path, likewise
+ * @closed_cnp: notifications for them
+ * @closed_known: both were read before
+ * @probe: SSID of its probe, of the leader only
  * @seq: of the next probe
  * @sent_ns: when the last IN_FLIGHT probes were sent, by sequence number; 0:
  *	came back
@@ -188,6 +191,7 @@ struct probe_stats {
  * @full: bytes of the largest packet that the device takes
  * @mtu: what the path takes
  * @long_ns: when the probe that is to find that out was sent
+ * @long_seq: its sequence number
  * @oldest: sequence number below which nothing is in flight
  * @next_ns: when the next probe is due
  * @told_ns: when the module was told last that it is down, 0: it is not
@@ -209,12 +213,19 @@ struct engine_path {
 	struct quality_window window;
 	uint64_t closed_sent;
 	uint64_t closed_lost;
+	uint64_t closed_received;
+	uint64_t closed_ce;
+	uint64_t closed_packets;
+	uint64_t closed_cnp;
+	bool closed_known;
+	uint32_t probe;
 	uint32_t seq;
 	uint64_t sent_ns[IN_FLIGHT];
 	uint64_t given_up;
 	uint32_t full;
 	struct mtu_search mtu;
 	uint64_t long_ns;
+	uint32_t long_seq;
 	uint32_t oldest;
 	uint64_t next_ns;
 	uint64_t told_ns;
@@ -309,31 +320,47 @@ struct uplink *uplink_of(uint32_t nic);
 
 /* probe_packet.c */
 
+#define PROBE_HOP_LIMIT	64	/* with which it leaves */
 #define PROBE_MAX	(14 + 40 + 8 + 16 * SEGMENTS_MAX + 8 + 44 + 12)
 
 /**
  * struct probe - what a probe says
- * @path: index of its path
+ * @ssid: which segment list it is for
  * @seq: sequence number
  * @sent_ns: CLOCK_MONOTONIC when it was sent
+ * @ce: it came with a congestion mark
+ * @hop_limit: with which it came
  */
 struct probe {
-	uint32_t path;
+	uint32_t ssid;
 	uint32_t seq;
 	uint64_t sent_ns;
+	bool ce;
+	uint8_t hop_limit;
 };
 
 int probe_init(void);
+const uint8_t *probe_key(void);
 size_t probe_make(const struct uplink *up, const struct engine_path *path,
 		  const struct in6_addr *src, const struct probe *probe,
 		  uint32_t size, uint8_t *frame);
 bool probe_read(const uint8_t *frame, size_t len, struct probe *probe,
 		struct srpol_sid_list *list);
 
+/* probe_map.c */
+int probe_map_open(struct srpol_error *err);
+void probe_map_close(void);
+bool probe_map_renewed(void);
+bool probe_map_is_xdp(void);
+struct srpol_probe *probe_map_at(uint32_t index);
+uint64_t probe_map_count(enum srpol_reason reason);
+
 /* prober.c */
 
 /**
- * struct prober_stats - what became of frames that were no good probes
+ * struct prober_stats - what became of frames that came by packet sockets, and
+ * what went wrong
+ * @by_socket: good probes
  * @forged: no tag of ours
  * @strange: a segment list that is not that of the path
  * @stale: came back before, or is older than what is remembered
@@ -341,6 +368,7 @@ bool probe_read(const uint8_t *frame, size_t len, struct probe *probe,
  * @late_ticks: the prober itself was not there, so nothing counted as lost
  */
 struct prober_stats {
+	uint64_t by_socket;
 	uint64_t forged;
 	uint64_t strange;
 	uint64_t stale;
@@ -352,11 +380,35 @@ extern struct prober_stats prober_stats;
 
 int prober_start(struct engine *engine, struct srpol_error *err);
 void prober_stop(void);
+int prober_follow(struct srpol_error *err);
+struct engine_path *prober_path(uint32_t ssid);
+
+/* probe_back.c */
 void prober_receive(struct uplink *up, const uint8_t *frame, size_t len);
+void prober_anomaly(const struct srpol_probe_event *event);
+void probes_announce(const struct engine_path *path);
+void probes_announce_mtu(struct engine *engine, const struct engine_path *path);
+void probes_harvest(struct engine *engine, struct engine_path *path,
+		    uint64_t now);
+
+/* Sequence numbers of short probes have 31 bits. */
+static inline uint32_t probe_next_seq(uint32_t seq)
+{
+	return (seq + 1) & ~SRPOL_PROBE_SEQ_LONG;
+}
+
+/* In engine_path.given_up. */
+static inline uint64_t probe_slot_bit(uint32_t seq)
+{
+	return 1ull << seq % IN_FLIGHT;
+}
 
 /* verdict.c */
 void verdicts_tell(struct engine *engine);
 void verdicts_refresh(struct engine *engine);
+
+/* marks.c */
+void marks_read(struct engine *engine);
 
 /* balance.c */
 struct weights_demands;

@@ -17,7 +17,7 @@
  * @flow_off: where the destination QP stands, in a word of 4 bytes
  * @flows: power of two: so many QPs, from @qp on, are drawn from
  * @qp: first of them
- * @reserved: 0
+ * @probe: index in map "probes" + 1 of a probe that is to count again, 0: none
  * @head: its first bytes
  */
 struct bench_frame {
@@ -26,7 +26,7 @@ struct bench_frame {
 	__u32 flow_off;
 	__u32 flows;
 	__u32 qp;
-	__u32 reserved;
+	__u32 probe;
 	__u8 head[BENCH_HEAD];
 };
 

@@ -126,6 +126,24 @@ static void row_xdp(const char *name, const char *less, __u32 target,
 		plan_die(name);
 }
 
+/* A probe that comes back: what is drawn anew goes to its padding. */
+#define PROBE_PADDING	224
+
+static void row_probe(const char *name, const char *less, __u32 target,
+		      const struct pkt *p)
+{
+	struct bench_frame f;
+	__u32 nr = n_rows;
+
+	row_xdp(name, less, target, p, HASH, 1);
+	plan_renewal(&f, p, HASH, 1);
+	f.target = target;
+	f.flow_off = PROBE_PADDING;
+	f.probe = 1;
+	if (bpf_map_update_elem(bpf_map__fd(harness->maps.frames), &nr, &f, 0))
+		plan_die(name);
+}
+
 static void row_tc(const char *name, const char *less,
 		   struct bpf_program *prog, const struct pkt *p)
 {
@@ -201,7 +219,7 @@ static double window_tc(const struct row *r)
 
 static void add_rows_xdp(void)
 {
-	struct pkt v4, v6[POLICIES], none, srv4, srv6;
+	struct pkt v4, v6[POLICIES], none, srv4, srv6, probe;
 	__u32 empty = target(base->progs.xdp_empty);
 	__u32 up = target(rig->progs.srpol_uplink);
 	__u32 port = target(rig->progs.srpol_port);
@@ -213,6 +231,7 @@ static void add_rows_xdp(void)
 	plan_frame(&none, true, PLAN_NO_RULE);
 	plan_frame_srv6(&srv4, false, 2);
 	plan_frame_srv6(&srv6, true, 2);
+	plan_frame_probe(&probe);
 
 	row_xdp("empty", NULL, empty, &v6[HASH], HASH, 1);
 	row_xdp("empty, SRv6", NULL, empty, &srv6, HASH, 1);
@@ -247,6 +266,8 @@ static void add_rows_xdp(void)
 	row_xdp("uplink, End.DT46, IPv4", "empty, SRv6", up, &srv4, HASH, 1);
 	row_xdp("uplink, plain, not for a SID", "empty", up, &v6[HASH], HASH,
 		1);
+	row_probe("empty, probe", NULL, empty, &probe);
+	row_probe("uplink, probe", "empty, probe", up, &probe);
 }
 
 static void add_rows_tc(void)
@@ -353,12 +374,14 @@ int main(int argc, char **argv)
 	if (!windows || packets < SKB_SHARE)
 		return 2;
 	plan_pin();
-	harness = harness_bpf__open_and_load();
+	rig_open();
+	harness = harness_bpf__open();
 	base = base_bpf__open_and_load();
-	if (!harness || !base)
+	if (!harness || !base ||
+	    bpf_map__reuse_fd(harness->maps.probes, rig_map("probes")) ||
+	    harness_bpf__load(harness))
 		plan_die("load");
 	plan_templates(bpf_map__fd(base->maps.templates));
-	rig_open();
 	plan_begin();
 	for (i = 1; i < POLICIES; i++) {
 		policy = policies[i];

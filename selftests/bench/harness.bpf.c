@@ -8,6 +8,7 @@
 #include <bpf/bpf_helpers.h>
 #include "bench.h"
 #include "words.h"
+#include "../../bpf/srpol_probe.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -42,6 +43,15 @@ struct {
 	__type(key, __u32);
 	__type(value, struct bench_seen);
 } seen SEC(".maps");
+
+/* That of srpol, where there is one. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SRPOL_MAX_PROBES);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct srpol_probe);
+} probes SEC(".maps");
 
 /* xorshift64: one of @flows QPs. */
 static __always_inline __u32 draw_qp(const struct bench_frame *f)
@@ -82,6 +92,16 @@ static __always_inline void take_time(void)
 		last_ns = bpf_ktime_get_ns();
 }
 
+/* As if the probe had not come yet. */
+static __always_inline void renew_probe(const struct bench_frame *f)
+{
+	__u32 nr = f->probe - 1;
+	struct srpol_probe *p = bpf_map_lookup_elem(&probes, &nr);
+
+	if (p)
+		p->slot[0].back = SRPOL_PROBE_NEVER;
+}
+
 /* Run the target on the frame as it was before the last run. */
 SEC("xdp.frags")
 int again(struct xdp_md *ctx)
@@ -96,6 +116,8 @@ int again(struct xdp_md *ctx)
 	more = (int)bpf_xdp_get_buff_len(ctx) - (int)f->len;
 	if (bpf_xdp_adjust_head(ctx, more) || renew(ctx, f))
 		return XDP_ABORTED;
+	if (f->probe)
+		renew_probe(f);
 	bpf_tail_call(ctx, &targets, f->target);
 	return XDP_ABORTED;
 }

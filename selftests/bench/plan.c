@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <bpf/bpf.h>
 #include <sched.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,9 @@
 
 #define ETH_LEN		14
 #define OFF_QP		(8 + 4)		/* UDP, then BTH */
+#define PROBE_SID	4
+#define PROBE_SOURCE	"fd00:a::1"
+#define PROBE_LEN	88		/* UDP, with some padding */
 
 static struct in6_addr last_sid;
 
@@ -100,6 +104,59 @@ void plan_frame_srv6(struct pkt *p, bool six, unsigned int travelled)
 	plan_frame(&inner, six, 1);
 	memset(p, 0, sizeof(*p));
 	pkt_encap(p, &o, inner.b + ETH_LEN, inner.len - ETH_LEN);
+}
+
+/* The probe under way, in the maps. */
+static void plan_probe(const struct in6_addr *sids, unsigned int n,
+		       const struct srpol_probe_key *key, __u64 sent_ns)
+{
+	struct in6_addr src = addr(PROBE_SOURCE);
+	struct srpol_probe probe = {
+		.ifindex = 1, .segs = n, .last_seq = SRPOL_PROBE_NEVER,
+		.slot[0] = { .sent_ns = sent_ns },
+	};
+	unsigned int i;
+	__u32 zero = 0;
+
+	memcpy(probe.saddr, &src, sizeof(src));
+	for (i = 0; i < n; i++)
+		memcpy(&probe.list[2 * i], &sids[n - 1 - i], sizeof(*sids));
+	if (bpf_map_update_elem(rig_map("probes"), &zero, &probe, 0) ||
+	    bpf_map_update_elem(rig_map("probe_key"), &zero, key, 0))
+		plan_die("probes");
+}
+
+void plan_frame_probe(struct pkt *p)
+{
+	struct srpol_probe_key key = { .k = { 1, 2 }, .set = 1 };
+	struct in6_addr sids[6];
+	struct outer o = { .src = PROBE_SOURCE, .sids = sids, .n = 6,
+			   .full = true, .travelled = 5, .tclass = 2 };
+	const __u64 sent_ns = 1000000000;
+	unsigned int i, stamp;
+	__u8 tag[8];
+
+	for (i = 0; i < 6; i++)
+		sids[i] = sid(0x100 + i);
+	rig_sid(PROBE_SID, sids[5], SRPOL_BEHAVIOR_PROBE);
+	plan_probe(sids, 6, &key, sent_ns);
+	memset(p, 0, sizeof(*p));
+	pkt_add_eth(p, pkt_link_macs, 0x86dd);
+	pkt_add_outer(p, &o, PROBE_LEN, 17);
+	for (i = 0; i < 2; i++)
+		pkt_add16(p, SRPOL_STAMP_PORT);
+	pkt_add32(p, PROBE_LEN << 16);
+	stamp = p->len;
+	pkt_add32(p, 0);
+	pkt_add32(p, sent_ns / 1000000000);
+	pkt_add32(p, sent_ns % 1000000000);
+	pkt_add32(p, 0x40010000);
+	crypto_shorthash(tag, p->b + stamp, SRPOL_STAMP_SIGNED,
+			 (const __u8 *)key.k);
+	p->len = stamp + SRPOL_STAMP_LEN;
+	pkt_add32(p, SRPOL_STAMP_TLV_TAG << 16 | SRPOL_STAMP_TAG_LEN);
+	pkt_add(p, tag, sizeof(tag));
+	p->len = stamp - 8 + PROBE_LEN;
 }
 
 void plan_renewal(struct bench_frame *f, const struct pkt *p,

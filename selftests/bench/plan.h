@@ -67,6 +67,12 @@ void plan_frame_srv6(struct pkt *p, bool six, unsigned int travelled);
 void plan_renewal(struct bench_frame *f, const struct pkt *p,
 		  unsigned int policy, unsigned int flows);
 
+/*
+ * A probe of six SIDs that has come back to a SID of its own, and what the
+ * prober writes to the maps for it; it is number 0 of segment list 0.
+ */
+void plan_frame_probe(struct pkt *p);
+
 /* Fill map "templates" of base.bpf.c: what its programs push. */
 void plan_templates(int map);
 

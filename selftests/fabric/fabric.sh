@@ -30,9 +30,10 @@
 # FABRIC_HOSTS=netns	hA and hB in namespaces of their own; works on any
 #			kernel with seg6. Default elsewhere.
 # FABRIC_MTU		of all links, default 9000
+# FABRIC_SPINES		default 4
 
 FABRIC_MTU=${FABRIC_MTU:-9000}
-FABRIC_SPINES=4
+FABRIC_SPINES=${FABRIC_SPINES:-4}
 
 fabric_id=
 fabric_nodes=()

@@ -20,7 +20,8 @@
 #define G	1000000000ull
 
 static const struct quality_config config = {
-	.loss_ppm = 5000, .delay_ns = 200 * US, .patience = 2, .calm = 5,
+	.loss_ppm = 5000, .delay_ns = 200 * US, .marks_ppm = { 50000, 1000 },
+	.patience = 2, .calm = 5,
 	.calm_max = 160,
 };
 
@@ -29,7 +30,7 @@ static enum quality_word close_one(struct quality_window *w, u32 sent,
 {
 	struct quality_words words = quality_close(w, sent, lost, &config);
 
-	return quality_both(words.loss, words.delay);
+	return quality_all(words);
 }
 
 /* @n intervals of 100 probes, @lost of each hundred lost. */
@@ -80,6 +81,59 @@ static void test_delay(void **state)
 	assert_int_equal(w.queue_ns, 480 * US);
 	assert_int_equal(close_n(&w, 1, 0, 180 * US), QUALITY_UNSURE);
 	assert_int_equal(close_n(&w, 1, 0, 60 * US), QUALITY_GOOD);
+}
+
+static enum quality_word close_marks(struct quality_window *w,
+				     enum quality_sort sort, u64 seen,
+				     u64 marked)
+{
+	quality_answer(w, 20 * US);
+	quality_marks(w, sort, seen, marked);
+	return close_one(w, 100, 0);
+}
+
+static void test_marks(void **state)
+{
+	struct quality_window w = {};
+	u32 i;
+
+	(void)state;
+	/* two marks are an accident */
+	assert_int_not_equal(close_marks(&w, QUALITY_CE, 10, 2),
+			     QUALITY_MARKS);
+	assert_int_equal(close_marks(&w, QUALITY_CE, 100, 30), QUALITY_MARKS);
+	assert_in_range(quality_marks_ppm(&w, QUALITY_CE), 250000, 300000);
+	/* forgotten, by and by */
+	for (i = 0; i < 30; i++)
+		close_marks(&w, QUALITY_CE, 100, 0);
+	assert_int_equal(close_marks(&w, QUALITY_CE, 100, 0), QUALITY_GOOD);
+	/* half of the limit: neither */
+	w = (struct quality_window){};
+	for (i = 0; i < 20; i++)
+		assert_int_not_equal(close_marks(&w, QUALITY_CE, 100, 3),
+				     QUALITY_MARKS);
+	assert_int_equal(close_marks(&w, QUALITY_CE, 100, 3), QUALITY_UNSURE);
+	/* a CNP stands for many marks; billions of packets are no matter */
+	w = (struct quality_window){};
+	assert_int_equal(close_marks(&w, QUALITY_CNP, 10000000000ull, 1000),
+			 QUALITY_GOOD);
+	for (i = 0; i < 20; i++)
+		close_marks(&w, QUALITY_CNP, 10000000000ull, 20000000);
+	assert_int_equal(close_marks(&w, QUALITY_CNP, 10000000000ull,
+				     20000000), QUALITY_MARKS);
+	assert_in_range(quality_marks_ppm(&w, QUALITY_CNP), 1900, 2000);
+	/* no packets, no CNPs: good */
+	w = (struct quality_window){};
+	assert_int_equal(close_marks(&w, QUALITY_CNP, 0, 0), QUALITY_GOOD);
+	/* loss is worse than delay, and delay than marks */
+	assert_int_equal(quality_all((struct quality_words){ QUALITY_LOSS,
+			 QUALITY_DELAY, QUALITY_MARKS }), QUALITY_LOSS);
+	assert_int_equal(quality_all((struct quality_words){ QUALITY_UNSURE,
+			 QUALITY_DELAY, QUALITY_MARKS }), QUALITY_DELAY);
+	assert_int_equal(quality_all((struct quality_words){ QUALITY_GOOD,
+			 QUALITY_GOOD, QUALITY_MARKS }), QUALITY_MARKS);
+	assert_int_equal(quality_all((struct quality_words){ QUALITY_GOOD,
+			 QUALITY_GOOD, QUALITY_UNSURE }), QUALITY_UNSURE);
 }
 
 static void test_levels(void **state)
@@ -525,6 +579,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_delay),
+		cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_flaps),
 		cmocka_unit_test(test_planes),

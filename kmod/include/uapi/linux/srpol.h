@@ -240,8 +240,8 @@ enum srpol_rule_reason {
  *   8986 10.2)
  * @SRPOL_BEHAVIOR_UN: End with NEXT-CSID (RFC 9800)
  * @SRPOL_BEHAVIOR_UA: End.X with NEXT-CSID
- * @SRPOL_BEHAVIOR_PROBE: answers probes, of the range for private use; a data
- *   plane that cannot refuses it
+ * @SRPOL_BEHAVIOR_PROBE: probes of this host end here, of the range for
+ *   private use; a data plane that does not know them refuses it
  */
 enum srpol_behavior {
 	SRPOL_BEHAVIOR_END = 1,

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A local SID of behavior probe: probes of this host's prober end here, whoever
+ * else sends to it is told apart. See srpol_probe.h, DOC: probes.
+ */
+#ifndef _SRPOL_PROBE_H
+#define _SRPOL_PROBE_H
+
+#include "base.h"
+#include "drop.h"
+#include "ecn.h"
+#include "maps.h"
+#include "probe_maps.h"
+#include "proto.h"
+#include "sid.h"
+#include "siphash.h"
+#include "stats.h"
+#include "visit.h"
+#include "words.h"
+
+/* The base of a STAMP test packet, RFC 8762 4.2.1 and RFC 8972 3, and our TLV. */
+struct srpol_stamp {
+	__be32 seq;
+	__be32 sec;
+	__be32 nsec;
+	__be16 error;
+	__be16 ssid;
+	__u8 zero[SRPOL_STAMP_LEN - SRPOL_STAMP_SIGNED];
+	__u8 flags;
+	__u8 type;
+	__be16 len;
+	__u64 tag;
+} __attribute__((packed));
+
+/* What XDP reports of an anomaly: per CPU and second, so that none hides others. */
+#define SRPOL_PROBE_REPORTS	4
+
+static __always_inline bool srpol_probe_may_report(__u32 reason, __u64 now)
+{
+	__u64 second = now / SRPOL_NS_PER_SEC;
+	__u32 sort = reason - SRPOL_REASON_PROBE;
+	struct srpol_drop_budget *b;
+
+	b = bpf_map_lookup_elem(&probe_budget, &sort);
+	if (!b)
+		return false;
+	if (b->second != second) {
+		b->second = second;
+		b->sent = 0;
+	}
+	if (b->sent >= SRPOL_PROBE_REPORTS)
+		return false;
+	b->sent++;
+	return true;
+}
+
+/* Wake the prober: something is not as it should be. */
+static __noinline int srpol_probe_report(struct xdp_md *ctx, __u32 reason,
+					 __u32 probe, __u32 seq)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct srpol_probe_event *ev;
+	struct ipv6_sr_hdr *srh;
+	struct ipv6hdr *ip6;
+	__u32 len;
+
+	if (!srpol_probe_may_report(reason, now))
+		return 0;
+	ev = bpf_ringbuf_reserve(&probe_events, sizeof(*ev), 0);
+	if (!ev)
+		return 0;
+	__builtin_memset(ev, 0, sizeof(*ev));
+	ev->ns = now;
+	ev->reason = reason;
+	ev->probe = probe;
+	ev->seq = seq;
+	ev->ifindex = ctx->ingress_ifindex;
+	ip6 = (void *)(long)ctx->data + ETH_HLEN;
+	srh = (void *)(ip6 + 1);
+	if ((void *)(ip6 + 1) <= (void *)(long)ctx->data_end) {
+		srpol_copy_addr(ev->saddr, &ip6->saddr);
+		ev->hop_limit = ip6->hop_limit;
+	}
+	if ((void *)(srh + 1) <= (void *)(long)ctx->data_end &&
+	    ip6->nexthdr == NEXTHDR_ROUTING) {
+		len = (srh->first_segment + 1) * sizeof(struct in6_addr);
+		/* the number that is used is to be the one that was checked */
+		barrier_var(len);
+		if (len <= sizeof(ev->list) &&
+		    !bpf_xdp_load_bytes(ctx, ETH_HLEN + IPV6_HLEN + SRH_HLEN,
+					ev->list, len))
+			ev->segs = len / sizeof(struct in6_addr);
+	}
+	bpf_ringbuf_submit(ev, 0);
+	return 0;
+}
+
+static __noinline int srpol_probe_drop(struct xdp_md *ctx, __u32 id,
+				       __u32 reason, __u32 probe, __u32 seq)
+{
+	srpol_probe_report(ctx, reason, probe, seq);
+	return srpol_sid_drop(ctx, id, reason);
+}
+
+/* The test packet behind a whole SRH without TLVs, NULL if there is none. */
+static __always_inline struct srpol_stamp *
+srpol_probe_stamp(struct xdp_md *ctx, const struct srpol_visit *v)
+{
+	struct ipv6hdr *ip6 = (void *)(long)ctx->data + ETH_HLEN;
+	struct ipv6_sr_hdr *srh = (void *)(ip6 + 1);
+	void *end = (void *)(long)ctx->data_end;
+	struct srpol_stamp *stamp;
+	struct udphdr *udp;
+
+	if (v->sl || v->nh != IPPROTO_UDP || (void *)(srh + 1) > end ||
+	    v->srh_len != SRH_HLEN + (srh->first_segment + 1) *
+			  sizeof(struct in6_addr) ||
+	    v->payload < v->srh_len + sizeof(*udp) + sizeof(*stamp))
+		return NULL;
+	udp = (void *)srh + srpol_visit_srh_len(v);
+	stamp = (void *)(udp + 1);
+	if ((void *)(stamp + 1) > end ||
+	    udp->dest != bpf_htons(SRPOL_STAMP_PORT) ||
+	    stamp->flags || stamp->type != SRPOL_STAMP_TLV_TAG ||
+	    stamp->len != bpf_htons(SRPOL_STAMP_TAG_LEN))
+		return NULL;
+	return stamp;
+}
+
+/* Did it go the way it was sent, and comes where it should? */
+static __always_inline bool srpol_probe_same(struct xdp_md *ctx,
+					     const struct srpol_probe *p)
+{
+	struct ipv6hdr *ip6 = (void *)(long)ctx->data + ETH_HLEN;
+	struct ipv6_sr_hdr *srh = (void *)(ip6 + 1);
+	void *end = (void *)(long)ctx->data_end;
+	const __u64 *list = p->list, *seg = (void *)(srh + 1);
+	const __u32 *from = (const __u32 *)p->saddr, *is;
+	__u32 segs = p->segs, i;
+	__u64 differ;
+
+	if ((void *)(srh + 1) > end || srh->first_segment + 1 != segs ||
+	    p->ifindex != ctx->ingress_ifindex)
+		return false;
+	is = ip6->saddr.in6_u.u6_addr32;
+	differ = (is[0] ^ from[0]) | (is[1] ^ from[1]) | (is[2] ^ from[2]) |
+		 (is[3] ^ from[3]);
+	for (i = 0; i < SRPOL_PROBE_SEGS && i < segs; i++) {
+		/* the pointer that is used is to be the one that was checked */
+		barrier_var(seg);
+		if ((void *)(seg + 2) > end)
+			return false;
+		differ |= (seg[0] ^ list[0]) | (seg[1] ^ list[1]);
+		seg += 2;
+		list += 2;
+	}
+	return !differ;
+}
+
+static __always_inline bool srpol_probe_signed(const struct srpol_stamp *stamp)
+{
+	const __u64 *m = (const __u64 *)stamp;
+	const struct srpol_probe_key *key;
+	__u32 zero = 0;
+
+	key = bpf_map_lookup_elem(&probe_key, &zero);
+	return key && key->set && srpol_siphash16(key->k, m) == stamp->tag;
+}
+
+/**
+ * srpol_probe_take - a packet came to a SID of behavior probe
+ * @ctx: packet
+ * @v: the same, parsed
+ *
+ * Return: XDP_DROP: it ends here in any case.
+ */
+static __noinline int srpol_probe_take(struct xdp_md *ctx,
+				       const struct srpol_visit *v)
+{
+	struct srpol_stamp *stamp = srpol_probe_stamp(ctx, v);
+	struct ipv6hdr *ip6 = (void *)(long)ctx->data + ETH_HLEN;
+	__u32 id = v->sid->id, index, seq;
+	struct srpol_probe *p;
+	__u64 sent_ns;
+	int gap;
+
+	if (!stamp || (void *)(ip6 + 1) > (void *)(long)ctx->data_end)
+		return srpol_probe_drop(ctx, id, SRPOL_REASON_PROBE_MALFORMED,
+					0, 0);
+	if (!srpol_probe_signed(stamp))
+		return srpol_probe_drop(ctx, id, SRPOL_REASON_PROBE_FORGED, 0,
+					0);
+	index = bpf_ntohs(stamp->ssid);
+	seq = bpf_ntohl(stamp->seq);
+	sent_ns = bpf_ntohl(stamp->sec) * SRPOL_NS_PER_SEC +
+		  bpf_ntohl(stamp->nsec);
+	p = bpf_map_lookup_elem(&probes, &index);
+	if (!p || !srpol_probe_same(ctx, p))
+		return srpol_probe_drop(ctx, id, SRPOL_REASON_PROBE_STRANGE,
+					index, seq);
+	gap = srpol_probe_came(p, seq, sent_ns, bpf_ktime_get_ns(),
+			       (v->outer_tc & SRPOL_ECN_MASK) == SRPOL_CE,
+			       ip6->hop_limit);
+	if (gap < 0)
+		return srpol_probe_drop(ctx, id, SRPOL_REASON_PROBE_STALE,
+					index, seq);
+	srpol_sid_account(id, v->bytes, false, false);
+	srpol_count(SRPOL_REASON_PROBE);
+	if (gap)
+		srpol_probe_report(ctx, SRPOL_REASON_PROBE, index, seq);
+	return XDP_DROP;
+}
+
+#endif /* _SRPOL_PROBE_H */

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Congestion signals of an interval, from the data plane's maps: marks on
+ * probes that came back, and notifications (CNP) for packets of flows, by the
+ * path these are on. The data plane by itself lets flows of modes adaptive and
+ * flowlet go round at once; what stays is a link's quality.
+ */
+#include "srpold.h"
+
+/* What is new of a counter, which begins anew with the data plane. */
+static uint64_t more(uint64_t now, uint64_t *before)
+{
+	uint64_t n = now < *before ? now : now - *before;
+
+	*before = now;
+	return n;
+}
+
+static void read_probes(struct engine_path *path)
+{
+	const struct srpol_probe *p = probe_map_at(path->probe);
+	uint64_t seen = more(p->received, &path->closed_received);
+	uint64_t marked = more(p->ce, &path->closed_ce);
+
+	quality_marks(&path->window, QUALITY_CE, seen, marked);
+}
+
+/* Paths to several hosts of a leaf share a probe, and its window. */
+static void read_flows(struct engine *engine, struct engine_path *path,
+		       int stats, int quality)
+{
+	struct srpol_quality q;
+	struct srpol_counter c;
+	uint64_t seen, marked;
+
+	if (!path->id || srpol_map_lookup(quality, &path->id, &q) ||
+	    srpol_map_sum(stats, path->id, &c, sizeof(c)))
+		return;
+	seen = more(c.packets, &path->closed_packets);
+	marked = more(q.cnp, &path->closed_cnp);
+	/* what was before us says nothing of this interval */
+	if (!path->closed_known) {
+		path->closed_known = true;
+		return;
+	}
+	quality_marks(&engine_path(engine, path->leader)->window, QUALITY_CNP,
+		      seen, marked);
+}
+
+/**
+ * marks_read() - enter what is new into the windows of the paths
+ * @engine: the engine
+ */
+void marks_read(struct engine *engine)
+{
+	int stats = srpol_map_open("path_stats");
+	int quality = srpol_map_open("path_quality");
+	struct engine_path *path;
+	uint32_t i = 0;
+
+	vec_for_each(path, &engine->paths) {
+		if (path->leader == i++)
+			read_probes(path);
+		read_flows(engine, path, stats, quality);
+	}
+	srpol_map_close(stats);
+	srpol_map_close(quality);
+}
