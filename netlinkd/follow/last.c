@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The last plan on disk, in the bytes in which it came: it is checked again
- * when it is read. The number of the last report is there as well, so that a
- * plan that has seen one of before says nothing of one of now.
+ * when it is read. The last report is there as well: what the plan has seen of
+ * this host stays seen, and what is reported anew has a higher number.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,8 +30,49 @@ static json_t *plan_to_json(const struct follow *f, const struct follow_plan *p)
 	return o;
 }
 
+static json_t *links_to_json(const struct follow *f)
+{
+	const struct srpol_link *link;
+	const struct follow_link *said;
+	json_t *list = json_array();
+
+	vec_for_each(said, &f->links) {
+		link = &f->fabric->links[2 * said->cable];
+		json_array_append_new(list, json_pack("[s, s, I]",
+			f->fabric->nodes[link->from].name,
+			f->fabric->nodes[link->to].name,
+			(json_int_t)said->capacity));
+	}
+	return list;
+}
+
+/* Links of another topology are left out. */
+static void take_links(struct follow *f, const json_t *list)
+{
+	const char *from, *to;
+	struct follow_link *said;
+	uint32_t a, b, link;
+	json_int_t capacity;
+	json_t *o;
+	size_t i;
+
+	json_array_foreach(list, i, o) {
+		if (json_unpack(o, "[s, s, I]", &from, &to, &capacity))
+			continue;
+		a = srpol_fabric_node(f->fabric, from);
+		b = srpol_fabric_node(f->fabric, to);
+		link = a == SRPOL_NONE || b == SRPOL_NONE ? SRPOL_NONE :
+		       srpol_fabric_link(f->fabric, a, b);
+		if (link == SRPOL_NONE)
+			continue;
+		said = vec_add(&f->links);
+		said->cable = link / 2;
+		said->capacity = capacity;
+	}
+}
+
 /**
- * last_save() - keep the plan in force and the report's number
+ * last_save() - keep the plan in force and the last report
  * @f: host
  */
 void last_save(const struct follow *f)
@@ -41,8 +82,8 @@ void last_save(const struct follow *f)
 
 	if (!f->config.file[0])
 		return;
-	o = json_pack("{s:I, s:o*}", "number", (json_int_t)f->number,
-		      "plan", f->now ? plan_to_json(f, f->now) : NULL);
+	o = json_pack("{s:I, s:o, s:o*}", "number", (json_int_t)f->number,
+		      "links", links_to_json(f), "plan", f->now ? plan_to_json(f, f->now) : NULL);
 	ret = o ? store_save(f->config.file, o) : -ENOMEM;
 	json_decref(o);
 	if (ret)
@@ -97,6 +138,7 @@ void last_load(struct follow *f)
 	if (json_unpack(o, "{s:I, s?o}", "number", &number, "plan", &plan))
 		log_error("%s is no plan", f->config.file);
 	f->number = number;
+	take_links(f, json_object_get(o, "links"));
 	p = store_alloc(sizeof(*p));
 	if (plan && take_plan(f, p, plan) && !f->apply(f->data, p)) {
 		log_notice("epoch %llu is in force, from %s",

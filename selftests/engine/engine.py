@@ -250,6 +250,14 @@ def test_embedded():
     check("embedded: without a store the last plan on the disk is in force",
           wait_for("plans from the disk", lambda: all(
               hosts.epoch(h) > before for h in HOSTS)))
+    engine = start_engine("emb", store)
+    hosts.tell("report h0 leaf0.0 spine0.2 0")
+    wait_for("acknowledgements", lambda: len(ask("emb", "show")["hosts"]) ==
+             len(HOSTS) and ask("emb", "show")["reports"])
+    reports = ask("emb", "show")["reports"]
+    check("embedded: what a plan has seen of a host is not new after a restart",
+          [r["number"] for r in reports] == [1], reports)
+    engine.end()
     hosts.end()
 
 
