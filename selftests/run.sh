@@ -16,7 +16,8 @@
 # goes on with the rest. Logs: build/logs/NAME.log and build/logs/vm/NAME/.
 #
 # Last line: "N passed, N failed, N skipped". A skip is an error unless
-# SRPOL_ALLOW_SKIP=1.
+# SRPOL_ALLOW_SKIP=1. While a run goes on in this tree another one is refused,
+# with status 2: it would wipe the logs of the first.
 
 set -euo pipefail
 
@@ -187,9 +188,20 @@ run_guests() {
 	done <"$shared/tests"
 }
 
-selftests/unpack.sh prometheus usr/bin/promtool
+# One run at a time has the logs. The lock goes with the last process of the run,
+# guests included.
+take_logs() {
+	mkdir -p "$logs"
+	exec 9>>"$logs/.lock"
+	if ! flock -n 9; then
+		echo "run.sh: $logs is in use by $(<"$logs/.lock")" >&2
+		exit 2
+	fi
+	echo "pid $$ since $(date +%T): run.sh ${words[*]}" >"$logs/.lock"
+}
 
-mkdir -p "$logs"
+take_logs
+selftests/unpack.sh prometheus usr/bin/promtool
 shared=$logs/vm
 rm -rf "$shared"
 mkdir "$shared"
