@@ -171,61 +171,6 @@ static bool read_add(struct args *args, struct srpol_host_port *h,
 	return true;
 }
 
-/*
- * The devices of a virtual port, unless they are there. At once: rules that
- * follow in the same file may name them.
- */
-static int make_host(struct srpol_host_port *h, bool *made)
-{
-	struct srpol_error error = {};
-	int err = 0;
-
-	if (if_nametoindex(h->name))
-		return EXIT_OK;
-	if (!h->mtu)
-		err = host_mtu(&h->mtu);
-	if (err)
-		return err;
-	err = srpol_host_make(h, &error);
-	*made = !err;
-	return err ? refused(err, &error) : EXIT_OK;
-}
-
-static int dev_add(struct args *args, unsigned int flags)
-{
-	uint32_t role = SRPOL_DEV_ROLE_UPLINK, xdp = SRPOL_XDP_MODE_AUTO;
-	struct srpol_host_port host;
-	unsigned int ifindex;
-	bool made = false;
-	const char *name;
-	int err = need_module();
-
-	if (err)
-		return err;
-	if (!read_word(args, "dev", &name))
-		return EXIT_USAGE;
-	host_start(&host, name);
-	if (!read_add(args, &host, &role, &xdp))
-		return EXIT_USAGE;
-	if (!deferred)
-		err = batch_flush();
-	if (!err && role == SRPOL_DEV_ROLE_HOST)
-		err = make_host(&host, &made);
-	if (err)
-		return err;
-	ifindex = if_nametoindex(name);
-	if (!ifindex) {
-		complain("no device \"%s\" in this network namespace", name);
-		return EXIT_USAGE;
-	}
-	if (deferred)
-		return deferred(ifindex, role, xdp);
-	err = attach_dev(ifindex, role, xdp, flags);
-	if (err && made)
-		srpol_host_remove(name, NULL);
-	return err;
-}
-
 /* Role of a device the module knows, 0 if it does not. */
 static uint32_t role_of(unsigned int ifindex)
 {
@@ -241,9 +186,106 @@ static uint32_t role_of(unsigned int ifindex)
 	return role;
 }
 
-static int dev_change(struct args *args, unsigned int flags)
+/* A virtual port that is there: nothing but its addresses may be new. */
+static int sync_host(unsigned int ifindex)
 {
 	struct srpol_error error = {};
+	int err, lock = srpol_pins_lock(&error);
+
+	if (lock < 0)
+		return refused(lock, &error);
+	err = srpol_dp_host_sync(ifindex, &error);
+	srpol_pins_unlock(lock);
+	return err ? refused(err, &error) : EXIT_OK;
+}
+
+/**
+ * put_dev() - have srpol on a device, as a file says
+ * @ifindex: the device
+ * @role: enum srpol_dev_role
+ * @xdp: enum srpol_xdp_mode
+ * @there: it is on it
+ *
+ * Return: an EXIT_*.
+ */
+int put_dev(unsigned int ifindex, uint32_t role, uint32_t xdp, bool there)
+{
+	if (!there)
+		return host_fit(ifindex) ?:
+		       attach_dev(ifindex, role, xdp,
+				  NLM_F_CREATE | NLM_F_EXCL);
+	return role == SRPOL_DEV_ROLE_HOST ? sync_host(ifindex) : EXIT_OK;
+}
+
+static int add_device(const char *name, uint32_t role, uint32_t xdp,
+		      unsigned int flags)
+{
+	unsigned int ifindex = if_nametoindex(name);
+	int err;
+
+	if (!ifindex)
+		return complain("no device \"%s\" in this network namespace",
+				name);
+	err = host_end(ifindex);
+	if (err)
+		return err;
+	if (deferred)
+		return deferred(ifindex, role, xdp);
+	if (role == SRPOL_DEV_ROLE_HOST && role_of(ifindex) == role)
+		return sync_host(ifindex);
+	return attach_dev(ifindex, role, xdp, flags);
+}
+
+static int dev_add(struct args *args, unsigned int flags)
+{
+	uint32_t role = SRPOL_DEV_ROLE_UPLINK, xdp = SRPOL_XDP_MODE_AUTO;
+	struct srpol_host_port host;
+	const char *name;
+	int err = need_module();
+
+	if (err)
+		return err;
+	if (!read_word(args, "dev", &name))
+		return EXIT_USAGE;
+	host_start(&host, name);
+	if (!read_add(args, &host, &role, &xdp))
+		return EXIT_USAGE;
+	if (role == SRPOL_DEV_ROLE_HOST && !host_name_ok("dev", name))
+		return EXIT_USAGE;
+	if (!deferred)
+		err = batch_flush();
+	if (err)
+		return err;
+	host_sweep();
+	if (role == SRPOL_DEV_ROLE_HOST)
+		err = host_make(&host, deferred);
+	if (!err)
+		err = add_device(name, role, xdp, flags);
+	if (!deferred)
+		host_settle(!err);
+	return err;
+}
+
+static int change_host(const struct srpol_host_port *host,
+		       unsigned int ifindex)
+{
+	struct srpol_host_done done;
+	struct srpol_error error = {};
+	int err;
+
+	err = srpol_host_change(host, &done, &error);
+	if (err)
+		return refused(err, &error);
+	err = sync_host(ifindex);
+	if (err) {
+		srpol_host_undo(host, &done);
+		srpol_dp_host_sync(ifindex, NULL);
+	}
+	return err;
+}
+
+static int dev_change(struct args *args, unsigned int flags)
+{
 	struct srpol_host_port host;
 	unsigned int ifindex;
 	bool ok = true;
@@ -265,20 +307,20 @@ static int dev_change(struct args *args, unsigned int flags)
 	err = batch_flush();
 	if (err)
 		return err;
+	host_sweep();
 	if (role_of(ifindex) != SRPOL_DEV_ROLE_HOST)
 		return complain("%s is no virtual port; see \"srpol dev show\"",
 				host.name);
-	err = srpol_host_change(&host, &error) ?:
-	      srpol_dp_host_sync(ifindex, &error);
-	return err ? refused(err, &error) : EXIT_OK;
+	return change_host(&host, ifindex);
 }
 
+/* One that an attempt which was interrupted left is removed, too. */
 static int detach(unsigned int ifindex, uint32_t role,
 		  struct srpol_error *error)
 {
 	int err;
 
-	if (role != SRPOL_DEV_ROLE_HOST)
+	if (role != SRPOL_DEV_ROLE_HOST && !srpol_host_is_ours(ifindex))
 		return srpol_dp_detach(ifindex, error);
 	err = srpol_dp_detach_host(ifindex, error);
 	return srpol_host_remove(dev_name(ifindex), error) ?: err;
@@ -293,11 +335,12 @@ static int dev_del(struct args *args, unsigned int flags)
 
 	if (err)
 		return err;
+	host_sweep();
 	if (!read_dev(args, &ifindex))
 		return EXIT_USAGE;
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
-	err = batch_flush();
+	err = host_end(ifindex) ?: batch_flush();
 	if (err)
 		return err;
 	lock = srpol_pins_lock(&error);
@@ -307,7 +350,8 @@ static int dev_del(struct args *args, unsigned int flags)
 	err = dev_request(SRPOL_CMD_DEV_DEL, 0, ifindex, 0, 0);
 	/* take off what is there even if the module does not know of it */
 	ret = detach(ifindex, role, &error);
-	ret = ret ? refused(ret, &error) : release_data_plane();
+	ret = ret ? refused(ret, &error) : EXIT_OK;
+	ret = release_data_plane() ?: ret;
 	srpol_pins_unlock(lock);
 	return ret ?: err;
 }

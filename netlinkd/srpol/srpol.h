@@ -161,13 +161,20 @@ const char *cgroup_path(uint64_t id);
 
 /* dev.c */
 void dev_defer(int (*take)(unsigned int ifindex, uint32_t role, uint32_t xdp));
+int put_dev(unsigned int ifindex, uint32_t role, uint32_t xdp, bool there);
 int attach_dev(unsigned int ifindex, uint32_t role, uint32_t xdp,
 	       unsigned int flags);
 
 /* host.c */
 void host_start(struct srpol_host_port *h, const char *name);
 bool host_option(struct args *args, struct srpol_host_port *h, bool *ok);
+bool host_name_ok(const char *what, const char *name);
 int host_mtu(uint32_t *mtu);
+int host_make(struct srpol_host_port *h, bool file);
+int host_fit(unsigned int ifindex);
+void host_settle(bool stays);
+int host_end(unsigned int ifindex);
+void host_sweep(void);
 void print_host(unsigned int ifindex);
 
 /* printing shared by show and monitor */
