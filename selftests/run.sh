@@ -99,7 +99,7 @@ run_native() {
 	[ "$(id -u)" -ne 0 ] || isolate=(unshare --net)
 	mkdir -p "$logs/$name"
 	SRPOL_OUT=$logs/$name timeout -k 10 "$(time_limit "$program")" \
-		"${isolate[@]}" "$program" >"$log" 2>&1 </dev/null &
+		"${isolate[@]}" "$program" >"$log" 2>&1 </dev/null 9>&- &
 	native=$!
 	wait "$native" || status=$?
 	native=
@@ -124,7 +124,7 @@ start_guest() {
 	mkdir "$shared/guest-$number"
 	selftests/vm/vm.sh "${clock[@]}" -t 3000 -o "$shared" -- \
 		selftests/vm/batch.sh "$number" \
-		2>"$shared/guest-$number/stderr" &
+		2>"$shared/guest-$number/stderr" 9>&- &
 	guests[number]=$!
 }
 
@@ -188,8 +188,8 @@ run_guests() {
 	done <"$shared/tests"
 }
 
-# One run at a time has the logs. The lock goes with the last process of the run,
-# guests included.
+# One run at a time has the logs. Programs do not inherit the lock: what one of
+# them leaves behind would keep it.
 take_logs() {
 	mkdir -p "$logs"
 	exec 9>>"$logs/.lock"
