@@ -65,7 +65,9 @@
 	X(54, SID_UNREADABLE,	1, "ingress: to a local SID, with priority tags or headers in fragments") \
 	X(55, BAD_NEXT,		1, "ingress: the next segment is no address to send to") \
 	X(56, INNER_ERROR,	1, "ingress: inner packet is an ICMPv6 error about a packet of a tunnel") \
-	X(57, HOST,		0, "ingress: to a virtual port, by TC")
+	X(57, HOST,		0, "ingress: to a virtual port, by TC")	\
+	X(58, SPOOFED,		1, "port: the source is not behind it")	\
+	X(59, LOCAL,		0, "port: for this host itself, left to its stack")
 
 #define SRPOL_REASON_ENUM(nr, name, drop, text) SRPOL_REASON_##name = nr,
 enum srpol_reason {

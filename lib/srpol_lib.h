@@ -162,6 +162,7 @@ extern const struct srpol_name srpol_rule_reasons[];
 extern const struct srpol_name srpol_behaviors[];
 extern const struct srpol_name srpol_dev_roles[];
 extern const struct srpol_name srpol_xdp_modes[];
+extern const struct srpol_name srpol_source_checks[];
 extern const struct srpol_name srpol_dscp_modes[];
 extern const struct srpol_name srpol_flow_labels[];
 extern const struct srpol_name srpol_protos[];
@@ -322,6 +323,10 @@ bool srpol_dp_any_attached(void);
 bool srpol_dp_dir_in_use(const char *dir);
 /* device.c */
 bool srpol_dev_is_soft(unsigned int ifindex);
+/* routes.c */
+bool srpol_dev_forwards(unsigned int ifindex);
+bool srpol_dev_routed_back(unsigned int ifindex);
+void srpol_routes_split(unsigned int ifindex);
 
 int srpol_dp_dev_status(unsigned int ifindex, struct srpol_dev_status *st);
 void srpol_dp_verbose(bool on);

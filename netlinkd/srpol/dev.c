@@ -14,8 +14,9 @@
 static const char usage[] =
 "Usage: srpol dev add DEV role { uplink | port }\n"
 "                  [ xdp { auto | native | generic | none } | hook { tc | xdp } ]\n"
+"                  [ source { strict | loose | none } ]\n"
 "       srpol dev add DEV role host [ address PREFIX ]... [ prefix PREFIX ]...\n"
-"                  [ peer NAME ] [ mtu N ] [ table ID ]\n"
+"                  [ peer NAME ] [ mtu N ] [ table ID ] [ source { strict | none } ]\n"
 "       srpol dev change DEV [ address PREFIX ]... [ prefix PREFIX ]...\n"
 "       srpol dev del DEV\n"
 "       srpol dev show [ DEV ]\n"
@@ -29,18 +30,19 @@ static const char usage[] =
 
 #define RELEASE_TIMEOUT_MS	5000
 
-static int dev_request(uint8_t cmd, unsigned int flags, unsigned int ifindex,
-		       uint32_t role, uint32_t xdp)
+static int dev_request(uint8_t cmd, unsigned int flags,
+		       const struct wanted_dev *dev)
 {
 	struct srpol_error error = {};
 	struct srpol_msg msg;
 	int err;
 
 	srpol_msg_start(&genl, &msg, cmd, flags);
-	srpol_msg_put_u32(&msg, SRPOL_A_DEV_IFINDEX, ifindex);
+	srpol_msg_put_u32(&msg, SRPOL_A_DEV_IFINDEX, dev->ifindex);
 	if (cmd == SRPOL_CMD_DEV_NEW) {
-		srpol_msg_put_u32(&msg, SRPOL_A_DEV_ROLE, role);
-		srpol_msg_put_u32(&msg, SRPOL_A_DEV_XDP_MODE, xdp);
+		srpol_msg_put_u32(&msg, SRPOL_A_DEV_ROLE, dev->role);
+		srpol_msg_put_u32(&msg, SRPOL_A_DEV_XDP_MODE, dev->xdp);
+		srpol_msg_put_u32(&msg, SRPOL_A_DEV_SOURCE, dev->source);
 	}
 	/* at once: attaching is not part of a transaction */
 	err = srpol_genl_talk(&genl, msg.nlh, NULL, NULL, &error);
@@ -89,32 +91,44 @@ static int check_registered(struct srpol_error *error)
 			       SRPOL_PIN_ROOT " (srpol doctor names it)");
 }
 
-/**
- * attach_dev() - put srpol on a device
- * @ifindex: the device
- * @role: enum srpol_dev_role
- * @xdp: enum srpol_xdp_mode
- * @flags: NLM_F_* of the request
- *
- * Return: an EXIT_*.
+/*
+ * Which sources a port may send from is known if it is a virtual one that has
+ * addresses, or if there is a route back by it.
  */
-int attach_dev(unsigned int ifindex, uint32_t role, uint32_t xdp,
-	       unsigned int flags)
+static uint32_t choose_source(const struct wanted_dev *dev)
 {
+	struct srpol_host_port h;
+	bool known = false;
+
+	if (dev->role == SRPOL_DEV_ROLE_HOST)
+		known = !srpol_host_read(dev->ifindex, &h) && h.n_addrs;
+	else if (dev->role == SRPOL_DEV_ROLE_PORT)
+		known = srpol_dev_routed_back(dev->ifindex);
+	return known ? SRPOL_SOURCE_CHECK_STRICT : SRPOL_SOURCE_CHECK_NONE;
+}
+
+/* Put srpol on a device; @flags: NLM_F_* of the request. */
+static int attach_dev(const struct wanted_dev *wanted, unsigned int flags)
+{
+	struct wanted_dev dev = *wanted;
 	struct srpol_error error = {};
 	int err, lock;
 
+	if (dev.source == SOURCE_AUTO)
+		dev.source = choose_source(&dev);
+	if (dev.role == SRPOL_DEV_ROLE_PORT)
+		srpol_routes_split(dev.ifindex);
 	lock = srpol_pins_lock(&error);
 	if (lock < 0)
 		return refused(lock, &error);
 	/* ask first, so that nothing is loaded for a request that is refused */
-	err = dev_request(SRPOL_CMD_DEV_NEW, flags, ifindex, role, xdp);
+	err = dev_request(SRPOL_CMD_DEV_NEW, flags, &dev);
 	if (err)
 		goto unlock;
 	err = srpol_dp_load(&error) ?: check_registered(&error) ?:
-	      srpol_dp_attach(ifindex, role, xdp, &error);
+	      srpol_dp_attach(dev.ifindex, dev.role, dev.xdp, &error);
 	if (err) {
-		dev_request(SRPOL_CMD_DEV_DEL, 0, ifindex, 0, 0);
+		dev_request(SRPOL_CMD_DEV_DEL, 0, &dev);
 		release_data_plane();
 		err = refused(err, &error);
 	}
@@ -123,13 +137,13 @@ unlock:
 	return err;
 }
 
-static int (*deferred)(unsigned int ifindex, uint32_t role, uint32_t xdp);
+static int (*deferred)(const struct wanted_dev *dev);
 
 /**
  * dev_defer() - have "dev add" done later
  * @take: gets what is asked for; NULL: "dev add" is done at once again
  */
-void dev_defer(int (*take)(unsigned int ifindex, uint32_t role, uint32_t xdp))
+void dev_defer(int (*take)(const struct wanted_dev *dev))
 {
 	deferred = take;
 }
@@ -143,19 +157,24 @@ static const struct srpol_name hooks[] = {
 
 /* Read what follows "dev add DEV". */
 static bool read_add(struct args *args, struct srpol_host_port *h,
-		     uint32_t *role, uint32_t *xdp)
+		     struct wanted_dev *dev)
 {
 	bool ok = true, host = false, hook = false;
 
 	while (ok && more(args)) {
 		if (is(args, "role")) {
-			ok = read_name(args, "role", srpol_dev_roles, role);
+			ok = read_name(args, "role", srpol_dev_roles,
+				       &dev->role);
 		} else if (is(args, "xdp")) {
-			ok = read_name(args, "xdp", srpol_xdp_modes, xdp);
+			ok = read_name(args, "xdp", srpol_xdp_modes,
+				       &dev->xdp);
 			hook = true;
 		} else if (is(args, "hook")) {
-			ok = read_name(args, "hook", hooks, xdp);
+			ok = read_name(args, "hook", hooks, &dev->xdp);
 			hook = true;
+		} else if (is(args, "source")) {
+			ok = read_name(args, "source", srpol_source_checks,
+				       &dev->source);
 		} else if (host_option(args, h, &ok)) {
 			host = true;
 		} else {
@@ -164,26 +183,33 @@ static bool read_add(struct args *args, struct srpol_host_port *h,
 	}
 	if (!ok)
 		return false;
-	if (host && *role != SRPOL_DEV_ROLE_HOST)
+	if (host && dev->role != SRPOL_DEV_ROLE_HOST)
 		return !complain("address, prefix, peer, mtu and table are for role host");
-	if (hook && *role == SRPOL_DEV_ROLE_HOST)
+	if (hook && dev->role == SRPOL_DEV_ROLE_HOST)
 		return !complain("role host has no choice of hook: it is TC");
 	return true;
 }
 
-/* Role of a device the module knows, 0 if it does not. */
-static uint32_t role_of(unsigned int ifindex)
+/* What the module knows of a device; false: nothing. */
+static bool find_dev(unsigned int ifindex, struct dev_info *found)
 {
 	struct vec devs = VEC_INIT(struct dev_info);
 	const struct dev_info *dev;
-	uint32_t role = 0;
 
+	memset(found, 0, sizeof(*found));
 	fetch_devs(&devs);
 	vec_for_each(dev, &devs)
 		if (dev->ifindex == ifindex)
-			role = dev->role;
+			*found = *dev;
 	vec_free(&devs);
-	return role;
+	return found->ifindex;
+}
+
+static uint32_t role_of(unsigned int ifindex)
+{
+	struct dev_info dev;
+
+	return find_dev(ifindex, &dev) ? dev.role : 0;
 }
 
 /* A virtual port that is there: nothing but its addresses may be new. */
@@ -201,44 +227,59 @@ static int sync_host(unsigned int ifindex)
 
 /**
  * put_dev() - have srpol on a device, as a file says
- * @ifindex: the device
- * @role: enum srpol_dev_role
- * @xdp: enum srpol_xdp_mode
+ * @dev: what the file says
  * @there: it is on it
  *
  * Return: an EXIT_*.
  */
-int put_dev(unsigned int ifindex, uint32_t role, uint32_t xdp, bool there)
+int put_dev(const struct wanted_dev *dev, bool there)
 {
 	if (!there)
-		return host_fit(ifindex) ?:
-		       attach_dev(ifindex, role, xdp,
-				  NLM_F_CREATE | NLM_F_EXCL);
-	return role == SRPOL_DEV_ROLE_HOST ? sync_host(ifindex) : EXIT_OK;
+		return host_fit(dev->ifindex) ?:
+		       attach_dev(dev, NLM_F_CREATE | NLM_F_EXCL);
+	return dev->role == SRPOL_DEV_ROLE_HOST ? sync_host(dev->ifindex) :
+						  EXIT_OK;
 }
 
-static int add_device(const char *name, uint32_t role, uint32_t xdp,
+/* A virtual port that is there already, with the same check of sources? */
+static int same_host(const struct wanted_dev *dev, const struct dev_info *is)
+{
+	if (dev->source != SOURCE_AUTO && dev->source != is->source)
+		return complain("%s is there with source %s; srpol dev del first",
+				dev_name(dev->ifindex),
+				srpol_name_of(srpol_source_checks,
+					      is->source));
+	return sync_host(dev->ifindex);
+}
+
+static int add_device(const char *name, struct wanted_dev *dev,
 		      unsigned int flags)
 {
-	unsigned int ifindex = if_nametoindex(name);
+	struct dev_info is;
 	int err;
 
-	if (!ifindex)
+	dev->ifindex = if_nametoindex(name);
+	if (!dev->ifindex)
 		return complain("no device \"%s\" in this network namespace",
 				name);
-	err = host_end(ifindex);
+	err = host_end(dev->ifindex);
 	if (err)
 		return err;
 	if (deferred)
-		return deferred(ifindex, role, xdp);
-	if (role == SRPOL_DEV_ROLE_HOST && role_of(ifindex) == role)
-		return sync_host(ifindex);
-	return attach_dev(ifindex, role, xdp, flags);
+		return deferred(dev);
+	if (dev->role == SRPOL_DEV_ROLE_HOST && find_dev(dev->ifindex, &is) &&
+	    is.role == dev->role)
+		return same_host(dev, &is);
+	return attach_dev(dev, flags);
 }
 
 static int dev_add(struct args *args, unsigned int flags)
 {
-	uint32_t role = SRPOL_DEV_ROLE_UPLINK, xdp = SRPOL_XDP_MODE_AUTO;
+	struct wanted_dev dev = {
+		.role = SRPOL_DEV_ROLE_UPLINK,
+		.xdp = SRPOL_XDP_MODE_AUTO,
+		.source = SOURCE_AUTO,
+	};
 	struct srpol_host_port host;
 	const char *name;
 	int err = need_module();
@@ -248,19 +289,19 @@ static int dev_add(struct args *args, unsigned int flags)
 	if (!read_word(args, "dev", &name))
 		return EXIT_USAGE;
 	host_start(&host, name);
-	if (!read_add(args, &host, &role, &xdp))
+	if (!read_add(args, &host, &dev))
 		return EXIT_USAGE;
-	if (role == SRPOL_DEV_ROLE_HOST && !host_name_ok("dev", name))
+	if (dev.role == SRPOL_DEV_ROLE_HOST && !host_name_ok("dev", name))
 		return EXIT_USAGE;
 	if (!deferred)
 		err = batch_flush();
 	if (err)
 		return err;
 	host_sweep();
-	if (role == SRPOL_DEV_ROLE_HOST)
+	if (dev.role == SRPOL_DEV_ROLE_HOST)
 		err = host_make(&host, deferred);
 	if (!err)
-		err = add_device(name, role, xdp, flags);
+		err = add_device(name, &dev, flags);
 	if (!deferred)
 		host_settle(!err);
 	return err;
@@ -330,26 +371,26 @@ static int dev_del(struct args *args, unsigned int flags)
 {
 	struct srpol_error error = {};
 	int err = need_module(), lock, ret;
-	unsigned int ifindex;
+	struct wanted_dev dev = {};
 	uint32_t role;
 
 	if (err)
 		return err;
 	host_sweep();
-	if (!read_dev(args, &ifindex))
+	if (!read_dev(args, &dev.ifindex))
 		return EXIT_USAGE;
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
-	err = host_end(ifindex) ?: batch_flush();
+	err = host_end(dev.ifindex) ?: batch_flush();
 	if (err)
 		return err;
 	lock = srpol_pins_lock(&error);
 	if (lock < 0)
 		return refused(lock, &error);
-	role = role_of(ifindex);
-	err = dev_request(SRPOL_CMD_DEV_DEL, 0, ifindex, 0, 0);
+	role = role_of(dev.ifindex);
+	err = dev_request(SRPOL_CMD_DEV_DEL, 0, &dev);
 	/* take off what is there even if the module does not know of it */
-	ret = detach(ifindex, role, &error);
+	ret = detach(dev.ifindex, role, &error);
 	ret = ret ? refused(ret, &error) : EXIT_OK;
 	ret = release_data_plane() ?: ret;
 	srpol_pins_unlock(lock);
@@ -400,6 +441,9 @@ void print_dev(const struct dev_info *dev)
 	out_string("xdp", " xdp %s", srpol_name_of(srpol_xdp_modes,
 						   dev->xdp_mode));
 	out_string("xdp_used", " (%s)", st.xdp_mode);
+	if (dev->role != SRPOL_DEV_ROLE_UPLINK)
+		out_string("source", " source %s",
+			   srpol_name_of(srpol_source_checks, dev->source));
 	if (err)
 		out_text(" programs not shown: %s", strerror(-err));
 	else

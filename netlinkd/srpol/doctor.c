@@ -288,6 +288,11 @@ static void check_dev(const struct dev_info *dev, const struct vec *paths,
 	if (!err && port && st.ingress && srpol_dev_is_soft(dev->ifindex))
 		report(WARNING, name, "srpol dev add with hook tc",
 		       "XDP on a veth, tap or bridge loses checksums that are pending and tags in metadata");
+	if (dev->role == SRPOL_DEV_ROLE_PORT && dev->source &&
+	    !srpol_dev_forwards(dev->ifindex))
+		report(WARNING, name,
+		       "sysctl net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1, or srpol dev add with source none",
+		       "sources are checked, but forwarding is off: what comes in is dropped in the family that does not forward");
 	if (!err && !st.ingress && st.xdp_id)
 		report(BAD, name, "detach it or run it elsewhere",
 		       "XDP program %u belongs to someone else", st.xdp_id);

@@ -32,12 +32,6 @@ struct wanted {
 	unsigned int line;
 };
 
-struct wanted_dev {
-	unsigned int ifindex;
-	uint32_t role;
-	uint32_t xdp;
-};
-
 static struct vec requests = VEC_INIT(struct wanted);
 static struct vec devs = VEC_INIT(struct wanted_dev);
 
@@ -70,13 +64,9 @@ static int take_request(struct nlmsghdr *nlh)
 	return EXIT_OK;
 }
 
-static int take_dev(unsigned int ifindex, uint32_t role, uint32_t xdp)
+static int take_dev(const struct wanted_dev *dev)
 {
-	struct wanted_dev *dev = vec_add(&devs);
-
-	dev->ifindex = ifindex;
-	dev->role = role;
-	dev->xdp = xdp;
+	*(struct wanted_dev *)vec_add(&devs) = *dev;
 	return EXIT_OK;
 }
 
@@ -442,6 +432,14 @@ static int check_devs(const struct vec *present)
 						      dev->role),
 					srpol_name_of(srpol_dev_roles,
 						      w->role));
+		if (dev && w->source != SOURCE_AUTO &&
+		    dev->source != w->source)
+			return complain("%s is there with source %s, not %s; srpol dev del first",
+					dev_name(w->ifindex),
+					srpol_name_of(srpol_source_checks,
+						      dev->source),
+					srpol_name_of(srpol_source_checks,
+						      w->source));
 	}
 	return EXIT_OK;
 }
@@ -454,8 +452,7 @@ static int attach_devs(const struct vec *present, bool hosts)
 
 	vec_for_each(w, &devs)
 		if (!err && hosts == (w->role == SRPOL_DEV_ROLE_HOST))
-			err = put_dev(w->ifindex, w->role, w->xdp,
-				      find_dev(present, w->ifindex));
+			err = put_dev(w, find_dev(present, w->ifindex));
 	return err;
 }
 
