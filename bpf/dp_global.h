@@ -28,6 +28,7 @@ srpol_apply_config(const struct srpol_dp_config *arg)
 	if (cfg.flow_label > SRPOL_FLOW_LABEL_ZERO ||
 	    cfg.dscp_mode > SRPOL_DSCP_MODE_PIPE ||
 	    cfg.dscp > SRPOL_DSCP_MAX || cfg.path_id > SRPOL_PATH_ID_LABEL ||
+	    cfg.stack_forwards > 1 ||
 	    cfg.n_domain > SRPOL_SR_DOMAIN_MAX || cfg.n_blocks > cfg.n_domain)
 		return -EINVAL;
 	copy = srpol_spare(st->cfg_ver, st->gen);
@@ -36,24 +37,66 @@ srpol_apply_config(const struct srpol_dp_config *arg)
 	return 0;
 }
 
+/* Flows are decided about anew: their port may have another check now. */
+static __always_inline void srpol_ports_changed(void)
+{
+	struct srpol_state *st = srpol_state_get();
+	union srpol_now now;
+
+	if (!st)
+		return;
+	now.epoch = st->epoch + 1;
+	now.gen = st->gen;
+	__sync_lock_test_and_set(srpol_now_word(st), now.word);
+}
+
+static __always_inline int srpol_apply_port(const struct srpol_dp_dev *d)
+{
+	struct srpol_port port = { .role = d->role, .source = d->source };
+	__u32 key = d->port;
+	int err;
+
+	if (!key)
+		return 0;
+	err = srpol_map_error(bpf_map_update_elem(&ports, &key, &port,
+						  BPF_ANY));
+	if (!err)
+		srpol_ports_changed();
+	return err;
+}
+
 static __always_inline int srpol_apply_dev(const struct srpol_dp_dev *arg)
 {
 	struct srpol_dp_dev d;
 	struct srpol_dev v;
+	int err;
 
 	if (bpf_probe_read_kernel(&d, sizeof(d), arg))
 		return -EFAULT;
 	if (!d.ifindex || (d.role != SRPOL_DEV_ROLE_UPLINK &&
 			   d.role != SRPOL_DEV_ROLE_PORT &&
-			   d.role != SRPOL_DEV_ROLE_HOST))
+			   d.role != SRPOL_DEV_ROLE_HOST) ||
+	    d.source > SRPOL_SOURCE_CHECK_STRICT)
 		return -EINVAL;
+	err = srpol_apply_port(&d);
+	if (err)
+		return err;
 	v.role = d.role;
-	return srpol_map_error(bpf_map_update_elem(&devices, &d.ifindex, &v,
-						   BPF_ANY));
+	v.port = d.port;
+	err = srpol_map_error(bpf_map_update_elem(&devices, &d.ifindex, &v,
+						  BPF_ANY));
+	if (err && d.port)
+		bpf_map_delete_elem(&ports, &d.port);
+	return err;
 }
 
 static __always_inline int srpol_apply_dev_del(__u32 ifindex)
 {
+	struct srpol_dev *dev = bpf_map_lookup_elem(&devices, &ifindex);
+	__u32 port = dev ? dev->port : 0;
+
+	if (port)
+		bpf_map_delete_elem(&ports, &port);
 	return bpf_map_delete_elem(&devices, &ifindex);
 }
 
@@ -281,6 +324,7 @@ static __always_inline int srpol_apply_reset(void)
 	bpf_for_each_map_elem(&policy_index, srpol_reset_key, NULL, 0);
 	bpf_for_each_map_elem(&endpoint_index, srpol_reset_endpoint, NULL, 0);
 	bpf_for_each_map_elem(&devices, srpol_reset_key, NULL, 0);
+	bpf_for_each_map_elem(&ports, srpol_reset_key, NULL, 0);
 	bpf_for_each_map_elem(&policies, srpol_reset_policy, NULL, 0);
 	bpf_for_each_map_elem(&paths, srpol_reset_path, NULL, 0);
 	bpf_for_each_map_elem(&nexthops, srpol_reset_nexthop, NULL, 0);

@@ -57,7 +57,7 @@ static __always_inline int srpol_egress_steer(struct __sk_buff *skb,
 	struct srpol_steer s = { .d = &d };
 	int reason;
 
-	reason = srpol_steer_find(skb, pkt, false, &s);
+	reason = srpol_steer_find(skb, pkt, SRPOL_PORT_NONE, &s);
 	if (!s.flow)
 		return srpol_egress_pass(reason);
 	srpol_steer_account(&s, pkt);

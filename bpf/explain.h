@@ -66,7 +66,7 @@ static __noinline int srpol_explain_rule(struct __sk_buff *skb,
 	order = srpol_order(st, now->gen);
 	if (!order || !order->n)
 		return -ENOENT;
-	srpol_flow_identify(skb, pkt, order);
+	srpol_flow_identify(skb, pkt, false, order);
 	rule = srpol_classify(skb, pkt, order, now, d, &x->rules);
 	if (!rule)
 		return 0;

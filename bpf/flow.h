@@ -11,6 +11,7 @@
 #include "classify.h"
 #include "flow_key.h"
 #include "flow_table.h"
+#include "port_check.h"
 #include "sid.h"
 #include "state.h"
 
@@ -135,7 +136,8 @@ srpol_flow_keep(const struct srpol_flow_key *key __arg_nonnull,
 
 	if (!srpol_flow_search(key, &spot, &known))
 		srpol_flow_put(&spot, key, NULL, d);
-	else if (known.head.epoch == d->head.epoch)
+	else if (known.head.epoch == d->head.epoch &&
+		 known.head.how == d->head.how)
 		*d = known;
 	else
 		srpol_flow_put(&spot, key, &known, d);
@@ -149,7 +151,8 @@ srpol_flow_keep(const struct srpol_flow_key *key __arg_nonnull,
  */
 static __always_inline bool
 srpol_flow_decide(struct __sk_buff *skb, struct srpol_pkt *pkt,
-		  union srpol_now *now, struct srpol_decision *d)
+		  const bool port, union srpol_now *now,
+		  struct srpol_decision *d)
 {
 	struct srpol_state *st = srpol_state_get();
 	struct srpol_rule_order *order;
@@ -161,7 +164,7 @@ srpol_flow_decide(struct __sk_buff *skb, struct srpol_pkt *pkt,
 	order = srpol_order(st, now->gen);
 	if (!order)
 		return false;
-	srpol_flow_identify(skb, pkt, order);
+	srpol_flow_identify(skb, pkt, port, order);
 	srpol_classify(skb, pkt, order, now, d, &tried);
 	if (!pkt->is_v4 && srpol_inside(st, now->gen, (void *)pkt->key.daddr))
 		d->head.how |= SRPOL_HOW_INSIDE;
@@ -175,21 +178,54 @@ srpol_flow_decide_skb(struct __sk_buff *skb,
 		      union srpol_now *now __arg_nonnull,
 		      struct srpol_decision *d __arg_nonnull)
 {
-	return srpol_flow_decide(skb, pkt, now, d);
+	return srpol_flow_decide(skb, pkt, false, now, d);
 }
 
+/* Of a port: the cgroup of a sender is its own host's matter. */
 __noinline bool
-srpol_flow_decide_xdp(struct srpol_pkt *pkt __arg_nonnull,
-		      union srpol_now *now __arg_nonnull,
-		      struct srpol_decision *d __arg_nonnull)
+srpol_flow_decide_port(struct srpol_pkt *pkt __arg_nonnull,
+		       union srpol_now *now __arg_nonnull,
+		       struct srpol_decision *d __arg_nonnull)
 {
-	return srpol_flow_decide(NULL, pkt, now, d);
+	return srpol_flow_decide(NULL, pkt, true, now, d);
+}
+
+/*
+ * The same for what came in by a port, which may not send everything.
+ */
+static __always_inline struct srpol_flow *
+srpol_flow_of_port(void *ctx, struct srpol_pkt *pkt, const __u32 hook,
+		   union srpol_now *now, struct srpol_decision *d)
+{
+	__u64 found = srpol_port_check(ctx, hook, pkt);
+	struct srpol_flow *flow;
+
+	if (found & SRPOL_HOW_SPOOFED) {
+		d->head.how = SRPOL_HOW_SPOOFED;
+		return srpol_flow_entry(srpol_flow_spare());
+	}
+	if (!srpol_flow_decide_port(pkt, now, d))
+		return NULL;
+	d->head.how |= found;
+	flow = srpol_flow_entry(srpol_flow_keep(&pkt->key, d));
+	if (flow)
+		flow->port_gen = found >> 32;
+	return flow;
+}
+
+/* Are the routes as they were when the flow was decided about? */
+static __always_inline bool srpol_flow_fresh(void *ctx, const __u32 hook,
+					     const struct srpol_flow *flow)
+{
+	return flow->tick == (__u32)bpf_jiffies64() ||
+	       flow->port_gen == srpol_port_gen(ctx, hook);
 }
 
 /**
  * srpol_flow_get - the decision about a packet's flow
- * @skb: packet, NULL at XDP
+ * @ctx: packet
  * @pkt: the same, parsed
+ * @hook: of a host port, if it came in by one: enum srpol_port_hook
  * @st: state
  * @now: epoch and generation; may be moved on
  * @d: decision
@@ -197,7 +233,7 @@ srpol_flow_decide_xdp(struct srpol_pkt *pkt __arg_nonnull,
  * Return: the flow's entry, or a spare one; NULL if there are no rules.
  */
 static __always_inline struct srpol_flow *
-srpol_flow_get(struct __sk_buff *skb, struct srpol_pkt *pkt,
+srpol_flow_get(void *ctx, struct srpol_pkt *pkt, const __u32 hook,
 	       struct srpol_state *st, union srpol_now *now,
 	       struct srpol_decision *d)
 {
@@ -209,13 +245,20 @@ srpol_flow_get(struct __sk_buff *skb, struct srpol_pkt *pkt,
 
 	if (!order || !order->n)
 		return NULL;
-	srpol_flow_identify(skb, pkt, order);
+	srpol_flow_identify(hook ? NULL : ctx, pkt, hook, order);
 	spot = srpol_flow_locate(&pkt->key);
 	flow = srpol_flow_find(&pkt->key, &spot, d);
-	if (flow && d->head.epoch == now->epoch)
+	if (flow && d->head.epoch == now->epoch &&
+	    (!hook || srpol_flow_fresh(ctx, hook, flow)))
 		return flow;
-	if (!(skb ? srpol_flow_decide_skb(skb, pkt, &fresh, d) :
-		    srpol_flow_decide_xdp(pkt, &fresh, d)))
+	if (hook) {
+		flow = srpol_flow_of_port(ctx, pkt, hook, &fresh, d);
+		/* as of which generation does not matter to what is dropped */
+		if (flow && !(d->head.how & SRPOL_HOW_SPOOFED))
+			*now = fresh;
+		return flow;
+	}
+	if (!srpol_flow_decide_skb(ctx, pkt, &fresh, d))
 		return NULL;
 	flow = srpol_flow_entry(srpol_flow_keep(&pkt->key, d));
 	if (flow)

@@ -22,14 +22,14 @@ _Static_assert(__builtin_offsetof(struct srpol_flow_key, qp) == 4 * 8 &&
 /* What some rule looks at beside addresses, ports and QP. */
 static __always_inline void
 srpol_flow_details(struct __sk_buff *skb, struct srpol_pkt *pkt,
-		   const struct srpol_rule_order *order)
+		   const bool port, const struct srpol_rule_order *order)
 {
 	__u64 mark, ifindex, pkey, vlan, dscp, opclass = 0;
 	__u64 *word = (__u64 *)&pkt->key;
 	__u32 want = order->key;
 
 	mark = want & SRPOL_KEY_MARK ? pkt->mark : 0;
-	ifindex = want & SRPOL_KEY_DEV ? pkt->ifindex : 0;
+	ifindex = port || want & SRPOL_KEY_DEV ? pkt->ifindex : 0;
 	pkey = want & SRPOL_KEY_PKEY ? pkt->pkey : 0;
 	vlan = want & SRPOL_KEY_VLAN ? pkt->vlan : 0;
 	dscp = want & SRPOL_KEY_DSCP ? pkt->tclass >> 2 : 0;
@@ -43,8 +43,9 @@ srpol_flow_details(struct __sk_buff *skb, struct srpol_pkt *pkt,
 
 /**
  * srpol_flow_identify - complete the flow key
- * @skb: the packet, NULL at XDP, where its sender is not known
+ * @skb: the packet, NULL at ports, where its sender is not known
  * @pkt: the same, parsed
+ * @port: it came in by a host port: what is decided is true for that port
  * @order: rules in force: they say what tells flows apart beside addresses,
  *	ports and QP
  *
@@ -54,18 +55,18 @@ srpol_flow_details(struct __sk_buff *skb, struct srpol_pkt *pkt,
  */
 static __always_inline void
 srpol_flow_identify(struct __sk_buff *skb, struct srpol_pkt *pkt,
-		    const struct srpol_rule_order *order)
+		    const bool port, const struct srpol_rule_order *order)
 {
 	struct srpol_flow_key *key = &pkt->key;
 	__u64 *word = (__u64 *)key;
 
 	word[4] = key->qp | (__u64)key->sport << 32 |
 		  (__u64)key->proto << 48 | (__u64)key->roce << 56;
-	word[5] = 0;
+	word[5] = port ? (__u64)pkt->ifindex << 32 : 0;
 	word[6] = (__u64)pkt->fragment << 48;
 	word[7] = 0;
 	if (order->key)
-		srpol_flow_details(skb, pkt, order);
+		srpol_flow_details(skb, pkt, port, order);
 }
 
 /* 2^32 over the golden ratio: its multiples fall evenly into 0..2^32. */

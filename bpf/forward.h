@@ -15,7 +15,9 @@
  * port (host.h), where the stack and its firewall get it.
  *
  * Where the namespace has netfilter hooks on the way of forwarded packets, a
- * firewall or NAT, all goes to the stack: it is not passed by. What is for this
+ * firewall or NAT, all goes to the stack: it is not passed by. What else there is
+ * on that way, at the devices (tc, the netdev family of nftables), is not seen from
+ * here; who needs it sets remembered-routes to off. What is for this
  * host, has no neighbor yet, is too big, has no hop left, or has options goes
  * there, too; so does what leaves by a device that srpol is not attached to, or
  * that takes no frames from XDP; and so does the first packet after a pause, by
@@ -26,29 +28,19 @@
 #define _SRPOL_FORWARD_H
 
 #include "base.h"
+#include "fib.h"
 #include "hop.h"
 #include "host.h"
 #include "mac.h"
 #include "maps.h"
 #include "parse.h"
 #include "proto.h"
+#include "state.h"
 #include "stats.h"
 #include "words.h"
 
 #define SRPOL_FIB_AGE		100
 #define SRPOL_FIB_MIX		0x9e3779b97f4a7c15ull
-#define SRPOL_AF_INET		2
-#define SRPOL_AF_INET6		10
-
-/* Routes, addresses and rules of the namespace are as they were if this is. */
-static __always_inline __u64 srpol_fib_gen(struct xdp_md *ctx)
-{
-	struct xdp_buff *xdp = bpf_cast_to_kern_ctx(ctx);
-	const struct net *net = xdp->rxq->dev->nd_net.net;
-
-	return (__u64)(__u32)net->ipv4.rt_genid.counter << 32 |
-	       (__u32)net->ipv6.fib6_sernum.counter;
-}
 
 static __always_inline __u32 srpol_fib_ports(void *l4, const void *end,
 					     __u8 proto)
@@ -168,11 +160,14 @@ static __always_inline void srpol_fib_ask(struct xdp_md *ctx,
 	bool six = key->addr[3] != ~0ull;
 	__u32 from = ctx->ingress_ifindex;
 
+	struct srpol_state *st = srpol_state_get();
+
 	r->ifindex = 0;
 	r->host = 0;
 	/* Frames of a soft device are not as they are to leave. */
 	if (!bpf_map_lookup_elem(&forward_from, &from) ||
-	    srpol_fib_host(key, six, r) || srpol_fib_filtered(ctx, six))
+	    srpol_fib_host(key, six, r) || srpol_fib_filtered(ctx, six) ||
+	    !st || srpol_config(st, srpol_now_read(st).gen)->stack_forwards)
 		return;
 	fib.l4_protocol = key->rest >> 32;
 	fib.sport = key->rest;

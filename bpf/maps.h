@@ -158,6 +158,13 @@ struct {
 	__type(value, struct srpol_dev);
 } devices SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SRPOL_MAX_DEVS);
+	__type(key, __u32);
+	__type(value, struct srpol_port);
+} ports SEC(".maps");
+
 /* Both can be mapped: user space reads 20 MB of flows, not one by one. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -121,9 +121,9 @@ static __always_inline int srpol_port_tc_steer(struct __sk_buff *skb,
 	struct srpol_steer s = { .d = &d };
 	int reason;
 
-	/* Without the skb: the cgroup of a sender is its own host's matter. */
-	reason = srpol_steer_find(NULL, pkt, true, &s);
-	if (reason == SRPOL_REASON_SID_FROM_PORT)
+	reason = srpol_steer_find(skb, pkt, SRPOL_PORT_TC, &s);
+	if (reason == SRPOL_REASON_SID_FROM_PORT ||
+	    reason == SRPOL_REASON_SPOOFED)
 		return srpol_port_tc_drop(pkt, reason, 0);
 	if (!s.flow)
 		return srpol_port_unsteered(skb, pkt, reason);

@@ -141,8 +141,9 @@ static __always_inline int srpol_port_steer(struct xdp_md *ctx,
 	struct srpol_steer s = { .d = &d };
 	int reason;
 
-	reason = srpol_steer_find(NULL, pkt, true, &s);
-	if (reason == SRPOL_REASON_SID_FROM_PORT)
+	reason = srpol_steer_find(ctx, pkt, SRPOL_PORT_XDP, &s);
+	if (reason == SRPOL_REASON_SID_FROM_PORT ||
+	    reason == SRPOL_REASON_SPOOFED)
 		return srpol_port_drop(pkt, reason, 0);
 	if (!s.flow)
 		return XDP_PASS;

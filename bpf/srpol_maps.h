@@ -369,9 +369,22 @@ struct srpol_fib_entry {
 /**
  * struct srpol_dev - value of hash map "devices", key: ifindex
  * @role: enum srpol_dev_role
+ * @port: key in map "ports", 0 none
  */
 struct srpol_dev {
 	__u32 role;
+	__u32 port;
+};
+
+/**
+ * struct srpol_port - value of hash map "ports", key: ifindex of the device that
+ * packets come in by: of a virtual port that is the other end
+ * @role: enum srpol_dev_role
+ * @source: enum srpol_source_check
+ */
+struct srpol_port {
+	__u32 role;
+	__u32 source;
 };
 
 #include "srpol_traffic.h"

@@ -70,7 +70,9 @@
 	X(59, PROBE_MALFORMED,	1, "ingress: to the probe SID, but no probe") \
 	X(60, PROBE_FORGED,	1, "ingress: a probe without the tag of this host") \
 	X(61, PROBE_STRANGE,	1, "ingress: a probe with another segment list, source or device than it left with") \
-	X(62, PROBE_STALE,	1, "ingress: a probe that came before, or is too old")
+	X(62, PROBE_STALE,	1, "ingress: a probe that came before, or is too old")	\
+	X(63, SPOOFED,		1, "port: the source is not behind it")	\
+	X(64, LOCAL,		0, "port: for this host itself, left to its stack")
 
 #define SRPOL_REASON_ENUM(nr, name, drop, text) SRPOL_REASON_##name = nr,
 enum srpol_reason {

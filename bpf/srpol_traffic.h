@@ -16,7 +16,7 @@
  * @proto: inner transport protocol
  * @roce: 1 for RoCEv2
  * @mark: packet mark if SRPOL_KEY_MARK, else 0
- * @ifindex: device if SRPOL_KEY_DEV, else 0
+ * @ifindex: device if SRPOL_KEY_DEV or if it came by a port, else 0
  * @pkey: BTH P_Key if SRPOL_KEY_PKEY, else 0
  * @vlan: VLAN id if SRPOL_KEY_VLAN, else 0
  * @opclass: equivalence class of the BTH opcode
@@ -74,6 +74,12 @@ union srpol_flow_head {
 #define SRPOL_HOW_INHERIT	0x07	/* the policy's mode */
 #define SRPOL_HOW_ORDERING	0x18	/* enum srpol_ordering */
 #define SRPOL_HOW_INSIDE	0x20	/* to a local SID or into a SID block */
+#define SRPOL_HOW_LOCAL		0x40	/* from a port, for this host itself */
+#define SRPOL_HOW_SPOOFED	0x80	/* from a port that it cannot come from */
+
+/* Not to be steered if it came by a port. */
+#define SRPOL_HOW_NOT_FOR_PORTS	(SRPOL_HOW_INSIDE | SRPOL_HOW_LOCAL | \
+				 SRPOL_HOW_SPOOFED)
 
 /**
  * union srpol_flow_cache - what a packet of a known flow is steered by
@@ -140,6 +146,8 @@ struct srpol_flow_set {
  * @nak: NAKs for a PSN sequence error: the peer saw packets out of order, or
  *	lost some
  * @reserved1: 0
+ * @port_gen: state of the kernel's routes in which it was found that a port may
+ *	send it
  * @reserved2: 0
  */
 struct srpol_flow {
@@ -170,7 +178,8 @@ struct srpol_flow {
 	__u32 moves;
 	__u32 cnp;
 	__u32 nak;
-	__u32 reserved2[5];
+	__u32 port_gen;
+	__u32 reserved2[4];
 };
 
 _Static_assert(sizeof(struct srpol_flow) == 192 &&

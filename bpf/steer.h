@@ -44,20 +44,28 @@ static __noinline int srpol_steer_report(__u32 reason, __u32 unsafe,
 	return 0;
 }
 
+/* Why a port may not send it; what is dropped comes first. */
+static __always_inline int srpol_steer_refused(__u32 how)
+{
+	if (how & SRPOL_HOW_SPOOFED)
+		return SRPOL_REASON_SPOOFED;
+	return how & SRPOL_HOW_INSIDE ? SRPOL_REASON_SID_FROM_PORT :
+					SRPOL_REASON_LOCAL;
+}
+
 /**
  * srpol_steer_find - decide about a packet
- * @skb: packet, NULL at XDP
+ * @ctx: packet
  * @pkt: the same, parsed
- * @port: it came in by a host port
+ * @hook: of a host port, if it came in by one: enum srpol_port_hook
  * @s: result; @d is set
  *
  * Nothing is counted: what becomes of the packet is not known yet.
  *
  * Return: 0, or the enum srpol_reason why it has no path.
  */
-static __always_inline int srpol_steer_find(struct __sk_buff *skb,
-					    struct srpol_pkt *pkt,
-					    const bool port,
+static __always_inline int srpol_steer_find(void *ctx, struct srpol_pkt *pkt,
+					    const __u32 hook,
 					    struct srpol_steer *s)
 {
 	struct srpol_state *st = srpol_state_get();
@@ -68,11 +76,11 @@ static __always_inline int srpol_steer_find(struct __sk_buff *skb,
 	if (!st)
 		return SRPOL_REASON_NO_RULE;
 	now = srpol_now_read(st);
-	flow = srpol_flow_get(skb, pkt, st, &now, s->d);
+	flow = srpol_flow_get(ctx, pkt, hook, st, &now, s->d);
 	if (!flow)
 		return SRPOL_REASON_NO_RULE;
-	if (port && s->d->head.how & SRPOL_HOW_INSIDE)
-		return SRPOL_REASON_SID_FROM_PORT;
+	if (hook && s->d->head.how & SRPOL_HOW_NOT_FOR_PORTS)
+		return srpol_steer_refused(s->d->head.how);
 	s->cfg = srpol_config(st, now.gen);
 	s->flow = flow;
 	s->sel.exact = false;

@@ -158,6 +158,8 @@ int srpol_config_fill(struct srpol_net *sn, struct sk_buff *skb,
 			cfg->dp.psn_observer) ||
 	    nla_put_u32(skb, SRPOL_A_CONFIG_DROP_EVENTS,
 			cfg->dp.drop_events) ||
+	    nla_put_u32(skb, SRPOL_A_CONFIG_REMEMBERED_ROUTES,
+			!cfg->dp.stack_forwards) ||
 	    nla_put_u32(skb, SRPOL_A_CONFIG_GENERATION, sn->gen))
 		return -EMSGSIZE;
 	if (sn->dp && nla_put_string(skb, SRPOL_A_CONFIG_DATA_PLANE,
@@ -333,6 +335,9 @@ static int srpol_config_parse(struct srpol_config *cfg,
 	srpol_config_u8(&cfg->dp.path_id, tb[SRPOL_A_CONFIG_PATH_ID]);
 	srpol_config_u8(&cfg->dp.psn_observer,
 			tb[SRPOL_A_CONFIG_PSN_OBSERVER]);
+	if (tb[SRPOL_A_CONFIG_REMEMBERED_ROUTES])
+		cfg->dp.stack_forwards =
+			!nla_get_u32(tb[SRPOL_A_CONFIG_REMEMBERED_ROUTES]);
 	if (tb[SRPOL_A_CONFIG_DSCP] &&
 	    cfg->dp.dscp_mode != SRPOL_DSCP_MODE_PIPE) {
 		NL_SET_ERR_MSG_ATTR(info->extack, tb[SRPOL_A_CONFIG_DSCP],

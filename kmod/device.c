@@ -49,6 +49,7 @@ static int srpol_dev_fill(struct srpol_net *sn, struct sk_buff *skb,
 	    nla_put_u32(skb, SRPOL_A_DEV_ROLE, sdev->role) ||
 	    nla_put_u32(skb, SRPOL_A_DEV_XDP_MODE, sdev->xdp_mode) ||
 	    nla_put_u32(skb, SRPOL_A_DEV_HOOK, sdev->hook) ||
+	    nla_put_u32(skb, SRPOL_A_DEV_SOURCE, sdev->source) ||
 	    nla_put_u32(skb, SRPOL_A_DEV_RUNNING, running) ||
 	    nla_put_u32(skb, SRPOL_A_DEV_MTU, mtu))
 		return -EMSGSIZE;
@@ -141,12 +142,32 @@ int srpol_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return srpol_nl_dump_xa(skb, cb, &sn->devs, srpol_dev_fill);
 }
 
+/* The device by which comes in what a port sends, 0 if it is no port. */
+static u32 srpol_dev_port(struct srpol_net *sn, const struct srpol_dev *sdev)
+{
+	struct net_device *dev;
+	u32 port = 0;
+
+	if (sdev->role == SRPOL_DEV_ROLE_PORT)
+		return sdev->ifindex;
+	if (sdev->role != SRPOL_DEV_ROLE_HOST)
+		return 0;
+	rcu_read_lock();
+	dev = dev_get_by_index_rcu(sn->net, sdev->ifindex);
+	if (dev)
+		port = dev_get_iflink(dev);
+	rcu_read_unlock();
+	return port;
+}
+
 static int srpol_dev_push(struct srpol_net *sn, const struct srpol_dev *sdev,
 			  struct netlink_ext_ack *extack)
 {
 	const struct srpol_dp_dev dp = {
 		.ifindex = sdev->ifindex,
 		.role = sdev->role,
+		.port = srpol_dev_port(sn, sdev),
+		.source = sdev->source,
 	};
 	int err = srpol_dp_call(sn, dev_set, &dp);
 
@@ -166,6 +187,19 @@ static int srpol_dev_parse(struct srpol_net *sn, struct srpol_dev *sdev,
 		sdev->xdp_mode = nla_get_u32(tb[SRPOL_A_DEV_XDP_MODE]);
 	if (tb[SRPOL_A_DEV_HOOK])
 		sdev->hook = nla_get_u32(tb[SRPOL_A_DEV_HOOK]);
+	if (tb[SRPOL_A_DEV_SOURCE])
+		sdev->source = nla_get_u32(tb[SRPOL_A_DEV_SOURCE]);
+	if (sdev->source && sdev->role == SRPOL_DEV_ROLE_UPLINK) {
+		NL_SET_ERR_MSG_ATTR(info->extack, tb[SRPOL_A_DEV_SOURCE],
+				    "sources are checked at ports only");
+		return -EINVAL;
+	}
+	if (sdev->source == SRPOL_SOURCE_CHECK_LOOSE &&
+	    sdev->role == SRPOL_DEV_ROLE_HOST) {
+		NL_SET_ERR_MSG_ATTR(info->extack, tb[SRPOL_A_DEV_SOURCE],
+				    "a virtual port has no loose check");
+		return -EINVAL;
+	}
 	if (!sdev->role) {
 		NL_SET_ERR_ATTR_MISS(info->extack, NULL, SRPOL_A_DEV_ROLE);
 		return -EINVAL;

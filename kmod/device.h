@@ -11,6 +11,7 @@
  * @role: enum srpol_dev_role
  * @xdp_mode: enum srpol_xdp_mode
  * @hook: enum srpol_hook
+ * @source: enum srpol_source_check
  */
 struct srpol_dev {
 	struct srpol_obj obj;
@@ -18,6 +19,7 @@ struct srpol_dev {
 	u32 role;
 	u32 xdp_mode;
 	u32 hook;
+	u32 source;
 };
 
 bool srpol_dev_is_uplink(struct srpol_net *sn, int ifindex);

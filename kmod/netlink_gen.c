@@ -128,7 +128,7 @@ static const struct nla_policy srpol_policy_get_nl_policy[SRPOL_A_POLICY_ENDPOIN
 };
 
 /* SRPOL_CMD_POLICY_NEW - do */
-static const struct nla_policy srpol_policy_new_nl_policy[SRPOL_A_POLICY_WAIT_TO_RESTORE + 1] = {
+static const struct nla_policy srpol_policy_new_nl_policy[SRPOL_A_POLICY_REVISION + 1] = {
 	[SRPOL_A_POLICY_COLOR] = NLA_POLICY_MIN(NLA_U32, 1),
 	[SRPOL_A_POLICY_ENDPOINT] = NLA_POLICY_EXACT_LEN(16),
 	[SRPOL_A_POLICY_NAME] = { .type = NLA_NUL_STRING, .len = SRPOL_NAME_MAX, },
@@ -145,6 +145,7 @@ static const struct nla_policy srpol_policy_new_nl_policy[SRPOL_A_POLICY_WAIT_TO
 	[SRPOL_A_POLICY_BACKUP_COLOR] = { .type = NLA_U32, },
 	[SRPOL_A_POLICY_DROP_UPON_INVALID] = NLA_POLICY_MAX(NLA_U32, 1),
 	[SRPOL_A_POLICY_CANDIDATE] = NLA_POLICY_NESTED(srpol_candidate_nl_policy),
+	[SRPOL_A_POLICY_REVISION] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
 /* SRPOL_CMD_POLICY_DEL - do */
@@ -246,11 +247,12 @@ static const struct nla_policy srpol_dev_get_nl_policy[SRPOL_A_DEV_IFINDEX + 1] 
 };
 
 /* SRPOL_CMD_DEV_NEW - do */
-static const struct nla_policy srpol_dev_new_nl_policy[SRPOL_A_DEV_HOOK + 1] = {
+static const struct nla_policy srpol_dev_new_nl_policy[SRPOL_A_DEV_SOURCE + 1] = {
 	[SRPOL_A_DEV_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 	[SRPOL_A_DEV_ROLE] = NLA_POLICY_RANGE(NLA_U32, 1, 3),
 	[SRPOL_A_DEV_XDP_MODE] = NLA_POLICY_MAX(NLA_U32, 3),
 	[SRPOL_A_DEV_HOOK] = NLA_POLICY_MAX(NLA_U32, 2),
+	[SRPOL_A_DEV_SOURCE] = NLA_POLICY_MAX(NLA_U32, 2),
 };
 
 /* SRPOL_CMD_DEV_DEL - do */
@@ -259,7 +261,7 @@ static const struct nla_policy srpol_dev_del_nl_policy[SRPOL_A_DEV_IFINDEX + 1] 
 };
 
 /* SRPOL_CMD_CONFIG_SET - do */
-static const struct nla_policy srpol_config_set_nl_policy[SRPOL_A_CONFIG_REPORT_FROM + 1] = {
+static const struct nla_policy srpol_config_set_nl_policy[SRPOL_A_CONFIG_REMEMBERED_ROUTES + 1] = {
 	[SRPOL_A_CONFIG_SRC] = NLA_POLICY_EXACT_LEN(16),
 	[SRPOL_A_CONFIG_HOP_LIMIT] = NLA_POLICY_RANGE(NLA_U32, 1, 255),
 	[SRPOL_A_CONFIG_DSCP_MODE] = NLA_POLICY_MAX(NLA_U32, 1),
@@ -273,6 +275,7 @@ static const struct nla_policy srpol_config_set_nl_policy[SRPOL_A_CONFIG_REPORT_
 	[SRPOL_A_CONFIG_DROP_EVENTS] = NLA_POLICY_FULL_RANGE(NLA_U32, &srpol_a_config_drop_events_range),
 	[SRPOL_A_CONFIG_SR_SOURCE] = NLA_POLICY_NESTED(srpol_prefix_entry_nl_policy),
 	[SRPOL_A_CONFIG_REPORT_FROM] = NLA_POLICY_NESTED(srpol_prefix_entry_nl_policy),
+	[SRPOL_A_CONFIG_REMEMBERED_ROUTES] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
 /* SRPOL_CMD_APPLY - do */
@@ -335,7 +338,7 @@ const struct genl_split_ops srpol_nl_ops[28] = {
 		.cmd		= SRPOL_CMD_POLICY_NEW,
 		.doit		= srpol_nl_policy_new_doit,
 		.policy		= srpol_policy_new_nl_policy,
-		.maxattr	= SRPOL_A_POLICY_WAIT_TO_RESTORE,
+		.maxattr	= SRPOL_A_POLICY_REVISION,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -439,7 +442,7 @@ const struct genl_split_ops srpol_nl_ops[28] = {
 		.cmd		= SRPOL_CMD_DEV_NEW,
 		.doit		= srpol_nl_dev_new_doit,
 		.policy		= srpol_dev_new_nl_policy,
-		.maxattr	= SRPOL_A_DEV_HOOK,
+		.maxattr	= SRPOL_A_DEV_SOURCE,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -458,7 +461,7 @@ const struct genl_split_ops srpol_nl_ops[28] = {
 		.cmd		= SRPOL_CMD_CONFIG_SET,
 		.doit		= srpol_nl_config_set_doit,
 		.policy		= srpol_config_set_nl_policy,
-		.maxattr	= SRPOL_A_CONFIG_REPORT_FROM,
+		.maxattr	= SRPOL_A_CONFIG_REMEMBERED_ROUTES,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{

@@ -110,6 +110,7 @@ enum srpol_net_flag {
  * @colors: number of policies of a color, value entries
  * @colors_up: number of those that are up
  * @n_policies: number of policies
+ * @policy_revision: the last one given to a policy's definition
  * @n_backups: number of policies with a backup color
  * @row_map: bitmap of bucket rows in use, SRPOL_ROWS_MAX bits
  * @scratch: a table of full size, to compile into
@@ -176,6 +177,7 @@ struct srpol_net {
 	struct xarray colors;
 	struct xarray colors_up;
 	u32 n_policies;
+	u32 policy_revision;
 	u32 n_backups;
 	unsigned long *row_map;
 	struct srpol_table *scratch;

@@ -314,6 +314,8 @@ int srpol_policy_define(struct srpol_net *sn, u32 color,
 			srpol_policy_release(sn, &policy->obj);
 		return err;
 	}
+	/* 0 is none */
+	cfg->revision = ++sn->policy_revision ?: ++sn->policy_revision;
 	srpol_obj_define(sn, &policy->obj, cfg);
 	return 0;
 }

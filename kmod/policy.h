@@ -71,6 +71,7 @@ struct srpol_policy_set {
  * struct srpol_policy_cfg - a policy as configured
  * @policy: whose configuration this is, once it is linked
  * @bsid_node: in srpol_net.bsids if it is linked and has a binding SID
+ * @revision: of all definitions of policies in the namespace, this one
  * @set: all but the candidate paths
  * @n_cands: number of candidate paths
  * @cands: candidate paths; their segment lists lie behind them
@@ -78,6 +79,7 @@ struct srpol_policy_set {
 struct srpol_policy_cfg {
 	struct srpol_policy *policy;
 	struct rhlist_head bsid_node;
+	u32 revision;
 	struct srpol_policy_set set;
 	u32 n_cands;
 	struct srpol_candidate cands[] __counted_by(n_cands);

@@ -149,7 +149,8 @@ int srpol_policy_fill(struct srpol_net *sn, struct sk_buff *skb,
 	}
 	if (nla_put_u32(skb, SRPOL_A_POLICY_ID, policy->id) ||
 	    nla_put_u32(skb, SRPOL_A_POLICY_STATE, policy->table->state) ||
-	    nla_put_u32(skb, SRPOL_A_POLICY_REASON, policy->table->reason))
+	    nla_put_u32(skb, SRPOL_A_POLICY_REASON, policy->table->reason) ||
+	    nla_put_u32(skb, SRPOL_A_POLICY_REVISION, cfg->revision))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -231,6 +232,19 @@ srpol_policy_copy_cands(const struct srpol_policy_cfg *from,
 	return to;
 }
 
+/* Is the policy what the sender of the request has seen? */
+static int srpol_policy_check_revision(const struct srpol_policy_cfg *old,
+				       const struct genl_info *info)
+{
+	struct nlattr *attr = info->attrs[SRPOL_A_POLICY_REVISION];
+
+	if (!attr || (old && old->revision == nla_get_u32(attr)))
+		return 0;
+	NL_SET_ERR_MSG_ATTR(info->extack, attr,
+			    "the policy was changed meanwhile; try again");
+	return -ESTALE;
+}
+
 /**
  * srpol_policy_new() - carry out a policy-new request
  * @sn: namespace, locked, in a transaction
@@ -256,6 +270,9 @@ int srpol_policy_new(struct srpol_net *sn, struct genl_info *info)
 			     tb[SRPOL_A_POLICY_ORIGIN]);
 	if (verb < 0)
 		return verb;
+	err = srpol_policy_check_revision(old, info);
+	if (err)
+		return err;
 	set = verb == SRPOL_VERB_CHANGE ? old->set : srpol_policy_defaults;
 	err = srpol_policy_parse_set(sn, &set, color, policy, info);
 	if (err)

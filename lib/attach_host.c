@@ -216,6 +216,49 @@ int srpol_dp_detach_host(unsigned int ifindex, struct srpol_error *err)
 }
 
 /**
+ * srpol_dp_host_sweep() - forget the addresses of virtual ports that are gone
+ *
+ * To be called with the lock of the pins held.
+ */
+void srpol_dp_host_sweep(void)
+{
+	struct srpol_dp_status st;
+	bool left;
+	int map;
+
+	if (srpol_dp_status(&st, NULL))
+		return;
+	map = srpol_pins_open(st.dir, "host_addrs");
+	if (map < 0)
+		return;
+	forget_addrs(map, 0, &left);
+	close(map);
+	if (!left)
+		attach_uplinks_tc(st.dir, false, NULL);
+}
+
+/**
+ * srpol_dp_host_stale() - do uplinks lead addresses to ports that are gone
+ */
+bool srpol_dp_host_stale(void)
+{
+	int map = srpol_map_open("host_addrs");
+	struct in6_addr addr;
+	char name[IF_NAMESIZE];
+	struct srpol_host h;
+	bool stale = false, first = true;
+
+	while (map >= 0 && !stale && !next_addr(map, &addr, first)) {
+		first = false;
+		stale = !srpol_map_lookup(map, &addr, &h) &&
+			!if_indextoname(h.ifindex, name);
+	}
+	if (map >= 0)
+		srpol_map_close(map);
+	return stale;
+}
+
+/**
  * srpol_host_any() - is there an address behind a virtual port
  * @dir: folder of pins
  */

@@ -3,17 +3,13 @@
  * The veth pair of a virtual port. The workload's end has its addresses, and
  * the routes of what is to be steered through a gateway that is nobody: its
  * neighbor entry is permanent and has the MAC of the other end, so that nothing
- * is resolved, ever, and no carrier but that of the pair is looked at. What
- * srpol leaves alone comes out of the other end, into the stack of this host,
- * whose routes would lead it to the workload's end again: a rule keeps it from
- * them.
+ * is resolved, ever, and no carrier but that of the pair is looked at. Both ends
+ * have an alias that says who made them: no other device is ever deleted.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libmnl/libmnl.h>
 #include <linux/ethtool.h>
-#include <linux/fib_rules.h>
 #include <linux/if_link.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
@@ -26,79 +22,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "srpol_lib.h"
+#include "rtnl.h"
 
 #define V4MAPPED_LEN	96
 #define MAC_LEN		6
 
+/* Of the workload's end, and of the other one. */
+#define ALIAS		"srpol virtual port"
+#define ALIAS_PEER	"srpol virtual port, other end"
+
 /* fe80::1 */
 static const struct in6_addr gateway = { .s6_addr = { 0xfe, 0x80,
 						      [15] = 1 } };
-
-/**
- * struct rtnl - a request under construction, and what it is for
- * @nl: connection
- * @err: for the reason
- * @nlh: the request
- * @buf: its room
- */
-struct rtnl {
-	struct mnl_socket *nl;
-	struct srpol_error *err;
-	struct nlmsghdr *nlh;
-	char buf[2048];
-};
-
-static int rtnl_open(struct rtnl *r, struct srpol_error *err)
-{
-	r->err = err;
-	r->nl = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
-	if (r->nl && !mnl_socket_bind(r->nl, 0, MNL_SOCKET_AUTOPID))
-		return 0;
-	return srpol_error_set(err, -errno, "rtnetlink: %s", strerror(errno));
-}
-
-static void rtnl_close(struct rtnl *r)
-{
-	if (r->nl)
-		mnl_socket_close(r->nl);
-}
-
-static void *rtnl_start(struct rtnl *r, uint16_t type, uint16_t flags,
-			size_t len)
-{
-	r->nlh = mnl_nlmsg_put_header(r->buf);
-	r->nlh->nlmsg_type = type;
-	r->nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | flags;
-	return mnl_nlmsg_put_extra_header(r->nlh, len);
-}
-
-/* Send, and wait for the answer; @cb: for what comes before it. */
-static int rtnl_ask(struct rtnl *r, mnl_cb_t cb, void *data)
-{
-	char buf[16384];
-	ssize_t n;
-	int ret;
-
-	if (mnl_socket_sendto(r->nl, r->nlh, r->nlh->nlmsg_len) < 0)
-		return -errno;
-	do {
-		n = mnl_socket_recvfrom(r->nl, buf, sizeof(buf));
-		if (n < 0)
-			return -errno;
-		ret = mnl_cb_run(buf, n, 0, mnl_socket_get_portid(r->nl), cb,
-				 data);
-	} while (ret == MNL_CB_OK);
-	return ret < 0 ? -errno : 0;
-}
-
-static int rtnl_talk(struct rtnl *r, const char *what, const char *object)
-{
-	int ret = rtnl_ask(r, NULL, NULL);
-
-	return ret ? srpol_error_set(r->err, ret, "%s %s: %s", what, object,
-				     strerror(-ret)) : 0;
-}
 
 static void put_end(struct rtnl *r, const char *name, uint32_t mtu)
 {
@@ -126,10 +61,10 @@ static int make_pair(struct rtnl *r, const struct srpol_host_port *h)
 }
 
 /*
- * Without a link-local address: nothing is to be said on this link by itself, no
- * solicitation of routers, no report of groups.
+ * With the mark of who made it. Without a link-local address: nothing is to be
+ * said on this link by itself, no solicitation of routers, no report of groups.
  */
-static int set_up(struct rtnl *r, const char *name)
+static int set_up(struct rtnl *r, const char *name, const char *alias)
 {
 	struct nlattr *spec, *inet6;
 	struct ifinfomsg *ifi;
@@ -137,6 +72,7 @@ static int set_up(struct rtnl *r, const char *name)
 
 	ifi = rtnl_start(r, RTM_SETLINK, 0, sizeof(*ifi));
 	ifi->ifi_index = if_nametoindex(name);
+	mnl_attr_put_strz(r->nlh, IFLA_IFALIAS, alias);
 	spec = mnl_attr_nest_start(r->nlh, IFLA_AF_SPEC);
 	inet6 = mnl_attr_nest_start(r->nlh, AF_INET6);
 	mnl_attr_put_u8(r->nlh, IFLA_INET6_ADDR_GEN_MODE,
@@ -210,23 +146,39 @@ static void put_addr(struct rtnl *r, uint16_t type,
 		mnl_attr_put(r->nlh, type, sizeof(p->addr), &p->addr);
 }
 
-/* No route of its own: nobody is on this link. */
-static int add_addr(struct rtnl *r, unsigned int ifindex,
-		    const struct srpol_host_prefix *p)
+static void start_addr(struct rtnl *r, uint16_t type, uint16_t flags,
+		       unsigned int ifindex,
+		       const struct srpol_host_prefix *p)
 {
-	char text[SRPOL_PREFIX_STRLEN];
 	struct ifaddrmsg *ifa;
 
-	ifa = rtnl_start(r, RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE,
-			 sizeof(*ifa));
+	ifa = rtnl_start(r, type, flags, sizeof(*ifa));
 	ifa->ifa_family = is_v4(p) ? AF_INET : AF_INET6;
 	ifa->ifa_prefixlen = prefix_len(p);
 	ifa->ifa_index = ifindex;
 	put_addr(r, IFA_LOCAL, p);
 	put_addr(r, IFA_ADDRESS, p);
+}
+
+/*
+ * No route of its own: nobody is on this link. @new: was it not there? One that
+ * is there stays as it is.
+ */
+static int add_addr(struct rtnl *r, unsigned int ifindex,
+		    const struct srpol_host_prefix *p, bool *new)
+{
+	char text[SRPOL_PREFIX_STRLEN];
+	int ret;
+
+	start_addr(r, RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, ifindex, p);
 	mnl_attr_put_u32(r->nlh, IFA_FLAGS, IFA_F_NODAD | IFA_F_NOPREFIXROUTE);
-	return rtnl_talk(r, "address",
-			 srpol_prefix_text(&p->addr, p->len, text));
+	ret = rtnl_ask(r, NULL, NULL);
+	*new = !ret;
+	if (!ret || ret == -EEXIST)
+		return 0;
+	return srpol_error_set(r->err, ret, "address %s: %s",
+			       srpol_prefix_text(&p->addr, p->len, text),
+			       strerror(-ret));
 }
 
 static int add_gateway(struct rtnl *r, const char *name, const char *peer)
@@ -296,47 +248,6 @@ static int add_route(struct rtnl *r, unsigned int ifindex,
 			 srpol_prefix_text(&p->addr, p->len, text));
 }
 
-/*
- * What srpol leaves alone, which comes in by @peer, is routed by @table; 0: not
- * at all, and its sender is told.
- */
-static void put_rule(struct rtnl *r, int family, uint16_t type,
-		     uint16_t flags, const char *peer, uint32_t table)
-{
-	struct fib_rule_hdr *hdr;
-
-	hdr = rtnl_start(r, type, flags, sizeof(*hdr));
-	hdr->family = family;
-	hdr->action = table ? FR_ACT_TO_TBL : FR_ACT_UNREACHABLE;
-	mnl_attr_put_strz(r->nlh, FRA_IIFNAME, peer);
-	if (table)
-		mnl_attr_put_u32(r->nlh, FRA_TABLE, table);
-}
-
-static int add_rule(struct rtnl *r, int family,
-		    const struct srpol_host_port *h)
-{
-	put_rule(r, family, RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, h->peer,
-		 h->table);
-	return rtnl_talk(r, "rule for what comes in by", h->peer);
-}
-
-/* Whatever is left of the rules of an end, which go by its name. */
-static void del_rules(struct rtnl *r, const char *peer)
-{
-	static const int families[] = { AF_INET, AF_INET6 };
-	struct fib_rule_hdr *hdr;
-	unsigned int i;
-
-	for (i = 0; i < 2; i++) {
-		do {
-			hdr = rtnl_start(r, RTM_DELRULE, 0, sizeof(*hdr));
-			hdr->family = families[i];
-			mnl_attr_put_strz(r->nlh, FRA_IIFNAME, peer);
-		} while (!rtnl_ask(r, NULL, NULL));
-	}
-}
-
 static int del_link(struct rtnl *r, const char *name)
 {
 	struct ifinfomsg *ifi;
@@ -346,26 +257,66 @@ static int del_link(struct rtnl *r, const char *name)
 	return rtnl_talk(r, "removing device", name);
 }
 
-static int configure(struct rtnl *r, const struct srpol_host_port *h)
+static void del_route(struct rtnl *r, unsigned int ifindex,
+		      const struct srpol_host_prefix *p)
+{
+	struct rtmsg *rtm = rtnl_start(r, RTM_DELROUTE, 0, sizeof(*rtm));
+
+	rtm->rtm_family = is_v4(p) ? AF_INET : AF_INET6;
+	rtm->rtm_dst_len = prefix_len(p);
+	rtm->rtm_table = RT_TABLE_MAIN;
+	rtm->rtm_scope = RT_SCOPE_NOWHERE;
+	put_addr(r, RTA_DST, p);
+	mnl_attr_put_u32(r->nlh, RTA_OIF, ifindex);
+	rtnl_ask(r, NULL, NULL);
+}
+
+static void unconfigure(struct rtnl *r, const struct srpol_host_port *h,
+			const struct srpol_host_done *done)
+{
+	unsigned int ifindex = if_nametoindex(h->name), i;
+
+	for (i = 0; i < done->n_prefixes; i++)
+		del_route(r, ifindex, &h->prefixes[i]);
+	for (i = 0; i < h->n_addrs; i++) {
+		if (!done->new_addr[i])
+			continue;
+		start_addr(r, RTM_DELADDR, 0, ifindex, &h->addrs[i]);
+		rtnl_ask(r, NULL, NULL);
+	}
+}
+
+/* All of it or nothing. */
+static int configure(struct rtnl *r, const struct srpol_host_port *h,
+		     struct srpol_host_done *done)
 {
 	unsigned int ifindex = if_nametoindex(h->name), i;
 	int ret = 0;
 
+	memset(done, 0, sizeof(*done));
 	for (i = 0; i < h->n_addrs && !ret; i++)
-		ret = add_addr(r, ifindex, &h->addrs[i]);
-	for (i = 0; i < h->n_prefixes && !ret; i++)
+		ret = add_addr(r, ifindex, &h->addrs[i], &done->new_addr[i]);
+	for (i = 0; i < h->n_prefixes && !ret; i++) {
 		ret = add_route(r, ifindex, h, &h->prefixes[i]);
+		done->n_prefixes += !ret;
+	}
+	if (ret)
+		unconfigure(r, h, done);
 	return ret;
 }
 
 static int set_pair_up(struct rtnl *r, const struct srpol_host_port *h)
 {
+	struct srpol_host_done done;
+
 	return set_gro(h->name, r->err) ?:
 	       set_sysctl(h->peer, "accept_local", '1', r->err) ?:
 	       set_sysctl(h->peer, "rp_filter", '0', r->err) ?:
-	       add_rule(r, AF_INET, h) ?: add_rule(r, AF_INET6, h) ?:
-	       set_up(r, h->peer) ?: set_up(r, h->name) ?:
-	       add_gateway(r, h->name, h->peer) ?: configure(r, h);
+	       srpol_host_rules_add(r, h->peer, h->table) ?:
+	       set_up(r, h->peer, ALIAS_PEER) ?:
+	       set_up(r, h->name, ALIAS) ?:
+	       add_gateway(r, h->name, h->peer) ?:
+	       configure(r, h, &done);
 }
 
 /**
@@ -387,7 +338,7 @@ int srpol_host_make(const struct srpol_host_port *h, struct srpol_error *err)
 		ret = set_pair_up(&r, h);
 		if (ret) {
 			r.err = NULL;
-			del_rules(&r, h->peer);
+			srpol_host_rules_del(&r, h->peer);
 			del_link(&r, h->name);
 		}
 	}
@@ -398,15 +349,58 @@ int srpol_host_make(const struct srpol_host_port *h, struct srpol_error *err)
 /**
  * srpol_host_change() - give a virtual port more addresses and routes
  * @h: name, addresses and prefixes; the rest is not looked at
- * @err: for the reason
+ * @done: gets what was not there before
+ * @err: for the reason; nothing has changed then
  */
 int srpol_host_change(const struct srpol_host_port *h,
-		      struct srpol_error *err)
+		      struct srpol_host_done *done, struct srpol_error *err)
 {
 	struct rtnl r;
 	int ret;
 
-	ret = rtnl_open(&r, err) ?: configure(&r, h);
+	ret = rtnl_open(&r, err) ?: configure(&r, h, done);
+	rtnl_close(&r);
+	return ret;
+}
+
+/**
+ * srpol_host_undo() - take back what srpol_host_change() did
+ * @h: as it was given
+ * @done: from it
+ */
+void srpol_host_undo(const struct srpol_host_port *h,
+		     const struct srpol_host_done *done)
+{
+	struct srpol_error err;
+	struct rtnl r;
+
+	if (!rtnl_open(&r, &err))
+		unconfigure(&r, h, done);
+	rtnl_close(&r);
+}
+
+static int set_mtu(struct rtnl *r, const char *name, uint32_t mtu)
+{
+	struct ifinfomsg *ifi = rtnl_start(r, RTM_SETLINK, 0, sizeof(*ifi));
+
+	ifi->ifi_index = if_nametoindex(name);
+	mnl_attr_put_u32(r->nlh, IFLA_MTU, mtu);
+	return rtnl_talk(r, "MTU of", name);
+}
+
+/**
+ * srpol_host_set_mtu() - of a virtual port that nobody uses yet
+ * @h: its names and the MTU
+ * @err: for the reason
+ */
+int srpol_host_set_mtu(const struct srpol_host_port *h,
+		       struct srpol_error *err)
+{
+	struct rtnl r;
+	int ret;
+
+	ret = rtnl_open(&r, err) ?: set_mtu(&r, h->peer, h->mtu) ?:
+	      set_mtu(&r, h->name, h->mtu);
 	rtnl_close(&r);
 	return ret;
 }
@@ -416,18 +410,24 @@ int srpol_host_change(const struct srpol_host_port *h,
  * @name: the workload's end
  * @err: for the reason
  *
- * Addresses, routes and the gateway go with the device.
+ * Addresses, routes and the gateway go with the device. One that srpol did not
+ * make stays.
  */
 int srpol_host_remove(const char *name, struct srpol_error *err)
 {
-	unsigned int peer = srpol_host_peer(if_nametoindex(name));
+	unsigned int ifindex = if_nametoindex(name);
+	unsigned int peer = srpol_host_peer(ifindex);
 	char peer_name[IF_NAMESIZE];
 	struct rtnl r;
 	int ret;
 
+	if (!srpol_host_is_ours(ifindex))
+		return srpol_error_set(err, -EPERM,
+				       "%s stays: its alias is not \"" ALIAS "\", so srpol did not make it; ip link del %s",
+				       name, name);
 	ret = rtnl_open(&r, err);
 	if (!ret && peer && if_indextoname(peer, peer_name))
-		del_rules(&r, peer_name);
+		srpol_host_rules_del(&r, peer_name);
 	if (!ret)
 		ret = del_link(&r, name);
 	rtnl_close(&r);
@@ -472,4 +472,36 @@ unsigned int srpol_host_peer(unsigned int ifindex)
 	}
 	rtnl_close(&r);
 	return peer;
+}
+
+static int read_alias(const struct nlmsghdr *nlh, void *data)
+{
+	const struct nlattr *attr;
+	bool *ours = data;
+
+	mnl_attr_for_each(attr, nlh, sizeof(struct ifinfomsg))
+		if (mnl_attr_get_type(attr) == IFLA_IFALIAS)
+			*ours = !strcmp(mnl_attr_get_str(attr), ALIAS);
+	return MNL_CB_OK;
+}
+
+/**
+ * srpol_host_is_ours() - was a device made as the workload's end of a virtual port
+ * @ifindex: the device
+ */
+bool srpol_host_is_ours(unsigned int ifindex)
+{
+	struct srpol_error err;
+	struct ifinfomsg *ifi;
+	bool ours = false;
+	struct rtnl r;
+
+	if (!rtnl_open(&r, &err)) {
+		ifi = rtnl_start(&r, RTM_GETLINK, 0, sizeof(*ifi));
+		ifi->ifi_index = ifindex;
+		if (!ifindex || rtnl_ask(&r, read_alias, &ours))
+			ours = false;
+	}
+	rtnl_close(&r);
+	return ours;
 }

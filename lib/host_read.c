@@ -5,14 +5,16 @@
  */
 #include <errno.h>
 #include <ifaddrs.h>
-#include <libmnl/libmnl.h>
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
-#include "srpol_lib.h"
+#include "rtnl.h"
 
 #define V4MAPPED_LEN	96
 
@@ -122,67 +124,56 @@ static int read_rule(const struct nlmsghdr *nlh, void *data)
 	const struct fib_rule_hdr *hdr = mnl_nlmsg_get_payload(nlh);
 	struct srpol_host_port *h = data;
 	const struct nlattr *attr;
+	bool ours = false, peer = false;
 	uint32_t table = 0;
-	bool ours = false;
 
 	mnl_attr_for_each(attr, nlh, sizeof(*hdr)) {
 		if (mnl_attr_get_type(attr) == FRA_IIFNAME)
-			ours = !strcmp(mnl_attr_get_str(attr), h->peer);
+			peer = !strcmp(mnl_attr_get_str(attr), h->peer);
+		if (mnl_attr_get_type(attr) == FRA_PROTOCOL)
+			ours = mnl_attr_get_u8(attr) == SRPOL_RTPROT;
 		if (mnl_attr_get_type(attr) == FRA_TABLE)
 			table = mnl_attr_get_u32(attr);
 	}
-	if (ours && hdr->action == FR_ACT_TO_TBL)
+	if (!ours || !peer)
+		return MNL_CB_OK;
+	h->rule = true;
+	if (hdr->action == FR_ACT_TO_TBL)
 		h->table = table;
 	return MNL_CB_OK;
 }
 
-/* All routes or rules of a family. */
-static int dump(struct mnl_socket *nl, uint16_t type, uint8_t family,
-		mnl_cb_t cb, struct srpol_host_port *h)
+static uint32_t read_mtu(const char *name)
 {
-	char buf[32768];
-	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
-	struct rtmsg *rtm;
-	ssize_t n;
-	int ret;
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq req = {};
 
-	nlh->nlmsg_type = type;
-	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-	/* a rule's header has the same length, and begins with the same */
-	rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
-	rtm->rtm_family = family;
-	if (mnl_socket_sendto(nl, nlh, nlh->nlmsg_len) < 0)
-		return -errno;
-	do {
-		n = mnl_socket_recvfrom(nl, buf, sizeof(buf));
-		if (n < 0)
-			return -errno;
-		ret = mnl_cb_run(buf, n, 0, mnl_socket_get_portid(nl), cb, h);
-	} while (ret == MNL_CB_OK);
-	return ret < 0 ? -errno : 0;
+	snprintf(req.ifr_name, sizeof(req.ifr_name), "%s", name);
+	if (fd < 0 || ioctl(fd, SIOCGIFMTU, &req))
+		req.ifr_mtu = 0;
+	if (fd >= 0)
+		close(fd);
+	return req.ifr_mtu;
 }
 
 static int read_routes(struct srpol_host_port *h)
 {
-	struct mnl_socket *nl = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
+	struct srpol_error err;
+	struct rtnl r;
 	int ret;
 
-	if (!nl)
-		return -errno;
-	if (mnl_socket_bind(nl, 0, MNL_SOCKET_AUTOPID))
-		ret = -errno;
-	else
-		ret = dump(nl, RTM_GETROUTE, AF_INET6, read_route, h) ?:
-		      dump(nl, RTM_GETROUTE, AF_INET, read_route, h) ?:
-		      dump(nl, RTM_GETRULE, AF_INET6, read_rule, h);
-	mnl_socket_close(nl);
+	ret = rtnl_open(&r, &err) ?:
+	      rtnl_dump(&r, RTM_GETROUTE, AF_INET6, read_route, h) ?:
+	      rtnl_dump(&r, RTM_GETROUTE, AF_INET, read_route, h) ?:
+	      rtnl_dump(&r, RTM_GETRULE, AF_INET6, read_rule, h);
+	rtnl_close(&r);
 	return ret;
 }
 
 /**
  * srpol_host_read() - what a virtual port is
  * @ifindex: the workload's end
- * @h: result, but for the MTU
+ * @h: result
  */
 int srpol_host_read(unsigned int ifindex, struct srpol_host_port *h)
 {
@@ -194,6 +185,7 @@ int srpol_host_read(unsigned int ifindex, struct srpol_host_port *h)
 	if (!peer || !if_indextoname(ifindex, h->name) ||
 	    !if_indextoname(peer, h->peer))
 		return -ENODEV;
+	h->mtu = read_mtu(h->name);
 	if (getifaddrs(&all))
 		return -errno;
 	for (a = all; a; a = a->ifa_next)

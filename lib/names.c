@@ -145,6 +145,13 @@ const struct srpol_name srpol_dev_roles[] = {
 	{ }
 };
 
+const struct srpol_name srpol_source_checks[] = {
+	{ SRPOL_SOURCE_CHECK_NONE, "none" },
+	{ SRPOL_SOURCE_CHECK_LOOSE, "loose" },
+	{ SRPOL_SOURCE_CHECK_STRICT, "strict" },
+	{ }
+};
+
 const struct srpol_name srpol_xdp_modes[] = {
 	{ SRPOL_XDP_MODE_AUTO, "auto" },
 	{ SRPOL_XDP_MODE_NATIVE, "native" },

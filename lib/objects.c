@@ -182,6 +182,7 @@ void read_policy(const struct nlmsghdr *nlh, struct policy_info *policy)
 	policy->id = get_u32(tb[SRPOL_A_POLICY_ID]);
 	policy->state = get_u32(tb[SRPOL_A_POLICY_STATE]);
 	policy->reason = get_u32(tb[SRPOL_A_POLICY_REASON]);
+	policy->revision = get_u32(tb[SRPOL_A_POLICY_REVISION]);
 	mnl_attr_for_each(attr, nlh, GENL_HDRLEN)
 		if (mnl_attr_get_type(attr) == SRPOL_A_POLICY_CANDIDATE &&
 		    policy->n_candidates < SRPOL_CANDIDATES_MAX)
@@ -291,6 +292,7 @@ void read_devinfo(const struct nlmsghdr *nlh, struct dev_info *dev)
 	dev->ifindex = get_u32(tb[SRPOL_A_DEV_IFINDEX]);
 	dev->role = get_u32(tb[SRPOL_A_DEV_ROLE]);
 	dev->xdp_mode = get_u32(tb[SRPOL_A_DEV_XDP_MODE]);
+	dev->source = get_u32(tb[SRPOL_A_DEV_SOURCE]);
 	dev->running = get_u32(tb[SRPOL_A_DEV_RUNNING]);
 	dev->mtu = get_u32(tb[SRPOL_A_DEV_MTU]);
 }
@@ -342,6 +344,8 @@ void read_config(const struct nlmsghdr *nlh, struct config_info *config)
 	config->retry_interval = get_u32(tb[SRPOL_A_CONFIG_RETRY_INTERVAL]);
 	config->path_id = get_u32(tb[SRPOL_A_CONFIG_PATH_ID]);
 	config->psn_observer = get_u32(tb[SRPOL_A_CONFIG_PSN_OBSERVER]);
+	config->remembered_routes =
+		get_u32(tb[SRPOL_A_CONFIG_REMEMBERED_ROUTES]);
 	config->drop_events = get_u32(tb[SRPOL_A_CONFIG_DROP_EVENTS]);
 	mnl_attr_for_each(attr, nlh, GENL_HDRLEN) {
 		if (mnl_attr_get_type(attr) == SRPOL_A_CONFIG_SR_DOMAIN)

@@ -88,6 +88,7 @@ struct policy_info {
 	uint32_t id;
 	uint32_t state;
 	uint32_t reason;
+	uint32_t revision;
 	uint32_t n_candidates;
 	struct candidate_info candidates[SRPOL_CANDIDATES_MAX];
 };
@@ -147,6 +148,7 @@ struct dev_info {
 	uint32_t ifindex;
 	uint32_t role;
 	uint32_t xdp_mode;
+	uint32_t source;
 	uint32_t running;
 	uint32_t mtu;
 };
@@ -183,6 +185,7 @@ struct config_info {
 	struct prefix_list source;
 	struct prefix_list report_from;
 	uint32_t psn_observer;
+	uint32_t remembered_routes;
 	uint32_t drop_events;
 	uint32_t generation;
 	char data_plane[16];

@@ -162,6 +162,7 @@ extern const struct srpol_name srpol_rule_reasons[];
 extern const struct srpol_name srpol_behaviors[];
 extern const struct srpol_name srpol_dev_roles[];
 extern const struct srpol_name srpol_xdp_modes[];
+extern const struct srpol_name srpol_source_checks[];
 extern const struct srpol_name srpol_dscp_modes[];
 extern const struct srpol_name srpol_flow_labels[];
 extern const struct srpol_name srpol_protos[];
@@ -255,6 +256,7 @@ struct srpol_host_prefix {
  * @peer: the other end
  * @mtu: of both
  * @table: routes what is not steered; 0: nothing does
+ * @rule: the rule that says so is there; if it was read
  * @n_addrs: number of @addrs
  * @n_prefixes: number of @prefixes
  * @addrs: of the workload's end
@@ -265,17 +267,38 @@ struct srpol_host_port {
 	char peer[IF_NAMESIZE];
 	uint32_t mtu;
 	uint32_t table;
+	bool rule;
 	unsigned int n_addrs;
 	unsigned int n_prefixes;
 	struct srpol_host_prefix addrs[SRPOL_HOST_ADDRS];
 	struct srpol_host_prefix prefixes[SRPOL_HOST_PREFIXES];
 };
 
+/**
+ * struct srpol_host_done - what a change has made, so that it can be undone
+ * @new_addr: which of the addresses were not there
+ * @n_prefixes: so many of the routes, the first ones
+ */
+struct srpol_host_done {
+	bool new_addr[SRPOL_HOST_ADDRS];
+	unsigned int n_prefixes;
+};
+
 int srpol_host_make(const struct srpol_host_port *h, struct srpol_error *err);
 int srpol_host_change(const struct srpol_host_port *h,
-		      struct srpol_error *err);
+		      struct srpol_host_done *done, struct srpol_error *err);
+void srpol_host_undo(const struct srpol_host_port *h,
+		     const struct srpol_host_done *done);
+int srpol_host_set_mtu(const struct srpol_host_port *h,
+		       struct srpol_error *err);
 int srpol_host_remove(const char *name, struct srpol_error *err);
 unsigned int srpol_host_peer(unsigned int ifindex);
+bool srpol_host_is_ours(unsigned int ifindex);
+
+/* host_rules.c */
+unsigned int srpol_host_stale(void (*cb)(const char *peer, void *data),
+			      void *data);
+void srpol_host_sweep(void);
 
 /* host_read.c */
 int srpol_host_read(unsigned int ifindex, struct srpol_host_port *h);
@@ -293,11 +316,17 @@ int srpol_explain(const void *frame, size_t len, unsigned int ifindex,
 int srpol_dp_detach(unsigned int ifindex, struct srpol_error *err);
 int srpol_dp_host_sync(unsigned int ifindex, struct srpol_error *err);
 bool srpol_dp_host_has(const struct in6_addr *addr);
+bool srpol_dp_host_stale(void);
+void srpol_dp_host_sweep(void);
 int srpol_dp_detach_host(unsigned int ifindex, struct srpol_error *err);
 bool srpol_dp_any_attached(void);
 bool srpol_dp_dir_in_use(const char *dir);
 /* device.c */
 bool srpol_dev_is_soft(unsigned int ifindex);
+/* routes.c */
+bool srpol_dev_forwards(unsigned int ifindex);
+bool srpol_dev_routed_back(unsigned int ifindex);
+void srpol_routes_split(unsigned int ifindex);
 
 int srpol_dp_dev_status(unsigned int ifindex, struct srpol_dev_status *st);
 void srpol_dp_verbose(bool on);

@@ -17,7 +17,8 @@
 # goes on with the rest. Logs: build/logs/NAME.log and build/logs/vm/NAME/.
 #
 # Last line: "N passed, N failed, N skipped". A skip is an error unless
-# SRPOL_ALLOW_SKIP=1.
+# SRPOL_ALLOW_SKIP=1. While a run goes on in this tree another one is refused,
+# with status 2: it would wipe the logs of the first.
 
 set -euo pipefail
 
@@ -99,7 +100,7 @@ run_native() {
 	[ "$(id -u)" -ne 0 ] || isolate=(unshare --net)
 	mkdir -p "$logs/$name"
 	SRPOL_OUT=$logs/$name timeout -k 10 "$(time_limit "$program")" \
-		"${isolate[@]}" "$program" >"$log" 2>&1 </dev/null &
+		"${isolate[@]}" "$program" >"$log" 2>&1 </dev/null 9>&- &
 	native=$!
 	wait "$native" || status=$?
 	native=
@@ -124,7 +125,7 @@ start_guest() {
 	mkdir "$shared/guest-$number"
 	selftests/vm/vm.sh "${clock[@]}" -t 3000 -o "$shared" -- \
 		selftests/vm/batch.sh "$number" \
-		2>"$shared/guest-$number/stderr" &
+		2>"$shared/guest-$number/stderr" 9>&- &
 	guests[number]=$!
 }
 
@@ -188,11 +189,22 @@ run_guests() {
 	done <"$shared/tests"
 }
 
+# One run at a time has the logs. Programs do not inherit the lock: what one of
+# them leaves behind would keep it.
+take_logs() {
+	mkdir -p "$logs"
+	exec 9>>"$logs/.lock"
+	if ! flock -n 9; then
+		echo "run.sh: $logs is in use by $(<"$logs/.lock")" >&2
+		exit 2
+	fi
+	echo "pid $$ since $(date +%T): run.sh ${words[*]}" >"$logs/.lock"
+}
+
+take_logs
 selftests/unpack.sh prometheus usr/bin/promtool
 selftests/unpack.sh etcd-server usr/bin/etcd
 selftests/unpack.sh etcd-client usr/bin/etcdctl
-
-mkdir -p "$logs"
 shared=$logs/vm
 rm -rf "$shared"
 mkdir "$shared"

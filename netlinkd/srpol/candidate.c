@@ -3,8 +3,9 @@
  * Candidate paths: their words, and changing one without restating the policy.
  *
  * The module takes the candidate paths of a policy together. To change one of
- * them they are read, and sent back with that one changed. What someone else
- * changes in these candidate paths in between is lost.
+ * them they are read, and sent back with that one changed, and with the revision
+ * that was read: if someone else has changed the policy in between the module
+ * refuses.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -296,6 +297,7 @@ int policy_candidate(struct args *args, unsigned int flags)
 		return EXIT_REFUSED;
 	srpol_msg_start(&genl, &msg, SRPOL_CMD_POLICY_NEW, NLM_F_REPLACE);
 	put_policy_key(&msg, color, &endpoint);
+	srpol_msg_put_u32(&msg, SRPOL_A_POLICY_REVISION, policy->revision);
 	gone = put_others(&msg, policy, add ? NULL : &which, &fits);
 	if (!add && gone != 1)
 		err = complain("%u candidate paths of the policy are that one",

@@ -17,6 +17,7 @@ static const char usage[] =
 "                        [ sr-source { none | PREFIX[,PREFIX]... } ]\n"
 "                        [ report-from { none | PREFIX[,PREFIX]... } ]\n"
 "                        [ psn-observer { on | off } ] [ drop-events N ]\n"
+"                        [ remembered-routes { on | off } ]\n"
 "       srpol config show\n";
 
 static bool put_dscp(struct srpol_msg *msg, struct args *args)
@@ -115,6 +116,11 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 	if (keyword(args, "psn-observer"))
 		return read_name(args, "psn-observer", srpol_switches, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_PSN_OBSERVER, v);
+	if (keyword(args, "remembered-routes"))
+		return read_name(args, "remembered-routes", srpol_switches,
+				 &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_REMEMBERED_ROUTES,
+					 v);
 	if (keyword(args, "drop-events"))
 		return read_u32(args, "drop-events", UINT32_MAX, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_DROP_EVENTS, v);
@@ -212,6 +218,9 @@ void print_config(const struct config_info *config)
 	print_prefixes("sr_source", "sr-source", &config->source);
 	print_prefixes("report_from", "report-from", &config->report_from);
 	out_bool("psn_observer", " psn-observer on", config->psn_observer);
+	out_bool("remembered_routes", NULL, config->remembered_routes);
+	if (!config->remembered_routes)
+		out_text(" remembered-routes off");
 	out_uint("drop_events", " drop-events %llu", config->drop_events);
 	out_string("data_plane", "\n\tdata-plane %s",
 		   config->data_plane[0] ? config->data_plane : "none");

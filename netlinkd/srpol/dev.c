@@ -14,8 +14,9 @@
 static const char usage[] =
 "Usage: srpol dev add DEV role { uplink | port }\n"
 "                  [ xdp { auto | native | generic | none } | hook { tc | xdp } ]\n"
+"                  [ source { strict | loose | none } ]\n"
 "       srpol dev add DEV role host [ address PREFIX ]... [ prefix PREFIX ]...\n"
-"                  [ peer NAME ] [ mtu N ] [ table ID ]\n"
+"                  [ peer NAME ] [ mtu N ] [ table ID ] [ source { strict | none } ]\n"
 "       srpol dev change DEV [ address PREFIX ]... [ prefix PREFIX ]...\n"
 "       srpol dev del DEV\n"
 "       srpol dev show [ DEV ]\n"
@@ -31,18 +32,19 @@ static const char usage[] =
 
 #define RELEASE_TIMEOUT_MS	5000
 
-static int dev_request(uint8_t cmd, unsigned int flags, unsigned int ifindex,
-		       uint32_t role, uint32_t xdp)
+static int dev_request(uint8_t cmd, unsigned int flags,
+		       const struct wanted_dev *dev)
 {
 	struct srpol_error error = {};
 	struct srpol_msg msg;
 	int err;
 
 	srpol_msg_start(&genl, &msg, cmd, flags);
-	srpol_msg_put_u32(&msg, SRPOL_A_DEV_IFINDEX, ifindex);
+	srpol_msg_put_u32(&msg, SRPOL_A_DEV_IFINDEX, dev->ifindex);
 	if (cmd == SRPOL_CMD_DEV_NEW) {
-		srpol_msg_put_u32(&msg, SRPOL_A_DEV_ROLE, role);
-		srpol_msg_put_u32(&msg, SRPOL_A_DEV_XDP_MODE, xdp);
+		srpol_msg_put_u32(&msg, SRPOL_A_DEV_ROLE, dev->role);
+		srpol_msg_put_u32(&msg, SRPOL_A_DEV_XDP_MODE, dev->xdp);
+		srpol_msg_put_u32(&msg, SRPOL_A_DEV_SOURCE, dev->source);
 	}
 	/* at once: attaching is not part of a transaction */
 	err = srpol_genl_talk(&genl, msg.nlh, NULL, NULL, &error);
@@ -91,32 +93,50 @@ static int check_registered(struct srpol_error *error)
 			       SRPOL_PIN_ROOT " (srpol doctor names it)");
 }
 
+/*
+ * Which sources a port may send from is known if it is a virtual one that has
+ * addresses, or if there is a route back by it.
+ */
+static uint32_t choose_source(const struct wanted_dev *dev)
+{
+	struct srpol_host_port h;
+	bool known = false;
+
+	if (dev->role == SRPOL_DEV_ROLE_HOST)
+		known = !srpol_host_read(dev->ifindex, &h) && h.n_addrs;
+	else if (dev->role == SRPOL_DEV_ROLE_PORT)
+		known = srpol_dev_routed_back(dev->ifindex);
+	return known ? SRPOL_SOURCE_CHECK_STRICT : SRPOL_SOURCE_CHECK_NONE;
+}
+
 /**
  * attach_dev() - put srpol on a device
- * @ifindex: the device
- * @role: enum srpol_dev_role
- * @xdp: enum srpol_xdp_mode
+ * @wanted: which, and as what
  * @flags: NLM_F_* of the request
  *
  * Return: an EXIT_*.
  */
-int attach_dev(unsigned int ifindex, uint32_t role, uint32_t xdp,
-	       unsigned int flags)
+int attach_dev(const struct wanted_dev *wanted, unsigned int flags)
 {
+	struct wanted_dev dev = *wanted;
 	struct srpol_error error = {};
 	int err, lock;
 
+	if (dev.source == SOURCE_AUTO)
+		dev.source = choose_source(&dev);
+	if (dev.role == SRPOL_DEV_ROLE_PORT)
+		srpol_routes_split(dev.ifindex);
 	lock = srpol_pins_lock(&error);
 	if (lock < 0)
 		return refused(lock, &error);
 	/* ask first, so that nothing is loaded for a request that is refused */
-	err = dev_request(SRPOL_CMD_DEV_NEW, flags, ifindex, role, xdp);
+	err = dev_request(SRPOL_CMD_DEV_NEW, flags, &dev);
 	if (err)
 		goto unlock;
 	err = srpol_dp_load(&error) ?: check_registered(&error) ?:
-	      srpol_dp_attach(ifindex, role, xdp, &error);
+	      srpol_dp_attach(dev.ifindex, dev.role, dev.xdp, &error);
 	if (err) {
-		dev_request(SRPOL_CMD_DEV_DEL, 0, ifindex, 0, 0);
+		dev_request(SRPOL_CMD_DEV_DEL, 0, &dev);
 		release_data_plane();
 		err = refused(err, &error);
 	}
@@ -125,13 +145,13 @@ unlock:
 	return err;
 }
 
-static int (*deferred)(unsigned int ifindex, uint32_t role, uint32_t xdp);
+static int (*deferred)(const struct wanted_dev *dev);
 
 /**
  * dev_defer() - have "dev add" done later
  * @take: gets what is asked for; NULL: "dev add" is done at once again
  */
-void dev_defer(int (*take)(unsigned int ifindex, uint32_t role, uint32_t xdp))
+void dev_defer(int (*take)(const struct wanted_dev *dev))
 {
 	deferred = take;
 }
@@ -145,19 +165,24 @@ static const struct srpol_name hooks[] = {
 
 /* Read what follows "dev add DEV". */
 static bool read_add(struct args *args, struct srpol_host_port *h,
-		     uint32_t *role, uint32_t *xdp)
+		     struct wanted_dev *dev)
 {
 	bool ok = true, host = false, hook = false;
 
 	while (ok && more(args)) {
 		if (is(args, "role")) {
-			ok = read_name(args, "role", srpol_dev_roles, role);
+			ok = read_name(args, "role", srpol_dev_roles,
+				       &dev->role);
 		} else if (is(args, "xdp")) {
-			ok = read_name(args, "xdp", srpol_xdp_modes, xdp);
+			ok = read_name(args, "xdp", srpol_xdp_modes,
+				       &dev->xdp);
 			hook = true;
 		} else if (is(args, "hook")) {
-			ok = read_name(args, "hook", hooks, xdp);
+			ok = read_name(args, "hook", hooks, &dev->xdp);
 			hook = true;
+		} else if (is(args, "source")) {
+			ok = read_name(args, "source", srpol_source_checks,
+				       &dev->source);
 		} else if (host_option(args, h, &ok)) {
 			host = true;
 		} else {
@@ -166,39 +191,104 @@ static bool read_add(struct args *args, struct srpol_host_port *h,
 	}
 	if (!ok)
 		return false;
-	if (host && *role != SRPOL_DEV_ROLE_HOST)
+	if (host && dev->role != SRPOL_DEV_ROLE_HOST)
 		return !complain("address, prefix, peer, mtu and table are for role host");
-	if (hook && *role == SRPOL_DEV_ROLE_HOST)
+	if (hook && dev->role == SRPOL_DEV_ROLE_HOST)
 		return !complain("role host has no choice of hook: it is TC");
 	return true;
 }
 
-/*
- * The devices of a virtual port, unless they are there. At once: rules that
- * follow in the same file may name them.
- */
-static int make_host(struct srpol_host_port *h, bool *made)
+/* What the module knows of a device; false: nothing. */
+static bool find_dev(unsigned int ifindex, struct dev_info *found)
+{
+	struct vec devs = VEC_INIT(struct dev_info);
+	const struct dev_info *dev;
+
+	memset(found, 0, sizeof(*found));
+	fetch_devs(&devs);
+	vec_for_each(dev, &devs)
+		if (dev->ifindex == ifindex)
+			*found = *dev;
+	vec_free(&devs);
+	return found->ifindex;
+}
+
+static uint32_t role_of(unsigned int ifindex)
+{
+	struct dev_info dev;
+
+	return find_dev(ifindex, &dev) ? dev.role : 0;
+}
+
+/* A virtual port that is there: nothing but its addresses may be new. */
+static int sync_host(unsigned int ifindex)
 {
 	struct srpol_error error = {};
-	int err = 0;
+	int err, lock = srpol_pins_lock(&error);
 
-	if (if_nametoindex(h->name))
-		return EXIT_OK;
-	if (!h->mtu)
-		err = host_mtu(&h->mtu);
+	if (lock < 0)
+		return refused(lock, &error);
+	err = srpol_dp_host_sync(ifindex, &error);
+	srpol_pins_unlock(lock);
+	return err ? refused(err, &error) : EXIT_OK;
+}
+
+/**
+ * put_dev() - have srpol on a device, as a file says
+ * @dev: what the file says
+ * @there: it is on it
+ *
+ * Return: an EXIT_*.
+ */
+int put_dev(const struct wanted_dev *dev, bool there)
+{
+	if (!there)
+		return host_fit(dev->ifindex) ?:
+		       attach_dev(dev, NLM_F_CREATE | NLM_F_EXCL);
+	return dev->role == SRPOL_DEV_ROLE_HOST ? sync_host(dev->ifindex) :
+						  EXIT_OK;
+}
+
+/* A virtual port that is there already, with the same check of sources? */
+static int same_host(const struct wanted_dev *dev, const struct dev_info *is)
+{
+	if (dev->source != SOURCE_AUTO && dev->source != is->source)
+		return complain("%s is there with source %s; srpol dev del first",
+				dev_name(dev->ifindex),
+				srpol_name_of(srpol_source_checks,
+					      is->source));
+	return sync_host(dev->ifindex);
+}
+
+static int add_device(const char *name, struct wanted_dev *dev,
+		      unsigned int flags)
+{
+	struct dev_info is;
+	int err;
+
+	dev->ifindex = if_nametoindex(name);
+	if (!dev->ifindex)
+		return complain("no device \"%s\" in this network namespace",
+				name);
+	err = host_end(dev->ifindex);
 	if (err)
 		return err;
-	err = srpol_host_make(h, &error);
-	*made = !err;
-	return err ? refused(err, &error) : EXIT_OK;
+	if (deferred)
+		return deferred(dev);
+	if (dev->role == SRPOL_DEV_ROLE_HOST && find_dev(dev->ifindex, &is) &&
+	    is.role == dev->role)
+		return same_host(dev, &is);
+	return attach_dev(dev, flags);
 }
 
 static int dev_add(struct args *args, unsigned int flags)
 {
-	uint32_t role = SRPOL_DEV_ROLE_UPLINK, xdp = SRPOL_XDP_MODE_AUTO;
+	struct wanted_dev dev = {
+		.role = SRPOL_DEV_ROLE_UPLINK,
+		.xdp = SRPOL_XDP_MODE_AUTO,
+		.source = SOURCE_AUTO,
+	};
 	struct srpol_host_port host;
-	unsigned int ifindex;
-	bool made = false;
 	const char *name;
 	int err = need_module();
 
@@ -207,45 +297,44 @@ static int dev_add(struct args *args, unsigned int flags)
 	if (!read_word(args, "dev", &name))
 		return EXIT_USAGE;
 	host_start(&host, name);
-	if (!read_add(args, &host, &role, &xdp))
+	if (!read_add(args, &host, &dev))
+		return EXIT_USAGE;
+	if (dev.role == SRPOL_DEV_ROLE_HOST && !host_name_ok("dev", name))
 		return EXIT_USAGE;
 	if (!deferred)
 		err = batch_flush();
-	if (!err && role == SRPOL_DEV_ROLE_HOST)
-		err = make_host(&host, &made);
 	if (err)
 		return err;
-	ifindex = if_nametoindex(name);
-	if (!ifindex) {
-		complain("no device \"%s\" in this network namespace", name);
-		return EXIT_USAGE;
-	}
-	if (deferred)
-		return deferred(ifindex, role, xdp);
-	err = attach_dev(ifindex, role, xdp, flags);
-	if (err && made)
-		srpol_host_remove(name, NULL);
+	host_sweep();
+	if (dev.role == SRPOL_DEV_ROLE_HOST)
+		err = host_make(&host, deferred);
+	if (!err)
+		err = add_device(name, &dev, flags);
+	if (!deferred)
+		host_settle(!err);
 	return err;
 }
 
-/* Role of a device the module knows, 0 if it does not. */
-static uint32_t role_of(unsigned int ifindex)
+static int change_host(const struct srpol_host_port *host,
+		       unsigned int ifindex)
 {
-	struct vec devs = VEC_INIT(struct dev_info);
-	const struct dev_info *dev;
-	uint32_t role = 0;
+	struct srpol_host_done done;
+	struct srpol_error error = {};
+	int err;
 
-	fetch_devs(&devs);
-	vec_for_each(dev, &devs)
-		if (dev->ifindex == ifindex)
-			role = dev->role;
-	vec_free(&devs);
-	return role;
+	err = srpol_host_change(host, &done, &error);
+	if (err)
+		return refused(err, &error);
+	err = sync_host(ifindex);
+	if (err) {
+		srpol_host_undo(host, &done);
+		srpol_dp_host_sync(ifindex, NULL);
+	}
+	return err;
 }
 
 static int dev_change(struct args *args, unsigned int flags)
 {
-	struct srpol_error error = {};
 	struct srpol_host_port host;
 	unsigned int ifindex;
 	bool ok = true;
@@ -267,20 +356,20 @@ static int dev_change(struct args *args, unsigned int flags)
 	err = batch_flush();
 	if (err)
 		return err;
+	host_sweep();
 	if (role_of(ifindex) != SRPOL_DEV_ROLE_HOST)
 		return complain("%s is no virtual port; see \"srpol dev show\"",
 				host.name);
-	err = srpol_host_change(&host, &error) ?:
-	      srpol_dp_host_sync(ifindex, &error);
-	return err ? refused(err, &error) : EXIT_OK;
+	return change_host(&host, ifindex);
 }
 
+/* One that an attempt which was interrupted left is removed, too. */
 static int detach(unsigned int ifindex, uint32_t role,
 		  struct srpol_error *error)
 {
 	int err;
 
-	if (role != SRPOL_DEV_ROLE_HOST)
+	if (role != SRPOL_DEV_ROLE_HOST && !srpol_host_is_ours(ifindex))
 		return srpol_dp_detach(ifindex, error);
 	err = srpol_dp_detach_host(ifindex, error);
 	return srpol_host_remove(dev_name(ifindex), error) ?: err;
@@ -290,26 +379,28 @@ static int dev_del(struct args *args, unsigned int flags)
 {
 	struct srpol_error error = {};
 	int err = need_module(), lock, ret;
-	unsigned int ifindex;
+	struct wanted_dev dev = {};
 	uint32_t role;
 
 	if (err)
 		return err;
-	if (!read_dev(args, &ifindex))
+	host_sweep();
+	if (!read_dev(args, &dev.ifindex))
 		return EXIT_USAGE;
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
-	err = batch_flush();
+	err = host_end(dev.ifindex) ?: batch_flush();
 	if (err)
 		return err;
 	lock = srpol_pins_lock(&error);
 	if (lock < 0)
 		return refused(lock, &error);
-	role = role_of(ifindex);
-	err = dev_request(SRPOL_CMD_DEV_DEL, 0, ifindex, 0, 0);
+	role = role_of(dev.ifindex);
+	err = dev_request(SRPOL_CMD_DEV_DEL, 0, &dev);
 	/* take off what is there even if the module does not know of it */
-	ret = detach(ifindex, role, &error);
-	ret = ret ? refused(ret, &error) : release_data_plane();
+	ret = detach(dev.ifindex, role, &error);
+	ret = ret ? refused(ret, &error) : EXIT_OK;
+	ret = release_data_plane() ?: ret;
 	srpol_pins_unlock(lock);
 	return ret ?: err;
 }
@@ -358,6 +449,9 @@ void print_dev(const struct dev_info *dev)
 	out_string("xdp", " xdp %s", srpol_name_of(srpol_xdp_modes,
 						   dev->xdp_mode));
 	out_string("xdp_used", " (%s)", st.xdp_mode);
+	if (dev->role != SRPOL_DEV_ROLE_UPLINK)
+		out_string("source", " source %s",
+			   srpol_name_of(srpol_source_checks, dev->source));
 	if (err)
 		out_text(" programs not shown: %s", strerror(-err));
 	else

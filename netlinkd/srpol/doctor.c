@@ -222,6 +222,10 @@ static void check_host(const struct dev_info *dev, const char *name,
 			       "what comes for its address %s goes past it",
 			       srpol_prefix_text(&h.addrs[i].addr,
 						 h.addrs[i].len, text));
+	if (!h.rule)
+		report(WARNING, name, "srpol dev del, then srpol dev add",
+		       "no rule keeps what srpol leaves alone from coming back to it in a circle: its other end, %s, was renamed, or \"ip rule iif %s\" was deleted",
+		       h.peer, h.peer);
 	vec_for_each(path, paths)
 		if (path->mtu && path->mtu < inner)
 			inner = path->mtu;
@@ -230,6 +234,24 @@ static void check_host(const struct dev_info *dev, const char *name,
 		       "srpol dev del, then srpol dev add, with its applications stopped",
 		       "MTU %u, but a path leaves %u for inner packets",
 		       dev->mtu, inner);
+}
+
+#define SWEEP	"the next \"srpol dev\" add, change or del removes it"
+
+static void report_stale(const char *peer, void *data)
+{
+	report(WARNING, "rules", SWEEP,
+	       "\"ip rule iif %s\" was left by a virtual port that is gone",
+	       peer);
+}
+
+/* Virtual ports that were deleted by others than srpol. */
+static void check_hosts_gone(void)
+{
+	srpol_host_stale(report_stale, NULL);
+	if (srpol_dp_host_stale())
+		report(WARNING, "addresses", SWEEP,
+		       "what comes for an address of a virtual port that is gone is lost");
 }
 
 static void check_dev(const struct dev_info *dev, const struct vec *paths,
@@ -267,6 +289,11 @@ static void check_dev(const struct dev_info *dev, const struct vec *paths,
 	if (!err && port && st.ingress && srpol_dev_is_soft(dev->ifindex))
 		report(WARNING, name, "srpol dev add with hook tc",
 		       "XDP on a veth, tap or bridge loses checksums that are pending and tags in metadata");
+	if (dev->role == SRPOL_DEV_ROLE_PORT && dev->source &&
+	    !srpol_dev_forwards(dev->ifindex))
+		report(WARNING, name,
+		       "sysctl net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1, or srpol dev add with source none",
+		       "sources are checked, but forwarding is off: what comes in is dropped in the family that does not forward");
 	if (!err && !st.ingress && st.xdp_id)
 		report(BAD, name, "detach it or run it elsewhere",
 		       "XDP program %u belongs to someone else", st.xdp_id);
@@ -383,6 +410,7 @@ static void check_objects(void)
 		       "no uplink: no packet is steered or decapsulated");
 	vec_for_each(dev, &devs)
 		check_dev(dev, &paths, &sids);
+	check_hosts_gone();
 	check_ports(&devs);
 	vec_for_each(sid, &sids)
 		if (sid->state != SRPOL_PATH_STATE_UP)

@@ -90,6 +90,8 @@ static void srpol_config(const struct config_info *c)
 						     c->path_id));
 	if (c->psn_observer)
 		printf("psn-observer on ");
+	if (!c->remembered_routes)
+		printf("remembered-routes off ");
 	if (c->drop_events != DROP_EVENTS_DEFAULT)
 		printf("drop-events %u ", c->drop_events);
 	prefixes("sr-domain", &c->domain);
@@ -319,6 +321,9 @@ static void srpol_dev(const struct dev_info *dev)
 	       srpol_name_of(srpol_dev_roles, dev->role));
 	if (dev->role == SRPOL_DEV_ROLE_HOST)
 		srpol_host(dev);
+	if (dev->role != SRPOL_DEV_ROLE_UPLINK)
+		printf(" source %s", srpol_name_of(srpol_source_checks,
+						   dev->source));
 	if (dev->xdp_mode != SRPOL_XDP_MODE_AUTO)
 		printf(" xdp %s", srpol_name_of(srpol_xdp_modes,
 						 dev->xdp_mode));

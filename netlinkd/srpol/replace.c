@@ -32,12 +32,6 @@ struct wanted {
 	unsigned int line;
 };
 
-struct wanted_dev {
-	unsigned int ifindex;
-	uint32_t role;
-	uint32_t xdp;
-};
-
 static struct vec requests = VEC_INIT(struct wanted);
 static struct vec devs = VEC_INIT(struct wanted_dev);
 
@@ -70,13 +64,9 @@ static int take_request(struct nlmsghdr *nlh)
 	return EXIT_OK;
 }
 
-static int take_dev(unsigned int ifindex, uint32_t role, uint32_t xdp)
+static int take_dev(const struct wanted_dev *dev)
 {
-	struct wanted_dev *dev = vec_add(&devs);
-
-	dev->ifindex = ifindex;
-	dev->role = role;
-	dev->xdp = xdp;
+	*(struct wanted_dev *)vec_add(&devs) = *dev;
 	return EXIT_OK;
 }
 
@@ -257,6 +247,7 @@ static int add_config(void)
 		{ SRPOL_A_CONFIG_RETRY_INTERVAL, RETRY_INTERVAL_DEFAULT },
 		{ SRPOL_A_CONFIG_PATH_ID, SRPOL_PATH_ID_NONE },
 		{ SRPOL_A_CONFIG_PSN_OBSERVER, 0 },
+		{ SRPOL_A_CONFIG_REMEMBERED_ROUTES, 1 },
 		{ SRPOL_A_CONFIG_DROP_EVENTS, DROP_EVENTS_DEFAULT },
 	};
 	static const uint16_t lists[] = {
@@ -415,23 +406,53 @@ static int add_all(const struct vec *keys)
 	       del_sids(keys);
 }
 
-static int attach_devs(void)
+static const struct dev_info *find_dev(const struct vec *present,
+				       unsigned int ifindex)
 {
-	struct vec present = VEC_INIT(struct dev_info);
+	const struct dev_info *dev;
+
+	vec_for_each(dev, present)
+		if (dev->ifindex == ifindex)
+			return dev;
+	return NULL;
+}
+
+/* What a device is does not change while srpol is on it. */
+static int check_devs(const struct vec *present)
+{
 	const struct dev_info *dev;
 	const struct wanted_dev *w;
-	int err = fetch_devs(&present);
-	bool there;
 
 	vec_for_each(w, &devs) {
-		there = false;
-		vec_for_each(dev, &present)
-			there |= dev->ifindex == w->ifindex;
-		if (!err && !there)
-			err = attach_dev(w->ifindex, w->role, w->xdp,
-					 NLM_F_CREATE | NLM_F_EXCL);
+		dev = find_dev(present, w->ifindex);
+		if (dev && dev->role != w->role)
+			return complain("%s is there with role %s, not %s; srpol dev del first",
+					dev_name(w->ifindex),
+					srpol_name_of(srpol_dev_roles,
+						      dev->role),
+					srpol_name_of(srpol_dev_roles,
+						      w->role));
+		if (dev && w->source != SOURCE_AUTO &&
+		    dev->source != w->source)
+			return complain("%s is there with source %s, not %s; srpol dev del first",
+					dev_name(w->ifindex),
+					srpol_name_of(srpol_source_checks,
+						      dev->source),
+					srpol_name_of(srpol_source_checks,
+						      w->source));
 	}
-	vec_free(&present);
+	return EXIT_OK;
+}
+
+/* Virtual ports come last: their MTU is what the others leave. */
+static int attach_devs(const struct vec *present, bool hosts)
+{
+	const struct wanted_dev *w;
+	int err = EXIT_OK;
+
+	vec_for_each(w, &devs)
+		if (!err && hosts == (w->role == SRPOL_DEV_ROLE_HOST))
+			err = put_dev(w, find_dev(present, w->ifindex));
 	return err;
 }
 
@@ -443,6 +464,7 @@ static int attach_devs(void)
  */
 int do_replace(struct args *args)
 {
+	struct vec present = VEC_INIT(struct dev_info);
 	struct vec keys = VEC_INIT(struct keyed);
 	const struct wanted *w;
 	const char *name;
@@ -469,8 +491,17 @@ int do_replace(struct args *args)
 	if (!err && !empty && !requests.n && !devs.n)
 		err = complain("%s has no command; \"srpol replace empty -f %s\" removes everything",
 			       name, name);
-	err = err ?: index_requests(&keys) ?: add_all(&keys) ?:
-	      batch_commit() ?: attach_devs();
+	err = err ?: fetch_devs(&present) ?: check_devs(&present) ?:
+	      index_requests(&keys) ?: add_all(&keys) ?: batch_commit();
+	if (err) {
+		host_settle(false);
+	} else {
+		/* the file is in force, its virtual ports included */
+		err = attach_devs(&present, false) ?:
+		      attach_devs(&present, true);
+		host_settle(true);
+	}
+	vec_free(&present);
 	vec_for_each(w, &requests)
 		free(w->nlh);
 	vec_free(&requests);

@@ -161,14 +161,38 @@ bool cgroup_id(const char *name, uint64_t *id);
 const char *cgroup_path(uint64_t id);
 
 /* dev.c */
-void dev_defer(int (*take)(unsigned int ifindex, uint32_t role, uint32_t xdp));
-int attach_dev(unsigned int ifindex, uint32_t role, uint32_t xdp,
-	       unsigned int flags);
+
+/* What the command line does not say; see choose_source(). */
+#define SOURCE_AUTO	UINT32_MAX
+
+/**
+ * struct wanted_dev - "dev add"
+ * @ifindex: the device
+ * @role: enum srpol_dev_role
+ * @xdp: enum srpol_xdp_mode
+ * @source: enum srpol_source_check, or SOURCE_AUTO
+ */
+struct wanted_dev {
+	unsigned int ifindex;
+	uint32_t role;
+	uint32_t xdp;
+	uint32_t source;
+};
+
+void dev_defer(int (*take)(const struct wanted_dev *dev));
+int attach_dev(const struct wanted_dev *wanted, unsigned int flags);
+int put_dev(const struct wanted_dev *dev, bool there);
 
 /* host.c */
 void host_start(struct srpol_host_port *h, const char *name);
 bool host_option(struct args *args, struct srpol_host_port *h, bool *ok);
+bool host_name_ok(const char *what, const char *name);
 int host_mtu(uint32_t *mtu);
+int host_make(struct srpol_host_port *h, bool file);
+int host_fit(unsigned int ifindex);
+void host_settle(bool stays);
+int host_end(unsigned int ifindex);
+void host_sweep(void);
 void print_host(unsigned int ifindex);
 
 /* printing shared by show and monitor */

@@ -25,6 +25,7 @@
  * @ifindex: its index then, of which there is never another
  * @role: enum srpol_dev_role
  * @xdp: enum srpol_xdp_mode, as it was asked for
+ * @source: enum srpol_source_check
  * @present: the module knows it
  */
 struct watched {
@@ -32,6 +33,7 @@ struct watched {
 	unsigned int ifindex;
 	uint32_t role;
 	uint32_t xdp;
+	uint32_t source;
 	bool present;
 };
 
@@ -74,6 +76,7 @@ static void remember(const struct dev_info *dev)
 	w->ifindex = dev->ifindex;
 	w->role = dev->role;
 	w->xdp = dev->xdp_mode;
+	w->source = dev->source;
 	w->present = true;
 	if (!known)
 		tell(w, "role");
@@ -82,17 +85,19 @@ static void remember(const struct dev_info *dev)
 /* Return: false if it has to be tried again. */
 static bool come_back(struct watched *w)
 {
-	unsigned int ifindex = if_nametoindex(w->name);
+	const struct wanted_dev dev = {
+		.ifindex = if_nametoindex(w->name), .role = w->role,
+		.xdp = w->xdp, .source = w->source,
+	};
 	int err;
 
-	if (!ifindex)
+	if (!dev.ifindex)
 		return true;
-	err = attach_dev(ifindex, w->role, w->xdp,
-			 NLM_F_CREATE | NLM_F_EXCL);
+	err = attach_dev(&dev, NLM_F_CREATE | NLM_F_EXCL);
 	tell(w, err ? "is back, but cannot have role" : "is back with role");
 	if (err)
 		return false;
-	w->ifindex = ifindex;
+	w->ifindex = dev.ifindex;
 	return true;
 }
 

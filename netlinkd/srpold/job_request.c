@@ -93,7 +93,6 @@ static int add(struct engine *engine, const json_t *o,
 /* Have the module follow; what cannot be is tried again at the next look. */
 static int follow(struct engine *engine, struct srpol_error *err)
 {
-	save(engine);
 	return balance_weigh(engine, NULL, err) ?: reconcile(engine, err);
 }
 
@@ -138,8 +137,24 @@ json_t *job_add_request(struct engine *engine, const json_t *request,
 		follow(engine, &again);
 		return NULL;
 	}
+	save(engine);
 	job = (struct job *)jobs.data + jobs.n - 1;
 	return job_to_json(job);
+}
+
+/* Have a job back that could not be deleted, where it was. */
+static void restore_job(struct engine *engine, const struct job *was,
+			size_t at)
+{
+	struct srpol_error again = {};
+	struct job *place;
+
+	vec_add(&jobs);
+	place = (struct job *)jobs.data + at;
+	memmove(place + 1, place, (jobs.n - 1 - at) * sizeof(*place));
+	*place = *was;
+	jobs_build(engine, &again);
+	follow(engine, &again);
 }
 
 /**
@@ -148,26 +163,29 @@ json_t *job_add_request(struct engine *engine, const json_t *request,
  * @request: "name"
  * @err: what is wrong
  *
- * Return: the job that was, NULL if there was none.
+ * Return: the job that was; NULL if there was none, or if the module does not
+ * follow: the job stays as it is then.
  */
 json_t *job_del_request(struct engine *engine, const json_t *request,
 			struct srpol_error *err)
 {
 	const char *name = json_string_value(json_object_get(request, "name"));
-	struct job *job = find(name);
-	json_t *was;
+	struct job *job = find(name), was;
+	size_t at;
 
 	if (!job) {
 		srpol_error_set(err, -ENOENT, "no job \"%s\"", name ?: "");
 		return NULL;
 	}
-	was = job_to_json(job);
+	was = *job;
+	at = job - (struct job *)jobs.data;
 	remove_job(job);
 	if (jobs_build(engine, err) || follow(engine, err)) {
-		json_decref(was);
+		restore_job(engine, &was, at);
 		return NULL;
 	}
-	return was;
+	save(engine);
+	return job_to_json(&was);
 }
 
 /**

@@ -128,6 +128,7 @@ static __u64 fingerprint(void)
 			 4);
 	h = mix_hash_map(h, "sids", 16, sizeof(struct srpol_sid_entry));
 	h = mix_hash_map(h, "devices", 4, sizeof(struct srpol_dev));
+	h = mix_hash_map(h, "ports", 4, sizeof(struct srpol_port));
 	return h;
 }
 
@@ -489,14 +490,17 @@ static void test_reset(void)
 {
 	static const char *const maps[] = {
 		"policy_index", "endpoints", "endpoint_index", "sids",
-		"sid_prefixes", "sid_prefix_index", "devices", "bindings",
+		"sid_prefixes", "sid_prefix_index", "devices", "ports",
+		"bindings",
 		"psn_seen", "rx_flows", "ce_peers",
 	};
 	struct srpol_dp_policy policy = {
 		.id = 2, .color = 5, .row = 1, .n_buckets = 128,
 	};
 	struct srpol_dp_rule all = { .id = 1, .color = 5 };
-	struct srpol_dp_dev dev = { 3, SRPOL_DEV_ROLE_UPLINK };
+	struct srpol_dp_dev dev = {
+		.ifindex = 3, .role = SRPOL_DEV_ROLE_PORT, .port = 3,
+	};
 	struct srpol_state before, after;
 	__u32 i, zero = 0;
 	__u8 key[64];

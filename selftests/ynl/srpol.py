@@ -263,7 +263,7 @@ DELETE_ORDER = ("policy", "path", "rule", "endpoint", "sid", "dev")
 STATE = {
     "path": {"state", "reason", "out_ifindex", "out_via", "out_lladdr",
              "out_src", "overhead", "mtu", "users"},
-    "policy": {"state", "reason", "id"},
+    "policy": {"state", "reason", "id", "revision"},
     "rule": {"reason", "id"},
     "sid": {"id", "state", "reason"},
     "dev": {"running", "mtu"},

@@ -105,6 +105,9 @@
  * @n_domain: prefixes in @domain, 0: no filter
  * @n_blocks: how many of them, the first ones, are SID blocks
  * @drop_events: most drops reported per second and CPU
+ * @stack_forwards: non-zero: what was decapsulated is never forwarded by routes
+ *	that are remembered, but by the stack
+ * @reserved: 0
  * @domain: prefixes of the SR domain: packets to a local SID come from one of
  *	them, packets from host ports do not go to one of the SID blocks
  */
@@ -118,6 +121,8 @@ struct srpol_dp_config {
 	__u8 n_domain;
 	__u8 n_blocks;
 	__u32 drop_events;
+	__u8 stack_forwards;
+	__u8 reserved[3];
 	struct {
 		__u8 prefix[16];
 		__u8 mask[16];
@@ -323,10 +328,15 @@ struct srpol_dp_sid {
  * struct srpol_dp_dev - a device srpol is attached to
  * @ifindex: the device
  * @role: enum srpol_dev_role
+ * @port: the device by which comes in what a port sends: itself, or the other end
+ *	of a virtual port; 0: it is no port
+ * @source: enum srpol_source_check
  */
 struct srpol_dp_dev {
 	__u32 ifindex;
 	__u32 role;
+	__u32 port;
+	__u32 source;
 };
 
 #define SRPOL_QUOTE_INNER	128	/* bytes of a quoted packet */

@@ -6,6 +6,7 @@ The srpol command: whole configurations. Batch files, replace, export.
 
 import json
 import os
+import subprocess
 import tempfile
 
 from cli_lib import (CHOSEN, OK, REFUSED, USAGE, everything, forget, loaded,
@@ -160,6 +161,32 @@ def candidates():
     candidate("del", status=USAGE, error="which candidate path")
     srpol("policy", "candidate", "add", "color", "9", "endpoint", "::",
           status=REFUSED, error="no policy has this color and endpoint")
+    forget()
+
+
+@test
+def candidates_at_once():
+    "two who change candidate paths at once: nobody's change is lost"
+    everything()
+    forget()
+    srpol(batch="path add 1 segs fc00::1\npolicy add color 9 endpoint :: "
+          "candidate segment-list 1\n")
+    added = {100}
+    for first in range(200, 260, 6):
+        at_once = [(n, subprocess.Popen(
+            ["srpol", "-n", ns.name, "policy", "candidate", "add", "color", "9",
+             "endpoint", "::", "preference", str(n), "discriminator", str(n)],
+            stderr=subprocess.PIPE, text=True)) for n in range(first, first + 3)]
+        for n, process in at_once:
+            said = process.communicate()[1]
+            if not process.returncode:
+                added.add(n)
+            else:
+                match(said, "changed meanwhile; try again", str(n))
+        there = {c["preference"] for c in show("policy")[0]["candidates"]}
+        eq(there, added, "those that were said to be added")
+        if len(there) > 12:
+            break
     forget()
 
 

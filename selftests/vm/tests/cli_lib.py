@@ -101,7 +101,7 @@ dev add u0 role uplink xdp generic
 config set src fd00:1::1 hop-limit 50 dscp pipe 10 flow-label hash \
 icmp-errors off retry-interval 500 path-id tag sr-domain fc00::/16,fcbb:bb00::/32 \
 sr-source fd00::/8 report-from fd00:1::/64,fc00:0:11::/48 \
-psn-observer on drop-events 7
+psn-observer on drop-events 7 remembered-routes off
 """
 
 NO_ADJACENCY = {"prefix_len": 128, "block_len": 0, "dev": "", "via": "",
@@ -203,7 +203,7 @@ ENTERED = {
          "retry_interval_ms": 500, "path_id": "tag", "psn_observer": True,
          "sr_domain": ["fc00::/16", "fcbb:bb00::/32"], "sr_source": ["fd00::/8"],
          "report_from": ["fd00:1::/64", "fc00:0:11::/48"],
-         "drop_events": 7,
+         "drop_events": 7, "remembered_routes": False,
          "data_plane": "ebpf"}],
 }
 

@@ -174,6 +174,7 @@ def other_client_agrees():
         "retry_interval_ms": dumped["retry_interval"],
         "icmp_errors": bool(dumped["icmp_errors"]),
         "psn_observer": bool(dumped["psn_observer"]),
+        "remembered_routes": bool(dumped["remembered_routes"]),
         "sr_domain": [prefix(d["prefix"], d["prefix_len"])
                       for d in dumped["sr_domain"]],
         **{key: [prefix(d["prefix"], d["prefix_len"]) for d in dumped[key]]

@@ -227,11 +227,12 @@ def settings():
     eq(without(was, ("generation", "limits", "used")),
        {"src": "::", "hop_limit": 64, "dscp_mode": "uniform", "dscp": 0,
         "flow_label": "hash-qp", "icmp_errors": 1, "retry_interval": 1000,
-        "path_id": "none", "psn_observer": 0, "drop_events": 100})
+        "path_id": "none", "psn_observer": 0, "drop_events": 100,
+        "remembered_routes": 1})
     new = {"src": "fd00:1::1", "hop_limit": 255, "dscp_mode": "pipe",
            "dscp": 46, "flow_label": "inherit", "icmp_errors": 0,
            "retry_interval": 0, "path_id": "label", "psn_observer": 1,
-           "drop_events": 1000000,
+           "drop_events": 1000000, "remembered_routes": 0,
            "sr_domain": [{"prefix": "fd00::", "prefix_len": 8},
                          {"prefix": "::", "prefix_len": 0}],
            "sr_source": [{"prefix": "fd01::", "prefix_len": 16}]}
@@ -247,6 +248,28 @@ def settings():
     now = client.get("config")
     eq(without(now, ("generation",)), without(was, ("generation",)))
     assert now["generation"] == was["generation"] + len(new) + 2
+
+
+@test
+def revisions():
+    "a policy that was changed meanwhile is not overwritten"
+    two_paths()
+    key = {"color": 7, "endpoint": "fd00::b"}
+    client.new("policy", **key)
+    seen = client.get("policy", **key)["revision"]
+    client.replace("policy", **key)
+    eq(client.get("policy", **key)["revision"], seen, "nothing has changed")
+    client.replace("policy", **key, threshold=9)
+    eq(client.get("policy", **key)["revision"] == seen, False, "now it has")
+    was = client.picture()
+    for call in client.replace, client.change:
+        refused(errno.ESTALE, call, "policy", **key, revision=seen, threshold=5,
+                msg="changed meanwhile", attr="revision")
+    refused(errno.ESTALE, client.replace, "policy", color=8, endpoint="::",
+            revision=seen, attr="revision")
+    eq(client.picture(), was, "nothing was")
+    client.replace("policy", **key, threshold=5,
+                   revision=client.get("policy", **key)["revision"])
 
 
 @test

@@ -182,8 +182,8 @@ def replay():
     eq(opclasses[4], opclasses[100])
     eq(len({opclasses[4], opclasses[5], opclasses[6], opclasses[7]}), 4)
     eq(v["config"], bytes((0, 1, 7, 1, 0, 0, 0, 0)) +
-       struct.pack("I", 100) + bytes(256))
-    eq([u32s(d) for d in v["devs"]], [(w.dev[0], 1)])
+       struct.pack("II", 100, 0) + bytes(256))
+    eq([u32s(d) for d in v["devs"]], [(w.dev[0], 1, 0, 0)])
     eq(sorted(s[4:20] for s in v["sids"]),
        [packed("fc00:a::1"), packed("fc00:a::2"), packed("fc00:a:3::")])
     eq(sorted((e[:16], e[20:]) for e in v["endpoints"]),
@@ -281,19 +281,20 @@ def settings():
     w.client.config(psn_observer=1, drop_events=5, sr_domain=[
         {"prefix": "fd00::", "prefix_len": 8}, {"prefix": "fc00::1"}])
     config = view()["config"]
-    eq(config[:12], bytes((0, 0, 0, 1, 0, 1, 2, 2)) + struct.pack("I", 5))
-    eq(config[12:76], packed("fd00::") + packed("ff00::") +
+    eq(config[:16], bytes((0, 0, 0, 1, 0, 1, 2, 2)) +
+       struct.pack("II", 5, 0))
+    eq(config[16:80], packed("fd00::") + packed("ff00::") +
        packed("fc00::1") + b"\xff" * 16)
     w.client.config(sr_source=[{"prefix": "fe00::", "prefix_len": 8}])
     w.client.config(sr_domain=[{"prefix": "fb00::", "prefix_len": 8}])
     config = view()["config"]
     eq(config[6:8], bytes((2, 1)), "SID blocks first, then sources")
-    eq(config[12:76], packed("fb00::") + packed("ff00::") +
+    eq(config[16:80], packed("fb00::") + packed("ff00::") +
        packed("fe00::") + packed("ff00::"))
     w.client.config(sr_domain=[{}])
     eq(view()["config"][6:8], bytes((1, 0)), "a source is left")
     w.client.config(sr_source=[{}])
-    eq((view()["config"][6], view()["config"][12:]), (0, bytes(256)))
+    eq((view()["config"][6], view()["config"][16:]), (0, bytes(256)))
 
 
 @test

@@ -136,6 +136,22 @@ check_equal "the jobs are there" '["one","two"]' \
 check_equal "their rules too" "$rules" \
 	"$(on A -j rule show | jq -c 'map(del(.id))')"
 
+# ---- a deletion that the module does not follow
+srpol -b - <<<$'dev del hA\ndev del hB'
+rmmod srpol
+check_fails "without the module a job is not deleted" "." on A job del one
+check_equal "it stays, and where it was" '["one","two"]' \
+	"$(jq -c '[ .[].name ]' /run/srpold/*.jobs)"
+insmod kmod/srpol.ko
+kill -9 "${engine[both]}"
+wait "${engine[both]}" 2>/dev/null || :
+start
+check "with the module again: probed and up" patiently 60 usable A 8
+check_equal "the jobs are there still" '["one","two"]' \
+	"$(on A -j job show | jq -c '[ .[].name ]')"
+check_equal "with their rules" "$rules" \
+	"$(on A -j rule show | jq -c 'map(del(.id))')"
+
 check "all jobs go" eval 'for j in one two; do on A job del $j; done'
 check_equal "policies and rules are as without" "2 1" \
 	"$(on A -j policy show | jq length) $(on A -j rule show | jq length)"

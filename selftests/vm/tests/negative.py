@@ -399,6 +399,8 @@ TABLE = [
     ("config-set", 0, {"retry_interval": 3600001}, ERANGE, "range", "retry-interval"),
     ("config-set", 0, {"path_id": 3}, ERANGE, "range", "path-id"),
     ("config-set", 0, {"psn_observer": 2}, ERANGE, "range", "psn-observer"),
+    ("config-set", 0, {"remembered_routes": 2}, ERANGE, "range",
+     "remembered-routes"),
     ("config-set", 0, {"drop_events": 1000001}, ERANGE, "range",
      "drop-events"),
     ("config-set", 0, {"hop_limit": 9, "sr_domain": [

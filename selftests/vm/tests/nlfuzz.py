@@ -94,7 +94,7 @@ VALID = BASE + [
     ("config-set", {"src": "fd00:1::1", "hop_limit": 9, "dscp_mode": "pipe",
                     "dscp": 3, "flow_label": "zero", "icmp_errors": 0,
                     "retry_interval": 5, "path_id": "tag", "psn_observer": 1,
-                    "drop_events": 7, "sr_domain": [
+                    "drop_events": 7, "remembered_routes": 0, "sr_domain": [
                         {"prefix": "fd00::", "prefix_len": 8},
                         {"prefix": "fc00::", "prefix_len": 8}]}),
     ("path-get", {"id": 1}), ("path-del", {"id": 2}),

@@ -281,6 +281,20 @@ enum srpol_dev_role {
 };
 
 /**
+ * enum srpol_source_check - which sources what comes in by a port may have
+ * @SRPOL_SOURCE_CHECK_NONE: any
+ * @SRPOL_SOURCE_CHECK_LOOSE: those that there is a route to, but none of this
+ *   host's own
+ * @SRPOL_SOURCE_CHECK_STRICT: those that the route to leads back by the port;
+ *   of a virtual port its own addresses
+ */
+enum srpol_source_check {
+	SRPOL_SOURCE_CHECK_NONE,
+	SRPOL_SOURCE_CHECK_LOOSE,
+	SRPOL_SOURCE_CHECK_STRICT,
+};
+
+/**
  * enum srpol_xdp_mode - how XDP runs on a device
  * @SRPOL_XDP_MODE_AUTO: native if the driver can; else generic for an uplink,
  *   none for a port; none for a port that is a veth, tap or bridge
@@ -415,6 +429,7 @@ enum {
 	SRPOL_A_POLICY_THRESHOLD,
 	SRPOL_A_POLICY_DWELL_TIME,
 	SRPOL_A_POLICY_WAIT_TO_RESTORE,
+	SRPOL_A_POLICY_REVISION,
 
 	__SRPOL_A_POLICY_MAX,
 	SRPOL_A_POLICY_MAX = (__SRPOL_A_POLICY_MAX - 1)
@@ -487,6 +502,7 @@ enum {
 	SRPOL_A_DEV_RUNNING,
 	SRPOL_A_DEV_MTU,
 	SRPOL_A_DEV_HOOK,
+	SRPOL_A_DEV_SOURCE,
 
 	__SRPOL_A_DEV_MAX,
 	SRPOL_A_DEV_MAX = (__SRPOL_A_DEV_MAX - 1)
@@ -546,6 +562,7 @@ enum {
 	SRPOL_A_CONFIG_DROP_EVENTS,
 	SRPOL_A_CONFIG_SR_SOURCE,
 	SRPOL_A_CONFIG_REPORT_FROM,
+	SRPOL_A_CONFIG_REMEMBERED_ROUTES,
 
 	__SRPOL_A_CONFIG_MAX,
 	SRPOL_A_CONFIG_MAX = (__SRPOL_A_CONFIG_MAX - 1)

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * Is there a route back by a device? Then what comes in by it has sources that
+ * are known.
+ */
+#include <arpa/inet.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#include "rtnl.h"
+
+/**
+ * struct back - a walk over routes
+ * @ifindex: is any by this device?
+ * @found: it is
+ */
+struct back {
+	uint32_t ifindex;
+	bool found;
+};
+
+/* A route that only says that the link is there. */
+static bool is_link_scope(const struct rtmsg *rtm, const struct nlattr *dst)
+{
+	const struct in6_addr *addr;
+
+	if (rtm->rtm_family != AF_INET6 || !dst)
+		return false;
+	addr = mnl_attr_get_payload(dst);
+	return IN6_IS_ADDR_LINKLOCAL(addr) || IN6_IS_ADDR_MULTICAST(addr);
+}
+
+static bool leads_by(const struct nlattr *nexthops, uint32_t ifindex)
+{
+	const struct rtnexthop *nh = mnl_attr_get_payload(nexthops);
+	int len = mnl_attr_get_payload_len(nexthops);
+
+	for (; RTNH_OK(nh, len); len -= NLMSG_ALIGN(nh->rtnh_len),
+				 nh = RTNH_NEXT(nh))
+		if ((uint32_t)nh->rtnh_ifindex == ifindex)
+			return true;
+	return false;
+}
+
+static int read_route(const struct nlmsghdr *nlh, void *data)
+{
+	const struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *attr, *dst = NULL;
+	struct back *back = data;
+	bool by = false;
+
+	if (rtm->rtm_type != RTN_UNICAST || rtm->rtm_flags & RTM_F_CLONED)
+		return MNL_CB_OK;
+	mnl_attr_for_each(attr, nlh, sizeof(*rtm)) {
+		switch (mnl_attr_get_type(attr)) {
+		case RTA_DST:
+			dst = attr;
+			break;
+		case RTA_OIF:
+			by |= mnl_attr_get_u32(attr) == back->ifindex;
+			break;
+		case RTA_MULTIPATH:
+			by |= leads_by(attr, back->ifindex);
+			break;
+		}
+	}
+	back->found |= by && !is_link_scope(rtm, dst);
+	return MNL_CB_OK;
+}
+
+/* The kernel says nothing about routes of a device that does not forward. */
+static bool forwards(const char *family, unsigned int ifindex)
+{
+	char path[128], name[IF_NAMESIZE], c = '0';
+	FILE *file = NULL;
+
+	if (if_indextoname(ifindex, name)) {
+		snprintf(path, sizeof(path),
+			 "/proc/sys/net/%s/conf/%s/forwarding", family, name);
+		file = fopen(path, "re");
+	}
+	if (file) {
+		if (fread(&c, 1, 1, file) != 1)
+			c = '0';
+		fclose(file);
+	}
+	return c != '0';
+}
+
+/**
+ * srpol_dev_forwards() - can the kernel say where sources are, both families?
+ * @ifindex: a port
+ */
+bool srpol_dev_forwards(unsigned int ifindex)
+{
+	return forwards("ipv4", ifindex) && forwards("ipv6", ifindex);
+}
+
+/**
+ * srpol_dev_routed_back() - does any route that counts lead by a device?
+ * @ifindex: a port
+ *
+ * With forwarding on in that family.
+ */
+bool srpol_dev_routed_back(unsigned int ifindex)
+{
+	static const struct {
+		const char *name;
+		uint8_t family;
+	} families[] = { { "ipv4", AF_INET }, { "ipv6", AF_INET6 } };
+	struct back back = { .ifindex = ifindex };
+	struct srpol_error err;
+	struct rtnl r;
+	unsigned int i;
+
+	if (!rtnl_open(&r, &err))
+		for (i = 0; i < 2; i++)
+			if (forwards(families[i].name, ifindex))
+				rtnl_dump(&r, RTM_GETROUTE, families[i].family,
+					  read_route, &back);
+	rtnl_close(&r);
+	return back.found;
+}
+
+/**
+ * srpol_routes_split() - have IPv4 local addresses told from routes
+ * @ifindex: a port
+ *
+ * Until the first rule the kernel keeps both in one table, where the check of
+ * ports cannot tell a local address from one that there is no route to; after it
+ * they stay apart, even if that rule goes. So one comes and goes that says for this
+ * port what holds anyway.
+ */
+void srpol_routes_split(unsigned int ifindex)
+{
+	char name[IF_NAMESIZE];
+	struct srpol_error err;
+	struct rtnl r;
+
+	if (!rtnl_open(&r, &err) && if_indextoname(ifindex, name)) {
+		srpol_host_rules_add(&r, name, RT_TABLE_MAIN);
+		srpol_host_rules_del(&r, name);
+	}
+	rtnl_close(&r);
+}
