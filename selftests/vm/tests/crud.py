@@ -106,7 +106,7 @@ OBJECTS = {
         {"role": "uplink", "xdp_mode": "generic", "hook": "tc"},
         {"role": "uplink"},
         {"xdp_mode": "native", "hook": "xdp"},
-        {"xdp_mode": "auto", "hook": "auto"}),
+        {"xdp_mode": "auto", "hook": "auto", "source": "none"}),
     "policy": (
         {"color": 10, "endpoint": "fd00::b"},
         {"name": "pol-all", "bsid": "fc00:b51d::1", "origin": "engine",
