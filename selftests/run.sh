@@ -202,9 +202,6 @@ take_logs() {
 }
 
 take_logs
-selftests/unpack.sh prometheus usr/bin/promtool
-selftests/unpack.sh etcd-server usr/bin/etcd
-selftests/unpack.sh etcd-client usr/bin/etcdctl
 shared=$logs/vm
 rm -rf "$shared"
 mkdir "$shared"
@@ -219,6 +216,12 @@ if is_capable; then
 	native_list+=$'\n'$(programs fabric; programs bpf)
 else
 	guest_list+=$'\n'$(programs fabric; programs bpf)
+fi
+
+if [[ $native_list$guest_list == *[![:space:]]* ]]; then
+	selftests/unpack.sh prometheus usr/bin/promtool
+	selftests/unpack.sh etcd-server usr/bin/etcd
+	selftests/unpack.sh etcd-client usr/bin/etcdctl
 fi
 
 while read -r name program; do
