@@ -185,7 +185,8 @@ def candidates_at_once():
                 match(said, "changed meanwhile; try again", str(n))
         there = {c["preference"] for c in show("policy")[0]["candidates"]}
         eq(there, added, "those that were said to be added")
-        if len(there) > 12:
+        # there may be eight
+        if len(there) > 5:
             break
     forget()
 
@@ -194,6 +195,7 @@ def candidates_at_once():
 def bug_report():
     "bug-report packs state, counters, maps and the kernel's words"
     everything()
+    before = sorted(os.listdir("/tmp"))
     with tempfile.TemporaryDirectory() as folder:
         archive = f"{folder}/report.tar.gz"
         eq(srpol("bug-report", archive), f"{archive}\n", "its name")
@@ -207,8 +209,7 @@ def bug_report():
                            ("pins", "link_dp"), ("doctor", "kernel")):
             with open(f"{top}/{name}", encoding="utf-8") as f:
                 match(f.read(), word, name)
-    eq([d for d in os.listdir("/tmp") if d.startswith("srpol-")], [],
-       "left in /tmp")
+    eq(sorted(os.listdir("/tmp")), before, "left in /tmp")
 
 
 @test

@@ -305,7 +305,8 @@ def table():
     srpol("dev", "add", "srpol0", *PORT, "table", "77")
     eq(rules().count("lookup 77"), 2, "a rule for each family")
     eq([d.get("table") for d in show("dev") if d["dev"] == "srpol0"], [77])
-    match(srpol("export", "srpol"), "dev add srpol0 .* table 77\n", "saved")
+    match(srpol("export", "srpol"), "dev add srpol0 .* table 77 source strict\n",
+          "saved")
     # the neighbors may have to be found first
     run("ip", "netns", "exec", ns.name, "ping", "-c", "9", "-i", "0.3", "-W",
         "20", "2001:db8:b::1")
