@@ -103,7 +103,8 @@ OBJECTS = {
         {"origin": "static", "block_len": 32}),
     "dev": (
         {"ifindex": d0},
-        {"role": "uplink", "xdp_mode": "generic", "hook": "tc"},
+        {"role": "port", "xdp_mode": "generic", "hook": "tc",
+         "source": "loose"},
         {"role": "uplink"},
         {"xdp_mode": "native", "hook": "xdp"},
         {"xdp_mode": "auto", "hook": "auto", "source": "none"}),
