@@ -14,6 +14,7 @@
 #include "srpol_lib.h"
 
 #define READ_SIZE	4096
+#define NS_PER_SEC	1000000000ull
 
 static void release(struct lines_client *client)
 {
@@ -101,6 +102,19 @@ bool lines_send(struct lines_client *client, const char *text, size_t len)
 	return false;
 }
 
+/* A second that begins with what it says, not one of the clock. */
+static bool may_say(struct lines_client *client, size_t len)
+{
+	size_t max = client->server->rate_max;
+
+	if (client->heard_ns - client->since_ns >= NS_PER_SEC) {
+		client->since_ns = client->heard_ns;
+		client->said = 0;
+	}
+	client->said += len + LINES_COST;
+	return !max || client->said <= max;
+}
+
 static void take_lines(struct lines_client *client)
 {
 	char *at = client->in, *end;
@@ -109,7 +123,10 @@ static void take_lines(struct lines_client *client)
 	while (!client->gone &&
 	       (end = memchr(at, '\n', client->in + client->in_len - at))) {
 		*end = '\0';
-		client->server->line(client, at, end - at);
+		if (may_say(client, end - at))
+			client->server->line(client, at, end - at);
+		else
+			drop(client);
 		at = end + 1;
 	}
 	client->busy = false;

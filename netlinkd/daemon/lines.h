@@ -18,12 +18,16 @@
 struct srpol_error;
 struct lines;
 
+#define LINES_COST	8192	/* of any line, however short */
+
 /**
  * struct lines_client - one that is connected
  * @source: its socket
  * @server: whose client it is
  * @uid: user
  * @heard_ns: when it last said something
+ * @since_ns: since when @said counts
+ * @said: what it said, as @rate_max of its server counts it
  * @in: what came and is not a whole line yet
  * @in_len: bytes of it
  * @in_room: of @in
@@ -38,6 +42,8 @@ struct lines_client {
 	struct lines *server;
 	uint32_t uid;
 	uint64_t heard_ns;
+	uint64_t since_ns;
+	size_t said;
 	char *in;
 	size_t in_len;
 	size_t in_room;
@@ -55,6 +61,8 @@ struct lines_client {
  * @clients_max: clients at a time
  * @line_max: bytes of a line
  * @out_max: bytes that a client may leave unread
+ * @rate_max: bytes that a client may say in a second, of which each line has
+ *	LINES_COST more than it has; one that says more is let go. 0: no limit
  * @line: a line came, without its end; it may be written to
  * @left: a client goes, may be NULL
  * @listener: the socket
@@ -67,6 +75,7 @@ struct lines {
 	unsigned int clients_max;
 	size_t line_max;
 	size_t out_max;
+	size_t rate_max;
 	void (*line)(struct lines_client *client, char *line, size_t len);
 	void (*left)(struct lines_client *client);
 	struct source listener;

@@ -85,7 +85,7 @@ int requests_start(struct request_server *server, const char *path,
 	server->lines.path = path;
 	server->lines.clients_max = CLIENTS_MAX;
 	server->lines.line_max = server->line_max ?: LINE_MAX_LEN;
-	server->lines.out_max = OUT_MAX;
+	server->lines.out_max = server->out_max ?: OUT_MAX;
 	server->lines.line = take_line;
 	return lines_start(&server->lines, err);
 }

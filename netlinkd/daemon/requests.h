@@ -26,12 +26,14 @@ struct request {
  * @lines: the socket, must be the first
  * @requests: ends with one without a name
  * @line_max: bytes of a request, 0: what is enough for most
+ * @out_max: bytes of answers that a client may leave unread, 0: likewise
  * @asks: user whose request is being answered
  */
 struct request_server {
 	struct lines lines;
 	const struct request *requests;
 	size_t line_max;
+	size_t out_max;
 	uint32_t asks;
 };
 

@@ -9,6 +9,7 @@
 #include "srpold.h"
 
 #define DEMANDS_LINE	262144
+#define DEMANDS_UNREAD	65536
 
 static struct engine *engine;
 static struct request_server server;
@@ -64,7 +65,9 @@ static const struct request requests_for_all[] = {
 static struct request_server server = { .requests = requests };
 static struct request_server for_all = {
 	.lines.for_all = true, .lines.listener.fd = -1,
+	.lines.rate_max = 2 * DEMANDS_LINE,
 	.requests = requests_for_all, .line_max = DEMANDS_LINE,
+	.out_max = DEMANDS_UNREAD,
 };
 
 /**

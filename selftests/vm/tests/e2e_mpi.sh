@@ -59,7 +59,7 @@ check "four paths, probed and up" patiently 60 usable A 4
 
 touch "$work/goes-on"
 ranks -x LD_PRELOAD="$build/lib/libsrpol-pmpi.so" \
-	-x SRPOL_DEMANDS="$work/demands" \
+	-x SRPOL_DEMANDS="$work/demands" -x SRPOL_ITERATION_MS=100000 \
 	"$build/selftests/mpi/shuffle" 3 $bytes "$work/goes-on" &
 mpi=$!
 check "the program runs" patiently 120 printed

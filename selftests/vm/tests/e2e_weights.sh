@@ -185,6 +185,21 @@ check "taken back" on A engine demand del mine
 check_equal "by its owner only" 2 "$(on A -j engine demand show | jq length)"
 check "and by the user" grep -q '"demands":0' <<<"$(announce \
 	'"request": "demands", "owner": "job", "demands": []')"
+check "one who talks all the time is let go" setpriv --reuid 65534 \
+	--clear-groups python3 - <<-END
+	import socket
+	engine = socket.socket(socket.AF_UNIX)
+	engine.connect("$demands")
+	try:
+	    for n in range(1000):
+	        engine.sendall(b'{"version": 1, "request": "nothing"}\n')
+	    engine.settimeout(20)
+	    while engine.recv(65536):
+	        pass
+	except (BrokenPipeError, ConnectionResetError):
+	    pass
+	END
+check_equal "and counted" 1 "$(on A -j engine show | jq .clients_dropped)"
 check "reset" on A engine link reset leaf1 spine4
 check "weights are what they were" busywait 30 weights_are "[1,1,1,1]"
 send 64
