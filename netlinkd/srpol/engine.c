@@ -244,17 +244,14 @@ static bool read_demand(struct args *args, json_t *request)
 	return read_one_demand(args, demand);
 }
 
-static const struct {
-	const char *name;
-	bool (*read)(struct args *args, json_t *request);
-	void (*print)(const json_t *reply);
-} requests[] = {
+static const struct engine_request requests[] = {
 	{ "show", NULL, print_engine_show },
 	{ "paths", NULL, print_engine_paths },
 	{ "topology", NULL, print_engine_topology },
 	{ "link", read_link, NULL },
 	{ "why", read_why, print_engine_why },
 	{ "demand", read_demand, print_engine_demands },
+	{ }
 };
 
 static bool default_socket(char *path, size_t len)
@@ -312,6 +309,45 @@ int engine_talk(const char *who, const char *socket_path, json_t *request,
 }
 
 /**
+ * engine_command() - a command that asks an engine
+ * @e: the engine, and what it can be asked
+ * @args: what to ask or tell
+ *
+ * Return: an EXIT_*.
+ */
+int engine_command(const struct engine_commands *e, struct args *args)
+{
+	const char *word = more(args) ? next(args) : "show";
+	const char *socket_path = e->socket;
+	const struct engine_request *r;
+	json_t *request;
+	int ret = EXIT_USAGE;
+
+	if (!strcmp(word, "help")) {
+		fputs(e->usage, stdout);
+		return EXIT_OK;
+	}
+	for (r = e->requests; r->name; r++)
+		if (!strcmp(word, r->name))
+			break;
+	if (!r->name) {
+		fputs(e->usage, stderr);
+		return complain("command \"%s\" is unknown", word);
+	}
+	request = json_pack("{s:s}", "request", word);
+	if ((r->read && !r->read(args, request)) ||
+	    (is(args, "socket") && !read_word(args, "socket", &socket_path)))
+		goto out;
+	if (more(args))
+		unknown(args);
+	else
+		ret = engine_talk(e->who, socket_path, request, r->print);
+out:
+	json_decref(request);
+	return ret;
+}
+
+/**
  * do_engine() - srpol engine
  * @args: what to ask or tell
  *
@@ -319,33 +355,9 @@ int engine_talk(const char *who, const char *socket_path, json_t *request,
  */
 int do_engine(struct args *args)
 {
-	const char *word = more(args) ? next(args) : "show";
-	const char *socket_path = NULL;
-	json_t *request;
-	int ret = EXIT_USAGE;
-	size_t i;
+	static const struct engine_commands srpold = {
+		.who = "srpold", .usage = usage, .requests = requests,
+	};
 
-	if (!strcmp(word, "help")) {
-		fputs(usage, stdout);
-		return EXIT_OK;
-	}
-	for (i = 0; i < ARRAY_SIZE(requests); i++)
-		if (!strcmp(word, requests[i].name))
-			break;
-	if (i == ARRAY_SIZE(requests)) {
-		fputs(usage, stderr);
-		return complain("command \"%s\" is unknown", word);
-	}
-	request = json_pack("{s:s}", "request", word);
-	if ((requests[i].read && !requests[i].read(args, request)) ||
-	    (is(args, "socket") && !read_word(args, "socket", &socket_path)))
-		goto out;
-	if (more(args))
-		unknown(args);
-	else
-		ret = engine_talk("srpold", socket_path, request,
-				  requests[i].print);
-out:
-	json_decref(request);
-	return ret;
+	return engine_command(&srpold, args);
 }

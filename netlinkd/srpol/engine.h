@@ -4,7 +4,37 @@
 #define _SRPOL_ENGINE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
+struct args;
+
+/**
+ * struct engine_request - what can be asked
+ * @name: the command's word, and the request's name unless @read gives another
+ * @read: reads the rest of the line, NULL: there is none; false: it complained
+ * @print: prints the answer, NULL: nothing to be printed
+ */
+struct engine_request {
+	const char *name;
+	bool (*read)(struct args *args, json_t *request);
+	void (*print)(const json_t *reply);
+};
+
+/**
+ * struct engine_commands - an engine
+ * @who: its program
+ * @usage: of the command
+ * @socket: where it listens, NULL: that of srpold in this namespace
+ * @requests: ends with one without a name
+ */
+struct engine_commands {
+	const char *who;
+	const char *usage;
+	const char *socket;
+	const struct engine_request *requests;
+};
+
+int engine_command(const struct engine_commands *e, struct args *args);
 int engine_talk(const char *who, const char *socket_path, json_t *request,
 		void (*print)(const json_t *reply));
 

@@ -79,15 +79,12 @@ static void print_plan_or_what_if(const json_t *reply)
 		print_fabric_what_if(reply);
 }
 
-static const struct {
-	const char *name;
-	bool (*read)(struct args *args, json_t *request);
-	void (*print)(const json_t *reply);
-} requests[] = {
+static const struct engine_request requests[] = {
 	{ "show", NULL, print_fabric_show },
 	{ "plan", read_plan, print_plan_or_what_if },
 	{ "diff", NULL, print_fabric_diff },
 	{ "why", read_why, print_fabric_why },
+	{ }
 };
 
 /**
@@ -98,33 +95,10 @@ static const struct {
  */
 int do_fabric(struct args *args)
 {
-	const char *word = more(args) ? next(args) : "show";
-	const char *socket_path = SOCKET_DEFAULT;
-	json_t *request;
-	int ret = EXIT_USAGE;
-	size_t i;
+	static const struct engine_commands fabricd = {
+		.who = "srpol-fabricd", .usage = usage, .requests = requests,
+		.socket = SOCKET_DEFAULT,
+	};
 
-	if (!strcmp(word, "help")) {
-		fputs(usage, stdout);
-		return EXIT_OK;
-	}
-	for (i = 0; i < ARRAY_SIZE(requests); i++)
-		if (!strcmp(word, requests[i].name))
-			break;
-	if (i == ARRAY_SIZE(requests)) {
-		fputs(usage, stderr);
-		return complain("command \"%s\" is unknown", word);
-	}
-	request = json_pack("{s:s}", "request", word);
-	if ((requests[i].read && !requests[i].read(args, request)) ||
-	    (is(args, "socket") && !read_word(args, "socket", &socket_path)))
-		goto out;
-	if (more(args))
-		unknown(args);
-	else
-		ret = engine_talk("srpol-fabricd", socket_path, request,
-				  requests[i].print);
-out:
-	json_decref(request);
-	return ret;
+	return engine_command(&fabricd, args);
 }
