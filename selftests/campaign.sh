@@ -10,7 +10,7 @@
 #	unload		of the module, against the end of namespaces under
 #			traffic, TIMES in one guest
 #	namespaces	TIMES of them, with the module loaded but unused and
-#			without it
+#			without it, on a processor whose clock counts instructions
 #	failure		links beside a replace and dumps, on one processor whose
 #			clock counts instructions: within 5 ms of what they take
 #			when nothing else happens
@@ -111,8 +111,10 @@ unload)
 	once unload in_guest lifetime.py unload_while
 	;;
 namespaces)
-	export SRPOL_NAMESPACES=${2:-1000}
-	once namespaces in_guest lifetime.py unused_namespaces
+	export SRPOL_NAMESPACES=${2:-1000} SRPOL_ACCEL=tcg
+	export SRPOL_ROUNDS=9 SRPOL_CLOCK=counted
+	once namespaces in_guest lifetime.py unused_namespaces -c 1 -a nokaslr \
+		-q -icount -q shift=0,sleep=off -q -rtc -q clock=vm
 	;;
 failure)
 	export SRPOL_LIMIT_MS=5 SRPOL_ACCEL=tcg

@@ -354,6 +354,7 @@ def unused_registers_nothing():
 def unused_namespaces():
     "namespaces that are not configured cost nothing"
     number = int(os.environ.get("SRPOL_NAMESPACES", "200"))
+    rounds = int(os.environ.get("SRPOL_ROUNDS", "3"))
 
     def all_of_them():
         """Seconds that it takes to make and end them, to the last one."""
@@ -371,20 +372,27 @@ def unused_namespaces():
         return time.monotonic() - start
 
     took = {True: [], False: []}
-    for _ in range(3):
-        for loaded in (True, False):
+    for nr in range(rounds):
+        for loaded in (True, False) if nr % 2 else (False, True):
             if loaded != os.path.isdir("/sys/module/srpol"):
                 if loaded:
                     ktap.run("insmod", net.srpol.MODULE)
                 else:
                     net.unload_module()
             took[loaded].append(all_of_them())
-    ktap.run("insmod", net.srpol.MODULE)
+    if not os.path.isdir("/sys/module/srpol"):
+        ktap.run("insmod", net.srpol.MODULE)
     net.srpol.forget_family()
-    with_, without = min(took[True]), min(took[False])
-    say(f"{number} namespaces: {with_:.2f} s with the module, {without:.2f} s "
-        "without")
-    assert with_ < without * 1.3 + 0.2, took
+    with_, without = sorted(took[True]), sorted(took[False])
+    for what, values in ("with the module", with_), ("without it", without):
+        say(f"{number} namespaces {what}: "
+            + " ".join(f"{value:.2f}" for value in values) + " s")
+    if os.environ.get("SRPOL_CLOCK") == "counted":
+        # The least has no host in it: a clock that counts instructions leaps
+        # ahead while the processor waits for a file of the host.
+        assert with_[0] <= without[0] * 1.02, took
+    else:
+        assert with_[0] < without[0] * 1.3 + 0.2, took
 
 
 @test
