@@ -20,6 +20,7 @@
 #include "parse.h"
 #include "port_tc.h"
 #include "port_xdp.h"
+#include "pull.h"
 #include "uplink.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -71,8 +72,14 @@ int srpol_uplink(struct xdp_md *ctx)
 	struct srpol_state *st = srpol_state_get();
 	const struct srpol_sid *sid;
 
-	if (!st || (void *)(eth + 1) > end)
+	if (!st)
 		return XDP_PASS;
+	if ((void *)(ip6 + 1) > end) {
+		srpol_pull_xdp(ctx);
+		eth = (void *)(long)ctx->data;
+		end = (void *)(long)ctx->data_end;
+		ip6 = (void *)(eth + 1);
+	}
 	if ((void *)(ip6 + 1) > end || srpol_is_tag(eth->h_proto))
 		return srpol_uplink_other(ctx, st);
 	if (eth->h_proto == bpf_htons(ETH_P_IPV6)) {

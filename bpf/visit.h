@@ -5,12 +5,16 @@
 
 #include "base.h"
 #include "proto.h"
+#include "pull.h"
 #include "sid.h"
 #include "srh.h"
 #include "words.h"
 
 /* 256 words of 8 are the most there can be. */
 #define SRPOL_SRH_LEN_MASK	0xfff
+
+/* No reason to drop it: more is linear now, or was to be; read it again. */
+#define SRPOL_VISIT_PULLED	(-1)
 
 /**
  * struct srpol_visit - a packet whose destination is a local SID
@@ -39,12 +43,14 @@ struct srpol_visit {
  * @ctx: packet
  * @ip6: its IPv6 header, known to be linear
  * @v: result; @sid is set
+ * @pull: headers in fragments may be made linear
  *
- * Return: 0 or the enum srpol_reason to drop the packet for.
+ * Return: 0, the enum srpol_reason to drop the packet for, or with @pull
+ * SRPOL_VISIT_PULLED.
  */
 static __always_inline int srpol_visit_parse(struct xdp_md *ctx,
 					     struct ipv6hdr *ip6,
-					     struct srpol_visit *v)
+					     struct srpol_visit *v, bool pull)
 {
 	void *end = (void *)(long)ctx->data_end;
 	struct ipv6_sr_hdr *srh;
@@ -59,9 +65,14 @@ static __always_inline int srpol_visit_parse(struct xdp_md *ctx,
 	v->sl = 0;
 	if (ip6->version != 6)
 		return SRPOL_REASON_BAD_OUTER;
-	if (v->payload > end - (void *)(ip6 + 1) &&
-	    v->bytes + ETH_HLEN > bpf_xdp_get_buff_len(ctx))
-		return SRPOL_REASON_TRUNCATED;
+	if (v->payload > end - (void *)(ip6 + 1)) {
+		if (v->bytes + ETH_HLEN > bpf_xdp_get_buff_len(ctx))
+			return SRPOL_REASON_TRUNCATED;
+		if (pull && end - (void *)ip6 < SRPOL_PULL - ETH_HLEN) {
+			srpol_pull_xdp(ctx);
+			return SRPOL_VISIT_PULLED;
+		}
+	}
 
 	if (v->nh != NEXTHDR_ROUTING)
 		return srpol_is_ext_header(v->nh) ? SRPOL_REASON_EXT_HEADER :

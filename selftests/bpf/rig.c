@@ -2,6 +2,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/if_ether.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -467,20 +468,33 @@ int rig_port_xdp(const struct pkt *in, struct pkt *out)
 	return run_xdp(rig->progs.srpol_port, in, out);
 }
 
+/* -1: this kernel cannot make such a frame. */
+static int run_xdp_fragments(struct bpf_program *prog, const struct pkt *in,
+			     __u32 linear, struct pkt *out)
+{
+	struct xdp_md ctx = { .data_end = linear };
+	struct pkt scratch;
+
+	if (!out)
+		out = &scratch;
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = in->b,
+		    .data_size_in = in->len, .data_out = out->b,
+		    .data_size_out = sizeof(out->b), .ctx_in = &ctx,
+		    .ctx_size_in = sizeof(ctx));
+	if (bpf_prog_test_run_opts(bpf_program__fd(prog), &opts))
+		return -1;
+	out->len = opts.data_size_out;
+	return (int)opts.retval;
+}
+
 int rig_port_fragments(const struct pkt *in)
 {
-	struct xdp_md ctx = { .data_end = 14 };
-	struct pkt out;
+	return run_xdp_fragments(rig->progs.srpol_port, in, ETH_HLEN, NULL);
+}
 
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = in->b,
-		    .data_size_in = in->len, .data_out = out.b,
-		    .data_size_out = sizeof(out.b), .ctx_in = &ctx,
-		    .ctx_size_in = sizeof(ctx));
-
-	if (bpf_prog_test_run_opts(bpf_program__fd(rig->progs.srpol_port),
-				   &opts))
-		return -1;
-	return (int)opts.retval;
+int rig_uplink_fragments(const struct pkt *in, __u32 linear, struct pkt *out)
+{
+	return run_xdp_fragments(rig->progs.srpol_uplink, in, linear, out);
 }
 
 int rig_port_tc(const struct pkt *in, struct pkt *out,

@@ -118,6 +118,7 @@ int rig_uplink(const struct pkt *in, struct pkt *out);
 int rig_port_xdp(const struct pkt *in, struct pkt *out);
 /* 14 linear bytes, as some drivers have it; -1: the kernel cannot test that. */
 int rig_port_fragments(const struct pkt *in);
+int rig_uplink_fragments(const struct pkt *in, __u32 linear, struct pkt *out);
 int rig_port_tc(const struct pkt *in, struct pkt *out,
 		const struct rig_env *env);
 

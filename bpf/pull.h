@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Headers that a driver left in fragments, at XDP. Receive queues that spread a
+ * frame over strides (mlx5's, for frames above a page) hand over as little as
+ * nothing of it in the linear part.
+ */
+#ifndef _SRPOL_PULL_H
+#define _SRPOL_PULL_H
+
+#include "base.h"
+#include "parse.h"
+
+/* Since Linux 6.18; @len bytes from the start of the frame become linear. */
+extern int bpf_xdp_pull_data(struct xdp_md *ctx, __u32 len) __weak __ksym;
+
+/**
+ * srpol_pull_xdp - make more of the headers linear
+ * @ctx: packet whose headers are cut short; no pointer into it is valid
+ *	afterwards
+ *
+ * Older kernels cannot do it. What is then for a local SID, and cannot be read,
+ * is dropped and counted.
+ */
+static __noinline int srpol_pull_xdp(struct xdp_md *ctx)
+{
+	__u32 linear = ctx->data_end - ctx->data;
+	__u32 want = bpf_xdp_get_buff_len(ctx);
+
+	if (want > SRPOL_PULL)
+		want = SRPOL_PULL;
+	if (!bpf_ksym_exists(bpf_xdp_pull_data) || linear >= want)
+		return 0;
+	return bpf_xdp_pull_data(ctx, want);
+}
+
+#endif /* _SRPOL_PULL_H */
