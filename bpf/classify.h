@@ -7,6 +7,7 @@
 #include "flow_key.h"
 #include "maps.h"
 #include "parse.h"
+#include "rule_index.h"
 #include "state.h"
 #include "words.h"
 
@@ -91,53 +92,89 @@ __noinline bool srpol_rule_match(const struct srpol_dp_rule *r __arg_nonnull,
 	return !(m & SRPOL_MATCH_PKEY) || r->pkey == pkt->pkey;
 }
 
-/* Hints looked at between two rounds of the loop, which is what costs. */
-#define SRPOL_HINTS		16
-
-_Static_assert(SRPOL_MAX_RULES % SRPOL_HINTS == 0, "the last round is whole");
-
-/* May the rule be the packet's? */
-static __always_inline bool srpol_hint_fits(const struct srpol_rule_hint *h,
-					    const struct srpol_pkt *pkt)
+/* The number of the lowest bit; @v is not 0. Global, see srpol_rule_match(). */
+__noinline __u32 srpol_lowest_bit(__u64 v)
 {
-	const __u64 *word = (const __u64 *)&pkt->key;
+	__u32 bit = 0, half;
 
-	return pkt->key.qp - h->qp_min <= h->qp_more &&
-	       (word[h->word & 3] & h->mask) == h->value;
+#pragma unroll
+	for (half = 32; half; half /= 2) {
+		if (!(v & ((1ULL << half) - 1))) {
+			v >>= half;
+			bit += half;
+		}
+	}
+	return bit;
+}
+
+/* Does the packet agree with the rule at this place in the order? */
+static __always_inline bool srpol_rule_try(struct __sk_buff *skb,
+					   const struct srpol_pkt *pkt,
+					   const struct srpol_rule_order *order,
+					   __u32 nr)
+{
+	struct srpol_dp_rule *rule;
+
+	/* The compiler knows better than the verifier that it is. */
+	barrier_var(nr);
+	if (nr >= SRPOL_MAX_RULES)
+		return false;
+	rule = bpf_map_lookup_elem(&rules, &order->slot[nr]);
+	return rule && srpol_rule_match(rule, pkt) &&
+	       srpol_cgroup_match(skb, rule);
 }
 
 /*
- * The first rule a packet agrees with, NULL if there is none. @tried gets the
- * number of rules looked at; of thousands most are ruled out by their hints.
+ * The number of rules up to the first one that a packet agrees with, 0 if there
+ * is none: it is as if all of them had been looked at, one after the other.
  */
-static __always_inline struct srpol_dp_rule *
-srpol_rule_find(struct __sk_buff *skb, const struct srpol_pkt *pkt,
-		 const struct srpol_rule_order *order, __u32 *tried)
+static __always_inline __u32 srpol_rule_number(struct __sk_buff *skb,
+					       const struct srpol_pkt *pkt,
+					       const struct srpol_rule_order *order,
+					       const struct srpol_rule_index *index)
 {
-	const struct srpol_rule_hint *h;
-	struct srpol_dp_rule *rule;
-	__u32 round, first, i;
+	__u8 value[SRPOL_INDEX_DIMS] = {};
+	__u64 some, may = 0;
+	__u32 i, nr = 0;
 
-	*tried = order->n;
-	bpf_for(round, 0, SRPOL_MAX_RULES / SRPOL_HINTS) {
-		first = round * SRPOL_HINTS;
-		if (first >= order->n ||
-		    first > SRPOL_MAX_RULES - SRPOL_HINTS)
-			break;
-		h = &order->hint[first];
-#pragma unroll
-		for (i = 0; i < SRPOL_HINTS; i++, h++) {
-			if (!srpol_hint_fits(h, pkt) || first + i >= order->n)
-				continue;
-			rule = bpf_map_lookup_elem(&rules, &h->slot);
-			if (!rule || !srpol_rule_match(rule, pkt) ||
-			    !srpol_cgroup_match(skb, rule))
-				continue;
-			*tried = first + i + 1;
-			return rule;
+	some = srpol_index_some(index, order, pkt, value);
+	/* a round for each word, and for each rule */
+	bpf_for(i, 0, SRPOL_SET_WORDS + SRPOL_MAX_RULES) {
+		if (!may) {
+			if (!some)
+				break;
+			nr = srpol_lowest_bit(some) * 64;
+			some &= some - 1;
+			may = srpol_index_word(index, order->n_dims, value,
+					       nr / 64);
+			continue;
 		}
+		nr = (nr & ~63u) + srpol_lowest_bit(may);
+		may &= may - 1;
+		if (nr >= order->n)
+			break;
+		if (srpol_rule_try(skb, pkt, order, nr))
+			return nr + 1;
 	}
-	return NULL;
+	return 0;
+}
+
+/* Global, see srpol_rule_match(). */
+__noinline __u32
+srpol_rule_number_skb(struct __sk_buff *skb,
+		      const struct srpol_pkt *pkt __arg_nonnull,
+		      const struct srpol_rule_order *order __arg_nonnull,
+		      const struct srpol_rule_index *index __arg_nonnull)
+{
+	return srpol_rule_number(skb, pkt, order, index);
+}
+
+__noinline __u32
+srpol_rule_number_xdp(const struct srpol_pkt *pkt __arg_nonnull,
+		      const struct srpol_rule_order *order __arg_nonnull,
+		      const struct srpol_rule_index *index __arg_nonnull)
+{
+	return srpol_rule_number(NULL, pkt, order, index);
 }
 
 static __always_inline __u32
@@ -185,7 +222,7 @@ static __always_inline bool srpol_endpoint_find(const __u8 *daddr, __u32 gen,
  * the endpoint behind the longest steering prefix counts, and at last the null
  * endpoint (RFC 9256 8.8.1, color-only steering).
  */
-static __always_inline __u32 srpol_policy_find(__u32 color, const __u8 *daddr,
+static __noinline __u32 srpol_policy_find(__u32 color, const __u8 *daddr,
 					       __u32 gen)
 {
 	struct srpol_policy_key key = { .color = color }, own = key;
@@ -220,6 +257,7 @@ static __always_inline bool srpol_policy_symmetric(__u32 id, __u32 gen)
  * @skb: packet, NULL at XDP
  * @pkt: the same, parsed and identified
  * @order: rules in force
+ * @index: their index
  * @now: epoch and generation they are of
  * @d: result
  * @tried: number of rules looked at
@@ -229,11 +267,12 @@ static __always_inline bool srpol_policy_symmetric(__u32 id, __u32 gen)
 static __always_inline struct srpol_dp_rule *
 srpol_classify(struct __sk_buff *skb, const struct srpol_pkt *pkt,
 	       const struct srpol_rule_order *order,
+	       const struct srpol_rule_index *index,
 	       const union srpol_now *now, struct srpol_decision *d,
 	       __u32 *tried)
 {
 	struct srpol_dp_rule *rule;
-	__u32 policy;
+	__u32 policy, nr;
 
 	d->head.word = 0;
 	d->head.how = SRPOL_HOW_INHERIT;
@@ -244,7 +283,12 @@ srpol_classify(struct __sk_buff *skb, const struct srpol_pkt *pkt,
 	d->rule_id = 0;
 	srpol_flow_hash(pkt, d);
 
-	rule = srpol_rule_find(skb, pkt, order, tried);
+	nr = skb ? srpol_rule_number_skb(skb, pkt, order, index) :
+		   srpol_rule_number_xdp(pkt, order, index);
+	*tried = nr ?: order->n;
+	if (!nr || nr > SRPOL_MAX_RULES)
+		return NULL;
+	rule = bpf_map_lookup_elem(&rules, &order->slot[nr - 1]);
 	if (!rule)
 		return NULL;
 	d->rule_id = rule->id;

@@ -5,6 +5,7 @@
 
 #include "base.h"
 #include "dp_clear.h"
+#include "dp_rule_index.h"
 #include "dp_stage.h"
 #include "maps.h"
 #include "state.h"
@@ -25,7 +26,7 @@ static __always_inline bool srpol_rule_id_used(__u32 id)
 	bpf_for(i, 0, SRPOL_MAX_RULES) {
 		if (i >= order->n || i >= SRPOL_MAX_RULES)
 			break;
-		rule = bpf_map_lookup_elem(&rules, &order->hint[i].slot);
+		rule = bpf_map_lookup_elem(&rules, &order->slot[i]);
 		if (rule && rule->id == id)
 			return true;
 	}
@@ -61,7 +62,9 @@ static __always_inline int srpol_apply_rule(const struct srpol_dp_rule *arg)
 	return 0;
 }
 
-static __always_inline int srpol_slots_check(const __u32 *slot, __u32 n)
+/* The slots to @order, if they are such. */
+static __always_inline int srpol_slots_read(struct srpol_rule_order *order,
+					    const __u32 *slot, __u32 n)
 {
 	__u32 i, v;
 
@@ -72,68 +75,8 @@ static __always_inline int srpol_slots_check(const __u32 *slot, __u32 n)
 			return -EFAULT;
 		if (srpol_id_check(v, 2 * SRPOL_MAX_RULES))
 			return -EINVAL;
-	}
-	return 0;
-}
-
-/* The words of the flow key with addresses: source, destination. */
-#define SRPOL_HINT_SRC		0
-#define SRPOL_HINT_DST		2
-
-static __always_inline void srpol_hint_word(struct srpol_rule_hint *h,
-					    __u32 word, const __u8 *value,
-					    const __u8 *mask)
-{
-	if (h->mask || !*(const __u64 *)mask)
-		return;
-	h->word = word;
-	h->mask = *(const __u64 *)mask;
-	h->value = *(const __u64 *)value;
-}
-
-/* The second half of an address differs more than the first; IPv4 is there. */
-static __always_inline void srpol_hint_make(struct srpol_rule_hint *h,
-					    const struct srpol_dp_rule *rule)
-{
-	__u32 m = rule->match;
-
-	h->word = 0;
-	h->mask = 0;
-	h->value = 0;
-	h->qp_min = 0;
-	h->qp_more = ~0u;
-	if (m & SRPOL_MATCH_QP) {
-		h->qp_min = rule->qp[0];
-		h->qp_more = rule->qp[1] - rule->qp[0];
-	}
-	if (m & SRPOL_MATCH_DST)
-		srpol_hint_word(h, SRPOL_HINT_DST + 1, rule->dst + 8,
-				rule->dst_mask + 8);
-	if (m & SRPOL_MATCH_SRC)
-		srpol_hint_word(h, SRPOL_HINT_SRC + 1, rule->src + 8,
-				rule->src_mask + 8);
-	if (m & SRPOL_MATCH_DST)
-		srpol_hint_word(h, SRPOL_HINT_DST, rule->dst, rule->dst_mask);
-	if (m & SRPOL_MATCH_SRC)
-		srpol_hint_word(h, SRPOL_HINT_SRC, rule->src, rule->src_mask);
-}
-
-static __always_inline int srpol_hints_make(struct srpol_rule_order *order,
-					    const __u32 *slot, __u32 n)
-{
-	struct srpol_rule_hint *h;
-	struct srpol_dp_rule *rule;
-	__u32 i;
-
-	bpf_for(i, 0, SRPOL_MAX_RULES) {
-		if (i >= n || i >= SRPOL_MAX_RULES)
-			break;
-		h = &order->hint[i];
-		if (bpf_probe_read_kernel(&h->slot, sizeof(h->slot), slot + i))
-			return -EFAULT;
-		rule = bpf_map_lookup_elem(&rules, &h->slot);
-		if (rule)
-			srpol_hint_make(h, rule);
+		if (i < SRPOL_MAX_RULES)
+			order->slot[i] = v;
 	}
 	return 0;
 }
@@ -148,6 +91,7 @@ srpol_apply_rule_table(const struct srpol_dp_rule_table *arg,
 			const void *slot)
 {
 	struct srpol_state *st = srpol_state_get();
+	struct srpol_rule_index *index;
 	struct srpol_rule_order *order;
 	__u32 head[2];	/* n, key */
 	__u32 n, copy;
@@ -158,21 +102,20 @@ srpol_apply_rule_table(const struct srpol_dp_rule_table *arg,
 	n = head[0];
 	if (n > SRPOL_MAX_RULES)
 		return -ENOSPC;
-	err = srpol_slots_check(slot, n);
-	if (err)
-		return err;
 	copy = srpol_spare(st->order_ver, st->gen);
 	order = bpf_map_lookup_elem(&rule_order, &copy);
-	if (!order)
+	index = bpf_map_lookup_elem(&rule_index, &copy);
+	if (!order || !index)
 		return -EFAULT;
+	err = srpol_slots_read(order, slot, n);
+	if (err)
+		return err;
 	if (bpf_probe_read_kernel(order->opclass, sizeof(order->opclass),
 				  arg->opclass))
 		return -EFAULT;
-	err = srpol_hints_make(order, slot, n);
-	if (err)
-		return err;
 	order->n = n;
 	order->key = head[1];
+	srpol_index_make(index, order);
 	srpol_stage(&st->order_ver, st->gen, copy);
 	return 0;
 }

@@ -57,17 +57,17 @@ static __noinline int srpol_explain_rule(struct __sk_buff *skb,
 					 struct srpol_explain *x)
 {
 	struct srpol_state *st = srpol_state_get();
+	struct srpol_rule_index *index;
 	struct srpol_rule_order *order;
 	struct srpol_dp_rule *rule;
 
 	if (!st)
 		return -ENOENT;
 	*now = srpol_now_sync(st);
-	order = srpol_order(st, now->gen);
-	if (!order || !order->n)
+	if (!srpol_order_index(st, now->gen, &order, &index) || !order->n)
 		return -ENOENT;
 	srpol_flow_identify(skb, pkt, false, order);
-	rule = srpol_classify(skb, pkt, order, now, d, &x->rules);
+	rule = srpol_classify(skb, pkt, order, index, now, d, &x->rules);
 	if (!rule)
 		return 0;
 	x->rule_id = rule->id;

@@ -155,17 +155,17 @@ srpol_flow_decide(struct __sk_buff *skb, struct srpol_pkt *pkt,
 		  struct srpol_decision *d)
 {
 	struct srpol_state *st = srpol_state_get();
+	struct srpol_rule_index *index;
 	struct srpol_rule_order *order;
 	__u32 tried;
 
 	if (!st)
 		return false;
 	*now = srpol_now_sync(st);
-	order = srpol_order(st, now->gen);
-	if (!order)
+	if (!srpol_order_index(st, now->gen, &order, &index))
 		return false;
-	srpol_flow_identify(skb, pkt, port, order);
-	srpol_classify(skb, pkt, order, now, d, &tried);
+	srpol_flow_identify_again(skb, pkt, port, order);
+	srpol_classify(skb, pkt, order, index, now, d, &tried);
 	if (!pkt->is_v4 && srpol_inside(st, now->gen, (void *)pkt->key.daddr))
 		d->head.how |= SRPOL_HOW_INSIDE;
 	return true;

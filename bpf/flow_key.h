@@ -69,6 +69,15 @@ srpol_flow_identify(struct __sk_buff *skb, struct srpol_pkt *pkt,
 		srpol_flow_details(skb, pkt, port, order);
 }
 
+/* The same where time does not matter, and room on the stack does. */
+static __noinline int
+srpol_flow_identify_again(struct __sk_buff *skb, struct srpol_pkt *pkt,
+			  bool port, const struct srpol_rule_order *order)
+{
+	srpol_flow_identify(skb, pkt, port, order);
+	return 0;
+}
+
 /* 2^32 over the golden ratio: its multiples fall evenly into 0..2^32. */
 #define SRPOL_GOLDEN	0x9e3779b9u
 

@@ -22,6 +22,13 @@ struct {
 	__type(value, struct srpol_rule_order);
 } rule_order SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__type(value, struct srpol_rule_index);
+} rule_index SEC(".maps");
+
 /* Twice the rules: one set in use, one being filled. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

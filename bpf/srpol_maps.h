@@ -98,36 +98,44 @@ struct srpol_state {
 	struct srpol_dp_config cfg[2];
 };
 
-/**
- * struct srpol_rule_hint - what tells most packets from a rule's at a glance
- * @slot: slot of the rule
- * @word: word of 8 of the flow key that @mask and @value are about
- * @qp_min: smallest QP
- * @qp_more: largest QP - @qp_min; all there are, if the rule has no range
- * @mask: bits of that word the rule looks at
- * @value: what they must be
- */
-struct srpol_rule_hint {
-	__u32 slot;
-	__u32 word;
-	__u32 qp_min;
-	__u32 qp_more;
-	__u64 mask;
-	__u64 value;
-};
+/* Of the rule index, DOC: rule index. */
+#define SRPOL_INDEX_DIMS	16	/* dimensions there is room for */
+#define SRPOL_DIM_VALUES	256
+#define SRPOL_INDEX_SETS	(SRPOL_INDEX_DIMS * SRPOL_DIM_VALUES)
+#define SRPOL_SET_WORDS		(SRPOL_MAX_RULES / 64)
+#define SRPOL_INDEX_WORDS	(SRPOL_INDEX_SETS * SRPOL_SET_WORDS)
 
 /**
  * struct srpol_rule_order - map "rule_order", two entries
  * @n: number of rules
  * @key: SRPOL_KEY_* these rules need in the flow key
  * @opclass: equivalence class of each BTH opcode
- * @hint: rules in order of priority
+ * @n_dims: dimensions of the index
+ * @dim: enum srpol_dim each
+ * @slot: slots of the rules in order of priority
  */
 struct srpol_rule_order {
 	__u32 n;
 	__u32 key;
 	__u8 opclass[SRPOL_OPCODES];
-	struct srpol_rule_hint hint[SRPOL_MAX_RULES];
+	__u32 n_dims;
+	__u8 dim[SRPOL_INDEX_DIMS];
+	__u32 slot[SRPOL_MAX_RULES];
+};
+
+/**
+ * struct srpol_rule_index - map "rule_index", two entries as "rule_order"
+ * @all: ~0, which the verifier does not know: it would follow constants through
+ *	each round of a loop
+ * @any: scratch: the rules that do not look at a dimension
+ * @some: by dimension and value, a bit for each word of the set that is not 0
+ * @set: likewise, words with a bit for each rule in order of priority
+ */
+struct srpol_rule_index {
+	__u64 all;
+	__u64 any[SRPOL_SET_WORDS];
+	__u64 some[SRPOL_INDEX_SETS];
+	__u64 set[SRPOL_INDEX_WORDS];
 };
 
 /**

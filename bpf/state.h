@@ -64,4 +64,17 @@ srpol_order(struct srpol_state *st, __u32 gen)
 	return bpf_map_lookup_elem(&rule_order, &copy);
 }
 
+/* The same, and the index of these rules; false if there is none. */
+static __always_inline bool
+srpol_order_index(struct srpol_state *st, __u32 gen,
+		  struct srpol_rule_order **order,
+		  struct srpol_rule_index **index)
+{
+	__u32 copy = srpol_copy(READ_ONCE(st->order_ver), gen);
+
+	*order = bpf_map_lookup_elem(&rule_order, &copy);
+	*index = bpf_map_lookup_elem(&rule_index, &copy);
+	return *order && *index;
+}
+
 #endif /* _SRPOL_STATE_H */

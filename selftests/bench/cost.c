@@ -310,11 +310,20 @@ static void add_rows_rules(void)
 {
 	static const struct {
 		unsigned int rules;
+		enum plan_field field;
 		const char *known, *first;
 	} sets[] = {
-		{ 1, "port, 1 rule", "port, 1 rule, first packet" },
-		{ 64, "port, 64 rules", "port, 64 rules, first packet" },
-		{ 4095, "port, 4095 rules", "port, 4095 rules, first packet" },
+		{ 1, PLAN_BY_QP, "port, 1 rule", "port, 1 rule, first packet" },
+		{ 64, PLAN_BY_QP, "port, 64 rules",
+		  "port, 64 rules, first packet" },
+		{ 4095, PLAN_BY_QP, "port, 4095 rules",
+		  "port, 4095 rules, first packet" },
+		{ 4095, PLAN_BY_DPORT, NULL, "the same by port" },
+		{ 4095, PLAN_BY_PKEY, NULL, "the same by P_Key" },
+		{ 4095, PLAN_BY_MARK, NULL, "the same by mark" },
+		{ 4095, PLAN_BY_DSCP, NULL, "the same by DSCP" },
+		{ 4095, PLAN_BY_SRC, NULL, "the same by source" },
+		{ 4095, PLAN_BY_ANY, NULL, "the same by all of these" },
 	};
 	struct plan_policy policy;
 	struct pkt p;
@@ -331,10 +340,11 @@ static void add_rows_rules(void)
 		policy.id = HASH;
 		policy.ifindex = 1;
 		plan_policy(&policy);
-		plan_rules(1, sets[i].rules);
+		plan_rules(1, sets[i].rules, sets[i].field);
 		rig_uplink_add(1);
 		port = target(rig->progs.srpol_port);
-		row_xdp(sets[i].known, "empty", port, &p, HASH, 1);
+		if (sets[i].known)
+			row_xdp(sets[i].known, "empty", port, &p, HASH, 1);
 		row_xdp(sets[i].first, "empty", port, &p, HASH,
 			PLAN_STRANGERS);
 	}
@@ -389,7 +399,7 @@ int main(int argc, char **argv)
 		policy.ifindex = 1;
 		plan_policy(&policy);
 	}
-	plan_rules(POLICIES - 1, 16);
+	plan_rules(POLICIES - 1, 16, PLAN_BY_QP);
 	rig_uplink_add(1);
 	add_rows_xdp();
 	add_rows_tc();

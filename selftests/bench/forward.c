@@ -327,7 +327,7 @@ static unsigned int set_up_srpol(struct row *r, unsigned int nr,
 	r->policy.ifindex = OUT(nr);
 	plan_policy(&r->policy);
 	if (r->rules)
-		plan_rules(1, r->rules);
+		plan_rules(1, r->rules, PLAN_BY_QP);
 	if (r->srpol == 'p')
 		attach_xdp(IN(nr), rig->progs.srpol_port);
 	else
@@ -383,7 +383,7 @@ static void set_up(void)
 		make_frame(r, nr, policy);
 		r->ns_mean = calloc(windows, sizeof(*r->ns_mean));
 	}
-	plan_rules(policies, policies);
+	plan_rules(policies, policies, PLAN_BY_QP);
 	net_enter(gen_ns);
 }
 

@@ -54,23 +54,65 @@ void plan_policy(const struct plan_policy *p)
 	rig_policy(&policy);
 }
 
-void plan_rules(unsigned int policies, unsigned int rules)
+/* Rule @i of those no packet here agrees with, by what @field is. */
+static void plan_other(struct srpol_dp_rule *r, enum plan_field field,
+		       unsigned int i)
+{
+	if (field == PLAN_BY_ANY)
+		field = i % PLAN_BY_ANY;
+	r->match = SRPOL_MATCH_DST;
+	memset(r->dst_mask, 0xff, 4);
+	memcpy(r->dst, (__u8 []){ 0xfd, 0, 0, 0 }, 4);
+	switch (field) {
+	case PLAN_BY_QP:
+		r->match |= SRPOL_MATCH_QP;
+		r->qp[0] = r->qp[1] = PLAN_QPS / 2 + i;
+		break;
+	case PLAN_BY_DPORT:
+		r->match |= SRPOL_MATCH_DPORT;
+		r->dport[0] = r->dport[1] = 10000 + i;
+		break;
+	case PLAN_BY_PKEY:
+		r->match |= SRPOL_MATCH_PKEY;
+		r->pkey = 1 + i;
+		break;
+	case PLAN_BY_MARK:
+		r->match |= SRPOL_MATCH_MARK;
+		r->mark = (1 + i) << 8;
+		r->mark_mask = 0xffff00;
+		break;
+	case PLAN_BY_DSCP:
+		r->match |= SRPOL_MATCH_DSCP;
+		r->dscp = 1 + i % 63;
+		break;
+	default:
+		/* /64 of senders */
+		r->match |= SRPOL_MATCH_SRC;
+		memset(r->src_mask, 0xff, 8);
+		memcpy(r->src, (__u8 []){ 0xfd, 1, 0, 0, 0, 0, i >> 8, i }, 8);
+		break;
+	}
+}
+
+void plan_rules(unsigned int policies, unsigned int rules,
+		enum plan_field field)
 {
 	struct srpol_dp_rule *r = calloc(rules, sizeof(*r));
 	unsigned int i, policy;
 
 	for (i = 0; i < rules; i++) {
 		policy = i + policies < rules ? 0 : i + policies + 1 - rules;
-		r[i].color = policy;
-		r[i].match = SRPOL_MATCH_QP | (policy ? 0 : SRPOL_MATCH_DST);
-		memset(r[i].dst_mask, 0xff, 4);
-		memcpy(r[i].dst, (__u8 []){ 0xfd, 0, 0, 0 }, 4);
-		r[i].qp[0] = policy ? PLAN_QP(policy) : PLAN_QPS / 2 + i;
-		r[i].qp[1] = !policy ? r[i].qp[0] :
-			     policy < policies ? r[i].qp[0] + PLAN_QPS - 1 :
-			     0xffffff;
 		r[i].mode = SRPOL_MODE_INHERIT;
 		r[i].ordering = SRPOL_ORDERING_WEAK;
+		if (!policy) {
+			plan_other(&r[i], field, i);
+			continue;
+		}
+		r[i].color = policy;
+		r[i].match = SRPOL_MATCH_QP;
+		r[i].qp[0] = PLAN_QP(policy);
+		r[i].qp[1] = policy < policies ? r[i].qp[0] + PLAN_QPS - 1 :
+			     0xffffff;
 	}
 	rig_rules(r, rules);
 	free(r);

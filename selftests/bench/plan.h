@@ -50,11 +50,23 @@ void plan_begin(void);
 
 void plan_policy(const struct plan_policy *p);
 
+/* What tells rules from each other. */
+enum plan_field {
+	PLAN_BY_QP,
+	PLAN_BY_DPORT,
+	PLAN_BY_PKEY,
+	PLAN_BY_MARK,
+	PLAN_BY_DSCP,
+	PLAN_BY_SRC,
+	PLAN_BY_ANY,		/* one after the other */
+};
+
 /*
  * Rules for the policies 1 to @policies, as the last of @rules; those before
- * them match QPs nobody sends to. The last policy has all QPs from its own on.
+ * them match what nobody sends. The last policy has all QPs from its own on.
  */
-void plan_rules(unsigned int policies, unsigned int rules);
+void plan_rules(unsigned int policies, unsigned int rules,
+		enum plan_field field);
 
 /*
  * A frame of PLAN_FRAME bytes from a host, RoCEv2 to @flows QPs from

@@ -99,8 +99,8 @@ static __u64 fingerprint(void)
 	h = mix(h, &st.cfg[srpol_copy(st.cfg_ver, st.gen)], sizeof(st.cfg[0]));
 	i = srpol_copy(st.order_ver, st.gen);
 	bpf_map_lookup_elem(map_fd("rule_order"), &i, &order);
-	h = mix(h, &order, offsetof(struct srpol_rule_order, hint));
-	h = mix(h, order.hint, order.n * sizeof(order.hint[0]));
+	h = mix(h, &order, offsetof(struct srpol_rule_order, slot));
+	h = mix(h, order.slot, order.n * sizeof(order.slot[0]));
 	for (i = 0; i < 4; i++) {
 		bpf_map_lookup_elem(map_fd("paths"), &i, &path);
 		h = mix(h, &path, offsetof(struct srpol_path, cfg));
