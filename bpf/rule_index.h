@@ -167,15 +167,22 @@ srpol_index_word(const struct srpol_rule_index *index, __u32 n,
 		 const __u8 *value, __u32 w)
 {
 	__u64 may = index->all;
-	__u32 d, at;
+	__u32 first, d, at;
 
-	bpf_for(d, 0, SRPOL_INDEX_DIMS) {
-		if (d >= n || d >= SRPOL_INDEX_DIMS)
+	/* four at a time: a round of the iterator is what costs */
+	bpf_for(first, 0, SRPOL_INDEX_DIMS / 4) {
+		if (first * 4 >= n)
 			break;
-		at = (d * SRPOL_DIM_VALUES + value[d]) * SRPOL_SET_WORDS + w;
-		barrier_var(at);
-		if (at < SRPOL_INDEX_WORDS)
-			may &= index->set[at];
+#pragma unroll
+		for (d = first * 4; d < first * 4 + 4; d++) {
+			if (d >= n || d >= SRPOL_INDEX_DIMS)
+				continue;
+			at = (d * SRPOL_DIM_VALUES + value[d]) *
+			     SRPOL_SET_WORDS + w;
+			barrier_var(at);
+			if (at < SRPOL_INDEX_WORDS)
+				may &= index->set[at];
+		}
 	}
 	return may;
 }
