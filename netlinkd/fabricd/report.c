@@ -214,6 +214,8 @@ static int find_link(const json_t *request, uint32_t *link,
  */
 json_t *report_what_if(const json_t *request, struct srpol_error *err)
 {
+	const struct srpol_planner *p = &fabricd.planner;
+	struct srpol_situation now = { p->links, p->plan }, then;
 	struct srpol_planner trial;
 	struct srpol_links *links;
 	struct srpol_what_if w;
@@ -232,8 +234,10 @@ json_t *report_what_if(const json_t *request, struct srpol_error *err)
 		return NULL;
 	srpol_links_set_capacity(links, link, 0);
 	srpol_links_set_capacity(links, link ^ 1, 0);
-	ret = srpol_planner_try(&fabricd.planner, links, &trial, err) ?:
-	      srpol_what_if(&fabricd.planner, &trial, &w);
+	ret = srpol_planner_try(&fabricd.planner, links, &trial, err);
+	then = (struct srpol_situation){ links, trial.plan };
+	ret = ret ?: srpol_what_if(p->fabric, p->demands, p->n, &now, &then,
+				   &w);
 	if (!ret) {
 		changes = json_array();
 		changed = srpol_plan_diff(fabricd.planner.plan, trial.plan,
@@ -245,6 +249,7 @@ json_t *report_what_if(const json_t *request, struct srpol_error *err)
 			      "unplaced", (json_int_t)w.unplaced,
 			      "pairs_changed", (json_int_t)changed,
 			      "changes", changes);
+		srpol_what_if_free(&w);
 	}
 	srpol_planner_free(&trial);
 	srpol_links_free(links);

@@ -84,7 +84,8 @@ static json_t *fan_json(const struct srpol_fan *fan)
 	json_t *paths = json_array();
 	uint32_t i, n;
 
-	weights = srpol_plan_find(fabricd.planner.plan, fan->from, fan->to, &n);
+	weights = srpol_plan_find(fabricd.planner.plan, fan->from, fan->to, 0,
+				  &n);
 	for (i = 0; fan->len && i < fan->n; i++)
 		json_array_append_new(paths, path_json(fan, i, weights ?
 						       weights[i] : -1));
