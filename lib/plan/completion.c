@@ -48,6 +48,19 @@ static int place_one(const struct srpol_fabric *f,
 	return ret;
 }
 
+static int place_all(const struct srpol_alg_input *in,
+		     const struct srpol_plan *plan,
+		     struct srpol_placement *out)
+{
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; i < in->n && !ret; i++)
+		ret = place_one(in->fabric, in->links, plan, &in->demands[i],
+				i, out);
+	return ret;
+}
+
 static int run(const struct srpol_alg_input *in,
 	       const struct srpol_placement *out, double *finish)
 {
@@ -97,18 +110,42 @@ int srpol_completion(const struct srpol_fabric *f,
 		.fabric = f, .links = links, .demands = demands, .n = n,
 	};
 	struct srpol_placement *out = srpol_placement_new(n);
-	int ret = out ? 0 : -ENOMEM;
+	int ret = out ? place_all(&in, plan, out) : -ENOMEM;
 	uint32_t i;
 
-	for (i = 0; i < n && !ret; i++) {
-		finish[i] = 0;
-		ret = place_one(f, links, plan, &demands[i], i, out);
-		if (!ret && out->first[i] == out->first[i + 1] &&
-		    f->gpus[demands[i].src].host !=
-		    f->gpus[demands[i].dst].host)
-			finish[i] = INFINITY;
-	}
+	for (i = 0; i < n && !ret; i++)
+		finish[i] = out->first[i] == out->first[i + 1] &&
+			    f->gpus[demands[i].src].host !=
+			    f->gpus[demands[i].dst].host ? INFINITY : 0;
 	ret = ret ? ret : run(&in, out, finish);
+	srpol_placement_free(out);
+	return ret;
+}
+
+/**
+ * srpol_planned_load() - what demands put on links
+ * @f: finished fabric
+ * @links: state of the links
+ * @plan: what hosts are told
+ * @demands: demands
+ * @n: number of them
+ * @load: result: bytes per directed link
+ *
+ * Return: 0, -ENOMEM.
+ */
+int srpol_planned_load(const struct srpol_fabric *f,
+		       const struct srpol_links *links,
+		       const struct srpol_plan *plan,
+		       const struct srpol_demand *demands, uint32_t n,
+		       double *load)
+{
+	struct srpol_alg_input in = {
+		.fabric = f, .links = links, .demands = demands, .n = n,
+	};
+	struct srpol_placement *out = srpol_placement_new(n);
+	int ret = out ? place_all(&in, plan, out) : -ENOMEM;
+
+	ret = ret ? ret : srpol_placement_load(&in, out, load);
 	srpol_placement_free(out);
 	return ret;
 }
