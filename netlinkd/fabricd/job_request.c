@@ -26,6 +26,7 @@
  * @later: who wants it
  * @is_del: a job is to be deleted
  * @writing: a transaction is under way
+ * @refused: the last one was refused, as something had changed
  * @until_ns: an answer then at the latest
  * @admission: of a job that is to be added; names of one that is to be deleted
  */
@@ -34,6 +35,7 @@ struct op {
 	struct request_later *later;
 	bool is_del;
 	bool writing;
+	bool refused;
 	uint64_t until_ns;
 	struct admission admission;
 };
@@ -97,7 +99,8 @@ static void wrote(void *data, const struct store_reply *reply)
 		fail(op, "the store did not say whether it was done: see srpol fabric jobs");
 		return;
 	}
-	if (!reply->succeeded)
+	op->refused = !reply->succeeded;
+	if (op->refused)
 		return;		/* what changed comes as an event */
 	if (op->is_del)
 		answer(op, json_pack("{s:s, s:s}", "tenant",
@@ -254,7 +257,9 @@ static void try(struct op *op)
 			fail(op, "the store does not answer");
 		return;
 	}
-	if (op->is_del && late)
+	if (late && op->refused)
+		fail(op, "its key in the store is not what this engine could read");
+	else if (op->is_del && late)
 		fail(op, "hosts have not acknowledged yet what was changed for this job");
 	else if (op->is_del)
 		delete_job(op);

@@ -64,8 +64,8 @@ void tenant_request_stop(void)
 }
 
 /*
- * Reservations are decided by what tenants are: with cap/SHARD, none is decided
- * on the way by what this one was.
+ * A reservation that is decided meanwhile compares the tenant's key; one that
+ * was written before, and is not known here, is found by cap/SHARD.
  */
 static json_t *write_tenant(const char *name, const char *text,
 			    struct srpol_error *err)
@@ -76,13 +76,10 @@ static json_t *write_tenant(const char *name, const char *text,
 		{ .key = key_tenant(key, name), .revision = t ? t->mod : 0 },
 		{ .key = key_cap(cap), .revision = reservations_cap() },
 	};
-	char *cap_text = reservations_cap_text(0);
-	struct store_put put[] = {
-		{ .key = key, .value = text, .len = text ? strlen(text) : 0 },
-		{ .key = cap, .value = cap_text, .len = strlen(cap_text) },
-	};
+	struct store_put put = { .key = key, .value = text,
+				 .len = text ? strlen(text) : 0 };
 	struct store_txn txn = { .compare = compare, .n_compare = 2,
-				 .put = put, .n_put = 2 };
+				 .put = &put, .n_put = 1 };
 	struct change *c = store_alloc(sizeof(*c));
 
 	c->later = requests_later(control_server());
@@ -94,7 +91,6 @@ static json_t *write_tenant(const char *name, const char *text,
 	} else {
 		free(c);
 	}
-	free(cap_text);
 	return NULL;
 }
 

@@ -208,6 +208,9 @@ static void set(void *data, const struct store_kv *kv)
 		fabricd.stats.refused++;
 		log_notice("%s: %s; what was said before stays", kv->key,
 			   err.text);
+		/* and can be written over */
+		if (t)
+			t->mod = kv->mod;
 		return;
 	}
 	new.mod = kv->mod;

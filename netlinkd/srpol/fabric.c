@@ -72,12 +72,10 @@ static bool read_plan(struct args *args, json_t *request)
 	}
 	if (!is(args, "what-if"))
 		return true;
-	next(args);
 	if (!is(args, "link-down")) {
 		complain("what-if: link-down is wanted");
 		return false;
 	}
-	next(args);
 	json_object_set_new(request, "request", json_string("what-if"));
 	return read_two(args, request, "from", "to",
 			"a link is given by two nodes");
