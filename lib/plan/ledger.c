@@ -71,6 +71,28 @@ double *srpol_hold_rates(const struct srpol_fabric *f,
 	return rate;
 }
 
+/* Under one leaf there is nothing to plan: planes share by what NICs carry. */
+static int weigh_under_leaf(const struct srpol_ledger *ledger,
+			    const struct srpol_path_set *set, uint32_t *weight)
+{
+	const struct srpol_fabric *f = ledger->fabric;
+	uint64_t out, in;
+	uint32_t p;
+
+	for (p = 0; p < set->pairs; p++) {
+		if (set->pair[p].fan.len)
+			return 0;
+		out = ledger->links->links[f->nics[set->pair[p].src].link]
+		      .capacity;
+		in = ledger->links->links[f->nics[set->pair[p].dst].link ^ 1]
+		     .capacity;
+		/* in Mbit/s, at least 1 of what is up */
+		out = out < in ? out : in;
+		weight[set->pair[p].first] = out ? out / 1000000 + 1 : 0;
+	}
+	return set->n;
+}
+
 /* The weights of a demand by @plan; 0: it has no path. */
 static int weigh(const struct srpol_ledger *ledger,
 		 const struct srpol_plan *plan, const struct srpol_demand *d,
@@ -79,7 +101,7 @@ static int weigh(const struct srpol_ledger *ledger,
 	int n = srpol_plan_weigh(ledger->fabric, ledger->links, plan, d->src,
 				 d->dst, 0, weight, set->n);
 
-	return n == -ENOENT ? 0 : n;
+	return n == -ENOENT ? weigh_under_leaf(ledger, set, weight) : n;
 }
 
 /**
@@ -282,21 +304,22 @@ static int load_hold(const struct srpol_ledger *ledger,
 }
 
 /**
- * srpol_ledger_add() - add the load of a color's holds, or of one of them
+ * srpol_ledger_add() - add the load of a color's holds
  * @ledger: all holds
  * @color: color
  * @extra: one more hold of that color, or NULL
- * @only: the load of that hold only, NULL: of all
  * @transition: hosts may still have old weights
  * @load: bit/s per directed link
- * @stuck: set if a demand has no path; may be NULL
+ * @of: a hold that is looked at by itself, NULL: none
+ * @alone: what of @load is its load, NULL: not wanted
+ * @stuck: set if a demand of it has no path; may be NULL
  *
  * Return: 0, -ENOMEM.
  */
 int srpol_ledger_add(const struct srpol_ledger *ledger, uint32_t color,
-		     const struct srpol_hold *extra,
-		     const struct srpol_hold *only, bool transition,
-		     double *load, bool *stuck)
+		     const struct srpol_hold *extra, bool transition,
+		     double *load, const struct srpol_hold *of, double *alone,
+		     bool *stuck)
 {
 	struct srpol_plan *new = blend(ledger, color, extra, false);
 	struct srpol_plan *old = transition ? blend(ledger, color, extra,
@@ -305,18 +328,22 @@ int srpol_ledger_add(const struct srpol_ledger *ledger, uint32_t color,
 	struct pages pages = { calloc(size, sizeof(double)),
 			       calloc(size, sizeof(double)) };
 	const struct srpol_hold *hold;
-	bool ignored = false;
-	uint32_t i;
+	bool ignored = false, mine;
+	uint32_t i, l;
 	int ret;
 
 	ret = new && (old || !transition) && pages.old && pages.new ? 0 :
 	      -ENOMEM;
 	for (i = 0; i <= ledger->n && !ret; i++) {
 		hold = i < ledger->n ? &ledger->holds[i] : extra;
-		if (!hold || hold->color != color || (only && hold != only))
+		if (!hold || hold->color != color)
 			continue;
-		ret = load_hold(ledger, hold, old, new, &pages, load,
-				stuck ?: &ignored);
+		mine = hold == of && alone;
+		ret = load_hold(ledger, hold, old, new, &pages,
+				mine ? alone : load,
+				hold == of && stuck ? stuck : &ignored);
+		for (l = 0; mine && !ret && l < ledger->fabric->n_links; l++)
+			load[l] += alone[l];
 	}
 	free(pages.old);
 	free(pages.new);
@@ -352,8 +379,8 @@ int srpol_ledger_add_others(const struct srpol_ledger *ledger, uint32_t color,
 		if (ledger->holds[i].color != color &&
 		    is_first_of_color(ledger, i))
 			ret = srpol_ledger_add(ledger, ledger->holds[i].color,
-					       NULL, NULL, transition, load,
-					       NULL);
+					       NULL, transition, load, NULL,
+					       NULL, NULL);
 	return ret;
 }
 
@@ -382,10 +409,13 @@ int srpol_ledger_load_one(const struct srpol_ledger *ledger, uint32_t hold,
 			  double *load)
 {
 	const struct srpol_hold *h = &ledger->holds[hold];
+	double *all = calloc(ledger->fabric->n_links + 1UL, sizeof(*all));
 	bool stuck = false;
 	int ret;
 
 	memset(load, 0, ledger->fabric->n_links * sizeof(*load));
-	ret = srpol_ledger_add(ledger, h->color, NULL, h, false, load, &stuck);
+	ret = all ? srpol_ledger_add(ledger, h->color, NULL, false, all, h,
+				     load, &stuck) : -ENOMEM;
+	free(all);
 	return ret ?: stuck && h->new ? -ENOLINK : 0;
 }

@@ -12,9 +12,9 @@ static inline bool srpol_load_fits(double load, uint64_t capacity)
 }
 
 int srpol_ledger_add(const struct srpol_ledger *ledger, uint32_t color,
-		     const struct srpol_hold *extra,
-		     const struct srpol_hold *only, bool transition,
-		     double *load, bool *stuck);
+		     const struct srpol_hold *extra, bool transition,
+		     double *load, const struct srpol_hold *of, double *alone,
+		     bool *stuck);
 int srpol_ledger_add_others(const struct srpol_ledger *ledger, uint32_t color,
 			    bool transition, double *load);
 

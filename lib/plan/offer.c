@@ -14,6 +14,7 @@
 #include "srpol_lib.h"
 
 #define UNIT	1000000		/* what could be kept is told in Mbit/s */
+#define TRIES	8		/* so often */
 #define TOO_MUCH	(2 * SRPOL_RATE_MAX * SRPOL_CABLES_MAX)	/* for any link */
 
 /**
@@ -23,8 +24,9 @@
  * @others: bit/s per link of other colors, by old and new weights
  * @others_new: likewise, by new weights only
  * @own: bit/s per link of this color without @want's new weights
+ * @rest: likewise without its old ones
  * @load: room
- * @uses: room
+ * @uses: room: of @load by @want alone
  */
 struct trial {
 	const struct srpol_ledger *ledger;
@@ -32,6 +34,7 @@ struct trial {
 	double *others;
 	double *others_new;
 	double *own;
+	double *rest;
 	double *load;
 	double *uses;
 };
@@ -41,6 +44,7 @@ static void free_trial(struct trial *t)
 	free(t->others);
 	free(t->others_new);
 	free(t->own);
+	free(t->rest);
 	free(t->load);
 	free(t->uses);
 }
@@ -55,18 +59,21 @@ static int init_trial(struct trial *t, const struct srpol_ledger *ledger,
 		.others = calloc(n, sizeof(double)),
 		.others_new = calloc(n, sizeof(double)),
 		.own = calloc(n, sizeof(double)),
+		.rest = calloc(n, sizeof(double)),
 		.load = calloc(n, sizeof(double)),
 		.uses = calloc(n, sizeof(double)),
 	};
 	t->want.new = NULL;
-	if (!t->others || !t->others_new || !t->own || !t->load ||
+	if (!t->others || !t->others_new || !t->own || !t->rest || !t->load ||
 	    !t->uses)
 		return -ENOMEM;
 	return srpol_ledger_add_others(ledger, want->color, true, t->others) ?:
 	       srpol_ledger_add_others(ledger, want->color, false,
 				       t->others_new) ?:
-	       srpol_ledger_add(ledger, want->color, &t->want, NULL, true,
-				t->own, NULL);
+	       srpol_ledger_add(ledger, want->color, &t->want, true, t->own,
+				NULL, NULL, NULL) ?:
+	       srpol_ledger_add(ledger, want->color, NULL, true, t->rest, NULL,
+				NULL, NULL);
 }
 
 static uint64_t capacity(const struct trial *t, uint32_t link)
@@ -75,8 +82,8 @@ static uint64_t capacity(const struct trial *t, uint32_t link)
 }
 
 /*
- * The load of the color, and of which links @want takes something in the end.
- * -ENOLINK: one of its demands has no path.
+ * The load of the color, and what @want alone takes in the end. -ENOLINK: one
+ * of its demands has no path.
  */
 static int load_of(struct trial *t, bool transition)
 {
@@ -85,13 +92,24 @@ static int load_of(struct trial *t, bool transition)
 	int ret;
 
 	memset(t->load, 0, bytes);
+	if (transition)
+		return srpol_ledger_add(t->ledger, t->want.color, &t->want,
+					true, t->load, NULL, NULL, NULL);
 	memset(t->uses, 0, bytes);
-	ret = srpol_ledger_add(t->ledger, t->want.color, &t->want, NULL,
-			       transition, t->load, NULL);
-	if (!ret && !transition)
-		ret = srpol_ledger_add(t->ledger, t->want.color, &t->want,
-				       &t->want, false, t->uses, &stuck);
+	ret = srpol_ledger_add(t->ledger, t->want.color, &t->want, false,
+			       t->load, &t->want, t->uses, &stuck);
 	return ret ?: stuck ? -ENOLINK : 0;
+}
+
+/* Do hosts have weights of this color that others will take the place of? */
+static bool has_old(const struct trial *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->ledger->n; i++)
+		if (t->ledger->holds[i].color == t->want.color)
+			return true;
+	return t->want.old != NULL;
 }
 
 /*
@@ -101,7 +119,9 @@ static int load_of(struct trial *t, bool transition)
 static int find_worst(struct trial *t, bool transition, uint32_t *link,
 		      double *worst)
 {
-	const double *others = transition ? t->others : t->others_new;
+	/* where this is the only look, others may still have their old ones */
+	const double *others = transition || !has_old(t) ? t->others :
+			       t->others_new;
 	int ret = load_of(t, transition);
 	double all, over;
 	uint32_t l;
@@ -128,8 +148,9 @@ static int fits(struct trial *t, uint64_t rate, uint32_t *link)
 
 	*link = SRPOL_NONE;
 	t->want.rate = rate;
-	ret = find_worst(t, false, link, &worst) ?:
-	      find_worst(t, true, link, &worst);
+	ret = find_worst(t, false, link, &worst);
+	if (!ret && has_old(t))
+		ret = find_worst(t, true, link, &worst);
 	return ret ? ret : *link == SRPOL_NONE;
 }
 
@@ -143,7 +164,7 @@ static struct srpol_links *left_of(const struct trial *t, bool empty)
 	for (l = 0; links && l < links->n; l++) {
 		left = links->links[l].capacity;
 		if (!empty)
-			left -= t->others[l] + t->own[l];
+			left -= t->others[l] + t->rest[l];
 		if (t->want.allowed && !t->want.allowed[l])
 			left = 0;
 		links->links[l].capacity = left > 0 ? left : 0;
@@ -172,40 +193,60 @@ static int place(const struct trial *t, const char *alg,
 	return ret;
 }
 
-/* The most that fits, in whole units. */
-static int most_of(struct trial *t, uint64_t rate, uint64_t *most)
+/*
+ * What would fit if loads grew in proportion to the rate: so they do but for
+ * the weights of others of the color. Right after a call of fits().
+ */
+static uint64_t estimate(const struct trial *t)
 {
-	uint64_t good = 0, bad = rate / UNIT + 1, mid;
-	uint32_t link;
+	double most = t->want.rate, rate, left;
+	uint32_t l;
+
+	for (l = 0; l < t->ledger->fabric->n_links; l++) {
+		if (t->uses[l] <= 0)
+			continue;
+		left = capacity(t, l) + 0.5 - t->others[l] - t->rest[l];
+		rate = left > 0 ? left / t->uses[l] * t->want.rate : 0;
+		most = fmin(most, rate);
+	}
+	return most / UNIT;
+}
+
+/* What fits, in whole units, and nearly the most; it was tried. */
+static int most_of(struct trial *t, uint64_t *most)
+{
+	uint64_t units = estimate(t);
+	uint32_t link, tries = 0;
 	int ret = 0;
 
-	while (bad - good > 1 && ret >= 0) {
-		mid = good + (bad - good) / 2;
-		ret = fits(t, mid * UNIT, &link);
-		if (ret > 0)
-			good = mid;
-		else
-			bad = mid;
+	for (*most = 0; units && tries < TRIES; tries++) {
+		ret = fits(t, units * UNIT, &link);
+		if (ret < 0)
+			return ret;
+		if (ret > 0) {
+			*most = units * UNIT;
+			return 0;
+		}
+		units = fmin(units - 1, estimate(t));
 	}
-	*most = good * UNIT;
-	return ret < 0 ? ret : 0;
+	return 0;
 }
 
 static void tell_limit(struct trial *t, uint32_t link,
 		       struct srpol_offer *offer)
 {
-	double before = t->others[link] + t->own[link];
+	double before = t->others[link] + t->rest[link];
 	double all = t->load[link] + t->others[link];
 
 	offer->link = link;
-	offer->left = before < capacity(t, link) ? capacity(t, link) - before :
-		      0;
+	offer->left = before < capacity(t, link) ?
+		      capacity(t, link) - before + 0.5 : 0;
 	offer->wanted = all > before ? all - before + 0.5 : 0;
 }
 
 /* Tries some weights; an offer that is better than before is kept. */
 static int try(struct trial *t, uint64_t rate, const struct srpol_plan *weights,
-	       struct srpol_offer *offer)
+	       bool tell, struct srpol_offer *offer)
 {
 	uint64_t most = 0;
 	uint32_t link;
@@ -222,10 +263,67 @@ static int try(struct trial *t, uint64_t rate, const struct srpol_plan *weights,
 	}
 	if (!ret && offer->link == SRPOL_NONE)
 		tell_limit(t, link, offer);
-	ret = ret < 0 ? ret : most_of(t, rate, &most);
+	if (!ret && tell)
+		ret = most_of(t, &most);
 	if (!ret && most > offer->most)
 		offer->most = most;
 	return ret == -ENOLINK ? 0 : ret;
+}
+
+/* It is at a host's only NIC: other paths do not help. */
+static bool is_only_nic(const struct trial *t, uint32_t link)
+{
+	const struct srpol_fabric *f = t->ledger->fabric;
+	uint32_t i;
+
+	for (i = 0; link != SRPOL_NONE && i < f->n_nics; i++)
+		if ((f->nics[i].link ^ 1) == link || f->nics[i].link == link)
+			return f->gpus[f->nics[i].gpu].n == 1;
+	return false;
+}
+
+/* See srpol_ledger_offer(); without @tell only whether it fits. */
+static int make_offer(const struct srpol_ledger *ledger,
+		      const struct srpol_hold *want, bool tell,
+		      struct srpol_offer *offer)
+{
+	/* on what is left first; then where it would be if there were room */
+	static const struct {
+		const char *alg;
+		bool empty;
+	} ways[] = {
+		{ "wecmp", false }, { "minmax", false }, { "wecmp", true },
+	};
+	uint64_t rate = want->rate < TOO_MUCH ? want->rate : TOO_MUCH;
+	struct srpol_plan *weights = NULL;
+	struct srpol_links *links;
+	struct trial t;
+	size_t i;
+	int ret;
+
+	*offer = (struct srpol_offer){ .link = SRPOL_NONE };
+	if (!want->rate || !want->n)
+		return -EINVAL;
+	ret = init_trial(&t, ledger, want);
+	for (i = 0; i < sizeof(ways) / sizeof(*ways) && !ret; i++) {
+		if (is_only_nic(&t, offer->link) || (ways[i].empty && !tell))
+			break;
+		links = left_of(&t, ways[i].empty);
+		ret = links ? place(&t, ways[i].alg, links, &weights) : -ENOMEM;
+		srpol_links_free(links);
+		if (!ret && weights)
+			ret = try(&t, rate, weights, tell, offer);
+		if (offer->fits)
+			break;
+		srpol_plan_free(weights);
+		weights = NULL;
+	}
+	if (!ret)
+		offer->weights = weights;
+	else
+		srpol_plan_free(weights);
+	free_trial(&t);
+	return ret;
 }
 
 /**
@@ -242,39 +340,24 @@ int srpol_ledger_offer(const struct srpol_ledger *ledger,
 		       const struct srpol_hold *want,
 		       struct srpol_offer *offer)
 {
-	/* on what is left first; then where it would be if there were room */
-	static const struct {
-		const char *alg;
-		bool empty;
-	} ways[] = {
-		{ "wecmp", false }, { "minmax", false }, { "wecmp", true },
-	};
-	struct srpol_plan *weights = NULL;
-	uint64_t rate = want->rate < TOO_MUCH ? want->rate : TOO_MUCH;
-	struct srpol_links *links;
-	struct trial t;
-	size_t i;
-	int ret;
+	return make_offer(ledger, want, true, offer);
+}
 
-	*offer = (struct srpol_offer){ .link = SRPOL_NONE };
-	if (!want->rate || !want->n)
-		return -EINVAL;
-	ret = init_trial(&t, ledger, want);
-	for (i = 0; i < sizeof(ways) / sizeof(*ways) && !ret; i++) {
-		links = left_of(&t, ways[i].empty);
-		ret = links ? place(&t, ways[i].alg, links, &weights) : -ENOMEM;
-		srpol_links_free(links);
-		if (!ret && weights)
-			ret = try(&t, rate, weights, offer);
-		if (offer->fits)
-			break;
-		srpol_plan_free(weights);
-		weights = NULL;
-	}
-	if (!ret)
-		offer->weights = weights;
-	else
-		srpol_plan_free(weights);
-	free_trial(&t);
-	return ret;
+/**
+ * srpol_ledger_fits() - likewise, and nothing more
+ * @ledger: all that is kept already
+ * @want: what is wanted
+ *
+ * Return: 1 if it fits, 0, -EINVAL, -ENOMEM.
+ */
+int srpol_ledger_fits(const struct srpol_ledger *ledger,
+		      const struct srpol_hold *want)
+{
+	struct srpol_offer offer;
+	int ret = make_offer(ledger, want, false, &offer);
+
+	if (ret)
+		return ret;
+	srpol_plan_free(offer.weights);
+	return offer.fits;
 }

@@ -297,6 +297,8 @@ int srpol_ledger_load_one(const struct srpol_ledger *ledger, uint32_t hold,
 int srpol_ledger_offer(const struct srpol_ledger *ledger,
 		       const struct srpol_hold *want,
 		       struct srpol_offer *offer);
+int srpol_ledger_fits(const struct srpol_ledger *ledger,
+		      const struct srpol_hold *want);
 
 /* settle.c: what becomes of it when links change */
 

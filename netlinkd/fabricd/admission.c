@@ -11,6 +11,8 @@
 #include "srpol_lib.h"
 #include "tenants.h"
 
+#define DEMANDS_MAX	(1u << 15)	/* of all reservations */
+
 /**
  * admission_name() - a decision as a word
  * @decision: it
@@ -46,13 +48,11 @@ static int ask(const struct srpol_ledger *ledger, const struct admission *a,
 static bool fits(const struct srpol_ledger *ledger, const struct admission *a,
 		 int *ret)
 {
-	struct srpol_offer offer;
+	struct srpol_hold hold = hold_of(a, a->want.guaranteed);
+	int fit = srpol_ledger_fits(ledger, &hold);
 
-	*ret = ask(ledger, a, a->want.guaranteed, &offer);
-	if (*ret)
-		return false;
-	srpol_plan_free(offer.weights);
-	return offer.fits;
+	*ret = fit < 0 ? fit : 0;
+	return fit > 0;
 }
 
 static void blame(struct admission *a, const struct srpol_offer *offer,
@@ -108,6 +108,23 @@ static int check_tenant(struct admission *a, const struct srpol_ledger *ledger)
 	return ret ?: 1;
 }
 
+/* The plan, and other answers, must not wait for this. */
+static bool is_too_large(struct admission *a)
+{
+	const struct reservation *r;
+	uint64_t n = a->want.demands.n;
+
+	vec_for_each(r, reservations_all())
+		n += r->demands.n;
+	if (n <= DEMANDS_MAX)
+		return false;
+	a->decision = DECISION_REJECT;
+	snprintf(a->reason, sizeof(a->reason),
+		 "%llu demands would have reservations, %u can have",
+		 (unsigned long long)n, DEMANDS_MAX);
+	return true;
+}
+
 static bool tenant_is_moving(struct admission *a)
 {
 	const struct reservation *r;
@@ -151,6 +168,16 @@ static uint64_t next_end(uint64_t after)
 	return next;
 }
 
+static bool is_anything_moving(void)
+{
+	const struct reservation *r;
+
+	vec_for_each(r, reservations_all())
+		if (r->before)
+			return true;
+	return false;
+}
+
 /* It does not fit now: does it later, or when all others are gone? */
 static int decide_when(struct admission *a, const struct srpol_ledger *ledger)
 {
@@ -166,6 +193,8 @@ static int decide_when(struct admission *a, const struct srpol_ledger *ledger)
 	if (!fits(&then, a, &ret))
 		goto out;
 	a->decision = DECISION_LOWER;
+	if (!is_anything_moving())
+		at = next_end(now);
 	for (; at && !ret; at = next_end(at)) {
 		keep_until(ledger, at, &then);
 		if (!fits(&then, a, &ret))
@@ -190,6 +219,8 @@ static int decide(struct admission *a, const struct srpol_ledger *ledger)
 	struct srpol_offer offer;
 	int ret;
 
+	if (is_too_large(a))
+		return 0;
 	ret = check_tenant(a, ledger);
 	if (ret)
 		return ret < 0 ? ret : 0;

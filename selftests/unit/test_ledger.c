@@ -290,6 +290,34 @@ static void test_two_steps(void **state)
 	srpol_plan_free(offer.weights);
 }
 
+/* Hosts of a leaf: there is nothing to plan between them, but NICs are full. */
+static void test_under_leaf(void **state)
+{
+	struct srpol_shape shape = srpol_shape_leaf_spine(2, 2, SPINES,
+							  400 * G);
+	struct srpol_hold hold;
+	struct srpol_offer offer;
+
+	srpol_links_free(links);
+	srpol_fabric_free(fabric);
+	fabric = srpol_fabric_generate(&shape, NULL);
+	links = srpol_links_new(fabric);
+	ledger = (struct srpol_ledger){ fabric, links, holds, 0 };
+	(void)state;
+	/* to the other one of the leaf, and to one behind the spines */
+	assert_true(admit(7, 300 * G, 0, 2));
+	assert_true(kept_on(fabric->nics[0].link) == 300 * G);
+	assert_true(kept_on(fabric->nics[1].link ^ 1) == 150 * G);
+	hold = want(8, 200 * G, 0, 1);
+	offer = ask(&hold);
+	assert_true(!offer.fits && offer.most == 100 * G);
+	assert_true(admit(8, 100 * G, 0, 1));
+	srpol_links_set_capacity(links, fabric->nics[3].link, 0);
+	hold = want(9, G, 3, 1);
+	offer = ask(&hold);
+	assert_true(!offer.fits && !offer.most);
+}
+
 static void settle(struct srpol_settlement *s)
 {
 	assert_int_equal(srpol_ledger_settle(&ledger, s), 0);
@@ -409,6 +437,7 @@ int main(void)
 		TEST(test_placement),
 		TEST(test_blend),
 		TEST(test_two_steps),
+		TEST(test_under_leaf),
 		TEST(test_settle),
 		TEST(test_move),
 		TEST(test_at_random),
