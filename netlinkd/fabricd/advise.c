@@ -87,6 +87,14 @@ static const struct ack *ack_of(const char *host)
 	return NULL;
 }
 
+/* Null if another engine published it. */
+static json_t *published_ago(void)
+{
+	if (!fabricd.published_ns)
+		return json_null();
+	return json_integer((now_ns() - fabricd.published_ns) / NS_PER_SEC);
+}
+
 static void advise_hosts(json_t *list)
 {
 	const struct srpol_fabric *f = fabricd.fabric;
@@ -106,14 +114,11 @@ static void advise_hosts(json_t *list)
 		} else if (ack->epoch < fabricd.index.epoch) {
 			say(list, "host-behind",
 			    "look at srpol engine show on that host: whether it is connected, and why it refused the plan",
-			    json_pack("{s:s, s:I, s:I, s:I}", "host", ack->host,
+			    json_pack("{s:s, s:I, s:I, s:o}", "host", ack->host,
 				      "epoch", (json_int_t)ack->epoch,
 				      "in_force",
 				      (json_int_t)fabricd.index.epoch,
-				      "published_s_ago",
-				      (json_int_t)((now_ns() -
-						    fabricd.published_ns) /
-						   NS_PER_SEC)));
+				      "published_s_ago", published_ago()));
 		}
 	}
 	if (n)
@@ -211,7 +216,7 @@ static void advise_balance(json_t *list)
 			      "algorithm", fabricd.config.alg->name);
 		say(list, "imbalance", better ?
 		    "set \"algorithm\" to \"minmax\": its hottest link would be done sooner" :
-		    "spread the job over other hosts: no paths would make the hottest link much cooler",
+		    "no other algorithm would help: it follows from what jobs send, and from the paths tenants may use",
 		    o);
 	}
 	workload_free(&w);

@@ -9,6 +9,7 @@
 #include "tenants.h"
 
 #define LINE_MAX_LEN	(1 << 20)	/* demands of a large job */
+#define RATE_MAX	(2 * LINE_MAX_LEN)	/* in a second, where all may ask */
 
 static const struct request requests[] = {
 	{ "show", report_show },
@@ -48,6 +49,7 @@ int control_start(struct srpol_error *err)
 {
 	/* who may do what is up to the users, not to the file */
 	server.lines.for_all = fabricd.config.n_users;
+	server.lines.rate_max = fabricd.config.n_users ? RATE_MAX : 0;
 	return requests_start(&server, fabricd.config.socket, err);
 }
 

@@ -167,7 +167,7 @@ struct fabricd_stats {
  * @before: the plan before it, NULL: none
  * @index: of what was written
  * @head_rev: revision of the head that was read or written last
- * @published_ns: when that was
+ * @published_ns: when this engine wrote it, 0: another one did
  * @next_epoch: number
  * @seen: reports in the head that was written last
  * @stats: what happened

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "srpol_lib.h"
 #include "tenants.h"
 
 #define NO_TENANT	1	/* color of demands of nobody */
@@ -48,6 +49,7 @@ int workload_read(enum workload_part part, const struct tenant *of,
 		  struct workload *w)
 {
 	char tenant_name[SRPOL_NAME_LEN], name[SRPOL_NAME_LEN];
+	struct srpol_error err = {};
 	const struct tenant *tenant;
 	const struct input *job;
 	uint32_t *owner, i, k = 0;
@@ -60,11 +62,15 @@ int workload_read(enum workload_part part, const struct tenant *of,
 		tenant = tenant_find(tenant_name);
 		if (is_wanted(part, of, tenant, name)) {
 			ret = srpol_demands_read(fabricd.fabric, job->text,
-						 job->len, &w->demands, NULL);
+						 job->len, &w->demands, &err);
 			if (ret == -ENOMEM) {
 				workload_free(w);
 				return ret;
 			}
+			/* each is good by itself: all are too many */
+			if (ret)
+				log_notice("%s is left out: %s", job->key,
+					   err.text);
 		}
 		owner = realloc(w->job, (w->demands.n + 1UL) * sizeof(*owner));
 		if (!owner) {
