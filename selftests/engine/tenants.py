@@ -358,6 +358,22 @@ def test_two_steps(hosts):
     check("and is when they have", reply["decision"] == "accept", reply)
 
 
+def test_balance():
+    """What one engine plans badly, and another algorithm would not."""
+    store = {"kind": "embedded", "socket": f"{RUN}/ecmp-store.sock"}
+    server = e.start_engine("ecmp", store, algorithm="ecmp",
+                            file=f"{RUN}/ecmp-store.json")
+    wait_for("leader", lambda: e.ask("ecmp", "show")["leads"])
+    add("ecmp", "a", *ALL)
+    found = wait_for("imbalance", lambda: [
+        a for a in fabric("ecmp", "advise") if a["symptom"] == "imbalance"])
+    heat = found[0]["evidence"]
+    check("links that are hotter than the mean are advised on, with what would help",
+          "minmax" in found[0]["advice"] and heat["algorithm"] == "ecmp" and
+          heat["with_minmax_s"] < heat["hottest_s"] > heat["mean_s"], found)
+    server.end()
+
+
 def test_embedded():
     store = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
     users = {"nobody": "red", str(DAEMON): "blue"}
@@ -523,7 +539,7 @@ def test_etcd():
 def main():
     # other users have to reach the sockets
     os.chmod(RUN, 0o755)
-    return e.main((test_embedded, test_etcd))
+    return e.main((test_balance, test_embedded, test_etcd))
 
 
 if __name__ == "__main__":
