@@ -41,6 +41,7 @@ user_packages() {
 	libcap-ng-dev		# daemon: fewer capabilities
 	libsodium-dev		# daemon: SipHash for the tags of probes; digests of plans
 	libcurl4-openssl-dev	# etcd
+	openssl			# its certificates in tests
 	kmod
 	iproute2
 	EOF
