@@ -41,6 +41,7 @@ user_packages() {
 	libcap-ng-dev		# daemon: fewer capabilities
 	libsodium-dev		# daemon: SipHash for the tags of probes; digests of plans
 	libcurl4-openssl-dev	# etcd
+	libmicrohttpd-dev	# page of srpol-fabricd
 	kmod
 	iproute2
 	EOF
@@ -76,6 +77,8 @@ test_packages() {
 	tshark			# independent decoder, and dumpcap
 	jq
 	socat			# garbage to a Unix socket
+	chromium-headless-shell	# a browser for the page
+	python3-websocket	# tells it what to do
 	mandoc			# lint of the manual pages
 	bc			# make debug-check builds a kernel
 	bison

@@ -14,11 +14,13 @@
  *	control.c	answers srpol fabric
  *	report.c	what it shows
  *	why.c		why hosts weigh paths as they do
+ *	web.c		the page, see web.h
  */
 #ifndef _SRPOL_FABRICD_H
 #define _SRPOL_FABRICD_H
 
 #include <jansson.h>
+#include <time.h>
 
 #include "log.h"
 #include "loop.h"
@@ -42,6 +44,7 @@
  * @store: where the store is
  * @file: of an embedded store, which it serves
  * @socket: of srpol fabric
+ * @page: address and port of the page, empty: none
  */
 struct fabricd_config {
 	char name[SRPOL_NAME_LEN];
@@ -53,6 +56,7 @@ struct fabricd_config {
 	struct store_config store;
 	char file[256];
 	char socket[108];
+	char page[64];
 };
 
 int config_read(const char *file, struct fabricd_config *config,
@@ -65,6 +69,7 @@ int config_read(const char *file, struct fabricd_config *config,
  * @len: bytes of it
  * @number: of a report: its number
  * @links: of a report: struct input_link
+ * @heard: when it came
  * @stale: not seen in the read that is under way
  */
 struct input {
@@ -73,6 +78,7 @@ struct input {
 	size_t len;
 	uint64_t number;
 	struct vec links;
+	time_t heard;
 	bool stale;
 };
 
@@ -182,6 +188,7 @@ int inputs_demands(struct srpol_demands *demands);
 /* acks.c */
 void acks_start(void);
 void acks_stop(void);
+struct ack *acks_find(const char *host);
 
 /* takeover.c */
 void takeover(void (*done)(bool ok));

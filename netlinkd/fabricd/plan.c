@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "causes.h"
 #include "fabricd.h"
 #include "srpol_lib.h"
 
@@ -46,19 +47,26 @@ static int run(struct srpol_error *err)
 	struct srpol_plan *before = copy_plan(&fabricd.planner);
 	struct srpol_links *links = inputs_links();
 	uint64_t start = now_ns();
+	uint32_t changed = 0;
 	int ret = links ? 0 : -ENOMEM;
 
 	if (!ret && inputs_jobs_changed()) {
 		srpol_demands_free(&demands);
 		ret = inputs_demands(&demands);
 	}
+	if (!ret)
+		causes_begin(links);
 	ret = ret ?: srpol_planner_run(&fabricd.planner, links, demands.list,
 				       demands.n, err);
 	fabricd.stats.plan_ns = now_ns() - start;
 	fabricd.stats.plans++;
 	srpol_links_free(links);
-	if (!ret && before &&
-	    srpol_plan_diff(before, fabricd.planner.plan, NULL, NULL)) {
+	if (!ret)
+		changed = before ? srpol_plan_diff(before, fabricd.planner.plan,
+						   NULL, NULL) :
+			  fabricd.planner.plan->n;
+	causes_end(changed);
+	if (before && changed) {
 		srpol_plan_free(fabricd.before);
 		fabricd.before = before;
 	} else {
