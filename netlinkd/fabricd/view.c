@@ -134,11 +134,13 @@ static json_t *drawn_json(const double *loads)
 		if (f->nodes[f->links[i].from].tier == SRPOL_TIER_HOST)
 			continue;
 		rate = srpol_link_rate(&f->links[i]);
-		json_array_append_new(list, json_pack("[s, s, I, I, f]",
-			view_node(f->links[i].from), view_node(f->links[i].to),
-			(json_int_t)rate,
+		json_array_append_new(list, json_pack(
+			"{s:s, s:s, s:I, s:I, s:f}",
+			"from", view_node(f->links[i].from),
+			"to", view_node(f->links[i].to),
+			"rate", (json_int_t)rate, "capacity",
 			(json_int_t)(links ? links->links[i].capacity : rate),
-			loads ? fmax(loads_seconds(loads, i),
+			"busy_s", loads ? fmax(loads_seconds(loads, i),
 				     loads_seconds(loads, i + 1)) : 0));
 	}
 	return list;

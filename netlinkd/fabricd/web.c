@@ -108,14 +108,43 @@ static enum MHD_Result send_block(struct MHD_Connection *connection)
 	return ret;
 }
 
-static enum MHD_Result send_events(struct MHD_Connection *connection)
+static enum MHD_Result send_stream(struct MHD_Connection *connection,
+				   const char *type, bool lines)
 {
-	struct MHD_Response *response = web_stream_events(connection);
+	struct MHD_Response *response = web_stream_new(connection, lines);
 
-	return response ? send_response(connection, MHD_HTTP_OK,
-					"text/event-stream", response) :
+	return response ? send_response(connection, MHD_HTTP_OK, type,
+					response) :
 	       refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
 		      "too many listen already\n");
+}
+
+static enum MHD_Result send_events(struct MHD_Connection *connection)
+{
+	return send_stream(connection, "text/event-stream", false);
+}
+
+static enum MHD_Result send_lines(struct MHD_Connection *connection)
+{
+	return send_stream(connection, "application/jsonl", true);
+}
+
+static enum MHD_Result send_metrics(struct MHD_Connection *connection)
+{
+	const char *accept = MHD_lookup_connection_value(connection,
+		MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+	bool openmetrics = accept && strstr(accept,
+					    "application/openmetrics-text");
+	enum MHD_Result ret;
+	size_t len;
+	char *text;
+
+	text = web_metrics(openmetrics, &len);
+	ret = text ? send_text(connection, openmetrics ?
+		"application/openmetrics-text; version=1.0.0; charset=utf-8" :
+		"text/plain; version=0.0.4; charset=utf-8", text, len) : MHD_NO;
+	free(text);
+	return ret;
 }
 
 /**
@@ -132,6 +161,8 @@ static const struct answer answers[] = {
 	{ "/api/state", send_state },
 	{ "/api/block", send_block },
 	{ "/api/events", send_events },
+	{ "/stream", send_lines },
+	{ "/metrics", send_metrics },
 };
 
 static bool is_misled(struct MHD_Connection *connection)

@@ -7,6 +7,8 @@
  *	web_address.c	where it is served
  *	web_files.c	the page's own files, see page/
  *	web_stream.c	those who are told of every change
+ *	web_paths.c	a change as gNMI tells it
+ *	web_metrics.c	the fabric for a scraper
  *	view.c		the fabric as JSON
  *	view_blocks.c	switches in blocks, of which there are never many
  *	view_failures.c	links that carry less than they should
@@ -52,8 +54,18 @@ struct web_file {
 
 const struct web_file *web_file(const char *url);
 
+/* web_paths.c */
+json_t *web_paths(json_t *state);
+char *web_paths_all(json_t *now);
+char *web_paths_changed(json_t *before, json_t *now);
+char *web_paths_nothing(void);
+
+/* web_metrics.c */
+char *web_metrics(bool as_openmetrics, size_t *len);
+
 /* web_stream.c */
-struct MHD_Response *web_stream_events(struct MHD_Connection *connection);
+struct MHD_Response *web_stream_new(struct MHD_Connection *connection,
+				    bool lines);
 bool web_stream_stop(void);
 const char *web_stream_state(size_t *len);
 

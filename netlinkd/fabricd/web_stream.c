@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Those who are told of every change. The state is looked at every LOOK_NS
+ * Those who are told of every change: the page by server-sent events, which
+ * have the whole state, programs by lines that have what changed. The state is looked at every LOOK_NS
  * while somebody listens; its text is kept once, for all of them, and who
  * reads slowly is told of the newest one when he is through with what he had.
  * A stream without anything to say is suspended; a beat tells its client that
@@ -36,6 +37,8 @@ struct told {
  * struct stream - one who listens
  * @connection: suspended or not
  * @suspended: which of these
+ * @lines: lines, not events
+ * @known: it was told a state
  * @version: of the state that was told last
  * @beat: beat that was told last
  * @now: what is being told, NULL: nothing
@@ -45,6 +48,8 @@ struct told {
 struct stream {
 	struct MHD_Connection *connection;
 	bool suspended;
+	bool lines;
+	bool known;
 	uint64_t version;
 	uint64_t beat;
 	struct told *now;
@@ -55,6 +60,8 @@ struct stream {
 static struct stream *streams;
 static unsigned int n_streams;
 static struct told *newest;
+static struct told *changed;	/* as a line, for those that know what was before */
+static json_t *paths;		/* of the state */
 static uint64_t version, beats, looked_ns, beat_ns;
 static char *state;
 static size_t state_len;
@@ -74,10 +81,70 @@ static struct told *told_new(const char *before, const char *text, size_t len,
 	return t;
 }
 
+static struct told *told_get(struct told *t)
+{
+	t->users++;
+	return t;
+}
+
 static void told_put(struct told *t)
 {
 	if (t && !--t->users)
 		free(t);
+}
+
+static struct told *told_line(char *text)
+{
+	struct told *t = text ? told_new("", text, strlen(text), "\n") : NULL;
+
+	free(text);
+	return t;
+}
+
+static bool has_lines(void)
+{
+	const struct stream *s;
+
+	for (s = streams; s; s = s->next)
+		if (s->lines)
+			return true;
+	return false;
+}
+
+/* What changed is told from text as it was sent, so that rounding is the same. */
+static void look_at_paths(void)
+{
+	json_t *now, *o;
+
+	told_put(changed);
+	changed = NULL;
+	if (!has_lines()) {
+		json_decref(paths);
+		paths = NULL;
+		return;
+	}
+	o = json_loads(state, 0, NULL);
+	now = web_paths(o);
+	json_decref(o);
+	if (paths)
+		changed = told_line(web_paths_changed(paths, now));
+	json_decref(paths);
+	paths = now;
+}
+
+/* All there is, for one who is new or was too slow. */
+static struct told *whole_line(void)
+{
+	struct told *t;
+	char *text;
+
+	if (!paths)
+		look_at_paths();
+	text = web_paths_all(paths);
+	t = text ? told_new("", text, strlen(text),
+			    "\n{\"sync_response\":true}\n") : NULL;
+	free(text);
+	return t;
 }
 
 /* The text is made anew; it is a new version if it is another one. */
@@ -98,6 +165,7 @@ static void look(void)
 	version++;
 	told_put(newest);
 	newest = told_new("event: state\ndata: ", state, state_len, "\n\n");
+	look_at_paths();
 }
 
 /**
@@ -128,13 +196,18 @@ static bool take_next(struct stream *s)
 	told_put(s->now);
 	s->now = NULL;
 	s->at = 0;
-	if (s->beat != beats) {
-		s->beat = beats;
-		s->now = beat_text();
-	} else if (s->version != version && newest) {
+	if (s->version != version && s->lines) {
+		s->now = s->version + 1 == version && s->known && changed ?
+			 told_get(changed) : whole_line();
 		s->version = version;
-		s->now = newest;
-		newest->users++;
+		s->known = true;
+	} else if (s->version != version && newest) {
+		s->now = told_get(newest);
+		s->version = version;
+	} else if (s->beat != beats) {
+		s->now = s->lines ? told_line(web_paths_nothing()) :
+			 beat_text();
+		s->beat = beats;
 	}
 	return s->now;
 }
@@ -201,12 +274,14 @@ static void look_again(void *data)
 }
 
 /**
- * web_stream_events() - one more who listens: server-sent events
+ * web_stream_new() - one more who listens
  * @connection: whose
+ * @lines: what changed in lines of JSON; else all in server-sent events
  *
  * Return: NULL if there are too many of them.
  */
-struct MHD_Response *web_stream_events(struct MHD_Connection *connection)
+struct MHD_Response *web_stream_new(struct MHD_Connection *connection,
+				    bool lines)
 {
 	struct MHD_Response *response;
 	struct stream *s;
@@ -222,6 +297,7 @@ struct MHD_Response *web_stream_events(struct MHD_Connection *connection)
 		return NULL;
 	}
 	s->connection = connection;
+	s->lines = lines;
 	s->beat = beats - 1;
 	s->next = streams;
 	streams = s;
@@ -243,7 +319,10 @@ bool web_stream_stop(void)
 	ending = true;
 	alarm_stop(&looker);
 	told_put(newest);
-	newest = NULL;
+	told_put(changed);
+	newest = changed = NULL;
+	json_decref(paths);
+	paths = NULL;
 	free(state);
 	state = NULL;
 	return wake_all(true);

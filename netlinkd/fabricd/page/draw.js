@@ -62,7 +62,7 @@ export class Plot {
 		this.root.append(this.svg);
 		for (const tier of state.tiers)
 			this.root.append(this.buildTier(tier));
-		this.lines = state.links.map(([from, to]) => {
+		this.lines = state.links.map(({ from, to }) => {
 			const line = document.createElementNS(SVG, "line");
 
 			this.svg.append(line);
@@ -127,8 +127,8 @@ export class Plot {
 			this.build(state);
 		for (const tier of state.tiers)
 			tier.blocks.forEach((b, i) => this.updateTile(`${tier.tier}/${i}`, b, all, state, chosen));
-		state.links.forEach(([from, to, rate, capacity, seconds], i) => {
-			const share = all ? seconds / all : 0;
+		state.links.forEach(({ from, to, rate, capacity, busy_s }, i) => {
+			const share = all ? busy_s / all : 0;
 			const what = !capacity ? " down" : capacity < rate ? " reduced" : "";
 			const other = chosen && chosen !== from && chosen !== to ? " other" : "";
 
