@@ -77,6 +77,7 @@ test_packages() {
 	tshark			# independent decoder, and dumpcap
 	jq
 	socat			# garbage to a Unix socket
+	dpdk-dev		# testpmd, which reads rules of rte_flow
 	chromium-headless-shell	# a browser for the page
 	python3-websocket	# tells it what to do
 	mandoc			# lint of the manual pages
