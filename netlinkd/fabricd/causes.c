@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Why the plan is another one than before: which links and jobs were others
- * when it was made. What changed nothing is forgotten.
+ * when it was made. What changed nothing is forgotten. Only the page tells them:
+ * without it nothing is kept.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,8 @@ void causes_begin(const struct srpol_links *links)
 {
 	struct vec now = VEC_INIT(struct known_job);
 
+	if (!fabricd.config.page[0])
+		return;
 	json_decref(pending);
 	pending = json_array();
 	n_pending = 0;
@@ -127,7 +130,7 @@ void causes_begin(const struct srpol_links *links)
  */
 void causes_end(uint32_t changed)
 {
-	if (!changed)
+	if (!changed || !pending)
 		return;
 	json_decref(last);
 	last = json_pack("{s:I, s:I, s:I, s:O, s:I}",

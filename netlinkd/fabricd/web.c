@@ -2,7 +2,8 @@
 /*
  * The page: requests that read, in the engine's loop. Nobody is waited for: who
  * does not read or does not ask is let go after IDLE_S, and what a client can
- * make us keep is bounded.
+ * make us keep is bounded. So is what all of them can make us do: the engine
+ * has a lease to keep.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,10 +19,12 @@
 #define CLIENT_BYTES	16384	/* of a request, and of what is not sent yet */
 #define URL_MAX		512
 #define IDLE_S		20
+#define WORK_NS		(NS_PER_SEC / 5)	/* in a second, for all answers */
 
 static struct MHD_Daemon *server;
 static struct source source = { .fd = -1 };
 static bool local;
+static uint64_t worked_ns, since_ns;	/* so long since then */
 
 static void ring(void *data);
 static struct alarm alarm_clock = ALARM_INIT(ring, NULL);
@@ -51,6 +54,9 @@ static enum MHD_Result send_response(struct MHD_Connection *connection,
 	for (i = 0; i < sizeof(headers) / sizeof(*headers); i++)
 		MHD_add_response_header(response, headers[i][0],
 					headers[i][1]);
+	if (status == MHD_HTTP_SERVICE_UNAVAILABLE)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER,
+					"1");
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW,
 					"GET, HEAD");
@@ -165,6 +171,24 @@ static const struct answer answers[] = {
 	{ "/metrics", send_metrics },
 };
 
+static enum MHD_Result work(struct MHD_Connection *connection,
+			    enum MHD_Result (*send)(struct MHD_Connection *c))
+{
+	uint64_t begin = now_ns();
+	enum MHD_Result ret;
+
+	if (begin - since_ns >= NS_PER_SEC) {
+		since_ns = begin;
+		worked_ns = 0;
+	}
+	if (worked_ns >= WORK_NS)
+		return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+			      "too much is asked for\n");
+	ret = send(connection);
+	worked_ns += now_ns() - begin;
+	return ret;
+}
+
 static bool is_misled(struct MHD_Connection *connection)
 {
 	const char *host = MHD_lookup_connection_value(connection,
@@ -206,7 +230,7 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *connection,
 				(void *)file->begin, MHD_RESPMEM_PERSISTENT));
 	for (i = 0; i < sizeof(answers) / sizeof(*answers); i++)
 		if (!strcmp(answers[i].url, url))
-			return answers[i].send(connection);
+			return work(connection, answers[i].send);
 	return refuse(connection, MHD_HTTP_NOT_FOUND, "there is no such page\n");
 }
 

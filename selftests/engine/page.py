@@ -11,6 +11,7 @@ import os
 import re
 import socket
 import sys
+import threading
 
 import browser
 import engine
@@ -39,7 +40,10 @@ class Page:
         return answer, text
 
     def state(self):
-        return json.loads(self.get("/api/state")[1])
+        answer, text = self.get("/api/state")
+        while answer.status == 503:
+            answer, text = self.get("/api/state")
+        return json.loads(text)
 
     def socket(self, text=""):
         s = socket.create_connection(("127.0.0.1", self.port), timeout=30)
@@ -138,6 +142,31 @@ def test_crowd(page):
         f"/proc/{page.process.p.pid}/net/tcp").readlines()) and
         listens(page))
     check("when they are gone others may listen", True)
+
+
+def test_flood(page):
+    """Those who ask for what takes work, as often as they can."""
+    statuses, enough = set(), threading.Event()
+
+    def ask_on():
+        while not enough.is_set():
+            for path in ("/metrics", "/api/block?tier=leaf&block=0"):
+                try:
+                    statuses.add(page.get(path)[0].status)
+                except (OSError, http.client.HTTPException) as why:
+                    statuses.add(str(why))
+
+    askers = [threading.Thread(target=ask_on) for _ in range(32)]
+    for t in askers:
+        t.start()
+    for number in range(112, 117):
+        epoch_follows(number)
+    wait_for("a refusal", lambda: 503 in statuses)
+    enough.set()
+    for t in askers:
+        t.join()
+    check("a flood of requests does not stop the engine, it is told 503",
+          statuses == {200, 503}, statuses)
 
 
 def listens(page):
@@ -356,6 +385,7 @@ def main():
         store_put("job/t/a", engine.JOB)
         test_requests(page)
         test_crowd(page)
+        test_flood(page)
         report("h0", 200)
         b = browser.Browser(f"{OUT}/browser.log")
         for test in (test_shows, test_escaped, test_keyboard, test_looks,

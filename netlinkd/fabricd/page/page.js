@@ -185,7 +185,9 @@ async function showDetail() {
 	const { tier, block } = chosen;
 	const answer = await fetch(`/api/block?tier=${tier}&block=${block}`);
 
-	if (answer.ok && chosen.tier === tier && chosen.block === block)
+	if (answer.status === 503)
+		setTimeout(() => chosen && showDetail(), 1000);
+	if (answer.ok && chosen?.tier === tier && chosen.block === block)
 		part("detail-body", [await answer.json(), state.plan?.seconds, state.engine.epoch], ([b]) => drawDetail(b));
 }
 
