@@ -23,6 +23,7 @@ struct known_job {
 	char digest[SRPOL_DIGEST_LEN];
 };
 
+static struct srpol_links *links_before;	/* of the last plan */
 static struct vec known = VEC_INIT(struct known_job);
 static json_t *pending, *last;
 static uint64_t n_pending;
@@ -36,20 +37,19 @@ static void add(json_t *cause)
 		json_decref(cause);
 }
 
-static void compare_links(const struct srpol_links *before,
-			  const struct srpol_links *now)
+static void compare_links(const struct srpol_links *now)
 {
 	const struct srpol_fabric *f = fabricd.fabric;
 	uint32_t i;
 
-	for (i = 0; before && i < f->n_links; i += 2)
-		if (before->links[i].capacity != now->links[i].capacity)
+	for (i = 0; links_before && i < f->n_links; i += 2)
+		if (links_before->links[i].capacity != now->links[i].capacity)
 			add(json_pack("{s:s, s:s, s:s, s:I, s:I}",
 				      "what", "link",
 				      "from", f->nodes[f->links[i].from].name,
 				      "to", f->nodes[f->links[i].to].name,
 				      "before",
-				      (json_int_t)before->links[i].capacity,
+				      (json_int_t)links_before->links[i].capacity,
 				      "after",
 				      (json_int_t)now->links[i].capacity));
 }
@@ -117,7 +117,9 @@ void causes_begin(const struct srpol_links *links)
 	json_decref(pending);
 	pending = json_array();
 	n_pending = 0;
-	compare_links(fabricd.planner.links, links);
+	compare_links(links);
+	srpol_links_free(links_before);
+	links_before = srpol_links_copy(links);
 	remember(&now);
 	compare_jobs(&known, &now);
 	forget_known();
@@ -158,5 +160,7 @@ void causes_free(void)
 	json_decref(pending);
 	json_decref(last);
 	pending = last = NULL;
+	srpol_links_free(links_before);
+	links_before = NULL;
 	forget_known();
 }

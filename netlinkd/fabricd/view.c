@@ -123,7 +123,7 @@ static json_t *plan_json(const double *loads)
 static json_t *drawn_json(const double *loads)
 {
 	const struct srpol_fabric *f = fabricd.fabric;
-	const struct srpol_links *links = fabricd.planner.links;
+	const struct srpol_links *links = loads_links();
 	json_t *list = json_array();
 	uint32_t i, n = 0;
 	uint64_t rate;
@@ -205,6 +205,7 @@ json_t *view_state(void)
 	const double *loads = loads_get();
 	json_t *o = json_object();
 
+	loads_look();
 	view_jobs_read();
 	json_object_set_new(o, "engine", engine_json());
 	json_object_set_new(o, "stats", stats_json());

@@ -105,8 +105,9 @@ const char *view_node(uint32_t node)
 
 static const struct srpol_link_state *state_of(uint32_t link)
 {
-	return fabricd.planner.links ? &fabricd.planner.links->links[link] :
-	       NULL;
+	const struct srpol_links *links = loads_links();
+
+	return links ? &links->links[link] : NULL;
 }
 
 static void count_state(struct block *b, uint32_t link)
@@ -359,6 +360,7 @@ json_t *view_block(const char *tier, uint32_t number)
 	if (i == SRPOL_TIERS || number >= view_tier(i)->blocks)
 		return NULL;
 	t = view_tier(i);
+	loads_look();
 	links = json_array();
 	for (k = number * t->per; k < t->n && k < (number + 1) * t->per; k++)
 		add_links(links, t->nodes[k], loads, &n_links);

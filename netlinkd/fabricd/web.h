@@ -13,7 +13,7 @@
  *	view_blocks.c	switches in blocks, of which there are never many
  *	view_failures.c	links that carry less than they should
  *	view_jobs.c	which jobs and tenants are where
- *	loads.c		what the plan puts on links
+ *	loads.c		links, and what the plan puts on them
  *	causes.c	what the last epoch changed, and why
  */
 #ifndef _SRPOL_FABRICD_WEB_H
@@ -106,6 +106,8 @@ void view_jobs_read(void);
 void view_jobs_free(void);
 
 /* loads.c */
+const struct srpol_links *loads_look(void);
+const struct srpol_links *loads_links(void);
 const double *loads_get(void);
 double loads_seconds(const double *loads, uint32_t link);
 void loads_free(void);

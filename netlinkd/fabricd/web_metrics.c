@@ -152,14 +152,14 @@ static const char *tier_name(uint32_t node)
 
 static bool is_less(uint32_t link)
 {
-	return fabricd.planner.links->links[link].capacity <
+	return loads_links()->links[link].capacity <
 	       srpol_link_rate(&fabricd.fabric->links[link]);
 }
 
 static void links_metrics(void)
 {
 	const struct srpol_fabric *f = fabricd.fabric;
-	const struct srpol_links *now = fabricd.planner.links;
+	const struct srpol_links *now = loads_look();
 	uint32_t up = 0, down = 0, reduced = 0, i, n = 0;
 
 	if (!now)
