@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Those who are told of every change: the page by server-sent events, which
- * have the whole state, programs by lines that have what changed. The state is looked at every LOOK_NS
- * while somebody listens; its text is kept once, for all of them, and who
- * reads slowly is told of the newest one when he is through with what he had.
- * A stream without anything to say is suspended; a beat tells its client that
- * it lives, and us when the client is gone.
+ * have the whole state, programs by lines that have what changed. The state is
+ * looked at every LOOK_NS while somebody listens; its text is kept once, for
+ * all of them, and who reads slowly is told of the newest one when he is
+ * through with what he had. A stream without anything to say is suspended; a
+ * beat tells its client that it lives, and us when the client is gone.
  */
 #include <errno.h>
 #include <stdio.h>
