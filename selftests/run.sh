@@ -6,9 +6,8 @@
 #
 #	selftests/unit, build/selftests/unit	run natively
 #	selftests/sim/flow.sh			runs natively
-#	selftests/engine/engine.py		likewise, with etcd on loopback
+#	selftests/engine/*.py			likewise, with etcd on loopback
 #	selftests/nccl/nccl.py			runs natively
-#	selftests/engine/page.py, telemetry.py	likewise, with a browser, promtool
 #	selftests/bench/insns.sh, selftests/boot	boot a guest of their own
 #	selftests/bpf, build/selftests/bpf	run natively, as root on a
 #	selftests/fabric			kernel >= 6.12; else in a guest
@@ -210,8 +209,7 @@ mkdir "$shared"
 native=
 number=0
 
-native_list=$(programs unit; programs sim flow.sh; programs engine engine.py
-	      programs engine page.py; programs engine telemetry.py
+native_list=$(programs unit; programs sim flow.sh; programs engine "*.py"
 	      programs nccl nccl.py
 	      programs boot
 	      programs bench insns.sh)

@@ -315,8 +315,9 @@ int srpol_predict(const struct srpol_alg_input *in,
 /**
  * struct srpol_plan - weights of the paths between pairs of leaves
  * @n: pairs
- * @from: leaf per pair, sorted by @from, then by @to
+ * @from: leaf per pair, sorted by @from, @to, @color
  * @to: leaf per pair
+ * @color: of the policies it is for, 0: those that have none of their own
  * @first: @n + 1: pair i has @weights from @first[i] up to @first[i + 1], one
  *	per path of srpol_fan_init()
  * @weights: 0 (not used) to SRPOL_PLAN_WEIGHT_MAX
@@ -325,6 +326,7 @@ struct srpol_plan {
 	uint32_t n;
 	uint32_t *from;
 	uint32_t *to;
+	uint32_t *color;
 	uint32_t *first;
 	uint8_t *weights;
 };
@@ -333,7 +335,7 @@ struct srpol_plan *srpol_plan_new(const struct srpol_alg_input *in,
 				  const struct srpol_placement *p);
 void srpol_plan_free(struct srpol_plan *plan);
 const uint8_t *srpol_plan_find(const struct srpol_plan *plan, uint32_t from,
-			       uint32_t to, uint32_t *n);
+			       uint32_t to, uint32_t color, uint32_t *n);
 int srpol_plan_expand(const struct srpol_fabric *f,
 		      const struct srpol_plan *plan, uint32_t src,
 		      uint32_t dst, struct srpol_share *shares, uint32_t max);

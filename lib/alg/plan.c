@@ -120,9 +120,11 @@ static struct srpol_plan *plan_of(const struct pair *pairs, uint32_t n,
 	plan->n = n;
 	plan->from = malloc((n + 1UL) * sizeof(*plan->from));
 	plan->to = malloc((n + 1UL) * sizeof(*plan->to));
+	plan->color = calloc(n + 1UL, sizeof(*plan->color));
 	plan->first = malloc((n + 1UL) * sizeof(*plan->first));
 	plan->weights = malloc(weights + 1);
-	if (!plan->from || !plan->to || !plan->first || !plan->weights) {
+	if (!plan->from || !plan->to || !plan->color || !plan->first ||
+	    !plan->weights) {
 		srpol_plan_free(plan);
 		return NULL;
 	}
@@ -183,9 +185,20 @@ void srpol_plan_free(struct srpol_plan *plan)
 		return;
 	free(plan->from);
 	free(plan->to);
+	free(plan->color);
 	free(plan->first);
 	free(plan->weights);
 	free(plan);
+}
+
+static int order(const struct srpol_plan *plan, uint32_t pair, uint32_t from,
+		 uint32_t to, uint32_t color)
+{
+	if (plan->from[pair] != from)
+		return plan->from[pair] < from ? -1 : 1;
+	if (plan->to[pair] != to)
+		return plan->to[pair] < to ? -1 : 1;
+	return (plan->color[pair] > color) - (plan->color[pair] < color);
 }
 
 /**
@@ -193,6 +206,7 @@ void srpol_plan_free(struct srpol_plan *plan)
  * @plan: plan
  * @from: leaf
  * @to: leaf
+ * @color: of the policies, 0: those that have none of their own
  * @n: result: number of weights
  *
  * O(log pairs).
@@ -200,19 +214,18 @@ void srpol_plan_free(struct srpol_plan *plan)
  * Return: weights by path of srpol_fan_init(), NULL if the plan has none.
  */
 const uint8_t *srpol_plan_find(const struct srpol_plan *plan, uint32_t from,
-			       uint32_t to, uint32_t *n)
+			       uint32_t to, uint32_t color, uint32_t *n)
 {
 	uint32_t a = 0, b = plan->n, mid;
 
 	while (a < b) {
 		mid = a + (b - a) / 2;
-		if (plan->from[mid] < from ||
-		    (plan->from[mid] == from && plan->to[mid] < to))
+		if (order(plan, mid, from, to, color) < 0)
 			a = mid + 1;
 		else
 			b = mid;
 	}
-	if (a == plan->n || plan->from[a] != from || plan->to[a] != to)
+	if (a == plan->n || order(plan, a, from, to, color))
 		return NULL;
 	*n = plan->first[a + 1] - plan->first[a];
 	return plan->weights + plan->first[a];
@@ -245,7 +258,7 @@ int srpol_plan_expand(const struct srpol_fabric *f,
 	rc = srpol_path_set_init(f, src, dst, &set);
 	for (p = 0; p < set.pairs && !rc; p++) {
 		weights = srpol_plan_find(plan, set.pair[p].fan.from,
-					  set.pair[p].fan.to, &have);
+					  set.pair[p].fan.to, 0, &have);
 		if (weights && have != set.pair[p].fan.n)
 			rc = -EINVAL;
 		for (i = 0; i < set.pair[p].fan.n && !rc; i++) {

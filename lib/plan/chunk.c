@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
  * A chunk: what a plan says of the pairs of one source leaf. One line per
- * pair, {"to":LEAF,"weights":HEX}, in order of the leaves' numbers, with one
- * hexadecimal digit per path of srpol_fan_init(). The same plan has the same
- * text everywhere.
+ * pair, {"color":N,"to":LEAF,"weights":HEX}, without the color where it is 0,
+ * in order of the leaves' numbers and of colors, with one hexadecimal digit per
+ * path of srpol_fan_init(). The same plan has the same text everywhere.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -37,6 +37,9 @@ static int write_line(FILE *out, const struct srpol_fabric *f,
 	line = json_pack("{s:s, s:s}", "to", f->nodes[plan->to[pair]].name,
 			 "weights", hex);
 	free(hex);
+	if (plan->color[pair])
+		json_object_set_new(line, "color",
+				    json_integer(plan->color[pair]));
 	ret = line ? json_dumpf(line, out, JSON_COMPACT | JSON_SORT_KEYS) : -1;
 	json_decref(line);
 	putc('\n', out);
@@ -75,10 +78,21 @@ char *srpol_chunk_write(const struct srpol_fabric *f,
 	return text;
 }
 
-/* One more pair, with @room for weights left in the plan. */
+static bool in_order(const struct srpol_plan *plan, uint32_t from, uint32_t to,
+		     uint32_t color)
+{
+	uint32_t last = plan->n - 1;
+
+	if (!plan->n || plan->from[last] != from)
+		return true;
+	return plan->to[last] < to ||
+	       (plan->to[last] == to && plan->color[last] < color);
+}
+
+/* One more pair, with room for its weights left in the plan. */
 static int add_pair(const struct srpol_fabric *f, struct srpol_plan *plan,
-		    uint32_t from, const char *to, const char *hex,
-		    struct srpol_error *err)
+		    uint32_t from, const char *to, uint32_t color,
+		    const char *hex, struct srpol_error *err)
 {
 	uint32_t node = srpol_fabric_node(f, to), i, n = strlen(hex);
 	struct srpol_fan fan;
@@ -87,8 +101,7 @@ static int add_pair(const struct srpol_fabric *f, struct srpol_plan *plan,
 
 	if (node == SRPOL_NONE || f->nodes[node].tier != SRPOL_TIER_LEAF)
 		return srpol_error_set(err, -EINVAL, "no leaf \"%s\"", to);
-	if (plan->n && plan->from[plan->n - 1] == from &&
-	    plan->to[plan->n - 1] >= node)
+	if (!in_order(plan, from, node, color))
 		return srpol_error_set(err, -EINVAL, "leaf \"%s\" is out of order", to);
 	ret = srpol_fan_init(f, from, node, &fan);
 	if (ret)
@@ -110,6 +123,7 @@ static int add_pair(const struct srpol_fabric *f, struct srpol_plan *plan,
 		return ret;
 	plan->from[plan->n] = from;
 	plan->to[plan->n] = node;
+	plan->color[plan->n] = color;
 	plan->first[plan->n + 1] = plan->first[plan->n] + n;
 	plan->n++;
 	return 0;
@@ -120,14 +134,17 @@ static int read_line(const struct srpol_fabric *f, struct srpol_plan *plan,
 		     struct srpol_error *err)
 {
 	const char *to, *hex;
+	json_int_t color = 0;
 	int ret;
 	json_t *o;
 
 	o = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
-	if (!o || json_unpack(o, "{s:s, s:s !}", "to", &to, "weights", &hex))
+	if (!o || json_unpack(o, "{s:s, s:s, s?I !}", "to", &to, "weights",
+			      &hex, "color", &color) ||
+	    color < 0 || color > UINT32_MAX)
 		ret = srpol_error_set(err, -EINVAL, "a line is no pair of leaves");
 	else
-		ret = add_pair(f, plan, from, to, hex, err);
+		ret = add_pair(f, plan, from, to, color, hex, err);
 	json_decref(o);
 	return ret;
 }
@@ -170,9 +187,11 @@ static struct srpol_plan *room_for(const struct srpol_chunk *chunks, uint32_t n)
 		return NULL;
 	plan->from = malloc((lines + 1) * sizeof(*plan->from));
 	plan->to = malloc((lines + 1) * sizeof(*plan->to));
+	plan->color = malloc((lines + 1) * sizeof(*plan->color));
 	plan->first = calloc(lines + 2, sizeof(*plan->first));
 	plan->weights = malloc(bytes + 1);
-	if (plan->from && plan->to && plan->first && plan->weights)
+	if (plan->from && plan->to && plan->color && plan->first &&
+	    plan->weights)
 		return plan;
 	srpol_plan_free(plan);
 	return NULL;

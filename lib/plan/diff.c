@@ -10,7 +10,9 @@ static int order(const struct srpol_plan *a, uint32_t i,
 		return (i == a->n) - (j == b->n);
 	if (a->from[i] != b->from[j])
 		return a->from[i] < b->from[j] ? -1 : 1;
-	return (a->to[i] > b->to[j]) - (a->to[i] < b->to[j]);
+	if (a->to[i] != b->to[j])
+		return a->to[i] < b->to[j] ? -1 : 1;
+	return (a->color[i] > b->color[j]) - (a->color[i] < b->color[j]);
 }
 
 static void fill(const struct srpol_plan *plan, uint32_t pair, uint32_t *n,
@@ -43,6 +45,7 @@ uint32_t srpol_plan_diff(const struct srpol_plan *a, const struct srpol_plan *b,
 		cmp = order(a, i, b, j);
 		change.from = cmp <= 0 ? a->from[i] : b->from[j];
 		change.to = cmp <= 0 ? a->to[i] : b->to[j];
+		change.color = cmp <= 0 ? a->color[i] : b->color[j];
 		if (cmp <= 0)
 			fill(a, i++, &change.n_old, &change.old);
 		if (cmp >= 0)

@@ -46,7 +46,8 @@ static uint32_t planned(const struct srpol_fabric *f,
 static int weigh_set(const struct srpol_fabric *f,
 		     const struct srpol_links *links,
 		     const struct srpol_plan *plan,
-		     const struct srpol_path_set *set, uint32_t *weight)
+		     const struct srpol_path_set *set, uint32_t color,
+		     uint32_t *weight)
 {
 	const uint8_t *weights[SRPOL_PLANES_MAX];
 	uint32_t sum[SRPOL_PLANES_MAX], p, i, have, pairs = 0;
@@ -55,7 +56,8 @@ static int weigh_set(const struct srpol_fabric *f,
 
 	for (p = 0; p < set->pairs; p++) {
 		fan = &set->pair[p].fan;
-		weights[p] = srpol_plan_find(plan, fan->from, fan->to, &have);
+		weights[p] = srpol_plan_find(plan, fan->from, fan->to, color,
+					     &have);
 		if (weights[p] && have != fan->n)
 			return -EINVAL;
 		pairs += weights[p] != NULL;
@@ -89,6 +91,7 @@ static int weigh_set(const struct srpol_fabric *f,
  * @plan: plan
  * @src: GPU
  * @dst: GPU
+ * @color: what the plan says of that color, and nothing else
  * @weight: result, by path of srpol_path_set_init()
  * @max: room there
  *
@@ -98,7 +101,7 @@ static int weigh_set(const struct srpol_fabric *f,
 int srpol_plan_weigh(const struct srpol_fabric *f,
 		     const struct srpol_links *links,
 		     const struct srpol_plan *plan, uint32_t src, uint32_t dst,
-		     uint32_t *weight, uint32_t max)
+		     uint32_t color, uint32_t *weight, uint32_t max)
 {
 	struct srpol_path_set set;
 	int ret = srpol_path_set_init(f, src, dst, &set);
@@ -106,7 +109,7 @@ int srpol_plan_weigh(const struct srpol_fabric *f,
 	if (!ret && set.n > max)
 		ret = -E2BIG;
 	if (!ret)
-		ret = weigh_set(f, links, plan, &set, weight);
+		ret = weigh_set(f, links, plan, &set, color, weight);
 	if (!ret)
 		ret = set.n;
 	srpol_path_set_free(&set);

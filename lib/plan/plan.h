@@ -2,7 +2,7 @@
 /*
  * Plans as they are kept, sent and compared: the weights of lib/alg's struct
  * srpol_plan as text with digests, how a new one follows from the one before,
- * and what a link that goes down would do.
+ * bandwidth that is kept for jobs, and what a link that goes down would do.
  *
  *	head -- digest --> index -- digest --> chunk of each source leaf
  *
@@ -119,7 +119,7 @@ uint64_t srpol_head_seen(const struct srpol_head *head, const char *host);
 int srpol_plan_weigh(const struct srpol_fabric *f,
 		     const struct srpol_links *links,
 		     const struct srpol_plan *plan, uint32_t src, uint32_t dst,
-		     uint32_t *weight, uint32_t max);
+		     uint32_t color, uint32_t *weight, uint32_t max);
 
 /* diff.c */
 
@@ -127,6 +127,7 @@ int srpol_plan_weigh(const struct srpol_fabric *f,
  * struct srpol_plan_change - a pair that two plans differ in
  * @from: leaf
  * @to: leaf
+ * @color: of the policies it is for, 0: those that have none of their own
  * @n_old: number of weights in the one, 0: it does not have the pair
  * @old: these
  * @n_new: likewise in the other
@@ -135,6 +136,7 @@ int srpol_plan_weigh(const struct srpol_fabric *f,
 struct srpol_plan_change {
 	uint32_t from;
 	uint32_t to;
+	uint32_t color;
 	uint32_t n_old;
 	const uint8_t *old;
 	uint32_t n_new;
@@ -200,14 +202,141 @@ int srpol_planner_try(const struct srpol_planner *planner,
 		      struct srpol_planner *trial, struct srpol_error *err);
 void srpol_planner_free(struct srpol_planner *planner);
 
+/* completion.c */
+
+int srpol_completion(const struct srpol_fabric *f,
+		     const struct srpol_links *links,
+		     const struct srpol_plan *plan,
+		     const struct srpol_demand *demands, uint32_t n,
+		     double *finish);
+int srpol_planned_load(const struct srpol_fabric *f,
+		       const struct srpol_links *links,
+		       const struct srpol_plan *plan,
+		       const struct srpol_demand *demands, uint32_t n,
+		       double *load);
+
+/* join.c */
+
+/**
+ * struct srpol_plan_part - what a plan is put together from
+ * @plan: weights; its own colors do not count
+ * @color: what they are in the whole
+ */
+struct srpol_plan_part {
+	const struct srpol_plan *plan;
+	uint32_t color;
+};
+
+struct srpol_plan *srpol_plan_join(const struct srpol_plan_part *parts,
+				   uint32_t n);
+
+/* ledger.c: bandwidth that is kept for somebody */
+
+/**
+ * struct srpol_hold - bandwidth that is kept for the demands of a job
+ * @color: of its flows: holds of a color share the weights of their pairs
+ * @rate: bit/s that its busiest GPU may send or receive; the rates of demands
+ *	are to each other as their bytes are
+ * @demands: what it is for
+ * @n: number of them
+ * @allowed: by directed link: whether it may be used, NULL: all may
+ * @old: weights of these demands that hosts may still have, NULL: none
+ * @new: weights that hosts are told, NULL: none; may be the same as @old
+ */
+struct srpol_hold {
+	uint32_t color;
+	uint64_t rate;
+	const struct srpol_demand *demands;
+	uint32_t n;
+	const bool *allowed;
+	const struct srpol_plan *old;
+	const struct srpol_plan *new;
+};
+
+/**
+ * struct srpol_ledger - all of them
+ * @fabric: finished fabric
+ * @links: what may be kept of them, in capacities
+ * @holds: the oldest first
+ * @n: number of them
+ */
+struct srpol_ledger {
+	const struct srpol_fabric *fabric;
+	const struct srpol_links *links;
+	struct srpol_hold *holds;
+	uint32_t n;
+};
+
+/**
+ * struct srpol_offer - whether bandwidth can be kept
+ * @fits: it can
+ * @weights: then: of its demands, to be freed
+ * @most: bit/s that could be kept, of those wanted; whole Mbit/s if it does not
+ *	fit
+ * @link: directed link that has too little, SRPOL_NONE: a demand has no path
+ * @left: bit/s that are left there
+ * @wanted: bit/s that would be needed there
+ */
+struct srpol_offer {
+	bool fits;
+	struct srpol_plan *weights;
+	uint64_t most;
+	uint32_t link;
+	uint64_t left;
+	uint64_t wanted;
+};
+
+uint64_t srpol_rate_add(uint64_t a, uint64_t b);
+double *srpol_hold_rates(const struct srpol_fabric *f,
+			 const struct srpol_hold *hold);
+struct srpol_plan *srpol_ledger_plan(const struct srpol_ledger *ledger,
+				     uint32_t color);
+int srpol_ledger_load(const struct srpol_ledger *ledger, double *load);
+int srpol_ledger_load_one(const struct srpol_ledger *ledger, uint32_t hold,
+			  double *load);
+int srpol_ledger_offer(const struct srpol_ledger *ledger,
+		       const struct srpol_hold *want,
+		       struct srpol_offer *offer);
+int srpol_ledger_fits(const struct srpol_ledger *ledger,
+		      const struct srpol_hold *want);
+
+/* settle.c: what becomes of it when links change */
+
+/**
+ * enum srpol_settled - what became of a hold
+ * @SRPOL_SETTLED_KEPT: nothing
+ * @SRPOL_SETTLED_MOVED: other weights, or some again
+ * @SRPOL_SETTLED_LOST: it cannot be kept
+ */
+enum srpol_settled {
+	SRPOL_SETTLED_KEPT,
+	SRPOL_SETTLED_MOVED,
+	SRPOL_SETTLED_LOST,
+};
+
+/**
+ * struct srpol_settlement - of a hold
+ * @what: what became of it
+ * @offer: of one that was moved or lost
+ */
+struct srpol_settlement {
+	enum srpol_settled what;
+	struct srpol_offer offer;
+};
+
+int srpol_ledger_settle(const struct srpol_ledger *ledger,
+			struct srpol_settlement *settled);
+void srpol_settlements_free(struct srpol_settlement *settled, uint32_t n);
+
 /* what_if.c */
 
 /**
- * struct srpol_what_if - when the last demand ends, in seconds
- * @now: with the links as they are
+ * struct srpol_what_if - when demands end, in seconds
+ * @now: the last one, with the links as they are
  * @local: with other links and the same plan: hosts leave paths that are down
  * @planned: with other links and the plan that follows
- * @unplaced: demands without a path then
+ * @unplaced: demands that do not end then
+ * @finish: of each demand, by these three
  *
  * INFINITY if some demand does not end.
  */
@@ -216,10 +345,24 @@ struct srpol_what_if {
 	double local;
 	double planned;
 	uint32_t unplaced;
+	double *finish[3];
 };
 
-int srpol_what_if(const struct srpol_planner *now,
-		  const struct srpol_planner *trial,
+/**
+ * struct srpol_situation - what demands find
+ * @links: state of the links
+ * @plan: what hosts are told
+ */
+struct srpol_situation {
+	const struct srpol_links *links;
+	const struct srpol_plan *plan;
+};
+
+int srpol_what_if(const struct srpol_fabric *f,
+		  const struct srpol_demand *demands, uint32_t n,
+		  const struct srpol_situation *now,
+		  const struct srpol_situation *then,
 		  struct srpol_what_if *result);
+void srpol_what_if_free(struct srpol_what_if *result);
 
 #endif /* _SRPOL_PLAN_H */

@@ -11,9 +11,33 @@
 #define LINE_MAX_LEN	4096
 #define OUT_MAX		(64 << 20)	/* ten thousand policies' paths */
 
-static json_t *answer_request(const struct request *requests,
+/**
+ * struct request_later - a request that is answered later
+ * @server: where it came
+ * @client: who asked, NULL: it has left
+ * @next: of all that wait
+ */
+struct request_later {
+	struct request_server *server;
+	struct lines_client *client;
+	struct request_later *next;
+};
+
+static bool is_allowed(struct request_server *server,
+		       const struct request *request, struct srpol_error *err)
+{
+	if (!server->may || server->may(request->name, server->asks))
+		return true;
+	server->denied++;
+	srpol_error_set(err, -EPERM, "request \"%s\" is for operators only",
+			request->name);
+	return false;
+}
+
+static json_t *answer_request(struct request_server *server,
 			      const json_t *request, struct srpol_error *err)
 {
+	const struct request *requests = server->requests;
 	json_int_t version = -1;
 	const char *name;
 	json_t *body;
@@ -35,42 +59,102 @@ static json_t *answer_request(const struct request *requests,
 				name);
 		return NULL;
 	}
+	if (!is_allowed(server, requests, err))
+		return NULL;
 	body = requests->answer(request, err);
-	if (!body && !err->text[0])
+	if (!body && !err->text[0] && !server->later)
 		srpol_error_set(err, -ENOMEM, "no memory");
 	return body;
 }
 
-static json_t *answer(const struct request *requests, const char *line)
+static void send_reply(struct lines_client *client, json_t *body,
+		       const struct srpol_error *err)
 {
-	json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
-	json_t *reply = json_object(), *body;
-	struct srpol_error err = {};
+	json_t *reply = json_object();
+	char *text;
 
-	body = answer_request(requests, request, &err);
 	json_object_set_new(reply, "version", json_integer(VERSION));
 	if (body)
 		json_object_set_new(reply, "reply", body);
 	else
-		json_object_set_new(reply, "error", json_string(err.text));
-	json_decref(request);
-	return reply;
+		json_object_set_new(reply, "error", json_string(err->text));
+	text = json_dumps(reply, JSON_COMPACT | JSON_REAL_PRECISION(9));
+	json_decref(reply);
+	if (text)
+		lines_send(client, text, strlen(text));
+	free(text);
 }
 
 static void take_line(struct lines_client *client, char *line, size_t len)
 {
 	struct request_server *server =
 		(struct request_server *)client->server;
-	json_t *reply;
-	char *text;
+	json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+	struct srpol_error err = {};
+	json_t *body;
 
 	server->asks = client->uid;
-	reply = answer(server->requests, line);
-	text = json_dumps(reply, JSON_COMPACT | JSON_REAL_PRECISION(9));
-	json_decref(reply);
-	if (text)
-		lines_send(client, text, strlen(text));
-	free(text);
+	server->client = client;
+	server->later = NULL;
+	body = answer_request(server, request, &err);
+	if (!server->later)
+		send_reply(client, body, &err);
+	json_decref(request);
+}
+
+/* Nobody waits for these answers any more. */
+static void client_left(struct lines_client *client)
+{
+	struct request_server *server =
+		(struct request_server *)client->server;
+	struct request_later *later;
+
+	for (later = server->waiting; later; later = later->next)
+		if (later->client == client)
+			later->client = NULL;
+}
+
+/**
+ * requests_later() - the request at hand is answered later
+ * @server: in whose answer() this is called; that returns NULL
+ *
+ * Return: what requests_answer() wants, once; NULL without memory.
+ */
+struct request_later *requests_later(struct request_server *server)
+{
+	struct request_later *later = calloc(1, sizeof(*later));
+
+	if (!later)
+		return NULL;
+	later->server = server;
+	later->client = server->client;
+	later->next = server->waiting;
+	server->waiting = later;
+	server->later = later;
+	return later;
+}
+
+/**
+ * requests_answer() - the answer, at last
+ * @later: it is freed
+ * @body: reply, NULL: an error
+ * @err: the error
+ *
+ * Never from inside answer().
+ */
+void requests_answer(struct request_later *later, json_t *body,
+		     const struct srpol_error *err)
+{
+	struct request_later **at = &later->server->waiting;
+
+	while (*at != later)
+		at = &(*at)->next;
+	*at = later->next;
+	if (later->client)
+		send_reply(later->client, body, err);
+	else
+		json_decref(body);
+	free(later);
 }
 
 /**
@@ -87,6 +171,7 @@ int requests_start(struct request_server *server, const char *path,
 	server->lines.line_max = server->line_max ?: LINE_MAX_LEN;
 	server->lines.out_max = server->out_max ?: OUT_MAX;
 	server->lines.line = take_line;
+	server->lines.left = client_left;
 	return lines_start(&server->lines, err);
 }
 

@@ -3,11 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabricd.h"
+#include "tenants.h"
 
 #define POLL_NS		(60 * NS_PER_SEC)
 
 static struct mirror mirror;
+static bool is_read;
 static char prefix[STORE_KEY_LEN];
 
 static int by_host(const void *a, const void *b)
@@ -62,6 +63,16 @@ static void set(void *data, const struct store_kv *kv)
 
 static void end(void *data)
 {
+	is_read = true;
+	settle_soon();
+}
+
+/**
+ * acks_ready() - was everything read once?
+ */
+bool acks_ready(void)
+{
+	return is_read;
 }
 
 /**

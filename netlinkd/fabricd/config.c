@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fabricd.h"
+#include "tenants.h"
 #include "srpol_lib.h"
 #include "store_config.h"
 #include "web.h"
@@ -27,9 +27,10 @@ static int read_all(const json_t *o, struct fabricd_config *c,
 {
 	static const char * const keys[] = {
 		"name", "shard", "topology", "algorithm", "settle-ms",
-		"lease-s", "store", "file", "socket", "page", NULL
+		"lease-s", "store", "file", "socket", "page", "reservable",
+		"users", NULL
 	};
-	json_int_t settle, lease;
+	json_int_t settle, lease, reservable;
 	char host[HOST_NAME_MAX + 1] = "engine", alg[SRPOL_ALG_NAME_LEN];
 	int ret;
 
@@ -50,6 +51,7 @@ static int read_all(const json_t *o, struct fabricd_config *c,
 	      words_number(o, "settle-ms", 1, 60000, SETTLE_MS_DEFAULT, &settle,
 			   err) ?:
 	      words_number(o, "lease-s", 1, 600, LEASE_S_DEFAULT, &lease, err) ?:
+	      words_number(o, "reservable", 1, 100, 100, &reservable, err) ?:
 	      store_config_read(json_object_get(o, "store"), &c->store, err);
 	if (ret)
 		return ret;
@@ -60,10 +62,11 @@ static int read_all(const json_t *o, struct fabricd_config *c,
 		return srpol_error_set(err, -EINVAL,
 				       "\"algorithm\": no algorithm \"%s\"",
 				       alg);
+	c->reservable = reservable;
 	if (!c->shard[0] || strchr(c->shard, '/'))
 		return srpol_error_set(err, -EINVAL,
 				       "\"shard\" is empty or has a slash");
-	return 0;
+	return access_read(json_object_get(o, "users"), c, err);
 }
 
 /**

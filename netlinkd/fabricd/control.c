@@ -6,17 +6,40 @@
 
 #include "fabricd.h"
 #include "requests.h"
+#include "tenants.h"
+
+#define LINE_MAX_LEN	(1 << 20)	/* demands of a large job */
+#define RATE_MAX	(2 * LINE_MAX_LEN)	/* in a second, where all may ask */
 
 static const struct request requests[] = {
 	{ "show", report_show },
 	{ "plan", report_plan },
 	{ "diff", report_diff },
-	{ "what-if", report_what_if },
+	{ "what-if", what_if_request },
 	{ "why", why_request },
+	{ "jobs", jobs_request },
+	{ "job-add", job_add_request },
+	{ "job-del", job_del_request },
+	{ "tenants", tenants_request },
+	{ "tenant-add", tenant_add_request },
+	{ "tenant-del", tenant_del_request },
+	{ "advise", advise_request },
 	{ }
 };
 
-static struct request_server server = { .requests = requests };
+static struct request_server server = {
+	.requests = requests,
+	.line_max = LINE_MAX_LEN,
+	.may = access_may_ask,
+};
+
+/**
+ * control_server() - the socket
+ */
+struct request_server *control_server(void)
+{
+	return &server;
+}
 
 /**
  * control_start() - answer srpol fabric
@@ -24,6 +47,9 @@ static struct request_server server = { .requests = requests };
  */
 int control_start(struct srpol_error *err)
 {
+	/* who may do what is up to the users, not to the file */
+	server.lines.for_all = fabricd.config.n_users;
+	server.lines.rate_max = fabricd.config.n_users ? RATE_MAX : 0;
 	return requests_start(&server, fabricd.config.socket, err);
 }
 

@@ -14,6 +14,8 @@
  *	control.c	answers srpol fabric
  *	report.c	what it shows
  *	why.c		why hosts weigh paths as they do
+ *
+ * Those of tenants and reservations are in tenants.h.
  *	web.c		the page, see web.h
  */
 #ifndef _SRPOL_FABRICD_H
@@ -33,6 +35,9 @@
 #define NS_PER_SEC	1000000000ull
 #define SHARD_LEN	32
 
+struct request_server;
+struct user;
+
 /**
  * struct fabricd_config - what the operator wrote
  * @name: of this engine
@@ -44,6 +49,9 @@
  * @store: where the store is
  * @file: of an embedded store, which it serves
  * @socket: of srpol fabric
+ * @reservable: percent of a link that may be reserved
+ * @n_users: number of @users
+ * @users: whose tenant's users they are
  * @page: address and port of the page, empty: none
  */
 struct fabricd_config {
@@ -56,6 +64,9 @@ struct fabricd_config {
 	struct store_config store;
 	char file[256];
 	char socket[108];
+	uint32_t reservable;
+	uint32_t n_users;
+	struct user *users;
 	char page[64];
 };
 
@@ -69,6 +80,10 @@ int config_read(const char *file, struct fabricd_config *config,
  * @len: bytes of it
  * @number: of a report: its number
  * @links: of a report: struct input_link
+ * @mod: of a job: revision of its key
+ * @planned: of a job: @mod as of the last plan that was published
+ * @epoch: of a job: epoch in which it was planned for first, 0: none yet
+ * @outdated: of a report: the newest one was wrong, this is one before
  * @heard: when it came
  * @stale: not seen in the read that is under way
  */
@@ -78,6 +93,10 @@ struct input {
 	size_t len;
 	uint64_t number;
 	struct vec links;
+	uint64_t mod;
+	uint64_t planned;
+	uint64_t epoch;
+	bool outdated;
 	time_t heard;
 	bool stale;
 };
@@ -111,6 +130,12 @@ struct ack {
  * @fenced: transactions refused as somebody else leads
  * @unsure: transactions nobody knows the end of
  * @elected: times it became leader
+ * @accepted: jobs taken as they were wanted
+ * @deferred: jobs that were told when they would be taken
+ * @lowered: jobs that were told to want less, or no guarantee
+ * @rejected: jobs that were not taken
+ * @moved: reservations that were given other paths
+ * @lost: reservations that could not be kept any more
  * @plan_ns: time the last plan took
  */
 struct fabricd_stats {
@@ -121,6 +146,12 @@ struct fabricd_stats {
 	uint64_t fenced;
 	uint64_t unsure;
 	uint64_t elected;
+	uint64_t accepted;
+	uint64_t deferred;
+	uint64_t lowered;
+	uint64_t rejected;
+	uint64_t moved;
+	uint64_t lost;
 	uint64_t plan_ns;
 };
 
@@ -136,10 +167,13 @@ struct fabricd_stats {
  * @jobs: struct input, sorted by key
  * @reports: likewise
  * @acks: struct ack, sorted by host
- * @planner: plan in force
+ * @planner: plan for what has no reservation
+ * @links: state of the links as of the last plan
+ * @plan: plan in force: that of @planner and what is reserved; NULL: none
  * @before: the plan before it, NULL: none
  * @index: of what was written
  * @head_rev: revision of the head that was read or written last
+ * @published_ns: when this engine wrote it, 0: another one did
  * @next_epoch: number
  * @seen: reports in the head that was written last
  * @stats: what happened
@@ -156,9 +190,12 @@ struct fabricd {
 	struct vec reports;
 	struct vec acks;
 	struct srpol_planner planner;
+	struct srpol_links *links;
+	struct srpol_plan *plan;
 	struct srpol_plan *before;
 	struct srpol_index index;
 	uint64_t head_rev;
+	uint64_t published_ns;
 	uint64_t next_epoch;
 	char *seen;
 	struct fabricd_stats stats;
@@ -183,11 +220,14 @@ void inputs_stop(void);
 bool inputs_ready(void);
 bool inputs_jobs_changed(void);
 struct srpol_links *inputs_links(void);
-int inputs_demands(struct srpol_demands *demands);
+void inputs_changed(void);
+uint64_t inputs_jobs_revision(void);
+struct input *inputs_job(const char *key);
 
 /* acks.c */
 void acks_start(void);
 void acks_stop(void);
+bool acks_ready(void);
 struct ack *acks_find(const char *host);
 
 /* takeover.c */
@@ -198,19 +238,26 @@ void publish(const struct srpol_plan *plan, void (*done)(int error));
 
 /* plan.c */
 void plan_soon(void);
+bool plan_may_change(void);
 void plan_takeover(void);
 void plan_stop(void);
 
 /* control.c */
 int control_start(struct srpol_error *err);
 void control_stop(void);
+struct request_server *control_server(void);
 
 /* report.c */
 json_t *report_show(const json_t *request, struct srpol_error *err);
 json_t *report_plan(const json_t *request, struct srpol_error *err);
 json_t *report_diff(const json_t *request, struct srpol_error *err);
-json_t *report_what_if(const json_t *request, struct srpol_error *err);
 json_t *report_weights(const uint8_t *weights, uint32_t n);
+
+void report_add_change(void *data, const struct srpol_plan_change *c);
+const char *node_name(uint32_t node);
+
+/* what_if.c */
+json_t *what_if_request(const json_t *request, struct srpol_error *err);
 
 /* why.c */
 json_t *why_request(const json_t *request, struct srpol_error *err);

@@ -10,6 +10,7 @@
 
 #include "fabricd.h"
 #include "srpol_lib.h"
+#include "tenants.h"
 
 #define POLL_NS		(30 * NS_PER_SEC)
 
@@ -142,6 +143,8 @@ static void set_report(void *data, const struct store_kv *kv)
 	}
 	if (read_report(kv, &number, &links)) {
 		fabricd.stats.refused++;
+		if (input)
+			input->outdated = true;
 		log_notice("%s: wrong report, the last good one stays",
 			   kv->key);
 		vec_free(&links);
@@ -152,6 +155,7 @@ static void set_report(void *data, const struct store_kv *kv)
 	vec_free(&input->links);
 	input->links = links;
 	input->number = number;
+	input->outdated = false;
 }
 
 static void set_job(void *data, const struct store_kv *kv)
@@ -160,8 +164,10 @@ static void set_job(void *data, const struct store_kv *kv)
 	struct srpol_demands demands = {};
 	struct srpol_error err = {};
 
-	if (input)
+	if (input) {
 		input->stale = false;
+		input->mod = kv->mod;
+	}
 	if (input && kv->value && input->len == kv->len &&
 	    !memcmp(input->text, kv->value, kv->len))
 		return;
@@ -178,7 +184,10 @@ static void set_job(void *data, const struct store_kv *kv)
 		log_notice("%s: %s; what was announced before stays", kv->key,
 			   err.text);
 	} else {
-		keep_text(make(&fabricd.jobs, kv->key), kv);
+		input = make(&fabricd.jobs, kv->key);
+		keep_text(input, kv);
+		input->mod = kv->mod;
+		input->epoch = 0;
 		jobs_changed = true;
 	}
 	srpol_demands_free(&demands);
@@ -216,6 +225,7 @@ static void end(void *data)
 		return;
 	ready = inputs_ready();
 	events = fabricd.stats.events;
+	job_request_kick();
 	plan_soon();
 }
 
@@ -264,21 +274,31 @@ bool inputs_jobs_changed(void)
 }
 
 /**
- * inputs_demands() - what all jobs announced, in order of their keys
- * @demands: result, to be freed
+ * inputs_changed() - what jobs send, or how, is another thing now
  */
-int inputs_demands(struct srpol_demands *demands)
+void inputs_changed(void)
 {
-	const struct input *job;
-	int ret = 0;
+	jobs_changed = true;
+	plan_soon();
+}
 
-	vec_for_each(job, &fabricd.jobs) {
-		ret = srpol_demands_read(fabricd.fabric, job->text, job->len,
-					 demands, NULL);
-		if (ret == -ENOMEM)
-			return ret;
-	}
-	return 0;
+/**
+ * inputs_jobs_revision() - revision up to which all of jobs was heard
+ */
+uint64_t inputs_jobs_revision(void)
+{
+	return job_mirror.revision;
+}
+
+/**
+ * inputs_job() - a job
+ * @key: its key
+ *
+ * Return: valid until the loop goes on; NULL: there is none.
+ */
+struct input *inputs_job(const char *key)
+{
+	return find(&fabricd.jobs, key);
 }
 
 /**

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "causes.h"
-#include "fabricd.h"
+#include "tenants.h"
 #include "kv.h"
 #include "notify.h"
 #include "srpol_lib.h"
@@ -106,10 +106,13 @@ static void end(void)
 	if (serves_store())
 		kv_server_stop();
 	srpol_planner_free(&fabricd.planner);
+	srpol_plan_free(fabricd.plan);
 	srpol_plan_free(fabricd.before);
+	srpol_links_free(fabricd.links);
 	srpol_index_free(&fabricd.index);
 	srpol_fabric_free(fabricd.fabric);
 	free(fabricd.seen);
+	free(fabricd.config.users);
 }
 
 static int run(void)
@@ -121,13 +124,19 @@ static int run(void)
 	if (ret)
 		return stop(ret, &err);
 	inputs_start();
+	tenants_start();
+	reservations_start();
 	acks_start();
 	leader_start();
 	notify("READY=1");
 	ret = loop_run();
 	notify("STOPPING=1");
 	leader_stop();
+	job_request_stop();
+	tenant_request_stop();
 	acks_stop();
+	reservations_stop();
+	tenants_stop();
 	inputs_stop();
 	end();
 	return ret ? stop(ret, &err) : 0;
@@ -178,5 +187,6 @@ int main(int argc, char **argv)
 	printf("%u nodes, %u links, topology %s\n", fabricd.fabric->n_nodes,
 	       fabricd.fabric->n_links / 2, fabricd.topology);
 	srpol_fabric_free(fabricd.fabric);
+	free(fabricd.config.users);
 	return 0;
 }

@@ -8,16 +8,16 @@
 #include <string.h>
 
 #include "causes.h"
-#include "fabricd.h"
+#include "tenants.h"
 #include "srpol_lib.h"
 
 #define AGAIN_NS	(200 * NS_PER_MS)
 
 static void ring(void *data);
 static void take_over(void *data);
-static struct alarm settle = ALARM_INIT(ring, NULL);
+static struct alarm timer = ALARM_INIT(ring, NULL);
 static struct alarm again = ALARM_INIT(take_over, NULL);
-static struct srpol_demands demands;
+static struct workload forecast;
 static bool loaded, publishing, dirty;
 
 static void published(int error)
@@ -27,68 +27,89 @@ static void published(int error)
 		/* nobody knows what is there: look */
 		loaded = false;
 		alarm_set(&again, AGAIN_NS);
-	} else if (dirty) {
+		return;
+	}
+	settle_published();
+	if (dirty)
 		plan_soon();
-	}
 }
 
-static struct srpol_plan *copy_plan(const struct srpol_planner *p)
+/* A plan, from what is sent and kept now. */
+static int run(const struct srpol_links *links, struct srpol_error *err)
 {
-	struct srpol_alg_input in = {
-		.fabric = p->fabric, .links = p->links, .demands = p->demands,
-		.n = p->n,
-	};
+	struct srpol_links *part = reservable(links), *left = NULL;
+	struct srpol_plan *plan = NULL;
+	struct srpol_ledger ledger = {};
+	int ret = part ? reservations_ledger(part, &ledger) : -ENOMEM;
+	uint32_t changed;
 
-	return p->plan ? srpol_plan_new(&in, p->placement) : NULL;
-}
-
-static int run(struct srpol_error *err)
-{
-	struct srpol_plan *before = copy_plan(&fabricd.planner);
-	struct srpol_links *links = inputs_links();
-	uint64_t start = now_ns();
-	uint32_t changed = 0;
-	int ret = links ? 0 : -ENOMEM;
-
+	causes_begin(links);
 	if (!ret && inputs_jobs_changed()) {
-		srpol_demands_free(&demands);
-		ret = inputs_demands(&demands);
+		workload_free(&forecast);
+		ret = workload_read(WORKLOAD_FORECAST, NULL, &forecast);
 	}
-	if (!ret)
-		causes_begin(links);
-	ret = ret ?: srpol_planner_run(&fabricd.planner, links, demands.list,
-				       demands.n, err);
-	fabricd.stats.plan_ns = now_ns() - start;
-	fabricd.stats.plans++;
-	srpol_links_free(links);
-	if (!ret)
-		changed = before ? srpol_plan_diff(before, fabricd.planner.plan,
-						   NULL, NULL) :
-			  fabricd.planner.plan->n;
+	if (!ret) {
+		left = whole_links(links, &ledger);
+		ret = left ? 0 : -ENOMEM;
+	}
+	ret = ret ?: srpol_planner_run(&fabricd.planner, left,
+				       forecast.demands.list,
+				       forecast.demands.n, err) ?:
+	      whole_plan(&fabricd.planner, links, &ledger, &plan);
+	srpol_links_free(left);
+	srpol_links_free(part);
+	ledger_free(&ledger);
+	if (ret)
+		return ret;
+	changed = fabricd.plan ? srpol_plan_diff(fabricd.plan, plan, NULL, NULL) :
+		  plan->n;
 	causes_end(changed);
-	if (before && changed) {
+	if (fabricd.plan && changed) {
 		srpol_plan_free(fabricd.before);
-		fabricd.before = before;
+		fabricd.before = fabricd.plan;
 	} else {
-		srpol_plan_free(before);
+		srpol_plan_free(fabricd.plan);
 	}
-	return ret;
+	fabricd.plan = plan;
+	return 0;
 }
 
 static void ring(void *data)
 {
+	struct srpol_links *links = inputs_links();
 	struct srpol_error err = {};
+	uint64_t start = now_ns();
 	int ret;
 
 	dirty = false;
-	ret = run(&err);
+	/* what it writes comes back as an event */
+	if (links && settle(links)) {
+		srpol_links_free(links);
+		return;
+	}
+	ret = links ? run(links, &err) : -ENOMEM;
+	fabricd.stats.plan_ns = now_ns() - start;
+	fabricd.stats.plans++;
 	if (ret) {
+		srpol_links_free(links);
 		log_error("no plan: %s", err.text[0] ? err.text :
 			  strerror(-ret));
 		return;
 	}
+	srpol_links_free(fabricd.links);
+	fabricd.links = links;
 	publishing = true;
-	publish(fabricd.planner.plan, published);
+	settle_planned();
+	publish(fabricd.plan, published);
+}
+
+/**
+ * plan_may_change() - is this the leader, and does it know all there is?
+ */
+bool plan_may_change(void)
+{
+	return fabricd.term && loaded && inputs_ready() && tenants_ready() &&
+	       reservations_ready();
 }
 
 /**
@@ -97,8 +118,8 @@ static void ring(void *data)
 void plan_soon(void)
 {
 	dirty = true;
-	if (fabricd.term && loaded && !publishing && inputs_ready())
-		alarm_set(&settle, fabricd.config.settle_ns);
+	if (plan_may_change() && !publishing)
+		alarm_set(&timer, fabricd.config.settle_ns);
 }
 
 static void took_over(bool ok)
@@ -124,6 +145,7 @@ void plan_takeover(void)
 {
 	loaded = false;
 	publishing = false;
+	fabricd.published_ns = 0;
 	free(fabricd.seen);
 	fabricd.seen = NULL;
 	take_over(NULL);
@@ -134,8 +156,11 @@ void plan_takeover(void)
  */
 void plan_stop(void)
 {
-	alarm_stop(&settle);
+	alarm_stop(&timer);
 	alarm_stop(&again);
+	settle_stop();
+	workload_free(&forecast);
+	inputs_changed();
 	loaded = false;
 	publishing = false;
 }

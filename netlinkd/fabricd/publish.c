@@ -148,6 +148,7 @@ static void wrote_head(void *data, const struct store_reply *reply)
 	if (!is_good(e, reply))
 		return;
 	fabricd.stats.published++;
+	fabricd.published_ns = now_ns();
 	fabricd.head_rev = reply->revision;
 	fabricd.next_epoch = e->index.epoch + 1;
 	srpol_index_free(&fabricd.index);

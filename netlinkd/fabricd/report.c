@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What srpol fabric shows. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fabricd.h"
+#include "requests.h"
 #include "srpol_lib.h"
 
-static const char *node_name(uint32_t node)
+/**
+ * node_name() - name of a node
+ * @node: number
+ */
+const char *node_name(uint32_t node)
 {
 	return fabricd.fabric->nodes[node].name;
 }
@@ -63,7 +67,9 @@ static json_t *stats_json(void)
 {
 	const struct fabricd_stats *s = &fabricd.stats;
 
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+	json_t *o;
+
+	o = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
 			 "events", (json_int_t)s->events,
 			 "refused", (json_int_t)s->refused,
 			 "plans", (json_int_t)s->plans,
@@ -73,6 +79,16 @@ static json_t *stats_json(void)
 			 "elected", (json_int_t)s->elected,
 			 "plan_us", (json_int_t)s->plan_ns / 1000,
 			 "placed", (json_int_t)fabricd.planner.placed);
+	json_object_update_new(o, json_pack(
+			"{s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+			"accepted", (json_int_t)s->accepted,
+			"deferred", (json_int_t)s->deferred,
+			"lowered", (json_int_t)s->lowered,
+			"rejected", (json_int_t)s->rejected,
+			"moved", (json_int_t)s->moved,
+			"lost", (json_int_t)s->lost,
+			"denied", (json_int_t)control_server()->denied));
+	return o;
 }
 
 /**
@@ -82,7 +98,7 @@ static json_t *stats_json(void)
  */
 json_t *report_show(const json_t *request, struct srpol_error *err)
 {
-	const struct srpol_plan *plan = fabricd.planner.plan;
+	const struct srpol_plan *plan = fabricd.plan;
 	json_t *o;
 
 	o = json_pack("{s:s, s:s, s:s, s:b, s:I, s:I, s:s, s:I, s:s, s:I}",
@@ -127,7 +143,7 @@ json_t *report_weights(const uint8_t *weights, uint32_t n)
 json_t *report_plan(const json_t *request, struct srpol_error *err)
 {
 	const char *name = json_string_value(json_object_get(request, "from"));
-	const struct srpol_plan *plan = fabricd.planner.plan;
+	const struct srpol_plan *plan = fabricd.plan;
 	uint32_t from = SRPOL_NONE, i;
 	json_t *pairs;
 
@@ -146,9 +162,10 @@ json_t *report_plan(const json_t *request, struct srpol_error *err)
 	pairs = json_array();
 	for (i = 0; i < plan->n; i++)
 		if (!name || plan->from[i] == from)
-			json_array_append_new(pairs, json_pack("{s:s, s:s, s:o}",
+			json_array_append_new(pairs, json_pack("{s:s, s:s, s:I, s:o}",
 				"from", node_name(plan->from[i]),
-				"to", node_name(plan->to[i]), "weights",
+				"to", node_name(plan->to[i]), "color",
+				(json_int_t)plan->color[i], "weights",
 				report_weights(plan->weights + plan->first[i],
 					       plan->first[i + 1] -
 					       plan->first[i])));
@@ -156,10 +173,16 @@ json_t *report_plan(const json_t *request, struct srpol_error *err)
 			 (json_int_t)fabricd.index.epoch, "pairs", pairs);
 }
 
-static void add_change(void *data, const struct srpol_plan_change *c)
+/**
+ * report_add_change() - a pair that plans differ in
+ * @data: list
+ * @c: change
+ */
+void report_add_change(void *data, const struct srpol_plan_change *c)
 {
-	json_array_append_new(data, json_pack("{s:s, s:s, s:o, s:o}",
+	json_array_append_new(data, json_pack("{s:s, s:s, s:I, s:o, s:o}",
 		"from", node_name(c->from), "to", node_name(c->to),
+		"color", (json_int_t)c->color,
 		"before", report_weights(c->old, c->n_old),
 		"after", report_weights(c->new, c->n_new)));
 }
@@ -173,80 +196,13 @@ json_t *report_diff(const json_t *request, struct srpol_error *err)
 {
 	json_t *changes;
 
-	if (!fabricd.planner.plan || !fabricd.before) {
+	if (!fabricd.plan || !fabricd.before) {
 		srpol_error_set(err, -ENOENT, "this engine has not made two plans yet");
 		return NULL;
 	}
 	changes = json_array();
-	srpol_plan_diff(fabricd.before, fabricd.planner.plan, add_change,
+	srpol_plan_diff(fabricd.before, fabricd.plan, report_add_change,
 			changes);
 	return json_pack("{s:I, s:o}", "epoch",
 			 (json_int_t)fabricd.index.epoch, "changes", changes);
-}
-
-/* JSON has no infinity: null is what does not end. */
-static json_t *seconds(double s)
-{
-	return isfinite(s) ? json_real(s) : json_null();
-}
-
-static int find_link(const json_t *request, uint32_t *link,
-		     struct srpol_error *err)
-{
-	const char *from = json_string_value(json_object_get(request, "from"));
-	const char *to = json_string_value(json_object_get(request, "to"));
-	uint32_t a, b;
-
-	a = from ? srpol_fabric_node(fabricd.fabric, from) : SRPOL_NONE;
-	b = to ? srpol_fabric_node(fabricd.fabric, to) : SRPOL_NONE;
-	*link = a == SRPOL_NONE || b == SRPOL_NONE ? SRPOL_NONE :
-		srpol_fabric_link(fabricd.fabric, a, b);
-	if (*link != SRPOL_NONE)
-		return 0;
-	return srpol_error_set(err, -ENOENT, "no link from \"%s\" to \"%s\"",
-			       from ?: "", to ?: "");
-}
-
-/**
- * report_what_if() - srpol fabric plan what-if link-down
- * @request: "from" and "to"
- * @err: no such link, no plan
- */
-json_t *report_what_if(const json_t *request, struct srpol_error *err)
-{
-	struct srpol_planner trial;
-	struct srpol_links *links;
-	struct srpol_what_if w;
-	uint32_t link, changed;
-	json_t *changes, *o = NULL;
-	int ret;
-
-	if (find_link(request, &link, err))
-		return NULL;
-	if (!fabricd.planner.plan) {
-		srpol_error_set(err, -ENOENT, "this engine has no plan");
-		return NULL;
-	}
-	links = srpol_links_copy(fabricd.planner.links);
-	if (!links)
-		return NULL;
-	srpol_links_set_capacity(links, link, 0);
-	srpol_links_set_capacity(links, link ^ 1, 0);
-	ret = srpol_planner_try(&fabricd.planner, links, &trial, err) ?:
-	      srpol_what_if(&fabricd.planner, &trial, &w);
-	if (!ret) {
-		changes = json_array();
-		changed = srpol_plan_diff(fabricd.planner.plan, trial.plan,
-					  add_change, changes);
-		o = json_pack("{s:o, s:o, s:o, s:I, s:I, s:o}",
-			      "now_s", seconds(w.now),
-			      "local_s", seconds(w.local),
-			      "planned_s", seconds(w.planned),
-			      "unplaced", (json_int_t)w.unplaced,
-			      "pairs_changed", (json_int_t)changed,
-			      "changes", changes);
-	}
-	srpol_planner_free(&trial);
-	srpol_links_free(links);
-	return o;
 }

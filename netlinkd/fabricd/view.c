@@ -115,7 +115,7 @@ static json_t *plan_json(const double *loads)
 			 "seconds", p->placement->prediction.seconds,
 			 "unplaced",
 			 (json_int_t)p->placement->prediction.unplaced,
-			 "pairs", (json_int_t)(p->plan ? p->plan->n : 0),
+			 "pairs", (json_int_t)(fabricd.plan ? fabricd.plan->n : 0),
 			 "hot", hot_json(loads));
 }
 
@@ -188,8 +188,8 @@ static json_t *change_json(void)
 {
 	json_t *change = causes_json(), *pairs = json_array();
 
-	if (fabricd.before && fabricd.planner.plan)
-		srpol_plan_diff(fabricd.before, fabricd.planner.plan, add_pair,
+	if (fabricd.before && fabricd.plan)
+		srpol_plan_diff(fabricd.before, fabricd.plan, add_pair,
 				pairs);
 	if (json_is_object(change))
 		json_object_set(change, "weights", pairs);

@@ -7,13 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "fabricd.h"
+#include "tenants.h"
 #include "srpol_lib.h"
-
-static const char *node_name(uint32_t node)
-{
-	return fabricd.fabric->nodes[node].name;
-}
 
 static uint32_t first_gpu(const char *host)
 {
@@ -51,7 +46,7 @@ static json_t *path_json(const struct srpol_fan *fan, uint32_t i,
 		o = json_pack("{s:s, s:s, s:I}", "from",
 			      node_name(f->links[link[j]].from), "to",
 			      node_name(f->links[link[j]].to), "capacity",
-			      (json_int_t)fabricd.planner.links->links[link[j]]
+			      (json_int_t)fabricd.links->links[link[j]]
 			      .capacity);
 		json_object_set_new(o, "reported_by", accusers(link[j] / 2));
 		json_array_append_new(links, o);
@@ -60,38 +55,39 @@ static json_t *path_json(const struct srpol_fan *fan, uint32_t i,
 }
 
 /* Bytes that jobs are to send between two leaves. */
-static double bytes_between(uint32_t from, uint32_t to)
+static double bytes_between(const struct workload *w, uint32_t from,
+			    uint32_t to)
 {
 	const struct srpol_fabric *f = fabricd.fabric;
-	const struct srpol_planner *p = &fabricd.planner;
 	const struct srpol_gpu *src, *dst;
 	double bytes = 0;
 	uint32_t i;
 
-	for (i = 0; i < p->n; i++) {
-		src = &f->gpus[p->demands[i].src];
-		dst = &f->gpus[p->demands[i].dst];
+	for (i = 0; i < w->demands.n; i++) {
+		src = &f->gpus[w->demands.list[i].src];
+		dst = &f->gpus[w->demands.list[i].dst];
 		if (f->nics[src->nic].leaf == from &&
 		    f->nics[dst->nic].leaf == to)
-			bytes += p->demands[i].bytes;
+			bytes += w->demands.list[i].bytes;
 	}
 	return bytes;
 }
 
-static json_t *fan_json(const struct srpol_fan *fan)
+static json_t *fan_json(const struct srpol_fan *fan, const struct workload *w)
 {
 	const uint8_t *weights;
 	json_t *paths = json_array();
 	uint32_t i, n;
 
-	weights = srpol_plan_find(fabricd.planner.plan, fan->from, fan->to, &n);
+	weights = srpol_plan_find(fabricd.plan, fan->from, fan->to, 0,
+				  &n);
 	for (i = 0; fan->len && i < fan->n; i++)
 		json_array_append_new(paths, path_json(fan, i, weights ?
 						       weights[i] : -1));
 	return json_pack("{s:s, s:s, s:b, s:f, s:o}",
 			 "from", node_name(fan->from),
 			 "to", node_name(fan->to), "planned", weights != NULL,
-			 "bytes", bytes_between(fan->from, fan->to),
+			 "bytes", bytes_between(w, fan->from, fan->to),
 			 "paths", paths);
 }
 
@@ -106,6 +102,7 @@ json_t *why_request(const json_t *request, struct srpol_error *err)
 	const char *dst = json_string_value(json_object_get(request, "dst"));
 	uint32_t a = first_gpu(src), b = first_gpu(dst), i;
 	struct srpol_path_set set;
+	struct workload w;
 	json_t *planes;
 
 	if (a == SRPOL_NONE || b == SRPOL_NONE) {
@@ -113,17 +110,22 @@ json_t *why_request(const json_t *request, struct srpol_error *err)
 				a == SRPOL_NONE ? src ?: "" : dst ?: "");
 		return NULL;
 	}
-	if (!fabricd.planner.plan) {
+	if (!fabricd.plan) {
 		srpol_error_set(err, -ENOENT, "this engine has no plan: %s leads",
 				fabricd.leader[0] ? fabricd.leader : "nobody");
 		return NULL;
 	}
-	if (srpol_path_set_init(fabricd.fabric, a, b, &set))
+	if (workload_read(WORKLOAD_ALL, NULL, &w))
 		return NULL;
+	if (srpol_path_set_init(fabricd.fabric, a, b, &set)) {
+		workload_free(&w);
+		return NULL;
+	}
 	planes = json_array();
 	for (i = 0; i < set.pairs; i++)
-		json_array_append_new(planes, fan_json(&set.pair[i].fan));
+		json_array_append_new(planes, fan_json(&set.pair[i].fan, &w));
 	srpol_path_set_free(&set);
+	workload_free(&w);
 	return json_pack("{s:s, s:s, s:I, s:s, s:o}", "src", src, "dst", dst,
 			 "epoch", (json_int_t)fabricd.index.epoch,
 			 "algorithm", fabricd.config.alg->name, "planes",

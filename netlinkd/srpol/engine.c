@@ -68,6 +68,15 @@ static json_t *ask(FILE *engine, const json_t *request)
 	return reply;
 }
 
+/* An answer that is no error, but not what was wanted. */
+static bool is_refusal(const json_t *reply)
+{
+	const char *decision = json_string_value(json_object_get(reply,
+								 "decision"));
+
+	return decision && strcmp(decision, "accept");
+}
+
 static int print_reply(const char *who, void (*print)(const json_t *reply),
 		       const json_t *answer)
 {
@@ -86,10 +95,10 @@ static int print_reply(const char *who, void (*print)(const json_t *reply),
 		json_dumpf(reply, stdout, out_options.pretty ?
 			   JSON_INDENT(4) : JSON_COMPACT);
 		putchar('\n');
-		return EXIT_OK;
+	} else {
+		print(reply);
 	}
-	print(reply);
-	return EXIT_OK;
+	return is_refusal(reply) ? EXIT_REFUSED : EXIT_OK;
 }
 
 /* FROM TO */

@@ -14,11 +14,28 @@ static const char usage[] =
 "       srpol fabric plan what-if link-down FROM TO [ socket FILE ]\n"
 "       srpol fabric diff [ socket FILE ]\n"
 "       srpol fabric why SRC DST [ socket FILE ]\n"
-"show  who leads, the epoch, jobs, what hosts reported and applied\n"
-"plan  weights of the paths between leaves; what-if: when all jobs would end\n"
-"      with a link down, and which weights would change\n"
-"diff  what the last change of the plan changed\n"
-"why   weights of the paths between two hosts, and what they follow from\n";
+"       srpol fabric job add NAME [ tenant T ] TRAFFIC [ bandwidth RATE[/MAX] ]\n"
+"                        [ for TIME ] [ socket FILE ]\n"
+"       srpol fabric job del NAME [ tenant T ] [ socket FILE ]\n"
+"       srpol fabric jobs [ NAME ] [ socket FILE ]\n"
+"       srpol fabric tenant add NAME color N [ paths SWITCH[,SWITCH]... ]\n"
+"                           [ guaranteed RATE ] [ max RATE ] [ socket FILE ]\n"
+"       srpol fabric tenant del NAME [ socket FILE ]\n"
+"       srpol fabric tenants [ socket FILE ]\n"
+"       srpol fabric advise [ socket FILE ]\n"
+"TRAFFIC := { hosts HOST,HOST[,HOST]... bytes N [ rail N ] |\n"
+"             demand SRC DST BYTES [ demand SRC DST BYTES ]... }\n"
+"show    who leads, the epoch, jobs, what hosts reported and applied\n"
+"plan    weights of the paths between leaves; what-if: when jobs would end with\n"
+"        a link down, and which weights would change\n"
+"diff    what the last change of the plan changed\n"
+"why     weights of the paths between two hosts, and what they follow from\n"
+"job     what will be sent, each to each other or in demands; with a bandwidth\n"
+"        that is kept for it: accepted, or why not, and what would be\n"
+"jobs    where they are, the hottest link of each; all links of one\n"
+"tenant  whose jobs have a color, what they may reserve in all, how much one\n"
+"        may have, and over which spines or super-spines their paths go\n"
+"advise  what is not as it should be, what to do, and what it follows from\n";
 
 #define SOCKET_DEFAULT	"/run/srpol-fabricd/control.sock"
 
@@ -55,12 +72,10 @@ static bool read_plan(struct args *args, json_t *request)
 	}
 	if (!is(args, "what-if"))
 		return true;
-	next(args);
 	if (!is(args, "link-down")) {
 		complain("what-if: link-down is wanted");
 		return false;
 	}
-	next(args);
 	json_object_set_new(request, "request", json_string("what-if"));
 	return read_two(args, request, "from", "to",
 			"a link is given by two nodes");
@@ -84,6 +99,11 @@ static const struct engine_request requests[] = {
 	{ "plan", read_plan, print_plan_or_what_if },
 	{ "diff", NULL, print_fabric_diff },
 	{ "why", read_why, print_fabric_why },
+	{ "job", read_fabric_job, print_fabric_job },
+	{ "jobs", read_fabric_jobs, print_fabric_jobs },
+	{ "tenant", read_fabric_tenant, NULL },
+	{ "tenants", NULL, print_fabric_tenants },
+	{ "advise", NULL, print_fabric_advise },
 	{ }
 };
 

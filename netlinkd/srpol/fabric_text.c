@@ -3,6 +3,7 @@
  * What srpol-fabricd answers, as text. With -j it is printed as it came.
  */
 #include <jansson.h>
+#include <string.h>
 
 #include "srpol.h"
 #include "engine.h"
@@ -89,6 +90,11 @@ void print_fabric_show(const json_t *reply)
 		 number_of(stats, "plans"), number_of(stats, "published"),
 		 number_of(stats, "fenced"), number_of(stats, "unsure"),
 		 number_of(stats, "plan_us"));
+	out_text("\n\taccepted %lld deferred %lld lowered %lld rejected %lld denied %lld moved %lld lost %lld",
+		 number_of(stats, "accepted"), number_of(stats, "deferred"),
+		 number_of(stats, "lowered"), number_of(stats, "rejected"),
+		 number_of(stats, "denied"), number_of(stats, "moved"),
+		 number_of(stats, "lost"));
 	json_array_foreach(json_object_get(reply, "jobs"), i, job)
 		out_text("\n\tjob %s", json_string_value(job));
 	print_reports(json_object_get(reply, "reports"));
@@ -96,6 +102,15 @@ void print_fabric_show(const json_t *reply)
 		    number_of(reply, "epoch"));
 	out_text("\n");
 	out_object_end();
+}
+
+/* Of a color, if it has one. */
+static void print_pair(const json_t *pair)
+{
+	out_text("from %s to %s", text_of(pair, "from"), text_of(pair, "to"));
+	if (number_of(pair, "color"))
+		out_text(" color %lld", number_of(pair, "color"));
+	out_text(" weights ");
 }
 
 /**
@@ -109,8 +124,7 @@ void print_fabric_plan(const json_t *reply)
 
 	json_array_foreach(json_object_get(reply, "pairs"), i, pair) {
 		out_object(NULL);
-		out_text("from %s to %s weights ", text_of(pair, "from"),
-			 text_of(pair, "to"));
+		print_pair(pair);
 		print_weights(json_object_get(pair, "weights"));
 		out_text("\n");
 		out_object_end();
@@ -124,8 +138,7 @@ static void print_changes(const json_t *changes)
 
 	json_array_foreach(changes, i, c) {
 		out_object(NULL);
-		out_text("from %s to %s weights ", text_of(c, "from"),
-			 text_of(c, "to"));
+		print_pair(c);
 		print_weights(json_object_get(c, "before"));
 		out_text(" -> ");
 		print_weights(json_object_get(c, "after"));
@@ -149,6 +162,9 @@ void print_fabric_diff(const json_t *reply)
  */
 void print_fabric_what_if(const json_t *reply)
 {
+	const json_t *job;
+	size_t i;
+
 	out_object(NULL);
 	out_text("all jobs end after");
 	print_seconds("now", json_object_get(reply, "now_s"));
@@ -156,7 +172,20 @@ void print_fabric_what_if(const json_t *reply)
 							     "local_s"));
 	print_seconds("with-the-next-plan", json_object_get(reply,
 							    "planned_s"));
-	out_text(" unplaced %lld\n", number_of(reply, "unplaced"));
+	out_text(" unplaced %lld", number_of(reply, "unplaced"));
+	json_array_foreach(json_object_get(reply, "jobs"), i, job) {
+		out_text("\n\tjob %s/%s", text_of(job, "tenant"),
+			 text_of(job, "name"));
+		print_seconds("now", json_object_get(job, "now_s"));
+		print_seconds("with-hosts-reacting",
+			      json_object_get(job, "local_s"));
+		print_seconds("with-the-next-plan",
+			      json_object_get(job, "planned_s"));
+		if (strcmp(text_of(job, "reservation"), "none"))
+			out_text(" reservation %s",
+				 text_of(job, "reservation"));
+	}
+	out_text("\n");
 	out_object_end();
 	print_changes(json_object_get(reply, "changes"));
 }

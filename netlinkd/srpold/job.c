@@ -318,6 +318,7 @@ static void drop_policies(struct engine *engine)
 		engine->policies.n--;
 		free(policy[engine->policies.n].weight);
 		free(policy[engine->policies.n].slice);
+		free(policy[engine->policies.n].planned);
 	}
 }
 
@@ -336,6 +337,7 @@ int jobs_build(struct engine *engine, struct srpol_error *err)
 		failed = add_policies(engine, job, err);
 		ret = ret ?: failed;
 	}
+	plan_weigh();
 	job_rules(engine);
 	return ret;
 }

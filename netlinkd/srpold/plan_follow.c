@@ -6,6 +6,8 @@
  *
  * A policy has a global candidate path if the plan says something of its
  * peer, and this host knows nothing of its links that the plan had not seen.
+ * What the plan says of the policy's color counts; the policies to all peers,
+ * not those of jobs, follow what it says without a color as well.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -55,22 +57,43 @@ static bool is_overridden(const struct follower *from,
 	return false;
 }
 
+/* Paths that a job does not use have no weight; false: no other has one. */
+static bool keep_slice(const struct engine_policy *policy, uint32_t *weight)
+{
+	bool some = false;
+	uint32_t i;
+
+	for (i = 0; i < policy->n; i++) {
+		if (policy->slice && !policy->slice[i])
+			weight[i] = 0;
+		some |= weight[i] != 0;
+	}
+	return some;
+}
+
 /* What the plan gives a policy; false: nothing. */
-static bool weigh(const struct engine_policy *policy, uint32_t *weight)
+static bool weigh(const struct engine_policy *policy, bool of_job,
+		  uint32_t *weight)
 {
 	const struct follower *from = follower_of(policy);
+	int n;
 
 	if (!from || !from->plan || is_overridden(from, policy))
 		return false;
-	return srpol_plan_weigh(engine->fabric, engine->links.links,
-				from->plan, policy->src, policy->dst, weight,
-				policy->n) > 0;
+	n = srpol_plan_weigh(engine->fabric, engine->links.links, from->plan,
+			     policy->src, policy->dst, policy->color, weight,
+			     policy->n);
+	if (n == -ENOENT && !of_job)
+		n = srpol_plan_weigh(engine->fabric, engine->links.links,
+				     from->plan, policy->src, policy->dst, 0,
+				     weight, policy->n);
+	return n > 0 && keep_slice(policy, weight);
 }
 
 /**
  * plan_weigh() - weights of all policies' global candidate paths, as of now
  *
- * Return: whether some are other ones. Policies of jobs have none.
+ * Return: whether some are other ones.
  */
 bool plan_weigh(void)
 {
@@ -80,10 +103,10 @@ bool plan_weigh(void)
 
 	if (!n_followers)
 		return false;
-	for (i = 0; i < engine->n_own; i++) {
+	for (i = 0; i < engine->policies.n; i++) {
 		policy = (struct engine_policy *)engine->policies.data + i;
 		weight = store_alloc(policy->n * sizeof(*weight));
-		is = weigh(policy, weight);
+		is = weigh(policy, i >= engine->n_own, weight);
 		changed |= is != (policy->planned != NULL) ||
 			   (is && memcmp(weight, policy->planned,
 					 policy->n * sizeof(*weight)));

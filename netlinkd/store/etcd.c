@@ -116,13 +116,16 @@ static void read_keep(const struct request *r, const json_t *o,
 		reply->lease = etcd_read_number(o, "ID");
 }
 
-static void take_error(long status, const json_t *o, struct store_reply *reply)
+static void take_error(struct etcd *etcd, long status, const json_t *o,
+		       struct store_reply *reply)
 {
 	const char *text = json_string_value(json_object_get(o, "message"));
 
 	if (!text)
 		text = json_string_value(json_object_get(o, "error"));
-	reply->text = text ?: status ? "no JSON" : "no answer";
+	etcd_login_check(etcd, text);
+	reply->text = text ?: status ? "no JSON" :
+		      etcd->http.error[0] ? etcd->http.error : "no answer";
 	reply->error = etcd_read_number(o, "code") == CODE_OUT_OF_RANGE ?
 		       -ERANGE : -EIO;
 }
@@ -143,7 +146,7 @@ static void take_answer(void *data, long status, const char *in, size_t len)
 		reply.revision = etcd_read_number(header, "revision");
 		r->read(r, o, &reply);
 	} else {
-		take_error(status, o, &reply);
+		take_error(r->store->impl, status, o, &reply);
 		if (reply.error != -ERANGE)
 			etcd_elsewhere(r->store->impl, r->member);
 	}
@@ -270,12 +273,13 @@ static int etcd_open(struct store *store, const struct store_config *config,
 	etcd->config = *config;
 	/* clients spread over the members */
 	etcd->at = now_ns() / 1000 % config->n_endpoints;
-	ret = http_open(&etcd->http);
+	ret = http_open(&etcd->http, &etcd->config);
 	if (ret) {
 		free(etcd);
 		return srpol_error_set(err, ret, "libcurl does not begin");
 	}
 	store->impl = etcd;
+	etcd_login_start(etcd);
 	return 0;
 }
 
@@ -295,6 +299,7 @@ static void etcd_close(struct store *store)
 {
 	struct etcd *etcd = store->impl;
 
+	etcd_login_stop(etcd);
 	free_data(etcd);
 	http_close(&etcd->http);
 	free(etcd);

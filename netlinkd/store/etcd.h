@@ -13,12 +13,16 @@
  * @config: its members
  * @at: member that is asked
  * @watches: list
+ * @logging_in: that is under way
+ * @login: again, after a while
  */
 struct etcd {
 	struct http http;
 	struct store_config config;
 	uint32_t at;
 	struct store_watch *watches;
+	struct http_request *logging_in;
+	struct alarm login;
 };
 
 struct http_request *etcd_post(struct etcd *etcd, const char *path,
@@ -27,6 +31,9 @@ struct http_request *etcd_post(struct etcd *etcd, const char *path,
 			       void (*done)(void *data, long status,
 					    const char *in, size_t len),
 			       void *data);
+void etcd_login_start(struct etcd *etcd);
+void etcd_login_stop(struct etcd *etcd);
+void etcd_login_check(struct etcd *etcd, const char *error);
 void etcd_elsewhere(struct etcd *etcd, uint32_t from);
 struct store_watch *etcd_watch(struct store *store, const char *key,
 			       bool prefix, uint64_t revision,

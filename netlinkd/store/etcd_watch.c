@@ -75,6 +75,10 @@ static void take_line(void *data, char *line, size_t len)
 	const json_t *result = json_object_get(o, "result");
 	struct store_watch *watch = data;
 
+	if (!result)
+		etcd_login_check(watch->store->impl, json_string_value(
+			json_object_get(json_object_get(o, "error"),
+					"message")));
 	if (!result || json_is_true(json_object_get(result, "canceled")))
 		end(watch, etcd_read_number(result, "compact_revision") ?
 		    -ERANGE : -EIO);

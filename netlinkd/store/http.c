@@ -4,6 +4,7 @@
  * requests hear of it afterwards, so that they may begin others, or cancel.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -93,6 +94,10 @@ static void act(struct http *http, curl_socket_t fd, int what)
 		if (message->data.result == CURLE_OK)
 			curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE,
 					  &r->status);
+		else
+			snprintf(http->error, sizeof(http->error), "%s",
+				 r->error[0] ? r->error :
+				 curl_easy_strerror(message->data.result));
 	}
 	tell_requests(http);
 }
@@ -171,10 +176,13 @@ static size_t take(char *from, size_t size, size_t n, void *data)
 /**
  * http_open() - ready to take requests
  * @http: result
+ * @config: certificates; it has to stay
  */
-int http_open(struct http *http)
+int http_open(struct http *http, const struct store_config *config)
 {
-	*http = (struct http){ .timer = ALARM_INIT(timer_rings, http) };
+	*http = (struct http){
+		.timer = ALARM_INIT(timer_rings, http), .config = config,
+	};
 	if (curl_global_init(CURL_GLOBAL_DEFAULT))
 		return -ENOMEM;
 	http->multi = curl_multi_init();
@@ -200,7 +208,25 @@ void http_close(struct http *http)
 		release(r);
 	}
 	curl_multi_cleanup(http->multi);
+	free(http->token);
 	alarm_stop(&http->timer);
+}
+
+static void set_identity(struct http_request *r)
+{
+	const struct store_config *c = r->http->config;
+	char header[512];
+
+	if (c->cacert[0])
+		curl_easy_setopt(r->easy, CURLOPT_CAINFO, c->cacert);
+	if (c->cert[0]) {
+		curl_easy_setopt(r->easy, CURLOPT_SSLCERT, c->cert);
+		curl_easy_setopt(r->easy, CURLOPT_SSLKEY, c->key);
+	}
+	if (!r->http->token)
+		return;
+	snprintf(header, sizeof(header), "Authorization: %s", r->http->token);
+	r->headers = curl_slist_append(r->headers, header);
 }
 
 /**
@@ -236,6 +262,7 @@ struct http_request *http_post(struct http *http, const char *url, char *body,
 	r->headers = curl_slist_append(NULL, "Content-Type: application/json");
 	/* no second round trip for large bodies */
 	r->headers = curl_slist_append(r->headers, "Expect:");
+	set_identity(r);
 	curl_easy_setopt(r->easy, CURLOPT_URL, url);
 	curl_easy_setopt(r->easy, CURLOPT_HTTPHEADER, r->headers);
 	curl_easy_setopt(r->easy, CURLOPT_POSTFIELDS, body);
@@ -243,6 +270,10 @@ struct http_request *http_post(struct http *http, const char *url, char *body,
 	curl_easy_setopt(r->easy, CURLOPT_WRITEFUNCTION, take);
 	curl_easy_setopt(r->easy, CURLOPT_WRITEDATA, r);
 	curl_easy_setopt(r->easy, CURLOPT_PRIVATE, r);
+	curl_easy_setopt(r->easy, CURLOPT_ERRORBUFFER, r->error);
+	/* a stream has a connection of its own, with TLS as well */
+	curl_easy_setopt(r->easy, CURLOPT_HTTP_VERSION,
+			 (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(r->easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(r->easy, CURLOPT_NOPROXY, "*");
 	curl_easy_setopt(r->easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);

@@ -10,6 +10,7 @@
 #include "loop.h"
 
 struct http;
+struct store_config;
 
 /**
  * struct http_request - a POST of JSON
@@ -25,6 +26,7 @@ struct http;
  * @data: for these
  * @over: libcurl has no more of it
  * @status: likewise
+ * @error: libcurl's
  * @dead: cancelled; nothing is called any more
  */
 struct http_request {
@@ -40,6 +42,7 @@ struct http_request {
 	void *data;
 	bool over;
 	long status;
+	char error[CURL_ERROR_SIZE];
 	bool dead;
 };
 
@@ -49,15 +52,21 @@ struct http_request {
  * @timer: likewise
  * @requests: list
  * @busy: functions of requests are being called
+ * @config: certificates
+ * @token: shown with each request, NULL: none
+ * @error: why the last one that had no answer had none; empty: all had one
  */
 struct http {
 	CURLM *multi;
 	struct alarm timer;
 	struct http_request *requests;
 	bool busy;
+	const struct store_config *config;
+	char *token;
+	char error[CURL_ERROR_SIZE];
 };
 
-int http_open(struct http *http);
+int http_open(struct http *http, const struct store_config *config);
 void http_close(struct http *http);
 struct http_request *http_post(struct http *http, const char *url, char *body,
 			       void (*line)(void *data, char *line, size_t len),

@@ -7,6 +7,7 @@
  *	store.c		by name; what both have in common
  *	alloc.c		memory
  *	etcd.c		etcd's v3 JSON gateway: requests
+ *	etcd_login.c	likewise: who asks
  *	etcd_watch.c	likewise: watches, each on a connection of its own
  *	etcd_json.c	likewise: JSON and base64
  *	http.c		HTTP in the loop, by libcurl
@@ -44,6 +45,12 @@ struct store_watch;
  * @socket: "embedded": its socket
  * @n_endpoints: "etcd": number of @endpoints
  * @endpoints: likewise: such as http://10.0.0.1:2379
+ * @cacert: likewise: file of the authority whose servers are believed; empty:
+ *	those that the system believes
+ * @cert: likewise: file of the certificate that is shown, empty: none
+ * @key: likewise: file of its key
+ * @user: likewise: name to log in with, empty: nobody
+ * @password: likewise: its password
  */
 struct store_config {
 	char kind[16];
@@ -51,6 +58,11 @@ struct store_config {
 	char socket[108];
 	uint32_t n_endpoints;
 	char endpoints[STORE_ENDPOINTS][128];
+	char cacert[256];
+	char cert[256];
+	char key[256];
+	char user[64];
+	char password[128];
 };
 
 /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "srpol_lib.h"
@@ -31,6 +32,44 @@ static int read_endpoints(const json_t *list, struct store_config *config,
 	return 0;
 }
 
+/* The password is in a file that others cannot read: its first line. */
+static int read_login(const json_t *o, struct store_config *config,
+		      struct srpol_error *err)
+{
+	char path[256];
+	FILE *file;
+	int ret;
+
+	ret = words_text(o, "user", "", config->user, sizeof(config->user),
+			 err) ?:
+	      words_text(o, "password-file", "", path, sizeof(path), err);
+	if (ret || (!config->user[0] && !path[0]))
+		return ret;
+	if (!config->user[0] || !path[0])
+		return srpol_error_set(err, -EINVAL,
+				       "\"user\" and \"password-file\" belong together");
+	file = fopen(path, "re");
+	if (!file)
+		return srpol_error_set(err, -errno, "\"password-file\": %s: %s",
+				       path, strerror(errno));
+	if (!fgets(config->password, sizeof(config->password), file))
+		ret = srpol_error_set(err, -EINVAL,
+				      "\"password-file\": %s is empty", path);
+	config->password[strcspn(config->password, "\n")] = '\0';
+	fclose(file);
+	return ret;
+}
+
+static bool is_https(const struct store_config *config)
+{
+	uint32_t i;
+
+	for (i = 0; i < config->n_endpoints; i++)
+		if (strncmp(config->endpoints[i], "https://", 8))
+			return false;
+	return true;
+}
+
 /**
  * store_config_read() - where the store is
  * @o: JSON, NULL: all defaults
@@ -41,7 +80,8 @@ int store_config_read(const json_t *o, struct store_config *config,
 		      struct srpol_error *err)
 {
 	static const char * const keys[] = {
-		"kind", "prefix", "socket", "endpoints", NULL
+		"kind", "prefix", "socket", "endpoints", "cacert", "cert",
+		"key", "user", "password-file", NULL
 	};
 	const json_t *list = json_object_get(o, "endpoints");
 	int ret;
@@ -56,7 +96,13 @@ int store_config_read(const json_t *o, struct store_config *config,
 			 sizeof(config->prefix), err) ?:
 	      words_text(o, "socket", SOCKET_DEFAULT, config->socket,
 			 sizeof(config->socket), err) ?:
-	      read_endpoints(list, config, err);
+	      read_endpoints(list, config, err) ?:
+	      words_text(o, "cacert", "", config->cacert,
+			 sizeof(config->cacert), err) ?:
+	      words_text(o, "cert", "", config->cert, sizeof(config->cert),
+			 err) ?:
+	      words_text(o, "key", "", config->key, sizeof(config->key), err) ?:
+	      read_login(o, config, err);
 	if (ret)
 		return ret;
 	if (strcmp(config->kind, "etcd") && strcmp(config->kind, "embedded"))
@@ -67,5 +113,12 @@ int store_config_read(const json_t *o, struct store_config *config,
 				       "etcd needs \"endpoints\"");
 	if (!config->prefix[0])
 		return srpol_error_set(err, -EINVAL, "\"prefix\" is empty");
+	if (!config->cert[0] != !config->key[0])
+		return srpol_error_set(err, -EINVAL,
+				       "\"cert\" and \"key\" belong together");
+	if ((config->cacert[0] || config->cert[0] || config->user[0]) &&
+	    !is_https(config))
+		return srpol_error_set(err, -EINVAL,
+				       "certificates and passwords are for https:// endpoints");
 	return 0;
 }

@@ -136,14 +136,14 @@ def start_engine(name, store, **more):
 class Hosts:
     """A process with hosts; what they applied is in a file."""
 
-    def __init__(self, name, hosts, store):
+    def __init__(self, name, hosts, store, **more):
         self.hosts = hosts
         self.file = f"{OUT}/{name}.applied"
         folder = f"{RUN}/{store['kind']}"
         os.makedirs(folder, exist_ok=True)
         with open(f"{RUN}/{name}.json", "w") as f:
             json.dump({"topology": f"{RUN}/topology.json", "folder": folder,
-                       "store": store}, f)
+                       "store": store, **more}, f)
         self.process = Process(name, SIMHOST, f"{RUN}/{name}.json", *hosts,
                                stdin=subprocess.PIPE,
                                stdout=open(self.file, "ab"))
@@ -654,7 +654,7 @@ def test_etcd():
         e.end() == 0 for e in run.engines.values()))
 
 
-def main():
+def main(tests):
     print("KTAP version 1")
     for old in os.listdir(OUT):
         os.remove(f"{OUT}/{old}")
@@ -663,10 +663,11 @@ def main():
                    stderr=subprocess.DEVNULL)
     topology()
     try:
-        for test in (test_embedded, test_etcd):
+        for test in tests:
             try:
                 test()
-            except (TimeoutError, LookupError, OSError) as why:
+            except (TimeoutError, LookupError, OSError,
+                    ValueError) as why:
                 check(f"{test.__name__}: {why}", False, f"logs in {OUT}")
     finally:
         for process in reversed(processes):
@@ -677,4 +678,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main((test_embedded, test_etcd)))

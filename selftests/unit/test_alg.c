@@ -452,7 +452,7 @@ static void plans(void **state)
 	assert_non_null(plan);
 	assert_int_equal(plan->n, 1);
 	w = srpol_plan_find(plan, srpol_fabric_node(f, "leaf0.0.0.0"),
-			    srpol_fabric_node(f, "leaf0.0.1.0"), &n);
+			    srpol_fabric_node(f, "leaf0.0.1.0"), 0, &n);
 	assert_non_null(w);
 	assert_int_equal(n, 3);
 	assert_int_equal(w[0], 15);

@@ -351,6 +351,7 @@ static void test_what_if(void **state)
 {
 	struct srpol_planner p = planner_of("wecmp"), trial;
 	struct srpol_links *cut;
+	struct srpol_situation now, then;
 	struct srpol_what_if w;
 	u32 s, link;
 
@@ -365,13 +366,20 @@ static void test_what_if(void **state)
 		srpol_links_set_capacity(cut, link ^ 1, 0);
 	}
 	assert_int_equal(srpol_planner_try(&p, cut, &trial, NULL), 0);
-	assert_int_equal(srpol_what_if(&p, &trial, &w), 0);
+	now = (struct srpol_situation){ links, p.plan };
+	then = (struct srpol_situation){ cut, trial.plan };
+	assert_int_equal(srpol_what_if(fabric, demands.list, demands.n, &now,
+				       &then, &w), 0);
 	/* 7 x 1 GiB by each NIC of 400 Gbit/s */
 	assert_float_equal(w.now, 7 * (1 << 30) / 50e9, 1e-4);
 	/* 12 x 1 GiB by the last cable */
 	assert_float_equal(w.local, 12.0 * (1 << 30) / 50e9, 1e-3);
 	assert_float_equal(w.planned, w.local, 1e-4);
 	assert_int_equal(w.unplaced, 0);
+	for (s = 0; s < demands.n; s++)
+		assert_true(w.finish[0][s] > 0 &&
+			    w.finish[2][s] <= w.planned);
+	srpol_what_if_free(&w);
 	srpol_planner_free(&trial);
 	/* what is in force has not changed */
 	assert_int_equal(p.links->links[srpol_node_up(fabric, leaf(0), 0)]
@@ -380,9 +388,12 @@ static void test_what_if(void **state)
 	srpol_links_set_capacity(cut, link, 0);
 	srpol_links_set_capacity(cut, link ^ 1, 0);
 	assert_int_equal(srpol_planner_try(&p, cut, &trial, NULL), 0);
-	assert_int_equal(srpol_what_if(&p, &trial, &w), 0);
+	then.plan = trial.plan;
+	assert_int_equal(srpol_what_if(fabric, demands.list, demands.n, &now,
+				       &then, &w), 0);
 	assert_true(isinf(w.local) && isinf(w.planned));
 	assert_int_equal(w.unplaced, 2 * 2 * 6);
+	srpol_what_if_free(&w);
 	srpol_planner_free(&trial);
 	srpol_links_free(cut);
 	srpol_planner_free(&p);
@@ -397,23 +408,68 @@ static void test_weigh(void **state)
 	(void)state;
 	set_cable(0, 1, 200 * G);
 	run(&p);
-	n = srpol_plan_weigh(fabric, links, p.plan, 0, 2, weight, SPINES);
+	n = srpol_plan_weigh(fabric, links, p.plan, 0, 2, 0, weight, SPINES);
 	assert_int_equal(n, SPINES);
 	/* 15:8:15:15 of what is closest in 4 bits */
 	assert_int_equal(weight[0], 65535 * 15 / 53);
 	assert_int_equal(weight[1], 65535 * 8 / 53);
-	assert_int_equal(srpol_plan_weigh(fabric, links, p.plan, 0, 2, weight,
+	assert_int_equal(srpol_plan_weigh(fabric, links, p.plan, 0, 2, 0, weight,
 					  SPINES - 1), -E2BIG);
 	/* what the host itself knows to be down gets nothing */
 	set_cable(0, 0, 0);
-	n = srpol_plan_weigh(fabric, links, p.plan, 0, 2, weight, SPINES);
+	n = srpol_plan_weigh(fabric, links, p.plan, 0, 2, 0, weight, SPINES);
 	assert_int_equal(n, SPINES);
 	assert_int_equal(weight[0], 0);
 	assert_int_equal(weight[1], 65535 * 8 / 38);
 	/* hosts of one leaf are in no plan */
-	assert_int_equal(srpol_plan_weigh(fabric, links, p.plan, 0, 1, weight,
+	assert_int_equal(srpol_plan_weigh(fabric, links, p.plan, 0, 1, 0, weight,
 					  SPINES), -ENOENT);
 	srpol_planner_free(&p);
+}
+
+/* Colors beside each other: written, read, compared, and found. */
+static void test_colors(void **state)
+{
+	struct srpol_planner p = planner_of("wecmp"), q = planner_of("minmax");
+	struct srpol_plan_part parts[3];
+	struct srpol_plan *plan, *read, *again;
+	struct srpol_chunk chunk = { .leaf = leaf(0) };
+	u32 weight[SPINES], n;
+	char *text;
+
+	(void)state;
+	run(&p);
+	run(&q);
+	parts[0] = (struct srpol_plan_part){ p.plan, 0 };
+	parts[1] = (struct srpol_plan_part){ q.plan, 7 };
+	/* the first one that has a pair counts */
+	parts[2] = (struct srpol_plan_part){ p.plan, 7 };
+	plan = srpol_plan_join(parts, 3);
+	assert_int_equal(plan->n, p.plan->n + q.plan->n);
+	assert_memory_equal(srpol_plan_find(plan, leaf(0), leaf(1), 7, &n),
+			    srpol_plan_find(q.plan, leaf(0), leaf(1), 0, &n),
+			    SPINES);
+	assert_null(srpol_plan_find(plan, leaf(0), leaf(1), 6, &n));
+	text = srpol_chunk_write(fabric, plan, leaf(0));
+	chunk.text = text;
+	chunk.len = strlen(text);
+	assert_non_null(strstr(text, "{\"color\":7,\"to\":"));
+	assert_int_equal(srpol_chunks_read(fabric, &chunk, 1, &read, NULL), 0);
+	assert_int_equal(read->n, 2 * (LEAVES - 1));
+	assert_int_equal(srpol_plan_weigh(fabric, links, read, 0, 2, 7, weight,
+					  SPINES), SPINES);
+	assert_int_equal(srpol_plan_weigh(fabric, links, read, 0, 2, 6, weight,
+					  SPINES), -ENOENT);
+	/* without the color: so many pairs less */
+	again = srpol_plan_join(parts, 1);
+	assert_int_equal(srpol_plan_diff(plan, again, NULL, NULL), q.plan->n);
+	assert_int_equal(srpol_plan_diff(plan, plan, NULL, NULL), 0);
+	srpol_plan_free(again);
+	srpol_plan_free(read);
+	srpol_plan_free(plan);
+	free(text);
+	srpol_planner_free(&p);
+	srpol_planner_free(&q);
 }
 
 static void test_demands(void **state)
@@ -470,6 +526,7 @@ int main(void)
 		TEST(test_incremental_minmax),
 		TEST(test_what_if),
 		TEST(test_weigh),
+		TEST(test_colors),
 		TEST(test_demands),
 	};
 

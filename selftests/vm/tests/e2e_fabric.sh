@@ -59,15 +59,25 @@ planned() {
 	[ "$(fabric plan from leaf1 | jq -c '.pairs[0].weights')" = "$1" ]
 }
 
-# candidate HOST PREFERENCE: whether it is active, and the buckets of its lists
+# candidate HOST PREFERENCE [COLOR]: whether it is active, and the buckets of
+# its lists
 candidate() {
-	on "$1" -j policy show color 100 | jq -c --argjson p "$2" '
+	on "$1" -j policy show color "${3:-100}" | jq -c --argjson p "$2" '
 		[ .[0].candidates[] | select(.preference == $p) ] | .[0] |
 		[ .active // false, [ .segment_lists[].buckets ] ]'
 }
 
 candidate_is() {
-	[ "$(candidate "$1" "$2")" = "$3" ]
+	[ "$(candidate "$1" "$2" "${4:-100}")" = "$3" ]
+}
+
+# job NAME: its state
+job() {
+	fabric jobs "$1" | jq -r '.[0].state // "none"'
+}
+
+job_is() {
+	[ "$(job "$1")" = "$2" ]
 }
 
 # on_epoch: both hosts have applied the epoch in force
@@ -76,21 +86,26 @@ on_epoch() {
 		(.hosts | length == 2 and all(.epoch == $e))'
 }
 
-# shares: of flows from host A, in percent, in order of the spines
+# shares PORT: of flows from host A from PORT on, in percent, in order of the
+# spines
 shares() {
 	local spine
 
 	for spine in 1 2 3 4; do
 		on A -j flow show dst fd00:b::1 | jq \
-			--argjson path "$(path_over A spine$spine)" '
-			[ .[] | select(.sport >= 20000) ] |
+			--argjson path "$(path_over A spine$spine)" \
+			--argjson port "$1" '
+			[ .[] | select(.sport >= $port) ] |
 			100 * ([ .[] | select(.path == $path) ] | length) / length'
 	done
 }
 
-# follow PERCENT...: flows have these shares, within 5 percent of all
-follow() {
-	paste -d ' ' <(printf '%s\n' "$@") <(shares) | awk '
+# follow_from PORT PERCENT...: flows have these shares, within 5 percent of all
+follow_from() {
+	local port=$1
+	shift
+
+	paste -d ' ' <(printf '%s\n' "$@") <(shares "$port") | awk '
 		{ d = $1 - $2; if (d < -5 || d > 5) { print; bad = 1 } }
 		END { exit bad || NR != 4 }'
 }
@@ -161,7 +176,33 @@ check "host A, which knows nothing of it, has the plan's buckets" \
 check "why says who reported it" eval \
 	"fabric why A B | jq -e '.planes[0].paths[1].links[1].reported_by == [\"B\"]'"
 send 20000 1000
-check "flows follow the plan within 5 %" follow 31 6 31 31
+check "flows follow the plan within 5 %" follow_from 20000 31 6 31 31
+
+# ---- a tenant, whose flows have links of their own
+check "a tenant is made" fabric tenant add red color 7 paths spine1,spine3 \
+	guaranteed 10G
+check "its job reserves bandwidth" eval "fabric job add slice tenant red \
+	hosts A,B bytes 1000000 bandwidth 4G |
+	jq -e '.class == \"reservation\"'"
+check "hosts acknowledge that" patiently 60 job_is slice reserved
+check "what would not fit is refused, with what would" eval "
+	{ fabric job add more tenant red hosts A,B bytes 1000000 \\
+		bandwidth 9G || :; } |
+	jq -e '.decision == \"reject\" and .offer.guaranteed == 6000000000'"
+on A job add mine src fd00:a::1/128 color 7
+check "its flows' policy has the plan's weights of the color" \
+	patiently 60 candidate_is A 100 '[true,[64,0,64,0]]' 7
+check_equal "that of all traffic is as before" \
+	'[true,[40,8,40,40]]' "$(candidate A 100)"
+on A rule add prio 50 dst fd00:b::/64 color 7
+send 30000 1000
+check "the tenant's flows take its links only" follow_from 30000 50 0 50 0
+on A rule del prio 50
+on A job del mine
+check "the job ends" fabric job del slice tenant red
+check "and when hosts have acknowledged that, so does its bandwidth" \
+	patiently 60 eval "fabric tenants | jq -e '.[0].reserved == 0 and .[0].jobs == 0'"
+check "and the tenant" fabric tenant del red
 
 # ---- nobody there
 epoch=$(fabric show | jq .epoch)

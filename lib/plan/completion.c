@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * When demands end if hosts weigh their paths as a plan says: as fluid flows,
+ * see lib/alg's maxmin.c. Demands share links fairly, whatever number of paths
+ * each has: a share counts as much as it has of its demand.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "plan.h"
+
+/*
+ * Shares as a host has them: of the demand's color, else of no color, equal
+ * ones where the plan says nothing.
+ */
+static int place_one(const struct srpol_fabric *f,
+		     const struct srpol_links *links,
+		     const struct srpol_plan *plan,
+		     const struct srpol_demand *d, uint32_t demand,
+		     struct srpol_placement *out)
+{
+	struct srpol_path_set set;
+	struct srpol_route route;
+	uint32_t *weight, i;
+	int ret, n;
+
+	ret = srpol_path_set_init(f, d->src, d->dst, &set);
+	if (ret)
+		return ret;
+	weight = calloc(set.n + 1UL, sizeof(*weight));
+	n = weight ? srpol_plan_weigh(f, links, plan, d->src, d->dst, d->color,
+				      weight, set.n) : -ENOMEM;
+	if (n == -ENOENT)
+		n = srpol_plan_weigh(f, links, plan, d->src, d->dst, 0, weight,
+				     set.n);
+	for (i = 0; n == -ENOENT && i < set.n; i++) {
+		srpol_path_get(f, &set, i, &route);
+		weight[i] = srpol_route_capacity(links, &route) > 0;
+	}
+	ret = n == -ENOENT || n >= 0 ? 0 : n;
+	for (i = 0; i < set.n && !ret; i++)
+		if (weight[i])
+			ret = srpol_placement_add(out, demand, i, weight[i]);
+	srpol_placement_end(out, demand);
+	free(weight);
+	srpol_path_set_free(&set);
+	return ret;
+}
+
+static int place_all(const struct srpol_alg_input *in,
+		     const struct srpol_plan *plan,
+		     struct srpol_placement *out)
+{
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; i < in->n && !ret; i++)
+		ret = place_one(in->fabric, in->links, plan, &in->demands[i],
+				i, out);
+	return ret;
+}
+
+static int run(const struct srpol_alg_input *in,
+	       const struct srpol_placement *out, double *finish)
+{
+	struct srpol_fluid *m = srpol_fluid_new(in, out, false, NULL);
+	struct srpol_maxmin_run run = { .until = INFINITY };
+	double *weight;
+	uint32_t i;
+	int ret;
+
+	if (!m)
+		return -ENOMEM;
+	weight = calloc(m->net.n_flows + 1UL, sizeof(*weight));
+	ret = weight ? 0 : -ENOMEM;
+	for (i = 0; i < m->net.n_flows && !ret; i++)
+		weight[i] = m->left[i] / in->demands[m->demand[i]].bytes;
+	m->net.weight = weight;
+	run.left = m->left;
+	run.start = m->start;
+	run.finish = m->finish;
+	ret = ret ? ret : srpol_maxmin_run(&m->net, &run);
+	for (i = 0; i < m->net.n_flows && !ret; i++)
+		finish[m->demand[i]] = fmax(finish[m->demand[i]],
+					    m->finish[i]);
+	free(weight);
+	srpol_fluid_free(m);
+	return ret;
+}
+
+/**
+ * srpol_completion() - when demands end
+ * @f: finished fabric
+ * @links: state of the links
+ * @plan: what hosts are told
+ * @demands: all that is sent
+ * @n: number of them
+ * @finish: result: seconds per demand, INFINITY: it does not end
+ *
+ * Return: 0, -ENOMEM.
+ */
+int srpol_completion(const struct srpol_fabric *f,
+		     const struct srpol_links *links,
+		     const struct srpol_plan *plan,
+		     const struct srpol_demand *demands, uint32_t n,
+		     double *finish)
+{
+	struct srpol_alg_input in = {
+		.fabric = f, .links = links, .demands = demands, .n = n,
+	};
+	struct srpol_placement *out = srpol_placement_new(n);
+	int ret = out ? place_all(&in, plan, out) : -ENOMEM;
+	uint32_t i;
+
+	for (i = 0; i < n && !ret; i++)
+		finish[i] = out->first[i] == out->first[i + 1] &&
+			    f->gpus[demands[i].src].host !=
+			    f->gpus[demands[i].dst].host ? INFINITY : 0;
+	ret = ret ? ret : run(&in, out, finish);
+	srpol_placement_free(out);
+	return ret;
+}
+
+/**
+ * srpol_planned_load() - what demands put on links
+ * @f: finished fabric
+ * @links: state of the links
+ * @plan: what hosts are told
+ * @demands: demands
+ * @n: number of them
+ * @load: result: bytes per directed link
+ *
+ * Return: 0, -ENOMEM.
+ */
+int srpol_planned_load(const struct srpol_fabric *f,
+		       const struct srpol_links *links,
+		       const struct srpol_plan *plan,
+		       const struct srpol_demand *demands, uint32_t n,
+		       double *load)
+{
+	struct srpol_alg_input in = {
+		.fabric = f, .links = links, .demands = demands, .n = n,
+	};
+	struct srpol_placement *out = srpol_placement_new(n);
+	int ret = out ? place_all(&in, plan, out) : -ENOMEM;
+
+	ret = ret ? ret : srpol_placement_load(&in, out, load);
+	srpol_placement_free(out);
+	return ret;
+}

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * Bandwidth that is kept for the demands of jobs. What a hold takes of a link
+ * follows from the weights that hosts really have: those of its color's plan,
+ * in which the holds of a color that share a pair of leaves are one.
+ *
+ * Until hosts have acknowledged other weights they may use the old ones, so a
+ * demand takes the greater of both of each link. A link is full to the bit:
+ * sums are rounded to whole bit/s.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ledger.h"
+#include "srpol_lib.h"
+
+/**
+ * srpol_rate_add() - a sum of rates that does not wrap around
+ * @a: bit/s
+ * @b: bit/s
+ */
+uint64_t srpol_rate_add(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static bool enters_fabric(const struct srpol_fabric *f,
+			  const struct srpol_demand *d)
+{
+	return f->gpus[d->src].host != f->gpus[d->dst].host;
+}
+
+/**
+ * srpol_hold_rates() - bit/s of each demand
+ * @f: finished fabric
+ * @hold: hold
+ *
+ * The busiest GPU sends or receives @hold->rate; with that all demands end at
+ * the same time.
+ *
+ * Return: to be freed; 0 for what stays in a host; NULL without memory.
+ */
+double *srpol_hold_rates(const struct srpol_fabric *f,
+			 const struct srpol_hold *hold)
+{
+	double *rate = calloc(hold->n + 1UL, sizeof(*rate)), most = 0;
+	double *busy = calloc(2UL * f->n_gpus + 1, sizeof(*busy));
+	uint32_t i;
+
+	if (!rate || !busy) {
+		free(rate);
+		free(busy);
+		return NULL;
+	}
+	for (i = 0; i < hold->n; i++) {
+		const struct srpol_demand *d = &hold->demands[i];
+
+		if (!enters_fabric(f, d))
+			continue;
+		busy[2 * d->src] += d->bytes;
+		busy[2 * d->dst + 1] += d->bytes;
+		most = fmax(most, fmax(busy[2 * d->src],
+				       busy[2 * d->dst + 1]));
+	}
+	for (i = 0; i < hold->n; i++)
+		if (enters_fabric(f, &hold->demands[i]))
+			rate[i] = hold->rate * (hold->demands[i].bytes / most);
+	free(busy);
+	return rate;
+}
+
+/* Under one leaf there is nothing to plan: planes share by what NICs carry. */
+static int weigh_under_leaf(const struct srpol_ledger *ledger,
+			    const struct srpol_path_set *set, uint32_t *weight)
+{
+	const struct srpol_fabric *f = ledger->fabric;
+	uint64_t out, in;
+	uint32_t p;
+
+	for (p = 0; p < set->pairs; p++) {
+		if (set->pair[p].fan.len)
+			return 0;
+		out = ledger->links->links[f->nics[set->pair[p].src].link]
+		      .capacity;
+		in = ledger->links->links[f->nics[set->pair[p].dst].link ^ 1]
+		     .capacity;
+		/* in Mbit/s, at least 1 of what is up */
+		out = out < in ? out : in;
+		weight[set->pair[p].first] = out ? out / 1000000 + 1 : 0;
+	}
+	return set->n;
+}
+
+/* The weights of a demand by @plan; 0: it has no path. */
+static int weigh(const struct srpol_ledger *ledger,
+		 const struct srpol_plan *plan, const struct srpol_demand *d,
+		 const struct srpol_path_set *set, uint32_t *weight)
+{
+	int n = srpol_plan_weigh(ledger->fabric, ledger->links, plan, d->src,
+				 d->dst, 0, weight, set->n);
+
+	return n == -ENOENT ? weigh_under_leaf(ledger, set, weight) : n;
+}
+
+/**
+ * struct mix - demands of several holds that are placed already
+ */
+struct mix {
+	struct srpol_demand *demands;
+	struct srpol_placement *placement;
+	uint32_t n;
+};
+
+static int mix_demand(struct mix *m, const struct srpol_ledger *ledger,
+		      const struct srpol_plan *plan,
+		      const struct srpol_demand *d, double rate)
+{
+	struct srpol_path_set set;
+	uint32_t *weight, i;
+	int ret;
+
+	ret = srpol_path_set_init(ledger->fabric, d->src, d->dst, &set);
+	if (ret)
+		return ret;
+	weight = calloc(set.n + 1UL, sizeof(*weight));
+	ret = weight ? weigh(ledger, plan, d, &set, weight) : -ENOMEM;
+	m->demands[m->n] = *d;
+	m->demands[m->n].bytes = rate < 1 ? 1 : rate + 0.5;
+	for (i = 0; ret > 0 && i < set.n; i++)
+		if (weight[i] && srpol_placement_add(m->placement, m->n, i,
+						     weight[i]))
+			ret = -ENOMEM;
+	srpol_placement_end(m->placement, m->n);
+	if (ret >= 0 && m->placement->first[m->n] !=
+			m->placement->first[m->n + 1])
+		m->n++;
+	else
+		m->placement->first[m->n + 1] = 0;
+	free(weight);
+	srpol_path_set_free(&set);
+	return ret < 0 ? ret : 0;
+}
+
+static int mix_hold(struct mix *m, const struct srpol_ledger *ledger,
+		    const struct srpol_hold *hold,
+		    const struct srpol_plan *plan)
+{
+	double *rate = srpol_hold_rates(ledger->fabric, hold);
+	int ret = rate ? 0 : -ENOMEM;
+	uint32_t i;
+
+	for (i = 0; i < hold->n && !ret; i++)
+		if (rate[i])
+			ret = mix_demand(m, ledger, plan, &hold->demands[i],
+					 rate[i]);
+	free(rate);
+	return ret;
+}
+
+static const struct srpol_plan *plan_of(const struct srpol_hold *hold, bool old)
+{
+	return old ? hold->old : hold->new;
+}
+
+/* The weights of a color, with those of @extra, if there is one. */
+static struct srpol_plan *blend(const struct srpol_ledger *ledger,
+				uint32_t color, const struct srpol_hold *extra,
+				bool old)
+{
+	struct srpol_alg_input in = { .fabric = ledger->fabric,
+				      .links = ledger->links };
+	struct srpol_plan *plan = NULL;
+	const struct srpol_hold *hold;
+	struct mix m = {};
+	uint32_t i, n = extra ? extra->n : 0;
+	int ret;
+
+	for (i = 0; i < ledger->n; i++)
+		n += ledger->holds[i].n;
+	m.demands = malloc((n + 1UL) * sizeof(*m.demands));
+	m.placement = srpol_placement_new(n);
+	ret = m.demands && m.placement ? 0 : -ENOMEM;
+	for (i = 0; i <= ledger->n && !ret; i++) {
+		hold = i < ledger->n ? &ledger->holds[i] : extra;
+		if (hold && hold->color == color && plan_of(hold, old))
+			ret = mix_hold(&m, ledger, hold, plan_of(hold, old));
+	}
+	if (!ret) {
+		in.demands = m.demands;
+		in.n = m.placement->n = m.n;
+		plan = srpol_plan_new(&in, m.placement);
+	}
+	srpol_placement_free(m.placement);
+	free(m.demands);
+	return plan;
+}
+
+/**
+ * srpol_ledger_plan() - the weights of a color that hosts are to be told
+ * @ledger: all holds
+ * @color: color
+ *
+ * Return: without colors, to be freed; NULL without memory.
+ */
+struct srpol_plan *srpol_ledger_plan(const struct srpol_ledger *ledger,
+				     uint32_t color)
+{
+	return blend(ledger, color, NULL, false);
+}
+
+/* What a demand puts on links by @plan; *@stuck if it has no path. */
+static int spread(const struct srpol_ledger *ledger,
+		  const struct srpol_plan *plan, const struct srpol_demand *d,
+		  const struct srpol_path_set *set, double rate, double *load,
+		  bool *stuck)
+{
+	uint32_t *weight = calloc(set->n + 1UL, sizeof(*weight)), i, l;
+	struct srpol_route route;
+	double sum = 0;
+	int ret;
+
+	ret = weight ? weigh(ledger, plan, d, set, weight) : -ENOMEM;
+	for (i = 0; ret > 0 && i < set->n; i++)
+		sum += weight[i];
+	for (i = 0; sum > 0 && i < set->n; i++) {
+		if (!weight[i])
+			continue;
+		srpol_path_get(ledger->fabric, set, i, &route);
+		for (l = 0; l < route.n; l++)
+			load[route.link[l]] += rate * (weight[i] / sum);
+	}
+	*stuck |= !(sum > 0);
+	free(weight);
+	return ret < 0 ? ret : 0;
+}
+
+/**
+ * struct pages - loads by the old and by the new weights of a demand
+ */
+struct pages {
+	double *old;
+	double *new;
+};
+
+/* Of each link the greater one; the pages are empty again. */
+static void add_greater(const struct srpol_fabric *f,
+			const struct srpol_path_set *set, struct pages *pages,
+			double *load)
+{
+	struct srpol_route route;
+	uint32_t i, j, l;
+
+	for (i = 0; i < set->n; i++) {
+		srpol_path_get(f, set, i, &route);
+		for (j = 0; j < route.n; j++) {
+			l = route.link[j];
+			load[l] += fmax(pages->old[l], pages->new[l]);
+			pages->old[l] = pages->new[l] = 0;
+		}
+	}
+}
+
+static int load_demand(const struct srpol_ledger *ledger,
+		       const struct srpol_plan *old,
+		       const struct srpol_plan *new,
+		       const struct srpol_demand *d, double rate,
+		       struct pages *pages, double *load, bool *stuck)
+{
+	struct srpol_path_set set;
+	bool ignored = false;
+	int ret;
+
+	ret = srpol_path_set_init(ledger->fabric, d->src, d->dst, &set);
+	if (ret)
+		return ret;
+	if (old)
+		ret = spread(ledger, old, d, &set, rate, pages->old, &ignored);
+	if (new && !ret)
+		ret = spread(ledger, new, d, &set, rate, pages->new, stuck);
+	add_greater(ledger->fabric, &set, pages, load);
+	srpol_path_set_free(&set);
+	return ret;
+}
+
+static int load_hold(const struct srpol_ledger *ledger,
+		     const struct srpol_hold *hold,
+		     const struct srpol_plan *old, const struct srpol_plan *new,
+		     struct pages *pages, double *load, bool *stuck)
+{
+	double *rate = srpol_hold_rates(ledger->fabric, hold);
+	int ret = rate ? 0 : -ENOMEM;
+	uint32_t i;
+
+	for (i = 0; i < hold->n && !ret; i++)
+		if (rate[i])
+			ret = load_demand(ledger, hold->old ? old : NULL,
+					  hold->new ? new : NULL,
+					  &hold->demands[i], rate[i], pages,
+					  load, stuck);
+	free(rate);
+	return ret;
+}
+
+/**
+ * srpol_ledger_add() - add the load of a color's holds
+ * @ledger: all holds
+ * @color: color
+ * @extra: one more hold of that color, or NULL
+ * @transition: hosts may still have old weights
+ * @load: bit/s per directed link
+ * @of: a hold that is looked at by itself, NULL: none
+ * @alone: what of @load is its load, NULL: not wanted
+ * @stuck: set if a demand of it has no path; may be NULL
+ *
+ * Return: 0, -ENOMEM.
+ */
+int srpol_ledger_add(const struct srpol_ledger *ledger, uint32_t color,
+		     const struct srpol_hold *extra, bool transition,
+		     double *load, const struct srpol_hold *of, double *alone,
+		     bool *stuck)
+{
+	struct srpol_plan *new = blend(ledger, color, extra, false);
+	struct srpol_plan *old = transition ? blend(ledger, color, extra,
+						    true) : NULL;
+	size_t size = ledger->fabric->n_links + 1UL;
+	struct pages pages = { calloc(size, sizeof(double)),
+			       calloc(size, sizeof(double)) };
+	const struct srpol_hold *hold;
+	bool ignored = false, mine;
+	uint32_t i, l;
+	int ret;
+
+	ret = new && (old || !transition) && pages.old && pages.new ? 0 :
+	      -ENOMEM;
+	for (i = 0; i <= ledger->n && !ret; i++) {
+		hold = i < ledger->n ? &ledger->holds[i] : extra;
+		if (!hold || hold->color != color)
+			continue;
+		mine = hold == of && alone;
+		ret = load_hold(ledger, hold, old, new, &pages,
+				mine ? alone : load,
+				hold == of && stuck ? stuck : &ignored);
+		for (l = 0; mine && !ret && l < ledger->fabric->n_links; l++)
+			load[l] += alone[l];
+	}
+	free(pages.old);
+	free(pages.new);
+	srpol_plan_free(old);
+	srpol_plan_free(new);
+	return ret;
+}
+
+static bool is_first_of_color(const struct srpol_ledger *ledger, uint32_t i)
+{
+	uint32_t k;
+
+	for (k = 0; k < i; k++)
+		if (ledger->holds[k].color == ledger->holds[i].color)
+			return false;
+	return true;
+}
+
+/**
+ * srpol_ledger_add_others() - add the load of all holds of other colors
+ * @ledger: all holds
+ * @color: this one not, 0: all of them
+ * @transition: hosts may still have old weights
+ * @load: bit/s per directed link
+ */
+int srpol_ledger_add_others(const struct srpol_ledger *ledger, uint32_t color,
+			    bool transition, double *load)
+{
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; i < ledger->n && !ret; i++)
+		if (ledger->holds[i].color != color &&
+		    is_first_of_color(ledger, i))
+			ret = srpol_ledger_add(ledger, ledger->holds[i].color,
+					       NULL, transition, load, NULL,
+					       NULL, NULL);
+	return ret;
+}
+
+/**
+ * srpol_ledger_load() - what is kept of links
+ * @ledger: all holds
+ * @load: result: bit/s per directed link, while hosts may have old weights
+ *
+ * Return: 0, -ENOMEM.
+ */
+int srpol_ledger_load(const struct srpol_ledger *ledger, double *load)
+{
+	memset(load, 0, ledger->fabric->n_links * sizeof(*load));
+	return srpol_ledger_add_others(ledger, 0, true, load);
+}
+
+/**
+ * srpol_ledger_load_one() - what is kept of links for a hold
+ * @ledger: all holds
+ * @hold: number of it
+ * @load: result: bit/s per directed link, by the new weights
+ *
+ * Return: 0, -ENOLINK if a demand has no path, -ENOMEM.
+ */
+int srpol_ledger_load_one(const struct srpol_ledger *ledger, uint32_t hold,
+			  double *load)
+{
+	const struct srpol_hold *h = &ledger->holds[hold];
+	double *all = calloc(ledger->fabric->n_links + 1UL, sizeof(*all));
+	bool stuck = false;
+	int ret;
+
+	memset(load, 0, ledger->fabric->n_links * sizeof(*load));
+	ret = all ? srpol_ledger_add(ledger, h->color, NULL, false, all, h,
+				     load, &stuck) : -ENOMEM;
+	free(all);
+	return ret ?: stuck && h->new ? -ENOLINK : 0;
+}

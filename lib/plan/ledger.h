@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1 */
+/* What ledger.c, offer.c and settle.c share. */
+#ifndef _SRPOL_LEDGER_H
+#define _SRPOL_LEDGER_H
+
+#include "plan.h"
+
+/* A load fits if it does in whole bit/s. */
+static inline bool srpol_load_fits(double load, uint64_t capacity)
+{
+	return load <= (double)capacity + 0.5;
+}
+
+int srpol_ledger_add(const struct srpol_ledger *ledger, uint32_t color,
+		     const struct srpol_hold *extra, bool transition,
+		     double *load, const struct srpol_hold *of, double *alone,
+		     bool *stuck);
+int srpol_ledger_add_others(const struct srpol_ledger *ledger, uint32_t color,
+			    bool transition, double *load);
+
+#endif /* _SRPOL_LEDGER_H */

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * What becomes of kept bandwidth when links carry less: of those that use a
+ * link that is too full, or have no path, the newest are placed anew, until it
+ * fits again; who does not fit anywhere loses it. Who has lost it is tried
+ * again, the oldest first.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ledger.h"
+#include "srpol_lib.h"
+
+/**
+ * struct work - what is under way
+ * @ledger: a copy, whose holds change
+ * @settled: result, by hold; what has an entry is not touched again
+ * @touched: by hold
+ * @load: room: bit/s per link of all holds
+ * @one: likewise of one
+ */
+struct work {
+	struct srpol_ledger ledger;
+	struct srpol_settlement *settled;
+	bool *touched;
+	double *load;
+	double *one;
+};
+
+/* 1: it uses a link that is too full, or has no path. */
+static int is_in_trouble(struct work *w, uint32_t i)
+{
+	const struct srpol_ledger *ledger = &w->ledger;
+	uint32_t l;
+	int ret;
+
+	if (!ledger->holds[i].new || w->touched[i])
+		return 0;
+	ret = srpol_ledger_load_one(ledger, i, w->one);
+	if (ret)
+		return ret == -ENOLINK ? 1 : ret;
+	for (l = 0; l < ledger->fabric->n_links; l++)
+		if (w->one[l] &&
+		    !srpol_load_fits(w->load[l],
+				     ledger->links->links[l].capacity))
+			return 1;
+	return 0;
+}
+
+/* The newest one in trouble: 1 with *@found, 0: there is none. */
+static int find_trouble(struct work *w, uint32_t *found)
+{
+	struct srpol_ledger *ledger = &w->ledger;
+	uint32_t i;
+	int ret;
+
+	/* what hosts are told counts: the old weights are going anyway */
+	memset(w->load, 0, ledger->fabric->n_links * sizeof(*w->load));
+	ret = srpol_ledger_add_others(ledger, 0, false, w->load);
+	for (i = ledger->n; i-- && !ret;) {
+		ret = is_in_trouble(w, i);
+		if (ret > 0)
+			*found = i;
+	}
+	return ret;
+}
+
+static int place_anew(struct work *w, uint32_t i)
+{
+	struct srpol_ledger others = w->ledger;
+	struct srpol_settlement *s = &w->settled[i];
+	struct srpol_hold want = w->ledger.holds[i];
+	int ret;
+
+	w->touched[i] = true;
+	others.holds = malloc((others.n + 1UL) * sizeof(*others.holds));
+	if (!others.holds)
+		return -ENOMEM;
+	memcpy(others.holds, w->ledger.holds, others.n * sizeof(want));
+	memmove(others.holds + i, others.holds + i + 1,
+		(others.n - i - 1) * sizeof(want));
+	others.n--;
+	ret = srpol_ledger_offer(&others, &want, &s->offer);
+	if (!ret) {
+		s->what = s->offer.fits ? SRPOL_SETTLED_MOVED :
+			  want.new ? SRPOL_SETTLED_LOST : SRPOL_SETTLED_KEPT;
+		w->ledger.holds[i].new = s->offer.weights;
+	}
+	free(others.holds);
+	return ret;
+}
+
+static int settle(struct work *w)
+{
+	uint32_t i = 0;
+	int ret;
+
+	while ((ret = find_trouble(w, &i)) > 0) {
+		ret = place_anew(w, i);
+		if (ret)
+			return ret;
+	}
+	for (i = 0; i < w->ledger.n && !ret; i++)
+		if (!w->ledger.holds[i].new && !w->ledger.holds[i].old &&
+		    !w->touched[i])
+			ret = place_anew(w, i);
+	return ret;
+}
+
+/**
+ * srpol_ledger_settle() - what becomes of holds with the links as they are
+ * @ledger: all holds; one without weights is one that was lost
+ * @settled: result, by hold, to be freed with srpol_settlements_free()
+ *
+ * Return: 0, -ENOMEM: then nothing is to be freed.
+ */
+int srpol_ledger_settle(const struct srpol_ledger *ledger,
+			struct srpol_settlement *settled)
+{
+	size_t links = ledger->fabric->n_links + 1UL;
+	struct work w = {
+		.ledger = *ledger, .settled = settled,
+		.touched = calloc(ledger->n + 1UL, sizeof(bool)),
+		.load = calloc(links, sizeof(double)),
+		.one = calloc(links, sizeof(double)),
+	};
+	int ret;
+
+	memset(settled, 0, ledger->n * sizeof(*settled));
+	w.ledger.holds = malloc((ledger->n + 1UL) * sizeof(*ledger->holds));
+	ret = w.touched && w.load && w.one && w.ledger.holds ? 0 : -ENOMEM;
+	if (!ret) {
+		if (ledger->n)
+			memcpy(w.ledger.holds, ledger->holds,
+			       ledger->n * sizeof(*ledger->holds));
+		ret = settle(&w);
+	}
+	if (ret)
+		srpol_settlements_free(settled, ledger->n);
+	free(w.ledger.holds);
+	free(w.touched);
+	free(w.load);
+	free(w.one);
+	return ret;
+}
+
+/**
+ * srpol_settlements_free() - end of results
+ * @settled: they
+ * @n: number of them
+ */
+void srpol_settlements_free(struct srpol_settlement *settled, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		srpol_plan_free(settled[i].offer.weights);
+		settled[i].offer.weights = NULL;
+	}
+}

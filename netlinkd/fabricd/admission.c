@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Whether the bandwidth that a job wants can be kept for it. The answer has a
+ * reason and says what would be accepted: how much now, or all of it when.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "srpol_lib.h"
+#include "tenants.h"
+
+#define DEMANDS_MAX	(1u << 15)	/* of all reservations */
+
+/**
+ * admission_name() - a decision as a word
+ * @decision: it
+ */
+const char *admission_name(enum decision decision)
+{
+	static const char * const names[] = {
+		[DECISION_ACCEPT] = "accept", [DECISION_DEFER] = "defer",
+		[DECISION_LOWER] = "lower-priority",
+		[DECISION_REJECT] = "reject", [DECISION_WAIT] = "defer",
+	};
+
+	return names[decision];
+}
+
+static struct srpol_hold hold_of(const struct admission *a, uint64_t rate)
+{
+	return (struct srpol_hold){
+		.color = a->want.color, .rate = rate,
+		.demands = a->want.demands.list, .n = a->want.demands.n,
+		.allowed = a->tenant->allowed,
+	};
+}
+
+static int ask(const struct srpol_ledger *ledger, const struct admission *a,
+	       uint64_t rate, struct srpol_offer *offer)
+{
+	struct srpol_hold hold = hold_of(a, rate);
+
+	return srpol_ledger_offer(ledger, &hold, offer);
+}
+
+static bool fits(const struct srpol_ledger *ledger, const struct admission *a,
+		 int *ret)
+{
+	struct srpol_hold hold = hold_of(a, a->want.guaranteed);
+	int fit = srpol_ledger_fits(ledger, &hold);
+
+	*ret = fit < 0 ? fit : 0;
+	return fit > 0;
+}
+
+static void blame(struct admission *a, const struct srpol_offer *offer,
+		  const char *what)
+{
+	const struct srpol_link *link;
+
+	a->link = offer->link;
+	a->left = offer->left;
+	a->wanted = offer->wanted;
+	if (offer->link == SRPOL_NONE) {
+		snprintf(a->reason, sizeof(a->reason),
+			 "%s: a demand has no path that is up and allowed",
+			 what);
+		return;
+	}
+	link = &fabricd.fabric->links[offer->link];
+	snprintf(a->reason, sizeof(a->reason),
+		 "%s: link %s to %s has %.6gG left, %.6gG would be needed",
+		 what, node_name(link->from), node_name(link->to),
+		 offer->left / 1e9, offer->wanted / 1e9);
+}
+
+/* Nothing of the fabric is known to be too little: it is the tenant's own. */
+static int check_tenant(struct admission *a, const struct srpol_ledger *ledger)
+{
+	const struct tenant *t = a->tenant;
+	uint64_t sum = reservations_sum(t->name), may = t->guaranteed;
+	struct srpol_offer offer;
+	int ret;
+
+	may = may > sum ? may - sum : 0;
+	if (t->max && may > t->max)
+		may = t->max;
+	if (t->max && a->want.max > t->max)
+		snprintf(a->reason, sizeof(a->reason),
+			 "a job of tenant %s may have %.6gG at most", t->name,
+			 t->max / 1e9);
+	else if (a->want.guaranteed > may)
+		snprintf(a->reason, sizeof(a->reason),
+			 "tenant %s has %.6gG of its guaranteed %.6gG left",
+			 t->name, may / 1e9, t->guaranteed / 1e9);
+	else
+		return 0;
+	a->decision = DECISION_REJECT;
+	if (a->want.guaranteed < may)
+		may = a->want.guaranteed;
+	if (!may)
+		return 1;
+	ret = ask(ledger, a, may, &offer);
+	srpol_plan_free(offer.weights);
+	a->most = ret ? 0 : offer.most;
+	return ret ?: 1;
+}
+
+/* The plan, and other answers, must not wait for this. */
+static bool is_too_large(struct admission *a)
+{
+	const struct reservation *r;
+	uint64_t n = a->want.demands.n;
+
+	vec_for_each(r, reservations_all())
+		n += r->demands.n;
+	if (n <= DEMANDS_MAX)
+		return false;
+	a->decision = DECISION_REJECT;
+	snprintf(a->reason, sizeof(a->reason),
+		 "%llu demands would have reservations, %u can have",
+		 (unsigned long long)n, DEMANDS_MAX);
+	return true;
+}
+
+static bool tenant_is_moving(struct admission *a)
+{
+	const struct reservation *r;
+
+	vec_for_each(r, reservations_all()) {
+		if (r->color != a->want.color || !record_is_moving(r))
+			continue;
+		snprintf(a->reason, sizeof(a->reason),
+			 "hosts have not acknowledged yet what was changed for job %s of this tenant",
+			 r->job);
+		return true;
+	}
+	return false;
+}
+
+/* Holds that there still are at a time, as hosts will have acknowledged it. */
+static void keep_until(const struct srpol_ledger *all, uint64_t time,
+		       struct srpol_ledger *then)
+{
+	const struct reservation *r = reservations_all()->data;
+	uint32_t i;
+
+	then->n = 0;
+	for (i = 0; i < all->n; i++) {
+		if (!all->holds[i].new || (r[i].until && r[i].until <= time))
+			continue;
+		then->holds[then->n] = all->holds[i];
+		then->holds[then->n++].old = NULL;
+	}
+}
+
+/* The next end of a reservation after a time, 0: none has one. */
+static uint64_t next_end(uint64_t after)
+{
+	const struct reservation *r;
+	uint64_t next = 0;
+
+	vec_for_each(r, reservations_all())
+		if (!r->ends && r->until > after && (!next || r->until < next))
+			next = r->until;
+	return next;
+}
+
+static bool is_anything_moving(void)
+{
+	const struct reservation *r;
+
+	vec_for_each(r, reservations_all())
+		if (r->before)
+			return true;
+	return false;
+}
+
+/* It does not fit now: does it later, or when all others are gone? */
+static int decide_when(struct admission *a, const struct srpol_ledger *ledger)
+{
+	struct srpol_ledger then = *ledger;
+	uint64_t now = time(NULL), at = now;
+	int ret = 0;
+
+	then.holds = calloc(ledger->n + 1UL, sizeof(*then.holds));
+	if (!then.holds)
+		return -ENOMEM;
+	a->decision = DECISION_REJECT;
+	then.n = 0;
+	if (!fits(&then, a, &ret))
+		goto out;
+	a->decision = DECISION_LOWER;
+	if (!is_anything_moving())
+		at = next_end(now);
+	for (; at && !ret; at = next_end(at)) {
+		keep_until(ledger, at, &then);
+		if (!fits(&then, a, &ret))
+			continue;
+		a->decision = at > now ? DECISION_DEFER : DECISION_WAIT;
+		a->after_s = at > now ? at - now : 0;
+		break;
+	}
+out:
+	free(then.holds);
+	return ret;
+}
+
+static int decide(struct admission *a, const struct srpol_ledger *ledger)
+{
+	static const char * const why[] = {
+		[DECISION_DEFER] = "not before other reservations end",
+		[DECISION_LOWER] = "reserved by others, without an end",
+		[DECISION_REJECT] = "more than the fabric can carry",
+		[DECISION_WAIT] = "hosts have not acknowledged yet that others gave it up",
+	};
+	struct srpol_offer offer;
+	int ret;
+
+	if (is_too_large(a))
+		return 0;
+	ret = check_tenant(a, ledger);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	if (tenant_is_moving(a)) {
+		a->decision = DECISION_WAIT;
+		return 0;
+	}
+	ret = ask(ledger, a, a->want.guaranteed, &offer);
+	if (ret)
+		return ret;
+	if (offer.fits) {
+		a->decision = DECISION_ACCEPT;
+		a->want.weights = offer.weights;
+		return 0;
+	}
+	a->most = offer.most;
+	ret = decide_when(a, ledger);
+	blame(a, &offer, why[a->decision]);
+	return ret;
+}
+
+/**
+ * admission_decide() - can it be kept?
+ * @a: @tenant and @want are set; the result
+ * @err: why there is no answer
+ */
+int admission_decide(struct admission *a, struct srpol_error *err)
+{
+	struct srpol_ledger ledger = {};
+	struct srpol_links *links, *part = NULL;
+	int ret;
+
+	a->reason[0] = '\0';
+	a->link = SRPOL_NONE;
+	a->left = a->wanted = a->most = a->after_s = 0;
+	if (!a->want.guaranteed) {
+		a->decision = DECISION_ACCEPT;
+		return 0;
+	}
+	links = inputs_links();
+	part = links ? reservable(links) : NULL;
+	ret = part ? reservations_ledger(part, &ledger) : -ENOMEM;
+	ret = ret ?: decide(a, &ledger);
+	if (ret == -EINVAL)
+		srpol_error_set(err, ret, "the job sends nothing over the fabric");
+	else if (ret)
+		srpol_error_set(err, ret, "no memory");
+	ledger_free(&ledger);
+	srpol_links_free(part);
+	srpol_links_free(links);
+	return ret;
+}
+
+static json_t *number_or_null(uint64_t n)
+{
+	return n ? json_integer(n) : json_null();
+}
+
+/**
+ * admission_json() - the answer
+ * @a: that was decided
+ */
+json_t *admission_json(const struct admission *a)
+{
+	bool accepted = a->decision == DECISION_ACCEPT;
+	const struct srpol_link *link;
+	json_t *o, *l = json_null();
+
+	if (a->link != SRPOL_NONE) {
+		link = &fabricd.fabric->links[a->link];
+		l = json_pack("{s:s, s:s, s:I, s:I}",
+			      "from", node_name(link->from),
+			      "to", node_name(link->to),
+			      "left", (json_int_t)a->left,
+			      "wanted", (json_int_t)a->wanted);
+	}
+	o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:s, s:o}",
+		      "decision", admission_name(a->decision),
+		      "tenant", a->want.tenant, "job", a->want.job,
+		      "class", !accepted ? "none" :
+		      a->want.guaranteed ? "reservation" : "forecast",
+		      "guaranteed", (json_int_t)a->want.guaranteed,
+		      "reason", a->reason, "link", l);
+	json_object_set_new(o, "offer", accepted ? json_null() :
+			    json_pack("{s:I, s:o}", "guaranteed",
+				      (json_int_t)a->most, "after_s",
+				      number_or_null(a->after_s)));
+	return o;
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * srpol fabric advise: what is not as it should be, what to do about it, and
+ * from what that follows. Only what this engine knows itself: reports of hosts,
+ * acknowledgements, its plan and reservations. It measures no traffic.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "requests.h"
+#include "srpol_lib.h"
+#include "tenants.h"
+
+#define NAMES_MAX	10	/* hosts that are named; the rest is counted */
+#define UNEVEN		1.1	/* times the mean: worth a word */
+#define BETTER		0.95	/* of that: worth another algorithm */
+
+static void say(json_t *list, const char *symptom, const char *advice,
+		json_t *evidence)
+{
+	json_array_append_new(list, json_pack("{s:s, s:s, s:o}",
+		"symptom", symptom, "advice", advice, "evidence", evidence));
+}
+
+/* Who says that a cable carries as little as that. */
+static json_t *reporters(uint32_t cable, uint64_t capacity)
+{
+	json_t *list = json_array();
+	const struct input_link *said;
+	const struct input *report;
+
+	vec_for_each(report, &fabricd.reports)
+		vec_for_each(said, &report->links)
+			if (said->cable == cable && said->capacity <= capacity)
+				json_array_append_new(list, json_string(
+					strrchr(report->key, '/') + 1));
+	return list;
+}
+
+static void advise_links(json_t *list)
+{
+	struct srpol_links *links = inputs_links();
+	const struct srpol_link *link;
+	uint64_t capacity, rate;
+	uint32_t i;
+
+	for (i = 0; links && i < links->n; i += 2) {
+		link = &fabricd.fabric->links[i];
+		capacity = links->links[i].capacity;
+		rate = srpol_link_rate(link);
+		if (capacity >= rate)
+			continue;
+		say(list, capacity ? "link-degraded" : "link-down", capacity ?
+		    "look at the cable and its ports; the plan uses what is left of it" :
+		    "repair the cable or its ports; the plan does without it",
+		    json_pack("{s:s, s:s, s:I, s:I, s:o}",
+			      "from", node_name(link->from),
+			      "to", node_name(link->to),
+			      "capacity", (json_int_t)capacity,
+			      "rate", (json_int_t)rate, "reported_by",
+			      reporters(i / 2, capacity)));
+	}
+	srpol_links_free(links);
+}
+
+static void advise_reports(json_t *list)
+{
+	const struct input *report;
+
+	vec_for_each(report, &fabricd.reports)
+		if (report->outdated)
+			say(list, "stale-report",
+			    "look at srpold of that host: its newest report cannot be read, and the one before is used",
+			    json_pack("{s:s, s:I}",
+				      "host", strrchr(report->key, '/') + 1,
+				      "number", (json_int_t)report->number));
+}
+
+static const struct ack *ack_of(const char *host)
+{
+	const struct ack *ack;
+
+	vec_for_each(ack, &fabricd.acks)
+		if (!strcmp(ack->host, host))
+			return ack;
+	return NULL;
+}
+
+/* Null if another engine published it. */
+static json_t *published_ago(void)
+{
+	if (!fabricd.published_ns)
+		return json_null();
+	return json_integer((now_ns() - fabricd.published_ns) / NS_PER_SEC);
+}
+
+static void advise_hosts(json_t *list)
+{
+	const struct srpol_fabric *f = fabricd.fabric;
+	json_t *silent = json_array();
+	json_int_t n = 0;
+	const struct ack *ack;
+	uint32_t i;
+
+	for (i = 0; i < f->n_nodes; i++) {
+		if (f->nodes[i].tier != SRPOL_TIER_HOST)
+			continue;
+		ack = ack_of(f->nodes[i].name);
+		if (!ack || !ack->epoch) {
+			if (n++ < NAMES_MAX)
+				json_array_append_new(silent, json_string(
+					f->nodes[i].name));
+		} else if (ack->epoch < fabricd.index.epoch) {
+			say(list, "host-behind",
+			    "look at srpol engine show on that host: whether it is connected, and why it refused the plan",
+			    json_pack("{s:s, s:I, s:I, s:o}", "host", ack->host,
+				      "epoch", (json_int_t)ack->epoch,
+				      "in_force",
+				      (json_int_t)fabricd.index.epoch,
+				      "published_s_ago", published_ago()));
+		}
+	}
+	if (n)
+		say(list, "host-silent",
+		    "start srpold with \"fabric\" in its configuration there: these hosts acknowledge no plan, and follow none",
+		    json_pack("{s:I, s:O}", "n", n, "hosts", silent));
+	json_decref(silent);
+}
+
+/**
+ * struct heat - of links between switches
+ */
+struct heat {
+	double hottest_s;
+	double mean_s;
+	uint32_t link;
+};
+
+static int heat_of(const struct srpol_plan *plan, const struct workload *w,
+		   struct heat *heat)
+{
+	const struct srpol_fabric *f = fabricd.fabric;
+	double *load = calloc(f->n_links + 1UL, sizeof(*load)), s, sum = 0;
+	uint32_t i, n = 0;
+	int ret;
+
+	*heat = (struct heat){ .link = SRPOL_NONE };
+	ret = load ? srpol_planned_load(f, fabricd.links, plan,
+					w->demands.list, w->demands.n, load) :
+	      -ENOMEM;
+	for (i = 0; i < f->n_links && !ret; i++) {
+		if (f->nodes[f->links[i].from].tier == SRPOL_TIER_HOST ||
+		    f->nodes[f->links[i].to].tier == SRPOL_TIER_HOST ||
+		    !fabricd.links->links[i].capacity)
+			continue;
+		s = 8 * load[i] / fabricd.links->links[i].capacity;
+		sum += s;
+		n++;
+		if (s > heat->hottest_s) {
+			heat->hottest_s = s;
+			heat->link = i;
+		}
+	}
+	heat->mean_s = n ? sum / n : 0;
+	free(load);
+	return ret;
+}
+
+/* The hottest link with "minmax" in place of the algorithm. */
+static int try_minmax(const struct workload *w, struct heat *heat)
+{
+	const struct srpol_planner *p = &fabricd.planner;
+	struct srpol_planner trial = {
+		.fabric = p->fabric, .alg = srpol_alg_find("minmax"),
+		.options = p->options,
+	};
+	struct srpol_links *part = reservable(fabricd.links);
+	struct srpol_ledger ledger = {};
+	struct srpol_plan *plan = NULL;
+	int ret;
+
+	ret = part ? reservations_ledger(part, &ledger) : -ENOMEM;
+	ret = ret ?: srpol_planner_run(&trial, p->links, p->demands, p->n,
+				       NULL) ?:
+	      whole_plan(&trial, fabricd.links, &ledger, &plan) ?:
+	      heat_of(plan, w, heat);
+	srpol_planner_free(&trial);
+	srpol_plan_free(plan);
+	ledger_free(&ledger);
+	srpol_links_free(part);
+	return ret;
+}
+
+static void advise_balance(json_t *list)
+{
+	const struct srpol_link *link;
+	struct heat now, then = {};
+	struct workload w;
+	bool better;
+	json_t *o;
+
+	if (!fabricd.plan || workload_read(WORKLOAD_ALL, NULL, &w))
+		return;
+	if (!heat_of(fabricd.plan, &w, &now) && now.link != SRPOL_NONE &&
+	    now.hottest_s > UNEVEN * now.mean_s &&
+	    !try_minmax(&w, &then)) {
+		better = then.hottest_s < BETTER * now.hottest_s;
+		link = &fabricd.fabric->links[now.link];
+		o = json_pack("{s:s, s:s, s:f, s:f, s:f, s:s}",
+			      "from", node_name(link->from),
+			      "to", node_name(link->to),
+			      "hottest_s", now.hottest_s,
+			      "mean_s", now.mean_s,
+			      "with_minmax_s", then.hottest_s,
+			      "algorithm", fabricd.config.alg->name);
+		say(list, "imbalance", better ?
+		    "set \"algorithm\" to \"minmax\": its hottest link would be done sooner" :
+		    "no other algorithm would help: it follows from what jobs send, and from the paths tenants may use",
+		    o);
+	}
+	workload_free(&w);
+}
+
+static void advise_tenants(json_t *list, const char *own)
+{
+	const struct tenant *t;
+	uint64_t sum;
+
+	vec_for_each(t, tenants_all()) {
+		sum = reservations_sum(t->name);
+		if (sum <= t->guaranteed || (own && strcmp(own, t->name)))
+			continue;
+		say(list, "above-guarantee",
+		    "raise what the tenant is guaranteed, or delete one of its jobs: new ones are rejected",
+		    json_pack("{s:s, s:I, s:I}", "tenant", t->name,
+			      "reserved", (json_int_t)sum,
+			      "guaranteed", (json_int_t)t->guaranteed));
+	}
+}
+
+static void advise_lost(json_t *list, const char *own)
+{
+	struct srpol_links *links = inputs_links(), *part;
+	const struct reservation *r;
+	struct srpol_ledger ledger = {};
+	struct srpol_offer offer;
+	uint32_t i = 0;
+
+	part = links ? reservable(links) : NULL;
+	if (part && !reservations_ledger(part, &ledger)) {
+		vec_for_each(r, reservations_all()) {
+			struct srpol_hold want = ledger.holds[i++];
+
+			if (r->weights || r->ends ||
+			    (own && strcmp(own, r->tenant)) ||
+			    srpol_ledger_offer(&ledger, &want, &offer))
+				continue;
+			srpol_plan_free(offer.weights);
+			say(list, "reservation-lost",
+			    "repair the link, or delete the job and add it with what fits now; it is tried again whenever links change",
+			    json_pack("{s:s, s:s, s:I, s:s, s:I}",
+				      "tenant", r->tenant, "job", r->job,
+				      "guaranteed", (json_int_t)r->guaranteed,
+				      "reason", r->lost, "fits_now",
+				      (json_int_t)offer.most));
+		}
+	}
+	ledger_free(&ledger);
+	srpol_links_free(part);
+	srpol_links_free(links);
+}
+
+/**
+ * advise_request() - srpol fabric advise
+ * @request: nothing more; a tenant's user is told of its own jobs only
+ * @err: no tenant's user
+ */
+json_t *advise_request(const json_t *request, struct srpol_error *err)
+{
+	const char *own = access_tenant();
+	json_t *list;
+
+	if (access_check(err))
+		return NULL;
+	list = json_array();
+	if (!own) {
+		advise_links(list);
+		advise_reports(list);
+		advise_hosts(list);
+		advise_balance(list);
+	}
+	advise_tenants(list, own);
+	advise_lost(list, own);
+	return list;
+}

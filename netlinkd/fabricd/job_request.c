@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * srpol fabric job: a question waits until all that it depends on is known,
+ * is decided, and written if nothing changed meanwhile; else it is decided
+ * anew. Where hosts have to acknowledge something first it waits for a while.
+ * Any engine can do that, not only the one that leads.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "requests.h"
+#include "srpol_lib.h"
+#include "tenants.h"
+#include "words.h"
+
+#define WAIT_NS		(10 * NS_PER_SEC)
+#define LOOK_NS		(100 * NS_PER_MS)
+#define OPS_MAX		256
+#define FOR_S_MAX	4294967
+
+/**
+ * struct op - a question that waits for its answer
+ * @next: all of them
+ * @later: who wants it
+ * @is_del: a job is to be deleted
+ * @writing: a transaction is under way
+ * @refused: the last one was refused, as something had changed
+ * @until_ns: an answer then at the latest
+ * @admission: of a job that is to be added; names of one that is to be deleted
+ */
+struct op {
+	struct op *next;
+	struct request_later *later;
+	bool is_del;
+	bool writing;
+	bool refused;
+	uint64_t until_ns;
+	struct admission admission;
+};
+
+static void look(void *data);
+static struct alarm again = ALARM_INIT(look, NULL);
+static struct op *ops;
+
+static void free_op(struct op *op)
+{
+	struct op **at = &ops;
+
+	while (*at != op)
+		at = &(*at)->next;
+	*at = op->next;
+	record_free(&op->admission.want);
+	free(op);
+}
+
+static void answer(struct op *op, json_t *body, const struct srpol_error *err)
+{
+	requests_answer(op->later, body, err);
+	free_op(op);
+}
+
+static void fail(struct op *op, const char *text)
+{
+	struct srpol_error err = {};
+
+	srpol_error_set(&err, -EIO, "%s", text);
+	answer(op, NULL, &err);
+}
+
+static void answer_decision(struct op *op)
+{
+	struct fabricd_stats *s = &fabricd.stats;
+
+	switch (op->admission.decision) {
+	case DECISION_ACCEPT:
+		s->accepted++;
+		break;
+	case DECISION_LOWER:
+		s->lowered++;
+		break;
+	case DECISION_REJECT:
+		s->rejected++;
+		break;
+	default:
+		s->deferred++;
+	}
+	answer(op, admission_json(&op->admission), NULL);
+}
+
+static void wrote(void *data, const struct store_reply *reply)
+{
+	struct op *op = data;
+
+	op->writing = false;
+	if (reply->error) {
+		fabricd.stats.unsure++;
+		fail(op, "the store did not say whether it was done: see srpol fabric jobs");
+		return;
+	}
+	op->refused = !reply->succeeded;
+	if (op->refused)
+		return;		/* what changed comes as an event */
+	if (op->is_del)
+		answer(op, json_pack("{s:s, s:s}", "tenant",
+				     op->admission.want.tenant, "deleted",
+				     op->admission.want.job), NULL);
+	else
+		answer_decision(op);
+}
+
+/**
+ * struct writing - a transaction that is put together
+ */
+struct writing {
+	struct store_compare compare[4];
+	struct store_put put[3];
+	struct store_txn txn;
+	char job[STORE_KEY_LEN];
+	char reservation[STORE_KEY_LEN];
+	char cap[STORE_KEY_LEN];
+	char tenant[STORE_KEY_LEN];
+	char *record;
+	char *cap_text;
+};
+
+static void compare(struct writing *w, const char *key, uint64_t revision)
+{
+	w->compare[w->txn.n_compare++] =
+		(struct store_compare){ .key = key, .revision = revision };
+}
+
+static void put(struct writing *w, const char *key, const char *value)
+{
+	w->put[w->txn.n_put++] = (struct store_put){
+		.key = key, .value = value, .len = value ? strlen(value) : 0,
+	};
+}
+
+/* The reservation changes: with it, what all changes write. */
+static void put_record(struct writing *w, const struct reservation *r,
+		       const char *text, int more)
+{
+	w->cap_text = reservations_cap_text(more);
+	compare(w, key_cap(w->cap), reservations_cap());
+	put(w, key_reservation(w->reservation, r->tenant, r->job), text);
+	put(w, w->cap, w->cap_text);
+}
+
+static void send_it(struct op *op, struct writing *w)
+{
+	w->txn.compare = w->compare;
+	w->txn.put = w->put;
+	op->writing = true;
+	fabricd.store.ops->txn(&fabricd.store, &w->txn, wrote, op);
+	free(w->record);
+	free(w->cap_text);
+}
+
+static void write_job(struct op *op)
+{
+	const struct admission *a = &op->admission;
+	struct writing w = {};
+
+	key_job(w.job, a->want.tenant, a->want.job);
+	compare(&w, w.job, 0);
+	put(&w, w.job, a->want.job_text);
+	if (a->tenant)
+		compare(&w, key_tenant(w.tenant, a->want.tenant),
+			a->tenant->mod);
+	if (a->want.guaranteed) {
+		w.record = record_write(&a->want);
+		if (!w.record || strlen(w.record) >= STORE_VALUE_MAX) {
+			free(w.record);
+			fail(op, "the reservation is too large to be kept");
+			return;
+		}
+		put_record(&w, &a->want, w.record, 1);
+		compare(&w, w.reservation, 0);
+	}
+	send_it(op, &w);
+}
+
+/* Hosts may still use what was kept: it is kept until they do not. */
+static char *ending_text(const struct reservation *r)
+{
+	struct reservation ending = *r;
+
+	ending.ends = true;
+	ending.settled = false;
+	if (!ending.before)
+		ending.before = ending.weights;
+	ending.weights = NULL;
+	return record_write(&ending);
+}
+
+static void delete_job(struct op *op)
+{
+	const char *tenant = op->admission.want.tenant;
+	const char *name = op->admission.want.job;
+	const struct reservation *r = reservation_find(tenant, name);
+	const struct input *job;
+	struct writing w = {};
+
+	job = inputs_job(key_job(w.job, tenant, name));
+	if (!job) {
+		fail(op, "there is no such job");
+		return;
+	}
+	if (r && !r->ends && record_is_moving(r) && r->weights)
+		return;		/* one step at a time */
+	compare(&w, w.job, job->mod);
+	put(&w, w.job, NULL);
+	if (r && !r->ends) {
+		w.record = r->weights || r->before ? ending_text(r) : NULL;
+		put_record(&w, r, w.record, 0);
+	}
+	send_it(op, &w);
+}
+
+static void add_job(struct op *op)
+{
+	struct admission *a = &op->admission;
+	struct srpol_error err = {};
+	char key[STORE_KEY_LEN];
+
+	/* the tenant may have changed since */
+	a->tenant = tenant_find(a->want.tenant);
+	if (a->want.guaranteed && !a->tenant) {
+		fail(op, "there is no such tenant: it cannot reserve anything");
+		return;
+	}
+	if (inputs_job(key_job(key, a->want.tenant, a->want.job))) {
+		fail(op, "there is a job of that name: delete it first");
+		return;
+	}
+	a->want.color = a->tenant ? a->tenant->color : 0;
+	srpol_plan_free(a->want.weights);
+	a->want.weights = NULL;
+	if (admission_decide(a, &err))
+		answer(op, NULL, &err);
+	else if (a->decision == DECISION_ACCEPT)
+		write_job(op);
+	else if (a->decision != DECISION_WAIT || now_ns() > op->until_ns)
+		answer_decision(op);
+}
+
+static void try(struct op *op)
+{
+	bool late = now_ns() > op->until_ns;
+
+	if (op->writing)
+		return;
+	if (!inputs_ready() || !tenants_ready() || !reservations_ready()) {
+		if (late)
+			fail(op, "the store does not answer");
+		return;
+	}
+	if (late && op->refused)
+		fail(op, "its key in the store is not what this engine could read");
+	else if (op->is_del && late)
+		fail(op, "hosts have not acknowledged yet what was changed for this job");
+	else if (op->is_del)
+		delete_job(op);
+	else
+		add_job(op);
+}
+
+static void look(void *data)
+{
+	struct op *op, *next;
+
+	for (op = ops; op; op = next) {
+		next = op->next;
+		try(op);
+	}
+	if (ops)
+		alarm_set(&again, LOOK_NS);
+}
+
+/**
+ * job_request_kick() - something changed that questions may wait for
+ */
+void job_request_kick(void)
+{
+	if (!ops)
+		return;
+	alarm_stop(&again);
+	alarm_set(&again, 1);
+}
+
+/**
+ * job_request_stop() - no more questions
+ */
+void job_request_stop(void)
+{
+	alarm_stop(&again);
+	while (ops)
+		fail(ops, "the engine ends");
+}
+
+static int read_name(const json_t *request, const char *key,
+		     const char *fallback, char *to, struct srpol_error *err)
+{
+	int ret = words_text(request, key, fallback, to, SRPOL_NAME_LEN, err);
+
+	if (!ret && (!*to || strchr(to, '/')))
+		ret = srpol_error_set(err, -EINVAL,
+				      "\"%s\" is empty or has a slash", key);
+	return ret;
+}
+
+/* Whose job, and which: the user's own tenant, if it says nothing. */
+static int read_who(const json_t *request, struct reservation *r,
+		    struct srpol_error *err)
+{
+	return access_check(err) ?:
+	       read_name(request, "tenant", access_tenant() ?: TENANT_DEFAULT,
+			 r->tenant, err) ?:
+	       read_name(request, "name", NULL, r->job, err) ?:
+	       access_may(r->tenant, err);
+}
+
+/* What it sends, as its key will have it. */
+static int read_traffic(const json_t *request, struct reservation *r,
+			struct srpol_error *err)
+{
+	static const char * const kinds[] = { "all-to-all", "demands" };
+	json_t *o = json_object();
+	size_t i;
+	int ret;
+
+	for (i = 0; i < 2; i++)
+		if (json_object_get(request, kinds[i]))
+			json_object_set(o, kinds[i],
+					json_object_get(request, kinds[i]));
+	r->job_text = json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS);
+	json_decref(o);
+	if (!r->job_text)
+		return -ENOMEM;
+	ret = srpol_demands_read(fabricd.fabric, r->job_text,
+				 strlen(r->job_text), &r->demands, err);
+	if (!ret && strlen(r->job_text) >= STORE_VALUE_MAX)
+		ret = srpol_error_set(err, -E2BIG, "the job is too large to be kept");
+	return ret;
+}
+
+static int read_bandwidth(const json_t *request, struct reservation *r,
+			  struct srpol_error *err)
+{
+	static const char * const rates[] = { "guaranteed", "max", NULL };
+	json_int_t guaranteed = 0, max = 0, for_s = 0;
+	json_t *o = json_copy((json_t *)request);
+	int ret;
+
+	ret = rates_read(o, rates, err) ?:
+	      words_number(o, "guaranteed", 1, SRPOL_RATE_MAX, 0,
+			   &guaranteed, err) ?:
+	      words_number(o, "max", 1, SRPOL_RATE_MAX, 0, &max, err) ?:
+	      words_number(o, "for-s", 1, FOR_S_MAX, 0, &for_s, err);
+	json_decref(o);
+	if (!ret && max && max < guaranteed)
+		ret = srpol_error_set(err, -EINVAL,
+				      "\"max\" is less than \"guaranteed\"");
+	if (!ret && !guaranteed && (max || for_s))
+		ret = srpol_error_set(err, -EINVAL,
+				      "\"max\" and \"for-s\" are of a job with \"guaranteed\"");
+	r->guaranteed = guaranteed;
+	r->max = max;
+	r->until = for_s ? time(NULL) + for_s : 0;
+	return ret;
+}
+
+/* The question is taken; NULL after an error. */
+static json_t *begin(struct reservation *r, bool is_del, int ret,
+		     struct srpol_error *err)
+{
+	struct op *op, *other;
+	unsigned int n = 0;
+
+	for (other = ops; other; other = other->next)
+		n++;
+	if (!ret && n >= OPS_MAX)
+		ret = srpol_error_set(err, -EBUSY, "%u questions wait already",
+				      n);
+	if (ret) {
+		if (!err->text[0])
+			srpol_error_set(err, ret, "no memory");
+		record_free(r);
+		return NULL;
+	}
+	op = store_alloc(sizeof(*op));
+	op->is_del = is_del;
+	op->until_ns = now_ns() + WAIT_NS;
+	op->admission.want = *r;
+	op->later = requests_later(control_server());
+	if (!op->later) {
+		record_free(r);
+		free(op);
+		return NULL;
+	}
+	op->next = ops;
+	ops = op;
+	job_request_kick();
+	return NULL;
+}
+
+/**
+ * job_add_request() - srpol fabric job add
+ * @request: "name", "tenant", what it sends: "all-to-all" or "demands" as in
+ *	its key, and "guaranteed", "max" (bit/s), "for-s"
+ * @err: what is wrong
+ */
+json_t *job_add_request(const json_t *request, struct srpol_error *err)
+{
+	static const char * const keys[] = {
+		"version", "request", "name", "tenant", "all-to-all", "demands",
+		"guaranteed", "max", "for-s", NULL
+	};
+	struct reservation r = {};
+	int ret;
+
+	ret = words_check(request, keys, "", err) ?:
+	      read_who(request, &r, err) ?: read_traffic(request, &r, err) ?:
+	      read_bandwidth(request, &r, err);
+	return begin(&r, false, ret, err);
+}
+
+/**
+ * job_del_request() - srpol fabric job del
+ * @request: "name", "tenant"
+ * @err: what is wrong
+ */
+json_t *job_del_request(const json_t *request, struct srpol_error *err)
+{
+	static const char * const keys[] = {
+		"version", "request", "name", "tenant", NULL
+	};
+	struct reservation r = {};
+	int ret;
+
+	ret = words_check(request, keys, "", err) ?:
+	      read_who(request, &r, err);
+	return begin(&r, true, ret, err);
+}

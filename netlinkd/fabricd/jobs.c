@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * srpol fabric jobs: where each one is, and what it takes of links: the time
+ * that a link needs for its bytes alone, and what is reserved there for it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "srpol_lib.h"
+#include "tenants.h"
+
+/**
+ * struct load - of all jobs
+ * @bytes: per link of the job at hand
+ * @reserved: likewise bit/s
+ */
+struct load {
+	double *bytes;
+	double *reserved;
+};
+
+/* What a job's demands put on links by the plan in force. */
+static int load_bytes(const struct workload *w, uint32_t job, double *bytes)
+{
+	struct srpol_demands own = {};
+	uint32_t i;
+	int ret;
+
+	own.list = calloc(w->demands.n + 1UL, sizeof(*own.list));
+	if (!own.list)
+		return -ENOMEM;
+	for (i = 0; i < w->demands.n; i++)
+		if (w->job[i] == job)
+			own.list[own.n++] = w->demands.list[i];
+	ret = srpol_planned_load(fabricd.fabric, fabricd.links, fabricd.plan,
+				 own.list, own.n, bytes);
+	free(own.list);
+	return ret;
+}
+
+static json_t *link_json(uint32_t l, const struct load *load)
+{
+	const struct srpol_link *link = &fabricd.fabric->links[l];
+	uint64_t capacity = fabricd.links->links[l].capacity;
+
+	return json_pack("{s:s, s:s, s:f, s:I, s:o, s:o}",
+			 "from", node_name(link->from),
+			 "to", node_name(link->to), "bytes", load->bytes[l],
+			 "reserved", (json_int_t)(load->reserved[l] + 0.5),
+			 "reserved_part", capacity ?
+			 json_real(load->reserved[l] / capacity) : json_null(),
+			 "seconds", capacity ?
+			 json_real(8 * load->bytes[l] / capacity) :
+			 json_null());
+}
+
+static double heat(uint32_t l, const struct load *load)
+{
+	double capacity = fabricd.links->links[l].capacity;
+
+	if (!load->bytes[l] && !load->reserved[l])
+		return -1;
+	return capacity ? load->bytes[l] / capacity +
+			  load->reserved[l] / capacity / 1e9 : 1e300;
+}
+
+static json_t *links_json(const struct load *load, bool all)
+{
+	uint32_t l, hottest = SRPOL_NONE;
+	json_t *list = json_array();
+
+	for (l = 0; l < fabricd.fabric->n_links; l++) {
+		if (heat(l, load) < 0)
+			continue;
+		if (all)
+			json_array_append_new(list, link_json(l, load));
+		else if (hottest == SRPOL_NONE ||
+			 heat(l, load) > heat(hottest, load))
+			hottest = l;
+	}
+	if (hottest != SRPOL_NONE)
+		json_array_append_new(list, link_json(hottest, load));
+	return list;
+}
+
+static json_t *reservation_json(const struct reservation *r)
+{
+	if (!r)
+		return json_null();
+	return json_pack("{s:I, s:I, s:I, s:s}",
+			 "guaranteed", (json_int_t)r->guaranteed,
+			 "max", (json_int_t)r->max,
+			 "until", (json_int_t)r->until, "lost", r->lost);
+}
+
+static const char *state_of(const struct input *job,
+			    const struct reservation *r)
+{
+	if (r && !r->ends)
+		return record_state(r);
+	return job->epoch ? "planned" : "announced";
+}
+
+static int load_reserved(const struct reservation *r, double *reserved)
+{
+	struct srpol_links *part = reservable(fabricd.links);
+	struct srpol_ledger ledger = {};
+	int ret;
+
+	ret = part ? reservations_ledger(part, &ledger) : -ENOMEM;
+	ret = ret ?: srpol_ledger_load_one(&ledger, r -
+		(struct reservation *)reservations_all()->data, reserved);
+	ledger_free(&ledger);
+	srpol_links_free(part);
+	return ret == -ENOLINK ? 0 : ret;
+}
+
+static json_t *job_json(const struct workload *w, uint32_t i, bool all,
+			struct load *load)
+{
+	const struct input *job = (struct input *)fabricd.jobs.data + i;
+	size_t bytes = fabricd.fabric->n_links * sizeof(double);
+	char tenant[SRPOL_NAME_LEN], name[SRPOL_NAME_LEN];
+	const struct reservation *r;
+	uint64_t epoch = job->epoch;
+	json_t *links = json_array();
+
+	job_names(job, tenant, name);
+	r = reservation_find(tenant, name);
+	if (r && !r->ends)
+		epoch = r->epoch;
+	memset(load->bytes, 0, bytes);
+	memset(load->reserved, 0, bytes);
+	if (fabricd.plan && !load_bytes(w, i, load->bytes) &&
+	    (!reservation_is_live(r) || !load_reserved(r, load->reserved))) {
+		json_decref(links);
+		links = links_json(load, all);
+	}
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "tenant", tenant,
+			 "name", name, "state", state_of(job, r),
+			 "epoch", epoch ? json_integer(epoch) : json_null(),
+			 "reservation", reservation_json(r && !r->ends ? r :
+							 NULL),
+			 "links", links);
+}
+
+static bool is_wanted(const struct input *job, const char *own,
+		      const char *wanted)
+{
+	char tenant[SRPOL_NAME_LEN], name[SRPOL_NAME_LEN];
+
+	job_names(job, tenant, name);
+	return *name && (!own || !strcmp(tenant, own)) &&
+	       (!wanted || !strcmp(name, wanted));
+}
+
+/**
+ * jobs_request() - srpol fabric jobs
+ * @request: "name": only that one, with all links it uses
+ * @err: no tenant's user
+ *
+ * Links are those of the plan that this engine made; none if it never led.
+ */
+json_t *jobs_request(const json_t *request, struct srpol_error *err)
+{
+	const char *wanted = json_string_value(json_object_get(request,
+							       "name"));
+	size_t n = fabricd.fabric->n_links + 1UL;
+	struct load load = { calloc(n, sizeof(double)),
+			     calloc(n, sizeof(double)) };
+	const struct input *jobs = fabricd.jobs.data;
+	const char *own = access_tenant();
+	struct workload w = {};
+	json_t *list = NULL;
+	uint32_t i;
+
+	if (!access_check(err) && load.bytes && load.reserved &&
+	    !workload_read(WORKLOAD_ALL, NULL, &w)) {
+		list = json_array();
+		for (i = 0; i < fabricd.jobs.n; i++)
+			if (is_wanted(&jobs[i], own, wanted))
+				json_array_append_new(list, job_json(&w, i,
+					wanted != NULL, &load));
+		workload_free(&w);
+	}
+	free(load.bytes);
+	free(load.reserved);
+	return list;
+}

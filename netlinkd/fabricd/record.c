@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A reservation as the store has it. All that an engine needs is in there: what
+ * is to be sent, on which paths, and what hosts may still do instead; so a new
+ * leader goes on where the one before was.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "srpol_lib.h"
+#include "tenants.h"
+#include "words.h"
+
+/* { LEAF: text of its chunk } */
+static json_t *weights_json(const struct srpol_plan *plan)
+{
+	json_t *o = json_object();
+	const char *leaf;
+	char *text;
+	uint32_t i;
+
+	for (i = 0; i < plan->n; i++) {
+		if (i && plan->from[i] == plan->from[i - 1])
+			continue;
+		leaf = fabricd.fabric->nodes[plan->from[i]].name;
+		text = srpol_chunk_write(fabricd.fabric, plan, plan->from[i]);
+		json_object_set_new(o, leaf, json_string(text ?: ""));
+		free(text);
+	}
+	return o;
+}
+
+static int by_leaf(const void *a, const void *b)
+{
+	const struct srpol_chunk *x = a, *y = b;
+
+	return (x->leaf > y->leaf) - (x->leaf < y->leaf);
+}
+
+static int read_weights(const json_t *o, struct srpol_plan **out,
+			struct srpol_error *err)
+{
+	struct srpol_chunk *chunks = store_alloc((json_object_size(o) + 1) *
+						 sizeof(*chunks));
+	uint32_t n = 0;
+	const char *leaf;
+	const json_t *v;
+	int ret = 0;
+
+	json_object_foreach((json_t *)o, leaf, v) {
+		chunks[n].leaf = srpol_fabric_node(fabricd.fabric, leaf);
+		chunks[n].text = json_string_value(v);
+		chunks[n].len = json_string_length(v);
+		if (chunks[n].leaf == SRPOL_NONE || !chunks[n].text)
+			ret = srpol_error_set(err, -EINVAL, "no leaf \"%s\"",
+					      leaf);
+		n++;
+	}
+	qsort(chunks, n, sizeof(*chunks), by_leaf);
+	ret = ret ?: srpol_chunks_read(fabricd.fabric, chunks, n, out, err);
+	free(chunks);
+	return ret;
+}
+
+/**
+ * record_write() - text of a reservation
+ * @r: reservation
+ *
+ * Return: to be freed, NULL without memory.
+ */
+char *record_write(const struct reservation *r)
+{
+	json_t *o;
+	char *text;
+
+	o = json_pack("{s:I, s:I, s:I, s:I, s:b, s:b, s:s}",
+		      "color", (json_int_t)r->color,
+		      "guaranteed", (json_int_t)r->guaranteed,
+		      "max", (json_int_t)r->max,
+		      "until", (json_int_t)r->until,
+		      "settled", r->settled, "ends", r->ends,
+		      "job", r->job_text);
+	if (r->lost[0])
+		json_object_set_new(o, "lost", json_string(r->lost));
+	if (r->weights)
+		json_object_set_new(o, "weights", weights_json(r->weights));
+	if (r->before)
+		json_object_set_new(o, "before", weights_json(r->before));
+	text = json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS);
+	json_decref(o);
+	return text;
+}
+
+static int read_all(const json_t *o, struct reservation *r,
+		    struct srpol_error *err)
+{
+	static const char * const keys[] = {
+		"color", "guaranteed", "max", "until", "settled", "ends", "job",
+		"lost", "weights", "before", NULL
+	};
+	const json_t *weights = json_object_get(o, "weights");
+	const json_t *before = json_object_get(o, "before");
+	const char *job = json_string_value(json_object_get(o, "job"));
+	json_int_t color, guaranteed, max, until;
+	int ret;
+
+	ret = words_check(o, keys, "", err) ?:
+	      words_number(o, "color", 1, UINT32_MAX, 0, &color, err) ?:
+	      words_number(o, "guaranteed", 1, SRPOL_RATE_MAX, 0, &guaranteed,
+			   err) ?:
+	      words_number(o, "max", 0, SRPOL_RATE_MAX, 0, &max, err) ?:
+	      words_number(o, "until", 0, INT64_MAX, 0, &until, err) ?:
+	      words_text(o, "lost", "", r->lost, sizeof(r->lost), err);
+	if (!ret && (!color || !guaranteed || !job))
+		ret = srpol_error_set(err, -EINVAL,
+				      "color, bandwidth or job is missing");
+	if (ret)
+		return ret;
+	r->color = color;
+	r->guaranteed = guaranteed;
+	r->max = max;
+	r->until = until;
+	r->settled = json_is_true(json_object_get(o, "settled"));
+	r->ends = json_is_true(json_object_get(o, "ends"));
+	r->job_text = strdup(job) ?: (abort(), NULL);
+	return srpol_demands_read(fabricd.fabric, job, strlen(job), &r->demands,
+				  err) ?:
+	       (weights ? read_weights(weights, &r->weights, err) : 0) ?:
+	       (before ? read_weights(before, &r->before, err) : 0);
+}
+
+/**
+ * record_read() - read a reservation
+ * @text: its text
+ * @len: bytes of it
+ * @r: result, to be freed; its names and revisions are not set
+ * @err: what is wrong
+ */
+int record_read(const char *text, size_t len, struct reservation *r,
+		struct srpol_error *err)
+{
+	json_t *o = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
+	int ret;
+
+	*r = (struct reservation){};
+	ret = json_is_object(o) ? read_all(o, r, err) :
+	      srpol_error_set(err, -EINVAL, "not a JSON object");
+	json_decref(o);
+	if (ret)
+		record_free(r);
+	return ret;
+}
+
+/**
+ * record_free() - end of a reservation
+ * @r: it
+ */
+void record_free(struct reservation *r)
+{
+	free(r->job_text);
+	srpol_demands_free(&r->demands);
+	srpol_plan_free(r->weights);
+	srpol_plan_free(r->before);
+	r->job_text = NULL;
+	r->weights = r->before = NULL;
+}
+
+/**
+ * record_is_moving() - may hosts have other weights than they are told?
+ * @r: reservation
+ */
+bool record_is_moving(const struct reservation *r)
+{
+	return r->before || (r->weights && !r->settled);
+}
+
+/**
+ * record_state() - where it is
+ * @r: reservation
+ *
+ * Return: "admitted" (hosts have not acknowledged it yet), "reserved",
+ * "moving", "ending", "lost".
+ */
+const char *record_state(const struct reservation *r)
+{
+	if (r->ends)
+		return "ending";
+	if (!r->weights)
+		return "lost";
+	if (r->before)
+		return "moving";
+	return r->settled ? "reserved" : "admitted";
+}

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * All reservations of the shard, as the store has them. Whoever changes one
+ * writes cap/SHARD in the same transaction, and compares its revision: so
+ * changes come one after the other, and each was decided knowing all before it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "srpol_lib.h"
+#include "tenants.h"
+
+#define POLL_NS		(60 * NS_PER_SEC)
+
+static struct mirror mirror, cap_mirror;
+static struct vec all = VEC_INIT(struct reservation);
+static char prefix[STORE_KEY_LEN], cap_key[STORE_KEY_LEN];
+static uint64_t cap_mod, changes;
+static bool is_read, cap_is_read;
+
+/**
+ * key_reservation() - key of a reservation
+ * @buf: result
+ * @tenant: whose
+ * @job: for which job
+ */
+const char *key_reservation(char *buf, const char *tenant, const char *job)
+{
+	snprintf(buf, STORE_KEY_LEN, "resv/%s/%s/%s", fabricd.config.shard,
+		 tenant, job);
+	return buf;
+}
+
+/**
+ * key_cap() - key that all changes of reservations write
+ * @buf: result
+ */
+const char *key_cap(char *buf)
+{
+	snprintf(buf, STORE_KEY_LEN, "cap/%s", fabricd.config.shard);
+	return buf;
+}
+
+/**
+ * key_job() - key of a job
+ * @buf: result
+ * @tenant: whose
+ * @job: its name
+ */
+const char *key_job(char *buf, const char *tenant, const char *job)
+{
+	snprintf(buf, STORE_KEY_LEN, "job/%s/%s", tenant, job);
+	return buf;
+}
+
+/**
+ * reservation_find() - a job's reservation
+ * @tenant: whose
+ * @job: name of the job
+ *
+ * Return: valid until the loop goes on; NULL: there is none.
+ */
+struct reservation *reservation_find(const char *tenant, const char *job)
+{
+	struct reservation *r;
+
+	vec_for_each(r, &all)
+		if (!strcmp(r->tenant, tenant) && !strcmp(r->job, job))
+			return r;
+	return NULL;
+}
+
+/**
+ * reservations_all() - struct reservation, the oldest first
+ */
+struct vec *reservations_all(void)
+{
+	return &all;
+}
+
+/**
+ * reservation_is_live() - is bandwidth kept for a job now?
+ * @r: reservation, may be NULL
+ */
+bool reservation_is_live(const struct reservation *r)
+{
+	return r && r->weights && !r->ends;
+}
+
+/**
+ * reservations_ready() - is what is known here all that cap/SHARD stands for?
+ */
+bool reservations_ready(void)
+{
+	return is_read && cap_is_read && mirror.revision >= cap_mod;
+}
+
+/**
+ * reservations_cap() - revision that a change compares
+ */
+uint64_t reservations_cap(void)
+{
+	return cap_mod;
+}
+
+/**
+ * reservations_cap_text() - what a change writes there
+ * @more: reservations that it adds
+ *
+ * Return: to be freed.
+ */
+char *reservations_cap_text(int more)
+{
+	json_t *o = json_pack("{s:I, s:I}", "changes", (json_int_t)changes + 1,
+			      "reservations", (json_int_t)all.n + more);
+	char *text = json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS);
+
+	json_decref(o);
+	return text ?: (abort(), NULL);
+}
+
+/**
+ * reservations_sum() - bit/s that a tenant has reserved
+ * @tenant: whose; NULL: all
+ */
+uint64_t reservations_sum(const char *tenant)
+{
+	const struct reservation *r;
+	uint64_t sum = 0;
+
+	vec_for_each(r, &all)
+		if (!r->ends && (!tenant || !strcmp(r->tenant, tenant)))
+			sum = srpol_rate_add(sum, r->guaranteed);
+	return sum;
+}
+
+/**
+ * reservable() - what may be reserved of links
+ * @links: what they can carry
+ *
+ * Return: to be freed, NULL without memory.
+ */
+struct srpol_links *reservable(const struct srpol_links *links)
+{
+	struct srpol_links *part = srpol_links_copy(links);
+	uint32_t i;
+
+	for (i = 0; part && i < part->n; i++)
+		part->links[i].capacity = (unsigned __int128)
+			part->links[i].capacity * fabricd.config.reservable /
+			100;
+	return part;
+}
+
+/**
+ * reservations_ledger() - all holds
+ * @links: what may be kept of links; they have to stay
+ * @ledger: result, to be freed; hold number i is that of reservation i
+ */
+int reservations_ledger(const struct srpol_links *links,
+			struct srpol_ledger *ledger)
+{
+	const struct tenant *tenant;
+	const struct reservation *r;
+	struct srpol_hold *h;
+
+	*ledger = (struct srpol_ledger){
+		.fabric = fabricd.fabric, .links = links,
+		.holds = calloc(all.n + 1, sizeof(*ledger->holds)),
+	};
+	if (!ledger->holds)
+		return -ENOMEM;
+	vec_for_each(r, &all) {
+		tenant = tenant_find(r->tenant);
+		h = &ledger->holds[ledger->n++];
+		*h = (struct srpol_hold){
+			.color = r->color, .rate = r->guaranteed,
+			.demands = r->demands.list, .n = r->demands.n,
+			.allowed = tenant ? tenant->allowed : NULL,
+			.old = r->before ?: r->settled ? r->weights : NULL,
+			.new = r->ends ? NULL : r->weights,
+		};
+	}
+	return 0;
+}
+
+/**
+ * ledger_free() - end of holds; what they are of stays
+ * @ledger: of reservations_ledger()
+ */
+void ledger_free(struct srpol_ledger *ledger)
+{
+	free(ledger->holds);
+	ledger->holds = NULL;
+}
+
+static void forget(struct reservation *r)
+{
+	struct reservation *end = (struct reservation *)all.data + --all.n;
+
+	record_free(r);
+	memmove(r, r + 1, (char *)end - (char *)r);
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct reservation *x = a, *y = b;
+
+	if (x->create != y->create)
+		return x->create < y->create ? -1 : 1;
+	return strcmp(x->tenant, y->tenant) ?: strcmp(x->job, y->job);
+}
+
+/* resv/SHARD/TENANT/JOB */
+static bool read_names(const char *key, char *tenant, char *job)
+{
+	const char *at = key + strlen(prefix), *slash = strchr(at, '/');
+
+	if (!slash || slash - at >= SRPOL_NAME_LEN ||
+	    strlen(slash + 1) >= SRPOL_NAME_LEN || strchr(slash + 1, '/'))
+		return false;
+	snprintf(tenant, SRPOL_NAME_LEN, "%.*s", (int)(slash - at), at);
+	strcpy(job, slash + 1);
+	return true;
+}
+
+static void set(void *data, const struct store_kv *kv)
+{
+	char tenant[SRPOL_NAME_LEN], job[SRPOL_NAME_LEN];
+	struct srpol_error err = {};
+	struct reservation *r, new;
+
+	if (!read_names(kv->key, tenant, job))
+		return;
+	r = reservation_find(tenant, job);
+	if (r)
+		r->stale = false;
+	if (r && r->mod == kv->mod)
+		return;
+	fabricd.stats.events++;
+	if (!kv->value) {
+		if (r)
+			forget(r);
+		return;
+	}
+	if (record_read(kv->value, kv->len, &new, &err)) {
+		fabricd.stats.refused++;
+		log_notice("%s: %s; the last good one stays", kv->key,
+			   err.text);
+		return;
+	}
+	strcpy(new.tenant, tenant);
+	strcpy(new.job, job);
+	new.create = kv->create;
+	new.mod = kv->mod;
+	if (r) {
+		record_free(r);
+	} else {
+		r = vec_add(&all);
+	}
+	*r = new;
+	qsort(all.data, all.n, all.size, by_age);
+}
+
+static void begin(void *data, uint64_t cluster)
+{
+	struct reservation *r;
+
+	vec_for_each(r, &all)
+		r->stale = true;
+}
+
+static void end(void *data)
+{
+	static uint64_t events = -1;
+	struct reservation *list = all.data;
+	size_t i;
+
+	for (i = all.n; i--;)
+		if (list[i].stale) {
+			fabricd.stats.events++;
+			forget(&list[i]);
+		}
+	is_read = true;
+	if (events == fabricd.stats.events)
+		return;
+	events = fabricd.stats.events;
+	inputs_changed();
+	job_request_kick();
+}
+
+static void begin_cap(void *data, uint64_t cluster)
+{
+	cap_mod = 0;
+	changes = 0;
+}
+
+static void set_cap(void *data, const struct store_kv *kv)
+{
+	json_int_t n = 0;
+	json_t *o;
+
+	cap_mod = kv->value ? kv->mod : 0;
+	o = kv->value ? json_loadb(kv->value, kv->len, 0, NULL) : NULL;
+	json_unpack(o, "{s:I}", "changes", &n);
+	json_decref(o);
+	changes = n;
+}
+
+static void end_cap(void *data)
+{
+	cap_is_read = true;
+	job_request_kick();
+	plan_soon();
+}
+
+/**
+ * reservations_start() - keep up to date on reservations
+ */
+void reservations_start(void)
+{
+	snprintf(prefix, sizeof(prefix), "resv/%s/", fabricd.config.shard);
+	key_cap(cap_key);
+	mirror = (struct mirror){
+		.store = &fabricd.store, .key = prefix, .prefix = true,
+		.poll_ns = POLL_NS, .begin = begin, .set = set, .end = end,
+	};
+	cap_mirror = (struct mirror){
+		.store = &fabricd.store, .key = cap_key, .poll_ns = POLL_NS,
+		.begin = begin_cap, .set = set_cap, .end = end_cap,
+	};
+	mirror_start(&mirror);
+	mirror_start(&cap_mirror);
+}
+
+/**
+ * reservations_stop() - no more of them
+ */
+void reservations_stop(void)
+{
+	struct reservation *r;
+
+	mirror_stop(&mirror);
+	mirror_stop(&cap_mirror);
+	vec_for_each(r, &all)
+		record_free(r);
+	vec_free(&all);
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the leader does for reservations, each step a transaction that compares
+ * its term and cap/SHARD:
+ *
+ * - when all hosts have acknowledged an epoch, what they had before is free
+ * - a reservation whose time is over, or whose job is gone, ends
+ * - where links carry less, it moves to others, or is lost, and says so
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "srpol_lib.h"
+#include "tenants.h"
+
+#define CHANGES_MAX	((STORE_PUTS_MAX - 1) / 2)
+#define SOON_NS		(1 * NS_PER_MS)
+
+static void ring(void *data);
+static struct alarm soon = ALARM_INIT(ring, NULL);
+static struct alarm in_time = ALARM_INIT(ring, NULL);
+static bool writing;
+
+/**
+ * struct change - what becomes of a reservation
+ * @key: its key
+ * @job_key: of its job, which ends with it; empty: it stays
+ * @text: new value, NULL: it is deleted
+ */
+struct change {
+	char key[STORE_KEY_LEN];
+	char job_key[STORE_KEY_LEN];
+	char *text;
+};
+
+/**
+ * settle_all_acked() - have all hosts applied an epoch?
+ * @epoch: it
+ * @behind: result: one that has not, may be NULL
+ */
+bool settle_all_acked(uint64_t epoch, const char **behind)
+{
+	const struct ack *ack;
+
+	vec_for_each(ack, &fabricd.acks) {
+		if (!ack->epoch || ack->epoch >= epoch)
+			continue;
+		if (behind)
+			*behind = ack->host;
+		return false;
+	}
+	return acks_ready();
+}
+
+static struct change *add(struct vec *changes, const struct reservation *r,
+			  char *text)
+{
+	struct change *c = vec_add(changes);
+
+	key_reservation(c->key, r->tenant, r->job);
+	c->text = text;
+	return c;
+}
+
+static bool has_room(const struct vec *changes)
+{
+	return changes->n < CHANGES_MAX;
+}
+
+/* The second step: hosts use @weights, and nothing of before. */
+static void free_before(const struct reservation *r, struct vec *changes)
+{
+	struct reservation now = *r;
+
+	now.before = NULL;
+	now.settled = now.weights != NULL;
+	add(changes, r, r->ends ? NULL : record_write(&now));
+}
+
+static void end_it(const struct reservation *r, struct vec *changes,
+		   bool with_job)
+{
+	struct reservation now = *r;
+	struct change *c;
+
+	now.ends = true;
+	now.settled = false;
+	now.before = r->before ?: r->weights;
+	now.weights = NULL;
+	c = add(changes, r, now.before ? record_write(&now) : NULL);
+	if (with_job)
+		key_job(c->job_key, r->tenant, r->job);
+	log_notice("reservation of job %s/%s ends: %s", r->tenant, r->job,
+		   with_job ? "its time is over" : "its job is gone or another one");
+}
+
+/* Its job's key was deleted or changed by somebody who knows of no engine. */
+static bool is_orphan(const struct reservation *r)
+{
+	char key[STORE_KEY_LEN];
+	const struct input *job;
+
+	if (inputs_jobs_revision() < r->create)
+		return false;
+	job = inputs_job(key_job(key, r->tenant, r->job));
+	return !job || job->len != strlen(r->job_text) ||
+	       memcmp(job->text, r->job_text, job->len);
+}
+
+/* Steps that follow from time, jobs and acknowledgements. */
+static void find_steps(struct vec *changes)
+{
+	const struct reservation *r;
+	uint64_t now = time(NULL);
+
+	vec_for_each(r, reservations_all()) {
+		if (!has_room(changes))
+			return;
+		if (record_is_moving(r)) {
+			if (r->epoch && settle_all_acked(r->epoch, NULL))
+				free_before(r, changes);
+		} else if (is_orphan(r)) {
+			end_it(r, changes, false);
+		} else if (r->until && r->until <= now) {
+			end_it(r, changes, true);
+		}
+	}
+}
+
+static void move(const struct reservation *r,
+		 const struct srpol_settlement *s, struct vec *changes)
+{
+	struct reservation now = *r;
+	const struct srpol_link *link;
+
+	now.settled = false;
+	now.before = r->before ?: r->weights;
+	now.weights = s->offer.weights;
+	now.lost[0] = '\0';
+	if (s->what == SRPOL_SETTLED_MOVED) {
+		fabricd.stats.moved++;
+		log_notice("reservation of job %s/%s moves", r->tenant, r->job);
+	} else {
+		fabricd.stats.lost++;
+		link = s->offer.link == SRPOL_NONE ? NULL :
+		       &fabricd.fabric->links[s->offer.link];
+		snprintf(now.lost, sizeof(now.lost), link ?
+			 "link %.40s to %.40s has %.6gG left" : "no path is up",
+			 link ? node_name(link->from) : "",
+			 link ? node_name(link->to) : "",
+			 s->offer.left / 1e9);
+		log_notice("reservation of job %s/%s is lost: %s", r->tenant,
+			   r->job, now.lost);
+	}
+	add(changes, r, record_write(&now));
+}
+
+/* Steps that follow from links. */
+static int find_moves(const struct srpol_links *links, struct vec *changes)
+{
+	struct srpol_links *part = reservable(links);
+	const struct reservation *r = reservations_all()->data;
+	struct srpol_settlement *s;
+	struct srpol_ledger ledger = {};
+	uint32_t i;
+	int ret;
+
+	s = calloc(reservations_all()->n + 1, sizeof(*s));
+	ret = part && s ? reservations_ledger(part, &ledger) : -ENOMEM;
+	ret = ret ?: srpol_ledger_settle(&ledger, s);
+	for (i = 0; i < ledger.n && !ret; i++)
+		if (s[i].what && !r[i].ends && has_room(changes))
+			move(&r[i], &s[i], changes);
+	if (!ret)
+		srpol_settlements_free(s, ledger.n);
+	ledger_free(&ledger);
+	srpol_links_free(part);
+	free(s);
+	return ret;
+}
+
+/* Of a transaction that was refused: was it because another one leads? */
+static bool is_fenced(const struct store_reply *reply)
+{
+	char leader[STORE_KEY_LEN];
+	size_t i;
+
+	key_leader(leader);
+	for (i = 0; i < reply->n; i++)
+		if (!strcmp(reply->kvs[i].key, leader))
+			return reply->kvs[i].create != fabricd.term;
+	return true;
+}
+
+static void wrote(void *data, const struct store_reply *reply)
+{
+	writing = false;
+	if (reply->error)
+		fabricd.stats.unsure++;
+	else if (!reply->succeeded && fabricd.term && is_fenced(reply))
+		leader_fenced();
+	/* else what was changed meanwhile comes as an event */
+	settle_soon();
+	plan_soon();
+}
+
+static void write_changes(const struct vec *changes)
+{
+	char leader[STORE_KEY_LEN], cap[STORE_KEY_LEN];
+	struct store_compare compare[] = {
+		{ .key = key_leader(leader), .created = true,
+		  .revision = fabricd.term },
+		{ .key = key_cap(cap), .revision = reservations_cap() },
+	};
+	struct store_put put[STORE_PUTS_MAX] = {};
+	struct store_txn txn = { .compare = compare, .n_compare = 2,
+				 .put = put };
+	char *text = reservations_cap_text(0);
+	const struct change *c;
+
+	vec_for_each(c, changes) {
+		put[txn.n_put++] = (struct store_put){
+			.key = c->key, .value = c->text,
+			.len = c->text ? strlen(c->text) : 0,
+		};
+		if (c->job_key[0])
+			put[txn.n_put++].key = c->job_key;
+	}
+	put[txn.n_put++] = (struct store_put){
+		.key = cap, .value = text, .len = strlen(text),
+	};
+	writing = true;
+	fabricd.store.ops->txn(&fabricd.store, &txn, wrote, NULL);
+	free(text);
+}
+
+/**
+ * settle() - do what is to be done
+ * @links: state of the links
+ *
+ * Return: whether something is being written; then a plan makes sense later.
+ */
+bool settle(const struct srpol_links *links)
+{
+	struct vec changes = VEC_INIT(struct change);
+	struct change *c;
+	bool some;
+
+	if (writing)
+		return true;
+	find_steps(&changes);
+	/* one after the other: what is free now is free for these */
+	if (!changes.n && find_moves(links, &changes))
+		log_error("reservations: no memory");
+	some = changes.n;
+	if (some)
+		write_changes(&changes);
+	vec_for_each(c, &changes)
+		free(c->text);
+	vec_free(&changes);
+	return some;
+}
+
+/* The next end that a clock brings. */
+static void set_clock(void)
+{
+	const struct reservation *r;
+	uint64_t now = time(NULL), next = 0;
+
+	vec_for_each(r, reservations_all())
+		if (r->until && !r->ends && (!next || r->until < next))
+			next = r->until;
+	alarm_stop(&in_time);
+	if (next)
+		alarm_set(&in_time, next > now ? (next - now) * NS_PER_SEC :
+			  SOON_NS);
+}
+
+static void ring(void *data)
+{
+	struct srpol_links *links;
+
+	if (!plan_may_change() || writing)
+		return;
+	links = inputs_links();
+	if (links && !settle(links))
+		set_clock();
+	srpol_links_free(links);
+}
+
+/**
+ * settle_soon() - hosts acknowledged something, or a change was written
+ */
+void settle_soon(void)
+{
+	if (plan_may_change())
+		alarm_set(&soon, SOON_NS);
+}
+
+/**
+ * settle_planned() - a plan was made of reservations as they are
+ */
+void settle_planned(void)
+{
+	struct reservation *r;
+	struct input *job;
+
+	vec_for_each(r, reservations_all())
+		r->planned = r->mod;
+	vec_for_each(job, &fabricd.jobs)
+		job->planned = job->mod;
+}
+
+/**
+ * settle_published() - that plan is in force
+ */
+void settle_published(void)
+{
+	struct reservation *r;
+	struct input *job;
+
+	vec_for_each(r, reservations_all())
+		if (r->planned == r->mod && !r->epoch)
+			r->epoch = fabricd.index.epoch;
+	vec_for_each(job, &fabricd.jobs)
+		if (job->planned == job->mod && !job->epoch)
+			job->epoch = fabricd.index.epoch;
+	settle_soon();
+}
+
+/**
+ * settle_stop() - somebody else leads
+ */
+void settle_stop(void)
+{
+	struct reservation *r;
+	struct input *job;
+
+	alarm_stop(&soon);
+	alarm_stop(&in_time);
+	writing = false;
+	vec_for_each(r, reservations_all())
+		r->epoch = r->planned = 0;
+	vec_for_each(job, &fabricd.jobs)
+		job->epoch = job->planned = 0;
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0
+/* srpol fabric tenant, and the list of tenants. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "requests.h"
+#include "srpol_lib.h"
+#include "tenants.h"
+#include "words.h"
+
+/**
+ * struct change - a tenant that is being written
+ * @next: all of them
+ * @later: who waits for it
+ * @reply: if it is done
+ */
+struct change {
+	struct change *next;
+	struct request_later *later;
+	json_t *reply;
+};
+
+static struct change *changes;
+
+static void finish(struct change *c, const struct srpol_error *err)
+{
+	struct change **at = &changes;
+
+	while (*at != c)
+		at = &(*at)->next;
+	*at = c->next;
+	if (err) {
+		json_decref(c->reply);
+		c->reply = NULL;
+	}
+	requests_answer(c->later, c->reply, err);
+	free(c);
+}
+
+static void wrote(void *data, const struct store_reply *reply)
+{
+	struct srpol_error err = {};
+
+	if (reply->error)
+		srpol_error_set(&err, reply->error,
+				"the store did not say whether it was done: see srpol fabric tenants");
+	else if (!reply->succeeded)
+		srpol_error_set(&err, -EEXIST,
+				"the tenant was changed meanwhile, or its name or color is taken");
+	finish(data, err.text[0] ? &err : NULL);
+}
+
+/**
+ * tenant_request_stop() - no more changes
+ */
+void tenant_request_stop(void)
+{
+	struct srpol_error err = {};
+
+	srpol_error_set(&err, -ESHUTDOWN, "the engine ends");
+	while (changes)
+		finish(changes, &err);
+}
+
+/*
+ * A reservation that is decided meanwhile compares the tenant's key; one that
+ * was written before, and is not known here, is found by cap/SHARD.
+ */
+static json_t *write_tenant(const char *name, const char *text,
+			    struct srpol_error *err)
+{
+	const struct tenant *t = tenant_find(name);
+	char key[STORE_KEY_LEN], cap[STORE_KEY_LEN];
+	struct store_compare compare[] = {
+		{ .key = key_tenant(key, name), .revision = t ? t->mod : 0 },
+		{ .key = key_cap(cap), .revision = reservations_cap() },
+	};
+	struct store_put put = { .key = key, .value = text,
+				 .len = text ? strlen(text) : 0 };
+	struct store_txn txn = { .compare = compare, .n_compare = 2,
+				 .put = &put, .n_put = 1 };
+	struct change *c = store_alloc(sizeof(*c));
+
+	c->later = requests_later(control_server());
+	if (c->later) {
+		c->reply = json_pack("{s:s}", "tenant", name);
+		c->next = changes;
+		changes = c;
+		fabricd.store.ops->txn(&fabricd.store, &txn, wrote, c);
+	} else {
+		free(c);
+	}
+	return NULL;
+}
+
+static int check_ready(struct srpol_error *err)
+{
+	if (inputs_ready() && tenants_ready() && reservations_ready())
+		return 0;
+	return srpol_error_set(err, -EAGAIN, "the store does not answer");
+}
+
+static int check_color(const struct tenant *new, struct srpol_error *err)
+{
+	const struct tenant *t;
+
+	vec_for_each(t, tenants_all())
+		if (t->color == new->color && strcmp(t->name, new->name))
+			return srpol_error_set(err, -EEXIST,
+					       "color %u is that of tenant \"%s\"",
+					       t->color, t->name);
+	t = tenant_find(new->name);
+	if (t && t->color != new->color && reservations_sum(t->name))
+		return srpol_error_set(err, -EBUSY,
+				       "tenant \"%s\" has reservations in color %u",
+				       t->name, t->color);
+	return 0;
+}
+
+/**
+ * tenant_add_request() - srpol fabric tenant add, or change
+ * @request: "name", "color", "paths", "guaranteed", "max"
+ * @err: what is wrong
+ */
+json_t *tenant_add_request(const json_t *request, struct srpol_error *err)
+{
+	static const char * const rates[] = { "guaranteed", "max", NULL };
+	json_t *o = json_copy((json_t *)request), *reply = NULL;
+	struct tenant tenant;
+	char name[SRPOL_NAME_LEN];
+	char *text;
+
+	if (words_text(request, "name", NULL, name, sizeof(name), err) ||
+	    rates_read(o, rates, err)) {
+		json_decref(o);
+		return NULL;
+	}
+	json_object_del(o, "version");
+	json_object_del(o, "request");
+	json_object_del(o, "name");
+	text = json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS);
+	json_decref(o);
+	if (!text || check_ready(err) ||
+	    tenant_read(name, text, strlen(text), &tenant, err)) {
+		free(text);
+		return NULL;
+	}
+	if (!check_color(&tenant, err))
+		reply = write_tenant(name, text, err);
+	tenant_free(&tenant);
+	free(text);
+	return reply;
+}
+
+/**
+ * tenant_del_request() - srpol fabric tenant del
+ * @request: "name"
+ * @err: what is wrong
+ */
+json_t *tenant_del_request(const json_t *request, struct srpol_error *err)
+{
+	char name[SRPOL_NAME_LEN], owner[SRPOL_NAME_LEN], job_name[SRPOL_NAME_LEN];
+	const struct reservation *r;
+	const struct input *job;
+
+	if (words_text(request, "name", NULL, name, sizeof(name), err) ||
+	    check_ready(err))
+		return NULL;
+	if (!tenant_find(name)) {
+		srpol_error_set(err, -ENOENT, "there is no tenant \"%s\"",
+				name);
+		return NULL;
+	}
+	vec_for_each(job, &fabricd.jobs) {
+		job_names(job, owner, job_name);
+		if (!strcmp(owner, name)) {
+			srpol_error_set(err, -EBUSY,
+					"tenant \"%s\" has job \"%s\"", name,
+					job_name);
+			return NULL;
+		}
+	}
+	vec_for_each(r, reservations_all())
+		if (!strcmp(r->tenant, name)) {
+			srpol_error_set(err, -EBUSY,
+					"hosts have not acknowledged yet that job \"%s\" of tenant \"%s\" ended",
+					r->job, name);
+			return NULL;
+		}
+	return write_tenant(name, NULL, err);
+}
+
+static uint32_t count_jobs(const char *tenant)
+{
+	char owner[SRPOL_NAME_LEN], name[SRPOL_NAME_LEN];
+	const struct input *job;
+	uint32_t n = 0;
+
+	vec_for_each(job, &fabricd.jobs) {
+		job_names(job, owner, name);
+		n += !strcmp(owner, tenant);
+	}
+	return n;
+}
+
+static json_t *one_tenant(const struct tenant *t)
+{
+	uint64_t sum = reservations_sum(t->name);
+	json_t *o;
+
+	o = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "name", t->name,
+		      "color", (json_int_t)t->color,
+		      "guaranteed", (json_int_t)t->guaranteed,
+		      "max", (json_int_t)t->max,
+		      "reserved", (json_int_t)sum,
+		      "left", (json_int_t)(t->guaranteed > sum ?
+					   t->guaranteed - sum : 0),
+		      "jobs", (json_int_t)count_jobs(t->name));
+	json_object_set_new(o, "paths", t->paths ? json_incref(t->paths) :
+			    json_array());
+	return o;
+}
+
+/**
+ * tenants_request() - srpol fabric tenants
+ * @request: nothing more; a tenant's user sees its own
+ * @err: no tenant's user
+ */
+json_t *tenants_request(const json_t *request, struct srpol_error *err)
+{
+	const char *own = access_tenant();
+	const struct tenant *t;
+	json_t *list;
+
+	if (access_check(err))
+		return NULL;
+	list = json_array();
+	vec_for_each(t, tenants_all())
+		if (!own || !strcmp(own, t->name))
+			json_array_append_new(list, one_tenant(t));
+	return list;
+}

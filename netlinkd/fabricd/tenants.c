@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What operators said of tenants: keys cfg/tenant/NAME. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "srpol_lib.h"
+#include "tenants.h"
+#include "words.h"
+
+#define PREFIX		"cfg/tenant/"
+#define POLL_NS		(60 * NS_PER_SEC)
+#define COLOR_MIN	2		/* 1 is that of demands without a tenant */
+
+static struct mirror mirror;
+static struct vec tenants = VEC_INIT(struct tenant);
+static bool is_read;
+
+/**
+ * tenants_ready() - was everything read once?
+ */
+bool tenants_ready(void)
+{
+	return is_read;
+}
+
+/**
+ * key_tenant() - key of a tenant
+ * @buf: result
+ * @name: of the tenant
+ */
+const char *key_tenant(char *buf, const char *name)
+{
+	snprintf(buf, STORE_KEY_LEN, PREFIX "%s", name);
+	return buf;
+}
+
+/**
+ * tenant_free() - end of a tenant
+ * @tenant: it
+ */
+void tenant_free(struct tenant *tenant)
+{
+	json_decref(tenant->paths);
+	free(tenant->allowed);
+	tenant->paths = NULL;
+	tenant->allowed = NULL;
+}
+
+static bool names(const json_t *paths, uint32_t node)
+{
+	const json_t *v;
+	size_t i;
+
+	json_array_foreach(paths, i, v)
+		if (!strcmp(json_string_value(v),
+			    fabricd.fabric->nodes[node].name))
+			return true;
+	return false;
+}
+
+/*
+ * The set is of spines, super-spines, or both: where it names one of a tier, no
+ * other switch of that tier may be used.
+ */
+static int read_paths(json_t *paths, struct tenant *tenant,
+		      struct srpol_error *err)
+{
+	const struct srpol_fabric *f = fabricd.fabric;
+	bool limited[SRPOL_TIERS] = {};
+	const struct srpol_node *from, *to;
+	uint32_t node, l;
+	const json_t *v;
+	size_t i;
+
+	if (!json_is_array(paths) || !json_array_size(paths))
+		return srpol_error_set(err, -EINVAL,
+				       "\"paths\" is not a list of switches");
+	json_array_foreach(paths, i, v) {
+		node = json_is_string(v) ?
+		       srpol_fabric_node(f, json_string_value(v)) : SRPOL_NONE;
+		if (node == SRPOL_NONE ||
+		    f->nodes[node].tier < SRPOL_TIER_SPINE)
+			return srpol_error_set(err, -ENOENT,
+					       "\"paths\": no spine or super-spine \"%s\"",
+					       json_string_value(v) ?: "");
+		limited[f->nodes[node].tier] = true;
+	}
+	tenant->allowed = calloc(f->n_links + 1UL, sizeof(bool));
+	if (!tenant->allowed)
+		return -ENOMEM;
+	for (l = 0; l < f->n_links; l++) {
+		from = &f->nodes[f->links[l].from];
+		to = &f->nodes[f->links[l].to];
+		tenant->allowed[l] =
+			(!limited[from->tier] ||
+			 names(paths, f->links[l].from)) &&
+			(!limited[to->tier] || names(paths, f->links[l].to));
+	}
+	tenant->paths = json_incref(paths);
+	return 0;
+}
+
+/**
+ * tenant_read() - read a tenant's value
+ * @name: of the tenant
+ * @text: JSON
+ * @len: bytes of it
+ * @tenant: result, to be freed with tenant_free(); @mod is not set
+ * @err: what is wrong
+ */
+int tenant_read(const char *name, const char *text, size_t len,
+		struct tenant *tenant, struct srpol_error *err)
+{
+	static const char * const keys[] = {
+		"color", "paths", "guaranteed", "max", NULL
+	};
+	json_t *o = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
+	json_int_t color = 0, guaranteed = 0, max = 0;
+	json_t *paths = json_object_get(o, "paths");
+	int ret;
+
+	*tenant = (struct tenant){};
+	ret = !*name || strlen(name) >= sizeof(tenant->name) ||
+	      strchr(name, '/') || !json_is_object(o) ?
+	      srpol_error_set(err, -EINVAL, "no tenant's name and object") :
+	      words_check(o, keys, "", err) ?:
+	      words_number(o, "color", COLOR_MIN, UINT32_MAX, 0, &color, err) ?:
+	      words_number(o, "guaranteed", 0, SRPOL_RATE_MAX, 0, &guaranteed,
+			   err) ?:
+	      words_number(o, "max", 1, SRPOL_RATE_MAX, 0, &max, err);
+	if (!ret && !color)
+		ret = srpol_error_set(err, -EINVAL,
+				      "\"color\" is missing: a number from %u",
+				      COLOR_MIN);
+	if (!ret && max && guaranteed > max)
+		ret = srpol_error_set(err, -EINVAL,
+				      "\"guaranteed\" is more than \"max\"");
+	if (!ret && paths)
+		ret = read_paths(paths, tenant, err);
+	json_decref(o);
+	if (ret) {
+		tenant_free(tenant);
+		return ret;
+	}
+	strcpy(tenant->name, name);
+	tenant->color = color;
+	tenant->guaranteed = guaranteed;
+	tenant->max = max;
+	return 0;
+}
+
+/**
+ * tenant_find() - a tenant
+ * @name: name
+ *
+ * Return: the tenant, valid until the loop goes on; NULL: there is none.
+ */
+const struct tenant *tenant_find(const char *name)
+{
+	const struct tenant *t;
+
+	vec_for_each(t, &tenants)
+		if (!strcmp(t->name, name))
+			return t;
+	return NULL;
+}
+
+/**
+ * tenants_all() - struct tenant, all of them
+ */
+const struct vec *tenants_all(void)
+{
+	return &tenants;
+}
+
+static void forget(struct tenant *t)
+{
+	struct tenant *end = (struct tenant *)tenants.data + --tenants.n;
+
+	tenant_free(t);
+	memmove(t, t + 1, (char *)end - (char *)t);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct tenant *)a)->name,
+		      ((const struct tenant *)b)->name);
+}
+
+static void set(void *data, const struct store_kv *kv)
+{
+	const char *name = kv->key + strlen(PREFIX);
+	struct tenant *t = (struct tenant *)tenant_find(name), new;
+	struct srpol_error err = {};
+
+	if (t)
+		t->stale = false;
+	if (t && t->mod == kv->mod)
+		return;
+	fabricd.stats.events++;
+	if (!kv->value) {
+		if (t)
+			forget(t);
+		return;
+	}
+	if (tenant_read(name, kv->value, kv->len, &new, &err)) {
+		fabricd.stats.refused++;
+		log_notice("%s: %s; what was said before stays", kv->key,
+			   err.text);
+		/* and can be written over */
+		if (t)
+			t->mod = kv->mod;
+		return;
+	}
+	new.mod = kv->mod;
+	if (t)
+		tenant_free(t);
+	else
+		t = vec_add(&tenants);
+	*t = new;
+	qsort(tenants.data, tenants.n, tenants.size, by_name);
+}
+
+static void begin(void *data, uint64_t cluster)
+{
+	struct tenant *t;
+
+	vec_for_each(t, &tenants)
+		t->stale = true;
+}
+
+static void end(void *data)
+{
+	static uint64_t events = -1;
+	struct tenant *list = tenants.data;
+	size_t i;
+
+	for (i = tenants.n; i--;)
+		if (list[i].stale) {
+			fabricd.stats.events++;
+			forget(&list[i]);
+		}
+	is_read = true;
+	if (events == fabricd.stats.events)
+		return;
+	events = fabricd.stats.events;
+	inputs_changed();
+	job_request_kick();
+}
+
+/**
+ * tenants_start() - keep up to date on tenants
+ */
+void tenants_start(void)
+{
+	mirror = (struct mirror){
+		.store = &fabricd.store, .key = PREFIX, .prefix = true,
+		.poll_ns = POLL_NS, .begin = begin, .set = set, .end = end,
+	};
+	mirror_start(&mirror);
+}
+
+/**
+ * tenants_stop() - no more of them
+ */
+void tenants_stop(void)
+{
+	struct tenant *t;
+
+	mirror_stop(&mirror);
+	vec_for_each(t, &tenants)
+		tenant_free(t);
+	vec_free(&tenants);
+}

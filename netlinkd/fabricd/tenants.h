@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tenants and the bandwidth kept for their jobs. The design is in
+ * Documentation/fabric-engine.rst.
+ *
+ *	access.c	who asks: an operator, or a tenant's user
+ *	tenants.c	what operators said of tenants
+ *	tenant_request.c srpol fabric tenant
+ *	rates.c		rates in requests
+ *	record.c	a reservation as it is kept
+ *	reservations.c	all of them, as the store has them
+ *	admission.c	whether a job's bandwidth can be kept, and if not, why
+ *	job_request.c	srpol fabric job: from the question to the store
+ *	jobs.c		srpol fabric jobs
+ *	settle.c	what the leader does for reservations: second steps, ends,
+ *			links that changed
+ *	workload.c	what jobs send, and in which color
+ *	whole.c		the plan, from what is sent and what is kept
+ *	advise.c	srpol fabric advise
+ *	what_if.c	srpol fabric plan what-if
+ */
+#ifndef _SRPOL_FABRICD_TENANTS_H
+#define _SRPOL_FABRICD_TENANTS_H
+
+#include "fabricd.h"
+
+#define TENANT_DEFAULT	"default"	/* of an operator's job that has none */
+
+/* access.c */
+
+#define USERS_MAX	1024
+
+/**
+ * struct user - whose user it is
+ * @uid: user
+ * @tenant: its tenant
+ */
+struct user {
+	uint32_t uid;
+	char tenant[SRPOL_NAME_LEN];
+};
+
+int access_read(const json_t *users, struct fabricd_config *config,
+		struct srpol_error *err);
+bool access_is_operator(uint32_t uid);
+bool access_may_ask(const char *request, uint32_t uid);
+const char *access_tenant(void);
+int access_check(struct srpol_error *err);
+int access_may(const char *tenant, struct srpol_error *err);
+
+/* tenants.c */
+
+/**
+ * struct tenant - as operators defined it
+ * @name: of it
+ * @color: of its flows
+ * @paths: names of switches: where its paths may go; JSON list, NULL: anywhere
+ * @guaranteed: bit/s that its jobs may reserve in all
+ * @max: bit/s that one of its jobs may want, 0: no limit
+ * @mod: revision of its key
+ * @allowed: by directed link: may it be used; NULL: all may
+ * @stale: not seen in the read that is under way
+ */
+struct tenant {
+	char name[SRPOL_NAME_LEN];
+	uint32_t color;
+	json_t *paths;
+	uint64_t guaranteed;
+	uint64_t max;
+	uint64_t mod;
+	bool *allowed;
+	bool stale;
+};
+
+void tenants_start(void);
+void tenants_stop(void);
+bool tenants_ready(void);
+const struct tenant *tenant_find(const char *name);
+const struct vec *tenants_all(void);
+const char *key_tenant(char *buf, const char *name);
+int tenant_read(const char *name, const char *text, size_t len,
+		struct tenant *tenant, struct srpol_error *err);
+void tenant_free(struct tenant *tenant);
+
+/* tenant_request.c */
+json_t *tenant_add_request(const json_t *request, struct srpol_error *err);
+json_t *tenant_del_request(const json_t *request, struct srpol_error *err);
+json_t *tenants_request(const json_t *request, struct srpol_error *err);
+void tenant_request_stop(void);
+
+/* rates.c */
+int rates_read(json_t *o, const char * const *keys, struct srpol_error *err);
+
+/* record.c */
+
+/**
+ * struct reservation - bandwidth that is kept for a job
+ * @tenant: whose
+ * @job: of which job
+ * @color: of its flows
+ * @guaranteed: bit/s of its busiest GPU
+ * @max: bit/s that it may use at most, 0: no limit; nobody enforces that
+ * @until: end, in seconds since 1970, 0: none
+ * @settled: hosts have acknowledged @weights
+ * @ends: nothing is kept any more but what hosts may still use
+ * @lost: why it could not be kept, empty: it could
+ * @job_text: what the job was to send, as its key has it
+ * @demands: likewise
+ * @weights: that hosts are told, NULL: none
+ * @before: that they were told before, until they acknowledged, NULL: none
+ * @create: revision of its key's creation
+ * @mod: revision of its key
+ * @planned: @mod as of the last plan that was published
+ * @epoch: its epoch, 0: none yet
+ * @stale: not seen in the read that is under way
+ */
+struct reservation {
+	char tenant[SRPOL_NAME_LEN];
+	char job[SRPOL_NAME_LEN];
+	uint32_t color;
+	uint64_t guaranteed;
+	uint64_t max;
+	uint64_t until;
+	bool settled;
+	bool ends;
+	char lost[128];
+	char *job_text;
+	struct srpol_demands demands;
+	struct srpol_plan *weights;
+	struct srpol_plan *before;
+	uint64_t create;
+	uint64_t mod;
+	uint64_t planned;
+	uint64_t epoch;
+	bool stale;
+};
+
+char *record_write(const struct reservation *r);
+int record_read(const char *text, size_t len, struct reservation *r,
+		struct srpol_error *err);
+void record_free(struct reservation *r);
+bool record_is_moving(const struct reservation *r);
+const char *record_state(const struct reservation *r);
+
+/* reservations.c */
+void reservations_start(void);
+void reservations_stop(void);
+bool reservations_ready(void);
+struct vec *reservations_all(void);
+struct reservation *reservation_find(const char *tenant, const char *job);
+bool reservation_is_live(const struct reservation *r);
+uint64_t reservations_cap(void);
+char *reservations_cap_text(int more);
+uint64_t reservations_sum(const char *tenant);
+int reservations_ledger(const struct srpol_links *links,
+			struct srpol_ledger *ledger);
+void ledger_free(struct srpol_ledger *ledger);
+struct srpol_links *reservable(const struct srpol_links *links);
+const char *key_reservation(char *buf, const char *tenant, const char *job);
+const char *key_cap(char *buf);
+const char *key_job(char *buf, const char *tenant, const char *job);
+
+/* admission.c */
+
+/**
+ * enum decision - what becomes of a job
+ * @DECISION_ACCEPT: it is taken, with what it wants
+ * @DECISION_DEFER: not now, but later
+ * @DECISION_LOWER: not with this bandwidth: with less, or without a guarantee
+ * @DECISION_REJECT: never with this bandwidth
+ * @DECISION_WAIT: hosts still move for another job of that tenant
+ */
+enum decision {
+	DECISION_ACCEPT,
+	DECISION_DEFER,
+	DECISION_LOWER,
+	DECISION_REJECT,
+	DECISION_WAIT,
+};
+
+/**
+ * struct admission - a question and its answer
+ * @tenant: whose job
+ * @want: what is to be kept; with weights if that is accepted
+ * @decision: answer
+ * @reason: why
+ * @link: that has too little, SRPOL_NONE: none is to blame
+ * @left: bit/s left there
+ * @wanted: bit/s wanted there
+ * @most: counter-offer: bit/s that would be accepted now
+ * @after_s: likewise: seconds after which it would be accepted, 0: nobody knows
+ */
+struct admission {
+	const struct tenant *tenant;
+	struct reservation want;
+	enum decision decision;
+	char reason[256];
+	uint32_t link;
+	uint64_t left;
+	uint64_t wanted;
+	uint64_t most;
+	uint64_t after_s;
+};
+
+int admission_decide(struct admission *a, struct srpol_error *err);
+json_t *admission_json(const struct admission *a);
+const char *admission_name(enum decision decision);
+
+/* job_request.c */
+json_t *job_add_request(const json_t *request, struct srpol_error *err);
+json_t *job_del_request(const json_t *request, struct srpol_error *err);
+void job_request_kick(void);
+void job_request_stop(void);
+
+/* jobs.c */
+json_t *jobs_request(const json_t *request, struct srpol_error *err);
+
+/* settle.c */
+bool settle(const struct srpol_links *links);
+void settle_planned(void);
+void settle_published(void);
+void settle_soon(void);
+void settle_stop(void);
+bool settle_all_acked(uint64_t epoch, const char **behind);
+
+/* workload.c */
+
+/**
+ * struct workload - what is sent
+ * @demands: demands, each with the color of its tenant, or 1
+ * @job: by demand: number of its job in fabricd.jobs
+ */
+struct workload {
+	struct srpol_demands demands;
+	uint32_t *job;
+};
+
+/**
+ * enum workload_part - which demands
+ * @WORKLOAD_ALL: all
+ * @WORKLOAD_FORECAST: without a reservation, anywhere
+ * @WORKLOAD_SLICED: without a reservation, of one tenant that has its own paths
+ */
+enum workload_part {
+	WORKLOAD_ALL,
+	WORKLOAD_FORECAST,
+	WORKLOAD_SLICED,
+};
+
+int workload_read(enum workload_part part, const struct tenant *of,
+		  struct workload *w);
+void workload_free(struct workload *w);
+void job_names(const struct input *job, char *tenant, char *name);
+
+/* whole.c */
+struct srpol_links *whole_links(const struct srpol_links *links,
+				const struct srpol_ledger *ledger);
+int whole_plan(const struct srpol_planner *base,
+	       const struct srpol_links *links,
+	       const struct srpol_ledger *ledger, struct srpol_plan **out);
+
+/* advise.c */
+json_t *advise_request(const json_t *request, struct srpol_error *err);
+
+#endif /* _SRPOL_FABRICD_TENANTS_H */

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The plan. What is reserved comes first: the pairs of a tenant's color have
+ * the weights of what is kept for it. What tenants with paths of their own
+ * announced without a reservation has their color as well, on these paths. All
+ * else is placed by the algorithm on what reservations leave of the links.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "tenants.h"
+
+#define FLOOR	16	/* this part of a link is for all, however full it is */
+
+/**
+ * whole_links() - what reservations leave of links
+ * @links: state of the links
+ * @ledger: what is reserved
+ *
+ * Return: to be freed, NULL without memory.
+ */
+struct srpol_links *whole_links(const struct srpol_links *links,
+				const struct srpol_ledger *ledger)
+{
+	struct srpol_links *left = srpol_links_copy(links);
+	double *load = calloc(links->n + 1UL, sizeof(*load)), rest, least;
+	uint32_t i;
+
+	if (!left || !load || srpol_ledger_load(ledger, load)) {
+		srpol_links_free(left);
+		free(load);
+		return NULL;
+	}
+	for (i = 0; i < links->n; i++) {
+		if (!load[i])
+			continue;
+		least = links->links[i].capacity / FLOOR;
+		rest = links->links[i].capacity - load[i];
+		left->links[i].capacity = rest > least ? rest : least;
+	}
+	free(load);
+	return left;
+}
+
+static struct srpol_links *allowed_links(const struct srpol_links *links,
+					 const struct tenant *tenant)
+{
+	struct srpol_links *part = srpol_links_copy(links);
+	uint32_t i;
+
+	for (i = 0; part && i < part->n; i++)
+		if (!tenant->allowed[i])
+			part->links[i].capacity = 0;
+	return part;
+}
+
+/* What a tenant with its own paths announced, by the algorithm on these. */
+static int place_slice(const struct tenant *tenant,
+		       const struct srpol_links *links,
+		       struct srpol_plan **out)
+{
+	struct srpol_alg_input in = {
+		.fabric = fabricd.fabric, .options = fabricd.planner.options,
+	};
+	struct srpol_links *part = allowed_links(links, tenant);
+	struct srpol_placement *p = NULL;
+	struct workload w = {};
+	int ret;
+
+	ret = part ? workload_read(WORKLOAD_SLICED, tenant, &w) : -ENOMEM;
+	in.links = part;
+	in.demands = w.demands.list;
+	in.n = w.demands.n;
+	ret = ret ?: srpol_alg_run(fabricd.config.alg, &in, &p, NULL);
+	*out = ret ? NULL : srpol_plan_new(&in, p);
+	srpol_placement_free(p);
+	srpol_links_free(part);
+	workload_free(&w);
+	return ret ?: *out ? 0 : -ENOMEM;
+}
+
+static void add_part(struct vec *parts, struct srpol_plan *plan, uint32_t color)
+{
+	*(struct srpol_plan_part *)vec_add(parts) =
+		(struct srpol_plan_part){ plan, color };
+}
+
+static int add_reserved(const struct srpol_ledger *ledger, struct vec *parts)
+{
+	const struct srpol_plan_part *part;
+	struct srpol_plan *plan;
+	uint32_t i, color;
+
+	for (i = 0; i < ledger->n; i++) {
+		color = ledger->holds[i].color;
+		vec_for_each(part, parts)
+			if (part->color == color)
+				break;
+		if (part && part != (struct srpol_plan_part *)parts->data +
+				    parts->n)
+			continue;
+		plan = srpol_ledger_plan(ledger, color);
+		if (!plan)
+			return -ENOMEM;
+		add_part(parts, plan, color);
+	}
+	return 0;
+}
+
+/**
+ * whole_plan() - all parts together
+ * @base: plan of what has neither a reservation nor paths of its own
+ * @links: state of the links
+ * @ledger: what is reserved
+ * @out: result, to be freed
+ */
+int whole_plan(const struct srpol_planner *base,
+	       const struct srpol_links *links,
+	       const struct srpol_ledger *ledger, struct srpol_plan **out)
+{
+	struct vec parts = VEC_INIT(struct srpol_plan_part);
+	const struct srpol_plan_part *part;
+	const struct tenant *tenant;
+	struct srpol_plan *plan;
+	int ret;
+
+	/* where a pair has both, the reservation counts: it comes first */
+	ret = add_reserved(ledger, &parts);
+	vec_for_each(tenant, tenants_all()) {
+		if (ret || !tenant->allowed)
+			continue;
+		ret = place_slice(tenant, links, &plan);
+		if (!ret)
+			add_part(&parts, plan, tenant->color);
+	}
+	add_part(&parts, base->plan, 0);
+	*out = ret ? NULL : srpol_plan_join(parts.data, parts.n);
+	parts.n--;
+	vec_for_each(part, &parts)
+		srpol_plan_free((struct srpol_plan *)part->plan);
+	vec_free(&parts);
+	return ret ?: *out ? 0 : -ENOMEM;
+}

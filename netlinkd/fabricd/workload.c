@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What jobs send, and in which color. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "srpol_lib.h"
+#include "tenants.h"
+
+#define NO_TENANT	1	/* color of demands of nobody */
+
+/**
+ * job_names() - names of a job
+ * @job: job
+ * @tenant: result, SRPOL_NAME_LEN: whose, empty: the key has no good one
+ * @name: likewise its name
+ */
+void job_names(const struct input *job, char *tenant, char *name)
+{
+	const char *at = job->key + strlen("job/"), *slash = strchr(at, '/');
+
+	tenant[0] = name[0] = '\0';
+	if (!slash || slash - at >= SRPOL_NAME_LEN ||
+	    strlen(slash + 1) >= SRPOL_NAME_LEN)
+		return;
+	snprintf(tenant, SRPOL_NAME_LEN, "%.*s", (int)(slash - at), at);
+	strcpy(name, slash + 1);
+}
+
+static bool is_wanted(enum workload_part part, const struct tenant *of,
+		      const struct tenant *tenant, const char *name)
+{
+	bool sliced = tenant && tenant->allowed;
+
+	if (part == WORKLOAD_ALL)
+		return true;
+	if (tenant && reservation_is_live(reservation_find(tenant->name, name)))
+		return false;
+	return part == WORKLOAD_SLICED ? tenant == of : !sliced;
+}
+
+/**
+ * workload_read() - demands of jobs, in order of the jobs' keys
+ * @part: which
+ * @of: of which tenant, if that is asked for
+ * @w: result, to be freed
+ */
+int workload_read(enum workload_part part, const struct tenant *of,
+		  struct workload *w)
+{
+	char tenant_name[SRPOL_NAME_LEN], name[SRPOL_NAME_LEN];
+	struct srpol_error err = {};
+	const struct tenant *tenant;
+	const struct input *job;
+	uint32_t *owner, i, k = 0;
+	int ret;
+
+	*w = (struct workload){};
+	vec_for_each(job, &fabricd.jobs) {
+		i = w->demands.n;
+		job_names(job, tenant_name, name);
+		tenant = tenant_find(tenant_name);
+		if (is_wanted(part, of, tenant, name)) {
+			ret = srpol_demands_read(fabricd.fabric, job->text,
+						 job->len, &w->demands, &err);
+			if (ret == -ENOMEM) {
+				workload_free(w);
+				return ret;
+			}
+			/* each is good by itself: all are too many */
+			if (ret)
+				log_notice("%s is left out: %s", job->key,
+					   err.text);
+		}
+		owner = realloc(w->job, (w->demands.n + 1UL) * sizeof(*owner));
+		if (!owner) {
+			workload_free(w);
+			return -ENOMEM;
+		}
+		w->job = owner;
+		for (; i < w->demands.n; i++) {
+			w->demands.list[i].color = tenant ? tenant->color :
+						   NO_TENANT;
+			w->job[i] = k;
+		}
+		k++;
+	}
+	return 0;
+}
+
+/**
+ * workload_free() - end of demands
+ * @w: they
+ */
+void workload_free(struct workload *w)
+{
+	srpol_demands_free(&w->demands);
+	free(w->job);
+	*w = (struct workload){};
+}

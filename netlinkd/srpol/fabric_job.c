@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * srpol fabric job, tenant: what the words of the command mean.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "srpol.h"
+#include "engine.h"
+
+#define MS_PER_S	1000
+#define FOR_MS_MAX	4294967000u
+
+static bool at_end(const struct args *args)
+{
+	return !more(args) || !strcmp(args->argv[0], "socket");
+}
+
+static void set_request(json_t *request, const char *name)
+{
+	json_object_set_new(request, "request", json_string(name));
+}
+
+static bool set_word(struct args *args, const char *key, json_t *o)
+{
+	const char *word;
+
+	if (!read_word(args, key, &word))
+		return false;
+	json_object_set_new(o, key, json_string(word));
+	return true;
+}
+
+/* WORD[,WORD]... */
+static json_t *split(const char *word)
+{
+	json_t *list = json_array();
+	const char *end;
+
+	for (;; word = end + 1) {
+		end = strchrnul(word, ',');
+		json_array_append_new(list, json_stringn(word, end - word));
+		if (!*end)
+			return list;
+	}
+}
+
+static bool set_list(struct args *args, const char *key, const char *name,
+		     json_t *o)
+{
+	const char *word;
+
+	if (!read_word(args, key, &word))
+		return false;
+	json_object_set_new(o, name, split(word));
+	return true;
+}
+
+static bool set_bytes(struct args *args, json_t *o)
+{
+	const char *word;
+	json_int_t n;
+	char *end;
+
+	if (!read_word(args, "bytes", &word))
+		return false;
+	errno = 0;
+	n = strtoll(word, &end, 10);
+	if (errno || end == word || *end || n < 1)
+		return !complain("bytes: \"%s\" is no number of bytes", word);
+	json_object_set_new(o, "bytes", json_integer(n));
+	return true;
+}
+
+static bool set_number(struct args *args, const char *key, uint32_t max,
+		       json_t *o)
+{
+	uint32_t v;
+
+	if (!read_u32(args, key, max, &v))
+		return false;
+	json_object_set_new(o, key, json_integer(v));
+	return true;
+}
+
+/* G[/MAX] */
+static bool set_bandwidth(struct args *args, json_t *o)
+{
+	const char *word, *slash;
+
+	if (!read_word(args, "bandwidth", &word))
+		return false;
+	slash = strchrnul(word, '/');
+	json_object_set_new(o, "guaranteed", json_stringn(word, slash - word));
+	if (*slash)
+		json_object_set_new(o, "max", json_string(slash + 1));
+	return true;
+}
+
+static bool set_time(struct args *args, json_t *o)
+{
+	uint32_t ms;
+
+	if (!read_time(args, "for", MSEC,
+		       (struct time_range){ MS_PER_S, FOR_MS_MAX }, &ms))
+		return false;
+	json_object_set_new(o, "for-s",
+			    json_integer((ms + MS_PER_S - 1) / MS_PER_S));
+	return true;
+}
+
+/* demand SRC DST BYTES */
+static bool add_demand(struct args *args, json_t *o)
+{
+	json_t *list = json_object_get(o, "demands"), *demand = json_object();
+
+	if (!list) {
+		list = json_array();
+		json_object_set_new(o, "demands", list);
+	}
+	json_array_append_new(list, demand);
+	return set_word(args, "src", demand) && set_word(args, "dst", demand) &&
+	       set_bytes(args, demand);
+}
+
+/* The all-to-all whose parts may come in any order. */
+static json_t *all_to_all(json_t *o)
+{
+	json_t *all = json_object_get(o, "all-to-all");
+
+	if (all)
+		return all;
+	all = json_object();
+	json_object_set_new(o, "all-to-all", all);
+	return all;
+}
+
+static bool read_job_word(struct args *args, json_t *o)
+{
+	if (keyword(args, "tenant"))
+		return set_word(args, "tenant", o);
+	if (keyword(args, "hosts"))
+		return set_list(args, "hosts", "hosts", all_to_all(o));
+	if (keyword(args, "bytes"))
+		return set_bytes(args, all_to_all(o));
+	if (keyword(args, "rail"))
+		return set_number(args, "rail", UINT32_MAX, all_to_all(o));
+	if (is(args, "demand"))
+		return add_demand(args, o);
+	if (keyword(args, "bandwidth"))
+		return set_bandwidth(args, o);
+	if (keyword(args, "for"))
+		return set_time(args, o);
+	return unknown(args);
+}
+
+/* What is missing the engine says, and what is not there. */
+static bool read_job_add(struct args *args, json_t *request)
+{
+	while (!at_end(args))
+		if (!read_job_word(args, request))
+			return false;
+	if (!json_object_get(request, "all-to-all") &&
+	    !json_object_get(request, "demands"))
+		return !complain("job: hosts with bytes, or a demand, is wanted");
+	return true;
+}
+
+static bool read_job_del(struct args *args, json_t *request)
+{
+	if (at_end(args))
+		return true;
+	if (keyword(args, "tenant"))
+		return set_word(args, "tenant", request);
+	return unknown(args);
+}
+
+static bool read_tenant_add(struct args *args, json_t *request)
+{
+	bool ok = true;
+
+	while (ok && !at_end(args)) {
+		if (keyword(args, "color"))
+			ok = set_number(args, "color", UINT32_MAX, request);
+		else if (keyword(args, "paths"))
+			ok = set_list(args, "paths", "paths", request);
+		else if (keyword(args, "guaranteed"))
+			ok = set_word(args, "guaranteed", request);
+		else if (keyword(args, "max"))
+			ok = set_word(args, "max", request);
+		else
+			ok = unknown(args);
+	}
+	return ok;
+}
+
+static bool read_nothing(struct args *args, json_t *request)
+{
+	return at_end(args) || unknown(args);
+}
+
+/**
+ * struct verb - add or del of something
+ */
+struct verb {
+	const char *name;
+	const char *request;
+	bool (*read)(struct args *args, json_t *request);
+};
+
+static bool read_verb(struct args *args, const struct verb *verbs,
+		      const char *what, json_t *request)
+{
+	const char *word = more(args) ? next(args) : "", *name;
+
+	for (; verbs->name; verbs++) {
+		if (strcmp(verbs->name, word))
+			continue;
+		if (!read_label(args, what, &name))
+			return false;
+		set_request(request, verbs->request);
+		json_object_set_new(request, "name", json_string(name));
+		return verbs->read(args, request);
+	}
+	complain("%s: add or del is wanted", what);
+	return false;
+}
+
+/**
+ * read_fabric_job() - srpol fabric job { add | del } ...
+ * @args: the line
+ * @request: result
+ */
+bool read_fabric_job(struct args *args, json_t *request)
+{
+	static const struct verb verbs[] = {
+		{ "add", "job-add", read_job_add },
+		{ "del", "job-del", read_job_del },
+		{ }
+	};
+
+	return read_verb(args, verbs, "job", request);
+}
+
+/**
+ * read_fabric_tenant() - srpol fabric tenant { add | del } ...
+ * @args: the line
+ * @request: result
+ */
+bool read_fabric_tenant(struct args *args, json_t *request)
+{
+	static const struct verb verbs[] = {
+		{ "add", "tenant-add", read_tenant_add },
+		{ "del", "tenant-del", read_nothing },
+		{ }
+	};
+
+	return read_verb(args, verbs, "tenant", request);
+}
+
+/**
+ * read_fabric_jobs() - srpol fabric jobs [ NAME ]
+ * @args: the line
+ * @request: result
+ */
+bool read_fabric_jobs(struct args *args, json_t *request)
+{
+	if (!at_end(args))
+		json_object_set_new(request, "name", json_string(next(args)));
+	return true;
+}

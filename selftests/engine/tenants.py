@@ -1,0 +1,546 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+Jobs with bandwidth, tenants and advice of the global engine, by the command as
+users have it: on the embedded store, and on a real etcd of three members with
+two engines, of which the leading one is killed. All JSON is held to
+selftests/schema.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import jsonschema
+
+import engine as e
+from engine import HOSTS, PATIENCE, RUN, check, wait_for
+
+SRPOL = f"{e.BUILD}/bin/srpol"
+G = 10 ** 9
+NOBODY, DAEMON, BIN = 65534, 1, 2
+SCHEMA = {"job": "job", "jobs": "jobs", "tenants": "tenants",
+          "advise": "advise", "show": "show", "plan": "plan", "why": "why",
+          "diff": "diff"}
+
+
+def valid(name, value):
+    with open(f"{e.TOP}/selftests/schema/fabric-{name}.json",
+              encoding="ascii") as f:
+        schema = json.load(f)
+    errors = [f"{'/'.join(map(str, x.absolute_path))}: {x.message}" for x in
+              jsonschema.Draft7Validator(schema).iter_errors(value)]
+    if errors:
+        check(f"JSON is what schema fabric-{name} says", False, errors)
+    return value
+
+
+def run(name, *words, user=None):
+    """srpol fabric WORDS: exit status, JSON or None, what it complains of."""
+    line = [SRPOL, "-j", "fabric", *words, "socket", f"{RUN}/{name}.sock"]
+    more = {"user": user, "group": user, "extra_groups": []} if user else {}
+    done = subprocess.run(line, capture_output=True, text=True, check=False,
+                          timeout=PATIENCE, **more)
+    reply = json.loads(done.stdout) if done.stdout else None
+    if reply is not None:
+        what = "what-if" if "what-if" in words else SCHEMA[words[0]]
+        valid(what, reply)
+    return done.returncode, reply, done.stderr
+
+
+def fabric(name, *words, user=None):
+    _, reply, text = run(name, *words, user=user)
+    if reply is None:
+        raise ValueError(f"{words}: {text}")
+    return reply
+
+
+def refused(name, *words, user=None):
+    status, _, text = run(name, *words, user=user)
+    return text if status == 2 else f"exit status {status}"
+
+
+def state(name, job):
+    found = fabric(name, "jobs", job)
+    return found[0]["state"] if found else None
+
+
+def tenants_of(name, *tenants):
+    for words in tenants:
+        status, _, text = run(name, "tenant", "add", *words.split())
+        assert status == 0, text
+    wait_for("tenants", lambda: len(fabric(name, "tenants")) == len(tenants))
+
+
+def stats(name):
+    return fabric(name, "show")["stats"]
+
+
+def add(name, job, *words, user=None):
+    return fabric(name, "job", "add", job, *words, user=user)
+
+
+def tell_until(hosts, line, what, condition):
+    """A host says that it is better more than once, as srpold does."""
+    def look():
+        hosts.tell(line)
+        return condition()
+    return wait_for(what, look)
+
+
+def chunk_lines(hosts, host, leaf, color):
+    return {line["to"]: line["weights"] for line in
+            map(json.loads, hosts.last(host)["chunks"][leaf].splitlines())
+            if line.get("color", 0) == color}
+
+
+ALL = ("hosts", ",".join(HOSTS), "bytes", "1000000000")
+
+
+# --- embedded store
+
+def test_accept(hosts):
+    tenants_of("t", "red color 10 guaranteed 500G max 600G",
+               "blue color 20 guaranteed 800G "
+               "paths spine0.0,spine0.1,spine1.0,spine1.1",
+               "big color 30 guaranteed 100T")
+    reply = add("t", "train", "tenant", "red", *ALL, "bandwidth", "400G/600G")
+    check("a reservation that fits is accepted",
+          reply["decision"] == "accept" and
+          reply["class"] == "reservation", reply)
+    wait_for("the second step", lambda: state("t", "train") == "reserved")
+    job = fabric("t", "jobs", "train")[0]
+    check("it says since which epoch, and what it takes of links",
+          job["epoch"] == fabric("t", "show")["epoch"] and
+          max(link["reserved"] for link in job["links"]) == 200 * G and
+          job["reservation"]["guaranteed"] == 400 * G, job)
+    check("hosts are told weights of the tenant's color",
+          len(chunk_lines(hosts, "h1", "leaf0.1", 10)) == 3 and
+          not chunk_lines(hosts, "h1", "leaf0.1", 20), hosts.last("h1"))
+    reply = add("t", "small", *ALL)
+    check("a job without a bandwidth is a forecast",
+          reply["class"] == "forecast", reply)
+    wait_for("its plan", lambda: state("t", "small") == "planned")
+
+
+def test_refusals():
+    reply = add("t", "more", "tenant", "red", *ALL, "bandwidth", "200G")
+    check("more than the tenant has left is rejected, with what it has",
+          reply["decision"] == "reject" and
+          reply["offer"]["guaranteed"] == 100 * G and
+          "100G of its guaranteed 500G left" in reply["reason"], reply)
+    status, _, _ = run("t", "job", "add", "more", "tenant", "red", *ALL,
+                       "bandwidth", "200G")
+    check("the command's exit status says that it was not accepted",
+          status == 2)
+    reply = add("t", "more", "tenant", "red", *ALL, "bandwidth", "100G")
+    check("what was offered is accepted", reply["decision"] == "accept", reply)
+
+    reply = add("t", "wide", "tenant", "big", *ALL, "bandwidth", "700G")
+    check("what others have reserved is refused, with the link and what is left",
+          reply["decision"] == "lower-priority" and
+          reply["link"]["left"] < reply["link"]["wanted"] and
+          0 < reply["offer"]["guaranteed"] <= 300 * G and
+          reply["offer"]["after_s"] is None, reply)
+    offer = reply["offer"]["guaranteed"]
+    reply = add("t", "huge", "tenant", "big", *ALL, "bandwidth", "900G")
+    check("what the fabric could never carry is rejected",
+          reply["decision"] == "reject" and
+          "more than the fabric can carry" in reply["reason"], reply)
+    reply = add("t", "sliced", "tenant", "blue", *ALL, "bandwidth",
+                f"{offer}", "for", "4s")
+    sliced = reply["decision"] == "accept"
+    check("what was offered to one is accepted of another in its slice",
+          sliced, reply)
+    reply = add("t", "wide", "tenant", "big", *ALL, "bandwidth", f"{offer}")
+    check("what is free when others end is deferred until then",
+          reply["decision"] == "defer" and
+          1 <= reply["offer"]["after_s"] <= 4, reply)
+    wait_for("the end of its time", lambda: state("t", "sliced") is None)
+    reply = wait_for("acceptance", lambda: next(
+        (r for r in [add("t", "wide", "tenant", "big", *ALL, "bandwidth",
+                         f"{offer}")] if r["decision"] == "accept"), None))
+    check("and accepted then", reply["class"] == "reservation", reply)
+    run("t", "job", "del", "wide", "tenant", "big")
+
+    s = stats("t")
+    check("refusals are counted", s["rejected"] == 3 and s["lowered"] == 1 and
+          s["deferred"] >= 1 and s["accepted"] == 5, s)
+
+
+def test_slice(hosts):
+    wait_for("nobody there", lambda: state("t", "wide") is None)
+    reply = wait_for("acceptance", lambda: next(
+        (r for r in [add("t", "slice", "tenant", "blue", *ALL, "bandwidth",
+                         "100G")] if r["decision"] == "accept"), None))
+    wait_for("the second step", lambda: state("t", "slice") == "reserved")
+    lines = chunk_lines(hosts, "h2", "leaf1.2", 20)
+    check("a tenant's paths turn at its switches only",
+          len(lines) == 3 and all(w[2:] == "00" and w[:2] != "00"
+                                  for w in lines.values()), (reply, lines))
+    why = fabric("t", "why", "h0", "h1")
+    check("why is as it was", why["planes"][0]["planned"], why)
+    fabric("t", "plan")
+    fabric("t", "diff")
+
+
+def test_bad_words():
+    for words, text in (
+            (("job", "add", "x", *ALL, "bandwidth", "0"), "no rate"),
+            (("job", "add", "x", *ALL, "bandwidth", "2000T"), "no rate"),
+            (("job", "add", "x", *ALL, "bandwidth", "5G/4G"), "less than"),
+            (("job", "add", "x", *ALL, "bandwidth", "5G"), "no such tenant"),
+            (("job", "add", "a/b", *ALL), "slash"),
+            (("job", "add", "train", "tenant", "red", *ALL), "that name"),
+            (("job", "add", "x", "hosts", "h0,h9", "bytes", "1"), "h9"),
+            (("job", "add", "x", "demand", "h0", "h1", "9007199254740992"),
+             "2^53"),
+            (("job", "add", "x", "tenant", "big", "hosts", "h0", "bytes", "1",
+              "bandwidth", "1G"), "sends nothing"),
+            (("job", "add", "x", *ALL, "for", "5s"), "guaranteed"),
+            (("job", "del", "x"), "no such job"),
+            (("tenant", "add", "x", "color", "1"), "color"),
+            (("tenant", "add", "x"), "color"),
+            (("tenant", "add", "x", "color", "10"), "red"),
+            (("tenant", "add", "x", "color", "9", "paths", "leaf0.0"),
+             "leaf0.0"),
+            (("tenant", "add", "x", "color", "9", "max", "1G", "guaranteed",
+              "2G"), "more than"),
+            (("tenant", "del", "red"), "has job"),
+            (("tenant", "del", "x"), "no tenant")):
+        said = refused("t", *words)
+        check(f"refused: {' '.join(words)[:60]}", text in said, said)
+    with open(f"{RUN}/bad.json", "w", encoding="ascii") as f:
+        json.dump({"users": {"no-such-user": "red"}}, f)
+    done = subprocess.run([e.FABRICD, "--check-config", "-c",
+                           f"{RUN}/bad.json"], capture_output=True, text=True,
+                          check=False)
+    check("a user that does not exist is named", done.returncode == 1 and
+          'no user "no-such-user"' in done.stderr, done.stderr)
+    before = stats("t")["refused"]
+    e.store_put("resv/0/red/forged", "{\"guaranteed\": -1}")
+    e.store_put("cfg/tenant/red", "{\"color\": 0}")
+    wait_for("refusal", lambda: stats("t")["refused"] == before + 2)
+    check("a reservation and a tenant that cannot be read change nothing",
+          [t["color"] for t in fabric("t", "tenants")] == [30, 20, 10] and
+          state("t", "forged") is None)
+
+
+    e.store_put("job/default/broken", "nonsense")
+    said = refused("t", "job", "add", "broken", *ALL)
+    check("a job whose key cannot be read is not written over, and it is said",
+          "could read" in said, said)
+
+
+def test_users():
+    denied = stats("t")["denied"]
+    check("a tenant's user sees its own jobs and tenant only",
+          {j["tenant"] for j in fabric("t", "jobs", user=NOBODY)} == {"red"} and
+          [t["name"] for t in fabric("t", "tenants", user=NOBODY)] == ["red"])
+    for words, user in (
+            (("job", "del", "slice", "tenant", "blue"), NOBODY),
+            (("job", "add", "x", "tenant", "blue", *ALL), NOBODY),
+            (("tenant", "add", "red", "color", "10", "guaranteed", "9T"),
+             NOBODY),
+            (("tenant", "del", "red"), NOBODY),
+            (("plan",), NOBODY), (("show",), NOBODY), (("why", "h0", "h1"),
+                                                      NOBODY),
+            (("jobs",), BIN), (("job", "add", "x", *ALL), BIN)):
+        said = refused("t", *words, user=user)
+        check(f"user {user} may not: {' '.join(words)[:40]}",
+              "operators only" in said or "not this user's" in said or
+              "has no tenant" in said, said)
+    now = stats("t")["denied"]
+    check("all of that is counted, and changed nothing",
+          now == denied + 9 and state("t", "slice") == "reserved" and
+          [t["guaranteed"] for t in fabric("t", "tenants")
+           if t["name"] == "red"] == [500 * G], now)
+    reply = add("t", "own", "demand", "h0", "h1", "1000", user=DAEMON)
+    check("a user's job is its tenant's without a word",
+          reply["tenant"] == "blue" and reply["decision"] == "accept", reply)
+    check("and can be deleted by it", run("t", "job", "del", "own",
+                                          user=DAEMON)[0] == 0)
+
+
+def test_what_if():
+    before = fabric("t", "show")["epoch"]
+    reply = fabric("t", "plan", "what-if", "link-down", "h0", "leaf0.0")
+    fates = {j["name"]: j for j in reply["jobs"]}
+    check("what-if tells what becomes of each job and of its reservation",
+          fates["small"]["reservation"] == "none" and
+          fates["train"]["reservation"] == "kept" and
+          fates["slice"]["reservation"] == "lost" and
+          fates["train"]["planned_s"] > fates["train"]["now_s"] and
+          reply["planned_s"] == max(j["planned_s"] for j in fates.values()),
+          reply["jobs"])
+    check("and nothing is changed by it",
+          fabric("t", "show")["epoch"] == before and
+          state("t", "slice") == "reserved")
+
+
+def advice(symptom):
+    return [a["evidence"] for a in fabric("t", "advise")
+            if a["symptom"] == symptom]
+
+
+def test_links(hosts):
+    check("nothing to advise of links and hosts while all is well",
+          not any(advice(s) for s in ("link-down", "host-silent",
+                                      "reservation-lost",
+                                      "above-guarantee")))
+    hosts.tell("report h3 leaf0.3 spine0.1 0")
+    wait_for("the report", lambda: advice("link-down"))
+    wait_for("all of it is settled", lambda: state("t", "train") == "reserved"
+             and state("t", "slice") == "reserved" and
+             hosts.last("h3")["seen"] > 0)
+    down = advice("link-down")[0]
+    check("a link that is down is advised on, with who says so",
+          down["reported_by"] == ["h3"] and down["rate"] == 400 * G, down)
+    check("reservations leave it", all(
+        w[1] == "0" for color in (10, 20)
+        for w in chunk_lines(hosts, "h3", "leaf0.3", color).values()))
+    hosts.tell("report h3 h3 leaf0.3 0")
+    wait_for("loss", lambda: state("t", "slice") == "lost")
+    lost = {x["job"]: x for x in advice("reservation-lost")}
+    check("what does not fit any more is said to be lost, the newest first",
+          set(lost) == {"slice", "more"} and state("t", "train") != "lost" and
+          stats("t")["lost"] >= 2 and
+          lost["slice"]["reason"], lost)
+    own = fabric("t", "advise", user=DAEMON)
+    check("a tenant's user is advised on its own jobs only",
+          [a["evidence"].get("job") for a in own] == ["slice"], own)
+    tell_until(hosts, "report h3", "return", lambda: {state("t", j) for j in
+                                ("train", "more", "slice")} == {"reserved"})
+    check("what was lost comes back when the links do", True)
+    run("t", "tenant", "add", "red", "color", "10", "guaranteed", "450G")
+    above = wait_for("advice", lambda: advice("above-guarantee"))
+    check("a tenant above its guarantee is advised on", above == [
+        {"tenant": "red", "reserved": 500 * G, "guaranteed": 450 * G}], above)
+    run("t", "tenant", "add", "red", "color", "10", "guaranteed", "500G")
+    e.store_put("link/0/leaf0.0/h0", "nonsense")
+    e.store_put("link/0/leaf0.1/h1",
+                '{"number": 5, "links": [{"from": "leaf0.1", '
+                '"to": "spine0.0", "capacity": 100000000000}]}')
+    e.store_put("link/0/leaf0.1/h1", "nonsense")
+    stale = wait_for("stale report", lambda: advice("stale-report"))
+    check("a report that is followed by nonsense is said to be stale",
+          {"host": "h1", "number": 5} in stale, stale)
+    check("a link that carries less is advised on", advice("link-degraded"))
+
+
+def test_two_steps(hosts):
+    """
+    What hosts have not acknowledged is not given to others, as long as their
+    leases say that they live.
+    """
+    reply = add("t", "old", "tenant", "big", "demand", "h0", "h1", "1000",
+                "bandwidth", "150G")
+    check("some more bandwidth is reserved", reply["decision"] == "accept",
+          reply)
+    wait_for("the second step", lambda: state("t", "old") == "reserved")
+    hosts.process.p.send_signal(signal.SIGSTOP)
+    run("t", "job", "del", "old", "tenant", "big")
+    run("t", "tenant", "add", "late", "color", "40", "guaranteed", "1T")
+    reply = add("t", "new", "tenant", "late", "demand", "h0", "h1", "1000",
+                "bandwidth", "150G")
+    check("what was shrunk is not given away before hosts acknowledge",
+          reply["decision"] == "defer" and
+          "acknowledged" in reply["reason"], reply)
+    behind = advice("host-behind")
+    check("hosts that did not acknowledge are advised on",
+          {b["host"] for b in behind} == set(HOSTS), behind)
+    hosts.process.p.send_signal(signal.SIGCONT)
+    reply = add("t", "new", "tenant", "late", "demand", "h0", "h1", "1000",
+                "bandwidth", "150G")
+    check("and is when they have", reply["decision"] == "accept", reply)
+
+
+def test_balance():
+    """What one engine plans badly, and another algorithm would not."""
+    store = {"kind": "embedded", "socket": f"{RUN}/ecmp-store.sock"}
+    server = e.start_engine("ecmp", store, algorithm="ecmp",
+                            file=f"{RUN}/ecmp-store.json")
+    wait_for("leader", lambda: e.ask("ecmp", "show")["leads"])
+    add("ecmp", "a", *ALL)
+    found = wait_for("imbalance", lambda: [
+        a for a in fabric("ecmp", "advise") if a["symptom"] == "imbalance"])
+    heat = found[0]["evidence"]
+    check("links that are hotter than the mean are advised on, with what would help",
+          "minmax" in found[0]["advice"] and heat["algorithm"] == "ecmp" and
+          heat["with_minmax_s"] < heat["hottest_s"] > heat["mean_s"], found)
+    server.end()
+
+
+def test_embedded():
+    store = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
+    users = {"nobody": "red", str(DAEMON): "blue"}
+    server = e.start_engine("t", store, users=users)
+    wait_for("leader", lambda: e.ask("t", "show")["leads"])
+    silent = fabric("t", "advise")
+    check("hosts that follow no plan are advised on",
+          [a["symptom"] for a in silent] == ["host-silent"] and
+          silent[0]["evidence"]["hosts"] == HOSTS, silent)
+    hosts = e.Hosts("t-hosts", HOSTS, store, **{"lease-s": 60})
+    e.store_put("job/t/first", e.JOB)
+    wait_for("acknowledgements", lambda: len(e.ask("t", "show")["hosts"]) ==
+             len(HOSTS) and e.ask("t", "show")["epoch"])
+    test_accept(hosts)
+    test_refusals()
+    test_slice(hosts)
+    test_bad_words()
+    test_users()
+    test_what_if()
+    test_two_steps(hosts)
+    test_links(hosts)
+    before = {j["name"]: j["state"] for j in fabric("t", "jobs")}
+    check("the engine ends as it should", server.end() == 0)
+    server = e.start_engine("t", store, users=users)
+    wait_for("leader", lambda: e.ask("t", "show")["leads"])
+    wait_for("jobs as before", lambda: {
+        j["name"]: j["state"] for j in fabric("t", "jobs")} == before)
+    check("jobs and reservations are there after a restart", True)
+    check("it ends as it should", server.end() == 0)
+    check("hosts end as they should", hosts.end() == 0)
+
+
+# --- etcd
+
+TENANTS = 8
+EACH = 150
+
+
+def hold_of(value):
+    """What a reservation keeps, however far it is."""
+    r = json.loads(value)
+    return r["guaranteed"] if "weights" in r or "before" in r else 0
+
+
+def check_record():
+    """No more was ever reserved than the hosts' NICs carry."""
+    kept, most = {}, 0
+    for _, key, value in e.recorded():
+        if not key.startswith("resv/"):
+            continue
+        kept[key] = hold_of(value) if value is not None else 0
+        most = max(most, sum(kept.values()))
+    check(f"never was more reserved than there is ({most // G} of 800 Gbit/s)",
+          0 < most <= 800 * G)
+
+
+def ask_all(names):
+    """Questions to two engines at a time, all for the same links."""
+    replies = {}
+
+    def one(i):
+        replies[i] = add(names[i % 2], f"j{i}", "tenant", f"t{i}", "demand",
+                         "h0", "h1", "1000000", "bandwidth", f"{EACH}G")
+
+    threads = [threading.Thread(target=one, args=(i,)) for i in range(TENANTS)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    return replies
+
+
+def states(name):
+    return {j["name"]: j["state"] for j in fabric(name, "jobs")}
+
+
+def test_etcd():
+    etcd = e.Etcd()
+    store = {"kind": "etcd", "endpoints": etcd.endpoints}
+    e.record(etcd)
+    engines = {n: e.start_engine(n, store) for n in "AB"}
+
+    def leader():
+        for name, process in engines.items():
+            if process.p.poll() is None and e.ask(name, "show")["leads"]:
+                return name
+        return None
+
+    first = wait_for("a leader", leader)
+    other = "AB".replace(first, "")
+    hosts = e.Hosts("e-hosts", HOSTS, store, **{"lease-s": 60})
+    etcd.put("job/t/first", e.JOB)
+    wait_for("acknowledgements", lambda: len(e.ask(first, "show")["hosts"]) ==
+             len(HOSTS) and e.ask(first, "show")["epoch"])
+    tenants_of(first, *(f"t{i} color {i + 2} guaranteed 400G"
+                        for i in range(TENANTS)))
+    wait_for("tenants", lambda: len(fabric(other, "tenants")) == TENANTS)
+    replies = ask_all((first, other))
+    taken = {f"j{i}" for i, r in replies.items() if r["decision"] == "accept"}
+    check("of questions to two engines at once as many are accepted as fit",
+          len(taken) == 800 // EACH and all(
+              r["decision"] in ("lower-priority", "defer")
+              for i, r in replies.items() if f"j{i}" not in taken), replies)
+    wait_for("reservations", lambda: all(
+        states(first).get(j) == "reserved" for j in taken))
+    check("the other engine knows them as well", set(states(other)) ==
+          {"first", *taken}, states(other))
+
+    # one ends, and hosts do not acknowledge before another engine leads
+    hosts.process.p.send_signal(signal.SIGSTOP)
+    gone = sorted(taken)[0]
+    run(other, "job", "del", gone, "tenant", gone.replace("j", "t"))
+    ending = f"resv/0/{gone.replace('j', 't')}/{gone}"
+    wait_for("its first step", lambda: json.loads(etcd.get(ending))["ends"])
+    engines[first].end(signal.SIGKILL)
+    wait_for("another leader", lambda: leader() == other)
+    check("a reservation that ends is kept by the next leader until hosts acknowledge",
+          json.loads(etcd.get(ending))["ends"])
+    hosts.process.p.send_signal(signal.SIGCONT)
+    wait_for("its end", lambda: not etcd.get(ending))
+    taken.remove(gone)
+    wait_for("states", lambda: all(states(other).get(j) == "reserved"
+                                   for j in taken))
+    check("every other reservation is kept when the leader is killed",
+          set(states(other)) == {"first", *taken}, states(other))
+    reply = add(other, "next", "tenant", "t0", "demand", "h0", "h1", "1000000",
+                "bandwidth", f"{EACH}G")
+    check("what was given up can be had from the next leader",
+          reply["decision"] == "accept", reply)
+    wait_for("it", lambda: states(other)["next"] == "reserved")
+    taken.add("next")
+
+    # a link fails while nobody leads: the next one says who has lost
+    engines[other].end(signal.SIGKILL)
+    hosts.tell("report h0 h0 leaf0.0 0")
+    engines = {n: e.start_engine(n, store) for n in "AB"}
+    now = wait_for("a leader", leader)
+    wait_for("loss", lambda: e.ask(now, "show")["reports"] and sum(
+        states(now)[j] == "lost" for j in taken) == len(taken) - 400 // EACH)
+    wait_for("all settled", lambda: all(states(now)[j] in ("lost", "reserved")
+                                        for j in taken))
+    check("every reservation is kept, or said to be lost", sorted(
+        states(now)[j] for j in taken) == ["lost"] * 3 + ["reserved"] * 2,
+        states(now))
+    # who deletes or changes a key by himself ends what was kept for it
+    kept = next(j for j in taken if states(now)[j] == "reserved")
+    tenant = next(j["tenant"] for j in fabric(now, "jobs")
+                  if j["name"] == kept)
+    etcd.ctl("del", f"/srpol/job/{tenant}/{kept}")
+    wait_for("its end", lambda: not etcd.get(f"resv/0/{tenant}/{kept}"))
+    check("a reservation ends with its job's key", kept not in states(now))
+    taken.remove(kept)
+    tell_until(hosts, "report h0", "return", lambda: all(states(now)[j] == "reserved"
+                                   for j in taken))
+    last = etcd.revision()
+    wait_for("the record", lambda: e.recorded()[-1][0] >= last - 2)
+    check_record()
+    check("hosts end as they should", hosts.end() == 0)
+    check("engines end as they should", all(
+        p.end() == 0 for p in engines.values()))
+
+
+def main():
+    # other users have to reach the sockets
+    os.chmod(RUN, 0o755)
+    return e.main((test_balance, test_embedded, test_etcd))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+The global engine and hosts with an etcd that wants certificates, and users with
+roles: wrong certificates and passwords, and hosts that write what is not
+theirs. Certificates are made here, with openssl.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import engine as e
+from engine import RUN, check, wait_for
+
+HOSTS = ["h0", "h1"]
+JOB = json.dumps({"all-to-all": {"hosts": HOSTS, "bytes": 1 << 30}})
+
+
+def openssl(*words):
+    subprocess.run(["openssl", *words], check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+
+
+def authority(name):
+    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt",
+            "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+            f"/CN={name}", "-keyout", f"{RUN}/{name}.key", "-out",
+            f"{RUN}/{name}.pem")
+
+
+def certificate(name, by):
+    """
+    For servers and clients: etcd's gateway is both. It refuses clients that
+    have a common name, so that nobody thinks that it counts.
+    """
+    with open(f"{RUN}/{name}.ext", "w", encoding="ascii") as f:
+        f.write("subjectAltName=IP:127.0.0.1\n"
+                "extendedKeyUsage=serverAuth,clientAuth\n")
+    openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+            "-nodes", "-subj", f"/O={name}", "-keyout", f"{RUN}/{name}.key",
+            "-out", f"{RUN}/{name}.csr")
+    openssl("x509", "-req", "-days", "2", "-in", f"{RUN}/{name}.csr", "-CA",
+            f"{RUN}/{by}.pem", "-CAkey", f"{RUN}/{by}.key", "-CAcreateserial",
+            "-extfile", f"{RUN}/{name}.ext", "-out", f"{RUN}/{name}.pem")
+
+
+def password(name, word):
+    with open(f"{RUN}/{name}.password", "w", encoding="ascii") as f:
+        f.write(f"{word}\n")
+
+
+class Etcd:
+    """One member; who it lets in is what matters here."""
+
+    def __init__(self):
+        self.port, self.peer = e.free_ports(2)
+        self.url = f"https://127.0.0.1:{self.port}"
+        self.process = None
+
+    def start(self):
+        peer = f"http://127.0.0.1:{self.peer}"
+        self.process = e.Process(
+            "etcd-tls", f"{e.BUILD}/tools/bin/etcd", "--name", "m", "--data-dir",
+            f"{RUN}/etcd-tls", "--listen-client-urls", self.url,
+            "--advertise-client-urls", self.url, "--listen-peer-urls", peer,
+            "--initial-advertise-peer-urls", peer, "--initial-cluster",
+            f"m={peer}", "--unsafe-no-fsync", "--client-cert-auth",
+            "--trusted-ca-file", f"{RUN}/ca.pem", "--cert-file",
+            f"{RUN}/server.pem", "--key-file", f"{RUN}/server.key")
+
+    def ctl(self, *words, user=None, cert="engine", text=None):
+        who = ["--user", f"{user}:{user}"] if user else []
+        return subprocess.run(
+            [e.ETCDCTL, "--endpoints", self.url, "--cacert", f"{RUN}/ca.pem",
+             "--cert", f"{RUN}/{cert}.pem", "--key", f"{RUN}/{cert}.key",
+             "--command-timeout", "4s", *who, *words], input=text, text=True,
+            env={**os.environ, "ETCDCTL_API": "3"}, check=False,
+            capture_output=True)
+
+    def get(self, key):
+        return self.ctl("get", "--print-value-only", f"/srpol/{key}",
+                        user="root").stdout[:-1]
+
+    def revision(self):
+        return json.loads(self.ctl("get", "x", "-w", "json",
+                                   user="root").stdout)["header"]["revision"]
+
+    def users(self):
+        """A host reads plans, and writes its report and acknowledgement."""
+        def do(*words):
+            done = self.ctl(*words)
+            assert done.returncode == 0, (words, done.stderr)
+
+        def grant(role, kind, key, *more):
+            do("role", "grant-permission", role, kind, f"/srpol/{key}", *more)
+
+        for name in ("root", "engine", *HOSTS):
+            do("user", "add", f"{name}:{name}")
+        for role in ("root", "engine", "host", *HOSTS):
+            do("role", "add", role)
+        grant("engine", "readwrite", "", "--prefix")
+        grant("host", "read", "plan/", "--prefix")
+        grant("host", "read", "index/", "--prefix")
+        for i, host in enumerate(HOSTS):
+            grant(host, "readwrite", f"link/0/leaf0.{i}/{host}")
+            grant(host, "readwrite", f"ack/0/{host}")
+            do("user", "grant-role", host, "host")
+            do("user", "grant-role", host, host)
+        do("user", "grant-role", "root", "root")
+        do("user", "grant-role", "engine", "engine")
+        do("auth", "enable")
+
+
+def store(etcd, name, cert=None, ca="ca", **more):
+    return {"kind": "etcd", "endpoints": [etcd.url],
+            "cacert": f"{RUN}/{ca}.pem", "cert": f"{RUN}/{cert or name}.pem",
+            "key": f"{RUN}/{cert or name}.key", "user": name,
+            "password-file": f"{RUN}/{name}.password", **more}
+
+
+def without(where, *keys):
+    return {k: v for k, v in where.items() if k not in keys}
+
+
+def log_of(name):
+    with open(f"{e.OUT}/{name}.log", encoding="utf-8", errors="replace") as f:
+        return f.read()
+
+
+def test_config(etcd):
+    good = store(etcd, "engine")
+    for what, bad, text in (
+            ("a certificate without its key", without(good, "key"),
+             "belong together"),
+            ("a user without a password", without(good, "password-file"),
+             "belong together"),
+            ("a password file that is not there",
+             {**good, "password-file": f"{RUN}/none"}, "No such file"),
+            ("certificates without TLS",
+             {**good, "endpoints": ["http://127.0.0.1:1"]}, "https://")):
+        with open(f"{RUN}/bad.json", "w", encoding="ascii") as f:
+            json.dump({"topology": f"{RUN}/topology.json", "store": bad}, f)
+        done = subprocess.run([e.FABRICD, "--check-config", "-c",
+                               f"{RUN}/bad.json"], capture_output=True,
+                              text=True, check=False)
+        check(f"configuration: {what}", done.returncode == 1 and
+              text in done.stderr, done.stderr)
+
+
+def test_intruders(etcd, before):
+    """None of them gets anything done; each is told why."""
+    for name, where, text in (
+            ("stranger", store(etcd, "engine", cert="stranger"), "SSL"),
+            ("nobody", without(store(etcd, "engine"), "cert", "key"), "SSL"),
+            ("misled", store(etcd, "engine", ca="other"), "SSL"),
+            ("guesser", {**store(etcd, "engine"),
+                         "password-file": f"{RUN}/wrong.password"},
+             "authentication failed"),
+            ("anonymous", without(store(etcd, "engine"), "user",
+                                  "password-file"), "user name is empty")):
+        intruder = e.start_engine(name, where)
+        wait_for(f"{name} is told", lambda n=name, t=text: t.lower() in
+                 log_of(n).lower())
+        shown = e.ask(name, "show")
+        check(f"refused, and said so: {name}", not shown["leads"] and
+              shown["stats"]["elected"] == 0, log_of(name)[-500:])
+        check(f"it ends as it should: {name}", intruder.end() == 0)
+    check("nothing was changed by any of them",
+          etcd.revision() == before, (etcd.revision(), before))
+
+
+def test_host_writes(etcd):
+    before = etcd.revision()
+    head = etcd.get("plan/0/head")
+    for key in ("plan/0/head", "plan/0/0000000009/leaf0.0",
+                "index/0/0000000009", "engine/0/leader", "ack/0/h1",
+                "link/0/leaf0.1/h1", "job/x/y", "resv/0/x/y", "cap/0",
+                "cfg/tenant/x"):
+        done = etcd.ctl("put", f"/srpol/{key}", user="h0", cert="h0",
+                        text="{}")
+        check(f"a host that writes {key} is refused", done.returncode != 0 and
+              "permission denied" in done.stderr, done.stderr)
+    done = etcd.ctl("get", "/srpol/job/", "--prefix", user="h0", cert="h0")
+    check("a host that reads jobs is refused", done.returncode != 0 and
+          "permission denied" in done.stderr, done.stderr)
+    check("nothing was changed by that", etcd.revision() == before and
+          etcd.get("plan/0/head") == head)
+
+
+def test_tls():
+    authority("ca")
+    authority("other")
+    for name in ("server", "engine", *HOSTS):
+        certificate(name, "ca")
+        password(name, name)
+    certificate("stranger", "other")
+    password("wrong", "guess")
+    etcd = Etcd()
+    test_config(etcd)
+    etcd.start()
+    wait_for("etcd", lambda: etcd.ctl("put", "warm", "1").stdout == "OK\n")
+    etcd.users()
+
+    server = e.start_engine("engine", store(etcd, "engine"))
+    wait_for("leader", lambda: e.ask("engine", "show")["leads"])
+    hosts = [e.Hosts(f"host-{h}", [h], store(etcd, h)) for h in HOSTS]
+    etcd.ctl("put", "/srpol/job/t/a", user="root", text=JOB)
+    wait_for("plan", lambda: all(h.last(n)["chunks"]
+                                 for h, n in zip(hosts, HOSTS)))
+
+    def acked():
+        shown = e.ask("engine", "show")
+        return [h["epoch"] for h in shown["hosts"]] == [shown["epoch"]] * 2
+
+    wait_for("acknowledgements", acked)
+    check("with certificates, users and roles hosts apply plans and acknowledge",
+          True)
+    hosts[0].tell("report h0 leaf0.0 spine0.1 0")
+    wait_for("report", lambda: hosts[0].last("h0")["seen"] == 1)
+    wait_for("acknowledgements", acked)
+    check("and report links", True)
+    test_intruders(etcd, etcd.revision())
+    test_host_writes(etcd)
+
+    # etcd forgets all tokens
+    term = e.ask("engine", "show")["term"]
+    etcd.process.end(signal.SIGKILL)
+    etcd.start()
+    wait_for("etcd", lambda: etcd.ctl("put", "warm", "2",
+                                      user="root").stdout == "OK\n")
+    hosts[0].tell("report h0 leaf0.0 spine0.2 0")
+    wait_for("report", lambda: hosts[0].last("h0")["seen"] > 1)
+    wait_for("acknowledgements", acked)
+    check("when tokens are void, engine and hosts log in again",
+          e.ask("engine", "show")["term"] >= term)
+    check("hosts end as they should", all(h.end() == 0 for h in hosts))
+    check("the engine ends as it should", server.end() == 0)
+
+
+if __name__ == "__main__":
+    sys.exit(e.main((test_tls,)))
