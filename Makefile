@@ -29,7 +29,7 @@ export BUILD CLANG BPFTOOL LIBBPF_CFLAGS LIBBPF_LIBS
 
 # Sub-makes in order of dependence.
 PRODUCT := bpf lib netlinkd
-TESTS := lib/pmpi selftests/mpi selftests/unit selftests/bpf selftests/bench \
+TESTS := lib/pmpi lib/nccl selftests/nccl selftests/mpi selftests/unit selftests/bpf selftests/bench \
 	 selftests/bench/control selftests/sim selftests/engine selftests/vm/mock \
 	 selftests/vm/fault
 SUBDIRS := $(PRODUCT) $(TESTS)
@@ -47,6 +47,10 @@ build: product $(TESTS)
 .PHONY: pmpi
 pmpi:			## libsrpol-pmpi.so, for MPI programs; needs mpicc
 	@$(MAKE) --no-print-directory -C lib/pmpi
+
+.PHONY: nccl
+nccl:			## libnccl-profiler-srpol.so, for NCCL and RCCL programs
+	@$(MAKE) --no-print-directory -C lib/nccl
 
 .PHONY: programs
 programs: tools		## all but the module; installs nothing

@@ -42,6 +42,7 @@ user_packages() {
 	libsodium-dev		# daemon: SipHash for the tags of probes; digests of plans
 	libcurl4-openssl-dev	# etcd
 	openssl			# its certificates in tests
+	libmicrohttpd-dev	# page of srpol-fabricd
 	kmod
 	iproute2
 	EOF
@@ -77,6 +78,9 @@ test_packages() {
 	tshark			# independent decoder, and dumpcap
 	jq
 	socat			# garbage to a Unix socket
+	dpdk-dev		# testpmd, which reads rules of rte_flow
+	chromium-headless-shell	# a browser for the page
+	python3-websocket	# tells it what to do
 	mandoc			# lint of the manual pages
 	bc			# make debug-check builds a kernel
 	bison

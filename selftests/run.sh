@@ -7,6 +7,7 @@
 #	selftests/unit, build/selftests/unit	run natively
 #	selftests/sim/flow.sh			runs natively
 #	selftests/engine/*.py			likewise, with etcd on loopback
+#	selftests/nccl/nccl.py			runs natively
 #	selftests/bench/insns.sh, selftests/boot	boot a guest of their own
 #	selftests/bpf, build/selftests/bpf	run natively, as root on a
 #	selftests/fabric			kernel >= 6.12; else in a guest
@@ -209,6 +210,7 @@ native=
 number=0
 
 native_list=$(programs unit; programs sim flow.sh; programs engine "*.py"
+	      programs nccl nccl.py
 	      programs boot
 	      programs bench insns.sh)
 guest_list=$(programs vm/tests)

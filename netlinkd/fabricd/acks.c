@@ -17,6 +17,22 @@ static int by_host(const void *a, const void *b)
 		      ((const struct ack *)b)->host);
 }
 
+/**
+ * acks_find() - what a host has applied
+ * @host: its name
+ *
+ * Return: NULL if it never said anything.
+ */
+struct ack *acks_find(const char *host)
+{
+	struct ack want = {};
+
+	snprintf(want.host, sizeof(want.host), "%s", host);
+	return fabricd.acks.n ?
+	       bsearch(&want, fabricd.acks.data, fabricd.acks.n, sizeof(want),
+		       by_host) : NULL;
+}
+
 static void begin(void *data, uint64_t cluster)
 {
 	fabricd.acks.n = 0;
@@ -36,9 +52,7 @@ static void set(void *data, const struct store_kv *kv)
 		json_decref(o);
 	}
 	want.epoch = epoch;
-	found = fabricd.acks.n ?
-		bsearch(&want, fabricd.acks.data, fabricd.acks.n, sizeof(want),
-			by_host) : NULL;
+	found = acks_find(want.host);
 	if (found) {
 		found->epoch = epoch;
 		return;

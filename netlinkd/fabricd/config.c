@@ -7,19 +7,28 @@
 #include "tenants.h"
 #include "srpol_lib.h"
 #include "store_config.h"
+#include "web.h"
 #include "words.h"
 
 #define ALG_DEFAULT		"wecmp"
 #define SETTLE_MS_DEFAULT	20
 #define LEASE_S_DEFAULT		5
 
+static int check_page(const char *page, struct srpol_error *err)
+{
+	struct sockaddr_storage addr;
+	socklen_t len;
+
+	return *page ? web_address(page, &addr, &len, err) : 0;
+}
+
 static int read_all(const json_t *o, struct fabricd_config *c,
 		    struct srpol_error *err)
 {
 	static const char * const keys[] = {
 		"name", "shard", "topology", "algorithm", "settle-ms",
-		"lease-s", "store", "file", "socket", "reservable", "users",
-		NULL
+		"lease-s", "store", "file", "socket", "page", "reservable",
+		"users", NULL
 	};
 	json_int_t settle, lease, reservable;
 	char host[HOST_NAME_MAX + 1] = "engine", alg[SRPOL_ALG_NAME_LEN];
@@ -37,6 +46,8 @@ static int read_all(const json_t *o, struct fabricd_config *c,
 			 c->file, sizeof(c->file), err) ?:
 	      words_text(o, "socket", "/run/srpol-fabricd/control.sock",
 			 c->socket, sizeof(c->socket), err) ?:
+	      words_text(o, "page", "", c->page, sizeof(c->page), err) ?:
+	      check_page(c->page, err) ?:
 	      words_number(o, "settle-ms", 1, 60000, SETTLE_MS_DEFAULT, &settle,
 			   err) ?:
 	      words_number(o, "lease-s", 1, 600, LEASE_S_DEFAULT, &lease, err) ?:

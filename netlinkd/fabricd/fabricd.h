@@ -16,11 +16,13 @@
  *	why.c		why hosts weigh paths as they do
  *
  * Those of tenants and reservations are in tenants.h.
+ *	web.c		the page, see web.h
  */
 #ifndef _SRPOL_FABRICD_H
 #define _SRPOL_FABRICD_H
 
 #include <jansson.h>
+#include <time.h>
 
 #include "log.h"
 #include "loop.h"
@@ -50,6 +52,7 @@ struct user;
  * @reservable: percent of a link that may be reserved
  * @n_users: number of @users
  * @users: whose tenant's users they are
+ * @page: address and port of the page, empty: none
  */
 struct fabricd_config {
 	char name[SRPOL_NAME_LEN];
@@ -64,6 +67,7 @@ struct fabricd_config {
 	uint32_t reservable;
 	uint32_t n_users;
 	struct user *users;
+	char page[64];
 };
 
 int config_read(const char *file, struct fabricd_config *config,
@@ -80,6 +84,7 @@ int config_read(const char *file, struct fabricd_config *config,
  * @planned: of a job: @mod as of the last plan that was published
  * @epoch: of a job: epoch in which it was planned for first, 0: none yet
  * @outdated: of a report: the newest one was wrong, this is one before
+ * @heard: when it came
  * @stale: not seen in the read that is under way
  */
 struct input {
@@ -92,6 +97,7 @@ struct input {
 	uint64_t planned;
 	uint64_t epoch;
 	bool outdated;
+	time_t heard;
 	bool stale;
 };
 
@@ -222,6 +228,7 @@ struct input *inputs_job(const char *key);
 void acks_start(void);
 void acks_stop(void);
 bool acks_ready(void);
+struct ack *acks_find(const char *host);
 
 /* takeover.c */
 void takeover(void (*done)(bool ok));

@@ -70,6 +70,7 @@ static void keep_text(struct input *input, const struct store_kv *kv)
 	input->text = store_alloc(kv->len + 1);
 	memcpy(input->text, kv->value, kv->len);
 	input->len = kv->len;
+	input->heard = time(NULL);
 }
 
 static int read_link(const json_t *o, struct input_link *link)

@@ -12,10 +12,12 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "causes.h"
 #include "tenants.h"
 #include "kv.h"
 #include "notify.h"
 #include "srpol_lib.h"
+#include "web.h"
 
 #define CONFIG_FILE	"/etc/srpol/srpol-fabricd.json"
 
@@ -92,11 +94,13 @@ static int begin(struct srpol_error *err)
 		ret = kv_server_start(fabricd.config.store.socket,
 				      fabricd.config.file, err);
 	return ret ?: store_open(&fabricd.store, &fabricd.config.store, err) ?:
-	       control_start(err);
+	       control_start(err) ?: web_start(err);
 }
 
 static void end(void)
 {
+	web_stop();
+	causes_free();
 	control_stop();
 	store_close(&fabricd.store);
 	if (serves_store())

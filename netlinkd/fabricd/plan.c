@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "causes.h"
 #include "tenants.h"
 #include "srpol_lib.h"
 
@@ -40,7 +41,9 @@ static int run(const struct srpol_links *links, struct srpol_error *err)
 	struct srpol_plan *plan = NULL;
 	struct srpol_ledger ledger = {};
 	int ret = part ? reservations_ledger(part, &ledger) : -ENOMEM;
+	uint32_t changed;
 
+	causes_begin(links);
 	if (!ret && inputs_jobs_changed()) {
 		workload_free(&forecast);
 		ret = workload_read(WORKLOAD_FORECAST, NULL, &forecast);
@@ -58,7 +61,10 @@ static int run(const struct srpol_links *links, struct srpol_error *err)
 	ledger_free(&ledger);
 	if (ret)
 		return ret;
-	if (fabricd.plan && srpol_plan_diff(fabricd.plan, plan, NULL, NULL)) {
+	changed = fabricd.plan ? srpol_plan_diff(fabricd.plan, plan, NULL, NULL) :
+		  plan->n;
+	causes_end(changed);
+	if (fabricd.plan && changed) {
 		srpol_plan_free(fabricd.before);
 		fabricd.before = fabricd.plan;
 	} else {

@@ -17,12 +17,13 @@
 #define SAVE_DIR	"/etc/srpol"
 
 static const char usage[] =
-"Usage: srpol export { srpol | frr | sonic | iproute2 }\n"
+"Usage: srpol export { srpol | frr | sonic | iproute2 | rte-flow }\n"
 "srpol     commands for srpol -batch and srpol replace -f\n"
 "frr       segment lists and policies for vtysh\n"
 "sonic     SRV6_SID_LIST, SRV6_POLICY, SRV6_MY_LOCATORS and SRV6_MY_SIDS of\n"
 "          CONFIG_DB, as JSON\n"
-"iproute2  routes with seg6 encapsulation, and seg6local routes\n";
+"iproute2  routes with seg6 encapsulation, and seg6local routes\n"
+"rte-flow  active policies as rules of DPDK's testpmd, for a NIC that encapsulates\n";
 
 static const char save_usage[] =
 "Usage: srpol save [ FILE ]\n"
@@ -405,6 +406,7 @@ int do_export(struct args *args)
 		{ "frr", export_frr },
 		{ "sonic", export_sonic },
 		{ "iproute2", export_iproute2 },
+		{ "rte-flow", export_rte_flow },
 	};
 	const char *form = more(args) ? next(args) : "srpol";
 	struct all all;

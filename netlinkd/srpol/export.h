@@ -26,5 +26,6 @@ const char *prefix(const void *a, uint32_t len);
 void export_frr(const struct all *all);
 void export_sonic(const struct all *all);
 void export_iproute2(const struct all *all);
+void export_rte_flow(const struct all *all);
 
 #endif /* _SRPOL_EXPORT_H */

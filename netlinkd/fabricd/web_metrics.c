@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The fabric for a scraper, as OpenMetrics or in the older text format. They
+ * differ in what a counter's family is called, in units, and in the end.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "srpol_lib.h"
+#include "web.h"
+
+#define LINKS_MAX	1000	/* that carry less than they should */
+
+static FILE *out;
+static bool openmetrics;
+
+static void family(const char *name, const char *type, const char *unit,
+		   const char *help)
+{
+	const char *suffix = !openmetrics && !strcmp(type, "counter") ?
+			     "_total" : "";
+
+	fprintf(out, "# HELP srpol_fabric_%s%s %s\n", name, suffix, help);
+	fprintf(out, "# TYPE srpol_fabric_%s%s %s\n", name, suffix, type);
+	if (unit && openmetrics)
+		fprintf(out, "# UNIT srpol_fabric_%s %s\n", name, unit);
+}
+
+static void label_value(const char *s)
+{
+	fputc('"', out);
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			fprintf(out, "\\%c", *s);
+		else if (*s == '\n')
+			fputs("\\n", out);
+		else
+			fputc(*s, out);
+	}
+	fputc('"', out);
+}
+
+/* A sample with labels: pairs of name and value, ended by NULL. */
+static void sample(const char *name, double value, ...)
+{
+	const char *label, *sep = "{";
+	va_list ap;
+
+	fprintf(out, "srpol_fabric_%s", name);
+	va_start(ap, value);
+	while ((label = va_arg(ap, const char *))) {
+		fprintf(out, "%s%s=", sep, label);
+		label_value(va_arg(ap, const char *));
+		sep = ",";
+	}
+	va_end(ap);
+	fprintf(out, "%s %.17g\n", *sep == ',' ? "}" : "", value);
+}
+
+static void gauge(const char *name, const char *unit, const char *help,
+		  double value)
+{
+	family(name, "gauge", unit, help);
+	sample(name, value, NULL);
+}
+
+static void counter(const char *name, const char *help, double value)
+{
+	char total[64];
+
+	family(name, "counter", NULL, help);
+	snprintf(total, sizeof(total), "%s_total", name);
+	sample(total, value, NULL);
+}
+
+static void engine_metrics(void)
+{
+	const struct fabricd_stats *s = &fabricd.stats;
+
+	family("engine_info", "gauge", NULL, "This engine, always 1.");
+	sample("engine_info", 1, "name", fabricd.config.name, "shard",
+	       fabricd.config.shard, "algorithm", fabricd.config.alg->name,
+	       "store", fabricd.store.ops->name, NULL);
+	gauge("leads", NULL, "Whether this engine leads its shard.",
+	      fabricd.term != 0);
+	gauge("term", NULL, "Term in which it leads, 0 if it does not.",
+	      fabricd.term);
+	gauge("epoch", NULL, "Epoch in force, as this engine knows it.",
+	      fabricd.index.epoch);
+	counter("events", "Changes of jobs and reports.", s->events);
+	counter("refused", "These that were wrong.", s->refused);
+	counter("plans", "Plans made.", s->plans);
+	counter("epochs", "Epochs published.", s->published);
+	counter("fenced", "Transactions refused as another engine leads.",
+		s->fenced);
+	counter("unsure", "Transactions whose end is not known.", s->unsure);
+	counter("elections", "Times this engine became leader.", s->elected);
+	gauge("last_plan_seconds", "seconds", "Time the last plan took.",
+	      s->plan_ns / 1e9);
+}
+
+static void hosts_metrics(void)
+{
+	const struct srpol_fabric *f = fabricd.fabric;
+	uint32_t acked = 0, behind = 0, hosts = 0, i;
+	const struct ack *ack;
+
+	for (i = 0; i < f->n_nodes; i++)
+		hosts += f->nodes[i].tier == SRPOL_TIER_HOST;
+	vec_for_each(ack, &fabricd.acks) {
+		acked += ack->epoch && ack->epoch == fabricd.index.epoch;
+		behind += ack->epoch && ack->epoch != fabricd.index.epoch;
+	}
+	family("hosts", "gauge", NULL, "Hosts by what they have applied.");
+	sample("hosts", acked, "state", "applied", NULL);
+	sample("hosts", behind, "state", "behind", NULL);
+	sample("hosts", (double)hosts - acked - behind, "state", "silent",
+	       NULL);
+	gauge("jobs", NULL, "Jobs announced.", fabricd.jobs.n);
+	gauge("reports", NULL, "Hosts with a report.", fabricd.reports.n);
+}
+
+static void plan_metrics(void)
+{
+	const struct srpol_planner *p = &fabricd.planner;
+	double bytes = 0;
+	uint32_t i;
+
+	if (!p->placement)
+		return;
+	for (i = 0; i < p->n; i++)
+		bytes += p->demands[i].bytes;
+	gauge("demands", NULL, "Demands in the plan.", p->n);
+	gauge("unplaced_demands", NULL, "Demands without a usable path.",
+	      p->placement->prediction.unplaced);
+	gauge("planned_bytes", "bytes", "Bytes of all demands.", bytes);
+	gauge("planned_seconds", "seconds",
+	      "Time the busiest link needs for what is planned for it.",
+	      p->placement->prediction.seconds);
+}
+
+static const char *tier_name(uint32_t node)
+{
+	static const char * const names[SRPOL_TIERS] = {
+		"host", "leaf", "spine", "super"
+	};
+
+	return names[fabricd.fabric->nodes[node].tier];
+}
+
+static bool is_less(uint32_t link)
+{
+	return loads_links()->links[link].capacity <
+	       srpol_link_rate(&fabricd.fabric->links[link]);
+}
+
+static void links_metrics(void)
+{
+	const struct srpol_fabric *f = fabricd.fabric;
+	const struct srpol_links *now = loads_look();
+	uint32_t up = 0, down = 0, reduced = 0, i, n = 0;
+
+	if (!now)
+		return;
+	for (i = 0; i < f->n_links; i += 2) {
+		down += !now->links[i].capacity;
+		reduced += now->links[i].capacity && is_less(i);
+		up += !is_less(i);
+	}
+	family("links", "gauge", NULL, "Links by state.");
+	sample("links", up, "state", "up", NULL);
+	sample("links", reduced, "state", "reduced", NULL);
+	sample("links", down, "state", "down", NULL);
+	family("link_capacity_ratio", "gauge", "ratio",
+	       "Share of its rate that a link carries, where that is less than 1.");
+	for (i = 0; i < f->n_links && n < LINKS_MAX; i += 2) {
+		if (!is_less(i))
+			continue;
+		n++;
+		sample("link_capacity_ratio",
+		       (double)now->links[i].capacity /
+		       srpol_link_rate(&f->links[i]), "from",
+		       view_node(f->links[i].from), "to",
+		       view_node(f->links[i].to), NULL);
+	}
+}
+
+/* Of the links above a switch, of those below it if there are none. */
+static double busiest(uint32_t node, const double *loads)
+{
+	const struct srpol_fabric *f = fabricd.fabric;
+	const struct srpol_node *n = &f->nodes[node];
+	uint32_t i, k, link;
+	double worst = 0, s;
+
+	for (i = 0; i < (n->up_n ? n->up_n : n->down_n); i++) {
+		link = n->up_n ? srpol_node_up(f, node, i) :
+		       srpol_node_down(f, node, i);
+		for (k = 0; k < 2; k++) {
+			s = loads_seconds(loads, link ^ k);
+			worst = s > worst ? s : worst;
+		}
+	}
+	return worst;
+}
+
+static void switches_metrics(void)
+{
+	const struct srpol_fabric *f = fabricd.fabric;
+	const double *loads = loads_get();
+	uint32_t i;
+
+	if (!loads)
+		return;
+	family("switch_busy_seconds", "gauge", "seconds",
+	       "Time the busiest link of a switch needs for what is planned for it.");
+	for (i = 0; i < f->n_nodes; i++)
+		if (f->nodes[i].tier != SRPOL_TIER_HOST)
+			sample("switch_busy_seconds", busiest(i, loads),
+			       "switch", view_node(i), "tier", tier_name(i),
+			       NULL);
+}
+
+/**
+ * web_metrics() - all metrics
+ * @as_openmetrics: or the older text format
+ * @len: result, bytes of it
+ *
+ * Return: to be freed, NULL without memory.
+ */
+char *web_metrics(bool as_openmetrics, size_t *len)
+{
+	char *text = NULL;
+
+	openmetrics = as_openmetrics;
+	out = open_memstream(&text, len);
+	if (!out)
+		return NULL;
+	engine_metrics();
+	hosts_metrics();
+	plan_metrics();
+	links_metrics();
+	switches_metrics();
+	if (openmetrics)
+		fputs("# EOF\n", out);
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Those who are told of every change: the page by server-sent events, which
+ * have the whole state, programs by lines that have what changed. The state is
+ * looked at every LOOK_NS while somebody listens; its text is kept once, for
+ * all of them, and who reads slowly is told of the newest one when he is
+ * through with what he had. A stream without anything to say is suspended; a
+ * beat tells its client that it lives, and us when the client is gone.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "srpol_lib.h"
+#include "web.h"
+
+#define LOOK_NS		(NS_PER_SEC / 2)
+#define BEAT_NS		(5 * NS_PER_SEC)
+#define STREAMS_MAX	200
+#define PIECE		32768
+
+/**
+ * struct told - a text that streams are told; freed with its last user
+ * @users: streams that read it, and one while it is the newest
+ * @len: bytes
+ * @text: text
+ */
+struct told {
+	unsigned int users;
+	size_t len;
+	char text[];
+};
+
+/**
+ * struct stream - one who listens
+ * @connection: suspended or not
+ * @suspended: which of these
+ * @lines: lines, not events
+ * @known: it was told a state
+ * @version: of the state that was told last
+ * @beat: beat that was told last
+ * @now: what is being told, NULL: nothing
+ * @at: bytes of it that were
+ * @next: another one
+ */
+struct stream {
+	struct MHD_Connection *connection;
+	bool suspended;
+	bool lines;
+	bool known;
+	uint64_t version;
+	uint64_t beat;
+	struct told *now;
+	size_t at;
+	struct stream *next;
+};
+
+static struct stream *streams;
+static unsigned int n_streams;
+static struct told *newest;
+static struct told *changed;	/* as a line, for those that know what was before */
+static json_t *paths;		/* of the state */
+static uint64_t version, beats, looked_ns, beat_ns;
+static char *state;
+static size_t state_len;
+static bool ending;
+
+static void look_again(void *data);
+static struct alarm looker = ALARM_INIT(look_again, NULL);
+
+static struct told *told_new(const char *before, const char *text, size_t len,
+			     const char *after)
+{
+	struct told *t = store_alloc(sizeof(*t) + strlen(before) + len +
+				     strlen(after) + 1);
+
+	t->users = 1;
+	t->len = sprintf(t->text, "%s%s%s", before, text, after);
+	return t;
+}
+
+static struct told *told_get(struct told *t)
+{
+	t->users++;
+	return t;
+}
+
+static void told_put(struct told *t)
+{
+	if (t && !--t->users)
+		free(t);
+}
+
+static struct told *told_line(char *text)
+{
+	struct told *t = text ? told_new("", text, strlen(text), "\n") : NULL;
+
+	free(text);
+	return t;
+}
+
+static bool has_lines(void)
+{
+	const struct stream *s;
+
+	for (s = streams; s; s = s->next)
+		if (s->lines)
+			return true;
+	return false;
+}
+
+/* What changed is told from text as it was sent, so that rounding is the same. */
+static void look_at_paths(void)
+{
+	json_t *now, *o;
+
+	told_put(changed);
+	changed = NULL;
+	if (!has_lines()) {
+		json_decref(paths);
+		paths = NULL;
+		return;
+	}
+	o = json_loads(state, 0, NULL);
+	now = web_paths(o);
+	json_decref(o);
+	if (paths)
+		changed = told_line(web_paths_changed(paths, now));
+	json_decref(paths);
+	paths = now;
+}
+
+/* All there is, for one who is new or was too slow. */
+static struct told *whole_line(void)
+{
+	struct told *t;
+	char *text;
+
+	if (!paths)
+		look_at_paths();
+	text = web_paths_all(paths);
+	t = text ? told_new("", text, strlen(text),
+			    "\n{\"sync_response\":true}\n") : NULL;
+	free(text);
+	return t;
+}
+
+/* The text is made anew; it is a new version if it is another one. */
+static void look(void)
+{
+	json_t *o = view_state();
+	char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(5));
+
+	json_decref(o);
+	looked_ns = now_ns();
+	if (!text || (state && !strcmp(text, state))) {
+		free(text);
+		return;
+	}
+	free(state);
+	state = text;
+	state_len = strlen(text);
+	version++;
+	told_put(newest);
+	newest = told_new("event: state\ndata: ", state, state_len, "\n\n");
+	look_at_paths();
+}
+
+/**
+ * web_stream_state() - the state as JSON, not older than LOOK_NS
+ * @len: result, bytes of it
+ *
+ * Return: good until the next call; NULL without memory.
+ */
+const char *web_stream_state(size_t *len)
+{
+	if (!state || now_ns() - looked_ns >= LOOK_NS)
+		look();
+	*len = state_len;
+	return state;
+}
+
+static struct told *beat_text(void)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%lld", (long long)time(NULL));
+	return told_new("event: time\ndata: ", text, strlen(text), "\n\n");
+}
+
+/* What is to be told next, if anything. */
+static bool take_next(struct stream *s)
+{
+	told_put(s->now);
+	s->now = NULL;
+	s->at = 0;
+	if (s->version != version && s->lines) {
+		s->now = s->version + 1 == version && s->known && changed ?
+			 told_get(changed) : whole_line();
+		s->version = version;
+		s->known = true;
+	} else if (s->version != version && newest) {
+		s->now = told_get(newest);
+		s->version = version;
+	} else if (s->beat != beats) {
+		s->now = s->lines ? told_line(web_paths_nothing()) :
+			 beat_text();
+		s->beat = beats;
+	}
+	return s->now;
+}
+
+static ssize_t read_stream(void *data, uint64_t pos, char *buf, size_t max)
+{
+	struct stream *s = data;
+	size_t n;
+
+	if (ending)
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	if ((!s->now || s->at == s->now->len) && !take_next(s)) {
+		MHD_suspend_connection(s->connection);
+		s->suspended = true;
+		return 0;
+	}
+	n = s->now->len - s->at;
+	n = n < max ? n : max;
+	memcpy(buf, s->now->text + s->at, n);
+	s->at += n;
+	return n;
+}
+
+static void end_stream(void *data)
+{
+	struct stream *s = data, **at = &streams;
+
+	while (*at != s)
+		at = &(*at)->next;
+	*at = s->next;
+	n_streams--;
+	told_put(s->now);
+	free(s);
+}
+
+static bool wake_all(bool all)
+{
+	struct stream *s;
+	bool woken = false;
+
+	for (s = streams; s; s = s->next) {
+		if (!s->suspended || (!all && s->version == version &&
+				      s->beat == beats))
+			continue;
+		s->suspended = false;
+		MHD_resume_connection(s->connection);
+		woken = true;
+	}
+	return woken;
+}
+
+static void look_again(void *data)
+{
+	if (!streams)
+		return;
+	look();
+	if (now_ns() - beat_ns >= BEAT_NS) {
+		beats++;
+		beat_ns = now_ns();
+	}
+	if (wake_all(false))
+		web_run();
+	alarm_set(&looker, LOOK_NS);
+}
+
+/**
+ * web_stream_new() - one more who listens
+ * @connection: whose
+ * @lines: what changed in lines of JSON; else all in server-sent events
+ *
+ * Return: NULL if there are too many of them.
+ */
+struct MHD_Response *web_stream_new(struct MHD_Connection *connection,
+				    bool lines)
+{
+	struct MHD_Response *response;
+	struct stream *s;
+
+	if (n_streams == STREAMS_MAX)
+		return NULL;
+	s = store_alloc(sizeof(*s));
+	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PIECE,
+						     read_stream, s,
+						     end_stream);
+	if (!response) {
+		free(s);
+		return NULL;
+	}
+	s->connection = connection;
+	s->lines = lines;
+	s->beat = beats - 1;
+	s->next = streams;
+	streams = s;
+	n_streams++;
+	if (!state || now_ns() - looked_ns >= LOOK_NS)
+		look();
+	s->version = version - 1;
+	alarm_set(&looker, LOOK_NS);
+	return response;
+}
+
+/**
+ * web_stream_stop() - all streams end
+ *
+ * Return: whether some have to be run for that.
+ */
+bool web_stream_stop(void)
+{
+	ending = true;
+	alarm_stop(&looker);
+	told_put(newest);
+	told_put(changed);
+	newest = changed = NULL;
+	json_decref(paths);
+	paths = NULL;
+	free(state);
+	state = NULL;
+	return wake_all(true);
+}

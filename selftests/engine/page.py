@@ -1,0 +1,409 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+The page of srpol-fabricd as a browser shows it, and the server under clients
+that do not behave. The engine has the sanitizers of selftests/engine.
+"""
+
+import http.client
+import json
+import os
+import re
+import socket
+import sys
+import threading
+
+import browser
+import engine
+from engine import OUT, RUN, ask, check, store_put, wait_for
+
+STORE = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
+EVIL = "<img src=x onerror=alert(1)>"
+
+
+class Page:
+    """An engine with a page, on a port of its own."""
+
+    def __init__(self, name, **more):
+        self.port = engine.free_ports(1)[0]
+        self.url = f"http://127.0.0.1:{self.port}/"
+        self.process = engine.start_engine(
+            name, STORE, page=f"127.0.0.1:{self.port}", **more)
+        wait_for("leader", lambda: ask(name, "show")["leads"])
+
+    def get(self, path, method="GET", body=None, headers=None):
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        c.request(method, path, body=body, headers=headers or {})
+        answer = c.getresponse()
+        text = answer.read()
+        c.close()
+        return answer, text
+
+    def state(self):
+        answer, text = self.get("/api/state")
+        while answer.status == 503:
+            answer, text = self.get("/api/state")
+        return json.loads(text)
+
+    def socket(self, text=""):
+        s = socket.create_connection(("127.0.0.1", self.port), timeout=30)
+        s.sendall(text.encode())
+        return s
+
+
+def link(leaf, spine, capacity):
+    return {"from": leaf, "to": spine, "capacity": capacity}
+
+
+def report(host, number, *links):
+    store_put(f"link/0/leaf0.0/{host}",
+              json.dumps({"number": number, "links": links}))
+
+
+# --- the server
+
+def test_requests(page):
+    for path, kind in (("/", "text/html"), ("/page.js", "text/javascript"),
+                       ("/page.css", "text/css"), ("/draw.js", "text/javascript"),
+                       ("/icon.svg", "image/svg"), ("/api/state", "application/json"),
+                       ("/api/block?tier=leaf&block=0", "application/json")):
+        answer, text = page.get(path)
+        check(f"{path} is served as {kind}", answer.status == 200 and text and
+              answer.headers["Content-Type"].startswith(kind), answer.status)
+    policy = page.get("/")[0].headers["Content-Security-Policy"]
+    check("a strict policy goes with it",
+          "default-src 'none'" in policy and "unsafe" not in policy, policy)
+    html = page.get("/")[1].decode()
+    check("nothing is loaded from anywhere else",
+          not re.search(r"(src|href)=\"(https?:)?//", html))
+
+    for path in ("/x", "/page.html", "/../etc/passwd", "/%2e%2e/etc/passwd",
+                 "/api/", "/api/block", "/api/block?tier=leaf&block=99",
+                 "/api/block?tier=host&block=0", "/api/block?tier=leaf&block=-1",
+                 "/api/block?tier=&block="):
+        check(f"{path}: 404", page.get(path)[0].status == 404)
+    for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH"):
+        answer = page.get("/", method, b"x" * 1000)[0]
+        check(f"{method}: 405, and what is allowed", answer.status == 405 and
+              answer.headers["Allow"] == "GET, HEAD", answer.status)
+    answer, text = page.get("/", "HEAD")
+    check("HEAD: headers only", answer.status == 200 and not text)
+    check("a URL of 600 bytes is refused",
+          page.get("/" + "x" * 600)[0].status == 414)
+    status = page.get("/" + "x" * 20000)[0].status
+    check("a URL longer than a request may be is refused",
+          status in (413, 414, 431), status)
+    check("another site's name does not lead to the page",
+          page.get("/api/state", headers={"Host": "evil.example"})[0].status == 421)
+    check("localhost does", page.get("/api/state", headers={
+        "Host": f"localhost:{page.port}"})[0].status == 200)
+    with page.socket("GARBAGE\r\n\r\n\0\0") as s:
+        answer = s.recv(100)
+    check("garbage is refused",
+          answer == b"" or b" 4" in answer.split(b"\r\n")[0] or
+          b" 505" in answer.split(b"\r\n")[0], answer)
+    with page.socket("GET /api/state HTTP/1.1\r\nHost: localhost\r\n\r\n" * 5) as s:
+        text = b""
+        while text.count(b"HTTP/1.1 200") < 5:
+            text += s.recv(65536)
+    check("five requests in one go get five answers", True)
+
+
+def epoch_follows(number):
+    """The engine plans as if nobody were there."""
+    before = ask("page", "show")["epoch"]
+    report("h0", number, link("leaf0.0", "spine0.1",
+                              100000000000 * (1 + number % 3)))
+    wait_for("an epoch", lambda: ask("page", "show")["epoch"] > before)
+
+
+def test_crowd(page):
+    slow = [page.socket("GET / HTTP/1.1\r\nX-Slow: ") for _ in range(100)]
+    epoch_follows(101)
+    check("a hundred that do not finish their request do not stop the engine",
+          page.get("/api/state")[0].status == 200)
+    for s in slow:
+        s.close()
+    deaf = [page.socket("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            for _ in range(200)]
+    first = [s.recv(4096) for s in deaf]
+    check("two hundred listen", all(b"200 OK" in x for x in first),
+          [x[:40] for x in first if b"200 OK" not in x][:3])
+    answer = page.get("/api/events")[0]
+    check("one more is told that there are too many", answer.status == 503,
+          answer.status)
+    for number in range(102, 112):
+        epoch_follows(number)
+    check("two hundred that read nothing do not stop the engine",
+          page.get("/api/state")[0].status == 200)
+    for s in deaf:
+        s.close()
+    wait_for("places are free", lambda: len(open(
+        f"/proc/{page.process.p.pid}/net/tcp").readlines()) and
+        listens(page))
+    check("when they are gone others may listen", True)
+
+
+def test_flood(page):
+    """Those who ask for what takes work, as often as they can."""
+    statuses, enough = set(), threading.Event()
+
+    def ask_on():
+        while not enough.is_set():
+            for path in ("/metrics", "/api/block?tier=leaf&block=0"):
+                try:
+                    statuses.add(page.get(path)[0].status)
+                except (OSError, http.client.HTTPException) as why:
+                    statuses.add(str(why))
+
+    askers = [threading.Thread(target=ask_on) for _ in range(32)]
+    for t in askers:
+        t.start()
+    for number in range(112, 117):
+        epoch_follows(number)
+    wait_for("a refusal", lambda: 503 in statuses)
+    enough.set()
+    for t in askers:
+        t.join()
+    check("a flood of requests does not stop the engine, it is told 503",
+          statuses == {200, 503}, statuses)
+
+
+def listens(page):
+    with page.socket("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n") as s:
+        return b"200 OK" in s.recv(4096)
+
+
+# --- the page
+
+def focused(b):
+    return b.js("""(() => { const e = document.activeElement;
+        return [e.tagName, e.id, e.getAttribute("aria-label") ?? e.textContent.slice(0, 40)].join(" ") })()""")
+
+
+def test_shows(page, b):
+    b.size(1280, 900)
+    b.go(page.url)
+    b.wait("document.querySelectorAll('.tile').length === 16")
+    check("the page draws every switch and link of a small fabric",
+          b.js("document.querySelectorAll('#plot line').length") == 32)
+    b.wait("document.getElementById('live').textContent === 'live'")
+    check("and says that it is up to date", True)
+    check("nothing is down", b.js("document.querySelectorAll('line.down').length") == 0)
+    report("h0", 201, link("leaf0.0", "spine0.2", 0))
+    b.wait("document.querySelectorAll('line.down').length === 1")
+    b.wait("document.getElementById('failures').textContent.includes('leaf0.0 – spine0.2')")
+    check("a link that is cut is drawn and told, without a reload", True)
+    check("it is said who reported it",
+          "h0, " in b.js("document.getElementById('failures').textContent"))
+    b.wait("document.getElementById('change').textContent.includes('Link leaf0.0 – spine0.2: 400 Gbit/s → down')")
+    check("what the epoch changed has its cause, and weights before and after",
+          "15:15:0:15" in b.js("document.getElementById('change').textContent"))
+    check("the title says it too", b.js("document.title").startswith("(1 down)"))
+    report("h0", 202, *(link(f"leaf0.{i}", "spine0.2", 0) for i in range(4)))
+    b.wait("document.getElementById('failures').textContent.includes('spine0.2: all of its 4 links down')")
+    check("a spine that lost all its links is named", True)
+    report("h0", 203)
+    b.wait("document.querySelectorAll('line.down').length === 0")
+    check("links that came back are drawn so", True)
+
+
+def test_escaped(page, b):
+    store_put(f"job/{EVIL.replace('/', '')}/<b>x<", engine.JOB)
+    b.wait("document.getElementById('jobs').textContent.includes('<b>x<')")
+    check("names of jobs and tenants are text, whatever they hold",
+          b.js("document.querySelectorAll('main img, #jobs b').length") == 0 and
+          b.js(f"document.getElementById('jobs').textContent.includes({json.dumps(EVIL)})"))
+
+
+def test_keyboard(page, b):
+    b.go(page.url)
+    b.wait("document.querySelectorAll('#failures p').length > 0")
+    stops = []
+    for _ in range(40):
+        b.key("Tab")
+        stop = focused(b)
+        if stop in stops or stop.startswith("BODY"):
+            break
+        stops.append(stop)
+    reached = b.js("""[...document.querySelectorAll("a, .scroll, .tiles")].length""")
+    check("Tab reaches links, tables, and each tier once",
+          len(stops) == reached, f"{stops} of {reached}")
+    check("first of all, past the header", "Skip" in stops[0], stops)
+    check("what has the focus is seen to have it", b.js(
+        """(() => { const t = document.querySelector(".tile"); t.focus({ focusVisible: true });
+        return getComputedStyle(t).outlineStyle })()""") == "solid")
+    seen = {focused(b)}
+    for _ in range(7):
+        b.key("ArrowRight")
+        seen.add(focused(b))
+    check("arrows reach every switch of a tier", len(seen) == 8, seen)
+    b.key("Home")
+    b.key("ArrowRight")
+    check("Home is the first one", "spine0.1" in focused(b), focused(b))
+    b.key("Enter")
+    b.wait("document.querySelectorAll('#detail tbody tr').length === 4")
+    check("Enter selects: its links are told",
+          b.js("document.querySelector('#detail strong').textContent") == "spine0.1")
+
+
+def test_looks(page, b):
+    for dark in (False, True):
+        b.size(1280, 900, dark)
+        b.wait("document.querySelectorAll('.tile').length > 0")
+        b.shot(f"{OUT}/page-{'dark' if dark else 'light'}.png")
+        contrast = b.js(CONTRAST)
+        check(f"text has contrast of 4.5 or more ({'dark' if dark else 'light'})",
+              contrast[0] >= 4.5, contrast)
+    for width in (320, 360, 768):
+        b.size(width, 740)
+        b.wait("document.querySelectorAll('.tile').length > 0")
+        wide = b.js("document.documentElement.scrollWidth")
+        check(f"{width} pixels: nothing to scroll sideways", wide <= width, wide)
+    b.size(360, 740)
+    b.shot(f"{OUT}/page-phone.png")
+
+
+# The least contrast of any text against what is behind it.
+CONTRAST = """(() => {
+	const parse = c => c.match(/[\\d.]+/g).map(Number);
+	const light = c => c.slice(0, 3).map(v => v / 255).map(v => v <= .03928 ? v / 12.92 :
+		((v + .055) / 1.055) ** 2.4).reduce((s, v, i) => s + v * [.2126, .7152, .0722][i], 0);
+	let least = [99, ""];
+
+	for (const e of document.querySelectorAll("body *")) {
+		if (![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) || !e.getClientRects().length)
+			continue;
+		let back = e;
+		while (back && (parse(getComputedStyle(back).backgroundColor)[3] ?? 1) === 0)
+			back = back.parentElement;
+		const a = light(parse(getComputedStyle(e).color));
+		const b = light(back ? parse(getComputedStyle(back).backgroundColor) : [255, 255, 255]);
+		const c = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+		if (c < least[0])
+			least = [c, `${e.tagName} ${e.className} ${e.textContent.slice(0, 30)}`];
+	}
+	return least;
+})()"""
+
+
+def test_engine_gone(page, b):
+    page.process.end()
+    b.wait("document.getElementById('live').textContent !== 'live'")
+    check("when the engine is gone the page says so", True)
+    noise = [c for c in b.complaints if "ERR_" not in c]
+    check("the browser found nothing to complain of", not noise, noise)
+    check("and asked nobody else", all(r.startswith(page.url) or
+                                       r.startswith("data:")
+                                       for r in b.requests), b.requests)
+
+
+# --- ten thousand hosts
+
+def large_topology(groups, hosts, rails, spines):
+    t = {"srpol-topology": 1, "switches": [], "hosts": [], "links": []}
+    names = [(f"s{r}.{s}", "spine") for r in range(rails) for s in range(spines)]
+    names += [(f"l{g}.{r}", "leaf") for g in range(groups) for r in range(rails)]
+    for i, (name, role) in enumerate(names):
+        t["switches"].append({"name": name, "role": role,
+                              "locator": f"fc00:0:{i + 1:x}::/48"})
+    for g in range(groups):
+        t["links"] += [{"from": f"l{g}.{r}", "to": f"s{r}.{s}", "rate": "400G"}
+                       for r in range(rails) for s in range(spines)]
+        t["hosts"] += [{"name": f"h{g}.{h}", "locator":
+                        f"fc00:1:{g * hosts + h + 1:x}::/48", "nics": [
+                            {"name": f"e{r}", "leaf": f"l{g}.{r}", "rail": r,
+                             "rate": "400G"} for r in range(rails)]}
+                       for h in range(hosts)]
+    with open(f"{RUN}/ten-thousand.json", "w") as f:
+        json.dump(t, f)
+    return groups * hosts
+
+
+def at_epoch(page, number):
+    wait_for(f"epoch {number}",
+             lambda: page.state()["engine"]["epoch"] == number)
+
+
+def test_large(b):
+    n = large_topology(313, 32, 8, 32)
+    page = Page("large", topology=f"{RUN}/ten-thousand.json", **{"lease-s": 60})
+    at_epoch(page, 1)
+    store_put("job/t/all", json.dumps({"all-to-all": {
+        "hosts": [f"h{g}.0" for g in range(64)], "bytes": 1 << 30}}))
+    at_epoch(page, 2)
+    store_put("link/0/l7.3/h7.0", json.dumps({"number": 1, "links": [
+        link("l7.3", "s3.5", 0)]}))
+    at_epoch(page, 3)
+    check(f"{n} hosts: the plan has what a job announced",
+          page.state()["plan"]["demands"] == 64 * 63)
+    text = page.get("/api/state")[1]
+    check(f"{n} hosts: what is sent stays small", len(text) < 200_000, len(text))
+    b.size(1280, 900)
+    b.go(page.url)
+    b.wait("document.querySelectorAll('.tile').length > 0")
+    tiles = b.js("document.querySelectorAll('.tile').length")
+    check(f"{n} hosts: blocks are drawn, not boxes", tiles <= 512, tiles)
+    b.wait("document.getElementById('failures').textContent.includes('l7.3 – s3.5')")
+    check(f"{n} hosts: the link that is down is told",
+          b.js("document.querySelectorAll('.tile.down').length") == 2)
+    b.js("document.querySelector('.tile.down').click()")
+    b.wait("document.querySelectorAll('#detail tbody tr').length > 4")
+    check(f"{n} hosts: a block has its links", "l7.3" in b.js(
+        "document.querySelector('#detail tbody tr').textContent"))
+    b.shot(f"{OUT}/page-large.png")
+    b.size(360, 740)
+    wide = b.js("document.documentElement.scrollWidth")
+    check(f"{n} hosts: 360 pixels, nothing to scroll sideways", wide <= 360, wide)
+    check(f"{n} hosts: the engine ends as it should", page.process.end() == 0)
+
+
+def test_config():
+    for text in ("8080", "localhost:80", "[::1]", "::1:80", "127.0.0.1:", ":80",
+                 "127.0.0.1:99999", "[::1:80", "a" * 70):
+        with open(f"{RUN}/bad.json", "w") as f:
+            json.dump({"topology": f"{RUN}/topology.json", "page": text}, f)
+        p = engine.Process("bad", engine.FABRICD, "-c", f"{RUN}/bad.json",
+                           "--check-config")
+        status = p.p.wait()
+        with open(f"{OUT}/bad.log") as f:
+            said = f.read().splitlines()[-1]
+        check(f"page {text[:20]}: refused, by name", status == 1 and
+              "\"page\"" in said, said)
+
+
+def main():
+    print("KTAP version 1")
+    for old in os.listdir(OUT):
+        os.remove(f"{OUT}/{old}")
+    os.system("ip link set lo up 2>/dev/null")
+    engine.topology()
+    b = None
+    try:
+        test_config()
+        page = Page("page")
+        store_put("job/t/a", engine.JOB)
+        test_requests(page)
+        test_crowd(page)
+        test_flood(page)
+        report("h0", 200)
+        b = browser.Browser(f"{OUT}/browser.log")
+        for test in (test_shows, test_escaped, test_keyboard, test_looks,
+                     test_engine_gone):
+            test(page, b)
+        os.remove(f"{RUN}/store.json")  # of another fabric
+        test_large(b)
+    except (TimeoutError, LookupError, OSError, ValueError) as why:
+        check(f"{type(why).__name__}: {why}", False, f"logs in {OUT}")
+    finally:
+        if b:
+            b.end()
+        for process in reversed(engine.processes):
+            process.end(9)
+        os.system(f"rm -rf {RUN}")
+    print(f"1..{engine.number}")
+    return 1 if engine.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,206 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+What srpol-fabricd tells programs: /metrics, held to promtool and to another
+parser, the Grafana dashboard, which must ask for nothing that is not there,
+and /stream, whose changes must add up to the state.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+from prometheus_client.openmetrics.parser import \
+    text_string_to_metric_families
+
+import engine
+from engine import BUILD, RUN, TOP, check, store_put, wait_for
+from page import Page, link, report
+
+OPENMETRICS = {"Accept": "application/openmetrics-text; version=1.0.0"}
+
+
+def metrics(page):
+    """By name and labels, of both formats."""
+    families = {}
+    for family in text_string_to_metric_families(
+            page.get("/metrics", headers=OPENMETRICS)[1].decode()):
+        for s in family.samples:
+            families[s.name, tuple(sorted(s.labels.items()))] = s.value
+    return families
+
+
+def value(page, name, **labels):
+    return metrics(page).get((f"srpol_fabric_{name}",
+                              tuple(sorted(labels.items()))))
+
+
+def test_metrics(page):
+    answer, text = page.get("/metrics")
+    check("a scraper that wants nothing else gets the older text format",
+          answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+          and b"# EOF" not in text and
+          b"# TYPE srpol_fabric_plans_total counter" in text)
+    answer, modern = page.get("/metrics", headers=OPENMETRICS)
+    check("who accepts OpenMetrics gets it", modern.endswith(b"# EOF\n") and
+          answer.headers["Content-Type"].startswith(
+              "application/openmetrics-text; version=1.0.0"))
+    for name, body in (("text", text), ("OpenMetrics", modern)):
+        done = subprocess.run([f"{BUILD}/tools/bin/promtool", "check",
+                               "metrics"], input=body, capture_output=True,
+                              check=False)
+        # as for "srpol metrics": in OpenMetrics a counter's help stands at
+        # its family, which promtool does not know
+        said = [x for x in (done.stdout + done.stderr).decode().splitlines()
+                if name == "text" or not x.endswith("_total no help text")]
+        check(f"promtool finds nothing wrong in {name}", not said, said)
+    check("the job is counted, and its demands",
+          value(page, "jobs") == 1 and value(page, "demands") == 12,
+          metrics(page))
+    report("h0", 1, link("leaf0.0", "spine0.2", 0),
+           link("leaf1.1", "spine1.3", 100000000000))
+    wait_for("the link", lambda: value(page, "links", state="down") == 1)
+    check("links by state, and how much of its rate a link carries",
+          value(page, "links", state="reduced") == 1 and
+          value(page, "links", state="up") == 38 and
+          value(page, "link_capacity_ratio", **{
+              "from": "leaf1.1", "to": "spine1.3"}) == 0.25, metrics(page))
+    check("switches have the time that their busiest link needs",
+          value(page, "switch_busy_seconds", switch="spine0.0",
+                tier="spine") > 0)
+
+
+def test_dashboard(page):
+    with open(f"{TOP}/Documentation/grafana-fabric.json") as f:
+        dashboard = json.load(f)
+    told = {name for name, _ in metrics(page)}
+    asked = set()
+    for panel in dashboard["panels"]:
+        for target in panel["targets"]:
+            asked |= set(re.findall(r"srpol_\w+", target["expr"]))
+    check("the dashboard asks for metrics that exist", asked and
+          asked <= told, asked - told)
+    forgotten = told - asked - {"srpol_fabric_engine_info",
+                                "srpol_fabric_term"}
+    check("and for all of them", not forgotten, forgotten)
+    queries = f"{RUN}/rules.yml"
+    with open(queries, "w") as f:
+        json.dump({"groups": [{"name": "x", "rules": [
+            {"record": f"x:{i}", "expr": t["expr"]} for i, t in enumerate(
+                t for p in dashboard["panels"] for t in p["targets"])]}]}, f)
+    done = subprocess.run([f"{BUILD}/tools/bin/promtool", "check", "rules",
+                           queries], capture_output=True, check=False)
+    check("Prometheus understands its queries", done.returncode == 0,
+          done.stderr + done.stdout)
+    places = [tuple(p["gridPos"].values()) for p in dashboard["panels"]]
+    check("panels do not lie on each other", not any(
+        a[0] < b[0] + b[2] and b[0] < a[0] + a[2] and
+        a[1] < b[1] + b[3] and b[1] < a[1] + a[3]
+        for i, a in enumerate(places) for b in places[:i]), places)
+
+
+def paths(state):
+    """The state as the stream has it, by our own reckoning."""
+    out = {}
+
+    def name(o, i):
+        if "from" in o:
+            return f"[from={o['from']}][to={o['to']}]"
+        for key in ("name", "tier", "host", "job"):
+            if isinstance(o.get(key), str):
+                return f"[{key}={o[key]}]"
+        return f"[index={i}]"
+
+    def go(path, v):
+        if isinstance(v, dict):
+            for key, member in v.items():
+                go(f"{path}/{key}", member)
+        elif isinstance(v, list) and v and isinstance(v[0], dict):
+            for i, o in enumerate(v):
+                go(path + name(o, i), o)
+        else:
+            out[path] = v
+
+    go("", state)
+    return out
+
+
+class Stream:
+    def __init__(self, page):
+        self.values = {}
+        self.atomic = self.syncs = self.deleted = 0
+        s = page.socket("GET /stream HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        self.file = s.makefile("rb")
+        while self.file.readline() not in (b"\r\n", b""):
+            pass
+
+    def read(self):
+        line = json.loads(self.file.readline())
+        if "sync_response" in line:
+            self.syncs += 1
+            return
+        update = line["update"]
+        if update.get("atomic"):
+            self.atomic += 1
+            self.values = {}
+        for path in update.get("delete", []):
+            self.deleted += 1
+            del self.values[path]
+        for u in update.get("update", []):
+            self.values[u["path"]] = u["val"]
+
+    def until(self, path, wanted):
+        while self.values.get(path) != wanted:
+            self.read()
+
+
+def test_stream(page):
+    s = Stream(page)
+    while not s.syncs:
+        s.read()
+    check("the stream begins with all there is, then says that this was all",
+          s.atomic == 1 and s.values["/engine/name"] == "page")
+    cut = "/links[from=leaf0.0][to=spine0.3]/capacity"
+    check("a link has a path", s.values[cut] == 400000000000, s.values)
+    report("h0", 2, link("leaf0.0", "spine0.3", 0))
+    s.until(cut, 0)
+    check("a link that is cut is told by its path", s.atomic == 1)
+    report("h0", 3)
+    s.until(cut, 400000000000)
+    s.until("/failures/n", 0)
+    check("what is gone is deleted", s.deleted > 0 and not any(
+        p.startswith("/failures/links[") for p in s.values))
+    store_put("job/t/b", engine.JOB)
+    s.until("/jobs/n", 2)
+    s.until("/plan/demands", 24)
+    want = paths(page.state())
+    while s.values != want:
+        s.read()
+    check("all changes together are the state", s.atomic == 1 and s.syncs == 1)
+
+
+def main():
+    print("KTAP version 1")
+    os.system("ip link set lo up 2>/dev/null")
+    engine.topology()
+    try:
+        page = Page("page")
+        store_put("job/t/a", engine.JOB)
+        wait_for("a plan", lambda: (page.state()["plan"] or {}).get("demands"))
+        for test in (test_metrics, test_dashboard, test_stream):
+            test(page)
+        check("the engine ends as it should", page.process.end() == 0)
+    except (TimeoutError, LookupError, OSError, ValueError, TypeError) as why:
+        check(f"{type(why).__name__}: {why}", False, f"logs in {engine.OUT}")
+    finally:
+        for process in reversed(engine.processes):
+            process.end(9)
+        os.system(f"rm -rf {RUN}")
+    print(f"1..{engine.number}")
+    return 1 if engine.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

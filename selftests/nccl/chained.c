@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A profiler to be chained, with interface CHAINED only: it counts what it is
+ * told, holds handles to be its own, and says so at the end.
+ */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "nccl_trace.h"
+
+#if CHAINED == 4
+#define DESCR	struct descr4
+#define PLUGIN	struct plugin4
+#define NAME	ncclProfiler_v4
+#else
+#define DESCR	struct descr6
+#define PLUGIN	struct plugin6
+#define NAME	ncclProfiler_v6
+#endif
+
+struct event {
+	uint64_t type;
+	struct event *parent;
+	struct event *before;
+};
+
+static struct event *last;	/* one thread begins events */
+
+static atomic_int inits, colls, proxies, stops, records, wrong, finals;
+static atomic_uint_fast64_t bytes;
+
+static int begin(void **context, int *mask)
+{
+	inits++;
+	*context = &inits;
+	/* no messages: their proxies have no parent here */
+	*mask = GROUP | COLL | PROXY_OP | (CHAINED == 6 ? COLL_API : 0);
+	return 0;
+}
+
+#if CHAINED == 4
+static int init(void **context, int *mask, const char *name, uint64_t hash,
+		int nodes, int ranks, int rank, log_fn log)
+{
+	return begin(context, mask);
+}
+#else
+static int init(void **context, uint64_t id, int *mask, const char *name,
+		int nodes, int ranks, int rank, log_fn log)
+{
+	return begin(context, mask);
+}
+#endif
+
+static int start(void *context, void **handle, DESCR *e)
+{
+	struct event *event = calloc(1, sizeof(*event));
+
+	event->before = last;
+	last = event;
+	event->type = e->type;
+	event->parent = e->parent;
+	if (context != &inits || event->type == P2P ||
+	    event->type > COLL_API)
+		wrong++;
+	if (e->type == COLL) {
+		colls++;
+		bytes += e->coll.count;
+		if (!event->parent || event->parent->type !=
+		    (CHAINED == 4 ? GROUP : COLL_API))
+			wrong++;
+	} else if (e->type == PROXY_OP) {
+		proxies++;
+		if (event->parent && event->parent->type != COLL)
+			wrong++;
+	}
+	*handle = event;
+	return 0;
+}
+
+static int stop(void *handle)
+{
+	stops++;
+	return 0;
+}
+
+static int record(void *handle, int state, void *args)
+{
+	records++;
+	return 0;
+}
+
+static int finalize(void *context)
+{
+	struct event *before;
+
+	finals++;
+	printf("chained inits %d colls %d count %llu proxies %d stops %d records %d finals %d wrong %d\n",
+	       inits, colls, (unsigned long long)bytes, proxies, stops,
+	       records, finals, wrong);
+	fflush(stdout);
+	for (; last; last = before) {
+		before = last->before;
+		free(last);
+	}
+	return 0;
+}
+
+__attribute__((visibility("default"))) PLUGIN NAME = {
+	.name = "chained", .init = init, .start = start, .stop = stop,
+	.record = record, .finalize = finalize,
+};
