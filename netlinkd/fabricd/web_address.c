@@ -93,11 +93,10 @@ bool web_host_is_local(const char *host)
 	char name[64];
 	size_t len;
 
-	if (*host == '[') {
+	if (*host == '[')
 		len = strcspn(++host, "]");
-	} else {
+	else
 		len = strcspn(host, ":");
-	}
 	if (len >= sizeof(name))
 		return false;
 	memcpy(name, host, len);

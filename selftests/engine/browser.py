@@ -14,6 +14,8 @@ import time
 import websocket
 
 PATIENCE = 60
+# not the script of that name in /usr/bin, which would outlive its end
+PROGRAM = "/usr/lib/chromium/chromium-headless-shell"
 
 
 class Browser:
@@ -22,7 +24,7 @@ class Browser:
         self.log = open(log, "w+b")
         # what a container and root make necessary; no other host is asked
         self.process = subprocess.Popen(
-            ["chromium-headless-shell", "--no-sandbox", "--disable-gpu",
+            [PROGRAM, "--no-sandbox", "--disable-gpu",
              "--disable-dev-shm-usage", "--remote-debugging-port=0",
              "--remote-allow-origins=*", "--no-first-run",
              "--disable-background-networking", "--hide-scrollbars",
