@@ -41,7 +41,6 @@ user_packages() {
 	libcap-ng-dev		# daemon: fewer capabilities
 	libsodium-dev		# daemon: SipHash for the tags of probes; digests of plans
 	libcurl4-openssl-dev	# etcd
-	openssl			# its certificates in tests
 	libmicrohttpd-dev	# page of srpol-fabricd
 	kmod
 	iproute2
@@ -52,6 +51,7 @@ test_packages() {
 	cat <<-EOF
 	linux-image-6.12-amd64	# kernel and modules of the guest
 	libcmocka-dev		# unit tests
+	openssl			# certificates of etcd and its users
 	libigraph-dev		# what paths are held to
 	g++			# oracle of the simulator
 	libsimgrid-dev		# what maxmin is held to
