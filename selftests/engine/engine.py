@@ -13,6 +13,8 @@ SRPOL_EPOCHS: how many plans (default 24; "make long-engine" has 100)
 
 import base64
 import hashlib
+import http.client
+import http.server
 import json
 import os
 import signal
@@ -20,6 +22,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
@@ -622,6 +625,184 @@ def test_lies(run):
     check("etcd: the engine writes over what others wrote", True)
 
 
+class Liar(http.server.ThreadingHTTPServer):
+    """Stands between etcd and others, and answers as it is told to."""
+
+    daemon_threads = True
+
+    def __init__(self, etcd):
+        super().__init__(("127.0.0.1", 0), LiarHandler)
+        self.etcd = etcd
+        self.lie = None
+        self.told = 0
+        self.streams = set()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def say(self, lie):
+        self.lie, self.told = lie, 0
+        for stream in list(self.streams):
+            try:
+                stream.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def handle_error(self, request, client_address):
+        pass
+
+
+class LiarHandler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, body):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def stream(self, response):
+        """A watch: line by line."""
+        self.server.streams.add(self.connection)
+        self.send_response(200)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for line in response:
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line))
+            self.wfile.flush()
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        lie = self.server.lie
+        etcd = http.client.HTTPConnection(self.server.etcd)
+        if lie and (self.path == "/v3/watch" or not lie.truth):
+            self.server.told += 1
+            lie.tell(self, b"{}")
+            return
+        etcd.request("POST", self.path, body)
+        response = etcd.getresponse()
+        if self.path == "/v3/watch":
+            self.stream(response)
+            return
+        truth = response.read()
+        if lie:
+            self.server.told += 1
+            lie.tell(self, truth)
+        else:
+            self.answer(response.status, truth)
+
+
+class Lie:
+    """@truth: it is made of what etcd says."""
+
+    def __init__(self, name, tell, truth=False):
+        self.name, self.tell, self.truth = name, tell, truth
+
+
+def twist(change):
+    """A lie about each key of a true answer."""
+    def tell(handler, truth):
+        try:
+            answer = json.loads(truth)
+        except ValueError:
+            answer = {}
+        kvs = answer.get("kvs", [])
+        for r in answer.get("responses", []):
+            kvs += r.get("response_range", {}).get("kvs", [])
+        for kv in kvs or answer.setdefault("kvs", [{}]):
+            change(kv)
+        handler.answer(200, json.dumps(answer).encode())
+    return tell
+
+
+def slowly(handler, _):
+    """Half of an answer, and then nothing for longer than anybody waits."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "100")
+    handler.end_headers()
+    handler.wfile.write(b"{")
+    handler.wfile.flush()
+    handler.connection.settimeout(30)
+    handler.connection.recv(1)
+
+
+def hugely(handler, _):
+    """More than any answer has; who does not want it hangs up."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(1 << 30))
+    handler.end_headers()
+    for _ in range(1 << 10):
+        handler.wfile.write(b" " * (1 << 20))
+
+
+LIES = [
+    Lie("nothing", lambda h, _: h.answer(200, b"{}")),
+    Lie("null", lambda h, _: h.answer(200, b"null")),
+    Lie("no JSON", lambda h, _: h.answer(200, b"<html>Sign in</html>")),
+    Lie("other types", lambda h, _: h.answer(200, json.dumps({
+        "header": ["cluster_id"], "kvs": "x", "responses": {"a": 1},
+        "result": 7, "ID": {}}).encode())),
+    Lie("numbers that are none", lambda h, _: h.answer(200, json.dumps({
+        "header": {"cluster_id": "x", "revision": "-1"}, "ID": "-1",
+        "succeeded": "true"}).encode())),
+    Lie("an error", lambda h, _: h.answer(500, b'{"error": 3, "code": "y"}')),
+    Lie("values that are no base64", twist(lambda kv: kv.update(
+        value=base64.b64encode(b"A" * 300000).decode() + "!")), True),
+    Lie("keys that nobody asked for", twist(lambda kv: kv.update(
+        key=base64.b64encode(b"/liar/x").decode())), True),
+    Lie("keys of others", twist(lambda kv: kv.update(
+        key=base64.b64encode(b"x").decode())), True),
+    Lie("half of an answer", slowly),
+    Lie("an endless answer", hugely),
+]
+
+
+def test_garbage(etcd):
+    """Answers that etcd does not give: a proxy's, say, or somebody else's."""
+    liar = Liar(etcd.endpoints[0][len("http://"):])
+    store = {"kind": "etcd", "prefix": "/liar/",
+             "endpoints": [f"http://127.0.0.1:{liar.server_port}"]}
+
+    def put(key, value):
+        wait_for(f"put {key}", lambda: etcd.ctl(
+            "put", f"/liar/{key}", stdin=value) == "OK\n")
+
+    engine = start_engine("garbage", store)
+    hosts = Hosts("garbage-hosts", HOSTS[:2], store)
+    put("job/t/all", JOB)
+    wait_for("a plan", lambda: all(hosts.last(h)["chunks"]
+                                   for h in hosts.hosts))
+    for number, lie in enumerate(LIES):
+        liar.say(lie)
+        dead = None
+        try:
+            wait_for("lies", lambda: engine.p.poll() is not None or
+                     hosts.process.p.poll() is not None or liar.told >= 8)
+            liar.say(None)
+            before = hosts.epoch("h0")
+            hosts.tell(f"report h0 leaf0.0 spine0.0 {(30 - 2 * number) * 10 ** 10}")
+            wait_for("a plan after that", lambda: all(
+                hosts.epoch(h) > before for h in hosts.hosts))
+        except (TimeoutError, OSError) as why:
+            dead = f"{why}: engine {engine.p.poll()}, hosts " \
+                   f"{hosts.process.p.poll()}"
+        check(f"etcd answers {lie.name}: nobody dies, all goes on after it",
+              not dead, dead)
+        if dead:
+            return
+    stats = hosts.stats().values()
+    check("etcd answers garbage: it is never taken for another store",
+          all(s["resets"] == 0 and s["replayed"] == 0 for s in stats), stats)
+    planned = {h: [bool(a["chunks"]) for a in hosts.applied()
+                   if a["host"] == h] for h in hosts.hosts}
+    check("etcd answers garbage: the engine never planned without the job",
+          all(p == sorted(p) for p in planned.values()), planned)
+    check("etcd answers garbage: all end as they should",
+          engine.end() == 0 and hosts.end() == 0)
+    liar.shutdown()
+
+
 def test_all_gone(run, n):
     for member in run.etcd.members:
         member.end(signal.SIGKILL)
@@ -652,6 +833,7 @@ def test_etcd():
           run.far.end() == 0)
     check("etcd: engines end as they should", all(
         e.end() == 0 for e in run.engines.values()))
+    test_garbage(run.etcd)
 
 
 def main():
