@@ -5,13 +5,12 @@
 #include <errno.h>
 #include <getopt.h>
 #include <libmnl/libmnl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "signals.h"
 #include "srpold.h"
 
 #define CONFIG_FILE	"/etc/srpol/srpold.json"
@@ -25,7 +24,7 @@ static const char usage[] =
 
 static struct engine engine;
 static const char *config_file = CONFIG_FILE;
-static struct source signals, events, settle = { .fd = -1 };
+static struct source events, settle = { .fd = -1 };
 static bool reconcile_wanted;
 
 static int stop(int ret, const struct srpol_error *err)
@@ -143,32 +142,6 @@ static void reload(void)
 	notify("READY=1");
 }
 
-static void take_signal(struct source *source, uint32_t what)
-{
-	struct signalfd_siginfo info;
-
-	if (read(source->fd, &info, sizeof(info)) != sizeof(info))
-		return;
-	if (info.ssi_signo == SIGHUP)
-		reload();
-	else
-		loop_stop();
-}
-
-static int watch_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signals.fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	signals.ready = take_signal;
-	return signals.fd < 0 ? -errno : loop_add(&signals, EPOLLIN);
-}
-
 static int watch_module(struct srpol_error *err)
 {
 	int ret;
@@ -204,7 +177,8 @@ static int run(const struct config *config)
 	struct srpol_error err = {};
 	int ret;
 
-	ret = privileges_drop(&err) ?: loop_init() ?: watch_signals() ?: watch_module(&err) ?:
+	ret = privileges_drop(&err) ?: loop_init() ?: signals_watch(reload) ?:
+	      watch_module(&err) ?:
 	      probe_init() ?: engine_build(&engine, config, &err) ?:
 	      control_start(&engine, &err);
 	if (ret)
