@@ -268,14 +268,19 @@ bool inputs_jobs_changed(void)
  */
 int inputs_demands(struct srpol_demands *demands)
 {
+	struct srpol_error err = {};
 	const struct input *job;
-	int ret = 0;
+	int ret;
 
 	vec_for_each(job, &fabricd.jobs) {
 		ret = srpol_demands_read(fabricd.fabric, job->text, job->len,
-					 demands, NULL);
+					 demands, &err);
 		if (ret == -ENOMEM)
 			return ret;
+		/* each is good by itself: together they are too many */
+		if (ret)
+			log_error("%s is not planned for: %s", job->key,
+				  err.text);
 	}
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include "srpol_lib.h"
 
 #define TOPOLOGY_KEY	"cfg/topology"
+#define EPOCH_MAX	(1ull << 53)	/* of what engines write; JSON has no more */
 
 /**
  * struct state - a takeover under way
@@ -68,7 +69,7 @@ static void keep_key(struct state *s, const char *key, const char *number)
 	uint64_t epoch = strtoull(number, NULL, 10);
 
 	*(char **)vec_add(&s->keys) = strdup(key) ?: (abort(), NULL);
-	if (epoch > s->epoch)
+	if (epoch > s->epoch && epoch < EPOCH_MAX)
 		s->epoch = epoch;
 }
 
@@ -181,8 +182,11 @@ static void got_plan(void *data, const struct store_reply *reply)
 		}
 		fabricd.head_rev = kv->mod;
 		srpol_head_free(&s->head);
-		if (srpol_head_read(kv->value, kv->len, &s->head, NULL))
+		if (srpol_head_read(kv->value, kv->len, &s->head, NULL) ||
+		    s->head.epoch >= EPOCH_MAX) {
 			log_notice("the head is damaged; all is written anew");
+			srpol_head_free(&s->head);
+		}
 		if (s->head.epoch > s->epoch)
 			s->epoch = s->head.epoch;
 	}
@@ -230,7 +234,9 @@ static void got_topology(void *data, const struct store_reply *reply)
 	struct store_txn txn = { .compare = &compare, .n_compare = 1,
 				 .put = &put, .n_put = 1 };
 
-	if (!is_good(s, reply) || !text) {
+	if (!text)
+		abort();
+	if (!is_good(s, reply)) {
 		free(text);
 		return;
 	}

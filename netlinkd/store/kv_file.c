@@ -4,14 +4,56 @@
  * of leases are not in it: who holds them comes again, and says so again.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
+#include <limits.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "kv.h"
 #include "save.h"
 
-static int read_keys(struct kv *kv, const json_t *keys)
+/*
+ * Revisions that may have gone by after the file was written: keys of leases
+ * that ended while the disk took nothing. A term must not come twice.
+ */
+#define UNSAVED		(1u << 20)
+
+/**
+ * kv_lock() - be the only one who has a store's file
+ * @file: its name
+ * @fd: result: to be closed at the end
+ * @err: why not: -EBUSY if another process has it
+ *
+ * The file itself is replaced whenever something changes, so it is one beside it
+ * that is locked.
+ */
+int kv_lock(const char *file, int *fd, struct srpol_error *err)
+{
+	char name[PATH_MAX];
+	int ret;
+
+	if ((size_t)snprintf(name, sizeof(name), "%s.lock", file) >=
+	    sizeof(name))
+		return srpol_error_set(err, -ENAMETOOLONG, "%s is too long",
+				       file);
+	*fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (*fd < 0)
+		return srpol_error_set(err, -errno, "%s: %s", name,
+				       strerror(errno));
+	if (!flock(*fd, LOCK_EX | LOCK_NB))
+		return 0;
+	ret = errno == EWOULDBLOCK ? -EBUSY : -errno;
+	close(*fd);
+	*fd = -1;
+	return srpol_error_set(err, ret, ret == -EBUSY ?
+			       "another process serves %s" :
+			       "%s cannot be locked", file);
+}
+
+/* @revision: that of the store; no key is newer, and none is there twice. */
+static int read_keys(struct kv *kv, const json_t *keys, json_int_t revision)
 {
 	struct store_kv one;
 	json_int_t create, mod;
@@ -20,11 +62,13 @@ static int read_keys(struct kv *kv, const json_t *keys)
 
 	json_array_foreach(keys, i, o) {
 		if (json_unpack((json_t *)o, "[s, s%, I, I]", &one.key,
-				&one.value, &one.len, &create, &mod))
+				&one.value, &one.len, &create, &mod) ||
+		    create <= 0 || mod < create || mod > revision)
 			return -EINVAL;
 		one.create = create;
 		one.mod = mod;
-		kv_restore(kv, &one);
+		if (!kv_restore(kv, &one))
+			return -EEXIST;
 	}
 	return 0;
 }
@@ -50,11 +94,13 @@ int kv_load(struct kv *kv, const char *file, struct srpol_error *err)
 				       at.line, at.text);
 	ret = json_unpack(o, "{s:I, s:I, s:I, s:o !}", "cluster", &cluster,
 			  "revision", &revision, "lease", &lease, "keys",
-			  &keys) ? -EINVAL : read_keys(kv, keys);
+			  &keys) || cluster <= 0 || revision <= 0 ||
+	      revision >> 53 || lease <= 0 || lease >> 53 ||
+	      !json_is_array(keys) ? -EINVAL : read_keys(kv, keys, revision);
 	if (!ret) {
 		kv->cluster = cluster;
 		/* what was after it, of leases, is gone */
-		kv->revision = revision + 1;
+		kv->revision = revision + UNSAVED;
 		kv->compacted = kv->revision;
 		kv->next_lease = lease;
 	}

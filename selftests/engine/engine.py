@@ -139,10 +139,10 @@ def start_engine(name, store, **more):
 class Hosts:
     """A process with hosts; what they applied is in a file."""
 
-    def __init__(self, name, hosts, store):
+    def __init__(self, name, hosts, store, folder=None):
         self.hosts = hosts
         self.file = f"{OUT}/{name}.applied"
-        folder = f"{RUN}/{store['kind']}"
+        folder = f"{RUN}/{folder or store['kind']}"
         os.makedirs(folder, exist_ok=True)
         with open(f"{RUN}/{name}.json", "w") as f:
             json.dump({"topology": f"{RUN}/topology.json", "folder": folder,
@@ -238,12 +238,18 @@ def test_embedded():
           ask("emb", "show")["jobs"] == ["t/a"])
 
     before = hosts.epoch("h0")
+    store_put("plan/0/18446744073709551615/leaf0.0", "x")
+    store_put("index/0/9007199254740992", "x")
+    store_put("plan/0/", "x")
+    store_put("plan/0//", "x")
     check("embedded: the engine ends as it should", engine.end() == 0)
     engine = start_engine("emb", store)
     wait_for("epochs go on", lambda: all(hosts.epoch(h) > before
                                          for h in HOSTS))
-    check("embedded: after a restart epochs and term go on", all(
-        s["replayed"] == 0 for s in hosts.stats().values()), hosts.stats())
+    check("embedded: after a restart epochs and term go on, whatever keys there are",
+          all(s["replayed"] == s["bad_head"] == 0
+              for s in hosts.stats().values()) and
+          before < hosts.epoch("h0") < before + 9, hosts.stats())
 
     engine.end()
     check("embedded: hosts end as they should", hosts.end() == 0)
@@ -262,6 +268,131 @@ def test_embedded():
           [r["number"] for r in reports] == [1], reports)
     engine.end()
     hosts.end()
+
+
+def refused(name, config):
+    """What an engine says that does not start."""
+    with open(f"{RUN}/{name}.json", "w") as f:
+        json.dump({"name": name, "topology": f"{RUN}/topology.json",
+                   **config}, f)
+    done = subprocess.run([FABRICD, "-c", f"{RUN}/{name}.json"], check=False,
+                          text=True, timeout=PATIENCE, stderr=subprocess.PIPE)
+    return done.stderr if done.returncode == 1 else f"? {done}"
+
+
+def test_start():
+    """Engines that must not start, and what they leave."""
+    os.mkdir(f"{RUN}/half")
+    with open(f"{RUN}/half/letter", "w") as f:
+        f.write("dear")
+    store = {"kind": "embedded", "socket": f"{RUN}/half/store.sock"}
+    said = refused("half", {"store": store, "file": f"{RUN}/half/store",
+                            "socket": f"{RUN}/half/letter"})
+    check("start: a file where the socket should be is left alone",
+          "letter is there and no socket" in said and
+          open(f"{RUN}/half/letter").read() == "dear", said)
+    check("start: one that fails half way leaves no socket",
+          not os.path.exists(f"{RUN}/half/store.sock"))
+    os.symlink(f"{RUN}/half/letter", f"{RUN}/half/link")
+    said = refused("half", {"store": {**store, "socket": f"{RUN}/half/link"},
+                            "file": f"{RUN}/half/store",
+                            "socket": f"{RUN}/half/sock"})
+    check("start: neither is a link there followed nor replaced",
+          "link is there and no socket" in said and
+          os.path.islink(f"{RUN}/half/link"), said)
+
+    whole = {"cluster": 1, "revision": 9, "lease": 1,
+             "keys": [["/srpol/x", "y", 2, 3]]}
+    for what, text in (
+            ("empty", ""), ("half", json.dumps(whole)[:-9]),
+            ("without keys", json.dumps({**whole, "keys": {}})),
+            ("newer than itself", json.dumps({**whole, "revision": 2})),
+            ("with a key twice", json.dumps({**whole,
+                                             "keys": whole["keys"] * 2})),
+            ("of no cluster", json.dumps({**whole, "cluster": 0})),
+            ("of too high a revision", json.dumps({**whole,
+                                                   "revision": 1 << 62}))):
+        with open(f"{RUN}/half/bad", "w") as f:
+            f.write(text)
+        said = refused("half", {"store": store, "file": f"{RUN}/half/bad",
+                                "socket": f"{RUN}/half/sock"})
+        check(f"start: a store's file that is {what} is refused and stays",
+              f"{RUN}/half/bad" in said and
+              open(f"{RUN}/half/bad").read() == text, said)
+
+    first = start_engine("first", store, file=f"{RUN}/half/store")
+    wait_for("leader", lambda: ask("first", "show")["leads"])
+    said = refused("second", {
+        "store": {**store, "socket": f"{RUN}/half/second.sock"},
+        "file": f"{RUN}/half/store", "socket": f"{RUN}/half/sock"})
+    check("start: two engines do not serve one file",
+          "another process serves" in said and
+          not os.path.exists(f"{RUN}/half/second.sock"), said)
+    said = refused("second", {
+        "store": store, "file": f"{RUN}/half/other",
+        "socket": f"{RUN}/half/sock"})
+    check("start: nor one socket", f"process {first.p.pid} has" in said, said)
+    first.p.send_signal(signal.SIGSTOP)
+    with open(f"/proc/{first.p.pid}/stat") as stat:
+        wait_for("stop", lambda: stat.seek(0) == 0 and
+                 stat.read().split()[2] == "T")
+    waiting = []
+    try:
+        while len(waiting) < 10000:
+            s = socket.socket(socket.AF_UNIX)
+            s.setblocking(False)
+            waiting.append(s)
+            s.connect(f"{RUN}/first.sock")
+    except BlockingIOError:
+        pass
+    said = refused("second", {
+        "store": {**store, "socket": f"{RUN}/half/second.sock"},
+        "file": f"{RUN}/half/other", "socket": f"{RUN}/first.sock"})
+    check("start: not even if nobody could connect to it any more",
+          "first.sock" in said and "has" in said and len(waiting) < 10000,
+          said)
+    for s in waiting:
+        s.close()
+    first.p.send_signal(signal.SIGCONT)
+    check("start: SIGHUP ends an engine as SIGTERM does",
+          first.end(signal.SIGHUP) == 0 and
+          not os.path.exists(f"{RUN}/half/store.sock") and
+          not os.path.exists(f"{RUN}/first.sock"))
+
+
+def test_disk():
+    """A disk that takes nothing: what cannot be kept does not happen."""
+    store = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
+    file = f"{RUN}/disk.store"
+    engine = start_engine("disk", store, file=file)
+    wait_for("leader", lambda: ask("disk", "show")["leads"])
+    hosts = Hosts("disk-hosts", HOSTS[:2], store, "disk")
+    store_put("job/t/a", JOB)
+    wait_for("first plan", lambda: all(hosts.last(h)["chunks"]
+                                       for h in hosts.hosts))
+    epoch, term = (ask("disk", "show")[x] for x in ("epoch", "term"))
+    # nothing can be written where a folder is
+    os.mkdir(f"{file}.new")
+    check("disk: a change that cannot be kept is refused",
+          not store_put("job/t/b", JOB))
+    hosts.tell("report h0 leaf0.0 spine0.2 0")
+    wait_for("a second try", lambda: hosts.stats()["h0"]["reports"] > 1)
+    now = ask("disk", "show")
+    check("disk: nobody heard of it", now["jobs"] == ["t/a"] and
+          hosts.epoch("h0") == hosts.epoch("h1") == epoch, now)
+    engine.end(signal.SIGKILL)
+    os.rmdir(f"{file}.new")
+    engine = start_engine("disk", store, file=file)
+    wait_for("a plan after that", lambda: all(
+        hosts.epoch(h) > epoch and hosts.last(h)["seen"] in (0, 1)
+        for h in hosts.hosts))
+    wait_for("report seen", lambda: hosts.last("h0")["seen"] == 1)
+    check("disk: then epochs and terms go on",
+          hosts.last("h0")["term"] > term and all(
+              s["replayed"] == 0 for s in hosts.stats().values()),
+          hosts.stats())
+    check("disk: all end as they should",
+          engine.end() == 0 and hosts.end() == 0)
 
 
 # --- etcd
@@ -769,7 +900,7 @@ def test_garbage(etcd):
             "put", f"/liar/{key}", stdin=value) == "OK\n")
 
     engine = start_engine("garbage", store)
-    hosts = Hosts("garbage-hosts", HOSTS[:2], store)
+    hosts = Hosts("garbage-hosts", HOSTS[:2], store, "garbage")
     put("job/t/all", JOB)
     wait_for("a plan", lambda: all(hosts.last(h)["chunks"]
                                    for h in hosts.hosts))
@@ -845,7 +976,7 @@ def main():
                    stderr=subprocess.DEVNULL)
     topology()
     try:
-        for test in (test_embedded, test_etcd):
+        for test in (test_start, test_disk, test_embedded, test_etcd):
             try:
                 test()
             except (TimeoutError, LookupError, OSError) as why:
