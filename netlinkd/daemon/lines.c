@@ -102,17 +102,52 @@ bool lines_send(struct lines_client *client, const char *text, size_t len)
 	return false;
 }
 
-/* A second that begins with what it says, not one of the clock. */
+/* A second that begins with what is said, not one of the clock. */
+static bool is_over(const struct lines_talk *talk, uint64_t now)
+{
+	return !talk->since_ns || now - talk->since_ns >= NS_PER_SEC;
+}
+
+static bool say(struct lines_talk *talk, uint64_t now, size_t cost, size_t max)
+{
+	if (is_over(talk, now)) {
+		talk->since_ns = now;
+		talk->said = 0;
+	}
+	talk->said += cost;
+	return talk->said <= max;
+}
+
+/* NULL: so many others said something that nobody more may. */
+static struct lines_talk *talk_of(struct lines *server, uint32_t uid,
+				  uint64_t now)
+{
+	struct lines_talk *place = NULL, *talk;
+
+	for (talk = server->users; talk < server->users + LINES_USERS; talk++) {
+		if (talk->since_ns && talk->uid == uid)
+			return talk;
+		if (is_over(talk, now))
+			place = talk;
+	}
+	if (place)
+		*place = (struct lines_talk){ .uid = uid };
+	return place;
+}
+
 static bool may_say(struct lines_client *client, size_t len)
 {
-	size_t max = client->server->rate_max;
+	struct lines *server = client->server;
+	size_t max = server->rate_max, cost = len + LINES_COST;
+	uint64_t now = client->heard_ns;
+	struct lines_talk *user;
 
-	if (client->heard_ns - client->since_ns >= NS_PER_SEC) {
-		client->since_ns = client->heard_ns;
-		client->said = 0;
-	}
-	client->said += len + LINES_COST;
-	return !max || client->said <= max;
+	if (!max)
+		return true;
+	user = talk_of(server, client->uid, now);
+	return say(&client->talk, now, cost, max) && user &&
+	       say(user, now, cost, LINES_BY_USER * max) &&
+	       say(&server->all, now, cost, LINES_BY_ALL * max);
 }
 
 static void take_lines(struct lines_client *client)

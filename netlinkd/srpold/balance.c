@@ -18,6 +18,7 @@ static struct engine *engine;
 static struct source timer = { .fd = -1 };
 static uint64_t seed;
 static uint64_t applied_ns;
+static uint64_t asked_ns;	/* when balance_soon() was last followed */
 static bool behind;		/* the module does not know yet what is new */
 
 /**
@@ -211,16 +212,20 @@ static void arm(void)
 }
 
 /**
- * balance_soon() - somebody said something new of a link
+ * balance_soon() - somebody said something new of a link, or of demands
  *
- * Weights follow now, or within the interval if they have just changed.
+ * Weights follow now, or within the interval if they have just changed or been
+ * looked at: anybody may say something, as often as he likes.
  */
 void balance_soon(void)
 {
+	uint64_t interval_ns = engine->config.weights.interval_ns;
 	uint64_t now = now_ns();
 
-	if (now - applied_ns >= engine->config.weights.interval_ns)
-		apply(now);
+	if (now - applied_ns < interval_ns || now - asked_ns < interval_ns)
+		return;
+	asked_ns = now;
+	apply(now);
 }
 
 /**
