@@ -10,6 +10,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "lock.h"
 #include "signals.h"
 #include "srpold.h"
 
@@ -142,6 +143,27 @@ static void reload(void)
 	notify("READY=1");
 }
 
+/*
+ * The key of probes and their map are the namespace's: a second srpold, by
+ * another socket, would take the first one's answers for forged.
+ */
+static int be_the_only_one(struct srpol_error *err)
+{
+	char name[64], path[128];
+	int ret, fd;
+
+	ret = srpol_netns_name(name, sizeof(name));
+	if (ret)
+		return ret;
+	snprintf(path, sizeof(path), "/run/srpold/%s.lock", name);
+	ret = lock_file(path, &fd, err);
+	if (ret != -EBUSY && ret)
+		log_notice("%s; a second srpold would not be noticed",
+			   err->text);
+	/* it ends with the process */
+	return ret == -EBUSY ? ret : 0;
+}
+
 static int watch_module(struct srpol_error *err)
 {
 	int ret;
@@ -183,6 +205,11 @@ static int run(const struct config *config)
 	      control_start(&engine, &err);
 	if (ret)
 		return stop(ret, &err);
+	ret = be_the_only_one(&err);
+	if (ret) {
+		control_stop();
+		return stop(ret, &err);
+	}
 	jobs_load(&engine);
 	ret = begin(&err);
 	if (!ret) {

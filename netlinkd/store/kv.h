@@ -80,7 +80,6 @@ void kv_revoke(struct kv *kv, uint64_t id);
 bool kv_expire(struct kv *kv, uint64_t now);
 
 /* kv_file.c */
-int kv_lock(const char *file, int *fd, struct srpol_error *err);
 int kv_load(struct kv *kv, const char *file, struct srpol_error *err);
 int kv_save(const struct kv *kv, const char *file, struct srpol_error *err);
 

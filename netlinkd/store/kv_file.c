@@ -4,11 +4,8 @@
  * of leases are not in it: who holds them comes again, and says so again.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
-#include <limits.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "kv.h"
@@ -19,38 +16,6 @@
  * that ended while the disk took nothing. A term must not come twice.
  */
 #define UNSAVED		(1u << 20)
-
-/**
- * kv_lock() - be the only one who has a store's file
- * @file: its name
- * @fd: result: to be closed at the end
- * @err: why not: -EBUSY if another process has it
- *
- * The file itself is replaced whenever something changes, so it is one beside it
- * that is locked.
- */
-int kv_lock(const char *file, int *fd, struct srpol_error *err)
-{
-	char name[PATH_MAX];
-	int ret;
-
-	if ((size_t)snprintf(name, sizeof(name), "%s.lock", file) >=
-	    sizeof(name))
-		return srpol_error_set(err, -ENAMETOOLONG, "%s is too long",
-				       file);
-	*fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (*fd < 0)
-		return srpol_error_set(err, -errno, "%s: %s", name,
-				       strerror(errno));
-	if (!flock(*fd, LOCK_EX | LOCK_NB))
-		return 0;
-	ret = errno == EWOULDBLOCK ? -EBUSY : -errno;
-	close(*fd);
-	*fd = -1;
-	return srpol_error_set(err, ret, ret == -EBUSY ?
-			       "another process serves %s" :
-			       "%s cannot be locked", file);
-}
 
 /* @revision: that of the store; no key is newer, and none is there twice. */
 static int read_keys(struct kv *kv, const json_t *keys, json_int_t revision)

@@ -14,15 +14,16 @@
  * answered to have been done is on the disk.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "folder.h"
 #include "kv.h"
 #include "kv_json.h"
 #include "lines.h"
+#include "lock.h"
 #include "log.h"
 
 #define CLIENTS_MAX	4096
@@ -347,6 +348,7 @@ int kv_server_start(const char *path, const char *file,
 		    struct srpol_error *err)
 {
 	uint64_t cluster = 0;
+	char name[PATH_MAX];
 	int ret;
 
 	if (getrandom(&cluster, sizeof(cluster), 0) != sizeof(cluster))
@@ -354,8 +356,9 @@ int kv_server_start(const char *path, const char *file,
 	kv_init(&kv, cluster >> 1);
 	kv_path = file;
 	server.path = path;
-	folder_of(file);
-	ret = kv_lock(file, &kv_lock_fd, err) ?: lines_start(&server, err) ?:
+	/* the file itself is replaced whenever something changes */
+	snprintf(name, sizeof(name), "%s.lock", file);
+	ret = lock_file(name, &kv_lock_fd, err) ?: lines_start(&server, err) ?:
 	      kv_load(&kv, file, err) ?: kv_save(&kv, file, err);
 	if (ret)
 		kv_server_stop();

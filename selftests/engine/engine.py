@@ -326,7 +326,7 @@ def test_start():
         "store": {**store, "socket": f"{RUN}/half/second.sock"},
         "file": f"{RUN}/half/store", "socket": f"{RUN}/half/sock"})
     check("start: two engines do not serve one file",
-          "another process serves" in said and
+          "another process has it locked" in said and
           not os.path.exists(f"{RUN}/half/second.sock"), said)
     said = refused("second", {
         "store": store, "file": f"{RUN}/half/other",

@@ -71,6 +71,21 @@ start_engine A
 start_engine B
 check "host A: four paths, probed and up" busywait 60 usable A 4
 check "host B: likewise" busywait 60 usable B 4
+second() {
+	jq ". + $1" "$work/A.json" >"$work/second.json"
+	timeout 60 srpold -n "$(fabric_ns hostA)" -c "$work/second.json"
+}
+check_fails "a second srpold of the namespace is refused" "another srpold" \
+	second '{}'
+check_fails "by another socket as well" "another process has it locked" \
+	second "{ \"socket\": \"$work/second.sock\" }"
+echo dear >"$work/letter"
+check_fails "a file is not taken for a socket" "letter is there and no socket" \
+	second "{ \"socket\": \"$work/second.sock\", \"demands\": \"$work/letter\" }"
+check "they leave the file, and no sockets" \
+	test "$(cat "$work/letter")" = dear -a ! -e "$work/second.sock"
+check_equal "the first one's probes are nobody else's" 0 \
+	"$(on A -j engine show | jq .forged)"
 check_equal "the policy has them all" "[32,32,32,32]" "$(buckets A)"
 check_equal "they are the engine's" '["engine"]' \
 	"$(on A -j path show | jq -c '[ .[] | select(.id != 8192) | .origin ] | unique')"
