@@ -360,6 +360,49 @@ def test_start():
           not os.path.exists(f"{RUN}/first.sock"))
 
 
+def test_silence():
+    """A store that is not there, as with the likeliest mistakes."""
+    port, = free_ports(1)
+    store = {"kind": "etcd", "endpoints": [f"http://127.0.0.1:{port}/"]}
+    with open(f"{RUN}/silent.json", "w") as f:
+        json.dump({"topology": f"{RUN}/topology.json", "store": store,
+                   "socket": f"{RUN}/silent.sock", "lease-s": 1}, f)
+    engine = Process("silent", FABRICD, "-c", f"{RUN}/silent.json")
+    hosts = Hosts("silent-hosts", HOSTS[:1], store, "silent")
+
+    def said(name):
+        with open(f"{OUT}/{name}.log") as log:
+            return log.read()
+
+    for name in "silent", "silent-hosts":
+        wait_for(f"{name} says so", lambda: "no answer" in said(name))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Nobody)
+    server.paths = []
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    wait_for("requests", lambda: len(server.paths) > 20)
+    check("store: one that does not answer is named, once",
+          all(said(name).count("cannot be read") == 1
+              for name in ("silent", "silent-hosts")), said("silent"))
+    check("store: a slash behind an endpoint is none too many",
+          all(path.startswith("/v3/") for path in server.paths),
+          server.paths[:3])
+    check("store: all end as they should without one",
+          engine.end() == 0 and hosts.end() == 0)
+    server.shutdown()
+    server.server_close()
+
+
+class Nobody(http.server.BaseHTTPRequestHandler):
+    """Not etcd."""
+
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        self.server.paths.append(self.path)
+        self.send_error(404)
+
+
 def test_disk():
     """A disk that takes nothing: what cannot be kept does not happen."""
     store = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
@@ -976,7 +1019,7 @@ def main():
                    stderr=subprocess.DEVNULL)
     topology()
     try:
-        for test in (test_start, test_disk, test_embedded, test_etcd):
+        for test in (test_start, test_silence, test_disk, test_embedded, test_etcd):
             try:
                 test()
             except (TimeoutError, LookupError, OSError) as why:
