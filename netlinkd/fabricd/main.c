@@ -73,6 +73,8 @@ static void end(void)
 {
 	control_stop();
 	store_close(&fabricd.store);
+	takeover_stop();
+	publish_stop();
 	if (serves_store())
 		kv_server_stop();
 	srpol_planner_free(&fabricd.planner);

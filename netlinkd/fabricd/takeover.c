@@ -16,6 +16,7 @@
 
 /**
  * struct state - a takeover under way
+ * @next: another one, of a term of before
  * @term: in this term
  * @done: told the end
  * @epoch: highest there is
@@ -23,6 +24,7 @@
  * @keys: char *, keys of chunks and indices
  */
 struct state {
+	struct state *next;
 	uint64_t term;
 	void (*done)(bool ok);
 	uint64_t epoch;
@@ -30,17 +32,29 @@ struct state {
 	struct vec keys;
 };
 
-static void finish(struct state *s, bool ok)
+static struct state *under_way;
+
+static void free_state(struct state *s)
 {
-	void (*done)(bool ok) = s->done;
-	bool mine = s->term == fabricd.term;
+	struct state **at = &under_way;
 	char **key;
 
+	while (*at != s)
+		at = &(*at)->next;
+	*at = s->next;
 	vec_for_each(key, &s->keys)
 		free(*key);
 	vec_free(&s->keys);
 	srpol_head_free(&s->head);
 	free(s);
+}
+
+static void finish(struct state *s, bool ok)
+{
+	void (*done)(bool ok) = s->done;
+	bool mine = s->term == fabricd.term;
+
+	free_state(s);
 	if (mine)
 		done(ok);
 }
@@ -259,9 +273,20 @@ void takeover(void (*done)(bool ok))
 {
 	struct state *s = store_alloc(sizeof(*s));
 
+	s->next = under_way;
+	under_way = s;
 	s->term = fabricd.term;
 	s->done = done;
 	s->keys = (struct vec)VEC_INIT(char *);
 	fabricd.store.ops->range(&fabricd.store, TOPOLOGY_KEY, false, 0,
 				 got_topology, s);
+}
+
+/**
+ * takeover_stop() - what is under way is forgotten; after the store is closed
+ */
+void takeover_stop(void)
+{
+	while (under_way)
+		free_state(under_way);
 }

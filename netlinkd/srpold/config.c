@@ -32,6 +32,16 @@
 #define LEASE_S_DEFAULT		30
 #define DAMP_MS_DEFAULT		2000
 
+static bool is_named(const struct config *c, size_t n, const char *host)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (!strcmp(c->hosts[i], host))
+			return true;
+	return false;
+}
+
 static int read_hosts(const json_t *o, struct config *c,
 		      struct srpol_error *err)
 {
@@ -53,6 +63,10 @@ static int read_hosts(const json_t *o, struct config *c,
 		    json_string_length(name) >= sizeof(c->hosts[0]))
 			return srpol_error_set(err, -EINVAL,
 					       "\"hosts\" is not a list of names");
+		if (is_named(c, i, json_string_value(name)))
+			return srpol_error_set(err, -EINVAL,
+					       "\"hosts\" has \"%s\" twice",
+					       json_string_value(name));
 		strcpy(c->hosts[i], json_string_value(name));
 	}
 	c->n_hosts = i;

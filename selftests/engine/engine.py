@@ -9,6 +9,7 @@ host applied is, chunk by chunk, what the store had at the revision of that
 epoch's head.
 
 SRPOL_EPOCHS: how many plans (default 24; "make long-engine" has 100)
+SRPOL_SEED: of the moments at which engines are told to end
 """
 
 import base64
@@ -17,6 +18,7 @@ import http.client
 import http.server
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -31,6 +33,7 @@ OUT = os.environ.get("SRPOL_OUT") or tempfile.mkdtemp()
 # sockets have short names
 RUN = tempfile.mkdtemp(prefix="srpol-")
 EPOCHS = int(os.environ.get("SRPOL_EPOCHS", "24"))
+SEED = int(os.environ.get("SRPOL_SEED", "20261122"))
 FABRICD = f"{BUILD}/selftests/engine/srpol-fabricd"
 SIMHOST = f"{BUILD}/selftests/engine/simhost"
 ETCDCTL = f"{BUILD}/tools/bin/etcdctl"
@@ -401,6 +404,27 @@ class Nobody(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         self.server.paths.append(self.path)
         self.send_error(404)
+
+
+def test_end():
+    """Signals at any moment."""
+    store = {"kind": "embedded", "socket": f"{RUN}/end/store.sock"}
+    os.mkdir(f"{RUN}/end")
+    wrong = []
+    chance = random.Random(SEED)
+    for number in range(60):
+        engine = start_engine("end", store, file=f"{RUN}/end/store",
+                              socket=f"{RUN}/end/socket")
+        # it has to be there to be told; before that it ends as any program
+        wait_for("engine", lambda: os.path.exists(f"{RUN}/end/socket") or
+                 engine.p.poll() is not None)
+        time.sleep(chance.random() * 0.1)
+        sig = chance.choice([signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+        ended = engine.end(sig)
+        left = [f for f in os.listdir(f"{RUN}/end") if "sock" in f]
+        if ended or left:
+            wrong.append((number, sig, ended, left))
+    check(f"end: in order, whenever it is told (seed {SEED})", not wrong, wrong)
 
 
 def test_disk():
@@ -1019,7 +1043,7 @@ def main():
                    stderr=subprocess.DEVNULL)
     topology()
     try:
-        for test in (test_start, test_silence, test_disk, test_embedded, test_etcd):
+        for test in (test_start, test_end, test_silence, test_disk, test_embedded, test_etcd):
             try:
                 test()
             except (TimeoutError, LookupError, OSError) as why:

@@ -56,6 +56,9 @@ check "the configuration is good" srpold --check-config -c "$work/A.json"
 sed 's/"wait-to-restore-ms": 300/"wait": 300/' "$work/A.json" >"$work/bad.json"
 check_fails "a wrong key is named" '"wait" is unknown in "probes"' \
 	srpold --check-config -c "$work/bad.json"
+jq '. + { "hosts": [ "A", "A" ] }' "$work/A.json" >"$work/bad.json"
+check_fails "so is a host that is there twice" '"hosts" has "A" twice' \
+	srpold --check-config -c "$work/bad.json"
 sed 's/fc00:0:21::/fc00:0:2x::/' "$work/topology.json" >"$work/bad"
 sed "s,$work/topology.json,$work/bad," "$work/A.json" >"$work/bad.json"
 check_fails "a wrong topology is told with its line" 'bad: line [0-9]+:.*locator' \
