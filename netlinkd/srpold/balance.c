@@ -18,7 +18,7 @@ static struct engine *engine;
 static struct source timer = { .fd = -1 };
 static uint64_t seed;
 static uint64_t applied_ns;
-static uint64_t asked_ns;	/* when balance_soon() was last followed */
+static uint64_t demanded_ns;	/* when demands were last followed at once */
 static bool behind;		/* the module does not know yet what is new */
 
 /**
@@ -212,20 +212,32 @@ static void arm(void)
 }
 
 /**
- * balance_soon() - somebody said something new of a link, or of demands
+ * balance_soon() - somebody said something new of a link
  *
- * Weights follow now, or within the interval if they have just changed or been
- * looked at: anybody may say something, as often as he likes.
+ * Weights follow now, or within the interval if they have just changed.
  */
 void balance_soon(void)
 {
-	uint64_t interval_ns = engine->config.weights.interval_ns;
 	uint64_t now = now_ns();
 
-	if (now - applied_ns < interval_ns || now - asked_ns < interval_ns)
+	if (now - applied_ns >= engine->config.weights.interval_ns)
+		apply(now);
+}
+
+/**
+ * balance_demanded() - somebody said something new of demands
+ *
+ * Likewise, but once in an interval, whether weights change or not: anybody may
+ * say something, as often as he likes.
+ */
+void balance_demanded(void)
+{
+	uint64_t now = now_ns();
+
+	if (now - demanded_ns < engine->config.weights.interval_ns)
 		return;
-	asked_ns = now;
-	apply(now);
+	demanded_ns = now;
+	balance_soon();
 }
 
 /**

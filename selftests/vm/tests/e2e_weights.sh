@@ -159,7 +159,7 @@ check_fails "why for a QP that nobody sends to" "no flow to QP" \
 check "a user says what he will send" grep -q '"demands":2' <<<"$(announce \
 	'"request": "demands", "owner": "job", "demands": [
 	 {"src": "A", "dst": "fd00:b::1", "bytes": 3000},
-	 {"src": "B", "dst": "A", "bytes": 5, "for-ms": 5000, "in-ms": 10}]')"
+	 {"src": "B", "dst": "A", "bytes": 5, "for-ms": 3600000, "in-ms": 10}]')"
 check_equal "it is kept with who said it" '["job",65534,3000,"fd00:b::1",100]' \
 	"$(on A -j engine demand show |
 		jq -c '.[0] | [ .owner, .uid, .bytes, .dst, .color ]')"
