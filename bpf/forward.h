@@ -15,7 +15,8 @@
  * port (host.h), where the stack and its firewall get it.
  *
  * Where the namespace has netfilter hooks on the way of forwarded packets, a
- * firewall or NAT, all goes to the stack: it is not passed by. What else there is
+ * firewall or NAT but not those of AppArmor and SELinux, all goes to the stack:
+ * it is not passed by. What else there is
  * on that way, at the devices (tc, the netdev family of nftables), is not seen from
  * here; who needs it sets remembered-routes to off. What is for this
  * host, has no neighbor yet, is too big, has no hop left, or has options goes
@@ -114,6 +115,30 @@ static __always_inline bool srpol_fib_same(const struct srpol_fib_key *a,
 #define SRPOL_NF_FORWARD	2
 #define SRPOL_NF_POST_ROUTING	4
 
+/*
+ * AppArmor and SELinux have hooks in every namespace of a stock distribution.
+ * They let pass what has no mark and no label; marks come from rules of a
+ * firewall, which has a hook of its own. Where the names are not to be had these
+ * are hooks like any other.
+ */
+extern const void apparmor_ip_postroute __ksym __weak;
+extern const void selinux_ip_forward __ksym __weak;
+extern const void selinux_ip_postroute __ksym __weak;
+
+static __always_inline bool srpol_nf_filters(const struct nf_hook_entries *e)
+{
+	__u64 hook;
+
+	if (!e || !e->num_hook_entries)
+		return false;
+	if (e->num_hook_entries > 1)
+		return true;
+	hook = (__u64)e->hooks[0].hook;
+	return hook != (__u64)&apparmor_ip_postroute &&
+	       hook != (__u64)&selinux_ip_forward &&
+	       hook != (__u64)&selinux_ip_postroute;
+}
+
 /* Is there a firewall, or NAT, that forwarded packets must not pass by? */
 static __always_inline bool srpol_fib_filtered(struct xdp_md *ctx, bool six)
 {
@@ -123,12 +148,12 @@ static __always_inline bool srpol_fib_filtered(struct xdp_md *ctx, bool six)
 	if (!bpf_core_field_exists(net->nf.hooks_ipv6))
 		return false;
 	if (six)
-		return net->nf.hooks_ipv6[SRPOL_NF_PRE_ROUTING] ||
-		       net->nf.hooks_ipv6[SRPOL_NF_FORWARD] ||
-		       net->nf.hooks_ipv6[SRPOL_NF_POST_ROUTING];
-	return net->nf.hooks_ipv4[SRPOL_NF_PRE_ROUTING] ||
-	       net->nf.hooks_ipv4[SRPOL_NF_FORWARD] ||
-	       net->nf.hooks_ipv4[SRPOL_NF_POST_ROUTING];
+		return srpol_nf_filters(net->nf.hooks_ipv6[SRPOL_NF_PRE_ROUTING]) ||
+		       srpol_nf_filters(net->nf.hooks_ipv6[SRPOL_NF_FORWARD]) ||
+		       srpol_nf_filters(net->nf.hooks_ipv6[SRPOL_NF_POST_ROUTING]);
+	return srpol_nf_filters(net->nf.hooks_ipv4[SRPOL_NF_PRE_ROUTING]) ||
+	       srpol_nf_filters(net->nf.hooks_ipv4[SRPOL_NF_FORWARD]) ||
+	       srpol_nf_filters(net->nf.hooks_ipv4[SRPOL_NF_POST_ROUTING]);
 }
 
 /* Is the packet for a virtual port? Then that is all there is to know. */

@@ -40,33 +40,58 @@ static __always_inline int srpol_port_tc_drop(const struct srpol_pkt *pkt,
 	return SRPOL_TC_DROP;
 }
 
-/* A packet that is not steered, for @reason; by its destination alone. */
+/* The addresses of a packet that was not parsed to its end; false: none. */
+static __always_inline bool srpol_port_read(struct __sk_buff *skb,
+					    struct srpol_pkt *pkt)
+{
+	__be32 addr[2];
+
+	pkt->ifindex = skb->ifindex;
+	pkt->key.proto = 0;
+	pkt->is_v4 = pkt->l3_proto == bpf_htons(ETH_P_IP);
+	if (!pkt->is_v4)
+		return pkt->l3_proto == bpf_htons(ETH_P_IPV6) &&
+		       !bpf_skb_load_bytes(skb, pkt->l3_off +
+					   offsetof(struct ipv6hdr, saddr),
+					   pkt->key.saddr, 32);
+	if (bpf_skb_load_bytes(skb, pkt->l3_off + offsetof(struct iphdr, saddr),
+			       addr, sizeof(addr)))
+		return false;
+	srpol_copy_v4(pkt->key.saddr, addr[0]);
+	srpol_copy_v4(pkt->key.daddr, addr[1]);
+	return true;
+}
+
+/*
+ * A packet that is not steered, for @reason; by its addresses alone. What is not
+ * parsed to its end, or a tunnel, has its source checked as all others have.
+ */
 static __noinline int srpol_port_unsteered(struct __sk_buff *skb,
 					   struct srpol_pkt *pkt, __u32 reason)
 {
 	struct srpol_state *st = srpol_state_get();
-	struct in6_addr addr[2];	/* source and destination */
-	__u32 off = pkt->l3_off;
+	bool known = srpol_port_read(skb, pkt);
 
-	if (reason == SRPOL_REASON_UNPARSED && !pkt->l3_proto)
+	if (known && (reason == SRPOL_REASON_UNPARSED ||
+		      reason == SRPOL_REASON_TUNNELED) &&
+	    srpol_port_check(skb, SRPOL_PORT_TC, pkt) & SRPOL_HOW_SPOOFED)
+		reason = SRPOL_REASON_SPOOFED;
+	else if (reason == SRPOL_REASON_UNPARSED && !pkt->l3_proto)
 		reason = SRPOL_REASON_PORT_UNREADABLE;
 	else if (pkt->l3_proto != bpf_htons(ETH_P_IPV6) || !st)
 		return srpol_port_tc_pass(reason);
-	else if (bpf_skb_load_bytes(skb, off + offsetof(struct ipv6hdr, saddr),
-				    addr, sizeof(addr)))
+	else if (!known)
 		reason = SRPOL_REASON_PORT_UNREADABLE;
-	else if (!srpol_inside(st, srpol_now_read(st).gen, &addr[1]))
+	else if (!srpol_inside(st, srpol_now_read(st).gen,
+			       (void *)pkt->key.daddr))
 		return srpol_port_tc_pass(reason);
 	else
 		reason = SRPOL_REASON_SID_FROM_PORT;
-	if (reason == SRPOL_REASON_SID_FROM_PORT) {
-		srpol_copy_addr(pkt->key.saddr, &addr[0]);
-		srpol_copy_addr(pkt->key.daddr, &addr[1]);
-	} else {
+	if (reason == SRPOL_REASON_PORT_UNREADABLE) {
 		__builtin_memset(pkt->key.saddr, 0, 16);
 		__builtin_memset(pkt->key.daddr, 0, 16);
 	}
-	pkt->len = skb->len - off;
+	pkt->len = skb->len - pkt->l3_off;
 	return srpol_port_tc_drop(pkt, reason, 0);
 }
 

@@ -179,6 +179,9 @@ static int srpol_dev_parse(struct srpol_net *sn, struct srpol_dev *sdev,
 			   const struct genl_info *info)
 {
 	struct nlattr **tb = info->attrs;
+	/* who gives a device another role need not say how it was checked */
+	const struct nlattr *why = tb[SRPOL_A_DEV_SOURCE] ?:
+				   tb[SRPOL_A_DEV_ROLE];
 	struct net_device *dev;
 
 	if (tb[SRPOL_A_DEV_ROLE])
@@ -190,13 +193,13 @@ static int srpol_dev_parse(struct srpol_net *sn, struct srpol_dev *sdev,
 	if (tb[SRPOL_A_DEV_SOURCE])
 		sdev->source = nla_get_u32(tb[SRPOL_A_DEV_SOURCE]);
 	if (sdev->source && sdev->role == SRPOL_DEV_ROLE_UPLINK) {
-		NL_SET_ERR_MSG_ATTR(info->extack, tb[SRPOL_A_DEV_SOURCE],
-				    "sources are checked at ports only");
+		NL_SET_ERR_MSG_ATTR(info->extack, why,
+				    "sources are checked at ports only: source none");
 		return -EINVAL;
 	}
 	if (sdev->source == SRPOL_SOURCE_CHECK_LOOSE &&
 	    sdev->role == SRPOL_DEV_ROLE_HOST) {
-		NL_SET_ERR_MSG_ATTR(info->extack, tb[SRPOL_A_DEV_SOURCE],
+		NL_SET_ERR_MSG_ATTR(info->extack, why,
 				    "a virtual port has no loose check");
 		return -EINVAL;
 	}

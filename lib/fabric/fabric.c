@@ -108,6 +108,7 @@ void srpol_fabric_free(struct srpol_fabric *f)
 	free(f->links);
 	free(f->nics);
 	free(f->gpus);
+	free(f->addrs);
 	free(f->up);
 	free(f->down);
 	free(f->names);
@@ -124,6 +125,7 @@ size_t srpol_fabric_bytes(const struct srpol_fabric *f)
 	       f->room_links * sizeof(*f->links) +
 	       f->room_nics * sizeof(*f->nics) +
 	       f->n_gpus * sizeof(*f->gpus) +
+	       f->n_nics * sizeof(*f->addrs) +
 	       f->n_links * sizeof(*f->up) +
 	       ((size_t)f->names_mask + 1) * sizeof(*f->names);
 }

@@ -172,6 +172,7 @@ struct srpol_sid_plan {
  * @n_nics: number of them
  * @gpus: in the order of @nics
  * @n_gpus: number of them
+ * @addrs: numbers of NICs, sorted by address
  * @up: links to upper nodes, per node
  * @down: links to lower nodes, per node
  * @sids: how SIDs are made
@@ -190,6 +191,7 @@ struct srpol_fabric {
 	uint32_t n_nics;
 	struct srpol_gpu *gpus;
 	uint32_t n_gpus;
+	uint32_t *addrs;
 	uint32_t *up;
 	uint32_t *down;
 	struct srpol_sid_plan sids;
@@ -222,6 +224,12 @@ uint32_t srpol_fabric_link(const struct srpol_fabric *f, uint32_t from,
 			   uint32_t to);
 uint32_t srpol_fabric_gpu(const struct srpol_fabric *f, uint32_t host,
 			  uint32_t rail);
+
+/* address.c: NICs by address */
+
+int srpol_fabric_index_addrs(struct srpol_fabric *f);
+uint32_t srpol_fabric_nic_at(const struct srpol_fabric *f,
+			     const struct in6_addr *addr);
 
 /* Links of @node to the tier above (i < up_n) and below (i < down_n). */
 static inline uint32_t srpol_node_up(const struct srpol_fabric *f,

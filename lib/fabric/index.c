@@ -344,6 +344,8 @@ int srpol_fabric_finish(struct srpol_fabric *f, struct srpol_error *err)
 		rc = check_parallel(f, err);
 	if (!rc)
 		rc = index_nics(f, err);
+	if (!rc && srpol_fabric_index_addrs(f))
+		rc = srpol_error_set(err, -ENOMEM, "no memory");
 	if (rc)
 		goto out;
 	index_shapes(f, nodes, false);

@@ -77,6 +77,36 @@ static int read_one(const struct srpol_fabric *f, const json_t *o,
 	return add(demands, &d, err);
 }
 
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int gpus_of(const struct srpol_fabric *f, const json_t *hosts,
+		   json_int_t rail, uint32_t *gpu, struct srpol_error *err)
+{
+	size_t n = json_array_size(hosts), i;
+	const json_t *name;
+	int ret;
+
+	json_array_foreach(hosts, i, name) {
+		ret = gpu_of(f, json_string_value(name) ?: "", rail, &gpu[i],
+			     err);
+		if (ret)
+			return ret;
+	}
+	qsort(gpu, n, sizeof(*gpu), by_number);
+	for (i = 1; i < n; i++)
+		if (gpu[i] == gpu[i - 1])
+			return srpol_error_set(err, -EINVAL,
+					       "host \"%s\" is there twice",
+					       f->nodes[f->gpus[gpu[i]].host]
+					       .name);
+	return 0;
+}
+
 static int read_all_to_all(const struct srpol_fabric *f, const json_t *o,
 			   struct srpol_demands *demands,
 			   struct srpol_error *err)
@@ -95,10 +125,8 @@ static int read_all_to_all(const struct srpol_fabric *f, const json_t *o,
 				       "\"all-to-all\" is { hosts, rail, bytes }");
 	n = json_array_size(hosts);
 	gpu = calloc(n + 1, sizeof(*gpu));
-	ret = gpu ? check_bytes(bytes, err) : -ENOMEM;
-	for (i = 0; i < n && !ret; i++)
-		ret = gpu_of(f, json_string_value(json_array_get(hosts, i)) ?:
-			     "", rail, &gpu[i], err);
+	ret = gpu ? check_bytes(bytes, err) ?:
+		    gpus_of(f, hosts, rail, gpu, err) : -ENOMEM;
 	for (i = 0; i < n * n && !ret; i++) {
 		d.src = gpu[i / n];
 		d.dst = gpu[i % n];
@@ -116,6 +144,8 @@ static int read_all_to_all(const struct srpol_fabric *f, const json_t *o,
  * @len: bytes of it
  * @demands: result; as before after an error
  * @err: what is wrong
+ *
+ * Demands of an "all-to-all" come in order of the hosts' numbers.
  *
  * Return: 0, -EINVAL, -ENOENT for a host that is not there, -E2BIG, -ENOMEM.
  */

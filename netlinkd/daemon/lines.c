@@ -102,17 +102,52 @@ bool lines_send(struct lines_client *client, const char *text, size_t len)
 	return false;
 }
 
-/* A second that begins with what it says, not one of the clock. */
+/* A second that begins with what is said, not one of the clock. */
+static bool is_over(const struct lines_talk *talk, uint64_t now)
+{
+	return !talk->since_ns || now - talk->since_ns >= NS_PER_SEC;
+}
+
+static bool say(struct lines_talk *talk, uint64_t now, size_t cost, size_t max)
+{
+	if (is_over(talk, now)) {
+		talk->since_ns = now;
+		talk->said = 0;
+	}
+	talk->said += cost;
+	return talk->said <= max;
+}
+
+/* NULL: so many others said something that nobody more may. */
+static struct lines_talk *talk_of(struct lines *server, uint32_t uid,
+				  uint64_t now)
+{
+	struct lines_talk *place = NULL, *talk;
+
+	for (talk = server->users; talk < server->users + LINES_USERS; talk++) {
+		if (talk->since_ns && talk->uid == uid)
+			return talk;
+		if (is_over(talk, now))
+			place = talk;
+	}
+	if (place)
+		*place = (struct lines_talk){ .uid = uid };
+	return place;
+}
+
 static bool may_say(struct lines_client *client, size_t len)
 {
-	size_t max = client->server->rate_max;
+	struct lines *server = client->server;
+	size_t max = server->rate_max, cost = len + LINES_COST;
+	uint64_t now = client->heard_ns;
+	struct lines_talk *user;
 
-	if (client->heard_ns - client->since_ns >= NS_PER_SEC) {
-		client->since_ns = client->heard_ns;
-		client->said = 0;
-	}
-	client->said += len + LINES_COST;
-	return !max || client->said <= max;
+	if (!max)
+		return true;
+	user = talk_of(server, client->uid, now);
+	return say(&client->talk, now, cost, max) && user &&
+	       say(user, now, cost, LINES_BY_USER * max) &&
+	       say(&server->all, now, cost, LINES_BY_ALL * max);
 }
 
 static void take_lines(struct lines_client *client)
@@ -227,16 +262,19 @@ static void accept_client(struct source *source, uint32_t events)
 	server->clients[i] = client;
 }
 
-/* Somebody answers there: another process serves it. */
+/*
+ * Somebody answers there, or would if not so many were waiting: another process
+ * serves it. @pid: which one, 0: it is too busy to say so.
+ */
 static bool is_taken(const struct sockaddr_un *addr, pid_t *pid)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct ucred who = {};
 	socklen_t len = sizeof(who);
 	bool taken;
 
-	taken = fd >= 0 && !connect(fd, (const struct sockaddr *)addr,
-				    sizeof(*addr));
+	taken = fd >= 0 && (!connect(fd, (const struct sockaddr *)addr,
+				     sizeof(*addr)) || errno == EAGAIN);
 	if (taken)
 		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len);
 	*pid = who.pid;
@@ -245,18 +283,64 @@ static bool is_taken(const struct sockaddr_un *addr, pid_t *pid)
 	return taken;
 }
 
+/* A place for a socket: one that nobody serves any more goes, nothing else. */
+static int make_place(const char *path, struct srpol_error *err)
+{
+	struct stat is;
+
+	if (lstat(path, &is))
+		return errno == ENOENT ? 0 :
+		       srpol_error_set(err, -errno, "%s: %s", path,
+				       strerror(errno));
+	if (!S_ISSOCK(is.st_mode))
+		return srpol_error_set(err, -EEXIST,
+				       "%s is there and no socket: it is left alone",
+				       path);
+	return unlink(path) ? srpol_error_set(err, -errno, "%s: %s", path,
+					      strerror(errno)) : 0;
+}
+
+static int listen_at(struct lines *server, const struct sockaddr_un *addr,
+		     struct srpol_error *err)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	const char *path = server->path;
+	int ret;
+
+	if (fd < 0 || bind(fd, (const struct sockaddr *)addr, sizeof(*addr))) {
+		ret = srpol_error_set(err, -errno, "%s: %s", path,
+				      strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return ret;
+	}
+	server->listener.fd = fd;
+	server->listener.ready = accept_client;
+	ret = chmod(path, server->for_all ? 0666 : 0660) ||
+	      listen(fd, server->clients_max) ?
+	      srpol_error_set(err, -errno, "%s: %s", path, strerror(errno)) :
+	      loop_add(&server->listener, EPOLLIN);
+	if (!ret)
+		return 0;
+	close(fd);
+	server->listener.fd = -1;
+	unlink(path);
+	return ret;
+}
+
 /**
  * lines_start() - serve
  * @server: @path, limits and functions are set; @path shorter than a socket's
  *	address
- * @err: why not: -EBUSY if another process does
+ * @err: why not: -EBUSY if another process does, -EEXIST if a file that is no
+ *	socket is in its place
  */
 int lines_start(struct lines *server, struct srpol_error *err)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	const char *path = server->path;
-	int fd, ret = 0;
 	pid_t pid;
+	int ret;
 
 	server->listener.fd = -1;
 	memcpy(addr.sun_path, path, strlen(path) + 1);
@@ -268,21 +352,9 @@ int lines_start(struct lines *server, struct srpol_error *err)
 				 sizeof(struct lines_client *));
 	if (!server->clients)
 		return -ENOMEM;
-	unlink(path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&addr, sizeof(addr)) ||
-	    chmod(path, server->for_all ? 0666 : 0660) || listen(fd, server->clients_max))
-		ret = srpol_error_set(err, -errno, "%s: %s", path,
-				      strerror(errno));
-	server->listener.fd = fd;
-	server->listener.ready = accept_client;
-	ret = ret ?: loop_add(&server->listener, EPOLLIN);
-	if (ret) {
-		if (fd >= 0)
-			close(fd);
-		server->listener.fd = -1;
+	ret = make_place(path, err) ?: listen_at(server, &addr, err);
+	if (ret)
 		free(server->clients);
-	}
 	return ret;
 }
 

@@ -19,6 +19,21 @@ struct srpol_error;
 struct lines;
 
 #define LINES_COST	8192	/* of any line, however short */
+#define LINES_USERS	64	/* that may say something in a second */
+#define LINES_BY_USER	8	/* a user may say so many times what a client may */
+#define LINES_BY_ALL	16	/* and all of them together */
+
+/**
+ * struct lines_talk - what somebody said in a second
+ * @uid: user
+ * @since_ns: when the second began, 0: never
+ * @said: bytes, as @rate_max of struct lines counts them
+ */
+struct lines_talk {
+	uint32_t uid;
+	uint64_t since_ns;
+	size_t said;
+};
 
 /**
  * struct lines_client - one that is connected
@@ -26,8 +41,7 @@ struct lines;
  * @server: whose client it is
  * @uid: user
  * @heard_ns: when it last said something
- * @since_ns: since when @said counts
- * @said: what it said, as @rate_max of its server counts it
+ * @talk: what it said
  * @in: what came and is not a whole line yet
  * @in_len: bytes of it
  * @in_room: of @in
@@ -42,8 +56,7 @@ struct lines_client {
 	struct lines *server;
 	uint32_t uid;
 	uint64_t heard_ns;
-	uint64_t since_ns;
-	size_t said;
+	struct lines_talk talk;
 	char *in;
 	size_t in_len;
 	size_t in_room;
@@ -62,12 +75,16 @@ struct lines_client {
  * @line_max: bytes of a line
  * @out_max: bytes that a client may leave unread
  * @rate_max: bytes that a client may say in a second, of which each line has
- *	LINES_COST more than it has; one that says more is let go. 0: no limit
+ *	LINES_COST more than it has; one that says more is let go. What a user
+ *	may say does not depend on the number of his clients, as he could come
+ *	and go, and all of them are limited as well. 0: no limit
  * @line: a line came, without its end; it may be written to
  * @left: a client goes, may be NULL
  * @listener: the socket
  * @clients: by place
  * @dropped: clients that were let go
+ * @users: what users said
+ * @all: what all said
  */
 struct lines {
 	const char *path;
@@ -81,6 +98,8 @@ struct lines {
 	struct source listener;
 	struct lines_client **clients;
 	uint64_t dropped;
+	struct lines_talk users[LINES_USERS];
+	struct lines_talk all;
 };
 
 int lines_start(struct lines *server, struct srpol_error *err);

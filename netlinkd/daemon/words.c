@@ -82,3 +82,29 @@ int words_check(const json_t *o, const char * const *keys,
 	}
 	return 0;
 }
+
+/**
+ * words_file() - read a file that is one JSON object
+ * @file: its name, which @err begins with
+ * @take: takes the object
+ * @config: for @take
+ * @err: what is wrong
+ */
+int words_file(const char *file, int (*take)(const json_t *o, void *config,
+					     struct srpol_error *err),
+	       void *config, struct srpol_error *err)
+{
+	struct srpol_error why = {};
+	json_error_t at;
+	json_t *o;
+	int ret;
+
+	o = json_load_file(file, JSON_REJECT_DUPLICATES, &at);
+	if (!o)
+		return srpol_error_set(err, -EINVAL, "%s: line %d: %s", file,
+				       at.line, at.text);
+	ret = json_is_object(o) ? take(o, config, &why) :
+	      srpol_error_set(&why, -EINVAL, "not a JSON object");
+	json_decref(o);
+	return ret ? srpol_error_set(err, ret, "%s: %s", file, why.text) : 0;
+}

@@ -11,6 +11,9 @@ int words_number(const json_t *o, const char *key, json_int_t min,
 		 struct srpol_error *err);
 int words_text(const json_t *o, const char *key, const char *fallback,
 	       char *to, size_t len, struct srpol_error *err);
+int words_file(const char *file, int (*take)(const json_t *o, void *config,
+					     struct srpol_error *err),
+	       void *config, struct srpol_error *err);
 int words_check(const json_t *o, const char * const *keys,
 		const char *where, struct srpol_error *err);
 

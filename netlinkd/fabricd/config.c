@@ -22,9 +22,9 @@ static int check_page(const char *page, struct srpol_error *err)
 	return *page ? web_address(page, &addr, &len, err) : 0;
 }
 
-static int read_all(const json_t *o, struct fabricd_config *c,
-		    struct srpol_error *err)
+static int read_all(const json_t *o, void *config, struct srpol_error *err)
 {
+	struct fabricd_config *c = config;
 	static const char * const keys[] = {
 		"name", "shard", "topology", "algorithm", "settle-ms",
 		"lease-s", "store", "file", "socket", "page", "reservable",
@@ -79,20 +79,9 @@ int config_read(const char *file, struct fabricd_config *config,
 		struct srpol_error *err)
 {
 	struct fabricd_config new = {};
-	struct srpol_error why = {};
-	json_error_t at;
-	json_t *o;
-	int ret;
+	int ret = words_file(file, read_all, &new, err);
 
-	o = json_load_file(file, JSON_REJECT_DUPLICATES, &at);
-	if (!o)
-		return srpol_error_set(err, -EINVAL, "%s: line %d: %s", file,
-				       at.line, at.text);
-	ret = json_is_object(o) ? read_all(o, &new, &why) :
-	      srpol_error_set(&why, -EINVAL, "not a JSON object");
-	json_decref(o);
-	if (ret)
-		return srpol_error_set(err, ret, "%s: %s", file, why.text);
-	*config = new;
-	return 0;
+	if (!ret)
+		*config = new;
+	return ret;
 }

@@ -232,9 +232,11 @@ struct ack *acks_find(const char *host);
 
 /* takeover.c */
 void takeover(void (*done)(bool ok));
+void takeover_stop(void);
 
 /* publish.c */
 void publish(const struct srpol_plan *plan, void (*done)(int error));
+void publish_stop(void);
 
 /* plan.c */
 void plan_soon(void);

@@ -4,18 +4,15 @@
  */
 #include <errno.h>
 #include <getopt.h>
-#include <signal.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "causes.h"
 #include "tenants.h"
 #include "kv.h"
 #include "notify.h"
+#include "signals.h"
 #include "srpol_lib.h"
 #include "web.h"
 
@@ -32,33 +29,10 @@ struct fabricd fabricd = {
 	.acks = VEC_INIT(struct ack),
 };
 
-static struct source signals;
-
 static int stop(int ret, const struct srpol_error *err)
 {
 	log_error("%s", err->text[0] ? err->text : strerror(-ret));
 	return 1;
-}
-
-static void take_signal(struct source *source, uint32_t what)
-{
-	struct signalfd_siginfo info;
-
-	if (read(source->fd, &info, sizeof(info)) == sizeof(info))
-		loop_stop();
-}
-
-static int watch_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signals.fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	signals.ready = take_signal;
-	return signals.fd < 0 ? -errno : loop_add(&signals, EPOLLIN);
 }
 
 static int read_topology(struct srpol_error *err)
@@ -89,7 +63,7 @@ static int begin(struct srpol_error *err)
 {
 	int ret;
 
-	ret = loop_init() ?: watch_signals() ?: read_topology(err);
+	ret = loop_init() ?: signals_watch(NULL) ?: read_topology(err);
 	if (!ret && serves_store())
 		ret = kv_server_start(fabricd.config.store.socket,
 				      fabricd.config.file, err);
@@ -103,6 +77,8 @@ static void end(void)
 	causes_free();
 	control_stop();
 	store_close(&fabricd.store);
+	takeover_stop();
+	publish_stop();
 	if (serves_store())
 		kv_server_stop();
 	srpol_planner_free(&fabricd.planner);
@@ -121,8 +97,10 @@ static int run(void)
 	int ret;
 
 	ret = begin(&err);
-	if (ret)
+	if (ret) {
+		end();
 		return stop(ret, &err);
+	}
 	inputs_start();
 	tenants_start();
 	reservations_start();

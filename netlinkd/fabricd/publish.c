@@ -25,6 +25,7 @@ struct text {
 
 /**
  * struct epoch - a publication under way
+ * @next: another one, of a term of before
  * @term: in this term
  * @done: told the end
  * @index: what will be in force
@@ -36,6 +37,7 @@ struct text {
  * @seen: what it says of reports
  */
 struct epoch {
+	struct epoch *next;
 	uint64_t term;
 	void (*done)(int error);
 	struct srpol_index index;
@@ -47,9 +49,16 @@ struct epoch {
 	char *seen;
 };
 
+static struct epoch *under_way;
+
 static void free_epoch(struct epoch *e)
 {
+	struct epoch **at = &under_way;
 	struct text *t;
+
+	while (*at != e)
+		at = &(*at)->next;
+	*at = e->next;
 
 	vec_for_each(t, &e->chunks)
 		free(t->value);
@@ -336,6 +345,8 @@ void publish(const struct srpol_plan *plan, void (*done)(int error))
 	struct epoch *e = store_alloc(sizeof(*e));
 	int ret;
 
+	e->next = under_way;
+	under_way = e;
 	e->term = fabricd.term;
 	e->done = done;
 	e->chunks = (struct vec)VEC_INIT(struct text);
@@ -346,4 +357,13 @@ void publish(const struct srpol_plan *plan, void (*done)(int error))
 		finish(e, ret);
 	else
 		wrote_chunks(e, &begin);
+}
+
+/**
+ * publish_stop() - what is under way is forgotten; after the store is closed
+ */
+void publish_stop(void)
+{
+	while (under_way)
+		free_epoch(under_way);
 }

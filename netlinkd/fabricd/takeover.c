@@ -12,9 +12,11 @@
 #include "srpol_lib.h"
 
 #define TOPOLOGY_KEY	"cfg/topology"
+#define EPOCH_MAX	(1ull << 53)	/* of what engines write; JSON has no more */
 
 /**
  * struct state - a takeover under way
+ * @next: another one, of a term of before
  * @term: in this term
  * @done: told the end
  * @epoch: highest there is
@@ -22,6 +24,7 @@
  * @keys: char *, keys of chunks and indices
  */
 struct state {
+	struct state *next;
 	uint64_t term;
 	void (*done)(bool ok);
 	uint64_t epoch;
@@ -29,17 +32,29 @@ struct state {
 	struct vec keys;
 };
 
-static void finish(struct state *s, bool ok)
+static struct state *under_way;
+
+static void free_state(struct state *s)
 {
-	void (*done)(bool ok) = s->done;
-	bool mine = s->term == fabricd.term;
+	struct state **at = &under_way;
 	char **key;
 
+	while (*at != s)
+		at = &(*at)->next;
+	*at = s->next;
 	vec_for_each(key, &s->keys)
 		free(*key);
 	vec_free(&s->keys);
 	srpol_head_free(&s->head);
 	free(s);
+}
+
+static void finish(struct state *s, bool ok)
+{
+	void (*done)(bool ok) = s->done;
+	bool mine = s->term == fabricd.term;
+
+	free_state(s);
 	if (mine)
 		done(ok);
 }
@@ -68,7 +83,7 @@ static void keep_key(struct state *s, const char *key, const char *number)
 	uint64_t epoch = strtoull(number, NULL, 10);
 
 	*(char **)vec_add(&s->keys) = strdup(key) ?: (abort(), NULL);
-	if (epoch > s->epoch)
+	if (epoch > s->epoch && epoch < EPOCH_MAX)
 		s->epoch = epoch;
 }
 
@@ -181,8 +196,11 @@ static void got_plan(void *data, const struct store_reply *reply)
 		}
 		fabricd.head_rev = kv->mod;
 		srpol_head_free(&s->head);
-		if (srpol_head_read(kv->value, kv->len, &s->head, NULL))
+		if (srpol_head_read(kv->value, kv->len, &s->head, NULL) ||
+		    s->head.epoch >= EPOCH_MAX) {
 			log_notice("the head is damaged; all is written anew");
+			srpol_head_free(&s->head);
+		}
 		if (s->head.epoch > s->epoch)
 			s->epoch = s->head.epoch;
 	}
@@ -230,7 +248,9 @@ static void got_topology(void *data, const struct store_reply *reply)
 	struct store_txn txn = { .compare = &compare, .n_compare = 1,
 				 .put = &put, .n_put = 1 };
 
-	if (!is_good(s, reply) || !text) {
+	if (!text)
+		abort();
+	if (!is_good(s, reply)) {
 		free(text);
 		return;
 	}
@@ -253,9 +273,20 @@ void takeover(void (*done)(bool ok))
 {
 	struct state *s = store_alloc(sizeof(*s));
 
+	s->next = under_way;
+	under_way = s;
 	s->term = fabricd.term;
 	s->done = done;
 	s->keys = (struct vec)VEC_INIT(char *);
 	fabricd.store.ops->range(&fabricd.store, TOPOLOGY_KEY, false, 0,
 				 got_topology, s);
+}
+
+/**
+ * takeover_stop() - what is under way is forgotten; after the store is closed
+ */
+void takeover_stop(void)
+{
+	while (under_way)
+		free_state(under_way);
 }

@@ -69,8 +69,8 @@ int workload_read(enum workload_part part, const struct tenant *of,
 			}
 			/* each is good by itself: all are too many */
 			if (ret)
-				log_notice("%s is left out: %s", job->key,
-					   err.text);
+				log_error("%s is not planned for: %s", job->key,
+					  err.text);
 		}
 		owner = realloc(w->job, (w->demands.n + 1UL) * sizeof(*owner));
 		if (!owner) {

@@ -94,7 +94,9 @@ static void take_head(struct follow *f, const struct store_kv *kv,
 	if (!kv->value)
 		return;
 	/* read again, or being fetched */
-	if (kv->mod <= f->done_mod || (f->next && kv->mod <= f->next_mod))
+	if (kv->mod <= f->done_mod ||
+	    (f->next && f->next->cluster == f->cluster &&
+	     kv->mod <= f->next_mod))
 		return;
 	if (srpol_head_read(kv->value, kv->len, &head, &err)) {
 		f->stats.bad_head++;
@@ -160,7 +162,8 @@ static void apply(struct follow *f)
  */
 void follow_fetched(struct follow *f, bool decided)
 {
-	if (decided)
+	/* revisions of a store that is gone say nothing of the new one's */
+	if (decided && f->next->cluster == f->cluster)
 		f->done_mod = f->next_mod;
 	if (f->next->plan) {
 		apply(f);

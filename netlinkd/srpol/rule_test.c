@@ -224,9 +224,9 @@ static void print_choice(const struct srpol_explain *e,
 	out_uint("path", "\n\tpath %llu", e->path);
 	out_string("path_name", path && path->name[0] ? " (%s)" : NULL,
 		   path ? path->name : "");
-	out_uint("home", e->primary != e->path ? " (home of the flow is %llu)" :
+	out_uint("primary", e->primary != e->path ? " (its primary path is %llu)" :
 		 NULL, e->primary);
-	out_bool("home_down", ", which is down", e->skipped);
+	out_bool("primary_down", ", which is down", e->skipped);
 	out_bool("cached", ", where the flow is now", e->cached);
 }
 

@@ -6,6 +6,9 @@
  *
  * Nothing is read from the notifications of module and kernel: each of them,
  * and the loss of some, only has what there is compared with what there was.
+ *
+ * The module may be unloaded meanwhile. When it is loaded again it is another
+ * one, with a netlink family of its own, so that all sockets are opened anew.
  */
 #include <errno.h>
 #include <libmnl/libmnl.h>
@@ -17,7 +20,8 @@
 
 #include "srpol.h"
 
-#define RETRY_MS	1000	/* what could not be attached */
+#define RETRY_MS	1000	/* what could not be attached, or is not there */
+#define RETRY_MAX_MS	64000	/* what could not be attached again and again */
 
 /**
  * struct watched - a device that has, or had, a role
@@ -38,6 +42,7 @@ struct watched {
 };
 
 static struct vec all = VEC_INIT(struct watched);
+static struct srpol_genl module;	/* its notifications; nl is NULL without it */
 
 static void tell(const struct watched *w, const char *what)
 {
@@ -101,17 +106,62 @@ static bool come_back(struct watched *w)
 	return true;
 }
 
+/* Sockets of their own: answers and notifications do not mix. */
+static int reach(struct srpol_error *error)
+{
+	int err;
+
+	srpol_genl_close(&genl);
+	err = srpol_genl_open(&genl, error) ?:
+	      srpol_genl_open(&module, error) ?:
+	      srpol_genl_listen(&module, error);
+	if (err) {
+		srpol_genl_close(&genl);
+		srpol_genl_close(&module);
+	}
+	return err;
+}
+
+/* The module does not answer any more; that is said once. */
+static bool lose(int err, const struct srpol_error *error)
+{
+	srpol_genl_close(&genl);
+	srpol_genl_close(&module);
+	refused(err, error);
+	return false;
+}
+
+static bool is_reached(void)
+{
+	struct srpol_error error = {};
+
+	if (module.nl)
+		return true;
+	if (reach(&error))
+		return false;
+	printf("module srpol is back\n");
+	fflush(stdout);
+	return true;
+}
+
 /* Return: false if something has to be tried again. */
 static bool compare(void)
 {
 	struct vec devs = VEC_INIT(struct dev_info);
+	struct srpol_error error = {};
 	const struct dev_info *dev;
 	char name[IF_NAMESIZE];
 	struct watched *w;
 	bool done = true;
+	int err;
 
-	if (fetch_devs(&devs))
+	if (!is_reached())
 		return false;
+	err = srpol_fetch(&genl, SRPOL_CMD_DEV_GET, &devs, &error);
+	if (err) {
+		vec_free(&devs);
+		return lose(err, &error);
+	}
 	vec_for_each(w, &all)
 		w->present = false;
 	vec_for_each(dev, &devs)
@@ -144,25 +194,47 @@ static int forget(const struct nlmsghdr *nlh, void *data)
 	return 0;
 }
 
-static int follow(struct srpol_genl *module, struct mnl_socket *links)
+/* How long to wait for news: for ever, or until it is tried again. */
+static int patience(void)
 {
-	struct pollfd fds[] = {
-		{ .fd = srpol_genl_fd(module), .events = POLLIN },
-		{ .fd = mnl_socket_get_fd(links), .events = POLLIN },
-	};
+	static int retry_ms = RETRY_MS;
+	int ms = retry_ms;
+
+	if (compare()) {
+		retry_ms = RETRY_MS;
+		return -1;
+	}
+	/* to look whether the module is there costs nothing, and says nothing */
+	if (!module.nl)
+		return RETRY_MS;
+	if (retry_ms < RETRY_MAX_MS)
+		retry_ms *= 2;
+	return ms;
+}
+
+static int follow(struct mnl_socket *links)
+{
+	struct pollfd fds[2];
 	char buf[8192];
-	int err;
+	int err, ms;
 
 	for (;;) {
-		if (poll(fds, ARRAY_SIZE(fds), compare() ? -1 : RETRY_MS) < 0 &&
-		    errno != EINTR)
+		ms = patience();
+		fds[0] = (struct pollfd){
+			.fd = module.nl ? srpol_genl_fd(&module) : -1,
+			.events = POLLIN,
+		};
+		fds[1] = (struct pollfd){
+			.fd = mnl_socket_get_fd(links), .events = POLLIN,
+		};
+		if (poll(fds, ARRAY_SIZE(fds), ms) < 0 && errno != EINTR)
 			return refused(-errno, NULL);
 		if (fds[1].revents)
 			while (mnl_socket_recvfrom(links, buf, sizeof(buf)) > 0)
 				;
 		if (!fds[0].revents)
 			continue;
-		err = srpol_genl_receive(module, forget, NULL);
+		err = srpol_genl_receive(&module, forget, NULL);
 		if (err && err != -EINTR && err != -ENOBUFS)
 			return refused(err, NULL);
 	}
@@ -178,7 +250,6 @@ static int follow(struct srpol_genl *module, struct mnl_socket *links)
 int dev_watch(struct args *args, unsigned int flags)
 {
 	struct srpol_error error = {};
-	struct srpol_genl module;
 	struct mnl_socket *links;
 	int err;
 
@@ -187,10 +258,8 @@ int dev_watch(struct args *args, unsigned int flags)
 	err = need_module() ?: batch_flush();
 	if (err)
 		return err;
-	/* a socket of its own: answers and notifications do not mix */
-	err = srpol_genl_open(&module, &error) ?:
-	      srpol_genl_listen(&module, &error);
+	err = reach(&error);
 	if (err)
 		return refused(err, &error);
-	return listen_links(&links) ?: follow(&module, links);
+	return listen_links(&links) ?: follow(links);
 }

@@ -18,6 +18,7 @@ static struct engine *engine;
 static struct source timer = { .fd = -1 };
 static uint64_t seed;
 static uint64_t applied_ns;
+static uint64_t demanded_ns;	/* when demands were last followed at once */
 static bool behind;		/* the module does not know yet what is new */
 
 /**
@@ -221,6 +222,22 @@ void balance_soon(void)
 
 	if (now - applied_ns >= engine->config.weights.interval_ns)
 		apply(now);
+}
+
+/**
+ * balance_demanded() - somebody said something new of demands
+ *
+ * Likewise, but once in an interval, whether weights change or not: anybody may
+ * say something, as often as he likes.
+ */
+void balance_demanded(void)
+{
+	uint64_t now = now_ns();
+
+	if (now - demanded_ns < engine->config.weights.interval_ns)
+		return;
+	demanded_ns = now;
+	balance_soon();
 }
 
 /**

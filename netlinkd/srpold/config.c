@@ -32,6 +32,16 @@
 #define LEASE_S_DEFAULT		30
 #define DAMP_MS_DEFAULT		2000
 
+static bool is_named(const struct config *c, size_t n, const char *host)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (!strcmp(c->hosts[i], host))
+			return true;
+	return false;
+}
+
 static int read_hosts(const json_t *o, struct config *c,
 		      struct srpol_error *err)
 {
@@ -53,6 +63,10 @@ static int read_hosts(const json_t *o, struct config *c,
 		    json_string_length(name) >= sizeof(c->hosts[0]))
 			return srpol_error_set(err, -EINVAL,
 					       "\"hosts\" is not a list of names");
+		if (is_named(c, i, json_string_value(name)))
+			return srpol_error_set(err, -EINVAL,
+					       "\"hosts\" has \"%s\" twice",
+					       json_string_value(name));
 		strcpy(c->hosts[i], json_string_value(name));
 	}
 	c->n_hosts = i;
@@ -220,9 +234,9 @@ static int read_fabric(const json_t *root, struct config *config,
 	return 0;
 }
 
-static int read_all(const json_t *o, struct config *c,
-		    struct srpol_error *err)
+static int read_all(const json_t *o, void *config, struct srpol_error *err)
 {
+	struct config *c = config;
 	static const char * const keys[] = {
 		"topology", "hosts", "color", "first-path", "rule-prio",
 		"job-prio", "job-color", "probes", "weights", "fabric",
@@ -278,20 +292,9 @@ int config_read(const char *file, struct config *config,
 		struct srpol_error *err)
 {
 	struct config new = {};
-	struct srpol_error why = {};
-	json_error_t at;
-	json_t *o;
-	int ret;
+	int ret = words_file(file, read_all, &new, err);
 
-	o = json_load_file(file, JSON_REJECT_DUPLICATES, &at);
-	if (!o)
-		return srpol_error_set(err, -EINVAL, "%s: line %d: %s", file,
-				       at.line, at.text);
-	ret = json_is_object(o) ? read_all(o, &new, &why) :
-	      srpol_error_set(&why, -EINVAL, "not a JSON object");
-	json_decref(o);
-	if (ret)
-		return srpol_error_set(err, ret, "%s: %s", file, why.text);
-	*config = new;
-	return 0;
+	if (!ret)
+		*config = new;
+	return ret;
 }

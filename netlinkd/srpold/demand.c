@@ -9,17 +9,15 @@
 static uint32_t gpu_of(const struct srpol_fabric *f, const char *name)
 {
 	struct in6_addr addr;
-	uint32_t node, i;
+	uint32_t node, nic;
 
 	if (inet_pton(AF_INET6, name, &addr) != 1) {
 		node = srpol_fabric_node(f, name);
 		return node == SRPOL_NONE ? SRPOL_NONE :
 		       srpol_fabric_gpu(f, node, 0);
 	}
-	for (i = 0; i < f->n_nics; i++)
-		if (IN6_ARE_ADDR_EQUAL(&f->nics[i].addr, &addr))
-			return f->nics[i].gpu;
-	return SRPOL_NONE;
+	nic = srpol_fabric_nic_at(f, &addr);
+	return nic == SRPOL_NONE ? SRPOL_NONE : f->nics[nic].gpu;
 }
 
 /**
@@ -92,6 +90,8 @@ int demands_replace(struct demands *ds, const char *owner, uint32_t uid,
 		    struct srpol_error *err)
 {
 	const struct owner who = { .name = owner, .uid = uid };
+	/* who has many users, such as a container, does not keep out the operator */
+	uint32_t max = uid ? DEMANDS_MAX - DEMANDS_PER_USER : DEMANDS_MAX;
 	uint32_t own = n, total = n, i;
 	struct demand *d;
 
@@ -102,13 +102,12 @@ int demands_replace(struct demands *ds, const char *owner, uint32_t uid,
 		own += d->uid == uid;
 	}
 	/* the superuser speaks for everybody */
-	if (total > DEMANDS_MAX || (uid && own > DEMANDS_PER_USER)) {
+	if (total > max || (uid && own > DEMANDS_PER_USER)) {
 		ds->refused++;
 		return srpol_error_set(err, -ENOSPC,
 				       "%u demands are more than the %u there is room for",
-				       total > DEMANDS_MAX ? total : own,
-				       total > DEMANDS_MAX ? DEMANDS_MAX :
-				       DEMANDS_PER_USER);
+				       total > max ? total : own,
+				       total > max ? max : DEMANDS_PER_USER);
 	}
 	filter(ds, of_another, &who);
 	for (i = 0; i < n; i++) {

@@ -15,7 +15,7 @@
 
 #define DEMAND_OWNER_LEN	64
 #define DEMANDS_PER_USER	4096
-#define DEMANDS_MAX		65536
+#define DEMANDS_MAX		65536	/* of these the last ones are for the superuser */
 #define DEMAND_MS_DEFAULT	60000
 #define DEMAND_MS_MAX		86400000
 

@@ -159,7 +159,7 @@ json_t *demand_request(struct engine *engine, uint32_t uid,
 	vec_free(&new);
 	if (ret)
 		return NULL;
-	balance_soon();
+	balance_demanded();
 	return json_pack("{s:I}", "demands", (json_int_t)demands.all.n);
 }
 

@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <getopt.h>
 #include <libmnl/libmnl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "lock.h"
+#include "signals.h"
 #include "srpold.h"
 
 #define CONFIG_FILE	"/etc/srpol/srpold.json"
@@ -25,7 +25,7 @@ static const char usage[] =
 
 static struct engine engine;
 static const char *config_file = CONFIG_FILE;
-static struct source signals, events, settle = { .fd = -1 };
+static struct source events, settle = { .fd = -1 };
 static bool reconcile_wanted;
 
 static int stop(int ret, const struct srpol_error *err)
@@ -143,30 +143,25 @@ static void reload(void)
 	notify("READY=1");
 }
 
-static void take_signal(struct source *source, uint32_t what)
+/*
+ * The key of probes and their map are the namespace's: a second srpold, by
+ * another socket, would take the first one's answers for forged.
+ */
+static int be_the_only_one(struct srpol_error *err)
 {
-	struct signalfd_siginfo info;
+	char name[64], path[128];
+	int ret, fd;
 
-	if (read(source->fd, &info, sizeof(info)) != sizeof(info))
-		return;
-	if (info.ssi_signo == SIGHUP)
-		reload();
-	else
-		loop_stop();
-}
-
-static int watch_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signals.fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	signals.ready = take_signal;
-	return signals.fd < 0 ? -errno : loop_add(&signals, EPOLLIN);
+	ret = srpol_netns_name(name, sizeof(name));
+	if (ret)
+		return ret;
+	snprintf(path, sizeof(path), "/run/srpold/%s.lock", name);
+	ret = lock_file(path, &fd, err);
+	if (ret != -EBUSY && ret)
+		log_notice("%s; a second srpold would not be noticed",
+			   err->text);
+	/* it ends with the process */
+	return ret == -EBUSY ? ret : 0;
 }
 
 static int watch_module(struct srpol_error *err)
@@ -204,11 +199,17 @@ static int run(const struct config *config)
 	struct srpol_error err = {};
 	int ret;
 
-	ret = privileges_drop(&err) ?: loop_init() ?: watch_signals() ?: watch_module(&err) ?:
+	ret = privileges_drop(&err) ?: loop_init() ?: signals_watch(reload) ?:
+	      watch_module(&err) ?:
 	      probe_init() ?: engine_build(&engine, config, &err) ?:
 	      control_start(&engine, &err);
 	if (ret)
 		return stop(ret, &err);
+	ret = be_the_only_one(&err);
+	if (ret) {
+		control_stop();
+		return stop(ret, &err);
+	}
 	jobs_load(&engine);
 	ret = begin(&err);
 	if (!ret) {

@@ -15,6 +15,7 @@ static const unsigned int needed[] = {
 	CAP_BPF,		/* programs, maps */
 	CAP_PERFMON,		/* programs that follow pointers */
 	CAP_SYS_ADMIN,		/* the module's types, links of programs, by id */
+	CAP_SYSLOG,		/* where LSMs have their hooks: bpf/forward.h */
 };
 
 /**

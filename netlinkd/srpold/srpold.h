@@ -418,6 +418,7 @@ int balance_weigh(struct engine *engine, bool *changed,
 int balance_start(struct engine *engine, struct srpol_error *err);
 void balance_stop(void);
 void balance_soon(void);
+void balance_demanded(void);
 void balance_apply(void);
 
 /* link.c */

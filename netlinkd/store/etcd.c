@@ -14,12 +14,15 @@
 
 #define CODE_OUT_OF_RANGE	11	/* of gRPC: compacted */
 
+/* @key is what a range asks for; what answers a transaction may have any key. */
 struct request {
 	struct store *store;
 	uint32_t member;
 	store_reply_fn fn;
 	void *data;
-	void (*read)(const struct request *r, const json_t *o,
+	char *key;
+	bool prefix;
+	bool (*read)(const struct request *r, const json_t *o,
 		     struct store_reply *reply);
 };
 
@@ -60,60 +63,102 @@ void etcd_elsewhere(struct etcd *etcd, uint32_t from)
 		etcd->at = (from + 1) % etcd->config.n_endpoints;
 }
 
-static struct store_kv *read_kvs(const struct request *r, const json_t *list,
-				 struct store_kv *kvs, size_t *n)
+/* Add those of @list; false: something else is among them. */
+static bool read_kvs(const struct request *r, const json_t *list,
+		     struct store_reply *reply)
 {
+	size_t room = reply->n + json_array_size(list) + 1, i;
+	struct store_kv *kvs;
 	const json_t *o;
-	size_t i;
 
-	kvs = realloc(kvs, (*n + json_array_size(list) + 1) * sizeof(*kvs));
+	kvs = realloc((void *)reply->kvs, room * sizeof(*kvs));
 	if (!kvs)
 		abort();
+	reply->kvs = kvs;
 	json_array_foreach(list, i, o) {
-		if (!etcd_read_kv(o, r->store->prefix, &kvs[*n]))
-			continue;
-		/* an empty value is left out */
-		if (!kvs[*n].value)
-			kvs[*n].value = store_alloc(1);
-		(*n)++;
+		if (!etcd_read_kv(o, r->store, r->key ?: "",
+				  r->prefix || !r->key, &kvs[reply->n]))
+			return false;
+		reply->n++;
 	}
-	return kvs;
+	return true;
 }
 
-static void read_range(const struct request *r, const json_t *o,
+static bool read_range(const struct request *r, const json_t *o,
 		       struct store_reply *reply)
 {
-	reply->kvs = read_kvs(r, json_object_get(o, "kvs"), NULL, &reply->n);
+	return read_kvs(r, json_object_get(o, "kvs"), reply);
 }
 
-static void read_txn(const struct request *r, const json_t *o,
+static bool read_txn(const struct request *r, const json_t *o,
 		     struct store_reply *reply)
 {
 	const json_t *responses = json_object_get(o, "responses"), *one;
-	struct store_kv *kvs = NULL;
 	size_t i;
 
 	reply->succeeded = json_is_true(json_object_get(o, "succeeded"));
 	json_array_foreach(responses, i, one)
-		kvs = read_kvs(r, json_object_get(json_object_get(one,
-						  "response_range"), "kvs"),
-			       kvs, &reply->n);
-	reply->kvs = kvs;
+		if (!read_kvs(r, json_object_get(json_object_get(one,
+						 "response_range"), "kvs"),
+			      reply))
+			return false;
+	return true;
 }
 
-static void read_grant(const struct request *r, const json_t *o,
+static bool read_grant(const struct request *r, const json_t *o,
 		       struct store_reply *reply)
 {
 	reply->lease = etcd_read_number(o, "ID");
+	return reply->lease || !r->fn;
 }
 
 /* One that is over has no time to live. */
-static void read_keep(const struct request *r, const json_t *o,
+static bool read_keep(const struct request *r, const json_t *o,
 		      struct store_reply *reply)
 {
 	o = json_object_get(o, "result");
 	if (etcd_read_number(o, "TTL"))
 		reply->lease = etcd_read_number(o, "ID");
+	return true;
+}
+
+static void free_kvs(struct store_reply *reply)
+{
+	size_t i;
+
+	for (i = 0; i < reply->n; i++)
+		store_kv_free((struct store_kv *)&reply->kvs[i]);
+	free((void *)reply->kvs);
+	reply->kvs = NULL;
+	reply->n = 0;
+}
+
+/*
+ * Every answer of etcd says which cluster it is. One that does not is not of
+ * etcd, whatever its status: to take it for an empty store would be to believe
+ * that all is gone.
+ */
+static bool read_answer(const struct request *r, const json_t *o,
+			struct store_reply *reply)
+{
+	const json_t *header = json_object_get(o, "header") ?:
+			       json_object_get(json_object_get(o, "result"),
+					       "header");
+
+	reply->cluster = etcd_read_number(header, "cluster_id");
+	reply->revision = etcd_read_number(header, "revision");
+	if (reply->cluster && r->read(r, o, reply))
+		return true;
+	free_kvs(reply);
+	*reply = (struct store_reply){ .error = -EIO,
+				       .text = "this is no answer of etcd" };
+	return false;
+}
+
+static void free_request(struct request *r)
+{
+	free(r->key);
+	free(r);
 }
 
 static void take_error(struct etcd *etcd, long status, const json_t *o,
@@ -135,34 +180,25 @@ static void take_answer(void *data, long status, const char *in, size_t len)
 	json_t *o = in ? json_loadb(in, len, 0, NULL) : NULL;
 	struct store_reply reply = {};
 	struct request *r = data;
-	const json_t *header;
-	size_t i;
 
-	if (status == 200 && o) {
-		header = json_object_get(o, "header") ?:
-			 json_object_get(json_object_get(o, "result"),
-					 "header");
-		reply.cluster = etcd_read_number(header, "cluster_id");
-		reply.revision = etcd_read_number(header, "revision");
-		r->read(r, o, &reply);
-	} else {
+	if (status == 200 && o)
+		read_answer(r, o, &reply);
+	else
 		take_error(r->store->impl, status, o, &reply);
-		if (reply.error != -ERANGE)
-			etcd_elsewhere(r->store->impl, r->member);
-	}
+	if (reply.error && reply.error != -ERANGE)
+		etcd_elsewhere(r->store->impl, r->member);
 	if (r->fn)
 		r->fn(r->data, &reply);
-	for (i = 0; i < reply.n; i++)
-		store_kv_free((struct store_kv *)&reply.kvs[i]);
-	free((void *)reply.kvs);
+	free_kvs(&reply);
 	json_decref(o);
-	free(r);
+	free_request(r);
 }
 
-static void ask(struct store *store, const char *path, json_t *body,
-		void (*read)(const struct request *r, const json_t *o,
-			     struct store_reply *reply),
-		store_reply_fn fn, void *data)
+static struct request *
+ask(struct store *store, const char *path, json_t *body,
+    bool (*read)(const struct request *r, const json_t *o,
+		 struct store_reply *reply),
+    store_reply_fn fn, void *data)
 {
 	struct request *r = store_alloc(sizeof(*r));
 	struct etcd *etcd = store->impl;
@@ -173,6 +209,7 @@ static void ask(struct store *store, const char *path, json_t *body,
 	r->data = data;
 	r->read = read;
 	etcd_post(etcd, path, body, NULL, take_answer, r);
+	return r;
 }
 
 static json_t *range_body(struct store *store, const char *key, bool prefix,
@@ -193,8 +230,12 @@ static json_t *range_body(struct store *store, const char *key, bool prefix,
 static void etcd_range(struct store *store, const char *key, bool prefix,
 		       uint64_t revision, store_reply_fn fn, void *data)
 {
-	ask(store, "/v3/kv/range", range_body(store, key, prefix, revision),
-	    read_range, fn, data);
+	struct request *r;
+
+	r = ask(store, "/v3/kv/range", range_body(store, key, prefix, revision),
+		read_range, fn, data);
+	r->key = strdup(key) ?: (abort(), NULL);
+	r->prefix = prefix;
 }
 
 static json_t *put_body(struct store *store, const struct store_put *put)
@@ -290,7 +331,7 @@ static void free_data(struct etcd *etcd)
 	/* requests that are not over; streams belong to watches */
 	for (r = etcd->http.requests; r; r = r->next)
 		if (!r->line && !r->dead)
-			free(r->data);
+			free_request(r->data);
 	while (etcd->watches)
 		etcd_unwatch(etcd->watches);
 }

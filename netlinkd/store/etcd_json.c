@@ -87,32 +87,49 @@ static char *decode(const json_t *v, size_t *len)
 	if (!sodium_base642bin((unsigned char *)data, room, text, strlen(text),
 			       NULL, len, NULL, BASE64))
 		return data;
+	/* it says how far it came */
+	*len = 0;
 	free(data);
 	return NULL;
+}
+
+static bool is_wanted(const char *key, const char *wanted, bool prefix)
+{
+	return prefix ? !strncmp(key, wanted, strlen(wanted)) :
+	       !strcmp(key, wanted);
 }
 
 /**
  * etcd_read_kv() - a key as etcd tells it
  * @o: object
- * @prefix: prefix of the store
- * @kv: result, with the value NULL if there is none; to be freed
+ * @store: the store
+ * @wanted: key or prefix that was asked for, as @store has it
+ * @prefix: which of these
+ * @kv: result, to be freed; an empty value is left out, and so is that of a key
+ *	that was deleted
  *
- * Return: false if it is none of the store's keys.
+ * Return: false if it is nothing that was asked for, or nothing at all.
  */
-bool etcd_read_kv(const json_t *o, const char *prefix, struct store_kv *kv)
+bool etcd_read_kv(const json_t *o, const struct store *store,
+		  const char *wanted, bool prefix, struct store_kv *kv)
 {
-	size_t len, skip = strlen(prefix);
+	size_t len, skip = strlen(store->prefix);
 	char *key = decode(json_object_get(o, "key"), &len);
 
 	*kv = (struct store_kv){};
-	if (!key || len < skip || memcmp(key, prefix, skip)) {
+	if (!key || len < skip || memcmp(key, store->prefix, skip) ||
+	    strlen(key) != len || !is_wanted(key + skip, wanted, prefix)) {
+		free(key);
+		return false;
+	}
+	kv->value = decode(json_object_get(o, "value"), &kv->len);
+	if (!kv->value) {
 		free(key);
 		return false;
 	}
 	memmove(key, key + skip, len - skip);
 	key[len - skip] = '\0';
 	kv->key = key;
-	kv->value = decode(json_object_get(o, "value"), &kv->len);
 	kv->create = etcd_read_number(o, "create_revision");
 	kv->mod = etcd_read_number(o, "mod_revision");
 	kv->lease = etcd_read_number(o, "lease");

@@ -12,6 +12,7 @@ json_t *etcd_text(const char *text);
 json_t *etcd_number(uint64_t number);
 json_t *etcd_prefix_end(const char *key);
 uint64_t etcd_read_number(const json_t *o, const char *key);
-bool etcd_read_kv(const json_t *o, const char *prefix, struct store_kv *kv);
+bool etcd_read_kv(const json_t *o, const struct store *store,
+		  const char *wanted, bool prefix, struct store_kv *kv);
 
 #endif /* _SRPOL_ETCD_JSON_H */

@@ -16,6 +16,8 @@ struct store_watch {
 	struct store *store;
 	struct http_request *request;
 	uint32_t member;
+	char *key;
+	bool prefix;
 	store_watch_fn fn;
 	void *data;
 };
@@ -41,28 +43,32 @@ static void end(struct store_watch *watch, int error)
 	fn(data, error, NULL, 0);
 }
 
+static bool read_event(const struct store_watch *watch, const json_t *o,
+		       struct store_kv *kv)
+{
+	const char *type = json_string_value(json_object_get(o, "type"));
+
+	if (!etcd_read_kv(json_object_get(o, "kv"), watch->store, watch->key,
+			  watch->prefix, kv))
+		return false;
+	if (type && !strcmp(type, "DELETE")) {
+		free(kv->value);
+		kv->value = NULL;
+	}
+	return true;
+}
+
+/* What is none of the events asked for: all is read anew. */
 static void take_events(struct store_watch *watch, const json_t *events)
 {
 	size_t n = json_array_size(events), i, k = 0;
 	struct store_kv *kvs = store_alloc((n + 1) * sizeof(*kvs));
-	const char *type;
-	json_t *o;
 
-	for (i = 0; i < n; i++) {
-		o = json_array_get(events, i);
-		if (!etcd_read_kv(json_object_get(o, "kv"),
-				  watch->store->prefix, &kvs[k]))
-			continue;
-		type = json_string_value(json_object_get(o, "type"));
-		if (type && !strcmp(type, "DELETE")) {
-			free(kvs[k].value);
-			kvs[k].value = NULL;
-		} else if (!kvs[k].value) {
-			kvs[k].value = store_alloc(1);
-		}
+	while (k < n && read_event(watch, json_array_get(events, k), &kvs[k]))
 		k++;
-	}
-	if (k)
+	if (k < n)
+		end(watch, -EIO);
+	else if (k)
 		watch->fn(watch->data, 0, kvs, k);
 	for (i = 0; i < k; i++)
 		store_kv_free(&kvs[i]);
@@ -116,6 +122,8 @@ struct store_watch *etcd_watch(struct store *store, const char *key,
 
 	watch->store = store;
 	watch->member = etcd->at;
+	watch->key = strdup(key) ?: (abort(), NULL);
+	watch->prefix = prefix;
 	watch->fn = fn;
 	watch->data = data;
 	json_object_set_new(o, "key", etcd_text(full));
@@ -141,5 +149,6 @@ void etcd_unwatch(struct store_watch *watch)
 	unlink_watch(watch);
 	if (watch->request)
 		http_cancel(watch->request);
+	free(watch->key);
 	free(watch);
 }

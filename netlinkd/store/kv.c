@@ -274,16 +274,47 @@ bool kv_txn(struct kv *kv, const struct store_txn *txn)
  * kv_restore() - a key as it was when the store was saved
  * @kv: store
  * @one: key, its revisions included
+ *
+ * Return: false if the key is there already.
  */
-void kv_restore(struct kv *kv, const struct store_kv *one)
+bool kv_restore(struct kv *kv, const struct store_kv *one)
 {
-	struct kv_version *v = vec_add(&make_key(kv, one->key)->versions);
+	struct kv_version *v;
 
+	if (find_key(kv, one->key))
+		return false;
+	v = vec_add(&make_key(kv, one->key)->versions);
 	*v = (struct kv_version){
 		.create = one->create, .mod = one->mod, .len = one->len,
 		.value = store_alloc(one->len + 1),
 	};
 	memcpy(v->value, one->value, one->len);
+	return true;
+}
+
+/**
+ * kv_undo() - as if what came after a revision had not
+ * @kv: store, not compacted up to there
+ * @revision: revision
+ */
+void kv_undo(struct kv *kv, uint64_t revision)
+{
+	struct kv_key *keys = kv->keys.data;
+	struct kv_version *v;
+	size_t i, kept = 0;
+
+	for (i = 0; i < kv->keys.n; i++) {
+		v = keys[i].versions.data;
+		while (keys[i].versions.n &&
+		       v[keys[i].versions.n - 1].mod > revision)
+			free(v[--keys[i].versions.n].value);
+		if (keys[i].versions.n)
+			keys[kept++] = keys[i];
+		else
+			free_key(&keys[i]);
+	}
+	kv->keys.n = kept;
+	kv->revision = revision;
 }
 
 /* What nobody may ask for; the last version before it is what counts then. */

@@ -72,7 +72,8 @@ int kv_changes(const struct kv *kv, const char *key, bool prefix,
 	       uint64_t from, struct vec *out);
 bool kv_matches(const char *name, const char *key, bool prefix);
 bool kv_txn(struct kv *kv, const struct store_txn *txn);
-void kv_restore(struct kv *kv, const struct store_kv *one);
+bool kv_restore(struct kv *kv, const struct store_kv *one);
+void kv_undo(struct kv *kv, uint64_t revision);
 void kv_compact(struct kv *kv, uint64_t revision);
 uint64_t kv_lease(struct kv *kv, uint64_t id, uint64_t ns, uint64_t now);
 void kv_revoke(struct kv *kv, uint64_t id);

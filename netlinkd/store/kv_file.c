@@ -11,7 +11,14 @@
 #include "kv.h"
 #include "save.h"
 
-static int read_keys(struct kv *kv, const json_t *keys)
+/*
+ * Revisions that may have gone by after the file was written: keys of leases
+ * that ended while the disk took nothing. A term must not come twice.
+ */
+#define UNSAVED		(1u << 20)
+
+/* @revision: that of the store; no key is newer, and none is there twice. */
+static int read_keys(struct kv *kv, const json_t *keys, json_int_t revision)
 {
 	struct store_kv one;
 	json_int_t create, mod;
@@ -20,11 +27,13 @@ static int read_keys(struct kv *kv, const json_t *keys)
 
 	json_array_foreach(keys, i, o) {
 		if (json_unpack((json_t *)o, "[s, s%, I, I]", &one.key,
-				&one.value, &one.len, &create, &mod))
+				&one.value, &one.len, &create, &mod) ||
+		    create <= 0 || mod < create || mod > revision)
 			return -EINVAL;
 		one.create = create;
 		one.mod = mod;
-		kv_restore(kv, &one);
+		if (!kv_restore(kv, &one))
+			return -EEXIST;
 	}
 	return 0;
 }
@@ -50,11 +59,13 @@ int kv_load(struct kv *kv, const char *file, struct srpol_error *err)
 				       at.line, at.text);
 	ret = json_unpack(o, "{s:I, s:I, s:I, s:o !}", "cluster", &cluster,
 			  "revision", &revision, "lease", &lease, "keys",
-			  &keys) ? -EINVAL : read_keys(kv, keys);
+			  &keys) || cluster <= 0 || revision <= 0 ||
+	      revision >> 53 || lease <= 0 || lease >> 53 ||
+	      !json_is_array(keys) ? -EINVAL : read_keys(kv, keys, revision);
 	if (!ret) {
 		kv->cluster = cluster;
 		/* what was after it, of leases, is gone */
-		kv->revision = revision + 1;
+		kv->revision = revision + UNSAVED;
 		kv->compacted = kv->revision;
 		kv->next_lease = lease;
 	}

@@ -14,14 +14,16 @@
  * answered to have been done is on the disk.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
-#include "folder.h"
 #include "kv.h"
 #include "kv_json.h"
 #include "lines.h"
+#include "lock.h"
 #include "log.h"
 
 #define CLIENTS_MAX	4096
@@ -40,6 +42,7 @@ struct watch {
 
 static struct kv kv;
 static const char *kv_path;
+static int kv_lock_fd = -1;
 static struct vec watches = VEC_INIT(struct watch);
 
 static void expire(void *data);
@@ -98,19 +101,47 @@ static void tell(uint64_t before)
 	forget_watches();
 }
 
-/* Changes are on the disk before anybody hears of them. */
+/* To the disk; what is wrong with that is said once. */
+static int save(void)
+{
+	static bool failing;
+	struct srpol_error err = {};
+	int ret = kv_save(&kv, kv_path, &err);
+
+	if (ret && !failing)
+		log_error("%s; until that is possible nothing can be changed",
+			  err.text);
+	if (!ret && failing)
+		log_notice("%s is written again", kv_path);
+	failing = ret;
+	return ret;
+}
+
+/*
+ * Changes are on the disk before anybody hears of them. What cannot be written
+ * has not happened: after a restart another one would have its revision.
+ */
 static int changed(uint64_t before)
 {
-	struct srpol_error err = {};
 	int ret;
 
 	if (kv.revision == before)
 		return 0;
-	ret = kv_save(&kv, kv_path, &err);
+	ret = save();
 	if (ret)
-		log_error("%s", err.text);
-	tell(before);
+		kv_undo(&kv, before);
+	else
+		tell(before);
 	return ret;
+}
+
+/* Keys of leases are not on the disk: they end whatever that takes. */
+static void ended(uint64_t before)
+{
+	if (kv.revision == before)
+		return;
+	save();
+	tell(before);
 }
 
 static void expire(void *data)
@@ -118,7 +149,7 @@ static void expire(void *data)
 	uint64_t before = kv.revision;
 
 	if (kv_expire(&kv, now_ns()))
-		changed(before);
+		ended(before);
 	if (kv.leases.n)
 		alarm_set(&expiry, EXPIRE_NS);
 }
@@ -185,6 +216,7 @@ static void op_txn(struct lines_client *client, json_int_t id, json_t *o)
 			.put = puts.data, .n_put = puts.n,
 		});
 		ret = changed(before);
+		done &= !ret;
 	}
 	if (!done)
 		vec_for_each(c, &compares)
@@ -218,7 +250,8 @@ static void op_revoke(struct lines_client *client, json_int_t id, json_t *o)
 
 	json_unpack(o, "{s:I}", "lease", &lease);
 	kv_revoke(&kv, lease);
-	say(client, reply_of(id, changed(before)));
+	ended(before);
+	say(client, reply_of(id, 0));
 }
 
 static void op_watch(struct lines_client *client, json_int_t id, json_t *o)
@@ -315,6 +348,7 @@ int kv_server_start(const char *path, const char *file,
 		    struct srpol_error *err)
 {
 	uint64_t cluster = 0;
+	char name[PATH_MAX];
 	int ret;
 
 	if (getrandom(&cluster, sizeof(cluster), 0) != sizeof(cluster))
@@ -322,10 +356,10 @@ int kv_server_start(const char *path, const char *file,
 	kv_init(&kv, cluster >> 1);
 	kv_path = file;
 	server.path = path;
-	folder_of(file);
-	/* who has the socket has the file */
-	ret = lines_start(&server, err) ?: kv_load(&kv, file, err) ?:
-	      kv_save(&kv, file, err);
+	/* the file itself is replaced whenever something changes */
+	snprintf(name, sizeof(name), "%s.lock", file);
+	ret = lock_file(name, &kv_lock_fd, err) ?: lines_start(&server, err) ?:
+	      kv_load(&kv, file, err) ?: kv_save(&kv, file, err);
 	if (ret)
 		kv_server_stop();
 	return ret;
@@ -341,4 +375,7 @@ void kv_server_stop(void)
 	forget_watches();
 	vec_free(&watches);
 	kv_free(&kv);
+	if (kv_lock_fd >= 0)
+		close(kv_lock_fd);
+	kv_lock_fd = -1;
 }

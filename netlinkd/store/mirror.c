@@ -40,6 +40,7 @@ static void take_all(void *data, const struct store_reply *reply)
 	size_t i;
 
 	m->reading = false;
+	store_heard(m->store, reply);
 	if (reply->error) {
 		log_debug("%s: %s", m->key, reply->text);
 		if (!m->watch)

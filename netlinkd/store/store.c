@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log.h"
 #include "srpol_lib.h"
 #include "store.h"
 
@@ -44,6 +45,23 @@ void store_close(struct store *store)
 	if (store->ops)
 		store->ops->close(store);
 	*store = (struct store){};
+}
+
+/**
+ * store_heard() - say that a store does not answer, once, and that it does again
+ * @store: the store
+ * @reply: to a read
+ */
+void store_heard(struct store *store, const struct store_reply *reply)
+{
+	if (store->silent == !!reply->error)
+		return;
+	store->silent = reply->error;
+	if (reply->error)
+		log_notice("the store (%s) cannot be read: %s; it is tried again and again",
+			   store->ops->name, reply->text);
+	else
+		log_notice("the store (%s) is read again", store->ops->name);
 }
 
 /**

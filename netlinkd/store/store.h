@@ -194,11 +194,13 @@ struct store_ops {
  * @ops: its kind
  * @prefix: of all keys
  * @impl: the kind's own
+ * @silent: it was said that it does not answer
  */
 struct store {
 	const struct store_ops *ops;
 	char prefix[STORE_PREFIX_LEN];
 	void *impl;
+	bool silent;
 };
 
 extern const struct store_ops store_etcd;
@@ -207,6 +209,7 @@ extern const struct store_ops store_embedded;
 int store_open(struct store *store, const struct store_config *config,
 	       struct srpol_error *err);
 void store_close(struct store *store);
+void store_heard(struct store *store, const struct store_reply *reply);
 void *store_alloc(size_t size);
 char *store_key(const struct store *store, const char *key);
 void store_kv_free(struct store_kv *kv);

@@ -27,6 +27,9 @@ static int read_endpoints(const json_t *list, struct store_config *config,
 					       "\"endpoints\" is not a list of up to %u http://HOST:PORT",
 					       STORE_ENDPOINTS);
 		strcpy(config->endpoints[i], url);
+		/* paths begin with one */
+		if (url[strlen(url) - 1] == '/')
+			config->endpoints[i][strlen(url) - 1] = '\0';
 	}
 	config->n_endpoints = json_array_size(list);
 	return 0;

@@ -9,17 +9,22 @@ host applied is, chunk by chunk, what the store had at the revision of that
 epoch's head.
 
 SRPOL_EPOCHS: how many plans (default 24; "make long-engine" has 100)
+SRPOL_SEED: of the moments at which engines are told to end
 """
 
 import base64
 import hashlib
+import http.client
+import http.server
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
@@ -28,6 +33,7 @@ OUT = os.environ.get("SRPOL_OUT") or tempfile.mkdtemp()
 # sockets have short names
 RUN = tempfile.mkdtemp(prefix="srpol-")
 EPOCHS = int(os.environ.get("SRPOL_EPOCHS", "24"))
+SEED = int(os.environ.get("SRPOL_SEED", "20261122"))
 FABRICD = f"{BUILD}/selftests/engine/srpol-fabricd"
 SIMHOST = f"{BUILD}/selftests/engine/simhost"
 ETCDCTL = f"{BUILD}/tools/bin/etcdctl"
@@ -136,10 +142,10 @@ def start_engine(name, store, **more):
 class Hosts:
     """A process with hosts; what they applied is in a file."""
 
-    def __init__(self, name, hosts, store, **more):
+    def __init__(self, name, hosts, store, folder=None, **more):
         self.hosts = hosts
         self.file = f"{OUT}/{name}.applied"
-        folder = f"{RUN}/{store['kind']}"
+        folder = f"{RUN}/{folder or store['kind']}"
         os.makedirs(folder, exist_ok=True)
         with open(f"{RUN}/{name}.json", "w") as f:
             json.dump({"topology": f"{RUN}/topology.json", "folder": folder,
@@ -235,12 +241,18 @@ def test_embedded():
           ask("emb", "show")["jobs"] == ["t/a"])
 
     before = hosts.epoch("h0")
+    store_put("plan/0/18446744073709551615/leaf0.0", "x")
+    store_put("index/0/9007199254740992", "x")
+    store_put("plan/0/", "x")
+    store_put("plan/0//", "x")
     check("embedded: the engine ends as it should", engine.end() == 0)
     engine = start_engine("emb", store)
     wait_for("epochs go on", lambda: all(hosts.epoch(h) > before
                                          for h in HOSTS))
-    check("embedded: after a restart epochs and term go on", all(
-        s["replayed"] == 0 for s in hosts.stats().values()), hosts.stats())
+    check("embedded: after a restart epochs and term go on, whatever keys there are",
+          all(s["replayed"] == s["bad_head"] == 0
+              for s in hosts.stats().values()) and
+          before < hosts.epoch("h0") < before + 9, hosts.stats())
 
     engine.end()
     check("embedded: hosts end as they should", hosts.end() == 0)
@@ -259,6 +271,195 @@ def test_embedded():
           [r["number"] for r in reports] == [1], reports)
     engine.end()
     hosts.end()
+
+
+def refused(name, config):
+    """What an engine says that does not start."""
+    with open(f"{RUN}/{name}.json", "w") as f:
+        json.dump({"name": name, "topology": f"{RUN}/topology.json",
+                   **config}, f)
+    done = subprocess.run([FABRICD, "-c", f"{RUN}/{name}.json"], check=False,
+                          text=True, timeout=PATIENCE, stderr=subprocess.PIPE)
+    return done.stderr if done.returncode == 1 else f"? {done}"
+
+
+def test_start():
+    """Engines that must not start, and what they leave."""
+    os.mkdir(f"{RUN}/half")
+    with open(f"{RUN}/half/letter", "w") as f:
+        f.write("dear")
+    store = {"kind": "embedded", "socket": f"{RUN}/half/store.sock"}
+    said = refused("half", {"store": store, "file": f"{RUN}/half/store",
+                            "socket": f"{RUN}/half/letter"})
+    check("start: a file where the socket should be is left alone",
+          "letter is there and no socket" in said and
+          open(f"{RUN}/half/letter").read() == "dear", said)
+    check("start: one that fails half way leaves no socket",
+          not os.path.exists(f"{RUN}/half/store.sock"))
+    os.symlink(f"{RUN}/half/letter", f"{RUN}/half/link")
+    said = refused("half", {"store": {**store, "socket": f"{RUN}/half/link"},
+                            "file": f"{RUN}/half/store",
+                            "socket": f"{RUN}/half/sock"})
+    check("start: neither is a link there followed nor replaced",
+          "link is there and no socket" in said and
+          os.path.islink(f"{RUN}/half/link"), said)
+
+    whole = {"cluster": 1, "revision": 9, "lease": 1,
+             "keys": [["/srpol/x", "y", 2, 3]]}
+    for what, text in (
+            ("empty", ""), ("half", json.dumps(whole)[:-9]),
+            ("without keys", json.dumps({**whole, "keys": {}})),
+            ("newer than itself", json.dumps({**whole, "revision": 2})),
+            ("with a key twice", json.dumps({**whole,
+                                             "keys": whole["keys"] * 2})),
+            ("of no cluster", json.dumps({**whole, "cluster": 0})),
+            ("of too high a revision", json.dumps({**whole,
+                                                   "revision": 1 << 62}))):
+        with open(f"{RUN}/half/bad", "w") as f:
+            f.write(text)
+        said = refused("half", {"store": store, "file": f"{RUN}/half/bad",
+                                "socket": f"{RUN}/half/sock"})
+        check(f"start: a store's file that is {what} is refused and stays",
+              f"{RUN}/half/bad" in said and
+              open(f"{RUN}/half/bad").read() == text, said)
+
+    first = start_engine("first", store, file=f"{RUN}/half/store")
+    wait_for("leader", lambda: ask("first", "show")["leads"])
+    said = refused("second", {
+        "store": {**store, "socket": f"{RUN}/half/second.sock"},
+        "file": f"{RUN}/half/store", "socket": f"{RUN}/half/sock"})
+    check("start: two engines do not serve one file",
+          "another process has it locked" in said and
+          not os.path.exists(f"{RUN}/half/second.sock"), said)
+    said = refused("second", {
+        "store": store, "file": f"{RUN}/half/other",
+        "socket": f"{RUN}/half/sock"})
+    check("start: nor one socket", f"process {first.p.pid} has" in said, said)
+    first.p.send_signal(signal.SIGSTOP)
+    with open(f"/proc/{first.p.pid}/stat") as stat:
+        wait_for("stop", lambda: stat.seek(0) == 0 and
+                 stat.read().split()[2] == "T")
+    waiting = []
+    try:
+        while len(waiting) < 10000:
+            s = socket.socket(socket.AF_UNIX)
+            s.setblocking(False)
+            waiting.append(s)
+            s.connect(f"{RUN}/first.sock")
+    except BlockingIOError:
+        pass
+    said = refused("second", {
+        "store": {**store, "socket": f"{RUN}/half/second.sock"},
+        "file": f"{RUN}/half/other", "socket": f"{RUN}/first.sock"})
+    check("start: not even if nobody could connect to it any more",
+          "first.sock" in said and "has" in said and len(waiting) < 10000,
+          said)
+    for s in waiting:
+        s.close()
+    first.p.send_signal(signal.SIGCONT)
+    check("start: SIGHUP ends an engine as SIGTERM does",
+          first.end(signal.SIGHUP) == 0 and
+          not os.path.exists(f"{RUN}/half/store.sock") and
+          not os.path.exists(f"{RUN}/first.sock"))
+
+
+def test_silence():
+    """A store that is not there, as with the likeliest mistakes."""
+    port, = free_ports(1)
+    store = {"kind": "etcd", "endpoints": [f"http://127.0.0.1:{port}/"]}
+    with open(f"{RUN}/silent.json", "w") as f:
+        json.dump({"topology": f"{RUN}/topology.json", "store": store,
+                   "socket": f"{RUN}/silent.sock", "lease-s": 1}, f)
+    engine = Process("silent", FABRICD, "-c", f"{RUN}/silent.json")
+    hosts = Hosts("silent-hosts", HOSTS[:1], store, "silent")
+
+    def said(name):
+        with open(f"{OUT}/{name}.log") as log:
+            return log.read()
+
+    for name in "silent", "silent-hosts":
+        wait_for(f"{name} says so", lambda: "no answer" in said(name))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Nobody)
+    server.paths = []
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    wait_for("requests", lambda: len(server.paths) > 20)
+    check("store: one that does not answer is named, once",
+          all(said(name).count("cannot be read") == 1
+              for name in ("silent", "silent-hosts")), said("silent"))
+    check("store: a slash behind an endpoint is none too many",
+          all(path.startswith("/v3/") for path in server.paths),
+          server.paths[:3])
+    check("store: all end as they should without one",
+          engine.end() == 0 and hosts.end() == 0)
+    server.shutdown()
+    server.server_close()
+
+
+class Nobody(http.server.BaseHTTPRequestHandler):
+    """Not etcd."""
+
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        self.server.paths.append(self.path)
+        self.send_error(404)
+
+
+def test_end():
+    """Signals at any moment."""
+    store = {"kind": "embedded", "socket": f"{RUN}/end/store.sock"}
+    os.mkdir(f"{RUN}/end")
+    wrong = []
+    chance = random.Random(SEED)
+    for number in range(60):
+        engine = start_engine("end", store, file=f"{RUN}/end/store",
+                              socket=f"{RUN}/end/socket")
+        # it has to be there to be told; before that it ends as any program
+        wait_for("engine", lambda: os.path.exists(f"{RUN}/end/socket") or
+                 engine.p.poll() is not None)
+        time.sleep(chance.random() * 0.1)
+        sig = chance.choice([signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+        ended = engine.end(sig)
+        left = [f for f in os.listdir(f"{RUN}/end") if "sock" in f]
+        if ended or left:
+            wrong.append((number, sig, ended, left))
+    check(f"end: in order, whenever it is told (seed {SEED})", not wrong, wrong)
+
+
+def test_disk():
+    """A disk that takes nothing: what cannot be kept does not happen."""
+    store = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
+    file = f"{RUN}/disk.store"
+    engine = start_engine("disk", store, file=file)
+    wait_for("leader", lambda: ask("disk", "show")["leads"])
+    hosts = Hosts("disk-hosts", HOSTS[:2], store, "disk")
+    store_put("job/t/a", JOB)
+    wait_for("first plan", lambda: all(hosts.last(h)["chunks"]
+                                       for h in hosts.hosts))
+    epoch, term = (ask("disk", "show")[x] for x in ("epoch", "term"))
+    # nothing can be written where a folder is
+    os.mkdir(f"{file}.new")
+    check("disk: a change that cannot be kept is refused",
+          not store_put("job/t/b", JOB))
+    hosts.tell("report h0 leaf0.0 spine0.2 0")
+    wait_for("a second try", lambda: hosts.stats()["h0"]["reports"] > 1)
+    now = ask("disk", "show")
+    check("disk: nobody heard of it", now["jobs"] == ["t/a"] and
+          hosts.epoch("h0") == hosts.epoch("h1") == epoch, now)
+    engine.end(signal.SIGKILL)
+    os.rmdir(f"{file}.new")
+    engine = start_engine("disk", store, file=file)
+    wait_for("a plan after that", lambda: all(
+        hosts.epoch(h) > epoch and hosts.last(h)["seen"] in (0, 1)
+        for h in hosts.hosts))
+    wait_for("report seen", lambda: hosts.last("h0")["seen"] == 1)
+    check("disk: then epochs and terms go on",
+          hosts.last("h0")["term"] > term and all(
+              s["replayed"] == 0 for s in hosts.stats().values()),
+          hosts.stats())
+    check("disk: all end as they should",
+          engine.end() == 0 and hosts.end() == 0)
 
 
 # --- etcd
@@ -622,6 +823,184 @@ def test_lies(run):
     check("etcd: the engine writes over what others wrote", True)
 
 
+class Liar(http.server.ThreadingHTTPServer):
+    """Stands between etcd and others, and answers as it is told to."""
+
+    daemon_threads = True
+
+    def __init__(self, etcd):
+        super().__init__(("127.0.0.1", 0), LiarHandler)
+        self.etcd = etcd
+        self.lie = None
+        self.told = 0
+        self.streams = set()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def say(self, lie):
+        self.lie, self.told = lie, 0
+        for stream in list(self.streams):
+            try:
+                stream.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def handle_error(self, request, client_address):
+        pass
+
+
+class LiarHandler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, body):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def stream(self, response):
+        """A watch: line by line."""
+        self.server.streams.add(self.connection)
+        self.send_response(200)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for line in response:
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line))
+            self.wfile.flush()
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        lie = self.server.lie
+        etcd = http.client.HTTPConnection(self.server.etcd)
+        if lie and (self.path == "/v3/watch" or not lie.truth):
+            self.server.told += 1
+            lie.tell(self, b"{}")
+            return
+        etcd.request("POST", self.path, body)
+        response = etcd.getresponse()
+        if self.path == "/v3/watch":
+            self.stream(response)
+            return
+        truth = response.read()
+        if lie:
+            self.server.told += 1
+            lie.tell(self, truth)
+        else:
+            self.answer(response.status, truth)
+
+
+class Lie:
+    """@truth: it is made of what etcd says."""
+
+    def __init__(self, name, tell, truth=False):
+        self.name, self.tell, self.truth = name, tell, truth
+
+
+def twist(change):
+    """A lie about each key of a true answer."""
+    def tell(handler, truth):
+        try:
+            answer = json.loads(truth)
+        except ValueError:
+            answer = {}
+        kvs = answer.get("kvs", [])
+        for r in answer.get("responses", []):
+            kvs += r.get("response_range", {}).get("kvs", [])
+        for kv in kvs or answer.setdefault("kvs", [{}]):
+            change(kv)
+        handler.answer(200, json.dumps(answer).encode())
+    return tell
+
+
+def slowly(handler, _):
+    """Half of an answer, and then nothing for longer than anybody waits."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "100")
+    handler.end_headers()
+    handler.wfile.write(b"{")
+    handler.wfile.flush()
+    handler.connection.settimeout(30)
+    handler.connection.recv(1)
+
+
+def hugely(handler, _):
+    """More than any answer has; who does not want it hangs up."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(1 << 30))
+    handler.end_headers()
+    for _ in range(1 << 10):
+        handler.wfile.write(b" " * (1 << 20))
+
+
+LIES = [
+    Lie("nothing", lambda h, _: h.answer(200, b"{}")),
+    Lie("null", lambda h, _: h.answer(200, b"null")),
+    Lie("no JSON", lambda h, _: h.answer(200, b"<html>Sign in</html>")),
+    Lie("other types", lambda h, _: h.answer(200, json.dumps({
+        "header": ["cluster_id"], "kvs": "x", "responses": {"a": 1},
+        "result": 7, "ID": {}}).encode())),
+    Lie("numbers that are none", lambda h, _: h.answer(200, json.dumps({
+        "header": {"cluster_id": "x", "revision": "-1"}, "ID": "-1",
+        "succeeded": "true"}).encode())),
+    Lie("an error", lambda h, _: h.answer(500, b'{"error": 3, "code": "y"}')),
+    Lie("values that are no base64", twist(lambda kv: kv.update(
+        value=base64.b64encode(b"A" * 300000).decode() + "!")), True),
+    Lie("keys that nobody asked for", twist(lambda kv: kv.update(
+        key=base64.b64encode(b"/liar/x").decode())), True),
+    Lie("keys of others", twist(lambda kv: kv.update(
+        key=base64.b64encode(b"x").decode())), True),
+    Lie("half of an answer", slowly),
+    Lie("an endless answer", hugely),
+]
+
+
+def test_garbage(etcd):
+    """Answers that etcd does not give: a proxy's, say, or somebody else's."""
+    liar = Liar(etcd.endpoints[0][len("http://"):])
+    store = {"kind": "etcd", "prefix": "/liar/",
+             "endpoints": [f"http://127.0.0.1:{liar.server_port}"]}
+
+    def put(key, value):
+        wait_for(f"put {key}", lambda: etcd.ctl(
+            "put", f"/liar/{key}", stdin=value) == "OK\n")
+
+    engine = start_engine("garbage", store)
+    hosts = Hosts("garbage-hosts", HOSTS[:2], store, "garbage")
+    put("job/t/all", JOB)
+    wait_for("a plan", lambda: all(hosts.last(h)["chunks"]
+                                   for h in hosts.hosts))
+    for number, lie in enumerate(LIES):
+        liar.say(lie)
+        dead = None
+        try:
+            wait_for("lies", lambda: engine.p.poll() is not None or
+                     hosts.process.p.poll() is not None or liar.told >= 8)
+            liar.say(None)
+            before = hosts.epoch("h0")
+            hosts.tell(f"report h0 leaf0.0 spine0.0 {(30 - 2 * number) * 10 ** 10}")
+            wait_for("a plan after that", lambda: all(
+                hosts.epoch(h) > before for h in hosts.hosts))
+        except (TimeoutError, OSError) as why:
+            dead = f"{why}: engine {engine.p.poll()}, hosts " \
+                   f"{hosts.process.p.poll()}"
+        check(f"etcd answers {lie.name}: nobody dies, all goes on after it",
+              not dead, dead)
+        if dead:
+            return
+    stats = hosts.stats().values()
+    check("etcd answers garbage: it is never taken for another store",
+          all(s["resets"] == 0 and s["replayed"] == 0 for s in stats), stats)
+    planned = {h: [bool(a["chunks"]) for a in hosts.applied()
+                   if a["host"] == h] for h in hosts.hosts}
+    check("etcd answers garbage: the engine never planned without the job",
+          all(p == sorted(p) for p in planned.values()), planned)
+    check("etcd answers garbage: all end as they should",
+          engine.end() == 0 and hosts.end() == 0)
+    liar.shutdown()
+
+
 def test_all_gone(run, n):
     for member in run.etcd.members:
         member.end(signal.SIGKILL)
@@ -652,6 +1031,7 @@ def test_etcd():
           run.far.end() == 0)
     check("etcd: engines end as they should", all(
         e.end() == 0 for e in run.engines.values()))
+    test_garbage(run.etcd)
 
 
 def main(tests):
@@ -678,4 +1058,5 @@ def main(tests):
 
 
 if __name__ == "__main__":
-    sys.exit(main((test_embedded, test_etcd)))
+    sys.exit(main((test_start, test_end, test_silence, test_disk,
+                   test_embedded, test_etcd)))

@@ -48,6 +48,31 @@ static struct demand demand(const struct srpol_fabric *f, u32 src, u32 dst,
 	return d;
 }
 
+/* An address finds what going through all of them would. */
+static void test_addresses(void **state)
+{
+	struct srpol_fabric *f = fabric();
+	struct in6_addr addr;
+	u32 i, first;
+
+	(void)state;
+	assert_int_not_equal(f->n_nics, 0);
+	for (i = 0; i < f->n_nics; i++) {
+		for (first = 0; !IN6_ARE_ADDR_EQUAL(&f->nics[first].addr,
+						    &f->nics[i].addr); first++)
+			;
+		assert_int_equal(srpol_fabric_nic_at(f, &f->nics[i].addr),
+				 first);
+		addr = f->nics[i].addr;
+		addr.s6_addr[0] ^= 0xff;
+		assert_int_equal(srpol_fabric_nic_at(f, &addr), SRPOL_NONE);
+		addr.s6_addr[0] = 0xff;
+		memset(&addr.s6_addr[1], 0xff, 15);
+		assert_int_equal(srpol_fabric_nic_at(f, &addr), SRPOL_NONE);
+	}
+	srpol_fabric_free(f);
+}
+
 static void test_owners(void **state)
 {
 	struct demands ds = { .all = VEC_INIT(struct demand) };
@@ -113,6 +138,15 @@ static void test_limits(void **state)
 				 want);
 	}
 	assert_true(ds.all.n <= DEMANDS_MAX);
+	ds.all.n = 0;
+	/* users as they come, until there is no room: there is for the superuser */
+	for (i = 1; !demands_replace(&ds, "a", i, d, DEMANDS_PER_USER, &err);
+	     i++)
+		assert_true(i < 65536);
+	assert_true(ds.all.n >= DEMANDS_MAX / 2);
+	assert_int_equal(demands_replace(&ds, "b", i, d, 1, &err), -ENOSPC);
+	assert_int_equal(demands_replace(&ds, "b", 0, d, DEMANDS_PER_USER,
+					 &err), 0);
 	free(d);
 	vec_free(&ds.all);
 	srpol_fabric_free(f);
@@ -195,6 +229,7 @@ static void test_weights(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_owners),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_fabric_changes),

@@ -201,6 +201,42 @@ static void test_history(void **state)
 	assert_int_equal(read_at("", from - 1, text), -ERANGE);
 }
 
+/* A change that could not be kept: the next one has its revision. */
+static void test_undo(void **state)
+{
+	char text[64];
+	u64 before;
+	int i;
+
+	(void)state;
+	assert_true(put("a", "1"));
+	assert_true(put("b", "2"));
+	before = kv.revision;
+	assert_true(put("a", NULL));
+	assert_true(put("b", "3"));
+	assert_true(put("c", "4"));
+	kv_undo(&kv, before);
+	assert_int_equal(kv.revision, before);
+	read_at("", 0, text);
+	assert_string_equal(text, "a=1 b=2 ");
+	assert_true(put("c", "5"));
+	assert_int_equal(kv.revision, before + 1);
+	read_at("", 0, text);
+	assert_string_equal(text, "a=1 b=2 c=5 ");
+	read_at("", before, text);
+	assert_string_equal(text, "a=1 b=2 ");
+	/* one that had old revisions forgotten, too */
+	assert_true(put("c", NULL));
+	for (i = 0; !kv.compacted; i++) {
+		before = kv.revision;
+		assert_true(put("b", i % 2 ? "6" : "7"));
+	}
+	kv_undo(&kv, before);
+	read_at("", 0, text);
+	assert_string_equal(text, i % 2 ? "a=1 b=6 " : "a=1 b=7 ");
+	assert_int_equal(read_at("", before - 900, text), 0);
+}
+
 #define TEST(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -209,6 +245,7 @@ int main(void)
 		TEST(test_revisions),
 		TEST(test_compare),
 		TEST(test_leases),
+		TEST(test_undo),
 		TEST(test_changes),
 		TEST(test_history),
 	};

@@ -486,6 +486,7 @@ static void test_demands(void **state)
 		"{\"demands\":[{\"src\":\"host0.0.0\",\"dst\":\"host0.0.1\",\"bytes\":9007199254740992}]}",
 		"{\"demands\":[{\"src\":\"host0.0.0\",\"dst\":\"host0.0.1\",\"rail\":-1,\"bytes\":1}]}",
 		"{\"all-to-all\":{\"hosts\":[\"host0.0.0\",4],\"bytes\":9}}",
+		"{\"all-to-all\":{\"hosts\":[\"host0.0.0\",\"host0.1.1\",\"host0.0.0\"],\"bytes\":9}}",
 		"{\"demands\":[{\"src\":\"host0.0.0\",\"dst\":\"host0.1.1\",\"bytes\":5},"
 		"{\"src\":\"host0.0.0\",\"dst\":\"host0.1.1\",\"bytes\":-5}]}",
 	};

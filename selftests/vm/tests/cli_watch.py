@@ -12,8 +12,8 @@ import subprocess
 from prometheus_client.openmetrics.parser import (
     text_string_to_metric_families)
 
-from cli_lib import (NO_MODULE, client, everything, forget, ns, show, srpol,
-                     valid)
+from cli_lib import (NO_MODULE, client, everything, forget, net, ns, show,
+                     srpol, valid)
 from ktap import busywait, cleanup, eq, main, match, test
 from srpol import BUILD
 
@@ -50,8 +50,9 @@ def rule_test():
     answer, = valid("rule-test", srpol(
         "-j", "rule", "test", "src", "fd00:a::1", "dst", "fd00:b::7", "qp",
         "150"))
-    eq({k: answer[k] for k in ("result", "prio", "mode", "path")},
-       {"result": "steered", "prio": 1, "mode": "active-backup", "path": 1}, "QP 150")
+    eq({k: answer[k] for k in ("result", "prio", "mode", "path", "primary")},
+       {"result": "steered", "prio": 1, "mode": "active-backup", "path": 1,
+        "primary": 2}, "QP 150")
     match(srpol("rule", "test", "src", "fd00:a::1", "dst", "fd00:b::7", "qp",
                 "150"), r"(?s)steered.*rule prio 1.*policy color 1 endpoint "
           r"fd00:b::1.*path 1", "text")
@@ -257,6 +258,41 @@ def dev_watch():
     for dev in ("w0", "w2"):
         ns.ip(f"link del {dev}")
     forget()
+
+
+@test
+def dev_watch_reload():
+    "dev watch: the module may go and come back; each is said once"
+    forget()
+    said = f"/tmp/watch.{os.getpid()}"
+    with open(said, "ab") as errors, subprocess.Popen(
+            ["srpol", "-n", ns.name, "dev", "watch"], stdout=subprocess.PIPE,
+            stderr=errors, text=True) as watch:
+        try:
+            ns.ip("link add w0 type veth peer name w1")
+            for _ in range(2):
+                srpol("dev", "add", "w0", "role", "uplink", "xdp", "generic")
+                eq(watch.stdout.readline(), "w0: role uplink\n", "role")
+                forget()
+                eq(watch.stdout.readline(), "w0: no more role uplink\n",
+                   "no more role")
+                busywait(lambda: not subprocess.run(
+                    ["rmmod", "srpol"], check=False,
+                    stderr=subprocess.DEVNULL).returncode, 20)
+                os.truncate(said, 0)
+                for i in range(5):
+                    ns.ip(f"link add x{i} type veth peer name y{i}")
+                    ns.ip(f"link del x{i}")
+                busywait(lambda: os.path.getsize(said), 20)
+                net.load_module()
+                eq(watch.stdout.readline(), "module srpol is back\n", "back")
+                with open(said, encoding="ascii") as f:
+                    eq(f.read().count("Error"), 1, "times it complained")
+        finally:
+            watch.terminate()
+            watch.wait()
+            os.remove(said)
+    ns.ip("link del w0")
 
 
 def doctor(status):

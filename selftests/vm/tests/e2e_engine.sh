@@ -56,6 +56,9 @@ check "the configuration is good" srpold --check-config -c "$work/A.json"
 sed 's/"wait-to-restore-ms": 300/"wait": 300/' "$work/A.json" >"$work/bad.json"
 check_fails "a wrong key is named" '"wait" is unknown in "probes"' \
 	srpold --check-config -c "$work/bad.json"
+jq '. + { "hosts": [ "A", "A" ] }' "$work/A.json" >"$work/bad.json"
+check_fails "so is a host that is there twice" '"hosts" has "A" twice' \
+	srpold --check-config -c "$work/bad.json"
 sed 's/fc00:0:21::/fc00:0:2x::/' "$work/topology.json" >"$work/bad"
 sed "s,$work/topology.json,$work/bad," "$work/A.json" >"$work/bad.json"
 check_fails "a wrong topology is told with its line" 'bad: line [0-9]+:.*locator' \
@@ -71,6 +74,21 @@ start_engine A
 start_engine B
 check "host A: four paths, probed and up" busywait 60 usable A 4
 check "host B: likewise" busywait 60 usable B 4
+second() {
+	jq ". + $1" "$work/A.json" >"$work/second.json"
+	timeout 60 srpold -n "$(fabric_ns hostA)" -c "$work/second.json"
+}
+check_fails "a second srpold of the namespace is refused" "another srpold" \
+	second '{}'
+check_fails "by another socket as well" "another process has it locked" \
+	second "{ \"socket\": \"$work/second.sock\" }"
+echo dear >"$work/letter"
+check_fails "a file is not taken for a socket" "letter is there and no socket" \
+	second "{ \"socket\": \"$work/second.sock\", \"demands\": \"$work/letter\" }"
+check "they leave the file, and no sockets" \
+	test "$(cat "$work/letter")" = dear -a ! -e "$work/second.sock"
+check_equal "the first one's probes are nobody else's" 0 \
+	"$(on A -j engine show | jq .forged)"
 check_equal "the policy has them all" "[32,32,32,32]" "$(buckets A)"
 check_equal "they are the engine's" '["engine"]' \
 	"$(on A -j path show | jq -c '[ .[] | select(.id != 8192) | .origin ] | unique')"
@@ -170,7 +188,7 @@ check "nor do 1000 clients that say nothing, or too much" timeout 120 python3 - 
 	dropped = ask(client(), show)["reply"]["clients_dropped"]
 	assert dropped >= 930, dropped
 	END
-check_equal "it may do what it has to, and no more" 000000c000203000 \
+check_equal "it may do what it has to, and no more" 000000c400203000 \
 	"$(awk '$1 == "CapEff:" { print $2 }' "/proc/${engine[A]}/status")"
 
 # ---- reload

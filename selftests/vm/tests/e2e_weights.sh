@@ -159,7 +159,7 @@ check_fails "why for a QP that nobody sends to" "no flow to QP" \
 check "a user says what he will send" grep -q '"demands":2' <<<"$(announce \
 	'"request": "demands", "owner": "job", "demands": [
 	 {"src": "A", "dst": "fd00:b::1", "bytes": 3000},
-	 {"src": "B", "dst": "A", "bytes": 5, "for-ms": 5000, "in-ms": 10}]')"
+	 {"src": "B", "dst": "A", "bytes": 5, "for-ms": 3600000, "in-ms": 10}]')"
 check_equal "it is kept with who said it" '["job",65534,3000,"fd00:b::1",100]' \
 	"$(on A -j engine demand show |
 		jq -c '.[0] | [ .owner, .uid, .bytes, .dst, .color ]')"
@@ -169,6 +169,9 @@ check "all else is not for him" grep -q '"link\\" is unknown' <<<"$(announce \
 for demand in '"src": "A", "dst": "C", "bytes": 1' \
 	      '"src": "A", "dst": "B", "bytes": 0' \
 	      '"src": "A", "dst": "B", "bytes": 9007199254740992' \
+	      '"src": "A", "dst": "B", "bytes": -1' \
+	      '"src": "A", "dst": "B", "bytes": 1e300' \
+	      '"src": "A", "dst": "B", "bytes": 1, "for-ms": 9223372036854775807' \
 	      '"src": "A", "dst": "B", "bytes": 1, "for": 1' \
 	      '"src": "A", "dst": "B", "bytes": 1, "job": "nobody"' \
 	      '"src": "A", "dst": 5, "bytes": 1'; do
@@ -176,7 +179,15 @@ for demand in '"src": "A", "dst": "C", "bytes": 1' \
 		'"request": "demands", "owner": "job", "demands": [
 		 {"src": "A", "dst": "B", "bytes": 7}, {'"$demand"'}]')"
 done
-check_equal "what was refused changed nothing" "2 6" "$(on A -j engine show |
+for number in NaN 1e999 9223372036854775808; do
+	check "no JSON: $number" grep -q 'error":"a request is' <<<"$(announce \
+		'"request": "demands", "owner": "job", "demands": [
+		 {"src": "A", "dst": "B", "bytes": '"$number"'}]')"
+done
+check "neither is what is as deep as a well" grep -q 'error":"a request is' <<<"$(announce \
+	'"request": "demands", "owner": "job", "demands": '"$(
+	printf '[%.0s' {1..50000}; printf ']%.0s' {1..50000})")"
+check_equal "what was refused changed nothing" "2 9" "$(on A -j engine show |
 	jq -r '"\(.demands) \(.demands_refused)"')"
 check "the command" on A engine demand add mine src A dst B bytes 10 in 1s for 3600s
 check_fails "what it refuses" 'no host or address "C"' \

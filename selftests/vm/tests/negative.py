@@ -4,7 +4,7 @@
 Requests that must be refused: with which error, which words, which attribute
 to blame, and that nothing has changed afterwards. Then tables that are full.
 
-    d0 (dummy, up, fd00:1::1/64)
+    d0 (dummy, up, fd00:1::1/64, uplink)  d1 (dummy, port with a source check)
 
 All in one namespace.
 """
@@ -25,8 +25,9 @@ from srpol import (CHANGE, EXCL, REPLACE, Refused, family_id,   # noqa: E402
 
 net.load_module()
 ns = net.Netns("link add d0 type dummy\nlink set d0 up\n"
+               "link add d1 type dummy\n"
                "addr add fd00:1::1/64 dev d0 nodad\n")
-d0 = ns.ifindex("d0")
+d0, d1 = ns.ifindex("d0"), ns.ifindex("d1")
 client = ns.client()
 
 EINVAL, ERANGE, ENOENT = errno.EINVAL, errno.ERANGE, errno.ENOENT
@@ -385,6 +386,12 @@ TABLE = [
     ("dev-new", EXCL, {"ifindex": 9999, "role": 1}, ENODEV,
      "no such device", "ifindex"),
     ("dev-new", EXCL, {"ifindex": d0, "role": 1}, EEXIST, "exists", ""),
+    ("dev-new", CHANGE, {"ifindex": d1, "role": 1}, EINVAL, "at ports only",
+     "role"),
+    ("dev-new", CHANGE, {"ifindex": d1, "role": 3}, EINVAL, "no loose check",
+     "role"),
+    ("dev-new", CHANGE, {"ifindex": d0, "source": 1}, EINVAL, "at ports only",
+     "source"),
     ("dev-new", CHANGE, {"ifindex": 1, "role": 1}, ENOENT, "does not exist",
      ""),
 
@@ -432,6 +439,7 @@ def configure():
                address="fd00::b")
     client.new("sid", sid="fc00:a::1", behavior=20)
     client.new("dev", ifindex=d0, role="uplink")
+    client.new("dev", ifindex=d1, role="port", source="loose")
 
 
 configure()
@@ -638,7 +646,7 @@ def full_next_hops():
 def full_devices():
     "table of devices full"
     ns.ip("".join(f"link add x{i} type dummy\n" for i in range(64)))
-    for i in range(63):
+    for i in range(62):
         client.new("dev", ifindex=ns.ifindex(f"x{i}"), role="uplink")
     try:
         client.new("dev", ifindex=ns.ifindex("x63"), role="uplink")

@@ -158,6 +158,65 @@ def loose_and_none():
           "at ports only")
 
 
+@test
+def not_steered():
+    "what is not steered has its source checked as well"
+    eq(port(), "strict", "chosen")
+
+    def tunnel(src):
+        """IPv6 in IPv6, which no rule is for."""
+        before = reasons()
+        with pod:
+            s = socket.socket(socket.AF_INET6, socket.SOCK_RAW, 41)
+        with s:
+            s.bind((src, 0))
+            s.sendto(b"\x60" + b"\0" * 5 + b"\x3b\x40" + b"\0" * 32,
+                     (FAR[6], 0))
+        now = reasons()
+        return [k for k in ("tunneled", "spoofed") if now[k] != before[k]]
+
+    eq(tunnel(GOOD[6]), ["tunneled"], "its own source")
+    eq(tunnel(SPOOFED[6]), ["spoofed"], "another's")
+
+    def headers(src):
+        """More headers than anybody reads."""
+        before = reasons()
+        with pod:
+            s = socket.socket(socket.AF_INET6, socket.SOCK_RAW, 60)
+        with s:
+            s.bind((src, 0))
+            # destination options, seven times
+            s.sendto((b"\x3c\0\1\4" + b"\0" * 4) * 7, (FAR[6], 0))
+        now = reasons()
+        return [k for k in ("unparsed", "spoofed") if now[k] != before[k]]
+
+    eq(headers(GOOD[6]), ["unparsed"], "its own source")
+    eq(headers(SPOOFED[6]), ["spoofed"], "another's")
+    eq(port("source", "none"), "none")
+    eq(headers(SPOOFED[6]), ["unparsed"], "not checked")
+    eq(tunnel(SPOOFED[6]), ["tunneled"], "not checked")
+
+
+@test
+def vrf():
+    "a port in a VRF: the routes of its table count"
+    ns.ip("link add blue type vrf table 77\nlink set blue up\n"
+          "link set p0 master blue\n")
+    ns.ip("addr replace 2001:db8:1::1/64 dev p0 nodad\n"
+          "route replace 2001:db8:1::/64 dev p0 table 77\n")
+    try:
+        eq(port(), "strict", "chosen")
+        for family in 6, 4:
+            eq(outcome(GOOD[family], FAR[family], family), {"steered": 2},
+               family)
+            eq(outcome(SPOOFED[family], FAR[family], family), {"spoofed": 2},
+               family)
+    finally:
+        ns.ip("link del blue\n")
+        ns.ip("addr replace 2001:db8:1::1/64 dev p0 nodad\n"
+              "addr replace 10.1.0.1/24 dev p0\n")
+
+
 def ns_mac(dev):
     return json.loads(run("ip", "-n", ns.name, "-j", "link", "show", "dev",
                           dev))[0]["address"]

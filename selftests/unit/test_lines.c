@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Servers of lines, as their clients find them: a server in a process of its
+ * own that answers "ok" to each line, and clients that talk too much.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lines.h"
+#include "srpol_lib.h"
+#include "test.h"
+
+#define RATE		65536
+#define LINE		40000
+#define PATIENCE	60	/* s: nobody would believe that it comes later */
+#define NOBODY		65534
+
+static char folder[] = "/tmp/srpol-lines-XXXXXX";
+static struct sockaddr_un addr = { .sun_family = AF_UNIX };
+static pid_t child;
+
+static void answer(struct lines_client *client, char *line, size_t len)
+{
+	(void)line;
+	(void)len;
+	lines_send(client, "ok", 2);
+}
+
+static void serve(void)
+{
+	static struct lines server = {
+		.path = addr.sun_path, .for_all = true, .clients_max = 4,
+		.line_max = LINE + 1, .out_max = 4096, .rate_max = RATE,
+		.line = answer,
+	};
+	struct srpol_error err;
+
+	if (loop_init() || lines_start(&server, &err))
+		_exit(1);
+	loop_run();
+	_exit(2);
+}
+
+static int dial(void)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	if (!connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static time_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec;
+}
+
+static int setup(void **state)
+{
+	time_t end = now() + PATIENCE;
+	int fd = -1;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(chmod(folder, 0755), 0);
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/socket", folder);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child)
+		serve();
+	while (fd < 0 && now() < end)
+		fd = dial();
+	assert_true(fd >= 0);
+	close(fd);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	unlink(addr.sun_path);
+	rmdir(folder);
+	strcpy(folder + strlen(folder) - 6, "XXXXXX");
+	return 0;
+}
+
+/* Say so much in a line; is it answered? */
+static bool say(int fd, size_t len)
+{
+	static char line[LINE + 1];
+	char reply[4];
+
+	memset(line, 'x', len);
+	line[len] = '\n';
+	return send(fd, line, len + 1, MSG_NOSIGNAL) == (ssize_t)len + 1 &&
+	       recv(fd, reply, sizeof(reply), 0) == 3;
+}
+
+/* By a client of its own. */
+static bool say_once(size_t len)
+{
+	int fd = dial();
+	bool answered = say(fd, len);
+
+	close(fd);
+	return answered;
+}
+
+static void test_client(void **state)
+{
+	time_t end = now() + PATIENCE;
+	int fd = dial();
+
+	(void)state;
+	assert_true(say(fd, 1));
+	while (say(fd, 1))
+		assert_true(now() < end);
+	close(fd);
+}
+
+/* He who comes again and again says no less. */
+static void test_user(void **state)
+{
+	time_t end = now() + PATIENCE;
+
+	(void)state;
+	assert_true(say_once(LINE));
+	while (say_once(LINE))
+		assert_true(now() < end);
+}
+
+/* What one user says too much is not taken from another one. */
+static void test_others(void **state)
+{
+	int status;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	test_user(state);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		_exit(setuid(NOBODY) || !say_once(LINE));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+/* A line that does not end, and answers that nobody reads. */
+static void test_half(void **state)
+{
+	char text[4096];
+	int fd = dial();
+	size_t i;
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	for (i = 0; i <= LINE / sizeof(text) + 1; i++)
+		if (send(fd, text, sizeof(text), MSG_NOSIGNAL) < 0)
+			break;
+	assert_int_equal(recv(fd, text, sizeof(text), 0) > 0, 0);
+	close(fd);
+	assert_true(say_once(1));
+}
+
+#define TEST(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		TEST(test_client),
+		TEST(test_user),
+		TEST(test_others),
+		TEST(test_half),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
