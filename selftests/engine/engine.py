@@ -378,7 +378,7 @@ def test_silence():
             return log.read()
 
     for name in "silent", "silent-hosts":
-        wait_for(f"{name} says so", lambda: "no answer" in said(name))
+        wait_for(f"{name} says so", lambda: "cannot be read" in said(name))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Nobody)
     server.paths = []
     threading.Thread(target=server.serve_forever, daemon=True).start()
