@@ -66,6 +66,9 @@ static void append_name(struct hint *h, const char *name)
  * @h: the way to srpold
  * @what: kind of owner
  * @number: which one
+ *
+ * Two programs of a user do not take each other's owners: a job's number, or
+ * else that of the process, is in them.
  */
 void hint_begin(struct hint *h, const char *what, int number)
 {
@@ -73,7 +76,7 @@ void hint_begin(struct hint *h, const char *what, int number)
 
 	h->len = 0;
 	append(h, "{\"version\": 1, \"request\": \"demands\", \"owner\": \"%s-%d-%d\", \"demands\": [",
-	       what, job ? atoi(job) : 0, number);
+	       what, job ? atoi(job) : getpid(), number);
 }
 
 /**
