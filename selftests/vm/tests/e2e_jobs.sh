@@ -141,7 +141,7 @@ srpol -b - <<<$'dev del hA\ndev del hB'
 rmmod srpol
 check_fails "without the module a job is not deleted" "." on A job del one
 check_equal "it stays, and where it was" '["one","two"]' \
-	"$(jq -c '[ .[].name ]' /run/srpold/*.jobs)"
+	"$(jq -c '[ .[].name ]' /run/srpold/default.sock.jobs)"
 insmod kmod/srpol.ko
 kill -9 "${engine[both]}"
 wait "${engine[both]}" 2>/dev/null || :
