@@ -62,7 +62,7 @@ static __always_inline int srpol_apply_rule(const struct srpol_dp_rule *arg)
 	return 0;
 }
 
-/* The slots to @order, if they are such. */
+/* Are they slots? With @order, they are its slots from now on. */
 static __always_inline int srpol_slots_read(struct srpol_rule_order *order,
 					    const __u32 *slot, __u32 n)
 {
@@ -75,7 +75,7 @@ static __always_inline int srpol_slots_read(struct srpol_rule_order *order,
 			return -EFAULT;
 		if (srpol_id_check(v, 2 * SRPOL_MAX_RULES))
 			return -EINVAL;
-		if (i < SRPOL_MAX_RULES)
+		if (order && i < SRPOL_MAX_RULES)
 			order->slot[i] = v;
 	}
 	return 0;
@@ -102,6 +102,10 @@ srpol_apply_rule_table(const struct srpol_dp_rule_table *arg,
 	n = head[0];
 	if (n > SRPOL_MAX_RULES)
 		return -ENOSPC;
+	/* all of them first: the copy may be one that is staged already */
+	err = srpol_slots_read(NULL, slot, n);
+	if (err)
+		return err;
 	copy = srpol_spare(st->order_ver, st->gen);
 	order = bpf_map_lookup_elem(&rule_order, &copy);
 	index = bpf_map_lookup_elem(&rule_index, &copy);

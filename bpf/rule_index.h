@@ -22,14 +22,16 @@
 #include "maps.h"
 #include "parse.h"
 
+#define SRPOL_DIM_MASKS		5
+
 /* In this order they are taken, if rules look at more than there is room for. */
 enum srpol_dim {
 	SRPOL_DIM_QP0,			/* bits 0 to 7 */
 	SRPOL_DIM_QP1,			/* 8 to 15 */
 	SRPOL_DIM_QP2,
 	SRPOL_DIM_DST,			/* a dimension of each of ... */
-	SRPOL_DIM_SRC = SRPOL_DIM_DST + 5, /* ... srpol_dim_mask() */
-	SRPOL_DIM_DPORT0 = SRPOL_DIM_SRC + 5,
+	SRPOL_DIM_SRC = SRPOL_DIM_DST + SRPOL_DIM_MASKS, /* ... srpol_dim_mask() */
+	SRPOL_DIM_DPORT0 = SRPOL_DIM_SRC + SRPOL_DIM_MASKS,
 	SRPOL_DIM_DPORT1,
 	SRPOL_DIM_SPORT0,
 	SRPOL_DIM_SPORT1,
@@ -63,8 +65,6 @@ static __always_inline void srpol_dim_mask(__u32 nr, __u64 *high, __u64 *low)
 	else if (nr == 4)
 		*high = bpf_cpu_to_be64(~0ULL << 16);
 }
-
-#define SRPOL_DIM_MASKS		5
 
 /* A byte of a hash of the address, as far as the mask has it. */
 static __always_inline __u32 srpol_dim_addr(const __u8 *addr, __u32 nr)

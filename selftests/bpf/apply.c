@@ -466,6 +466,13 @@ static void test_full(void)
 
 static void test_commit_errors(void)
 {
+	const struct srpol_dp_rule steer = {
+		.color = 5, .mode = SRPOL_MODE_INHERIT,
+	};
+	struct srpol_dp_rule pass = {
+		.slot = 2 * SRPOL_MAX_RULES - 1, .id = 9,
+		.mode = SRPOL_MODE_INHERIT,
+	};
 	static struct {
 		struct srpol_dp_rule_table t;
 		__u32 slot[SRPOL_MAX_RULES];
@@ -483,6 +490,18 @@ static void test_commit_errors(void)
 	pkt_inner(&p, &v6);
 	rig_egress(&p, NULL);
 	rig_expect("the old rules", SRPOL_REASON_STEERED, 1, RIG_END);
+
+	/* Nor does what is refused change an order that is staged already. */
+	CHECK_EQ(rig_call("rule_set", &pass, sizeof(pass)), 0, "");
+	rig_hold(true);
+	rig_rules(&steer, 1);
+	arg.slot[0] = pass.slot;
+	refused("rule_commit", &arg, sizeof(arg), -EINVAL, "the second slot");
+	rig_hold(false);
+	rig_commit(true);
+	rig_mark();
+	rig_egress(&p, NULL);
+	rig_expect("the staged rule", SRPOL_REASON_STEERED, 1, RIG_END);
 }
 
 /* Everything is forgotten; decisions of before do not come back. */
