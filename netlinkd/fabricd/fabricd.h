@@ -6,6 +6,7 @@
  *	config.c	what the operator wrote
  *	leader.c	who may write: a lease, and the leader's key
  *	inputs.c	jobs and reports, as they are now
+ *	sweep.c		what goes when it is not in the store any more
  *	key.c		names of keys
  *	acks.c		what hosts have applied
  *	takeover.c	what a new leader finds in the store
@@ -209,6 +210,31 @@ const char *key_head(char *buf);
 const char *key_index(char *buf, uint64_t epoch);
 const char *key_chunk(char *buf, uint64_t epoch, const char *leaf);
 
+/* sweep.c */
+
+/**
+ * struct sweep - a list that follows a prefix, for struct mirror
+ * @list: its elements have a bool that says "not seen in this read"
+ * @stale: offset of that
+ * @free: frees what an element has
+ * @is_read: all of it was read once
+ * @heard: sweep_end() was called before
+ * @events: fabricd.stats.events as of then
+ */
+struct sweep {
+	struct vec *list;
+	size_t stale;
+	void (*free)(void *element);
+	bool is_read;
+	bool heard;
+	uint64_t events;
+};
+
+void sweep_begin(void *data, uint64_t cluster);
+void sweep_end(void *data);
+size_t sweep_gone(struct sweep *s);
+void sweep_remove(const struct sweep *s, void *element);
+
 /* leader.c */
 void leader_start(void);
 void leader_stop(void);
@@ -250,6 +276,8 @@ void control_stop(void);
 struct request_server *control_server(void);
 
 /* report.c */
+json_t *report_engine(void);
+json_t *report_stats(void);
 json_t *report_show(const json_t *request, struct srpol_error *err);
 json_t *report_plan(const json_t *request, struct srpol_error *err);
 json_t *report_diff(const json_t *request, struct srpol_error *err);

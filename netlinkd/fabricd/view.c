@@ -16,36 +16,6 @@
 #define PAIRS_MAX	50
 #define DRAWN_MAX	512	/* cables between switches: more are not drawn */
 
-static json_t *engine_json(void)
-{
-	return json_pack("{s:s, s:s, s:s, s:b, s:I, s:I, s:s, s:s, s:s, s:I}",
-			 "name", fabricd.config.name,
-			 "shard", fabricd.config.shard,
-			 "leader", fabricd.leader,
-			 "leads", fabricd.term != 0,
-			 "term", (json_int_t)fabricd.term,
-			 "epoch", (json_int_t)fabricd.index.epoch,
-			 "algorithm", fabricd.config.alg->name,
-			 "store", fabricd.store.ops->name,
-			 "topology", fabricd.topology,
-			 "topo_rev", (json_int_t)fabricd.topo_rev);
-}
-
-static json_t *stats_json(void)
-{
-	const struct fabricd_stats *s = &fabricd.stats;
-
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-			 "events", (json_int_t)s->events,
-			 "refused", (json_int_t)s->refused,
-			 "plans", (json_int_t)s->plans,
-			 "published", (json_int_t)s->published,
-			 "fenced", (json_int_t)s->fenced,
-			 "unsure", (json_int_t)s->unsure,
-			 "elected", (json_int_t)s->elected,
-			 "plan_us", (json_int_t)s->plan_ns / 1000);
-}
-
 static json_t *counts_json(void)
 {
 	uint32_t by[SRPOL_TIERS] = {}, i, acked = 0, behind = 0;
@@ -207,8 +177,8 @@ json_t *view_state(void)
 
 	loads_look();
 	view_jobs_read();
-	json_object_set_new(o, "engine", engine_json());
-	json_object_set_new(o, "stats", stats_json());
+	json_object_set_new(o, "engine", report_engine());
+	json_object_set_new(o, "stats", report_stats());
 	json_object_set_new(o, "counts", counts_json());
 	json_object_set_new(o, "plan", plan_json(loads));
 	json_object_set_new(o, "tiers", view_tiers());
