@@ -9,6 +9,7 @@
  *	sweep.c		what goes when it is not in the store any more
  *	key.c		names of keys
  *	acks.c		what hosts have applied
+ *	measured.c	what hosts send, by link
  *	takeover.c	what a new leader finds in the store
  *	publish.c	chunks, index, head
  *	plan.c		when to plan, and what became of it
@@ -255,6 +256,34 @@ void acks_start(void);
 void acks_stop(void);
 bool acks_ready(void);
 struct ack *acks_find(const char *host);
+
+/* measured.c */
+
+/**
+ * struct measured_shares - planned against measured, on links between switches
+ * @planned: bytes, the sum over these links
+ * @measured: bit/s, likewise
+ * @comparable: neither is 0
+ * @off_plan: the part of what is measured that would have to be on other links
+ *	for each to have the share of all that it has in the plan
+ */
+struct measured_shares {
+	double planned;
+	double measured;
+	bool comparable;
+	double off_plan;
+};
+
+void measured_start(void);
+void measured_stop(void);
+size_t measured_hosts(void);
+uint64_t measured_refused(void);
+double measured_rest(void);
+double measured_rate(uint32_t link);
+void measured_shares(const double *loads, struct measured_shares *shares);
+bool measured_share_of(const double *loads,
+		       const struct measured_shares *shares, uint32_t link,
+		       double *planned, double *measured);
 
 /* takeover.c */
 void takeover(void (*done)(bool ok));

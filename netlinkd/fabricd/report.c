@@ -7,6 +7,7 @@
 #include "fabricd.h"
 #include "requests.h"
 #include "srpol_lib.h"
+#include "web.h"
 
 /**
  * node_name() - name of a node
@@ -111,6 +112,19 @@ json_t *report_engine(void)
 			 "topo_rev", (json_int_t)fabricd.topo_rev);
 }
 
+static json_t *load_json(void)
+{
+	struct measured_shares shares;
+
+	measured_shares(loads_get(), &shares);
+	return json_pack("{s:I, s:f, s:o, s:I}",
+			 "hosts", (json_int_t)measured_hosts(),
+			 "bps", shares.measured,
+			 "off_plan", shares.comparable ?
+			 json_real(shares.off_plan) : json_null(),
+			 "refused", (json_int_t)measured_refused());
+}
+
 /**
  * report_show() - srpol fabric show
  * @request: nothing more
@@ -125,6 +139,7 @@ json_t *report_show(const json_t *request, struct srpol_error *err)
 	json_object_set_new(o, "jobs", jobs_json());
 	json_object_set_new(o, "reports", reports_json());
 	json_object_set_new(o, "hosts", hosts_json());
+	json_object_set_new(o, "load", load_json());
 	json_object_set_new(o, "stats", report_stats());
 	return o;
 }

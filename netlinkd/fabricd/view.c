@@ -105,13 +105,14 @@ static json_t *drawn_json(const double *loads)
 			continue;
 		rate = srpol_link_rate(&f->links[i]);
 		json_array_append_new(list, json_pack(
-			"{s:s, s:s, s:I, s:I, s:f}",
+			"{s:s, s:s, s:I, s:I, s:f, s:f}",
 			"from", view_node(f->links[i].from),
 			"to", view_node(f->links[i].to),
 			"rate", (json_int_t)rate, "capacity",
 			(json_int_t)(links ? links->links[i].capacity : rate),
 			"busy_s", loads ? fmax(loads_seconds(loads, i),
-				     loads_seconds(loads, i + 1)) : 0));
+				     loads_seconds(loads, i + 1)) : 0,
+			"used", fmax(view_used(i), view_used(i + 1))));
 	}
 	return list;
 }
@@ -183,6 +184,7 @@ json_t *view_state(void)
 	json_object_set_new(o, "plan", plan_json(loads));
 	json_object_set_new(o, "tiers", view_tiers());
 	json_object_set_new(o, "links", drawn_json(loads));
+	json_object_set_new(o, "load", view_loads(loads));
 	json_object_set_new(o, "failures", view_failures());
 	json_object_set_new(o, "change", change_json());
 	json_object_set_new(o, "jobs", view_jobs());

@@ -208,6 +208,31 @@ def test_shows(page, b):
     check("links that came back are drawn so", True)
 
 
+def test_load(page, b):
+    check("without loads the page says so", "No host says what it sends." in
+          b.js("document.getElementById('load').textContent"))
+    topology = page.state()["engine"]["topology"]
+    with open(f"{RUN}/topology.json") as f:
+        cables = json.load(f)["links"]
+    store_put("load/0/leaf0.0/h0", json.dumps(
+        {"topology": topology, "rest": 0,
+         "links": [[i, 300_000_000] for i in
+                   range(2 * page.state()["counts"]["links"])]}))
+    b.wait("document.getElementById('load').textContent.includes('of the traffic off the plan')")
+    check("measured loads are told beside the plan, without a reload",
+          "1 host of 4 say" in b.js("document.getElementById('load').textContent"),
+          b.js("document.getElementById('load').textContent"))
+    check("lines are as wide as their load",
+          b.js("document.querySelectorAll('#plot line.u4').length") == len(cables))
+    check("tiles tell it too", b.js(
+        "document.querySelector('.tile').title").count("carries 75 % now") == 1,
+          b.js("document.querySelector('.tile').title"))
+    store_put("load/0/leaf0.0/h0", json.dumps(
+        {"topology": topology, "links": [], "rest": 0}))
+    b.wait("document.querySelectorAll('#plot line.u4').length === 0")
+    check("and when it ends, so does that", True)
+
+
 def test_escaped(page, b):
     store_put(f"job/{EVIL.replace('/', '')}/<b>x<", engine.JOB)
     b.wait("document.getElementById('jobs').textContent.includes('<b>x<')")
@@ -388,7 +413,7 @@ def main():
         test_flood(page)
         report("h0", 200)
         b = browser.Browser(f"{OUT}/browser.log")
-        for test in (test_shows, test_escaped, test_keyboard, test_looks,
+        for test in (test_shows, test_load, test_escaped, test_keyboard, test_looks,
                      test_engine_gone):
             test(page, b)
         os.remove(f"{RUN}/store.json")  # of another fabric
