@@ -209,7 +209,7 @@ mkdir "$shared"
 native=
 number=0
 
-native_list=$(programs unit; programs sim flow.sh; programs engine "*.py"
+native_list=$(programs unit; programs sim flow.sh; programs sim whatif.sh; programs engine "*.py"
 	      programs nccl nccl.py
 	      programs boot
 	      programs bench insns.sh)
