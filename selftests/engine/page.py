@@ -362,6 +362,14 @@ def test_large(b):
     at_epoch(page, 3)
     check(f"{n} hosts: the plan has what a job announced",
           page.state()["plan"]["demands"] == 64 * 63)
+    hosts = engine.Hosts("large-hosts", ["h0.0"], STORE,
+                         topology=f"{RUN}/ten-thousand.json")
+    hosts.tell("many h0.0 3000 1000")
+    wait_for("its load", lambda: page.state()["load"]["hosts"] == 1)
+    load = page.state()["load"]
+    check(f"{n} hosts: a host names the links that carry most, and the sum of the others",
+          load["rest_bps"] == 1000 * sum(range(1000, 4000 - 1024)), load)
+    hosts.end()
     text = page.get("/api/state")[1]
     check(f"{n} hosts: what is sent stays small", len(text) < 200_000, len(text))
     b.size(1280, 900)

@@ -8,6 +8,7 @@
  *	report HOST FROM TO CAPACITY	HOST knows of one link, and of no other
  *	report HOST			HOST knows of none
  *	measured HOST [FROM TO KBPS]...	HOST sends so much over these links
+ *	many HOST N KBPS		likewise over N links, over each 1 kbit/s more
  *	stats				prints a line per host
  */
 #include <errno.h>
@@ -131,9 +132,24 @@ static void measured(char *words)
 			follow_measured(&hosts[i].follow, loads, n);
 }
 
+static void measured_many(const char *name, uint32_t n, uint32_t kbps)
+{
+	struct follow_load *loads = calloc(n + 1, sizeof(*loads));
+	uint32_t i;
+	int k;
+
+	for (i = 0; loads && i < n && i < fabric->n_links; i++)
+		loads[i] = (struct follow_load){ .link = i, .kbps = kbps + i };
+	for (k = 0; loads && k < n_hosts; k++)
+		if (!strcmp(hosts[k].name, name))
+			follow_measured(&hosts[k].follow, loads, i);
+	free(loads);
+}
+
 static void take_command(struct source *source, uint32_t events)
 {
 	char line[4096], name[64], from[64], to[64];
+	uint32_t many, kbps;
 	uint64_t capacity;
 	int i, n;
 
@@ -148,6 +164,11 @@ static void take_command(struct source *source, uint32_t events)
 	}
 	if (!strncmp(line, "measured ", 9)) {
 		measured(line + 9);
+		return;
+	}
+	if (sscanf(line, "many %63s %" SCNu32 " %" SCNu32, name, &many,
+		   &kbps) == 3) {
+		measured_many(name, many, kbps);
 		return;
 	}
 	n = sscanf(line, "report %63s %63s %63s %" SCNu64, name, from, to,
