@@ -143,7 +143,7 @@ fanout)
 	once fanout selftests/bench/fanout.py
 	;;
 whatif)
-	export SRPOL_CUTS=${2:-20} SRPOL_PACKETS=48000 SRPOL_WALL=1
+	export SRPOL_CUTS=${2:-20} SRPOL_PACKETS=48000
 	once whatif selftests/sim/whatif.sh
 	;;
 *)
