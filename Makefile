@@ -92,6 +92,7 @@ lib netlinkd selftests/bpf: $(filter bpf,$(SUBDIRS))
 selftests/bench selftests/sim: $(filter selftests/bpf,$(SUBDIRS))
 netlinkd selftests/unit selftests/bpf selftests/bench/control selftests/sim selftests/engine: \
 	$(filter lib,$(SUBDIRS))
+selftests/engine: $(filter netlinkd,$(SUBDIRS))
 
 .PHONY: check
 check: tests		## build all, run all tests; "N passed, N failed, N skipped"
@@ -99,7 +100,7 @@ check: tests		## build all, run all tests; "N passed, N failed, N skipped"
 
 # Hours: each has a target of its own.
 LONG := long-demo long-check long-e2e long-unload long-namespaces long-failure \
-	long-silent long-deb long-engine
+	long-silent long-deb long-engine long-fanout long-whatif
 .PHONY: check-long $(LONG)
 check-long: $(LONG) debug-check	## campaigns: demo, check, e2e, unloading, namespaces, failure, debug kernel
 $(LONG): tests

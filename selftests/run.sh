@@ -238,7 +238,7 @@ mkdir "$shared"
 natives=
 number=0
 
-native_list=$(programs unit; programs sim flow.sh; programs engine "*.py"
+native_list=$(programs unit; programs sim flow.sh; programs sim whatif.sh; programs engine "*.py"
 	      programs nccl nccl.py
 	      programs boot
 	      programs bench insns.sh)

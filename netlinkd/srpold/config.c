@@ -31,6 +31,7 @@
 #define FOLDER_DEFAULT		"/var/lib/srpold"
 #define LEASE_S_DEFAULT		30
 #define DAMP_MS_DEFAULT		2000
+#define LOAD_MS_DEFAULT		10000
 
 static bool is_named(const struct config *c, size_t n, const char *host)
 {
@@ -205,11 +206,12 @@ static int read_fabric(const json_t *root, struct config *config,
 		       struct srpol_error *err)
 {
 	static const char * const keys[] = {
-		"shard", "store", "folder", "lease-s", "damp-ms", NULL
+		"shard", "store", "folder", "lease-s", "damp-ms", "load-ms",
+		NULL
 	};
 	json_t *o = json_object_get(root, "fabric");
 	struct follow_config *c = &config->fabric.follow;
-	json_int_t lease, damp;
+	json_int_t lease, damp, load;
 	int ret;
 
 	if (!o)
@@ -225,11 +227,14 @@ static int read_fabric(const json_t *root, struct config *config,
 			   err) ?:
 	      words_number(o, "damp-ms", 0, 3600000, DAMP_MS_DEFAULT, &damp,
 			   err) ?:
+	      words_number(o, "load-ms", 0, 3600000, LOAD_MS_DEFAULT, &load,
+			   err) ?:
 	      store_config_read(json_object_get(o, "store"), &c->store, err);
 	if (ret)
 		return ret;
 	c->lease_s = lease;
 	c->damp_ns = damp * NS_PER_MS;
+	config->fabric.load_ns = load * NS_PER_MS;
 	config->fabric.is_set = true;
 	return 0;
 }

@@ -96,6 +96,7 @@ static int add_path(struct engine *engine, const struct srpol_path_set *set,
 	path->top = f->links[route.link[route.n / 2 - 1]].to;
 	name_path(f, src, path->top, dst, path->name, sizeof(path->name));
 	take_links(&route, &path->links);
+	path->last = route.link[route.n - 1];
 	liveness_init(&path->live, now_ns());
 	return srpol_sids_of_path(f, &route, SRPOL_HOPS_ALL, NULL,
 				  SRPOL_SID_REDUCED, &path->segs, err) ?:

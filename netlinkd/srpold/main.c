@@ -100,11 +100,13 @@ static int begin(struct srpol_error *err)
 		return ret;
 	plan_started();
 	plan_links_start(&engine);
+	load_start(&engine);
 	return prober_start(&engine, err) ?: balance_start(&engine, err);
 }
 
 static void end(void)
 {
+	load_stop();
 	plan_links_stop();
 	plan_stop();
 	balance_stop();

@@ -35,6 +35,7 @@
  *	suspects.c	cables that explain lost probes
  *	plan_follow.c	the global engine's plan
  *	plan_links.c	what the global engine is told of links
+ *	load.c		what it is told of traffic
  *
  * The engine keeps nothing that must not be lost: after a restart everything
  * follows from the files, the module's objects and new probes.
@@ -94,10 +95,12 @@ struct weights_config {
  * struct fabric_config - following the global engine
  * @is_set: it is followed
  * @follow: what it takes, but for the file
+ * @load_ns: between two looks at what is sent, 0: nobody looks
  * @folder: where the last plans are
  */
 struct fabric_config {
 	bool is_set;
+	uint64_t load_ns;
 	struct follow_config follow;
 	char folder[128];
 };
@@ -171,6 +174,9 @@ struct probe_stats {
  * @segs: its segment list
  * @loop: segment list of its probe
  * @links: cables the probe takes
+ * @last: directed link to the peer, which it does not take
+ * @load_bytes: bytes that the path had carried when load.c looked
+ * @load_id: @id as of then
  * @up: what the module says of it, beside the engine's own verdict
  * @lladdr: Ethernet address of the next hop, if @up
  * @live: what probes say
@@ -206,6 +212,9 @@ struct engine_path {
 	struct srpol_sid_list segs;
 	struct srpol_sid_list loop;
 	struct locate_probe links;
+	uint32_t last;
+	uint64_t load_bytes;
+	uint32_t load_id;
 	bool up;
 	uint8_t lladdr[6];
 	struct liveness live;
@@ -549,10 +558,17 @@ void plan_stop(void);
 bool plan_weigh(void);
 bool plan_tell(const struct follow_link *links, size_t n);
 bool plan_is_followed(void);
+uint32_t plan_host(uint32_t number);
+void plan_measured(uint32_t number, const struct follow_load *loads,
+		   size_t n);
 json_t *plan_report(void);
 
 /* plan_links.c */
 void plan_links_start(struct engine *engine);
 void plan_links_stop(void);
+
+/* load.c */
+void load_start(struct engine *engine);
+void load_stop(void);
 
 #endif /* _SRPOLD_H */
