@@ -55,17 +55,16 @@ static struct sweep reports = {
 
 static struct input *make(struct vec *list, const char *key)
 {
-	struct input *input = find(list, key);
+	struct input *input = find(list, key), new = {
+		.links = VEC_INIT(struct input_link),
+	};
 
 	if (input)
 		return input;
-	input = vec_add(list);
-	*input = (struct input){ .key = strdup(key),
-				 .links = VEC_INIT(struct input_link) };
-	if (!input->key)
+	new.key = strdup(key);
+	if (!new.key)
 		abort();
-	qsort(list->data, list->n, list->size, by_key);
-	return find(list, key);
+	return vec_insert(list, &new, by_key);
 }
 
 static void keep_text(struct input *input, const struct store_kv *kv)

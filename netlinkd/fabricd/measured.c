@@ -159,8 +159,7 @@ static void set(void *data, const struct store_kv *kv)
 		*t = new;
 		return;
 	}
-	*(struct told *)vec_add(&all) = new;
-	qsort(all.data, all.n, all.size, by_host);
+	vec_insert(&all, &new, by_host);
 }
 
 static void end(void *data)

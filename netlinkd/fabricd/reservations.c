@@ -256,13 +256,16 @@ static void set(void *data, const struct store_kv *kv)
 	strcpy(new.job, job);
 	new.create = kv->create;
 	new.mod = kv->mod;
+	if (r && r->create != new.create) {
+		sweep_remove(&sweep, r);
+		r = NULL;
+	}
 	if (r) {
 		record_free(r);
+		*r = new;
 	} else {
-		r = vec_add(&all);
+		vec_insert(&all, &new, by_age);
 	}
-	*r = new;
-	qsort(all.data, all.n, all.size, by_age);
 }
 
 static void begin_cap(void *data, uint64_t cluster)

@@ -215,12 +215,12 @@ static void set(void *data, const struct store_kv *kv)
 		return;
 	}
 	new.mod = kv->mod;
-	if (t)
+	if (t) {
 		tenant_free(t);
-	else
-		t = vec_add(&tenants);
-	*t = new;
-	qsort(tenants.data, tenants.n, tenants.size, by_name);
+		*t = new;
+	} else {
+		vec_insert(&tenants, &new, by_name);
+	}
 }
 
 /**
