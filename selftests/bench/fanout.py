@@ -20,6 +20,7 @@ import base64
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import threading
@@ -27,10 +28,15 @@ import time
 
 # hosts save what they apply, each on its own disk: not all on one
 os.environ["TMPDIR"] = "/dev/shm"
+TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+LOGS = os.path.join(os.environ.get("BUILD", f"{TOP}/build"), "bench/fanout")
+shutil.rmtree(LOGS, ignore_errors=True)
+os.makedirs(LOGS)
+os.environ["SRPOL_OUT"] = LOGS
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "../engine"))
 import engine  # noqa: E402
-from engine import BUILD, OUT, RUN, wait_for  # noqa: E402
+from engine import BUILD, RUN, wait_for  # noqa: E402
 
 POINTS = [int(x) for x in os.environ.get(
     "FANOUT_POINTS", "100,200,400,700,1000").split(",")]

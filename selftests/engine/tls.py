@@ -208,7 +208,9 @@ def test_tls():
     server = e.start_engine("engine", store(etcd, "engine"))
     wait_for("leader", lambda: e.ask("engine", "show")["leads"])
     hosts = [e.Hosts(f"host-{h}", [h], store(etcd, h)) for h in HOSTS]
-    etcd.ctl("put", "/srpol/job/t/a", user="root", text=JOB)
+    # to log in takes long where the processor is busy, longer than etcdctl waits
+    wait_for("job", lambda: etcd.ctl("put", "/srpol/job/t/a", user="root",
+                                     text=JOB).stdout == "OK\n")
     wait_for("plan", lambda: all(h.last(n)["chunks"]
                                  for h, n in zip(hosts, HOSTS)))
 
