@@ -110,9 +110,12 @@ static __noinline int srpol_far_read(struct xdp_md *ctx,
 	if (!srpol_far_fits(ctx, v, p))
 		return 0;
 	len = p->segs * sizeof(struct in6_addr);
-	/* the number that is used is to be the one that was checked */
+	/* the number that is used is to be the one that is checked, and not 0 */
 	barrier_var(len);
-	if (!len || len > sizeof(p->list) ||
+	if (len < sizeof(struct in6_addr))
+		return 0;
+	barrier_var(len);
+	if (len > sizeof(p->list) ||
 	    bpf_xdp_load_bytes(ctx, ETH_HLEN + IPV6_HLEN + SRH_HLEN, p->list,
 			       len) ||
 	    bpf_xdp_load_bytes(ctx, p->off, &udp, sizeof(udp)) ||
