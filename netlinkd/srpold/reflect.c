@@ -38,12 +38,7 @@ static struct reflected *at(size_t i)
  */
 const struct reflected *reflect_of(const struct engine_path *path)
 {
-	const struct reflected *r;
-
-	vec_for_each(r, &probes_far)
-		if (path == engine_path(engine, r->path))
-			return r;
-	return NULL;
+	return path->reflected ? at(path->reflected - 1) : NULL;
 }
 
 /* The hash of the list that the packets of a path carry, which is reduced. */
@@ -149,10 +144,13 @@ static void enter_all(void)
 		enter(r);
 }
 
-/* Their SSIDs are the last ones, counted down. */
-static int number_probes(struct srpol_error *err)
+/*
+ * Their SSIDs are the last ones, counted down. Where there are not enough for all
+ * paths some go without: that is no reason not to start.
+ */
+static void number_probes(void)
 {
-	uint32_t n = 0, i;
+	uint32_t room = SRPOL_MAX_PROBES - prober_count(), n = 0, i;
 	struct engine_path *path;
 	struct reflected *r;
 
@@ -162,17 +160,18 @@ static int number_probes(struct srpol_error *err)
 		    !reflect_key(engine, engine->fabric->nics[path->nic].host,
 				 path->peer))
 			continue;
-		if (++n + prober_count() > SRPOL_MAX_PROBES)
-			return srpol_error_set(err, -E2BIG,
-					       "more than %u segment lists to probe, with those that peers turn round",
-					       SRPOL_MAX_PROBES);
+		if (++n > room)
+			continue;
+		path->reflected = n;
 		r = vec_add(&probes_far);
 		*r = (struct reflected){
 			.path = i, .ssid = SRPOL_MAX_PROBES - n,
 			.there_ns = SRPOL_FAR_NONE, .back_ns = SRPOL_FAR_NONE,
 		};
 	}
-	return 0;
+	if (n > room)
+		log_notice("peers turn probes of %u paths round, there is room for %u",
+			   n, room);
 }
 
 static void spread(void)
@@ -216,9 +215,12 @@ int reflect_start(struct engine *e, struct srpol_error *err)
 		return 0;
 	}
 	/* without a key, too: those of before are taken back */
-	ret = reflect_map_pairs(e, err) ?: number_probes(err);
-	if (ret || !probes_far.n)
+	ret = reflect_map_pairs(e, err);
+	if (ret)
 		return ret;
+	number_probes();
+	if (!probes_far.n)
+		return 0;
 	enter_all();
 	spread();
 	period = e->config.reflect.interval_ns / probes_far.n;

@@ -190,6 +190,7 @@ struct probe_stats {
  * @segs: its segment list
  * @loop: segment list of its probe
  * @far: likewise of the probe that the peer turns round, none if @far.n is 0
+ * @reflected: number of that one in reflect.c, from 1 on; 0: none is sent
  * @links: cables the probe takes
  * @up: what the module says of it, beside the engine's own verdict
  * @lladdr: Ethernet address of the next hop, if @up
@@ -227,6 +228,7 @@ struct engine_path {
 	struct srpol_sid_list segs;
 	struct srpol_sid_list loop;
 	struct srpol_sid_list far;
+	uint32_t reflected;
 	struct locate_probe links;
 	bool up;
 	uint8_t lladdr[6];
