@@ -73,24 +73,25 @@ static __always_inline bool srpol_pair_limited(struct srpol_pair *pair,
 	return __sync_fetch_and_add(&pair->turned, 1) >= pair->rate;
 }
 
-/* Marked packets that the peer sent by a path, whichever way they say so. */
+/*
+ * Marked packets that the peer sent by a path, by the id they carry. The list
+ * alone does not tell it: a reduced one begins behind the first segment.
+ */
 static __noinline __u64 srpol_path_ce(struct xdp_md *ctx,
 				      const struct srpol_far_stamp *t)
 {
 	struct ipv6hdr *ip6 = (void *)(long)ctx->data + ETH_HLEN;
-	struct srpol_ce_key key = { .list = bpf_ntohl(t->list) };
+	struct srpol_ce_key key = {
+		.path = bpf_ntohl(t->path),
+		.list = bpf_ntohl(t->list),
+	};
 	struct srpol_ce *ce;
-	__u64 n = 0;
 
 	if ((void *)(ip6 + 1) > (void *)(long)ctx->data_end)
 		return 0;
 	srpol_copy_addr(key.peer, &ip6->saddr);
 	ce = bpf_map_lookup_elem(&ce_peers, &key);
-	if (ce)
-		n = ce->ce;
-	key.path = bpf_ntohl(t->path);
-	ce = key.path ? bpf_map_lookup_elem(&ce_peers, &key) : NULL;
-	return ce ? n + ce->ce : n;
+	return ce ? ce->ce : 0;
 }
 
 /* Why not to turn it round, 0: it may. */
