@@ -72,7 +72,13 @@
 	X(61, PROBE_STRANGE,	1, "ingress: a probe with another segment list, source or device than it left with") \
 	X(62, PROBE_STALE,	1, "ingress: a probe that came before, or is too old")	\
 	X(63, SPOOFED,		1, "port: the source is not behind it")	\
-	X(64, LOCAL,		0, "port: for this host itself, left to its stack")
+	X(64, LOCAL,		0, "port: for this host itself, left to its stack") \
+	X(65, REFLECTED,	0, "ingress: a probe of another host was turned round") \
+	X(66, REFLECT_MALFORMED, 1, "ingress: to the reflecting SID, but no probe to turn round") \
+	X(67, REFLECT_STRANGE,	1, "ingress: to turn round for a host without a key, or on another segment list") \
+	X(68, REFLECT_FORGED,	1, "ingress: to turn round, without the tag of the two hosts") \
+	X(69, REFLECT_REPLAYED,	1, "ingress: to turn round, but came before, or is too old") \
+	X(70, REFLECT_LIMITED,	1, "ingress: to turn round, more than the host may have of it")
 
 #define SRPOL_REASON_ENUM(nr, name, drop, text) SRPOL_REASON_##name = nr,
 enum srpol_reason {

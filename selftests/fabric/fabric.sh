@@ -328,7 +328,8 @@ fabric_topology() {
 	cat <<-END
 	{
 	  "srpol-topology": 1,
-	  "functions": { "end": "::1", "decap": "::d6", "probe": "::e" },
+	  "functions": { "end": "::1", "decap": "::d6", "probe": "::e",
+	                 "reflect": "::f1" },
 	  "switches": [
 	    { "name": "leaf1", "role": "leaf", "locator": "fc00:0:11::/48" },
 	    { "name": "leaf2", "role": "leaf", "locator": "fc00:0:12::/48" },
