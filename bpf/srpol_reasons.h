@@ -72,7 +72,10 @@
 	X(61, PROBE_STRANGE,	1, "ingress: a probe with another segment list, source or device than it left with") \
 	X(62, PROBE_STALE,	1, "ingress: a probe that came before, or is too old")	\
 	X(63, SPOOFED,		1, "port: the source is not behind it")	\
-	X(64, LOCAL,		0, "port: for this host itself, left to its stack")
+	X(64, LOCAL,		0, "port: for this host itself, left to its stack") \
+	X(65, END_B6,		0, "ingress: to a binding SID, encapsulated into its policy") \
+	X(66, ICMP_ENDPOINT,	0, "ingress: ICMPv6 error sent about a packet for a local SID") \
+	X(67, ICMP_LIMITED,	0, "ICMP error not sent: too many about packets of the device")
 
 #define SRPOL_REASON_ENUM(nr, name, drop, text) SRPOL_REASON_##name = nr,
 enum srpol_reason {
