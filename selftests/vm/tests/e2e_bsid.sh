@@ -23,6 +23,8 @@ pcap=$SRPOL_OUT/leaf2.pcap
 
 commands() {
 	echo "path add 601 segs fc00:0:22::1,fc00:0:12::1,fc00:0:23::d6 encap full dev hB via fd00:b::fe"
+	echo "path add 602 segs fc00:0:22::1,fc00:0:12::1,fc00:0:b::d6 dev hA via fd00:a::fe"
+	echo "policy add color 100 endpoint fd00:b::1 candidate segment-list 602"
 	echo "policy add ${policy[*]} bsid $bsid drop-upon-invalid on candidate segment-list 601"
 	echo "path replace 11 segs fc00:0:21::1,fc00:0:12::1,$bsid,fc00:0:24::1,fc00:0:a::d6 dev hB via fd00:b::fe"
 }
