@@ -15,6 +15,8 @@ MANDIR  ?= $(PREFIX)/share/man
 COMPDIR ?= $(PREFIX)/share/bash-completion/completions
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 LIBEXECDIR ?= $(PREFIX)/lib/srpol
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
 
 PROGRAMS := srpol srpold srpol-fabricd
 PAGES := $(wildcard Documentation/man/*.8)
@@ -90,6 +92,7 @@ lib netlinkd selftests/bpf: $(filter bpf,$(SUBDIRS))
 selftests/bench selftests/sim: $(filter selftests/bpf,$(SUBDIRS))
 netlinkd selftests/unit selftests/bpf selftests/bench/control selftests/sim selftests/engine: \
 	$(filter lib,$(SUBDIRS))
+selftests/engine: $(filter netlinkd,$(SUBDIRS))
 
 .PHONY: check
 check: tests		## build all, run all tests; "N passed, N failed, N skipped"
@@ -97,7 +100,7 @@ check: tests		## build all, run all tests; "N passed, N failed, N skipped"
 
 # Hours: each has a target of its own.
 LONG := long-demo long-check long-e2e long-unload long-namespaces long-failure \
-	long-silent long-deb long-engine
+	long-silent long-deb long-engine long-fanout long-whatif
 .PHONY: check-long $(LONG)
 check-long: $(LONG) debug-check	## campaigns: demo, check, e2e, unloading, namespaces, failure, debug kernel
 $(LONG): tests
@@ -151,9 +154,9 @@ INSTALL_MODULE = $(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) \
 		 $(if $(DESTDIR),DEPMOD=true) modules_install
 
 .PHONY: install
-install: all		## module, programs, manual, units (DESTDIR, PREFIX)
+install: all		## module, programs, library, manual, units (DESTDIR, PREFIX)
 	$(INSTALL_MODULE)
-	@$(MAKE) --no-print-directory install-programs
+	@$(MAKE) --no-print-directory install-programs install-lib
 
 .PHONY: install-programs
 install-programs:	## all that but the module, as it was built
@@ -170,6 +173,22 @@ install-programs:	## all that but the module, as it was built
 	done
 	install -m 644 -t $(DESTDIR)$(MANDIR)/man8 $(PAGES)
 
+# Headers in a folder of their own, which libsrpol.pc tells: <linux/srpol.h>
+# belongs to whoever ships the kernel's headers.
+.PHONY: install-lib
+install-lib:		## libsrpol, the client of the module, and its headers
+	install -D -m 644 -t $(DESTDIR)$(LIBDIR) $(BUILD)/lib/libsrpol.so.1
+	ln -sf libsrpol.so.1 $(DESTDIR)$(LIBDIR)/libsrpol.so
+	$(if $(DESTDIR),,ldconfig)
+	install -D -m 644 -t $(DESTDIR)$(INCLUDEDIR)/srpol lib/client.h
+	install -D -m 644 -t $(DESTDIR)$(INCLUDEDIR)/srpol/uapi/linux \
+		kmod/include/uapi/linux/srpol.h
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig
+	sed -e 's,@PREFIX@,$(PREFIX),' -e 's,@LIBDIR@,$(LIBDIR),' \
+		-e 's,@INCLUDEDIR@,$(INCLUDEDIR),' \
+		-e "s,@VERSION@,$$(sed -n '1s/.*(\(.*\)).*/\1/p' .debian/changelog)," \
+		lib/libsrpol.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/libsrpol.pc
+
 .PHONY: uninstall
 uninstall:		## remove what install put there (DESTDIR, PREFIX)
 	rm -f $(DESTDIR)/lib/modules/$(KVER)/updates/kmod/srpol.ko* \
@@ -178,8 +197,10 @@ uninstall:		## remove what install put there (DESTDIR, PREFIX)
 	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,$(PROGRAMS)) \
 		$(DESTDIR)$(COMPDIR)/srpol \
 		$(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS)) \
-		$(addprefix $(DESTDIR)$(MANDIR)/man8/,$(notdir $(PAGES)))
-	rm -rf $(DESTDIR)$(LIBEXECDIR)
+		$(addprefix $(DESTDIR)$(MANDIR)/man8/,$(notdir $(PAGES))) \
+		$(addprefix $(DESTDIR)$(LIBDIR)/,libsrpol.so libsrpol.so.1 \
+			pkgconfig/libsrpol.pc)
+	rm -rf $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(INCLUDEDIR)/srpol
 
 DEB_PACKAGES := debhelper dh-dkms dpkg-dev fakeroot
 

@@ -18,7 +18,7 @@
 #define SRPOL_DO_V6		(1u << 3)	/* decapsulate IPv6 */
 #define SRPOL_DO_V4		(1u << 4)	/* decapsulate IPv4 */
 #define SRPOL_DO_X		(1u << 5)	/* send to the adjacency */
-#define SRPOL_DO_PROBE		(1u << 6)	/* probes end here */
+#define SRPOL_DO_PROBE		(1u << 6)	/* probes end here, or turn round */
 #define SRPOL_DO_B6		(1u << 7)	/* into a policy, then on */
 
 #define SRPOL_DO_DECAP		(SRPOL_DO_V6 | SRPOL_DO_V4)
@@ -55,7 +55,8 @@ static __always_inline __u32 srpol_behavior_does(__u32 behavior)
 {
 	if (behavior <= SRPOL_BEHAVIOR_UDT46)
 		return srpol_behaviors[behavior];
-	return behavior == SRPOL_BEHAVIOR_PROBE ? SRPOL_DO_PROBE : 0;
+	return behavior == SRPOL_BEHAVIOR_PROBE ||
+	       behavior == SRPOL_BEHAVIOR_REFLECT ? SRPOL_DO_PROBE : 0;
 }
 
 /* The SID of an entry as of a generation, NULL if it is not there. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* SipHash-2-4 (Aumasson, Bernstein 2012) of a message of 16 bytes. */
+/* SipHash-2-4 (Aumasson, Bernstein 2012) of messages of whole words. */
 #ifndef _SRPOL_SIPHASH_H
 #define _SRPOL_SIPHASH_H
 
@@ -42,14 +42,7 @@ static __always_inline void srpol_sip_word(struct srpol_sip *s, __u64 word)
 #define srpol_le64(v)	(v)
 #endif
 
-/**
- * srpol_siphash16 - tag of 16 bytes
- * @k: key, as in memory
- * @m: message, as in memory
- *
- * Return: the tag, as it is to be in memory.
- */
-static __always_inline __u64 srpol_siphash16(const __u64 *k, const __u64 *m)
+static __always_inline struct srpol_sip srpol_sip_init(const __u64 *k)
 {
 	__u64 k0 = srpol_le64(k[0]), k1 = srpol_le64(k[1]);
 	struct srpol_sip s = {
@@ -59,16 +52,35 @@ static __always_inline __u64 srpol_siphash16(const __u64 *k, const __u64 *m)
 		.v3 = k1 ^ 0x7465646279746573ull,
 	};
 
+	return s;
+}
+
+/* The rest of a message of whole words, which is none, and its length. */
+static __always_inline __u64 srpol_sip_end(struct srpol_sip *s, __u64 len)
+{
+	srpol_sip_word(s, len << 56);
+	s->v2 ^= 0xff;
+	srpol_sip_round(s);
+	srpol_sip_round(s);
+	srpol_sip_round(s);
+	srpol_sip_round(s);
+	return srpol_le64(s->v0 ^ s->v1 ^ s->v2 ^ s->v3);
+}
+
+/**
+ * srpol_siphash16 - tag of 16 bytes
+ * @k: key, as in memory
+ * @m: message, as in memory
+ *
+ * Return: the tag, as it is to be in memory.
+ */
+static __always_inline __u64 srpol_siphash16(const __u64 *k, const __u64 *m)
+{
+	struct srpol_sip s = srpol_sip_init(k);
+
 	srpol_sip_word(&s, srpol_le64(m[0]));
 	srpol_sip_word(&s, srpol_le64(m[1]));
-	/* the rest of the message, which is none, and its length */
-	srpol_sip_word(&s, 16ull << 56);
-	s.v2 ^= 0xff;
-	srpol_sip_round(&s);
-	srpol_sip_round(&s);
-	srpol_sip_round(&s);
-	srpol_sip_round(&s);
-	return srpol_le64(s.v0 ^ s.v1 ^ s.v2 ^ s.v3);
+	return srpol_sip_end(&s, 16);
 }
 
 #endif /* _SRPOL_SIPHASH_H */

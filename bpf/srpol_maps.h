@@ -397,5 +397,6 @@ struct srpol_port {
 
 #include "srpol_traffic.h"
 #include "srpol_probe.h"
+#include "srpol_reflect.h"
 
 #endif /* _SRPOL_MAPS_H */

@@ -48,6 +48,7 @@ static const struct srpol_behavior_info srpol_behaviors[] = {
 	{ SRPOL_BEHAVIOR_UDT4, 48, .csid = true },
 	{ SRPOL_BEHAVIOR_UDT46, 48, .csid = true },
 	{ SRPOL_BEHAVIOR_PROBE, 128 },
+	{ SRPOL_BEHAVIOR_REFLECT, 128 },
 };
 
 static const struct srpol_behavior_info *srpol_behavior_find(u32 code)

@@ -279,7 +279,7 @@ static int handle(const struct nlmsghdr *nlh, const struct nlmsghdr *request,
 int srpol_genl_talk(struct srpol_genl *g, const struct nlmsghdr *msg,
 		    srpol_msg_cb cb, void *data, struct srpol_error *err)
 {
-	static char buf[RECEIVE_BUFFER];
+	_Alignas(struct nlmsghdr) char buf[RECEIVE_BUFFER];
 	int ret = 1, failed = 0, len;
 	struct nlmsghdr *nlh;
 	ssize_t n;
@@ -443,7 +443,7 @@ int srpol_genl_fd(const struct srpol_genl *g)
  */
 int srpol_genl_receive(struct srpol_genl *g, srpol_msg_cb cb, void *data)
 {
-	static char buf[RECEIVE_BUFFER];
+	_Alignas(struct nlmsghdr) char buf[RECEIVE_BUFFER];
 	struct nlmsghdr *nlh;
 	ssize_t n;
 	int len, ret;

@@ -137,6 +137,7 @@ const struct srpol_name srpol_behaviors[] = {
 	{ SRPOL_BEHAVIOR_UDT4, "uDT4" },
 	{ SRPOL_BEHAVIOR_UDT46, "uDT46" },
 	{ SRPOL_BEHAVIOR_PROBE, "probe" },
+	{ SRPOL_BEHAVIOR_REFLECT, "reflect" },
 	{ }
 };
 

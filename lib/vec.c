@@ -28,6 +28,33 @@ void *vec_add(struct vec *vec)
 }
 
 /**
+ * vec_insert() - put one more where it belongs
+ * @vec: the array, in order
+ * @item: the struct, which is copied
+ * @compare: the order, as for qsort()
+ *
+ * Return: it, behind those that are equal; the program ends if memory does.
+ */
+void *vec_insert(struct vec *vec, const void *item,
+		 int (*compare)(const void *, const void *))
+{
+	size_t from = 0, to = vec->n, middle;
+	char *at;
+
+	vec_add(vec);
+	while (from < to) {
+		middle = from + (to - from) / 2;
+		if (compare((char *)vec->data + middle * vec->size, item) > 0)
+			to = middle;
+		else
+			from = middle + 1;
+	}
+	at = (char *)vec->data + from * vec->size;
+	memmove(at + vec->size, at, (vec->n - 1 - from) * vec->size);
+	return memcpy(at, item, vec->size);
+}
+
+/**
  * vec_free() - free and empty an array
  * @vec: the array
  */

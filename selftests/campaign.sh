@@ -19,6 +19,9 @@
 #			long packets go to the dead one
 #	deb		the Debian packages in a root file system of their own
 #	engine		the global engine with 100 epochs, beside the two processes
+#	fanout		how long a plan takes to 100 to 1000 hosts, by a real etcd
+#	whatif		what the engine predicts of TIMES cut links, and what they
+#			then do
 
 set -euo pipefail
 
@@ -135,6 +138,13 @@ engine)
 	start_hogs
 	export SRPOL_EPOCHS=100
 	repeat engine "${2:-10}" selftests/run.sh engine.engine || status=1
+	;;
+fanout)
+	once fanout selftests/bench/fanout.py
+	;;
+whatif)
+	export SRPOL_CUTS=${2:-20} SRPOL_PACKETS=48000
+	once whatif selftests/sim/whatif.sh
 	;;
 *)
 	echo "usage: campaign.sh PART [TIMES]" >&2

@@ -13,7 +13,8 @@
 #	selftests/fabric			kernel >= 6.12; else in a guest
 #	selftests/vm/tests			run in a guest
 #
-# Guests run many programs per boot, as many guests as there are processors.
+# Guests run many programs per boot, as many guests as there are processors;
+# native programs run one after the other beside them.
 # When a guest dies, the program that was running failed, and another guest
 # goes on with the rest. Logs: build/logs/NAME.log and build/logs/vm/NAME/.
 #
@@ -43,7 +44,7 @@ guests=()
 cleanup() {
 	local pid
 
-	for pid in "${guests[@]}" ${native:+"$native"}; do
+	for pid in "${guests[@]}" ${natives:+"$natives"}; do
 		kill "$pid" 2>/dev/null || :
 	done
 	wait
@@ -107,25 +108,44 @@ run_native() {
 	native=
 	counts=$(tally "$log" "$status")
 	report "$name" "$log" "$(elapsed_ms "$start")" "$counts"
-	count "$counts"
+	echo "$counts" >>"$shared/natives"
 }
 
-# remaining: how many of the listed programs no guest has begun
+# run_natives LIST: programs "NAME PATH", one after the other; what they come to
+# goes into $shared/natives
+run_natives() {
+	local name program
+
+	native=
+	trap '[ -z "$native" ] || kill "$native"; exit 143' TERM
+	while read -r name program; do
+		[ -z "$name" ] || run_native "$name" "$program"
+	done <<<"$1"
+}
+
+# remaining [LIST]: how many programs of the list, or of both, no guest has begun
 remaining() {
 	local n=0 name program
 
 	while read -r name program; do
 		[ -d "$shared/$name" ] || n=$((n + 1))
-	done <"$shared/tests"
+	done < <(cat "$shared/${1:-free}" "$shared/${1:-counted}" | sort -u)
 	echo $n
 }
 
-# start_guest: one more guest works on the list
+# start_guest: one more guest works on a list: on that whose clock counts
+# instructions, which costs time, when nothing of the other is left
 start_guest() {
+	local list=free clock=()
+
+	if [ "$(remaining free)" -eq 0 ]; then
+		list=counted
+		clock=(-i)
+	fi
 	number=$((number + 1))
 	mkdir "$shared/guest-$number"
 	selftests/vm/vm.sh "${clock[@]}" -t 3000 -o "$shared" -- \
-		selftests/vm/batch.sh "$number" \
+		selftests/vm/batch.sh "$number" "$list" \
 		2>"$shared/guest-$number/stderr" 9>&- &
 	guests[number]=$!
 }
@@ -144,22 +164,20 @@ after_guest() {
 		cat "$shared/guest-$number/stderr" >>"$dir/log"
 		echo "0 1 0 the guest died of it" >"$dir/tally"
 		report "$name" "$dir/log" 0 "$(<"$dir/tally")"
-	done <"$shared/tests"
+	done < <(cat "$shared/free" "$shared/counted")
 
 	[ "$status" -ne 0 ] && [ -z "$victim" ] || return 0
 	cat "$shared/guest-$number/stderr" >&2
 	return 1
 }
 
-# run_guests LIST [-i]: programs "NAME PATH" in guests; with -i their clocks
-# count instructions, which costs time
+# run_guests: what $shared/free and $shared/counted list, in guests
 run_guests() {
-	local jobs pid i status usable=1 name program clock=("${@:2}")
-
-	grep . <<<"$1" >"$shared/tests" || return 0
+	local jobs pid i status usable=1 name program
 
 	jobs=$(nproc)
 	i=$(remaining)
+	[ "$i" -gt 0 ] || return 0
 	[ "$jobs" -le "$i" ] || jobs=$i
 	# builds or probes what all guests need, before they start together
 	selftests/vm/vm.sh -t 120 -- true
@@ -187,7 +205,18 @@ run_guests() {
 			echo "FAIL  $name: not run"
 			count "0 1 0"
 		fi
-	done <"$shared/tests"
+	done < <(cat "$shared/free" "$shared/counted")
+}
+
+# long_first: the programs that are read, those with the highest limit first, so
+# that no guest begins a long one when the others are done
+long_first() {
+	local name program
+
+	while read -r name program; do
+		[ -z "$name" ] ||
+			echo "$(time_limit "$program") $name $program"
+	done | sort -k 1,1nr -k 2 | cut -d ' ' -f 2-
 }
 
 # One run at a time has the logs. Programs do not inherit the lock: what one of
@@ -206,10 +235,10 @@ take_logs
 shared=$logs/vm
 rm -rf "$shared"
 mkdir "$shared"
-native=
+natives=
 number=0
 
-native_list=$(programs unit; programs sim flow.sh; programs engine "*.py"
+native_list=$(programs unit; programs sim flow.sh; programs sim whatif.sh; programs engine "*.py"
 	      programs nccl nccl.py
 	      programs boot
 	      programs bench insns.sh)
@@ -226,25 +255,27 @@ if [[ $native_list$guest_list == *[![:space:]]* ]]; then
 	selftests/unpack.sh etcd-client usr/bin/etcdctl
 fi
 
-while read -r name program; do
-	[ -z "$name" ] || run_native "$name" "$program"
-done <<<"$native_list"
-
 # End to end, hosts wait for switches and for each other, and a few programs
 # compare times: there the time of the guest must not depend on what else this
 # machine does. They say so in a line "SRPOL_CLOCK=counted" (a comment will do).
-free=
-counted=
+: >"$shared/free"
+: >"$shared/counted"
+: >"$shared/natives"
 while read -r name program; do
-	[ -n "$name" ] || continue
-	if grep -aqm1 'SRPOL_CLOCK=counted' "$program"; then
-		counted+="$name $program"$'\n'
-	else
-		free+="$name $program"$'\n'
-	fi
-done <<<"$guest_list"
-run_guests "$free"
-run_guests "$counted" -i
+	list=free
+	! grep -aqm1 'SRPOL_CLOCK=counted' "$program" || list=counted
+	echo "$name $program" >>"$shared/$list"
+done < <(long_first <<<"$guest_list")
+
+# Native programs mostly wait: they run beside the guests.
+run_natives "$native_list" &
+natives=$!
+run_guests
+wait "$natives" || failed=$((failed + 1))
+natives=
+while read -r counts; do
+	count "$counts"
+done <"$shared/natives"
 
 echo "$passed passed, $failed failed, $skipped skipped"
 if [ $((passed + failed + skipped)) -eq 0 ] || [ $failed -gt 0 ]; then

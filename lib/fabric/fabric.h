@@ -149,6 +149,7 @@ struct srpol_gpu {
  * @end: function of End, the bits behind a locator
  * @decap: function of End.DT46 of hosts
  * @probe: function that returns a probe to its host
+ * @reflect: function that turns a probe round, unspecified: there is none
  * @block: locator block of compressed SIDs
  * @block_len: its bits, 0 when the fabric has no compressed SIDs
  * @csid_len: bits of a compressed SID
@@ -157,6 +158,7 @@ struct srpol_sid_plan {
 	struct in6_addr end;
 	struct in6_addr decap;
 	struct in6_addr probe;
+	struct in6_addr reflect;
 	struct in6_addr block;
 	uint32_t block_len;
 	uint32_t csid_len;

@@ -288,21 +288,23 @@ static int check_functions(const struct srpol_fabric *f,
 			   struct srpol_error *err)
 {
 	const struct in6_addr *fn[] = { &f->sids.end, &f->sids.decap,
-					&f->sids.probe };
-	uint32_t longest = 0, i, bit;
+					&f->sids.probe, &f->sids.reflect };
+	uint32_t n = IN6_IS_ADDR_UNSPECIFIED(&f->sids.reflect) ? 3 : 4;
+	uint32_t longest = 0, i, k, bit;
 
 	for (i = 0; i < f->n_nodes; i++)
 		if (f->nodes[i].locator_len > longest)
 			longest = f->nodes[i].locator_len;
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < n; i++) {
 		for (bit = 0; bit < longest; bit++)
 			if (fn[i]->s6_addr[bit / 8] & 0x80 >> bit % 8)
 				return srpol_error_set(err, -EINVAL,
 						       "a function overlaps the locators of %u bits",
 						       longest);
-		if (!memcmp(fn[i], fn[(i + 1) % 3], sizeof(*fn[i])))
-			return srpol_error_set(err, -EINVAL,
-					       "two functions are the same");
+		for (k = 0; k < i; k++)
+			if (!memcmp(fn[i], fn[k], sizeof(*fn[i])))
+				return srpol_error_set(err, -EINVAL,
+						       "two functions are the same");
 	}
 	return 0;
 }

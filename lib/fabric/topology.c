@@ -434,7 +434,8 @@ static int read_host(struct reader *r, json_t *object)
 
 static int read_functions(struct reader *r, json_t *object)
 {
-	static const char *const keys[] = { "end", "decap", "probe", NULL };
+	static const char *const keys[] = { "end", "decap", "probe",
+					    "reflect", NULL };
 	int rc;
 
 	rc = check_keys(r, object, keys);
@@ -442,7 +443,9 @@ static int read_functions(struct reader *r, json_t *object)
 		rc = get_addr(r, object, "end", &r->f->sids.end);
 	if (!rc)
 		rc = get_addr(r, object, "decap", &r->f->sids.decap);
-	return rc ? rc : get_addr(r, object, "probe", &r->f->sids.probe);
+	if (!rc)
+		rc = get_addr(r, object, "probe", &r->f->sids.probe);
+	return rc ? rc : get_addr(r, object, "reflect", &r->f->sids.reflect);
 }
 
 static int read_block(struct reader *r, json_t *object)

@@ -145,6 +145,8 @@ static json_t *sids_json(const struct srpol_fabric *f)
 	put_addr(o, "end", &f->sids.end);
 	put_addr(o, "decap", &f->sids.decap);
 	put_addr(o, "probe", &f->sids.probe);
+	if (!IN6_IS_ADDR_UNSPECIFIED(&f->sids.reflect))
+		put_addr(o, "reflect", &f->sids.reflect);
 	return o;
 }
 

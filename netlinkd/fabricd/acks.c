@@ -57,8 +57,7 @@ static void set(void *data, const struct store_kv *kv)
 		found->epoch = epoch;
 		return;
 	}
-	*(struct ack *)vec_add(&fabricd.acks) = want;
-	qsort(fabricd.acks.data, fabricd.acks.n, sizeof(want), by_host);
+	vec_insert(&fabricd.acks, &want, by_host);
 }
 
 static void end(void *data)

@@ -6,8 +6,10 @@
  *	config.c	what the operator wrote
  *	leader.c	who may write: a lease, and the leader's key
  *	inputs.c	jobs and reports, as they are now
+ *	sweep.c		what goes when it is not in the store any more
  *	key.c		names of keys
  *	acks.c		what hosts have applied
+ *	measured.c	what hosts send, by link
  *	takeover.c	what a new leader finds in the store
  *	publish.c	chunks, index, head
  *	plan.c		when to plan, and what became of it
@@ -209,6 +211,31 @@ const char *key_head(char *buf);
 const char *key_index(char *buf, uint64_t epoch);
 const char *key_chunk(char *buf, uint64_t epoch, const char *leaf);
 
+/* sweep.c */
+
+/**
+ * struct sweep - a list that follows a prefix, for struct mirror
+ * @list: its elements have a bool that says "not seen in this read"
+ * @stale: offset of that
+ * @free: frees what an element has
+ * @is_read: all of it was read once
+ * @heard: sweep_end() was called before
+ * @events: fabricd.stats.events as of then
+ */
+struct sweep {
+	struct vec *list;
+	size_t stale;
+	void (*free)(void *element);
+	bool is_read;
+	bool heard;
+	uint64_t events;
+};
+
+void sweep_begin(void *data, uint64_t cluster);
+void sweep_end(void *data);
+size_t sweep_gone(struct sweep *s);
+void sweep_remove(const struct sweep *s, void *element);
+
 /* leader.c */
 void leader_start(void);
 void leader_stop(void);
@@ -230,6 +257,34 @@ void acks_stop(void);
 bool acks_ready(void);
 struct ack *acks_find(const char *host);
 
+/* measured.c */
+
+/**
+ * struct measured_shares - planned against measured, on links between switches
+ * @planned: bytes, the sum over these links
+ * @measured: bit/s, likewise
+ * @comparable: neither is 0
+ * @off_plan: the part of what is measured that would have to be on other links
+ *	for each to have the share of all that it has in the plan
+ */
+struct measured_shares {
+	double planned;
+	double measured;
+	bool comparable;
+	double off_plan;
+};
+
+void measured_start(void);
+void measured_stop(void);
+size_t measured_hosts(void);
+uint64_t measured_refused(void);
+double measured_rest(void);
+double measured_rate(uint32_t link);
+void measured_shares(const double *loads, struct measured_shares *shares);
+bool measured_share_of(const double *loads,
+		       const struct measured_shares *shares, uint32_t link,
+		       double *planned, double *measured);
+
 /* takeover.c */
 void takeover(void (*done)(bool ok));
 void takeover_stop(void);
@@ -250,6 +305,8 @@ void control_stop(void);
 struct request_server *control_server(void);
 
 /* report.c */
+json_t *report_engine(void);
+json_t *report_stats(void);
 json_t *report_show(const json_t *request, struct srpol_error *err);
 json_t *report_plan(const json_t *request, struct srpol_error *err);
 json_t *report_diff(const json_t *request, struct srpol_error *err);

@@ -15,7 +15,7 @@
 #define POLL_NS		(30 * NS_PER_SEC)
 
 static struct mirror job_mirror, report_mirror;
-static bool jobs_read, reports_read, jobs_changed;
+static bool jobs_changed;
 static uint64_t events;		/* those that were planned for, or will be */
 static char report_prefix[STORE_KEY_LEN];
 
@@ -34,34 +34,37 @@ static struct input *find(const struct vec *list, const char *key)
 				 by_key) : NULL;
 }
 
-static void free_input(struct input *input)
+static void free_input(void *data)
 {
+	struct input *input = data;
+
 	free(input->key);
 	free(input->text);
 	vec_free(&input->links);
 }
 
-static void forget(struct vec *list, struct input *input)
-{
-	struct input *end = (struct input *)list->data + --list->n;
+static struct sweep jobs = {
+	.list = &fabricd.jobs, .stale = offsetof(struct input, stale),
+	.free = free_input,
+};
 
-	free_input(input);
-	memmove(input, input + 1, (char *)end - (char *)input);
-}
+static struct sweep reports = {
+	.list = &fabricd.reports, .stale = offsetof(struct input, stale),
+	.free = free_input,
+};
 
 static struct input *make(struct vec *list, const char *key)
 {
-	struct input *input = find(list, key);
+	struct input *input = find(list, key), new = {
+		.links = VEC_INIT(struct input_link),
+	};
 
 	if (input)
 		return input;
-	input = vec_add(list);
-	*input = (struct input){ .key = strdup(key),
-				 .links = VEC_INIT(struct input_link) };
-	if (!input->key)
+	new.key = strdup(key);
+	if (!new.key)
 		abort();
-	qsort(list->data, list->n, list->size, by_key);
-	return find(list, key);
+	return vec_insert(list, &new, by_key);
 }
 
 static void keep_text(struct input *input, const struct store_kv *kv)
@@ -138,7 +141,7 @@ static void set_report(void *data, const struct store_kv *kv)
 	fabricd.stats.events++;
 	if (!kv->value) {
 		if (input)
-			forget(&fabricd.reports, input);
+			sweep_remove(&reports, input);
 		return;
 	}
 	if (read_report(kv, &number, &links)) {
@@ -174,7 +177,7 @@ static void set_job(void *data, const struct store_kv *kv)
 	fabricd.stats.events++;
 	if (!kv->value) {
 		if (input)
-			forget(&fabricd.jobs, input);
+			sweep_remove(&jobs, input);
 		jobs_changed = true;
 		return;
 	}
@@ -193,33 +196,13 @@ static void set_job(void *data, const struct store_kv *kv)
 	srpol_demands_free(&demands);
 }
 
-static void begin(void *data, uint64_t cluster)
-{
-	struct input *input;
-
-	vec_for_each(input, (struct vec *)data)
-		input->stale = true;
-}
-
-/* What did not come in a full read is gone. */
 static void end(void *data)
 {
-	struct vec *list = data;
-	struct input *inputs = list->data;
+	size_t gone = sweep_gone(data);
 	static bool ready;
-	size_t i;
 
-	for (i = list->n; i--;) {
-		if (!inputs[i].stale)
-			continue;
-		fabricd.stats.events++;
-		jobs_changed |= list == &fabricd.jobs;
-		forget(list, &inputs[i]);
-	}
-	if (list == &fabricd.jobs)
-		jobs_read = true;
-	else
-		reports_read = true;
+	fabricd.stats.events += gone;
+	jobs_changed |= gone && data == &jobs;
 	/* reports of hosts whose lease was renewed say nothing new */
 	if (ready && events == fabricd.stats.events)
 		return;
@@ -234,7 +217,7 @@ static void end(void *data)
  */
 bool inputs_ready(void)
 {
-	return jobs_read && reports_read;
+	return jobs.is_read && reports.is_read;
 }
 
 /**
@@ -310,13 +293,13 @@ void inputs_start(void)
 		 fabricd.config.shard);
 	job_mirror = (struct mirror){
 		.store = &fabricd.store, .key = "job/", .prefix = true,
-		.poll_ns = POLL_NS, .begin = begin, .set = set_job,
-		.end = end, .data = &fabricd.jobs,
+		.poll_ns = POLL_NS, .begin = sweep_begin, .set = set_job,
+		.end = end, .data = &jobs,
 	};
 	report_mirror = (struct mirror){
 		.store = &fabricd.store, .key = report_prefix, .prefix = true,
-		.poll_ns = POLL_NS, .begin = begin, .set = set_report,
-		.end = end, .data = &fabricd.reports,
+		.poll_ns = POLL_NS, .begin = sweep_begin, .set = set_report,
+		.end = end, .data = &reports,
 	};
 	mirror_start(&job_mirror);
 	mirror_start(&report_mirror);

@@ -105,6 +105,7 @@ static int run(void)
 	tenants_start();
 	reservations_start();
 	acks_start();
+	measured_start();
 	leader_start();
 	notify("READY=1");
 	ret = loop_run();
@@ -112,6 +113,7 @@ static int run(void)
 	leader_stop();
 	job_request_stop();
 	tenant_request_stop();
+	measured_stop();
 	acks_stop();
 	reservations_stop();
 	tenants_stop();

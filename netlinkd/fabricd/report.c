@@ -7,6 +7,7 @@
 #include "fabricd.h"
 #include "requests.h"
 #include "srpol_lib.h"
+#include "web.h"
 
 /**
  * node_name() - name of a node
@@ -63,10 +64,12 @@ static json_t *hosts_json(void)
 	return list;
 }
 
-static json_t *stats_json(void)
+/**
+ * report_stats() - what happened
+ */
+json_t *report_stats(void)
 {
 	const struct fabricd_stats *s = &fabricd.stats;
-
 	json_t *o;
 
 	o = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
@@ -92,6 +95,37 @@ static json_t *stats_json(void)
 }
 
 /**
+ * report_engine() - who this engine is, and what it knows of the epoch
+ */
+json_t *report_engine(void)
+{
+	return json_pack("{s:s, s:s, s:s, s:b, s:I, s:I, s:s, s:s, s:s, s:I}",
+			 "name", fabricd.config.name,
+			 "shard", fabricd.config.shard,
+			 "leader", fabricd.leader,
+			 "leads", fabricd.term != 0,
+			 "term", (json_int_t)fabricd.term,
+			 "epoch", (json_int_t)fabricd.index.epoch,
+			 "algorithm", fabricd.config.alg->name,
+			 "store", fabricd.store.ops->name,
+			 "topology", fabricd.topology,
+			 "topo_rev", (json_int_t)fabricd.topo_rev);
+}
+
+static json_t *load_json(void)
+{
+	struct measured_shares shares;
+
+	measured_shares(loads_get(), &shares);
+	return json_pack("{s:I, s:f, s:o, s:I}",
+			 "hosts", (json_int_t)measured_hosts(),
+			 "bps", shares.measured,
+			 "off_plan", shares.comparable ?
+			 json_real(shares.off_plan) : json_null(),
+			 "refused", (json_int_t)measured_refused());
+}
+
+/**
  * report_show() - srpol fabric show
  * @request: nothing more
  * @err: not used
@@ -99,24 +133,14 @@ static json_t *stats_json(void)
 json_t *report_show(const json_t *request, struct srpol_error *err)
 {
 	const struct srpol_plan *plan = fabricd.plan;
-	json_t *o;
+	json_t *o = report_engine();
 
-	o = json_pack("{s:s, s:s, s:s, s:b, s:I, s:I, s:s, s:I, s:s, s:I}",
-		      "name", fabricd.config.name,
-		      "shard", fabricd.config.shard,
-		      "leader", fabricd.leader,
-		      "leads", fabricd.term != 0,
-		      "term", (json_int_t)fabricd.term,
-		      "epoch", (json_int_t)fabricd.index.epoch,
-		      "algorithm", fabricd.config.alg->name,
-		      "pairs", (json_int_t)(plan ? plan->n : 0),
-		      "topology", fabricd.topology,
-		      "topo_rev", (json_int_t)fabricd.topo_rev);
-	json_object_set_new(o, "store", json_string(fabricd.store.ops->name));
+	json_object_set_new(o, "pairs", json_integer(plan ? plan->n : 0));
 	json_object_set_new(o, "jobs", jobs_json());
 	json_object_set_new(o, "reports", reports_json());
 	json_object_set_new(o, "hosts", hosts_json());
-	json_object_set_new(o, "stats", stats_json());
+	json_object_set_new(o, "load", load_json());
+	json_object_set_new(o, "stats", report_stats());
 	return o;
 }
 

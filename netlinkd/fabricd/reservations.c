@@ -17,7 +17,17 @@ static struct mirror mirror, cap_mirror;
 static struct vec all = VEC_INIT(struct reservation);
 static char prefix[STORE_KEY_LEN], cap_key[STORE_KEY_LEN];
 static uint64_t cap_mod, changes;
-static bool is_read, cap_is_read;
+static bool cap_is_read;
+
+static void free_one(void *data)
+{
+	record_free(data);
+}
+
+static struct sweep sweep = {
+	.list = &all, .stale = offsetof(struct reservation, stale),
+	.free = free_one,
+};
 
 /**
  * key_reservation() - key of a reservation
@@ -93,7 +103,7 @@ bool reservation_is_live(const struct reservation *r)
  */
 bool reservations_ready(void)
 {
-	return is_read && cap_is_read && mirror.revision >= cap_mod;
+	return sweep.is_read && cap_is_read && mirror.revision >= cap_mod;
 }
 
 /**
@@ -195,14 +205,6 @@ void ledger_free(struct srpol_ledger *ledger)
 	ledger->holds = NULL;
 }
 
-static void forget(struct reservation *r)
-{
-	struct reservation *end = (struct reservation *)all.data + --all.n;
-
-	record_free(r);
-	memmove(r, r + 1, (char *)end - (char *)r);
-}
-
 static int by_age(const void *a, const void *b)
 {
 	const struct reservation *x = a, *y = b;
@@ -241,7 +243,7 @@ static void set(void *data, const struct store_kv *kv)
 	fabricd.stats.events++;
 	if (!kv->value) {
 		if (r)
-			forget(r);
+			sweep_remove(&sweep, r);
 		return;
 	}
 	if (record_read(kv->value, kv->len, &new, &err)) {
@@ -254,40 +256,16 @@ static void set(void *data, const struct store_kv *kv)
 	strcpy(new.job, job);
 	new.create = kv->create;
 	new.mod = kv->mod;
+	if (r && r->create != new.create) {
+		sweep_remove(&sweep, r);
+		r = NULL;
+	}
 	if (r) {
 		record_free(r);
+		*r = new;
 	} else {
-		r = vec_add(&all);
+		vec_insert(&all, &new, by_age);
 	}
-	*r = new;
-	qsort(all.data, all.n, all.size, by_age);
-}
-
-static void begin(void *data, uint64_t cluster)
-{
-	struct reservation *r;
-
-	vec_for_each(r, &all)
-		r->stale = true;
-}
-
-static void end(void *data)
-{
-	static uint64_t events = -1;
-	struct reservation *list = all.data;
-	size_t i;
-
-	for (i = all.n; i--;)
-		if (list[i].stale) {
-			fabricd.stats.events++;
-			forget(&list[i]);
-		}
-	is_read = true;
-	if (events == fabricd.stats.events)
-		return;
-	events = fabricd.stats.events;
-	inputs_changed();
-	job_request_kick();
 }
 
 static void begin_cap(void *data, uint64_t cluster)
@@ -324,7 +302,8 @@ void reservations_start(void)
 	key_cap(cap_key);
 	mirror = (struct mirror){
 		.store = &fabricd.store, .key = prefix, .prefix = true,
-		.poll_ns = POLL_NS, .begin = begin, .set = set, .end = end,
+		.poll_ns = POLL_NS, .begin = sweep_begin, .set = set,
+		.end = sweep_end, .data = &sweep,
 	};
 	cap_mirror = (struct mirror){
 		.store = &fabricd.store, .key = cap_key, .poll_ns = POLL_NS,

@@ -14,14 +14,23 @@
 
 static struct mirror mirror;
 static struct vec tenants = VEC_INIT(struct tenant);
-static bool is_read;
+
+static void free_one(void *data)
+{
+	tenant_free(data);
+}
+
+static struct sweep sweep = {
+	.list = &tenants, .stale = offsetof(struct tenant, stale),
+	.free = free_one,
+};
 
 /**
  * tenants_ready() - was everything read once?
  */
 bool tenants_ready(void)
 {
-	return is_read;
+	return sweep.is_read;
 }
 
 /**
@@ -174,14 +183,6 @@ const struct vec *tenants_all(void)
 	return &tenants;
 }
 
-static void forget(struct tenant *t)
-{
-	struct tenant *end = (struct tenant *)tenants.data + --tenants.n;
-
-	tenant_free(t);
-	memmove(t, t + 1, (char *)end - (char *)t);
-}
-
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct tenant *)a)->name,
@@ -201,7 +202,7 @@ static void set(void *data, const struct store_kv *kv)
 	fabricd.stats.events++;
 	if (!kv->value) {
 		if (t)
-			forget(t);
+			sweep_remove(&sweep, t);
 		return;
 	}
 	if (tenant_read(name, kv->value, kv->len, &new, &err)) {
@@ -214,39 +215,12 @@ static void set(void *data, const struct store_kv *kv)
 		return;
 	}
 	new.mod = kv->mod;
-	if (t)
+	if (t) {
 		tenant_free(t);
-	else
-		t = vec_add(&tenants);
-	*t = new;
-	qsort(tenants.data, tenants.n, tenants.size, by_name);
-}
-
-static void begin(void *data, uint64_t cluster)
-{
-	struct tenant *t;
-
-	vec_for_each(t, &tenants)
-		t->stale = true;
-}
-
-static void end(void *data)
-{
-	static uint64_t events = -1;
-	struct tenant *list = tenants.data;
-	size_t i;
-
-	for (i = tenants.n; i--;)
-		if (list[i].stale) {
-			fabricd.stats.events++;
-			forget(&list[i]);
-		}
-	is_read = true;
-	if (events == fabricd.stats.events)
-		return;
-	events = fabricd.stats.events;
-	inputs_changed();
-	job_request_kick();
+		*t = new;
+	} else {
+		vec_insert(&tenants, &new, by_name);
+	}
 }
 
 /**
@@ -256,7 +230,8 @@ void tenants_start(void)
 {
 	mirror = (struct mirror){
 		.store = &fabricd.store, .key = PREFIX, .prefix = true,
-		.poll_ns = POLL_NS, .begin = begin, .set = set, .end = end,
+		.poll_ns = POLL_NS, .begin = sweep_begin, .set = set,
+		.end = sweep_end, .data = &sweep,
 	};
 	mirror_start(&mirror);
 }

@@ -16,36 +16,6 @@
 #define PAIRS_MAX	50
 #define DRAWN_MAX	512	/* cables between switches: more are not drawn */
 
-static json_t *engine_json(void)
-{
-	return json_pack("{s:s, s:s, s:s, s:b, s:I, s:I, s:s, s:s, s:s, s:I}",
-			 "name", fabricd.config.name,
-			 "shard", fabricd.config.shard,
-			 "leader", fabricd.leader,
-			 "leads", fabricd.term != 0,
-			 "term", (json_int_t)fabricd.term,
-			 "epoch", (json_int_t)fabricd.index.epoch,
-			 "algorithm", fabricd.config.alg->name,
-			 "store", fabricd.store.ops->name,
-			 "topology", fabricd.topology,
-			 "topo_rev", (json_int_t)fabricd.topo_rev);
-}
-
-static json_t *stats_json(void)
-{
-	const struct fabricd_stats *s = &fabricd.stats;
-
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-			 "events", (json_int_t)s->events,
-			 "refused", (json_int_t)s->refused,
-			 "plans", (json_int_t)s->plans,
-			 "published", (json_int_t)s->published,
-			 "fenced", (json_int_t)s->fenced,
-			 "unsure", (json_int_t)s->unsure,
-			 "elected", (json_int_t)s->elected,
-			 "plan_us", (json_int_t)s->plan_ns / 1000);
-}
-
 static json_t *counts_json(void)
 {
 	uint32_t by[SRPOL_TIERS] = {}, i, acked = 0, behind = 0;
@@ -135,13 +105,14 @@ static json_t *drawn_json(const double *loads)
 			continue;
 		rate = srpol_link_rate(&f->links[i]);
 		json_array_append_new(list, json_pack(
-			"{s:s, s:s, s:I, s:I, s:f}",
+			"{s:s, s:s, s:I, s:I, s:f, s:f}",
 			"from", view_node(f->links[i].from),
 			"to", view_node(f->links[i].to),
 			"rate", (json_int_t)rate, "capacity",
 			(json_int_t)(links ? links->links[i].capacity : rate),
 			"busy_s", loads ? fmax(loads_seconds(loads, i),
-				     loads_seconds(loads, i + 1)) : 0));
+				     loads_seconds(loads, i + 1)) : 0,
+			"used", fmax(view_used(i), view_used(i + 1))));
 	}
 	return list;
 }
@@ -207,12 +178,13 @@ json_t *view_state(void)
 
 	loads_look();
 	view_jobs_read();
-	json_object_set_new(o, "engine", engine_json());
-	json_object_set_new(o, "stats", stats_json());
+	json_object_set_new(o, "engine", report_engine());
+	json_object_set_new(o, "stats", report_stats());
 	json_object_set_new(o, "counts", counts_json());
 	json_object_set_new(o, "plan", plan_json(loads));
 	json_object_set_new(o, "tiers", view_tiers());
 	json_object_set_new(o, "links", drawn_json(loads));
+	json_object_set_new(o, "load", view_loads(loads));
 	json_object_set_new(o, "failures", view_failures());
 	json_object_set_new(o, "change", change_json());
 	json_object_set_new(o, "jobs", view_jobs());

@@ -31,6 +31,7 @@ static uint32_t *block_of;	/* by node, in its tier */
  * @bits: bits planned for @links, both directions
  * @rate: bit/s that these carry
  * @worst: seconds that the busiest of them is busy
+ * @used: share of its capacity that the busiest of them carries, as measured
  * @hosts: attached to them
  * @acked: hosts that have applied the epoch
  * @behind: hosts on another one
@@ -43,6 +44,7 @@ struct block {
 	double bits;
 	double rate;
 	double worst;
+	double used;
 	uint32_t hosts;
 	uint32_t acked;
 	uint32_t behind;
@@ -131,6 +133,8 @@ static void count_cable(struct block *b, uint32_t link, const double *loads)
 	for (i = 0; i < 2; i++, link ^= 1) {
 		b->rate += state_of(link) ? state_of(link)->capacity :
 			   srpol_link_rate(&fabricd.fabric->links[link]);
+		s = view_used(link);
+		b->used = s > b->used ? s : b->used;
 		if (!loads)
 			continue;
 		b->bits += 8 * loads[link];
@@ -210,7 +214,7 @@ static json_t *block_json(const struct view_tier *t, uint32_t i,
 	json_t *o;
 
 	n = n < t->per ? n : t->per;
-	o = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:I}",
+	o = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:I}",
 		      "name", node->name,
 		      "n", (json_int_t)n,
 		      "pod", (json_int_t)node->pod,
@@ -221,6 +225,7 @@ static json_t *block_json(const struct view_tier *t, uint32_t i,
 		      "bytes", b->bits / 8,
 		      "worst_s", b->worst,
 		      "mean_s", b->rate > 0 ? b->bits / b->rate : 0,
+		      "used", b->used,
 		      "tenants", (json_int_t)b->tenants);
 	if (n > 1)
 		json_object_set_new(o, "last", json_string(
@@ -276,11 +281,14 @@ static json_t *cable_json(uint32_t link, const double *loads)
 	const struct srpol_link_state *out = state_of(link);
 	json_t *o;
 
-	o = json_pack("{s:s, s:s, s:I, s:I}", "from", view_node(l->from),
+	o = json_pack("{s:s, s:s, s:I, s:I, s:f, s:f}",
+		      "from", view_node(l->from),
 		      "to", view_node(l->to),
 		      "rate", (json_int_t)srpol_link_rate(l),
 		      "capacity", (json_int_t)(out ? out->capacity :
-					       srpol_link_rate(l)));
+					       srpol_link_rate(l)),
+		      "out_bps", measured_rate(link),
+		      "in_bps", measured_rate(link ^ 1));
 	if (!loads)
 		return o;
 	json_object_set_new(o, "out_bytes", json_real(loads[link]));

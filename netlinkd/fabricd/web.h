@@ -12,6 +12,7 @@
  *	view.c		the fabric as JSON
  *	view_blocks.c	switches in blocks, of which there are never many
  *	view_failures.c	links that carry less than they should
+ *	view_loads.c	planned against measured
  *	view_jobs.c	which jobs and tenants are where
  *	loads.c		links, and what the plan puts on them
  *	causes.c	what the last epoch changed, and why
@@ -97,6 +98,10 @@ const char *view_node(uint32_t node);
 
 /* view_failures.c */
 json_t *view_failures(void);
+
+/* view_loads.c */
+json_t *view_loads(const double *loads);
+double view_used(uint32_t link);
 
 /* view_jobs.c */
 json_t *view_jobs(void);

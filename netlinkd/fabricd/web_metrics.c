@@ -141,6 +141,24 @@ static void plan_metrics(void)
 	      p->placement->prediction.seconds);
 }
 
+static void load_metrics(void)
+{
+	struct measured_shares shares;
+
+	measured_shares(loads_get(), &shares);
+	gauge("measured_hosts", NULL, "Hosts that say what they send.",
+	      measured_hosts());
+	counter("measured_refused", "What they said that was wrong.",
+		measured_refused());
+	gauge("measured_bytes_per_second", NULL,
+	      "What hosts send over links between switches, of all of these.",
+	      shares.measured / 8);
+	if (shares.comparable)
+		gauge("off_plan_ratio", "ratio",
+		      "Part of that on other links than the plan has it.",
+		      shares.off_plan);
+}
+
 static const char *tier_name(uint32_t node)
 {
 	static const char * const names[SRPOL_TIERS] = {
@@ -188,7 +206,8 @@ static void links_metrics(void)
 }
 
 /* Of the links above a switch, of those below it if there are none. */
-static double busiest(uint32_t node, const double *loads)
+static double busiest(uint32_t node, const double *loads,
+		      double (*of)(const double *loads, uint32_t link))
 {
 	const struct srpol_fabric *f = fabricd.fabric;
 	const struct srpol_node *n = &f->nodes[node];
@@ -199,11 +218,49 @@ static double busiest(uint32_t node, const double *loads)
 		link = n->up_n ? srpol_node_up(f, node, i) :
 		       srpol_node_down(f, node, i);
 		for (k = 0; k < 2; k++) {
-			s = loads_seconds(loads, link ^ k);
+			s = of(loads, link ^ k);
 			worst = s > worst ? s : worst;
 		}
 	}
 	return worst;
+}
+
+static double used(const double *loads, uint32_t link)
+{
+	return view_used(link);
+}
+
+static void used_metrics(void)
+{
+	const struct srpol_fabric *f = fabricd.fabric;
+	uint32_t i;
+
+	family("switch_used_ratio", "gauge", "ratio",
+	       "Share of its capacity that the busiest link of a switch carries, as measured.");
+	for (i = 0; i < f->n_nodes; i++)
+		if (f->nodes[i].tier != SRPOL_TIER_HOST)
+			sample("switch_used_ratio", busiest(i, NULL, used),
+			       "switch", view_node(i), "tier", tier_name(i),
+			       NULL);
+}
+
+/* Both directions of links between switches, where they are few. */
+static void link_used_metrics(void)
+{
+	const struct srpol_fabric *f = fabricd.fabric;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < f->n_links; i++)
+		n += f->nodes[f->links[i].from].tier != SRPOL_TIER_HOST &&
+		     f->nodes[f->links[i].to].tier != SRPOL_TIER_HOST;
+	family("link_used_ratio", "gauge", "ratio",
+	       "Share of its capacity that a link between switches carries, as measured; of small fabrics.");
+	for (i = 0; n <= LINKS_MAX && i < f->n_links; i++)
+		if (f->nodes[f->links[i].from].tier != SRPOL_TIER_HOST &&
+		    f->nodes[f->links[i].to].tier != SRPOL_TIER_HOST)
+			sample("link_used_ratio", view_used(i), "from",
+			       view_node(f->links[i].from), "to",
+			       view_node(f->links[i].to), NULL);
 }
 
 static void switches_metrics(void)
@@ -218,9 +275,9 @@ static void switches_metrics(void)
 	       "Time the busiest link of a switch needs for what is planned for it.");
 	for (i = 0; i < f->n_nodes; i++)
 		if (f->nodes[i].tier != SRPOL_TIER_HOST)
-			sample("switch_busy_seconds", busiest(i, loads),
-			       "switch", view_node(i), "tier", tier_name(i),
-			       NULL);
+			sample("switch_busy_seconds",
+			       busiest(i, loads, loads_seconds), "switch",
+			       view_node(i), "tier", tier_name(i), NULL);
 }
 
 /**
@@ -243,6 +300,9 @@ char *web_metrics(bool as_openmetrics, size_t *len)
 	plan_metrics();
 	links_metrics();
 	switches_metrics();
+	load_metrics();
+	used_metrics();
+	link_used_metrics();
 	if (openmetrics)
 		fputs("# EOF\n", out);
 	if (fclose(out)) {

@@ -240,6 +240,7 @@ int follow_start(struct follow *f, struct srpol_error *err)
 	srpol_digest(text, strlen(text), f->topology);
 	free(text);
 	f->links = (struct vec)VEC_INIT(struct follow_link);
+	f->loads = (struct vec)VEC_INIT(struct follow_load);
 	f->again = (struct alarm)ALARM_INIT(read_again, f);
 	find_leaves(f);
 	snprintf(f->head_key, sizeof(f->head_key), "plan/%s/head",
@@ -273,5 +274,6 @@ void follow_stop(struct follow *f)
 	follow_plan_free(f->next);
 	follow_plan_free(f->now);
 	vec_free(&f->links);
+	vec_free(&f->loads);
 	*f = (struct follow){};
 }

@@ -9,6 +9,7 @@
  *	fetch.c		index and chunks at a head's revision
  *	last.c		the last plan, on disk
  *	tell.c		lease, acknowledgement, report
+ *	load.c		what the host sends over links
  */
 #ifndef _SRPOL_FOLLOW_H
 #define _SRPOL_FOLLOW_H
@@ -19,6 +20,7 @@
 #include "store.h"
 
 #define FOLLOW_LEAVES	64
+#define FOLLOW_LOADS	1024
 
 /**
  * struct follow_config - what the operator wrote
@@ -48,6 +50,7 @@ struct follow_config {
  * @compacted: reads that came too late
  * @resets: the store is another one
  * @reports: reports written
+ * @loads: loads written
  */
 struct follow_stats {
 	uint64_t applied;
@@ -60,6 +63,7 @@ struct follow_stats {
 	uint64_t compacted;
 	uint64_t resets;
 	uint64_t reports;
+	uint64_t loads;
 };
 
 /**
@@ -72,6 +76,16 @@ struct follow_link {
 	uint32_t cable;
 	uint64_t capacity;
 	uint64_t better_ns;
+};
+
+/**
+ * struct follow_load - what the host sends over a link
+ * @link: directed link
+ * @kbps: kbit/s
+ */
+struct follow_load {
+	uint32_t link;
+	uint32_t kbps;
 };
 
 /**
@@ -132,6 +146,12 @@ struct follow_plan {
  * @told: generation that was written
  * @told_number: number of the report that was written
  * @tell: generation that is to be
+ * @loads: struct follow_load, by link: what is to be told
+ * @load_rest: kbit/s of links that are not among them
+ * @load_known: there was something to tell
+ * @load_telling: transaction under way
+ * @load_lease: its lease
+ * @load_told: lease it was told with, 0: it is not
  */
 struct follow {
 	struct follow_config config;
@@ -166,6 +186,12 @@ struct follow {
 	uint64_t told;
 	uint64_t told_number;
 	uint64_t tell;
+	struct vec loads;
+	uint64_t load_rest;
+	bool load_known;
+	bool load_telling;
+	uint64_t load_lease;
+	uint64_t load_told;
 };
 
 /* follow.c */
@@ -194,5 +220,10 @@ void tell_soon(struct follow *f);
 bool follow_report(struct follow *f, const struct follow_link *links,
 		   size_t n);
 bool follow_overrides(const struct follow *f, uint32_t cable);
+
+/* load.c */
+void load_tell(struct follow *f);
+void follow_measured(struct follow *f, const struct follow_load *loads,
+		     size_t n);
 
 #endif /* _SRPOL_FOLLOW_H */

@@ -135,6 +135,7 @@ static void kept(void *data, const struct store_reply *reply)
 		}
 	}
 	tell(f);
+	load_tell(f);
 }
 
 static void keep(void *data)

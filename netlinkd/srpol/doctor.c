@@ -175,7 +175,8 @@ static void check_forwarding(const struct vec *sids)
 
 	vec_for_each(sid, sids) {
 		need6 |= sid->behavior != SRPOL_BEHAVIOR_END_DT4 &&
-			 sid->behavior != SRPOL_BEHAVIOR_PROBE;
+			 sid->behavior != SRPOL_BEHAVIOR_PROBE &&
+			 sid->behavior != SRPOL_BEHAVIOR_REFLECT;
 		need4 |= sid->behavior == SRPOL_BEHAVIOR_END_DT4 ||
 			 sid->behavior == SRPOL_BEHAVIOR_END_DT46;
 	}

@@ -28,6 +28,24 @@ static void print_list(const json_t *list)
 		out_text("%s%s", i ? "," : "", json_string_value(v));
 }
 
+/* Of probes that the peer turns round: either direction. */
+static void print_reflected(const json_t *r)
+{
+	if (!r)
+		return;
+	out_text("\n\treflected sent %lld reached %lld returned %lld",
+		 number_of(r, "sent"), number_of(r, "reached"),
+		 number_of(r, "returned"));
+	if (!json_object_get(r, "rtt_ms"))
+		return;
+	out_text(" lost %lld/%lld ce %lld/%lld queue %.3f/%.3fms path-ce %lld",
+		 number_of(r, "lost_there"), number_of(r, "lost_back"),
+		 number_of(r, "ce_there"), number_of(r, "ce_back"),
+		 json_number_value(json_object_get(r, "queue_there_ms")),
+		 json_number_value(json_object_get(r, "queue_back_ms")),
+		 number_of(r, "path_ce"));
+}
+
 static void print_path_line(const json_t *p)
 {
 	out_object(NULL);
@@ -50,6 +68,7 @@ static void print_path_line(const json_t *p)
 		 number_of(p, "sent"), number_of(p, "received"),
 		 number_of(p, "lost"), number_of(p, "late"));
 	print_list(json_object_get(p, "probe"));
+	print_reflected(json_object_get(p, "reflected"));
 	out_text("\n");
 	out_object_end();
 }
@@ -124,6 +143,10 @@ void print_engine_show(const json_t *reply)
 	json_array_foreach(suspects, i, s)
 		out_text("\n\tsuspect %s lost-probes %lld confidence %lld%%",
 			 text_of(s, "link"), number_of(s, "lost_probes"),
+			 number_of(s, "confidence_percent"));
+	json_array_foreach(json_object_get(reply, "wrong_wiring"), i, s)
+		out_text("\n\twrong-wiring %s probes %lld confidence %lld%%",
+			 text_of(s, "link"), number_of(s, "probes"),
 			 number_of(s, "confidence_percent"));
 	json_array_foreach(degraded, i, s)
 		out_text("\n\tdegraded %s %s used-at %lld%%",

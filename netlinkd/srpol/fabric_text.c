@@ -65,6 +65,20 @@ static void print_reports(const json_t *reports)
 	}
 }
 
+/* How much of it is not where the plan has it, if that can be said. */
+static void print_load(const json_t *load)
+{
+	const json_t *off = json_object_get(load, "off_plan");
+
+	if (!number_of(load, "hosts"))
+		return;
+	out_text("\n\tmeasured-by %lld traffic %.0fbit/s",
+		 number_of(load, "hosts"),
+		 json_number_value(json_object_get(load, "bps")));
+	if (json_is_real(off))
+		out_text(" off-plan %.1f%%", 100 * json_real_value(off));
+}
+
 /**
  * print_fabric_show() - answer to request "show"
  * @reply: the answer
@@ -100,6 +114,7 @@ void print_fabric_show(const json_t *reply)
 	print_reports(json_object_get(reply, "reports"));
 	print_hosts(json_object_get(reply, "hosts"),
 		    number_of(reply, "epoch"));
+	print_load(json_object_get(reply, "load"));
 	out_text("\n");
 	out_object_end();
 }

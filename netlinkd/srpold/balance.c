@@ -153,6 +153,7 @@ static void look_at_links(void)
 	uint32_t i;
 
 	marks_read(engine);
+	wiring_look(engine);
 	for (i = 0; before && i < ls->n; i++)
 		before[i] = ls->cables[i].quality.level;
 	vec_for_each(path, &engine->paths) {

@@ -31,6 +31,9 @@
 #define FOLDER_DEFAULT		"/var/lib/srpold"
 #define LEASE_S_DEFAULT		30
 #define DAMP_MS_DEFAULT		2000
+#define LOAD_MS_DEFAULT		10000
+#define REFLECT_MS_DEFAULT	1000
+#define REFLECT_RATE_DEFAULT	10000
 
 static bool is_named(const struct config *c, size_t n, const char *host)
 {
@@ -192,7 +195,8 @@ static int read_weights(const json_t *root, struct config *config,
 	c->quality = (struct quality_config){
 		.loss_ppm = loss,
 		.delay_ns = delay * 1000,
-		.marks_ppm = { [QUALITY_CE] = ce, [QUALITY_CNP] = cnp },
+		.marks_ppm = { [QUALITY_CE] = ce, [QUALITY_CNP] = cnp,
+			       [QUALITY_PATH_CE] = ce },
 		.patience = PATIENCE,
 		.calm = CALM,
 		.calm_max = CALM_MAX,
@@ -205,11 +209,12 @@ static int read_fabric(const json_t *root, struct config *config,
 		       struct srpol_error *err)
 {
 	static const char * const keys[] = {
-		"shard", "store", "folder", "lease-s", "damp-ms", NULL
+		"shard", "store", "folder", "lease-s", "damp-ms", "load-ms",
+		NULL
 	};
 	json_t *o = json_object_get(root, "fabric");
 	struct follow_config *c = &config->fabric.follow;
-	json_int_t lease, damp;
+	json_int_t lease, damp, load;
 	int ret;
 
 	if (!o)
@@ -225,12 +230,48 @@ static int read_fabric(const json_t *root, struct config *config,
 			   err) ?:
 	      words_number(o, "damp-ms", 0, 3600000, DAMP_MS_DEFAULT, &damp,
 			   err) ?:
+	      words_number(o, "load-ms", 0, 3600000, LOAD_MS_DEFAULT, &load,
+			   err) ?:
 	      store_config_read(json_object_get(o, "store"), &c->store, err);
 	if (ret)
 		return ret;
 	c->lease_s = lease;
 	c->damp_ns = damp * NS_PER_MS;
+	config->fabric.load_ns = load * NS_PER_MS;
 	config->fabric.is_set = true;
+	return 0;
+}
+
+/* No "reflect", no probes that peers turn round, and none of theirs. */
+static int read_reflect(const json_t *root, struct config *config,
+			struct srpol_error *err)
+{
+	static const char * const keys[] = {
+		"keys", "interval-ms", "rate", NULL
+	};
+	json_t *o = json_object_get(root, "reflect");
+	struct reflect_config *c = &config->reflect;
+	json_int_t interval, rate;
+	int ret;
+
+	if (!o)
+		return 0;
+	if (!json_is_object(o))
+		return srpol_error_set(err, -EINVAL,
+				       "\"reflect\" is not an object");
+	ret = words_check(o, keys, " in \"reflect\"", err) ?:
+	      words_text(o, "keys", NULL, c->keys, sizeof(c->keys), err) ?:
+	      words_number(o, "interval-ms", 10, 60000, REFLECT_MS_DEFAULT,
+			   &interval, err) ?:
+	      words_number(o, "rate", 1, 10000000, REFLECT_RATE_DEFAULT, &rate,
+			   err);
+	if (ret)
+		return ret;
+	if (!c->keys[0])
+		return srpol_error_set(err, -EINVAL,
+				       "\"keys\" in \"reflect\" names no file");
+	c->interval_ns = interval * NS_PER_MS;
+	c->rate = rate;
 	return 0;
 }
 
@@ -240,7 +281,7 @@ static int read_all(const json_t *o, void *config, struct srpol_error *err)
 	static const char * const keys[] = {
 		"topology", "hosts", "color", "first-path", "rule-prio",
 		"job-prio", "job-color", "probes", "weights", "fabric",
-		"socket", "demands", NULL
+		"reflect", "socket", "demands", NULL
 	};
 	json_int_t color, first, prio, job_prio, job_color;
 	char name[64], fallback[108];
@@ -269,7 +310,7 @@ static int read_all(const json_t *o, void *config, struct srpol_error *err)
 	      words_number(o, "job-color", 1, UINT32_MAX - JOBS_MAX,
 			 JOB_COLOR_DEFAULT, &job_color, err) ?:
 	      read_probes(o, c, err) ?: read_weights(o, c, err) ?:
-	      read_fabric(o, c, err);
+	      read_fabric(o, c, err) ?: read_reflect(o, c, err);
 	if (!ret && prio >= job_prio && prio < job_prio + JOBS_MAX * JOB_RULES)
 		ret = srpol_error_set(err, -EINVAL,
 				      "\"rule-prio\" is one of the %u from \"job-prio\"",

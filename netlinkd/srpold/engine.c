@@ -76,6 +76,32 @@ static void take_links(const struct srpol_route *route,
 		links->link[links->n++] = route->link[i] / 2;
 }
 
+/*
+ * There and back through the peer itself, if the fabric has a SID for that and
+ * the list is not too long.
+ */
+static void add_far(const struct engine *engine, struct engine_path *path,
+		    const struct srpol_route *route,
+		    const struct srpol_route *back)
+{
+	const struct srpol_fabric *f = engine->fabric;
+	struct srpol_error err = {};
+	struct in6_addr end;
+	uint32_t i;
+
+	if (IN6_IS_ADDR_UNSPECIFIED(&f->sids.reflect) ||
+	    srpol_sids_of_loop(f, route, back, true, SRPOL_SID_FULL, &path->far,
+			       &err)) {
+		path->far.n = 0;
+		return;
+	}
+	end = engine_sid(engine, path->peer, &f->sids.end);
+	for (i = 0; i < path->far.n; i++)
+		if (!memcmp(&path->far.sid[i], &end, sizeof(end)))
+			path->far.sid[i] = engine_sid(engine, path->peer,
+						      &f->sids.reflect);
+}
+
 static int add_path(struct engine *engine, const struct srpol_path_set *set,
 		    uint32_t index, uint32_t src, uint32_t dst,
 		    struct srpol_error *err)
@@ -96,7 +122,9 @@ static int add_path(struct engine *engine, const struct srpol_path_set *set,
 	path->top = f->links[route.link[route.n / 2 - 1]].to;
 	name_path(f, src, path->top, dst, path->name, sizeof(path->name));
 	take_links(&route, &path->links);
+	path->last = route.link[route.n - 1];
 	liveness_init(&path->live, now_ns());
+	add_far(engine, path, &route, &back);
 	return srpol_sids_of_path(f, &route, SRPOL_HOPS_ALL, NULL,
 				  SRPOL_SID_REDUCED, &path->segs, err) ?:
 	       srpol_sids_of_loop(f, &route, &back, false, SRPOL_SID_FULL,
@@ -264,6 +292,7 @@ int engine_build(struct engine *engine, const struct config *config,
 		.paths = VEC_INIT(struct engine_path),
 		.policies = VEC_INIT(struct engine_policy),
 		.rules = VEC_INIT(struct rule_info),
+		.keys = VEC_INIT(struct host_key),
 	};
 	struct srpol_error why = {};
 	int ret;
@@ -275,7 +304,8 @@ int engine_build(struct engine *engine, const struct config *config,
 	ret = check_hosts(&new, err) ?: check_peers(&new, err) ?:
 	      linkstate_init(&new.links, new.fabric, now_ns()) ?:
 	      add_policies(&new, err) ?:
-	      share_probes(&new);
+	      share_probes(&new) ?:
+	      reflect_keys_read(&new, err);
 	if (ret) {
 		engine_free(&new);
 		return ret;
@@ -304,6 +334,7 @@ void engine_free(struct engine *engine)
 	vec_free(&engine->paths);
 	vec_free(&engine->policies);
 	vec_free(&engine->rules);
+	vec_free(&engine->keys);
 	linkstate_free(&engine->links);
 	srpol_fabric_free(engine->fabric);
 	engine->fabric = NULL;

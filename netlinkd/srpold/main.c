@@ -90,6 +90,7 @@ static int begin(struct srpol_error *err)
 	ret = uplinks_open(&engine, err) ?: probe_map_open(err);
 	if (ret)
 		return ret;
+	reflect_map_open();
 	speeds_read(&engine);
 	feed_start(&engine);
 	if (jobs_build(&engine, err))
@@ -100,16 +101,21 @@ static int begin(struct srpol_error *err)
 		return ret;
 	plan_started();
 	plan_links_start(&engine);
-	return prober_start(&engine, err) ?: balance_start(&engine, err);
+	load_start(&engine);
+	return prober_start(&engine, err) ?: reflect_start(&engine, err) ?:
+	       balance_start(&engine, err);
 }
 
 static void end(void)
 {
+	load_stop();
 	plan_links_stop();
 	plan_stop();
 	balance_stop();
 	feed_stop();
+	reflect_stop();
 	prober_stop();
+	reflect_map_close();
 	probe_map_close();
 	uplinks_close();
 }

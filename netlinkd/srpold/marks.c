@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Congestion signals of an interval, from the data plane's maps: marks on
- * probes that came back, and notifications (CNP) for packets of flows, by the
- * path these are on. The data plane by itself lets flows of modes adaptive and
+ * probes that came back, notifications (CNP) for packets of flows, by the path
+ * these are on, and marks on packets that reached a peer which says so. The data plane by itself lets flows of modes adaptive and
  * flowlet go round at once; what stays is a link's quality.
  */
 #include "srpold.h"
@@ -29,22 +29,29 @@ static void read_probes(struct engine_path *path)
 static void read_flows(struct engine *engine, struct engine_path *path,
 		       int stats, int quality)
 {
+	struct quality_window *window;
 	struct srpol_quality q;
 	struct srpol_counter c;
-	uint64_t seen, marked;
+	uint64_t seen, marked, path_ce = 0;
+	const struct reflected *r = reflect_of(path);
 
 	if (!path->id || srpol_map_lookup(quality, &path->id, &q) ||
 	    srpol_map_sum(stats, path->id, &c, sizeof(c)))
 		return;
 	seen = more(c.packets, &path->closed_packets);
 	marked = more(q.cnp, &path->closed_cnp);
+	if (r)
+		path_ce = more(reflect_map_at(r->ssid)->path_ce,
+			       &path->closed_path_ce);
 	/* what was before us says nothing of this interval */
 	if (!path->closed_known) {
 		path->closed_known = true;
 		return;
 	}
-	quality_marks(&engine_path(engine, path->leader)->window, QUALITY_CNP,
-		      seen, marked);
+	window = &engine_path(engine, path->leader)->window;
+	quality_marks(window, QUALITY_CNP, seen, marked);
+	if (r)
+		quality_marks(window, QUALITY_PATH_CE, seen, path_ce);
 }
 
 /**
@@ -58,6 +65,7 @@ void marks_read(struct engine *engine)
 	struct engine_path *path;
 	uint32_t i = 0;
 
+	reflect_look();
 	vec_for_each(path, &engine->paths) {
 		if (path->leader == i++)
 			read_probes(path);

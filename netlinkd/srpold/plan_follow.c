@@ -210,6 +210,28 @@ bool plan_tell(const struct follow_link *links, size_t n)
 }
 
 /**
+ * plan_host() - a host that follows
+ * @number: its number, as in the configuration
+ *
+ * Return: its node.
+ */
+uint32_t plan_host(uint32_t number)
+{
+	return followers[number].follow.host;
+}
+
+/**
+ * plan_measured() - tell the global engine what a host sends
+ * @number: its number, as in the configuration
+ * @loads: by directed link
+ * @n: number of them
+ */
+void plan_measured(uint32_t number, const struct follow_load *loads, size_t n)
+{
+	follow_measured(&followers[number].follow, loads, n);
+}
+
+/**
  * plan_is_followed() - is there somebody to report to?
  */
 bool plan_is_followed(void)

@@ -107,7 +107,8 @@ static uint16_t checksum(const uint8_t *udp, size_t len,
 	return ~sum & 0xffff ? ~sum & 0xffff : 0xffff;
 }
 
-static uint8_t *put_stamp(uint8_t *to, const struct probe *probe)
+/* The base of the test packet: of a sender, 44 bytes. */
+static uint8_t *put_base(uint8_t *to, const struct probe *probe)
 {
 	uint8_t *stamp = to;
 
@@ -117,10 +118,21 @@ static uint8_t *put_stamp(uint8_t *to, const struct probe *probe)
 	to = put16(to, ERROR_ESTIMATE);
 	to = put16(to, probe->ssid);
 	memset(to, 0, stamp + STAMP_LEN - to);
-	to = stamp + STAMP_LEN;
+	return stamp + STAMP_LEN;
+}
+
+static uint8_t *put_tlv(uint8_t *to, uint8_t type, uint16_t len)
+{
 	*to++ = 0;
-	*to++ = SRPOL_STAMP_TLV_TAG;
-	to = put16(to, TAG_LEN);
+	*to++ = type;
+	return put16(to, len);
+}
+
+static uint8_t *put_stamp(uint8_t *to, const struct probe *probe)
+{
+	uint8_t *stamp = to;
+
+	to = put_tlv(put_base(to, probe), SRPOL_STAMP_TLV_TAG, TAG_LEN);
 	crypto_shorthash(to, stamp, SRPOL_STAMP_SIGNED, key);
 	return to + TAG_LEN;
 }
@@ -137,11 +149,47 @@ static uint8_t *put_padding(uint8_t *to, size_t len)
 {
 	if (!len)
 		return to;
-	*to++ = 0;
-	*to++ = TLV_PADDING;
-	to = put16(to, len - TLV_HLEN);
+	to = put_tlv(to, TLV_PADDING, len - TLV_HLEN);
 	memset(to, 0, len - TLV_HLEN);
 	return to + len - TLV_HLEN;
+}
+
+/* All up to the test packet. */
+static uint8_t *put_headers(uint8_t *to, const struct uplink *up,
+			    const uint8_t *lladdr, const struct in6_addr *src,
+			    const struct srpol_sid_list *list, size_t udp_len)
+{
+	uint32_t n = list->n, i;
+
+	to = put(to, lladdr, ETH_ALEN);
+	to = put(to, up->mac, ETH_ALEN);
+	to = put16(to, ETH_P_IPV6);
+	to = put32(to, 6u << 28 | ECT_0 << 20);
+	to = put16(to, SRH_HLEN + n * SID_LEN + udp_len);
+	*to++ = IPPROTO_ROUTING;
+	*to++ = PROBE_HOP_LIMIT;
+	to = put(to, src, sizeof(*src));
+	to = put(to, &list->sid[0], SID_LEN);
+	*to++ = IPPROTO_UDP;
+	*to++ = 2 * n;
+	*to++ = 4;
+	*to++ = n - 1;
+	*to++ = n - 1;
+	*to++ = 0;
+	to = put16(to, 0);
+	for (i = n; i > 0; i--)
+		to = put(to, &list->sid[i - 1], SID_LEN);
+	to = put16(to, SRPOL_STAMP_PORT);
+	to = put16(to, SRPOL_STAMP_PORT);
+	to = put16(to, udp_len);
+	return put16(to, 0);
+}
+
+static void put_checksum(uint8_t *udp, size_t udp_len,
+			 const struct in6_addr *src,
+			 const struct srpol_sid_list *list)
+{
+	put16(udp + 6, checksum(udp, udp_len, src, &list->sid[list->n - 1]));
 }
 
 /**
@@ -159,37 +207,55 @@ size_t probe_make(const struct uplink *up, const struct engine_path *path,
 		  const struct in6_addr *src, const struct probe *probe,
 		  uint32_t size, uint8_t *frame)
 {
-	uint32_t n = path->loop.n, i;
-	size_t srh_len = SRH_HLEN + n * SID_LEN;
-	size_t pad = padding(size, srh_len);
+	size_t pad = padding(size, SRH_HLEN + path->loop.n * SID_LEN);
 	size_t udp_len = UDP_HLEN + PAYLOAD + pad;
-	uint8_t *to = frame, *udp;
+	uint8_t *to;
 
-	to = put(to, path->lladdr, ETH_ALEN);
-	to = put(to, up->mac, ETH_ALEN);
-	to = put16(to, ETH_P_IPV6);
-	to = put32(to, 6u << 28 | ECT_0 << 20);
-	to = put16(to, srh_len + udp_len);
-	*to++ = IPPROTO_ROUTING;
-	*to++ = PROBE_HOP_LIMIT;
-	to = put(to, src, sizeof(*src));
-	to = put(to, &path->loop.sid[0], SID_LEN);
-	*to++ = IPPROTO_UDP;
-	*to++ = 2 * n;
-	*to++ = 4;
-	*to++ = n - 1;
-	*to++ = n - 1;
-	*to++ = 0;
-	to = put16(to, 0);
-	for (i = n; i > 0; i--)
-		to = put(to, &path->loop.sid[i - 1], SID_LEN);
-	udp = to;
-	to = put16(to, SRPOL_STAMP_PORT);
-	to = put16(to, SRPOL_STAMP_PORT);
-	to = put16(to, udp_len);
-	to = put16(to, 0);
+	to = put_headers(frame, up, path->lladdr, src, &path->loop, udp_len);
 	to = put_padding(put_stamp(to, probe), pad);
-	put16(udp + 6, checksum(udp, udp_len, src, &path->loop.sid[n - 1]));
+	put_checksum(to - udp_len, udp_len, src, &path->loop);
+	return to - frame;
+}
+
+/**
+ * probe_make_reflect() - a frame of a probe that the peer turns round
+ * @up: device it leaves by
+ * @path: path it is for
+ * @list: segment list there and back
+ * @src: source address
+ * @probe: what it says
+ * @ask: likewise
+ * @key: that the peer shares
+ * @frame: result, PROBE_MAX bytes
+ *
+ * Return: its length.
+ */
+size_t probe_make_reflect(const struct uplink *up,
+			  const struct engine_path *path,
+			  const struct srpol_sid_list *list,
+			  const struct in6_addr *src, const struct probe *probe,
+			  const struct reflect_ask *ask, const uint8_t *key,
+			  uint8_t *frame)
+{
+	const size_t udp_len = UDP_HLEN + SRPOL_STAMP_FAR_SIGNED + TAG_LEN;
+	uint8_t m[SRPOL_STAMP_FAR_SIGNED + SEGMENTS_MAX * SID_LEN];
+	size_t list_len = list->n * SID_LEN;
+	uint8_t *to, *stamp;
+
+	stamp = put_headers(frame, up, path->lladdr, src, list, udp_len);
+	to = put_tlv(put_base(stamp, probe), SRPOL_STAMP_TLV_REQUEST,
+		     SRPOL_STAMP_FAR_LEN);
+	to = put32(put32(to, ask->epoch >> 32), ask->epoch);
+	to = put32(put32(to, ask->path), ask->list);
+	memset(to, 0, stamp + SRPOL_STAMP_FAR_SIGNED - to);
+	to = stamp + SRPOL_STAMP_FAR_SIGNED;
+	/* the list as it is in the SRH */
+	memcpy(m, stamp, SRPOL_STAMP_FAR_SIGNED);
+	memcpy(m + SRPOL_STAMP_FAR_SIGNED, stamp - UDP_HLEN - list_len,
+	       list_len);
+	crypto_shorthash(to, m, SRPOL_STAMP_FAR_SIGNED + list_len, key);
+	to += TAG_LEN;
+	put_checksum(to - udp_len, udp_len, src, list);
 	return to - frame;
 }
 

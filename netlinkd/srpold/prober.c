@@ -46,6 +46,14 @@ struct engine_path *prober_path(uint32_t ssid)
 	return ssid < n_leaders ? leader(ssid) : NULL;
 }
 
+/**
+ * prober_count() - number of segment lists that are probed
+ */
+uint32_t prober_count(void)
+{
+	return n_leaders;
+}
+
 static void drain(void)
 {
 	struct uplink *up;
@@ -224,23 +232,10 @@ static int number_probes(struct srpol_error *err)
 /* What XDP has to know of a path's probes; nothing has come yet. */
 static void enter(const struct engine_path *path)
 {
-	struct srpol_probe *p = probe_map_at(path->probe);
 	const struct uplink *up = uplink_of(path->nic);
-	uint32_t i;
 
-	p->ifindex = 0;
-	memset(p, 0, sizeof(*p));
-	for (i = 0; i <= SRPOL_PROBE_SLOTS; i++)
-		p->slot[i].back = SRPOL_PROBE_NEVER;
-	p->last_seq = SRPOL_PROBE_NEVER;
-	memcpy(p->saddr, &engine->fabric->nics[path->nic].addr,
-	       sizeof(p->saddr));
-	p->segs = path->loop.n;
-	for (i = 0; i < p->segs; i++)
-		memcpy(&p->list[2 * i], &path->loop.sid[p->segs - 1 - i],
-		       sizeof(path->loop.sid[0]));
-	if (up)
-		__atomic_store_n(&p->ifindex, up->ifindex, __ATOMIC_RELEASE);
+	probe_map_enter(path->probe, up ? up->ifindex : 0,
+			&engine->fabric->nics[path->nic].addr, &path->loop);
 }
 
 /* All that are probed, and no others; what is under way is forgotten. */
@@ -286,9 +281,10 @@ int prober_follow(struct srpol_error *err)
 	log_notice("the data plane was loaded anew");
 	probe_map_close();
 	ret = probe_map_open(err);
-	if (!ret)
-		begin_anew();
-	return ret;
+	if (ret)
+		return ret;
+	begin_anew();
+	return reflect_begin_anew(err);
 }
 
 static void set_interval(void)

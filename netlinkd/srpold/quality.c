@@ -104,7 +104,9 @@ static enum quality_word of_marks(const struct quality_window *w,
 		if (w->share[sort].marked >= LOST_MIN * ONE &&
 		    ppm >= config->marks_ppm[sort])
 			return QUALITY_MARKS;
-		if (w->share[sort].seen && ppm >= config->marks_ppm[sort] / 2)
+		/* a share of what is less than a packet by now says nothing */
+		if (w->share[sort].seen >= ONE &&
+		    ppm >= config->marks_ppm[sort] / 2)
 			word = QUALITY_UNSURE;
 	}
 	return word;

@@ -26,10 +26,13 @@
  * @QUALITY_CE: probes that come back with a mark
  * @QUALITY_CNP: notifications for packets that were sent; a peer sends few for
  *	many marks, so that less of them is bad already
+ * @QUALITY_PATH_CE: packets that were sent and reached the peer with a mark, as
+ *	it tells by probes that it turns round
  */
 enum quality_sort {
 	QUALITY_CE,
 	QUALITY_CNP,
+	QUALITY_PATH_CE,
 	QUALITY_SORTS,
 };
 

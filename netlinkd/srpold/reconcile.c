@@ -407,13 +407,14 @@ static int make_sid(struct plan *plan, const struct in6_addr *sid,
 }
 
 /*
- * Where SRv6 to the hosts of this namespace ends, and where their probes do. A
- * data plane without a map of probes would refuse the latter.
+ * Where SRv6 to the hosts of this namespace ends, where their probes do, and
+ * where those of peers turn round. A data plane without a map of probes would
+ * refuse the latter two.
  */
 static int make_sids(struct plan *plan)
 {
 	const struct srpol_fabric *f = plan->engine->fabric;
-	struct in6_addr decap, probe;
+	struct in6_addr decap, probe, reflect;
 	int ret = 0;
 	uint32_t i;
 
@@ -426,6 +427,10 @@ static int make_sids(struct plan *plan)
 		ret = make_sid(plan, &decap, SRPOL_BEHAVIOR_END_DT46);
 		if (!ret && probe_map_is_xdp())
 			ret = make_sid(plan, &probe, SRPOL_BEHAVIOR_PROBE);
+		if (ret || !plan->engine->keys.n || !reflect_map_is_there())
+			continue;
+		reflect = engine_sid(plan->engine, i, &f->sids.reflect);
+		ret = make_sid(plan, &reflect, SRPOL_BEHAVIOR_REFLECT);
 	}
 	return ret;
 }

@@ -44,6 +44,7 @@ static void probe_report(const struct srpol_probe *p, uint64_t now, json_t *o)
 	}
 	json_object_set_new(o, "hops", json_integer(PROBE_HOP_LIMIT -
 						    p->hop_limit));
+	json_object_set_new(o, "hops_wanted", json_integer(p->segs));
 	json_object_set_new(o, "rtt_min_ms", ms(p->rtt_min_ns));
 	json_object_set_new(o, "rtt_ms", ms(p->rtt_ns));
 	json_object_set_new(o, "last_ms", ms(now - p->last_ns));
@@ -88,7 +89,11 @@ static json_t *path_report(struct engine *engine, struct engine_path *path)
 		quality_marks_ppm(&leader->window, QUALITY_CE)));
 	json_object_set_new(o, "cnp_ppm", json_integer(
 		quality_marks_ppm(&leader->window, QUALITY_CNP)));
+	json_object_set_new(o, "path_ce_ppm", json_integer(
+		quality_marks_ppm(&leader->window, QUALITY_PATH_CE)));
 	probe_report(probe_map_at(leader->probe), now, o);
+	if (reflect_of(path))
+		json_object_set_new(o, "reflected", reflect_report(path));
 	return o;
 }
 
@@ -126,6 +131,27 @@ static json_t *suspects_report(struct engine *engine)
 				    json_integer(suspects[i].explains));
 		json_object_set_new(o, "confidence_percent",
 				    json_integer(suspects[i].confidence));
+		json_array_append_new(array, o);
+	}
+	return array;
+}
+
+/* Cables that would explain probes that come back by too many hops, or too few. */
+static json_t *wiring_report(struct engine *engine)
+{
+	struct locate_suspect wrong[SUSPECTS_MAX];
+	size_t n = wiring_find(engine, wrong, SUSPECTS_MAX), i;
+	char name[LINK_NAME_LEN];
+	json_t *array = json_array(), *o;
+
+	for (i = 0; i < n; i++) {
+		link_name(engine->fabric, wrong[i].link, name, sizeof(name));
+		o = json_object();
+		json_object_set_new(o, "link", json_string(name));
+		json_object_set_new(o, "probes",
+				    json_integer(wrong[i].explains));
+		json_object_set_new(o, "confidence_percent",
+				    json_integer(wrong[i].confidence));
 		json_array_append_new(array, o);
 	}
 	return array;
@@ -215,6 +241,7 @@ json_t *report_show(struct engine *engine, const json_t *request,
 	json_object_set_new(o, "demands_refused",
 			    json_integer(demands.refused));
 	json_object_set_new(o, "suspects", suspects_report(engine));
+	json_object_set_new(o, "wrong_wiring", wiring_report(engine));
 	json_object_set_new(o, "degraded", degraded_report(engine));
 	json_object_set_new(o, "fabric", plan_report());
 	return o;

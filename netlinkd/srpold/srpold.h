@@ -10,6 +10,10 @@
  *	probe_back.c	finds those that do, and keeps what they say
  *	probe_packet.c	bytes of a probe
  *	probe_map.c	what the data plane knows of probes
+ *	probe_entry.c	an entry of that
+ *	reflect.c	probes that a peer turns round: sends them, reads what they say
+ *	reflect_keys.c	who may turn round whose
+ *	reflect_map.c	what the data plane knows of that
  *	liveness.c	states of a path; pure
  *	mtu.c		how large packets may be; pure
  *	locate.c	which link it is; pure
@@ -33,8 +37,10 @@
  *	report.c	what it shows
  *	why.c		why packets take the path they take
  *	suspects.c	cables that explain lost probes
+ *	wiring.c	cables that explain wrong numbers of hops
  *	plan_follow.c	the global engine's plan
  *	plan_links.c	what the global engine is told of links
+ *	load.c		what it is told of traffic
  *
  * The engine keeps nothing that must not be lost: after a restart everything
  * follows from the files, the module's objects and new probes.
@@ -94,12 +100,26 @@ struct weights_config {
  * struct fabric_config - following the global engine
  * @is_set: it is followed
  * @follow: what it takes, but for the file
+ * @load_ns: between two looks at what is sent, 0: nobody looks
  * @folder: where the last plans are
  */
 struct fabric_config {
 	bool is_set;
+	uint64_t load_ns;
 	struct follow_config follow;
 	char folder[128];
+};
+
+/**
+ * struct reflect_config - probes that peers turn round
+ * @keys: file with the keys of pairs of hosts, empty: none
+ * @interval_ns: between two such probes of a path
+ * @rate: of a peer's that this host turns round in a second
+ */
+struct reflect_config {
+	char keys[256];
+	uint64_t interval_ns;
+	uint32_t rate;
 };
 
 /**
@@ -118,6 +138,7 @@ struct fabric_config {
  * @live: how patient to be with paths
  * @weights: how traffic is weighed
  * @fabric: following the global engine
+ * @reflect: probes that peers turn round
  * @socket: of srpol engine
  * @demands: socket by which everybody may say what he will send, empty: none
  */
@@ -136,6 +157,7 @@ struct config {
 	struct liveness_config live;
 	struct weights_config weights;
 	struct fabric_config fabric;
+	struct reflect_config reflect;
 	char socket[108];
 	char demands[108];
 };
@@ -170,7 +192,12 @@ struct probe_stats {
  * @top: switch at which it turns down
  * @segs: its segment list
  * @loop: segment list of its probe
+ * @far: likewise of the probe that the peer turns round, none if @far.n is 0
+ * @reflected: number of that one in reflect.c, from 1 on; 0: none is sent
  * @links: cables the probe takes
+ * @last: directed link to the peer, which it does not take
+ * @load_bytes: bytes that the path had carried when load.c looked
+ * @load_id: @id as of then
  * @up: what the module says of it, beside the engine's own verdict
  * @lladdr: Ethernet address of the next hop, if @up
  * @live: what probes say
@@ -182,7 +209,8 @@ struct probe_stats {
  * @closed_ce: of these, with a congestion mark
  * @closed_packets: packets sent over the path, likewise
  * @closed_cnp: notifications for them
- * @closed_known: both were read before
+ * @closed_path_ce: marked packets of it that reached the peer, likewise
+ * @closed_known: all were read before
  * @probe: SSID of its probe, of the leader only
  * @seq: of the next probe
  * @sent_ns: when the last IN_FLIGHT probes were sent, by sequence number; 0:
@@ -205,7 +233,12 @@ struct engine_path {
 	uint32_t top;
 	struct srpol_sid_list segs;
 	struct srpol_sid_list loop;
+	struct srpol_sid_list far;
+	uint32_t reflected;
 	struct locate_probe links;
+	uint32_t last;
+	uint64_t load_bytes;
+	uint32_t load_id;
 	bool up;
 	uint8_t lladdr[6];
 	struct liveness live;
@@ -217,6 +250,7 @@ struct engine_path {
 	uint64_t closed_ce;
 	uint64_t closed_packets;
 	uint64_t closed_cnp;
+	uint64_t closed_path_ce;
 	bool closed_known;
 	uint32_t probe;
 	uint32_t seq;
@@ -269,6 +303,7 @@ struct engine_policy {
  * @policies: struct engine_policy: first those to all peers, then those of jobs
  * @n_own: number of the former
  * @rules: struct rule_info
+ * @keys: struct host_key
  * @genl: the module, for requests
  * @events: the module, for events
  */
@@ -280,6 +315,7 @@ struct engine {
 	struct vec policies;
 	uint32_t n_own;
 	struct vec rules;
+	struct vec keys;
 	struct srpol_genl genl;
 	struct srpol_genl events;
 };
@@ -321,7 +357,7 @@ struct uplink *uplink_of(uint32_t nic);
 /* probe_packet.c */
 
 #define PROBE_HOP_LIMIT	64	/* with which it leaves */
-#define PROBE_MAX	(14 + 40 + 8 + 16 * SEGMENTS_MAX + 8 + 44 + 12)
+#define PROBE_MAX	(14 + 40 + 8 + 16 * SEGMENTS_MAX + 8 + 44 + 44)
 
 /**
  * struct probe - what a probe says
@@ -339,11 +375,29 @@ struct probe {
 	uint8_t hop_limit;
 };
 
+/**
+ * struct reflect_ask - what a probe that is turned round says beside that
+ * @epoch: of the prober
+ * @path: id of the path whose marks it asks for
+ * @list: hash of that path's segment list, as in srpol_ce_key
+ */
+struct reflect_ask {
+	uint64_t epoch;
+	uint32_t path;
+	uint32_t list;
+};
+
 int probe_init(void);
 const uint8_t *probe_key(void);
 size_t probe_make(const struct uplink *up, const struct engine_path *path,
 		  const struct in6_addr *src, const struct probe *probe,
 		  uint32_t size, uint8_t *frame);
+size_t probe_make_reflect(const struct uplink *up,
+			  const struct engine_path *path,
+			  const struct srpol_sid_list *list,
+			  const struct in6_addr *src, const struct probe *probe,
+			  const struct reflect_ask *ask, const uint8_t *key,
+			  uint8_t *frame);
 bool probe_read(const uint8_t *frame, size_t len, struct probe *probe,
 		struct srpol_sid_list *list);
 
@@ -354,6 +408,72 @@ bool probe_map_renewed(void);
 bool probe_map_is_xdp(void);
 struct srpol_probe *probe_map_at(uint32_t index);
 uint64_t probe_map_count(enum srpol_reason reason);
+
+/* probe_entry.c */
+void probe_map_enter(uint32_t index, uint32_t ifindex,
+		     const struct in6_addr *saddr,
+		     const struct srpol_sid_list *list);
+
+/* reflect_keys.c */
+
+#define REFLECT_KEY_LEN	16
+
+/**
+ * struct host_key - what two hosts share
+ * @host: the one of this namespace
+ * @peer: the other one
+ * @key: of the tags of probes that one turns round for the other
+ */
+struct host_key {
+	uint32_t host;
+	uint32_t peer;
+	uint8_t key[REFLECT_KEY_LEN];
+};
+
+int reflect_keys_read(struct engine *engine, struct srpol_error *err);
+const struct host_key *reflect_key(const struct engine *engine, uint32_t host,
+				   uint32_t peer);
+
+/* reflect_map.c */
+void reflect_map_open(void);
+void reflect_map_close(void);
+bool reflect_map_is_there(void);
+struct srpol_far *reflect_map_at(uint32_t index);
+int reflect_map_pairs(const struct engine *engine, struct srpol_error *err);
+
+/* reflect.c */
+
+/**
+ * struct reflected - a path's probe that the peer turns round
+ * @path: index of the path
+ * @ssid: of the probe
+ * @seq: of the next one
+ * @sent: number of those sent
+ * @next_ns: when it is due
+ * @there_ns: least time to the peer in the last interval, by the clocks of both
+ *	hosts; SRPOL_FAR_NONE: none came back
+ * @back_ns: likewise from there
+ * @queue_there_ns: how much more that is than by the best path to that peer
+ * @queue_back_ns: likewise
+ */
+struct reflected {
+	uint32_t path;
+	uint32_t ssid;
+	uint32_t seq;
+	uint64_t sent;
+	uint64_t next_ns;
+	int64_t there_ns;
+	int64_t back_ns;
+	int64_t queue_there_ns;
+	int64_t queue_back_ns;
+};
+
+int reflect_start(struct engine *engine, struct srpol_error *err);
+void reflect_stop(void);
+int reflect_begin_anew(struct srpol_error *err);
+void reflect_look(void);
+const struct reflected *reflect_of(const struct engine_path *path);
+json_t *reflect_report(const struct engine_path *path);
 
 /* prober.c */
 
@@ -382,6 +502,7 @@ int prober_start(struct engine *engine, struct srpol_error *err);
 void prober_stop(void);
 int prober_follow(struct srpol_error *err);
 struct engine_path *prober_path(uint32_t ssid);
+uint32_t prober_count(void);
 
 /* probe_back.c */
 void prober_receive(struct uplink *up, const uint8_t *frame, size_t len);
@@ -542,6 +663,12 @@ json_t *why_request(struct engine *engine, const json_t *request,
 size_t suspects_find(struct engine *engine, struct locate_suspect *suspects,
 		     size_t max);
 
+/* wiring.c */
+bool wiring_is_wrong(const struct engine_path *path);
+size_t wiring_find(struct engine *engine, struct locate_suspect *suspects,
+		   size_t max);
+void wiring_look(struct engine *engine);
+
 /* plan_follow.c */
 int plan_start(struct engine *engine, struct srpol_error *err);
 void plan_started(void);
@@ -549,10 +676,17 @@ void plan_stop(void);
 bool plan_weigh(void);
 bool plan_tell(const struct follow_link *links, size_t n);
 bool plan_is_followed(void);
+uint32_t plan_host(uint32_t number);
+void plan_measured(uint32_t number, const struct follow_load *loads,
+		   size_t n);
 json_t *plan_report(void);
 
 /* plan_links.c */
 void plan_links_start(struct engine *engine);
 void plan_links_stop(void);
+
+/* load.c */
+void load_start(struct engine *engine);
+void load_stop(void);
 
 #endif /* _SRPOLD_H */

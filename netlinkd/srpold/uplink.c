@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The NICs of this host: the data plane on them, a packet socket for probes
- * each, and a blackhole route for the SID that probes come back to, so that
- * the stack does not send them round once more.
+ * each, and blackhole routes for the SIDs that probes come to, so that the stack
+ * does not send them round once more.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -219,6 +219,21 @@ static void set_blackhole(const struct in6_addr *sid, bool there)
 	nl_socket_free(sk);
 }
 
+/* What XDP takes must not go round once more where there is no XDP. */
+static void set_blackholes(const struct engine *engine, uint32_t nic,
+			   bool there)
+{
+	const struct srpol_fabric *f = engine->fabric;
+	struct in6_addr sid = engine_sid(engine, f->nics[nic].host,
+					 &f->sids.probe);
+
+	set_blackhole(&sid, there);
+	if (!engine->keys.n)
+		return;
+	sid = engine_sid(engine, f->nics[nic].host, &f->sids.reflect);
+	set_blackhole(&sid, there);
+}
+
 static int open_one(struct engine *engine, uint32_t nic,
 		    struct srpol_error *err)
 {
@@ -243,7 +258,7 @@ static int open_one(struct engine *engine, uint32_t nic,
 	if (ret)
 		return srpol_error_set(err, ret, "%s: %s", n->name,
 				       strerror(-ret));
-	set_blackhole(&sid, true);
+	set_blackholes(engine, nic, true);
 	n_uplinks++;
 	return 0;
 }
@@ -276,16 +291,10 @@ int uplinks_open(struct engine *engine, struct srpol_error *err)
  */
 void uplinks_close(void)
 {
-	struct engine *engine;
-	struct in6_addr sid;
 	uint32_t i;
 
 	for (i = 0; i < n_uplinks; i++) {
-		engine = uplinks[i].engine;
-		sid = engine_sid(engine,
-				 engine->fabric->nics[uplinks[i].nic].host,
-				 &engine->fabric->sids.probe);
-		set_blackhole(&sid, false);
+		set_blackholes(uplinks[i].engine, uplinks[i].nic, false);
 		loop_remove(&uplinks[i].source);
 		close(uplinks[i].source.fd);
 	}

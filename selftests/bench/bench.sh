@@ -52,6 +52,7 @@ measure() {
 measure cost unshare --net "$programs/cost" -w "$rounds"
 measure forward unshare --net "$programs/forward" -w "$rounds"
 measure gso unshare --net "$programs/gso" -w $((rounds / 10 + 2)) -t 1
+measure scale unshare --net "$programs/scale" -w "$rounds"
 measure memory "$programs/memory"
 if [ -z "$quick" ] && [ -x selftests/bench/control.sh ]; then
 	echo "bench: control plane, in a guest" >&2

@@ -140,14 +140,15 @@ booted() {
 }
 
 purge() {
-	in_root apt-get -q -y -o Dpkg::Use-Pty=0 purge srpol srpold srpol-dkms
+	in_root apt-get -q -y -o Dpkg::Use-Pty=0 purge srpol srpold srpol-dkms \
+		libsrpol-dev libsrpol1
 }
 
 rm -rf "$out"
 mkdir -p "$out/guest"
 
 check "the packages build" build "$old"
-check_equal "three packages" "$(printf '%s\n' srpol srpol-dkms srpold)" \
+check_equal "five packages" "$(printf '%s\n' libsrpol-dev libsrpol1 srpol srpol-dkms srpold)" \
 	"$(packages "$old" | sed 's/_.*//' | sort)"
 check "lintian has no error and no warning" lintian --allow-root \
 	--fail-on error,warning "$out/$old/deb/srpol_${old}_$(dpkg \
@@ -161,6 +162,7 @@ inhabit >/dev/null
 check "the packages install" install_version "$old"
 check "DKMS built the module, with types" has_module "$old"
 check "the command runs" in_root srpol -V
+check "the library is found" in_root sh -c 'ldconfig -p | grep -q libsrpol.so.1'
 check "the engine runs" in_root srpold -h
 check "the manual is there" [ -s "$root/usr/share/man/man8/srpol.8.gz" ]
 

@@ -50,7 +50,7 @@ fail() {
 	exit 1
 }
 
-# per_spine BEFORE AFTER: packets from A that each spine got in between
+# per_spine BEFORE AFTER: packets or bytes from A that each spine got in between
 per_spine() {
 	paste -d ' ' <(echo "$1") <(echo "$2") | awk '{ print $5 - $2 }'
 }
@@ -355,7 +355,9 @@ phase_engine() {
 	echo '{ "topology": "'"$out"'/topology.json", "hosts": [ "A", "B" ],
 	  "probes": { "interval-ms": 20, "multiplier": 3, "timeout-ms": 20,
 	              "wait-to-restore-ms": 500 },
-	  "weights": { "delay-us": 100000 } }' >"$out/srpold.json"
+	  "weights": { "delay-us": 100000 },
+	  "fabric": { "folder": "/tmp", "damp-ms": 500, "load-ms": 1000,
+	              "store": { "socket": "/tmp/store.sock" } } }' >"$out/srpold.json"
 	echo "  \$ srpold -c srpold.json &"
 	srpold -c "$out/srpold.json" 2>"$out/srpold.log" &
 	samplers+=($!)
@@ -382,6 +384,99 @@ phase_engine() {
 	fabric_silence spine2 off
 	await 60 engine_paths 8 || fail "spine2 did not come back"
 	echo "  spine2 answers its probes and is used again"
+}
+
+fabric_shown() {
+	srpol -j fabric show socket /tmp/fabricd.sock 2>/dev/null |
+		jq -e "$1" >/dev/null
+}
+
+# planned FILTER: of the plan's weights from leaf1 to leaf2, by spine
+planned() {
+	srpol -j fabric plan from leaf1 socket /tmp/fabricd.sock 2>/dev/null |
+		jq -e ".pairs[0].weights | $1" >/dev/null
+}
+
+# follows BYTES_BEFORE WANTED...: do spines have these shares since then, within
+# 5 % of all? Sets got. In bytes, as probes are small, and go to all of them.
+follows() {
+	local before=$1 now
+	shift
+
+	now=$(fabric_spine_bytes)
+	mapfile -t got < <(per_spine "$before" "$now")
+	paste -d ' ' <(printf '%s\n' "${got[@]}") <(printf '%s\n' "$@") |
+		awk '{ n[NR] = $1; w[NR] = $2; all += $1; wanted += $2 } END {
+			for (i = 1; i <= NR; i++) {
+				d = all ? n[i] / all - w[i] / wanted : 1
+				off += d < 0 ? -d : d
+			}
+			exit all < 5000000 || off / 2 > 0.05 }'
+}
+
+page() {
+	curl -sf "http://127.0.0.1:8080/api/state" | jq -r "$1"
+}
+
+# Nothing but a file and sockets: no server is needed on one machine.
+phase_fabric() {
+	local before
+
+	say "6. One plan for the fabric: srpol-fabricd, the global SR engine"
+	echo '{ "name": "demo", "topology": "'"$out"'/topology.json", "lease-s": 5,
+	  "file": "/tmp/store.json", "socket": "/tmp/fabricd.sock",
+	  "page": "127.0.0.1:8080",
+	  "store": { "socket": "/tmp/store.sock" } }' >"$out/srpol-fabricd.json"
+	echo "  \$ srpol-fabricd -c srpol-fabricd.json &"
+	srpol-fabricd -c "$out/srpol-fabricd.json" 2>"$out/srpol-fabricd.log" &
+	samplers+=($!)
+	await 60 fabric_shown '.leads' ||
+		fail "srpol-fabricd does not lead: $(cat "$out/srpol-fabricd.log")"
+	run srpol fabric job add train hosts A,B bytes 1000000000 socket /tmp/fabricd.sock |
+		sed 's/^/    /'
+	await 60 planned '. == [15, 15, 15, 15]' || fail "no plan came"
+	await 60 fabric_shown '.epoch as $e | .hosts | length == 2 and
+		all(.epoch == $e)' || fail "the hosts did not apply the plan"
+	run srpol fabric plan from leaf1 socket /tmp/fabricd.sock | sed 's/^/    /'
+	echo "  # both hosts acknowledged it; now the job's 2000 flows each way"
+	run srpol rule add prio 500 proto udp dport 9999 color 100
+	chrt -i 0 selftests/demo/flows.py fd00:a::1 fd00:b::1 &
+	samplers+=($!)
+	mark "plan"
+	before=$(fabric_spine_bytes)
+	await 60 follows "$before" 15 15 15 15 ||
+		fail "spines are off the plan: ${got[*]}"
+	echo "  bytes from A by spine: ${got[*]}, planned 15:15:15:15"
+	result plan_bytes "${got[*]}"
+	await 60 fabric_shown '.load | .hosts == 2 and .off_plan < 0.05' ||
+		fail "the engine does not see the traffic follow its plan"
+	echo "  what the page shows at http://127.0.0.1:8080/, by GET /api/state:"
+	page '"    \(.load.hosts) hosts measure \(.load.bps / 1e6 | round) Mbit/s, \(100 * .load.off_plan | round) % off the plan"'
+
+	echo "  spine2 \$ tc filter add dev leaf1 ingress matchall action drop"
+	fabric_silence spine2 on
+	mark "silent"
+	await 20 silent_down || fail "the silent loss was not seen"
+	echo "  the local engines saw it and moved the traffic, on their own:"
+	before=$(fabric_spine_bytes)
+	await 60 follows "$before" 1 0 1 1 ||
+		fail "traffic did not leave spine2: ${got[*]}"
+	echo "  bytes from A by spine: ${got[*]}"
+	await 60 planned '.[1] == 0 and .[0] > 0' || fail "the plan kept spine2"
+	await 60 fabric_shown '.epoch as $e | .hosts | all(.epoch == $e)' ||
+		fail "the hosts did not apply the next plan"
+	mark "epoch"
+	echo "  and the next epoch makes it the plan of all:"
+	run srpol fabric diff socket /tmp/fabricd.sock | sed 's/^/    /'
+	before=$(fabric_spine_bytes)
+	await 60 follows "$before" 1 0 1 1 ||
+		fail "spines are off the new plan: ${got[*]}"
+	result replan_bytes "${got[*]}"
+	await 60 fabric_shown '.load.off_plan < 0.05' ||
+		fail "the engine does not see the traffic follow its new plan"
+	page '"    epoch \(.engine.epoch): \(.failures.down) link down, \(100 * .load.off_plan | round) % off the plan"'
+	result off_plan "$(page '100 * .load.off_plan | round')"
+	fabric_silence spine2 off
 }
 
 say "Two hosts, two leaves, four spines: a fabric of kernel SRv6 routers"
@@ -417,6 +512,7 @@ phase_pinned
 phase_failure
 phase_return
 phase_engine
+phase_fabric
 stop
 
 say "What happened to packets"

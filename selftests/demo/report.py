@@ -90,6 +90,11 @@ def facts(results, cuts):
         ('Packets sent to the dead spine after the cut',
          ', '.join(str(c['lost']) for c in cuts)),
         ('RDMA transfer during the failure', 'completed, no QP error'),
+        ('Bytes on the four spines by the fabric\'s plan',
+         results['plan_bytes']),
+        ('the same by the plan without spine2', results['replan_bytes']),
+        ('Traffic off that plan, as the hosts measure it',
+         results['off_plan'] + ' %'),
     ]
 
 

@@ -208,6 +208,31 @@ def test_shows(page, b):
     check("links that came back are drawn so", True)
 
 
+def test_load(page, b):
+    check("without loads the page says so", "No host says what it sends." in
+          b.js("document.getElementById('load').textContent"))
+    topology = page.state()["engine"]["topology"]
+    with open(f"{RUN}/topology.json") as f:
+        cables = json.load(f)["links"]
+    store_put("load/0/leaf0.0/h0", json.dumps(
+        {"topology": topology, "rest": 0,
+         "links": [[i, 300_000_000] for i in
+                   range(2 * page.state()["counts"]["links"])]}))
+    b.wait("document.getElementById('load').textContent.includes('of the traffic off the plan')")
+    check("measured loads are told beside the plan, without a reload",
+          "1 host of 4 say" in b.js("document.getElementById('load').textContent"),
+          b.js("document.getElementById('load').textContent"))
+    check("lines are as wide as their load",
+          b.js("document.querySelectorAll('#plot line.u4').length") == len(cables))
+    check("tiles tell it too", b.js(
+        "document.querySelector('.tile').title").count("carries 75 % now") == 1,
+          b.js("document.querySelector('.tile').title"))
+    store_put("load/0/leaf0.0/h0", json.dumps(
+        {"topology": topology, "links": [], "rest": 0}))
+    b.wait("document.querySelectorAll('#plot line.u4').length === 0")
+    check("and when it ends, so does that", True)
+
+
 def test_escaped(page, b):
     store_put(f"job/{EVIL.replace('/', '')}/<b>x<", engine.JOB)
     b.wait("document.getElementById('jobs').textContent.includes('<b>x<')")
@@ -337,6 +362,14 @@ def test_large(b):
     at_epoch(page, 3)
     check(f"{n} hosts: the plan has what a job announced",
           page.state()["plan"]["demands"] == 64 * 63)
+    hosts = engine.Hosts("large-hosts", ["h0.0"], STORE,
+                         topology=f"{RUN}/ten-thousand.json")
+    hosts.tell("many h0.0 3000 1000")
+    wait_for("its load", lambda: page.state()["load"]["hosts"] == 1)
+    load = page.state()["load"]
+    check(f"{n} hosts: a host names the links that carry most, and the sum of the others",
+          load["rest_bps"] == 1000 * sum(range(1000, 4000 - 1024)), load)
+    hosts.end()
     text = page.get("/api/state")[1]
     check(f"{n} hosts: what is sent stays small", len(text) < 200_000, len(text))
     b.size(1280, 900)
@@ -388,7 +421,7 @@ def main():
         test_flood(page)
         report("h0", 200)
         b = browser.Browser(f"{OUT}/browser.log")
-        for test in (test_shows, test_escaped, test_keyboard, test_looks,
+        for test in (test_shows, test_load, test_escaped, test_keyboard, test_looks,
                      test_engine_gone):
             test(page, b)
         os.remove(f"{RUN}/store.json")  # of another fabric

@@ -7,6 +7,8 @@
  *
  *	report HOST FROM TO CAPACITY	HOST knows of one link, and of no other
  *	report HOST			HOST knows of none
+ *	measured HOST [FROM TO KBPS]...	HOST sends so much over these links
+ *	many HOST N KBPS		likewise over N links, over each 1 kbit/s more
  *	stats				prints a line per host
  */
 #include <errno.h>
@@ -78,6 +80,7 @@ static void print_stats(const struct host *host)
 						host->follow.mirror.compacted),
 		      "resets", (json_int_t)s->resets,
 		      "reports", (json_int_t)s->reports);
+	json_object_set_new(o, "loads", json_integer(s->loads));
 	json_object_set_new(o, "epoch", json_integer(host->follow.now ?
 		(json_int_t)host->follow.now->head.epoch : 0));
 	json_dumpf(o, stdout, JSON_COMPACT);
@@ -107,9 +110,46 @@ static void report(const char *name, const char *from, const char *to,
 			follow_report(&hosts[i].follow, &link, any);
 }
 
+static void measured(char *words)
+{
+	const char *name = strtok(words, " \n"), *from, *to, *kbps;
+	struct follow_load loads[64];
+	uint32_t a, b;
+	size_t n = 0;
+	int i;
+
+	while ((from = strtok(NULL, " \n")) && (to = strtok(NULL, " \n")) &&
+	       (kbps = strtok(NULL, " \n")) && n < 64) {
+		a = srpol_fabric_node(fabric, from);
+		b = srpol_fabric_node(fabric, to);
+		loads[n++] = (struct follow_load){
+			.link = srpol_fabric_link(fabric, a, b),
+			.kbps = strtoul(kbps, NULL, 10),
+		};
+	}
+	for (i = 0; i < n_hosts; i++)
+		if (name && !strcmp(hosts[i].name, name))
+			follow_measured(&hosts[i].follow, loads, n);
+}
+
+static void measured_many(const char *name, uint32_t n, uint32_t kbps)
+{
+	struct follow_load *loads = calloc(n + 1, sizeof(*loads));
+	uint32_t i;
+	int k;
+
+	for (i = 0; loads && i < n && i < fabric->n_links; i++)
+		loads[i] = (struct follow_load){ .link = i, .kbps = kbps + i };
+	for (k = 0; loads && k < n_hosts; k++)
+		if (!strcmp(hosts[k].name, name))
+			follow_measured(&hosts[k].follow, loads, i);
+	free(loads);
+}
+
 static void take_command(struct source *source, uint32_t events)
 {
-	char line[512], name[64], from[64], to[64];
+	char line[4096], name[64], from[64], to[64];
+	uint32_t many, kbps;
 	uint64_t capacity;
 	int i, n;
 
@@ -120,6 +160,15 @@ static void take_command(struct source *source, uint32_t events)
 	if (!strncmp(line, "stats", 5)) {
 		for (i = 0; i < n_hosts; i++)
 			print_stats(&hosts[i]);
+		return;
+	}
+	if (!strncmp(line, "measured ", 9)) {
+		measured(line + 9);
+		return;
+	}
+	if (sscanf(line, "many %63s %" SCNu32 " %" SCNu32, name, &many,
+		   &kbps) == 3) {
+		measured_many(name, many, kbps);
 		return;
 	}
 	n = sscanf(line, "report %63s %63s %63s %" SCNu64, name, from, to,

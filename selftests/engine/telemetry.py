@@ -16,8 +16,8 @@ from prometheus_client.openmetrics.parser import \
     text_string_to_metric_families
 
 import engine
-from engine import BUILD, RUN, TOP, check, store_put, wait_for
-from page import Page, link, report
+from engine import BUILD, RUN, TOP, ask, check, store_put, wait_for
+from page import STORE, Page, link, report
 
 OPENMETRICS = {"Accept": "application/openmetrics-text; version=1.0.0"}
 
@@ -70,6 +70,102 @@ def test_metrics(page):
     check("switches have the time that their busiest link needs",
           value(page, "switch_busy_seconds", switch="spine0.0",
                 tier="spine") > 0)
+
+
+# What the hosts of an even all-to-all send over the fabric's cables, in kbit/s:
+# each of the 2 * 4 * 4 carries the same, either way.
+def even(kbps):
+    return [(f"leaf{p}.{i}", f"spine{p}.{s}", kbps) for p in range(2)
+            for i in range(engine.LEAVES) for s in range(engine.SPINES)]
+
+
+def measured(hosts, host, loads, down=True):
+    words = [f"{a} {b} {k}" for a, b, k in loads if a.endswith(f".{host[1:]}")]
+    words += [f"{b} {a} {k}" for a, b, k in loads
+              if down and a.endswith(f".{host[1:]}")]
+    hosts.tell(f"measured {host} {' '.join(words)}")
+
+
+def test_measured(page, hosts):
+    state = page.state()["load"]
+    check("nobody said anything: nothing is compared",
+          state["hosts"] == 0 and state["off_plan"] is None, state)
+    epoch, events = page.state()["engine"]["epoch"], value(page, "events_total")
+    for host in engine.HOSTS:
+        measured(hosts, host, even(40_000_000))
+    wait_for("all hosts", lambda: page.state()["load"]["hosts"] == 4)
+    state = page.state()
+    check("traffic as planned is not off the plan", state["load"]["off_plan"] < 0.02,
+          state["load"])
+    check("the sum over hosts is all that they send",
+          state["load"]["bps"] == 64 * 40e9, state["load"])
+    check("a drawn link has its load",
+          all(abs(x["used"] - 0.1) < 1e-6 for x in state["links"]), state["links"])
+    check("and so has a switch", abs(state["tiers"][0]["blocks"][0]["used"] -
+                                     0.1) < 1e-6, state["tiers"][0])
+    block = json.loads(page.get("/api/block?tier=spine&block=0")[1])
+    check("the links of a block have theirs, by direction",
+          all(x["out_bps"] == x["in_bps"] == 40e9 for x in block["links"]), block)
+    check("metrics have it", value(page, "measured_hosts") == 4 and
+          abs(value(page, "measured_bytes_per_second") - 64 * 5e9) < 1 and
+          abs(value(page, "switch_used_ratio", switch="leaf0.1",
+                    tier="leaf") - 0.1) < 1e-6 and
+          abs(value(page, "link_used_ratio", **{
+              "from": "leaf0.1", "to": "spine0.2"}) - 0.1) < 1e-6 and
+          value(page, "off_plan_ratio") < 0.02, metrics(page))
+    show = ask("page", "show")["load"]
+    check("srpol fabric show has the sum", show["hosts"] == 4 and
+          show["bps"] == 64 * 40e9 and show["off_plan"] < 0.02, show)
+
+    s = Stream(page)
+    while not s.syncs:
+        s.read()
+    # all that a leaf sends goes up one cable
+    one = [x for x in even(40_000_000) if x[0] != "leaf0.0"]
+    one.append(("leaf0.0", "spine0.0", 160_000_000))
+    measured(hosts, "h0", one, down=False)
+    down = "/load/links[from=leaf0.0][to=spine0.0]/used"
+    s.until(down, 0.4)
+    off = page.state()["load"]["off_plan"]
+    # 64 links planned alike; of 56 parts one has four, 52 have one, 11 none
+    check("traffic elsewhere than planned is told as such",
+          abs(off - (4 / 56 - 1 / 64 + 52 * (1 / 56 - 1 / 64))) < 0.01, off)
+    check("the stream has it by its path", s.atomic == 1, s.atomic)
+
+    before = hosts.stats()["h0"]["loads"]
+    for _ in range(5):
+        measured(hosts, "h0", [(a, b, k + 1_000_000 // 4) for a, b, k in one],
+                 down=False)
+    check("what is nearly the same is not written again",
+          hosts.stats()["h0"]["loads"] == before, hosts.stats())
+    check("loads are no events, and no reason to plan",
+          value(page, "events_total") == events and
+          page.state()["engine"]["epoch"] == epoch, (events, epoch))
+
+
+def test_measured_ends(page, hosts):
+    topology = page.state()["engine"]["topology"]
+    good = {"topology": topology, "links": [[0, 5]], "rest": 0}
+    wrong = ["nonsense", "[]", "{}", {**good, "topology": "0" * 64},
+             {**good, "links": [[0, -1]]}, {**good, "links": [[99999, 1]]},
+             {**good, "links": [[1, 1], [0, 1]]}, {**good, "links": [[1, 1], [1, 1]]},
+             {**good, "links": [[0]]}, {**good, "links": [[0, 1 << 32]]},
+             {**good, "links": [[i, 1] for i in range(1025)]},
+             {**good, "rest": -1}, {**good, "more": 1}]
+    refused = value(page, "measured_refused_total")
+    for text in wrong:
+        store_put("load/0/leaf0.0/h0", text if isinstance(text, str) else
+                  json.dumps(text))
+    store_put("load/0/leaf0.0/nobody", json.dumps(good))
+    wait_for("refusals", lambda: value(page, "measured_refused_total") ==
+             refused + len(wrong) + 1)
+    check("what is no load is refused and counted, and its host's no longer counts",
+          value(page, "measured_hosts") == 3, metrics(page))
+    hosts.process.end(9)
+    wait_for("the end of leases", lambda: page.state()["load"]["hosts"] == 0)
+    state = page.state()
+    check("what dead hosts said ends with their lease", state["load"]["bps"] == 0 and
+          all(x["used"] == 0 for x in state["links"]), state["load"])
 
 
 def test_dashboard(page):
@@ -189,8 +285,16 @@ def main():
         page = Page("page")
         store_put("job/t/a", engine.JOB)
         wait_for("a plan", lambda: (page.state()["plan"] or {}).get("demands"))
-        for test in (test_metrics, test_dashboard, test_stream):
+        for test in (test_metrics, test_stream):
             test(page)
+        hosts = engine.Hosts("load-hosts", engine.HOSTS, STORE,
+                             **{"lease-s": 3})
+        wait_for("plans", lambda: all(hosts.epoch(h) for h in engine.HOSTS))
+        test_measured(page, hosts)
+        report("h0", 9, link("leaf1.1", "spine1.3", 100000000000))
+        wait_for("the link", lambda: value(page, "links", state="reduced"))
+        test_dashboard(page)
+        test_measured_ends(page, hosts)
         check("the engine ends as it should", page.process.end() == 0)
     except (TimeoutError, LookupError, OSError, ValueError, TypeError) as why:
         check(f"{type(why).__name__}: {why}", False, f"logs in {engine.OUT}")

@@ -106,6 +106,7 @@ class Etcd:
         grant("host", "read", "index/", "--prefix")
         for i, host in enumerate(HOSTS):
             grant(host, "readwrite", f"link/0/leaf0.{i}/{host}")
+            grant(host, "readwrite", f"load/0/leaf0.{i}/{host}")
             grant(host, "readwrite", f"ack/0/{host}")
             do("user", "grant-role", host, "host")
             do("user", "grant-role", host, host)
@@ -177,7 +178,7 @@ def test_host_writes(etcd):
     head = etcd.get("plan/0/head")
     for key in ("plan/0/head", "plan/0/0000000009/leaf0.0",
                 "index/0/0000000009", "engine/0/leader", "ack/0/h1",
-                "link/0/leaf0.1/h1", "job/x/y", "resv/0/x/y", "cap/0",
+                "link/0/leaf0.1/h1", "load/0/leaf0.1/h1", "job/x/y", "resv/0/x/y", "cap/0",
                 "cfg/tenant/x"):
         done = etcd.ctl("put", f"/srpol/{key}", user="h0", cert="h0",
                         text="{}")
@@ -207,7 +208,9 @@ def test_tls():
     server = e.start_engine("engine", store(etcd, "engine"))
     wait_for("leader", lambda: e.ask("engine", "show")["leads"])
     hosts = [e.Hosts(f"host-{h}", [h], store(etcd, h)) for h in HOSTS]
-    etcd.ctl("put", "/srpol/job/t/a", user="root", text=JOB)
+    # to log in takes long where the processor is busy, longer than etcdctl waits
+    wait_for("job", lambda: etcd.ctl("put", "/srpol/job/t/a", user="root",
+                                     text=JOB).stdout == "OK\n")
     wait_for("plan", lambda: all(h.last(n)["chunks"]
                                  for h, n in zip(hosts, HOSTS)))
 
@@ -222,6 +225,9 @@ def test_tls():
     wait_for("report", lambda: hosts[0].last("h0")["seen"] == 1)
     wait_for("acknowledgements", acked)
     check("and report links", True)
+    hosts[0].tell("measured h0 leaf0.0 spine0.1 1000000")
+    wait_for("load", lambda: e.ask("engine", "show")["load"]["bps"] == 1e9)
+    check("and say what they send", True)
     test_intruders(etcd, etcd.revision())
     test_host_writes(etcd)
 

@@ -328,7 +328,8 @@ fabric_topology() {
 	cat <<-END
 	{
 	  "srpol-topology": 1,
-	  "functions": { "end": "::1", "decap": "::d6", "probe": "::e" },
+	  "functions": { "end": "::1", "decap": "::d6", "probe": "::e",
+	                 "reflect": "::f1" },
 	  "switches": [
 	    { "name": "leaf1", "role": "leaf", "locator": "fc00:0:11::/48" },
 	    { "name": "leaf2", "role": "leaf", "locator": "fc00:0:12::/48" },
@@ -371,17 +372,25 @@ fabric_silence() {
 	fi
 }
 
-# fabric_spine_packets: a line "SPINE A_TO_B B_TO_A" for each spine: packets
-# it has received from leaf1 and from leaf2
-fabric_spine_packets() {
+# fabric_spine_counters FIELD: a line "SPINE A_TO_B B_TO_A" for each spine: that
+# field of /proc/net/dev, "name: bytes packets ...", of its devices leaf1 and leaf2
+fabric_spine_counters() {
 	local m
 
 	for ((m = 1; m <= FABRIC_SPINES; m++)); do
-		# of /proc/net/dev: "name: bytes packets ..."
 		ip netns exec "$fabric_id-spine$m" \
-			awk -v spine="$m" -F '[: ]+' '
-				$2 == "leaf1" { a = $4 }
-				$2 == "leaf2" { b = $4 }
+			awk -v spine="$m" -v field="$1" -F '[: ]+' '
+				$2 == "leaf1" { a = $field }
+				$2 == "leaf2" { b = $field }
 				END { print spine, a + 0, b + 0 }' /proc/net/dev
 	done
+}
+
+# What each spine has received from leaf1 and from leaf2
+fabric_spine_packets() {
+	fabric_spine_counters 4
+}
+
+fabric_spine_bytes() {
+	fabric_spine_counters 3
 }

@@ -21,72 +21,15 @@ tools=$BUILD/selftests/sim/tools
 # shellcheck source=selftests/fabric/fabric.sh
 . selftests/fabric/fabric.sh
 
-[ "$(id -u)" -eq 0 ] || skip_all "needs root"
-
-work=$(mktemp -d)
-at_exit rm -rf "$work"
-mkdir "$work/pins"
-mount -t bpf bpf "$work/pins" || skip_all "no bpffs"
-at_exit umount "$work/pins"
-
 FABRIC_HOSTS=netns
-at_exit fabric_down
-fabric_up || skip_all "no SRv6 fabric on this kernel"
+# shellcheck source=selftests/sim/slow_fabric.sh
+. selftests/sim/slow_fabric.sh
 
-# topology RATE...: of spines 1 to 4, in Mbit/s, to both leaves
-topology() {
-	local m sep=
-
-	cat <<-END
-	{ "srpol-topology": 1,
-	  "switches": [
-	   {"name": "leaf1", "role": "leaf", "locator": "fc00:0:11::/48"},
-	   {"name": "leaf2", "role": "leaf", "locator": "fc00:0:12::/48"},
-	   {"name": "spine1", "role": "spine", "locator": "fc00:0:21::/48"},
-	   {"name": "spine2", "role": "spine", "locator": "fc00:0:22::/48"},
-	   {"name": "spine3", "role": "spine", "locator": "fc00:0:23::/48"},
-	   {"name": "spine4", "role": "spine", "locator": "fc00:0:24::/48"}],
-	  "hosts": [
-	   {"name": "A", "locator": "fc00:0:a::/48", "nics": [
-	    {"name": "hA", "leaf": "leaf1", "rate": "10G", "address": "fd00:a::1"}]},
-	   {"name": "B", "locator": "fc00:0:b::/48", "nics": [
-	    {"name": "hB", "leaf": "leaf2", "rate": "10G", "address": "fd00:b::1"}]}],
-	  "links": [
-	END
-	for m in 1 2 3 4; do
-		echo "$sep{\"from\": \"leaf1\", \"to\": \"spine$m\", \"rate\": \"${!m}M\"},"
-		echo "{\"from\": \"leaf2\", \"to\": \"spine$m\", \"rate\": \"${!m}M\"}"
-		sep=,
-	done
-	echo ']}'
-}
-
-# limit RATE...: TBF on leaf1's ports to the spines
-limit() {
-	local m
-
-	for m in 1 2 3 4; do
-		ip netns exec "$(fabric_ns leaf1)" tc qdisc replace \
-			dev "spine$m" root tbf rate "${!m}mbit" \
-			burst 60kb limit 240kb
-	done
-}
+slow_fabric_up
 
 tbf_drops() {
 	ip netns exec "$(fabric_ns leaf1)" tc -s -j qdisc show |
 		jq '[.[] | select(.kind == "tbf") | .drops] | add'
-}
-
-mac() {
-	fabric_exec "$1" cat "/sys/class/net/$2/address"
-}
-
-leaf_mac() {
-	ip netns exec "$(fabric_ns "$1")" cat /sys/class/net/host/address
-}
-
-unpin() {
-	rm -rf "$work/pins/${1:?}"
 }
 
 # steer ALG MODE RATE...: by a topology with these rates
@@ -94,19 +37,8 @@ steer() {
 	local alg=$1 mode=$2
 	shift 2
 
-	unpin a
-	mkdir "$work/pins/a"
-	topology "$@" >"$work/topology.json"
-	fabric_exec hostA "$tools/shares" -a "$alg" -m "$mode" \
-		-p "$work/pins/a" -s fd00:a::1 -n "$(leaf_mac leaf1)" \
-		"$work/topology.json" hA >"$work/predicted"
-}
-
-decap_b() {
-	mkdir "$work/pins/b"
-	fabric_exec hostB "$bpf/attach" -p "$work/pins/b" -s fd00:b::1 \
-		-n "$(leaf_mac leaf2)" -l fc00:0:b::d6 hB \
-		fc00:0:21::1 fc00:0:11::1 fc00:0:a::d6
+	slow_fabric_topology "$@" >"$work/topology.json"
+	slow_fabric_steer -a "$alg" -m "$mode"
 }
 
 # traffic PACKETS MBIT: the spines' parts of it, and what TBF dropped
@@ -154,16 +86,15 @@ got() {
 	awk -v what="$1" '$1 == what { print $2 }' "$work/got"
 }
 
-decap_b || skip_all "no eBPF data plane on this kernel"
 packets=120000
 
-limit 40 40 40 40
+slow_fabric_limit 40 40 40 40
 steer wecmp hash 40 40 40 40
 traffic $packets 120
 compare "four even spines, flows"
 check_equal "nothing dropped at 75 % load" 0 "$(got drops)"
 
-limit 40 40 40 20
+slow_fabric_limit 40 40 40 20
 traffic $packets 200
 check "a spine at half rate drops when nobody knows" \
 	[ "$(got drops)" -gt 1000 ]
@@ -177,12 +108,12 @@ traffic $packets 112
 compare "one at half rate, packets sprayed"
 check_equal "nothing dropped at 80 % load, sprayed" 0 "$(got drops)"
 
-limit 40 10 30 20
+slow_fabric_limit 40 10 30 20
 steer wecmp hash 40 10 30 20
 traffic $packets 75
 compare "four different rates, flows"
 
-limit 40 40 40 40
+slow_fabric_limit 40 40 40 40
 steer minmax hash 40 40 40 40
 traffic $packets 30
 compare "minmax, even spines"

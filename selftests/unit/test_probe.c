@@ -61,6 +61,11 @@ struct srpol_probe *probe_map_at(uint32_t index)
 	return &table[index];
 }
 
+int reflect_begin_anew(struct srpol_error *err)
+{
+	return 0;
+}
+
 const char *srpol_reason_name(unsigned int reason)
 {
 	return "";

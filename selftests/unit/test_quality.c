@@ -122,6 +122,13 @@ static void test_marks(void **state)
 	assert_int_equal(close_marks(&w, QUALITY_CNP, 10000000000ull,
 				     20000000), QUALITY_MARKS);
 	assert_in_range(quality_marks_ppm(&w, QUALITY_CNP), 1900, 2000);
+	/* the traffic that brought CNPs ends: what it brought is forgotten */
+	w = (struct quality_window){};
+	for (i = 0; i < 5; i++)
+		close_marks(&w, QUALITY_CNP, 1000000, 500000);
+	for (i = 0; i < 150; i++)
+		close_marks(&w, QUALITY_CNP, 0, 0);
+	assert_int_equal(close_marks(&w, QUALITY_CNP, 0, 0), QUALITY_GOOD);
 	/* no packets, no CNPs: good */
 	w = (struct quality_window){};
 	assert_int_equal(close_marks(&w, QUALITY_CNP, 0, 0), QUALITY_GOOD);

@@ -108,6 +108,8 @@ static const struct {
 	{ "\"srpol-topology\": 1", "\"srpol-topology\": 2", "line 1: \"srpol-topology\": 1 is wanted" },
 	{ "\"srpol-topology\": 1,", "", "line 1: \"srpol-topology\": 1 is wanted" },
 	{ "::d6", "::1", "two functions are the same" },
+	{ "\"::d6\"", "\"::d6\", \"reflect\": \"::d6\"", "two functions are the same" },
+	{ "\"::d6\"", "\"::d6\", \"reflect\": \"1::\"", "a function overlaps the locators of 48 bits" },
 	{ "::d6", "1::", "a function overlaps the locators of 48 bits" },
 	{ "fcbb:bb00::/32", "fcbb:bb00::/33", "line 4: usid: block and CSID of whole bytes" },
 	{ "\"links\"", "\"lines\"", "line 17: lines: unknown key" },

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# batch.sh GUEST: run in a guest by selftests/run.sh. Works through the test
-# programs listed in $SRPOL_OUT/tests, together with the other guests that
+# batch.sh GUEST LIST: run in a guest by selftests/run.sh. Works through the test
+# programs listed in $SRPOL_OUT/LIST, together with the other guests that
 # share this $SRPOL_OUT: who makes the program's folder there runs it. What
 # happened is left in the folder: guest, log, status, tally. A folder without
 # a tally tells run.sh that the guest died of this program.
@@ -13,6 +13,7 @@ set -euo pipefail
 . selftests/report.sh
 
 guest=$1
+list=$2
 shared=$SRPOL_OUT
 cgroup=/sys/fs/cgroup/srpol-test
 
@@ -111,4 +112,4 @@ while read -r name program; do
 	mkdir "$shared/$name" 2>/dev/null || continue
 	echo "$guest" >"$shared/$name/guest"
 	run_program "$program" "$shared/$name" || exit 0
-done <"$shared/tests"
+done <"$shared/$list"

@@ -127,12 +127,12 @@ export class Plot {
 			this.build(state);
 		for (const tier of state.tiers)
 			tier.blocks.forEach((b, i) => this.updateTile(`${tier.tier}/${i}`, b, all, state, chosen));
-		state.links.forEach(({ from, to, rate, capacity, busy_s }, i) => {
+		state.links.forEach(({ from, to, rate, capacity, busy_s, used }, i) => {
 			const share = all ? busy_s / all : 0;
 			const what = !capacity ? " down" : capacity < rate ? " reduced" : "";
 			const other = chosen && chosen !== from && chosen !== to ? " other" : "";
 
-			this.lines[i].line.setAttribute("class", `w${level(share)}${what}${other}`);
+			this.lines[i].line.setAttribute("class", `w${level(share)} u${level(used)}${what}${other}`);
 		});
 		this.place();
 	}
@@ -141,7 +141,8 @@ export class Plot {
 		const tile = this.tiles.get(key), share = all ? b.worst_s / all : 0;
 		const bad = b.down ? `${b.down} down` : b.reduced ? `${b.reduced} slow` : "";
 		const tenants = state.tenants.filter((_, t) => b.tenants >>> t & 1);
-		const words = [title(b), `planned load ${percent(share)}`, bad,
+		const now = b.used > 0 ? `carries ${percent(b.used)} now` : "";
+		const words = [title(b), `planned load ${percent(share)}`, now, bad,
 			b.hosts === undefined ? "" : `${b.hosts} hosts, ${b.acked} on the epoch`,
 			tenants.length ? `tenants ${tenants.join(", ")}` : ""].filter(Boolean).join("; ");
 		const same = tile.dataset.words === words;
@@ -153,7 +154,7 @@ export class Plot {
 		tile.dataset.words = words;
 		tile.setAttribute("aria-label", words);
 		tile.title = words;
-		tile.replaceChildren(node("b", {}, title(b)), node("small", {}, percent(share)));
+		tile.replaceChildren(node("b", {}, title(b)), node("small", {}, percent(share)), ...(now ? [node("small", { class: "now" }, percent(b.used))] : []));
 		if (tenants.length) {
 			const dots = node("span", { class: "dots" });
 

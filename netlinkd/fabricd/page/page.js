@@ -57,6 +57,7 @@ function meter(share) {
 	return node("span", {}, m, percent(share));
 }
 
+const fine = share => `${(100 * share).toFixed(1)} %`;
 const quiet = text => node("p", { class: "quiet" }, text);
 const of = (n, list) => n > list.length ? `The first ${list.length} of ${n}. ` : "";
 
@@ -137,6 +138,19 @@ function drawHot(plan) {
 		`${l.from} → ${l.to}`, ["n", bytes(l.bytes)], ["n", seconds(l.seconds)], meter(l.seconds / plan.seconds)]))];
 }
 
+function drawLoad({ load, hosts }) {
+	if (!load.hosts)
+		return [quiet("No host says what it sends.")];
+	const off = load.off_plan;
+
+	return [node("p", {}, node("strong", {}, off === null ? "Nothing to compare" : `${percent(off)} of the traffic off the plan`),
+		`: ${plural(load.hosts, "host")} of ${hosts} say what they send, ${rate(load.bps) === "down" ? "nothing" : rate(load.bps)} on links between switches`),
+		...(load.links.length ? [table("Planned against measured", ["Link", ["n", "Carries now"], ["n", "Of its capacity"],
+			["n", "Share planned"], ["n", "Share measured"]], load.links.map(l => [
+			`${l.from} → ${l.to}`, ["n", l.bps ? rate(l.bps) : "nothing"], ["n", percent(l.used)],
+			["n", fine(l.planned)], ["n", fine(l.measured)]]))] : [])];
+}
+
 function drawReports(r) {
 	if (!r.n)
 		return [quiet("No host has reported anything.")];
@@ -161,19 +175,23 @@ function drawLegend(s) {
 	const ramp = node("span", { class: "ramp" }, ...[0, 1, 2, 3, 4, 5].map(l => node("i", { class: `l${l}` })));
 	const down = node("span", {}, node("i", { class: "wire" }), "down");
 
-	return [node("span", {}, "planned load: 0 %", ramp, "100 % of the plan's time"), down,
+	const live = node("span", {}, node("i", { class: "wide" }), "the wider, the more it carries now");
+
+	return [node("span", {}, "planned load: 0 %", ramp, "100 % of the plan's time"), live, down,
 		...s.tenants.slice(0, 8).map((t, i) => node("span", {}, dot(i), t))];
 }
 
 function drawDetail(b) {
 	const block = state.tiers.find(t => t.tier === b.tier)?.blocks[b.block];
 	const all = state.plan?.seconds || 0, share = s => all && s ? meter(s / all) : "–";
+	const now = bps => bps ? `, ${rate(bps)}` : "";
 	const sorted = [...b.links].sort((x, y) => x.capacity / x.rate - y.capacity / y.rate || (y.out_s ?? 0) - (x.out_s ?? 0));
 
 	return [node("p", {}, node("strong", {}, block ? title(block) : "")),
-		table("Links", ["Link", "Carries", "Planned out", "Planned in"], sorted.map(l => [
+		table("Links", ["Link", "Can carry", "Out: planned, now", "In: planned, now"], sorted.map(l => [
 			`${b.tier && l.from === block?.name ? "" : `${l.from} – `}${l.to}`,
-			[l.capacity ? "" : "bad", rate(l.capacity)], share(l.out_s), share(l.in_s)])),
+			[l.capacity ? "" : "bad", rate(l.capacity)],
+			node("span", {}, share(l.out_s), now(l.out_bps)), node("span", {}, share(l.in_s), now(l.in_bps))])),
 		quiet(of(b.n_links, b.links)),
 		...(b.nics.length ? [node("h3", {}, "Hosts"), table("Hosts", ["Host", "NIC", "Carries", "Epoch"], b.nics.map(h => [
 			h.host, h.nic, [h.capacity ? "" : "bad", rate(h.capacity)],
@@ -219,6 +237,7 @@ function draw() {
 	part("change", state.change, drawChange);
 	part("jobs", { jobs: state.jobs, tenants: state.tenants }, drawJobs);
 	part("hot", state.plan, drawHot);
+	part("load", { load: state.load, hosts: state.counts.hosts }, drawLoad);
 	part("reports", state.reports, drawReports);
 	part("engine", { engine, stats: state.stats, counts: state.counts }, drawEngine);
 	plot.update(state, chosenName());

@@ -2,13 +2,14 @@
 /*
  * From a topology file to packets on the real data plane, without the module:
  *
- *	shares [-a ALG] [-m hash|spray] -p PINS -s SOURCE -n MAC TOPOLOGY DEV
+ *	shares [-a ALG] [-w WEIGHT,...] [-m hash|spray] -p PINS -s SOURCE
+ *		-n MAC TOPOLOGY DEV
  *
  * places a demand from the file's first GPU to its second by ALG (wecmp),
  * loads the object, makes paths of the segment lists and buckets of the
  * weights (kmod/bucket.c), attaches to DEV, pins, and exits. It prints, per
  * path, the switch where it turns and the part of the bytes that lib/alg
- * predicts for the link there.
+ * predicts for the link there. With -w the paths have these weights instead.
  *
  *	shares -c PACKETS -r MBIT ADDRESS
  *
@@ -36,6 +37,8 @@
 #define PATHS_MAX	64
 #define PAYLOAD		400
 #define PORTS		60000
+
+static const char *given;	/* weights */
 
 static void die(const char *what)
 {
@@ -102,6 +105,7 @@ static void set_policy(const struct srpol_alg_input *in,
 	struct srpol_path_set set;
 	struct srpol_route route;
 	__u8 home[BUCKETS];
+	char *end;
 
 	rig_open();
 	rig_reset();
@@ -115,6 +119,12 @@ static void set_policy(const struct srpol_alg_input *in,
 	}
 	for (i = 0; i < p->first[1]; i++)
 		weight[p->shares[i].path] = p->shares[i].weight;
+	for (i = 0; given && i < set.n; i++) {
+		weight[i] = strtoul(given, &end, 10);
+		if (end == given || *end != (i + 1 < set.n ? ',' : '\0'))
+			die("-w: one weight per path");
+		given = end + 1;
+	}
 	memset(home, 0xff, sizeof(home));
 	srpol_bucket_home(home, BUCKETS, weight, set.n);
 	rig_row(1, bucket_path, home);
@@ -241,10 +251,13 @@ int main(int argc, char **argv)
 	double mbit = 0;
 	int c;
 
-	while ((c = getopt(argc, argv, "a:m:p:s:n:c:r:")) != -1) {
+	while ((c = getopt(argc, argv, "a:w:m:p:s:n:c:r:")) != -1) {
 		switch (c) {
 		case 'a':
 			alg = optarg;
+			break;
+		case 'w':
+			given = optarg;
 			break;
 		case 'm':
 			mode = strcmp(optarg, "spray") ? SRPOL_LB_MODE_HASH :

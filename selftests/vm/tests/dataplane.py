@@ -12,6 +12,7 @@ In one namespace. The data plane is selftests/vm/mock, which stores what it is
 told, watches the contract of dp.h and refuses calls at will.
 """
 
+import ctypes
 import errno
 import json
 import os
@@ -29,6 +30,7 @@ import mock                                             # noqa: E402
 from bpfmap import Map                                  # noqa: E402
 from ktap import (before, busywait, cleanup, eq, main, match, run,  # noqa: E402
                   say, test)
+from kprobes import Kprobes                             # noqa: E402
 from mock import (BPFFS, LINKS, contract_kept, control, fail,  # noqa: E402
                   generation, u32s, view)
 from srpol import CHANGE, EXCL, REPLACE, Refused, packed    # noqa: E402
@@ -189,6 +191,38 @@ def replay():
     eq(sorted((e[:16], e[20:]) for e in v["endpoints"]),
        [(packed("::"), packed("10.0.0.1")),
         (packed("fd00:b::"), packed("fd00::b"))])
+
+
+def grace_period():
+    """Wait for one of RCU, and for those before it."""
+    membarrier, everybody = 324, 1
+    assert ctypes.CDLL(None).syscall(membarrier, everybody, 0, 0) == 0
+
+
+@test
+def attached_a_moment_ago():
+    "what a data plane was told when it came is not rewritten under its readers"
+    attempts = range(1, 21)
+    for i in attempts:
+        w.client.new("path", id=i, sids=[f"fc00::{i:x}"], ifindex=w.dev[0],
+                     via="fd00:1::2")
+    with Kprobes(waits="synchronize_rcu_expedited") as calls:
+        for i in attempts:
+            mock.detach(w.client)
+            # nothing but the registration is younger than this
+            grace_period()
+            mock_register()
+            # a grace period may end before this comes, now and then
+            w.client.change("path", id=i, sids=[f"fc00:1::{i:x}"])
+            if calls.own()["waits"]:
+                break
+        else:
+            raise AssertionError("no change has waited for a grace period")
+        # long after the registration nothing does
+        grace_period()
+        waited = calls.own()
+        w.client.change("path", id=len(attempts), sids=["fc00:2::1"])
+        eq(calls.own(), waited)
 
 
 def policy_of(color):

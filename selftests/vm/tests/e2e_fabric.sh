@@ -27,7 +27,7 @@ config() {
 	  "probes": { "interval-ms": 20, "multiplier": 3, "timeout-ms": 20,
 	              "wait-to-restore-ms": 300 },
 	  "weights": { "delay-us": 100000 },
-	  "fabric": { "folder": "$work", "damp-ms": 200,
+	  "fabric": { "folder": "$work", "damp-ms": 200, "load-ms": 300,
 	              "store": { "socket": "$work/store.sock" } } }
 	END
 }
@@ -121,12 +121,42 @@ send() {
 	END
 }
 
+# traffic HOST PEER: a thousand flows of it, until stop_traffic
+senders=()
+traffic() {
+	# not fabric_exec: $! has to be python itself
+	ip netns exec "$(fabric_ns "host$1")" python3 - "fd00:${1,,}::1" \
+		"fd00:${2,,}::1" <<-'END' &
+	import socket, sys, time
+	flows = []
+	for port in range(10000, 11000):
+	    flows.append(socket.socket(socket.AF_INET6, socket.SOCK_DGRAM))
+	    flows[-1].bind((sys.argv[1], port))
+	while True:
+	    for s in flows:
+	        s.sendto(bytes(1000), (sys.argv[2], 9))
+	    time.sleep(0.2)
+	END
+	senders+=($!)
+}
+
+stop_traffic() {
+	local pid
+
+	for pid in "${senders[@]}"; do
+		kill "$pid" 2>/dev/null || :
+		wait "$pid" 2>/dev/null || :
+	done
+	senders=()
+}
+
 at_exit fabric_down
 fabric_up
 insmod kmod/srpol.ko
 at_exit unload
 at_exit stop_engines
 at_exit stop_fabricd
+at_exit stop_traffic
 fabric_topology >"$work/topology.json"
 config A >"$work/A.json"
 config B >"$work/B.json"
@@ -177,6 +207,19 @@ check "why says who reported it" eval \
 	"fabric why A B | jq -e '.planes[0].paths[1].links[1].reported_by == [\"B\"]'"
 send 20000 1000
 check "flows follow the plan within 5 %" follow_from 20000 31 6 31 31
+
+# ---- what the engine knows of traffic
+check "when that is over no host says that it sends something" \
+	patiently 60 eval "fabric show | jq -e '.load.bps == 0'"
+on B rule add prio 100 dst fd00:a::/64 color 100
+traffic A B
+traffic B A
+check "what both hosts measure is the plan, within 5 %" patiently 120 eval \
+	"fabric show | jq -e '.load | .hosts == 2 and .off_plan < 0.05'"
+stop_traffic
+check "and nothing when nothing is sent" patiently 60 eval \
+	"fabric show | jq -e '.load.bps == 0'"
+on B rule del prio 100
 
 # ---- a tenant, whose flows have links of their own
 check "a tenant is made" fabric tenant add red color 7 paths spine1,spine3 \

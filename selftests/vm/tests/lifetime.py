@@ -29,14 +29,13 @@ sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
 
 import ktap                                             # noqa: E402
 import net                                              # noqa: E402
+from kprobes import Kprobes                             # noqa: E402
 from packet import checksum, ip6                        # noqa: E402
 from srpol import packed                                # noqa: E402
 from net import CLONE_NEWNET                            # noqa: E402
 from ktap import busywait, eq, main, say, test          # noqa: E402
 
 net.load_module()
-
-TRACING = "/sys/kernel/tracing"
 
 
 def namespace():
@@ -299,55 +298,26 @@ def unload_while_a_namespace_ends():
             for j in range(2, 10)))
 
 
-def hits(events):
-    """How often the kernel came by each of these probes."""
-    found = dict.fromkeys(events, 0)
-    with open(f"{TRACING}/kprobe_profile", encoding="ascii") as f:
-        for line in f:
-            name, hit = line.split()[:2]
-            found[name] = int(hit)
-    return found
-
-
-def tracing(name, text):
-    """Write into a file there; it cannot be sought in, to append."""
-    fd = os.open(f"{TRACING}/{name}", os.O_WRONLY | os.O_APPEND)
-    try:
-        os.write(fd, text.encode("ascii"))
-    finally:
-        os.close(fd)
-
-
 @test
 def unused_registers_nothing():
     "a namespace has hooks and notifiers from its first write until it ends"
-    ktap.run("sh", "-c", f"mountpoint -q {TRACING} || "
-             f"mount -t tracefs tracefs {TRACING}")
-    names = {"begins": "srpol_events_net_start",
-             "ends": "srpol_events_net_unlisten"}
-    for name, function in names.items():
-        tracing("kprobe_events", f"p:srpol/{name} {function}\n")
-    try:
-        tracing("events/srpol/enable", "1")
+    with Kprobes(begins="srpol_events_net_start",
+                 ends="srpol_events_net_unlisten") as calls:
         unused, used = namespace(), namespace()
         client = unused.client()
         eq(client.dump("path"), [])
         client.get("config")
         client.close()
-        eq(hits(names), {"begins": 0, "ends": 0})
+        eq(calls.all(), {"begins": 0, "ends": 0})
         client = used.client()
         client.new("path", id=1, sids=["fc00::1"])
         client.close()
-        eq(hits(names), {"begins": 1, "ends": 0})
+        eq(calls.all(), {"begins": 1, "ends": 0})
         for ns in (unused, used):
             name = ns.name
             ns.delete()
             gone(name)
-        eq(hits(names), {"begins": 1, "ends": 1})
-    finally:
-        tracing("events/srpol/enable", "0")
-        for name in names:
-            tracing("kprobe_events", f"-:srpol/{name}\n")
+        eq(calls.all(), {"begins": 1, "ends": 1})
 
 
 @test

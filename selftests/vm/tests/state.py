@@ -119,6 +119,31 @@ def expires():
 
 
 @test
+def expires_in_any_order():
+    "a verdict that ends soon does not wait for one that ends late"
+    for late_first in (True, False):
+        for i, lifetime in sorted(((1, 500), (2, 3600000)),
+                                  reverse=late_first):
+            verdict("down", lifetime=lifetime, i=i)
+        events.wait("path-event", id=1, state="up")
+        eq(state(2), ("down", "probes-lost"))
+        verdict("up", i=2)
+        events.take()
+    # from two sides at once
+    other = ns.client()
+    for _ in range(50):
+        thread = threading.Thread(target=other.op, args=("path-verdict", {
+            "id": 2, "verdict": "down", "lifetime": 3600000}))
+        thread.start()
+        verdict("down", lifetime=20)
+        thread.join()
+        events.wait("path-event", id=1, state="up")
+        verdict("up", i=2)
+        events.take()
+    other.close()
+
+
+@test
 def other_reasons_first():
     "a path that is down for another reason says that one"
     verdict("down")

@@ -245,6 +245,9 @@ enum srpol_rule_reason {
  * @SRPOL_BEHAVIOR_UA: End.X with NEXT-CSID
  * @SRPOL_BEHAVIOR_PROBE: probes of this host end here, of the range for
  *   private use; a data plane that does not know them refuses it
+ * @SRPOL_BEHAVIOR_REFLECT: probes of hosts with which this one shares a key
+ *   are turned round here, of the range for private use; a data plane that
+ *   does not know them refuses it
  */
 enum srpol_behavior {
 	SRPOL_BEHAVIOR_END = 1,
@@ -268,6 +271,7 @@ enum srpol_behavior {
 	SRPOL_BEHAVIOR_UDT4,
 	SRPOL_BEHAVIOR_UDT46,
 	SRPOL_BEHAVIOR_PROBE = 32768,
+	SRPOL_BEHAVIOR_REFLECT,
 };
 
 /**

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What came to a SID of behavior probe or reflect and is no probe of the first
+ * form: to be turned round here, or turned round by a peer and back.
+ */
+#ifndef _SRPOL_FAR_H
+#define _SRPOL_FAR_H
+
+#include "base.h"
+#include "ecn.h"
+#include "far_maps.h"
+#include "far_packet.h"
+#include "maps.h"
+#include "probe_report.h"
+#include "reflect.h"
+#include "sid.h"
+#include "stats.h"
+#include "visit.h"
+
+static __always_inline void srpol_far_enter(struct srpol_far *far,
+					    const struct srpol_far_stamp *t,
+					    __u64 now)
+{
+	__s64 there = srpol_far_ns(t->came_sec, t->came_nsec) -
+		      srpol_far_ns(t->sender_sec, t->sender_nsec);
+	__s64 back = now - srpol_far_ns(t->sec, t->nsec);
+	__u64 reached = (__u64)bpf_ntohl(t->seq) + 1;
+
+	if (there < far->there_ns)
+		far->there_ns = there;
+	if (back < far->back_ns)
+		far->back_ns = back;
+	/* they may come in another order */
+	if (reached < far->reached)
+		return;
+	far->reached = reached;
+	far->ce = bpf_be64_to_cpu(t->ce);
+	far->path_ce = bpf_be64_to_cpu(t->path_ce);
+	far->hop_limit = t->sender_ttl;
+}
+
+/* Return: enum srpol_reason: PROBE if it counts. */
+static __noinline int srpol_far_back(struct xdp_md *ctx,
+				     const struct srpol_visit *v,
+				     const struct srpol_far_packet *m)
+{
+	struct ipv6hdr *ip6 = (void *)(long)ctx->data + ETH_HLEN;
+	__u32 index = bpf_ntohs(m->stamp.ssid);
+	__u64 now = bpf_ktime_get_ns(), sent_ns;
+	struct srpol_pair *pair = NULL;
+	struct srpol_probe *p;
+	struct srpol_far *far;
+
+	p = bpf_map_lookup_elem(&probes, &index);
+	far = bpf_map_lookup_elem(&fars, &index);
+	if (far)
+		pair = bpf_map_lookup_elem(&pairs, far->peer);
+	if (!p || !pair)
+		return SRPOL_REASON_PROBE_STRANGE;
+	if (srpol_far_tag(pair, m) != m->stamp.tag)
+		return SRPOL_REASON_PROBE_FORGED;
+	if (!srpol_probe_same(ctx, p) ||
+	    (void *)(ip6 + 1) > (void *)(long)ctx->data_end)
+		return SRPOL_REASON_PROBE_STRANGE;
+	sent_ns = srpol_far_ns(m->stamp.sender_sec, m->stamp.sender_nsec);
+	if (bpf_be64_to_cpu(m->stamp.epoch) != far->epoch ||
+	    srpol_probe_came(p, bpf_ntohl(m->stamp.sender_seq), sent_ns, now,
+			     (v->outer_tc & SRPOL_ECN_MASK) == SRPOL_CE,
+			     ip6->hop_limit) < 0)
+		return SRPOL_REASON_PROBE_STALE;
+	srpol_far_enter(far, &m->stamp, now);
+	return SRPOL_REASON_PROBE;
+}
+
+/**
+ * srpol_far_take - a packet came to a SID for probes, of which it is none
+ * @ctx: packet
+ * @v: the same, parsed
+ *
+ * Return: XDP verdict.
+ */
+static __noinline int srpol_far_take(struct xdp_md *ctx,
+				     const struct srpol_visit *v)
+{
+	__u32 zero = 0, id = v->sid->id;
+	struct srpol_far_packet *p;
+	int reason = SRPOL_REASON_PROBE_MALFORMED;
+
+	p = bpf_map_lookup_elem(&far_packet, &zero);
+	if (p && v->sid->behavior == SRPOL_BEHAVIOR_REFLECT)
+		return srpol_reflect(ctx, v, p);
+	if (p && !v->sl && srpol_far_read(ctx, v, p) == SRPOL_STAMP_TLV_REPLY)
+		reason = srpol_far_back(ctx, v, p);
+	if (reason != SRPOL_REASON_PROBE)
+		return srpol_probe_drop(ctx, id, reason, 0, 0);
+	srpol_sid_account(id, v->bytes, false, false);
+	srpol_count(SRPOL_REASON_PROBE);
+	return XDP_DROP;
+}
+
+#endif /* _SRPOL_FAR_H */

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What hosts send over links, as they measured it: the sum over all of them,
+ * kept up to date as they tell, so that it costs nothing to look at. What a
+ * host said ends with its lease. Nothing is planned from it.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabricd.h"
+#include "srpol_lib.h"
+
+#define POLL_NS		(60 * NS_PER_SEC)
+#define LOADS_MAX	1024	/* of a host, see follow.h */
+
+/**
+ * struct load - what a host sends over a link
+ * @link: directed link
+ * @kbps: kbit/s
+ */
+struct load {
+	uint32_t link;
+	uint32_t kbps;
+};
+
+/**
+ * struct told - what a host said
+ * @host: its node
+ * @mod: revision of that
+ * @rest: kbit/s of links it did not name
+ * @loads: struct load
+ * @stale: not seen in the read that is under way
+ */
+struct told {
+	uint32_t host;
+	uint64_t mod;
+	uint64_t rest;
+	struct vec loads;
+	bool stale;
+};
+
+static struct mirror mirror;
+static char prefix[STORE_KEY_LEN];
+static uint64_t *sums;		/* kbit/s by directed link */
+static struct vec all = VEC_INIT(struct told);
+static uint64_t refused;
+
+static void free_one(void *data)
+{
+	struct told *t = data;
+	const struct load *load;
+
+	vec_for_each(load, &t->loads)
+		sums[load->link] -= load->kbps;
+	vec_free(&t->loads);
+}
+
+static struct sweep sweep = {
+	.list = &all, .stale = offsetof(struct told, stale), .free = free_one,
+};
+
+static int by_host(const void *a, const void *b)
+{
+	const struct told *x = a, *y = b;
+
+	return (x->host > y->host) - (x->host < y->host);
+}
+
+static struct told *find(uint32_t host)
+{
+	struct told want = { .host = host };
+
+	return all.n ? bsearch(&want, all.data, all.n, sizeof(want),
+			       by_host) : NULL;
+}
+
+/* The host it is of; SRPOL_NONE: none that we know. */
+static uint32_t host_of(const char *key)
+{
+	const char *name = strrchr(key, '/') + 1;
+	uint32_t host = strlen(name) < SRPOL_NAME_LEN ?
+			srpol_fabric_node(fabricd.fabric, name) : SRPOL_NONE;
+
+	return host != SRPOL_NONE &&
+	       fabricd.fabric->nodes[host].tier == SRPOL_TIER_HOST ? host :
+	       SRPOL_NONE;
+}
+
+/* Links come in order, so none comes twice. */
+static int read_one(const json_t *pair, struct vec *loads)
+{
+	const struct load *last = loads->n ?
+		(struct load *)loads->data + loads->n - 1 : NULL;
+	json_int_t link, kbps;
+
+	if (json_unpack((json_t *)pair, "[I, I !]", &link, &kbps) ||
+	    link < (last ? (json_int_t)last->link + 1 : 0) ||
+	    link >= fabricd.fabric->n_links || kbps < 0 || kbps > UINT32_MAX)
+		return -EINVAL;
+	*(struct load *)vec_add(loads) = (struct load){
+		.link = link, .kbps = kbps,
+	};
+	return 0;
+}
+
+static int read_told(const struct store_kv *kv, struct told *t)
+{
+	json_t *o = json_loadb(kv->value, kv->len, JSON_REJECT_DUPLICATES,
+			       NULL), *links;
+	const char *topology;
+	json_int_t rest = 0;
+	int ret = 0;
+	size_t i;
+
+	t->loads = (struct vec)VEC_INIT(struct load);
+	if (t->host == SRPOL_NONE ||
+	    json_unpack(o, "{s:s, s:o, s:I !}", "topology", &topology,
+			"links", &links, "rest", &rest) ||
+	    strcmp(topology, fabricd.topology) || !json_is_array(links) ||
+	    json_array_size(links) > LOADS_MAX || rest < 0)
+		ret = -EINVAL;
+	for (i = 0; !ret && i < json_array_size(links); i++)
+		ret = read_one(json_array_get(links, i), &t->loads);
+	t->rest = rest;
+	json_decref(o);
+	return ret;
+}
+
+static void set(void *data, const struct store_kv *kv)
+{
+	struct told new = { .host = host_of(kv->key), .mod = kv->mod };
+	struct told *t = find(new.host);
+	const struct load *load;
+
+	if (t)
+		t->stale = false;
+	if (t && t->mod == kv->mod)
+		return;
+	if (!kv->value) {
+		if (t)
+			sweep_remove(&sweep, t);
+		return;
+	}
+	if (read_told(kv, &new)) {
+		vec_free(&new.loads);
+		refused++;
+		log_notice("%s: wrong load, it does not count", kv->key);
+		/* what it said before is not so any more */
+		if (t)
+			sweep_remove(&sweep, t);
+		return;
+	}
+	vec_for_each(load, &new.loads)
+		sums[load->link] += load->kbps;
+	if (t) {
+		free_one(t);
+		*t = new;
+		return;
+	}
+	vec_insert(&all, &new, by_host);
+}
+
+static void end(void *data)
+{
+	sweep_gone(data);
+}
+
+/**
+ * measured_hosts() - hosts whose loads are known
+ */
+size_t measured_hosts(void)
+{
+	return all.n;
+}
+
+/**
+ * measured_refused() - what they said that was wrong
+ */
+uint64_t measured_refused(void)
+{
+	return refused;
+}
+
+/**
+ * measured_rest() - bit/s on links that hosts did not name, of all links
+ */
+double measured_rest(void)
+{
+	const struct told *t;
+	double rest = 0;
+
+	vec_for_each(t, &all)
+		rest += 1000.0 * t->rest;
+	return rest;
+}
+
+/**
+ * measured_rate() - what hosts send over a link now
+ * @link: directed link
+ *
+ * Return: bit/s.
+ */
+double measured_rate(uint32_t link)
+{
+	return 1000.0 * sums[link];
+}
+
+/* Between switches: what a NIC carries no plan decides. */
+static bool counts(uint32_t link)
+{
+	const struct srpol_fabric *f = fabricd.fabric;
+
+	return f->nodes[f->links[link].from].tier != SRPOL_TIER_HOST &&
+	       f->nodes[f->links[link].to].tier != SRPOL_TIER_HOST;
+}
+
+/**
+ * measured_shares() - what is planned and measured between switches in all
+ * @loads: bytes planned by directed link, NULL: nothing
+ * @shares: result
+ */
+void measured_shares(const double *loads, struct measured_shares *shares)
+{
+	uint32_t i;
+
+	*shares = (struct measured_shares){};
+	for (i = 0; i < fabricd.fabric->n_links; i++) {
+		if (!counts(i))
+			continue;
+		shares->planned += loads ? loads[i] : 0;
+		shares->measured += measured_rate(i);
+	}
+	if (!(shares->planned > 0) || !(shares->measured > 0))
+		return;
+	shares->comparable = true;
+	for (i = 0; i < fabricd.fabric->n_links; i++)
+		if (counts(i))
+			shares->off_plan += fabs(loads[i] / shares->planned -
+				measured_rate(i) / shares->measured) / 2;
+}
+
+/**
+ * measured_share_of() - of that, a link's
+ * @loads: as above
+ * @shares: of measured_shares()
+ * @link: directed link between switches
+ * @planned: result
+ * @measured: result
+ *
+ * Return: whether it is one between switches.
+ */
+bool measured_share_of(const double *loads,
+		       const struct measured_shares *shares, uint32_t link,
+		       double *planned, double *measured)
+{
+	*planned = loads && shares->planned > 0 ?
+		   loads[link] / shares->planned : 0;
+	*measured = shares->measured > 0 ?
+		    measured_rate(link) / shares->measured : 0;
+	return counts(link);
+}
+
+/**
+ * measured_start() - keep up to date on what hosts send
+ */
+void measured_start(void)
+{
+	sums = store_alloc((fabricd.fabric->n_links + 1) * sizeof(*sums));
+	snprintf(prefix, sizeof(prefix), "load/%s/", fabricd.config.shard);
+	mirror = (struct mirror){
+		.store = &fabricd.store, .key = prefix, .prefix = true,
+		.poll_ns = POLL_NS, .begin = sweep_begin, .set = set,
+		.end = end, .data = &sweep,
+	};
+	mirror_start(&mirror);
+}
+
+/**
+ * measured_stop() - no more of that
+ */
+void measured_stop(void)
+{
+	mirror_stop(&mirror);
+	while (all.n)
+		sweep_remove(&sweep, (struct told *)all.data + all.n - 1);
+	vec_free(&all);
+	free(sums);
+	sums = NULL;
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the host sends over links, as it measured: links are numbers of the
+ * topology, so that it is small, and it is written only when some link's is
+ * another one by more than what differs from look to look. It is no part of
+ * the report: that has a number, which a plan has seen or not.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "follow.h"
+
+#define SAME_SHIFT	5	/* a 32nd more or less is the same */
+#define SAME_CAPACITY	(1 << 20)	/* likewise this part of what the link has */
+
+static int by_link(const void *a, const void *b)
+{
+	const struct follow_load *x = a, *y = b;
+
+	return (x->link > y->link) - (x->link < y->link);
+}
+
+static int greatest_first(const void *a, const void *b)
+{
+	const struct follow_load *x = a, *y = b;
+
+	return x->kbps != y->kbps ? (x->kbps < y->kbps ? 1 : -1) :
+	       by_link(a, b);
+}
+
+static bool is_same(const struct follow *f, uint32_t link, uint32_t before,
+		    uint32_t now)
+{
+	uint64_t rate = srpol_link_rate(&f->fabric->links[link]) / 1000;
+	uint64_t apart = before > now ? before - now : now - before;
+	uint64_t allowed = (before >> SAME_SHIFT) + rate / SAME_CAPACITY;
+
+	return apart <= allowed && !before == !now;
+}
+
+/* Both sorted by link. */
+static bool all_same(const struct follow *f, const struct vec *loads)
+{
+	const struct follow_load *a = f->loads.data, *b = loads->data;
+	size_t i;
+
+	if (f->loads.n != loads->n)
+		return false;
+	for (i = 0; i < loads->n; i++)
+		if (a[i].link != b[i].link ||
+		    !is_same(f, a[i].link, a[i].kbps, b[i].kbps))
+			return false;
+	return true;
+}
+
+static char *load_text(const struct follow *f)
+{
+	json_t *links = json_array(), *o;
+	const struct follow_load *load;
+	char *text;
+
+	vec_for_each(load, &f->loads)
+		json_array_append_new(links, json_pack("[I, I]",
+			(json_int_t)load->link, (json_int_t)load->kbps));
+	o = json_pack("{s:s, s:o, s:I}", "topology", f->topology, "links",
+		      links, "rest", (json_int_t)f->load_rest);
+	text = json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS);
+	json_decref(o);
+	return text ?: (abort(), NULL);
+}
+
+static void told(void *data, const struct store_reply *reply)
+{
+	struct follow *f = data;
+
+	f->load_telling = false;
+	f->load_told = !reply->error && reply->succeeded ? f->load_lease : 0;
+}
+
+/**
+ * load_tell() - write what was measured, if it is not written
+ * @f: host
+ */
+void load_tell(struct follow *f)
+{
+	const char *leaf = f->fabric->nodes[f->leaves[0]].name;
+	const char *host = f->fabric->nodes[f->host].name;
+	char key[STORE_KEY_LEN];
+	struct store_put put = { .key = key, .lease = f->lease };
+	struct store_txn txn = { .put = &put, .n_put = 1 };
+	char *text;
+
+	if (f->load_telling || !f->load_known || !f->lease ||
+	    f->load_told == f->lease)
+		return;
+	text = load_text(f);
+	snprintf(key, sizeof(key), "load/%s/%s/%s", f->config.shard, leaf,
+		 host);
+	put.value = text;
+	put.len = strlen(text);
+	f->load_telling = true;
+	f->load_lease = f->lease;
+	f->stats.loads++;
+	f->store.ops->txn(&f->store, &txn, told, f);
+	free(text);
+}
+
+/**
+ * follow_measured() - what the host sends over links now
+ * @f: host
+ * @loads: links that carry something, in any order; each once
+ * @n: number of them
+ *
+ * To be called as often as it may be told. Of more than FOLLOW_LOADS links
+ * those with the least are told as one sum.
+ */
+void follow_measured(struct follow *f, const struct follow_load *loads,
+		     size_t n)
+{
+	struct vec now = VEC_INIT(struct follow_load);
+	struct follow_load *load;
+	uint64_t rest = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (loads[i].kbps)
+			*(struct follow_load *)vec_add(&now) = loads[i];
+	if (now.n > FOLLOW_LOADS) {
+		qsort(now.data, now.n, now.size, greatest_first);
+		load = now.data;
+		for (i = FOLLOW_LOADS; i < now.n; i++)
+			rest += load[i].kbps;
+		now.n = FOLLOW_LOADS;
+	}
+	if (now.n)
+		qsort(now.data, now.n, now.size, by_link);
+	if (!f->load_telling && !all_same(f, &now)) {
+		vec_free(&f->loads);
+		f->loads = now;
+		f->load_rest = rest;
+		f->load_known = true;
+		f->load_told = 0;
+	} else {
+		vec_free(&now);
+	}
+	load_tell(f);
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Probes that a peer turns round: one per path to a peer with which a key is
+ * shared, at an interval of their own. They tell the way there from the way
+ * back, take the last link, and bring how many packets of the path reached the
+ * peer with a mark. They decide of no path's state: what needs the peer's help
+ * must not have the last word on the fabric.
+ *
+ * Times are by the clocks of two hosts, of which nobody knows how far they are
+ * apart; but all paths between two hosts have the same difference. So the least
+ * time of a path in an interval is compared with that of the best path.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "srpold.h"
+#include "srpol_hash.h"
+
+static struct engine *engine;
+static struct vec probes_far = VEC_INIT(struct reflected);
+static struct source ticker = { .fd = -1 };
+static uint64_t epoch;
+
+static struct reflected *at(size_t i)
+{
+	return (struct reflected *)probes_far.data + i;
+}
+
+/**
+ * reflect_of() - a path's probe that is turned round
+ * @path: the path
+ *
+ * Return: NULL if it has none.
+ */
+const struct reflected *reflect_of(const struct engine_path *path)
+{
+	return path->reflected ? at(path->reflected - 1) : NULL;
+}
+
+/* The hash of the list that the packets of a path carry, which is reduced. */
+static uint32_t list_hash(const struct srpol_sid_list *segs)
+{
+	uint32_t hash = 0, i, word, k;
+
+	for (i = segs->n; i > 1; i--) {
+		for (k = 0; k < 4; k++) {
+			memcpy(&word, &segs->sid[i - 1].s6_addr[4 * k],
+			       sizeof(word));
+			hash = srpol_hash2(hash, word);
+		}
+	}
+	return hash;
+}
+
+static void send_one(struct reflected *r)
+{
+	struct engine_path *path = engine_path(engine, r->path);
+	const struct srpol_nic *nic = &engine->fabric->nics[path->nic];
+	const struct host_key *key = reflect_key(engine, nic->host, path->peer);
+	struct uplink *up = uplink_of(path->nic);
+	struct probe probe = {
+		.ssid = r->ssid, .seq = r->seq, .sent_ns = now_ns(),
+	};
+	struct reflect_ask ask = {
+		.epoch = epoch, .path = path->id,
+		.list = list_hash(&path->segs),
+	};
+	struct srpol_probe_slot *slot;
+	uint8_t frame[PROBE_MAX];
+	size_t len;
+
+	if (!up || !key)
+		return;
+	len = probe_make_reflect(up, path, &path->far, &nic->addr, &probe, &ask,
+				 key->key, frame);
+	slot = srpol_probe_slot_of(probe_map_at(r->ssid), r->seq);
+	__atomic_store_n(&slot->sent_ns, probe.sent_ns, __ATOMIC_RELEASE);
+	if (send(up->source.fd, frame, len, MSG_DONTWAIT) != (ssize_t)len) {
+		/* it has no number then, so that it is missed by nobody */
+		slot->sent_ns = 0;
+		return;
+	}
+	r->seq = probe_next_seq(r->seq);
+	r->sent++;
+}
+
+static void tick(struct source *source, uint32_t events)
+{
+	uint64_t now = now_ns(), interval = engine->config.reflect.interval_ns;
+	struct reflected *r;
+
+	timer_take(source);
+	vec_for_each(r, &probes_far) {
+		if (!engine_path(engine, r->path)->up || now < r->next_ns)
+			continue;
+		send_one(r);
+		r->next_ns += interval;
+		if (r->next_ns <= now)
+			r->next_ns = now + interval;
+	}
+}
+
+/* What XDP has to know of it; nothing has come yet. */
+static void enter(struct reflected *r)
+{
+	struct engine_path *path = engine_path(engine, r->path);
+	const struct srpol_nic *nic = &engine->fabric->nics[path->nic];
+	const struct srpol_fabric *f = engine->fabric;
+	struct srpol_far *far = reflect_map_at(r->ssid);
+	const struct uplink *up = uplink_of(path->nic);
+	uint32_t i;
+
+	r->seq = 0;
+	r->sent = 0;
+	path->closed_path_ce = 0;
+	memset(far, 0, sizeof(*far));
+	far->epoch = epoch;
+	far->there_ns = SRPOL_FAR_NONE;
+	far->back_ns = SRPOL_FAR_NONE;
+	for (i = 0; i < f->n_nics; i++) {
+		if (f->nics[i].host != path->peer)
+			continue;
+		/* any of its addresses: they have the same key */
+		memcpy(far->peer, &f->nics[i].addr, sizeof(far->peer));
+		break;
+	}
+	probe_map_enter(r->ssid, up ? up->ifindex : 0, &nic->addr, &path->far);
+}
+
+/* A new epoch: what is under way of the one before is no answer any more. */
+static void enter_all(void)
+{
+	struct reflected *r;
+	struct timespec ts;
+
+	/* larger than before, after a restart of the machine too */
+	clock_gettime(CLOCK_REALTIME, &ts);
+	epoch = ts.tv_sec * 1000 * NS_PER_MS + ts.tv_nsec;
+	vec_for_each(r, &probes_far)
+		enter(r);
+}
+
+/*
+ * Their SSIDs are the last ones, counted down. Where there are not enough for all
+ * paths some go without: that is no reason not to start.
+ */
+static void number_probes(void)
+{
+	uint32_t room = SRPOL_MAX_PROBES - prober_count(), n = 0, i;
+	struct engine_path *path;
+	struct reflected *r;
+
+	for (i = 0; i < engine->paths.n; i++) {
+		path = engine_path(engine, i);
+		if (!path->far.n ||
+		    !reflect_key(engine, engine->fabric->nics[path->nic].host,
+				 path->peer))
+			continue;
+		if (++n > room)
+			continue;
+		path->reflected = n;
+		r = vec_add(&probes_far);
+		*r = (struct reflected){
+			.path = i, .ssid = SRPOL_MAX_PROBES - n,
+			.there_ns = SRPOL_FAR_NONE, .back_ns = SRPOL_FAR_NONE,
+		};
+	}
+	if (n > room)
+		log_notice("peers turn probes of %u paths round, there is room for %u",
+			   n, room);
+}
+
+static void spread(void)
+{
+	uint64_t now = now_ns(), interval = engine->config.reflect.interval_ns;
+	struct reflected *r;
+	uint32_t i = 0;
+
+	vec_for_each(r, &probes_far)
+		r->next_ns = now + interval * i++ / probes_far.n;
+}
+
+/**
+ * reflect_begin_anew() - go with a data plane that was loaded anew
+ * @err: why not
+ */
+int reflect_begin_anew(struct srpol_error *err)
+{
+	if (!engine)
+		return 0;
+	reflect_map_close();
+	reflect_map_open();
+	enter_all();
+	return reflect_map_is_there() ? reflect_map_pairs(engine, err) : 0;
+}
+
+/**
+ * reflect_start() - begin to probe, and have peers' probes turned round
+ * @e: the engine
+ * @err: why not
+ */
+int reflect_start(struct engine *e, struct srpol_error *err)
+{
+	uint64_t period;
+	int ret;
+
+	engine = e;
+	if (!reflect_map_is_there()) {
+		if (e->keys.n)
+			log_notice("the data plane turns no probes round: none are sent to peers");
+		return 0;
+	}
+	/* without a key, too: those of before are taken back */
+	ret = reflect_map_pairs(e, err);
+	if (ret)
+		return ret;
+	number_probes();
+	if (!probes_far.n)
+		return 0;
+	enter_all();
+	spread();
+	period = e->config.reflect.interval_ns / probes_far.n;
+	ticker.ready = tick;
+	ret = timer_open(&ticker, period < NS_PER_MS ? NS_PER_MS : period,
+			 period < NS_PER_MS ? NS_PER_MS : period);
+	return ret ? srpol_error_set(err, ret, "timer: %s", strerror(-ret)) :
+	       0;
+}
+
+/**
+ * reflect_stop() - probe no more; peers' probes are still turned round
+ */
+void reflect_stop(void)
+{
+	if (ticker.fd >= 0) {
+		loop_remove(&ticker);
+		close(ticker.fd);
+	}
+	ticker.fd = -1;
+	vec_free(&probes_far);
+	probes_far = (struct vec)VEC_INIT(struct reflected);
+	engine = NULL;
+}
+
+/* What came since we looked; XDP may enter another one meanwhile, or lose one. */
+static int64_t take(int64_t *least)
+{
+	return __atomic_exchange_n(least, SRPOL_FAR_NONE, __ATOMIC_RELAXED);
+}
+
+static bool same_hosts(const struct reflected *a, const struct reflected *b)
+{
+	const struct engine_path *x = engine_path(engine, a->path);
+	const struct engine_path *y = engine_path(engine, b->path);
+
+	return x->peer == y->peer && engine->fabric->nics[x->nic].host ==
+				     engine->fabric->nics[y->nic].host;
+}
+
+static int64_t more_than(int64_t ns, int64_t best)
+{
+	return ns == SRPOL_FAR_NONE || best == SRPOL_FAR_NONE ? 0 : ns - best;
+}
+
+/* Beside the best of the paths between the same hosts, which come in a row. */
+static void compare(struct reflected *first, size_t n)
+{
+	int64_t there = SRPOL_FAR_NONE, back = SRPOL_FAR_NONE;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (first[i].there_ns < there)
+			there = first[i].there_ns;
+		if (first[i].back_ns < back)
+			back = first[i].back_ns;
+	}
+	for (i = 0; i < n; i++) {
+		first[i].queue_there_ns = more_than(first[i].there_ns, there);
+		first[i].queue_back_ns = more_than(first[i].back_ns, back);
+	}
+}
+
+/**
+ * reflect_look() - an interval is over
+ */
+void reflect_look(void)
+{
+	struct srpol_far *far;
+	struct reflected *r;
+	size_t i, k;
+
+	vec_for_each(r, &probes_far) {
+		far = reflect_map_at(r->ssid);
+		r->there_ns = take((int64_t *)&far->there_ns);
+		r->back_ns = take((int64_t *)&far->back_ns);
+	}
+	for (i = 0; i < probes_far.n; i = k) {
+		for (k = i + 1; k < probes_far.n && same_hosts(at(i), at(k));
+		     k++)
+			;
+		compare(at(i), k - i);
+	}
+}
+
+/* They are read while others come: what is missing cannot be less than none. */
+static json_t *missing(uint64_t of, uint64_t there)
+{
+	return json_integer(of > there ? of - there : 0);
+}
+
+/**
+ * reflect_report() - what a path's probe that is turned round says
+ * @path: the path, which has one
+ *
+ * What was lost is counted up to the last one that came back: of those after it
+ * nobody knows yet.
+ */
+json_t *reflect_report(const struct engine_path *path)
+{
+	const struct reflected *r = reflect_of(path);
+	const struct srpol_far *far = reflect_map_at(r->ssid);
+	const struct srpol_probe *p = probe_map_at(r->ssid);
+	json_t *o = json_object();
+
+	json_object_set_new(o, "sent", json_integer(r->sent));
+	json_object_set_new(o, "reached", json_integer(far->reached));
+	json_object_set_new(o, "returned", json_integer(p->received));
+	if (!p->received)
+		return o;
+	json_object_set_new(o, "lost_there", missing(
+		(uint64_t)p->last_seq + 1, far->reached));
+	json_object_set_new(o, "lost_back", missing(far->reached,
+						    p->received));
+	json_object_set_new(o, "ce_there", json_integer(far->ce));
+	json_object_set_new(o, "ce_back", json_integer(p->ce));
+	json_object_set_new(o, "path_ce", json_integer(far->path_ce));
+	json_object_set_new(o, "queue_there_ms",
+			    json_real(r->queue_there_ns / 1000 / 1000.0));
+	json_object_set_new(o, "queue_back_ms",
+			    json_real(r->queue_back_ns / 1000 / 1000.0));
+	json_object_set_new(o, "hops_there",
+			    json_integer(PROBE_HOP_LIMIT - far->hop_limit));
+	json_object_set_new(o, "hops",
+			    json_integer(PROBE_HOP_LIMIT - p->hop_limit));
+	json_object_set_new(o, "rtt_ms",
+			    json_real(p->rtt_ns / 1000 / 1000.0));
+	return o;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Maps "fars" and "pairs" of the data plane: what peers say of the probes they
+ * turn round, and with whom a key is shared.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "srpold.h"
+
+#define TABLE_LEN	(SRPOL_MAX_PROBES * sizeof(struct srpol_far))
+
+static struct srpol_far *table;
+
+/**
+ * reflect_map_open() - find the maps, if the data plane has them
+ */
+void reflect_map_open(void)
+{
+	struct bpf_map_info info = {};
+	__u32 len = sizeof(info);
+	int fd = srpol_map_open("fars");
+	void *at = MAP_FAILED;
+
+	if (fd >= 0 && probe_map_is_xdp() &&
+	    !bpf_map_get_info_by_fd(fd, &info, &len) &&
+	    info.value_size == sizeof(struct srpol_far) &&
+	    info.max_entries == SRPOL_MAX_PROBES)
+		at = mmap(NULL, TABLE_LEN, PROT_READ | PROT_WRITE, MAP_SHARED,
+			  fd, 0);
+	srpol_map_close(fd);
+	table = at == MAP_FAILED ? NULL : at;
+}
+
+/**
+ * reflect_map_close() - forget them
+ */
+void reflect_map_close(void)
+{
+	if (table)
+		munmap(table, TABLE_LEN);
+	table = NULL;
+}
+
+/**
+ * reflect_map_is_there() - can probes be turned round?
+ */
+bool reflect_map_is_there(void)
+{
+	return table;
+}
+
+/**
+ * reflect_map_at() - what the peer says of a probe
+ * @index: its SSID, below SRPOL_MAX_PROBES
+ */
+struct srpol_far *reflect_map_at(uint32_t index)
+{
+	static struct srpol_far none;
+
+	return table ? &table[index] : &none;
+}
+
+/* Is that the address of a peer with a key? NULL: none is. */
+static const struct host_key *key_of(const struct engine *engine,
+				     const struct in6_addr *addr)
+{
+	const struct srpol_nic *nic;
+	const struct host_key *k;
+	uint32_t i;
+
+	vec_for_each(k, &engine->keys) {
+		for (i = 0; i < engine->fabric->n_nics; i++) {
+			nic = &engine->fabric->nics[i];
+			if (nic->host == k->peer &&
+			    !memcmp(&nic->addr, addr, sizeof(*addr)))
+				return k;
+		}
+	}
+	return NULL;
+}
+
+/* Those that have no key any more, from the first one that is found. */
+static bool delete_one(const struct engine *engine, int fd)
+{
+	struct in6_addr key, next, *at = NULL;
+
+	while (!bpf_map_get_next_key(fd, at, &next)) {
+		if (!key_of(engine, &next))
+			return !bpf_map_delete_elem(fd, &next);
+		key = next;
+		at = &key;
+	}
+	return false;
+}
+
+static int put_pair(const struct engine *engine, int fd,
+		    const struct host_key *k, const struct in6_addr *addr)
+{
+	struct in6_addr sid = engine_sid(engine, k->peer,
+					 &engine->fabric->sids.probe);
+	struct srpol_pair pair = { .rate = engine->config.reflect.rate };
+
+	memcpy(pair.k, k->key, sizeof(pair.k));
+	memcpy(pair.sid, &sid, sizeof(pair.sid));
+	return bpf_map_update_elem(fd, addr, &pair, BPF_ANY) ? -errno : 0;
+}
+
+/**
+ * reflect_map_pairs() - have the data plane know the keys, and no others
+ * @engine: the engine
+ * @err: why not
+ */
+int reflect_map_pairs(const struct engine *engine, struct srpol_error *err)
+{
+	int fd = srpol_map_open("pairs"), ret = 0;
+	const struct srpol_nic *nic;
+	const struct host_key *k;
+	uint32_t i;
+
+	if (fd < 0)
+		return srpol_error_set(err, fd, "map of keys: %s",
+				       strerror(-fd));
+	while (delete_one(engine, fd))
+		;
+	vec_for_each(k, &engine->keys) {
+		for (i = 0; !ret && i < engine->fabric->n_nics; i++) {
+			nic = &engine->fabric->nics[i];
+			if (nic->host == k->peer)
+				ret = put_pair(engine, fd, k, &nic->addr);
+		}
+	}
+	srpol_map_close(fd);
+	return ret ? srpol_error_set(err, ret, "map of keys, which has room for %u addresses: %s",
+				     SRPOL_MAX_PAIRS, strerror(-ret)) : 0;
+}

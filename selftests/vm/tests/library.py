@@ -1,0 +1,68 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+libsrpol's example, built with what is installed, on the module: a transaction
+by the library is there, and one that is refused names what is to blame.
+"""
+
+import os
+import subprocess
+import tempfile
+
+from cli_lib import TOP, client, ns, srpol
+from ktap import before, cleanup, eq, main, run, test
+
+work = tempfile.mkdtemp()
+cleanup(run, "rm", "-rf", work)
+environment = {**os.environ, "PKG_CONFIG_SYSROOT_DIR": work,
+               "PKG_CONFIG_PATH": f"{work}/usr/lib/pkgconfig",
+               "LD_LIBRARY_PATH": f"{work}/usr/lib"}
+run("make", "-C", TOP, "install-lib", f"DESTDIR={work}", "PREFIX=/usr")
+run("sh", "-c", f"cc -o {work}/drain {TOP}/Documentation/examples/drain.c "
+    "$(pkg-config --cflags --libs libsrpol)", env=environment)
+
+
+def drain(*words):
+    """Status, output and what it complains of."""
+    done = subprocess.run(["ip", "netns", "exec", ns.name, f"{work}/drain",
+                           *words], env=environment, text=True, check=False,
+                          capture_output=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+@before
+def start():
+    """Three paths that are up."""
+    client.clear()
+    srpol(batch="".join(f"path add {i} segs fc00::{i} dev u0 via fd00:1::2\n"
+                        for i in (1, 2, 3)))
+
+
+@test
+def transaction():
+    "paths go out of service together"
+    eq(drain("1", "3"), (0, "path 1 down\npath 2 up\npath 3 down\n", ""))
+    eq([p["reason"] for p in client.dump("path")],
+       ["admin-down", "none", "admin-down"])
+
+
+@test
+def refused():
+    "a transaction that is refused changes nothing and says why"
+    status, output, error = drain("1", "4")
+    eq((status, output), (1, ""))
+    eq(error, "drain: object does not exist and NLM_F_CREATE is not set\n")
+    eq([p["reason"] for p in client.dump("path")], ["none"] * 3)
+
+
+@test
+def many():
+    "a thousand objects come in one dump"
+    srpol(batch="".join(f"path add {i} segs fc00::{i} dev u0 via fd00:1::2\n"
+                        for i in range(4, 1004)))
+    status, output, error = drain()
+    eq((status, error), (0, ""))
+    eq(output, "".join(f"path {i} up\n" for i in range(1, 1004)))
+
+
+main()
