@@ -150,8 +150,8 @@ def one_commit():
     eq([name for name, _ in config.take()],
        ["config-ntf", "path-ntf", "path-ntf", "path-ntf", "policy-ntf",
         "policy-ntf", "rule-ntf", "rule-ntf", "endpoint-ntf",
-        "endpoint-ntf", "sid-ntf", "sid-ntf", "sid-del-ntf", "rule-del-ntf",
-        "policy-del-ntf", "path-del-ntf"],
+        "endpoint-ntf", "sid-ntf", "sid-ntf", "sid-del-ntf", "sid-del-ntf",
+        "rule-del-ntf", "policy-del-ntf", "path-del-ntf"],
        "users come after what they use and go before it")
     seen = mock.view()
     mock.detach(client)

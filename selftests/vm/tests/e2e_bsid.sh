@@ -46,6 +46,7 @@ commands >"$SRPOL_OUT/commands"
 e2e_up <"$SRPOL_OUT/commands"
 fabric_exec spine3 ip -6 route add fc00:0:23::d6/128 \
 	encap seg6local action End.DT6 table main dev leaf1
+fabric_exec spine3 ip -6 route add fc00:0:24::/48 via fd00:1:3::1 dev leaf1
 # as bare veth takes no frames from XDP
 fabric_exec leaf2 ethtool -K host gro on
 # what the policy passes through is forwarded by the kernel
