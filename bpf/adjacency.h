@@ -21,14 +21,24 @@ static __always_inline __u32 srpol_adjacency_dev(const struct srpol_sid *sid)
 	return hop.nh.up ? hop.nh.ifindex : 0;
 }
 
+/*
+ * A device user space has not put into map "uplinks" is sent by as well, if more
+ * slowly. Return: XDP verdict.
+ */
+static __always_inline int srpol_send_by(__u32 ifindex)
+{
+	if (bpf_redirect_map(&uplinks, ifindex, 0) == XDP_REDIRECT)
+		return XDP_REDIRECT;
+	return bpf_redirect(ifindex, 0);
+}
+
 /**
  * srpol_adjacency_send - send a packet to the adjacency
  * @ctx: packet, whole, its hop limit counted down
  * @sid: SID
  * @ifindex: what srpol_adjacency_dev() said
  *
- * Return: XDP verdict. A device user space has not put into map "uplinks" is
- * sent by as well, if more slowly.
+ * Return: XDP verdict.
  */
 static __always_inline int srpol_adjacency_send(struct xdp_md *ctx,
 						const struct srpol_sid *sid,
@@ -42,9 +52,7 @@ static __always_inline int srpol_adjacency_send(struct xdp_md *ctx,
 	macs[0] = l2[0];
 	macs[1] = l2[1];
 	macs[2] = l2[2];
-	if (bpf_redirect_map(&uplinks, ifindex, 0) == XDP_REDIRECT)
-		return XDP_REDIRECT;
-	return bpf_redirect(ifindex, 0);
+	return srpol_send_by(ifindex);
 }
 
 #endif /* _SRPOL_ADJACENCY_H */

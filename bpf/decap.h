@@ -11,6 +11,7 @@
 #include "adjacency.h"
 #include "congestion.h"
 #include "ecn.h"
+#include "endpoint_error.h"
 #include "forward.h"
 #include "inner.h"
 #include "outer_ce.h"
@@ -58,11 +59,11 @@ static __always_inline void srpol_decap_account(const struct srpol_visit *v,
 /* What a SID does not decapsulate may be a probe that ends there. */
 static __always_inline int srpol_decap_not(struct xdp_md *ctx,
 					   const struct srpol_visit *v,
-					   __u32 id, int reason)
+					   int reason)
 {
 	if (v->does & SRPOL_DO_PROBE)
 		return srpol_probe_take(ctx, v);
-	return srpol_sid_drop(ctx, id, reason);
+	return srpol_endpoint_error(ctx, v, reason);
 }
 
 /**
@@ -97,7 +98,7 @@ static __always_inline int srpol_decap(struct xdp_md *ctx,
 			err = SRPOL_REASON_ADJACENCY_DOWN;
 	}
 	if (err)
-		return srpol_decap_not(ctx, v, id, err);
+		return srpol_decap_not(ctx, v, err);
 
 	inner = (void *)(ip6 + 1) + srpol_visit_srh_len(v);
 	if (six)

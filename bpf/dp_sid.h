@@ -31,7 +31,10 @@ static __always_inline int srpol_sid_check(const struct srpol_dp_sid *s)
 				  s->prefix_len);
 	if (beyond.high | beyond.low)
 		return -EINVAL;
-	return s->nexthop < SRPOL_MAX_NEXTHOPS ? 0 : -ENOSPC;
+	if (!(srpol_behavior_does(s->behavior) & SRPOL_DO_B6) != !s->policy)
+		return -EINVAL;
+	return s->nexthop < SRPOL_MAX_NEXTHOPS &&
+	       s->policy < SRPOL_MAX_POLICIES ? 0 : -ENOSPC;
 }
 
 static __always_inline void srpol_sid_key(const struct srpol_dp_sid *s,
@@ -147,6 +150,7 @@ static __always_inline int srpol_apply_sid(const struct srpol_dp_sid *arg)
 	v.nexthop = s.nexthop;
 	v.prefix_len = s.prefix_len;
 	v.block_len = s.block_len;
+	v.policy = s.policy;
 	__builtin_memcpy(v.l2, s.l2, sizeof(v.l2));
 	srpol_sid_key(&s, &key);
 	entry = srpol_sid_entry(&key);

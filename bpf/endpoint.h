@@ -8,13 +8,17 @@
 
 #include "base.h"
 #include "adjacency.h"
+#include "binding.h"
 #include "decap.h"
+#include "endpoint_error.h"
+#include "icmp_xdp.h"
 #include "parse.h"
 #include "sid.h"
 #include "sid_memo.h"
 #include "srh.h"
 #include "state.h"
 #include "stats.h"
+#include "step.h"
 #include "usid.h"
 #include "visit.h"
 #include "words.h"
@@ -51,34 +55,6 @@ srpol_step_check(const struct srpol_visit *v, const struct ipv6hdr *ip6,
 	return ip6->hop_limit > 1 ? SRPOL_STEP_NEXT : SRPOL_STEP_DROP;
 }
 
-/* Neither :: nor ::1, nor multicast, nor link-local: RFC 4291 2.5.3, 2.7. */
-static __always_inline bool srpol_next_valid(const struct in6_addr *addr)
-{
-	const __be32 *w = addr->in6_u.u6_addr32;
-
-	if (!(w[0] | w[1] | w[2]) && bpf_ntohl(w[3]) <= 1)
-		return false;
-	return !srpol_v6_link_scope(addr);
-}
-
-/* Make the next segment of the SRH the destination. */
-static __always_inline int srpol_step_srh(struct srpol_visit *v,
-					  struct ipv6hdr *ip6, void *end)
-{
-	struct ipv6_sr_hdr *srh = (void *)(ip6 + 1);
-	struct in6_addr *seg;
-
-	if ((void *)(srh + 1) > end)
-		return SRPOL_REASON_NO_HEADROOM;
-	seg = srpol_srh_segment(srh, v->sl - 1);
-	if ((void *)(seg + 1) > end)
-		return SRPOL_REASON_NO_HEADROOM;
-	v->sl--;
-	srh->segments_left = v->sl;
-	srpol_copy_addr(&ip6->daddr, seg);
-	return 0;
-}
-
 /*
  * On to the next segment. Return: XDP_PASS with @v->sid NULL if it is not ours,
  * so that the kernel forwards the packet and counts down its hop limit; with
@@ -104,7 +80,7 @@ static __noinline int srpol_step_next(struct xdp_md *ctx, struct srpol_visit *v,
 	if (shift)
 		srpol_usid_next(&ip6->daddr, sid);
 	else
-		err = srpol_step_srh(v, ip6, end);
+		err = srpol_step_srh(ip6, --v->sl, end);
 	if (!err && !shift && !v->sl && v->does & SRPOL_DO_PSP) {
 		err = srpol_visit_pop_srh(ctx, v);
 		ip6 = (void *)(long)ctx->data + ETH_HLEN;
@@ -138,7 +114,7 @@ static __always_inline int srpol_endpoint_refuse(struct xdp_md *ctx,
 {
 	if (reason == SRPOL_REASON_BAD_SOURCE && v->does & SRPOL_DO_PROBE)
 		return srpol_probe_take(ctx, v);
-	return srpol_sid_drop(ctx, v->sid->id, reason);
+	return srpol_endpoint_error(ctx, v, reason);
 }
 
 /**
@@ -185,9 +161,17 @@ static __always_inline int srpol_endpoint(struct xdp_md *ctx,
 		if (step == SRPOL_STEP_DECAP)
 			return srpol_decap(ctx, cfg, &v);
 		if (step == SRPOL_STEP_DROP)
-			return srpol_sid_drop(ctx, v.sid->id, err);
+			return srpol_endpoint_error(ctx, &v, err);
 		if (i == SRPOL_END_CHAIN)
 			break;
+		if (v.does & SRPOL_DO_B6) {
+			verdict = srpol_binding(ctx, v.sid->id, v.sid->policy);
+			if (verdict < SRPOL_BINDING_END)
+				return srpol_icmp_xdp(ctx, SRPOL_ICMP_TOO_BIG,
+						      -verdict);
+			if (verdict != SRPOL_BINDING_END)
+				return verdict;
+		}
 		verdict = srpol_step_next(ctx, &v, shift, st);
 		if (verdict != XDP_PASS || !v.sid)
 			return verdict;

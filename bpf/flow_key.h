@@ -16,6 +16,7 @@ _Static_assert(__builtin_offsetof(struct srpol_flow_key, qp) == 4 * 8 &&
 	       __builtin_offsetof(struct srpol_flow_key, pkey) == 6 * 8 &&
 	       __builtin_offsetof(struct srpol_flow_key, opclass) ==
 	       6 * 8 + 4 &&
+	       __builtin_offsetof(struct srpol_flow_key, from) == 6 * 8 + 6 &&
 	       __builtin_offsetof(struct srpol_flow_key, cgroup) == 7 * 8,
 	       "layout");
 

@@ -4,63 +4,24 @@
 #define _SRPOL_ICMP_H
 
 #include "base.h"
+#include "icmp_limit.h"
 #include "mac.h"
 #include "parse.h"
 #include "proto.h"
 #include "stats.h"
 #include "words.h"
 
-/* As much of the packet as RFC 4443 2.4 (c) and RFC 1812 4.3.2.3 allow. */
-#define SRPOL_ICMP_QUOTE_V6	(IPV6_MTU_MIN - IPV6_HLEN - 8)
+/* As much of the packet as RFC 1812 4.3.2.3 allows. */
 #define SRPOL_ICMP_QUOTE_V4	(576 - 20 - 8)
 
-/* RFC 4443 2.4 (f): at most so many errors per CPU in a window of 2^26 ns. */
-#define SRPOL_ICMP_BURST	64
-#define SRPOL_ICMP_WINDOW_SHIFT	26
-
-#define SRPOL_CSUM_CHUNK	32	/* the stack is nearly used up */
 #define SRPOL_CHECKSUM_PARTIAL	3	/* of sk_buff.ip_summed */
 
-#define SRPOL_ICMP_TTL		64
 #define SRPOL_ICMP_TOS		0xc0	/* internetwork control */
-
-struct srpol_icmp_budget {
-	__u64 window;
-	__u64 sent;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct srpol_icmp_budget);
-} icmp_budget SEC(".maps");
-
-struct srpol_icmp_v6 {
-	struct ipv6hdr ip;
-	struct icmp6hdr icmp;
-};
 
 struct srpol_icmp_v4 {
 	struct iphdr ip;
 	struct icmphdr icmp;
 };
-
-static __always_inline bool srpol_icmp_allowed(void)
-{
-	__u64 window = bpf_ktime_get_coarse_ns() >> SRPOL_ICMP_WINDOW_SHIFT;
-	struct srpol_icmp_budget *b;
-	__u32 zero = 0;
-
-	b = bpf_map_lookup_elem(&icmp_budget, &zero);
-	if (!b)
-		return false;
-	if (b->window != window) {
-		b->window = window;
-		b->sent = 0;
-	}
-	return b->sent++ < SRPOL_ICMP_BURST;
-}
 
 /* RFC 4443 2.4 (e), RFC 1122 3.2.2: what is never answered with an error. */
 static __always_inline bool srpol_icmp_answerable(const struct srpol_pkt *pkt)
@@ -77,19 +38,6 @@ static __always_inline bool srpol_icmp_answerable(const struct srpol_pkt *pkt)
 		return false;
 	return !pkt->is_icmp || !(type == 3 || type == 4 || type == 5 ||
 				  type == 11 || type == 12);
-}
-
-static __always_inline __u32 srpol_csum_add(__u32 a, __u32 b)
-{
-	a += b;
-	return a + (a < b);
-}
-
-static __always_inline __u16 srpol_csum_fold(__u32 sum)
-{
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return ~sum;
 }
 
 /*
@@ -247,7 +195,7 @@ static __noinline int srpol_icmp_too_big(struct __sk_buff *skb,
 	int err;
 
 	if (pkt->l3_off != ETH_HLEN || !srpol_icmp_answerable(pkt) ||
-	    !srpol_icmp_allowed())
+	    !srpol_icmp_allowed(pkt->ifindex))
 		return SRPOL_TC_DROP;
 	/* Also ends its being a super-packet. */
 	if (bpf_skb_change_tail(skb, ETH_HLEN + quote, 0))

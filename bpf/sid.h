@@ -19,6 +19,7 @@
 #define SRPOL_DO_V4		(1u << 4)	/* decapsulate IPv4 */
 #define SRPOL_DO_X		(1u << 5)	/* send to the adjacency */
 #define SRPOL_DO_PROBE		(1u << 6)	/* probes end here, or turn round */
+#define SRPOL_DO_B6		(1u << 7)	/* into a policy, then on */
 
 #define SRPOL_DO_DECAP		(SRPOL_DO_V6 | SRPOL_DO_V4)
 
@@ -31,6 +32,7 @@ static const __u8 srpol_behaviors[SRPOL_BEHAVIOR_UDT46 + 1] = {
 	[SRPOL_BEHAVIOR_END_PSP] = SRPOL_DO_END | SRPOL_DO_PSP,
 	[SRPOL_BEHAVIOR_END_X] = SRPOL_DO_END | SRPOL_DO_X,
 	[SRPOL_BEHAVIOR_END_X_PSP] = SRPOL_DO_END | SRPOL_DO_X | SRPOL_DO_PSP,
+	[SRPOL_BEHAVIOR_END_B6_ENCAPS] = SRPOL_DO_END | SRPOL_DO_B6,
 	[SRPOL_BEHAVIOR_END_DX6] = SRPOL_DO_V6 | SRPOL_DO_X,
 	[SRPOL_BEHAVIOR_END_DX4] = SRPOL_DO_V4 | SRPOL_DO_X,
 	[SRPOL_BEHAVIOR_END_DT6] = SRPOL_DO_V6,

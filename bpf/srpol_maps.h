@@ -271,7 +271,7 @@ struct srpol_sid {
 	__u32 nexthop;
 	__u8 prefix_len;
 	__u8 block_len;
-	__u8 reserved[2];
+	__u16 policy;
 	__u8 l2[12];
 };
 

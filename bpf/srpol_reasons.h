@@ -78,7 +78,10 @@
 	X(67, REFLECT_STRANGE,	1, "ingress: to turn round for a host without a key, or on another segment list") \
 	X(68, REFLECT_FORGED,	1, "ingress: to turn round, without the tag of the two hosts") \
 	X(69, REFLECT_REPLAYED,	1, "ingress: to turn round, but came before, or is too old") \
-	X(70, REFLECT_LIMITED,	1, "ingress: to turn round, more than the host may have of it")
+	X(70, REFLECT_LIMITED,	1, "ingress: to turn round, more than the host may have of it") \
+	X(71, END_B6,		0, "ingress: to a binding SID, encapsulated into its policy") \
+	X(72, ICMP_ENDPOINT,	0, "ingress: ICMPv6 error sent about a packet for a local SID") \
+	X(73, ICMP_LIMITED,	0, "ICMP error not sent: too many about packets of the device")
 
 #define SRPOL_REASON_ENUM(nr, name, drop, text) SRPOL_REASON_##name = nr,
 enum srpol_reason {

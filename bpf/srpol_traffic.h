@@ -21,7 +21,7 @@
  * @vlan: VLAN id if SRPOL_KEY_VLAN, else 0
  * @opclass: equivalence class of the BTH opcode
  * @dscp: inner DSCP if SRPOL_KEY_DSCP, else 0
- * @reserved: 0
+ * @from: 1 if it is fragments, and twice the id of the binding SID it came to
  * @cgroup: cgroup of the sender if SRPOL_KEY_CGROUP, else 0
  */
 struct srpol_flow_key {
@@ -37,7 +37,7 @@ struct srpol_flow_key {
 	__u16 vlan;
 	__u8 opclass;
 	__u8 dscp;
-	__u16 reserved;
+	__u16 from;
 	__u64 cgroup;
 };
 

@@ -59,4 +59,15 @@ static __always_inline void srpol_macs_store(void *eth, struct srpol_macs m)
 	*(__u32 *)(eth + sizeof(__u64)) = m.last;
 }
 
+/* Back to where the frame came from; words are in the order of little endian. */
+static __always_inline struct srpol_macs srpol_macs_swap(struct srpol_macs m)
+{
+	struct srpol_macs back = {
+		.first = m.first >> 48 | (__u64)m.last << 16 | m.first << 48,
+		.last = m.first >> 16,
+	};
+
+	return back;
+}
+
 #endif /* _SRPOL_WORDS_H */

@@ -12,6 +12,7 @@
 #include "path.h"
 #include "policy.h"
 #include "queue.h"
+#include "sid.h"
 
 static const struct rhashtable_params srpol_policy_params = {
 	.head_offset = offsetof(struct srpol_policy, node),
@@ -280,6 +281,43 @@ static void srpol_policy_release(struct srpol_net *sn, struct srpol_obj *obj)
 	kfree(policy);
 }
 
+/* The policy gives its binding SID up, which packets then do not know any more. */
+static void srpol_policy_unbind(struct srpol_net *sn,
+				const struct srpol_policy_cfg *cfg)
+{
+	struct srpol_sid *sid;
+
+	if (!cfg || ipv6_addr_any(&cfg->set.bsid))
+		return;
+	sid = srpol_sid_find(sn, &cfg->set.bsid, SRPOL_BSID_LEN);
+	if (!WARN_ON_ONCE(!sid))
+		srpol_obj_delete(sn, &sid->obj);
+}
+
+/*
+ * Make the local SID of a policy's binding SID, in the same transaction. @old: what
+ * the policy was to be so far, NULL: it is new.
+ */
+static int srpol_policy_bind(struct srpol_net *sn,
+			     const struct srpol_policy *policy,
+			     const struct srpol_policy_cfg *old,
+			     const struct srpol_policy_cfg *cfg,
+			     struct netlink_ext_ack *extack)
+{
+	const struct srpol_sid_cfg sid = {
+		.behavior = SRPOL_BEHAVIOR_END_B6_ENCAPS,
+		.origin = cfg->set.origin,
+		.policy = policy->id,
+	};
+
+	if (old && !ipv6_addr_equal(&old->set.bsid, &cfg->set.bsid))
+		srpol_policy_unbind(sn, old);
+	if (ipv6_addr_any(&cfg->set.bsid))
+		return 0;
+	return srpol_sid_define(sn, &cfg->set.bsid, SRPOL_BSID_LEN, &sid,
+				extack);
+}
+
 /**
  * srpol_policy_define() - create or redefine a policy
  * @sn: namespace, locked, in a transaction
@@ -306,6 +344,9 @@ int srpol_policy_define(struct srpol_net *sn, u32 color,
 		 srpol_policy_alloc(sn, &key, extack);
 	err = PTR_ERR_OR_ZERO(policy);
 	if (!err)
+		err = srpol_policy_bind(sn, policy, srpol_policy_cfg(policy),
+					cfg, extack);
+	if (!err)
 		err = srpol_policy_link(sn, policy, cfg);
 	if (err) {
 		kfree(cfg);
@@ -318,6 +359,17 @@ int srpol_policy_define(struct srpol_net *sn, u32 color,
 	cfg->revision = ++sn->policy_revision ?: ++sn->policy_revision;
 	srpol_obj_define(sn, &policy->obj, cfg);
 	return 0;
+}
+
+/**
+ * srpol_policy_delete() - a policy is not wanted any more
+ * @sn: namespace, locked, in a transaction
+ * @policy: the policy; its binding SID goes with it
+ */
+void srpol_policy_delete(struct srpol_net *sn, struct srpol_policy *policy)
+{
+	srpol_policy_unbind(sn, srpol_policy_cfg(policy));
+	srpol_obj_delete(sn, &policy->obj);
 }
 
 static bool srpol_candidate_equal(const struct srpol_candidate *a,

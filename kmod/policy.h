@@ -180,6 +180,7 @@ int srpol_policy_define(struct srpol_net *sn, u32 color,
 			const struct in6_addr *endpoint,
 			struct srpol_policy_cfg *cfg,
 			struct netlink_ext_ack *extack);
+void srpol_policy_delete(struct srpol_net *sn, struct srpol_policy *policy);
 void srpol_policy_flush(struct srpol_net *sn);
 u32 srpol_color_count(struct xarray *colors, u32 color);
 void srpol_color_add(struct xarray *colors, u32 color, int delta);

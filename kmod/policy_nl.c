@@ -305,7 +305,7 @@ int srpol_policy_del(struct srpol_net *sn, struct genl_info *info)
 				 info->attrs[SRPOL_A_POLICY_ORIGIN]);
 	if (err)
 		return err;
-	srpol_obj_delete(sn, &policy->obj);
+	srpol_policy_delete(sn, policy);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "netlink.h"
 #include "path.h"
 #include "policy.h"
+#include "sid.h"
 
 #define SRPOL_PREFERENCE_DEFAULT	100	/* RFC 9256 2.7 */
 
@@ -263,12 +264,19 @@ static int srpol_policy_parse_bsid(struct srpol_net *sn,
 {
 	struct nlattr *attr = info->attrs[SRPOL_A_POLICY_BSID];
 	const struct srpol_policy *policy;
+	const struct srpol_sid *sid;
 
 	if (!attr)
 		return 0;
 	if (srpol_nl_check_unicast(attr, info->extack, "binding SID"))
 		return -EINVAL;
 	set->bsid = nla_get_in6_addr(attr);
+	sid = srpol_sid_find(sn, &set->bsid, SRPOL_BSID_LEN);
+	if (sid && !srpol_sid_cfg(sid)->policy) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr,
+				    "there is such a local SID already");
+		return -EEXIST;
+	}
 	policy = srpol_policy_find_bsid(sn, &set->bsid);
 	if (!policy || policy == self)
 		return 0;

@@ -211,6 +211,7 @@ static struct srpol_dp_sid srpol_sid_to_dp(const struct srpol_sid *sid,
 		.prefix_len = sid->prefix_len,
 		.block_len = cfg->block_len,
 		.nexthop = form->nh ? form->nh->id : 0,
+		.policy = cfg->policy,
 	};
 
 	memcpy(dp.sid, &sid->addr, sizeof(dp.sid));

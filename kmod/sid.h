@@ -8,6 +8,8 @@
 
 struct srpol_nexthop;
 
+#define SRPOL_BSID_LEN		128	/* bits of a binding SID: all */
+
 /**
  * struct srpol_sid_cfg - a local SID as configured
  * @behavior: enum srpol_behavior
@@ -16,6 +18,8 @@ struct srpol_nexthop;
  * @ifindex: device of the adjacency, 0 none
  * @ifname: its name then, by which it is found if it was created anew
  * @via: neighbour of the adjacency, v4-mapped for IPv4
+ * @policy: id of the policy whose binding SID it is, 0: none's. Such a SID comes
+ *	and goes with the policy
  */
 struct srpol_sid_cfg {
 	u32 behavior;
@@ -24,6 +28,7 @@ struct srpol_sid_cfg {
 	u32 ifindex;
 	char ifname[IFNAMSIZ];
 	struct in6_addr via;
+	u32 policy;
 };
 
 /**

@@ -7,6 +7,7 @@
 
 #include "netlink.h"
 #include "path.h"
+#include "policy.h"
 #include "sid.h"
 
 #define SRPOL_BLOCK_LEN_DEFAULT	32
@@ -60,6 +61,40 @@ static const struct srpol_behavior_info *srpol_behavior_find(u32 code)
 	return NULL;
 }
 
+static bool srpol_policy_reduced(const struct srpol_policy_cfg *cfg)
+{
+	const struct srpol_path_cfg *path;
+	u32 i, j;
+
+	for (i = 0; i < cfg->n_cands; i++) {
+		for (j = 0; j < cfg->cands[i].n_lists; j++) {
+			path = srpol_obj_shown(&cfg->cands[i].lists[j].path->obj);
+			if (path->hdr.encap == SRPOL_ENCAP_FULL)
+				return false;
+		}
+	}
+	return true;
+}
+
+/*
+ * Which of the two behaviors a binding SID has: that is up to the segment lists
+ * of its policy.
+ */
+static int srpol_sid_fill_policy(struct srpol_net *sn, struct sk_buff *skb,
+				 const struct srpol_sid_cfg *cfg)
+{
+	const struct srpol_policy *policy = xa_load(&sn->policies, cfg->policy);
+	u32 behavior = SRPOL_BEHAVIOR_END_B6_ENCAPS;
+
+	if (srpol_policy_reduced(srpol_obj_shown(&policy->obj)))
+		behavior = SRPOL_BEHAVIOR_END_B6_ENCAPS_RED;
+	if (nla_put_u32(skb, SRPOL_A_SID_BEHAVIOR, behavior) ||
+	    nla_put_u32(skb, SRPOL_A_SID_COLOR, policy->key.color) ||
+	    nla_put_in6_addr(skb, SRPOL_A_SID_ENDPOINT, &policy->key.endpoint))
+		return -EMSGSIZE;
+	return 0;
+}
+
 /**
  * srpol_sid_fill() - all attributes of a local SID
  * @sn: namespace, locked
@@ -74,7 +109,8 @@ int srpol_sid_fill(struct srpol_net *sn, struct sk_buff *skb,
 	enum srpol_path_reason reason = srpol_sid_reason(sid);
 
 	if (nla_put_in6_addr(skb, SRPOL_A_SID_SID, &sid->addr) ||
-	    nla_put_u32(skb, SRPOL_A_SID_BEHAVIOR, cfg->behavior) ||
+	    (cfg->policy ? srpol_sid_fill_policy(sn, skb, cfg) :
+	     nla_put_u32(skb, SRPOL_A_SID_BEHAVIOR, cfg->behavior)) ||
 	    nla_put_u32(skb, SRPOL_A_SID_ORIGIN, cfg->origin) ||
 	    nla_put_u32(skb, SRPOL_A_SID_PREFIX_LEN, sid->prefix_len) ||
 	    (cfg->block_len &&
@@ -280,6 +316,12 @@ static int srpol_sid_parse(struct srpol_net *sn, struct srpol_sid_cfg *cfg,
 		return -EINVAL;
 	}
 	b = srpol_behavior_find(cfg->behavior);
+	if (cfg->behavior == SRPOL_BEHAVIOR_END_B6_ENCAPS ||
+	    cfg->behavior == SRPOL_BEHAVIOR_END_B6_ENCAPS_RED) {
+		NL_SET_ERR_MSG_ATTR(info->extack, behavior,
+				    "a binding SID is made by its policy");
+		return -EOPNOTSUPP;
+	}
 	if (!b) {
 		NL_SET_ERR_MSG_ATTR(info->extack, behavior,
 				    "endpoint behavior is not supported");
@@ -287,6 +329,22 @@ static int srpol_sid_parse(struct srpol_net *sn, struct srpol_sid_cfg *cfg,
 	}
 	return srpol_sid_parse_block(b, len, cfg, info) ?:
 	       srpol_sid_parse_via(sn, b, cfg, info);
+}
+
+/* A binding SID is its policy's. */
+static int srpol_sid_may_change(struct srpol_net *sn,
+				const struct srpol_sid_cfg *cfg,
+				const struct genl_info *info)
+{
+	const struct srpol_policy *policy;
+
+	if (!cfg->policy)
+		return 0;
+	policy = xa_load(&sn->policies, cfg->policy);
+	NL_SET_ERR_MSG_ATTR_FMT(info->extack, info->attrs[SRPOL_A_SID_SID],
+				"binding SID of policy %u %pI6c",
+				policy->key.color, &policy->key.endpoint);
+	return -EBUSY;
 }
 
 int srpol_sid_new(struct srpol_net *sn, struct genl_info *info)
@@ -308,6 +366,9 @@ int srpol_sid_new(struct srpol_net *sn, struct genl_info *info)
 			     info->attrs[SRPOL_A_SID_ORIGIN]);
 	if (verb < 0)
 		return verb;
+	err = old ? srpol_sid_may_change(sn, old, info) : 0;
+	if (err)
+		return err;
 	if (verb == SRPOL_VERB_CHANGE)
 		cfg = *old;
 	err = srpol_sid_parse(sn, &cfg, len, info);
@@ -328,6 +389,8 @@ int srpol_sid_del(struct srpol_net *sn, struct genl_info *info)
 		return PTR_ERR(sid);
 	err = srpol_nl_may_touch(info, srpol_sid_cfg(sid)->origin,
 				 info->attrs[SRPOL_A_SID_ORIGIN]);
+	if (!err)
+		err = srpol_sid_may_change(sn, srpol_sid_cfg(sid), info);
 	if (err)
 		return err;
 	srpol_obj_delete(sn, &sid->obj);

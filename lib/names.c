@@ -122,6 +122,8 @@ const struct srpol_name srpol_behaviors[] = {
 	{ SRPOL_BEHAVIOR_END_PSP_USD, "End.PSP.USD" },
 	{ SRPOL_BEHAVIOR_END_X, "End.X" },
 	{ SRPOL_BEHAVIOR_END_X_PSP, "End.X.PSP" },
+	{ SRPOL_BEHAVIOR_END_B6_ENCAPS, "End.B6.Encaps" },
+	{ SRPOL_BEHAVIOR_END_B6_ENCAPS_RED, "End.B6.Encaps.Red" },
 	{ SRPOL_BEHAVIOR_END_DX6, "End.DX6" },
 	{ SRPOL_BEHAVIOR_END_DX4, "End.DX4" },
 	{ SRPOL_BEHAVIOR_END_DT6, "End.DT6" },

@@ -281,6 +281,8 @@ void read_sid(const struct nlmsghdr *nlh, struct sid_info *sid)
 	sid->id = get_u32(tb[SRPOL_A_SID_ID]);
 	sid->state = get_u32(tb[SRPOL_A_SID_STATE]);
 	sid->reason = get_u32(tb[SRPOL_A_SID_REASON]);
+	sid->color = get_u32(tb[SRPOL_A_SID_COLOR]);
+	get_addr(tb[SRPOL_A_SID_ENDPOINT], &sid->endpoint);
 }
 
 void read_devinfo(const struct nlmsghdr *nlh, struct dev_info *dev)

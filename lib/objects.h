@@ -142,6 +142,8 @@ struct sid_info {
 	uint32_t id;
 	uint32_t state;
 	uint32_t reason;
+	uint32_t color;		/* 0: it is no policy's binding SID */
+	struct in6_addr endpoint;
 };
 
 struct dev_info {

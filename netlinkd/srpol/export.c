@@ -355,8 +355,10 @@ static void export_srpol(const struct all *all)
 		origin(ep->origin);
 		puts("");
 	}
+	/* A binding SID comes with its policy. */
 	vec_for_each(sid, &all->sids)
-		srpol_sid(sid);
+		if (!sid->color)
+			srpol_sid(sid);
 	vec_for_each(rule, &all->rules)
 		srpol_rule(rule);
 	vec_for_each(dev, &all->devs)

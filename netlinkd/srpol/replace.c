@@ -377,7 +377,8 @@ static int del_sids(const struct vec *keys)
 		struct key key = {};
 
 		sid_key(sid, &key);
-		if (err || sid->origin || in_file(keys, &key))
+		/* A binding SID goes with its policy. */
+		if (err || sid->origin || sid->color || in_file(keys, &key))
 			continue;
 		srpol_msg_start(&genl, &msg, SRPOL_CMD_SID_DEL, 0);
 		srpol_msg_put(&msg, SRPOL_A_SID_SID, sizeof(sid->sid),

@@ -17,7 +17,8 @@ static const char usage[] =
 "              uN | uN.PSP | uN.PSP.USD | uA | uDT6 | uDT4 | uDT46 |\n"
 "              probe }\n"
 "LEN is the length of locator and function: default 128, 48 for uN and uDT,\n"
-"64 for uA. End.X, End.DX and uA need dev and via.\n";
+"64 for uA. End.X, End.DX and uA need dev and via. Binding SIDs (End.B6.Encaps)\n"
+"come with their policies: srpol policy add ... bsid SID.\n";
 
 /* SID or SID/LEN; @len is 0 without one. */
 static bool read_sid_key(struct args *args, struct in6_addr *sid,
@@ -128,6 +129,11 @@ void print_sid(const struct sid_info *sid)
 		   sid->ifindex ? dev_name(sid->ifindex) : "");
 	out_string("via", sid->has_via ? " via %s" : NULL,
 		   sid->has_via ? srpol_addr_text(&sid->via, buf) : "");
+	if (sid->color) {
+		out_uint("color", " color %llu", sid->color);
+		out_string("endpoint", " endpoint %s",
+			   srpol_addr_text(&sid->endpoint, buf));
+	}
 	out_string("state", down ? " %s" : NULL,
 		   srpol_name_of(srpol_path_states, sid->state));
 	out_string("reason", down ? " (%s)" : NULL,

@@ -3,13 +3,15 @@
  * The data plane on real devices without the module, for the scripts here:
  *
  *	attach [-f] [-o DEV] [-t VID] [-h PORT | -H PORT] [-F DEV] [-x MAC]
- *	       [-V DEV] -p PINS -s SOURCE -n MAC -l SID DEV[,DEV...] SID...
+ *	       [-V DEV] [-B SID] -p PINS -s SOURCE -n MAC -l SID DEV[,DEV...]
+ *	       SID...
  *
  * loads the object, steers everything over the SIDs, in order of travel, to
  * the neighbour with address MAC (by device -o, else the first DEV), ends SID
  * -l as End.DT46, attaches to the devices (-h: a host port with XDP and TC, -H:
  * TC alone; -V: a virtual port that hostdev made; -F: what is decapsulated is
- * forwarded to DEV in XDP), pins the links and the counters, and exits. With -t a program before ours puts a VLAN tag into the metadata
+ * forwarded to DEV in XDP; -B: SID is the binding SID of that policy, and flow
+ * labels are 0, so that others can be compared with, and its MTU 1900), pins the links and the counters, and exits. With -t a program before ours puts a VLAN tag into the metadata
  * of what leaves the first DEV.
  *
  *	attach -r PINS
@@ -77,16 +79,20 @@ static void parse_mac(const char *mac, __u8 *d)
 		die(mac);
 }
 
-static void set_path(const struct outer *o, const char *dev, const char *mac)
+static void set_path(const struct outer *o, const char *dev, const char *mac,
+		     bool with_label)
 {
 	struct srpol_dp_policy policy = {
 		.id = 1, .color = 1, .row = 1, .n_buckets = 128,
 	};
-	struct srpol_dp_config cfg = { .icmp_errors = 1 };
+	struct srpol_dp_config cfg = {
+		.icmp_errors = 1,
+		.flow_label = with_label ? 0 : SRPOL_FLOW_LABEL_ZERO,
+	};
 	struct srpol_dp_rule all = { .color = 1 };
 	struct srpol_dp_path path;
 
-	rig_path_arg(&path, 1, o, 1, 9000);
+	rig_path_arg(&path, 1, o, 1, with_label ? 9000 : 1900);
 	parse_mac(mac, path.rewrite);
 	device_mac(dev, path.rewrite + 6);
 	rig_reset();
@@ -112,6 +118,17 @@ static void set_adjacency(struct in6_addr local, const char *port,
 	parse_mac(mac, s.l2);
 	device_mac(port, s.l2 + 6);
 	rig_nexthop(2, if_nametoindex(port), 1);
+	rig_sid_set(&s);
+}
+
+static void set_binding(struct in6_addr bsid)
+{
+	struct srpol_dp_sid s = {
+		.id = 2, .behavior = SRPOL_BEHAVIOR_END_B6_ENCAPS,
+		.prefix_len = 128, .policy = 1,
+	};
+
+	memcpy(s.sid, &bsid, 16);
 	rig_sid_set(&s);
 }
 
@@ -229,14 +246,14 @@ int main(int argc, char **argv)
 {
 	const char *pins = NULL, *mac = NULL, *local = NULL, *out = NULL;
 	const char *port = NULL, *host = NULL, *forward = NULL;
-	const char *virtual = NULL;
+	const char *virtual = NULL, *binding = NULL;
 	struct in6_addr sids[SRPOL_SEGS_MAX];
 	struct outer o = { .sids = sids };
 	char file[256], *dev;
 	bool with_xdp = false;
 	int c, vid = 0;
 
-	while ((c = getopt(argc, argv, "fo:t:h:H:V:F:x:p:s:n:l:r:")) != -1) {
+	while ((c = getopt(argc, argv, "fo:t:h:H:V:F:x:p:s:n:l:r:B:")) != -1) {
 		switch (c) {
 		case 'f':
 			o.full = true;
@@ -260,6 +277,9 @@ int main(int argc, char **argv)
 			break;
 		case 'x':
 			host = optarg;
+			break;
+		case 'B':
+			binding = optarg;
 			break;
 		case 'p':
 			pins = optarg;
@@ -287,7 +307,9 @@ int main(int argc, char **argv)
 
 	rig_open();
 	dev = strtok(argv[optind], ",");
-	set_path(&o, out ? out : dev, mac);
+	set_path(&o, out ? out : dev, mac, !binding);
+	if (binding)
+		set_binding(addr(binding));
 	if (host)
 		set_adjacency(addr(local), port, host);
 	else

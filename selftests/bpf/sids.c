@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ingress: every behavior beyond plain End and End.DT, which decap.c has:
- * flavors, adjacencies, compressed SIDs, the filter of the SR domain.
+ * Ingress: behaviors beyond plain End and End.DT, which decap.c has: flavors and
+ * adjacencies; the filter of the SR domain; how SIDs are set. Compressed SIDs are
+ * in usids.c, binding SIDs in binding.c.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -10,97 +11,9 @@
 
 #include "ktap.h"
 #include "rig.h"
+#include "sidrig.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
-
-#define LO		1
-#define ELSEWHERE	77
-#define NEXTHOP		3
-#define FAR		0x100	/* SIDs of other nodes from here on */
-#define BLOCK		32
-#define CSID		16
-
-/* Where the adjacency's frames go: destination, source. */
-static const __u8 l2[12] = { 2, 9, 9, 9, 9, 1, 2, 9, 9, 9, 9, 2 };
-
-static const struct inner v4 = {
-	.src = "10.0.0.1", .dst = "10.0.0.2", .roce = true, .sport = 0xc123,
-	.qp = 0x11, .opcode = 4, .pkey = 0xffff, .tclass = 0x02, .payload = 64,
-};
-
-static const struct inner v6 = {
-	.src = "fd00::1", .dst = "fd00::2", .roce = true, .sport = 0xc123,
-	.qp = 0x11, .opcode = 10, .pkey = 0xffff, .tclass = 0x02,
-	.label = 0x12345, .payload = 64,
-};
-
-static void set(__u32 id, struct in6_addr a, __u32 behavior, __u32 prefix_len)
-{
-	struct srpol_dp_sid s = {
-		.id = id, .behavior = behavior, .prefix_len = prefix_len,
-		.block_len = BLOCK,
-	};
-
-	memcpy(s.sid, &a, 16);
-	memcpy(s.l2, l2, 12);
-	s.nexthop = NEXTHOP;
-	rig_sid_set(&s);
-}
-
-static void setup(void)
-{
-	rig_reset();
-	rig_uplinks_clear();
-	rig_uplink_add(LO);
-	rig_nexthop(NEXTHOP, LO, 1);
-	rig_mark();
-}
-
-/* Output must be @want, counted as pairs of one each, ended by RIG_END. */
-static void check(const char *about, const struct pkt *in, int verdict,
-		  const struct pkt *want, int reason, int also)
-{
-	struct pkt out;
-
-	CHECK_EQ(rig_uplink(in, &out), verdict, "%s", about);
-	if (want)
-		CHECK(pkt_equal(&out, want), "%s", about);
-	if (also)
-		rig_expect(about, reason, 1, also, 1, RIG_END);
-	else
-		rig_expect(about, reason, 1, RIG_END);
-}
-
-static void check_drop(const char *about, const struct pkt *in, int reason,
-		       __u32 id)
-{
-	__u64 errors = rig_error(SRPOL_ERROR_SID, reason, id);
-
-	check(about, in, X_DROP, NULL, reason, 0);
-	CHECK_EQ(rig_error(SRPOL_ERROR_SID, reason, id), errors + 1,
-		 "%s: error of the SID", about);
-}
-
-/* A frame with the inner packet alone, from MACs @macs. */
-static void plain(struct pkt *p, const struct inner *in, const __u8 *macs)
-{
-	p->len = 0;
-	pkt_add_eth(p, macs, strchr(in->src, ':') ? 0x86dd : 0x0800);
-	pkt_inner_ip(p, in);
-}
-
-static void use_l2(struct pkt *p)
-{
-	memcpy(p->b, l2, 12);
-}
-
-static void encap(struct pkt *p, const struct outer *o, const struct inner *in)
-{
-	struct pkt ip = {};
-
-	pkt_inner_ip(&ip, in);
-	pkt_encap(p, o, ip.b, ip.len);
-}
 
 /* RFC 8986 4.16.1: the SRH goes when segments left gets 0, not before. */
 static void test_psp(void)
@@ -120,7 +33,7 @@ static void test_psp(void)
 		for (full = 0; full < 2; full++) {
 			x = kinds[i] == SRPOL_BEHAVIOR_END_X_PSP;
 			setup();
-			set(1, sid(1), kinds[i], 128);
+			set_sid(1, sid(1), kinds[i], 128);
 			o.full = full;
 			/* Second of three: the next is the last. */
 			o.travelled = 1;
@@ -169,8 +82,8 @@ static void test_psp_chain(void)
 	struct pkt p, want;
 
 	setup();
-	set(1, sid(1), SRPOL_BEHAVIOR_END_PSP, 128);
-	set(2, sid(2), SRPOL_BEHAVIOR_END_DT46, 128);
+	set_sid(1, sid(1), SRPOL_BEHAVIOR_END_PSP, 128);
+	set_sid(2, sid(2), SRPOL_BEHAVIOR_END_DT46, 128);
 	encap(&p, &o, &v4);
 	plain(&want, &v4, pkt_link_macs);
 	check("PSP, DT46", &p, X_PASS, &want, SRPOL_REASON_END,
@@ -193,7 +106,7 @@ static void test_usd(void)
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		for (f = 0; f < 4; f++) {
 			setup();
-			set(1, sid(1), kinds[i], 128);
+			set_sid(1, sid(1), kinds[i], 128);
 			o.sids = f & 2 ? list + 1 : list;
 			o.n = f & 2 ? 1 : 2;
 			o.travelled = o.n - 1;
@@ -208,7 +121,7 @@ static void test_usd(void)
 	}
 	/* Without the flavor there is nothing to be done. */
 	setup();
-	set(1, sid(1), SRPOL_BEHAVIOR_END_PSP, 128);
+	set_sid(1, sid(1), SRPOL_BEHAVIOR_END_PSP, 128);
 	o = (struct outer){ .sids = list, .n = 2, .travelled = 1 };
 	encap(&p, &o, &v6);
 	check_drop("End PSP, no segments", &p, SRPOL_REASON_NO_SEGMENTS_LEFT,
@@ -230,7 +143,7 @@ static void test_x(void)
 
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		setup();
-		set(1, sid(1), kinds[i], 128);
+		set_sid(1, sid(1), kinds[i], 128);
 		o.travelled = 0;
 		o.hop_limit = 64;
 		encap(&p, &o, &v6);
@@ -270,7 +183,7 @@ static void test_dx(void)
 
 	for (six = 0; six < 2; six++) {
 		setup();
-		set(1, sid(1), six ? SRPOL_BEHAVIOR_END_DX6 :
+		set_sid(1, sid(1), six ? SRPOL_BEHAVIOR_END_DX6 :
 				     SRPOL_BEHAVIOR_END_DX4, 128);
 		in = six ? v6 : v4;
 		for (ttl = 2; ttl < 256; ttl++) {
@@ -311,182 +224,6 @@ static void test_dx(void)
 	}
 }
 
-/* --- compressed SIDs, F3216: block of 32 bits, CSIDs of 16 --- */
-
-static void container(struct pkt *p, const char *da, __u8 hop_limit,
-		      const struct inner *in)
-{
-	struct in6_addr list = addr(da);
-	struct outer o = { .sids = &list, .n = 1, .hop_limit = hop_limit };
-
-	encap(p, &o, in);
-}
-
-static void test_un(void)
-{
-	struct pkt p, want;
-
-	setup();
-	set(1, addr("fcbb:bb00:1::"), SRPOL_BEHAVIOR_UN, BLOCK + CSID);
-	/* To another node: forwarding and hop limit are the kernel's. */
-	container(&p, "fcbb:bb00:1:2:3:4:5:6", 64, &v6);
-	container(&want, "fcbb:bb00:2:3:4:5:6:0", 64, &v6);
-	check("shift", &p, X_PASS, &want, SRPOL_REASON_USID_NEXT, 0);
-	CHECK_EQ(rig_sid_stats(1).packets, 1, "counted");
-	CHECK_EQ(rig_sid_stats(1).bytes, p.len - 14, "counted");
-	container(&p, "fcbb:bb00:1:0:0:0:0:6", 64, &v4);
-	container(&want, "fcbb:bb00::6:0", 64, &v4);
-	check("gap", &p, X_PASS, &want, SRPOL_REASON_USID_NEXT, 0);
-	container(&p, "fcbb:bb00:1:2::", 1, &v6);
-	check_drop("hop limit", &p, SRPOL_REASON_HOP_LIMIT, 1);
-	/* At the end of the container without an SRH there is nothing to do */
-	container(&p, "fcbb:bb00:1::", 64, &v6);
-	check_drop("last", &p, SRPOL_REASON_UPPER_LAYER, 1);
-	/* Not ours. */
-	container(&p, "fcbb:bb00:2:1::", 64, &v6);
-	check("other", &p, X_PASS, &p, SRPOL_REASON_NOT_LOCAL, 0);
-}
-
-/* Other splits of the address, not on bytes either. */
-static void test_shift_widths(void)
-{
-	static const struct {
-		__u32 block, prefix;
-		const char *sid, *da, *next;
-	} t[] = {
-		{ 48, 64, "fcbb:bb00:1:2::", "fcbb:bb00:1:2:3:4:5:6",
-		  "fcbb:bb00:1:3:4:5:6:0" },
-		{ 32, 64, "fcbb:bb00:1:2::", "fcbb:bb00:1:2:3:4:5:6",
-		  "fcbb:bb00:3:4:5:6::" },
-		{ 64, 80, "fcbb:bb00:1:2:3::", "fcbb:bb00:1:2:3:4:5:6",
-		  "fcbb:bb00:1:2:4:5:6:0" },
-		{ 16, 112, "fcbb:1:2:3:4:5:6:0", "fcbb:1:2:3:4:5:6:7",
-		  "fcbb:7::" },
-		{ 24, 28, "fcbb:bbf0::",
-		  "fcbb:bbf1:2345:6789:abcd:ef01:2345:6789",
-		  "fcbb:bb12:3456:789a:bcde:f012:3456:7890" },
-		{ 33, 65, "fcbb:bb00:8000:0:8000::",
-		  "fcbb:bb00:8000:0:8000:0:0:1",
-		  "fcbb:bb00:8000:0:0:1::" },
-	};
-	struct in6_addr a;
-	struct srpol_dp_sid s;
-	struct pkt p, want;
-	__u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(t); i++) {
-		setup();
-		a = addr(t[i].sid);
-		s = (struct srpol_dp_sid){
-			.id = 1, .behavior = SRPOL_BEHAVIOR_UN,
-			.prefix_len = t[i].prefix, .block_len = t[i].block,
-		};
-		memcpy(s.sid, &a, 16);
-		rig_sid_set(&s);
-		container(&p, t[i].da, 64, &v6);
-		container(&want, t[i].next, 64, &v6);
-		check(t[i].sid, &p, X_PASS, &want, SRPOL_REASON_USID_NEXT, 0);
-	}
-}
-
-/* One node's CSIDs in a row, up to its uDT46. */
-static void test_un_chain(void)
-{
-	struct in6_addr list[2] = {
-		addr("fcbb:bb00:2:1:1:1::"), addr("fcbb:bb00:1:f046::"),
-	};
-	struct outer o = { .sids = list, .n = 2 };
-	struct pkt p, want;
-
-	setup();
-	set(1, addr("fcbb:bb00:1::"), SRPOL_BEHAVIOR_UN, 48);
-	set(2, addr("fcbb:bb00:f046::"), SRPOL_BEHAVIOR_UDT46, 48);
-	container(&p, "fcbb:bb00:1:f046::", 64, &v4);
-	plain(&want, &v4, pkt_link_macs);
-	check("uN, uDT46", &p, X_PASS, &want, SRPOL_REASON_USID_NEXT,
-	      SRPOL_REASON_DECAP);
-	container(&p, "fcbb:bb00:1:1:1:1:f046:0", 64, &v6);
-	plain(&want, &v6, pkt_link_macs);
-	CHECK_EQ(rig_uplink(&p, &p), X_PASS, "four");
-	CHECK(pkt_equal(&p, &want), "four");
-	rig_expect("four", SRPOL_REASON_USID_NEXT, 4, SRPOL_REASON_DECAP, 1,
-		   RIG_END);
-	container(&p, "fcbb:bb00:1:1:1:1:1:f046", 64, &v6);
-	CHECK_EQ(rig_uplink(&p, &p), X_DROP, "five");
-	rig_expect("five", SRPOL_REASON_USID_NEXT, 4, SRPOL_REASON_SID_LOOP, 1,
-		   RIG_END);
-	container(&p, "fcbb:bb00:1:1:1:1:f046:0", 4, &v6);
-	CHECK_EQ(rig_uplink(&p, &p), X_DROP, "hop limit on the way");
-	rig_expect("hop limit", SRPOL_REASON_USID_NEXT, 3,
-		   SRPOL_REASON_HOP_LIMIT, 1, RIG_END);
-
-	/* The longest match counts: uN and function as one SID. */
-	set(3, addr("fcbb:bb00:1:f046::"), SRPOL_BEHAVIOR_UDT46, 64);
-	container(&p, "fcbb:bb00:1:f046::", 64, &v6);
-	check("longest match", &p, X_PASS, &want, SRPOL_REASON_DECAP, 0);
-	CHECK_EQ(rig_sid_stats(3).packets, 1, "which SID");
-
-	/* Container done, next one from the SRH: uN is an End then. */
-	list[0] = addr("fcbb:bb00:1::");
-	list[1] = addr("fcbb:bb00:1:f046::");
-	encap(&p, &o, &v6);
-	check("second container", &p, X_PASS, &want, SRPOL_REASON_END,
-	      SRPOL_REASON_DECAP);
-}
-
-static void test_ua(void)
-{
-	struct pkt p, want;
-
-	setup();
-	set(1, addr("fcbb:bb00:1:e000::"), SRPOL_BEHAVIOR_UA, 64);
-	container(&p, "fcbb:bb00:1:e000:2:3::", 64, &v6);
-	/* uA of node and function: both leave. */
-	container(&want, "fcbb:bb00:2:3::", 63, &v6);
-	use_l2(&want);
-	check("uA", &p, X_REDIRECT, &want, SRPOL_REASON_USID_NEXT, 0);
-	rig_nexthop(NEXTHOP, LO, 0);
-	check_drop("down", &p, SRPOL_REASON_ADJACENCY_DOWN, 1);
-	container(&p, "fcbb:bb00:1:e000:2::", 1, &v6);
-	rig_nexthop(NEXTHOP, LO, 1);
-	check_drop("hop limit", &p, SRPOL_REASON_HOP_LIMIT, 1);
-}
-
-static void test_udt(void)
-{
-	static const struct {
-		__u32 behavior;
-		bool four, six;
-	} t[] = {
-		{ SRPOL_BEHAVIOR_UDT6, false, true },
-		{ SRPOL_BEHAVIOR_UDT4, true, false },
-		{ SRPOL_BEHAVIOR_UDT46, true, true },
-	};
-	struct in6_addr list[2] = { addr("fcbb:bb00:f::"), sid(FAR) };
-	struct outer o = { .sids = list, .n = 2 };
-	struct pkt p, want;
-	__u32 i, six;
-
-	for (i = 0; i < ARRAY_SIZE(t); i++) {
-		setup();
-		set(1, addr("fcbb:bb00:f::"), t[i].behavior, 48);
-		for (six = 0; six < 2; six++) {
-			container(&p, "fcbb:bb00:f::", 64, six ? &v6 : &v4);
-			plain(&want, six ? &v6 : &v4, pkt_link_macs);
-			if (six ? t[i].six : t[i].four)
-				check("uDT", &p, X_PASS, &want,
-				      SRPOL_REASON_DECAP, 0);
-			else
-				check_drop("uDT", &p,
-					   SRPOL_REASON_UPPER_LAYER, 1);
-		}
-		container(&p, "fcbb:bb00:f:1::", 64, &v6);
-		check_drop("argument", &p, SRPOL_REASON_SEGMENTS_LEFT, 1);
-		encap(&p, &o, &v6);
-		check_drop("segments", &p, SRPOL_REASON_SEGMENTS_LEFT, 1);
-	}
-}
-
 static void domain(struct srpol_dp_config *cfg, const char *prefix, __u32 len)
 {
 	struct in6_addr a = addr(prefix);
@@ -511,7 +248,7 @@ static void test_domain(void)
 	__u32 i, n;
 
 	setup();
-	set(1, sid(1), SRPOL_BEHAVIOR_END_DT46, 128);
+	set_sid(1, sid(1), SRPOL_BEHAVIOR_END_DT46, 128);
 	plain(&want, &v6, pkt_link_macs);
 	o.src = "fc01::1";
 	encap(&p, &o, &v6);
@@ -617,136 +354,14 @@ static void test_set(void)
 	rig_expect("reset", SRPOL_REASON_NOT_LOCAL, 1, RIG_END);
 }
 
-/* A frame to a SID that is not to this host, or not as frames are here. */
-static void test_frames(void)
-{
-	struct in6_addr list[2] = { sid(1), sid(FAR) };
-	struct outer o = { .sids = list, .n = 2 };
-	struct pkt p, t = {};
-	int tags, vid;
-
-	setup();
-	rig_sid(1, sid(1), SRPOL_BEHAVIOR_END);
-	encap(&p, &o, &v6);
-	rig_mark();
-	p.b[5] = 1;
-	check("foreign address", &p, X_PASS, &p, SRPOL_REASON_FOREIGN_MAC, 0);
-	p.b[5] = 0;
-	for (tags = 1; tags <= 3; tags++) {
-		for (vid = 0; vid <= 100; vid += 100) {
-			t.len = 0;
-			pkt_add(&t, p.b, 12);
-			while (t.len < 12u + 4 * (tags - 1))
-				pkt_add_hex(&t, "81000000");
-			pkt_add16(&t, 0x8100);
-			pkt_add16(&t, vid);
-			pkt_add(&t, p.b + 12, p.len - 12);
-			if (vid)
-				check("another VLAN", &t, X_PASS, &t,
-				      SRPOL_REASON_SID_TAGGED, 0);
-			else
-				check_drop("priority tags", &t,
-					   SRPOL_REASON_SID_UNREADABLE, 1);
-		}
-	}
-}
-
-/* Segments that are no addresses to send to. */
-static void test_bad_next(void)
-{
-	static const char *const bad[] = { "::", "::1", "ff02::1", "fe80::1" };
-	static const __u32 kinds[] = {
-		SRPOL_BEHAVIOR_END, SRPOL_BEHAVIOR_END_X,
-	};
-	struct in6_addr list[2] = { sid(1) };
-	struct outer o = { .sids = list, .n = 2, .full = true };
-	struct pkt p;
-	__u32 i, k;
-
-	for (k = 0; k < ARRAY_SIZE(kinds); k++) {
-		setup();
-		set(1, sid(1), kinds[k], 128);
-		rig_mark();
-		for (i = 0; i < ARRAY_SIZE(bad); i++) {
-			list[1] = addr(bad[i]);
-			encap(&p, &o, &v6);
-			check_drop(bad[i], &p, SRPOL_REASON_BAD_NEXT, 1);
-		}
-	}
-}
-
-/* What belongs to a link does not come out of a tunnel. */
-static void test_inner_scope(void)
-{
-	static const struct inner bad[] = {
-		{ .src = "fd00::1", .dst = "ff02::1" },
-		{ .src = "fe80::1", .dst = "fd00::2" },
-		{ .src = "fd00::1", .dst = "fe80::2" },
-		{ .src = "fd00::1", .dst = "fd00::2", .proto = 58,
-		  .first_byte = 136, .ttl = 255 },
-		{ .src = "10.0.0.1", .dst = "224.0.0.1" },
-		{ .src = "10.0.0.1", .dst = "255.255.255.255" },
-		{ .src = "169.254.1.1", .dst = "10.0.0.2" },
-	};
-	struct in6_addr list[1] = { sid(1) };
-	struct outer o = { .sids = list, .n = 1 };
-	struct pkt p;
-	__u32 i;
-
-	setup();
-	rig_sid(1, sid(1), SRPOL_BEHAVIOR_END_DT46);
-	rig_mark();
-	for (i = 0; i < ARRAY_SIZE(bad); i++) {
-		encap(&p, &o, &bad[i]);
-		check_drop(bad[i].dst, &p, SRPOL_REASON_INNER_SCOPE, 1);
-	}
-}
-
-/* An error about a packet of a tunnel, inside a tunnel: a forged one. */
-static void test_inner_error(void)
-{
-	static const __u8 quoted[] = { 43, 41, 4, 17 };
-	struct in6_addr list[1] = { sid(1) };
-	struct outer o = { .sids = list, .n = 1 };
-	struct inner in = { .src = "fd00::1", .dst = "fd00::2", .proto = 58,
-			    .payload = 64 };
-	struct pkt p;
-	__u32 i;
-
-	setup();
-	rig_sid(1, sid(1), SRPOL_BEHAVIOR_END_DT46);
-	rig_mark();
-	for (in.first_byte = 1; in.first_byte <= 4; in.first_byte++) {
-		for (i = 0; i < ARRAY_SIZE(quoted); i++) {
-			encap(&p, &o, &in);
-			p.b[14 + 40 + 40 + 8 + 6] = quoted[i];
-			if (quoted[i] != 17)
-				check_drop("of a tunnel", &p,
-					   SRPOL_REASON_INNER_ERROR, 1);
-			else
-				check("of its own", &p, X_PASS, NULL,
-				      SRPOL_REASON_DECAP, 0);
-		}
-	}
-}
-
 static const struct ktap_test tests[] = {
 	{ "PSP", test_psp },
 	{ "PSP, then a local SID", test_psp_chain },
 	{ "USD", test_usd },
 	{ "End.X, uA without argument", test_x },
 	{ "End.DX6, End.DX4", test_dx },
-	{ "uN", test_un },
-	{ "containers of any layout", test_shift_widths },
-	{ "uN chains", test_un_chain },
-	{ "uA", test_ua },
-	{ "uDT6, uDT4, uDT46", test_udt },
 	{ "filter of the SR domain", test_domain },
 	{ "lengths, values, prefixes", test_set },
-	{ "other addresses, VLAN tags", test_frames },
-	{ "next segments that are no addresses", test_bad_next },
-	{ "inner packets of a link", test_inner_scope },
-	{ "inner errors about tunnels", test_inner_error },
 };
 
 int main(void)

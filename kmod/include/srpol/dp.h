@@ -313,6 +313,8 @@ struct srpol_dp_endpoint {
  * @nexthop: id of the next hop of the adjacency, 0 none; not up: the packet
  *	is dropped
  * @l2: destination and source Ethernet address towards it
+ * @policy: id of the policy whose binding SID it is, 0 none
+ * @reserved: 0
  */
 struct srpol_dp_sid {
 	__u32 id;
@@ -322,6 +324,8 @@ struct srpol_dp_sid {
 	__u32 block_len;
 	__u32 nexthop;
 	__u8 l2[12];
+	__u32 policy;
+	__u32 reserved;
 };
 
 /**

@@ -140,7 +140,9 @@ def one_commit():
         m not in ("nexthop_set", "nexthop_del", "path_state", "row_set")},
        {"config_set": 1, "path_set": 3, "path_del": 1, "policy_set": 2,
         "policy_hide": 1, "policy_del": 1, "rule_set": 2,
-        "rule_commit": 1, "endpoint_set": 2, "sid_set": 2, "sid_hide": 1, "sid_del": 1,
+        "rule_commit": 1, "endpoint_set": 2, "sid_set": 2,
+        # one of them a binding SID, with its policy
+        "sid_hide": 2, "sid_del": 2,
         "commit": 1})
     eq([p["id"] for p in client.dump("path")], [1, 2, 4])
     eq([p["color"] for p in client.dump("policy")], [2, 3])
@@ -148,8 +150,8 @@ def one_commit():
     eq([name for name, _ in config.take()],
        ["config-ntf", "path-ntf", "path-ntf", "path-ntf", "policy-ntf",
         "policy-ntf", "rule-ntf", "rule-ntf", "endpoint-ntf",
-        "endpoint-ntf", "sid-ntf", "sid-ntf", "sid-del-ntf", "rule-del-ntf",
-        "policy-del-ntf", "path-del-ntf"],
+        "endpoint-ntf", "sid-ntf", "sid-ntf", "sid-del-ntf", "sid-del-ntf",
+        "rule-del-ntf", "policy-del-ntf", "path-del-ntf"],
        "users come after what they use and go before it")
     seen = mock.view()
     mock.detach(client)

@@ -58,7 +58,7 @@ def forget():
                  (("path", "id"), ("endpoint", "prefix"),
                   ("dev", "dev")) for o in show(kind)]
     commands += [f"sid del {o['sid']}/{o['prefix_len']}"
-                 for o in show("sid")]
+                 for o in show("sid") if "color" not in o]
     commands += [f"rule del prio {o['prio']}" for o in show("rule")]
     srpol(batch="\n".join(commands))
 
@@ -184,6 +184,9 @@ ENTERED = {
         {"prefix": "10.0.0.0/8", "to": "10.0.0.1", "origin": "engine"},
         {"prefix": "fd00:b::/64", "to": "::", "origin": "static"}],
     "sid": [
+        {"sid": "fc00:b::1", "behavior": "End.B6.Encaps", "color": 7,
+         "endpoint": "10.0.0.1", "origin": "engine", "prefix_len": 128,
+         "state": "up", "reason": "none"},
         {"sid": "fc00:a::d6", "behavior": "End.DT46", "origin": "engine",
          **NO_ADJACENCY},
         {"sid": "fc00:a::1", "behavior": "End", "origin": "static",

@@ -76,7 +76,8 @@ def path_json(o):
 
 
 PROTOCOLS = {10: "pcep", 20: "bgp", 30: "config"}
-BEHAVIORS = {1: "End", 5: "End.X", 43: "uN", 18: "End.DT6", 19: "End.DT4", 20: "End.DT46"}
+BEHAVIORS = {1: "End", 5: "End.X", 43: "uN", 14: "End.B6.Encaps",
+             27: "End.B6.Encaps.Red", 18: "End.DT6", 19: "End.DT4", 20: "End.DT46"}
 
 
 def policy_json(o):
@@ -148,7 +149,9 @@ def sid_json(o):
             "origin": o["origin"], "id": o["id"],
             "prefix_len": o["prefix_len"], "block_len": o.get("block_len", 0),
             "dev": dev(o.get("ifindex")), "via": plain(o.get("via")),
-            "state": o["state"], "reason": o["reason"]}
+            "state": o["state"], "reason": o["reason"],
+            **({"color": o["color"], "endpoint": plain(o["endpoint"])}
+               if "color" in o else {})}
 
 
 @test

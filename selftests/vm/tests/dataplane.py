@@ -384,8 +384,8 @@ def adjacencies():
     def sids():
         out = {}
         for v in view()["sids"]:
-            _, sid, behavior, length, block, hop, l2 = \
-                struct.unpack("I16s4I12s", v)
+            _, sid, behavior, length, block, hop, l2, _, _ = \
+                struct.unpack("I16s4I12s2I", v)
             out[sid] = (behavior, length, block, hop, l2)
         return out
 

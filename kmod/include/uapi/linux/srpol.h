@@ -238,6 +238,9 @@ enum srpol_rule_reason {
 /**
  * enum srpol_behavior - endpoint behaviors, values of the IANA registry (RFC
  *   8986 10.2)
+ * @SRPOL_BEHAVIOR_END_B6_ENCAPS: binding SID of a policy, which makes it
+ * @SRPOL_BEHAVIOR_END_B6_ENCAPS_RED: the same, if all its segment lists have
+ *   the reduced SRH
  * @SRPOL_BEHAVIOR_UN: End with NEXT-CSID (RFC 9800)
  * @SRPOL_BEHAVIOR_UA: End.X with NEXT-CSID
  * @SRPOL_BEHAVIOR_PROBE: probes of this host end here, of the range for
@@ -251,12 +254,14 @@ enum srpol_behavior {
 	SRPOL_BEHAVIOR_END_PSP,
 	SRPOL_BEHAVIOR_END_X = 5,
 	SRPOL_BEHAVIOR_END_X_PSP,
+	SRPOL_BEHAVIOR_END_B6_ENCAPS = 14,
 	SRPOL_BEHAVIOR_END_DX6 = 16,
 	SRPOL_BEHAVIOR_END_DX4,
 	SRPOL_BEHAVIOR_END_DT6,
 	SRPOL_BEHAVIOR_END_DT4,
 	SRPOL_BEHAVIOR_END_DT46,
-	SRPOL_BEHAVIOR_END_USD = 28,
+	SRPOL_BEHAVIOR_END_B6_ENCAPS_RED = 27,
+	SRPOL_BEHAVIOR_END_USD,
 	SRPOL_BEHAVIOR_END_PSP_USD,
 	SRPOL_BEHAVIOR_UN = 43,
 	SRPOL_BEHAVIOR_UN_PSP,
@@ -494,6 +499,8 @@ enum {
 	SRPOL_A_SID_VIA,
 	SRPOL_A_SID_STATE,
 	SRPOL_A_SID_REASON,
+	SRPOL_A_SID_COLOR,
+	SRPOL_A_SID_ENDPOINT,
 
 	__SRPOL_A_SID_MAX,
 	SRPOL_A_SID_MAX = (__SRPOL_A_SID_MAX - 1)

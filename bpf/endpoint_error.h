@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a packet for a local SID is dropped for, and what its sender is told. */
+#ifndef _SRPOL_ENDPOINT_ERROR_H
+#define _SRPOL_ENDPOINT_ERROR_H
+
+#include "base.h"
+#include "icmp_xdp.h"
+#include "proto.h"
+#include "sid.h"
+#include "visit.h"
+
+/**
+ * srpol_endpoint_error - drop a packet for a SID, and say so
+ * @ctx: packet, its outer header still there
+ * @v: the same, as far as it was parsed
+ * @reason: enum srpol_reason; those that RFC 8986 has an error for are answered,
+ *	all others are dropped in silence
+ *
+ * Return: XDP verdict.
+ */
+static __noinline int srpol_endpoint_error(struct xdp_md *ctx,
+					   const struct srpol_visit *v,
+					   __u32 reason)
+{
+	__u32 what, pointer = SRPOL_ICMP_AT_SL;
+
+	srpol_sid_drop(ctx, v->sid->id, reason);
+	switch (reason) {
+	case SRPOL_REASON_HOP_LIMIT:
+		what = SRPOL_ICMP_HOP_LIMIT;
+		pointer = 0;
+		break;
+	case SRPOL_REASON_SEGMENTS_LEFT:
+		/* A uDT with an argument: there is no such field. */
+		if (!v->srh_len)
+			return XDP_DROP;
+		what = SRPOL_ICMP_FIELD;
+		break;
+	case SRPOL_REASON_BAD_HDRLEN:
+	case SRPOL_REASON_BAD_SEGMENTS_LEFT:
+		what = SRPOL_ICMP_FIELD;
+		break;
+	case SRPOL_REASON_UPPER_LAYER:
+	case SRPOL_REASON_NO_SEGMENTS_LEFT:
+		what = SRPOL_ICMP_UPPER_LAYER;
+		pointer = IPV6_HLEN + v->srh_len;
+		break;
+	default:
+		return XDP_DROP;
+	}
+	return srpol_icmp_xdp(ctx, what, pointer);
+}
+
+#endif /* _SRPOL_ENDPOINT_ERROR_H */
