@@ -48,15 +48,17 @@ static void release_dead(struct http *http)
 
 static void take_lines(struct http_request *r)
 {
-	char *at = r->in, *end;
+	char *at = r->in, *from = at + r->looked, *end;
 
-	while (!r->dead && (end = memchr(at, '\n', r->in + r->in_len - at))) {
+	while (!r->dead &&
+	       (end = memchr(from, '\n', r->in + r->in_len - from))) {
 		*end = '\0';
 		r->line(r->data, at, end - at);
-		at = end + 1;
+		at = from = end + 1;
 	}
 	r->in_len -= at - r->in;
 	memmove(r->in, at, r->in_len);
+	r->looked = r->in_len;
 }
 
 /* New requests come first in the list, so they are not seen in this round. */
@@ -68,7 +70,7 @@ static void tell_requests(struct http *http)
 		return;
 	http->busy = true;
 	for (r = http->requests; r; r = r->next) {
-		if (!r->dead && r->line && r->in_len)
+		if (!r->dead && r->line && r->in_len > r->looked)
 			take_lines(r);
 		if (!r->dead && r->over) {
 			r->dead = true;
@@ -269,6 +271,8 @@ struct http_request *http_post(struct http *http, const char *url, char *body,
 	curl_easy_setopt(r->easy, CURLOPT_POSTFIELDSIZE, (long)strlen(body));
 	curl_easy_setopt(r->easy, CURLOPT_WRITEFUNCTION, take);
 	curl_easy_setopt(r->easy, CURLOPT_WRITEDATA, r);
+	/* what says beforehand that it is longer is not read at all */
+	curl_easy_setopt(r->easy, CURLOPT_MAXFILESIZE, (long)IN_MAX);
 	curl_easy_setopt(r->easy, CURLOPT_PRIVATE, r);
 	curl_easy_setopt(r->easy, CURLOPT_ERRORBUFFER, r->error);
 	/* a stream has a connection of its own, with TLS as well */

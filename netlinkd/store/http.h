@@ -21,6 +21,7 @@ struct store_config;
  * @body: what is sent
  * @in: what came
  * @in_len: bytes of it
+ * @looked: bytes in which there is no end of a line
  * @line: a stream: a line came; NULL: no stream, all comes at the end
  * @done: it is over: HTTP status, 0 if there is none. It is freed after that.
  * @data: for these
@@ -37,6 +38,7 @@ struct http_request {
 	char *body;
 	char *in;
 	size_t in_len;
+	size_t looked;
 	void (*line)(void *data, char *line, size_t len);
 	void (*done)(void *data, long status, const char *in, size_t len);
 	void *data;

@@ -38,6 +38,7 @@ struct local {
 	char socket[108];
 	char *in;
 	size_t in_len;
+	size_t looked;		/* bytes in which there is no end of a line */
 	char *out;
 	size_t out_len;
 	json_int_t next_id;
@@ -54,6 +55,7 @@ static void hang_up(struct local *l)
 	close(l->source.fd);
 	l->source.fd = -1;
 	l->in_len = 0;
+	l->looked = 0;
 	l->out_len = 0;
 }
 
@@ -179,18 +181,19 @@ static void take_answer(struct local *l, const char *line, size_t len)
 
 static void take_lines(struct local *l)
 {
-	char *at = l->in, *end;
+	char *at = l->in, *from = at + l->looked, *end;
 
 	l->busy = true;
 	while (l->source.fd >= 0 &&
-	       (end = memchr(at, '\n', l->in + l->in_len - at))) {
+	       (end = memchr(from, '\n', l->in + l->in_len - from))) {
 		take_answer(l, at, end - at);
-		at = end + 1;
+		at = from = end + 1;
 	}
 	l->busy = false;
 	if (l->source.fd >= 0) {
 		l->in_len -= at - l->in;
 		memmove(l->in, at, l->in_len);
+		l->looked = l->in_len;
 	}
 	forget(l);
 }

@@ -934,6 +934,15 @@ def hugely(handler, _):
         handler.wfile.write(b" " * (1 << 20))
 
 
+def endlessly(handler, _):
+    """The same, without saying how much it is; and no end of a line in it."""
+    handler.send_response(200)
+    handler.send_header("Connection", "close")
+    handler.end_headers()
+    for _ in range(1 << 10):
+        handler.wfile.write(b" " * (1 << 20))
+
+
 LIES = [
     Lie("nothing", lambda h, _: h.answer(200, b"{}")),
     Lie("null", lambda h, _: h.answer(200, b"null")),
@@ -953,6 +962,7 @@ LIES = [
         key=base64.b64encode(b"x").decode())), True),
     Lie("half of an answer", slowly),
     Lie("an endless answer", hugely),
+    Lie("an endless answer that does not say so", endlessly),
 ]
 
 
