@@ -27,9 +27,11 @@ alone() {
 }
 
 for header in *.h; do
-	# the layout of the maps: for user space, too, which has its own types
+	# what user space reads, too, which has its own types: the layout of the
+	# maps, and the hash of what is in them
 	case $header in
-	srpol_maps.h|srpol_traffic.h|srpol_probe.h) continue ;;
+	srpol_maps.h|srpol_traffic.h|srpol_probe.h|srpol_reflect.h) continue ;;
+	srpol_hash.h) continue ;;
 	esac
 	check "$header" alone "$header"
 done

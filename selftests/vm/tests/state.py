@@ -110,11 +110,15 @@ def degraded():
 @test
 def expires():
     "a verdict is forgotten after its lifetime"
-    start_ = time.monotonic()
+    # lifetimes are told by ticks: so is this clock, which is behind the exact
+    # one by as many of them as a busy host has held back
+    clock = time.CLOCK_MONOTONIC_COARSE
+    start_ = time.clock_gettime(clock)
     verdict("down", lifetime=300)
     eq(state(), ("down", "probes-lost"))
     events.wait("path-event", id=1, state="up")
-    assert time.monotonic() - start_ >= 0.3
+    took = time.clock_gettime(clock) - start_
+    assert took >= 0.3 - time.clock_getres(clock), took
     assert "verdict" not in client.get("path", id=1)
 
 
@@ -236,7 +240,7 @@ def refused_sid():
     mock.fail()
     busywait(lambda: client.get("sid", sid="fc00:a::1")["state"] == "up")
     sid = mock.view()["sids"][0]
-    eq(sid[-12:-6].hex(), "020000000099")
+    eq(sid[-20:-14].hex(), "020000000099")
     mock.contract_kept()
 
 
