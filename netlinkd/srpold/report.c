@@ -114,20 +114,21 @@ json_t *report_paths(struct engine *engine, const json_t *request,
 	return array;
 }
 
-/* Cables that would explain the probes that are lost now. */
-static json_t *suspects_report(struct engine *engine)
+/* Cables, and by the word @count how many probes each would explain. */
+static json_t *cables_report(const struct engine *engine,
+			     const struct locate_suspect *suspects, size_t n,
+			     const char *count)
 {
-	struct locate_suspect suspects[SUSPECTS_MAX];
-	size_t n = suspects_find(engine, suspects, SUSPECTS_MAX), i;
 	char name[LINK_NAME_LEN];
 	json_t *array = json_array(), *o;
+	size_t i;
 
 	for (i = 0; i < n; i++) {
 		link_name(engine->fabric, suspects[i].link, name,
 			  sizeof(name));
 		o = json_object();
 		json_object_set_new(o, "link", json_string(name));
-		json_object_set_new(o, "lost_probes",
+		json_object_set_new(o, count,
 				    json_integer(suspects[i].explains));
 		json_object_set_new(o, "confidence_percent",
 				    json_integer(suspects[i].confidence));
@@ -136,25 +137,22 @@ static json_t *suspects_report(struct engine *engine)
 	return array;
 }
 
-/* Cables that would explain probes that come back by too many hops, or too few. */
+/* Those that would explain the probes that are lost now. */
+static json_t *suspects_report(struct engine *engine)
+{
+	struct locate_suspect found[SUSPECTS_MAX];
+	size_t n = suspects_find(engine, found, SUSPECTS_MAX);
+
+	return cables_report(engine, found, n, "lost_probes");
+}
+
+/* Those that would explain probes that come back by another number of hops. */
 static json_t *wiring_report(struct engine *engine)
 {
-	struct locate_suspect wrong[SUSPECTS_MAX];
-	size_t n = wiring_find(engine, wrong, SUSPECTS_MAX), i;
-	char name[LINK_NAME_LEN];
-	json_t *array = json_array(), *o;
+	struct locate_suspect found[SUSPECTS_MAX];
+	size_t n = wiring_find(engine, found, SUSPECTS_MAX);
 
-	for (i = 0; i < n; i++) {
-		link_name(engine->fabric, wrong[i].link, name, sizeof(name));
-		o = json_object();
-		json_object_set_new(o, "link", json_string(name));
-		json_object_set_new(o, "probes",
-				    json_integer(wrong[i].explains));
-		json_object_set_new(o, "confidence_percent",
-				    json_integer(wrong[i].confidence));
-		json_array_append_new(array, o);
-	}
-	return array;
+	return cables_report(engine, found, n, "probes");
 }
 
 /* Cables that work badly, and are used less for it. */

@@ -660,6 +660,9 @@ json_t *why_request(struct engine *engine, const json_t *request,
 		    struct srpol_error *err);
 
 /* suspects.c */
+size_t suspects_by(struct engine *engine,
+		   int (*judge)(const struct engine_path *path),
+		   struct locate_suspect *suspects, size_t max);
 size_t suspects_find(struct engine *engine, struct locate_suspect *suspects,
 		     size_t max);
 

@@ -1,9 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Cables that would explain the probes that are lost now. */
+/* Cables that would explain what is wrong with probes. */
 #include "srpold.h"
 
 /**
- * suspects_find() - cables that would explain lost probes
+ * suspects_by() - cables that would explain some of the probes
+ * @engine: the engine
+ * @judge: of a path that is probed itself: 1 if its probes are to be explained,
+ *	0 if they are well, negative if nobody knows
+ * @suspects: result
+ * @max: room there
+ *
+ * Return: number of them.
+ */
+size_t suspects_by(struct engine *engine,
+		   int (*judge)(const struct engine_path *path),
+		   struct locate_suspect *suspects, size_t max)
+{
+	struct vec probes = VEC_INIT(struct locate_probe);
+	struct locate_probe *probe;
+	struct engine_path *path;
+	size_t n;
+	int bad;
+
+	vec_for_each(path, &engine->paths) {
+		if (path != engine_path(engine, path->leader) || !path->up)
+			continue;
+		bad = judge(path);
+		if (bad < 0)
+			continue;
+		probe = vec_add(&probes);
+		*probe = path->links;
+		probe->lost = bad;
+	}
+	n = locate(probes.data, probes.n, engine->fabric->n_links / 2,
+		   suspects, max);
+	vec_free(&probes);
+	return n;
+}
+
+static int is_lost(const struct engine_path *path)
+{
+	return path->stats.received || path->stats.lost ?
+	       !liveness_usable(&path->live) : -1;
+}
+
+/**
+ * suspects_find() - cables that would explain the probes that are lost now
  * @engine: the engine
  * @suspects: result
  * @max: room there
@@ -13,21 +55,5 @@
 size_t suspects_find(struct engine *engine, struct locate_suspect *suspects,
 		     size_t max)
 {
-	struct vec probes = VEC_INIT(struct locate_probe);
-	struct locate_probe *probe;
-	struct engine_path *path;
-	size_t n;
-
-	vec_for_each(path, &engine->paths) {
-		if (path != engine_path(engine, path->leader) || !path->up ||
-		    (!path->stats.received && !path->stats.lost))
-			continue;
-		probe = vec_add(&probes);
-		*probe = path->links;
-		probe->lost = !liveness_usable(&path->live);
-	}
-	n = locate(probes.data, probes.n, engine->fabric->n_links / 2,
-		   suspects, max);
-	vec_free(&probes);
-	return n;
+	return suspects_by(engine, is_lost, suspects, max);
 }

@@ -32,36 +32,25 @@ bool wiring_is_wrong(const struct engine_path *path)
 	       hops_of(path) != hops_wanted(path);
 }
 
+/* Of probes that do not come back nobody knows. */
+static int judge(const struct engine_path *path)
+{
+	return path->stats.received && liveness_usable(&path->live) ?
+	       wiring_is_wrong(path) : -1;
+}
+
 /**
  * wiring_find() - cables that would explain wrong numbers of hops
  * @engine: the engine
  * @suspects: result
  * @max: room there
  *
- * Of probes that do not come back nobody knows.
- *
  * Return: number of them.
  */
 size_t wiring_find(struct engine *engine, struct locate_suspect *suspects,
 		   size_t max)
 {
-	struct vec probes = VEC_INIT(struct locate_probe);
-	struct locate_probe *probe;
-	struct engine_path *path;
-	size_t n;
-
-	vec_for_each(path, &engine->paths) {
-		if (path != engine_path(engine, path->leader) || !path->up ||
-		    !path->stats.received || !liveness_usable(&path->live))
-			continue;
-		probe = vec_add(&probes);
-		*probe = path->links;
-		probe->lost = wiring_is_wrong(path);
-	}
-	n = locate(probes.data, probes.n, engine->fabric->n_links / 2,
-		   suspects, max);
-	vec_free(&probes);
-	return n;
+	return suspects_by(engine, judge, suspects, max);
 }
 
 static bool is_among(const struct locate_suspect *list, size_t n,
