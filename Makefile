@@ -102,13 +102,17 @@ check: tests		## build all, run all tests; "N passed, N failed, N skipped"
 LONG := long-demo long-check long-e2e long-unload long-namespaces long-failure \
 	long-silent long-deb long-engine long-fanout long-whatif
 .PHONY: check-long $(LONG)
-check-long: $(LONG) debug-check	## campaigns: demo, check, e2e, unloading, namespaces, failure, debug kernel
+check-long: $(LONG) debug-check check-arm64	## campaigns: hours; each has a target, see testing.rst
 $(LONG): tests
 	@KVER=$(KVER) selftests/campaign.sh $(@:long-%=%)
 
 .PHONY: debug-check
 debug-check: tests	## tests of the module under KASAN and lockdep; builds a kernel
 	@KVER=$(KVER) selftests/vm/debug-kernel.sh
+
+.PHONY: check-arm64
+check-arm64: tests	## data plane, module, end to end on an emulated arm64; cross build, root
+	@selftests/arm64.sh
 
 .PHONY: check-kernels
 check-kernels: test-deps	## the module without warnings: W=1, sparse; newest kernel, arm64; root
@@ -216,4 +220,4 @@ clean:			## remove all that was built
 
 .PHONY: help
 help:			## this list
-	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z0-9-]*\):.*##\s*/\1\t/p' Makefile | expand -t 18

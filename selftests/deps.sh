@@ -19,6 +19,10 @@ user|test) set=$1; shift ;;
 esac
 also=("$@")
 
+# Debian's name of this machine's architecture
+arch=$(uname -m | sed 's/x86_64/amd64/;s/aarch64/arm64/')
+emulated=$(uname -m | sed "s/x86_64/x86/;s/aarch64/arm/")
+
 # package			why
 user_packages() {
 	cat <<-EOF
@@ -29,7 +33,7 @@ user_packages() {
 	clang-19		# BPF programs
 	xz-utils		# unpacks linux-source
 	zstd			# unpacks vmlinuz
-	linux-headers-6.12-amd64	# module build, vmlinux with BTF
+	linux-headers-6.12-$arch	# module build, vmlinux with BTF
 	linux-source-6.12	# libbpf 1.5, bpftool 7.5, ynl, checkpatch, kselftest.h
 	libelf-dev		# libbpf, bpftool
 	zlib1g-dev		# libbpf, bpftool

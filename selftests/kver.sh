@@ -7,14 +7,17 @@
 
 set -euo pipefail
 
+# Debian's name of the flavour for this machine
+flavour=$(uname -m | sed 's/x86_64/amd64/;s/aarch64/arm64/')
+
 if [ -n "${KVER:-}" ]; then
 	echo "$KVER"
 	exit
 fi
 
 kver=$(find /lib/modules -mindepth 2 -maxdepth 2 -name build \
-	-path '*/6.12*-amd64/*' -printf '%h\n' 2>/dev/null |
-	grep -vE '(cloud|rt)-amd64$' | sed 's,.*/,,' | sort -V | tail -n 1) || :
+	-path "*/6.12*-$flavour/*" -printf '%h\n' 2>/dev/null |
+	grep -vE "(cloud|rt)-$flavour\$" | sed 's,.*/,,' | sort -V | tail -n 1) || :
 
 if [ -z "$kver" ]; then
 	running=$(uname -r)

@@ -13,6 +13,10 @@
 #	selftests/fabric			kernel >= 6.12; else in a guest
 #	selftests/vm/tests			run in a guest
 #
+# With SRPOL_ROOT=FOLDER guests have that root file system and nothing runs
+# natively (see arm64.sh). SRPOL_SLOWER=N: programs in guests may take N times
+# their limits.
+#
 # Guests run many programs per boot, as many guests as there are processors;
 # native programs run one after the other beside them.
 # When a guest dies, the program that was running failed, and another guest
@@ -79,7 +83,7 @@ programs() {
 }
 
 is_capable() {
-	[ "$(id -u)" -eq 0 ] &&
+	[ -z "${SRPOL_ROOT:-}" ] && [ "$(id -u)" -eq 0 ] &&
 		[ "$(printf '6.12\n%s\n' "$(uname -r)" | sort -V |
 			head -n 1)" = 6.12 ]
 }
@@ -249,10 +253,13 @@ else
 	guest_list+=$'\n'$(programs fabric; programs bpf)
 fi
 
-if [[ $native_list$guest_list == *[![:space:]]* ]]; then
+if [ -n "${SRPOL_ROOT:-}" ]; then
+	native_list=
+elif [[ $native_list$guest_list == *[![:space:]]* ]]; then
 	selftests/unpack.sh prometheus usr/bin/promtool
 	selftests/unpack.sh etcd-server usr/bin/etcd
 	selftests/unpack.sh etcd-client usr/bin/etcdctl
+	selftests/unpack.sh nats-server usr/sbin/nats-server
 fi
 
 # End to end, hosts wait for switches and for each other, and a few programs

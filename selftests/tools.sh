@@ -11,6 +11,8 @@
 #   build/vmlinux.h	types of the 6.12 kernel srpol is built for, never
 #			those of the kernel this machine happens to run
 #
+# With CROSS_COMPILE, ARCH and SRPOL_SYSROOT they are for another machine, and
+# SRPOL_HOST_BPFTOOL is one that runs here (see selftests/arm64.sh).
 # With the argument "source", only build/ksrc. Steps that are done are not
 # done again; the system's libbpf and bpftool are taken where new enough.
 
@@ -26,6 +28,10 @@ ksrc=$build/ksrc
 tools=$build/tools
 log=$build/logs/tools.log
 tarball=/usr/src/linux-source-6.12.tar.xz
+cross=()
+[ -z "${SRPOL_SYSROOT:-}" ] ||
+	cross=(CROSS_COMPILE="$CROSS_COMPILE" ARCH="$ARCH"
+	       CC="${CROSS_COMPILE}gcc --sysroot=$SRPOL_SYSROOT")
 libbpf_floor=1.4
 bpftool_floor=7.4
 
@@ -59,7 +65,9 @@ at_least() {
 unpack_source() {
 	local part parts=()
 
-	for part in COPYING kernel/bpf scripts Documentation/netlink \
+	# tools/include takes bpf_perf_event.h of arm64 from the kernel's own
+	for part in COPYING arch/arm64/include/uapi/asm \
+		    kernel/bpf scripts Documentation/netlink \
 		    tools/arch tools/bpf tools/build tools/include \
 		    tools/lib tools/net tools/scripts \
 		    tools/testing/selftests/kselftest.h \
@@ -81,7 +89,7 @@ unpack_source() {
 build_libbpf() {
 	mkdir -p "$tools/lib" "$build/obj/libbpf" &&
 		make -C "$ksrc/tools/lib/bpf" -j"$(nproc)" \
-			OUTPUT="$build/obj/libbpf/" DESTDIR="$tools" prefix= \
+			OUTPUT="$build/obj/libbpf/" DESTDIR="$tools" prefix= "${cross[@]}" \
 			"$build/obj/libbpf/libbpf.a" install_headers &&
 		cp "$build/obj/libbpf/libbpf.a" "$tools/lib/"
 }
@@ -98,7 +106,7 @@ install_uapi() {
 build_bpftool() {
 	mkdir -p "$tools/sbin" "$build/obj/bpftool" &&
 		make -C "$ksrc/tools/bpf/bpftool" -j"$(nproc)" \
-			OUTPUT="$build/obj/bpftool/" \
+			OUTPUT="$build/obj/bpftool/" "${cross[@]}" \
 			feature-clang-bpf-co-re=0 feature-llvm=0 \
 			feature-libbfd=0 feature-libbfd-liberty=0 \
 			feature-libbfd-liberty-z=0 &&
@@ -106,7 +114,7 @@ build_bpftool() {
 }
 
 dump_types() {
-	local btf=/lib/modules/$kver/build/vmlinux
+	local btf=${KDIR:-/lib/modules/$kver/build}/vmlinux
 
 	if [ ! -e "$btf" ]; then
 		btf=$build/obj/vmlinux-$kver
@@ -125,9 +133,10 @@ exec 9>"$build/obj/tools.lock"
 flock 9
 
 source_id=$(stat -Lc '%s-%Y' "$tarball")
-if ! is_done "$ksrc/.srpol-stamp" "$source_id"; then
+parts_id="$source_id $(declare -f unpack_source | cksum)"
+if ! is_done "$ksrc/.srpol-stamp" "$parts_id"; then
 	run "unpack linux-source-6.12" unpack_source
-	echo "$source_id" >"$ksrc/.srpol-stamp"
+	echo "$parts_id" >"$ksrc/.srpol-stamp"
 fi
 [ "${1:-}" != source ] || exit 0
 
@@ -151,7 +160,7 @@ fi
 bpftool=$(PATH=$PATH:/usr/sbin command -v bpftool || :)
 version=$("${bpftool:-false}" version 2>/dev/null |
 	sed -n 's/^bpftool v//p') || version=0
-if ! at_least $bpftool_floor "${version:-0}"; then
+if [ ${#cross[@]} -gt 0 ] || ! at_least $bpftool_floor "${version:-0}"; then
 	bpftool=$tools/sbin/bpftool
 	if ! is_done "$tools/.bpftool-stamp" "$source_id"; then
 		run "bpftool" build_bpftool
@@ -159,6 +168,7 @@ if ! at_least $bpftool_floor "${version:-0}"; then
 	fi
 fi
 
+bpftool=${SRPOL_HOST_BPFTOOL:-$bpftool}
 kver=$(selftests/kver.sh)
 types_id="$kver $(stat -Lc '%s-%Y' "/boot/vmlinuz-$kver" 2>/dev/null || :)"
 if ! is_done "$tools/.types-stamp" "$types_id"; then

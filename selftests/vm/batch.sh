@@ -84,7 +84,8 @@ run_program() {
 	(
 		echo 0 >$cgroup/cgroup.procs
 		export SRPOL_OUT=$dir
-		exec timeout -k 10 "$(time_limit "$program")" "$program"
+		exec timeout -k 10 $((${SRPOL_SLOWER:-1} * $(time_limit "$program"))) \
+			"$program"
 	) >"$log" 2>&1 || status=$?
 	end_processes
 	tidy >>"$log" 2>&1 || fit=1

@@ -6,6 +6,7 @@
 # than the kernel package. An uncompressed kernel saves a second per boot
 # under TCG.
 #
+# With SRPOL_ROOT=FOLDER they are made of what that root file system holds.
 # With SRPOL_KERNEL in the environment that kernel is booted instead; all of
 # what is listed below has to be built into it (see debug-kernel.config).
 
@@ -14,6 +15,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 top=${here%/*/*}
 build=${BUILD:-$top/build}
+root=${SRPOL_ROOT:-}
 PATH=$PATH:/usr/sbin:/sbin
 
 # what it takes to mount 9p shares and the overlay; virtio is built in
@@ -26,7 +28,7 @@ if [ -n "${SRPOL_KERNEL:-}" ]; then
 	kind=own
 else
 	kver=$("$top/selftests/kver.sh")
-	vmlinuz=/boot/vmlinuz-$kver
+	vmlinuz=$root/boot/vmlinuz-$kver
 	kind=image-$kver
 fi
 if [ ! -r "$vmlinuz" ]; then
@@ -42,7 +44,7 @@ add_modules() {
 	local n=10 name source
 
 	[ ${#modules[@]} -gt 0 ] || return 0
-	modprobe -S "$kver" -a --show-depends "${modules[@]}" |
+	modprobe -d "$root/" -S "$kver" -a --show-depends "${modules[@]}" |
 		awk '$1 == "insmod" && !seen[$2]++ { print $2 }' |
 		while read -r source; do
 			name=${source##*/}
@@ -57,16 +59,16 @@ add_modules() {
 }
 
 build_initramfs() {
-	local root=$1 applet
+	local to=$1 applet
 
-	mkdir -p "$root"/{bin,dev,lower,modules,new,proc,tmp}
-	cp /bin/busybox "$root/bin/"
+	mkdir -p "$to"/{bin,dev,lower,modules,new,proc,tmp}
+	cp "$root/bin/busybox" "$to/bin/"
 	for applet in sh insmod mkdir mount switch_root; do
-		ln -s busybox "$root/bin/$applet"
+		ln -s busybox "$to/bin/$applet"
 	done
-	install -m 755 "$here/initramfs-init" "$root/init"
-	add_modules "$root"
-	(cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet)
+	install -m 755 "$here/initramfs-init" "$to/init"
+	add_modules "$to"
+	(cd "$to" && find . | cpio -o -H newc -R 0:0 --quiet)
 }
 
 mkdir -p "$build/vm"
@@ -78,7 +80,7 @@ if [ ! -d "$image" ]; then
 	rm -rf "$build/vm/${kind%%-*}"-*/
 	new=$(mktemp -d "$build/vm/new.XXXXXX")
 	trap 'rm -rf "$new"' EXIT
-	if [ "$kind" = own ]; then
+	if [ "$kind" = own ] || [ "${SRPOL_ARCH:-$(uname -m)}" != x86_64 ]; then
 		cp "$vmlinuz" "$new/vmlinux"
 	else
 		"$build/ksrc/scripts/extract-vmlinux" "$vmlinuz" \

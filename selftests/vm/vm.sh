@@ -13,6 +13,9 @@
 # Everything else the guest writes is gone with it. Any number of guests may
 # run at a time. With another root file system (-r) its own systemd is process 1
 # and COMMAND a service, started when multi-user.target is reached.
+#
+# With SRPOL_ROOT=FOLDER that is the root file system, without systemd; the
+# repository has to be mounted in it (see selftests/arm64.sh).
 
 set -euo pipefail
 
@@ -26,7 +29,8 @@ cpus=2
 append=
 counted=0
 cpu=max
-root=/
+root=${SRPOL_ROOT:-/}
+systemd=
 out=$build/vm/out
 extra=()
 
@@ -70,18 +74,34 @@ while getopts it:m:c:o:a:q:r:h option; do
 	o)	out=$OPTARG ;;
 	a)	append=$OPTARG ;;
 	q)	extra+=("$OPTARG") ;;
-	r)	root=$(cd "$OPTARG" && pwd) ;;
+	r)	root=$(cd "$OPTARG" && pwd)
+		systemd=1
+		;;
 	h)	usage; exit ;;
 	*)	usage >&2; exit 126 ;;
 	esac
 done
 shift $((OPTIND - 1))
-[ "$root" = / ] ||
+[ -z "$systemd" ] ||
 	append+=" systemd.unit=multi-user.target systemd.wants=srpol-guest.service"
 [ $# -gt 0 ] || { usage >&2; exit 126; }
 
-command -v qemu-system-x86_64 >/dev/null ||
-	die "no qemu-system-x86_64; run 'make test-deps'"
+# what differs between the machines that are emulated
+arch=${SRPOL_ARCH:-$(uname -m)}
+case $arch in
+x86_64)
+	emulator="qemu-system-x86_64"
+	machine=(-M q35 -device "isa-debug-exit,iobase=0xf4,iosize=4")
+	append="console=ttyS0 mitigations=off nmi_watchdog=0 $append"
+	;;
+aarch64)
+	emulator="qemu-system-aarch64"
+	machine=(-M "virt,gic-version=max")
+	append="console=ttyAMA0 mitigations=off $append"
+	;;
+*)	die "no machine to emulate for $arch" ;;
+esac
+command -v $emulator >/dev/null || die "no $emulator; run 'make test-deps'"
 image=$("$here/image.sh") || die "no kernel to boot"
 
 mkdir -p "$out" "$build/vm"
@@ -119,14 +139,14 @@ write_control() {
 	{
 		declare -px | grep -E '^declare -x SRPOL_' || :
 		printf 'export SRPOL_OUT=%q\n' "$shared"
-		if [ "$root" = / ]; then
+		if [ -z "$systemd" ]; then
 			printf 'export BUILD=%q\n' "$build"
 			printf 'export PATH=%q:%q:$PATH\n' \
 				"$build/bin" "$build/tools/sbin"
 			printf 'cd %q\n' "$top"
 		fi
 	} >"$control/environment"
-	[ "$root" = / ] || : >"$control/systemd"
+	[ -z "$systemd" ] || : >"$control/systemd"
 	{
 		printf '%q ' "$@"
 		echo
@@ -152,8 +172,8 @@ boot() {
 	# limits that a busy host does not reach.
 	# pdeathsig: not even SIGKILL for this script leaves a guest behind.
 	setpriv --pdeathsig TERM timeout -k 5 "$seconds" \
-		setpriv --pdeathsig KILL qemu-system-x86_64 \
-		-name srpol -M q35 -cpu "$cpu" -accel "$accel" \
+		setpriv --pdeathsig KILL $emulator \
+		-name srpol "${machine[@]}" -cpu "$cpu" -accel "$accel" \
 		-smp "$cpus" -m "$memory" \
 		-nodefaults -display none -no-reboot \
 		-chardev file,id=console,path="$control/console.log" \
@@ -161,7 +181,6 @@ boot() {
 		-device virtio-serial-pci \
 		-chardev file,id=output,path="$control/output" \
 		-device virtserialport,chardev=output,name=srpol.out \
-		-device isa-debug-exit,iobase=0xf4,iosize=4 \
 		-fsdev local,id=root,path="$root",readonly=on,$share \
 		-device virtio-9p-pci,fsdev=root,mount_tag=root \
 		-fsdev local,id=control,path="$control",$share \
@@ -169,8 +188,7 @@ boot() {
 		-fsdev local,id=out,path="$shared",$share \
 		-device virtio-9p-pci,fsdev=out,mount_tag=out \
 		-kernel "$image/vmlinux" -initrd "$image/initramfs" \
-		-append "console=ttyS0 loglevel=5 panic=-1 oops=panic \
-mitigations=off nmi_watchdog=0 watchdog_thresh=60 softlockup_panic=1 \
+		-append "loglevel=5 panic=-1 oops=panic watchdog_thresh=60 softlockup_panic=1 \
 hung_task_panic=1 sysctl.kernel.hung_task_timeout_secs=60 \
 random.trust_cpu=on $append" \
 		"${extra[@]}" </dev/null >"$control/qemu.log" 2>&1 &
@@ -208,7 +226,8 @@ choose_accel() {
 		accel=$(sed -n 1p "$cache")
 	else
 		accel=tcg
-		if [ -r /dev/kvm ] && [ -w /dev/kvm ]; then
+		if [ "$arch" = "$(uname -m)" ] && [ -r /dev/kvm ] &&
+			[ -w /dev/kvm ]; then
 			mkdir -p "$control.probe"
 			boot kvm 20 "$control.probe" true
 			rmdir "$control.probe"
@@ -221,7 +240,7 @@ choose_accel() {
 	fi
 
 	# One thread for all processors: with one each, TCG now and then
-	# trips over the kernel's own text patching.
+	# trips over the text patching of a kernel for x86.
 	#
 	# QEMU 7.2 computes the flags after cmpxchg16b from a stale cc_op. An
 	# interrupt between it and the next instruction (-icount makes that
@@ -230,10 +249,11 @@ choose_accel() {
 	if [ "$accel" = tcg ]; then
 		accel=tcg,thread=single
 		cpu=max,-cx16
+		[ "$arch" = x86_64 ] || cpu=neoverse-n1
 		# sleep=on: the clock of an idle guest is the host's, so that
 		# time-outs do not fire during I/O
 		[ $counted -eq 0 ] ||
-			extra+=(-icount shift=0,sleep=on -rtc clock=vm)
+			extra+=(-icount "shift=0,sleep=on" -rtc clock=vm)
 	fi
 }
 

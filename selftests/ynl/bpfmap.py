@@ -6,10 +6,12 @@ Pinned BPF maps, read and written as bytes.
 import ctypes
 import errno
 import os
+import platform
 import struct
 
 _libc = ctypes.CDLL(None, use_errno=True)
-_NR_BPF = 321
+# arm64 has the numbers of all newer architectures
+_NR_BPF = 321 if platform.machine() == "x86_64" else 280
 
 LOOKUP, UPDATE, NEXT_KEY, OBJ_GET, INFO = 1, 2, 4, 7, 15
 

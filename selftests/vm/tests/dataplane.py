@@ -16,6 +16,7 @@ import ctypes
 import errno
 import json
 import os
+import platform
 import random
 import struct
 import subprocess
@@ -195,7 +196,8 @@ def replay():
 
 def grace_period():
     """Wait for one of RCU, and for those before it."""
-    membarrier, everybody = 324, 1
+    membarrier = 324 if platform.machine() == "x86_64" else 283
+    everybody = 1
     assert ctypes.CDLL(None).syscall(membarrier, everybody, 0, 0) == 0
 
 
