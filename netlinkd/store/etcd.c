@@ -47,7 +47,7 @@ struct http_request *etcd_post(struct etcd *etcd, const char *path,
 	if (!text)
 		abort();
 	json_decref(body);
-	snprintf(url, sizeof(url), "%s%s", etcd->config.endpoints[etcd->at],
+	snprintf(url, sizeof(url), "%s%s", etcd->config.servers.url[etcd->at],
 		 path);
 	return http_post(&etcd->http, url, text, line, done, data);
 }
@@ -60,7 +60,7 @@ struct http_request *etcd_post(struct etcd *etcd, const char *path,
 void etcd_elsewhere(struct etcd *etcd, uint32_t from)
 {
 	if (etcd->at == from)
-		etcd->at = (from + 1) % etcd->config.n_endpoints;
+		etcd->at = (from + 1) % etcd->config.servers.n;
 }
 
 /* Add those of @list; false: something else is among them. */
@@ -307,13 +307,13 @@ static int etcd_open(struct store *store, const struct store_config *config,
 	struct etcd *etcd = store_alloc(sizeof(*etcd));
 	int ret;
 
-	if (!config->n_endpoints) {
+	if (!config->servers.n) {
 		free(etcd);
 		return srpol_error_set(err, -EINVAL, "etcd has no endpoints");
 	}
 	etcd->config = *config;
 	/* clients spread over the members */
-	etcd->at = now_ns() / 1000 % config->n_endpoints;
+	etcd->at = now_ns() / 1000 % config->servers.n;
 	ret = http_open(&etcd->http, &etcd->config);
 	if (ret) {
 		free(etcd);

@@ -29,7 +29,7 @@ static void answered(void *data, long status, const char *in, size_t len)
 		etcd->http.token = strdup(token);
 		alarm_set(&etcd->login, RENEW_NS);
 	} else {
-		log_debug("etcd: login of user %s: %s", etcd->config.user,
+		log_debug("etcd: login of user %s: %s", etcd->config.servers.user,
 			  json_string_value(json_object_get(o, "error")) ?:
 			  status && in ? in : etcd->http.error);
 		etcd_elsewhere(etcd, etcd->at);
@@ -45,8 +45,8 @@ static void log_in(void *data)
 	if (etcd->logging_in)
 		return;
 	etcd->logging_in = etcd_post(etcd, "/v3/auth/authenticate",
-		json_pack("{s:s, s:s}", "name", etcd->config.user,
-			  "password", etcd->config.password), NULL, answered,
+		json_pack("{s:s, s:s}", "name", etcd->config.servers.user,
+			  "password", etcd->config.servers.password), NULL, answered,
 		etcd);
 }
 
@@ -57,7 +57,7 @@ static void log_in(void *data)
 void etcd_login_start(struct etcd *etcd)
 {
 	etcd->login = (struct alarm)ALARM_INIT(log_in, etcd);
-	if (etcd->config.user[0])
+	if (etcd->config.servers.user[0])
 		log_in(etcd);
 }
 
@@ -80,7 +80,7 @@ void etcd_login_stop(struct etcd *etcd)
  */
 void etcd_login_check(struct etcd *etcd, const char *error)
 {
-	if (!etcd->config.user[0] || !error ||
+	if (!etcd->config.servers.user[0] || !error ||
 	    (!strstr(error, "auth token") &&
 	     !strstr(error, "user name is empty")) || etcd->logging_in)
 		return;

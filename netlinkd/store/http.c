@@ -216,14 +216,14 @@ void http_close(struct http *http)
 
 static void set_identity(struct http_request *r)
 {
-	const struct store_config *c = r->http->config;
+	const struct servers *s = &r->http->config->servers;
 	char header[512];
 
-	if (c->cacert[0])
-		curl_easy_setopt(r->easy, CURLOPT_CAINFO, c->cacert);
-	if (c->cert[0]) {
-		curl_easy_setopt(r->easy, CURLOPT_SSLCERT, c->cert);
-		curl_easy_setopt(r->easy, CURLOPT_SSLKEY, c->key);
+	if (s->cacert[0])
+		curl_easy_setopt(r->easy, CURLOPT_CAINFO, s->cacert);
+	if (s->cert[0]) {
+		curl_easy_setopt(r->easy, CURLOPT_SSLCERT, s->cert);
+		curl_easy_setopt(r->easy, CURLOPT_SSLKEY, s->key);
 	}
 	if (!r->http->token)
 		return;

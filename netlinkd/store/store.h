@@ -28,11 +28,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "servers.h"
+
 struct srpol_error;
 struct store;
 struct store_watch;
 
-#define STORE_ENDPOINTS		8
 #define STORE_PREFIX_LEN	64
 #define STORE_KEY_LEN		256
 #define STORE_VALUE_MAX		(1 << 20)	/* etcd takes requests of 1.5 MiB */
@@ -43,26 +44,13 @@ struct store_watch;
  * @kind: "embedded" or "etcd"
  * @prefix: of all keys; keys here are without it
  * @socket: "embedded": its socket
- * @n_endpoints: "etcd": number of @endpoints
- * @endpoints: likewise: such as http://10.0.0.1:2379
- * @cacert: likewise: file of the authority whose servers are believed; empty:
- *	those that the system believes
- * @cert: likewise: file of the certificate that is shown, empty: none
- * @key: likewise: file of its key
- * @user: likewise: name to log in with, empty: nobody
- * @password: likewise: its password
+ * @servers: "etcd"
  */
 struct store_config {
 	char kind[16];
 	char prefix[STORE_PREFIX_LEN];
 	char socket[108];
-	uint32_t n_endpoints;
-	char endpoints[STORE_ENDPOINTS][128];
-	char cacert[256];
-	char cert[256];
-	char key[256];
-	char user[64];
-	char password[128];
+	struct servers servers;
 };
 
 /**
