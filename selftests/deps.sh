@@ -45,6 +45,7 @@ user_packages() {
 	libcap-ng-dev		# daemon: fewer capabilities
 	libsodium-dev		# daemon: SipHash for the tags of probes; digests of plans
 	libcurl4-openssl-dev	# etcd
+	libnats-dev		# NATS
 	libmicrohttpd-dev	# page of srpol-fabricd
 	kmod
 	iproute2
@@ -53,7 +54,7 @@ user_packages() {
 
 test_packages() {
 	cat <<-EOF
-	linux-image-6.12-amd64	# kernel and modules of the guest
+	linux-image-6.12-$arch	# kernel and modules of the guest
 	libcmocka-dev		# unit tests
 	openssl			# certificates of etcd and its users
 	libigraph-dev		# what paths are held to
@@ -64,7 +65,7 @@ test_packages() {
 	python3-jsonschema	# ynl validates specs
 	python3-prometheus-client	# independent parser of OpenMetrics
 	python3-scapy		# independent packet builder and decoder
-	qemu-system-x86		# the guest
+	qemu-system-$emulated	# the guest
 	busybox-static		# its initramfs
 	cpio
 	iputils-ping

@@ -13,10 +13,13 @@ bool log_verbose;
 
 static void print(int priority, const char *fmt, va_list args)
 {
+	/* in one piece: libraries have threads that say something, too */
+	flockfile(stderr);
 	if (getenv("JOURNAL_STREAM"))
 		fprintf(stderr, "<%d>", priority);
 	vfprintf(stderr, fmt, args);
 	fputc('\n', stderr);
+	funlockfile(stderr);
 }
 
 #define LOGGER(name, priority)						\

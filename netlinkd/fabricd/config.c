@@ -27,7 +27,7 @@ static int read_all(const json_t *o, void *config, struct srpol_error *err)
 	struct fabricd_config *c = config;
 	static const char * const keys[] = {
 		"name", "shard", "topology", "algorithm", "settle-ms",
-		"lease-s", "store", "file", "socket", "page", "reservable",
+		"lease-s", "store", "bus", "file", "socket", "page", "reservable",
 		"users", NULL
 	};
 	json_int_t settle, lease, reservable;
@@ -52,7 +52,8 @@ static int read_all(const json_t *o, void *config, struct srpol_error *err)
 			   err) ?:
 	      words_number(o, "lease-s", 1, 600, LEASE_S_DEFAULT, &lease, err) ?:
 	      words_number(o, "reservable", 1, 100, 100, &reservable, err) ?:
-	      store_config_read(json_object_get(o, "store"), &c->store, err);
+	      store_config_read(json_object_get(o, "store"), &c->store, err) ?:
+	      bus_config_read(json_object_get(o, "bus"), &c->bus, err);
 	if (ret)
 		return ret;
 	c->settle_ns = settle * NS_PER_MS;

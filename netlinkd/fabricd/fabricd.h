@@ -26,6 +26,7 @@
 #include <jansson.h>
 #include <time.h>
 
+#include "bus.h"
 #include "log.h"
 #include "loop.h"
 #include "mirror.h"
@@ -64,6 +65,7 @@ struct fabricd_config {
 	uint64_t settle_ns;
 	uint32_t lease_s;
 	struct store_config store;
+	struct bus_config bus;
 	char file[256];
 	char socket[108];
 	uint32_t reservable;
@@ -274,7 +276,8 @@ struct measured_shares {
 	double off_plan;
 };
 
-void measured_start(void);
+int measured_start(struct srpol_error *err);
+void measured_bus(struct bus_stats *stats);
 void measured_stop(void);
 size_t measured_hosts(void);
 uint64_t measured_refused(void);

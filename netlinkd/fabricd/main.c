@@ -68,11 +68,12 @@ static int begin(struct srpol_error *err)
 		ret = kv_server_start(fabricd.config.store.socket,
 				      fabricd.config.file, err);
 	return ret ?: store_open(&fabricd.store, &fabricd.config.store, err) ?:
-	       control_start(err) ?: web_start(err);
+	       control_start(err) ?: web_start(err) ?: measured_start(err);
 }
 
 static void end(void)
 {
+	measured_stop();
 	web_stop();
 	causes_free();
 	control_stop();
@@ -105,7 +106,6 @@ static int run(void)
 	tenants_start();
 	reservations_start();
 	acks_start();
-	measured_start();
 	leader_start();
 	notify("READY=1");
 	ret = loop_run();
@@ -113,7 +113,6 @@ static int run(void)
 	leader_stop();
 	job_request_stop();
 	tenant_request_stop();
-	measured_stop();
 	acks_stop();
 	reservations_stop();
 	tenants_stop();

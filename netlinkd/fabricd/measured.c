@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What hosts send over links, as they measured it: the sum over all of them,
- * kept up to date as they tell, so that it costs nothing to look at. What a
- * host said ends with its lease. Nothing is planned from it.
+ * kept up to date as they tell, so that it costs nothing to look at. They tell
+ * it on the bus if there is one, else in the store. What a host said ends some
+ * time after it says no more, or with its lease. Nothing is planned from it.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,6 +14,7 @@
 #include "srpol_lib.h"
 
 #define POLL_NS		(60 * NS_PER_SEC)
+#define FORGET_NS	(30 * NS_PER_SEC)	/* hosts repeat it every 10 s */
 #define LOADS_MAX	1024	/* of a host, see follow.h */
 
 /**
@@ -29,6 +31,7 @@ struct load {
  * struct told - what a host said
  * @host: its node
  * @mod: revision of that
+ * @heard: when, of what came on the bus
  * @rest: kbit/s of links it did not name
  * @loads: struct load
  * @stale: not seen in the read that is under way
@@ -36,12 +39,16 @@ struct load {
 struct told {
 	uint32_t host;
 	uint64_t mod;
+	uint64_t heard;
 	uint64_t rest;
 	struct vec loads;
 	bool stale;
 };
 
 static struct mirror mirror;
+static struct bus *bus;
+static void forget_old(void *data);
+static struct alarm forget = ALARM_INIT(forget_old, NULL);
 static char prefix[STORE_KEY_LEN];
 static uint64_t *sums;		/* kbit/s by directed link */
 static struct vec all = VEC_INIT(struct told);
@@ -130,7 +137,9 @@ static int read_told(const struct store_kv *kv, struct told *t)
 
 static void set(void *data, const struct store_kv *kv)
 {
-	struct told new = { .host = host_of(kv->key), .mod = kv->mod };
+	struct told new = {
+		.host = host_of(kv->key), .mod = kv->mod, .heard = now_ns(),
+	};
 	struct told *t = find(new.host);
 	const struct load *load;
 
@@ -145,8 +154,11 @@ static void set(void *data, const struct store_kv *kv)
 	}
 	if (read_told(kv, &new)) {
 		vec_free(&new.loads);
+		/* of many not each one */
+		if (!(refused & (refused + 1)))
+			log_notice("%s: wrong load, it does not count",
+				   kv->key);
 		refused++;
-		log_notice("%s: wrong load, it does not count", kv->key);
 		/* what it said before is not so any more */
 		if (t)
 			sweep_remove(&sweep, t);
@@ -165,6 +177,33 @@ static void set(void *data, const struct store_kv *kv)
 static void end(void *data)
 {
 	sweep_gone(data);
+}
+
+static void take(void *data, const struct bus_message *message)
+{
+	static uint64_t number;
+	char key[STORE_KEY_LEN];
+	struct store_kv kv = {
+		.key = key, .value = message->data, .len = message->len,
+		.mod = ++number,
+	};
+
+	if (bus_key(&fabricd.config.bus, message->subject, key, sizeof(key)) &&
+	    !strncmp(key, prefix, strlen(prefix)))
+		set(NULL, &kv);
+	else
+		refused++;
+}
+
+static void forget_old(void *data)
+{
+	uint64_t now = now_ns();
+	struct told *t;
+
+	vec_for_each(t, &all)
+		t->stale = now - t->heard > FORGET_NS;
+	sweep_gone(&sweep);
+	alarm_set(&forget, FORGET_NS / 3);
 }
 
 /**
@@ -262,19 +301,47 @@ bool measured_share_of(const double *loads,
 	return counts(link);
 }
 
+static int listen_to_bus(struct srpol_error *err)
+{
+	char subject[BUS_SUBJECT_LEN];
+	struct bus_user user = {
+		.name = fabricd.config.name, .subject = subject, .take = take,
+	};
+
+	if (!bus_subject(&fabricd.config.bus, prefix, subject,
+			 sizeof(subject) - 1))
+		return srpol_error_set(err, -EINVAL, "\"bus\": long prefix");
+	strcat(subject, ">");
+	return bus_open(&fabricd.config.bus, &user, &bus, err) ?:
+	       alarm_set(&forget, FORGET_NS / 3);
+}
+
+/**
+ * measured_bus() - what became of messages
+ * @stats: result
+ */
+void measured_bus(struct bus_stats *stats)
+{
+	bus_stats(bus, stats);
+}
+
 /**
  * measured_start() - keep up to date on what hosts send
+ * @err: why not
  */
-void measured_start(void)
+int measured_start(struct srpol_error *err)
 {
 	sums = store_alloc((fabricd.fabric->n_links + 1) * sizeof(*sums));
 	snprintf(prefix, sizeof(prefix), "load/%s/", fabricd.config.shard);
+	if (fabricd.config.bus.servers.n)
+		return listen_to_bus(err);
 	mirror = (struct mirror){
 		.store = &fabricd.store, .key = prefix, .prefix = true,
 		.poll_ns = POLL_NS, .begin = sweep_begin, .set = set,
 		.end = end, .data = &sweep,
 	};
 	mirror_start(&mirror);
+	return 0;
 }
 
 /**
@@ -282,7 +349,12 @@ void measured_start(void)
  */
 void measured_stop(void)
 {
-	mirror_stop(&mirror);
+	if (!sums)
+		return;
+	if (mirror.store)
+		mirror_stop(&mirror);
+	alarm_stop(&forget);
+	bus_close(bus);
 	while (all.n)
 		sweep_remove(&sweep, (struct told *)all.data + all.n - 1);
 	vec_free(&all);

@@ -94,12 +94,22 @@ json_t *report_stats(void)
 	return o;
 }
 
+static const char *bus_state(void)
+{
+	struct bus_stats stats;
+
+	if (!fabricd.config.bus.servers.n)
+		return "none";
+	measured_bus(&stats);
+	return stats.connected ? "connected" : "unconnected";
+}
+
 /**
  * report_engine() - who this engine is, and what it knows of the epoch
  */
 json_t *report_engine(void)
 {
-	return json_pack("{s:s, s:s, s:s, s:b, s:I, s:I, s:s, s:s, s:s, s:I}",
+	return json_pack("{s:s, s:s, s:s, s:b, s:I, s:I, s:s, s:s, s:s, s:s, s:I}",
 			 "name", fabricd.config.name,
 			 "shard", fabricd.config.shard,
 			 "leader", fabricd.leader,
@@ -108,6 +118,7 @@ json_t *report_engine(void)
 			 "epoch", (json_int_t)fabricd.index.epoch,
 			 "algorithm", fabricd.config.alg->name,
 			 "store", fabricd.store.ops->name,
+			 "bus", bus_state(),
 			 "topology", fabricd.topology,
 			 "topo_rev", (json_int_t)fabricd.topo_rev);
 }

@@ -144,12 +144,20 @@ static void plan_metrics(void)
 static void load_metrics(void)
 {
 	struct measured_shares shares;
+	struct bus_stats bus;
 
 	measured_shares(loads_get(), &shares);
+	measured_bus(&bus);
 	gauge("measured_hosts", NULL, "Hosts that say what they send.",
 	      measured_hosts());
 	counter("measured_refused", "What they said that was wrong.",
 		measured_refused());
+	gauge("bus_connected", NULL, "There is a connection to the bus.",
+	      bus.connected);
+	counter("bus_messages", "Messages taken from the bus.", bus.received);
+	counter("bus_dropped",
+		"Messages from the bus that were too large, or too many.",
+		bus.dropped);
 	gauge("measured_bytes_per_second", NULL,
 	      "What hosts send over links between switches, of all of these.",
 	      shares.measured / 8);

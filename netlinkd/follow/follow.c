@@ -248,6 +248,11 @@ int follow_start(struct follow *f, struct srpol_error *err)
 	ret = store_open(&f->store, &f->config.store, err);
 	if (ret)
 		return ret;
+	ret = load_open(f, err);
+	if (ret) {
+		store_close(&f->store);
+		return ret;
+	}
 	last_load(f);
 	f->mirror = (struct mirror){
 		.store = &f->store, .key = f->head_key, .poll_ns = POLL_NS,
@@ -266,6 +271,7 @@ void follow_stop(struct follow *f)
 {
 	if (!f->store.ops)
 		return;
+	load_close(f);
 	tell_stop(f);
 	alarm_stop(&f->again);
 	mirror_stop(&f->mirror);

@@ -14,6 +14,7 @@
 #ifndef _SRPOL_FOLLOW_H
 #define _SRPOL_FOLLOW_H
 
+#include "bus.h"
 #include "mirror.h"
 #include "objects.h"
 #include "plan.h"
@@ -26,6 +27,7 @@
  * struct follow_config - what the operator wrote
  * @shard: part of the fabric the host is in
  * @store: where the store is
+ * @bus: loads are told there; without servers: in the store
  * @file: the last plan is kept there, empty: nowhere
  * @lease_s: reports outlive the host by so long at most
  * @damp_ns: a link has to be better for so long before that is reported
@@ -33,6 +35,7 @@
 struct follow_config {
 	char shard[32];
 	struct store_config store;
+	struct bus_config bus;
 	char file[256];
 	uint32_t lease_s;
 	uint64_t damp_ns;
@@ -50,7 +53,7 @@ struct follow_config {
  * @compacted: reads that came too late
  * @resets: the store is another one
  * @reports: reports written
- * @loads: loads written
+ * @loads: loads written, or published
  */
 struct follow_stats {
 	uint64_t applied;
@@ -151,7 +154,9 @@ struct follow_plan {
  * @load_known: there was something to tell
  * @load_telling: transaction under way
  * @load_lease: its lease
- * @load_told: lease it was told with, 0: it is not
+ * @load_told: lease it was told with, on the bus 1; 0: it is not
+ * @load_again: tells it again on the bus, which may have lost it
+ * @bus: the bus, NULL: none
  */
 struct follow {
 	struct follow_config config;
@@ -192,6 +197,8 @@ struct follow {
 	bool load_telling;
 	uint64_t load_lease;
 	uint64_t load_told;
+	struct alarm load_again;
+	struct bus *bus;
 };
 
 /* follow.c */
@@ -222,6 +229,8 @@ bool follow_report(struct follow *f, const struct follow_link *links,
 bool follow_overrides(const struct follow *f, uint32_t cable);
 
 /* load.c */
+int load_open(struct follow *f, struct srpol_error *err);
+void load_close(struct follow *f);
 void load_tell(struct follow *f);
 void follow_measured(struct follow *f, const struct follow_load *loads,
 		     size_t n);

@@ -4,6 +4,10 @@
  * topology, so that it is small, and it is written only when some link's is
  * another one by more than what differs from look to look. It is no part of
  * the report: that has a number, which a plan has seen or not.
+ *
+ * It may be lost, as what comes next replaces it. So it goes over the bus, if
+ * there is one, and is repeated there; in the store it costs each of its
+ * members a write to disk.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -13,6 +17,7 @@
 #include "follow.h"
 
 #define SAME_SHIFT	5	/* a 32nd more or less is the same */
+#define REPEAT_NS	10000000000ull	/* engines forget after three */
 #define SAME_CAPACITY	(1 << 20)	/* likewise this part of what the link has */
 
 static int by_link(const void *a, const void *b)
@@ -79,25 +84,88 @@ static void told(void *data, const struct store_reply *reply)
 	f->load_told = !reply->error && reply->succeeded ? f->load_lease : 0;
 }
 
+static void make_key(const struct follow *f, char *key, size_t size)
+{
+	snprintf(key, size, "load/%s/%s/%s", f->config.shard,
+		 f->fabric->nodes[f->leaves[0]].name,
+		 f->fabric->nodes[f->host].name);
+}
+
+static void publish(struct follow *f)
+{
+	char key[STORE_KEY_LEN], subject[BUS_SUBJECT_LEN];
+	char *text;
+
+	if (!f->load_known || f->load_told)
+		return;
+	make_key(f, key, sizeof(key));
+	if (!bus_subject(&f->config.bus, key, subject, sizeof(subject)))
+		return;
+	text = load_text(f);
+	bus_publish(f->bus, subject, text, strlen(text));
+	free(text);
+	f->load_told = 1;
+	f->stats.loads++;
+	alarm_stop(&f->load_again);
+	alarm_set(&f->load_again, mirror_jitter(REPEAT_NS));
+}
+
+static void repeat(void *data)
+{
+	struct follow *f = data;
+
+	f->load_told = 0;
+	load_tell(f);
+}
+
 /**
- * load_tell() - write what was measured, if it is not written
+ * load_open() - find the bus, if there is one
+ * @f: host
+ * @err: why not
+ */
+int load_open(struct follow *f, struct srpol_error *err)
+{
+	struct bus_user user = {
+		.name = f->fabric->nodes[f->host].name,
+		.connected = repeat, .data = f,
+	};
+
+	f->load_again = (struct alarm)ALARM_INIT(repeat, f);
+	if (!f->config.bus.servers.n)
+		return 0;
+	return bus_open(&f->config.bus, &user, &f->bus, err);
+}
+
+/**
+ * load_close() - tell no more
+ * @f: host
+ */
+void load_close(struct follow *f)
+{
+	alarm_stop(&f->load_again);
+	bus_close(f->bus);
+}
+
+/**
+ * load_tell() - tell what was measured, if it is not told
  * @f: host
  */
 void load_tell(struct follow *f)
 {
-	const char *leaf = f->fabric->nodes[f->leaves[0]].name;
-	const char *host = f->fabric->nodes[f->host].name;
 	char key[STORE_KEY_LEN];
 	struct store_put put = { .key = key, .lease = f->lease };
 	struct store_txn txn = { .put = &put, .n_put = 1 };
 	char *text;
 
+	if (f->bus) {
+		publish(f);
+		return;
+	}
 	if (f->load_telling || !f->load_known || !f->lease ||
 	    f->load_told == f->lease)
 		return;
 	text = load_text(f);
-	snprintf(key, sizeof(key), "load/%s/%s/%s", f->config.shard, leaf,
-		 host);
+	make_key(f, key, sizeof(key));
 	put.value = text;
 	put.len = strlen(text);
 	f->load_telling = true;

@@ -92,6 +92,8 @@ void print_fabric_show(const json_t *reply)
 	out_text("fabric shard %s engine %s store %s",
 		 text_of(reply, "shard"), text_of(reply, "name"),
 		 text_of(reply, "store"));
+	if (strcmp(text_of(reply, "bus"), "none"))
+		out_text(" bus %s", text_of(reply, "bus"));
 	if (json_is_true(json_object_get(reply, "leads")))
 		out_text(" leads term %lld", number_of(reply, "term"));
 	else

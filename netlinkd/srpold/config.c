@@ -209,8 +209,8 @@ static int read_fabric(const json_t *root, struct config *config,
 		       struct srpol_error *err)
 {
 	static const char * const keys[] = {
-		"shard", "store", "folder", "lease-s", "damp-ms", "load-ms",
-		NULL
+		"shard", "store", "bus", "folder", "lease-s", "damp-ms",
+		"load-ms", NULL
 	};
 	json_t *o = json_object_get(root, "fabric");
 	struct follow_config *c = &config->fabric.follow;
@@ -232,7 +232,8 @@ static int read_fabric(const json_t *root, struct config *config,
 			   err) ?:
 	      words_number(o, "load-ms", 0, 3600000, LOAD_MS_DEFAULT, &load,
 			   err) ?:
-	      store_config_read(json_object_get(o, "store"), &c->store, err);
+	      store_config_read(json_object_get(o, "store"), &c->store, err) ?:
+	      bus_config_read(json_object_get(o, "bus"), &c->bus, err);
 	if (ret)
 		return ret;
 	c->lease_s = lease;

@@ -199,6 +199,8 @@ static void start(struct host *host, const char *name, const json_t *config)
 	if (f->host == SRPOL_NONE ||
 	    store_config_read(json_object_get(config, "store"),
 			      &f->config.store, &err) ||
+	    bus_config_read(json_object_get(config, "bus"), &f->config.bus,
+			    &err) ||
 	    follow_start(f, &err)) {
 		fprintf(stderr, "%s: %s\n", name, err.text);
 		exit(1);

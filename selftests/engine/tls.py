@@ -31,13 +31,13 @@ def authority(name):
             f"{RUN}/{name}.pem")
 
 
-def certificate(name, by):
+def certificate(name, by, address="127.0.0.1"):
     """
     For servers and clients: etcd's gateway is both. It refuses clients that
     have a common name, so that nobody thinks that it counts.
     """
     with open(f"{RUN}/{name}.ext", "w", encoding="ascii") as f:
-        f.write("subjectAltName=IP:127.0.0.1\n"
+        f.write(f"subjectAltName=IP:{address}\n"
                 "extendedKeyUsage=serverAuth,clientAuth\n")
     openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
             "-nodes", "-subj", f"/O={name}", "-keyout", f"{RUN}/{name}.key",

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/* From libnats' threads to the loop. There is an end to what is kept. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "bus_inbox.h"
+#include "log.h"
+
+static void wake_up(struct inbox *inbox)
+{
+	uint64_t one = 1;
+
+	/* it can only fail if there is something already */
+	if (write(inbox->wake.fd, &one, sizeof(one)) < 0)
+		return;
+}
+
+static void free_messages(struct vec *messages)
+{
+	struct bus_message *m;
+
+	vec_for_each(m, messages) {
+		free(m->subject);
+		free(m->data);
+	}
+	vec_free(messages);
+}
+
+/* The user may close the bus only after this returned. */
+static void take_all(struct source *source, uint32_t events)
+{
+	struct inbox *inbox = (struct inbox *)source;
+	const struct bus_message *m;
+	struct vec messages;
+	bool news, connected;
+	uint64_t count;
+
+	if (read(source->fd, &count, sizeof(count)) < 0)
+		return;
+	pthread_mutex_lock(&inbox->lock);
+	messages = inbox->messages;
+	inbox->messages = (struct vec)VEC_INIT(struct bus_message);
+	inbox->stats.received += messages.n;
+	news = inbox->news;
+	inbox->news = false;
+	connected = inbox->stats.connected;
+	pthread_mutex_unlock(&inbox->lock);
+
+	if (news)
+		log_info("bus: connected");
+	if (!connected && (news || inbox->shown))
+		log_notice("bus: connection lost");
+	inbox->shown = connected;
+	if (news && inbox->user.connected)
+		inbox->user.connected(inbox->user.data);
+	vec_for_each(m, &messages)
+		inbox->user.take(inbox->user.data, m);
+	free_messages(&messages);
+}
+
+/**
+ * inbox_open() - an empty one
+ * @inbox: result; its @wake comes first
+ * @user: whom messages are for
+ *
+ * Return: 0 or a negative errno.
+ */
+int inbox_open(struct inbox *inbox, const struct bus_user *user)
+{
+	int ret;
+
+	*inbox = (struct inbox){
+		.wake = { .fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+			  .ready = take_all },
+		.user = *user,
+		.messages = VEC_INIT(struct bus_message),
+	};
+	if (inbox->wake.fd < 0)
+		return -errno;
+	ret = loop_add(&inbox->wake, EPOLLIN);
+	if (ret)
+		close(inbox->wake.fd);
+	else
+		pthread_mutex_init(&inbox->lock, NULL);
+	return ret;
+}
+
+/**
+ * inbox_close() - forget what is in it
+ * @inbox: nobody may put anything into it any more
+ */
+void inbox_close(struct inbox *inbox)
+{
+	loop_remove(&inbox->wake);
+	close(inbox->wake.fd);
+	free_messages(&inbox->messages);
+	pthread_mutex_destroy(&inbox->lock);
+}
+
+static char *copy(const char *data, size_t len)
+{
+	char *p = malloc(len + 1);
+
+	if (!p)
+		abort();
+	memcpy(p, data, len);
+	p[len] = '\0';
+	return p;
+}
+
+/**
+ * inbox_put() - a message came; of any thread
+ * @inbox: where to
+ * @subject: its subject
+ * @data: its text
+ * @len: bytes of it
+ */
+void inbox_put(struct inbox *inbox, const char *subject, const char *data,
+	       size_t len)
+{
+	struct bus_message *m;
+
+	pthread_mutex_lock(&inbox->lock);
+	if (len > BUS_MESSAGE_MAX || inbox->messages.n >= BUS_INBOX_MAX) {
+		inbox->stats.dropped++;
+	} else {
+		m = vec_add(&inbox->messages);
+		m->subject = copy(subject, strlen(subject));
+		m->data = copy(data, len);
+		m->len = len;
+	}
+	pthread_mutex_unlock(&inbox->lock);
+	wake_up(inbox);
+}
+
+/**
+ * inbox_connected() - the connection came or went; of any thread
+ * @inbox: who is to know
+ * @connected: which
+ */
+void inbox_connected(struct inbox *inbox, bool connected)
+{
+	pthread_mutex_lock(&inbox->lock);
+	inbox->stats.connected = connected;
+	inbox->news |= connected;
+	pthread_mutex_unlock(&inbox->lock);
+	wake_up(inbox);
+}
