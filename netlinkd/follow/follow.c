@@ -251,6 +251,7 @@ int follow_start(struct follow *f, struct srpol_error *err)
 	ret = load_open(f, err);
 	if (ret) {
 		store_close(&f->store);
+		f->store = (struct store){};
 		return ret;
 	}
 	last_load(f);
