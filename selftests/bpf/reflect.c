@@ -29,7 +29,6 @@
 #define PEER		"fd00:b::1"
 #define OTHER		"fd00:c::1"
 #define SELF		"fd00:a::1"
-#define X_TX		3
 #define IP		14
 #define SOURCE		(IP + 8)
 #define DEST		(IP + 24)
@@ -228,7 +227,7 @@ static void refused(const struct pkt *p, int reason, const char *about)
 
 static void turned(const struct pkt *p, struct pkt *out, const char *about)
 {
-	CHECK_EQ(rig_uplink(p, out), X_TX, "%s", about);
+	CHECK_EQ(rig_uplink(p, out), X_REDIRECT, "%s", about);
 	rig_expect(about, SRPOL_REASON_REFLECTED, 1, RIG_END);
 }
 
@@ -369,6 +368,9 @@ static void test_strange(void)
 	bad = in;
 	bad.b[SRH + 3]++;
 	refused(&bad, SRPOL_REASON_REFLECT_STRANGE, "another segment is next");
+	/* nor is one behind the list, whatever was read there before */
+	bad.b[SRH + 3] = N;
+	refused(&bad, SRPOL_REASON_REFLECT_MALFORMED, "a segment behind the list");
 	turned(&in, &out, "and the real one");
 }
 
@@ -482,7 +484,7 @@ static void test_flood(void)
 		a = ask(i);
 		frame(&in, &a);
 		verdict = rig_uplink(&in, NULL);
-		tx += verdict == X_TX;
+		tx += verdict == X_REDIRECT;
 		dropped += verdict == X_DROP;
 	}
 	seconds = now() / SEC - seconds + 1;
@@ -624,6 +626,41 @@ static void test_back(void)
 	CHECK_EQ(f->there_ns, (long long)far + 500, "the least");
 }
 
+/*
+ * The peer forgot the session, as it has room for so many: it counts anew, and what
+ * it forgot was not lost.
+ */
+static void test_back_forgotten(void)
+{
+	struct srpol_probe *p = &table[INDEX];
+	struct srpol_far *f = &fars[INDEX];
+	struct pkt in;
+	uint32_t i;
+	uint64_t t;
+
+	enter();
+	for (i = 0; i < 200; i++) {
+		/* 4 of 200 are lost on the way there, two before it forgot */
+		t = send_one(i);
+		if (i % 50 == 7)
+			continue;
+		back(&in, i, t, t, t, i < 100 ? i - (i + 42) / 50 :
+		     i - 100 - (i - 58) / 50, i < 100 ? 60 : 5, 0);
+		CHECK_EQ(rig_uplink(&in, NULL), X_DROP, "it ends here");
+	}
+	CHECK_EQ(p->received, 196, "came back");
+	CHECK_EQ(f->reached, 196, "reached the peer");
+	CHECK_EQ(f->ce, 65, "marked on the way there");
+	/* in another order */
+	enter();
+	for (i = 0; i < 20; i++) {
+		t = send_one(i ^ 3);
+		back(&in, i ^ 3, t, t, t, i ^ 3, 0, 0);
+		rig_uplink(&in, NULL);
+	}
+	CHECK_EQ(f->reached, 20, "in another order");
+}
+
 static void test_back_refused(void)
 {
 	struct srpol_far *f = &fars[INDEX];
@@ -688,6 +725,7 @@ static const struct ktap_test tests[] = {
 	{ "a flood: as many as the pair may have", test_flood },
 	{ "random bytes: no answer", test_random },
 	{ "back: the two directions apart", test_back },
+	{ "back: a peer that forgot", test_back_forgotten },
 	{ "back: forged, replayed, by another list", test_back_refused },
 };
 
