@@ -175,6 +175,9 @@ static __u64 budget_of(__u32 ifindex)
 /* RFC 4443 2.4 (e), RFC 8754 5.1 */
 static void test_silent(void)
 {
+	struct in6_addr prefix = addr("fcbb:bb00:f::");
+	struct in6_addr container = addr("fcbb:bb00:f:1::");
+	struct srpol_dp_sid udt = { .id = 3, .prefix_len = 48, .block_len = 32 };
 	static const char *const from[] = { "ff02::1", "fe80::1", "::", "::1" };
 	struct inner icmp = { .src = "fd00::1", .dst = "fd00::2", .proto = 58,
 			      .payload = 64 };
@@ -217,6 +220,18 @@ static void test_silent(void)
 	check_silent("extension header", &p, SRPOL_REASON_HOP_LIMIT);
 	p.b[14 + 40] = 41;
 	check_error("answered", &p, SRPOL_REASON_HOP_LIMIT, 3, 0, 0);
+	/* a uDT with an argument has no field that is wrong */
+	udt.behavior = SRPOL_BEHAVIOR_UDT46;
+	memcpy(udt.sid, &prefix, 16);
+	rig_sid_set(&udt);
+	came = (struct outer){ .src = "fc00:98::1", .sids = &container, .n = 1 };
+	encap(&p, &v6);
+	check_silent("uDT46 with an argument", &p, SRPOL_REASON_SEGMENTS_LEFT);
+	came.sids = list;
+	came.n = 2;
+	came.full = true;
+	came.hop_limit = 1;
+	encap(&p, &v6);
 	cfg.icmp_errors = 0;
 	rig_config(cfg);
 	rig_mark();
