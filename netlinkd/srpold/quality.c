@@ -55,7 +55,7 @@ void quality_marks(struct quality_window *w, enum quality_sort sort,
 	struct quality_share *s = &w->share[sort];
 
 	s->seen += seen * ONE;
-	s->marked = marked < s->seen / ONE ? s->marked + marked * ONE : s->seen;
+	s->marked += marked * ONE;
 	if (s->marked > s->seen)
 		s->marked = s->seen;
 }
