@@ -272,6 +272,14 @@ static void test_replay(void)
 	turned_frame(&old, &a);
 	refused(&old, SRPOL_REASON_REFLECT_REPLAYED, "of one long ago");
 	turned_epoch += 2;
+	/* another probe of the peer has numbers, and a count, of its own */
+	a = turned_ask(0);
+	turned_frame(&old, &a);
+	put16(old.b + STAMP + 14, INDEX + 1);
+	turned_sign(&old, turned_key);
+	turned(&old, &out, "another probe");
+	CHECK_EQ(get32(out.b + STAMP), 0, "counts by itself");
+	refused(&old, SRPOL_REASON_REFLECT_REPLAYED, "another probe, again");
 }
 
 /* A host that has a key and asks for more than it may have. */
@@ -380,7 +388,7 @@ static void test_back(void)
 	CHECK(f->back_ns > -(long long)far - 700 && f->back_ns < SRPOL_FAR_NONE,
 	      "time back");
 	CHECK_EQ(f->path_ce, 3, "marks of the path");
-	CHECK_EQ(f->hop_limit, 62, "hops there");
+	CHECK_EQ(f->hop_limit, 62, "hops there, not back");
 	CHECK_EQ(p->received, 1, "and counts");
 	send_one(1);
 	send_one(2);
@@ -472,6 +480,9 @@ static void test_back_refused(void)
 	bad.b[STAMP + 45] = 253;
 	turned_sign(&bad, turned_key);
 	refused(&bad, SRPOL_REASON_PROBE_MALFORMED, "not turned round");
+	bad = in;
+	bad.b[SRH + 3] = 1;
+	refused(&bad, SRPOL_REASON_PROBE_MALFORMED, "with a segment left");
 	f->epoch++;
 	refused(&in, SRPOL_REASON_PROBE_STALE, "of the epoch before");
 	f->epoch--;
