@@ -30,11 +30,16 @@ static __always_inline void srpol_far_enter(struct srpol_far *far,
 		far->there_ns = there;
 	if (back < far->back_ns)
 		far->back_ns = back;
-	/* they may come in another order */
+	/* they may come in another order; more than that, and it counts anew */
+	if (far->forgot + reached + SRPOL_PROBE_SLOTS < far->reached) {
+		far->forgot = far->reached;
+		far->forgot_ce = far->ce;
+	}
+	reached += far->forgot;
 	if (reached < far->reached)
 		return;
 	far->reached = reached;
-	far->ce = bpf_be64_to_cpu(t->ce);
+	far->ce = far->forgot_ce + bpf_be64_to_cpu(t->ce);
 	far->path_ce = bpf_be64_to_cpu(t->path_ce);
 	far->hop_limit = t->sender_ttl;
 }

@@ -72,8 +72,8 @@ static __always_inline bool srpol_icmp_xdp_allowed(struct xdp_md *ctx,
 	if (!st)
 		return false;
 	cfg = srpol_config(st, srpol_now_read(st).gen);
+	/* its destination is a SID: no multicast */
 	if (!cfg->icmp_errors || srpol_v6_link_scope(&ip6->saddr) ||
-	    srpol_v6_link_scope(&ip6->daddr) ||
 	    (!(w[0] | w[1] | w[2]) && bpf_ntohl(w[3]) <= 1))
 		return false;
 	if (cfg->n_domain &&

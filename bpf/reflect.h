@@ -8,6 +8,7 @@
 #define _SRPOL_REFLECT_H
 
 #include "base.h"
+#include "adjacency.h"
 #include "drop.h"
 #include "ecn.h"
 #include "far_maps.h"
@@ -103,7 +104,8 @@ static __noinline int srpol_reflect_check(struct xdp_md *ctx,
 	struct srpol_pair *pair;
 	__u32 sl = v->sl;
 
-	if (srpol_far_read(ctx, v, p) != SRPOL_STAMP_TLV_REQUEST || !sl)
+	if (srpol_far_read(ctx, v, p) != SRPOL_STAMP_TLV_REQUEST || !sl ||
+	    sl >= p->segs)
 		return SRPOL_REASON_REFLECT_MALFORMED;
 	ip6 = (void *)(long)ctx->data + ETH_HLEN;
 	if ((void *)(ip6 + 1) > (void *)(long)ctx->data_end)
@@ -234,7 +236,8 @@ static __always_inline int srpol_reflect_do(struct xdp_md *ctx,
  * @v: the same, parsed
  * @p: memory for it
  *
- * Return: XDP_TX, or XDP_DROP.
+ * Return: XDP verdict. It is redirected to where it came from, as errors are
+ * (icmp_xdp.h).
  */
 static __noinline int srpol_reflect(struct xdp_md *ctx,
 				    const struct srpol_visit *v,
@@ -249,7 +252,7 @@ static __noinline int srpol_reflect(struct xdp_md *ctx,
 	srpol_sid_account(id, v->bytes, false,
 			  (v->outer_tc & SRPOL_ECN_MASK) == SRPOL_CE);
 	srpol_count(SRPOL_REASON_REFLECTED);
-	return XDP_TX;
+	return srpol_send_by(ctx->ingress_ifindex);
 }
 
 #endif /* _SRPOL_REFLECT_H */

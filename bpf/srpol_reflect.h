@@ -91,6 +91,8 @@ struct srpol_session {
  * @back_ns: likewise from there to here
  * @hop_limit: with which the last one reached the peer
  * @reserved: 0
+ * @forgot: of @reached those that the peer forgot: it remembers so many sessions
+ * @forgot_ce: of @ce
  */
 struct srpol_far {
 	__u8 peer[16];
@@ -102,6 +104,8 @@ struct srpol_far {
 	__s64 back_ns;
 	__u32 hop_limit;
 	__u32 reserved;
+	__u64 forgot;
+	__u64 forgot_ce;
 };
 
 #endif /* _SRPOL_REFLECT_MAPS_H */

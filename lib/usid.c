@@ -12,9 +12,14 @@
  * srpol_usid_capacity() - compressed SIDs a container holds
  * @block_len: bits of the locator block
  * @csid_len: bits of a compressed SID
+ *
+ * Return: 0 if there are no containers with such lengths.
  */
 unsigned int srpol_usid_capacity(uint32_t block_len, uint32_t csid_len)
 {
+	if (block_len % 8 || block_len > 128 || !csid_len || csid_len % 8 ||
+	    csid_len > 64)
+		return 0;
 	return (128 - block_len) / csid_len;
 }
 
@@ -38,7 +43,7 @@ bool srpol_usid_in_block(const struct in6_addr *sid,
  * Every container but the last is full.
  *
  * Return: number of containers, -EINVAL for a CSID that is 0 or has more than
- * @csid_len bits, -E2BIG.
+ * @csid_len bits, or for lengths that are none, -E2BIG.
  */
 int srpol_usid_pack(const struct in6_addr *block, uint32_t block_len,
 		    uint32_t csid_len, const uint64_t *csids, unsigned int n,
@@ -48,6 +53,8 @@ int srpol_usid_pack(const struct in6_addr *block, uint32_t block_len,
 	unsigned int bytes = csid_len / 8;
 	uint8_t *to;
 
+	if (!per)
+		return -EINVAL;
 	if ((n + per - 1) / per > max)
 		return -E2BIG;
 	for (i = 0; i < n; i++) {

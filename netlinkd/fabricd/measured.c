@@ -95,8 +95,17 @@ static uint32_t host_of(const char *key)
 	       SRPOL_NONE;
 }
 
+/* May it send over that link? Not over another host's. */
+static bool may_send(uint32_t host, uint32_t link)
+{
+	uint32_t from = fabricd.fabric->links[link].from;
+
+	return from == host ||
+	       fabricd.fabric->nodes[from].tier != SRPOL_TIER_HOST;
+}
+
 /* Links come in order, so none comes twice. */
-static int read_one(const json_t *pair, struct vec *loads)
+static int read_one(const json_t *pair, uint32_t host, struct vec *loads)
 {
 	const struct load *last = loads->n ?
 		(struct load *)loads->data + loads->n - 1 : NULL;
@@ -104,7 +113,8 @@ static int read_one(const json_t *pair, struct vec *loads)
 
 	if (json_unpack((json_t *)pair, "[I, I !]", &link, &kbps) ||
 	    link < (last ? (json_int_t)last->link + 1 : 0) ||
-	    link >= fabricd.fabric->n_links || kbps < 0 || kbps > UINT32_MAX)
+	    link >= fabricd.fabric->n_links || kbps < 0 || kbps > UINT32_MAX ||
+	    !may_send(host, link))
 		return -EINVAL;
 	*(struct load *)vec_add(loads) = (struct load){
 		.link = link, .kbps = kbps,
@@ -129,7 +139,7 @@ static int read_told(const struct store_kv *kv, struct told *t)
 	    json_array_size(links) > LOADS_MAX || rest < 0)
 		ret = -EINVAL;
 	for (i = 0; !ret && i < json_array_size(links); i++)
-		ret = read_one(json_array_get(links, i), &t->loads);
+		ret = read_one(json_array_get(links, i), t->host, &t->loads);
 	t->rest = rest;
 	json_decref(o);
 	return ret;

@@ -155,6 +155,7 @@ static void request_key(const struct nlmsghdr *nlh, struct key *key)
 struct keyed {
 	struct key key;
 	unsigned int line;
+	const struct nlmsghdr *nlh;
 };
 
 static int by_key(const void *a, const void *b)
@@ -175,6 +176,7 @@ static int index_requests(struct vec *keys)
 		new = vec_add(keys);
 		request_key(w->nlh, &new->key);
 		new->line = w->line;
+		new->nlh = w->nlh;
 	}
 	if (keys->n)
 		qsort(keys->data, keys->n, keys->size, by_key);
@@ -189,10 +191,11 @@ static int index_requests(struct vec *keys)
 	return EXIT_OK;
 }
 
-static bool in_file(const struct vec *keys, const struct key *key)
+static const struct keyed *in_file(const struct vec *keys,
+				   const struct key *key)
 {
-	return keys->n && bsearch(key, keys->data, keys->n, keys->size,
-				  by_key);
+	return keys->n ? bsearch(key, keys->data, keys->n, keys->size,
+				 by_key) : NULL;
 }
 
 static int add_requests(uint8_t cmd)
@@ -322,10 +325,27 @@ static int del_endpoints(const struct vec *keys)
 	return err;
 }
 
+/*
+ * Is its binding SID free for others? Then the policy is deleted first; if the
+ * file has it, it is defined again, which to packets is a change like any other.
+ */
+static bool gives_bsid_up(const struct policy_info *policy,
+			  const struct nlmsghdr *wanted)
+{
+	static struct policy_info next;
+
+	if (!policy->has_bsid)
+		return false;
+	read_policy(wanted, &next);
+	return !next.has_bsid || memcmp(&next.bsid, &policy->bsid,
+					sizeof(next.bsid));
+}
+
 static int del_policies(const struct vec *keys)
 {
 	struct vec policies = VEC_INIT(struct policy_info);
 	const struct policy_info *policy;
+	const struct keyed *wanted;
 	struct srpol_msg msg;
 	int err = fetch_policies(&policies);
 
@@ -333,7 +353,9 @@ static int del_policies(const struct vec *keys)
 		struct key key = {};
 
 		policy_key(policy, &key);
-		if (err || policy->origin || in_file(keys, &key))
+		wanted = in_file(keys, &key);
+		if (err || policy->origin ||
+		    (wanted && !gives_bsid_up(policy, wanted->nlh)))
 			continue;
 		srpol_msg_start(&genl, &msg, SRPOL_CMD_POLICY_DEL, 0);
 		srpol_msg_put_u32(&msg, SRPOL_A_POLICY_COLOR, policy->color);
@@ -391,10 +413,15 @@ static int del_sids(const struct vec *keys)
 	return err;
 }
 
-/* In order of dependence: what is referred to comes first and goes last. */
+/*
+ * In order of dependence: what is referred to comes first and goes last. Nothing
+ * refers to policies and local SIDs, but they may want each other's addresses.
+ */
 static int add_all(const struct vec *keys)
 {
-	return add_config() ?:
+	return del_policies(keys) ?:
+	       del_sids(keys) ?:
+	       add_config() ?:
 	       add_requests(SRPOL_CMD_PATH_NEW) ?:
 	       add_requests(SRPOL_CMD_POLICY_NEW) ?:
 	       add_requests(SRPOL_CMD_ENDPOINT_NEW) ?:
@@ -402,9 +429,7 @@ static int add_all(const struct vec *keys)
 	       add_requests(SRPOL_CMD_RULE_NEW) ?:
 	       del_rules(keys) ?:
 	       del_endpoints(keys) ?:
-	       del_policies(keys) ?:
-	       del_paths(keys) ?:
-	       del_sids(keys);
+	       del_paths(keys);
 }
 
 static const struct dev_info *find_dev(const struct vec *present,

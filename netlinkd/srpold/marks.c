@@ -2,8 +2,9 @@
 /*
  * Congestion signals of an interval, from the data plane's maps: marks on
  * probes that came back, notifications (CNP) for packets of flows, by the path
- * these are on, and marks on packets that reached a peer which says so. The data plane by itself lets flows of modes adaptive and
- * flowlet go round at once; what stays is a link's quality.
+ * these are on, and marks on packets that reached a peer which says so. The data
+ * plane by itself lets flows of modes adaptive and flowlet go round at once; what
+ * stays is a link's quality.
  */
 #include "srpold.h"
 
@@ -25,6 +26,25 @@ static void read_probes(struct engine_path *path)
 	quality_marks(&path->window, QUALITY_CE, seen, marked);
 }
 
+/*
+ * Likewise of what the peer counts, for as long as it is up: what it tells first was
+ * before us.
+ */
+static uint64_t read_path_ce(struct engine_path *path,
+			     const struct reflected *r)
+{
+	const struct srpol_far *far = reflect_map_at(r->ssid);
+	uint64_t n;
+
+	if (!far->reached)
+		return 0;
+	n = more(far->path_ce, &path->closed_path_ce);
+	if (path->path_ce_known)
+		return n;
+	path->path_ce_known = true;
+	return 0;
+}
+
 /* Paths to several hosts of a leaf share a probe, and its window. */
 static void read_flows(struct engine *engine, struct engine_path *path,
 		       int stats, int quality)
@@ -32,7 +52,7 @@ static void read_flows(struct engine *engine, struct engine_path *path,
 	struct quality_window *window;
 	struct srpol_quality q;
 	struct srpol_counter c;
-	uint64_t seen, marked, path_ce = 0;
+	uint64_t seen, marked, path_ce;
 	const struct reflected *r = reflect_of(path);
 
 	if (!path->id || srpol_map_lookup(quality, &path->id, &q) ||
@@ -40,9 +60,7 @@ static void read_flows(struct engine *engine, struct engine_path *path,
 		return;
 	seen = more(c.packets, &path->closed_packets);
 	marked = more(q.cnp, &path->closed_cnp);
-	if (r)
-		path_ce = more(reflect_map_at(r->ssid)->path_ce,
-			       &path->closed_path_ce);
+	path_ce = r ? read_path_ce(path, r) : 0;
 	/* what was before us says nothing of this interval */
 	if (!path->closed_known) {
 		path->closed_known = true;

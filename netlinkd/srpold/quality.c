@@ -47,13 +47,17 @@ uint32_t quality_loss_ppm(const struct quality_window *w)
  * @w: the window
  * @sort: of this sort
  * @seen: packets that could have brought one
- * @marked: signals
+ * @marked: signals: a peer's word, which may be any number
  */
 void quality_marks(struct quality_window *w, enum quality_sort sort,
 		   uint64_t seen, uint64_t marked)
 {
-	w->share[sort].seen += seen * ONE;
-	w->share[sort].marked += marked * ONE;
+	struct quality_share *s = &w->share[sort];
+
+	s->seen += seen * ONE;
+	s->marked += marked * ONE;
+	if (s->marked > s->seen)
+		s->marked = s->seen;
 }
 
 /**

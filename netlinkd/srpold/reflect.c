@@ -56,6 +56,61 @@ static uint32_t list_hash(const struct srpol_sid_list *segs)
 	return hash;
 }
 
+/* What XDP has to know of it; nothing has come yet. */
+static void enter(struct reflected *r)
+{
+	struct engine_path *path = engine_path(engine, r->path);
+	const struct srpol_nic *nic = &engine->fabric->nics[path->nic];
+	const struct srpol_fabric *f = engine->fabric;
+	struct srpol_far *far = reflect_map_at(r->ssid);
+	const struct uplink *up = uplink_of(path->nic);
+	uint32_t i;
+
+	r->seq = 0;
+	r->sent = 0;
+	path->path_ce_known = false;
+	memset(far, 0, sizeof(*far));
+	far->epoch = epoch;
+	far->there_ns = SRPOL_FAR_NONE;
+	far->back_ns = SRPOL_FAR_NONE;
+	for (i = 0; i < f->n_nics; i++) {
+		if (f->nics[i].host != path->peer)
+			continue;
+		/* any of its addresses: they have the same key */
+		memcpy(far->peer, &f->nics[i].addr, sizeof(far->peer));
+		break;
+	}
+	probe_map_enter(r->ssid, up ? up->ifindex : 0, &nic->addr, &path->far);
+}
+
+/*
+ * Larger than before, after a restart of the machine too, or peers take all for
+ * replayed. While the data plane is there that is so even if the clock was set
+ * back: it has the one of before.
+ */
+static uint64_t next_epoch(void)
+{
+	uint64_t next, i;
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	next = ts.tv_sec * 1000 * NS_PER_MS + ts.tv_nsec;
+	for (i = 0; i < SRPOL_MAX_PROBES; i++)
+		if (reflect_map_at(i)->epoch >= next)
+			next = reflect_map_at(i)->epoch + 1;
+	return epoch >= next ? epoch + 1 : next;
+}
+
+/* A new epoch: what is under way of the one before is no answer any more. */
+static void enter_all(void)
+{
+	struct reflected *r;
+
+	epoch = next_epoch();
+	vec_for_each(r, &probes_far)
+		enter(r);
+}
+
 static void send_one(struct reflected *r)
 {
 	struct engine_path *path = engine_path(engine, r->path);
@@ -86,6 +141,9 @@ static void send_one(struct reflected *r)
 	}
 	r->seq = probe_next_seq(r->seq);
 	r->sent++;
+	/* all numbers were used: peers would take the first ones for old ones */
+	if (!r->seq)
+		enter_all();
 }
 
 static void tick(struct source *source, uint32_t events)
@@ -102,46 +160,6 @@ static void tick(struct source *source, uint32_t events)
 		if (r->next_ns <= now)
 			r->next_ns = now + interval;
 	}
-}
-
-/* What XDP has to know of it; nothing has come yet. */
-static void enter(struct reflected *r)
-{
-	struct engine_path *path = engine_path(engine, r->path);
-	const struct srpol_nic *nic = &engine->fabric->nics[path->nic];
-	const struct srpol_fabric *f = engine->fabric;
-	struct srpol_far *far = reflect_map_at(r->ssid);
-	const struct uplink *up = uplink_of(path->nic);
-	uint32_t i;
-
-	r->seq = 0;
-	r->sent = 0;
-	path->closed_path_ce = 0;
-	memset(far, 0, sizeof(*far));
-	far->epoch = epoch;
-	far->there_ns = SRPOL_FAR_NONE;
-	far->back_ns = SRPOL_FAR_NONE;
-	for (i = 0; i < f->n_nics; i++) {
-		if (f->nics[i].host != path->peer)
-			continue;
-		/* any of its addresses: they have the same key */
-		memcpy(far->peer, &f->nics[i].addr, sizeof(far->peer));
-		break;
-	}
-	probe_map_enter(r->ssid, up ? up->ifindex : 0, &nic->addr, &path->far);
-}
-
-/* A new epoch: what is under way of the one before is no answer any more. */
-static void enter_all(void)
-{
-	struct reflected *r;
-	struct timespec ts;
-
-	/* larger than before, after a restart of the machine too */
-	clock_gettime(CLOCK_REALTIME, &ts);
-	epoch = ts.tv_sec * 1000 * NS_PER_MS + ts.tv_nsec;
-	vec_for_each(r, &probes_far)
-		enter(r);
 }
 
 /*
@@ -306,7 +324,10 @@ void reflect_look(void)
 	}
 }
 
-/* They are read while others come: what is missing cannot be less than none. */
+/*
+ * They are read while others come, or are a peer's word: what is missing cannot be
+ * less than none.
+ */
 static json_t *missing(uint64_t of, uint64_t there)
 {
 	return json_integer(of > there ? of - there : 0);
@@ -342,10 +363,10 @@ json_t *reflect_report(const struct engine_path *path)
 			    json_real(r->queue_there_ns / 1000 / 1000.0));
 	json_object_set_new(o, "queue_back_ms",
 			    json_real(r->queue_back_ns / 1000 / 1000.0));
-	json_object_set_new(o, "hops_there",
-			    json_integer(PROBE_HOP_LIMIT - far->hop_limit));
-	json_object_set_new(o, "hops",
-			    json_integer(PROBE_HOP_LIMIT - p->hop_limit));
+	json_object_set_new(o, "hops_there", missing(PROBE_HOP_LIMIT,
+						     far->hop_limit));
+	json_object_set_new(o, "hops", missing(PROBE_HOP_LIMIT,
+					       p->hop_limit));
 	json_object_set_new(o, "rtt_ms",
 			    json_real(p->rtt_ns / 1000 / 1000.0));
 	return o;

@@ -71,13 +71,14 @@ static const struct host_key *key_of(const struct engine *engine,
 	const struct host_key *k;
 	uint32_t i;
 
-	vec_for_each(k, &engine->keys) {
-		for (i = 0; i < engine->fabric->n_nics; i++) {
-			nic = &engine->fabric->nics[i];
-			if (nic->host == k->peer &&
-			    !memcmp(&nic->addr, addr, sizeof(*addr)))
+	/* in this order: there are some hundred thousand ports at most */
+	for (i = 0; i < engine->fabric->n_nics; i++) {
+		nic = &engine->fabric->nics[i];
+		if (memcmp(&nic->addr, addr, sizeof(*addr)))
+			continue;
+		vec_for_each(k, &engine->keys)
+			if (nic->host == k->peer)
 				return k;
-		}
 	}
 	return NULL;
 }

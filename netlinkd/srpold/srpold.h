@@ -210,7 +210,8 @@ struct probe_stats {
  * @closed_packets: packets sent over the path, likewise
  * @closed_cnp: notifications for them
  * @closed_path_ce: marked packets of it that reached the peer, likewise
- * @closed_known: all were read before
+ * @closed_known: all but @closed_path_ce were read before
+ * @path_ce_known: that was, since the peer was asked anew
  * @probe: SSID of its probe, of the leader only
  * @seq: of the next probe
  * @sent_ns: when the last IN_FLIGHT probes were sent, by sequence number; 0:
@@ -252,6 +253,7 @@ struct engine_path {
 	uint64_t closed_cnp;
 	uint64_t closed_path_ce;
 	bool closed_known;
+	bool path_ce_known;
 	uint32_t probe;
 	uint32_t seq;
 	uint64_t sent_ns[IN_FLIGHT];

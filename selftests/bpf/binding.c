@@ -4,8 +4,10 @@
  * by byte, and that a packet takes the path there that a steered one takes.
  */
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ktap.h"
@@ -343,6 +345,62 @@ static void test_label(void)
 	CHECK_EQ(rig_flows(NULL), 64, "flows");
 }
 
+/* What was read of the packet before says nothing of one that cannot be read. */
+static void test_no_traces(void)
+{
+	__u64 before[PATHS + 1];
+	__u32 path[64], i, round;
+	struct inner other = v4;
+	struct pkt p;
+
+	other.roce = false;
+	for (round = 0; round < 2; round++) {
+		setup(3, false);
+		for (i = 0; i < ARRAY_SIZE(path); i++) {
+			other.dport = 1000 + 77 * i;
+			other.more = i % 2;
+			encap(&p, &came, &other);
+			if (round)
+				rig_uplink(&p, NULL);
+			came.label = i * 0x2345 & 0xfffff;
+			encap(&p, &came, &v6);
+			p.b[HEADERS] = IPPROTO_UDP;
+			counters(before);
+			rig_uplink(&p, NULL);
+			if (!round)
+				path[i] = taken(before);
+			CHECK_EQ(taken(before), path[i], "label %x",
+				 came.label);
+		}
+	}
+}
+
+/* Of two that interrupt each other each has memory of its own. */
+static void test_memory(void)
+{
+	int cpus = libbpf_num_possible_cpus(), fd = rig_map("binding_pkt"), i;
+	struct bpf_map_info info = {};
+	__u32 len = sizeof(info), at, size;
+	struct pkt p;
+	char *values;
+
+	setup(3, false);
+	encap(&p, &came, &v6);
+	for (i = 0; i < 3; i++)
+		rig_uplink(&p, NULL);
+	CHECK_EQ(bpf_map_get_info_by_fd(fd, &info, &len), 0, "map");
+	size = (info.value_size + 7) / 8 * 8;
+	values = calloc(cpus, size);
+	for (at = 0; at < 2; at++) {
+		CHECK_EQ(bpf_map_lookup_elem(fd, &at, values), 0, "%u", at);
+		for (i = 0; i < cpus; i++)
+			CHECK_EQ(*(__u32 *)(values + i * size +
+					    info.value_size - 8), 0,
+				 "%u is given back", at);
+	}
+	free(values);
+}
+
 /* The outer flow label is made as for steered packets. */
 static void test_outer_label(void)
 {
@@ -432,7 +490,7 @@ static void test_too_big(void)
 				       .flow_label = SRPOL_FLOW_LABEL_ZERO };
 	struct inner in = v6;
 	struct pkt p, out;
-	__u32 over;
+	__u32 over, i;
 
 	setup(3, false);
 	rig_config(cfg);
@@ -458,6 +516,12 @@ static void test_too_big(void)
 		CHECK_EQ(csum_fold(csum_add(1240 + 58, out.b + 14 + 8,
 					    32 + 1240)), 0, "checksum");
 	}
+	/* RFC 8200 5: no link has less */
+	for (i = 1; i <= PATHS; i++)
+		rig_path(i, &around, 1, 1300);
+	encap(&p, &came, &in);
+	rig_uplink(&p, &out);
+	CHECK_EQ(out.b[60] << 8 | out.b[61], 1280, "the least MTU");
 	cfg.icmp_errors = 0;
 	rig_config(cfg);
 	rig_mark();
@@ -510,6 +574,8 @@ static const struct ktap_test tests[] = {
 	{ "the path of a steered packet", test_selection },
 	{ "flows stay on the path they have", test_stay },
 	{ "flows by flow label", test_label },
+	{ "nothing is left of the packet before", test_no_traces },
+	{ "memory is given back", test_memory },
 	{ "outer flow label", test_outer_label },
 	{ "paths down, backup, contention", test_down },
 	{ "too big for its path", test_too_big },

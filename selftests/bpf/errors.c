@@ -4,6 +4,7 @@
  * many there may be. Here the kernel knows no route back: they come from the SID.
  */
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -142,9 +143,41 @@ static void test_errors(void)
 	}
 }
 
+/* What the link layer adds to a short frame is not quoted. */
+static void test_padding(void)
+{
+	struct pkt p, out, want;
+
+	setup();
+	came.hop_limit = 1;
+	encap(&p, &v6);
+	want_error(&want, &p, 3, 0, 0);
+	pkt_add32(&p, 0xdeadbeef);
+	pkt_add8(&p, 0x5a);
+	CHECK_EQ(rig_uplink(&p, &out), X_REDIRECT, "padded");
+	CHECK(pkt_equal(&out, &want), "padded");
+}
+
+/* Errors sent about packets of a device, as far as they are remembered. */
+static __u64 budget_of(__u32 ifindex)
+{
+	struct { __u64 window, sent; } b[libbpf_num_possible_cpus()];
+	__u64 sent = 0;
+	int i;
+
+	if (bpf_map_lookup_elem(rig_map("icmp_budget"), &ifindex, b))
+		return 0;
+	for (i = 0; i < libbpf_num_possible_cpus(); i++)
+		sent += b[i].sent;
+	return sent;
+}
+
 /* RFC 4443 2.4 (e), RFC 8754 5.1 */
 static void test_silent(void)
 {
+	struct in6_addr prefix = addr("fcbb:bb00:f::");
+	struct in6_addr container = addr("fcbb:bb00:f:1::");
+	struct srpol_dp_sid udt = { .id = 3, .prefix_len = 48, .block_len = 32 };
 	static const char *const from[] = { "ff02::1", "fe80::1", "::", "::1" };
 	struct inner icmp = { .src = "fd00::1", .dst = "fd00::2", .proto = 58,
 			      .payload = 64 };
@@ -187,6 +220,18 @@ static void test_silent(void)
 	check_silent("extension header", &p, SRPOL_REASON_HOP_LIMIT);
 	p.b[14 + 40] = 41;
 	check_error("answered", &p, SRPOL_REASON_HOP_LIMIT, 3, 0, 0);
+	/* a uDT with an argument has no field that is wrong */
+	udt.behavior = SRPOL_BEHAVIOR_UDT46;
+	memcpy(udt.sid, &prefix, 16);
+	rig_sid_set(&udt);
+	came = (struct outer){ .src = "fc00:98::1", .sids = &container, .n = 1 };
+	encap(&p, &v6);
+	check_silent("uDT46 with an argument", &p, SRPOL_REASON_SEGMENTS_LEFT);
+	came.sids = list;
+	came.n = 2;
+	came.full = true;
+	came.hop_limit = 1;
+	encap(&p, &v6);
 	cfg.icmp_errors = 0;
 	rig_config(cfg);
 	rig_mark();
@@ -215,10 +260,16 @@ static void test_limit(void)
 	sent = rig_reason(SRPOL_REASON_ICMP_ENDPOINT) - sent;
 	CHECK_EQ(limited, 1, "limited");
 	CHECK_EQ(sent, n - 1, "sent");
+	CHECK(budget_of(LO) > BURST, "of this device");
+	CHECK_EQ(budget_of(0), 0, "of no other one");
+	usleep(2 * WINDOW_US);
+	rig_mark();
+	check_error("the window after", &p, SRPOL_REASON_HOP_LIMIT, 3, 0, 0);
 }
 
 static const struct ktap_test tests[] = {
 	{ "errors of RFC 8986, byte by byte", test_errors },
+	{ "padding of the link layer", test_padding },
 	{ "what is not answered", test_silent },
 	{ "how many there may be", test_limit },
 };

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "ktap.h"
 #include "rig.h"
+#include "stamp.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -31,14 +31,6 @@ static struct srpol_probe *table;
 static struct ring_buffer *ring;
 static struct srpol_probe_event event;
 static unsigned int events;
-
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 /**
  * struct probe - a probe as it comes back
@@ -77,18 +69,8 @@ static void frame(struct pkt *p, const struct probe *probe)
 	p->len = 0;
 	pkt_add_eth(p, pkt_link_macs, 0x86dd);
 	pkt_add_outer(p, &o, len, IPPROTO_UDP);
-	pkt_add16(p, 862);
-	pkt_add16(p, 862);
-	pkt_add16(p, len);
-	pkt_add16(p, 0);
-	stamp = p->len;
-	pkt_add32(p, probe->seq);
-	pkt_add32(p, probe->sent_ns / 1000000000);
-	pkt_add32(p, probe->sent_ns % 1000000000);
-	pkt_add16(p, 0x4001);
-	pkt_add16(p, probe->index);
-	for (i = 16; i < 44; i++)
-		pkt_add8(p, 0);
+	stamp = p->len + 8;
+	stamp_add(p, len, probe->seq, probe->sent_ns, probe->index);
 	pkt_add8(p, 0);
 	pkt_add8(p, 252);
 	pkt_add16(p, 8);
@@ -103,7 +85,7 @@ static struct probe sent(unsigned int n, uint32_t seq)
 {
 	struct srpol_probe *p = &table[INDEX];
 	struct probe probe = {
-		.n = n, .index = INDEX, .seq = seq, .sent_ns = now(),
+		.n = n, .index = INDEX, .seq = seq, .sent_ns = stamp_now(),
 	};
 
 	srpol_probe_slot_of(p, seq)->sent_ns = probe.sent_ns;
@@ -124,20 +106,14 @@ static void set_key(const uint8_t *k)
 static void setup(unsigned int n)
 {
 	struct srpol_probe *p = &table[INDEX];
-	struct in6_addr src = addr(HOST), s;
+	struct in6_addr s;
 	unsigned int i;
 
 	rig_reset();
 	rig_sid(PROBE, sid(PROBE), SRPOL_BEHAVIOR_PROBE);
 	crypto_shorthash_keygen(key);
 	set_key(key);
-	memset(p, 0, sizeof(*p));
-	for (i = 0; i <= SRPOL_PROBE_SLOTS; i++)
-		p->slot[i].back = SRPOL_PROBE_NEVER;
-	p->last_seq = SRPOL_PROBE_NEVER;
-	p->ifindex = LO;
-	p->segs = n;
-	memcpy(p->saddr, &src, 16);
+	stamp_enter(p, HOST, LO, n);
 	for (i = 0; i < n; i++) {
 		s = i ? sid(FAR + n - 1 - i) : sid(PROBE);
 		memcpy(&p->list[2 * i], &s, 16);
@@ -177,7 +153,7 @@ static void test_good(void)
 		CHECK_EQ(p->last_seq, 199, "%u SIDs", n[i]);
 		CHECK_EQ(p->hop_limit, 60, "%u SIDs", n[i]);
 		CHECK_EQ(p->ce + p->gaps, 0, "%u SIDs", n[i]);
-		CHECK(p->last_ns >= probe.sent_ns && p->last_ns <= now(),
+		CHECK(p->last_ns >= probe.sent_ns && p->last_ns <= stamp_now(),
 		      "last seen");
 		for (k = sum = 0; k < SRPOL_PROBE_RTTS; k++)
 			sum += p->histogram[k];
@@ -279,7 +255,7 @@ static void test_replay(void)
 	CHECK_EQ(p->received, 100, "each once");
 	/* what was never sent, though somebody had it signed */
 	probe[0] = (struct probe){ .n = 6, .index = INDEX, .seq = 100,
-				   .sent_ns = now() };
+				   .sent_ns = stamp_now() };
 	frame(&pkt, &probe[0]);
 	check_reason(&pkt, SRPOL_REASON_PROBE_STALE, "not sent");
 	/* the prober starts anew: slots without a time match nothing */

@@ -151,6 +151,9 @@ def test_measured_ends(page, hosts):
              {**good, "links": [[1, 1], [0, 1]]}, {**good, "links": [[1, 1], [1, 1]]},
              {**good, "links": [[0]]}, {**good, "links": [[0, 1 << 32]]},
              {**good, "links": [[i, 1] for i in range(1025)]},
+             {**good, "links": [[0, 1e308]]}, {**good, "links": [[0, float("nan")]]},
+             {**good, "links": [[-1, 1]]}, {**good, "links": [[0, 1 << 70]]},
+             "[" * 100_000, '{"links":' * 10_000, {**good, "rest": 1e308},
              {**good, "rest": -1}, {**good, "more": 1}]
     refused = value(page, "measured_refused_total")
     for text in wrong:
@@ -161,6 +164,11 @@ def test_measured_ends(page, hosts):
              refused + len(wrong) + 1)
     check("what is no load is refused and counted, and its host's no longer counts",
           value(page, "measured_hosts") == 3, metrics(page))
+    refused = value(page, "measured_refused_total")
+    hosts.tell("measured h1 h2 leaf0.2 400000")
+    wait_for("a refusal", lambda: value(page, "measured_refused_total") == refused + 1)
+    check("nobody says what another host's NIC sends",
+          value(page, "measured_hosts") == 2, metrics(page))
     hosts.process.end(9)
     wait_for("the end of leases", lambda: page.state()["load"]["hosts"] == 0)
     state = page.state()

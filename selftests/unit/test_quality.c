@@ -20,7 +20,7 @@
 #define G	1000000000ull
 
 static const struct quality_config config = {
-	.loss_ppm = 5000, .delay_ns = 200 * US, .marks_ppm = { 50000, 1000 },
+	.loss_ppm = 5000, .delay_ns = 200 * US, .marks_ppm = { 50000, 1000, 50000 },
 	.patience = 2, .calm = 5,
 	.calm_max = 160,
 };
@@ -129,6 +129,15 @@ static void test_marks(void **state)
 	for (i = 0; i < 150; i++)
 		close_marks(&w, QUALITY_CNP, 0, 0);
 	assert_int_equal(close_marks(&w, QUALITY_CNP, 0, 0), QUALITY_GOOD);
+	/* nor is for ever what a peer made up: there are no more marks than packets */
+	w = (struct quality_window){};
+	assert_int_equal(close_marks(&w, QUALITY_PATH_CE, 100, 1ull << 40),
+			 QUALITY_MARKS);
+	close_marks(&w, QUALITY_PATH_CE, 100, ~0ull);
+	for (i = 0; i < 30; i++)
+		close_marks(&w, QUALITY_PATH_CE, 100, 0);
+	assert_int_equal(close_marks(&w, QUALITY_PATH_CE, 100, 0),
+			 QUALITY_GOOD);
 	/* no packets, no CNPs: good */
 	w = (struct quality_window){};
 	assert_int_equal(close_marks(&w, QUALITY_CNP, 0, 0), QUALITY_GOOD);

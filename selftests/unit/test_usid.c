@@ -72,6 +72,31 @@ static void other_structures(void **state)
 	expect(&sids[0], "fcbb:bb00:1:2:3:4:5:6");
 }
 
+/* Whoever links the library has lengths from a user, or from a file. */
+static void no_lengths(void **state)
+{
+	static const uint32_t bad[][2] = {
+		{ 32, 0 }, { 32, 72 }, { 32, 128 }, { 32, 12 }, { 33, 16 },
+		{ 120, 16 }, { 128, 16 }, { 136, 16 }, { ~0u, 16 },
+		{ 32, ~0u },
+	};
+	struct in6_addr block = addr("fcbb:bb00::"), sids[2];
+	const uint64_t csids[] = { 1 };
+	uint64_t out[SRPOL_CSIDS_MAX];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(srpol_usid_capacity(bad[i][0], bad[i][1]), 0);
+		assert_int_equal(srpol_usid_pack(&block, bad[i][0], bad[i][1],
+						 csids, 1, sids, 2), -EINVAL);
+		assert_int_equal(srpol_usid_unpack(&block, bad[i][0],
+						   bad[i][1], out), 0);
+	}
+	assert_int_equal(srpol_usid_capacity(0, 8), SRPOL_CSIDS_MAX);
+	assert_int_equal(srpol_usid_capacity(64, 64), 1);
+}
+
 static void refuses(void **state)
 {
 	(void)state;
@@ -108,6 +133,7 @@ int main(void)
 		cmocka_unit_test(six_in_one),
 		cmocka_unit_test(seventh_opens_another),
 		cmocka_unit_test(other_structures),
+		cmocka_unit_test(no_lengths),
 		cmocka_unit_test(refuses),
 		cmocka_unit_test(unpacks),
 	};

@@ -213,6 +213,37 @@ def bug_report():
 
 
 @test
+def replace_bsids():
+    "replace -f: binding SIDs change hands, with policies and local SIDs too"
+    policy = "policy add color {} endpoint fd00:b::{} {} candidate segment-list 1\n"
+    first, second, none = "bsid fc00:b::1", "bsid fc00:b::2", ""
+
+    def wanted(one, two, sids=(), *others):
+        text = "path add 1 segs fc00::1\n"
+        text += "".join(policy.format(*p) for p in ((1, 1, one), (1, 2, two),
+                                                    *others) if p[2] != "gone")
+        return text + "".join(f"sid add {s} behavior End\n" for s in sids)
+
+    def there():
+        return {s["sid"]: (s["behavior"], s.get("endpoint"))
+                for s in show("sid")}
+
+    forget()
+    for file, sids in (
+            (wanted(first, second), {1: 1, 2: 2}),
+            (wanted(second, first), {1: 2, 2: 1}),
+            (wanted(none, second, ["fc00:b::1"]), {1: None, 2: 2}),
+            (wanted(first, none, ["fc00:b::2"]), {1: 1, 2: None}),
+            (wanted("gone", first), {1: 2}),
+            (wanted(first, "gone", ["fc00:b::2"]), {1: 1, 2: None}),
+            (wanted("gone", "gone", ["fc00:b::1"], (1, 3, second)),
+             {1: None, 2: 3})):
+        replace(file)
+        eq(there(), {f"fc00:b::{n}": ("End.B6.Encaps.Red", f"fd00:b::{e}")
+                     if e else ("End", None) for n, e in sids.items()})
+
+
+@test
 def replace_refused():
     "replace -f: a file that is refused changes nothing and names the line"
     everything()

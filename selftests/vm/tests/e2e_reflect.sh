@@ -128,18 +128,18 @@ check_fails "refused: no SID to turn round at" 'no "reflect" in "functions"' \
 fabric_topology >"$work/topology.json"
 
 # ---- there and back
-# native XDP_TX to a veth whose other end has no XDP program is lost
-on B dev add hB role uplink xdp generic
+# a veth takes frames from the XDP of its other end if it has a program, or GRO
+fabric_exec leaf2 ethtool -K host gro on
 on A rule add prio 100 dst fd00:b::/64 color 100
 # so that marks can be told by path: the list of the SRH does not have spines
 on A config set path-id tag
 on B config set path-id tag
 start_engine B
-start_engine A
-check "four paths, probed and up" patiently 60 usable A 4
 check "the reflecting SID is the engine's" patiently 60 eval \
 	'on B -j sid show | jq -e ".[] | select(.sid == \"fc00:0:b::f1\" and
 		.behavior == \"reflect\" and .origin == \"engine\")"'
+start_engine A
+check "four paths, probed and up" patiently 60 usable A 4
 check "probes come back from the peer by all four" \
 	patiently 60 all_paths '.returned > 5'
 on A -j engine paths >"$work/paths"
@@ -196,6 +196,21 @@ check "all of what went by it, $sent packets" patiently 30 eval \
 check "none by the others" eval \
 	'path spine1 ".path_ce == 0" && path spine2 ".path_ce == 0"'
 mark spine4 leaf2 off
+
+# ---- the prober begins anew, by a clock that was set back
+kill "${engine[A]}"
+wait "${engine[A]}" || not_ok "it ends with status 0"
+replayed=$(reason B reflect-replayed)
+date -s "-1 hour" >/dev/null
+start_engine A
+check "begun anew by a clock that was set back: nothing is replayed" \
+	patiently 60 eval 'usable A 4 && all_paths ".returned > 15"'
+date -s "+1 hour" >/dev/null
+check_equal "B takes none for replayed" "$replayed" \
+	"$(reason B reflect-replayed)"
+check "what was marked before is known" path spine4 ".path_ce == $sent"
+check_equal "and is no congestion of now" 0 "$(on A -j engine paths |
+	jq '[ .[] | select(.name | contains("spine4")) ][0].path_ce_ppm')"
 
 # ---- delay, by clocks that have nothing to do with each other
 modprobe sch_netem
