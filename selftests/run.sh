@@ -104,6 +104,8 @@ run_native() {
 	local status=0 counts isolate=()
 
 	[ "$(id -u)" -ne 0 ] || isolate=(unshare --net)
+	# not what an earlier run left there
+	rm -rf "${logs:?}/$name"
 	mkdir -p "$logs/$name"
 	SRPOL_OUT=$logs/$name timeout -k 10 "$(time_limit "$program")" \
 		"${isolate[@]}" "$program" >"$log" 2>&1 </dev/null 9>&- &
