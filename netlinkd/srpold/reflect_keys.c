@@ -4,6 +4,7 @@
  *
  *	{ "keys": [ { "hosts": [ "A", "B" ], "key": "00112233445566778899aabbccddeeff" } ] }
  */
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,9 +14,10 @@
 
 static int hex_of(char c)
 {
-	const char *digits = "0123456789abcdef", *at = strchr(digits, c | 0x20);
+	const char *digits = "0123456789abcdef";
 
-	return c && at ? at - digits : -1;
+	return isxdigit((unsigned char)c) ?
+	       strchr(digits, tolower((unsigned char)c)) - digits : -1;
 }
 
 static int get_key(const json_t *o, uint8_t *key, struct srpol_error *err)

@@ -349,7 +349,7 @@ static void test_label(void)
 static void test_no_traces(void)
 {
 	__u64 before[PATHS + 1];
-	__u32 path[64], i, round;
+	__u32 path[64], i, round, flows;
 	struct inner other = v4;
 	struct pkt p;
 
@@ -370,6 +370,11 @@ static void test_no_traces(void)
 			if (!round)
 				path[i] = taken(before);
 			CHECK_EQ(taken(before), path[i], "label %x",
+				 came.label);
+			/* the same flow again, after a packet like it */
+			flows = rig_flows(NULL);
+			rig_uplink(&p, NULL);
+			CHECK_EQ(rig_flows(NULL), flows, "label %x",
 				 came.label);
 		}
 	}

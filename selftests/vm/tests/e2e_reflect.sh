@@ -112,6 +112,7 @@ for bad in '"hosts": [ "A", "C" ], "key": "'$key'"' \
 	   '"hosts": [ "A" ], "key": "'$key'"' \
 	   '"hosts": [ "A", "B" ], "key": "'${key%f}'"' \
 	   '"hosts": [ "A", "B" ], "key": "'${key%f}'g"' \
+	   '"hosts": [ "A", "B" ], "key": "'${key%f}'\u0011"' \
 	   '"hosts": [ "A", "B" ], "kay": "'$key'"'; do
 	keys "{ \"keys\": [ { $bad } ] }" bad
 	check_fails "refused: ${bad//$key/KEY}" 'bad.json: .*("hosts"|host "|"key"|"kay")' \

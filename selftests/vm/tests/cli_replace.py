@@ -1,0 +1,144 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+The srpol command: what a file says is made so. replace, export srpol.
+"""
+
+import os
+import tempfile
+
+from cli_lib import (CHOSEN, OK, REFUSED, USAGE, everything, forget, loaded,
+                     show, srpol)
+from ktap import cleanup, eq, main, test
+from srpol import KINDS, without
+
+
+def state():
+    """All configuration, without what the kernel chose or found."""
+    return {kind: [without(o, {*CHOSEN.get(kind, ()), "generation"})
+                   for o in show(kind)] for kind in (*KINDS, "config")}
+
+
+def generation():
+    return show("config")[0]["generation"]
+
+
+def replace(text, status=OK, error="^$"):
+    with tempfile.NamedTemporaryFile("w") as f:
+        f.write(text)
+        f.flush()
+        return srpol("replace", "-f", f.name, status=status, error=error)
+
+
+@test
+def export_replace():
+    "export srpol is what replace -f makes the same of; twice changes nothing"
+    everything()
+    before, exported = state(), srpol("export", "srpol")
+    replace(exported.replace(" origin engine", ""))
+    plain_state = state()
+    at = generation()
+    replace(srpol("export", "srpol"))
+    eq(generation(), at, "generation after the second time")
+    eq(state(), plain_state, "state after the second time")
+    for kind, objects in before.items():
+        eq([without(o, {"origin"}) for o in plain_state[kind]],
+           [without(o, {"origin"}) for o in objects], kind)
+    replace("path add 2 segs fc00::9\n")
+    eq([(o["id"], o["segments"]) for o in show("path")], [(2, ["fc00::9"])],
+       "paths")
+    eq([show(k) for k in ("policy", "rule", "endpoint", "sid")],
+       [[], [], [], []], "all else went")
+    eq(show("config")[0]["hop_limit"], 64, "hop limit is the default again")
+    loaded.clear()
+
+
+@test
+def export_is_short():
+    "export leaves out what is default, names what a reboot renumbers"
+    forget()
+    cgroup = f"/srpol-{os.getpid()}"
+    os.mkdir(f"/sys/fs/cgroup{cgroup}")
+    cleanup(os.rmdir, f"/sys/fs/cgroup{cgroup}")
+    text = (f"path add 2 segs fc00::4 dev u0 via fd00:1::2\n"
+            f"policy add color 8 endpoint :: candidate segment-list 2\n"
+            f"endpoint add fd00:b::/64 to ::\n"
+            f"sid add fcbb:bb00:a::/48 behavior uN\n"
+            f"rule add prio 6 cgroup '{cgroup}' proto udp color 8\n"
+            f"rule add prio 7 dev u0 bypass\n"
+            f"dev add u0 role uplink\n")
+    replace(text)
+    eq(srpol("export", "srpol"), text, "the same words")
+    with tempfile.TemporaryDirectory() as folder:
+        saved = f"{folder}/saved"
+        srpol("save", saved)
+        with open(saved, encoding="ascii") as f:
+            eq(f.read().split("\n", 1)[1], text, "saved")
+        eq(os.listdir(folder), ["saved"], "nothing else is left")
+        at = generation()
+        srpol("replace", "-f", saved)
+        eq(generation(), at, "and it is what there is")
+        srpol("save", f"{folder}/nowhere/x", status=REFUSED,
+              error="No such file")
+    forget()
+
+
+@test
+def replace_bsids():
+    "replace -f: binding SIDs change hands, with policies and local SIDs too"
+    policy = "policy add color {} endpoint fd00:b::{} {} candidate segment-list 1\n"
+    first, second, none = "bsid fc00:b::1", "bsid fc00:b::2", ""
+
+    def wanted(one, two, sids=(), *others):
+        text = "path add 1 segs fc00::1\n"
+        text += "".join(policy.format(*p) for p in ((1, 1, one), (1, 2, two),
+                                                    *others) if p[2] != "gone")
+        return text + "".join(f"sid add {s} behavior End\n" for s in sids)
+
+    def there():
+        return {s["sid"]: (s["behavior"], s.get("endpoint"))
+                for s in show("sid")}
+
+    forget()
+    for file, sids in (
+            (wanted(first, second), {1: 1, 2: 2}),
+            (wanted(second, first), {1: 2, 2: 1}),
+            (wanted(none, second, ["fc00:b::1"]), {1: None, 2: 2}),
+            (wanted(first, none, ["fc00:b::2"]), {1: 1, 2: None}),
+            (wanted("gone", first), {1: 2}),
+            (wanted(first, "gone", ["fc00:b::2"]), {1: 1, 2: None}),
+            (wanted("gone", "gone", ["fc00:b::1"], (1, 3, second)),
+             {1: None, 2: 3})):
+        replace(file)
+        eq(there(), {f"fc00:b::{n}": ("End.B6.Encaps.Red", f"fd00:b::{e}")
+                     if e else ("End", None) for n, e in sids.items()})
+
+
+@test
+def replace_refused():
+    "replace -f: a file that is refused changes nothing and names the line"
+    everything()
+    before, at = state(), generation()
+    good = "path add 5 segs fc00::5\n"
+    for text, status, why in (
+            (good + "policy add color 9 endpoint :: candidate segment-list 4\n",
+             REFUSED, r"no path has this id.*\n.*:2, nothing was changed"),
+            (good + good, USAGE, "lines 1 and 2 define the same object"),
+            (good + "path del 5\n", USAGE, "not what to delete"),
+            (good + "path show\n", USAGE, "has no place"),
+            (good + "path add x segs fc00::1\n", USAGE, "failed .*:2")):
+        replace(text, status, f"(?s){why}")
+        eq((state(), generation()), (before, at), text)
+    forget()
+    srpol(batch="path add 77 segs fc00::7 origin engine\n"
+                "path add 6 segs fc00::6\n")
+    replace("path add 5 segs fc00::5\n")
+    eq([o["id"] for o in show("path")], [5, 77],
+       "the engine's paths stay, static ones go")
+    srpol(batch="policy add color 3 endpoint :: candidate segment-list 5 "
+                "origin engine\n")
+    replace("path add 6 segs fc00::6\n", REFUSED, "in use by policy 3")
+
+
+cleanup(forget)
+main()
