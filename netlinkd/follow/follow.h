@@ -51,6 +51,7 @@ struct follow_config {
  * @resets: the store is another one
  * @reports: reports written
  * @loads: loads written
+ * @retries: acknowledgements and reports that were not written, to be written again
  */
 struct follow_stats {
 	uint64_t applied;
@@ -64,6 +65,7 @@ struct follow_stats {
 	uint64_t resets;
 	uint64_t reports;
 	uint64_t loads;
+	uint64_t retries;
 };
 
 /**
@@ -143,6 +145,7 @@ struct follow_plan {
  * @keep: keeps it
  * @keeping: lease request under way
  * @telling: transaction under way
+ * @retry_ns: wait after the last one that failed, 0: it did not
  * @told: generation that was written
  * @told_number: number of the report that was written
  * @tell: generation that is to be
@@ -183,6 +186,7 @@ struct follow {
 	struct alarm keep;
 	bool keeping;
 	bool telling;
+	uint64_t retry_ns;
 	uint64_t told;
 	uint64_t told_number;
 	uint64_t tell;

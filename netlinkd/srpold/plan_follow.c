@@ -257,6 +257,7 @@ static json_t *one_report(const struct follow *f)
 		      "applied", (json_int_t)s->applied,
 		      "refused", (json_int_t)refused,
 		      "failed", (json_int_t)s->failed);
+	json_object_set_new(o, "retries", json_integer(s->retries));
 	json_object_set_new(o, "refused_by", json_pack(
 		"{s:I, s:I, s:I, s:I, s:I}",
 		"bad_head", (json_int_t)s->bad_head,

@@ -81,6 +81,7 @@ static void print_stats(const struct host *host)
 		      "resets", (json_int_t)s->resets,
 		      "reports", (json_int_t)s->reports);
 	json_object_set_new(o, "loads", json_integer(s->loads));
+	json_object_set_new(o, "retries", json_integer(s->retries));
 	json_object_set_new(o, "epoch", json_integer(host->follow.now ?
 		(json_int_t)host->follow.now->head.epoch : 0));
 	json_dumpf(o, stdout, JSON_COMPACT);
