@@ -160,6 +160,12 @@ void print_engine_show(const json_t *reply)
 			 number_of(s, "epoch"), number_of(s, "term"),
 			 number_of(s, "applied"), number_of(s, "refused"),
 			 number_of(s, "failed"), number_of(s, "retries"));
+	json_array_foreach(json_object_get(reply, "limits"), i, s)
+		out_text("\n\tlimit color %lld rate %lld %s delayed %lld dropped %lld",
+			 number_of(s, "color"), number_of(s, "rate"),
+			 json_is_true(json_object_get(s, "paced")) ? "paced" :
+			 "policed", number_of(s, "delayed"),
+			 number_of(s, "dropped"));
 	out_text("\n");
 	out_object_end();
 }

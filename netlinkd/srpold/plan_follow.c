@@ -128,8 +128,10 @@ static int apply(void *data, const struct follow_plan *plan)
 	follower->plan = plan->plan;
 	if (plan_weigh() && started)
 		ret = reconcile(engine, &err);
-	if (!ret)
+	if (!ret) {
+		limits_soon();
 		return 0;
+	}
 	log_error("plan of epoch %llu: %s",
 		  (unsigned long long)plan->head.epoch, err.text);
 	follower->plan = before;
@@ -218,6 +220,15 @@ bool plan_tell(const struct follow_link *links, size_t n)
 uint32_t plan_host(uint32_t number)
 {
 	return followers[number].follow.host;
+}
+
+/**
+ * plan_following() - what a host follows
+ * @number: its number, as in the configuration
+ */
+const struct follow *plan_following(uint32_t number)
+{
+	return &followers[number].follow;
 }
 
 /**
