@@ -7,7 +7,7 @@
 # the counters of what arrives at B. Once where packets wait at the device (qdisc
 # fq), once where they are dropped.
 #
-# SRPOL_CLOCK=counted
+# SRPOL_CLOCK=counted SRPOL_TIMEOUT=900
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -87,7 +87,7 @@ limit_is() {
 }
 
 # contend: both send for MS; sets got_red and got_blue, kbit/s that arrived
-MS=4000
+MS=6000
 contend() {
 	local red blue red_sends
 
@@ -103,6 +103,13 @@ contend() {
 	got_blue=$((($(arrived 1020) - blue) * 38400 / MS))
 	echo "# red $got_red kbit/s, blue $got_blue kbit/s of $BLUE;" \
 		"limit: $(on A -j engine show 2>/dev/null | jq -c '.limits')"
+}
+
+# held: red has no more than its maximum within 5 %: what it did not use before it
+# sent, 52 ms, and what waits when it has sent, 105 ms, are half of that. Nor is
+# it much less: a sender that was late by more than the former does not get that back.
+held() {
+	[ $((20 * got_red)) -le $((21 * RED)) ] && [ $((20 * got_red)) -ge $((17 * RED)) ]
 }
 
 # within VALUE OF: by 5 %
@@ -161,7 +168,7 @@ check "red gets a maximum" fabric tenant add red color 10 guaranteed 1M \
 check "host A knows it" patiently 30 limit_is rate $((RED * 1000))
 check_equal "without fq it drops what is more" false "$(limit paced)"
 contend
-check "the greedy one has its maximum within 5 %" within "$got_red" "$RED"
+check "the greedy one is held to its maximum" held
 check "the other one has its guarantee within 5 %" \
 	within "$got_blue" "$BLUE"
 check "drops are counted for the color, and by their reason" eval '
@@ -174,8 +181,7 @@ fabric_exec hostA tc qdisc replace dev hA root fq
 check "with fq at the device packets wait for their time" \
 	patiently 30 limit_is paced true
 contend
-check "then the greedy one has its maximum within 5 %, too" \
-	within "$got_red" "$RED"
+check "then the greedy one is held to its maximum, too" held
 check "and the other one its guarantee" within "$got_blue" "$BLUE"
 check "packets were delayed" eval '[ "$(limit delayed)" -gt 0 ]'
 
@@ -184,8 +190,7 @@ kill -9 "${engine[A]}"
 wait "${engine[A]}" 2>/dev/null || :
 stop_fabricd
 contend
-check "without srpold and the engine the limit stays" \
-	within "$got_red" "$RED"
+check "without srpold and the engine the limit stays" held
 start_engine A
 check "srpold takes it from the plan on its disk" \
 	patiently 60 limit_is rate $((RED * 1000))
