@@ -2,8 +2,8 @@
 /*
  * Limits of colors: as the plan in force has them, into the data plane. They are
  * looked at once a second, as a data plane that was loaded anew has none, and as
- * queues of devices come and go. Where there is no plan nobody touches them, and
- * what is there stays when srpold goes.
+ * queues of devices come and go. They stay when srpold goes, and go when it comes
+ * and is to follow no plan any more.
  */
 #include <bpf/bpf.h>
 #include <net/if.h>
@@ -167,15 +167,15 @@ void limits_soon(void)
 }
 
 /**
- * limits_start() - have the data plane keep limits, if a plan is followed
- * @e: the engine, with the plan of its disk
+ * limits_start() - have the data plane keep limits
+ * @e: the engine, with the plan of its disk; without one there are none
  */
 void limits_start(struct engine *e)
 {
-	if (!plan_is_followed())
-		return;
 	engine = e;
 	look(NULL);
+	if (!plan_is_followed())
+		limits_stop();
 }
 
 /**
@@ -192,7 +192,7 @@ void limits_stop(void)
  */
 json_t *limits_report(void)
 {
-	int fd = engine ? srpol_map_open("limits") : -1;
+	int fd = srpol_map_open("limits");
 	json_t *list = json_array();
 	struct srpol_limit l;
 	uint32_t color = 0;

@@ -84,6 +84,7 @@ class Process:
 # --- fabric and jobs
 
 LEAVES, SPINES = 4, 4
+CHUNKS = 2		# that a host reads
 
 
 def topology():
@@ -605,7 +606,7 @@ def check_history(groups):
         epochs[a["digest"]][leaf] != text
         for leaf, text in a["chunks"].items())]
     partial = [a for a in applied if a["digest"] in epochs and
-               len(a["chunks"]) != (2 if epochs[a["digest"]] else 0)]
+               len(a["chunks"]) != (CHUNKS if epochs[a["digest"]] else 0)]
     check(f"no host applied a mixed or unknown plan ({len(applied)} applied, "
           f"{len(epochs)} epochs)", applied and not strange and not mixed and
           not partial, (strange + mixed + partial)[:3])
@@ -681,6 +682,23 @@ def test_kill_etcd(run, n):
     run.settled()
     check("etcd: epochs go on when etcd's leader is killed", True)
     run.etcd.start(leader)
+
+
+def test_two_gone(run, n):
+    """Without a quorum nothing is written, and hosts keep what they have."""
+    before = run.settled()
+    for i in 0, 1:
+        run.etcd.members[i].end(signal.SIGKILL)
+    run.change()
+    wait_for("the leader gives up", lambda: not any(
+        ask(name, "show")["leads"] for name in run.engines))
+    check("etcd: without two of three members nothing changes", all(
+        g.epoch(h) == before for g in (run.near, run.far) for h in g.hosts))
+    for i in 0, 1:
+        run.etcd.start(i)
+    run.changes(n)
+    run.settled()
+    check("etcd: when they are back, epochs go on", True)
 
 
 def test_kill_engine(run, n):
@@ -816,8 +834,7 @@ def test_lies(run):
     for engine in run.engines.values():
         engine.p.send_signal(signal.SIGCONT)
     run.leader()
-    run.near.tell("report h0")
-    run.near.tell("report h1")
+    run.change()
     wait_for("a plan over the lies", lambda: run.epoch() > now + 1)
     run.settled()
     check("etcd: the engine writes over what others wrote", True)
@@ -1073,6 +1090,7 @@ def test_etcd():
     run = Run()
     n = max(1, EPOCHS // 8)
     test_kill_etcd(run, n)
+    test_two_gone(run, n)
     test_kill_engine(run, n)
     test_fencing(run, n)
     test_compaction(run, n)

@@ -199,3 +199,12 @@ fabricd=$!
 check "the engine leads again" patiently 30 eval 'fabric show | jq -e .leads'
 check "red's maximum is taken back" fabric tenant add red color 10 guaranteed 1M
 check "and host A limits nothing" patiently 30 limit_is rate null
+
+# ---- a host that is to follow no plan any more
+check "red gets one again" eval "fabric tenant add red color 10 guaranteed 1M \
+	max ${RED}k && patiently 30 limit_is rate $((RED * 1000))"
+kill "${engine[A]}"
+wait "${engine[A]}" 2>/dev/null || :
+config A | jq 'del(.fabric)' >"$work/A.json"
+start_engine A
+check "host A without a plan limits nothing" patiently 60 limit_is rate null
