@@ -21,7 +21,7 @@ e.CHUNKS = 1
 
 # 64 flows, 500 packets a second, until nobody listens any more; then how many
 SEND = """
-import select, socket, struct, sys, time
+import select, socket, struct, sys
 flows = []
 for port in range(20000, 20064):
     s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
@@ -35,7 +35,7 @@ print(n)
 """
 
 RECEIVE = """
-import socket, struct, sys, time
+import select, socket, struct, sys
 s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
 s.setsockopt(socket.SOL_SOCKET, 33, 1 << 24)  # SO_RCVBUFFORCE
 s.bind(("fd00:b::1", 7))
@@ -43,7 +43,6 @@ s.settimeout(0.2)
 print("ready", flush=True)
 seen = set()
 end = False
-import select
 while not end:
     try:
         seen.add(struct.unpack("!Q", s.recv(2000)[:8])[0])
