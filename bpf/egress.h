@@ -7,6 +7,7 @@
 #include "drop.h"
 #include "encap.h"
 #include "icmp.h"
+#include "limit.h"
 #include "parse.h"
 #include "proto.h"
 #include "stats.h"
@@ -67,6 +68,10 @@ static __always_inline int srpol_egress_steer(struct __sk_buff *skb,
 		       srpol_egress_drop(pkt, reason, d.cache.policy) :
 		       srpol_egress_pass(reason);
 	}
+	/* here, as elsewhere it takes more of the stack than there is */
+	if (srpol_limit_any() && srpol_limit_skb(skb, &d, pkt->len))
+		return srpol_egress_drop(pkt, SRPOL_REASON_LIMITED,
+					 d.cache.policy);
 	if (!srpol_encap_fits(pkt, s.sel.cfg))
 		return srpol_egress_too_big(skb, pkt, s.sel.path,
 					    s.sel.cfg->mtu -

@@ -151,6 +151,21 @@ struct {
 	__type(value, struct srpol_host);
 } host_addrs SEC(".maps");
 
+/* And these: how much may be sent in a color, and how many colors that is. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SRPOL_MAX_LIMITS);
+	__type(key, __u32);
+	__type(value, struct srpol_limit);
+} limits SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} limit_count SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, SRPOL_FIB_ENTRIES);

@@ -17,6 +17,7 @@
 #include "encap.h"
 #include "hop.h"
 #include "icmp.h"
+#include "limit.h"
 #include "mac.h"
 #include "maps.h"
 #include "parse.h"
@@ -163,6 +164,9 @@ static __always_inline int srpol_port_tc_steer(struct __sk_buff *skb,
 		srpol_steer_not(&s, reason);
 		return srpol_port_tc_drop(pkt, reason, d.cache.policy);
 	}
+	if (srpol_limit_any() && srpol_limit_skb(skb, &d, pkt->len))
+		return srpol_port_tc_drop(pkt, SRPOL_REASON_LIMITED,
+					  d.cache.policy);
 	if (!srpol_encap_fits(pkt, s.sel.cfg))
 		return srpol_port_too_big(skb, pkt, &s);
 

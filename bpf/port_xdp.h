@@ -12,6 +12,7 @@
 #include "drop.h"
 #include "encap.h"
 #include "hop.h"
+#include "limit.h"
 #include "mac.h"
 #include "parse.h"
 #include "proto.h"
@@ -155,6 +156,11 @@ static __always_inline int srpol_port_steer(struct xdp_md *ctx,
 	if (reason || !srpol_encap_fits(pkt, s.sel.cfg) || pkt->ttl <= 1 ||
 	    !srpol_port_room(ctx, pkt, s.sel.cfg))
 		return XDP_PASS;
+	if (srpol_limit_any() && srpol_limit_xdp(&d, pkt->len)) {
+		srpol_steer_account(&s, pkt);
+		return srpol_port_drop(pkt, SRPOL_REASON_LIMITED,
+				       d.cache.policy);
+	}
 
 	srpol_steer_outer(&s, pkt, &o);
 	reason = srpol_port_push(ctx, pkt, &s.sel, &o);

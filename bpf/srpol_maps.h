@@ -34,6 +34,7 @@
 #define SRPOL_MAX_SIDS		1024
 #define SRPOL_MAX_DEVS		64
 #define SRPOL_MAX_HOST_ADDRS	256
+#define SRPOL_MAX_LIMITS	1024
 #define SRPOL_FLOW_SET_BITS	14
 #define SRPOL_FLOW_SETS		(1u << SRPOL_FLOW_SET_BITS)
 #define SRPOL_FLOW_SLOTS	8u	/* of a set */
@@ -352,6 +353,28 @@ struct srpol_host {
 	__u32 ifindex;
 	__u32 mtu;
 	__u8 macs[12];
+};
+
+/* Unit of the times of a limit: 1/16 ns, so that short packets count. */
+#define SRPOL_LIMIT_SHIFT	4
+
+/**
+ * struct srpol_limit - value of hash map "limits", key: color
+ * @rate: bit/s of packets without outer headers, 0: no limit
+ * @burst: what was not used may be sent later, for so long
+ * @horizon: a packet may wait for so long, where it can; then it is dropped
+ * @next: when the next packet may leave, CLOCK_MONOTONIC; all processors' packets
+ *	take turns here
+ * @delayed: packets that were given a time to come
+ * @dropped: packets that were dropped
+ */
+struct srpol_limit {
+	__u64 rate;
+	__u64 burst;
+	__u64 horizon;
+	__u64 next;
+	__u64 delayed;
+	__u64 dropped;
 };
 
 /**

@@ -81,7 +81,8 @@
 	X(70, REFLECT_LIMITED,	1, "ingress: to turn round, more than the host may have of it") \
 	X(71, END_B6,		0, "ingress: to a binding SID, encapsulated into its policy") \
 	X(72, ICMP_ENDPOINT,	0, "ingress: ICMPv6 error sent about a packet for a local SID") \
-	X(73, ICMP_LIMITED,	0, "ICMP error not sent: too many about packets of the device")
+	X(73, ICMP_LIMITED,	0, "ICMP error not sent: too many about packets of the device") \
+	X(74, LIMITED,		1, "egress, port: more than may be sent in the color")
 
 #define SRPOL_REASON_ENUM(nr, name, drop, text) SRPOL_REASON_##name = nr,
 enum srpol_reason {

@@ -163,6 +163,9 @@ int srpol_host_set_mtu(const struct srpol_host_port *h,
 		       struct srpol_error *err);
 int srpol_host_remove(const char *name, struct srpol_error *err);
 unsigned int srpol_host_peer(unsigned int ifindex);
+
+/* qdisc.c */
+int srpol_dev_paced(unsigned int ifindex, struct srpol_error *err);
 bool srpol_host_is_ours(unsigned int ifindex);
 
 /* host_rules.c */

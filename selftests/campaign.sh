@@ -19,6 +19,7 @@
 #			long packets go to the dead one
 #	deb		the Debian packages in a root file system of their own
 #	engine		the global engine with 100 epochs, beside the two processes
+#	epochs		TIMES epochs under killed engines and etcd, packets counted
 #	fanout		how long a plan takes to 100 to 1000 hosts, by a real etcd
 #	whatif		what the engine predicts of TIMES cut links, and what they
 #			then do
@@ -141,6 +142,10 @@ engine)
 	;;
 fanout)
 	once fanout selftests/bench/fanout.py
+	;;
+epochs)
+	export SRPOL_EPOCHS=${2:-100}
+	once epochs selftests/sim/epochs.sh
 	;;
 whatif)
 	export SRPOL_CUTS=${2:-20} SRPOL_PACKETS=48000

@@ -5,7 +5,7 @@
 # words. A test program is an executable that prints KTAP; it comes from
 #
 #	selftests/unit, build/selftests/unit	run natively
-#	selftests/sim/flow.sh			runs natively
+#	selftests/sim/flow.sh, whatif.sh, epochs.sh	run natively
 #	selftests/engine/*.py			likewise, with etcd on loopback
 #	selftests/nccl/nccl.py			runs natively
 #	selftests/bench/insns.sh, selftests/boot	boot a guest of their own
@@ -244,7 +244,8 @@ mkdir "$shared"
 natives=
 number=0
 
-native_list=$(programs unit; programs sim flow.sh; programs sim whatif.sh; programs engine "*.py"
+native_list=$(programs unit; programs sim flow.sh; programs sim whatif.sh; programs sim epochs.sh
+	      programs engine "*.py"
 	      programs nccl nccl.py
 	      programs boot
 	      programs bench insns.sh)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
  * The index of an epoch: a line that says what it is, then a line per chunk,
- * {"digest":D,"epoch":E,"leaf":L}, sorted by name. Its digest is in the head.
+ * {"digest":D,"epoch":E,"leaf":L}, sorted by name. Its digest is in the head. The
+ * first line also has "limits":[[COLOR,RATE],...], by color, if there are some.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -22,6 +23,19 @@ static int put_line(FILE *out, json_t *line)
 	return ret;
 }
 
+/* NULL: none */
+static json_t *limits_to_json(const struct srpol_index *index)
+{
+	json_t *list = index->n_limits ? json_array() : NULL;
+	uint32_t i;
+
+	for (i = 0; i < index->n_limits; i++)
+		json_array_append_new(list, json_pack("[I, I]",
+			(json_int_t)index->limits[i].color,
+			(json_int_t)index->limits[i].rate));
+	return list;
+}
+
 /**
  * srpol_index_write() - text of an index
  * @index: index
@@ -39,11 +53,12 @@ char *srpol_index_write(const struct srpol_index *index)
 
 	if (!out)
 		return NULL;
-	ret = put_line(out, json_pack("{s:I, s:s, s:s, s:I}",
+	ret = put_line(out, json_pack("{s:I, s:s, s:s, s:I, s:o*}",
 				      "epoch", (json_int_t)index->epoch,
 				      "topology", index->topology,
 				      "algorithm", index->alg,
-				      "chunks", (json_int_t)index->n));
+				      "chunks", (json_int_t)index->n,
+				      "limits", limits_to_json(index)));
 	for (i = 0; i < index->n && !ret; i++) {
 		e = &index->entries[i];
 		ret = put_line(out, json_pack("{s:s, s:I, s:s}",
@@ -66,20 +81,52 @@ static bool take(char *to, size_t size, const char *from)
 	return true;
 }
 
+static int read_limits(const json_t *list, struct srpol_index *index)
+{
+	struct srpol_limit_rate *l;
+	json_int_t color, rate;
+	json_t *v;
+	size_t i;
+
+	if (!json_is_array(list) || !json_array_size(list) ||
+	    json_array_size(list) > UINT16_MAX)
+		return -EINVAL;
+	index->limits = calloc(json_array_size(list), sizeof(*l));
+	if (!index->limits)
+		return -ENOMEM;
+	json_array_foreach(list, i, v) {
+		l = &index->limits[i];
+		if (json_unpack(v, "[I, I !]", &color, &rate) || color <= 0 ||
+		    color > UINT32_MAX || rate <= 0 ||
+		    (uint64_t)rate > SRPOL_RATE_MAX ||
+		    (i && l[-1].color >= color))
+			return -EINVAL;
+		l->color = color;
+		l->rate = rate;
+		index->n_limits++;
+	}
+	return 0;
+}
+
 static int read_first(const json_t *o, struct srpol_index *index)
 {
 	const char *topology, *alg;
 	json_int_t epoch, chunks;
+	json_t *limits = NULL;
+	int ret;
 
-	if (json_unpack((json_t *)o, "{s:I, s:s, s:s, s:I !}", "epoch", &epoch,
-			"topology", &topology, "algorithm", &alg, "chunks",
-			&chunks) ||
+	if (json_unpack((json_t *)o, "{s:I, s:s, s:s, s:I, s?o !}", "epoch",
+			&epoch, "topology", &topology, "algorithm", &alg,
+			"chunks", &chunks, "limits", &limits) ||
 	    epoch <= 0 || chunks < 0 || chunks > UINT32_MAX / 256 ||
 	    !take(index->topology, sizeof(index->topology), topology) ||
 	    !take(index->alg, sizeof(index->alg), alg))
 		return -EINVAL;
 	index->epoch = epoch;
 	index->n = chunks;
+	ret = limits ? read_limits(limits, index) : 0;
+	if (ret)
+		return ret;
 	index->entries = calloc(index->n + 1UL, sizeof(*index->entries));
 	return index->entries ? 0 : -ENOMEM;
 }
@@ -144,6 +191,7 @@ int srpol_index_read(const char *text, size_t len, struct srpol_index *index,
 void srpol_index_free(struct srpol_index *index)
 {
 	free(index->entries);
+	free(index->limits);
 	*index = (struct srpol_index){};
 }
 

@@ -56,12 +56,24 @@ struct srpol_index_entry {
 };
 
 /**
+ * struct srpol_limit_rate - what may be sent in a color
+ * @color: color
+ * @rate: bit/s by each GPU of a host
+ */
+struct srpol_limit_rate {
+	uint32_t color;
+	uint64_t rate;
+};
+
+/**
  * struct srpol_index - the chunks of an epoch
  * @epoch: number of the epoch
  * @topology: digest of srpol_topology_text() of the fabric it is for
  * @alg: algorithm that made it
  * @n: number of @entries
  * @entries: sorted by name of the leaf
+ * @n_limits: number of @limits
+ * @limits: sorted by color
  */
 struct srpol_index {
 	uint64_t epoch;
@@ -69,6 +81,8 @@ struct srpol_index {
 	char alg[SRPOL_ALG_NAME_LEN];
 	uint32_t n;
 	struct srpol_index_entry *entries;
+	uint32_t n_limits;
+	struct srpol_limit_rate *limits;
 };
 
 char *srpol_index_write(const struct srpol_index *index);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabricd.h"
+#include "tenants.h"
 #include "srpol_lib.h"
 
 #define TXN_BYTES	(STORE_VALUE_MAX / 2)
@@ -300,7 +300,7 @@ static bool same_index(const struct srpol_index *a, const struct srpol_index *b)
 	uint32_t i;
 
 	if (a->n != b->n || strcmp(a->topology, b->topology) ||
-	    strcmp(a->alg, b->alg))
+	    strcmp(a->alg, b->alg) || !limits_equal(a, b))
 		return false;
 	for (i = 0; i < a->n; i++)
 		if (a->entries[i].epoch != b->entries[i].epoch ||
@@ -320,6 +320,7 @@ static int make(struct epoch *e, const struct srpol_plan *plan)
 	ret = add_chunks(e, plan);
 	if (ret)
 		return ret;
+	limits_make(&e->index);
 	find_old(e);
 	e->index_text = srpol_index_write(&e->index);
 	add_seen(&head);

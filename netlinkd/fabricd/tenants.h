@@ -15,6 +15,7 @@
  *	settle.c	what the leader does for reservations: second steps, ends,
  *			links that changed
  *	workload.c	what jobs send, and in which color
+ *	limits.c	what hosts may send in a tenant's color
  *	whole.c		the plan, from what is sent and what is kept
  *	advise.c	srpol fabric advise
  *	what_if.c	srpol fabric plan what-if
@@ -99,7 +100,7 @@ int rates_read(json_t *o, const char * const *keys, struct srpol_error *err);
  * @job: of which job
  * @color: of its flows
  * @guaranteed: bit/s of its busiest GPU
- * @max: bit/s that it may use at most, 0: no limit; nobody enforces that
+ * @max: bit/s that it may use at most, 0: no limit; see limits.c
  * @until: end, in seconds since 1970, 0: none
  * @settled: hosts have acknowledged @weights
  * @ends: nothing is kept any more but what hosts may still use
@@ -251,6 +252,10 @@ int workload_read(enum workload_part part, const struct tenant *of,
 		  struct workload *w);
 void workload_free(struct workload *w);
 void job_names(const struct input *job, char *tenant, char *name);
+
+/* limits.c */
+void limits_make(struct srpol_index *index);
+bool limits_equal(const struct srpol_index *a, const struct srpol_index *b);
 
 /* whole.c */
 struct srpol_links *whole_links(const struct srpol_links *links,

@@ -54,6 +54,7 @@ struct follow_config {
  * @resets: the store is another one
  * @reports: reports written
  * @loads: loads written, or published
+ * @retries: acknowledgements and reports that were not written, to be written again
  */
 struct follow_stats {
 	uint64_t applied;
@@ -67,6 +68,7 @@ struct follow_stats {
 	uint64_t resets;
 	uint64_t reports;
 	uint64_t loads;
+	uint64_t retries;
 };
 
 /**
@@ -146,6 +148,7 @@ struct follow_plan {
  * @keep: keeps it
  * @keeping: lease request under way
  * @telling: transaction under way
+ * @retry_ns: wait after the last one that failed, 0: it did not
  * @told: generation that was written
  * @told_number: number of the report that was written
  * @tell: generation that is to be
@@ -188,6 +191,7 @@ struct follow {
 	struct alarm keep;
 	bool keeping;
 	bool telling;
+	uint64_t retry_ns;
 	uint64_t told;
 	uint64_t told_number;
 	uint64_t tell;

@@ -14,6 +14,8 @@
 
 #define NS_PER_SEC	1000000000ull
 #define AGAIN_NS	500000000ull
+#define RETRY_MIN_NS	100000000ull
+#define RETRY_MAX_NS	5000000000ull
 
 static void tell(struct follow *f);
 
@@ -54,17 +56,42 @@ static char *ack_text(const struct follow *f)
 	return text ?: (abort(), NULL);
 }
 
+/* Between two times that the lease is kept. */
+static uint64_t keep_every(const struct follow *f)
+{
+	return f->config.lease_s * NS_PER_SEC / 3;
+}
+
+/*
+ * What was not written is written again after the lease was kept: that it is
+ * gone may be why. A quarter of the lease is left to do so, whatever the wait.
+ */
+static void retry(struct follow *f)
+{
+	uint64_t most = keep_every(f) / 2;
+
+	if (most > RETRY_MAX_NS)
+		most = RETRY_MAX_NS;
+	f->retry_ns = f->retry_ns ? 2 * f->retry_ns : RETRY_MIN_NS;
+	if (f->retry_ns > most)
+		f->retry_ns = most;
+	alarm_stop(&f->keep);
+	alarm_set(&f->keep, mirror_jitter(f->retry_ns));
+}
+
 static void told(void *data, const struct store_reply *reply)
 {
 	struct follow *f = data;
 
 	f->telling = false;
 	if (reply->error || !reply->succeeded) {
-		/* with the next keep alive, or a new lease */
 		f->told = 0;
 		f->told_number = 0;
+		f->stats.retries++;
+		retry(f);
 		return;
 	}
+	f->retry_ns = 0;
 	if (f->told != f->tell)
 		tell(f);
 }
@@ -141,12 +168,12 @@ static void kept(void *data, const struct store_reply *reply)
 static void keep(void *data)
 {
 	struct follow *f = data;
-	uint64_t third = f->config.lease_s * NS_PER_SEC / 3;
 
-	alarm_set(&f->keep, f->lease ? mirror_jitter(third) :
-		  mirror_jitter(AGAIN_NS));
-	if (f->keeping)
+	alarm_set(&f->keep, mirror_jitter(f->lease ? keep_every(f) : AGAIN_NS));
+	if (f->keeping) {
+		tell(f);
 		return;
+	}
 	f->keeping = true;
 	f->store.ops->lease(&f->store, f->config.lease_s, f->lease, kept, f);
 }

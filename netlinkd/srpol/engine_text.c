@@ -153,13 +153,19 @@ void print_engine_show(const json_t *reply)
 			 text_of(s, "link"), text_of(s, "now"),
 			 number_of(s, "quality_percent"));
 	json_array_foreach(json_object_get(reply, "fabric"), i, s)
-		out_text("\n\tfabric %s store %s %s epoch %lld term %lld applied %lld refused %lld failed %lld",
+		out_text("\n\tfabric %s store %s %s epoch %lld term %lld applied %lld refused %lld failed %lld retries %lld",
 			 text_of(s, "host"), text_of(s, "store"),
 			 json_is_true(json_object_get(s, "connected")) ?
 			 "connected" : "not-connected",
 			 number_of(s, "epoch"), number_of(s, "term"),
 			 number_of(s, "applied"), number_of(s, "refused"),
-			 number_of(s, "failed"));
+			 number_of(s, "failed"), number_of(s, "retries"));
+	json_array_foreach(json_object_get(reply, "limits"), i, s)
+		out_text("\n\tlimit color %lld rate %lld %s delayed %lld dropped %lld",
+			 number_of(s, "color"), number_of(s, "rate"),
+			 json_is_true(json_object_get(s, "paced")) ? "paced" :
+			 "policed", number_of(s, "delayed"),
+			 number_of(s, "dropped"));
 	out_text("\n");
 	out_object_end();
 }

@@ -101,6 +101,7 @@ static int begin(struct srpol_error *err)
 		return ret;
 	plan_started();
 	plan_links_start(&engine);
+	limits_start(&engine);
 	load_start(&engine);
 	return prober_start(&engine, err) ?: reflect_start(&engine, err) ?:
 	       balance_start(&engine, err);
@@ -109,6 +110,7 @@ static int begin(struct srpol_error *err)
 static void end(void)
 {
 	load_stop();
+	limits_stop();
 	plan_links_stop();
 	plan_stop();
 	balance_stop();

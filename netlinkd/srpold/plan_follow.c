@@ -128,8 +128,10 @@ static int apply(void *data, const struct follow_plan *plan)
 	follower->plan = plan->plan;
 	if (plan_weigh() && started)
 		ret = reconcile(engine, &err);
-	if (!ret)
+	if (!ret) {
+		limits_soon();
 		return 0;
+	}
 	log_error("plan of epoch %llu: %s",
 		  (unsigned long long)plan->head.epoch, err.text);
 	follower->plan = before;
@@ -221,6 +223,15 @@ uint32_t plan_host(uint32_t number)
 }
 
 /**
+ * plan_following() - what a host follows
+ * @number: its number, as in the configuration
+ */
+const struct follow *plan_following(uint32_t number)
+{
+	return &followers[number].follow;
+}
+
+/**
  * plan_measured() - tell the global engine what a host sends
  * @number: its number, as in the configuration
  * @loads: by directed link
@@ -257,6 +268,7 @@ static json_t *one_report(const struct follow *f)
 		      "applied", (json_int_t)s->applied,
 		      "refused", (json_int_t)refused,
 		      "failed", (json_int_t)s->failed);
+	json_object_set_new(o, "retries", json_integer(s->retries));
 	json_object_set_new(o, "refused_by", json_pack(
 		"{s:I, s:I, s:I, s:I, s:I}",
 		"bad_head", (json_int_t)s->bad_head,

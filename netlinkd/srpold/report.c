@@ -242,6 +242,7 @@ json_t *report_show(struct engine *engine, const json_t *request,
 	json_object_set_new(o, "wrong_wiring", wiring_report(engine));
 	json_object_set_new(o, "degraded", degraded_report(engine));
 	json_object_set_new(o, "fabric", plan_report());
+	json_object_set_new(o, "limits", limits_report());
 	return o;
 }
 

@@ -40,6 +40,7 @@
  *	wiring.c	cables that explain wrong numbers of hops
  *	plan_follow.c	the global engine's plan
  *	plan_links.c	what the global engine is told of links
+ *	limits.c	what may be sent in a color, by the plan
  *	load.c		what it is told of traffic
  *
  * The engine keeps nothing that must not be lost: after a restart everything
@@ -682,6 +683,7 @@ bool plan_weigh(void);
 bool plan_tell(const struct follow_link *links, size_t n);
 bool plan_is_followed(void);
 uint32_t plan_host(uint32_t number);
+const struct follow *plan_following(uint32_t number);
 void plan_measured(uint32_t number, const struct follow_load *loads,
 		   size_t n);
 json_t *plan_report(void);
@@ -689,6 +691,12 @@ json_t *plan_report(void);
 /* plan_links.c */
 void plan_links_start(struct engine *engine);
 void plan_links_stop(void);
+
+/* limits.c */
+void limits_start(struct engine *engine);
+void limits_stop(void);
+void limits_soon(void);
+json_t *limits_report(void);
 
 /* load.c */
 void load_start(struct engine *engine);

@@ -410,7 +410,7 @@ static int run_tc(struct bpf_program *prog, const struct pkt *in,
 		.ifindex = env->ifindex,
 		.gso_size = env->gso_size,
 		.gso_segs = env->gso_segs,
-	};
+	}, after = {};
 	struct pkt scratch;
 	int err;
 
@@ -419,10 +419,13 @@ static int run_tc(struct bpf_program *prog, const struct pkt *in,
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = in->b,
 		    .data_size_in = in->len, .data_out = out->b,
 		    .data_size_out = sizeof(out->b), .ctx_in = &ctx,
-		    .ctx_size_in = sizeof(ctx));
+		    .ctx_size_in = sizeof(ctx), .ctx_out = &after,
+		    .ctx_size_out = sizeof(after));
 	err = bpf_prog_test_run_opts(bpf_program__fd(prog), &opts);
 	if (err)
 		FAIL("can not run: %s", strerror(-err));
+	if (env->tstamp)
+		*env->tstamp = after.tstamp;
 	out->len = err ? 0 : opts.data_size_out;
 	return (int)opts.retval;
 }

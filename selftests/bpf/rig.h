@@ -102,12 +102,14 @@ void rig_path_arg(struct srpol_dp_path *arg, __u32 id, const struct outer *o,
  * @ifindex: device, 0 for lo
  * @gso_size: segment size of a super-packet
  * @gso_segs: number of segments
+ * @tstamp: gets the time at which the packet is to leave, 0 at once; may be NULL
  */
 struct rig_env {
 	__u32 mark;
 	__u32 ifindex;
 	__u32 gso_size;
 	__u32 gso_segs;
+	__u64 *tstamp;
 };
 
 /* Run a frame through a program. Return: verdict; @out may be NULL. */

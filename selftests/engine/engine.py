@@ -84,6 +84,7 @@ class Process:
 # --- fabric and jobs
 
 LEAVES, SPINES = 4, 4
+CHUNKS = 2		# that a host reads
 
 
 def topology():
@@ -605,7 +606,7 @@ def check_history(groups):
         epochs[a["digest"]][leaf] != text
         for leaf, text in a["chunks"].items())]
     partial = [a for a in applied if a["digest"] in epochs and
-               len(a["chunks"]) != (2 if epochs[a["digest"]] else 0)]
+               len(a["chunks"]) != (CHUNKS if epochs[a["digest"]] else 0)]
     check(f"no host applied a mixed or unknown plan ({len(applied)} applied, "
           f"{len(epochs)} epochs)", applied and not strange and not mixed and
           not partial, (strange + mixed + partial)[:3])
@@ -681,6 +682,23 @@ def test_kill_etcd(run, n):
     run.settled()
     check("etcd: epochs go on when etcd's leader is killed", True)
     run.etcd.start(leader)
+
+
+def test_two_gone(run, n):
+    """Without a quorum nothing is written, and hosts keep what they have."""
+    before = run.settled()
+    for i in 0, 1:
+        run.etcd.members[i].end(signal.SIGKILL)
+    run.change()
+    wait_for("the leader gives up", lambda: not any(
+        ask(name, "show")["leads"] for name in run.engines))
+    check("etcd: without two of three members nothing changes", all(
+        g.epoch(h) == before for g in (run.near, run.far) for h in g.hosts))
+    for i in 0, 1:
+        run.etcd.start(i)
+    run.changes(n)
+    run.settled()
+    check("etcd: when they are back, epochs go on", True)
 
 
 def test_kill_engine(run, n):
@@ -816,8 +834,7 @@ def test_lies(run):
     for engine in run.engines.values():
         engine.p.send_signal(signal.SIGCONT)
     run.leader()
-    run.near.tell("report h0")
-    run.near.tell("report h1")
+    run.change()
     wait_for("a plan over the lies", lambda: run.epoch() > now + 1)
     run.settled()
     check("etcd: the engine writes over what others wrote", True)
@@ -833,11 +850,12 @@ class Liar(http.server.ThreadingHTTPServer):
         self.etcd = etcd
         self.lie = None
         self.told = 0
+        self.times = []
         self.streams = set()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def say(self, lie):
-        self.lie, self.told = lie, 0
+        self.lie, self.told, self.times = lie, 0, []
         for stream in list(self.streams):
             try:
                 stream.shutdown(socket.SHUT_RDWR)
@@ -874,8 +892,11 @@ class LiarHandler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         lie = self.server.lie
         etcd = http.client.HTTPConnection(self.server.etcd)
+        if lie and lie.only and self.path != lie.only:
+            lie = None
         if lie and (self.path == "/v3/watch" or not lie.truth):
             self.server.told += 1
+            self.server.times.append(time.monotonic())
             lie.tell(self, b"{}")
             return
         etcd.request("POST", self.path, body)
@@ -892,10 +913,11 @@ class LiarHandler(http.server.BaseHTTPRequestHandler):
 
 
 class Lie:
-    """@truth: it is made of what etcd says."""
+    """@truth: it is made of what etcd says; @only: about this path."""
 
-    def __init__(self, name, tell, truth=False):
+    def __init__(self, name, tell, truth=False, only=None):
         self.name, self.tell, self.truth = name, tell, truth
+        self.only = only
 
 
 def twist(change):
@@ -1011,6 +1033,48 @@ def test_garbage(etcd):
     liar.shutdown()
 
 
+def test_unwritten(etcd):
+    """Acknowledgements that etcd does not take, with a lease that is long."""
+    liar = Liar(etcd.endpoints[0][len("http://"):])
+    store = {"kind": "etcd", "prefix": "/unwritten/",
+             "endpoints": etcd.endpoints}
+    engine = start_engine("unwritten", store)
+    hosts = Hosts("unwritten-hosts", HOSTS[:1], {
+        **store, "endpoints": [f"http://127.0.0.1:{liar.server_port}"]},
+        "unwritten", **{"lease-s": 600})
+
+    def acked():
+        return json.loads(etcd.ctl("get", "--print-value-only",
+                                   "/unwritten/ack/0/h0"))["epoch"]
+
+    wait_for("job", lambda: etcd.ctl("put", "/unwritten/job/t/all",
+                                     stdin=JOB) == "OK\n")
+    wait_for("acknowledgement", lambda: hosts.last("h0")["chunks"] and
+             acked() == hosts.epoch("h0"))
+    before = hosts.epoch("h0")
+    liar.say(Lie("no", lambda h, _: h.answer(503, b'{"error": "no"}'),
+                 only="/v3/kv/txn"))
+    etcd.ctl("del", "/unwritten/job/t/all")
+    wait_for("the next epoch", lambda: hosts.epoch("h0") > before)
+    try:
+        wait_for("five attempts", lambda: liar.told >= 5)
+        times = liar.times[:5]
+        gaps = [b - a for a, b in zip(times, times[1:])]
+        check("an acknowledgement that is not taken is written again, later each time",
+              all(gap >= least for gap, least in
+                  zip(gaps, (0.05, 0.1, 0.2, 0.4))), gaps)
+        liar.say(None)
+        wait_for("acknowledgement", lambda: acked() == hosts.epoch("h0"))
+        check("it is written long before the lease is a third over",
+              hosts.stats()["h0"]["retries"] >= 5, hosts.stats())
+    except TimeoutError as why:
+        check(f"an acknowledgement that is not taken is written again: {why}",
+              False, f"{liar.told} attempts")
+    check("unwritten: all end as they should",
+          engine.end() == 0 and hosts.end() == 0)
+    liar.shutdown()
+
+
 def test_all_gone(run, n):
     for member in run.etcd.members:
         member.end(signal.SIGKILL)
@@ -1026,6 +1090,7 @@ def test_etcd():
     run = Run()
     n = max(1, EPOCHS // 8)
     test_kill_etcd(run, n)
+    test_two_gone(run, n)
     test_kill_engine(run, n)
     test_fencing(run, n)
     test_compaction(run, n)
@@ -1041,6 +1106,7 @@ def test_etcd():
           run.far.end() == 0)
     check("etcd: engines end as they should", all(
         e.end() == 0 for e in run.engines.values()))
+    test_unwritten(run.etcd)
     test_garbage(run.etcd)
 
 

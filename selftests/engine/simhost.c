@@ -38,7 +38,7 @@ static int n_hosts;
 static int apply(void *data, const struct follow_plan *plan)
 {
 	struct host *host = data;
-	json_t *chunks = json_object(), *o;
+	json_t *chunks = json_object(), *limits, *o;
 	char *text;
 	uint32_t i;
 
@@ -56,6 +56,12 @@ static int apply(void *data, const struct follow_plan *plan)
 		      "seen", (json_int_t)srpol_head_seen(&plan->head,
 							  host->name),
 		      "chunks", chunks);
+	limits = json_array();
+	for (i = 0; i < plan->index.n_limits; i++)
+		json_array_append_new(limits, json_pack("[I, I]",
+			(json_int_t)plan->index.limits[i].color,
+			(json_int_t)plan->index.limits[i].rate));
+	json_object_set_new(o, "limits", limits);
 	json_dumpf(o, stdout, JSON_COMPACT);
 	putchar('\n');
 	fflush(stdout);
@@ -81,6 +87,7 @@ static void print_stats(const struct host *host)
 		      "resets", (json_int_t)s->resets,
 		      "reports", (json_int_t)s->reports);
 	json_object_set_new(o, "loads", json_integer(s->loads));
+	json_object_set_new(o, "retries", json_integer(s->retries));
 	json_object_set_new(o, "epoch", json_integer(host->follow.now ?
 		(json_int_t)host->follow.now->head.epoch : 0));
 	json_dumpf(o, stdout, JSON_COMPACT);

@@ -120,6 +120,9 @@ def test_accept(hosts):
     check("hosts are told weights of the tenant's color",
           len(chunk_lines(hosts, "h1", "leaf0.1", 10)) == 3 and
           not chunk_lines(hosts, "h1", "leaf0.1", 20), hosts.last("h1"))
+    check("and the tenant's maximum, of who has one",
+          [hosts.last(h)["limits"] for h in HOSTS] == [[[10, 600 * G]]] * 4,
+          hosts.last("h1")["limits"])
     reply = add("t", "small", *ALL)
     check("a job without a bandwidth is a forecast",
           reply["class"] == "forecast", reply)
@@ -358,6 +361,39 @@ def test_two_steps(hosts):
     check("and is when they have", reply["decision"] == "accept", reply)
 
 
+def test_limits(hosts):
+    """What hosts are told that may be sent in a color."""
+    def limit_is(rate):
+        wait_for(f"limit {rate}", lambda: all(
+            dict(hosts.last(h)["limits"]).get(50) == rate for h in HOSTS))
+        return True
+
+    def job(name, *bandwidth):
+        return add("t", name, "tenant", "cap", "demand", "h2", "h3", "1000",
+                   *bandwidth)["decision"]
+
+    check("a tenant whose maximum was taken back has no limit any more",
+          10 not in dict(hosts.last("h0")["limits"]), hosts.last("h0")["limits"])
+    run("t", "tenant", "add", "cap", "color", "50", "guaranteed", "1T")
+    decisions = [job("c1", "bandwidth", "1G/2G")]
+    check("without a maximum of the tenant its job's is the limit",
+          limit_is(2 * G) and decisions == ["accept"], decisions)
+    decisions.append(job("c2", "bandwidth", "1G/3G"))
+    check("of several jobs it is the sum", limit_is(5 * G))
+    run("t", "tenant", "add", "cap", "color", "50", "guaranteed", "4G", "max",
+        "4G")
+    check("but not more than the tenant's", limit_is(4 * G))
+    decisions.append(job("c3"))
+    check("a job that has none leaves the tenant's",
+          limit_is(4 * G) and decisions == ["accept"] * 3, decisions)
+    run("t", "tenant", "add", "cap", "color", "50", "guaranteed", "1T")
+    check("or none at all", limit_is(None))
+    for name in "c1", "c2", "c3":
+        run("t", "job", "del", name, "tenant", "cap")
+    wait_for("the end of the jobs", lambda: run(
+        "t", "tenant", "del", "cap")[0] == 0)
+
+
 def test_balance():
     """What one engine plans badly, and another algorithm would not."""
     store = {"kind": "embedded", "socket": f"{RUN}/ecmp-store.sock"}
@@ -395,6 +431,7 @@ def test_embedded():
     test_what_if()
     test_two_steps(hosts)
     test_links(hosts)
+    test_limits(hosts)
     before = {j["name"]: j["state"] for j in fabric("t", "jobs")}
     check("the engine ends as it should", server.end() == 0)
     server = e.start_engine("t", store, users=users)

@@ -217,6 +217,47 @@ static void test_index(void **state)
 	free(text);
 }
 
+static void test_index_limits(void **state)
+{
+	static const char * const bad[] = {
+		"[]", "7", "[[10]]", "[[10,1,1]]", "[[0,1]]", "[[10,0]]",
+		"[[10,1],[10,1]]", "[[20,1],[10,1]]", "[[10,-1]]",
+		"[[4294967296,1]]", "[[10,1125899906842625]]", "[[10,\"1\"]]",
+	};
+	struct srpol_limit_rate limits[] = {
+		{ .color = 10, .rate = 1 },
+		{ .color = UINT32_MAX, .rate = SRPOL_RATE_MAX },
+	};
+	struct srpol_index index = {
+		.epoch = 7, .topology = "cc", .alg = "wecmp", .n_limits = 2,
+		.limits = limits,
+	}, back;
+	char *text = srpol_index_write(&index), line[256];
+	size_t i;
+
+	(void)state;
+	assert_int_equal(srpol_index_read(text, strlen(text), &back, NULL), 0);
+	assert_int_equal(back.n_limits, 2);
+	assert_memory_equal(&back.limits[0].rate, &limits[0].rate, 8);
+	assert_int_equal(back.limits[1].color, UINT32_MAX);
+	assert_int_equal(back.limits[1].rate, SRPOL_RATE_MAX);
+	srpol_index_free(&back);
+	free(text);
+	/* one without is as it always was */
+	index.n_limits = 0;
+	text = srpol_index_write(&index);
+	assert_null(strstr(text, "limits"));
+	free(text);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		snprintf(line, sizeof(line),
+			 "{\"algorithm\":\"wecmp\",\"chunks\":0,\"epoch\":7,\"limits\":%s,\"topology\":\"cc\"}\n",
+			 bad[i]);
+		assert_int_equal(srpol_index_read(line, strlen(line), &back,
+						  NULL), -EINVAL);
+		srpol_index_free(&back);
+	}
+}
+
 static void test_head(void **state)
 {
 	struct srpol_seen seen[] = {
@@ -522,6 +563,7 @@ int main(void)
 		TEST(test_chunks),
 		TEST(test_bad_chunks),
 		TEST(test_index),
+		TEST(test_index_limits),
 		TEST(test_head),
 		TEST(test_incremental),
 		TEST(test_incremental_minmax),

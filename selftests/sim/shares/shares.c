@@ -2,7 +2,7 @@
 /*
  * From a topology file to packets on the real data plane, without the module:
  *
- *	shares [-a ALG] [-w WEIGHT,...] [-m hash|spray] -p PINS -s SOURCE
+ *	shares [-a ALG] [-w WEIGHT,...] [-m hash|spray] [-f] -p PINS -s SOURCE
  *		-n MAC TOPOLOGY DEV
  *
  * places a demand from the file's first GPU to its second by ALG (wecmp),
@@ -10,6 +10,8 @@
  * weights (kmod/bucket.c), attaches to DEV, pins, and exits. It prints, per
  * path, the switch where it turns and the part of the bytes that lib/alg
  * predicts for the link there. With -w the paths have these weights instead.
+ * With -f it does not exit: each line of its input has weights, which come to count
+ * at one point, as those of the module do; it is answered by a line.
  *
  *	shares -c PACKETS -r MBIT ADDRESS
  *
@@ -39,6 +41,7 @@
 #define PORTS		60000
 
 static const char *given;	/* weights */
+static uint32_t n_paths;
 
 static void die(const char *what)
 {
@@ -113,6 +116,7 @@ static void set_policy(const struct srpol_alg_input *in,
 	rig_nexthop(1, if_nametoindex(dev), 1);
 	if (srpol_path_set_init(in->fabric, 0, 1, &set) || set.n > PATHS_MAX)
 		die("no paths");
+	n_paths = set.n;
 	for (i = 0; i < set.n; i++) {
 		srpol_path_get(in->fabric, &set, i, &route);
 		set_path(in->fabric, &route, i, source, dev, mac);
@@ -131,6 +135,32 @@ static void set_policy(const struct srpol_alg_input *in,
 	rig_policy(&policy);
 	rig_rules(&all, 1);
 	srpol_path_set_free(&set);
+}
+
+/* Lines of weights, each into the row that is not in use, then one commit. */
+static void follow(uint32_t n)
+{
+	struct srpol_dp_policy policy = {
+		.id = 1, .color = 1, .row = 1, .n_buckets = BUCKETS,
+	};
+	__u32 weight[PATHS_MAX], i;
+	__u8 home[BUCKETS];
+	char line[1024], *at, *end;
+
+	while (fgets(line, sizeof(line), stdin)) {
+		for (i = 0, at = line; i < n; i++, at = end + 1) {
+			weight[i] = strtoul(at, &end, 10);
+			if (end == at || *end != (i + 1 < n ? ',' : '\n'))
+				die("one weight per path");
+		}
+		memset(home, 0xff, sizeof(home));
+		srpol_bucket_home(home, BUCKETS, weight, n);
+		policy.row ^= 3;
+		rig_row(policy.row, bucket_path, home);
+		rig_policy(&policy);
+		puts("done");
+		fflush(stdout);
+	}
 }
 
 static void attach(const char *dev, const char *pins)
@@ -170,7 +200,7 @@ static void print_shares(const struct srpol_alg_input *in,
 
 static int steer(const char *alg, const char *file, __u32 mode,
 		 const char *source, const char *dev, const char *mac,
-		 const char *pins)
+		 const char *pins, bool stay)
 {
 	struct srpol_demand demand = { .dst = 1, .bytes = 1 << 30 };
 	struct srpol_alg_input in = { .demands = &demand, .n = 1 };
@@ -191,6 +221,9 @@ static int steer(const char *alg, const char *file, __u32 mode,
 	set_policy(&in, p, mode, source, dev, mac);
 	attach(dev, pins);
 	print_shares(&in, p);
+	fflush(stdout);
+	if (stay)
+		follow(n_paths);
 	srpol_placement_free(p);
 	srpol_links_free(links);
 	srpol_fabric_free(f);
@@ -248,10 +281,11 @@ int main(int argc, char **argv)
 	const char *alg = "wecmp", *pins = NULL, *source = NULL, *mac = NULL;
 	__u32 mode = SRPOL_LB_MODE_HASH;
 	long packets = 0;
+	bool stay = false;
 	double mbit = 0;
 	int c;
 
-	while ((c = getopt(argc, argv, "a:w:m:p:s:n:c:r:")) != -1) {
+	while ((c = getopt(argc, argv, "a:w:m:fp:s:n:c:r:")) != -1) {
 		switch (c) {
 		case 'a':
 			alg = optarg;
@@ -262,6 +296,9 @@ int main(int argc, char **argv)
 		case 'm':
 			mode = strcmp(optarg, "spray") ? SRPOL_LB_MODE_HASH :
 							 SRPOL_LB_MODE_SPRAY;
+			break;
+		case 'f':
+			stay = true;
 			break;
 		case 'p':
 			pins = optarg;
@@ -287,5 +324,5 @@ int main(int argc, char **argv)
 	if (!pins || !source || !mac || argc - optind != 2)
 		return 2;
 	return steer(alg, argv[optind], mode, source, argv[optind + 1], mac,
-		     pins);
+		     pins, stay);
 }

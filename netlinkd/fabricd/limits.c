@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What hosts may send in a tenant's color: part of each epoch's index, so that
+ * it has the digest of the head and comes with the plan.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tenants.h"
+#include "srpol_lib.h"
+
+/*
+ * What a tenant's jobs may use together, 0: nobody said. Hosts see a color, not
+ * jobs; so it takes all jobs to have a maximum.
+ */
+static uint64_t jobs_max(const struct tenant *tenant)
+{
+	char owner[SRPOL_NAME_LEN], name[SRPOL_NAME_LEN];
+	const struct reservation *r;
+	const struct input *job;
+	uint64_t sum = 0;
+
+	vec_for_each(job, &fabricd.jobs) {
+		job_names(job, owner, name);
+		if (strcmp(owner, tenant->name))
+			continue;
+		r = reservation_find(tenant->name, name);
+		if (!reservation_is_live(r) || !r->max)
+			return 0;
+		sum += r->max < SRPOL_RATE_MAX - sum ? r->max :
+		       SRPOL_RATE_MAX - sum;
+	}
+	return sum;
+}
+
+static int by_color(const void *a, const void *b)
+{
+	const struct srpol_limit_rate *x = a, *y = b;
+
+	return (x->color > y->color) - (x->color < y->color);
+}
+
+/**
+ * limits_make() - limits of all tenants that have one
+ * @index: of the epoch in the making
+ */
+void limits_make(struct srpol_index *index)
+{
+	const struct vec *tenants = tenants_all();
+	const struct tenant *t;
+	uint64_t jobs, rate;
+
+	index->limits = store_alloc((tenants->n + 1) * sizeof(*index->limits));
+	vec_for_each(t, tenants) {
+		jobs = jobs_max(t);
+		rate = !t->max || (jobs && jobs < t->max) ? jobs : t->max;
+		if (rate)
+			index->limits[index->n_limits++] =
+				(struct srpol_limit_rate){
+					.color = t->color, .rate = rate,
+				};
+	}
+	qsort(index->limits, index->n_limits, sizeof(*index->limits), by_color);
+}
+
+/**
+ * limits_equal() - do two epochs have the same limits?
+ * @a: index of the one
+ * @b: of the other
+ */
+bool limits_equal(const struct srpol_index *a, const struct srpol_index *b)
+{
+	uint32_t i;
+
+	if (a->n_limits != b->n_limits)
+		return false;
+	for (i = 0; i < a->n_limits; i++)
+		if (a->limits[i].color != b->limits[i].color ||
+		    a->limits[i].rate != b->limits[i].rate)
+			return false;
+	return true;
+}
