@@ -6,7 +6,8 @@
  *	engine.c	hosts, paths and policies that follow from the topology
  *	reconcile.c	has the module agree with that, in one transaction
  *	uplink.c	devices: programs, sockets for probes
- *	prober.c	sends probes, gives up those that do not come back
+ *	prober.c	when probes are sent; gives up those that do not come back
+ *	probe_send.c	sends one, or several
  *	probe_back.c	finds those that do, and keeps what they say
  *	probe_packet.c	bytes of a probe
  *	probe_map.c	what the data plane knows of probes
@@ -504,6 +505,12 @@ int prober_follow(struct srpol_error *err);
 struct engine_path *prober_path(uint32_t ssid);
 uint32_t prober_count(void);
 
+/* probe_send.c */
+void probe_send_start(struct engine *engine, uint32_t n);
+void probe_send(struct engine_path *path);
+bool probe_send_long(struct engine_path *path, uint32_t size);
+void probes_flush(void);
+
 /* probe_back.c */
 void prober_receive(struct uplink *up, const uint8_t *frame, size_t len);
 void prober_anomaly(const struct srpol_probe_event *event);
@@ -516,6 +523,12 @@ void probes_harvest(struct engine *engine, struct engine_path *path,
 static inline uint32_t probe_next_seq(uint32_t seq)
 {
 	return (seq + 1) & ~SRPOL_PROBE_SEQ_LONG;
+}
+
+/* Probes from the oldest one on that has no answer. */
+static inline uint32_t probes_under_way(const struct engine_path *path)
+{
+	return (path->seq - path->oldest) & ~SRPOL_PROBE_SEQ_LONG;
 }
 
 /* In engine_path.given_up. */
