@@ -423,12 +423,17 @@ void probe_map_enter(uint32_t index, uint32_t ifindex,
  * struct host_key - what two hosts share
  * @host: the one of this namespace
  * @peer: the other one
- * @key: of the tags of probes that one turns round for the other
+ * @key: of the tags of probes that one turns round for the other, and of what
+ *	they tell each other
+ * @both: there is @also
+ * @also: key that is accepted as well, but not used for what is sent
  */
 struct host_key {
 	uint32_t host;
 	uint32_t peer;
 	uint8_t key[REFLECT_KEY_LEN];
+	bool both;
+	uint8_t also[REFLECT_KEY_LEN];
 };
 
 int reflect_keys_read(struct engine *engine, struct srpol_error *err);
