@@ -103,7 +103,7 @@ static int begin(struct srpol_error *err)
 	plan_links_start(&engine);
 	load_start(&engine);
 	return prober_start(&engine, err) ?: reflect_start(&engine, err) ?:
-	       balance_start(&engine, err);
+	       glb_start(&engine, err) ?: balance_start(&engine, err);
 }
 
 static void end(void)
@@ -113,6 +113,7 @@ static void end(void)
 	plan_stop();
 	balance_stop();
 	feed_stop();
+	glb_stop();
 	reflect_stop();
 	prober_stop();
 	reflect_map_close();

@@ -21,6 +21,9 @@
  *	verdict.c	tells the module which paths are down
  *	quality.c	what probes say of a link that works badly; pure
  *	marks.c		congestion marks of probes, notifications for flows
+ *	glb.c		what hosts tell each other of links
+ *	glb_message.c	bytes of that; pure
+ *	glb_words.c	which links, and who may speak of them
  *	linkstate.c	what links can carry, and how well; pure
  *	weights.c	from that to weights of paths; pure
  *	balance.c	looks at the links now and then, has weights follow
@@ -140,6 +143,7 @@ struct reflect_config {
  * @weights: how traffic is weighed
  * @fabric: following the global engine
  * @reflect: probes that peers turn round
+ * @glb_port: UDP port by which hosts tell each other of links, 0: they do not
  * @socket: of srpol engine
  * @demands: socket by which everybody may say what he will send, empty: none
  */
@@ -159,6 +163,7 @@ struct config {
 	struct weights_config weights;
 	struct fabric_config fabric;
 	struct reflect_config reflect;
+	uint16_t glb_port;
 	char socket[108];
 	char demands[108];
 };
@@ -605,8 +610,14 @@ json_t *report_paths(struct engine *engine, const json_t *request,
 json_t *report_topology(struct engine *engine, const json_t *request,
 			struct srpol_error *err);
 
+/* glb.c */
+int glb_start(struct engine *engine, struct srpol_error *err);
+void glb_stop(void);
+void glb_look(void);
+json_t *glb_report(void);
+
 /* rules.c */
-void rules_roce(struct engine *engine);
+void rules_own(struct engine *engine);
 int rules_make(struct engine *engine, const struct vec *there,
 	       struct srpol_batch *batch, unsigned int *made);
 int rules_delete(struct engine *engine, const struct vec *there,
