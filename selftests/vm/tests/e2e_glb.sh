@@ -153,9 +153,10 @@ check_equal "A, which says so, hears nothing" 100 \
 
 # ---- what is refused
 heard=$(glb B '.peers[0].says')
-check "malformed: what is none" counted malformed 3 fd00:a::1 1234
+# what A said first, and last, before anything of ours is recorded, too
 first=$(head -n 1 "$work/recorded")
 last=$(tail -n 1 "$work/recorded")
+check "malformed: what is none" counted malformed 3 fd00:a::1 1234
 check "forged: a tag that is wrong" counted forged 3 fd00:a::1 \
 	"${last%??}$(printf %02x $((0x${last: -2} ^ 1)))"
 check "strange: from somebody else" counted strange 3 fd00:2:3::1 "$last"
