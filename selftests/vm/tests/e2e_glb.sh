@@ -23,7 +23,9 @@ PORT=8624
 recorder=
 
 stop() {
-	[ -z "$recorder" ] || kill "$recorder" 2>/dev/null || :
+	[ -n "$recorder" ] || return 0
+	kill "$recorder" 2>/dev/null || :
+	wait "$recorder" 2>/dev/null || :
 }
 
 # config HOST DELAY-US ALGORITHM
