@@ -31,7 +31,7 @@ export BUILD CLANG BPFTOOL LIBBPF_CFLAGS LIBBPF_LIBS
 
 # Sub-makes in order of dependence.
 PRODUCT := bpf lib netlinkd
-TESTS := lib/pmpi lib/nccl selftests/nccl selftests/mpi selftests/unit selftests/bpf selftests/bench \
+TESTS := lib/pmpi lib/nccl selftests/nccl selftests/mpi selftests/rdma selftests/unit selftests/bpf selftests/bench \
 	 selftests/bench/control selftests/sim selftests/engine selftests/vm/mock \
 	 selftests/vm/fault
 SUBDIRS := $(PRODUCT) $(TESTS)

@@ -47,7 +47,7 @@ static __always_inline void srpol_far_enter(struct srpol_far *far,
 /* Return: enum srpol_reason: PROBE if it counts. */
 static __noinline int srpol_far_back(struct xdp_md *ctx,
 				     const struct srpol_visit *v,
-				     const struct srpol_far_packet *m)
+				     struct srpol_far_packet *m)
 {
 	struct ipv6hdr *ip6 = (void *)(long)ctx->data + ETH_HLEN;
 	__u32 index = bpf_ntohs(m->stamp.ssid);
@@ -62,7 +62,7 @@ static __noinline int srpol_far_back(struct xdp_md *ctx,
 		pair = bpf_map_lookup_elem(&pairs, far->peer);
 	if (!p || !pair)
 		return SRPOL_REASON_PROBE_STRANGE;
-	if (srpol_far_tag(pair, m) != m->stamp.tag)
+	if (!srpol_far_signed(pair, m))
 		return SRPOL_REASON_PROBE_FORGED;
 	if (!srpol_probe_same(ctx, p) ||
 	    (void *)(ip6 + 1) > (void *)(long)ctx->data_end)

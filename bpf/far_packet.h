@@ -55,6 +55,7 @@ _Static_assert(sizeof(struct srpol_far_stamp) ==
  * @list: the segment list, as in the SRH
  * @segs: number of its entries
  * @off: where the UDP header begins, from the start of the frame
+ * @also: its tag is by the other key of the pair
  * @fresh: a session that has seen nothing
  */
 struct srpol_far_packet {
@@ -63,6 +64,8 @@ struct srpol_far_packet {
 	__u64 list[SRPOL_FAR_LIST_WORDS];
 	__u32 segs;
 	__u32 off;
+	__u32 also;
+	__u32 reserved;
 	struct srpol_session fresh;
 };
 
@@ -129,12 +132,12 @@ static __noinline int srpol_far_read(struct xdp_md *ctx,
 	       p->stamp.type == SRPOL_STAMP_TLV_REPLY ? p->stamp.type : 0;
 }
 
-/* Tag of test packet and segment list. */
+/* Tag of test packet and segment list, by the key that @also of @p says. */
 static __noinline __u64 srpol_far_tag(const struct srpol_pair *pair,
 				      const struct srpol_far_packet *p)
 {
 	const __u64 *m = (const __u64 *)&p->stamp;
-	struct srpol_sip s = srpol_sip_init(pair->k);
+	struct srpol_sip s = srpol_sip_init(p->also ? pair->also : pair->k);
 	__u32 words = 2 * p->segs, i;
 
 	bpf_for(i, 0, SRPOL_FAR_SIGNED_WORDS)
@@ -145,6 +148,19 @@ static __noinline __u64 srpol_far_tag(const struct srpol_pair *pair,
 		srpol_sip_word(&s, srpol_le64(p->list[i]));
 	}
 	return srpol_sip_end(&s, SRPOL_STAMP_FAR_SIGNED + 8 * words);
+}
+
+/* Is its tag right, by either key of the pair? */
+static __always_inline bool srpol_far_signed(const struct srpol_pair *pair,
+					     struct srpol_far_packet *p)
+{
+	p->also = 0;
+	if (srpol_far_tag(pair, p) == p->stamp.tag)
+		return true;
+	if (!pair->both)
+		return false;
+	p->also = 1;
+	return srpol_far_tag(pair, p) == p->stamp.tag;
 }
 
 /* An address is the @i-th entry of the list. */

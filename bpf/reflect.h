@@ -113,7 +113,7 @@ static __noinline int srpol_reflect_check(struct xdp_md *ctx,
 	pair = bpf_map_lookup_elem(&pairs, &ip6->saddr);
 	if (!pair)
 		return SRPOL_REASON_REFLECT_STRANGE;
-	if (srpol_far_tag(pair, p) != p->stamp.tag)
+	if (!srpol_far_signed(pair, p))
 		return SRPOL_REASON_REFLECT_FORGED;
 	if (!srpol_far_is(p, 0, pair->sid) || !srpol_far_is(p, sl, &ip6->daddr))
 		return SRPOL_REASON_REFLECT_STRANGE;

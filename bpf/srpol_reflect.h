@@ -35,21 +35,24 @@
 
 /**
  * struct srpol_pair - value of hash map "pairs", key: address of a peer: what
- * is agreed with it; written by the prober but for the last two members
+ * is agreed with it; written by the prober but for @second and @turned
  * @k: key of the tags of both, SipHash-2-4, words as in memory
  * @sid: where the peer's probes end: its SID of behavior probe
  * @rate: probes per second that are turned round for it
- * @reserved: 0
+ * @both: @also is a key
  * @second: that of @turned
  * @turned: probes that came to be turned round in it
+ * @also: key that is accepted as well, so that both hosts do not have to change
+ *	theirs in the same moment; a reflection has the key of what it reflects
  */
 struct srpol_pair {
 	__u64 k[2];
 	__u8 sid[16];
 	__u32 rate;
-	__u32 reserved;
+	__u32 both;
 	__u64 second;
 	__u64 turned;
+	__u64 also[2];
 };
 
 /**

@@ -74,6 +74,7 @@ test_packages() {
 	rdma-core		# rdma_rxe and the verbs stack in the guest
 	ibverbs-providers
 	ibverbs-utils
+	libibverbs-dev		# QPs that send when they are told
 	perftest		# ib_write_bw, ib_send_bw
 	rdmacm-utils		# rping
 	iperf3			# TCP with GSO

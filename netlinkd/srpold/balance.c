@@ -166,6 +166,7 @@ static void look_at_links(void)
 			&engine->config.weights.quality);
 	if (before)
 		tell_changes(before);
+	glb_look();
 	vec_free(&ways);
 	vec_free(&words);
 	free(before);

@@ -18,6 +18,7 @@
 #define INTERVAL_MS_DEFAULT	10
 #define MULTIPLIER_DEFAULT	3
 #define RESTORE_MS_DEFAULT	1000
+#define GLB_PORT_DEFAULT	8624
 #define BUDGET_DEFAULT		20000
 #define ALG_DEFAULT		"wecmp"
 #define WEIGHTS_MS_DEFAULT	1000
@@ -276,13 +277,38 @@ static int read_reflect(const json_t *root, struct config *config,
 	return 0;
 }
 
+/* No "glb", nobody is told anything. */
+static int read_glb(const json_t *root, struct config *config,
+		    struct srpol_error *err)
+{
+	static const char * const keys[] = { "port", NULL };
+	json_t *o = json_object_get(root, "glb");
+	json_int_t port;
+	int ret;
+
+	if (!o)
+		return 0;
+	if (!json_is_object(o))
+		return srpol_error_set(err, -EINVAL,
+				       "\"glb\" is not an object");
+	ret = words_check(o, keys, " in \"glb\"", err) ?:
+	      words_number(o, "port", 1, 65535, GLB_PORT_DEFAULT, &port, err);
+	if (ret)
+		return ret;
+	if (!config->reflect.keys[0])
+		return srpol_error_set(err, -EINVAL,
+				       "\"glb\" without \"keys\" in \"reflect\"");
+	config->glb_port = port;
+	return 0;
+}
+
 static int read_all(const json_t *o, void *config, struct srpol_error *err)
 {
 	struct config *c = config;
 	static const char * const keys[] = {
 		"topology", "hosts", "color", "first-path", "rule-prio",
 		"job-prio", "job-color", "probes", "weights", "fabric",
-		"reflect", "socket", "demands", NULL
+		"reflect", "glb", "socket", "demands", NULL
 	};
 	json_int_t color, first, prio, job_prio, job_color;
 	char name[64], fallback[108];
@@ -304,15 +330,17 @@ static int read_all(const json_t *o, void *config, struct srpol_error *err)
 			 err) ?:
 	      words_number(o, "first-path", 1, UINT32_MAX, FIRST_PATH_DEFAULT,
 			 &first, err) ?:
-	      words_number(o, "rule-prio", 0, UINT32_MAX, RULE_PRIO_DEFAULT,
+	      words_number(o, "rule-prio", 0, UINT32_MAX - 1, RULE_PRIO_DEFAULT,
 			 &prio, err) ?:
 	      words_number(o, "job-prio", 1, UINT32_MAX - JOBS_MAX * JOB_RULES,
 			 JOB_PRIO_DEFAULT, &job_prio, err) ?:
 	      words_number(o, "job-color", 1, UINT32_MAX - JOBS_MAX,
 			 JOB_COLOR_DEFAULT, &job_color, err) ?:
 	      read_probes(o, c, err) ?: read_weights(o, c, err) ?:
-	      read_fabric(o, c, err) ?: read_reflect(o, c, err);
-	if (!ret && prio >= job_prio && prio < job_prio + JOBS_MAX * JOB_RULES)
+	      read_fabric(o, c, err) ?: read_reflect(o, c, err) ?:
+	      read_glb(o, c, err);
+	if (!ret && prio && prio + !!c->glb_port >= job_prio &&
+	    prio < job_prio + JOBS_MAX * JOB_RULES)
 		ret = srpol_error_set(err, -EINVAL,
 				      "\"rule-prio\" is one of the %u from \"job-prio\"",
 				      JOBS_MAX * JOB_RULES);

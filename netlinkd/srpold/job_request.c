@@ -188,10 +188,26 @@ json_t *job_del_request(struct engine *engine, const json_t *request,
 	return job_to_json(&was);
 }
 
+/* What it sent, by the counters of its policies: flows come and go. */
+static uint64_t count_bytes(const struct job *job, const struct vec *policies)
+{
+	int stats = srpol_map_open("policy_stats");
+	const struct policy_info *policy;
+	struct srpol_counter c;
+	uint64_t bytes = 0;
+
+	vec_for_each(policy, policies)
+		if (policy->color == job->color &&
+		    !srpol_map_sum(stats, policy->id, &c, sizeof(c)))
+			bytes += c.bytes;
+	srpol_map_close(stats);
+	return bytes;
+}
+
 /**
  * struct use - what a job's flows do with a path
  * @flows: number of them
- * @bytes: they sent
+ * @bytes: they sent, some of it maybe by another path, or for another job
  */
 struct use {
 	uint64_t flows;
@@ -241,7 +257,7 @@ static void report_use(struct engine *engine, const struct job *job,
 {
 	struct use *use = count_flows(engine, job, policies);
 	json_t *paths = json_array(), *p;
-	uint64_t collisions = 0, bytes = 0;
+	uint64_t collisions = 0;
 	const struct engine_policy *policy;
 	uint32_t i, at;
 
@@ -252,7 +268,6 @@ static void report_use(struct engine *engine, const struct job *job,
 			if (policy->slice && !policy->slice[i])
 				continue;
 			collisions += use[at].flows ? use[at].flows - 1 : 0;
-			bytes += use[at].bytes;
 			p = json_object();
 			json_object_set_new(p, "path", json_integer(
 				engine_path(engine, at)->id));
@@ -267,7 +282,8 @@ static void report_use(struct engine *engine, const struct job *job,
 	}
 	json_object_set_new(o, "rules",
 			    json_integer(count_rules(engine, job)));
-	json_object_set_new(o, "bytes", json_integer(bytes));
+	json_object_set_new(o, "bytes",
+			    json_integer(count_bytes(job, policies)));
 	json_object_set_new(o, "collisions", json_integer(collisions));
 	json_object_set_new(o, "use", paths);
 	free(use);

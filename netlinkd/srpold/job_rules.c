@@ -193,7 +193,7 @@ void job_rules(struct engine *engine)
 	int ret = 0;
 
 	engine->rules.n = 0;
-	rules_roce(engine);
+	rules_own(engine);
 	vec_for_each(job, &jobs)
 		wanted |= wants_qps(job);
 	if (wanted)

@@ -49,7 +49,8 @@ static void update(struct linkstate *ls, uint32_t cable)
 		used = 1;
 	for (i = 2 * cable; i < 2 * cable + 2; i++) {
 		srpol_links_set_capacity(ls->links, i, used);
-		srpol_links_set_quality(ls->links, i, percent);
+		srpol_links_set_quality(ls->links, i, percent < info->heard ?
+					percent : info->heard);
 	}
 }
 
@@ -74,6 +75,8 @@ int linkstate_init(struct linkstate *ls, const struct srpol_fabric *fabric,
 		linkstate_free(ls);
 		return -ENOMEM;
 	}
+	for (i = 0; i < ls->n; i++)
+		ls->cables[i].heard = 100;
 	for (i = 0; i < ls->n; i++)
 		linkstate_say(ls, i, LINK_TOPOLOGY,
 			      srpol_link_rate(&fabric->links[2 * i]), now);
@@ -123,6 +126,23 @@ void linkstate_unsay(struct linkstate *ls, uint32_t cable,
 {
 	ls->cables[cable].said &= ~(1u << source);
 	update(ls, cable);
+}
+
+/**
+ * linkstate_hear() - what other hosts say of a cable
+ * @ls: link-state DB
+ * @cable: number
+ * @percent: how much of it is to be used, 100: nobody says anything
+ *
+ * Return: true if that is new.
+ */
+bool linkstate_hear(struct linkstate *ls, uint32_t cable, uint32_t percent)
+{
+	if (ls->cables[cable].heard == percent)
+		return false;
+	ls->cables[cable].heard = percent;
+	update(ls, cable);
+	return true;
 }
 
 /**

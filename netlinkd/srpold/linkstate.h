@@ -4,7 +4,8 @@
  * well it works as the probes tell. Algorithms are given the product. Pure.
  *
  * Probes go out and back over the same cables, so both directions of a cable
- * are one entry.
+ * are one entry. What other hosts say of a cable is for algorithms that look at
+ * its quality ("glb") only.
  */
 #ifndef _SRPOLD_LINKSTATE_H
 #define _SRPOLD_LINKSTATE_H
@@ -34,12 +35,14 @@ enum link_source {
  * @capacity: bit/s by source, 0: down
  * @since_ns: when the source said so first
  * @quality: as measured
+ * @heard: what other hosts say of it: how much of it is to be used, 100: nothing
  */
 struct link_info {
 	uint32_t said;
 	uint64_t capacity[LINK_SOURCES];
 	uint64_t since_ns[LINK_SOURCES];
 	struct quality quality;
+	uint8_t heard;
 };
 
 /**
@@ -64,6 +67,7 @@ void linkstate_say(struct linkstate *ls, uint32_t cable,
 void linkstate_unsay(struct linkstate *ls, uint32_t cable,
 		     enum link_source source);
 enum link_source linkstate_source(const struct linkstate *ls, uint32_t cable);
+bool linkstate_hear(struct linkstate *ls, uint32_t cable, uint32_t percent);
 void linkstate_carry(struct linkstate *ls, const struct linkstate *old);
 void linkstate_judge(struct linkstate *ls, const struct locate_probe *probes,
 		     const struct quality_words *words, size_t n,

@@ -4,6 +4,8 @@
 #include "liveness.h"
 
 #define FLAPS_MAX	16
+#define PATIENCE_NS	1000000ull
+#define PATIENCE_RTTS	4
 
 static const char * const names[] = {
 	[LIVENESS_UP] = "up",
@@ -129,4 +131,40 @@ bool liveness_lost(struct liveness *l, const struct liveness_config *config,
 		l->flaps++;
 	enter(l, LIVENESS_DOWN, now);
 	return true;
+}
+
+/**
+ * liveness_patience_ns() - how long a probe may take that is one of many
+ * @rtt_ns: that of the path, smoothed, 0: none is known
+ * @timeout_ns: how long a single one may take
+ *
+ * A probe that is late by itself says little, since a queue may have grown. If
+ * all since some time are missing, the last of them does not have to be waited
+ * for as long.
+ */
+uint64_t liveness_patience_ns(uint64_t rtt_ns, uint64_t timeout_ns)
+{
+	uint64_t ns = PATIENCE_RTTS * rtt_ns;
+
+	if (ns < PATIENCE_NS)
+		ns = PATIENCE_NS;
+	return ns < timeout_ns ? ns : timeout_ns;
+}
+
+/**
+ * liveness_is_silent() - do probes in a row without an answer make it unusable?
+ * @l: the path
+ * @config: how patient to be
+ * @missing: probes in a row that have none for longer than their patience and
+ *	are not counted as lost yet; none sent later has one
+ *
+ * They are spread over all but one of the intervals that the verdict takes, so
+ * that a queue would have to grow by that much at once to look the same. A
+ * multiplier of 1 leaves one probe, which is no row.
+ */
+bool liveness_is_silent(const struct liveness *l,
+			const struct liveness_config *config, uint32_t missing)
+{
+	return config->multiplier > 1 && missing && liveness_usable(l) &&
+	       (uint64_t)l->lost + missing >= config->multiplier;
 }

@@ -63,6 +63,9 @@ bool liveness_lost(struct liveness *l, const struct liveness_config *config,
 		   uint64_t now);
 uint64_t liveness_restore_ns(const struct liveness *l,
 			     const struct liveness_config *config);
+uint64_t liveness_patience_ns(uint64_t rtt_ns, uint64_t timeout_ns);
+bool liveness_is_silent(const struct liveness *l,
+			const struct liveness_config *config, uint32_t missing);
 bool liveness_usable(const struct liveness *l);
 const char *liveness_name(const struct liveness *l);
 

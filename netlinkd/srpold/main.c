@@ -104,7 +104,7 @@ static int begin(struct srpol_error *err)
 	limits_start(&engine);
 	load_start(&engine);
 	return prober_start(&engine, err) ?: reflect_start(&engine, err) ?:
-	       balance_start(&engine, err);
+	       glb_start(&engine, err) ?: balance_start(&engine, err);
 }
 
 static void end(void)
@@ -115,6 +115,7 @@ static void end(void)
 	plan_stop();
 	balance_stop();
 	feed_stop();
+	glb_stop();
 	reflect_stop();
 	prober_stop();
 	reflect_map_close();

@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sends the probes of all paths, spread evenly over the interval and within
- * the budget of the host, has those looked for that are back (probe_back.c), and
- * gives up the others.
+ * Has the probes of all paths sent (probe_send.c), spread evenly over the interval
+ * and within the budget of the host, has those looked for that are back
+ * (probe_back.c), and gives up the others.
  *
  * A probe that is not back after the timeout is lost, but for one case: when
  * the prober itself was not there (stopped, starved, the machine suspended) it
  * knows nothing about the fabric, and what was under way is forgotten.
  */
 #include <errno.h>
-#include <linux/if_ether.h>
-#include <linux/if_packet.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "srpold.h"
 
 #define TICK_NS		NS_PER_MS
-#define FRAME_MAX	(ETH_HLEN + MTU_MAX)
 #define SEQ_LONG	SRPOL_PROBE_SEQ_LONG
 #define LONG_TIMEOUTS	4		/* that a long one may take */
 #define LONG_PATIENCE_NS	(100 * NS_PER_MS)
@@ -75,8 +71,47 @@ static void lose(struct engine_path *path, uint64_t now)
 	probes_announce(path);
 }
 
-/* What is under way and too old. It is remembered, in case it comes late. */
-static void expire(struct engine_path *path, uint64_t now, bool forgive)
+/* How many in a row, up to the last one, have no answer and may take no longer. */
+static uint32_t missing(const struct engine_path *path, uint64_t patience,
+			uint64_t now)
+{
+	uint32_t seq, n = 0;
+	uint64_t sent;
+
+	for (seq = path->oldest; seq != path->seq; seq = probe_next_seq(seq)) {
+		sent = path->sent_ns[seq % IN_FLIGHT];
+		if (!sent)
+			n = 0;
+		else
+			n += now - sent >= patience;
+	}
+	return n;
+}
+
+/*
+ * How long a probe may be under way: less if there are so many without an
+ * answer that the path is silent. While the prober itself is late, answers may
+ * be waiting as it did.
+ */
+static uint64_t patience_of(const struct engine_path *path, uint64_t now,
+			    uint64_t since_tick)
+{
+	const struct config *c = &engine->config;
+	uint64_t patience;
+
+	if (path->live.lost + probes_under_way(path) < c->live.multiplier)
+		return c->timeout_ns;
+	patience = liveness_patience_ns(probe_map_at(path->probe)->rtt_ns,
+					c->timeout_ns);
+	return since_tick <= 2 * TICK_NS + patience &&
+	       liveness_is_silent(&path->live, &c->live,
+				  missing(path, patience, now)) ?
+	       patience : c->timeout_ns;
+}
+
+/* What is under way for longer. It is remembered, in case it comes late. */
+static void expire(struct engine_path *path, uint64_t now, uint64_t patience,
+		   bool forgive)
 {
 	uint64_t *sent;
 
@@ -85,7 +120,7 @@ static void expire(struct engine_path *path, uint64_t now, bool forgive)
 		sent = &path->sent_ns[path->oldest % IN_FLIGHT];
 		if (!*sent)
 			continue;
-		if (!forgive && now - *sent < engine->config.timeout_ns)
+		if (!forgive && now - *sent < patience)
 			return;
 		if (forgive) {
 			*sent = 0;
@@ -94,49 +129,6 @@ static void expire(struct engine_path *path, uint64_t now, bool forgive)
 		path->given_up |= probe_slot_bit(path->oldest);
 		lose(path, now);
 	}
-}
-
-/* @size: of the packet, 0: as short as can be. Return: when, 0: it was not */
-static uint64_t send_frame(struct engine_path *path, uint32_t seq,
-			   uint32_t size)
-{
-	struct srpol_probe_slot *slot;
-	const struct srpol_nic *nic = &engine->fabric->nics[path->nic];
-	struct uplink *up = uplink_of(path->nic);
-	struct probe probe = {
-		.ssid = path->probe,
-		.seq = seq,
-		.sent_ns = now_ns(),
-	};
-	static uint8_t frame[FRAME_MAX];
-	size_t len;
-
-	len = probe_make(up, path, &nic->addr, &probe, size, frame);
-	slot = srpol_probe_slot_of(probe_map_at(path->probe), seq);
-	/* before it leaves: it may be back before send() is */
-	__atomic_store_n(&slot->sent_ns, probe.sent_ns, __ATOMIC_RELEASE);
-	if (send(up->source.fd, frame, len, MSG_DONTWAIT) == (ssize_t)len)
-		return probe.sent_ns;
-	/* a full queue or a device that goes down: not the fabric */
-	slot->sent_ns = 0;
-	prober_stats.unsent++;
-	return 0;
-}
-
-static void send_probe(struct engine_path *path)
-{
-	uint32_t under_way = (path->seq - path->oldest) & ~SEQ_LONG;
-	uint64_t sent_ns;
-
-	if (under_way >= IN_FLIGHT)
-		return;
-	sent_ns = send_frame(path, path->seq, 0);
-	if (!sent_ns)
-		return;
-	path->sent_ns[path->seq % IN_FLIGHT] = sent_ns;
-	path->given_up &= ~probe_slot_bit(path->seq);
-	path->seq = probe_next_seq(path->seq);
-	path->stats.sent++;
 }
 
 /* Long probes say something while short ones come back. */
@@ -160,7 +152,7 @@ static void probe_mtu(struct engine_path *path, uint64_t now, bool forgive)
 		return;
 	path->long_ns = now;
 	path->long_seq = SEQ_LONG | probe_next_seq(path->long_seq);
-	if (!send_frame(path, path->long_seq, size))
+	if (!probe_send_long(path, size))
 		mtu_forget(&path->mtu);
 }
 
@@ -172,7 +164,7 @@ static bool is_probed(const struct engine_path *path)
 
 static void tick(struct source *source, uint32_t events)
 {
-	uint64_t now;
+	uint64_t now, since;
 	struct engine_path *path;
 	uint32_t i;
 	bool late;
@@ -180,22 +172,25 @@ static void tick(struct source *source, uint32_t events)
 	timer_take(source);
 	drain();
 	now = now_ns();
-	late = now - last_tick_ns > 2 * TICK_NS + engine->config.timeout_ns;
+	since = now - last_tick_ns;
+	late = since > 2 * TICK_NS + engine->config.timeout_ns;
 	prober_stats.late_ticks += late;
 	last_tick_ns = now;
 	for (i = 0; i < n_leaders; i++) {
 		path = leader(i);
 		probes_harvest(engine, path, now);
-		expire(path, now, late || !is_probed(path));
+		expire(path, now, patience_of(path, now, since),
+		       late || !is_probed(path));
 		if (!is_probed(path) || now < path->next_ns)
 			continue;
-		send_probe(path);
+		probe_send(path);
 		probe_mtu(path, now, late);
 		/* what could not be sent in time is not made up for */
 		path->next_ns += interval_ns;
 		if (path->next_ns <= now)
 			path->next_ns = now + interval_ns;
 	}
+	probes_flush();
 	verdicts_refresh(engine);
 }
 
@@ -246,7 +241,7 @@ static void enter_all(void)
 
 	for (i = 0; i < n_leaders; i++) {
 		path = leader(i);
-		expire(path, 0, true);
+		expire(path, 0, 0, true);
 		path->given_up = 0;
 		mtu_forget(&path->mtu);
 		enter(path);
@@ -316,6 +311,7 @@ int prober_start(struct engine *e, struct srpol_error *err)
 	if (ret)
 		return ret;
 	set_interval();
+	probe_send_start(engine, n_leaders * TICK_NS / interval_ns);
 	enter_all();
 	spread();
 	ticker.ready = tick;

@@ -2,7 +2,11 @@
 /*
  * Keys of pairs of hosts: who has a host turn probes round shares one with it.
  *
- *	{ "keys": [ { "hosts": [ "A", "B" ], "key": "00112233445566778899aabbccddeeff" } ] }
+ *	{ "keys": [ { "hosts": [ "A", "B" ], "key": "00112233445566778899aabbccddeeff",
+ *	              "also": "ffeeddccbbaa99887766554433221100" } ] }
+ *
+ * What is sent has "key"; "also" is accepted beside it, so that keys can be
+ * changed on one host after the other.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -20,9 +24,10 @@ static int hex_of(char c)
 	       strchr(digits, tolower((unsigned char)c)) - digits : -1;
 }
 
-static int get_key(const json_t *o, uint8_t *key, struct srpol_error *err)
+static int get_key(const json_t *o, const char *name, uint8_t *key,
+		   struct srpol_error *err)
 {
-	const char *text = json_string_value(json_object_get(o, "key"));
+	const char *text = json_string_value(json_object_get(o, name));
 	int i, high, low;
 
 	for (i = 0; text && strlen(text) == 2 * REFLECT_KEY_LEN &&
@@ -36,8 +41,8 @@ static int get_key(const json_t *o, uint8_t *key, struct srpol_error *err)
 	if (text && strlen(text) == 2 * REFLECT_KEY_LEN && i == REFLECT_KEY_LEN)
 		return 0;
 	/* the key itself is not for a log */
-	return srpol_error_set(err, -EINVAL, "\"key\" is not %u hexadecimal digits",
-			       2 * REFLECT_KEY_LEN);
+	return srpol_error_set(err, -EINVAL, "\"%s\" is not %u hexadecimal digits",
+			       name, 2 * REFLECT_KEY_LEN);
 }
 
 static int get_host(const struct engine *engine, const json_t *hosts, size_t i,
@@ -60,7 +65,7 @@ static int get_host(const struct engine *engine, const json_t *hosts, size_t i,
  * it speaks to.
  */
 static int add_key(struct engine *engine, uint32_t host, uint32_t peer,
-		   const uint8_t *key, struct srpol_error *err)
+		   const struct host_key *keys, struct srpol_error *err)
 {
 	const char *name = engine->fabric->nodes[peer].name;
 	struct host_key *k;
@@ -75,23 +80,26 @@ static int add_key(struct engine *engine, uint32_t host, uint32_t peer,
 					       "two keys of \"%s\" and \"%s\"",
 					       engine->fabric->nodes[host].name,
 					       name);
-		if (memcmp(k->key, key, sizeof(k->key)))
+		if (memcmp(k->key, keys->key, sizeof(k->key)) ||
+		    k->both != keys->both ||
+		    memcmp(k->also, keys->also, sizeof(k->also)))
 			return srpol_error_set(err, -EEXIST,
 					       "two hosts of this namespace have different keys of \"%s\"",
 					       name);
 	}
 	k = vec_add(&engine->keys);
-	*k = (struct host_key){ .host = host, .peer = peer };
-	memcpy(k->key, key, sizeof(k->key));
+	*k = *keys;
+	k->host = host;
+	k->peer = peer;
 	return 0;
 }
 
 static int read_one(struct engine *engine, const json_t *o,
 		    struct srpol_error *err)
 {
-	static const char * const keys[] = { "hosts", "key", NULL };
+	static const char * const keys[] = { "hosts", "key", "also", NULL };
 	const json_t *hosts = json_object_get(o, "hosts");
-	uint8_t key[REFLECT_KEY_LEN];
+	struct host_key key = { .both = json_object_get(o, "also") };
 	uint32_t a, b;
 	int ret;
 
@@ -101,15 +109,16 @@ static int read_one(struct engine *engine, const json_t *o,
 	ret = words_check(o, keys, " in \"keys\"", err) ?:
 	      get_host(engine, hosts, 0, &a, err) ?:
 	      get_host(engine, hosts, 1, &b, err) ?:
-	      get_key(o, key, err);
+	      get_key(o, "key", key.key, err) ?:
+	      (key.both ? get_key(o, "also", key.also, err) : 0);
 	if (ret)
 		return ret;
 	if (a == b)
 		return srpol_error_set(err, -EINVAL,
 				       "a key of host \"%s\" with itself",
 				       engine->fabric->nodes[a].name);
-	return add_key(engine, a, b, key, err) ?:
-	       add_key(engine, b, a, key, err);
+	return add_key(engine, a, b, &key, err) ?:
+	       add_key(engine, b, a, &key, err);
 }
 
 static int read_keys(const json_t *o, void *engine, struct srpol_error *err)

@@ -105,6 +105,8 @@ static int put_pair(const struct engine *engine, int fd,
 	struct srpol_pair pair = { .rate = engine->config.reflect.rate };
 
 	memcpy(pair.k, k->key, sizeof(pair.k));
+	memcpy(pair.also, k->also, sizeof(pair.also));
+	pair.both = k->both;
 	memcpy(pair.sid, &sid, sizeof(pair.sid));
 	return bpf_map_update_elem(fd, addr, &pair, BPF_ANY) ? -errno : 0;
 }

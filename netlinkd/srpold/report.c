@@ -241,6 +241,7 @@ json_t *report_show(struct engine *engine, const json_t *request,
 	json_object_set_new(o, "suspects", suspects_report(engine));
 	json_object_set_new(o, "wrong_wiring", wiring_report(engine));
 	json_object_set_new(o, "degraded", degraded_report(engine));
+	json_object_set_new(o, "glb", glb_report());
 	json_object_set_new(o, "fabric", plan_report());
 	json_object_set_new(o, "limits", limits_report());
 	return o;
@@ -285,6 +286,7 @@ static void link_report(const struct engine *engine, uint32_t cable,
 		quality_name(info->quality.word)));
 	json_object_set_new(o, "quality_percent",
 			    json_integer(quality_percent(&info->quality)));
+	json_object_set_new(o, "heard_percent", json_integer(info->heard));
 	json_object_set_new(o, "quality_steps",
 			    json_integer(info->quality.steps));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The engine's rules: RoCEv2 gets a color, and so does the traffic of jobs. A
+ * The engine's rules: RoCEv2 gets a color, what engines tell each other, and the traffic of jobs. A
  * priority that somebody else took is said, and left.
  */
 #include <string.h>
@@ -9,25 +9,34 @@
 
 #define ROCE_PORT	4791
 
+static void add_udp(struct engine *engine, uint32_t priority, const char *name,
+		    uint16_t port)
+{
+	struct rule_info *rule = vec_add(&engine->rules);
+
+	rule->priority = priority;
+	strcpy(rule->name, name);
+	rule->color = engine->config.color;
+	rule->match = SRPOL_MATCH_PROTO | SRPOL_MATCH_DPORT;
+	rule->proto = IPPROTO_UDP;
+	rule->dport[0] = port;
+	rule->dport[1] = port;
+}
+
 /**
- * rules_roce() - the rule for RoCEv2, unless the operator has other ideas
+ * rules_own() - for RoCEv2 and for what engines tell each other, unless the
+ * operator has other ideas
  * @engine: the engine
  */
-void rules_roce(struct engine *engine)
+void rules_own(struct engine *engine)
 {
 	const struct config *c = &engine->config;
-	struct rule_info *rule;
 
 	if (!c->rule_prio)
 		return;
-	rule = vec_add(&engine->rules);
-	rule->priority = c->rule_prio;
-	strcpy(rule->name, "roce");
-	rule->color = c->color;
-	rule->match = SRPOL_MATCH_PROTO | SRPOL_MATCH_DPORT;
-	rule->proto = IPPROTO_UDP;
-	rule->dport[0] = ROCE_PORT;
-	rule->dport[1] = ROCE_PORT;
+	add_udp(engine, c->rule_prio, "roce", ROCE_PORT);
+	if (c->glb_port)
+		add_udp(engine, c->rule_prio + 1, "glb", c->glb_port);
 }
 
 static bool same(const struct rule_info *a, const struct rule_info *b)

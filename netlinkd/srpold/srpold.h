@@ -6,7 +6,8 @@
  *	engine.c	hosts, paths and policies that follow from the topology
  *	reconcile.c	has the module agree with that, in one transaction
  *	uplink.c	devices: programs, sockets for probes
- *	prober.c	sends probes, gives up those that do not come back
+ *	prober.c	when probes are sent; gives up those that do not come back
+ *	probe_send.c	sends one, or several
  *	probe_back.c	finds those that do, and keeps what they say
  *	probe_packet.c	bytes of a probe
  *	probe_map.c	what the data plane knows of probes
@@ -20,6 +21,9 @@
  *	verdict.c	tells the module which paths are down
  *	quality.c	what probes say of a link that works badly; pure
  *	marks.c		congestion marks of probes, notifications for flows
+ *	glb.c		what hosts tell each other of links
+ *	glb_message.c	bytes of that; pure
+ *	glb_words.c	which links, and who may speak of them
  *	linkstate.c	what links can carry, and how well; pure
  *	weights.c	from that to weights of paths; pure
  *	balance.c	looks at the links now and then, has weights follow
@@ -140,6 +144,7 @@ struct reflect_config {
  * @weights: how traffic is weighed
  * @fabric: following the global engine
  * @reflect: probes that peers turn round
+ * @glb_port: UDP port by which hosts tell each other of links, 0: they do not
  * @socket: of srpol engine
  * @demands: socket by which everybody may say what he will send, empty: none
  */
@@ -159,6 +164,7 @@ struct config {
 	struct weights_config weights;
 	struct fabric_config fabric;
 	struct reflect_config reflect;
+	uint16_t glb_port;
 	char socket[108];
 	char demands[108];
 };
@@ -425,12 +431,17 @@ void probe_map_enter(uint32_t index, uint32_t ifindex,
  * struct host_key - what two hosts share
  * @host: the one of this namespace
  * @peer: the other one
- * @key: of the tags of probes that one turns round for the other
+ * @key: of the tags of probes that one turns round for the other, and of what
+ *	they tell each other
+ * @both: there is @also
+ * @also: key that is accepted as well, but not used for what is sent
  */
 struct host_key {
 	uint32_t host;
 	uint32_t peer;
 	uint8_t key[REFLECT_KEY_LEN];
+	bool both;
+	uint8_t also[REFLECT_KEY_LEN];
 };
 
 int reflect_keys_read(struct engine *engine, struct srpol_error *err);
@@ -507,6 +518,12 @@ int prober_follow(struct srpol_error *err);
 struct engine_path *prober_path(uint32_t ssid);
 uint32_t prober_count(void);
 
+/* probe_send.c */
+void probe_send_start(struct engine *engine, uint32_t n);
+void probe_send(struct engine_path *path);
+bool probe_send_long(struct engine_path *path, uint32_t size);
+void probes_flush(void);
+
 /* probe_back.c */
 void prober_receive(struct uplink *up, const uint8_t *frame, size_t len);
 void prober_anomaly(const struct srpol_probe_event *event);
@@ -519,6 +536,12 @@ void probes_harvest(struct engine *engine, struct engine_path *path,
 static inline uint32_t probe_next_seq(uint32_t seq)
 {
 	return (seq + 1) & ~SRPOL_PROBE_SEQ_LONG;
+}
+
+/* Probes from the oldest one on that has no answer. */
+static inline uint32_t probes_under_way(const struct engine_path *path)
+{
+	return (path->seq - path->oldest) & ~SRPOL_PROBE_SEQ_LONG;
 }
 
 /* In engine_path.given_up. */
@@ -590,8 +613,14 @@ json_t *report_paths(struct engine *engine, const json_t *request,
 json_t *report_topology(struct engine *engine, const json_t *request,
 			struct srpol_error *err);
 
+/* glb.c */
+int glb_start(struct engine *engine, struct srpol_error *err);
+void glb_stop(void);
+void glb_look(void);
+json_t *glb_report(void);
+
 /* rules.c */
-void rules_roce(struct engine *engine);
+void rules_own(struct engine *engine);
 int rules_make(struct engine *engine, const struct vec *there,
 	       struct srpol_batch *batch, unsigned int *made);
 int rules_delete(struct engine *engine, const struct vec *there,

@@ -106,6 +106,8 @@ static int run_one(const struct srpol_fabric *fabric,
 	bool *said = calloc(known->n + 1UL, sizeof(*said));
 	struct srpol_alg_input in = {
 		.fabric = fabric, .links = links, .demands = demands,
+		/* links far from here count as well: others tell of them */
+		.options.profile = SRPOL_PROFILE_MIN,
 	};
 	struct srpol_placement *p = NULL;
 	uint32_t i, d = 0;

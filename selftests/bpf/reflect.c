@@ -155,6 +155,46 @@ static void test_forged(void)
 	CHECK_EQ(get32(out.b + STAMP), 0, "no forged one was counted");
 }
 
+/* A second key is accepted, and what has it is answered with it. */
+static void test_keys(void)
+{
+	struct in6_addr peer = addr(PEER);
+	struct pkt in, out, want;
+	struct srpol_pair pair;
+	struct ask a = ask(0);
+	uint8_t first[16];
+
+	setup();
+	memcpy(first, key, sizeof(first));
+	bpf_map_lookup_elem(rig_map("pairs"), &peer, &pair);
+	pair.both = 1;
+	memcpy(pair.also, other_key, sizeof(pair.also));
+	bpf_map_update_elem(rig_map("pairs"), &peer, &pair, 0);
+	frame(&in, &a);
+	turned(&in, &out, "by the first key");
+	reflection(&want, &in, &out, 0, 0, 0);
+	CHECK(pkt_equal(&out, &want), "and with it");
+	/* from here on ask() and reflection() have the other one */
+	memcpy(key, other_key, sizeof(key));
+	a = ask(1);
+	frame(&in, &a);
+	turned(&in, &out, "by the second key");
+	reflection(&want, &in, &out, 1, 0, 0);
+	CHECK(pkt_equal(&out, &want), "and with it");
+	crypto_shorthash_keygen(key);
+	a = ask(2);
+	frame(&in, &a);
+	refused(&in, SRPOL_REASON_REFLECT_FORGED, "by a third");
+	pair.both = 0;
+	bpf_map_update_elem(rig_map("pairs"), &peer, &pair, 0);
+	a.key = other_key;
+	frame(&in, &a);
+	refused(&in, SRPOL_REASON_REFLECT_FORGED, "one that is taken away");
+	a.key = first;
+	frame(&in, &a);
+	turned(&in, &out, "the one that is left");
+}
+
 static void test_strange(void)
 {
 	struct ask a = turned_ask(0);
@@ -509,6 +549,7 @@ static const struct ktap_test tests[] = {
 	{ "turned round: each byte, marks counted and taken off", test_good },
 	{ "marks on packets of a path are told", test_path_ce },
 	{ "without the tag of the pair", test_forged },
+	{ "two keys of a pair, while they are changed", test_keys },
 	{ "a host without a key, another list", test_strange },
 	{ "what is no probe, or longer than one", test_malformed },
 	{ "each is turned round once", test_replay },

@@ -23,6 +23,8 @@ static struct uplink uplinks[2];
 static struct engine engine;
 static int wire;
 
+#define MANY	64	/* paths; all tests but one have one */
+
 /* ---- what the prober needs of the rest */
 
 bool log_verbose;
@@ -134,12 +136,12 @@ static struct engine_path *path(void)
 
 static int set_up(void **state)
 {
-	static struct engine_path paths[1];
+	static struct engine_path paths[MANY];
 	int fds[2], i;
 
 	(void)state;
 	assert_int_equal(probe_init(), 0);
-	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0,
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0,
 				    fds), 0);
 	wire = fds[1];
 	memset(paths, 0, sizeof(paths));
@@ -350,6 +352,133 @@ static void test_xdp(void **state)
 	assert_int_equal(prober_stats.stale, 0);
 }
 
+/* Probes are answered at once for so many milliseconds. */
+static void answer_for(unsigned int ms)
+{
+	while (ms--)
+		if (step(NULL))
+			enter(path()->seq - 1);
+}
+
+/*
+ * Whenever it is between two probes that a path falls silent, it takes the
+ * intervals of the verdict and 5 ms at most.
+ */
+static void test_silence(void **state)
+{
+	unsigned int phase, ms, most = 0, least = 1000;
+
+	for (phase = 0; phase < 10; phase++) {
+		answer_for(200 + phase);
+		for (ms = 0; liveness_usable(&path()->live); ms++)
+			step(NULL);
+		assert_int_equal(path()->live.lost, 3);
+		assert_int_equal(path()->stats.lost, 3);
+		most = ms > most ? ms : most;
+		least = ms < least ? ms : least;
+		tear_down(state);
+		set_up(state);
+	}
+	print_message("%u to %u ms\n", least, most);
+	assert_in_range(most, 30, 35);
+	assert_in_range(least, 20, 25);
+}
+
+/* A queue that grows by twice the interval at once is no failure. */
+static void test_pause(void **state)
+{
+	unsigned int phase, ms;
+	uint32_t seq;
+
+	(void)state;
+	for (phase = 0; phase < 10; phase++) {
+		answer_for(200 + phase);
+		seq = path()->seq;
+		for (ms = 0; ms < 20; ms++)
+			step(NULL);
+		assert_true(liveness_usable(&path()->live));
+		for (; seq != path()->seq; seq++)
+			enter(seq);
+	}
+	assert_int_equal(verdicts, 0);
+}
+
+/* A prober that is late itself does not know what waited with it. */
+static void test_late(void **state)
+{
+	(void)state;
+	answer_for(200);
+	while (path()->live.lost + (path()->seq - path()->oldest) < 3)
+		step(NULL);
+	clock_ns += 6 * MS;
+	step(NULL);
+	assert_true(liveness_usable(&path()->live));
+}
+
+/* So many are due at once that they leave several at a time. */
+static int set_up_many(void **state)
+{
+	struct engine_path *paths;
+	unsigned int i;
+
+	set_up(state);
+	prober_stop();
+	paths = engine.paths.data;
+	for (i = 1; i < MANY; i++) {
+		paths[i] = paths[0];
+		paths[i].leader = i;
+		paths[i].nic = i % 5 == 0;
+	}
+	engine.paths.n = MANY;
+	engine.config.interval_ns = 2 * MS;
+	engine.config.timeout_ns = 2 * MS;
+	engine.config.budget = 1000000;
+	return prober_start(&engine, NULL);
+}
+
+/* A millisecond passes. Return: number of probes that were sent */
+static unsigned int step_many(bool read)
+{
+	uint8_t frame[PROBE_MAX];
+	unsigned int n = 0;
+
+	clock_ns += MS;
+	ticker->ready(ticker, 0);
+	while (read && recv(wire, frame, sizeof(frame), 0) > 0)
+		n++;
+	return n;
+}
+
+/* Each is sent as often as the others; what the kernel does not take is not lost. */
+static void test_many(void **state)
+{
+	uint64_t sent = 0, lost = 0, came = 0;
+	struct engine_path *p = path();
+	unsigned int i, ms;
+
+	(void)state;
+	for (ms = 0; ms < 100; ms++)
+		came += step_many(true);
+	for (i = 0; i < MANY; i++) {
+		assert_in_range(p[i].stats.sent, 50, 51);
+		sent += p[i].stats.sent;
+	}
+	assert_int_equal(came, sent);
+	assert_int_equal(prober_stats.unsent, 0);
+	/* nobody reads: the socket fills up */
+	while (!prober_stats.unsent)
+		step_many(false);
+	for (ms = 0; ms < 10; ms++)
+		came += step_many(true);
+	sent = 0;
+	for (i = 0; i < MANY; i++) {
+		sent += p[i].stats.sent;
+		lost += p[i].stats.lost + probes_under_way(&p[i]);
+	}
+	assert_int_equal(sent, came);
+	assert_int_equal(lost, sent);
+}
+
 /* The data plane was loaded anew: the new map gets what the old one had. */
 static void test_renewed(void **state)
 {
@@ -463,6 +592,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_return, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_xdp, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_silence, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(test_pause, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_late, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_many, set_up_many,
+						tear_down),
 		cmocka_unit_test_setup_teardown(test_renewed, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_forged, set_up,

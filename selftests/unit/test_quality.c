@@ -215,11 +215,12 @@ static struct srpol_fabric *generate(const struct srpol_shape *shape)
 	return f;
 }
 
-static void run(const struct srpol_fabric *f, const struct linkstate *ls,
-		u32 src, u32 dst, const bool *slice, u32 n, u32 *weight)
+static void run_by(const char *alg, const struct srpol_fabric *f,
+		   const struct linkstate *ls, u32 src, u32 dst,
+		   const bool *slice, u32 n, u32 *weight)
 {
 	struct weights_pair pair = {
-		.src = src, .dst = dst, .alg = srpol_alg_find("wecmp"),
+		.src = src, .dst = dst, .alg = srpol_alg_find(alg),
 		.color = 1, .slice = slice, .n = n, .weight = weight,
 	};
 	struct weights_demands none = {};
@@ -228,11 +229,49 @@ static void run(const struct srpol_fabric *f, const struct linkstate *ls,
 	assert_int_equal(weights_run(f, ls->links, &none, &pair, 1, &err), 0);
 }
 
+static void run(const struct srpol_fabric *f, const struct linkstate *ls,
+		u32 src, u32 dst, const bool *slice, u32 n, u32 *weight)
+{
+	run_by("wecmp", f, ls, src, dst, slice, n, weight);
+}
+
 static void assert_weights(const u32 *weight, u32 a, u32 b, u32 c, u32 d)
 {
 	const u32 want[4] = { a, b, c, d };
 
 	assert_memory_equal(weight, want, sizeof(want));
+}
+
+/* A host tells us of a link far from here: glb takes it, the others do not. */
+static void test_heard(void **state)
+{
+	struct srpol_shape shape = srpol_shape_leaf_spine(2, 1, 4, 100 * G);
+	struct srpol_fabric *f = generate(&shape);
+	struct srpol_path_set set;
+	struct srpol_route route;
+	struct linkstate ls;
+	u32 weight[4], cable;
+
+	(void)state;
+	assert_int_equal(linkstate_init(&ls, f, 0), 0);
+	assert_int_equal(srpol_path_set_init(f, 0, 1, &set), 0);
+	assert_int_equal(set.n, 4);
+	srpol_path_get(f, &set, 2, &route);
+	cable = route.link[route.n - 2] / 2;
+	srpol_path_set_free(&set);
+	run_by("glb", f, &ls, 0, 1, NULL, 4, weight);
+	assert_weights(weight, 1, 1, 1, 1);
+	assert_true(linkstate_hear(&ls, cable, 25));
+	assert_false(linkstate_hear(&ls, cable, 25));
+	run_by("glb", f, &ls, 0, 1, NULL, 4, weight);
+	assert_weights(weight, 4, 4, 1, 4);
+	run(f, &ls, 0, 1, NULL, 4, weight);
+	assert_weights(weight, 1, 1, 1, 1);
+	assert_true(linkstate_hear(&ls, cable, 100));
+	run_by("glb", f, &ls, 0, 1, NULL, 4, weight);
+	assert_weights(weight, 1, 1, 1, 1);
+	linkstate_free(&ls);
+	srpol_fabric_free(f);
 }
 
 /* FARE: four planes, one of them with half of its bandwidth, and back. */
@@ -598,6 +637,7 @@ int main(void)
 		cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_flaps),
+		cmocka_unit_test(test_heard),
 		cmocka_unit_test(test_planes),
 		cmocka_unit_test(test_hot_link),
 		cmocka_unit_test(test_lossy_link),

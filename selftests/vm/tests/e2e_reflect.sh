@@ -113,9 +113,10 @@ for bad in '"hosts": [ "A", "C" ], "key": "'$key'"' \
 	   '"hosts": [ "A", "B" ], "key": "'${key%f}'"' \
 	   '"hosts": [ "A", "B" ], "key": "'${key%f}'g"' \
 	   '"hosts": [ "A", "B" ], "key": "'${key%f}'\u0011"' \
+	   '"hosts": [ "A", "B" ], "key": "'$key'", "also": "no key"' \
 	   '"hosts": [ "A", "B" ], "kay": "'$key'"'; do
 	keys "{ \"keys\": [ { $bad } ] }" bad
-	check_fails "refused: ${bad//$key/KEY}" 'bad.json: .*("hosts"|host "|"key"|"kay")' \
+	check_fails "refused: ${bad//$key/KEY}" 'bad.json: .*("hosts"|host "|"key"|"kay"|"also")' \
 		srpold --check-config -c "$work/refused.json"
 done
 keys '{ "keys": [] }' bad
@@ -241,6 +242,33 @@ check "A takes them for nothing that it sent" all_paths \
 check "and its own come back all the while" eval \
 	'n=$(number spine1 returned)
 	 patiently 30 path spine1 ".returned > $n + 5"'
+
+# ---- keys are changed, on one host after the other
+forged=$(reason B reflect-forged),$(reason A probe-forged)
+next=ffeeddccbbaa99887766554433221100
+for host in A B; do
+	config "$host" 1000 | sed "s/keys.json/keys$host.json/" >"$work/$host.json"
+done
+for step in "A $key $next" "B $key $next" "A $next $key" "B $next $key" \
+	    "A $next" "B $next"; do
+	read -r host new also <<<"$step"
+	keys "{ \"keys\": [ { \"hosts\": [ \"A\", \"B\" ], \"key\": \"$new\"${also:+,
+		\"also\": \"$also\"} } ] }" "keys$host"
+	before=$(on A -j engine paths | jq -c '[ .[].reflected.returned ]')
+	kill -HUP "${engine[$host]}"
+	[ "$host" = B ] || check "A has read its keys" patiently 60 eval \
+		'[ "$(number spine1 returned)" -lt "$(jq .[0] <<<"$before")" ]'
+	n=$(number spine1 returned)
+	check "${step//[0-9a-f][0-9a-f][0-9a-f]*/} changes its keys: probes come back" \
+		patiently 60 path spine1 ".returned > $n + 8"
+done
+check_equal "none was refused meanwhile" "$forged" \
+	"$(reason B reflect-forged),$(reason A probe-forged)"
+for host in A B; do
+	config "$host" 1000 >"$work/$host.json"
+done
+keys "{ \"keys\": [ { \"hosts\": [ \"A\", \"B\" ], \"key\": \"$next\" } ] }" keys
+key=$next
 
 # ---- a peer that asks for too much, and one whose key is taken back
 config B 5 >"$work/B.json"

@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Hosts that share a key tell each other which cables near them work badly, by
+ * UDP; glb.h has what they say. Nothing is sent while nothing changes and
+ * nothing works badly: what works badly is said again now and then, since words
+ * of a host that is gone are to end.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "glb.h"
+#include "srpold.h"
+
+#define AGAIN_NS	(20 * NS_PER_MS)	/* twice as long each time */
+#define AGAIN_MAX_NS	(10000 * NS_PER_MS)
+#define REPEAT_NS	(20000 * NS_PER_MS)
+#define LIFE_NS		(60000 * NS_PER_MS)
+#define RECEIVE_BATCH	64	/* what is left is signalled again by epoll */
+#define GREETINGS	10	/* answers to strange sessions, of a peer and second */
+
+/**
+ * struct ear - where a host of this namespace is spoken to
+ * @source: socket, bound to its address
+ * @host: node
+ */
+struct ear {
+	struct source source;
+	uint32_t host;
+};
+
+/**
+ * struct listener - a host that is told, and tells
+ * @ear: of our host
+ * @peer: node
+ * @name: of the peer
+ * @in: key of what it says
+ * @also: another one, if @both
+ * @both: there is one
+ * @out: key of what it is told
+ * @session: with it
+ * @words: that count
+ * @n: number of them
+ * @heard_ns: when they came
+ * @told_ns: when ours were sent first
+ * @again_ns: when to send again what is not acknowledged
+ * @wait_ns: from then to the next time
+ * @second: in which hellos are counted
+ * @greetings: these
+ */
+struct listener {
+	const struct ear *ear;
+	uint32_t peer;
+	uint8_t in[GLB_KEY_LEN];
+	uint8_t also[GLB_KEY_LEN];
+	bool both;
+	uint8_t out[GLB_KEY_LEN];
+	struct glb_session session;
+	struct glb_word words[GLB_WORDS_MAX];
+	uint32_t n;
+	uint64_t heard_ns;
+	uint64_t told_ns;
+	uint64_t again_ns;
+	uint64_t wait_ns;
+	uint64_t second;
+	uint32_t greetings;
+};
+
+static struct {
+	uint64_t sent, received, malformed, forged, strange, stale, limited,
+		 foreign, unsent;
+} stats;
+
+static struct engine *engine;
+static struct ear ears[HOSTS_MAX];
+static uint32_t n_ears;
+static struct vec listeners = VEC_INIT(struct listener);
+static struct glb_word own[GLB_WORDS_MAX];
+static uint32_t n_own;
+
+static void again(void *data);
+static struct alarm alarm_again = ALARM_INIT(again, NULL);
+
+static const struct srpol_nic *nic_of(uint32_t host)
+{
+	const struct srpol_fabric *f = engine->fabric;
+	uint32_t i;
+
+	for (i = 0; i < f->n_nics; i++)
+		if (f->nics[i].host == host)
+			return &f->nics[i];
+	return NULL;
+}
+
+static void send_message(const struct listener *l, struct glb_message *m)
+{
+	const struct srpol_nic *nic = nic_of(l->peer);
+	struct sockaddr_in6 to = {
+		.sin6_family = AF_INET6,
+		.sin6_port = htons(engine->config.glb_port),
+		.sin6_addr = nic->addr,
+	};
+	uint8_t bytes[GLB_MESSAGE_MAX];
+	size_t len;
+
+	m->from = l->session.own;
+	len = glb_write(m, l->out, bytes);
+	if (sendto(l->ear->source.fd, bytes, len, MSG_DONTWAIT,
+		   (struct sockaddr *)&to, sizeof(to)) == (ssize_t)len)
+		stats.sent++;
+	else
+		stats.unsent++;
+}
+
+/* A peer that is not known yet is greeted: it cannot take words. */
+static void send_words(struct listener *l)
+{
+	struct glb_message m = {
+		.type = l->session.peer ? GLB_WORDS : GLB_HELLO,
+		.to = l->session.peer, .seq = l->session.seq,
+	};
+	uint32_t i;
+
+	for (i = 0; m.type == GLB_WORDS && i < n_own; i++)
+		if (glb_words_near(engine, glb_words_cable(own[i].cable),
+				   l->ear->host))
+			m.words[m.n++] = own[i];
+	send_message(l, &m);
+}
+
+static void arm(void)
+{
+	uint64_t now = now_ns(), next = UINT64_MAX;
+	const struct listener *l;
+
+	vec_for_each(l, &listeners)
+		if (l->session.pending && l->again_ns < next)
+			next = l->again_ns;
+	/* it may be set for later */
+	alarm_stop(&alarm_again);
+	if (next == UINT64_MAX)
+		return;
+	if (alarm_set(&alarm_again, next > now ? next - now : 1))
+		log_error("no timer for words to other hosts");
+}
+
+/* Tell it what we have to say now, and again until it has it. */
+static void tell(struct listener *l)
+{
+	uint64_t now = now_ns();
+
+	l->session.seq++;
+	l->session.pending = true;
+	l->told_ns = now;
+	l->wait_ns = AGAIN_NS;
+	l->again_ns = now + AGAIN_NS;
+	send_words(l);
+}
+
+static void again(void *data)
+{
+	uint64_t now = now_ns();
+	struct listener *l;
+
+	vec_for_each(l, &listeners) {
+		if (!l->session.pending || now < l->again_ns)
+			continue;
+		send_words(l);
+		l->wait_ns = 2 * l->wait_ns < AGAIN_MAX_NS ? 2 * l->wait_ns :
+							     AGAIN_MAX_NS;
+		l->again_ns = now + l->wait_ns;
+	}
+	arm();
+}
+
+/* What others say now, the worst of each cable. */
+static void follow(void)
+{
+	uint8_t *percent = malloc(engine->links.n + 1);
+	const struct listener *l;
+	bool changed = false;
+	uint32_t i, cable;
+
+	if (!percent)
+		return;
+	memset(percent, 100, engine->links.n);
+	vec_for_each(l, &listeners) {
+		for (i = 0; i < l->n; i++) {
+			cable = glb_words_cable(l->words[i].cable);
+			if (cable != SRPOL_NONE &&
+			    l->words[i].percent < percent[cable])
+				percent[cable] = l->words[i].percent;
+		}
+	}
+	for (i = 0; i < engine->links.n; i++)
+		changed |= linkstate_hear(&engine->links, i, percent[i]);
+	free(percent);
+	if (changed)
+		balance_soon();
+}
+
+/* It is believed for what is near it, as we see the fabric. */
+static void take_words(struct listener *l, const struct glb_message *m)
+{
+	uint32_t i, cable;
+
+	l->n = 0;
+	l->heard_ns = now_ns();
+	for (i = 0; i < m->n; i++) {
+		cable = glb_words_cable(m->words[i].cable);
+		if (cable == SRPOL_NONE || !glb_words_near(engine, cable, l->peer))
+			stats.foreign++;
+		else
+			l->words[l->n++] = m->words[i];
+	}
+	follow();
+}
+
+/* Whoever recorded messages can have us say hello, but not as often as he likes. */
+static void greet(struct listener *l, uint64_t session)
+{
+	struct glb_message m = { .type = GLB_HELLO, .to = session };
+	uint64_t second = now_ns() / (1000 * NS_PER_MS);
+
+	stats.stale++;
+	if (l->second != second) {
+		l->second = second;
+		l->greetings = 0;
+	}
+	if (l->greetings++ < GREETINGS)
+		send_message(l, &m);
+	else
+		stats.limited++;
+}
+
+static void take(struct listener *l, const struct glb_message *m)
+{
+	struct glb_message ack = { .type = GLB_ACK, .to = m->from,
+				   .seq = m->seq };
+	enum glb_verdict verdict = glb_take(&l->session, m);
+
+	switch (verdict) {
+	case GLB_STALE:
+		stats.stale++;
+		return;
+	case GLB_GREET:
+		greet(l, m->from);
+		return;
+	case GLB_DONE:
+		return;
+	case GLB_AGAIN:
+		stats.stale++;
+		send_message(l, &ack);
+		return;
+	case GLB_SEND:
+		break;
+	case GLB_TAKE:
+	case GLB_TAKE_SEND:
+		send_message(l, &ack);
+		take_words(l, m);
+		if (verdict == GLB_TAKE)
+			return;
+	}
+	tell(l);
+	arm();
+}
+
+static void take_bytes(const struct ear *ear, const struct in6_addr *from,
+		       const uint8_t *bytes, size_t len)
+{
+	const struct srpol_fabric *f = engine->fabric;
+	struct glb_message m;
+	struct listener *l;
+	uint32_t i;
+	int ret;
+
+	vec_for_each(l, &listeners) {
+		for (i = 0; i < f->n_nics; i++)
+			if (f->nics[i].host == l->peer && l->ear == ear &&
+			    IN6_ARE_ADDR_EQUAL(&f->nics[i].addr, from))
+				break;
+		if (i == f->n_nics)
+			continue;
+		ret = glb_read(bytes, len, l->in, &m);
+		if (ret == -EACCES && l->both)
+			ret = glb_read(bytes, len, l->also, &m);
+		if (ret) {
+			stats.malformed += ret == -EINVAL;
+			stats.forged += ret == -EACCES;
+			return;
+		}
+		stats.received++;
+		take(l, &m);
+		return;
+	}
+	stats.strange++;
+}
+
+static void receive(struct source *source, uint32_t events)
+{
+	const struct ear *ear = (const struct ear *)source;
+	uint8_t bytes[GLB_MESSAGE_MAX + 1];
+	struct sockaddr_in6 from;
+	socklen_t from_len;
+	ssize_t len;
+	int i;
+
+	for (i = 0; i < RECEIVE_BATCH; i++) {
+		from_len = sizeof(from);
+		len = recvfrom(source->fd, bytes, sizeof(bytes), MSG_DONTWAIT,
+			       (struct sockaddr *)&from, &from_len);
+		/* a host that does not listen is an error of the socket */
+		if (len < 0 && errno == ECONNREFUSED)
+			continue;
+		if (len < 0)
+			return;
+		take_bytes(ear, &from.sin6_addr, bytes, len);
+	}
+}
+
+static struct ear *open_ear(uint32_t host, struct srpol_error *err)
+{
+	const struct srpol_nic *nic = nic_of(host);
+	struct ear *ear = &ears[n_ears];
+	struct sockaddr_in6 addr = {
+		.sin6_family = AF_INET6,
+		.sin6_port = htons(engine->config.glb_port),
+		.sin6_addr = nic->addr,
+	};
+	uint32_t i;
+	int one = 1;
+
+	for (i = 0; i < n_ears; i++)
+		if (ears[i].host == host)
+			return &ears[i];
+	ear->host = host;
+	ear->source.ready = receive;
+	ear->source.fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC |
+				SOCK_NONBLOCK, 0);
+	/* the address may come later than we do */
+	setsockopt(ear->source.fd, IPPROTO_IPV6, IPV6_FREEBIND, &one,
+		   sizeof(one));
+	if (ear->source.fd < 0 ||
+	    bind(ear->source.fd, (struct sockaddr *)&addr, sizeof(addr)) ||
+	    loop_add(&ear->source, EPOLLIN)) {
+		srpol_error_set(err, -errno, "UDP port %u of host %s: %m",
+				engine->config.glb_port,
+				engine->fabric->nodes[host].name);
+		if (ear->source.fd >= 0)
+			close(ear->source.fd);
+		return NULL;
+	}
+	n_ears++;
+	return ear;
+}
+
+static int add_listener(const struct host_key *k, struct srpol_error *err)
+{
+	const char *host = engine->fabric->nodes[k->host].name;
+	const char *peer = engine->fabric->nodes[k->peer].name;
+	struct listener *l;
+	struct ear *ear;
+
+	if (engine_is_local(engine, k->peer) || !nic_of(k->host) ||
+	    !nic_of(k->peer))
+		return 0;
+	ear = open_ear(k->host, err);
+	if (!ear)
+		return -EADDRINUSE;
+	l = vec_add(&listeners);
+	*l = (struct listener){ .ear = ear, .peer = k->peer,
+				.both = k->both };
+	glb_key(k->key, sizeof(k->key), host, peer, l->out);
+	glb_key(k->key, sizeof(k->key), peer, host, l->in);
+	glb_key(k->also, sizeof(k->also), peer, host, l->also);
+	while (!l->session.own)
+		randombytes_buf(&l->session.own, sizeof(l->session.own));
+	return 0;
+}
+
+static void collect(struct glb_word *words, uint32_t *n)
+{
+	uint32_t hosts[HOSTS_MAX], i;
+
+	for (i = 0; i < n_ears; i++)
+		hosts[i] = ears[i].host;
+	*n = glb_words_own(engine, hosts, n_ears, words);
+}
+
+/**
+ * glb_look() - tell the others if something is new, and forget who is gone
+ */
+void glb_look(void)
+{
+	struct glb_word words[GLB_WORDS_MAX];
+	uint64_t now = now_ns();
+	bool ended = false, new;
+	struct listener *l;
+	uint32_t n, i;
+
+	if (!listeners.n)
+		return;
+	collect(words, &n);
+	new = n != n_own;
+	for (i = 0; !new && i < n; i++)
+		new = words[i].cable != own[i].cable ||
+		      words[i].percent != own[i].percent;
+	memcpy(own, words, n * sizeof(words[0]));
+	n_own = n;
+	vec_for_each(l, &listeners) {
+		if (new || (n && now - l->told_ns >= REPEAT_NS))
+			tell(l);
+		if (!l->n || now - l->heard_ns < LIFE_NS)
+			continue;
+		l->n = 0;
+		ended = true;
+	}
+	arm();
+	if (ended)
+		follow();
+}
+
+/**
+ * glb_start() - open the sockets, and say hello
+ * @e: the engine
+ * @err: why not
+ */
+int glb_start(struct engine *e, struct srpol_error *err)
+{
+	const struct host_key *k;
+	struct listener *l;
+	int ret = 0;
+
+	engine = e;
+	if (!e->config.glb_port)
+		return 0;
+	ret = glb_words_start(e);
+	vec_for_each(k, &e->keys)
+		ret = ret ?: add_listener(k, err);
+	if (ret)
+		return ret;
+	collect(own, &n_own);
+	vec_for_each(l, &listeners)
+		tell(l);
+	arm();
+	return 0;
+}
+
+/**
+ * glb_stop() - say and hear nothing any more
+ */
+void glb_stop(void)
+{
+	alarm_stop(&alarm_again);
+	while (n_ears) {
+		loop_remove(&ears[--n_ears].source);
+		close(ears[n_ears].source.fd);
+	}
+	vec_free(&listeners);
+	listeners = (struct vec)VEC_INIT(struct listener);
+	n_own = 0;
+	glb_words_stop();
+}
+
+static json_t *listener_report(const struct listener *l)
+{
+	json_t *o = json_object(), *words = json_array(), *w;
+	char name[LINK_NAME_LEN];
+	uint32_t i;
+
+	for (i = 0; i < l->n; i++) {
+		link_name(engine->fabric, glb_words_cable(l->words[i].cable), name,
+			  sizeof(name));
+		w = json_pack("{s:s, s:i}", "link", name, "quality_percent",
+			      (int)l->words[i].percent);
+		json_array_append_new(words, w);
+	}
+	json_object_set_new(o, "host", json_string(
+		engine->fabric->nodes[l->ear->host].name));
+	json_object_set_new(o, "peer", json_string(
+		engine->fabric->nodes[l->peer].name));
+	json_object_set_new(o, "known", json_boolean(l->session.peer));
+	json_object_set_new(o, "pending", json_boolean(l->session.pending));
+	json_object_set_new(o, "says", words);
+	return o;
+}
+
+/**
+ * glb_report() - what others say, and what became of messages
+ *
+ * Return: null if nobody is told anything.
+ */
+json_t *glb_report(void)
+{
+	json_t *peers, *o;
+	const struct listener *l;
+
+	if (!listeners.n)
+		return json_null();
+	peers = json_array();
+	vec_for_each(l, &listeners)
+		json_array_append_new(peers, listener_report(l));
+	o = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+		      "sent", (json_int_t)stats.sent,
+		      "unsent", (json_int_t)stats.unsent,
+		      "received", (json_int_t)stats.received,
+		      "malformed", (json_int_t)stats.malformed,
+		      "forged", (json_int_t)stats.forged,
+		      "strange", (json_int_t)stats.strange,
+		      "stale", (json_int_t)stats.stale,
+		      "limited", (json_int_t)stats.limited,
+		      "foreign", (json_int_t)stats.foreign);
+	json_object_set_new(o, "peers", peers);
+	return o;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What hosts tell each other of the quality of cables near them, for algorithm
+ * "glb": glb_message.c is pure, glb_words.c knows the fabric, glb.c the sockets.
+ *
+ * DOC: words of hosts
+ *
+ *	A                                      B
+ *	hello (session a, to ?)         ->
+ *	                                <-     hello (b, to a)
+ *	words (a, to b, 1): all of A's  ->
+ *	                                <-     ack (b, to a, 1)
+ *	                                <-     words (b, to a, 1): all of B's
+ *	ack (a, to b, 1)                ->
+ *
+ * A session is a random number that a host makes when it starts. What is to
+ * count has to name the session of who receives it, which nobody knew before: so
+ * nothing that was recorded before counts. Within a session words count by
+ * their sequence number, once. A message has all that its sender has to say, so
+ * that one that is lost does no harm; it is sent when that changes, and again
+ * until it is acknowledged. Each direction of a pair has a key of its own, made
+ * from the pair's: a message does not count where it came from.
+ *
+ * A word is a cable, by a hash of its name, and how much of it is to be used.
+ * What works well needs no word. A host is believed for cables of its own and of
+ * its leaves.
+ */
+#ifndef _SRPOLD_GLB_H
+#define _SRPOLD_GLB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GLB_WORDS_MAX	64
+#define GLB_KEY_LEN	32
+#define GLB_TAG_LEN	16
+#define GLB_MESSAGE_MAX	(32 + 12 * GLB_WORDS_MAX + GLB_TAG_LEN)
+
+/**
+ * enum glb_type - of a message
+ * @GLB_HELLO: here is my session, what is yours?
+ * @GLB_WORDS: what works badly
+ * @GLB_ACK: of words
+ */
+enum glb_type {
+	GLB_HELLO = 1,
+	GLB_WORDS,
+	GLB_ACK,
+};
+
+/**
+ * struct glb_word - what is said of a cable
+ * @cable: glb_hash() of its name
+ * @percent: how much of it is to be used, 1 to 99
+ */
+struct glb_word {
+	uint64_t cable;
+	uint32_t percent;
+};
+
+/**
+ * struct glb_message - what one host tells another one
+ * @type: enum glb_type
+ * @n: number of @words
+ * @seq: of words, or of those that are acknowledged
+ * @from: session of the sender
+ * @to: session of the receiver, as the sender knows it; 0: it does not
+ * @words: what works badly
+ */
+struct glb_message {
+	uint8_t type;
+	uint32_t n;
+	uint32_t seq;
+	uint64_t from;
+	uint64_t to;
+	struct glb_word words[GLB_WORDS_MAX];
+};
+
+/**
+ * struct glb_session - with another host
+ * @own: our session, not 0
+ * @peer: the other one's, 0: not known
+ * @seq: of our words that were sent last
+ * @heard: sequence number of the last words that count
+ * @pending: our words are not acknowledged yet
+ */
+struct glb_session {
+	uint64_t own;
+	uint64_t peer;
+	uint32_t seq;
+	uint32_t heard;
+	bool pending;
+};
+
+/**
+ * enum glb_verdict - what to do about a message
+ * @GLB_STALE: nothing, it is of another session or came before
+ * @GLB_GREET: send a hello to its session
+ * @GLB_SEND: send our words
+ * @GLB_TAKE: its words count; acknowledge them
+ * @GLB_TAKE_SEND: likewise, and send our words
+ * @GLB_AGAIN: its words came before; acknowledge them
+ * @GLB_DONE: our words have arrived
+ */
+enum glb_verdict {
+	GLB_STALE,
+	GLB_GREET,
+	GLB_SEND,
+	GLB_TAKE,
+	GLB_TAKE_SEND,
+	GLB_AGAIN,
+	GLB_DONE,
+};
+
+uint64_t glb_hash(const char *name);
+void glb_key(const uint8_t *pair, size_t len, const char *from, const char *to,
+	     uint8_t *key);
+size_t glb_write(const struct glb_message *m, const uint8_t *key, uint8_t *to);
+int glb_read(const uint8_t *from, size_t len, const uint8_t *key,
+	     struct glb_message *m);
+struct engine;
+
+int glb_words_start(const struct engine *engine);
+void glb_words_stop(void);
+uint32_t glb_words_cable(uint64_t hash);
+bool glb_words_near(const struct engine *engine, uint32_t cable, uint32_t host);
+uint32_t glb_words_own(const struct engine *engine, const uint32_t *hosts,
+		       uint32_t n_hosts, struct glb_word *words);
+enum glb_verdict glb_take(struct glb_session *s, const struct glb_message *m);
+
+#endif /* _SRPOLD_GLB_H */

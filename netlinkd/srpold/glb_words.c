@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Cables by the hash that hosts agree on, and who may speak of which. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "glb.h"
+#include "srpold.h"
+
+static uint64_t *cables;		/* glb_hash() of each */
+static uint32_t n_cables;
+
+/**
+ * glb_words_start() - number the cables
+ * @engine: the engine
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int glb_words_start(const struct engine *engine)
+{
+	const struct srpol_fabric *f = engine->fabric;
+	const char *a, *b, *first;
+	char name[LINK_NAME_LEN];
+	uint32_t i;
+
+	glb_words_stop();
+	cables = calloc(engine->links.n + 1, sizeof(*cables));
+	if (!cables)
+		return -ENOMEM;
+	n_cables = engine->links.n;
+	for (i = 0; i < n_cables; i++) {
+		a = f->nodes[f->links[2 * i].from].name;
+		b = f->nodes[f->links[2 * i].to].name;
+		/* files may have them in any order */
+		first = strcmp(a, b) < 0 ? a : b;
+		snprintf(name, sizeof(name), "%s %s", first,
+			 first == a ? b : a);
+		cables[i] = glb_hash(name);
+	}
+	return 0;
+}
+
+/**
+ * glb_words_stop() - forget them
+ */
+void glb_words_stop(void)
+{
+	free(cables);
+	cables = NULL;
+	n_cables = 0;
+}
+
+/**
+ * glb_words_cable() - number of a cable here
+ * @hash: of its name
+ *
+ * Return: SRPOL_NONE if there is none.
+ */
+uint32_t glb_words_cable(uint64_t hash)
+{
+	uint32_t i;
+
+	for (i = 0; i < n_cables; i++)
+		if (cables[i] == hash)
+			return i;
+	return SRPOL_NONE;
+}
+
+/**
+ * glb_words_near() - is it a cable of a host, or upwards of its leaf?
+ * @engine: the engine
+ * @cable: number
+ * @host: node
+ */
+bool glb_words_near(const struct engine *engine, uint32_t cable, uint32_t host)
+{
+	const struct srpol_fabric *f = engine->fabric;
+	const struct srpol_link *link = &f->links[2 * cable];
+	uint32_t i;
+
+	if (link->from == host || link->to == host)
+		return true;
+	/* another host's is that one's matter */
+	if (f->nodes[link->from].tier == SRPOL_TIER_HOST ||
+	    f->nodes[link->to].tier == SRPOL_TIER_HOST)
+		return false;
+	for (i = 0; i < f->n_nics; i++)
+		if (f->nics[i].host == host &&
+		    (f->nics[i].leaf == link->from ||
+		     f->nics[i].leaf == link->to))
+			return true;
+	return false;
+}
+
+/**
+ * glb_words_own() - what hosts of this namespace have to say
+ * @engine: the engine
+ * @hosts: nodes
+ * @n_hosts: number of them
+ * @words: result, GLB_WORDS_MAX
+ *
+ * Return: number of words.
+ */
+uint32_t glb_words_own(const struct engine *engine, const uint32_t *hosts,
+		       uint32_t n_hosts, struct glb_word *words)
+{
+	uint32_t i, k, percent, n = 0;
+
+	for (i = 0; i < n_cables && n < GLB_WORDS_MAX; i++) {
+		percent = quality_percent(&engine->links.cables[i].quality);
+		for (k = 0; percent < 100 && k < n_hosts; k++) {
+			if (!glb_words_near(engine, i, hosts[k]))
+				continue;
+			words[n++] = (struct glb_word){ cables[i], percent };
+			break;
+		}
+	}
+	return n;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Probes leave by the packet socket of their device. A call for several of them
+ * costs a quarter less for each, but the time at which a probe says that it left
+ * is wrong by those before it: only where there are many.
+ */
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <sys/socket.h>
+
+#include "srpold.h"
+
+#define FRAME_MAX	(ETH_HLEN + MTU_MAX)
+#define BATCH_MAX	8		/* with those before it: 15 us */
+#define BATCHES		4		/* in a tick, before they get longer */
+
+static struct engine *engine;
+static uint32_t batch_size;
+
+/* A probe that was not sent after all: a full queue or a device that goes down. */
+static void take_back(struct engine_path *path, uint32_t seq)
+{
+	srpol_probe_slot_of(probe_map_at(path->probe), seq)->sent_ns = 0;
+	prober_stats.unsent++;
+}
+
+/* @size: of the packet, 0: as short as can be. Return: its length */
+static size_t make_frame(struct engine_path *path, uint32_t seq, uint32_t size,
+			 uint64_t sent_ns, uint8_t *frame)
+{
+	struct probe probe = { .ssid = path->probe, .seq = seq,
+			       .sent_ns = sent_ns };
+	struct srpol_probe_slot *slot;
+
+	slot = srpol_probe_slot_of(probe_map_at(path->probe), seq);
+	/* before it leaves: it may be back before send() is */
+	__atomic_store_n(&slot->sent_ns, sent_ns, __ATOMIC_RELEASE);
+	return probe_make(uplink_of(path->nic), path,
+			  &engine->fabric->nics[path->nic].addr, &probe, size,
+			  frame);
+}
+
+/**
+ * probe_send_long() - send the path's next long probe, @path->long_seq
+ * @path: the path
+ * @size: bytes of the IPv6 packet
+ *
+ * Return: false if the kernel does not take it.
+ */
+bool probe_send_long(struct engine_path *path, uint32_t size)
+{
+	static uint8_t frame[FRAME_MAX];
+	size_t len = make_frame(path, path->long_seq, size, now_ns(), frame);
+
+	if (send(uplink_of(path->nic)->source.fd, frame, len,
+		 MSG_DONTWAIT) == (ssize_t)len)
+		return true;
+	take_back(path, path->long_seq);
+	return false;
+}
+
+static void unsend(struct engine_path *path, uint32_t seq)
+{
+	path->sent_ns[seq % IN_FLIGHT] = 0;
+	path->stats.sent--;
+	take_back(path, seq);
+}
+
+/* Frames that wait for each other, all by one device. */
+static struct {
+	struct mmsghdr msg[BATCH_MAX];
+	struct iovec iov[BATCH_MAX];
+	struct engine_path *path[BATCH_MAX];
+	uint32_t seq[BATCH_MAX];
+	uint8_t frame[BATCH_MAX][PROBE_MAX];
+	uint32_t n;
+} batch;
+
+/**
+ * probes_flush() - send what waits
+ */
+void probes_flush(void)
+{
+	uint32_t at = 0;
+	int sent;
+
+	while (at < batch.n) {
+		sent = sendmmsg(uplink_of(batch.path[at]->nic)->source.fd,
+				&batch.msg[at], batch.n - at, MSG_DONTWAIT);
+		if (sent > 0) {
+			at += sent;
+			continue;
+		}
+		unsend(batch.path[at], batch.seq[at]);
+		at++;
+	}
+	batch.n = 0;
+}
+
+/**
+ * probe_send() - send the path's next probe, at the latest by probes_flush()
+ * @path: the path
+ */
+void probe_send(struct engine_path *path)
+{
+	uint32_t n, seq = path->seq;
+	uint64_t now = now_ns();
+
+	if (probes_under_way(path) >= IN_FLIGHT)
+		return;
+	if (batch.n && batch.path[0]->nic != path->nic)
+		probes_flush();
+	n = batch.n++;
+	batch.path[n] = path;
+	batch.seq[n] = seq;
+	batch.iov[n].iov_base = batch.frame[n];
+	batch.iov[n].iov_len = make_frame(path, seq, 0, now, batch.frame[n]);
+	batch.msg[n].msg_hdr.msg_iov = &batch.iov[n];
+	batch.msg[n].msg_hdr.msg_iovlen = 1;
+	path->sent_ns[seq % IN_FLIGHT] = now;
+	path->given_up &= ~probe_slot_bit(seq);
+	path->seq = probe_next_seq(seq);
+	path->stats.sent++;
+	if (batch.n >= batch_size)
+		probes_flush();
+}
+
+/**
+ * probe_send_start() - whose probes they are
+ * @e: the engine
+ * @n: about so many are due at once
+ */
+void probe_send_start(struct engine *e, uint32_t n)
+{
+	engine = e;
+	batch.n = 0;
+	batch_size = n < 2 * BATCHES ? 1 :
+		     n < BATCH_MAX * BATCHES ? n / BATCHES : BATCH_MAX;
+}

@@ -1,0 +1,237 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Jobs of real QPs: by the name of a program, by process, by numbers. QPs get
+# rules before they have sent anything and lose them when they end; QPs that are
+# under way change over to the paths of the job that they get into, and back;
+# those of other programs stay where they are.
+#
+# SRPOL_CLOCK=counted
+# SRPOL_TIMEOUT=900
+
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+# shellcheck source=selftests/ktap.sh
+. selftests/ktap.sh
+FABRIC_HOSTS=init
+# shellcheck source=selftests/fabric/fabric.sh
+. selftests/fabric/fabric.sh
+# shellcheck source=selftests/fabric/rdma.sh
+. selftests/fabric/rdma.sh
+# shellcheck source=selftests/vm/tests/engine_lib.sh
+. selftests/vm/tests/engine_lib.sh
+
+BYTES=262144		# of each QP, in packets of 1024
+QPS=8
+PAYLOAD=$((BYTES * QPS))
+PACKETS=$((PAYLOAD / 1024))
+declare -A fd=() pid=()
+
+# both hosts are in this namespace
+on() {
+	shift
+	srpol "$@"
+}
+
+stop() {
+	local p
+
+	for p in "${pid[@]}"; do
+		kill "$p" 2>/dev/null || :
+		wait "$p" 2>/dev/null || :
+	done
+}
+
+down() {
+	rdma_down
+	srpol dev del hA 2>/dev/null || :
+	srpol dev del hB 2>/dev/null || :
+	rmmod srpol 2>/dev/null || :
+	rm -f /run/srpold/*.jobs
+	rm -rf "$work"
+}
+
+# begin NAME COMM: QPs of a process of that name, which wait for a word
+begin() {
+	local file
+
+	ln -sf "$PWD/build/selftests/rdma/qps" "$work/$2"
+	mkfifo "$work/$1.in"
+	"$work/$2" rxeA "$(rdma_gid rxeA "$rdma_a")" rxeB \
+		"$(rdma_gid rxeB "$rdma_b")" $QPS \
+		<"$work/$1.in" >"$work/$1.out" 2>&1 &
+	pid[$1]=$!
+	exec {file}>"$work/$1.in"
+	fd[$1]=$file
+	patiently 60 grep -q ready "$work/$1.out"
+}
+
+has_written() {
+	[ "$(grep -c written "$work/$1.out")" -gt "$2" ]
+}
+
+# send NAME: its QPs write BYTES each, and all of it is acknowledged
+send() {
+	local n
+
+	n=$(grep -c written "$work/$1.out" || :)
+	echo "write $BYTES" >&"${fd[$1]}"
+	patiently 200 has_written "$1" "$n"
+}
+
+# end NAME WHAT: it closes its QPs; not in a subshell
+end() {
+	local p=${pid[$1]} file=${fd[$1]} rc=0
+
+	exec {file}>&-
+	wait "$p" || rc=$?
+	unset "pid[$1]"
+	check_equal "$2" 0 $rc
+}
+
+# qps FILTER DEVICE: numbers of what those QPs send to, by the kernel
+qps() {
+	rdma -j -d resource show qp link "$2" | jq -c "[ .[] |
+		select(.rqpn > 1 and $1) | .rqpn ] | unique | sort"
+}
+
+# ruled JOB [DEV]: all QP numbers that its rules have, for that device or any
+ruled() {
+	local color
+
+	color=$(color_of "$1")
+	srpol -j rule show | jq -c --argjson color "${color:-0}" \
+		--arg dev "${2:-null}" '
+		[ .[] | select(.color == $color and
+			       (.match.dev // "null") == $dev) |
+		  .match.qp | range(.[0]; .[1] + 1) ] | sort'
+}
+
+ruled_is() {
+	[ "$(ruled "$1" "$2")" = "$3" ]
+}
+
+color_of() {
+	srpol -j job show "$1" | jq '.[0].color'
+}
+
+# sent JOB: bytes, with the inner headers and what acknowledges
+sent() {
+	srpol -j job show "$1" | jq '.[0].bytes'
+}
+
+# used JOB: the spines that its flows from A turn at, by its own count
+used() {
+	srpol -j job show "$1" | jq -r '[ .[0].use[] | select(.bytes > 0) |
+		.name | select(startswith("A-")) | ltrimstr("A-") |
+		rtrimstr("-B") ] | sort | join(" ")'
+}
+
+# went BEFORE SPINE...: what A sent since then, PACKETS and a few more, went by
+# these; the others saw probes and neighbours
+went() {
+	local before=$1 own others
+	shift
+
+	read -r own others < <(paste -d ' ' <(echo "$before") \
+		<(fabric_spine_packets) | awk -v own=" $* " '
+			index(own, " " $1 " ") { a += $5 - $2; next }
+			{ b += $5 - $2 }
+			END { print a + 0, b + 0 }')
+	echo "of packets from A $own, by other spines $others"
+	[ "$own" -ge $PACKETS ] && [ "$others" -lt $((PACKETS / 4)) ]
+}
+
+# right BYTES: between the payload, and that with headers and some sent again
+right() {
+	echo "payload $PAYLOAD, sent $1"
+	[ "$1" -ge $PAYLOAD ] && [ "$1" -le $((PAYLOAD * 13 / 10)) ]
+}
+
+at_exit fabric_down
+fabric_up
+insmod kmod/srpol.ko
+at_exit down
+at_exit stop_engines
+at_exit stop
+rdma_up
+fabric_topology >"$work/topology.json"
+cat >"$work/both.json" <<END
+{ "topology": "$work/topology.json", "hosts": [ "A", "B" ],
+  "probes": { "interval-ms": 500, "multiplier": 3, "timeout-ms": 500,
+              "wait-to-restore-ms": 1000 },
+  "weights": { "delay-us": 10000000, "interval-ms": 200 } }
+END
+srpold -c "$work/both.json" 2>>"$work/both.log" &
+engine[both]=$!
+check "paths of both hosts are probed and up" patiently 60 usable A 8
+
+# ---- by the name of a program
+check "a job by name" srpol job add train comm train paths spine1,spine2
+check "and one by another name" srpol job add other comm other paths spine3
+check_equal "no QP, no rule" '[] [] []' \
+	"$(ruled train hA) $(ruled train hB) $(ruled other hA)"
+begin first train || not_ok "QPs of a program" "$(<"$work/first.out")"
+there=$(qps '.comm == "train"' rxeA)
+back=$(qps '.comm == "train"' rxeB)
+check_equal "the kernel names its QPs" "$QPS $QPS" \
+	"$(jq length <<<"$there") $(jq length <<<"$back")"
+check "they get rules before they send" patiently 60 ruled_is train hA "$there"
+check "the other end's too" patiently 60 ruled_is train hB "$back"
+check_equal "the other job has none" '[] []' \
+	"$(ruled other hA) $(ruled other hB)"
+before=$(fabric_spine_packets)
+check "it sends" send first
+check "all of it by the job's spines" went "$before" 1 2
+check_equal "by its own count too" "" "$(used train | sed 's/spine[12] *//g')"
+check "of so many bytes" right "$(sent train)"
+check_equal "the other job sent nothing" 0 "$(sent other)"
+
+# ---- by process: under way, and one of two of the same name
+begin second train || not_ok "QPs of another process" "$(<"$work/second.out")"
+check "it sends, by the rules of the first job" send second
+check "that job goes" srpol job del train
+before=$(fabric_spine_packets)
+check "it sends again" send second
+check_fails "without a job not by these two alone" "by other spines" \
+	went "$before" 1 2
+check "a job by process" srpol job add proc pid "${pid[second]}" paths spine3
+there=$(qps ".pid == ${pid[second]}" rxeA)
+check "its QPs get rules, those of the first process none" patiently 60 \
+	ruled_is proc hA "$there"
+before=$(fabric_spine_packets)
+check "it goes on sending" send second
+check "flows that were under way changed over" went "$before" 3
+check "its count" right "$(sent proc)"
+before=$(sent proc)
+check "the first process sends" send first
+check_equal "which is not this job's" "$before" "$(sent proc)"
+
+# ---- by numbers: those of the first process
+there=$(qps ".pid == ${pid[first]}" rxeA)
+check_equal "its numbers are in a row" $QPS "$(jq '.[-1] - .[0] + 1' <<<"$there")"
+check "a job by numbers" srpol job add range qp \
+	"$(jq -r '"\(.[0])-\(.[-1])"' <<<"$there")" paths spine4
+check_equal "has a rule with them, for any device" "$there" "$(ruled range)"
+before=$(fabric_spine_packets)
+check "the first process sends" send first
+check "by the spine of that job" went "$before" 4
+check "its count" right "$(sent range)"
+before=$(fabric_spine_packets)
+check "the other one sends" send second
+check "by its own still" went "$before" 3
+
+# ---- ends
+end second "a process ends"
+check "and so do its rules" patiently 60 ruled_is proc hA '[]'
+check "at the other device too" patiently 60 ruled_is proc hB '[]'
+check "the job stays" srpol job show proc
+end first "the first one ends"
+check_equal "numbers are no process: that rule stays" "$there" "$(ruled range)"
+check_fails "a range that is none" "." srpol job add bad qp 9-3
+check_fails "a process that cannot be" "." srpol job add bad pid 0
+check "all go" eval 'for j in other proc range; do srpol job del $j; done'
+check_equal "rules are as without jobs" 1 "$(srpol -j rule show | jq length)"
+check_equal "srpol dropped nothing" "" \
+	"$(srpol stats show | awk '$2 == "drop"')"
+[ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log
