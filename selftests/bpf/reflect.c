@@ -161,37 +161,37 @@ static void test_keys(void)
 	struct in6_addr peer = addr(PEER);
 	struct pkt in, out, want;
 	struct srpol_pair pair;
-	struct ask a = ask(0);
+	struct ask a = turned_ask(0);
 	uint8_t first[16];
 
 	setup();
-	memcpy(first, key, sizeof(first));
+	memcpy(first, turned_key, sizeof(first));
 	bpf_map_lookup_elem(rig_map("pairs"), &peer, &pair);
 	pair.both = 1;
 	memcpy(pair.also, other_key, sizeof(pair.also));
 	bpf_map_update_elem(rig_map("pairs"), &peer, &pair, 0);
-	frame(&in, &a);
+	turned_frame(&in, &a);
 	turned(&in, &out, "by the first key");
-	reflection(&want, &in, &out, 0, 0, 0);
+	turned_want(&want, &in, &out, 0, 0, 0);
 	CHECK(pkt_equal(&out, &want), "and with it");
-	/* from here on ask() and reflection() have the other one */
-	memcpy(key, other_key, sizeof(key));
-	a = ask(1);
-	frame(&in, &a);
+	/* from here on turned_ask() and turned_want() have the other one */
+	memcpy(turned_key, other_key, sizeof(turned_key));
+	a = turned_ask(1);
+	turned_frame(&in, &a);
 	turned(&in, &out, "by the second key");
-	reflection(&want, &in, &out, 1, 0, 0);
+	turned_want(&want, &in, &out, 1, 0, 0);
 	CHECK(pkt_equal(&out, &want), "and with it");
-	crypto_shorthash_keygen(key);
-	a = ask(2);
-	frame(&in, &a);
+	crypto_shorthash_keygen(turned_key);
+	a = turned_ask(2);
+	turned_frame(&in, &a);
 	refused(&in, SRPOL_REASON_REFLECT_FORGED, "by a third");
 	pair.both = 0;
 	bpf_map_update_elem(rig_map("pairs"), &peer, &pair, 0);
 	a.key = other_key;
-	frame(&in, &a);
+	turned_frame(&in, &a);
 	refused(&in, SRPOL_REASON_REFLECT_FORGED, "one that is taken away");
 	a.key = first;
-	frame(&in, &a);
+	turned_frame(&in, &a);
 	turned(&in, &out, "the one that is left");
 }
 
