@@ -158,9 +158,17 @@ check "flows of both have a policy" patiently 60 eval "
 	on A policy show color 10 | grep -q up && on A policy show color 20 |
 	grep -q up"
 
+# gets_through PORT: something that is sent there arrives
+gets_through() {
+	send "$1" 1000 200
+	[ "$(arrived "$1")" -gt 0 ]
+}
+
+check "and what they send arrives" eval "
+	patiently 60 gets_through 1010 && patiently 60 gets_through 1020"
 contend
 check "without a maximum the greedy one takes what is the other's" \
-	[ $((20 * got_blue)) -lt $((19 * BLUE)) ]
+	[ $((20 * got_blue)) -lt $((19 * BLUE)) -a "$got_red" -gt "$RED" ]
 check_equal "nothing is limited" null "$(limit rate)"
 
 check "red gets a maximum" fabric tenant add red color 10 guaranteed 1M \
