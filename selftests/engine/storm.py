@@ -30,6 +30,7 @@ BATCH = 20		# distinct keys in a transaction
 JOBS = 64
 GROUPS, PER_GROUP, RAILS, SPINES = 40, 32, 8, 32
 e.FABRICD = f"{e.BUILD}/bin/srpol-fabricd"
+e.PATIENCE = 300
 
 
 def start(name, **more):
@@ -96,7 +97,8 @@ def test_large():
     times = {"whole": [], "link": []}
 
     def planned(kind, key, value):
-        before = e.ask("large", "show")
+        # it may be busy for longer than one question waits
+        before = wait_for("answer", lambda: e.ask("large", "show"))
         put("large", key, value)
         seen = []
 
