@@ -90,7 +90,7 @@ class Observer(threading.Thread):
     def run(self):
         for line in self.p.stdout:
             now = time.monotonic()
-            for e in json.loads(line).get("Events", []):
+            for e in json.loads(line).get("Events") or []:
                 if e.get("type") == 1:
                     continue
                 key = base64.b64decode(e["kv"]["key"]).decode()

@@ -550,7 +550,7 @@ def recorded():
         for line in f:
             if not line.endswith("\n"):
                 break
-            for e in json.loads(line).get("Events", []):
+            for e in json.loads(line).get("Events") or []:
                 kv = e["kv"]
                 key = base64.b64decode(kv["key"]).decode()
                 value = None if e.get("type") == 1 else base64.b64decode(
