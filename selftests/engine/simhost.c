@@ -139,17 +139,35 @@ static void measured(char *words)
 			follow_measured(&hosts[i].follow, loads, n);
 }
 
+/* A host may send over its own links and over those between switches. */
+static bool may_send(uint32_t host, uint32_t link)
+{
+	uint32_t from = fabric->links[link].from;
+
+	return from == host || fabric->nodes[from].tier != SRPOL_TIER_HOST;
+}
+
 static void measured_many(const char *name, uint32_t n, uint32_t kbps)
 {
 	struct follow_load *loads = calloc(n + 1, sizeof(*loads));
-	uint32_t i;
+	struct follow *f;
+	uint32_t i, is;
 	int k;
 
-	for (i = 0; loads && i < n && i < fabric->n_links; i++)
-		loads[i] = (struct follow_load){ .link = i, .kbps = kbps + i };
-	for (k = 0; loads && k < n_hosts; k++)
-		if (!strcmp(hosts[k].name, name))
-			follow_measured(&hosts[k].follow, loads, i);
+	for (k = 0; loads && k < n_hosts; k++) {
+		if (strcmp(hosts[k].name, name))
+			continue;
+		f = &hosts[k].follow;
+		for (i = is = 0; is < n && i < fabric->n_links; i++) {
+			if (!may_send(f->host, i))
+				continue;
+			loads[is] = (struct follow_load){
+				.link = i, .kbps = kbps + is,
+			};
+			is++;
+		}
+		follow_measured(f, loads, is);
+	}
 	free(loads);
 }
 
