@@ -273,6 +273,8 @@ check "host A sends nothing over it, by the plan" \
 fabric_silence spine3 off
 check "it comes back when it has been well for a while" \
 	patiently 120 planned '[15,3,15,15]'
+check "and host A sends over it, by the plan" \
+	patiently 60 eval 'candidate A 100 | jq -e ".[0] and .[1][2] > 0"'
 
 # ---- a plan for another topology
 sed 's/"delay-ns": [0-9]*/"delay-ns": 7/' "$work/topology.json" |
