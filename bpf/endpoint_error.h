@@ -9,12 +9,22 @@
 #include "sid.h"
 #include "visit.h"
 
+/* Has a routing header, of whatever type, segments left? */
+static __always_inline bool srpol_routing_goes_on(const struct xdp_md *ctx)
+{
+	const struct ipv6_sr_hdr *srh = (void *)(long)ctx->data + ETH_HLEN +
+					IPV6_HLEN;
+
+	return (const void *)(srh + 1) <= (void *)(long)ctx->data_end &&
+	       srh->segments_left;
+}
+
 /**
  * srpol_endpoint_error - drop a packet for a SID, and say so
  * @ctx: packet, its outer header still there
  * @v: the same, as far as it was parsed
- * @reason: enum srpol_reason; those that RFC 8986 has an error for are answered,
- *	all others are dropped in silence
+ * @reason: enum srpol_reason; those that RFC 8986 or RFC 8200 has an error for are
+ *	answered, all others are dropped in silence
  *
  * Return: XDP verdict.
  */
@@ -35,6 +45,13 @@ static __noinline int srpol_endpoint_error(struct xdp_md *ctx,
 		if (!v->srh_len)
 			return XDP_DROP;
 		what = SRPOL_ICMP_FIELD;
+		break;
+	case SRPOL_REASON_BAD_ROUTING_TYPE:
+		/* RFC 8200 4.4 */
+		if (!srpol_routing_goes_on(ctx))
+			return XDP_DROP;
+		what = SRPOL_ICMP_FIELD;
+		pointer = SRPOL_ICMP_AT_TYPE;
 		break;
 	case SRPOL_REASON_BAD_HDRLEN:
 	case SRPOL_REASON_BAD_SEGMENTS_LEFT:

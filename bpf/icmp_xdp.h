@@ -30,9 +30,11 @@
 #define SRPOL_ICMP_FIELD	SRPOL_ICMP_ERROR(4, 0)	/* erroneous field */
 #define SRPOL_ICMP_UPPER_LAYER	SRPOL_ICMP_ERROR(4, 4)	/* RFC 8986 10.3 */
 
-/* Pointer of a Parameter Problem to segments left. */
+/* Pointer of a Parameter Problem to segments left, and to the routing type. */
 #define SRPOL_ICMP_AT_SL						\
 	(IPV6_HLEN + __builtin_offsetof(struct ipv6_sr_hdr, segments_left))
+#define SRPOL_ICMP_AT_TYPE						\
+	(IPV6_HLEN + __builtin_offsetof(struct ipv6_sr_hdr, type))
 
 /*
  * Is the upper layer known, and not an ICMPv6 error itself? What is behind other

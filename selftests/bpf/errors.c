@@ -15,7 +15,8 @@
 #define BURST		64	/* errors per device, processor and window */
 #define WINDOW_US	67109	/* 2^26 ns */
 #define QUOTE		(1280 - 40 - 8)
-#define SL		43	/* offset of segments left */
+#define TYPE		42	/* offset of the routing type */
+#define SL		43	/* and of segments left */
 
 static const struct inner v6 = {
 	.src = "fd00::1", .dst = "fd00::2", .sport = 9, .dport = 10,
@@ -121,6 +122,14 @@ static void test_errors(void)
 		check_error("segments left", &p,
 			    SRPOL_REASON_BAD_SEGMENTS_LEFT, 4, 0, SL);
 		p.b[14 + SL] = 1;
+		p.b[14 + TYPE] = 2;
+		check_error("routing type", &p, SRPOL_REASON_BAD_ROUTING_TYPE,
+			    4, 0, TYPE);
+		p.b[14 + SL] = 0;
+		check_silent("routing type, nothing left", &p,
+			     SRPOL_REASON_BAD_ROUTING_TYPE);
+		p.b[14 + SL] = 1;
+		p.b[14 + TYPE] = 4;
 		p.b[14 + SL + 1] = 2;
 		check_error("last entry", &p, SRPOL_REASON_BAD_HDRLEN, 4, 0,
 			    SL);
