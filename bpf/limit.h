@@ -35,9 +35,10 @@ static __always_inline bool srpol_limit_any(void)
 }
 
 /*
- * When may a packet leave? @wait: it can wait for its time. Processors take turns by exchanging @next. One that does not get its turn adds
- * to what the others have just written. Return: SRPOL_LIMIT_NOW,
- * SRPOL_LIMIT_DROP, or the time by CLOCK_MONOTONIC.
+ * When may a packet leave? @wait: it can wait for its time. Processors take turns
+ * by exchanging @next. One that does not get its turn adds to what the others have
+ * just written. Return: SRPOL_LIMIT_NOW, SRPOL_LIMIT_DROP, or the time by
+ * CLOCK_MONOTONIC.
  */
 static __always_inline __u64 srpol_limit_take(__u32 policy, __u32 len,
 					      const bool wait)
