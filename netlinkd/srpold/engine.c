@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probing.h"
 #include "srpold.h"
 
 /**

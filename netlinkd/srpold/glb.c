@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "glb.h"
+#include "probing.h"
 #include "srpold.h"
 
 #define AGAIN_NS	(20 * NS_PER_MS)	/* twice as long each time */

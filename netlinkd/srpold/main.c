@@ -12,6 +12,7 @@
 
 #include "lock.h"
 #include "signals.h"
+#include "probing.h"
 #include "srpold.h"
 
 #define CONFIG_FILE	"/etc/srpol/srpold.json"

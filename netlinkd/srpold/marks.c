@@ -6,6 +6,7 @@
  * plane by itself lets flows of modes adaptive and flowlet go round at once; what
  * stays is a link's quality.
  */
+#include "probing.h"
 #include "srpold.h"
 
 /* What is new of a counter, which begins anew with the data plane. */

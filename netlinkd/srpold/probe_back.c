@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "probing.h"
 #include "srpold.h"
 
 #define TELL_NS		(1000 * NS_PER_MS)	/* between two of a sort */

@@ -2,6 +2,7 @@
 /* An entry of map "probes": what XDP has to know of a segment list's probes. */
 #include <string.h>
 
+#include "probing.h"
 #include "srpold.h"
 
 /**

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "probing.h"
 #include "srpold.h"
 
 #define TABLE_LEN	(SRPOL_MAX_PROBES * sizeof(struct srpol_probe))

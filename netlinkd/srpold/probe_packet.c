@@ -14,6 +14,7 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "probing.h"
 #include "srpold.h"
 
 #define IPV6_HLEN	40

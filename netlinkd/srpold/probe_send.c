@@ -8,6 +8,7 @@
 #include <linux/if_packet.h>
 #include <sys/socket.h>
 
+#include "probing.h"
 #include "srpold.h"
 
 #define FRAME_MAX	(ETH_HLEN + MTU_MAX)

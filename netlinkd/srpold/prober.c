@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probing.h"
 #include "srpold.h"
 
 #define TICK_NS		NS_PER_MS

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probing.h"
 #include "srpold.h"
 
 #define PREFERENCE_LOCAL	50	/* an operator's is 200 */

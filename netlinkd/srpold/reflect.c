@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "probing.h"
 #include "srpold.h"
 #include "srpol_hash.h"
 

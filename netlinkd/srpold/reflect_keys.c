@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "probing.h"
 #include "srpold.h"
 #include "words.h"
 

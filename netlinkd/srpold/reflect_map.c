@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "probing.h"
 #include "srpold.h"
 
 #define TABLE_LEN	(SRPOL_MAX_PROBES * sizeof(struct srpol_far))

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "probing.h"
 #include "srpold.h"
 
 #define SUSPECTS_MAX	8

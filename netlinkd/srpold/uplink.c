@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "probing.h"
 #include "srpold.h"
 
 #define DST_OFFSET	(ETH_HLEN + 24)

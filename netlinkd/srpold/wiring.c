@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "probing.h"
 #include "srpold.h"
 
 #define CABLES_MAX	8	/* that are told */

@@ -21,6 +21,7 @@
 #include <time.h>
 
 #include "net.h"
+#include "probing.h"
 #include "srpold.h"
 
 #define UPLINK		10

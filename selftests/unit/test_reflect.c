@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "probing.h"
 #include "srpold.h"
 #include "test.h"
 
