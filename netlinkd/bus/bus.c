@@ -133,7 +133,8 @@ static void *connect_first(void *data)
 						  bus->subject, on_message, bus);
 		if (status == NATS_OK) {
 			natsSubscription_SetPendingLimits(bus->subscription,
-							  BUS_INBOX_MAX, -1);
+							  BUS_INBOX_MAX,
+							  BUS_INBOX_BYTES);
 			natsSubscription_SetOnCompleteCB(bus->subscription,
 							 on_complete, bus);
 		} else {
@@ -234,7 +235,8 @@ int bus_open(const struct bus_config *config, const struct bus_user *user,
 		return srpol_error_set(err, ret, "bus: %s", strerror(-ret));
 	}
 	pthread_cond_init(&bus->over, NULL);
-	bus->subject = user->subject ? strdup(user->subject) : NULL;
+	if (user->subject && !(bus->subject = strdup(user->subject)))
+		abort();
 	status = natsOptions_Create(&bus->options) ?:
 		 set_options(bus, config, user);
 	ret = status ? srpol_error_set(err, -EINVAL, "bus: %s",

@@ -29,6 +29,7 @@ struct srpol_error;
 #define BUS_SUBJECT_LEN	512
 #define BUS_MESSAGE_MAX	(64 << 10)	/* bytes; what is larger is dropped */
 #define BUS_INBOX_MAX	16384		/* messages that the loop has not taken */
+#define BUS_INBOX_BYTES	(16 << 20)	/* and bytes of them */
 
 /**
  * struct bus_config - where it is

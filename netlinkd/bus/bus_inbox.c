@@ -44,6 +44,7 @@ static void take_all(struct source *source, uint32_t events)
 	pthread_mutex_lock(&inbox->lock);
 	messages = inbox->messages;
 	inbox->messages = (struct vec)VEC_INIT(struct bus_message);
+	inbox->bytes = 0;
 	inbox->stats.received += messages.n;
 	news = inbox->news;
 	inbox->news = false;
@@ -125,9 +126,11 @@ void inbox_put(struct inbox *inbox, const char *subject, const char *data,
 	struct bus_message *m;
 
 	pthread_mutex_lock(&inbox->lock);
-	if (len > BUS_MESSAGE_MAX || inbox->messages.n >= BUS_INBOX_MAX) {
+	if (len > BUS_MESSAGE_MAX || inbox->messages.n >= BUS_INBOX_MAX ||
+	    inbox->bytes + len > BUS_INBOX_BYTES) {
 		inbox->stats.dropped++;
 	} else {
+		inbox->bytes += len;
 		m = vec_add(&inbox->messages);
 		m->subject = copy(subject, strlen(subject));
 		m->data = copy(data, len);

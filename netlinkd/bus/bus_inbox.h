@@ -14,6 +14,7 @@
  * @user: whom it is given to
  * @lock: for what follows
  * @messages: struct bus_message
+ * @bytes: of them
  * @stats: see there
  * @news: connected since the loop looked last
  * @shown: connected when the loop looked last
@@ -23,6 +24,7 @@ struct inbox {
 	struct bus_user user;
 	pthread_mutex_t lock;
 	struct vec messages;
+	size_t bytes;
 	struct bus_stats stats;
 	bool news;
 	bool shown;
