@@ -535,12 +535,41 @@ class Etcd:
         return None
 
 
-def record(etcd):
-    """All that is ever written, from outside."""
-    return Process("record", ETCDCTL, "--endpoints", ",".join(etcd.endpoints),
-                   "watch", "--prefix", "/srpol/", "-w", "json", "--rev", "1",
-                   env={**os.environ, "ETCDCTL_API": "3"},
-                   stdout=open(f"{OUT}/record", "wb"))
+class Record(threading.Thread):
+    """
+    All that is ever written, from outside. etcd ends a watch that has gone
+    without a leader for some elections; the next one goes on where it ended.
+    """
+
+    def __init__(self, etcd):
+        super().__init__(daemon=True)
+        self.etcd = etcd
+        self.watch(1)
+        self.start()
+
+    def watch(self, revision):
+        self.process = Process(
+            "record", ETCDCTL, "--endpoints", ",".join(self.etcd.endpoints),
+            "watch", "--prefix", "/srpol/", "-w", "json", "--rev",
+            str(revision), env={**os.environ, "ETCDCTL_API": "3"},
+            stdout=open(f"{OUT}/record", "ab"))
+
+    def run(self):
+        # processes are killed at the end, by a signal
+        while self.process.p.wait() >= 0:
+            time.sleep(0.1)
+            self.watch(newest(recorded()) + 1)
+
+    def complete(self):
+        """Until it has the newest of what there is."""
+        there = json.loads(self.etcd.ctl("get", "--prefix", "/srpol/", "-w",
+                                         "json"))["kvs"]
+        last = max(kv["mod_revision"] for kv in there)
+        wait_for("the record", lambda: newest(recorded()) >= last)
+
+
+def newest(events):
+    return events[-1][0] if events else 0
 
 
 def recorded():
@@ -625,7 +654,7 @@ class Run:
     def __init__(self):
         self.etcd = Etcd()
         self.store = {"kind": "etcd", "endpoints": self.etcd.endpoints}
-        self.record = record(self.etcd)
+        self.record = Record(self.etcd)
         self.engines = {n: self.engine(n) for n in "AB"}
         self.leader()
         self.near = Hosts("near", HOSTS[:2], self.store)
@@ -750,6 +779,7 @@ def test_compaction(run, n):
     run.far.process.p.send_signal(signal.SIGSTOP)
     run.changes(n)
     run.settled(run.near)
+    run.record.complete()
     run.etcd.ctl("compaction", str(run.etcd.revision()))
     # whichever member they watched: their watches break
     for i in range(3):
@@ -1099,8 +1129,7 @@ def test_etcd():
     while run.epoch() < EPOCHS:
         run.changes(1)
     run.settled()
-    last = run.etcd.revision()
-    wait_for("the record", lambda: recorded()[-1][0] >= last - 2)
+    run.record.complete()
     check_history([run.near, run.far])
     check("etcd: hosts end as they should", run.near.end() == 0 and
           run.far.end() == 0)

@@ -490,7 +490,7 @@ def states(name):
 def test_etcd():
     etcd = e.Etcd()
     store = {"kind": "etcd", "endpoints": etcd.endpoints}
-    e.record(etcd)
+    record = e.Record(etcd)
     engines = {n: e.start_engine(n, store) for n in "AB"}
 
     def leader():
@@ -565,8 +565,7 @@ def test_etcd():
     taken.remove(kept)
     tell_until(hosts, "report h0", "return", lambda: all(states(now)[j] == "reserved"
                                    for j in taken))
-    last = etcd.revision()
-    wait_for("the record", lambda: e.recorded()[-1][0] >= last - 2)
+    record.complete()
     check_record()
     check("hosts end as they should", hosts.end() == 0)
     check("engines end as they should", all(

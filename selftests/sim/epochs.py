@@ -58,7 +58,7 @@ class Run(e.Run):
     def __init__(self):
         self.etcd = e.Etcd()
         self.store = {"kind": "etcd", "endpoints": self.etcd.endpoints}
-        self.record = e.record(self.etcd)
+        self.record = e.Record(self.etcd)
         self.engines = {n: self.engine(n) for n in "AB"}
         self.leader()
         self.near = e.Hosts("near", ["A"], self.store)
@@ -139,16 +139,15 @@ def test_epochs():
     wait_for("the data plane", lambda: plane.done == len(run.near.applied()))
     sent = said(sender)[0]
     arrived, newest = said(receiver)
-    plane.over.set()
     print(f"# {last - first} epochs, {plane.done} of them applied by host A, "
           f"{len(plane.weights)} different weights: {sent} packets sent, "
           f"{arrived} arrived")
     check("plans came to count in the data plane while packets went", plane.done > n
           and len(plane.weights) > 4 and plane.is_alive(), plane.weights)
+    plane.over.set()
     check("each packet that was sent arrived", 0 < sent == arrived and
           newest == sent - 1, (sent, arrived, newest))
-    revision = run.etcd.revision()
-    wait_for("the record", lambda: e.recorded()[-1][0] >= revision - 2)
+    run.record.complete()
     e.check_history([run.near, run.far])
     check("all end as they should", run.near.end() == 0 and
           run.far.end() == 0 and all(
