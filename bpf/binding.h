@@ -75,11 +75,12 @@ static __always_inline void srpol_binding_flow(struct xdp_md *ctx,
 {
 	void *end = (void *)(long)ctx->data_end;
 	void *inner = (void *)(long)ctx->data + off;
+	struct srpol_meta meta = { .xdp = ctx };
 	int err = SRPOL_REASON_NOT_IP;
 
 	if (off && inner + 1 <= end)
 		err = *(__u8 *)inner >> 4 == 6 ?
-		      srpol_parse_v6(pkt, inner, end, false) :
+		      srpol_parse_v6(pkt, inner, end, off, &meta) :
 		      srpol_parse_v4(pkt, inner, end, false);
 	pkt->label = bpf_ntohl(*(__be32 *)ip6) & IPV6_LABEL_MASK;
 	if (!err)

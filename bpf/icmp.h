@@ -59,18 +59,26 @@ static __always_inline int srpol_csum_pending(struct __sk_buff *skb,
 				  sizeof(*pseudo));
 }
 
-/*
- * Add the Internet checksum of @len bytes from @off to @sum. From a pending
- * checksum on, everything will add up to the complement of its pseudo-header
- * sum (what the kernel calls local checksum offload).
+/**
+ * srpol_csum_quote - add the Internet checksum of bytes of a packet
+ * @skb: the packet
+ * @off: where they begin
+ * @len: how many, at most SRPOL_ICMP_QUOTE_V6
+ * @sum: to add it to
+ *
+ * From a pending checksum on, everything will add up to the complement of its
+ * pseudo-header sum (what the kernel calls local checksum offload). Global, so
+ * that the verifier looks at it once.
+ *
+ * Return: the sum, or -1.
  */
-static __always_inline int srpol_csum_quote(struct __sk_buff *skb, __u32 off,
-					    __u32 len, __u32 *sum)
+__noinline __s64 srpol_csum_quote(struct __sk_buff *skb, __u32 off, __u32 len,
+				  __u32 sum)
 {
 	__u32 buf[SRPOL_CSUM_CHUNK / 4];
 	__u16 pseudo = 0;
-	__u32 start, n;
-	__s64 s;
+	__u32 start;
+	__s64 s = sum;
 	int i;
 
 	if (srpol_csum_pending(skb, &start, &pseudo))
@@ -79,21 +87,26 @@ static __always_inline int srpol_csum_quote(struct __sk_buff *skb, __u32 off,
 		if (start < off || start - off > len)
 			return -1;
 		len = start - off;
-		*sum = srpol_csum_add(*sum, (__u16)~pseudo);
+		s = srpol_csum_add(sum, (__u16)~pseudo);
 	}
-	for (i = 0; len && i <= SRPOL_ICMP_QUOTE_V6 / SRPOL_CSUM_CHUNK; i++) {
-		n = len < SRPOL_CSUM_CHUNK ? len : SRPOL_CSUM_CHUNK;
-		__builtin_memset(buf, 0, sizeof(buf));
-		if (bpf_skb_load_bytes(skb, off, buf, n))
+	for (i = 0; len >= sizeof(buf) &&
+	     i < SRPOL_ICMP_QUOTE_V6 / SRPOL_CSUM_CHUNK; i++) {
+		if (bpf_skb_load_bytes(skb, off, buf, sizeof(buf)))
 			return -1;
-		s = bpf_csum_diff(NULL, 0, buf, sizeof(buf), *sum);
+		s = bpf_csum_diff(NULL, 0, buf, sizeof(buf), s);
 		if (s < 0)
 			return -1;
-		*sum = s;
-		off += n;
-		len -= n;
+		off += sizeof(buf);
+		len -= sizeof(buf);
 	}
-	return 0;
+	if (!len)
+		return s;
+	if (len > sizeof(buf))
+		return -1;
+	__builtin_memset(buf, 0, sizeof(buf));
+	if (bpf_skb_load_bytes(skb, off, buf, len))
+		return -1;
+	return bpf_csum_diff(NULL, 0, buf, sizeof(buf), s);
 }
 
 /*
@@ -106,7 +119,6 @@ static __noinline int srpol_icmp_build_v6(struct __sk_buff *skb,
 {
 	struct srpol_icmp_v6 h = {};
 	__u16 len = sizeof(h.icmp) + quote;
-	__u32 sum;
 	__s64 s;
 
 	h.ip.version = 6;
@@ -126,10 +138,10 @@ static __noinline int srpol_icmp_build_v6(struct __sk_buff *skb,
 			  bpf_htons(len) + bpf_htons(NEXTHDR_ICMP));
 	if (s < 0)
 		return -1;
-	sum = s;
-	if (srpol_csum_quote(skb, ETH_HLEN + sizeof(h), quote, &sum))
+	s = srpol_csum_quote(skb, ETH_HLEN + sizeof(h), quote, s);
+	if (s < 0)
 		return -1;
-	h.icmp.icmp6_cksum = srpol_csum_fold(sum);
+	h.icmp.icmp6_cksum = srpol_csum_fold(s);
 	return bpf_skb_store_bytes(skb, ETH_HLEN, &h, sizeof(h), 0);
 }
 
@@ -138,7 +150,6 @@ static __noinline int srpol_icmp_build_v4(struct __sk_buff *skb,
 					  __u32 mtu, __u32 quote)
 {
 	struct srpol_icmp_v4 h = {};
-	__u32 sum;
 	__s64 s;
 
 	h.ip.version = 4;
@@ -162,10 +173,10 @@ static __noinline int srpol_icmp_build_v4(struct __sk_buff *skb,
 	s = bpf_csum_diff(NULL, 0, (__be32 *)&h.icmp, sizeof(h.icmp), 0);
 	if (s < 0)
 		return -1;
-	sum = s;
-	if (srpol_csum_quote(skb, ETH_HLEN + sizeof(h), quote, &sum))
+	s = srpol_csum_quote(skb, ETH_HLEN + sizeof(h), quote, s);
+	if (s < 0)
 		return -1;
-	h.icmp.checksum = srpol_csum_fold(sum);
+	h.icmp.checksum = srpol_csum_fold(s);
 	return bpf_skb_store_bytes(skb, ETH_HLEN, &h, sizeof(h), 0);
 }
 

@@ -13,7 +13,9 @@
 
 /**
  * struct srpol_meta - what the context knows of a packet beside its bytes
- * @xdp: the context, if @len is of the linear part alone: a packet that is
+ * @is_skb: the context is @skb, else @xdp; the compiler has to know
+ * @skb: the packet
+ * @xdp: the context, NULL for an skb: @len is of the linear part alone, and a packet that is
  *	longer by its IP header is measured
  * @len: bytes of the frame
  * @ifindex: device: the uplink it leaves by or the port it came in by
@@ -24,6 +26,8 @@
  * @whole: there is nothing of the packet behind what can be read
  */
 struct srpol_meta {
+	bool is_skb;
+	struct __sk_buff *skb;
 	struct xdp_md *xdp;
 	__u32 len;
 	__u32 ifindex;
@@ -239,15 +243,91 @@ static __always_inline bool srpol_is_tunnel(__u8 nh)
 	       nh == NEXTHDR_IPV4;
 }
 
+/*
+ * Extension headers, from the first on: where the transport header is, from the
+ * IPv6 header, SRPOL_EXT_* and its number, or SRPOL_EXT_REASON and why not. Of
+ * all that is parsed this has most ways through it.
+ */
+#define SRPOL_EXT_OFF		0x3fff
+#define SRPOL_EXT_FRAGMENT	(1 << 14)
+#define SRPOL_EXT_LATER		(1 << 15)
+#define SRPOL_EXT_REASON	(1 << 16)
+#define SRPOL_EXT_VALUE		24	/* bits below number or reason */
+
+static __always_inline __u32 srpol_ext_refused(__u32 reason)
+{
+	return SRPOL_EXT_REASON | reason << SRPOL_EXT_VALUE;
+}
+
+static __always_inline __u32 srpol_ext_walk(void *l3, void *end, __u8 nh)
+{
+	__u32 off = sizeof(struct ipv6hdr), fragment = 0;
+	struct frag_hdr *frag;
+	__u8 *ext;
+	int i;
+
+	for (i = 0; i < SRPOL_EXT_HEADERS_MAX; i++) {
+		ext = l3 + off;
+		/* Among them our own, on its way to another uplink. */
+		if (srpol_is_tunnel(nh))
+			return srpol_ext_refused(SRPOL_REASON_TUNNELED);
+		if (nh != NEXTHDR_HOP && nh != NEXTHDR_DEST &&
+		    nh != NEXTHDR_AUTH && nh != NEXTHDR_FRAGMENT)
+			break;
+		if (ext + 8 > (__u8 *)end)
+			return srpol_ext_refused(SRPOL_REASON_UNPARSED);
+		if (nh != NEXTHDR_FRAGMENT) {
+			off += nh == NEXTHDR_AUTH ? (ext[1] + 2) * 4 :
+						    (ext[1] + 1) * 8;
+			nh = ext[0];
+			continue;
+		}
+		frag = (void *)ext;
+		nh = frag->nexthdr;
+		off += sizeof(*frag);
+		if (!(frag->frag_off & bpf_htons(FRAG6_FRAGMENT_MASK)))
+			continue;
+		/* What follows only the first fragment could tell. */
+		if (srpol_is_tunnel(nh))
+			return srpol_ext_refused(SRPOL_REASON_TUNNELED);
+		fragment = SRPOL_EXT_FRAGMENT;
+		if (frag->frag_off & bpf_htons(FRAG6_OFFSET_MASK))
+			fragment |= SRPOL_EXT_LATER;
+		break;
+	}
+	if (i == SRPOL_EXT_HEADERS_MAX)
+		return srpol_ext_refused(SRPOL_REASON_UNPARSED);
+	return off | fragment | (__u32)nh << SRPOL_EXT_VALUE;
+}
+
+/*
+ * Global, so that the verifier looks at them once, and not at what follows for
+ * each way through them.
+ */
+__noinline __u32 srpol_ext_skb(struct __sk_buff *skb, __u32 l3_off, __u8 nh)
+{
+	void *l3 = (void *)(long)skb->data + (l3_off & SRPOL_EXT_OFF);
+
+	return srpol_ext_walk(l3, (void *)(long)skb->data_end, nh);
+}
+
+__noinline __u32 srpol_ext_xdp(struct xdp_md *ctx, __u32 l3_off, __u8 nh)
+{
+	void *l3 = (void *)(long)ctx->data + (l3_off & SRPOL_EXT_OFF);
+
+	return srpol_ext_walk(l3, (void *)(long)ctx->data_end, nh);
+}
+
+/* @l3_off: of @l3, in the packet of @meta */
 static __always_inline int srpol_parse_v6(struct srpol_pkt *pkt, void *l3,
-					  void *end, bool whole)
+					  void *end, __u32 l3_off,
+					  const struct srpol_meta *meta)
 {
 	struct ipv6hdr *ip6 = l3;
 	__u32 off = sizeof(*ip6);
-	struct frag_hdr *frag;
-	__u8 *ext, nh;
-	__u32 word;
-	int i, err;
+	__u32 word, ext;
+	__u8 nh;
+	int err;
 
 	if ((void *)(ip6 + 1) > end)
 		return SRPOL_REASON_UNPARSED;
@@ -263,47 +343,16 @@ static __always_inline int srpol_parse_v6(struct srpol_pkt *pkt, void *l3,
 	pkt->ttl = ip6->hop_limit;
 	nh = ip6->nexthdr;
 
-	for (i = 0; i < SRPOL_EXT_HEADERS_MAX; i++) {
-		ext = l3 + off;
-		/* Among them our own, on its way to another uplink. */
-		if (srpol_is_tunnel(nh))
-			return SRPOL_REASON_TUNNELED;
-		switch (nh) {
-		case NEXTHDR_HOP:
-		case NEXTHDR_DEST:
-			if (ext + 8 > (__u8 *)end)
-				return SRPOL_REASON_UNPARSED;
-			nh = ext[0];
-			off += (ext[1] + 1) * 8;
-			continue;
-		case NEXTHDR_AUTH:
-			if (ext + 8 > (__u8 *)end)
-				return SRPOL_REASON_UNPARSED;
-			nh = ext[0];
-			off += (ext[1] + 2) * 4;
-			continue;
-		case NEXTHDR_FRAGMENT:
-			frag = (void *)ext;
-			if ((void *)(frag + 1) > end)
-				return SRPOL_REASON_UNPARSED;
-			nh = frag->nexthdr;
-			off += sizeof(*frag);
-			if (!(frag->frag_off & bpf_htons(FRAG6_FRAGMENT_MASK)))
-				continue;
-			/* What follows only the first fragment could tell. */
-			pkt->fragment = 1;
-			pkt->later_fragment = !!(frag->frag_off &
-						 bpf_htons(FRAG6_OFFSET_MASK));
-			if (srpol_is_tunnel(nh))
-				return SRPOL_REASON_TUNNELED;
-			break;
-		default:
-			break;
-		}
-		break;
+	if (nh != IPPROTO_UDP && nh != IPPROTO_TCP) {
+		ext = meta->is_skb ? srpol_ext_skb(meta->skb, l3_off, nh) :
+				     srpol_ext_xdp(meta->xdp, l3_off, nh);
+		nh = ext >> SRPOL_EXT_VALUE;
+		if (ext & SRPOL_EXT_REASON)
+			return nh;
+		pkt->fragment = !!(ext & SRPOL_EXT_FRAGMENT);
+		pkt->later_fragment = !!(ext & SRPOL_EXT_LATER);
+		off = ext & SRPOL_EXT_OFF;
 	}
-	if (i == SRPOL_EXT_HEADERS_MAX)
-		return SRPOL_REASON_UNPARSED;
 	if (srpol_v6_link_scope(&ip6->daddr) ||
 	    srpol_v6_link_scope(&ip6->saddr))
 		return SRPOL_REASON_LINK_SCOPE;
@@ -315,7 +364,7 @@ static __always_inline int srpol_parse_v6(struct srpol_pkt *pkt, void *l3,
 	pkt->key.proto = nh;
 	/* Both addresses. */
 	srpol_copy_words(pkt->key.saddr, &ip6->saddr, 32);
-	err = srpol_parse_transport(pkt, l3 + off, end, whole);
+	err = srpol_parse_transport(pkt, l3 + off, end, meta->whole);
 	if (err)
 		return err;
 	if (pkt->is_icmp && pkt->icmp_type >= NDISC_TYPE_MIN &&
@@ -398,7 +447,7 @@ static __always_inline int srpol_parse_net(void *data, void *end,
 	int err;
 
 	if (pkt->l3_proto == bpf_htons(ETH_P_IPV6))
-		err = srpol_parse_v6(pkt, data + off, end, meta->whole);
+		err = srpol_parse_v6(pkt, data + off, end, off, meta);
 	else if (pkt->l3_proto == bpf_htons(ETH_P_IP))
 		err = srpol_parse_v4(pkt, data + off, end, meta->whole);
 	else
@@ -461,6 +510,8 @@ __noinline int srpol_parse_skb(struct __sk_buff *skb,
 			       struct srpol_pkt *pkt __arg_nonnull)
 {
 	struct srpol_meta meta = {
+		.is_skb = true,
+		.skb = skb,
 		.len = skb->len,
 		.ifindex = skb->ifindex,
 		.mark = skb->mark,
