@@ -78,8 +78,9 @@ static __always_inline int srpol_decap(struct xdp_md *ctx,
 				       const struct srpol_dp_config *cfg,
 				       struct srpol_visit *v)
 {
-	struct ipv6hdr *ip6 = (void *)(long)ctx->data + ETH_HLEN;
-	void *end = (void *)(long)ctx->data_end;
+	struct xdp_md *c = ctx;
+	struct ipv6hdr *ip6;
+	void *end;
 	/* USD leaves forwarding to the kernel, whatever else the SID does. */
 	bool dx = (v->does & (SRPOL_DO_X | SRPOL_DO_END)) == SRPOL_DO_X;
 	__u32 room = v->payload - v->srh_len, dev = 0;
@@ -89,6 +90,10 @@ static __always_inline int srpol_decap(struct xdp_md *ctx,
 	__u8 ecn;
 	int err;
 
+	/* Else the compiler reads one of two fields of the context. */
+	barrier_var(c);
+	ip6 = (void *)(long)c->data + ETH_HLEN;
+	end = (void *)(long)c->data_end;
 	if ((void *)(ip6 + 1) > end)
 		return srpol_sid_drop(ctx, id, SRPOL_REASON_NO_HEADROOM);
 	err = srpol_decap_check(v, ip6);

@@ -138,13 +138,7 @@ static __always_inline int srpol_endpoint(struct xdp_md *ctx,
 	bool shift;
 
 	cfg = srpol_config(st, srpol_now_read(st).gen);
-	err = srpol_visit_parse(ctx, ip6, &v, true);
-	if (err == SRPOL_VISIT_PULLED) {
-		ip6 = (void *)(long)ctx->data + ETH_HLEN;
-		if ((void *)(ip6 + 1) > (void *)(long)ctx->data_end)
-			return XDP_DROP;
-		err = srpol_visit_parse(ctx, ip6, &v, false);
-	}
+	err = srpol_visit_parse(ctx, &ip6, &v);
 	if (!err && cfg->n_domain &&
 	    !srpol_domain_has(cfg, cfg->n_domain, &ip6->saddr))
 		err = SRPOL_REASON_BAD_SOURCE;

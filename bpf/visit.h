@@ -13,9 +13,6 @@
 /* 256 words of 8 are the most there can be. */
 #define SRPOL_SRH_LEN_MASK	0xfff
 
-/* No reason to drop it: more is linear now, or was to be; read it again. */
-#define SRPOL_VISIT_PULLED	(-1)
-
 /**
  * struct srpol_visit - a packet whose destination is a local SID
  * @sid: the SID
@@ -38,21 +35,37 @@ struct srpol_visit {
 	__u8 outer_tc;
 };
 
+/*
+ * More of a packet whose end is not linear becomes so, where that can be: of
+ * @bytes bytes from its IPv6 header @ip6 on. Return: 0, or the enum srpol_reason
+ * to drop it for.
+ */
+static __always_inline int srpol_visit_pull(struct xdp_md *ctx,
+					    struct ipv6hdr *ip6, __u32 bytes)
+{
+	void *end = (void *)(long)ctx->data_end;
+
+	if (bytes + ETH_HLEN > bpf_xdp_get_buff_len(ctx))
+		return SRPOL_REASON_TRUNCATED;
+	if (end - (void *)ip6 < SRPOL_PULL - ETH_HLEN)
+		srpol_pull_xdp(ctx);
+	return 0;
+}
+
 /**
  * srpol_visit_parse - read the outer headers
  * @ctx: packet
- * @ip6: its IPv6 header, known to be linear
+ * @at: its IPv6 header, known to be linear; where it is after that
  * @v: result; @sid is set
- * @pull: headers in fragments may be made linear
  *
- * Return: 0, the enum srpol_reason to drop the packet for, or with @pull
- * SRPOL_VISIT_PULLED.
+ * Return: 0 or the enum srpol_reason to drop the packet for.
  */
 static __always_inline int srpol_visit_parse(struct xdp_md *ctx,
-					     struct ipv6hdr *ip6,
-					     struct srpol_visit *v, bool pull)
+					     struct ipv6hdr **at,
+					     struct srpol_visit *v)
 {
 	void *end = (void *)(long)ctx->data_end;
+	struct ipv6hdr *ip6 = *at;
 	struct ipv6_sr_hdr *srh;
 	int err;
 
@@ -66,12 +79,14 @@ static __always_inline int srpol_visit_parse(struct xdp_md *ctx,
 	if (ip6->version != 6)
 		return SRPOL_REASON_BAD_OUTER;
 	if (v->payload > end - (void *)(ip6 + 1)) {
-		if (v->bytes + ETH_HLEN > bpf_xdp_get_buff_len(ctx))
-			return SRPOL_REASON_TRUNCATED;
-		if (pull && end - (void *)ip6 < SRPOL_PULL - ETH_HLEN) {
-			srpol_pull_xdp(ctx);
-			return SRPOL_VISIT_PULLED;
-		}
+		err = srpol_visit_pull(ctx, ip6, v->bytes);
+		if (err)
+			return err;
+		ip6 = (void *)(long)ctx->data + ETH_HLEN;
+		end = (void *)(long)ctx->data_end;
+		if ((void *)(ip6 + 1) > end)
+			return SRPOL_REASON_NO_HEADROOM;
+		*at = ip6;
 	}
 
 	if (v->nh != NEXTHDR_ROUTING)
