@@ -17,7 +17,7 @@
 # natively (see arm64.sh). SRPOL_SLOWER=N: programs in guests may take N times
 # their limits.
 #
-# Guests run many programs per boot, as many guests as there are processors;
+# Guests run many programs per boot, about as many guests as there are processors;
 # native programs run one after the other beside them.
 # When a guest dies, the program that was running failed, and another guest
 # goes on with the rest. Logs: build/logs/NAME.log and build/logs/vm/NAME/.
@@ -177,11 +177,14 @@ after_guest() {
 	return 1
 }
 
-# run_guests: what $shared/free and $shared/counted list, in guests
+# run_guests: what $shared/free and $shared/counted list, in guests: as many as
+# there are processors, and half as many more once only programs are left for
+# which it does not matter how fast their guest is. They wait a lot.
 run_guests() {
-	local jobs pid i status usable=1 name program
+	local jobs more pid i status usable=1 name program
 
 	jobs=$(nproc)
+	more=$((jobs / 2))
 	i=$(remaining)
 	[ "$i" -gt 0 ] || return 0
 	[ "$jobs" -le "$i" ] || jobs=$i
@@ -202,6 +205,12 @@ run_guests() {
 		if [ $usable -eq 1 ] && [ "$(remaining)" -gt 0 ]; then
 			start_guest
 		fi
+		while [ $usable -eq 1 ] && [ $more -gt 0 ] &&
+			[ "$(remaining free)" -eq 0 ] &&
+			[ "$(remaining)" -gt 0 ]; do
+			start_guest
+			more=$((more - 1))
+		done
 	done
 
 	while read -r name program; do
