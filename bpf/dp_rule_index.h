@@ -218,10 +218,13 @@ static __always_inline void srpol_index_finish(struct srpol_rule_index *index,
 	}
 }
 
-/* The sets of dimension @dim, from number @first on. */
-static __noinline int srpol_index_fill(struct srpol_rule_index *index,
-				       const struct srpol_rule_order *order,
-				       __u32 first, __u32 dim)
+/*
+ * The sets of dimension @dim, from number @first on. Global, so that the verifier
+ * looks at it once.
+ */
+__noinline int srpol_index_fill(struct srpol_rule_index *index __arg_nonnull,
+				const struct srpol_rule_order *order __arg_nonnull,
+				__u32 first, __u32 dim)
 {
 	__u32 words = (order->n + 63) / 64, nr;
 	struct srpol_dim_span span;
