@@ -229,21 +229,25 @@ bool settle_all_acked(uint64_t epoch, const char **behind);
 /**
  * struct workload - what is sent
  * @demands: demands, each with the color of its tenant, or 1
- * @job: by demand: number of its job in fabricd.jobs
+ * @job: by demand: number of its job in fabricd.jobs, SRPOL_NONE: a forecast
+ * @room: of @job
  */
 struct workload {
 	struct srpol_demands demands;
 	uint32_t *job;
+	uint32_t room;
 };
 
 /**
  * enum workload_part - which demands
- * @WORKLOAD_ALL: all
- * @WORKLOAD_FORECAST: without a reservation, anywhere
+ * @WORKLOAD_ALL: all, forecasts of hosts included
+ * @WORKLOAD_JOBS: all of jobs
+ * @WORKLOAD_FORECAST: without a reservation, anywhere, those of hosts included
  * @WORKLOAD_SLICED: without a reservation, of one tenant that has its own paths
  */
 enum workload_part {
 	WORKLOAD_ALL,
+	WORKLOAD_JOBS,
 	WORKLOAD_FORECAST,
 	WORKLOAD_SLICED,
 };
