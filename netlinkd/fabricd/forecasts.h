@@ -77,4 +77,7 @@ json_t *forecast_sources(const struct srpol_plan *plan, uint32_t pair,
 int forecast_leaves(const struct workload *w, bool forecasts, uint64_t **list,
 		    size_t *n);
 
+/* horizon_request.c */
+json_t *horizons_request(const json_t *request, struct srpol_error *err);
+
 #endif /* _SRPOL_FABRICD_FORECASTS_H */

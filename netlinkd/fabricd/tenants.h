@@ -11,6 +11,7 @@
  *	reservations.c	all of them, as the store has them
  *	admission.c	whether a job's bandwidth can be kept, and if not, why
  *	job_request.c	srpol fabric job: from the question to the store
+ *	job_read.c	what it says
  *	jobs.c		srpol fabric jobs
  *	settle.c	what the leader does for reservations: second steps, ends,
  *			links that changed
@@ -206,6 +207,12 @@ struct admission {
 int admission_decide(struct admission *a, struct srpol_error *err);
 json_t *admission_json(const struct admission *a);
 const char *admission_name(enum decision decision);
+
+/* job_read.c */
+int job_read_who(const json_t *request, struct reservation *r,
+		 struct srpol_error *err);
+int job_read(const json_t *request, struct reservation *r,
+	     struct srpol_error *err);
 
 /* job_request.c */
 json_t *job_add_request(const json_t *request, struct srpol_error *err);

@@ -11,15 +11,17 @@ engine shows is held to selftests/schema.
 import json
 import signal
 import socket
+import subprocess
 import sys
 import time
 
 import bus as b
 import engine as e
 from engine import HOSTS, RUN, ask, check, store_put, wait_for
-from tenants import valid
+from tenants import SCHEMA, fabric, run, valid
 
 STORE = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
+SCHEMA["horizons"] = "horizons"
 NOTHING = {"demands": 0, "bytes": 0}
 
 
@@ -238,6 +240,93 @@ def test_lease(hosts, name="fc"):
     check(f"{name}: what a dead host said ends with its lease", True)
 
 
+def horizons(name="fc"):
+    h = asked(name, "horizons")
+    return h, {x["in_s"]: x for x in h["horizons"]}
+
+
+def near(is_, want, part=0.01):
+    return abs(is_ - want) <= part * want
+
+
+def test_horizons(hosts, put, name="fc"):
+    """NICs of 400G in each of two planes: 800G from a host to another."""
+    h, at = horizons(name)
+    check(f"{name}: nothing is said, nothing is ahead",
+          h["first_overload"] is None and h["ends"] == [] and
+          not any(x["links"] for x in at.values()), h)
+    # 40 GB/s for ever, as of a begin that is over
+    put("job/t/now", json.dumps({
+        "demands": [{"src": "h1", "dst": "h0", "bytes": 40 * 10 ** 9}],
+        "times": {"start_ms": now_ms() - 5000, "period_ms": 1000}}))
+    wait_for("the job", lambda: horizons(name)[0]["demands"] == 1)
+    h, at = horizons(name)
+    check(f"{name}: a job with a period: 320G on two planes, at each horizon",
+          all(near(x["links"][0]["bps"], 160 * 10 ** 9) and
+              near(x["links"][0]["part"], 0.4) and x["demands"] == 1 and
+              not x["overloaded"] for x in at.values()) and
+          h["first_overload"] is None, h)
+    check(f"{name}: and 0.4 s for what is sent of it at a time",
+          [(x["source"], x["name"]) for x in h["ends"]] == [("job", "t/now")] and
+          near(h["ends"][0]["end_s"], 0.4), h["ends"])
+    # 150 GB/s from another host, between 4 and 8 s from now
+    tell(hosts, "h2", ("h0", 600 * 10 ** 9, 4000, 4000, 0))
+    wait_for("the forecast", lambda: horizons(name)[0]["demands"] == 2)
+    h, at = horizons(name)
+    first = h["first_overload"]
+    check(f"{name}: a forecast beside it: the link that will be overloaded first, and when",
+          first and 2 < first["in_s"] <= 4 and first["to"] == "h0" and
+          near(first["part"], 1.9), h)
+    check(f"{name}: at each horizon what there is then",
+          at[1]["demands"] == 1 and at[5]["demands"] == 2 and
+          at[10]["demands"] == 1 and not at[1]["overloaded"] and
+          at[5]["overloaded"] > 0 and not at[10]["overloaded"] and
+          near(at[5]["links"][0]["part"], 1.9), h)
+    # a job for the same hosts: the forecast does not count any more
+    put("job/t/soon", json.dumps({
+        "demands": [{"src": "h2", "dst": "h0", "bytes": 10 ** 9}]}))
+    wait_for("the job", lambda: horizons(name)[0]["untimed"] == 1)
+    h, at = horizons(name)
+    check(f"{name}: where a job says something the forecast does not count",
+          h["first_overload"] is None and
+          sorted(x["source"] for x in h["ends"]) == ["job", "untimed"], h)
+    wait_for("the forecast's end", lambda: seen(name)["demands"] == 0)
+    for job in "now", "soon":
+        put(f"job/t/{job}", None)
+    wait_for("nothing", lambda: horizons(name)[0]["demands"] == 0)
+
+
+def test_horizons_reserved(name="fc"):
+    """By the command: what is kept for a job counts, not what it announces."""
+    run(name, "tenant", "add", "red", "color", "10", "guaranteed", "400G")
+    fabric(name, "job", "add", "train", "tenant", "red", "demand", "h0", "h1",
+           str(10 ** 12), "bandwidth", "200G", "in", "3s", "lasts", "1s")
+    fabric(name, "job", "add", "late", "demand", "h0", "h2", str(10 ** 11),
+           "in", "7s", "lasts", "2s", "every", "500ms")
+    wait_for("both", lambda: horizons(name)[0]["demands"] == 2)
+    h = fabric(name, "horizons")
+    at = {x["in_s"]: x for x in h["horizons"]}
+    check(f"{name}: a reservation counts with its bandwidth, a job when it sends",
+          h["reserved"] == 1 and
+          near(at[1]["links"][0]["bps"], 100 * 10 ** 9) and
+          near(at[5]["links"][0]["bps"], 100 * 10 ** 9) and
+          h["first_overload"]["from"] == "h0" and
+          5.5 < h["first_overload"]["in_s"] <= 7 and
+          {x["name"]: x["source"] for x in h["ends"]} ==
+          {"red/train": "reservation", "default/late": "job"}, h)
+    text = subprocess.run([f"{e.BUILD}/bin/srpol", "fabric", "horizons",
+                           "socket", f"{RUN}/{name}.sock"], check=True,
+                          capture_output=True, text=True).stdout
+    check(f"{name}: as text", "first-overload in" in text and
+          "reservation red/train demands 1 ends-in" in text, text)
+    code, _, why = run(name, "job", "add", "x", "demand", "h0", "h2", "5",
+                       "lasts", "0s")
+    check(f"{name}: a time of nothing is refused", code and "lasts" in why, why)
+    fabric(name, "job", "del", "train", "tenant", "red")
+    fabric(name, "job", "del", "late")
+    wait_for("nothing", lambda: horizons(name)[0]["demands"] == 0)
+
+
 def put_embedded(key, value):
     with socket.socket(socket.AF_UNIX) as s:
         s.connect(STORE["socket"])
@@ -256,6 +345,8 @@ def test_embedded():
     test_wrong(put_embedded)
     test_many(hosts)
     test_flood(put_embedded)
+    test_horizons(hosts, put_embedded)
+    test_horizons_reserved()
     test_lease(hosts)
     check("fc: the engine ends as it should", engine.end() == 0)
     hosts = e.Hosts("fc-hosts", HOSTS, STORE, **{"lease-s": 3})
