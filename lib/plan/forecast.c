@@ -69,7 +69,7 @@ static int read_one(const struct srpol_fabric *f, uint32_t host,
 		    uint64_t now_ms, const json_t *o, struct srpol_forecast *d,
 		    struct srpol_error *err)
 {
-	json_int_t rail = 0, to = -1, bytes, start, duration, period = 0;
+	json_int_t rail = 0, to = 0, bytes, start, duration, period = 0;
 	const char *name;
 	uint32_t dst;
 
@@ -82,7 +82,7 @@ static int read_one(const struct srpol_fabric *f, uint32_t host,
 	dst = srpol_fabric_node(f, name);
 	d->src = gpu_at(f, host, rail);
 	d->dst = dst == SRPOL_NONE ? SRPOL_NONE :
-		 gpu_at(f, dst, to == -1 ? rail : to);
+		 gpu_at(f, dst, json_object_get(o, "dst_rail") ? to : rail);
 	if (d->src == SRPOL_NONE || d->dst == SRPOL_NONE || dst == host)
 		return srpol_error_set(err, -ENOENT,
 				       "\"dst\": no other host \"%s\" with these rails",
@@ -174,7 +174,8 @@ static int read_all(const struct srpol_fabric *f, const char *topology,
 	if (json_unpack((json_t *)o, "{s:I, s:s, s:s, s:o, s:{s:I, s:I}}",
 			"version", &version, "host", &name, "topology", &of,
 			"demands", &list, "rest", "demands", &n_rest, "bytes",
-			&rest) || n_rest < 0 || rest < 0)
+			&rest) || n_rest < 0 || n_rest >= BYTES_MAX ||
+	    rest < 0 || rest >= BYTES_MAX)
 		return srpol_error_set(err, -EINVAL,
 				       "it is not { version, host, topology, demands, rest }");
 	if (version != SRPOL_FORECAST_VERSION)

@@ -112,6 +112,7 @@ static void test_wrong(void **state)
 		{ "{\"dst\":\"nobody\",\"bytes\":5," TIMES "}", -ENOENT },
 		{ "{\"dst\":\"%s\",\"rail\":1,\"bytes\":5," TIMES "}", -ENOENT },
 		{ "{\"dst\":\"%s\",\"rail\":-1,\"bytes\":5," TIMES "}", -ENOENT },
+		{ "{\"dst\":\"%s\",\"dst_rail\":-1,\"bytes\":5," TIMES "}", -ENOENT },
 		{ "{\"dst\":\"%s\",\"dst_rail\":64,\"bytes\":5," TIMES "}", -ENOENT },
 		{ "{\"dst\":\"%s\",\"bytes\":5}", -EINVAL },
 		{ "{\"dst\":\"%s\",\"bytes\":5,\"start_ms\":0,\"duration_ms\":1}", -EINVAL },
@@ -150,7 +151,7 @@ static void test_frame(void **state)
 {
 	static const char frame[] =
 		"{\"version\":%d,\"host\":\"%s\",\"topology\":\"%s\",\"demands\":%s,"
-		"\"rest\":{\"demands\":%d,\"bytes\":0}}";
+		"\"rest\":{\"demands\":%lld,\"bytes\":0}}";
 	struct srpol_fabric *f = fabric();
 	u32 host = f->gpus[0].host;
 	struct srpol_forecasts to;
@@ -158,16 +159,19 @@ static void test_frame(void **state)
 	size_t i;
 
 	(void)state;
-	snprintf(text, sizeof(text), frame, 1, name(f, 0), topology, "[]", 0);
+	snprintf(text, sizeof(text), frame, 1, name(f, 0), topology, "[]", 0ll);
 	assert_int_equal(read(f, host, text, &to), 0);
 	srpol_forecasts_free(&to);
-	snprintf(text, sizeof(text), frame, 2, name(f, 0), topology, "[]", 0);
+	snprintf(text, sizeof(text), frame, 2, name(f, 0), topology, "[]", 0ll);
 	assert_int_equal(read(f, host, text, &to), -EINVAL);
-	snprintf(text, sizeof(text), frame, 1, name(f, 0), "4567", "[]", 0);
+	snprintf(text, sizeof(text), frame, 1, name(f, 0), "4567", "[]", 0ll);
 	assert_int_equal(read(f, host, text, &to), -EINVAL);
-	snprintf(text, sizeof(text), frame, 1, name(f, 0), topology, "{}", 0);
+	snprintf(text, sizeof(text), frame, 1, name(f, 0), topology, "{}", 0ll);
 	assert_int_equal(read(f, host, text, &to), -E2BIG);
-	snprintf(text, sizeof(text), frame, 1, name(f, 0), topology, "[]", -1);
+	snprintf(text, sizeof(text), frame, 1, name(f, 0), topology, "[]", -1ll);
+	assert_int_equal(read(f, host, text, &to), -EINVAL);
+	snprintf(text, sizeof(text), frame, 1, name(f, 0), topology, "[]",
+		 1ll << 53);
 	assert_int_equal(read(f, host, text, &to), -EINVAL);
 	/* too many, whatever they are */
 	many = calloc(1, 2 * SRPOL_FORECASTS_MAX + 1024);
@@ -175,7 +179,7 @@ static void test_frame(void **state)
 	for (i = 0; i < SRPOL_FORECASTS_MAX; i++)
 		strcat(text, ",0");
 	strcat(text, "]");
-	sprintf(many, frame, 1, name(f, 0), topology, text, 0);
+	sprintf(many, frame, 1, name(f, 0), topology, text, 0ll);
 	assert_int_equal(read(f, host, many, &to), -E2BIG);
 	free(many);
 	many = calloc(1, SRPOL_FORECAST_TEXT_MAX + 2);
