@@ -236,7 +236,7 @@ int srpol_outlook_run(struct srpol_outlook *o)
 	}
 	for (i = 0; i < o->n; i++)
 		o->untimed += !o->timed[i].rate;
-	return ret ?: walk(o) ?: complete(o);
+	return ret ?: walk(o) ?: o->no_finish ? 0 : complete(o);
 }
 
 /**

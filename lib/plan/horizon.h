@@ -57,6 +57,7 @@ struct srpol_horizon {
  * @base: bit/s by directed link that are there in any case, NULL: none
  * @horizons: in order of time; @at is given
  * @n_horizons: number of them
+ * @no_finish: given: leave out @finish and @ended, which take most of the time
  * @finish: result, by demand: seconds at which it has been sent, INFINITY: never
  * @untimed: result: demands of which nobody knows the rate
  * @link: result: directed link that is overloaded first, within the last
@@ -73,6 +74,7 @@ struct srpol_outlook {
 	const double *base;
 	struct srpol_horizon *horizons;
 	uint32_t n_horizons;
+	bool no_finish;
 	double *finish;
 	uint32_t untimed;
 	uint32_t link;

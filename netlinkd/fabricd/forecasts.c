@@ -141,7 +141,8 @@ static void changed(void)
 	if (settling)
 		return;
 	settling = true;
-	alarm_set(&later, SETTLE_NS);
+	if (alarm_set(&later, SETTLE_NS))
+		follow(NULL);
 }
 
 static void edge(void *data)

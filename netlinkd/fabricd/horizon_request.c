@@ -18,6 +18,7 @@
 #define HORIZONS	3
 #define HOT_MAX		5	/* links that are told of each */
 #define JOBS_MAX	200	/* that are told one by one, and forecasts */
+#define FINISH_MAX	4096	/* demands: of more it would take too long */
 
 static const double horizons[HORIZONS] = { 1, 5, 10 };
 
@@ -214,9 +215,10 @@ static json_t *horizons_json(const struct srpol_outlook *o)
 	for (i = 0; i < o->n_horizons; i++) {
 		h = &o->horizons[i];
 		json_array_append_new(list, json_pack(
-			"{s:f, s:I, s:I, s:I, s:o}", "in_s", h->at,
+			"{s:f, s:I, s:o, s:I, s:o}", "in_s", h->at,
 			"demands", (json_int_t)h->active,
-			"ended", (json_int_t)h->ended,
+			"ended", o->no_finish ? json_null() :
+			json_integer(h->ended),
 			"overloaded", (json_int_t)h->overloaded,
 			"links", hot_json(h->load)));
 	}
@@ -285,7 +287,7 @@ static json_t *result(const struct ahead *a, const struct srpol_outlook *o)
 			 "untimed", (json_int_t)(o->untimed - a->n_reserved),
 			 "first_overload", first,
 			 "horizons", horizons_json(o),
-			 "ends", ends_json(a, o));
+			 "ends", o->no_finish ? json_null() : ends_json(a, o));
 }
 
 /**
@@ -320,6 +322,7 @@ json_t *horizons_request(const json_t *request, struct srpol_error *err)
 		o.timed = a.timed.data;
 		o.n = a.timed.n;
 		o.base = a.reserved;
+		o.no_finish = o.n > FINISH_MAX;
 		if (!srpol_outlook_run(&o))
 			reply = result(&a, &o);
 		srpol_outlook_free(&o);

@@ -37,9 +37,11 @@ static void print_horizon(const json_t *h)
 	const json_t *link;
 	size_t i;
 
-	out_text("\n\tin %gs demands %lld ended %lld overloaded %lld",
-		 real_of(h, "in_s"), number_of(h, "demands"),
-		 number_of(h, "ended"), number_of(h, "overloaded"));
+	out_text("\n\tin %gs demands %lld", real_of(h, "in_s"),
+		 number_of(h, "demands"));
+	if (json_is_integer(json_object_get(h, "ended")))
+		out_text(" ended %lld", number_of(h, "ended"));
+	out_text(" overloaded %lld", number_of(h, "overloaded"));
 	json_array_foreach(json_object_get(h, "links"), i, link) {
 		out_text("\n\t\t");
 		print_link(link);

@@ -296,6 +296,19 @@ def test_horizons(hosts, put, name="fc"):
     wait_for("nothing", lambda: horizons(name)[0]["demands"] == 0)
 
 
+def test_horizons_many(put, name="fc"):
+    put("job/t/many", json.dumps({
+        "demands": [{"src": "h1", "dst": "h0", "bytes": 10 ** 6}] * 5000,
+        "times": {"start_ms": now_ms(), "period_ms": 1000}}))
+    wait_for("the job", lambda: horizons(name)[0]["demands"] == 5000)
+    h, at = horizons(name)
+    check(f"{name}: of very many demands loads are told, and not when they end",
+          h["ends"] is None and at[1]["ended"] is None and
+          near(at[1]["links"][0]["bps"], 20 * 10 ** 9), h)
+    put("job/t/many", None)
+    wait_for("nothing", lambda: horizons(name)[0]["demands"] == 0)
+
+
 def test_horizons_reserved(name="fc"):
     """By the command: what is kept for a job counts, not what it announces."""
     run(name, "tenant", "add", "red", "color", "10", "guaranteed", "400G")
@@ -346,6 +359,7 @@ def test_embedded():
     test_many(hosts)
     test_flood(put_embedded)
     test_horizons(hosts, put_embedded)
+    test_horizons_many(put_embedded)
     test_horizons_reserved()
     test_lease(hosts)
     check("fc: the engine ends as it should", engine.end() == 0)

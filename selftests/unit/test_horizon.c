@@ -44,12 +44,14 @@ static void build(u32 spines, u64 first_spine)
 
 static void look(const struct srpol_timed *timed, u32 n, const double *base)
 {
+	bool no_finish = outlook.no_finish;
+
 	srpol_outlook_free(&outlook);
 	at[0] = (struct srpol_horizon){ .at = 1 };
 	at[1] = (struct srpol_horizon){ .at = 5 };
 	at[2] = (struct srpol_horizon){ .at = 10 };
 	outlook = (struct srpol_outlook){
-		.fabric = fabric, .links = links, .plan = planner.plan,
+		.fabric = fabric, .no_finish = no_finish, .links = links, .plan = planner.plan,
 		.timed = timed, .n = n, .base = base, .horizons = at,
 		.n_horizons = 3,
 	};
@@ -249,6 +251,20 @@ static void test_finish(void **state)
 	assert_int_equal(outlook.untimed, 2);
 }
 
+/* Loads are the same without that. */
+static void test_no_finish(void **state)
+{
+	struct srpol_timed d = timed(0, 2, GB * 25 / 2, 0, 6, 120 * G);
+
+	(void)state;
+	build(1, 100 * G);
+	outlook.no_finish = true;
+	look(&d, 1, NULL);
+	expect(1, 1, 4, 120e9);
+	near(outlook.when, 0);
+	assert_int_equal(at[2].ended, 0);
+}
+
 static int times(const char *text, struct srpol_times *to)
 {
 	json_t *o = json_loads(text, 0, NULL);
@@ -313,6 +329,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_base, teardown),
 		cmocka_unit_test_teardown(test_weights, teardown),
 		cmocka_unit_test_teardown(test_finish, teardown),
+		cmocka_unit_test_teardown(test_no_finish, teardown),
 		cmocka_unit_test_teardown(test_times, teardown),
 	};
 
