@@ -19,7 +19,9 @@ import bus as b
 import engine as e
 from engine import HOSTS, RUN, ask, check, store_put, wait_for
 from tenants import SCHEMA, fabric, run, valid
+from tls import authority, certificate, password
 
+SRPOLD = f"{e.BUILD}/bin/srpold"
 STORE = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
 SCHEMA["horizons"] = "horizons"
 NOTHING = {"demands": 0, "bytes": 0}
@@ -451,5 +453,54 @@ def test_nats():
     check("fb: the engine ends as it should", engine.end() == 0)
 
 
+def test_permissions():
+    """Servers that were set up before there were forecasts."""
+    authority("ca")
+    certificate("server", "ca")
+    for user in ("engine", "h0"):
+        password(user, user)
+    url = b.secure("secure", "server")
+    engine = begin("fp", STORE, bus=b.login(url, "engine"))
+    wait_for("the bus", lambda: ask("fp", "show")["bus"] == "connected")
+    hosts = e.Hosts("fp-hosts", ["h0"], STORE, bus=b.login(url, "h0"))
+    tell(hosts, "h0", ("h1", 10 ** 6, 0, 60000, 0))
+    for log in "fp", "fp-hosts":
+        wait_for(f"a complaint to {log}", lambda: "Permissions Violation" in
+                 open(f"{e.OUT}/{log}.log", encoding="utf-8").read())
+    hosts.tell("measured h0 leaf0.0 spine0.0 5000")
+    wait_for("the load", lambda: ask("fp", "show")["load"]["bps"] == 5000000)
+    check("fp: servers that do not permit forecasts permit loads as before",
+          seen("fp")["hosts"] == 0 and ask("fp", "show")["bus"] == "connected",
+          seen("fp"))
+    check("fp: all end as they should", engine.end() == 0 and hosts.end() == 0)
+
+
+def test_config():
+    def says(program, config):
+        with open(f"{RUN}/config.json", "w", encoding="ascii") as f:
+            json.dump({"topology": f"{RUN}/topology.json", **config}, f)
+        return subprocess.run([program, "-c", f"{RUN}/config.json",
+                               "--check-config"], capture_output=True,
+                              text=True, check=False)
+
+    bad = []
+    for program, config, words in (
+            (e.FABRICD, {"forecasts": 1 << 20}, None),
+            (e.FABRICD, {"forecasts": (1 << 20) + 1}, '"forecasts"'),
+            (e.FABRICD, {"forecasts": True}, '"forecasts"'),
+            (SRPOLD, {"hosts": ["h0"], "fabric": {"demand-ms": 100}}, None),
+            (SRPOLD, {"hosts": ["h0"], "fabric": {"demand-ms": 0}}, None),
+            (SRPOLD, {"hosts": ["h0"], "fabric": {"demand-ms": 99}},
+             '"demand-ms" is 0 or at least 100'),
+            (SRPOLD, {"hosts": ["h0"], "fabric": {"demand-ms": -1}},
+             '"demand-ms"')):
+        done = says(program, config)
+        if (words is None) != (done.returncode == 0) or \
+                (words or "") not in done.stderr:
+            bad.append((config, done))
+    check("configurations that are wrong are refused, by name", not bad, bad)
+
+
 if __name__ == "__main__":
-    sys.exit(e.main((test_embedded, test_etcd, test_nats)))
+    sys.exit(e.main((test_config, test_embedded, test_etcd, test_nats,
+                     test_permissions)))
