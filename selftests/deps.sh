@@ -63,6 +63,10 @@ test_packages() {
 	libglpk-dev		# what placements are held to
 	python3-yaml		# ynl
 	python3-jsonschema	# ynl validates specs
+	protobuf-compiler	# reads Documentation/interface/srpol.proto
+	protobuf-c-compiler	# likewise, for C
+	libprotobuf-c-dev
+	python3-protobuf	# protobuf's JSON mapping
 	python3-prometheus-client	# independent parser of OpenMetrics
 	python3-scapy		# independent packet builder and decoder
 	qemu-system-$emulated	# the guest

@@ -62,9 +62,10 @@ static int place_all(const struct srpol_alg_input *in,
 }
 
 static int run(const struct srpol_alg_input *in,
-	       const struct srpol_placement *out, double *finish)
+	       const struct srpol_placement *out, const double *start,
+	       double *finish)
 {
-	struct srpol_fluid *m = srpol_fluid_new(in, out, false, NULL);
+	struct srpol_fluid *m = srpol_fluid_new(in, out, false, start);
 	struct srpol_maxmin_run run = { .until = INFINITY };
 	double *weight;
 	uint32_t i;
@@ -106,6 +107,27 @@ int srpol_completion(const struct srpol_fabric *f,
 		     const struct srpol_demand *demands, uint32_t n,
 		     double *finish)
 {
+	return srpol_completion_from(f, links, plan, demands, n, NULL, finish);
+}
+
+/**
+ * srpol_completion_from() - likewise if they do not all begin now
+ * @f: finished fabric
+ * @links: state of the links
+ * @plan: what hosts are told
+ * @demands: all that is sent
+ * @n: number of them
+ * @start: seconds at which each one begins, NULL: 0
+ * @finish: result: seconds per demand, INFINITY: it does not end
+ *
+ * Return: 0, -ENOMEM.
+ */
+int srpol_completion_from(const struct srpol_fabric *f,
+			  const struct srpol_links *links,
+			  const struct srpol_plan *plan,
+			  const struct srpol_demand *demands, uint32_t n,
+			  const double *start, double *finish)
+{
 	struct srpol_alg_input in = {
 		.fabric = f, .links = links, .demands = demands, .n = n,
 	};
@@ -116,8 +138,9 @@ int srpol_completion(const struct srpol_fabric *f,
 	for (i = 0; i < n && !ret; i++)
 		finish[i] = out->first[i] == out->first[i + 1] &&
 			    f->gpus[demands[i].src].host !=
-			    f->gpus[demands[i].dst].host ? INFINITY : 0;
-	ret = ret ? ret : run(&in, out, finish);
+			    f->gpus[demands[i].dst].host ? INFINITY :
+			    start ? start[i] : 0;
+	ret = ret ? ret : run(&in, out, start, finish);
 	srpol_placement_free(out);
 	return ret;
 }

@@ -2,7 +2,8 @@
 /*
  * What a job announces: { "demands": [ { "src": HOST, "dst": HOST, "rail": N,
  * "bytes": B }, ... ] }, or { "all-to-all": { "hosts": [ HOST, ... ], "rail":
- * N, "bytes": B } }, where each host sends B bytes to each other one.
+ * N, "bytes": B } }, where each host sends B bytes to each other one. Either may
+ * have "times" beside it, see times.c.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -11,6 +12,7 @@
 
 #include "plan.h"
 #include "srpol_lib.h"
+#include "times.h"
 
 #define DEMANDS_MAX	(1u << 22)	/* of all jobs */
 
@@ -156,13 +158,16 @@ int srpol_demands_read(const struct srpol_fabric *f, const char *text,
 	json_t *o = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
 	json_t *list = json_object_get(o, "demands");
 	json_t *all = json_object_get(o, "all-to-all");
+	size_t members = 1 + !!json_object_get(o, "times");
 	uint32_t before = demands->n;
+	struct srpol_times times;
 	int ret = 0;
 	size_t i;
 
-	if (json_object_size(o) != 1 || (!json_is_array(list) && !all))
+	if (json_object_size(o) != members || (!json_is_array(list) && !all))
 		ret = srpol_error_set(err, -EINVAL,
 				      "a job has \"demands\" or \"all-to-all\"");
+	ret = ret ?: srpol_times_read(o, &times, err);
 	for (i = 0; i < json_array_size(list) && !ret; i++)
 		ret = read_one(f, json_array_get(list, i), demands, err);
 	if (all && !ret)

@@ -223,6 +223,11 @@ int srpol_completion(const struct srpol_fabric *f,
 		     const struct srpol_plan *plan,
 		     const struct srpol_demand *demands, uint32_t n,
 		     double *finish);
+int srpol_completion_from(const struct srpol_fabric *f,
+			  const struct srpol_links *links,
+			  const struct srpol_plan *plan,
+			  const struct srpol_demand *demands, uint32_t n,
+			  const double *start, double *finish);
 int srpol_planned_load(const struct srpol_fabric *f,
 		       const struct srpol_links *links,
 		       const struct srpol_plan *plan,

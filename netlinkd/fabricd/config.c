@@ -13,6 +13,7 @@
 #define ALG_DEFAULT		"wecmp"
 #define SETTLE_MS_DEFAULT	20
 #define LEASE_S_DEFAULT		5
+#define FORECASTS_MAX		(1 << 20)
 
 static int check_page(const char *page, struct srpol_error *err)
 {
@@ -28,9 +29,9 @@ static int read_all(const json_t *o, void *config, struct srpol_error *err)
 	static const char * const keys[] = {
 		"name", "shard", "topology", "algorithm", "settle-ms",
 		"lease-s", "store", "bus", "file", "socket", "page", "reservable",
-		"users", NULL
+		"users", "forecasts", NULL
 	};
-	json_int_t settle, lease, reservable;
+	json_int_t settle, lease, reservable, forecasts;
 	char host[HOST_NAME_MAX + 1] = "engine", alg[SRPOL_ALG_NAME_LEN];
 	int ret;
 
@@ -52,6 +53,8 @@ static int read_all(const json_t *o, void *config, struct srpol_error *err)
 			   err) ?:
 	      words_number(o, "lease-s", 1, 600, LEASE_S_DEFAULT, &lease, err) ?:
 	      words_number(o, "reservable", 1, 100, 100, &reservable, err) ?:
+	      words_number(o, "forecasts", 0, FORECASTS_MAX, 0, &forecasts,
+			   err) ?:
 	      store_config_read(json_object_get(o, "store"), &c->store, err) ?:
 	      bus_config_read(json_object_get(o, "bus"), &c->bus, err);
 	if (ret)
@@ -64,6 +67,7 @@ static int read_all(const json_t *o, void *config, struct srpol_error *err)
 				       "\"algorithm\": no algorithm \"%s\"",
 				       alg);
 	c->reservable = reservable;
+	c->forecasts = forecasts;
 	if (!c->shard[0] || strchr(c->shard, '/'))
 		return srpol_error_set(err, -EINVAL,
 				       "\"shard\" is empty or has a slash");

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabricd.h"
+#include "forecasts.h"
 #include "requests.h"
-#include "tenants.h"
 
 #define LINE_MAX_LEN	(1 << 20)	/* demands of a large job */
 #define RATE_MAX	(2 * LINE_MAX_LEN)	/* in a second, where all may ask */
@@ -17,6 +16,7 @@ static const struct request requests[] = {
 	{ "diff", report_diff },
 	{ "what-if", what_if_request },
 	{ "why", why_request },
+	{ "horizons", horizons_request },
 	{ "jobs", jobs_request },
 	{ "job-add", job_add_request },
 	{ "job-del", job_del_request },

@@ -17,7 +17,9 @@
  *	report.c	what it shows
  *	why.c		why hosts weigh paths as they do
  *
- * Those of tenants and reservations are in tenants.h.
+ * Those of tenants and reservations are in tenants.h, those of what hosts forecast
+ * in forecasts.h.
+ *	hear.c		what hosts tell that may be lost
  *	web.c		the page, see web.h
  */
 #ifndef _SRPOL_FABRICD_H
@@ -40,6 +42,7 @@
 
 struct request_server;
 struct user;
+struct workload;
 
 /**
  * struct fabricd_config - what the operator wrote
@@ -56,6 +59,7 @@ struct user;
  * @n_users: number of @users
  * @users: whose tenant's users they are
  * @page: address and port of the page, empty: none
+ * @forecasts: demands that hosts forecast are kept up to so many, 0: nobody listens
  */
 struct fabricd_config {
 	char name[SRPOL_NAME_LEN];
@@ -72,6 +76,7 @@ struct fabricd_config {
 	uint32_t n_users;
 	struct user *users;
 	char page[64];
+	uint32_t forecasts;
 };
 
 int config_read(const char *file, struct fabricd_config *config,
@@ -320,6 +325,9 @@ const char *node_name(uint32_t node);
 
 /* what_if.c */
 json_t *what_if_request(const json_t *request, struct srpol_error *err);
+
+/* plan.c: what the plan in force was made for */
+const struct workload *plan_workload(void);
 
 /* why.c */
 json_t *why_request(const json_t *request, struct srpol_error *err);

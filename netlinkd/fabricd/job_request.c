@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "requests.h"
 #include "srpol_lib.h"
@@ -18,7 +17,6 @@
 #define WAIT_NS		(10 * NS_PER_SEC)
 #define LOOK_NS		(100 * NS_PER_MS)
 #define OPS_MAX		256
-#define FOR_S_MAX	4294967
 
 /**
  * struct op - a question that waits for its answer
@@ -300,78 +298,6 @@ void job_request_stop(void)
 		fail(ops, "the engine ends");
 }
 
-static int read_name(const json_t *request, const char *key,
-		     const char *fallback, char *to, struct srpol_error *err)
-{
-	int ret = words_text(request, key, fallback, to, SRPOL_NAME_LEN, err);
-
-	if (!ret && (!*to || strchr(to, '/')))
-		ret = srpol_error_set(err, -EINVAL,
-				      "\"%s\" is empty or has a slash", key);
-	return ret;
-}
-
-/* Whose job, and which: the user's own tenant, if it says nothing. */
-static int read_who(const json_t *request, struct reservation *r,
-		    struct srpol_error *err)
-{
-	return access_check(err) ?:
-	       read_name(request, "tenant", access_tenant() ?: TENANT_DEFAULT,
-			 r->tenant, err) ?:
-	       read_name(request, "name", NULL, r->job, err) ?:
-	       access_may(r->tenant, err);
-}
-
-/* What it sends, as its key will have it. */
-static int read_traffic(const json_t *request, struct reservation *r,
-			struct srpol_error *err)
-{
-	static const char * const kinds[] = { "all-to-all", "demands" };
-	json_t *o = json_object();
-	size_t i;
-	int ret;
-
-	for (i = 0; i < 2; i++)
-		if (json_object_get(request, kinds[i]))
-			json_object_set(o, kinds[i],
-					json_object_get(request, kinds[i]));
-	r->job_text = json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS);
-	json_decref(o);
-	if (!r->job_text)
-		return -ENOMEM;
-	ret = srpol_demands_read(fabricd.fabric, r->job_text,
-				 strlen(r->job_text), &r->demands, err);
-	if (!ret && strlen(r->job_text) >= STORE_VALUE_MAX)
-		ret = srpol_error_set(err, -E2BIG, "the job is too large to be kept");
-	return ret;
-}
-
-static int read_bandwidth(const json_t *request, struct reservation *r,
-			  struct srpol_error *err)
-{
-	static const char * const rates[] = { "guaranteed", "max", NULL };
-	json_int_t guaranteed = 0, max = 0, for_s = 0;
-	json_t *o = json_copy((json_t *)request);
-	int ret;
-
-	ret = rates_read(o, rates, err) ?:
-	      words_number(o, "guaranteed", 1, SRPOL_RATE_MAX, 0,
-			   &guaranteed, err) ?:
-	      words_number(o, "max", 1, SRPOL_RATE_MAX, 0, &max, err) ?:
-	      words_number(o, "for-s", 1, FOR_S_MAX, 0, &for_s, err);
-	json_decref(o);
-	if (!ret && max && max < guaranteed)
-		ret = srpol_error_set(err, -EINVAL,
-				      "\"max\" is less than \"guaranteed\"");
-	if (!ret && !guaranteed && (max || for_s))
-		ret = srpol_error_set(err, -EINVAL,
-				      "\"max\" and \"for-s\" are of a job with \"guaranteed\"");
-	r->guaranteed = guaranteed;
-	r->max = max;
-	r->until = for_s ? time(NULL) + for_s : 0;
-	return ret;
-}
-
 /* The question is taken; NULL after an error. */
 static json_t *begin(struct reservation *r, bool is_del, int ret,
 		     struct srpol_error *err)
@@ -409,21 +335,22 @@ static json_t *begin(struct reservation *r, bool is_del, int ret,
 /**
  * job_add_request() - srpol fabric job add
  * @request: "name", "tenant", what it sends: "all-to-all" or "demands" as in
- *	its key, and "guaranteed", "max" (bit/s), "for-s"
+ *	its key, "guaranteed", "max" (bit/s), "for-s", and when: "in-ms",
+ *	"duration-ms", "period-ms"
  * @err: what is wrong
  */
 json_t *job_add_request(const json_t *request, struct srpol_error *err)
 {
 	static const char * const keys[] = {
 		"version", "request", "name", "tenant", "all-to-all", "demands",
-		"guaranteed", "max", "for-s", NULL
+		"guaranteed", "max", "for-s", "in-ms", "duration-ms", "period-ms",
+		NULL
 	};
 	struct reservation r = {};
 	int ret;
 
 	ret = words_check(request, keys, "", err) ?:
-	      read_who(request, &r, err) ?: read_traffic(request, &r, err) ?:
-	      read_bandwidth(request, &r, err);
+	      job_read(request, &r, err);
 	return begin(&r, false, ret, err);
 }
 
@@ -441,6 +368,6 @@ json_t *job_del_request(const json_t *request, struct srpol_error *err)
 	int ret;
 
 	ret = words_check(request, keys, "", err) ?:
-	      read_who(request, &r, err);
+	      job_read_who(request, &r, err);
 	return begin(&r, true, ret, err);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "causes.h"
-#include "tenants.h"
+#include "forecasts.h"
 #include "kv.h"
 #include "notify.h"
 #include "signals.h"
@@ -68,11 +68,13 @@ static int begin(struct srpol_error *err)
 		ret = kv_server_start(fabricd.config.store.socket,
 				      fabricd.config.file, err);
 	return ret ?: store_open(&fabricd.store, &fabricd.config.store, err) ?:
-	       control_start(err) ?: web_start(err) ?: measured_start(err);
+	       control_start(err) ?: web_start(err) ?: measured_start(err) ?:
+	       forecasts_start(err);
 }
 
 static void end(void)
 {
+	forecasts_stop();
 	measured_stop();
 	web_stop();
 	causes_free();

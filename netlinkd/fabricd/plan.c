@@ -104,6 +104,14 @@ static void ring(void *data)
 }
 
 /**
+ * plan_workload() - what the plan that was made last is for, but for reservations
+ */
+const struct workload *plan_workload(void)
+{
+	return &forecast;
+}
+
+/**
  * plan_may_change() - is this the leader, and does it know all there is?
  */
 bool plan_may_change(void)

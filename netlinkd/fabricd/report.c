@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabricd.h"
+#include "forecasts.h"
 #include "requests.h"
 #include "srpol_lib.h"
 #include "web.h"
@@ -151,6 +151,7 @@ json_t *report_show(const json_t *request, struct srpol_error *err)
 	json_object_set_new(o, "reports", reports_json());
 	json_object_set_new(o, "hosts", hosts_json());
 	json_object_set_new(o, "load", load_json());
+	json_object_set_new(o, "forecasts", forecasts_json());
 	json_object_set_new(o, "stats", report_stats());
 	return o;
 }
@@ -170,6 +171,38 @@ json_t *report_weights(const uint8_t *weights, uint32_t n)
 	return list;
 }
 
+/* From one leaf, or from all. */
+static json_t *pairs_json(const struct srpol_plan *plan, uint32_t from)
+{
+	const struct workload *w = plan_workload();
+	uint64_t *jobs = NULL, *forecasts = NULL;
+	json_t *pairs = NULL, *pair;
+	size_t n_jobs, n_forecasts;
+	uint32_t i;
+
+	if (!forecast_leaves(w, false, &jobs, &n_jobs) &&
+	    !forecast_leaves(w, true, &forecasts, &n_forecasts))
+		pairs = json_array();
+	for (i = 0; pairs && i < plan->n; i++) {
+		if (from != SRPOL_NONE && plan->from[i] != from)
+			continue;
+		pair = json_pack("{s:s, s:s, s:I, s:o}",
+				 "from", node_name(plan->from[i]),
+				 "to", node_name(plan->to[i]), "color",
+				 (json_int_t)plan->color[i], "weights",
+				 report_weights(plan->weights + plan->first[i],
+						plan->first[i + 1] -
+						plan->first[i]));
+		json_object_set_new(pair, "for",
+				    forecast_sources(plan, i, jobs, n_jobs,
+						     forecasts, n_forecasts));
+		json_array_append_new(pairs, pair);
+	}
+	free(jobs);
+	free(forecasts);
+	return pairs;
+}
+
 /**
  * report_plan() - srpol fabric plan
  * @request: "from": only pairs from this leaf
@@ -179,8 +212,7 @@ json_t *report_plan(const json_t *request, struct srpol_error *err)
 {
 	const char *name = json_string_value(json_object_get(request, "from"));
 	const struct srpol_plan *plan = fabricd.plan;
-	uint32_t from = SRPOL_NONE, i;
-	json_t *pairs;
+	uint32_t from = SRPOL_NONE;
 
 	if (name) {
 		from = srpol_fabric_node(fabricd.fabric, name);
@@ -194,18 +226,9 @@ json_t *report_plan(const json_t *request, struct srpol_error *err)
 				fabricd.leader[0] ? fabricd.leader : "nobody");
 		return NULL;
 	}
-	pairs = json_array();
-	for (i = 0; i < plan->n; i++)
-		if (!name || plan->from[i] == from)
-			json_array_append_new(pairs, json_pack("{s:s, s:s, s:I, s:o}",
-				"from", node_name(plan->from[i]),
-				"to", node_name(plan->to[i]), "color",
-				(json_int_t)plan->color[i], "weights",
-				report_weights(plan->weights + plan->first[i],
-					       plan->first[i + 1] -
-					       plan->first[i])));
 	return json_pack("{s:I, s:o}", "epoch",
-			 (json_int_t)fabricd.index.epoch, "pairs", pairs);
+			 (json_int_t)fabricd.index.epoch, "pairs",
+			 pairs_json(plan, from));
 }
 
 /**

@@ -11,6 +11,7 @@
  *	reservations.c	all of them, as the store has them
  *	admission.c	whether a job's bandwidth can be kept, and if not, why
  *	job_request.c	srpol fabric job: from the question to the store
+ *	job_read.c	what it says
  *	jobs.c		srpol fabric jobs
  *	settle.c	what the leader does for reservations: second steps, ends,
  *			links that changed
@@ -207,6 +208,12 @@ int admission_decide(struct admission *a, struct srpol_error *err);
 json_t *admission_json(const struct admission *a);
 const char *admission_name(enum decision decision);
 
+/* job_read.c */
+int job_read_who(const json_t *request, struct reservation *r,
+		 struct srpol_error *err);
+int job_read(const json_t *request, struct reservation *r,
+	     struct srpol_error *err);
+
 /* job_request.c */
 json_t *job_add_request(const json_t *request, struct srpol_error *err);
 json_t *job_del_request(const json_t *request, struct srpol_error *err);
@@ -229,21 +236,25 @@ bool settle_all_acked(uint64_t epoch, const char **behind);
 /**
  * struct workload - what is sent
  * @demands: demands, each with the color of its tenant, or 1
- * @job: by demand: number of its job in fabricd.jobs
+ * @job: by demand: number of its job in fabricd.jobs, SRPOL_NONE: a forecast
+ * @room: of @job
  */
 struct workload {
 	struct srpol_demands demands;
 	uint32_t *job;
+	uint32_t room;
 };
 
 /**
  * enum workload_part - which demands
- * @WORKLOAD_ALL: all
- * @WORKLOAD_FORECAST: without a reservation, anywhere
+ * @WORKLOAD_ALL: all, forecasts of hosts included
+ * @WORKLOAD_JOBS: all of jobs
+ * @WORKLOAD_FORECAST: without a reservation, anywhere, those of hosts included
  * @WORKLOAD_SLICED: without a reservation, of one tenant that has its own paths
  */
 enum workload_part {
 	WORKLOAD_ALL,
+	WORKLOAD_JOBS,
 	WORKLOAD_FORECAST,
 	WORKLOAD_SLICED,
 };

@@ -2,12 +2,12 @@
 /*
  * srpol fabric why: what the plan says of two hosts, and from what: the links
  * of each path as hosts report them, and what jobs are to send between these
- * leaves.
+ * leaves, or else hosts forecast.
  */
 #include <errno.h>
 #include <string.h>
 
-#include "tenants.h"
+#include "forecasts.h"
 #include "srpol_lib.h"
 
 static uint32_t first_gpu(const char *host)
@@ -54,9 +54,9 @@ static json_t *path_json(const struct srpol_fan *fan, uint32_t i,
 	return json_pack("{s:i, s:o}", "weight", weight, "links", links);
 }
 
-/* Bytes that jobs are to send between two leaves. */
-static double bytes_between(const struct workload *w, uint32_t from,
-			    uint32_t to)
+/* Bytes that jobs are to send between two leaves, or that hosts forecast. */
+static double bytes_between(const struct workload *w, bool forecasts,
+			    uint32_t from, uint32_t to)
 {
 	const struct srpol_fabric *f = fabricd.fabric;
 	const struct srpol_gpu *src, *dst;
@@ -66,7 +66,8 @@ static double bytes_between(const struct workload *w, uint32_t from,
 	for (i = 0; i < w->demands.n; i++) {
 		src = &f->gpus[w->demands.list[i].src];
 		dst = &f->gpus[w->demands.list[i].dst];
-		if (f->nics[src->nic].leaf == from &&
+		if ((w->job[i] == SRPOL_NONE) == forecasts &&
+		    f->nics[src->nic].leaf == from &&
 		    f->nics[dst->nic].leaf == to)
 			bytes += w->demands.list[i].bytes;
 	}
@@ -84,10 +85,12 @@ static json_t *fan_json(const struct srpol_fan *fan, const struct workload *w)
 	for (i = 0; fan->len && i < fan->n; i++)
 		json_array_append_new(paths, path_json(fan, i, weights ?
 						       weights[i] : -1));
-	return json_pack("{s:s, s:s, s:b, s:f, s:o}",
+	return json_pack("{s:s, s:s, s:b, s:f, s:f, s:o}",
 			 "from", node_name(fan->from),
 			 "to", node_name(fan->to), "planned", weights != NULL,
-			 "bytes", bytes_between(w, fan->from, fan->to),
+			 "bytes", bytes_between(w, false, fan->from, fan->to),
+			 "forecast_bytes",
+			 bytes_between(w, true, fan->from, fan->to),
 			 "paths", paths);
 }
 
@@ -126,8 +129,10 @@ json_t *why_request(const json_t *request, struct srpol_error *err)
 		json_array_append_new(planes, fan_json(&set.pair[i].fan, &w));
 	srpol_path_set_free(&set);
 	workload_free(&w);
-	return json_pack("{s:s, s:s, s:I, s:s, s:o}", "src", src, "dst", dst,
+	return json_pack("{s:s, s:s, s:I, s:s, s:o, s:o}", "src", src, "dst", dst,
 			 "epoch", (json_int_t)fabricd.index.epoch,
 			 "algorithm", fabricd.config.alg->name, "planes",
-			 planes);
+			 planes, "forecasts",
+			 forecasts_between(fabricd.fabric->gpus[a].host,
+					   fabricd.fabric->gpus[b].host));
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What jobs send, and in which color. */
+/* What is sent, and in which color: by jobs, and else as hosts forecast. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "forecasts.h"
 #include "srpol_lib.h"
-#include "tenants.h"
 
 #define NO_TENANT	1	/* color of demands of nobody */
 
@@ -32,21 +32,15 @@ static bool is_wanted(enum workload_part part, const struct tenant *of,
 {
 	bool sliced = tenant && tenant->allowed;
 
-	if (part == WORKLOAD_ALL)
+	if (part == WORKLOAD_ALL || part == WORKLOAD_JOBS)
 		return true;
 	if (tenant && reservation_is_live(reservation_find(tenant->name, name)))
 		return false;
 	return part == WORKLOAD_SLICED ? tenant == of : !sliced;
 }
 
-/**
- * workload_read() - demands of jobs, in order of the jobs' keys
- * @part: which
- * @of: of which tenant, if that is asked for
- * @w: result, to be freed
- */
-int workload_read(enum workload_part part, const struct tenant *of,
-		  struct workload *w)
+static int read_jobs(enum workload_part part, const struct tenant *of,
+		     struct workload *w)
 {
 	char tenant_name[SRPOL_NAME_LEN], name[SRPOL_NAME_LEN];
 	struct srpol_error err = {};
@@ -55,7 +49,6 @@ int workload_read(enum workload_part part, const struct tenant *of,
 	uint32_t *owner, i, k = 0;
 	int ret;
 
-	*w = (struct workload){};
 	vec_for_each(job, &fabricd.jobs) {
 		i = w->demands.n;
 		job_names(job, tenant_name, name);
@@ -63,20 +56,16 @@ int workload_read(enum workload_part part, const struct tenant *of,
 		if (is_wanted(part, of, tenant, name)) {
 			ret = srpol_demands_read(fabricd.fabric, job->text,
 						 job->len, &w->demands, &err);
-			if (ret == -ENOMEM) {
-				workload_free(w);
+			if (ret == -ENOMEM)
 				return ret;
-			}
 			/* each is good by itself: all are too many */
 			if (ret)
 				log_error("%s is not planned for: %s", job->key,
 					  err.text);
 		}
 		owner = realloc(w->job, (w->demands.n + 1UL) * sizeof(*owner));
-		if (!owner) {
-			workload_free(w);
+		if (!owner)
 			return -ENOMEM;
-		}
 		w->job = owner;
 		for (; i < w->demands.n; i++) {
 			w->demands.list[i].color = tenant ? tenant->color :
@@ -86,6 +75,27 @@ int workload_read(enum workload_part part, const struct tenant *of,
 		k++;
 	}
 	return 0;
+}
+
+/**
+ * workload_read() - demands of jobs, in order of the jobs' keys, then forecasts
+ * @part: which
+ * @of: of which tenant, if that is asked for
+ * @w: result, to be freed
+ */
+int workload_read(enum workload_part part, const struct tenant *of,
+		  struct workload *w)
+{
+	int ret;
+
+	*w = (struct workload){};
+	ret = read_jobs(part, of, w);
+	w->room = w->demands.n + 1;
+	if (!ret && (part == WORKLOAD_ALL || part == WORKLOAD_FORECAST))
+		ret = forecasts_add(w, part == WORKLOAD_FORECAST);
+	if (ret)
+		workload_free(w);
+	return ret;
 }
 
 /**

@@ -223,6 +223,27 @@ static void find_leaves(struct follow *f)
 	f->n_leaves = k;
 }
 
+/* What was published before may be lost. */
+static void on_bus(void *data)
+{
+	struct follow *f = data;
+
+	telling_again(&f->load);
+	telling_again(&f->demand);
+}
+
+static int open_bus(struct follow *f, struct srpol_error *err)
+{
+	struct bus_user user = {
+		.name = f->fabric->nodes[f->host].name,
+		.connected = on_bus, .data = f,
+	};
+
+	if (!f->config.bus.servers.n)
+		return 0;
+	return bus_open(&f->config.bus, &user, &f->bus, err);
+}
+
 /**
  * follow_start() - begin to follow
  * @f: @config, @fabric, @host, @apply and @data are set, all else is 0
@@ -240,7 +261,8 @@ int follow_start(struct follow *f, struct srpol_error *err)
 	srpol_digest(text, strlen(text), f->topology);
 	free(text);
 	f->links = (struct vec)VEC_INIT(struct follow_link);
-	f->loads = (struct vec)VEC_INIT(struct follow_load);
+	load_init(f);
+	demand_init(f);
 	f->again = (struct alarm)ALARM_INIT(read_again, f);
 	find_leaves(f);
 	snprintf(f->head_key, sizeof(f->head_key), "plan/%s/head",
@@ -248,7 +270,7 @@ int follow_start(struct follow *f, struct srpol_error *err)
 	ret = store_open(&f->store, &f->config.store, err);
 	if (ret)
 		return ret;
-	ret = load_open(f, err);
+	ret = open_bus(f, err);
 	if (ret) {
 		store_close(&f->store);
 		f->store = (struct store){};
@@ -272,7 +294,9 @@ void follow_stop(struct follow *f)
 {
 	if (!f->store.ops)
 		return;
-	load_close(f);
+	telling_stop(&f->load);
+	telling_stop(&f->demand);
+	bus_close(f->bus);
 	tell_stop(f);
 	alarm_stop(&f->again);
 	mirror_stop(&f->mirror);
@@ -282,5 +306,6 @@ void follow_stop(struct follow *f)
 	follow_plan_free(f->now);
 	vec_free(&f->links);
 	vec_free(&f->loads);
+	srpol_forecasts_free(&f->demands);
 	*f = (struct follow){};
 }

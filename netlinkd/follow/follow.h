@@ -9,12 +9,15 @@
  *	fetch.c		index and chunks at a head's revision
  *	last.c		the last plan, on disk
  *	tell.c		lease, acknowledgement, report
+ *	telling.c	what may be lost, over the bus or the store
  *	load.c		what the host sends over links
+ *	demand.c	what its applications will send
  */
 #ifndef _SRPOL_FOLLOW_H
 #define _SRPOL_FOLLOW_H
 
 #include "bus.h"
+#include "forecast.h"
 #include "mirror.h"
 #include "objects.h"
 #include "plan.h"
@@ -27,7 +30,7 @@
  * struct follow_config - what the operator wrote
  * @shard: part of the fabric the host is in
  * @store: where the store is
- * @bus: loads are told there; without servers: in the store
+ * @bus: loads and forecasts are told there; without servers: in the store
  * @file: the last plan is kept there, empty: nowhere
  * @lease_s: reports outlive the host by so long at most
  * @damp_ns: a link has to be better for so long before that is reported
@@ -53,7 +56,6 @@ struct follow_config {
  * @compacted: reads that came too late
  * @resets: the store is another one
  * @reports: reports written
- * @loads: loads written, or published
  * @retries: acknowledgements and reports that were not written, to be written again
  */
 struct follow_stats {
@@ -67,7 +69,6 @@ struct follow_stats {
 	uint64_t compacted;
 	uint64_t resets;
 	uint64_t reports;
-	uint64_t loads;
 	uint64_t retries;
 };
 
@@ -115,6 +116,32 @@ struct follow_plan {
 	struct srpol_plan *plan;
 };
 
+struct follow;
+
+/**
+ * struct telling - something that is told, and that the next word replaces
+ * @follow: host
+ * @what: first word of its key
+ * @text: makes the value
+ * @known: there was something to tell
+ * @busy: transaction under way
+ * @lease: its lease
+ * @told: lease it was told with, on the bus 1; 0: it is not
+ * @again: tells it again on the bus, which may have lost it
+ * @count: times it was written, or published
+ */
+struct telling {
+	struct follow *follow;
+	const char *what;
+	char *(*text)(const struct follow *f);
+	bool known;
+	bool busy;
+	uint64_t lease;
+	uint64_t told;
+	struct alarm again;
+	uint64_t count;
+};
+
 /**
  * struct follow - a host that follows
  * @config: what the operator wrote
@@ -154,11 +181,9 @@ struct follow_plan {
  * @tell: generation that is to be
  * @loads: struct follow_load, by link: what is to be told
  * @load_rest: kbit/s of links that are not among them
- * @load_known: there was something to tell
- * @load_telling: transaction under way
- * @load_lease: its lease
- * @load_told: lease it was told with, on the bus 1; 0: it is not
- * @load_again: tells it again on the bus, which may have lost it
+ * @load: of these
+ * @demands: forecasts, those with the most bytes
+ * @demand: of these
  * @bus: the bus, NULL: none
  */
 struct follow {
@@ -197,11 +222,9 @@ struct follow {
 	uint64_t tell;
 	struct vec loads;
 	uint64_t load_rest;
-	bool load_known;
-	bool load_telling;
-	uint64_t load_lease;
-	uint64_t load_told;
-	struct alarm load_again;
+	struct telling load;
+	struct srpol_forecasts demands;
+	struct telling demand;
 	struct bus *bus;
 };
 
@@ -232,11 +255,22 @@ bool follow_report(struct follow *f, const struct follow_link *links,
 		   size_t n);
 bool follow_overrides(const struct follow *f, uint32_t cable);
 
+/* telling.c */
+void telling_init(struct telling *t, struct follow *f, const char *what,
+		  char *(*text)(const struct follow *f));
+void telling_stop(struct telling *t);
+void telling_go_on(struct telling *t);
+void telling_again(struct telling *t);
+void telling_news(struct telling *t);
+
 /* load.c */
-int load_open(struct follow *f, struct srpol_error *err);
-void load_close(struct follow *f);
-void load_tell(struct follow *f);
+void load_init(struct follow *f);
 void follow_measured(struct follow *f, const struct follow_load *loads,
 		     size_t n);
+
+/* demand.c */
+void demand_init(struct follow *f);
+void follow_demands(struct follow *f, const struct srpol_forecasts *now,
+		    uint64_t now_ms);
 
 #endif /* _SRPOL_FOLLOW_H */

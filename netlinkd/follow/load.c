@@ -4,20 +4,14 @@
  * topology, so that it is small, and it is written only when some link's is
  * another one by more than what differs from look to look. It is no part of
  * the report: that has a number, which a plan has seen or not.
- *
- * It may be lost, as what comes next replaces it. So it goes over the bus, if
- * there is one, and is repeated there; in the store it costs each of its
- * members a write to disk.
  */
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "follow.h"
 
 #define SAME_SHIFT	5	/* a 32nd more or less is the same */
-#define REPEAT_NS	10000000000ull	/* engines forget after three */
 #define SAME_CAPACITY	(1 << 20)	/* likewise this part of what the link has */
 
 static int by_link(const void *a, const void *b)
@@ -76,103 +70,14 @@ static char *load_text(const struct follow *f)
 	return text ?: (abort(), NULL);
 }
 
-static void told(void *data, const struct store_reply *reply)
-{
-	struct follow *f = data;
-
-	f->load_telling = false;
-	f->load_told = !reply->error && reply->succeeded ? f->load_lease : 0;
-}
-
-static void make_key(const struct follow *f, char *key, size_t size)
-{
-	snprintf(key, size, "load/%s/%s/%s", f->config.shard,
-		 f->fabric->nodes[f->leaves[0]].name,
-		 f->fabric->nodes[f->host].name);
-}
-
-static void publish(struct follow *f)
-{
-	char key[STORE_KEY_LEN], subject[BUS_SUBJECT_LEN];
-	char *text;
-
-	if (!f->load_known || f->load_told)
-		return;
-	make_key(f, key, sizeof(key));
-	if (!bus_subject(&f->config.bus, key, subject, sizeof(subject)))
-		return;
-	text = load_text(f);
-	bus_publish(f->bus, subject, text, strlen(text));
-	free(text);
-	f->load_told = 1;
-	f->stats.loads++;
-	alarm_stop(&f->load_again);
-	alarm_set(&f->load_again, mirror_jitter(REPEAT_NS));
-}
-
-static void repeat(void *data)
-{
-	struct follow *f = data;
-
-	f->load_told = 0;
-	load_tell(f);
-}
-
 /**
- * load_open() - find the bus, if there is one
- * @f: host
- * @err: why not
- */
-int load_open(struct follow *f, struct srpol_error *err)
-{
-	struct bus_user user = {
-		.name = f->fabric->nodes[f->host].name,
-		.connected = repeat, .data = f,
-	};
-
-	f->load_again = (struct alarm)ALARM_INIT(repeat, f);
-	if (!f->config.bus.servers.n)
-		return 0;
-	return bus_open(&f->config.bus, &user, &f->bus, err);
-}
-
-/**
- * load_close() - tell no more
+ * load_init() - loads are to be told
  * @f: host
  */
-void load_close(struct follow *f)
+void load_init(struct follow *f)
 {
-	alarm_stop(&f->load_again);
-	bus_close(f->bus);
-}
-
-/**
- * load_tell() - tell what was measured, if it is not told
- * @f: host
- */
-void load_tell(struct follow *f)
-{
-	char key[STORE_KEY_LEN];
-	struct store_put put = { .key = key, .lease = f->lease };
-	struct store_txn txn = { .put = &put, .n_put = 1 };
-	char *text;
-
-	if (f->bus) {
-		publish(f);
-		return;
-	}
-	if (f->load_telling || !f->load_known || !f->lease ||
-	    f->load_told == f->lease)
-		return;
-	text = load_text(f);
-	make_key(f, key, sizeof(key));
-	put.value = text;
-	put.len = strlen(text);
-	f->load_telling = true;
-	f->load_lease = f->lease;
-	f->stats.loads++;
-	f->store.ops->txn(&f->store, &txn, told, f);
-	free(text);
+	f->loads = (struct vec)VEC_INIT(struct follow_load);
+	telling_init(&f->load, f, "load", load_text);
 }
 
 /**
@@ -204,14 +109,13 @@ void follow_measured(struct follow *f, const struct follow_load *loads,
 	}
 	if (now.n)
 		qsort(now.data, now.n, now.size, by_link);
-	if (!f->load_telling && !all_same(f, &now)) {
+	if (!f->load.busy && !all_same(f, &now)) {
 		vec_free(&f->loads);
 		f->loads = now;
 		f->load_rest = rest;
-		f->load_known = true;
-		f->load_told = 0;
+		telling_news(&f->load);
 	} else {
 		vec_free(&now);
 	}
-	load_tell(f);
+	telling_go_on(&f->load);
 }

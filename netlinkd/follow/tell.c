@@ -162,7 +162,8 @@ static void kept(void *data, const struct store_reply *reply)
 		}
 	}
 	tell(f);
-	load_tell(f);
+	telling_go_on(&f->load);
+	telling_go_on(&f->demand);
 }
 
 static void keep(void *data)

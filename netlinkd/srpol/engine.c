@@ -20,7 +20,7 @@ static const char usage[] =
 "       srpol engine why { DST | qp QP } [ socket FILE ]\n"
 "       srpol engine demand { show | del OWNER |\n"
 "                             add OWNER src HOST dst HOST bytes N [ in TIME ]\n"
-"                             [ for TIME ] [ job NAME ] } [ socket FILE ]\n"
+"                             [ for TIME ] [ every TIME ] [ job NAME ] } [ socket FILE ]\n"
 "show      hosts, probes, links that would explain lost ones or work badly\n"
 "paths     each path with what its probes say\n"
 "topology  each link with its state, and what it can carry as who says\n"
@@ -212,6 +212,8 @@ static bool read_one_demand(struct args *args, json_t *demand)
 			ok = read_ms(args, "in", "in-ms", demand);
 		} else if (is(args, "for")) {
 			ok = read_ms(args, "for", "for-ms", demand);
+		} else if (is(args, "every")) {
+			ok = read_ms(args, "every", "period-ms", demand);
 		} else if (is(args, "src")) {
 			ok = read_end(args, "src", demand);
 		} else if (is(args, "dst")) {

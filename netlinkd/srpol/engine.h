@@ -50,6 +50,7 @@ void print_fabric_plan(const json_t *reply);
 void print_fabric_diff(const json_t *reply);
 void print_fabric_what_if(const json_t *reply);
 void print_fabric_why(const json_t *reply);
+void print_fabric_horizons(const json_t *reply);
 void print_fabric_job(const json_t *reply);
 void print_fabric_jobs(const json_t *reply);
 void print_fabric_tenants(const json_t *reply);

@@ -305,11 +305,14 @@ void print_engine_demands(const json_t *reply)
 	out_begin();
 	json_array_foreach(reply, i, d) {
 		out_object(NULL);
-		out_text("demand %s uid %lld src %s dst %s bytes %lld color %lld in %lldms left %lldms\n",
+		out_text("demand %s uid %lld src %s dst %s bytes %lld color %lld in %lldms left %lldms",
 			 text_of(d, "owner"), number_of(d, "uid"),
 			 text_of(d, "src"), text_of(d, "dst"),
 			 number_of(d, "bytes"), number_of(d, "color"),
 			 number_of(d, "in_ms"), number_of(d, "left_ms"));
+		if (number_of(d, "period_ms"))
+			out_text(" every %lldms", number_of(d, "period_ms"));
+		out_text("\n");
 		out_object_end();
 	}
 	out_end();

@@ -14,8 +14,10 @@ static const char usage[] =
 "       srpol fabric plan what-if link-down FROM TO [ socket FILE ]\n"
 "       srpol fabric diff [ socket FILE ]\n"
 "       srpol fabric why SRC DST [ socket FILE ]\n"
+"       srpol fabric horizons [ socket FILE ]\n"
 "       srpol fabric job add NAME [ tenant T ] TRAFFIC [ bandwidth RATE[/MAX] ]\n"
-"                        [ for TIME ] [ socket FILE ]\n"
+"                        [ for TIME ] [ in TIME ] [ lasts TIME ] [ every TIME ]\n"
+"                        [ socket FILE ]\n"
 "       srpol fabric job del NAME [ tenant T ] [ socket FILE ]\n"
 "       srpol fabric jobs [ NAME ] [ socket FILE ]\n"
 "       srpol fabric tenant add NAME color N [ paths SWITCH[,SWITCH]... ]\n"
@@ -30,6 +32,8 @@ static const char usage[] =
 "        a link down, and which weights would change\n"
 "diff    what the last change of the plan changed\n"
 "why     weights of the paths between two hosts, and what they follow from\n"
+"horizons what links will carry in 1, 5 and 10 s, and which one will be overloaded\n"
+"        first\n"
 "job     what will be sent, each to each other or in demands; with a bandwidth\n"
 "        that is kept for it: accepted, or why not, and what would be\n"
 "jobs    where they are, the hottest link of each; all links of one\n"
@@ -99,6 +103,7 @@ static const struct engine_request requests[] = {
 	{ "plan", read_plan, print_plan_or_what_if },
 	{ "diff", NULL, print_fabric_diff },
 	{ "why", read_why, print_fabric_why },
+	{ "horizons", NULL, print_fabric_horizons },
 	{ "job", read_fabric_job, print_fabric_job },
 	{ "jobs", read_fabric_jobs, print_fabric_jobs },
 	{ "tenant", read_fabric_tenant, NULL },

@@ -111,6 +111,19 @@ static bool set_time(struct args *args, json_t *o)
 	return true;
 }
 
+/* When it sends; 0 is for those that may begin now. */
+static bool set_ms(struct args *args, const char *key, const char *name,
+		   uint32_t least, json_t *o)
+{
+	uint32_t ms;
+
+	if (!read_time(args, key, MSEC,
+		       (struct time_range){ least, FOR_MS_MAX }, &ms))
+		return false;
+	json_object_set_new(o, name, json_integer(ms));
+	return true;
+}
+
 /* demand SRC DST BYTES */
 static bool add_demand(struct args *args, json_t *o)
 {
@@ -153,6 +166,12 @@ static bool read_job_word(struct args *args, json_t *o)
 		return set_bandwidth(args, o);
 	if (keyword(args, "for"))
 		return set_time(args, o);
+	if (keyword(args, "in"))
+		return set_ms(args, "in", "in-ms", 0, o);
+	if (keyword(args, "lasts"))
+		return set_ms(args, "lasts", "duration-ms", 1, o);
+	if (keyword(args, "every"))
+		return set_ms(args, "every", "period-ms", 1, o);
 	return unknown(args);
 }
 

@@ -79,6 +79,19 @@ static void print_load(const json_t *load)
 		out_text(" off-plan %.1f%%", 100 * json_real_value(off));
 }
 
+static void print_forecasts(const json_t *f)
+{
+	if (!number_of(f, "max"))
+		return;
+	out_text("\n\tforecasts-of %lld demands %lld planned %lld covered-by-jobs %lld refused %lld",
+		 number_of(f, "hosts"), number_of(f, "demands"),
+		 number_of(f, "planned"), number_of(f, "covered"),
+		 number_of(f, "refused"));
+	if (number_of(f, "unnamed") || number_of(f, "cut"))
+		out_text(" unnamed %lld cut %lld", number_of(f, "unnamed"),
+			 number_of(f, "cut"));
+}
+
 /**
  * print_fabric_show() - answer to request "show"
  * @reply: the answer
@@ -117,6 +130,7 @@ void print_fabric_show(const json_t *reply)
 	print_hosts(json_object_get(reply, "hosts"),
 		    number_of(reply, "epoch"));
 	print_load(json_object_get(reply, "load"));
+	print_forecasts(json_object_get(reply, "forecasts"));
 	out_text("\n");
 	out_object_end();
 }
@@ -128,6 +142,17 @@ static void print_pair(const json_t *pair)
 	if (number_of(pair, "color"))
 		out_text(" color %lld", number_of(pair, "color"));
 	out_text(" weights ");
+}
+
+/* That it is for jobs goes without saying. */
+static void print_sources(const json_t *list)
+{
+	const json_t *v;
+	size_t i;
+
+	json_array_foreach(list, i, v)
+		if (strcmp(json_string_value(v) ?: "", "jobs"))
+			out_text(" for %s", json_string_value(v));
 }
 
 /**
@@ -143,6 +168,7 @@ void print_fabric_plan(const json_t *reply)
 		out_object(NULL);
 		print_pair(pair);
 		print_weights(json_object_get(pair, "weights"));
+		print_sources(json_object_get(pair, "for"));
 		out_text("\n");
 		out_object_end();
 	}
@@ -223,6 +249,22 @@ static void print_why_path(const json_t *path)
 	}
 }
 
+static void print_why_forecasts(const json_t *list)
+{
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach(list, i, o) {
+		out_text("\n\tforecast rail %lld to-rail %lld bytes %lld in %lldms left %lldms",
+			 number_of(o, "rail"), number_of(o, "dst_rail"),
+			 number_of(o, "bytes"), number_of(o, "in_ms"),
+			 number_of(o, "left_ms"));
+		if (number_of(o, "period_ms"))
+			out_text(" every %lldms", number_of(o, "period_ms"));
+		out_text(" %s", text_of(o, "state"));
+	}
+}
+
 /**
  * print_fabric_why() - answer to request "why"
  * @reply: the answer
@@ -242,9 +284,13 @@ void print_fabric_why(const json_t *reply)
 			 json_is_true(json_object_get(plane, "planned")) ?
 			 "planned" : "not-planned",
 			 json_number_value(json_object_get(plane, "bytes")));
+		if (json_number_value(json_object_get(plane, "forecast_bytes")))
+			out_text(" forecast-bytes %g", json_number_value(
+				json_object_get(plane, "forecast_bytes")));
 		json_array_foreach(json_object_get(plane, "paths"), k, path)
 			print_why_path(path);
 	}
+	print_why_forecasts(json_object_get(reply, "forecasts"));
 	out_text("\n");
 	out_object_end();
 }

@@ -33,6 +33,7 @@
 #define LEASE_S_DEFAULT		30
 #define DAMP_MS_DEFAULT		2000
 #define LOAD_MS_DEFAULT		10000
+#define DEMAND_MS_LEAST		100
 #define REFLECT_MS_DEFAULT	1000
 #define REFLECT_RATE_DEFAULT	10000
 
@@ -211,11 +212,11 @@ static int read_fabric(const json_t *root, struct config *config,
 {
 	static const char * const keys[] = {
 		"shard", "store", "bus", "folder", "lease-s", "damp-ms",
-		"load-ms", NULL
+		"load-ms", "demand-ms", NULL
 	};
 	json_t *o = json_object_get(root, "fabric");
 	struct follow_config *c = &config->fabric.follow;
-	json_int_t lease, damp, load;
+	json_int_t lease, damp, load, demand;
 	int ret;
 
 	if (!o)
@@ -233,13 +234,19 @@ static int read_fabric(const json_t *root, struct config *config,
 			   err) ?:
 	      words_number(o, "load-ms", 0, 3600000, LOAD_MS_DEFAULT, &load,
 			   err) ?:
+	      words_number(o, "demand-ms", 0, 3600000, 0, &demand, err) ?:
 	      store_config_read(json_object_get(o, "store"), &c->store, err) ?:
 	      bus_config_read(json_object_get(o, "bus"), &c->bus, err);
 	if (ret)
 		return ret;
 	c->lease_s = lease;
 	c->damp_ns = damp * NS_PER_MS;
+	if (demand && demand < DEMAND_MS_LEAST)
+		return srpol_error_set(err, -EINVAL,
+				       "\"demand-ms\" is 0 or at least %u",
+				       DEMAND_MS_LEAST);
 	config->fabric.load_ns = load * NS_PER_MS;
+	config->fabric.demand_ns = demand * NS_PER_MS;
 	config->fabric.is_set = true;
 	return 0;
 }

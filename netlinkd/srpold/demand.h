@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "alg.h"
+#include "forecast.h"
 #include "vec.h"
 
 #define DEMAND_OWNER_LEN	64
@@ -28,6 +29,7 @@
  * @demand: between which GPUs that is, how much, of which color
  * @from_ns: when it begins
  * @until_ns: when it is over, or not worth believing any more
+ * @period_ms: it is sent again after so long, until then; 0: once
  */
 struct demand {
 	char owner[DEMAND_OWNER_LEN];
@@ -37,6 +39,7 @@ struct demand {
 	struct srpol_demand demand;
 	uint64_t from_ns;
 	uint64_t until_ns;
+	uint64_t period_ms;
 };
 
 /**
@@ -60,5 +63,11 @@ void demands_expire(struct demands *ds, uint64_t now);
 void demands_resolve(struct demands *ds, const struct srpol_fabric *fabric);
 uint32_t demands_due(const struct demands *ds, uint64_t by,
 		     struct srpol_demand *due);
+
+
+/* demand_sum.c */
+void demands_sum(const struct demands *ds, const struct srpol_fabric *fabric,
+		 uint32_t host, uint64_t now_ns, uint64_t now_ms,
+		 struct srpol_forecasts *sum);
 
 #endif /* _SRPOLD_DEMAND_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Demands come by a socket: { "owner": NAME, "demands": [ { "src": HOST or
- * address, "dst", "bytes", "in-ms", "for-ms", "job" } ] }. They are hints: what
- * becomes of them depends on the algorithm.
+ * address, "dst", "bytes", "in-ms", "for-ms", "period-ms", "job" } ] }. They are
+ * hints: what becomes of them depends on the algorithm.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -66,7 +66,8 @@ static int read_job(const struct engine *engine, const json_t *o,
 static int read_keys(const json_t *o, struct srpol_error *err)
 {
 	static const char * const keys[] = {
-		"src", "dst", "bytes", "in-ms", "for-ms", "job", NULL
+		"src", "dst", "bytes", "in-ms", "for-ms", "period-ms", "job",
+		NULL
 	};
 	const char *key;
 	const json_t *v;
@@ -100,6 +101,8 @@ static int read_demand(const struct engine *engine, const json_t *o,
 	      read_number(o, "in-ms", 0, DEMAND_MS_MAX, 0, &in_ms, err) ?:
 	      read_number(o, "for-ms", 1, DEMAND_MS_MAX, DEMAND_MS_DEFAULT,
 			  &for_ms, err) ?:
+	      read_number(o, "period-ms", 0, DEMAND_MS_MAX, 0, &d->period_ms,
+			  err) ?:
 	      read_job(engine, o, &d->demand.color, err) ?:
 	      demand_resolve(engine->fabric, d, err);
 	if (ret)
@@ -179,7 +182,7 @@ json_t *demand_show_request(struct engine *engine, const json_t *request,
 	demands_expire(&demands, now);
 	vec_for_each(d, &demands.all)
 		json_array_append_new(array, json_pack(
-			"{s:s, s:I, s:s, s:s, s:I, s:I, s:I, s:I}",
+			"{s:s, s:I, s:s, s:s, s:I, s:I, s:I, s:I, s:I}",
 			"owner", d->owner, "uid", (json_int_t)d->uid,
 			"src", d->src, "dst", d->dst,
 			"bytes", (json_int_t)d->demand.bytes,
@@ -187,6 +190,7 @@ json_t *demand_show_request(struct engine *engine, const json_t *request,
 			"in_ms", (json_int_t)(d->from_ns > now ?
 				(d->from_ns - now) / NS_PER_MS : 0),
 			"left_ms", (json_int_t)((d->until_ns - now) /
-						NS_PER_MS)));
+						NS_PER_MS),
+			"period_ms", (json_int_t)d->period_ms));
 	return array;
 }

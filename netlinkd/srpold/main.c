@@ -104,12 +104,14 @@ static int begin(struct srpol_error *err)
 	plan_links_start(&engine);
 	limits_start(&engine);
 	load_start(&engine);
+	forecast_start(&engine);
 	return prober_start(&engine, err) ?: reflect_start(&engine, err) ?:
 	       glb_start(&engine, err) ?: balance_start(&engine, err);
 }
 
 static void end(void)
 {
+	forecast_stop();
 	load_stop();
 	limits_stop();
 	plan_links_stop();

@@ -243,6 +243,18 @@ void plan_measured(uint32_t number, const struct follow_load *loads, size_t n)
 }
 
 /**
+ * plan_demands() - tell the global engine what a host's applications will send
+ * @number: its number, as in the configuration
+ * @sum: forecasts
+ * @now_ms: milliseconds since 1970
+ */
+void plan_demands(uint32_t number, const struct srpol_forecasts *sum,
+		  uint64_t now_ms)
+{
+	follow_demands(&followers[number].follow, sum, now_ms);
+}
+
+/**
  * plan_is_followed() - is there somebody to report to?
  */
 bool plan_is_followed(void)
@@ -269,6 +281,7 @@ static json_t *one_report(const struct follow *f)
 		      "refused", (json_int_t)refused,
 		      "failed", (json_int_t)s->failed);
 	json_object_set_new(o, "retries", json_integer(s->retries));
+	json_object_set_new(o, "forecasts", json_integer(f->demand.count));
 	json_object_set_new(o, "refused_by", json_pack(
 		"{s:I, s:I, s:I, s:I, s:I}",
 		"bad_head", (json_int_t)s->bad_head,

@@ -46,6 +46,7 @@
  *	plan_links.c	what the global engine is told of links
  *	limits.c	what may be sent in a color, by the plan
  *	load.c		what it is told of traffic
+ *	forecast.c	and of demands
  *
  * The engine keeps nothing that must not be lost: after a restart everything
  * follows from the files, the module's objects and new probes.
@@ -106,11 +107,13 @@ struct weights_config {
  * @is_set: it is followed
  * @follow: what it takes, but for the file
  * @load_ns: between two looks at what is sent, 0: nobody looks
+ * @demand_ns: between two looks at demands, for forecasts, 0: nobody looks
  * @folder: where the last plans are
  */
 struct fabric_config {
 	bool is_set;
 	uint64_t load_ns;
+	uint64_t demand_ns;
 	struct follow_config follow;
 	char folder[128];
 };
@@ -528,6 +531,8 @@ uint32_t plan_host(uint32_t number);
 const struct follow *plan_following(uint32_t number);
 void plan_measured(uint32_t number, const struct follow_load *loads,
 		   size_t n);
+void plan_demands(uint32_t number, const struct srpol_forecasts *sum,
+		  uint64_t now_ms);
 json_t *plan_report(void);
 
 /* plan_links.c */
@@ -543,5 +548,9 @@ json_t *limits_report(void);
 /* load.c */
 void load_start(struct engine *engine);
 void load_stop(void);
+
+/* forecast.c */
+void forecast_start(struct engine *engine);
+void forecast_stop(void);
 
 #endif /* _SRPOLD_H */

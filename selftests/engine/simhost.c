@@ -9,6 +9,9 @@
  *	report HOST			HOST knows of none
  *	measured HOST [FROM TO KBPS]...	HOST sends so much over these links
  *	many HOST N KBPS		likewise over N links, over each 1 kbit/s more
+ *	demand HOST [DST BYTES IN_MS FOR_MS PERIOD_MS,]...
+ *					HOST's applications will send that
+ *	demands HOST N BYTES		likewise N, each one byte more
  *	stats				prints a line per host
  */
 #include <errno.h>
@@ -19,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "follow.h"
@@ -86,7 +90,9 @@ static void print_stats(const struct host *host)
 						host->follow.mirror.compacted),
 		      "resets", (json_int_t)s->resets,
 		      "reports", (json_int_t)s->reports);
-	json_object_set_new(o, "loads", json_integer(s->loads));
+	json_object_set_new(o, "loads", json_integer(host->follow.load.count));
+	json_object_set_new(o, "forecasts", json_integer(
+		host->follow.demand.count));
 	json_object_set_new(o, "retries", json_integer(s->retries));
 	json_object_set_new(o, "epoch", json_integer(host->follow.now ?
 		(json_int_t)host->follow.now->head.epoch : 0));
@@ -171,6 +177,76 @@ static void measured_many(const char *name, uint32_t n, uint32_t kbps)
 	free(loads);
 }
 
+static uint64_t wall_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return ts.tv_sec * UINT64_C(1000) + ts.tv_nsec / 1000000;
+}
+
+static struct follow *host_named(const char *name)
+{
+	int i;
+
+	for (i = 0; i < n_hosts; i++)
+		if (name && !strcmp(hosts[i].name, name))
+			return &hosts[i].follow;
+	return NULL;
+}
+
+static void demand(char *words)
+{
+	struct follow *f = host_named(strtok(words, " \n"));
+	unsigned long long bytes, in, for_ms, period;
+	struct srpol_forecast list[64];
+	struct srpol_forecasts all = { .list = list };
+	uint64_t now = wall_ms();
+	const char *dst, *rest;
+	int used;
+
+	while (f && (dst = strtok(NULL, " \n")) && all.n < 64) {
+		rest = strtok(NULL, ",\n");
+		if (!rest || sscanf(rest, "%llu %llu %llu %llu%n", &bytes, &in,
+				    &for_ms, &period, &used) != 4)
+			break;
+		list[all.n++] = (struct srpol_forecast){
+			.src = srpol_fabric_gpu(fabric, f->host, 0),
+			.dst = srpol_fabric_gpu(fabric,
+				srpol_fabric_node(fabric, dst), 0),
+			.bytes = bytes, .start_ms = now + in,
+			.end_ms = now + in + for_ms, .period_ms = period,
+		};
+	}
+	if (f)
+		follow_demands(f, &all, now);
+}
+
+/* To all other hosts, each with other periods. */
+static void demand_many(const char *name, uint32_t n, uint64_t bytes)
+{
+	struct srpol_forecasts all = {
+		.list = calloc(n + 1, sizeof(*all.list)),
+	};
+	struct follow *f = host_named(name);
+	uint64_t now = wall_ms();
+	uint32_t gpu = 0, i;
+
+	for (i = 0; f && all.list && i < n; i++) {
+		do
+			gpu = (gpu + 1) % fabric->n_gpus;
+		while (fabric->gpus[gpu].host == f->host);
+		all.list[all.n++] = (struct srpol_forecast){
+			.src = srpol_fabric_gpu(fabric, f->host, 0),
+			.dst = gpu, .bytes = bytes + i, .start_ms = now,
+			.end_ms = now + 60000, .period_ms = 1000 + i,
+		};
+	}
+	if (f && all.list)
+		follow_demands(f, &all, now);
+	free(all.list);
+}
+
 static void take_command(struct source *source, uint32_t events)
 {
 	char line[4096], name[64], from[64], to[64];
@@ -189,6 +265,15 @@ static void take_command(struct source *source, uint32_t events)
 	}
 	if (!strncmp(line, "measured ", 9)) {
 		measured(line + 9);
+		return;
+	}
+	if (!strncmp(line, "demand ", 7)) {
+		demand(line + 7);
+		return;
+	}
+	if (sscanf(line, "demands %63s %" SCNu32 " %" SCNu64, name, &many,
+		   &capacity) == 3) {
+		demand_many(name, many, capacity);
 		return;
 	}
 	if (sscanf(line, "many %63s %" SCNu32 " %" SCNu32, name, &many,

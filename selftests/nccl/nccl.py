@@ -15,6 +15,8 @@ import sys
 import tempfile
 import threading
 
+import jsonschema
+
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
 RUN = tempfile.mkdtemp(prefix="srpol-")
@@ -22,7 +24,13 @@ HOSTS = "a,b,c,d"
 MIB = 1 << 20
 ERROR = re.compile(r"Sanitizer|runtime error")
 
+# What it says is held to the interface.
+with open(f"{TOP}/Documentation/interface/DemandRequest.json",
+          encoding="ascii") as file:
+    SCHEMA = jsonschema.Draft7Validator(json.load(file))
+
 number = failures = 0
+wrong, lines = [], [0]
 
 
 def check(name, good, why=""):
@@ -64,6 +72,8 @@ class Srpold:
         try:
             for line in client.makefile():
                 o = json.loads(line)
+                wrong.extend(x.message for x in SCHEMA.iter_errors(o))
+                lines[0] += 1
                 if o["version"] == 1 and o["request"] == "demands":
                     self.said.setdefault(o["owner"], []).append(o["demands"])
                 client.send(b'{"version": 1, "reply": {}}\n',
@@ -285,6 +295,8 @@ def main():
                     test(kind)
                 except (LookupError, subprocess.TimeoutExpired) as why:
                     check(f"{kind}: {test.__name__}: {why!r}", False)
+        check("all that was said is what Documentation/interface says",
+              lines[0] and not wrong, (lines, wrong[:3]))
     finally:
         subprocess.run(["rm", "-rf", RUN], check=False)
     print(f"1..{number}")

@@ -28,6 +28,7 @@ config() {
 	              "wait-to-restore-ms": 300 },
 	  "weights": { "delay-us": 100000 },
 	  "fabric": { "folder": "$work", "damp-ms": 200, "load-ms": 300,
+	              "demand-ms": 300,
 	              "store": { "socket": "$work/store.sock" } } }
 	END
 }
@@ -162,6 +163,7 @@ config A >"$work/A.json"
 config B >"$work/B.json"
 cat >"$work/fabricd.json" <<-END
 { "name": "engine", "topology": "$work/topology.json", "lease-s": 5,
+  "forecasts": 100,
   "file": "$work/store.json", "socket": "$work/control.sock",
   "store": { "socket": "$work/store.sock" } }
 END
@@ -187,6 +189,17 @@ check_equal "with their own candidate path" '[true,[32,32,32,32]]' \
 # ---- a demand
 start_fabricd
 check "the engine leads" patiently 30 eval 'fabric show | jq -e .leads'
+on A engine demand add mine src A dst B bytes 1000000 for 600s every 1s
+check "what an application of host A will send is planned for" \
+	patiently 30 planned '[15,15,15,15]'
+check "as a forecast" eval \
+	"fabric plan from leaf1 | jq -e '.pairs[0].for == [\"forecasts\"]'"
+check "host A follows that plan" \
+	patiently 30 candidate_is A 100 '[true,[32,32,32,32]]'
+on A engine demand del mine
+check "taken back, it is not" patiently 30 planned null
+check "and host A has its own candidate path" patiently 30 candidate_is A 50 \
+	'[true,[32,32,32,32]]'
 check "a job is announced" announce t/train \
 	'{ "all-to-all": { "hosts": [ "A", "B" ], "bytes": 1000000000 } }'
 check "it is planned for" patiently 30 planned '[15,15,15,15]'

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What hosts forecast: the last word of each, as long as its lease or, on the bus,
+ * FORGET_NS. The plan follows when what is due is another thing, once in
+ * SETTLE_NS at most: hosts may say something as often as they like.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "forecasts.h"
+#include "hear.h"
+#include "srpol_lib.h"
+
+#define FORGET_NS	(30 * NS_PER_SEC)	/* hosts repeat it every 10 s */
+#define SETTLE_NS	NS_PER_SEC
+#define LATE_MS		10	/* an edge is passed when this is over */
+
+/**
+ * struct word - what a host said
+ * @host: its node
+ * @mod: revision of that
+ * @heard: when
+ * @cut: demands there was no room for
+ * @said: it
+ * @stale: not seen in the read that is under way
+ */
+struct word {
+	uint32_t host;
+	uint64_t mod;
+	uint64_t heard;
+	uint64_t cut;
+	struct srpol_forecasts said;
+	bool stale;
+};
+
+static void follow(void *data);
+static void edge(void *data);
+static void forget_old(void *data);
+static struct alarm later = ALARM_INIT(follow, NULL);
+static struct alarm edges = ALARM_INIT(edge, NULL);
+static struct alarm forget = ALARM_INIT(forget_old, NULL);
+static struct vec all = VEC_INIT(struct word);
+static uint64_t kept, refused;
+static uint64_t planned, covered;
+static double planned_bytes;
+static bool settling;
+
+static void free_word(void *data)
+{
+	struct word *w = data;
+
+	kept -= w->said.n;
+	srpol_forecasts_free(&w->said);
+}
+
+static struct sweep sweep = {
+	.list = &all, .stale = offsetof(struct word, stale),
+	.free = free_word,
+};
+
+static int by_host(const void *a, const void *b)
+{
+	const struct word *x = a, *y = b;
+
+	return (x->host > y->host) - (x->host < y->host);
+}
+
+static struct word *find(uint32_t host)
+{
+	struct word want = { .host = host };
+
+	return all.n ? bsearch(&want, all.data, all.n, sizeof(want),
+			       by_host) : NULL;
+}
+
+/**
+ * forecasts_now_ms() - milliseconds since 1970
+ */
+uint64_t forecasts_now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return ts.tv_sec * UINT64_C(1000) + ts.tv_nsec / NS_PER_MS;
+}
+
+/**
+ * forecasts_next() - forecasts, one after the other, by host
+ * @at: 0 at first
+ * @i: likewise
+ * @d: result
+ *
+ * Return: false: there are no more.
+ */
+bool forecasts_next(size_t *at, uint32_t *i, struct srpol_forecast *d)
+{
+	const struct word *words = all.data;
+
+	while (*at < all.n && *i >= words[*at].said.n) {
+		++*at;
+		*i = 0;
+	}
+	if (*at >= all.n)
+		return false;
+	*d = words[*at].said.list[(*i)++];
+	return true;
+}
+
+/* When one of them begins to count, or ends. */
+static void set_edge(void)
+{
+	uint64_t now = forecasts_now_ms(), next = UINT64_MAX, begins;
+	struct srpol_forecast d;
+	uint32_t i = 0;
+	size_t at = 0;
+
+	while (forecasts_next(&at, &i, &d)) {
+		begins = d.start_ms - (d.start_ms < FORECAST_LEAD_MS ?
+				       d.start_ms : FORECAST_LEAD_MS);
+		if (begins > now && begins < next)
+			next = begins;
+		if (d.end_ms > now && d.end_ms < next)
+			next = d.end_ms;
+	}
+	alarm_stop(&edges);
+	if (next != UINT64_MAX)
+		alarm_set(&edges, (next - now + LATE_MS) * NS_PER_MS);
+}
+
+static void follow(void *data)
+{
+	settling = false;
+	set_edge();
+	inputs_changed();
+}
+
+/* Something is another thing: the plan follows, not at once. */
+static void changed(void)
+{
+	if (settling)
+		return;
+	settling = true;
+	if (alarm_set(&later, SETTLE_NS))
+		follow(NULL);
+}
+
+static void edge(void *data)
+{
+	changed();
+}
+
+static bool is_same(const struct srpol_forecasts *a,
+		    const struct srpol_forecasts *b)
+{
+	return a->n == b->n && (!a->n || !memcmp(a->list, b->list,
+						 a->n * sizeof(*a->list)));
+}
+
+/* Of too many those with the fewest bytes are left out. */
+static void make_room(struct word *new, const struct word *old)
+{
+	uint64_t others = kept - (old ? old->said.n : 0);
+	uint64_t room = fabricd.config.forecasts > others ?
+			fabricd.config.forecasts - others : 0;
+	uint32_t n = new->said.n;
+
+	srpol_forecasts_cut(&new->said, room < n ? room : n);
+	new->cut = n - new->said.n;
+}
+
+static void drop(struct word *w)
+{
+	if (w)
+		sweep_remove(&sweep, w);
+	changed();
+}
+
+static void refuse(struct word *w, const char *key, const char *why)
+{
+	/* of many not each one */
+	if (!(refused & (refused + 1)))
+		log_notice("%s: %s; it does not count", key, why);
+	refused++;
+	/* what it said before is not so any more */
+	if (w)
+		drop(w);
+}
+
+static void set(void *data, const struct store_kv *kv)
+{
+	struct word new = {
+		.host = hear_host(kv->key), .mod = kv->mod, .heard = now_ns(),
+	};
+	struct word *w = find(new.host);
+	struct srpol_error err = {};
+	bool same;
+
+	if (w)
+		w->stale = false;
+	if (w && w->mod == kv->mod)
+		return;
+	if (!kv->value) {
+		if (w)
+			drop(w);
+		return;
+	}
+	if (srpol_forecasts_read(fabricd.fabric, fabricd.topology, new.host,
+				 forecasts_now_ms(), kv->value, kv->len,
+				 &new.said, &err)) {
+		refuse(w, kv->key, err.text);
+		return;
+	}
+	make_room(&new, w);
+	same = w && is_same(&w->said, &new.said);
+	kept += new.said.n;
+	if (w) {
+		free_word(w);
+		*w = new;
+	} else {
+		vec_insert(&all, &new, by_host);
+	}
+	if (!same)
+		changed();
+}
+
+static void end(void *data)
+{
+	if (sweep_gone(data))
+		changed();
+}
+
+static struct hearing hearing = { .set = set, .end = end };
+
+static void forget_old(void *data)
+{
+	uint64_t now = now_ns();
+	struct word *w;
+
+	vec_for_each(w, &all)
+		w->stale = now - w->heard > FORGET_NS;
+	end(&sweep);
+	alarm_set(&forget, FORGET_NS / 3);
+}
+
+/**
+ * forecasts_planned() - what became of them in a plan
+ * @n: demands in it
+ * @n_covered: demands that are not, as jobs announce their pairs
+ * @bytes: of the former
+ */
+void forecasts_planned(uint64_t n, uint64_t n_covered, double bytes)
+{
+	planned = n;
+	covered = n_covered;
+	planned_bytes = bytes;
+}
+
+/**
+ * forecasts_get() - what there is
+ * @stats: result
+ */
+void forecasts_get(struct forecast_stats *stats)
+{
+	uint64_t now = forecasts_now_ms(), live;
+	const struct word *w;
+	uint32_t i;
+
+	*stats = (struct forecast_stats){
+		.planned = planned, .covered = covered,
+		.bytes = planned_bytes, .refused = refused + hearing.strange,
+	};
+	vec_for_each(w, &all) {
+		for (i = 0, live = 0; i < w->said.n; i++)
+			live += w->said.list[i].end_ms > now;
+		stats->hosts += live != 0;
+		stats->demands += live;
+		stats->n_rest += w->said.n_rest - w->cut;
+		stats->rest += w->said.rest;
+		stats->cut += w->cut;
+	}
+}
+
+/**
+ * forecasts_start() - listen to hosts, if that is configured
+ * @err: why not
+ */
+int forecasts_start(struct srpol_error *err)
+{
+	int ret;
+
+	if (!fabricd.config.forecasts)
+		return 0;
+	ret = hear_start(&hearing, "demand", &sweep, err);
+	if (!ret && hearing.bus)
+		alarm_set(&forget, FORGET_NS / 3);
+	return ret;
+}
+
+/**
+ * forecasts_stop() - no more of that
+ */
+void forecasts_stop(void)
+{
+	hear_stop(&hearing);
+	alarm_stop(&later);
+	alarm_stop(&edges);
+	alarm_stop(&forget);
+	while (all.n)
+		sweep_remove(&sweep, (struct word *)all.data + all.n - 1);
+	vec_free(&all);
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What hosts tell that may be lost: on the bus if there is one, else in the
+ * store. Each list has a connection of its own, so that one that is flooded, or
+ * may not be listened to, harms no other.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "hear.h"
+#include "srpol_lib.h"
+
+#define POLL_NS		(60 * NS_PER_SEC)
+
+static void take(void *data, const struct bus_message *message)
+{
+	struct hearing *h = data;
+	char key[STORE_KEY_LEN];
+	struct store_kv kv = {
+		.key = key, .value = message->data, .len = message->len,
+		.mod = ++h->number,
+	};
+
+	if (bus_key(&fabricd.config.bus, message->subject, key, sizeof(key)) &&
+	    !strncmp(key, h->prefix, strlen(h->prefix)))
+		h->set(h->data, &kv);
+	else
+		h->strange++;
+}
+
+static int listen_to_bus(struct hearing *h, struct srpol_error *err)
+{
+	char subject[BUS_SUBJECT_LEN];
+	struct bus_user user = {
+		.name = fabricd.config.name, .subject = subject, .take = take,
+		.data = h,
+	};
+
+	if (!bus_subject(&fabricd.config.bus, h->prefix, subject,
+			 sizeof(subject) - 1))
+		return srpol_error_set(err, -EINVAL, "\"bus\": long prefix");
+	strcat(subject, ">");
+	return bus_open(&fabricd.config.bus, &user, &h->bus, err);
+}
+
+/**
+ * hear_start() - begin to listen
+ * @h: @set and @end are set, as for a mirror; on the bus there is no end
+ * @what: first word of the keys
+ * @sweep: list that is kept, which @set and @end are given
+ * @err: why not
+ */
+int hear_start(struct hearing *h, const char *what, struct sweep *sweep,
+	       struct srpol_error *err)
+{
+	snprintf(h->prefix, sizeof(h->prefix), "%s/%s/", what,
+		 fabricd.config.shard);
+	h->data = sweep;
+	if (fabricd.config.bus.servers.n)
+		return listen_to_bus(h, err);
+	h->mirror = (struct mirror){
+		.store = &fabricd.store, .key = h->prefix, .prefix = true,
+		.poll_ns = POLL_NS, .begin = sweep_begin, .set = h->set,
+		.end = h->end, .data = sweep,
+	};
+	mirror_start(&h->mirror);
+	return 0;
+}
+
+/**
+ * hear_stop() - listen no more
+ * @h: started or not
+ */
+void hear_stop(struct hearing *h)
+{
+	if (h->mirror.store)
+		mirror_stop(&h->mirror);
+	bus_close(h->bus);
+	h->bus = NULL;
+}
+
+/**
+ * hear_host() - the host a key is of
+ * @key: such as demand/SHARD/LEAF/HOST
+ *
+ * Return: its node, SRPOL_NONE: none that we know, or not on that leaf.
+ */
+uint32_t hear_host(const char *key)
+{
+	const struct srpol_fabric *f = fabricd.fabric;
+	const char *name = strrchr(key, '/') + 1;
+	char leaf[STORE_KEY_LEN];
+	uint32_t host, at;
+
+	snprintf(leaf, sizeof(leaf), "%.*s", (int)(name - 1 - key), key);
+	if (strlen(name) >= SRPOL_NAME_LEN || !strchr(leaf, '/') ||
+	    strlen(strrchr(leaf, '/')) > SRPOL_NAME_LEN)
+		return SRPOL_NONE;
+	host = srpol_fabric_node(f, name);
+	at = srpol_fabric_node(f, strrchr(leaf, '/') + 1);
+	if (host == SRPOL_NONE || f->nodes[host].tier != SRPOL_TIER_HOST ||
+	    at == SRPOL_NONE || srpol_fabric_link(f, host, at) == SRPOL_NONE)
+		return SRPOL_NONE;
+	return host;
+}

@@ -1,0 +1,392 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+Documentation/interface: schemas against what programs really say and take, and the
+same messages as protobuf, by protoc, Python's protobuf and libprotobuf-c. What the
+engine and hosts say is read from their store; what srpold takes is asked of its own
+code (demandd), what the engine takes of srpol-fabricd. A message with one member
+changed has to be refused if the schema says so, and taken if it does not, but for
+what no schema can know, such as names of hosts.
+"""
+
+import copy
+import glob
+import importlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+
+import jsonschema
+from google.protobuf import json_format
+
+import engine as e
+from engine import BUILD, HOSTS, RUN, TOP, ask, check, wait_for
+
+INTERFACE = f"{TOP}/Documentation/interface"
+STORE = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
+ODD = [None, True, -1, 0, 1, 1.5, 1 << 53, "", "x", "a/b", [], {}, [1], [{}]]
+# Names of members of pairs, which are arrays in JSON.
+PAIRS = {("Load", "links"): ("link", "kbps"),
+         ("Index", "limits"): ("color", "rate")}
+seen = {}		# messages that were really said or taken, by name
+
+
+def schema(name):
+    with open(f"{INTERFACE}/{name}.json", encoding="ascii") as f:
+        return json.load(f)
+
+
+NAMES = sorted(os.path.basename(f)[:-5]
+               for f in glob.glob(f"{INTERFACE}/*.json"))
+VALID = {n: jsonschema.Draft7Validator(schema(n)) for n in NAMES}
+
+
+def good(name, value):
+    """A message that a program said or took."""
+    errors = [f"{'/'.join(map(str, x.absolute_path))}: {x.message}"
+              for x in VALID[name].iter_errors(value)]
+    if errors:
+        check(f"{name} is what its schema says", False, (errors, value))
+    else:
+        seen.setdefault(name, []).append(value)
+    return value
+
+
+def talk(path, line):
+    with socket.socket(socket.AF_UNIX) as s:
+        s.settimeout(30)
+        s.connect(path)
+        s.sendall(line.encode() + b"\n")
+        return json.loads(s.makefile().readline())
+
+
+def mutations(message, at):
+    """The message with one member of what is at a place changed."""
+    def find(m):
+        for key in at:
+            m = m[key]
+        return m
+    for key in [*find(message), "unknown"]:
+        for odd in [*ODD, "gone"]:
+            m = copy.deepcopy(message)
+            if odd == "gone":
+                find(m).pop(key, None)
+            else:
+                find(m)[key] = odd
+            yield (*at, key, odd), m
+
+
+def compare(name, message, places, take, known):
+    """
+    @take: says why a message is refused, None if it is taken; @known: words of
+    reasons that schemas cannot know
+    """
+    wrong, n, refused = [], 0, 0
+    for at in places:
+        for what, m in mutations(message, at):
+            n += 1
+            valid, why = VALID[name].is_valid(m), take(m)
+            refused += why is not None
+            if valid != (why is None) and not (
+                    valid and any(k in why for k in known)):
+                wrong.append((what, valid, why))
+            elif why is None:
+                good(name, m)
+    check(f"{name}: of {n} that were changed {refused} are refused, as its schema says",
+          not wrong and 0 < refused < n, wrong[:5])
+
+
+# --- srpold
+
+def test_srpold():
+    path = f"{RUN}/demandd.sock"
+    demandd = e.Process("demandd", f"{BUILD}/selftests/engine/demandd",
+                        f"{RUN}/topology.json", path)
+    wait_for("demandd", lambda: os.path.exists(path))
+
+    def take(m):
+        answer = good("DemandResponse", talk(path, json.dumps(m)))
+        return answer.get("error")
+
+    whole = {"version": 1, "request": "demands", "owner": "rank0", "demands": [
+        {"src": "h0", "dst": "fd00:2:1::1", "bytes": 1 << 30, "in-ms": 5,
+         "for-ms": 1000, "period-ms": 100, "job": "train"},
+        {"src": "h0", "dst": "h2", "bytes": 1}]}
+    check("DemandRequest: a good one is taken", take(good(
+        "DemandRequest", whole)) is None)
+    # the frame is the request server's, which knows requests by name
+    compare("DemandRequest", whole, [("demands", 0), ("demands", 1), ()], take,
+            ("no host or address", "no job"))
+    command = [f"{BUILD}/bin/srpol", "engine", "demand"]
+    subprocess.run([*command, "add", "mine", "src", "h0", "dst", "h3", "bytes",
+                    "77", "in", "5s", "for", "10s", "every", "250ms", "socket",
+                    path], check=True)
+    shown = subprocess.run([*command, "show", "socket", path], check=True,
+                           text=True, capture_output=True).stdout
+    check("by the command likewise, and shown with its period", any(
+        "demand mine" in x and "bytes 77" in x and x.endswith("every 250ms")
+        for x in shown.splitlines()), shown)
+    demandd.end()
+
+
+# --- the engine and hosts
+
+def stored():
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(STORE["socket"])
+        s.sendall(json.dumps({"id": 1, "op": "range", "key": "/srpol/",
+                              "prefix": True, "revision": 0}).encode() + b"\n")
+        kvs = json.loads(s.makefile().readline())["kvs"]
+    return {kv[0][len("/srpol/"):]: kv[1] for kv in kvs}
+
+
+def put(key, value):
+    assert e.store_put(key, value)
+
+
+def keep_stored():
+    """Each key with its schema; those that have none are the engine's own."""
+    for key, text in stored().items():
+        first = key.split("/")[0]
+        if key == "cfg/topology":
+            good("Topology", json.loads(text))
+        elif first == "plan" and key.endswith("/head"):
+            good("Head", json.loads(text))
+        elif first == "plan":
+            for line in text.splitlines():
+                good("Pair", json.loads(line))
+        elif first == "index":
+            head, *lines = map(json.loads, text.splitlines())
+            good("Index", head)
+            for line in lines:
+                good("Chunk", line)
+        elif first in ("job", "link", "load", "demand", "ack"):
+            good({"job": "Job", "link": "Report", "load": "Load",
+                  "demand": "Forecasts", "ack": "Ack"}[first], json.loads(text))
+
+
+def take_job(m):
+    answer = good("JobResponse", talk(f"{RUN}/if.sock", json.dumps(m)))
+    if "error" in answer:
+        return answer["error"]
+    reply = answer["reply"]
+    if reply["decision"] == "accept":
+        ask("if", "job-del", name=reply["job"], tenant=reply["tenant"])
+    return None
+
+
+def test_jobs():
+    whole = {"version": 1, "request": "job-add", "name": "j", "tenant": "t",
+             "demands": [{"src": "h0", "dst": "h1", "rail": 0, "bytes": 5}],
+             "in-ms": 1000, "duration-ms": 2000, "period-ms": 300}
+    check("JobRequest: a good one is taken",
+          take_job(good("JobRequest", whole)) is None)
+    semantic = "no host", "slash", "sends nothing"
+    compare("JobRequest", whole, [("demands", 0), ()], take_job, semantic)
+    both = {**whole, "all-to-all": {"hosts": HOSTS, "bytes": 1}}
+    check("JobRequest: traffic of both sorts is refused",
+          take_job(both) and not VALID["JobRequest"].is_valid(both))
+    whole = {"version": 1, "request": "job-add", "name": "j", "tenant": "red",
+             "all-to-all": {"hosts": HOSTS, "rail": 0, "bytes": 10 ** 9},
+             "guaranteed": "200G", "max": "300G", "for-s": 60}
+    check("JobRequest: one with bandwidth is taken",
+          take_job(good("JobRequest", whole)) is None)
+    compare("JobRequest", whole, [("all-to-all",)], take_job, semantic)
+    take_job(good("JobRequest", {**whole, "guaranteed": "1800G", "max": "2T"}))
+    check("JobResponse: with a link and an offer", any(
+        m.get("reply", {}).get("offer") and m["reply"]["link"]
+        for m in seen["JobResponse"]), seen["JobResponse"][-1])
+
+
+def test_forecasts():
+    """In the order in which they are written, so that the last one says it."""
+    topology = ask("if", "show")["topology"]
+    number = 0
+
+    def word(host, dst, size):
+        return {"version": 1, "host": host, "topology": topology, "demands": [
+            {"rail": 0, "dst": dst, "dst_rail": 0, "bytes": size,
+             "start_ms": 1000, "duration_ms": 86400000, "period_ms": 9}],
+            "rest": {"demands": 1, "bytes": 2}}
+
+    now = int(time.time() * 1000)
+
+    def fresh(m):
+        for d in m["demands"]:
+            d["start_ms"] = now
+        return m
+
+    def take(m):
+        nonlocal number
+        number += 1
+        before = ask("if", "show")["forecasts"]["refused"]
+        put("demand/0/leaf0.1/h1", json.dumps(m))
+        put("demand/0/leaf0.2/h2", json.dumps(fresh(word("h2", "h3",
+                                                         10 ** 6 + number))))
+        wait_for("the word after it", lambda: [
+            f["bytes"] for f in ask("if", "why", src="h2", dst="h3")["forecasts"]]
+            == [10 ** 6 + number])
+        after = ask("if", "show")["forecasts"]["refused"]
+        return None if after == before else "refused"
+
+    whole = fresh(word("h1", "h2", 5))
+    check("Forecasts: a good one is taken", take(whole) is None)
+    # names of hosts, the digest, and that of day are not the schema's
+    wrong = []
+    for at in [("demands", 0), ("rest",), ()]:
+        for what, m in mutations(whole, at):
+            valid, why = VALID["Forecasts"].is_valid(m), take(m)
+            named = what[-1] in ("x", "a/b") or what[-2:] == ("start_ms", 1 << 53)
+            if valid != (why is None) and not (valid and named) and not (
+                    what[-2] in ("rail", "dst_rail") and valid):
+                wrong.append((what, valid, why))
+            elif why is None:
+                good("Forecasts", m)
+    check(f"Forecasts: {number} are taken and refused as the schema says",
+          not wrong, wrong[:5])
+    for key in "demand/0/leaf0.1/h1", "demand/0/leaf0.2/h2":
+        put(key, None)
+
+
+def test_engine():
+    engine = e.start_engine("if", STORE, forecasts=1000)
+    wait_for("leader", lambda: ask("if", "show")["leads"])
+    hosts = e.Hosts("if-hosts", HOSTS, STORE)
+    ask("if", "tenant-add", name="red", color=10, guaranteed=2 * 10 ** 12,
+        max=2 * 10 ** 12)
+    put("job/t/a", e.JOB)
+    hosts.tell("report h0 leaf0.0 spine0.2 100000000000")
+    hosts.tell("measured h0 h0 leaf0.0 5000 leaf0.0 spine0.1 3000")
+    hosts.tell("demand h1 h0 1000000 0 60000 0, h2 5 100 60000 500")
+    wait_for("a plan with the report", lambda: hosts.last("h0")["seen"] == 1)
+    ask("if", "job-add", name="kept", tenant="red", demands=[
+        {"src": "h0", "dst": "h1", "bytes": 5}], guaranteed="100G",
+        **{"in-ms": 1000, "period-ms": 500})
+    wait_for("words of hosts", lambda: {"load", "demand", "link", "ack"} <=
+             {k.split("/")[0] for k in stored()})
+    wait_for("limits", lambda: hosts.last("h0")["limits"])
+    wait_for("acknowledgements", lambda: [
+        h["epoch"] for h in ask("if", "show")["hosts"]] ==
+        [hosts.epoch("h0")] * len(HOSTS))
+    keep_stored()
+    check("engine and hosts say what the schemas say", {
+        "Topology", "Head", "Index", "Chunk", "Pair", "Job", "Report", "Load",
+        "Forecasts", "Ack"} <= set(seen), sorted(seen))
+    hosts.end()
+    test_jobs()
+    test_forecasts()
+    check("the engine ends as it should", engine.end() == 0)
+
+
+# --- protobuf
+
+def named(descriptor, spec, at):
+    """Members that schema and .proto do not both have."""
+    if "oneOf" in spec and not spec.get("properties"):
+        spec = {"properties": {k: v for s in spec["oneOf"]
+                               for k, v in s["properties"].items()}}
+    fields = {f.json_name: f for f in descriptor.fields}
+    odd = [f"{at}.{k}" for k in set(fields) ^ set(spec["properties"])]
+    for key, sub in spec["properties"].items():
+        field = fields.get(key)
+        if not field or not field.message_type or \
+                field.message_type.GetOptions().map_entry:
+            continue
+        if (descriptor.name, key) not in PAIRS:
+            odd += named(field.message_type, sub.get("items", sub), f"{at}.{key}")
+    return odd
+
+
+def to_mapping(name, m):
+    """Pairs are objects; a rate may be a number in JSON."""
+    m = copy.deepcopy(m)
+    for (of, key), names in PAIRS.items():
+        if of == name and key in m:
+            m[key] = [dict(zip(names, pair)) for pair in m[key]]
+    for key in ("guaranteed", "max"):
+        if name == "JobRequest" and isinstance(m.get(key), int):
+            m[key] = str(m[key])
+    return m
+
+
+def plain(m):
+    """What is 0, empty or null is not there."""
+    if isinstance(m, dict):
+        m = {k: plain(v) for k, v in m.items()}
+        return {k: v for k, v in m.items() if v not in (None, 0, "", [], {})}
+    return [plain(v) for v in m] if isinstance(m, list) else m
+
+
+def numbers(m):
+    """64 bits are text in protobuf's JSON; rates and names stay what they are."""
+    if isinstance(m, dict):
+        return {k: int(v) if isinstance(v, str) and v.isdigit() and
+                k not in ("weights", "guaranteed", "max", "name", "job", "owner",
+                          "digest", "topology") else
+                int(v) if k == "guaranteed" and "decision" in m or
+                k == "guaranteed" and "after_s" in m or
+                k == "guaranteed" and set(m) == {"guaranteed"} else
+                numbers(v) for k, v in m.items()}
+    return [numbers(v) for v in m] if isinstance(m, list) else m
+
+
+def without_unknown(m, descriptor):
+    """Schemas that are open let through what has no field."""
+    return json_format.Parse(json.dumps(m), descriptor._concrete_class(),
+                             ignore_unknown_fields=True)
+
+
+def test_protobuf():
+    subprocess.run(["protoc", f"--proto_path={INTERFACE}", f"--python_out={RUN}",
+                    f"{INTERFACE}/srpol.proto"], check=True)
+    sys.path.insert(0, RUN)
+    pb2 = importlib.import_module("srpol_pb2")
+    types = pb2.DESCRIPTOR.message_types_by_name
+    for name in NAMES:
+        jsonschema.Draft7Validator.check_schema(schema(name))
+    odd = [x for n in NAMES for x in named(types[n], schema(n), n)]
+    check(f"{len(NAMES)} schemas are schemas, and name what srpol.proto does",
+          not odd, odd)
+    echo = subprocess.Popen([f"{BUILD}/selftests/engine/proto_echo"], text=True,
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    wrong, sizes, count = [], {}, 0
+    for name in NAMES:
+        for m in seen.get(name, []):
+            mapped = to_mapping(name, m)
+            packed = without_unknown(mapped, types[name]).SerializeToString()
+            echo.stdin.write(f"{name} {packed.hex()}\n")
+            echo.stdin.flush()
+            line = echo.stdout.readline().strip()
+            back = types[name]._concrete_class()
+            if line == "none":
+                wrong.append((name, m))
+                continue
+            back.ParseFromString(bytes.fromhex(line))
+            again = numbers(json_format.MessageToDict(back))
+            first = numbers(json_format.MessageToDict(
+                without_unknown(mapped, types[name])))
+            count += 1
+            if plain(again) != plain(first) or (
+                    name not in ("DemandRequest", "Forecasts") and
+                    plain(again) != plain(numbers(mapped))):
+                wrong.append((name, m, again))
+            total = sizes.setdefault(name, [0, 0])
+            total[0] += len(json.dumps(m, separators=(",", ":")))
+            total[1] += len(packed)
+    check(f"{count} messages that programs said or took are the same by way of protobuf and libprotobuf-c",
+          not wrong and set(sizes) == set(NAMES), (wrong[:3], set(NAMES) - set(sizes)))
+    for name, (text, packed) in sorted(sizes.items()):
+        print(f"# {name}: {text} bytes as JSON, {packed} as protobuf")
+    echo.stdin.write("Forecasts ffffff\nForecasts 0a\nNobody 00\n")
+    echo.stdin.flush()
+    check("what is no message is none",
+          [echo.stdout.readline().strip() for _ in range(3)] == ["none"] * 3)
+    echo.stdin.close()
+    check("libprotobuf-c's program ends as it should", echo.wait() == 0)
+
+
+if __name__ == "__main__":
+    sys.exit(e.main((test_srpold, test_engine, test_protobuf)))
