@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <netinet/in.h>
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -379,8 +378,7 @@ static int add_listener(const struct host_key *k, struct srpol_error *err)
 	glb_key(k->key, sizeof(k->key), host, peer, l->out);
 	glb_key(k->key, sizeof(k->key), peer, host, l->in);
 	glb_key(k->also, sizeof(k->also), peer, host, l->also);
-	while (!l->session.own)
-		randombytes_buf(&l->session.own, sizeof(l->session.own));
+	glb_begin(&l->session);
 	return 0;
 }
 
