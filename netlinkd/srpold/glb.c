@@ -270,35 +270,41 @@ static void take(struct listener *l, const struct glb_message *m)
 	arm();
 }
 
+/* Anybody may send us something: it costs little to find that nobody said it. */
+static struct listener *find(const struct ear *ear, const struct in6_addr *from)
+{
+	uint32_t nic = srpol_fabric_nic_at(engine->fabric, from);
+	struct listener *l;
+
+	if (nic == SRPOL_NONE)
+		return NULL;
+	vec_for_each(l, &listeners)
+		if (l->ear == ear && l->peer == engine->fabric->nics[nic].host)
+			return l;
+	return NULL;
+}
+
 static void take_bytes(const struct ear *ear, const struct in6_addr *from,
 		       const uint8_t *bytes, size_t len)
 {
-	const struct srpol_fabric *f = engine->fabric;
+	struct listener *l = find(ear, from);
 	struct glb_message m;
-	struct listener *l;
-	uint32_t i;
 	int ret;
 
-	vec_for_each(l, &listeners) {
-		for (i = 0; i < f->n_nics; i++)
-			if (f->nics[i].host == l->peer && l->ear == ear &&
-			    IN6_ARE_ADDR_EQUAL(&f->nics[i].addr, from))
-				break;
-		if (i == f->n_nics)
-			continue;
-		ret = glb_read(bytes, len, l->in, &m);
-		if (ret == -EACCES && l->both)
-			ret = glb_read(bytes, len, l->also, &m);
-		if (ret) {
-			stats.malformed += ret == -EINVAL;
-			stats.forged += ret == -EACCES;
-			return;
-		}
-		stats.received++;
-		take(l, &m);
+	if (!l) {
+		stats.strange++;
 		return;
 	}
-	stats.strange++;
+	ret = glb_read(bytes, len, l->in, &m);
+	if (ret == -EACCES && l->both)
+		ret = glb_read(bytes, len, l->also, &m);
+	if (ret) {
+		stats.malformed += ret == -EINVAL;
+		stats.forged += ret == -EACCES;
+		return;
+	}
+	stats.received++;
+	take(l, &m);
 }
 
 static void receive(struct source *source, uint32_t events)
