@@ -198,6 +198,31 @@ static void test_ports(void)
 	}
 }
 
+/*
+ * The kernel notes the time of reception once any socket of the machine wants to
+ * know it (chrony, ping): by another clock, and no reason to leave at once.
+ */
+static void test_received(void)
+{
+	const __u64 came = 1700000000 * SEC;
+	__u64 before, at = 0;
+	struct rig_env env = { .came = came, .tstamp = &at };
+	struct inner in = spread_flow(QP);
+	struct pkt p;
+
+	pkt_inner(&p, &in);
+	setup();
+	limit(COLOR, (struct srpol_limit){ .rate = LEN * 8,
+					   .horizon = HOUR * NS });
+	CHECK_EQ(rig_port_tc(&p, NULL, &env), X_REDIRECT, "first");
+	CHECK_EQ(at, came, "at once: what TC clears when it redirects");
+	before = clock_ns();
+	CHECK_EQ(rig_port_tc(&p, NULL, &env), X_REDIRECT, "second");
+	CHECK(at > before && at <= clock_ns() + SEC, "it waits: at %llu of %llu",
+	      at, before);
+	CHECK_EQ(limit_of(COLOR).delayed, 1, "delayed");
+}
+
 static const struct ktap_test tests[] = {
 	{ "no limit, no difference", test_none },
 	{ "what cannot wait is dropped after the burst", test_police },
@@ -205,6 +230,7 @@ static const struct ktap_test tests[] = {
 	{ "but not beyond the horizon", test_horizon },
 	{ "fractions of a nanosecond", test_fast },
 	{ "host ports", test_ports },
+	{ "the time of reception is none to leave at", test_received },
 };
 
 int main(void)
