@@ -56,6 +56,49 @@ static void test_bytes(void **state)
 	assert_int_equal(glb_read(bad, len + 1, there, &got), -EINVAL);
 }
 
+/* Names run together are another pair's, and so is another key. */
+static void test_keys(void **state)
+{
+	uint8_t a[GLB_KEY_LEN], b[GLB_KEY_LEN];
+	uint8_t other[sizeof(pair)] = { 1, 2, 4 };
+
+	(void)state;
+	glb_key(pair, sizeof(pair), "A1", "2B", a);
+	glb_key(pair, sizeof(pair), "A12", "B", b);
+	assert_memory_not_equal(a, b, sizeof(a));
+	glb_key(pair, sizeof(pair), "A", "12B", b);
+	assert_memory_not_equal(a, b, sizeof(a));
+	glb_key(other, sizeof(other), "A1", "2B", b);
+	assert_memory_not_equal(a, b, sizeof(a));
+}
+
+/* What was said last is acknowledged only by an acknowledgement of just that. */
+static void test_ack(void **state)
+{
+	struct glb_session s = { .own = 1, .peer = 2, .seq = 7,
+				 .pending = true };
+	struct glb_message m = { .type = GLB_ACK, .from = 2, .to = 1,
+				 .seq = 6 };
+
+	(void)state;
+	assert_int_equal(glb_take(&s, &m), GLB_STALE);
+	m.seq = 8;
+	assert_int_equal(glb_take(&s, &m), GLB_STALE);
+	m.seq = 7;
+	/* of a session that is not the one it was said to */
+	m.from = 3;
+	assert_int_equal(glb_take(&s, &m), GLB_STALE);
+	m.from = 2;
+	m.to = 9;
+	assert_int_equal(glb_take(&s, &m), GLB_STALE);
+	assert_true(s.pending);
+	m.to = 1;
+	assert_int_equal(glb_take(&s, &m), GLB_DONE);
+	assert_false(s.pending);
+	assert_int_equal(glb_take(&s, &m), GLB_STALE);
+	assert_int_equal(s.peer, 2);
+}
+
 /* What has the right tag and makes no sense. */
 static void test_nonsense(void **state)
 {
@@ -326,6 +369,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_ack),
 		cmocka_unit_test(test_nonsense),
 		cmocka_unit_test(test_wire),
 		cmocka_unit_test(test_replay),

@@ -5,9 +5,12 @@
  * there is room for, and a list that broke off.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "srpold.h"
@@ -150,32 +153,85 @@ static void test_comm(void **state)
 	check_qps(0, 10, 2, 40, 40);
 }
 
-/* The process' own group, the root, and what only begins alike. */
-static void test_cgroup(void **state)
+static void test_root(void **state)
 {
-	char own[200] = "", line[512];
-	FILE *f = fopen("/proc/self/cgroup", "re");
-
 	(void)state;
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "0::/%199[^\n]", own) == 1)
-			break;
-	if (f)
-		fclose(f);
 	strcpy(add_job("root", 10)->cgroup, "/");
 	add_qp(2, 50, getpid());
 	job_rules(&engine);
 	/* and a rule by control group, where that is mounted */
 	check_qps(engine.rules.n - 1, 10, 2, 50, 50);
-	if (!own[0])
-		return;
+}
+
+/* The root of control groups of version 2; NULL: none of ours. */
+static const char *cgroup_root(void)
+{
+	static const char * const roots[] = {
+		"/sys/fs/cgroup/unified", "/sys/fs/cgroup",
+	};
+	char file[64];
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		snprintf(file, sizeof(file), "%s/cgroup.procs", roots[i]);
+		if (!access(file, W_OK))
+			return roots[i];
+	}
+	return NULL;
+}
+
+static pid_t start_in(const char *folder)
+{
+	char file[128];
+	pid_t pid;
+	FILE *f;
+
+	snprintf(file, sizeof(file), "%s/cgroup.procs", folder);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(0);
+	}
+	f = fopen(file, "we");
+	assert_non_null(f);
+	fprintf(f, "%d", pid);
+	assert_int_equal(fclose(f), 0);
+	return pid;
+}
+
+/* A process of a group: of it, of one above it, not of one that begins alike. */
+static void test_cgroup(void **state)
+{
+	static const char * const of[] = { "%s", "/%s/", "/sys/fs/cgroup/%s" };
+	const char *root = cgroup_root();
+	char folder[96], name[48], alike[48];
+	pid_t pid;
+	size_t i;
+
+	(void)state;
+	snprintf(name, sizeof(name), "srpol-%d", getpid());
+	snprintf(folder, sizeof(folder), "%s/%s", root ?: "", name);
+	if (!root || mkdir(folder, 0755))
+		skip();
+	pid = start_in(folder);
+	add_qp(2, 50, pid);
+	for (i = 0; i < 3; i++) {
+		jobs.n = 0;
+		snprintf(add_job("own", 11)->cgroup, 256, of[i], name);
+		job_rules(&engine);
+		check_qps(engine.rules.n - 1, 11, 2, 50, 50);
+	}
 	jobs.n = 0;
-	snprintf(add_job("own", 11)->cgroup, 256, "/sys/fs/cgroup/%s/", own);
-	own[strlen(own) - 1] = '\0';
-	if (own[0])
-		snprintf(add_job("alike", 12)->cgroup, 256, "%s", own);
+	memcpy(alike, name, sizeof(alike));
+	alike[strlen(alike) - 1] = '\0';
+	strcpy(add_job("alike", 12)->cgroup, alike);
+	snprintf(add_job("below", 13)->cgroup, 256, "%s/below", name);
 	job_rules(&engine);
-	check_qps(engine.rules.n - 1, 11, 2, 50, 50);
+	assert_int_equal(engine.rules.n, 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(rmdir(folder), 0);
 }
 
 static void test_room(void **state)
@@ -237,6 +293,7 @@ int main(void)
 		cmocka_unit_test_setup(test_ranges, set_up),
 		cmocka_unit_test_setup(test_kernel, set_up),
 		cmocka_unit_test_setup(test_comm, set_up),
+		cmocka_unit_test_setup(test_root, set_up),
 		cmocka_unit_test_setup(test_cgroup, set_up),
 		cmocka_unit_test_setup(test_room, set_up),
 		cmocka_unit_test_setup(test_broken_off, set_up),
