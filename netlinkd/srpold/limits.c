@@ -54,18 +54,25 @@ static uint64_t rate_of(uint32_t color)
 	return sum;
 }
 
-/* By all NICs, as a flow may take any of them. */
+/*
+ * By all NICs, as a flow may take any of them. If the kernel does not say, it is
+ * as it was: to be wrong about it for a second is to drop what could wait.
+ */
 static bool all_paced(void)
 {
 	const struct srpol_fabric *f = engine->fabric;
+	static bool paced;
 	struct srpol_error err = {};
 	uint32_t i;
+	int ret = 1;
 
-	for (i = 0; i < f->n_nics; i++)
-		if (engine_is_local(engine, f->nics[i].host) &&
-		    srpol_dev_paced(if_nametoindex(f->nics[i].name), &err) <= 0)
-			return false;
-	return true;
+	for (i = 0; i < f->n_nics && ret > 0; i++)
+		if (engine_is_local(engine, f->nics[i].host))
+			ret = srpol_dev_paced(if_nametoindex(f->nics[i].name),
+					      &err);
+	if (ret >= 0)
+		paced = ret;
+	return paced;
 }
 
 static int set(int fd, uint32_t color, uint64_t rate, bool paced)
