@@ -95,8 +95,14 @@ static __noinline bool srpol_limit_skb(struct __sk_buff *skb,
 
 	if (at == SRPOL_LIMIT_DROP)
 		return true;
-	/* a socket that paces itself may want it later still */
-	if (at != SRPOL_LIMIT_NOW && skb->tstamp < at)
+	if (at == SRPOL_LIMIT_NOW)
+		return false;
+	/*
+	 * A socket that paces itself may want it later still. Another clock's is
+	 * the time of reception, at a host port.
+	 */
+	if (skb->tstamp_type != BPF_SKB_TSTAMP_DELIVERY_MONO ||
+	    skb->tstamp < at)
 		bpf_skb_set_tstamp(skb, at, BPF_SKB_TSTAMP_DELIVERY_MONO);
 	return false;
 }

@@ -257,7 +257,10 @@ static int handle(const struct nlmsghdr *nlh, const struct nlmsghdr *request,
 			read_extack(nlh, request, err);
 		return e->error;
 	case NLMSG_DONE:
-		return *(const int *)mnl_nlmsg_get_payload(nlh);
+		ret = *(const int *)mnl_nlmsg_get_payload(nlh);
+		/* what changed behind the last object is told only here */
+		return !ret && nlh->nlmsg_flags & NLM_F_DUMP_INTR ? -EINTR :
+								    ret;
 	default:
 		if (nlh->nlmsg_flags & NLM_F_DUMP_INTR)
 			return -EINTR;

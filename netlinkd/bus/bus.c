@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A connection to one of several NATS servers, kept by libnats: it looks for
- * another server when one is gone, for ever. What is published meanwhile is
- * lost but for the little that libnats keeps; the user is told when there is a
- * connection again.
+ * another server when one is gone. What is published meanwhile is lost but for
+ * the little that libnats keeps; the user is told when there is a connection
+ * again.
+ *
+ * libnats gives up when a server refuses it twice, such as one whose passwords
+ * are being changed, and where it is to repeat the first attempt itself nobody
+ * is told what is wrong. So we look now and then whether there is a connection
+ * that it still works at, and begin anew if not.
  */
 #include <errno.h>
 #include <nats/nats.h>
@@ -22,6 +27,8 @@
 #define WRITE_MS	20	/* no longer does a full socket hold us up */
 #define RECONNECT_BYTES	(64 << 10)
 #define CLOSE_S		2
+#define LOOK_MS		1000	/* with as much jitter */
+#define NS_PER_MS	1000000ull
 
 /**
  * struct bus - a connection
@@ -30,6 +37,8 @@
  * @connection: NULL until the first attempt is over; under @inbox.lock
  * @subscription: of that, or NULL
  * @connector: thread that makes the first attempt, which may take its time
+ * @attempted: it is over; under @inbox.lock
+ * @look: when to see what became of it
  * @subject: what is listened to, NULL: nothing
  * @said: the last error that was logged; under @inbox.lock
  * @closed: of @connection nothing comes any more; likewise
@@ -42,6 +51,8 @@ struct bus {
 	natsConnection *connection;
 	natsSubscription *subscription;
 	pthread_t connector;
+	bool attempted;
+	struct alarm look;
 	char *subject;
 	char said[256];
 	bool closed;
@@ -73,16 +84,16 @@ static void on_disconnected(natsConnection *connection, void *data)
 	inbox_connected(&bus->inbox, false);
 }
 
-/* Such as a subject that this user may not publish, again and again. */
-static void on_error(natsConnection *connection, natsSubscription *from,
-		     natsStatus status, void *data)
+/* Each error once, not each time; without libnats' own file and line. */
+static void complain(struct bus *bus, const char *text, natsStatus status)
 {
-	const char *text = NULL;
-	struct bus *bus = data;
+	const char *what;
 
-	natsConnection_GetLastError(connection, &text);
 	if (!text || !*text)
 		text = natsStatus_GetText(status);
+	what = strstr(text, "): ");
+	if (*text == '(' && what)
+		text = what + strlen("): ");
 	pthread_mutex_lock(&bus->inbox.lock);
 	bus->inbox.stats.errors++;
 	if (strncmp(text, bus->said, sizeof(bus->said) - 1)) {
@@ -90,6 +101,16 @@ static void on_error(natsConnection *connection, natsSubscription *from,
 		log_notice("bus: %s", text);
 	}
 	pthread_mutex_unlock(&bus->inbox.lock);
+}
+
+/* Such as a subject that this user may not publish, again and again. */
+static void on_error(natsConnection *connection, natsSubscription *from,
+		     natsStatus status, void *data)
+{
+	const char *text = NULL;
+
+	natsConnection_GetLastError(connection, &text);
+	complain(data, text, status);
 }
 
 static void set_over(struct bus *bus, bool *which)
@@ -114,6 +135,23 @@ static void on_complete(void *data)
 	set_over(bus, &bus->complete);
 }
 
+static void subscribe(struct bus *bus, natsConnection *connection)
+{
+	natsSubscription *subscription = NULL;
+	natsStatus status;
+
+	status = natsConnection_Subscribe(&subscription, connection,
+					  bus->subject, on_message, bus);
+	if (status != NATS_OK) {
+		complain(bus, nats_GetLastError(NULL), status);
+		return;
+	}
+	natsSubscription_SetPendingLimits(subscription, BUS_INBOX_MAX,
+					  BUS_INBOX_BYTES);
+	natsSubscription_SetOnCompleteCB(subscription, on_complete, bus);
+	bus->subscription = subscription;
+}
+
 static void *connect_first(void *data)
 {
 	natsConnection *connection = NULL;
@@ -121,29 +159,19 @@ static void *connect_first(void *data)
 	natsStatus status;
 
 	status = natsConnection_Connect(&connection, bus->options);
-	if (status != NATS_OK && status != NATS_NOT_YET_CONNECTED) {
-		log_error("bus: %s", natsStatus_GetText(status));
-		return NULL;
-	}
+	if (status != NATS_OK)
+		complain(bus, nats_GetLastError(NULL), status);
 	pthread_mutex_lock(&bus->inbox.lock);
 	bus->connection = connection;
 	pthread_mutex_unlock(&bus->inbox.lock);
-	if (bus->subject) {
-		status = natsConnection_Subscribe(&bus->subscription, connection,
-						  bus->subject, on_message, bus);
-		if (status == NATS_OK) {
-			natsSubscription_SetPendingLimits(bus->subscription,
-							  BUS_INBOX_MAX,
-							  BUS_INBOX_BYTES);
-			natsSubscription_SetOnCompleteCB(bus->subscription,
-							 on_complete, bus);
-		} else {
-			log_error("bus: %s: %s", bus->subject,
-				  natsStatus_GetText(status));
-		}
-	}
-	if (natsConnection_Status(connection) == NATS_CONN_STATUS_CONNECTED)
+	if (connection && bus->subject)
+		subscribe(bus, connection);
+	if (connection && natsConnection_Status(connection) ==
+			  NATS_CONN_STATUS_CONNECTED)
 		on_connected(connection, bus);
+	pthread_mutex_lock(&bus->inbox.lock);
+	bus->attempted = true;
+	pthread_mutex_unlock(&bus->inbox.lock);
 	return NULL;
 }
 
@@ -174,8 +202,7 @@ static natsStatus set_options(struct bus *bus, const struct bus_config *config,
 		 natsOptions_SetErrorHandler(o, on_error, bus) ?:
 		 natsOptions_SetDisconnectedCB(o, on_disconnected, bus) ?:
 		 natsOptions_SetClosedCB(o, on_closed, bus) ?:
-		 natsOptions_SetReconnectedCB(o, on_connected, bus) ?:
-		 natsOptions_SetRetryOnFailedConnect(o, true, on_connected, bus);
+		 natsOptions_SetReconnectedCB(o, on_connected, bus);
 	if (!status && secure)
 		status = natsOptions_SetSecure(o, true);
 	if (!status && s->cacert[0])
@@ -197,7 +224,13 @@ static void free_bus(struct bus *bus)
 }
 
 /* libnats' threads are in none of our functions any more, nor will be. */
-static bool is_over(struct bus *bus)
+static bool is_over(const struct bus *bus)
+{
+	return (!bus->connection || bus->closed) &&
+	       (!bus->subscription || bus->complete);
+}
+
+static bool wait_until_over(struct bus *bus)
 {
 	struct timespec until;
 	bool over;
@@ -205,12 +238,48 @@ static bool is_over(struct bus *bus)
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += CLOSE_S;
 	pthread_mutex_lock(&bus->inbox.lock);
-	while (!(over = (!bus->connection || bus->closed) &&
-			(!bus->subscription || bus->complete)) &&
+	while (!(over = is_over(bus)) &&
 	       !pthread_cond_timedwait(&bus->over, &bus->inbox.lock, &until))
 		;
 	pthread_mutex_unlock(&bus->inbox.lock);
 	return over;
+}
+
+static void destroy_connection(struct bus *bus)
+{
+	natsSubscription_Destroy(bus->subscription);
+	natsConnection_Destroy(bus->connection);
+	bus->subscription = NULL;
+	bus->connection = NULL;
+}
+
+static int connect_anew(struct bus *bus)
+{
+	bus->attempted = bus->closed = bus->complete = false;
+	return -pthread_create(&bus->connector, NULL, connect_first, bus);
+}
+
+static void look_again(struct bus *bus)
+{
+	alarm_set(&bus->look, NS_PER_MS * (LOOK_MS +
+					   arc4random_uniform(LOOK_MS)));
+}
+
+static void look(void *data)
+{
+	struct bus *bus = data;
+	bool begin;
+
+	pthread_mutex_lock(&bus->inbox.lock);
+	begin = bus->attempted && is_over(bus);
+	pthread_mutex_unlock(&bus->inbox.lock);
+	if (begin) {
+		pthread_join(bus->connector, NULL);
+		destroy_connection(bus);
+		if (connect_anew(bus))
+			abort();
+	}
+	look_again(bus);
 }
 
 /**
@@ -241,11 +310,13 @@ int bus_open(const struct bus_config *config, const struct bus_user *user,
 		 set_options(bus, config, user);
 	ret = status ? srpol_error_set(err, -EINVAL, "bus: %s",
 				       natsStatus_GetText(status)) :
-		       -pthread_create(&bus->connector, NULL, connect_first, bus);
+		       connect_anew(bus);
 	if (ret) {
 		free_bus(bus);
 		return ret;
 	}
+	bus->look = (struct alarm)ALARM_INIT(look, bus);
+	look_again(bus);
 	*to = bus;
 	return 0;
 }
@@ -261,15 +332,17 @@ void bus_close(struct bus *bus)
 {
 	if (!bus)
 		return;
+	alarm_stop(&bus->look);
 	pthread_join(bus->connector, NULL);
 	if (bus->connection)
 		natsConnection_Close(bus->connection);
-	if (!is_over(bus)) {
+	if (!wait_until_over(bus)) {
 		log_error("bus: libnats does not let go");
+		/* whom messages are for goes */
+		loop_remove(&bus->inbox.wake);
 		return;
 	}
-	natsSubscription_Destroy(bus->subscription);
-	natsConnection_Destroy(bus->connection);
+	destroy_connection(bus);
 	free_bus(bus);
 }
 

@@ -2,6 +2,7 @@
 /* Servers in configuration files: where they are, how to log in. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "servers.h"
@@ -11,6 +12,13 @@
 static bool begins(const char *url, const char *scheme)
 {
 	return !strncmp(url, scheme, strlen(scheme));
+}
+
+/* Is there a host behind the scheme? */
+static bool is_server(const char *url, const char *scheme)
+{
+	return begins(url, scheme) && url[strlen(scheme)] &&
+	       !strchr(":/", url[strlen(scheme)]);
 }
 
 static int read_list(const json_t *o, const char *name, const char *plain,
@@ -27,8 +35,13 @@ static int read_list(const json_t *o, const char *name, const char *plain,
 		url = json_string_value(v);
 		if (i == SERVERS_MAX || !url ||
 		    strlen(url) >= sizeof(servers->url[0]) ||
-		    (!begins(url, plain) && !begins(url, secure)))
+		    (!is_server(url, plain) && !is_server(url, secure)))
 			goto wrong;
+		/* it would go over the network as it is, and into logs */
+		if (strchr(url, '@'))
+			return srpol_error_set(err, -EINVAL,
+				"\"%s\": who logs in is \"user\" and \"password-file\", not part of a server",
+				name);
 		strcpy(servers->url[i], url);
 		/* paths begin with one */
 		if (url[strlen(url) - 1] == '/')
@@ -42,12 +55,46 @@ wrong:
 			       name, SERVERS_MAX, plain);
 }
 
-/* The password is in a file that others cannot read: its first line. */
+/* The first line of the file, whole. */
+static int read_password(const char *path, struct servers *servers,
+			 struct srpol_error *err)
+{
+	FILE *file = fopen(path, "re");
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t len;
+	int ret = 0;
+
+	if (!file)
+		return srpol_error_set(err, -errno, "\"password-file\": %s: %s",
+				       path, strerror(errno));
+	len = getline(&line, &size, file);
+	while (len > 0 && strchr("\r\n", line[len - 1]))
+		line[--len] = '\0';
+	if (len <= 0)
+		ret = srpol_error_set(err, -EINVAL,
+				      "\"password-file\": %s is empty", path);
+	else if (strlen(line) != (size_t)len)
+		ret = srpol_error_set(err, -EINVAL,
+				      "\"password-file\": %s: 0 byte in its first line",
+				      path);
+	else if ((size_t)len >= sizeof(servers->password))
+		ret = srpol_error_set(err, -EINVAL,
+				      "\"password-file\": %s: first line is longer than %zu bytes",
+				      path, sizeof(servers->password) - 1);
+	else
+		strcpy(servers->password, line);
+	if (line)
+		explicit_bzero(line, size);
+	free(line);
+	fclose(file);
+	return ret;
+}
+
 static int read_login(const json_t *o, struct servers *servers,
 		      struct srpol_error *err)
 {
 	char path[256];
-	FILE *file;
 	int ret;
 
 	ret = words_text(o, "user", "", servers->user, sizeof(servers->user),
@@ -58,16 +105,7 @@ static int read_login(const json_t *o, struct servers *servers,
 	if (!servers->user[0] || !path[0])
 		return srpol_error_set(err, -EINVAL,
 				       "\"user\" and \"password-file\" belong together");
-	file = fopen(path, "re");
-	if (!file)
-		return srpol_error_set(err, -errno, "\"password-file\": %s: %s",
-				       path, strerror(errno));
-	if (!fgets(servers->password, sizeof(servers->password), file))
-		ret = srpol_error_set(err, -EINVAL,
-				      "\"password-file\": %s is empty", path);
-	servers->password[strcspn(servers->password, "\n")] = '\0';
-	fclose(file);
-	return ret;
+	return read_password(path, servers, err);
 }
 
 static bool all_secure(const struct servers *servers, const char *secure)

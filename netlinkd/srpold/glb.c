@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <netinet/in.h>
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -271,35 +270,41 @@ static void take(struct listener *l, const struct glb_message *m)
 	arm();
 }
 
+/* Anybody may send us something: it costs little to find that nobody said it. */
+static struct listener *find(const struct ear *ear, const struct in6_addr *from)
+{
+	uint32_t nic = srpol_fabric_nic_at(engine->fabric, from);
+	struct listener *l;
+
+	if (nic == SRPOL_NONE)
+		return NULL;
+	vec_for_each(l, &listeners)
+		if (l->ear == ear && l->peer == engine->fabric->nics[nic].host)
+			return l;
+	return NULL;
+}
+
 static void take_bytes(const struct ear *ear, const struct in6_addr *from,
 		       const uint8_t *bytes, size_t len)
 {
-	const struct srpol_fabric *f = engine->fabric;
+	struct listener *l = find(ear, from);
 	struct glb_message m;
-	struct listener *l;
-	uint32_t i;
 	int ret;
 
-	vec_for_each(l, &listeners) {
-		for (i = 0; i < f->n_nics; i++)
-			if (f->nics[i].host == l->peer && l->ear == ear &&
-			    IN6_ARE_ADDR_EQUAL(&f->nics[i].addr, from))
-				break;
-		if (i == f->n_nics)
-			continue;
-		ret = glb_read(bytes, len, l->in, &m);
-		if (ret == -EACCES && l->both)
-			ret = glb_read(bytes, len, l->also, &m);
-		if (ret) {
-			stats.malformed += ret == -EINVAL;
-			stats.forged += ret == -EACCES;
-			return;
-		}
-		stats.received++;
-		take(l, &m);
+	if (!l) {
+		stats.strange++;
 		return;
 	}
-	stats.strange++;
+	ret = glb_read(bytes, len, l->in, &m);
+	if (ret == -EACCES && l->both)
+		ret = glb_read(bytes, len, l->also, &m);
+	if (ret) {
+		stats.malformed += ret == -EINVAL;
+		stats.forged += ret == -EACCES;
+		return;
+	}
+	stats.received++;
+	take(l, &m);
 }
 
 static void receive(struct source *source, uint32_t events)
@@ -379,8 +384,7 @@ static int add_listener(const struct host_key *k, struct srpol_error *err)
 	glb_key(k->key, sizeof(k->key), host, peer, l->out);
 	glb_key(k->key, sizeof(k->key), peer, host, l->in);
 	glb_key(k->also, sizeof(k->also), peer, host, l->also);
-	while (!l->session.own)
-		randombytes_buf(&l->session.own, sizeof(l->session.own));
+	glb_begin(&l->session);
 	return 0;
 }
 

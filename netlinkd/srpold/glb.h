@@ -15,8 +15,10 @@
  *
  * A session is a random number that a host makes when it starts. What is to
  * count has to name the session of who receives it, which nobody knew before: so
- * nothing that was recorded before counts. Within a session words count by
- * their sequence number, once. A message has all that its sender has to say, so
+ * nothing that was recorded before counts. Nor does what a host said in a session
+ * that it has left: those are remembered, and who is to remember too many begins
+ * a session of his own instead. Within a session words count by their sequence
+ * number, once. A message has all that its sender has to say, so
  * that one that is lost does no harm; it is sent when that changes, and again
  * until it is acknowledged. Each direction of a pair has a key of its own, made
  * from the pair's: a message does not count where it came from.
@@ -33,6 +35,7 @@
 #include <stdint.h>
 
 #define GLB_WORDS_MAX	64
+#define GLB_LEFT_MAX	16
 #define GLB_KEY_LEN	32
 #define GLB_TAG_LEN	16
 #define GLB_MESSAGE_MAX	(32 + 12 * GLB_WORDS_MAX + GLB_TAG_LEN)
@@ -84,6 +87,8 @@ struct glb_message {
  * @seq: of our words that were sent last
  * @heard: sequence number of the last words that count
  * @pending: our words are not acknowledged yet
+ * @left: sessions of the other one that are over, since ours began
+ * @n_left: number of them
  */
 struct glb_session {
 	uint64_t own;
@@ -91,6 +96,8 @@ struct glb_session {
 	uint32_t seq;
 	uint32_t heard;
 	bool pending;
+	uint64_t left[GLB_LEFT_MAX];
+	uint32_t n_left;
 };
 
 /**
@@ -127,6 +134,7 @@ uint32_t glb_words_cable(uint64_t hash);
 bool glb_words_near(const struct engine *engine, uint32_t cable, uint32_t host);
 uint32_t glb_words_own(const struct engine *engine, const uint32_t *hosts,
 		       uint32_t n_hosts, struct glb_word *words);
+void glb_begin(struct glb_session *s);
 enum glb_verdict glb_take(struct glb_session *s, const struct glb_message *m);
 
 #endif /* _SRPOLD_GLB_H */

@@ -149,6 +149,43 @@ int glb_read(const uint8_t *from, size_t len, const uint8_t *key,
 }
 
 /**
+ * glb_begin() - a session of our own, which nobody knew before
+ * @s: result; its sequence number goes on
+ */
+void glb_begin(struct glb_session *s)
+{
+	*s = (struct glb_session){ .seq = s->seq };
+	while (!s->own)
+		randombytes_buf(&s->own, sizeof(s->own));
+}
+
+static bool is_left(const struct glb_session *s, uint64_t session)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->n_left; i++)
+		if (s->left[i] == session)
+			return true;
+	return false;
+}
+
+/* The other one began anew. False: so did we, as there is no room to remember. */
+static bool follow_session(struct glb_session *s, uint64_t session)
+{
+	if (s->n_left == GLB_LEFT_MAX) {
+		glb_begin(s);
+		s->pending = true;
+		return false;
+	}
+	if (s->peer)
+		s->left[s->n_left++] = s->peer;
+	s->peer = session;
+	s->heard = 0;
+	s->pending = true;
+	return true;
+}
+
+/**
  * glb_take() - does a message count, whose tag is right?
  * @s: session with its sender
  * @m: message
@@ -167,12 +204,11 @@ enum glb_verdict glb_take(struct glb_session *s, const struct glb_message *m)
 		s->pending = false;
 		return GLB_DONE;
 	}
+	if (is_left(s, m->from))
+		return GLB_STALE;
 	new = m->from != s->peer;
-	if (new) {
-		s->peer = m->from;
-		s->heard = 0;
-		s->pending = true;
-	}
+	if (new && !follow_session(s, m->from))
+		return GLB_GREET;
 	if (m->type == GLB_HELLO)
 		return new ? GLB_SEND : GLB_STALE;
 	if (m->seq <= s->heard)

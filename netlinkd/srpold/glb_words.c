@@ -8,8 +8,26 @@
 #include "glb.h"
 #include "srpold.h"
 
+/**
+ * struct known - a cable
+ * @hash: glb_hash() of its name
+ * @cable: number
+ */
+struct known {
+	uint64_t hash;
+	uint32_t cable;
+};
+
 static uint64_t *cables;		/* glb_hash() of each */
+static struct known *by_name;		/* sorted by hash: peers name many */
 static uint32_t n_cables;
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct known *x = a, *y = b;
+
+	return (x->hash > y->hash) - (x->hash < y->hash);
+}
 
 /**
  * glb_words_start() - number the cables
@@ -26,8 +44,11 @@ int glb_words_start(const struct engine *engine)
 
 	glb_words_stop();
 	cables = calloc(engine->links.n + 1, sizeof(*cables));
-	if (!cables)
+	by_name = calloc(engine->links.n + 1, sizeof(*by_name));
+	if (!cables || !by_name) {
+		glb_words_stop();
 		return -ENOMEM;
+	}
 	n_cables = engine->links.n;
 	for (i = 0; i < n_cables; i++) {
 		a = f->nodes[f->links[2 * i].from].name;
@@ -37,7 +58,9 @@ int glb_words_start(const struct engine *engine)
 		snprintf(name, sizeof(name), "%s %s", first,
 			 first == a ? b : a);
 		cables[i] = glb_hash(name);
+		by_name[i] = (struct known){ cables[i], i };
 	}
+	qsort(by_name, n_cables, sizeof(*by_name), by_hash);
 	return 0;
 }
 
@@ -47,7 +70,9 @@ int glb_words_start(const struct engine *engine)
 void glb_words_stop(void)
 {
 	free(cables);
+	free(by_name);
 	cables = NULL;
+	by_name = NULL;
 	n_cables = 0;
 }
 
@@ -59,12 +84,11 @@ void glb_words_stop(void)
  */
 uint32_t glb_words_cable(uint64_t hash)
 {
-	uint32_t i;
+	const struct known want = { .hash = hash }, *known;
 
-	for (i = 0; i < n_cables; i++)
-		if (cables[i] == hash)
-			return i;
-	return SRPOL_NONE;
+	known = n_cables ? bsearch(&want, by_name, n_cables, sizeof(want),
+				   by_hash) : NULL;
+	return known ? known->cable : SRPOL_NONE;
 }
 
 /**

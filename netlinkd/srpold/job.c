@@ -68,9 +68,9 @@ static bool read_text(const json_t *o, const char *key, char *to, size_t len)
 
 static bool read_qp(const json_t *o, uint32_t *qp)
 {
-	int lo, hi;
+	json_int_t lo, hi;
 
-	if (json_unpack((json_t *)o, "{s:[ii]}", "qp", &lo, &hi) || lo < 1 ||
+	if (json_unpack((json_t *)o, "{s:[II!]}", "qp", &lo, &hi) || lo < 1 ||
 	    hi < lo || hi > QP_MAX)
 		return false;
 	qp[0] = lo;

@@ -15,13 +15,8 @@
 
 #define CGROUP_ROOT	"/sys/fs/cgroup"
 
-/**
- * struct job_qps - QPs that are seen
- * @qps: struct srpol_rdma_qp, of all processes
- */
-struct job_qps {
-	struct vec qps;
-};
+/* struct srpol_rdma_qp of all processes, sorted, as they were last told. */
+static struct vec qps = VEC_INIT(struct srpol_rdma_qp);
 
 static const char *below_root(const char *name)
 {
@@ -136,13 +131,12 @@ static uint32_t add_own(struct engine *engine, const struct job *job)
 }
 
 /* QPs are sorted: one more number in a row makes the last rule longer. */
-static void add_qps(struct engine *engine, const struct job *job,
-		    const struct vec *qps, uint32_t n)
+static void add_qps(struct engine *engine, const struct job *job, uint32_t n)
 {
 	const struct srpol_rdma_qp *qp;
 	struct rule_info *rule = NULL;
 
-	vec_for_each(qp, qps) {
+	vec_for_each(qp, &qps) {
 		if (!is_of(job, qp))
 			continue;
 		if (rule && rule->ifindex == qp->ifindex &&
@@ -176,9 +170,34 @@ static int by_number(const void *a, const void *b)
 
 static void keep_qp(const struct srpol_rdma_qp *qp, void *data)
 {
-	struct job_qps *found = data;
+	*(struct srpol_rdma_qp *)vec_add(data) = *qp;
+}
 
-	*(struct srpol_rdma_qp *)vec_add(&found->qps) = *qp;
+/*
+ * A list that broke off, since a device went while it was told, says nothing of
+ * QPs that are not in it: those of before keep their rules until the next look.
+ */
+static void read_qps(void)
+{
+	struct vec found = VEC_INIT(struct srpol_rdma_qp);
+	int ret = srpol_rdma_for_each_qp(keep_qp, &found);
+
+	if (ret)
+		log_debug("QPs: %s", strerror(-ret));
+	if (ret && ret != -EPROTONOSUPPORT) {
+		vec_free(&found);
+		return;
+	}
+	vec_free(&qps);
+	qps = found;
+	if (qps.n)
+		qsort(qps.data, qps.n, qps.size, by_number);
+}
+
+static void forget_qps(void)
+{
+	vec_free(&qps);
+	qps = (struct vec)VEC_INIT(struct srpol_rdma_qp);
 }
 
 /**
@@ -187,22 +206,17 @@ static void keep_qp(const struct srpol_rdma_qp *qp, void *data)
  */
 void job_rules(struct engine *engine)
 {
-	struct job_qps found = { .qps = VEC_INIT(struct srpol_rdma_qp) };
 	const struct job *job;
 	bool wanted = false;
-	int ret = 0;
 
 	engine->rules.n = 0;
 	rules_own(engine);
 	vec_for_each(job, &jobs)
 		wanted |= wants_qps(job);
 	if (wanted)
-		ret = srpol_rdma_for_each_qp(keep_qp, &found);
-	if (ret)
-		log_debug("QPs: %s", strerror(-ret));
-	if (found.qps.n)
-		qsort(found.qps.data, found.qps.n, found.qps.size, by_number);
+		read_qps();
+	else
+		forget_qps();
 	vec_for_each(job, &jobs)
-		add_qps(engine, job, &found.qps, add_own(engine, job));
-	vec_free(&found.qps);
+		add_qps(engine, job, add_own(engine, job));
 }

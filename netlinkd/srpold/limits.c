@@ -8,19 +8,17 @@
 #include <bpf/bpf.h>
 #include <net/if.h>
 
+#include "limit.h"
 #include "srpold.h"
 
 #define EVERY_NS	1000000000ull
-#define BURST_NS	1000000ull
-#define BURST_BYTES	(32 * 1024ull)
-#define HORIZON_NS	20000000ull
-#define HORIZON_BYTES	(64 * 1024ull)
 
 static void look(void *data);
 
 static struct engine *engine;
 static struct alarm alarm = ALARM_INIT(look, NULL);
-static bool paced;
+static uint64_t gpus[HOSTS_MAX];	/* of the hosts of this namespace */
+static uint32_t no_room;		/* colors, as it was last logged */
 
 static const struct srpol_index *index_of(uint32_t number)
 {
@@ -29,112 +27,101 @@ static const struct srpol_index *index_of(uint32_t number)
 	return f->now ? &f->now->index : NULL;
 }
 
-static uint32_t gpus_of(uint32_t host)
+static void count_gpus(void)
 {
-	uint32_t i, n = 0;
+	const struct srpol_fabric *f = engine->fabric;
+	uint32_t i, k;
 
-	for (i = 0; i < engine->fabric->n_gpus; i++)
-		n += engine->fabric->gpus[i].host == host;
-	return n;
+	for (i = 0; i < engine->config.n_hosts; i++) {
+		gpus[i] = 0;
+		for (k = 0; k < f->n_gpus; k++)
+			gpus[i] += f->gpus[k].host == plan_host(i);
+	}
 }
 
 /* What all hosts of this namespace may send in a color, 0: no limit. */
 static uint64_t rate_of(uint32_t color)
 {
-	const struct srpol_index *index;
-	uint64_t sum = 0;
-	uint32_t i, k;
+	uint64_t sum = 0, rate;
+	uint32_t i;
 
 	for (i = 0; i < engine->config.n_hosts; i++) {
-		index = index_of(i);
-		for (k = 0; index && k < index->n_limits; k++)
-			if (index->limits[k].color == color)
-				break;
-		if (!index || k == index->n_limits)
+		rate = limit_rate(index_of(i), color);
+		if (!rate)
 			return 0;
-		sum += index->limits[k].rate * gpus_of(plan_host(i));
+		sum += rate * gpus[i];
 	}
 	return sum;
 }
 
-/* By all NICs, as a flow may take any of them. */
+/*
+ * By all NICs, as a flow may take any of them. If the kernel does not say, it is
+ * as it was: to be wrong about it for a second is to drop what could wait.
+ */
 static bool all_paced(void)
 {
 	const struct srpol_fabric *f = engine->fabric;
+	static bool paced;
 	struct srpol_error err = {};
 	uint32_t i;
+	int ret = 1;
 
-	for (i = 0; i < f->n_nics; i++)
-		if (engine_is_local(engine, f->nics[i].host) &&
-		    srpol_dev_paced(if_nametoindex(f->nics[i].name), &err) <= 0)
-			return false;
-	return true;
+	for (i = 0; i < f->n_nics && ret > 0; i++)
+		if (engine_is_local(engine, f->nics[i].host))
+			ret = srpol_dev_paced(if_nametoindex(f->nics[i].name),
+					      &err);
+	if (ret >= 0)
+		paced = ret;
+	return paced;
 }
 
-/* So long, or as long as so many bytes take if that is longer. */
-static uint64_t at_least(uint64_t ns, uint64_t bytes, uint64_t rate)
+static int set(int fd, uint32_t color, uint64_t rate, bool paced)
 {
-	uint64_t take = bytes * 8 * 1000000000 / rate;
+	struct srpol_limit l = {};
 
-	return (take > ns ? take : ns) << SRPOL_LIMIT_SHIFT;
+	srpol_map_lookup(fd, &color, &l);
+	return limit_change(&l, rate, paced, now_ns()) ?
+	       srpol_map_update(fd, &color, &l) : 0;
 }
 
-static struct srpol_limit limit_at(uint64_t rate)
-{
-	return (struct srpol_limit){
-		.rate = rate,
-		.burst = at_least(BURST_NS, BURST_BYTES, rate),
-		.horizon = paced ? at_least(HORIZON_NS, HORIZON_BYTES, rate) :
-			   0,
-	};
-}
-
-/* Turns that were given, and what was counted, stay. */
-static int set(int fd, uint32_t color, uint64_t rate)
-{
-	struct srpol_limit is = {}, l = limit_at(rate);
-
-	if (!srpol_map_lookup(fd, &color, &is) && is.rate == l.rate &&
-	    is.burst == l.burst && is.horizon == l.horizon)
-		return 0;
-	l.next = is.next;
-	l.delayed = is.delayed;
-	l.dropped = is.dropped;
-	return srpol_map_update(fd, &color, &l);
-}
-
-static uint32_t set_all(int fd)
+static uint32_t set_all(int fd, bool paced)
 {
 	const struct srpol_index *index = index_of(0);
-	uint32_t i, n = 0;
+	uint32_t i, n = 0, failed = 0;
 	uint64_t rate;
 
 	for (i = 0; index && i < index->n_limits; i++) {
 		rate = rate_of(index->limits[i].color);
 		if (!rate)
 			continue;
-		if (set(fd, index->limits[i].color, rate))
-			log_error("limit of color %u: no room in the data plane",
-				  index->limits[i].color);
+		if (set(fd, index->limits[i].color, rate, paced))
+			failed++;
 		else
 			n++;
 	}
+	if (failed && failed != no_room)
+		log_error("%u colors are not limited: there is room for %u in the data plane",
+			  failed, SRPOL_MAX_LIMITS);
+	no_room = failed;
 	return n;
 }
 
-/* Those that are no more, from the first one that is found. */
-static bool delete_one(int fd)
+/* Those that are no more: their room is for others. */
+static void delete_old(int fd)
 {
+	struct vec old = VEC_INIT(uint32_t);
 	struct srpol_limit l;
-	uint32_t color = 0;
+	uint32_t color = 0, *c;
 	bool first = true;
 
 	while (!srpol_map_next(fd, &color, sizeof(color), first, &l)) {
 		first = false;
 		if (!rate_of(color))
-			return !bpf_map_delete_elem(fd, &color);
+			*(uint32_t *)vec_add(&old) = color;
 	}
-	return false;
+	vec_for_each(c, &old)
+		bpf_map_delete_elem(fd, c);
+	vec_free(&old);
 }
 
 static void look(void *data)
@@ -144,10 +131,8 @@ static void look(void *data)
 
 	alarm_set(&alarm, EVERY_NS);
 	if (fd >= 0 && count >= 0) {
-		paced = all_paced();
-		n = set_all(fd);
-		while (delete_one(fd))
-			;
+		delete_old(fd);
+		n = set_all(fd, all_paced());
 		if (!srpol_map_lookup(count, &zero, &is) && is != n)
 			srpol_map_update(count, &zero, &n);
 	}
@@ -173,6 +158,7 @@ void limits_soon(void)
 void limits_start(struct engine *e)
 {
 	engine = e;
+	count_gpus();
 	look(NULL);
 	if (!plan_is_followed())
 		limits_stop();

@@ -5,6 +5,7 @@
  * such that what the clock does meanwhile is a fraction of a packet.
  */
 #include <bpf/bpf.h>
+#include <pthread.h>
 #include <string.h>
 #include <time.h>
 
@@ -16,6 +17,7 @@
 #define SEC		1000000000ULL
 #define HOUR		(3600 * SEC)
 #define LEN		72ULL		/* of spread_flow() */
+#define MANY		20000
 
 static const struct srpol_dp_policy hash = { .mode = SRPOL_LB_MODE_HASH };
 
@@ -198,13 +200,70 @@ static void test_ports(void)
 	}
 }
 
+static void *send_many(void *data)
+{
+	int i;
+
+	for (i = 0; i < MANY; i++)
+		send_skb(NULL);
+	return data;
+}
+
+/* Two processors that take turns: none is given twice, none is lost. */
+static void test_race(void)
+{
+	pthread_t thread[2];
+	__u64 start;
+	int i;
+
+	setup();
+	limit(COLOR, (struct srpol_limit){ .rate = 400 * SEC,
+					   .next = (clock_ns() + HOUR) * NS,
+					   .horizon = 2 * HOUR * NS });
+	start = limit_of(COLOR).next;
+	for (i = 0; i < 2; i++)
+		if (pthread_create(&thread[i], NULL, send_many, NULL))
+			FAIL("no thread");
+	for (i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	CHECK_EQ(limit_of(COLOR).next - start, 2 * MANY * 23, "time they take");
+	CHECK_EQ(limit_of(COLOR).delayed, 2 * MANY, "counted");
+}
+
+/*
+ * The kernel notes the time of reception once any socket of the machine wants to
+ * know it (chrony, ping): by another clock, and no reason to leave at once.
+ */
+static void test_received(void)
+{
+	const __u64 came = 1700000000 * SEC;
+	__u64 before, at = 0;
+	struct rig_env env = { .came = came, .tstamp = &at };
+	struct inner in = spread_flow(QP);
+	struct pkt p;
+
+	pkt_inner(&p, &in);
+	setup();
+	limit(COLOR, (struct srpol_limit){ .rate = LEN * 8,
+					   .horizon = HOUR * NS });
+	CHECK_EQ(rig_port_tc(&p, NULL, &env), X_REDIRECT, "first");
+	CHECK_EQ(at, came, "at once: what TC clears when it redirects");
+	before = clock_ns();
+	CHECK_EQ(rig_port_tc(&p, NULL, &env), X_REDIRECT, "second");
+	CHECK(at > before && at <= clock_ns() + SEC, "it waits: at %llu of %llu",
+	      at, before);
+	CHECK_EQ(limit_of(COLOR).delayed, 1, "delayed");
+}
+
 static const struct ktap_test tests[] = {
 	{ "no limit, no difference", test_none },
 	{ "what cannot wait is dropped after the burst", test_police },
 	{ "what can gets its time", test_pace },
 	{ "but not beyond the horizon", test_horizon },
 	{ "fractions of a nanosecond", test_fast },
+	{ "two processors", test_race },
 	{ "host ports", test_ports },
+	{ "the time of reception is none to leave at", test_received },
 };
 
 int main(void)

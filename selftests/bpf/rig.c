@@ -410,6 +410,7 @@ static int run_tc(struct bpf_program *prog, const struct pkt *in,
 		.ifindex = env->ifindex,
 		.gso_size = env->gso_size,
 		.gso_segs = env->gso_segs,
+		.tstamp = env->came,
 	}, after = {};
 	struct pkt scratch;
 	int err;

@@ -102,6 +102,7 @@ void rig_path_arg(struct srpol_dp_path *arg, __u32 id, const struct outer *o,
  * @ifindex: device, 0 for lo
  * @gso_size: segment size of a super-packet
  * @gso_segs: number of segments
+ * @came: when it was received, 0: nobody looked at the clock
  * @tstamp: gets the time at which the packet is to leave, 0 at once; may be NULL
  */
 struct rig_env {
@@ -109,6 +110,7 @@ struct rig_env {
 	__u32 ifindex;
 	__u32 gso_size;
 	__u32 gso_segs;
+	__u64 came;
 	__u64 *tstamp;
 };
 

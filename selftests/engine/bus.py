@@ -179,20 +179,32 @@ def test_silent(hosts):
     check("what dead hosts said ends", load()["bps"] == 0, load())
 
 
-def secure(name, cert):
+class Secure:
     """A server with TLS whose users may publish what is theirs."""
-    port, = e.free_ports(1)
-    users = [f'{{user: {h}, password: {h}, permissions: {{publish: '
-             f'"srpol.load.0.leaf0=2E{i}.{h}", subscribe: {{deny: ">"}}}}}}'
-             for i, h in enumerate(HOSTS)]
-    users.append('{user: engine, password: engine, permissions: {publish: {deny: ">"}, '
-                 'subscribe: "srpol.load.>"}}')
-    with open(f"{RUN}/{name}.conf", "w", encoding="ascii") as f:
-        f.write(f'listen: 127.0.0.1:{port}\n'
-                f'tls {{ cert_file: "{RUN}/{cert}.pem", key_file: "{RUN}/{cert}.key" }}\n'
-                f'authorization {{ users: [{", ".join(users)}] }}\n')
-    e.Process(name, SERVER, "-c", f"{RUN}/{name}.conf")
-    return f"tls://127.0.0.1:{port}"
+
+    def __init__(self, name, cert):
+        self.name, self.cert = name, cert
+        self.port, = e.free_ports(1)
+        self.url = f"tls://127.0.0.1:{self.port}"
+        self.start()
+
+    def start(self, suffix=""):
+        """Passwords are names and the suffix."""
+        users = [f'{{user: {h}, password: {h}{suffix}, permissions: {{publish: '
+                 f'"srpol.load.0.leaf0=2E{i}.{h}", subscribe: {{deny: ">"}}}}}}'
+                 for i, h in enumerate(HOSTS)]
+        users.append(f'{{user: engine, password: engine{suffix}, permissions: '
+                     '{publish: {deny: ">"}, subscribe: "srpol.load.>"}}')
+        with open(f"{RUN}/{self.name}.conf", "w", encoding="ascii") as f:
+            f.write(f'listen: 127.0.0.1:{self.port}\n'
+                    f'tls {{ cert_file: "{RUN}/{self.cert}.pem", '
+                    f'key_file: "{RUN}/{self.cert}.key" }}\n'
+                    f'authorization {{ users: [{", ".join(users)}] }}\n')
+        self.process = e.Process(self.name, SERVER, "-c", f"{RUN}/{self.name}.conf")
+
+    def refusals(self, user):
+        with open(f"{e.OUT}/{self.name}.log", encoding="utf-8") as f:
+            return f.read().count(f'authentication error - User "{user}"')
 
 
 def login(url, user, ca="ca"):
@@ -208,7 +220,8 @@ def test_tls():
     certificate("elsewhere", "ca", "127.0.0.9")
     for user in ("engine", *HOSTS):
         password(user, user)
-    url, wrong = secure("secure", "server"), secure("elsewhere", "elsewhere")
+    server = Secure("secure", "server")
+    url, wrong = server.url, Secure("elsewhere", "elsewhere").url
     e.start_engine("bus", STORE, bus=login(url, "engine"))
     wait_for("the bus", lambda: ask("bus", "show")["bus"] == "connected")
     hosts = [e.Hosts(f"tls-{h}", [h], STORE, bus=login(url, user), folder="tls")
@@ -235,6 +248,26 @@ def test_tls():
     heard("the load of h3", 3005)
     check("a wrong authority, a server of another name and a wrong password: no bus",
           load()["hosts"] == 2, load())
+    for name, why in (("authority", "local issuer certificate"),
+                      ("name", "mismatch"),
+                      ("password", "Authorization Violation")):
+        wait_for(f"why: {name}", lambda: why in said(f"tls-{name}"))
+    check("and each of them says why", True)
+    server.process.end()
+    server.start("-other")
+    users = ("engine", "h0", "h3")
+    wait_for("refusals", lambda: all(server.refusals(u) > 2 for u in users))
+    server.process.end()
+    server.start()
+    measured(hosts[0], "h0", 10000)
+    measured(good, "h3", 7000)
+    heard("loads by the passwords of before", 17000)
+    check("a server that knew no password is no end of the bus", True)
+
+
+def said(name):
+    with open(f"{e.OUT}/{name}.log", encoding="utf-8") as f:
+        return f.read()
 
 
 def refused(bus):
@@ -249,6 +282,8 @@ def test_config():
             ([], '"bus" is not an object'), ({}, '"bus" needs "servers"'),
             ({"servers": ["http://a"]}, '"servers" is not a list'),
             ({"servers": "nats://a"}, '"servers" is not a list'),
+            ({"servers": ["nats://"]}, '"servers" is not a list'),
+            ({"servers": ["nats://x:y@a"]}, '"password-file", not part of a server'),
             ({"servers": ["nats://a"], "user": "x", "password-file": "/dev/null"},
              '"password-file": /dev/null is empty'),
             ({"servers": ["nats://a"], "cacert": "x"}, "are for tls://"),

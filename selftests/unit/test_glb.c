@@ -56,6 +56,49 @@ static void test_bytes(void **state)
 	assert_int_equal(glb_read(bad, len + 1, there, &got), -EINVAL);
 }
 
+/* Names run together are another pair's, and so is another key. */
+static void test_keys(void **state)
+{
+	uint8_t a[GLB_KEY_LEN], b[GLB_KEY_LEN];
+	uint8_t other[sizeof(pair)] = { 1, 2, 4 };
+
+	(void)state;
+	glb_key(pair, sizeof(pair), "A1", "2B", a);
+	glb_key(pair, sizeof(pair), "A12", "B", b);
+	assert_memory_not_equal(a, b, sizeof(a));
+	glb_key(pair, sizeof(pair), "A", "12B", b);
+	assert_memory_not_equal(a, b, sizeof(a));
+	glb_key(other, sizeof(other), "A1", "2B", b);
+	assert_memory_not_equal(a, b, sizeof(a));
+}
+
+/* What was said last is acknowledged only by an acknowledgement of just that. */
+static void test_ack(void **state)
+{
+	struct glb_session s = { .own = 1, .peer = 2, .seq = 7,
+				 .pending = true };
+	struct glb_message m = { .type = GLB_ACK, .from = 2, .to = 1,
+				 .seq = 6 };
+
+	(void)state;
+	assert_int_equal(glb_take(&s, &m), GLB_STALE);
+	m.seq = 8;
+	assert_int_equal(glb_take(&s, &m), GLB_STALE);
+	m.seq = 7;
+	/* of a session that is not the one it was said to */
+	m.from = 3;
+	assert_int_equal(glb_take(&s, &m), GLB_STALE);
+	m.from = 2;
+	m.to = 9;
+	assert_int_equal(glb_take(&s, &m), GLB_STALE);
+	assert_true(s.pending);
+	m.to = 1;
+	assert_int_equal(glb_take(&s, &m), GLB_DONE);
+	assert_false(s.pending);
+	assert_int_equal(glb_take(&s, &m), GLB_STALE);
+	assert_int_equal(s.peer, 2);
+}
+
 /* What has the right tag and makes no sense. */
 static void test_nonsense(void **state)
 {
@@ -250,13 +293,89 @@ static void test_replay(void **state)
 	assert_int_equal(b.heard, 5);
 }
 
+/*
+ * B began anew while A did not: what its first session said names A's session,
+ * which is still the same, and must not count any more. Nor may it have A forget
+ * what of the second one counted.
+ */
+static void test_replay_old_session(void **state)
+{
+	struct host a = { .s.own = 1, .words = 5 };
+	struct host b = { .s.own = 2, .words = 6 };
+	struct glb_message recorded[2 * WIRE];
+	unsigned int n = 0, i, counted, round;
+	uint64_t seed = 1;
+
+	(void)state;
+	for (round = 0; round < 2; round++) {
+		tell(&b, &a);
+		for (i = 0; on_wire; i++) {
+			struct host *to = wire[0].to;
+
+			recorded[n++] = wire[0].m;
+			memmove(wire, wire + 1, --on_wire * sizeof(wire[0]));
+			take(to, to == &a ? &b : &a, &recorded[n - 1]);
+		}
+		assert_int_equal(a.heard, b.words);
+		if (!round)
+			b = (struct host){ .s.own = 3, .words = 7 };
+	}
+	counted = a.counted;
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < n; i++)
+			if (recorded[i].from == 2 || recorded[i].from == 3)
+				take(&a, &b, &recorded[i]);
+		deliver(&a, &b, &seed, false);
+	}
+	assert_int_equal(a.counted, counted);
+	assert_int_equal(a.heard, 7);
+	assert_true(a.s.peer == 3);
+}
+
+/* However often B begins anew, what any of its sessions said does not count. */
+static void test_replay_many_sessions(void **state)
+{
+	struct host a = { .s.own = 1, .words = 5 }, b;
+	struct glb_message recorded[100];
+	uint64_t seed = 1;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 100; i++) {
+		b = (struct host){ .s.own = 1000 + i, .words = i };
+		tell(&b, &a);
+		deliver(&a, &b, &seed, false);
+		assert_int_equal(a.heard, i);
+		assert_int_equal(b.heard, 5);
+		assert_false(a.s.pending || b.s.pending);
+		/* what it says next A does not hear: somebody has it */
+		recorded[i] = (struct glb_message){
+			.type = GLB_WORDS, .n = 1, .seq = 1000,
+			.from = b.s.own, .to = a.s.own,
+			.words = { { 4711, 50 } } };
+	}
+	for (i = 0; i < 99; i++) {
+		take(&a, &b, &recorded[i]);
+		deliver(&a, &b, &seed, false);
+		assert_int_equal(a.heard, 99);
+	}
+	b.words = 4;
+	tell(&b, &a);
+	deliver(&a, &b, &seed, false);
+	assert_int_equal(a.heard, 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_ack),
 		cmocka_unit_test(test_nonsense),
 		cmocka_unit_test(test_wire),
 		cmocka_unit_test(test_replay),
+		cmocka_unit_test(test_replay_old_session),
+		cmocka_unit_test(test_replay_many_sessions),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, NULL);

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+
+#include "limit.h"
+
+#define BURST_NS	1000000ull
+#define BURST_BYTES	(32 * 1024ull)
+#define HORIZON_NS	20000000ull
+#define HORIZON_BYTES	(64 * 1024ull)
+#define HORIZON_MAX_NS	5000000000ull	/* fq drops what is to wait for 10 s */
+
+static int by_color(const void *key, const void *limit)
+{
+	const uint32_t *color = key;
+	const struct srpol_limit_rate *l = limit;
+
+	return (*color > l->color) - (*color < l->color);
+}
+
+/**
+ * limit_rate() - what a plan says of a color
+ * @index: of the plan, NULL: there is none
+ * @color: color
+ *
+ * Return: bit/s of a GPU, 0: no limit.
+ */
+uint64_t limit_rate(const struct srpol_index *index, uint32_t color)
+{
+	const struct srpol_limit_rate *l;
+
+	l = index && index->n_limits ?
+	    bsearch(&color, index->limits, index->n_limits, sizeof(*l),
+		    by_color) : NULL;
+	return l ? l->rate : 0;
+}
+
+/* So long, or as long as so many bytes take if that is longer. */
+static uint64_t at_least(uint64_t ns, uint64_t bytes, uint64_t rate)
+{
+	uint64_t take = bytes * 8 * 1000000000 / rate;
+
+	return take > ns ? take : ns;
+}
+
+static uint64_t horizon_of(uint64_t rate)
+{
+	uint64_t ns = at_least(HORIZON_NS, HORIZON_BYTES, rate);
+
+	return ns < HORIZON_MAX_NS ? ns : HORIZON_MAX_NS;
+}
+
+/**
+ * limit_change() - a limit gets its rate
+ * @l: it, 0 if it is new; what was counted stays
+ * @rate: bit/s, not 0
+ * @paced: packets can wait
+ * @now: CLOCK_MONOTONIC, in ns
+ *
+ * Turns that were given stay, too, but not beyond what a packet may wait for:
+ * where a turn took long by the rate of before, packets would be dropped until
+ * it is over. Those that wait already may be passed by others then.
+ *
+ * Return: whether it was another one.
+ */
+bool limit_change(struct srpol_limit *l, uint64_t rate, bool paced,
+		  uint64_t now)
+{
+	uint64_t burst = at_least(BURST_NS, BURST_BYTES, rate) <<
+			 SRPOL_LIMIT_SHIFT;
+	uint64_t horizon = paced ? horizon_of(rate) << SRPOL_LIMIT_SHIFT : 0;
+	uint64_t last = (now << SRPOL_LIMIT_SHIFT) + horizon;
+
+	if (l->rate == rate && l->burst == burst && l->horizon == horizon)
+		return false;
+	l->rate = rate;
+	l->burst = burst;
+	l->horizon = horizon;
+	if ((int64_t)(l->next - last) > 0)
+		l->next = last;
+	return true;
+}

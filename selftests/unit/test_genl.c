@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Answers to a request of libsrpol, as the kernel gives them in cases that cannot
+ * be had from it at will: errors in the middle of a dump, objects that change
+ * meanwhile, answers of a request before, a callback that refuses.
+ */
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/genetlink.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "srpol_lib.h"
+#include "test.h"
+
+#define SEQ	1000
+
+static struct {
+	_Alignas(struct nlmsghdr) char buf[4096];
+	size_t len;
+} packets[4];
+static unsigned int n_packets, next_packet;
+static int failure;
+
+ssize_t __wrap_mnl_socket_sendto(const struct mnl_socket *nl, const void *req,
+				 size_t len);
+ssize_t __wrap_mnl_socket_recvfrom(const struct mnl_socket *nl, void *buf,
+				   size_t len);
+
+ssize_t __wrap_mnl_socket_sendto(const struct mnl_socket *nl, const void *req,
+				 size_t len)
+{
+	const struct nlmsghdr *nlh = req;
+
+	(void)nl;
+	assert_int_equal(nlh->nlmsg_len, len);
+	assert_int_equal(nlh->nlmsg_seq, SEQ + 1);
+	next_packet = 0;
+	return len;
+}
+
+ssize_t __wrap_mnl_socket_recvfrom(const struct mnl_socket *nl, void *buf,
+				   size_t len)
+{
+	(void)nl;
+	if (next_packet == n_packets && failure) {
+		errno = failure;
+		return -1;
+	}
+	/* there is nothing to wait for: the kernel would never answer */
+	assert_true(next_packet < n_packets);
+	assert_true(packets[next_packet].len <= len);
+	memcpy(buf, packets[next_packet].buf, packets[next_packet].len);
+	return packets[next_packet++].len;
+}
+
+static struct nlmsghdr *put(uint16_t type, uint16_t flags, uint32_t seq,
+			    size_t len)
+{
+	struct nlmsghdr *nlh = (void *)packets[n_packets - 1].buf +
+			       packets[n_packets - 1].len;
+
+	memset(nlh, 0, NLMSG_HDRLEN + len);
+	nlh->nlmsg_len = NLMSG_HDRLEN + len;
+	nlh->nlmsg_type = type;
+	nlh->nlmsg_flags = flags;
+	nlh->nlmsg_seq = seq;
+	packets[n_packets - 1].len += NLMSG_ALIGN(nlh->nlmsg_len);
+	return nlh;
+}
+
+static void packet(void)
+{
+	packets[n_packets++].len = 0;
+}
+
+static void object(uint16_t flags, uint32_t seq)
+{
+	put(100, NLM_F_MULTI | flags, seq, GENL_HDRLEN);
+}
+
+static void done(uint16_t flags, int error)
+{
+	struct nlmsghdr *nlh = put(NLMSG_DONE, NLM_F_MULTI | flags, SEQ + 1,
+				   sizeof(int));
+
+	memcpy(NLMSG_DATA(nlh), &error, sizeof(error));
+}
+
+static void error(int code, uint32_t seq)
+{
+	struct nlmsghdr *nlh = put(NLMSG_ERROR, NLM_F_CAPPED, seq,
+				   sizeof(struct nlmsgerr));
+	struct nlmsgerr *e = NLMSG_DATA(nlh);
+
+	e->error = code;
+}
+
+static int seen, refuse_at;
+
+static int take(const struct nlmsghdr *nlh, void *data)
+{
+	assert_ptr_equal(data, &seen);
+	assert_int_equal(nlh->nlmsg_seq, SEQ + 1);
+	return ++seen == refuse_at ? -EXFULL : 0;
+}
+
+static int dump(void)
+{
+	struct srpol_genl g = { .family = 100, .seq = SEQ };
+	struct srpol_error err = {};
+
+	seen = 0;
+	return srpol_genl_dump(&g, SRPOL_CMD_PATH_GET, take, &seen, &err);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	n_packets = 0;
+	refuse_at = failure = 0;
+	packet();
+	return 0;
+}
+
+static void test_whole(void **state)
+{
+	(void)state;
+	object(0, SEQ + 1);
+	object(0, SEQ + 1);
+	packet();
+	/* what a request before left */
+	object(0, SEQ);
+	error(-EPERM, SEQ);
+	object(0, SEQ + 1);
+	packet();
+	done(0, 0);
+	assert_int_equal(dump(), 0);
+	assert_int_equal(seen, 3);
+}
+
+static void test_changed(void **state)
+{
+	(void)state;
+	object(0, SEQ + 1);
+	packet();
+	object(NLM_F_DUMP_INTR, SEQ + 1);
+	object(0, SEQ + 1);
+	packet();
+	done(0, 0);
+	assert_int_equal(dump(), -EINTR);
+	assert_int_equal(seen, 1);
+	/* it was read to its end */
+	assert_int_equal(next_packet, n_packets);
+}
+
+/* What came after the last object that is told: only the end says so. */
+static void test_changed_at_end(void **state)
+{
+	(void)state;
+	object(0, SEQ + 1);
+	packet();
+	done(NLM_F_DUMP_INTR, 0);
+	assert_int_equal(dump(), -EINTR);
+	assert_int_equal(seen, 1);
+}
+
+static void test_error(void **state)
+{
+	(void)state;
+	object(0, SEQ + 1);
+	packet();
+	done(0, -ENOMEM);
+	assert_int_equal(dump(), -ENOMEM);
+	set_up(NULL);
+	error(-EPERM, SEQ + 1);
+	assert_int_equal(dump(), -EPERM);
+	assert_int_equal(seen, 0);
+	/* the error counts, also of one that changed meanwhile */
+	set_up(NULL);
+	done(NLM_F_DUMP_INTR, -ENOMEM);
+	assert_int_equal(dump(), -ENOMEM);
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	object(0, SEQ + 1);
+	object(0, SEQ + 1);
+	object(0, SEQ + 1);
+	packet();
+	object(0, SEQ + 1);
+	done(0, 0);
+	refuse_at = 2;
+	assert_int_equal(dump(), -EXFULL);
+	assert_int_equal(seen, 2);
+	assert_int_equal(next_packet, n_packets);
+}
+
+static void test_lost(void **state)
+{
+	(void)state;
+	object(0, SEQ + 1);
+	failure = ENOBUFS;
+	assert_int_equal(dump(), -ENOBUFS);
+	assert_int_equal(seen, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_whole, set_up),
+		cmocka_unit_test_setup(test_changed, set_up),
+		cmocka_unit_test_setup(test_changed_at_end, set_up),
+		cmocka_unit_test_setup(test_error, set_up),
+		cmocka_unit_test_setup(test_refused, set_up),
+		cmocka_unit_test_setup(test_lost, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

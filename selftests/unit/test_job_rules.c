@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rules of jobs, from what RDMA netlink says of QPs (which is said here): ranges
+ * of numbers, devices, processes by number, name and control group, more than
+ * there is room for, and a list that broke off.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "srpold.h"
+#include "test.h"
+
+#define PRIO	1000
+#define STRANGER	0x7fffffffu	/* no process has it */
+
+struct vec jobs = VEC_INIT(struct job);
+static struct engine engine = { .config.job_prio = PRIO,
+				.rules = VEC_INIT(struct rule_info) };
+static struct srpol_rdma_qp qps[4 * JOB_RULES];
+static uint32_t n_qps, n_told;
+static int result;
+
+void rules_own(struct engine *e)
+{
+	assert_ptr_equal(e, &engine);
+}
+
+void log_debug(const char *fmt, ...)
+{
+	(void)fmt;
+}
+
+int srpol_rdma_for_each_qp(void (*cb)(const struct srpol_rdma_qp *qp,
+				      void *data), void *data)
+{
+	uint32_t i;
+
+	for (i = 0; i < (result ? n_told : n_qps); i++)
+		cb(&qps[i], data);
+	return result;
+}
+
+static struct job *add_job(const char *name, uint32_t color)
+{
+	struct job *job = vec_add(&jobs);
+
+	*job = (struct job){ .color = color, .slot = jobs.n - 1 };
+	strcpy(job->name, name);
+	return job;
+}
+
+static void add_qp(uint32_t ifindex, uint32_t remote, uint32_t pid)
+{
+	qps[n_qps++] = (struct srpol_rdma_qp){
+		.ifindex = ifindex, .remote = remote, .pid = pid,
+	};
+}
+
+static const struct rule_info *rule(uint32_t i)
+{
+	assert_true(i < engine.rules.n);
+	return (const struct rule_info *)engine.rules.data + i;
+}
+
+static void check_qps(uint32_t i, uint32_t color, uint32_t ifindex, uint32_t lo,
+		      uint32_t hi)
+{
+	const struct rule_info *r = rule(i);
+
+	assert_int_equal(r->color, color);
+	assert_int_equal(r->match, SRPOL_MATCH_QP |
+			 (ifindex ? SRPOL_MATCH_DEV : 0));
+	assert_int_equal(r->ifindex, ifindex);
+	assert_int_equal(r->qp[0], lo);
+	assert_int_equal(r->qp[1], hi);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	vec_free(&jobs);
+	jobs = (struct vec)VEC_INIT(struct job);
+	n_qps = 0;
+	result = 0;
+	/* nothing of the test before */
+	add_job("none", 1)->pid = STRANGER;
+	job_rules(&engine);
+	assert_int_equal(engine.rules.n, 0);
+	jobs.n = 0;
+	return 0;
+}
+
+static void test_ranges(void **state)
+{
+	(void)state;
+	add_job("a", 10)->pid = 77;
+	/* in any order; one of them of somebody else */
+	add_qp(2, 17, 77);
+	add_qp(2, 16, 77);
+	add_qp(2, 19, 77);
+	add_qp(2, 18, 78);
+	add_qp(3, 18, 77);
+	add_qp(0, 20, 77);
+	add_qp(2, 17, 77);
+	add_qp(2, 0xffffff, 77);
+	job_rules(&engine);
+	assert_int_equal(engine.rules.n, 5);
+	check_qps(0, 10, 0, 20, 20);
+	check_qps(1, 10, 2, 16, 17);
+	check_qps(2, 10, 2, 19, 19);
+	check_qps(3, 10, 2, 0xffffff, 0xffffff);
+	check_qps(4, 10, 3, 18, 18);
+	assert_int_equal(rule(0)->priority, PRIO);
+	assert_int_equal(rule(4)->priority, PRIO + 4);
+	assert_string_equal(rule(0)->name, "a");
+}
+
+/* Who has no process is nobody's, also not of a job that is found otherwise. */
+static void test_kernel(void **state)
+{
+	struct job *job;
+
+	(void)state;
+	job = add_job("range", 10);
+	job->qp[0] = 5;
+	job->qp[1] = 9;
+	add_job("src", 11)->src_len = 64;
+	add_qp(2, 30, 0);
+	job_rules(&engine);
+	assert_int_equal(engine.rules.n, 2);
+	check_qps(0, 10, 0, 5, 9);
+	assert_int_equal(rule(1)->match, SRPOL_MATCH_SRC);
+	assert_int_equal(rule(1)->priority, PRIO + JOB_RULES);
+}
+
+static void test_comm(void **state)
+{
+	(void)state;
+	/* as long as the kernel has it */
+	assert_int_equal(prctl(PR_SET_NAME, "srpol fifteen c"), 0);
+	strcpy(add_job("a", 10)->comm, "srpol fifteen c");
+	strcpy(add_job("b", 11)->comm, "srpol fifteen");
+	add_qp(2, 40, getpid());
+	add_qp(2, 41, STRANGER);
+	job_rules(&engine);
+	assert_int_equal(engine.rules.n, 1);
+	check_qps(0, 10, 2, 40, 40);
+}
+
+static void test_root(void **state)
+{
+	(void)state;
+	strcpy(add_job("root", 10)->cgroup, "/");
+	add_qp(2, 50, getpid());
+	job_rules(&engine);
+	/* and a rule by control group, where that is mounted */
+	check_qps(engine.rules.n - 1, 10, 2, 50, 50);
+}
+
+/* The root of control groups of version 2; NULL: none of ours. */
+static const char *cgroup_root(void)
+{
+	static const char * const roots[] = {
+		"/sys/fs/cgroup/unified", "/sys/fs/cgroup",
+	};
+	char file[64];
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		snprintf(file, sizeof(file), "%s/cgroup.procs", roots[i]);
+		if (!access(file, W_OK))
+			return roots[i];
+	}
+	return NULL;
+}
+
+static pid_t start_in(const char *folder)
+{
+	char file[128];
+	pid_t pid;
+	FILE *f;
+
+	snprintf(file, sizeof(file), "%s/cgroup.procs", folder);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(0);
+	}
+	f = fopen(file, "we");
+	assert_non_null(f);
+	fprintf(f, "%d", pid);
+	assert_int_equal(fclose(f), 0);
+	return pid;
+}
+
+/* A process of a group: of it, of one above it, not of one that begins alike. */
+static void test_cgroup(void **state)
+{
+	static const char * const of[] = { "%s", "/%s/", "/sys/fs/cgroup/%s" };
+	const char *root = cgroup_root();
+	char folder[96], name[48], alike[48];
+	pid_t pid;
+	size_t i;
+
+	(void)state;
+	snprintf(name, sizeof(name), "srpol-%d", getpid());
+	snprintf(folder, sizeof(folder), "%s/%s", root ?: "", name);
+	if (!root || mkdir(folder, 0755))
+		skip();
+	pid = start_in(folder);
+	add_qp(2, 50, pid);
+	for (i = 0; i < 3; i++) {
+		jobs.n = 0;
+		snprintf(add_job("own", 11)->cgroup, 256, of[i], name);
+		job_rules(&engine);
+		check_qps(engine.rules.n - 1, 11, 2, 50, 50);
+	}
+	jobs.n = 0;
+	memcpy(alike, name, sizeof(alike));
+	alike[strlen(alike) - 1] = '\0';
+	strcpy(add_job("alike", 12)->cgroup, alike);
+	snprintf(add_job("below", 13)->cgroup, 256, "%s/below", name);
+	job_rules(&engine);
+	assert_int_equal(engine.rules.n, 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
+static void test_room(void **state)
+{
+	uint32_t i;
+
+	(void)state;
+	add_job("a", 10)->pid = 77;
+	add_job("b", 11)->pid = 78;
+	for (i = 0; i < 2 * JOB_RULES; i++)
+		add_qp(2, 100 + 2 * i, 77);
+	add_qp(2, 50, 78);
+	job_rules(&engine);
+	assert_int_equal(engine.rules.n, JOB_RULES + 1);
+	assert_int_equal(rule(JOB_RULES - 1)->priority, PRIO + JOB_RULES - 1);
+	check_qps(JOB_RULES, 11, 2, 50, 50);
+	assert_int_equal(rule(JOB_RULES)->priority, PRIO + JOB_RULES);
+}
+
+/* A list that broke off says nothing of the QPs that are not in it. */
+static void test_broken_off(void **state)
+{
+	(void)state;
+	add_job("a", 10)->pid = 77;
+	add_qp(2, 16, 77);
+	add_qp(3, 18, 77);
+	job_rules(&engine);
+	assert_int_equal(engine.rules.n, 2);
+	result = -EINTR;
+	for (n_told = 0; n_told < 2; n_told++) {
+		job_rules(&engine);
+		assert_int_equal(engine.rules.n, 2);
+		check_qps(0, 10, 2, 16, 16);
+		check_qps(1, 10, 3, 18, 18);
+	}
+	/* the kernel's RDMA was unloaded: there are none */
+	result = -EPROTONOSUPPORT;
+	n_told = 0;
+	job_rules(&engine);
+	assert_int_equal(engine.rules.n, 0);
+	/* what is whole counts again */
+	result = 0;
+	n_qps = 1;
+	job_rules(&engine);
+	assert_int_equal(engine.rules.n, 1);
+	/* nor does it count when nobody asked for a while */
+	jobs.n = 0;
+	job_rules(&engine);
+	add_job("a", 10)->pid = 77;
+	result = -EINTR;
+	n_told = 0;
+	job_rules(&engine);
+	assert_int_equal(engine.rules.n, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_ranges, set_up),
+		cmocka_unit_test_setup(test_kernel, set_up),
+		cmocka_unit_test_setup(test_comm, set_up),
+		cmocka_unit_test_setup(test_root, set_up),
+		cmocka_unit_test_setup(test_cgroup, set_up),
+		cmocka_unit_test_setup(test_room, set_up),
+		cmocka_unit_test_setup(test_broken_off, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
