@@ -99,6 +99,8 @@ static uint32_t coolest(const struct srpol_minmax *m, uint32_t d,
 		/* not all of them begin with the first one */
 		at = set->pair[p].first + (i + m->in->demands[d].src) % n;
 		srpol_path_get(m->in->fabric, set, at, &route);
+		if (!srpol_demand_may(m->in, d, &route))
+			continue;
 		worst = srpol_minmax_worst(m, &route, bytes);
 		if (worst < least) {
 			least = worst;
@@ -172,6 +174,8 @@ static bool collect(struct srpol_minmax *m, struct edges *edges, int *rc)
 			e->parts = parts[p];
 			e->first = set.pair[p].first;
 			e->fan = set.pair[p].fan;
+			if (m->in->demands[d].via)
+				regular = false;
 			if (e->fan.turn == SRPOL_TURN_LEAF)
 				continue;
 			if (!k)

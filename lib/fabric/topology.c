@@ -64,7 +64,8 @@ static int read_node(struct reader *r, json_t *object, enum srpol_tier tier)
 static int read_switch(struct reader *r, json_t *object)
 {
 	static const char *const keys[] = { "name", "role", "locator", "usid",
-					    "pod", "plane", "colors", NULL };
+					    "pod", "plane", "colors",
+					    "functions", NULL };
 	static const char *const roles[] = { "leaf", "spine", "super-spine" };
 	const char *role;
 	unsigned int i;
@@ -79,7 +80,7 @@ static int read_switch(struct reader *r, json_t *object)
 		;
 	if (i < 3) {
 		rc = read_node(r, object, SRPOL_TIER_LEAF + i);
-		return rc < 0 ? rc : 0;
+		return rc < 0 ? rc : reader_functions(r, object, rc);
 	}
 	reader_push(r, "role");
 	return reader_bad(r, -EINVAL, "leaf, spine or super-spine is wanted");
