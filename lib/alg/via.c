@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "alg.h"
 #include "srpol_lib.h"
@@ -47,17 +46,14 @@ static void name_switches(const struct srpol_fabric *f, uint32_t via,
 	size_t used = 0;
 
 	for (i = 0; i < f->n_functions; i++) {
-		const struct srpol_function *fn = &f->functions[i];
-
-		if (via <= SRPOL_FUNCTION_KINDS ? fn->kind != via - 1 :
-		    strcmp(fn->name, srpol_via_name(f, via)) != 0)
+		if (!srpol_function_is(f, i, via))
 			continue;
 		if (++n > 4) {
 			snprintf(text + used, len - used, ", ...");
 			return;
 		}
 		used += snprintf(text + used, len - used, "%s%s",
-				 n > 1 ? ", " : "", f->nodes[fn->node].name);
+				 n > 1 ? ", " : "", f->nodes[f->functions[i].node].name);
 	}
 }
 

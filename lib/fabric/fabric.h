@@ -480,6 +480,8 @@ int srpol_fabric_index_functions(struct srpol_fabric *f,
 				 struct srpol_error *err);
 uint32_t srpol_fabric_via(const struct srpol_fabric *f, const char *word);
 const char *srpol_via_name(const struct srpol_fabric *f, uint32_t via);
+bool srpol_function_is(const struct srpol_fabric *f, uint32_t function,
+		       uint32_t via);
 uint32_t srpol_route_function(const struct srpol_fabric *f,
 			      const struct srpol_route *route, uint32_t via);
 bool srpol_route_offers(const struct srpol_fabric *f,

@@ -227,9 +227,17 @@ const char *srpol_via_name(const struct srpol_fabric *f, uint32_t via)
 	       f->functions[via - 1 - SRPOL_FUNCTION_KINDS].name;
 }
 
-static bool is_wanted(const struct srpol_fabric *f,
-		      const struct srpol_function *fn, uint32_t via)
+/**
+ * srpol_function_is() - is a function what is asked for?
+ * @f: finished fabric
+ * @function: number of it
+ * @via: what is asked for, not 0
+ */
+bool srpol_function_is(const struct srpol_fabric *f, uint32_t function,
+		       uint32_t via)
 {
+	const struct srpol_function *fn = &f->functions[function];
+
 	if (via <= SRPOL_FUNCTION_KINDS)
 		return fn->kind == via - 1;
 	return !strcmp(fn->name, srpol_via_name(f, via));
@@ -253,7 +261,7 @@ uint32_t srpol_route_function(const struct srpol_fabric *f,
 	for (i = 0; i + 1 < route->n; i++) {
 		node = &f->nodes[f->links[route->link[i]].to];
 		for (k = node->fn_first; k < node->fn_first + node->fn_n; k++)
-			if (is_wanted(f, &f->functions[k], via))
+			if (srpol_function_is(f, k, via))
 				return k;
 	}
 	return SRPOL_NONE;

@@ -235,6 +235,11 @@ static void add_job(struct op *op)
 		fail(op, "there is a job of that name: delete it first");
 		return;
 	}
+	if (via_check(a->want.tenant, a->want.demands.n ?
+		      a->want.demands.list[0].via : 0, &err)) {
+		answer(op, NULL, &err);
+		return;
+	}
 	a->want.color = a->tenant ? a->tenant->color : 0;
 	srpol_plan_free(a->want.weights);
 	a->want.weights = NULL;
@@ -326,12 +331,12 @@ static int read_who(const json_t *request, struct reservation *r,
 static int read_traffic(const json_t *request, struct reservation *r,
 			struct srpol_error *err)
 {
-	static const char * const kinds[] = { "all-to-all", "demands" };
+	static const char * const kinds[] = { "all-to-all", "demands", "via" };
 	json_t *o = json_object();
 	size_t i;
 	int ret;
 
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (json_object_get(request, kinds[i]))
 			json_object_set(o, kinds[i],
 					json_object_get(request, kinds[i]));
@@ -409,14 +414,14 @@ static json_t *begin(struct reservation *r, bool is_del, int ret,
 /**
  * job_add_request() - srpol fabric job add
  * @request: "name", "tenant", what it sends: "all-to-all" or "demands" as in
- *	its key, and "guaranteed", "max" (bit/s), "for-s"
+ *	its key, "via", "guaranteed", "max" (bit/s), "for-s"
  * @err: what is wrong
  */
 json_t *job_add_request(const json_t *request, struct srpol_error *err)
 {
 	static const char * const keys[] = {
 		"version", "request", "name", "tenant", "all-to-all", "demands",
-		"guaranteed", "max", "for-s", NULL
+		"via", "guaranteed", "max", "for-s", NULL
 	};
 	struct reservation r = {};
 	int ret;

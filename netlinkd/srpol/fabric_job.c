@@ -153,6 +153,8 @@ static bool read_job_word(struct args *args, json_t *o)
 		return set_bandwidth(args, o);
 	if (keyword(args, "for"))
 		return set_time(args, o);
+	if (keyword(args, "via"))
+		return set_word(args, "via", o);
 	return unknown(args);
 }
 
