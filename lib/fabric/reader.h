@@ -47,6 +47,5 @@ int reader_csid(struct reader *r, json_t *object, uint64_t *result);
 
 /* topology_function.c */
 int reader_functions(struct reader *r, json_t *object, uint32_t node);
-json_t *srpol_functions_json(const struct srpol_fabric *f, uint32_t node);
 
 #endif /* _SRPOL_FABRIC_READER_H */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader.h"
+#include "function_json.h"
 #include "srpol_lib.h"
 
 #define FILE_MAX	(1L << 30)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1
-/* Functions of a switch in the topology file: read and written. */
+/* Functions of a switch as JSON: in the topology file, and as engines tell them. */
 #include <errno.h>
 #include <string.h>
 
+#include "function_json.h"
 #include "reader.h"
 #include "srpol_lib.h"
 
@@ -109,23 +110,33 @@ int reader_functions(struct reader *r, json_t *object, uint32_t node)
 	return 0;
 }
 
+/* The compressed SID, null if there is none. */
+static json_t *usid_json(const struct srpol_fabric *f,
+			 const struct srpol_function *fn)
+{
+	char buf[SRPOL_ADDR_STRLEN];
+	struct in6_addr usid;
+
+	if (!fn->csid || srpol_usid_pack(&f->sids.block, f->sids.block_len,
+					 f->sids.csid_len, &fn->csid, 1, &usid,
+					 1) != 1)
+		return json_null();
+	return json_string(srpol_addr_text(&usid, buf));
+}
+
 static json_t *function_json(const struct srpol_fabric *f,
 			     const struct srpol_function *fn)
 {
 	char buf[SRPOL_ADDR_STRLEN];
 	json_t *o = json_object();
-	struct in6_addr usid;
 
 	json_object_set_new(o, "name", json_string(fn->name));
 	json_object_set_new(o, "kind", json_string(
 		srpol_function_kind_name(fn->kind)));
 	json_object_set_new(o, "function", json_string(
 		srpol_addr_text(&fn->bits, buf)));
-	if (fn->csid && srpol_usid_pack(&f->sids.block, f->sids.block_len,
-					f->sids.csid_len, &fn->csid, 1, &usid,
-					1) == 1)
-		json_object_set_new(o, "usid", json_string(
-			srpol_addr_text(&usid, buf)));
+	if (fn->csid)
+		json_object_set_new(o, "usid", usid_json(f, fn));
 	if (fn->ratio != 1)
 		json_object_set_new(o, "ratio", json_real(fn->ratio));
 	if (fn->rate)
@@ -153,4 +164,26 @@ json_t *srpol_functions_json(const struct srpol_fabric *f, uint32_t node)
 		json_array_append_new(list, function_json(f,
 							  &f->functions[i]));
 	return list;
+}
+
+/**
+ * srpol_function_json() - what engines tell of a function
+ * @f: finished fabric
+ * @function: number of it
+ *
+ * What is not known but simulated is member "model".
+ */
+json_t *srpol_function_json(const struct srpol_fabric *f, uint32_t function)
+{
+	const struct srpol_function *fn = &f->functions[function];
+	struct in6_addr sid = srpol_function_sid(f, function);
+	char buf[SRPOL_ADDR_STRLEN];
+
+	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:{s:f, s:o}}",
+			 "switch", f->nodes[fn->node].name, "name", fn->name,
+			 "kind", srpol_function_kind_name(fn->kind),
+			 "sid", srpol_addr_text(&sid, buf),
+			 "usid", usid_json(f, fn),
+			 "model", "ratio", fn->ratio, "rate", fn->rate ?
+			 json_integer(fn->rate) : json_null());
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "function_json.h"
 #include "srpol_lib.h"
 #include "tenants.h"
 
@@ -96,32 +97,6 @@ static json_t *users_of(uint32_t function)
 }
 
 /**
- * via_function_json() - a function, and what the model has it do
- * @function: its number
- */
-json_t *via_function_json(uint32_t function)
-{
-	const struct srpol_function *fn = &fabricd.fabric->functions[function];
-	struct in6_addr sid = srpol_function_sid(fabricd.fabric, function);
-	const struct srpol_sid_plan *sids = &fabricd.fabric->sids;
-	char text[SRPOL_ADDR_STRLEN], buf[SRPOL_ADDR_STRLEN];
-	struct in6_addr usid;
-	bool packed;
-
-	packed = fn->csid && srpol_usid_pack(&sids->block, sids->block_len,
-					     sids->csid_len, &fn->csid, 1,
-					     &usid, 1) == 1;
-	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:{s:f, s:o}}",
-			 "switch", node_name(fn->node), "name", fn->name,
-			 "kind", srpol_function_kind_name(fn->kind),
-			 "sid", srpol_addr_text(&sid, text),
-			 "usid", packed ? json_string(
-				 srpol_addr_text(&usid, buf)) : json_null(),
-			 "model", "ratio", fn->ratio, "rate", fn->rate ?
-			 json_integer(fn->rate) : json_null());
-}
-
-/**
  * functions_request() - srpol fabric functions
  * @request: nothing more
  * @err: not used
@@ -132,7 +107,7 @@ json_t *functions_request(const json_t *request, struct srpol_error *err)
 	uint32_t i;
 
 	for (i = 0; i < fabricd.fabric->n_functions; i++) {
-		o = via_function_json(i);
+		o = srpol_function_json(fabricd.fabric, i);
 		json_object_set_new(o, "jobs", users_of(i));
 		json_array_append_new(list, o);
 	}

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tenants.h"
+#include "function_json.h"
 #include "srpol_lib.h"
 
 static uint32_t first_gpu(const char *host)
@@ -72,7 +73,7 @@ static void add_segments(json_t *o, const struct srpol_route *route,
 	bool may = !via || at != SRPOL_NONE;
 
 	json_object_set_new(o, "function", at == SRPOL_NONE ? json_null() :
-			    via_function_json(at));
+			    srpol_function_json(fabricd.fabric, at));
 	json_object_set_new(o, "segments", may ?
 			    list_json(route, at, SRPOL_SID_REDUCED) :
 			    json_array());

@@ -116,7 +116,7 @@ static const struct engine_request requests[] = {
 	{ "jobs", read_fabric_jobs, print_fabric_jobs },
 	{ "tenant", read_fabric_tenant, NULL },
 	{ "tenants", NULL, print_fabric_tenants },
-	{ "functions", NULL, print_fabric_functions },
+	{ "functions", NULL, print_functions },
 	{ "advise", NULL, print_fabric_advise },
 	{ }
 };

@@ -241,10 +241,10 @@ static void print_why_path(const json_t *path)
 }
 
 /**
- * print_fabric_functions() - answer to request "functions"
+ * print_functions() - answer to request "functions", of either engine
  * @reply: the answer
  */
-void print_fabric_functions(const json_t *reply)
+void print_functions(const json_t *reply)
 {
 	const json_t *fn, *model, *job;
 	size_t i, k;
@@ -262,8 +262,10 @@ void print_fabric_functions(const json_t *reply)
 		if (number_of(model, "rate"))
 			out_text(" rate %lldbit/s", number_of(model, "rate"));
 		json_array_foreach(json_object_get(fn, "jobs"), k, job)
-			out_text("%s%s/%s", k ? "," : " jobs ",
-				 text_of(job, "tenant"), text_of(job, "name"));
+			out_text("%s%s%s%s", k ? "," : " jobs ",
+				 text_of(job, "tenant"),
+				 text_of(job, "tenant")[0] ? "/" : "",
+				 text_of(job, "name"));
 		out_text("\n");
 		out_object_end();
 	}

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "function_json.h"
 #include "probing.h"
 #include "srpold.h"
 
@@ -127,4 +128,39 @@ int job_via_policy(struct engine *engine, const struct job *job,
 		ret = add_paths(engine, job, &set, policy, via, err) ?: 1;
 	srpol_path_set_free(&set);
 	return ret;
+}
+
+static json_t *users_of(const struct engine *engine, uint32_t function)
+{
+	json_t *list = json_array();
+	const struct job *job;
+	uint32_t via;
+
+	vec_for_each(job, &jobs) {
+		via = srpol_fabric_via(engine->fabric, job->via);
+		if (via && srpol_function_is(engine->fabric, function, via))
+			json_array_append_new(list, json_pack("{s:s}", "name",
+							      job->name));
+	}
+	return list;
+}
+
+/**
+ * functions_request() - srpol engine functions
+ * @engine: the engine
+ * @request: nothing more
+ * @err: not used
+ */
+json_t *functions_request(struct engine *engine, const json_t *request,
+			  struct srpol_error *err)
+{
+	json_t *list = json_array(), *o;
+	uint32_t i;
+
+	for (i = 0; i < engine->fabric->n_functions; i++) {
+		o = srpol_function_json(engine->fabric, i);
+		json_object_set_new(o, "jobs", users_of(engine, i));
+		json_array_append_new(list, o);
+	}
+	return list;
 }

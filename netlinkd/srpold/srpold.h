@@ -489,6 +489,8 @@ int jobs_build(struct engine *engine, struct srpol_error *err);
 /* job_via.c */
 int job_via_policy(struct engine *engine, const struct job *job,
 		   struct engine_policy *policy, struct srpol_error *err);
+json_t *functions_request(struct engine *engine, const json_t *request,
+			  struct srpol_error *err);
 
 /* job_rules.c */
 void job_rules(struct engine *engine);

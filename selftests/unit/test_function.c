@@ -353,6 +353,48 @@ static void minmax_leaves(void **state)
 	srpol_placement_free(p);
 }
 
+/* Planes of which no path passes it get nothing: all counts where it goes. */
+static void planes(void **state)
+{
+	(void)state;
+	struct srpol_shape shape = srpol_shape_plane(2, 4, 100 * GB);
+	struct srpol_function sum = {
+		.name = "sum", .kind = SRPOL_FUNCTION_AGGREGATE, .ratio = 1,
+		.bits.s6_addr[15] = 0xa1,
+	};
+	struct srpol_demand d = { .src = 0, .dst = 1, .bytes = GB };
+	struct srpol_fabric *g = srpol_fabric_generate(&shape, &err);
+	struct srpol_alg_input in = { .fabric = g, .demands = &d, .n = 1 };
+	struct srpol_placement *p;
+	char *text;
+	uint32_t i;
+
+	/* what is generated is finished: once more, with a function */
+	sum.node = g->nics[g->gpus[0].nic].leaf;
+	assert_int_equal(srpol_fabric_add_function(g, &sum, &err), 0);
+	g->nodes[sum.node].fn_n = 1;
+	text = srpol_topology_text(g);
+	srpol_fabric_free(g);
+	g = srpol_topology_parse(text, strlen(text), &err);
+	free(text);
+	assert_non_null(g);
+	in.fabric = g;
+	in.links = srpol_links_new(g);
+	d.via = srpol_fabric_via(g, "sum");
+	for (i = 0; srpol_alg_at(i); i++) {
+		assert_int_equal(srpol_alg_run(srpol_alg_at(i), &in, &p, &err),
+				 0);
+		assert_int_equal(p->first[1], 1);
+		assert_int_equal(p->shares[0].path, 0);
+		srpol_placement_free(p);
+	}
+	assert_int_equal(srpol_alg_run(&srpol_alg_minmax, &in, &p, &err), 0);
+	assert_int_equal(p->shares[0].weight, 1);
+	srpol_placement_free(p);
+	srpol_links_free((struct srpol_links *)in.links);
+	srpol_fabric_free(g);
+}
+
 /* Seconds that the model gives a demand of 1 GB over one path. */
 static double seconds(const char *word, uint32_t number, bool coupled)
 {
@@ -547,6 +589,7 @@ int main(void)
 		cmocka_unit_test(in_lists),
 		cmocka_unit_test(algorithms_choose),
 		cmocka_unit_test(minmax_leaves),
+		cmocka_unit_test(planes),
 		cmocka_unit_test(model),
 		cmocka_unit_test(model_multicast),
 		cmocka_unit_test(plan_goes_through),

@@ -225,6 +225,26 @@ static void builds_again(void **state)
 	assert_int_equal(engine.policies.n, 2);
 }
 
+static void tells(void **state)
+{
+	(void)state;
+	const char *switches, *names;
+	json_t *list;
+
+	assert_int_equal(add("{\"name\": \"j\", \"pid\": 1, \"via\": \"sum\"}"),
+			 0);
+	list = functions_request(&engine, NULL, &err);
+	assert_int_equal(json_array_size(list), 3);
+	assert_int_equal(json_unpack(json_array_get(list, 1), "{s:s, s:[{s:s}], s:{s:F, s:n}}",
+				     "switch", &switches, "jobs", "name", &names,
+				     "model", "ratio", &(double){ 0 }, "rate"), 0);
+	assert_string_equal(switches, "spine2");
+	assert_string_equal(names, "j");
+	assert_int_equal(json_array_size(json_object_get(
+		json_array_get(list, 0), "jobs")), 0);
+	json_decref(list);
+}
+
 static void in_a_slice(void **state)
 {
 	(void)state;
@@ -260,6 +280,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(goes_through, up, down),
 		cmocka_unit_test_setup_teardown(builds_again, up, down),
+		cmocka_unit_test_setup_teardown(tells, up, down),
 		cmocka_unit_test_setup_teardown(in_a_slice, up, down),
 		cmocka_unit_test_setup_teardown(refuses, up, down),
 	};
