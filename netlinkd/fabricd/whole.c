@@ -3,7 +3,8 @@
  * The plan. What is reserved comes first: the pairs of a tenant's color have
  * the weights of what is kept for it. What tenants with paths of their own, or
  * whose jobs go through a function, announced without a reservation has their
- * color as well, on these paths. All else is placed by the algorithm on what reservations leave of the links.
+ * color as well, on these paths. All else is placed by the algorithm on what
+ * reservations leave of the links.
  */
 #include <errno.h>
 #include <stdlib.h>
