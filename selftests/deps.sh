@@ -85,6 +85,7 @@ test_packages() {
 	openmpi-bin		# programs that say what they will send
 	libopenmpi-dev
 	tcpdump
+	curl			# gRPC to gobgpd, which unpack.sh fetches
 	tshark			# independent decoder, and dumpcap
 	jq
 	socat			# garbage to a Unix socket

@@ -272,6 +272,8 @@ elif [[ $native_list$guest_list == *[![:space:]]* ]]; then
 	selftests/unpack.sh etcd-server usr/bin/etcd
 	selftests/unpack.sh etcd-client usr/bin/etcdctl
 	selftests/unpack.sh nats-server usr/sbin/nats-server
+	selftests/unpack.sh gobgpd usr/bin/gobgpd
+	selftests/unpack.sh gobgpd usr/bin/gobgp
 fi
 
 # End to end, hosts wait for switches and for each other, and a few programs

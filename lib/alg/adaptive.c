@@ -95,7 +95,8 @@ static int place(const struct srpol_alg_input *in, uint32_t d,
 		return -ENOMEM;
 	for (i = 0; i < set->n; i++) {
 		srpol_path_get(in->fabric, set, i, &route);
-		worth[i] = path_worth(in, &route);
+		worth[i] = srpol_demand_may(in, d, &route) ?
+			   path_worth(in, &route) : 0;
 	}
 	rc = place_by(in, d, worth, set->n, out);
 	free(worth);

@@ -25,6 +25,7 @@ extern "C" {
  * @bytes: to be sent; below 2^53
  * @key: what tells flows of a pair apart: a queue pair, an address' key
  * @color: see "pinned"
+ * @via: function that its paths have to pass, as srpol_fabric_via() has it; 0: none
  */
 struct srpol_demand {
 	uint32_t src;
@@ -32,6 +33,7 @@ struct srpol_demand {
 	uint64_t bytes;
 	uint64_t key;
 	uint32_t color;
+	uint32_t via;
 };
 
 /**
@@ -172,6 +174,15 @@ const struct srpol_alg *srpol_alg_find(const char *name);
 int srpol_alg_run(const struct srpol_alg *alg,
 		  const struct srpol_alg_input *in,
 		  struct srpol_placement **out, struct srpol_error *err);
+
+/* via.c: demands that ask for a function */
+
+bool srpol_demand_may(const struct srpol_alg_input *in, uint32_t d,
+		      const struct srpol_route *route);
+uint64_t srpol_demand_capacity(const struct srpol_alg_input *in, uint32_t d,
+			       const struct srpol_route *route);
+int srpol_demand_check(const struct srpol_fabric *f,
+		       const struct srpol_demand *d, struct srpol_error *err);
 
 /* placement.c */
 

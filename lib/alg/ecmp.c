@@ -9,7 +9,7 @@
 #include "alg.h"
 
 /* Usable paths of a set; their number. */
-static uint32_t usable(const struct srpol_alg_input *in,
+static uint32_t usable(const struct srpol_alg_input *in, uint32_t d,
 		       const struct srpol_path_set *set, uint32_t *paths)
 {
 	struct srpol_route route;
@@ -17,7 +17,7 @@ static uint32_t usable(const struct srpol_alg_input *in,
 
 	for (i = 0; i < set->n; i++) {
 		srpol_path_get(in->fabric, set, i, &route);
-		if (srpol_route_capacity(in->links, &route))
+		if (srpol_demand_capacity(in, d, &route))
 			paths[n++] = i;
 	}
 	return n;
@@ -37,7 +37,7 @@ static int place(const struct srpol_alg_input *in, uint32_t d,
 	if (!paths)
 		return -ENOMEM;
 	count = paths + set->n;
-	n = usable(in, set, paths);
+	n = usable(in, d, set, paths);
 	qps = in->options.qps ? in->options.qps : 1;
 	for (i = 0; n && i < qps; i++) {
 		hash = srpol_mix(in->options.seed ^ srpol_mix(demand->key + i));

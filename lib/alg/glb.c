@@ -87,9 +87,11 @@ static int place(const struct srpol_alg_input *in, uint32_t d,
 	}
 	if (in->options.profile == SRPOL_PROFILE_WORST)
 		level_next_hops(in, set, q);
-	for (i = 0; i < set->n && !rc; i++)
-		if (q[i])
+	for (i = 0; i < set->n && !rc; i++) {
+		srpol_path_get(in->fabric, set, i, &route);
+		if (q[i] && srpol_demand_may(in, d, &route))
 			rc = srpol_placement_add(out, d, i, q[i]);
+	}
 	free(q);
 	return rc;
 }

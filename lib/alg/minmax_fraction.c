@@ -99,7 +99,11 @@ static int inspect(struct fraction *s, uint32_t d, uint32_t *paths,
 	rc = srpol_path_set_init(s->m->in->fabric, demand->src, demand->dst,
 				 &set);
 	*paths = rc ? 0 : set.n;
-	if (!rc && set.pairs == 1) {
+	if (demand->via) {
+		/* stays where it is: a commodity by itself without a choice */
+		s->key[d] = UINT64_C(1) << 63 | d;
+		*len = 0;
+	} else if (!rc && set.pairs == 1) {
 		s->key[d] = (uint64_t)set.pair[0].fan.from << 32 |
 			    set.pair[0].fan.to;
 		*len = set.pair[0].fan.len;

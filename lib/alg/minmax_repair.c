@@ -55,6 +55,8 @@ static uint32_t room(const struct mover *v, const struct srpol_route *route)
 	double least = v->bytes * SRPOL_PARTS, r;
 	uint32_t i, l;
 
+	if (!srpol_demand_may(v->m->in, v->d, route))
+		return 0;
 	for (i = 0; i < route->n; i++) {
 		l = route->link[i];
 		if (v->m->cost[l] == INFINITY)
@@ -123,6 +125,8 @@ static uint32_t coolest(const struct mover *v, uint32_t parts)
 
 	for (i = 0; i < v->set.n; i++) {
 		get(v, i, &route);
+		if (!srpol_demand_may(v->m->in, v->d, &route))
+			continue;
 		worst = srpol_minmax_worst(v->m, &route, parts * v->bytes);
 		if (worst < least) {
 			least = worst;
@@ -247,7 +251,7 @@ static int leave_share(struct mover *v, uint32_t i)
 	struct srpol_route route;
 
 	get(v, share->path, &route);
-	if (srpol_route_capacity(v->m->in->links, &route))
+	if (srpol_demand_capacity(v->m->in, v->d, &route))
 		return 0;
 	srpol_minmax_load(v->m, v->d, &route, -(double)parts);
 	share->weight = 0;

@@ -47,8 +47,26 @@ static uint32_t ups(const struct srpol_minmax *m, uint32_t node)
 	return m->in->fabric->nodes[node].up_n;
 }
 
+/* Has a plane a path that the demand may take, up or not? */
+static bool has_path(const struct srpol_minmax *m, uint32_t d,
+		     const struct srpol_path_set *set, uint32_t p)
+{
+	struct srpol_route route;
+	uint32_t i;
+
+	if (!m->in->demands[d].via)
+		return set->pair[p].fan.n;
+	for (i = 0; i < set->pair[p].fan.n; i++) {
+		srpol_path_get(m->in->fabric, set, set->pair[p].first + i,
+			       &route);
+		if (srpol_demand_may(m->in, d, &route))
+			return true;
+	}
+	return false;
+}
+
 /* Parts of the planes, in proportion to NICs; the number of planes. */
-static uint32_t plane_parts(const struct srpol_minmax *m,
+static uint32_t plane_parts(const struct srpol_minmax *m, uint32_t d,
 			    const struct srpol_path_set *set, uint32_t *parts)
 {
 	const struct srpol_fabric *f = m->in->fabric;
@@ -60,7 +78,7 @@ static uint32_t plane_parts(const struct srpol_minmax *m,
 		back = 1 / m->cost[f->nics[set->pair[p].dst].link ^ 1];
 		if (back < nic[p])
 			nic[p] = back;
-		if (!set->pair[p].fan.n)
+		if (!has_path(m, d, set, p))
 			nic[p] = 0;
 		sum += nic[p];
 	}
@@ -99,6 +117,8 @@ static uint32_t coolest(const struct srpol_minmax *m, uint32_t d,
 		/* not all of them begin with the first one */
 		at = set->pair[p].first + (i + m->in->demands[d].src) % n;
 		srpol_path_get(m->in->fabric, set, at, &route);
+		if (!srpol_demand_may(m->in, d, &route))
+			continue;
 		worst = srpol_minmax_worst(m, &route, bytes);
 		if (worst < least) {
 			least = worst;
@@ -116,7 +136,7 @@ static int place_greedily(struct srpol_minmax *m, uint32_t d)
 
 	rc = srpol_path_set_init(m->in->fabric, m->in->demands[d].src,
 				 m->in->demands[d].dst, &set);
-	n = rc ? 0 : plane_parts(m, &set, parts);
+	n = rc ? 0 : plane_parts(m, d, &set, parts);
 	for (p = 0; p < n && !rc; p++) {
 		path = parts[p] ? coolest(m, d, &set, p, parts[p]) : SRPOL_NONE;
 		if (path != SRPOL_NONE)
@@ -165,13 +185,15 @@ static bool collect(struct srpol_minmax *m, struct edges *edges, int *rc)
 	for (d = 0; d < m->in->n && regular; d++) {
 		*rc = srpol_path_set_init(m->in->fabric, m->in->demands[d].src,
 					  m->in->demands[d].dst, &set);
-		n = *rc ? 0 : plane_parts(m, &set, parts);
+		n = *rc ? 0 : plane_parts(m, d, &set, parts);
 		for (p = 0; p < n; p++) {
 			e = &edges->e[edges->n++];
 			e->d = d;
 			e->parts = parts[p];
 			e->first = set.pair[p].first;
 			e->fan = set.pair[p].fan;
+			if (m->in->demands[d].via)
+				regular = false;
 			if (e->fan.turn == SRPOL_TURN_LEAF)
 				continue;
 			if (!k)

@@ -26,7 +26,7 @@ static bool is_allowed(const struct srpol_alg_input *in, uint32_t d,
 	struct srpol_route route;
 
 	srpol_path_get(in->fabric, set, path, &route);
-	return srpol_route_capacity(in->links, &route) &&
+	return srpol_demand_capacity(in, d, &route) &&
 	       has_color(in->fabric, &route, in->demands[d].color);
 }
 

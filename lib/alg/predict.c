@@ -28,18 +28,30 @@ void srpol_fluid_free(struct srpol_fluid *m)
 	free(m);
 }
 
+/* Functions that have a rate are links behind those of the fabric. */
+static void add_functions(struct srpol_fluid *m, const struct srpol_fabric *f)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->n_functions; i++)
+		m->net.capacity[f->n_links + i] = f->functions[i].rate / 8.0;
+	m->net.n_links = f->n_links + f->n_functions;
+}
+
 static struct srpol_fluid *fluid_room(const struct srpol_alg_input *in,
 				      const struct srpol_placement *p)
 {
 	size_t shares = p->first[p->n], links = in->fabric->n_links, i;
+	size_t uses = shares * (SRPOL_PATH_LINKS + 1) + 1;
 	struct srpol_fluid *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return NULL;
 	m->first = calloc(shares + 2, sizeof(*m->first));
-	m->link = malloc((shares * SRPOL_PATH_LINKS + 1) * sizeof(*m->link));
-	m->part = malloc((shares * SRPOL_PATH_LINKS + 1) * sizeof(*m->part));
-	m->net.capacity = malloc((links + 1) * sizeof(*m->net.capacity));
+	m->link = malloc(uses * sizeof(*m->link));
+	m->part = malloc(uses * sizeof(*m->part));
+	m->net.capacity = malloc((links + in->fabric->n_functions + 1) *
+				 sizeof(*m->net.capacity));
 	m->left = malloc((shares + 1) * sizeof(*m->left));
 	m->start = malloc((shares + 1) * sizeof(*m->start));
 	m->finish = malloc((shares + 1) * sizeof(*m->finish));
@@ -49,9 +61,9 @@ static struct srpol_fluid *fluid_room(const struct srpol_alg_input *in,
 		srpol_fluid_free(m);
 		return NULL;
 	}
-	m->net.n_links = links;
 	for (i = 0; i < links; i++)
 		m->net.capacity[i] = in->links->links[i].capacity / 8.0;
+	add_functions(m, in->fabric);
 	return m;
 }
 
@@ -82,6 +94,29 @@ static void end_flow(struct srpol_fluid *m, uint32_t demand, double bytes,
 	m->first[f + 2] = m->first[f + 1];
 }
 
+/*
+ * What the model has a function do: of an aggregation or compression less comes
+ * out, into a multicast less goes, as one packet is that of several demands.
+ */
+static void add_route(struct srpol_fluid *m, const struct srpol_fabric *f,
+		      const struct srpol_route *route, uint32_t via, double part)
+{
+	uint32_t at = via ? srpol_route_function(f, route, via) : SRPOL_NONE, l;
+	const struct srpol_function *fn = at == SRPOL_NONE ? NULL :
+					  &f->functions[at];
+	bool multicast = fn && fn->kind == SRPOL_FUNCTION_MULTICAST;
+	double before = multicast ? part * fn->ratio : part;
+	double behind = fn && !multicast ? part * fn->ratio : part;
+	bool passed = !fn;
+
+	for (l = 0; l < route->n; l++) {
+		passed |= fn && f->links[route->link[l]].from == fn->node;
+		add_use(m, route->link[l], passed ? behind : before);
+	}
+	if (fn && fn->rate)
+		add_use(m, f->n_links + at, before);
+}
+
 static int add_demand(struct srpol_fluid *m, const struct srpol_alg_input *in,
 		      const struct srpol_placement *p, uint32_t d, bool coupled,
 		      double start)
@@ -89,7 +124,7 @@ static int add_demand(struct srpol_fluid *m, const struct srpol_alg_input *in,
 	double sum = 0, bytes = in->demands[d].bytes;
 	struct srpol_path_set set;
 	struct srpol_route route;
-	uint32_t i, l;
+	uint32_t i;
 	int rc;
 
 	rc = srpol_path_set_init(in->fabric, in->demands[d].src,
@@ -100,9 +135,8 @@ static int add_demand(struct srpol_fluid *m, const struct srpol_alg_input *in,
 		sum += p->shares[i].weight;
 	for (i = p->first[d]; i < p->first[d + 1]; i++) {
 		srpol_path_get(in->fabric, &set, p->shares[i].path, &route);
-		for (l = 0; l < route.n; l++)
-			add_use(m, route.link[l], coupled ?
-				p->shares[i].weight / sum : 1);
+		add_route(m, in->fabric, &route, in->demands[d].via,
+			  coupled ? p->shares[i].weight / sum : 1);
 		if (!coupled)
 			end_flow(m, d, bytes * p->shares[i].weight / sum,
 				 start);
@@ -120,6 +154,9 @@ static int add_demand(struct srpol_fluid *m, const struct srpol_alg_input *in,
  * @coupled: a demand's shares are packets of one flow (spraying), so that the
  *	slowest path limits all; else each share is a flow of its own
  * @start: seconds at which each demand starts, NULL: 0
+ *
+ * What functions do to a demand's bytes is in there, as the topology says: it is
+ * a model, as no switch is asked. Their rates are links behind the fabric's.
  *
  * Return: the network, NULL without memory.
  */

@@ -35,7 +35,7 @@ static int place(const struct srpol_alg_input *in, uint32_t d,
 
 	for (i = 0; i < set->n && !rc; i++) {
 		srpol_path_get(in->fabric, set, i, &route);
-		if (srpol_route_capacity(in->links, &route))
+		if (srpol_demand_capacity(in, d, &route))
 			rc = srpol_placement_add(out, d, i, 1);
 	}
 	return rc;

@@ -88,7 +88,7 @@ static int place(const struct srpol_alg_input *in, const struct flow *flow,
 				 in->demands[d].dst, &set);
 	for (i = 0; i < set.n && flow->paths && !rc; i++) {
 		srpol_path_get(in->fabric, &set, i, &route);
-		if (!srpol_route_capacity(in->links, &route))
+		if (!srpol_demand_capacity(in, d, &route))
 			continue;
 		/* parts are next to each other in the rotation */
 		if ((nr + flow->paths - flow->src) % flow->paths < flow->bytes)
@@ -113,7 +113,7 @@ static int count_paths(const struct srpol_alg_input *in, uint32_t d,
 				 in->demands[d].dst, &set);
 	for (i = 0; i < set.n && !rc; i++) {
 		srpol_path_get(in->fabric, &set, i, &route);
-		*n += !!srpol_route_capacity(in->links, &route);
+		*n += !!srpol_demand_capacity(in, d, &route);
 	}
 	srpol_path_set_free(&set);
 	return rc;

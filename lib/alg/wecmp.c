@@ -29,14 +29,24 @@ static uint64_t nic_units(const struct srpol_alg_input *in, uint32_t nic,
 	return units(in->links->links[link].capacity);
 }
 
-/* Bandwidth between the leaves, per path and in all. */
-static uint64_t fan_units(const struct srpol_alg_input *in,
-			  const struct srpol_fan *fan, uint64_t *path)
+/* Bandwidth between the leaves, per path the demand may take and in all. */
+static uint64_t fan_units(const struct srpol_alg_input *in, uint32_t d,
+			  const struct srpol_path_set *set, uint32_t p,
+			  uint64_t *path)
 {
+	const struct srpol_fan *fan = &set->pair[p].fan;
 	uint64_t sum = 0, least, rate;
 	uint32_t links[4], i, j, n;
+	struct srpol_route route;
 
 	for (i = 0; i < fan->n; i++) {
+		if (in->demands[d].via) {
+			srpol_path_get(in->fabric, set,
+				       set->pair[p].first + i, &route);
+			path[i] = 0;
+			if (!srpol_demand_may(in, d, &route))
+				continue;
+		}
 		n = srpol_fan_links(in->fabric, fan, i, links);
 		least = n ? UINT64_MAX : units(SRPOL_RATE_MAX);
 		for (j = 0; j < n; j++) {
@@ -51,14 +61,14 @@ static uint64_t fan_units(const struct srpol_alg_input *in,
 }
 
 /* path[] of a plane become parts of the plane's bandwidth, times @scale. */
-static void plane_weights(const struct srpol_alg_input *in,
+static void plane_weights(const struct srpol_alg_input *in, uint32_t d,
 			  const struct srpol_path_set *set, uint32_t p,
 			  uint64_t scale, uint64_t *path)
 {
 	uint64_t sum, bandwidth, nic;
 	uint32_t i, n = set->pair[p].fan.n;
 
-	sum = fan_units(in, &set->pair[p].fan, path);
+	sum = fan_units(in, d, set, p, path);
 	bandwidth = sum;
 	nic = nic_units(in, set->pair[p].src, 0);
 	if (nic < bandwidth)
@@ -75,14 +85,14 @@ static void plane_weights(const struct srpol_alg_input *in,
 }
 
 /* Least common multiple of what planes divide by; 0 if that is too much. */
-static uint64_t common_scale(const struct srpol_alg_input *in,
+static uint64_t common_scale(const struct srpol_alg_input *in, uint32_t d,
 			     const struct srpol_path_set *set, uint64_t *path)
 {
 	uint64_t scale = 1, sum, part;
 	uint32_t p, i;
 
 	for (p = 0; p < set->pairs; p++) {
-		sum = fan_units(in, &set->pair[p].fan, path);
+		sum = fan_units(in, d, set, p, path);
 		for (i = 0, part = sum; i < set->pair[p].fan.n; i++)
 			part = srpol_gcd(part, path[i]);
 		if (!sum)
@@ -128,9 +138,9 @@ static int place(const struct srpol_alg_input *in, uint32_t d,
 	path = calloc(set->n + 1UL, sizeof(*path));
 	if (!path)
 		return -ENOMEM;
-	scale = common_scale(in, set, path);
+	scale = common_scale(in, d, set, path);
 	for (p = 0; p < set->pairs; p++)
-		plane_weights(in, set, p, scale ? scale : 1 << 20,
+		plane_weights(in, d, set, p, scale ? scale : 1 << 20,
 			      path + set->pair[p].first);
 	reduce(path, set->n);
 	for (i = 0; i < set->n && !rc; i++)

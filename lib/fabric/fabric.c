@@ -112,6 +112,7 @@ void srpol_fabric_free(struct srpol_fabric *f)
 	free(f->up);
 	free(f->down);
 	free(f->names);
+	free(f->functions);
 	free(f);
 }
 
@@ -124,6 +125,7 @@ size_t srpol_fabric_bytes(const struct srpol_fabric *f)
 	return sizeof(*f) + f->room_nodes * sizeof(*f->nodes) +
 	       f->room_links * sizeof(*f->links) +
 	       f->room_nics * sizeof(*f->nics) +
+	       f->room_functions * sizeof(*f->functions) +
 	       f->n_gpus * sizeof(*f->gpus) +
 	       f->n_nics * sizeof(*f->addrs) +
 	       f->n_links * sizeof(*f->up) +

@@ -68,6 +68,8 @@ enum srpol_tier {
  * @down_n: number of them; in order of the lower nodes' numbers
  * @shape: nodes with the same upper nodes have the same number
  * @shape2: leaves whose spines pairwise have the same @shape, likewise
+ * @fn_first: first of its functions in srpol_fabric.functions
+ * @fn_n: number of them
  * @apart: of a leaf: links that each of its spines has to super-spines, if all
  *	have as many and no two of them lead to the same one; else 0
  */
@@ -87,6 +89,8 @@ struct srpol_node {
 	uint32_t shape;
 	uint32_t shape2;
 	uint32_t apart;
+	uint32_t fn_first;
+	uint32_t fn_n;
 };
 
 /**
@@ -145,6 +149,43 @@ struct srpol_gpu {
 };
 
 /**
+ * enum srpol_function_kind - what a function is said to do, in the model
+ * @SRPOL_FUNCTION_AGGREGATE: adds up what several send: less goes on
+ * @SRPOL_FUNCTION_MULTICAST: sends copies to several: less comes in
+ * @SRPOL_FUNCTION_COMPRESS: less goes on
+ * @SRPOL_FUNCTION_OPAQUE: nobody says
+ * @SRPOL_FUNCTION_KINDS: number of kinds
+ */
+enum srpol_function_kind {
+	SRPOL_FUNCTION_AGGREGATE,
+	SRPOL_FUNCTION_MULTICAST,
+	SRPOL_FUNCTION_COMPRESS,
+	SRPOL_FUNCTION_OPAQUE,
+	SRPOL_FUNCTION_KINDS,
+};
+
+/**
+ * struct srpol_function - a SID of a switch that paths may have as a waypoint
+ * @name: several switches may offer one of the same name
+ * @node: switch
+ * @kind: of the model
+ * @bits: behind the switch's locator
+ * @csid: compressed SID, 0 for none
+ * @ratio: model: bytes behind an aggregation or compression per byte before it,
+ *	bytes before a multicast per byte behind it; above 0, up to 1
+ * @rate: model: bit/s it can take in, 0: no limit
+ */
+struct srpol_function {
+	char name[SRPOL_NAME_LEN];
+	uint32_t node;
+	enum srpol_function_kind kind;
+	struct in6_addr bits;
+	uint64_t csid;
+	double ratio;
+	uint64_t rate;
+};
+
+/**
  * struct srpol_sid_plan - how SIDs are made from locators and CSIDs
  * @end: function of End, the bits behind a locator
  * @decap: function of End.DT46 of hosts
@@ -177,12 +218,15 @@ struct srpol_sid_plan {
  * @addrs: numbers of NICs, sorted by address
  * @up: links to upper nodes, per node
  * @down: links to lower nodes, per node
+ * @functions: sorted by node, name
+ * @n_functions: number of them
  * @sids: how SIDs are made
  * @names: hash table of node numbers, by name
  * @names_mask: its size - 1
  * @room_nodes: of @nodes, while it is built
  * @room_links: of @links
  * @room_nics: of @nics
+ * @room_functions: of @functions
  */
 struct srpol_fabric {
 	struct srpol_node *nodes;
@@ -196,12 +240,15 @@ struct srpol_fabric {
 	uint32_t *addrs;
 	uint32_t *up;
 	uint32_t *down;
+	struct srpol_function *functions;
+	uint32_t n_functions;
 	struct srpol_sid_plan sids;
 	uint32_t *names;
 	uint32_t names_mask;
 	uint32_t room_nodes;
 	uint32_t room_links;
 	uint32_t room_nics;
+	uint32_t room_functions;
 };
 
 /* fabric.c: building */
@@ -422,6 +469,26 @@ void srpol_route_reverse(const struct srpol_route *path,
 uint64_t srpol_route_capacity(const struct srpol_links *s,
 			      const struct srpol_route *path);
 
+/* function.c: functions of switches, as waypoints */
+
+const char *srpol_function_kind_name(enum srpol_function_kind kind);
+enum srpol_function_kind srpol_function_kind_find(const char *word);
+int srpol_fabric_add_function(struct srpol_fabric *f,
+			      const struct srpol_function *function,
+			      struct srpol_error *err);
+int srpol_fabric_index_functions(struct srpol_fabric *f,
+				 struct srpol_error *err);
+uint32_t srpol_fabric_via(const struct srpol_fabric *f, const char *word);
+const char *srpol_via_name(const struct srpol_fabric *f, uint32_t via);
+bool srpol_function_is(const struct srpol_fabric *f, uint32_t function,
+		       uint32_t via);
+uint32_t srpol_route_function(const struct srpol_fabric *f,
+			      const struct srpol_route *route, uint32_t via);
+bool srpol_route_offers(const struct srpol_fabric *f,
+			const struct srpol_route *route, uint32_t via);
+struct in6_addr srpol_function_sid(const struct srpol_fabric *f,
+				   uint32_t function);
+
 /* sids.c: segment lists of paths and of probes */
 
 #define SRPOL_SIDS_MAX	16
@@ -481,6 +548,9 @@ int srpol_sids_of_path(const struct srpol_fabric *f,
 		       const struct srpol_route *path, enum srpol_sid_hops hops,
 		       const uint8_t *hot, enum srpol_sid_form form,
 		       struct srpol_sid_list *list, struct srpol_error *err);
+int srpol_sids_via(const struct srpol_fabric *f, const struct srpol_route *path,
+		   uint32_t function, enum srpol_sid_form form,
+		   struct srpol_sid_list *list, struct srpol_error *err);
 int srpol_sids_of_loop(const struct srpol_fabric *f,
 		       const struct srpol_route *out,
 		       const struct srpol_route *back, bool to_host,

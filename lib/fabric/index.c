@@ -362,6 +362,8 @@ int srpol_fabric_finish(struct srpol_fabric *f, struct srpol_error *err)
 		rc = check_locators(f, nodes, err);
 	if (!rc)
 		rc = check_csids(f, nodes, err);
+	if (!rc)
+		rc = srpol_fabric_index_functions(f, err);
 out:
 	free(nodes);
 	return rc;

@@ -38,29 +38,43 @@ static struct in6_addr sid_of(const struct srpol_node *node,
 	return sid;
 }
 
-static int plain_sids(const struct srpol_fabric *f, const uint32_t *nodes,
-		      uint32_t n, const struct in6_addr *last,
-		      struct srpol_sid_list *list, struct srpol_error *err)
+/* The function that the list has in place of the node, NULL: none. */
+static const struct srpol_function *waypoint(const struct srpol_fabric *f,
+					     uint32_t function, uint32_t node)
 {
+	return function != SRPOL_NONE && f->functions[function].node == node ?
+	       &f->functions[function] : NULL;
+}
+
+static int plain_sids(const struct srpol_fabric *f, const uint32_t *nodes,
+		      uint32_t n, uint32_t function,
+		      const struct in6_addr *last, struct srpol_sid_list *list,
+		      struct srpol_error *err)
+{
+	const struct srpol_function *at;
 	uint32_t i;
 
 	if (n > SRPOL_SIDS_MAX)
 		return srpol_error_set(err, -E2BIG, "%u SIDs, %d are the most",
 				       n, SRPOL_SIDS_MAX);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
+		at = waypoint(f, function, nodes[i]);
 		list->sid[i] = sid_of(&f->nodes[nodes[i]],
-				      i + 1 < n ? &f->sids.end : last);
+				      i + 1 == n ? last :
+				      at ? &at->bits : &f->sids.end);
+	}
 	list->n = n;
 	return 0;
 }
 
 /* A host's CSID is its decapsulating SID; its probe SID has no CSID. */
 static int usids(const struct srpol_fabric *f, const uint32_t *nodes,
-		 uint32_t n, const struct in6_addr *probe,
+		 uint32_t n, uint32_t function, const struct in6_addr *probe,
 		 struct srpol_sid_list *list, struct srpol_error *err)
 {
 	uint64_t csids[SRPOL_SIDS_MAX * SRPOL_CSIDS_MAX];
 	uint32_t i, packed = probe ? n - 1 : n;
+	const struct srpol_function *at;
 	int rc;
 
 	if (!f->sids.block_len)
@@ -69,10 +83,13 @@ static int usids(const struct srpol_fabric *f, const uint32_t *nodes,
 	if (n > SRPOL_SIDS_MAX * SRPOL_CSIDS_MAX)
 		return srpol_error_set(err, -E2BIG, "%u hops", n);
 	for (i = 0; i < packed; i++) {
-		csids[i] = f->nodes[nodes[i]].csid;
+		at = waypoint(f, function, nodes[i]);
+		csids[i] = at ? at->csid : f->nodes[nodes[i]].csid;
 		if (!csids[i])
 			return srpol_error_set(err, -EINVAL,
-					       "%s has no compressed SID",
+					       "%s%s%s has no compressed SID",
+					       at ? at->name : "",
+					       at ? " of " : "",
 					       f->nodes[nodes[i]].name);
 	}
 	rc = packed ? srpol_usid_pack(&f->sids.block, f->sids.block_len,
@@ -86,6 +103,28 @@ static int usids(const struct srpol_fabric *f, const uint32_t *nodes,
 	if (probe)
 		list->sid[list->n++] = sid_of(&f->nodes[nodes[n - 1]], probe);
 	return 0;
+}
+
+static int sids_of(const struct srpol_fabric *f, const uint32_t *nodes,
+		   uint32_t n, uint32_t function, enum srpol_sid_last last,
+		   enum srpol_sid_form form, struct srpol_sid_list *list,
+		   struct srpol_error *err)
+{
+	const struct in6_addr *bits;
+	int rc;
+
+	if (!n || f->nodes[nodes[n - 1]].tier != SRPOL_TIER_HOST)
+		return srpol_error_set(err, -EINVAL,
+				       "a segment list ends at a host");
+	bits = last == SRPOL_LAST_PROBE ? &f->sids.probe : &f->sids.decap;
+	if (form == SRPOL_SID_USID)
+		rc = usids(f, nodes, n, function,
+			   last == SRPOL_LAST_PROBE ? bits : NULL, list, err);
+	else
+		rc = plain_sids(f, nodes, n, function, bits, list, err);
+	if (!rc)
+		list->overhead = srpol_sids_overhead(list->n, form);
+	return rc;
 }
 
 /**
@@ -108,21 +147,7 @@ int srpol_sids_of_nodes(const struct srpol_fabric *f, const uint32_t *nodes,
 			enum srpol_sid_form form, struct srpol_sid_list *list,
 			struct srpol_error *err)
 {
-	const struct in6_addr *function;
-	int rc;
-
-	if (!n || f->nodes[nodes[n - 1]].tier != SRPOL_TIER_HOST)
-		return srpol_error_set(err, -EINVAL,
-				       "a segment list ends at a host");
-	function = last == SRPOL_LAST_PROBE ? &f->sids.probe : &f->sids.decap;
-	if (form == SRPOL_SID_USID)
-		rc = usids(f, nodes, n, last == SRPOL_LAST_PROBE ? function :
-			   NULL, list, err);
-	else
-		rc = plain_sids(f, nodes, n, function, list, err);
-	if (!rc)
-		list->overhead = srpol_sids_overhead(list->n, form);
-	return rc;
+	return sids_of(f, nodes, n, SRPOL_NONE, last, form, list, err);
 }
 
 /* Does the path turn down behind its link @i? */
@@ -189,6 +214,44 @@ int srpol_sids_of_path(const struct srpol_fabric *f,
 	nodes[n++] = f->links[path->link[path->n - 1]].to;
 	return srpol_sids_of_nodes(f, nodes, n, SRPOL_LAST_DECAP, form, list,
 				   err);
+}
+
+/**
+ * srpol_sids_via() - segment list of a path, with a function as waypoint
+ * @f: finished fabric
+ * @path: path
+ * @function: number of a function of one of its switches, see
+ *	srpol_route_function(); SRPOL_NONE: as srpol_sids_of_path() with all hops
+ * @form: how the list is sent
+ * @list: result
+ * @err: why not
+ *
+ * The function's SID stands where that of its switch would, which is the only
+ * reason to name the first leaf.
+ *
+ * Return: 0, -EINVAL for a function elsewhere, or without CSID.
+ */
+int srpol_sids_via(const struct srpol_fabric *f, const struct srpol_route *path,
+		   uint32_t function, enum srpol_sid_form form,
+		   struct srpol_sid_list *list, struct srpol_error *err)
+{
+	uint32_t nodes[SRPOL_PATH_LINKS], n = 0, i, node;
+	bool met = function == SRPOL_NONE;
+
+	for (i = 0; i < path->n; i++) {
+		node = f->links[path->link[i]].to;
+		if (!i && !waypoint(f, function, node))
+			continue;
+		met |= waypoint(f, function, node) != NULL;
+		nodes[n++] = node;
+	}
+	if (!met)
+		return srpol_error_set(err, -EINVAL,
+				       "the path does not pass %s of %s",
+				       f->functions[function].name,
+				       f->nodes[f->functions[function].node].name);
+	return sids_of(f, nodes, n, function, SRPOL_LAST_DECAP, form, list,
+		       err);
 }
 
 /**

@@ -4,12 +4,11 @@
  * srpol_topology_parse() takes it.
  */
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric.h"
+#include "function_json.h"
 #include "srpol_lib.h"
 
 #define FILE_MAX	(1L << 30)
@@ -109,6 +108,9 @@ static json_t *node_json(const struct srpol_fabric *f, uint32_t i)
 	json_object_set_new(o, "role", json_string(roles[node->tier]));
 	put_uint(o, "plane", node->plane, 0);
 	put_uint(o, "colors", node->colors, UINT32_MAX);
+	if (node->fn_n)
+		json_object_set_new(o, "functions",
+				    srpol_functions_json(f, i));
 	return o;
 }
 

@@ -12,7 +12,8 @@
 
 /*
  * Shares as a host has them: of the demand's color, else of no color, equal
- * ones where the plan says nothing.
+ * ones where the plan says nothing. Paths that do not pass the function that the
+ * demand asks for have none, whatever the plan says.
  */
 static int place_one(const struct srpol_fabric *f,
 		     const struct srpol_links *links,
@@ -39,9 +40,11 @@ static int place_one(const struct srpol_fabric *f,
 		weight[i] = srpol_route_capacity(links, &route) > 0;
 	}
 	ret = n == -ENOENT || n >= 0 ? 0 : n;
-	for (i = 0; i < set.n && !ret; i++)
-		if (weight[i])
+	for (i = 0; i < set.n && !ret; i++) {
+		srpol_path_get(f, &set, i, &route);
+		if (weight[i] && srpol_route_offers(f, &route, d->via))
 			ret = srpol_placement_add(out, demand, i, weight[i]);
+	}
 	srpol_placement_end(out, demand);
 	free(weight);
 	srpol_path_set_free(&set);

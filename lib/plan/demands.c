@@ -3,7 +3,8 @@
  * What a job announces: { "demands": [ { "src": HOST, "dst": HOST, "rail": N,
  * "bytes": B }, ... ] }, or { "all-to-all": { "hosts": [ HOST, ... ], "rail":
  * N, "bytes": B } }, where each host sends B bytes to each other one. Either may
- * have "times" beside it, see times.c.
+ * have "times" beside it, see times.c. With "via": WORD all of it is to pass a
+ * function of that name or kind.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -139,6 +140,30 @@ static int read_all_to_all(const struct srpol_fabric *f, const json_t *o,
 	return ret;
 }
 
+/* The function that all demands of a job ask for, if there is one. */
+static int read_via(const struct srpol_fabric *f, const json_t *o,
+		    struct srpol_demands *demands, uint32_t from,
+		    struct srpol_error *err)
+{
+	const json_t *v = json_object_get(o, "via");
+	const char *word = json_string_value(v);
+	uint32_t via, i;
+	int ret = 0;
+
+	if (!v)
+		return 0;
+	via = word ? srpol_fabric_via(f, word) : 0;
+	if (!via)
+		return srpol_error_set(err, -ENOENT,
+				       "\"via\": no switch offers a function of name or kind \"%s\"",
+				       word ?: "");
+	for (i = from; i < demands->n && !ret; i++) {
+		demands->list[i].via = via;
+		ret = srpol_demand_check(f, &demands->list[i], err);
+	}
+	return ret;
+}
+
 /**
  * srpol_demands_read() - add what a job announces
  * @f: finished fabric
@@ -149,7 +174,8 @@ static int read_all_to_all(const struct srpol_fabric *f, const json_t *o,
  *
  * Demands of an "all-to-all" come in order of the hosts' numbers.
  *
- * Return: 0, -EINVAL, -ENOENT for a host that is not there, -E2BIG, -ENOMEM.
+ * Return: 0, -EINVAL, -ENOENT for a host that is not there, or a function that no
+ * path of a demand passes, -E2BIG, -ENOMEM.
  */
 int srpol_demands_read(const struct srpol_fabric *f, const char *text,
 		       size_t len, struct srpol_demands *demands,
@@ -158,7 +184,8 @@ int srpol_demands_read(const struct srpol_fabric *f, const char *text,
 	json_t *o = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
 	json_t *list = json_object_get(o, "demands");
 	json_t *all = json_object_get(o, "all-to-all");
-	size_t members = 1 + !!json_object_get(o, "times");
+	size_t members = 1 + !!json_object_get(o, "times") +
+			 !!json_object_get(o, "via");
 	uint32_t before = demands->n;
 	struct srpol_times times;
 	int ret = 0;
@@ -166,12 +193,13 @@ int srpol_demands_read(const struct srpol_fabric *f, const char *text,
 
 	if (json_object_size(o) != members || (!json_is_array(list) && !all))
 		ret = srpol_error_set(err, -EINVAL,
-				      "a job has \"demands\" or \"all-to-all\"");
+				      "a job has \"demands\" or \"all-to-all\", and maybe \"times\" and \"via\"");
 	ret = ret ?: srpol_times_read(o, &times, err);
 	for (i = 0; i < json_array_size(list) && !ret; i++)
 		ret = read_one(f, json_array_get(list, i), demands, err);
 	if (all && !ret)
 		ret = read_all_to_all(f, all, demands, err);
+	ret = ret ?: read_via(f, o, demands, before, err);
 	if (ret)
 		demands->n = before;
 	/* the same when other jobs come and go */

@@ -58,6 +58,7 @@ static bool fits(const struct srpol_ledger *ledger, const struct admission *a,
 static void blame(struct admission *a, const struct srpol_offer *offer,
 		  const char *what)
 {
+	uint32_t via = a->want.demands.list[0].via;
 	const struct srpol_link *link;
 
 	a->link = offer->link;
@@ -65,8 +66,9 @@ static void blame(struct admission *a, const struct srpol_offer *offer,
 	a->wanted = offer->wanted;
 	if (offer->link == SRPOL_NONE) {
 		snprintf(a->reason, sizeof(a->reason),
-			 "%s: a demand has no path that is up and allowed",
-			 what);
+			 "%s: a demand has no path that is up and allowed%s%s",
+			 what, via ? " and passes a switch that offers " : "",
+			 via ? srpol_via_name(fabricd.fabric, via) : "");
 		return;
 	}
 	link = &fabricd.fabric->links[offer->link];

@@ -24,6 +24,7 @@ static const struct request requests[] = {
 	{ "tenant-add", tenant_add_request },
 	{ "tenant-del", tenant_del_request },
 	{ "advise", advise_request },
+	{ "functions", functions_request },
 	{ }
 };
 

@@ -89,6 +89,7 @@ int config_read(const char *file, struct fabricd_config *config,
  * @len: bytes of it
  * @number: of a report: its number
  * @links: of a report: struct input_link
+ * @via: of a job: function that its demands ask for, see struct srpol_demand
  * @mod: of a job: revision of its key
  * @planned: of a job: @mod as of the last plan that was published
  * @epoch: of a job: epoch in which it was planned for first, 0: none yet
@@ -102,6 +103,7 @@ struct input {
 	size_t len;
 	uint64_t number;
 	struct vec links;
+	uint32_t via;
 	uint64_t mod;
 	uint64_t planned;
 	uint64_t epoch;

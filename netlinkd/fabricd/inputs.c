@@ -191,6 +191,7 @@ static void set_job(void *data, const struct store_kv *kv)
 		keep_text(input, kv);
 		input->mod = kv->mod;
 		input->epoch = 0;
+		input->via = demands.n ? demands.list[0].via : 0;
 		jobs_changed = true;
 	}
 	srpol_demands_free(&demands);

@@ -64,13 +64,13 @@ static int read_times(const json_t *request, json_t *job,
 static int read_traffic(const json_t *request, struct reservation *r,
 			struct srpol_error *err)
 {
-	static const char * const kinds[] = { "all-to-all", "demands" };
+	static const char * const kinds[] = { "all-to-all", "demands", "via" };
 	json_t *o = json_object();
 	size_t i;
 	int ret;
 
 	ret = read_times(request, o, err);
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (json_object_get(request, kinds[i]))
 			json_object_set(o, kinds[i],
 					json_object_get(request, kinds[i]));

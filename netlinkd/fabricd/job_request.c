@@ -233,6 +233,11 @@ static void add_job(struct op *op)
 		fail(op, "there is a job of that name: delete it first");
 		return;
 	}
+	if (via_check(a->want.tenant, a->want.demands.n ?
+		      a->want.demands.list[0].via : 0, &err)) {
+		answer(op, NULL, &err);
+		return;
+	}
 	a->want.color = a->tenant ? a->tenant->color : 0;
 	srpol_plan_free(a->want.weights);
 	a->want.weights = NULL;
@@ -335,7 +340,7 @@ static json_t *begin(struct reservation *r, bool is_del, int ret,
 /**
  * job_add_request() - srpol fabric job add
  * @request: "name", "tenant", what it sends: "all-to-all" or "demands" as in
- *	its key, "guaranteed", "max" (bit/s), "for-s", and when: "in-ms",
+ *	its key, "via", "guaranteed", "max" (bit/s), "for-s", and when: "in-ms",
  *	"duration-ms", "period-ms"
  * @err: what is wrong
  */
@@ -343,8 +348,8 @@ json_t *job_add_request(const json_t *request, struct srpol_error *err)
 {
 	static const char * const keys[] = {
 		"version", "request", "name", "tenant", "all-to-all", "demands",
-		"guaranteed", "max", "for-s", "in-ms", "duration-ms", "period-ms",
-		NULL
+		"via", "guaranteed", "max", "for-s", "in-ms", "duration-ms",
+		"period-ms", NULL
 	};
 	struct reservation r = {};
 	int ret;

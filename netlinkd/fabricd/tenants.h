@@ -15,6 +15,7 @@
  *	jobs.c		srpol fabric jobs
  *	settle.c	what the leader does for reservations: second steps, ends,
  *			links that changed
+ *	via.c		functions of switches that jobs go through
  *	workload.c	what jobs send, and in which color
  *	limits.c	what hosts may send in a tenant's color
  *	whole.c		the plan, from what is sent and what is kept
@@ -250,7 +251,8 @@ struct workload {
  * @WORKLOAD_ALL: all, forecasts of hosts included
  * @WORKLOAD_JOBS: all of jobs
  * @WORKLOAD_FORECAST: without a reservation, anywhere, those of hosts included
- * @WORKLOAD_SLICED: without a reservation, of one tenant that has its own paths
+ * @WORKLOAD_SLICED: without a reservation, of one tenant that has its own paths,
+ *	by its configuration or by the function that its jobs go through
  */
 enum workload_part {
 	WORKLOAD_ALL,
@@ -263,6 +265,11 @@ int workload_read(enum workload_part part, const struct tenant *of,
 		  struct workload *w);
 void workload_free(struct workload *w);
 void job_names(const struct input *job, char *tenant, char *name);
+
+/* via.c */
+uint32_t via_of_tenant(const char *tenant);
+int via_check(const char *tenant, uint32_t via, struct srpol_error *err);
+json_t *functions_request(const json_t *request, struct srpol_error *err);
 
 /* limits.c */
 void limits_make(struct srpol_index *index);

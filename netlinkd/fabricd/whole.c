@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The plan. What is reserved comes first: the pairs of a tenant's color have
- * the weights of what is kept for it. What tenants with paths of their own
- * announced without a reservation has their color as well, on these paths. All
- * else is placed by the algorithm on what reservations leave of the links.
+ * the weights of what is kept for it. What tenants with paths of their own, or
+ * whose jobs go through a function, announced without a reservation has their
+ * color as well, on these paths. All else is placed by the algorithm on what
+ * reservations leave of the links.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static struct srpol_links *allowed_links(const struct srpol_links *links,
 	struct srpol_links *part = srpol_links_copy(links);
 	uint32_t i;
 
-	for (i = 0; part && i < part->n; i++)
+	for (i = 0; part && tenant->allowed && i < part->n; i++)
 		if (!tenant->allowed[i])
 			part->links[i].capacity = 0;
 	return part;
@@ -127,7 +128,7 @@ int whole_plan(const struct srpol_planner *base,
 	/* where a pair has both, the reservation counts: it comes first */
 	ret = add_reserved(ledger, &parts);
 	vec_for_each(tenant, tenants_all()) {
-		if (ret || !tenant->allowed)
+		if (ret || (!tenant->allowed && !via_of_tenant(tenant->name)))
 			continue;
 		ret = place_slice(tenant, links, &plan);
 		if (!ret)

@@ -2,12 +2,14 @@
 /*
  * srpol fabric why: what the plan says of two hosts, and from what: the links
  * of each path as hosts report them, and what jobs are to send between these
- * leaves, or else hosts forecast.
+ * leaves, or else hosts forecast. With a tenant, of its color, and with the
+ * function that its jobs go through in the segment lists.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "forecasts.h"
+#include "function_json.h"
 #include "srpol_lib.h"
 
 static uint32_t first_gpu(const char *host)
@@ -32,6 +34,52 @@ static json_t *accusers(uint32_t cable)
 				json_array_append_new(list, json_string(
 					strrchr(report->key, '/') + 1));
 	return list;
+}
+
+/**
+ * struct color - of whose packets
+ * @color: color, 0: none
+ * @via: function they go through, 0: none
+ */
+struct color {
+	uint32_t color;
+	uint32_t via;
+};
+
+/* Segment list of a path; empty if there is none such. */
+static json_t *list_json(const struct srpol_route *route, uint32_t function,
+			 enum srpol_sid_form form)
+{
+	char buf[SRPOL_ADDR_STRLEN];
+	struct srpol_sid_list list;
+	json_t *sids = json_array();
+	struct srpol_error err;
+	uint32_t i;
+
+	if (srpol_sids_via(fabricd.fabric, route, function, form, &list, &err))
+		return sids;
+	for (i = 0; i < list.n; i++)
+		json_array_append_new(sids, json_string(
+			srpol_addr_text(&list.sid[i], buf)));
+	return sids;
+}
+
+/* What hosts send on a path: nothing if it does not pass the function. */
+static void add_segments(json_t *o, const struct srpol_route *route,
+			 uint32_t via)
+{
+	uint32_t at = via ? srpol_route_function(fabricd.fabric, route, via) :
+		      SRPOL_NONE;
+	bool may = !via || at != SRPOL_NONE;
+
+	json_object_set_new(o, "function", at == SRPOL_NONE ? json_null() :
+			    srpol_function_json(fabricd.fabric, at));
+	json_object_set_new(o, "segments", may ?
+			    list_json(route, at, SRPOL_SID_REDUCED) :
+			    json_array());
+	json_object_set_new(o, "usids", may ?
+			    list_json(route, at, SRPOL_SID_USID) :
+			    json_array());
 }
 
 static json_t *path_json(const struct srpol_fan *fan, uint32_t i,
@@ -74,17 +122,24 @@ static double bytes_between(const struct workload *w, bool forecasts,
 	return bytes;
 }
 
-static json_t *fan_json(const struct srpol_fan *fan, const struct workload *w)
+static json_t *plane_json(const struct srpol_path_set *set, uint32_t p,
+			  const struct color *color, const struct workload *w)
 {
+	const struct srpol_fan *fan = &set->pair[p].fan;
+	json_t *paths = json_array(), *o;
+	struct srpol_route route;
 	const uint8_t *weights;
-	json_t *paths = json_array();
 	uint32_t i, n;
 
-	weights = srpol_plan_find(fabricd.plan, fan->from, fan->to, 0,
-				  &n);
-	for (i = 0; fan->len && i < fan->n; i++)
-		json_array_append_new(paths, path_json(fan, i, weights ?
-						       weights[i] : -1));
+	weights = srpol_plan_find(fabricd.plan, fan->from, fan->to,
+				  color->color, &n);
+	for (i = 0; fan->len && i < fan->n; i++) {
+		o = path_json(fan, i, weights ? weights[i] : -1);
+		srpol_path_get(fabricd.fabric, set, set->pair[p].first + i,
+			       &route);
+		add_segments(o, &route, color->via);
+		json_array_append_new(paths, o);
+	}
 	return json_pack("{s:s, s:s, s:b, s:f, s:f, s:o}",
 			 "from", node_name(fan->from),
 			 "to", node_name(fan->to), "planned", weights != NULL,
@@ -94,9 +149,27 @@ static json_t *fan_json(const struct srpol_fan *fan, const struct workload *w)
 			 "paths", paths);
 }
 
+static int read_tenant(const json_t *request, struct color *color,
+		       struct srpol_error *err)
+{
+	const char *name = json_string_value(json_object_get(request,
+							     "tenant"));
+	const struct tenant *tenant = name ? tenant_find(name) : NULL;
+
+	*color = (struct color){};
+	if (!json_object_get(request, "tenant"))
+		return 0;
+	if (!tenant)
+		return srpol_error_set(err, -ENOENT,
+				       "there is no tenant \"%s\"", name ?: "");
+	color->color = tenant->color;
+	color->via = via_of_tenant(name);
+	return 0;
+}
+
 /**
  * why_request() - srpol fabric why
- * @request: "src" and "dst", hosts
+ * @request: "src" and "dst", hosts; "tenant": of its color, not of none
  * @err: no such host, no plan
  */
 json_t *why_request(const json_t *request, struct srpol_error *err)
@@ -105,6 +178,7 @@ json_t *why_request(const json_t *request, struct srpol_error *err)
 	const char *dst = json_string_value(json_object_get(request, "dst"));
 	uint32_t a = first_gpu(src), b = first_gpu(dst), i;
 	struct srpol_path_set set;
+	struct color color;
 	struct workload w;
 	json_t *planes;
 
@@ -113,6 +187,8 @@ json_t *why_request(const json_t *request, struct srpol_error *err)
 				a == SRPOL_NONE ? src ?: "" : dst ?: "");
 		return NULL;
 	}
+	if (read_tenant(request, &color, err))
+		return NULL;
 	if (!fabricd.plan) {
 		srpol_error_set(err, -ENOENT, "this engine has no plan: %s leads",
 				fabricd.leader[0] ? fabricd.leader : "nobody");
@@ -126,7 +202,7 @@ json_t *why_request(const json_t *request, struct srpol_error *err)
 	}
 	planes = json_array();
 	for (i = 0; i < set.pairs; i++)
-		json_array_append_new(planes, fan_json(&set.pair[i].fan, &w));
+		json_array_append_new(planes, plane_json(&set, i, &color, &w));
 	srpol_path_set_free(&set);
 	workload_free(&w);
 	return json_pack("{s:s, s:s, s:I, s:s, s:o, s:o}", "src", src, "dst", dst,

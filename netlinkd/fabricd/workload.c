@@ -28,9 +28,10 @@ void job_names(const struct input *job, char *tenant, char *name)
 }
 
 static bool is_wanted(enum workload_part part, const struct tenant *of,
-		      const struct tenant *tenant, const char *name)
+		      const struct tenant *tenant, const struct input *job,
+		      const char *name)
 {
-	bool sliced = tenant && tenant->allowed;
+	bool sliced = tenant && (tenant->allowed || job->via);
 
 	if (part == WORKLOAD_ALL || part == WORKLOAD_JOBS)
 		return true;
@@ -53,8 +54,9 @@ static int read_jobs(enum workload_part part, const struct tenant *of,
 		i = w->demands.n;
 		job_names(job, tenant_name, name);
 		tenant = tenant_find(tenant_name);
-		if (is_wanted(part, of, tenant, name)) {
-			ret = srpol_demands_read(fabricd.fabric, job->text,
+		if (is_wanted(part, of, tenant, job, name)) {
+			ret = via_check(tenant_name, job->via, &err) ?:
+			      srpol_demands_read(fabricd.fabric, job->text,
 						 job->len, &w->demands, &err);
 			if (ret == -ENOMEM)
 				return ret;

@@ -14,7 +14,7 @@
 #include "engine.h"
 
 static const char usage[] =
-"Usage: srpol engine { show | paths | topology } [ socket FILE ]\n"
+"Usage: srpol engine { show | paths | topology | functions } [ socket FILE ]\n"
 "       srpol engine link { set FROM TO { capacity RATE | state { up | down } } |\n"
 "                           reset FROM TO } [ socket FILE ]\n"
 "       srpol engine why { DST | qp QP } [ socket FILE ]\n"
@@ -24,6 +24,7 @@ static const char usage[] =
 "show      hosts, probes, links that would explain lost ones or work badly\n"
 "paths     each path with what its probes say\n"
 "topology  each link with its state, and what it can carry as who says\n"
+"functions  of switches, as the topology says: opaque SIDs and a model\n"
 "link      what a link can carry, whatever others say, until it is reset\n"
 "why       demand, algorithm, links, weights, policy and paths of packets to a\n"
 "          host or address, or of a QP, and what would change them\n"
@@ -259,6 +260,7 @@ static const struct engine_request requests[] = {
 	{ "show", NULL, print_engine_show },
 	{ "paths", NULL, print_engine_paths },
 	{ "topology", NULL, print_engine_topology },
+	{ "functions", NULL, print_functions },
 	{ "link", read_link, NULL },
 	{ "why", read_why, print_engine_why },
 	{ "demand", read_demand, print_engine_demands },

@@ -54,6 +54,7 @@ void print_fabric_horizons(const json_t *reply);
 void print_fabric_job(const json_t *reply);
 void print_fabric_jobs(const json_t *reply);
 void print_fabric_tenants(const json_t *reply);
+void print_functions(const json_t *reply);
 void print_fabric_advise(const json_t *reply);
 bool read_fabric_job(struct args *args, json_t *request);
 bool read_fabric_jobs(struct args *args, json_t *request);

@@ -280,6 +280,8 @@ void print_engine_jobs(const json_t *reply)
 		if (paths)
 			out_text(" paths %s", text_of(job, "paths"));
 		print_list(paths);
+		if (text_of(job, "via")[0])
+			out_text(" via %s", text_of(job, "via"));
 		out_text("\n\trules %lld bytes %lld collisions %lld\n",
 			 number_of(job, "rules"), number_of(job, "bytes"),
 			 number_of(job, "collisions"));

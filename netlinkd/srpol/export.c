@@ -18,12 +18,15 @@
 
 static const char usage[] =
 "Usage: srpol export { srpol | frr | sonic | iproute2 | rte-flow }\n"
+"       srpol export gobgp target ADDRESS\n"
 "srpol     commands for srpol -batch and srpol replace -f\n"
 "frr       segment lists and policies for vtysh\n"
 "sonic     SRV6_SID_LIST, SRV6_POLICY, SRV6_MY_LOCATORS and SRV6_MY_SIDS of\n"
 "          CONFIG_DB, as JSON\n"
 "iproute2  routes with seg6 encapsulation, and seg6local routes\n"
-"rte-flow  active policies as rules of DPDK's testpmd, for a NIC that encapsulates\n";
+"rte-flow  active policies as rules of DPDK's testpmd, for a NIC that encapsulates\n"
+"gobgp     policies as BGP SR-policy routes (RFC 9830) for the headend of this BGP\n"
+"          identifier: requests of GoBGP's API, binary\n";
 
 static const char save_usage[] =
 "Usage: srpol save [ FILE ]\n"
@@ -409,8 +412,9 @@ int do_export(struct args *args)
 		{ "sonic", export_sonic },
 		{ "iproute2", export_iproute2 },
 		{ "rte-flow", export_rte_flow },
+		{ "gobgp", export_gobgp },
 	};
-	const char *form = more(args) ? next(args) : "srpol";
+	const char *form = more(args) ? next(args) : "srpol", *target = NULL;
 	struct all all;
 	size_t i;
 	int err;
@@ -422,11 +426,14 @@ int do_export(struct args *args)
 	for (i = 0; i < ARRAY_SIZE(forms); i++)
 		if (!strcmp(form, forms[i].name))
 			break;
+	if (!strcmp(form, "gobgp") && !read_gobgp_target(args, &target))
+		return EXIT_USAGE;
 	if (i == ARRAY_SIZE(forms) || more(args)) {
 		fputs(usage, stderr);
 		return complain("\"%s\" is not a form of export", form);
 	}
 	err = fetch_all(&all);
+	all.target = target;
 	if (!err)
 		forms[i].run(&all);
 	free_all(&all);

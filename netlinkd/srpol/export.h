@@ -9,6 +9,7 @@
 
 /**
  * struct all - everything there is
+ * @target: gobgp: BGP identifier of the headend that is to use it, as text
  */
 struct all {
 	struct vec paths;
@@ -18,6 +19,7 @@ struct all {
 	struct vec sids;
 	struct vec devs;
 	struct config_info config;
+	const char *target;
 };
 
 const char *addr(const void *a);
@@ -27,5 +29,7 @@ void export_frr(const struct all *all);
 void export_sonic(const struct all *all);
 void export_iproute2(const struct all *all);
 void export_rte_flow(const struct all *all);
+void export_gobgp(const struct all *all);
+bool read_gobgp_target(struct args *args, const char **target);
 
 #endif /* _SRPOL_EXPORT_H */

@@ -13,17 +13,18 @@ static const char usage[] =
 "       srpol fabric plan [ from LEAF ] [ socket FILE ]\n"
 "       srpol fabric plan what-if link-down FROM TO [ socket FILE ]\n"
 "       srpol fabric diff [ socket FILE ]\n"
-"       srpol fabric why SRC DST [ socket FILE ]\n"
+"       srpol fabric why SRC DST [ tenant T ] [ socket FILE ]\n"
 "       srpol fabric horizons [ socket FILE ]\n"
 "       srpol fabric job add NAME [ tenant T ] TRAFFIC [ bandwidth RATE[/MAX] ]\n"
 "                        [ for TIME ] [ in TIME ] [ lasts TIME ] [ every TIME ]\n"
-"                        [ socket FILE ]\n"
+"                        [ via FUNCTION ] [ socket FILE ]\n"
 "       srpol fabric job del NAME [ tenant T ] [ socket FILE ]\n"
 "       srpol fabric jobs [ NAME ] [ socket FILE ]\n"
 "       srpol fabric tenant add NAME color N [ paths SWITCH[,SWITCH]... ]\n"
 "                           [ guaranteed RATE ] [ max RATE ] [ socket FILE ]\n"
 "       srpol fabric tenant del NAME [ socket FILE ]\n"
 "       srpol fabric tenants [ socket FILE ]\n"
+"       srpol fabric functions [ socket FILE ]\n"
 "       srpol fabric advise [ socket FILE ]\n"
 "TRAFFIC := { hosts HOST,HOST[,HOST]... bytes N [ rail N ] |\n"
 "             demand SRC DST BYTES [ demand SRC DST BYTES ]... }\n"
@@ -31,14 +32,17 @@ static const char usage[] =
 "plan    weights of the paths between leaves; what-if: when jobs would end with\n"
 "        a link down, and which weights would change\n"
 "diff    what the last change of the plan changed\n"
-"why     weights of the paths between two hosts, and what they follow from\n"
+"why     weights of the paths between two hosts, and what they follow from, with\n"
+"        segment lists; with tenant those of its packets\n"
 "horizons what links will carry in 1, 5 and 10 s, and which one will be overloaded\n"
 "        first\n"
 "job     what will be sent, each to each other or in demands; with a bandwidth\n"
-"        that is kept for it: accepted, or why not, and what would be\n"
+"        that is kept for it: accepted, or why not, and what would be; via a\n"
+"        function of switches, by name or kind\n"
 "jobs    where they are, the hottest link of each; all links of one\n"
 "tenant  whose jobs have a color, what they may reserve in all, how much one\n"
 "        may have, and over which spines or super-spines their paths go\n"
+"functions  of switches, as the topology says: opaque SIDs and a model\n"
 "advise  what is not as it should be, what to do, and what it follows from\n";
 
 #define SOCKET_DEFAULT	"/run/srpol-fabricd/control.sock"
@@ -87,7 +91,16 @@ static bool read_plan(struct args *args, json_t *request)
 
 static bool read_why(struct args *args, json_t *request)
 {
-	return read_two(args, request, "src", "dst", "two hosts are wanted");
+	const char *tenant;
+
+	if (!read_two(args, request, "src", "dst", "two hosts are wanted"))
+		return false;
+	if (!keyword(args, "tenant"))
+		return true;
+	if (!read_word(args, "tenant", &tenant))
+		return false;
+	json_object_set_new(request, "tenant", json_string(tenant));
+	return true;
 }
 
 static void print_plan_or_what_if(const json_t *reply)
@@ -108,6 +121,7 @@ static const struct engine_request requests[] = {
 	{ "jobs", read_fabric_jobs, print_fabric_jobs },
 	{ "tenant", read_fabric_tenant, NULL },
 	{ "tenants", NULL, print_fabric_tenants },
+	{ "functions", NULL, print_functions },
 	{ "advise", NULL, print_fabric_advise },
 	{ }
 };

@@ -172,6 +172,8 @@ static bool read_job_word(struct args *args, json_t *o)
 		return set_ms(args, "lasts", "duration-ms", 1, o);
 	if (keyword(args, "every"))
 		return set_ms(args, "every", "period-ms", 1, o);
+	if (keyword(args, "via"))
+		return set_word(args, "via", o);
 	return unknown(args);
 }
 

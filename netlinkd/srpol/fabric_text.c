@@ -233,8 +233,20 @@ void print_fabric_what_if(const json_t *reply)
 	print_changes(json_object_get(reply, "changes"));
 }
 
+static void print_list(const char *what, const json_t *list)
+{
+	const json_t *v;
+	size_t i;
+
+	if (json_array_size(list))
+		out_text("\n\t\t\t%s ", what);
+	json_array_foreach(list, i, v)
+		out_text("%s%s", i ? "," : "", json_string_value(v));
+}
+
 static void print_why_path(const json_t *path)
 {
+	const json_t *function = json_object_get(path, "function");
 	const json_t *link, *host;
 	size_t i, k;
 
@@ -246,6 +258,42 @@ static void print_why_path(const json_t *path)
 				   host)
 			out_text("%s%s", k ? "," : " reported-by ",
 				 json_string_value(host));
+	}
+	if (json_is_object(function))
+		out_text(" function %s of %s", text_of(function, "name"),
+			 text_of(function, "switch"));
+	print_list("segs", json_object_get(path, "segments"));
+	print_list("usids", json_object_get(path, "usids"));
+}
+
+/**
+ * print_functions() - answer to request "functions", of either engine
+ * @reply: the answer
+ */
+void print_functions(const json_t *reply)
+{
+	const json_t *fn, *model, *job;
+	size_t i, k;
+
+	json_array_foreach(reply, i, fn) {
+		model = json_object_get(fn, "model");
+		out_object(NULL);
+		out_text("function %s switch %s kind %s sid %s",
+			 text_of(fn, "name"), text_of(fn, "switch"),
+			 text_of(fn, "kind"), text_of(fn, "sid"));
+		if (text_of(fn, "usid")[0])
+			out_text(" usid %s", text_of(fn, "usid"));
+		out_text("\n\topaque; simulated ratio %g",
+			 json_number_value(json_object_get(model, "ratio")));
+		if (number_of(model, "rate"))
+			out_text(" rate %lldbit/s", number_of(model, "rate"));
+		json_array_foreach(json_object_get(fn, "jobs"), k, job)
+			out_text("%s%s%s%s", k ? "," : " jobs ",
+				 text_of(job, "tenant"),
+				 text_of(job, "tenant")[0] ? "/" : "",
+				 text_of(job, "name"));
+		out_text("\n");
+		out_object_end();
 	}
 }
 

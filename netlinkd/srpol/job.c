@@ -9,13 +9,15 @@
 #include "engine.h"
 
 static const char usage[] =
-"Usage: srpol job add NAME SELECTOR [ color N ] [ paths SET ] [ socket FILE ]\n"
+"Usage: srpol job add NAME SELECTOR [ color N ] [ paths SET ]\n"
+"                     [ via FUNCTION ] [ socket FILE ]\n"
 "       srpol job del NAME [ socket FILE ]\n"
 "       srpol job show [ NAME ] [ socket FILE ]\n"
 "SELECTOR := { cgroup PATH | src PREFIX | qp QP[-QP] | pid N | comm NAME }\n"
 "SET := { disjoint | SWITCH[,SWITCH]... }\n"
 "A job has a color, and policies of that color with all paths, with those that\n"
-"turn at one of the switches, or with a part that no other disjoint job has.\n"
+"turn at one of the switches, or with a part that no other disjoint job has; via\n"
+"a function of switches, by name or kind, where paths pass one.\n"
 "By cgroup, pid and comm also the QPs of these processes are found.\n";
 
 static void set_string(json_t *o, const char *key, const char *text)
@@ -67,7 +69,7 @@ static bool read_set(struct args *args, json_t *job)
 
 static bool read_job(struct args *args, json_t *job)
 {
-	static const char * const words[] = { "cgroup", "src", "comm" };
+	static const char * const words[] = { "cgroup", "src", "comm", "via" };
 	const char *word;
 	size_t i;
 

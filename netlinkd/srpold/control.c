@@ -25,6 +25,7 @@ static struct request_server for_all;
 ANSWER(show, report_show)
 ANSWER(paths, report_paths)
 ANSWER(topology, report_topology)
+ANSWER(functions, functions_request)
 ANSWER(link_set, link_request)
 ANSWER(why, why_request)
 ANSWER(job_add, job_add_request)
@@ -47,6 +48,7 @@ static const struct request requests[] = {
 	{ "show", show },
 	{ "paths", paths },
 	{ "topology", topology },
+	{ "functions", functions },
 	{ "link", link_set },
 	{ "why", why },
 	{ "job-add", job_add },

@@ -312,6 +312,7 @@ int engine_build(struct engine *engine, const struct config *config,
 		return ret;
 	}
 	new.n_own = new.policies.n;
+	new.n_own_paths = new.paths.n;
 	new.genl = engine->genl;
 	new.events = engine->events;
 	engine_free(engine);

@@ -122,6 +122,21 @@ static bool color_is_free(const struct engine *engine, const struct job *job,
 	return color != engine->config.color;
 }
 
+static int read_via(const struct engine *engine, const json_t *o,
+		    struct job *job, struct srpol_error *err)
+{
+	const char *word = json_string_value(json_object_get(o, "via"));
+
+	if (!json_object_get(o, "via"))
+		return 0;
+	if (!word || !srpol_fabric_via(engine->fabric, word))
+		return srpol_error_set(err, -ENOENT,
+				       "\"via\": no switch offers a function of name or kind \"%s\"",
+				       word ?: "");
+	strcpy(job->via, word);
+	return 0;
+}
+
 static int read_color(const struct engine *engine, const json_t *o,
 		      struct job *job, struct srpol_error *err)
 {
@@ -161,7 +176,8 @@ int job_from_json(const struct engine *engine, const json_t *o,
 				       "\"name\" is a string of 1 to %zu bytes",
 				       sizeof(job->name) - 1);
 	return read_selector(o, job, err) ?: read_color(engine, o, job, err) ?:
-	       read_paths(engine, o, job, err);
+	       read_paths(engine, o, job, err) ?:
+	       read_via(engine, o, job, err);
 }
 
 /**
@@ -194,6 +210,8 @@ json_t *job_to_json(const struct job *job)
 		json_object_set(o, "paths", tops);
 	if (job->disjoint)
 		json_object_set_new(o, "paths", json_string("disjoint"));
+	if (job->via[0])
+		json_object_set_new(o, "via", json_string(job->via));
 	json_decref(tops);
 	return o;
 }
@@ -285,7 +303,7 @@ static int add_policies(struct engine *engine, const struct job *job,
 {
 	struct engine_policy *policy;
 	char name[2 * sizeof(policy->name)];
-	int ret = 0, failed;
+	int ret = 0, failed, passed = 0;
 	uint32_t i;
 
 	for (i = 0; i < engine->n_own; i++) {
@@ -305,8 +323,15 @@ static int add_policies(struct engine *engine, const struct job *job,
 		if (strlen(name) < sizeof(policy->name))
 			strcpy(policy->name, name);
 		failed = make_slice(engine, job, policy, err);
-		ret = ret ?: failed;
+		if (!failed && job->via[0])
+			failed = job_via_policy(engine, job, policy, err);
+		passed += failed > 0;
+		ret = ret ?: failed < 0 ? failed : 0;
 	}
+	if (!ret && job->via[0] && !passed)
+		ret = srpol_error_set(err, -ENOENT,
+				      "job \"%s\": no path to any peer passes a switch that offers \"%s\"",
+				      job->name, job->via);
 	return ret;
 }
 
@@ -320,6 +345,7 @@ static void drop_policies(struct engine *engine)
 		free(policy[engine->policies.n].slice);
 		free(policy[engine->policies.n].planned);
 	}
+	engine->paths.n = engine->n_own_paths;
 }
 
 /**

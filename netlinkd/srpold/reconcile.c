@@ -67,7 +67,7 @@ static void match_paths(struct plan *plan)
 	size_t i;
 
 	vec_for_each(want, &engine->paths) {
-		up = uplink_of(want->nic);
+		up = want->segs.n ? uplink_of(want->nic) : NULL;
 		want->id = 0;
 		for (i = 0; up && i < plan->paths.n; i++) {
 			if (plan->kept[i] ||
@@ -123,7 +123,7 @@ static int make_paths(struct plan *plan)
 	int ret = 0;
 
 	vec_for_each(path, &plan->engine->paths) {
-		up = uplink_of(path->nic);
+		up = path->segs.n ? uplink_of(path->nic) : NULL;
 		if (ret || path->id || !up)
 			continue;
 		path->id = free_id(plan, &next);

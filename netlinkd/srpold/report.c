@@ -111,7 +111,9 @@ json_t *report_paths(struct engine *engine, const json_t *request,
 	json_t *array = json_array();
 
 	vec_for_each(path, &engine->paths)
-		json_array_append_new(array, path_report(engine, path));
+		if (path->segs.n)
+			json_array_append_new(array,
+					      path_report(engine, path));
 	return array;
 }
 

@@ -33,6 +33,7 @@
  *	demand.c	what applications will send; pure
  *	demand_request.c they say so by a socket
  *	job.c		jobs, and the slices of the fabric they get
+ *	job_via.c	paths of those that go through functions of switches
  *	job_rules.c	whose traffic is which job's
  *	job_request.c	jobs come and go, and outlive the engine
  *	rules.c		the engine's rules in the module
@@ -314,6 +315,7 @@ struct engine_policy {
  * @paths: struct engine_path
  * @policies: struct engine_policy: first those to all peers, then those of jobs
  * @n_own: number of the former
+ * @n_own_paths: number of paths of the topology; those of jobs come behind them
  * @rules: struct rule_info
  * @keys: struct host_key
  * @genl: the module, for requests
@@ -326,6 +328,7 @@ struct engine {
 	struct vec paths;
 	struct vec policies;
 	uint32_t n_own;
+	uint32_t n_own_paths;
 	struct vec rules;
 	struct vec keys;
 	struct srpol_genl genl;
@@ -461,6 +464,7 @@ int rules_delete(struct engine *engine, const struct vec *there,
  * @disjoint: shares no switch at the top with other such jobs
  * @n_tops: number of @tops, 0: all
  * @tops: names of switches that its paths may turn at
+ * @via: function of switches that its paths pass, empty: none
  */
 struct job {
 	char name[SRPOL_NAME_MAX + 1];
@@ -475,6 +479,7 @@ struct job {
 	bool disjoint;
 	uint32_t n_tops;
 	char tops[16][SRPOL_NAME_LEN];
+	char via[SRPOL_NAME_LEN];
 };
 
 extern struct vec jobs;
@@ -483,6 +488,12 @@ int job_from_json(const struct engine *engine, const json_t *o,
 		  struct job *job, struct srpol_error *err);
 json_t *job_to_json(const struct job *job);
 int jobs_build(struct engine *engine, struct srpol_error *err);
+
+/* job_via.c */
+int job_via_policy(struct engine *engine, const struct job *job,
+		   struct engine_policy *policy, struct srpol_error *err);
+json_t *functions_request(struct engine *engine, const json_t *request,
+			  struct srpol_error *err);
 
 /* job_rules.c */
 void job_rules(struct engine *engine);

@@ -84,7 +84,10 @@ void verdicts_tell(struct engine *engine)
 	bool wider, down, told;
 	uint32_t i, k;
 
-	for (i = 0; i < engine->n_own; i++, policy++) {
+	for (i = 0; i < engine->policies.n; i++, policy++) {
+		/* jobs' policies have the same paths, or some of their own */
+		if (i >= engine->n_own && policy->first < engine->n_own_paths)
+			continue;
 		wider = has_wider(engine, policy);
 		for (k = 0; k < policy->n; k++) {
 			path = engine_path(engine, policy->first + k);

@@ -24,7 +24,7 @@ G = 10 ** 9
 NOBODY, DAEMON, BIN = 65534, 1, 2
 SCHEMA = {"job": "job", "jobs": "jobs", "tenants": "tenants",
           "advise": "advise", "show": "show", "plan": "plan", "why": "why",
-          "diff": "diff"}
+          "diff": "diff", "functions": "functions"}
 
 
 def valid(name, value):

@@ -39,7 +39,9 @@ static void down(void)
 
 static void demand(uint32_t src, uint32_t dst, uint64_t bytes)
 {
-	demands[in.n] = (struct srpol_demand){ src, dst, bytes, in.n, 0 };
+	demands[in.n] = (struct srpol_demand){
+		.src = src, .dst = dst, .bytes = bytes, .key = in.n,
+	};
 	in.n++;
 }
 

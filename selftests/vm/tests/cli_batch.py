@@ -170,6 +170,13 @@ def exports():
     match(commands, "ip -4 route replace 10.0.0.0/8 nexthop encap seg6 mode "
           "encap segs fc00::1,fc00::2,fc00::3 dev u0 weight 3 nexthop",
           "iproute2 route")
+    routes = subprocess.run(["srpol", "export", "gobgp", "target",
+                             "192.0.2.2"], capture_output=True,
+                            check=True).stdout
+    assert routes[0] == 0 and b"apipb.SRPolicyNLRI" in routes, routes
+    srpol("export", "gobgp", status=USAGE, error="target")
+    srpol("export", "gobgp", "target", "fc00::1", status=USAGE,
+          error="no IPv4 address")
     # the kernel takes them: in a namespace where nothing is lost by it
     sids = [line.removesuffix(" dev lo") + " dev u0"
             for line in commands.splitlines() if "action" in line]

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: LGPL-2.1
+/* Members of a topology file, one by one; what is wrong is told with line and key. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader.h"
+#include "srpol_lib.h"
+
+/**
+ * reader_push() - a member is read now
+ * @r: reader
+ * @key: its name
+ */
+void reader_push(struct reader *r, const char *key)
+{
+	r->at[r->depth++] = (struct srpol_json_step){ .key = key };
+}
+
+/**
+ * reader_push_index() - an element is read now
+ * @r: reader
+ * @index: its number
+ */
+void reader_push_index(struct reader *r, size_t index)
+{
+	r->at[r->depth++] = (struct srpol_json_step){ .index = index };
+}
+
+/**
+ * reader_pop() - that was it
+ * @r: reader
+ */
+void reader_pop(struct reader *r)
+{
+	r->depth--;
+}
+
+/**
+ * reader_bad() - "line 12: links[3].rate: what is wrong"
+ * @r: reader, where it is
+ * @code: negative errno, returned
+ * @fmt: what is wrong
+ */
+int reader_bad(struct reader *r, int code, const char *fmt, ...)
+{
+	char where[160] = "", what[300];
+	size_t used = 0;
+	unsigned int i;
+	va_list args;
+
+	for (i = 0; i < r->depth && used < sizeof(where); i++)
+		used += r->at[i].key ?
+			snprintf(where + used, sizeof(where) - used, "%s%s",
+				 i ? "." : "", r->at[i].key) :
+			snprintf(where + used, sizeof(where) - used, "[%zu]",
+				 r->at[i].index);
+	va_start(args, fmt);
+	vsnprintf(what, sizeof(what), fmt, args);
+	va_end(args);
+	return srpol_error_set(r->err, code, "line %u: %s%s%s",
+			       srpol_json_line(r->text, r->len, r->at,
+					       r->depth),
+			       where, *where ? ": " : "", what);
+}
+
+/**
+ * reader_bad_as() - what the builder said, with line and key
+ * @r: reader
+ * @code: negative errno, returned
+ * @why: what it said
+ */
+int reader_bad_as(struct reader *r, int code, const struct srpol_error *why)
+{
+	return reader_bad(r, code, "%s", why->text);
+}
+
+/**
+ * reader_check_keys() - has the object members that are not in the list?
+ * @r: reader
+ * @object: the object
+ * @known: names, NULL behind the last one
+ */
+int reader_check_keys(struct reader *r, json_t *object,
+		      const char *const *known)
+{
+	const char *const *k;
+	const char *key;
+	json_t *value;
+
+	if (!json_is_object(object))
+		return reader_bad(r, -EINVAL, "an object is wanted");
+	json_object_foreach(object, key, value) {
+		for (k = known; *k && strcmp(*k, key); k++)
+			;
+		if (*k)
+			continue;
+		reader_push(r, key);
+		return reader_bad(r, -EINVAL, "unknown key");
+	}
+	return 0;
+}
+
+/**
+ * reader_string() - a member that is a string
+ * @r: reader
+ * @object: whose
+ * @key: name of the member
+ * @must: it may not be absent
+ * @text: result, NULL if it is absent
+ */
+int reader_string(struct reader *r, json_t *object, const char *key, bool must,
+		  const char **text)
+{
+	json_t *v = json_object_get(object, key);
+
+	*text = json_string_value(v);
+	if (*text || (!v && !must))
+		return 0;
+	if (v)
+		reader_push(r, key);
+	return reader_bad(r, -EINVAL, v ? "a string is wanted" : "no \"%s\"", key);
+}
+
+/**
+ * reader_uint() - a member that is a number; left alone if it is absent
+ * @r: reader
+ * @object: whose
+ * @key: name of the member
+ * @max: 0 to this is good
+ * @n: result
+ */
+int reader_uint(struct reader *r, json_t *object, const char *key, uint32_t max,
+		uint32_t *n)
+{
+	json_t *v = json_object_get(object, key);
+
+	if (!v)
+		return 0;
+	if (!json_is_integer(v) || json_integer_value(v) < 0 ||
+	    json_integer_value(v) > max) {
+		reader_push(r, key);
+		return reader_bad(r, -EINVAL, "a number of 0 to %u is wanted", max);
+	}
+	*n = json_integer_value(v);
+	return 0;
+}
+
+/**
+ * reader_addr() - a member that is an address; left alone if it is absent
+ * @r: reader
+ * @object: whose
+ * @key: name of the member
+ * @addr: result
+ */
+int reader_addr(struct reader *r, json_t *object, const char *key,
+		struct in6_addr *addr)
+{
+	const char *text;
+	int rc;
+
+	rc = reader_string(r, object, key, false, &text);
+	if (rc || !text)
+		return rc;
+	if (srpol_addr_parse(text, addr))
+		return 0;
+	reader_push(r, key);
+	return reader_bad(r, -EINVAL, "\"%s\" is no address", text);
+}
+
+/**
+ * srpol_rate_parse() - read a rate
+ * @text: bit/s, with a unit of thousands or without: "400G", "25G", "1.6T"
+ * @rate: result, 1 to SRPOL_RATE_MAX
+ *
+ * Return: false if it is no rate.
+ */
+bool srpol_rate_parse(const char *text, uint64_t *rate)
+{
+	static const char units[] = "kMGT";
+	double n, scale = 1;
+	const char *unit;
+	char *end;
+
+	n = strtod(text, &end);
+	for (unit = units; *end && *unit && *unit != *end; unit++)
+		scale *= 1000;
+	if (*end && *unit) {
+		scale *= 1000;
+		end++;
+	}
+	if (end == text || *end || !(n * scale >= 1) ||
+	    n * scale > (double)SRPOL_RATE_MAX)
+		return false;
+	*rate = n * scale + 0.5;
+	return true;
+}
+
+/**
+ * reader_rate() - member "rate": as text, or a number of bit/s
+ * @r: reader
+ * @object: whose
+ * @rate: result
+ */
+int reader_rate(struct reader *r, json_t *object, uint64_t *rate)
+{
+	json_t *v = json_object_get(object, "rate");
+	const char *text;
+
+	if (!v)
+		return reader_bad(r, -EINVAL, "no \"rate\"");
+	reader_push(r, "rate");
+	if (json_is_integer(v)) {
+		if (json_integer_value(v) < 1)
+			return reader_bad(r, -EINVAL, "more than 0 is wanted");
+		*rate = json_integer_value(v);
+		reader_pop(r);
+		return 0;
+	}
+	text = json_string_value(v);
+	if (!text)
+		return reader_bad(r, -EINVAL, "a rate such as \"400G\" is wanted");
+	if (!srpol_rate_parse(text, rate))
+		return reader_bad(r, -EINVAL, "\"%s\" is no rate of 1 to 2^50 bit/s",
+				  text);
+	reader_pop(r);
+	return 0;
+}
+
+/**
+ * reader_node() - a member that is the name of a node
+ * @r: reader
+ * @object: whose
+ * @key: name of the member
+ * @node: result
+ */
+int reader_node(struct reader *r, json_t *object, const char *key,
+		uint32_t *node)
+{
+	const char *name;
+	int rc;
+
+	rc = reader_string(r, object, key, true, &name);
+	if (rc)
+		return rc;
+	*node = srpol_fabric_node(r->f, name);
+	if (*node != SRPOL_NONE)
+		return 0;
+	reader_push(r, key);
+	return reader_bad(r, -ENOENT, "no node \"%s\"", name);
+}
+
+/**
+ * reader_csid() - member "usid": the block, a CSID, zeros
+ * @r: reader
+ * @object: whose
+ * @result: the CSID; left alone if it is absent
+ */
+int reader_csid(struct reader *r, json_t *object, uint64_t *result)
+{
+	const struct srpol_sid_plan *sids = &r->f->sids;
+	struct in6_addr addr = {}, back;
+	uint64_t csid;
+	json_t *v;
+	int rc;
+
+	v = json_object_get(object, "usid");
+	if (!v)
+		return 0;
+	rc = reader_addr(r, object, "usid", &addr);
+	if (rc)
+		return rc;
+	reader_push(r, "usid");
+	if (!sids->block_len)
+		return reader_bad(r, -EINVAL, "the file has no \"usid\" block");
+	if (!srpol_usid_in_block(&addr, &sids->block, sids->block_len))
+		return reader_bad(r, -EINVAL, "not in the file's uSID block");
+	memset(&back, 0, sizeof(back));
+	for (csid = 0, rc = 0; rc < (int)sids->csid_len / 8; rc++)
+		csid = csid << 8 | addr.s6_addr[sids->block_len / 8 + rc];
+	if (!csid || srpol_usid_pack(&sids->block, sids->block_len,
+				     sids->csid_len, &csid, 1, &back, 1) != 1 ||
+	    memcmp(&back, &addr, sizeof(addr)))
+		return reader_bad(r, -EINVAL,
+				  "one CSID of %u bits behind the block is wanted",
+				  sids->csid_len);
+	*result = csid;
+	reader_pop(r);
+	return 0;
+}
