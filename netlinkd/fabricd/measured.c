@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "fabricd.h"
+#include "hear.h"
 #include "srpol_lib.h"
 
-#define POLL_NS		(60 * NS_PER_SEC)
 #define FORGET_NS	(30 * NS_PER_SEC)	/* hosts repeat it every 10 s */
 #define LOADS_MAX	1024	/* of a host, see follow.h */
 
@@ -45,11 +45,8 @@ struct told {
 	bool stale;
 };
 
-static struct mirror mirror;
-static struct bus *bus;
 static void forget_old(void *data);
 static struct alarm forget = ALARM_INIT(forget_old, NULL);
-static char prefix[STORE_KEY_LEN];
 static uint64_t *sums;		/* kbit/s by directed link */
 static struct vec all = VEC_INIT(struct told);
 static uint64_t refused;
@@ -81,18 +78,6 @@ static struct told *find(uint32_t host)
 
 	return all.n ? bsearch(&want, all.data, all.n, sizeof(want),
 			       by_host) : NULL;
-}
-
-/* The host it is of; SRPOL_NONE: none that we know. */
-static uint32_t host_of(const char *key)
-{
-	const char *name = strrchr(key, '/') + 1;
-	uint32_t host = strlen(name) < SRPOL_NAME_LEN ?
-			srpol_fabric_node(fabricd.fabric, name) : SRPOL_NONE;
-
-	return host != SRPOL_NONE &&
-	       fabricd.fabric->nodes[host].tier == SRPOL_TIER_HOST ? host :
-	       SRPOL_NONE;
 }
 
 /* May it send over that link? Not over another host's. */
@@ -148,7 +133,7 @@ static int read_told(const struct store_kv *kv, struct told *t)
 static void set(void *data, const struct store_kv *kv)
 {
 	struct told new = {
-		.host = host_of(kv->key), .mod = kv->mod, .heard = now_ns(),
+		.host = hear_host(kv->key), .mod = kv->mod, .heard = now_ns(),
 	};
 	struct told *t = find(new.host);
 	const struct load *load;
@@ -189,21 +174,7 @@ static void end(void *data)
 	sweep_gone(data);
 }
 
-static void take(void *data, const struct bus_message *message)
-{
-	static uint64_t number;
-	char key[STORE_KEY_LEN];
-	struct store_kv kv = {
-		.key = key, .value = message->data, .len = message->len,
-		.mod = ++number,
-	};
-
-	if (bus_key(&fabricd.config.bus, message->subject, key, sizeof(key)) &&
-	    !strncmp(key, prefix, strlen(prefix)))
-		set(NULL, &kv);
-	else
-		refused++;
-}
+static struct hearing hearing = { .set = set, .end = end };
 
 static void forget_old(void *data)
 {
@@ -229,7 +200,7 @@ size_t measured_hosts(void)
  */
 uint64_t measured_refused(void)
 {
-	return refused;
+	return refused + hearing.strange;
 }
 
 /**
@@ -311,28 +282,13 @@ bool measured_share_of(const double *loads,
 	return counts(link);
 }
 
-static int listen_to_bus(struct srpol_error *err)
-{
-	char subject[BUS_SUBJECT_LEN];
-	struct bus_user user = {
-		.name = fabricd.config.name, .subject = subject, .take = take,
-	};
-
-	if (!bus_subject(&fabricd.config.bus, prefix, subject,
-			 sizeof(subject) - 1))
-		return srpol_error_set(err, -EINVAL, "\"bus\": long prefix");
-	strcat(subject, ">");
-	return bus_open(&fabricd.config.bus, &user, &bus, err) ?:
-	       alarm_set(&forget, FORGET_NS / 3);
-}
-
 /**
  * measured_bus() - what became of messages
  * @stats: result
  */
 void measured_bus(struct bus_stats *stats)
 {
-	bus_stats(bus, stats);
+	bus_stats(hearing.bus, stats);
 }
 
 /**
@@ -341,17 +297,13 @@ void measured_bus(struct bus_stats *stats)
  */
 int measured_start(struct srpol_error *err)
 {
+	int ret;
+
 	sums = store_alloc((fabricd.fabric->n_links + 1) * sizeof(*sums));
-	snprintf(prefix, sizeof(prefix), "load/%s/", fabricd.config.shard);
-	if (fabricd.config.bus.servers.n)
-		return listen_to_bus(err);
-	mirror = (struct mirror){
-		.store = &fabricd.store, .key = prefix, .prefix = true,
-		.poll_ns = POLL_NS, .begin = sweep_begin, .set = set,
-		.end = end, .data = &sweep,
-	};
-	mirror_start(&mirror);
-	return 0;
+	ret = hear_start(&hearing, "load", &sweep, err);
+	if (!ret && hearing.bus)
+		alarm_set(&forget, FORGET_NS / 3);
+	return ret;
 }
 
 /**
@@ -361,10 +313,8 @@ void measured_stop(void)
 {
 	if (!sums)
 		return;
-	if (mirror.store)
-		mirror_stop(&mirror);
+	hear_stop(&hearing);
 	alarm_stop(&forget);
-	bus_close(bus);
 	while (all.n)
 		sweep_remove(&sweep, (struct told *)all.data + all.n - 1);
 	vec_free(&all);

@@ -138,29 +138,31 @@ def test_wrong(nats):
     subjects = ["srpol.load.0.leaf0.nobody", "srpol.load.0.x", "srpol.load.0.=",
                 "srpol.load.0.a=2", "srpol.load.0.a=2e", "srpol.load.0.a=41",
                 "srpol.load.0.a=00", "srpol.load.0." + "a" * 300,
-                "srpol.load.0." + ".".join("a" * 60)]
+                "srpol.load.0." + ".".join("a" * 60),
+                # a leaf that it is not on
+                "srpol.load.0.leaf0=2E1.h3"]
     before = load()["hosts"]
 
     def publish(subject, body):
         s.sendall(f"PUB {subject} {len(body)}\r\n".encode() + body + b"\r\n")
 
     for body in bodies:
-        publish("srpol.load.0.leaf0=2E0.h3", body)
+        publish("srpol.load.0.leaf0=2E3.h3", body)
     for subject in subjects:
         publish(subject, json.dumps(good).encode())
-    publish("srpol.load.0.leaf0=2E0.h2", b" " * 70000)
-    publish("srpol.load.1.leaf0=2E0.h2", json.dumps(good).encode())
+    publish("srpol.load.0.leaf0=2E2.h2", b" " * 70000)
+    publish("srpol.load.1.leaf0=2E2.h2", json.dumps(good).encode())
     publish("srpol.more.0.leaf0=2E0.h2", json.dumps(good).encode())
     wait_for("refusals", lambda: load()["refused"] ==
              refused + len(bodies) + len(subjects))
     check("what is no load, or nobody's, is refused and counted",
           load()["hosts"] == before - 1, load())
     body = json.dumps(good).encode()
-    publish("srpol.load.0.leaf0=2E0.h3", body)
+    publish("srpol.load.0.leaf0=2E3.h3", body)
     # its own last word was another
     wait_for("h3", lambda: load()["hosts"] == before and
              load()["bps"] % 1000000 == 12000)
-    many = f"PUB srpol.load.0.leaf0=2E0.h3 {len(body)}\r\n".encode() + body + b"\r\n"
+    many = f"PUB srpol.load.0.leaf0=2E3.h3 {len(body)}\r\n".encode() + body + b"\r\n"
     for _ in range(20):
         s.sendall(many * 1000)
     # one of them may be lost as well
