@@ -3,6 +3,7 @@
  * Addresses and prefixes as text. IPv4 is kept v4-mapped throughout.
  */
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +81,8 @@ bool srpol_prefix_parse(const char *text, struct in6_addr *prefix,
 	if (!slash)
 		return true;
 	n = strtoul(slash + 1, &end, 10);
-	if (end == slash + 1 || *end || n > (v4 ? 32 : 128))
+	/* neither a sign nor blanks before it */
+	if (!isdigit((unsigned char)slash[1]) || *end || n > (v4 ? 32 : 128))
 		return false;
 	*len = v4 ? V4MAPPED_LEN + n : n;
 	return true;

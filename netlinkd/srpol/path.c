@@ -2,6 +2,7 @@
 /*
  * srpol path: segment lists.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <net/if.h>
 #include <stdlib.h>
@@ -110,7 +111,7 @@ static unsigned int parse_csids(const char *word, uint64_t *csids)
 
 	for (at = word; n < CSIDS_MAX; at = end + 1) {
 		csids[n++] = strtoull(at, &end, 16);
-		if (end == at || (*end && *end != ','))
+		if (!isxdigit((unsigned char)*at) || (*end && *end != ','))
 			break;
 		if (!*end)
 			return n;
@@ -229,7 +230,8 @@ static bool put_tlv(struct srpol_msg *msg, struct args *args)
 	if (end == word || *end != ':' || type > UINT8_MAX)
 		goto bad;
 	for (end++; *end && len < sizeof(value); end += 2)
-		if (sscanf(end, "%2hhx%n", &value[len++], &used) != 1 ||
+		if (!isxdigit((unsigned char)*end) ||
+		    sscanf(end, "%2hhx%n", &value[len++], &used) != 1 ||
 		    used != 2)
 			goto bad;
 	if (*end)

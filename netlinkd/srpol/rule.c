@@ -83,16 +83,17 @@ static bool put_opcodes(struct srpol_msg *msg, struct args *args)
 
 static bool put_mark(struct srpol_msg *msg, struct args *args)
 {
-	unsigned long mark, mask = UINT32_MAX;
-	const char *word;
-	char *end;
+	uint32_t mark, mask = UINT32_MAX;
+	const char *word, *slash;
+	char first[16];
 
 	if (!read_word(args, "mark", &word))
 		return false;
-	mark = strtoul(word, &end, 0);
-	if (*end == '/')
-		mask = strtoul(end + 1, &end, 0);
-	if (end == word || *end || mark > UINT32_MAX || mask > UINT32_MAX) {
+	slash = strchrnul(word, '/');
+	snprintf(first, sizeof(first), "%.*s", (int)(slash - word), word);
+	if (slash - word >= (ptrdiff_t)sizeof(first) ||
+	    !parse_u32(first, UINT32_MAX, &mark) ||
+	    (*slash && !parse_u32(slash + 1, UINT32_MAX, &mask))) {
 		complain("mark: \"%s\" is not MARK or MARK/MASK", word);
 		return false;
 	}
