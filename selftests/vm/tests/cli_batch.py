@@ -149,7 +149,7 @@ def bug_report():
 
 @test
 def exports():
-    "export frr, sonic, iproute2: lists in order, weights, preferences, SIDs"
+    "export frr, sonic, iproute2, gobgp: lists in order, weights, preferences, SIDs"
     everything()
     frr = srpol("export", "frr")
     match(frr, r"(?s)segment-list srpol-1\n   index 10 ipv6-address fc00::1\n"
@@ -170,8 +170,8 @@ def exports():
     match(commands, "ip -4 route replace 10.0.0.0/8 nexthop encap seg6 mode "
           "encap segs fc00::1,fc00::2,fc00::3 dev u0 weight 3 nexthop",
           "iproute2 route")
-    routes = subprocess.run(["srpol", "export", "gobgp", "target",
-                             "192.0.2.2"], capture_output=True,
+    routes = subprocess.run(["srpol", "-n", ns.name, "export", "gobgp",
+                             "target", "192.0.2.2"], capture_output=True,
                             check=True).stdout
     assert routes[0] == 0 and b"apipb.SRPolicyNLRI" in routes, routes
     srpol("export", "gobgp", status=USAGE, error="target")
