@@ -15,7 +15,10 @@
 #
 # With SRPOL_ROOT=FOLDER guests have that root file system and nothing runs
 # natively (see arm64.sh). SRPOL_SLOWER=N: programs in guests may take N times
-# their limits.
+# their limits. SRPOL_CHECKER=SCRIPT: only what needs the module runs, in guests in
+# which the script looks at the kernel, too, with what vm.sh gets from SRPOL_GUEST,
+# without the programs that SRPOL_EXCEPT names, and with logs in SRPOL_LOGS (see
+# debug-kernel.sh).
 #
 # Guests run many programs per boot, about as many guests as there are processors;
 # native programs run one after the other beside them.
@@ -31,7 +34,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 top=$PWD
 export BUILD=${BUILD:-$top/build}
-logs=$BUILD/logs
+logs=${SRPOL_LOGS:-$BUILD/logs}
 words=("$@")
 
 # for cmocka programs
@@ -60,6 +63,7 @@ trap 'exit 143' TERM
 wanted() {
 	local word
 
+	[[ " ${SRPOL_EXCEPT:-} " != *" $1 "* ]] || return 1
 	[ ${#words[@]} -gt 0 ] || return 0
 	for word in "${words[@]}"; do
 		[[ $1 != *"$word"* ]] || return 0
@@ -150,7 +154,9 @@ start_guest() {
 	fi
 	number=$((number + 1))
 	mkdir "$shared/guest-$number"
-	selftests/vm/vm.sh "${clock[@]}" -t 3000 -o "$shared" -- \
+	# shellcheck disable=SC2086
+	selftests/vm/vm.sh ${SRPOL_GUEST:-} "${clock[@]}" \
+		-t $((3000 * ${SRPOL_SLOWER:-1})) -o "$shared" -- \
 		selftests/vm/batch.sh "$number" "$list" \
 		2>"$shared/guest-$number/stderr" 9>&- &
 	guests[number]=$!
@@ -189,7 +195,8 @@ run_guests() {
 	[ "$i" -gt 0 ] || return 0
 	[ "$jobs" -le "$i" ] || jobs=$i
 	# builds or probes what all guests need, before they start together
-	selftests/vm/vm.sh -t 120 -- true
+	# shellcheck disable=SC2086
+	selftests/vm/vm.sh ${SRPOL_GUEST:-} -t $((120 * ${SRPOL_SLOWER:-1})) -- true
 	for ((i = 0; i < jobs; i++)); do
 		start_guest
 	done
@@ -259,7 +266,9 @@ native_list=$(programs unit; programs sim flow.sh; programs sim whatif.sh; progr
 	      programs boot
 	      programs bench insns.sh)
 guest_list=$(programs vm/tests)
-if is_capable; then
+if [ -n "${SRPOL_CHECKER:-}" ]; then
+	native_list=
+elif is_capable; then
 	native_list+=$'\n'$(programs fabric; programs bpf)
 else
 	guest_list+=$'\n'$(programs fabric; programs bpf)

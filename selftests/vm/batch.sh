@@ -5,7 +5,8 @@
 # programs listed in $SRPOL_OUT/LIST, together with the other guests that
 # share this $SRPOL_OUT: who makes the program's folder there runs it. What
 # happened is left in the folder: guest, log, status, tally. A folder without
-# a tally tells run.sh that the guest died of this program.
+# a tally tells run.sh that the guest died of this program. SRPOL_CHECKER is called
+# with "prepare" before the first program, and with "after" when one has ended.
 
 set -euo pipefail
 
@@ -19,9 +20,9 @@ cgroup=/sys/fs/cgroup/srpol-test
 
 # What no test may leave in the kernel's log. Stalls are missing on purpose:
 # a busy host is enough to cause them in an emulated guest.
-trouble='WARNING:|BUG:|Oops|UBSAN|KASAN|refcount_t:|general protection fault'
-trouble+='|unregister_netdevice: waiting|suspicious RCU|possible circular'
-trouble+='|possible recursive|INFO: task|kmemleak'
+trouble='WARNING:|BUG:|Oops|ODEBUG|UBSAN|KASAN|refcount_t:|INFO: task|INFO: trying'
+trouble+='|general protection fault|suspicious RCU|possible (circular|recurs)'
+trouble+='|unregister_netdevice: waiting|kmemleak'
 
 # Kernel messages since the last line that holds $1
 kernel_log() {
@@ -89,6 +90,8 @@ run_program() {
 	) >"$log" 2>&1 || status=$?
 	end_processes
 	tidy >>"$log" 2>&1 || fit=1
+	[ -z "${SRPOL_CHECKER:-}" ] || "$SRPOL_CHECKER" after >>"$log" 2>&1 ||
+		fit=1
 
 	counts=$(tally "$log" "$status")
 	messages=$(kernel_log "srpol-test: $name")
@@ -98,12 +101,15 @@ run_program() {
 			echo "$messages"
 		} >>"$log"
 		counts=$(tally "$log" "$status")
+		fit=1
 	fi
 	report "$name" "$log" "$(elapsed_ms "$start")" "$counts"
 	echo "$status" >"$dir/status"
 	echo "$counts" >"$dir/tally"
 	return $fit
 }
+
+[ -z "${SRPOL_CHECKER:-}" ] || "$SRPOL_CHECKER" prepare
 
 links_before=$(mktemp)
 links >"$links_before"

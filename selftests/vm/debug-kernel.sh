@@ -17,10 +17,11 @@
 # sources of the module and of themselves. All of them take two processors for
 # some hours.
 #
-# Each program has a guest of its own, because lockdep is off after its first
-# report. A program passes only if, once it is done and the module is unloaded,
-# the kernel's log is clean and no memory is lost. Logs and kernel logs:
-# build/logs/debug/NAME/. Last line: "N passed, N failed, N skipped".
+# run.sh runs them, in guests that it calls this script in: before the first
+# program and after each. A program passes only if, once it is done and the module
+# is unloaded, the kernel's log is clean and no memory is lost; after a report the
+# rest has another guest, as lockdep is off then. Logs: build/logs/debug/vm/NAME/.
+# Last line: "N passed, N failed, N skipped".
 
 set -euo pipefail
 
@@ -30,34 +31,12 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 self=$(cd "$(dirname "$0")" && pwd)/${0##*/}
 cd "${self%/*/*/*}"
 export BUILD=${BUILD:-$PWD/build}
-logs=$BUILD/logs/debug
+export SRPOL_LOGS=$BUILD/logs/debug
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/srpol/debug-kernel
 tarball=/usr/src/linux-source-6.12.tar.xz
 
-# All programs for guests but those without the module, and the one that is
-# about how long something takes.
-declare -A programs
-for program in selftests/vm/tests/*; do
-	name=${program##*/}
-	name=${name%.*}
-	case $name in
-	fabric-seg6 | rdma | failure) continue ;;
-	esac
-	[ ! -x "$program" ] || programs[$name]=$program
-done
-
-# how much longer than usual a program may take here
-slower=${SRPOL_SLOWER:-6}
-
-# What the log of a kernel that found nothing does not hold. "WARNING:" and
-# "BUG:" begin what KASAN, lockdep, RCU and DEBUG_ATOMIC_SLEEP have to say.
-# Stalls are missing: a busy host is enough to cause them.
-trouble='WARNING:|BUG:|Oops|ODEBUG|UBSAN|refcount_t:|INFO: task|INFO: trying'
-trouble+='|general protection fault|suspicious RCU|possible (circular|recurs)'
-trouble+='|unregister_netdevice: waiting|kmemleak: [0-9]+ new'
-
-# shellcheck source=selftests/report.sh
-. selftests/report.sh
+# Without the module, or about how long something takes.
+not_here=(vm.fabric-seg6 vm.rdma vm.failure)
 
 die() {
 	echo "debug-kernel: $*" >&2
@@ -75,42 +54,40 @@ leaks() {
 	cat $kmemleak
 }
 
-# guest PROGRAM: in the guest
-guest() {
-	local program=$1 log=$SRPOL_OUT/log status=0 found tree release
+# prepare: in a guest, before its first program
+prepare() {
+	local release
 
-	tree=$SRPOL_DEBUG_TREE
 	release=/lib/modules/$(uname -r)
 	# for modprobe: everything is built in
 	mkdir -p "$release"
-	cp "$tree"/modules.builtin{,.modinfo} "$tree/modules.order" "$release"
+	cp "$SRPOL_DEBUG_TREE"/modules.{builtin,builtin.modinfo,order} "$release"
 	depmod
 	mount --bind "$SRPOL_DEBUG_OUT/selftests/vm/fault/srpol.ko" \
 		"$BUILD/selftests/vm/fault/srpol.ko"
 	mount --bind "$SRPOL_MODULE" kmod/srpol.ko
-
 	echo scan=off >/sys/kernel/debug/kmemleak
+}
 
-	timeout -k 10 $((slower * $(time_limit "$program"))) "$program" \
-		>"$log" 2>&1 || status=$?
-	if [ -d /sys/module/srpol ] && ! rmmod srpol; then
-		echo "not ok - module can be unloaded" >>"$log"
+# after: in a guest, when a program has ended and the module should be gone; says
+# what is wrong as a program would, and is false then
+after() {
+	local found status=0
+
+	if [ -d /sys/module/srpol ]; then
+		echo "not ok - module can be unloaded"
+		status=1
 	fi
-
 	found=$(leaks)
-	dmesg >"$SRPOL_OUT/dmesg"
 	if [ -n "$found" ]; then
-		printf 'not ok - no memory is lost\n%s\n' "$found" >>"$log"
+		printf 'not ok - no memory is lost\n%s\n' "$found"
+		status=1
 	fi
-	if grep -qE "$trouble" "$SRPOL_OUT/dmesg"; then
-		{
-			echo "not ok - kernel log is clean"
-			grep -nE -A 80 "$trouble" "$SRPOL_OUT/dmesg"
-		} >>"$log"
-	elif ! grep -qE '^ *debug_locks: *1' /proc/lockdep_stats; then
-		echo "not ok - lockdep has seen all of it" >>"$log"
+	if ! grep -qE '^ *debug_locks: *1' /proc/lockdep_stats; then
+		echo "not ok - lockdep has seen all of it"
+		status=1
 	fi
-	echo "$status" >"$SRPOL_OUT/status"
+	return $status
 }
 
 # build_kernel TREE: unpack and build
@@ -190,66 +167,45 @@ build_modules() {
 			KDIR="$SRPOL_DEBUG_TREE"
 }
 
-wanted() {
-	local word
-
-	[ ${#words[@]} -gt 0 ] || return 0
-	for word in "${words[@]}"; do
-		[[ $1 != *"$word"* ]] || return 0
-	done
-	return 1
-}
-
-# of_sources NAME: what a result of a program is of
+# of_sources PROGRAM: what a result of a program is of
 of_sources() {
 	{
-		cat "$SRPOL_DEBUG_TREE/.config" "${programs[$1]}"
+		cat "$SRPOL_DEBUG_TREE/.config" "$1"
 		declare -f build_kernel
 		find kmod \( -name '*.[ch]' ! -name '*.mod.c' -o -name Kbuild \) \
 			-print0 | sort -z | xargs -0 cat
 	} | sha256sum
 }
 
-# passed_before NAME
+# passed_before NAME PROGRAM
 passed_before() {
-	[ "${SRPOL_RESUME:-0}" = 1 ] &&
-		[ "$(of_sources "$1")" = "$(cat "$cache/passed/$1" 2>/dev/null)" ]
+	[ "$(of_sources "$2")" = "$(cat "$cache/passed/$1" 2>/dev/null)" ]
 }
 
-# run NAME: one program in a guest, its "passed failed skipped" in a file
-run() {
-	local name=$1 dir=$logs/$1 start=$EPOCHREALTIME died=0 counts
-	local program=${programs[$1]} clock=() limit
+# remember_passed: those that passed in this run
+remember_passed() {
+	local program name
 
-	mkdir "$dir"
-	! grep -aqm1 'SRPOL_CLOCK=counted' "$program" || clock=(-i)
-	limit=$((300 + slower * $(time_limit "$program")))
-	# no5lvl: an interrupt while identify_cpu() has cleared the capabilities
-	# finds KASAN with other limits of what addresses there are
-	SRPOL_MESSAGES=${SRPOL_MESSAGES:-500} \
-		setpriv --pdeathsig TERM \
-		selftests/vm/vm.sh -t $limit -m 3G -a no5lvl "${clock[@]}" \
-		-o "$dir" -- \
-		"$self" guest "$program" 2>"$dir/stderr" || died=1
-	if [ $died -eq 0 ]; then
-		counts=$(tally "$dir/log" "$(<"$dir/status")")
-	else
-		cat "$dir/stderr" >>"$dir/log"
-		counts="0 1 0 the guest died of it"
-	fi
-	report "debug.$name" "$dir/log" "$(elapsed_ms "$start")" "$counts"
-	echo "$counts" >"$dir/tally"
-	[[ ! $counts =~ ^[1-9][0-9]*" 0 0 "*$ ]] ||
-		of_sources "$name" >"$cache/passed/$name"
+	for program in selftests/vm/tests/*; do
+		name=$(name_of "$program")
+		! grep -qsE '^[1-9][0-9]* 0 0 *$' "$SRPOL_LOGS/vm/$name/tally" ||
+			of_sources "$program" >"$cache/passed/$name"
+	done
+}
+
+# name_of PROGRAM: as run.sh calls it
+name_of() {
+	local name=${1##*/}
+
+	echo "vm.${name%.*}"
 }
 
 case ${1:-} in
-guest)
-	guest "$2"
+prepare | after)
+	"$1"
 	exit
 	;;
 esac
-words=("$@")
 
 [ -e "$BUILD/selftests/vm/mock/large.bpf.o" ] || die "run 'make' first"
 find_kernel
@@ -258,44 +214,32 @@ export SRPOL_DEBUG_OUT=$BUILD/debug
 export SRPOL_KERNEL=$tree/arch/x86/boot/bzImage
 export SRPOL_MODULE=$SRPOL_DEBUG_OUT/kmod/srpol.ko
 
-rm -rf "$logs"
-mkdir -p "$logs" "$cache/passed"
-build_modules >"$logs/modules.log" 2>&1 || {
-	tail -n 30 "$logs/modules.log" >&2
+mkdir -p "$SRPOL_LOGS" "$cache/passed"
+build_modules >"$SRPOL_LOGS/modules.log" 2>&1 || {
+	tail -n 30 "$SRPOL_LOGS/modules.log" >&2
 	die "the module could not be built for this kernel"
 }
-# builds or probes what all guests need, before they start together
-selftests/vm/vm.sh -t 300 -o "$logs/probe" -- true
 
-# guests end with the subshells that started them
-trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT
+before=0
+for program in selftests/vm/tests/*; do
+	name=$(name_of "$program")
+	[ "${SRPOL_RESUME:-0}" = 1 ] && passed_before "$name" "$program" || continue
+	before=$((before + 1))
+	not_here+=("$name")
+done
+[ $before -eq 0 ] || echo "$before programs passed before, and do not run"
+
+export SRPOL_EXCEPT="${not_here[*]}"
+export SRPOL_MESSAGES=${SRPOL_MESSAGES:-500}
+export SRPOL_SLOWER=${SRPOL_SLOWER:-6}
+export SRPOL_CHECKER=$self
+# no5lvl: an interrupt while identify_cpu() has cleared the capabilities finds
+# KASAN with other limits of what addresses there are
+export SRPOL_GUEST="-m 3G -a no5lvl"
+
+trap 'kill "$runner" 2>/dev/null; wait; remember_passed' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-before=0
-for name in "${!programs[@]}"; do
-	wanted "$name" || continue
-	if passed_before "$name"; then
-		before=$((before + 1))
-		continue
-	fi
-	while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do
-		wait -n || :
-	done
-	run "$name" &
-done
-wait
-trap - EXIT
-
-passed=0
-failed=0
-skipped=0
-for name in "${!programs[@]}"; do
-	[ -d "$logs/$name" ] || continue
-	read -r p f s why <"$logs/$name/tally" || p=0 f=1 s=0
-	passed=$((passed + p))
-	failed=$((failed + f))
-	skipped=$((skipped + s))
-done
-[ $before -eq 0 ] || echo "$before programs passed before, and did not run"
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed -eq 0 ] && [ $((passed + skipped + before)) -gt 0 ]
+selftests/run.sh "$@" &
+runner=$!
+wait "$runner"
