@@ -269,6 +269,7 @@ void job_names(const struct input *job, char *tenant, char *name);
 /* via.c */
 uint32_t via_of_tenant(const char *tenant);
 int via_check(const char *tenant, uint32_t via, struct srpol_error *err);
+json_t *functions_json(uint32_t max);
 json_t *functions_request(const json_t *request, struct srpol_error *err);
 
 /* limits.c */

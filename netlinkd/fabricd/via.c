@@ -97,19 +97,28 @@ static json_t *users_of(uint32_t function)
 }
 
 /**
+ * functions_json() - functions of switches, with the jobs that go through them
+ * @max: of them
+ */
+json_t *functions_json(uint32_t max)
+{
+	json_t *list = json_array(), *o;
+	uint32_t i;
+
+	for (i = 0; i < fabricd.fabric->n_functions && i < max; i++) {
+		o = srpol_function_json(fabricd.fabric, i);
+		json_object_set_new(o, "jobs", users_of(i));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+/**
  * functions_request() - srpol fabric functions
  * @request: nothing more
  * @err: not used
  */
 json_t *functions_request(const json_t *request, struct srpol_error *err)
 {
-	json_t *list = json_array(), *o;
-	uint32_t i;
-
-	for (i = 0; i < fabricd.fabric->n_functions; i++) {
-		o = srpol_function_json(fabricd.fabric, i);
-		json_object_set_new(o, "jobs", users_of(i));
-		json_array_append_new(list, o);
-	}
-	return list;
+	return functions_json(UINT32_MAX);
 }

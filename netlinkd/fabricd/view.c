@@ -8,12 +8,15 @@
 #include <string.h>
 
 #include "causes.h"
+#include "forecasts.h"
 #include "srpol_lib.h"
+#include "tenants.h"
 #include "web.h"
 
 #define HOT_MAX		10
 #define REPORTS_MAX	100
 #define PAIRS_MAX	50
+#define FUNCTIONS_MAX	50
 #define DRAWN_MAX	512	/* cables between switches: more are not drawn */
 
 static json_t *counts_json(void)
@@ -189,6 +192,10 @@ json_t *view_state(void)
 	json_object_set_new(o, "change", change_json());
 	json_object_set_new(o, "jobs", view_jobs());
 	json_object_set_new(o, "tenants", view_tenants());
+	json_object_set_new(o, "forecasts", forecasts_json());
+	json_object_set_new(o, "functions", json_pack("{s:I, s:o}",
+			    "n", (json_int_t)fabricd.fabric->n_functions,
+			    "list", functions_json(FUNCTIONS_MAX)));
 	json_object_set_new(o, "reports", reports_json());
 	return o;
 }

@@ -3,11 +3,13 @@
  * The fabric for a scraper, as OpenMetrics or in the older text format. They
  * differ in what a counter's family is called, in units, and in the end.
  */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "forecasts.h"
 #include "srpol_lib.h"
 #include "web.h"
 
@@ -139,6 +141,28 @@ static void plan_metrics(void)
 	gauge("planned_seconds", "seconds",
 	      "Time the busiest link needs for what is planned for it.",
 	      p->placement->prediction.seconds);
+}
+
+/* What hosts say that their applications will send. */
+static void forecast_metrics(void)
+{
+	struct forecast_stats s;
+
+	forecasts_get(&s);
+	family("forecasts", "gauge", NULL,
+	       "Demands that hosts foresee, by what becomes of them.");
+	sample("forecasts", s.planned, "state", "planned", NULL);
+	sample("forecasts", s.covered, "state", "covered", NULL);
+	/* the plan may be of before some were over */
+	sample("forecasts",
+	       fmax((double)s.demands - s.planned - s.covered, 0), "state",
+	       "waits", NULL);
+	gauge("forecast_bytes", "bytes", "Bytes of those in the plan.", s.bytes);
+	gauge("forecast_hosts", NULL, "Hosts that foresee something.", s.hosts);
+	counter("forecasts_refused", "Words of forecasts that were wrong.",
+		s.refused);
+	gauge("forecasts_cut", NULL,
+	      "Forecasts that the engine has no room for.", s.cut);
 }
 
 static void load_metrics(void)
@@ -306,6 +330,7 @@ char *web_metrics(bool as_openmetrics, size_t *len)
 	engine_metrics();
 	hosts_metrics();
 	plan_metrics();
+	forecast_metrics();
 	links_metrics();
 	switches_metrics();
 	load_metrics();

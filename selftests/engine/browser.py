@@ -104,7 +104,8 @@ class Browser:
             if value:
                 return value
             time.sleep(0.05)
-        raise TimeoutError(expression)
+        raise TimeoutError(f"{expression}; the page says: " + self.js(
+            "document.documentElement.innerText")[:300])
 
     def go(self, url):
         self.call("Page.navigate", url=url)

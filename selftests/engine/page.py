@@ -15,6 +15,8 @@ import threading
 
 import browser
 import engine
+import forecasts
+import functions
 from engine import OUT, RUN, ask, check, store_put, wait_for
 
 STORE = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
@@ -117,6 +119,16 @@ def epoch_follows(number):
     wait_for("an epoch", lambda: ask("page", "show")["epoch"] > before)
 
 
+def left_open(page):
+    """Connections that others have closed, and the engine not yet."""
+    with open(f"/proc/{page.process.p.pid}/net/tcp", encoding="ascii") as f:
+        return sum(line.split()[1].endswith(f":{page.port:04X}") and
+                   line.split()[3] == "08" for line in f)
+
+
+EVENTS = "GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
 def test_crowd(page):
     slow = [page.socket("GET / HTTP/1.1\r\nX-Slow: ") for _ in range(100)]
     epoch_follows(101)
@@ -124,8 +136,7 @@ def test_crowd(page):
           page.get("/api/state")[0].status == 200)
     for s in slow:
         s.close()
-    deaf = [page.socket("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            for _ in range(200)]
+    deaf = [page.socket(EVENTS) for _ in range(200)]
     first = [s.recv(4096) for s in deaf]
     check("two hundred listen", all(b"200 OK" in x for x in first),
           [x[:40] for x in first if b"200 OK" not in x][:3])
@@ -138,9 +149,7 @@ def test_crowd(page):
           page.get("/api/state")[0].status == 200)
     for s in deaf:
         s.close()
-    wait_for("places are free", lambda: len(open(
-        f"/proc/{page.process.p.pid}/net/tcp").readlines()) and
-        listens(page))
+    wait_for("places are free", lambda: not left_open(page) and listens(page))
     check("when they are gone others may listen", True)
 
 
@@ -170,7 +179,7 @@ def test_flood(page):
 
 
 def listens(page):
-    with page.socket("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n") as s:
+    with page.socket(EVENTS) as s:
         return b"200 OK" in s.recv(4096)
 
 
@@ -179,6 +188,29 @@ def listens(page):
 def focused(b):
     return b.js("""(() => { const e = document.activeElement;
         return [e.tagName, e.id, e.getAttribute("aria-label") ?? e.textContent.slice(0, 40)].join(" ") })()""")
+
+
+def test_no_room(page):
+    """A browser that comes when there is no room has it later."""
+    deaf = []
+
+    def full():
+        deaf.append(page.socket(EVENTS))
+        return b"200 OK" not in deaf[-1].recv(4096) and len(deaf) > 200
+
+    wait_for("no room", full)
+    b = browser.Browser(f"{OUT}/late.log")
+    try:
+        b.go(page.url)
+        b.wait("document.getElementById('live')?.textContent === 'not connected'")
+        check("without room for it the page says that it is not connected", True)
+        for s in deaf:
+            s.close()
+        b.wait("document.querySelectorAll('.tile').length === 16")
+        check("and shows the fabric once there is room, without a reload", True)
+    finally:
+        b.end()
+    wait_for("places are free", lambda: not left_open(page))
 
 
 def test_shows(page, b):
@@ -232,6 +264,35 @@ def test_load(page, b):
         {"topology": topology, "links": [], "rest": 0}))
     b.wait("document.querySelectorAll('#plot line.u4').length === 0")
     check("and when it ends, so does that", True)
+
+
+def test_foreseen(page, b):
+    """Functions of the topology, forecasts of hosts; on the page and for scrapers."""
+    text = "document.getElementById('%s').textContent"
+    check("functions of switches are told", all(
+        word in b.js(text % "functions")
+        for word in ("sum", "spine0.1", "aggregate", "leaf0.3", "zip", "none")),
+          b.js(text % "functions"))
+    check("without forecasts the page says so",
+          "No host foresees anything." in b.js(text % "forecasts"))
+    # no job may announce the pair
+    store_put("job/t/a", json.dumps(
+        {"all-to-all": {"hosts": ["h0", "h3"], "bytes": 1 << 30}}))
+    store_put("demand/0/leaf0.1/h1", forecasts.word(
+        "page", "h1", forecasts.demand("h2", 5 * 10 ** 9)))
+    b.wait(f"({text % 'forecasts'}).includes('5 GB in the plan: 1 of 1 demand that 1 host foresees')")
+    check("what a host foresees is told, without a reload", True)
+    _, metrics = page.get("/metrics")
+    check("and to scrapers", all(line in metrics.decode() for line in (
+        'srpol_fabric_forecasts{state="planned"} 1\n',
+        'srpol_fabric_forecasts{state="covered"} 0\n',
+        'srpol_fabric_forecasts{state="waits"} 0\n',
+        "srpol_fabric_forecast_bytes 5000000000\n")),
+          [line for line in metrics.decode().splitlines() if "forecast" in line])
+    store_put("demand/0/leaf0.1/h1", "none of it")
+    wait_for("the refusal", lambda: "srpol_fabric_forecasts_refused_total 1\n" in
+             page.get("/metrics")[1].decode())
+    check("what is wrong is counted", True)
 
 
 def test_escaped(page, b):
@@ -412,18 +473,20 @@ def main():
         os.remove(f"{OUT}/{old}")
     os.system("ip link set lo up 2>/dev/null")
     engine.topology()
+    functions.with_functions()
     b = None
     try:
         test_config()
-        page = Page("page")
+        page = Page("page", forecasts=1000)
         store_put("job/t/a", engine.JOB)
         test_requests(page)
         test_crowd(page)
         test_flood(page)
         report("h0", 200)
+        test_no_room(page)
         b = browser.Browser(f"{OUT}/browser.log")
-        for test in (test_shows, test_load, test_escaped, test_keyboard, test_looks,
-                     test_engine_gone):
+        for test in (test_shows, test_load, test_foreseen, test_escaped, test_keyboard,
+                     test_looks, test_engine_gone):
             test(page, b)
         os.remove(f"{RUN}/store.json")  # of another fabric
         test_large(b)

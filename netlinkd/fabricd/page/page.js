@@ -6,6 +6,7 @@
 import { Plot, node, percent, title } from "./draw.js";
 
 const SILENCE_MS = 12000;	/* the engine has a beat every five seconds */
+const AGAIN_MS = 3000;
 const at = id => document.getElementById(id);
 const shown = new Map();
 let state, chosen, behind = 0, heard = 0;
@@ -151,6 +152,31 @@ function drawLoad({ load, hosts }) {
 			["n", fine(l.planned)], ["n", fine(l.measured)]]))] : [])];
 }
 
+/* What hosts foresee for pairs that no job announces. */
+function drawForecasts(f) {
+	if (!f.max)
+		return [quiet("Forecasts of hosts are off.")];
+	if (!f.hosts)
+		return [quiet("No host foresees anything.")];
+	const more = [f.covered ? `${f.covered} of pairs that jobs announce` : "",
+		f.unnamed ? `${plural(f.unnamed, "more")} without a peer, ${bytes(f.unnamed_bytes)}` : "",
+		f.cut ? `no room for ${f.cut}` : "", f.refused ? `${f.refused} refused` : ""].filter(Boolean);
+
+	return [node("p", {}, node("strong", {}, `${bytes(f.bytes)} in the plan`),
+		`: ${f.planned} of ${plural(f.demands, "demand")} that ${plural(f.hosts, "host")} ${f.hosts === 1 ? "foresees" : "foresee"}`),
+		...(more.length ? [quiet(`${more.join("; ")}.`)] : [])];
+}
+
+const jobName = j => j.tenant ? `${j.tenant}/${j.name}` : j.name;
+
+function drawFunctions(f) {
+	if (!f.n)
+		return [quiet("The topology has no functions.")];
+	return [table("Functions", ["Function", "Switch", "Kind", "SID", "Jobs through it"], f.list.map(x => [
+		x.name, x.switch, x.kind, x.sid, x.jobs.length ? x.jobs.map(jobName).join(", ") : "none"])),
+	quiet(of(f.n, f.list))];
+}
+
 function drawReports(r) {
 	if (!r.n)
 		return [quiet("No host has reported anything.")];
@@ -238,6 +264,8 @@ function draw() {
 	part("jobs", { jobs: state.jobs, tenants: state.tenants }, drawJobs);
 	part("hot", state.plan, drawHot);
 	part("load", { load: state.load, hosts: state.counts.hosts }, drawLoad);
+	part("forecasts", state.forecasts, drawForecasts);
+	part("functions", state.functions, drawFunctions);
 	part("reports", state.reports, drawReports);
 	part("engine", { engine, stats: state.stats, counts: state.counts }, drawEngine);
 	plot.update(state, chosenName());
@@ -257,17 +285,26 @@ function live() {
 		e.textContent = `${age(Number(e.dataset.at))} ago`;
 }
 
-const events = new EventSource("/api/events");
+/* A browser comes again by itself, but not to who answered that there is no room. */
+function listen() {
+	const events = new EventSource("/api/events");
 
-events.addEventListener("state", e => {
-	heard = Date.now();
-	state = JSON.parse(e.data);
-	draw();
-	live();
-});
-events.addEventListener("time", e => {
-	heard = Date.now();
-	behind = Date.now() / 1000 - Number(e.data);
-	live();
-});
+	events.addEventListener("state", e => {
+		heard = Date.now();
+		state = JSON.parse(e.data);
+		draw();
+		live();
+	});
+	events.addEventListener("time", e => {
+		heard = Date.now();
+		behind = Date.now() / 1000 - Number(e.data);
+		live();
+	});
+	events.addEventListener("error", () => {
+		if (events.readyState === EventSource.CLOSED)
+			setTimeout(listen, AGAIN_MS);
+	});
+}
+
+listen();
 setInterval(live, 1000);
