@@ -48,6 +48,9 @@ struct ear {
  * @n: number of them
  * @heard_ns: when they came
  * @told_ns: when ours were sent first
+ * @knew: it was known by then, so that nothing had to go before
+ * @took_ns: from then until it had said that it has them
+ * @took_max_ns: the longest time that took
  * @again_ns: when to send again what is not acknowledged
  * @wait_ns: from then to the next time
  * @second: in which hellos are counted
@@ -65,6 +68,9 @@ struct listener {
 	uint32_t n;
 	uint64_t heard_ns;
 	uint64_t told_ns;
+	bool knew;
+	uint64_t took_ns;
+	uint64_t took_max_ns;
 	uint64_t again_ns;
 	uint64_t wait_ns;
 	uint64_t second;
@@ -157,6 +163,7 @@ static void tell(struct listener *l)
 	l->session.seq++;
 	l->session.pending = true;
 	l->told_ns = now;
+	l->knew = l->session.peer;
 	l->wait_ns = AGAIN_NS;
 	l->again_ns = now + AGAIN_NS;
 	send_words(l);
@@ -238,12 +245,24 @@ static void greet(struct listener *l, uint64_t session)
 		stats.limited++;
 }
 
+static void acknowledged(struct listener *l)
+{
+	if (!l->knew)
+		return;
+	l->took_ns = now_ns() - l->told_ns;
+	if (l->took_ns > l->took_max_ns)
+		l->took_max_ns = l->took_ns;
+}
+
 static void take(struct listener *l, const struct glb_message *m)
 {
 	struct glb_message ack = { .type = GLB_ACK, .to = m->from,
 				   .seq = m->seq };
+	bool pending = l->session.pending;
 	enum glb_verdict verdict = glb_take(&l->session, m);
 
+	if (pending && !l->session.pending)
+		acknowledged(l);
 	switch (verdict) {
 	case GLB_STALE:
 		stats.stale++;
@@ -491,6 +510,9 @@ static json_t *listener_report(const struct listener *l)
 		engine->fabric->nodes[l->peer].name));
 	json_object_set_new(o, "known", json_boolean(l->session.peer));
 	json_object_set_new(o, "pending", json_boolean(l->session.pending));
+	json_object_set_new(o, "took_us", json_integer(l->took_ns / 1000));
+	json_object_set_new(o, "took_max_us",
+			    json_integer(l->took_max_ns / 1000));
 	json_object_set_new(o, "says", words);
 	return o;
 }

@@ -150,6 +150,10 @@ check "B itself sees nothing" link_is B spine3 quality_percent '== 100'
 check_equal "of that link only" '[ "leaf1-spine3" ]' \
 	"$(glb B '[ .peers[0].says[].link ]' | jq -c . | sed 's/\[/[ /; s/]/ ]/')"
 check "and uses the spine less" patiently 60 lowered
+check "A knows how long it took until B had it" glb_is A \
+	'.peers[0] | .took_us > 0 and .took_us <= .took_max_us'
+echo "# from A's word to B's acknowledgment: $(glb A '.peers[0].took_us') us," \
+	"at most $(glb A '.peers[0].took_max_us') us"
 check_equal "A, which says so, hears nothing" 100 \
 	"$(link A spine3 heard_percent)"
 
