@@ -84,6 +84,7 @@ test_packages() {
 	iperf3			# TCP with GSO
 	openmpi-bin		# programs that say what they will send
 	libopenmpi-dev
+	ucx-utils		# ucx_perftest
 	tcpdump
 	curl			# gRPC to gobgpd, which unpack.sh fetches
 	tshark			# independent decoder, and dumpcap

@@ -20,36 +20,14 @@ FABRIC_HOSTS=init
 . selftests/fabric/rdma.sh
 # shellcheck source=selftests/vm/tests/engine_lib.sh
 . selftests/vm/tests/engine_lib.sh
+# shellcheck source=selftests/vm/tests/jobs_lib.sh
+. selftests/vm/tests/jobs_lib.sh
 
 BYTES=262144		# of each QP, in packets of 1024
 QPS=8
 PAYLOAD=$((BYTES * QPS))
 PACKETS=$((PAYLOAD / 1024))
-declare -A fd=() pid=()
-
-# both hosts are in this namespace
-on() {
-	shift
-	srpol "$@"
-}
-
-stop() {
-	local p
-
-	for p in "${pid[@]}"; do
-		kill "$p" 2>/dev/null || :
-		wait "$p" 2>/dev/null || :
-	done
-}
-
-down() {
-	rdma_down
-	srpol dev del hA 2>/dev/null || :
-	srpol dev del hB 2>/dev/null || :
-	rmmod srpol 2>/dev/null || :
-	rm -f /run/srpold/*.jobs
-	rm -rf "$work"
-}
+declare -A fd=()
 
 # begin NAME COMM: QPs of a process of that name, which wait for a word
 begin() {
@@ -89,44 +67,6 @@ end() {
 	check_equal "$2" 0 $rc
 }
 
-# qps FILTER DEVICE: numbers of what those QPs send to, by the kernel
-qps() {
-	rdma -j -d resource show qp link "$2" | jq -c "[ .[] |
-		select(.rqpn > 1 and $1) | .rqpn ] | unique | sort"
-}
-
-# ruled JOB [DEV]: all QP numbers that its rules have, for that device or any
-ruled() {
-	local color
-
-	color=$(color_of "$1")
-	srpol -j rule show | jq -c --argjson color "${color:-0}" \
-		--arg dev "${2:-null}" '
-		[ .[] | select(.color == $color and
-			       (.match.dev // "null") == $dev) |
-		  .match.qp | range(.[0]; .[1] + 1) ] | sort'
-}
-
-ruled_is() {
-	[ "$(ruled "$1" "$2")" = "$3" ]
-}
-
-color_of() {
-	srpol -j job show "$1" | jq '.[0].color'
-}
-
-# sent JOB: bytes, with the inner headers and what acknowledges
-sent() {
-	srpol -j job show "$1" | jq '.[0].bytes'
-}
-
-# used JOB: the spines that its flows from A turn at, by its own count
-used() {
-	srpol -j job show "$1" | jq -r '[ .[0].use[] | select(.bytes > 0) |
-		.name | select(startswith("A-")) | ltrimstr("A-") |
-		rtrimstr("-B") ] | sort | join(" ")'
-}
-
 # went BEFORE SPINE...: what A sent since then, PACKETS and a few more, went by
 # these; the others saw probes and neighbours
 went() {
@@ -153,17 +93,9 @@ fabric_up
 insmod kmod/srpol.ko
 at_exit down
 at_exit stop_engines
-at_exit stop
+at_exit stop_programs
 rdma_up
-fabric_topology >"$work/topology.json"
-cat >"$work/both.json" <<END
-{ "topology": "$work/topology.json", "hosts": [ "A", "B" ],
-  "probes": { "interval-ms": 500, "multiplier": 3, "timeout-ms": 500,
-              "wait-to-restore-ms": 1000 },
-  "weights": { "delay-us": 10000000, "interval-ms": 200 } }
-END
-srpold -c "$work/both.json" 2>>"$work/both.log" &
-engine[both]=$!
+start_both '"interval-ms": 500'
 check "paths of both hosts are probed and up" patiently 60 usable A 8
 
 # ---- by the name of a program

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Jobs of RDMA programs, with one srpold for both hosts, which are in this
+# namespace; to be sourced after engine_lib.sh, with FABRIC_HOSTS=init.
+
+# shellcheck disable=SC2034	# ended by name in stop_programs
+declare -A pid=()
+
+on() {
+	shift
+	srpol "$@"
+}
+
+stop_programs() {
+	local p
+
+	for p in "${pid[@]}"; do
+		kill "$p" 2>/dev/null || :
+		wait "$p" 2>/dev/null || :
+	done
+}
+
+down() {
+	rdma_down
+	srpol dev del hA 2>/dev/null || :
+	srpol dev del hB 2>/dev/null || :
+	rmmod srpol 2>/dev/null || :
+	rm -f /run/srpold/*.jobs
+	rm -rf "$work"
+}
+
+# start_both PROBES: one engine, with these settings of probes
+start_both() {
+	fabric_topology >"$work/topology.json"
+	cat >"$work/both.json" <<-END
+	{ "topology": "$work/topology.json", "hosts": [ "A", "B" ],
+	  "probes": { $1, "multiplier": 3, "timeout-ms": 500,
+	              "wait-to-restore-ms": 1000 },
+	  "weights": { "delay-us": 10000000, "interval-ms": 200 } }
+	END
+	srpold -c "$work/both.json" 2>>"$work/both.log" &
+	engine[both]=$!
+}
+
+# qps FILTER DEVICE: numbers of what those QPs send to, by the kernel
+qps() {
+	rdma -j -d resource show qp link "$2" | jq -c "[ .[] |
+		select(.rqpn > 1 and $1) | .rqpn ] | unique | sort"
+}
+
+# ruled JOB [DEV]: all QP numbers that its rules have, for that device or any
+ruled() {
+	local color
+
+	color=$(color_of "$1")
+	srpol -j rule show | jq -c --argjson color "${color:-0}" \
+		--arg dev "${2:-null}" '
+		[ .[] | select(.color == $color and
+			       (.match.dev // "null") == $dev) |
+		  .match.qp | range(.[0]; .[1] + 1) ] | sort'
+}
+
+ruled_is() {
+	[ "$(ruled "$1" "$2")" = "$3" ]
+}
+
+color_of() {
+	srpol -j job show "$1" | jq '.[0].color'
+}
+
+# sent JOB: bytes, with the inner headers and what acknowledges
+sent() {
+	srpol -j job show "$1" | jq '.[0].bytes'
+}
+
+# used JOB: the spines that its flows from A turn at, by its own count
+used() {
+	srpol -j job show "$1" | jq -r '[ .[0].use[] | select(.bytes > 0) |
+		.name | select(startswith("A-")) | ltrimstr("A-") |
+		rtrimstr("-B") ] | sort | join(" ")'
+}
