@@ -84,6 +84,12 @@ test_packages() {
 	iperf3			# TCP with GSO
 	openmpi-bin		# programs that say what they will send
 	libopenmpi-dev
+	libslurm-dev		# lib/spank
+	libdbus-1-3		# for Slurm's programs, which unpack.sh fetches
+	libhwloc15
+	libjson-c5
+	libnuma1
+	libyaml-0-2
 	tcpdump
 	curl			# gRPC to gobgpd, which unpack.sh fetches
 	tshark			# independent decoder, and dumpcap
