@@ -31,7 +31,7 @@ export BUILD CLANG BPFTOOL LIBBPF_CFLAGS LIBBPF_LIBS
 
 # Sub-makes in order of dependence.
 PRODUCT := bpf lib netlinkd
-TESTS := lib/pmpi lib/nccl selftests/nccl selftests/mpi selftests/rdma selftests/unit selftests/bpf selftests/bench \
+TESTS := lib/pmpi lib/nccl lib/spank selftests/nccl selftests/mpi selftests/rdma selftests/unit selftests/bpf selftests/bench \
 	 selftests/bench/control selftests/sim selftests/engine selftests/vm/mock \
 	 selftests/vm/fault
 SUBDIRS := $(PRODUCT) $(TESTS)
@@ -53,6 +53,10 @@ pmpi:			## libsrpol-pmpi.so, for MPI programs; needs mpicc
 .PHONY: nccl
 nccl:			## libnccl-profiler-srpol.so, for NCCL and RCCL programs
 	@$(MAKE) --no-print-directory -C lib/nccl
+
+.PHONY: spank
+spank:			## spank_srpol.so, for Slurm; needs libslurm-dev
+	@$(MAKE) --no-print-directory -C lib/spank
 
 .PHONY: programs
 programs: tools		## all but the module; installs nothing

@@ -85,6 +85,12 @@ test_packages() {
 	openmpi-bin		# programs that say what they will send
 	libopenmpi-dev
 	ucx-utils		# ucx_perftest
+	libslurm-dev		# lib/spank
+	libdbus-1-3		# for Slurm's programs, which unpack.sh fetches
+	libhwloc15
+	libjson-c5
+	libnuma1
+	libyaml-0-2
 	tcpdump
 	curl			# gRPC to gobgpd, which unpack.sh fetches
 	tshark			# independent decoder, and dumpcap

@@ -283,6 +283,8 @@ elif [[ $native_list$guest_list == *[![:space:]]* ]]; then
 	selftests/unpack.sh nats-server usr/sbin/nats-server
 	selftests/unpack.sh gobgpd usr/bin/gobgpd
 	selftests/unpack.sh gobgpd usr/bin/gobgp
+	selftests/unpack.sh -t slurm munge libmunge2 slurm-client slurmctld \
+		slurmd slurm-wlm-basic-plugins
 fi
 
 # End to end, hosts wait for switches and for each other, and a few programs

@@ -2,27 +2,50 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # unpack.sh PACKAGE FILE: one program out of a Debian package that must not be
-# installed, as it would start a service, into build/tools/bin. Nothing is done
-# if it is there.
+# installed, as it would start a service, into build/tools/bin
+# unpack.sh -t NAME PACKAGE...: all that is in such packages, into
+# build/tools/NAME
+#
+# Nothing is done if it is there.
 
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
-package=$1
-file=$2
-bin=${BUILD:-$PWD/build}/tools/bin
+tools=${BUILD:-$PWD/build}/tools
 
-[ ! -x "$bin/${file##*/}" ] || exit 0
-mkdir -p "$bin"
+# download PACKAGE...: into this folder
+download() {
+	apt-get -q download "$@" >/dev/null 2>&1 || {
+		apt-get -q update >/dev/null &&
+			apt-get -q download "$@" >/dev/null
+	} || {
+		echo "unpack: cannot download $*" >&2
+		exit 1
+	}
+}
+
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
-cd "$work"
-apt-get -q download "$package" >/dev/null 2>&1 || {
-	apt-get -q update >/dev/null && apt-get -q download "$package" >/dev/null
-} || {
-	echo "unpack: cannot download package $package" >&2
-	exit 1
-}
-dpkg-deb --fsys-tarfile ./*.deb | tar -x "./$file"
-install "$file" "$bin/"
+if [ "$1" = -t ]; then
+	name=$2
+	shift 2
+	[ ! -d "$tools/$name" ] || exit 0
+	mkdir -p "$tools"
+	cd "$work"
+	download "$@"
+	for package in ./*.deb; do
+		dpkg-deb --fsys-tarfile "$package" |
+			tar -x --one-top-level=unpacked
+	done
+	cp -a unpacked "$tools/$name.new"
+	mv "$tools/$name.new" "$tools/$name"
+else
+	file=$2
+	[ ! -x "$tools/bin/${file##*/}" ] || exit 0
+	mkdir -p "$tools/bin"
+	cd "$work"
+	download "$1"
+	dpkg-deb --fsys-tarfile ./*.deb | tar -x "./$file"
+	install "$file" "$tools/bin/"
+fi

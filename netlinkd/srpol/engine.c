@@ -6,10 +6,8 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
+#include "ask.h"
 #include "srpol.h"
 #include "engine.h"
 
@@ -32,42 +30,8 @@ static const char usage[] =
 "          OWNER said before\n"
 "RATE is in bit/s, with k, M, G or T or without: 400G.\n";
 
-#define VERSION		1
 #define DAY_MS		86400000
 #define SOCKET_DIR	"/run/srpold"
-
-static int open_engine(const char *path)
-{
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	int fd;
-
-	if (strlen(path) >= sizeof(addr.sun_path))
-		return -ENAMETOOLONG;
-	strcpy(addr.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	if (!connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
-		return fd;
-	close(fd);
-	return -errno;
-}
-
-/* One request, one line of answer. */
-static json_t *ask(FILE *engine, const json_t *request)
-{
-	json_t *reply = NULL;
-	char *line = NULL;
-	size_t size = 0;
-
-	json_dumpf(request, engine, JSON_COMPACT);
-	putc('\n', engine);
-	fflush(engine);
-	if (getline(&line, &size, engine) > 0)
-		reply = json_loads(line, 0, NULL);
-	free(line);
-	return reply;
-}
 
 /* An answer that is no error, but not what was wanted. */
 static bool is_refusal(const json_t *reply)
@@ -295,29 +259,23 @@ int engine_talk(const char *who, const char *socket_path, json_t *request,
 	struct srpol_error error = {};
 	char path[128];
 	json_t *answer;
-	FILE *engine;
-	int fd, ret;
+	int ret;
 
 	if (!socket_path) {
 		if (!default_socket(path, sizeof(path)))
 			return EXIT_REFUSED;
 		socket_path = path;
 	}
-	fd = open_engine(socket_path);
-	if (fd < 0) {
-		srpol_error_set(&error, fd, "%s does not run %s: %s: %s", who,
+	ret = srpol_ask(socket_path, request, 0, &answer);
+	if (ret) {
+		srpol_error_set(&error, ret, "%s does not run %s: %s: %s", who,
 				!strcmp(who, "srpold") ?
 				"in this network namespace" : "here",
-				socket_path, strerror(-fd));
-		return refused(fd, &error);
+				socket_path, strerror(-ret));
+		return refused(ret, &error);
 	}
-	json_object_set_new(request, "version", json_integer(VERSION));
-	engine = fdopen(fd, "r+");
-	answer = engine ? ask(engine, request) : NULL;
 	ret = print_reply(who, print, answer);
 	json_decref(answer);
-	if (engine)
-		fclose(engine);
 	return ret;
 }
 

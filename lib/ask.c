@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1
+/* Asking an engine at its Unix socket: a line of JSON there, a line back. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "ask.h"
+
+#define VERSION		1
+
+static int connect_to(const char *path, unsigned int limit_ms)
+{
+	struct timeval limit = { .tv_sec = limit_ms / 1000,
+				 .tv_usec = limit_ms % 1000 * 1000 };
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd, ret;
+
+	if (strlen(path) >= sizeof(addr.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(addr.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (!setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) &&
+	    !setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) &&
+	    !connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
+		return fd;
+	ret = -errno;
+	close(fd);
+	return ret;
+}
+
+/* Without signals: the process may be somebody else's. */
+static bool send_line(int fd, const json_t *request)
+{
+	char *text = json_dumps(request, JSON_COMPACT);
+	size_t len = text ? strlen(text) : 0, at = 0;
+	ssize_t n = 0;
+
+	if (text)
+		text[len++] = '\n';	/* in place of the 0 */
+	while (at < len && n >= 0) {
+		n = send(fd, text + at, len - at, MSG_NOSIGNAL);
+		at += n > 0 ? n : 0;
+	}
+	free(text);
+	return len && at == len;
+}
+
+static json_t *read_line(int fd)
+{
+	FILE *engine = fdopen(fd, "r");
+	json_t *answer = NULL;
+	char *line = NULL;
+	size_t size = 0;
+
+	if (!engine) {
+		close(fd);
+		return NULL;
+	}
+	if (getline(&line, &size, engine) > 0)
+		answer = json_loads(line, 0, NULL);
+	free(line);
+	fclose(engine);
+	return answer;
+}
+
+/**
+ * srpol_ask() - ask an engine
+ * @path: of its Unix socket
+ * @request: "request", and what else that needs; it gets its version here
+ * @limit_ms: to wait for any step of it, 0: without a limit
+ * @answer: result, to be released: object with "reply" or "error"; NULL if none
+ *	came
+ *
+ * Return: 0, or why there is nobody to be asked (negative errno).
+ */
+int srpol_ask(const char *path, json_t *request, unsigned int limit_ms,
+	      json_t **answer)
+{
+	int fd = connect_to(path, limit_ms);
+
+	*answer = NULL;
+	if (fd < 0)
+		return fd;
+	json_object_set_new(request, "version", json_integer(VERSION));
+	if (send_line(fd, request))
+		*answer = read_line(fd);
+	else
+		close(fd);
+	return 0;
+}
