@@ -86,6 +86,9 @@ int balance_weigh(struct engine *e, bool *changed, struct srpol_error *err)
 	return ret;
 }
 
+static void apply_now(void *data);
+static struct alarm later = ALARM_INIT(apply_now, NULL);
+
 static void apply(uint64_t now)
 {
 	struct srpol_error err = {};
@@ -102,6 +105,23 @@ static void apply(uint64_t now)
 	if (ret)
 		log_error("weights: %s", err.text[0] ? err.text :
 			  strerror(-ret));
+}
+
+static void apply_now(void *data)
+{
+	apply(now_ns());
+}
+
+/* Now, or once the interval since the last change is over. */
+static void apply_soon(uint64_t now)
+{
+	uint64_t next = applied_ns + engine->config.weights.interval_ns;
+
+	alarm_stop(&later);
+	if (now >= next)
+		apply(now);
+	else if (alarm_set(&later, next - now))
+		log_error("no timer for the weights; they follow at the next look");
 }
 
 /* What the interval says of a path's probe. */
@@ -197,7 +217,7 @@ static void look(struct source *source, uint32_t events)
 	speeds_read(engine);
 	look_at_links();
 	look_at_jobs();
-	apply(now_ns());
+	apply_soon(now_ns());
 	arm();
 }
 
@@ -216,14 +236,11 @@ static void arm(void)
 /**
  * balance_soon() - somebody said something new of a link
  *
- * Weights follow now, or within the interval if they have just changed.
+ * Weights follow now, or once an interval is over if they have just changed.
  */
 void balance_soon(void)
 {
-	uint64_t now = now_ns();
-
-	if (now - applied_ns >= engine->config.weights.interval_ns)
-		apply(now);
+	apply_soon(now_ns());
 }
 
 /**
@@ -271,6 +288,7 @@ int balance_start(struct engine *e, struct srpol_error *err)
  */
 void balance_stop(void)
 {
+	alarm_stop(&later);
 	if (timer.fd < 0)
 		return;
 	loop_remove(&timer);

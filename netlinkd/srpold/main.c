@@ -211,6 +211,7 @@ static int run(const struct config *config)
 	struct srpol_error err = {};
 	int ret;
 
+	latency_short();
 	ret = privileges_drop(&err) ?: loop_init() ?: signals_watch(reload) ?:
 	      watch_module(&err) ?:
 	      probe_init() ?: engine_build(&engine, config, &err) ?:

@@ -38,6 +38,7 @@
  *	job_request.c	jobs come and go, and outlive the engine
  *	rules.c		the engine's rules in the module
  *	privileges.c	what it may do
+ *	latency.c	how soon it has its turn
  *	control.c	answers srpol engine
  *	report.c	what it shows
  *	why.c		why packets take the path they take
@@ -418,6 +419,9 @@ void speeds_read(struct engine *engine);
 
 /* privileges.c */
 int privileges_drop(struct srpol_error *err);
+
+/* latency.c */
+void latency_short(void);
 
 /* control.c */
 uint64_t control_dropped(void);
