@@ -213,6 +213,14 @@ int srpol_fetch(struct srpol_genl *g, uint8_t cmd, struct vec *vec,
 int srpol_fetch_config(struct srpol_genl *g, struct config_info *config,
 		       struct srpol_error *err);
 
+/* pod.c */
+
+/* Name of a rule that the CNI plugin made for a pod: this and so many digits. */
+#define SRPOL_POD_RULE		"cni-"
+#define SRPOL_POD_DIGITS	26
+
+bool rule_is_pods(const struct rule_info *rule);
+
 /* role.c */
 
 /* Strict if sources are known, which is looked at; see srpol_role_add(). */
