@@ -274,6 +274,10 @@ elif [[ $native_list$guest_list == *[![:space:]]* ]]; then
 	selftests/unpack.sh nats-server usr/sbin/nats-server
 	selftests/unpack.sh gobgpd usr/bin/gobgpd
 	selftests/unpack.sh gobgpd usr/bin/gobgp
+	for plugin in ptp bridge host-local; do
+		selftests/unpack.sh containernetworking-plugins \
+			"usr/lib/cni/$plugin"
+	done
 fi
 
 # End to end, hosts wait for switches and for each other, and a few programs
