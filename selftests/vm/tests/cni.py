@@ -58,6 +58,8 @@ def clean():
                          if r["prio"] != 9] +
                         [f"dev del {d['dev']}\n" for d in show("dev")
                          if d["dev"] != "u0"]))
+    if not show("dev"):
+        srpol("dev", "add", "u0")
 
 
 def leaves_nothing(fn):
@@ -183,6 +185,7 @@ def choose(pod, color, plugin=SRPOL, namespace=None, asked=None, args=()):
     eq(pod.veth() in [d["dev"] for d in show("dev")], bool(color), "port")
     if color is not None:
         pod.del_last().result()
+        eq([d["dev"] for d in show("dev")], ["u0"], "ports, afterwards")
 
 
 @leaves_nothing
@@ -329,16 +332,18 @@ def gone():
 
 @leaves_nothing
 def ten_at_once():
-    "ten pods at the same time"
+    "ten pods at the same time, of which one has to load the data plane"
     pods = [Pod(annotations={"srpol/color": str(1 + i % 2)})
             for i in range(10)]
     for pod in pods:
         pod.add_first()
+    srpol("dev", "del", "u0")
     for pod, call in [(pod, pod.add_last()) for pod in pods]:
         pod.results.append(call.result())
     eq(len({r["prio"] for r in show("rule")}), 21, "rules")
     for call in [pod.call("CHECK", SRPOL, pod.results[-1]) for pod in pods]:
         call.result()
+    srpol("dev", "add", "u0")
     for i in 0, 9:
         eq(color_of(pods[i], 4), 1 + i % 2, f"pod {i}")
     for call in [pod.del_last() for pod in pods]:
