@@ -143,8 +143,8 @@ int cni_result_print(const struct cni_config *config, FILE *to,
  * @name: of its rules
  * @color: of what it sends; 0: left alone
  * @addrs: its addresses
- * @veth: other end of its device, in the host's namespace
- * @port: where its packets come in: @veth, or the bridge that is at
+ * @port: where its packets come in: the host's end of its device, or the bridge
+ *	that is at
  * @genl: connection to the module of the host's namespace
  */
 struct cni_pod {
@@ -153,7 +153,6 @@ struct cni_pod {
 	char name[SRPOL_NAME_MAX + 1];
 	uint32_t color;
 	struct cni_addrs addrs;
-	unsigned int veth;
 	unsigned int port;
 	struct srpol_genl genl;
 };

@@ -30,7 +30,6 @@ int cni_port_find(struct cni_pod *pod, struct cni_error *err)
 		return cni_fail(err, CNI_NO_PORT, why.text,
 				"srpol does not see what %s of the pod sends",
 				pod->request->ifname);
-	pod->veth = veth.ifindex;
 	pod->port = veth.bridge ?: veth.ifindex;
 	if (veth.bridge && !pod->config->bridge)
 		return cni_fail(err, CNI_NO_PORT,
