@@ -16,6 +16,7 @@ COMPDIR ?= $(PREFIX)/share/bash-completion/completions
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 LIBEXECDIR ?= $(PREFIX)/lib/srpol
 LIBDIR ?= $(PREFIX)/lib
+CNIDIR ?= $(PREFIX)/lib/cni
 INCLUDEDIR ?= $(PREFIX)/include
 
 PROGRAMS := srpol srpold srpol-fabricd
@@ -169,6 +170,7 @@ install: all		## module, programs, library, manual, units (DESTDIR, PREFIX)
 .PHONY: install-programs
 install-programs:	## all that but the module, as it was built
 	install -D -t $(DESTDIR)$(SBINDIR) $(addprefix $(BUILD)/bin/,$(PROGRAMS))
+	install -D -t $(DESTDIR)$(CNIDIR) $(BUILD)/cni/srpol
 	install -D -t $(DESTDIR)$(LIBEXECDIR) netlinkd/dist/restore \
 		netlinkd/dist/in-netns
 	install -D -m 644 netlinkd/dist/srpol.bash-completion \
@@ -203,7 +205,7 @@ uninstall:		## remove what install put there (DESTDIR, PREFIX)
 		$(DESTDIR)/lib/modules/$(KVER)/extra/kmod/srpol.ko*
 	$(if $(DESTDIR),,depmod $(KVER))
 	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,$(PROGRAMS)) \
-		$(DESTDIR)$(COMPDIR)/srpol \
+		$(DESTDIR)$(CNIDIR)/srpol $(DESTDIR)$(COMPDIR)/srpol \
 		$(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS)) \
 		$(addprefix $(DESTDIR)$(MANDIR)/man8/,$(notdir $(PAGES))) \
 		$(addprefix $(DESTDIR)$(LIBDIR)/,libsrpol.so libsrpol.so.1 \

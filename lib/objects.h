@@ -213,4 +213,38 @@ int srpol_fetch(struct srpol_genl *g, uint8_t cmd, struct vec *vec,
 int srpol_fetch_config(struct srpol_genl *g, struct config_info *config,
 		       struct srpol_error *err);
 
+/* pod.c */
+
+/* Name of a rule that the CNI plugin made for a pod: this and so many digits. */
+#define SRPOL_POD_RULE		"cni-"
+#define SRPOL_POD_DIGITS	26
+
+bool rule_is_pods(const struct rule_info *rule);
+
+/* role.c */
+
+/* Strict if sources are known, which is looked at; see srpol_role_add(). */
+#define SOURCE_AUTO	UINT32_MAX
+
+/**
+ * struct wanted_dev - srpol on a device
+ * @ifindex: the device
+ * @role: enum srpol_dev_role
+ * @xdp: enum srpol_xdp_mode
+ * @source: enum srpol_source_check, or SOURCE_AUTO
+ */
+struct wanted_dev {
+	unsigned int ifindex;
+	uint32_t role;
+	uint32_t xdp;
+	uint32_t source;
+};
+
+bool srpol_role_find(struct srpol_genl *g, unsigned int ifindex,
+		     struct dev_info *found);
+int srpol_role_add(struct srpol_genl *g, const struct wanted_dev *wanted,
+		   unsigned int flags, struct srpol_error *err);
+int srpol_role_del(struct srpol_genl *g, unsigned int ifindex,
+		   struct srpol_error *err);
+
 #endif /* _SRPOL_OBJECTS_H */

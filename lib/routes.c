@@ -4,6 +4,7 @@
  * are known.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -70,6 +71,20 @@ static int read_route(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
+/* The route to one address, which was asked for. */
+static int read_answer(const struct nlmsghdr *nlh, void *data)
+{
+	const struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *attr;
+	struct back *back = data;
+
+	mnl_attr_for_each(attr, nlh, sizeof(*rtm))
+		if (mnl_attr_get_type(attr) == RTA_OIF)
+			back->found = rtm->rtm_type == RTN_UNICAST &&
+				mnl_attr_get_u32(attr) == back->ifindex;
+	return MNL_CB_OK;
+}
+
 /* The kernel says nothing about routes of a device that does not forward. */
 static bool forwards(const char *family, unsigned int ifindex)
 {
@@ -122,6 +137,52 @@ bool srpol_dev_routed_back(unsigned int ifindex)
 					  read_route, &back);
 	rtnl_close(&r);
 	return back.found;
+}
+
+/* One route, by its family. */
+static void ask_route(struct rtnl *r, const struct in6_addr *addr, bool v4,
+		      struct back *back)
+{
+	struct rtmsg *rtm = rtnl_start(r, RTM_GETROUTE, 0, sizeof(*rtm));
+
+	rtm->rtm_family = v4 ? AF_INET : AF_INET6;
+	rtm->rtm_dst_len = v4 ? 32 : 128;
+	mnl_attr_put(r->nlh, RTA_DST, v4 ? 4 : 16,
+		     v4 ? &addr->s6_addr[12] : addr->s6_addr);
+	rtnl_ask(r, read_answer, back);
+}
+
+/**
+ * srpol_dev_leads_to() - does an address pass the strict check of a port?
+ * @ifindex: the port
+ * @addr: the address, IPv4 as v4-mapped
+ * @err: why not
+ *
+ * The route to it leads by the port, and there is forwarding.
+ *
+ * Return: 0 or -EHOSTUNREACH.
+ */
+int srpol_dev_leads_to(unsigned int ifindex, const struct in6_addr *addr,
+		       struct srpol_error *err)
+{
+	struct back back = { .ifindex = ifindex };
+	bool v4 = IN6_IS_ADDR_V4MAPPED(addr);
+	char buf[SRPOL_ADDR_STRLEN];
+	struct rtnl r;
+
+	srpol_addr_text(addr, buf);
+	if (!forwards(v4 ? "ipv4" : "ipv6", ifindex))
+		return srpol_error_set(err, -EHOSTUNREACH,
+				       "forwarding of IPv%c is off there, and its source check would drop all that %s sends",
+				       v4 ? '4' : '6', buf);
+	if (!rtnl_open(&r, err))
+		ask_route(&r, addr, v4, &back);
+	rtnl_close(&r);
+	if (back.found)
+		return 0;
+	return srpol_error_set(err, -EHOSTUNREACH,
+			       "the route to %s does not lead by it, and its source check would drop all that is sent from there",
+			       buf);
 }
 
 /**

@@ -168,6 +168,22 @@ unsigned int srpol_host_peer(unsigned int ifindex);
 int srpol_dev_paced(unsigned int ifindex, struct srpol_error *err);
 bool srpol_host_is_ours(unsigned int ifindex);
 
+/* pod.c */
+
+/**
+ * struct srpol_pod_veth - the end of a pod's veth pair that is on the host
+ * @ifindex: its number
+ * @bridge: the bridge that it is at; 0: none
+ */
+struct srpol_pod_veth {
+	unsigned int ifindex;
+	unsigned int bridge;
+};
+
+int srpol_pod_veth_find(const char *path, const char *name,
+			struct srpol_pod_veth *veth, struct srpol_error *err);
+bool srpol_dev_is_bridge(unsigned int ifindex);
+
 /* host_rules.c */
 unsigned int srpol_host_stale(void (*cb)(const char *peer, void *data),
 			      void *data);
@@ -200,6 +216,8 @@ bool srpol_dev_is_soft(unsigned int ifindex);
 bool srpol_dev_forwards(unsigned int ifindex);
 bool srpol_dev_routed_back(unsigned int ifindex);
 void srpol_routes_split(unsigned int ifindex);
+int srpol_dev_leads_to(unsigned int ifindex, const struct in6_addr *addr,
+		       struct srpol_error *err);
 
 int srpol_dp_dev_status(unsigned int ifindex, struct srpol_dev_status *st);
 void srpol_dp_verbose(bool on);

@@ -285,6 +285,10 @@ elif [[ $native_list$guest_list == *[![:space:]]* ]]; then
 	selftests/unpack.sh gobgpd usr/bin/gobgp
 	selftests/unpack.sh -t slurm munge libmunge2 slurm-client slurmctld \
 		slurmd slurm-wlm-basic-plugins
+	for plugin in ptp bridge host-local; do
+		selftests/unpack.sh containernetworking-plugins \
+			"usr/lib/cni/$plugin"
+	done
 fi
 
 # End to end, hosts wait for switches and for each other, and a few programs

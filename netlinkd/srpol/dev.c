@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * srpol dev: put srpol on a device and take it off. The only command that
- * does more than talk to the module: it loads and attaches the programs.
+ * srpol dev: put srpol on a device and take it off.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "srpol.h"
@@ -30,119 +28,26 @@ static const char usage[] =
 "The first device loads the data plane, the last one takes it away.\n"
 "\"watch\" goes on: a device that is created anew gets the role it had.\n";
 
-#define RELEASE_TIMEOUT_MS	5000
-
-static int dev_request(uint8_t cmd, unsigned int flags,
-		       const struct wanted_dev *dev)
-{
-	struct srpol_error error = {};
-	struct srpol_msg msg;
-	int err;
-
-	srpol_msg_start(&genl, &msg, cmd, flags);
-	srpol_msg_put_u32(&msg, SRPOL_A_DEV_IFINDEX, dev->ifindex);
-	if (cmd == SRPOL_CMD_DEV_NEW) {
-		srpol_msg_put_u32(&msg, SRPOL_A_DEV_ROLE, dev->role);
-		srpol_msg_put_u32(&msg, SRPOL_A_DEV_XDP_MODE, dev->xdp);
-		srpol_msg_put_u32(&msg, SRPOL_A_DEV_SOURCE, dev->source);
-	}
-	/* at once: attaching is not part of a transaction */
-	err = srpol_genl_talk(&genl, msg.nlh, NULL, NULL, &error);
-	return err ? refused(err, &error) : EXIT_OK;
-}
-
-static bool module_sees_data_plane(void)
-{
-	struct config_info config;
-
-	return fetch_config(&config) == EXIT_OK && config.data_plane[0];
-}
-
-/* The kernel frees what was pinned a moment later: wait until it has. */
-static void wait_released(void)
-{
-	const struct timespec ms = { .tv_nsec = 1000000 };
-	int i;
-
-	for (i = 0; i < RELEASE_TIMEOUT_MS && module_sees_data_plane(); i++)
-		nanosleep(&ms, NULL);
-}
-
-/* Remove the data plane once no device uses it. */
-static int release_data_plane(void)
-{
-	struct srpol_error error = {};
-	int err;
-
-	if (srpol_dp_any_attached())
-		return EXIT_OK;
-	err = srpol_dp_unload(&error);
-	if (err)
-		return refused(err, &error);
-	wait_released();
-	return EXIT_OK;
-}
-
-/* What is pinned is of use only if it is what the module writes to. */
-static int check_registered(struct srpol_error *error)
-{
-	if (module_sees_data_plane())
-		return 0;
-	return srpol_error_set(error, -ESTALE,
-			       "the pinned data plane is not registered with the module; remove its folder below "
-			       SRPOL_PIN_ROOT " (srpol doctor names it)");
-}
-
-/*
- * Which sources a port may send from is known if it is a virtual one that has
- * addresses, or if there is a route back by it.
- */
-static uint32_t choose_source(const struct wanted_dev *dev)
-{
-	struct srpol_host_port h;
-	bool known = false;
-
-	if (dev->role == SRPOL_DEV_ROLE_HOST)
-		known = !srpol_host_read(dev->ifindex, &h) && h.n_addrs;
-	else if (dev->role == SRPOL_DEV_ROLE_PORT)
-		known = srpol_dev_routed_back(dev->ifindex);
-	return known ? SRPOL_SOURCE_CHECK_STRICT : SRPOL_SOURCE_CHECK_NONE;
-}
-
 /**
  * attach_dev() - put srpol on a device
  * @wanted: which, and as what
  * @flags: NLM_F_* of the request
  *
+ * At once: attaching is not part of a transaction.
+ *
  * Return: an EXIT_*.
  */
 int attach_dev(const struct wanted_dev *wanted, unsigned int flags)
 {
-	struct wanted_dev dev = *wanted;
 	struct srpol_error error = {};
 	int err, lock;
 
-	if (dev.source == SOURCE_AUTO)
-		dev.source = choose_source(&dev);
-	if (dev.role == SRPOL_DEV_ROLE_PORT)
-		srpol_routes_split(dev.ifindex);
 	lock = srpol_pins_lock(&error);
 	if (lock < 0)
 		return refused(lock, &error);
-	/* ask first, so that nothing is loaded for a request that is refused */
-	err = dev_request(SRPOL_CMD_DEV_NEW, flags, &dev);
-	if (err)
-		goto unlock;
-	err = srpol_dp_load(&error) ?: check_registered(&error) ?:
-	      srpol_dp_attach(dev.ifindex, dev.role, dev.xdp, &error);
-	if (err) {
-		dev_request(SRPOL_CMD_DEV_DEL, 0, &dev);
-		release_data_plane();
-		err = refused(err, &error);
-	}
-unlock:
+	err = srpol_role_add(&genl, wanted, flags, &error);
 	srpol_pins_unlock(lock);
-	return err;
+	return err ? refused(err, &error) : EXIT_OK;
 }
 
 static int (*deferred)(const struct wanted_dev *dev);
@@ -198,26 +103,11 @@ static bool read_add(struct args *args, struct srpol_host_port *h,
 	return true;
 }
 
-/* What the module knows of a device; false: nothing. */
-static bool find_dev(unsigned int ifindex, struct dev_info *found)
-{
-	struct vec devs = VEC_INIT(struct dev_info);
-	const struct dev_info *dev;
-
-	memset(found, 0, sizeof(*found));
-	fetch_devs(&devs);
-	vec_for_each(dev, &devs)
-		if (dev->ifindex == ifindex)
-			*found = *dev;
-	vec_free(&devs);
-	return found->ifindex;
-}
-
 static uint32_t role_of(unsigned int ifindex)
 {
 	struct dev_info dev;
 
-	return find_dev(ifindex, &dev) ? dev.role : 0;
+	return srpol_role_find(&genl, ifindex, &dev) ? dev.role : 0;
 }
 
 /* A virtual port that is there: nothing but its addresses may be new. */
@@ -275,8 +165,8 @@ static int add_device(const char *name, struct wanted_dev *dev,
 		return err;
 	if (deferred)
 		return deferred(dev);
-	if (dev->role == SRPOL_DEV_ROLE_HOST && find_dev(dev->ifindex, &is) &&
-	    is.role == dev->role)
+	if (dev->role == SRPOL_DEV_ROLE_HOST &&
+	    srpol_role_find(&genl, dev->ifindex, &is) && is.role == dev->role)
 		return same_host(dev, &is);
 	return attach_dev(dev, flags);
 }
@@ -363,46 +253,28 @@ static int dev_change(struct args *args, unsigned int flags)
 	return change_host(&host, ifindex);
 }
 
-/* One that an attempt which was interrupted left is removed, too. */
-static int detach(unsigned int ifindex, uint32_t role,
-		  struct srpol_error *error)
-{
-	int err;
-
-	if (role != SRPOL_DEV_ROLE_HOST && !srpol_host_is_ours(ifindex))
-		return srpol_dp_detach(ifindex, error);
-	err = srpol_dp_detach_host(ifindex, error);
-	return srpol_host_remove(dev_name(ifindex), error) ?: err;
-}
-
 static int dev_del(struct args *args, unsigned int flags)
 {
 	struct srpol_error error = {};
-	int err = need_module(), lock, ret;
-	struct wanted_dev dev = {};
-	uint32_t role;
+	int err = need_module(), lock;
+	unsigned int ifindex;
 
 	if (err)
 		return err;
 	host_sweep();
-	if (!read_dev(args, &dev.ifindex))
+	if (!read_dev(args, &ifindex))
 		return EXIT_USAGE;
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
-	err = host_end(dev.ifindex) ?: batch_flush();
+	err = host_end(ifindex) ?: batch_flush();
 	if (err)
 		return err;
 	lock = srpol_pins_lock(&error);
 	if (lock < 0)
 		return refused(lock, &error);
-	role = role_of(dev.ifindex);
-	err = dev_request(SRPOL_CMD_DEV_DEL, 0, &dev);
-	/* take off what is there even if the module does not know of it */
-	ret = detach(dev.ifindex, role, &error);
-	ret = ret ? refused(ret, &error) : EXIT_OK;
-	ret = release_data_plane() ?: ret;
+	err = srpol_role_del(&genl, ifindex, &error);
 	srpol_pins_unlock(lock);
-	return ret ?: err;
+	return err ? refused(err, &error) : EXIT_OK;
 }
 
 static void print_programs(const struct dev_info *dev,

@@ -334,6 +334,20 @@ static void srpol_dev(const struct dev_info *dev)
 	puts("");
 }
 
+/* The port of a pod, which the CNI plugin has made and takes off. */
+static bool is_pods_port(const struct all *all, const struct dev_info *dev)
+{
+	const struct rule_info *rule;
+
+	vec_for_each(rule, &all->rules)
+		if (rule_is_pods(rule) && rule->match & SRPOL_MATCH_DEV &&
+		    rule->ifindex == dev->ifindex)
+			return dev->role == SRPOL_DEV_ROLE_PORT &&
+			       !srpol_dev_is_bridge(dev->ifindex);
+	return false;
+}
+
+/* Without what comes and goes with pods: it would not fit those of later. */
 static void export_srpol(const struct all *all)
 {
 	const struct endpoint_info *ep;
@@ -363,9 +377,11 @@ static void export_srpol(const struct all *all)
 		if (!sid->color)
 			srpol_sid(sid);
 	vec_for_each(rule, &all->rules)
-		srpol_rule(rule);
+		if (!rule_is_pods(rule))
+			srpol_rule(rule);
 	vec_for_each(dev, &all->devs)
-		if (dev->role != SRPOL_DEV_ROLE_HOST)
+		if (dev->role != SRPOL_DEV_ROLE_HOST &&
+		    !is_pods_port(all, dev))
 			srpol_dev(dev);
 }
 

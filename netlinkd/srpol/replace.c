@@ -2,7 +2,8 @@
 /*
  * srpol replace -f FILE: make the configuration be what a file says, in one
  * transaction. What is already so is not touched; what is static and not in
- * the file goes. Objects of the engine stay, unless the file defines them.
+ * the file goes. Objects of the engine and rules of pods stay, unless the file
+ * defines them.
  */
 #include <errno.h>
 #include <libmnl/libmnl.h>
@@ -291,7 +292,8 @@ static int del_rules(const struct vec *keys)
 		struct key key = { .cmd = SRPOL_CMD_RULE_NEW,
 				   .number = rule->priority };
 
-		if (err || rule->origin || in_file(keys, &key))
+		if (err || rule->origin || rule_is_pods(rule) ||
+		    in_file(keys, &key))
 			continue;
 		srpol_msg_start(&genl, &msg, SRPOL_CMD_RULE_DEL, 0);
 		srpol_msg_put_u32(&msg, SRPOL_A_RULE_PRIORITY,

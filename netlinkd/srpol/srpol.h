@@ -162,23 +162,6 @@ const char *cgroup_path(uint64_t id);
 
 /* dev.c */
 
-/* What the command line does not say; see choose_source(). */
-#define SOURCE_AUTO	UINT32_MAX
-
-/**
- * struct wanted_dev - "dev add"
- * @ifindex: the device
- * @role: enum srpol_dev_role
- * @xdp: enum srpol_xdp_mode
- * @source: enum srpol_source_check, or SOURCE_AUTO
- */
-struct wanted_dev {
-	unsigned int ifindex;
-	uint32_t role;
-	uint32_t xdp;
-	uint32_t source;
-};
-
 void dev_defer(int (*take)(const struct wanted_dev *dev));
 int attach_dev(const struct wanted_dev *wanted, unsigned int flags);
 int put_dev(const struct wanted_dev *dev, bool there);

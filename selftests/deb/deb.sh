@@ -140,15 +140,15 @@ booted() {
 }
 
 purge() {
-	in_root apt-get -q -y -o Dpkg::Use-Pty=0 purge srpol srpold srpol-dkms \
-		libsrpol-dev libsrpol1
+	in_root apt-get -q -y -o Dpkg::Use-Pty=0 purge srpol srpold srpol-cni \
+		srpol-dkms libsrpol-dev libsrpol1
 }
 
 rm -rf "$out"
 mkdir -p "$out/guest"
 
 check "the packages build" build "$old"
-check_equal "five packages" "$(printf '%s\n' libsrpol-dev libsrpol1 srpol srpol-dkms srpold)" \
+check_equal "six packages" "$(printf '%s\n' libsrpol-dev libsrpol1 srpol srpol-cni srpol-dkms srpold)" \
 	"$(packages "$old" | sed 's/_.*//' | sort)"
 check "lintian has no error and no warning" lintian --allow-root \
 	--fail-on error,warning "$out/$old/deb/srpol_${old}_$(dpkg \
@@ -164,6 +164,8 @@ check "DKMS built the module, with types" has_module "$old"
 check "the command runs" in_root srpol -V
 check "the library is found" in_root sh -c 'ldconfig -p | grep -q libsrpol.so.1'
 check "the engine runs" in_root srpold -h
+check "the CNI plugin runs" in_root sh -c \
+	'CNI_COMMAND=VERSION /usr/lib/cni/srpol </dev/null | grep -q 1.0.0'
 check "the manual is there" [ -s "$root/usr/share/man/man8/srpol.8.gz" ]
 
 configure >/dev/null 2>&1

@@ -23,6 +23,7 @@ check "make install DESTDIR=" make --no-print-directory install \
 	DESTDIR="$to" PREFIX=/usr
 for file in /usr/sbin/srpol /usr/sbin/srpold /usr/sbin/srpol-fabricd \
 	/usr/lib/systemd/system/srpol-fabricd.service /usr/lib/srpol/restore \
+	/usr/lib/cni/srpol /usr/share/man/man8/srpol-cni.8 \
 	/usr/share/man/man8/srpol.8 /usr/share/man/man8/srpold.8 \
 	/usr/share/bash-completion/completions/srpol \
 	/usr/lib/systemd/system/srpol@.service \

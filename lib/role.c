@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1
+/*
+ * srpol on a device: what the module knows of it, and the programs there. The
+ * first device loads the data plane, the last one takes it away. The lock of
+ * the pins is the caller's.
+ */
+#include <errno.h>
+#include <net/if.h>
+#include <string.h>
+#include <time.h>
+
+#include "objects.h"
+
+#define RELEASE_TIMEOUT_MS	5000
+
+static int request(struct srpol_genl *g, uint8_t cmd, unsigned int flags,
+		   const struct wanted_dev *dev, struct srpol_error *err)
+{
+	struct srpol_msg msg;
+
+	srpol_msg_start(g, &msg, cmd, flags);
+	srpol_msg_put_u32(&msg, SRPOL_A_DEV_IFINDEX, dev->ifindex);
+	if (cmd == SRPOL_CMD_DEV_NEW) {
+		srpol_msg_put_u32(&msg, SRPOL_A_DEV_ROLE, dev->role);
+		srpol_msg_put_u32(&msg, SRPOL_A_DEV_XDP_MODE, dev->xdp);
+		srpol_msg_put_u32(&msg, SRPOL_A_DEV_SOURCE, dev->source);
+	}
+	return srpol_genl_talk(g, msg.nlh, NULL, NULL, err);
+}
+
+static bool module_sees_data_plane(struct srpol_genl *g)
+{
+	struct config_info config;
+
+	return !srpol_fetch_config(g, &config, NULL) && config.data_plane[0];
+}
+
+/* The kernel frees what was pinned a moment later: wait until it has. */
+static void wait_released(struct srpol_genl *g)
+{
+	const struct timespec ms = { .tv_nsec = 1000000 };
+	int i;
+
+	for (i = 0; i < RELEASE_TIMEOUT_MS && module_sees_data_plane(g); i++)
+		nanosleep(&ms, NULL);
+}
+
+/* Remove the data plane once no device uses it. */
+static int release_data_plane(struct srpol_genl *g, struct srpol_error *err)
+{
+	int ret;
+
+	if (srpol_dp_any_attached())
+		return 0;
+	ret = srpol_dp_unload(err);
+	if (!ret)
+		wait_released(g);
+	return ret;
+}
+
+/* What is pinned is of use only if it is what the module writes to. */
+static int check_registered(struct srpol_genl *g, struct srpol_error *err)
+{
+	if (module_sees_data_plane(g))
+		return 0;
+	return srpol_error_set(err, -ESTALE,
+			       "the pinned data plane is not registered with the module; remove its folder below "
+			       SRPOL_PIN_ROOT " (srpol doctor names it)");
+}
+
+/*
+ * Which sources a port may send from is known if it is a virtual one that has
+ * addresses, or if there is a route back by it.
+ */
+static uint32_t choose_source(const struct wanted_dev *dev)
+{
+	struct srpol_host_port h;
+	bool known = false;
+
+	if (dev->role == SRPOL_DEV_ROLE_HOST)
+		known = !srpol_host_read(dev->ifindex, &h) && h.n_addrs;
+	else if (dev->role == SRPOL_DEV_ROLE_PORT)
+		known = srpol_dev_routed_back(dev->ifindex);
+	return known ? SRPOL_SOURCE_CHECK_STRICT : SRPOL_SOURCE_CHECK_NONE;
+}
+
+/**
+ * srpol_role_find() - what the module knows of a device
+ * @g: connection
+ * @ifindex: the device
+ * @found: result, zeroed if it knows nothing
+ */
+bool srpol_role_find(struct srpol_genl *g, unsigned int ifindex,
+		     struct dev_info *found)
+{
+	struct vec devs = VEC_INIT(struct dev_info);
+	const struct dev_info *dev;
+
+	memset(found, 0, sizeof(*found));
+	srpol_fetch(g, SRPOL_CMD_DEV_GET, &devs, NULL);
+	vec_for_each(dev, &devs)
+		if (dev->ifindex == ifindex)
+			*found = *dev;
+	vec_free(&devs);
+	return found->ifindex;
+}
+
+/**
+ * srpol_role_add() - put srpol on a device
+ * @g: connection
+ * @wanted: which, and as what
+ * @flags: NLM_F_* of the request
+ * @err: for the reason
+ *
+ * Return: 0, or a negative errno, and then nothing has changed.
+ */
+int srpol_role_add(struct srpol_genl *g, const struct wanted_dev *wanted,
+		   unsigned int flags, struct srpol_error *err)
+{
+	struct wanted_dev dev = *wanted;
+	int ret;
+
+	if (dev.source == SOURCE_AUTO)
+		dev.source = choose_source(&dev);
+	if (dev.role == SRPOL_DEV_ROLE_PORT)
+		srpol_routes_split(dev.ifindex);
+	/* ask first, so that nothing is loaded for a request that is refused */
+	ret = request(g, SRPOL_CMD_DEV_NEW, flags, &dev, err);
+	if (ret)
+		return ret;
+	ret = srpol_dp_load(err) ?: check_registered(g, err) ?:
+	      srpol_dp_attach(dev.ifindex, dev.role, dev.xdp, err);
+	if (ret) {
+		request(g, SRPOL_CMD_DEV_DEL, 0, &dev, NULL);
+		release_data_plane(g, NULL);
+	}
+	return ret;
+}
+
+/* One that an attempt which was interrupted left is removed, too. */
+static int detach(unsigned int ifindex, uint32_t role,
+		  struct srpol_error *err)
+{
+	char name[IF_NAMESIZE];
+	int ret;
+
+	if (role != SRPOL_DEV_ROLE_HOST && !srpol_host_is_ours(ifindex))
+		return srpol_dp_detach(ifindex, err);
+	ret = srpol_dp_detach_host(ifindex, err);
+	if (!if_indextoname(ifindex, name))
+		return ret;
+	return srpol_host_remove(name, err) ?: ret;
+}
+
+/**
+ * srpol_role_del() - take srpol off a device
+ * @g: connection
+ * @ifindex: the device
+ * @err: for the reason
+ *
+ * Programs are taken off even if the module does not know of the device.
+ *
+ * Return: 0, or the first negative errno of what had to be done.
+ */
+int srpol_role_del(struct srpol_genl *g, unsigned int ifindex,
+		   struct srpol_error *err)
+{
+	struct wanted_dev dev = { .ifindex = ifindex };
+	struct dev_info was;
+	int ret, next;
+
+	srpol_role_find(g, ifindex, &was);
+	ret = request(g, SRPOL_CMD_DEV_DEL, 0, &dev, err);
+	next = detach(ifindex, was.role, ret ? NULL : err);
+	ret = ret ?: next;
+	next = release_data_plane(g, ret ? NULL : err);
+	return ret ?: next;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which color a pod gets. The configuration says which one it has by itself
+ * and which others it may ask for, for all pods or by the Kubernetes namespace.
+ * That namespace is told by the runtime; what a pod asks for comes from its
+ * author, so nothing but those colors is given.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cni.h"
+
+#define ANNOTATIONS	"io.kubernetes.cri.pod-annotations"
+#define ANNOTATION	"srpol/color"
+
+static uint32_t number(const json_t *v)
+{
+	json_int_t n = json_integer_value(v);
+
+	return n > 0 && n <= UINT32_MAX ? n : 0;
+}
+
+/* Nothing but digits. */
+static uint32_t digits(const char *s)
+{
+	size_t len = strspn(s, "0123456789");
+	unsigned long long n;
+
+	if (!len || len > 10 || s[len])
+		return 0;
+	n = strtoull(s, NULL, 10);
+	return n <= UINT32_MAX ? n : 0;
+}
+
+/* What is given once more has to be the same. */
+static int take(uint32_t color, const char *where, uint32_t *asked,
+		struct cni_error *err)
+{
+	if (!color)
+		return cni_fail(err, CNI_COLOR, NULL,
+				"%s asks for what is no color: a number from 1 to %u",
+				where, UINT32_MAX);
+	if (*asked && *asked != color)
+		return cni_fail(err, CNI_COLOR, NULL,
+				"%s asks for color %u, after color %u was asked for",
+				where, color, *asked);
+	*asked = color;
+	return 0;
+}
+
+static int take_json(const json_t *v, const char *where, uint32_t *asked,
+		     struct cni_error *err)
+{
+	if (!v)
+		return 0;
+	return take(json_is_string(v) ? digits(json_string_value(v)) :
+		    number(v), where, asked, err);
+}
+
+/* 0 in @asked: for none in particular. */
+static int read_asked(const struct cni_config *config,
+		      const struct cni_request *request, uint32_t *asked,
+		      struct cni_error *err)
+{
+	const json_t *root = config->root, *v;
+	char text[16];
+	int ret;
+
+	*asked = 0;
+	v = json_object_get(json_object_get(json_object_get(root, "runtimeConfig"),
+					    ANNOTATIONS), ANNOTATION);
+	ret = take_json(v, "annotation " ANNOTATION, asked, err);
+	if (ret)
+		return ret;
+	v = json_object_get(json_object_get(json_object_get(root, "args"),
+					    "cni"), "color");
+	ret = take_json(v, "args.cni.color", asked, err);
+	if (!ret && cni_request_arg(request, "SRPOL_COLOR", text,
+				    sizeof(text)))
+		ret = take(digits(text), "SRPOL_COLOR", asked, err);
+	return ret;
+}
+
+static bool may_have(const json_t *who, uint32_t color)
+{
+	const json_t *v;
+	size_t i;
+
+	if (number(json_object_get(who, "color")) == color)
+		return true;
+	json_array_foreach(json_object_get(who, "colors"), i, v)
+		if (number(v) == color)
+			return true;
+	return false;
+}
+
+/**
+ * cni_color_choose() - which color does the pod get
+ * @config: the configuration, checked
+ * @request: whose pod it is
+ * @color: result, 0: what it sends is left alone
+ * @err: why it gets none
+ */
+int cni_color_choose(const struct cni_config *config,
+		     const struct cni_request *request, uint32_t *color,
+		     struct cni_error *err)
+{
+	const json_t *who = NULL;
+	char namespace[256] = "";
+	uint32_t asked;
+	int ret;
+
+	if (cni_request_arg(request, "K8S_POD_NAMESPACE", namespace,
+			    sizeof(namespace)))
+		who = json_object_get(json_object_get(config->root,
+						      "namespaces"),
+				      namespace);
+	if (!who)
+		who = config->root;
+	ret = read_asked(config, request, &asked, err);
+	if (ret)
+		return ret;
+	if (asked && !may_have(who, asked))
+		return cni_fail(err, CNI_COLOR, NULL,
+				"color %u is none that a pod%s%.100s may have",
+				asked, *namespace ? " of namespace " : "",
+				namespace);
+	*color = asked ?: number(json_object_get(who, "color"));
+	return 0;
+}
