@@ -116,8 +116,10 @@ static void test_wrong(void **state)
 		{ "{\"dst\":\"%s\",\"dst_rail\":64,\"bytes\":5," TIMES "}", -ENOENT },
 		{ "{\"dst\":\"%s\",\"bytes\":5}", -EINVAL },
 		{ "{\"dst\":\"%s\",\"bytes\":5,\"start_ms\":0,\"duration_ms\":1}", -EINVAL },
-		/* a day and a millisecond ahead */
-		{ "{\"dst\":\"%s\",\"bytes\":5,\"start_ms\":1800086400001,\"duration_ms\":1}",
+		/* a day ahead, by a clock that is a minute fast; and more than that */
+		{ "{\"dst\":\"%s\",\"bytes\":5,\"start_ms\":1800086460000,\"duration_ms\":1}",
+		  0 },
+		{ "{\"dst\":\"%s\",\"bytes\":5,\"start_ms\":1800086460001,\"duration_ms\":1}",
 		  -EINVAL },
 		{ "{\"dst\":\"%s\",\"bytes\":5,\"start_ms\":1,\"duration_ms\":0}", -EINVAL },
 		{ "{\"dst\":\"%s\",\"bytes\":5,\"start_ms\":1,\"duration_ms\":86400001}",
