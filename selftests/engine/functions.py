@@ -89,6 +89,15 @@ def test_planned(hosts):
     wait_for("the next plan", lambda: t.state("f", "other") == "planned")
     check("also if a scheduler writes it: it is not planned for",
           not weights(hosts, "h1", "leaf0.1", 20), hosts.last("h1"))
+    e.store_put("job/red/zz", e.JOB)
+    wait_for("a job without a function, of a tenant with one", lambda: (
+        "job/red/zz is not planned for: hosts tell packets by the tenant's "
+        "color: function none is asked for") in
+        open(f"{e.OUT}/f.log", encoding="utf-8").read())
+    check("nor one without a function, of a tenant with one",
+          weights(hosts, "h1", "leaf0.1", 10) == {"0f0f"})
+    run("f", "job", "del", "zz", "tenant", "red")
+    wait_for("its end", lambda: "red/zz" not in e.ask("f", "show")["jobs"])
 
 
 def test_shown():
