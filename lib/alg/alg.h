@@ -181,8 +181,9 @@ bool srpol_demand_may(const struct srpol_alg_input *in, uint32_t d,
 		      const struct srpol_route *route);
 uint64_t srpol_demand_capacity(const struct srpol_alg_input *in, uint32_t d,
 			       const struct srpol_route *route);
-int srpol_demand_check(const struct srpol_fabric *f,
-		       const struct srpol_demand *d, struct srpol_error *err);
+int srpol_demands_check(const struct srpol_fabric *f,
+			const struct srpol_demand *demands, uint32_t n,
+			struct srpol_error *err);
 
 /* placement.c */
 

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "alg.h"
 #include "srpol_lib.h"
@@ -58,34 +59,73 @@ static void name_switches(const struct srpol_fabric *f, uint32_t via,
 }
 
 /**
- * srpol_demand_check() - does some path, up or not, do what a demand asks for?
- * @f: finished fabric
- * @d: demand
- * @err: that none does, and which switches would
- *
- * O(paths) for a demand that asks for a function.
- *
- * Return: 0, -ENOENT, -ENOMEM.
+ * struct offers - where what is asked for is
+ * @by_node: does it offer that?
+ * @shape: a spine above leaves of this shape does, SRPOL_NONE: none is known of
  */
-int srpol_demand_check(const struct srpol_fabric *f,
-		       const struct srpol_demand *d, struct srpol_error *err)
+struct offers {
+	bool *by_node;
+	uint32_t shape;
+};
+
+static bool *who_offers(const struct srpol_fabric *f, uint32_t via)
+{
+	bool *by_node = calloc(f->n_nodes + 1UL, sizeof(*by_node));
+	uint32_t i;
+
+	for (i = 0; by_node && i < f->n_functions; i++)
+		if (srpol_function_is(f, i, via))
+			by_node[f->functions[i].node] = true;
+	return by_node;
+}
+
+static bool walk_fan(const struct srpol_fabric *f, const struct srpol_fan *fan,
+		     const bool *by_node)
+{
+	uint32_t links[4], n, i, k;
+
+	for (i = 0; i < fan->n; i++) {
+		n = srpol_fan_links(f, fan, i, links);
+		for (k = 0; k < n; k++)
+			if (by_node[f->links[links[k]].to])
+				return true;
+	}
+	return false;
+}
+
+/* Leaves of one shape have the same spines: one walk is enough for all of them. */
+static bool fan_offers(const struct srpol_fabric *f,
+		       const struct srpol_fan *fan, struct offers *offers)
+{
+	uint32_t shape = f->nodes[fan->from].shape;
+
+	if (!fan->n || offers->by_node[fan->from] || offers->by_node[fan->to])
+		return fan->n;
+	if (fan->turn == SRPOL_TURN_SPINE && shape == offers->shape)
+		return true;
+	if (!walk_fan(f, fan, offers->by_node))
+		return false;
+	if (fan->turn == SRPOL_TURN_SPINE)
+		offers->shape = shape;
+	return true;
+}
+
+static int check_one(const struct srpol_fabric *f, const struct srpol_demand *d,
+		     struct offers *offers, struct srpol_error *err)
 {
 	char switches[5 * SRPOL_NAME_LEN] = "";
 	struct srpol_path_set set;
-	struct srpol_route route;
 	bool found = false;
 	uint32_t i;
 	int rc;
 
-	if (!d->via || f->gpus[d->src].host == f->gpus[d->dst].host)
+	if (f->gpus[d->src].host == f->gpus[d->dst].host)
 		return 0;
 	rc = srpol_path_set_init(f, d->src, d->dst, &set);
 	if (rc)
 		return rc;
-	for (i = 0; i < set.n && !found; i++) {
-		srpol_path_get(f, &set, i, &route);
-		found = srpol_route_offers(f, &route, d->via);
-	}
+	for (i = 0; i < set.pairs && !found; i++)
+		found = fan_offers(f, &set.pair[i].fan, offers);
 	srpol_path_set_free(&set);
 	if (found)
 		return 0;
@@ -95,4 +135,33 @@ int srpol_demand_check(const struct srpol_fabric *f,
 			       f->nodes[f->gpus[d->src].host].name,
 			       f->nodes[f->gpus[d->dst].host].name,
 			       srpol_via_name(f, d->via), switches);
+}
+
+/**
+ * srpol_demands_check() - do paths, up or not, do what demands ask for?
+ * @f: finished fabric
+ * @demands: demands, all of which ask for the same function
+ * @n: number of them
+ * @err: of which none does, and which switches would
+ *
+ * O(paths) for each of them, but for leaves that have the same spines.
+ *
+ * Return: 0, -ENOENT, -ENOMEM.
+ */
+int srpol_demands_check(const struct srpol_fabric *f,
+			const struct srpol_demand *demands, uint32_t n,
+			struct srpol_error *err)
+{
+	struct offers offers = { .shape = SRPOL_NONE };
+	uint32_t i;
+	int ret = 0;
+
+	if (n) {
+		offers.by_node = who_offers(f, demands[0].via);
+		ret = offers.by_node ? 0 : -ENOMEM;
+	}
+	for (i = 0; i < n && !ret; i++)
+		ret = check_one(f, &demands[i], &offers, err);
+	free(offers.by_node);
+	return ret;
 }

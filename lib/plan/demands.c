@@ -148,7 +148,6 @@ static int read_via(const struct srpol_fabric *f, const json_t *o,
 	const json_t *v = json_object_get(o, "via");
 	const char *word = json_string_value(v);
 	uint32_t via, i;
-	int ret = 0;
 
 	if (!v)
 		return 0;
@@ -157,11 +156,10 @@ static int read_via(const struct srpol_fabric *f, const json_t *o,
 		return srpol_error_set(err, -ENOENT,
 				       "\"via\": no switch offers a function of name or kind \"%s\"",
 				       word ?: "");
-	for (i = from; i < demands->n && !ret; i++) {
+	for (i = from; i < demands->n; i++)
 		demands->list[i].via = via;
-		ret = srpol_demand_check(f, &demands->list[i], err);
-	}
-	return ret;
+	return srpol_demands_check(f, demands->list + from, demands->n - from,
+				   err);
 }
 
 /**

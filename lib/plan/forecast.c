@@ -91,7 +91,8 @@ static int read_one(const struct srpol_fabric *f, uint32_t host,
 		return srpol_error_set(err, -EINVAL,
 				       "\"bytes\" is not a number from 1 to 2^53 - 1");
 	if (start < 1 || start >= MS_MAX ||
-	    (uint64_t)start > now_ms + SRPOL_FORECAST_MS_MAX ||
+	    (uint64_t)start > now_ms + SRPOL_FORECAST_MS_MAX +
+			      SRPOL_FORECAST_SKEW_MS ||
 	    duration < 1 || duration > SRPOL_FORECAST_MS_MAX ||
 	    period < 0 || period > SRPOL_FORECAST_MS_MAX)
 		return srpol_error_set(err, -EINVAL,

@@ -22,6 +22,7 @@
 #define SRPOL_FORECAST_VERSION	1
 #define SRPOL_FORECASTS_MAX	256		/* of a host */
 #define SRPOL_FORECAST_MS_MAX	86400000	/* ahead, long, and a period */
+#define SRPOL_FORECAST_SKEW_MS	60000		/* that clocks may be apart */
 #define SRPOL_FORECAST_TEXT_MAX	(64 << 10)	/* bytes of text */
 
 /**

@@ -157,14 +157,39 @@ static bool is_same(const struct srpol_forecasts *a,
 						 a->n * sizeof(*a->list)));
 }
 
-/* Of too many those with the fewest bytes are left out. */
-static void make_room(struct word *new, const struct word *old)
+static uint32_t drop_over(struct srpol_forecasts *said, uint64_t now_ms)
+{
+	uint32_t n = said->n, i;
+
+	for (i = 0, said->n = 0; i < n; i++)
+		if (said->list[i].end_ms > now_ms)
+			said->list[said->n++] = said->list[i];
+	return n - said->n;
+}
+
+static uint64_t room_beside(const struct word *old)
 {
 	uint64_t others = kept - (old ? old->said.n : 0);
-	uint64_t room = fabricd.config.forecasts > others ?
-			fabricd.config.forecasts - others : 0;
-	uint32_t n = new->said.n;
 
+	return fabricd.config.forecasts > others ?
+	       fabricd.config.forecasts - others : 0;
+}
+
+/*
+ * Of too many those with the fewest bytes are left out. Hosts do not say that
+ * something is over.
+ */
+static void make_room(struct word *new, const struct word *old, uint64_t now_ms)
+{
+	uint64_t room = room_beside(old);
+	uint32_t n = new->said.n;
+	struct word *w;
+
+	if (room < n) {
+		vec_for_each(w, &all)
+			kept -= drop_over(&w->said, now_ms);
+		room = room_beside(old);
+	}
 	srpol_forecasts_cut(&new->said, room < n ? room : n);
 	new->cut = n - new->said.n;
 }
@@ -193,6 +218,7 @@ static void set(void *data, const struct store_kv *kv)
 		.host = hear_host(kv->key), .mod = kv->mod, .heard = now_ns(),
 	};
 	struct word *w = find(new.host);
+	uint64_t now_ms = forecasts_now_ms();
 	struct srpol_error err = {};
 	bool same;
 
@@ -206,12 +232,12 @@ static void set(void *data, const struct store_kv *kv)
 		return;
 	}
 	if (srpol_forecasts_read(fabricd.fabric, fabricd.topology, new.host,
-				 forecasts_now_ms(), kv->value, kv->len,
-				 &new.said, &err)) {
+				 now_ms, kv->value, kv->len, &new.said, &err)) {
 		refuse(w, kv->key, err.text);
 		return;
 	}
-	make_room(&new, w);
+	drop_over(&new.said, now_ms);
+	make_room(&new, w, now_ms);
 	same = w && is_same(&w->said, &new.said);
 	kept += new.said.n;
 	if (w) {

@@ -20,7 +20,10 @@ static bool is_of(const struct input *job, const char *tenant)
 	return !strcmp(owner, tenant);
 }
 
-/* The first job of a tenant by name counts; NULL: it has none. O(log jobs). */
+/*
+ * The first job of a tenant by name that sends something counts; NULL: it has
+ * none. O(log jobs), and those before it.
+ */
 static const struct input *first_job(const char *tenant)
 {
 	const struct input *jobs = fabricd.jobs.data;
@@ -35,7 +38,10 @@ static const struct input *first_job(const char *tenant)
 		else
 			b = mid;
 	}
-	return a < fabricd.jobs.n && is_of(&jobs[a], tenant) ? &jobs[a] : NULL;
+	for (; a < fabricd.jobs.n && is_of(&jobs[a], tenant); a++)
+		if (jobs[a].sends)
+			return &jobs[a];
+	return NULL;
 }
 
 /**

@@ -54,7 +54,7 @@ static int read_jobs(enum workload_part part, const struct tenant *of,
 		i = w->demands.n;
 		job_names(job, tenant_name, name);
 		tenant = tenant_find(tenant_name);
-		if (is_wanted(part, of, tenant, job, name)) {
+		if (job->sends && is_wanted(part, of, tenant, job, name)) {
 			ret = via_check(tenant_name, job->via, &err) ?:
 			      srpol_demands_read(fabricd.fabric, job->text,
 						 job->len, &w->demands, &err);

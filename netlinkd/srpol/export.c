@@ -428,7 +428,7 @@ int do_export(struct args *args)
 		{ "sonic", export_sonic },
 		{ "iproute2", export_iproute2 },
 		{ "rte-flow", export_rte_flow },
-		{ "gobgp", export_gobgp },
+		{ "gobgp", NULL },
 	};
 	const char *form = more(args) ? next(args) : "srpol", *target = NULL;
 	struct all all;
@@ -450,7 +450,9 @@ int do_export(struct args *args)
 	}
 	err = fetch_all(&all);
 	all.target = target;
-	if (!err)
+	if (!err && target)
+		err = export_gobgp(&all);
+	else if (!err)
 		forms[i].run(&all);
 	free_all(&all);
 	return err;

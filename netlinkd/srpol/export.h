@@ -29,7 +29,7 @@ void export_frr(const struct all *all);
 void export_sonic(const struct all *all);
 void export_iproute2(const struct all *all);
 void export_rte_flow(const struct all *all);
-void export_gobgp(const struct all *all);
+int export_gobgp(const struct all *all);
 bool read_gobgp_target(struct args *args, const char **target);
 
 #endif /* _SRPOL_EXPORT_H */

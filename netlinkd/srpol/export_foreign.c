@@ -7,6 +7,7 @@
 #include "export.h"
 
 #define INDEX_STEP	10	/* numbering of SIDs in FRR and SONiC */
+#define IP_WEIGHT_MAX	256	/* of a next hop of a route */
 
 /* Texts of addresses; the last few stay good. */
 const char *addr(const void *a)
@@ -199,19 +200,39 @@ void export_sonic(const struct all *all)
 	out_end();
 }
 
-static void ip_nexthop(const struct path_info *path, bool many,
+/* Of IPv6 the kernel takes no next hop that is a device alone, if there are many. */
+static void ip_nexthop(const struct path_info *path, bool many, bool v4,
 		       uint32_t weight)
 {
+	const struct in6_addr *via = path->resolved ? &path->out_via :
+				     path->has_via ? &path->via : NULL;
 	uint32_t i;
 
 	printf("%s encap seg6 mode encap%s segs ", many ? " nexthop" : "",
 	       path->encap == SRPOL_ENCAP_REDUCED ? ".red" : "");
 	for (i = 0; i < path->n_sids; i++)
 		printf("%s%s", i ? "," : "", addr(&path->sids[i]));
+	if (many && !v4 && via)
+		printf(" via %s", addr(via));
 	if (path->out_ifindex)
 		printf(" dev %s", dev_name(path->out_ifindex));
 	if (many)
 		printf(" weight %u", weight);
+}
+
+/* As a part of the greatest one, if that is more than routes have. */
+static uint32_t ip_weight(const struct candidate_info *cand, uint32_t weight)
+{
+	uint32_t most = 0, i;
+	uint64_t part;
+
+	for (i = 0; i < cand->n_lists; i++)
+		if (cand->lists[i].weight > most)
+			most = cand->lists[i].weight;
+	if (most <= IP_WEIGHT_MAX)
+		return weight;
+	part = ((uint64_t)weight * IP_WEIGHT_MAX + most / 2) / most;
+	return part ?: 1;
 }
 
 /* The active candidate path of a policy as a route to an endpoint prefix. */
@@ -233,8 +254,8 @@ static void ip_route(const struct endpoint_info *ep,
 	for (i = 0; i < cand->n_lists; i++) {
 		path = find_path(paths, cand->lists[i].path);
 		if (path && cand->lists[i].weight)
-			ip_nexthop(path, cand->n_lists > 1,
-				   cand->lists[i].weight);
+			ip_nexthop(path, cand->n_lists > 1, v4,
+				   ip_weight(cand, cand->lists[i].weight));
 	}
 	printf(" # color %u\n", policy->color);
 }
@@ -283,6 +304,7 @@ void export_iproute2(const struct all *all)
 	const struct sid_info *sid;
 
 	puts("# routes know no rules: of several colors the last one counts");
+	puts("# weights above 256 are a part of the greatest one");
 	if (!IN6_IS_ADDR_UNSPECIFIED(&all->config.src))
 		printf("ip sr tunsrc set %s\n", addr(&all->config.src));
 	vec_for_each(ep, &all->endpoints)

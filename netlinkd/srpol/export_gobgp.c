@@ -18,6 +18,8 @@
 #define AFI_IP6		2
 #define SAFI_SR_POLICY	73
 #define ROUTE_TARGET	2
+/* A message of BGP has 4096: these, and what speakers on the way add. */
+#define TUNNEL_BYTES	3840
 
 /**
  * struct bytes - a message of protobuf in the making
@@ -106,14 +108,37 @@ static void put_list(struct bytes *tlv, const struct path_info *path,
 	put_any(tlv, 2, "TunnelEncapSubTLVSRSegmentList", &list);
 }
 
-/* Sub-TLVs of the tunnel; false: no segment list is left to be told. */
-static bool put_tunnel(struct bytes *attr, const struct all *all,
+/* Does a candidate path have it for BGP, too? */
+static const struct path_info *told(const struct all *all,
+				    const struct list_info *list)
+{
+	return list->weight ? find_path(&all->paths, list->path) : NULL;
+}
+
+/* Of sub-TLVs as BGP has them; 0: no segment list is left to be told. */
+static uint32_t tunnel_bytes(const struct all *all,
+			     const struct policy_info *policy,
+			     const struct candidate_info *cand)
+{
+	uint32_t name = strlen(cand->name), lists = 0, i;
+	const struct path_info *path;
+
+	for (i = 0; i < cand->n_lists; i++) {
+		path = told(all, &cand->lists[i]);
+		if (path)
+			lists += 12 + 20 * path->n_sids;
+	}
+	return lists ? lists + 8 + (policy->has_bsid ? 20 : 0) +
+	       (name ? 4 + name : 0) : 0;
+}
+
+/* Sub-TLVs of the tunnel. */
+static void put_tunnel(struct bytes *attr, const struct all *all,
 		       const struct policy_info *policy,
 		       const struct candidate_info *cand)
 {
 	struct bytes tlv = {}, sub = {}, m = {};
 	const struct path_info *path;
-	bool some = false;
 	uint32_t i;
 
 	put_uint(&tlv, 1, TUNNEL_SR);
@@ -126,18 +151,15 @@ static bool put_tunnel(struct bytes *attr, const struct all *all,
 		put_any(&tlv, 2, "TunnelEncapSubTLVSRBindingSID", &sub);
 	}
 	for (i = 0; i < cand->n_lists; i++) {
-		path = find_path(&all->paths, cand->lists[i].path);
-		if (!path || !cand->lists[i].weight)
-			continue;
-		put_list(&tlv, path, cand->lists[i].weight);
-		some = true;
+		path = told(all, &cand->lists[i]);
+		if (path)
+			put_list(&tlv, path, cand->lists[i].weight);
 	}
 	if (cand->name[0]) {
 		put_string(&sub, 1, cand->name);
 		put_any(&tlv, 2, "TunnelEncapSubTLVSRCandidatePathName", &sub);
 	}
 	put_message(attr, 1, &tlv);
-	return some;
 }
 
 /* For whom it is: the BGP identifier of that headend. */
@@ -181,15 +203,24 @@ static void write_frame(struct bytes *m)
 	free(m->data);
 }
 
-static void export_candidate(const struct all *all,
-			     const struct policy_info *policy, uint32_t i)
+static int export_candidate(const struct all *all,
+			    const struct policy_info *policy, uint32_t i)
 {
+	uint32_t n = tunnel_bytes(all, policy, &policy->candidates[i]);
 	struct bytes request = {}, path = {}, attr = {}, m = {};
+	char endpoint[SRPOL_ADDR_STRLEN];
 
-	if (!put_tunnel(&attr, all, policy, &policy->candidates[i])) {
-		free(attr.data);
-		return;
+	if (!n)
+		return EXIT_OK;
+	if (n > TUNNEL_BYTES) {
+		/* GoBGP takes it, and tells nobody */
+		complain("color %u endpoint %s left out: the segment lists of preference %u are %u bytes, and BGP has messages of 4096",
+			 policy->color,
+			 srpol_addr_text(&policy->endpoint, endpoint),
+			 policy->candidates[i].preference, n);
+		return EXIT_REFUSED;
 	}
+	put_tunnel(&attr, all, policy, &policy->candidates[i]);
 	put_nlri(&path, policy, i + 1);
 	put_any(&path, 2, "OriginAttribute", &m);
 	put_string(&m, 1, is_ipv4(policy) ? "0.0.0.0" : "::");
@@ -201,6 +232,7 @@ static void export_candidate(const struct all *all,
 	put_message(&path, 9, &m);
 	put_message(&request, 3, &path);
 	write_frame(&request);
+	return EXIT_OK;
 }
 
 /**
@@ -224,13 +256,17 @@ bool read_gobgp_target(struct args *args, const char **target)
 /**
  * export_gobgp() - srpol export gobgp
  * @all: all there is, with the target
+ *
+ * Return: EXIT_REFUSED if candidate paths are left out that are too large.
  */
-void export_gobgp(const struct all *all)
+int export_gobgp(const struct all *all)
 {
 	const struct policy_info *policy;
+	int ret = EXIT_OK;
 	uint32_t i;
 
 	vec_for_each(policy, &all->policies)
 		for (i = 0; i < policy->n_candidates; i++)
-			export_candidate(all, policy, i);
+			ret = export_candidate(all, policy, i) ?: ret;
+	return ret;
 }

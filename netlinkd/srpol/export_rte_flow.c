@@ -284,6 +284,20 @@ static uint32_t fill_buckets(const uint32_t *share, uint32_t n, int *bucket)
 	return used;
 }
 
+static void say_who_has_none(const int *bucket, uint32_t used, const int *slot,
+			     uint32_t n)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < n; i++) {
+		for (k = 0; k < used && bucket[k] != (int)i; k++)
+			;
+		if (k == used)
+			printf("# segment list %u left out: of %u parts of the source ports its weight makes none\n",
+			       slots[slot[i]].path, used);
+	}
+}
+
 static void bucket_flows(struct flow *f, const int *slot,
 			  const uint32_t *share, uint32_t n)
 {
@@ -293,6 +307,7 @@ static void bucket_flows(struct flow *f, const int *slot,
 	if (n > 1 && (f->proto == IPPROTO_UDP || f->proto == IPPROTO_TCP) &&
 	    !(f->rule->match & SRPOL_MATCH_SPORT)) {
 		used = fill_buckets(share, n, bucket);
+		say_who_has_none(bucket, used, slot, n);
 		f->mask = used - 1;
 		for (f->bucket = 0; f->bucket < used; f->bucket++)
 			print_flow(f, slot[bucket[f->bucket]]);

@@ -200,7 +200,21 @@ def test_wrong(put, name="fc"):
     wait_for("nothing", lambda: seen(name)["hosts"] == 0 and pairs(name) == {})
 
 
-def test_many(hosts, name="fc"):
+def fill(put, name):
+    """All that there is room for, over before long; a machine may be slow."""
+    for left in 3000, 10000, 30000:
+        end = now_ms() + left
+        for i, host in enumerate(HOSTS):
+            put(f"demand/0/leaf0.{i}/{host}", word(name, host, *(
+                demand(HOSTS[i - 1], (1 << 40) + k, period_ms=1 + k,
+                       start_ms=end - 60000) for k in range(250))))
+        wait_for("a full house, or its end", lambda: now_ms() > end or
+                 seen(name)["demands"] == 1000)
+        if now_ms() < end:
+            break
+
+
+def test_many(hosts, put, name="fc"):
     hosts.tell("demands h1 300 1000")
     wait_for("most of them", lambda: seen(name)["demands"] == 256)
     now = seen(name)
@@ -217,6 +231,17 @@ def test_many(hosts, name="fc"):
         tell(hosts, host)
     wait_for("nothing", lambda: seen(name)["demands"] == 0 and
              pairs(name) == {})
+    fill(put, name)
+    wait_for("their end", lambda: seen(name)["demands"] == 0)
+    put("demand/0/leaf0.1/h1", word(name, "h1", *(
+        demand("h2", period_ms=1 + k) for k in range(256))))
+    wait_for("what comes after them", lambda: seen(name)["hosts"] == 1)
+    now = seen(name)
+    check(f"{name}: what is over takes no room from what comes",
+          now["demands"] == 256 and not now["cut"], now)
+    for i, host in enumerate(HOSTS):
+        put(f"demand/0/leaf0.{i}/{host}", None)
+    wait_for("nothing", lambda: seen(name)["hosts"] == 0 and pairs(name) == {})
     check(f"{name}: taken back, there is nothing left",
           seen(name)["cut"] == seen(name)["unnamed"] == 0, seen(name))
 
@@ -362,7 +387,7 @@ def test_embedded():
     test_changes(hosts)
     test_time(hosts)
     test_wrong(put_embedded)
-    test_many(hosts)
+    test_many(hosts, put_embedded)
     test_flood(put_embedded)
     test_horizons(hosts, put_embedded)
     test_horizons_many(put_embedded)

@@ -60,6 +60,9 @@ def test_refusals():
 
 
 def test_planned(hosts):
+    e.store_put("job/red/idle", '{"demands": [], "via": "sum"}')
+    wait_for("a job that sends nothing", lambda: "red/idle" in
+             e.ask("f", "show")["jobs"])
     reply = add("f", "reduce", "tenant", "red", *ALL, "via", "sum")
     check("a job may ask for a function", reply["decision"] == "accept", reply)
     wait_for("its plan", lambda: t.state("f", "reduce") == "planned" and
@@ -69,6 +72,8 @@ def test_planned(hosts):
           weights(hosts, "h1", "leaf1.1", 10) == {"0f00"} and
           not weights(hosts, "h1", "leaf0.1", 0), hosts.last("h1"))
     job = fabric("f", "jobs", "reduce")[0]
+    run("f", "job", "del", "idle", "tenant", "red")
+    wait_for("its end", lambda: "red/idle" not in e.ask("f", "show")["jobs"])
     check("jobs tells what it goes through", job["via"] == "sum", job)
     add("f", "plain", "tenant", "blue", *ALL)
     wait_for("its plan", lambda: t.state("f", "plain") == "planned")
@@ -89,6 +94,15 @@ def test_planned(hosts):
     wait_for("the next plan", lambda: t.state("f", "other") == "planned")
     check("also if a scheduler writes it: it is not planned for",
           not weights(hosts, "h1", "leaf0.1", 20), hosts.last("h1"))
+    e.store_put("job/red/zz", e.JOB)
+    wait_for("a job without a function, of a tenant with one", lambda: (
+        "job/red/zz is not planned for: hosts tell packets by the tenant's "
+        "color: function none is asked for") in
+        open(f"{e.OUT}/f.log", encoding="utf-8").read())
+    check("nor one without a function, of a tenant with one",
+          weights(hosts, "h1", "leaf0.1", 10) == {"0f0f"})
+    run("f", "job", "del", "zz", "tenant", "red")
+    wait_for("its end", lambda: "red/zz" not in e.ask("f", "show")["jobs"])
 
 
 def test_shown():

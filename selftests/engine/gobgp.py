@@ -206,6 +206,18 @@ def test_gobgp():
     check("written anew with another preference",
           give(written("7")) == 0 and headend.routes(1) == {
               (4294967295, 1): {**last, "preference": 7}})
+    # 8 bytes of preference, 8 of the name, 53 lists of 72
+    large = subprocess.run([ROUTES, "0", "53"], capture_output=True, check=True)
+    check("as much as a message of BGP has room for is told",
+          give(large.stdout) == 0 and
+          [len(r["lists"]) for k, r in sorted(headend.routes(3).items())] ==
+          [1, 53, 1])
+    large = subprocess.run([ROUTES, "1", "54"], capture_output=True, check=False)
+    check("more is left out, and said, as gobgpd would take it and tell nobody",
+          large.returncode == 2 and give(large.stdout) == 0 and
+          b"color 8 endpoint fd00:b::1 left out: the segment lists of preference 100 are 3904 bytes"
+          in large.stderr and large.stdout.count(b"apipb.SRPolicyNLRI") == 2,
+          large.stderr)
     check("what is cut off is refused", give(written()[:-1]) != 0)
     done = subprocess.run([GOBGP, "global", "rib", "-a", "ipv6-srpolicy"],
                           capture_output=True, text=True, check=False)

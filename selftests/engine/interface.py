@@ -23,6 +23,7 @@ import jsonschema
 from google.protobuf import json_format
 
 import engine as e
+import functions
 from engine import BUILD, HOSTS, RUN, TOP, ask, check, wait_for
 
 INTERFACE = f"{TOP}/Documentation/interface"
@@ -184,7 +185,7 @@ def test_jobs():
              "in-ms": 1000, "duration-ms": 2000, "period-ms": 300}
     check("JobRequest: a good one is taken",
           take_job(good("JobRequest", whole)) is None)
-    semantic = "no host", "slash", "sends nothing"
+    semantic = "no host", "slash", "sends nothing", "no switch offers"
     compare("JobRequest", whole, [("demands", 0), ()], take_job, semantic)
     both = {**whole, "all-to-all": {"hosts": HOSTS, "bytes": 1}}
     check("JobRequest: traffic of both sorts is refused",
@@ -195,6 +196,10 @@ def test_jobs():
     check("JobRequest: one with bandwidth is taken",
           take_job(good("JobRequest", whole)) is None)
     compare("JobRequest", whole, [("all-to-all",)], take_job, semantic)
+    compare("JobRequest", {
+        "version": 1, "request": "job-add", "name": "j", "tenant": "blue",
+        "all-to-all": {"hosts": HOSTS, "bytes": 10 ** 9}, "via": "sum"}, [()],
+        take_job, (*semantic, "no tenant", "the tenant's other jobs"))
     take_job(good("JobRequest", {**whole, "guaranteed": "1800G", "max": "2T"}))
     check("JobResponse: with a link and an offer", any(
         m.get("reply", {}).get("offer") and m["reply"]["link"]
@@ -252,6 +257,7 @@ def test_forecasts():
 
 
 def test_engine():
+    functions.with_functions()
     engine = e.start_engine("if", STORE, forecasts=1000)
     wait_for("leader", lambda: ask("if", "show")["leads"])
     hosts = e.Hosts("if-hosts", HOSTS, STORE)
@@ -265,6 +271,8 @@ def test_engine():
     ask("if", "job-add", name="kept", tenant="red", demands=[
         {"src": "h0", "dst": "h1", "bytes": 5}], guaranteed="100G",
         **{"in-ms": 1000, "period-ms": 500})
+    ask("if", "tenant-add", name="blue", color=11)
+    put("job/blue/via", json.dumps({**json.loads(e.JOB), "via": "sum"}))
     wait_for("words of hosts", lambda: {"load", "demand", "link", "ack"} <=
              {k.split("/")[0] for k in stored()})
     wait_for("limits", lambda: hosts.last("h0")["limits"])

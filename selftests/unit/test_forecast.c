@@ -116,13 +116,17 @@ static void test_wrong(void **state)
 		{ "{\"dst\":\"%s\",\"dst_rail\":64,\"bytes\":5," TIMES "}", -ENOENT },
 		{ "{\"dst\":\"%s\",\"bytes\":5}", -EINVAL },
 		{ "{\"dst\":\"%s\",\"bytes\":5,\"start_ms\":0,\"duration_ms\":1}", -EINVAL },
-		/* a day and a millisecond ahead */
-		{ "{\"dst\":\"%s\",\"bytes\":5,\"start_ms\":1800086400001,\"duration_ms\":1}",
+		/* a day ahead, by a clock that is a minute fast; and more than that */
+		{ "{\"dst\":\"%s\",\"bytes\":5,\"start_ms\":1800086460000,\"duration_ms\":1}",
+		  0 },
+		{ "{\"dst\":\"%s\",\"bytes\":5,\"start_ms\":1800086460001,\"duration_ms\":1}",
 		  -EINVAL },
 		{ "{\"dst\":\"%s\",\"bytes\":5,\"start_ms\":1,\"duration_ms\":0}", -EINVAL },
 		{ "{\"dst\":\"%s\",\"bytes\":5,\"start_ms\":1,\"duration_ms\":86400001}",
 		  -EINVAL },
 		{ "{\"dst\":\"%s\",\"bytes\":5,\"period_ms\":-1," TIMES "}", -EINVAL },
+		{ "{\"dst\":\"%s\",\"bytes\":5,\"period_ms\":86400001," TIMES "}", -EINVAL },
+		{ "{\"dst\":\"%s\",\"bytes\":5,\"bytes\":6," TIMES "}", -EINVAL },
 		{ "5", -EINVAL },
 	};
 	struct srpol_fabric *f = fabric();
@@ -221,6 +225,8 @@ static void test_rate(void **state)
 	assert_int_equal(srpol_forecast_rate(1000, 0, 0), 0);
 	assert_int_equal(srpol_forecast_rate((1ull << 53) - 1, 1, 1),
 			 (1ull << 53) - 1);
+	assert_int_equal(srpol_forecast_rate(1ull << 53, 8000, 0),
+			 (1ull << 53) - 1);
 }
 
 static void say(struct demands *ds, const struct srpol_fabric *f,
@@ -275,12 +281,82 @@ static void test_sum(void **state)
 	srpol_fabric_free(f);
 }
 
+/* Which demands are one, and how long and large it is. */
+static void test_joined(void **state)
+{
+	struct demands ds = { .all = VEC_INIT(struct demand) };
+	const u64 most = (1ull << 53) - 1;
+	struct srpol_fabric *f = fabric();
+	struct srpol_forecasts sum, to;
+	char *text;
+
+	(void)state;
+	/* one begins when the other one ends; one is over before it */
+	say(&ds, f, "first", 0, 1, 10, 2000, 3000, 0);
+	say(&ds, f, "next", 0, 1, 20, 3001, 5000, 0);
+	say(&ds, f, "within", 0, 1, 1, 3500, 3600, 0);
+	/* more than may be told, together longer than that may be */
+	say(&ds, f, "much", 0, 2, most, 1000, 1000 + DAY, 0);
+	say(&ds, f, "more", 0, 2, 1, 1000 + DAY / 2, 1000 + DAY + DAY / 2, 0);
+	demands_sum(&ds, f, f->gpus[0].host, 1000 * MS, NOW, &sum);
+	assert_int_equal(sum.n, 2);
+	assert_int_equal(sum.list[0].bytes, 31);
+	assert_int_equal(sum.list[0].start_ms, NOW + 1000);
+	assert_int_equal(sum.list[0].end_ms, NOW + 4001);
+	assert_int_equal(sum.list[1].bytes, most);
+	assert_int_equal(sum.list[1].end_ms - sum.list[1].start_ms, DAY);
+	text = srpol_forecasts_write(f, topology, f->gpus[0].host, &sum);
+	assert_int_equal(read(f, f->gpus[0].host, text, &to), 0);
+	free(text);
+	srpol_forecasts_free(&to);
+	srpol_forecasts_free(&sum);
+	vec_free(&ds.all);
+	srpol_fabric_free(f);
+}
+
+/* A rail that is not said is 0, the destination's the source's. */
+static void test_rails(void **state)
+{
+	static const struct {
+		const char *rails;
+		u32 src, dst;
+	} cases[] = {
+		{ "", 0, 0 },
+		{ "\"rail\":1,", 1, 1 },
+		{ "\"rail\":1,\"dst_rail\":0,", 1, 0 },
+		{ "\"dst_rail\":1,", 0, 1 },
+	};
+	struct srpol_shape shape = srpol_shape_rail(1, 2, 2, 2, 100 * G);
+	struct srpol_fabric *f = srpol_fabric_generate(&shape, NULL);
+	u32 a = f->gpus[0].host, b = f->gpus[f->n_gpus - 1].host;
+	struct srpol_forecasts to;
+	char text[1024];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(text, sizeof(text),
+			 "{\"version\":1,\"host\":\"%s\",\"topology\":\"%s\",\"demands\":[{%s\"dst\":\"%s\",\"bytes\":5,"
+			 TIMES "}],\"rest\":{\"demands\":0,\"bytes\":0}}",
+			 f->nodes[a].name, topology, cases[i].rails,
+			 f->nodes[b].name);
+		assert_int_equal(read(f, a, text, &to), 0);
+		assert_int_equal(to.list[0].src,
+				 srpol_fabric_gpu(f, a, cases[i].src));
+		assert_int_equal(to.list[0].dst,
+				 srpol_fabric_gpu(f, b, cases[i].dst));
+		srpol_forecasts_free(&to);
+	}
+	srpol_fabric_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round), cmocka_unit_test(test_wrong),
 		cmocka_unit_test(test_frame), cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_rate), cmocka_unit_test(test_sum),
+		cmocka_unit_test(test_joined), cmocka_unit_test(test_rails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
 /* Functions of switches: read, written, refused; in segment lists; asked for by jobs. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "test_functions.h"
@@ -220,6 +222,106 @@ static void jobs_ask(void **state)
 	srpol_demands_free(&demands);
 }
 
+/* The fabric with a function at one switch, and without one of its links. */
+static struct srpol_fabric *with_one(const struct srpol_fabric *g, size_t at,
+				     size_t gone)
+{
+	char *text = srpol_topology_text(g), *changed;
+	json_t *o = json_loads(text, 0, NULL);
+	struct srpol_fabric *with;
+
+	json_object_set_new(json_array_get(json_object_get(o, "switches"), at),
+			    "functions", json_pack("[{s:s, s:s, s:s}]", "name",
+						   "sum", "kind", "opaque",
+						   "function", "::a1"));
+	json_array_remove(json_object_get(o, "links"), gone);
+	changed = json_dumps(o, 0);
+	with = srpol_topology_parse(changed, strlen(changed), &err);
+	if (!with)
+		print_error("%s\n", err.text);
+	assert_non_null(with);
+	free(changed);
+	free(text);
+	json_decref(o);
+	return with;
+}
+
+static bool some_path(const struct srpol_fabric *g, const struct srpol_demand *d)
+{
+	struct srpol_path_set set;
+	struct srpol_route route;
+	bool found = false;
+	uint32_t i;
+
+	assert_int_equal(srpol_path_set_init(g, d->src, d->dst, &set), 0);
+	for (i = 0; i < set.n; i++) {
+		srpol_path_get(g, &set, i, &route);
+		found |= srpol_route_offers(g, &route, d->via);
+	}
+	srpol_path_set_free(&set);
+	return found;
+}
+
+/* All pairs: one by one, those that may be in one list, and one more behind them. */
+static void check_pairs(const struct srpol_fabric *g)
+{
+	struct srpol_demand d = { .bytes = 1, .via = srpol_fabric_via(g, "sum") };
+	struct srpol_demand *list = calloc((size_t)g->n_gpus * g->n_gpus + 1,
+					   sizeof(*list));
+	uint32_t i, n = 0;
+	int ret;
+
+	for (i = 0; i < g->n_gpus * g->n_gpus; i++) {
+		d.src = i / g->n_gpus;
+		d.dst = i % g->n_gpus;
+		if (g->gpus[d.src].host == g->gpus[d.dst].host)
+			continue;
+		ret = srpol_demands_check(g, &d, 1, &err);
+		assert_int_equal(ret, some_path(g, &d) ? 0 : -ENOENT);
+		if (!ret)
+			list[n++] = d;
+	}
+	assert_int_equal(srpol_demands_check(g, list, n, &err), 0);
+	for (i = 0; i < g->n_gpus * g->n_gpus; i++) {
+		list[n] = d;
+		list[n].src = i / g->n_gpus;
+		list[n].dst = i % g->n_gpus;
+		if (g->gpus[list[n].src].host != g->gpus[list[n].dst].host)
+			assert_int_equal(srpol_demands_check(g, list, n + 1,
+							     &err),
+					 some_path(g, &list[n]) ? 0 : -ENOENT);
+	}
+	free(list);
+}
+
+/* What is asked of many demands at once, against all paths of each. */
+static void asks_all_paths(void **state)
+{
+	struct srpol_shape shapes[] = {
+		srpol_shape_leaf_spine(3, 2, 3, 100 * GB),
+		srpol_shape_clos(2, 2, 1, 2, 2, 100 * GB),
+		srpol_shape_rail(2, 1, 2, 2, 100 * GB),
+	};
+	struct srpol_fabric *g, *with;
+	size_t i, n, at, gone;
+
+	(void)state;
+	for (i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		g = srpol_fabric_generate(&shapes[i], &err);
+		assert_non_null(g);
+		for (at = 0, n = 0; at < g->n_nodes; at++)
+			n += g->nodes[at].tier != SRPOL_TIER_HOST;
+		for (at = 0; at < n; at++) {
+			for (gone = 0; gone < 9; gone += 2) {
+				with = with_one(g, at, gone ? gone : 1000);
+				check_pairs(with);
+				srpol_fabric_free(with);
+			}
+		}
+		srpol_fabric_free(g);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +331,7 @@ int main(void)
 		cmocka_unit_test(refuses),
 		cmocka_unit_test(in_lists),
 		cmocka_unit_test(jobs_ask),
+		cmocka_unit_test(asks_all_paths),
 	};
 
 	return cmocka_run_group_tests(tests, up, down);

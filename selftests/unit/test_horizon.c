@@ -98,6 +98,30 @@ static void expect(u32 h, u32 active, u32 overloaded, double load)
 	near(at[h].load[uplink(0)], load);
 }
 
+/* By thirds, which doubles do not have: nothing of them is left as a load. */
+static void test_over(void **state)
+{
+	struct srpol_timed list[] = {
+		timed(0, 2, GB, 0, 2, 99 * G), timed(0, 2, GB, 0, 3, 2),
+	};
+
+	(void)state;
+	build(3, 100 * G);
+	look(list, 2, NULL);
+	assert_int_equal(at[0].active, 2);
+	assert_int_not_equal(at[0].hottest, SRPOL_NONE);
+	assert_int_equal(at[1].active, 0);
+	assert_int_equal(at[1].hottest, SRPOL_NONE);
+	assert_int_equal(at[2].hottest, SRPOL_NONE);
+	/* what begins at the last horizon is there, what ends there is not */
+	list[0] = timed(0, 2, GB, 10, 11, G);
+	list[1] = timed(0, 2, GB, 9, 10, G);
+	look(list, 1, NULL);
+	assert_int_equal(at[2].active, 1);
+	look(list + 1, 1, NULL);
+	assert_int_equal(at[2].active, 0);
+}
+
 static void test_nothing(void **state)
 {
 	(void)state;
@@ -324,6 +348,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_nothing, teardown),
+		cmocka_unit_test_teardown(test_over, teardown),
 		cmocka_unit_test_teardown(test_overload, teardown),
 		cmocka_unit_test_teardown(test_edges, teardown),
 		cmocka_unit_test_teardown(test_base, teardown),

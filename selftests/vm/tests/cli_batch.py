@@ -6,6 +6,7 @@ The srpol command: batch files, candidate paths, bug reports, exports.
 
 import json
 import os
+import re
 import subprocess
 import tempfile
 
@@ -184,6 +185,30 @@ def exports():
     for line in sids:
         ns.run(*line.split())
         ns.run(*line.replace("replace", "del", 1).split()[:5])
+
+
+@test
+def export_routes():
+    "export iproute2: the kernel takes routes of several lists, and of large weights"
+    forget()
+    srpol(batch="path add 1 segs fc00::1 dev u0 via fd00:1::2\n"
+                "path add 2 segs fc00::2 dev u0 via fd00:1::2\n"
+                "policy add color 9 endpoint fd00:9::1 candidate "
+                "segment-list 1 weight 65535 segment-list 2 weight 3\n"
+                "policy add color 9 endpoint 10.9.0.1 candidate "
+                "segment-list 1 weight 512 segment-list 2 weight 256\n"
+                "endpoint add fd00:9::/64 to fd00:9::1\n"
+                "endpoint add 10.9.0.0/16 to 10.9.0.1\n")
+    routes = [line.split(" #")[0].split() for line in
+              srpol("export", "iproute2").splitlines() if "nexthop" in line]
+    eq(sorted(words[4] for words in routes), ["10.9.0.0/16", "fd00:9::/64"])
+    for words in routes:
+        ns.run(*words)
+    for family, prefix, weights in (("-6", "fd00:9::/64", ["256", "1"]),
+                                    ("-4", "10.9.0.0/16", ["256", "128"])):
+        there = ns.run("ip", family, "route", "show", prefix)
+        ns.run("ip", family, "route", "del", prefix)
+        eq(re.findall(r"encap seg6.* weight (\d+)", there), weights, there)
 
 
 cleanup(forget)

@@ -22,6 +22,11 @@ run("sh", "-c", f"cc -o {work}/drain {TOP}/Documentation/examples/drain.c "
     "$(pkg-config --cflags --libs libsrpol)", env=environment)
 
 
+run("sh", "-c", f"cc -Wall -Wextra -Werror -pthread -o {work}/clients "
+    f"{TOP}/selftests/vm/clients/clients.c "
+    "$(pkg-config --cflags --libs libsrpol libmnl)", env=environment)
+
+
 def drain(*words):
     """Status, output and what it complains of."""
     done = subprocess.run(["ip", "netns", "exec", ns.name, f"{work}/drain",
@@ -63,6 +68,29 @@ def many():
     status, output, error = drain()
     eq((status, error), (0, ""))
     eq(output, "".join(f"path {i} up\n" for i in range(1, 1004)))
+
+
+@test
+def clients():
+    "threads and a child with connections of their own, a listener that is too slow, and srpol replace meanwhile"
+    client.clear()
+    files = []
+    for n in 50, 60:
+        files.append(f"{work}/{n}")
+        with open(files[-1], "w", encoding="ascii") as f:
+            f.writelines(f"path add {i} segs fc00::{n}\n"
+                         for i in range(1, n + 1))
+    many = subprocess.Popen(
+        ["ip", "netns", "exec", ns.name, f"{work}/clients", "6", "15"],
+        env=environment, text=True, stderr=subprocess.PIPE)
+    replaced = 0
+    while many.poll() is None or not replaced:
+        srpol("replace", "-f", files[replaced % 2])
+        replaced += 1
+    eq((many.wait(), many.stderr.read()), (0, ""))
+    print(f"# {replaced} times replaced", flush=True)
+    eq([p["id"] for p in client.dump("path")],
+       list(range(1, 51 + 10 * ((replaced - 1) % 2))))
 
 
 main()

@@ -42,6 +42,8 @@ policy add color 3 endpoint fd00::b mode flowlet candidate segment-list 8 \
 segment-list 9 segment-list 10
 policy add color 4 endpoint fd00::b candidate segment-list 4
 policy add color 5 endpoint fd00::b
+policy add color 6 endpoint fd00::b candidate segment-list 1 weight 255 \
+segment-list 2
 endpoint add fd00:b::/64 to fd00::b
 endpoint add 10.0.0.0/8 to 10.0.0.1
 rule add prio 1 proto udp dport 4791 color 1
@@ -57,6 +59,7 @@ rule add prio 10 proto udp dport 53 mode flowlet color 1
 rule add prio 11 dst fd00:c::/64 bypass
 rule add prio 12 bypass
 rule add prio 13 color 1
+rule add prio 14 proto udp dport 7777 color 6
 """
 
 said = []
@@ -178,6 +181,7 @@ def reasons():
                 r"color 3 endpoint fd00::b: mode flowlet becomes a hash",
                 r"color 4 endpoint fd00::b left out: no segment list",
                 r"color 5 endpoint fd00::b left out: no candidate path",
+                r"segment list 2 left out: of 16 parts of the source ports its weight makes none",
                 r"rule prio 7 left out: queue pairs.*23.07",
                 r"rule prio 8 left out: marks", r"rule prio 9 left out: which",
                 r"rule prio 10 left out: its mode",
