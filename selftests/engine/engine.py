@@ -121,7 +121,7 @@ JOB = json.dumps({"all-to-all": {"hosts": HOSTS, "bytes": 1 << 30}})
 
 def ask(engine, request, **more):
     with socket.socket(socket.AF_UNIX) as s:
-        s.settimeout(5)
+        s.settimeout(30)  # other things may have the processors
         s.connect(f"{RUN}/{engine}.sock")
         s.sendall(json.dumps({"version": 1, "request": request,
                               **more}).encode() + b"\n")

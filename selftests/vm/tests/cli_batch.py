@@ -122,9 +122,9 @@ def candidates_at_once():
 
 
 def leftovers():
-    """What is srpol's in /tmp, where others may write meanwhile."""
+    """Folders of bug-report in /tmp, which is the host's: others write there."""
     return sorted(name for name in os.listdir("/tmp")
-                  if name.startswith("srpol-"))
+                  if re.fullmatch(r"srpol-\w{6}", name))
 
 
 @test
