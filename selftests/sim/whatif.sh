@@ -118,7 +118,7 @@ send() {
 		>"$work/arrivals" &
 	watcher=$!
 	busywait 30 grep -q ready "$work/arrivals" || return
-	fabric_exec hostA "$tools/shares" -c $packets -r 2000 fd00:b::1
+	fabric_exec hostA "$tools/shares" -c $packets -r 2000 -o fd00:b::1
 	busywait 120 drained || return
 	kill $watcher
 	wait $watcher || return

@@ -13,9 +13,11 @@
  * With -f it does not exit: each line of its input has weights, which come to count
  * at one point, as those of the module do; it is answered by a line.
  *
- *	shares -c PACKETS -r MBIT ADDRESS
+ *	shares -c PACKETS -r MBIT [-o] ADDRESS
  *
- * sends datagrams of 400 bytes, each a flow of its own, to ADDRESS.
+ * sends datagrams of 400 bytes, each a flow of its own, or with -o all of one, to
+ * ADDRESS. In mode spray one flow's packets are spread evenly; where each is the
+ * first one of a flow, chance spreads them.
  */
 #include <arpa/inet.h>
 #include <bpf/libbpf.h>
@@ -101,7 +103,8 @@ static void set_policy(const struct srpol_alg_input *in,
 		.mode = mode,
 	};
 	struct srpol_dp_rule all = {
-		.color = 1, .ordering = SRPOL_ORDERING_WEAK,
+		.color = 1, .mode = SRPOL_MODE_INHERIT,
+		.ordering = SRPOL_ORDERING_WEAK,
 	};
 	struct srpol_dp_config cfg = { .icmp_errors = 1 };
 	__u32 weight[PATHS_MAX] = {}, i;
@@ -239,10 +242,11 @@ static double now_seconds(void)
 }
 
 /*
- * A packet per flow, no faster than told; what was not sent in time is not made
+ * A packet per flow, or all in one, no faster than told; what was not sent in time is not made
  * up for, as a burst would be TBF's to drop.
  */
-static int send_packets(const char *address, long packets, double mbit)
+static int send_packets(const char *address, long packets, double mbit,
+			bool one)
 {
 	struct sockaddr_in6 to = { .sin6_family = AF_INET6 };
 	double gap = PAYLOAD * 8 / (mbit * 1e6), next, now;
@@ -254,7 +258,7 @@ static int send_packets(const char *address, long packets, double mbit)
 		die(address);
 	next = now_seconds();
 	for (i = 0; i < packets; i++) {
-		if (i % PORTS == 0) {
+		if (one ? s < 0 : i % PORTS == 0) {
 			/* another source port */
 			if (s >= 0)
 				close(s);
@@ -266,7 +270,7 @@ static int send_packets(const char *address, long packets, double mbit)
 			now = now_seconds();
 		} while (now < next);
 		next = (now > next + 10 * gap ? now : next) + gap;
-		to.sin6_port = htons(1024 + i % PORTS);
+		to.sin6_port = htons(1024 + (one ? 0 : i % PORTS));
 		/* nobody listens there: its answers are no news */
 		if (sendto(s, data, sizeof(data), 0, (void *)&to,
 			   sizeof(to)) < 0 && errno != ECONNREFUSED)
@@ -281,11 +285,11 @@ int main(int argc, char **argv)
 	const char *alg = "wecmp", *pins = NULL, *source = NULL, *mac = NULL;
 	__u32 mode = SRPOL_LB_MODE_HASH;
 	long packets = 0;
-	bool stay = false;
+	bool stay = false, one = false;
 	double mbit = 0;
 	int c;
 
-	while ((c = getopt(argc, argv, "a:w:m:fp:s:n:c:r:")) != -1) {
+	while ((c = getopt(argc, argv, "a:w:m:fop:s:n:c:r:")) != -1) {
 		switch (c) {
 		case 'a':
 			alg = optarg;
@@ -299,6 +303,9 @@ int main(int argc, char **argv)
 			break;
 		case 'f':
 			stay = true;
+			break;
+		case 'o':
+			one = true;
 			break;
 		case 'p':
 			pins = optarg;
@@ -320,7 +327,7 @@ int main(int argc, char **argv)
 		}
 	}
 	if (packets && mbit > 0 && argc - optind == 1)
-		return send_packets(argv[optind], packets, mbit);
+		return send_packets(argv[optind], packets, mbit, one);
 	if (!pins || !source || !mac || argc - optind != 2)
 		return 2;
 	return steer(alg, argv[optind], mode, source, argv[optind + 1], mac,

@@ -136,7 +136,8 @@ def filtered(n, family):
     before = dropped()
     for _ in range(n):
         send(family)
-    busywait(lambda: dropped() == before + n, 20)
+    # neighbor discovery is dropped there, too
+    busywait(lambda: dropped() >= before + n, 20)
 
 
 @test
@@ -155,7 +156,7 @@ def on():
         def past():
             """All came to XDP or the filter; so many passed that by."""
             now = count("forwarded") - before[0]
-            return now + dropped() - before[1] == 50 and now
+            return now + dropped() - before[1] >= 50 and now
         # but for the first ones after a pause, which go to the stack
         passed = busywait(past, 20)
         eq([ears[family].recv(100)[:7] for _ in range(passed)],
