@@ -274,8 +274,9 @@ check "is not given, which slurmd's log has" logged \
 	"color 555 is not allowed to user 0 here"
 plugin optional colors=100-199,300 required
 check_fails "and ends the job where it is required" \
-	"the job ends: color 555 is not allowed" \
+	"Killed" \
 	env SLURM_CONF="$work/mine/slurm.conf" srun -D / -w A --srpol-color=555 true
+check "and slurmd's log says why" logged "the job ends: color 555 is not allowed"
 
 # ---- colors of users, and of jobs that say nothing
 plugin optional color=300
@@ -320,8 +321,8 @@ check "no srpold: the job runs" run --srpol-color=101 true
 check "and slurmd's log says so" logged "srpold does not run here"
 check "over" patiently 60 is_over
 plugin optional colors=100-199 required
-check_fails "required: it does not" "the job ends: srpold does not run here" \
-	run --srpol-color=101 true
+check_fails "required: it does not" "Killed" run --srpol-color=101 true
+check "and slurmd's log says why" logged "the job ends: srpold does not run here"
 check_fails "nor does it without a word" "have to be known to srpold" \
 	run --srpol=off true
 check "over" patiently 60 is_over
