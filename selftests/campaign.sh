@@ -17,6 +17,7 @@
 #	silent		spines that fall silent under traffic, TIMES at probes
 #			every 3 ms and TIMES at srpold's defaults, likewise: how
 #			long packets go to the dead one
+#	idle		TIMES seconds in which nothing happens, and srpold says so
 #	kill		srpold, killed TIMES times at random moments
 #	deb		the Debian packages in a root file system of their own
 #	engine		the global engine with 100 epochs, beside the two processes
@@ -129,6 +130,11 @@ failure)
 silent)
 	export SRPOL_FAILURES=${2:-20} SRPOL_LIMITS="15000 50000" SRPOL_ACCEL=tcg
 	once silent in_guest e2e_silent.sh "" -c 1 -a nokaslr -q -icount \
+		-q shift=0,sleep=off -q -rtc -q clock=vm
+	;;
+idle)
+	export SRPOL_IDLE=${2:-3600} SRPOL_ACCEL=tcg
+	once idle in_guest e2e_idle.sh "" -c 1 -a nokaslr -q -icount \
 		-q shift=0,sleep=off -q -rtc -q clock=vm
 	;;
 kill)

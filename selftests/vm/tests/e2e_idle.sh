@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Nothing happens, and srpold says nothing: with its defaults, on both hosts, no path
+# is down and no link is suspected. SRPOL_IDLE seconds of it; make long-idle has an
+# hour, of a guest in which idle time is passed over.
+#
+# SRPOL_CLOCK=counted
+# SRPOL_TIMEOUT=600
+
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+# shellcheck source=selftests/ktap.sh
+. selftests/ktap.sh
+FABRIC_HOSTS=netns
+# shellcheck source=selftests/fabric/fabric.sh
+. selftests/fabric/fabric.sh
+# shellcheck source=selftests/vm/tests/engine_lib.sh
+. selftests/vm/tests/engine_lib.sh
+
+idle=${SRPOL_IDLE:-20}
+
+at_exit fabric_down
+fabric_up
+insmod kmod/srpol.ko
+at_exit unload
+at_exit stop_engines
+fabric_topology >"$work/topology.json"
+for host in A B; do
+	echo "{ \"topology\": \"$work/topology.json\", \"hosts\": [ \"$host\" ] }" \
+		>"$work/$host.json"
+	start_engine $host
+done
+check "host A: four paths, probed and up" patiently 60 usable A 4
+check "host B: likewise" patiently 60 usable B 4
+mkfifo "$work/never"
+for ((s = 0; s < idle; s += 10)); do
+	read -rt 10 <>"$work/never" || :
+	[ $((s % 300)) -ne 290 ] || echo "# $((s + 10)) s"
+done
+for host in A B; do
+	check_equal "host $host: no path was down, no link is worse" "" \
+		"$(grep -E 'is down|used at|suspect' "$work/$host.log" || :)"
+	check_equal "host $host: no link is suspected" "[]" \
+		"$(on $host -j engine show | jq -c .suspects)"
+	check "host $host: all paths are up" usable $host 4
+	echo "# $host: probes that came back $(on $host -j engine paths |
+		jq '[ .[].received ] | add'), lost $(on $host -j engine paths |
+		jq '[ .[].lost ] | add'), ticks that came late $(on $host -j engine show |
+		jq .late_ticks)"
+done
+[ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log
