@@ -33,6 +33,9 @@ for host in A B; do
 done
 check "host A: four paths, probed and up" patiently 60 usable A 4
 check "host B: likewise" patiently 60 usable B 4
+# in nanoseconds, printed as milliseconds or as they are
+check "srpold has the shortest slices of the processor" \
+	grep -qE '^se\.slice +: +(0\.100000|100000)$' "/proc/${engine[A]}/sched"
 mkfifo "$work/never"
 for ((s = 0; s < idle; s += 10)); do
 	read -rt 10 <>"$work/never" || :
