@@ -68,6 +68,20 @@ static int want(struct cni_pod *pod, struct cni_error *err)
 				&pod->addrs, err) ?: cni_port_find(pod, err);
 }
 
+/* Without a color there is nothing to be done, and nothing to be finished. */
+static int begin(struct cni_pod *pod, const struct cni_config *config,
+		 const struct cni_request *request, int *lock,
+		 struct cni_error *err)
+{
+	int ret;
+
+	start(pod, config, request);
+	ret = want(pod, err);
+	if (ret || !pod->color)
+		return ret;
+	return reach(pod, lock, err) ? err->code : 0;
+}
+
 /**
  * cni_pod_add() - have what a pod sends steered by its color
  * @config: the configuration, checked
@@ -80,12 +94,9 @@ int cni_pod_add(const struct cni_config *config,
 	struct cni_pod pod;
 	int ret, lock;
 
-	start(&pod, config, request);
-	ret = want(&pod, err);
+	ret = begin(&pod, config, request, &lock, err);
 	if (ret || !pod.color)
 		return ret;
-	if (reach(&pod, &lock, err))
-		return err->code;
 	ret = make(&pod, err);
 	finish(&pod, lock);
 	return ret;
@@ -139,12 +150,9 @@ int cni_pod_check(const struct cni_config *config,
 	struct cni_pod pod;
 	int ret, lock;
 
-	start(&pod, config, request);
-	ret = want(&pod, err);
+	ret = begin(&pod, config, request, &lock, err);
 	if (ret || !pod.color)
 		return ret;
-	if (reach(&pod, &lock, err))
-		return err->code;
 	ret = cni_port_check(&pod, err) ?: cni_rules_check(&pod, err);
 	finish(&pod, lock);
 	return ret;
