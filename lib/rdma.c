@@ -2,12 +2,18 @@
 /*
  * QPs of this host as RDMA netlink tells them: local and remote number, the
  * network device they belong to, and the process.
+ *
+ * RDMA netlink names the thread that made a QP, while it lives (UCX and NCCL
+ * make theirs in threads with names of their own): the process is that of the
+ * thread, or that of the protection domain which the QP is in.
  */
 #include <errno.h>
 #include <ifaddrs.h>
 #include <libmnl/libmnl.h>
 #include <net/if.h>
 #include <rdma/rdma_netlink.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -17,10 +23,24 @@
 #define DEVS_MAX	64
 
 /**
+ * struct domain - a protection domain of a process
+ * @number: its number
+ * @thread: thread that made it
+ */
+struct domain {
+	uint32_t number;
+	uint32_t thread;
+};
+
+/**
  * struct rdma_walk - a walk through all devices
  * @dev: indexes of RDMA devices
  * @n_devs: number of them
  * @ifindex: network device of the RDMA device at hand
+ * @domains: its protection domains
+ * @n_domains: number of them
+ * @process: the process that was looked up last
+ * @thread: a thread of it
  * @cb: for each QP
  * @data: for @cb
  */
@@ -28,6 +48,10 @@ struct rdma_walk {
 	uint32_t dev[DEVS_MAX];
 	unsigned int n_devs;
 	uint32_t ifindex;
+	struct domain *domains;
+	unsigned int n_domains;
+	uint32_t process;
+	uint32_t thread;
 	void (*cb)(const struct srpol_rdma_qp *qp, void *data);
 	void *data;
 };
@@ -67,6 +91,77 @@ static int on_port(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
+static int on_domains(const struct nlmsghdr *nlh, void *data)
+{
+	const struct nlattr *table, *entry;
+	struct rdma_walk *walk = data;
+	struct domain domain, *more;
+
+	mnl_attr_for_each(table, nlh, 0) {
+		if (mnl_attr_get_type(table) != RDMA_NLDEV_ATTR_RES_PD)
+			continue;
+		mnl_attr_for_each_nested(entry, table) {
+			domain.number = get_u32(entry, RDMA_NLDEV_ATTR_RES_PDN,
+						UINT32_MAX);
+			domain.thread = get_u32(entry, RDMA_NLDEV_ATTR_RES_PID,
+						0);
+			if (!domain.thread)
+				continue;
+			more = reallocarray(walk->domains, walk->n_domains + 1,
+					    sizeof(*more));
+			if (!more)
+				return MNL_CB_ERROR;
+			walk->domains = more;
+			walk->domains[walk->n_domains++] = domain;
+		}
+	}
+	return MNL_CB_OK;
+}
+
+static uint32_t thread_of_domain(const struct rdma_walk *walk, uint32_t number)
+{
+	unsigned int i;
+
+	for (i = 0; i < walk->n_domains; i++)
+		if (walk->domains[i].number == number)
+			return walk->domains[i].thread;
+	return 0;
+}
+
+static uint32_t process_of(struct rdma_walk *walk, uint32_t thread)
+{
+	uint32_t process = 0;
+	char path[64], *line = NULL;
+	size_t len = 0;
+	FILE *f;
+
+	if (thread == walk->thread)
+		return walk->process;
+	snprintf(path, sizeof(path), "/proc/%u/status", thread);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	while (!process && getline(&line, &len, f) > 0)
+		if (sscanf(line, "Tgid: %u", &process) != 1)
+			process = 0;
+	free(line);
+	fclose(f);
+	walk->thread = thread;
+	walk->process = process;
+	return process;
+}
+
+/* 0 for what the kernel made. */
+static uint32_t maker(struct rdma_walk *walk, const struct nlattr *entry)
+{
+	uint32_t thread = get_u32(entry, RDMA_NLDEV_ATTR_RES_PID, 0);
+	uint32_t domain = get_u32(entry, RDMA_NLDEV_ATTR_RES_PDN, UINT32_MAX);
+
+	if (!thread)
+		thread = thread_of_domain(walk, domain);
+	return thread ? process_of(walk, thread) : 0;
+}
+
 static int on_qps(const struct nlmsghdr *nlh, void *data)
 {
 	const struct nlattr *table, *entry;
@@ -80,10 +175,11 @@ static int on_qps(const struct nlmsghdr *nlh, void *data)
 			qp.local = get_u32(entry, RDMA_NLDEV_ATTR_RES_LQPN, 0);
 			qp.remote = get_u32(entry, RDMA_NLDEV_ATTR_RES_RQPN,
 					    0);
-			qp.pid = get_u32(entry, RDMA_NLDEV_ATTR_RES_PID, 0);
 			/* only connected QPs have a remote one */
-			if (qp.remote)
-				walk->cb(&qp, walk->data);
+			if (!qp.remote)
+				continue;
+			qp.pid = maker(walk, entry);
+			walk->cb(&qp, walk->data);
 		}
 	}
 	return MNL_CB_OK;
@@ -136,11 +232,15 @@ int srpol_rdma_for_each_qp(void (*cb)(const struct srpol_rdma_qp *qp, void *data
 	      dump(nl, RDMA_NLDEV_CMD_GET, NULL, on_dev, &walk);
 	for (i = 0; !err && i < walk.n_devs; i++) {
 		walk.ifindex = 0;
+		walk.n_domains = 0;
 		err = dump(nl, RDMA_NLDEV_CMD_PORT_GET, &walk.dev[i], on_port,
 			   &walk) ?:
+		      dump(nl, RDMA_NLDEV_CMD_RES_PD_GET, &walk.dev[i],
+			   on_domains, &walk) ?:
 		      dump(nl, RDMA_NLDEV_CMD_RES_QP_GET, &walk.dev[i], on_qps,
 			   &walk);
 	}
+	free(walk.domains);
 	mnl_socket_close(nl);
 	return err;
 }

@@ -263,7 +263,7 @@ bool srpol_flows_next(const struct srpol_flow_table *table, uint32_t *nr,
  * @local: its number
  * @remote: number of the QP it sends to
  * @ifindex: network device of its RDMA device, 0 none
- * @pid: process that made it, 0: the kernel
+ * @pid: process that made it, 0: the kernel, or nobody knows
  */
 struct srpol_rdma_qp {
 	uint32_t local;

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * shuffle ITERATIONS BYTES [FILE]: all-to-all-v of uneven sizes (Zipf), as a
- * mixture of experts sends them, the same in each iteration. Each rank prints
- * "FROM TO BYTES" for what one iteration sends, checks what it received, and
- * waits for FILE to disappear before it ends.
+ * shuffle ITERATIONS BYTES [STAY [GO]]: all-to-all-v of uneven sizes (Zipf), as
+ * a mixture of experts sends them, the same in each iteration. Each rank prints
+ * "FROM TO BYTES" for what one iteration sends, and checks what it received. It
+ * waits for a file GO to appear once it has done some, so that all of them are
+ * connected, and for a file STAY to disappear before it ends.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+/* after so many iterations ranks wait to be told */
+#define FIRST	20
 
 /* Rank @to is the k-th choice of rank @from: 1/k of what the first one gets. */
 static int count(int from, int to, int n, int bytes)
@@ -30,6 +34,18 @@ static int layout(int self, int n, int bytes, int send, int *counts, int *at)
 	return sum;
 }
 
+/* A rank that only slept would leave the connections of others half made. */
+static void wait_for(const char *file)
+{
+	int flag;
+
+	while (access(file, F_OK)) {
+		MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag,
+			   MPI_STATUS_IGNORE);
+		usleep(1000);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	int n, self, i, k, out_len, in_len, wrong = 0, times, bytes;
@@ -38,7 +54,7 @@ int main(int argc, char **argv)
 
 	MPI_Init(&argc, &argv);
 	if (argc < 3) {
-		fputs("usage: shuffle ITERATIONS BYTES [FILE]\n", stderr);
+		fputs("usage: shuffle ITERATIONS BYTES [STAY [GO]]\n", stderr);
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	}
 	times = atoi(argv[1]);
@@ -56,6 +72,8 @@ int main(int argc, char **argv)
 	for (i = 0; i < out_len; i++)
 		out[i] = self;
 	for (k = 0; k < times; k++) {
+		if (k == FIRST && argc > 4)
+			wait_for(argv[4]);
 		MPI_Alltoallv(out, out_n, out_at, MPI_CHAR, in, in_n, in_at,
 			      MPI_CHAR, MPI_COMM_WORLD);
 		for (i = 0; i < n; i++)

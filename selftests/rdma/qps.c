@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * qps FROM GID-INDEX TO GID-INDEX N: N connected QPs from one RDMA device to
- * another one of this machine, which send when they are told. Then, as lines
- * of stdin:
+ * qps FROM GID-INDEX TO GID-INDEX N [threads]: N connected QPs from one RDMA
+ * device to another one of this machine, which send when they are told; with
+ * "threads" made by a thread "async" that goes on (FROM) and by one that has
+ * ended (TO). Then, as lines of stdin:
  *
  *	write BYTES	each QP writes that much to its peer; "written" once all
  *			of it has been acknowledged
@@ -14,9 +15,12 @@
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_QPS		64
 #define BUFFER		(1 << 20)
@@ -29,7 +33,10 @@
  * @cq: completions
  * @gid: address
  * @gid_index: its number
- * @qp: queue pairs
+ * @n: queue pairs
+ * @stays: a thread that makes them goes on
+ * @made: they have been
+ * @qp: they
  */
 struct end {
 	struct ibv_context *context;
@@ -38,6 +45,9 @@ struct end {
 	struct ibv_cq *cq;
 	union ibv_gid gid;
 	int gid_index;
+	int n;
+	bool stays;
+	pthread_barrier_t made;
 	struct ibv_qp *qp[MAX_QPS];
 };
 
@@ -62,18 +72,9 @@ static struct ibv_context *open_device(const char *name)
 
 static void open_end(struct end *end, const char *name, const char *gid, int n)
 {
-	struct ibv_qp_init_attr init = {
-		.cap = {
-			.max_send_wr = 1,
-			.max_recv_wr = 1,
-			.max_send_sge = 1,
-			.max_recv_sge = 1,
-		},
-		.qp_type = IBV_QPT_RC,
-	};
 	void *buffer = calloc(1, BUFFER);
-	int i;
 
+	end->n = n;
 	end->context = open_device(name);
 	if (!end->context)
 		fail(name);
@@ -88,13 +89,55 @@ static void open_end(struct end *end, const char *name, const char *gid, int n)
 	end->cq = ibv_create_cq(end->context, n, NULL, NULL, 0);
 	if (!end->mr || !end->cq)
 		fail("memory region and completion queue");
-	init.send_cq = end->cq;
-	init.recv_cq = end->cq;
-	for (i = 0; i < n; i++) {
+}
+
+static void make_qps(struct end *end)
+{
+	struct ibv_qp_init_attr init = {
+		.cap = {
+			.max_send_wr = 1,
+			.max_recv_wr = 1,
+			.max_send_sge = 1,
+			.max_recv_sge = 1,
+		},
+		.qp_type = IBV_QPT_RC,
+		.send_cq = end->cq,
+		.recv_cq = end->cq,
+	};
+	int i;
+
+	for (i = 0; i < end->n; i++) {
 		end->qp[i] = ibv_create_qp(end->pd, &init);
 		if (!end->qp[i])
 			fail("QP");
 	}
+}
+
+static void *make_in_thread(void *arg)
+{
+	struct end *end = arg;
+
+	pthread_setname_np(pthread_self(), "async");
+	make_qps(end);
+	if (end->stays) {
+		pthread_barrier_wait(&end->made);
+		pause();
+	}
+	return NULL;
+}
+
+static void make_by_threads(struct end *from, struct end *to)
+{
+	pthread_t thread;
+
+	from->stays = true;
+	pthread_barrier_init(&from->made, NULL, 2);
+	if (pthread_create(&thread, NULL, make_in_thread, from))
+		fail("thread");
+	pthread_barrier_wait(&from->made);
+	if (pthread_create(&thread, NULL, make_in_thread, to) ||
+	    pthread_join(thread, NULL))
+		fail("thread");
 }
 
 static void connect_qp(const struct end *from, const struct end *to, int i)
@@ -196,13 +239,20 @@ int main(int argc, char **argv)
 	char line[64];
 	int i, n;
 
-	n = argc == 6 ? atoi(argv[5]) : 0;
+	n = argc == 6 || (argc == 7 && !strcmp(argv[6], "threads")) ?
+	    atoi(argv[5]) : 0;
 	if (n < 1 || n > MAX_QPS) {
-		fprintf(stderr, "usage: qps FROM GID-INDEX TO GID-INDEX N\n");
+		fprintf(stderr, "usage: qps FROM GID-INDEX TO GID-INDEX N [threads]\n");
 		return 2;
 	}
 	open_end(&from, argv[1], argv[2], n);
 	open_end(&to, argv[3], argv[4], n);
+	if (argc == 7) {
+		make_by_threads(&from, &to);
+	} else {
+		make_qps(&from);
+		make_qps(&to);
+	}
 	for (i = 0; i < n; i++) {
 		connect_qp(&to, &from, i);
 		connect_qp(&from, &to, i);

@@ -29,19 +29,20 @@ PAYLOAD=$((BYTES * QPS))
 PACKETS=$((PAYLOAD / 1024))
 declare -A fd=()
 
-# begin NAME COMM: QPs of a process of that name, which wait for a word
+# begin NAME COMM [threads]: QPs of a process of that name, which wait for a word
 begin() {
-	local file
+	local file name=$1 comm=$2
+	shift 2
 
-	ln -sf "$PWD/build/selftests/rdma/qps" "$work/$2"
-	mkfifo "$work/$1.in"
-	"$work/$2" rxeA "$(rdma_gid rxeA "$rdma_a")" rxeB \
-		"$(rdma_gid rxeB "$rdma_b")" $QPS \
-		<"$work/$1.in" >"$work/$1.out" 2>&1 &
-	pid[$1]=$!
-	exec {file}>"$work/$1.in"
-	fd[$1]=$file
-	patiently 60 grep -q ready "$work/$1.out"
+	ln -sf "$PWD/build/selftests/rdma/qps" "$work/$comm"
+	mkfifo "$work/$name.in"
+	"$work/$comm" rxeA "$(rdma_gid rxeA "$rdma_a")" rxeB \
+		"$(rdma_gid rxeB "$rdma_b")" $QPS "$@" \
+		<"$work/$name.in" >"$work/$name.out" 2>&1 &
+	pid[$name]=$!
+	exec {file}>"$work/$name.in"
+	fd[$name]=$file
+	patiently 60 grep -q ready "$work/$name.out"
 }
 
 has_written() {
@@ -65,6 +66,11 @@ end() {
 	wait "$p" || rc=$?
 	unset "pid[$1]"
 	check_equal "$2" 0 $rc
+}
+
+# holds_as_many JOB DEV: rules for the QPs of one process
+holds_as_many() {
+	[ "$(ruled "$1" "$2" | jq length)" -eq $QPS ]
 }
 
 # went BEFORE SPINE...: what A sent since then, PACKETS and a few more, went by
@@ -120,17 +126,22 @@ check "of so many bytes" right "$(sent train)"
 check_equal "the other job sent nothing" 0 "$(sent other)"
 
 # ---- by process: under way, and one of two of the same name
-begin second train || not_ok "QPs of another process" "$(<"$work/second.out")"
+begin second train threads || not_ok "QPs of another process" "$(<"$work/second.out")"
 check "it sends, by the rules of the first job" send second
 check "that job goes" srpol job del train
 before=$(fabric_spine_packets)
 check "it sends again" send second
 check_fails "without a job not by these two alone" "by other spines" \
 	went "$before" 1 2
+check_equal "of its threads the kernel names one, and one no more" '["async",null]' \
+	"$(rdma -j -d resource show qp | jq -c "[ .[] | select(.rqpn > 1 and
+		.pid != ${pid[first]}) | .comm ] | unique | reverse")"
 check "a job by process" srpol job add proc pid "${pid[second]}" paths spine3
 there=$(qps ".pid == ${pid[second]}" rxeA)
 check "its QPs get rules, those of the first process none" patiently 60 \
 	ruled_is proc hA "$there"
+check "at the other device too, where the thread that made them has ended" \
+	patiently 60 holds_as_many proc hB
 before=$(fabric_spine_packets)
 check "it goes on sending" send second
 check "flows that were under way changed over" went "$before" 3

@@ -43,9 +43,26 @@ start_both() {
 	engine[both]=$!
 }
 
+# of_processes: RDMA resources from stdin; where the kernel names a thread that
+# made one, its process instead
+of_processes() {
+	local list thread process
+
+	list=$(cat)
+	for thread in $(jq '.[].pid // empty' <<<"$list" | sort -u); do
+		process=$(awk '$1 == "Tgid:" { print $2 }' "/proc/$thread/status")
+		list=$(jq --argjson thread "$thread" --argjson process "$process" \
+			--arg comm "$(<"/proc/$process/comm")" '
+			map(if .pid == $thread
+			    then .pid = $process | .comm = $comm
+			    else . end)' <<<"$list")
+	done
+	echo "$list"
+}
+
 # qps FILTER DEVICE: numbers of what those QPs send to, by the kernel
 qps() {
-	rdma -j -d resource show qp link "$2" | jq -c "[ .[] |
+	rdma -j -d resource show qp link "$2" | of_processes | jq -c "[ .[] |
 		select(.rqpn > 1 and $1) | .rqpn ] | unique | sort"
 }
 
