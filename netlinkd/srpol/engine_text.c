@@ -282,9 +282,13 @@ void print_engine_jobs(const json_t *reply)
 		print_list(paths);
 		if (text_of(job, "via")[0])
 			out_text(" via %s", text_of(job, "via"));
-		out_text("\n\trules %lld bytes %lld collisions %lld\n",
+		out_text("\n\trules %lld bytes %lld collisions %lld",
 			 number_of(job, "rules"), number_of(job, "bytes"),
 			 number_of(job, "collisions"));
+		if (number_of(job, "qps_without_rule"))
+			out_text(" qps-without-rule %lld",
+				 number_of(job, "qps_without_rule"));
+		out_text("\n");
 		json_array_foreach(json_object_get(job, "use"), k, p)
 			out_text("\tpath %lld name %s flows %lld bytes %lld\n",
 				 number_of(p, "path"), text_of(p, "name"),

@@ -282,6 +282,8 @@ static void report_use(struct engine *engine, const struct job *job,
 	}
 	json_object_set_new(o, "rules",
 			    json_integer(count_rules(engine, job)));
+	json_object_set_new(o, "qps_without_rule",
+			    json_integer(job->unruled));
 	json_object_set_new(o, "bytes",
 			    json_integer(count_bytes(job, policies)));
 	json_object_set_new(o, "collisions", json_integer(collisions));

@@ -3,7 +3,7 @@
  * Whose traffic is which job's. The kernel knows the control group of a local
  * sender; what RDMA sends has none, so the QPs of the job's processes get rules
  * of their own, as RDMA netlink tells them. They are looked at now and then, and
- * numbers in a row share a rule.
+ * share rules (qp_ranges.c).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -82,8 +82,10 @@ static bool is_in_cgroup(uint32_t pid, const char *name)
 	return !strncmp(at, name, len) && (!at[len] || at[len] == '/' || !len);
 }
 
-static bool is_of(const struct job *job, const struct srpol_rdma_qp *qp)
+static bool is_of(const struct srpol_rdma_qp *qp, const void *data)
 {
+	const struct job *job = data;
+
 	if (!qp->pid)
 		return false;
 	return (job->pid && qp->pid == job->pid) ||
@@ -130,33 +132,39 @@ static uint32_t add_own(struct engine *engine, const struct job *job)
 	return 1;
 }
 
-/* QPs are sorted: one more number in a row makes the last rule longer. */
-static void add_qps(struct engine *engine, const struct job *job, uint32_t n)
+/* Those for which there is no room are said once, and shown. */
+static void count_unruled(struct job *job, uint32_t n)
 {
-	const struct srpol_rdma_qp *qp;
-	struct rule_info *rule = NULL;
+	if (n && !job->unruled)
+		log_notice("job %s: %u QPs without a rule, there is room for %u rules",
+			   job->name, n, JOB_RULES);
+	job->unruled = n;
+}
 
-	vec_for_each(qp, &qps) {
-		if (!is_of(job, qp))
-			continue;
-		if (rule && rule->ifindex == qp->ifindex &&
-		    qp->remote <= rule->qp[1] + 1) {
-			rule->qp[1] = qp->remote;
-			continue;
-		}
+static void add_qps(struct engine *engine, struct job *job, uint32_t n)
+{
+	struct vec ranges = VEC_INIT(struct qp_range);
+	const struct qp_range *range;
+	struct rule_info *rule;
+	uint32_t unruled = 0;
+
+	qp_ranges(&qps, is_of, job, JOB_RULES - n, &ranges);
+	vec_for_each(range, &ranges) {
 		if (n == JOB_RULES) {
-			log_debug("job %s: more QPs than rules", job->name);
-			return;
+			unruled += range->qps;
+			continue;
 		}
 		rule = add_rule(engine, job, n++);
 		rule->match = SRPOL_MATCH_QP;
-		if (qp->ifindex) {
+		if (range->ifindex) {
 			rule->match |= SRPOL_MATCH_DEV;
-			rule->ifindex = qp->ifindex;
+			rule->ifindex = range->ifindex;
 		}
-		rule->qp[0] = qp->remote;
-		rule->qp[1] = qp->remote;
+		rule->qp[0] = range->lo;
+		rule->qp[1] = range->hi;
 	}
+	count_unruled(job, unruled);
+	vec_free(&ranges);
 }
 
 static int by_number(const void *a, const void *b)
@@ -206,7 +214,7 @@ static void forget_qps(void)
  */
 void job_rules(struct engine *engine)
 {
-	const struct job *job;
+	struct job *job;
 	bool wanted = false;
 
 	engine->rules.n = 0;

@@ -35,6 +35,7 @@
  *	job.c		jobs, and the slices of the fabric they get
  *	job_via.c	paths of those that go through functions of switches
  *	job_rules.c	whose traffic is which job's
+ *	qp_ranges.c	QPs of a job as few ranges of numbers
  *	job_request.c	jobs come and go, and outlive the engine
  *	rules.c		the engine's rules in the module
  *	privileges.c	what it may do
@@ -469,6 +470,7 @@ int rules_delete(struct engine *engine, const struct vec *there,
  * @n_tops: number of @tops, 0: all
  * @tops: names of switches that its paths may turn at
  * @via: function of switches that its paths pass, empty: none
+ * @unruled: number of its QPs for which there was no room in its rules
  */
 struct job {
 	char name[SRPOL_NAME_MAX + 1];
@@ -484,6 +486,7 @@ struct job {
 	uint32_t n_tops;
 	char tops[16][SRPOL_NAME_LEN];
 	char via[SRPOL_NAME_LEN];
+	uint32_t unruled;
 };
 
 extern struct vec jobs;
@@ -501,6 +504,29 @@ json_t *functions_request(struct engine *engine, const json_t *request,
 
 /* job_rules.c */
 void job_rules(struct engine *engine);
+
+/* qp_ranges.c */
+
+/**
+ * struct qp_range - QPs of a job on one device
+ * @ifindex: network device, 0 none
+ * @lo: first number that they send to
+ * @hi: last one
+ * @qps: how many of the job's are in it
+ * @gap: numbers between it and the range before on that device, none of which is
+ *	somebody else's; 0 if one is, or if it is the first
+ */
+struct qp_range {
+	uint32_t ifindex;
+	uint32_t lo;
+	uint32_t hi;
+	uint32_t qps;
+	uint32_t gap;
+};
+
+void qp_ranges(const struct vec *qps,
+	       bool (*own)(const struct srpol_rdma_qp *qp, const void *data),
+	       const void *data, uint32_t max, struct vec *ranges);
 
 /* job_request.c */
 void jobs_load(struct engine *engine);

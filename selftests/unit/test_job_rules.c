@@ -31,6 +31,14 @@ void rules_own(struct engine *e)
 	assert_ptr_equal(e, &engine);
 }
 
+static uint32_t n_notices;
+
+void log_notice(const char *fmt, ...)
+{
+	(void)fmt;
+	n_notices++;
+}
+
 void log_debug(const char *fmt, ...)
 {
 	(void)fmt;
@@ -87,6 +95,7 @@ static int set_up(void **state)
 	vec_free(&jobs);
 	jobs = (struct vec)VEC_INIT(struct job);
 	n_qps = 0;
+	n_notices = 0;
 	result = 0;
 	/* nothing of the test before */
 	add_job("none", 1)->pid = STRANGER;
@@ -236,19 +245,65 @@ static void test_cgroup(void **state)
 
 static void test_room(void **state)
 {
+	const struct job *job;
 	uint32_t i;
 
 	(void)state;
 	add_job("a", 10)->pid = 77;
 	add_job("b", 11)->pid = 78;
-	for (i = 0; i < 2 * JOB_RULES; i++)
+	/* somebody else's in each gap but one */
+	for (i = 0; i < 2 * JOB_RULES; i++) {
 		add_qp(2, 100 + 2 * i, 77);
+		if (i)
+			add_qp(2, 101 + 2 * i, STRANGER);
+	}
 	add_qp(2, 50, 78);
 	job_rules(&engine);
 	assert_int_equal(engine.rules.n, JOB_RULES + 1);
 	assert_int_equal(rule(JOB_RULES - 1)->priority, PRIO + JOB_RULES - 1);
+	check_qps(0, 10, 2, 100, 102);
+	check_qps(1, 10, 2, 104, 104);
 	check_qps(JOB_RULES, 11, 2, 50, 50);
 	assert_int_equal(rule(JOB_RULES)->priority, PRIO + JOB_RULES);
+	job = jobs.data;
+	assert_int_equal(job[0].unruled, JOB_RULES - 1);
+	assert_int_equal(job[1].unruled, 0);
+	assert_int_equal(n_notices, 1);
+	job_rules(&engine);
+	assert_int_equal(n_notices, 1);
+	n_qps = 1;
+	job_rules(&engine);
+	assert_int_equal(job[0].unruled, 0);
+}
+
+/* The smallest gaps are bridged, and only as many as it takes. */
+static void test_gaps(void **state)
+{
+	uint32_t i, at = 100;
+
+	(void)state;
+	add_job("a", 10)->pid = 77;
+	for (i = 0; i < JOB_RULES; i++)
+		add_qp(2, at += 5, 77);
+	add_qp(2, 99, 77);
+	add_qp(3, 100, 77);
+	job_rules(&engine);
+	assert_int_equal(engine.rules.n, JOB_RULES);
+	/* two of those with gaps of four; 99 is five away from 105 */
+	check_qps(0, 10, 2, 99, 99);
+	check_qps(1, 10, 2, 105, 115);
+	check_qps(2, 10, 2, 120, 120);
+	check_qps(JOB_RULES - 1, 10, 3, 100, 100);
+	add_qp(2, 98, 77);
+	add_qp(2, 108, STRANGER);
+	add_qp(3, 98, 77);
+	job_rules(&engine);
+	assert_int_equal(engine.rules.n, JOB_RULES);
+	check_qps(0, 10, 2, 98, 99);
+	check_qps(1, 10, 2, 105, 105);
+	check_qps(2, 10, 2, 110, 120);
+	/* the gap of one is the smallest of all */
+	check_qps(JOB_RULES - 1, 10, 3, 98, 100);
 }
 
 /* A list that broke off says nothing of the QPs that are not in it. */
@@ -296,6 +351,7 @@ int main(void)
 		cmocka_unit_test_setup(test_root, set_up),
 		cmocka_unit_test_setup(test_cgroup, set_up),
 		cmocka_unit_test_setup(test_room, set_up),
+		cmocka_unit_test_setup(test_gaps, set_up),
 		cmocka_unit_test_setup(test_broken_off, set_up),
 	};
 

@@ -142,6 +142,7 @@ check "its QPs get rules, those of the first process none" patiently 60 \
 	ruled_is proc hA "$there"
 check "at the other device too, where the thread that made them has ended" \
 	patiently 60 holds_as_many proc hB
+check_equal "none is without" 0 "$(srpol -j job show proc | jq '.[0].qps_without_rule')"
 before=$(fabric_spine_packets)
 check "it goes on sending" send second
 check "flows that were under way changed over" went "$before" 3
