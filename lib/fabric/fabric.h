@@ -379,6 +379,9 @@ uint64_t srpol_link_rate(const struct srpol_link *link);
 struct srpol_links *srpol_links_new(const struct srpol_fabric *f);
 struct srpol_links *srpol_links_copy(const struct srpol_links *s);
 void srpol_links_free(struct srpol_links *s);
+uint64_t srpol_links_nic_rate(const struct srpol_fabric *f,
+			      const struct srpol_links *s, uint32_t src,
+			      uint32_t dst);
 int srpol_links_set_capacity(struct srpol_links *s, uint32_t link,
 			     uint64_t capacity);
 int srpol_links_set_cables(const struct srpol_fabric *f, struct srpol_links *s,

@@ -78,6 +78,25 @@ void srpol_links_free(struct srpol_links *s)
 }
 
 /**
+ * srpol_links_nic_rate() - what two NICs can carry from one to the other
+ * @f: finished fabric
+ * @s: state
+ * @src: NIC
+ * @dst: NIC
+ *
+ * Return: bit/s, 0 if the link of one of them is down.
+ */
+uint64_t srpol_links_nic_rate(const struct srpol_fabric *f,
+			      const struct srpol_links *s, uint32_t src,
+			      uint32_t dst)
+{
+	uint64_t out = s->links[f->nics[src].link].capacity;
+	uint64_t in = s->links[f->nics[dst].link ^ 1].capacity;
+
+	return out < in ? out : in;
+}
+
+/**
  * srpol_links_set_capacity() - a link has another capacity, or is down
  * @s: state
  * @link: directed link

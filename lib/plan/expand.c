@@ -10,16 +10,6 @@
 
 #define WEIGHT_SUM	65535	/* of a policy: what a segment list can have */
 
-static uint64_t nic_rate(const struct srpol_fabric *f,
-			 const struct srpol_links *links, uint32_t src,
-			 uint32_t dst)
-{
-	uint64_t out = links->links[f->nics[src].link].capacity;
-	uint64_t in = links->links[f->nics[dst].link ^ 1].capacity;
-
-	return out < in ? out : in;
-}
-
 static bool is_down(const struct srpol_fabric *f,
 		    const struct srpol_links *links,
 		    const struct srpol_fan *fan, uint32_t i)
@@ -63,8 +53,10 @@ static int weigh_set(const struct srpol_fabric *f,
 		pairs += weights[p] != NULL;
 		for (i = 0, sum[p] = 0; i < fan->n; i++)
 			sum[p] += planned(f, links, fan, weights[p], i);
-		rate[p] = sum[p] ? nic_rate(f, links, set->pair[p].src,
-					    set->pair[p].dst) >> 10 : 0;
+		rate[p] = sum[p] ? srpol_links_nic_rate(f, links,
+							set->pair[p].src,
+							set->pair[p].dst) >> 10 :
+			  0;
 		all += rate[p];
 	}
 	if (!pairs || !all)

@@ -75,20 +75,16 @@ double *srpol_hold_rates(const struct srpol_fabric *f,
 static int weigh_under_leaf(const struct srpol_ledger *ledger,
 			    const struct srpol_path_set *set, uint32_t *weight)
 {
-	const struct srpol_fabric *f = ledger->fabric;
-	uint64_t out, in;
+	uint64_t rate;
 	uint32_t p;
 
 	for (p = 0; p < set->pairs; p++) {
 		if (set->pair[p].fan.len)
 			return 0;
-		out = ledger->links->links[f->nics[set->pair[p].src].link]
-		      .capacity;
-		in = ledger->links->links[f->nics[set->pair[p].dst].link ^ 1]
-		     .capacity;
+		rate = srpol_links_nic_rate(ledger->fabric, ledger->links,
+					    set->pair[p].src, set->pair[p].dst);
 		/* in Mbit/s, at least 1 of what is up */
-		out = out < in ? out : in;
-		weight[set->pair[p].first] = out ? out / 1000000 + 1 : 0;
+		weight[set->pair[p].first] = rate ? rate / 1000000 + 1 : 0;
 	}
 	return set->n;
 }

@@ -102,23 +102,39 @@ static json_t *path_json(const struct srpol_fan *fan, uint32_t i,
 	return json_pack("{s:i, s:o}", "weight", weight, "links", links);
 }
 
+/* The part of a demand that is between two leaves: planes share by NICs' rates. */
+static double share_between(const struct srpol_demand *d, uint32_t from,
+			    uint32_t to)
+{
+	const struct srpol_fabric *f = fabricd.fabric;
+	const struct srpol_gpu *src = &f->gpus[d->src], *dst = &f->gpus[d->dst];
+	uint64_t rate, all = 0, here = 0;
+	uint32_t i, k;
+
+	for (i = src->nic; i < src->nic + src->n; i++) {
+		for (k = dst->nic; k < dst->nic + dst->n; k++) {
+			if (f->nics[i].plane != f->nics[k].plane)
+				continue;
+			rate = srpol_links_nic_rate(f, fabricd.links, i, k);
+			all += rate;
+			if (f->nics[i].leaf == from && f->nics[k].leaf == to)
+				here += rate;
+		}
+	}
+	return all ? (double)here / all : 0;
+}
+
 /* Bytes that jobs are to send between two leaves, or that hosts forecast. */
 static double bytes_between(const struct workload *w, bool forecasts,
 			    uint32_t from, uint32_t to)
 {
-	const struct srpol_fabric *f = fabricd.fabric;
-	const struct srpol_gpu *src, *dst;
 	double bytes = 0;
 	uint32_t i;
 
-	for (i = 0; i < w->demands.n; i++) {
-		src = &f->gpus[w->demands.list[i].src];
-		dst = &f->gpus[w->demands.list[i].dst];
-		if ((w->job[i] == SRPOL_NONE) == forecasts &&
-		    f->nics[src->nic].leaf == from &&
-		    f->nics[dst->nic].leaf == to)
-			bytes += w->demands.list[i].bytes;
-	}
+	for (i = 0; i < w->demands.n; i++)
+		if ((w->job[i] == SRPOL_NONE) == forecasts)
+			bytes += w->demands.list[i].bytes *
+				 share_between(&w->demands.list[i], from, to);
 	return bytes;
 }
 
