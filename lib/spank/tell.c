@@ -104,6 +104,15 @@ static bool is_over(const json_t *job)
 	return access(path, F_OK) && errno == ENOENT;
 }
 
+/* A step that names a color gets that one, or is told that it does not. */
+static bool is_as_wished(const struct job *job, const json_t *known)
+{
+	const json_t *color = json_object_get(known, "color");
+
+	return !job->wish->color ||
+	       json_integer_value(color) == job->wish->color;
+}
+
 /* True if that is there, or if something went that may have been in the way. */
 static bool look_at_others(const struct config *config, const struct job *job,
 			   bool *is_there)
@@ -119,7 +128,7 @@ static bool look_at_others(const struct config *config, const struct job *job,
 	json_array_foreach(list, i, o) {
 		name = json_string_value(json_object_get(o, "name")) ?: "";
 		if (!strcmp(name, job->name))
-			*is_there = true;
+			*is_there = is_as_wished(job, o);
 		else if (!strncmp(name, PREFIX, strlen(PREFIX)) && is_over(o))
 			removed |= !tell_end(config, name, &err);
 	}

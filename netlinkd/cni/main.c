@@ -2,6 +2,7 @@
 /*
  * srpol as a chained CNI plugin: pods become ports, and get a color.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,8 @@ int main(void)
 	size_t len;
 	int ret;
 
+	/* if nobody takes the result, there is something to be undone */
+	signal(SIGPIPE, SIG_IGN);
 	ret = cni_request_read(&request, &err) ?:
 	      read_input(&text, &len, &err);
 	if (!ret && !strcmp(request.command, "VERSION"))

@@ -71,6 +71,15 @@ static int check_dev(const struct cni_pod *pod, const struct dev_info *dev,
 			srpol_name_of(srpol_source_checks, dev->source));
 }
 
+/* Who made it may have been killed, or its program taken off. */
+static bool is_half(const struct cni_pod *pod)
+{
+	struct srpol_dev_status st = {};
+
+	return srpol_dp_dev_status(pod->port, &st) ||
+	       !(st.tc_ingress || st.ingress);
+}
+
 /**
  * cni_port_put() - have the pod's port
  * @pod: the pod
@@ -92,8 +101,12 @@ int cni_port_put(struct cni_pod *pod, bool *made, struct cni_error *err)
 	*made = false;
 	if (ret)
 		return ret;
-	if (srpol_role_find(&pod->genl, pod->port, &dev))
-		return check_dev(pod, &dev, CNI_NO_PORT, err);
+	if (srpol_role_find(&pod->genl, pod->port, &dev)) {
+		ret = check_dev(pod, &dev, CNI_NO_PORT, err);
+		if (ret || !is_half(pod))
+			return ret;
+		srpol_role_del(&pod->genl, pod->port, NULL);
+	}
 	ret = srpol_role_add(&pod->genl, &wanted, NLM_F_CREATE | NLM_F_EXCL,
 			     &why);
 	if (ret)

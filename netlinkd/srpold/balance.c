@@ -95,6 +95,8 @@ static void apply(uint64_t now)
 	bool changed = false;
 	int ret;
 
+	/* this is what that was set for */
+	alarm_stop(&later);
 	ret = balance_weigh(engine, &changed, &err);
 	changed |= plan_weigh();
 	if (!ret && (changed || behind)) {
@@ -117,7 +119,6 @@ static void apply_soon(uint64_t now)
 {
 	uint64_t next = applied_ns + engine->config.weights.interval_ns;
 
-	alarm_stop(&later);
 	if (now >= next)
 		apply(now);
 	else if (alarm_set(&later, next - now))

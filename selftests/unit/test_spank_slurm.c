@@ -147,6 +147,16 @@ static void refused(void **state)
 		"{\"version\":1,\"reply\":[{\"name\":\"slurm-5\"}]}\n"), &wish,
 		7), 0);
 	assert_int_equal(srpold.n, 2);
+	/* with the color that is asked for, or with another one */
+	wish.color = 7;
+	assert_int_equal(begin(ANSWERS(TAKEN,
+		"{\"version\":1,\"reply\":[{\"name\":\"slurm-5\",\"color\":7}]}\n"),
+		&wish, 7), 0);
+	assert_int_equal(begin(ANSWERS(TAKEN,
+		"{\"version\":1,\"reply\":[{\"name\":\"slurm-5\",\"color\":8}]}\n"),
+		&wish, 7), -EREMOTEIO);
+	assert_non_null(strstr(err.text, "color 7"));
+	wish.color = 0;
 	/* no answer, none that is one, nobody */
 	assert_int_equal(begin(ANSWERS("deaf"), &wish, 7), -ETIMEDOUT);
 	assert_int_equal(srpold.n, 1);

@@ -254,6 +254,17 @@ def undone():
             env=pod.env("ADD"))
     eq(done.returncode, 1, "status")
     eq(state(), was, "as before")
+    # nor is there anybody any more
+    reader, writer = os.pipe()
+    os.close(reader)
+    with ns:
+        done = subprocess.run(
+            [f"{BUILD}/cni/srpol"], stdout=writer, check=False, text=True,
+            input=json.dumps(pod.config(SRPOL, pod.results[-1])),
+            env=pod.env("ADD"))
+    os.close(writer)
+    eq(done.returncode, 1, "status")
+    eq(state(), was, "as before")
     pod.delete()
 
 
@@ -278,6 +289,11 @@ def checks():
     pod.add_last().result()
     pod.check()
     eq(len(show("rule")), 3, "rules")
+    # as if an ADD had been killed before the program was there
+    os.unlink(f"/sys/fs/bpf/srpol/{ns.name}/link_tc_{ns.ifindex(pod.veth())}")
+    missing("program of ports is not on")
+    pod.add_last().result()
+    pod.check()
     srpol("dev", "del", pod.veth())
     missing("is no port")
     srpol("dev", "add", pod.veth(), "role", "port", "source", "none")
