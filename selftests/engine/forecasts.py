@@ -123,16 +123,18 @@ def test_changes(hosts, name="fc"):
 
 def test_other_times(hosts, name="fc"):
     """Told as often as hosts do: while a word is on its way the next is not taken."""
-    for what, field, least, begins, lasts in (
-            ("begins", "in_ms", 600000, 900000, 2700000),
-            ("begins later", "in_ms", 1500000, 1800000, 1800000),
-            ("ends", "left_ms", 0, 0, 300000),
-            ("ends later", "left_ms", 600000, 0, 1800000)):
+    for what, field, least, begins, lasts, period in (
+            ("begins", "in_ms", 600000, 900000, 2700000, 0),
+            ("begins later", "in_ms", 1500000, 1800000, 1800000, 0),
+            ("ends", "left_ms", 0, 0, 300000, 0),
+            ("ends later", "left_ms", 600000, 0, 1800000, 0),
+            ("repeats", "period_ms", 0, 0, 1800000, 1000),
+            ("repeats later", "period_ms", 1000, 0, 1800000, 2000)):
         wait_for(f"what {what}", lambda: tell(
-            hosts, "h0", ("h1", 10 ** 6, begins, lasts, 0)) or any(
+            hosts, "h0", ("h1", 10 ** 6, begins, lasts, period)) or any(
                 d.get(field, 0) > least for d in
                 asked(name, "why", src="h0", dst="h1")["forecasts"]))
-    check(f"{name}: another begin, and an end that is put off for long, are told", True)
+    check(f"{name}: another begin or period, and an end that is put off for long, are told", True)
     wait_for("nothing", lambda: tell(hosts, "h0") or
              seen(name)["demands"] == 0 and pairs(name) == {})
 
@@ -244,7 +246,7 @@ def test_many(hosts, put, name="fc"):
     wait_for("all there is room for", lambda: seen(name)["demands"] == 1000)
     now = seen(name)
     check(f"{name}: more than the engine is to keep is left out and counted",
-          now["cut"] == 24 and now["hosts"] == 4, now)
+          now["cut"] == 24 and now["hosts"] == 4 and now["unnamed"] == 44, now)
     for host in HOSTS:
         tell(hosts, host)
     wait_for("nothing", lambda: seen(name)["demands"] == 0 and
