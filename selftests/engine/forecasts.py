@@ -121,6 +121,24 @@ def test_changes(hosts, name="fc"):
           now - count <= 1, (count, now))
 
 
+def test_other_times(hosts, name="fc"):
+    """Told as often as hosts do: while a word is on its way the next is not taken."""
+    for what, field, least, begins, lasts, period in (
+            ("begins", "in_ms", 600000, 900000, 2700000, 0),
+            ("begins later", "in_ms", 1500000, 1800000, 1800000, 0),
+            ("ends", "left_ms", 0, 0, 300000, 0),
+            ("ends later", "left_ms", 600000, 0, 1800000, 0),
+            ("repeats", "period_ms", 0, 0, 1800000, 1000),
+            ("repeats later", "period_ms", 1000, 0, 1800000, 2000)):
+        wait_for(f"what {what}", lambda: tell(
+            hosts, "h0", ("h1", 10 ** 6, begins, lasts, period)) or any(
+                d.get(field, 0) > least for d in
+                asked(name, "why", src="h0", dst="h1")["forecasts"]))
+    check(f"{name}: another begin or period, and an end that is put off for long, are told", True)
+    wait_for("nothing", lambda: tell(hosts, "h0") or
+             seen(name)["demands"] == 0 and pairs(name) == {})
+
+
 def test_time(hosts, name="fc"):
     """What begins later, and what is over."""
     # a machine that stands still for a second is too late
@@ -184,6 +202,8 @@ def test_wrong(put, name="fc"):
             bad.append((what, seen(name)))
     check(f"{name}: words that are wrong are refused and counted, and what was said before ends",
           not bad, bad)
+    # the plan follows up to a second later
+    wait_for("their end", lambda: pairs(name) == {})
     before = seen(name)["refused"]
     keys = ["demand/0/leaf0.2/h1", "demand/0/nobody/h1", "demand/0/leaf0.1/x",
             "demand/0/h1", "demand/0/leaf0.1/leaf0.1"]
@@ -226,7 +246,7 @@ def test_many(hosts, put, name="fc"):
     wait_for("all there is room for", lambda: seen(name)["demands"] == 1000)
     now = seen(name)
     check(f"{name}: more than the engine is to keep is left out and counted",
-          now["cut"] == 24 and now["hosts"] == 4, now)
+          now["cut"] == 24 and now["hosts"] == 4 and now["unnamed"] == 44, now)
     for host in HOSTS:
         tell(hosts, host)
     wait_for("nothing", lambda: seen(name)["demands"] == 0 and
@@ -327,6 +347,38 @@ def test_horizons(hosts, put, name="fc"):
     wait_for("nothing", lambda: horizons(name)[0]["demands"] == 0)
 
 
+def test_horizons_times(put, name="fc"):
+    """What is over, half of what is sent once, a period, and an hour from now."""
+    def job(word, src, dst, **times):
+        put(f"job/t/{word}", json.dumps({
+            "demands": [{"src": src, "dst": dst, "bytes": 40 * 10 ** 9}],
+            "times": times}))
+
+    began = now_ms() - 300000
+    job("gone", "h1", "h0", start_ms=began, duration_ms=1000)
+    job("half", "h2", "h1", start_ms=began, duration_ms=600000)
+    job("often", "h3", "h2", start_ms=began, duration_ms=600000, period_ms=1000)
+    put("demand/0/leaf0.0/h0", word(
+        name, "h0", demand("h3", 10 ** 11), demand("h3", 1, period_ms=1000),
+        demand("h2", start_ms=now_ms() + 3600000)))
+    put("demand/0/leaf0.1/h1", word(name, "h1", demand("h3", 1)))
+    wait_for("all of it", lambda: seen(name)["demands"] == 4 and any(
+        x["name"] == "t/often" for x in horizons(name)[0]["ends"]))
+    h, _ = horizons(name)
+    ends = {x["name"]: x["end_s"] for x in h["ends"]}
+    check(f"{name}: what is over, or begins after the last horizon, is not ahead",
+          sorted(ends) == ["h0", "h1", "t/half", "t/often"] and
+          h["demands"] == 5, h)
+    check(f"{name}: what hosts forecast ends with the last of it, host by host",
+          ends["h0"] > 0.1 > ends["h1"], ends)
+    check(f"{name}: of what is sent once the rest counts, of each period all",
+          0 < ends["t/half"] < 0.21 and near(ends["t/often"], 0.4), ends)
+    for key in ("job/t/gone", "job/t/half", "job/t/often",
+                "demand/0/leaf0.0/h0", "demand/0/leaf0.1/h1"):
+        put(key, None)
+    wait_for("nothing", lambda: horizons(name)[0]["demands"] == 0)
+
+
 def test_horizons_many(put, name="fc"):
     put("job/t/many", json.dumps({
         "demands": [{"src": "h1", "dst": "h0", "bytes": 10 ** 6}] * 5000,
@@ -351,7 +403,7 @@ def test_horizons_reserved(name="fc"):
     h = fabric(name, "horizons")
     at = {x["in_s"]: x for x in h["horizons"]}
     check(f"{name}: a reservation counts with its bandwidth, a job when it sends",
-          h["reserved"] == 1 and
+          h["reserved"] == 1 and h["untimed"] == 0 and
           near(at[1]["links"][0]["bps"], 100 * 10 ** 9) and
           near(at[5]["links"][0]["bps"], 100 * 10 ** 9) and
           h["first_overload"]["from"] == "h0" and
@@ -385,11 +437,13 @@ def test_embedded():
     test_planned(hosts)
     test_precedence(put_embedded)
     test_changes(hosts)
+    test_other_times(hosts)
     test_time(hosts)
     test_wrong(put_embedded)
     test_many(hosts, put_embedded)
     test_flood(put_embedded)
     test_horizons(hosts, put_embedded)
+    test_horizons_times(put_embedded)
     test_horizons_many(put_embedded)
     test_horizons_reserved()
     test_lease(hosts)

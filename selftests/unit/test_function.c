@@ -222,6 +222,40 @@ static void jobs_ask(void **state)
 	srpol_demands_free(&demands);
 }
 
+/* Of who offers it four are named, and that there are more. */
+static void names_switches(void **state)
+{
+	(void)state;
+	/* numbers of switches: spine1, spine4, then leaf2 */
+	static const size_t more[] = { 2, 5, 1 };
+	struct srpol_demand d = { .src = A, .dst = B, .bytes = GB };
+	char *text = srpol_topology_text(f), *changed;
+	json_t *o = json_loads(text, 0, NULL), *at;
+	struct srpol_fabric *with;
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		at = json_array_get(json_object_get(o, "switches"), more[i]);
+		json_object_set_new(at, "functions", json_pack(
+			"[{s:s, s:s, s:s}]", "name", "sum", "kind", "aggregate",
+			"function", "::a1"));
+		if (!i)
+			continue;
+		changed = json_dumps(o, 0);
+		with = srpol_topology_parse(changed, strlen(changed), &err);
+		assert_non_null(with);
+		d.via = srpol_fabric_via(with, "sum");
+		assert_int_equal(srpol_demands_check(with, &d, 1, &err), -ENOENT);
+		assert_string_equal(strchr(err.text, ':'), i == 1 ?
+			": spine1, spine2, spine3, spine4" :
+			": leaf2, spine1, spine2, spine3, ...");
+		srpol_fabric_free(with);
+		free(changed);
+	}
+	free(text);
+	json_decref(o);
+}
+
 /* The fabric with a function at one switch, and without one of its links. */
 static struct srpol_fabric *with_one(const struct srpol_fabric *g, size_t at,
 				     size_t gone)
@@ -331,6 +365,7 @@ int main(void)
 		cmocka_unit_test(refuses),
 		cmocka_unit_test(in_lists),
 		cmocka_unit_test(jobs_ask),
+		cmocka_unit_test(names_switches),
 		cmocka_unit_test(asks_all_paths),
 	};
 

@@ -2,7 +2,8 @@
 /*
  * Answers to a request of libsrpol, as the kernel gives them in cases that cannot
  * be had from it at will: errors in the middle of a dump, objects that change
- * meanwhile, answers of a request before, a callback that refuses.
+ * meanwhile, answers of a request before, a callback that refuses; and what an
+ * error says of the request.
  */
 #include <errno.h>
 #include <libmnl/libmnl.h>
@@ -206,6 +207,131 @@ static void test_lost(void **state)
 	assert_int_equal(seen, 1);
 }
 
+/* An error that says which part of a request it is about. */
+static void explained(const struct nlmsghdr *request, uint16_t flags,
+		      const char *text, uint16_t type, uint32_t value)
+{
+	size_t echo = flags & NLM_F_CAPPED ? 0 :
+		      request->nlmsg_len - NLMSG_HDRLEN;
+	struct nlmsghdr *nlh = put(NLMSG_ERROR, NLM_F_ACK_TLVS | flags,
+				   SEQ + 1, sizeof(struct nlmsgerr) + echo);
+	struct nlmsgerr *e = NLMSG_DATA(nlh);
+
+	e->error = -EINVAL;
+	memcpy(&e->msg, request, NLMSG_HDRLEN + echo);
+	mnl_attr_put_strz(nlh, NLMSGERR_ATTR_MSG, text);
+	mnl_attr_put_u32(nlh, type, value);
+	packets[n_packets - 1].len = NLMSG_ALIGN(nlh->nlmsg_len);
+}
+
+static void refusal(struct srpol_msg *msg, uint16_t flags, const char *text,
+		    uint16_t type, uint32_t value, const char *want,
+		    unsigned int request)
+{
+	struct srpol_genl g = { .family = 100, .seq = SEQ };
+	struct srpol_error err = {};
+
+	set_up(NULL);
+	explained(msg->nlh, flags, text, type, value);
+	assert_int_equal(srpol_genl_talk(&g, msg->nlh, NULL, NULL, &err),
+			 -EINVAL);
+	assert_string_equal(err.text, want);
+	assert_int_equal(err.request, request);
+}
+
+static uint32_t end_of(const struct srpol_msg *msg)
+{
+	return NLMSG_ALIGN(msg->nlh->nlmsg_len);
+}
+
+static void path_request(struct srpol_msg *msg, uint32_t *id_at)
+{
+	struct srpol_genl g = { .family = 100, .seq = SEQ };
+
+	srpol_msg_start(&g, msg, SRPOL_CMD_PATH_NEW, 0);
+	*id_at = end_of(msg);
+	assert_true(srpol_msg_put_u32(msg, SRPOL_A_PATH_ID, 5));
+}
+
+static void test_explained(void **state)
+{
+	struct srpol_msg msg;
+	uint32_t at;
+
+	(void)state;
+	path_request(&msg, &at);
+	refusal(&msg, NLM_F_CAPPED, "srpol: it is there", NLMSGERR_ATTR_OFFS, at,
+		"it is there (id)", 0);
+	/* behind a copy of the request */
+	refusal(&msg, 0, "it is there", NLMSGERR_ATTR_OFFS, at,
+		"it is there (id)", 0);
+	refusal(&msg, NLM_F_CAPPED, "no", NLMSGERR_ATTR_MISS_TYPE,
+		SRPOL_A_PATH_ID, "no (missing id)", 0);
+	refusal(&msg, NLM_F_CAPPED, "no", NLMSGERR_ATTR_OFFS, at + 4, "no", 0);
+}
+
+/* In a transaction: the request, and the attribute by that one's names. */
+static void test_transaction(void **state)
+{
+	struct srpol_genl g = { .family = 100, .seq = SEQ };
+	struct srpol_msg all, one;
+	uint32_t at[2], nest_at[2], id_at, i;
+	struct nlattr *nest;
+
+	(void)state;
+	srpol_msg_start(&g, &all, SRPOL_CMD_APPLY, 0);
+	g.seq = SEQ;
+	for (i = 0; i < 2; i++) {
+		path_request(&one, &id_at);
+		nest_at[i] = end_of(&all);
+		nest = srpol_msg_nest(&all, 1);
+		at[i] = end_of(&all) + MNL_ATTR_HDRLEN + id_at;
+		assert_true(srpol_msg_put(&all, 1, one.nlh->nlmsg_len, one.nlh));
+		srpol_msg_nest_end(&all, nest);
+	}
+	for (i = 0; i < 2; i++) {
+		refusal(&all, NLM_F_CAPPED, "no", NLMSGERR_ATTR_OFFS, at[i],
+			"no (id)", i);
+		refusal(&all, NLM_F_CAPPED, "no", NLMSGERR_ATTR_OFFS,
+			nest_at[i], "no", i);
+	}
+}
+
+static void test_short_error(void **state)
+{
+	(void)state;
+	put(NLMSG_ERROR, NLM_F_CAPPED, SEQ + 1, sizeof(int));
+	assert_int_equal(dump(), -EBADMSG);
+}
+
+/* The first of a type counts, the highest type, too. */
+static void test_attributes(void **state)
+{
+	const struct nlattr *tb[SRPOL_A_PATH_ID + 1];
+	struct srpol_msg msg;
+	uint32_t at;
+
+	(void)state;
+	path_request(&msg, &at);
+	assert_true(srpol_msg_put_u32(&msg, SRPOL_A_PATH_ID, 6));
+	srpol_msg_attrs(msg.nlh, tb, SRPOL_A_PATH_ID);
+	assert_non_null(tb[SRPOL_A_PATH_ID]);
+	assert_int_equal(mnl_attr_get_u32(tb[SRPOL_A_PATH_ID]), 5);
+}
+
+/* What is not of the family is passed over. */
+static void test_received(void **state)
+{
+	struct srpol_genl g = { .family = 100 };
+
+	(void)state;
+	seen = next_packet = 0;
+	put(101, 0, SEQ + 1, GENL_HDRLEN);
+	object(0, SEQ + 1);
+	assert_int_equal(srpol_genl_receive(&g, take, &seen), 0);
+	assert_int_equal(seen, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +341,11 @@ int main(void)
 		cmocka_unit_test_setup(test_error, set_up),
 		cmocka_unit_test_setup(test_refused, set_up),
 		cmocka_unit_test_setup(test_lost, set_up),
+		cmocka_unit_test_setup(test_explained, set_up),
+		cmocka_unit_test_setup(test_transaction, set_up),
+		cmocka_unit_test_setup(test_short_error, set_up),
+		cmocka_unit_test_setup(test_attributes, set_up),
+		cmocka_unit_test_setup(test_received, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,7 +108,7 @@ static void planes(void **state)
 		.name = "sum", .kind = SRPOL_FUNCTION_AGGREGATE, .ratio = 1,
 		.bits.s6_addr[15] = 0xa1,
 	};
-	struct srpol_demand d = { .src = 0, .dst = 1, .bytes = GB };
+	struct srpol_demand d = { .src = 0, .dst = 1, .bytes = GB }, both[2];
 	struct srpol_fabric *g = srpol_fabric_generate(&shape, &err);
 	struct srpol_alg_input in = { .fabric = g, .demands = &d, .n = 1 };
 	struct srpol_placement *p;
@@ -136,6 +136,16 @@ static void planes(void **state)
 	}
 	assert_int_equal(srpol_alg_run(&srpol_alg_minmax, &in, &p, &err), 0);
 	assert_int_equal(p->shares[0].weight, 1);
+	srpol_placement_free(p);
+	/* so what may go elsewhere does */
+	in.demands = both;
+	in.n = 2;
+	both[0] = both[1] = d;
+	both[1].via = 0;
+	assert_int_equal(srpol_alg_run(&srpol_alg_minmax, &in, &p, &err), 0);
+	assert_int_equal(p->first[2], 2);
+	assert_int_equal(p->shares[0].path, 0);
+	assert_int_equal(p->shares[1].path, 1);
 	srpol_placement_free(p);
 	srpol_links_free((struct srpol_links *)in.links);
 	srpol_fabric_free(g);
