@@ -156,9 +156,12 @@ static uint32_t maker(struct rdma_walk *walk, const struct nlattr *entry)
 {
 	uint32_t thread = get_u32(entry, RDMA_NLDEV_ATTR_RES_PID, 0);
 	uint32_t domain = get_u32(entry, RDMA_NLDEV_ATTR_RES_PDN, UINT32_MAX);
+	uint32_t process = thread ? process_of(walk, thread) : 0;
 
-	if (!thread)
-		thread = thread_of_domain(walk, domain);
+	/* it may have ended since it was told */
+	if (process)
+		return process;
+	thread = thread_of_domain(walk, domain);
 	return thread ? process_of(walk, thread) : 0;
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Once an interval: what do probes say of the links, and do weights have to
- * follow? Weights change once an interval at most, whatever the reason; each
- * change is one transaction. Intervals differ from host to host and from time
- * to time, so that hosts that see the same link do not move together.
+ * follow? Weights change once an interval at most, but for links that a plan
+ * tells anew (plan_links.c); each change is one transaction. Intervals differ
+ * from host to host and from time to time, so that hosts that see the same link
+ * do not move together.
  */
 #include <errno.h>
 #include <stdlib.h>

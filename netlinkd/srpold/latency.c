@@ -5,6 +5,7 @@
  * first that ask for short slices; the share of the processor stays what the nice
  * value says.
  */
+#include <linux/sched.h>
 #include <linux/sched/types.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,13 +17,16 @@
 /**
  * latency_short() - ask for short slices
  *
- * Kernels that know nothing of slices let it be.
+ * Kernels that know nothing of slices let it be. With a policy for real time,
+ * which an operator may have chosen, a slice is something else, or nothing.
  */
 void latency_short(void)
 {
 	struct sched_attr attr = { .size = sizeof(attr) };
 
-	if (syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0))
+	if (syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) ||
+	    (attr.sched_policy != SCHED_NORMAL &&
+	     attr.sched_policy != SCHED_BATCH))
 		return;
 	attr.sched_runtime = SLICE_NS;
 	if (syscall(SYS_sched_setattr, 0, &attr, 0))
