@@ -122,7 +122,9 @@ def test_stopped(nats, hosts):
     check("servers that are deaf are left, and hold nobody up", True)
 
 
-def test_wrong(nats):
+def test_wrong(nats, hosts):
+    # they repeat what they measured now and then
+    hosts.process.p.send_signal(signal.SIGSTOP)
     topology = ask("bus", "show")["topology"]
     with open(f"{RUN}/topology.json") as f:
         t = json.load(f)
@@ -162,6 +164,7 @@ def test_wrong(nats):
     # its own last word was another
     wait_for("h3", lambda: load()["hosts"] == before and
              load()["bps"] % 1000000 == 12000)
+    hosts.process.p.send_signal(signal.SIGCONT)
     many = f"PUB srpol.load.0.leaf0=2E3.h3 {len(body)}\r\n".encode() + body + b"\r\n"
     for _ in range(20):
         s.sendall(many * 1000)
@@ -307,7 +310,7 @@ def test_nats():
     test_told(hosts)
     test_killed(nats, hosts)
     test_stopped(nats, hosts)
-    test_wrong(nats)
+    test_wrong(nats, hosts)
     test_silent(hosts)
     check("the engine ends as it should", first.end() == 0)
 
