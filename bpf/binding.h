@@ -130,6 +130,7 @@ static __noinline int srpol_binding_decide(struct srpol_pkt *pkt,
 	d->cache.policy = policy;
 	d->nr = srpol_flow_spare();
 	d->rule_id = 0;
+	d->rule_path = 0;
 	srpol_flow_hash(pkt, d);
 	if (srpol_policy_symmetric(policy, now.gen))
 		d->hash = srpol_flow_hash_symmetric(pkt);

@@ -281,6 +281,7 @@ srpol_classify(struct __sk_buff *skb, const struct srpol_pkt *pkt,
 	d->cache.path = SRPOL_REASON_NO_RULE;
 	d->nr = srpol_flow_spare();
 	d->rule_id = 0;
+	d->rule_path = 0;
 	srpol_flow_hash(pkt, d);
 
 	nr = skb ? srpol_rule_number_skb(skb, pkt, order, index) :
@@ -292,6 +293,7 @@ srpol_classify(struct __sk_buff *skb, const struct srpol_pkt *pkt,
 	if (!rule)
 		return NULL;
 	d->rule_id = rule->id;
+	d->rule_path = rule->path;
 	d->head.how = srpol_how(rule->mode, rule->ordering);
 	d->cache.path = SRPOL_REASON_BYPASS;
 	if (!rule->color)

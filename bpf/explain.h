@@ -95,9 +95,7 @@ static __noinline int srpol_explain_known(const struct srpol_flow_key *key,
 	srpol_flow_describe(flow, d);
 	if (!cached)
 		return 0;
-	if (known.head.epoch == epoch ||
-	    (known.cache.policy == d->cache.policy &&
-	     known.head.how == d->head.how))
+	if (known.head.epoch == epoch || srpol_flow_goes_on(cached, &known, d))
 		d->cache = known.cache;
 	return 1;
 }

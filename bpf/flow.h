@@ -45,6 +45,7 @@ static __always_inline void srpol_flow_describe(struct srpol_flow *flow,
 	flow->hash = d->hash;
 	flow->tuple_hash = d->tuple_hash;
 	flow->rule_id = d->rule_id;
+	flow->rule_path = d->rule_path;
 	flow->policy = d->cache.policy;
 	flow->mode = mode == SRPOL_HOW_INHERIT ? SRPOL_MODE_INHERIT : mode;
 	flow->ordering = srpol_how_ordering(d->head.how);
@@ -86,9 +87,20 @@ srpol_flow_fill(const struct srpol_flow_spot *spot, __u32 nr,
 	return true;
 }
 
+/* Is what was decided now no reason to leave the path of before? */
+static __always_inline bool
+srpol_flow_goes_on(const struct srpol_flow *flow,
+		   const struct srpol_decision *old,
+		   const struct srpol_decision *d)
+{
+	return d->cache.policy && old->cache.policy == d->cache.policy &&
+	       old->head.how == d->head.how && flow &&
+	       flow->rule_path == d->rule_path;
+}
+
 /*
  * Remember what was decided about a flow. One that is there already, as @old,
- * keeps its entry, and its path if policy and mode are the same.
+ * keeps its entry, and its path if policy, mode and the rule's path are the same.
  */
 static __always_inline void
 srpol_flow_put(const struct srpol_flow_spot *spot,
@@ -108,8 +120,7 @@ srpol_flow_put(const struct srpol_flow_spot *spot,
 			return;
 	} else {
 		flow = srpol_flow_entry(old->nr);
-		if (d->cache.policy && old->cache.policy == d->cache.policy &&
-		    old->head.how == d->head.how)
+		if (srpol_flow_goes_on(flow, old, d))
 			d->cache = old->cache;
 		else if (flow)
 			flow->pending_ns = 0;
@@ -117,6 +128,9 @@ srpol_flow_put(const struct srpol_flow_spot *spot,
 			return;
 	}
 	d->nr = srpol_flow_spare();
+	flow = srpol_flow_entry(d->nr);
+	if (flow)
+		flow->rule_path = d->rule_path;
 }
 
 /**

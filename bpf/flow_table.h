@@ -177,6 +177,7 @@ static __always_inline void srpol_flow_cache(struct srpol_flow *flow,
  * @hash: position on the bucket table
  * @tuple_hash: hash of addresses and ports
  * @rule_id: index of the rule's counters, 0: no rule matched
+ * @rule_path: of a flow that was just classified: path that its rule names, or 0
  */
 struct srpol_decision {
 	union srpol_flow_head head;
@@ -184,8 +185,11 @@ struct srpol_decision {
 	__u32 nr;
 	__u32 hash;
 	__u32 tuple_hash;
-	__u32 rule_id;
+	__u16 rule_id;
+	__u16 rule_path;
 };
+
+_Static_assert(SRPOL_MAX_RULES <= 65536, "struct srpol_decision");
 
 _Static_assert(SRPOL_LB_MODE_ON_CONGESTION < SRPOL_HOW_INHERIT,
 	       "SRPOL_HOW_MODE");
@@ -213,6 +217,7 @@ srpol_flow_check(const struct srpol_flow_key *key, __u32 tag, __u32 nr,
 		 const bool loop, struct srpol_decision *d)
 {
 	struct srpol_flow *flow = srpol_flow_entry(nr);
+	__u32 rule_id;
 	__u64 differ, zero;
 
 	if (!flow)
@@ -225,9 +230,10 @@ srpol_flow_check(const struct srpol_flow_key *key, __u32 tag, __u32 nr,
 			srpol_flow_key_differ(&flow->key + zero, key);
 	d->hash = READ_ONCE(*(&flow->hash + zero));
 	d->tuple_hash = READ_ONCE(*(&flow->tuple_hash + zero));
-	d->rule_id = READ_ONCE(*(&flow->rule_id + zero));
+	rule_id = READ_ONCE(*(&flow->rule_id + zero));
+	d->rule_id = rule_id;
 	zero = srpol_after(differ | d->cache.word | d->hash | d->tuple_hash |
-			   d->rule_id);
+			   rule_id);
 	if (differ || d->head.tag != tag ||
 	    READ_ONCE(*(&flow->head.word + zero)) != d->head.word)
 		return NULL;

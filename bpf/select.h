@@ -95,7 +95,7 @@ srpol_select_own(const struct srpol_pkt *pkt,
 		 struct srpol_selected *sel)
 {
 	__u32 tries = SRPOL_REHASH_TRIES, position = args->hash;
-	bool found;
+	bool found, ruled;
 
 	switch (sel->mode) {
 	case SRPOL_LB_MODE_FLOWLET:
@@ -120,7 +120,17 @@ srpol_select_own(const struct srpol_pkt *pkt,
 		sel->own = true;
 		return true;
 	}
-	return srpol_select_position(cfg, args, position, tries, sel);
+	ruled = flow->rule_path && sel->mode == SRPOL_LB_MODE_HASH &&
+		srpol_path_listed(args->policy, args->gen, flow->rule_path);
+	if (ruled && srpol_path_take(args->gen, flow->rule_path, sel)) {
+		sel->own = true;
+		return true;
+	}
+	found = srpol_select_position(cfg, args, position, tries, sel);
+	/* it returns to the rule's path as soon as that is up */
+	if (ruled)
+		sel->own = false;
+	return found;
 }
 
 /**

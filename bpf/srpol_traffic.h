@@ -116,7 +116,8 @@ struct srpol_flow_set {
  * struct srpol_flow - map "flows": a flow. Three lines of the cache; the last
  * one is for what happens rarely. Entries from SRPOL_MAX_FLOWS on, one for some
  * processors each, are for packets whose flow finds no entry: what they hold is
- * about no flow and is never read.
+ * about no flow, and nothing of it is read but @rule_path, for the packet that
+ * wrote it.
  * @head: which flow it is, and whether it counts
  * @cache: what it is steered by
  * @key: its key
@@ -148,6 +149,7 @@ struct srpol_flow_set {
  * @reserved1: 0
  * @port_gen: state of the kernel's routes in which it was found that a port may
  *	send it
+ * @rule_path: path that its rule names, 0: none
  * @reserved2: 0
  */
 struct srpol_flow {
@@ -179,7 +181,8 @@ struct srpol_flow {
 	__u32 cnp;
 	__u32 nak;
 	__u32 port_gen;
-	__u32 reserved2[4];
+	__u32 rule_path;
+	__u32 reserved2[3];
 };
 
 _Static_assert(sizeof(struct srpol_flow) == 192 &&

@@ -161,7 +161,7 @@ static const struct nla_policy srpol_rule_get_nl_policy[SRPOL_A_RULE_PRIORITY + 
 };
 
 /* SRPOL_CMD_RULE_NEW - do */
-static const struct nla_policy srpol_rule_new_nl_policy[SRPOL_A_RULE_ORDERING + 1] = {
+static const struct nla_policy srpol_rule_new_nl_policy[SRPOL_A_RULE_PATH + 1] = {
 	[SRPOL_A_RULE_PRIORITY] = { .type = NLA_U32, },
 	[SRPOL_A_RULE_NAME] = { .type = NLA_NUL_STRING, .len = SRPOL_NAME_MAX, },
 	[SRPOL_A_RULE_ORIGIN] = NLA_POLICY_MAX(NLA_U32, 1),
@@ -188,6 +188,7 @@ static const struct nla_policy srpol_rule_new_nl_policy[SRPOL_A_RULE_ORDERING + 
 	[SRPOL_A_RULE_CGROUP] = { .type = NLA_U64, },
 	[SRPOL_A_RULE_MODE] = NLA_POLICY_MAX(NLA_U32, 5),
 	[SRPOL_A_RULE_ORDERING] = NLA_POLICY_MAX(NLA_U32, 2),
+	[SRPOL_A_RULE_PATH] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
 /* SRPOL_CMD_RULE_DEL - do */
@@ -364,7 +365,7 @@ const struct genl_split_ops srpol_nl_ops[28] = {
 		.cmd		= SRPOL_CMD_RULE_NEW,
 		.doit		= srpol_nl_rule_new_doit,
 		.policy		= srpol_rule_new_nl_policy,
-		.maxattr	= SRPOL_A_RULE_ORDERING,
+		.maxattr	= SRPOL_A_RULE_PATH,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{

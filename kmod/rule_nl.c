@@ -109,6 +109,7 @@ int srpol_rule_fill(struct srpol_net *sn, struct sk_buff *skb,
 	    (dp->mode != SRPOL_MODE_INHERIT &&
 	     nla_put_u32(skb, SRPOL_A_RULE_MODE, dp->mode)) ||
 	    nla_put_u32(skb, SRPOL_A_RULE_ORDERING, dp->ordering) ||
+	    (dp->path && nla_put_u32(skb, SRPOL_A_RULE_PATH, dp->path)) ||
 	    srpol_rule_fill_flow(skb, cfg) ||
 	    srpol_rule_fill_roce(skb, dp) ||
 	    nla_put_u32(skb, SRPOL_A_RULE_ID, rule->id) ||

@@ -247,6 +247,43 @@ static int srpol_rule_check(const struct srpol_dp_rule *dp,
 	return 0;
 }
 
+/*
+ * The path need not be there, nor be one of the policy's: it counts once it is.
+ * Flows of a rule that names one are hashed otherwise.
+ */
+static int srpol_rule_parse_path(struct srpol_net *sn,
+				 struct srpol_dp_rule *dp,
+				 const struct genl_info *info)
+{
+	struct nlattr *attr = info->attrs[SRPOL_A_RULE_PATH];
+	struct nlattr *mode = info->attrs[SRPOL_A_RULE_MODE];
+
+	if (attr && nla_get_u32(attr) >= sn->limits.paths) {
+		NL_SET_ERR_MSG_ATTR_FMT(info->extack, attr,
+					"path ids go up to %u",
+					sn->limits.paths - 1);
+		return -ERANGE;
+	}
+	if (attr)
+		dp->path = nla_get_u32(attr);
+	if (!dp->path)
+		return 0;
+	if (!dp->color) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr ?:
+				    info->attrs[SRPOL_A_RULE_ACTION],
+				    "bypass takes no path");
+		return -EINVAL;
+	}
+	if (attr && !mode)
+		dp->mode = SRPOL_LB_MODE_HASH;
+	if (dp->mode != SRPOL_LB_MODE_HASH) {
+		NL_SET_ERR_MSG_ATTR(info->extack, mode,
+				    "a rule with a path is in mode hash");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 /* The id is all the data plane compares, and where it is in the hierarchy. */
 static int srpol_rule_parse_cgroup(struct srpol_dp_rule *dp,
 				   const struct genl_info *info)
@@ -340,7 +377,8 @@ int srpol_rule_parse(struct srpol_net *sn, struct srpol_rule_cfg *cfg,
 		dp->ordering = nla_get_u32(tb[SRPOL_A_RULE_ORDERING]);
 	srpol_rule_parse_values(dp, info);
 	srpol_rule_parse_opcodes(dp, info);
-	return srpol_rule_parse_dev(sn, dp, info) ?:
+	return srpol_rule_parse_path(sn, dp, info) ?:
+	       srpol_rule_parse_dev(sn, dp, info) ?:
 	       srpol_rule_parse_cgroup(dp, info) ?:
 	       srpol_rule_parse_mark(dp, info) ?:
 	       srpol_rule_parse_ranges(dp, info) ?:

@@ -343,6 +343,7 @@ static const char * const rule_attrs[] = {
 	[SRPOL_A_RULE_CGROUP] = "cgroup",
 	[SRPOL_A_RULE_MODE] = "mode",
 	[SRPOL_A_RULE_ORDERING] = "ordering",
+	[SRPOL_A_RULE_PATH] = "path",
 };
 
 static const char * const endpoint_attrs[] = {

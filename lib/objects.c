@@ -227,6 +227,7 @@ void read_rule(const struct nlmsghdr *nlh, struct rule_info *rule)
 	rule->has_mode = tb[SRPOL_A_RULE_MODE];
 	rule->mode = get_u32(tb[SRPOL_A_RULE_MODE]);
 	rule->ordering = get_u32(tb[SRPOL_A_RULE_ORDERING]);
+	rule->path = get_u32(tb[SRPOL_A_RULE_PATH]);
 	rule->match = (tb[SRPOL_A_RULE_IFINDEX] ? SRPOL_MATCH_DEV : 0) |
 		      (tb[SRPOL_A_RULE_MARK] ? SRPOL_MATCH_MARK : 0) |
 		      (tb[SRPOL_A_RULE_SRC] ? SRPOL_MATCH_SRC : 0) |

@@ -119,6 +119,7 @@ struct rule_info {
 	bool has_mode;
 	uint32_t mode;
 	uint32_t ordering;
+	uint32_t path;		/* 0: by hash */
 	uint32_t id;
 	uint32_t reason;
 };

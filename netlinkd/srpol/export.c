@@ -279,6 +279,8 @@ static void srpol_rule(const struct rule_info *r)
 						     r->ordering));
 	if (r->has_mode)
 		printf(" mode %s", srpol_name_of(srpol_modes, r->mode));
+	if (r->path)
+		printf(" path %u", r->path);
 	if (r->action == SRPOL_RULE_ACTION_STEER)
 		printf(" color %u", r->color);
 	else

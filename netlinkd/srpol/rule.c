@@ -12,7 +12,7 @@
 static const char usage[] =
 "Usage: srpol rule { add | replace | change } prio N [ name NAME ] [ MATCH ]...\n"
 "                   { color N | bypass } [ mode MODE ]\n"
-"                   [ ordering { strong | partial | weak } ]\n"
+"                   [ ordering { strong | partial | weak } ] [ path ID ]\n"
 "                   [ origin { static | engine } ]\n"
 "       srpol rule del prio N\n"
 "       srpol rule show [ prio N ] [ NAME ]\n"
@@ -26,6 +26,7 @@ static const char usage[] =
 "MODE := { hash | active-backup | flowlet | spray | adaptive |\n"
 "          on-congestion }, default that\n"
 "        of the policy; spray needs ordering partial or weak\n"
+"path: the one that the flows take while it is up and their policy's; mode hash\n"
 "FIELD := { dev DEV | mark MARK | vlan ID | proto { udp | tcp | NUMBER } |\n"
 "           sport PORT | dport PORT | qp QP | opcode OPCODE | pkey PKEY |\n"
 "           dscp DSCP | label LABEL }; qp, opcode and pkey make it RoCEv2\n"
@@ -197,6 +198,9 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 	if (keyword(args, "ordering"))
 		return read_name(args, "ordering", srpol_orderings, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_RULE_ORDERING, v);
+	if (keyword(args, "path"))
+		return read_u32(args, "path", UINT32_MAX, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_RULE_PATH, v);
 	if (keyword(args, "bypass"))
 		return !args->failed && srpol_msg_put_u32(msg, SRPOL_A_RULE_ACTION,
 					 SRPOL_RULE_ACTION_BYPASS);
@@ -365,6 +369,8 @@ void print_rule(const struct rule_info *rule, const struct vec *policies)
 		   srpol_name_of(srpol_modes, rule->mode) : "");
 	out_string("ordering", rule->ordering ? " ordering %s" : NULL,
 		   srpol_name_of(srpol_orderings, rule->ordering));
+	if (rule->path)
+		out_uint("path", " path %llu", rule->path);
 	out_string("reason", rule->reason ? " (%s)" : NULL,
 		   srpol_name_of(srpol_rule_reasons, rule->reason));
 	out_uint("id", NULL, rule->id);

@@ -259,6 +259,78 @@ static void test_rule_mode(void)
 	CHECK_EQ(rig_call("rule_set", &r, sizeof(r)), -22, "no such ordering");
 }
 
+/* Not the path that is given: the next one instead. */
+static __u32 without(__u32 bucket, const void *arg)
+{
+	__u32 path = spread_even(bucket, NULL);
+
+	return path == *(const __u32 *)arg ? path % PATHS + 1 : path;
+}
+
+/* A rule's path: while the policy has it and it is up; then by hash, and back. */
+static void test_rule_path(void)
+{
+	struct srpol_dp_policy p = { .mode = SRPOL_LB_MODE_FLOWLET };
+	struct srpol_dp_rule r[2] = {
+		{ .id = 1, .color = COLOR, .mode = SRPOL_LB_MODE_HASH,
+		  .match = SRPOL_MATCH_QP },
+		{ .id = 2, .color = COLOR, .mode = SRPOL_LB_MODE_HASH },
+	};
+	struct inner in = spread_flow(QP), other = spread_flow(QP + 1);
+	__u32 i, home, path, slot = 0;
+	struct srpol_flow f;
+
+	spread_setup(&p, 0);
+	r[0].qp[0] = QP;
+	r[0].qp[1] = QP;
+	rig_rules(r, 2);
+	home = spread_send(&in);
+	path = spread_send(&other);
+	for (i = 1; i <= PATHS; i++) {
+		r[0].path = i;
+		rig_rules(r, 2);
+		CHECK_EQ(spread_send(&in), i, "the rule's path");
+		CHECK_EQ(spread_send(&in), i, "and again");
+		CHECK_EQ(spread_send(&other), path, "another rule's flow");
+	}
+	rig_flow_of(QP, &f);
+	CHECK_EQ(f.rule_path, PATHS, "shown");
+	CHECK_EQ(f.bytes, rig_counter("rule_stats", 1).bytes, "one entry");
+	/* it fails, and comes back */
+	r[0].path = home % PATHS + 1;
+	rig_rules(r, 2);
+	CHECK_EQ(spread_send(&in), r[0].path, "another one");
+	rig_path_state(r[0].path, 0);
+	CHECK_EQ(spread_send(&in), home, "by hash");
+	rig_path_state(r[0].path, 1);
+	CHECK_EQ(spread_send(&in), r[0].path, "back");
+	/* the table changes: without it, and with it again */
+	rig_row(ROW + ++slot, without, &r[0].path);
+	p.id = POLICY;
+	p.color = COLOR;
+	p.n_buckets = 128;
+	p.row = ROW + slot;
+	rig_policy(&p);
+	CHECK(spread_send(&in) != r[0].path, "the policy has it no more");
+	rig_row(ROW + ++slot, spread_even, NULL);
+	p.row = ROW + slot;
+	rig_policy(&p);
+	CHECK_EQ(spread_send(&in), r[0].path, "it has it again");
+	/* of another policy, or of nobody */
+	r[0].path = BACKUP_PATH;
+	rig_rules(r, 2);
+	CHECK_EQ(spread_send(&in), home, "not the policy's");
+	r[0].path = 60000;
+	rig_rules(r, 2);
+	CHECK_EQ(spread_send(&in), home, "nobody's");
+	/* without the rule */
+	r[0].path = home % PATHS + 1;
+	rig_rules(r, 2);
+	CHECK_EQ(spread_send(&in), r[0].path, "for the last time");
+	rig_rules(r + 1, 1);
+	CHECK_EQ(spread_send(&in), home, "by hash");
+}
+
 static void test_symmetric(void)
 {
 	const struct srpol_dp_policy p = {
@@ -320,6 +392,7 @@ static const struct ktap_test tests[] = {
 	{ "active-backup: order and return", test_pinned },
 	{ "on-congestion: on and off", test_auto },
 	{ "a rule's mode", test_rule_mode },
+	{ "a rule's path", test_rule_path },
 	{ "symmetric", test_symmetric },
 };
 

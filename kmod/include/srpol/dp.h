@@ -246,6 +246,8 @@ struct srpol_dp_policy {
  * @vlan: id of the outermost VLAN tag, 0: none
  * @mode: enum srpol_lb_mode or SRPOL_MODE_INHERIT
  * @ordering: enum srpol_ordering
+ * @path: id of the path that its flows take, in mode hash, while it is usable
+ *	and has a bucket of their policy; 0: none
  */
 struct srpol_dp_rule {
 	__u32 slot;
@@ -272,7 +274,7 @@ struct srpol_dp_rule {
 	__u16 vlan;
 	__u8 mode;
 	__u8 ordering;
-	__u32 reserved;
+	__u32 path;
 };
 
 /**

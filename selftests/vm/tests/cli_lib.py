@@ -91,6 +91,7 @@ rule add prio 5 name five dev u0 mark 0x10/0xf0 src fd00:a::/64 \
 dst fd00:b::/64 proto udp sport 100-200 dport 4791 qp 17-30 opcode cnp,0x11 \
 dscp 26 pkey 0x8001 vlan 12 ordering weak mode spray color 7 origin engine
 rule add prio 6 bypass
+rule add prio 8 qp 9 color 8 path 2
 endpoint add 10.0.0.0/8 to 10.0.0.1 origin engine
 endpoint add fd00:b::/64 to ::
 sid add fc00:a::d6 behavior End.DT46 origin engine
@@ -179,7 +180,12 @@ ENTERED = {
               "reason": "none"}]},
         {"prio": 6, "name": "", "origin": "static", "match": {},
          "action": "bypass", "color": 0, "mode": "", "ordering": "strong",
-         "reason": "none", "policies": []}],
+         "reason": "none", "policies": []},
+        {"prio": 8, "name": "", "origin": "static", "match": {"qp": [9, 9]},
+         "action": "steer", "color": 8, "mode": "hash", "ordering": "strong",
+         "path": 2, "reason": "no-policy-up", "policies": [
+             {"endpoint": "::", "name": "", "state": "down",
+              "reason": "no-candidate"}]}],
     "endpoint": [
         {"prefix": "10.0.0.0/8", "to": "10.0.0.1", "origin": "engine"},
         {"prefix": "fd00:b::/64", "to": "::", "origin": "static"}],

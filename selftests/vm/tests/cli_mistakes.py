@@ -175,6 +175,9 @@ REFUSALS = (
     ("rule add prio 9", "needs a color or bypass"),
     ("rule add prio 9 proto tcp qp 1 color 1", "RoCE"),
     ("rule add prio 9 mode spray color 1", "ordering partial or weak"),
+    ("rule add prio 9 color 1 path 65536", "path ids go up to"),
+    ("rule add prio 9 bypass path 1", "bypass takes no path"),
+    ("rule add prio 9 color 1 path 1 mode adaptive", "is in mode hash"),
     ("rule show prio 999", "no rule has this prio"),
     ("rule del prio 999", "no rule"),
     ("endpoint show 192.0.2.0/24", "no such steering prefix"),
@@ -265,7 +268,7 @@ def forms_of_output():
     srpol("rule", "add", "prio", "40", "dscp", "cs3", "proto", "tcp", "bypass")
     match(srpol("rule", "show", "prio", "40"), "proto tcp .*dscp 24", "words")
     srpol("rule", "delete", "prio", "40")
-    eq(len(client.dump("rule")), 2, "deleted")
+    eq(len(client.dump("rule")), 3, "deleted")
 
 
 cleanup(forget)

@@ -134,6 +134,7 @@ def rule_json(o):
             "origin": o["origin"], "match": found, "action": o["action"],
             "color": o.get("color", 0), "reason": o["reason"], "id": o["id"],
             "mode": o.get("mode", ""), "ordering": o["ordering"],
+            **({"path": o["path"]} if "path" in o else {}),
             "policies": [{k: p[k] for k in ("endpoint", "name", "state",
                                             "reason")} for p in policies
                          if p["color"] == o.get("color")]}
@@ -216,7 +217,7 @@ def json_shape():
                                            "8"))],
        [shape(show("policy")[1])], "one policy")
     eq(json.loads(srpol("-j", "rule", "show", "prio", "6")),
-       show("rule")[1:], "one rule")
+       show("rule")[1:2], "one rule")
     eq(json.loads(srpol("-j", "-p", "policy", "show")), show("policy"),
        "-p says the same")
     for kind in "path", "policy", "rule":

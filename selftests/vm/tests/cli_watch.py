@@ -101,7 +101,7 @@ def metrics():
     eq(got["srpol_path_down_reason", 'path="1",reason="admin-down"'], 1,
        "why")
     for family, n in (("path_packets_total", 3), ("policy_bytes_total", 2),
-                      ("rule_packets_total", 2), ("sid_dropped_total", 5)):
+                      ("rule_packets_total", 3), ("sid_dropped_total", 5)):
         eq(len([1 for name, _ in got if name == f"srpol_{family}"]), n, family)
     eq(got["srpol_table_entries", 'table="paths"'], 3, "paths in use")
 

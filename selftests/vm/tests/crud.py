@@ -566,6 +566,27 @@ def rule_change():
 
 
 @test
+def rule_path():
+    "a rule with a path is in mode hash; any path that can be may be named"
+    want = {"priority": 1, "origin": "static", "action": "steer", "color": 5,
+            "ordering": "strong", "mode": "hash"}
+    client.new("rule", priority=1, color=5, path=9)
+    eq(configured("rule", client.get("rule", priority=1)), {**want, "path": 9})
+    client.change("rule", priority=1, path=7)
+    eq(configured("rule", client.get("rule", priority=1)),
+       {**want, "path": 7})
+    client.change("rule", priority=1, dscp=3)
+    eq(configured("rule", client.get("rule", priority=1)),
+       {**want, "path": 7, "dscp": 3})
+    client.delete("rule", priority=1)
+    client.new("rule", priority=1, color=5)
+    client.change("rule", priority=1, mode="spray", ordering="weak")
+    client.change("rule", priority=1, path=2)
+    eq(configured("rule", client.get("rule", priority=1)),
+       {**want, "path": 2, "ordering": "weak"})
+
+
+@test
 def rule_reasons():
     "a rule says why it steers nothing"
     def reason():

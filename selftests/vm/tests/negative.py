@@ -295,6 +295,13 @@ TABLE = [
      "spray needs ordering partial or weak", "mode"),
     ("rule-new", CHANGE, {"priority": 2, "ordering": "strong"}, EINVAL,
      "spray needs ordering partial or weak", "ordering"),
+    ("rule-new", EXCL, {**RULE, "path": 0}, ERANGE, "range", "path"),
+    ("rule-new", EXCL, {**RULE, "path": 65536}, ERANGE,
+     "path ids go up to", "path"),
+    ("rule-new", EXCL, {**RULE, "path": 1, "mode": "flowlet"}, EINVAL,
+     "a rule with a path is in mode hash", "mode"),
+    ("rule-new", EXCL, {"priority": 7, "action": "bypass", "path": 1}, EINVAL,
+     "bypass takes no path", "path"),
     # a change is checked together with what is there (rule 1 has proto 17)
     ("rule-new", CHANGE, {"priority": 1, "proto": 6}, EINVAL, "RoCEv2", ""),
 
