@@ -282,9 +282,13 @@ void print_engine_jobs(const json_t *reply)
 		print_list(paths);
 		if (text_of(job, "via")[0])
 			out_text(" via %s", text_of(job, "via"));
+		if (text_of(job, "placement")[0])
+			out_text(" placement %s", text_of(job, "placement"));
 		out_text("\n\trules %lld bytes %lld collisions %lld",
 			 number_of(job, "rules"), number_of(job, "bytes"),
 			 number_of(job, "collisions"));
+		if (text_of(job, "placement")[0])
+			out_text(" placed %lld", number_of(job, "placed"));
 		if (number_of(job, "qps_without_rule"))
 			out_text(" qps-without-rule %lld",
 				 number_of(job, "qps_without_rule"));

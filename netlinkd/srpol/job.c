@@ -10,7 +10,8 @@
 
 static const char usage[] =
 "Usage: srpol job add NAME SELECTOR [ color N ] [ paths SET ]\n"
-"                     [ via FUNCTION ] [ socket FILE ]\n"
+"                     [ via FUNCTION ] [ placement { hash | qp } ]\n"
+"                     [ socket FILE ]\n"
 "       srpol job del NAME [ socket FILE ]\n"
 "       srpol job show [ NAME ] [ socket FILE ]\n"
 "SELECTOR := { cgroup PATH | src PREFIX | qp QP[-QP] | pid N | comm NAME }\n"
@@ -18,7 +19,8 @@ static const char usage[] =
 "A job has a color, and policies of that color with all paths, with those that\n"
 "turn at one of the switches, or with a part that no other disjoint job has; via\n"
 "a function of switches, by name or kind, where paths pass one.\n"
-"By cgroup, pid and comm also the QPs of these processes are found.\n";
+"By cgroup, pid and comm also the QPs of these processes are found. With placement\n"
+"qp each QP has a path, by what it sends; else a hash says which.\n";
 
 static void set_string(json_t *o, const char *key, const char *text)
 {
@@ -69,7 +71,9 @@ static bool read_set(struct args *args, json_t *job)
 
 static bool read_job(struct args *args, json_t *job)
 {
-	static const char * const words[] = { "cgroup", "src", "comm", "via" };
+	static const char * const words[] = {
+		"cgroup", "src", "comm", "via", "placement"
+	};
 	const char *word;
 	size_t i;
 

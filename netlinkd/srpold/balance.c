@@ -194,7 +194,7 @@ static void look_at_links(void)
 	free(before);
 }
 
-/* Do QPs or control groups of jobs come or go? */
+/* Do QPs or control groups of jobs come or go, or are to take other paths? */
 static void look_at_jobs(void)
 {
 	struct vec before = engine->rules;
@@ -202,6 +202,7 @@ static void look_at_jobs(void)
 	if (!jobs.n)
 		return;
 	engine->rules = (struct vec)VEC_INIT(struct rule_info);
+	job_place_look(engine);
 	job_rules(engine);
 	behind |= before.n != engine->rules.n ||
 		  memcmp(before.data, engine->rules.data,

@@ -137,6 +137,20 @@ static int read_via(const struct engine *engine, const json_t *o,
 	return 0;
 }
 
+static int read_placement(const json_t *o, struct job *job,
+			  struct srpol_error *err)
+{
+	const char *word = json_string_value(json_object_get(o, "placement"));
+
+	if (!json_object_get(o, "placement"))
+		return 0;
+	if (!word || (strcmp(word, "hash") && strcmp(word, "qp")))
+		return srpol_error_set(err, -EINVAL,
+				       "\"placement\" is neither \"hash\" nor \"qp\"");
+	job->placed = !strcmp(word, "qp");
+	return 0;
+}
+
 static int read_color(const struct engine *engine, const json_t *o,
 		      struct job *job, struct srpol_error *err)
 {
@@ -177,7 +191,7 @@ int job_from_json(const struct engine *engine, const json_t *o,
 				       sizeof(job->name) - 1);
 	return read_selector(o, job, err) ?: read_color(engine, o, job, err) ?:
 	       read_paths(engine, o, job, err) ?:
-	       read_via(engine, o, job, err);
+	       read_via(engine, o, job, err) ?: read_placement(o, job, err);
 }
 
 /**
@@ -212,6 +226,8 @@ json_t *job_to_json(const struct job *job)
 		json_object_set_new(o, "paths", json_string("disjoint"));
 	if (job->via[0])
 		json_object_set_new(o, "via", json_string(job->via));
+	if (job->placed)
+		json_object_set_new(o, "placement", json_string("qp"));
 	json_decref(tops);
 	return o;
 }

@@ -81,6 +81,7 @@ static int add(struct engine *engine, const json_t *o,
 		return srpol_error_set(err, -ENOSPC, "%u jobs are there",
 				       JOBS_MAX);
 	*(struct job *)vec_add(&jobs) = new;
+	job_place_forget(&new);
 	ret = jobs_build(engine, err);
 	if (ret) {
 		remove_job((struct job *)jobs.data + jobs.n - 1);
@@ -251,6 +252,16 @@ static uint32_t count_rules(const struct engine *engine,
 	return n;
 }
 
+static uint32_t count_placed(const struct job *job)
+{
+	const struct placed_qp *qp;
+	uint32_t n = 0;
+
+	vec_for_each(qp, job_place_qps(job))
+		n += qp->path != 0;
+	return n;
+}
+
 /* Its paths with what it did with them; flows that share one collide. */
 static void report_use(struct engine *engine, const struct job *job,
 		       const struct vec *policies, json_t *o)
@@ -284,6 +295,7 @@ static void report_use(struct engine *engine, const struct job *job,
 			    json_integer(count_rules(engine, job)));
 	json_object_set_new(o, "qps_without_rule",
 			    json_integer(job->unruled));
+	json_object_set_new(o, "placed", json_integer(count_placed(job)));
 	json_object_set_new(o, "bytes",
 			    json_integer(count_bytes(job, policies)));
 	json_object_set_new(o, "collisions", json_integer(collisions));

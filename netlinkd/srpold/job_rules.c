@@ -109,15 +109,39 @@ static struct rule_info *add_rule(struct engine *engine,
 	return rule;
 }
 
-/* What it says of itself. */
-static uint32_t add_own(struct engine *engine, const struct job *job)
+/* QPs that are placed come first, each with the path that it is to take. */
+static void add_placed(struct engine *engine, const struct job *job)
+{
+	const struct placed_qp *qp;
+	struct rule_info *rule;
+
+	vec_for_each(qp, job_place_qps(job)) {
+		if (!qp->path)
+			continue;
+		rule = add_rule(engine, job, qp->slot);
+		rule->match = SRPOL_MATCH_QP | SRPOL_MATCH_DST;
+		if (qp->ifindex) {
+			rule->match |= SRPOL_MATCH_DEV;
+			rule->ifindex = qp->ifindex;
+		}
+		rule->qp[0] = qp->qp;
+		rule->qp[1] = qp->qp;
+		rule->dst = qp->dst;
+		rule->dst_len = 128;
+		rule->path = qp->path;
+	}
+}
+
+/* What it says of itself, as rule @n; the number that is free then. */
+static uint32_t add_own(struct engine *engine, const struct job *job,
+			uint32_t n)
 {
 	uint64_t id = job->cgroup[0] ? cgroup_id(job->cgroup) : 0;
 	struct rule_info *rule;
 
 	if (!id && !job->src_len && !job->qp[0])
-		return 0;
-	rule = add_rule(engine, job, 0);
+		return n;
+	rule = add_rule(engine, job, n);
 	if (id) {
 		rule->match = SRPOL_MATCH_CGROUP;
 		rule->cgroup = id;
@@ -129,7 +153,7 @@ static uint32_t add_own(struct engine *engine, const struct job *job)
 		rule->match = SRPOL_MATCH_QP;
 		memcpy(rule->qp, job->qp, sizeof(rule->qp));
 	}
-	return 1;
+	return n + 1;
 }
 
 /* Those for which there is no room are said once, and shown. */
@@ -139,6 +163,19 @@ static void count_unruled(struct job *job, uint32_t n)
 		log_notice("job %s: %u QPs without a rule, there is room for %u rules",
 			   job->name, n, JOB_RULES);
 	job->unruled = n;
+}
+
+/* How many of a range have no rule of their own. */
+static uint32_t count_unplaced(const struct job *job,
+			       const struct qp_range *range)
+{
+	const struct placed_qp *qp;
+	uint32_t n = range->qps;
+
+	vec_for_each(qp, job_place_qps(job))
+		n -= n && qp->path && qp->ifindex == range->ifindex &&
+		     qp->qp >= range->lo && qp->qp <= range->hi;
+	return n;
 }
 
 static void add_qps(struct engine *engine, struct job *job, uint32_t n)
@@ -151,7 +188,7 @@ static void add_qps(struct engine *engine, struct job *job, uint32_t n)
 	qp_ranges(&qps, is_of, job, JOB_RULES - n, &ranges);
 	vec_for_each(range, &ranges) {
 		if (n == JOB_RULES) {
-			unruled += range->qps;
+			unruled += count_unplaced(job, range);
 			continue;
 		}
 		rule = add_rule(engine, job, n++);
@@ -209,6 +246,34 @@ static void forget_qps(void)
 }
 
 /**
+ * job_has_qp() - is a flow one of the job's QPs, as they were last told?
+ * @job: the job
+ * @remote: number of the QP that the flow goes to
+ * @src: where it comes from
+ * @ifindex: network device of the QP, 0: not known; it is then, if it can be
+ *
+ * Return: true also for a job that is not found by processes: what is in its
+ * color is its own.
+ */
+bool job_has_qp(const struct job *job, uint32_t remote,
+		const struct in6_addr *src, uint32_t *ifindex)
+{
+	const struct srpol_rdma_qp *qp;
+
+	if (!wants_qps(job))
+		return true;
+	vec_for_each(qp, &qps) {
+		if (qp->remote != remote || !is_of(qp, job) ||
+		    (*ifindex ? qp->ifindex != *ifindex :
+		     !srpol_rdma_is_local(qp, src->s6_addr)))
+			continue;
+		*ifindex = qp->ifindex;
+		return true;
+	}
+	return false;
+}
+
+/**
  * job_rules() - rules of the engine, as jobs and their QPs are now
  * @engine: the engine
  */
@@ -225,6 +290,10 @@ void job_rules(struct engine *engine)
 		read_qps();
 	else
 		forget_qps();
-	vec_for_each(job, &jobs)
-		add_qps(engine, job, add_own(engine, job));
+	vec_for_each(job, &jobs) {
+		if (job->placed)
+			add_placed(engine, job);
+		add_qps(engine, job, add_own(engine, job,
+					     job->placed ? JOB_PLACED : 0));
+	}
 }

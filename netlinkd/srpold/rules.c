@@ -46,6 +46,8 @@ static bool same(const struct rule_info *a, const struct rule_info *b)
 	       a->ifindex == b->ifindex && a->proto == b->proto &&
 	       a->cgroup == b->cgroup && a->src_len == b->src_len &&
 	       !memcmp(&a->src, &b->src, sizeof(a->src)) &&
+	       a->dst_len == b->dst_len && a->path == b->path &&
+	       !memcmp(&a->dst, &b->dst, sizeof(a->dst)) &&
 	       !memcmp(a->dport, b->dport, sizeof(a->dport)) &&
 	       !memcmp(a->qp, b->qp, sizeof(a->qp));
 }
@@ -71,6 +73,11 @@ static int put(struct engine *engine, const struct rule_info *rule,
 			      &rule->src);
 		srpol_msg_put_u32(&msg, SRPOL_A_RULE_SRC_LEN, rule->src_len);
 	}
+	if (rule->match & SRPOL_MATCH_DST) {
+		srpol_msg_put(&msg, SRPOL_A_RULE_DST, sizeof(rule->dst),
+			      &rule->dst);
+		srpol_msg_put_u32(&msg, SRPOL_A_RULE_DST_LEN, rule->dst_len);
+	}
 	if (rule->match & SRPOL_MATCH_PROTO)
 		srpol_msg_put_u8(&msg, SRPOL_A_RULE_PROTO, rule->proto);
 	if (rule->match & SRPOL_MATCH_DPORT) {
@@ -85,6 +92,8 @@ static int put(struct engine *engine, const struct rule_info *rule,
 	}
 	if (rule->match & SRPOL_MATCH_CGROUP)
 		srpol_msg_put_u64(&msg, SRPOL_A_RULE_CGROUP, rule->cgroup);
+	if (rule->path)
+		srpol_msg_put_u32(&msg, SRPOL_A_RULE_PATH, rule->path);
 	return srpol_batch_add(batch, msg.nlh);
 }
 

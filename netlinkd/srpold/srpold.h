@@ -36,6 +36,9 @@
  *	job_via.c	paths of those that go through functions of switches
  *	job_rules.c	whose traffic is which job's
  *	qp_ranges.c	QPs of a job as few ranges of numbers
+ *	job_flows.c	what QPs of jobs send
+ *	job_place.c	QPs of a job on paths, by that
+ *	place.c		on which; pure
  *	job_request.c	jobs come and go, and outlive the engine
  *	rules.c		the engine's rules in the module
  *	privileges.c	what it may do
@@ -454,6 +457,7 @@ int rules_delete(struct engine *engine, const struct vec *there,
 
 #define JOBS_MAX	64
 #define JOB_RULES	64	/* of a job */
+#define JOB_PLACED	48	/* of these, first, for QPs that are placed */
 
 /**
  * struct job - traffic with paths of its own
@@ -470,6 +474,7 @@ int rules_delete(struct engine *engine, const struct vec *there,
  * @n_tops: number of @tops, 0: all
  * @tops: names of switches that its paths may turn at
  * @via: function of switches that its paths pass, empty: none
+ * @placed: each of its QPs has a path, by what it sends
  * @unruled: number of its QPs for which there was no room in its rules
  */
 struct job {
@@ -486,6 +491,7 @@ struct job {
 	uint32_t n_tops;
 	char tops[16][SRPOL_NAME_LEN];
 	char via[SRPOL_NAME_LEN];
+	bool placed;
 	uint32_t unruled;
 };
 
@@ -504,6 +510,56 @@ json_t *functions_request(struct engine *engine, const json_t *request,
 
 /* job_rules.c */
 void job_rules(struct engine *engine);
+bool job_has_qp(const struct job *job, uint32_t remote,
+		const struct in6_addr *src, uint32_t *ifindex);
+
+/**
+ * struct placed_qp - a QP of a job, by its flows
+ * @dst: inner destination, v4-mapped for IPv4
+ * @qp: number there
+ * @ifindex: network device, 0: not known
+ * @endpoint: of its policy
+ * @takes: path that one of its flows took
+ * @bytes: its flows sent
+ * @more: of these, since the last look
+ * @recent: lately
+ * @slot: its rule among those of the job, PLACE_NONE: none
+ * @at: path that it is to take, of its policy, or PLACE_NONE
+ * @path: id of that, 0: it is not placed
+ */
+struct placed_qp {
+	struct in6_addr dst;
+	uint32_t qp;
+	uint32_t ifindex;
+	struct in6_addr endpoint;
+	uint32_t takes;
+	uint64_t bytes;
+	uint64_t more;
+	double recent;
+	uint32_t slot;
+	uint32_t at;
+	uint32_t path;
+};
+
+/**
+ * struct job_qp - a QP as the table of flows has it
+ * @slot: of the job
+ * @src: inner source of one of its flows
+ * @now: the rest
+ */
+struct job_qp {
+	uint32_t slot;
+	struct in6_addr src;
+	struct placed_qp now;
+};
+
+/* job_flows.c */
+bool job_flows(struct engine *engine, struct vec *all);
+
+/* job_place.c */
+void job_place_look(struct engine *engine);
+const struct vec *job_place_qps(const struct job *job);
+void job_place_forget(const struct job *job);
 
 /* qp_ranges.c */
 

@@ -75,6 +75,10 @@ void job_rules(struct engine *e)
 {
 }
 
+void job_place_look(struct engine *e)
+{
+}
+
 void speeds_read(struct engine *e)
 {
 }

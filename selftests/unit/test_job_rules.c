@@ -31,6 +31,19 @@ void rules_own(struct engine *e)
 	assert_ptr_equal(e, &engine);
 }
 
+static struct vec placed = VEC_INIT(struct placed_qp);
+
+const struct vec *job_place_qps(const struct job *job)
+{
+	(void)job;
+	return &placed;
+}
+
+bool srpol_rdma_is_local(const struct srpol_rdma_qp *qp, const uint8_t *addr)
+{
+	return qp->ifindex == addr[15];
+}
+
 static uint32_t n_notices;
 
 void log_notice(const char *fmt, ...)
@@ -95,6 +108,7 @@ static int set_up(void **state)
 	vec_free(&jobs);
 	jobs = (struct vec)VEC_INIT(struct job);
 	n_qps = 0;
+	vec_free(&placed);
 	n_notices = 0;
 	result = 0;
 	/* nothing of the test before */
@@ -342,6 +356,107 @@ static void test_broken_off(void **state)
 	assert_int_equal(engine.rules.n, 0);
 }
 
+static void add_placed(uint32_t qp, uint32_t ifindex, uint32_t slot,
+		       uint32_t path)
+{
+	struct placed_qp *to = vec_add(&placed);
+
+	to->qp = qp;
+	to->ifindex = ifindex;
+	to->slot = slot;
+	to->path = path;
+	to->dst.s6_addr[0] = 0xfd;
+}
+
+/* Those that are placed come first, each where it was; then the rest as ever. */
+static void test_placed(void **state)
+{
+	struct job *job;
+	uint32_t i;
+
+	(void)state;
+	job = add_job("a", 10);
+	job->pid = 77;
+	job->placed = true;
+	add_qp(2, 16, 77);
+	add_qp(2, 17, 77);
+	add_placed(17, 2, 5, 1007);
+	add_placed(16, 0, 3, 1009);
+	add_placed(18, 2, 4, 0);
+	job_rules(&engine);
+	assert_int_equal(engine.rules.n, 3);
+	assert_int_equal(rule(0)->priority, PRIO + 5);
+	assert_int_equal(rule(0)->match, SRPOL_MATCH_QP | SRPOL_MATCH_DST |
+			 SRPOL_MATCH_DEV);
+	assert_int_equal(rule(0)->qp[0], 17);
+	assert_int_equal(rule(0)->qp[1], 17);
+	assert_int_equal(rule(0)->dst_len, 128);
+	assert_int_equal(rule(0)->dst.s6_addr[0], 0xfd);
+	assert_int_equal(rule(0)->path, 1007);
+	assert_int_equal(rule(1)->priority, PRIO + 3);
+	assert_int_equal(rule(1)->match, SRPOL_MATCH_QP | SRPOL_MATCH_DST);
+	assert_int_equal(rule(1)->path, 1009);
+	check_qps(2, 10, 2, 16, 17);
+	assert_int_equal(rule(2)->priority, PRIO + JOB_PLACED);
+	assert_int_equal(rule(2)->path, 0);
+	/* who has a rule of his own is not without one */
+	for (i = 0; i < JOB_RULES; i++) {
+		add_qp(2, 100 + 2 * i, 77);
+		add_qp(2, 101 + 2 * i, STRANGER);
+	}
+	job_rules(&engine);
+	i = job->unruled;
+	add_placed(100 + 2 * (JOB_RULES - 1), 2, 7, 1007);
+	job_rules(&engine);
+	assert_int_equal(job->unruled, i - 1);
+}
+
+/* Its own rule is behind them as well. */
+static void test_placed_own(void **state)
+{
+	struct job *job;
+
+	(void)state;
+	job = add_job("range", 10);
+	job->qp[0] = 5;
+	job->qp[1] = 9;
+	job->placed = true;
+	add_placed(6, 0, 0, 1007);
+	job_rules(&engine);
+	assert_int_equal(engine.rules.n, 2);
+	assert_int_equal(rule(0)->priority, PRIO);
+	assert_int_equal(rule(1)->priority, PRIO + JOB_PLACED);
+	check_qps(1, 10, 0, 5, 9);
+}
+
+static void test_has_qp(void **state)
+{
+	const struct in6_addr two = { .s6_addr[15] = 2 };
+	const struct in6_addr three = { .s6_addr[15] = 3 };
+	uint32_t ifindex = 0;
+	struct job *job;
+
+	(void)state;
+	job = add_job("a", 10);
+	job->pid = 77;
+	add_qp(2, 16, 78);
+	add_qp(3, 16, 77);
+	job_rules(&engine);
+	assert_false(job_has_qp(job, 16, &two, &ifindex));
+	assert_false(job_has_qp(job, 17, &three, &ifindex));
+	assert_true(job_has_qp(job, 16, &three, &ifindex));
+	assert_int_equal(ifindex, 3);
+	/* the device is known: that of the flow does not count any more */
+	assert_true(job_has_qp(job, 16, &two, &ifindex));
+	n_qps = 1;
+	job_rules(&engine);
+	assert_false(job_has_qp(job, 16, &three, &ifindex));
+	/* not by processes: what is in its color is its own */
+	job->pid = 0;
+	job->src_len = 64;
+	assert_true(job_has_qp(job, 16, &three, &ifindex));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,6 +468,9 @@ int main(void)
 		cmocka_unit_test_setup(test_room, set_up),
 		cmocka_unit_test_setup(test_gaps, set_up),
 		cmocka_unit_test_setup(test_broken_off, set_up),
+		cmocka_unit_test_setup(test_placed, set_up),
+		cmocka_unit_test_setup(test_placed_own, set_up),
+		cmocka_unit_test_setup(test_has_qp, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
