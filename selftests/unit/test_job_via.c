@@ -275,6 +275,30 @@ static void refuses(void **state)
 	assert_int_equal(jobs.n, 0);
 }
 
+static void placement(void **state)
+{
+	const struct job *job;
+	json_t *o;
+
+	(void)state;
+	assert_int_equal(add("{\"name\": \"j\", \"pid\": 1}"), 0);
+	assert_int_equal(add("{\"name\": \"k\", \"pid\": 2, \"placement\": \"qp\"}"), 0);
+	assert_int_equal(add("{\"name\": \"l\", \"pid\": 3, \"placement\": \"hash\"}"), 0);
+	job = jobs.data;
+	assert_false(job[0].placed);
+	assert_true(job[1].placed);
+	assert_false(job[2].placed);
+	o = job_to_json(&job[1]);
+	assert_string_equal(json_string_value(json_object_get(o, "placement")), "qp");
+	json_decref(o);
+	o = job_to_json(&job[2]);
+	assert_null(json_object_get(o, "placement"));
+	json_decref(o);
+	assert_int_equal(add("{\"name\": \"m\", \"pid\": 4, \"placement\": \"best\"}"), -EINVAL);
+	assert_non_null(strstr(err.text, "neither \"hash\" nor \"qp\""));
+	assert_int_equal(add("{\"name\": \"m\", \"pid\": 4, \"placement\": 1}"), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +307,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tells, up, down),
 		cmocka_unit_test_setup_teardown(in_a_slice, up, down),
 		cmocka_unit_test_setup_teardown(refuses, up, down),
+		cmocka_unit_test_setup_teardown(placement, up, down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,8 @@
 # Jobs of real QPs: by the name of a program, by process, by numbers. QPs get
 # rules before they have sent anything and lose them when they end; QPs that are
 # under way change over to the paths of the job that they get into, and back;
-# those of other programs stay where they are.
+# those of other programs stay where they are. QPs that are placed are spread as
+# weights are, also when a spine falls silent and when it is back.
 #
 # SRPOL_CLOCK=counted
 # SRPOL_TIMEOUT=900
@@ -94,6 +95,72 @@ right() {
 	[ "$1" -ge $PAYLOAD ] && [ "$1" -le $((PAYLOAD * 13 / 10)) ]
 }
 
+# paths_of JOB: QPs to B that are placed, with the spine that each takes
+paths_of() {
+	jq -c -n --argjson rules "$(srpol -j rule show)" \
+		--argjson paths "$(srpol -j engine paths)" \
+		--argjson color "$(color_of "$1")" '
+		[ $rules[] | select(.color == $color and .path) | . as $r |
+		  $paths[] | select(.path == $r.path and
+				    (.name | startswith("A-"))) |
+		  { qp: $r.match.qp[0],
+		    spine: (.name | capture("spine(?<n>[0-9])").n | tonumber) } ] |
+		sort_by(.qp)'
+}
+
+# spread JOB: how many of them each spine has
+spread() {
+	paths_of "$1" | jq -r '[ .[].spine ] as $all | [ range(1; 5) as $n |
+		[ $all[] | select(. == $n) ] | length ] | join(" ")'
+}
+
+spread_is() {
+	[ "$(spread "$1")" = "$2" ]
+}
+
+placed_is() {
+	[ "$(srpol -j job show "$1" | jq '.[0].placed')" = "$2" ]
+}
+
+# leaves JOB SPINE: all its QPs are placed, and none there
+leaves() {
+	paths_of "$1" | jq -e --argjson qps $QPS --argjson spine "$2" '
+		length == $qps and all(.spine != $spine)'
+}
+
+# moved BEFORE JOB SPINE: QPs that were on another spine, and took a new one
+moved() {
+	jq -r -n --argjson before "$1" --argjson now "$(paths_of "$2")" \
+		--argjson spine "$3" '
+		$before - $now | map(select(.spine != $spine) | .qp) | join(" ")'
+}
+
+# evenly BEFORE: no spine took a tenth more or less from A than it should
+evenly() {
+	paste -d ' ' <(echo "$1") <(fabric_spine_bytes) | awk '
+		{ by[$1] = $5 - $2; all += by[$1] }
+		END {
+			for (m in by) {
+				print m, by[m]
+				if (by[m] * 4 > all * 1.1 || by[m] * 4 < all * 0.9)
+					exit 1
+			}
+		}'
+}
+
+# goes_evenly NAME: it sends; again if much of it had to be sent twice
+goes_evenly() {
+	local before try
+
+	for try in 1 2 3; do
+		before=$(fabric_spine_bytes)
+		send "$1" || return
+		evenly "$before" && return
+		echo "not even at try $try"
+	done
+	return 1
+}
+
 at_exit fabric_down
 fabric_up
 insmod kmod/srpol.ko
@@ -175,6 +242,36 @@ check_equal "numbers are no process: that rule stays" "$there" "$(ruled range)"
 check_fails "a range that is none" "." srpol job add bad qp 9-3
 check_fails "a process that cannot be" "." srpol job add bad pid 0
 check "all go" eval 'for j in other proc range; do srpol job del $j; done'
+
+# ---- placed: each QP has a path, as evenly as weights are
+begin third train || not_ok "QPs of a third process" "$(<"$work/third.out")"
+check "a job whose QPs are placed" srpol job add placed comm train placement qp
+check_equal "it says so" qp "$(srpol -j job show placed | jq -r '.[0].placement')"
+check "its QPs have rules before they send" patiently 60 holds_as_many placed hA
+check "they send" send third
+check "QPs of both ends are placed" patiently 60 placed_is placed $((2 * QPS))
+check "two on each spine" patiently 60 spread_is placed '2 2 2 2'
+check "what they send is as even" goes_evenly third
+before=$(paths_of placed)
+fabric_silence spine3 on
+check "a spine falls silent: its QPs are elsewhere" patiently 60 leaves placed 3
+check_equal "others stayed where they were" "" "$(moved "$before" placed 3)"
+check "they send" send third
+check_equal "nobody went back" 0 "$(spread placed | cut -d ' ' -f 3)"
+fabric_silence spine3 off
+check "it speaks again: two on each spine" patiently 120 spread_is placed '2 2 2 2'
+check "what they send is as even" goes_evenly third
+check "the job goes" srpol job del placed
+check "a job whose QPs are hashed" srpol job add hashed comm train placement hash
+check "its QPs have rules" patiently 60 holds_as_many hashed hA
+check "they send" send third
+check_equal "none is placed" '0 null' \
+	"$(srpol -j job show hashed | jq -r '.[0] | "\(.placed) \(.placement)"')"
+check_equal "no rule has a path" '[]' "$(paths_of hashed)"
+check_fails "another placement" "." srpol job add bad comm x placement best
+end third "the third process ends"
+check "its job goes" srpol job del hashed
+
 check_equal "rules are as without jobs" 1 "$(srpol -j rule show | jq length)"
 check_equal "srpol dropped nothing" "" \
 	"$(srpol stats show | awk '$2 == "drop"')"
