@@ -226,7 +226,8 @@ static bool judge(const struct state *s, struct move *move)
 	new = ratios_of(s, to, from, s->size[move->item]);
 	move->after = old.most > new.most ? old.most : new.most;
 	move->there = new.most;
-	return move->after <= move->before * GAIN;
+	/* paths of the same links change nothing */
+	return move->before > 0 && move->after <= move->before * GAIN;
 }
 
 /* What is loaded most comes first, then what gets lowest. */

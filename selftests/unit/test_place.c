@@ -230,6 +230,23 @@ static void test_back(void **state)
 	check_counts(2, 2, 2, 2);
 }
 
+/* Two paths of the same links: there is nothing to be gained. */
+static void test_alike(void **state)
+{
+	uint32_t i;
+
+	(void)state;
+	p.n_items = 3;
+	paths[1] = paths[0];
+	for (i = 2; i < SPINES; i++)
+		paths[i].weight = 0;
+	for (i = 0; i < p.n_items; i++)
+		items[i].rate = 100;
+	run();
+	for (i = 0; i < 5; i++)
+		assert_int_equal(run(), 0);
+}
+
 /* What one item alone overloads is not in the way of others. */
 static void test_behind(void **state)
 {
@@ -297,6 +314,7 @@ int main(void)
 		cmocka_unit_test_setup(test_elephants, set_up),
 		cmocka_unit_test_setup(test_failure, set_up),
 		cmocka_unit_test_setup(test_back, set_up),
+		cmocka_unit_test_setup(test_alike, set_up),
 		cmocka_unit_test_setup(test_behind, set_up),
 		cmocka_unit_test_setup(test_noise, set_up),
 	};
