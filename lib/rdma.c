@@ -33,14 +33,25 @@ struct domain {
 };
 
 /**
+ * struct maker - who made QPs
+ * @thread: a thread
+ * @process: that it is of, 0: nobody was looked up
+ */
+struct maker {
+	uint32_t thread;
+	uint32_t process;
+};
+
+#define MAKERS	256	/* that are remembered */
+
+/**
  * struct rdma_walk - a walk through all devices
  * @dev: indexes of RDMA devices
  * @n_devs: number of them
  * @ifindex: network device of the RDMA device at hand
  * @domains: its protection domains
  * @n_domains: number of them
- * @process: the process that was looked up last
- * @thread: a thread of it
+ * @makers: threads that were looked up, by their last bits
  * @cb: for each QP
  * @data: for @cb
  */
@@ -50,8 +61,7 @@ struct rdma_walk {
 	uint32_t ifindex;
 	struct domain *domains;
 	unsigned int n_domains;
-	uint32_t process;
-	uint32_t thread;
+	struct maker makers[MAKERS];
 	void (*cb)(const struct srpol_rdma_qp *qp, void *data);
 	void *data;
 };
@@ -130,13 +140,14 @@ static uint32_t thread_of_domain(const struct rdma_walk *walk, uint32_t number)
 
 static uint32_t process_of(struct rdma_walk *walk, uint32_t thread)
 {
+	struct maker *known = &walk->makers[thread % MAKERS];
 	uint32_t process = 0;
 	char path[64], *line = NULL;
 	size_t len = 0;
 	FILE *f;
 
-	if (thread == walk->thread)
-		return walk->process;
+	if (known->process && known->thread == thread)
+		return known->process;
 	snprintf(path, sizeof(path), "/proc/%u/status", thread);
 	f = fopen(path, "re");
 	if (!f)
@@ -146,13 +157,12 @@ static uint32_t process_of(struct rdma_walk *walk, uint32_t thread)
 			process = 0;
 	free(line);
 	fclose(f);
-	walk->thread = thread;
-	walk->process = process;
+	*known = (struct maker){ thread, process };
 	return process;
 }
 
 /* 0 for what the kernel made. */
-static uint32_t maker(struct rdma_walk *walk, const struct nlattr *entry)
+static uint32_t made_by(struct rdma_walk *walk, const struct nlattr *entry)
 {
 	uint32_t thread = get_u32(entry, RDMA_NLDEV_ATTR_RES_PID, 0);
 	uint32_t domain = get_u32(entry, RDMA_NLDEV_ATTR_RES_PDN, UINT32_MAX);
@@ -181,7 +191,7 @@ static int on_qps(const struct nlmsghdr *nlh, void *data)
 			/* only connected QPs have a remote one */
 			if (!qp.remote)
 				continue;
-			qp.pid = maker(walk, entry);
+			qp.pid = made_by(walk, entry);
 			walk->cb(&qp, walk->data);
 		}
 	}
