@@ -304,6 +304,55 @@ static void test_noise(void **state)
 	}
 }
 
+static double any_rate(u64 *seed)
+{
+	switch (test_random(seed) % 4) {
+	case 0:
+		return 0;
+	case 1:
+		return test_random(seed) % 3;
+	case 2:
+		return 1.8e19;
+	}
+	return test_random(seed);
+}
+
+/* Whatever comes in: each has a path that it may have, and moves end. */
+static void test_anything(void **state)
+{
+	static const double weights[] = { 0, 1, 1, 7, 4294967295.0 };
+	const struct place_path *path;
+	uint32_t i, k, calls, usable;
+	u64 seed;
+
+	for (seed = 1; seed <= 300; seed++) {
+		u64 dice = seed * 0x9e3779b97f4a7c15;
+
+		set_up(state);
+		p.n_items = test_random(&dice) % (ITEMS + 1);
+		for (i = 0; i < HOSTS * SPINES; i++)
+			paths[i].weight = weights[test_random(&dice) % 5];
+		for (i = 0; i < p.n_items; i++) {
+			items[i].rate = any_rate(&dice);
+			items[i].policy = test_random(&dice) % HOSTS;
+			items[i].path = test_random(&dice) % (SPINES + 2);
+		}
+		run();
+		for (calls = 0; calls < 1000 && run(); calls++)
+			;
+		assert_true(calls < 1000);
+		for (i = 0; i < p.n_items; i++) {
+			path = &paths[items[i].policy * SPINES];
+			for (k = 0, usable = 0; k < SPINES; k++)
+				usable += path[k].weight > 0;
+			assert_int_equal(usable == 0,
+					 items[i].path == PLACE_NONE);
+			assert_true(!usable ||
+				    path[items[i].path].weight > 0);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,6 +366,7 @@ int main(void)
 		cmocka_unit_test_setup(test_alike, set_up),
 		cmocka_unit_test_setup(test_behind, set_up),
 		cmocka_unit_test_setup(test_noise, set_up),
+		cmocka_unit_test_setup(test_anything, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
