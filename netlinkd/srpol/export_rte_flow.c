@@ -322,11 +322,27 @@ static void bucket_flows(struct flow *f, const int *slot,
 	print_flow(f, slot[best]);
 }
 
+/* The path that the rule names, if packets take it: 0: by hash. */
+static uint32_t own_path(const struct rule_info *rule,
+			 const struct candidate_info *cand)
+{
+	uint32_t i;
+
+	if (!rule->path)
+		return 0;
+	for (i = 0; i < cand->n_lists; i++)
+		if (cand->lists[i].path == rule->path && cand->lists[i].buckets)
+			return rule->path;
+	printf("# rule prio %u: path %u is no segment list that packets take: a hash instead\n",
+	       rule->priority, rule->path);
+	return 0;
+}
+
 static void policy_flows(struct flow *f, const struct policy_info *policy,
 			 const struct all *all)
 {
 	const struct candidate_info *cand = NULL;
-	uint32_t share[BUCKETS_MAX], n = 0, i;
+	uint32_t share[BUCKETS_MAX], n = 0, own, i;
 	const struct path_info *path;
 	int slot[BUCKETS_MAX], at;
 
@@ -338,13 +354,15 @@ static void policy_flows(struct flow *f, const struct policy_info *policy,
 		       policy->color, addr(&policy->endpoint));
 		return;
 	}
-	if (policy->mode != SRPOL_LB_MODE_HASH)
+	if (policy->mode != SRPOL_LB_MODE_HASH && !f->rule->has_mode)
 		printf("# color %u endpoint %s: mode %s becomes a hash of the source port\n",
 		       policy->color, addr(&policy->endpoint),
 		       srpol_name_of(srpol_modes, policy->mode));
+	own = own_path(f->rule, cand);
 	for (i = 0; i < cand->n_lists; i++) {
 		path = find_path(&all->paths, cand->lists[i].path);
-		if (!path || !cand->lists[i].buckets)
+		if (!path || !cand->lists[i].buckets ||
+		    (own && path->id != own))
 			continue;
 		at = slot_of(path, f->v4, &all->config);
 		if (at < 0 || n == BUCKETS_MAX)

@@ -60,6 +60,10 @@ rule add prio 11 dst fd00:c::/64 bypass
 rule add prio 12 bypass
 rule add prio 13 color 1
 rule add prio 14 proto udp dport 7777 color 6
+rule add prio 15 proto udp dport 7778 color 1 path 2
+rule add prio 16 dst fd00:b::8/128 color 3 path 8
+rule add prio 17 proto udp dport 7779 color 1 path 10
+rule add prio 18 proto udp dport 7780 color 4 path 4
 """
 
 said = []
@@ -169,6 +173,24 @@ def shares():
     eq([x for x in lines("flow create") if "raw_encap" not in x][0].split(
         " pattern ")[1], "eth / ipv6 dst spec fd00:c:: dst prefix 64 / end "
         "actions port_id id 0 / end", "bypass")
+
+
+@test
+def paths():
+    "a rule's path is the only one, while packets take it"
+    def of(text):
+        return [re.search(r"raw_encap index (\d)", x)[1]
+                for x in lines("flow create") if text in x]
+
+    eq(of(" dst is 7778 "), ["1"], "path 2")
+    eq(of(" dst spec fd00:b::8 "), ["4"], "path 8, for all protocols")
+    eq(of(" dst is 7779 "), ["0", "0", "0", "1"], "not the policy's")
+    eq(of(" dst is 7780 "), [], "none that the NIC could have")
+    match(exported(), r"(?m)^# rule prio 17: path 10 is no segment list that "
+          r"packets take: a hash instead$", "said")
+    # that of prio 4 is
+    eq(exported().count("color 3 endpoint fd00::b: mode flowlet"), 1,
+       "a rule with a path is hashed anyhow")
 
 
 @test
