@@ -230,6 +230,23 @@ static void print_choice(const struct srpol_explain *e,
 	out_bool("cached", ", where the flow is now", e->cached);
 }
 
+/* The rule names a path, which the packet does not take. */
+static void print_rule_path(const struct srpol_explain *e,
+			    const struct vec *rules, const struct vec *paths)
+{
+	const struct rule_info *rule = find_rule(rules, e->rule_id);
+	const struct path_info *path;
+
+	if (!rule || !rule->path || !e->path || rule->path == e->path)
+		return;
+	path = find_path(paths, rule->path);
+	out_uint("rule_path", "\n\t-> by hash: path %llu, which the rule names, ",
+		 rule->path);
+	out_text(!path ? "is not there" :
+		 path->state != SRPOL_PATH_STATE_UP ? "is not up" :
+		 "is no active segment list of the policy");
+}
+
 /* The steering prefix that holds an address and no longer one does. */
 static const struct endpoint_info *find_steering(const struct vec *endpoints,
 						 const struct in6_addr *addr)
@@ -317,6 +334,7 @@ int rule_test(struct args *args, unsigned int flags)
 	if (e.parsed) {
 		print_matched(&e, &rules);
 		print_choice(&e, &policies, &paths);
+		print_rule_path(&e, &rules, &paths);
 	}
 	if (e.reason == SRPOL_REASON_NO_POLICY)
 		print_missing(&e, &p, &policies, &endpoints);

@@ -60,6 +60,22 @@ def rule_test():
         "-j", "rule", "test", "src", "fd00:a::1", "dst", "fd00:b::7", "qp",
         "200"))
     eq(answer["result"], "no-rule", "QP 200")
+    for path, why in ((1, None), (2, "is not up"), (3, "is no active segment"),
+                      (9, "is not there")):
+        srpol(batch="path replace 3 segs fc00::3 dev u0 via fd00:1::2\n"
+                    f"rule replace prio 1 qp 100-199 color 1 path {path}")
+        said = srpol("rule", "test", "src", "fd00:a::1", "dst", "fd00:b::7",
+                     "qp", "150")
+        match(said, r"(?m)^\tpath 1\b", "the path that is taken")
+        eq(re.findall(r"-> by hash: path (\d+), which the rule names, (.*)",
+                      said)[:1],
+           [] if not why else
+           [(str(path), re.search(f"{why}.*", said)[0])], "why another one")
+        answer, = valid("rule-test", srpol(
+            "-j", "rule", "test", "src", "fd00:a::1", "dst", "fd00:b::7",
+            "qp", "150"))
+        eq((answer["mode"], answer.get("rule_path")),
+           ("hash", path if why else None), "JSON")
     srpol("path", "replace", "1", "segs", "fc00::1", "dev", "u0", "via",
           "fd00:1::2", "admin", "down")
     answer, = valid("rule-test", srpol(
