@@ -204,7 +204,7 @@ static void look_at_jobs(void)
 	engine->rules = (struct vec)VEC_INIT(struct rule_info);
 	job_place_look(engine);
 	job_rules(engine);
-	behind |= before.n != engine->rules.n ||
+	behind |= rules_are_left_out() || before.n != engine->rules.n ||
 		  memcmp(before.data, engine->rules.data,
 			 before.n * before.size);
 	vec_free(&before);

@@ -26,6 +26,7 @@ struct plan {
 	struct vec endpoints;
 	struct vec sids;
 	struct vec rules;
+	struct config_info config;
 	bool *kept;
 	unsigned int made;
 	unsigned int deleted;
@@ -446,7 +447,8 @@ static int fetch_all(struct plan *plan)
 	       srpol_fetch(g, SRPOL_CMD_ENDPOINT_GET, &plan->endpoints,
 			   plan->err) ?:
 	       srpol_fetch(g, SRPOL_CMD_SID_GET, &plan->sids, plan->err) ?:
-	       srpol_fetch(g, SRPOL_CMD_RULE_GET, &plan->rules, plan->err);
+	       srpol_fetch(g, SRPOL_CMD_RULE_GET, &plan->rules, plan->err) ?:
+	       srpol_fetch_config(g, &plan->config, plan->err);
 }
 
 /* In order of dependence: what is referred to comes first and goes last. */
@@ -459,7 +461,8 @@ static int fill(struct plan *plan)
 	return make_paths(plan) ?: make_policies(plan) ?:
 	       make_own_endpoints(plan) ?: make_endpoints(plan) ?:
 	       make_sids(plan) ?:
-	       rules_make(plan->engine, &plan->rules, &plan->batch,
+	       rules_make(plan->engine, &plan->rules,
+			  plan->config.limits.rules - 1, &plan->batch,
 			  &plan->made) ?:
 	       rules_delete(plan->engine, &plan->rules, &plan->batch,
 			    &plan->deleted) ?:

@@ -108,31 +108,86 @@ static const struct rule_info *at(const struct vec *rules, uint32_t priority)
 }
 
 /**
- * rules_make() - those that are missing or different
+ * struct making - rules that become part of a transaction
  * @engine: the engine
  * @there: rules of the module
  * @batch: transaction
- * @made: counts them
+ * @room: for so many more
+ * @left: there was none for so many
+ * @made: counts those that are missing or different
  */
-int rules_make(struct engine *engine, const struct vec *there,
+struct making {
+	struct engine *engine;
+	const struct vec *there;
+	struct srpol_batch *batch;
+	uint32_t room;
+	uint32_t left;
+	unsigned int *made;
+};
+
+static int make_one(struct making *making, const struct rule_info *want)
+{
+	const struct rule_info *have = at(making->there, want->priority);
+
+	if (have && have->origin != SRPOL_ORIGIN_ENGINE) {
+		log_debug("rule priority %u is somebody else's and stays as it is",
+			  want->priority);
+		return 0;
+	}
+	if (have && same(have, want))
+		return 0;
+	if (!have && !making->room) {
+		making->left++;
+		return 0;
+	}
+	making->room -= !have;
+	++*making->made;
+	return put(making->engine, want, making->batch);
+}
+
+/* Not made for want of room, last time. */
+static uint32_t left_out;
+
+/**
+ * rules_make() - those that are missing or different
+ * @engine: the engine
+ * @there: rules of the module
+ * @max: so many fit there
+ * @batch: transaction
+ * @made: counts them
+ *
+ * What does not fit is left out, as the transaction would fail as a whole; rules
+ * for QPs that are placed come last: without them traffic is hashed.
+ */
+int rules_make(struct engine *engine, const struct vec *there, uint32_t max,
 	       struct srpol_batch *batch, unsigned int *made)
 {
-	const struct rule_info *want, *have;
+	struct making making = {
+		.engine = engine, .there = there, .batch = batch,
+		.room = there->n < max ? max - there->n : 0, .made = made,
+	};
+	const struct rule_info *want;
 	int ret = 0;
 
-	vec_for_each(want, &engine->rules) {
-		have = at(there, want->priority);
-		if (have && have->origin != SRPOL_ORIGIN_ENGINE) {
-			log_debug("rule priority %u is somebody else's and stays as it is",
-				  want->priority);
-			continue;
-		}
-		if (ret || (have && same(have, want)))
-			continue;
-		++*made;
-		ret = put(engine, want, batch);
-	}
+	vec_for_each(want, &engine->rules)
+		if (!ret && !want->path)
+			ret = make_one(&making, want);
+	vec_for_each(want, &engine->rules)
+		if (!ret && want->path)
+			ret = make_one(&making, want);
+	if (making.left && !left_out)
+		log_notice("%u rules are not made, there is room for %u of everybody's",
+			   making.left, max);
+	left_out = making.left;
 	return ret;
+}
+
+/**
+ * rules_are_left_out() - is there more to be made once there is room?
+ */
+bool rules_are_left_out(void)
+{
+	return left_out;
 }
 
 /**

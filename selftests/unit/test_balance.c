@@ -71,6 +71,11 @@ bool liveness_usable(const struct liveness *l)
 	return true;
 }
 
+bool rules_are_left_out(void)
+{
+	return false;
+}
+
 void job_rules(struct engine *e)
 {
 }
