@@ -202,6 +202,7 @@ static void look_at_jobs(void)
 	if (!jobs.n)
 		return;
 	engine->rules = (struct vec)VEC_INIT(struct rule_info);
+	job_qps_read();
 	job_place_look(engine);
 	job_rules(engine);
 	behind |= rules_are_left_out() || before.n != engine->rules.n ||

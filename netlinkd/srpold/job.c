@@ -380,6 +380,7 @@ int jobs_build(struct engine *engine, struct srpol_error *err)
 		ret = ret ?: failed;
 	}
 	plan_weigh();
+	job_qps_read();
 	job_rules(engine);
 	return ret;
 }

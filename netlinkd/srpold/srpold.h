@@ -35,6 +35,8 @@
  *	job.c		jobs, and the slices of the fabric they get
  *	job_via.c	paths of those that go through functions of switches
  *	job_rules.c	whose traffic is which job's
+ *	job_qps.c	whose QPs are which job's
+ *	own_addrs.c	addresses of this host's devices
  *	qp_ranges.c	QPs of a job as few ranges of numbers
  *	job_flows.c	what QPs of jobs send
  *	job_place.c	QPs of a job on paths, by that
@@ -511,8 +513,22 @@ json_t *functions_request(struct engine *engine, const json_t *request,
 
 /* job_rules.c */
 void job_rules(struct engine *engine);
+
+/* job_qps.c */
+
+#define CGROUP_ROOT	"/sys/fs/cgroup"
+
+void job_qps_read(void);
 bool job_has_qp(const struct job *job, uint32_t remote,
 		const struct in6_addr *src, uint32_t *ifindex);
+bool job_owns_qp(const struct srpol_rdma_qp *qp, const void *job);
+bool job_is_by_process(const struct job *job);
+const struct vec *job_qps(void);
+const char *job_cgroup(const struct job *job);
+
+/* own_addrs.c */
+bool own_addr_is_of(uint32_t ifindex, const struct in6_addr *addr);
+void own_addrs_forget(void);
 
 /**
  * struct placed_qp - a QP of a job, by its flows

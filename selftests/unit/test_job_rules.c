@@ -39,9 +39,23 @@ const struct vec *job_place_qps(const struct job *job)
 	return &placed;
 }
 
-bool srpol_rdma_is_local(const struct srpol_rdma_qp *qp, const uint8_t *addr)
+bool own_addr_is_of(uint32_t ifindex, const struct in6_addr *addr)
 {
-	return qp->ifindex == addr[15];
+	return ifindex == addr->s6_addr[15];
+}
+
+void own_addrs_forget(void)
+{
+}
+
+static uint32_t n_opened;
+FILE *__real_fopen(const char *name, const char *mode);
+FILE *__wrap_fopen(const char *name, const char *mode);
+
+FILE *__wrap_fopen(const char *name, const char *mode)
+{
+	n_opened++;
+	return __real_fopen(name, mode);
 }
 
 static uint32_t n_notices;
@@ -65,6 +79,12 @@ int srpol_rdma_for_each_qp(void (*cb)(const struct srpol_rdma_qp *qp,
 	for (i = 0; i < (result ? n_told : n_qps); i++)
 		cb(&qps[i], data);
 	return result;
+}
+
+static void look(void)
+{
+	job_qps_read();
+	job_rules(&engine);
 }
 
 static struct job *add_job(const char *name, uint32_t color)
@@ -113,7 +133,7 @@ static int set_up(void **state)
 	result = 0;
 	/* nothing of the test before */
 	add_job("none", 1)->pid = STRANGER;
-	job_rules(&engine);
+	look();
 	assert_int_equal(engine.rules.n, 0);
 	jobs.n = 0;
 	return 0;
@@ -132,7 +152,7 @@ static void test_ranges(void **state)
 	add_qp(0, 20, 77);
 	add_qp(2, 17, 77);
 	add_qp(2, 0xffffff, 77);
-	job_rules(&engine);
+	look();
 	assert_int_equal(engine.rules.n, 5);
 	check_qps(0, 10, 0, 20, 20);
 	check_qps(1, 10, 2, 16, 17);
@@ -155,7 +175,7 @@ static void test_kernel(void **state)
 	job->qp[1] = 9;
 	add_job("src", 11)->src_len = 64;
 	add_qp(2, 30, 0);
-	job_rules(&engine);
+	look();
 	assert_int_equal(engine.rules.n, 2);
 	check_qps(0, 10, 0, 5, 9);
 	assert_int_equal(rule(1)->match, SRPOL_MATCH_SRC);
@@ -171,7 +191,7 @@ static void test_comm(void **state)
 	strcpy(add_job("b", 11)->comm, "srpol fifteen");
 	add_qp(2, 40, getpid());
 	add_qp(2, 41, STRANGER);
-	job_rules(&engine);
+	look();
 	assert_int_equal(engine.rules.n, 1);
 	check_qps(0, 10, 2, 40, 40);
 }
@@ -181,7 +201,7 @@ static void test_root(void **state)
 	(void)state;
 	strcpy(add_job("root", 10)->cgroup, "/");
 	add_qp(2, 50, getpid());
-	job_rules(&engine);
+	look();
 	/* and a rule by control group, where that is mounted */
 	check_qps(engine.rules.n - 1, 10, 2, 50, 50);
 }
@@ -242,7 +262,7 @@ static void test_cgroup(void **state)
 	for (i = 0; i < 3; i++) {
 		jobs.n = 0;
 		snprintf(add_job("own", 11)->cgroup, 256, of[i], name);
-		job_rules(&engine);
+		look();
 		check_qps(engine.rules.n - 1, 11, 2, 50, 50);
 	}
 	jobs.n = 0;
@@ -250,7 +270,7 @@ static void test_cgroup(void **state)
 	alike[strlen(alike) - 1] = '\0';
 	strcpy(add_job("alike", 12)->cgroup, alike);
 	snprintf(add_job("below", 13)->cgroup, 256, "%s/below", name);
-	job_rules(&engine);
+	look();
 	assert_int_equal(engine.rules.n, 0);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -272,7 +292,7 @@ static void test_room(void **state)
 			add_qp(2, 101 + 2 * i, STRANGER);
 	}
 	add_qp(2, 50, 78);
-	job_rules(&engine);
+	look();
 	assert_int_equal(engine.rules.n, JOB_RULES + 1);
 	assert_int_equal(rule(JOB_RULES - 1)->priority, PRIO + JOB_RULES - 1);
 	check_qps(0, 10, 2, 100, 102);
@@ -283,10 +303,10 @@ static void test_room(void **state)
 	assert_int_equal(job[0].unruled, JOB_RULES - 1);
 	assert_int_equal(job[1].unruled, 0);
 	assert_int_equal(n_notices, 1);
-	job_rules(&engine);
+	look();
 	assert_int_equal(n_notices, 1);
 	n_qps = 1;
-	job_rules(&engine);
+	look();
 	assert_int_equal(job[0].unruled, 0);
 }
 
@@ -301,7 +321,7 @@ static void test_gaps(void **state)
 		add_qp(2, at += 5, 77);
 	add_qp(2, 99, 77);
 	add_qp(3, 100, 77);
-	job_rules(&engine);
+	look();
 	assert_int_equal(engine.rules.n, JOB_RULES);
 	/* two of those with gaps of four; 99 is five away from 105 */
 	check_qps(0, 10, 2, 99, 99);
@@ -311,7 +331,7 @@ static void test_gaps(void **state)
 	add_qp(2, 98, 77);
 	add_qp(2, 108, STRANGER);
 	add_qp(3, 98, 77);
-	job_rules(&engine);
+	look();
 	assert_int_equal(engine.rules.n, JOB_RULES);
 	check_qps(0, 10, 2, 98, 99);
 	check_qps(1, 10, 2, 105, 105);
@@ -327,11 +347,11 @@ static void test_broken_off(void **state)
 	add_job("a", 10)->pid = 77;
 	add_qp(2, 16, 77);
 	add_qp(3, 18, 77);
-	job_rules(&engine);
+	look();
 	assert_int_equal(engine.rules.n, 2);
 	result = -EINTR;
 	for (n_told = 0; n_told < 2; n_told++) {
-		job_rules(&engine);
+		look();
 		assert_int_equal(engine.rules.n, 2);
 		check_qps(0, 10, 2, 16, 16);
 		check_qps(1, 10, 3, 18, 18);
@@ -339,20 +359,20 @@ static void test_broken_off(void **state)
 	/* the kernel's RDMA was unloaded: there are none */
 	result = -EPROTONOSUPPORT;
 	n_told = 0;
-	job_rules(&engine);
+	look();
 	assert_int_equal(engine.rules.n, 0);
 	/* what is whole counts again */
 	result = 0;
 	n_qps = 1;
-	job_rules(&engine);
+	look();
 	assert_int_equal(engine.rules.n, 1);
 	/* nor does it count when nobody asked for a while */
 	jobs.n = 0;
-	job_rules(&engine);
+	look();
 	add_job("a", 10)->pid = 77;
 	result = -EINTR;
 	n_told = 0;
-	job_rules(&engine);
+	look();
 	assert_int_equal(engine.rules.n, 0);
 }
 
@@ -383,7 +403,7 @@ static void test_placed(void **state)
 	add_placed(17, 2, 5, 1007);
 	add_placed(16, 0, 3, 1009);
 	add_placed(18, 2, 4, 0);
-	job_rules(&engine);
+	look();
 	assert_int_equal(engine.rules.n, 3);
 	assert_int_equal(rule(0)->priority, PRIO + 5);
 	assert_int_equal(rule(0)->match, SRPOL_MATCH_QP | SRPOL_MATCH_DST |
@@ -404,10 +424,10 @@ static void test_placed(void **state)
 		add_qp(2, 100 + 2 * i, 77);
 		add_qp(2, 101 + 2 * i, STRANGER);
 	}
-	job_rules(&engine);
+	look();
 	i = job->unruled;
 	add_placed(100 + 2 * (JOB_RULES - 1), 2, 7, 1007);
-	job_rules(&engine);
+	look();
 	assert_int_equal(job->unruled, i - 1);
 }
 
@@ -422,7 +442,7 @@ static void test_placed_own(void **state)
 	job->qp[1] = 9;
 	job->placed = true;
 	add_placed(6, 0, 0, 1007);
-	job_rules(&engine);
+	look();
 	assert_int_equal(engine.rules.n, 2);
 	assert_int_equal(rule(0)->priority, PRIO);
 	assert_int_equal(rule(1)->priority, PRIO + JOB_PLACED);
@@ -441,7 +461,7 @@ static void test_has_qp(void **state)
 	job->pid = 77;
 	add_qp(2, 16, 78);
 	add_qp(3, 16, 77);
-	job_rules(&engine);
+	look();
 	assert_false(job_has_qp(job, 16, &two, &ifindex));
 	assert_false(job_has_qp(job, 17, &three, &ifindex));
 	assert_true(job_has_qp(job, 16, &three, &ifindex));
@@ -449,12 +469,100 @@ static void test_has_qp(void **state)
 	/* the device is known: that of the flow does not count any more */
 	assert_true(job_has_qp(job, 16, &two, &ifindex));
 	n_qps = 1;
-	job_rules(&engine);
+	look();
 	assert_false(job_has_qp(job, 16, &three, &ifindex));
 	/* not by processes: what is in its color is its own */
 	job->pid = 0;
 	job->src_len = 64;
 	assert_true(job_has_qp(job, 16, &three, &ifindex));
+}
+
+/* A rule for a QP that has ended steers another one of that number, too. */
+static void test_has_no_others(void **state)
+{
+	const struct in6_addr in = { .s6_addr = { 0xfd, [15] = 1 } };
+	const struct in6_addr out = { .s6_addr = { 0xfd, 1, [15] = 1 } };
+	uint32_t ifindex = 0;
+	struct job *job;
+
+	(void)state;
+	job = add_job("source", 10);
+	job->src.s6_addr[0] = 0xfd;
+	job->src_len = 16;
+	assert_true(job_has_qp(job, 16, &in, &ifindex));
+	assert_false(job_has_qp(job, 16, &out, &ifindex));
+	job = add_job("range", 11);
+	job->qp[0] = 5;
+	job->qp[1] = 9;
+	assert_false(job_has_qp(job, 4, &in, &ifindex));
+	assert_true(job_has_qp(job, 5, &in, &ifindex));
+	assert_true(job_has_qp(job, 9, &in, &ifindex));
+	assert_false(job_has_qp(job, 10, &in, &ifindex));
+	assert_int_equal(ifindex, 0);
+}
+
+/* Nor is the rule for anybody else's, where the job is found by source. */
+static void test_placed_source(void **state)
+{
+	struct placed_qp *qp;
+	struct job *job;
+
+	(void)state;
+	job = add_job("source", 10);
+	job->placed = true;
+	job->src.s6_addr[0] = 0xfd;
+	job->src_len = 8;
+	add_placed(6, 0, 0, 1007);
+	look();
+	assert_int_equal(engine.rules.n, 2);
+	assert_int_equal(rule(0)->match, SRPOL_MATCH_QP | SRPOL_MATCH_DST |
+			 SRPOL_MATCH_SRC);
+	assert_int_equal(rule(0)->src_len, 8);
+	assert_memory_equal(&rule(0)->src, &job->src, sizeof(job->src));
+	/* all of IPv4 and some of IPv6: no rule of the module has both */
+	qp = placed.data;
+	memset(&qp->dst, 0, sizeof(qp->dst));
+	memset(&qp->dst.s6_addr[10], 0xff, 2);
+	job->src.s6_addr[0] = 0;
+	look();
+	assert_int_equal(rule(0)->match, SRPOL_MATCH_QP | SRPOL_MATCH_DST);
+	memset(&job->src.s6_addr[10], 0xff, 2);
+	job->src_len = 97;
+	look();
+	assert_int_equal(rule(0)->match, SRPOL_MATCH_QP | SRPOL_MATCH_DST |
+			 SRPOL_MATCH_SRC);
+}
+
+/* QPs may be many: the kernel is asked about each process once. */
+static void test_cost(void **state)
+{
+	const struct in6_addr two = { .s6_addr[15] = 2 };
+	const struct job *job;
+	uint32_t i, ifindex;
+
+	(void)state;
+	assert_int_equal(prctl(PR_SET_NAME, "many"), 0);
+	strcpy(add_job("a", 10)->comm, "many");
+	strcpy(add_job("b", 11)->comm, "few");
+	strcpy(add_job("c", 12)->cgroup, "few");
+	for (i = 0; i < 2 * JOB_RULES; i++) {
+		add_qp(2, 100 + 2 * i, getpid());
+		add_qp(3, 100 + 2 * i, STRANGER);
+	}
+	n_opened = 0;
+	look();
+	/* of two processes a name and a group each */
+	assert_int_equal(n_opened, 4);
+	job = jobs.data;
+	for (i = 0; i < 2 * JOB_RULES; i++) {
+		ifindex = 0;
+		assert_true(job_has_qp(job, 100 + 2 * i, &two, &ifindex));
+		assert_int_equal(ifindex, 2);
+		assert_false(job_has_qp(job + 1, 100 + 2 * i, &two, &ifindex));
+		ifindex = 3;
+		assert_false(job_has_qp(job, 100 + 2 * i, &two, &ifindex));
+	}
+	assert_int_equal(n_opened, 4);
 }
 
 int main(void)
@@ -471,6 +579,9 @@ int main(void)
 		cmocka_unit_test_setup(test_placed, set_up),
 		cmocka_unit_test_setup(test_placed_own, set_up),
 		cmocka_unit_test_setup(test_has_qp, set_up),
+		cmocka_unit_test_setup(test_has_no_others, set_up),
+		cmocka_unit_test_setup(test_placed_source, set_up),
+		cmocka_unit_test_setup(test_cost, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
