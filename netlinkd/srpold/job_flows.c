@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * QPs that send in the colors of jobs that are placed, by the table of flows.
+ * Flows of RoCEv2 in the colors of jobs that are placed, by the table of flows,
+ * and what each sent since it was read last.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,23 @@ struct target {
 	struct in6_addr endpoint;
 };
 
+/**
+ * struct entry - of the table, as it was
+ * @nr: its number
+ * @qp: of the flow
+ * @dst: likewise
+ * @bytes: the flow had sent
+ */
+struct entry {
+	uint32_t nr;
+	uint32_t qp;
+	struct in6_addr dst;
+	uint64_t bytes;
+};
+
+/* By number. */
+static struct vec entries = VEC_INIT(struct entry);
+
 static int by_id(const void *a, const void *b)
 {
 	const struct target *x = a, *y = b;
@@ -26,15 +44,22 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static int by_slot(const void *a, const void *b)
+static int by_nr(const void *a, const void *b)
 {
-	const struct job_qp *x = a, *y = b;
+	const struct entry *x = a, *y = b;
+
+	return (x->nr > y->nr) - (x->nr < y->nr);
+}
+
+static int by_qp(const void *a, const void *b)
+{
+	const struct job_flow *x = a, *y = b;
 	int order;
 
 	if (x->slot != y->slot)
 		return x->slot < y->slot ? -1 : 1;
-	order = memcmp(&x->now.dst, &y->now.dst, sizeof(x->now.dst));
-	return order ?: (x->now.qp > y->now.qp) - (x->now.qp < y->now.qp);
+	order = memcmp(&x->dst, &y->dst, sizeof(x->dst));
+	return order ?: (x->qp > y->qp) - (x->qp < y->qp);
 }
 
 /* Policies of the module whose flows are those of jobs that are placed. */
@@ -63,61 +88,76 @@ static bool find_targets(struct engine *engine, struct vec *targets)
 	return !ret;
 }
 
-/* One for each QP: several flows of it, by opcode or port, are together. */
-static void merge(struct vec *all)
+/*
+ * Since the last look: all of it if the entry was another flow's then, or was
+ * given away meanwhile and is this flow's again.
+ */
+static uint64_t sent_by(const struct srpol_flow *flow, const struct entry *now)
 {
-	struct job_qp *seen, *last = NULL;
-	size_t n = 0;
+	const struct entry *was = NULL;
 
-	if (all->n)
-		qsort(all->data, all->n, all->size, by_slot);
-	vec_for_each(seen, all) {
-		if (last && !by_slot(last, seen)) {
-			last->now.bytes += seen->now.bytes;
-			continue;
-		}
-		last = (struct job_qp *)all->data + n++;
-		*last = *seen;
-	}
-	all->n = n;
+	if (entries.n)
+		was = bsearch(now, entries.data, entries.n, entries.size,
+			      by_nr);
+	if (!was || was->qp != now->qp || was->bytes > now->bytes ||
+	    memcmp(&was->dst, &now->dst, sizeof(now->dst)))
+		return flow->bytes;
+	return now->bytes - was->bytes;
+}
+
+static void add_flow(const struct srpol_flow *flow, uint32_t nr,
+		     const struct target *target, struct vec *read,
+		     struct vec *all)
+{
+	struct entry *entry = vec_add(read);
+	struct job_flow *to = vec_add(all);
+
+	entry->nr = nr;
+	entry->qp = flow->key.qp;
+	memcpy(&entry->dst, flow->key.daddr, sizeof(entry->dst));
+	entry->bytes = flow->bytes;
+	to->slot = target->slot;
+	to->dst = entry->dst;
+	to->qp = entry->qp;
+	memcpy(&to->src, flow->key.saddr, sizeof(to->src));
+	to->endpoint = target->endpoint;
+	to->takes = flow->path;
+	to->more = sent_by(flow, entry);
 }
 
 static bool read_flows(const struct vec *targets, struct vec *all)
 {
+	struct vec read = VEC_INIT(struct entry);
 	struct srpol_flow_table table;
 	const struct target *target;
 	struct srpol_flow flow;
-	struct job_qp *seen;
 	uint32_t nr = 0;
 
 	if (srpol_flows_open(&table))
 		return false;
-	while (srpol_flows_next(&table, &nr, &flow)) {
-		/* numbers 0 and 1 are everybody's, for management */
-		if (!targets->n || !flow.key.roce || flow.key.qp < 2)
+	while (targets->n && srpol_flows_next(&table, &nr, &flow)) {
+		/*
+		 * Numbers 0 and 1 are everybody's, for management; what no
+		 * rule steers is others', at a binding SID.
+		 */
+		if (!flow.key.roce || flow.key.qp < 2 || !flow.rule_id)
 			continue;
 		target = bsearch(&(struct target){ .id = flow.policy },
 				 targets->data, targets->n, targets->size,
 				 by_id);
-		if (!target)
-			continue;
-		seen = vec_add(all);
-		seen->slot = target->slot;
-		memcpy(&seen->src, flow.key.saddr, sizeof(seen->src));
-		memcpy(&seen->now.dst, flow.key.daddr, sizeof(seen->now.dst));
-		seen->now.qp = flow.key.qp;
-		seen->now.endpoint = target->endpoint;
-		seen->now.takes = flow.path;
-		seen->now.bytes = flow.bytes;
+		if (target)
+			add_flow(&flow, nr, target, &read, all);
 	}
 	srpol_flows_close(&table);
+	vec_free(&entries);
+	entries = read;
 	return true;
 }
 
 /**
- * job_flows() - QPs of jobs that are placed, and what their flows sent
+ * job_flows() - flows of RoCEv2 in the colors of jobs that are placed
  * @engine: the engine
- * @all: struct job_qp, result: by slot of the job, destination and number
+ * @all: struct job_flow, result: by slot of the job, destination and number
  *
  * Return: false if nobody knows.
  */
@@ -128,7 +168,7 @@ bool job_flows(struct engine *engine, struct vec *all)
 
 	good = find_targets(engine, &targets) && read_flows(&targets, all);
 	vec_free(&targets);
-	if (good)
-		merge(all);
+	if (good && all->n)
+		qsort(all->data, all->n, all->size, by_qp);
 	return good;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * QPs of jobs that are placed: which path each is to take (place.c). What counts
- * is what a QP sent lately (job_flows.c): a sum that fades by an eighth in each
- * interval in which its job sends. A job that pauses learns nothing, so its QPs
- * stay where they are.
+ * QPs of jobs that are placed: which path (job_paths.c) each is to take (place.c).
+ * What counts is what a QP sent lately (job_flows.c): a sum that fades by an
+ * eighth in each interval in which its job sends. A job that pauses learns
+ * nothing, so its QPs stay where they are.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 #include "srpold.h"
 
 #define FADE		0.875
+#define MISSED_MAX	64	/* looks without a flow; little of a sum is left then */
 #define STICKY		2	/* who has a rule keeps it until another sends so many times as much */
 
 /**
@@ -27,19 +28,101 @@ struct placement {
 /* By slot of the job. */
 static struct placement placements[JOBS_MAX];
 
-static int by_number(const struct placed_qp *a, const struct placed_qp *b)
+static int by_number(const void *a, const void *b)
 {
-	int order = memcmp(&a->dst, &b->dst, sizeof(a->dst));
+	const struct placed_qp *x = a, *y = b;
+	int order = memcmp(&x->dst, &y->dst, sizeof(x->dst));
 
-	return order ?: (a->qp > b->qp) - (a->qp < b->qp);
+	return order ?: (x->qp > y->qp) - (x->qp < y->qp);
 }
 
-static struct placed_qp *known(const struct vec *qps,
-			       const struct placed_qp *key)
+static const struct placed_qp *known(const struct vec *qps,
+				     const struct placed_qp *key)
 {
-	return qps->n ? bsearch(key, qps->data, qps->n, qps->size,
-				(int (*)(const void *, const void *))by_number) :
+	return qps->n ? bsearch(key, qps->data, qps->n, qps->size, by_number) :
 			NULL;
+}
+
+/* The QP of a flow; NULL if it is not the job's. */
+static struct placed_qp *qp_of(const struct job *job,
+			       const struct job_flow *flow, struct vec *now)
+{
+	const struct placed_qp key = { .dst = flow->dst, .qp = flow->qp };
+	struct placed_qp *qp = now->data;
+	const struct placed_qp *was;
+	uint32_t ifindex;
+
+	was = known(&placements[job->slot].qps, &key);
+	ifindex = was ? was->ifindex : 0;
+	if (!job_has_qp(job, flow->qp, &flow->src, &ifindex))
+		return NULL;
+	/* several flows of it, by opcode or port, are together */
+	if (now->n && !by_number(qp + now->n - 1, &key))
+		return qp + now->n - 1;
+	qp = vec_add(now);
+	*qp = was ? *was : key;
+	if (!was) {
+		qp->slot = PLACE_NONE;
+		qp->at = PLACE_NONE;
+	}
+	qp->ifindex = ifindex;
+	qp->more = 0;
+	qp->missed = 0;
+	return qp;
+}
+
+/* What flows say of them. Return: what they sent since the last look. */
+static uint64_t follow_flows(const struct job *job, const struct vec *all,
+			     struct vec *now)
+{
+	const struct placement *p = &placements[job->slot];
+	const struct job_flow *flow;
+	struct placed_qp *qp;
+	uint64_t more = 0;
+
+	vec_for_each(flow, all) {
+		qp = flow->slot == job->slot ? qp_of(job, flow, now) : NULL;
+		if (!qp)
+			continue;
+		qp->endpoint = flow->endpoint;
+		if (!qp->takes || flow->more)
+			qp->takes = flow->takes;
+		if (!p->looked)
+			continue;
+		qp->more += flow->more;
+		more += flow->more;
+	}
+	return more;
+}
+
+/*
+ * QPs whose flows are gone from the table keep their places for a while: that
+ * is what becomes of the flows of who pauses, where others need the entries.
+ */
+static void follow_idle(const struct job *job, bool sends, struct vec *now)
+{
+	const struct placed_qp *was;
+	struct vec found = *now;
+	struct placed_qp *qp;
+	uint32_t ifindex;
+
+	vec_for_each(was, &placements[job->slot].qps) {
+		/* it moves as it grows */
+		found.data = now->data;
+		ifindex = was->ifindex;
+		if (!was->path || was->missed + sends > MISSED_MAX ||
+		    (job_is_by_process(job) &&
+		     !job_has_qp(job, was->qp, &in6addr_any, &ifindex)))
+			continue;
+		if (known(&found, was))
+			continue;
+		qp = vec_add(now);
+		*qp = *was;
+		qp->more = 0;
+		qp->missed += sends;
+	}
+	if (now->n > found.n)
+		qsort(now->data, now->n, now->size, by_number);
 }
 
 /* Its QPs as they are now, with what is known of them. */
@@ -47,46 +130,15 @@ static void follow(const struct job *job, const struct vec *all)
 {
 	struct placement *p = &placements[job->slot];
 	struct vec now = VEC_INIT(struct placed_qp);
-	const struct placed_qp *was;
-	const struct job_qp *seen;
 	struct placed_qp *qp;
-	uint32_t ifindex;
+	uint64_t more;
 
-	vec_for_each(seen, all) {
-		if (seen->slot != job->slot)
-			continue;
-		was = known(&p->qps, &seen->now);
-		ifindex = was ? was->ifindex : 0;
-		if (!job_has_qp(job, seen->now.qp, &seen->src, &ifindex))
-			continue;
-		qp = vec_add(&now);
-		*qp = seen->now;
-		qp->ifindex = ifindex;
-		qp->slot = PLACE_NONE;
-		qp->at = PLACE_NONE;
-		qp->more = p->looked ? qp->bytes : 0;
-		if (!was)
-			continue;
-		qp->more = qp->bytes < was->bytes ? qp->bytes :
-			   qp->bytes - was->bytes;
-		qp->recent = was->recent;
-		qp->slot = was->slot;
-		qp->at = was->at;
-		qp->path = was->path;
-	}
+	more = follow_flows(job, all, &now);
+	follow_idle(job, more, &now);
 	vec_free(&p->qps);
 	p->qps = now;
 	p->looked = true;
-}
-
-static void count(struct vec *qps)
-{
-	struct placed_qp *qp;
-	uint64_t more = 0;
-
-	vec_for_each(qp, qps)
-		more += qp->more;
-	vec_for_each(qp, qps)
+	vec_for_each(qp, &p->qps)
 		if (more)
 			qp->recent = qp->recent * FADE + qp->more;
 }
@@ -136,76 +188,6 @@ static void share_slots(struct vec *qps)
 	free(sorted);
 }
 
-/* By its endpoint; of several the one with the path that it takes. */
-static const struct engine_policy *policy_of(struct engine *engine,
-					     const struct job *job,
-					     const struct placed_qp *qp)
-{
-	const struct engine_policy *policy, *first = NULL;
-	uint32_t i;
-
-	vec_for_each(policy, &engine->policies) {
-		if (policy->color != job->color ||
-		    memcmp(&policy->endpoint, &qp->endpoint,
-			   sizeof(qp->endpoint)))
-			continue;
-		first = first ?: policy;
-		for (i = 0; i < policy->n; i++)
-			if (engine_path(engine, policy->first + i)->id ==
-			    qp->takes)
-				return policy;
-	}
-	return first;
-}
-
-/* The plan's weights are before the engine's own. */
-static const uint32_t *weights_of(const struct engine_policy *policy)
-{
-	uint32_t i;
-
-	for (i = 0; policy->planned && i < policy->n; i++)
-		if (policy->planned[i])
-			return policy->planned;
-	return policy->weight;
-}
-
-static bool can_use(struct engine *engine, const struct engine_policy *policy,
-		    uint32_t i)
-{
-	struct engine_path *path = engine_path(engine, policy->first + i);
-
-	return path->id && path->up &&
-	       (!policy->slice || policy->slice[i]) &&
-	       liveness_usable(&engine_path(engine, path->leader)->live);
-}
-
-static void add_policy(struct engine *engine,
-		       const struct engine_policy *policy, struct vec *paths,
-		       struct vec *policies)
-{
-	const uint32_t *weights = weights_of(policy);
-	struct place_policy *to = vec_add(policies);
-	struct place_path *path;
-	struct srpol_path_set set;
-	struct srpol_route route;
-	uint32_t i;
-
-	to->first = paths->n;
-	if (srpol_path_set_init(engine->fabric, policy->src, policy->dst, &set))
-		return;
-	for (i = 0; i < policy->n; i++) {
-		srpol_path_get(engine->fabric, &set, i, &route);
-		path = vec_add(paths);
-		path->weight = can_use(engine, policy, i) ? weights[i] : 0;
-		path->n = route.n;
-		memcpy(path->link, route.link, route.n * sizeof(*route.link));
-	}
-	to->n = policy->n;
-	srpol_path_set_free(&set);
-}
-
-_Static_assert(PLACE_LINKS >= SRPOL_PATH_LINKS, "a path fits");
-
 /**
  * struct chosen - an item, and whose it is
  * @qp: the QP
@@ -228,7 +210,7 @@ static void choose(struct engine *engine, const struct job *job,
 
 	vec_for_each(qp, &placements[job->slot].qps) {
 		policy = qp->slot == PLACE_NONE ? NULL :
-			 policy_of(engine, job, qp);
+			 job_policy(engine, job, qp);
 		if (!policy) {
 			qp->path = 0;
 			continue;
@@ -238,12 +220,14 @@ static void choose(struct engine *engine, const struct job *job,
 			;
 		if (n == list.n) {
 			*(const struct engine_policy **)vec_add(&list) = policy;
-			add_policy(engine, policy, paths, policies);
+			job_paths_add(engine, policy, paths, policies);
 		}
 		*(struct chosen *)vec_add(chosen) =
 			(struct chosen){ qp, policy };
 		item = vec_add(items);
-		*item = (struct place_item){ qp->recent, n, qp->at };
+		*item = (struct place_item){
+			qp->recent, n, job_path_at(engine, policy, qp),
+		};
 	}
 	vec_free(&list);
 }
@@ -286,7 +270,7 @@ static void place_job(struct engine *engine, const struct job *job)
  */
 void job_place_look(struct engine *engine)
 {
-	struct vec all = VEC_INIT(struct job_qp);
+	struct vec all = VEC_INIT(struct job_flow);
 	const struct job *job;
 	bool wanted = false;
 
@@ -297,7 +281,6 @@ void job_place_look(struct engine *engine)
 			if (!job->placed)
 				continue;
 			follow(job, &all);
-			count(&placements[job->slot].qps);
 			share_slots(&placements[job->slot].qps);
 			place_job(engine, job);
 		}

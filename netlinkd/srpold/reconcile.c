@@ -521,6 +521,7 @@ int reconcile_states(struct engine *engine, struct srpol_error *err)
 	vec_for_each(path, &engine->paths) {
 		have = ret ? NULL : find_path(&paths, path->id);
 		path->up = have && have->compiled;
+		path->stopped = have && have->state != SRPOL_PATH_STATE_UP;
 		if (!path->up)
 			continue;
 		memcpy(path->lladdr, have->out_lladdr, sizeof(path->lladdr));

@@ -39,6 +39,7 @@
  *	own_addrs.c	addresses of this host's devices
  *	qp_ranges.c	QPs of a job as few ranges of numbers
  *	job_flows.c	what QPs of jobs send
+ *	job_paths.c	which paths a QP may take
  *	job_place.c	QPs of a job on paths, by that
  *	place.c		on which; pure
  *	job_request.c	jobs come and go, and outlive the engine
@@ -217,6 +218,7 @@ struct probe_stats {
  * @load_bytes: bytes that the path had carried when load.c looked
  * @load_id: @id as of then
  * @up: what the module says of it, beside the engine's own verdict
+ * @stopped: the module sends nothing over it, by whose verdict ever
  * @lladdr: Ethernet address of the next hop, if @up
  * @live: what probes say
  * @stats: likewise
@@ -259,6 +261,7 @@ struct engine_path {
 	uint64_t load_bytes;
 	uint32_t load_id;
 	bool up;
+	bool stopped;
 	uint8_t lladdr[6];
 	struct liveness live;
 	struct probe_stats stats;
@@ -537,9 +540,9 @@ void own_addrs_forget(void);
  * @ifindex: network device, 0: not known
  * @endpoint: of its policy
  * @takes: path that one of its flows took
- * @bytes: its flows sent
- * @more: of these, since the last look
+ * @more: its flows sent since the last look
  * @recent: lately
+ * @missed: looks at which the others had sent, and it had no flow
  * @slot: its rule among those of the job, PLACE_NONE: none
  * @at: path that it is to take, of its policy, or PLACE_NONE
  * @path: id of that, 0: it is not placed
@@ -550,24 +553,32 @@ struct placed_qp {
 	uint32_t ifindex;
 	struct in6_addr endpoint;
 	uint32_t takes;
-	uint64_t bytes;
 	uint64_t more;
 	double recent;
+	uint32_t missed;
 	uint32_t slot;
 	uint32_t at;
 	uint32_t path;
 };
 
 /**
- * struct job_qp - a QP as the table of flows has it
+ * struct job_flow - a flow of a QP in a job's color
  * @slot: of the job
- * @src: inner source of one of its flows
- * @now: the rest
+ * @dst: inner destination
+ * @qp: number there
+ * @src: inner source
+ * @endpoint: of its policy
+ * @takes: path that it took last
+ * @more: it sent since the last look
  */
-struct job_qp {
+struct job_flow {
 	uint32_t slot;
+	struct in6_addr dst;
+	uint32_t qp;
 	struct in6_addr src;
-	struct placed_qp now;
+	struct in6_addr endpoint;
+	uint32_t takes;
+	uint64_t more;
 };
 
 /* job_flows.c */
@@ -577,6 +588,15 @@ bool job_flows(struct engine *engine, struct vec *all);
 void job_place_look(struct engine *engine);
 const struct vec *job_place_qps(const struct job *job);
 void job_place_forget(const struct job *job);
+
+/* job_paths.c */
+const struct engine_policy *job_policy(struct engine *engine,
+				       const struct job *job,
+				       const struct placed_qp *qp);
+uint32_t job_path_at(struct engine *engine, const struct engine_policy *policy,
+		     const struct placed_qp *qp);
+void job_paths_add(struct engine *engine, const struct engine_policy *policy,
+		   struct vec *paths, struct vec *policies);
 
 /* qp_ranges.c */
 

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which paths a QP of a job may take, and how much of them is wanted: as the
+ * module has its policy, as a rule with another path leads to none.
+ */
+#include <string.h>
+
+#include "place.h"
+#include "srpold.h"
+
+_Static_assert(PLACE_LINKS >= SRPOL_PATH_LINKS, "a path fits");
+
+static uint32_t find(struct engine *engine, const struct engine_policy *policy,
+		     uint32_t id)
+{
+	uint32_t i;
+
+	for (i = 0; id && i < policy->n; i++)
+		if (engine_path(engine, policy->first + i)->id == id)
+			return i;
+	return PLACE_NONE;
+}
+
+/**
+ * job_policy() - the policy of a QP
+ * @engine: the engine
+ * @job: its job
+ * @qp: the QP
+ *
+ * Return: by its endpoint, of several the one with the path that it takes; NULL:
+ * none.
+ */
+const struct engine_policy *job_policy(struct engine *engine,
+				       const struct job *job,
+				       const struct placed_qp *qp)
+{
+	const struct engine_policy *policy, *first = NULL;
+
+	vec_for_each(policy, &engine->policies) {
+		if (policy->color != job->color ||
+		    memcmp(&policy->endpoint, &qp->endpoint,
+			   sizeof(qp->endpoint)))
+			continue;
+		if (find(engine, policy, qp->takes) != PLACE_NONE)
+			return policy;
+		first = first ?: policy;
+	}
+	return first;
+}
+
+/**
+ * job_path_at() - the path that a QP is to take, as its policy counts them
+ * @engine: the engine
+ * @policy: its policy
+ * @qp: the QP
+ *
+ * Return: by the path's id, which counts also after a new topology; by where it
+ * was, if the path has another id now. It need not be one of the policy's.
+ */
+uint32_t job_path_at(struct engine *engine, const struct engine_policy *policy,
+		     const struct placed_qp *qp)
+{
+	uint32_t at = find(engine, policy, qp->path);
+
+	return at == PLACE_NONE ? qp->at : at;
+}
+
+static bool can_use(struct engine *engine, const struct engine_policy *policy,
+		    uint32_t i)
+{
+	struct engine_path *path = engine_path(engine, policy->first + i);
+
+	return path->id && path->up && !path->stopped &&
+	       (!policy->slice || policy->slice[i]) &&
+	       liveness_usable(&engine_path(engine, path->leader)->live);
+}
+
+/* The plan's are before the engine's own while one of its paths can be used. */
+static const uint32_t *weights_of(struct engine *engine,
+				  const struct engine_policy *policy)
+{
+	uint32_t i;
+
+	for (i = 0; policy->planned && i < policy->n; i++)
+		if (policy->planned[i] && can_use(engine, policy, i))
+			return policy->planned;
+	return policy->weight;
+}
+
+/**
+ * job_paths_add() - tell place.c of a policy
+ * @engine: the engine
+ * @policy: the policy
+ * @paths: struct place_path, its own are added
+ * @policies: struct place_policy, it is added
+ */
+void job_paths_add(struct engine *engine, const struct engine_policy *policy,
+		   struct vec *paths, struct vec *policies)
+{
+	const uint32_t *weights = weights_of(engine, policy);
+	struct place_policy *to = vec_add(policies);
+	struct place_path *path;
+	struct srpol_path_set set;
+	struct srpol_route route;
+	uint32_t i, listed = 0;
+
+	to->first = paths->n;
+	if (srpol_path_set_init(engine->fabric, policy->src, policy->dst, &set))
+		return;
+	for (i = 0; i < policy->n; i++) {
+		srpol_path_get(engine->fabric, &set, i, &route);
+		path = vec_add(paths);
+		/* the module's policy has the first ones, see reconcile.c */
+		listed += engine_path(engine, policy->first + i)->id != 0;
+		path->weight = listed <= SRPOL_LISTS_MAX &&
+			       can_use(engine, policy, i) ? weights[i] : 0;
+		path->n = route.n;
+		memcpy(path->link, route.link, route.n * sizeof(*route.link));
+	}
+	to->n = policy->n;
+	srpol_path_set_free(&set);
+}
