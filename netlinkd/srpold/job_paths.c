@@ -27,23 +27,26 @@ static uint32_t find(struct engine *engine, const struct engine_policy *policy,
  * @job: its job
  * @qp: the QP
  *
- * Return: by its endpoint, of several the one with the path that it takes; NULL:
- * none.
+ * Return: by its endpoint, of several the one with the path that it takes; if
+ * that is not known the one with the path that it is to take; NULL: none.
  */
 const struct engine_policy *job_policy(struct engine *engine,
 				       const struct job *job,
 				       const struct placed_qp *qp)
 {
+	bool known = !IN6_IS_ADDR_UNSPECIFIED(&qp->endpoint);
 	const struct engine_policy *policy, *first = NULL;
+	uint32_t id = known ? qp->takes : qp->path;
 
 	vec_for_each(policy, &engine->policies) {
 		if (policy->color != job->color ||
-		    memcmp(&policy->endpoint, &qp->endpoint,
-			   sizeof(qp->endpoint)))
+		    (known && memcmp(&policy->endpoint, &qp->endpoint,
+				     sizeof(qp->endpoint))))
 			continue;
-		if (find(engine, policy, qp->takes) != PLACE_NONE)
+		if (find(engine, policy, id) != PLACE_NONE)
 			return policy;
-		first = first ?: policy;
+		if (known && !first)
+			first = policy;
 	}
 	return first;
 }

@@ -300,6 +300,25 @@ const struct vec *job_place_qps(const struct job *job)
 }
 
 /**
+ * job_place_keep() - a QP is placed already, as the first look will find it
+ * @job: the job, which was not looked at yet
+ * @qp: the QP: where it goes, its rule and its path
+ *
+ * Return: false if its rule is another's, or if it has one.
+ */
+bool job_place_keep(const struct job *job, const struct placed_qp *qp)
+{
+	struct vec *qps = &placements[job->slot].qps;
+	const struct placed_qp *other;
+
+	vec_for_each(other, qps)
+		if (other->slot == qp->slot || !by_number(other, qp))
+			return false;
+	vec_insert(qps, qp, by_number);
+	return true;
+}
+
+/**
  * job_place_forget() - a job begins: what was known of another one is gone
  * @job: the job
  */

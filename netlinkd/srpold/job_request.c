@@ -114,6 +114,7 @@ void jobs_load(struct engine *engine)
 		if (add(engine, o, &err))
 			log_error("%s: %s", name, err.text);
 	json_decref(array);
+	job_adopt(engine);
 }
 
 /**

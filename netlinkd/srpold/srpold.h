@@ -41,6 +41,7 @@
  *	job_flows.c	what QPs of jobs send
  *	job_paths.c	which paths a QP may take
  *	job_place.c	QPs of a job on paths, by that
+ *	job_adopt.c	those that the srpold before this one had placed
  *	place.c		on which; pure
  *	job_request.c	jobs come and go, and outlive the engine
  *	rules.c		the engine's rules in the module
@@ -538,7 +539,7 @@ void own_addrs_forget(void);
  * @dst: inner destination, v4-mapped for IPv4
  * @qp: number there
  * @ifindex: network device, 0: not known
- * @endpoint: of its policy
+ * @endpoint: of its policy, :: not known
  * @takes: path that one of its flows took
  * @more: its flows sent since the last look
  * @recent: lately
@@ -588,6 +589,7 @@ bool job_flows(struct engine *engine, struct vec *all);
 void job_place_look(struct engine *engine);
 const struct vec *job_place_qps(const struct job *job);
 void job_place_forget(const struct job *job);
+bool job_place_keep(const struct job *job, const struct placed_qp *qp);
 
 /* job_paths.c */
 const struct engine_policy *job_policy(struct engine *engine,
@@ -597,6 +599,9 @@ uint32_t job_path_at(struct engine *engine, const struct engine_policy *policy,
 		     const struct placed_qp *qp);
 void job_paths_add(struct engine *engine, const struct engine_policy *policy,
 		   struct vec *paths, struct vec *policies);
+
+/* job_adopt.c */
+void job_adopt(struct engine *engine);
 
 /* qp_ranges.c */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Which path QPs of jobs are to take, look by look: as the module has the
- * policy, while flows come and go.
+ * policy, while flows come and go, and after a srpold before this one.
  */
 #include <string.h>
 
@@ -10,6 +10,7 @@
 #include "test.h"
 
 #define COLOR		1000
+#define PRIO		40000
 #define FIRST		2000	/* id of the first path */
 #define MANY		(SRPOL_LISTS_MAX + 8)
 #define IFINDEX		3
@@ -18,6 +19,7 @@ struct vec jobs = VEC_INIT(struct job);
 static struct engine engine;
 static struct job *job;
 static struct vec flows = VEC_INIT(struct job_flow);
+static struct vec there = VEC_INIT(struct rule_info);
 static bool nobody_knows;
 static uint32_t ended;		/* this QP is no process's any more */
 
@@ -62,6 +64,25 @@ bool job_has_qp(const struct job *j, uint32_t remote,
 	return remote != ended;
 }
 
+int srpol_fetch(struct srpol_genl *g, uint8_t cmd, struct vec *vec,
+		struct srpol_error *err)
+{
+	const struct rule_info *rule;
+
+	assert_int_equal(cmd, SRPOL_CMD_RULE_GET);
+	vec_for_each(rule, &there)
+		*(struct rule_info *)vec_add(vec) = *rule;
+	return 0;
+}
+
+void log_debug(const char *fmt, ...)
+{
+}
+
+void log_info(const char *fmt, ...)
+{
+}
+
 /* ---- from host 0 over so many spines to hosts 1 and 2 */
 
 static struct in6_addr address(uint32_t host)
@@ -103,6 +124,7 @@ static void begin(uint32_t spines)
 	uint32_t dst;
 
 	engine = (struct engine){
+		.config = { .job_prio = PRIO },
 		.fabric = srpol_fabric_generate(&shape, &err),
 		.paths = VEC_INIT(struct engine_path),
 		.policies = VEC_INIT(struct engine_policy),
@@ -130,6 +152,7 @@ static int set_up(void **state)
 {
 	begin(4);
 	vec_free(&flows);
+	vec_free(&there);
 	vec_free(&jobs);
 	nobody_knows = false;
 	ended = 0;
@@ -412,6 +435,82 @@ static void test_reload(void **state)
 		assert_int_equal(qp_at(1, 10 + i)->path, id[i] - FIRST + 3000);
 }
 
+static struct rule_info *add_rule(uint32_t n, uint32_t qp, uint32_t path)
+{
+	struct rule_info *rule = vec_add(&there);
+
+	*rule = (struct rule_info){
+		.priority = PRIO + 5 * JOB_RULES + n, .name = "j",
+		.origin = SRPOL_ORIGIN_ENGINE, .color = COLOR,
+		.match = SRPOL_MATCH_QP | SRPOL_MATCH_DST | SRPOL_MATCH_DEV,
+		.ifindex = IFINDEX, .qp = { qp, qp }, .dst = address(1),
+		.dst_len = 128, .path = path,
+	};
+	return rule;
+}
+
+/* The rules of before stay, also where others would have been chosen. */
+static void test_adopt(void **state)
+{
+	const struct placed_qp *qp;
+
+	add_rule(7, 10, FIRST + 3);
+	add_rule(3, 11, FIRST + 3);
+	add_rule(9, 12, FIRST + 2);
+	add_rule(10, 13, 999);			/* no path of theirs */
+	job_adopt(&engine);
+	assert_int_equal(job_place_qps(job)->n, 4);
+	qp = qp_at(1, 10);
+	assert_int_equal(qp->path, FIRST + 3);
+	assert_int_equal(qp->slot, 7);
+	assert_int_equal(qp->ifindex, IFINDEX);
+	/* 12 has no flow yet, or no more */
+	add_flow(1, 10, 1000);
+	add_flow(1, 11, 1000);
+	add_flow(1, 13, 1000);
+	add_flow(1, 14, 1000);
+	look();
+	assert_int_equal(qp_at(1, 10)->path, FIRST + 3);
+	assert_int_equal(qp_at(1, 10)->slot, 7);
+	assert_int_equal(qp_at(1, 11)->path, FIRST + 3);
+	assert_int_equal(qp_at(1, 12)->path, FIRST + 2);
+	assert_int_equal(qp_at(1, 12)->slot, 9);
+	assert_int_equal(qp_at(1, 13)->slot, 10);
+	check_counts(1, 1, 1, 2);
+	/* what was sent before that is no news */
+	assert_true(qp_at(1, 10)->recent == 0);
+	look();
+	assert_true(qp_at(1, 10)->recent == 1000);
+}
+
+static void test_adopt_not(void **state)
+{
+	add_rule(0, 10, FIRST)->origin = SRPOL_ORIGIN_STATIC;
+	add_rule(1, 11, 0);
+	add_rule(2, 12, FIRST)->color = COLOR + 1;
+	add_rule(3, 13, FIRST)->name[0] = 'k';
+	add_rule(4, 14, FIRST)->qp[1] = 15;
+	add_rule(5, 15, FIRST)->dst_len = 64;
+	add_rule(6, 16, FIRST)->match = SRPOL_MATCH_QP;
+	add_rule(7, 17, FIRST)->match |= SRPOL_MATCH_MARK;
+	add_rule(JOB_PLACED, 18, FIRST);
+	add_rule(8, 19, FIRST)->priority = PRIO - 8;
+	add_rule(9, 20, FIRST)->priority = PRIO + JOBS_MAX * JOB_RULES + 9;
+	job_adopt(&engine);
+	assert_int_equal(job_place_qps(job)->n, 0);
+	job->placed = false;
+	add_rule(0, 21, FIRST);
+	job_adopt(&engine);
+	assert_int_equal(job_place_qps(job)->n, 0);
+	/* twice the same slot, or the same QP */
+	job->placed = true;
+	add_rule(JOB_RULES, 22, FIRST);
+	add_rule(1, 21, FIRST);
+	job_adopt(&engine);
+	assert_int_equal(job_place_qps(job)->n, 1);
+	assert_int_equal(qp_at(1, 21)->slot, 0);
+}
+
 int main(void)
 {
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -425,6 +524,8 @@ int main(void)
 		TEST(test_pause_range),
 		TEST(test_slots),
 		TEST(test_reload),
+		TEST(test_adopt),
+		TEST(test_adopt_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
