@@ -108,6 +108,11 @@ paths_of() {
 		sort_by(.qp)'
 }
 
+# rules_with_path: those for QPs that are placed
+rules_with_path() {
+	srpol -j rule show | jq -c '[ .[] | select(.path) ]'
+}
+
 # spread JOB: how many of them each spine has
 spread() {
 	paths_of "$1" | jq -r '[ .[].spine ] as $all | [ range(1; 5) as $n |
@@ -252,6 +257,24 @@ check "they send" send third
 check "QPs of both ends are placed" patiently 60 placed_is placed $((2 * QPS))
 check "two on each spine" patiently 60 spread_is placed '2 2 2 2'
 check "what they send is as even" goes_evenly third
+
+# the engine is killed and started anew: nothing of that is seen
+before=$(rules_with_path)
+srpol -t monitor config >"$work/events" &
+monitor=$!
+kill -9 "${engine[both]}"
+wait "${engine[both]}" 2>/dev/null || :
+# it is not to keep the pipe of the third process open
+eval "start_both '\"interval-ms\": 500' ${fd[third]}>&-"
+check "killed and started anew: probed and up" patiently 60 usable A 8
+check_equal "QPs of both ends are placed" $((2 * QPS)) \
+	"$(srpol -j job show placed | jq '.[0].placed')"
+check "they send" send third
+check_equal "each has its rule and its path" "$before" "$(rules_with_path)"
+kill $monitor
+wait $monitor 2>/dev/null || :
+check_equal "no rule was touched" "" "$(grep -w rule "$work/events" || :)"
+
 before=$(paths_of placed)
 fabric_silence spine3 on
 check "a spine falls silent: its QPs are elsewhere" patiently 60 leaves placed 3
