@@ -97,6 +97,15 @@ static int follow(struct engine *engine, struct srpol_error *err)
 	return balance_weigh(engine, NULL, err) ?: reconcile(engine, err);
 }
 
+/* What comes later is left out and tried again, but a job has to begin. */
+static int lacks_room(struct srpol_error *err)
+{
+	return rules_are_left_out() ?
+	       srpol_error_set(err, -ENOSPC,
+			       "the module has no room for the job's rules") :
+	       0;
+}
+
 /**
  * jobs_load() - those of the engine before this one
  * @engine: the engine
@@ -133,7 +142,7 @@ json_t *job_add_request(struct engine *engine, const json_t *request,
 
 	if (add(engine, request, err))
 		return NULL;
-	if (follow(engine, err)) {
+	if (follow(engine, err) || lacks_room(err)) {
 		remove_job((struct job *)jobs.data + jobs.n - 1);
 		jobs_build(engine, &again);
 		follow(engine, &again);

@@ -136,6 +136,30 @@ check_equal "the jobs are there" '["one","two"]' \
 check_equal "their rules too" "$rules" \
 	"$(on A -j rule show | jq -c 'map(del(.id))')"
 
+# ---- no room for rules: the engine goes on with all else
+room=$(on A -j config show | jq '.[0].tables.rules | .size - 1 - .used')
+seq "$room" | sed 's/.*/rule add prio 10000& dst fd00:ffff::\/64 bypass/' |
+	srpol -b -
+check_fails "a job for whose rule there is no room" "no room" \
+	on A job add full qp 5
+check_equal "nothing of it stays" 2 "$(on A -j job show | jq length)"
+kill -STOP "${engine[both]}"
+srpol rule del prio 40000
+srpol rule add prio 10000 bypass
+srpol policy del color 1001 endpoint fd00:b::1
+kill -CONT "${engine[both]}"
+check "a policy that somebody deletes is made again" patiently 30 eval \
+	'on A -j policy show color 1001 | jq -e "any(.endpoint == \"fd00:b::1\")"'
+check_equal "a rule for which there is no room is not" null \
+	"$(on A -j rule show | jq -c 'map(select(.prio == 40000))[0]')"
+check "that is said" grep -q "there is room for" "$work/both.log"
+srpol rule del prio 10000
+check "once there is room it is made" patiently 30 eval \
+	'on A -j rule show | jq -e "any(.prio == 40000)"'
+seq "$room" | sed 's/.*/rule del prio 10000&/' | srpol -b -
+check_equal "rules are as before" "$rules" \
+	"$(on A -j rule show | jq -c 'map(del(.id))')"
+
 # ---- a deletion that the module does not follow
 srpol -b - <<<$'dev del hA\ndev del hB'
 rmmod srpol
