@@ -22,31 +22,46 @@ static uint32_t find(struct engine *engine, const struct engine_policy *policy,
 }
 
 /**
+ * job_policies() - policies of a job
+ * @engine: the engine
+ * @job: the job
+ * @own: result: pointers to them
+ */
+void job_policies(struct engine *engine, const struct job *job,
+		  struct vec *own)
+{
+	const struct engine_policy *policy;
+
+	vec_for_each(policy, &engine->policies)
+		if (policy->color == job->color)
+			*(const struct engine_policy **)vec_add(own) = policy;
+}
+
+/**
  * job_policy() - the policy of a QP
  * @engine: the engine
- * @job: its job
+ * @own: policies of its job
  * @qp: the QP
  *
  * Return: by its endpoint, of several the one with the path that it takes; if
  * that is not known the one with the path that it is to take; NULL: none.
  */
 const struct engine_policy *job_policy(struct engine *engine,
-				       const struct job *job,
+				       const struct vec *own,
 				       const struct placed_qp *qp)
 {
 	bool known = !IN6_IS_ADDR_UNSPECIFIED(&qp->endpoint);
-	const struct engine_policy *policy, *first = NULL;
+	const struct engine_policy *const *policy, *first = NULL;
 	uint32_t id = known ? qp->takes : qp->path;
 
-	vec_for_each(policy, &engine->policies) {
-		if (policy->color != job->color ||
-		    (known && memcmp(&policy->endpoint, &qp->endpoint,
-				     sizeof(qp->endpoint))))
+	vec_for_each(policy, own) {
+		if (known && memcmp(&(*policy)->endpoint, &qp->endpoint,
+				    sizeof(qp->endpoint)))
 			continue;
-		if (find(engine, policy, id) != PLACE_NONE)
-			return policy;
+		if (find(engine, *policy, id) != PLACE_NONE)
+			return *policy;
 		if (known && !first)
-			first = policy;
+			first = *policy;
 	}
 	return first;
 }

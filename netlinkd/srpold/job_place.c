@@ -203,14 +203,16 @@ static void choose(struct engine *engine, const struct job *job,
 		   struct vec *policies)
 {
 	struct vec list = VEC_INIT(const struct engine_policy *);
+	struct vec own = VEC_INIT(const struct engine_policy *);
 	const struct engine_policy *policy, **at;
 	struct place_item *item;
 	struct placed_qp *qp;
 	size_t n;
 
+	job_policies(engine, job, &own);
 	vec_for_each(qp, &placements[job->slot].qps) {
 		policy = qp->slot == PLACE_NONE ? NULL :
-			 job_policy(engine, job, qp);
+			 job_policy(engine, &own, qp);
 		if (!policy) {
 			qp->path = 0;
 			continue;
@@ -230,6 +232,7 @@ static void choose(struct engine *engine, const struct job *job,
 		};
 	}
 	vec_free(&list);
+	vec_free(&own);
 }
 
 static void place_job(struct engine *engine, const struct job *job)

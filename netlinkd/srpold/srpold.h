@@ -592,8 +592,10 @@ void job_place_forget(const struct job *job);
 bool job_place_keep(const struct job *job, const struct placed_qp *qp);
 
 /* job_paths.c */
+void job_policies(struct engine *engine, const struct job *job,
+		  struct vec *own);
 const struct engine_policy *job_policy(struct engine *engine,
-				       const struct job *job,
+				       const struct vec *own,
 				       const struct placed_qp *qp);
 uint32_t job_path_at(struct engine *engine, const struct engine_policy *policy,
 		     const struct placed_qp *qp);
