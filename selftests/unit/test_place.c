@@ -304,6 +304,31 @@ static void test_noise(void **state)
 	}
 }
 
+/* As srpold sums it up, of any number: also where paths cannot have as many. */
+static void test_noise_sums(void **state)
+{
+	double sum[ITEMS];
+	uint32_t n, i, calls;
+	u64 seed = 1;
+
+	for (n = 1; n <= 48; n++) {
+		set_up(state);
+		memset(sum, 0, sizeof(sum));
+		p.n_items = n;
+		for (calls = 0; calls < 200; calls++) {
+			for (i = 0; i < n; i++) {
+				sum[i] = sum[i] * 0.875 + 800 +
+					 test_random(&seed) % 401;
+				items[i].rate = sum[i];
+			}
+			if (calls < 16)
+				run();
+			else
+				assert_int_equal(run(), 0);
+		}
+	}
+}
+
 static double any_rate(u64 *seed)
 {
 	switch (test_random(seed) % 4) {
@@ -366,6 +391,7 @@ int main(void)
 		cmocka_unit_test_setup(test_alike, set_up),
 		cmocka_unit_test_setup(test_behind, set_up),
 		cmocka_unit_test_setup(test_noise, set_up),
+		cmocka_unit_test_setup(test_noise_sums, set_up),
 		cmocka_unit_test_setup(test_anything, set_up),
 	};
 
