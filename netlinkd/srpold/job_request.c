@@ -225,29 +225,71 @@ struct use {
 	uint64_t bytes;
 };
 
+/**
+ * struct numbered - a path that the module has
+ * @id: there
+ * @index: of the engine's paths
+ */
+struct numbered {
+	uint32_t id;
+	uint32_t index;
+};
+
+static int by_id(const void *a, const void *b)
+{
+	const struct numbered *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Flows may be many, and so may paths. */
+static void number_paths(struct engine *engine, struct vec *paths)
+{
+	const struct engine_path *path;
+
+	vec_for_each(path, &engine->paths)
+		if (path->id)
+			*(struct numbered *)vec_add(paths) = (struct numbered){
+				path->id, path - engine_path(engine, 0),
+			};
+	if (paths->n)
+		qsort(paths->data, paths->n, paths->size, by_id);
+}
+
+static void count_flow(const struct srpol_flow *flow, const struct vec *paths,
+		       struct use *use)
+{
+	const struct numbered key = { .id = flow->path }, *at = NULL;
+
+	if (paths->n)
+		at = bsearch(&key, paths->data, paths->n, paths->size, by_id);
+	if (!at)
+		return;
+	use[at->index].flows++;
+	use[at->index].bytes += flow->bytes;
+}
+
 /* By index of the engine's paths. */
 static struct use *count_flows(struct engine *engine, const struct job *job,
 			       const struct vec *policies)
 {
 	struct use *use = calloc(engine->paths.n + 1, sizeof(*use));
+	struct vec paths = VEC_INIT(struct numbered);
 	struct srpol_flow_table table;
 	const struct policy_info *policy;
 	struct srpol_flow flow;
-	uint32_t nr = 0, i;
+	uint32_t nr = 0;
 
 	if (!use || srpol_flows_open(&table))
 		return use;
+	number_paths(engine, &paths);
 	while (srpol_flows_next(&table, &nr, &flow)) {
 		policy = find_policy(policies, flow.policy);
-		if (!policy || policy->color != job->color)
-			continue;
-		for (i = 0; i < engine->paths.n; i++)
-			if (engine_path(engine, i)->id == flow.path)
-				break;
-		use[i].flows++;
-		use[i].bytes += flow.bytes;
+		if (policy && policy->color == job->color)
+			count_flow(&flow, &paths, use);
 	}
 	srpol_flows_close(&table);
+	vec_free(&paths);
 	return use;
 }
 
