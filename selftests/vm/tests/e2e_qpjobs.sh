@@ -271,6 +271,11 @@ check_equal "QPs of both ends are placed" $((2 * QPS)) \
 	"$(srpol -j job show placed | jq '.[0].placed')"
 check "they send" send third
 check_equal "each has its rule and its path" "$before" "$(rules_with_path)"
+kill -HUP "${engine[both]}"
+sleep 1
+check "its files read anew: probed and up" patiently 60 usable A 8
+check "they send" send third
+check_equal "each still has" "$before" "$(rules_with_path)"
 kill $monitor
 wait $monitor 2>/dev/null || :
 check_equal "no rule was touched" "" "$(grep -w rule "$work/events" || :)"
