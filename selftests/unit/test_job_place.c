@@ -435,6 +435,66 @@ static void test_reload(void **state)
 		assert_int_equal(qp_at(1, 10 + i)->path, id[i] - FIRST + 3000);
 }
 
+static void change_anything(u64 *seed)
+{
+	struct engine_path *path;
+	uint32_t i, n;
+
+	path = engine_path(&engine, test_random(seed) % engine.paths.n);
+	switch (test_random(seed) % 8) {
+	case 0:
+		path->stopped = !path->stopped;
+		break;
+	case 1:
+		path->id = path->id ? 0 : 5000 + test_random(seed) % 10000;
+		break;
+	case 2:
+		policy_to(1 + test_random(seed) % 2)->weight[
+			test_random(seed) % 4] = test_random(seed) % 3;
+		break;
+	case 3:
+		ended = 10 + test_random(seed) % 30;
+		break;
+	case 4:
+		nobody_knows = !nobody_knows;
+		break;
+	default:
+		vec_free(&flows);
+		n = test_random(seed) % 120;
+		for (i = 0; i < n; i++)
+			add_flow(1 + test_random(seed) % 2,
+				 10 + test_random(seed) % 60,
+				 test_random(seed) % 3 * 1000)->takes =
+				path->id;
+	}
+}
+
+/* Whatever happens: a slot for each, and a path that its policy has. */
+static void test_anything(void **state)
+{
+	const struct placed_qp *qp;
+	const struct engine_path *path;
+	uint32_t i, first, step;
+	u64 seed = 4711;
+
+	for (step = 0; step < 3000; step++) {
+		change_anything(&seed);
+		look();
+		vec_for_each(qp, job_place_qps(job)) {
+			if (!qp->path || nobody_knows)
+				continue;
+			first = 4 * (qp->dst.s6_addr[15] - 1);
+			for (i = 0; i < 4; i++) {
+				path = engine_path(&engine, first + i);
+				if (path->id == qp->path)
+					break;
+			}
+			assert_true(i < 4);
+			assert_false(path->stopped);
+		}
+	}
+}
+
 static struct rule_info *add_rule(uint32_t n, uint32_t qp, uint32_t path)
 {
 	struct rule_info *rule = vec_add(&there);
@@ -524,6 +584,7 @@ int main(void)
 		TEST(test_pause_range),
 		TEST(test_slots),
 		TEST(test_reload),
+		TEST(test_anything),
 		TEST(test_adopt),
 		TEST(test_adopt_not),
 	};
