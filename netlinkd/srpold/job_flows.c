@@ -12,11 +12,13 @@
  * struct target - a policy of the module that is of such a job
  * @id: of the policy
  * @slot: of the job
+ * @since_ns: when the job began
  * @endpoint: of the policy
  */
 struct target {
 	uint32_t id;
 	uint32_t slot;
+	uint64_t since_ns;
 	struct in6_addr endpoint;
 };
 
@@ -80,6 +82,7 @@ static bool find_targets(struct engine *engine, struct vec *targets)
 				*(struct target *)vec_add(targets) =
 					(struct target){
 						policy->id, job->slot,
+						job->since_ns,
 						policy->endpoint,
 					};
 	vec_free(&policies);
@@ -145,7 +148,8 @@ static bool read_flows(const struct vec *targets, struct vec *all)
 		target = bsearch(&(struct target){ .id = flow.policy },
 				 targets->data, targets->n, targets->size,
 				 by_id);
-		if (target)
+		/* what ended before had a policy that had this number */
+		if (target && flow.last_ns >= target->since_ns)
 			add_flow(&flow, nr, target, &read, all);
 	}
 	srpol_flows_close(&table);

@@ -67,7 +67,7 @@ static void remove_job(struct job *job)
 static int add(struct engine *engine, const json_t *o,
 	       struct srpol_error *err)
 {
-	struct job new = { .slot = free_slot() };
+	struct job new = { .slot = free_slot(), .since_ns = now_ns() };
 	struct srpol_error again = {};
 	int ret;
 

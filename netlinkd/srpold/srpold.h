@@ -482,6 +482,7 @@ int rules_delete(struct engine *engine, const struct vec *there,
  * @tops: names of switches that its paths may turn at
  * @via: function of switches that its paths pass, empty: none
  * @placed: each of its QPs has a path, by what it sends
+ * @since_ns: when it began, or the engine did
  * @unruled: number of its QPs for which there was no room in its rules
  */
 struct job {
@@ -499,6 +500,7 @@ struct job {
 	char tops[16][SRPOL_NAME_LEN];
 	char via[SRPOL_NAME_LEN];
 	bool placed;
+	uint64_t since_ns;
 	uint32_t unruled;
 };
 

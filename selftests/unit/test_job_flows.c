@@ -126,6 +126,17 @@ static void test_whose(void **state)
 	assert_int_equal(flow[2].endpoint.s6_addr[15], 2);
 }
 
+/* Of a job that is gone, whose policy had the number that this one's has. */
+static void test_before(void **state)
+{
+	((struct job *)jobs.data)[2].since_ns = 1000;
+	put(0, 17, 100)->last_ns = 999;
+	put(1, 18, 100)->last_ns = 1000;
+	assert_int_equal(look(1)->qp, 18);
+	table[0].last_ns = 1001;
+	look(2);
+}
+
 /* Each by itself: a QP has several, and one that goes takes nothing back. */
 static void test_more(void **state)
 {
@@ -184,6 +195,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_whose, set_up),
+		cmocka_unit_test_setup(test_before, set_up),
 		cmocka_unit_test_setup(test_more, set_up),
 		cmocka_unit_test_setup(test_given_away, set_up),
 		cmocka_unit_test_setup(test_unknown, set_up),
