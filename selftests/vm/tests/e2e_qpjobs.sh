@@ -297,8 +297,15 @@ check_equal "none is placed" '0 null' \
 	"$(srpol -j job show hashed | jq -r '.[0] | "\(.placed) \(.placement)"')"
 check_equal "no rule has a path" '[]' "$(paths_of hashed)"
 check_fails "another placement" "." srpol job add bad comm x placement best
-end third "the third process ends"
 check "its job goes" srpol job del hashed
+check "a job by source, placed" srpol job add source src fd00:a::/64 \
+	placement qp
+check "it sends" send third
+check "its QPs are placed, those of B are not" patiently 60 placed_is source $QPS
+check_equal "and are its own by their source" '["fd00:a::/64"]' \
+	"$(rules_with_path | jq -c '[ .[].match.src ] | unique')"
+end third "the third process ends"
+check "its job goes" srpol job del source
 
 check_equal "rules are as without jobs" 1 "$(srpol -j rule show | jq length)"
 check_equal "srpol dropped nothing" "" \
