@@ -25,6 +25,8 @@
 #	fanout		how long a plan takes to 100 to 1000 hosts, by a real etcd
 #	whatif		what the engine predicts of TIMES cut links, and what they
 #			then do
+#	ecmp		all-to-alls of TIMES MPI programs on slow links: by ECMP,
+#			hashed and placed by srpol
 
 set -euo pipefail
 
@@ -161,6 +163,10 @@ epochs)
 whatif)
 	export SRPOL_CUTS=${2:-20} SRPOL_PACKETS=48000
 	once whatif selftests/sim/whatif.sh
+	;;
+ecmp)
+	export SRPOL_TRIALS=${2:-3}
+	once ecmp selftests/vm/vm.sh -i -t 14400 -o "$out/vm" -- selftests/mpi/ecmp.sh
 	;;
 *)
 	echo "usage: campaign.sh PART [TIMES]" >&2

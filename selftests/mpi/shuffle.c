@@ -11,28 +11,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "sizes.h"
+
 /* after so many iterations ranks wait to be told */
 #define FIRST	20
-
-/* Rank @to is the k-th choice of rank @from: 1/k of what the first one gets. */
-static int count(int from, int to, int n, int bytes)
-{
-	return bytes / ((to - from + n) % n + 1);
-}
-
-/* Counts and displacements of rank @self's send or receive side. */
-static int layout(int self, int n, int bytes, int send, int *counts, int *at)
-{
-	int i, sum = 0;
-
-	for (i = 0; i < n; i++) {
-		counts[i] = send ? count(self, i, n, bytes) :
-				   count(i, self, n, bytes);
-		at[i] = sum;
-		sum += counts[i];
-	}
-	return sum;
-}
 
 /* A rank that only slept would leave the connections of others half made. */
 static void wait_for(const char *file)
@@ -65,8 +47,12 @@ int main(int argc, char **argv)
 	out_at = out_n + n;
 	in_n = out_n + 2 * n;
 	in_at = out_n + 3 * n;
-	out_len = layout(self, n, bytes, 1, out_n, out_at);
-	in_len = layout(self, n, bytes, 0, in_n, in_at);
+	for (i = 0; i < n; i++) {
+		out_n[i] = sizes_zipf(self, i, n, bytes);
+		in_n[i] = sizes_zipf(i, self, n, bytes);
+	}
+	out_len = sizes_layout(n, out_n, out_at);
+	in_len = sizes_layout(n, in_n, in_at);
 	out = malloc(out_len);
 	in = malloc(in_len);
 	for (i = 0; i < out_len; i++)
