@@ -27,6 +27,8 @@
 #			then do
 #	ecmp		all-to-alls of TIMES MPI programs on slow links: by ECMP,
 #			hashed and placed by srpol
+#	demand		TIMES demands of an application: how soon packets go as they
+#			want, on one processor whose clock counts instructions
 
 set -euo pipefail
 
@@ -163,6 +165,11 @@ epochs)
 whatif)
 	export SRPOL_CUTS=${2:-20} SRPOL_PACKETS=48000
 	once whatif selftests/sim/whatif.sh
+	;;
+demand)
+	export SRPOL_DEMANDS=${2:-200} SRPOL_LIMITS="20000 50000" SRPOL_ACCEL=tcg
+	once demand in_guest e2e_demand.sh "" -c 1 -a nokaslr -q -icount \
+		-q shift=0,sleep=off -q -rtc -q clock=vm
 	;;
 ecmp)
 	export SRPOL_TRIALS=${2:-3}
