@@ -8,7 +8,6 @@
  * thread, or that of the protection domain which the QP is in.
  */
 #include <errno.h>
-#include <ifaddrs.h>
 #include <libmnl/libmnl.h>
 #include <net/if.h>
 #include <rdma/rdma_netlink.h>
@@ -256,37 +255,4 @@ int srpol_rdma_for_each_qp(void (*cb)(const struct srpol_rdma_qp *qp, void *data
 	free(walk.domains);
 	mnl_socket_close(nl);
 	return err;
-}
-
-/**
- * srpol_rdma_is_local() - does a QP's network device have an address
- * @qp: the QP
- * @addr: 16 bytes, v4-mapped for IPv4
- */
-bool srpol_rdma_is_local(const struct srpol_rdma_qp *qp, const uint8_t *addr)
-{
-	struct ifaddrs *list, *ifa;
-	struct in6_addr own;
-	bool found = false;
-
-	if (getifaddrs(&list))
-		return false;
-	for (ifa = list; ifa && !found; ifa = ifa->ifa_next) {
-		if (!ifa->ifa_addr || if_nametoindex(ifa->ifa_name) !=
-				      qp->ifindex)
-			continue;
-		memset(&own, 0, sizeof(own));
-		if (ifa->ifa_addr->sa_family == AF_INET6) {
-			own = ((struct sockaddr_in6 *)ifa->ifa_addr)->sin6_addr;
-		} else if (ifa->ifa_addr->sa_family == AF_INET) {
-			own.s6_addr[10] = 0xff;
-			own.s6_addr[11] = 0xff;
-			memcpy(&own.s6_addr[12],
-			       &((struct sockaddr_in *)ifa->ifa_addr)->sin_addr,
-			       4);
-		}
-		found = !memcmp(&own, addr, sizeof(own));
-	}
-	freeifaddrs(list);
-	return found;
 }

@@ -274,7 +274,11 @@ struct srpol_rdma_qp {
 
 int srpol_rdma_for_each_qp(void (*cb)(const struct srpol_rdma_qp *qp,
 				      void *data), void *data);
-bool srpol_rdma_is_local(const struct srpol_rdma_qp *qp, const uint8_t *addr);
+
+/* own_addrs.c: addresses of this host's devices */
+
+bool srpol_own_addr_is_of(uint32_t ifindex, const uint8_t *addr);
+void srpol_own_addrs_forget(void);
 
 /* drops.c: the ring buffer of dropped packets */
 

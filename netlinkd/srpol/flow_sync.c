@@ -28,7 +28,7 @@ static void bind_qp(const struct srpol_rdma_qp *qp, void *data)
 
 	vec_for_each(info, &sync->flows) {
 		if (!info->flow.key.roce || info->flow.key.qp != qp->remote ||
-		    !srpol_rdma_is_local(qp, info->flow.key.saddr))
+		    !srpol_own_addr_is_of(qp->ifindex, info->flow.key.saddr))
 			continue;
 		if (found && (memcmp(found->flow.key.daddr, info->flow.key.daddr, 16) ||
 			      memcmp(found->flow.key.saddr, info->flow.key.saddr, 16))) {

@@ -226,7 +226,7 @@ void job_qps_read(void)
 	const struct job *job;
 	bool wanted = false;
 
-	own_addrs_forget();
+	srpol_own_addrs_forget();
 	vec_for_each(job, &jobs)
 		wanted |= job_is_by_process(job);
 	if (!wanted) {
@@ -303,7 +303,7 @@ bool job_has_qp(const struct job *job, uint32_t remote,
 				      remote);
 			continue;
 		}
-		if ((*ifindex || own_addr_is_of(qp->ifindex, src)) &&
+		if ((*ifindex || srpol_own_addr_is_of(qp->ifindex, src->s6_addr)) &&
 		    job_owns_qp(qp, job)) {
 			*ifindex = qp->ifindex;
 			return true;

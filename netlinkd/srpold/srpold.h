@@ -36,7 +36,6 @@
  *	job_via.c	paths of those that go through functions of switches
  *	job_rules.c	whose traffic is which job's
  *	job_qps.c	whose QPs are which job's
- *	own_addrs.c	addresses of this host's devices
  *	qp_ranges.c	QPs of a job as few ranges of numbers
  *	job_flows.c	what QPs of jobs send
  *	job_paths.c	which paths a QP may take
@@ -531,10 +530,6 @@ bool job_owns_qp(const struct srpol_rdma_qp *qp, const void *job);
 bool job_is_by_process(const struct job *job);
 const struct vec *job_qps(void);
 const char *job_cgroup(const struct job *job);
-
-/* own_addrs.c */
-bool own_addr_is_of(uint32_t ifindex, const struct in6_addr *addr);
-void own_addrs_forget(void);
 
 /**
  * struct placed_qp - a QP of a job, by its flows

@@ -39,12 +39,12 @@ const struct vec *job_place_qps(const struct job *job)
 	return &placed;
 }
 
-bool own_addr_is_of(uint32_t ifindex, const struct in6_addr *addr)
+bool srpol_own_addr_is_of(uint32_t ifindex, const uint8_t *addr)
 {
-	return ifindex == addr->s6_addr[15];
+	return ifindex == addr[15];
 }
 
-void own_addrs_forget(void)
+void srpol_own_addrs_forget(void)
 {
 }
 

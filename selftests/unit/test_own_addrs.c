@@ -8,7 +8,7 @@
 #include <net/if.h>
 #include <string.h>
 
-#include "srpold.h"
+#include "srpol_lib.h"
 #include "test.h"
 
 #define ADDRS	5
@@ -53,7 +53,7 @@ static bool is_of(uint32_t ifindex, const char *text)
 {
 	struct in6_addr addr = address(text);
 
-	return own_addr_is_of(ifindex, &addr);
+	return srpol_own_addr_is_of(ifindex, addr.s6_addr);
 }
 
 static void set(size_t i, char *dev, const char *text)
@@ -83,7 +83,7 @@ static int set_up(void **state)
 	set(2, "gone", "fd00::9");
 	set(3, "d2", "10.0.0.2");
 	set(4, "d2", "fd00::2");
-	own_addrs_forget();
+	srpol_own_addrs_forget();
 	asked = 0;
 	return 0;
 }
@@ -100,7 +100,7 @@ static void test_own(void **state)
 	assert_int_equal(asked, 1);
 	set(0, "d2", "fd00::7");
 	assert_false(is_of(2, "fd00::7"));
-	own_addrs_forget();
+	srpol_own_addrs_forget();
 	assert_true(is_of(2, "fd00::7"));
 	assert_int_equal(asked, 2);
 }

@@ -1,13 +1,16 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: LGPL-2.1
 /*
  * Addresses of this host's devices. To ask for them takes long where devices are
- * many, so they are read once and kept until somebody wants them anew.
+ * many, so they are read once and kept until somebody wants them anew. For one
+ * thread.
  */
 #include <ifaddrs.h>
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "srpold.h"
+#include "srpol_lib.h"
+#include "vec.h"
 
 /**
  * struct own_addr - an address
@@ -67,14 +70,15 @@ static void read_all(void)
 }
 
 /**
- * own_addr_is_of() - does a device have an address
+ * srpol_own_addr_is_of() - does a device have an address
  * @ifindex: the device
- * @addr: v4-mapped for IPv4
+ * @addr: 16 bytes, v4-mapped for IPv4
  */
-bool own_addr_is_of(uint32_t ifindex, const struct in6_addr *addr)
+bool srpol_own_addr_is_of(uint32_t ifindex, const uint8_t *addr)
 {
-	const struct own_addr key = { ifindex, *addr };
+	struct own_addr key = { .ifindex = ifindex };
 
+	memcpy(&key.addr, addr, sizeof(key.addr));
 	if (!known)
 		read_all();
 	return addrs.n &&
@@ -82,9 +86,9 @@ bool own_addr_is_of(uint32_t ifindex, const struct in6_addr *addr)
 }
 
 /**
- * own_addrs_forget() - they may be others now
+ * srpol_own_addrs_forget() - they may be others now
  */
-void own_addrs_forget(void)
+void srpol_own_addrs_forget(void)
 {
 	vec_free(&addrs);
 	known = false;
