@@ -59,7 +59,7 @@ topology() {
 
 # percentile N: of the times, in microseconds
 percentile() {
-	cut -d ' ' -f 1 "$work/times" | sort -n | awk -v share="$1" '
+	sort -n "$work/times" | awk -v share="$1" '
 		{ value[NR] = $1 }
 		END { n = int(NR * share / 100 + 0.999); print value[n < 1 ? 1 : n] }'
 }
