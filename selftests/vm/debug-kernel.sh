@@ -156,6 +156,10 @@ find_kernel() {
 build_modules() {
 	local out=$SRPOL_DEBUG_OUT
 
+	# kbuild would keep type information of the kernel that was there before,
+	# and this kernel leaves it aside
+	[ "$out/kmod/srpol.ko" -nt "$SRPOL_DEBUG_TREE/vmlinux" ] ||
+		rm -rf "$out"
 	mkdir -p "$out/kmod"
 	(
 		cd kmod
@@ -177,19 +181,18 @@ of_sources() {
 	} | sha256sum
 }
 
-# passed_before NAME PROGRAM
-passed_before() {
-	[ "$(of_sources "$2")" = "$(cat "$cache/passed/$1" 2>/dev/null)" ]
-}
-
-# remember_passed: those that passed in this run
+# remember_passed: those that passed in this run until now, of what was there when
+# it began
 remember_passed() {
-	local program name
+	local name tally
 
-	for program in selftests/vm/tests/*; do
-		name=$(name_of "$program")
-		! grep -qsE '^[1-9][0-9]* 0 0 *$' "$SRPOL_LOGS/vm/$name/tally" ||
-			of_sources "$program" >"$cache/passed/$name"
+	for name in "${!sources[@]}"; do
+		tally=$SRPOL_LOGS/vm/$name/tally
+		# an earlier run's is older than the module
+		if [ "$tally" -nt "$SRPOL_LOGS/modules.log" ] &&
+			grep -qsE '^[1-9][0-9]* 0 0 *$' "$tally"; then
+			echo "${sources[$name]}" >"$cache/passed/$name"
+		fi
 	done
 }
 
@@ -220,10 +223,15 @@ build_modules >"$SRPOL_LOGS/modules.log" 2>&1 || {
 	die "the module could not be built for this kernel"
 }
 
+# What a result of this run is of, by program
+declare -A sources
 before=0
 for program in selftests/vm/tests/*; do
 	name=$(name_of "$program")
-	[ "${SRPOL_RESUME:-0}" = 1 ] && passed_before "$name" "$program" || continue
+	sources[$name]=$(of_sources "$program")
+	[ "${SRPOL_RESUME:-0}" = 1 ] &&
+		[ "${sources[$name]}" = "$(cat "$cache/passed/$name" 2>/dev/null)" ] ||
+		continue
 	before=$((before + 1))
 	not_here+=("$name")
 done
@@ -237,9 +245,15 @@ export SRPOL_CHECKER=$self
 # KASAN with other limits of what addresses there are
 export SRPOL_GUEST="-m 3G -a no5lvl"
 
-trap 'kill "$runner" 2>/dev/null; wait; remember_passed' EXIT
+trap 'kill "$runner" 2>/dev/null || :; wait "$runner" || :; remember_passed' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 selftests/run.sh "$@" &
 runner=$!
+# Hours can end by something that nobody can catch.
+while kill -0 "$runner" 2>/dev/null; do
+	sleep 30 &
+	wait -n "$runner" $! || :
+	remember_passed
+done
 wait "$runner"
