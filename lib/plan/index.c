@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * The index of an epoch: a line that says what it is, then a line per chunk,
- * {"digest":D,"epoch":E,"leaf":L}, sorted by name. Its digest is in the head. The
- * first line also has "limits":[[COLOR,RATE],...], by color, if there are some.
+ * The index of an epoch: a line that says what it is, then a line per page,
+ * {"digest":D,"epoch":E,"page":NUMBER}, sorted by number. Its digest is in the
+ * head. The first line also has "limits":[[COLOR,RATE],...], by color, if there
+ * are some.
  */
 #include <errno.h>
-#include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "jsonl.h"
 #include "plan.h"
 #include "srpol_lib.h"
-
-static int put_line(FILE *out, json_t *line)
-{
-	int ret = line ? json_dumpf(line, out, JSON_COMPACT | JSON_SORT_KEYS) :
-		  -1;
-
-	json_decref(line);
-	putc('\n', out);
-	return ret;
-}
 
 /* NULL: none */
 static json_t *limits_to_json(const struct srpol_index *index)
@@ -53,32 +43,25 @@ char *srpol_index_write(const struct srpol_index *index)
 
 	if (!out)
 		return NULL;
-	ret = put_line(out, json_pack("{s:I, s:s, s:s, s:I, s:o*}",
-				      "epoch", (json_int_t)index->epoch,
-				      "topology", index->topology,
-				      "algorithm", index->alg,
-				      "chunks", (json_int_t)index->n,
-				      "limits", limits_to_json(index)));
+	ret = srpol_jsonl_put(out, json_pack("{s:I, s:s, s:s, s:I, s:I, s:o*}",
+					     "epoch", (json_int_t)index->epoch,
+					     "topology", index->topology,
+					     "algorithm", index->alg,
+					     "leaves", (json_int_t)index->leaves,
+					     "pages", (json_int_t)index->n,
+					     "limits", limits_to_json(index)));
 	for (i = 0; i < index->n && !ret; i++) {
 		e = &index->entries[i];
-		ret = put_line(out, json_pack("{s:s, s:I, s:s}",
-					      "leaf", e->leaf, "epoch",
-					      (json_int_t)e->epoch,
-					      "digest", e->digest));
+		ret = srpol_jsonl_put(out, json_pack("{s:I, s:I, s:s}",
+						     "page", (json_int_t)e->page,
+						     "epoch", (json_int_t)e->epoch,
+						     "digest", e->digest));
 	}
 	if (fclose(out) || ret) {
 		free(text);
 		return NULL;
 	}
 	return text;
-}
-
-static bool take(char *to, size_t size, const char *from)
-{
-	if (strlen(from) >= size)
-		return false;
-	strcpy(to, from);
-	return true;
 }
 
 static int read_limits(const json_t *list, struct srpol_index *index)
@@ -108,22 +91,36 @@ static int read_limits(const json_t *list, struct srpol_index *index)
 	return 0;
 }
 
-static int read_first(const json_t *o, struct srpol_index *index)
+/**
+ * struct reading - a text that is read
+ * @index: result
+ * @len: bytes of the text
+ */
+struct reading {
+	struct srpol_index *index;
+	size_t len;
+};
+
+static int read_first(json_t *o, const struct reading *r)
 {
+	struct srpol_index *index = r->index;
+	json_int_t epoch, leaves, pages;
 	const char *topology, *alg;
-	json_int_t epoch, chunks;
 	json_t *limits = NULL;
 	int ret;
 
-	if (json_unpack((json_t *)o, "{s:I, s:s, s:s, s:I, s?o !}", "epoch",
-			&epoch, "topology", &topology, "algorithm", &alg,
-			"chunks", &chunks, "limits", &limits) ||
-	    epoch <= 0 || chunks < 0 || chunks > UINT32_MAX / 256 ||
-	    !take(index->topology, sizeof(index->topology), topology) ||
-	    !take(index->alg, sizeof(index->alg), alg))
+	if (json_unpack(o, "{s:I, s:s, s:s, s:I, s:I, s?o !}", "epoch", &epoch,
+			"topology", &topology, "algorithm", &alg, "leaves",
+			&leaves, "pages", &pages, "limits", &limits) ||
+	    epoch <= 0 || leaves <= 0 || leaves > UINT32_MAX || pages < 0 ||
+	    (size_t)pages > r->len ||
+	    !srpol_word_take(index->topology, sizeof(index->topology),
+			     topology) ||
+	    !srpol_word_take(index->alg, sizeof(index->alg), alg))
 		return -EINVAL;
 	index->epoch = epoch;
-	index->n = chunks;
+	index->leaves = leaves;
+	index->n = pages;
 	ret = limits ? read_limits(limits, index) : 0;
 	if (ret)
 		return ret;
@@ -131,21 +128,26 @@ static int read_first(const json_t *o, struct srpol_index *index)
 	return index->entries ? 0 : -ENOMEM;
 }
 
-static int read_entry(const json_t *o, const struct srpol_index *index,
-		      uint32_t i)
+static int read_line(json_t *o, uint32_t nth, void *data)
 {
-	struct srpol_index_entry *e = &index->entries[i];
-	const char *leaf, *digest;
-	json_int_t epoch;
+	const struct reading *r = data;
+	struct srpol_index_entry *e;
+	json_int_t page, epoch;
+	const char *digest;
 
-	if (i >= index->n ||
-	    json_unpack((json_t *)o, "{s:s, s:I, s:s !}", "leaf", &leaf,
-			"epoch", &epoch, "digest", &digest) ||
-	    epoch <= 0 || (uint64_t)epoch > index->epoch ||
-	    !take(e->leaf, sizeof(e->leaf), leaf) ||
-	    !take(e->digest, sizeof(e->digest), digest) ||
-	    (i && strcmp(e[-1].leaf, e->leaf) >= 0))
+	if (!nth)
+		return read_first(o, r);
+	if (nth > r->index->n ||
+	    json_unpack(o, "{s:I, s:I, s:s !}", "page", &page, "epoch", &epoch,
+			"digest", &digest))
 		return -EINVAL;
+	e = &r->index->entries[nth - 1];
+	if (page < 0 || page >= SRPOL_NONE || epoch <= 0 ||
+	    (uint64_t)epoch > r->index->epoch ||
+	    !srpol_word_take(e->digest, sizeof(e->digest), digest) ||
+	    (nth > 1 && e[-1].page >= page))
+		return -EINVAL;
+	e->page = page;
 	e->epoch = epoch;
 	return 0;
 }
@@ -162,26 +164,16 @@ static int read_entry(const json_t *o, const struct srpol_index *index,
 int srpol_index_read(const char *text, size_t len, struct srpol_index *index,
 		     struct srpol_error *err)
 {
-	const char *at = text, *end = text + len, *line_end;
-	uint32_t lines = 0;
-	int ret = 0;
-	json_t *o;
+	struct reading r = { .index = index, .len = len };
+	uint32_t n;
+	int ret;
 
 	*index = (struct srpol_index){};
-	for (; at < end && !ret; at = line_end + 1, lines++) {
-		line_end = memchr(at, '\n', end - at);
-		o = line_end ? json_loadb(at, line_end - at,
-					  JSON_REJECT_DUPLICATES, NULL) : NULL;
-		ret = !o ? -EINVAL : lines ? read_entry(o, index, lines - 1) :
-		      read_first(o, index);
-		json_decref(o);
-		if (ret)
-			break;
-	}
-	if (!ret && lines != index->n + 1)
+	ret = srpol_jsonl_read(text, len, read_line, &r, &n);
+	if (!ret && n != index->n + 1)
 		ret = -EINVAL;
 	return ret ? srpol_error_set(err, ret, "index: line %u is wrong",
-				     lines + 1) : 0;
+				     n + 1) : 0;
 }
 
 /**
@@ -195,22 +187,25 @@ void srpol_index_free(struct srpol_index *index)
 	*index = (struct srpol_index){};
 }
 
-static int by_leaf(const void *key, const void *entry)
+static int by_page(const void *key, const void *entry)
 {
-	return strcmp(key, ((const struct srpol_index_entry *)entry)->leaf);
+	uint32_t page = *(const uint32_t *)key;
+	const struct srpol_index_entry *e = entry;
+
+	return (page > e->page) - (page < e->page);
 }
 
 /**
- * srpol_index_find() - the chunk of a leaf
+ * srpol_index_find() - a page
  * @index: index
- * @leaf: name
+ * @page: its number
  *
- * Return: its entry, NULL if the plan says nothing of the leaf.
+ * Return: its entry, NULL if there is nothing on it.
  */
 const struct srpol_index_entry *srpol_index_find(const struct srpol_index *index,
-						 const char *leaf)
+						 uint32_t page)
 {
 	/* an empty one need not have entries at all */
-	return index->n ? bsearch(leaf, index->entries, index->n,
-				  sizeof(*index->entries), by_leaf) : NULL;
+	return index->n ? bsearch(&page, index->entries, index->n,
+				  sizeof(*index->entries), by_page) : NULL;
 }

@@ -4,10 +4,11 @@
  * srpol_plan as text with digests, how a new one follows from the one before,
  * bandwidth that is kept for jobs, and what a link that goes down would do.
  *
- *	head -- digest --> index -- digest --> chunk of each source leaf
+ *	head -- digest --> index -- digest --> page of some leaves
+ *	page -- digest --> chunk of each of these as a source
  *
- * So a host that reads its own leaves' chunks only knows that they are those
- * of the head's plan. All are pure: no I/O, no clocks.
+ * So a host that reads its own leaves' chunks, and the pages these are on, knows
+ * that they are those of the head's plan. All are pure: no I/O, no clocks.
  */
 #ifndef _SRPOL_PLAN_H
 #define _SRPOL_PLAN_H
@@ -41,16 +42,67 @@ int srpol_chunks_read(const struct srpol_fabric *f,
 		      const struct srpol_chunk *chunks, uint32_t n,
 		      struct srpol_plan **out, struct srpol_error *err);
 
-/* index.c: which chunks make up an epoch */
+/* page.c: chunks of some leaves, and reports of their hosts */
 
 /**
- * struct srpol_index_entry - a chunk of an epoch
+ * struct srpol_page_entry - a chunk
  * @leaf: name of the source leaf
  * @epoch: epoch in which the chunk was written: it did not change since
  * @digest: of its text
  */
-struct srpol_index_entry {
+struct srpol_page_entry {
 	char leaf[SRPOL_NAME_LEN];
+	uint64_t epoch;
+	char digest[SRPOL_DIGEST_LEN];
+};
+
+/**
+ * struct srpol_seen - the last report of a host that a plan takes into account
+ * @host: its name
+ * @number: number of the report
+ */
+struct srpol_seen {
+	char host[SRPOL_NAME_LEN];
+	uint64_t number;
+};
+
+/**
+ * struct srpol_page - a page of the index
+ * @number: which
+ * @n: number of @entries
+ * @entries: sorted by name of the leaf
+ * @n_seen: number of @seen
+ * @seen: sorted by host
+ */
+struct srpol_page {
+	uint32_t number;
+	uint32_t n;
+	struct srpol_page_entry *entries;
+	uint32_t n_seen;
+	struct srpol_seen *seen;
+};
+
+uint32_t srpol_page_leaves(const struct srpol_fabric *f);
+void srpol_page_numbers(const struct srpol_fabric *f, uint32_t leaves,
+			uint32_t *page);
+char *srpol_page_write(const struct srpol_page *page);
+int srpol_page_read(const char *text, size_t len, uint64_t epoch,
+		    struct srpol_page *page, struct srpol_error *err);
+void srpol_page_free(struct srpol_page *page);
+const struct srpol_page_entry *srpol_page_find(const struct srpol_page *page,
+					       const char *leaf);
+uint64_t srpol_page_seen(const struct srpol_page *page, const char *host);
+
+/* index.c: which pages make up an epoch */
+
+/**
+ * struct srpol_index_entry - a page of an epoch
+ * @page: its number
+ * @epoch: epoch in which the page was written: it did not change since
+ * @digest: of its text
+ */
+struct srpol_index_entry {
+	uint32_t page;
 	uint64_t epoch;
 	char digest[SRPOL_DIGEST_LEN];
 };
@@ -66,12 +118,13 @@ struct srpol_limit_rate {
 };
 
 /**
- * struct srpol_index - the chunks of an epoch
+ * struct srpol_index - the pages of an epoch
  * @epoch: number of the epoch
  * @topology: digest of srpol_topology_text() of the fabric it is for
  * @alg: algorithm that made it
+ * @leaves: how many leaves a page is for, see srpol_page_numbers()
  * @n: number of @entries
- * @entries: sorted by name of the leaf
+ * @entries: sorted by page
  * @n_limits: number of @limits
  * @limits: sorted by color
  */
@@ -79,6 +132,7 @@ struct srpol_index {
 	uint64_t epoch;
 	char topology[SRPOL_DIGEST_LEN];
 	char alg[SRPOL_ALG_NAME_LEN];
+	uint32_t leaves;
 	uint32_t n;
 	struct srpol_index_entry *entries;
 	uint32_t n_limits;
@@ -90,19 +144,9 @@ int srpol_index_read(const char *text, size_t len, struct srpol_index *index,
 		     struct srpol_error *err);
 void srpol_index_free(struct srpol_index *index);
 const struct srpol_index_entry *srpol_index_find(const struct srpol_index *index,
-						 const char *leaf);
+						 uint32_t page);
 
 /* head.c: which epoch is in force */
-
-/**
- * struct srpol_seen - the last report of a host that a plan takes into account
- * @host: its name
- * @number: number of the report
- */
-struct srpol_seen {
-	char host[SRPOL_NAME_LEN];
-	uint64_t number;
-};
 
 /**
  * struct srpol_head - the epoch in force
@@ -110,23 +154,17 @@ struct srpol_seen {
  * @term: create revision of the leader's key; does not go back
  * @topo_rev: revision of the topology's key
  * @digest: of the index's text
- * @n: number of @seen
- * @seen: sorted by host
  */
 struct srpol_head {
 	uint64_t epoch;
 	uint64_t term;
 	uint64_t topo_rev;
 	char digest[SRPOL_DIGEST_LEN];
-	uint32_t n;
-	struct srpol_seen *seen;
 };
 
 char *srpol_head_write(const struct srpol_head *head);
 int srpol_head_read(const char *text, size_t len, struct srpol_head *head,
 		    struct srpol_error *err);
-void srpol_head_free(struct srpol_head *head);
-uint64_t srpol_head_seen(const struct srpol_head *head, const char *host);
 
 /* expand.c: a host's weights towards a peer */
 

@@ -111,13 +111,13 @@ static void advise_hosts(json_t *list)
 			if (n++ < NAMES_MAX)
 				json_array_append_new(silent, json_string(
 					f->nodes[i].name));
-		} else if (ack->epoch < fabricd.index.epoch) {
+		} else if (ack->epoch < fabricd.epoch.index.epoch) {
 			say(list, "host-behind",
 			    "look at srpol engine show on that host: whether it is connected, and why it refused the plan",
 			    json_pack("{s:s, s:I, s:I, s:o}", "host", ack->host,
 				      "epoch", (json_int_t)ack->epoch,
 				      "in_force",
-				      (json_int_t)fabricd.index.epoch,
+				      (json_int_t)fabricd.epoch.index.epoch,
 				      "published_s_ago", published_ago()));
 		}
 	}

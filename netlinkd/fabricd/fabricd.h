@@ -11,7 +11,8 @@
  *	acks.c		what hosts have applied
  *	measured.c	what hosts send, by link
  *	takeover.c	what a new leader finds in the store
- *	publish.c	chunks, index, head
+ *	epoch.c		what of it changes from one to the next
+ *	publish.c	chunks, pages, index, head
  *	plan.c		when to plan, and what became of it
  *	control.c	answers srpol fabric
  *	report.c	what it shows
@@ -169,6 +170,40 @@ struct fabricd_stats {
 };
 
 /**
+ * struct epoch_text - a key to be written, or (value NULL) deleted
+ * @key: key
+ * @value: its value
+ * @len: bytes of it
+ */
+struct epoch_text {
+	char key[STORE_KEY_LEN];
+	char *value;
+	size_t len;
+};
+
+/**
+ * struct epoch - what makes up an epoch
+ * @index: its index
+ * @pages: those of the index, in its order
+ */
+struct epoch {
+	struct srpol_index index;
+	struct srpol_page *pages;
+};
+
+/**
+ * struct epoch_change - what is to be done for an epoch to be in force
+ * @texts: struct epoch_text, chunks and pages that changed
+ * @old: struct epoch_text, what nobody will refer to
+ * @index_text: of the index
+ */
+struct epoch_change {
+	struct vec texts;
+	struct vec old;
+	char *index_text;
+};
+
+/**
  * struct fabricd - everything
  * @config: what the operator wrote
  * @fabric: topology
@@ -184,11 +219,10 @@ struct fabricd_stats {
  * @links: state of the links as of the last plan
  * @plan: plan in force: that of @planner and what is reserved; NULL: none
  * @before: the plan before it, NULL: none
- * @index: of what was written
+ * @epoch: in force
  * @head_rev: revision of the head that was read or written last
  * @published_ns: when this engine wrote it, 0: another one did
  * @next_epoch: number
- * @seen: reports in the head that was written last
  * @stats: what happened
  */
 struct fabricd {
@@ -206,11 +240,10 @@ struct fabricd {
 	struct srpol_links *links;
 	struct srpol_plan *plan;
 	struct srpol_plan *before;
-	struct srpol_index index;
+	struct epoch epoch;
 	uint64_t head_rev;
 	uint64_t published_ns;
 	uint64_t next_epoch;
-	char *seen;
 	struct fabricd_stats stats;
 };
 
@@ -220,6 +253,7 @@ extern struct fabricd fabricd;
 const char *key_leader(char *buf);
 const char *key_head(char *buf);
 const char *key_index(char *buf, uint64_t epoch);
+const char *key_page(char *buf, uint64_t epoch, uint32_t page);
 const char *key_chunk(char *buf, uint64_t epoch, const char *leaf);
 
 /* sweep.c */
@@ -300,6 +334,14 @@ bool measured_share_of(const double *loads,
 /* takeover.c */
 void takeover(void (*done)(bool ok));
 void takeover_stop(void);
+
+/* epoch.c */
+int epoch_make(const struct srpol_plan *plan, struct epoch *e,
+	       struct epoch_change *change);
+bool epoch_equal(const struct epoch *a, const struct epoch *b);
+uint32_t epoch_chunks(const struct epoch *e);
+void epoch_change_free(struct epoch_change *change);
+void epoch_free(struct epoch *e);
 
 /* publish.c */
 void publish(const struct srpol_plan *plan, void (*done)(int error));

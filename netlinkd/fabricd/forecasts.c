@@ -215,7 +215,7 @@ static void refuse(struct word *w, const char *key, const char *why)
 static void set(void *data, const struct store_kv *kv)
 {
 	struct word new = {
-		.host = hear_host(kv->key), .mod = kv->mod, .heard = now_ns(),
+		.host = hear_host(kv->key, NULL), .mod = kv->mod, .heard = now_ns(),
 	};
 	struct word *w = find(new.host);
 	uint64_t now_ms = forecasts_now_ms();

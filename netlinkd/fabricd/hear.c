@@ -82,24 +82,27 @@ void hear_stop(struct hearing *h)
 /**
  * hear_host() - the host a key is of
  * @key: such as demand/SHARD/LEAF/HOST
+ * @leaf: result, NULL: not asked for
  *
  * Return: its node, SRPOL_NONE: none that we know, or not on that leaf.
  */
-uint32_t hear_host(const char *key)
+uint32_t hear_host(const char *key, uint32_t *leaf)
 {
 	const struct srpol_fabric *f = fabricd.fabric;
 	const char *name = strrchr(key, '/') + 1;
-	char leaf[STORE_KEY_LEN];
+	char before[STORE_KEY_LEN];
 	uint32_t host, at;
 
-	snprintf(leaf, sizeof(leaf), "%.*s", (int)(name - 1 - key), key);
-	if (strlen(name) >= SRPOL_NAME_LEN || !strchr(leaf, '/') ||
-	    strlen(strrchr(leaf, '/')) > SRPOL_NAME_LEN)
+	snprintf(before, sizeof(before), "%.*s", (int)(name - 1 - key), key);
+	if (strlen(name) >= SRPOL_NAME_LEN || !strchr(before, '/') ||
+	    strlen(strrchr(before, '/')) > SRPOL_NAME_LEN)
 		return SRPOL_NONE;
 	host = srpol_fabric_node(f, name);
-	at = srpol_fabric_node(f, strrchr(leaf, '/') + 1);
+	at = srpol_fabric_node(f, strrchr(before, '/') + 1);
 	if (host == SRPOL_NONE || f->nodes[host].tier != SRPOL_TIER_HOST ||
 	    at == SRPOL_NONE || srpol_fabric_link(f, host, at) == SRPOL_NONE)
 		return SRPOL_NONE;
+	if (leaf)
+		*leaf = at;
 	return host;
 }

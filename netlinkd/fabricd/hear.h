@@ -30,6 +30,6 @@ struct hearing {
 int hear_start(struct hearing *h, const char *what, struct sweep *sweep,
 	       struct srpol_error *err);
 void hear_stop(struct hearing *h);
-uint32_t hear_host(const char *key);
+uint32_t hear_host(const char *key, uint32_t *leaf);
 
 #endif /* _SRPOL_FABRICD_HEAR_H */

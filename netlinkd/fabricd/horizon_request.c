@@ -280,7 +280,7 @@ static json_t *result(const struct ahead *a, const struct srpol_outlook *o)
 		json_object_set_new(first, "in_s", json_real(o->when));
 	}
 	return json_pack("{s:I, s:f, s:I, s:I, s:I, s:o, s:o, s:o}",
-			 "epoch", (json_int_t)fabricd.index.epoch,
+			 "epoch", (json_int_t)fabricd.epoch.index.epoch,
 			 "tick_s", 1.0 / SRPOL_HORIZON_TICKS,
 			 "demands", (json_int_t)o->n,
 			 "reserved", (json_int_t)a->n_reserved,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fabricd.h"
+#include "hear.h"
 #include "srpol_lib.h"
 #include "tenants.h"
 
@@ -96,14 +97,6 @@ static int read_link(const json_t *o, struct input_link *link)
 	return 0;
 }
 
-/* The host a report's key is of: link/SHARD/LEAF/HOST */
-static const char *host_of(const char *key)
-{
-	const char *slash = strrchr(key, '/');
-
-	return slash ? slash + 1 : "";
-}
-
 static int read_report(const struct store_kv *kv, uint64_t *number,
 		       struct vec *links)
 {
@@ -115,8 +108,7 @@ static int read_report(const struct store_kv *kv, uint64_t *number,
 
 	if (json_unpack(o, "{s:I, s:o !}", "number", &n, "links", &list) ||
 	    n <= 0 || !json_is_array(list) ||
-	    strlen(host_of(kv->key)) >= SRPOL_NAME_LEN ||
-	    srpol_fabric_node(fabricd.fabric, host_of(kv->key)) == SRPOL_NONE)
+	    hear_host(kv->key, NULL) == SRPOL_NONE)
 		ret = -EINVAL;
 	for (i = 0; !ret && i < json_array_size(list); i++) {
 		one = json_array_get(list, i);

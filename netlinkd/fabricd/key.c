@@ -37,6 +37,19 @@ const char *key_index(char *buf, uint64_t epoch)
 }
 
 /**
+ * key_page() - key of a page of an index
+ * @buf: result
+ * @epoch: epoch that wrote it
+ * @page: number
+ */
+const char *key_page(char *buf, uint64_t epoch, uint32_t page)
+{
+	snprintf(buf, STORE_KEY_LEN, "index/%s/%010" PRIu64 "/%05" PRIu32,
+		 fabricd.config.shard, epoch, page);
+	return buf;
+}
+
+/**
  * key_chunk() - key of a chunk
  * @buf: result
  * @epoch: epoch that wrote it

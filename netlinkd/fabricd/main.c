@@ -88,9 +88,8 @@ static void end(void)
 	srpol_plan_free(fabricd.plan);
 	srpol_plan_free(fabricd.before);
 	srpol_links_free(fabricd.links);
-	srpol_index_free(&fabricd.index);
+	epoch_free(&fabricd.epoch);
 	srpol_fabric_free(fabricd.fabric);
-	free(fabricd.seen);
 	free(fabricd.config.users);
 }
 

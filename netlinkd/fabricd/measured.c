@@ -133,7 +133,7 @@ static int read_told(const struct store_kv *kv, struct told *t)
 static void set(void *data, const struct store_kv *kv)
 {
 	struct told new = {
-		.host = hear_host(kv->key), .mod = kv->mod, .heard = now_ns(),
+		.host = hear_host(kv->key, NULL), .mod = kv->mod, .heard = now_ns(),
 	};
 	struct told *t = find(new.host);
 	const struct load *load;

@@ -154,8 +154,6 @@ void plan_takeover(void)
 	loaded = false;
 	publishing = false;
 	fabricd.published_ns = 0;
-	free(fabricd.seen);
-	fabricd.seen = NULL;
 	take_over(NULL);
 }
 

@@ -115,7 +115,7 @@ json_t *report_engine(void)
 			 "leader", fabricd.leader,
 			 "leads", fabricd.term != 0,
 			 "term", (json_int_t)fabricd.term,
-			 "epoch", (json_int_t)fabricd.index.epoch,
+			 "epoch", (json_int_t)fabricd.epoch.index.epoch,
 			 "algorithm", fabricd.config.alg->name,
 			 "store", fabricd.store.ops->name,
 			 "bus", bus_state(),
@@ -227,7 +227,7 @@ json_t *report_plan(const json_t *request, struct srpol_error *err)
 		return NULL;
 	}
 	return json_pack("{s:I, s:o}", "epoch",
-			 (json_int_t)fabricd.index.epoch, "pairs",
+			 (json_int_t)fabricd.epoch.index.epoch, "pairs",
 			 pairs_json(plan, from));
 }
 
@@ -262,5 +262,5 @@ json_t *report_diff(const json_t *request, struct srpol_error *err)
 	srpol_plan_diff(fabricd.before, fabricd.plan, report_add_change,
 			changes);
 	return json_pack("{s:I, s:o}", "epoch",
-			 (json_int_t)fabricd.index.epoch, "changes", changes);
+			 (json_int_t)fabricd.epoch.index.epoch, "changes", changes);
 }

@@ -323,10 +323,10 @@ void settle_published(void)
 
 	vec_for_each(r, reservations_all())
 		if (r->planned == r->mod && !r->epoch)
-			r->epoch = fabricd.index.epoch;
+			r->epoch = fabricd.epoch.index.epoch;
 	vec_for_each(job, &fabricd.jobs)
 		if (job->planned == job->mod && !job->epoch)
-			job->epoch = fabricd.index.epoch;
+			job->epoch = fabricd.epoch.index.epoch;
 	settle_soon();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a new leader finds: the topology's key, the head and its index. What
+ * What a new leader finds: the topology's key, the head, its index and pages. What
  * these do not refer to was left by one that did not come to its end, and is
  * deleted. A head or index that cannot be read is as none: all is written
  * anew, with an epoch above all that are there.
@@ -45,7 +45,6 @@ static void free_state(struct state *s)
 	vec_for_each(key, &s->keys)
 		free(*key);
 	vec_free(&s->keys);
-	srpol_head_free(&s->head);
 	free(s);
 }
 
@@ -87,17 +86,30 @@ static void keep_key(struct state *s, const char *key, const char *number)
 		s->epoch = epoch;
 }
 
+static bool is_chunk(const char *key, const struct srpol_page *page)
+{
+	char buf[STORE_KEY_LEN];
+	uint32_t i;
+
+	for (i = 0; i < page->n; i++)
+		if (!strcmp(key, key_chunk(buf, page->entries[i].epoch,
+					   page->entries[i].leaf)))
+			return true;
+	return false;
+}
+
 static bool is_used(const char *key)
 {
-	const struct srpol_index *index = &fabricd.index;
+	const struct srpol_index *index = &fabricd.epoch.index;
 	char buf[STORE_KEY_LEN];
 	uint32_t i;
 
 	if (index->epoch && !strcmp(key, key_index(buf, index->epoch)))
 		return true;
 	for (i = 0; i < index->n; i++)
-		if (!strcmp(key, key_chunk(buf, index->entries[i].epoch,
-					   index->entries[i].leaf)))
+		if (!strcmp(key, key_page(buf, index->entries[i].epoch,
+					  index->entries[i].page)) ||
+		    is_chunk(key, &fabricd.epoch.pages[i]))
 			return true;
 	return false;
 }
@@ -140,39 +152,77 @@ static void sweep(struct state *s)
 		free(kept[i]);
 }
 
-/* The index in force, if it is the one the head means. */
-static void take_index(struct state *s, const struct store_kv *kv)
+static const struct store_kv *find_key(const struct store_reply *reply,
+				       const char *key)
 {
-	char buf[STORE_KEY_LEN], digest[SRPOL_DIGEST_LEN];
-	struct srpol_index index;
+	size_t i;
 
-	if (!s->head.epoch || strcmp(kv->key, key_index(buf, s->head.epoch)))
-		return;
+	for (i = 0; i < reply->n; i++)
+		if (!strcmp(reply->kvs[i].key, key))
+			return &reply->kvs[i];
+	return NULL;
+}
+
+static bool has_digest(const struct store_kv *kv, const char *wanted)
+{
+	char digest[SRPOL_DIGEST_LEN];
+
+	if (!kv)
+		return false;
 	srpol_digest(kv->value, kv->len, digest);
-	if (!strcmp(digest, s->head.digest) &&
-	    !srpol_index_read(kv->value, kv->len, &index, NULL)) {
-		srpol_index_free(&fabricd.index);
-		fabricd.index = index;
-	} else {
-		log_notice("epoch %llu: its index is damaged; all is written anew",
-			   (unsigned long long)s->head.epoch);
+	return !strcmp(digest, wanted);
+}
+
+static bool take_pages(struct epoch *e, const struct store_reply *reply)
+{
+	const struct srpol_index_entry *entry;
+	const struct store_kv *kv;
+	char key[STORE_KEY_LEN];
+	uint32_t i;
+
+	e->pages = store_alloc((e->index.n + 1) * sizeof(*e->pages));
+	for (i = 0; i < e->index.n; i++) {
+		entry = &e->index.entries[i];
+		kv = find_key(reply, key_page(key, entry->epoch, entry->page));
+		if (!has_digest(kv, entry->digest) ||
+		    srpol_page_read(kv->value, kv->len, e->index.epoch,
+				    &e->pages[i], NULL) ||
+		    e->pages[i].number != entry->page)
+			return false;
 	}
+	return true;
+}
+
+/* The epoch in force, if its index and pages are those the head means. */
+static void take_epoch(struct state *s, const struct store_reply *reply)
+{
+	struct epoch *e = &fabricd.epoch;
+	const struct store_kv *kv;
+	char key[STORE_KEY_LEN];
+
+	epoch_free(e);
+	if (!s->head.epoch)
+		return;
+	kv = find_key(reply, key_index(key, s->head.epoch));
+	if (has_digest(kv, s->head.digest) &&
+	    !srpol_index_read(kv->value, kv->len, &e->index, NULL) &&
+	    take_pages(e, reply))
+		return;
+	epoch_free(e);
+	log_notice("epoch %llu: its index is damaged; all is written anew",
+		   (unsigned long long)s->head.epoch);
 }
 
 static void got_indices(void *data, const struct store_reply *reply)
 {
+	size_t i, skip = strlen("index/") + strlen(fabricd.config.shard) + 1;
 	struct state *s = data;
-	const char *slash;
-	size_t i;
 
 	if (!is_good(s, reply))
 		return;
-	srpol_index_free(&fabricd.index);
-	for (i = 0; i < reply->n; i++) {
-		slash = strrchr(reply->kvs[i].key, '/');
-		keep_key(s, reply->kvs[i].key, slash + 1);
-		take_index(s, &reply->kvs[i]);
-	}
+	for (i = 0; i < reply->n; i++)
+		keep_key(s, reply->kvs[i].key, reply->kvs[i].key + skip);
+	take_epoch(s, reply);
 	sweep(s);
 }
 
@@ -195,11 +245,10 @@ static void got_plan(void *data, const struct store_reply *reply)
 			continue;
 		}
 		fabricd.head_rev = kv->mod;
-		srpol_head_free(&s->head);
 		if (srpol_head_read(kv->value, kv->len, &s->head, NULL) ||
 		    s->head.epoch >= EPOCH_MAX) {
 			log_notice("the head is damaged; all is written anew");
-			srpol_head_free(&s->head);
+			s->head = (struct srpol_head){};
 		}
 		if (s->head.epoch > s->epoch)
 			s->epoch = s->head.epoch;

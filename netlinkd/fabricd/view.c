@@ -28,8 +28,8 @@ static json_t *counts_json(void)
 	for (i = 0; i < f->n_nodes; i++)
 		by[f->nodes[i].tier]++;
 	vec_for_each(ack, &fabricd.acks) {
-		acked += ack->epoch && ack->epoch == fabricd.index.epoch;
-		behind += ack->epoch && ack->epoch != fabricd.index.epoch;
+		acked += ack->epoch && ack->epoch == fabricd.epoch.index.epoch;
+		behind += ack->epoch && ack->epoch != fabricd.epoch.index.epoch;
 	}
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
 			 "hosts", (json_int_t)by[SRPOL_TIER_HOST],

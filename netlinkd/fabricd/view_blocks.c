@@ -186,7 +186,7 @@ static void count_ack(struct block *leaves, const struct ack *ack,
 		if (b == last)
 			continue;
 		last = b;
-		if (ack->epoch == fabricd.index.epoch)
+		if (ack->epoch == fabricd.epoch.index.epoch)
 			leaves[b].acked++;
 		else
 			leaves[b].behind++;

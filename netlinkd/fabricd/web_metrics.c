@@ -90,7 +90,7 @@ static void engine_metrics(void)
 	gauge("term", NULL, "Term in which it leads, 0 if it does not.",
 	      fabricd.term);
 	gauge("epoch", NULL, "Epoch in force, as this engine knows it.",
-	      fabricd.index.epoch);
+	      fabricd.epoch.index.epoch);
 	counter("events", "Changes of jobs and reports.", s->events);
 	counter("refused", "These that were wrong.", s->refused);
 	counter("plans", "Plans made.", s->plans);
@@ -112,8 +112,8 @@ static void hosts_metrics(void)
 	for (i = 0; i < f->n_nodes; i++)
 		hosts += f->nodes[i].tier == SRPOL_TIER_HOST;
 	vec_for_each(ack, &fabricd.acks) {
-		acked += ack->epoch && ack->epoch == fabricd.index.epoch;
-		behind += ack->epoch && ack->epoch != fabricd.index.epoch;
+		acked += ack->epoch && ack->epoch == fabricd.epoch.index.epoch;
+		behind += ack->epoch && ack->epoch != fabricd.epoch.index.epoch;
 	}
 	family("hosts", "gauge", NULL, "Hosts by what they have applied.");
 	sample("hosts", acked, "state", "applied", NULL);

@@ -222,7 +222,7 @@ json_t *why_request(const json_t *request, struct srpol_error *err)
 	srpol_path_set_free(&set);
 	workload_free(&w);
 	return json_pack("{s:s, s:s, s:I, s:s, s:o, s:o}", "src", src, "dst", dst,
-			 "epoch", (json_int_t)fabricd.index.epoch,
+			 "epoch", (json_int_t)fabricd.epoch.index.epoch,
 			 "algorithm", fabricd.config.alg->name, "planes",
 			 planes, "forecasts",
 			 forecasts_between(fabricd.fabric->gpus[a].host,

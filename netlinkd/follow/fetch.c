@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Index and chunks at a head's revision, each held to the digest of what
- * refers to it. What does not fit is counted, and the head is given up.
+ * Index, pages and chunks at a head's revision, each held to the digest of what
+ * refers to it. What does not fit is counted, and the head is given up. What is as
+ * it is in the plan in force is not read again.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,6 +22,26 @@ static char *copy(const char *text, size_t len)
 	return to;
 }
 
+/* Whether it is what was meant. */
+static bool has_digest(const char *text, size_t len, const char *wanted)
+{
+	char digest[SRPOL_DIGEST_LEN];
+
+	srpol_digest(text, len, digest);
+	return !strcmp(digest, wanted);
+}
+
+/* Which pages the host's leaves are on. */
+static void find_pages(const struct follow *f, struct follow_plan *p)
+{
+	uint32_t *number = store_alloc(f->fabric->n_nodes * sizeof(*number)), i;
+
+	srpol_page_numbers(f->fabric, p->index.leaves, number);
+	for (i = 0; i < f->n_leaves; i++)
+		p->number[i] = number[f->leaves[i]];
+	free(number);
+}
+
 /**
  * fetch_index() - take an index
  * @f: host
@@ -33,11 +54,9 @@ static char *copy(const char *text, size_t len)
 bool fetch_index(struct follow *f, struct follow_plan *p, const char *text,
 		 size_t len)
 {
-	char digest[SRPOL_DIGEST_LEN];
 	struct srpol_error err = {};
 
-	srpol_digest(text, len, digest);
-	if (strcmp(digest, p->head.digest) ||
+	if (!has_digest(text, len, p->head.digest) ||
 	    srpol_index_read(text, len, &p->index, &err) ||
 	    p->index.epoch != p->head.epoch) {
 		f->stats.bad_index++;
@@ -52,35 +71,104 @@ bool fetch_index(struct follow *f, struct follow_plan *p, const char *text,
 		return false;
 	}
 	p->index_text = copy(text, len);
+	find_pages(f, p);
 	return true;
+}
+
+/**
+ * fetch_page() - take a page
+ * @f: host
+ * @p: plan in the making, with its index
+ * @number: of the page
+ * @text: page
+ * @len: bytes of it
+ *
+ * Return: whether it is the one the index means.
+ */
+bool fetch_page(struct follow *f, struct follow_plan *p, uint32_t number,
+		const char *text, size_t len)
+{
+	const struct srpol_index_entry *entry;
+	struct srpol_page *page = &p->page[p->n_pages];
+	uint64_t seen;
+
+	entry = srpol_index_find(&p->index, number);
+	if (!entry || !has_digest(text, len, entry->digest) ||
+	    srpol_page_read(text, len, p->index.epoch, page, NULL) ||
+	    page->number != number) {
+		srpol_page_free(page);
+		f->stats.bad_index++;
+		log_notice("epoch %llu: page %u is not the one its index means",
+			   (unsigned long long)p->head.epoch, number);
+		return false;
+	}
+	seen = srpol_page_seen(page, f->fabric->nodes[f->host].name);
+	if (seen > p->seen)
+		p->seen = seen;
+	p->page_text[p->n_pages++] = copy(text, len);
+	return true;
+}
+
+/**
+ * fetch_page_of() - a page that was taken
+ * @p: plan
+ * @number: its number
+ *
+ * Return: it, NULL: it was not taken.
+ */
+const struct srpol_page *fetch_page_of(const struct follow_plan *p,
+				       uint32_t number)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->n_pages; i++)
+		if (p->page[i].number == number)
+			return &p->page[i];
+	return NULL;
+}
+
+/**
+ * fetch_chunk_of() - which chunk a leaf of the host has
+ * @f: host
+ * @p: plan, with its pages
+ * @at: which of the host's leaves
+ *
+ * Return: entry of the page, NULL: the plan says nothing of the leaf.
+ */
+const struct srpol_page_entry *fetch_chunk_of(const struct follow *f,
+					      const struct follow_plan *p,
+					      uint32_t at)
+{
+	const struct srpol_page *page = fetch_page_of(p, p->number[at]);
+
+	return page ? srpol_page_find(page,
+				      f->fabric->nodes[f->leaves[at]].name) :
+	       NULL;
 }
 
 /**
  * fetch_chunk() - take a chunk
  * @f: host
- * @p: plan in the making, with its index
- * @leaf: leaf
+ * @p: plan in the making, with its pages
+ * @at: which of the host's leaves it is of
  * @text: chunk
  * @len: bytes of it
  *
- * Return: whether it is the one the index means.
+ * Return: whether it is the one its page means.
  */
-bool fetch_chunk(struct follow *f, struct follow_plan *p, uint32_t leaf,
+bool fetch_chunk(struct follow *f, struct follow_plan *p, uint32_t at,
 		 const char *text, size_t len)
 {
-	const char *name = f->fabric->nodes[leaf].name;
-	const struct srpol_index_entry *entry;
-	char digest[SRPOL_DIGEST_LEN];
+	const struct srpol_page_entry *entry = fetch_chunk_of(f, p, at);
 
-	entry = srpol_index_find(&p->index, name);
-	srpol_digest(text, len, digest);
-	if (!entry || strcmp(digest, entry->digest)) {
+	if (!entry || !has_digest(text, len, entry->digest)) {
 		f->stats.bad_chunk++;
-		log_notice("epoch %llu: chunk of %s is not the one its index means",
-			   (unsigned long long)p->head.epoch, name);
+		log_notice("epoch %llu: chunk of %s is not the one its page means",
+			   (unsigned long long)p->head.epoch,
+			   f->fabric->nodes[f->leaves[at]].name);
 		return false;
 	}
-	p->leaf[p->n] = leaf;
+	p->leaf[p->n] = f->leaves[at];
 	p->chunk[p->n++] = copy(text, len);
 	return true;
 }
@@ -123,41 +211,127 @@ static bool came(struct follow *f, const struct store_reply *reply)
 	return false;
 }
 
+static const char *value_of(const struct store_reply *reply)
+{
+	return reply->n ? reply->kvs[0].value : "";
+}
+
+static size_t length_of(const struct store_reply *reply)
+{
+	return reply->n ? reply->kvs[0].len : 0;
+}
+
 static void got_chunk(void *data, const struct store_reply *reply)
 {
 	struct follow *f = data;
 
 	if (!came(f, reply))
 		return;
-	if (!fetch_chunk(f, f->next, f->leaves[f->next_at++],
-			 reply->n ? reply->kvs[0].value : "",
-			 reply->n ? reply->kvs[0].len : 0)) {
+	if (fetch_chunk(f, f->next, f->next_at++, value_of(reply),
+			length_of(reply)))
+		next_chunk(f);
+	else
 		follow_fetched(f, true);
-		return;
-	}
-	next_chunk(f);
+}
+
+/* Text of a chunk in the plan in force, NULL: it is not the one that is meant. */
+static const char *known_chunk(const struct follow *f, uint32_t at,
+			       const struct srpol_page_entry *meant)
+{
+	const struct srpol_page_entry *entry;
+	uint32_t i;
+
+	entry = f->now ? fetch_chunk_of(f, f->now, at) : NULL;
+	if (!entry || strcmp(entry->digest, meant->digest))
+		return NULL;
+	for (i = 0; i < f->now->n; i++)
+		if (f->now->leaf[i] == f->leaves[at])
+			return f->now->chunk[i];
+	return NULL;
 }
 
 static void next_chunk(struct follow *f)
 {
-	const struct srpol_index_entry *entry = NULL;
+	const struct srpol_page_entry *entry;
 	char key[STORE_KEY_LEN];
-	const char *name;
+	const char *known;
 
-	for (; f->next_at < f->n_leaves && !entry; f->next_at++) {
-		name = f->fabric->nodes[f->leaves[f->next_at]].name;
-		entry = srpol_index_find(&f->next->index, name);
-		if (entry)
-			break;
-	}
-	if (!entry) {
-		fetch_check(f, f->next);
-		follow_fetched(f, true);
+	for (; f->next_at < f->n_leaves; f->next_at++) {
+		entry = fetch_chunk_of(f, f->next, f->next_at);
+		if (!entry)
+			continue;
+		known = known_chunk(f, f->next_at, entry);
+		if (known) {
+			fetch_chunk(f, f->next, f->next_at, known,
+				    strlen(known));
+			continue;
+		}
+		snprintf(key, sizeof(key), "plan/%s/%010" PRIu64 "/%s",
+			 f->config.shard, entry->epoch, entry->leaf);
+		f->store.ops->range(&f->store, key, false, f->next_rev,
+				    got_chunk, f);
 		return;
 	}
-	snprintf(key, sizeof(key), "plan/%s/%010" PRIu64 "/%s",
-		 f->config.shard, entry->epoch, name);
-	f->store.ops->range(&f->store, key, false, f->next_rev, got_chunk, f);
+	fetch_check(f, f->next);
+	follow_fetched(f, true);
+}
+
+static void next_page(struct follow *f);
+
+static void got_page(void *data, const struct store_reply *reply)
+{
+	struct follow *f = data;
+
+	if (!came(f, reply))
+		return;
+	if (fetch_page(f, f->next, f->next->number[f->next_at++],
+		       value_of(reply), length_of(reply)))
+		next_page(f);
+	else
+		follow_fetched(f, true);
+}
+
+/* Text of a page in the plan in force, NULL: it is not the one that is meant. */
+static const char *known_page(const struct follow *f, uint32_t number,
+			      const struct srpol_index_entry *meant)
+{
+	const struct srpol_index_entry *entry;
+	uint32_t i;
+
+	entry = f->now ? srpol_index_find(&f->now->index, number) : NULL;
+	if (!entry || strcmp(entry->digest, meant->digest))
+		return NULL;
+	for (i = 0; i < f->now->n_pages; i++)
+		if (f->now->page[i].number == number)
+			return f->now->page_text[i];
+	return NULL;
+}
+
+static void next_page(struct follow *f)
+{
+	const struct srpol_index_entry *entry;
+	char key[STORE_KEY_LEN];
+	const char *known;
+	uint32_t number;
+
+	for (; f->next_at < f->n_leaves; f->next_at++) {
+		number = f->next->number[f->next_at];
+		entry = srpol_index_find(&f->next->index, number);
+		if (!entry || fetch_page_of(f->next, number))
+			continue;
+		known = known_page(f, number, entry);
+		if (known) {
+			fetch_page(f, f->next, number, known, strlen(known));
+			continue;
+		}
+		snprintf(key, sizeof(key), "index/%s/%010" PRIu64 "/%05" PRIu32,
+			 f->config.shard, entry->epoch, number);
+		f->store.ops->range(&f->store, key, false, f->next_rev,
+				    got_page, f);
+		return;
+	}
+	f->next_at = 0;
+	next_chunk(f);
 }
 
 static void got_index(void *data, const struct store_reply *reply)
@@ -166,9 +340,8 @@ static void got_index(void *data, const struct store_reply *reply)
 
 	if (!came(f, reply))
 		return;
-	if (fetch_index(f, f->next, reply->n ? reply->kvs[0].value : "",
-			reply->n ? reply->kvs[0].len : 0))
-		next_chunk(f);
+	if (fetch_index(f, f->next, value_of(reply), length_of(reply)))
+		next_page(f);
 	else
 		follow_fetched(f, true);
 }

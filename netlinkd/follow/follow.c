@@ -21,19 +21,16 @@ void follow_plan_free(struct follow_plan *plan)
 
 	if (!plan)
 		return;
-	srpol_head_free(&plan->head);
 	srpol_index_free(&plan->index);
 	free(plan->index_text);
+	for (i = 0; i < plan->n_pages; i++) {
+		srpol_page_free(&plan->page[i]);
+		free(plan->page_text[i]);
+	}
 	for (i = 0; i < plan->n; i++)
 		free(plan->chunk[i]);
 	srpol_plan_free(plan->plan);
 	free(plan);
-}
-
-static void drop_wanted(struct follow *f)
-{
-	srpol_head_free(&f->wanted);
-	f->wanted_rev = 0;
 }
 
 /* The latest head that came is fetched; those between do not matter. */
@@ -46,7 +43,6 @@ static void next_wanted(struct follow *f)
 	f->next->cluster = f->cluster;
 	f->next_mod = f->wanted_mod;
 	f->next_rev = f->wanted_rev;
-	f->wanted = (struct srpol_head){};
 	f->wanted_rev = 0;
 	fetch_start(f);
 }
@@ -102,15 +98,12 @@ static void take_head(struct follow *f, const struct store_kv *kv,
 		f->stats.bad_head++;
 		f->done_mod = kv->mod;
 		log_notice("%s", err.text);
-		srpol_head_free(&head);
 		return;
 	}
 	if (!is_news(f, &head)) {
 		f->done_mod = kv->mod;
-		srpol_head_free(&head);
 		return;
 	}
-	drop_wanted(f);
 	f->wanted = head;
 	f->wanted_mod = kv->mod;
 	f->wanted_rev = revision;
@@ -301,7 +294,6 @@ void follow_stop(struct follow *f)
 	alarm_stop(&f->again);
 	mirror_stop(&f->mirror);
 	store_close(&f->store);
-	drop_wanted(f);
 	follow_plan_free(f->next);
 	follow_plan_free(f->now);
 	vec_free(&f->links);

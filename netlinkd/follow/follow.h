@@ -6,7 +6,7 @@
  * selftests/engine only takes notes.
  *
  *	follow.c	heads, and what becomes of them
- *	fetch.c		index and chunks at a head's revision
+ *	fetch.c		index, pages and chunks at a head's revision
  *	last.c		the last plan, on disk
  *	tell.c		lease, acknowledgement, report
  *	telling.c	what may be lost, over the bus or the store
@@ -49,7 +49,7 @@ struct follow_config {
  * @applied: plans applied
  * @bad_head: heads that are none
  * @replayed: heads of an epoch or term of before
- * @bad_index: index is missing or not the one the head means
+ * @bad_index: index is missing or not the one the head means, or a page likewise
  * @bad_chunk: likewise a chunk
  * @topology: plans for another topology
  * @failed: plans that could not be applied
@@ -96,10 +96,15 @@ struct follow_load {
 
 /**
  * struct follow_plan - a plan that was checked
- * @head: its head, with seen[]
+ * @head: its head
  * @cluster: whose revisions
  * @index: its index
  * @index_text: likewise
+ * @number: page of each of the host's leaves
+ * @n_pages: number of @page
+ * @page: pages of these
+ * @page_text: likewise
+ * @seen: last report of the host that the plan knows, 0: none
  * @n: number of @leaf
  * @leaf: the host's leaves that the plan says something of, by number
  * @chunk: text of these
@@ -110,6 +115,11 @@ struct follow_plan {
 	uint64_t cluster;
 	struct srpol_index index;
 	char *index_text;
+	uint32_t number[FOLLOW_LEAVES];
+	uint32_t n_pages;
+	struct srpol_page page[FOLLOW_LEAVES];
+	char *page_text[FOLLOW_LEAVES];
+	uint64_t seen;
 	uint32_t n;
 	uint32_t leaf[FOLLOW_LEAVES];
 	char *chunk[FOLLOW_LEAVES];
@@ -239,7 +249,14 @@ void follow_again(struct follow *f);
 void fetch_start(struct follow *f);
 bool fetch_index(struct follow *f, struct follow_plan *p, const char *text,
 		 size_t len);
-bool fetch_chunk(struct follow *f, struct follow_plan *p, uint32_t leaf,
+bool fetch_page(struct follow *f, struct follow_plan *p, uint32_t number,
+		const char *text, size_t len);
+const struct srpol_page *fetch_page_of(const struct follow_plan *p,
+				       uint32_t number);
+const struct srpol_page_entry *fetch_chunk_of(const struct follow *f,
+					      const struct follow_plan *p,
+					      uint32_t at);
+bool fetch_chunk(struct follow *f, struct follow_plan *p, uint32_t at,
 		 const char *text, size_t len);
 bool fetch_check(struct follow *f, struct follow_plan *p);
 

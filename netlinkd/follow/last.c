@@ -17,15 +17,20 @@
 static json_t *plan_to_json(const struct follow *f, const struct follow_plan *p)
 {
 	char *head = srpol_head_write(&p->head);
-	json_t *chunks = json_object(), *o;
+	json_t *pages = json_object(), *chunks = json_object(), *o;
+	char number[16];
 	uint32_t i;
 
+	for (i = 0; i < p->n_pages; i++) {
+		snprintf(number, sizeof(number), "%u", p->page[i].number);
+		json_object_set_new(pages, number, json_string(p->page_text[i]));
+	}
 	for (i = 0; i < p->n; i++)
 		json_object_set_new(chunks, f->fabric->nodes[p->leaf[i]].name,
 				    json_string(p->chunk[i]));
-	o = json_pack("{s:I, s:s, s:s, s:o}",
+	o = json_pack("{s:I, s:s, s:s, s:o, s:o}",
 		      "cluster", (json_int_t)p->cluster, "head", head ?: "",
-		      "index", p->index_text, "chunks", chunks);
+		      "index", p->index_text, "pages", pages, "chunks", chunks);
 	free(head);
 	return o;
 }
@@ -91,17 +96,37 @@ void last_save(const struct follow *f)
 			  f->config.file, strerror(-ret));
 }
 
+static bool take_pages(struct follow *f, struct follow_plan *p, json_t *pages)
+{
+	const char *text;
+	char number[16];
+	uint32_t i;
+
+	for (i = 0; i < f->n_leaves; i++) {
+		if (!srpol_index_find(&p->index, p->number[i]) ||
+		    fetch_page_of(p, p->number[i]))
+			continue;
+		snprintf(number, sizeof(number), "%u", p->number[i]);
+		text = json_string_value(json_object_get(pages, number));
+		if (!text ||
+		    !fetch_page(f, p, p->number[i], text, strlen(text)))
+			return false;
+	}
+	return true;
+}
+
 static bool take_chunks(struct follow *f, struct follow_plan *p, json_t *chunks)
 {
+	const struct srpol_page_entry *entry;
 	const char *text;
 	uint32_t i;
 
 	for (i = 0; i < f->n_leaves; i++) {
-		text = json_string_value(json_object_get(chunks,
-			f->fabric->nodes[f->leaves[i]].name));
-		if (!text)
+		entry = fetch_chunk_of(f, p, i);
+		if (!entry)
 			continue;
-		if (!fetch_chunk(f, p, f->leaves[i], text, strlen(text)))
+		text = json_string_value(json_object_get(chunks, entry->leaf));
+		if (!text || !fetch_chunk(f, p, i, text, strlen(text)))
 			return false;
 	}
 	return true;
@@ -110,16 +135,18 @@ static bool take_chunks(struct follow *f, struct follow_plan *p, json_t *chunks)
 static bool take_plan(struct follow *f, struct follow_plan *p, json_t *o)
 {
 	const char *head, *index;
+	json_t *pages, *chunks;
 	json_int_t cluster;
-	json_t *chunks;
 
-	if (json_unpack(o, "{s:I, s:s, s:s, s:o !}", "cluster", &cluster,
-			"head", &head, "index", &index, "chunks", &chunks))
+	if (json_unpack(o, "{s:I, s:s, s:s, s:o, s:o !}", "cluster", &cluster,
+			"head", &head, "index", &index, "pages", &pages,
+			"chunks", &chunks))
 		return false;
 	p->cluster = cluster;
 	return !srpol_head_read(head, strlen(head), &p->head, NULL) &&
 	       fetch_index(f, p, index, strlen(index)) &&
-	       take_chunks(f, p, chunks) && fetch_check(f, p);
+	       take_pages(f, p, pages) && take_chunks(f, p, chunks) &&
+	       fetch_check(f, p);
 }
 
 /**

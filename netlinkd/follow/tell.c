@@ -262,8 +262,7 @@ static bool take_known(struct follow *f, const struct follow_link *links,
 bool follow_report(struct follow *f, const struct follow_link *links,
 		   size_t n)
 {
-	uint64_t seen = f->now ? srpol_head_seen(&f->now->head,
-						 node_name(f, f->host)) : 0;
+	uint64_t seen = f->now ? f->now->seen : 0;
 	bool changed = take_known(f, links, n);
 	struct follow_link *new;
 	size_t i;
@@ -291,8 +290,7 @@ bool follow_report(struct follow *f, const struct follow_link *links,
  */
 bool follow_overrides(const struct follow *f, uint32_t cable)
 {
-	if (!f->now ||
-	    srpol_head_seen(&f->now->head, node_name(f, f->host)) >= f->number)
+	if (!f->now || f->now->seen >= f->number)
 		return false;
 	return find(f->links.data, f->links.n, cable);
 }

@@ -7,12 +7,12 @@ as it is shipped, and up to 1000 hosts with srpold's own code to follow plans
 
 An observer watches the store. For each epoch and host it has the time from the
 head's event to that of the host's acknowledgement, so both ends are seen by the
-same clock at the same place, and what is measured is watch, reads of index and
-chunk, digests, and the acknowledgement's transaction through all members.
+same clock at the same place, and what is measured is watch, reads of index, page
+and chunk, digests, and the acknowledgement's transaction through all members.
 Neither etcd nor hosts wait for a disk.
 
 Points: FANOUT_POINTS, default 100,200,400,700,1000; epochs at each:
-FANOUT_EPOCHS, default 10. Writes $BUILD/bench/fanout.json and prints tables;
+FANOUT_EPOCHS, default 10; hosts of a leaf: FANOUT_PER_LEAF, default 32. Writes $BUILD/bench/fanout.json and prints tables;
 nothing is held to a time.
 """
 
@@ -45,7 +45,8 @@ FAR = (10_000, 100_000)
 TOGETHER = ("p50_ms", "p99_ms", "max_ms", "etcd_cpu_ms", "hosts_cpu_ms",
             "engine_cpu_ms", "loopback_kB")
 PER_PROCESS = 100
-PER_LEAF, SPINES = 32, 8
+PER_LEAF = int(os.environ.get("FANOUT_PER_LEAF", "32"))
+SPINES = 8
 
 engine.FABRICD = f"{BUILD}/bin/srpol-fabricd"
 engine.SIMHOST = f"{BUILD}/selftests/engine/simhost-plain"
@@ -53,7 +54,7 @@ engine.PATIENCE = 600
 
 
 def topology(hosts):
-    """Leaves of 32 hosts below 8 spines, a NIC a host."""
+    """Leaves below 8 spines, a NIC a host."""
     leaves = -(-hosts // PER_LEAF)
     t = {"srpol-topology": 1, "switches": [], "hosts": [], "links": []}
     for i in range(leaves):
@@ -104,8 +105,8 @@ class Observer(threading.Thread):
                     epoch = json.loads(value)["epoch"]
                     self.acks.setdefault(epoch, {}).setdefault(parts[4], now)
                 elif parts[2] == "index":
-                    self.bytes.setdefault(int(parts[4]), {})["index"] = \
-                        len(value)
+                    self.bytes.setdefault(int(parts[4]), {})[
+                        "page" if len(parts) > 5 else "index"] = len(value)
                 elif parts[2] == "plan":
                     of = self.bytes.setdefault(int(parts[4]), {})
                     of["chunk"] = max(of.get("chunk", 0), len(value))
@@ -171,7 +172,7 @@ def measure(n):
     def at_rest():
         epoch = all_acked()
         return epoch if epoch and len(observer.bytes.get(
-            epoch, ())) >= 2 else None
+            epoch, ())) >= 4 else None
 
     epoch = wait_for("the first plan", at_rest)
     members = [m for m in etcd.members if m]

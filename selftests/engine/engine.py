@@ -199,6 +199,24 @@ def store_put(key, value):
         return json.loads(s.makefile().readline())["succeeded"]
 
 
+def spoil_saved():
+    """The plans that all hosts but the last have on disk."""
+    def spoil(host, what):
+        with open(f"{RUN}/embedded/{host}.plan") as f:
+            saved = json.load(f)
+        what(saved["plan"])
+        with open(f"{RUN}/embedded/{host}.plan", "w") as f:
+            json.dump(saved, f)
+
+    def other_page(plan):
+        number, text = next(iter(plan["pages"].items()))
+        plan["pages"][number] = text.replace('"seen":{', '"seen":{"h9":1,', 1)
+
+    spoil("h0", lambda plan: plan["pages"].clear())
+    spoil("h1", lambda plan: plan["chunks"].clear())
+    spoil("h2", other_page)
+
+
 def test_embedded():
     store = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
     engine = start_engine("emb", store)
@@ -271,6 +289,13 @@ def test_embedded():
     check("embedded: what a plan has seen of a host is not new after a restart",
           [r["number"] for r in reports] == [1], reports)
     engine.end()
+    hosts.end()
+    spoil_saved()
+    hosts = Hosts("emb-spoilt", HOSTS, store)
+    wait_for("a plan from the disk", lambda: hosts.epoch(HOSTS[-1]))
+    check("embedded: one of which something is not there or other is left alone",
+          {a["host"] for a in hosts.applied()} == {HOSTS[-1]},
+          hosts.applied())
     hosts.end()
 
 
@@ -593,27 +618,38 @@ def digest(text):
     return hashlib.blake2b(text, digest_size=32).hexdigest()
 
 
+def meant_by(state):
+    """
+    What the head means in a state of the store: its digest and { leaf: text }, if
+    index, pages and chunks fit, by our own reckoning.
+    """
+    def lines(text, wanted):
+        if digest(text) != wanted:
+            raise ValueError
+        return [json.loads(x) for x in text.decode().splitlines()]
+
+    head = json.loads(state["plan/0/head"])
+    chunks = {}
+    for page in lines(state[f"index/0/{head['epoch']:010}"], head["digest"])[1:]:
+        text = state[f"index/0/{page['epoch']:010}/{page['page']:05}"]
+        for x in lines(text, page["digest"])[1:]:
+            chunk = state[f"plan/0/{x['epoch']:010}/{x['leaf']}"]
+            if digest(chunk) != x["digest"]:
+                raise ValueError
+            chunks[x["leaf"]] = chunk.decode()
+    return head["digest"], chunks
+
+
 def good_epochs(events):
-    """
-    What each head meant, when it was written: { digest of the index: { leaf:
-    text } }, for heads whose index and chunks fit, by our own reckoning.
-    """
+    """What each head that fits meant, when it was written, by its digest."""
     state, epochs, revision = {}, {}, 0
 
     def look():
-        head = state.get("plan/0/head")
         try:
-            head = json.loads(head)
-            index = state[f"index/0/{head['epoch']:010}"]
-            lines = [json.loads(x) for x in index.decode().splitlines()]
-            chunks = {x["leaf"]: state[f"plan/0/{x['epoch']:010}/{x['leaf']}"]
-                      for x in lines[1:]}
+            name, chunks = meant_by(state)
         except (KeyError, ValueError, TypeError):
             return
-        if digest(index) == head["digest"] and all(
-                digest(chunks[x["leaf"]]) == x["digest"] for x in lines[1:]):
-            epochs[head["digest"]] = {k: v.decode()
-                                      for k, v in chunks.items()}
+        epochs[name] = chunks
 
     for at, key, value in events:
         if at != revision:
@@ -792,21 +828,36 @@ def test_compaction(run, n):
           True)
 
 
+def text_of(lines):
+    return "".join(json.dumps(x, sort_keys=True, separators=(",", ":")) + "\n"
+                   for x in lines)
+
+
 def forge(run, change):
-    """A head that looks newer than the one in force, with something wrong."""
+    """
+    A head that looks newer than the one in force, with something wrong: @change gets
+    it, the lines of its index, and those of the pages by number, and says which of
+    these it changed.
+    """
+    def lines(key):
+        return [json.loads(x) for x in run.etcd.get(key).splitlines()]
+
     head = json.loads(run.etcd.get("plan/0/head"))
-    index = run.etcd.get(f"index/0/{head['epoch']:010}").splitlines()
-    leaves = [json.loads(x) for x in index[1:]]
-    first = json.loads(index[0])
+    index = lines(f"index/0/{head['epoch']:010}")
+    pages = {x["page"]: lines(f"index/0/{x['epoch']:010}/{x['page']:05}")
+             for x in index[1:]}
     head["epoch"] += 1
-    first["epoch"] += 1
-    change(head, first, leaves)
-    text = "".join(json.dumps(x, sort_keys=True, separators=(",", ":")) +
-                   "\n" for x in [first, *leaves])
-    head.setdefault("digest", "")
+    index[0]["epoch"] += 1
+    changed = change(head, index, pages) or ()
+    for line in index[1:]:
+        if line["page"] in changed:
+            text = text_of(pages[line["page"]])
+            line["epoch"] = head["epoch"]
+            line["digest"] = digest(text.encode())
+            run.etcd.put(f"index/0/{head['epoch']:010}/{line['page']:05}", text)
     if not head.pop("keep", False):
-        head["digest"] = digest(text.encode())
-    run.etcd.put(f"index/0/{head['epoch']:010}", text)
+        head["digest"] = digest(text_of(index).encode())
+    run.etcd.put(f"index/0/{head['epoch']:010}", text_of(index))
     run.etcd.put("plan/0/head", json.dumps(head))
 
 
@@ -822,35 +873,57 @@ def test_lies(run):
         engine.p.send_signal(signal.SIGSTOP)
     old = run.etcd.get("plan/0/head")
 
-    def bad_chunk(head, first, leaves):
-        for entry in leaves:
+    def bad_chunk(head, index, pages):
+        for entry in (x for page in pages.values() for x in page[1:]):
             key = f"plan/0/{entry['epoch']:010}/{entry['leaf']}"
-            entry["epoch"] = head["epoch"]
             text = run.etcd.get(key).rstrip("\n") + "\n"
+            entry["epoch"] = head["epoch"]
+            entry["digest"] = digest(b"another")
             run.etcd.put(f"plan/0/{head['epoch']:010}/{entry['leaf']}",
                          text.replace("\"weights\":\"f", "\"weights\":\"e"))
+        return pages
 
-    def bad_index(head, first, leaves):
+    def bad_page(head, index, pages):
+        for line in index[1:]:
+            old = f"index/0/{line['epoch']:010}/{line['page']:05}"
+            line["epoch"] = head["epoch"]
+            line["digest"] = digest(b"another")
+            run.etcd.put(f"index/0/{head['epoch']:010}/{line['page']:05}",
+                         run.etcd.get(old))
+
+    def other_page(head, index, pages):
+        """What belongs to other leaves, with a digest that is right."""
+        for page in pages.values():
+            page[0]["page"] += 1
+        return pages
+
+    def bad_index(head, index, pages):
         head["keep"] = True
 
-    def bad_topology(head, first, leaves):
-        first["topology"] = digest(b"another")
+    def bad_topology(head, index, pages):
+        index[0]["topology"] = digest(b"another")
 
-    for what, change in (("bad_chunk", bad_chunk), ("bad_index", bad_index),
-                         ("topology", bad_topology)):
+    for name, what, change in (
+            ("chunk", "bad_chunk", bad_chunk), ("page", "bad_index", bad_page),
+            ("page of others", "bad_index", other_page),
+            ("index", "bad_index", bad_index),
+            ("topology", "topology", bad_topology)):
         before = total(run, what)
         forge(run, change)
         wait_for(what, lambda: total(run, what) - before == len(HOSTS))
-        check(f"etcd: {what}: refused by all hosts, and counted", all(
+        check(f"etcd: {name}: refused by all hosts, and counted as {what}", all(
             g.epoch(h) == now for g in (run.near, run.far)
             for h in g.hosts))
         run.etcd.put("plan/0/head", old)
 
     before = total(run, "bad_head")
-    run.etcd.put("plan/0/head", "{\"epoch\": 1}")
-    wait_for("bad_head", lambda: total(run, "bad_head") - before ==
-             len(HOSTS))
-    check("etcd: bad_head: refused by all hosts, and counted", True)
+    one = {**json.loads(old), "version": 1, "seen": {}}
+    for n, head in enumerate(({"epoch": 1}, one), 1):
+        run.etcd.put("plan/0/head", json.dumps(head))
+        wait_for("bad_head", lambda: total(run, "bad_head") - before ==
+                 n * len(HOSTS))
+    check("etcd: bad_head: what is none, and one of version 1, are refused by all "
+          "hosts, and counted", True)
 
     before = total(run, "replayed")
     head = json.loads(old)

@@ -161,9 +161,10 @@ def keep_stored():
                 good("Pair", json.loads(line))
         elif first == "index":
             head, *lines = map(json.loads, text.splitlines())
-            good("Index", head)
+            is_page = key.count("/") == 3
+            good("Page" if is_page else "Index", head)
             for line in lines:
-                good("Chunk", line)
+                good("Chunk" if is_page else "IndexLine", line)
         elif first in ("job", "link", "load", "demand", "ack"):
             good({"job": "Job", "link": "Report", "load": "Load",
                   "demand": "Forecasts", "ack": "Ack"}[first], json.loads(text))
@@ -281,8 +282,8 @@ def test_engine():
         [hosts.epoch("h0")] * len(HOSTS))
     keep_stored()
     check("engine and hosts say what the schemas say", {
-        "Topology", "Head", "Index", "Chunk", "Pair", "Job", "Report", "Load",
-        "Forecasts", "Ack"} <= set(seen), sorted(seen))
+        "Topology", "Head", "Index", "IndexLine", "Page", "Chunk", "Pair", "Job",
+        "Report", "Load", "Forecasts", "Ack"} <= set(seen), sorted(seen))
     hosts.end()
     test_jobs()
     test_forecasts()

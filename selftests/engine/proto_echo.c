@@ -22,6 +22,7 @@ static const struct {
 	ONE("JobResponse", job_response), ONE("Job", job),
 	ONE("Topology", topology), ONE("Ack", ack), ONE("Load", load),
 	ONE("Report", report), ONE("Head", head), ONE("Index", index),
+	ONE("IndexLine", index_line), ONE("Page", page),
 	ONE("Chunk", chunk), ONE("Pair", pair),
 };
 

@@ -57,8 +57,7 @@ static int apply(void *data, const struct follow_plan *plan)
 		      "epoch", (json_int_t)plan->head.epoch,
 		      "term", (json_int_t)plan->head.term,
 		      "digest", plan->head.digest,
-		      "seen", (json_int_t)srpol_head_seen(&plan->head,
-							  host->name),
+		      "seen", (json_int_t)plan->seen,
 		      "chunks", chunks);
 	limits = json_array();
 	for (i = 0; i < plan->index.n_limits; i++)

@@ -176,15 +176,26 @@ static void test_bad_chunks(void **state)
 	srpol_plan_free(plan);
 }
 
+static void refuse_index(const struct srpol_index *index)
+{
+	char *text = srpol_index_write(index);
+	struct srpol_index back;
+
+	assert_int_equal(srpol_index_read(text, strlen(text), &back, NULL),
+			 -EINVAL);
+	srpol_index_free(&back);
+	free(text);
+}
+
 static void test_index(void **state)
 {
 	struct srpol_index_entry entries[] = {
-		{ .leaf = "leaf0", .epoch = 7, .digest = "aa" },
-		{ .leaf = "leaf1", .epoch = 3, .digest = "bb" },
+		{ .page = 0, .epoch = 7, .digest = "aa" },
+		{ .page = 2, .epoch = 3, .digest = "bb" },
 	};
 	struct srpol_index index = {
-		.epoch = 7, .topology = "cc", .alg = "wecmp", .n = 2,
-		.entries = entries,
+		.epoch = 7, .topology = "cc", .alg = "wecmp", .leaves = 16,
+		.n = 2, .entries = entries,
 	}, back;
 	char *text = srpol_index_write(&index);
 	size_t len = strlen(text), i;
@@ -192,9 +203,10 @@ static void test_index(void **state)
 	(void)state;
 	assert_int_equal(srpol_index_read(text, len, &back, NULL), 0);
 	assert_int_equal(back.epoch, 7);
+	assert_int_equal(back.leaves, 16);
 	assert_string_equal(back.alg, "wecmp");
-	assert_int_equal(srpol_index_find(&back, "leaf1")->epoch, 3);
-	assert_null(srpol_index_find(&back, "leaf"));
+	assert_int_equal(srpol_index_find(&back, 2)->epoch, 3);
+	assert_null(srpol_index_find(&back, 1));
 	srpol_index_free(&back);
 	/* cut anywhere, it is none */
 	for (i = 0; i < len; i++) {
@@ -203,18 +215,89 @@ static void test_index(void **state)
 		srpol_index_free(&back);
 	}
 	free(text);
-	/* out of order; a chunk of a later epoch */
-	entries[1].leaf[4] = '0';
-	text = srpol_index_write(&index);
-	assert_int_equal(srpol_index_read(text, len, &back, NULL), -EINVAL);
-	srpol_index_free(&back);
-	free(text);
-	entries[1].leaf[4] = '1';
+	/* out of order; a page of a later epoch; pages of no leaves */
+	entries[1].page = 0;
+	refuse_index(&index);
+	entries[1].page = 2;
 	entries[1].epoch = 8;
-	text = srpol_index_write(&index);
-	assert_int_equal(srpol_index_read(text, len, &back, NULL), -EINVAL);
-	srpol_index_free(&back);
+	refuse_index(&index);
+	entries[1].epoch = 7;
+	index.leaves = 0;
+	refuse_index(&index);
+}
+
+static void refuse_page(const struct srpol_page *page)
+{
+	char *text = srpol_page_write(page);
+	struct srpol_page back;
+
+	assert_int_equal(srpol_page_read(text, strlen(text), 7, &back, NULL),
+			 -EINVAL);
+	srpol_page_free(&back);
 	free(text);
+}
+
+static void test_page(void **state)
+{
+	struct srpol_page_entry entries[] = {
+		{ .leaf = "leaf0", .epoch = 7, .digest = "aa" },
+		{ .leaf = "leaf1", .epoch = 3, .digest = "bb" },
+	};
+	struct srpol_seen seen[] = {
+		{ .host = "b", .number = 4 }, { .host = "a", .number = 2 },
+	};
+	struct srpol_page page = {
+		.number = 5, .n = 2, .entries = entries, .n_seen = 2,
+		.seen = seen,
+	}, back;
+	char *text = srpol_page_write(&page);
+	size_t len = strlen(text), i;
+
+	(void)state;
+	assert_int_equal(srpol_page_read(text, len, 7, &back, NULL), 0);
+	assert_int_equal(back.number, 5);
+	assert_int_equal(srpol_page_find(&back, "leaf1")->epoch, 3);
+	assert_null(srpol_page_find(&back, "leaf"));
+	assert_int_equal(srpol_page_seen(&back, "a"), 2);
+	assert_int_equal(srpol_page_seen(&back, "b"), 4);
+	assert_int_equal(srpol_page_seen(&back, "c"), 0);
+	srpol_page_free(&back);
+	for (i = 0; i < len; i++) {
+		assert_int_equal(srpol_page_read(text, i, 7, &back, NULL),
+				 -EINVAL);
+		srpol_page_free(&back);
+	}
+	/* a chunk of a later epoch than that of the index */
+	assert_int_equal(srpol_page_read(text, len, 6, &back, NULL), -EINVAL);
+	srpol_page_free(&back);
+	free(text);
+	entries[1].leaf[4] = '0';
+	refuse_page(&page);
+}
+
+/* Pages of a large fabric: leaves that are neighbours, none left out, all alike. */
+static void test_page_numbers(void **state)
+{
+	struct srpol_shape shape = srpol_shape_leaf_spine(320, 1, 2, 100 * G);
+	u32 i, leaves = 0, size, *number;
+	struct srpol_fabric *f = srpol_fabric_generate(&shape, NULL);
+
+	(void)state;
+	size = srpol_page_leaves(f);
+	assert_int_equal(size, 18);
+	number = calloc(f->n_nodes, sizeof(*number));
+	srpol_page_numbers(f, size, number);
+	for (i = 0; i < f->n_nodes; i++) {
+		if (f->nodes[i].tier != SRPOL_TIER_LEAF)
+			assert_int_equal(number[i], SRPOL_NONE);
+		else
+			assert_int_equal(number[i], leaves++ / size);
+	}
+	assert_int_equal(leaves, 320);
+	free(number);
+	srpol_fabric_free(f);
+	/* and of the small one */
+	assert_int_equal(srpol_page_leaves(fabric), 16);
 }
 
 static void test_index_limits(void **state)
@@ -229,8 +312,8 @@ static void test_index_limits(void **state)
 		{ .color = UINT32_MAX, .rate = SRPOL_RATE_MAX },
 	};
 	struct srpol_index index = {
-		.epoch = 7, .topology = "cc", .alg = "wecmp", .n_limits = 2,
-		.limits = limits,
+		.epoch = 7, .topology = "cc", .alg = "wecmp", .leaves = 16,
+		.n_limits = 2, .limits = limits,
 	}, back;
 	char *text = srpol_index_write(&index), line[256];
 	size_t i;
@@ -250,7 +333,7 @@ static void test_index_limits(void **state)
 	free(text);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		snprintf(line, sizeof(line),
-			 "{\"algorithm\":\"wecmp\",\"chunks\":0,\"epoch\":7,\"limits\":%s,\"topology\":\"cc\"}\n",
+			 "{\"algorithm\":\"wecmp\",\"epoch\":7,\"leaves\":16,\"limits\":%s,\"pages\":0,\"topology\":\"cc\"}\n",
 			 bad[i]);
 		assert_int_equal(srpol_index_read(line, strlen(line), &back,
 						  NULL), -EINVAL);
@@ -260,11 +343,8 @@ static void test_index_limits(void **state)
 
 static void test_head(void **state)
 {
-	struct srpol_seen seen[] = {
-		{ .host = "b", .number = 4 }, { .host = "a", .number = 2 },
-	};
 	struct srpol_head head = {
-		.epoch = 9, .term = 77, .topo_rev = 5, .n = 2, .seen = seen,
+		.epoch = 9, .term = 77, .topo_rev = 5,
 	}, back;
 	char *text;
 	size_t len, i;
@@ -276,15 +356,9 @@ static void test_head(void **state)
 	assert_int_equal(srpol_head_read(text, len, &back, NULL), 0);
 	assert_int_equal(back.epoch, 9);
 	assert_int_equal(back.term, 77);
-	assert_int_equal(srpol_head_seen(&back, "a"), 2);
-	assert_int_equal(srpol_head_seen(&back, "b"), 4);
-	assert_int_equal(srpol_head_seen(&back, "c"), 0);
-	srpol_head_free(&back);
-	for (i = 0; i < len; i++) {
+	for (i = 0; i < len; i++)
 		assert_int_equal(srpol_head_read(text, i, &back, NULL),
 				 -EINVAL);
-		srpol_head_free(&back);
-	}
 	free(text);
 }
 
@@ -563,6 +637,8 @@ int main(void)
 		TEST(test_chunks),
 		TEST(test_bad_chunks),
 		TEST(test_index),
+		TEST(test_page),
+		TEST(test_page_numbers),
 		TEST(test_index_limits),
 		TEST(test_head),
 		TEST(test_incremental),
