@@ -26,6 +26,8 @@ extern "C" {
  * @key: what tells flows of a pair apart: a queue pair, an address' key
  * @color: see "pinned"
  * @via: function that its paths have to pass, as srpol_fabric_via() has it; 0: none
+ * @flows: how many flows of equal size it is, each of which is to have one path
+ *	(lib/plan's flows.c); 0: it may be split at will
  */
 struct srpol_demand {
 	uint32_t src;
@@ -34,6 +36,7 @@ struct srpol_demand {
 	uint64_t key;
 	uint32_t color;
 	uint32_t via;
+	uint32_t flows;
 };
 
 /**
@@ -325,7 +328,24 @@ int srpol_predict(const struct srpol_alg_input *in,
 #define SRPOL_PLAN_WEIGHT_MAX	15
 
 /**
- * struct srpol_plan - weights of the paths between pairs of leaves
+ * struct srpol_flows - flows between two GPUs that are to take a path
+ * @src: GPU
+ * @dst: GPU
+ * @color: of the policies it is for, 0: those that have none of their own
+ * @path: number in the path set of these GPUs
+ * @n: how many of their flows, more than 0
+ */
+struct srpol_flows {
+	uint32_t src;
+	uint32_t dst;
+	uint32_t color;
+	uint32_t path;
+	uint32_t n;
+};
+
+/**
+ * struct srpol_plan - weights of the paths between pairs of leaves, and paths of
+ *	flows between GPUs, which count before these
  * @n: pairs
  * @from: leaf per pair, sorted by @from, @to, @color
  * @to: leaf per pair
@@ -333,6 +353,8 @@ int srpol_predict(const struct srpol_alg_input *in,
  * @first: @n + 1: pair i has @weights from @first[i] up to @first[i + 1], one
  *	per path of srpol_fan_init()
  * @weights: 0 (not used) to SRPOL_PLAN_WEIGHT_MAX
+ * @n_flows: number of @flows
+ * @flows: sorted by @src, @dst, @color, @path
  */
 struct srpol_plan {
 	uint32_t n;
@@ -341,6 +363,8 @@ struct srpol_plan {
 	uint32_t *color;
 	uint32_t *first;
 	uint8_t *weights;
+	uint32_t n_flows;
+	struct srpol_flows *flows;
 };
 
 struct srpol_plan *srpol_plan_new(const struct srpol_alg_input *in,

@@ -188,6 +188,7 @@ void srpol_plan_free(struct srpol_plan *plan)
 	free(plan->color);
 	free(plan->first);
 	free(plan->weights);
+	free(plan->flows);
 	free(plan);
 }
 

@@ -3,14 +3,17 @@
  * A chunk: what a plan says of the pairs of one source leaf. One line per
  * pair, {"color":N,"to":LEAF,"weights":HEX}, without the color where it is 0,
  * in order of the leaves' numbers and of colors, with one hexadecimal digit per
- * path of srpol_fan_init(). The same plan has the same text everywhere.
+ * path of srpol_fan_init(). Then a line for each two GPUs whose flows have paths,
+ * {"color":N,"dst":HOST,"dst_rail":N,"flows":[[PATH,FLOWS],...],"rail":N,
+ * "src":HOST}, of GPUs whose first NIC is below the leaf, without color and rails
+ * that are 0, in order of GPUs, colors and paths. The same plan has the same text
+ * everywhere.
  */
 #include <errno.h>
-#include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "jsonl.h"
 #include "plan.h"
 #include "srpol_lib.h"
 
@@ -29,7 +32,6 @@ static int write_line(FILE *out, const struct srpol_fabric *f,
 	uint32_t n = plan->first[pair + 1] - plan->first[pair];
 	char *hex = malloc(n + 1UL);
 	json_t *line;
-	int ret;
 
 	if (!hex)
 		return -ENOMEM;
@@ -40,10 +42,34 @@ static int write_line(FILE *out, const struct srpol_fabric *f,
 	if (plan->color[pair])
 		json_object_set_new(line, "color",
 				    json_integer(plan->color[pair]));
-	ret = line ? json_dumpf(line, out, JSON_COMPACT | JSON_SORT_KEYS) : -1;
-	json_decref(line);
-	putc('\n', out);
-	return ret ? -ENOMEM : 0;
+	return srpol_jsonl_put(out, line);
+}
+
+static int write_flows(FILE *out, const struct srpol_fabric *f,
+		       const struct srpol_flows *flows, uint32_t n)
+{
+	const struct srpol_gpu *src = &f->gpus[flows->src];
+	const struct srpol_gpu *dst = &f->gpus[flows->dst];
+	json_t *line, *paths = json_array();
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		json_array_append_new(paths, json_pack("[I, I]",
+			(json_int_t)flows[i].path, (json_int_t)flows[i].n));
+	line = json_pack("{s:s, s:s, s:o}", "src", f->nodes[src->host].name,
+			 "dst", f->nodes[dst->host].name, "flows", paths);
+	if (src->rail)
+		json_object_set_new(line, "rail", json_integer(src->rail));
+	if (dst->rail)
+		json_object_set_new(line, "dst_rail", json_integer(dst->rail));
+	if (flows->color)
+		json_object_set_new(line, "color", json_integer(flows->color));
+	return srpol_jsonl_put(out, line);
+}
+
+static bool is_below(const struct srpol_fabric *f, uint32_t gpu, uint32_t leaf)
+{
+	return f->nics[f->gpus[gpu].nic].leaf == leaf;
 }
 
 /**
@@ -52,7 +78,7 @@ static int write_line(FILE *out, const struct srpol_fabric *f,
  * @plan: plan
  * @leaf: source leaf
  *
- * O(pairs of the plan).
+ * O(pairs and flows of the plan).
  *
  * Return: text to be freed, empty if the plan says nothing of the leaf; NULL
  * without memory.
@@ -63,14 +89,19 @@ char *srpol_chunk_write(const struct srpol_fabric *f,
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
+	uint32_t i, n;
 	int ret = 0;
-	uint32_t i;
 
 	if (!out)
 		return NULL;
 	for (i = 0; i < plan->n && !ret; i++)
 		if (plan->from[i] == leaf)
 			ret = write_line(out, f, plan, i);
+	for (i = 0; i < plan->n_flows && !ret; i += n) {
+		n = srpol_flows_alike(plan, i);
+		if (is_below(f, plan->flows[i].src, leaf))
+			ret = write_flows(out, f, &plan->flows[i], n);
+	}
 	if (fclose(out) || ret) {
 		free(text);
 		return NULL;
@@ -129,59 +160,147 @@ static int add_pair(const struct srpol_fabric *f, struct srpol_plan *plan,
 	return 0;
 }
 
-static int read_line(const struct srpol_fabric *f, struct srpol_plan *plan,
-		     uint32_t from, const char *line, size_t len,
-		     struct srpol_error *err)
-{
-	const char *to, *hex;
-	json_int_t color = 0;
-	int ret;
-	json_t *o;
+/**
+ * struct reading - a chunk that is read
+ * @f: finished fabric
+ * @plan: result, with room for all
+ * @leaf: source leaf
+ * @flows: its flows begin there in the plan
+ * @why: what is wrong
+ */
+struct reading {
+	const struct srpol_fabric *f;
+	struct srpol_plan *plan;
+	uint32_t leaf;
+	uint32_t flows;
+	struct srpol_error why;
+};
 
-	o = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
-	if (!o || json_unpack(o, "{s:s, s:s, s?I !}", "to", &to, "weights",
-			      &hex, "color", &color) ||
+static int read_pair(json_t *o, struct reading *r)
+{
+	json_int_t color = 0;
+	const char *to, *hex;
+
+	if (json_unpack(o, "{s:s, s:s, s?I !}", "to", &to, "weights", &hex,
+			"color", &color) ||
 	    color < 0 || color > UINT32_MAX)
-		ret = srpol_error_set(err, -EINVAL, "a line is no pair of leaves");
-	else
-		ret = add_pair(f, plan, from, to, color, hex, err);
-	json_decref(o);
-	return ret;
+		return srpol_error_set(&r->why, -EINVAL,
+				       "a line is no pair of leaves");
+	if (r->plan->n_flows > r->flows)
+		return srpol_error_set(&r->why, -EINVAL,
+				       "leaf \"%s\" is out of order", to);
+	return add_pair(r->f, r->plan, r->leaf, to, color, hex, &r->why);
+}
+
+static uint32_t gpu_of(const struct srpol_fabric *f, const char *host,
+		       json_int_t rail)
+{
+	uint32_t node = srpol_fabric_node(f, host);
+
+	return node == SRPOL_NONE || f->nodes[node].tier != SRPOL_TIER_HOST ||
+	       rail < 0 || rail >= SRPOL_RAILS_MAX ? SRPOL_NONE :
+	       srpol_fabric_gpu(f, node, rail);
+}
+
+/* Whether it comes behind the last one that was read of this leaf. */
+static bool is_next(const struct reading *r, const struct srpol_flows *flows)
+{
+	const struct srpol_plan *plan = r->plan;
+
+	return plan->n_flows == r->flows ||
+	       srpol_flows_order(&plan->flows[plan->n_flows - 1], flows) < 0;
+}
+
+static int add_flows(struct reading *r, struct srpol_flows *flows,
+		     const json_t *paths, uint32_t n)
+{
+	json_int_t path, count;
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(paths, i, one) {
+		if (json_unpack((json_t *)one, "[I, I !]", &path, &count) ||
+		    path < 0 || path >= n || count < 1 || count > UINT32_MAX)
+			return -EINVAL;
+		flows->path = path;
+		flows->n = count;
+		if (!is_next(r, flows))
+			return -EINVAL;
+		r->plan->flows[r->plan->n_flows++] = *flows;
+	}
+	return json_array_size(paths) ? 0 : -EINVAL;
+}
+
+static int read_flows(json_t *o, struct reading *r)
+{
+	json_int_t rail = 0, dst_rail = 0, color = 0;
+	struct srpol_flows flows = {};
+	struct srpol_path_set set;
+	const char *src, *dst;
+	json_t *paths;
+	int ret;
+
+	if (json_unpack(o, "{s:s, s:s, s:o, s?I, s?I, s?I !}", "src", &src,
+			"dst", &dst, "flows", &paths, "rail", &rail,
+			"dst_rail", &dst_rail, "color", &color) ||
+	    color < 0 || color > UINT32_MAX)
+		return srpol_error_set(&r->why, -EINVAL,
+				       "a line is neither a pair of leaves nor flows");
+	flows.src = gpu_of(r->f, src, rail);
+	flows.dst = gpu_of(r->f, dst, dst_rail);
+	flows.color = color;
+	if (flows.src == SRPOL_NONE || flows.dst == SRPOL_NONE ||
+	    !is_below(r->f, flows.src, r->leaf))
+		return srpol_error_set(&r->why, -EINVAL,
+				       "flows from \"%s\" to \"%s\" are not of this leaf",
+				       src, dst);
+	ret = srpol_path_set_init(r->f, flows.src, flows.dst, &set);
+	if (ret)
+		return ret;
+	ret = add_flows(r, &flows, paths, set.n);
+	srpol_path_set_free(&set);
+	return ret ? srpol_error_set(&r->why, ret,
+				     "flows from \"%s\" to \"%s\" have no such paths, or are out of order",
+				     src, dst) : 0;
+}
+
+static int read_line(json_t *o, uint32_t nth, void *data)
+{
+	(void)nth;
+	return json_object_get(o, "src") ? read_flows(o, data) :
+	       read_pair(o, data);
 }
 
 static int read_chunk(const struct srpol_fabric *f, struct srpol_plan *plan,
 		      const struct srpol_chunk *chunk, struct srpol_error *err)
 {
-	const char *at = chunk->text, *end = at + chunk->len, *line_end;
-	struct srpol_error why = {};
-	int ret;
+	struct reading r = {
+		.f = f, .plan = plan, .leaf = chunk->leaf,
+		.flows = plan->n_flows,
+	};
+	uint32_t n;
+	int ret = srpol_jsonl_read(chunk->text, chunk->len, read_line, &r, &n);
 
-	while (at < end) {
-		line_end = memchr(at, '\n', end - at);
-		ret = line_end ?
-		      read_line(f, plan, chunk->leaf, at, line_end - at, &why) :
-		      srpol_error_set(&why, -EINVAL, "the last line has no end");
-		if (ret)
-			return srpol_error_set(err, ret, "chunk of %s: %s",
-					       f->nodes[chunk->leaf].name,
-					       why.text);
-		at = line_end + 1;
-	}
-	return 0;
+	return ret ? srpol_error_set(err, ret, "chunk of %s: %s",
+				     f->nodes[chunk->leaf].name,
+				     r.why.text[0] ? r.why.text :
+				     "a line is no JSON, or has no end") : 0;
 }
 
-/* As many pairs and weights as the text could have at most. */
+/* As many pairs, weights and flows as the text could have at most. */
 static struct srpol_plan *room_for(const struct srpol_chunk *chunks, uint32_t n)
 {
 	struct srpol_plan *plan = calloc(1, sizeof(*plan));
-	size_t lines = 0, bytes = 0, i;
+	size_t lines = 0, lists = 0, bytes = 0, i;
 	const char *at, *end;
 
 	for (i = 0; i < n; i++) {
 		end = chunks[i].text + chunks[i].len;
 		bytes += chunks[i].len;
-		for (at = chunks[i].text; at < end; at++)
+		for (at = chunks[i].text; at < end; at++) {
 			lines += *at == '\n';
+			lists += *at == '[';
+		}
 	}
 	if (!plan)
 		return NULL;
@@ -190,11 +309,17 @@ static struct srpol_plan *room_for(const struct srpol_chunk *chunks, uint32_t n)
 	plan->color = malloc((lines + 1) * sizeof(*plan->color));
 	plan->first = calloc(lines + 2, sizeof(*plan->first));
 	plan->weights = malloc(bytes + 1);
+	plan->flows = malloc((lists + 1) * sizeof(*plan->flows));
 	if (plan->from && plan->to && plan->color && plan->first &&
-	    plan->weights)
+	    plan->weights && plan->flows)
 		return plan;
 	srpol_plan_free(plan);
 	return NULL;
+}
+
+static int by_order(const void *a, const void *b)
+{
+	return srpol_flows_order(a, b);
 }
 
 /**
@@ -229,6 +354,10 @@ int srpol_chunks_read(const struct srpol_fabric *f,
 		srpol_plan_free(plan);
 		return ret;
 	}
+	/* GPUs are not in the order of their leaves */
+	if (plan->n_flows)
+		qsort(plan->flows, plan->n_flows, sizeof(*plan->flows),
+		      by_order);
 	*out = plan;
 	return 0;
 }

@@ -4,7 +4,8 @@
  * "bytes": B }, ... ] }, or { "all-to-all": { "hosts": [ HOST, ... ], "rail":
  * N, "bytes": B } }, where each host sends B bytes to each other one. Either may
  * have "times" beside it, see times.c. With "via": WORD all of it is to pass a
- * function of that name or kind.
+ * function of that name or kind. With "flows": N each demand is N flows of equal
+ * size, and each of these is to have a path of its own.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -16,6 +17,7 @@
 #include "times.h"
 
 #define DEMANDS_MAX	(1u << 22)	/* of all jobs */
+#define FLOWS_MAX	(1u << 16)	/* of one, that have paths of their own */
 
 static int add(struct srpol_demands *demands, const struct srpol_demand *d,
 	       struct srpol_error *err)
@@ -162,6 +164,31 @@ static int read_via(const struct srpol_fabric *f, const json_t *o,
 				   err);
 }
 
+/* How many flows each demand of a job is, if it says so. */
+static int read_flows(const json_t *o, struct srpol_demands *demands,
+		      uint32_t from, struct srpol_error *err)
+{
+	const json_t *v = json_object_get(o, "flows");
+	json_int_t flows = json_integer_value(v);
+	uint64_t n = demands->n - from;
+	uint32_t i;
+
+	if (!v)
+		return 0;
+	if (flows < 1 || flows > SRPOL_DEMAND_FLOWS_MAX)
+		return srpol_error_set(err, -EINVAL,
+				       "\"flows\" is not a number from 1 to %u",
+				       SRPOL_DEMAND_FLOWS_MAX);
+	if (n * flows > FLOWS_MAX)
+		return srpol_error_set(err, -E2BIG,
+				       "\"flows\": %llu in all, more than %u",
+				       (unsigned long long)n * flows,
+				       FLOWS_MAX);
+	for (i = from; i < demands->n; i++)
+		demands->list[i].flows = flows;
+	return 0;
+}
+
 /**
  * srpol_demands_read() - add what a job announces
  * @f: finished fabric
@@ -183,7 +210,8 @@ int srpol_demands_read(const struct srpol_fabric *f, const char *text,
 	json_t *list = json_object_get(o, "demands");
 	json_t *all = json_object_get(o, "all-to-all");
 	size_t members = 1 + !!json_object_get(o, "times") +
-			 !!json_object_get(o, "via");
+			 !!json_object_get(o, "via") +
+			 !!json_object_get(o, "flows");
 	uint32_t before = demands->n;
 	struct srpol_times times;
 	int ret = 0;
@@ -191,13 +219,14 @@ int srpol_demands_read(const struct srpol_fabric *f, const char *text,
 
 	if (json_object_size(o) != members || (!json_is_array(list) && !all))
 		ret = srpol_error_set(err, -EINVAL,
-				      "a job has \"demands\" or \"all-to-all\", and maybe \"times\" and \"via\"");
+				      "a job has \"demands\" or \"all-to-all\", and maybe \"times\", \"via\" and \"flows\"");
 	ret = ret ?: srpol_times_read(o, &times, err);
 	for (i = 0; i < json_array_size(list) && !ret; i++)
 		ret = read_one(f, json_array_get(list, i), demands, err);
 	if (all && !ret)
 		ret = read_all_to_all(f, all, demands, err);
-	ret = ret ?: read_via(f, o, demands, before, err);
+	ret = ret ?: read_via(f, o, demands, before, err) ?:
+	      read_flows(o, demands, before, err);
 	if (ret)
 		demands->n = before;
 	/* the same when other jobs come and go */

@@ -59,3 +59,63 @@ uint32_t srpol_plan_diff(const struct srpol_plan *a, const struct srpol_plan *b,
 	}
 	return n;
 }
+
+/* Of two entries by their GPUs and color, behind the end: last. */
+static int order_flows(const struct srpol_plan *a, uint32_t i,
+		       const struct srpol_plan *b, uint32_t j)
+{
+	struct srpol_flows x, y;
+
+	if (i == a->n_flows || j == b->n_flows)
+		return (i == a->n_flows) - (j == b->n_flows);
+	x = a->flows[i];
+	y = b->flows[j];
+	x.path = y.path = 0;
+	return srpol_flows_order(&x, &y);
+}
+
+/**
+ * srpol_flows_diff() - GPUs whose flows two plans differ in
+ * @a: plan
+ * @b: plan
+ * @each: called per two GPUs and color, in their order; NULL: only count
+ * @data: for @each
+ *
+ * Return: number of these.
+ */
+uint32_t srpol_flows_diff(const struct srpol_plan *a, const struct srpol_plan *b,
+			  void (*each)(void *data,
+				       const struct srpol_flows_change *change),
+			  void *data)
+{
+	const struct srpol_flows *first;
+	uint32_t i = 0, j = 0, n = 0;
+	int cmp;
+
+	while (i < a->n_flows || j < b->n_flows) {
+		struct srpol_flows_change c = {};
+
+		cmp = order_flows(a, i, b, j);
+		if (cmp <= 0) {
+			c.old = &a->flows[i];
+			c.n_old = srpol_flows_alike(a, i);
+		}
+		if (cmp >= 0) {
+			c.new = &b->flows[j];
+			c.n_new = srpol_flows_alike(b, j);
+		}
+		i += c.n_old;
+		j += c.n_new;
+		if (c.n_old == c.n_new &&
+		    !memcmp(c.old, c.new, c.n_old * sizeof(*c.old)))
+			continue;
+		n++;
+		first = c.old ?: c.new;
+		c.src = first->src;
+		c.dst = first->dst;
+		c.color = first->color;
+		if (each)
+			each(data, &c);
+	}
+	return n;
+}

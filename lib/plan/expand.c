@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * A host's weights towards a peer. Inside a plane they are the plan's; planes
+ * A host's weights towards a peer. Flows that have paths count first: a path
+ * weighs as many as take it. Else weights inside a plane are the plan's, and planes
  * share in proportion to what the NICs on them can carry, as "wecmp" has it.
  */
 #include <errno.h>
@@ -76,6 +77,34 @@ static int weigh_set(const struct srpol_fabric *f,
 	return 0;
 }
 
+/* -ENOENT: flows have no paths there, or all of these are down. */
+static int weigh_flows(const struct srpol_fabric *f,
+		       const struct srpol_links *links,
+		       const struct srpol_flows *flows, uint32_t n,
+		       const struct srpol_path_set *set, uint32_t *weight)
+{
+	struct srpol_route route;
+	uint64_t all = 0;
+	bool some = false;
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		if (flows[i].path >= set->n)
+			return -EINVAL;
+		all += flows[i].n;
+	}
+	memset(weight, 0, set->n * sizeof(*weight));
+	for (i = 0; i < n; i++) {
+		srpol_path_get(f, set, flows[i].path, &route);
+		if (!srpol_route_capacity(links, &route))
+			continue;
+		weight[flows[i].path] = all <= WEIGHT_SUM ? flows[i].n :
+			flows[i].n * (uint64_t)WEIGHT_SUM / all ?: 1;
+		some = true;
+	}
+	return some ? 0 : -ENOENT;
+}
+
 /**
  * srpol_plan_weigh() - weights of the paths between two GPUs
  * @f: finished fabric
@@ -95,12 +124,18 @@ int srpol_plan_weigh(const struct srpol_fabric *f,
 		     const struct srpol_plan *plan, uint32_t src, uint32_t dst,
 		     uint32_t color, uint32_t *weight, uint32_t max)
 {
+	const struct srpol_flows *flows;
 	struct srpol_path_set set;
+	uint32_t n;
 	int ret = srpol_path_set_init(f, src, dst, &set);
 
 	if (!ret && set.n > max)
 		ret = -E2BIG;
-	if (!ret)
+	if (!ret) {
+		flows = srpol_flows_find(plan, src, dst, color, &n);
+		ret = weigh_flows(f, links, flows, n, &set, weight);
+	}
+	if (ret == -ENOENT)
 		ret = weigh_set(f, links, plan, &set, color, weight);
 	if (!ret)
 		ret = set.n;

@@ -195,12 +195,38 @@ struct srpol_plan_change {
 	const uint8_t *new;
 };
 
+/**
+ * struct srpol_flows_change - two GPUs whose flows two plans differ in
+ * @src: GPU
+ * @dst: GPU
+ * @color: of the policies it is for
+ * @n_old: number of entries in the one, 0: it does not have them
+ * @old: these
+ * @n_new: likewise in the other
+ * @new: likewise
+ */
+struct srpol_flows_change {
+	uint32_t src;
+	uint32_t dst;
+	uint32_t color;
+	uint32_t n_old;
+	const struct srpol_flows *old;
+	uint32_t n_new;
+	const struct srpol_flows *new;
+};
+
+uint32_t srpol_flows_diff(const struct srpol_plan *a, const struct srpol_plan *b,
+			  void (*each)(void *data,
+				       const struct srpol_flows_change *change),
+			  void *data);
 uint32_t srpol_plan_diff(const struct srpol_plan *a, const struct srpol_plan *b,
 			 void (*each)(void *data,
 				      const struct srpol_plan_change *change),
 			 void *data);
 
 /* demands.c: what jobs announce */
+
+#define SRPOL_DEMAND_FLOWS_MAX	256	/* flows of a demand, each with a path */
 
 /**
  * struct srpol_demands - a growing array
@@ -271,6 +297,37 @@ int srpol_planned_load(const struct srpol_fabric *f,
 		       const struct srpol_plan *plan,
 		       const struct srpol_demand *demands, uint32_t n,
 		       double *load);
+
+/* flows.c: a path for each flow */
+
+/**
+ * struct srpol_flows_input - what flows find
+ * @fabric: finished fabric
+ * @links: state of the links
+ * @demands: each of so many flows; @color is that of the plan
+ * @allowed: by demand: whether it may use a directed link; NULL: all
+ * @n: number of them
+ * @load: by directed link: bytes that others send
+ * @before: plan in force: flows that it has stay where that is good enough; NULL:
+ *	there is none
+ */
+struct srpol_flows_input {
+	const struct srpol_fabric *fabric;
+	const struct srpol_links *links;
+	const struct srpol_demand *demands;
+	const bool * const *allowed;
+	uint32_t n;
+	const double *load;
+	const struct srpol_plan *before;
+};
+
+int srpol_flows_place(const struct srpol_flows_input *in,
+		      struct srpol_plan *plan);
+int srpol_flows_order(const struct srpol_flows *x, const struct srpol_flows *y);
+uint32_t srpol_flows_alike(const struct srpol_plan *plan, uint32_t at);
+const struct srpol_flows *srpol_flows_find(const struct srpol_plan *plan,
+					   uint32_t src, uint32_t dst,
+					   uint32_t color, uint32_t *n);
 
 /* join.c */
 

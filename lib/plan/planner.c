@@ -51,7 +51,8 @@ static bool same_demand(const struct srpol_demand *a,
 			const struct srpol_demand *b)
 {
 	return a->src == b->src && a->dst == b->dst && a->bytes == b->bytes &&
-	       a->key == b->key && a->color == b->color && a->via == b->via;
+	       a->key == b->key && a->color == b->color && a->via == b->via &&
+	       a->flows == b->flows;
 }
 
 /* Demands that have to be placed: by number in @todo, the return says how many. */

@@ -55,12 +55,17 @@ static int add_chunk(const struct making *m, const struct srpol_plan *plan,
 		     uint32_t leaf)
 {
 	struct srpol_page *page = &m->next->pages[m->number[leaf]];
-	struct srpol_page_entry *entry = &page->entries[page->n++];
 	const struct srpol_page_entry *before = chunk_before(m, leaf);
 	char *text = srpol_chunk_write(fabricd.fabric, plan, leaf);
+	struct srpol_page_entry *entry;
 
 	if (!text)
 		return -ENOMEM;
+	if (!*text) {
+		free(text);
+		return 0;
+	}
+	entry = &page->entries[page->n++];
 	strcpy(entry->leaf, fabricd.fabric->nodes[leaf].name);
 	srpol_digest(text, strlen(text), entry->digest);
 	if (before && !strcmp(before->digest, entry->digest)) {
@@ -204,9 +209,9 @@ static int make(const struct making *m, const struct srpol_plan *plan)
 		e->pages[i].entries = store_alloc(e->index.leaves *
 						  sizeof(*e->pages->entries));
 	}
-	for (i = 0; i < plan->n && !ret; i++)
-		if (!i || plan->from[i] != plan->from[i - 1])
-			ret = add_chunk(m, plan, plan->from[i]);
+	for (i = 0; i < fabricd.fabric->n_nodes && !ret; i++)
+		if (m->number[i] != SRPOL_NONE)
+			ret = add_chunk(m, plan, i);
 	add_seen(m);
 	ret = finish_pages(m, n) ?: ret;
 	if (ret)

@@ -91,6 +91,7 @@ int config_read(const char *file, struct fabricd_config *config,
  * @number: of a report: its number
  * @links: of a report: struct input_link
  * @via: of a job: function that its demands ask for, see struct srpol_demand
+ * @flows: likewise: how many flows each of them is
  * @sends: of a job: it has demands
  * @mod: of a job: revision of its key
  * @planned: of a job: @mod as of the last plan that was published
@@ -106,6 +107,7 @@ struct input {
 	uint64_t number;
 	struct vec links;
 	uint32_t via;
+	uint32_t flows;
 	bool sends;
 	uint64_t mod;
 	uint64_t planned;

@@ -184,6 +184,7 @@ static void set_job(void *data, const struct store_kv *kv)
 		input->mod = kv->mod;
 		input->epoch = 0;
 		input->via = demands.n ? demands.list[0].via : 0;
+		input->flows = demands.n ? demands.list[0].flows : 0;
 		input->sends = demands.n;
 		jobs_changed = true;
 	}

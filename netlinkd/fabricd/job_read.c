@@ -64,7 +64,8 @@ static int read_times(const json_t *request, json_t *job,
 static int read_traffic(const json_t *request, struct reservation *r,
 			struct srpol_error *err)
 {
-	static const char * const kinds[] = { "all-to-all", "demands", "via" };
+	static const char * const kinds[] = { "all-to-all", "demands", "via",
+					      "flows" };
 	json_t *o = json_object();
 	size_t i;
 	int ret;

@@ -340,7 +340,7 @@ static json_t *begin(struct reservation *r, bool is_del, int ret,
 /**
  * job_add_request() - srpol fabric job add
  * @request: "name", "tenant", what it sends: "all-to-all" or "demands" as in
- *	its key, "via", "guaranteed", "max" (bit/s), "for-s", and when: "in-ms",
+ *	its key, "via", "flows", "guaranteed", "max" (bit/s), "for-s", and when: "in-ms",
  *	"duration-ms", "period-ms"
  * @err: what is wrong
  */
@@ -348,8 +348,8 @@ json_t *job_add_request(const json_t *request, struct srpol_error *err)
 {
 	static const char * const keys[] = {
 		"version", "request", "name", "tenant", "all-to-all", "demands",
-		"via", "guaranteed", "max", "for-s", "in-ms", "duration-ms",
-		"period-ms", NULL
+		"via", "flows", "guaranteed", "max", "for-s", "in-ms",
+		"duration-ms", "period-ms", NULL
 	};
 	struct reservation r = {};
 	int ret;

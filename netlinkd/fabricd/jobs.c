@@ -137,14 +137,14 @@ static json_t *job_json(const struct workload *w, uint32_t i, bool all,
 		json_decref(links);
 		links = links_json(load, all);
 	}
-	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "tenant", tenant,
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:o}", "tenant", tenant,
 			 "name", name, "state", state_of(job, r),
 			 "epoch", epoch ? json_integer(epoch) : json_null(),
 			 "reservation", reservation_json(r && !r->ends ? r :
 							 NULL),
 			 "via", job->via ? json_string(srpol_via_name(
 				 fabricd.fabric, job->via)) : json_null(),
-			 "links", links);
+			 "flows", (json_int_t)job->flows, "links", links);
 }
 
 static bool is_wanted(const struct input *job, const char *own,

@@ -61,8 +61,10 @@ static int run(const struct srpol_links *links, struct srpol_error *err)
 	ledger_free(&ledger);
 	if (ret)
 		return ret;
-	changed = fabricd.plan ? srpol_plan_diff(fabricd.plan, plan, NULL, NULL) :
-		  plan->n;
+	changed = fabricd.plan ?
+		  srpol_plan_diff(fabricd.plan, plan, NULL, NULL) +
+		  srpol_flows_diff(fabricd.plan, plan, NULL, NULL) :
+		  plan->n + plan->n_flows;
 	causes_end(changed);
 	if (fabricd.plan && changed) {
 		srpol_plan_free(fabricd.before);

@@ -7,6 +7,7 @@
 #include "forecasts.h"
 #include "requests.h"
 #include "srpol_lib.h"
+#include "tenants.h"
 #include "web.h"
 
 /**
@@ -226,9 +227,10 @@ json_t *report_plan(const json_t *request, struct srpol_error *err)
 				fabricd.leader[0] ? fabricd.leader : "nobody");
 		return NULL;
 	}
-	return json_pack("{s:I, s:o}", "epoch",
+	return json_pack("{s:I, s:o, s:o}", "epoch",
 			 (json_int_t)fabricd.epoch.index.epoch, "pairs",
-			 pairs_json(plan, from));
+			 pairs_json(plan, from), "flows",
+			 flows_json(plan, from));
 }
 
 /**
@@ -252,7 +254,7 @@ void report_add_change(void *data, const struct srpol_plan_change *c)
  */
 json_t *report_diff(const json_t *request, struct srpol_error *err)
 {
-	json_t *changes;
+	json_t *changes, *flows;
 
 	if (!fabricd.plan || !fabricd.before) {
 		srpol_error_set(err, -ENOENT, "this engine has not made two plans yet");
@@ -261,6 +263,9 @@ json_t *report_diff(const json_t *request, struct srpol_error *err)
 	changes = json_array();
 	srpol_plan_diff(fabricd.before, fabricd.plan, report_add_change,
 			changes);
-	return json_pack("{s:I, s:o}", "epoch",
-			 (json_int_t)fabricd.epoch.index.epoch, "changes", changes);
+	flows = json_array();
+	srpol_flows_diff(fabricd.before, fabricd.plan, flows_add_change, flows);
+	return json_pack("{s:I, s:o, s:o}", "epoch",
+			 (json_int_t)fabricd.epoch.index.epoch, "changes",
+			 changes, "flows", flows);
 }

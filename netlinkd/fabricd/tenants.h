@@ -19,6 +19,7 @@
  *	workload.c	what jobs send, and in which color
  *	limits.c	what hosts may send in a tenant's color
  *	whole.c		the plan, from what is sent and what is kept
+ *	flows.c		paths of flows, of jobs that say how many they send
  *	advise.c	srpol fabric advise
  *	what_if.c	srpol fabric plan what-if
  */
@@ -253,17 +254,21 @@ struct workload {
  * @WORKLOAD_FORECAST: without a reservation, anywhere, those of hosts included
  * @WORKLOAD_SLICED: without a reservation, of one tenant that has its own paths,
  *	by its configuration or by the function that its jobs go through
+ * @WORKLOAD_FLOWS: without a reservation, of jobs that say how many flows they
+ *	send; these are not in the two before
  */
 enum workload_part {
 	WORKLOAD_ALL,
 	WORKLOAD_JOBS,
 	WORKLOAD_FORECAST,
 	WORKLOAD_SLICED,
+	WORKLOAD_FLOWS,
 };
 
 int workload_read(enum workload_part part, const struct tenant *of,
 		  struct workload *w);
 void workload_free(struct workload *w);
+bool workload_has_paths(const struct input *job);
 void job_names(const struct input *job, char *tenant, char *name);
 
 /* via.c */
@@ -275,6 +280,13 @@ json_t *functions_request(const json_t *request, struct srpol_error *err);
 /* limits.c */
 void limits_make(struct srpol_index *index);
 bool limits_equal(const struct srpol_index *a, const struct srpol_index *b);
+
+/* flows.c */
+int flows_add(const struct srpol_links *links, struct srpol_plan *plan);
+json_t *flows_json(const struct srpol_plan *plan, uint32_t from);
+void flows_add_change(void *data, const struct srpol_flows_change *c);
+uint32_t flows_on_path(const struct srpol_plan *plan,
+		       const struct srpol_flows *key);
 
 /* whole.c */
 struct srpol_links *whole_links(const struct srpol_links *links,

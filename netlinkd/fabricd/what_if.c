@@ -158,7 +158,7 @@ static json_t *result(const struct trial *t, struct srpol_error *err)
 {
 	struct srpol_situation now = { fabricd.links, fabricd.plan };
 	struct srpol_situation then = { t->links, t->plan };
-	json_t *changes, *o = NULL;
+	json_t *changes, *flows, *o = NULL;
 	struct srpol_what_if what;
 	struct workload w;
 	uint32_t changed;
@@ -170,14 +170,17 @@ static json_t *result(const struct trial *t, struct srpol_error *err)
 		changes = json_array();
 		changed = srpol_plan_diff(fabricd.plan, t->plan,
 					  report_add_change, changes);
-		o = json_pack("{s:o, s:o, s:o, s:I, s:o, s:I, s:o}",
+		flows = json_array();
+		changed += srpol_flows_diff(fabricd.plan, t->plan,
+					    flows_add_change, flows);
+		o = json_pack("{s:o, s:o, s:o, s:I, s:o, s:I, s:o, s:o}",
 			      "now_s", seconds(what.now),
 			      "local_s", seconds(what.local),
 			      "planned_s", seconds(what.planned),
 			      "unplaced", (json_int_t)what.unplaced,
 			      "jobs", jobs_json(t, &w, &what),
 			      "pairs_changed", (json_int_t)changed,
-			      "changes", changes);
+			      "changes", changes, "flows", flows);
 		srpol_what_if_free(&what);
 	}
 	workload_free(&w);

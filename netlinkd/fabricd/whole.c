@@ -4,7 +4,8 @@
  * the weights of what is kept for it. What tenants with paths of their own, or
  * whose jobs go through a function, announced without a reservation has their
  * color as well, on these paths. All else is placed by the algorithm on what
- * reservations leave of the links.
+ * reservations leave of the links, but for flows that have paths: these come last
+ * (flows.c), where all others leave room.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -140,5 +141,10 @@ int whole_plan(const struct srpol_planner *base,
 	vec_for_each(part, &parts)
 		srpol_plan_free((struct srpol_plan *)part->plan);
 	vec_free(&parts);
-	return ret ?: *out ? 0 : -ENOMEM;
+	ret = ret ?: *out ? flows_add(links, *out) : -ENOMEM;
+	if (ret) {
+		srpol_plan_free(*out);
+		*out = NULL;
+	}
+	return ret;
 }

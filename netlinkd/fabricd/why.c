@@ -139,7 +139,8 @@ static double bytes_between(const struct workload *w, bool forecasts,
 }
 
 static json_t *plane_json(const struct srpol_path_set *set, uint32_t p,
-			  const struct color *color, const struct workload *w)
+			  const struct color *color, const struct workload *w,
+			  struct srpol_flows flows)
 {
 	const struct srpol_fan *fan = &set->pair[p].fan;
 	json_t *paths = json_array(), *o;
@@ -151,8 +152,10 @@ static json_t *plane_json(const struct srpol_path_set *set, uint32_t p,
 				  color->color, &n);
 	for (i = 0; fan->len && i < fan->n; i++) {
 		o = path_json(fan, i, weights ? weights[i] : -1);
-		srpol_path_get(fabricd.fabric, set, set->pair[p].first + i,
-			       &route);
+		flows.path = set->pair[p].first + i;
+		json_object_set_new(o, "flows", json_integer(
+			flows_on_path(fabricd.plan, &flows)));
+		srpol_path_get(fabricd.fabric, set, flows.path, &route);
 		add_segments(o, &route, color->via);
 		json_array_append_new(paths, o);
 	}
@@ -218,7 +221,9 @@ json_t *why_request(const json_t *request, struct srpol_error *err)
 	}
 	planes = json_array();
 	for (i = 0; i < set.pairs; i++)
-		json_array_append_new(planes, plane_json(&set, i, &color, &w));
+		json_array_append_new(planes, plane_json(&set, i, &color, &w,
+			(struct srpol_flows){ .src = a, .dst = b,
+					      .color = color.color }));
 	srpol_path_set_free(&set);
 	workload_free(&w);
 	return json_pack("{s:s, s:s, s:I, s:s, s:o, s:o}", "src", src, "dst", dst,

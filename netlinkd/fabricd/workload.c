@@ -27,6 +27,21 @@ void job_names(const struct input *job, char *tenant, char *name)
 	strcpy(name, slash + 1);
 }
 
+/**
+ * workload_has_paths() - do a job's flows get a path each?
+ * @job: job
+ *
+ * Those of a reservation have the weights of what is kept for it.
+ */
+bool workload_has_paths(const struct input *job)
+{
+	char tenant[SRPOL_NAME_LEN], name[SRPOL_NAME_LEN];
+
+	job_names(job, tenant, name);
+	return job->flows &&
+	       !reservation_is_live(reservation_find(tenant, name));
+}
+
 static bool is_wanted(enum workload_part part, const struct tenant *of,
 		      const struct tenant *tenant, const struct input *job,
 		      const char *name)
@@ -37,6 +52,8 @@ static bool is_wanted(enum workload_part part, const struct tenant *of,
 		return true;
 	if (tenant && reservation_is_live(reservation_find(tenant->name, name)))
 		return false;
+	if (part == WORKLOAD_FLOWS || job->flows)
+		return part == WORKLOAD_FLOWS && job->flows;
 	return part == WORKLOAD_SLICED ? tenant == of : !sliced;
 }
 

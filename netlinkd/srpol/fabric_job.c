@@ -174,6 +174,8 @@ static bool read_job_word(struct args *args, json_t *o)
 		return set_ms(args, "every", "period-ms", 1, o);
 	if (keyword(args, "via"))
 		return set_word(args, "via", o);
+	if (keyword(args, "flows"))
+		return set_number(args, "flows", UINT32_MAX, o);
 	return unknown(args);
 }
 

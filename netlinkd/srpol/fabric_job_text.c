@@ -101,6 +101,8 @@ void print_fabric_jobs(const json_t *reply)
 			out_text(" since-epoch %lld", number_of(job, "epoch"));
 		if (text_of(job, "via")[0])
 			out_text(" via %s", text_of(job, "via"));
+		if (number_of(job, "flows"))
+			out_text(" flows %lld", number_of(job, "flows"));
 		if (json_is_object(json_object_get(job, "reservation")))
 			print_reservation(json_object_get(job, "reservation"));
 		json_array_foreach(json_object_get(job, "links"), k, link)

@@ -144,6 +144,30 @@ static void print_pair(const json_t *pair)
 	out_text(" weights ");
 }
 
+/* Path and number of flows, for each path that has some. */
+static void print_paths(const json_t *paths)
+{
+	const json_t *o;
+	size_t i;
+
+	if (!json_array_size(paths))
+		out_text("none");
+	json_array_foreach(paths, i, o)
+		out_text("%s%lld:%lld", i ? "," : "", number_of(o, "path"),
+			 number_of(o, "flows"));
+}
+
+/* Two GPUs whose flows have paths. */
+static void print_gpus(const json_t *o)
+{
+	out_text("flows from %s rail %lld to %s rail %lld", text_of(o, "src"),
+		 number_of(o, "rail"), text_of(o, "dst"),
+		 number_of(o, "dst_rail"));
+	if (number_of(o, "color"))
+		out_text(" color %lld", number_of(o, "color"));
+	out_text(" paths ");
+}
+
 /* That it is for jobs goes without saying. */
 static void print_sources(const json_t *list)
 {
@@ -161,7 +185,7 @@ static void print_sources(const json_t *list)
  */
 void print_fabric_plan(const json_t *reply)
 {
-	const json_t *pair;
+	const json_t *pair, *o;
 	size_t i;
 
 	json_array_foreach(json_object_get(reply, "pairs"), i, pair) {
@@ -172,19 +196,35 @@ void print_fabric_plan(const json_t *reply)
 		out_text("\n");
 		out_object_end();
 	}
+	json_array_foreach(json_object_get(reply, "flows"), i, o) {
+		out_object(NULL);
+		print_gpus(o);
+		print_paths(json_object_get(o, "paths"));
+		out_text("\n");
+		out_object_end();
+	}
 }
 
-static void print_changes(const json_t *changes)
+static void print_changes(const json_t *reply)
 {
 	const json_t *c;
 	size_t i;
 
-	json_array_foreach(changes, i, c) {
+	json_array_foreach(json_object_get(reply, "changes"), i, c) {
 		out_object(NULL);
 		print_pair(c);
 		print_weights(json_object_get(c, "before"));
 		out_text(" -> ");
 		print_weights(json_object_get(c, "after"));
+		out_text("\n");
+		out_object_end();
+	}
+	json_array_foreach(json_object_get(reply, "flows"), i, c) {
+		out_object(NULL);
+		print_gpus(c);
+		print_paths(json_object_get(c, "before"));
+		out_text(" -> ");
+		print_paths(json_object_get(c, "after"));
 		out_text("\n");
 		out_object_end();
 	}
@@ -196,7 +236,7 @@ static void print_changes(const json_t *changes)
  */
 void print_fabric_diff(const json_t *reply)
 {
-	print_changes(json_object_get(reply, "changes"));
+	print_changes(reply);
 }
 
 /**
@@ -230,7 +270,7 @@ void print_fabric_what_if(const json_t *reply)
 	}
 	out_text("\n");
 	out_object_end();
-	print_changes(json_object_get(reply, "changes"));
+	print_changes(reply);
 }
 
 static void print_list(const char *what, const json_t *list)
@@ -251,6 +291,8 @@ static void print_why_path(const json_t *path)
 	size_t i, k;
 
 	out_text("\n\t\tweight %lld", number_of(path, "weight"));
+	if (number_of(path, "flows"))
+		out_text(" flows %lld", number_of(path, "flows"));
 	json_array_foreach(json_object_get(path, "links"), i, link) {
 		out_text(" %s-%s %lld", text_of(link, "from"),
 			 text_of(link, "to"), number_of(link, "capacity"));

@@ -31,7 +31,8 @@ STORE = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
 ODD = [None, True, -1, 0, 1, 1.5, 1 << 53, "", "x", "a/b", [], {}, [1], [{}]]
 # Names of members of pairs, which are arrays in JSON.
 PAIRS = {("Load", "links"): ("link", "kbps"),
-         ("Index", "limits"): ("color", "rate")}
+         ("Index", "limits"): ("color", "rate"),
+         ("Flows", "flows"): ("path", "flows")}
 seen = {}		# messages that were really said or taken, by name
 
 
@@ -158,7 +159,8 @@ def keep_stored():
             good("Head", json.loads(text))
         elif first == "plan":
             for line in text.splitlines():
-                good("Pair", json.loads(line))
+                of = json.loads(line)
+                good("Flows" if "flows" in of else "Pair", of)
         elif first == "index":
             head, *lines = map(json.loads, text.splitlines())
             is_page = key.count("/") == 3
@@ -183,7 +185,7 @@ def take_job(m):
 def test_jobs():
     whole = {"version": 1, "request": "job-add", "name": "j", "tenant": "t",
              "demands": [{"src": "h0", "dst": "h1", "rail": 0, "bytes": 5}],
-             "in-ms": 1000, "duration-ms": 2000, "period-ms": 300}
+             "in-ms": 1000, "duration-ms": 2000, "period-ms": 300, "flows": 2}
     check("JobRequest: a good one is taken",
           take_job(good("JobRequest", whole)) is None)
     semantic = "no host", "slash", "sends nothing", "no switch offers"
@@ -273,6 +275,7 @@ def test_engine():
         {"src": "h0", "dst": "h1", "bytes": 5}], guaranteed="100G",
         **{"in-ms": 1000, "period-ms": 500})
     ask("if", "tenant-add", name="blue", color=11)
+    put("job/blue2/flows", json.dumps({**json.loads(e.JOB), "flows": 3}))
     put("job/blue/via", json.dumps({**json.loads(e.JOB), "via": "sum"}))
     wait_for("words of hosts", lambda: {"load", "demand", "link", "ack"} <=
              {k.split("/")[0] for k in stored()})
@@ -282,7 +285,8 @@ def test_engine():
         [hosts.epoch("h0")] * len(HOSTS))
     keep_stored()
     check("engine and hosts say what the schemas say", {
-        "Topology", "Head", "Index", "IndexLine", "Page", "Chunk", "Pair", "Job",
+        "Topology", "Head", "Index", "IndexLine", "Page", "Chunk", "Pair", "Flows",
+        "Job",
         "Report", "Load", "Forecasts", "Ack"} <= set(seen), sorted(seen))
     hosts.end()
     test_jobs()

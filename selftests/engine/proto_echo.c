@@ -23,7 +23,7 @@ static const struct {
 	ONE("Topology", topology), ONE("Ack", ack), ONE("Load", load),
 	ONE("Report", report), ONE("Head", head), ONE("Index", index),
 	ONE("IndexLine", index_line), ONE("Page", page),
-	ONE("Chunk", chunk), ONE("Pair", pair),
+	ONE("Chunk", chunk), ONE("Pair", pair), ONE("Flows", flows),
 };
 
 static const ProtobufCMessageDescriptor *find(const char *name)
