@@ -171,8 +171,8 @@ static json_t *result(const struct trial *t, struct srpol_error *err)
 		changed = srpol_plan_diff(fabricd.plan, t->plan,
 					  report_add_change, changes);
 		flows = json_array();
-		changed += srpol_flows_diff(fabricd.plan, t->plan,
-					    flows_add_change, flows);
+		srpol_flows_diff(fabricd.plan, t->plan, flows_add_change,
+				 flows);
 		o = json_pack("{s:o, s:o, s:o, s:I, s:o, s:I, s:o, s:o}",
 			      "now_s", seconds(what.now),
 			      "local_s", seconds(what.local),

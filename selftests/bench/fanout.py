@@ -18,6 +18,7 @@ nothing is held to a time.
 
 import base64
 import json
+import math
 import os
 import resource
 import shutil
@@ -42,8 +43,6 @@ POINTS = [int(x) for x in os.environ.get(
     "FANOUT_POINTS", "100,200,400,700,1000").split(",")]
 EPOCHS = int(os.environ.get("FANOUT_EPOCHS", "10"))
 FAR = (10_000, 100_000)
-TOGETHER = ("p50_ms", "p99_ms", "max_ms", "etcd_cpu_ms", "hosts_cpu_ms",
-            "engine_cpu_ms", "loopback_kB")
 PER_PROCESS = 100
 PER_LEAF = int(os.environ.get("FANOUT_PER_LEAF", "32"))
 SPINES = 8
@@ -105,11 +104,15 @@ class Observer(threading.Thread):
                     epoch = json.loads(value)["epoch"]
                     self.acks.setdefault(epoch, {}).setdefault(parts[4], now)
                 elif parts[2] == "index":
-                    self.bytes.setdefault(int(parts[4]), {})[
-                        "page" if len(parts) > 5 else "index"] = len(value)
+                    self.keep(parts[4], "page" if len(parts) > 5 else "index",
+                              value)
                 elif parts[2] == "plan":
-                    of = self.bytes.setdefault(int(parts[4]), {})
-                    of["chunk"] = max(of.get("chunk", 0), len(value))
+                    self.keep(parts[4], "chunk", value)
+
+    def keep(self, epoch, what, value):
+        """The longest of them counts."""
+        of = self.bytes.setdefault(int(epoch), {})
+        of[what] = max(of.get(what, 0), len(value))
 
     def end(self):
         self.p.terminate()
@@ -214,23 +217,55 @@ def measure(n):
     return point
 
 
-def line_through(points, key):
-    """
-    Least squares: (a, b) of a + b * hosts; of what all hosts cause together, per
-    host, as each reads an index that grows with the leaves.
-    """
+def line_through(points):
+    """Least squares: (a, b) of y = a + b * x."""
     n = len(points)
-    x = [p["hosts"] for p in points]
-    y = [p[key] / (p["hosts"] if key in TOGETHER else 1) for p in points]
-    mx, my = sum(x) / n, sum(y) / n
-    var = sum((a - mx) ** 2 for a in x)
-    slope = sum((a - mx) * (b - my) for a, b in zip(x, y)) / var if var else 0
+    mx, my = sum(x for x, _ in points) / n, sum(y for _, y in points) / n
+    var = sum((x - mx) ** 2 for x, _ in points)
+    slope = sum((x - mx) * (y - my) for x, y in points) / var if var else 0
     return my - slope * mx, slope
 
 
-def model(fits, key, hosts):
-    a, b = fits[key]
-    return (a + b * hosts) * (hosts if key in TOGETHER else 1)
+def texts(p):
+    """What a host reads of an epoch, in bytes."""
+    return sum(p[f"{k}_bytes"] for k in ("head", "index", "page", "chunk"))
+
+
+def page_leaves(leaves):
+    """As lib/plan's page.c has it."""
+    return max(16, math.isqrt(leaves - 1) + 1)
+
+
+def texts_of(last, leaves, peers):
+    """Likewise with so many leaves, each of which sends to so many others."""
+    per = page_leaves(last["leaves"])
+    line = (last["page_bytes"] - 40) / min(per, last["leaves"])
+    per = page_leaves(leaves)
+    return (last["head_bytes"] + 135 + 97 * -(-leaves // per) + 40 + line * per +
+            last["chunk_bytes"] / (last["leaves"] - 1) * peers)
+
+
+def model(points):
+    """
+    Two points that nobody measured: all leaves send to all others, or to 31.
+    A host reads texts, whose lines are counted; bytes are linear in these. Of etcd's
+    processor time each host has as much as in the mean of what was measured, of its
+    memory as much as the line through the points has.
+    """
+    sent = line_through([(texts(p) / 1e3, p["loopback_kB"] / p["hosts"])
+                         for p in points])
+    etcd = sum(p["etcd_cpu_ms"] / p["hosts"] for p in points) / len(points)
+    memory_of = line_through([(p["hosts"], p["etcd_MiB"]) for p in points])
+    print(f"# model: {sent[0]:.1f} kB + {sent[1]:.2f} * texts, etcd {etcd:.2f} ms, "
+          f"{1024 * memory_of[1]:.0f} KiB per host")
+    for hosts in FAR:
+        leaves = -(-hosts // PER_LEAF)
+        for peers in leaves - 1, 31:
+            size = texts_of(points[-1], leaves, peers)
+            print(f"# not measured: {hosts} hosts, {leaves} leaves, each sends to "
+                  f"{peers}: texts {size:.0f} bytes, etcd {etcd * hosts / 1e3:.0f} s, "
+                  f"loopback {(sent[0] + sent[1] * size / 1e3) * hosts / 1e6:.1f} GB, "
+                  f"a member {(memory_of[0] + memory_of[1] * hosts) / 1024:.1f} GiB")
 
 
 def main():
@@ -253,19 +288,15 @@ def main():
         os.system(f"rm -rf {RUN}")
     keys = [k for k in points[0] if k not in ("hosts", "leaves", "epochs")]
     keys = [k for k in keys if all(k in p for p in points)]
-    fits = {k: line_through(points, k) for k in keys}
     where = f"{BUILD}/bench"
     os.makedirs(where, exist_ok=True)
     with open(f"{where}/fanout.json", "w") as f:
         json.dump({"processors": os.cpu_count(), "load": os.getloadavg(),
-                   "points": points, "fits": fits}, f, indent=1)
-    print(f"# {'hosts':24}" + "".join(f"{p['hosts']:>10}" for p in points) +
-          "".join(f"{n:>12}*" for n in FAR))
+                   "points": points}, f, indent=1)
+    print(f"# {'hosts':24}" + "".join(f"{p['hosts']:>10}" for p in points))
     for k in keys:
-        print(f"# {k:24}" + "".join(f"{p[k]:10.4g}" for p in points) +
-              "".join(f"{model(fits, k, n):12.4g}*" for n in FAR))
-    print("# * not measured: a + b * hosts, of times, processor time and "
-          "loopback per host")
+        print(f"# {k:24}" + "".join(f"{p[k]:10.4g}" for p in points))
+    model(points)
     return 0
 
 

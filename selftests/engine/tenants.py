@@ -92,9 +92,10 @@ def tell_until(hosts, line, what, condition):
 
 
 def chunk_lines(hosts, host, leaf, color):
+    """What it was told of pairs of leaves, by the other leaf."""
     return {line["to"]: line["weights"] for line in
             map(json.loads, hosts.last(host)["chunks"][leaf].splitlines())
-            if line.get("color", 0) == color}
+            if "to" in line and line.get("color", 0) == color}
 
 
 ALL = ("hosts", ",".join(HOSTS), "bytes", "1000000000")

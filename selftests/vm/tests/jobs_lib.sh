@@ -30,14 +30,14 @@ down() {
 	rm -rf "$work"
 }
 
-# start_both PROBES: one engine, with these settings of probes
+# start_both PROBES [MORE]: one engine, with these settings of probes, and more
 start_both() {
 	fabric_topology >"$work/topology.json"
 	cat >"$work/both.json" <<-END
 	{ "topology": "$work/topology.json", "hosts": [ "A", "B" ],
 	  "probes": { $1, "multiplier": 3, "timeout-ms": 500,
 	              "wait-to-restore-ms": 1000 },
-	  "weights": { "delay-us": 10000000, "interval-ms": 200 } }
+	  "weights": { "delay-us": 10000000, "interval-ms": 200 }${2:+, $2} }
 	END
 	srpold -c "$work/both.json" 2>>"$work/both.log" &
 	engine[both]=$!
