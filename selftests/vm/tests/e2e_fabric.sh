@@ -17,8 +17,8 @@ FABRIC_HOSTS=netns
 . selftests/fabric/fabric.sh
 # shellcheck source=selftests/vm/tests/engine_lib.sh
 . selftests/vm/tests/engine_lib.sh
-
-fabricd=
+# shellcheck source=selftests/vm/tests/fabricd_lib.sh
+. selftests/vm/tests/fabricd_lib.sh
 
 # config HOST: its store is a Unix socket, which all namespaces reach
 config() {
@@ -31,21 +31,6 @@ config() {
 	              "demand-ms": 300,
 	              "store": { "socket": "$work/store.sock" } } }
 	END
-}
-
-start_fabricd() {
-	srpol-fabricd -c "$work/fabricd.json" 2>>"$work/fabricd.log" &
-	fabricd=$!
-}
-
-stop_fabricd() {
-	[ -z "$fabricd" ] || kill "$fabricd" 2>/dev/null || :
-	wait "$fabricd" 2>/dev/null || :
-	fabricd=
-}
-
-fabric() {
-	srpol -j fabric "$@" socket "$work/control.sock"
 }
 
 # announce JOB TEXT

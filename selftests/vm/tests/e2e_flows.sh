@@ -20,36 +20,14 @@ FABRIC_HOSTS=init
 . selftests/fabric/rdma.sh
 # shellcheck source=selftests/vm/tests/engine_lib.sh
 . selftests/vm/tests/engine_lib.sh
+# shellcheck source=selftests/vm/tests/fabricd_lib.sh
+. selftests/vm/tests/fabricd_lib.sh
 # shellcheck source=selftests/vm/tests/jobs_lib.sh
 . selftests/vm/tests/jobs_lib.sh
 BYTES=262144
 QPS=7
 # shellcheck source=selftests/vm/tests/qps_lib.sh
 . selftests/vm/tests/qps_lib.sh
-
-fabricd=
-
-# in place of a shell that does not keep pipes of programs open
-start_fabricd() {
-	(
-		for pipe in "${fd[@]}"; do
-			exec {pipe}>&-
-		done
-		exec srpol-fabricd -c "$work/fabricd.json" \
-			2>>"$work/fabricd.log"
-	) &
-	fabricd=$!
-}
-
-stop_fabricd() {
-	[ -z "$fabricd" ] || kill "$fabricd" 2>/dev/null || :
-	wait "$fabricd" 2>/dev/null || :
-	fabricd=
-}
-
-fabric() {
-	srpol -j fabric "$@" socket "$work/control.sock"
-}
 
 # told TENANT: how many flows from A to B the plan has on each spine
 told() {
@@ -163,14 +141,15 @@ check "QPs of red follow" patiently 60 eval 'spread_is red "$(told red)"'
 plan="$(told red) $(told blue)"
 stop_fabricd
 check "the engine goes: they send" eval 'send first && send second'
-start_fabricd
+start_fabricd "${fd[@]}"
 check "and is back: two on each spine" patiently 60 beside red blue "2 2 2 2"
 echo "# before it went $plan, now $(told red) $(told blue)"
 check "red's job ends" fabric job del r tenant red
 check "nothing is said of it" patiently 30 eval '[ "$(in_all red)" = 0 ]'
 check "red sends, by paths of its own" send first
-end first "red's program ends"
+# the second one has the pipe of the first
 end second "blue's program ends"
+end first "red's program ends"
 check_equal "srpol dropped nothing" "" \
 	"$(srpol stats show | awk '$2 == "drop"')"
 [ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log

@@ -19,8 +19,9 @@ FABRIC_SPINES=1
 . selftests/fabric/fabric.sh
 # shellcheck source=selftests/vm/tests/engine_lib.sh
 . selftests/vm/tests/engine_lib.sh
+# shellcheck source=selftests/vm/tests/fabricd_lib.sh
+. selftests/vm/tests/fabricd_lib.sh
 
-fabricd=
 LINK=10000	# kbit/s
 RED=5000	# maximum
 BLUE=3500	# guarantee: with outer headers both fit
@@ -34,16 +35,6 @@ config() {
 	  "fabric": { "folder": "$work", "damp-ms": 200,
 	              "store": { "socket": "$work/store.sock" } } }
 	END
-}
-
-stop_fabricd() {
-	[ -z "$fabricd" ] || kill "$fabricd" 2>/dev/null || :
-	wait "$fabricd" 2>/dev/null || :
-	fabricd=
-}
-
-fabric() {
-	srpol -j fabric "$@" socket "$work/control.sock"
 }
 
 # send PORT KBPS MS: datagrams of 4800 bytes
@@ -142,8 +133,7 @@ done
 
 start_engine A
 start_engine B
-srpol-fabricd -c "$work/fabricd.json" 2>>"$work/fabricd.log" &
-fabricd=$!
+start_fabricd
 check "paths are usable" patiently 60 usable A 1
 check "the engine leads" patiently 30 eval 'fabric show | jq -e .leads'
 check "two tenants" eval "fabric tenant add red color 10 guaranteed 1M &&
@@ -202,8 +192,7 @@ check "without srpold and the engine the limit stays" held
 start_engine A
 check "srpold takes it from the plan on its disk" \
 	patiently 60 limit_is rate $((RED * 1000))
-srpol-fabricd -c "$work/fabricd.json" 2>>"$work/fabricd.log" &
-fabricd=$!
+start_fabricd
 check "the engine leads again" patiently 30 eval 'fabric show | jq -e .leads'
 check "red's maximum is taken back" fabric tenant add red color 10 guaranteed 1M
 check "and host A limits nothing" patiently 30 limit_is rate null
