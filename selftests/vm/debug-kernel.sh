@@ -90,11 +90,10 @@ after() {
 	return $status
 }
 
-# build_kernel TREE: unpack and build
-build_kernel() {
-	local tree=$1 here=${self%/*} log=$cache/build.log line
+# unpack_kernel TREE
+unpack_kernel() {
+	local tree=$1
 
-	echo "debug-kernel: building a kernel in $cache, see $log"
 	rm -rf "$tree"
 	mkdir -p "$tree"
 	tar -x -I 'xz -T0' -f "$tarball" -C "$tree" --strip-components=1
@@ -105,6 +104,13 @@ build_kernel() {
 	sed -i 's/^\(#define KASAN_STACK_DEPTH\) 64$/\1 6/' \
 		"$tree/mm/kasan/kasan.h"
 	sed -i 's/^\(#define MAX_TRACE\)\t\t16\>/\1 6/' "$tree/mm/kmemleak.c"
+}
+
+# build_kernel TREE: with another configuration what it changes
+build_kernel() {
+	local tree=$1 here=${self%/*} log=$cache/build.log line
+
+	echo "debug-kernel: building a kernel in $cache, see $log"
 	{
 		make -C "$tree" tinyconfig &&
 			(cd "$tree" && scripts/kconfig/merge_config.sh -m \
@@ -121,9 +127,27 @@ build_kernel() {
 	}
 }
 
+# make_kernel TREE: what of it is not there yet, or is of something else
+make_kernel() {
+	local tree=$1 source key
+
+	source=$(stat -Lc '%s-%Y' "$tarball")-$(declare -f unpack_kernel | cksum)
+	key=$source-$(cksum <"${self%/*}/debug-kernel.config")
+	if [ "$(cat "$cache/source" 2>/dev/null)" != "$source" ]; then
+		rm -f "$cache/source"
+		unpack_kernel "$tree"
+		echo "$source" >"$cache/source"
+	fi
+	if [ "$(cat "$cache/stamp" 2>/dev/null)" != "$key" ]; then
+		rm -f "$cache/stamp"
+		build_kernel "$tree"
+		echo "$key" >"$cache/stamp"
+	fi
+}
+
 # Sets $tree to that of a built kernel. Two may come here at the same time.
 find_kernel() {
-	local key tool
+	local tool
 
 	if [ -n "${SRPOL_DEBUG_TREE:-}" ]; then
 		tree=$(cd "$SRPOL_DEBUG_TREE" && pwd)
@@ -135,19 +159,11 @@ find_kernel() {
 	for tool in bc bison flex; do
 		command -v $tool >/dev/null || die "no $tool; run 'make test-deps'"
 	done
-	key=$(stat -Lc '%s-%Y' "$tarball")-$({
-		cat "${self%/*}/debug-kernel.config"
-		declare -f build_kernel
-	} | cksum | cut -d ' ' -f 1)
 	tree=$cache/linux
 	mkdir -p "$cache"
 	exec 9>"$cache/lock"
 	flock 9
-	if [ "$(cat "$cache/stamp" 2>/dev/null)" != "$key" ]; then
-		rm -f "$cache/stamp"
-		build_kernel "$tree"
-		echo "$key" >"$cache/stamp"
-	fi
+	make_kernel "$tree"
 	exec 9>&-
 }
 
@@ -171,11 +187,14 @@ build_modules() {
 			KDIR="$SRPOL_DEBUG_TREE"
 }
 
-# of_sources PROGRAM: what a result of a program is of
+# of_sources PROGRAM: what a result of a program is of: of the kernel its version,
+# and what checks or schedules; not which drivers it has beside those of the program
 of_sources() {
 	{
-		cat "$SRPOL_DEBUG_TREE/.config" "$1"
-		declare -f build_kernel
+		cat "$SRPOL_DEBUG_TREE/include/config/kernel.release" "$1"
+		grep -E 'KASAN|LOCK|RCU|DEBUG|FAULT|PREEMPT|SMP|HZ|STACK' \
+			"$SRPOL_DEBUG_TREE/.config"
+		declare -f unpack_kernel
 		find kmod \( -name '*.[ch]' ! -name '*.mod.c' -o -name Kbuild \) \
 			-print0 | sort -z | xargs -0 cat
 	} | sha256sum
