@@ -277,6 +277,8 @@ def test_engine():
     ask("if", "tenant-add", name="blue", color=11)
     put("job/blue2/flows", json.dumps({**json.loads(e.JOB), "flows": 3}))
     put("job/blue/via", json.dumps({**json.loads(e.JOB), "via": "sum"}))
+    wait_for("paths of flows", lambda: '"flows"' in
+             hosts.last("h0")["chunks"]["leaf0.0"])
     wait_for("words of hosts", lambda: {"load", "demand", "link", "ack"} <=
              {k.split("/")[0] for k in stored()})
     wait_for("limits", lambda: hosts.last("h0")["limits"])
