@@ -99,7 +99,7 @@ static int weigh_flows(const struct srpol_fabric *f,
 		if (!srpol_route_capacity(links, &route))
 			continue;
 		weight[flows[i].path] = all <= WEIGHT_SUM ? flows[i].n :
-			flows[i].n * (uint64_t)WEIGHT_SUM / all ?: 1;
+			flows[i].n * (uint64_t)(WEIGHT_SUM - set->n) / all + 1;
 		some = true;
 	}
 	return some ? 0 : -ENOENT;

@@ -9,6 +9,9 @@
  * R. Graham 1969). Then each may move once more in a few rounds, if that lowers
  * what is fullest of the links that it changes by a twentieth. Flows that had a
  * path in the plan before begin there, so little moves when little changes.
+ *
+ * Flows of the same GPUs and color are alike: a host is told how many take a path,
+ * not which. So demands of these are one, whose flows have their mean size.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +25,7 @@
 
 /**
  * struct state - of a call
- * @in: what is asked
+ * @in: what is asked, without two demands of the same GPUs and color
  * @order: demands, the greatest flows first
  * @first: by demand: its part of @count; one more at the end
  * @count: by path of a demand: how many of its flows take it
@@ -33,7 +36,7 @@ struct state {
 	const struct srpol_flows_input *in;
 	uint32_t *order;
 	size_t *first;
-	uint16_t *count;
+	uint32_t *count;
 	uint32_t *left;
 	double *load;
 };
@@ -49,7 +52,7 @@ struct state {
 struct choice {
 	uint32_t demand;
 	double size;
-	uint16_t *count;
+	uint32_t *count;
 	uint32_t n;
 	struct srpol_route *routes;
 };
@@ -319,21 +322,6 @@ static int by_key(const void *a, const void *b)
 	return srpol_flows_order(a, b);
 }
 
-/* Several demands between two GPUs are together. */
-static uint32_t merge(struct srpol_flows *list, uint32_t n)
-{
-	uint32_t i, k = 0;
-
-	qsort(list, n, sizeof(*list), by_key);
-	for (i = 0; i < n; i++) {
-		if (k && !by_key(&list[k - 1], &list[i]))
-			list[k - 1].n += list[i].n;
-		else
-			list[k++] = list[i];
-	}
-	return k;
-}
-
 static int write_plan(const struct state *s, struct srpol_plan *plan)
 {
 	const struct srpol_demand *d;
@@ -356,8 +344,9 @@ static int write_plan(const struct state *s, struct srpol_plan *plan)
 				};
 	}
 	free(plan->flows);
+	qsort(list, n, sizeof(*list), by_key);
 	plan->flows = list;
-	plan->n_flows = merge(list, n);
+	plan->n_flows = n;
 	return 0;
 }
 
@@ -415,16 +404,43 @@ static int make_room(struct state *s)
 }
 
 /**
- * srpol_flows_place() - a path for each flow
- * @in: flows, and what they find
- * @plan: gets them, in place of those that it has
- *
- * Flows that have no usable path are left out. O(flows * paths).
- *
- * Return: 0, -EINVAL for GPUs that are not there, -ENOMEM.
+ * struct wanted - a demand, to be merged
  */
-int srpol_flows_place(const struct srpol_flows_input *in,
-		      struct srpol_plan *plan)
+struct wanted {
+	struct srpol_demand demand;
+	const bool *allowed;
+};
+
+static int by_gpus(const void *a, const void *b)
+{
+	const struct srpol_demand *x = a, *y = b;
+
+	if (x->src != y->src)
+		return x->src < y->src ? -1 : 1;
+	if (x->dst != y->dst)
+		return x->dst < y->dst ? -1 : 1;
+	return (x->color > y->color) - (x->color < y->color);
+}
+
+static uint32_t merge(struct wanted *list, uint32_t n)
+{
+	uint32_t i, k = 0;
+
+	if (n)
+		qsort(list, n, sizeof(*list), by_gpus);
+	for (i = 0; i < n; i++) {
+		if (k && !by_gpus(&list[k - 1], &list[i])) {
+			list[k - 1].demand.bytes += list[i].demand.bytes;
+			list[k - 1].demand.flows += list[i].demand.flows;
+		} else {
+			list[k++] = list[i];
+		}
+	}
+	return k;
+}
+
+static int place_merged(const struct srpol_flows_input *in,
+			struct srpol_plan *plan)
 {
 	uint32_t links = in->fabric->n_links, i;
 	uint32_t before = in->before ? in->before->n_flows : 0;
@@ -448,6 +464,45 @@ int srpol_flows_place(const struct srpol_flows_input *in,
 	free(s.count);
 	free(s.left);
 	free(s.load);
+	return ret;
+}
+
+/**
+ * srpol_flows_place() - a path for each flow
+ * @in: flows, and what they find
+ * @plan: gets them, in place of those that it has
+ *
+ * Flows that have no usable path are left out. O(flows * paths).
+ *
+ * Return: 0, -EINVAL for GPUs that are not there, -ENOMEM.
+ */
+int srpol_flows_place(const struct srpol_flows_input *in,
+		      struct srpol_plan *plan)
+{
+	struct wanted *list = calloc(in->n + 1UL, sizeof(*list));
+	struct srpol_demand *demands = calloc(in->n + 1UL, sizeof(*demands));
+	const bool **allowed = calloc(in->n + 1UL, sizeof(*allowed));
+	struct srpol_flows_input merged = *in;
+	int ret = list && demands && allowed ? 0 : -ENOMEM;
+	uint32_t i;
+
+	for (i = 0; i < in->n && !ret; i++)
+		list[i] = (struct wanted){
+			in->demands[i], in->allowed ? in->allowed[i] : NULL,
+		};
+	if (!ret) {
+		merged.n = merge(list, in->n);
+		for (i = 0; i < merged.n; i++) {
+			demands[i] = list[i].demand;
+			allowed[i] = list[i].allowed;
+		}
+		merged.demands = demands;
+		merged.allowed = allowed;
+		ret = place_merged(&merged, plan);
+	}
+	free(list);
+	free(demands);
+	free(allowed);
 	return ret;
 }
 

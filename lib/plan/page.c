@@ -151,12 +151,14 @@ static int read_first(json_t *o, const struct reading *r)
 	    (size_t)chunks > r->len || !json_is_object(seen))
 		return -EINVAL;
 	page->number = number;
-	page->n = chunks;
 	ret = read_seen(seen, page);
 	if (ret)
 		return ret;
-	page->entries = calloc(page->n + 1UL, sizeof(*page->entries));
-	return page->entries ? 0 : -ENOMEM;
+	page->entries = calloc(chunks + 1UL, sizeof(*page->entries));
+	if (!page->entries)
+		return -ENOMEM;
+	page->n = chunks;
+	return 0;
 }
 
 static int read_line(json_t *o, uint32_t nth, void *data)

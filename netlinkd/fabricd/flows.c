@@ -23,58 +23,124 @@ static const struct tenant *tenant_of(const struct input *job)
 	return tenant_find(tenant);
 }
 
-/* Bytes that all but these flows put on links. */
-static int others_load(const struct srpol_links *links,
-		       const struct srpol_plan *plan, double *load)
+/* Color of the policies that its packets take. */
+static uint32_t color_of(const struct input *job)
 {
-	struct srpol_demand *list;
-	const struct input *job;
-	struct workload w;
-	uint32_t i, n = 0;
-	int ret = workload_read(WORKLOAD_ALL, NULL, &w);
+	const struct tenant *tenant = tenant_of(job);
 
-	if (ret)
-		return ret;
-	list = w.demands.list;
-	for (i = 0; i < w.demands.n; i++) {
-		job = job_at(&w, i);
-		if (!job || !workload_has_paths(job))
-			list[n++] = list[i];
-	}
-	ret = srpol_planned_load(fabricd.fabric, links, plan, list, n, load);
-	workload_free(&w);
-	return ret;
+	return tenant ? tenant->color : 0;
 }
 
-/* They go to the policies of the tenant's color, on its paths. */
-static void set_tenants(struct workload *w, const bool **allowed)
+static bool is_reserved(const struct input *job)
+{
+	char tenant[SRPOL_NAME_LEN], name[SRPOL_NAME_LEN];
+
+	job_names(job, tenant, name);
+	return reservation_is_live(reservation_find(tenant, name));
+}
+
+/**
+ * struct others - what is sent beside flows
+ * @demands: it, but for what is reserved: links are without that
+ * @pairs: struct srpol_flows: GPUs and colors that jobs among it have, sorted
+ */
+struct others {
+	struct srpol_demands demands;
+	struct vec pairs;
+};
+
+static int by_pair(const void *a, const void *b)
+{
+	return srpol_flows_order(a, b);
+}
+
+static int others_read(struct others *o)
+{
+	const struct srpol_demand *d;
+	const struct input *job;
+	struct workload w;
+	uint32_t i;
+	int ret = workload_read(WORKLOAD_ALL, NULL, &w);
+
+	*o = (struct others){ .pairs = VEC_INIT(struct srpol_flows) };
+	if (ret)
+		return ret;
+	o->demands.list = store_alloc((w.demands.n + 1) * sizeof(*d));
+	for (i = 0; i < w.demands.n; i++) {
+		d = &w.demands.list[i];
+		job = job_at(&w, i);
+		if (job && workload_has_paths(job))
+			continue;
+		if (job)
+			*(struct srpol_flows *)vec_add(&o->pairs) =
+				(struct srpol_flows){ .src = d->src,
+						      .dst = d->dst,
+						      .color = color_of(job) };
+		if (!job || !is_reserved(job))
+			o->demands.list[o->demands.n++] = *d;
+	}
+	workload_free(&w);
+	if (o->pairs.n)
+		qsort(o->pairs.data, o->pairs.n, o->pairs.size, by_pair);
+	return 0;
+}
+
+static void others_free(struct others *o)
+{
+	srpol_demands_free(&o->demands);
+	vec_free(&o->pairs);
+}
+
+static bool others_send(const struct others *o, const struct srpol_demand *d)
+{
+	const struct srpol_flows key = {
+		.src = d->src, .dst = d->dst, .color = d->color,
+	};
+
+	return o->pairs.n && bsearch(&key, o->pairs.data, o->pairs.n,
+				     o->pairs.size, by_pair);
+}
+
+/*
+ * They go to the policies of the tenant's color, on its paths. A policy has weights
+ * for all that it carries: where a job without flows sends between the same GPUs in
+ * the same color these are that job's.
+ */
+static uint32_t take_flows(const struct workload *w, const struct others *o,
+			   struct srpol_demand *list, const bool **allowed)
 {
 	const struct tenant *tenant;
-	uint32_t i;
+	uint32_t i, n = 0;
 
 	for (i = 0; i < w->demands.n; i++) {
 		tenant = tenant_of(job_at(w, i));
-		w->demands.list[i].color = tenant ? tenant->color : 0;
-		allowed[i] = tenant ? tenant->allowed : NULL;
+		list[n] = w->demands.list[i];
+		list[n].color = color_of(job_at(w, i));
+		allowed[n] = tenant ? tenant->allowed : NULL;
+		n += !others_send(o, &list[n]);
 	}
+	return n;
 }
 
-static int place(const struct srpol_links *links, struct workload *w,
-		 struct srpol_plan *plan)
+static int place(const struct srpol_links *links, const struct workload *w,
+		 const struct others *o, struct srpol_plan *plan)
 {
-	const bool **allowed = calloc(w->demands.n, sizeof(*allowed));
-	double *load = calloc(links->n + 1UL, sizeof(*load));
+	struct srpol_demand *list = store_alloc((w->demands.n + 1) *
+						sizeof(*list));
+	const bool **allowed = store_alloc((w->demands.n + 1) *
+					   sizeof(*allowed));
+	double *load = store_alloc((links->n + 1) * sizeof(*load));
 	struct srpol_flows_input in = {
-		.fabric = fabricd.fabric, .links = links,
-		.demands = w->demands.list, .allowed = allowed,
-		.n = w->demands.n, .load = load, .before = fabricd.plan,
+		.fabric = fabricd.fabric, .links = links, .demands = list,
+		.allowed = allowed, .load = load, .before = fabricd.plan,
 	};
-	int ret = allowed && load ? others_load(links, plan, load) : -ENOMEM;
+	int ret;
 
-	if (!ret) {
-		set_tenants(w, allowed);
-		ret = srpol_flows_place(&in, plan);
-	}
+	in.n = take_flows(w, o, list, allowed);
+	ret = srpol_planned_load(fabricd.fabric, links, plan, o->demands.list,
+				 o->demands.n, load) ?:
+	      srpol_flows_place(&in, plan);
+	free(list);
 	free(allowed);
 	free(load);
 	return ret;
@@ -82,16 +148,21 @@ static int place(const struct srpol_links *links, struct workload *w,
 
 /**
  * flows_add() - paths of all flows of jobs that say how many they are
- * @links: state of the links
+ * @links: what reservations leave of them
  * @plan: what all others are told; gets them
  */
 int flows_add(const struct srpol_links *links, struct srpol_plan *plan)
 {
 	struct workload w;
+	struct others others;
 	int ret = workload_read(WORKLOAD_FLOWS, NULL, &w);
 
-	if (!ret && w.demands.n)
-		ret = place(links, &w, plan);
+	if (!ret && w.demands.n) {
+		ret = others_read(&others);
+		if (!ret)
+			ret = place(links, &w, &others, plan);
+		others_free(&others);
+	}
 	workload_free(&w);
 	return ret;
 }

@@ -90,9 +90,10 @@ static size_t fill(struct publication *p, const struct vec *list,
 	const struct epoch_text *texts = list->data;
 	size_t n = 0, bytes = 0;
 
-	for (; p->at < list->n && n < STORE_PUTS_MAX &&
-	     bytes < TXN_BYTES; p->at++) {
+	for (; p->at < list->n && n < STORE_PUTS_MAX; p->at++) {
 		bytes += texts[p->at].len;
+		if (n && bytes > TXN_BYTES)
+			break;
 		put[n++] = (struct store_put){
 			.key = texts[p->at].key,
 			.value = texts[p->at].value,

@@ -123,6 +123,7 @@ int whole_plan(const struct srpol_planner *base,
 	struct vec parts = VEC_INIT(struct srpol_plan_part);
 	const struct srpol_plan_part *part;
 	const struct tenant *tenant;
+	struct srpol_links *left;
 	struct srpol_plan *plan;
 	int ret;
 
@@ -141,7 +142,9 @@ int whole_plan(const struct srpol_planner *base,
 	vec_for_each(part, &parts)
 		srpol_plan_free((struct srpol_plan *)part->plan);
 	vec_free(&parts);
-	ret = ret ?: *out ? flows_add(links, *out) : -ENOMEM;
+	left = ret ? NULL : whole_links(links, ledger);
+	ret = ret ?: *out && left ? flows_add(left, *out) : -ENOMEM;
+	srpol_links_free(left);
 	if (ret) {
 		srpol_plan_free(*out);
 		*out = NULL;

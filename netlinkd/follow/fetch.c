@@ -261,11 +261,9 @@ static void next_chunk(struct follow *f)
 		if (!entry)
 			continue;
 		known = known_chunk(f, f->next_at, entry);
-		if (known) {
-			fetch_chunk(f, f->next, f->next_at, known,
-				    strlen(known));
+		if (known && fetch_chunk(f, f->next, f->next_at, known,
+					 strlen(known)))
 			continue;
-		}
 		snprintf(key, sizeof(key), "plan/%s/%010" PRIu64 "/%s",
 			 f->config.shard, entry->epoch, entry->leaf);
 		f->store.ops->range(&f->store, key, false, f->next_rev,
@@ -320,10 +318,9 @@ static void next_page(struct follow *f)
 		if (!entry || fetch_page_of(f->next, number))
 			continue;
 		known = known_page(f, number, entry);
-		if (known) {
-			fetch_page(f, f->next, number, known, strlen(known));
+		if (known &&
+		    fetch_page(f, f->next, number, known, strlen(known)))
 			continue;
-		}
 		snprintf(key, sizeof(key), "index/%s/%010" PRIu64 "/%05" PRIu32,
 			 f->config.shard, entry->epoch, number);
 		f->store.ops->range(&f->store, key, false, f->next_rev,

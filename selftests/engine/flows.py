@@ -118,9 +118,42 @@ def test_tenants(hosts):
     wait_for("a reservation", lambda: t.state("w", "kept") == "reserved")
     check("those of a reservation have its weights",
           paths(hosts, 10) is None and t.chunk_lines(hosts, "h0", "leaf0.0", 10))
+    kept = t.chunk_lines(hosts, "h0", "leaf0.0", 10)
+    add_job("loose", "tenant", "red", *TWO, "flows", "1")
+    wait_for("a plan with it", lambda: t.state("w", "loose") == "planned")
+    check("nor do another job's flows take what is kept",
+          paths(hosts, 10) is None and
+          t.chunk_lines(hosts, "h0", "leaf0.0", 10) == kept,
+          hosts.last("h0")["chunks"])
     fabric("w", "job", "del", "slice", "tenant", "blue")
     wait_for("no paths", lambda: paths(hosts, 20) is None)
     check("they go with their job", True)
+
+
+def test_beside(hosts):
+    """A policy's weights are for all that it carries."""
+    add_job("plain", *TWO)
+    wait_for("no paths of flows", lambda: paths(hosts) is None)
+    check("where a job without flows sends the weights are its own",
+          t.chunk_lines(hosts, "h0", "leaf0.0", 0)["leaf0.1"] == "ffff",
+          hosts.last("h0")["chunks"])
+    fabric("w", "job", "del", "plain")
+    wait_for("paths again", lambda: paths(hosts))
+
+
+def test_others_load(hosts):
+    """What others send by weights is seen: they go where that is not."""
+    fabric("w", "job", "del", "eight")
+    wait_for("no paths", lambda: paths(hosts) is None)
+    t.run("w", "tenant", "add", "green", "color", "30", "paths",
+          "spine0.0,spine1.0")
+    wait_for("a tenant", lambda: len(fabric("w", "tenants")) == 3)
+    add_job("heavy", "tenant", "green", "demand", "h0", "h1", "900000000")
+    wait_for("its weights", lambda: t.chunk_lines(hosts, "h0", "leaf0.0", 30))
+    add_job("light", "demand", "h0", "h1", "6000000", "flows", "6")
+    told = wait_for("paths", lambda: paths(hosts))
+    check("flows are where others are not", sum(told.values()) == 6 and
+          set(told) <= {1, 2, 3, 5, 6, 7}, told)
 
 
 def test_takeover(hosts, server, store):
@@ -144,10 +177,13 @@ def test_flows():
     test_others(hosts)
     test_link(hosts)
     test_tenants(hosts)
+    test_beside(hosts)
     server = test_takeover(hosts, server, store)
     reply = add("w", "all", *ALL, "flows", "2")
     check("an all-to-all may be flows", reply["decision"] == "accept", reply)
     wait_for("its paths", lambda: paths(hosts, src="h3", dst="h2"))
+    fabric("w", "job", "del", "all")
+    test_others_load(hosts)
     check("the engine ends as it should", server.end() == 0)
     check("hosts end as they should", hosts.end() == 0)
 

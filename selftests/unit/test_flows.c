@@ -362,6 +362,46 @@ static void test_together(void **state)
 	assert_int_equal(plan->n_flows, 0);
 }
 
+/* Hosts cannot tell them apart, so neither does the plan: it is at rest. */
+static void test_rest(void **state)
+{
+	struct srpol_demand demands[] = {
+		demand(0, 2, 5), demand(0, 2, 6), demand(1, 3, 5),
+		demand(1, 3, 4),
+	};
+	struct srpol_flows_input in = input(demands, ARRAY_SIZE(demands));
+	struct srpol_plan before = {};
+	u32 i;
+
+	(void)state;
+	demands[0].bytes *= 7;
+	demands[1].bytes *= 2;
+	demands[2].bytes *= 8;
+	demands[3].bytes *= 3;
+	place(&in);
+	for (i = 0; i < 8; i++) {
+		free(before.flows);
+		before = *plan;
+		plan->flows = NULL;
+		in.before = &before;
+		place(&in);
+		assert_int_equal(flows_in_all(), 20);
+		assert_int_equal(srpol_flows_diff(&before, plan, NULL, NULL), 0);
+	}
+	free(before.flows);
+}
+
+/* Paths that pass no switch with the function are none. */
+static void test_via(void **state)
+{
+	struct srpol_demand one = demand(0, 2, 4);
+
+	(void)state;
+	one.via = 1;
+	place_all(&one, 1);
+	assert_int_equal(flows_in_all(), 0);
+}
+
 static void test_weigh(void **state)
 {
 	struct srpol_demand one = demand(0, 2, 6);
@@ -495,6 +535,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_stays, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_allowed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_together, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rest, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_via, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_weigh, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_text, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bad_text, setup, teardown),
