@@ -191,6 +191,16 @@ class Hosts:
 
 # --- embedded store
 
+def stored():
+    """All keys with their values."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(f"{RUN}/store.sock")
+        s.sendall(json.dumps({"id": 1, "op": "range", "key": "/srpol/",
+                              "prefix": True, "revision": 0}).encode() + b"\n")
+        kvs = json.loads(s.makefile().readline())["kvs"]
+    return {kv[0][len("/srpol/"):]: kv[1] for kv in kvs}
+
+
 def store_put(key, value):
     with socket.socket(socket.AF_UNIX) as s:
         s.connect(f"{RUN}/store.sock")

@@ -136,22 +136,13 @@ def test_srpold():
 
 # --- the engine and hosts
 
-def stored():
-    with socket.socket(socket.AF_UNIX) as s:
-        s.connect(STORE["socket"])
-        s.sendall(json.dumps({"id": 1, "op": "range", "key": "/srpol/",
-                              "prefix": True, "revision": 0}).encode() + b"\n")
-        kvs = json.loads(s.makefile().readline())["kvs"]
-    return {kv[0][len("/srpol/"):]: kv[1] for kv in kvs}
-
-
 def put(key, value):
     assert e.store_put(key, value)
 
 
 def keep_stored():
     """Each key with its schema; those that have none are the engine's own."""
-    for key, text in stored().items():
+    for key, text in e.stored().items():
         first = key.split("/")[0]
         if key == "cfg/topology":
             good("Topology", json.loads(text))
@@ -280,7 +271,7 @@ def test_engine():
     wait_for("paths of flows", lambda: '"flows"' in
              hosts.last("h0")["chunks"]["leaf0.0"])
     wait_for("words of hosts", lambda: {"load", "demand", "link", "ack"} <=
-             {k.split("/")[0] for k in stored()})
+             {k.split("/")[0] for k in e.stored()})
     wait_for("limits", lambda: hosts.last("h0")["limits"])
     wait_for("acknowledgements", lambda: [
         h["epoch"] for h in ask("if", "show")["hosts"]] ==
