@@ -266,7 +266,8 @@ def test_engine():
         {"src": "h0", "dst": "h1", "bytes": 5}], guaranteed="100G",
         **{"in-ms": 1000, "period-ms": 500})
     ask("if", "tenant-add", name="blue", color=11)
-    put("job/blue2/flows", json.dumps({**json.loads(e.JOB), "flows": 3}))
+    ask("if", "tenant-add", name="green", color=12)
+    put("job/green/flows", json.dumps({**json.loads(e.JOB), "flows": 3}))
     put("job/blue/via", json.dumps({**json.loads(e.JOB), "via": "sum"}))
     wait_for("paths of flows", lambda: '"flows"' in
              hosts.last("h0")["chunks"]["leaf0.0"])

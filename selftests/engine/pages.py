@@ -26,10 +26,11 @@ def have_both(hosts):
 
 
 def pages():
-    """{PAGE: EPOCH} of keys, and how many indices and chunks there are."""
+    """{PAGE: EPOCH} of keys, and how many pages, indices and chunks there are."""
     keys = [k.split("/") for k in e.stored()]
     return ({int(k[3]): int(k[2]) for k in keys
              if k[0] == "index" and len(k) == 4},
+            sum(k[0] == "index" and len(k) == 4 for k in keys),
             sum(k[0] == "index" and len(k) == 3 for k in keys),
             sum(k[0] == "plan" and len(k) == 4 for k in keys))
 
@@ -50,7 +51,7 @@ def test_pages():
     at_rest(hosts)
     was = pages()
     check("16 leaves are on a page, and there is one index, a chunk a leaf",
-          sorted(was[0]) == [0, 1, 2] and was[1:] == (1, 40), was)
+          sorted(was[0]) == [0, 1, 2] and was[1:] == (3, 1, 40), was)
 
     hosts.tell("report h19 leaf0.19 spine0.2 0")
     wait_for("the report", lambda: hosts.last("h19")["seen"] == 1)
@@ -59,7 +60,7 @@ def test_pages():
     check("a report is seen by who made it",
           {hosts.last(h)["seen"] for h in HOSTS[:19]} == {0})
     check("nothing is left of pages that changed", sorted(now[0]) == [0, 1, 2] and
-          now[1:] == (1, 40), now)
+          now[1:] == (3, 1, 40), now)
     check("of planes it is not in, nothing changed", now[0][2] == was[0][2] and
           now[0][1] != was[0][1], (was, now))
 
@@ -77,7 +78,7 @@ def test_pages():
     again = pages()
     check("with the page that is still good, and leaves nothing behind",
           sorted(again[0]) == [0, 1, 2] and again[0][2] == was[0][2] and
-          again[1:] == (1, 40), (now, again))
+          again[1:] == (3, 1, 40), (now, again))
     check("engine and hosts end as they should",
           server.end() == 0 and hosts.end() == 0)
     with open(hosts.file, "w", encoding="ascii"):
