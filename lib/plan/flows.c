@@ -29,7 +29,6 @@
  * @order: demands, the greatest flows first
  * @first: by demand: its part of @count; one more at the end
  * @count: by path of a demand: how many of its flows take it
- * @left: by entry of the plan before: how many flows nobody has taken over
  * @load: by directed link: bytes
  */
 struct state {
@@ -37,7 +36,6 @@ struct state {
 	uint32_t *order;
 	size_t *first;
 	uint32_t *count;
-	uint32_t *left;
 	double *load;
 };
 
@@ -156,7 +154,7 @@ static bool is_less(const struct ratios *a, const struct ratios *b)
 }
 
 static void carry(struct state *s, const struct choice *c, uint32_t path,
-		  double flows)
+		  int64_t flows)
 {
 	const struct srpol_route *route = &c->routes[path];
 	uint32_t i;
@@ -184,45 +182,46 @@ static uint32_t best_path(const struct state *s, const struct choice *c)
 	return at;
 }
 
-/* Flows that the plan before has stay; the return is how many these are. */
-static uint32_t keep(struct state *s, const struct choice *c)
+/* How many flows of a demand have no path yet. */
+static uint32_t left_of(const struct state *s, const struct choice *c)
 {
-	const struct srpol_demand *d = &s->in->demands[c->demand];
-	const struct srpol_flows *was = NULL;
-	uint32_t i, n = 0, kept = 0, more, *left;
+	uint32_t i, n = s->in->demands[c->demand].flows;
 
-	if (s->in->before)
-		was = srpol_flows_find(s->in->before, d->src, d->dst, d->color,
-				       &n);
-	for (i = 0; i < n; i++) {
-		if (was[i].path >= c->n || !c->routes[was[i].path].n)
-			continue;
-		left = &s->left[was + i - s->in->before->flows];
-		more = *left < d->flows - kept ? *left : d->flows - kept;
-		*left -= more;
-		kept += more;
-		carry(s, c, was[i].path, more);
-	}
-	return kept;
+	for (i = 0; i < c->n; i++)
+		n -= c->count[i];
+	return n;
 }
 
-static int place_demand(struct state *s, uint32_t demand, bool kept)
+/* Flows that the plan before has stay, while their path can be used. */
+static int keep_demand(struct state *s, uint32_t demand)
 {
-	uint32_t n, at = 0;
+	const struct srpol_demand *d = &s->in->demands[demand];
+	const struct srpol_flows *was;
+	uint32_t i, n, left;
 	struct choice c;
 	int ret = choice_init(s, demand, &c);
 
-	if (!ret && kept) {
-		keep(s, &c);
-	} else if (!ret) {
-		for (n = 0; at < c.n; at++)
-			n += c.count[at];
-		for (at = 0; n < s->in->demands[demand].flows; n++) {
-			at = best_path(s, &c);
-			if (at == SRPOL_NONE)
-				break;
+	was = srpol_flows_find(s->in->before, d->src, d->dst, d->color, &n);
+	for (i = 0; i < n && !ret; i++) {
+		if (was[i].path >= c.n || !c.routes[was[i].path].n)
+			continue;
+		left = left_of(s, &c);
+		carry(s, &c, was[i].path, was[i].n < left ? was[i].n : left);
+	}
+	free(c.routes);
+	return ret;
+}
+
+static int place_demand(struct state *s, uint32_t demand)
+{
+	uint32_t left, at = 0;
+	struct choice c;
+	int ret = choice_init(s, demand, &c);
+
+	for (left = ret ? 0 : left_of(s, &c); left && at != SRPOL_NONE; left--) {
+		at = best_path(s, &c);
+		if (at != SRPOL_NONE)
 			carry(s, &c, at, 1);
-		}
 	}
 	free(c.routes);
 	return ret;
@@ -287,10 +286,10 @@ static int place_all(struct state *s)
 	uint32_t i, round;
 	int ret = 0;
 
+	for (i = 0; i < s->in->n && s->in->before && !ret; i++)
+		ret = keep_demand(s, s->order[i]);
 	for (i = 0; i < s->in->n && !ret; i++)
-		ret = place_demand(s, s->order[i], true);
-	for (i = 0; i < s->in->n && !ret; i++)
-		ret = place_demand(s, s->order[i], false);
+		ret = place_demand(s, s->order[i]);
 	for (round = 0; round < ROUNDS && moved && !ret; round++) {
 		moved = false;
 		for (i = 0; i < s->in->n && !ret; i++)
@@ -442,19 +441,15 @@ static uint32_t merge(struct wanted *list, uint32_t n)
 static int place_merged(const struct srpol_flows_input *in,
 			struct srpol_plan *plan)
 {
-	uint32_t links = in->fabric->n_links, i;
-	uint32_t before = in->before ? in->before->n_flows : 0;
+	uint32_t links = in->fabric->n_links;
 	struct state s = {
 		.in = in,
 		.order = calloc(in->n + 1UL, sizeof(*s.order)),
 		.first = calloc(in->n + 1UL, sizeof(*s.first)),
-		.left = calloc(before + 1UL, sizeof(*s.left)),
 		.load = calloc(links + 1UL, sizeof(*s.load)),
 	};
-	int ret = s.order && s.first && s.left && s.load ? 0 : -ENOMEM;
+	int ret = s.order && s.first && s.load ? 0 : -ENOMEM;
 
-	for (i = 0; i < before && !ret; i++)
-		s.left[i] = in->before->flows[i].n;
 	if (!ret)
 		memcpy(s.load, in->load, links * sizeof(*s.load));
 	ret = ret ?: make_room(&s) ?: sort(&s) ?: place_all(&s) ?:
@@ -462,7 +457,6 @@ static int place_merged(const struct srpol_flows_input *in,
 	free(s.order);
 	free(s.first);
 	free(s.count);
-	free(s.left);
 	free(s.load);
 	return ret;
 }

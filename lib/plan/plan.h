@@ -304,7 +304,8 @@ int srpol_planned_load(const struct srpol_fabric *f,
  * struct srpol_flows_input - what flows find
  * @fabric: finished fabric
  * @links: state of the links
- * @demands: each of so many flows; @color is that of the plan
+ * @demands: each of so many flows; @color is that of the plan. Those of the same
+ *	GPUs and color have the same function to pass, and the same @allowed
  * @allowed: by demand: whether it may use a directed link; NULL: all
  * @n: number of them
  * @load: by directed link: bytes that others send

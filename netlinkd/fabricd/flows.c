@@ -23,20 +23,10 @@ static const struct tenant *tenant_of(const struct input *job)
 	return tenant_find(tenant);
 }
 
-/* Color of the policies that its packets take. */
-static uint32_t color_of(const struct input *job)
+/* Color of the policies that packets of its jobs take. */
+static uint32_t color_of(const struct tenant *tenant)
 {
-	const struct tenant *tenant = tenant_of(job);
-
 	return tenant ? tenant->color : 0;
-}
-
-static bool is_reserved(const struct input *job)
-{
-	char tenant[SRPOL_NAME_LEN], name[SRPOL_NAME_LEN];
-
-	job_names(job, tenant, name);
-	return reservation_is_live(reservation_find(tenant, name));
 }
 
 /**
@@ -59,6 +49,7 @@ static int others_read(struct others *o)
 	const struct srpol_demand *d;
 	const struct input *job;
 	struct workload w;
+	bool reserved;
 	uint32_t i;
 	int ret = workload_read(WORKLOAD_ALL, NULL, &w);
 
@@ -69,14 +60,16 @@ static int others_read(struct others *o)
 	for (i = 0; i < w.demands.n; i++) {
 		d = &w.demands.list[i];
 		job = job_at(&w, i);
-		if (job && workload_has_paths(job))
+		reserved = job && workload_is_reserved(job);
+		if (job && job->flows && !reserved)
 			continue;
 		if (job)
 			*(struct srpol_flows *)vec_add(&o->pairs) =
-				(struct srpol_flows){ .src = d->src,
-						      .dst = d->dst,
-						      .color = color_of(job) };
-		if (!job || !is_reserved(job))
+				(struct srpol_flows){
+					.src = d->src, .dst = d->dst,
+					.color = color_of(tenant_of(job)),
+				};
+		if (!reserved)
 			o->demands.list[o->demands.n++] = *d;
 	}
 	workload_free(&w);
@@ -115,7 +108,7 @@ static uint32_t take_flows(const struct workload *w, const struct others *o,
 	for (i = 0; i < w->demands.n; i++) {
 		tenant = tenant_of(job_at(w, i));
 		list[n] = w->demands.list[i];
-		list[n].color = color_of(job_at(w, i));
+		list[n].color = color_of(tenant);
 		allowed[n] = tenant ? tenant->allowed : NULL;
 		n += !others_send(o, &list[n]);
 	}

@@ -268,7 +268,7 @@ enum workload_part {
 int workload_read(enum workload_part part, const struct tenant *of,
 		  struct workload *w);
 void workload_free(struct workload *w);
-bool workload_has_paths(const struct input *job);
+bool workload_is_reserved(const struct input *job);
 void job_names(const struct input *job, char *tenant, char *name);
 
 /* via.c */

@@ -28,18 +28,15 @@ void job_names(const struct input *job, char *tenant, char *name)
 }
 
 /**
- * workload_has_paths() - do a job's flows get a path each?
+ * workload_is_reserved() - is bandwidth kept for a job?
  * @job: job
- *
- * Those of a reservation have the weights of what is kept for it.
  */
-bool workload_has_paths(const struct input *job)
+bool workload_is_reserved(const struct input *job)
 {
 	char tenant[SRPOL_NAME_LEN], name[SRPOL_NAME_LEN];
 
 	job_names(job, tenant, name);
-	return job->flows &&
-	       !reservation_is_live(reservation_find(tenant, name));
+	return reservation_is_live(reservation_find(tenant, name));
 }
 
 static bool is_wanted(enum workload_part part, const struct tenant *of,
