@@ -51,27 +51,12 @@ static const struct srpol_page_entry *chunk_before(const struct making *m,
 	       NULL;
 }
 
-/* What is too large for the store goes without paths of flows. */
-static char *chunk_text(const struct srpol_plan *plan, uint32_t leaf)
-{
-	char *text = srpol_chunk_write(fabricd.fabric, plan, leaf);
-	struct srpol_plan pairs = *plan;
-
-	if (!text || strlen(text) < STORE_VALUE_MAX || !plan->n_flows)
-		return text;
-	log_error("flows of hosts below %s are too many to tell: these hosts choose their paths themselves",
-		  fabricd.fabric->nodes[leaf].name);
-	free(text);
-	pairs.n_flows = 0;
-	return srpol_chunk_write(fabricd.fabric, &pairs, leaf);
-}
-
 static int add_chunk(const struct making *m, const struct srpol_plan *plan,
 		     uint32_t leaf)
 {
 	struct srpol_page *page = &m->next->pages[m->number[leaf]];
 	const struct srpol_page_entry *before = chunk_before(m, leaf);
-	char *text = chunk_text(plan, leaf);
+	char *text = srpol_chunk_write(fabricd.fabric, plan, leaf);
 	struct srpol_page_entry *entry;
 
 	if (!text)

@@ -5,9 +5,13 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "srpol_lib.h"
 #include "tenants.h"
+
+/* So many below a leaf fit into a value of the store, whatever their names. */
+#define FLOWS_FIT	2000
 
 static const struct input *job_at(const struct workload *w, uint32_t i)
 {
@@ -115,6 +119,59 @@ static uint32_t take_flows(const struct workload *w, const struct others *o,
 	return n;
 }
 
+static uint32_t leaf_of(const struct srpol_flows *flows)
+{
+	const struct srpol_fabric *f = fabricd.fabric;
+
+	return f->nics[f->gpus[flows->src].nic].leaf;
+}
+
+static int fits_store(const struct srpol_plan *plan, uint32_t leaf, bool *fits)
+{
+	char *text = srpol_chunk_write(fabricd.fabric, plan, leaf);
+
+	if (!text)
+		return -ENOMEM;
+	*fits = strlen(text) < STORE_VALUE_MAX;
+	free(text);
+	return 0;
+}
+
+/*
+ * What the store cannot hold no host is told: all flows from below such a leaf are
+ * left to their hosts, and the plan says nothing of them.
+ */
+static int leave_to_hosts(struct srpol_plan *plan)
+{
+	static uint32_t leaves_before;
+	uint32_t nodes = fabricd.fabric->n_nodes, leaf, i, n = 0, leaves = 0;
+	uint32_t *told = store_alloc((nodes + 1UL) * sizeof(*told));
+	bool fits;
+	int ret = 0;
+
+	for (i = 0; i < plan->n_flows; i++)
+		told[leaf_of(&plan->flows[i])]++;
+	for (leaf = 0; leaf < nodes && !ret; leaf++) {
+		fits = true;
+		if (told[leaf] > FLOWS_FIT)
+			ret = fits_store(plan, leaf, &fits);
+		if (fits)
+			continue;
+		told[leaf] = 0;
+		leaves++;
+	}
+	for (i = 0; i < plan->n_flows; i++)
+		if (told[leaf_of(&plan->flows[i])])
+			plan->flows[n++] = plan->flows[i];
+	plan->n_flows = n;
+	free(told);
+	if (leaves && leaves != leaves_before)
+		log_error("flows from below %u leaves are too many to tell: their hosts choose the paths",
+			  leaves);
+	leaves_before = leaves;
+	return ret;
+}
+
 static int place(const struct srpol_links *links, const struct workload *w,
 		 const struct others *o, struct srpol_plan *plan)
 {
@@ -132,7 +189,7 @@ static int place(const struct srpol_links *links, const struct workload *w,
 	in.n = take_flows(w, o, list, allowed);
 	ret = srpol_planned_load(fabricd.fabric, links, plan, o->demands.list,
 				 o->demands.n, load) ?:
-	      srpol_flows_place(&in, plan);
+	      srpol_flows_place(&in, plan) ?: leave_to_hosts(plan);
 	free(list);
 	free(allowed);
 	free(load);
@@ -143,6 +200,8 @@ static int place(const struct srpol_links *links, const struct workload *w,
  * flows_add() - paths of all flows of jobs that say how many they are
  * @links: what reservations leave of them
  * @plan: what all others are told; gets them
+ *
+ * But for those of leaves whose chunk would be too large for the store.
  */
 int flows_add(const struct srpol_links *links, struct srpol_plan *plan)
 {
