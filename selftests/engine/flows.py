@@ -156,6 +156,19 @@ def test_others_load(hosts):
           set(told) <= {1, 2, 3, 5, 6, 7}, told)
 
 
+def test_stays(hosts):
+    """What comes later, and is greater, finds a path beside what is there."""
+    add_job("first", "demand", "h3", "h1", "1000000", "flows", "1")
+    was = wait_for("a path", lambda: paths(hosts, src="h3", dst="h1"))
+    add_job("later", "demand", "h3", "h2", "8000000", "flows", "1")
+    later = wait_for("another", lambda: paths(hosts, src="h3", dst="h2"))
+    now = paths(hosts, src="h3", dst="h1")
+    check("a flow stays when a greater one comes", now == was and
+          now.keys() != later.keys(), (was, now, later))
+    for name in "first", "later":
+        fabric("w", "job", "del", name)
+
+
 def test_takeover(hosts, server, store):
     before = paths(hosts), hosts.epoch("h0")
     check("the engine ends as it should", server.end() == 0)
@@ -178,6 +191,7 @@ def test_flows():
     test_link(hosts)
     test_tenants(hosts)
     test_beside(hosts)
+    test_stays(hosts)
     server = test_takeover(hosts, server, store)
     reply = add("w", "all", *ALL, "flows", "2")
     check("an all-to-all may be flows", reply["decision"] == "accept", reply)
