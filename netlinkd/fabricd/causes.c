@@ -128,17 +128,19 @@ void causes_begin(const struct srpol_links *links)
 
 /**
  * causes_end() - the plan was made
- * @changed: pairs of leaves that it changes
+ * @pairs: pairs of leaves whose weights it changes
+ * @flows: pairs of GPUs the paths of whose flows it changes
  */
-void causes_end(uint32_t changed)
+void causes_end(uint32_t pairs, uint32_t flows)
 {
-	if (!changed || !pending)
+	if ((!pairs && !flows) || !pending)
 		return;
 	json_decref(last);
-	last = json_pack("{s:I, s:I, s:I, s:O, s:I}",
+	last = json_pack("{s:I, s:I, s:I, s:I, s:O, s:I}",
 			 "epoch", (json_int_t)fabricd.next_epoch,
 			 "at", (json_int_t)time(NULL),
-			 "pairs", (json_int_t)changed,
+			 "n_weights", (json_int_t)pairs,
+			 "n_flows", (json_int_t)flows,
 			 "causes", pending, "n_causes", (json_int_t)n_pending);
 }
 

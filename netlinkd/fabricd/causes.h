@@ -7,7 +7,7 @@
 #include "fabricd.h"
 
 void causes_begin(const struct srpol_links *links);
-void causes_end(uint32_t changed);
+void causes_end(uint32_t pairs, uint32_t flows);
 json_t *causes_json(void);
 void causes_free(void);
 

@@ -38,10 +38,11 @@ static void published(int error)
 static int run(const struct srpol_links *links, struct srpol_error *err)
 {
 	struct srpol_links *part = reservable(links), *left = NULL;
+	const struct srpol_plan none = {};
 	struct srpol_plan *plan = NULL;
 	struct srpol_ledger ledger = {};
 	int ret = part ? reservations_ledger(part, &ledger) : -ENOMEM;
-	uint32_t changed;
+	uint32_t pairs, flows;
 
 	causes_begin(links);
 	if (!ret && inputs_jobs_changed()) {
@@ -61,12 +62,10 @@ static int run(const struct srpol_links *links, struct srpol_error *err)
 	ledger_free(&ledger);
 	if (ret)
 		return ret;
-	changed = fabricd.plan ?
-		  srpol_plan_diff(fabricd.plan, plan, NULL, NULL) +
-		  srpol_flows_diff(fabricd.plan, plan, NULL, NULL) :
-		  plan->n + plan->n_flows;
-	causes_end(changed);
-	if (fabricd.plan && changed) {
+	pairs = srpol_plan_diff(fabricd.plan ?: &none, plan, NULL, NULL);
+	flows = srpol_flows_diff(fabricd.plan ?: &none, plan, NULL, NULL);
+	causes_end(pairs, flows);
+	if (fabricd.plan && (pairs || flows)) {
 		srpol_plan_free(fabricd.before);
 		fabricd.before = fabricd.plan;
 	} else {

@@ -15,7 +15,7 @@
 
 #define HOT_MAX		10
 #define REPORTS_MAX	100
-#define PAIRS_MAX	50
+#define CHANGES_MAX	50	/* of weights, and of flows */
 #define FUNCTIONS_MAX	50
 #define DRAWN_MAX	512	/* cables between switches: more are not drawn */
 
@@ -149,25 +149,34 @@ static json_t *reports_json(void)
 	return json_pack("{s:I, s:o}", "n", (json_int_t)n, "list", list);
 }
 
-static void add_pair(void *data, const struct srpol_plan_change *c)
+static void add_weights(void *data, const struct srpol_plan_change *c)
 {
-	if (json_array_size(data) < PAIRS_MAX)
-		json_array_append_new(data, json_pack("{s:s, s:s, s:o, s:o}",
-			"from", view_node(c->from), "to", view_node(c->to),
-			"before", report_weights(c->old, c->n_old),
-			"after", report_weights(c->new, c->n_new)));
+	if (json_array_size(data) < CHANGES_MAX)
+		report_add_change(data, c);
+}
+
+static void add_flows(void *data, const struct srpol_flows_change *c)
+{
+	if (json_array_size(data) < CHANGES_MAX)
+		flows_add_change(data, c);
 }
 
 static json_t *change_json(void)
 {
-	json_t *change = causes_json(), *pairs = json_array();
+	json_t *change = causes_json(), *weights, *flows;
 
-	if (fabricd.before && fabricd.plan)
-		srpol_plan_diff(fabricd.before, fabricd.plan, add_pair,
-				pairs);
-	if (json_is_object(change))
-		json_object_set(change, "weights", pairs);
-	json_decref(pairs);
+	if (!json_is_object(change))
+		return change;
+	weights = json_array();
+	flows = json_array();
+	if (fabricd.before && fabricd.plan) {
+		srpol_plan_diff(fabricd.before, fabricd.plan, add_weights,
+				weights);
+		srpol_flows_diff(fabricd.before, fabricd.plan, add_flows,
+				 flows);
+	}
+	json_object_set_new(change, "weights", weights);
+	json_object_set_new(change, "flows", flows);
 	return change;
 }
 

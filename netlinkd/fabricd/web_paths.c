@@ -60,14 +60,39 @@ static bool append_member(struct path *path, const json_t *o, const char *key)
 	return value;
 }
 
+static bool append_both(struct path *path, const json_t *o, const char *from,
+			const char *to)
+{
+	return append_member(path, o, from) && append_member(path, o, to);
+}
+
+/* Between the same two there may be something for each color, or rail. */
+static void append_numbers(struct path *path, const json_t *o)
+{
+	static const char * const keys[] = { "rail", "dst_rail", "color" };
+	json_t *value;
+	char text[24];
+	size_t k;
+
+	for (k = 0; k < sizeof(keys) / sizeof(*keys); k++) {
+		value = json_object_get(o, keys[k]);
+		if (!json_is_integer(value))
+			continue;
+		snprintf(text, sizeof(text), "%lld",
+			 (long long)json_integer_value(value));
+		append_key(path, keys[k], text);
+	}
+}
+
 static void append_element(struct path *path, const json_t *o, size_t i)
 {
 	static const char * const keys[] = { "name", "tier", "host", "job" };
 	char number[24];
 	size_t k;
 
-	if (append_member(path, o, "from")) {
-		append_member(path, o, "to");
+	if (append_both(path, o, "from", "to") ||
+	    append_both(path, o, "src", "dst")) {
+		append_numbers(path, o);
 		return;
 	}
 	for (k = 0; k < sizeof(keys) / sizeof(*keys); k++)

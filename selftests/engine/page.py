@@ -295,6 +295,20 @@ def test_foreseen(page, b):
     check("what is wrong is counted", True)
 
 
+def test_flows(page, b):
+    text = "document.getElementById('change').textContent"
+    store_put("job/t/two", json.dumps({"demands": [
+        {"src": "h0", "dst": "h1", "bytes": 1 << 30}], "flows": 2}))
+    b.wait(f"({text}).includes('Job t/two began')")
+    check("what the epoch changed of flows is told", all(
+        word in b.js(text) for word in (
+            "paths of flows between 1 pair of GPUs changed",
+            "h0 rail 0", "h1 rail 0", "none0:1, 4:1")), b.js(text))
+    change = page.state()["change"]
+    check("and in the state", change["n_flows"] == 1 and
+          sum(p["flows"] for p in change["flows"][0]["after"]) == 2, change)
+
+
 def test_escaped(page, b):
     store_put(f"job/{EVIL.replace('/', '')}/<b>x<", engine.JOB)
     b.wait("document.getElementById('jobs').textContent.includes('<b>x<')")
@@ -485,7 +499,7 @@ def main():
         report("h0", 200)
         test_no_room(page)
         b = browser.Browser(f"{OUT}/browser.log")
-        for test in (test_shows, test_load, test_foreseen, test_escaped, test_keyboard,
+        for test in (test_shows, test_load, test_foreseen, test_flows, test_escaped, test_keyboard,
                      test_looks, test_engine_gone):
             test(page, b)
         os.remove(f"{RUN}/store.json")  # of another fabric

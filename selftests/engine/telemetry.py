@@ -209,8 +209,10 @@ def paths(state):
     out = {}
 
     def name(o, i):
-        if "from" in o:
-            return f"[from={o['from']}][to={o['to']}]"
+        for ends in ("from", "to"), ("src", "dst"):
+            if ends[0] in o:
+                return "".join(f"[{key}={o[key]}]" for key in (
+                    *ends, "rail", "dst_rail", "color") if key in o)
         for key in ("name", "tier", "host", "job"):
             if isinstance(o.get(key), str):
                 return f"[{key}={o[key]}]"

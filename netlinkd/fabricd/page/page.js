@@ -110,16 +110,25 @@ const causeText = {
 	"job-changed": c => `Job ${c.job} announced something else`,
 };
 
+const gpu = (host, rail) => `${host} rail ${rail}`;
+const flowPaths = list => list.map(f => `${f.path}:${f.flows}`).join(", ") || "none";
+
 function drawChange(c) {
 	if (!c)
 		return [quiet("This engine has not changed a plan yet.")];
+	const what = [...(c.n_weights ? [`weights of ${plural(c.n_weights, "pair")} of leaves`] : []),
+		...(c.n_flows ? [`paths of flows between ${plural(c.n_flows, "pair")} of GPUs`] : [])];
+
 	return [node("p", {}, node("strong", {}, `Epoch ${c.epoch}`), ", ", ago(c.at),
-		`: paths of ${plural(c.pairs, "pair")} of leaves changed, because`),
+		`: ${what.join(" and ")} changed, because`),
 		node("ul", { class: "plain" }, ...c.causes.map(x => node("li", {}, causeText[x.what]?.(x) ?? x.what))),
 		...(c.n_causes > c.causes.length ? [quiet(of(c.n_causes, c.causes))] : []),
-		...(c.weights.length ? [table("Weights that changed", ["From", "To", "Before", "After"],
-			c.weights.map(w => [w.from, w.to, w.before.join(":") || "none", w.after.join(":") || "none"])),
-			quiet(of(c.pairs, c.weights))] : [])];
+		...(c.weights.length ? [table("Weights that changed", ["From", "To", "Color", "Before", "After"],
+			c.weights.map(w => [w.from, w.to, String(w.color), w.before.join(":") || "none", w.after.join(":") || "none"])),
+			quiet(of(c.n_weights, c.weights))] : []),
+		...(c.flows.length ? [table("Flows that changed, by path", ["From", "To", "Color", "Before", "After"],
+			c.flows.map(f => [gpu(f.src, f.rail), gpu(f.dst, f.dst_rail), String(f.color),
+				flowPaths(f.before), flowPaths(f.after)])), quiet(of(c.n_flows, c.flows))] : [])];
 }
 
 const dot = t => node("i", { class: `dot t${t % 8}`, "aria-hidden": "true" });
