@@ -12,7 +12,6 @@ In one namespace. The data plane is selftests/vm/mock, which stores what it is
 told, watches the contract of dp.h and refuses calls at will.
 """
 
-import contextlib
 import ctypes
 import errno
 import json
@@ -23,6 +22,7 @@ import struct
 import subprocess
 import sys
 import threading
+from concurrent import futures
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
 sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
@@ -202,51 +202,37 @@ def grace_period():
     assert ctypes.CDLL(None).syscall(membarrier, everybody, 0, 0) == 0
 
 
-@contextlib.contextmanager
-def slow_grace_periods():
-    """
-    A processor that is idle is looked for a second later: else a grace period
-    is over before a command on a busy machine has begun.
-    """
-    name = "/sys/module/rcutree/parameters/jiffies_till_first_fqs"
-    with open(name, encoding="ascii") as f:
-        usual = f.read()
-
-    def write(text):
-        with open(name, "w", encoding="ascii") as f:
-            f.write(text)
-
-    write("250")
-    try:
-        yield
-    finally:
-        write(usual)
-
-
 @test
 def attached_a_moment_ago():
     "what a data plane was told when it came is not rewritten under its readers"
-    attempts = range(1, 201)
-    for i in attempts:
-        w.client.new("path", id=i, sids=[f"fc00::{i:x}"], ifindex=w.dev[0],
-                     via="fd00:1::2")
-    with slow_grace_periods(), \
-         Kprobes(waits="synchronize_rcu_expedited") as calls:
-        for i in attempts:
+    def message(i, flags, sid):
+        return w.client.message("path-new", {
+            "id": i, "sids": [sid], "ifindex": w.dev[0], "via": "fd00:1::2"},
+            flags)
+
+    def each_once(messages):
+        """Nothing but the registration is younger than a grace period."""
+        yield from messages
+        raise AssertionError("no change has waited for a grace period")
+
+    ids = range(1, 101)
+    changes = each_once([message(i, CHANGE, f"fc00:1::{i:x}") for i in ids])
+    w.client.apply(*(message(i, EXCL, f"fc00::{i:x}") for i in ids))
+    with Kprobes(waits="synchronize_rcu_expedited") as calls, \
+         futures.ThreadPoolExecutor(1) as pool:
+        # a grace period may end before the change comes, now and then
+        while not calls.own()["waits"]:
             mock.detach(w.client)
-            # nothing but the registration is younger than this
             grace_period()
-            mock_register()
-            # a grace period may end before this comes, now and then
-            w.client.change("path", id=i, sids=[f"fc00:1::{i:x}"])
-            if calls.own()["waits"]:
-                break
-        else:
-            raise AssertionError("no change has waited for a grace period")
+            coming = pool.submit(mock_register)
+            while not coming.done() and not os.path.exists(f"{LINKS}/mock"):
+                pass
+            w.client.apply_messages([next(changes)])
+            coming.result()
         # long after the registration nothing does
         grace_period()
         waited = calls.own()
-        w.client.change("path", id=len(attempts), sids=["fc00:2::1"])
+        w.client.apply_messages([next(changes)])
         eq(calls.own(), waited)
 
 
