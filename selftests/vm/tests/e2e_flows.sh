@@ -7,6 +7,7 @@
 # silent and when it is back. Real QPs, spines by their own counters.
 #
 # SRPOL_CLOCK=counted
+# SRPOL_DEBUG=kernel
 # SRPOL_TIMEOUT=900
 
 set -euo pipefail

@@ -8,6 +8,7 @@
 # weights are, also when a spine falls silent and when it is back.
 #
 # SRPOL_CLOCK=counted
+# SRPOL_DEBUG=kernel
 # SRPOL_TIMEOUT=900
 
 set -euo pipefail
