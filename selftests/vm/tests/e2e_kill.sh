@@ -53,14 +53,23 @@ as_before() {
 	cmp -s "$work/before" "$work/now"
 }
 
+# Until it is told to stop; a word that was begun is waited for, or the next engine
+# would get it
+up_and_down() {
+	local stop=
+
+	trap 'stop=1' TERM
+	while [ -z "$stop" ]; do
+		on A engine link set leaf1 spine2 capacity 50G || :
+		on A engine link set leaf1 spine2 capacity 100G || :
+	done >/dev/null 2>&1
+}
+
 # kill_once: a link's capacity goes up and down until that; not in a subshell
 kill_once() {
 	local moment=$((RANDOM % 400)) words
 
-	while :; do
-		on A engine link set leaf1 spine2 capacity 50G || :
-		on A engine link set leaf1 spine2 capacity 100G || :
-	done >/dev/null 2>&1 &
+	up_and_down &
 	words=$!
 	read -rt "0.$(printf %03d "$moment")" <>"$work/never" || :
 	kill -9 "${engine[A]}"
