@@ -167,6 +167,8 @@ def test_stays(hosts):
           now.keys() != later.keys(), (was, now, later))
     for name in "first", "later":
         fabric("w", "job", "del", name)
+    # nothing is left to plan: the next epoch is that of another leader
+    wait_for("their paths taken back", lambda: not hosts.last("h3")["chunks"])
 
 
 def test_takeover(hosts, server, store):
