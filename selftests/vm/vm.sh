@@ -24,6 +24,7 @@ top=${here%/*/*}
 build=${BUILD:-$top/build}
 
 timeout=300
+grace=60		# seconds, for a guest that is late to say why
 memory=2G
 cpus=2
 append=
@@ -42,7 +43,8 @@ usage() {
 
 	  -i  guest time does not depend on the host's load: where KVM does not
 	      work, a busy guest's clock counts instructions, one a nanosecond
-	  -t  give up after this many seconds of host time (default $timeout)
+	  -t  give up after this many seconds of host time (default $timeout);
+	      the guest is asked what it does before it is ended
 	  -m  memory (default $memory)
 	  -c  processors (default $cpus)
 	  -o  folder shared with the guest as \$SRPOL_OUT (default build/vm/out)
@@ -92,7 +94,7 @@ case $arch in
 x86_64)
 	emulator="qemu-system-x86_64"
 	machine=(-M q35 -device "isa-debug-exit,iobase=0xf4,iosize=4")
-	append="console=ttyS0 mitigations=off nmi_watchdog=0 $append"
+	append="console=ttyS0 mitigations=off nmi_watchdog=0 unknown_nmi_panic=1 $append"
 	;;
 aarch64)
 	emulator="qemu-system-aarch64"
@@ -110,6 +112,7 @@ out=$(cd "$out" && pwd)
 control=$(mktemp -d "$build/vm/control.XXXXXX")
 qemu=
 reader=
+asker=
 
 stop() {
 	if [ -n "$1" ]; then
@@ -119,6 +122,7 @@ stop() {
 }
 
 cleanup() {
+	stop "$asker"
 	stop "$qemu"
 	stop "$reader"
 	rm -rf "$control" "$control.probe"
@@ -151,13 +155,38 @@ write_control() {
 		printf '%q ' "$@"
 		echo
 	} >"$control/command"
-	mkfifo "$control/output"
+	mkfifo "$control/output" "$control/monitor.in" \
+		"$control/monitor.out" "$control/never"
+}
+
+# monitor COMMAND: what qemu's monitor says to it; it need not answer at all
+monitor() {
+	local line
+
+	echo "$1" 1<>"$control/monitor.in"
+	while read -rt 2 line; do
+		echo "${line%$'\r'}"
+	done <>"$control/monitor.out"
+}
+
+# ask_late SECONDS QEMU: once the guest is late, what it does: qemu's threads and
+# the processors' registers, twice; then an NMI, by which its kernel panics, with
+# all tasks on the console.
+ask_late() {
+	# No child that would be left behind: nobody writes there.
+	read -rt "$1" <>"$control/never" || :
+	: >"$control/late"
+	for _ in 1 2; do
+		ps -L -o tid,stat,pcpu,time,wchan:20,comm --ppid "$2" || :
+		monitor "info registers -a"
+	done >"$control/monitor.log" 2>&1
+	monitor nmi >/dev/null
 }
 
 # boot ACCEL SECONDS OUTDIR COMMAND...: sets $verdict to the command's status,
 # or to "timeout", "died" or "nostart"
 boot() {
-	local accel=$1 seconds=$2 shared=$3 rc=0
+	local accel=$1 seconds=$2 shared=$3
 	local share=security_model=none,multidevs=remap
 	shift 3
 
@@ -171,13 +200,15 @@ boot() {
 	# A guest that hangs says where it hangs (hung_task, softlockup), with
 	# limits that a busy host does not reach.
 	# pdeathsig: not even SIGKILL for this script leaves a guest behind.
-	setpriv --pdeathsig TERM timeout -k 5 "$seconds" \
+	setpriv --pdeathsig TERM timeout -k 5 $((seconds + grace)) \
 		setpriv --pdeathsig KILL $emulator \
 		-name srpol "${machine[@]}" -cpu "$cpu" -accel "$accel" \
 		-smp "$cpus" -m "$memory" \
 		-nodefaults -display none -no-reboot \
 		-chardev file,id=console,path="$control/console.log" \
 		-serial chardev:console \
+		-chardev pipe,id=monitor,path="$control/monitor" \
+		-mon chardev=monitor \
 		-device virtio-serial-pci \
 		-chardev file,id=output,path="$control/output" \
 		-device virtserialport,chardev=output,name=srpol.out \
@@ -189,13 +220,17 @@ boot() {
 		-device virtio-9p-pci,fsdev=out,mount_tag=out \
 		-kernel "$image/vmlinux" -initrd "$image/initramfs" \
 		-append "loglevel=5 panic=-1 oops=panic watchdog_thresh=60 softlockup_panic=1 \
-hung_task_panic=1 sysctl.kernel.hung_task_timeout_secs=60 \
+hung_task_panic=1 sysctl.kernel.hung_task_timeout_secs=60 panic_print=0x41 \
 random.trust_cpu=on $append" \
 		"${extra[@]}" </dev/null >"$control/qemu.log" 2>&1 &
 	qemu=$!
+	ask_late "$seconds" "$qemu" &
+	asker=$!
 	# the braces keep bash's own "Aborted ..." off the screen
-	{ wait "$qemu" || rc=$?; } 2>/dev/null
+	{ wait "$qemu" || :; } 2>/dev/null
 	qemu=
+	stop "$asker"
+	asker=
 
 	# Lets the reader go even if qemu never opened its end.
 	: 1<>"$control/output"
@@ -204,7 +239,7 @@ random.trust_cpu=on $append" \
 
 	if [ -f "$control/status" ]; then
 		verdict=$(<"$control/status")
-	elif [ "$rc" -eq 124 ] || [ "$rc" -eq 137 ]; then
+	elif [ -e "$control/late" ]; then
 		verdict=timeout
 	elif [ -s "$control/console.log" ]; then
 		verdict=died
@@ -212,6 +247,20 @@ random.trust_cpu=on $append" \
 		verdict=nostart
 	fi
 }
+
+# last_words: the end of the console; where the kernel panics all tasks follow, of
+# which those that are no sleeping threads of its own; of a guest that was late where
+# its processors were, seen from outside
+last_words() {
+	sed '/ task:/,$d' "$out/console.log" | tail -n 100
+	awk '/ task:/ { tell = !/state:[SI].* ppid:2 / }
+	     /Sched Debug/ { exit }
+	     tell && !/ \? /' "$out/console.log"
+	[ -s "$control/monitor.log" ] || return 0
+	cp "$control/monitor.log" "$out/monitor.log"
+	grep -E '^ *[0-9]+ |^CPU#|RIP=|HLT=|^PC=' "$out/monitor.log" |
+		sed 's/^/qemu: /'
+} >&2
 
 # /dev/kvm may be there and yet kill or hang a stock guest (nested
 # virtualisation), so only a boot tells. The answer holds until this machine or
@@ -229,7 +278,7 @@ choose_accel() {
 		if [ "$arch" = "$(uname -m)" ] && [ -r /dev/kvm ] &&
 			[ -w /dev/kvm ]; then
 			mkdir -p "$control.probe"
-			boot kvm 20 "$control.probe" true
+			grace=1 boot kvm 20 "$control.probe" true
 			rmdir "$control.probe"
 			if [ "$verdict" = 0 ]; then
 				accel=kvm
@@ -278,5 +327,5 @@ nostart)
 	;;
 esac
 tr -d '\r' <"$control/console.log" >"$out/console.log"
-tail -n 60 "$out/console.log" >&2
+last_words
 exit $status
