@@ -116,6 +116,17 @@ static int put_path(struct plan *plan, const struct engine_path *path,
 	return add(plan, &msg);
 }
 
+static int no_room(struct plan *plan)
+{
+	const struct engine *engine = plan->engine;
+
+	return srpol_error_set(plan->err, -ENOSPC,
+			       "%zu paths to %zu endpoints, and no room for them: ids end with %u, and begin with \"first-path\", %u",
+			       engine->paths.n, engine->policies.n,
+			       plan->config.limits.paths - 1,
+			       engine->config.first_path);
+}
+
 static int make_paths(struct plan *plan)
 {
 	uint32_t next = plan->engine->config.first_path;
@@ -128,6 +139,8 @@ static int make_paths(struct plan *plan)
 		if (ret || path->id || !up)
 			continue;
 		path->id = free_id(plan, &next);
+		if (path->id >= plan->config.limits.paths)
+			return no_room(plan);
 		plan->made++;
 		ret = put_path(plan, path, up);
 	}

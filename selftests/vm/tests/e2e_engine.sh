@@ -64,6 +64,12 @@ sed "s,$work/topology.json,$work/bad," "$work/A.json" >"$work/bad.json"
 check_fails "a wrong topology is told with its line" 'bad: line [0-9]+:.*locator' \
 	srpold --check-config -c "$work/bad.json"
 
+jq '. + { "first-path": 16382 }' "$work/A.json" >"$work/bad.json"
+check_fails "paths that no ids are left for are told, and why" \
+	'4 paths to 1 endpoints, and no room.* 16383, .*"first-path", 16382' \
+	timeout 60 srpold -n "$(fabric_ns hostA)" -c "$work/bad.json"
+check_equal "none is made" "[]" "$(on A -j path show)"
+
 # what an operator made: an id the engine would take, and a rule for all
 on A path add 8192 segs fc00:0:99::1 dev hA via fd00:a::fe name by-hand
 on A rule add prio 100 dst fd00:b::/64 color 100
