@@ -28,6 +28,24 @@ static int sync_folder(const char *file)
 	return ret;
 }
 
+/* Through a buffer: json_dumpfd() has a system call for each escaped character. */
+static int write_json(int fd, const json_t *o)
+{
+	FILE *out = fdopen(fd, "w");
+	int ret;
+
+	if (!out) {
+		ret = -errno;
+		close(fd);
+		return ret;
+	}
+	errno = 0;
+	ret = json_dumpf(o, out, JSON_COMPACT) || fflush(out) || fsync(fd) ?
+	      -(errno ?: EIO) : 0;
+	fclose(out);
+	return ret;
+}
+
 /**
  * store_save() - replace a file by a JSON text
  * @file: its name
@@ -38,16 +56,14 @@ static int sync_folder(const char *file)
 int store_save(const char *file, const json_t *o)
 {
 	char new[PATH_MAX];
-	int fd, ret = 0;
+	int fd, ret;
 
 	if ((size_t)snprintf(new, sizeof(new), "%s.new", file) >= sizeof(new))
 		return -ENAMETOOLONG;
 	fd = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	if (json_dumpfd(o, fd, JSON_COMPACT) || fsync(fd))
-		ret = errno ? -errno : -EIO;
-	close(fd);
+	ret = write_json(fd, o);
 	if (!ret && rename(new, file))
 		ret = -errno;
 	return ret ? ret : sync_folder(file);
