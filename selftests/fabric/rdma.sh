@@ -41,10 +41,12 @@ rdma_listens() {
 # rdma_bw LOG TOOL PORT FAMILY ARG...: run TOOL (ib_write_bw, ib_send_bw, ...)
 # from A to B with these arguments over IPv6 (6) or IPv4 (4) and wait for it;
 # the parameters are exchanged over TCP on lo. Output of both sides: LOG.client,
-# LOG.server. Nothing of it outlives RDMA_TIMEOUT seconds (default 120).
+# LOG.server. Nothing of it outlives RDMA_TIMEOUT seconds (default 120), times
+# SRPOL_SLOWER.
 rdma_bw() {
 	local log=$1 tool=$2 port=$3 family=$4 server client rc=0
 	local a=$rdma_a b=$rdma_b
+	local limit=$((${RDMA_TIMEOUT:-120} * ${SRPOL_SLOWER:-1}))
 	shift 4
 
 	if [ "$family" = 4 ]; then
@@ -53,11 +55,11 @@ rdma_bw() {
 	fi
 	a=$(rdma_gid rxeA $a) && b=$(rdma_gid rxeB $b) || return
 
-	timeout "${RDMA_TIMEOUT:-120}" "$tool" -d rxeB -x "$b" -p "$port" -F "$@" >"$log.server" 2>&1 &
+	timeout "$limit" "$tool" -d rxeB -x "$b" -p "$port" -F "$@" >"$log.server" 2>&1 &
 	server=$!
 	# busywait: see ktap.sh
 	busywait 30 rdma_listens "$port" || rc=1
-	timeout "${RDMA_TIMEOUT:-120}" "$tool" -d rxeA -x "$a" -p "$port" -F "$@" localhost \
+	timeout "$limit" "$tool" -d rxeA -x "$a" -p "$port" -F "$@" localhost \
 		>"$log.client" 2>&1 &
 	client=$!
 	wait $client || rc=$?
