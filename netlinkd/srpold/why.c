@@ -18,12 +18,14 @@
 /**
  * struct question - what is asked
  * @addr: destination
+ * @host: that it is all GPUs of, SRPOL_NONE: it is an address
  * @has_qp: a flow of RoCEv2 is asked for
  * @qp: its destination QP
  * @policies: of the module
  */
 struct question {
 	struct in6_addr addr;
+	uint32_t host;
 	bool has_qp;
 	uint32_t qp;
 	struct vec policies;
@@ -261,22 +263,35 @@ static json_t *policy_report(struct engine *engine, const struct question *q,
 }
 
 /* The address of a peer's NIC stands for the GPU it belongs to. */
-static bool is_for(const struct engine *engine,
-		   const struct engine_policy *policy,
-		   const struct in6_addr *addr)
+static bool is_asked(const struct engine *engine, const struct question *q,
+		     uint32_t gpu)
 {
 	const struct srpol_fabric *f = engine->fabric;
-	const struct srpol_gpu *gpu = &f->gpus[policy->dst];
-	uint32_t i;
+	uint32_t nic = srpol_fabric_nic_at(f, &q->addr);
 
-	for (i = gpu->nic; i < gpu->nic + gpu->n; i++)
-		if (!memcmp(&f->nics[i].addr, addr, sizeof(*addr)))
-			return true;
-	return false;
+	if (q->host != SRPOL_NONE)
+		return f->gpus[gpu].host == q->host;
+	return nic != SRPOL_NONE && f->nics[nic].gpu == gpu;
+}
+
+static bool is_flow_asked(const struct engine *engine, const struct question *q,
+			  const struct srpol_flow *flow)
+{
+	struct in6_addr dst;
+	uint32_t nic;
+
+	memcpy(&dst, flow->key.daddr, sizeof(dst));
+	if (q->has_qp)
+		return flow->key.roce && flow->key.qp == q->qp;
+	if (q->host == SRPOL_NONE)
+		return !memcmp(&dst, &q->addr, sizeof(dst));
+	nic = srpol_fabric_nic_at(engine->fabric, &dst);
+	return nic != SRPOL_NONE && engine->fabric->nics[nic].host == q->host;
 }
 
 /* Some flows to there that the data plane has seen; of a QP, where they go. */
-static json_t *flows_report(struct question *q, bool *found)
+static json_t *flows_report(const struct engine *engine, struct question *q,
+			    bool *found)
 {
 	struct srpol_flow_table table;
 	const struct policy_info *policy;
@@ -289,11 +304,11 @@ static json_t *flows_report(struct question *q, bool *found)
 	if (srpol_flows_open(&table))
 		return array;
 	while (srpol_flows_next(&table, &nr, &flow)) {
-		if (q->has_qp ? !flow.key.roce || flow.key.qp != q->qp :
-		    memcmp(flow.key.daddr, &q->addr, sizeof(q->addr)))
+		if (!is_flow_asked(engine, q, &flow))
 			continue;
 		*found = true;
-		memcpy(&q->addr, flow.key.daddr, sizeof(q->addr));
+		if (q->has_qp)
+			memcpy(&q->addr, flow.key.daddr, sizeof(q->addr));
 		if (json_array_size(array) == FLOWS_MAX)
 			break;
 		policy = find_policy(&q->policies, flow.policy);
@@ -332,6 +347,7 @@ static int read_question(struct engine *engine, const json_t *request,
 			continue;
 		q->addr = engine->fabric->nics[
 			engine->fabric->gpus[i].nic].addr;
+		q->host = node;
 		return 0;
 	}
 	if (srpol_addr_parse(dst, &q->addr))
@@ -348,14 +364,14 @@ static json_t *answer(struct engine *engine, struct question *q,
 	char buf[SRPOL_ADDR_STRLEN];
 	bool found;
 
-	json_object_set_new(o, "flows", flows_report(q, &found));
+	json_object_set_new(o, "flows", flows_report(engine, q, &found));
 	if (q->has_qp && !found) {
 		srpol_error_set(err, -ENOENT, "no flow to QP %u was seen",
 				q->qp);
 		goto none;
 	}
 	vec_for_each(policy, &engine->policies)
-		if (is_for(engine, policy, &q->addr))
+		if (is_asked(engine, q, policy->dst))
 			json_array_append_new(policies,
 				policy_report(engine, q, policy));
 	set_text(o, "dst", srpol_addr_text(&q->addr, buf));
@@ -381,7 +397,9 @@ none:
 json_t *why_request(struct engine *engine, const json_t *request,
 		    struct srpol_error *err)
 {
-	struct question q = { .policies = VEC_INIT(struct policy_info) };
+	struct question q = {
+		.host = SRPOL_NONE, .policies = VEC_INIT(struct policy_info),
+	};
 	json_t *reply = NULL;
 
 	if (!read_question(engine, request, &q, err) &&

@@ -211,6 +211,16 @@ check "a wrong file changes nothing and is told" busywait 30 \
 	grep -q 'what was in force stays' "$work/A.log"
 check "paths are probed on" busywait 30 usable A 4
 
+jq '.hosts[] |= (.nics += [ .nics[0] + { "name": "h\(.name)1", "rail": 1,
+	"address": "fd00:\(.name | ascii_downcase):1::1" } ])' \
+	"$work/topology.json" >"$work/rails.json"
+config A | sed 's/topology.json/rails.json/' >"$work/A.json"
+kill -HUP "${engine[A]}"
+check "why of a host is of all its rails" busywait 30 eval \
+	'[ "$(on A -j engine why B | jq -c "[ .policies[].to.rail ]")" = "[0,1]" ]'
+check_equal "that of an address is of its own" "[1]" \
+	"$(on A -j engine why fd00:b:1::1 | jq -c '[ .policies[].to.rail ]')"
+
 kill "${engine[A]}"
 wait "${engine[A]}" || not_ok "it ends with status 0"
 check_equal "ended: forwarding goes on" 0 "$(lost_of_ping 20)"
