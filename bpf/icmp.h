@@ -180,6 +180,75 @@ static __noinline int srpol_icmp_build_v4(struct __sk_buff *skb,
 	return bpf_skb_store_bytes(skb, ETH_HLEN, &h, sizeof(h), 0);
 }
 
+/* Apart, as the stack is nearly used up. */
+static __noinline int srpol_icmp_swap_macs(struct __sk_buff *skb)
+{
+	__u8 macs[12], swapped[12];
+
+	if (bpf_skb_load_bytes(skb, 0, macs, sizeof(macs)))
+		return -1;
+	__builtin_memcpy(swapped, macs + 6, 6);
+	__builtin_memcpy(swapped + 6, macs, 6);
+	return bpf_skb_store_bytes(skb, 0, swapped, sizeof(swapped), 0);
+}
+
+#define SRPOL_ICMP_TAGS		(SRPOL_TAGS_MAX + 1)	/* one in the metadata */
+
+/**
+ * struct srpol_icmp_tags - VLAN tags of a packet, from the outermost on
+ * @proto: 802.1Q or 802.1ad
+ * @tci: priority, drop eligibility and id, in host order
+ */
+struct srpol_icmp_tags {
+	__be16 proto[SRPOL_ICMP_TAGS];
+	__u16 tci[SRPOL_ICMP_TAGS];
+};
+
+/*
+ * Take @n tags off a packet, whose network layer is @l3_proto, and remember
+ * them. Global, so that the verifier looks at it once. Return: 0 if there are no
+ * more of them.
+ */
+__noinline int srpol_icmp_tags_pop(struct __sk_buff *skb,
+				   struct srpol_icmp_tags *t __arg_nonnull,
+				   __u32 n, __u32 l3_proto)
+{
+	__be16 tag[2] = {};
+	__u32 i;
+
+	for (i = 0; i < SRPOL_ICMP_TAGS && i < n; i++) {
+		if (bpf_skb_load_bytes(skb, ETH_HLEN - sizeof(tag[0]), tag,
+				       sizeof(tag)))
+			return -1;
+		t->proto[i] = tag[0];
+		t->tci[i] = bpf_ntohs(tag[1]);
+		if (skb->vlan_present) {
+			t->proto[i] = skb->vlan_proto;
+			t->tci[i] = skb->vlan_tci;
+		}
+		if (bpf_skb_vlan_pop(skb))
+			return -1;
+	}
+	return bpf_skb_load_bytes(skb, ETH_HLEN - sizeof(tag[0]), tag,
+				  sizeof(tag[0])) || tag[0] != (__be16)l3_proto;
+}
+
+/* Put them back, the outermost one into the metadata, as the kernel has it. */
+__noinline int srpol_icmp_tags_push(struct __sk_buff *skb,
+				    const struct srpol_icmp_tags *t __arg_nonnull,
+				    __u32 n)
+{
+	__u32 i;
+
+	for (i = 0; i < SRPOL_ICMP_TAGS; i++) {
+		__u32 at = SRPOL_ICMP_TAGS - 1 - i;
+
+		if (at < n && bpf_skb_vlan_push(skb, t->proto[at], t->tci[at]))
+			return -1;
+	}
+	return 0;
+}
+
 /**
  * srpol_icmp_too_big - turn a packet into the error about itself
  * @skb: packet that does not fit its path
@@ -191,8 +260,8 @@ static __noinline int srpol_icmp_build_v4(struct __sk_buff *skb,
  * The error enters the device the packet was about to leave by, or leaves by
  * the one it came in by, as if it came from the inner destination (an address
  * of this host as source would be a martian), so it finds local sockets and
- * forwarded senders alike. A tag in the packet's
- * metadata stays with it; packets with tags in the frame get no answer.
+ * forwarded senders alike. It has the VLAN tags of the packet: one in the
+ * metadata stays there, those in the frame are taken off and put back.
  *
  * Return: what the program returns.
  */
@@ -202,11 +271,13 @@ static __noinline int srpol_icmp_too_big(struct __sk_buff *skb,
 {
 	__u32 limit = pkt->is_v4 ? SRPOL_ICMP_QUOTE_V4 : SRPOL_ICMP_QUOTE_V6;
 	__u32 quote = pkt->len < limit ? pkt->len : limit;
-	__u8 macs[12], swapped[12];
+	__u32 tags = pkt->l3_off == ETH_HLEN ? 0 : pkt->tags;
+	struct srpol_icmp_tags t = {};
 	int err;
 
-	if (pkt->l3_off != ETH_HLEN || !srpol_icmp_answerable(pkt) ||
-	    !srpol_icmp_allowed(pkt->ifindex))
+	if (!srpol_icmp_answerable(pkt) || !srpol_icmp_allowed(pkt->ifindex))
+		return SRPOL_TC_DROP;
+	if (tags && srpol_icmp_tags_pop(skb, &t, tags, pkt->l3_proto))
 		return SRPOL_TC_DROP;
 	/* Also ends its being a super-packet. */
 	if (bpf_skb_change_tail(skb, ETH_HLEN + quote, 0))
@@ -215,11 +286,8 @@ static __noinline int srpol_icmp_too_big(struct __sk_buff *skb,
 		err = srpol_icmp_build_v4(skb, pkt, mtu, quote);
 	else
 		err = srpol_icmp_build_v6(skb, pkt, mtu, quote);
-	if (err || bpf_skb_load_bytes(skb, 0, macs, sizeof(macs)))
-		return SRPOL_TC_DROP;
-	__builtin_memcpy(swapped, macs + 6, 6);
-	__builtin_memcpy(swapped + 6, macs, 6);
-	if (bpf_skb_store_bytes(skb, 0, swapped, sizeof(swapped), 0))
+	if (err || srpol_icmp_swap_macs(skb) ||
+	    (tags && srpol_icmp_tags_push(skb, &t, tags)))
 		return SRPOL_TC_DROP;
 	srpol_count(SRPOL_REASON_ICMP_SENT);
 	return bpf_redirect(skb->ifindex, flags);

@@ -3,7 +3,7 @@
  * The data plane on real devices without the module, for the scripts here:
  *
  *	attach [-f] [-o DEV] [-t VID] [-h PORT | -H PORT] [-F DEV] [-x MAC]
- *	       [-V DEV] [-B SID] -p PINS -s SOURCE -n MAC -l SID DEV[,DEV...]
+ *	       [-V DEV] [-B SID] [-v VID] -p PINS -s SOURCE -n MAC -l SID DEV[,DEV...]
  *	       SID...
  *
  * loads the object, steers everything over the SIDs, in order of travel, to
@@ -80,7 +80,7 @@ static void parse_mac(const char *mac, __u8 *d)
 }
 
 static void set_path(const struct outer *o, const char *dev, const char *mac,
-		     bool with_label)
+		     bool with_label, int vlan)
 {
 	struct srpol_dp_policy policy = {
 		.id = 1, .color = 1, .row = 1, .n_buckets = 128,
@@ -89,7 +89,10 @@ static void set_path(const struct outer *o, const char *dev, const char *mac,
 		.icmp_errors = 1,
 		.flow_label = with_label ? 0 : SRPOL_FLOW_LABEL_ZERO,
 	};
-	struct srpol_dp_rule all = { .color = 1 };
+	struct srpol_dp_rule rule = {
+		.color = 1, .vlan = vlan,
+		.match = vlan ? SRPOL_MATCH_VLAN : 0,
+	};
 	struct srpol_dp_path path;
 
 	rig_path_arg(&path, 1, o, 1, with_label ? 9000 : 1900);
@@ -102,7 +105,7 @@ static void set_path(const struct outer *o, const char *dev, const char *mac,
 		FAIL("path_set");
 	rig_row_one(1, 1);
 	rig_policy(&policy);
-	rig_rules(&all, 1);
+	rig_rules(&rule, 1);
 }
 
 /* SID @local is End.DX6 to the host @mac at @port. */
@@ -251,9 +254,9 @@ int main(int argc, char **argv)
 	struct outer o = { .sids = sids };
 	char file[256], *dev;
 	bool with_xdp = false;
-	int c, vid = 0;
+	int c, vid = 0, vlan = 0;
 
-	while ((c = getopt(argc, argv, "fo:t:h:H:V:F:x:p:s:n:l:r:B:")) != -1) {
+	while ((c = getopt(argc, argv, "fo:t:v:h:H:V:F:x:p:s:n:l:r:B:")) != -1) {
 		switch (c) {
 		case 'f':
 			o.full = true;
@@ -263,6 +266,9 @@ int main(int argc, char **argv)
 			break;
 		case 't':
 			vid = atoi(optarg);
+			break;
+		case 'v':
+			vlan = atoi(optarg);
 			break;
 		case 'h':
 		case 'H':
@@ -307,7 +313,7 @@ int main(int argc, char **argv)
 
 	rig_open();
 	dev = strtok(argv[optind], ",");
-	set_path(&o, out ? out : dev, mac, !binding);
+	set_path(&o, out ? out : dev, mac, !binding, vlan);
 	if (binding)
 		set_binding(addr(binding));
 	if (host)

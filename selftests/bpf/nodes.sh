@@ -18,7 +18,7 @@
 
 set -uo pipefail
 
-cd "$(dirname "$0")/../.." || exit 1
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 export BUILD=${BUILD:-$PWD/build}
 attach=$BUILD/selftests/bpf/tools/attach
 
