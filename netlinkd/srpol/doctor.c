@@ -321,34 +321,48 @@ static void check_dev(const struct dev_info *dev, const struct vec *paths,
 		       inner >= 1024 + RDMA_OVERHEAD ? "1024" : "below 1024");
 }
 
-static bool is_veth(uint32_t ifindex)
+#define VLAN_DRIVER	"802.1Q VLAN Support"
+
+static bool has_driver(uint32_t ifindex, const char *driver)
 {
 	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
 	struct ifreq ifr = { .ifr_data = (char *)&info };
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	bool veth;
+	bool has;
 
-	veth = fd >= 0 && if_indextoname(ifindex, ifr.ifr_name) &&
-	       !ioctl(fd, SIOCETHTOOL, &ifr) && !strcmp(info.driver, "veth");
+	has = fd >= 0 && if_indextoname(ifindex, ifr.ifr_name) &&
+	      !ioctl(fd, SIOCETHTOOL, &ifr) && !strcmp(info.driver, driver);
 	if (fd >= 0)
 		close(fd);
-	return veth;
+	return has;
 }
 
 /* What comes in by a host port leaves by XDP transmission of the uplink. */
 static void check_ports(const struct vec *devs)
 {
+	bool ports = false, with_xdp = false;
 	const struct dev_info *dev;
-	bool ports = false;
+	struct srpol_dev_status st;
 
-	vec_for_each(dev, devs)
-		ports |= dev->role == SRPOL_DEV_ROLE_PORT;
-	vec_for_each(dev, devs)
-		if (ports && dev->role == SRPOL_DEV_ROLE_UPLINK &&
-		    is_veth(dev->ifindex))
+	vec_for_each(dev, devs) {
+		if (dev->role != SRPOL_DEV_ROLE_PORT)
+			continue;
+		ports = true;
+		with_xdp |= !srpol_dp_dev_status(dev->ifindex, &st) &&
+			    st.ingress && strcmp(st.xdp_mode, "generic");
+	}
+	vec_for_each(dev, devs) {
+		if (dev->role != SRPOL_DEV_ROLE_UPLINK)
+			continue;
+		if (with_xdp && has_driver(dev->ifindex, VLAN_DRIVER))
+			report(WARNING, dev_name(dev->ifindex),
+			       "srpol dev add of the host ports with hook tc",
+			       "a VLAN device sends nothing for native XDP of a host port: what that steers to it is lost");
+		if (ports && has_driver(dev->ifindex, "veth"))
 			report(NOTE, dev_name(dev->ifindex),
 			       "ethtool -K PEER gro on, or an XDP program there",
 			       "a veth sends for host ports only while its peer has GRO on or an XDP program");
+	}
 }
 
 /*
