@@ -209,6 +209,29 @@ def store_put(key, value):
         return json.loads(s.makefile().readline())["succeeded"]
 
 
+def test_malformed():
+    """What is no request of the store changes nothing in it."""
+    store = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
+    engine = start_engine("odd", store, file=f"{RUN}/odd.store")
+    wait_for("leader", lambda: ask("odd", "show")["leads"])
+    store_put("job/t/a", JOB)
+    for what, request in (
+            ("a number for a value", {"op": "txn", "compare": [], "put": [
+                ["/srpol/job/t/a", 5, 0]]}),
+            ("an object for a value", {"op": "txn", "compare": [], "put": [
+                ["/srpol/job/t/a", {}, 0]]}),
+            ("the end of no lease", {"op": "revoke", "lease": 0}),
+            ("the end of a lease that is not named", {"op": "revoke"})):
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(f"{RUN}/store.sock")
+            s.sendall(json.dumps({"id": 1, **request}).encode() + b"\n")
+            answer = json.loads(s.makefile().readline())
+        check(f"store: {what} changes nothing",
+              stored().get("job/t/a") == JOB and
+              not answer.get("succeeded"), answer)
+    check("malformed: the engine ends as it should", engine.end() == 0)
+
+
 def spoil_saved():
     """The plans that all hosts but the last have on disk."""
     def spoil(host, what):
@@ -1247,4 +1270,4 @@ def main(tests):
 
 if __name__ == "__main__":
     sys.exit(main((test_start, test_end, test_silence, test_disk,
-                   test_embedded, test_etcd)))
+                   test_malformed, test_embedded, test_etcd)))
