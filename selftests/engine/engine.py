@@ -229,6 +229,14 @@ def test_malformed():
         check(f"store: {what} changes nothing",
               stored().get("job/t/a") == JOB and
               not answer.get("succeeded"), answer)
+    # a name is cut in what is said about it, but not in a character
+    for before in "", "a", "ab":
+        try:
+            said = ask("odd", before + "\u20ac" * 400)
+        except (ValueError, LookupError) as why:
+            said = str(why)
+        check(f"request: what is wrong with a long name is said ({len(before)})",
+              "\u20ac\u20ac" in said, said)
     check("malformed: the engine ends as it should", engine.end() == 0)
 
 
