@@ -209,6 +209,32 @@ def store_put(key, value):
         return json.loads(s.makefile().readline())["succeeded"]
 
 
+def store_lease(lease=0):
+    """The number of a lease that is granted, or kept; 0: it is over."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(f"{RUN}/store.sock")
+        s.sendall(json.dumps({"id": 1, "op": "lease", "seconds": 600,
+                              "lease": lease}).encode() + b"\n")
+        return json.loads(s.makefile().readline())["lease"]
+
+
+def test_lease():
+    """Nothing is written when a lease is granted; then the store is killed."""
+    store = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
+    engine = start_engine("lease", store, file=f"{RUN}/lease.store")
+    wait_for("leader", lambda: ask("lease", "show")["leads"])
+    leases = [store_lease() for _ in range(3)]
+    engine.end(signal.SIGKILL)
+    engine = start_engine("lease", store, file=f"{RUN}/lease.store")
+    wait_for("leader", lambda: ask("lease", "show")["leads"])
+    again = [store_lease() for _ in range(3)]
+    kept = [store_lease(lease) for lease in leases]
+    check("store: the lease of one who was there before a restart is no other's",
+          kept == [0, 0, 0] and not set(leases) & set(again),
+          (leases, again, kept))
+    check("lease: the engine ends as it should", engine.end() == 0)
+
+
 def test_malformed():
     """What is no request of the store changes nothing in it."""
     store = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
@@ -1278,4 +1304,4 @@ def main(tests):
 
 if __name__ == "__main__":
     sys.exit(main((test_start, test_end, test_silence, test_disk,
-                   test_malformed, test_embedded, test_etcd)))
+                   test_lease, test_malformed, test_embedded, test_etcd)))
