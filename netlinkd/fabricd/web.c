@@ -90,10 +90,22 @@ static enum MHD_Result send_state(struct MHD_Connection *connection)
 	       MHD_NO;
 }
 
+/* Digits alone, and no more than there is room for. */
+static bool read_number(const char *text, uint32_t *number)
+{
+	size_t len = text ? strspn(text, "0123456789") : 0;
+
+	if (!len || len > 9 || text[len])
+		return false;
+	*number = strtoul(text, NULL, 10);
+	return true;
+}
+
 static enum MHD_Result send_block(struct MHD_Connection *connection)
 {
 	const char *tier, *number;
 	enum MHD_Result ret;
+	uint32_t which;
 	json_t *block;
 	char *text;
 
@@ -101,8 +113,8 @@ static enum MHD_Result send_block(struct MHD_Connection *connection)
 					   "tier");
 	number = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND,
 					     "block");
-	block = tier && number && *number >= '0' && *number <= '9' ?
-		view_block(tier, strtoul(number, NULL, 10)) : NULL;
+	block = tier && read_number(number, &which) ? view_block(tier, which) :
+		NULL;
 	if (!block)
 		return refuse(connection, MHD_HTTP_NOT_FOUND,
 			      "no such block\n");

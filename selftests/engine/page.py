@@ -82,6 +82,8 @@ def test_requests(page):
     for path in ("/x", "/page.html", "/../etc/passwd", "/%2e%2e/etc/passwd",
                  "/api/", "/api/block", "/api/block?tier=leaf&block=99",
                  "/api/block?tier=host&block=0", "/api/block?tier=leaf&block=-1",
+                 "/api/block?tier=leaf&block=4294967296",
+                 "/api/block?tier=leaf&block=0x",
                  "/api/block?tier=&block="):
         check(f"{path}: 404", page.get(path)[0].status == 404)
     for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH"):
