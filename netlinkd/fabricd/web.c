@@ -19,6 +19,7 @@
 #define CLIENT_BYTES	16384	/* of a request, and of what is not sent yet */
 #define URL_MAX		512
 #define IDLE_S		20
+#define FULL_MS		100
 #define WORK_NS		(NS_PER_SEC / 5)	/* in a second, for all answers */
 
 static struct MHD_Daemon *server;
@@ -246,16 +247,30 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *connection,
 	return refuse(connection, MHD_HTTP_NOT_FOUND, "there is no such page\n");
 }
 
+static bool is_full(void)
+{
+	return MHD_get_daemon_info(server, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)
+		       ->num_connections >= CLIENTS_MAX;
+}
+
 /**
  * web_run() - do what connections wait for
+ *
+ * With CLIENTS_MAX connections libmicrohttpd does not listen, and begins to only
+ * in the run after the one in which some of them left: nobody else asks for it.
  */
 void web_run(void)
 {
+	static bool full;
 	MHD_UNSIGNED_LONG_LONG ms;
+	bool was_full = full;
 
 	MHD_run(server);
+	full = is_full();
 	alarm_stop(&alarm_clock);
-	if (MHD_get_timeout(server, &ms) == MHD_YES)
+	if (full || was_full)
+		alarm_set(&alarm_clock, FULL_MS * NS_PER_MS);
+	else if (MHD_get_timeout(server, &ms) == MHD_YES)
 		alarm_set(&alarm_clock, ms * NS_PER_MS);
 }
 
