@@ -263,6 +263,13 @@ def test_malformed():
             said = str(why)
         check(f"request: what is wrong with a long name is said ({len(before)})",
               "\u20ac\u20ac" in said, said)
+    for name in "a\nb", "\x1b[31mred", "a\x7f":
+        try:
+            said = ask("odd", "job-add", name=name, **json.loads(JOB))
+        except ValueError as why:
+            said = str(why)
+        check(f"job: a name that a terminal would obey is refused ({name!r})",
+              "control character" in said, said)
     check("malformed: the engine ends as it should", engine.end() == 0)
 
 
