@@ -11,6 +11,14 @@
 
 #define FOR_S_MAX	4294967
 
+/* It is shown to operators, in a terminal and in lines of text. */
+static bool has_control(const char *text)
+{
+	while (*text && (unsigned char)*text >= ' ' && *text != 0x7f)
+		text++;
+	return *text;
+}
+
 static int read_name(const json_t *request, const char *key,
 		     const char *fallback, char *to, struct srpol_error *err)
 {
@@ -19,6 +27,9 @@ static int read_name(const json_t *request, const char *key,
 	if (!ret && (!*to || strchr(to, '/')))
 		ret = srpol_error_set(err, -EINVAL,
 				      "\"%s\" is empty or has a slash", key);
+	if (!ret && has_control(to))
+		ret = srpol_error_set(err, -EINVAL,
+				      "\"%s\" has a control character", key);
 	return ret;
 }
 

@@ -19,6 +19,7 @@
 #define CLIENT_BYTES	16384	/* of a request, and of what is not sent yet */
 #define URL_MAX		512
 #define IDLE_S		20
+#define FULL_MS		100
 #define WORK_NS		(NS_PER_SEC / 5)	/* in a second, for all answers */
 
 static struct MHD_Daemon *server;
@@ -90,10 +91,22 @@ static enum MHD_Result send_state(struct MHD_Connection *connection)
 	       MHD_NO;
 }
 
+/* Digits alone, and no more than there is room for. */
+static bool read_number(const char *text, uint32_t *number)
+{
+	size_t len = text ? strspn(text, "0123456789") : 0;
+
+	if (!len || len > 9 || text[len])
+		return false;
+	*number = strtoul(text, NULL, 10);
+	return true;
+}
+
 static enum MHD_Result send_block(struct MHD_Connection *connection)
 {
 	const char *tier, *number;
 	enum MHD_Result ret;
+	uint32_t which;
 	json_t *block;
 	char *text;
 
@@ -101,8 +114,8 @@ static enum MHD_Result send_block(struct MHD_Connection *connection)
 					   "tier");
 	number = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND,
 					     "block");
-	block = tier && number && *number >= '0' && *number <= '9' ?
-		view_block(tier, strtoul(number, NULL, 10)) : NULL;
+	block = tier && read_number(number, &which) ? view_block(tier, which) :
+		NULL;
 	if (!block)
 		return refuse(connection, MHD_HTTP_NOT_FOUND,
 			      "no such block\n");
@@ -234,16 +247,30 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *connection,
 	return refuse(connection, MHD_HTTP_NOT_FOUND, "there is no such page\n");
 }
 
+static bool is_full(void)
+{
+	return MHD_get_daemon_info(server, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)
+		       ->num_connections >= CLIENTS_MAX;
+}
+
 /**
  * web_run() - do what connections wait for
+ *
+ * With CLIENTS_MAX connections libmicrohttpd does not listen, and begins to only
+ * in the run after the one in which some of them left: nobody else asks for it.
  */
 void web_run(void)
 {
+	static bool full;
 	MHD_UNSIGNED_LONG_LONG ms;
+	bool was_full = full;
 
 	MHD_run(server);
+	full = is_full();
 	alarm_stop(&alarm_clock);
-	if (MHD_get_timeout(server, &ms) == MHD_YES)
+	if (full || was_full)
+		alarm_set(&alarm_clock, FULL_MS * NS_PER_MS);
+	else if (MHD_get_timeout(server, &ms) == MHD_YES)
 		alarm_set(&alarm_clock, ms * NS_PER_MS);
 }
 

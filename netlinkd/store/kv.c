@@ -397,6 +397,9 @@ void kv_revoke(struct kv *kv, uint64_t id)
 	struct store_put *put;
 	size_t i;
 
+	/* keys without a lease have 0 */
+	if (!id)
+		return;
 	for (i = 0; i < kv->leases.n; i++)
 		if (lease[i].id == id)
 			lease[i] = lease[--kv->leases.n];

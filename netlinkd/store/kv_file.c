@@ -13,7 +13,8 @@
 
 /*
  * Revisions that may have gone by after the file was written: keys of leases
- * that ended while the disk took nothing. A term must not come twice.
+ * that ended while the disk took nothing. A term must not come twice. Nor must
+ * the number of a lease, and nothing is written when one is granted.
  */
 #define UNSAVED		(1u << 20)
 
@@ -67,7 +68,8 @@ int kv_load(struct kv *kv, const char *file, struct srpol_error *err)
 		/* what was after it, of leases, is gone */
 		kv->revision = revision + UNSAVED;
 		kv->compacted = kv->revision;
-		kv->next_lease = lease;
+		/* granted since: who has them may still ask for them */
+		kv->next_lease = lease + UNSAVED;
 	}
 	json_decref(o);
 	return ret ? srpol_error_set(err, ret, "%s is no store", file) : 0;

@@ -189,7 +189,8 @@ static int read_txn(const json_t *o, struct vec *compares, struct vec *puts)
 	}
 	json_array_foreach(json_object_get(o, "put"), i, one) {
 		put = vec_add(puts);
-		if (json_unpack(one, "[s, o, I]", &put->key, &value, &number))
+		if (json_unpack(one, "[s, o, I]", &put->key, &value, &number) ||
+		    (!json_is_string(value) && !json_is_null(value)))
 			return -EINVAL;
 		put->value = json_string_value(value);
 		put->len = json_string_length(value);

@@ -209,6 +209,70 @@ def store_put(key, value):
         return json.loads(s.makefile().readline())["succeeded"]
 
 
+def store_lease(lease=0):
+    """The number of a lease that is granted, or kept; 0: it is over."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(f"{RUN}/store.sock")
+        s.sendall(json.dumps({"id": 1, "op": "lease", "seconds": 600,
+                              "lease": lease}).encode() + b"\n")
+        return json.loads(s.makefile().readline())["lease"]
+
+
+def test_lease():
+    """Nothing is written when a lease is granted; then the store is killed."""
+    store = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
+    engine = start_engine("lease", store, file=f"{RUN}/lease.store")
+    wait_for("leader", lambda: ask("lease", "show")["leads"])
+    leases = [store_lease() for _ in range(3)]
+    engine.end(signal.SIGKILL)
+    engine = start_engine("lease", store, file=f"{RUN}/lease.store")
+    wait_for("leader", lambda: ask("lease", "show")["leads"])
+    again = [store_lease() for _ in range(3)]
+    kept = [store_lease(lease) for lease in leases]
+    check("store: the lease of one who was there before a restart is no other's",
+          kept == [0, 0, 0] and not set(leases) & set(again),
+          (leases, again, kept))
+    check("lease: the engine ends as it should", engine.end() == 0)
+
+
+def test_malformed():
+    """What is no request of the store changes nothing in it."""
+    store = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
+    engine = start_engine("odd", store, file=f"{RUN}/odd.store")
+    wait_for("leader", lambda: ask("odd", "show")["leads"])
+    store_put("job/t/a", JOB)
+    for what, request in (
+            ("a number for a value", {"op": "txn", "compare": [], "put": [
+                ["/srpol/job/t/a", 5, 0]]}),
+            ("an object for a value", {"op": "txn", "compare": [], "put": [
+                ["/srpol/job/t/a", {}, 0]]}),
+            ("the end of no lease", {"op": "revoke", "lease": 0}),
+            ("the end of a lease that is not named", {"op": "revoke"})):
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(f"{RUN}/store.sock")
+            s.sendall(json.dumps({"id": 1, **request}).encode() + b"\n")
+            answer = json.loads(s.makefile().readline())
+        check(f"store: {what} changes nothing",
+              stored().get("job/t/a") == JOB and
+              not answer.get("succeeded"), answer)
+    # a name is cut in what is said about it, but not in a character
+    for before in "", "a", "ab":
+        try:
+            said = ask("odd", before + "\u20ac" * 400)
+        except (ValueError, LookupError) as why:
+            said = str(why)
+        check(f"request: what is wrong with a long name is said ({len(before)})",
+              "\u20ac\u20ac" in said, said)
+    for name in "a\nb", "\x1b[31mred", "a\x7f":
+        try:
+            said = ask("odd", "job-add", name=name, **json.loads(JOB))
+        except ValueError as why:
+            said = str(why)
+        check(f"job: a name that a terminal would obey is refused ({name!r})",
+              "control character" in said, said)
+    check("malformed: the engine ends as it should", engine.end() == 0)
+
+
 def spoil_saved():
     """The plans that all hosts but the last have on disk."""
     def spoil(host, what):
@@ -1247,4 +1311,4 @@ def main(tests):
 
 if __name__ == "__main__":
     sys.exit(main((test_start, test_end, test_silence, test_disk,
-                   test_embedded, test_etcd)))
+                   test_lease, test_malformed, test_embedded, test_etcd)))

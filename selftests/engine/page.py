@@ -9,9 +9,11 @@ import http.client
 import json
 import os
 import re
+import signal
 import socket
 import sys
 import threading
+import time
 
 import browser
 import engine
@@ -82,6 +84,8 @@ def test_requests(page):
     for path in ("/x", "/page.html", "/../etc/passwd", "/%2e%2e/etc/passwd",
                  "/api/", "/api/block", "/api/block?tier=leaf&block=99",
                  "/api/block?tier=host&block=0", "/api/block?tier=leaf&block=-1",
+                 "/api/block?tier=leaf&block=4294967296",
+                 "/api/block?tier=leaf&block=0x",
                  "/api/block?tier=&block="):
         check(f"{path}: 404", page.get(path)[0].status == 404)
     for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH"):
@@ -127,6 +131,22 @@ def left_open(page):
 
 
 EVENTS = "GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def test_full(page):
+    """As many as there is room for, and more; all of them leave at once."""
+    crowd = [page.socket("GET / HTTP/1.1\r\nX-Slow: ") for _ in range(300)]
+    time.sleep(1)
+    page.process.p.send_signal(signal.SIGSTOP)
+    for s in crowd:
+        s.close()
+    page.process.p.send_signal(signal.SIGCONT)
+    try:
+        status = page.get("/api/state")[0].status
+    except OSError as why:
+        status = why
+    check("when a crowd leaves at once the page is there for others",
+          status == 200, status)
 
 
 def test_crowd(page):
@@ -496,6 +516,7 @@ def main():
         test_requests(page)
         test_crowd(page)
         test_flood(page)
+        test_full(page)
         report("h0", 200)
         test_no_room(page)
         b = browser.Browser(f"{OUT}/browser.log")

@@ -139,6 +139,20 @@ static void test_leases(void **state)
 	assert_string_equal(text, "c= ");
 }
 
+/* No lease is not one that keys without a lease have. */
+static void test_no_lease(void **state)
+{
+	u64 before;
+
+	(void)state;
+	assert_true(put("a", "1"));
+	before = kv.revision;
+	kv_revoke(&kv, 0);
+	assert_int_equal(kv.revision, before);
+	kv_revoke(&kv, 1);
+	assert_int_equal(kv.revision, before);
+}
+
 static void test_changes(void **state)
 {
 	struct vec out = VEC_INIT(struct store_kv);
@@ -245,6 +259,7 @@ int main(void)
 		TEST(test_revisions),
 		TEST(test_compare),
 		TEST(test_leases),
+		TEST(test_no_lease),
 		TEST(test_undo),
 		TEST(test_changes),
 		TEST(test_history),
