@@ -10,7 +10,7 @@
 #	selftests/nccl/nccl.py			runs natively
 #	selftests/bench/insns.sh, selftests/boot	boot a guest of their own
 #	selftests/bpf, build/selftests/bpf	run natively, as root on a
-#	selftests/fabric			kernel >= 6.12; else in a guest
+#	selftests/fabric, selftests/bench/rigs.sh	kernel >= 6.12; else in a guest
 #	selftests/vm/tests			run in a guest
 #
 # With SRPOL_ROOT=FOLDER guests have that root file system and nothing runs
@@ -269,9 +269,9 @@ guest_list=$(programs vm/tests)
 if [ -n "${SRPOL_CHECKER:-}" ]; then
 	native_list=
 elif is_capable; then
-	native_list+=$'\n'$(programs fabric; programs bpf)
+	native_list+=$'\n'$(programs fabric; programs bpf; programs bench rigs.sh)
 else
-	guest_list+=$'\n'$(programs fabric; programs bpf)
+	guest_list+=$'\n'$(programs fabric; programs bpf; programs bench rigs.sh)
 fi
 
 if [ -n "${SRPOL_ROOT:-}" ]; then

@@ -95,9 +95,12 @@ static void set_up_receiver(void)
 
 static void set_up_sender(void)
 {
+	static const __u8 macs[12] = {
+		0x02, 0, 0, 0, 0, 0x02, 0x02, 0, 0, 0, 0, 0x01
+	};
 	const struct plan_policy policy = {
 		.id = 1, .mode = SRPOL_LB_MODE_HASH, .sids = 3,
-		.ifindex = SENDER,
+		.ifindex = SENDER, .macs = macs,
 	};
 	struct srpol_dp_rule rule = {
 		.color = 1, .match = SRPOL_MATCH_DST,

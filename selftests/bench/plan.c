@@ -34,7 +34,7 @@ void plan_policy(const struct plan_policy *p)
 		.wait_to_restore_ms = 1000, .flags = SRPOL_POLICY_EVEN | p->flags,
 	};
 	struct in6_addr sids[SRPOL_SEGS_MAX];
-	struct outer o = { .sids = sids, .n = p->sids };
+	struct outer o = { .macs = p->macs, .sids = sids, .n = p->sids };
 	struct srpol_dp_row row = { .row = p->id };
 	unsigned int i;
 

@@ -34,6 +34,7 @@
  * @sids: SIDs of each path
  * @usids: compressed SIDs of each path, in the one SID
  * @ifindex: uplink
+ * @macs: next hop's address and the uplink's, NULL for pkt_link_macs
  */
 struct plan_policy {
 	__u32 id;
@@ -43,6 +44,7 @@ struct plan_policy {
 	unsigned int sids;
 	unsigned int usids;
 	__u32 ifindex;
+	const __u8 *macs;
 };
 
 /* An empty data plane with the SID that ends plan_frame_srv6(). */

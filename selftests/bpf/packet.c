@@ -312,7 +312,7 @@ void pkt_encap(struct pkt *p, const struct outer *o, const void *ip,
 	       uint32_t len)
 {
 	p->len = 0;
-	pkt_add_eth(p, pkt_link_macs, 0x86dd);
+	pkt_add_eth(p, o->macs ?: pkt_link_macs, 0x86dd);
 	pkt_add_outer(p, o, len, *(const uint8_t *)ip >> 4 == 4 ? 4 : 41);
 	pkt_add(p, ip, len);
 }

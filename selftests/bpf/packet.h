@@ -70,6 +70,7 @@ struct inner {
 
 /**
  * struct outer - IPv6 and SRH around an inner packet
+ * @macs: link layer of the frame, NULL for pkt_link_macs
  * @src: outer source
  * @sids: SIDs in order of travel
  * @n: how many
@@ -83,6 +84,7 @@ struct inner {
  * @tlv_len: how many; an SRH is there for them even with one SID
  */
 struct outer {
+	const uint8_t *macs;
 	const char *src;
 	const struct in6_addr *sids;
 	unsigned int n;

@@ -192,7 +192,7 @@ void rig_path_arg(struct srpol_dp_path *arg, __u32 id, const struct outer *o,
 	arg->mtu = mtu;
 	arg->encap_len = outer_len(o);
 	arg->nh_off = arg->encap_len > 40 ? 14 + 40 : 14 + 6;
-	pkt_add_eth(&p, pkt_link_macs, 0x86dd);
+	pkt_add_eth(&p, o->macs ?: pkt_link_macs, 0x86dd);
 	pkt_add_outer(&p, o, 0, 0);
 	/* What the data plane has to fill in is wrong beforehand. */
 	memset(p.b + 14 + 1, 0xee, 5);
