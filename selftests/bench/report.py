@@ -2,22 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """Tables and chart of the bench.
 
-report.py DIR: reads {cost,forward,gso,scale,memory}.jsonl and, if it is there,
-control.json from DIR; writes bench.txt, bench.json and bench.svg there, and
-prints the text.
+report.py [-t] DIR: reads {cost,forward,gso,scale,memory}.jsonl and, if it is
+there, control.json from DIR; writes bench.txt, bench.json and bench.svg there,
+and prints the text. With -t there is no chart, which matplotlib draws.
 """
 
+import argparse
 import datetime
 import json
 import os
 import platform
-import sys
-
-import matplotlib
-matplotlib.use('svg')
-matplotlib.rcParams['svg.fonttype'] = 'none'
-matplotlib.rcParams['svg.hashsalt'] = 'srpol'
-from matplotlib import pyplot  # noqa: E402
 
 # netgroup/rocev2-srv6, second version, over the ceiling, as once recorded on
 # another machine (ns per packet in a rig like this one)
@@ -163,10 +157,12 @@ def cost_table(cost):
     for row, r in cost.items():
         if 'less' not in r:
             continue
-        floor = floors[r['less']]
+        # there is no least program for what a probe is
+        floor = floors.get(r['less'])
         rows.append((row, f'{net(cost, row):.1f}',
                      f"{net(cost, row, 'median'):.1f}",
-                     f'{net(cost, row) / net(cost, floor):.2f}'))
+                     f'{net(cost, row) / net(cost, floor):.2f}' if floor
+                     else ''))
     return table(('programs alone', 'p10', 'median', 'to their floor'), rows)
 
 
@@ -239,6 +235,12 @@ def color_of(row):
 
 
 def draw(forward, gso, about, path):
+    import matplotlib
+    matplotlib.use('svg')
+    matplotlib.rcParams['svg.fonttype'] = 'none'
+    matplotlib.rcParams['svg.hashsalt'] = 'srpol'
+    from matplotlib import pyplot
+
     figure, (left, right) = pyplot.subplots(
         1, 2, figsize=(10.5, 5.2), gridspec_kw={'width_ratios': (4, 1)},
         layout='constrained')
@@ -268,7 +270,11 @@ def draw(forward, gso, about, path):
 
 
 def main():
-    folder = sys.argv[1]
+    parser = argparse.ArgumentParser()
+    parser.add_argument('-t', action='store_true')
+    parser.add_argument('folder')
+    args = parser.parse_args()
+    folder = args.folder
     cost, forward, gso, scale, memory = (
         read_lines(folder, n)
         for n in ('cost', 'forward', 'gso', 'scale', 'memory'))
@@ -299,7 +305,8 @@ def main():
                          'at_least': t.at_least, 'met': t.met} for t in met],
         }, f, indent=1)
         f.write('\n')
-    draw(forward, gso, about, os.path.join(folder, 'bench.svg'))
+    if not args.t:
+        draw(forward, gso, about, os.path.join(folder, 'bench.svg'))
     print(text)
 
 
