@@ -93,6 +93,17 @@ void srpol_nl_u32(u32 *to, const struct nlattr *attr)
 }
 
 /**
+ * srpol_nl_u8() - read a setting that has few values
+ * @to: the setting
+ * @attr: u32 that the netlink policy bounds, NULL leaves @to alone
+ */
+void srpol_nl_u8(u8 *to, const struct nlattr *attr)
+{
+	if (attr)
+		*to = nla_get_u32(attr);
+}
+
+/**
  * srpol_nl_count() - how many attributes of a type there are
  * @head: first attribute
  * @len: bytes of all

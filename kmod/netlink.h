@@ -25,6 +25,7 @@ int srpol_nl_may_touch(const struct genl_info *info, u32 old_origin,
 int srpol_nl_name(char *to, const struct nlattr *attr,
 		  struct netlink_ext_ack *extack);
 void srpol_nl_u32(u32 *to, const struct nlattr *attr);
+void srpol_nl_u8(u8 *to, const struct nlattr *attr);
 u32 srpol_nl_count(const struct nlattr *head, int len, int type);
 int srpol_nl_reply(struct srpol_net *sn, struct genl_info *info,
 		   srpol_fill_t fill, const struct srpol_obj *obj);

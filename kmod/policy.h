@@ -25,14 +25,14 @@ struct srpol_list {
  * struct srpol_candidate - a candidate path
  * @id: identity and preference
  * @name: may be empty
- * @lists: its segment lists
- * @n_lists: number of them
+ * @n_lists: number of its segment lists
+ * @lists: these
  */
 struct srpol_candidate {
 	struct srpol_cand_id id;
 	char name[SRPOL_NAME_MAX + 1];
-	struct srpol_list *lists;
 	u32 n_lists;
+	struct srpol_list *lists;
 };
 
 /**
@@ -43,28 +43,28 @@ struct srpol_candidate {
  * @mode: enum srpol_lb_mode
  * @symmetric: both directions of a flow are hashed alike
  * @spray: enum srpol_spray
+ * @drop_upon_invalid: drop packets while no path is up, else pass them
  * @flowlet_timeout: ns after which a flow may move
  * @threshold: congestion signals that make a path bad
  * @dwell_time: ms a path has to be bad or good
  * @wait_to_restore: ms before modes active-backup and on-congestion go back
  * @buckets: size of the bucket table
  * @backup_color: color of the backup, 0 none
- * @drop_upon_invalid: drop packets while no path is up, else pass them
  */
 struct srpol_policy_set {
 	char name[SRPOL_NAME_MAX + 1];
 	struct in6_addr bsid;
 	u32 origin;
-	u32 mode;
-	u32 symmetric;
-	u32 spray;
+	u8 mode;
+	u8 symmetric;
+	u8 spray;
+	u8 drop_upon_invalid;
 	u32 flowlet_timeout;
 	u32 threshold;
 	u32 dwell_time;
 	u32 wait_to_restore;
 	u32 buckets;
 	u32 backup_color;
-	u32 drop_upon_invalid;
 };
 
 /**

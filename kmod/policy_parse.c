@@ -307,15 +307,15 @@ int srpol_policy_parse_set(struct srpol_net *sn, struct srpol_policy_set *set,
 	if (err)
 		return err;
 	srpol_nl_u32(&set->origin, tb[SRPOL_A_POLICY_ORIGIN]);
-	srpol_nl_u32(&set->mode, tb[SRPOL_A_POLICY_MODE]);
-	srpol_nl_u32(&set->symmetric, tb[SRPOL_A_POLICY_SYMMETRIC]);
-	srpol_nl_u32(&set->spray, tb[SRPOL_A_POLICY_SPRAY]);
+	srpol_nl_u8(&set->mode, tb[SRPOL_A_POLICY_MODE]);
+	srpol_nl_u8(&set->symmetric, tb[SRPOL_A_POLICY_SYMMETRIC]);
+	srpol_nl_u8(&set->spray, tb[SRPOL_A_POLICY_SPRAY]);
 	srpol_nl_u32(&set->flowlet_timeout, tb[SRPOL_A_POLICY_FLOWLET_TIMEOUT]);
 	srpol_nl_u32(&set->threshold, tb[SRPOL_A_POLICY_THRESHOLD]);
 	srpol_nl_u32(&set->dwell_time, tb[SRPOL_A_POLICY_DWELL_TIME]);
 	srpol_nl_u32(&set->wait_to_restore, tb[SRPOL_A_POLICY_WAIT_TO_RESTORE]);
-	srpol_nl_u32(&set->drop_upon_invalid,
-		     tb[SRPOL_A_POLICY_DROP_UPON_INVALID]);
+	srpol_nl_u8(&set->drop_upon_invalid,
+		    tb[SRPOL_A_POLICY_DROP_UPON_INVALID]);
 	srpol_nl_u32(&set->buckets, tb[SRPOL_A_POLICY_BUCKETS]);
 	if (!is_power_of_2(set->buckets)) {
 		NL_SET_ERR_MSG_ATTR(info->extack, tb[SRPOL_A_POLICY_BUCKETS],
