@@ -11,12 +11,13 @@ what no schema can know, such as names of hosts.
 
 import copy
 import glob
-import importlib
+import importlib.util
 import json
 import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 import jsonschema
@@ -27,6 +28,7 @@ import functions
 from engine import BUILD, HOSTS, RUN, TOP, ask, check, wait_for
 
 INTERFACE = f"{TOP}/Documentation/interface"
+KV = f"{TOP}/Documentation/examples/kv_transfer.py"
 STORE = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
 ODD = [None, True, -1, 0, 1, 1.5, 1 << 53, "", "x", "a/b", [], {}, [1], [{}]]
 # Names of members of pairs, which are arrays in JSON.
@@ -132,6 +134,132 @@ def test_srpold():
         "demand mine" in x and "bytes 77" in x and x.endswith("every 250ms")
         for x in shown.splitlines()), shown)
     demandd.end()
+
+
+class Between(threading.Thread):
+    """Takes what clients say on a socket, and gives it to another one."""
+
+    def __init__(self, path, to):
+        super().__init__(daemon=True)
+        self.to, self.requests = to, []
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.bind(path)
+        self.socket.listen()
+        self.start()
+
+    def run(self):
+        while True:
+            with self.socket.accept()[0] as s:
+                line = s.makefile().readline().strip()
+                self.requests.append(good("DemandRequest", json.loads(line)))
+                answer = good("DemandResponse", talk(self.to, line))
+                s.sendall(json.dumps(answer).encode() + b"\n")
+
+
+def full_socket(path):
+    """Of a srpold that stopped; who connects is never accepted."""
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(path)
+    server.listen(0)
+    kept = [server]
+    while True:
+        s = socket.socket(socket.AF_UNIX)
+        s.setblocking(False)
+        kept.append(s)
+        try:
+            s.connect(path)
+        except BlockingIOError:
+            return kept
+
+
+def kv_command(path, *words):
+    """Exit status and seconds of the example as a command."""
+    began = time.monotonic()
+    done = subprocess.run([sys.executable, KV, "h0", "h2", "4096", "--window", "9",
+                           "--socket", path, *words], check=False, timeout=60,
+                          stderr=subprocess.PIPE, text=True)
+    return done.returncode, time.monotonic() - began, done.stderr
+
+
+def test_kv():
+    """Documentation/examples/kv_transfer.py, as a module and as a command."""
+    spec = importlib.util.spec_from_file_location("kv_transfer", KV)
+    kv = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(kv)
+    behind, path = f"{RUN}/kv-demandd.sock", f"{RUN}/kv.sock"
+    demandd = e.Process("kv-demandd", f"{BUILD}/selftests/engine/demandd",
+                        f"{RUN}/topology.json", behind)
+    wait_for("demandd", lambda: os.path.exists(behind))
+
+    def known():
+        return talk(behind, '{"version": 1, "request": "demands-show"}')["reply"]
+
+    early = kv.Transfers(path, retry=0.1)
+    began = time.monotonic()
+    first = early.begin("h0", "fd00:3:1::1", 1 << 30, start=600, window=20)
+    second = early.begin("h1", "h2", 7)
+    never = early.begin("h1", "h3", 9)
+    never.end()
+    took = time.monotonic() - began
+    wait_for("an attempt", lambda: early.error)
+    between = Between(path, behind)
+    wait_for("both", lambda: early.taken == 2)
+    said = {r["owner"]: r["demands"] for r in between.requests}
+    demand = said[first.owner][0]
+    check("kv: transfers are told when srpold comes, nobody waited for that",
+          took < 0.5 and set(said) == {first.owner, second.owner} and
+          (demand["src"], demand["dst"], demand["bytes"]) ==
+          ("h0", "fd00:3:1::1", 1 << 30) and
+          500000 < demand["in-ms"] < 600000 and
+          19900 <= demand["for-ms"] <= 20000, (took, between.requests))
+    check("kv: srpold knows them", len(known()) == 2, known())
+    first.end()
+    wait_for("its end", lambda: early.taken == 3)
+    check("kv: one that is over is taken back, the other is not",
+          between.requests[-1]["demands"] == [] and
+          [d["owner"] for d in known()] == [second.owner], known())
+    early.begin("nobody", "h2", 7)
+    wait_for("refusal", lambda: early.refused == 1)
+    check("kv: a host that is not there spoils nothing", len(known()) == 1 and
+          "no host" in early.error, early.error)
+    second.end()
+    early.close(wait=30)
+    check("kv: at the end nothing is left", known() == [] and
+          not early.thread.is_alive(), known())
+
+    at = len(between.requests)
+    status = kv_command(path, "--", "sh", "-c", "sleep 0.5; exit 3")
+    check("kv: the command tells, runs another one and takes it back",
+          status[0] == 3 and not status[2] and [
+              [d["bytes"] for d in r["demands"]] for r in
+              between.requests[at:]] == [[4096], []],
+          (status, between.requests[at:]))
+    status = kv_command(path)
+    check("kv: alone it leaves the demand to its window", status[0] == 0 and
+          [d["bytes"] for d in known()] == [4096], (status, known()))
+    demandd.end()
+
+    full = f"{RUN}/kv-full.sock"
+    kept = full_socket(full)
+    for what, where in ("no socket", f"{RUN}/kv-none.sock"), ("a full one", full):
+        runs = kv_command(where, "--", "sh", "-c", "sleep 0.5; exit 3")
+        alone = kv_command(where)
+        check(f"kv: with {what} the command runs all the same, and it is said",
+              runs[0] == 3 and alone[0] == 1 and where in runs[2] and
+              max(runs[1], alone[1]) < 20, (runs, alone))
+        lost = kv.Transfers(where)
+        began = time.monotonic()
+        for _ in range(2000):
+            lost.begin("h0", "h2", 1)
+        lost.close()
+        took = time.monotonic() - began
+        lost.close(wait=30)
+        check(f"kv: with {what} nobody waits, and what is too much is dropped",
+              took < 5 and lost.dropped >= 2000 - kv.WAITING_MAX - 1 and
+              lost.taken == 0 and not lost.thread.is_alive(),
+              (took, lost.dropped))
+    for s in kept:
+        s.close()
 
 
 # --- the engine and hosts
@@ -396,4 +524,4 @@ def test_protobuf():
 
 
 if __name__ == "__main__":
-    sys.exit(e.main((test_srpold, test_engine, test_protobuf)))
+    sys.exit(e.main((test_srpold, test_kv, test_engine, test_protobuf)))

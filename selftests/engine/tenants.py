@@ -395,6 +395,47 @@ def test_limits(hosts):
         "t", "tenant", "del", "cap")[0] == 0)
 
 
+def test_storage():
+    """Checkpoints of the same hosts at the same time, in a color of their own."""
+    store = {"kind": "embedded", "socket": f"{RUN}/sto-store.sock"}
+    server = e.start_engine("sto", store, file=f"{RUN}/sto-store.json")
+    wait_for("leader", lambda: e.ask("sto", "show")["leads"])
+    hosts = e.Hosts("sto-hosts", HOSTS, store, "sto")
+
+    def told():
+        """Weights from h0 to h1, by color."""
+        lines = [json.loads(line) for line in hosts.last("h0")["chunks"].get(
+            "leaf0.0", "").splitlines()]
+        return {x.get("color", 0): x["weights"] for x in lines
+                if x.get("to") == "leaf0.1"}
+
+    tenants_of("sto", "train color 10 guaranteed 800G "
+               "paths spine0.0,spine0.1,spine0.2,spine1.0,spine1.1,spine1.2",
+               "storage color 60 max 100G paths spine0.3,spine1.3")
+    add("sto", "step", "tenant", "train", *ALL, "bandwidth", "200G")
+    wait_for("training", lambda: state("sto", "step") == "reserved" and
+             10 in told())
+    before = told()
+    reply = add("sto", "checkpoint", "tenant", "storage", "demand", "h0", "h1",
+                "9000000000000")
+    wait_for("both colors", lambda: set(told()) == {10, 60})
+    now = told()
+    check("storage has a color of its own, with weights on its links only",
+          reply["decision"] == "accept" and now[60] == "000f" and
+          now[10][3] == "0" and now[10][:3] != "000", now)
+    check("it leaves those of training as they were", now[10] == before[10] and
+          state("sto", "step") == "reserved", (before, now))
+    check("hosts hold it to its maximum, and training to none", [
+        hosts.last(h)["limits"] for h in HOSTS] == [[[60, 100 * G]]] * 4,
+        hosts.last("h0")["limits"])
+    fabric("sto", "job", "del", "checkpoint", "tenant", "storage")
+    wait_for("its end", lambda: 60 not in told())
+    check("when it is over, training's weights are those", told() == before,
+          told())
+    check("storage: the engine ends as it should", server.end() == 0)
+    hosts.end()
+
+
 def test_balance():
     """What one engine plans badly, and another algorithm would not."""
     store = {"kind": "embedded", "socket": f"{RUN}/ecmp-store.sock"}
@@ -576,7 +617,7 @@ def test_etcd():
 def main():
     # other users have to reach the sockets
     os.chmod(RUN, 0o755)
-    return e.main((test_balance, test_embedded, test_etcd))
+    return e.main((test_balance, test_storage, test_embedded, test_etcd))
 
 
 if __name__ == "__main__":
