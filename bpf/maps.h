@@ -125,6 +125,14 @@ struct {
 	__type(value, __u32);
 } uplinks SEC(".maps");
 
+/* Those of them that take frames from XDP, as a VLAN device does not. */
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP_HASH);
+	__uint(max_entries, SRPOL_MAX_DEVS);
+	__type(key, __u32);
+	__type(value, __u32);
+} uplinks_xdp SEC(".maps");
+
 /*
  * Filled by user space, too: by which devices XDP may forward what was
  * decapsulated, and from which.

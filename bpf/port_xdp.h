@@ -153,8 +153,13 @@ static __always_inline int srpol_port_steer(struct xdp_md *ctx,
 		srpol_steer_not(&s, reason);
 		return srpol_port_drop(pkt, reason, d.cache.policy);
 	}
+	/*
+	 * By which device it goes is noted here, and done after the verdict: one
+	 * that takes no frames from XDP is left to TC before anything is written.
+	 */
 	if (reason || !srpol_encap_fits(pkt, s.sel.cfg) || pkt->ttl <= 1 ||
-	    !srpol_port_room(ctx, pkt, s.sel.cfg))
+	    bpf_redirect_map(&uplinks_xdp, s.sel.ifindex, XDP_PASS) !=
+	    XDP_REDIRECT || !srpol_port_room(ctx, pkt, s.sel.cfg))
 		return XDP_PASS;
 	if (srpol_limit_any() && srpol_limit_xdp(&d, pkt->len)) {
 		srpol_steer_account(&s, pkt);
@@ -164,9 +169,6 @@ static __always_inline int srpol_port_steer(struct xdp_md *ctx,
 
 	srpol_steer_outer(&s, pkt, &o);
 	reason = srpol_port_push(ctx, pkt, &s.sel, &o);
-	if (!reason && bpf_redirect_map(&uplinks, s.sel.ifindex, XDP_DROP) !=
-		       XDP_REDIRECT)
-		reason = SRPOL_REASON_NO_UPLINK;
 	if (reason) {
 		srpol_error(SRPOL_ERROR_PATH, reason, s.sel.path);
 		return srpol_port_drop(pkt, reason, s.sel.path);

@@ -176,13 +176,40 @@ static void clear_dev(const char *dir, const char *name, unsigned int ifindex)
 	close(map);
 }
 
-/* Does a device take frames from XDP? A veth does while its peer has NAPI. */
-static bool takes_frames(unsigned int ifindex)
+/**
+ * srpol_dev_takes_frames() - does a device take frames from native XDP?
+ * @ifindex: the device
+ *
+ * A veth does while its peer has NAPI, a VLAN device never does.
+ */
+bool srpol_dev_takes_frames(unsigned int ifindex)
 {
 	LIBBPF_OPTS(bpf_xdp_query_opts, opts);
 
 	return !bpf_xdp_query(ifindex, 0, &opts) &&
 	       opts.feature_flags & XDP_ACT_NDO_XMIT;
+}
+
+/*
+ * The uplinks that take frames from the XDP of host ports; what would go to the
+ * others is left to TC. Asked again for each device that is added, as it may
+ * have changed: a frame for one that no longer takes it is lost.
+ */
+static int set_uplinks_xdp(const char *dir, struct srpol_error *err)
+{
+	int map = srpol_pins_open(dir, "uplinks"), ret = 0;
+	uint32_t ifindex, *prev = NULL;
+
+	while (map >= 0 && !ret && !bpf_map_get_next_key(map, prev, &ifindex)) {
+		prev = &ifindex;
+		if (srpol_dev_takes_frames(ifindex))
+			ret = set_dev(dir, "uplinks_xdp", ifindex, err);
+		else
+			clear_dev(dir, "uplinks_xdp", ifindex);
+	}
+	if (map >= 0)
+		close(map);
+	return ret;
 }
 
 /* XDP may forward to a device that takes it, from one whose frames are plain. */
@@ -191,7 +218,7 @@ static int set_forward(const char *dir, unsigned int ifindex, bool uplink,
 {
 	int ret = 0;
 
-	if (takes_frames(ifindex))
+	if (srpol_dev_takes_frames(ifindex))
 		ret = set_dev(dir, "forward_to", ifindex, err);
 	if (!ret && uplink && !srpol_dev_is_soft(ifindex))
 		ret = set_dev(dir, "forward_from", ifindex, err);
@@ -205,16 +232,20 @@ static int attach_uplink(const char *dir, unsigned int ifindex,
 	int ret;
 
 	ret = set_dev(dir, "uplinks", ifindex, err) ?:
+	      set_uplinks_xdp(dir, err) ?:
 	      set_forward(dir, ifindex, true, err);
 	if (ret)
-		return ret;
+		goto out;
 	link_name(egress, sizeof(egress), LINK_EGRESS, ifindex);
 	ret = pin_link(link_tcx(dir, ifindex, "prog_egress", BPF_TCX_EGRESS,
 				err), dir, egress, err);
 	if (!ret && srpol_host_any(dir))
 		ret = srpol_attach_tc(dir, ifindex, "prog_uplink_tc", err);
-	if (ret)
+out:
+	if (ret) {
+		clear_dev(dir, "uplinks_xdp", ifindex);
 		clear_dev(dir, "uplinks", ifindex);
+	}
 	return ret;
 }
 
@@ -284,7 +315,8 @@ int srpol_attach_port(const char *dir, unsigned int ifindex,
 	ret = srpol_attach_tc(dir, ifindex, "prog_port_tc", err);
 	if (ret < 0)
 		return ret;
-	ret = set_forward(dir, ifindex, false, err);
+	ret = set_uplinks_xdp(dir, err) ?:
+	      set_forward(dir, ifindex, false, err);
 	if (ret < 0 || !port_wants_xdp(ifindex, mode))
 		goto out;
 	link_name(ingress, sizeof(ingress), LINK_INGRESS, ifindex);
@@ -356,10 +388,34 @@ int srpol_dp_detach(unsigned int ifindex, struct srpol_error *err)
 	link_name(name, sizeof(name), LINK_INGRESS, ifindex);
 	srpol_pins_remove(st.dir, name);
 	srpol_detach_tc(st.dir, ifindex);
+	clear_dev(st.dir, "uplinks_xdp", ifindex);
 	clear_dev(st.dir, "uplinks", ifindex);
 	clear_dev(st.dir, "forward_to", ifindex);
 	clear_dev(st.dir, "forward_from", ifindex);
 	return 0;
+}
+
+/**
+ * srpol_dp_by_xdp() - does the XDP of host ports send by an uplink itself?
+ * @ifindex: the device
+ *
+ * Else it leaves to TC what goes there.
+ */
+bool srpol_dp_by_xdp(unsigned int ifindex)
+{
+	struct bpf_devmap_val value;
+	struct srpol_dp_status st;
+	bool does;
+	int map;
+
+	if (srpol_dp_status(&st, NULL))
+		return false;
+	map = srpol_pins_open(st.dir, "uplinks_xdp");
+	if (map < 0)
+		return false;
+	does = !bpf_map_lookup_elem(map, &ifindex, &value);
+	close(map);
+	return does;
 }
 
 static bool is_device_link(const char *name)

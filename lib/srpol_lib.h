@@ -210,6 +210,8 @@ void srpol_dp_host_sweep(void);
 int srpol_dp_detach_host(unsigned int ifindex, struct srpol_error *err);
 bool srpol_dp_any_attached(void);
 bool srpol_dp_dir_in_use(const char *dir);
+bool srpol_dev_takes_frames(unsigned int ifindex);
+bool srpol_dp_by_xdp(unsigned int ifindex);
 /* device.c */
 bool srpol_dev_is_soft(unsigned int ifindex);
 /* routes.c */

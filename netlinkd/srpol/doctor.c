@@ -3,14 +3,10 @@
  * srpol doctor: what keeps srpol from working here, and what to do about it.
  */
 #include <errno.h>
-#include <linux/ethtool.h>
-#include <linux/sockios.h>
 #include <net/if.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
@@ -321,47 +317,29 @@ static void check_dev(const struct dev_info *dev, const struct vec *paths,
 		       inner >= 1024 + RDMA_OVERHEAD ? "1024" : "below 1024");
 }
 
-#define VLAN_DRIVER	"802.1Q VLAN Support"
-
-static bool has_driver(uint32_t ifindex, const char *driver)
-{
-	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
-	struct ifreq ifr = { .ifr_data = (char *)&info };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	bool has;
-
-	has = fd >= 0 && if_indextoname(ifindex, ifr.ifr_name) &&
-	      !ioctl(fd, SIOCETHTOOL, &ifr) && !strcmp(info.driver, driver);
-	if (fd >= 0)
-		close(fd);
-	return has;
-}
-
-/* What comes in by a host port leaves by XDP transmission of the uplink. */
+/* What the XDP of host ports steers leaves by XDP transmission of the uplink. */
 static void check_ports(const struct vec *devs)
 {
-	bool ports = false, with_xdp = false;
 	const struct dev_info *dev;
 	struct srpol_dev_status st;
+	bool with_xdp = false;
 
+	vec_for_each(dev, devs)
+		with_xdp |= dev->role == SRPOL_DEV_ROLE_PORT &&
+			    !srpol_dp_dev_status(dev->ifindex, &st) &&
+			    st.ingress;
 	vec_for_each(dev, devs) {
-		if (dev->role != SRPOL_DEV_ROLE_PORT)
+		if (!with_xdp || dev->role != SRPOL_DEV_ROLE_UPLINK ||
+		    srpol_dev_takes_frames(dev->ifindex))
 			continue;
-		ports = true;
-		with_xdp |= !srpol_dp_dev_status(dev->ifindex, &st) &&
-			    st.ingress && strcmp(st.xdp_mode, "generic");
-	}
-	vec_for_each(dev, devs) {
-		if (dev->role != SRPOL_DEV_ROLE_UPLINK)
-			continue;
-		if (with_xdp && has_driver(dev->ifindex, VLAN_DRIVER))
+		if (srpol_dp_by_xdp(dev->ifindex))
 			report(WARNING, dev_name(dev->ifindex),
-			       "srpol dev add of the host ports with hook tc",
-			       "a VLAN device sends nothing for native XDP of a host port: what that steers to it is lost");
-		if (ports && has_driver(dev->ifindex, "veth"))
+			       "srpol dev del and dev add of a host port, or of a veth: ethtool -K PEER gro on",
+			       "takes no frames from XDP any more: what host ports steer to it there is lost");
+		else
 			report(NOTE, dev_name(dev->ifindex),
-			       "ethtool -K PEER gro on, or an XDP program there",
-			       "a veth sends for host ports only while its peer has GRO on or an XDP program");
+			       "of a veth: ethtool -K PEER gro on, then srpol dev del and dev add of a host port",
+			       "takes no frames from XDP: what host ports steer to it goes by TC");
 	}
 }
 

@@ -207,7 +207,10 @@ static void attach_to(const char *dev, const char *pins)
 	struct bpf_link *tcx, *xdp;
 	char file[256];
 
-	rig_uplink_add(ifindex);
+	if (srpol_dev_takes_frames(ifindex))
+		rig_uplink_add(ifindex);
+	else
+		rig_uplink_add_tc(ifindex);
 	tcx = bpf_program__attach_tcx(rig->progs.srpol_egress, ifindex, NULL);
 	snprintf(file, sizeof(file), "%s/tcx-%s", pins, dev);
 	if (!tcx || bpf_link__pin(tcx, file))

@@ -467,6 +467,23 @@ static void test_too_big(void)
 		 "error of the path");
 }
 
+/* What a VLAN device does not take from XDP: TC sends it, and alone counts it. */
+static void test_not_by_xdp(void)
+{
+	struct outer o = { .sids = sids, .n = 3 };
+	struct pkt p;
+
+	setup(&o);
+	rig_uplinks_clear();
+	rig_uplink_add_tc(LO);
+	pkt_inner(&p, &v6);
+	CHECK_EQ(rig_port_xdp(&p, NULL), X_PASS, "XDP leaves it");
+	rig_expect("XDP leaves it", SRPOL_REASON_STEERED, 0, RIG_END);
+	CHECK_EQ(rig_counter("path_stats", PATH).packets, 0, "path");
+	check_port("TC sends it", &p, X_REDIRECT, SRPOL_REASON_STEERED);
+	CHECK_EQ(rig_counter("path_stats", PATH).packets, 1, "path");
+}
+
 static void test_no_uplink(void)
 {
 	struct outer o = { .sids = sids, .n = 3 };
@@ -476,6 +493,7 @@ static void test_no_uplink(void)
 	rig_path_arg(&path, PATH, &o, 1, MTU);
 	setup_path(&path, ELSEWHERE);
 	pkt_inner(&p, &v6);
+	CHECK_EQ(rig_port_xdp(&p, NULL), X_PASS, "XDP leaves it");
 	check_port("no uplink", &p, X_DROP, SRPOL_REASON_NO_UPLINK);
 	CHECK_EQ(rig_error(SRPOL_ERROR_PATH, SRPOL_REASON_NO_UPLINK, PATH), 1,
 		 "error of the path");
@@ -598,6 +616,7 @@ static const struct ktap_test tests[] = {
 	{ "port: headers in fragments", test_fragmented_headers },
 	{ "port: to other addresses", test_foreign },
 	{ "port: too big", test_too_big },
+	{ "port: an uplink that takes nothing from XDP", test_not_by_xdp },
 	{ "port: no uplink", test_no_uplink },
 	{ "port: SIDs and the SR domain", test_domain },
 	{ "port: what is not steered", test_not_steered },

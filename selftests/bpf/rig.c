@@ -285,9 +285,16 @@ void rig_sid(__u32 id, struct in6_addr sid, __u32 behavior)
 	rig_sid_set(&s);
 }
 
-void rig_uplink_add(__u32 ifindex)
+void rig_uplink_add_tc(__u32 ifindex)
 {
 	if (bpf_map_update_elem(rig_map("uplinks"), &ifindex, &ifindex, 0))
+		FAIL("uplink %u: %m", ifindex);
+}
+
+void rig_uplink_add(__u32 ifindex)
+{
+	rig_uplink_add_tc(ifindex);
+	if (bpf_map_update_elem(rig_map("uplinks_xdp"), &ifindex, &ifindex, 0))
 		FAIL("uplink %u: %m", ifindex);
 }
 
@@ -314,8 +321,10 @@ void rig_uplinks_clear(void)
 {
 	__u32 key;
 
-	while (!bpf_map_get_next_key(rig_map("uplinks"), NULL, &key))
+	while (!bpf_map_get_next_key(rig_map("uplinks"), NULL, &key)) {
 		bpf_map_delete_elem(rig_map("uplinks"), &key);
+		bpf_map_delete_elem(rig_map("uplinks_xdp"), &key);
+	}
 }
 
 int rig_map(const char *name)

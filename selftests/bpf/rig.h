@@ -65,8 +65,9 @@ void rig_sid(__u32 id, struct in6_addr sid, __u32 behavior);
 void rig_sid_set(const struct srpol_dp_sid *s);
 int rig_sid_call(const char *method, const struct srpol_dp_sid *s);
 
-/* A device packets may be redirected to. */
+/* A device packets may be redirected to, and one that takes none from XDP. */
 void rig_uplink_add(__u32 ifindex);
+void rig_uplink_add_tc(__u32 ifindex);
 void rig_uplinks_clear(void);
 
 /* XDP may forward what it decapsulates from the one to the other. */

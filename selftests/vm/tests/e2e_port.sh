@@ -182,23 +182,31 @@ fabric_exec leaf1 ip link add link host name host.7 up type vlan id 7
 fabric_exec hostA ip addr add fd00:a7::1/64 dev hA.7 nodad
 fabric_exec leaf1 ip addr add fd00:a7::fe/64 dev host.7 nodad
 check "a VLAN device is an uplink" on hostA dev add hA.7 role uplink
-check_equal "srpol doctor says what XDP cannot send by it" 1 \
-	"$({ on hostA doctor || :; } | grep -c 'VLAN device sends nothing')"
-on hostA dev del vm0
-on hostA dev add vm0 role port
-check_equal "and not of a port at TC" 0 \
-	"$({ on hostA doctor || :; } | grep -c 'VLAN device sends nothing')"
+check_equal "srpol doctor says that XDP leaves to TC what goes there" 1 \
+	"$({ on hostA doctor || :; } | grep -c 'takes no frames from XDP: ')"
 on hostA -b - <<-END
 path add 3 segs fc00:0:21::1,fc00:0:12::1,fc00:0:b::d6 dev hA.7 via fd00:a7::fe
 policy add color 3 endpoint fd00:b::1 candidate segment-list 3
 rule add prio 5 dev vm0 dst fd00:b::/64 color 3
 END
 check "a path over it comes up" busywait 20 up
-before=$(fabric_exec leaf1 cat /sys/class/net/host.7/statistics/rx_packets)
-check "IPv6 of the machine reaches host B" \
-	in_vm ping -q -c 3 -i 0.1 -W 10 fd00:b::1
-check_equal "by its rule" 3 "$(rule_packets 5)"
-check "in the VLAN" [ $(($(fabric_exec leaf1 cat \
-	/sys/class/net/host.7/statistics/rx_packets) - before)) -ge 3 ]
+by_vlan() {
+	local packets rx
+
+	packets=$(rule_packets 5)
+	rx=$(fabric_exec leaf1 cat \
+		/sys/class/net/host.7/statistics/rx_packets)
+	check "$1: IPv6 of the machine reaches host B" \
+		in_vm ping -q -c 3 -i 0.1 -W 10 fd00:b::1
+	check_equal "by its rule" 3 $(($(rule_packets 5) - packets))
+	check "in the VLAN" [ $(($(fabric_exec leaf1 cat \
+		/sys/class/net/host.7/statistics/rx_packets) - rx)) -ge 3 ]
+}
+by_vlan "XDP port"
+on hostA dev del vm0
+on hostA dev add vm0 role port
+check_equal "srpol doctor says nothing of it of a port at TC" 0 \
+	"$({ on hostA doctor || :; } | grep -c 'takes no frames from XDP')"
+by_vlan "TC port"
 on hostA rule del prio 5
 check "it is given back" on hostA dev del hA.7

@@ -175,3 +175,15 @@ check_equal "steered there and decapsulated back" "6 6" "$(steered)"
 check "in VLAN 7" [ $(($(tagged_rx) - before)) -ge 6 ]
 check "TCP over IPv6" iperf 2001:db8:b::1
 check "TCP over IPv4" iperf 192.0.2.2
+
+# Native XDP cannot send by it, and leaves that to TC.
+on c ethtool -K t0 tx off tx-vlan-hw-insert off >/dev/null
+check "the same from an XDP port" steer_a7 a7 -h at -v 100
+check_equal "in native mode" 1 "$(xdp_mode a at)"
+before=$(tagged_rx)
+check "ping, IPv6" ping_c 2001:db8:b::1
+check "ping, IPv4" ping_c 192.0.2.2
+check_equal "steered there, each once, and decapsulated back" "6 6" \
+	"$(steered)"
+check "in VLAN 7" [ $(($(tagged_rx) - before)) -ge 6 ]
+check "TCP over IPv6" iperf 2001:db8:b::1
