@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * What becomes of kept bandwidth when links carry less: of those that use a
- * link that is too full, or have no path, the newest are placed anew, until it
- * fits again; who does not fit anywhere loses it. Who has lost it is tried
- * again, the oldest first.
+ * What becomes of kept bandwidth when links carry less, or may not be used any
+ * more: of those that use a link that is too full or not allowed, or have no
+ * path, the newest are placed anew, until it fits again; who does not fit
+ * anywhere loses it. Who has lost it is tried again, the oldest first.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,10 +28,11 @@ struct work {
 	double *one;
 };
 
-/* 1: it uses a link that is too full, or has no path. */
+/* 1: it uses a link that is too full or not allowed, or has no path. */
 static int is_in_trouble(struct work *w, uint32_t i)
 {
 	const struct srpol_ledger *ledger = &w->ledger;
+	const bool *allowed = ledger->holds[i].allowed;
 	uint32_t l;
 	int ret;
 
@@ -42,8 +43,9 @@ static int is_in_trouble(struct work *w, uint32_t i)
 		return ret == -ENOLINK ? 1 : ret;
 	for (l = 0; l < ledger->fabric->n_links; l++)
 		if (w->one[l] &&
-		    !srpol_load_fits(w->load[l],
-				     ledger->links->links[l].capacity))
+		    ((allowed && !allowed[l]) ||
+		     !srpol_load_fits(w->load[l],
+				      ledger->links->links[l].capacity)))
 			return 1;
 	return 0;
 }
