@@ -17,10 +17,10 @@
 #include "outer_ce.h"
 #include "probe.h"
 #include "sid.h"
+#include "sid_ctx.h"
 #include "srh.h"
 #include "stats.h"
 #include "usid.h"
-#include "visit.h"
 
 static __always_inline bool srpol_decap_takes(__u32 does, __u8 nh)
 {
@@ -29,26 +29,26 @@ static __always_inline bool srpol_decap_takes(__u32 does, __u8 nh)
 }
 
 /* The packet is for the SID's upper layer: is it what the SID takes? */
-static __always_inline int srpol_decap_check(const struct srpol_visit *v,
+static __always_inline int srpol_decap_check(const struct srpol_sid_ctx *sc,
 					     const struct ipv6hdr *ip6)
 {
-	if (v->sl)
+	if (sc->sl)
 		return SRPOL_REASON_SEGMENTS_LEFT;
-	if (v->does & SRPOL_DO_CSID && srpol_usid_more(&ip6->daddr, v->sid))
+	if (sc->does & SRPOL_DO_CSID && srpol_usid_more(&ip6->daddr, sc->sid))
 		return SRPOL_REASON_SEGMENTS_LEFT;
-	if (srpol_is_ext_header(v->nh))
+	if (srpol_is_ext_header(sc->nh))
 		return SRPOL_REASON_EXT_HEADER;
-	if (!srpol_decap_takes(v->does, v->nh))
+	if (!srpol_decap_takes(sc->does, sc->nh))
 		return SRPOL_REASON_UPPER_LAYER;
 	return 0;
 }
 
-static __always_inline void srpol_decap_account(const struct srpol_visit *v,
+static __always_inline void srpol_decap_account(const struct srpol_sid_ctx *sc,
 						bool was_ce, __u8 ecn)
 {
 	bool ce = !was_ce && (ecn & SRPOL_ECN_MASK) == SRPOL_CE;
 
-	srpol_sid_account(v->sid->id, v->bytes, !v->srh_len, ce);
+	srpol_sid_account(sc->sid->id, sc->bytes, !sc->srh_len, ce);
 	srpol_count(SRPOL_REASON_DECAP);
 	if (ce)
 		srpol_count(SRPOL_REASON_ECN_CE);
@@ -58,34 +58,34 @@ static __always_inline void srpol_decap_account(const struct srpol_visit *v,
 
 /* What a SID does not decapsulate may be a probe that ends there. */
 static __always_inline int srpol_decap_not(struct xdp_md *ctx,
-					   const struct srpol_visit *v,
+					   const struct srpol_sid_ctx *sc,
 					   int reason)
 {
-	if (v->does & SRPOL_DO_PROBE)
-		return srpol_probe_take(ctx, v);
-	return srpol_endpoint_error(ctx, v, reason);
+	if (sc->does & SRPOL_DO_PROBE)
+		return srpol_probe_take(ctx, sc);
+	return srpol_endpoint_error(ctx, sc, reason);
 }
 
 /**
  * srpol_decap - take the inner packet out
  * @ctx: packet
  * @cfg: settings
- * @v: the same, parsed
+ * @sc: the same, parsed
  *
  * Return: XDP verdict.
  */
 static __always_inline int srpol_decap(struct xdp_md *ctx,
 				       const struct srpol_dp_config *cfg,
-				       struct srpol_visit *v)
+				       struct srpol_sid_ctx *sc)
 {
 	struct xdp_md *c = ctx;
 	struct ipv6hdr *ip6;
 	void *end;
 	/* USD leaves forwarding to the kernel, whatever else the SID does. */
-	bool dx = (v->does & (SRPOL_DO_X | SRPOL_DO_END)) == SRPOL_DO_X;
-	__u32 room = v->payload - v->srh_len, dev = 0;
-	bool was_ce, six = v->nh == NEXTHDR_IPV6;
-	__u32 id = v->sid->id;
+	bool dx = (sc->does & (SRPOL_DO_X | SRPOL_DO_END)) == SRPOL_DO_X;
+	__u32 room = sc->payload - sc->srh_len, dev = 0;
+	bool was_ce, six = sc->nh == NEXTHDR_IPV6;
+	__u32 id = sc->sid->id;
 	void *inner;
 	__u8 ecn;
 	int err;
@@ -96,35 +96,35 @@ static __always_inline int srpol_decap(struct xdp_md *ctx,
 	end = (void *)(long)c->data_end;
 	if ((void *)(ip6 + 1) > end)
 		return srpol_sid_drop(ctx, id, SRPOL_REASON_NO_HEADROOM);
-	err = srpol_decap_check(v, ip6);
+	err = srpol_decap_check(sc, ip6);
 	if (!err && dx) {
-		dev = srpol_adjacency_dev(v->sid);
+		dev = srpol_adjacency_dev(sc->sid);
 		if (!dev)
 			err = SRPOL_REASON_ADJACENCY_DOWN;
 	}
 	if (err)
-		return srpol_decap_not(ctx, v, err);
+		return srpol_decap_not(ctx, sc, err);
 
-	inner = (void *)(ip6 + 1) + srpol_visit_srh_len(v);
+	inner = (void *)(ip6 + 1) + srpol_sid_ctx_srh_len(sc);
 	if (six)
-		err = srpol_inner_v6(inner, room, end, v->outer_tc, dx, &ecn,
+		err = srpol_inner_v6(inner, room, end, sc->outer_tc, dx, &ecn,
 				     &was_ce);
 	else
-		err = srpol_inner_v4(inner, room, end, v->outer_tc, dx, &ecn,
+		err = srpol_inner_v4(inner, room, end, sc->outer_tc, dx, &ecn,
 				     &was_ce);
 	if (err)
 		return srpol_sid_drop(ctx, id, err);
-	if ((v->outer_tc & SRPOL_ECN_MASK) == SRPOL_CE)
-		srpol_outer_ce(ctx, cfg->path_id, v->srh_len);
-	err = srpol_pop(ctx, sizeof(*ip6) + v->srh_len,
+	if ((sc->outer_tc & SRPOL_ECN_MASK) == SRPOL_CE)
+		srpol_outer_ce(ctx, cfg->path_id, sc->srh_len);
+	err = srpol_pop(ctx, sizeof(*ip6) + sc->srh_len,
 			six ? bpf_htons(ETH_P_IPV6) : bpf_htons(ETH_P_IP));
 	if (err)
 		return srpol_sid_drop(ctx, id, err);
 
-	srpol_decap_account(v, was_ce, ecn);
+	srpol_decap_account(sc, was_ce, ecn);
 	srpol_signal_look(ctx, cfg);
 	if (dx)
-		return srpol_adjacency_send(ctx, v->sid, dev);
+		return srpol_adjacency_send(ctx, sc->sid, dev);
 	return srpol_forward(ctx, six);
 }
 

@@ -14,13 +14,13 @@
 #include "icmp_xdp.h"
 #include "parse.h"
 #include "sid.h"
-#include "sid_memo.h"
+#include "sid_cache.h"
+#include "sid_ctx.h"
 #include "srh.h"
 #include "state.h"
 #include "stats.h"
 #include "step.h"
 #include "usid.h"
-#include "visit.h"
 #include "words.h"
 
 /* SIDs of this node one packet may visit in a row. */
@@ -38,16 +38,16 @@ enum srpol_step {
  * checks come in the order of the RFCs; the hop limit is the last of them.
  */
 static __always_inline enum srpol_step
-srpol_step_check(const struct srpol_visit *v, const struct ipv6hdr *ip6,
+srpol_step_check(const struct srpol_sid_ctx *sc, const struct ipv6hdr *ip6,
 		 bool *shift, int *reason)
 {
-	*shift = v->does & SRPOL_DO_CSID &&
-		 srpol_usid_more(&ip6->daddr, v->sid);
-	if (!*shift && !v->sl) {
-		if (srpol_decap_takes(v->does, v->nh))
+	*shift = sc->does & SRPOL_DO_CSID &&
+		 srpol_usid_more(&ip6->daddr, sc->sid);
+	if (!*shift && !sc->sl) {
+		if (srpol_decap_takes(sc->does, sc->nh))
 			return SRPOL_STEP_DECAP;
 		*reason = SRPOL_REASON_UPPER_LAYER;
-		if (v->srh_len && !(v->does & SRPOL_DO_DECAP))
+		if (sc->srh_len && !(sc->does & SRPOL_DO_DECAP))
 			*reason = SRPOL_REASON_NO_SEGMENTS_LEFT;
 		return SRPOL_STEP_DROP;
 	}
@@ -56,22 +56,23 @@ srpol_step_check(const struct srpol_visit *v, const struct ipv6hdr *ip6,
 }
 
 /*
- * On to the next segment. Return: XDP_PASS with @v->sid NULL if it is not ours,
- * so that the kernel forwards the packet and counts down its hop limit; with
- * @v->sid where it goes on here. Any other verdict is final.
+ * On to the next segment. Return: XDP_PASS with @sc->sid NULL if it is not
+ * ours, so that the kernel forwards the packet and counts down its hop limit;
+ * with @sc->sid where it goes on here. Any other verdict is final.
  */
-static __noinline int srpol_step_next(struct xdp_md *ctx, struct srpol_visit *v,
-				      bool shift, struct srpol_state *st)
+static __noinline int srpol_step_next(struct xdp_md *ctx,
+				      struct srpol_sid_ctx *sc, bool shift,
+				      struct srpol_state *st)
 {
 	struct ipv6hdr *ip6 = (void *)(long)ctx->data + ETH_HLEN;
 	void *end = (void *)(long)ctx->data_end;
-	const struct srpol_sid *sid = v->sid, *next;
+	const struct srpol_sid *sid = sc->sid, *next;
 	__u32 id = sid->id, dev = 0;
 	int err = 0;
 
 	if ((void *)(ip6 + 1) > end)
 		return srpol_sid_drop(ctx, id, SRPOL_REASON_NO_HEADROOM);
-	if (v->does & SRPOL_DO_X) {
+	if (sc->does & SRPOL_DO_X) {
 		dev = srpol_adjacency_dev(sid);
 		if (!dev)
 			return srpol_sid_drop(ctx, id,
@@ -80,9 +81,9 @@ static __noinline int srpol_step_next(struct xdp_md *ctx, struct srpol_visit *v,
 	if (shift)
 		srpol_usid_next(&ip6->daddr, sid);
 	else
-		err = srpol_step_srh(ip6, --v->sl, end);
-	if (!err && !shift && !v->sl && v->does & SRPOL_DO_PSP) {
-		err = srpol_visit_pop_srh(ctx, v);
+		err = srpol_step_srh(ip6, --sc->sl, end);
+	if (!err && !shift && !sc->sl && sc->does & SRPOL_DO_PSP) {
+		err = srpol_sid_ctx_pop_srh(ctx, sc);
 		ip6 = (void *)(long)ctx->data + ETH_HLEN;
 		if ((void *)(ip6 + 1) > (void *)(long)ctx->data_end)
 			err = SRPOL_REASON_NO_HEADROOM;
@@ -91,30 +92,30 @@ static __noinline int srpol_step_next(struct xdp_md *ctx, struct srpol_visit *v,
 		return srpol_sid_drop(ctx, id, err);
 	if (!srpol_next_valid(&ip6->daddr))
 		return srpol_sid_drop(ctx, id, SRPOL_REASON_BAD_NEXT);
-	srpol_sid_account(id, v->bytes, shift && !v->srh_len, false);
+	srpol_sid_account(id, sc->bytes, shift && !sc->srh_len, false);
 	srpol_count(shift ? SRPOL_REASON_USID_NEXT : SRPOL_REASON_END);
 
-	if (v->does & SRPOL_DO_X) {
+	if (sc->does & SRPOL_DO_X) {
 		ip6->hop_limit--;
 		return srpol_adjacency_send(ctx, sid, dev);
 	}
 	next = srpol_sid_find(st, &ip6->daddr);
-	v->sid = next;
+	sc->sid = next;
 	if (next) {
 		ip6->hop_limit--;
-		srpol_visit_goto(v, next);
+		srpol_sid_ctx_goto(sc, next);
 	}
 	return XDP_PASS;
 }
 
 /* A probe comes from this host, which is told by more than its source. */
 static __always_inline int srpol_endpoint_refuse(struct xdp_md *ctx,
-						 const struct srpol_visit *v,
+						 const struct srpol_sid_ctx *sc,
 						 int reason)
 {
-	if (reason == SRPOL_REASON_BAD_SOURCE && v->does & SRPOL_DO_PROBE)
-		return srpol_probe_take(ctx, v);
-	return srpol_endpoint_error(ctx, v, reason);
+	if (reason == SRPOL_REASON_BAD_SOURCE && sc->does & SRPOL_DO_PROBE)
+		return srpol_probe_take(ctx, sc);
+	return srpol_endpoint_error(ctx, sc, reason);
 }
 
 /**
@@ -132,45 +133,46 @@ static __always_inline int srpol_endpoint(struct xdp_md *ctx,
 					  const struct srpol_sid *sid)
 {
 	const struct srpol_dp_config *cfg;
-	struct srpol_visit v = { .sid = sid };
+	struct srpol_sid_ctx sc = { .sid = sid };
 	enum srpol_step step;
 	int i, err, verdict;
 	bool shift;
 
 	cfg = srpol_config(st, srpol_now_read(st).gen);
-	err = srpol_visit_parse(ctx, &ip6, &v);
+	err = srpol_sid_ctx_parse(ctx, &ip6, &sc);
 	if (!err && cfg->n_domain &&
 	    !srpol_domain_has(cfg, cfg->n_domain, &ip6->saddr))
 		err = SRPOL_REASON_BAD_SOURCE;
 	if (err)
-		return srpol_endpoint_refuse(ctx, &v, err);
+		return srpol_endpoint_refuse(ctx, &sc, err);
 
 	for (i = 0; i <= SRPOL_END_CHAIN; i++) {
-		if (!(v.does & SRPOL_DO_END))
-			return srpol_decap(ctx, cfg, &v);
+		if (!(sc.does & SRPOL_DO_END))
+			return srpol_decap(ctx, cfg, &sc);
 		ip6 = (void *)(long)ctx->data + ETH_HLEN;
 		if ((void *)(ip6 + 1) > (void *)(long)ctx->data_end)
 			return XDP_DROP;
-		step = srpol_step_check(&v, ip6, &shift, &err);
+		step = srpol_step_check(&sc, ip6, &shift, &err);
 		if (step == SRPOL_STEP_DECAP)
-			return srpol_decap(ctx, cfg, &v);
+			return srpol_decap(ctx, cfg, &sc);
 		if (step == SRPOL_STEP_DROP)
-			return srpol_endpoint_error(ctx, &v, err);
+			return srpol_endpoint_error(ctx, &sc, err);
 		if (i == SRPOL_END_CHAIN)
 			break;
-		if (v.does & SRPOL_DO_B6) {
-			verdict = srpol_binding(ctx, v.sid->id, v.sid->policy);
+		if (sc.does & SRPOL_DO_B6) {
+			verdict = srpol_binding(ctx, sc.sid->id,
+						sc.sid->policy);
 			if (verdict < SRPOL_BINDING_END)
 				return srpol_icmp_xdp(ctx, SRPOL_ICMP_TOO_BIG,
 						      -verdict);
 			if (verdict != SRPOL_BINDING_END)
 				return verdict;
 		}
-		verdict = srpol_step_next(ctx, &v, shift, st);
-		if (verdict != XDP_PASS || !v.sid)
+		verdict = srpol_step_next(ctx, &sc, shift, st);
+		if (verdict != XDP_PASS || !sc.sid)
 			return verdict;
 	}
-	return srpol_sid_drop(ctx, v.sid->id, SRPOL_REASON_SID_LOOP);
+	return srpol_sid_drop(ctx, sc.sid->id, SRPOL_REASON_SID_LOOP);
 }
 
 #endif /* _SRPOL_ENDPOINT_H */

@@ -7,7 +7,7 @@
 #include "icmp_xdp.h"
 #include "proto.h"
 #include "sid.h"
-#include "visit.h"
+#include "sid_ctx.h"
 
 /* Has a routing header, of whatever type, segments left? */
 static __always_inline bool srpol_routing_goes_on(const struct xdp_md *ctx)
@@ -22,19 +22,19 @@ static __always_inline bool srpol_routing_goes_on(const struct xdp_md *ctx)
 /**
  * srpol_endpoint_error - drop a packet for a SID, and say so
  * @ctx: packet, its outer header still there
- * @v: the same, as far as it was parsed
+ * @sc: the same, as far as it was parsed
  * @reason: enum srpol_reason; those that RFC 8986 or RFC 8200 has an error for are
  *	answered, all others are dropped in silence
  *
  * Return: XDP verdict.
  */
 static __noinline int srpol_endpoint_error(struct xdp_md *ctx,
-					   const struct srpol_visit *v,
+					   const struct srpol_sid_ctx *sc,
 					   __u32 reason)
 {
 	__u32 what, pointer = SRPOL_ICMP_AT_SL;
 
-	srpol_sid_drop(ctx, v->sid->id, reason);
+	srpol_sid_drop(ctx, sc->sid->id, reason);
 	switch (reason) {
 	case SRPOL_REASON_HOP_LIMIT:
 		what = SRPOL_ICMP_HOP_LIMIT;
@@ -42,7 +42,7 @@ static __noinline int srpol_endpoint_error(struct xdp_md *ctx,
 		break;
 	case SRPOL_REASON_SEGMENTS_LEFT:
 		/* A uDT with an argument: there is no such field. */
-		if (!v->srh_len)
+		if (!sc->srh_len)
 			return XDP_DROP;
 		what = SRPOL_ICMP_FIELD;
 		break;
@@ -60,7 +60,7 @@ static __noinline int srpol_endpoint_error(struct xdp_md *ctx,
 	case SRPOL_REASON_UPPER_LAYER:
 	case SRPOL_REASON_NO_SEGMENTS_LEFT:
 		what = SRPOL_ICMP_UPPER_LAYER;
-		pointer = IPV6_HLEN + v->srh_len;
+		pointer = IPV6_HLEN + sc->srh_len;
 		break;
 	default:
 		return XDP_DROP;

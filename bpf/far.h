@@ -14,8 +14,8 @@
 #include "probe_report.h"
 #include "reflect.h"
 #include "sid.h"
+#include "sid_ctx.h"
 #include "stats.h"
-#include "visit.h"
 
 static __always_inline void srpol_far_enter(struct srpol_far *far,
 					    const struct srpol_far_stamp *t,
@@ -46,7 +46,7 @@ static __always_inline void srpol_far_enter(struct srpol_far *far,
 
 /* Return: enum srpol_reason: PROBE if it counts. */
 static __noinline int srpol_far_back(struct xdp_md *ctx,
-				     const struct srpol_visit *v,
+				     const struct srpol_sid_ctx *sc,
 				     struct srpol_far_packet *m)
 {
 	struct ipv6hdr *ip6 = (void *)(long)ctx->data + ETH_HLEN;
@@ -70,7 +70,7 @@ static __noinline int srpol_far_back(struct xdp_md *ctx,
 	sent_ns = srpol_far_ns(m->stamp.sender_sec, m->stamp.sender_nsec);
 	if (bpf_be64_to_cpu(m->stamp.epoch) != far->epoch ||
 	    srpol_probe_came(p, bpf_ntohl(m->stamp.sender_seq), sent_ns, now,
-			     (v->outer_tc & SRPOL_ECN_MASK) == SRPOL_CE,
+			     (sc->outer_tc & SRPOL_ECN_MASK) == SRPOL_CE,
 			     ip6->hop_limit) < 0)
 		return SRPOL_REASON_PROBE_STALE;
 	srpol_far_enter(far, &m->stamp, now);
@@ -80,25 +80,25 @@ static __noinline int srpol_far_back(struct xdp_md *ctx,
 /**
  * srpol_far_take - a packet came to a SID for probes, of which it is none
  * @ctx: packet
- * @v: the same, parsed
+ * @sc: the same, parsed
  *
  * Return: XDP verdict.
  */
 static __noinline int srpol_far_take(struct xdp_md *ctx,
-				     const struct srpol_visit *v)
+				     const struct srpol_sid_ctx *sc)
 {
-	__u32 zero = 0, id = v->sid->id;
+	__u32 zero = 0, id = sc->sid->id;
 	struct srpol_far_packet *p;
 	int reason = SRPOL_REASON_PROBE_MALFORMED;
 
 	p = bpf_map_lookup_elem(&far_packet, &zero);
-	if (p && v->sid->behavior == SRPOL_BEHAVIOR_REFLECT)
-		return srpol_reflect(ctx, v, p);
-	if (p && !v->sl && srpol_far_read(ctx, v, p) == SRPOL_STAMP_TLV_REPLY)
-		reason = srpol_far_back(ctx, v, p);
+	if (p && sc->sid->behavior == SRPOL_BEHAVIOR_REFLECT)
+		return srpol_reflect(ctx, sc, p);
+	if (p && !sc->sl && srpol_far_read(ctx, sc, p) == SRPOL_STAMP_TLV_REPLY)
+		reason = srpol_far_back(ctx, sc, p);
 	if (reason != SRPOL_REASON_PROBE)
 		return srpol_probe_drop(ctx, id, reason, 0, 0);
-	srpol_sid_account(id, v->bytes, false, false);
+	srpol_sid_account(id, sc->bytes, false, false);
 	srpol_count(SRPOL_REASON_PROBE);
 	return XDP_DROP;
 }

@@ -8,8 +8,8 @@
 
 #include "base.h"
 #include "proto.h"
+#include "sid_ctx.h"
 #include "siphash.h"
-#include "visit.h"
 #include "words.h"
 
 /*
@@ -78,39 +78,39 @@ struct {
 
 /* The UDP header and the whole segment list are there, and nothing behind. */
 static __always_inline bool srpol_far_fits(struct xdp_md *ctx,
-					   const struct srpol_visit *v,
+					   const struct srpol_sid_ctx *sc,
 					   struct srpol_far_packet *p)
 {
 	struct ipv6_sr_hdr *srh = (void *)(long)ctx->data + ETH_HLEN +
 				  IPV6_HLEN;
 
-	if (v->nh != IPPROTO_UDP ||
+	if (sc->nh != IPPROTO_UDP ||
 	    (void *)(srh + 1) > (void *)(long)ctx->data_end)
 		return false;
 	p->segs = srh->first_segment + 1;
-	p->off = ETH_HLEN + IPV6_HLEN + v->srh_len;
+	p->off = ETH_HLEN + IPV6_HLEN + sc->srh_len;
 	return p->segs <= SRPOL_PROBE_SEGS &&
-	       v->srh_len == SRH_HLEN + p->segs * sizeof(struct in6_addr) &&
-	       v->payload == v->srh_len + sizeof(struct udphdr) +
+	       sc->srh_len == SRH_HLEN + p->segs * sizeof(struct in6_addr) &&
+	       sc->payload == sc->srh_len + sizeof(struct udphdr) +
 			     sizeof(p->stamp);
 }
 
 /**
  * srpol_far_read - read the packet
  * @ctx: packet
- * @v: the same, parsed
+ * @sc: the same, parsed
  * @p: result
  *
  * Return: SRPOL_STAMP_TLV_REQUEST or _REPLY, 0 if it is neither.
  */
 static __noinline int srpol_far_read(struct xdp_md *ctx,
-				     const struct srpol_visit *v,
+				     const struct srpol_sid_ctx *sc,
 				     struct srpol_far_packet *p)
 {
 	struct udphdr udp;
 	__u32 len;
 
-	if (!srpol_far_fits(ctx, v, p))
+	if (!srpol_far_fits(ctx, sc, p))
 		return 0;
 	len = p->segs * sizeof(struct in6_addr);
 	/* the number that is used is to be the one that is checked, and not 0 */

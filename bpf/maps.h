@@ -104,10 +104,10 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, SRPOL_SID_MEMOS + 1);
+	__uint(max_entries, SRPOL_SID_CACHE_SIZE + 1);
 	__type(key, __u32);
-	__type(value, struct srpol_sid_memo);
-} sid_memos SEC(".maps");
+	__type(value, struct srpol_sid_cache);
+} sid_cache SEC(".maps");
 
 /* What can not be walked, by what can. */
 struct {

@@ -14,9 +14,9 @@
 #include "probe_report.h"
 #include "proto.h"
 #include "sid.h"
+#include "sid_ctx.h"
 #include "siphash.h"
 #include "stats.h"
-#include "visit.h"
 #include "words.h"
 
 /* The base of a STAMP test packet, RFC 8762 4.2.1 and RFC 8972 3, and our TLV. */
@@ -35,7 +35,7 @@ struct srpol_stamp {
 
 /* The test packet behind a whole SRH without TLVs, NULL if there is none. */
 static __always_inline struct srpol_stamp *
-srpol_probe_stamp(struct xdp_md *ctx, const struct srpol_visit *v)
+srpol_probe_stamp(struct xdp_md *ctx, const struct srpol_sid_ctx *sc)
 {
 	struct ipv6hdr *ip6 = (void *)(long)ctx->data + ETH_HLEN;
 	struct ipv6_sr_hdr *srh = (void *)(ip6 + 1);
@@ -43,12 +43,12 @@ srpol_probe_stamp(struct xdp_md *ctx, const struct srpol_visit *v)
 	struct srpol_stamp *stamp;
 	struct udphdr *udp;
 
-	if (v->sl || v->nh != IPPROTO_UDP || (void *)(srh + 1) > end ||
-	    v->srh_len != SRH_HLEN + (srh->first_segment + 1) *
+	if (sc->sl || sc->nh != IPPROTO_UDP || (void *)(srh + 1) > end ||
+	    sc->srh_len != SRH_HLEN + (srh->first_segment + 1) *
 			  sizeof(struct in6_addr) ||
-	    v->payload < v->srh_len + sizeof(*udp) + sizeof(*stamp))
+	    sc->payload < sc->srh_len + sizeof(*udp) + sizeof(*stamp))
 		return NULL;
-	udp = (void *)srh + srpol_visit_srh_len(v);
+	udp = (void *)srh + srpol_sid_ctx_srh_len(sc);
 	stamp = (void *)(udp + 1);
 	if ((void *)(stamp + 1) > end ||
 	    udp->dest != bpf_htons(SRPOL_STAMP_PORT) ||
@@ -71,22 +71,22 @@ static __always_inline bool srpol_probe_signed(const struct srpol_stamp *stamp)
 /**
  * srpol_probe_take - a packet came to a SID of behavior probe
  * @ctx: packet
- * @v: the same, parsed
+ * @sc: the same, parsed
  *
  * Return: XDP_DROP: it ends here in any case.
  */
 static __noinline int srpol_probe_take(struct xdp_md *ctx,
-				       const struct srpol_visit *v)
+				       const struct srpol_sid_ctx *sc)
 {
-	struct srpol_stamp *stamp = srpol_probe_stamp(ctx, v);
+	struct srpol_stamp *stamp = srpol_probe_stamp(ctx, sc);
 	struct ipv6hdr *ip6 = (void *)(long)ctx->data + ETH_HLEN;
-	__u32 id = v->sid->id, index, seq;
+	__u32 id = sc->sid->id, index, seq;
 	struct srpol_probe *p;
 	__u64 sent_ns;
 	int gap;
 
 	if (!stamp || (void *)(ip6 + 1) > (void *)(long)ctx->data_end)
-		return srpol_far_take(ctx, v);
+		return srpol_far_take(ctx, sc);
 	if (!srpol_probe_signed(stamp))
 		return srpol_probe_drop(ctx, id, SRPOL_REASON_PROBE_FORGED, 0,
 					0);
@@ -99,12 +99,12 @@ static __noinline int srpol_probe_take(struct xdp_md *ctx,
 		return srpol_probe_drop(ctx, id, SRPOL_REASON_PROBE_STRANGE,
 					index, seq);
 	gap = srpol_probe_came(p, seq, sent_ns, bpf_ktime_get_ns(),
-			       (v->outer_tc & SRPOL_ECN_MASK) == SRPOL_CE,
+			       (sc->outer_tc & SRPOL_ECN_MASK) == SRPOL_CE,
 			       ip6->hop_limit);
 	if (gap < 0)
 		return srpol_probe_drop(ctx, id, SRPOL_REASON_PROBE_STALE,
 					index, seq);
-	srpol_sid_account(id, v->bytes, false, false);
+	srpol_sid_account(id, sc->bytes, false, false);
 	srpol_count(SRPOL_REASON_PROBE);
 	if (gap)
 		srpol_probe_report(ctx, SRPOL_REASON_PROBE, index, seq);

@@ -9,7 +9,7 @@
 #include "probe_maps.h"
 #include "proto.h"
 #include "sid.h"
-#include "visit.h"
+#include "sid_ctx.h"
 #include "words.h"
 
 /* What XDP reports of an anomaly: per CPU and second, so that none hides others. */

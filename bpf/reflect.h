@@ -15,8 +15,8 @@
 #include "far_packet.h"
 #include "maps.h"
 #include "sid.h"
+#include "sid_ctx.h"
 #include "stats.h"
-#include "visit.h"
 #include "words.h"
 
 /* The probe's session, made if there is none. */
@@ -97,14 +97,14 @@ static __noinline __u64 srpol_path_ce(struct xdp_md *ctx,
 
 /* Why not to turn it round, 0: it may. */
 static __noinline int srpol_reflect_check(struct xdp_md *ctx,
-					  const struct srpol_visit *v,
+					  const struct srpol_sid_ctx *sc,
 					  struct srpol_far_packet *p)
 {
 	struct ipv6hdr *ip6 = (void *)(long)ctx->data + ETH_HLEN;
 	struct srpol_pair *pair;
-	__u32 sl = v->sl;
+	__u32 sl = sc->sl;
 
-	if (srpol_far_read(ctx, v, p) != SRPOL_STAMP_TLV_REQUEST || !sl ||
+	if (srpol_far_read(ctx, sc, p) != SRPOL_STAMP_TLV_REQUEST || !sl ||
 	    sl >= p->segs)
 		return SRPOL_REASON_REFLECT_MALFORMED;
 	ip6 = (void *)(long)ctx->data + ETH_HLEN;
@@ -209,48 +209,48 @@ static __noinline int srpol_reflect_turn(struct xdp_md *ctx,
 
 /* Return: 0, or enum srpol_reason to drop it for. */
 static __always_inline int srpol_reflect_do(struct xdp_md *ctx,
-					    const struct srpol_visit *v,
+					    const struct srpol_sid_ctx *sc,
 					    struct srpol_far_packet *p)
 {
 	__u64 came = bpf_ktime_get_ns();
 	struct srpol_session *s;
 	int err;
 
-	err = srpol_reflect_check(ctx, v, p);
+	err = srpol_reflect_check(ctx, sc, p);
 	if (err)
 		return err;
 	s = srpol_session_of(ctx, p);
 	if (!s || !srpol_session_takes(s, &p->stamp))
 		return SRPOL_REASON_REFLECT_REPLAYED;
 	s->received++;
-	s->ce += (v->outer_tc & SRPOL_ECN_MASK) == SRPOL_CE;
+	s->ce += (sc->outer_tc & SRPOL_ECN_MASK) == SRPOL_CE;
 	err = srpol_reflect_fill(ctx, p, s, came);
 	if (!err)
 		err = srpol_reflect_store(ctx, p);
-	return err ? err : srpol_reflect_turn(ctx, p, v->sl);
+	return err ? err : srpol_reflect_turn(ctx, p, sc->sl);
 }
 
 /**
  * srpol_reflect - a packet came to a SID of behavior reflect
  * @ctx: packet
- * @v: the same, parsed
+ * @sc: the same, parsed
  * @p: memory for it
  *
  * Return: XDP verdict. It is redirected to where it came from, as errors are
  * (icmp_xdp.h).
  */
 static __noinline int srpol_reflect(struct xdp_md *ctx,
-				    const struct srpol_visit *v,
+				    const struct srpol_sid_ctx *sc,
 				    struct srpol_far_packet *p)
 {
-	__u32 id = v->sid->id;
+	__u32 id = sc->sid->id;
 	int err;
 
-	err = srpol_reflect_do(ctx, v, p);
+	err = srpol_reflect_do(ctx, sc, p);
 	if (err)
 		return srpol_sid_drop(ctx, id, err);
-	srpol_sid_account(id, v->bytes, false,
-			  (v->outer_tc & SRPOL_ECN_MASK) == SRPOL_CE);
+	srpol_sid_account(id, sc->bytes, false,
+			  (sc->outer_tc & SRPOL_ECN_MASK) == SRPOL_CE);
 	srpol_count(SRPOL_REASON_REFLECTED);
 	return srpol_send_by(ctx->ingress_ifindex);
 }

@@ -293,12 +293,12 @@ struct srpol_sid_entry {
 	struct srpol_sid cfg[2];
 };
 
-/* Addresses of which each processor remembers what they are. */
-#define SRPOL_SID_MEMO_BITS	6
-#define SRPOL_SID_MEMOS		(1u << SRPOL_SID_MEMO_BITS)
+/* Entries of each CPU's cache of which SID an address belongs to. */
+#define SRPOL_SID_CACHE_BITS	6
+#define SRPOL_SID_CACHE_SIZE	(1u << SRPOL_SID_CACHE_BITS)
 
 /**
- * struct srpol_sid_memo - per-CPU array "sid_memos", by a hash of the address,
+ * struct srpol_sid_cache - per-CPU array "sid_cache", by a hash of the address,
  * and a spare one: what map "sids" or "sid_prefixes" said of it
  * @addr: address, as it is in memory
  * @epoch: epoch of which it is true; a change of SIDs begins a new one
@@ -306,7 +306,7 @@ struct srpol_sid_entry {
  * @sid: its SID; @sid.id is 0 if it belongs to none
  * @reserved: 0
  */
-struct srpol_sid_memo {
+struct srpol_sid_cache {
 	__u64 addr[2];
 	__u32 epoch;
 	__u32 busy;

@@ -11,7 +11,7 @@
 #include "parse.h"
 #include "proto.h"
 #include "sid.h"
-#include "sid_memo.h"
+#include "sid_cache.h"
 #include "state.h"
 #include "stats.h"
 
