@@ -2,21 +2,21 @@
 /*
  * Resilient bucket tables.
  *
- * A policy has a home table, the assignment if all its segment lists were up,
- * and a live table. A bucket whose home list is up always lives at home; the
- * others are lent to lists that are up. The live table follows from the home
+ * A policy has a primary table, the assignment if all its segment lists were up,
+ * and a live table. A bucket whose primary list is up always belongs to it; the
+ * others are lent to lists that are up. The live table follows from the primary
  * table, the weights and which lists are up, and from nothing else: a list that
  * fails moves exactly its own buckets, and its return restores exactly what
  * was before, whatever happened to other lists in between.
  *
  * For that each bucket has an order of lists that does not depend on which of
- * them are up, and lives with the first of the order that is. Home comes first.
- * The second is dealt out as if the home list alone were down: by weight, one
- * bucket at a time. From the third on the order is drawn from a hash of the
- * bucket, by weight too, so that shares are exact while one list is down and
- * as good as a hash makes them when several are.
+ * them are up, and belongs to the first of the order that is. The primary list
+ * comes first. The second is dealt out as if the primary list alone were down:
+ * by weight, one bucket at a time. From the third on the order is drawn from a
+ * hash of the bucket, by weight too, so that shares are exact while one list is
+ * down and as good as a hash makes them when several are.
  *
- * Home buckets of a list lie side by side, as far as history allows: the data
+ * Primary buckets of a list lie side by side, as far as history allows: the data
  * plane places QPs with consecutive numbers at even distances around the
  * table, so that blocks get equal shares of even a few QPs. The buckets of a
  * list that is not up are dealt out one by one for the same reason.
@@ -86,8 +86,8 @@ static u32 bucket_neediest(const u32 *quota, const u32 *have, u32 n_lists)
 }
 
 /**
- * srpol_bucket_home() - assign buckets by weight, moving as few as possible
- * @home: in: list index of each bucket as it was, SRPOL_NO_LIST for none;
+ * srpol_bucket_primary() - assign buckets by weight, moving as few as possible
+ * @primary: in: list index of each bucket as it was, SRPOL_NO_LIST for none;
  *	out: the new assignment
  * @n: number of buckets
  * @weight: weight of each list, 0: takes no part
@@ -95,27 +95,27 @@ static u32 bucket_neediest(const u32 *quota, const u32 *have, u32 n_lists)
  *
  * With all weights 0 every bucket becomes SRPOL_NO_LIST.
  */
-void srpol_bucket_home(u8 *home, u32 n, const u32 *weight, u32 n_lists)
+void srpol_bucket_primary(u8 *primary, u32 n, const u32 *weight, u32 n_lists)
 {
 	u32 quota[SRPOL_LISTS_MAX], have[SRPOL_LISTS_MAX] = {};
 	u32 i, list;
 
 	bucket_quota(quota, n, weight, NULL, n_lists);
 	for (i = 0; i < n; i++) {
-		list = home[i];
+		list = primary[i];
 		if (list < n_lists && have[list] < quota[list])
 			have[list]++;
 		else
-			home[i] = SRPOL_NO_LIST;
+			primary[i] = SRPOL_NO_LIST;
 	}
 	for (i = 0, list = 0; i < n && list < n_lists; i++) {
-		if (home[i] != SRPOL_NO_LIST)
+		if (primary[i] != SRPOL_NO_LIST)
 			continue;
 		while (list < n_lists && have[list] >= quota[list])
 			list++;
 		if (list == n_lists)
 			break;
-		home[i] = list;
+		primary[i] = list;
 		have[list]++;
 	}
 }
@@ -165,9 +165,9 @@ static u32 bucket_later(u32 bucket, const u32 *weight, u32 sum,
 	return best;
 }
 
-/* Deal out the home buckets of one list as if it alone were down. */
-static void bucket_lend(u8 *live, const u8 *home, u32 n, const u32 *weight,
-			const u32 *homes, u32 down, u32 n_lists)
+/* Deal out the primary buckets of one list as if it alone were down. */
+static void bucket_lend(u8 *live, const u8 *primary, u32 n, const u32 *weight,
+			const u32 *owned, u32 down, u32 n_lists)
 {
 	u32 quota[SRPOL_LISTS_MAX], have[SRPOL_LISTS_MAX];
 	bool others[SRPOL_LISTS_MAX];
@@ -175,10 +175,10 @@ static void bucket_lend(u8 *live, const u8 *home, u32 n, const u32 *weight,
 
 	for (i = 0; i < n_lists; i++)
 		others[i] = i != down;
-	memcpy(have, homes, n_lists * sizeof(*have));
+	memcpy(have, owned, n_lists * sizeof(*have));
 	bucket_quota(quota, n, weight, others, n_lists);
 	for (i = 0; i < n; i++) {
-		if (home[i] != down)
+		if (primary[i] != down)
 			continue;
 		list = bucket_neediest(quota, have, n_lists);
 		if (list == n_lists)
@@ -191,16 +191,16 @@ static void bucket_lend(u8 *live, const u8 *home, u32 n, const u32 *weight,
 /**
  * srpol_bucket_live() - lend the buckets of lists that are not up
  * @live: out: list index of each bucket, SRPOL_NO_LIST if no list is up
- * @home: home table
+ * @primary: primary table
  * @n: number of buckets
  * @weight: weight of each list
  * @up: which lists are up
  * @n_lists: number of lists
  */
-void srpol_bucket_live(u8 *live, const u8 *home, u32 n, const u32 *weight,
+void srpol_bucket_live(u8 *live, const u8 *primary, u32 n, const u32 *weight,
 		       const bool *up, u32 n_lists)
 {
-	u32 homes[SRPOL_LISTS_MAX] = {}, sum = 0, usable = 0, i;
+	u32 owned[SRPOL_LISTS_MAX] = {}, sum = 0, usable = 0, i;
 
 	for (i = 0; i < n_lists; i++) {
 		sum += weight[i];
@@ -210,13 +210,14 @@ void srpol_bucket_live(u8 *live, const u8 *home, u32 n, const u32 *weight,
 		memset(live, SRPOL_NO_LIST, n);
 		return;
 	}
-	memcpy(live, home, n);
+	memcpy(live, primary, n);
 	for (i = 0; i < n; i++)
-		if (home[i] < n_lists)
-			homes[home[i]]++;
+		if (primary[i] < n_lists)
+			owned[primary[i]]++;
 	for (i = 0; i < n_lists; i++)
-		if (homes[i] && !up[i])
-			bucket_lend(live, home, n, weight, homes, i, n_lists);
+		if (owned[i] && !up[i])
+			bucket_lend(live, primary, n, weight, owned, i,
+				    n_lists);
 	for (i = 0; i < n; i++)
 		if (live[i] >= n_lists || !up[live[i]])
 			live[i] = bucket_later(i, weight, sum, up, n_lists);

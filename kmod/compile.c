@@ -82,8 +82,8 @@ static u8 srpol_candidate_index(const struct srpol_candidate *cand,
 }
 
 /*
- * Carry a home table over from one candidate path to another, by path; a home
- * table without one is empty.
+ * Carry a primary table over from one candidate path to another, by path. A
+ * bucket whose path the other one lacks is left to be assigned.
  */
 static void srpol_table_carry(struct srpol_table *table,
 			      const struct srpol_candidate *from,
@@ -96,13 +96,13 @@ static void srpol_table_carry(struct srpol_table *table,
 	for (i = 0; from && i < from->n_lists; i++)
 		map[i] = srpol_candidate_index(to, from->lists[i].path);
 	for (i = 0; i < table->n; i++)
-		table->home[i] = table->home[i] < SRPOL_LISTS_MAX ?
-				 map[table->home[i]] : SRPOL_NO_LIST;
+		table->primary[i] = table->primary[i] < SRPOL_LISTS_MAX ?
+				 map[table->primary[i]] : SRPOL_NO_LIST;
 	if (table->in_use != SRPOL_NO_LIST)
 		table->in_use = map[table->in_use];
 }
 
-/* Fill home and live table for the active candidate path. */
+/* Fill primary and live table for the active candidate path. */
 static void srpol_table_share(struct srpol_table *table,
 			      const struct srpol_candidate *cand)
 {
@@ -119,8 +119,8 @@ static void srpol_table_share(struct srpol_table *table,
 			table->flags &= ~SRPOL_POLICY_EVEN;
 		even = weight[i];
 	}
-	srpol_bucket_home(table->home, table->n, weight, cand->n_lists);
-	srpol_bucket_live(table->live, table->home, table->n, weight, up,
+	srpol_bucket_primary(table->primary, table->n, weight, cand->n_lists);
+	srpol_bucket_live(table->live, table->primary, table->n, weight, up,
 			  cand->n_lists);
 }
 
@@ -189,8 +189,8 @@ srpol_policy_kept(const struct srpol_policy *policy, int cand)
 }
 
 /*
- * Where the home table of the active candidate path begins: as it was when that
- * was active last, or carried over from another one by path.
+ * Where the primary table of the active candidate path begins: as it was when
+ * that was active last, or carried over from another one by path.
  */
 static void srpol_table_begin(const struct srpol_policy *policy,
 			      struct srpol_table *table)
@@ -203,7 +203,7 @@ static void srpol_table_begin(const struct srpol_policy *policy,
 	if (!from || from->n != table->n)
 		return;
 	kept = srpol_policy_kept(policy, table->active);
-	memcpy(table->home, kept ? kept->home : from->home, table->n);
+	memcpy(table->primary, kept ? kept->primary : from->primary, table->n);
 	table->in_use = kept ? SRPOL_NO_LIST : from->in_use;
 	if (from->cand >= 0)
 		old = &was->cands[from->cand];
@@ -212,8 +212,8 @@ static void srpol_table_begin(const struct srpol_policy *policy,
 }
 
 /*
- * While no candidate path is valid the home table is kept, so that flows find
- * their paths again when one returns; but not for another configuration.
+ * While no candidate path is valid the primary table is kept, so that flows get
+ * their paths back when one returns; but not for another configuration.
  */
 static void srpol_table_clear(const struct srpol_policy *policy,
 			      struct srpol_table *table)
@@ -226,7 +226,7 @@ static void srpol_table_clear(const struct srpol_policy *policy,
 			SRPOL_POLICY_REASON_NO_CANDIDATE;
 	if (!from || from->n != table->n || srpol_obj_changed(&policy->obj))
 		return;
-	memcpy(table->home, from->home, table->n);
+	memcpy(table->primary, from->primary, table->n);
 	table->cand = from->cand;
 }
 
@@ -242,7 +242,7 @@ static void srpol_policy_compile(struct srpol_net *sn,
 
 	if (set->backup_color)
 		backup = srpol_policy_backup(sn, set->backup_color, policy);
-	memset(table->home, SRPOL_NO_LIST, 2 * table->n);
+	memset(table->primary, SRPOL_NO_LIST, 2 * table->n);
 	table->kept = NULL;
 	table->in_use = SRPOL_NO_LIST;
 	table->cand = -1;
@@ -359,7 +359,7 @@ static struct srpol_table *srpol_policy_next(struct srpol_net *sn,
 		return ERR_PTR(-ENOMEM);
 	srpol_dp_wait_gp(sn, policy->gp);
 	table->n = srpol_policy_cfg(policy)->set.buckets;
-	table->live = table->home + table->n;
+	table->live = table->primary + table->n;
 	err = srpol_table_alloc_rows(sn, table, policy->table, extack);
 	return err ? ERR_PTR(err) : table;
 }
@@ -379,7 +379,7 @@ static bool srpol_policy_unmoved(const struct srpol_policy *policy,
 	       a->active == b->active && a->cand == b->cand &&
 	       a->valid == b->valid && a->reason == b->reason &&
 	       a->backup == b->backup && a->flags == b->flags &&
-	       !memcmp(a->home, b->home, a->n) &&
+	       !memcmp(a->primary, b->primary, a->n) &&
 	       !memcmp(a->live, b->live, a->n);
 }
 

@@ -93,7 +93,7 @@ struct srpol_policy_cfg {
  * @row: first bucket row of this one
  * @active: index of the active candidate path, -1 none
  * @valid: bit n: candidate path n has a list that is up
- * @cand: index of the candidate path that @home and @live describe, -1 if
+ * @cand: index of the candidate path that @primary and @live describe, -1 if
  *	they are empty
  * @state: up: at least one path can forward
  * @reason: why it is not up
@@ -102,8 +102,8 @@ struct srpol_policy_cfg {
  * @waiting: mode active-backup: an earlier list is up
  * @backup: id of the backup
  * @flags: SRPOL_POLICY_*
- * @live: list of each bucket now: behind @home, or @home if it is the same
- * @home: list of each bucket if all were up
+ * @live: list of each bucket now: behind @primary, or @primary if it is equal
+ * @primary: list of each bucket if all were up
  */
 struct srpol_table {
 	struct srpol_table *kept;
@@ -121,7 +121,7 @@ struct srpol_table {
 	u8 flags;
 	bool waiting;
 	u8 *live;
-	u8 home[];
+	u8 primary[];
 };
 
 /**

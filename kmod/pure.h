@@ -135,8 +135,8 @@ bool srpol_name_valid(const char *name, u32 len);
 
 /* bucket.c */
 
-void srpol_bucket_home(u8 *home, u32 n, const u32 *weight, u32 n_lists);
-void srpol_bucket_live(u8 *live, const u8 *home, u32 n, const u32 *weight,
+void srpol_bucket_primary(u8 *primary, u32 n, const u32 *weight, u32 n_lists);
+void srpol_bucket_live(u8 *live, const u8 *primary, u32 n, const u32 *weight,
 		       const bool *up, u32 n_lists);
 
 #endif /* _SRPOL_PURE_H */

@@ -99,7 +99,7 @@ void srpol_table_put_rows(struct srpol_net *sn,
 struct srpol_table *srpol_table_scratch(struct srpol_net *sn)
 {
 	if (!sn->scratch)
-		sn->scratch = kzalloc(struct_size(sn->scratch, home,
+		sn->scratch = kzalloc(struct_size(sn->scratch, primary,
 						  2 * SRPOL_BUCKETS_MAX),
 				      GFP_KERNEL_ACCOUNT);
 	return sn->scratch;
@@ -107,20 +107,20 @@ struct srpol_table *srpol_table_scratch(struct srpol_net *sn)
 
 /**
  * srpol_table_copy() - a table to keep
- * @from: the scratch table; home and live mostly are the same
+ * @from: the scratch table; primary and live mostly are the same
  *
  * Return: a copy no larger than it needs to be, or NULL.
  */
 struct srpol_table *srpol_table_copy(const struct srpol_table *from)
 {
-	bool same = !memcmp(from->home, from->live, from->n);
+	bool same = !memcmp(from->primary, from->live, from->n);
 	struct srpol_table *table;
 
-	table = kmemdup(from, struct_size(table, home,
+	table = kmemdup(from, struct_size(table, primary,
 					  same ? from->n : 2 * from->n),
 			GFP_KERNEL_ACCOUNT);
 	if (table)
-		table->live = same ? table->home : table->home + table->n;
+		table->live = same ? table->primary : table->primary + table->n;
 	return table;
 }
 

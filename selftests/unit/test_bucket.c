@@ -19,7 +19,7 @@ struct table {
 	u32 n_lists;
 	u32 weight[SRPOL_LISTS_MAX];
 	bool up[SRPOL_LISTS_MAX];
-	u8 home[SRPOL_BUCKETS_MAX];
+	u8 primary[SRPOL_BUCKETS_MAX];
 	u8 live[SRPOL_BUCKETS_MAX];
 };
 
@@ -30,7 +30,7 @@ static u32 table_live(struct table *t)
 	u32 i, moved = 0;
 
 	memcpy(before, t->live, t->n);
-	srpol_bucket_live(t->live, t->home, t->n, t->weight, t->up,
+	srpol_bucket_live(t->live, t->primary, t->n, t->weight, t->up,
 			  t->n_lists);
 	for (i = 0; i < t->n; i++)
 		moved += before[i] != t->live[i];
@@ -39,7 +39,7 @@ static u32 table_live(struct table *t)
 
 static void table_home(struct table *t)
 {
-	srpol_bucket_home(t->home, t->n, t->weight, t->n_lists);
+	srpol_bucket_primary(t->primary, t->n, t->weight, t->n_lists);
 }
 
 static void table_init(struct table *t, u32 n, u32 n_lists)
@@ -48,7 +48,7 @@ static void table_init(struct table *t, u32 n, u32 n_lists)
 
 	t->n = n;
 	t->n_lists = n_lists;
-	memset(t->home, SRPOL_NO_LIST, sizeof(t->home));
+	memset(t->primary, SRPOL_NO_LIST, sizeof(t->primary));
 	memset(t->live, SRPOL_NO_LIST, sizeof(t->live));
 	for (i = 0; i < n_lists; i++) {
 		t->weight[i] = 1;
@@ -110,7 +110,7 @@ static void test_one_of_eight(void **state)
 			table_init(&t, sizes[k], 8);
 			table_home(&t);
 			table_live(&t);
-			assert_memory_equal(t.live, t.home, t.n);
+			assert_memory_equal(t.live, t.primary, t.n);
 			memcpy(before, t.live, t.n);
 
 			t.up[dead] = false;
@@ -183,7 +183,7 @@ static void test_quota(void **state)
 					sum += t.weight[i];
 				}
 				table_home(&t);
-				count(t.home, t.n, counts);
+				count(t.primary, t.n, counts);
 				assert_int_equal(counts[SRPOL_NO_LIST],
 						 sum ? 0 : t.n);
 				for (i = 0; i < n_lists; i++)
@@ -241,7 +241,7 @@ static void test_steps(void **state)
 				      (0xffff >> round % 16);
 		t.weight[round % t.n_lists] |= 1;
 		table_home(&t);
-		count(t.home, t.n, counts);
+		count(t.primary, t.n, counts);
 		webster(quota, &t);
 		for (i = 0; i < t.n_lists; i++)
 			assert_int_equal(counts[i], quota[i]);
@@ -261,15 +261,15 @@ static void test_reweight(void **state)
 		table_init(&t, sizes[k], 16);
 		table_home(&t);
 		for (round = 0; round < 500; round++) {
-			memcpy(before, t.home, t.n);
-			count(t.home, t.n, old);
+			memcpy(before, t.primary, t.n);
+			count(t.primary, t.n, old);
 			i = test_random(&seed) % t.n_lists;
 			t.weight[i] = test_random(&seed) % 5;
 			table_home(&t);
-			count(t.home, t.n, new);
+			count(t.primary, t.n, new);
 			for (i = 0, least = 0; i < 256; i++)
 				least += old[i] > new[i] ? old[i] - new[i] : 0;
-			assert_int_equal(differences(before, t.home, t.n),
+			assert_int_equal(differences(before, t.primary, t.n),
 					 least);
 		}
 	}
@@ -296,24 +296,24 @@ static void test_nothing_up(void **state)
 	memset(t.weight, 0, sizeof(t.weight));
 	table_home(&t);
 	for (i = 0; i < t.n; i++)
-		assert_int_equal(t.home[i], SRPOL_NO_LIST);
+		assert_int_equal(t.primary[i], SRPOL_NO_LIST);
 	assert_int_equal(table_live(&t), t.n);
 }
 
 /* What holds after every step, however it was reached */
 static void check_invariants(const struct table *t)
 {
-	u32 homes[256], lives[256], i, any = 0;
+	u32 owned[256], lives[256], i, any = 0;
 
 	for (i = 0; i < t->n_lists; i++)
 		any |= t->up[i] && t->weight[i];
-	count(t->home, t->n, homes);
+	count(t->primary, t->n, owned);
 	count(t->live, t->n, lives);
 	for (i = 0; i < t->n; i++) {
-		u32 home = t->home[i], live = t->live[i];
+		u32 primary = t->primary[i], live = t->live[i];
 
-		if (home != SRPOL_NO_LIST && t->up[home]) {
-			assert_int_equal(live, home);
+		if (primary != SRPOL_NO_LIST && t->up[primary]) {
+			assert_int_equal(live, primary);
 			continue;
 		}
 		if (!any) {
@@ -324,7 +324,7 @@ static void check_invariants(const struct table *t)
 		assert_true(t->up[live] && t->weight[live]);
 	}
 	for (i = 0; i < t->n_lists; i++)
-		assert_true(lives[i] >= homes[i] || !t->up[i]);
+		assert_true(lives[i] >= owned[i] || !t->up[i]);
 }
 
 /* One list more or less is up: who may move? */
@@ -337,7 +337,7 @@ static void step_toggle(struct table *t, u64 *seed)
 	t->up[list] = !t->up[list];
 	table_live(t);
 	for (i = 0; i < t->n; i++) {
-		if (t->up[list] && t->home[i] == list)
+		if (t->up[list] && t->primary[i] == list)
 			assert_int_equal(t->live[i], list);
 		/* a failure moves the buckets of the list that failed */
 		if (!t->up[list] && before[i] != t->live[i] &&
@@ -362,7 +362,7 @@ static void check_no_history(const struct table *t)
 	u8 fresh[SRPOL_BUCKETS_MAX];
 
 	memset(fresh, SRPOL_NO_LIST, sizeof(fresh));
-	srpol_bucket_live(fresh, t->home, t->n, t->weight, t->up, t->n_lists);
+	srpol_bucket_live(fresh, t->primary, t->n, t->weight, t->up, t->n_lists);
 	assert_memory_equal(t->live, fresh, t->n);
 }
 
@@ -443,7 +443,7 @@ static void test_sequences(void **state)
 		}
 		memset(t.up, 1, sizeof(t.up));
 		table_live(&t);
-		assert_memory_equal(t.live, t.home, t.n);
+		assert_memory_equal(t.live, t.primary, t.n);
 		assert_int_equal(table_live(&t), 0);
 	}
 }

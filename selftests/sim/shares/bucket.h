@@ -5,6 +5,7 @@
 
 #include <linux/types.h>
 
-void srpol_bucket_home(__u8 *home, __u32 n, const __u32 *weight, __u32 n_lists);
+void srpol_bucket_primary(__u8 *primary, __u32 n, const __u32 *weight,
+			  __u32 n_lists);
 
 #endif /* _SRPOL_SIM_BUCKET_H */

@@ -110,7 +110,7 @@ static void set_policy(const struct srpol_alg_input *in,
 	__u32 weight[PATHS_MAX] = {}, i;
 	struct srpol_path_set set;
 	struct srpol_route route;
-	__u8 home[BUCKETS];
+	__u8 primary[BUCKETS];
 	char *end;
 
 	rig_open();
@@ -132,9 +132,9 @@ static void set_policy(const struct srpol_alg_input *in,
 			die("-w: one weight per path");
 		given = end + 1;
 	}
-	memset(home, 0xff, sizeof(home));
-	srpol_bucket_home(home, BUCKETS, weight, set.n);
-	rig_row(1, bucket_path, home);
+	memset(primary, 0xff, sizeof(primary));
+	srpol_bucket_primary(primary, BUCKETS, weight, set.n);
+	rig_row(1, bucket_path, primary);
 	rig_policy(&policy);
 	rig_rules(&all, 1);
 	srpol_path_set_free(&set);
@@ -147,7 +147,7 @@ static void follow(uint32_t n)
 		.id = 1, .color = 1, .row = 1, .n_buckets = BUCKETS,
 	};
 	__u32 weight[PATHS_MAX], i;
-	__u8 home[BUCKETS];
+	__u8 primary[BUCKETS];
 	char line[1024], *at, *end;
 
 	while (fgets(line, sizeof(line), stdin)) {
@@ -156,10 +156,10 @@ static void follow(uint32_t n)
 			if (end == at || *end != (i + 1 < n ? ',' : '\n'))
 				die("one weight per path");
 		}
-		memset(home, 0xff, sizeof(home));
-		srpol_bucket_home(home, BUCKETS, weight, n);
+		memset(primary, 0xff, sizeof(primary));
+		srpol_bucket_primary(primary, BUCKETS, weight, n);
 		policy.row ^= 3;
-		rig_row(policy.row, bucket_path, home);
+		rig_row(policy.row, bucket_path, primary);
 		rig_policy(&policy);
 		puts("done");
 		fflush(stdout);
