@@ -4,6 +4,7 @@
 #define _SRPOL_ADJACENCY_H
 
 #include "base.h"
+#include "handoff.h"
 #include "maps.h"
 #include "path.h"
 #include "proto.h"
@@ -19,17 +20,6 @@ static __always_inline __u32 srpol_adjacency_dev(const struct srpol_sid *sid)
 		return 0;
 	hop.word = READ_ONCE(v->word);
 	return hop.nh.up ? hop.nh.ifindex : 0;
-}
-
-/*
- * A device user space has not put into map "uplinks" is sent by as well, if more
- * slowly. Return: XDP verdict.
- */
-static __always_inline int srpol_send_by(__u32 ifindex)
-{
-	if (bpf_redirect_map(&uplinks, ifindex, 0) == XDP_REDIRECT)
-		return XDP_REDIRECT;
-	return bpf_redirect(ifindex, 0);
 }
 
 /**
@@ -52,7 +42,7 @@ static __always_inline int srpol_adjacency_send(struct xdp_md *ctx,
 	macs[0] = l2[0];
 	macs[1] = l2[1];
 	macs[2] = l2[2];
-	return srpol_send_by(ifindex);
+	return srpol_send_by(ctx, ifindex);
 }
 
 #endif /* _SRPOL_ADJACENCY_H */

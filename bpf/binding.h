@@ -14,6 +14,7 @@
 #include "encap.h"
 #include "flow.h"
 #include "flow_key.h"
+#include "handoff.h"
 #include "parse.h"
 #include "port_xdp.h"
 #include "proto.h"
@@ -239,7 +240,7 @@ static __always_inline int srpol_binding_steer(struct xdp_md *ctx,
 	srpol_steer_done(&s, pkt);
 	srpol_sid_account(id, pkt->len, false, false);
 	srpol_count(SRPOL_REASON_END_B6);
-	return XDP_REDIRECT;
+	return srpol_send_by(ctx, s.sel.ifindex);
 }
 
 /**

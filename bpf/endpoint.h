@@ -57,8 +57,9 @@ srpol_step_check(const struct srpol_sid_ctx *sc, const struct ipv6hdr *ip6,
 
 /*
  * On to the next segment. Return: XDP_PASS with @sc->sid NULL if it is not
- * ours, so that the kernel forwards the packet and counts down its hop limit;
- * with @sc->sid where it goes on here. Any other verdict is final.
+ * ours, so that the kernel forwards the packet and counts down its hop limit, or
+ * if TC sends it; with @sc->sid where it goes on here. Any other verdict is
+ * final.
  */
 static __noinline int srpol_step_next(struct xdp_md *ctx,
 				      struct srpol_sid_ctx *sc, bool shift,
@@ -97,6 +98,7 @@ static __noinline int srpol_step_next(struct xdp_md *ctx,
 
 	if (sc->does & SRPOL_DO_X) {
 		ip6->hop_limit--;
+		sc->sid = NULL;
 		return srpol_adjacency_send(ctx, sid, dev);
 	}
 	next = srpol_sid_find(st, &ip6->daddr);

@@ -11,8 +11,8 @@
 #define _SRPOL_ICMP_XDP_H
 
 #include "base.h"
-#include "adjacency.h"
 #include "fib.h"
+#include "handoff.h"
 #include "icmp_limit.h"
 #include "mac.h"
 #include "parse.h"
@@ -203,7 +203,7 @@ __noinline int srpol_icmp_xdp(struct xdp_md *ctx, __u32 what, __u32 value)
 	srpol_macs_store(eth, srpol_macs_swap(macs));
 	eth->h_proto = bpf_htons(ETH_P_IPV6);
 	srpol_count(SRPOL_REASON_ICMP_ENDPOINT);
-	return srpol_send_by(ctx->ingress_ifindex);
+	return srpol_send_by(ctx, ctx->ingress_ifindex);
 }
 
 #endif /* _SRPOL_ICMP_XDP_H */

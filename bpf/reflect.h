@@ -8,11 +8,11 @@
 #define _SRPOL_REFLECT_H
 
 #include "base.h"
-#include "adjacency.h"
 #include "drop.h"
 #include "ecn.h"
 #include "far_maps.h"
 #include "far_packet.h"
+#include "handoff.h"
 #include "maps.h"
 #include "sid.h"
 #include "sid_ctx.h"
@@ -236,7 +236,7 @@ static __always_inline int srpol_reflect_do(struct xdp_md *ctx,
  * @sc: the same, parsed
  * @p: memory for it
  *
- * Return: XDP verdict. It is redirected to where it came from, as errors are
+ * Return: XDP verdict. It is sent back to where it came from, as errors are
  * (icmp_xdp.h).
  */
 static __noinline int srpol_reflect(struct xdp_md *ctx,
@@ -252,7 +252,7 @@ static __noinline int srpol_reflect(struct xdp_md *ctx,
 	srpol_sid_account(id, sc->bytes, false,
 			  (sc->outer_tc & SRPOL_ECN_MASK) == SRPOL_CE);
 	srpol_count(SRPOL_REASON_REFLECTED);
-	return srpol_send_by(ctx->ingress_ifindex);
+	return srpol_send_by(ctx, ctx->ingress_ifindex);
 }
 
 #endif /* _SRPOL_REFLECT_H */

@@ -7,7 +7,8 @@
  *	srpol_port	XDP of host ports: steer what VMs and pods send
  *	srpol_port_tc	TC ingress of host ports: the same, and what XDP left
  *	srpol_uplink	XDP ingress of uplinks: end local SIDs
- *	srpol_uplink_tc	TC ingress of uplinks: what is for a virtual port
+ *	srpol_uplink_tc	TC ingress of uplinks: what XDP cannot send by itself,
+ *			and what is for a virtual port
  *	srpol_explain	run by user space: what srpol_egress would do
  *	srpol_dp	struct_ops: kernel -> maps
  */
@@ -16,6 +17,7 @@
 #include "egress.h"
 #include "endpoint.h"
 #include "explain.h"
+#include "handoff.h"
 #include "host.h"
 #include "parse.h"
 #include "port_tc.h"
@@ -99,6 +101,10 @@ int srpol_uplink(struct xdp_md *ctx)
 SEC("tcx/ingress")
 int srpol_uplink_tc(struct __sk_buff *skb)
 {
+	__u32 ifindex = srpol_handed_over(skb);
+
+	if (ifindex)
+		return bpf_redirect(ifindex, 0);
 	return srpol_host_deliver(skb);
 }
 

@@ -236,11 +236,14 @@ static int attach_uplink(const char *dir, unsigned int ifindex,
 	      set_forward(dir, ifindex, true, err);
 	if (ret)
 		goto out;
+	ret = srpol_attach_tc(dir, ifindex, "prog_uplink_tc", err);
+	if (ret)
+		goto out;
 	link_name(egress, sizeof(egress), LINK_EGRESS, ifindex);
 	ret = pin_link(link_tcx(dir, ifindex, "prog_egress", BPF_TCX_EGRESS,
 				err), dir, egress, err);
-	if (!ret && srpol_host_any(dir))
-		ret = srpol_attach_tc(dir, ifindex, "prog_uplink_tc", err);
+	if (ret)
+		srpol_detach_tc(dir, ifindex);
 out:
 	if (ret) {
 		clear_dev(dir, "uplinks_xdp", ifindex);

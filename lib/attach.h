@@ -20,6 +20,5 @@ int srpol_attach_port(const char *dir, unsigned int ifindex,
 /* attach_host.c */
 int srpol_attach_host(const char *dir, unsigned int ifindex,
 		      struct srpol_error *err);
-bool srpol_host_any(const char *dir);
 
 #endif /* _SRPOL_ATTACH_H */

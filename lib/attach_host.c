@@ -23,48 +23,24 @@ static int next_addr(int map, struct in6_addr *addr, bool first)
 }
 
 /*
- * Forget the addresses that lead to @ifindex, or to a device that is gone.
- * @left: are there others? One that goes shortens the walk, so start anew.
+ * Forget the addresses that lead to @ifindex, or to a device that is gone. One
+ * that goes shortens the walk, so start anew.
  */
-static void forget_addrs(int map, unsigned int ifindex, bool *left)
+static void forget_addrs(int map, unsigned int ifindex)
 {
 	struct srpol_host h;
 	struct in6_addr addr;
 	char name[IF_NAMESIZE];
 	bool first = true;
 
-	*left = false;
 	while (!next_addr(map, &addr, first)) {
 		first = false;
-		if (bpf_map_lookup_elem(map, &addr, &h))
+		if (bpf_map_lookup_elem(map, &addr, &h) ||
+		    (h.ifindex != ifindex && if_indextoname(h.ifindex, name)))
 			continue;
-		if (h.ifindex != ifindex && if_indextoname(h.ifindex, name)) {
-			*left = true;
-			continue;
-		}
 		bpf_map_delete_elem(map, &addr);
 		first = true;
 	}
-}
-
-/* Uplinks look for what is for virtual ports while there are any. */
-static int attach_uplinks_tc(const char *dir, bool wanted,
-			     struct srpol_error *err)
-{
-	int map = srpol_pins_open(dir, "uplinks"), ret = 0;
-	uint32_t ifindex, *prev = NULL;
-
-	while (map >= 0 && !ret && !bpf_map_get_next_key(map, prev, &ifindex)) {
-		prev = &ifindex;
-		if (!wanted)
-			srpol_detach_tc(dir, ifindex);
-		else if (!srpol_attached_tc(dir, ifindex))
-			ret = srpol_attach_tc(dir, ifindex, "prog_uplink_tc",
-					      err);
-	}
-	if (map >= 0)
-		close(map);
-	return ret;
 }
 
 static int device_mac(const char *name, uint8_t *mac, uint32_t *mtu)
@@ -142,7 +118,6 @@ int srpol_dp_host_sync(unsigned int ifindex, struct srpol_error *err)
 	struct srpol_dp_status st;
 	char name[IF_NAMESIZE];
 	struct srpol_host h;
-	bool left;
 	int map, ret;
 
 	ret = srpol_dp_status(&st, err);
@@ -157,13 +132,11 @@ int srpol_dp_host_sync(unsigned int ifindex, struct srpol_error *err)
 	if (map < 0)
 		return srpol_error_set(err, map, "%s/host_addrs: %s", st.dir,
 				       strerror(-map));
-	forget_addrs(map, h.ifindex, &left);
+	forget_addrs(map, h.ifindex);
 	ret = set_addrs(map, name, &h);
 	close(map);
-	if (ret)
-		return srpol_error_set(err, ret, "addresses of %s: %s", name,
-				       strerror(-ret));
-	return attach_uplinks_tc(st.dir, true, err);
+	return ret ? srpol_error_set(err, ret, "addresses of %s: %s", name,
+				     strerror(-ret)) : 0;
 }
 
 /**
@@ -199,7 +172,6 @@ int srpol_dp_detach_host(unsigned int ifindex, struct srpol_error *err)
 {
 	unsigned int peer = srpol_host_peer(ifindex);
 	struct srpol_dp_status st;
-	bool left = true;
 	int map, ret;
 
 	ret = srpol_dp_status(&st, err);
@@ -207,11 +179,9 @@ int srpol_dp_detach_host(unsigned int ifindex, struct srpol_error *err)
 		return ret;
 	map = srpol_pins_open(st.dir, "host_addrs");
 	if (map >= 0) {
-		forget_addrs(map, peer, &left);
+		forget_addrs(map, peer);
 		close(map);
 	}
-	if (!left)
-		attach_uplinks_tc(st.dir, false, NULL);
 	return peer ? srpol_dp_detach(peer, err) : 0;
 }
 
@@ -223,7 +193,6 @@ int srpol_dp_detach_host(unsigned int ifindex, struct srpol_error *err)
 void srpol_dp_host_sweep(void)
 {
 	struct srpol_dp_status st;
-	bool left;
 	int map;
 
 	if (srpol_dp_status(&st, NULL))
@@ -231,10 +200,8 @@ void srpol_dp_host_sweep(void)
 	map = srpol_pins_open(st.dir, "host_addrs");
 	if (map < 0)
 		return;
-	forget_addrs(map, 0, &left);
+	forget_addrs(map, 0);
 	close(map);
-	if (!left)
-		attach_uplinks_tc(st.dir, false, NULL);
 }
 
 /**
@@ -256,23 +223,6 @@ bool srpol_dp_host_stale(void)
 	if (map >= 0)
 		srpol_map_close(map);
 	return stale;
-}
-
-/**
- * srpol_host_any() - is there an address behind a virtual port
- * @dir: folder of pins
- */
-bool srpol_host_any(const char *dir)
-{
-	int map = srpol_pins_open(dir, "host_addrs");
-	struct in6_addr addr;
-	bool any;
-
-	if (map < 0)
-		return false;
-	any = !next_addr(map, &addr, true);
-	close(map);
-	return any;
 }
 
 /**

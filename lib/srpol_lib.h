@@ -92,8 +92,7 @@ struct srpol_dp_status {
  * struct srpol_dev_status - what is attached to a device
  * @egress: the egress program is attached by srpol
  * @ingress: the XDP program is attached by srpol
- * @tc_ingress: so is the program at TC ingress: that of ports, or that of
- *	uplinks for virtual ports
+ * @tc_ingress: so is the program at TC ingress
  * @xdp_mode: "native", "generic", "offload" or "none": how XDP runs there
  * @xdp_id: id of the XDP program on the device, whoever it belongs to
  */

@@ -283,13 +283,13 @@ static void print_programs(const struct dev_info *dev,
 	bool uplink = dev->role == SRPOL_DEV_ROLE_UPLINK;
 
 	out_bool("egress_attached", NULL, st->egress);
-	out_bool("ingress_attached", NULL, uplink ? st->ingress :
-		 st->ingress || st->tc_ingress);
+	out_bool("ingress_attached", NULL, uplink ?
+		 st->ingress && st->tc_ingress : st->ingress || st->tc_ingress);
 	if (!uplink)
 		out_string("hook", " hook %s", st->ingress ? "xdp, tc" : "tc");
 	if (!st->egress && uplink)
 		out_text(" EGRESS NOT ATTACHED");
-	if (uplink ? !st->ingress : !st->tc_ingress)
+	if (!st->tc_ingress || (uplink && !st->ingress))
 		out_text(" INGRESS NOT ATTACHED");
 }
 

@@ -276,13 +276,13 @@ static void check_dev(const struct dev_info *dev, const struct vec *paths,
 		report(NOTE, name, "run srpol doctor as root",
 		       "its programs may not be looked at");
 	else
-		report((port ? st.tc_ingress : st.egress && st.ingress) ?
+		report(st.tc_ingress && (port || (st.egress && st.ingress)) ?
 		       GOOD : BAD, name,
 		       "srpol dev del, then srpol dev add; see also: bpftool net show",
-		       "programs attached: egress %s, ingress %s (XDP %s%s)",
+		       "programs attached: egress %s, ingress %s (XDP %s, TC %s)",
 		       port ? "not needed" : st.egress ? "yes" : "NO",
-		       st.ingress || st.tc_ingress ? "yes" : "NO", st.xdp_mode,
-		       !port ? "" : st.ingress ? ", then TC" : ", TC");
+		       st.tc_ingress && (port || st.ingress) ? "yes" : "NO",
+		       st.xdp_mode, st.tc_ingress ? "yes" : "no");
 	if (!err && port && st.ingress && srpol_dev_is_soft(dev->ifindex))
 		report(WARNING, name, "srpol dev add with hook tc",
 		       "XDP on a veth, tap or bridge loses checksums that are pending and tags in metadata");

@@ -141,7 +141,8 @@ static void attach_port(const char *port, bool with_xdp, const char *pins)
 	struct bpf_link *link;
 	char file[256];
 
-	rig_uplink_add(if_nametoindex(port));
+	if (srpol_dev_takes_frames(if_nametoindex(port)))
+		rig_forward_to(if_nametoindex(port));
 	link = bpf_program__attach_tcx(rig->progs.srpol_port_tc,
 				       if_nametoindex(port), NULL);
 	snprintf(file, sizeof(file), "%s/port-tc-%s", pins, port);
@@ -188,7 +189,6 @@ static void attach_virtual(const char *dev, const char *pins)
 	attach_port(peer, false, pins);
 }
 
-/* And for an uplink where there is one. */
 static void attach_uplink_tc(const char *dev, const char *pins)
 {
 	struct bpf_link *tc;
@@ -219,6 +219,7 @@ static void attach_to(const char *dev, const char *pins)
 	snprintf(file, sizeof(file), "%s/xdp-%s", pins, dev);
 	if (!xdp || bpf_link__pin(xdp, file))
 		die(file);
+	attach_uplink_tc(dev, pins);
 }
 
 /* return bpf_skb_vlan_push(skb, htons(ETH_P_8021Q), vid), TCX_NEXT; */
@@ -327,8 +328,6 @@ int main(int argc, char **argv)
 		attach_tagger(dev, pins, vid);
 	for (; dev; dev = strtok(NULL, ",")) {
 		attach_to(dev, pins);
-		if (virtual)
-			attach_uplink_tc(dev, pins);
 		if (forward)
 			rig_forward(if_nametoindex(dev),
 				    if_nametoindex(forward));

@@ -157,3 +157,8 @@ judge reduced
 check_equal "tshark: segments left, last entry" "2,0|1,2" \
 	"$(seen "$out/reduced.pcap" ipv6.routing.segleft \
 		ipv6.routing.srh.last_entry)"
+
+# An uplink that takes no frames from XDP: TC sends what XDP made.
+on s ethtool -K x1 gro off
+check "X is attached, its way out takes no frames from XDP" steer
+judge reduced

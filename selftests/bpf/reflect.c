@@ -44,6 +44,7 @@ static void setup(void)
 	struct in6_addr a = addr(OTHER);
 
 	rig_reset();
+	rig_uplink_add(LO);
 	rig_sid(REFLECT, sid(REFLECT), SRPOL_BEHAVIOR_REFLECT);
 	rig_sid(PROBE, sid(PROBE), SRPOL_BEHAVIOR_PROBE);
 	crypto_shorthash_keygen(turned_key);

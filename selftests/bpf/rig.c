@@ -298,11 +298,17 @@ void rig_uplink_add(__u32 ifindex)
 		FAIL("uplink %u: %m", ifindex);
 }
 
+void rig_forward_to(__u32 to)
+{
+	if (bpf_map_update_elem(rig_map("forward_to"), &to, &to, 0))
+		FAIL("forward to %u: %m", to);
+}
+
 void rig_forward(__u32 from, __u32 to)
 {
-	if (bpf_map_update_elem(rig_map("forward_from"), &from, &from, 0) ||
-	    bpf_map_update_elem(rig_map("forward_to"), &to, &to, 0))
-		FAIL("forward %u to %u: %m", from, to);
+	if (bpf_map_update_elem(rig_map("forward_from"), &from, &from, 0))
+		FAIL("forward from %u: %m", from);
+	rig_forward_to(to);
 }
 
 void rig_fib_forget(void)

@@ -71,6 +71,7 @@ void rig_uplink_add_tc(__u32 ifindex);
 void rig_uplinks_clear(void);
 
 /* XDP may forward what it decapsulates from the one to the other. */
+void rig_forward_to(__u32 to);
 void rig_forward(__u32 from, __u32 to);
 
 /* Forget what the FIB said. */

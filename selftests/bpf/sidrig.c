@@ -74,6 +74,15 @@ void use_l2(struct pkt *p)
 	memcpy(p->b, l2, 12);
 }
 
+void hand_over(struct pkt *p, __u32 ifindex)
+{
+	const __u32 meta[2] = { 0x7372706f, ifindex };
+
+	memmove(p->b + sizeof(meta), p->b, p->len);
+	memcpy(p->b, meta, sizeof(meta));
+	p->len += sizeof(meta);
+}
+
 void encap(struct pkt *p, const struct outer *o, const struct inner *in)
 {
 	struct pkt ip = {};

@@ -31,6 +31,10 @@ void check_drop(const char *about, const struct pkt *in, int reason, __u32 id);
 /* A frame with the inner packet alone, from MACs @macs. */
 void plain(struct pkt *p, const struct inner *in, const __u8 *macs);
 void use_l2(struct pkt *p);
+
+/* What XDP leaves to TC to send by @ifindex: metadata in front of the frame. */
+void hand_over(struct pkt *p, __u32 ifindex);
+
 void encap(struct pkt *p, const struct outer *o, const struct inner *in);
 
 /* A packet to the compressed SIDs in @da. */

@@ -143,6 +143,16 @@ check_equal "nothing was forwarded by it" 0 $(($(forwarded) - before))
 check_equal "steered and decapsulated" "3 3" \
 	"$(reason a STEERED) $(reason a DECAP)"
 
+# Pods have no GRO: a device to one takes no frames from XDP, and TC sends.
+on c ethtool -K c0 gro off >/dev/null
+check "End.DX6 to a host that takes no frames from XDP" \
+	steer_a -h ac -x "$(mac c c0)"
+before=$(forwarded)
+check "ping, both ways past the stack, at the pod's defaults" \
+	ping_c 2001:db8:b::1
+check_equal "nothing was forwarded by the stack" 0 $(($(forwarded) - before))
+on c ethtool -K c0 gro on >/dev/null
+
 # Decapsulate and forward in XDP, by the kernel's routes, which may change.
 check "forward in XDP" steer_a -h ac -F ac
 before=$(forwarded)

@@ -125,6 +125,10 @@ second_uplink
 srpol_up
 check "the paths come up" busywait 20 up
 state >"$SRPOL_OUT/before"
+tc_links() {
+	find "/sys/fs/bpf/srpol/$(fabric_ns hostA)" -name 'link_tc_*' | sort
+}
+tc_links >"$SRPOL_OUT/tc_links"
 
 check "a virtual port" on hostA dev add srpol0 role host \
 	address 2001:db8:a::1/128 address 192.0.2.1/32 \
@@ -276,7 +280,7 @@ others() {
 }
 check_equal "with all that it had" "$(others <"$SRPOL_OUT/before")" \
 	"$(state | others)"
-check_equal "nothing at TC ingress of the uplinks" "" \
-	"$(find "/sys/fs/bpf/srpol/$(fabric_ns hostA)" -name 'link_tc_*')"
+check_equal "programs at TC ingress are those of the uplinks" \
+	"$(<"$SRPOL_OUT/tc_links")" "$(tc_links)"
 check_fails "only what srpol made is a virtual port" "did not make it" \
 	on hostA dev add lo role host

@@ -7,7 +7,7 @@
 #	C c0 (VLAN 100) --- t0:at --- (VLAN 100) ac A
 #	A a7 (VLAN 7) ----- a1:lc --- (VLAN 7) l7 L
 #
-# SRPOL_TIMEOUT=300
+# SRPOL_TIMEOUT=900
 
 modprobe -q 8021q
 # shellcheck source=selftests/bpf/nodes.sh
@@ -155,6 +155,13 @@ on l ethtool -K la gro off >/dev/null
 steer_a -H at -v 100
 check "TCP over IPv6, with all offloads" iperf 2001:db8:b::1
 check "TCP over IPv4, with all offloads" iperf 192.0.2.2
+
+# XDP ends the SID of an adjacency, and TC sends by the VLAN device.
+check "End.DX6 by a VLAN device" steer_a -H ac -x "$(mac c c0)"
+check_equal "the uplink is in native mode" 1 "$(xdp_mode a a0)"
+check "ping, IPv6" ping_c 2001:db8:b::1
+check_equal "steered and decapsulated" "3 3" "$(steered)"
+check_equal "with its tag" "(100, 33024)" "$(answer_tag)"
 
 # --- an uplink that is a VLAN device ---
 
