@@ -123,7 +123,7 @@ unload)
 namespaces)
 	export SRPOL_NAMESPACES=${2:-1000} SRPOL_ACCEL=tcg
 	export SRPOL_ROUNDS=9 SRPOL_CLOCK=counted
-	once namespaces in_guest lifetime.py unused_namespaces -c 1 -a nokaslr \
+	once namespaces in_guest unused.py "" -c 1 -a nokaslr \
 		-q -icount -q shift=0,sleep=off -q -rtc -q clock=vm
 	;;
 failure)

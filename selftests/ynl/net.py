@@ -8,6 +8,7 @@ import ctypes
 import os
 import random
 import socket
+import time
 
 import ktap
 import srpol
@@ -90,3 +91,16 @@ def load_module():
 def unload_module():
     if os.path.isdir("/sys/module/srpol"):
         run("rmmod", "srpol")
+
+
+def is_there(name):
+    """Has the other end of a namespace's veth not disappeared?"""
+    return os.path.exists(f"/sys/class/net/{name}")
+
+
+def gone(name, seconds=20):
+    """Wait for the end of a namespace, return how long that took."""
+    start = time.monotonic()
+    ktap.busywait(lambda: not is_there(name), seconds,
+                  f"end of namespace {name}")
+    return time.monotonic() - start

@@ -11,8 +11,7 @@ The end of the veth in the initial namespace disappears when NAME is really
 gone: its name tells when. A reference that was not given back keeps the
 device, and so the namespace.
 
-SRPOL_LOOPS says how often unloading meets the end of namespaces, and
-SRPOL_NAMESPACES how many that are not configured come and go.
+SRPOL_LOOPS says how often unloading meets the end of namespaces.
 
 SRPOL_TIMEOUT=2400
 """
@@ -32,7 +31,6 @@ import net                                              # noqa: E402
 from kprobes import Kprobes                             # noqa: E402
 from packet import checksum, ip6                        # noqa: E402
 from srpol import packed                                # noqa: E402
-from net import CLONE_NEWNET                            # noqa: E402
 from ktap import busywait, eq, main, say, test          # noqa: E402
 
 net.load_module()
@@ -85,18 +83,6 @@ def configure(ns):
     return client
 
 
-def is_there(name):
-    """Has the other end of a namespace's veth not disappeared?"""
-    return os.path.exists(f"/sys/class/net/{name}")
-
-
-def gone(name, seconds=20):
-    """Wait for the end of a namespace, return how long that took."""
-    start = time.monotonic()
-    busywait(lambda: not is_there(name), seconds, f"end of namespace {name}")
-    return time.monotonic() - start
-
-
 @test
 def namespaces():
     "namespaces end with everything configured in them"
@@ -105,10 +91,10 @@ def namespaces():
         ns = namespace()
         configure(ns).close()
         name = ns.name
-        assert is_there(name)
+        assert net.is_there(name)
         start = time.monotonic()
         ns.delete()
-        gone(name)
+        net.gone(name)
         longest = max(longest, time.monotonic() - start)
     say(f"longest end of a namespace: {longest:.2f} s")
 
@@ -120,11 +106,11 @@ def namespace_with_open_socket():
     client = configure(ns)
     name = ns.name
     ns.delete()
-    assert is_there(name)
+    assert net.is_there(name)
     eq(len(client.dump("path")), 34)
     client.delete("policy", color=1, endpoint="fd00::b")
     client.close()
-    gone(name)
+    net.gone(name)
 
 
 @test
@@ -290,7 +276,7 @@ def unload_while_a_namespace_ends():
         for sender in traffic:
             sender.stop()
         for name in names:
-            gone(name)
+            net.gone(name)
         ktap.run("insmod", net.srpol.MODULE)
         net.srpol.forget_family()
         living.ip("".join(
@@ -316,53 +302,8 @@ def unused_registers_nothing():
         for ns in (unused, used):
             name = ns.name
             ns.delete()
-            gone(name)
+            net.gone(name)
         eq(calls.all(), {"begins": 1, "ends": 1})
-
-
-@test
-def unused_namespaces():
-    "namespaces that are not configured cost nothing"
-    number = int(os.environ.get("SRPOL_NAMESPACES", "200"))
-    rounds = int(os.environ.get("SRPOL_ROUNDS", "3"))
-
-    def all_of_them():
-        """Seconds that it takes to make and end them, to the last one."""
-        start = time.monotonic()
-        pid = os.fork()
-        if not pid:
-            for _ in range(number):
-                net._libc.unshare(CLONE_NEWNET)
-            os._exit(0)
-        eq(os.waitpid(pid, 0)[1], 0)
-        last = namespace()
-        name = last.name
-        last.delete()
-        gone(name, 600)
-        return time.monotonic() - start
-
-    took = {True: [], False: []}
-    for nr in range(rounds):
-        for loaded in (True, False) if nr % 2 else (False, True):
-            if loaded != os.path.isdir("/sys/module/srpol"):
-                if loaded:
-                    ktap.run("insmod", net.srpol.MODULE)
-                else:
-                    net.unload_module()
-            took[loaded].append(all_of_them())
-    if not os.path.isdir("/sys/module/srpol"):
-        ktap.run("insmod", net.srpol.MODULE)
-    net.srpol.forget_family()
-    with_, without = sorted(took[True]), sorted(took[False])
-    for what, values in ("with the module", with_), ("without it", without):
-        say(f"{number} namespaces {what}: "
-            + " ".join(f"{value:.2f}" for value in values) + " s")
-    if os.environ.get("SRPOL_CLOCK") == "counted":
-        # The least has no host in it: a clock that counts instructions leaps
-        # ahead while the processor waits for a file of the host.
-        assert with_[0] <= without[0] * 1.02, took
-    else:
-        assert with_[0] < without[0] * 1.3 + 0.2, took
 
 
 @test
