@@ -299,6 +299,8 @@ static void add_rows_tc(void)
 	row_tc("egress, hash, 3 SIDs, IPv4", "empty, TC", egress, &p);
 	plan_frame(&p, true, PLAN_NO_RULE);
 	row_tc("egress, no rule", "empty, TC", egress, &p);
+	row_tc("uplink at TC, not for a virtual port", "empty, TC",
+	       rig->progs.srpol_uplink_tc, &p);
 }
 
 /*
