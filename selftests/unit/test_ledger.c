@@ -558,7 +558,8 @@ static void settle_at_random(bool shared)
 	memset(allowed, true, 3UL * fabric->n_links);
 	for (i = 0; i < 40 && ledger.n < HOLDS; i++) {
 		tenant = test_random(&seed) % 3;
-		if (admit(2 + tenant + (shared ? 0 : 3 * i), (10 + test_random(&seed) % 190) * G,
+		if (admit(2 + tenant + (shared ? 0 : 3 * i),
+			  (10 + test_random(&seed) % 190) * G,
 			  test_random(&seed) % LEAVES,
 			  1 + test_random(&seed) % (LEAVES - 1)))
 			holds[ledger.n - 1].allowed =
