@@ -237,6 +237,31 @@ static int set_forward(const char *dir, unsigned int ifindex, bool uplink,
 	return ret;
 }
 
+/**
+ * srpol_dp_frames_sync() - does a device still take frames from native XDP?
+ * @ifindex: the device
+ * @role: what it is
+ *
+ * Told to the data plane as it is now: what XDP sends by one that does not is
+ * lost. To be called with the lock of the pins held.
+ */
+void srpol_dp_frames_sync(unsigned int ifindex, enum srpol_dev_role role)
+{
+	bool takes = srpol_dev_takes_frames(ifindex);
+	struct srpol_dp_status st;
+
+	if (srpol_dp_status(&st, NULL) || !st.loaded)
+		return;
+	if (!takes) {
+		clear_dev(st.dir, "uplinks_xdp", ifindex);
+		clear_dev(st.dir, "forward_to", ifindex);
+		return;
+	}
+	if (role == SRPOL_DEV_ROLE_UPLINK)
+		set_dev(st.dir, "uplinks_xdp", ifindex, NULL);
+	set_dev(st.dir, "forward_to", ifindex, NULL);
+}
+
 static int attach_uplink(const char *dir, unsigned int ifindex,
 			 struct srpol_error *err)
 {
