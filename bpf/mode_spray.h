@@ -16,6 +16,12 @@ static __always_inline __u32 srpol_bit_reverse(__u32 v)
 	return __builtin_bswap32(v);
 }
 
+/* Apart: the stack of its callers is nearly used up. */
+static __noinline __u32 srpol_spray_random(__u32 hash, __u32 packets)
+{
+	return srpol_hash2(hash, packets);
+}
+
 /**
  * srpol_spray_position - where on the bucket table a packet falls
  * @pkt: packet
@@ -26,7 +32,9 @@ static __always_inline __u32 srpol_bit_reverse(__u32 v)
  *
  * The bits of a counter, reversed, are the van der Corput sequence: however
  * many packets are sent, each stretch of the table gets its share of them, all
- * but one or two. A path's buckets lie side by side.
+ * but one or two. A path's buckets lie side by side. What is random is so by the
+ * counter, too: a packet that XDP leaves to TC gets the same lot there, or paths
+ * that XDP does not send by would get less than their share.
  */
 static __always_inline __u32
 srpol_spray_position(const struct srpol_pkt *pkt,
@@ -37,7 +45,7 @@ srpol_spray_position(const struct srpol_pkt *pkt,
 	switch (srpol_how_ordering(d->head.how)) {
 	case SRPOL_ORDERING_WEAK:
 		if (cfg->flags & SRPOL_POLICY_RANDOM)
-			return bpf_get_prandom_u32();
+			return srpol_spray_random(d->hash, packets);
 		return d->hash + srpol_bit_reverse(packets);
 	case SRPOL_ORDERING_PARTIAL:
 		return d->hash + srpol_hash2(pkt->key.sport, pkt->label);

@@ -159,8 +159,11 @@ static __always_inline int srpol_port_steer(struct xdp_md *ctx,
 	 */
 	if (reason || !srpol_encap_fits(pkt, s.sel.cfg) || pkt->ttl <= 1 ||
 	    bpf_redirect_map(&uplinks_xdp, s.sel.ifindex, XDP_PASS) !=
-	    XDP_REDIRECT || !srpol_port_room(ctx, pkt, s.sel.cfg))
+	    XDP_REDIRECT || !srpol_port_room(ctx, pkt, s.sel.cfg)) {
+		if (!reason)
+			srpol_steer_left(&s);
 		return XDP_PASS;
+	}
 	if (srpol_limit_any() && srpol_limit_xdp(&d, pkt->len)) {
 		srpol_steer_account(&s, pkt);
 		return srpol_port_drop(pkt, SRPOL_REASON_LIMITED,

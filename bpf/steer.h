@@ -124,6 +124,27 @@ static __always_inline void srpol_steer_not(const struct srpol_steer *s,
 		srpol_flow_cache(s->flow, s->d->cache, none);
 }
 
+/**
+ * srpol_steer_left - another program has the last word, and looks at it again
+ * @s: what was decided
+ *
+ * A flow that its mode has just moved would not be moved there, as no time has
+ * passed since: it is remembered where it goes.
+ */
+static __always_inline void srpol_steer_left(const struct srpol_steer *s)
+{
+	union srpol_flow_cache to = {
+		.policy = s->d->cache.policy, .path = s->sel.path,
+		.version = s->sel.version,
+	};
+
+	if (!s->sel.own || to.word == s->d->cache.word)
+		return;
+	srpol_flow_cache(s->flow, s->d->cache, to);
+	if (s->sel.reason)
+		srpol_count(s->sel.reason);
+}
+
 /* Values for the outer header of a packet. */
 static __always_inline void srpol_steer_outer(const struct srpol_steer *s,
 					      const struct srpol_pkt *pkt,

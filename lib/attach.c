@@ -53,6 +53,18 @@ static uint32_t xdp_prog_id(unsigned int ifindex)
 	return bpf_xdp_query(ifindex, 0, &opts) ? 0 : opts.prog_id;
 }
 
+/* One that is not there is of another version than this. */
+static int no_pin(const char *dir, const char *name, int ret,
+		  struct srpol_error *err)
+{
+	if (ret != -ENOENT)
+		return srpol_error_set(err, ret, "%s/%s: %s", dir, name,
+				       strerror(-ret));
+	return srpol_error_set(err, ret,
+			       "%s was loaded by another version of srpol and has no %s: \"srpol dev del\" of all devices that \"srpol dev show\" names, then add them again",
+			       dir, name);
+}
+
 static int link_ingress(const char *dir, unsigned int ifindex,
 			const char *name, enum srpol_xdp_mode mode,
 			struct srpol_error *err)
@@ -63,8 +75,7 @@ static int link_ingress(const char *dir, unsigned int ifindex,
 
 	prog = srpol_pins_open(dir, name);
 	if (prog < 0)
-		return srpol_error_set(err, prog, "%s/%s: %s", dir, name,
-				       strerror(-prog));
+		return no_pin(dir, name, prog, err);
 	if (mode != SRPOL_XDP_MODE_GENERIC)
 		link = xdp_attach(prog, ifindex, XDP_FLAGS_DRV_MODE);
 	id = link < 0 ? xdp_prog_id(ifindex) : 0;
@@ -97,8 +108,7 @@ static int link_tcx(const char *dir, unsigned int ifindex, const char *name,
 
 	prog = srpol_pins_open(dir, name);
 	if (prog < 0)
-		return srpol_error_set(err, prog, "%s/%s: %s", dir, name,
-				       strerror(-prog));
+		return no_pin(dir, name, prog, err);
 	link = bpf_link_create(prog, ifindex, type, &opts);
 	close(prog);
 	if (link < 0)
@@ -158,8 +168,7 @@ static int set_dev(const char *dir, const char *name, unsigned int ifindex,
 	int map = srpol_pins_open(dir, name), ret;
 
 	if (map < 0)
-		return srpol_error_set(err, map, "%s/%s: %s", dir, name,
-				       strerror(-map));
+		return no_pin(dir, name, map, err);
 	ret = bpf_map_update_elem(map, &ifindex, &value, BPF_ANY);
 	close(map);
 	return ret ? srpol_error_set(err, ret, "%s/%s: %s", dir, name,
@@ -197,9 +206,12 @@ bool srpol_dev_takes_frames(unsigned int ifindex)
  */
 static int set_uplinks_xdp(const char *dir, struct srpol_error *err)
 {
-	int map = srpol_pins_open(dir, "uplinks"), ret = 0;
+	int map = srpol_pins_open(dir, "uplinks");
 	uint32_t ifindex, *prev = NULL;
+	int ret = srpol_pins_exist(dir, "uplinks_xdp");
 
+	/* an older XDP program sends by all of them, whether they take it or not */
+	ret = ret == 1 ? 0 : no_pin(dir, "uplinks_xdp", ret ?: -ENOENT, err);
 	while (map >= 0 && !ret && !bpf_map_get_next_key(map, prev, &ifindex)) {
 		prev = &ifindex;
 		if (srpol_dev_takes_frames(ifindex))
@@ -223,6 +235,31 @@ static int set_forward(const char *dir, unsigned int ifindex, bool uplink,
 	if (!ret && uplink && !srpol_dev_is_soft(ifindex))
 		ret = set_dev(dir, "forward_from", ifindex, err);
 	return ret;
+}
+
+/**
+ * srpol_dp_frames_sync() - does a device still take frames from native XDP?
+ * @ifindex: the device
+ * @role: what it is
+ *
+ * Told to the data plane as it is now: what XDP sends by one that does not is
+ * lost. To be called with the lock of the pins held.
+ */
+void srpol_dp_frames_sync(unsigned int ifindex, enum srpol_dev_role role)
+{
+	bool takes = srpol_dev_takes_frames(ifindex);
+	struct srpol_dp_status st;
+
+	if (srpol_dp_status(&st, NULL) || !st.loaded)
+		return;
+	if (!takes) {
+		clear_dev(st.dir, "uplinks_xdp", ifindex);
+		clear_dev(st.dir, "forward_to", ifindex);
+		return;
+	}
+	if (role == SRPOL_DEV_ROLE_UPLINK)
+		set_dev(st.dir, "uplinks_xdp", ifindex, NULL);
+	set_dev(st.dir, "forward_to", ifindex, NULL);
 }
 
 static int attach_uplink(const char *dir, unsigned int ifindex,

@@ -351,7 +351,7 @@ static int read_family(const struct nlmsghdr *nlh, void *data)
 			continue;
 		name = mnl_attr_get_str(grp[CTRL_ATTR_MCAST_GRP_NAME]);
 		id = mnl_attr_get_u32(grp[CTRL_ATTR_MCAST_GRP_ID]);
-		if (!strcmp(name, "config"))
+		if (!strcmp(name, "config") || !strcmp(name, "mgmt"))
 			g->config_group = id;
 		else if (!strcmp(name, "events"))
 			g->events_group = id;
@@ -359,12 +359,8 @@ static int read_family(const struct nlmsghdr *nlh, void *data)
 	return 0;
 }
 
-/**
- * srpol_genl_open() - connect to the module in this network namespace
- * @g: connection
- * @err: for the reason
- */
-int srpol_genl_open(struct srpol_genl *g, struct srpol_error *err)
+static int open_family(struct srpol_genl *g, const char *family,
+		       struct srpol_error *err)
 {
 	struct srpol_msg msg;
 	int one = 1, ret;
@@ -382,16 +378,49 @@ int srpol_genl_open(struct srpol_genl *g, struct srpol_error *err)
 	mnl_socket_setsockopt(g->nl, NETLINK_CAP_ACK, &one, sizeof(one));
 
 	start_msg(g, &msg, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1, 0);
-	mnl_attr_put_strz(msg.nlh, CTRL_ATTR_FAMILY_NAME, SRPOL_FAMILY_NAME);
+	mnl_attr_put_strz(msg.nlh, CTRL_ATTR_FAMILY_NAME, family);
 	ret = srpol_genl_talk(g, msg.nlh, read_family, g, NULL);
-	if (ret == -ENOENT)
-		srpol_error_set(err, ret,
-				"module srpol is not loaded (modprobe srpol)");
-	else if (ret)
-		srpol_error_set(err, ret, "family srpol: %s", strerror(-ret));
+	if (ret)
+		srpol_error_set(err, ret, "family %s: %s", family,
+				strerror(-ret));
 out:
 	if (ret)
 		srpol_genl_close(g);
+	return ret;
+}
+
+/**
+ * srpol_genl_open() - connect to the module in this network namespace
+ * @g: connection
+ * @err: for the reason
+ */
+int srpol_genl_open(struct srpol_genl *g, struct srpol_error *err)
+{
+	int ret = open_family(g, SRPOL_FAMILY_NAME, err);
+
+	if (ret == -ENOENT)
+		srpol_error_set(err, ret,
+				"module srpol is not loaded (modprobe srpol)");
+	return ret;
+}
+
+/**
+ * srpol_genl_netdev() - subscribe to what the kernel says of its devices' XDP
+ * @g: connection, used for nothing else
+ * @err: for the reason
+ */
+int srpol_genl_netdev(struct srpol_genl *g, struct srpol_error *err)
+{
+	int ret = open_family(g, "netdev", err);
+
+	if (ret)
+		return ret;
+	if (!mnl_socket_setsockopt(g->nl, NETLINK_ADD_MEMBERSHIP,
+				   &g->config_group, sizeof(g->config_group)))
+		return 0;
+	ret = srpol_error_set(err, -errno, "multicast group of netdev: %s",
+			      strerror(errno));
+	srpol_genl_close(g);
 	return ret;
 }
 

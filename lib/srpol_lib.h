@@ -211,6 +211,9 @@ bool srpol_dp_any_attached(void);
 bool srpol_dp_dir_in_use(const char *dir);
 bool srpol_dev_takes_frames(unsigned int ifindex);
 bool srpol_dp_by_xdp(unsigned int ifindex);
+void srpol_dp_frames_sync(unsigned int ifindex, enum srpol_dev_role role);
+/* genl.c */
+int srpol_genl_netdev(struct srpol_genl *g, struct srpol_error *err);
 /* device.c */
 bool srpol_dev_is_soft(unsigned int ifindex);
 /* routes.c */

@@ -31,8 +31,30 @@ import threading
 import time
 
 SOCKET = "/run/srpold/default.demands"
-DAY_MS = 86400000
+DAY = 86400
+DAY_MS = 1000 * DAY
 WAITING_MAX = 1024
+ANSWER_MAX = 65536
+
+
+def seconds(value):
+    """At most a day; a ValueError if it is no number."""
+    value = float(value)
+    if value != value:
+        raise ValueError("not a number of seconds")
+    return min(max(value, -DAY), DAY)
+
+
+def read_line(s, end):
+    """One that is whole before that time, or what there is of it."""
+    line = b""
+    while not line.endswith(b"\n") and len(line) < ANSWER_MAX:
+        s.settimeout(max(end - time.monotonic(), 0.001))
+        more = s.recv(ANSWER_MAX)
+        if not more:
+            break
+        line += more
+    return line
 
 
 class Transfer:
@@ -81,13 +103,17 @@ class Transfers:
         self.thread.start()
 
     def begin(self, src, dst, size, start=0, window=60):
-        """It sends that many bytes within a window of seconds, from start on."""
-        begins = time.monotonic() + start
+        """
+        It sends that many bytes within a window of seconds, from start on; what
+        is longer than a day is a day
+        """
+        begins = time.monotonic() + seconds(start)
+        window = seconds(window)
+        demand = {"src": str(src), "dst": str(dst), "bytes": int(size)}
         with self.changed:
             self.count += 1
             owner = f"{self.owner}-{self.count}"
-        t = Transfer(self, owner, begins, begins + window,
-                     {"src": src, "dst": dst, "bytes": int(size)})
+        t = Transfer(self, owner, begins, begins + window, demand)
         self.queue(t)
         return t
 
@@ -138,13 +164,15 @@ class Transfers:
         """Whether srpold was there and answered."""
         try:
             with socket.socket(socket.AF_UNIX) as s:
+                end = time.monotonic() + self.patience
                 s.settimeout(self.patience)
                 s.connect(self.path)
                 t.said = True
                 s.sendall(json.dumps(request).encode() + b"\n")
-                with s.makefile() as f:
-                    answer = json.loads(f.readline())
-        except (OSError, ValueError) as why:
+                answer = json.loads(read_line(s, end))
+            if not isinstance(answer, dict):
+                raise ValueError("an answer that is none")
+        except (OSError, ValueError, RecursionError) as why:
             self.error = f"{self.path}: {why}"
             return False
         if "error" in answer:
@@ -160,8 +188,8 @@ def main():
     parser.add_argument("src")
     parser.add_argument("dst")
     parser.add_argument("bytes", type=int)
-    parser.add_argument("--in", dest="start", type=float, default=0, metavar="S")
-    parser.add_argument("--window", type=float, default=60, metavar="S")
+    parser.add_argument("--in", dest="start", type=seconds, default=0, metavar="S")
+    parser.add_argument("--window", type=seconds, default=60, metavar="S")
     parser.add_argument("--socket", metavar="PATH")
     words = sys.argv[1:]
     at = words.index("--") if "--" in words else len(words)

@@ -2,8 +2,10 @@
 /*
  * What becomes of kept bandwidth when links carry less, or may not be used any
  * more: of those that use a link that is too full or not allowed, or have no
- * path, the newest are placed anew, until it fits again; who does not fit
- * anywhere loses it. Who has lost it is tried again, the oldest first.
+ * path, the newest are taken away, until the rest fits. They are placed anew,
+ * the oldest first, and not before all of them are away, as those of a color
+ * that share a pair of leaves have a part of each other's weights. Who does not
+ * fit anywhere loses it. Who has lost it is tried again, the oldest first.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +17,8 @@
 /**
  * struct work - what is under way
  * @ledger: a copy, whose holds change
- * @settled: result, by hold; what has an entry is not touched again
- * @touched: by hold
+ * @settled: result, by hold
+ * @touched: by hold: it was taken away
  * @load: room: bit/s per link of all holds
  * @one: likewise of one
  */
@@ -36,7 +38,7 @@ static int is_in_trouble(struct work *w, uint32_t i)
 	uint32_t l;
 	int ret;
 
-	if (!ledger->holds[i].new || w->touched[i])
+	if (!ledger->holds[i].new)
 		return 0;
 	ret = srpol_ledger_load_one(ledger, i, w->one);
 	if (ret)
@@ -68,14 +70,23 @@ static int find_trouble(struct work *w, uint32_t *found)
 	return ret;
 }
 
-static int place_anew(struct work *w, uint32_t i)
+/* Hosts may go on to use what it had. */
+static void take_away(struct work *w, uint32_t i)
+{
+	struct srpol_hold *hold = &w->ledger.holds[i];
+
+	w->touched[i] = true;
+	hold->old = hold->old ?: hold->new;
+	hold->new = NULL;
+}
+
+static int place(struct work *w, uint32_t i)
 {
 	struct srpol_ledger others = w->ledger;
 	struct srpol_settlement *s = &w->settled[i];
 	struct srpol_hold want = w->ledger.holds[i];
 	int ret;
 
-	w->touched[i] = true;
 	others.holds = malloc((others.n + 1UL) * sizeof(*others.holds));
 	if (!others.holds)
 		return -ENOMEM;
@@ -86,7 +97,8 @@ static int place_anew(struct work *w, uint32_t i)
 	ret = srpol_ledger_offer(&others, &want, &s->offer);
 	if (!ret) {
 		s->what = s->offer.fits ? SRPOL_SETTLED_MOVED :
-			  want.new ? SRPOL_SETTLED_LOST : SRPOL_SETTLED_KEPT;
+			  w->touched[i] ? SRPOL_SETTLED_LOST :
+					  SRPOL_SETTLED_KEPT;
 		w->ledger.holds[i].new = s->offer.weights;
 	}
 	free(others.holds);
@@ -95,18 +107,18 @@ static int place_anew(struct work *w, uint32_t i)
 
 static int settle(struct work *w)
 {
+	const struct srpol_hold *hold = w->ledger.holds;
 	uint32_t i = 0;
 	int ret;
 
-	while ((ret = find_trouble(w, &i)) > 0) {
-		ret = place_anew(w, i);
-		if (ret)
-			return ret;
-	}
+	while ((ret = find_trouble(w, &i)) > 0)
+		take_away(w, i);
 	for (i = 0; i < w->ledger.n && !ret; i++)
-		if (!w->ledger.holds[i].new && !w->ledger.holds[i].old &&
-		    !w->touched[i])
-			ret = place_anew(w, i);
+		if (w->touched[i])
+			ret = place(w, i);
+	for (i = 0; i < w->ledger.n && !ret; i++)
+		if (!hold[i].new && !hold[i].old)
+			ret = place(w, i);
 	return ret;
 }
 

@@ -334,7 +334,7 @@ static void check_ports(const struct vec *devs)
 			continue;
 		if (srpol_dp_by_xdp(dev->ifindex))
 			report(WARNING, dev_name(dev->ifindex),
-			       "srpol dev del and dev add of a host port, or of a veth: ethtool -K PEER gro on",
+			       "srpol dev watch, or dev del and dev add of a host port, or of a veth: ethtool -K PEER gro on",
 			       "takes no frames from XDP any more: what host ports steer to it there is lost");
 		else
 			report(NOTE, dev_name(dev->ifindex),

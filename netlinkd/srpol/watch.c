@@ -2,7 +2,8 @@
 /*
  * srpol dev watch: a device that is created anew under its name gets the role
  * it had. The module brings back paths by itself; attaching programs takes a
- * process, and this is it.
+ * process, and this is it. So does telling the data plane that a device begins
+ * or ceases to take frames from XDP.
  *
  * Nothing is read from the notifications of module and kernel: each of them,
  * and the loss of some, only has what there is compared with what there was.
@@ -43,6 +44,7 @@ struct watched {
 
 static struct vec all = VEC_INIT(struct watched);
 static struct srpol_genl module;	/* its notifications; nl is NULL without it */
+static struct srpol_genl netdev;	/* the kernel's, of the XDP of devices */
 
 static void tell(const struct watched *w, const char *what)
 {
@@ -181,6 +183,20 @@ static bool compare(void)
 	return done;
 }
 
+/* What devices can do with XDP has changed, or may have. */
+static void sync_frames(void)
+{
+	const struct watched *w;
+	int lock = srpol_pins_lock(NULL);
+
+	if (lock < 0)
+		return;
+	vec_for_each(w, &all)
+		if (w->role && w->present)
+			srpol_dp_frames_sync(w->ifindex, w->role);
+	srpol_pins_unlock(lock);
+}
+
 static int listen_links(struct mnl_socket **links)
 {
 	*links = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -214,10 +230,12 @@ static int patience(void)
 
 static int follow(struct mnl_socket *links)
 {
-	struct pollfd fds[2];
+	struct pollfd fds[3];
 	char buf[8192];
 	int err, ms;
 
+	compare();
+	sync_frames();
 	for (;;) {
 		ms = patience();
 		fds[0] = (struct pollfd){
@@ -227,11 +245,19 @@ static int follow(struct mnl_socket *links)
 		fds[1] = (struct pollfd){
 			.fd = mnl_socket_get_fd(links), .events = POLLIN,
 		};
+		fds[2] = (struct pollfd){
+			.fd = srpol_genl_fd(&netdev), .events = POLLIN,
+		};
 		if (poll(fds, ARRAY_SIZE(fds), ms) < 0 && errno != EINTR)
 			return refused(-errno, NULL);
 		if (fds[1].revents)
 			while (mnl_socket_recvfrom(links, buf, sizeof(buf)) > 0)
 				;
+		if (fds[2].revents) {
+			/* whatever it says, and if some of it was lost */
+			srpol_genl_receive(&netdev, forget, NULL);
+			sync_frames();
+		}
 		if (!fds[0].revents)
 			continue;
 		err = srpol_genl_receive(&module, forget, NULL);
@@ -258,7 +284,7 @@ int dev_watch(struct args *args, unsigned int flags)
 	err = need_module() ?: batch_flush();
 	if (err)
 		return err;
-	err = reach(&error);
+	err = reach(&error) ?: srpol_genl_netdev(&netdev, &error);
 	if (err)
 		return refused(err, &error);
 	return listen_links(&links) ?: follow(links);

@@ -12,6 +12,7 @@ what no schema can know, such as names of hosts.
 import copy
 import glob
 import importlib.util
+import ipaddress
 import json
 import os
 import socket
@@ -172,6 +173,36 @@ def full_socket(path):
             return kept
 
 
+class Hostile(threading.Thread):
+    """Answers a client after the other with something else, then no one."""
+
+    def __init__(self, path, answers):
+        super().__init__(daemon=True)
+        self.answers = answers
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.bind(path)
+        self.socket.listen()
+        self.start()
+
+    def run(self):
+        for parts in self.answers:
+            with self.socket.accept()[0] as s:
+                s.makefile().readline()
+                try:
+                    for part in parts:
+                        s.sendall(part)
+                except OSError:
+                    pass
+        self.socket.close()
+
+
+def drops():
+    """An answer that does not come to its end for a minute."""
+    for _ in range(600):
+        time.sleep(0.1)
+        yield b" "
+
+
 def kv_command(path, *words):
     """Exit status and seconds of the example as a command."""
     began = time.monotonic()
@@ -179,6 +210,52 @@ def kv_command(path, *words):
                            "--socket", path, *words], check=False, timeout=60,
                           stderr=subprocess.PIPE, text=True)
     return done.returncode, time.monotonic() - began, done.stderr
+
+
+def test_kv_hostile(kv, between):
+    """Whatever it is told, and by whom, the next transfer is announced."""
+    path = f"{RUN}/kv-hostile.sock"
+    answers = [[b"5\n"], [b"null\n"], [b"[1]\n"], [b"\xff\n"], [b'{"vers'], [],
+               [b"[" * 60000 + b"\n"], drops(), [b"x" * 1000000] * 1000,
+               [b'{"version": 1, "reply": {"demands": 1}}\n']]
+    hostile = Hostile(path, answers)
+    began = time.monotonic()
+    told = kv.Transfers(path, patience=0.5, retry=0.05)
+    told.begin("h0", "h2", 7)
+    try:
+        wait_for("an answer that is one", lambda: told.taken)
+    finally:
+        check("kv: answers that are none do not end its thread, nor keep it",
+              told.thread.is_alive() and told.taken == 1 and
+              not hostile.is_alive() and time.monotonic() - began < 20,
+              (told.taken, told.refused, told.error))
+    told.close(wait=5)
+
+    at = len(between.requests)
+    odd = kv.Transfers(f"{RUN}/kv.sock")
+    odd.begin("h0", "h2", 7, window=float("inf"))
+    odd.begin("h0", "h2", 7, start=float("inf"))
+    odd.begin("h0", "h2", 7, start=-5, window=1e300)
+    odd.begin("h0", ipaddress.ip_address("fd00:3:1::1"), 1e6)
+    for wrong in ({"start": float("nan")}, {"window": float("nan")},
+                  {"size": float("nan")}, {"size": float("inf")}):
+        try:
+            odd.begin(**{"src": "h0", "dst": "h2", "size": 7, **wrong})
+            check(f"kv: {wrong} is refused", False)
+        except (ValueError, OverflowError):
+            pass
+    odd.begin("h0", "h3", 8)
+    try:
+        wait_for("all of them", lambda: odd.taken == 5)
+    finally:
+        said = [(round(d["in-ms"] / 60000), round(d["for-ms"] / 60000),
+                 d["dst"], d["bytes"]) for r in between.requests[at:]
+                for d in r["demands"]]
+        day = 1440
+        check("kv: times that have no end are a day", said == [
+            (0, day, "h2", 7), (day, 1, "h2", 7), (0, day, "h2", 7),
+            (0, 1, "fd00:3:1::1", 1000000), (0, 1, "h3", 8)], (said, odd.error))
+    odd.close(wait=5)
 
 
 def test_kv():
@@ -237,6 +314,7 @@ def test_kv():
     status = kv_command(path)
     check("kv: alone it leaves the demand to its window", status[0] == 0 and
           [d["bytes"] for d in known()] == [4096], (status, known()))
+    test_kv_hostile(kv, between)
     demandd.end()
 
     full = f"{RUN}/kv-full.sock"

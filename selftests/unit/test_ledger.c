@@ -385,6 +385,228 @@ static void test_move(void **state)
 	assert_true(kept_on(up(0, 1)) <= 10 * G);
 }
 
+/*
+ * Several of a color, so that each has a part of the others' weights, use a link
+ * that has less, or none may use it any more: there is room for all of them
+ * elsewhere, and all move.
+ */
+static void check_all_move(u64 rate, const bool *allowed)
+{
+	struct srpol_settlement s[HOLDS];
+	u32 i;
+
+	for (i = 0; i < ledger.n; i++)
+		holds[i].allowed = allowed;
+	settle(s);
+	for (i = 0; i < ledger.n; i++) {
+		assert_int_equal(s[i].what, SRPOL_SETTLED_MOVED);
+		assert_true(s[i].offer.fits && s[i].offer.most == rate);
+		srpol_plan_free((struct srpol_plan *)holds[i].new);
+		holds[i].old = holds[i].new = s[i].offer.weights;
+	}
+	assert_true(kept_on(up(0, 3)) <= 10 * G);
+	settle(s);
+	for (i = 0; i < ledger.n; i++)
+		assert_int_equal(s[i].what, SRPOL_SETTLED_KEPT);
+}
+
+static void test_move_together(void **state)
+{
+	(void)state;
+	assert_true(admit(7, 100 * G, 0, 1));
+	assert_true(admit(7, 100 * G, 0, 1));
+	assert_true(admit(7, 100 * G, 0, 1));
+	cut(0, 3, 10 * G);
+	check_all_move(100 * G, NULL);
+}
+
+static void test_not_allowed(void **state)
+{
+	bool *allowed = calloc(fabric->n_links, sizeof(*allowed));
+	u32 l;
+
+	(void)state;
+	for (l = 0; l < fabric->n_links; l++)
+		allowed[l] = l != up(0, 3);
+	assert_true(admit(7, 100 * G, 0, 1));
+	assert_true(admit(7, 100 * G, 0, 1));
+	assert_true(admit(7, 100 * G, 0, 1));
+	check_all_move(100 * G, allowed);
+	assert_true(kept_on(up(0, 3)) == 0);
+	free(allowed);
+}
+
+/* What hosts were told they may use, though it is lost meanwhile. */
+static void test_lost_in_between(void **state)
+{
+	bool *none = calloc(fabric->n_links, sizeof(*none));
+	struct srpol_settlement s[HOLDS];
+
+	(void)state;
+	holds[0] = want(8, 300 * G, 0, 1);
+	ledger.n = 1;
+	assert_true(admit(7, 200 * G, 0, 1));
+	holds[1].old = NULL;
+	holds[1].allowed = none;
+	settle(s);
+	assert_int_equal(s[0].what, SRPOL_SETTLED_KEPT);
+	assert_int_equal(s[1].what, SRPOL_SETTLED_LOST);
+	srpol_plan_free((struct srpol_plan *)holds[1].new);
+	holds[1].new = NULL;
+	settle(s);
+	assert_int_equal(s[0].what, SRPOL_SETTLED_MOVED);
+	srpol_settlements_free(s, 2);
+	free(none);
+}
+
+/* What was settled is what is, and hosts have acknowledged it. */
+static void follow(struct srpol_settlement *s)
+{
+	u32 i;
+
+	for (i = 0; i < ledger.n; i++) {
+		if (!s[i].what)
+			continue;
+		assert_true(s[i].offer.fits ==
+			    (s[i].what == SRPOL_SETTLED_MOVED));
+		/* who has lost it is told where, and what would be needed */
+		if (s[i].what == SRPOL_SETTLED_LOST &&
+		    s[i].offer.link != SRPOL_NONE)
+			assert_true(s[i].offer.left < s[i].offer.wanted);
+		holds[i].new = s[i].offer.weights;
+	}
+}
+
+static void acknowledge(void)
+{
+	u32 i;
+
+	for (i = 0; i < ledger.n; i++) {
+		if (holds[i].old != holds[i].new)
+			srpol_plan_free((struct srpol_plan *)holds[i].old);
+		holds[i].old = holds[i].new;
+	}
+}
+
+/* Nobody is where he may not be, and no link is too full. */
+static void check_settled(void)
+{
+	double *load = calloc(fabric->n_links, sizeof(*load));
+	u32 i, l;
+
+	assert_int_equal(srpol_ledger_load(&ledger, load), 0);
+	for (l = 0; l < fabric->n_links; l++)
+		assert_true(srpol_load_fits(load[l], links->links[l].capacity));
+	for (i = 0; i < ledger.n; i++) {
+		assert_int_equal(srpol_ledger_load_one(&ledger, i, load), 0);
+		for (l = 0; l < fabric->n_links; l++)
+			assert_true(!load[l] || !holds[i].allowed ||
+				    holds[i].allowed[l]);
+	}
+	free(load);
+}
+
+/*
+ * On the way there no link gets fuller than it may be, or than it was; what a
+ * color's holds have of each other's weights apart.
+ */
+static void check_way(const double *before)
+{
+	double *load = calloc(fabric->n_links, sizeof(*load));
+	u32 l;
+
+	assert_int_equal(srpol_ledger_load(&ledger, load), 0);
+	for (l = 0; l < fabric->n_links; l++)
+		assert_true(load[l] <= before[l] + 1 ||
+			    srpol_load_fits(load[l], links->links[l].capacity));
+	free(load);
+}
+
+static void change_something(u64 *seed, bool *allowed)
+{
+	u32 l = test_random(seed) % LEAVES, s = test_random(seed) % SPINES;
+
+	switch (test_random(seed) % 3) {
+	case 0:
+		cut(l, s, test_random(seed) % 4 * 100 * G);
+		break;
+	case 1:
+		cut(l, s, 400 * G);
+		break;
+	default:
+		/* a spine, for one tenant */
+		for (l = 0; l < LEAVES; l++) {
+			allowed[up(l, s)] = !allowed[up(l, s)];
+			allowed[up(l, s) ^ 1] = allowed[up(l, s)];
+		}
+	}
+}
+
+/*
+ * Tenants, links and what tenants may use change: each time it is settled at
+ * once, and but for what comes free by that, once and for all. @shared: a tenant
+ * has one color for all.
+ */
+static void settle_at_random(bool shared)
+{
+	double *before = calloc(fabric->n_links, sizeof(*before));
+	bool *allowed = calloc(3UL * fabric->n_links, sizeof(*allowed));
+	struct srpol_settlement s[HOLDS];
+	u32 i, k, round, moved = 0, lost = 0, tenant, again;
+	u64 seed = 7;
+
+	memset(allowed, true, 3UL * fabric->n_links);
+	for (i = 0; i < 40 && ledger.n < HOLDS; i++) {
+		tenant = test_random(&seed) % 3;
+		if (admit(2 + tenant + (shared ? 0 : 3 * i),
+			  (10 + test_random(&seed) % 190) * G,
+			  test_random(&seed) % LEAVES,
+			  1 + test_random(&seed) % (LEAVES - 1)))
+			holds[ledger.n - 1].allowed =
+				allowed + tenant * fabric->n_links;
+	}
+	for (round = 0; round < 400; round++) {
+		change_something(&seed, allowed + test_random(&seed) % 3 *
+				 fabric->n_links);
+		/* once more for what the way there kept; then it is over */
+		for (k = 0, again = 1; again; k++) {
+			assert_true(k < HOLDS);
+			assert_int_equal(srpol_ledger_load(&ledger, before), 0);
+			settle(s);
+			for (i = 0, again = 0; i < ledger.n; i++) {
+				again += s[i].what != SRPOL_SETTLED_KEPT;
+				moved += s[i].what == SRPOL_SETTLED_MOVED;
+				lost += s[i].what == SRPOL_SETTLED_LOST;
+				/* who was settled just now does not lose it */
+				assert_true(!k ||
+					    s[i].what != SRPOL_SETTLED_LOST);
+				assert_true(!k || !holds[i].old ||
+					    s[i].what == SRPOL_SETTLED_KEPT);
+			}
+			follow(s);
+			if (!shared)
+				check_way(before);
+			acknowledge();
+			check_settled();
+		}
+	}
+	assert_true(moved > 100 && lost > 20);
+	free(allowed);
+	free(before);
+}
+
+static void test_settle_own_color(void **state)
+{
+	(void)state;
+	settle_at_random(false);
+}
+
+static void test_settle_shared_color(void **state)
+{
+	(void)state;
+	settle_at_random(true);
+}
+
 /* Whatever is asked for: no link is given away twice, and offers are true. */
 static void test_at_random(void **state)
 {
@@ -440,6 +662,11 @@ int main(void)
 		TEST(test_under_leaf),
 		TEST(test_settle),
 		TEST(test_move),
+		TEST(test_move_together),
+		TEST(test_not_allowed),
+		TEST(test_lost_in_between),
+		TEST(test_settle_own_color),
+		TEST(test_settle_shared_color),
 		TEST(test_at_random),
 	};
 

@@ -158,6 +158,28 @@ def registration_lost():
 
 
 @test
+def older_data_plane():
+    "a data plane of another version is told as such, and what to do about it"
+    make()
+    run("ip", "-n", NAME, "link", "add", "w0", "type", "veth", "peer", "name",
+        "w1")
+    for role in ("uplink", "port"):
+        srpol("dev", "add", "u0")
+        os.unlink(f"{PINS}/{NAME}/uplinks_xdp")
+        text = srpol("dev", "add", "w0", "role", role, status=2)
+        match(text, "another version of srpol and has no uplinks_xdp: "
+              '"srpol dev del" of all devices')
+        shown = json.loads(srpol("-j", "dev", "show"))
+        eq([d["dev"] for d in shown], ["u0"], "devices")
+        srpol("dev", "del", "u0")
+        srpol("dev", "add", "u0")
+        srpol("dev", "add", "w0", "role", role)
+        srpol("dev", "del", "u0")
+        srpol("dev", "del", "w0")
+    delete()
+
+
+@test
 def ip_netns_exec():
     "ip netns exec srpol dev add is refused, as its pins would not stay"
     make()

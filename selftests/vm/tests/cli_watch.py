@@ -7,6 +7,7 @@ The srpol command: watching. rule test, metrics, monitor, doctor.
 import json
 import os
 import re
+import struct
 import subprocess
 
 from prometheus_client.openmetrics.parser import (
@@ -14,6 +15,7 @@ from prometheus_client.openmetrics.parser import (
 
 from cli_lib import (NO_MODULE, client, everything, forget, net, ns, show,
                      srpol, valid)
+from bpfmap import Map
 from ktap import busywait, cleanup, eq, main, match, test
 from srpol import BUILD
 
@@ -273,6 +275,47 @@ def dev_watch():
             watch.wait()
     for dev in ("w0", "w2"):
         ns.ip(f"link del {dev}")
+    forget()
+
+
+@test
+def dev_watch_frames():
+    "dev watch: what XDP may send by is what takes its frames now"
+    forget()
+    with net.Netns() as far:
+        ns.ip(f"link add w0 type veth peer name w1 netns {far.name}\n"
+              "link set w0 up")
+        far.ip("link set w1 up")
+        srpol("dev", "add", "w0", "role", "uplink")
+        pins = f"/sys/fs/bpf/srpol/{ns.name}"
+        key = struct.pack("=I", ns.ifindex("w0"))
+
+        def takes(wanted):
+            for name in ("uplinks_xdp", "forward_to"):
+                with Map(f"{pins}/{name}") as m:
+                    if (key in list(m.keys())) != wanted:
+                        return False
+            return True
+
+        def gro(on):
+            far.run("ethtool", "-K", "w1", "gro", on)
+
+        assert takes(False), "without GRO at the other end"
+        gro("on")
+        with subprocess.Popen(["srpol", "-n", ns.name, "dev", "watch"],
+                              stdout=subprocess.PIPE, text=True) as watch:
+            try:
+                # before it began, and since
+                busywait(lambda: takes(True), 20)
+                for _ in range(3):
+                    gro("off")
+                    busywait(lambda: takes(False), 20)
+                    gro("on")
+                    busywait(lambda: takes(True), 20)
+            finally:
+                watch.terminate()
+                watch.wait()
+        ns.ip("link del w0")
     forget()
 
 

@@ -176,6 +176,28 @@ check_fails "too big after encapsulation: the machine is told" \
 check_equal "srpol doctor says that a veth is better at TC" 1 \
 	"$({ on hostA doctor || :; } | grep -c 'loses checksums')"
 
+# The other end of the uplink stops to take what XDP sends.
+takes_no_frames() {
+	on hostA doctor | grep 'takes no frames from XDP' || :
+}
+check_equal "srpol doctor has nothing to say about the uplink" "" \
+	"$(takes_no_frames)"
+fabric_exec leaf1 ethtool -K host gro off
+check_equal "that it stops taking frames is a warning" 1 \
+	"$(takes_no_frames | grep -c 'any more: .* is lost')"
+check_fails "what is lost" "100% packet loss" \
+	in_vm ping -q -c 1 -W 1 fd00:b::1
+on hostA dev del vm0
+check "the remedy that it names" on hostA dev add vm0 role port hook xdp
+check "IPv6 of the machine reaches host B again" \
+	in_vm ping -q -c 3 -i 0.1 -W 10 fd00:b::1
+check_equal "and the warning is a note" 1 \
+	"$(takes_no_frames | grep -c 'goes by TC')"
+fabric_exec leaf1 ethtool -K host gro on
+on hostA dev del vm0
+on hostA dev add vm0 role port hook xdp
+check_equal "all is as it was" "" "$(takes_no_frames)"
+
 # a fabric that is reached by a VLAN
 fabric_exec hostA ip link add link hA name hA.7 up type vlan id 7
 fabric_exec leaf1 ip link add link host name host.7 up type vlan id 7
