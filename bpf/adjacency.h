@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* End.X, uA, End.DX: to the neighbour a SID stands for. */
+/* End.X, uA and End.DX: send a packet to the neighbor that a SID stands for. */
 #ifndef _SRPOL_ADJACENCY_H
 #define _SRPOL_ADJACENCY_H
 
@@ -8,7 +8,7 @@
 #include "path.h"
 #include "proto.h"
 
-/* Device of a SID's adjacency, 0 if it is not up. */
+/* Device of a SID's adjacency, 0 if the adjacency is not up. */
 static __always_inline __u32 srpol_adjacency_dev(const struct srpol_sid *sid)
 {
 	__u32 id = sid->nexthop;
@@ -22,8 +22,8 @@ static __always_inline __u32 srpol_adjacency_dev(const struct srpol_sid *sid)
 }
 
 /*
- * A device user space has not put into map "uplinks" is sent by as well, if more
- * slowly. Return: XDP verdict.
+ * Send a packet out of a device. A device that user space has not put into map
+ * "uplinks" works as well, but more slowly. Return: XDP verdict.
  */
 static __always_inline int srpol_send_by(__u32 ifindex)
 {
@@ -34,9 +34,9 @@ static __always_inline int srpol_send_by(__u32 ifindex)
 
 /**
  * srpol_adjacency_send - send a packet to the adjacency
- * @ctx: packet, whole, its hop limit counted down
+ * @ctx: packet, its hop limit already decremented
  * @sid: SID
- * @ifindex: what srpol_adjacency_dev() said
+ * @ifindex: device, as returned by srpol_adjacency_dev() and not 0
  *
  * Return: XDP verdict.
  */
