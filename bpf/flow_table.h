@@ -180,7 +180,7 @@ static __always_inline void srpol_flow_cache(struct srpol_flow *flow,
  * @hash: position on the bucket table
  * @tuple_hash: hash of addresses and ports
  * @rule_id: index of the rule's counters, 0: no rule matched
- * @rule_path: path that the rule names, or 0; set when a flow has been classified
+ * @rule_path: path that the rule names, or 0; set when a flow is classified
  */
 struct srpol_decision {
 	union srpol_flow_head head;
