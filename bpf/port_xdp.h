@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * XDP of host ports: steer what a VM, pod or representor sends, if the frames
- * are plain. All other packets that are not dropped here go on to the
- * program at TC ingress of the same device (port_tc.h), which decides and
- * counts.
+ * are plain. All other packets that are not dropped here go on to the program
+ * at TC ingress of the same device (port_tc.h), which decides and counts.
  */
 #ifndef _SRPOL_PORT_XDP_H
 #define _SRPOL_PORT_XDP_H

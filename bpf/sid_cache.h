@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A per-CPU cache of which SID an address belongs to. Nearly all packets that
- * come in are for the same few SIDs, or for none. A lookup in the maps costs as
- * much as the rest of decapsulation, and more if SIDs are shorter than 128 bits.
+ * come in are for the same few SIDs, or for none. A look-up in the maps costs
+ * as much as the rest of decapsulation; more if SIDs are shorter than 128 bits.
  */
 #ifndef _SRPOL_SID_CACHE_H
 #define _SRPOL_SID_CACHE_H
