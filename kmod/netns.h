@@ -150,7 +150,7 @@ enum srpol_net_flag {
  * @scan: id of the next path to process; ULONG_MAX: no scan is in progress
  * @scan_routed: the scan skips paths for which srpol_path_needs_tick() is false
  * @work: processes events
- * @tick: neighbour upkeep and retries
+ * @tick: keeps neighbors confirmed, and retries
  * @tick_at: jiffies when @tick is due; under @state_lock
  * @tick_armed: @tick is queued; under @state_lock
  * @fib_nb: route notifications

@@ -303,7 +303,7 @@ static int srpol_nexthop_link(struct srpol_net *sn, struct srpol_nexthop *nh,
  * srpol_nexthop_get() - the next hop for a device and address
  * @sn: namespace, locked
  * @dev: egress device
- * @addr: neighbour
+ * @addr: neighbor
  * @extack: for a full table, may be NULL
  *
  * Return: a referenced next hop or an ERR_PTR; -ENODEV if the device
@@ -526,7 +526,7 @@ bool srpol_nexthop_dev_gone(struct srpol_net *sn, const struct net_device *dev)
 }
 
 /**
- * srpol_nexthop_solicit() - keep the neighbours in use confirmed
+ * srpol_nexthop_solicit() - keep the neighbors in use confirmed
  * @sn: namespace, locked
  *
  * The data plane bypasses the neighbor table, so that the kernel does not see

@@ -90,10 +90,7 @@ int demands_replace(struct demands *ds, const char *owner, uint32_t uid,
 		    struct srpol_error *err)
 {
 	const struct owner who = { .name = owner, .uid = uid };
-	/*
-	 * a user with many demands, or a container with many users, leaves room
-	 * for the operator
-	 */
+	/* leave room for root: others may have any number of user ids */
 	uint32_t max = uid ? DEMANDS_MAX - DEMANDS_PER_USER : DEMANDS_MAX;
 	uint32_t own = n, total = n, i;
 	struct demand *d;

@@ -39,7 +39,7 @@ static uint64_t get64(const uint8_t *from)
 }
 
 /**
- * glb_hash() - number of a cable that hosts agree on, whatever their files' order
+ * glb_hash() - number of a cable, the same on all hosts in whatever file order
  * @name: its name
  */
 uint64_t glb_hash(const char *name)
