@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* End.X, uA, End.DX: to the neighbour a SID stands for. */
+/* End.X, uA and End.DX: send a packet to the neighbor that a SID stands for. */
 #ifndef _SRPOL_ADJACENCY_H
 #define _SRPOL_ADJACENCY_H
 
@@ -9,7 +9,7 @@
 #include "path.h"
 #include "proto.h"
 
-/* Device of a SID's adjacency, 0 if it is not up. */
+/* Device of a SID's adjacency, 0 if the adjacency is not up. */
 static __always_inline __u32 srpol_adjacency_dev(const struct srpol_sid *sid)
 {
 	__u32 id = sid->nexthop;
@@ -24,9 +24,9 @@ static __always_inline __u32 srpol_adjacency_dev(const struct srpol_sid *sid)
 
 /**
  * srpol_adjacency_send - send a packet to the adjacency
- * @ctx: packet, whole, its hop limit counted down
+ * @ctx: packet, its hop limit already decremented
  * @sid: SID
- * @ifindex: what srpol_adjacency_dev() said
+ * @ifindex: device, as returned by srpol_adjacency_dev() and not 0
  *
  * Return: XDP verdict.
  */

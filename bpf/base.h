@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What every header of the data plane stands on: the kernel's types, libbpf's
- * helpers, the contract with the module, the layout of the maps. Also what
- * vmlinux.h, which has types and no macros, leaves out of the language.
+ * What every header of the data plane includes: the kernel's types, libbpf's
+ * helpers, the contract with the module and the layout of the maps. It also
+ * defines the constants and macros that vmlinux.h, which has types only, lacks.
  */
 #ifndef _SRPOL_BASE_H
 #define _SRPOL_BASE_H
@@ -24,19 +24,20 @@
 #define EALREADY		114
 #define ENOTSUPP		524
 
-/* Exactly one access to what somebody else may be changing or reading. */
+/* Access a word exactly once that another CPU may be writing or reading. */
 #define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))
 #define WRITE_ONCE(x, v)	(*(volatile typeof(x) *)&(x) = (v))
 
 /**
- * srpol_after - order a load behind earlier ones
- * @v: combination of what was loaded
+ * srpol_after - order a later load behind earlier ones
+ * @v: any combination (such as OR) of the values that were loaded earlier
  *
- * BPF has no load-acquire on the kernels srpol is for, and some processors
- * reorder loads (arm64). They keep the order of a load and one whose address
- * depends on it, also if the dependence comes to nothing: the compiler does not
- * see that this is 0, and the JIT keeps the instruction. x86 does not reorder
- * loads, and would wait for the first one for nothing.
+ * BPF has no load-acquire on the kernels that srpol supports, and some
+ * processors (arm64) reorder loads. They do keep the order of two loads if the
+ * address of the second depends on the value of the first, even if the
+ * dependency always adds 0: the compiler cannot see that the result is 0, and
+ * the JIT keeps the instruction. x86 does not reorder loads, and there the
+ * dependency would only make the second load wait for the first.
  *
  * Return: 0, to be added to the address of the later load.
  */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Binding SIDs: End.B6.Encaps and End.B6.Encaps.Red, RFC 8986 4.13 and 4.14. A
- * packet whose active segment is the binding SID of a policy goes on to its next
- * segment in an outer header of that policy, on the path that a steered packet
- * would take there. Which of the two behaviors it is, the segment list says:
- * with the full or with the reduced SRH.
+ * packet whose active segment is the binding SID of a policy advances to its
+ * next segment and gets an outer header of that policy, on the path that a
+ * steered packet of the same flow would take. The segment list of that path
+ * decides which of the two behaviors applies: it has either the full or the
+ * reduced SRH.
  */
 #ifndef _SRPOL_BINDING_H
 #define _SRPOL_BINDING_H
@@ -26,13 +27,16 @@
 #include "step.h"
 #include "words.h"
 
-/* No verdict: the policy does not take the packet, which goes on as at End. */
+/*
+ * Not an XDP verdict: the policy does not take the packet, which is processed
+ * as at an End SID.
+ */
 #define SRPOL_BINDING_END	(-1)
 
 /*
- * A packet at a binding SID, as far as it is known: the stack has no room for it.
- * On a preemptible kernel the first one may be in use by who was interrupted: then
- * the spare one is.
+ * The parsed packet at a binding SID. It does not fit on the stack. On a
+ * preemptible kernel the program may have interrupted another run on this CPU
+ * that is using entry 0; then it uses the spare entry, 1.
  */
 struct srpol_binding_pkt {
 	struct srpol_pkt pkt;
@@ -58,7 +62,10 @@ static __always_inline struct srpol_binding_pkt *srpol_binding_pkt_get(void)
 	return bpf_map_lookup_elem(&binding_pkt, &at);
 }
 
-/* Where the packet behind IPv6 header and SRH is, 0: that is no IP packet. */
+/*
+ * Offset of the packet behind the IPv6 header and SRH; 0 if it is not an IP
+ * packet.
+ */
 static __always_inline __u32 srpol_binding_inner(const struct ipv6_sr_hdr *srh)
 {
 	return srh->nexthdr == NEXTHDR_IPV6 || srh->nexthdr == NEXTHDR_IPV4 ?
@@ -66,9 +73,10 @@ static __always_inline __u32 srpol_binding_inner(const struct ipv6_sr_hdr *srh)
 }
 
 /*
- * What tells its flow from others: the innermost headers, as of a packet that is
- * steered, since not all who encapsulate write a flow label; where they cannot
- * be read, addresses and flow label of the outer one.
+ * Fill in what identifies the flow: the headers of the inner packet, as for any
+ * packet that is steered, since not every node that encapsulates writes a flow
+ * label. If they cannot be parsed, for instance because the inner packet is a
+ * tunnel itself, the addresses and the flow label of the outer header are used.
  */
 static __always_inline void srpol_binding_flow(struct xdp_md *ctx,
 					       struct ipv6hdr *ip6, __u32 off,
@@ -98,8 +106,8 @@ static __always_inline void srpol_binding_flow(struct xdp_md *ctx,
 }
 
 /*
- * The packet that is steered: the whole of it, outer header and SRH. Return: 0 or
- * the enum srpol_reason to drop it for.
+ * Fill in the packet to be steered: all of it, with its outer header and SRH.
+ * Return: 0 or the enum srpol_reason to drop it for.
  */
 static __always_inline int srpol_binding_parse(struct xdp_md *ctx,
 					       struct srpol_pkt *pkt)
@@ -119,7 +127,10 @@ static __always_inline int srpol_binding_parse(struct xdp_md *ctx,
 	return 0;
 }
 
-/* What a flow that is not known yet is steered by. */
+/*
+ * Decide how to steer a flow that is not known yet. Return: as
+ * srpol_flow_keep().
+ */
 static __noinline int srpol_binding_decide(struct srpol_pkt *pkt,
 					   __u32 policy, union srpol_now now,
 					   struct srpol_decision *d)
@@ -138,7 +149,10 @@ static __noinline int srpol_binding_decide(struct srpol_pkt *pkt,
 	return srpol_flow_keep(&pkt->key, d);
 }
 
-/* Find path and flow. Return: as srpol_select(). */
+/*
+ * Find the flow and its path. Return: as srpol_select(). Without a flow entry,
+ * @s->flow is NULL.
+ */
 static __always_inline int srpol_binding_select(struct srpol_pkt *pkt,
 						__u32 id, __u32 policy,
 						struct srpol_steer *s)
@@ -170,7 +184,10 @@ static __always_inline int srpol_binding_select(struct srpol_pkt *pkt,
 	return srpol_select(pkt, now.gen, s->flow, s->d, &s->sel);
 }
 
-/* S12 to S15: the step to the next segment, and the outer header. */
+/*
+ * RFC 8986 4.13 S12 to S15: advance to the next segment and push the outer
+ * header.
+ */
 static __always_inline int srpol_binding_push(struct xdp_md *ctx,
 					      const struct srpol_pkt *pkt,
 					      const struct srpol_steer *s)
@@ -194,7 +211,10 @@ static __always_inline int srpol_binding_push(struct xdp_md *ctx,
 	return srpol_port_push(ctx, pkt, &s->sel, &o);
 }
 
-/* Return: what srpol_binding() does, the MTU to tell. */
+/*
+ * Drop a packet that is too big for its path. Return: as srpol_binding(), minus
+ * the MTU to report.
+ */
 static __always_inline int srpol_binding_too_big(struct xdp_md *ctx, __u32 id,
 						 const struct srpol_selected *sel)
 {
@@ -245,15 +265,18 @@ static __always_inline int srpol_binding_steer(struct xdp_md *ctx,
 
 /**
  * srpol_binding - steer a packet into the policy of a binding SID
- * @ctx: packet with an SRH whose active segment that is, checked, segments left
+ * @ctx: packet with a checked SRH that has segments left and whose active
+ *	segment is the binding SID
  * @id: SID
  * @policy: policy
  *
- * Global, so that the verifier looks at it once.
+ * This function is global (not static), so that the verifier checks it only
+ * once.
  *
- * Return: XDP verdict; SRPOL_BINDING_END where the policy passes packets through,
- * then nothing was done to this one; of one that was counted as too big minus the
- * MTU its sender is to be told: the stack has no room for that here.
+ * Return: an XDP verdict; SRPOL_BINDING_END if the policy lets the packet pass,
+ * which is unchanged then; or, if the packet was too big and has been counted
+ * as dropped, minus the MTU to report to its sender. The caller sends that
+ * error, as there is no room for it on the stack here.
  */
 __noinline int srpol_binding(struct xdp_md *ctx, __u32 id, __u32 policy)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Rule -> color -> endpoint -> policy: once per flow and epoch. */
+/*
+ * Classification, once per flow and epoch: rule -> color -> endpoint -> policy.
+ */
 #ifndef _SRPOL_CLASSIFY_H
 #define _SRPOL_CLASSIFY_H
 
@@ -28,8 +30,8 @@ static __always_inline bool srpol_range_match(__u32 v, __u32 min, __u32 max)
 }
 
 /*
- * Is the sender in the cgroup of a rule, or below it? At XDP it is not known
- * and so is in none.
+ * Is the sender in the cgroup of a rule, or below it? At XDP (@skb is NULL) the
+ * sender's cgroup is not known, so that no rule with a cgroup matches.
  */
 static __always_inline bool srpol_cgroup_match(struct __sk_buff *skb,
 					       const struct srpol_dp_rule *r)
@@ -41,13 +43,13 @@ static __always_inline bool srpol_cgroup_match(struct __sk_buff *skb,
 }
 
 /**
- * srpol_rule_match - does a packet agree with a rule, its sender apart?
+ * srpol_rule_match - does a packet match a rule? Its cgroup is not looked at
  * @r: rule
  * @pkt: packet, parsed
  *
- * A field the packet does not have (ports of a later fragment, QP of TCP)
- * matches nothing. Global, so that the verifier looks at it once and not for
- * each rule.
+ * A field that the packet does not have (the ports of a later fragment, the QP
+ * of TCP) matches nothing. The function is global, so that the verifier checks
+ * it once and not for each rule.
  */
 __noinline bool srpol_rule_match(const struct srpol_dp_rule *r __arg_nonnull,
 				  const struct srpol_pkt *pkt __arg_nonnull)
@@ -92,7 +94,10 @@ __noinline bool srpol_rule_match(const struct srpol_dp_rule *r __arg_nonnull,
 	return !(m & SRPOL_MATCH_PKEY) || r->pkey == pkt->pkey;
 }
 
-/* The number of the lowest bit; @v is not 0. Global, see srpol_rule_match(). */
+/*
+ * Number of the lowest bit set in @v, which is not 0. Global, see
+ * srpol_rule_match().
+ */
 __noinline __u32 srpol_lowest_bit(__u64 v)
 {
 	__u32 bit = 0, half;
@@ -107,7 +112,7 @@ __noinline __u32 srpol_lowest_bit(__u64 v)
 	return bit;
 }
 
-/* Does the packet agree with the rule at this place in the order? */
+/* Does the packet match the rule at position @nr of the order? */
 static __always_inline bool srpol_rule_try(struct __sk_buff *skb,
 					   const struct srpol_pkt *pkt,
 					   const struct srpol_rule_order *order,
@@ -115,7 +120,10 @@ static __always_inline bool srpol_rule_try(struct __sk_buff *skb,
 {
 	struct srpol_dp_rule *rule;
 
-	/* The compiler knows better than the verifier that it is. */
+	/*
+	 * Keep this check: the compiler can prove it needless, the verifier
+	 * cannot.
+	 */
 	barrier_var(nr);
 	if (nr >= SRPOL_MAX_RULES)
 		return false;
@@ -125,8 +133,9 @@ static __always_inline bool srpol_rule_try(struct __sk_buff *skb,
 }
 
 /*
- * The number of rules up to the first one that a packet agrees with, 0 if there
- * is none: it is as if all of them had been looked at, one after the other.
+ * Position in the order, counted from 1, of the first rule that a packet
+ * matches; 0 if there is none. The result is the same as if all rules before it
+ * had been tried one after the other.
  */
 static __always_inline __u32 srpol_rule_number(struct __sk_buff *skb,
 					       const struct srpol_pkt *pkt,
@@ -138,7 +147,7 @@ static __always_inline __u32 srpol_rule_number(struct __sk_buff *skb,
 	__u32 i, nr = 0;
 
 	some = srpol_index_some(index, order, pkt, value);
-	/* a round for each word, and for each rule */
+	/* one round for each word of the set, and one for each rule */
 	bpf_for(i, 0, SRPOL_SET_WORDS + SRPOL_MAX_RULES) {
 		if (!may) {
 			if (!some)
@@ -187,9 +196,10 @@ srpol_policy_at(const struct srpol_policy_key *key, __u32 gen)
 }
 
 /*
- * The endpoint behind the longest steering prefix that is there in this
- * generation: one that is hidden, or to come, sends the search on to shorter
- * ones. @len: its length.
+ * The endpoint of the longest steering prefix that is present in this
+ * generation. A prefix that is hidden, or that is only staged for the next
+ * generation, is skipped, and the search goes on with shorter ones. @len is set
+ * to the length of the prefix found.
  */
 static __always_inline bool srpol_endpoint_find(const __u8 *daddr, __u32 gen,
 						__u8 *endpoint, __u32 *len)
@@ -217,10 +227,11 @@ static __always_inline bool srpol_endpoint_find(const __u8 *daddr, __u32 gen,
 }
 
 /*
- * The policy of a color for an inner destination. A policy's own endpoint is a
- * steering prefix of all bits to itself, unless there is an explicit one; then
- * the endpoint behind the longest steering prefix counts, and at last the null
- * endpoint (RFC 9256 8.8.1, color-only steering).
+ * The policy of a color for an inner destination. First, unless there is an
+ * explicit steering prefix of all 128 bits, comes a policy whose endpoint is
+ * the destination itself; then one for the endpoint of the longest steering
+ * prefix; at last one for the null endpoint (RFC 9256 8.8.1, color-only
+ * steering).
  */
 static __noinline __u32 srpol_policy_find(__u32 color, const __u8 *daddr,
 					       __u32 gen)
@@ -253,16 +264,16 @@ static __always_inline bool srpol_policy_symmetric(__u32 id, __u32 gen)
 }
 
 /**
- * srpol_classify - decide about the flow of a packet
+ * srpol_classify - decide how the flow of a packet is steered
  * @skb: packet, NULL at XDP
- * @pkt: the same, parsed and identified
+ * @pkt: the same packet, parsed, its flow key complete
  * @order: rules in force
- * @index: their index
- * @now: epoch and generation they are of
+ * @index: index of these rules
+ * @now: epoch and generation that the rules belong to
  * @d: result
- * @tried: number of rules looked at
+ * @tried: set to the number of rules tried, up to the one that matches
  *
- * Return: the rule, NULL if there is none.
+ * Return: the rule that matches, NULL if none does.
  */
 static __always_inline struct srpol_dp_rule *
 srpol_classify(struct __sk_buff *skb, const struct srpol_pkt *pkt,

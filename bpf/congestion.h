@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What comes in tells of congestion: CNPs and NAKs of flows this host sends,
- * marks on the outer headers of what others send. See RoCEv2, IBTA A17.
+ * What received RoCEv2 packets tell about congestion and loss: CNPs and NAKs
+ * about the flows that this host sends, and the order in which the packets of
+ * its peers arrive. See RoCEv2, IBTA A17.
  */
 #ifndef _SRPOL_CONGESTION_H
 #define _SRPOL_CONGESTION_H
@@ -18,9 +19,9 @@
 /**
  * struct srpol_signal - a RoCEv2 packet that came in
  * @key: local address, peer, local QP
- * @psn: its PSN
+ * @psn: PSN of the packet
  * @opcode: BTH opcode
- * @syndrome: of the AETH, if it is an ACK
+ * @syndrome: syndrome of the AETH, valid if the packet is an ACK
  */
 struct srpol_signal {
 	struct srpol_qp_key key;
@@ -29,7 +30,10 @@ struct srpol_signal {
 	__u8 syndrome;
 };
 
-/* The BTH of a frame without VLAN tags and IPv4 options, NULL if not RoCEv2. */
+/*
+ * The BTH of a frame without VLAN tags or IPv4 options, NULL if it is not
+ * RoCEv2.
+ */
 static __always_inline struct srpol_bth *srpol_roce_find(void *data, void *end)
 {
 	struct ethhdr *eth = data;
@@ -70,10 +74,10 @@ srpol_signal_flow(const struct srpol_signal *s)
 }
 
 /*
- * An answer to a local QP: was it a flow of ours that asked for this PSN to be
- * acknowledged? Then it is that QP's, whatever was known of the QP before: QPs
- * go, and their numbers are used again; and who forged an answer once is not to
- * be believed for longer than until the next one comes.
+ * An ACK came for a local QP. If a flow of this host has asked for this PSN to
+ * be acknowledged, the QP is that flow's, whatever was known about the QP
+ * before: QPs are destroyed and their numbers used again. So a forged ACK is
+ * believed until the next genuine one at most.
  */
 static __noinline int srpol_signal_learn(const struct srpol_signal *s)
 {
@@ -155,7 +159,7 @@ static __noinline int srpol_signal_nak(const struct srpol_signal *s)
 	return 0;
 }
 
-/* The order in which a peer's packets come in. */
+/* Track the order in which the packets of a peer arrive. */
 static __noinline int srpol_signal_observe(const struct srpol_signal *s)
 {
 	struct srpol_rx_flow *v, first = {
@@ -218,8 +222,8 @@ static __noinline int srpol_signal_take(struct xdp_md *ctx, __u32 observe)
 }
 
 /**
- * srpol_signal_look - has this packet anything to tell?
- * @ctx: packet as the host is to see it
+ * srpol_signal_look - take what a received packet tells about congestion
+ * @ctx: packet as the host will see it, decapsulated
  * @cfg: settings
  */
 static __always_inline void

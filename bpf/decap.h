@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Decapsulation: End.DT and uDT, End.DX, and the USD flavor where there is no
- * segment left (RFC 8986 4.4 to 4.8, 4.16.3). The inner DSCP is kept (pipe
- * model, RFC 2983); whoever forwards the packet counts its hop limit down.
+ * Decapsulation: End.DT and uDT, End.DX, and the USD flavor where no segment is
+ * left (RFC 8986 4.4 to 4.8, 4.16.3). The inner DSCP is kept (pipe model, RFC
+ * 2983). The hop limit is decremented by whoever forwards the packet.
  */
 #ifndef _SRPOL_DECAP_H
 #define _SRPOL_DECAP_H
@@ -28,7 +28,10 @@ static __always_inline bool srpol_decap_takes(__u32 does, __u8 nh)
 	       (nh == NEXTHDR_IPV4 && does & SRPOL_DO_V4);
 }
 
-/* The packet is for the SID's upper layer: is it what the SID takes? */
+/*
+ * The packet is addressed to the SID's upper layer. Return: 0 if the SID takes
+ * it, else the enum srpol_reason why it does not.
+ */
 static __always_inline int srpol_decap_check(const struct srpol_sid_ctx *sc,
 					     const struct ipv6hdr *ip6)
 {
@@ -56,7 +59,7 @@ static __always_inline void srpol_decap_account(const struct srpol_sid_ctx *sc,
 		srpol_count(SRPOL_REASON_ECN_ODD);
 }
 
-/* What a SID does not decapsulate may be a probe that ends there. */
+/* A packet that the SID does not decapsulate may be a probe that ends there. */
 static __always_inline int srpol_decap_not(struct xdp_md *ctx,
 					   const struct srpol_sid_ctx *sc,
 					   int reason)
@@ -70,7 +73,7 @@ static __always_inline int srpol_decap_not(struct xdp_md *ctx,
  * srpol_decap - take the inner packet out
  * @ctx: packet
  * @cfg: settings
- * @sc: the same, parsed
+ * @sc: SID context: the same packet, parsed
  *
  * Return: XDP verdict.
  */
@@ -81,7 +84,10 @@ static __always_inline int srpol_decap(struct xdp_md *ctx,
 	struct xdp_md *c = ctx;
 	struct ipv6hdr *ip6;
 	void *end;
-	/* USD leaves forwarding to the kernel, whatever else the SID does. */
+	/*
+	 * End.DX alone sends to the adjacency. USD leaves forwarding to the
+	 * kernel, whatever else the SID does.
+	 */
 	bool dx = (sc->does & (SRPOL_DO_X | SRPOL_DO_END)) == SRPOL_DO_X;
 	__u32 room = sc->payload - sc->srh_len, dev = 0;
 	bool was_ce, six = sc->nh == NEXTHDR_IPV6;
@@ -90,7 +96,10 @@ static __always_inline int srpol_decap(struct xdp_md *ctx,
 	__u8 ecn;
 	int err;
 
-	/* Else the compiler reads one of two fields of the context. */
+	/*
+	 * Otherwise the compiler merges reads of two fields of the context into
+	 * one.
+	 */
 	barrier_var(c);
 	ip6 = (void *)(long)c->data + ETH_HLEN;
 	end = (void *)(long)c->data_end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Counters and signals belong to an object, not to its id: a new object starts
- * at 0.
+ * Counters and signals belong to an object, not to its id: when an id is used
+ * again, the new object's counters start at 0.
  */
 #ifndef _SRPOL_DP_CLEAR_H
 #define _SRPOL_DP_CLEAR_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Methods: inner destination prefixes and the endpoints behind them. */
+/* Methods: steering prefixes and the endpoints they lead to. */
 #ifndef _SRPOL_DP_ENDPOINT_H
 #define _SRPOL_DP_ENDPOINT_H
 
@@ -25,7 +25,10 @@ srpol_prefix_read(const struct srpol_dp_endpoint *arg, struct srpol_prefix *key,
 	return 0;
 }
 
-/* This very prefix, which a look-up finds if it is the longest up to itself. */
+/*
+ * The entry of exactly this prefix. The look-up returns the longest prefix that
+ * contains @key and is not longer than it, so that its length tells.
+ */
 static __always_inline struct srpol_endpoint *
 srpol_prefix_get(const struct srpol_prefix *key)
 {

@@ -37,7 +37,10 @@ srpol_apply_config(const struct srpol_dp_config *arg)
 	return 0;
 }
 
-/* Flows are decided about anew: their port may have another check now. */
+/*
+ * Have all flows decided again, as the source check of their port may have
+ * changed.
+ */
 static __always_inline void srpol_ports_changed(void)
 {
 	struct srpol_state *st = srpol_state_get();
@@ -123,10 +126,11 @@ static __always_inline int srpol_apply_revert(__u32 kind, __u32 id)
 }
 
 /*
- * Version words are compared as far as 2^30 generations apart, so that one that
- * nobody touches for longer would turn to its other copy. Once in a while all
- * that are old are made younger, but not so young that a packet that is still
- * under way could take them for new.
+ * Version words are compared modulo 2^31, so that one that is not written for
+ * 2^30 generations would come to select the other copy. Every SRPOL_SWEEP_EVERY
+ * generations all words that are older than that are set to that age: a packet
+ * still in flight, which reads with an earlier generation, must not take them
+ * for newer than its own.
  */
 #define SRPOL_SWEEP_EVERY	(1u << 28)
 
@@ -207,7 +211,7 @@ static __noinline int srpol_sweep(__u32 gen)
 	return 0;
 }
 
-/* The one store that makes all that was staged what packets see. */
+/* Commit: the one store that makes everything staged visible to packets. */
 static __always_inline int srpol_apply_commit(__u32 reclassify)
 {
 	struct srpol_state *st = srpol_state_get();
@@ -215,7 +219,10 @@ static __always_inline int srpol_apply_commit(__u32 reclassify)
 
 	if (!st)
 		return -EFAULT;
-	/* Flows know whether their destination is in a SID block. */
+	/*
+	 * Flows remember whether their destination is in a SID block, which is
+	 * in the settings.
+	 */
 	now.epoch = st->epoch +
 		    (reclassify || srpol_staged(st->cfg_ver, st->gen));
 	now.gen = st->gen + 1;
@@ -272,7 +279,10 @@ static int srpol_reset_policy(struct bpf_map *map, const __u32 *key,
 	return 0;
 }
 
-/* What is being filled at this moment carries an epoch that is over. */
+/*
+ * An entry that is being filled right now is left alone: it gets an epoch that
+ * is already over.
+ */
 static int srpol_reset_flow(struct bpf_map *map, const __u32 *key,
 			    struct srpol_flow *flow, void *ctx)
 {
@@ -283,7 +293,10 @@ static int srpol_reset_flow(struct bpf_map *map, const __u32 *key,
 	return 0;
 }
 
-/* What packets have left behind, and would be taken for what is true. */
+/*
+ * Delete what was learned from packets; it would be taken for valid after the
+ * reset.
+ */
 static __always_inline void srpol_reset_learnt(void)
 {
 	bpf_for_each_map_elem(&flows, srpol_reset_flow, NULL, 0);
@@ -295,8 +308,9 @@ static __always_inline void srpol_reset_learnt(void)
 
 /*
  * Settings of zeros and an empty order of rules come first: from then on
- * packets are left alone until the replay commits its own. The version words
- * of what is emptied stay: nothing staged before is ahead of the generation.
+ * packets are not steered, until the replay commits settings of its own. The
+ * version words of the emptied entries are kept, as after this commit none of
+ * them is ahead of the generation.
  */
 static __always_inline int srpol_apply_reset(void)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The two ways to the methods of dp_*.h: struct_ops for the module, and
- * programs for BPF_PROG_TEST_RUN on a kernel without it. The latter are not
- * loaded unless asked for; their context is the method's argument. They are
- * of type syscall; where an LPM map is involved, which such programs may not
- * use, they are of type raw_tp.
+ * There are two ways to call the methods of dp_*.h: through struct_ops, as the
+ * module does, and by programs for BPF_PROG_TEST_RUN on a kernel without it.
+ * The latter are not loaded by default; their context is the argument of the
+ * method. They are of type syscall, or of type raw_tp where an LPM map is
+ * involved, which programs of type syscall may not use.
  */
 #ifndef _SRPOL_DP_OPS_H
 #define _SRPOL_DP_OPS_H
@@ -104,7 +104,7 @@ int BPF_PROG(dp_rule_commit, const struct srpol_dp_rule_table *table)
 	return srpol_apply_rule_table(table, table->slot);
 }
 
-/* Context: the table, followed by its slots. */
+/* The context is the table, followed by its slots. */
 SEC("?syscall")
 int run_rule_commit(struct srpol_dp_rule_table *ctx)
 {

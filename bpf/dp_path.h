@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Methods: next hops, paths, bucket rows. */
+/* Methods: next hops, paths, rows of buckets. */
 #ifndef _SRPOL_DP_PATH_H
 #define _SRPOL_DP_PATH_H
 
@@ -47,7 +47,7 @@ static __always_inline int srpol_apply_nexthop_del(__u32 id)
 	return 0;
 }
 
-/* All of struct srpol_dp_path but the string. */
+/* All members of struct srpol_dp_path except the rewrite string. */
 struct srpol_path_head {
 	__u32 id;
 	__u32 nexthop;
@@ -84,8 +84,8 @@ static __always_inline int srpol_path_check(const struct srpol_path_head *h)
 }
 
 /*
- * A path that is down and comes back in a new form is up from the commit on;
- * until then its old form must not come back instead, unless path_state says
+ * When a path that is down is set again as up, its new form is up from the
+ * commit on. Until then the old form must not come up, unless path_state() says
  * so.
  */
 static __always_inline void srpol_path_raise(struct srpol_path *path,
@@ -140,8 +140,9 @@ static __always_inline int srpol_apply_path(const struct srpol_dp_path *arg)
 }
 
 /*
- * A path that goes up does so in the form it has now, even if it was set while
- * it was down; what a path that is new will be like is all there is of it.
+ * A path that goes up does so in its current form, even if that form was set
+ * while the path was down. A path that is new in the next generation has only
+ * the form that is staged for it.
  */
 static __always_inline int srpol_apply_path_state(__u32 id, __u32 up)
 {

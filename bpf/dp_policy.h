@@ -42,7 +42,7 @@ static __always_inline void srpol_policy_key(const struct srpol_dp_policy *p,
 	srpol_copy_addr(key->endpoint, p->endpoint);
 }
 
-/* Color and endpoint are to lead to this policy. */
+/* Make color and endpoint lead to policy @id. */
 static __always_inline int srpol_index_set(const struct srpol_policy_key *key,
 					   __u32 id, __u32 gen)
 {
@@ -111,8 +111,8 @@ static __always_inline int srpol_apply_policy(const struct srpol_dp_policy *arg)
 }
 
 /*
- * The table stays as it is: flows that lead here are sent elsewhere by the
- * change of epoch that goes with the commit, all at once.
+ * The policy's buckets are left as they are: the commit comes with a new epoch,
+ * which makes all flows that use the policy leave it at once.
  */
 static __always_inline int
 srpol_apply_policy_hide(const struct srpol_dp_policy *arg)
@@ -128,7 +128,10 @@ srpol_apply_policy_hide(const struct srpol_dp_policy *arg)
 	ref = bpf_map_lookup_elem(&policy_index, &key);
 	if (!ref)
 		return -ENOENT;
-	/* Another policy that takes its place may have been staged before. */
+	/*
+	 * Another policy with the same color and endpoint may have been staged
+	 * before.
+	 */
 	if (ref->id[ref->ver & 1] != p.id)
 		return 0;
 	copy = srpol_spare(ref->ver, gen);

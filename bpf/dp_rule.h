@@ -10,7 +10,7 @@
 #include "maps.h"
 #include "state.h"
 
-/* Does a rule in force use these counters? */
+/* Does a rule in force use the counters of this id? */
 static __always_inline bool srpol_rule_id_used(__u32 id)
 {
 	struct srpol_state *st = srpol_state_get();
@@ -62,7 +62,10 @@ static __always_inline int srpol_apply_rule(const struct srpol_dp_rule *arg)
 	return 0;
 }
 
-/* Are they slots? With @order, they are its slots from now on. */
+/*
+ * Check that all values are numbers of slots. With @order, store them there,
+ * too.
+ */
 static __always_inline int srpol_slots_read(struct srpol_rule_order *order,
 					    const __u32 *slot, __u32 n)
 {
@@ -85,6 +88,9 @@ static __always_inline int srpol_slots_read(struct srpol_rule_order *order,
  * srpol_apply_rule_table - stage a new order of rules
  * @arg: table
  * @slot: kernel address of the slots; @arg->slot, except in tests
+ *
+ * Return: 0 or a negative error code; on -ENOSPC and -EINVAL nothing is
+ * changed.
  */
 static __always_inline int
 srpol_apply_rule_table(const struct srpol_dp_rule_table *arg,
@@ -102,7 +108,9 @@ srpol_apply_rule_table(const struct srpol_dp_rule_table *arg,
 	n = head[0];
 	if (n > SRPOL_MAX_RULES)
 		return -ENOSPC;
-	/* all of them first: the copy may be one that is staged already */
+	/*
+	 * check all of them first: an order may be staged in this copy already
+	 */
 	err = srpol_slots_read(NULL, slot, n);
 	if (err)
 		return err;

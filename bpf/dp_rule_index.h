@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Methods: the rule index of a new order of rules. */
+/* Methods: build the rule index of a new order of rules. */
 #ifndef _SRPOL_DP_RULE_INDEX_H
 #define _SRPOL_DP_RULE_INDEX_H
 
@@ -8,12 +8,12 @@
 #include "rule_index.h"
 
 /**
- * struct srpol_dim_span - the values of a dimension that a rule may agree with
- * @first: the first of them
- * @n: how many in a row, behind the last one comes 0; 256 is all of them
- * @mask: of these, those whose bits in @mask are @value; 0 is all of them
+ * struct srpol_dim_span - the values of a dimension that a rule can match
+ * @first: first value
+ * @n: number of consecutive values; 255 is followed by 0; 256 means all values
+ * @mask: only values whose bits under @mask are @value; 0 for all
  * @value: see @mask
- * @opcodes: or those that are in the rule's set of opcodes
+ * @opcodes: only values that are in the rule's set of opcodes
  */
 struct srpol_dim_span {
 	__u32 first;
@@ -23,7 +23,10 @@ struct srpol_dim_span {
 	bool opcodes;
 };
 
-/* The values at bits @shift to @shift + 7 of the numbers from @min to @max. */
+/*
+ * Restrict @span to what bits @shift to @shift + 7 can be in numbers from @min
+ * to @max.
+ */
 static __always_inline void srpol_span_range(struct srpol_dim_span *span,
 					     __u32 min, __u32 max, __u32 shift)
 {
@@ -42,7 +45,10 @@ static __always_inline void srpol_span_one(struct srpol_dim_span *span,
 	span->n = 1;
 }
 
-/* Which of the prefixes of srpol_dim_mask() a prefix is of, or none. */
+/*
+ * Number of the first mask of srpol_dim_mask() that @mask covers,
+ * SRPOL_DIM_MASKS if none.
+ */
 static __always_inline __u32 srpol_span_prefix(const __u8 *mask)
 {
 	__u64 has_high = *(const __u64 *)mask;
@@ -68,8 +74,9 @@ static __always_inline void srpol_span_addr(struct srpol_dim_span *span,
 }
 
 /*
- * Global, so that the verifier looks at it once and not for each dimension.
- * What a rule does not look at leaves @span as it was: all values.
+ * Restrict @span to the values of dimension @dim that a rule can match. A field
+ * that the rule does not match on leaves @span as it was: all values. Global,
+ * so that the verifier checks it once and not for each dimension.
  */
 __noinline int srpol_span_of_rule(const struct srpol_dp_rule *r __arg_nonnull,
 				  __u32 dim,
@@ -111,13 +118,16 @@ __noinline int srpol_span_of_rule(const struct srpol_dp_rule *r __arg_nonnull,
 	return 0;
 }
 
-/* A span that leaves out nothing. */
+/* Does the span contain all values? */
 static __always_inline bool srpol_span_any(const struct srpol_dim_span *span)
 {
 	return span->n == SRPOL_DIM_VALUES && !span->mask && !span->opcodes;
 }
 
-/* The rule at @nr in the order, and what it may agree with in @dim. */
+/*
+ * The rule at position @nr of the order. @span gets the values of @dim it can
+ * match.
+ */
 static __always_inline struct srpol_dp_rule *
 srpol_index_rule(const struct srpol_rule_order *order, __u32 nr, __u32 dim,
 		 struct srpol_dim_span *span)
@@ -135,7 +145,7 @@ srpol_index_rule(const struct srpol_rule_order *order, __u32 nr, __u32 dim,
 	return rule;
 }
 
-/* Is there a rule that looks at it? */
+/* Does any rule match on dimension @dim? */
 static __noinline bool srpol_dim_used(const struct srpol_rule_order *order
 				      __arg_nonnull, __u32 dim)
 {
@@ -152,7 +162,10 @@ static __noinline bool srpol_dim_used(const struct srpol_rule_order *order
 	return false;
 }
 
-/* Rule @nr to those of the sets from @first on that it may agree with. */
+/*
+ * Add the rule at position @nr to the sets that it can match. The sets of the
+ * dimension begin at number @first.
+ */
 static __always_inline void srpol_index_add(struct srpol_rule_index *index,
 					    __u32 first, __u32 nr,
 					    const struct srpol_dim_span *span,
@@ -179,7 +192,10 @@ static __always_inline void srpol_index_add(struct srpol_rule_index *index,
 	}
 }
 
-/* No rule in any of the sets from @first on; @words of them are looked at. */
+/*
+ * Empty the sets that begin at number @first. Only @words words of each are in
+ * use.
+ */
 static __always_inline void srpol_index_empty(struct srpol_rule_index *index,
 					      __u32 first, __u32 words)
 {
@@ -196,7 +212,10 @@ static __always_inline void srpol_index_empty(struct srpol_rule_index *index,
 	}
 }
 
-/* The rules that do not look at the dimension are in all of its sets. */
+/*
+ * Add the rules that do not match on the dimension to all of its sets, and note
+ * which words of each set are not 0.
+ */
 static __always_inline void srpol_index_finish(struct srpol_rule_index *index,
 					       __u32 first, __u32 words)
 {
@@ -219,8 +238,8 @@ static __always_inline void srpol_index_finish(struct srpol_rule_index *index,
 }
 
 /*
- * The sets of dimension @dim, from number @first on. Global, so that the verifier
- * looks at it once.
+ * Fill the sets of dimension @dim, which begin at number @first. Global, so
+ * that the verifier checks it once.
  */
 __noinline int srpol_index_fill(struct srpol_rule_index *index __arg_nonnull,
 				const struct srpol_rule_order *order __arg_nonnull,
@@ -243,9 +262,9 @@ __noinline int srpol_index_fill(struct srpol_rule_index *index __arg_nonnull,
 }
 
 /**
- * srpol_index_make - make the index of an order of rules
- * @index: index, of the same copy
- * @order: order; @n and @slot are set, @n_dims and @dim are filled in
+ * srpol_index_make - build the index of an order of rules
+ * @index: index in the same copy as the order
+ * @order: order whose @n and @slot are set; @n_dims and @dim are filled in here
  */
 static __always_inline void srpol_index_make(struct srpol_rule_index *index,
 					     struct srpol_rule_order *order)

@@ -56,7 +56,10 @@ srpol_sid_entry(const struct srpol_prefix *key)
 	return entry && entry->len == key->len ? entry : NULL;
 }
 
-/* In one of the two maps; packets ask the second only if it is not empty. */
+/*
+ * Add a SID to one of the two maps. Packets look into the second one, of
+ * prefixes, only if it is not empty.
+ */
 static __always_inline int srpol_sid_add(const struct srpol_prefix *key,
 					 const struct srpol_sid_entry *first)
 {
@@ -103,7 +106,10 @@ static __always_inline int srpol_sid_remove(const struct srpol_prefix *key)
 	       srpol_sid_prefix_remove(st, key);
 }
 
-/* Flows know whether their destination is a SID: they are to look again. */
+/*
+ * Flows and the SID cache remember which addresses are local SIDs: a new epoch
+ * makes them look again.
+ */
 static __always_inline void srpol_sid_changed(void)
 {
 	struct srpol_state *st = srpol_state_get();
@@ -123,7 +129,7 @@ static __always_inline void srpol_sid_stage(struct srpol_sid_entry *entry,
 	srpol_stage(&entry->ver, gen, copy);
 }
 
-/* Is this the first time that these counters are used for this SID? */
+/* Does this SID not have the counters of @id yet? They are cleared then. */
 static __always_inline bool srpol_sid_fresh(struct srpol_sid_entry *entry,
 					    __u32 id)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How the methods of struct srpol_dp_ops write the maps, dp_*.h: what all of
- * them need.
+ * Staging: what all methods of struct srpol_dp_ops in dp_*.h need to write the
+ * maps.
  *
- * Arguments are kernel memory of any kind: an object of the module when called
- * through struct_ops, the context of a syscall program in tests. So they are
- * read with bpf_probe_read_kernel() throughout.
+ * Arguments are kernel memory of any kind: an object of the module when a
+ * method is called through struct_ops, the context of a syscall program in
+ * tests. So they are always read with bpf_probe_read_kernel().
  *
- * What packets may be reading is never written: the other copy is, and its
- * version word is then set by an atomic exchange, which is a full barrier.
- * Everything is checked before anything is changed. See srpol_maps.h, DOC:
- * generations.
+ * A copy that packets may be reading is never written. The other copy is
+ * written, and then the version word is set by an atomic exchange, which is a
+ * full barrier. Everything is checked before anything is changed. See
+ * srpol_maps.h, DOC: generations.
  */
 #ifndef _SRPOL_DP_STAGE_H
 #define _SRPOL_DP_STAGE_H
@@ -18,7 +18,10 @@
 #include "base.h"
 #include "state.h"
 
-/* A dense id within a table of @max entries. */
+/*
+ * Check the id of an entry of a table with @max entries; ids are dense and
+ * start at 1.
+ */
 static __always_inline int srpol_id_check(__u32 id, __u32 max)
 {
 	if (!id)
@@ -26,13 +29,16 @@ static __always_inline int srpol_id_check(__u32 id, __u32 max)
 	return id < max ? 0 : -ENOSPC;
 }
 
-/* Hash and LPM maps have different words for "full". */
+/* Hash maps say E2BIG when they are full, LPM maps ENOSPC: make it ENOSPC. */
 static __always_inline int srpol_map_error(long err)
 {
 	return err == -E2BIG ? -ENOSPC : err;
 }
 
-/* Present generation; methods are called one at a time. */
+/*
+ * The present generation. Methods are called one at a time, so that it does not
+ * change.
+ */
 static __always_inline __u32 srpol_gen(void)
 {
 	struct srpol_state *st = srpol_state_get();
@@ -40,7 +46,7 @@ static __always_inline __u32 srpol_gen(void)
 	return st ? st->gen : 0;
 }
 
-/* Version word that makes @copy count from the next generation on. */
+/* Version word that makes @copy valid from the next generation on. */
 static __always_inline __u32 srpol_ver_next(__u32 gen, __u32 copy)
 {
 	return (gen + 1) << 1 | copy;
@@ -52,7 +58,10 @@ static __always_inline bool srpol_staged(__u32 ver, __u32 gen)
 	return (ver | 1) == srpol_ver_next(gen, 1);
 }
 
-/* The copy to stage into: not in use, so that it is the one staged already. */
+/*
+ * The copy to stage into: the one not in use, also if something is staged in it
+ * already.
+ */
 static __always_inline __u32 srpol_spare(__u32 ver, __u32 gen)
 {
 	return !srpol_copy(ver, gen);
@@ -63,7 +72,7 @@ static __always_inline void srpol_stage(__u32 *ver, __u32 gen, __u32 copy)
 	__sync_lock_test_and_set(ver, srpol_ver_next(gen, copy));
 }
 
-/* Take back what was staged. False if nothing was. */
+/* Undo staging. Return: false if nothing was staged since the last commit. */
 static __always_inline bool srpol_unstage(__u32 *ver, __u32 gen)
 {
 	if (!srpol_staged(*ver, gen))

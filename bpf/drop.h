@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The one place packets are dropped at: counted, and some of them reported. */
+/*
+ * The one place where packets are dropped: they are counted, and some are
+ * reported.
+ */
 #ifndef _SRPOL_DROP_H
 #define _SRPOL_DROP_H
 
@@ -44,9 +47,10 @@ static __always_inline bool srpol_drop_allowed(__u64 now)
 
 /**
  * srpol_drop - count and report a packet that is dropped
- * @ev: what is known of it; @ns is filled in
+ * @ev: what is known of the packet; @ns is filled in here
  *
- * A full ring buffer costs the report, not the budget.
+ * If the ring buffer is full, the report is lost, but not charged to the
+ * budget.
  */
 static __noinline int srpol_drop(struct srpol_drop_event *ev)
 {
@@ -65,10 +69,10 @@ static __noinline int srpol_drop(struct srpol_drop_event *ev)
 }
 
 /**
- * srpol_drop_pkt - the same for a packet on its way out
+ * srpol_drop_pkt - count and report a packet that is dropped on its way out
  * @pkt: packet, parsed
  * @reason: enum srpol_reason
- * @id: path or policy the reason is about
+ * @id: path or policy that the reason is about
  */
 static __noinline int srpol_drop_pkt(const struct srpol_pkt *pkt, __u32 reason,
 				     __u32 id)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* TCX egress of uplinks: steer what leaves. */
+/* TCX egress of uplinks: steer the packets that leave. */
 #ifndef _SRPOL_EGRESS_H
 #define _SRPOL_EGRESS_H
 
@@ -13,7 +13,7 @@
 #include "stats.h"
 #include "steer.h"
 
-/* Left alone, and counted. */
+/* Leave the packet alone, and count the reason. */
 static __always_inline int srpol_egress_pass(__u32 reason)
 {
 	srpol_count(reason);
@@ -28,8 +28,9 @@ static __always_inline int srpol_egress_drop(const struct srpol_pkt *pkt,
 }
 
 /*
- * Too big for its path, which takes @mtu: dropped as it is, and its sender told
- * if possible. Inline, as the stack is nearly used up.
+ * The packet is too big for its path, which takes inner packets of up to @mtu
+ * bytes. Drop it, and tell its sender if @icmp_errors allows. Inline, as the
+ * stack is nearly used up.
  */
 static __always_inline int srpol_egress_too_big(struct __sk_buff *skb,
 						const struct srpol_pkt *pkt,
@@ -68,7 +69,9 @@ static __always_inline int srpol_egress_steer(struct __sk_buff *skb,
 		       srpol_egress_drop(pkt, reason, d.cache.policy) :
 		       srpol_egress_pass(reason);
 	}
-	/* here, as elsewhere it takes more of the stack than there is */
+	/*
+	 * checked here, since elsewhere it would take more stack than there is
+	 */
 	if (srpol_limit_any() && srpol_limit_skb(skb, &d, pkt->len))
 		return srpol_egress_drop(pkt, SRPOL_REASON_LIMITED,
 					 d.cache.policy);

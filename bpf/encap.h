@@ -25,10 +25,13 @@
 	(BPF_F_ADJ_ROOM_ENCAP_L3_IPV6 | BPF_F_ADJ_ROOM_FIXED_GSO |	\
 	 BPF_F_ADJ_ROOM_NO_CSUM_RESET)
 
-/* Bits of the flow's entropy beside a path id in the label. */
+/*
+ * Bits of the flow label that are left for entropy of the flow beside a path
+ * id.
+ */
 #define SRPOL_LABEL_ENTROPY	((1u << SRPOL_LABEL_ID_SHIFT) - 1)
 
-/* Entropy for the underlay. */
+/* A flow label, which must not be 0, from a hash: entropy for the underlay. */
 static __always_inline __u32 srpol_label_from_hash(__u32 hash)
 {
 	__u32 label = hash >> 12;
@@ -40,7 +43,7 @@ static __always_inline __u32 srpol_label_from_hash(__u32 hash)
  * srpol_outer_label - outer flow label, RFC 6437
  * @cfg: settings
  * @pkt: inner packet
- * @d: what was decided about its flow
+ * @d: the decision about its flow
  * @path: path it takes
  */
 static __always_inline __u32
@@ -50,7 +53,9 @@ srpol_outer_label(const struct srpol_dp_config *cfg,
 {
 	__u32 label;
 
-	/* neither alone: flows of one path differ in few bits of @hash */
+	/*
+	 * not from one hash: flows on the same path differ in few bits of @hash
+	 */
 	label = srpol_label_from_hash(srpol_rol(d->tuple_hash, 16) +
 				      d->hash * SRPOL_LABEL_MIX);
 	if (cfg->path_id == SRPOL_PATH_ID_LABEL)
@@ -85,9 +90,9 @@ srpol_outer_tclass(const struct srpol_dp_config *cfg, __u8 inner)
 }
 
 /**
- * srpol_encap_fits - would the packet, or each of its segments, fit?
+ * srpol_encap_fits - does the packet, or each of its segments, fit its path?
  * @pkt: packet
- * @cfg: path
+ * @cfg: compiled form of the path
  */
 static __always_inline bool srpol_encap_fits(const struct srpol_pkt *pkt,
 					     const struct srpol_path_cfg *cfg)
@@ -100,7 +105,8 @@ static __always_inline bool srpol_encap_fits(const struct srpol_pkt *pkt,
 }
 
 /**
- * struct srpol_outer - what the rewrite string of a path leaves open
+ * struct srpol_outer - fields of the outer header that the rewrite string
+ *	leaves open
  * @tclass: outer traffic class
  * @label: outer flow label
  */
@@ -110,11 +116,11 @@ struct srpol_outer {
 };
 
 /**
- * srpol_outer_fill - fill in what differs from packet to packet
- * @data: start of the frame, which begins with the rewrite string
- * @end: end of its linear data
+ * srpol_outer_fill - fill in the fields that differ from packet to packet
+ * @data: start of the frame, to which the rewrite string has been written
+ * @end: end of the frame's linear data
  * @pkt: inner packet
- * @cfg: path
+ * @cfg: compiled form of the path
  * @o: values
  *
  * Return: 0 or SRPOL_REASON_NO_ROOM.
@@ -139,7 +145,8 @@ static __always_inline int srpol_outer_fill(void *data, void *end,
 }
 
 /**
- * struct srpol_timestamp - what a packet adds to the TLV, as on the wire
+ * struct srpol_timestamp - the part of the TLV that each packet writes, as on
+ *	the wire
  */
 struct srpol_timestamp {
 	__be32 seq;
@@ -176,14 +183,14 @@ static __noinline int srpol_timestamp_skb(struct __sk_buff *skb, __u32 off,
 }
 
 /**
- * srpol_push - encapsulate
+ * srpol_push - encapsulate a packet
  * @skb: packet
- * @pkt: the same, parsed
- * @sel: path
+ * @pkt: the same packet, parsed
+ * @sel: its path
  * @o: values for the outer header
  *
- * VLAN tags are part of the link layer the packet leaves behind and go with
- * it; the path's device adds its own where it has one.
+ * VLAN tags belong to the link layer that the packet leaves, and are removed.
+ * The path's device adds its own tag if it has one.
  *
  * Return: 0, or the enum srpol_reason of the failure.
  */
@@ -207,8 +214,9 @@ static __always_inline int srpol_push(struct __sk_buff *skb,
 				  SRPOL_ENCAP_FLAGS);
 	if (err) {
 		/*
-		 * The kernel keeps state for one tunnel only, so VXLAN inside
-		 * is let go; but not without the tags it had.
+		 * The kernel keeps the state of one tunnel only, so that a
+		 * packet that is in VXLAN already is left alone; but not if
+		 * tags have been removed from it.
 		 */
 		if ((err == -EALREADY || err == -ENOTSUPP) && !pkt->tags)
 			return SRPOL_REASON_TUNNELED;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * SRv6 endpoint (RFC 8986 4, RFC 9800 4.1) at XDP, with strict checks: what is
- * not exactly right is dropped and counted by name.
+ * SRv6 endpoint (RFC 8986 4, RFC 9800 4.1) at XDP. The checks are strict: a
+ * packet that is not exactly right is dropped, and counted under a reason of
+ * its own.
  */
 #ifndef _SRPOL_ENDPOINT_H
 #define _SRPOL_ENDPOINT_H
@@ -23,19 +24,20 @@
 #include "usid.h"
 #include "words.h"
 
-/* SIDs of this node one packet may visit in a row. */
+/* How many SIDs of this node one packet may visit in a row. */
 #define SRPOL_END_CHAIN		4
 
-/* What becomes of a packet at a SID that is not its last. */
+/* What to do with a packet at a SID that advances to the next segment. */
 enum srpol_step {
-	SRPOL_STEP_NEXT,	/* on to the next segment */
-	SRPOL_STEP_DECAP,	/* there is none left */
+	SRPOL_STEP_NEXT,	/* next segment */
+	SRPOL_STEP_DECAP,	/* no segment is left: decapsulate */
 	SRPOL_STEP_DROP,	/* for the reason in @reason */
 };
 
 /*
- * Is there a next segment? @shift: it is in the destination address. The
- * checks come in the order of the RFCs; the hop limit is the last of them.
+ * Is there a next segment? @shift is set if it is in the destination address,
+ * not in the SRH. The checks come in the order of the RFCs; the hop limit is
+ * the last one.
  */
 static __always_inline enum srpol_step
 srpol_step_check(const struct srpol_sid_ctx *sc, const struct ipv6hdr *ip6,
@@ -56,10 +58,10 @@ srpol_step_check(const struct srpol_sid_ctx *sc, const struct ipv6hdr *ip6,
 }
 
 /*
- * On to the next segment. Return: XDP_PASS with @sc->sid NULL if it is not
- * ours, so that the kernel forwards the packet and counts down its hop limit, or
- * if TC sends it; with @sc->sid where it goes on here. Any other verdict is
- * final.
+ * Advance to the next segment. Return: XDP_PASS with @sc->sid NULL if that is
+ * not a SID of this node, and the kernel forwards the packet and decrements its
+ * hop limit, or if TC sends it to an adjacency. XDP_PASS with @sc->sid set if it
+ * is: the packet is processed there. Any other verdict is final.
  */
 static __noinline int srpol_step_next(struct xdp_md *ctx,
 				      struct srpol_sid_ctx *sc, bool shift,
@@ -110,7 +112,10 @@ static __noinline int srpol_step_next(struct xdp_md *ctx,
 	return XDP_PASS;
 }
 
-/* A probe comes from this host, which is told by more than its source. */
+/*
+ * A probe comes from this host, and is known by more than its source, which may
+ * be outside the SR domain.
+ */
 static __always_inline int srpol_endpoint_refuse(struct xdp_md *ctx,
 						 const struct srpol_sid_ctx *sc,
 						 int reason)
@@ -124,7 +129,7 @@ static __always_inline int srpol_endpoint_refuse(struct xdp_md *ctx,
  * srpol_endpoint - process a packet whose destination is a local SID
  * @ctx: packet
  * @ip6: its IPv6 header, known to be linear
- * @st: state
+ * @st: state of the data plane
  * @sid: the SID
  *
  * Return: XDP verdict.

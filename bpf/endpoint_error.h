@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a packet for a local SID is dropped for, and what its sender is told. */
+/* Drop a packet for a local SID, and tell its sender why. */
 #ifndef _SRPOL_ENDPOINT_ERROR_H
 #define _SRPOL_ENDPOINT_ERROR_H
 
@@ -9,7 +9,7 @@
 #include "sid.h"
 #include "sid_ctx.h"
 
-/* Has a routing header, of whatever type, segments left? */
+/* Does a routing header, of whatever type, have segments left? */
 static __always_inline bool srpol_routing_goes_on(const struct xdp_md *ctx)
 {
 	const struct ipv6_sr_hdr *srh = (void *)(long)ctx->data + ETH_HLEN +
@@ -20,11 +20,11 @@ static __always_inline bool srpol_routing_goes_on(const struct xdp_md *ctx)
 }
 
 /**
- * srpol_endpoint_error - drop a packet for a SID, and say so
- * @ctx: packet, its outer header still there
- * @sc: the same, as far as it was parsed
- * @reason: enum srpol_reason; those that RFC 8986 or RFC 8200 has an error for are
- *	answered, all others are dropped in silence
+ * srpol_endpoint_error - drop a packet for a SID, and send an ICMPv6 error
+ * @ctx: packet, its outer header still in place
+ * @sc: SID context, as far as the packet was parsed
+ * @reason: enum srpol_reason; those for which RFC 8986 or RFC 8200 has an error
+ *	are answered, for all others the packet is dropped silently
  *
  * Return: XDP verdict.
  */
@@ -41,7 +41,10 @@ static __noinline int srpol_endpoint_error(struct xdp_md *ctx,
 		pointer = 0;
 		break;
 	case SRPOL_REASON_SEGMENTS_LEFT:
-		/* A uDT with an argument: there is no such field. */
+		/*
+		 * A uDT with an argument and no SRH: there is no field to point
+		 * to.
+		 */
 		if (!sc->srh_len)
 			return XDP_DROP;
 		what = SRPOL_ICMP_FIELD;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What srpol_egress would do with a packet, and why: the same functions on a
- * copy of the flow, so that nothing is counted, made or moved by asking.
+ * What srpol_egress would do with a packet, and why. The same functions run on
+ * a copy of the flow, so that asking counts nothing, and makes or moves no
+ * flow.
  */
 #ifndef _SRPOL_EXPLAIN_H
 #define _SRPOL_EXPLAIN_H
@@ -16,7 +17,7 @@
 #include "state.h"
 #include "words.h"
 
-/* The bucket of the flow's hash, whatever its mode makes of it. */
+/* The path of the bucket that the flow's hash falls into, whatever its mode. */
 static __always_inline void
 srpol_explain_primary(const struct srpol_decision *d, __u32 gen,
 		      struct srpol_explain *x)
@@ -77,8 +78,8 @@ static __noinline int srpol_explain_rule(struct __sk_buff *skb,
 }
 
 /*
- * What the flow has been through, into @flow; and the path it is on, if its
- * next packet would keep that.
+ * Copy the flow, if it is in the table, to @flow. If its next packet would keep
+ * the flow's path, @d gets that path. Return: whether the flow is in the table.
  */
 static __noinline int srpol_explain_known(const struct srpol_flow_key *key,
 					  __u32 epoch, struct srpol_flow *flow,
@@ -101,9 +102,9 @@ static __noinline int srpol_explain_known(const struct srpol_flow_key *key,
 }
 
 /**
- * srpol_explain_pkt - explain a packet
+ * srpol_explain_pkt - explain what srpol_egress would do with a packet
  * @skb: packet
- * @pkt: the same, parsed
+ * @pkt: the same packet, parsed
  * @x: result
  */
 static __always_inline void srpol_explain_pkt(struct __sk_buff *skb,

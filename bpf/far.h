@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What came to a SID of behavior probe or reflect and is no probe of the first
- * form: to be turned round here, or turned round by a peer and back.
+ * Packets at a SID of behavior probe or reflect that are not probes of the
+ * first form: requests of peers, which are reflected here, and probes of this
+ * host that a peer has reflected and that are back.
  */
 #ifndef _SRPOL_FAR_H
 #define _SRPOL_FAR_H
@@ -30,7 +31,10 @@ static __always_inline void srpol_far_enter(struct srpol_far *far,
 		far->there_ns = there;
 	if (back < far->back_ns)
 		far->back_ns = back;
-	/* they may come in another order; more than that, and it counts anew */
+	/*
+	 * probes may be reordered; if it is more, the peer has forgotten and
+	 * counts anew
+	 */
 	if (far->forgot + reached + SRPOL_PROBE_SLOTS < far->reached) {
 		far->forgot = far->reached;
 		far->forgot_ce = far->ce;
@@ -44,7 +48,10 @@ static __always_inline void srpol_far_enter(struct srpol_far *far,
 	far->hop_limit = t->sender_ttl;
 }
 
-/* Return: enum srpol_reason: PROBE if it counts. */
+/*
+ * Take a probe that a peer has reflected. Return: SRPOL_REASON_PROBE if it
+ * counts, else the enum srpol_reason to drop it for.
+ */
 static __noinline int srpol_far_back(struct xdp_md *ctx,
 				     const struct srpol_sid_ctx *sc,
 				     struct srpol_far_packet *m)
@@ -78,9 +85,10 @@ static __noinline int srpol_far_back(struct xdp_md *ctx,
 }
 
 /**
- * srpol_far_take - a packet came to a SID for probes, of which it is none
+ * srpol_far_take - take a packet at a SID for probes that is none of the first
+ *	form
  * @ctx: packet
- * @sc: the same, parsed
+ * @sc: SID context: the same packet, parsed
  *
  * Return: XDP verdict.
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The test packet of a reflected probe: read into memory of its own, as the tag
- * is over it and the segment list, and as the stack has no room for it.
+ * The test packet of a reflected probe. It is copied to memory, since the tag
+ * is over the test packet and the segment list together, and the stack has no
+ * room for them.
  */
 #ifndef _SRPOL_FAR_PACKET_H
 #define _SRPOL_FAR_PACKET_H
@@ -13,8 +14,8 @@
 #include "words.h"
 
 /*
- * RFC 8762 4.3.1 and RFC 8972 3; in a request what the reflector has to say is
- * zero. Then our TLV.
+ * RFC 8762 4.3.1 and RFC 8972 3, followed by srpol's own TLV. In a request the
+ * fields that the reflector fills in are 0.
  */
 struct srpol_far_stamp {
 	__be32 seq;
@@ -49,14 +50,14 @@ _Static_assert(sizeof(struct srpol_far_stamp) ==
 	       SRPOL_STAMP_FAR_SIGNED + sizeof(__u64), "wire");
 
 /**
- * struct srpol_far_packet - one at a time, of a processor
+ * struct srpol_far_packet - the test packet that this CPU works on
  * @stamp: the test packet
- * @was: the same before it was changed
+ * @was: the test packet before it was changed
  * @list: the segment list, as in the SRH
  * @segs: number of its entries
- * @off: where the UDP header begins, from the start of the frame
- * @also: its tag is by the other key of the pair
- * @fresh: a session that has seen nothing
+ * @off: offset of the UDP header from the start of the frame
+ * @also: the tag is by the second key of the pair, @also of struct srpol_pair
+ * @fresh: zeros, from which a new session is made
  */
 struct srpol_far_packet {
 	struct srpol_far_stamp stamp;
@@ -76,7 +77,10 @@ struct {
 	__type(value, struct srpol_far_packet);
 } far_packet SEC(".maps");
 
-/* The UDP header and the whole segment list are there, and nothing behind. */
+/*
+ * Does the packet consist of an SRH with a whole segment list and no TLVs, a
+ * UDP header and a test packet, and nothing else? @p->segs and @p->off are set.
+ */
 static __always_inline bool srpol_far_fits(struct xdp_md *ctx,
 					   const struct srpol_sid_ctx *sc,
 					   struct srpol_far_packet *p)
@@ -96,9 +100,9 @@ static __always_inline bool srpol_far_fits(struct xdp_md *ctx,
 }
 
 /**
- * srpol_far_read - read the packet
+ * srpol_far_read - copy the test packet and the segment list
  * @ctx: packet
- * @sc: the same, parsed
+ * @sc: SID context: the same packet, parsed
  * @p: result
  *
  * Return: SRPOL_STAMP_TLV_REQUEST or _REPLY, 0 if it is neither.
@@ -113,7 +117,10 @@ static __noinline int srpol_far_read(struct xdp_md *ctx,
 	if (!srpol_far_fits(ctx, sc, p))
 		return 0;
 	len = p->segs * sizeof(struct in6_addr);
-	/* the number that is used is to be the one that is checked, and not 0 */
+	/*
+	 * the verifier must see that the length used is the one checked, and
+	 * not 0
+	 */
 	barrier_var(len);
 	if (len < sizeof(struct in6_addr))
 		return 0;
@@ -132,7 +139,7 @@ static __noinline int srpol_far_read(struct xdp_md *ctx,
 	       p->stamp.type == SRPOL_STAMP_TLV_REPLY ? p->stamp.type : 0;
 }
 
-/* Tag of test packet and segment list, by the key that @also of @p says. */
+/* Tag of test packet and segment list, by the key that @p->also selects. */
 static __noinline __u64 srpol_far_tag(const struct srpol_pair *pair,
 				      const struct srpol_far_packet *p)
 {
@@ -150,7 +157,7 @@ static __noinline __u64 srpol_far_tag(const struct srpol_pair *pair,
 	return srpol_sip_end(&s, SRPOL_STAMP_FAR_SIGNED + 8 * words);
 }
 
-/* Is its tag right, by either key of the pair? */
+/* Is the tag right, by either key of the pair? @p->also tells which. */
 static __always_inline bool srpol_far_signed(const struct srpol_pair *pair,
 					     struct srpol_far_packet *p)
 {
@@ -163,7 +170,7 @@ static __always_inline bool srpol_far_signed(const struct srpol_pair *pair,
 	return srpol_far_tag(pair, p) == p->stamp.tag;
 }
 
-/* An address is the @i-th entry of the list. */
+/* Is an address entry @i of the list? */
 static __always_inline bool srpol_far_is(const struct srpol_far_packet *p,
 					 __u32 i, const void *addr)
 {

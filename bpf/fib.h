@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's routes: what is remembered of them is void when they change. */
+/*
+ * The state of the kernel's routes: what is remembered of them is void once it
+ * changes.
+ */
 #ifndef _SRPOL_FIB_H
 #define _SRPOL_FIB_H
 
@@ -15,7 +18,10 @@ static __always_inline __u64 srpol_fib_gen_of(const struct net *net)
 	       (__u32)net->ipv6.fib6_sernum.counter;
 }
 
-/* Routes, addresses and rules of the namespace are as they were if this is. */
+/*
+ * While this number is the same, so are the routes, addresses and rules of the
+ * namespace.
+ */
 static __always_inline __u64 srpol_fib_gen(struct xdp_md *ctx)
 {
 	struct xdp_buff *xdp = bpf_cast_to_kern_ctx(ctx);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The flow of a packet: looked up, or classified and remembered. What is
- * counted in its entry may be lost, or count for another flow, if the entry is
- * given to that one at this moment; what it is steered by never is.
+ * The flow of a packet: looked up, or classified and entered in the table. What
+ * is counted in an entry may be lost, or be counted for another flow, if the
+ * entry is given to that flow at this moment. But a packet is never steered by
+ * another flow's decision.
  */
 #ifndef _SRPOL_FLOW_H
 #define _SRPOL_FLOW_H
@@ -15,11 +16,11 @@
 #include "sid.h"
 #include "state.h"
 
-/* A flow of which nothing was seen yet. */
+/* Initialize the entry of a flow of which no packet has been seen. */
 static __always_inline void srpol_flow_begin(struct srpol_flow *flow)
 {
 	flow->path = 0;
-	/* The first packet's tick is another one. */
+	/* Not this tick, so that the time of the first packet is taken. */
 	flow->tick = bpf_jiffies64() - 1;
 	flow->psn_next = SRPOL_PSN_UNKNOWN;
 	flow->offer_tick = 0;
@@ -36,7 +37,7 @@ static __always_inline void srpol_flow_begin(struct srpol_flow *flow)
 	flow->nak = 0;
 }
 
-/* What the entry says beside the key, as it was decided. */
+/* Write to an entry what was decided, apart from its key, head and cache. */
 static __always_inline void srpol_flow_describe(struct srpol_flow *flow,
 						const struct srpol_decision *d)
 {
@@ -53,8 +54,8 @@ static __always_inline void srpol_flow_describe(struct srpol_flow *flow,
 }
 
 /*
- * Write a flow into entry @nr, whose head is @from. @fresh: it was another
- * flow's or nobody's. False if another processor was faster.
+ * Write a flow into entry @nr, whose head was @from. @fresh: the entry was free
+ * or another flow's. Return: false if another CPU has changed the entry first.
  */
 static __always_inline bool
 srpol_flow_fill(const struct srpol_flow_spot *spot, __u32 nr,
@@ -87,7 +88,10 @@ srpol_flow_fill(const struct srpol_flow_spot *spot, __u32 nr,
 	return true;
 }
 
-/* Is what was decided now no reason to leave the path of before? */
+/*
+ * Does the flow keep its path? It does if policy, mode, ordering and the rule's
+ * path are as before.
+ */
 static __always_inline bool
 srpol_flow_goes_on(const struct srpol_flow *flow,
 		   const struct srpol_decision *old,
@@ -99,8 +103,9 @@ srpol_flow_goes_on(const struct srpol_flow *flow,
 }
 
 /*
- * Remember what was decided about a flow. One that is there already, as @old,
- * keeps its entry, and its path if policy, mode and the rule's path are the same.
+ * Enter a decision in the table. A flow that is in the table, as @old, keeps
+ * its entry; it keeps its path as well if srpol_flow_goes_on(). If there is no
+ * entry to be had, @d->nr is that of a spare one.
  */
 static __always_inline void
 srpol_flow_put(const struct srpol_flow_spot *spot,
@@ -134,10 +139,11 @@ srpol_flow_put(const struct srpol_flow_spot *spot,
 }
 
 /**
- * srpol_flow_keep - remember what was decided about a flow
- * @key: its key
- * @d: decision; if the same was decided meanwhile, or before for a flow behind
- *	another one with the same tag, that is what it becomes
+ * srpol_flow_keep - enter the decision about a flow in the table
+ * @key: key of the flow
+ * @d: decision; if the table has the same one, made meanwhile by another CPU,
+ *	or before for a flow that srpol_flow_find() does not find, it is
+ *	replaced by that
  *
  * Return: number of the flow's entry, or of a spare one.
  */
@@ -159,9 +165,10 @@ srpol_flow_keep(const struct srpol_flow_key *key __arg_nonnull,
 }
 
 /*
- * Decide about a flow. It is done as of the generation of its own start, as is,
- * from here on, the rest of the program: what is decided by old rules must
- * never carry a new epoch. False if there are no rules.
+ * Decide how to steer a flow. The decision is as of the generation read here,
+ * and the rest of the program goes on with that generation, in @now: what was
+ * decided by old rules must never carry a new epoch. Return: false if there are
+ * no rules.
  */
 static __always_inline bool
 srpol_flow_decide(struct __sk_buff *skb, struct srpol_pkt *pkt,
@@ -185,7 +192,7 @@ srpol_flow_decide(struct __sk_buff *skb, struct srpol_pkt *pkt,
 	return true;
 }
 
-/* Global, so that the verifier looks at them once. */
+/* Global, so that the verifier checks them once. */
 __noinline bool
 srpol_flow_decide_skb(struct __sk_buff *skb,
 		      struct srpol_pkt *pkt __arg_nonnull,
@@ -195,7 +202,10 @@ srpol_flow_decide_skb(struct __sk_buff *skb,
 	return srpol_flow_decide(skb, pkt, false, now, d);
 }
 
-/* Of a port: the cgroup of a sender is its own host's matter. */
+/*
+ * For ports, where @skb is NULL: a sender's cgroup is known on its own host
+ * only.
+ */
 __noinline bool
 srpol_flow_decide_port(struct srpol_pkt *pkt __arg_nonnull,
 		       union srpol_now *now __arg_nonnull,
@@ -205,7 +215,8 @@ srpol_flow_decide_port(struct srpol_pkt *pkt __arg_nonnull,
 }
 
 /*
- * The same for what came in by a port, which may not send everything.
+ * The same for a packet that came in by a port, which may be refused to send
+ * it.
  */
 static __always_inline struct srpol_flow *
 srpol_flow_of_port(void *ctx, struct srpol_pkt *pkt, const __u32 hook,
@@ -227,7 +238,10 @@ srpol_flow_of_port(void *ctx, struct srpol_pkt *pkt, const __u32 hook,
 	return flow;
 }
 
-/* Are the routes as they were when the flow was decided about? */
+/*
+ * Are the routes as they were when the flow was decided? Compared once per
+ * tick.
+ */
 static __always_inline bool srpol_flow_fresh(void *ctx, const __u32 hook,
 					     const struct srpol_flow *flow)
 {
@@ -236,13 +250,13 @@ static __always_inline bool srpol_flow_fresh(void *ctx, const __u32 hook,
 }
 
 /**
- * srpol_flow_get - the decision about a packet's flow
+ * srpol_flow_get - the flow of a packet, and the decision about it
  * @ctx: packet
- * @pkt: the same, parsed
- * @hook: of a host port, if it came in by one: enum srpol_port_hook
- * @st: state
- * @now: epoch and generation; may be moved on
- * @d: decision
+ * @pkt: the same packet, parsed
+ * @hook: enum srpol_port_hook: the hook of the host port it came in by, if any
+ * @st: state of the data plane
+ * @now: epoch and generation; updated if the flow is decided again
+ * @d: the decision
  *
  * Return: the flow's entry, or a spare one; NULL if there are no rules.
  */
@@ -253,7 +267,10 @@ srpol_flow_get(void *ctx, struct srpol_pkt *pkt, const __u32 hook,
 {
 	struct srpol_rule_order *order = srpol_order(st, now->gen);
 	struct srpol_flow_spot spot;
-	/* That of the slow path is in memory; @now need not be. */
+	/*
+	 * The slow path needs the address of this one; @now can stay in a
+	 * register.
+	 */
 	union srpol_now fresh;
 	struct srpol_flow *flow;
 
@@ -267,7 +284,10 @@ srpol_flow_get(void *ctx, struct srpol_pkt *pkt, const __u32 hook,
 		return flow;
 	if (hook) {
 		flow = srpol_flow_of_port(ctx, pkt, hook, &fresh, d);
-		/* as of which generation does not matter to what is dropped */
+		/*
+		 * @fresh is not set for a packet that is refused, and so
+		 * dropped
+		 */
 		if (flow && !(d->head.how & SRPOL_HOW_SPOOFED))
 			*now = fresh;
 		return flow;
@@ -282,12 +302,12 @@ srpol_flow_get(void *ctx, struct srpol_pkt *pkt, const __u32 hook,
 
 /**
  * srpol_flow_account - count a packet of a flow
- * @flow: flow
- * @bytes: its length
- * @exact: its mode has taken the time itself
+ * @flow: the flow's entry
+ * @bytes: length of the packet
+ * @exact: the mode has noted the time already
  *
- * The coarse clock moves once per tick; to ask it for every packet would cost
- * as much as the look-up of the flow.
+ * The coarse clock moves once per tick, so that it is read once per tick only:
+ * reading it for every packet would cost as much as looking up the flow.
  */
 static __always_inline void srpol_flow_account(struct srpol_flow *flow,
 					       __u32 bytes, bool exact)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What makes a flow, and where it stands on the bucket table. */
+/* What identifies a flow, and its position on the bucket table. */
 #ifndef _SRPOL_FLOW_KEY_H
 #define _SRPOL_FLOW_KEY_H
 
@@ -20,7 +20,7 @@ _Static_assert(__builtin_offsetof(struct srpol_flow_key, qp) == 4 * 8 &&
 	       __builtin_offsetof(struct srpol_flow_key, cgroup) == 7 * 8,
 	       "layout");
 
-/* What some rule looks at beside addresses, ports and QP. */
+/* Add to the key what some rule looks at beside addresses, ports and QP. */
 static __always_inline void
 srpol_flow_details(struct __sk_buff *skb, struct srpol_pkt *pkt,
 		   const bool port, const struct srpol_rule_order *order)
@@ -44,15 +44,17 @@ srpol_flow_details(struct __sk_buff *skb, struct srpol_pkt *pkt,
 
 /**
  * srpol_flow_identify - complete the flow key
- * @skb: the packet, NULL at ports, where its sender is not known
- * @pkt: the same, parsed
- * @port: it came in by a host port: what is decided is true for that port
- * @order: rules in force: they say what tells flows apart beside addresses,
+ * @skb: the packet; NULL at ports, where its cgroup is not known
+ * @pkt: the same packet, parsed
+ * @port: the packet came in by a host port: the device becomes part of the key,
+ *	as the decision is for that port only
+ * @order: rules in force, which say by what else flows differ beside addresses,
  *	ports and QP
  *
- * The key is read by words of 8 from here on. So that it is written by words
- * as well: a processor waits for smaller ones to reach the cache first. And
- * where no rule wants more, nothing of the key waits for what @order says.
+ * From here on the key is read by words of 8 bytes. So it is written by such
+ * words as well: a processor would otherwise wait until several smaller stores
+ * have reached the cache. If no rule needs more fields, no part of the key has
+ * to wait for a load from @order.
  */
 static __always_inline void
 srpol_flow_identify(struct __sk_buff *skb, struct srpol_pkt *pkt,
@@ -70,7 +72,7 @@ srpol_flow_identify(struct __sk_buff *skb, struct srpol_pkt *pkt,
 		srpol_flow_details(skb, pkt, port, order);
 }
 
-/* The same where time does not matter, and room on the stack does. */
+/* The same, for where time does not matter, but room on the stack does. */
 static __noinline int
 srpol_flow_identify_again(struct __sk_buff *skb, struct srpol_pkt *pkt,
 			  bool port, const struct srpol_rule_order *order)
@@ -79,7 +81,7 @@ srpol_flow_identify_again(struct __sk_buff *skb, struct srpol_pkt *pkt,
 	return 0;
 }
 
-/* 2^32 over the golden ratio: its multiples fall evenly into 0..2^32. */
+/* 2^32 over the golden ratio: its multiples are spread evenly over 0..2^32. */
 #define SRPOL_GOLDEN	0x9e3779b9u
 
 /**
@@ -87,16 +89,16 @@ srpol_flow_identify_again(struct __sk_buff *skb, struct srpol_pkt *pkt,
  * @pkt: parsed packet
  * @d: gets @hash and @tuple_hash
  *
- * @hash is the flow's position on the bucket table, as a fraction of 2^32.
- * For RoCEv2 that is the QP's multiple of the golden ratio, from a start that
- * depends on the addresses: QPs that a host opens one after the other, with
- * consecutive numbers, are set at even distances. Few large flows are what AI
- * traffic consists of, and a random hash would put twice as many of 64 QPs on
- * one of four paths as on another.
+ * @hash is the flow's position on the bucket table, as a fraction of 2^32. For
+ *	RoCEv2 it is the QP's multiple of the golden ratio, from a start that
+ *	depends on the addresses: QPs with consecutive numbers, as a host opens
+ *	them one after the other, get positions at even distances. AI traffic
+ *	consists of few large flows, and a random hash would put twice as many
+ *	of 64 QPs on one of four paths as on another.
  *
- * What only classification looks at (opcode, mark, DSCP, P_Key, device) stays
- * out: a QP keeps its path whatever it sends, unless a rule says otherwise.
- * So does its source port.
+ * Fields that only classification looks at (opcode, mark, DSCP, P_Key, device)
+ * are left out: a QP keeps its path whatever it sends, unless a rule says
+ * otherwise. The UDP source port of RoCEv2 is left out as well.
  */
 static __always_inline void srpol_flow_hash(const struct srpol_pkt *pkt,
 					    struct srpol_decision *d)
@@ -113,7 +115,7 @@ static __always_inline void srpol_flow_hash(const struct srpol_pkt *pkt,
 			     key->qp * SRPOL_GOLDEN;
 }
 
-/* Some order of addresses; which one does not matter. */
+/* Some total order of addresses; which one does not matter. */
 static __always_inline bool srpol_addr_after(const __u8 *a, const __u8 *b)
 {
 	const __u64 *x = (const __u64 *)a;
@@ -123,11 +125,11 @@ static __always_inline bool srpol_addr_after(const __u8 *a, const __u8 *b)
 }
 
 /**
- * srpol_flow_hash_symmetric - a position both directions of a flow have
+ * srpol_flow_hash_symmetric - a position that both directions of a flow share
  * @pkt: parsed packet
  *
- * A QP is known in one direction only, so RoCEv2 has the UDP source port
- * instead, which both ends take from the same hash of their QPs.
+ * A packet names the QP of one direction only. So the UDP source port is used
+ * for RoCEv2, which both ends derive from the same hash of their QPs.
  */
 static __noinline __u32 srpol_flow_hash_symmetric(const struct srpol_pkt *pkt)
 {
@@ -139,7 +141,7 @@ static __noinline __u32 srpol_flow_hash_symmetric(const struct srpol_pkt *pkt)
 
 	if (key->roce)
 		return srpol_hash_tuple(first, second, key->proto, low);
-	/* Two sockets of one address: the ports alone give the order. */
+	/* Both addresses are the same: the ports alone give the order. */
 	if (!swap && !srpol_addr_after(key->daddr, key->saddr))
 		swap = low > high;
 	return srpol_hash_tuple(first, second, key->proto,

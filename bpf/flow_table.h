@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The table of flows: sets of SRPOL_FLOW_SLOTS entries, found by a tag.
+ * The flow table: sets of SRPOL_FLOW_SLOTS entries, which are found by a tag.
  *
  * DOC: flow table
  *
  * An LRU hash map would do, at two to four times the cost: it hashes the 64
  * bytes of the key by lookup3, and takes locks to evict. Here the key is hashed
- * by one multiplication for each 8 bytes. The tags of a set, 16 bits of the
- * hash for each of its entries, say where to look; they are few enough to stay
- * in the cache. Most flows are in the slot where they are looked for first,
- * which the hash says, too: a processor that has learnt to expect this reads
- * the entry before it knows. An entry begins with what a packet is steered by,
- * and two lines of the cache have all that a packet needs.
+ * with one multiplication for each 8 bytes. The tags of a set, 16 bits of the
+ * hash for each of its entries, say which entry to read; they are small enough
+ * to stay in the cache. Most flows are in the slot that is looked at first,
+ * which the hash selects as well: a processor that predicts this reads the
+ * entry before the tag has arrived. An entry begins with what a packet is
+ * steered by, and two cache lines hold all that a packet needs.
  *
- * Nobody's decision is used for another flow:
+ * No packet is steered by the decision about another flow:
  *
- * - A reader reads the head, then the key, which is compared as a whole, and
- *   the cache and what else was decided, and then the head again. It uses what
- *   it read only if the head is the same: @turn changes whenever the entry is
- *   claimed or freed.
- * - Who fills an entry claims it by a compare-and-exchange of the head, writes
- *   the rest, and then exchanges the head for the new one. Both are atomic
+ * - A reader reads the head, then the key, which it compares as a whole, the
+ *   cache and the rest of the decision, and then the head again. It uses what
+ *   it has read only if the head is still the same: @turn changes whenever the
+ *   entry is claimed or freed.
+ * - A writer claims the entry by a compare-and-exchange of the head, writes the
+ *   rest, and then exchanges the head for the new one. Both are atomic
  *   operations that return the old value, which are full barriers.
- * - Who changes a flow's path does it by a compare-and-exchange of the whole
- *   cache, policy and all. If the entry went to another flow meanwhile it
- *   fails, unless that flow has the same policy and the same path as this one
- *   had; then it gets another path of its own policy.
+ * - A flow's path is changed by a compare-and-exchange of the whole cache word,
+ *   which includes the policy. If the entry was given to another flow
+ *   meanwhile, this fails, unless that flow has the same policy and the same
+ *   path as this one had; then that flow gets another path of its own policy.
  *
- * The order of the reader's loads is kept by their addresses, see
- * srpol_after(); on x86 it is kept anyhow. The atomic operations are BPF_CMPXCHG
- * and BPF_XCHG: lock cmpxchg and xchg on x86; on arm64 casal and swpal, or loops
- * of ldxr and stlxr with a dmb ish behind them.
+ * The reader's loads are kept in order by address dependencies, see
+ * srpol_after(); x86 keeps their order anyway. The atomic operations are
+ * BPF_CMPXCHG and BPF_XCHG: lock cmpxchg and xchg on x86; casal and swpal on
+ * arm64, or loops of ldxr and stlxr followed by dmb ish.
  *
- * A flow that is classified again keeps its entry. When a set is full the flow
- * goes that was idle longest. When two processors make the same flow at once,
- * at least one of them sees the other's entry when its own is there; the first
- * of the set stays. A packet whose flow finds no entry is steered all the same,
- * and nothing is remembered of it.
+ * A flow that is classified again keeps its entry. When a set is full, the flow
+ * that was idle longest is evicted. When two CPUs enter the same flow at once,
+ * at least one of them sees the other's entry after writing its own; the entry
+ * with the lower number stays. A packet whose flow finds no entry is steered
+ * all the same, and nothing is remembered of it.
  */
 #ifndef _SRPOL_FLOW_TABLE_H
 #define _SRPOL_FLOW_TABLE_H
@@ -46,9 +46,9 @@
 #include "words.h"
 
 /*
- * Multipliers of the words of a key, odd. User space that loads the program
- * puts random ones in their place, so that nobody can make flows that all fall
- * into one set.
+ * Multipliers for the words of a key; all are odd. User space replaces them by
+ * random ones when it loads the programs, so that nobody can craft flows that
+ * all fall into one set.
  */
 const volatile __u64 srpol_flow_mix[SRPOL_FLOW_WORDS] = {
 	0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 0x165667b19e3779f9,
@@ -57,10 +57,10 @@ const volatile __u64 srpol_flow_mix[SRPOL_FLOW_WORDS] = {
 };
 
 /**
- * struct srpol_flow_spot - where a flow belongs
- * @set: set
- * @tag: its tag there
- * @first: slot where it is looked for first
+ * struct srpol_flow_spot - where in the table a flow belongs
+ * @set: number of its set
+ * @tag: its tag in that set
+ * @first: slot to look at first; taken modulo SRPOL_FLOW_SLOTS
  */
 struct srpol_flow_spot {
 	__u32 set;
@@ -68,7 +68,7 @@ struct srpol_flow_spot {
 	__u32 first;
 };
 
-/* @key: on the stack, in a map or in an entry. */
+/* Where a flow belongs. @key may be on the stack, in a map or in an entry. */
 static __always_inline struct srpol_flow_spot
 srpol_flow_locate(const struct srpol_flow_key *key)
 {
@@ -88,7 +88,7 @@ srpol_flow_locate(const struct srpol_flow_key *key)
 	return spot;
 }
 
-/* What is different about two keys; 0: nothing. */
+/* The bits in which two keys differ; 0 if the keys are the same. */
 static __always_inline __u64
 srpol_flow_key_differ(const struct srpol_flow_key *a,
 		      const struct srpol_flow_key *b)
@@ -104,7 +104,7 @@ srpol_flow_key_differ(const struct srpol_flow_key *a,
 	return differ;
 }
 
-/* The same, out of line: for those who compare in loops. */
+/* The same, out of line, for comparisons in loops. */
 static __noinline __u64
 srpol_flow_key_other(const struct srpol_flow_key *a,
 		     const struct srpol_flow_key *b)
@@ -117,7 +117,7 @@ static __always_inline struct srpol_flow *srpol_flow_entry(__u32 nr)
 	return bpf_map_lookup_elem(&flows, &nr);
 }
 
-/* Number of the entry for packets whose flow finds none. */
+/* Number of the spare entry for packets whose flow finds no entry. */
 static __always_inline __u32 srpol_flow_spare(void)
 {
 	return SRPOL_MAX_FLOWS +
@@ -132,7 +132,7 @@ srpol_head_read(const struct srpol_flow *flow)
 	return head;
 }
 
-/* False if the head is not @from any more. */
+/* Replace the head of an entry. Return: false if it was not @from any more. */
 static __always_inline bool srpol_head_swap(struct srpol_flow *flow,
 					    union srpol_flow_head from,
 					    union srpol_flow_head to)
@@ -141,7 +141,10 @@ static __always_inline bool srpol_head_swap(struct srpol_flow *flow,
 					   to.word) == from.word;
 }
 
-/* Take an entry out of use. False if its head is not @from any more. */
+/*
+ * Claim or free an entry, as @tag says. Return: false if its head was not @from
+ * any more.
+ */
 static __always_inline bool srpol_flow_take(struct srpol_flow *flow,
 					    union srpol_flow_head from,
 					    __u16 tag)
@@ -155,11 +158,11 @@ static __always_inline bool srpol_flow_take(struct srpol_flow *flow,
 
 /**
  * srpol_flow_cache - remember a flow's path
- * @flow: its entry
- * @from: what the packet found there
- * @to: what is to be there
+ * @flow: the flow's entry
+ * @from: value of the cache that the packet found there
+ * @to: new value
  *
- * Nothing happens if it is not @from any more.
+ * Nothing happens if the value is not @from any more.
  */
 static __always_inline void srpol_flow_cache(struct srpol_flow *flow,
 					     union srpol_flow_cache from,
@@ -169,15 +172,15 @@ static __always_inline void srpol_flow_cache(struct srpol_flow *flow,
 }
 
 /**
- * struct srpol_decision - what was decided about a flow, as of one moment; see
- * struct srpol_flow
+ * struct srpol_decision - how a flow is steered, as of one moment; see struct
+ *	srpol_flow
  * @head: head of its entry
  * @cache: its policy, and the path it has there
  * @nr: number of its entry
  * @hash: position on the bucket table
  * @tuple_hash: hash of addresses and ports
  * @rule_id: index of the rule's counters, 0: no rule matched
- * @rule_path: of a flow that was just classified: path that its rule names, or 0
+ * @rule_path: path that the rule names, or 0; set when a flow is classified
  */
 struct srpol_decision {
 	union srpol_flow_head head;
@@ -194,7 +197,7 @@ _Static_assert(SRPOL_MAX_RULES <= 65536, "struct srpol_decision");
 _Static_assert(SRPOL_LB_MODE_ON_CONGESTION < SRPOL_HOW_INHERIT,
 	       "SRPOL_HOW_MODE");
 
-/* Of a rule's mode and ordering. */
+/* The @how of union srpol_flow_head, from a rule's mode and ordering. */
 static __always_inline __u8 srpol_how(__u32 mode, __u32 ordering)
 {
 	if (mode == SRPOL_MODE_INHERIT)
@@ -202,15 +205,16 @@ static __always_inline __u8 srpol_how(__u32 mode, __u32 ordering)
 	return mode | ordering << 3;
 }
 
-/* Of union srpol_flow_head.how: enum srpol_ordering. */
+/* enum srpol_ordering from the @how of union srpol_flow_head. */
 static __always_inline __u32 srpol_how_ordering(__u32 how)
 {
 	return (how & SRPOL_HOW_ORDERING) >> 3;
 }
 
 /*
- * Is the flow in entry @nr? @loop: one of several. Return: the entry, with @d
- * filled in, or NULL.
+ * Does entry @nr hold the flow? @loop: the caller tries several entries, so
+ * that keys are compared out of line. Return: the entry, with @d filled in, or
+ * NULL.
  */
 static __always_inline struct srpol_flow *
 srpol_flow_check(const struct srpol_flow_key *key, __u32 tag, __u32 nr,
@@ -240,7 +244,7 @@ srpol_flow_check(const struct srpol_flow_key *key, __u32 tag, __u32 nr,
 	return flow;
 }
 
-/* The @n-th slot to look at. */
+/* The @n-th slot to look at in a set. */
 static __always_inline __u32 srpol_flow_probe(const struct srpol_flow_spot *spot,
 					      __u32 n)
 {
@@ -248,15 +252,15 @@ static __always_inline __u32 srpol_flow_probe(const struct srpol_flow_spot *spot
 }
 
 /**
- * srpol_flow_find - look a flow up
- * @key: its key
+ * srpol_flow_find - look up a flow
+ * @key: key of the flow
  * @spot: where it belongs
  * @d: result
  *
- * Of two flows with the same tag in a set the second one is not found here, but
- * by srpol_flow_search().
+ * Of two flows of a set that have the same tag, only the one that is looked at
+ * first is found here. srpol_flow_search() finds the other one, too.
  *
- * Return: its entry, NULL if it has none.
+ * Return: the flow's entry, NULL if it was not found.
  */
 static __always_inline struct srpol_flow *
 srpol_flow_find(const struct srpol_flow_key *key,
@@ -276,13 +280,16 @@ srpol_flow_find(const struct srpol_flow_key *key,
 	}
 	if (n == SRPOL_FLOW_SLOTS)
 		return NULL;
-	/* Whichever it is: the verifier need not go on with each of them. */
+	/*
+	 * Hide the value, so that the verifier does not follow each slot
+	 * separately.
+	 */
 	barrier_var(i);
 	return srpol_flow_check(key, spot->tag,
 				spot->set * SRPOL_FLOW_SLOTS + i, false, d);
 }
 
-/* The same in all entries, whatever the tags say; more slowly. */
+/* The same, but in all entries of the set, whatever the tags say; slower. */
 static __always_inline struct srpol_flow *
 srpol_flow_search(const struct srpol_flow_key *key,
 		  const struct srpol_flow_spot *spot, struct srpol_decision *d)
@@ -300,7 +307,7 @@ srpol_flow_search(const struct srpol_flow_key *key,
 	return NULL;
 }
 
-/* The same for who has nothing but the key. */
+/* The same for a caller that has only the key. */
 static __noinline struct srpol_flow *
 srpol_flow_of(const struct srpol_flow_key *key, struct srpol_decision *d)
 {
@@ -311,8 +318,8 @@ srpol_flow_of(const struct srpol_flow_key *key, struct srpol_decision *d)
 
 /*
  * The slot for a new flow: a free one, else that of the flow that was idle
- * longest. SRPOL_FLOW_SLOTS if there is none, as all are being filled, or as
- * one is, at this moment, with this very flow.
+ * longest. SRPOL_FLOW_SLOTS if there is none, since all slots are being filled,
+ * or since another CPU is filling one with this very flow.
  */
 static __always_inline __u32
 srpol_flow_victim(const struct srpol_flow_spot *spot,
@@ -334,7 +341,7 @@ srpol_flow_victim(const struct srpol_flow_spot *spot,
 				return SRPOL_FLOW_SLOTS;
 			continue;
 		}
-		/* Free ones are older than any other. */
+		/* Free slots count as older than any flow. */
 		age = tag == SRPOL_TAG_FREE ? 1ull << 32 :
 					      (__u32)(tick - flow->tick);
 		if (victim == SRPOL_FLOW_SLOTS || age > oldest) {
@@ -346,8 +353,9 @@ srpol_flow_victim(const struct srpol_flow_spot *spot,
 }
 
 /*
- * The flow has entry @mine now, whose head is @head: no other is to have it.
- * Return: number of the one it keeps.
+ * The flow is in entry @mine now, whose head is @head. If another CPU has
+ * entered the same flow, one of the two entries is freed. Return: number of the
+ * entry that the flow keeps.
  */
 static __always_inline __u32
 srpol_flow_only(const struct srpol_flow_key *key,

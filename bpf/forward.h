@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Forwarding what was decapsulated, in XDP.
+ * Forwarding of decapsulated packets in XDP.
  *
  * DOC: remembered routes
  *
- * To ask the kernel's FIB costs more than all the rest of a packet, so that each
- * processor remembers its answers, by flow, as multipath routes go by flow. An
- * answer counts while nothing about routes, rules, next hops and addresses has
- * changed, which the counters tell by which the kernel voids its own caches;
- * and, as they say nothing of neighbors, for SRPOL_FIB_AGE jiffies at most: a
- * second, with 100 of them in one, or less.
+ * A look-up in the kernel's FIB costs more than all the rest of the work for a
+ * packet. So each CPU remembers the answers, by flow, since multipath routes
+ * are chosen by flow. An answer is valid while nothing about routes, rules,
+ * next hops and addresses has changed, which the counters tell by which the
+ * kernel voids its own caches. As these counters say nothing about neighbors,
+ * it is valid for SRPOL_FIB_AGE jiffies at most: one second at 100 jiffies per
+ * second, less at more.
  *
- * What is for an address of a virtual port is for this host, and goes to that
- * port (host.h), where the stack and its firewall get it.
+ * A packet for an address of a virtual port is for this host. It is sent to
+ * that port (host.h), where the stack and its firewall get it.
  *
- * Where the namespace has netfilter hooks on the way of forwarded packets, a
- * firewall or NAT but not those of AppArmor and SELinux, all goes to the stack:
- * it is not passed by. What else there is
- * on that way, at the devices (tc, the netdev family of nftables), is not seen from
- * here; who needs it sets remembered-routes to off. What is for this
- * host, has no neighbor yet, is too big, has no hop left, or has options goes
- * there, too; so does what leaves by a device that srpol is not attached to, or
- * that takes no frames from XDP; and so does the first packet after a pause, by
- * which the kernel sees that the neighbor is in use, and asks whether it is
+ * If the namespace has netfilter hooks that forwarded packets must pass, such
+ * as a firewall or NAT, but not those of AppArmor and SELinux, all packets go
+ * to the stack, so that no hook is bypassed. Programs and filters at the
+ * devices (tc, the netdev family of nftables) cannot be seen from here; who
+ * needs them sets remembered-routes to off. A packet also goes to the stack if
+ * it is for this host, has no neighbor entry yet, is too big, has no hop left
+ * or has options; if it leaves by a device that srpol is not attached to, or
+ * that takes no frames from XDP; and if it is the first one after a pause: by
+ * this the kernel sees that the neighbor is in use, and checks whether it is
  * still there.
  */
 #ifndef _SRPOL_FORWARD_H
@@ -52,8 +53,8 @@ static __always_inline __u32 srpol_fib_ports(void *l4, const void *end,
 }
 
 /*
- * What the route of a packet depends on, as words of 8. False if it has to go
- * to the stack.
+ * Fill in what the route of a packet depends on, as words of 8 bytes. Return:
+ * false if the packet has to go to the stack.
  */
 static __always_inline bool srpol_fib_key(struct xdp_md *ctx, bool six,
 					  struct srpol_fib_key *key,
@@ -110,16 +111,16 @@ static __always_inline bool srpol_fib_same(const struct srpol_fib_key *a,
 		 (a->rest ^ b->rest));
 }
 
-/* Of enum nf_inet_hooks. */
+/* Values of enum nf_inet_hooks. */
 #define SRPOL_NF_PRE_ROUTING	0
 #define SRPOL_NF_FORWARD	2
 #define SRPOL_NF_POST_ROUTING	4
 
 /*
  * AppArmor and SELinux have hooks in every namespace of a stock distribution.
- * They let pass what has no mark and no label; marks come from rules of a
- * firewall, which has a hook of its own. Where the names are not to be had these
- * are hooks like any other.
+ * They accept packets that have neither mark nor label; marks come from
+ * firewall rules, and a firewall has a hook of its own. If the kernel does not
+ * export these names, the hooks count like any other.
  */
 extern const void apparmor_ip_postroute __ksym __weak;
 extern const void selinux_ip_forward __ksym __weak;
@@ -139,7 +140,7 @@ static __always_inline bool srpol_nf_filters(const struct nf_hook_entries *e)
 	       hook != (__u64)&selinux_ip_postroute;
 }
 
-/* Is there a firewall, or NAT, that forwarded packets must not pass by? */
+/* Is there a firewall, or NAT, that forwarded packets must not bypass? */
 static __always_inline bool srpol_fib_filtered(struct xdp_md *ctx, bool six)
 {
 	struct xdp_buff *xdp = bpf_cast_to_kern_ctx(ctx);
@@ -156,7 +157,10 @@ static __always_inline bool srpol_fib_filtered(struct xdp_md *ctx, bool six)
 	       srpol_nf_filters(net->nf.hooks_ipv4[SRPOL_NF_POST_ROUTING]);
 }
 
-/* Is the packet for a virtual port? Then that is all there is to know. */
+/*
+ * Is the packet for a virtual port? If so, map "host_addrs" has its whole
+ * route.
+ */
 static __always_inline bool srpol_fib_host(const struct srpol_fib_key *key,
 					   bool six, struct srpol_fib_route *r)
 {
@@ -189,7 +193,10 @@ static __always_inline void srpol_fib_ask(struct xdp_md *ctx,
 
 	r->ifindex = 0;
 	r->host = 0;
-	/* Frames of a soft device are not as they are to leave. */
+	/*
+	 * Frames of a software device may lack what the wire needs, such as
+	 * checksums.
+	 */
 	if (!bpf_map_lookup_elem(&forward_from, &from) ||
 	    srpol_fib_host(key, six, r) || srpol_fib_filtered(ctx, six) ||
 	    !st || srpol_config(st, srpol_now_read(st).gen)->stack_forwards)
@@ -197,7 +204,7 @@ static __always_inline void srpol_fib_ask(struct xdp_md *ctx,
 	fib.l4_protocol = key->rest >> 32;
 	fib.sport = key->rest;
 	fib.dport = key->rest >> 16;
-	fib.tot_len = 1;	/* fits any device; to be told what does */
+	fib.tot_len = 1;	/* fits any device; the MTU is returned */
 	if (!six) {
 		fib.family = SRPOL_AF_INET;
 		fib.ipv4_src = key->addr[0];
@@ -216,10 +223,10 @@ static __always_inline void srpol_fib_ask(struct xdp_md *ctx,
 }
 
 /*
- * Ask the FIB, and remember its answer; not if the entry is being written, by
- * what this interrupted. Global, so that the verifier looks at it once. Return:
- * non-zero if the packet should go to the stack, so that the neighbor is seen
- * to be in use.
+ * Ask the FIB and remember its answer, unless the entry is being written by a
+ * run that this one has interrupted. Global, so that the verifier checks it
+ * once. Return: non-zero if the packet should go to the stack, so that the
+ * kernel sees that the neighbor is in use.
  */
 __noinline int srpol_fib_learn(struct xdp_md *ctx,
 			       const struct srpol_fib_key *key __arg_nonnull,
@@ -250,8 +257,8 @@ __noinline int srpol_fib_learn(struct xdp_md *ctx,
 
 /**
  * srpol_forward - forward a packet that was decapsulated
- * @ctx: packet
- * @six: IPv6
+ * @ctx: packet, without its outer headers
+ * @six: it is IPv6, not IPv4
  *
  * Return: XDP verdict.
  */

@@ -6,7 +6,7 @@
 #include "base.h"
 #include "srpol_hash.h"
 
-/* Addresses, protocol and a word of ports. */
+/* Hash of the addresses, the protocol and a word of ports. */
 static __always_inline __u32 srpol_hash_tuple(const __u8 *saddr,
 					      const __u8 *daddr, __u32 proto,
 					      __u32 ports)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The hop a router makes of a packet. */
+/* What a router does to each packet: decrement its TTL or hop limit. */
 #ifndef _SRPOL_HOP_H
 #define _SRPOL_HOP_H
 
 #include "base.h"
 
-/* False, and nothing done, if the packet may not go on. */
+/* Return: false, with nothing changed, if the packet has no hop left. */
 static __always_inline bool srpol_hop_v4(struct iphdr *ip)
 {
 	__u32 sum = ip->check;
@@ -13,7 +13,10 @@ static __always_inline bool srpol_hop_v4(struct iphdr *ip)
 	if (ip->ttl <= 1)
 		return false;
 	ip->ttl--;
-	/* RFC 1141: one less in the high byte of its word. */
+	/*
+	 * RFC 1141: the high byte of the word is one less, so the checksum
+	 * grows.
+	 */
 	sum += bpf_htons(0x0100);
 	ip->check = sum + (sum >= 0xffff);
 	return true;
@@ -27,17 +30,19 @@ static __always_inline bool srpol_hop_v6(struct ipv6hdr *ip6)
 	return true;
 }
 
-/* The longest rewrite string. */
+/*
+ * Not less than the longest rewrite string, and bounds @off for the verifier.
+ */
 #define SRPOL_INNER_OFF_MASK	511
 
 _Static_assert(SRPOL_REWRITE_MAX <= SRPOL_INNER_OFF_MASK, "mask");
 
 /**
- * srpol_hop_inner - the hop of a packet that was encapsulated
+ * srpol_hop_inner - decrement the hop limit of a packet that was encapsulated
  * @data: start of the frame
  * @end: end of its linear data
- * @is_v4: the packet inside is IPv4
- * @off: where it is
+ * @is_v4: the inner packet is IPv4
+ * @off: offset of the inner packet
  *
  * Return: 0 or SRPOL_REASON_NO_ROOM.
  */

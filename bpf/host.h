@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is for a workload behind a virtual port.
+ * Packets for a workload behind a virtual port.
  *
  * DOC: virtual ports
  *
- * A virtual port is a veth pair, both of whose ends are in this namespace. The
- * workload's end has addresses and routes; the other end is a host port. What
- * comes for these addresses has to come in by the workload's end, also because
- * there are those who look for their device by skb->dev (rdma_rxe): where frames
- * are plain XDP redirects what it has decapsulated (forward.h), and the program
- * at TC ingress of uplinks does so with all the rest: pending checksums,
- * super-packets, what was not encapsulated.
+ * A virtual port is a veth pair whose two ends are both in this namespace. The
+ * workload's end has addresses and routes; the other end is a host port.
+ * Packets for these addresses have to enter by the workload's end, also because
+ * some receivers find their device by skb->dev (rdma_rxe). XDP redirects the
+ * plain frames that it has decapsulated (forward.h). The program at TC ingress
+ * of uplinks redirects all the rest: packets with a pending checksum,
+ * super-packets, packets that were not encapsulated.
  */
 #ifndef _SRPOL_HOST_H
 #define _SRPOL_HOST_H
@@ -30,7 +30,10 @@ static __always_inline void srpol_host_v4(struct in6_addr *addr, __be32 v4)
 	addr->in6_u.u6_addr32[3] = v4;
 }
 
-/* Destination of a packet; false if it is none that may be routed here. */
+/*
+ * Read the destination of a packet. Return: false if it is neither IPv4 nor
+ * IPv6.
+ */
 static __always_inline bool srpol_host_daddr(struct __sk_buff *skb,
 					     struct in6_addr *addr)
 {
@@ -54,7 +57,8 @@ static __always_inline bool srpol_host_daddr(struct __sk_buff *skb,
 }
 
 /**
- * srpol_host_deliver - a packet came in by an uplink
+ * srpol_host_deliver - deliver a packet from an uplink if it is for a virtual
+ *	port
  * @skb: packet
  *
  * Return: what the program returns.

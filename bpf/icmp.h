@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Packet Too Big and Fragmentation Needed for packets that got too big. */
+/* ICMP errors about packets that are too big after encapsulation, at TC. */
 #ifndef _SRPOL_ICMP_H
 #define _SRPOL_ICMP_H
 
@@ -23,7 +23,7 @@ struct srpol_icmp_v4 {
 	struct icmphdr icmp;
 };
 
-/* RFC 4443 2.4 (e), RFC 1122 3.2.2: what is never answered with an error. */
+/* RFC 4443 2.4 (e), RFC 1122 3.2.2: may an error be sent about this packet? */
 static __always_inline bool srpol_icmp_answerable(const struct srpol_pkt *pkt)
 {
 	const __u32 *s = (const __u32 *)pkt->key.saddr;
@@ -41,8 +41,9 @@ static __always_inline bool srpol_icmp_answerable(const struct srpol_pkt *pkt)
 }
 
 /*
- * Where the transport checksum starts that the stack left to the device, and
- * its pseudo-header sum so far; @start is 0 when there is no such thing.
+ * If the stack has left the transport checksum to the device, @start is set to
+ * where it starts and @pseudo to the sum of the pseudo-header, which the
+ * checksum field holds; otherwise @start is 0.
  */
 static __always_inline int srpol_csum_pending(struct __sk_buff *skb,
 					      __u32 *start, __u16 *pseudo)
@@ -60,15 +61,16 @@ static __always_inline int srpol_csum_pending(struct __sk_buff *skb,
 }
 
 /**
- * srpol_csum_quote - add the Internet checksum of bytes of a packet
+ * srpol_csum_quote - add the Internet checksum of a part of a packet
  * @skb: the packet
- * @off: where they begin
- * @len: how many, at most SRPOL_ICMP_QUOTE_V6
- * @sum: to add it to
+ * @off: offset of the part
+ * @len: its length, at most SRPOL_ICMP_QUOTE_V6
+ * @sum: sum to add it to
  *
- * From a pending checksum on, everything will add up to the complement of its
- * pseudo-header sum (what the kernel calls local checksum offload). Global, so
- * that the verifier looks at it once.
+ * If the checksum of the packet is pending, the bytes from where it starts will
+ * add up to the complement of the pseudo-header's sum, once it is filled in
+ * (the kernel calls this local checksum offload). Global, so that the verifier
+ * checks it once.
  *
  * Return: the sum, or -1.
  */
@@ -110,8 +112,8 @@ __noinline __s64 srpol_csum_quote(struct __sk_buff *skb, __u32 off, __u32 len,
 }
 
 /*
- * The two builders find the quoted packet behind the Ethernet header, put the
- * error's headers in between and fill them in.
+ * The two builders are called with the quoted packet right behind the Ethernet
+ * header. They insert the headers of the error in between and fill them in.
  */
 static __noinline int srpol_icmp_build_v6(struct __sk_buff *skb,
 					  const struct srpol_pkt *pkt,
@@ -180,7 +182,7 @@ static __noinline int srpol_icmp_build_v4(struct __sk_buff *skb,
 	return bpf_skb_store_bytes(skb, ETH_HLEN, &h, sizeof(h), 0);
 }
 
-/* Apart, as the stack is nearly used up. */
+/* Not inline, as the stack is nearly used up. */
 static __noinline int srpol_icmp_swap_macs(struct __sk_buff *skb)
 {
 	__u8 macs[12], swapped[12];
@@ -195,7 +197,7 @@ static __noinline int srpol_icmp_swap_macs(struct __sk_buff *skb)
 #define SRPOL_ICMP_TAGS		(SRPOL_TAGS_MAX + 1)	/* one in the metadata */
 
 /**
- * struct srpol_icmp_tags - VLAN tags of a packet, from the outermost on
+ * struct srpol_icmp_tags - VLAN tags of a packet, the outermost first
  * @proto: 802.1Q or 802.1ad
  * @tci: priority, drop eligibility and id, in host order
  */
@@ -205,9 +207,9 @@ struct srpol_icmp_tags {
 };
 
 /*
- * Take @n tags off a packet, whose network layer is @l3_proto, and remember
- * them. Global, so that the verifier looks at it once. Return: 0 if there are no
- * more of them.
+ * Remove @n tags from a packet whose network layer is @l3_proto, and store them
+ * in @t. Global, so that the verifier checks it once. Return: 0 if no tag is
+ * left.
  */
 __noinline int srpol_icmp_tags_pop(struct __sk_buff *skb,
 				   struct srpol_icmp_tags *t __arg_nonnull,
@@ -233,7 +235,10 @@ __noinline int srpol_icmp_tags_pop(struct __sk_buff *skb,
 				  sizeof(tag[0])) || tag[0] != (__be16)l3_proto;
 }
 
-/* Put them back, the outermost one into the metadata, as the kernel has it. */
+/*
+ * Put the tags back; the outermost one goes into the metadata, as the kernel
+ * has it.
+ */
 __noinline int srpol_icmp_tags_push(struct __sk_buff *skb,
 				    const struct srpol_icmp_tags *t __arg_nonnull,
 				    __u32 n)
@@ -250,18 +255,18 @@ __noinline int srpol_icmp_tags_push(struct __sk_buff *skb,
 }
 
 /**
- * srpol_icmp_too_big - turn a packet into the error about itself
+ * srpol_icmp_too_big - turn a packet into an ICMP error about itself
  * @skb: packet that does not fit its path
- * @pkt: the same, parsed
- * @mtu: what would fit
+ * @pkt: the same packet, parsed
+ * @mtu: size that would fit, in bytes
  * @flags: BPF_F_INGRESS if the packet was about to leave by its device, 0 if it
  *	came in by it
  *
- * The error enters the device the packet was about to leave by, or leaves by
- * the one it came in by, as if it came from the inner destination (an address
- * of this host as source would be a martian), so it finds local sockets and
- * forwarded senders alike. It has the VLAN tags of the packet: one in the
- * metadata stays there, those in the frame are taken off and put back.
+ * The error goes into the device that the packet was about to leave by, or out
+ * of the one that it came in by. Its source is the inner destination, since an
+ * address of this host would be a martian; so it reaches local sockets and
+ * forwarded senders alike. It has the VLAN tags of the packet: the one in the
+ * metadata stays there, those in the frame are removed and put back.
  *
  * Return: what the program returns.
  */
@@ -279,7 +284,7 @@ static __noinline int srpol_icmp_too_big(struct __sk_buff *skb,
 		return SRPOL_TC_DROP;
 	if (tags && srpol_icmp_tags_pop(skb, &t, tags, pkt->l3_proto))
 		return SRPOL_TC_DROP;
-	/* Also ends its being a super-packet. */
+	/* This also makes a super-packet an ordinary one. */
 	if (bpf_skb_change_tail(skb, ETH_HLEN + quote, 0))
 		return SRPOL_TC_DROP;
 	if (pkt->is_v4)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What errors of ICMP have in common, at TC and at XDP: how many there may be,
- * how long they are, and their checksum.
+ * Common to the ICMP errors at TC and at XDP: their rate limit, their length
+ * and their checksum.
  */
 #ifndef _SRPOL_ICMP_LIMIT_H
 #define _SRPOL_ICMP_LIMIT_H
@@ -11,14 +11,14 @@
 #include "stats.h"
 
 /*
- * RFC 4443 2.4 (f): at most so many errors per device and CPU in a window of
- * 2^26 ns. By device, so that one tenant does not use up what others need.
+ * RFC 4443 2.4 (f): the most errors per device and CPU in a window of 2^26 ns.
+ * The limit is per device, so that one tenant cannot use up what others need.
  */
 #define SRPOL_ICMP_BURST	64
 #define SRPOL_ICMP_WINDOW_SHIFT	26
 #define SRPOL_ICMP_DEVS		1024
 
-/* As much of the packet as RFC 4443 2.4 (c) allows. */
+/* RFC 4443 2.4 (c): how much of the packet is quoted at most. */
 #define SRPOL_ICMP_QUOTE_V6	(IPV6_MTU_MIN - IPV6_HLEN - 8)
 
 #define SRPOL_CSUM_CHUNK	32	/* the stack is nearly used up */
@@ -30,7 +30,7 @@ struct srpol_icmp_budget {
 	__u64 sent;
 };
 
-/* Key: ifindex. Devices come and go. */
+/* Key: ifindex. An LRU map, as devices come and go. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_PERCPU_HASH);
 	__uint(max_entries, SRPOL_ICMP_DEVS);
@@ -45,9 +45,9 @@ struct srpol_icmp_v6 {
 
 /**
  * srpol_icmp_allowed - may another error be sent?
- * @ifindex: device whose packet it is about
+ * @ifindex: device whose packet the error is about
  *
- * One that may not is counted.
+ * An error that may not be sent is counted.
  */
 static __noinline int srpol_icmp_allowed(__u32 ifindex)
 {

@@ -2,10 +2,11 @@
 /*
  * ICMPv6 errors about packets for a local SID, RFC 8986 4.
  *
- * The packet is turned into the error and leaves by the device it came in by, to
- * the router it came from, which knows the way back: that needs neither an skb,
- * nor the module, nor a neighbor entry. It is redirected there, not XDP_TX: of veth,
- * that gets stuck unless the other end has a program, too.
+ * The packet is turned into the error and leaves by the device that it came in
+ * by, to the router that it came from, which knows the way back. That takes
+ * neither an skb, nor the module, nor a neighbor entry. The error is redirected
+ * and not sent by XDP_TX, which gets stuck on veth unless the other end has an
+ * XDP program, too.
  */
 #ifndef _SRPOL_ICMP_XDP_H
 #define _SRPOL_ICMP_XDP_H
@@ -23,22 +24,22 @@
 #include "stats.h"
 #include "words.h"
 
-/* Type and code of an error, as they are in the first two bytes. */
+/* Type and code of an error, as in its first two bytes. */
 #define SRPOL_ICMP_ERROR(type, code)	((type) << 8 | (code))
 #define SRPOL_ICMP_TOO_BIG	SRPOL_ICMP_ERROR(2, 0)
 #define SRPOL_ICMP_HOP_LIMIT	SRPOL_ICMP_ERROR(3, 0)
 #define SRPOL_ICMP_FIELD	SRPOL_ICMP_ERROR(4, 0)	/* erroneous field */
 #define SRPOL_ICMP_UPPER_LAYER	SRPOL_ICMP_ERROR(4, 4)	/* RFC 8986 10.3 */
 
-/* Pointer of a Parameter Problem to segments left, and to the routing type. */
+/* Pointers of Parameter Problems: to Segments Left, and to the routing type. */
 #define SRPOL_ICMP_AT_SL						\
 	(IPV6_HLEN + __builtin_offsetof(struct ipv6_sr_hdr, segments_left))
 #define SRPOL_ICMP_AT_TYPE						\
 	(IPV6_HLEN + __builtin_offsetof(struct ipv6_sr_hdr, type))
 
 /*
- * Is the upper layer known, and not an ICMPv6 error itself? What is behind other
- * extension headers than the SRH is not looked for.
+ * Is the upper layer known, and not an ICMPv6 error itself? Extension headers
+ * other than the SRH are not skipped.
  */
 static __always_inline bool srpol_icmp_xdp_about(struct xdp_md *ctx,
 						 const struct ipv6hdr *ip6,
@@ -62,7 +63,7 @@ static __always_inline bool srpol_icmp_xdp_about(struct xdp_md *ctx,
 	       type >= ICMPV6_INFO_MIN;
 }
 
-/* RFC 4443 2.4 (e), and who is not of the SR domain learns nothing. */
+/* RFC 4443 2.4 (e); and a sender outside the SR domain is told nothing. */
 static __always_inline bool srpol_icmp_xdp_allowed(struct xdp_md *ctx,
 						   const struct ipv6hdr *ip6,
 						   const void *end)
@@ -74,7 +75,7 @@ static __always_inline bool srpol_icmp_xdp_allowed(struct xdp_md *ctx,
 	if (!st)
 		return false;
 	cfg = srpol_config(st, srpol_now_read(st).gen);
-	/* its destination is a SID: no multicast */
+	/* the destination is a SID, so it is not multicast */
 	if (!cfg->icmp_errors || srpol_v6_link_scope(&ip6->saddr) ||
 	    (!(w[0] | w[1] | w[2]) && bpf_ntohl(w[3]) <= 1))
 		return false;
@@ -86,8 +87,9 @@ static __always_inline bool srpol_icmp_xdp_allowed(struct xdp_md *ctx,
 }
 
 /*
- * RFC 4443 2.2: the address this host would send from; where the kernel does not
- * say, as it does not forward, the SID, which is ours as well.
+ * RFC 4443 2.2: the source is the address that this host would send from. If
+ * the kernel does not tell, as it does not forward, it is the SID, which is an
+ * address of this host as well.
  */
 static __noinline int srpol_icmp_xdp_source(struct xdp_md *ctx,
 					    const struct ipv6hdr *ip6,
@@ -106,7 +108,10 @@ static __noinline int srpol_icmp_xdp_source(struct xdp_md *ctx,
 	return 0;
 }
 
-/* Add the Internet checksum of @len bytes from @off to @sum; false: not all. */
+/*
+ * Add the Internet checksum of @len bytes at @off to @sum. Return: whether it
+ * is complete.
+ */
 static __always_inline bool srpol_icmp_xdp_sum(struct xdp_md *ctx, __u32 off,
 					       __u32 len, __u32 *sum)
 {
@@ -118,7 +123,10 @@ static __always_inline bool srpol_icmp_xdp_sum(struct xdp_md *ctx, __u32 off,
 		if (!len)
 			break;
 		n = len < SRPOL_CSUM_CHUNK ? len : SRPOL_CSUM_CHUNK;
-		/* The verifier wants to see it in this register. */
+		/*
+		 * Hide the value: the verifier wants to see the checks on this
+		 * register.
+		 */
 		barrier_var(n);
 		if (!n || n > SRPOL_CSUM_CHUNK)
 			return false;
@@ -135,7 +143,7 @@ static __always_inline bool srpol_icmp_xdp_sum(struct xdp_md *ctx, __u32 off,
 	return !len;
 }
 
-/* The headers of an error in front of the @quote bytes it quotes. */
+/* Write the headers of an error in front of the @quote bytes that it quotes. */
 static __noinline int srpol_icmp_xdp_fill(struct xdp_md *ctx,
 					  struct srpol_icmp_v6 *h, __u32 what,
 					  __u32 value, __u32 quote)
@@ -164,12 +172,12 @@ static __noinline int srpol_icmp_xdp_fill(struct xdp_md *ctx,
 }
 
 /**
- * srpol_icmp_xdp - turn a packet into the ICMPv6 error about itself
+ * srpol_icmp_xdp - turn a packet into an ICMPv6 error about itself
  * @ctx: packet for a local SID, its outer header in place
  * @what: SRPOL_ICMP_*
  * @value: MTU or pointer
  *
- * Global, so that the verifier looks at it once.
+ * Global, so that the verifier checks it once.
  *
  * Return: XDP verdict, XDP_DROP where there is no error to be sent.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The packet inside: is it one, its ECN field, and how it is taken out. */
+/* The inner packet: checks, its ECN field, and how it is taken out. */
 #ifndef _SRPOL_INNER_H
 #define _SRPOL_INNER_H
 
@@ -10,14 +10,18 @@
 #include "proto.h"
 #include "words.h"
 
-/* Of an ICMPv6 error: where the packet it quotes has its next header. */
+/*
+ * Offset in an ICMPv6 error of the next header field of the packet that it
+ * quotes.
+ */
 #define SRPOL_QUOTED_NEXTHDR	(sizeof(struct icmp6hdr) + 6)
 
 /*
- * What belongs to a link does not come through a tunnel: it would be taken for
- * that of a neighbor here, which has not gone a hop. Nor does an error about a
- * packet of a tunnel: those about ours come in clear, from routers of the
- * fabric, and take paths down; a tenant is not to forge them.
+ * Link-local traffic must not come through a tunnel: it would be taken for that
+ * of a neighbor here, since it has not been forwarded. Nor must an ICMPv6 error
+ * about a tunnel packet: routers of the fabric send those about our packets
+ * without encapsulation, and they take paths down, so that no tenant may forge
+ * them.
  */
 static __always_inline int srpol_inner_scope_v6(struct ipv6hdr *ip6,
 						const void *end)
@@ -41,9 +45,10 @@ static __always_inline int srpol_inner_scope_v6(struct ipv6hdr *ip6,
 }
 
 /*
- * Inner header: version and lengths; then the ECN field, and with @hop the hop
- * limit. @ecn gets what srpol_ecn_decap() said, @was_ce whether the mark was
- * there before.
+ * Check version and lengths of the inner header, set its ECN field and, with
+ * @hop, decrement its hop limit. @ecn is set to what srpol_ecn_decap()
+ * returned, @was_ce to whether the inner packet was marked before. Return: 0 or
+ * the enum srpol_reason to drop the packet for.
  */
 static __always_inline int srpol_inner_v6(struct ipv6hdr *ip6, __u32 room,
 					  const void *end, __u8 outer_tc,
@@ -103,7 +108,7 @@ static __always_inline int srpol_inner_v4(struct iphdr *ip, __u32 room,
 	return 0;
 }
 
-/* Cut @len bytes between the Ethernet header and what follows them. */
+/* Remove the @len bytes that follow the Ethernet header. */
 static __always_inline int srpol_pop(struct xdp_md *ctx, __u32 len,
 				     __be16 proto)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What this host may send in a color, all policies of it together. User space
- * fills the maps. Where packets wait at the device for their time (EDT: qdisc fq)
- * TC gives each one its time; else, and in XDP, which passes all queues by, what
- * is too much is dropped.
+ * Limits on what this host may send in a color, all of its policies together.
+ * User space fills the maps. If packets can wait at the device for their
+ * departure time (EDT, qdisc fq), TC sets that time. Otherwise, and in XDP,
+ * which bypasses all queues, packets above the limit are dropped.
  */
 #ifndef _SRPOL_LIMIT_H
 #define _SRPOL_LIMIT_H
@@ -19,13 +19,16 @@
 #define SRPOL_LIMIT_NOW		0ull
 #define SRPOL_LIMIT_DROP	(~0ull)
 
-/* Bits of a byte, in the unit of time of struct srpol_limit. */
+/* Time that one byte takes at 1 bit/s, in the unit of struct srpol_limit. */
 #define SRPOL_LIMIT_BYTE	(8 * (SRPOL_NS_PER_SEC << SRPOL_LIMIT_SHIFT))
 
-/* Not on the stack, which is used up. */
+/* A key that is not on the stack, which is used up. */
 const volatile __u32 srpol_limit_key = 0;
 
-/* Is there any color with a limit? All that other packets pay for. */
+/*
+ * Does any color have a limit? This is all that packets without a limit pay
+ * for.
+ */
 static __always_inline bool srpol_limit_any(void)
 {
 	__u32 *n = bpf_map_lookup_elem(&limit_count,
@@ -35,10 +38,10 @@ static __always_inline bool srpol_limit_any(void)
 }
 
 /*
- * When may a packet leave? @wait: it can wait for its time. Processors take turns
- * by exchanging @next. One that does not get its turn adds to what the others have
- * just written. Return: SRPOL_LIMIT_NOW, SRPOL_LIMIT_DROP, or the time by
- * CLOCK_MONOTONIC.
+ * When may a packet leave? @wait: it can wait for its time. CPUs take turns by
+ * compare-and-exchange of @next; one that has lost SRPOL_LIMIT_TRIES times adds
+ * to @next whatever it is. Return: SRPOL_LIMIT_NOW, SRPOL_LIMIT_DROP, or the
+ * time of CLOCK_MONOTONIC.
  */
 static __always_inline __u64 srpol_limit_take(__u32 policy, __u32 len,
 					      const bool wait)
@@ -80,12 +83,12 @@ static __always_inline __u64 srpol_limit_take(__u32 policy, __u32 len,
 }
 
 /**
- * srpol_limit_skb - have a packet keep to the limit of its color
+ * srpol_limit_skb - apply the limit of its color to a packet
  * @skb: packet
- * @d: what was decided about its flow
- * @len: its length, without what is put around it
+ * @d: the decision about its flow
+ * @len: its length in bytes, without outer headers
  *
- * Return: whether it is to be dropped.
+ * Return: true if the packet is to be dropped.
  */
 static __noinline bool srpol_limit_skb(struct __sk_buff *skb,
 				       const struct srpol_decision *d,
@@ -98,8 +101,8 @@ static __noinline bool srpol_limit_skb(struct __sk_buff *skb,
 	if (at == SRPOL_LIMIT_NOW)
 		return false;
 	/*
-	 * A socket that paces itself may want it later still. Another clock's is
-	 * the time of reception, at a host port.
+	 * A socket that paces itself may want the packet to leave later still.
+	 * A timestamp of another type is the time of reception, at a host port.
 	 */
 	if (skb->tstamp_type != BPF_SKB_TSTAMP_DELIVERY_MONO ||
 	    skb->tstamp < at)
@@ -108,11 +111,11 @@ static __noinline bool srpol_limit_skb(struct __sk_buff *skb,
 }
 
 /**
- * srpol_limit_xdp - the same for a packet that cannot wait
- * @d: what was decided about its flow
- * @len: its length
+ * srpol_limit_xdp - apply the limit to a packet that cannot wait
+ * @d: the decision about its flow
+ * @len: its length in bytes
  *
- * Return: whether it is to be dropped.
+ * Return: true if the packet is to be dropped.
  */
 static __noinline bool srpol_limit_xdp(const struct srpol_decision *d,
 				       __u32 len)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whose frame is it? What is not to the device's own address is bridged, or
- * flooded, or somebody else's: it is not this host that routes it.
+ * Is a frame for this host? One that is not addressed to the device's own
+ * address is bridged, or flooded, or somebody else's: this host must not route
+ * it.
  */
 #ifndef _SRPOL_MAC_H
 #define _SRPOL_MAC_H
@@ -14,11 +15,12 @@ extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym;
 #define SRPOL_PACKET_HOST	0	/* of sk_buff.pkt_type */
 
 /**
- * srpol_mac_ours - is a frame to the device it came in by?
+ * srpol_mac_ours - is a frame addressed to the device that it came in by?
  * @ctx: frame
  * @eth: its Ethernet header
  *
- * Asked of the device itself: its address may change at any time.
+ * The address is read from the device each time, since it may change at any
+ * time.
  */
 static __always_inline bool srpol_mac_ours(struct xdp_md *ctx,
 					   const struct ethhdr *eth)
@@ -32,7 +34,7 @@ static __always_inline bool srpol_mac_ours(struct xdp_md *ctx,
 		 (*(__u16 *)(own->h_dest + 4) ^ *(__u16 *)(eth->h_dest + 4)));
 }
 
-/* The same for an skb, of which the driver has found it out. */
+/* The same for an skb, for which the kernel has found it out on reception. */
 static __always_inline bool srpol_mac_ours_skb(const struct __sk_buff *skb)
 {
 	return skb->pkt_type == SRPOL_PACKET_HOST;

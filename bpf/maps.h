@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The maps; their values are described in srpol_maps.h. Ids start at 1, so
- * entry 0 of a map indexed by id is never filled and reads as "dead".
+ * The maps; their values are described in srpol_maps.h. Ids start at 1, so that
+ * entry 0 of a map indexed by id is never filled and reads as "down".
  */
 #ifndef _SRPOL_BPF_MAPS_H
 #define _SRPOL_BPF_MAPS_H
@@ -109,7 +109,10 @@ struct {
 	__type(value, struct srpol_sid_cache);
 } sid_cache SEC(".maps");
 
-/* What can not be walked, by what can. */
+/*
+ * LPM map "sid_prefixes" cannot be walked; this hash map has the same keys and
+ * can.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, SRPOL_MAX_SIDS);
@@ -117,7 +120,7 @@ struct {
 	__type(value, __u32);
 } sid_prefix_index SEC(".maps");
 
-/* Filled by user space, which alone may; a packet goes out by these only. */
+/* Filled by user space, as only it can. Packets leave by these devices only. */
 struct {
 	__uint(type, BPF_MAP_TYPE_DEVMAP_HASH);
 	__uint(max_entries, SRPOL_MAX_DEVS);
@@ -125,7 +128,10 @@ struct {
 	__type(value, __u32);
 } uplinks SEC(".maps");
 
-/* Those of them that take frames from XDP, as a VLAN device does not. */
+/*
+ * Those uplinks that take frames from XDP. A VLAN device, for instance, does
+ * not.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_DEVMAP_HASH);
 	__uint(max_entries, SRPOL_MAX_DEVS);
@@ -134,8 +140,8 @@ struct {
 } uplinks_xdp SEC(".maps");
 
 /*
- * Filled by user space, too: by which devices XDP may forward what was
- * decapsulated, and from which.
+ * Both filled by user space: the devices by which XDP may forward decapsulated
+ * packets, and those from which it may.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_DEVMAP_HASH);
@@ -151,7 +157,7 @@ struct {
 	__type(value, __u32);
 } forward_from SEC(".maps");
 
-/* And this one: which addresses are reached by a virtual port. */
+/* Filled by user space: the addresses that are behind a virtual port. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, SRPOL_MAX_HOST_ADDRS);
@@ -159,7 +165,7 @@ struct {
 	__type(value, struct srpol_host);
 } host_addrs SEC(".maps");
 
-/* And these: how much may be sent in a color, and how many colors that is. */
+/* Filled by user space: the limits of colors, and how many colors have one. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, SRPOL_MAX_LIMITS);
@@ -195,7 +201,10 @@ struct {
 	__type(value, struct srpol_port);
 } ports SEC(".maps");
 
-/* Both can be mapped: user space reads 20 MB of flows, not one by one. */
+/*
+ * Both can be mapped: user space reads the 20 MB of flows without a system call
+ * each.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, SRPOL_FLOW_SETS);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Mode adaptive: on the primary path, that of its bucket, while it is good. */
+/*
+ * Mode adaptive: a flow stays on its primary path, that of its bucket, while it
+ * is good.
+ */
 #ifndef _SRPOL_MODE_ADAPTIVE_H
 #define _SRPOL_MODE_ADAPTIVE_H
 
@@ -12,7 +15,9 @@
 
 #define SRPOL_NS_PER_MS		1000000ull
 
-/* The coarse clock is behind by no more than a tick, at 100 ticks a second. */
+/*
+ * The coarse clock lags by one tick at most; this is a tick at 100 per second.
+ */
 #define SRPOL_TICK_MAX_NS	10000000ull
 
 static __always_inline bool srpol_path_bad(const struct srpol_policy_cfg *cfg,
@@ -24,9 +29,9 @@ static __always_inline bool srpol_path_bad(const struct srpol_policy_cfg *cfg,
 }
 
 /*
- * A good path other than the flow's: the better of two draws, then more draws,
- * so that flows do not all go to the same one, then whatever the table has.
- * @word: of union srpol_flow_cache.
+ * Find a good path other than the flow's. Try the better of two draws, then
+ * more draws, so that not all flows go to the same path, then all of the table.
+ * @word: a union srpol_flow_cache. Return: path, 0 if there is none.
  */
 __noinline __u32 srpol_adaptive_good(struct srpol_flow *flow __arg_nonnull,
 				     __u64 word, __u32 gen, __u64 now)
@@ -55,7 +60,7 @@ __noinline __u32 srpol_adaptive_good(struct srpol_flow *flow __arg_nonnull,
 	return 0;
 }
 
-/* May a flow that should be elsewhere move now? */
+/* May a flow that should be on another path move now? */
 static __always_inline bool
 srpol_adaptive_may_move(struct srpol_flow *flow,
 			const struct srpol_policy_cfg *cfg, __u64 now)
@@ -64,7 +69,7 @@ srpol_adaptive_may_move(struct srpol_flow *flow,
 	__s64 timeout = cfg->flowlet_timeout_ns;
 
 	if (!flow->pending_ns) {
-		/* Up to now the time was taken from the coarse clock. */
+		/* Until now @last_ns was of the coarse clock. */
 		flow->pending_ns = now;
 		return idle >= timeout + (__s64)SRPOL_TICK_MAX_NS;
 	}
@@ -74,9 +79,9 @@ srpol_adaptive_may_move(struct srpol_flow *flow,
 }
 
 /*
- * All but a flow that is on its primary path and does well there. Return: path,
- * 0 if none can be used. A flow that may move but finds all other paths bad is
- * looked at again after as long.
+ * Select for every flow but one that is on its primary path and does well
+ * there. A flow that may move but finds all other paths bad tries again after
+ * another dwell time or idle time. Return: path, 0 if none can be used.
  */
 __noinline __u32 srpol_adaptive_think(struct srpol_flow *flow __arg_nonnull,
 				      __u64 word, __u32 gen, __u32 version,
@@ -100,7 +105,9 @@ __noinline __u32 srpol_adaptive_think(struct srpol_flow *flow __arg_nonnull,
 		flow->last_ns = now;
 		return at;
 	}
-	/* Nothing to wait for if it is new here, or its path is down. */
+	/*
+	 * No need to wait if the flow has no path yet, or if its path is down.
+	 */
 	if (!usable || srpol_adaptive_may_move(flow, cfg, now)) {
 		path = primary_good && primary != at ? primary :
 		       srpol_adaptive_good(flow, word, gen, now);
@@ -118,9 +125,9 @@ __noinline __u32 srpol_adaptive_think(struct srpol_flow *flow __arg_nonnull,
 }
 
 /**
- * srpol_mode_adaptive - select in mode adaptive
+ * srpol_mode_adaptive - select a path in mode adaptive
  * @cfg: policy
- * @args: the same, and the flow
+ * @args: select arguments: the policy, and the flow
  * @flow: the flow's entry
  * @sel: result
  *

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Mode flowlet: another path after an idle time, the better one of two. */
+/*
+ * Mode flowlet: after an idle time a flow may take another path, the better of
+ * two.
+ */
 #ifndef _SRPOL_MODE_FLOWLET_H
 #define _SRPOL_MODE_FLOWLET_H
 
@@ -9,7 +12,9 @@
 #include "quality.h"
 #include "select_args.h"
 
-/* The better of two paths by score; by load where their shares are even. */
+/*
+ * The better of two paths by score; on a tie, by load if all shares are equal.
+ */
 static __always_inline __u32
 srpol_better_path(const struct srpol_policy_cfg *cfg, __u32 a, __u32 b,
 		  __u64 now)
@@ -29,14 +34,14 @@ srpol_better_path(const struct srpol_policy_cfg *cfg, __u32 a, __u32 b,
 }
 
 /**
- * srpol_draw_two - the better of two draws
+ * srpol_draw_two - draw two paths and take the better one
  * @policy: policy
  * @gen: generation
  * @hash: the flow's position on the bucket table
- * @nr: which draw of the flow it is
- * @now: CLOCK_MONOTONIC
+ * @nr: number of the draw for this flow
+ * @now: CLOCK_MONOTONIC in ns
  *
- * Return: a usable path, if the better one is down the other; 0 if both are.
+ * Return: the better path, the other one if that is down, 0 if both are.
  */
 __noinline __u32 srpol_draw_two(__u32 policy, __u32 gen, __u32 hash, __u32 nr,
 				__u64 now)
@@ -56,8 +61,9 @@ __noinline __u32 srpol_draw_two(__u32 policy, __u32 gen, __u32 hash, __u32 nr,
 }
 
 /*
- * A packet that cannot just follow the one before; @idle: because of the time
- * between them. @word: of union srpol_flow_cache. Return: path, 0 none.
+ * Select for a packet that cannot just follow the one before. @idle: since the
+ * time between them was long enough. @word: a union srpol_flow_cache. Return:
+ * path, 0 if there is none.
  */
 __noinline __u32 srpol_flowlet_begin(struct srpol_flow *flow __arg_nonnull,
 				     __u64 word, __u32 gen, __u32 version,
@@ -79,9 +85,9 @@ __noinline __u32 srpol_flowlet_begin(struct srpol_flow *flow __arg_nonnull,
 }
 
 /**
- * srpol_mode_flowlet - select in mode flowlet
+ * srpol_mode_flowlet - select a path in mode flowlet
  * @cfg: policy
- * @args: the same, and the flow
+ * @args: select arguments: the policy, and the flow
  * @flow: the flow's entry
  * @sel: result
  *

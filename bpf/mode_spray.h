@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Mode spray: packet by packet, where a rule allows to reorder. */
+/* Mode spray: a path for each packet, where a rule allows reordering. */
 #ifndef _SRPOL_MODE_SPRAY_H
 #define _SRPOL_MODE_SPRAY_H
 
@@ -23,18 +23,19 @@ static __noinline __u32 srpol_spray_random(__u32 hash, __u32 packets)
 }
 
 /**
- * srpol_spray_position - where on the bucket table a packet falls
+ * srpol_spray_position - the position on the bucket table for a packet
  * @pkt: packet
  * @cfg: policy
- * @d: what was decided about its flow
+ * @d: the decision about its flow
  * @packets: packets of the flow before this one
  * @unsafe: set if the flow must not be sprayed
  *
- * The bits of a counter, reversed, are the van der Corput sequence: however
- * many packets are sent, each stretch of the table gets its share of them, all
- * but one or two. A path's buckets lie side by side. What is random is so by the
- * counter, too: a packet that XDP leaves to TC gets the same lot there, or paths
- * that XDP does not send by would get less than their share.
+ * The bits of a counter in reverse order are the van der Corput sequence: after
+ * any number of packets, each stretch of the table has had its share of them,
+ * give or take one or two. The buckets of a path lie side by side.
+ * Random positions depend on the counter, too: TC repeats the selection for a
+ * packet that XDP left to it, and has to find the same path. Otherwise paths that
+ * XDP cannot send by would get less than their share.
  */
 static __always_inline __u32
 srpol_spray_position(const struct srpol_pkt *pkt,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Congestion marks on outer headers: whose packets, and by which path. */
+/* Congestion marks on outer headers, counted by sender and path. */
 #ifndef _SRPOL_OUTER_CE_H
 #define _SRPOL_OUTER_CE_H
 
@@ -13,7 +13,7 @@
 #define SRPOL_SRH_TAG		6	/* offset in the SRH */
 #define SRPOL_TLV_HLEN		2	/* type and length */
 
-/* Path id in the timestamp TLV, if that is the last one; else 0. */
+/* Path id in the timestamp TLV, if that is the last TLV; else 0. */
 static __always_inline __u32
 srpol_ce_timestamp(struct xdp_md *ctx, __u32 srh_len, __u32 list_len)
 {
@@ -48,9 +48,9 @@ static __always_inline __u32 srpol_ce_list(struct xdp_md *ctx, __u32 list_len)
 }
 
 /**
- * srpol_outer_ce - note a mark on the outer header
- * @ctx: packet, its outer header still there
- * @path_id: enum srpol_path_id: where to look for the path
+ * srpol_outer_ce - count a congestion mark on the outer header
+ * @ctx: packet, its outer header still in place
+ * @path_id: enum srpol_path_id: where to look for the path id
  * @srh_len: bytes of the SRH, 0 without one
  */
 static __noinline int srpol_outer_ce(struct xdp_md *ctx, __u32 path_id,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* On the way out: find the fields of a packet that decide where it goes. */
+/*
+ * Parsing, on the way out: find the fields of a packet that decide where it
+ * goes.
+ */
 #ifndef _SRPOL_PARSE_H
 #define _SRPOL_PARSE_H
 
@@ -12,18 +15,18 @@
 #define SRPOL_PULL		256	/* bytes of headers made linear */
 
 /**
- * struct srpol_meta - what the context knows of a packet beside its bytes
- * @is_skb: the context is @skb, else @xdp; the compiler has to know
+ * struct srpol_meta - what the context tells about a packet beside its bytes
+ * @is_skb: the context is @skb, else @xdp; a constant for the compiler
  * @skb: the packet
- * @xdp: the context, NULL for an skb: @len is of the linear part alone, and a packet that is
- *	longer by its IP header is measured
+ * @xdp: the context; NULL for an skb. If set, @len is of the linear part only,
+ *	and the frame is measured if its IP header says it is longer
  * @len: bytes of the frame
- * @ifindex: device: the uplink it leaves by or the port it came in by
+ * @ifindex: the uplink it leaves by, or the port it came in by
  * @mark: packet mark
  * @gso_size: segment size of a super-packet, else 0
  * @tagged: a VLAN tag is in the metadata
- * @vlan: its id
- * @whole: there is nothing of the packet behind what can be read
+ * @vlan: id of that tag
+ * @whole: no byte of the packet is behind what can be read
  */
 struct srpol_meta {
 	bool is_skb;
@@ -39,7 +42,7 @@ struct srpol_meta {
 };
 
 /**
- * struct srpol_pkt - what is known of a packet about to leave
+ * struct srpol_pkt - the fields of a packet that is about to leave
  * @key: identity of its flow. Mark, P_Key, opcode class, DSCP, device, VLAN
  *	and cgroup are 0 until srpol_flow_identify() knows which of them matter
  * @l3_off: offset of the IP header
@@ -61,8 +64,8 @@ struct srpol_meta {
  * @opcode: BTH opcode
  * @has_ports: @key.sport and @dport are set
  * @tags: VLAN tags, the one in the packet's metadata included
- * @fragment: a fragment, the first one too: its ports do not count, so that
- *	all of a datagram is one flow
+ * @fragment: it is a fragment, maybe the first one: its ports are ignored, so
+ *	that all fragments of a datagram are of one flow
  * @later_fragment: a fragment without the transport header
  * @icmp_type: ICMP or ICMPv6 type, if @is_icmp
  * @is_icmp: ICMP over IPv4 or ICMPv6 over IPv6
@@ -105,7 +108,7 @@ static __always_inline void srpol_copy_v4(__u8 *to, __be32 addr)
 	w[3] = addr;
 }
 
-/* Such packets keep the link itself alive; they mean nothing elsewhere. */
+/* Addresses of link scope: such packets mean nothing beyond their link. */
 static __always_inline bool srpol_v4_link_scope(__be32 addr)
 {
 	__u32 a = bpf_ntohl(addr);
@@ -120,10 +123,7 @@ static __always_inline bool srpol_v6_link_scope(const struct in6_addr *addr)
 	return a[0] == 0xff || (a[0] == 0xfe && (a[1] & 0xc0) == 0x80);
 }
 
-/*
- * The BTH, if this is a whole one: what is too short for it is UDP like any
- * other.
- */
+/* Read the BTH, if there is a whole one: a shorter packet is ordinary UDP. */
 static __always_inline int srpol_parse_bth(struct srpol_pkt *pkt, void *l4,
 					   void *end, bool whole)
 {
@@ -140,12 +140,11 @@ static __always_inline int srpol_parse_bth(struct srpol_pkt *pkt, void *l4,
 }
 
 /**
- * srpol_parse_transport - ports, destination QP, ICMP type
+ * srpol_parse_transport - read ports, destination QP or ICMP type
  * @pkt: result; key.proto, l4_off, fragment and later_fragment are set
  * @l4: transport header
  * @end: end of what can be read
- * @whole: nothing of the packet is behind that: a header that is not there
- *	will not come
+ * @whole: no byte of the packet is behind @end, so that pulling more is useless
  *
  * Return: 0 or SRPOL_REASON_UNPARSED.
  */
@@ -244,9 +243,10 @@ static __always_inline bool srpol_is_tunnel(__u8 nh)
 }
 
 /*
- * Extension headers, from the first on: where the transport header is, from the
- * IPv6 header, SRPOL_EXT_* and its number, or SRPOL_EXT_REASON and why not. Of
- * all that is parsed this has most ways through it.
+ * Walking the extension headers returns the offset of the transport header from
+ * the IPv6 header, SRPOL_EXT_* and the number of its protocol, or
+ * SRPOL_EXT_REASON and the reason. This is the part of parsing with the most
+ * branches.
  */
 #define SRPOL_EXT_OFF		0x3fff
 #define SRPOL_EXT_FRAGMENT	(1 << 14)
@@ -268,7 +268,10 @@ static __always_inline __u32 srpol_ext_walk(void *l3, void *end, __u8 nh)
 
 	for (i = 0; i < SRPOL_EXT_HEADERS_MAX; i++) {
 		ext = l3 + off;
-		/* Among them our own, on its way to another uplink. */
+		/*
+		 * This includes packets that srpol encapsulated, on their way
+		 * to another uplink.
+		 */
 		if (srpol_is_tunnel(nh))
 			return srpol_ext_refused(SRPOL_REASON_TUNNELED);
 		if (nh != NEXTHDR_HOP && nh != NEXTHDR_DEST &&
@@ -287,7 +290,7 @@ static __always_inline __u32 srpol_ext_walk(void *l3, void *end, __u8 nh)
 		off += sizeof(*frag);
 		if (!(frag->frag_off & bpf_htons(FRAG6_FRAGMENT_MASK)))
 			continue;
-		/* What follows only the first fragment could tell. */
+		/* Only the first fragment could tell what is inside. */
 		if (srpol_is_tunnel(nh))
 			return srpol_ext_refused(SRPOL_REASON_TUNNELED);
 		fragment = SRPOL_EXT_FRAGMENT;
@@ -301,8 +304,8 @@ static __always_inline __u32 srpol_ext_walk(void *l3, void *end, __u8 nh)
 }
 
 /*
- * Global, so that the verifier looks at them once, and not at what follows for
- * each way through them.
+ * Global, so that the verifier checks them once, and does not check what
+ * follows once for each way through them.
  */
 __noinline __u32 srpol_ext_skb(struct __sk_buff *skb, __u32 l3_off, __u8 nh)
 {
@@ -318,7 +321,7 @@ __noinline __u32 srpol_ext_xdp(struct xdp_md *ctx, __u32 l3_off, __u8 nh)
 	return srpol_ext_walk(l3, (void *)(long)ctx->data_end, nh);
 }
 
-/* @l3_off: of @l3, in the packet of @meta */
+/* @l3_off: offset of @l3 in the packet of @meta */
 static __always_inline int srpol_parse_v6(struct srpol_pkt *pkt, void *l3,
 					  void *end, __u32 l3_off,
 					  const struct srpol_meta *meta)
@@ -380,11 +383,11 @@ static __always_inline bool srpol_is_tag(__be16 proto)
 }
 
 /**
- * srpol_parse_link - Ethernet header and VLAN tags
+ * srpol_parse_link - read Ethernet header and VLAN tags
  * @data: start of the frame
  * @end: end of its linear data
- * @meta: what the context knows
- * @pkt: result: device, mark, tags, and where and what the network layer is
+ * @meta: what the context tells
+ * @pkt: result: device, mark, tags, offset and type of the network layer
  *
  * Return: 0 or SRPOL_REASON_UNPARSED.
  */
@@ -415,7 +418,9 @@ static __always_inline int srpol_parse_link(void *data, void *end,
 		vlan = data + off;
 		if ((void *)(vlan + 1) > end)
 			return SRPOL_REASON_UNPARSED;
-		/* A priority tag, VID 0, is none: the kernel takes it off. */
+		/*
+		 * A tag with VID 0 has a priority only: the kernel removes it.
+		 */
 		if (!pkt->vlan)
 			pkt->vlan = bpf_ntohs(vlan->h_vlan_TCI) &
 				    VLAN_VID_MASK;
@@ -431,13 +436,13 @@ static __always_inline int srpol_parse_link(void *data, void *end,
 }
 
 /**
- * srpol_parse_net - network and transport layer
+ * srpol_parse_net - read the network and transport layer
  * @data: start of the frame
  * @end: end of its linear data
- * @meta: what the context knows
- * @pkt: parsed by srpol_parse_link(); the rest is filled in
+ * @meta: what the context tells
+ * @pkt: filled in by srpol_parse_link(); the rest is filled in here
  *
- * Return: 0, or the enum srpol_reason why the packet is not for us.
+ * Return: 0, or the enum srpol_reason why the packet is not steered.
  */
 static __always_inline int srpol_parse_net(void *data, void *end,
 					   const struct srpol_meta *meta,
@@ -470,10 +475,10 @@ static __always_inline int srpol_parse_net(void *data, void *end,
  * srpol_parse - read the headers of a packet on its way out
  * @data: start of the frame
  * @end: end of its linear data
- * @meta: what the context knows
+ * @meta: what the context tells
  * @pkt: result
  *
- * Return: 0, or the enum srpol_reason why the packet is not for us.
+ * Return: 0, or the enum srpol_reason why the packet is not steered.
  */
 static __always_inline int srpol_parse(void *data, void *end,
 				       const struct srpol_meta *meta,
@@ -488,7 +493,7 @@ static __always_inline int srpol_parse(void *data, void *end,
  * srpol_pull - make more of the headers linear
  * @skb: packet whose headers were cut short
  *
- * Return: true if it is worth while to parse again.
+ * Return: true if more is linear now, so that parsing again may succeed.
  */
 static __always_inline bool srpol_pull(struct __sk_buff *skb)
 {
@@ -499,12 +504,12 @@ static __always_inline bool srpol_pull(struct __sk_buff *skb)
 }
 
 /**
- * srpol_parse_skb - the same for an skb, whose headers may be in fragments
+ * srpol_parse_skb - srpol_parse() of an skb, whose headers may be in fragments
  * @skb: packet
  * @pkt: result
  *
- * Global, so that the verifier looks at it once, and not at what follows for
- * each way through it.
+ * Global, so that the verifier checks it once, and does not check what follows
+ * once for each way through it.
  */
 __noinline int srpol_parse_skb(struct __sk_buff *skb,
 			       struct srpol_pkt *pkt __arg_nonnull)

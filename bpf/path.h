@@ -8,21 +8,21 @@
 #include "maps.h"
 #include "state.h"
 
-/* Random tries around a path that is down before the whole table is looked through. */
+/* Random draws for another path before the whole table is searched. */
 #define SRPOL_REHASH_TRIES	8
 
 /**
- * struct srpol_selected - the path a packet takes
+ * struct srpol_selected - the path that a packet takes
  * @cfg: its compiled form
  * @path: its id
- * @policy: policy it was taken from
+ * @policy: policy that it was taken from
  * @ifindex: egress device
- * @reason: what there is to say about it: DOWN_SKIPPED, BACKUP, FLOWLET_MOVED,
- *	ADAPTIVE_MOVED or 0
+ * @reason: what is to be counted about the selection: DOWN_SKIPPED, BACKUP,
+ *	FLOWLET_MOVED, ADAPTIVE_MOVED or 0
  * @mode: enum srpol_lb_mode in force
  * @version: srpol_version() of the flow's policy
- * @own: it is the flow's own path, to be kept while that version counts
- * @unsafe: not sprayed for want of a rule that allows it
+ * @own: it is the flow's own path, to be kept while that version is valid
+ * @unsafe: not sprayed, since no rule allows it
  * @exact: the mode has noted the time in the flow
  */
 struct srpol_selected {
@@ -38,15 +38,15 @@ struct srpol_selected {
 	bool exact;
 };
 
-/* Both halves of a next hop are written, and so read, in one access. */
+/* A next hop is written, and so is read, in one access. */
 union srpol_hop {
 	struct srpol_nexthop nh;
 	__u64 word;
 };
 
 /*
- * Take a path if it can be used. The version word is read once: the copy it names
- * stays whole until a grace period after the switch.
+ * Take a path if it is usable. The version word is read once: the copy that it
+ * selects stays intact until a grace period after the next commit has passed.
  */
 static __always_inline bool srpol_path_take(__u32 gen, __u32 id,
 					    struct srpol_selected *sel)
@@ -99,13 +99,13 @@ srpol_bucket_path(const struct srpol_policy_cfg *cfg, __u32 bucket)
 	return row ? row->path[bucket % SRPOL_ROW_BUCKETS] : 0;
 }
 
-/* The bucket at a position of the table, see srpol_flow_hash(). */
+/* The bucket at a position on the table, see srpol_flow_hash(). */
 static __always_inline __u32 srpol_bucket(__u32 position, __u32 n_buckets)
 {
 	return (__u64)position * n_buckets >> 32;
 }
 
-/* The path at a position of the table. */
+/* The path at a position on the table. */
 static __always_inline __u32
 srpol_position_path(const struct srpol_policy_cfg *cfg, __u32 position)
 {
@@ -113,19 +113,20 @@ srpol_position_path(const struct srpol_policy_cfg *cfg, __u32 position)
 }
 
 /*
- * The functions below, and those of the modes that are not inline, are global,
- * so that the verifier looks at them once, not in each state of their callers.
- * That is why they deal in ids: a caller takes the path they name.
+ * The functions below, and those functions of the modes that are not inline,
+ * are global, so that the verifier checks them once and not in each state of
+ * their callers. That is why they pass ids: a caller takes the path that they
+ * name.
  */
 
 /**
- * srpol_path_other - another path for a packet whose own is down
+ * srpol_path_other - find another path for a packet whose own path is down
  * @policy: policy
  * @gen: generation
- * @position: the packet's position on the table
- * @tries: how often to draw: this spreads the flows of the path that is down over the
- *	survivors in proportion to their weights. The walk that follows finds a
- *	survivor however few buckets it has.
+ * @position: the packet's position on the bucket table
+ * @tries: number of random draws: they spread the flows of the path that is
+ *	down over the survivors in proportion to their weights. The walk through
+ *	the table that follows finds a survivor however few buckets it has.
  *
  * Return: a usable path, 0 if there is none.
  */
@@ -153,7 +154,7 @@ __noinline __u32 srpol_path_other(__u32 policy, __u32 gen, __u32 position,
 	return 0;
 }
 
-/* Has the policy a bucket of this path? */
+/* Does the policy have a bucket of this path? */
 __noinline int srpol_path_listed(__u32 policy, __u32 gen, __u32 path)
 {
 	const struct srpol_policy_cfg *cfg = srpol_policy_cfg(policy, gen);
@@ -171,8 +172,8 @@ __noinline int srpol_path_listed(__u32 policy, __u32 gen, __u32 path)
 }
 
 /*
- * The flow's own path, if its policy has it still, else 0. It is looked for
- * only if the table is another one than that in which it was found.
+ * The flow's own path if its policy still has it, else 0. The table is searched
+ * only if it is not the one that the path was found in.
  */
 static __always_inline __u32 srpol_path_kept(union srpol_flow_cache cache,
 					     __u32 gen, __u32 version)

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * May a port send this? Asked once per flow, and again when routes have changed.
+ * Checks at ports: may a port send this packet? They are made once per flow,
+ * and again when routes have changed.
  *
  * DOC: checks at ports
  *
- * What is for this host itself is its stack's matter: it is not steered. The
- * kernel's FIB says so, with the rules that hold for the port, if forwarding is on
- * for the port; it does not tell a local address from one that there is no route
- * to, so that the main table is asked for the latter. Where it has no answer,
- * packets are steered as their rules say.
+ * A packet for this host itself belongs to its stack and is not steered. The
+ * kernel's FIB, asked with the rules that hold for the port, tells if
+ * forwarding is on for the port. Its answer is the same for a local address and
+ * for one without a route, so that the main table is asked whether there is a
+ * route. If it has no answer, packets are steered as their rules say.
  *
- * A source is checked if the port was attached so. Strict: the route to it leads
- * back by the port. Loose: there is a route to it, and it is not this host's own.
- * What the FIB cannot say is refused. A virtual port has addresses, those in map
- * "host_addrs", and no others.
+ * Sources are checked if the port was attached that way. Strict: the route to
+ * the source leads back by the port. Loose: there is a route to the source, and
+ * it is not an address of this host. If the FIB cannot tell, the packet is
+ * refused. A virtual port may use its own addresses, those in map "host_addrs",
+ * and no others.
  *
- * What is refused for its source has no entry in the table of flows, so that
- * nobody can fill it with invented ones. What is for this host has one, and what
- * is steered remembers the state of routes it was decided in: the first packet of
- * each tick of the clock compares.
+ * A packet that is refused for its source gets no entry in the flow table, so
+ * that nobody can fill the table with invented sources. A flow for this host
+ * has an entry. An entry remembers the state of the routes that its decision
+ * was made in, which is compared for the first packet in each tick.
  */
 #ifndef _SRPOL_PORT_CHECK_H
 #define _SRPOL_PORT_CHECK_H
@@ -29,7 +31,7 @@
 #include "parse.h"
 #include "words.h"
 
-/* Where a packet is decided about, beside egress of an uplink. */
+/* The hook at which a packet is steered; NONE is TCX egress of an uplink. */
 enum srpol_port_hook {
 	SRPOL_PORT_NONE,
 	SRPOL_PORT_TC,
@@ -47,8 +49,9 @@ static __always_inline void srpol_port_addr(const struct srpol_pkt *pkt,
 }
 
 /*
- * Ask for the route to @to, for a packet from @from that comes in by the port.
- * @ifindex: the device it leads to. Return: BPF_FIB_LKUP_RET_*.
+ * Ask for the route to @to of a packet from @from that comes in by the port.
+ * @ifindex is set to the device that the route leads to. Return:
+ * BPF_FIB_LKUP_RET_*.
  */
 static __always_inline int srpol_port_route(void *ctx,
 					    const struct srpol_pkt *pkt,
@@ -71,7 +74,7 @@ static __always_inline int srpol_port_route(void *ctx,
 	return ret;
 }
 
-/* Global, so that the verifier looks at it once. */
+/* Global, so that the verifier checks it once. */
 __noinline int srpol_port_route_skb(struct __sk_buff *skb,
 				    const struct srpol_pkt *pkt __arg_nonnull,
 				    __u32 back, __u32 flags)
@@ -99,8 +102,8 @@ __noinline int srpol_port_route_xdp(struct xdp_md *ctx,
 }
 
 /*
- * @back: to the packet's source instead of its destination. Return: the device,
- * or -BPF_FIB_LKUP_RET_*.
+ * Ask for the route to the packet's destination or, with @back, to its source.
+ * Return: the egress device, or -BPF_FIB_LKUP_RET_*.
  */
 static __always_inline int srpol_port_ask(void *ctx, const __u32 hook,
 					  const struct srpol_pkt *pkt,
@@ -139,7 +142,9 @@ static __always_inline __u32 srpol_port_verdict(void *ctx, const __u32 hook,
 
 	if (!port)
 		return 0;
-	/* What its host's applications send by it is for others. */
+	/*
+	 * All that the workload behind a virtual port sends is for other hosts.
+	 */
 	if (port->role == SRPOL_DEV_ROLE_HOST)
 		return port->source == SRPOL_SOURCE_CHECK_NONE ||
 		       srpol_port_own(pkt) ? 0 : SRPOL_HOW_SPOOFED;
@@ -152,7 +157,7 @@ static __always_inline __u32 srpol_port_verdict(void *ctx, const __u32 hook,
 	return srpol_port_local(ctx, hook, pkt) ? SRPOL_HOW_LOCAL : 0;
 }
 
-/* State of the routes, see struct srpol_flow. */
+/* State of the routes, see @port_gen of struct srpol_flow. */
 static __always_inline __u32 srpol_port_gen(void *ctx, const __u32 hook)
 {
 	__u64 gen = hook == SRPOL_PORT_XDP ? srpol_fib_gen(ctx) :
@@ -161,7 +166,9 @@ static __always_inline __u32 srpol_port_gen(void *ctx, const __u32 hook)
 	return (gen >> 32) + gen;
 }
 
-/* The routes are read first: a change that comes in between is seen later. */
+/*
+ * The state is read first, so that a change during the check is noticed later.
+ */
 static __always_inline __u64 srpol_port_look(void *ctx, const __u32 hook,
 					     const struct srpol_pkt *pkt)
 {
@@ -170,7 +177,7 @@ static __always_inline __u64 srpol_port_look(void *ctx, const __u32 hook,
 	return gen << 32 | srpol_port_verdict(ctx, hook, pkt);
 }
 
-/* Global, for the sake of the callers' stack. */
+/* Global, to save stack in the callers. */
 __noinline __u64
 srpol_port_look_skb(struct __sk_buff *skb,
 		    const struct srpol_pkt *pkt __arg_nonnull)
@@ -186,13 +193,13 @@ srpol_port_look_xdp(struct xdp_md *ctx,
 }
 
 /**
- * srpol_port_check - may a port send this?
+ * srpol_port_check - may a port send this packet?
  * @ctx: packet
  * @hook: enum srpol_port_hook
  * @pkt: the packet, parsed
  *
- * Return: SRPOL_HOW_LOCAL, SRPOL_HOW_SPOOFED or 0, and in the upper half the
- * state of the routes of which it is true.
+ * Return: SRPOL_HOW_LOCAL, SRPOL_HOW_SPOOFED or 0, and in the upper 32 bits the
+ * state of the routes for which this is true.
  */
 static __always_inline __u64 srpol_port_check(void *ctx, const __u32 hook,
 					      const struct srpol_pkt *pkt)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * TC ingress of host ports. The skb knows what XDP cannot see: a checksum that
- * is still to be filled in, the segment size of a super-packet, a VLAN tag in
- * the metadata, headers in fragments. So pods and VMs keep their offloads. It is
- * also where everything comes that XDP has left on the same device.
+ * TC ingress of host ports. The skb has what XDP cannot see: a pending
+ * checksum, the segment size of a super-packet, a VLAN tag in the metadata,
+ * headers in fragments. So pods and VMs can keep their offloads. All packets
+ * that XDP has left alone on the same device come here as well.
  *
- * What is not steered goes on to the stack, which forwards it to an uplink. But
- * nothing does that is for what is inside the SR domain (RFC 8754 5.1), or may
- * be, as it cannot be read.
+ * A packet that is not steered goes on to the stack, which forwards it to an
+ * uplink. Packets to destinations inside the SR domain (RFC 8754 5.1), or that
+ * may be, since they cannot be read, do not go on: they are dropped.
  */
 #ifndef _SRPOL_PORT_TC_H
 #define _SRPOL_PORT_TC_H
@@ -41,7 +41,10 @@ static __always_inline int srpol_port_tc_drop(const struct srpol_pkt *pkt,
 	return SRPOL_TC_DROP;
 }
 
-/* The addresses of a packet that was not parsed to its end; false: none. */
+/*
+ * Read the addresses of a packet that was not fully parsed. Return: false if it
+ * has none.
+ */
 static __always_inline bool srpol_port_read(struct __sk_buff *skb,
 					    struct srpol_pkt *pkt)
 {
@@ -64,8 +67,9 @@ static __always_inline bool srpol_port_read(struct __sk_buff *skb,
 }
 
 /*
- * A packet that is not steered, for @reason; by its addresses alone. What is not
- * parsed to its end, or a tunnel, has its source checked as all others have.
+ * A packet is not steered, for @reason; decide by its addresses alone whether
+ * it may go on. If it was not fully parsed, or is a tunnel, its source is
+ * checked as that of any other packet.
  */
 static __noinline int srpol_port_unsteered(struct __sk_buff *skb,
 					   struct srpol_pkt *pkt, __u32 reason)
@@ -97,8 +101,8 @@ static __noinline int srpol_port_unsteered(struct __sk_buff *skb,
 }
 
 /*
- * Too big for its path, which takes @mtu: dropped as it is, and its sender told
- * if possible.
+ * The packet is too big for its path. Drop it, and tell its sender if settings
+ * allow.
  */
 static __always_inline int srpol_port_too_big(struct __sk_buff *skb,
 					      const struct srpol_pkt *pkt,
@@ -153,10 +157,10 @@ static __always_inline int srpol_port_tc_steer(struct __sk_buff *skb,
 		return srpol_port_tc_drop(pkt, reason, 0);
 	if (!s.flow)
 		return srpol_port_unsteered(skb, pkt, reason);
-	/* Egress counts for flow and rule what goes on to it. */
+	/* Egress counts, for flow and rule, the packets that go on to it. */
 	if (reason && reason != SRPOL_REASON_INVALID_DROP)
 		return srpol_port_tc_pass(reason);
-	/* No hop left: the packet is the kernel's, to be answered. */
+	/* No hop is left: the kernel gets the packet and answers it. */
 	if (!reason && pkt->ttl <= 1)
 		return srpol_port_tc_pass(SRPOL_REASON_TTL_EXCEEDED);
 	srpol_steer_account(&s, pkt);

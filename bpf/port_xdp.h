@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * XDP of host ports: steer what a VM, pod or representor sends, where frames
- * are plain. What is not to be steered, or not so simple, goes on to the program
- * at TC ingress of the same device (port_tc.h), which has the last word and
- * counts it.
+ * XDP of host ports: steer what a VM, pod or representor sends, if the frames
+ * are plain. All other packets that are not dropped here go on to the program
+ * at TC ingress of the same device (port_tc.h), which decides and counts.
  */
 #ifndef _SRPOL_PORT_XDP_H
 #define _SRPOL_PORT_XDP_H
@@ -20,7 +19,7 @@
 #include "steer.h"
 #include "words.h"
 
-/* Words of 8 of the longest SRH in a rewrite string. */
+/* The longest SRH in a rewrite string, in words of 8 bytes. */
 #define SRPOL_SRH_WORDS		((SRPOL_ENCAP_MAX - IPV6_HLEN) / 8)
 
 static __always_inline int srpol_port_drop(const struct srpol_pkt *pkt,
@@ -43,16 +42,19 @@ static __always_inline int srpol_port_parse(struct xdp_md *ctx,
 
 	if (data + sizeof(struct ethhdr) > end || !srpol_mac_ours(ctx, data))
 		return SRPOL_REASON_FOREIGN_MAC;
-	/* Else it becomes part of arithmetic the verifier does not allow. */
+	/*
+	 * Otherwise it becomes part of arithmetic that the verifier does not
+	 * allow.
+	 */
 	barrier_var(linear);
 	meta.len = linear;
 	return srpol_parse(data, end, &meta, pkt);
 }
 
 /*
- * The rewrite string to the start of the packet. It is 6 bytes and then words
- * of 8 long, whatever the SRH. The steps are unrolled: each has its place in
- * the packet known to the verifier.
+ * Write the rewrite string to the start of the packet. Its length is 6 bytes
+ * and a number of words of 8 bytes, whatever the SRH. The loop is unrolled, so
+ * that the verifier knows the offset of each store.
  */
 static __always_inline int srpol_port_write(void *data, void *end,
 					    const struct srpol_path_cfg *cfg)
@@ -63,7 +65,9 @@ static __always_inline int srpol_port_write(void *data, void *end,
 
 	if (to + SRPOL_FRONT > (__u8 *)end)
 		return SRPOL_REASON_NO_ROOM;
-	/* It is no whole number of words: the last two overlap. */
+	/*
+	 * The length is not a multiple of a word: the last two words overlap.
+	 */
 	srpol_copy_words(to, from, SRPOL_FRONT);
 	srpol_copy_words(to + SRPOL_FRONT - sizeof(__u64),
 			 from + SRPOL_FRONT - sizeof(__u64), sizeof(__u64));
@@ -115,9 +119,9 @@ static __always_inline int srpol_port_push(struct xdp_md *ctx,
 }
 
 /*
- * Room for the outer header. Drivers keep 192 to 256 bytes in front of a
- * packet, less than the longest lists need. The link layer, tags and all, makes
- * up for a part of it.
+ * Make room for the outer header. Drivers keep 192 to 256 bytes in front of a
+ * packet, less than the longest segment lists need. The old link layer, with
+ * its tags, is overwritten and makes up for a part of it.
  */
 static __always_inline bool srpol_port_room(struct xdp_md *ctx,
 					    const struct srpol_pkt *pkt,
@@ -154,8 +158,9 @@ static __always_inline int srpol_port_steer(struct xdp_md *ctx,
 		return srpol_port_drop(pkt, reason, d.cache.policy);
 	}
 	/*
-	 * By which device it goes is noted here, and done after the verdict: one
-	 * that takes no frames from XDP is left to TC before anything is written.
+	 * The redirect is only noted here and happens after the verdict: if the
+	 * device takes no frames from XDP, the packet is left to TC before
+	 * anything is written.
 	 */
 	if (reason || !srpol_encap_fits(pkt, s.sel.cfg) || pkt->ttl <= 1 ||
 	    bpf_redirect_map(&uplinks_xdp, s.sel.ifindex, XDP_PASS) !=

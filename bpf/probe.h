@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A local SID of behavior probe: probes of this host's prober end here, whoever
- * else sends to it is told apart. See srpol_probe.h, DOC: probes.
+ * A local SID of behavior probe: the probes of this host's prober end here.
+ * Packets of anybody else are told apart and reported. See srpol_probe.h, DOC:
+ * probes.
  */
 #ifndef _SRPOL_PROBE_H
 #define _SRPOL_PROBE_H
@@ -19,7 +20,10 @@
 #include "stats.h"
 #include "words.h"
 
-/* The base of a STAMP test packet, RFC 8762 4.2.1 and RFC 8972 3, and our TLV. */
+/*
+ * The base of a STAMP test packet, RFC 8762 4.2.1 and RFC 8972 3, and srpol's
+ * TLV.
+ */
 struct srpol_stamp {
 	__be32 seq;
 	__be32 sec;
@@ -69,11 +73,11 @@ static __always_inline bool srpol_probe_signed(const struct srpol_stamp *stamp)
 }
 
 /**
- * srpol_probe_take - a packet came to a SID of behavior probe
+ * srpol_probe_take - take a packet that came to a SID of behavior probe
  * @ctx: packet
- * @sc: the same, parsed
+ * @sc: SID context: the same packet, parsed
  *
- * Return: XDP_DROP: it ends here in any case.
+ * Return: XDP verdict; XDP_DROP for a probe, which ends here in any case.
  */
 static __noinline int srpol_probe_take(struct xdp_md *ctx,
 				       const struct srpol_sid_ctx *sc)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Probes of both forms: what is compared of them, and what is told of others. */
+/*
+ * Both forms of probes: the checks that they share, and reports of anomalies.
+ */
 #ifndef _SRPOL_PROBE_REPORT_H
 #define _SRPOL_PROBE_REPORT_H
 
@@ -12,7 +14,10 @@
 #include "sid_ctx.h"
 #include "words.h"
 
-/* What XDP reports of an anomaly: per CPU and second, so that none hides others. */
+/*
+ * Reports per reason, CPU and second: reasons are limited apart, so that none
+ * hides another.
+ */
 #define SRPOL_PROBE_REPORTS	4
 
 static __always_inline bool srpol_probe_may_report(__u32 reason, __u64 now)
@@ -34,7 +39,7 @@ static __always_inline bool srpol_probe_may_report(__u32 reason, __u64 now)
 	return true;
 }
 
-/* Wake the prober: something is not as it should be. */
+/* Report to the prober, and wake it: a probe is not as it should be. */
 static __noinline int srpol_probe_report(struct xdp_md *ctx, __u32 reason,
 					 __u32 probe, __u32 seq)
 {
@@ -64,7 +69,9 @@ static __noinline int srpol_probe_report(struct xdp_md *ctx, __u32 reason,
 	if ((void *)(srh + 1) <= (void *)(long)ctx->data_end &&
 	    ip6->nexthdr == NEXTHDR_ROUTING) {
 		len = (srh->first_segment + 1) * sizeof(struct in6_addr);
-		/* the number that is used is to be the one that was checked */
+		/*
+		 * the verifier must see that the length used is the one checked
+		 */
 		barrier_var(len);
 		if (len <= sizeof(ev->list) &&
 		    !bpf_xdp_load_bytes(ctx, ETH_HLEN + IPV6_HLEN + SRH_HLEN,
@@ -82,7 +89,7 @@ static __noinline int srpol_probe_drop(struct xdp_md *ctx, __u32 id,
 	return srpol_sid_drop(ctx, id, reason);
 }
 
-/* Did it go the way it was sent, and comes where it should? */
+/* Has the probe come the way it was sent, and by the device it should? */
 static __always_inline bool srpol_probe_same(struct xdp_md *ctx,
 					     const struct srpol_probe *p)
 {
@@ -101,7 +108,10 @@ static __always_inline bool srpol_probe_same(struct xdp_md *ctx,
 	differ = (is[0] ^ from[0]) | (is[1] ^ from[1]) | (is[2] ^ from[2]) |
 		 (is[3] ^ from[3]);
 	for (i = 0; i < SRPOL_PROBE_SEGS && i < segs; i++) {
-		/* the pointer that is used is to be the one that was checked */
+		/*
+		 * the verifier must see that the pointer used is the one
+		 * checked
+		 */
 		barrier_var(seg);
 		if ((void *)(seg + 2) > end)
 			return false;

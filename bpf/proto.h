@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Numbers of the wire that vmlinux.h does not carry (it has types, no macros)
- * and the one header the kernel has no public type for.
+ * Constants of protocols that vmlinux.h lacks (it has types, no macros), and
+ * the one header that the kernel has no public type for.
  */
 #ifndef _SRPOL_PROTO_H
 #define _SRPOL_PROTO_H
@@ -15,7 +15,7 @@
 #define IPV6_HLEN		40
 #define SRH_HLEN		8	/* before the segment list */
 
-/* What every frame of ours begins with. */
+/* Length of what every encapsulated frame begins with. */
 #define SRPOL_FRONT		(ETH_HLEN + IPV6_HLEN)
 
 #define ETH_P_IP		0x0800
@@ -78,7 +78,7 @@ struct srpol_bth {
 
 #define AETH_PSN_ERROR		0x60	/* syndrome: NAK, PSN sequence error */
 
-/* Does a packet carry a PSN of its sender's own count? */
+/* Does the packet carry a PSN that its sender counts, not one of a response? */
 static __always_inline bool srpol_bth_is_request(__u8 opcode)
 {
 	__u8 op = opcode & BTH_OPERATION;
@@ -88,14 +88,17 @@ static __always_inline bool srpol_bth_is_request(__u8 opcode)
 	return op < BTH_READ_RESP_FIRST || op > BTH_ATOMIC_ACK;
 }
 
-/* How far PSN @a is ahead of @b: serial numbers of 24 bits. */
+/*
+ * How far PSN @a is ahead of @b, negative if it is behind. PSNs have 24 bits
+ * and wrap.
+ */
 static __always_inline __s32 srpol_psn_diff(__u32 a, __u32 b)
 {
 	return (__s32)((a - b) << 8) >> 8;
 }
 
 /* What a TCX program returns. */
-#define SRPOL_TC_NEXT		(-1)	/* go on, other programs included */
+#define SRPOL_TC_NEXT		(-1)	/* continue, with other programs, too */
 #define SRPOL_TC_DROP		2
 
 #endif /* _SRPOL_PROTO_H */

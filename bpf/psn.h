@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * PSNs of what RoCEv2 flows send: how much of it comes again, and which local
- * QP a flow is, which its packets do not say.
+ * PSNs that RoCEv2 flows send: how many packets are retransmitted, and which
+ * local QP a flow belongs to, which its packets do not say.
  */
 #ifndef _SRPOL_PSN_H
 #define _SRPOL_PSN_H
@@ -13,16 +13,19 @@
 #include "proto.h"
 #include "words.h"
 
-/* Jiffies, at 1000 a second or fewer: about a second, or more. */
+/*
+ * Binary logarithm of the longest interval in jiffies: about a second, or more.
+ */
 #define SRPOL_OFFER_SHIFT_MAX	10
 
 _Static_assert(SRPOL_OFFERS_MAX > SRPOL_OFFER_SHIFT_MAX, "srpol_psn_due()");
 
 /*
- * Is it time to ask whose ACK belongs to the flow? At first with each packet
- * that wants one, then less and less often, down to once in a second or a few:
- * of flows whose ACKs do not come by here too, and of those whose QP is known,
- * as a QP may go and its number be used again.
+ * Is it time to learn from an ACK which local QP the flow belongs to? At first
+ * that is so for each packet that requests an ACK, then less and less often,
+ * down to once in a second or a few. It goes on at that rate for flows whose
+ * ACKs do not come by here, and for flows whose QP is known, since a QP may be
+ * destroyed and its number used again.
  */
 static __always_inline bool srpol_psn_due(const struct srpol_flow *flow)
 {
@@ -35,9 +38,9 @@ static __always_inline bool srpol_psn_due(const struct srpol_flow *flow)
 }
 
 /*
- * Remember which flow asked to have this PSN acknowledged. Two flows between
- * the same hosts that ask for the same PSN cannot be told apart: neither is
- * learnt from it.
+ * Remember which flow has requested an ACK for this PSN. If two flows between
+ * the same hosts do so for the same PSN, they cannot be told apart, and nothing
+ * is learned from it about either.
  */
 static __noinline int srpol_psn_offer(const struct srpol_pkt *pkt,
 				      struct srpol_flow *flow)
@@ -60,9 +63,9 @@ static __noinline int srpol_psn_offer(const struct srpol_pkt *pkt,
 }
 
 /**
- * srpol_psn_sent - follow the PSNs a flow sends
+ * srpol_psn_sent - follow the PSNs that a flow sends
  * @pkt: RoCEv2 packet
- * @flow: its flow
+ * @flow: the flow's entry
  */
 static __always_inline void srpol_psn_sent(const struct srpol_pkt *pkt,
 					   struct srpol_flow *flow)

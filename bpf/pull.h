@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Headers that a driver left in fragments, at XDP. Receive queues that spread a
- * frame over strides (mlx5's, for frames above a page) hand over as little as
- * nothing of it in the linear part.
+ * Headers that a driver has left in fragments, at XDP. Receive queues that
+ * spread a frame over strides (those of mlx5, for frames above a page) may hand
+ * over none of it in the linear part.
  */
 #ifndef _SRPOL_PULL_H
 #define _SRPOL_PULL_H
@@ -10,7 +10,7 @@
 #include "base.h"
 #include "parse.h"
 
-/* Since Linux 6.18; @len bytes from the start of the frame become linear. */
+/* Since Linux 6.18: makes @len bytes from the start of the frame linear. */
 extern int bpf_xdp_pull_data(struct xdp_md *ctx, __u32 len) __weak __ksym;
 
 /**
@@ -18,8 +18,8 @@ extern int bpf_xdp_pull_data(struct xdp_md *ctx, __u32 len) __weak __ksym;
  * @ctx: packet whose headers are cut short; no pointer into it is valid
  *	afterwards
  *
- * Older kernels cannot do it. What is then for a local SID, and cannot be read,
- * is dropped and counted.
+ * Older kernels cannot do this. On these, a packet for a local SID that cannot
+ * be read is dropped and counted.
  */
 static __noinline int srpol_pull_xdp(struct xdp_md *ctx)
 {

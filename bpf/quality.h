@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How paths do: congestion signals and load, both of which fade. */
+/* How paths perform: congestion signals and load, both of which decay. */
 #ifndef _SRPOL_QUALITY_H
 #define _SRPOL_QUALITY_H
 
 #include "base.h"
 #include "maps.h"
 
-/* Half-lives after which nothing is left. */
+/* After so many half-lives nothing is left. */
 #define SRPOL_FADED		64
 
 static __always_inline struct srpol_quality *srpol_quality_get(__u32 path)
@@ -28,19 +28,19 @@ static __always_inline __u64 srpol_fade(__u64 v, __u64 half_lives)
 	return half_lives < SRPOL_FADED ? v >> half_lives : 0;
 }
 
-/* Nothing to be said against a path: no clock is needed to tell. */
+/* Nothing speaks against the path. This can be told without reading a clock. */
 static __always_inline bool srpol_quality_clean(const struct srpol_quality *q)
 {
 	return !(q->level | q->penalty);
 }
 
 /**
- * srpol_quality_score - how bad a path is
+ * srpol_quality_score - how bad a path is: 0 is good
  * @path: path id
- * @now: CLOCK_MONOTONIC
+ * @now: CLOCK_MONOTONIC in ns
  *
- * A level that has faded away is cleared, so that the path reads as clean from
- * then on, unless a signal comes in at this moment.
+ * A level that has decayed to 0 is cleared, so that the path reads as clean
+ * from then on, unless a signal arrives at this moment.
  */
 static __always_inline __u64 srpol_quality_score(__u32 path, __u64 now)
 {
@@ -60,12 +60,12 @@ static __always_inline __u64 srpol_quality_score(__u32 path, __u64 now)
 }
 
 /**
- * srpol_quality_signal - a congestion signal for a path
- * @q: its quality
- * @now: CLOCK_MONOTONIC
+ * srpol_quality_signal - count a congestion signal for a path
+ * @q: quality of the path
+ * @now: CLOCK_MONOTONIC in ns
  *
- * Time moves on by whole half-lives, so that signals that come faster than
- * that fade as well.
+ * @level_ns advances by whole half-lives, so that the level also decays when
+ *	signals come faster than that.
  */
 static __always_inline void srpol_quality_signal(struct srpol_quality *q,
 						 __u64 now)
@@ -80,7 +80,7 @@ static __always_inline void srpol_quality_signal(struct srpol_quality *q,
 	WRITE_ONCE(q->level, level + SRPOL_LEVEL_UNIT);
 }
 
-/* What flows sent over a path lately. */
+/* Bytes that flows sent over a path recently, decayed. */
 static __always_inline __u64 srpol_quality_load(__u32 path, __u64 now)
 {
 	struct srpol_quality *q = srpol_quality_get(path);
@@ -92,12 +92,12 @@ static __always_inline __u64 srpol_quality_load(__u32 path, __u64 now)
 }
 
 /**
- * srpol_quality_send - a packet of a flow that chooses by quality
+ * srpol_quality_send - count a packet of a flow that chooses by quality
  * @path: path it takes
  * @bytes: its length
- * @now: CLOCK_MONOTONIC, may be coarse
+ * @now: CLOCK_MONOTONIC in ns, may be coarse
  *
- * Processors that send over one path at once may lose some of it.
+ * If several CPUs send over one path at once, some bytes may not be counted.
  */
 static __always_inline void srpol_quality_send(__u32 path, __u32 bytes,
 					       __u64 now)

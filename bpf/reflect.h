@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A local SID of behavior reflect: probes of hosts that share a key with this
- * one turn round. Nothing is done, or remembered, before the tag is right. See
- * srpol_reflect.h, DOC: reflected probes.
+ * one are reflected. Nothing is done or remembered before the tag is found
+ * right. See srpol_reflect.h, DOC: reflected probes.
  */
 #ifndef _SRPOL_REFLECT_H
 #define _SRPOL_REFLECT_H
@@ -19,7 +19,7 @@
 #include "stats.h"
 #include "words.h"
 
-/* The probe's session, made if there is none. */
+/* The session of a probe; it is made if there is none. */
 static __noinline struct srpol_session *
 srpol_session_of(struct xdp_md *ctx, const struct srpol_far_packet *p)
 {
@@ -39,8 +39,8 @@ srpol_session_of(struct xdp_md *ctx, const struct srpol_far_packet *p)
 }
 
 /*
- * Does it come for the first time? One that is older than SRPOL_SESSION_SLOTS
- * others may not be told from one that came.
+ * Does the request come for the first time? One that is SRPOL_SESSION_SLOTS or
+ * more behind may be taken for one that came before.
  */
 static __always_inline bool srpol_session_takes(struct srpol_session *s,
 						const struct srpol_far_stamp *t)
@@ -56,12 +56,12 @@ static __always_inline bool srpol_session_takes(struct srpol_session *s,
 		s->epoch = epoch;
 	}
 	was = READ_ONCE(*slot);
-	/* of two at a time one counts */
+	/* of two at the same time one counts */
 	return was < seq + 1 &&
 	       __sync_val_compare_and_swap(slot, was, seq + 1) == was;
 }
 
-/* More than a few of them cannot come through in the turn of a second. */
+/* The limit is not exact: at the turn of a second a few more may pass. */
 static __always_inline bool srpol_pair_limited(struct srpol_pair *pair,
 					       __u64 now)
 {
@@ -75,8 +75,9 @@ static __always_inline bool srpol_pair_limited(struct srpol_pair *pair,
 }
 
 /*
- * Marked packets that the peer sent by a path, by the id they carry. The list
- * alone does not tell it: a reduced one begins behind the first segment.
+ * Number of marked packets that the peer sent by a path, found by the path id
+ * and the hash of the list that they carry. The hash alone is not enough: a
+ * reduced list begins behind the first segment.
  */
 static __noinline __u64 srpol_path_ce(struct xdp_md *ctx,
 				      const struct srpol_far_stamp *t)
@@ -95,7 +96,7 @@ static __noinline __u64 srpol_path_ce(struct xdp_md *ctx,
 	return ce ? ce->ce : 0;
 }
 
-/* Why not to turn it round, 0: it may. */
+/* May the request be reflected? Return: 0, or the enum srpol_reason why not. */
 static __noinline int srpol_reflect_check(struct xdp_md *ctx,
 					  const struct srpol_sid_ctx *sc,
 					  struct srpol_far_packet *p)
@@ -120,7 +121,10 @@ static __noinline int srpol_reflect_check(struct xdp_md *ctx,
 	return ip6->hop_limit > 1 ? 0 : SRPOL_REASON_HOP_LIMIT;
 }
 
-/* The reflection, in place of the packet; it may go on. */
+/*
+ * Turn the test packet in @p into the reflection. Return: 0, or the enum
+ * srpol_reason.
+ */
 static __noinline int srpol_reflect_fill(struct xdp_md *ctx,
 					 struct srpol_far_packet *p,
 					 const struct srpol_session *s,
@@ -157,7 +161,7 @@ static __noinline int srpol_reflect_fill(struct xdp_md *ctx,
 	return 0;
 }
 
-/* The test packet, and the sum of the UDP header over it (RFC 1624). */
+/* Write the test packet back, and update the UDP checksum for it (RFC 1624). */
 static __noinline int srpol_reflect_store(struct xdp_md *ctx,
 					  struct srpol_far_packet *p)
 {
@@ -175,7 +179,7 @@ static __noinline int srpol_reflect_store(struct xdp_md *ctx,
 	sum = (sum & 0xffff) + (sum >> 16);
 	sum = (sum & 0xffff) + (sum >> 16);
 	check = ~sum;
-	/* RFC 8200 8.1: zero would be none */
+	/* RFC 8200 8.1: 0 would mean that there is no checksum */
 	if (!check)
 		check = 0xffff;
 	return bpf_xdp_store_bytes(ctx, off, &check, sizeof(check)) ||
@@ -184,7 +188,10 @@ static __noinline int srpol_reflect_store(struct xdp_md *ctx,
 	       SRPOL_REASON_NO_HEADROOM : 0;
 }
 
-/* On to the next segment, by where it came from, without a mark. */
+/*
+ * Advance to the next segment, back to where the packet came from, without a
+ * mark.
+ */
 static __noinline int srpol_reflect_turn(struct xdp_md *ctx,
 					 const struct srpol_far_packet *p,
 					 __u32 sl)
@@ -207,7 +214,7 @@ static __noinline int srpol_reflect_turn(struct xdp_md *ctx,
 	return 0;
 }
 
-/* Return: 0, or enum srpol_reason to drop it for. */
+/* Reflect a request. Return: 0, or the enum srpol_reason to drop it for. */
 static __always_inline int srpol_reflect_do(struct xdp_md *ctx,
 					    const struct srpol_sid_ctx *sc,
 					    struct srpol_far_packet *p)
@@ -231,13 +238,13 @@ static __always_inline int srpol_reflect_do(struct xdp_md *ctx,
 }
 
 /**
- * srpol_reflect - a packet came to a SID of behavior reflect
+ * srpol_reflect - take a packet that came to a SID of behavior reflect
  * @ctx: packet
- * @sc: the same, parsed
- * @p: memory for it
+ * @sc: SID context: the same packet, parsed
+ * @p: memory to work in
  *
- * Return: XDP verdict. It is sent back to where it came from, as errors are
- * (icmp_xdp.h).
+ * Return: XDP verdict. The reflection is sent by the device that the packet came
+ * in by, as errors are (icmp_xdp.h).
  */
 static __noinline int srpol_reflect(struct xdp_md *ctx,
 				    const struct srpol_sid_ctx *sc,

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which rules a packet may agree with, without looking at all of them.
+ * Which rules a packet may match, without trying all of them.
  *
  * DOC: rule index
  *
- * A dimension is a byte of something rules look at: of a QP, of a port, of a
- * mark, or of a hash of an address prefix. For each of its 256 values there is
- * a set of rules: those that a packet with this value may agree with, among
- * them all that do not look at the dimension. What a packet agrees with is in
- * the sets of all its values; the few that are in all of them are looked at in
- * order of priority. So it does not matter how many rules there are, nor which
- * field tells them apart.
+ * A dimension is one byte of something that rules match on: of a QP, a port, a
+ * mark, or a hash of an address prefix. For each of its 256 values there is a
+ * set of rules: those that a packet with this value may match, which include
+ * all rules that do not match on this dimension. The rule that a packet matches
+ * is in the sets of all of the packet's values. So the sets are intersected,
+ * and the few rules that are left are tried in order of priority. The cost
+ * hardly depends on how many rules there are, nor on which field tells them
+ * apart.
  *
- * Rules by cgroup have no dimension: a sender is in all cgroups above its own.
+ * A rule's cgroup is not a dimension: a sender is in all cgroups above its own.
  */
 #ifndef _SRPOL_RULE_INDEX_H
 #define _SRPOL_RULE_INDEX_H
@@ -24,12 +25,15 @@
 
 #define SRPOL_DIM_MASKS		5
 
-/* In this order they are taken, if rules look at more than there is room for. */
+/*
+ * If rules match on more dimensions than there is room for, the first ones are
+ * taken.
+ */
 enum srpol_dim {
 	SRPOL_DIM_QP0,			/* bits 0 to 7 */
 	SRPOL_DIM_QP1,			/* 8 to 15 */
 	SRPOL_DIM_QP2,
-	SRPOL_DIM_DST,			/* a dimension of each of ... */
+	SRPOL_DIM_DST,			/* one dimension for each of ... */
 	SRPOL_DIM_SRC = SRPOL_DIM_DST + SRPOL_DIM_MASKS, /* ... srpol_dim_mask() */
 	SRPOL_DIM_DPORT0 = SRPOL_DIM_SRC + SRPOL_DIM_MASKS,
 	SRPOL_DIM_DPORT1,
@@ -49,8 +53,9 @@ enum srpol_dim {
 };
 
 /*
- * Prefixes that have a dimension: all bits, IPv4 /24 and /16, IPv6 /64 and /48.
- * A rule's prefix is of the longest one that it is not shorter than.
+ * Masks of address prefixes that have a dimension each: all bits, IPv4 /24 and
+ * /16, IPv6 /64 and /48. A rule's prefix belongs to the first of them that is
+ * not longer than itself.
  */
 static __always_inline void srpol_dim_mask(__u32 nr, __u64 *high, __u64 *low)
 {
@@ -66,7 +71,7 @@ static __always_inline void srpol_dim_mask(__u32 nr, __u64 *high, __u64 *low)
 		*high = bpf_cpu_to_be64(~0ULL << 16);
 }
 
-/* A byte of a hash of the address, as far as the mask has it. */
+/* A byte of a hash of the address under mask @nr. */
 static __always_inline __u32 srpol_dim_addr(const __u8 *addr, __u32 nr)
 {
 	const __u32 *a = (const __u32 *)addr;
@@ -79,18 +84,18 @@ static __always_inline __u32 srpol_dim_addr(const __u8 *addr, __u32 nr)
 	return high * 0xd6e8feb86659fd93ULL >> 56;
 }
 
-/* Two bytes in one: neighbors stay apart. */
+/* Fold two bytes into one, so that neighboring values stay different. */
 static __always_inline __u32 srpol_dim_fold(__u32 v)
 {
 	return (v ^ v >> 8) & 0xff;
 }
 
 /**
- * srpol_dim_of_packet - where a packet is in a dimension
+ * srpol_dim_of_packet - value of a packet in a dimension
  * @pkt: packet, parsed
  * @dim: enum srpol_dim
  *
- * Global, so that the verifier looks at it once and not for each dimension.
+ * Global, so that the verifier checks it once and not for each dimension.
  *
  * Return: a byte.
  */
@@ -137,8 +142,9 @@ __noinline __u32 srpol_dim_of_packet(const struct srpol_pkt *pkt __arg_nonnull,
 _Static_assert(SRPOL_SET_WORDS <= 64, "a bit for each word of a set");
 
 /*
- * What a packet has in each dimension, into @value. Return: a bit for each word
- * that is not 0 in any of its sets; only there can be a rule it agrees with.
+ * Set @value to the packet's value in each dimension. Return: a bit for each
+ * word that is not 0 in any of the packet's sets; no other word can have a rule
+ * that it matches.
  */
 static __always_inline __u64
 srpol_index_some(const struct srpol_rule_index *index,
@@ -153,7 +159,10 @@ srpol_index_some(const struct srpol_rule_index *index,
 			break;
 		value[d] = srpol_dim_of_packet(pkt, order->dim[d]);
 		set = d * SRPOL_DIM_VALUES + value[d];
-		/* The compiler knows better than the verifier what it can be. */
+		/*
+		 * Keep this check: the compiler can prove it needless, the
+		 * verifier cannot.
+		 */
 		barrier_var(set);
 		if (set < SRPOL_INDEX_SETS)
 			some &= index->some[set];
@@ -161,7 +170,10 @@ srpol_index_some(const struct srpol_rule_index *index,
 	return some;
 }
 
-/* Word @w of the set of rules that a packet may agree with. */
+/*
+ * Word @w of the intersection of the packet's sets: the rules that it may
+ * match.
+ */
 static __always_inline __u64
 srpol_index_word(const struct srpol_rule_index *index, __u32 n,
 		 const __u8 *value, __u32 w)
@@ -169,7 +181,7 @@ srpol_index_word(const struct srpol_rule_index *index, __u32 n,
 	__u64 may = index->all;
 	__u32 first, d, at;
 
-	/* four at a time: a round of the iterator is what costs */
+	/* four at a time: the rounds of the iterator are what costs */
 	bpf_for(first, 0, SRPOL_INDEX_DIMS / 4) {
 		if (first * 4 >= n)
 			break;

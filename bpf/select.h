@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Policy -> mode -> path. */
+/* Path selection: policy -> mode -> path. */
 #ifndef _SRPOL_SELECT_H
 #define _SRPOL_SELECT_H
 
@@ -14,7 +14,7 @@
 #include "select_args.h"
 #include "state.h"
 
-/* The mode a flow asks for: that of its rule, else that of the policy. */
+/* The mode for a flow: that of its rule, else that of the policy. */
 static __always_inline __u32
 srpol_select_mode(const struct srpol_decision *d,
 		  const struct srpol_policy_cfg *cfg)
@@ -25,9 +25,9 @@ srpol_select_mode(const struct srpol_decision *d,
 }
 
 /*
- * From the backup policy, by its own mode. What flowlet and adaptive remember
- * of a flow is about the policy it comes from: here they are as hash, and so is
- * on-congestion.
+ * Select from the backup policy. What the modes flowlet and adaptive remember
+ * of a flow is about its own policy, so that here they work as hash, and so
+ * does on-congestion.
  */
 static __always_inline bool
 srpol_select_backup(__u32 policy, __u32 gen, const struct srpol_decision *d,
@@ -44,7 +44,7 @@ srpol_select_backup(__u32 policy, __u32 gen, const struct srpol_decision *d,
 		tries = 0;
 		break;
 	case SRPOL_LB_MODE_SPRAY:
-		/* Which draws it gets is another matter for each packet. */
+		/* Draw differently for each packet. */
 		if (srpol_how_ordering(d->head.how) == SRPOL_ORDERING_WEAK)
 			position += flow->packets;
 		break;
@@ -57,7 +57,7 @@ srpol_select_backup(__u32 policy, __u32 gen, const struct srpol_decision *d,
 	return true;
 }
 
-/* By position on the table; @tries: see srpol_path_other(). */
+/* Select by position on the table. @tries: see srpol_path_other(). */
 static __always_inline bool
 srpol_select_position(const struct srpol_policy_cfg *cfg,
 		      const struct srpol_select_args *args, __u32 position,
@@ -76,7 +76,10 @@ srpol_select_position(const struct srpol_policy_cfg *cfg,
 	return true;
 }
 
-/* Mode on-congestion: was there a congestion signal lately? */
+/*
+ * Mode on-congestion: has there been a congestion signal in the last @for_ms
+ * ms?
+ */
 static __always_inline bool srpol_congested(__u32 policy, __u32 for_ms)
 {
 	struct srpol_contention *v = bpf_map_lookup_elem(&contention, &policy);
@@ -86,7 +89,7 @@ static __always_inline bool srpol_congested(__u32 policy, __u32 for_ms)
 		       (__s64)(for_ms * SRPOL_NS_PER_MS);
 }
 
-/* True if there is a usable path in the policy itself. */
+/* Select from the policy itself. Return: true if it has a usable path. */
 static __always_inline bool
 srpol_select_own(const struct srpol_pkt *pkt,
 		 const struct srpol_policy_cfg *cfg,
@@ -109,12 +112,16 @@ srpol_select_own(const struct srpol_pkt *pkt,
 		sel->own = false;
 		return found;
 	case SRPOL_LB_MODE_ACTIVE_BACKUP:
-		/* The table is the order of trial, from its beginning. */
+		/*
+		 * The table lists the paths in the order in which to try them.
+		 */
 		position = 0;
 		tries = 0;
 		break;
 	}
-	/* Where the last packet went, if that is what the table says still. */
+	/*
+	 * The path of the last packet, if it was found in the table in force.
+	 */
 	if (args->cache.version == args->version && args->cache.path &&
 	    srpol_path_take(args->gen, args->cache.path, sel)) {
 		sel->own = true;
@@ -127,22 +134,25 @@ srpol_select_own(const struct srpol_pkt *pkt,
 		return true;
 	}
 	found = srpol_select_position(cfg, args, position, tries, sel);
-	/* it returns to the rule's path as soon as that is up */
+	/*
+	 * not kept, so that the flow returns to its rule's path once that is up
+	 */
 	if (ruled)
 		sel->own = false;
 	return found;
 }
 
 /**
- * srpol_select - choose the path of a packet
+ * srpol_select - select the path of a packet
  * @pkt: packet
  * @gen: generation
- * @flow: its flow's entry, where its mode notes what it has to remember
- * @d: what was decided about the flow
+ * @flow: the flow's entry, where the mode notes what it has to remember
+ * @d: the decision about the flow
  * @sel: result
  *
- * Return: 0, or the enum srpol_reason why there is none: NOT_CONGESTED, or what
- * drop-upon-invalid asks for.
+ * Return: 0, or the enum srpol_reason why there is no path: NO_POLICY,
+ * NOT_CONGESTED, or INVALID_DROP or INVALID_PASSTHROUGH, as drop-upon-invalid
+ * says.
  */
 static __always_inline int srpol_select(const struct srpol_pkt *pkt, __u32 gen,
 					struct srpol_flow *flow,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a path is selected from. */
+/* Arguments of path selection. */
 #ifndef _SRPOL_SELECT_ARGS_H
 #define _SRPOL_SELECT_ARGS_H
 
 #include "base.h"
 
 /**
- * struct srpol_select_args - what a path is selected from
- * @cache: the flow's policy, and the path it has there
- * @policy: policy to select from: that one or its backup
+ * struct srpol_select_args - arguments of path selection
+ * @cache: the flow's policy, and the path that it has there
+ * @policy: policy to select from
  * @gen: generation
  * @version: srpol_version() of that policy
  * @hash: the flow's position on the bucket table

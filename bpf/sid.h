@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Local SIDs: which one an address is, what it does, what is counted. */
+/*
+ * Local SIDs: to which one an address belongs, what it does, what is counted
+ * for it.
+ */
 #ifndef _SRPOL_SID_H
 #define _SRPOL_SID_H
 
@@ -11,21 +14,23 @@
 #include "stats.h"
 #include "words.h"
 
-/* What behaviors are made of. */
-#define SRPOL_DO_END		(1u << 0)	/* on to the next segment */
+/* The functions that behaviors consist of. */
+/* advance to the next segment */
+#define SRPOL_DO_END		(1u << 0)
 #define SRPOL_DO_CSID		(1u << 1)	/* NEXT-CSID, RFC 9800 4.1 */
 #define SRPOL_DO_PSP		(1u << 2)	/* penultimate pop of the SRH */
 #define SRPOL_DO_V6		(1u << 3)	/* decapsulate IPv6 */
 #define SRPOL_DO_V4		(1u << 4)	/* decapsulate IPv4 */
 #define SRPOL_DO_X		(1u << 5)	/* send to the adjacency */
-#define SRPOL_DO_PROBE		(1u << 6)	/* probes end here, or turn round */
-#define SRPOL_DO_B6		(1u << 7)	/* into a policy, then on */
+/* probes end here, or are reflected */
+#define SRPOL_DO_PROBE		(1u << 6)
+#define SRPOL_DO_B6		(1u << 7)	/* encapsulate into a policy */
 
 #define SRPOL_DO_DECAP		(SRPOL_DO_V6 | SRPOL_DO_V4)
 
 /*
- * RFC 8986 4, RFC 9800 7; USD is to decapsulate where there is no segment left.
- * A behavior not in the table is 0 and never gets into the maps.
+ * RFC 8986 4, RFC 9800 7. USD: decapsulate where no segment is left. A behavior
+ * that is not in the table is 0 and never gets into the maps.
  */
 static const __u8 srpol_behaviors[SRPOL_BEHAVIOR_UDT46 + 1] = {
 	[SRPOL_BEHAVIOR_END] = SRPOL_DO_END,
@@ -59,7 +64,7 @@ static __always_inline __u32 srpol_behavior_does(__u32 behavior)
 	       behavior == SRPOL_BEHAVIOR_REFLECT ? SRPOL_DO_PROBE : 0;
 }
 
-/* The SID of an entry as of a generation, NULL if it is not there. */
+/* The SID of an entry as of a generation, NULL if it is not present. */
 static __always_inline struct srpol_sid *
 srpol_sid_of(struct srpol_sid_entry *entry, __u32 gen)
 {
@@ -69,10 +74,12 @@ srpol_sid_of(struct srpol_sid_entry *entry, __u32 gen)
 }
 
 /**
- * srpol_sid_look_up - the local SID an address belongs to
- * @st: state
+ * srpol_sid_look_up - find the local SID that an address belongs to
+ * @st: state of the data plane
  * @gen: generation
  * @addr: address; may be in the packet
+ *
+ * Return: the SID, NULL if there is none.
  */
 static __always_inline struct srpol_sid *
 srpol_sid_look_up(const struct srpol_state *st, __u32 gen,
@@ -123,11 +130,11 @@ static __noinline int srpol_domain_has(const struct srpol_dp_config *cfg,
 
 /**
  * srpol_inside - is an address one that only the SR domain may send to?
- * @st: state
+ * @st: state of the data plane
  * @gen: generation
  * @addr: IPv6 address
  *
- * Local SIDs and what is in the SID blocks, RFC 8754 5.1.
+ * This is true of local SIDs and of all addresses in SID blocks, RFC 8754 5.1.
  */
 static __always_inline bool srpol_inside(struct srpol_state *st, __u32 gen,
 					 const struct in6_addr *addr)
@@ -140,7 +147,7 @@ static __always_inline bool srpol_inside(struct srpol_state *st, __u32 gen,
 
 /**
  * srpol_sid_drop - drop a packet that came to a SID
- * @ctx: packet, its outer header still there
+ * @ctx: packet, its outer header still in place
  * @id: SID
  * @reason: enum srpol_reason
  *

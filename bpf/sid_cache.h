@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A per-CPU cache of which SID an address belongs to. Nearly all packets that
- * come in are for the same few SIDs, or for none, and a lookup in the maps costs
- * as much as the rest of decapsulation; more where SIDs are shorter than 128
- * bits.
+ * come in are for the same few SIDs, or for none. A look-up in the maps costs
+ * as much as the rest of decapsulation; more if SIDs are shorter than 128 bits.
  */
 #ifndef _SRPOL_SID_CACHE_H
 #define _SRPOL_SID_CACHE_H
@@ -17,8 +16,8 @@
 #define SRPOL_SID_CACHE_MIX	0x9e3779b97f4a7c15ull
 
 /*
- * Look @addr up in the maps and write the result to entry @at. Where the kernel
- * is preemptible, a program that this one interrupted may be writing there: then
+ * Look @addr up in the maps and write the result to entry @at. If the kernel is
+ * preemptible, a program that this one interrupted may be writing there; then
  * the spare entry is used. Return: the index of the entry written.
  */
 __noinline __u32 srpol_sid_cache_fill(const struct in6_addr *addr __arg_nonnull,
@@ -56,11 +55,11 @@ __noinline __u32 srpol_sid_cache_fill(const struct in6_addr *addr __arg_nonnull,
 }
 
 /**
- * srpol_sid_find - the local SID an address belongs to, at XDP
- * @st: state
+ * srpol_sid_find - find the local SID that an address belongs to, at XDP
+ * @st: state of the data plane
  * @addr: address, in the packet
  *
- * Return: SID, NULL if it is none of ours.
+ * Return: the SID, NULL if the address belongs to none.
  */
 static __always_inline const struct srpol_sid *
 srpol_sid_find(struct srpol_state *st, const struct in6_addr *addr)

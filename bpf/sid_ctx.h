@@ -10,19 +10,22 @@
 #include "srh.h"
 #include "words.h"
 
-/* Its length field counts words of 8 bytes, 255 at most, and not the first. */
+/*
+ * The length field of the SRH: words of 8 bytes, 255 at most, not counting the
+ * first.
+ */
 #define SRPOL_SRH_LEN_MASK	0xfff
 
 /**
  * struct srpol_sid_ctx - a packet whose destination is a local SID
  * @sid: the SID
  * @does: SRPOL_DO_* of its behavior
- * @payload: bytes after the IPv6 header
- * @bytes: the same with it, as the packet came
+ * @payload: bytes behind the IPv6 header
+ * @bytes: bytes of the packet as it came, with the IPv6 header
  * @srh_len: bytes of the SRH, 0 without one
  * @sl: segments left, 0 without an SRH
- * @nh: what comes after IPv6 header and SRH
- * @outer_tc: traffic class
+ * @nh: next header behind IPv6 header and SRH
+ * @outer_tc: traffic class of the outer header
  */
 struct srpol_sid_ctx {
 	const struct srpol_sid *sid;
@@ -36,9 +39,9 @@ struct srpol_sid_ctx {
 };
 
 /*
- * More of a packet whose end is not linear becomes so, where that can be: of
- * @bytes bytes from its IPv6 header @ip6 on. Return: 0, or the enum srpol_reason
- * to drop it for.
+ * The end of a packet is not linear: make more of it linear, if the kernel can.
+ * The packet has @bytes bytes from its IPv6 header @ip6 on. Return: 0, or the
+ * enum srpol_reason to drop it for.
  */
 static __always_inline int srpol_sid_ctx_pull(struct xdp_md *ctx,
 					      struct ipv6hdr *ip6, __u32 bytes)
@@ -55,8 +58,8 @@ static __always_inline int srpol_sid_ctx_pull(struct xdp_md *ctx,
 /**
  * srpol_sid_ctx_parse - read the outer headers
  * @ctx: packet
- * @at: its IPv6 header, known to be linear; where it is after that
- * @sc: result; @sid is set
+ * @at: its IPv6 header, known to be linear; updated if it moves
+ * @sc: result; @sid is set by the caller
  *
  * Return: 0 or the enum srpol_reason to drop the packet for.
  */
@@ -96,7 +99,7 @@ static __always_inline int srpol_sid_ctx_parse(struct xdp_md *ctx,
 	err = srpol_srh_check(srh, sc->payload, end);
 	if (err)
 		return err;
-	/* Checked above; the verifier wants to see it here. */
+	/* Checked above, but the verifier has to see it here. */
 	if ((void *)(srh + 1) > end)
 		return SRPOL_REASON_NO_HEADROOM;
 	sc->nh = srh->nexthdr;
@@ -105,7 +108,7 @@ static __always_inline int srpol_sid_ctx_parse(struct xdp_md *ctx,
 	return sc->nh == NEXTHDR_ROUTING ? SRPOL_REASON_NESTED_SRH : 0;
 }
 
-/* Bounded anew for the verifier, which has lost the bound by now. */
+/* Bound the length again for the verifier, which has lost the bound by now. */
 static __always_inline __u32
 srpol_sid_ctx_srh_len(const struct srpol_sid_ctx *sc)
 {
@@ -115,7 +118,7 @@ srpol_sid_ctx_srh_len(const struct srpol_sid_ctx *sc)
 	return len & SRPOL_SRH_LEN_MASK;
 }
 
-/* The next SID of the packet is local, too. */
+/* Go on at the packet's next SID, which is local, too. */
 static __always_inline void srpol_sid_ctx_goto(struct srpol_sid_ctx *sc,
 					       const struct srpol_sid *sid)
 {
@@ -124,8 +127,8 @@ static __always_inline void srpol_sid_ctx_goto(struct srpol_sid_ctx *sc,
 }
 
 /*
- * Take the SRH out and say in the IPv6 header what follows now: PSP, RFC 8986
- * 4.16.1.
+ * Remove the SRH, and correct next header and length in the IPv6 header: PSP,
+ * RFC 8986 4.16.1.
  */
 static __always_inline int srpol_sid_ctx_pop_srh(struct xdp_md *ctx,
 						 struct srpol_sid_ctx *sc)
@@ -135,7 +138,9 @@ static __always_inline int srpol_sid_ctx_pop_srh(struct xdp_md *ctx,
 	struct ipv6hdr *ip6;
 	void *front;
 
-	/* It is no whole number of words: the last two overlap. */
+	/*
+	 * The length is not a multiple of a word: the last two words overlap.
+	 */
 	front = (void *)(long)ctx->data;
 	if (front + SRPOL_FRONT > (void *)(long)ctx->data_end)
 		return SRPOL_REASON_NO_HEADROOM;

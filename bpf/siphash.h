@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* SipHash-2-4 (Aumasson, Bernstein 2012) of messages of whole words. */
+/*
+ * SipHash-2-4 (Aumasson, Bernstein 2012) of messages that are whole words of 8
+ * bytes.
+ */
 #ifndef _SRPOL_SIPHASH_H
 #define _SRPOL_SIPHASH_H
 
@@ -55,7 +58,7 @@ static __always_inline struct srpol_sip srpol_sip_init(const __u64 *k)
 	return s;
 }
 
-/* The rest of a message of whole words, which is none, and its length. */
+/* The last word of the message has no bytes left to hold, only the length. */
 static __always_inline __u64 srpol_sip_end(struct srpol_sip *s, __u64 len)
 {
 	srpol_sip_word(s, len << 56);
@@ -68,11 +71,11 @@ static __always_inline __u64 srpol_sip_end(struct srpol_sip *s, __u64 len)
 }
 
 /**
- * srpol_siphash16 - tag of 16 bytes
+ * srpol_siphash16 - tag of a message of 16 bytes
  * @k: key, as in memory
  * @m: message, as in memory
  *
- * Return: the tag, as it is to be in memory.
+ * Return: the tag, as it has to be in memory.
  */
 static __always_inline __u64 srpol_siphash16(const __u64 *k, const __u64 *m)
 {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The eBPF data plane of srpol. Packet programs that live by the maps alone,
+ * The eBPF data plane of srpol: packet programs that need nothing but the maps,
  * and the methods by which the module writes the maps.
  *
- *	srpol_egress	TCX egress of uplinks: steer what leaves
+ *	srpol_egress	TCX egress of uplinks: steer packets that leave
  *	srpol_port	XDP of host ports: steer what VMs and pods send
- *	srpol_port_tc	TC ingress of host ports: the same, and what XDP left
- *	srpol_uplink	XDP ingress of uplinks: end local SIDs
- *	srpol_uplink_tc	TC ingress of uplinks: what XDP cannot send by itself,
- *			and what is for a virtual port
- *	srpol_explain	run by user space: what srpol_egress would do
- *	srpol_dp	struct_ops: kernel -> maps
+ *	srpol_port_tc	TC ingress of host ports: the same for what XDP left
+ *	srpol_uplink	XDP ingress of uplinks: process packets to local SIDs
+ *	srpol_uplink_tc	TC ingress of uplinks: send what XDP cannot, deliver to
+ *			virtual ports
+ *	srpol_explain	run by user space: tell what srpol_egress would do
+ *	srpol_dp	struct_ops: methods by which the module writes the maps
  */
 #include "base.h"
 #include "dp_ops.h"
@@ -108,7 +108,10 @@ int srpol_uplink_tc(struct __sk_buff *skb)
 	return srpol_host_deliver(skb);
 }
 
-/* The frame has to be as long as the answer, which takes its place. */
+/*
+ * The answer overwrites the start of the frame, which must be long enough for
+ * it.
+ */
 SEC("tc")
 int srpol_explain(struct __sk_buff *skb)
 {

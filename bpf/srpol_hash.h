@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Hashing of words, for the eBPF programs and for who reads their maps. */
+/*
+ * Hashing of words, for the eBPF programs and for programs that read their
+ * maps.
+ */
 #ifndef _SRPOL_HASH_WORDS_H
 #define _SRPOL_HASH_WORDS_H
 
@@ -32,7 +35,10 @@ static inline __attribute__((always_inline)) __u32 srpol_rol(__u32 v, int n)
 
 #define SRPOL_JHASH_INIT	0xdeadbeef
 
-/* Hash of two words; also what the search around a down path steps with. */
+/*
+ * Hash of two words. The search for another path than one that is down uses it,
+ * too.
+ */
 static inline __attribute__((always_inline)) __u32 srpol_hash2(__u32 x, __u32 y)
 {
 	__u32 a = SRPOL_JHASH_INIT + 8 + x;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Layout of the pinned maps: the FIB of srpol, and by srpol_traffic.h, which it
- * includes, what packets leave behind. Shared by the eBPF programs and by every
- * user-space reader (lib/), so only fixed-width types, no implicit padding.
- * Include UAPI srpol.h and srpol/dp.h first.
+ * Layout of the pinned maps: the FIB of srpol and, in srpol_traffic.h, which
+ * this includes, what packets leave behind. The eBPF programs and all readers
+ * in user space (lib/) share it, so that it has only types of fixed width and
+ * no implicit padding. Include the UAPI srpol.h and srpol/dp.h first.
  *
  * DOC: generations
  *
- * Objects that are replaced while packets read them hold two copies and a word
- * @ver: the generation from which one of them counts, times two, plus the
- * index of that copy. Up to the generation before it the other copy counts.
- * A packet reads the present generation once, from struct srpol_state, and
- * sees every object as of that generation; a change is written to the copy
- * that does not count and given the next generation, and the store of the
- * next generation makes all such changes visible at one point. The contract in
- * srpol/dp.h gives readers a grace period to leave a copy before it is written
- * again. srpol_copy() below is the whole rule.
+ * An object that is replaced while packets read it has two copies and a word
+ * @ver: the generation from which on one of the copies is valid, times two,
+ * plus the index of that copy. In all earlier generations the other copy is
+ * valid. A packet reads the present generation once, from struct srpol_state,
+ * and sees every object as of that generation. A change is written to the copy
+ * that is not valid, and @ver gets the next generation; storing the next
+ * generation as the present one makes all such changes visible at once. The
+ * contract in srpol/dp.h gives readers a grace period to leave a copy before it
+ * is written again. srpol_copy() below is the whole rule.
  */
 #ifndef _SRPOL_MAPS_H
 #define _SRPOL_MAPS_H
@@ -24,7 +24,7 @@
 
 #define SRPOL_PIN_ROOT		"/sys/fs/bpf/srpol"
 
-/* Default table sizes; they are what the object declares as its limits. */
+/* Default sizes of the tables, which the object declares as its limits. */
 #define SRPOL_MAX_PATHS		16384
 #define SRPOL_MAX_NEXTHOPS	1024
 #define SRPOL_MAX_POLICIES	16384
@@ -37,9 +37,10 @@
 #define SRPOL_MAX_LIMITS	1024
 #define SRPOL_FLOW_SET_BITS	14
 #define SRPOL_FLOW_SETS		(1u << SRPOL_FLOW_SET_BITS)
-#define SRPOL_FLOW_SLOTS	8u	/* of a set */
+#define SRPOL_FLOW_SLOTS	8u	/* per set */
 #define SRPOL_MAX_FLOWS		(SRPOL_FLOW_SETS * SRPOL_FLOW_SLOTS)
-#define SRPOL_FLOW_SPARES	64u	/* for packets whose flow finds no slot */
+/* for packets whose flow finds no slot */
+#define SRPOL_FLOW_SPARES	64u
 #define SRPOL_FLOW_ENTRIES	(SRPOL_MAX_FLOWS + SRPOL_FLOW_SPARES)
 #define SRPOL_MAX_RX_FLOWS	32768
 #define SRPOL_MAX_BINDINGS	16384
@@ -49,11 +50,12 @@
 #define SRPOL_DROPS_BYTES	(256 * 1024)
 
 /**
- * srpol_copy - which copy of an object counts
+ * srpol_copy - which copy of an object is valid
  * @ver: the object's version word
  * @gen: present generation
  *
- * Generations wrap around at 2^31; what is compared is never that far apart.
+ * Generations wrap around at 2^31. Generations that are compared are less than
+ * 2^30 apart.
  *
  * Return: 0 or 1.
  */
@@ -66,11 +68,11 @@ static inline __attribute__((always_inline)) __u32 srpol_copy(__u32 ver,
 }
 
 /**
- * srpol_version - tell what counts now from what counted before
+ * srpol_version - a number for the copy that is valid, for comparison
  * @ver: the object's version word
  * @gen: present generation
  *
- * Return: a number that changes with each copy that comes to count.
+ * Return: a number that changes whenever another copy becomes valid.
  */
 static inline __attribute__((always_inline)) __u32 srpol_version(__u32 ver,
 								 __u32 gen)
@@ -79,7 +81,7 @@ static inline __attribute__((always_inline)) __u32 srpol_version(__u32 ver,
 }
 
 /**
- * struct srpol_state - map "state", one entry: what every packet looks at
+ * struct srpol_state - map "state", one entry: what every packet reads first
  * @epoch: flows classified under another epoch are classified again; written
  *	together with @gen, in one store of 8 bytes
  * @gen: present generation, see DOC: generations
@@ -99,8 +101,8 @@ struct srpol_state {
 	struct srpol_dp_config cfg[2];
 };
 
-/* Of the rule index, DOC: rule index. */
-#define SRPOL_INDEX_DIMS	16	/* dimensions there is room for */
+/* Sizes of the rule index, see rule_index.h, DOC: rule index. */
+#define SRPOL_INDEX_DIMS	16	/* dimensions that there is room for */
 #define SRPOL_DIM_VALUES	256
 #define SRPOL_INDEX_SETS	(SRPOL_INDEX_DIMS * SRPOL_DIM_VALUES)
 #define SRPOL_SET_WORDS		(SRPOL_MAX_RULES / 64)
@@ -109,11 +111,11 @@ struct srpol_state {
 /**
  * struct srpol_rule_order - map "rule_order", two entries
  * @n: number of rules
- * @key: SRPOL_KEY_* these rules need in the flow key
+ * @key: SRPOL_KEY_* that these rules need in the flow key
  * @opclass: equivalence class of each BTH opcode
- * @n_dims: dimensions of the index
- * @dim: enum srpol_dim each
- * @slot: slots of the rules in order of priority
+ * @n_dims: number of dimensions of the index
+ * @dim: enum srpol_dim of each
+ * @slot: slots of the rules in map "rules", in order of priority
  */
 struct srpol_rule_order {
 	__u32 n;
@@ -126,11 +128,12 @@ struct srpol_rule_order {
 
 /**
  * struct srpol_rule_index - map "rule_index", two entries as "rule_order"
- * @all: ~0, which the verifier does not know: it would follow constants through
- *	each round of a loop
- * @any: scratch: the rules that do not look at a dimension
- * @some: by dimension and value, a bit for each word of the set that is not 0
- * @set: likewise, words with a bit for each rule in order of priority
+ * @all: ~0, in memory because the verifier would follow a constant through each
+ *	round of a loop
+ * @any: scratch memory: the rules that do not match on a dimension
+ * @some: by dimension and value: a bit for each word of the set that is not 0
+ * @set: by dimension and value: a set of rules, with a bit for each rule in
+ *	order of priority
  */
 struct srpol_rule_index {
 	__u64 all;
@@ -142,7 +145,7 @@ struct srpol_rule_index {
 /**
  * struct srpol_nexthop - map "nexthops", by next hop id
  * @ifindex: egress device
- * @up: 0: every path over it is dead
+ * @up: 0: every path that uses it is down
  */
 struct srpol_nexthop {
 	__u32 ifindex;
@@ -167,9 +170,11 @@ struct srpol_path_cfg {
 /**
  * struct srpol_path - map "paths", by path id
  * @ver: version word of @cfg
- * @up: may be used, if the copy that counts says so too
+ * @up: the path may be used, if the valid copy of @cfg is up as well
  * @present: a path has this id
- * @since: generation it is there from; one that is ahead was staged as new
+ * @since: generation from which on it exists; if that is ahead, it was staged
+ *	as new
+ * @cfg: its two copies
  */
 struct srpol_path {
 	__u32 ver;
@@ -209,8 +214,10 @@ struct srpol_policy_cfg {
  * @ver: version word of @cfg
  * @color: its color, 0: no policy has this id
  * @endpoint: its endpoint
- * @since: generation it is there from; one that is ahead was staged as new
+ * @since: generation from which on it exists; if that is ahead, it was staged
+ *	as new
  * @reserved: 0
+ * @cfg: its two copies
  */
 struct srpol_policy {
 	__u32 ver;
@@ -232,7 +239,7 @@ struct srpol_policy_key {
 /**
  * struct srpol_policy_ref - value of map "policy_index"
  * @ver: version word of @id
- * @id: policy id, 0: none
+ * @id: policy id in each copy, 0: none
  */
 struct srpol_policy_ref {
 	__u32 ver;
@@ -243,7 +250,7 @@ struct srpol_policy_ref {
  * struct srpol_endpoint - value of LPM map "endpoints"
  * @ver: version word of @present and @addr
  * @len: prefix length of this entry
- * @present: 0: as if this prefix were not there, look for a shorter one
+ * @present: 0: the prefix is not there; a look-up goes on with a shorter one
  * @addr: RFC 9256 endpoint, IPv4 as v4-mapped
  */
 struct srpol_endpoint {
@@ -254,9 +261,9 @@ struct srpol_endpoint {
 };
 
 /**
- * struct srpol_prefix - key of LPM map "endpoints"; also key of hash map
- * "endpoint_index", which holds the same keys so that they can be walked; of
- * LPM map "sid_prefixes" and of hash map "sid_prefix_index" likewise
+ * struct srpol_prefix - key of LPM maps "endpoints" and "sid_prefixes", and of
+ *	hash maps "endpoint_index" and "sid_prefix_index", which have the same
+ *	keys as these, so that they can be walked
  */
 struct srpol_prefix {
 	__u32 len;
@@ -264,7 +271,7 @@ struct srpol_prefix {
 };
 
 /**
- * struct srpol_sid - what there is to know about a SID, see struct srpol_dp_sid
+ * struct srpol_sid - a SID and its behavior, see struct srpol_dp_sid
  */
 struct srpol_sid {
 	__u32 id;
@@ -281,9 +288,10 @@ struct srpol_sid {
  * SIDs of 128 bits, and of LPM map "sid_prefixes", key: struct srpol_prefix,
  * for shorter ones
  * @ver: version word of @present and @cfg
- * @present: 0: as if this SID were not there, look for a shorter one
+ * @present: 0: the SID is not there; a look-up goes on with a shorter one
  * @len: its prefix length
- * @cfg: what it is
+ * @reserved: 0
+ * @cfg: its two copies
  */
 struct srpol_sid_entry {
 	__u32 ver;
@@ -293,17 +301,18 @@ struct srpol_sid_entry {
 	struct srpol_sid cfg[2];
 };
 
-/* Entries of each CPU's cache of which SID an address belongs to. */
+/* Entries of each CPU's cache of the SIDs that addresses belong to. */
 #define SRPOL_SID_CACHE_BITS	6
 #define SRPOL_SID_CACHE_SIZE	(1u << SRPOL_SID_CACHE_BITS)
 
 /**
  * struct srpol_sid_cache - per-CPU array "sid_cache", by a hash of the address,
- * and a spare one: what map "sids" or "sid_prefixes" said of it
- * @addr: address, as it is in memory
- * @epoch: epoch of which it is true; a change of SIDs begins a new one
- * @busy: being written
- * @sid: its SID; @sid.id is 0 if it belongs to none
+ *	and one spare entry: the result of a look-up in "sids" and
+ *	"sid_prefixes"
+ * @addr: address, as in memory
+ * @epoch: epoch in which the result is valid; a change of SIDs begins a new one
+ * @busy: the entry is being written
+ * @sid: the SID; @sid.id is 0 if the address belongs to none
  * @reserved: 0
  */
 struct srpol_sid_cache {
@@ -314,13 +323,14 @@ struct srpol_sid_cache {
 	__u32 reserved;
 };
 
-/* Routes each processor remembers. */
+/* Number of routes that each CPU remembers. */
 #define SRPOL_FIB_BITS		10
 #define SRPOL_FIB_ENTRIES	(1u << SRPOL_FIB_BITS)
 
 /**
  * struct srpol_fib_key - what the route of a decapsulated packet depends on
- * @addr: source and destination; IPv4: one word each, 0 and ~0
+ * @addr: source and destination; an IPv4 address takes one word each, followed
+ *	by 0 and ~0
  * @rest: ports, protocol and ingress device
  */
 struct srpol_fib_key {
@@ -329,11 +339,11 @@ struct srpol_fib_key {
 };
 
 /**
- * struct srpol_fib_route - what the kernel's FIB said
- * @ifindex: device, 0: let the stack decide
- * @mtu: largest packet that route takes
+ * struct srpol_fib_route - answer of the kernel's FIB
+ * @ifindex: device, 0: the packet goes to the stack
+ * @mtu: size of the largest packet that the route takes
  * @macs: destination and source Ethernet address
- * @host: to a virtual port, so that it goes no hop
+ * @host: it leads to a virtual port, so that the hop limit is not decremented
  */
 struct srpol_fib_route {
 	__u32 ifindex;
@@ -346,8 +356,8 @@ struct srpol_fib_route {
  * struct srpol_host - value of hash map "host_addrs", key: an address of the
  *	workload's end of a virtual port, v4-mapped for IPv4
  * @ifindex: the other end
- * @mtu: of the pair
- * @macs: of the workload's end and of the other one
+ * @mtu: MTU of the pair
+ * @macs: Ethernet addresses of the workload's end and of the other end
  */
 struct srpol_host {
 	__u32 ifindex;
@@ -355,17 +365,22 @@ struct srpol_host {
 	__u8 macs[12];
 };
 
-/* Unit of the times of a limit: 1/16 ns, so that short packets count. */
+/*
+ * Unit of the times of a limit: 1/16 ns, so that the time of a short packet is
+ * not rounded to 0.
+ */
 #define SRPOL_LIMIT_SHIFT	4
 
 /**
  * struct srpol_limit - value of hash map "limits", key: color
- * @rate: bit/s of packets without outer headers, 0: no limit
- * @burst: what was not used may be sent later, for so long
- * @horizon: a packet may wait for so long, where it can; then it is dropped
- * @next: when the next packet may leave, CLOCK_MONOTONIC; all processors' packets
- *	take turns here
- * @delayed: packets that were given a time to come
+ * @rate: bit/s, counted without outer headers; 0: no limit
+ * @burst: time for which rate that was not used can be made up later, in units
+ *	of 2^-SRPOL_LIMIT_SHIFT ns, as are @horizon and @next
+ * @horizon: longest time for which a packet may wait, where it can; a packet
+ *	that would have to wait longer is dropped
+ * @next: time at which the next packet may leave, CLOCK_MONOTONIC; advanced by
+ *	all CPUs
+ * @delayed: packets that were given a departure time in the future
  * @dropped: packets that were dropped
  */
 struct srpol_limit {
@@ -379,12 +394,12 @@ struct srpol_limit {
 
 /**
  * struct srpol_fib_entry - per-CPU array "fib_cache", by a hash of the key
- * @key: for which packets
- * @route: the answer
- * @gen: state of the routes it was given in
+ * @key: packets that the entry is for
+ * @route: answer of the FIB
+ * @gen: state of the kernel's routes in which it was given, see srpol_fib_gen()
  * @tick: low word of the jiffies when it was given
- * @used: and when a packet last went by it
- * @busy: being written
+ * @used: low word of the jiffies when a packet last used it
+ * @busy: the entry is being written
  * @reserved: 0
  */
 struct srpol_fib_entry {
@@ -400,7 +415,7 @@ struct srpol_fib_entry {
 /**
  * struct srpol_dev - value of hash map "devices", key: ifindex
  * @role: enum srpol_dev_role
- * @port: key in map "ports", 0 none
+ * @port: key in map "ports", 0: none
  */
 struct srpol_dev {
 	__u32 role;
@@ -408,8 +423,8 @@ struct srpol_dev {
 };
 
 /**
- * struct srpol_port - value of hash map "ports", key: ifindex of the device that
- * packets come in by: of a virtual port that is the other end
+ * struct srpol_port - value of hash map "ports", key: ifindex of the device
+ *	that packets come in by; for a virtual port that is the other end
  * @role: enum srpol_dev_role
  * @source: enum srpol_source_check
  */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Layout of the pinned maps, continued: what packets leave behind. Flows and
- * their bindings, quality of paths, what was received, errors, drops, counters.
- * srpol_maps.h has the sizes of the tables and includes this.
+ * Layout of the pinned maps, continued: what packets leave behind. That is
+ * flows and their bindings, quality of paths, what was received, errors, drops
+ * and counters. Included by srpol_maps.h, which has the sizes of the tables.
  */
 #ifndef _SRPOL_TRAFFIC_H
 #define _SRPOL_TRAFFIC_H
 
 /**
- * struct srpol_flow_key - what makes a flow
+ * struct srpol_flow_key - what identifies a flow
  * @saddr: inner source, v4-mapped for IPv4
  * @daddr: inner destination
  * @qp: RoCEv2: destination QP; else destination port, host order
@@ -16,12 +16,13 @@
  * @proto: inner transport protocol
  * @roce: 1 for RoCEv2
  * @mark: packet mark if SRPOL_KEY_MARK, else 0
- * @ifindex: device if SRPOL_KEY_DEV or if it came by a port, else 0
+ * @ifindex: device if SRPOL_KEY_DEV or if it came in by a port, else 0
  * @pkey: BTH P_Key if SRPOL_KEY_PKEY, else 0
  * @vlan: VLAN id if SRPOL_KEY_VLAN, else 0
  * @opclass: equivalence class of the BTH opcode
  * @dscp: inner DSCP if SRPOL_KEY_DSCP, else 0
- * @from: 1 if it is fragments, and twice the id of the binding SID it came to
+ * @from: bit 0: it is fragments; other bits: id of the binding SID that it came
+ *	to, 0: none
  * @cgroup: cgroup of the sender if SRPOL_KEY_CGROUP, else 0
  */
 struct srpol_flow_key {
@@ -41,20 +42,20 @@ struct srpol_flow_key {
 	__u64 cgroup;
 };
 
-/* Words of 8 in a key, which is compared and hashed by them. */
+/* Words of 8 bytes in a key, by which keys are compared and hashed. */
 #define SRPOL_FLOW_WORDS	(sizeof(struct srpol_flow_key) / sizeof(__u64))
 
 #define SRPOL_PSN_UNKNOWN	(~0u)
 #define SRPOL_OFFERS_MAX	40	/* see srpol_psn_due() */
 
 /**
- * union srpol_flow_head - which flow is in an entry of the flow table
- * @tag: 16 bits of the hash of its key: odd if there is a flow, else
- *	SRPOL_TAG_FREE or, while the entry is filled, SRPOL_TAG_CLAIMED
+ * union srpol_flow_head - which flow an entry of the flow table holds
+ * @tag: 16 bits of the hash of its key: odd if there is a flow; else
+ *	SRPOL_TAG_FREE or, while the entry is being filled, SRPOL_TAG_CLAIMED
  * @how: SRPOL_HOW_*: how its packets choose a path
- * @turn: one more whenever the entry is claimed or freed
- * @epoch: epoch it was classified under
- * @word: all of it, read and written in one access
+ * @turn: incremented whenever the entry is claimed or freed
+ * @epoch: epoch that the flow was classified in
+ * @word: all of these, read and written in one access
  */
 union srpol_flow_head {
 	struct {
@@ -69,27 +70,28 @@ union srpol_flow_head {
 #define SRPOL_TAG_FREE		0u
 #define SRPOL_TAG_CLAIMED	2u
 
-/* union srpol_flow_head: @how */
+/* Bits of @how of union srpol_flow_head. */
 #define SRPOL_HOW_MODE		0x07	/* enum srpol_lb_mode */
 #define SRPOL_HOW_INHERIT	0x07	/* the policy's mode */
 #define SRPOL_HOW_ORDERING	0x18	/* enum srpol_ordering */
 #define SRPOL_HOW_INSIDE	0x20	/* to a local SID or into a SID block */
 #define SRPOL_HOW_LOCAL		0x40	/* from a port, for this host itself */
-#define SRPOL_HOW_SPOOFED	0x80	/* from a port that it cannot come from */
+/* from a port, with a source not behind it */
+#define SRPOL_HOW_SPOOFED	0x80
 
-/* Not to be steered if it came by a port. */
+/* A packet of these flows is not steered if it came in by a port. */
 #define SRPOL_HOW_NOT_FOR_PORTS	(SRPOL_HOW_INSIDE | SRPOL_HOW_LOCAL | \
 				 SRPOL_HOW_SPOOFED)
 
 /**
- * union srpol_flow_cache - what a packet of a known flow is steered by
+ * union srpol_flow_cache - what packets of a known flow are steered by
  * @policy: policy id, 0: not steered
- * @path: the flow's own path in that policy, 0: none yet; enum srpol_reason why
- *	it is not steered, if @policy is 0
- * @version: table of the policy @path was found in, as srpol_version() says:
- *	while that table counts, the flow stays on its path
- * @word: all of it, read and written in one access: a path never comes with
- *	another policy than the one it was chosen for
+ * @path: the flow's own path in that policy, 0: none yet; if @policy is 0, enum
+ *	srpol_reason why it is not steered
+ * @version: srpol_version() of the policy's table that @path was found in:
+ *	while that table is valid, the flow keeps its path
+ * @word: all of these, read and written in one access, so that a path never
+ *	comes with another policy than the one it was selected for
  */
 union srpol_flow_cache {
 	struct {
@@ -104,51 +106,54 @@ _Static_assert(SRPOL_MAX_POLICIES <= 65536 && SRPOL_MAX_PATHS <= 65536,
 	       "union srpol_flow_cache");
 
 /**
- * struct srpol_flow_set - map "flow_sets": where in a set a flow may be
- * @tag: that of entry SRPOL_FLOW_SLOTS * set + n of map "flows"; a hint, as
- *	@head there is what counts
+ * struct srpol_flow_set - map "flow_sets": the tags of a set of the flow table
+ * @tag: tag of entry SRPOL_FLOW_SLOTS * set + n of map "flows"; a hint only, as
+ *	the @head of that entry decides
  */
 struct srpol_flow_set {
 	__u16 tag[SRPOL_FLOW_SLOTS];
 };
 
 /**
- * struct srpol_flow - map "flows": a flow. Three lines of the cache; the last
- * one is for what happens rarely. Entries from SRPOL_MAX_FLOWS on, one for some
- * processors each, are for packets whose flow finds no entry: what they hold is
- * about no flow, and nothing of it is read but @rule_path, for the packet that
- * wrote it.
- * @head: which flow it is, and whether it counts
- * @cache: what it is steered by
+ * struct srpol_flow - map "flows": a flow. It has three cache lines; the last
+ * one is for what is rarely used. Entries from SRPOL_MAX_FLOWS on are spare
+ * ones, each shared by some CPUs, for packets whose flow finds no entry. Their
+ * contents belong to no flow: only @rule_path is set for the packet that is
+ * steered, and what the modes read there may be of any other packet.
+ * @head: which flow it is, and whether the entry is valid
+ * @cache: what its packets are steered by
  * @key: its key
  * @hash: position on the bucket table, as a fraction of 2^32
  * @tuple_hash: hash of addresses and ports (flow label)
  * @rule_id: index of the rule's counters, 0: no rule matched
- * @psn_next: PSN the next packet of the QP should have, or SRPOL_PSN_UNKNOWN
+ * @psn_next: PSN that the next packet of the QP should have, or
+ *	SRPOL_PSN_UNKNOWN
  * @packets: packets seen; approximate if several CPUs send one flow
- * @bytes: inner bytes, likewise
- * @last_ns: CLOCK_MONOTONIC of the last packet, coarse but in mode flowlet
+ * @bytes: bytes of inner packets; likewise
+ * @last_ns: CLOCK_MONOTONIC of the last packet; coarse, unless the mode needs
+ *	it exact
  * @tick: low word of the jiffies of the last packet
- * @path: path the last packet took, 0 if it was left alone
- * @pending_ns: mode adaptive: since when a move is pending, 0 none is
+ * @path: path that the last packet took, 0 if it was not steered
+ * @pending_ns: mode adaptive: since when a move is pending, 0: none is
  * @policy: policy id, 0: not steered
- * @offer_tick: low word of the jiffies when its QP was last asked for, see
- *	struct srpol_psn_key
- * @mode: enum srpol_lb_mode if the rule says so, else SRPOL_MODE_INHERIT
+ * @offer_tick: low word of the jiffies when it was last tried to learn the QP,
+ *	see struct srpol_psn_key
+ * @mode: enum srpol_lb_mode if the rule sets one, else SRPOL_MODE_INHERIT
  * @ordering: enum srpol_ordering
- * @verdict: enum srpol_reason why the flow is not steered, if @policy is 0, else
+ * @verdict: enum srpol_reason why the flow is not steered if @policy is 0, else
  *	0
  * @bound: the QP is in map "bindings"
- * @offers: how often its QP was asked for in vain, up to SRPOL_OFFERS_MAX
+ * @offers: how often it was tried in vain to learn the QP, up to
+ *	SRPOL_OFFERS_MAX
  * @retransmits: packets whose PSN was below @psn_next
  * @flowlets: idle times after which the flow could have moved
- * @moves: times it took another path than before; not counted for spray
+ * @moves: how often it took another path than before; not counted for spray
  * @cnp: congestion notifications received for it
  * @nak: NAKs for a PSN sequence error: the peer saw packets out of order, or
- *	lost some
+ *	some were lost
  * @reserved1: 0
- * @port_gen: state of the kernel's routes in which it was found that a port may
- *	send it
+ * @port_gen: state of the kernel's routes in which the port was found to be
+ *	allowed to send it
  * @rule_path: path that its rule names, 0: none
  * @reserved2: 0
  */
@@ -195,21 +200,23 @@ _Static_assert(sizeof(struct srpol_flow) == 192 &&
 #define SRPOL_LEVEL_UNIT	256	/* one congestion signal */
 
 /**
- * struct srpol_quality - map "path_quality", by path id: how a path does.
- * Written by XDP when congestion is signalled, and by the engine; read by the
- * modes that ask for quality. Whether a path works is not its matter.
+ * struct srpol_quality - map "path_quality", by path id: how well a path does.
+ *	XDP writes it when congestion is signalled, and so does the engine; the
+ *	modes that choose by quality read it. It does not say whether the path
+ *	is up.
  * @level: recent congestion signals in units of SRPOL_LEVEL_UNIT, as of
- *	@level_ns; counts half after each 2^SRPOL_LEVEL_SHIFT ns
- * @penalty: added to it by the engine, same unit, does not fade
+ *	@level_ns; half of it decays in 2^SRPOL_LEVEL_SHIFT ns
+ * @penalty: added to @level by the engine, same unit; does not decay
  * @level_ns: CLOCK_MONOTONIC (coarse)
  * @cnp: congestion notifications for QPs on this path
  * @nak: NAKs for a PSN sequence error, likewise
- * @ce: CE marks the peers report; written by the engine
- * @load: bytes sent lately by flows that choose by quality, as of @load_ns
+ * @ce: CE marks that the peers report; written by the engine
+ * @load: bytes sent recently by flows that choose by quality, as of @load_ns
  * @load_ns: CLOCK_MONOTONIC
- * @rtt_ns: round trip; written by the engine
- * @loss_ppm: losses in a million; written by the engine
+ * @rtt_ns: round-trip time; written by the engine
+ * @loss_ppm: losses per million; written by the engine
  * @seq: last sequence number of the timestamp TLV
+ * @reserved: 0
  */
 struct srpol_quality {
 	__u32 level;
@@ -228,10 +235,10 @@ struct srpol_quality {
 
 /**
  * struct srpol_contention - map "contention", by policy id: congestion signals
- * from its destination, for mode on-congestion
- * @last_ns: CLOCK_MONOTONIC (coarse) of the last one, 0 none; the engine may
- *	write it too
- * @signals: number of them
+ *	about its flows, for mode on-congestion
+ * @last_ns: CLOCK_MONOTONIC (coarse) of the last one, 0: none; the engine may
+ *	write it, too
+ * @signals: number of signals
  */
 struct srpol_contention {
 	__u64 last_ns;
@@ -239,8 +246,8 @@ struct srpol_contention {
 };
 
 /**
- * struct srpol_qp_key - a local QP and its peer's address; key of LRU hash map
- * "bindings" and, with a source address and QP of the peer, of "rx_flows"
+ * struct srpol_qp_key - a local QP and the address of its peer; key of LRU hash
+ *	maps "bindings" and "rx_flows"
  * @local: address of this host, v4-mapped for IPv4
  * @peer: address of the peer
  * @qp: local QP
@@ -252,12 +259,12 @@ struct srpol_qp_key {
 };
 
 /**
- * struct srpol_binding - value of map "bindings": the flow a local QP sends.
- * RC packets name the destination QP only; what comes back (ACK, CNP) names
- * ours. Learnt from an ACK whose PSN a packet of the flow asked to have
- * acknowledged, or written by user space from RDMA netlink.
+ * struct srpol_binding - value of map "bindings": the flow that a local QP
+ *	sends. RC packets name the destination QP only; what comes back (ACK,
+ *	CNP) names the local one. Learned from an ACK for a PSN that a packet of
+ *	the flow requested it for, or written by user space from RDMA netlink.
  * @flow: key of the flow in map "flows"
- * @source: 0 learnt, 1 RDMA netlink
+ * @source: 0: learned, 1: RDMA netlink
  * @reserved: 0
  */
 struct srpol_binding {
@@ -267,8 +274,12 @@ struct srpol_binding {
 };
 
 /**
- * struct srpol_psn_key - key of LRU hash map "psn_seen", value: struct
- * srpol_flow_key of a flow whose QP is not bound yet
+ * struct srpol_psn_key - key of LRU hash map "psn_seen", a PSN for which an ACK
+ *	was requested; value: struct srpol_flow_key of the flow that did, to
+ *	learn its QP
+ * @local: address of this host, v4-mapped for IPv4
+ * @peer: address of the peer
+ * @psn: the PSN
  */
 struct srpol_psn_key {
 	__u8 local[16];
@@ -277,12 +288,12 @@ struct srpol_psn_key {
 };
 
 /**
- * struct srpol_rx_flow - value of LRU hash map "rx_flows": PSNs of what comes
- * in for a local QP, if config psn-observer is on
+ * struct srpol_rx_flow - value of LRU hash map "rx_flows": PSNs of packets that
+ *	come in for a local QP, if config psn-observer is on
  * @psn_next: PSN expected next
- * @reordered: packets below it, retransmissions included
- * @gaps: times a PSN was above it
- * @max_gap: largest number of PSNs skipped at a time
+ * @reordered: packets with a lower PSN, retransmissions included
+ * @gaps: packets with a higher PSN
+ * @max_gap: most PSNs skipped at once
  * @packets: packets seen
  */
 struct srpol_rx_flow {
@@ -294,13 +305,13 @@ struct srpol_rx_flow {
 };
 
 /**
- * struct srpol_ce_key - key of LRU hash map "ce_peers": who sent packets that
- * arrived with outer CE, and by which path
+ * struct srpol_ce_key - key of LRU hash map "ce_peers": the sender, and the
+ *	path, of packets that arrived with CE in the outer header
  * @peer: outer source
- * @path: path id the peer wrote (timestamp TLV, else as config path-id says), 0
- *	unknown
- * @list: hash of the segment list in the SRH, 0 without one: from 0 on, each
- *	word of it, as it is in memory and in that order, taken in by
+ * @path: path id that the peer wrote (timestamp TLV, else as config path-id
+ *	says), 0: unknown
+ * @list: hash of the segment list in the SRH, 0 without one. It starts at 0,
+ *	and for each 32-bit word of the list, in order and as in memory, becomes
  *	srpol_hash2(hash, word)
  */
 struct srpol_ce_key {
@@ -311,13 +322,15 @@ struct srpol_ce_key {
 
 /**
  * struct srpol_ce - value of map "ce_peers"
+ * @ce: packets that arrived with CE
+ * @last_ns: CLOCK_MONOTONIC (coarse) of the last one
  */
 struct srpol_ce {
 	__u64 ce;
 	__u64 last_ns;
 };
 
-/* Whose error it is: srpol_error_key.kind */
+/* What an error is about: @kind of struct srpol_error_key. */
 #define SRPOL_ERROR_PATH	1
 #define SRPOL_ERROR_POLICY	2
 #define SRPOL_ERROR_SID		3
@@ -341,8 +354,8 @@ struct srpol_error_key {
  * @reason: enum srpol_reason
  * @ifindex: device
  * @len: bytes from the IP header on
- * @id: SID, policy or path id the reason is about, 0 none
- * @saddr: source as far as known: inner at egress, outer at ingress
+ * @id: id of the SID, policy or path that the reason is about, 0: none
+ * @saddr: source, as far as known: inner at egress, outer at ingress
  * @daddr: destination
  */
 struct srpol_drop_event {
@@ -356,24 +369,25 @@ struct srpol_drop_event {
 };
 
 /**
- * struct srpol_explain - what the program "explain" writes over the start of
- * the packet it is run on: the decision about it. Nothing is counted and no
- * flow is made.
+ * struct srpol_explain - what program "explain" writes over the start of the
+ *	packet that it is run on: the decision about it. Nothing is counted and
+ *	no flow is made.
  * @parsed: 0: srpol_egress would not look further, @reason says why
- * @reason: enum srpol_reason: STEERED or why not
- * @rule_id: rule's id, 0 none
- * @priority: rule's priority
- * @color: color the rule gives, 0 bypass
- * @policy: policy id, 0 none
- * @used_policy: policy the path is of: @policy or its backup
+ * @reason: enum srpol_reason: STEERED, or why the packet would not be
+ * @rule_id: id of the rule, 0: none
+ * @priority: priority of the rule
+ * @color: color that the rule sets, 0: bypass
+ * @policy: policy id, 0: none
+ * @used_policy: policy that the path is of: @policy or its backup
  * @mode: enum srpol_lb_mode in force
  * @ordering: enum srpol_ordering
  * @bucket: bucket of the flow's hash
- * @path: path it would take now; the next of many in mode spray
- * @primary: path of its bucket
- * @skipped: non-zero: the bucket's path is down
- * @cached: non-zero: the flow is in map "flows", and @path is where it is
- * @rules: rules looked at until one matched
+ * @path: path that the packet would take now; in mode spray, that of one of
+ *	many packets
+ * @primary: path of that bucket
+ * @skipped: non-zero: @primary is down
+ * @cached: non-zero: the flow is in map "flows", and @path is as it has it
+ * @rules: number of rules tried until one matched
  */
 struct srpol_explain {
 	__u32 parsed;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The generation a packet sees, see srpol_maps.h, DOC: generations. */
+/*
+ * Settings, epoch and generation as a packet sees them; srpol_maps.h, DOC:
+ * generations.
+ */
 #ifndef _SRPOL_STATE_H
 #define _SRPOL_STATE_H
 
@@ -38,8 +41,8 @@ static __always_inline union srpol_now srpol_now_read(struct srpol_state *st)
 }
 
 /*
- * The same with a full barrier behind it: what is read from here on is at least
- * as new as this generation. For decisions that are kept.
+ * The same, followed by a full barrier: what is read from here on is at least
+ * as new as this generation. For decisions that are remembered.
  */
 static __always_inline union srpol_now srpol_now_sync(struct srpol_state *st)
 {
@@ -64,7 +67,7 @@ srpol_order(struct srpol_state *st, __u32 gen)
 	return bpf_map_lookup_elem(&rule_order, &copy);
 }
 
-/* The same, and the index of these rules; false if there is none. */
+/* The same, with the index of these rules. Return: false if there is none. */
 static __always_inline bool
 srpol_order_index(struct srpol_state *st, __u32 gen,
 		  struct srpol_rule_order **order,

@@ -35,13 +35,13 @@ static __always_inline void srpol_counter_add(void *map, __u32 id, __u32 bytes)
 }
 
 /**
- * srpol_error - count an error of one object; the reason as such is counted
- *	by the caller
+ * srpol_error - count an error of one object
  * @kind: SRPOL_ERROR_*
  * @reason: enum srpol_reason
  * @id: path, policy or SID
  *
- * An error that finds no room is not counted here.
+ * The caller counts the reason as such. If map "errors" is full, the error is
+ * not counted.
  */
 static __noinline int srpol_error(__u32 kind, __u32 reason, __u32 id)
 {

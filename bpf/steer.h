@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What TC and XDP have in common: from a parsed packet to its path. */
+/* Steering, common to TC and XDP: from a parsed packet to its path. */
 #ifndef _SRPOL_STEER_H
 #define _SRPOL_STEER_H
 
@@ -17,9 +17,9 @@
 /**
  * struct srpol_steer - a packet that is being steered
  * @cfg: settings
- * @flow: its flow's entry, NULL if it has none, as there are no rules
- * @d: what was decided about it: memory of the caller's, apart from the rest,
- *	which need not be in memory
+ * @flow: entry of its flow, NULL if it has none, since there are no rules
+ * @d: decision about the flow; in memory of the caller, apart from the other
+ *	fields, which may stay in registers
  * @sel: its path
  */
 struct srpol_steer {
@@ -29,7 +29,9 @@ struct srpol_steer {
 	struct srpol_selected sel;
 };
 
-/* The rare things there are to say about a path, see struct srpol_selected. */
+/*
+ * Count the rare events in the selection of a path, see struct srpol_selected.
+ */
 static __noinline int srpol_steer_report(__u32 reason, __u32 unsafe,
 					 __u32 policy)
 {
@@ -44,7 +46,7 @@ static __noinline int srpol_steer_report(__u32 reason, __u32 unsafe,
 	return 0;
 }
 
-/* Why a port may not send it; what is dropped comes first. */
+/* Why a port may not send the packet; reasons to drop it come first. */
 static __always_inline int srpol_steer_refused(__u32 how)
 {
 	if (how & SRPOL_HOW_SPOOFED)
@@ -54,13 +56,13 @@ static __always_inline int srpol_steer_refused(__u32 how)
 }
 
 /**
- * srpol_steer_find - decide about a packet
+ * srpol_steer_find - find the flow and the path of a packet
  * @ctx: packet
- * @pkt: the same, parsed
- * @hook: of a host port, if it came in by one: enum srpol_port_hook
- * @s: result; @d is set
+ * @pkt: the same packet, parsed
+ * @hook: enum srpol_port_hook: the hook of the host port it came in by, if any
+ * @s: result; @d is set by the caller
  *
- * Nothing is counted: what becomes of the packet is not known yet.
+ * Nothing is counted, as it is not known yet what becomes of the packet.
  *
  * Return: 0, or the enum srpol_reason why it has no path.
  */
@@ -84,15 +86,18 @@ static __always_inline int srpol_steer_find(void *ctx, struct srpol_pkt *pkt,
 	s->cfg = srpol_config(st, now.gen);
 	s->flow = flow;
 	s->sel.exact = false;
-	/* Never 0; the verifier wants to see it. */
+	/*
+	 * The path is a reason here, and never 0; but the verifier has to see
+	 * that.
+	 */
 	if (!s->d->cache.policy)
 		return s->d->cache.path ?: SRPOL_REASON_NO_POLICY;
 	return srpol_select(pkt, now.gen, flow, s->d, &s->sel);
 }
 
 /*
- * Count a packet for its flow and its rule: where it is known that no other
- * program will.
+ * Count a packet for its flow and its rule. Only to be called when no other
+ * program will count the same packet.
  */
 static __always_inline void srpol_steer_account(const struct srpol_steer *s,
 						const struct srpol_pkt *pkt)
@@ -105,9 +110,9 @@ static __always_inline void srpol_steer_account(const struct srpol_steer *s,
 }
 
 /**
- * srpol_steer_not - the packet is not steered, and this is final
- * @s: what was decided
- * @reason: what srpol_steer_find() said
+ * srpol_steer_not - note that the packet is finally not steered
+ * @s: what was found
+ * @reason: what srpol_steer_find() returned
  */
 static __always_inline void srpol_steer_not(const struct srpol_steer *s,
 					    int reason)
@@ -154,7 +159,7 @@ static __always_inline void srpol_steer_outer(const struct srpol_steer *s,
 	o->tclass = srpol_outer_tclass(s->cfg, pkt->tclass);
 }
 
-/* The packet goes the way that was found. */
+/* The packet takes the path that was found: note and count that. */
 static __always_inline void srpol_steer_done(const struct srpol_steer *s,
 					     const struct srpol_pkt *pkt)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The next segment of an SRH, at behaviors that are not the last one. */
+/* Advance to the next segment of an SRH. */
 #ifndef _SRPOL_STEP_H
 #define _SRPOL_STEP_H
 
@@ -8,7 +8,10 @@
 #include "srh.h"
 #include "words.h"
 
-/* Neither :: nor ::1, nor multicast, nor link-local: RFC 4291 2.5.3, 2.7. */
+/*
+ * May packets be sent to this segment? Not to ::, ::1, a multicast or a
+ * link-local address (RFC 4291 2.5.2, 2.5.3, 2.7 and 2.5.6).
+ */
 static __always_inline bool srpol_next_valid(const struct in6_addr *addr)
 {
 	const __be32 *w = addr->in6_u.u6_addr32;
@@ -18,7 +21,10 @@ static __always_inline bool srpol_next_valid(const struct in6_addr *addr)
 	return !srpol_v6_link_scope(addr);
 }
 
-/* Make segment @sl of the SRH, the next one, the destination. */
+/*
+ * Make @sl the segments left of the SRH, and that segment the destination.
+ * Return: 0 or the enum srpol_reason of the failure.
+ */
 static __always_inline int srpol_step_srh(struct ipv6hdr *ip6, __u32 sl,
 					  void *end)
 {

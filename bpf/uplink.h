@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Frames at an uplink that are not as those the fabric sends: with VLAN tags,
- * or with headers that the driver left in fragments.
+ * Frames at an uplink whose outer header is not where it should be: they have
+ * VLAN tags, or headers that the driver has left in fragments.
  */
 #ifndef _SRPOL_UPLINK_H
 #define _SRPOL_UPLINK_H
@@ -16,7 +16,7 @@
 #include "stats.h"
 
 /*
- * Where the network layer begins, 0 if it is not IPv6. @vlan: set to the id of
+ * Offset of the IPv6 header, 0 if the frame has none. @vlan: set to the id of
  * the first tag that has one.
  */
 static __always_inline __u32 srpol_uplink_l3(struct xdp_md *ctx, __u16 *vlan)
@@ -39,13 +39,15 @@ static __always_inline __u32 srpol_uplink_l3(struct xdp_md *ctx, __u16 *vlan)
 }
 
 /**
- * srpol_uplink_other - a frame whose outer header is not where it should be
+ * srpol_uplink_other - take a frame whose outer header is not where it should
+ *	be
  * @ctx: frame
- * @st: state
+ * @st: state of the data plane
  *
- * What is for a local SID is not ended here, so that it must not go on: with
- * priority tags only, or in fragments, it is dropped. One of another VLAN
- * belongs to the device of that VLAN, and is counted.
+ * A packet for a local SID cannot be processed here, so that it must not go on:
+ * if it has only priority tags, or headers in fragments, it is dropped. A
+ * packet of another VLAN belongs to the device of that VLAN; it is counted and
+ * passed.
  *
  * Return: XDP verdict.
  */
@@ -53,7 +55,7 @@ static __noinline int srpol_uplink_other(struct xdp_md *ctx,
 					 struct srpol_state *st)
 {
 	const struct srpol_sid *sid;
-	/* Read by words of 8. */
+	/* aligned, since it is read by words of 8 bytes */
 	struct in6_addr daddr __attribute__((aligned(8)));
 	__u16 vlan = 0;
 	__u32 off;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* NEXT-CSID: the argument of an address, RFC 9800 4.1. */
+/*
+ * NEXT-CSID: the argument of an address, that is the CSIDs behind the active
+ * one, RFC 9800 4.1.
+ */
 #ifndef _SRPOL_USID_H
 #define _SRPOL_USID_H
 
@@ -35,7 +38,7 @@ static __always_inline void srpol_bits_store(struct in6_addr *addr,
 	w[3] = bpf_htonl(b.low);
 }
 
-/* What is left of @b without its first @n bits, n <= 128. */
+/* The last 128 - @n bits of @b, the first @n bits set to 0; n <= 128. */
 static __always_inline struct srpol_bits srpol_bits_after(struct srpol_bits b,
 							  __u32 n)
 {
@@ -48,7 +51,7 @@ static __always_inline struct srpol_bits srpol_bits_after(struct srpol_bits b,
 	return b;
 }
 
-/* @b moved up by @n bits, 0 < n < 128. */
+/* @b shifted left by @n bits, 0 < n < 128. */
 static __always_inline struct srpol_bits srpol_bits_up(struct srpol_bits b,
 						       __u32 n)
 {
@@ -62,7 +65,7 @@ static __always_inline struct srpol_bits srpol_bits_up(struct srpol_bits b,
 	return b;
 }
 
-/* Is there another CSID behind this SID's? */
+/* Is there another CSID behind that of this SID? */
 static __always_inline bool srpol_usid_more(const struct in6_addr *addr,
 					    const struct srpol_sid *sid)
 {
@@ -73,8 +76,9 @@ static __always_inline bool srpol_usid_more(const struct in6_addr *addr,
 }
 
 /**
- * srpol_usid_next - go on to the next CSID of an address
- * @addr: address; the CSIDs behind the active one move up to the block
+ * srpol_usid_next - replace the active CSID of an address by the next one
+ * @addr: address; the CSIDs behind the active one are shifted to the end of the
+ *	block
  * @sid: SID whose CSID is the active one
  */
 static __always_inline void srpol_usid_next(struct in6_addr *addr,

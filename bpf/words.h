@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory by words of 8. The compiler does not know that BPF may touch words at
- * any address, and goes byte by byte through whatever may not be aligned: two
- * instructions a byte.
+ * Memory access by words of 8 bytes. The compiler does not know that BPF may
+ * access words at any address, and would copy byte by byte, with two
+ * instructions for each, whatever may not be aligned.
  */
 #ifndef _SRPOL_WORDS_H
 #define _SRPOL_WORDS_H
 
 #include "base.h"
 
-/* @len: a constant; what is beyond the last whole word stays as it was. */
+/*
+ * Copy @len bytes, a constant. What is beyond the last whole word is not
+ * copied.
+ */
 static __always_inline void srpol_copy_words(void *to, const void *from,
 					     const __u32 len)
 {
@@ -23,8 +26,8 @@ static __always_inline void srpol_copy_words(void *to, const void *from,
 }
 
 /*
- * An IPv6 address. By words of 4: on the stack nothing else may be at an
- * address that is not a multiple of 8.
+ * Copy an IPv6 address, by words of 4 bytes: on the stack, words of 8 bytes
+ * must be at a multiple of 8.
  */
 static __always_inline void srpol_copy_addr(void *to, const void *from)
 {
@@ -37,7 +40,7 @@ static __always_inline void srpol_copy_addr(void *to, const void *from)
 	t[3] = f[3];
 }
 
-/* The addresses of an Ethernet header, 12 bytes. */
+/* The two addresses of an Ethernet header, 12 bytes. */
 struct srpol_macs {
 	__u64 first;
 	__u32 last;
@@ -59,7 +62,7 @@ static __always_inline void srpol_macs_store(void *eth, struct srpol_macs m)
 	*(__u32 *)(eth + sizeof(__u64)) = m.last;
 }
 
-/* Back to where the frame came from; words are in the order of little endian. */
+/* Swap source and destination. Words are in little-endian order. */
 static __always_inline struct srpol_macs srpol_macs_swap(struct srpol_macs m)
 {
 	struct srpol_macs back = {

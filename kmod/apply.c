@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Operation apply: requests as they would be sent alone, in one transaction.
- * The embedded messages are checked as strictly as generic netlink checks
- * those it receives itself, and by the same policies.
+ * Operation apply: requests of the form in which they would be sent alone, as
+ * one transaction. The embedded messages are checked by the same policies, and
+ * as strictly, as generic netlink checks the messages that it receives itself.
  */
 #include "config.h"
 #include "endpoint.h"
@@ -12,7 +12,7 @@
 #include "rule.h"
 #include "sid.h"
 
-/* Rules have the most attributes of what can be written. */
+/* Of all objects that can be written, rules have the most attributes. */
 #define SRPOL_WRITE_ATTRS	((int)SRPOL_A_RULE_MAX)
 
 static_assert(SRPOL_WRITE_ATTRS >= (int)SRPOL_A_PATH_MAX);
@@ -46,7 +46,7 @@ static const struct genl_split_ops *srpol_apply_op(u8 cmd)
 	return NULL;
 }
 
-/* The operation of an embedded message, whose lengths are right. */
+/* The operation of an embedded message, whose lengths have been checked. */
 static const struct genl_split_ops *
 srpol_apply_check(const struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
 {
@@ -58,7 +58,10 @@ srpol_apply_check(const struct nlmsghdr *nlh, struct netlink_ext_ack *extack)
 				   "devices are no part of transactions");
 		return ERR_PTR(-EOPNOTSUPP);
 	}
-	/* NLM_F_DUMP is NLM_F_REPLACE and NLM_F_EXCL */
+	/*
+	 * a dump is not a write; its flag is NLM_F_REPLACE and NLM_F_EXCL
+	 * together
+	 */
 	if (cmd >= ARRAY_SIZE(srpol_writes) || !srpol_writes[cmd] ||
 	    (nlh->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP) {
 		NL_SET_ERR_MSG_MOD(extack, "not a write");
@@ -123,7 +126,7 @@ static int srpol_apply_request(struct srpol_net *sn,
 		return -EINVAL;
 	}
 	err = srpol_apply_message(sn, info, message);
-	/* an attribute that is missing is missing in this message */
+	/* the attribute that is missing belongs into this message */
 	if (err && info->extack->miss_type && !info->extack->miss_nest)
 		info->extack->miss_nest = message;
 	return err;

@@ -2,10 +2,11 @@
 /*
  * Attachment of a data plane: struct srpol_dp_ops as BPF struct_ops.
  *
- * A data plane registers in the namespace of the task that makes its
- * struct_ops link, one per namespace. The module is referenced by the link's
- * map as long as it exists, so the module cannot be unloaded under it. The
- * namespace can go first: then only the registration remains, without one.
+ * A data plane registers in the namespace of the task that creates its
+ * struct_ops link, one per namespace. The link's map holds a reference to the
+ * module as long as it exists, so that the module cannot be unloaded before.
+ * The namespace may end first: then the registration remains, with no
+ * namespace.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_verifier.h>
@@ -28,8 +29,8 @@
 /**
  * struct srpol_dp_reg - a registered data plane
  * @node: in srpol_dp_regs
- * @ops: what was registered
- * @sn: where, NULL once that namespace is gone
+ * @ops: methods that were registered
+ * @sn: namespace, NULL once that has ended
  */
 struct srpol_dp_reg {
 	struct list_head node;
@@ -74,8 +75,9 @@ static bool srpol_ids_below(struct xarray *xa, unsigned long limit)
 }
 
 /*
- * Has a data plane room for what is configured? It is not told of all that at
- * once: not of paths that are not up, nor of the set of rows not in use.
+ * Does the data plane have room for all that is configured? It is not told of
+ * all of that at once: not of paths that are not up, nor of the set of rows
+ * that is not in use.
  */
 static bool srpol_dp_fits(struct srpol_net *sn, const struct srpol_limits *l)
 {
@@ -119,7 +121,7 @@ static int srpol_dp_attach(struct srpol_net *sn, struct srpol_dp_ops *ops)
 	}
 	sn->limits = limits;
 	srpol_dp_call(sn, commit, 1);
-	/* all of it was staged a moment ago */
+	/* all of it was staged a moment ago, see srpol_dp_wait_gp() */
 	sn->attach_gp = get_state_synchronize_rcu();
 	return 0;
 }
@@ -130,7 +132,7 @@ static int srpol_dp_reg(void *kdata, struct bpf_link *link)
 	struct srpol_dp_reg *reg;
 	int err = -EBUSY;
 
-	/* only a link is bound to a life time that user space controls */
+	/* only a link has a lifetime that user space controls */
 	if (!link)
 		return -EOPNOTSUPP;
 
@@ -178,14 +180,14 @@ static void srpol_dp_unreg(void *kdata, struct bpf_link *link)
 }
 
 /**
- * srpol_attach_net_exit() - part a dying namespace from its data plane
+ * srpol_attach_net_exit() - detach a namespace that ends from its data plane
  * @sn: the namespace
  */
 void srpol_attach_net_exit(struct srpol_net *sn)
 {
 	struct srpol_dp_reg *reg;
 
-	/* nobody can attach one any more: there is no task in here */
+	/* nobody can attach one any more: no task is in this namespace */
 	if (!READ_ONCE(sn->dp))
 		return;
 	mutex_lock(&srpol_dp_mutex);
@@ -216,7 +218,7 @@ static int srpol_dp_btf_init(struct btf *btf)
 	return 0;
 }
 
-/* Data members are taken over as user space filled them in. */
+/* Data members are copied as user space has set them. */
 static int srpol_dp_init_member(const struct btf_type *t,
 				const struct btf_member *member,
 				void *kdata, const void *udata)
@@ -240,9 +242,9 @@ static int srpol_dp_init_member(const struct btf_type *t,
 }
 
 /*
- * Every method but quote_check, the last one, is needed: the module does not
- * check before each call. Ids start at 1 and stay below the maximum, so none
- * of them may be 0.
+ * All methods are required but quote_check, which is the last: the module does
+ * not check for them before each call. Ids start at 1 and are below the
+ * maximum, so that no maximum of ids may be 0.
  */
 static int srpol_dp_validate(void *kdata)
 {
@@ -259,7 +261,7 @@ static int srpol_dp_validate(void *kdata)
 	       0 : -EINVAL;
 }
 
-/* Their signatures are what control-flow integrity checks calls against. */
+/* Control-flow integrity checks calls against the signatures of these stubs. */
 static int stub_void(void) { return 0; }
 static int stub_u32(__u32 v) { return 0; }
 static int stub_u32_u32(__u32 a, __u32 b) { return 0; }

@@ -2,24 +2,26 @@
 /*
  * Resilient bucket tables.
  *
- * A policy has a primary table, the assignment if all its segment lists were up,
- * and a live table. A bucket whose primary list is up always belongs to it; the
- * others are lent to lists that are up. The live table follows from the primary
- * table, the weights and which lists are up, and from nothing else: a list that
- * fails moves exactly its own buckets, and its return restores exactly what
- * was before, whatever happened to other lists in between.
+ * A policy has a primary table, which is the assignment if all its segment
+ * lists were up, and a live table. A bucket whose primary list is up always
+ * belongs to that list; the other buckets are lent to lists that are up. The
+ * live table follows from the primary table, the weights and which lists are
+ * up, and from nothing else: a list that fails moves exactly its own buckets,
+ * and when it returns everything is as before, whatever happened to other lists
+ * in between.
  *
- * For that each bucket has an order of lists that does not depend on which of
- * them are up, and belongs to the first of the order that is. The primary list
- * comes first. The second is dealt out as if the primary list alone were down:
- * by weight, one bucket at a time. From the third on the order is drawn from a
- * hash of the bucket, by weight too, so that shares are exact while one list is
- * down and as good as a hash makes them when several are.
+ * For this, each bucket has an order of lists that does not depend on which of
+ * them are up, and the bucket belongs to the first list of the order that is
+ * up. The primary list comes first. The second list is assigned as if the
+ * primary list alone were down: by weight, one bucket at a time. From the third
+ * on, the order is drawn from a hash of the bucket, by weight as well. So
+ * shares are exact while one list is down, and as even as a hash makes them
+ * when several are.
  *
- * Primary buckets of a list lie side by side, as far as history allows: the data
- * plane places QPs with consecutive numbers at even distances around the
- * table, so that blocks get equal shares of even a few QPs. The buckets of a
- * list that is not up are dealt out one by one for the same reason.
+ * Primary buckets of a list are adjacent, as far as history allows: the data
+ * plane places QPs with consecutive numbers at even distances around the table,
+ * so that contiguous blocks get equal shares of even a few QPs. The buckets of
+ * a list that is not up are dealt out one by one for the same reason.
  */
 #include "pure.h"
 
@@ -27,16 +29,16 @@
 #define DRAWS	16
 
 /*
- * Share n buckets out in proportion to the weights of the lists that take
- * part: one for each, then each next one to whom it brings closest to its
- * share (Webster's method). Unlike rounding by largest remainder this has the
- * property that a list that drops out takes nothing from the others. Weights
- * are 16 bits and n is at most 1024, so nothing here exceeds 32 bits.
+ * Divide n buckets in proportion to the weights of the lists that take part:
+ * one for each list, then each further one to the list that it brings closest
+ * to its share (Webster's method). Unlike rounding by largest remainder, a list
+ * that drops out takes nothing from the others. Weights have 16 bits and n is
+ * at most 1024, so nothing here exceeds 32 bits.
  *
- * Most of these steps can be left out: they go by falling weight[i] /
- * (quota[i] + 1/2), so all that are above some number come before all others.
- * With sum / (n - lists) for that number the shares, which are rounded up by
- * less than one, cannot add up to more than n.
+ * Most of these steps can be skipped: they go by falling weight[i] / (quota[i]
+ * + 1/2), so all that are above some number come before all others. With sum /
+ * (n - lists) for that number the shares, which are rounded up by less than
+ * one, cannot add up to more than n.
  */
 static void bucket_quota(u32 *quota, u32 n, const u32 *weight,
 			 const bool *up, u32 n_lists)
@@ -70,7 +72,7 @@ static void bucket_quota(u32 *quota, u32 n, const u32 *weight,
 	}
 }
 
-/* The list that lacks most of its quota, relative to that quota. */
+/* The list that lacks most of its quota, in relation to that quota. */
 static u32 bucket_neediest(const u32 *quota, const u32 *have, u32 n_lists)
 {
 	u32 best = n_lists, i;
@@ -131,7 +133,7 @@ static u32 mix(u32 a, u32 b)
 	return h ^ h >> 15;
 }
 
-/* The list that one draw of a bucket falls on. */
+/* The list that one draw for a bucket selects. */
 static u32 bucket_draw(u32 hash, const u32 *weight, u32 sum, u32 n_lists)
 {
 	u32 at = (u64)hash * sum >> 32, i;
@@ -143,7 +145,7 @@ static u32 bucket_draw(u32 hash, const u32 *weight, u32 sum, u32 n_lists)
 
 /*
  * The first list that is up in the order of a bucket, from the third on. After
- * DRAWS draws those that are left follow by a hash of their own.
+ * DRAWS draws, the remaining lists follow in the order of hashes of their own.
  */
 static u32 bucket_later(u32 bucket, const u32 *weight, u32 sum,
 			const bool *up, u32 n_lists)
@@ -165,7 +167,7 @@ static u32 bucket_later(u32 bucket, const u32 *weight, u32 sum,
 	return best;
 }
 
-/* Deal out the primary buckets of one list as if it alone were down. */
+/* Lend the primary buckets of one list to others as if it alone were down. */
 static void bucket_lend(u8 *live, const u8 *primary, u32 n, const u32 *weight,
 			const u32 *owned, u32 down, u32 n_lists)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From a policy to a table of buckets: selection of the active candidate path,
- * shares or order of its segment lists, and what the data plane reads of it.
+ * From a policy to a table of buckets: select the active candidate path,
+ * compute the shares or the order of its segment lists, and write what the data
+ * plane needs.
  */
 #include <linux/jiffies.h>
 #include <linux/slab.h>
@@ -82,8 +83,8 @@ static u8 srpol_candidate_index(const struct srpol_candidate *cand,
 }
 
 /*
- * Carry a primary table over from one candidate path to another, by path. A
- * bucket whose path the other one lacks is left to be assigned.
+ * Translate a primary table from one candidate path to another, by path. A
+ * bucket whose path the other one does not have is left unassigned.
  */
 static void srpol_table_carry(struct srpol_table *table,
 			      const struct srpol_candidate *from,
@@ -131,7 +132,7 @@ static unsigned long srpol_list_wait(const struct srpol_list *list,
 	const struct srpol_path *path = list->path;
 	unsigned long left;
 
-	/* it comes up with this transaction */
+	/* it comes up with the present transaction */
 	if (path->state != SRPOL_PATH_STATE_UP)
 		return hold;
 	left = path->up_since + hold - jiffies;
@@ -159,12 +160,13 @@ static void srpol_table_in_order(struct srpol_table *table,
 }
 
 /**
- * srpol_policy_backup() - the policy that takes over from another
+ * srpol_policy_backup() - the policy that is the backup of another
  * @sn: namespace, locked
  * @color: color of the backup
- * @policy: the other
+ * @policy: the other policy
  *
- * Return: the one to the same endpoint or to the null endpoint, or NULL.
+ * Return: the policy of that color to the same endpoint, else to the null
+ * endpoint, or NULL.
  */
 const struct srpol_policy *
 srpol_policy_backup(struct srpol_net *sn, u32 color,
@@ -174,7 +176,10 @@ srpol_policy_backup(struct srpol_net *sn, u32 color,
 	       srpol_policy_find(sn, color, &in6addr_any);
 }
 
-/* The table that @cand of the same configuration had when it was active last. */
+/*
+ * The table that @cand of this configuration had when it was active last, or
+ * NULL.
+ */
 static const struct srpol_table *
 srpol_policy_kept(const struct srpol_policy *policy, int cand)
 {
@@ -189,8 +194,9 @@ srpol_policy_kept(const struct srpol_policy *policy, int cand)
 }
 
 /*
- * Where the primary table of the active candidate path begins: as it was when
- * that was active last, or carried over from another one by path.
+ * Initialize the primary table of the active candidate path: from what it was
+ * when that was active last, or from that of another candidate path, translated
+ * by path.
  */
 static void srpol_table_begin(const struct srpol_policy *policy,
 			      struct srpol_table *table)
@@ -212,8 +218,9 @@ static void srpol_table_begin(const struct srpol_policy *policy,
 }
 
 /*
- * While no candidate path is valid the primary table is kept, so that flows get
- * their paths back when one returns; but not for another configuration.
+ * While no candidate path is valid, the primary table is kept, so that flows
+ * get their paths back when one is valid again; unless the configuration has
+ * changed.
  */
 static void srpol_table_clear(const struct srpol_policy *policy,
 			      struct srpol_table *table)
@@ -230,7 +237,7 @@ static void srpol_table_clear(const struct srpol_policy *policy,
 	table->cand = from->cand;
 }
 
-/* Compile into @table, starting from the present one. */
+/* Compile the policy into @table, starting from its present table. */
 static void srpol_policy_compile(struct srpol_net *sn,
 				 const struct srpol_policy *policy,
 				 struct srpol_table *table)
@@ -269,7 +276,7 @@ static void srpol_policy_compile(struct srpol_net *sn,
 }
 
 /**
- * srpol_policy_to_dp() - a policy as the data plane sees it
+ * srpol_policy_to_dp() - a policy in the form for the data plane
  * @policy: the policy
  * @table: one of its tables
  */
@@ -298,7 +305,10 @@ struct srpol_dp_policy srpol_policy_to_dp(const struct srpol_policy *policy,
 	return dp;
 }
 
-/* The path ids of all buckets of a table, which has an active candidate. */
+/*
+ * Write the path ids of all buckets of a table that has an active candidate
+ * path.
+ */
 static int srpol_table_push_rows(struct srpol_net *sn,
 				 const struct srpol_policy *policy,
 				 const struct srpol_table *table)
@@ -347,7 +357,7 @@ static int srpol_table_push(struct srpol_net *sn,
 	return err ?: srpol_dp_call(sn, policy_set, &dp);
 }
 
-/* Where to compile to: the scratch table, over rows that nobody reads. */
+/* Where to compile to: the scratch table, with rows that no packet reads. */
 static struct srpol_table *srpol_policy_next(struct srpol_net *sn,
 					     const struct srpol_policy *policy,
 					     struct netlink_ext_ack *extack)
@@ -365,8 +375,8 @@ static struct srpol_table *srpol_policy_next(struct srpol_net *sn,
 }
 
 /*
- * Nothing about a policy that was only looked at again is different. The rows
- * of mode active-backup depend on more than the table.
+ * Is the result of compiling a policy, whose configuration has not changed, the
+ * same as before? The rows of mode active-backup depend on more than the table.
  */
 static bool srpol_policy_unmoved(const struct srpol_policy *policy,
 				 const struct srpol_table *b)
@@ -383,7 +393,10 @@ static bool srpol_policy_unmoved(const struct srpol_policy *policy,
 	       !memcmp(a->live, b->live, a->n);
 }
 
-/* Rows of a table that is not to be; the present one may have them too. */
+/*
+ * Free the rows of a table that is not used, unless the present table has them,
+ * too.
+ */
 static void srpol_table_drop_rows(struct srpol_net *sn,
 				  const struct srpol_policy *policy,
 				  const struct srpol_table *table)
@@ -434,7 +447,7 @@ static int srpol_policy_stage_table(struct srpol_net *sn,
 }
 
 /**
- * srpol_policy_stage() - compile a policy and stage the outcome
+ * srpol_policy_stage() - compile a policy and stage the result
  * @sn: namespace, locked, in a transaction; paths have been staged
  * @obj: the policy
  * @extack: for a refusal
@@ -461,8 +474,8 @@ int srpol_policy_stage(struct srpol_net *sn, struct srpol_obj *obj,
 }
 
 /*
- * The table of a candidate path that is active no more is kept, so that it
- * returns as it was; that of the one that is now is in use.
+ * Keep the table of a candidate path that is not active any more, so that it
+ * can return as it was; free the kept one of that which is active now.
  */
 static void srpol_policy_keep(struct srpol_policy *policy,
 			      struct srpol_table *was)
@@ -483,7 +496,7 @@ static void srpol_policy_keep(struct srpol_policy *policy,
 }
 
 /**
- * srpol_policy_switch() - packets see what was compiled
+ * srpol_policy_switch() - put the compiled table of a policy in force
  * @sn: namespace, locked, committing
  * @policy: the policy
  */
@@ -520,7 +533,7 @@ void srpol_policy_switch(struct srpol_net *sn, struct srpol_policy *policy)
 }
 
 /**
- * srpol_policy_unstage() - forget what was compiled
+ * srpol_policy_unstage() - free the compiled table of a policy
  * @sn: namespace, locked
  * @policy: the policy
  */

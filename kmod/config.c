@@ -36,7 +36,7 @@ void srpol_config_init(struct srpol_net *sn)
 	sn->config.cur = (void *)&srpol_config_default;
 }
 
-/* Packets may be reading it. */
+/* Freed after a grace period, as packets may be reading it. */
 static void srpol_config_free(struct srpol_net *sn, void *cfg)
 {
 	struct srpol_config *config = cfg;
@@ -46,7 +46,7 @@ static void srpol_config_free(struct srpol_net *sn, void *cfg)
 }
 
 /**
- * srpol_config_flush() - default settings again
+ * srpol_config_flush() - return to the default settings
  * @sn: namespace that ends, locked
  */
 void srpol_config_flush(struct srpol_net *sn)
@@ -218,7 +218,10 @@ static int srpol_config_parse_prefix(struct srpol_prefix_set *set,
 	return 0;
 }
 
-/* The prefixes of one list as the request has it; an absent one stays. */
+/*
+ * Read the prefixes of one list from the request; without any, @set is
+ * unchanged.
+ */
 static int srpol_config_parse_list(struct srpol_prefix_set *set,
 				   const struct genl_info *info, int type)
 {
@@ -231,7 +234,7 @@ static int srpol_config_parse_list(struct srpol_prefix_set *set,
 	if (!first)
 		return 0;
 	memset(set, 0, sizeof(*set));
-	/* an empty entry alone says that there are none */
+	/* a single empty entry means that the list is empty */
 	if (!nla_len(first) && srpol_nl_count(head, len, type) == 1)
 		return 0;
 	nla_for_each_attr_type(entry, type, head, len, rem) {

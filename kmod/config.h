@@ -22,12 +22,12 @@ struct srpol_prefix_set {
  * struct srpol_config - settings of the namespace
  * @src: default outer source, :: automatic
  * @hop_limit: outer hop limit
- * @retry_interval_ms: how long a path reported unreachable stays down, 0 for
- *	ever
- * @report_from: routers whose reports are believed
+ * @retry_interval_ms: how long a path reported unreachable stays down, 0:
+ *	forever
+ * @report_from: routers whose reports are accepted
  * @domain_len: prefix lengths of @dp.domain
- * @dp: the part the data plane needs
- * @rcu: it is freed after a grace period: packets read it
+ * @dp: the part that the data plane needs
+ * @rcu: settings are freed after a grace period, as packets read them
  */
 struct srpol_config {
 	struct in6_addr src;
@@ -47,7 +47,10 @@ int srpol_config_fill(struct srpol_net *sn, struct sk_buff *skb,
 		      const struct srpol_obj *obj);
 int srpol_config_set(struct srpol_net *sn, struct genl_info *info);
 
-/* The settings as the requests so far want them; @sn->lock is held. */
+/*
+ * The settings as the requests of the transaction leave them; @sn->lock is
+ * held.
+ */
 static inline const struct srpol_config *
 srpol_config(const struct srpol_net *sn)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Containers of compressed SIDs (NEXT-CSID, RFC 9800 4.1): a locator block,
- * then CSIDs in order of travel, then zeros. Each node that ends one moves the
- * others up and fills with zeros. All lengths are whole bytes.
+ * then CSIDs in order of travel, then zeros. Each node that processes a CSID
+ * shifts the following ones up and fills with zeros. All lengths are whole
+ * bytes.
  */
 #include "pure.h"
 
@@ -20,7 +21,7 @@ bool srpol_csid_in_block(const struct in6_addr *sid,
 	return !memcmp(sid->s6_addr, block->s6_addr, block_len / 8);
 }
 
-/* Is there nothing but zeros in these bytes of an address? */
+/* Are all these bytes of an address 0? */
 static bool is_zero(const struct in6_addr *addr, u32 from, u32 to)
 {
 	u32 i;
@@ -32,12 +33,12 @@ static bool is_zero(const struct in6_addr *addr, u32 from, u32 to)
 }
 
 /**
- * srpol_csid_valid() - is a container without a gap
+ * srpol_csid_valid() - does a container have no gap
  * @sid: the container
  * @block_len: bits of the block
  * @csid_len: bits of a CSID
  *
- * A CSID of 0 means that there is no further one, so none may follow it.
+ * A CSID of 0 ends the container, so that none may follow it.
  */
 bool srpol_csid_valid(const struct in6_addr *sid, u32 block_len, u32 csid_len)
 {
@@ -50,13 +51,12 @@ bool srpol_csid_valid(const struct in6_addr *sid, u32 block_len, u32 csid_len)
 }
 
 /**
- * srpol_csid_shift() - what a node that ends a CSID makes of its container
+ * srpol_csid_shift() - shift a container as a node does that processes a CSID
  * @sid: the container
  * @block_len: bits of the block
  * @csid_len: bits of a CSID
  *
- * Return: false if there is no CSID left then, and the container stays as it
- * is.
+ * Return: false if no CSID is left after that; the container is unchanged then.
  */
 bool srpol_csid_shift(struct in6_addr *sid, u32 block_len, u32 csid_len)
 {
@@ -71,14 +71,14 @@ bool srpol_csid_shift(struct in6_addr *sid, u32 block_len, u32 csid_len)
 }
 
 /**
- * srpol_csid_shifted() - is an address a container that has travelled
+ * srpol_csid_shifted() - is an address a container on its way
  * @sid: the container as it was sent
  * @dst: the address
  * @block_len: bits of the block
  * @csid_len: bits of a CSID
  *
- * Return: true if @dst is @sid after at least one of its CSIDs, but with one
- * left.
+ * Return: true if @dst is @sid shifted by at least one of its CSIDs, with at
+ * least one CSID left.
  */
 bool srpol_csid_shifted(const struct in6_addr *sid,
 			const struct in6_addr *dst, u32 block_len,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What all objects need of the data plane beside its methods.
+ * Use of the data plane that is common to all objects, beside its methods.
  */
 #include <linux/rcupdate.h>
 
@@ -8,8 +8,8 @@
 
 /**
  * srpol_dp_err() - explain why the data plane refused
- * @err: what it said
- * @table: the table that was to be changed
+ * @err: error that it returned
+ * @table: name of the table that was to be changed
  * @limit: size of that table, 0 if it has none
  * @extack: where to explain, may be NULL
  *
@@ -34,9 +34,10 @@ int srpol_dp_err(int err, const char *table, u32 limit,
  * @sn: namespace, locked
  * @gp: from get_state_synchronize_rcu() when it was taken out of use
  *
- * Expedited, because it delays an operator's commands one after the other.
- * Returns at once in the usual case that the period has long passed. A data
- * plane that was attached a moment ago was told everything then.
+ * The wait is expedited, because it delays an operator's commands one after the
+ * other. The function returns at once in the usual case that the grace period
+ * has passed long ago. A data plane that was attached a moment ago has been
+ * told everything at that time, so that period counts as well.
  */
 void srpol_dp_wait_gp(struct srpol_net *sn, unsigned long gp)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Devices srpol is attached to. The programs are attached by user space; the
- * module knows the device so that everyone can see it and the data plane and
- * the ICMP receiver can tell an uplink from other devices.
+ * Devices that srpol is attached to. User space attaches the programs; the
+ * module knows the device, so that everyone can see it, and so that the data
+ * plane and the ICMP receiver can tell an uplink from other devices.
  */
 #include <linux/netdevice.h>
 #include <linux/slab.h>
@@ -12,14 +12,15 @@
 #include "device.h"
 #include "netlink.h"
 
-/* Lets srpol_dev_is_uplink() answer without a lock. */
+/* A mark, so that srpol_dev_is_uplink() needs no lock. */
 #define SRPOL_DEV_UPLINK	XA_MARK_1
 
-/* The device disappeared; the work removes what is left of it. */
+/* The device has disappeared; the work removes its object. */
 #define SRPOL_DEV_GONE		XA_MARK_2
 
 /**
- * srpol_dev_is_uplink() - may SR traffic come in here
+ * srpol_dev_is_uplink() - is a device an uplink, by which SR traffic may come
+ * in
  * @sn: namespace
  * @ifindex: device
  *
@@ -56,7 +57,7 @@ static int srpol_dev_fill(struct srpol_net *sn, struct sk_buff *skb,
 	return 0;
 }
 
-/* Count and mark a device that is an uplink, or forget that it was. */
+/* Mark and count an uplink, or undo that; other devices are ignored. */
 static void srpol_dev_mark(struct srpol_net *sn, const struct srpol_dev *sdev,
 			   bool is)
 {
@@ -79,7 +80,7 @@ static void srpol_dev_remove(struct srpol_net *sn, struct srpol_dev *sdev)
 }
 
 /**
- * srpol_dev_remove_gone() - forget devices that disappeared
+ * srpol_dev_remove_gone() - remove the objects of devices that have disappeared
  * @sn: namespace, locked
  */
 void srpol_dev_remove_gone(struct srpol_net *sn)
@@ -142,7 +143,7 @@ int srpol_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return srpol_nl_dump_xa(skb, cb, &sn->devs, srpol_dev_fill);
 }
 
-/* The device by which comes in what a port sends, 0 if it is no port. */
+/* The device by which packets of a port come in, 0 if it is no port. */
 static u32 srpol_dev_port(struct srpol_net *sn, const struct srpol_dev *sdev)
 {
 	struct net_device *dev;
@@ -179,7 +180,10 @@ static int srpol_dev_parse(struct srpol_net *sn, struct srpol_dev *sdev,
 			   const struct genl_info *info)
 {
 	struct nlattr **tb = info->attrs;
-	/* who gives a device another role need not say how it was checked */
+	/*
+	 * a request that changes only the role may conflict with the old source
+	 * check
+	 */
 	const struct nlattr *why = tb[SRPOL_A_DEV_SOURCE] ?:
 				   tb[SRPOL_A_DEV_ROLE];
 	struct net_device *dev;
@@ -252,7 +256,8 @@ static int srpol_dev_insert(struct srpol_net *sn, const struct srpol_dev *new,
  * @sn: namespace, not locked
  * @ifindex: the device
  *
- * Return: was srpol attached to it, so that the work has something to do?
+ * Return: true if srpol was attached to it, so that the work has something to
+ * do.
  */
 bool srpol_dev_mark_gone(struct srpol_net *sn, int ifindex)
 {
@@ -264,7 +269,10 @@ bool srpol_dev_mark_gone(struct srpol_net *sn, int ifindex)
 	return true;
 }
 
-/* Has it disappeared while it was configured, before anybody could be told? */
+/*
+ * Mark a device that disappeared while it was configured, before it had an
+ * object.
+ */
 static void srpol_dev_recheck(struct srpol_net *sn, int ifindex)
 {
 	bool present;
@@ -367,7 +375,7 @@ int srpol_dev_replay(struct srpol_net *sn)
 }
 
 /**
- * srpol_dev_flush() - free what is left in a namespace that ends
+ * srpol_dev_flush() - free all devices of a namespace that ends
  * @sn: namespace, locked, without a data plane
  */
 void srpol_dev_flush(struct srpol_net *sn)

@@ -5,8 +5,8 @@
 #include "netns.h"
 
 /**
- * struct srpol_dev - a device srpol is attached to
- * @obj: for fill functions; devices are no part of transactions
+ * struct srpol_dev - a device that srpol is attached to
+ * @obj: for fill functions; devices are not part of transactions
  * @ifindex: the device
  * @role: enum srpol_dev_role
  * @xdp_mode: enum srpol_xdp_mode

@@ -35,7 +35,7 @@ u32 srpol_encap_sids(const struct srpol_header *hdr)
 	return hdr->n_sids - 1;
 }
 
-/* Bytes of the TLVs without padding and timestamp. */
+/* Bytes of the TLVs, without padding and timestamp. */
 static u32 tlvs_len(const struct srpol_header *hdr)
 {
 	u32 len = 0, i;
@@ -45,7 +45,9 @@ static u32 tlvs_len(const struct srpol_header *hdr)
 	return len;
 }
 
-/* Bytes that bring the TLVs, and so the timestamp, to their alignment. */
+/*
+ * Bytes of padding that align the end of the TLVs, where the timestamp begins.
+ */
 static u32 pad_len(const struct srpol_header *hdr)
 {
 	return -tlvs_len(hdr) & (TLV_ALIGN - 1);
@@ -80,7 +82,7 @@ static void build_tlvs(struct srpol_dp_path *out,
 		memcpy(at + TLV_HLEN, tlv->value, tlv->len);
 		at += TLV_HLEN + tlv->len;
 	}
-	/* one byte of padding is a Pad1, which is a 0 */
+	/* one byte of padding is a Pad1, which is a byte of 0 */
 	if (pad > 1) {
 		at[0] = TLV_PADN;
 		at[1] = pad - TLV_HLEN;
@@ -98,8 +100,8 @@ static void build_tlvs(struct srpol_dp_path *out,
  * srpol_encap_build() - compile a path
  * @out: @id is read; @encap_len, @nh_off, @timestamp_off and @rewrite are
  *	filled in
- * @hdr: what the header is to carry; its length was checked
- * @outer: addresses and the like
+ * @hdr: what the header is to carry; its length has been checked
+ * @outer: addresses, hop limit and tag of the outer header
  *
  * Payload length, traffic class and flow label stay 0, and so do the byte
  * at @nh_off, which names the inner protocol, and the timestamp that

@@ -27,7 +27,7 @@ void srpol_endpoint_exit(struct srpol_net *sn)
 	rhashtable_destroy(&sn->endpoint_keys);
 }
 
-/* Also one that the transaction under way has deleted. */
+/* The result may be one that the present transaction has deleted. */
 static struct srpol_endpoint *
 srpol_endpoint_lookup(struct srpol_net *sn,
 		      const struct srpol_endpoint_key *key)
@@ -39,11 +39,12 @@ srpol_endpoint_lookup(struct srpol_net *sn,
 }
 
 /**
- * srpol_endpoint_find() - look an endpoint prefix up
+ * srpol_endpoint_find() - look up an endpoint prefix
  * @sn: namespace, locked
- * @key: which one
+ * @key: the prefix
  *
- * Return: one that the transaction under way has not deleted, or NULL.
+ * Return: the prefix, or NULL if it does not exist or the present transaction
+ * has deleted it.
  */
 struct srpol_endpoint *
 srpol_endpoint_find(struct srpol_net *sn, const struct srpol_endpoint_key *key)
@@ -104,8 +105,8 @@ static void srpol_endpoint_release(struct srpol_net *sn,
 /**
  * srpol_endpoint_define() - create or redefine an endpoint prefix
  * @sn: namespace, locked, in a transaction
- * @key: which one
- * @cfg: what it will be; it is copied
+ * @key: the prefix
+ * @cfg: its configuration; it is copied
  * @extack: for a refusal
  *
  * Return: 0 or a negative errno.

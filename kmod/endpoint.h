@@ -15,7 +15,7 @@ struct srpol_endpoint_cfg {
 };
 
 /**
- * struct srpol_endpoint_key - what tells one endpoint prefix from the others
+ * struct srpol_endpoint_key - what identifies an endpoint prefix
  * @prefix: v4-mapped for IPv4
  * @len: its length, IPv4 as 96 + length
  */
@@ -28,9 +28,9 @@ struct srpol_endpoint_key {
  * struct srpol_endpoint - an endpoint prefix
  * @obj: its configuration, struct srpol_endpoint_cfg
  * @id: its number, for dumps
- * @key: which one
+ * @key: the prefix
  * @node: in srpol_net.endpoint_keys
- * @gp: grace period after its last change
+ * @gp: grace period that begins with its last change
  */
 struct srpol_endpoint {
 	struct srpol_obj obj;
@@ -42,7 +42,7 @@ struct srpol_endpoint {
 
 extern const struct srpol_obj_ops srpol_endpoint_ops;
 
-/* Tables of a namespace: made when it is first configured. */
+/* Tables of a namespace; they are made when it is first configured. */
 int srpol_endpoint_init(struct srpol_net *sn);
 void srpol_endpoint_exit(struct srpol_net *sn);
 
@@ -68,7 +68,7 @@ srpol_endpoint(const struct srpol_obj *obj)
 	return container_of(obj, struct srpol_endpoint, obj);
 }
 
-/* The configuration that the requests so far want. */
+/* The configuration as the requests of the present transaction leave it. */
 static inline const struct srpol_endpoint_cfg *
 srpol_endpoint_cfg(const struct srpol_endpoint *ep)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What happens around the paths: devices, neighbours, routes and addresses
- * come and go, and paths that are held down have to be tried again.
+ * Events around the paths: devices, neighbors, routes and addresses come and
+ * go, and paths that are held down have to be tried again.
  *
- * Notifiers mark what concerns them, which takes packets off it, and queue the
- * work; they take no mutex. The work follows in slices: each is a transaction
- * of at most SRPOL_SLICE paths and policies, and between two of them requests
- * get their turn.
+ * A notifier marks the objects that the event is about, which takes packets off
+ * them, and queues the work; it takes no mutex. The work proceeds in slices:
+ * each is a transaction of at most SRPOL_SLICE paths and policies. Between two
+ * slices, requests get their turn.
  */
 #include <net/addrconf.h>
 #include <net/ipv6.h>
@@ -27,7 +27,7 @@
 #define SRPOL_ASK_DELAY		(HZ / 10)
 #define SRPOL_SLICE		128
 
-/* Paths that wait for nothing that would be announced. */
+/* Does the path wait for something of which there is no event? */
 static bool srpol_path_needs_tick(const struct srpol_path *path)
 {
 	const struct srpol_path_cfg *cfg = srpol_path_cfg(path);
@@ -36,7 +36,7 @@ static bool srpol_path_needs_tick(const struct srpol_path *path)
 	       path->reason == SRPOL_PATH_REASON_NO_RESOURCES;
 }
 
-/* Next hops that changed, with all that uses them. */
+/* Process next hops that changed, with all paths and SIDs that use them. */
 static void srpol_follow_nexthops(struct srpol_net *sn)
 {
 	struct srpol_nexthop *nh;
@@ -54,7 +54,10 @@ static void srpol_follow_nexthops(struct srpol_net *sn)
 	}
 }
 
-/* Paths that changed. Return: how many more may be taken. */
+/*
+ * Process at most @left paths that changed. Return: how many more may be
+ * processed.
+ */
 static u32 srpol_follow_paths(struct srpol_net *sn, u32 left)
 {
 	struct srpol_path *path;
@@ -80,7 +83,7 @@ static u32 srpol_follow_paths(struct srpol_net *sn, u32 left)
 	return left;
 }
 
-/* The round over all paths, from where it is. */
+/* Continue the scan of all paths. Return: how many more may be processed. */
 static u32 srpol_follow_scan(struct srpol_net *sn, u32 left)
 {
 	struct srpol_path *path;
@@ -103,14 +106,14 @@ static u32 srpol_follow_scan(struct srpol_net *sn, u32 left)
 
 static void srpol_scan_begin(struct srpol_net *sn, bool routed)
 {
-	/* one that is under way will come to the rest */
+	/* a full scan that is under way will come to the rest of the paths */
 	if (routed && sn->scan != ULONG_MAX)
 		return;
 	sn->scan_routed = routed;
 	sn->scan = 0;
 }
 
-/* One transaction. Return: is there more to do? */
+/* Process one slice, as one transaction. Return: is there more to do? */
 static bool srpol_follow(struct srpol_net *sn)
 {
 	u32 left = SRPOL_SLICE;
@@ -124,7 +127,7 @@ static bool srpol_follow(struct srpol_net *sn)
 		srpol_sid_touch_waiting(sn);
 	}
 	left = srpol_follow_paths(sn, left);
-	/* before the round, which is long: packets wait for these */
+	/* before the scan, which is long: packets wait for these policies */
 	left -= srpol_policy_take_stale(sn, left);
 	left = srpol_follow_scan(sn, left);
 	srpol_txn_end(sn, NULL, 0);
@@ -151,10 +154,10 @@ static void srpol_work(struct work_struct *work)
 }
 
 /*
- * Once a second: neighbours are kept confirmed, what lacked resources is tried
- * again, and so are paths resolved by route, because the kernel does not
- * announce all changes: not those of routes that are not the best of their
- * prefix, nor of next hop objects.
+ * Once a second, neighbors are kept confirmed, and objects that lacked
+ * resources are tried again. So are paths that are resolved by route, because
+ * the kernel does not announce all changes: not those of routes that are not
+ * the best of their prefix, nor those of next hop objects.
  */
 static void srpol_tick(struct work_struct *work)
 {
@@ -177,7 +180,9 @@ static void srpol_tick(struct work_struct *work)
 	srpol_queue_work(sn);
 }
 
-/* Routes change in storms: gather what comes within a moment. */
+/*
+ * Routes may change in bursts: wait a moment, and process all changes at once.
+ */
 static void srpol_resolve_soon(struct srpol_net *sn)
 {
 	if (!READ_ONCE(sn->n_paths) && !READ_ONCE(sn->n_sids))
@@ -246,7 +251,7 @@ static int srpol_netevent(struct notifier_block *nb, unsigned long event,
 		return NOTIFY_DONE;
 	if (srpol_nexthop_neigh_event(sn, n))
 		srpol_queue_work(sn);
-	/* one that was deleted by hand is asked again, once that is over */
+	/* a neighbor deleted by the operator is asked again after that */
 	if (READ_ONCE(n->nud_state) & NUD_FAILED)
 		srpol_queue_tick(sn, SRPOL_ASK_DELAY);
 	return NOTIFY_DONE;
@@ -302,7 +307,7 @@ void srpol_events_exit(void)
 }
 
 /**
- * srpol_events_net_init() - nothing is queued in a new namespace
+ * srpol_events_net_init() - prepare the work of a new namespace, none is queued
  * @sn: the namespace
  */
 void srpol_events_net_init(struct srpol_net *sn)
@@ -313,7 +318,7 @@ void srpol_events_net_init(struct srpol_net *sn)
 }
 
 /**
- * srpol_events_net_start() - listen to routes
+ * srpol_events_net_start() - register for changes of routes
  * @sn: a namespace that is configured for the first time; RTNL is taken
  */
 int srpol_events_net_start(struct srpol_net *sn)
@@ -323,7 +328,7 @@ int srpol_events_net_start(struct srpol_net *sn)
 }
 
 /**
- * srpol_events_net_unlisten() - listen to routes no more
+ * srpol_events_net_unlisten() - unregister from changes of routes
  * @sn: a namespace that ends; waits for a grace period
  */
 void srpol_events_net_unlisten(struct srpol_net *sn)
@@ -332,7 +337,7 @@ void srpol_events_net_unlisten(struct srpol_net *sn)
 }
 
 /**
- * srpol_events_net_stop() - nothing is done about events any more
+ * srpol_events_net_stop() - stop the work about events
  * @sn: a namespace that ends
  */
 void srpol_events_net_stop(struct srpol_net *sn)

@@ -4,11 +4,11 @@
 
 struct srpol_net;
 
-/* The module's notifiers. */
+/* Register and unregister the notifiers of the module. */
 int srpol_events_init(void);
 void srpol_events_exit(void);
 
-/* Of a namespace: in the order in which they are called. */
+/* For a namespace, in the order in which they are called. */
 void srpol_events_net_init(struct srpol_net *sn);
 int srpol_events_net_start(struct srpol_net *sn);
 void srpol_events_net_unlisten(struct srpol_net *sn);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who has to be compiled again: policies follow their paths, the policies they
- * have for a backup, and time.
+ * Which policies have to be compiled again: those whose paths or backup policy
+ * have changed, and those whose time has come.
  *
- * A request compiles whom it concerns in its own transaction. An event only
- * marks them, and the work compiles some at a time: packets have left what is
- * down already.
+ * A request compiles the policies that it affects in its own transaction. An
+ * event only marks them, and the work compiles some at a time; packets have
+ * left what is down by then.
  */
 #include <linux/jiffies.h>
 #include <net/ipv6.h>
@@ -15,7 +15,7 @@
 #include "queue.h"
 
 /**
- * srpol_policy_mark() - a policy has to be compiled again
+ * srpol_policy_mark() - mark a policy to be compiled again
  * @sn: namespace, locked
  * @policy: the policy
  */
@@ -27,7 +27,8 @@ void srpol_policy_mark(struct srpol_net *sn, struct srpol_policy *policy)
 }
 
 /**
- * srpol_policy_path_changed() - a path changed: compile whom that concerns
+ * srpol_policy_path_changed() - compile, or mark, the policies of a path that
+ * changed
  * @sn: namespace, locked, in a transaction
  * @path: the path
  */
@@ -46,7 +47,7 @@ void srpol_policy_path_changed(struct srpol_net *sn, struct srpol_path *path)
 }
 
 /**
- * srpol_policy_take_stale() - compile some of those that have to be
+ * srpol_policy_take_stale() - compile some of the policies that are marked
  * @sn: namespace, locked, in a transaction
  * @most: how many
  *
@@ -73,7 +74,8 @@ u32 srpol_policy_take_stale(struct srpol_net *sn, u32 most)
  * srpol_policy_tick() - mark policies whose time has come
  * @sn: namespace, locked
  *
- * Return: jiffies until the next one's has, %MAX_JIFFY_OFFSET if none waits.
+ * Return: jiffies until the next policy's time comes, %MAX_JIFFY_OFFSET if none
+ * waits.
  */
 unsigned long srpol_policy_tick(struct srpol_net *sn)
 {
@@ -92,7 +94,10 @@ unsigned long srpol_policy_tick(struct srpol_net *sn)
 	return next;
 }
 
-/* Policies come or go: touch those that have another backup now. */
+/*
+ * Policies have been created or deleted: touch those that have another backup
+ * now.
+ */
 static void srpol_policy_touch_backups(struct srpol_net *sn)
 {
 	const struct srpol_policy_cfg *cfg;
@@ -116,7 +121,8 @@ static void srpol_policy_touch_backups(struct srpol_net *sn)
 }
 
 /**
- * srpol_policy_prepare() - add policies that follow paths and other policies
+ * srpol_policy_prepare() - add policies that depend on changed paths and
+ * policies
  * @sn: namespace, locked, in a transaction; paths have been staged
  */
 void srpol_policy_prepare(struct srpol_net *sn)

@@ -2,8 +2,9 @@
 /*
  * srpol: SR policy database for host-side SRv6 steering.
  *
- * Nothing loads the module but who may load modules: there is no alias by which
- * a request for the netlink family would, because any user can make one.
+ * Only a user who may load modules can load this one: it has no alias by which
+ * a request for the netlink family would load it, since any user can make such
+ * a request.
  */
 #include <linux/ipv6.h>
 #include <linux/module.h>
@@ -23,7 +24,7 @@ static const struct genl_multicast_group srpol_mcgrps[] = {
 /*
  * The -new operations use NLM_F_CREATE, EXCL and REPLACE as rtnetlink does;
  * generic netlink refuses these flags for operations from resv_start_op on. All
- * operations before path-verdict keep them, what comes later has none.
+ * operations before path-verdict accept them, later ones do not.
  */
 struct genl_family srpol_nl_family __ro_after_init = {
 	.name		= SRPOL_FAMILY_NAME,
@@ -42,7 +43,7 @@ static int __init srpol_init(void)
 {
 	int err;
 
-	/* without it there are no routes and no neighbours to look up */
+	/* without IPv6 there are no routes and no neighbors to look up */
 	if (!ipv6_mod_enabled()) {
 		pr_err("srpol: IPv6 is disabled (ipv6.disable=1)\n");
 		return -EAFNOSUPPORT;
@@ -62,7 +63,7 @@ static int __init srpol_init(void)
 	err = genl_register_family(&srpol_nl_family);
 	if (err)
 		goto err_events;
-	/* last: there is no way to take a struct_ops type back */
+	/* this is last, as a struct_ops type cannot be unregistered */
 	err = srpol_attach_init();
 	if (err)
 		goto err_genl;
@@ -82,10 +83,7 @@ err_cache:
 	return err;
 }
 
-/*
- * No requests, then nothing that refers to a device, then no events; see
- * netns.c.
- */
+/* Requests end first, then references to devices, then events; see netns.c. */
 static void __exit srpol_exit(void)
 {
 	genl_unregister_family(&srpol_nl_family);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names of objects are printable UTF-8. Others could not be written into a
- * configuration file, would reach a terminal as commands, and make netlink
- * clients fail that decode strings.
+ * Names of objects are printable UTF-8. Any other name could not be written
+ * into a configuration file, might act as a command of a terminal, and makes
+ * netlink clients fail that decode strings.
  */
 #include "pure.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What all objects share of netlink: the meaning of the request flags,
+ * Netlink functions common to all objects: the meaning of the request flags,
  * replies, dumps and notifications.
  */
 #include <linux/inet.h>
@@ -16,7 +16,7 @@
  * @origin: origin attribute of the request, may be NULL
  *
  * Return: enum srpol_verb, or -EEXIST, -ENOENT, or -EPERM for an engine that
- * would alter what an operator configured.
+ * would change what an operator configured.
  */
 int srpol_nl_verb(const struct genl_info *info, bool exists, u32 old_origin,
 		  struct nlattr *origin)
@@ -45,7 +45,7 @@ int srpol_nl_verb(const struct genl_info *info, bool exists, u32 old_origin,
  * @old_origin: who created it
  * @origin: origin attribute of the request; NULL: an operator
  *
- * Return: 0, or -EPERM for an engine and what an operator configured.
+ * Return: 0, or -EPERM for an engine if an operator configured the object.
  */
 int srpol_nl_may_touch(const struct genl_info *info, u32 old_origin,
 		       struct nlattr *origin)
@@ -142,7 +142,7 @@ static int srpol_nl_put(struct srpol_net *sn, struct sk_buff *skb,
 	return 0;
 }
 
-/* A message that has room for any object: try sizes until it fits. */
+/* Make a message; its size is increased until the object fits. */
 static struct sk_buff *srpol_nl_msg(struct srpol_net *sn, u32 portid, u32 seq,
 				    u8 cmd, srpol_fill_t fill,
 				    const struct srpol_obj *obj, gfp_t gfp)
@@ -237,15 +237,15 @@ int srpol_nl_dump_xa(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /**
- * srpol_nl_notify() - tell the listeners of a group
+ * srpol_nl_notify() - send a notification to the listeners of a group
  * @sn: namespace
- * @info: the request that caused it, NULL if none
+ * @info: the request that caused it, NULL if there is none
  * @cmd: operation number of the notification
  * @group: SRPOL_NLGRP_CONFIG or SRPOL_NLGRP_EVENTS
  * @fill: writes the attributes of the object
  * @obj: the object
  *
- * For configuration it also counts the change, which makes dumps under way
+ * For group config the change is counted as well, which makes dumps in progress
  * inconsistent. Needs @sn->lock, except for the events group.
  */
 void srpol_nl_notify(struct srpol_net *sn, const struct genl_info *info,
@@ -274,10 +274,10 @@ void srpol_nl_notify(struct srpol_net *sn, const struct genl_info *info,
 }
 
 /**
- * srpol_nl_check_unicast() - is an address fit for a SID, source or next hop
+ * srpol_nl_check_unicast() - can an address be a SID, source or next hop
  * @attr: 16-byte address
  * @extack: where to say why not
- * @what: name of the thing
+ * @what: what the address is, for the message
  *
  * Return: 0 or -EINVAL.
  */

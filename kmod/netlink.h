@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What all objects share of netlink.
- */
+/* Netlink functions common to all objects. */
 #ifndef _SRPOL_NETLINK_H
 #define _SRPOL_NETLINK_H
 
@@ -13,9 +11,9 @@
 extern struct genl_family srpol_nl_family;
 
 enum srpol_verb {
-	SRPOL_VERB_NEW,		/* does not exist: define it */
-	SRPOL_VERB_REPLACE,	/* exists: define it anew */
-	SRPOL_VERB_CHANGE,	/* exists: alter what is given */
+	SRPOL_VERB_NEW,		/* object does not exist: create it */
+	SRPOL_VERB_REPLACE,	/* object exists: redefine all of it */
+	SRPOL_VERB_CHANGE,	/* object exists: change what is given */
 };
 
 int srpol_nl_verb(const struct genl_info *info, bool exists, u32 old_origin,

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Life and death of the state of a network namespace.
+ * Creation and end of the state of a network namespace.
  *
  * A namespace that was never configured costs a struct srpol_net and nothing
- * else: tables, hooks and the route notifier come with its first request.
+ * else: tables, hooks and the route notifier are created with its first
+ * request.
  *
- * The end has two forms. When a namespace ends, its devices go first, and the
- * notifier takes away all references to them; then pre_exit stops what comes in
- * from packets and routes, the core waits for a grace period, and exit frees.
- * When the module is unloaded, the notifiers go before the namespaces do. A
- * namespace that is ending at that moment would wait for references that nobody
- * is told to give back, so srpol_netns_quiesce() empties all namespaces while
- * the notifiers are still there; nothing can be configured by then.
+ * A namespace can end in two ways. When it ends by itself, its devices are
+ * removed first, and the notifier drops all references to them; then pre_exit
+ * stops packets and routes from reaching the module, the core waits for a grace
+ * period, and exit frees everything. When the module is unloaded, the notifiers
+ * go before the namespaces do. A namespace that is ending at that moment would
+ * wait for references that nobody is told to drop. So srpol_netns_quiesce()
+ * empties all namespaces while the notifiers are still there; nothing can be
+ * configured by then.
  */
 #include <linux/bitmap.h>
 #include <linux/ratelimit.h>
@@ -34,7 +36,10 @@
 
 static unsigned int srpol_net_id __read_mostly;
 
-/* Namespaces that were configured; protects starting and emptying them. */
+/*
+ * Namespaces that have been configured; the lock also serializes starting and
+ * emptying.
+ */
 static DEFINE_MUTEX(srpol_nets_lock);
 static LIST_HEAD(srpol_nets);
 
@@ -137,9 +142,9 @@ static void srpol_net_stop_tables(struct srpol_net *sn)
  * srpol_net_start() - make a namespace ready to be configured
  * @sn: the namespace
  *
- * Takes RTNL, so the caller holds none of the locks of DOC: locking.
+ * Takes RTNL, so the caller must hold none of the locks of DOC: locking.
  *
- * Return: 0, also if it is ready, or a negative errno.
+ * Return: 0, also if the namespace was ready before, or a negative errno.
  */
 int srpol_net_start(struct srpol_net *sn)
 {
@@ -175,10 +180,10 @@ out:
 }
 
 /*
- * Free all objects, so that nothing refers to a device. No request comes in any
- * more and no transaction is under way. While there are notifiers, work may be
- * queued that had not heard of the end; it finds nothing to do, and exit comes
- * here again, when there are none.
+ * Free all objects, so that nothing refers to a device. No request can come in
+ * and no transaction is in progress. While there are notifiers, work may be
+ * queued by one that had not noticed the end; it finds nothing to do, and exit
+ * calls this again when there are no notifiers.
  */
 static void srpol_net_empty(struct srpol_net *sn)
 {
@@ -205,7 +210,10 @@ static void __net_exit srpol_net_pre_exit(struct net *net)
 	srpol_events_net_unlisten(sn);
 }
 
-/* A grace period has passed since pre_exit: no packet is looked at here. */
+/*
+ * A grace period has passed since pre_exit: no packet can be in the module's
+ * code here.
+ */
 static void __net_exit srpol_net_exit(struct net *net)
 {
 	struct srpol_net *sn = srpol_net(net);
@@ -238,8 +246,8 @@ int __init srpol_netns_init(void)
 /**
  * srpol_netns_quiesce() - empty all namespaces before the module goes
  *
- * The netlink family is gone and no data plane is attached, as that would hold
- * the module; the notifiers are still there.
+ * The netlink family has been unregistered, and no data plane is attached, as
+ * that would hold the module; the notifiers are still registered.
  */
 void srpol_netns_quiesce(void)
 {

@@ -6,32 +6,33 @@
  *
  * Everything belongs to a struct srpol_net, one per network namespace.
  *
- * @lock (mutex) protects all configuration: the objects, the tables they are
- * in, and which data plane is attached. Netlink requests and the work items
- * take it, notifiers do not. So it may be held for as long as a transaction
- * takes, and failure does not wait for it. RTNL is taken inside of nothing
- * here but srpol_nets_lock; nothing here is taken under RTNL but @state_lock.
+ * @lock (mutex) protects all configuration: the objects, the tables that they
+ *	are in, and which data plane is attached. Netlink requests and work
+ *	items take it, notifiers do not. So it may be held for as long as a
+ *	transaction takes, without delaying the reaction to failures. RTNL is
+ *	taken inside srpol_nets_lock and inside no other lock here; under RTNL,
+ *	only @state_lock is taken.
  *
- * @state_lock (spinlock, BH) protects what devices, neighbours, packets and
- * verdicts change: next hops, the state of paths, and the lists of what the
- * work items have to look at. It nests inside @lock. Its sections are short:
- * none walks more than the next hops of the namespace. Lists that are written
- * under both locks may be read under either.
+ * @state_lock (spinlock, BH) protects what devices, neighbors, packets and
+ *	verdicts change: next hops, the state of paths, and the lists of objects
+ *	that the work items have to process. It nests inside @lock. Its sections
+ *	are short: none walks more than the next hops of the namespace. Lists
+ *	that are written under both locks may be read under either.
  *
- * @dp is written under both locks, so either is enough to call it. The methods
- * path_state and nexthop_set are called under @state_lock, in the order in
- * which states change; all others under @lock.
+ * @dp is written under both locks, so that either is enough to call it. The
+ *	methods path_state and nexthop_set are called under @state_lock, in the
+ *	order in which states change; all others under @lock.
  *
  * srpol_nets_lock (mutex, netns.c) protects the list of namespaces in use. It
  * is taken before @lock.
  *
- * Failure and configuration: a notifier marks next hops down and a report or
- * verdict marks a path down, in the data plane too, which takes packets off
- * them; then they queue @work. It resolves paths and compiles policies in
- * slices, each a transaction of its own, so that requests get their turn in
- * between. The state of paths and next hops is no part of a configuration; a
- * transaction leaves it alone until its commit, which finds out what happened
- * meanwhile.
+ * Failure and configuration: a notifier marks next hops down, and a report or
+ * verdict marks a path down, in the data plane as well, so that packets leave
+ * them at once; then they queue @work. The work resolves paths and compiles
+ * policies in slices, each a transaction of its own, so that requests get their
+ * turn in between. The state of paths and next hops is not part of a
+ * configuration; a transaction does not touch it until its commit, which takes
+ * into account what has happened meanwhile.
  */
 #ifndef _SRPOL_NETNS_H
 #define _SRPOL_NETNS_H
@@ -61,11 +62,14 @@ struct srpol_table;
 #define SRPOL_DEF_SIDS		1024
 #define SRPOL_DEF_DEVS		64
 
-/* Bucket rows the module keeps account of, whatever the data plane has. */
+/*
+ * Bucket rows that the module keeps account of, whatever the size in the data
+ * plane.
+ */
 #define SRPOL_ROWS_MAX		65536
 
 /**
- * struct srpol_limits - sizes of the tables, ids are below them
+ * struct srpol_limits - sizes of the tables; ids are below them
  */
 struct srpol_limits {
 	u32 paths;
@@ -80,10 +84,10 @@ struct srpol_limits {
 
 /* Bits of srpol_net.flags. */
 enum srpol_net_flag {
-	SRPOL_NET_STARTED,	/* tables, hooks and notifiers are there */
-	SRPOL_NET_DYING,	/* nothing is queued any more */
+	SRPOL_NET_STARTED,	/* tables, hooks and notifiers exist */
+	SRPOL_NET_DYING,	/* nothing may be queued any more */
 	SRPOL_NET_RESOLVE,	/* a route or address changed */
-	SRPOL_NET_DEVS_GONE,	/* attached devices disappeared */
+	SRPOL_NET_DEVS_GONE,	/* attached devices have disappeared */
 };
 
 /**
@@ -94,12 +98,14 @@ enum srpol_net_flag {
  * @state_lock: see DOC: locking
  * @flags: enum srpol_net_flag
  * @dp: attached data plane or NULL
- * @limits: of @dp, or the module's own
- * @attach_gp: grace period after the data plane was told everything
- * @del_gp: grace period after the last removal of anything with an id
- * @rule_gp: grace period after the last switch of the order of rules
- * @config_gp: grace period after the last change of settings
- * @txn: transaction under way, while @lock is held
+ * @limits: table sizes of @dp, or the module's own
+ * @attach_gp: grace period that begins when the data plane has been told
+ *	everything
+ * @del_gp: grace period that begins with the last removal of anything with an
+ *	id
+ * @rule_gp: grace period that begins with the last switch of the order of rules
+ * @config_gp: grace period that begins with the last change of settings
+ * @txn: present transaction, while @lock is held
  * @gen: number of changes, makes dumps consistent
  * @config: settings, struct srpol_config
  * @paths: struct srpol_path by id
@@ -110,10 +116,10 @@ enum srpol_net_flag {
  * @colors: number of policies of a color, value entries
  * @colors_up: number of those that are up
  * @n_policies: number of policies
- * @policy_revision: the last one given to a policy's definition
+ * @policy_revision: the last revision given to the definition of a policy
  * @n_backups: number of policies with a backup color
  * @row_map: bitmap of bucket rows in use, SRPOL_ROWS_MAX bits
- * @scratch: a table of full size, to compile into
+ * @scratch: a table of full size, into which policies are compiled
  * @rules: struct srpol_rule by priority
  * @rule_ids: the same by id
  * @n_rules: number of rules
@@ -127,8 +133,8 @@ enum srpol_net_flag {
  * @n_devs: number of devices
  * @n_uplinks: number of those that are uplinks
  * @nexthops: struct srpol_nexthop; under both locks
- * @nexthop_keys: the same by device and address, but those whose device is
- *	gone; under both locks, or @state_lock where a device disappears
+ * @nexthop_keys: the same by device and address, without those whose device is
+ *	gone; under both locks, or @state_lock alone where a device disappears
  * @nexthop_ids: ids in use
  * @n_nexthops: number of next hops
  * @stale_nexthops: those that changed; under @state_lock
@@ -141,11 +147,10 @@ enum srpol_net_flag {
  * @stale_policies: those to be compiled again
  * @refused_policies: those that the data plane refused, to be tried again
  * @waiting: policies of mode active-backup that wait to restore a list
- * @scan: id of the next path to look at for @scan_routed or all; ULONG_MAX:
- *	the round is over
- * @scan_routed: the round looks only at paths that follow the routes
- * @work: follows events
- * @tick: neighbour upkeep and retries
+ * @scan: id of the next path to process; ULONG_MAX: no scan is in progress
+ * @scan_routed: the scan skips paths for which srpol_path_needs_tick() is false
+ * @work: processes events
+ * @tick: keeps neighbors confirmed, and retries
  * @tick_at: jiffies when @tick is due; under @state_lock
  * @tick_armed: @tick is queued; under @state_lock
  * @fib_nb: route notifications

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Next hops: the neighbours that paths leave through. One object per device
- * and address, shared by the paths, so that a lost link or neighbour is one
- * store in the data plane however many paths use it.
+ * Next hops: the neighbors through which paths leave. There is one object per
+ * device and address, shared by the paths, so that a lost link or neighbor is
+ * one store in the data plane however many paths use it.
  *
- * Notifiers mark a next hop down under srpol_net.state_lock, which is all that
- * failure waits for, and put it on a list; the work resolves its paths later.
+ * Notifiers mark a next hop down under srpol_net.state_lock, which is the only
+ * lock that the reaction to a failure waits for, and put it on a list; the work
+ * resolves its paths later.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
@@ -34,7 +35,10 @@ void srpol_nexthop_exit(struct srpol_net *sn)
 	rhashtable_destroy(&sn->nexthop_keys);
 }
 
-/* The data plane sends IPv6 to all neighbours but those of End.DX4. */
+/*
+ * The neighbor entry of an address. All neighbors are IPv6 but those of
+ * End.DX4.
+ */
 static struct neighbour *srpol_neigh_get(struct net_device *dev,
 					 const struct in6_addr *addr)
 {
@@ -50,7 +54,7 @@ static struct neighbour *srpol_neigh_get(struct net_device *dev,
 	return n ?: neigh_create(tbl, key, dev);
 }
 
-/* False if it is of another address family. */
+/* The key of a neighbor. Return: false if it is of another address family. */
 static bool srpol_neigh_key(const struct neighbour *n,
 			    struct srpol_nexthop_key *key)
 {
@@ -66,8 +70,8 @@ static bool srpol_neigh_key(const struct neighbour *n,
 }
 
 /*
- * Has the kernel asked the neighbour in vain? An entry that is deleted or set
- * to failed by hand looks the same but for the number of probes.
+ * Has the kernel asked the neighbor in vain? An entry that the operator deletes
+ * or sets to failed looks the same, but has not been probed as often.
  */
 static bool srpol_neigh_gave_up(const struct srpol_nexthop *nh,
 				const struct neighbour *n, u8 nud)
@@ -81,9 +85,10 @@ static bool srpol_neigh_gave_up(const struct srpol_nexthop *nh,
 }
 
 /*
- * State of the neighbour: none if it can be sent to, else why not. One that is
- * only being asked again keeps the address it had until it fails; one that
- * failed is asked all the time and has failed until it answers.
+ * State of a neighbor: none if packets can be sent to it, else the reason why
+ * not. A neighbor that is being asked again keeps the address that it had until
+ * it fails. One that has failed is asked all the time, and counts as failed
+ * until it answers.
  */
 static enum srpol_path_reason
 srpol_neigh_state(struct srpol_nexthop *nh, struct neighbour *n)
@@ -116,9 +121,9 @@ static enum srpol_path_reason srpol_dev_state(const struct net_device *dev)
 }
 
 /*
- * Is a device still one of the namespace? Once it is not, its disappearance is
- * announced; so what is found here under @state_lock is seen by
- * srpol_nexthop_dev_gone().
+ * Is a device still in the namespace? Once it is not, its removal is announced
+ * later, so that what is stored under @state_lock while it was present is found
+ * and released by srpol_nexthop_dev_gone().
  */
 static bool srpol_dev_present(struct srpol_net *sn,
 			      const struct net_device *dev)
@@ -155,7 +160,7 @@ static void srpol_nexthop_mark(struct srpol_net *sn, struct srpol_nexthop *nh)
 		list_add_tail(&nh->stale, &sn->stale_nexthops);
 }
 
-/* Packets are taken off it, or put onto it, here and now. */
+/* Set the state, and tell the data plane at once. */
 static void srpol_nexthop_set_state(struct srpol_net *sn,
 				    struct srpol_nexthop *nh,
 				    enum srpol_path_reason reason)
@@ -170,7 +175,7 @@ static void srpol_nexthop_set_state(struct srpol_net *sn,
 	}
 }
 
-/* See that there is a neighbour entry that lives. */
+/* Ensure that the next hop has a neighbor entry that is not dead. */
 static void srpol_nexthop_find_neigh(struct srpol_net *sn,
 				     struct srpol_nexthop *nh,
 				     struct net_device *dev)
@@ -194,7 +199,10 @@ static void srpol_nexthop_find_neigh(struct srpol_net *sn,
 		neigh_release(n);
 }
 
-/* With device and neighbour at hand. True if paths have to look at it again. */
+/*
+ * Update the next hop from device and neighbor. Return: do its paths have to
+ * follow?
+ */
 static bool srpol_nexthop_compare(struct srpol_net *sn,
 				  struct srpol_nexthop *nh,
 				  const struct net_device *dev,
@@ -227,13 +235,13 @@ static bool srpol_nexthop_compare(struct srpol_net *sn,
 }
 
 /**
- * srpol_nexthop_update() - bring a next hop in line with device and neighbour
+ * srpol_nexthop_update() - update a next hop from its device and neighbor
  * @sn: namespace, locked
  * @nh: next hop
  *
- * Starts resolution of a neighbour that is not known.
+ * Starts the resolution of a neighbor that is not known.
  *
- * Return: true if paths have to look at it again.
+ * Return: true if its paths have to follow.
  */
 bool srpol_nexthop_update(struct srpol_net *sn, struct srpol_nexthop *nh)
 {
@@ -245,11 +253,11 @@ bool srpol_nexthop_update(struct srpol_net *sn, struct srpol_nexthop *nh)
 	lockdep_assert_held(&sn->lock);
 	dev = netdev_get_by_index(sn->net, nh->key.ifindex, &tracker,
 				  GFP_KERNEL);
-	if (!dev)	/* it is gone, or about to be */
+	if (!dev)	/* the device is gone, or about to be */
 		return false;
 	if (!srpol_dev_state(dev))
 		srpol_nexthop_find_neigh(sn, nh, dev);
-	/* under the lock, or a loss heard of meanwhile would be undone */
+	/* under the lock, or a loss reported meanwhile would be undone */
 	spin_lock_bh(&sn->state_lock);
 	if (!nh->gone)
 		changed = srpol_nexthop_compare(sn, nh, dev, &ask);
@@ -262,7 +270,9 @@ bool srpol_nexthop_update(struct srpol_net *sn, struct srpol_nexthop *nh)
 	return changed;
 }
 
-/* Take it out of reach of who looks for it; then nobody finds it any more. */
+/*
+ * Remove it from the table, so that no look-up and no event finds it any more.
+ */
 static void srpol_nexthop_unlink(struct srpol_net *sn,
 				 struct srpol_nexthop *nh)
 {
@@ -293,7 +303,7 @@ static int srpol_nexthop_link(struct srpol_net *sn, struct srpol_nexthop *nh,
  * srpol_nexthop_get() - the next hop for a device and address
  * @sn: namespace, locked
  * @dev: egress device
- * @addr: neighbour
+ * @addr: neighbor
  * @extack: for a full table, may be NULL
  *
  * Return: a referenced next hop or an ERR_PTR; -ENODEV if the device
@@ -357,7 +367,7 @@ err_free:
 }
 
 /**
- * srpol_nexthop_put() - give a next hop back
+ * srpol_nexthop_put() - release a reference to a next hop
  * @sn: namespace, locked
  * @nh: next hop, or NULL
  */
@@ -384,10 +394,10 @@ void srpol_nexthop_put(struct srpol_net *sn, struct srpol_nexthop *nh)
 }
 
 /**
- * srpol_nexthop_take_stale() - a next hop that the work has to follow
+ * srpol_nexthop_take_stale() - take a next hop that changed, for the work
  * @sn: namespace, locked
  *
- * Return: a next hop, off the list of those that changed, or NULL.
+ * Return: a next hop, removed from the list of those that changed, or NULL.
  */
 struct srpol_nexthop *srpol_nexthop_take_stale(struct srpol_net *sn)
 {
@@ -404,12 +414,14 @@ struct srpol_nexthop *srpol_nexthop_take_stale(struct srpol_net *sn)
 }
 
 /**
- * srpol_nexthop_neigh_event() - a neighbour changed
+ * srpol_nexthop_neigh_event() - a neighbor changed
  * @sn: namespace
- * @n: the neighbour
+ * @n: the neighbor
  *
- * May run in softirq. A lost neighbour takes the next hop out of forwarding
- * here and now; everything else is left to the work item.
+ * May run in softirq. A lost neighbor takes the next hop out of forwarding at
+ * once; everything else is left to the work.
+ *
+ * Return: is there anything for the work to do?
  */
 bool srpol_nexthop_neigh_event(struct srpol_net *sn, struct neighbour *n)
 {
@@ -426,7 +438,10 @@ bool srpol_nexthop_neigh_event(struct srpol_net *sn, struct neighbour *n)
 				    srpol_nexthop_params);
 	if (!nh)
 		goto out;
-	/* an entry of another life: see which one counts */
+	/*
+	 * another entry than the one in use: the work finds out which one is
+	 * valid
+	 */
 	if (nh->neigh != n) {
 		srpol_nexthop_mark(sn, nh);
 		goto marked;
@@ -453,7 +468,7 @@ out:
  * srpol_nexthop_dev_event() - a device changed
  * @sn: namespace
  * @dev: the device
- * @leaving: it is about to go down: packets leave it before it drops them
+ * @leaving: it is about to go down: packets must leave it before it drops them
  */
 bool srpol_nexthop_dev_event(struct srpol_net *sn,
 			     const struct net_device *dev, bool leaving)
@@ -471,7 +486,7 @@ bool srpol_nexthop_dev_event(struct srpol_net *sn,
 		nh->leaving = leaving;
 		if (reason)
 			srpol_nexthop_set_state(sn, nh, reason);
-		/* all else follows when it is down */
+		/* all else follows when the device is down */
 		if (!leaving)
 			srpol_nexthop_mark(sn, nh);
 		stale = !leaving;
@@ -485,8 +500,8 @@ bool srpol_nexthop_dev_event(struct srpol_net *sn,
  * @sn: namespace
  * @dev: the device, which cannot be found any more
  *
- * Gives back all references to it. Its paths and SIDs look for another next
- * hop in the work.
+ * Drops all references to the device. In the work, its paths and SIDs look for
+ * another next hop.
  */
 bool srpol_nexthop_dev_gone(struct srpol_net *sn, const struct net_device *dev)
 {
@@ -511,11 +526,11 @@ bool srpol_nexthop_dev_gone(struct srpol_net *sn, const struct net_device *dev)
 }
 
 /**
- * srpol_nexthop_solicit() - keep the neighbours in use confirmed
+ * srpol_nexthop_solicit() - keep the neighbors in use confirmed
  * @sn: namespace, locked
  *
- * The data plane goes around the neighbour table, so the kernel sees no use
- * of these entries and would neither probe nor resolve them.
+ * The data plane bypasses the neighbor table, so that the kernel does not see
+ * these entries in use, and would neither probe nor resolve them.
  */
 void srpol_nexthop_solicit(struct srpol_net *sn)
 {

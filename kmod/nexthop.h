@@ -9,9 +9,9 @@
 #include "netns.h"
 
 /**
- * struct srpol_nexthop_key - what tells one next hop from the others
+ * struct srpol_nexthop_key - what identifies a next hop
  * @ifindex: egress device
- * @addr: the neighbour, IPv4 as v4-mapped
+ * @addr: the neighbor, IPv4 as v4-mapped
  */
 struct srpol_nexthop_key {
 	int ifindex;
@@ -19,28 +19,30 @@ struct srpol_nexthop_key {
 };
 
 /**
- * struct srpol_nexthop - a neighbour that paths and SIDs leave through
+ * struct srpol_nexthop - a neighbor through which paths and SIDs leave
  * @node: in srpol_net.nexthop_keys unless @gone
  * @list: in srpol_net.nexthops
  * @stale: in srpol_net.stale_nexthops if it changed; under
  *	srpol_net.state_lock
- * @key: which one
+ * @key: device and address
  * @id: dense id
  * @refs: paths and SIDs that use it; under srpol_net.lock
- * @neigh: the neighbour, referenced so that nobody who fills the neighbour
- *	table can take it away; NULL if there is no room for it, or @gone
- * @lladdr: its Ethernet address, meaningful while @up
+ * @neigh: the neighbor entry, referenced so that nobody can evict it by filling
+ *	the neighbor table; NULL if there is no room for it, or @gone
+ * @lladdr: its Ethernet address, valid while @up
  * @smac: Ethernet address of the device
- * @up: device and neighbour can forward
- * @gone: the device disappeared; nothing holds it any more
- * @leaving: the device said that it is about to go down, and nothing since
- * @probing: the kernel was not sure of the neighbour when it last changed
+ * @up: device and neighbor can forward
+ * @gone: the device has disappeared; the next hop has no reference to it any
+ *	more
+ * @leaving: the device has announced that it is about to go down, and nothing
+ *	since
+ * @probing: the kernel was probing the neighbor when it was last seen valid
  * @reason: why it is not up
  * @paths: paths that use it; under both locks
  * @sids: SIDs that use it; under srpol_net.lock
  *
- * No reference to the device is held but the neighbour's, and that ends in the
- * notifier that says that the device disappears.
+ * The neighbor holds the only reference to the device, which is dropped in the
+ * notifier that announces the removal of the device.
  */
 struct srpol_nexthop {
 	struct rhash_head node;
@@ -61,11 +63,14 @@ struct srpol_nexthop {
 	struct list_head sids;
 };
 
-/* Tables of a namespace: made when it is first configured. */
+/* Tables of a namespace; they are made when it is first configured. */
 int srpol_nexthop_init(struct srpol_net *sn);
 void srpol_nexthop_exit(struct srpol_net *sn);
 
-/* A reference, for srpol_nexthop_put(), or an ERR_PTR. */
+/*
+ * Return: a referenced next hop, to be released by srpol_nexthop_put(), or an
+ * ERR_PTR.
+ */
 struct srpol_nexthop *srpol_nexthop_get(struct srpol_net *sn,
 					struct net_device *dev,
 					const struct in6_addr *addr,
@@ -79,7 +84,7 @@ struct srpol_nexthop *srpol_nexthop_take_stale(struct srpol_net *sn);
 bool srpol_nexthop_update(struct srpol_net *sn, struct srpol_nexthop *nh);
 void srpol_nexthop_solicit(struct srpol_net *sn);
 
-/* Notifiers. Return: is there anything for the work to follow? */
+/* Called by notifiers. Return: is there anything for the work to do? */
 bool srpol_nexthop_neigh_event(struct srpol_net *sn, struct neighbour *n);
 bool srpol_nexthop_dev_event(struct srpol_net *sn,
 			     const struct net_device *dev, bool leaving);

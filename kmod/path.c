@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Paths (segment lists): the objects, and what a transaction does to them. How
- * they are resolved is in resolve.c, what events do to them in path_state.c.
+ * Paths (segment lists): the objects, and how a transaction changes them.
+ * resolve.c resolves them, path_state.c handles what events do to them.
  */
 #include <linux/slab.h>
 #include <net/ipv6.h>
@@ -27,11 +27,12 @@ void srpol_path_cache_exit(void)
 }
 
 /**
- * srpol_path_find() - look a path up
+ * srpol_path_find() - look up a path
  * @sn: namespace, locked
  * @id: its id
  *
- * Return: a path that the transaction under way has not deleted, or NULL.
+ * Return: the path, or NULL if it does not exist or the present transaction has
+ * deleted it.
  */
 struct srpol_path *srpol_path_find(struct srpol_net *sn, u32 id)
 {
@@ -48,7 +49,8 @@ static size_t srpol_path_cfg_size(const struct srpol_path_cfg *cfg)
 }
 
 /**
- * srpol_path_copy_cfg() - get the configuration of a path, to alter it
+ * srpol_path_copy_cfg() - copy the configuration of a path, in order to change
+ * it
  * @path: the path
  * @cfg: set to srpol_path_cfg(), in full size
  */
@@ -65,7 +67,7 @@ void srpol_path_copy_cfg(const struct srpol_path *path,
  * srpol_path_usable() - can policies use a path
  * @path: the path
  *
- * After the transaction under way, if it touches the path.
+ * If the present transaction touches the path: will they be able to after it.
  */
 bool srpol_path_usable(const struct srpol_path *path)
 {
@@ -74,10 +76,10 @@ bool srpol_path_usable(const struct srpol_path *path)
 }
 
 /**
- * srpol_path_known() - has the data plane a form of this path
+ * srpol_path_known() - does the data plane have a form of this path
  * @path: the path
  *
- * After the transaction under way, if it touches the path.
+ * If the present transaction touches the path: will it have one after it.
  */
 bool srpol_path_known(const struct srpol_path *path)
 {
@@ -109,7 +111,7 @@ static struct srpol_path *srpol_path_alloc(struct srpol_net *sn, u32 id)
 	return path;
 }
 
-/* It is erased first: then verdicts and reports find it no more. */
+/* The path is erased first: after that, verdicts and reports cannot find it. */
 static void srpol_path_release(struct srpol_net *sn, struct srpol_obj *obj)
 {
 	struct srpol_path *path = srpol_path(obj);
@@ -131,8 +133,8 @@ static void srpol_path_release(struct srpol_net *sn, struct srpol_obj *obj)
  * @sn: namespace, locked, in a transaction
  * @id: its id
  * @cfg: new configuration, which is copied
- * @retry: it is put in service, whatever was reported
- * @attr: the attribute that says the id
+ * @retry: the request puts the path in service, whatever was reported
+ * @attr: the attribute with the id
  * @extack: for a refusal
  *
  * Return: 0 or a negative errno.
@@ -181,7 +183,7 @@ static bool srpol_path_equal(const struct srpol_obj *obj)
 	return size == srpol_path_cfg_size(b) && !memcmp(a, b, size);
 }
 
-/* Do not move it: someone may be going through this list. */
+/* Do not move it within a list: somebody may be walking that list. */
 static void srpol_path_use_nexthop(struct srpol_path *path,
 				   struct srpol_nexthop *nh)
 {
@@ -195,9 +197,9 @@ static void srpol_path_use_nexthop(struct srpol_path *path,
 }
 
 /*
- * Become what was prepared. Since then events may have taken the path or its
- * next hop out of use: the data plane was told at once, but about the path as
- * it was, so it is told again.
+ * Put the prepared state of a path in force. Events may have taken the path or
+ * its next hop down since it was prepared: the data plane was told at once, but
+ * about the path as it was then, so that it is told again.
  */
 static void srpol_path_publish(struct srpol_net *sn, struct srpol_path *path)
 {
@@ -273,7 +275,7 @@ static void srpol_path_revert(struct srpol_net *sn, struct srpol_obj *obj)
 	path->retry = false;
 }
 
-/* Seen as no-resources unless it is down; the tick tries again. */
+/* Show a path that is not up as no-resources; the tick tries again. */
 static void srpol_path_refused(struct srpol_net *sn, struct srpol_obj *obj)
 {
 	struct srpol_path *path = srpol_path(obj);
@@ -303,7 +305,7 @@ static void srpol_path_erase(struct srpol_net *sn, struct srpol_obj *obj)
 	struct srpol_nexthop *nh = path->nh;
 
 	spin_lock_bh(&sn->state_lock);
-	/* the id of the next hop may be given to another one */
+	/* the id of the next hop may be given to another one afterwards */
 	if (path->compiled)
 		srpol_dp_call(sn, path_state, path->id, 0);
 	path->compiled = false;
@@ -313,7 +315,10 @@ static void srpol_path_erase(struct srpol_net *sn, struct srpol_obj *obj)
 	srpol_dp_call(sn, path_del, path->id);
 }
 
-/* Settings that all paths are compiled with have been staged. */
+/*
+ * Settings that are part of all compiled paths have been staged: touch all
+ * paths.
+ */
 static void srpol_path_touch_all(struct srpol_net *sn)
 {
 	struct srpol_path *path;

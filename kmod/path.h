@@ -16,13 +16,13 @@ struct srpol_nexthop;
  * @csid_len: bits of a compressed SID, 0 for plain SIDs
  * @block: a container of that block
  * @src: outer source, :: for the default
- * @ifindex: egress device, 0 by route
- * @ifname: its name then, by which it is found if it was created anew
- * @via: next hop, :: by route or neighbour of the device
+ * @ifindex: egress device, 0: by route
+ * @ifname: name of that device, by which it is found if it is created again
+ * @via: next hop, :: by route or neighbor of the device
  * @admin_down: not to be used
  * @hdr: segment list and TLVs
  *
- * Those that are kept end with the last SID if there are no TLVs.
+ * If there are no TLVs, stored configurations end behind the last SID.
  */
 struct srpol_path_cfg {
 	char name[SRPOL_NAME_MAX + 1];
@@ -40,8 +40,8 @@ struct srpol_path_cfg {
 };
 
 /**
- * struct srpol_path_bytes - what resolution puts into a compiled path
- * @outer: beside the segment list
+ * struct srpol_path_bytes - what resolution adds to a compiled path
+ * @outer: outer headers beside the segment list
  * @dev_mtu: MTU of the egress device
  */
 struct srpol_path_bytes {
@@ -50,10 +50,10 @@ struct srpol_path_bytes {
 };
 
 /**
- * struct srpol_quote_node - an entry in the table of what reports quote
+ * struct srpol_quote_node - an entry in the table by which reports find paths
  * @node: in srpol_net.quotes
- * @key: hash of segment list and destination
- * @path: whose packets those are
+ * @key: hash of segment list and destination that a report quotes
+ * @path: path whose packets have these
  */
 struct srpol_quote_node {
 	struct hlist_node node;
@@ -62,18 +62,18 @@ struct srpol_quote_node {
 };
 
 /**
- * struct srpol_path_stage - what a transaction prepared for a path
+ * struct srpol_path_stage - what a transaction has prepared for a path
  * @nh: next hop, referenced; belongs to the path once committed
- * @bytes: what it is compiled with
- * @quotes: where reports will find it, if its configuration changes
+ * @bytes: result of the resolution
+ * @quotes: entries by which reports will find it, if its configuration changes
  * @n_quotes: number of @quotes
  * @reason: enum srpol_path_reason: outcome of the resolution
  * @was: enum srpol_path_state when it was resolved
  * @compiled: the data plane will have the form that configuration and @bytes
  *	describe
- * @pushed: that form was staged, it is not the one there was
- * @up: what policies take for granted
- * @other: policies have to be compiled again for it
+ * @pushed: a new form was staged in the data plane
+ * @up: state that policies were compiled for
+ * @other: policies have to be compiled again because of the path
  */
 struct srpol_path_stage {
 	struct srpol_nexthop *nh;
@@ -89,14 +89,15 @@ struct srpol_path_stage {
 };
 
 /**
- * struct srpol_verdict - what somebody outside found out about a path
+ * struct srpol_verdict - what somebody outside the module has found out about a
+ *	path
  * @node: in srpol_net.verdicts
  * @path: the path
  * @verdict: enum srpol_path_verdict
  * @reason: enum srpol_path_reason
- * @owner: who says so
- * @mtu: largest inner packet that was seen to pass, 0: not known
- * @expires: jiffies when it is forgotten
+ * @owner: id of the one who reports it
+ * @mtu: size of the largest inner packet that was seen to pass, 0: not known
+ * @expires: jiffies when the verdict expires
  */
 struct srpol_verdict {
 	struct list_head node;
@@ -108,7 +109,7 @@ struct srpol_verdict {
 	unsigned long expires;
 };
 
-/* Bits of srpol_path.stale: what the work has to do about it. */
+/* Bits of srpol_path.stale: what the work has to do for the path. */
 #define SRPOL_PATH_RESOLVE	BIT(0)
 #define SRPOL_PATH_POLICIES	BIT(1)
 
@@ -116,34 +117,34 @@ struct srpol_verdict {
  * struct srpol_path - a segment list
  * @obj: its configuration, struct srpol_path_cfg
  * @id: dense id
- * @n_users: policies that want it
+ * @n_users: number of policies that want it
  * @users: struct srpol_list that refer to it
- * @stage: what a transaction prepared, NULL outside of one
- * @gp: grace period after the last compiled form
+ * @stage: what a transaction has prepared, NULL outside of one
+ * @gp: grace period that begins with the last change of its compiled form
  * @n_quotes: number of @quotes
- * @quotes: where reports find it, while it is compiled
+ * @quotes: entries by which reports find it, while it is compiled
  * @nh: next hop, NULL while there is none
  * @nh_node: in srpol_nexthop.paths
  * @stale_node: in srpol_net.stale_paths
  * @report_node: in srpol_net.reported while @reported
  * @bytes: what the compiled form consists of beside the configuration
- * @verdict: what somebody outside said, NULL: nothing, or it has expired
- * @retry_at: jiffies; of the last retry while not @reported
- * @up_since: jiffies when it came up last
+ * @verdict: what somebody outside the module has found out, NULL: nothing, or
+ *	expired
+ * @retry_at: jiffies of the next retry; of the last one while not @reported
+ * @up_since: jiffies when it last came up
  * @state: enum srpol_path_state
  * @reason: enum srpol_path_reason: why it is not up
  * @stale: SRPOL_PATH_* bits
- * @retry_shift: the retry interval is doubled so many times
- * @reported: unreachable was reported, until @retry_at
- * @compiled: the data plane has the form that configuration and @bytes
- *	describe
- * @announced: the listeners have heard of the path
- * @event: they have not heard of its state
+ * @retry_shift: how many times the retry interval has been doubled
+ * @reported: it was reported unreachable; until @retry_at
+ * @compiled: the data plane has the form that configuration and @bytes describe
+ * @announced: listeners have been notified of the path
+ * @event: its state has changed since the last notification
  * @retry: a request puts it in service, whatever was reported
- * @refused: the data plane refused what an event made of it
+ * @refused: the data plane refused the form that an event required
  *
- * What follows @quotes is written under srpol_net.state_lock only, by
- * transactions when they commit.
+ * All that follows @quotes is written under srpol_net.state_lock only;
+ * transactions do so when they commit.
  */
 struct srpol_path {
 	struct srpol_obj obj;
@@ -230,7 +231,7 @@ static inline struct srpol_path *srpol_path(const struct srpol_obj *obj)
 	return container_of(obj, struct srpol_path, obj);
 }
 
-/* The configuration that the requests so far want. */
+/* The configuration as the requests of the present transaction leave it. */
 static inline const struct srpol_path_cfg *
 srpol_path_cfg(const struct srpol_path *path)
 {

@@ -44,7 +44,7 @@ static int srpol_path_fill_tlvs(struct sk_buff *skb,
 	return 0;
 }
 
-/* What resolution found; only as far as it got. */
+/* The result of the resolution, as far as it got. */
 static int srpol_path_fill_out(struct sk_buff *skb,
 			       const struct srpol_path *path,
 			       const struct srpol_path_cfg *cfg)
@@ -195,7 +195,7 @@ int srpol_path_new(struct srpol_net *sn, struct genl_info *info)
 	err = srpol_path_parse(sn, &cfg, info);
 	if (err)
 		return err;
-	/* said in so many words, "in service" means now */
+	/* an explicit "in service" also ends what was reported */
 	retry = admin_down && !nla_get_u32(admin_down);
 	return srpol_path_define(sn, nla_get_u32(id), &cfg, retry, id,
 				 info->extack);
@@ -206,7 +206,10 @@ int srpol_nl_path_new_doit(struct sk_buff *skb, struct genl_info *info)
 	return srpol_txn_doit(info, srpol_path_new);
 }
 
-/* A policy that wants a path to stay; its present lists may not. */
+/*
+ * A policy that uses a path after this transaction; the lists in force may
+ * differ.
+ */
 static const struct srpol_policy *
 srpol_path_user(const struct srpol_path *path)
 {
@@ -255,7 +258,7 @@ int srpol_nl_path_del_doit(struct sk_buff *skb, struct genl_info *info)
 	return srpol_txn_doit(info, srpol_path_del);
 }
 
-/* State from outside: neither a transaction nor its lock is waited for. */
+/* State from outside: waits neither for a transaction nor for its lock. */
 int srpol_nl_path_verdict_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct srpol_net *sn = srpol_net(genl_info_net(info));

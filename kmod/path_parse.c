@@ -155,7 +155,10 @@ static int srpol_path_parse_csids(struct srpol_path_cfg *cfg,
 				    "block-len and csid-len exceed 128");
 		return -EINVAL;
 	}
-	/* only the bits of the block are kept: two ways to say it are one */
+	/*
+	 * only the bits of the block are kept, so that equal blocks compare
+	 * equal
+	 */
 	if (container || info->attrs[SRPOL_A_PATH_SIDS] || block) {
 		addr = container ? nla_get_in6_addr(container) :
 				   cfg->hdr.sids[0];
@@ -270,7 +273,7 @@ static int srpol_path_parse_via(struct srpol_net *sn,
 /**
  * srpol_path_parse() - read and check a path
  * @sn: namespace, locked
- * @cfg: the path, as it is if it is changed, or empty
+ * @cfg: the path as it is, if it is to be changed, or empty
  * @info: the request
  *
  * Return: 0 or a negative errno.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The state of paths: what events, reports and verdicts do to it at once, under
+ * The state of paths: how events, reports and verdicts change it at once, under
  * srpol_net.state_lock, and what they leave to the work.
  */
 #include <linux/jiffies.h>
@@ -16,7 +16,7 @@
 
 #define SRPOL_RETRY_SHIFT_MAX	4
 #define SRPOL_RETRY_SOON	4	/* retry intervals */
-#define SRPOL_EXPIRE_BATCH	256	/* looked at without a break */
+#define SRPOL_EXPIRE_BATCH	256	/* entries processed without a break */
 
 /**
  * srpol_path_reason() - why a path is not up
@@ -90,13 +90,13 @@ static void srpol_path_notify(struct srpol_net *sn, struct srpol_path *path)
 }
 
 /**
- * srpol_path_enter() - note the state; the data plane is told apart
+ * srpol_path_enter() - set the state of a path; the caller tells the data plane
  * @sn: namespace; @sn->state_lock is held
  * @path: the path
  * @reason: why it is not up
  *
- * The listeners are told, but of a path they have not heard of only once they
- * have: see srpol_path_announce().
+ * Listeners are notified. If they have not been notified of the path itself
+ * yet, that happens later: see srpol_path_announce().
  */
 void srpol_path_enter(struct srpol_net *sn, struct srpol_path *path,
 		      enum srpol_path_reason reason)
@@ -116,7 +116,8 @@ void srpol_path_enter(struct srpol_net *sn, struct srpol_path *path,
 }
 
 /**
- * srpol_path_announce() - the listeners know the path
+ * srpol_path_announce() - listeners have been notified of the path: send its
+ * state
  * @sn: namespace; @sn->state_lock is held
  * @path: the path
  */
@@ -129,7 +130,7 @@ void srpol_path_announce(struct srpol_net *sn, struct srpol_path *path)
 }
 
 /**
- * srpol_path_mark() - the work has to look at a path
+ * srpol_path_mark() - mark a path for the work
  * @sn: namespace; @sn->state_lock is held
  * @path: the path
  * @what: SRPOL_PATH_* bits
@@ -143,12 +144,12 @@ void srpol_path_mark(struct srpol_net *sn, struct srpol_path *path, u8 what)
 }
 
 /**
- * srpol_path_set_state() - a path changed its state outside of a transaction
+ * srpol_path_set_state() - change the state of a path outside of a transaction
  * @sn: namespace; @sn->state_lock is held
  * @path: the path
  * @reason: why it is not up
  *
- * Tells the data plane at once, and the listeners.
+ * Tells the data plane at once, and notifies listeners.
  */
 void srpol_path_set_state(struct srpol_net *sn, struct srpol_path *path,
 			  enum srpol_path_reason reason)
@@ -165,7 +166,7 @@ void srpol_path_set_state(struct srpol_net *sn, struct srpol_path *path,
 }
 
 /**
- * srpol_path_reconsider() - something that held a path down does so no more
+ * srpol_path_reconsider() - a reason that held a path down has ended
  * @sn: namespace; @sn->state_lock is held
  * @path: the path
  */
@@ -180,9 +181,9 @@ void srpol_path_reconsider(struct srpol_net *sn, struct srpol_path *path)
  * @sn: namespace, locked; @sn->state_lock is held
  * @path: the path
  *
- * One that is lost is lost for all its paths. Only those that might find
- * another one are resolved again: a path of which device and gateway were
- * configured has no other choice, unless the device itself is gone.
+ * A next hop that is down is down for all its paths. Only those paths are
+ * resolved again that might find another one: a path with a configured device
+ * and gateway has no other choice, unless the device itself is gone.
  */
 void srpol_path_follow_nexthop(struct srpol_net *sn, struct srpol_path *path)
 {
@@ -202,7 +203,8 @@ void srpol_path_follow_nexthop(struct srpol_net *sn, struct srpol_path *path)
 }
 
 /**
- * srpol_path_report() - a router has no way on for packets of a path
+ * srpol_path_report() - a router has reported that it cannot reach the next
+ * segment
  * @sn: namespace; @sn->state_lock is held
  * @path: the path
  */
@@ -214,7 +216,7 @@ void srpol_path_report(struct srpol_net *sn, struct srpol_path *path)
 	lockdep_assert_held(&sn->state_lock);
 	if (path->reported || path->state != SRPOL_PATH_STATE_UP)
 		return;
-	/* failed again soon after it was tried: wait longer */
+	/* failed again soon after a retry: wait longer */
 	if (path->retry_at &&
 	    time_before(jiffies, path->retry_at + SRPOL_RETRY_SOON *
 			(hold << path->retry_shift)))
@@ -234,7 +236,7 @@ void srpol_path_report(struct srpol_net *sn, struct srpol_path *path)
 }
 
 /**
- * srpol_path_forget_report() - a path is not what was reported any more
+ * srpol_path_forget_report() - end the effect of a report on a path
  * @path: the path; srpol_net.state_lock is held
  */
 void srpol_path_forget_report(struct srpol_path *path)
@@ -244,7 +246,7 @@ void srpol_path_forget_report(struct srpol_path *path)
 }
 
 /**
- * srpol_path_clear_verdict() - forget what was said about a path
+ * srpol_path_clear_verdict() - remove the verdict on a path
  * @path: the path; srpol_net.state_lock is held
  */
 void srpol_path_clear_verdict(struct srpol_path *path)
@@ -257,13 +259,14 @@ void srpol_path_clear_verdict(struct srpol_path *path)
 }
 
 /**
- * srpol_path_set_verdict() - somebody outside found out about a path
+ * srpol_path_set_verdict() - store what somebody outside the module has found
+ * out
  * @sn: namespace, not locked
- * @id: the path
- * @verdict: what is said, NULL takes back what was said
+ * @id: id of the path
+ * @verdict: the verdict, which is copied; NULL removes the present one
  *
- * Does not wait for a transaction: a path that is found to be down is left by
- * the next packet.
+ * Does not wait for a transaction: if a path is found to be down, the next
+ * packet does not use it.
  *
  * Return: 0, -ENOENT if there is no such path, or -ENOMEM.
  */
@@ -280,7 +283,7 @@ int srpol_path_set_verdict(struct srpol_net *sn, u32 id,
 			return -ENOMEM;
 	}
 	spin_lock_bh(&sn->state_lock);
-	/* a path is erased before it waits for this lock to be freed */
+	/* a path is erased first, and freed only after it took this lock */
 	path = xa_load(&sn->paths, id);
 	if (!path || !path->obj.cur)
 		goto out;
@@ -344,10 +347,11 @@ static void srpol_path_expire_verdict(struct srpol_net *sn,
 }
 
 /**
- * srpol_path_expire() - end what has held paths down long enough
+ * srpol_path_expire() - end reports and verdicts that have lasted long enough
  * @sn: namespace, locked
  *
- * The lists go around: each entry is looked at once, a few at a time.
+ * Each entry is moved to the end of its list and so processed once; the lock is
+ * released after some.
  *
  * Return: jiffies until the next one ends, %MAX_JIFFY_OFFSET if there is none.
  */

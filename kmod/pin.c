@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Mode active-backup: which segment list is in use, and in what order the data
- * plane
- * tries them.
+ * plane tries the lists.
  */
 #include "pure.h"
 
 /**
- * srpol_pin_select() - the list to use
- * @pin: the lists in the order given
- * @n: number of them
- * @current_list: index of the one in use, SRPOL_NO_LIST for none
+ * srpol_pin_select() - select the list to use
+ * @pin: the lists in the configured order
+ * @n: number of lists
+ * @current_list: index of the list in use, SRPOL_NO_LIST for none
  * @wait: set to the time after which an earlier list may be returned to, 0 if
- *	none waits
+ *	none is waiting
  *
- * While the list in use works, an earlier one replaces it only when its wait
- * is over; when it fails, the next one takes over at once.
+ * While the list in use is usable, an earlier one replaces it only after its
+ * wait; when it fails, the next one takes over at once.
  *
  * Return: index of a list, SRPOL_NO_LIST if none can be used.
  */
@@ -38,11 +37,11 @@ u8 srpol_pin_select(const struct srpol_pin *pin, u32 n, u8 current_list,
 }
 
 /**
- * srpol_pin_order() - the lists in the order in which they are tried
- * @order: room for @n indices
+ * srpol_pin_order() - the order in which lists are tried
+ * @order: result, with room for @n indices
  * @known: which lists take part
  * @n: number of lists
- * @first: the one in use
+ * @first: index of the list in use
  *
  * Return: number of indices in @order.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * SR policies: the objects and what a transaction does to them. How they
- * become bucket tables is in compile.c.
+ * SR policies: the objects, and how a transaction changes them. compile.c
+ * compiles them to bucket tables.
  */
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
@@ -47,7 +47,7 @@ void srpol_policy_exit(struct srpol_net *sn)
 	rhashtable_destroy(&sn->policy_keys);
 }
 
-/* Also one that the transaction under way has deleted. */
+/* The result may be one that the present transaction has deleted. */
 static struct srpol_policy *
 srpol_policy_lookup(struct srpol_net *sn, const struct srpol_policy_key *key)
 {
@@ -58,12 +58,13 @@ srpol_policy_lookup(struct srpol_net *sn, const struct srpol_policy_key *key)
 }
 
 /**
- * srpol_policy_find() - look a policy up
+ * srpol_policy_find() - look up a policy
  * @sn: namespace, locked
  * @color: color
  * @endpoint: endpoint
  *
- * Return: a policy that the transaction under way has not deleted, or NULL.
+ * Return: the policy, or NULL if it does not exist or the present transaction
+ * has deleted it.
  */
 struct srpol_policy *srpol_policy_find(struct srpol_net *sn, u32 color,
 				       const struct in6_addr *endpoint)
@@ -78,11 +79,11 @@ struct srpol_policy *srpol_policy_find(struct srpol_net *sn, u32 color,
 }
 
 /**
- * srpol_policy_find_bsid() - look a policy up by its binding SID
+ * srpol_policy_find_bsid() - look up a policy by its binding SID
  * @sn: namespace, locked
  * @bsid: the binding SID
  *
- * Return: the policy that is to have it after the transaction under way.
+ * Return: the policy that will have it after the present transaction, or NULL.
  */
 const struct srpol_policy *
 srpol_policy_find_bsid(struct srpol_net *sn, const struct in6_addr *bsid)
@@ -114,12 +115,13 @@ u32 srpol_color_count(struct xarray *colors, u32 color)
 }
 
 /**
- * srpol_color_add() - a policy of a color came or went
+ * srpol_color_add() - count a policy of a color that was created or deleted
  * @colors: srpol_net.colors or srpol_net.colors_up
  * @color: the color
  * @delta: 1 or -1
  *
- * Colors only explain why a rule does nothing: a lost count harms nobody.
+ * The counts only serve to explain why a rule has no effect, so that one that
+ * is lost, as memory is short, does no harm.
  */
 void srpol_color_add(struct xarray *colors, u32 color, int delta)
 {
@@ -134,12 +136,12 @@ void srpol_color_add(struct xarray *colors, u32 color, int delta)
 }
 
 /**
- * srpol_policy_cfg_alloc() - room for a configuration
+ * srpol_policy_cfg_alloc() - allocate a configuration
  * @n_cands: number of candidate paths
- * @n_lists: number of segment lists of all of them
+ * @n_lists: number of segment lists of all candidate paths
  *
- * The segment lists lie behind the candidate paths; who fills it in hands them
- * out, from those of the first candidate path on.
+ * The segment lists follow the candidate paths in memory. Only the first
+ * candidate path points to its lists; the caller sets @lists of the others.
  *
  * Return: a configuration without a policy, or NULL.
  */
@@ -182,7 +184,7 @@ static void srpol_list_want(struct srpol_list *list, int delta)
 	list->path->n_users += delta;
 }
 
-/* Make it known to its paths and as the owner of its binding SID. */
+/* Link a configuration to its paths, and to its binding SID. */
 static int srpol_policy_link(struct srpol_net *sn, struct srpol_policy *policy,
 			     struct srpol_policy_cfg *cfg)
 {
@@ -211,7 +213,10 @@ static void srpol_policy_free_cfg(struct srpol_net *sn, void *obj_cfg)
 	if (!ipv6_addr_any(&cfg->set.bsid))
 		rhltable_remove(&sn->bsids, &cfg->bsid_node,
 				srpol_bsid_params);
-	/* srpol_policy_find_bsid() may be at it, but holds @sn->lock */
+	/*
+	 * readers in srpol_policy_find_bsid() hold @sn->lock, so none can be
+	 * here
+	 */
 	kfree(cfg);
 }
 
@@ -281,7 +286,7 @@ static void srpol_policy_release(struct srpol_net *sn, struct srpol_obj *obj)
 	kfree(policy);
 }
 
-/* The policy gives its binding SID up, which packets then do not know any more. */
+/* Delete the local SID of a configuration's binding SID. */
 static void srpol_policy_unbind(struct srpol_net *sn,
 				const struct srpol_policy_cfg *cfg)
 {
@@ -295,8 +300,8 @@ static void srpol_policy_unbind(struct srpol_net *sn,
 }
 
 /*
- * Make the local SID of a policy's binding SID, in the same transaction. @old: what
- * the policy was to be so far, NULL: it is new.
+ * Create the local SID of a policy's binding SID, in the same transaction.
+ * @old: the configuration so far, NULL if the policy is new.
  */
 static int srpol_policy_bind(struct srpol_net *sn,
 			     const struct srpol_policy *policy,
@@ -321,9 +326,9 @@ static int srpol_policy_bind(struct srpol_net *sn,
 /**
  * srpol_policy_define() - create or redefine a policy
  * @sn: namespace, locked, in a transaction
- * @color: which one
- * @endpoint: which one
- * @cfg: new configuration; taken over, or freed on failure
+ * @color: color of the policy
+ * @endpoint: endpoint of the policy
+ * @cfg: new configuration; owned by the policy from now on, or freed on failure
  * @extack: for a refusal
  *
  * Return: 0 or a negative errno.
@@ -355,16 +360,16 @@ int srpol_policy_define(struct srpol_net *sn, u32 color,
 			srpol_policy_release(sn, &policy->obj);
 		return err;
 	}
-	/* 0 is none */
+	/* 0 means that there is no revision */
 	cfg->revision = ++sn->policy_revision ?: ++sn->policy_revision;
 	srpol_obj_define(sn, &policy->obj, cfg);
 	return 0;
 }
 
 /**
- * srpol_policy_delete() - a policy is not wanted any more
+ * srpol_policy_delete() - delete a policy
  * @sn: namespace, locked, in a transaction
- * @policy: the policy; its binding SID goes with it
+ * @policy: the policy; its binding SID is deleted with it
  */
 void srpol_policy_delete(struct srpol_net *sn, struct srpol_policy *policy)
 {
@@ -413,7 +418,7 @@ static void srpol_policy_commit(struct srpol_net *sn, struct srpol_obj *obj)
 		srpol_color_add(&sn->colors, policy->key.color, 1);
 	if (!srpol_obj_deleted(obj))
 		srpol_policy_switch(sn, policy);
-	/* what was kept is of a configuration that is gone */
+	/* the kept tables are of the previous configuration */
 	if (srpol_obj_changed(obj))
 		srpol_policy_free_kept(policy);
 	srpol_obj_swap(obj);
@@ -428,7 +433,7 @@ static void srpol_policy_revert(struct srpol_net *sn, struct srpol_obj *obj)
 	srpol_policy_unstage(sn, policy);
 }
 
-/* The tick compiles it again. */
+/* The tick has the policy compiled again. */
 static void srpol_policy_refused(struct srpol_net *sn, struct srpol_obj *obj)
 {
 	struct srpol_policy *policy = srpol_policy(obj);

@@ -9,10 +9,10 @@ struct srpol_policy;
 
 /**
  * struct srpol_list - a weighted segment list of a candidate path
- * @path: the path, whose user it is
+ * @path: the path, of which this list is a user
  * @path_node: in srpol_path.users
- * @policy: the policy it belongs to
- * @weight: 0 makes it invalid
+ * @policy: the policy that it belongs to
+ * @weight: 0 makes the list invalid
  */
 struct srpol_list {
 	struct srpol_path *path;
@@ -26,7 +26,7 @@ struct srpol_list {
  * @id: identity and preference
  * @name: may be empty
  * @n_lists: number of its segment lists
- * @lists: these
+ * @lists: its segment lists
  */
 struct srpol_candidate {
 	struct srpol_cand_id id;
@@ -36,20 +36,22 @@ struct srpol_candidate {
 };
 
 /**
- * struct srpol_policy_set - the scalars of a policy's configuration
+ * struct srpol_policy_set - configuration of a policy apart from candidate
+ *	paths
  * @name: may be empty
- * @bsid: binding SID, :: none
+ * @bsid: binding SID, :: for none
  * @origin: who created it
  * @mode: enum srpol_lb_mode
  * @symmetric: both directions of a flow are hashed alike
  * @spray: enum srpol_spray
  * @drop_upon_invalid: drop packets while no path is up, else pass them
- * @flowlet_timeout: ns after which a flow may move
- * @threshold: congestion signals that make a path bad
- * @dwell_time: ms a path has to be bad or good
- * @wait_to_restore: ms before modes active-backup and on-congestion go back
+ * @flowlet_timeout: idle time in ns after which a flow may move
+ * @threshold: number of congestion signals that make a path bad
+ * @dwell_time: ms for which a move must be pending before it happens without
+ *	idle time
+ * @wait_to_restore: ms before modes active-backup and on-congestion return
  * @buckets: size of the bucket table
- * @backup_color: color of the backup, 0 none
+ * @backup_color: color of the backup, 0: none
  */
 struct srpol_policy_set {
 	char name[SRPOL_NAME_MAX + 1];
@@ -69,12 +71,12 @@ struct srpol_policy_set {
 
 /**
  * struct srpol_policy_cfg - a policy as configured
- * @policy: whose configuration this is, once it is linked
+ * @policy: the policy that it belongs to, once it is linked
  * @bsid_node: in srpol_net.bsids if it is linked and has a binding SID
- * @revision: of all definitions of policies in the namespace, this one
+ * @revision: serial number of this definition among all in the namespace
  * @set: all but the candidate paths
  * @n_cands: number of candidate paths
- * @cands: candidate paths; their segment lists lie behind them
+ * @cands: candidate paths; their segment lists follow in memory
  */
 struct srpol_policy_cfg {
 	struct srpol_policy *policy;
@@ -87,23 +89,24 @@ struct srpol_policy_cfg {
 
 /**
  * struct srpol_table - a compiled policy
- * @kept: next of the tables that srpol_policy.kept begins
+ * @kept: next table in the list that srpol_policy.kept begins
  * @n: number of buckets
- * @pair: first of the bucket rows that the policy has, for two tables
- * @row: first bucket row of this one
- * @active: index of the active candidate path, -1 none
- * @valid: bit n: candidate path n has a list that is up
- * @cand: index of the candidate path that @primary and @live describe, -1 if
+ * @pair: first of the bucket rows of the policy, which are for two tables
+ * @row: first bucket row of this table
+ * @active: index of the active candidate path, -1: none
+ * @valid: bit n is set if candidate path n has a list that is up
+ * @cand: index of the candidate path that @primary and @live are for, -1 if
  *	they are empty
- * @state: up: at least one path can forward
+ * @state: up if at least one path can forward
  * @reason: why it is not up
- * @in_use: mode active-backup: list in use, SRPOL_NO_LIST
+ * @in_use: mode active-backup: list in use, or SRPOL_NO_LIST
  * @wait_until: jiffies when an earlier list may be returned to, if @waiting
  * @waiting: mode active-backup: an earlier list is up
- * @backup: id of the backup
+ * @backup: id of the backup policy
  * @flags: SRPOL_POLICY_*
- * @live: list of each bucket now: behind @primary, or @primary if it is equal
- * @primary: list of each bucket if all were up
+ * @live: present list of each bucket; follows @primary, or is @primary if both
+ *	are equal
+ * @primary: list of each bucket if all lists were up
  */
 struct srpol_table {
 	struct srpol_table *kept;
@@ -125,7 +128,7 @@ struct srpol_table {
 };
 
 /**
- * struct srpol_policy_key - what tells one policy from the others
+ * struct srpol_policy_key - what identifies a policy
  * @color: RFC 9256 color
  * @endpoint: RFC 9256 endpoint
  */
@@ -138,16 +141,16 @@ struct srpol_policy_key {
  * struct srpol_policy - an SR policy
  * @obj: its configuration, struct srpol_policy_cfg
  * @id: dense id in the data plane
- * @key: which one
+ * @key: color and endpoint
  * @node: in srpol_net.policy_keys
  * @wait_node: in srpol_net.waiting while the present table is waiting
  * @stale_node: in srpol_net.stale_policies or refused_policies
- * @table: what packets see
- * @next: what they will see
- * @kept: tables of candidate paths that were active before, so that they
+ * @table: table in force
+ * @next: table to be put in force by the present transaction
+ * @kept: tables of candidate paths that were active before, so that these
  *	return as they were; of the present configuration only
- * @gp: grace period after the last switch
- * @event: the listeners have not heard of the state of @table
+ * @gp: grace period that begins with the last switch of tables
+ * @event: state of @table has changed since the last notification
  */
 struct srpol_policy {
 	struct srpol_obj obj;
@@ -166,7 +169,7 @@ struct srpol_policy {
 extern const struct srpol_obj_ops srpol_policy_ops;
 extern const struct srpol_policy_set srpol_policy_defaults;
 
-/* Tables of a namespace: made when it is first configured. */
+/* Tables of a namespace; they are made when it is first configured. */
 int srpol_policy_init(struct srpol_net *sn);
 void srpol_policy_exit(struct srpol_net *sn);
 
@@ -212,7 +215,7 @@ struct srpol_table *srpol_table_scratch(struct srpol_net *sn);
 struct srpol_table *srpol_table_copy(const struct srpol_table *from);
 void srpol_policy_free_kept(struct srpol_policy *policy);
 
-/* follow.c: policies that follow paths, each other and time */
+/* follow.c: policies that depend on paths, other policies and time */
 void srpol_policy_prepare(struct srpol_net *sn);
 void srpol_policy_path_changed(struct srpol_net *sn, struct srpol_path *path);
 void srpol_policy_mark(struct srpol_net *sn, struct srpol_policy *policy);
@@ -241,7 +244,7 @@ static inline struct srpol_policy *srpol_policy(const struct srpol_obj *obj)
 	return container_of(obj, struct srpol_policy, obj);
 }
 
-/* The configuration that the requests so far want. */
+/* The configuration as the requests of the present transaction leave it. */
 static inline struct srpol_policy_cfg *
 srpol_policy_cfg(const struct srpol_policy *policy)
 {

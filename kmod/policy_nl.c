@@ -29,7 +29,9 @@ static int srpol_list_fill(struct sk_buff *skb, const struct srpol_list *list,
 	return 0;
 }
 
-/* Buckets of each list of candidate path @i, which has some if it is active. */
+/*
+ * Number of buckets of each list of candidate path @i; 0 if it is not active.
+ */
 static void srpol_candidate_count(const struct srpol_policy *policy, u32 i,
 				  u16 *buckets)
 {
@@ -190,7 +192,7 @@ int srpol_nl_policy_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-/* The largest policy does not fit into a message of the usual size. */
+/* The largest policy does not fit into a message of the default size. */
 int srpol_nl_policy_get_dump_start(struct netlink_callback *cb)
 {
 	cb->min_dump_alloc = SKB_WITH_OVERHEAD(SZ_32K);
@@ -205,7 +207,7 @@ int srpol_nl_policy_get_dumpit(struct sk_buff *skb,
 	return srpol_nl_dump_xa(skb, cb, &sn->policies, srpol_policy_fill);
 }
 
-/* A change without candidate paths keeps those there are. */
+/* Copy the candidate paths, for a change that does not give any. */
 static struct srpol_policy_cfg *
 srpol_policy_copy_cands(const struct srpol_policy_cfg *from,
 			const struct srpol_policy_set *set)
@@ -232,7 +234,7 @@ srpol_policy_copy_cands(const struct srpol_policy_cfg *from,
 	return to;
 }
 
-/* Is the policy what the sender of the request has seen? */
+/* Is the policy still the revision that the sender of the request has seen? */
 static int srpol_policy_check_revision(const struct srpol_policy_cfg *old,
 				       const struct genl_info *info)
 {

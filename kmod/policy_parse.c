@@ -21,7 +21,8 @@ const struct srpol_policy_set srpol_policy_defaults = {
 };
 
 /**
- * srpol_policy_parse_key() - what every request about one policy needs
+ * srpol_policy_parse_key() - read the key, which every request about one policy
+ * has
  * @info: the request
  * @color: set to the color
  * @endpoint: set to the endpoint
@@ -77,7 +78,9 @@ static int srpol_list_parse(struct srpol_net *sn, struct srpol_list *list,
 	return 0;
 }
 
-/* Segment lists of a candidate path, into the room from @cand->lists on. */
+/*
+ * Read the segment lists of a candidate path into the memory at @cand->lists.
+ */
 static int srpol_candidate_parse_lists(struct srpol_net *sn,
 				       struct srpol_candidate *cand,
 				       const struct nlattr *attr,
@@ -161,7 +164,7 @@ static bool srpol_candidate_id_equal(const struct srpol_cand_id *a,
 	       a->discriminator == b->discriminator;
 }
 
-/* How many there are of candidate paths, and of segment lists in them. */
+/* Count the candidate paths of a request, and the segment lists in them. */
 static int srpol_policy_count(const struct genl_info *info, u32 *n_cands,
 			      u32 *n_lists)
 {
@@ -229,7 +232,7 @@ static int srpol_policy_fill_cands(struct srpol_net *sn,
 /**
  * srpol_policy_parse_cands() - read the candidate paths of a request
  * @sn: namespace, locked, in a transaction
- * @set: the rest of the configuration, to be copied
+ * @set: the rest of the configuration, which is copied
  * @info: the request
  *
  * Return: a configuration or an ERR_PTR.
@@ -289,8 +292,8 @@ static int srpol_policy_parse_bsid(struct srpol_net *sn,
 /**
  * srpol_policy_parse_set() - read and check all but the candidate paths
  * @sn: namespace, locked, in a transaction
- * @set: as it is or by default, altered by what the request gives
- * @color: of the policy
+ * @set: present or default values, in which those of the request are set
+ * @color: color of the policy
  * @self: the policy, NULL if it is new
  * @info: the request
  *

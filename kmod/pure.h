@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What select.c, pin.c, bucket.c, csid.c and encap.c need: types only, no
- * sk_buff, no locks. selftests/unit compiles these files in user space with its own
- * shim.
+ * Declarations for select.c, pin.c, bucket.c, csid.c, encap.c and name.c: types
+ * only, no sk_buff, no locks. selftests/unit compiles these files for user
+ * space with a shim of its own.
  */
 #ifndef _SRPOL_PURE_H
 #define _SRPOL_PURE_H
@@ -53,7 +53,7 @@ struct srpol_tlv {
  * @n_tlvs: number of TLVs
  * @timestamp: add the TLV that packets fill in
  * @sids: segment list in order of travel
- * @tlvs: in the order they are written
+ * @tlvs: in the order in which they are written
  */
 struct srpol_header {
 	u32 n_sids;
@@ -65,13 +65,13 @@ struct srpol_header {
 };
 
 /**
- * struct srpol_outer - the rest of an outer header, from resolution
+ * struct srpol_outer - the fields of an outer header that resolution finds
  * @src: outer source
- * @smac: source address
- * @dmac: destination address
+ * @smac: source Ethernet address
+ * @dmac: destination Ethernet address
  * @hop_limit: outer hop limit
- * @tag: non-zero: the SRH's tag is the path's id
- * @pad: keeps comparison by memcmp() honest
+ * @tag: non-zero: the tag of the SRH is the id of the path
+ * @pad: 0, so that memcmp() can compare
  */
 struct srpol_outer {
 	struct in6_addr src;
@@ -91,7 +91,7 @@ void srpol_encap_build(struct srpol_dp_path *out,
 /* select.c */
 
 /**
- * struct srpol_cand_id - what RFC 9256 2.9 compares
+ * struct srpol_cand_id - what RFC 9256 2.9 compares of candidate paths
  * @preference: higher wins
  * @protocol_origin: higher wins
  * @asn: originator, with @node; lower wins
@@ -116,9 +116,9 @@ int srpol_cand_cmp(const struct srpol_cand_id *a,
 #define SRPOL_NO_LIST	0xff	/* also in a bucket table: not assigned */
 
 /**
- * struct srpol_pin - a list as mode active-backup sees it
+ * struct srpol_pin - a segment list for mode active-backup
  * @usable: it is up and has a weight
- * @wait: until it may be returned to, any unit, 0: at once
+ * @wait: time until it may be returned to, in any unit, 0: at once
  */
 struct srpol_pin {
 	bool usable;

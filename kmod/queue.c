@@ -11,9 +11,10 @@
 static struct workqueue_struct *srpol_wq;
 
 /*
- * Unbound: compiling is work for a processor that has time for it. Not of high
- * priority, because packets have left what failed before; it would only keep
- * those from running that whoever holds RTNL waits for, like RCU's threads.
+ * The queue is unbound: compiling is for a CPU that has time for it. It has no
+ * high priority, because packets have left what failed before; a high priority
+ * would only keep threads from running that a holder of RTNL waits for, such as
+ * those of RCU.
  */
 int __init srpol_queue_init(void)
 {
@@ -27,7 +28,7 @@ void srpol_queue_destroy(void)
 }
 
 /**
- * srpol_queue_work() - have what is stale looked at
+ * srpol_queue_work() - queue the work, which processes what is stale
  * @sn: namespace
  */
 void srpol_queue_work(struct srpol_net *sn)
@@ -37,7 +38,7 @@ void srpol_queue_work(struct srpol_net *sn)
 }
 
 /**
- * __srpol_queue_tick() - have the tick run no later than this
+ * __srpol_queue_tick() - run the tick no later than this
  * @sn: namespace; @sn->state_lock is held
  * @delay: jiffies from now
  */
@@ -55,7 +56,7 @@ void __srpol_queue_tick(struct srpol_net *sn, unsigned long delay)
 }
 
 /**
- * srpol_queue_tick() - the same, for who does not hold the lock
+ * srpol_queue_tick() - run the tick no later than this; takes the lock
  * @sn: namespace
  * @delay: jiffies from now
  */
@@ -67,7 +68,8 @@ void srpol_queue_tick(struct srpol_net *sn, unsigned long delay)
 }
 
 /**
- * srpol_queue_tick_begins() - the tick runs: what is asked for now is the next
+ * srpol_queue_tick_begins() - the tick runs: from now on, the next one can be
+ * queued
  * @sn: namespace
  */
 void srpol_queue_tick_begins(struct srpol_net *sn)
@@ -78,12 +80,13 @@ void srpol_queue_tick_begins(struct srpol_net *sn)
 }
 
 /**
- * srpol_queue_stop() - nothing runs any more, or will
+ * srpol_queue_stop() - stop the work of a namespace; none can be queued
+ * afterwards
  * @sn: namespace that ends; @sn->lock is not held
  */
 void srpol_queue_stop(struct srpol_net *sn)
 {
-	/* who holds the lock may have seen that it lives */
+	/* a holder of the lock may have seen the bit clear and be queueing */
 	spin_lock_bh(&sn->state_lock);
 	set_bit(SRPOL_NET_DYING, &sn->flags);
 	spin_unlock_bh(&sn->state_lock);

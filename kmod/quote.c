@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which path wrote an outer header that somebody quotes: a hash table of paths
- * by segment list, or where there is no SRH by destination.
+ * Find the path that wrote an outer header which an error quotes: a hash table
+ * of paths, by segment list or, if there is no SRH, by destination.
  */
 #include <linux/random.h>
 #include <linux/skbuff.h>
@@ -11,15 +11,16 @@
 #include "quote.h"
 
 #define SRPOL_QUOTE_BUCKETS	1024
-#define SRPOL_QUOTE_CHAIN	256	/* entries of a bucket that are looked at */
+/* entries of a bucket that are compared */
+#define SRPOL_QUOTE_CHAIN	256
 
 /**
  * srpol_quote_read() - read the outer header that an error quotes
  * @skb: the error
- * @off: where the quoted packet begins
- * @q: set to it
+ * @off: offset of the quoted packet
+ * @q: set to the outer header
  *
- * Return: is it one of an encapsulation at all?
+ * Return: false if the quoted packet is not encapsulated.
  */
 bool srpol_quote_read(const struct sk_buff *skb, int off,
 		      struct srpol_quote *q)
@@ -46,7 +47,7 @@ bool srpol_quote_read(const struct sk_buff *skb, int off,
 			      q->n_segs * sizeof(q->segs[0]));
 }
 
-/* Hash of a segment list, or where there is none of a destination. */
+/* Hash of a segment list or, if there is none, of a destination. */
 static u64 srpol_quote_hash(const struct srpol_net *sn,
 			    const struct in6_addr *segs, u32 n_segs,
 			    const struct in6_addr *daddr)
@@ -69,7 +70,7 @@ static bool srpol_quote_container(const struct srpol_path_cfg *cfg,
 	       srpol_csid_in_block(sid, &cfg->block, cfg->block_len);
 }
 
-/* Is this the destination that @sid leads to, or was when it was shifted? */
+/* Is this the destination for @sid, or @sid after it has been shifted? */
 static bool srpol_quote_at(const struct srpol_quote *q,
 			   const struct srpol_path_cfg *cfg,
 			   const struct in6_addr *sid)
@@ -81,7 +82,10 @@ static bool srpol_quote_at(const struct srpol_quote *q,
 				  cfg->csid_len);
 }
 
-/* Would @path have written this, and been left at this segment? */
+/*
+ * Could @path have written this header, and the packet be on the way to this
+ * segment?
+ */
 static bool srpol_quote_matches(const struct srpol_quote *q,
 				const struct srpol_path *path)
 {
@@ -111,14 +115,14 @@ static bool srpol_quote_matches(const struct srpol_quote *q,
 }
 
 /**
- * srpol_quote_find() - the only path that could be meant
+ * srpol_quote_find() - find the only path that a report can mean
  * @sn: namespace; @sn->state_lock is held
- * @q: what was quoted
+ * @q: quoted outer header
  *
  * A bucket with very many entries has them from paths that differ in nothing
- * but the first SID; then nobody knows.
+ * but the first SID; then it cannot be told which path is meant.
  *
- * Return: a path, or NULL if there is none or several.
+ * Return: the path, or NULL if there is none or several.
  */
 struct srpol_path *srpol_quote_find(struct srpol_net *sn,
 				    const struct srpol_quote *q)
@@ -142,10 +146,10 @@ struct srpol_path *srpol_quote_find(struct srpol_net *sn,
 }
 
 /**
- * srpol_quote_stage() - prepare how reports will find a path
+ * srpol_quote_stage() - prepare the entries by which reports will find a path
  * @sn: namespace, locked, in a transaction
- * @path: a path that is to have another configuration
- * @stage: what it will be
+ * @path: a path whose configuration changes
+ * @stage: what is prepared for the path
  *
  * Return: 0 or -ENOMEM.
  */
@@ -161,7 +165,10 @@ int srpol_quote_stage(struct srpol_net *sn, struct srpol_path *path,
 
 	for (i = 0; i < in_srh; i++)
 		segs[i] = hdr->sids[hdr->n_sids - 1 - i];
-	/* without an SRH each address that a container takes on the way */
+	/*
+	 * without an SRH, there is an entry for each form that a container
+	 * takes
+	 */
 	dst = hdr->sids[0];
 	shifts = !in_srh && srpol_quote_container(cfg, &dst);
 	n = 1;
@@ -184,7 +191,7 @@ int srpol_quote_stage(struct srpol_net *sn, struct srpol_path *path,
 }
 
 /**
- * srpol_quote_unlink() - reports find a path no more
+ * srpol_quote_unlink() - remove the entries by which reports find a path
  * @path: the path; srpol_net.state_lock is held
  */
 void srpol_quote_unlink(struct srpol_path *path)
@@ -197,11 +204,12 @@ void srpol_quote_unlink(struct srpol_path *path)
 }
 
 /**
- * srpol_quote_link() - reports find a path as it is from now on
+ * srpol_quote_link() - replace the entries of a path by those that were
+ * prepared
  * @sn: namespace; @sn->state_lock is held
  * @path: the path
  *
- * Return: what is to be freed.
+ * Return: the old entries, for the caller to free.
  */
 struct srpol_quote_node *srpol_quote_link(struct srpol_net *sn,
 					  struct srpol_path *path)

@@ -27,17 +27,19 @@ struct srpol_quote {
 	int inner;
 };
 
-/* The table of a namespace. */
+/* Create and free the table of a namespace. */
 int srpol_quote_init(struct srpol_net *sn);
 void srpol_quote_exit(struct srpol_net *sn);
 
-/* From a packet to the path; the second with srpol_net.state_lock held. */
+/*
+ * Find the path of a quoted packet; the second with srpol_net.state_lock held.
+ */
 bool srpol_quote_read(const struct sk_buff *skb, int off,
 		      struct srpol_quote *q);
 struct srpol_path *srpol_quote_find(struct srpol_net *sn,
 				    const struct srpol_quote *q);
 
-/* How it is found; the last two with srpol_net.state_lock held. */
+/* Enter a path; the last two are called with srpol_net.state_lock held. */
 int srpol_quote_stage(struct srpol_net *sn, struct srpol_path *path,
 		      struct srpol_path_stage *stage);
 struct srpol_quote_node *srpol_quote_link(struct srpol_net *sn,

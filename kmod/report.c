@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ICMPv6 errors as a failure signal: a switch that has lost the way to the
- * next SID answers Destination Unreachable to the outer source, this host,
- * within one round trip. The path the quoted packet took is taken out of use
- * and tried again after a retry interval, doubled while it keeps failing.
+ * ICMPv6 errors as a failure signal: a switch that has lost its route to the
+ * next SID sends Destination Unreachable to the outer source, which is this
+ * host, within one round-trip time. The path of the quoted packet is taken out
+ * of use and tried again after a retry interval, which is doubled while it
+ * keeps failing.
  *
- * What arrives is believed only if it came in on an uplink from one of the
+ * A report is accepted only if it came in on an uplink from one of the
  * configured routers, its checksum is right, it quotes an outer header that
- * exactly one of our paths would have written (source, remaining destination,
- * which may be a container that was shifted, and segment list), and the data
- * plane does not find that the flow label is another one than it writes for
- * the quoted packet. With a reduced SRH the first SID is lost once it was
- * visited; if several paths could then be meant, the report is ignored.
+ * exactly one path of this host would have written (source, remaining
+ * destination, which may be a shifted container, and segment list), and the
+ * data plane does not find that it would write another flow label for the
+ * quoted packet. With a reduced SRH the first SID is not in the packet after it
+ * was visited; if several paths could then be meant, the report is ignored.
  */
 #include <linux/icmpv6.h>
 #include <linux/netfilter.h>
@@ -42,7 +43,7 @@ static bool srpol_report_trusted(const struct srpol_config *config,
 	return false;
 }
 
-/* Let the data plane see whether the flow label is of its making. */
+/* Ask the data plane whether it would have written this flow label. */
 static bool srpol_report_label(struct srpol_net *sn,
 			       const struct sk_buff *skb,
 			       const struct srpol_quote *q,
@@ -64,8 +65,9 @@ static bool srpol_report_label(struct srpol_net *sn,
 }
 
 /*
- * What costs nothing first: then a flood of something else leaves the budget
- * alone. In a VRF @state->in is the VRF; the control block has the device.
+ * Checks that cost nothing come first, so that a flood of other packets does
+ * not use up the budget. In a VRF, @state->in is the VRF; the control block has
+ * the device.
  */
 static unsigned int srpol_report_in(void *priv, struct sk_buff *skb,
 				    const struct nf_hook_state *state)

@@ -4,7 +4,10 @@
 
 struct srpol_net;
 
-/* Of a namespace; packets may be in the hook for a grace period after stop. */
+/*
+ * For a namespace. Packets may be in the hook for a grace period after the
+ * stop.
+ */
 int srpol_report_net_start(struct srpol_net *sn);
 void srpol_report_net_stop(struct srpol_net *sn);
 

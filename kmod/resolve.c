@@ -31,10 +31,10 @@ struct srpol_resolution {
 };
 
 /**
- * srpol_resolve_dev() - the device that somebody configured
+ * srpol_resolve_dev() - find a device that was configured
  * @sn: namespace
- * @ifindex: its index then
- * @name: its name then: if it was created anew, it has another index
+ * @ifindex: its index at that time
+ * @name: its name at that time; if it was created again, it has another index
  * @tracker: for netdev_put()
  *
  * Return: a referenced device or NULL.
@@ -47,7 +47,7 @@ struct net_device *srpol_resolve_dev(struct srpol_net *sn, u32 ifindex,
 	       netdev_get_by_name(sn->net, name, tracker, GFP_KERNEL);
 }
 
-/* The device that the routes choose for the first SID, and the gateway. */
+/* The device and the gateway that the routes select for the first SID. */
 static struct net_device *srpol_resolve_route(struct srpol_net *sn,
 					      const struct srpol_path_cfg *cfg,
 					      int ifindex,
@@ -96,7 +96,7 @@ srpol_resolve_egress(struct srpol_net *sn, const struct srpol_path_cfg *cfg,
 	netdev_put(routed, &second);
 	if (routed)
 		return SRPOL_PATH_REASON_NONE;
-	/* the routes of a device that is down are gone: say what matters */
+	/* a device that is down has no routes: report the cause */
 	return netif_running(*dev) && netif_carrier_ok(*dev) ?
 	       SRPOL_PATH_REASON_NO_ROUTE : SRPOL_PATH_REASON_DEVICE_DOWN;
 }
@@ -108,7 +108,7 @@ srpol_resolve_source(struct srpol_net *sn, const struct srpol_path_cfg *cfg,
 	*src = ipv6_addr_any(&cfg->src) ? srpol_config(sn)->src : cfg->src;
 	if (!ipv6_addr_any(src))
 		return SRPOL_PATH_REASON_NONE;
-	/* a link-local source ends at the first router */
+	/* packets with a link-local source would not pass the first router */
 	if (ipv6_dev_get_saddr(sn->net, dev, &cfg->hdr.sids[0], 0, src) ||
 	    ipv6_addr_type(src) & IPV6_ADDR_LINKLOCAL)
 		return SRPOL_PATH_REASON_NO_SOURCE;
@@ -165,7 +165,10 @@ static int srpol_resolve(struct srpol_net *sn,
 	return err;
 }
 
-/* Hand @cfg and @bytes to the data plane; @up once it is committed. */
+/*
+ * Compile @cfg and @bytes, and stage the result; @up is the state once
+ * committed.
+ */
 static int srpol_path_compile(struct srpol_net *sn,
 			      const struct srpol_path *path,
 			      const struct srpol_path_cfg *cfg,
@@ -184,7 +187,7 @@ static int srpol_path_compile(struct srpol_net *sn,
 }
 
 /**
- * srpol_path_push() - give the data plane a path it has not seen
+ * srpol_path_push() - tell a new data plane about a path
  * @sn: namespace, locked; @sn->state_lock is held
  * @path: the path; nothing is done if it was never compiled
  */
@@ -213,7 +216,10 @@ static void srpol_path_fill_bytes(struct srpol_net *sn,
 	memcpy(bytes->outer.dmac, res->nh->lladdr, ETH_ALEN);
 }
 
-/* Fill in @stage from a resolution and hand over what is another form. */
+/*
+ * Fill in @stage from a resolution, and stage the form of the path if it
+ * changed.
+ */
 static int srpol_path_prepare(struct srpol_net *sn, struct srpol_path *path,
 			      struct srpol_path_stage *stage,
 			      const struct srpol_resolution *res)
@@ -237,7 +243,7 @@ static int srpol_path_prepare(struct srpol_net *sn, struct srpol_path *path,
 				       sizeof(path->bytes));
 		stage->compiled = true;
 	} else if (other) {
-		/* what was compiled is not what this path is any more */
+		/* what was compiled before is not this path any more */
 		stage->compiled = false;
 	}
 	return stage->pushed ? srpol_path_compile(sn, path, cfg,
@@ -245,7 +251,7 @@ static int srpol_path_prepare(struct srpol_net *sn, struct srpol_path *path,
 						  stage->up) : 0;
 }
 
-/* Packets leave a path that an event made unusable at once. */
+/* Let packets leave a path at once that an event has made unusable. */
 static void srpol_path_leave(struct srpol_net *sn, struct srpol_path *path,
 			     struct srpol_path_stage *stage)
 {
@@ -286,14 +292,14 @@ static int srpol_path_stage_form(struct srpol_net *sn,
 }
 
 /**
- * srpol_path_stage() - resolve a path and prepare what it will be
+ * srpol_path_stage() - resolve a path and prepare its next form
  * @sn: namespace, locked, in a transaction
  * @obj: the path
  * @extack: for a refusal
  *
- * A path of which the configuration is the same follows what has happened
- * around it; it is not refused when there is no room for its next hop, and if
- * it turns out to be lost, packets leave it at once.
+ * A path whose configuration has not changed is adapted to what has happened
+ * around it. It is not refused when there is no room for its next hop. If it
+ * turns out to be down, packets leave it at once.
  *
  * Return: 0, also if the path cannot forward (its reason says why); a
  * negative errno if the data plane or memory has no room.

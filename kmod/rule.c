@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rules: kept in order of priority, handed to the data plane as a table that is
- * switched as a whole.
+ * Rules: kept in order of priority, and passed to the data plane as a table
+ * that is switched as a whole.
  *
- * A rule lives in one of the two slots that belong to its id and moves to the
- * other when it is redefined, so no packet sees a half-written rule. It moves
- * once in a transaction, when that is committed.
+ * A rule is in one of the two slots that belong to its id, and moves to the
+ * other one when it is redefined, so that no packet sees a half-written rule.
+ * It moves once per transaction, at the commit.
  */
 #include <linux/bits.h>
 #include <linux/rbtree.h>
@@ -34,11 +34,12 @@ static struct srpol_rule *srpol_rule_lookup(struct srpol_net *sn,
 }
 
 /**
- * srpol_rule_find() - look a rule up
+ * srpol_rule_find() - look up a rule
  * @sn: namespace, locked
  * @priority: its priority
  *
- * Return: a rule that the transaction under way has not deleted, or NULL.
+ * Return: the rule, or NULL if it does not exist or the present transaction has
+ * deleted it.
  */
 struct srpol_rule *srpol_rule_find(struct srpol_net *sn, u32 priority)
 {
@@ -49,9 +50,9 @@ struct srpol_rule *srpol_rule_find(struct srpol_net *sn, u32 priority)
 }
 
 /**
- * srpol_rule_next() - first rule of a priority or a later one
+ * srpol_rule_next() - the first rule of this priority or a later one
  * @sn: namespace, locked, not in a transaction
- * @priority: may be one beyond the largest
+ * @priority: priority; may be one more than the largest
  */
 struct srpol_rule *srpol_rule_next(struct srpol_net *sn, u64 priority)
 {
@@ -95,13 +96,13 @@ static u32 srpol_rule_key(u32 match)
 	       (match & SRPOL_MATCH_CGROUP ? SRPOL_KEY_CGROUP : 0);
 }
 
-/* Where a rule is to be found after the transaction under way. */
+/* The slot of a rule after the present transaction. */
 static u32 srpol_rule_slot(const struct srpol_rule *rule)
 {
 	return rule->moved ? rule->slot ^ 1 : rule->slot;
 }
 
-/* Stage the order of the rules that are wanted. */
+/* Stage the order of the rules as they will be after the transaction. */
 static int srpol_rule_order(struct srpol_net *sn)
 {
 	struct srpol_dp_rule_table *table;
@@ -176,8 +177,8 @@ static void srpol_rule_release(struct srpol_net *sn, struct srpol_obj *obj)
 /**
  * srpol_rule_define() - create or redefine a rule
  * @sn: namespace, locked, in a transaction
- * @priority: which one
- * @cfg: what it will be; it is copied
+ * @priority: its priority
+ * @cfg: its configuration; it is copied
  * @extack: for a refusal
  *
  * Return: 0 or a negative errno.
@@ -222,7 +223,7 @@ static int srpol_rule_push(struct srpol_net *sn, const struct srpol_rule *rule)
 	return srpol_dp_call(sn, rule_set, &dp);
 }
 
-/* Write the rule into a slot that is not in use. */
+/* Write a rule into a slot that is not in use. */
 static int srpol_rule_stage(struct srpol_net *sn, struct srpol_obj *obj,
 			    struct netlink_ext_ack *extack)
 {
@@ -230,11 +231,13 @@ static int srpol_rule_stage(struct srpol_net *sn, struct srpol_obj *obj,
 	struct srpol_rule *rule = srpol_rule(obj);
 	int err;
 
-	/* the data plane has no names */
+	/* names are not in the data plane */
 	if (cur && next && !memcmp(&cur->dp, &next->dp, sizeof(cur->dp)))
 		return 0;
 	if (next) {
-		/* of the slot and, if it is new, the id */
+		/*
+		 * grace period of the slot and, if the rule is new, of its id
+		 */
 		srpol_dp_wait_gp(sn, sn->rule_gp);
 		rule->moved = cur;
 		err = srpol_rule_push(sn, rule);
@@ -246,7 +249,7 @@ static int srpol_rule_stage(struct srpol_net *sn, struct srpol_obj *obj,
 	return 0;
 }
 
-/* The order is staged once, and only if a rule was. */
+/* Stage the order once, and only if a rule was staged. */
 static int srpol_rule_finish(struct srpol_net *sn,
 			     struct netlink_ext_ack *extack)
 {

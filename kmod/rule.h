@@ -8,8 +8,8 @@
  * struct srpol_rule_cfg - a rule as configured
  * @name: may be empty
  * @origin: who created it
- * @src_len: prefix length of @dp.src, @dp.match says whether it counts
- * @dst_len: likewise
+ * @src_len: prefix length of @dp.src, if @dp.match has SRPOL_MATCH_SRC
+ * @dst_len: prefix length of @dp.dst, likewise
  * @dp: match and result, without id and slot
  */
 struct srpol_rule_cfg {
@@ -25,9 +25,9 @@ struct srpol_rule_cfg {
  * @obj: its configuration, struct srpol_rule_cfg
  * @node: in srpol_net.rules, by priority
  * @priority: lower is tried first
- * @id: dense id, index of its counters; slots 2 * @id and 2 * @id + 1 are its
- * @slot: where the data plane has the present configuration
- * @moved: a transaction staged the next one in the other slot
+ * @id: dense id, index of its counters; its slots are 2 * @id and 2 * @id + 1
+ * @slot: slot that has the present configuration in the data plane
+ * @moved: a transaction has staged the next configuration in the other slot
  */
 struct srpol_rule {
 	struct srpol_obj obj;
@@ -64,7 +64,7 @@ static inline struct srpol_rule *srpol_rule(const struct srpol_obj *obj)
 	return container_of(obj, struct srpol_rule, obj);
 }
 
-/* The configuration that the requests so far want. */
+/* The configuration as the requests of the present transaction leave it. */
 static inline const struct srpol_rule_cfg *
 srpol_rule_cfg(const struct srpol_rule *rule)
 {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * rules on netlink: dump, and the requests about them.
- */
+/* Rules on netlink: dump, and the requests about them. */
 #include <net/ipv6.h>
 
 #include "netlink.h"
@@ -152,7 +150,7 @@ int srpol_nl_rule_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-/* @cb->args[0] is the priority to go on with, which may exceed 32 bits. */
+/* @cb->ctx has the priority to continue with, which may exceed 32 bits. */
 int srpol_nl_rule_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct srpol_net *sn = srpol_net(sock_net(skb->sk));

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * rules on netlink: parsing and checks.
- */
+/* Rules on netlink: parsing and checks. */
 #include <linux/cgroup.h>
 #include <net/ipv6.h>
 
@@ -12,7 +10,7 @@
 #define SRPOL_ROCE_MATCHES	(SRPOL_MATCH_QP | SRPOL_MATCH_OPCODE | \
 				 SRPOL_MATCH_PKEY)
 
-/* A range of which the maximum may be left out. */
+/* Read a range, whose maximum may be omitted. */
 static int srpol_rule_range(const struct genl_info *info, int min_type,
 			    int max_type, u32 width, u32 *min, u32 *max)
 {
@@ -77,7 +75,7 @@ static int srpol_rule_parse_ranges(struct srpol_dp_rule *dp,
 	return 0;
 }
 
-/* Returns the prefix length, 0 if there is no prefix, or a negative errno. */
+/* Return: the prefix length, 0 if there is no prefix, or a negative errno. */
 static int srpol_rule_parse_prefix(const struct genl_info *info, int type,
 				   int len_type, u8 *addr, u8 *mask)
 {
@@ -103,7 +101,7 @@ static int srpol_rule_parse_prefix(const struct genl_info *info, int type,
 	}
 	memcpy(addr, &prefix, sizeof(prefix));
 	memcpy(mask, &netmask, sizeof(netmask));
-	/* ::/0 matches everything, IPv4 too: no condition at all */
+	/* ::/0 matches every address, also IPv4: that is no condition at all */
 	return len;
 }
 
@@ -219,7 +217,7 @@ static int srpol_rule_parse_result(struct srpol_dp_rule *dp,
 	return 0;
 }
 
-/* What one match says must be possible beside the others. */
+/* Check that the conditions can be true together. */
 static int srpol_rule_check(const struct srpol_dp_rule *dp,
 			    const struct genl_info *info)
 {
@@ -248,8 +246,8 @@ static int srpol_rule_check(const struct srpol_dp_rule *dp,
 }
 
 /*
- * The path need not be there, nor be one of the policy's: it counts once it is.
- * Flows of a rule that names one are hashed otherwise.
+ * The path need not exist, nor be one of the policy: it is used once it is.
+ * Flows of a rule with a path are in mode hash.
  */
 static int srpol_rule_parse_path(struct srpol_net *sn,
 				 struct srpol_dp_rule *dp,
@@ -284,7 +282,9 @@ static int srpol_rule_parse_path(struct srpol_net *sn,
 	return 0;
 }
 
-/* The id is all the data plane compares, and where it is in the hierarchy. */
+/*
+ * The data plane compares the id of the cgroup, at its level of the hierarchy.
+ */
 static int srpol_rule_parse_cgroup(struct srpol_dp_rule *dp,
 				   const struct genl_info *info)
 {
@@ -322,7 +322,7 @@ static int srpol_rule_parse_dev(struct srpol_net *sn,
 	return 0;
 }
 
-/* Matches of one value. */
+/* Conditions that have a single value. */
 static void srpol_rule_parse_values(struct srpol_dp_rule *dp,
 				    const struct genl_info *info)
 {
@@ -349,8 +349,8 @@ static void srpol_rule_parse_values(struct srpol_dp_rule *dp,
 /**
  * srpol_rule_parse() - read and check a rule
  * @sn: namespace, locked
- * @cfg: the rule, as it is if it is changed, or empty
- * @change: it is changed
+ * @cfg: the present rule if it is to be changed, or empty
+ * @change: the rule is to be changed, not defined
  * @info: the request
  *
  * Return: 0 or a negative errno.

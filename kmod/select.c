@@ -5,12 +5,12 @@
 #include "pure.h"
 
 /**
- * srpol_cand_cmp() - which of two candidate paths is better
+ * srpol_cand_cmp() - compare two candidate paths
  * @a: one
  * @b: the other
  *
- * The optional rule to prefer the installed path is not used: the outcome
- * depends on what is configured and valid only, not on history.
+ * The optional rule to prefer the installed path is not used, so that the
+ * outcome depends only on what is configured and valid, not on history.
  *
  * Return: > 0 if @a is better, < 0 if @b is, 0 if they are the same path or
  * both invalid.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Local SIDs: segments that end at this host, and the adjacencies that some of
- * them forward to.
+ * Local SIDs: segments that this host processes, and the adjacencies to which
+ * some of them forward.
  */
 #include <linux/etherdevice.h>
 #include <linux/rhashtable.h>
@@ -31,7 +31,7 @@ void srpol_sid_exit(struct srpol_net *sn)
 	rhltable_destroy(&sn->sid_addrs);
 }
 
-/* Also one that the transaction under way has deleted. */
+/* The result may be one that the present transaction has deleted. */
 static struct srpol_sid *srpol_sid_lookup(struct srpol_net *sn,
 					  const struct in6_addr *addr, u32 len)
 {
@@ -51,12 +51,13 @@ static struct srpol_sid *srpol_sid_lookup(struct srpol_net *sn,
 }
 
 /**
- * srpol_sid_find() - look a SID up
+ * srpol_sid_find() - look up a SID
  * @sn: namespace, locked
  * @addr: the SID
  * @len: its prefix length
  *
- * Return: a SID that the transaction under way has not deleted, or NULL.
+ * Return: the SID, or NULL if it does not exist or the present transaction has
+ * deleted it.
  */
 struct srpol_sid *srpol_sid_find(struct srpol_net *sn,
 				 const struct in6_addr *addr, u32 len)
@@ -67,7 +68,7 @@ struct srpol_sid *srpol_sid_find(struct srpol_net *sn,
 }
 
 /**
- * srpol_sid_find_any() - look a SID up by its address alone
+ * srpol_sid_find_any() - look up a SID by its address alone
  * @sn: namespace, locked
  * @addr: the SID
  *
@@ -174,9 +175,9 @@ static void srpol_sid_release(struct srpol_net *sn, struct srpol_obj *obj)
 /**
  * srpol_sid_define() - create or redefine a SID
  * @sn: namespace, locked, in a transaction
- * @addr: which one
- * @len: which one
- * @cfg: what it will be; it is copied
+ * @addr: its address
+ * @len: its prefix length
+ * @cfg: its configuration; it is copied
  * @extack: for a refusal
  *
  * Return: 0 or a negative errno.
@@ -219,7 +220,7 @@ static struct srpol_dp_sid srpol_sid_to_dp(const struct srpol_sid *sid,
 	return dp;
 }
 
-/* The form that an adjacency has now; its next hop is referenced. */
+/* Find the present form of an adjacency; its next hop is referenced. */
 static int srpol_sid_resolve(struct srpol_net *sn,
 			     const struct srpol_sid_cfg *cfg,
 			     struct srpol_sid_form *form,
@@ -240,7 +241,10 @@ static int srpol_sid_resolve(struct srpol_net *sn,
 	if (IS_ERR(nh))
 		return PTR_ERR(nh) == -ENODEV ? 0 : PTR_ERR(nh);
 	form->nh = nh;
-	/* those known last, while it is not up: the data plane watches that */
+	/*
+	 * while the next hop is down, the last known addresses: the data plane
+	 * drops then
+	 */
 	spin_lock_bh(&sn->state_lock);
 	ether_addr_copy(form->l2, nh->lladdr);
 	ether_addr_copy(form->l2 + ETH_ALEN, nh->smac);
@@ -302,7 +306,7 @@ static int srpol_sid_stage(struct srpol_net *sn, struct srpol_obj *obj,
 					    extack);
 		srpol_txn_staged(sn, obj);
 	}
-	/* flows know whether their destination is a SID */
+	/* flows remember whether their destination is a SID */
 	sn->txn.reclassify |= obj->staged;
 	return 0;
 }
@@ -337,7 +341,7 @@ static void srpol_sid_revert(struct srpol_net *sn, struct srpol_obj *obj)
 	sid->resolved = false;
 }
 
-/* Seen as no-resources; the tick tries again. */
+/* Show the SID as no-resources; the tick tries again. */
 static void srpol_sid_refused(struct srpol_net *sn, struct srpol_obj *obj)
 {
 	srpol_sid(obj)->refused = true;
@@ -365,11 +369,12 @@ const struct srpol_obj_ops srpol_sid_ops = {
 };
 
 /**
- * srpol_sid_touch_nexthop() - a next hop changed: look at the SIDs over it
+ * srpol_sid_touch_nexthop() - touch the SIDs of a next hop that has changed
  * @sn: namespace, locked, in a transaction
  * @nh: the next hop
  *
- * The data plane watches the next hop; the addresses are part of the SID.
+ * The data plane follows the state of the next hop; its addresses are part of
+ * the SID.
  */
 void srpol_sid_touch_nexthop(struct srpol_net *sn,
 			     const struct srpol_nexthop *nh)
@@ -381,10 +386,10 @@ void srpol_sid_touch_nexthop(struct srpol_net *sn,
 }
 
 /**
- * srpol_sid_touch_waiting() - look at SIDs that lack something
+ * srpol_sid_touch_waiting() - touch the SIDs that lack something
  * @sn: namespace, locked, in a transaction
  *
- * Return: is there any?
+ * Return: true if there is any.
  */
 bool srpol_sid_touch_waiting(struct srpol_net *sn)
 {

@@ -15,11 +15,11 @@ struct srpol_nexthop;
  * @behavior: enum srpol_behavior
  * @origin: who created it
  * @block_len: bits of the locator block, 0 for plain SIDs
- * @ifindex: device of the adjacency, 0 none
- * @ifname: its name then, by which it is found if it was created anew
- * @via: neighbour of the adjacency, v4-mapped for IPv4
- * @policy: id of the policy whose binding SID it is, 0: none's. Such a SID comes
- *	and goes with the policy
+ * @ifindex: device of the adjacency, 0: none
+ * @ifname: name of that device, by which it is found if it is created again
+ * @via: neighbor of the adjacency, v4-mapped for IPv4
+ * @policy: id of the policy whose binding SID it is, 0: none. Such a SID is
+ *	created and deleted with the policy
  */
 struct srpol_sid_cfg {
 	u32 behavior;
@@ -32,7 +32,7 @@ struct srpol_sid_cfg {
 };
 
 /**
- * struct srpol_sid_form - what the data plane has of an adjacency
+ * struct srpol_sid_form - an adjacency in the form for the data plane
  * @nh: its next hop, referenced, NULL while there is none
  * @l2: Ethernet addresses, destination and source
  */
@@ -48,12 +48,12 @@ struct srpol_sid_form {
  * @addr: the SID
  * @prefix_len: bits of locator and function
  * @node: in srpol_net.sid_addrs
- * @form: what packets see
- * @next: what they will see
+ * @form: form in force
+ * @next: form to be put in force by the present transaction
  * @resolved: @next is set
  * @nh_node: in srpol_nexthop.sids, of @form
- * @refused: the data plane refused what an event made of it
- * @gp: grace period after its last change
+ * @refused: the data plane refused the form that an event required
+ * @gp: grace period that begins with its last change
  */
 struct srpol_sid {
 	struct srpol_obj obj;
@@ -71,7 +71,7 @@ struct srpol_sid {
 
 extern const struct srpol_obj_ops srpol_sid_ops;
 
-/* Tables of a namespace: made when it is first configured. */
+/* Tables of a namespace; they are made when it is first configured. */
 int srpol_sid_init(struct srpol_net *sn);
 void srpol_sid_exit(struct srpol_net *sn);
 
@@ -101,7 +101,7 @@ static inline struct srpol_sid *srpol_sid(const struct srpol_obj *obj)
 	return container_of(obj, struct srpol_sid, obj);
 }
 
-/* The configuration that the requests so far want. */
+/* The configuration as the requests of the present transaction leave it. */
 static inline const struct srpol_sid_cfg *
 srpol_sid_cfg(const struct srpol_sid *sid)
 {

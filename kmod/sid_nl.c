@@ -17,8 +17,8 @@
  * @code: value of the IANA registry
  * @prefix_len: default length of locator and function
  * @csid: NEXT-CSID: it has a locator block
- * @adjacency: it forwards to a neighbour
- * @ipv4: that neighbour is an IPv4 one
+ * @adjacency: it forwards to a neighbor
+ * @ipv4: that neighbor is an IPv4 one
  */
 struct srpol_behavior_info {
 	u32 code;
@@ -77,8 +77,8 @@ static bool srpol_policy_reduced(const struct srpol_policy_cfg *cfg)
 }
 
 /*
- * Which of the two behaviors a binding SID has: that is up to the segment lists
- * of its policy.
+ * A binding SID has one of two behaviors; the segment lists of its policy
+ * decide which.
  */
 static int srpol_sid_fill_policy(struct srpol_net *sn, struct sk_buff *skb,
 				 const struct srpol_sid_cfg *cfg)
@@ -171,9 +171,8 @@ int srpol_nl_sid_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 }
 
 /*
- * Which SID a -new request is about. Without a prefix length a change is
- * about the only SID of the address; all else goes by the default of the
- * behavior.
+ * Which SID a -new request is about. A change without a prefix length is about
+ * the only SID of that address; otherwise the default of the behavior applies.
  */
 static int srpol_sid_parse_key(struct srpol_net *sn,
 			       const struct genl_info *info,
@@ -331,7 +330,7 @@ static int srpol_sid_parse(struct srpol_net *sn, struct srpol_sid_cfg *cfg,
 	       srpol_sid_parse_via(sn, b, cfg, info);
 }
 
-/* A binding SID is its policy's. */
+/* A binding SID can be changed by its policy only. */
 static int srpol_sid_may_change(struct srpol_net *sn,
 				const struct srpol_sid_cfg *cfg,
 				const struct genl_info *info)

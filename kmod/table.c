@@ -3,11 +3,11 @@
  * Memory of compiled policies: their tables, and the bucket rows that the data
  * plane reads.
  *
- * A policy has rows for two tables. One is what packets see, the other one is
- * compiled by a transaction and takes its place when that is committed; an
- * abort forgets it. A policy that gets another number of buckets gets another
- * pair of rows. The module itself keeps one table, and the other one only
- * while the transaction lasts.
+ * A policy has rows for two tables. One table is in force; the other one is
+ * compiled by a transaction and replaces it at the commit, while an abort
+ * discards it. If the number of buckets of a policy changes, it gets another
+ * pair of rows. The module itself keeps one table, and the second one only
+ * during the transaction.
  */
 #include <linux/bitmap.h>
 #include <linux/slab.h>
@@ -24,7 +24,7 @@ u32 srpol_rows(u32 n)
 	return n / SRPOL_ROW_BUCKETS;
 }
 
-/* First of @n bucket rows that nobody has, 0 and an error if there are none. */
+/* The first of @n free bucket rows; 0, with @err set, if there are none. */
 static u32 srpol_rows_get(struct srpol_net *sn, u32 n, int *err,
 			  struct netlink_ext_ack *extack)
 {
@@ -49,9 +49,9 @@ static u32 srpol_rows_get(struct srpol_net *sn, u32 n, int *err,
 }
 
 /**
- * srpol_table_alloc_rows() - find rows that nobody reads
+ * srpol_table_alloc_rows() - find rows that no packet reads
  * @sn: namespace, locked
- * @table: a table of which the number of buckets is set
+ * @table: a table whose number of buckets is set
  * @was: the present table of the policy, NULL if it has none
  * @extack: for a refusal
  *
@@ -80,7 +80,7 @@ int srpol_table_alloc_rows(struct srpol_net *sn, struct srpol_table *table,
 }
 
 /**
- * srpol_table_put_rows() - give both rows of a policy back
+ * srpol_table_put_rows() - free the rows of both tables of a policy
  * @sn: namespace, locked
  * @table: one of its tables
  */
@@ -106,8 +106,9 @@ struct srpol_table *srpol_table_scratch(struct srpol_net *sn)
 }
 
 /**
- * srpol_table_copy() - a table to keep
- * @from: the scratch table; primary and live mostly are the same
+ * srpol_table_copy() - copy a table, to keep it
+ * @from: the scratch table; primary and live table are the same most of the
+ *	time
  *
  * Return: a copy no larger than it needs to be, or NULL.
  */
@@ -125,7 +126,8 @@ struct srpol_table *srpol_table_copy(const struct srpol_table *from)
 }
 
 /**
- * srpol_policy_free_kept() - forget the tables of candidate paths not in use
+ * srpol_policy_free_kept() - free the tables of candidate paths that are not
+ * active
  * @policy: the policy
  */
 void srpol_policy_free_kept(struct srpol_policy *policy)

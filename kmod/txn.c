@@ -38,7 +38,7 @@ static const struct srpol_obj_ops *srpol_obj_ops(const struct srpol_obj *obj)
 }
 
 /**
- * srpol_txn_init() - no transaction yet
+ * srpol_txn_init() - initialize: no transaction is in progress
  * @sn: new namespace
  */
 void srpol_txn_init(struct srpol_net *sn)
@@ -50,7 +50,7 @@ void srpol_txn_init(struct srpol_net *sn)
 }
 
 /**
- * srpol_obj_init() - a new object, which no transaction has touched
+ * srpol_obj_init() - initialize a new object, which no transaction has touched
  * @obj: part of the object
  * @type: its type
  */
@@ -61,7 +61,7 @@ void srpol_obj_init(struct srpol_obj *obj, enum srpol_obj_type type)
 }
 
 /**
- * srpol_obj_touch() - an object is part of the transaction
+ * srpol_obj_touch() - make an object part of the transaction
  * @sn: namespace, locked, in a transaction
  * @obj: the object
  */
@@ -84,7 +84,7 @@ static void srpol_obj_want(struct srpol_net *sn, struct srpol_obj *obj,
 		ops->want(sn, cfg, delta);
 }
 
-/* Free what is in @next, unless it is the present configuration too. */
+/* Free @next, unless it is the present configuration as well. */
 static void srpol_obj_drop(struct srpol_net *sn, struct srpol_obj *obj)
 {
 	if (obj->next && obj->next != obj->cur)
@@ -104,7 +104,7 @@ static void srpol_obj_set(struct srpol_net *sn, struct srpol_obj *obj,
 }
 
 /**
- * srpol_obj_define() - an object is to have this configuration
+ * srpol_obj_define() - give an object another configuration
  * @sn: namespace, locked, in a transaction
  * @obj: the object
  * @cfg: the configuration, which the object owns from now on
@@ -115,7 +115,7 @@ void srpol_obj_define(struct srpol_net *sn, struct srpol_obj *obj, void *cfg)
 }
 
 /**
- * srpol_obj_delete() - an object is not wanted any more
+ * srpol_obj_delete() - delete an object
  * @sn: namespace, locked, in a transaction
  * @obj: the object
  */
@@ -125,16 +125,16 @@ void srpol_obj_delete(struct srpol_net *sn, struct srpol_obj *obj)
 }
 
 /**
- * srpol_obj_swap() - what was next is present
- * @obj: an object being committed, under the locks its readers need
+ * srpol_obj_swap() - make the next configuration the present one
+ * @obj: an object being committed, under the locks that its readers need
  *
- * Pairs with READ_ONCE() of those who read under RCU.
+ * Pairs with READ_ONCE() of those that read under RCU.
  */
 void srpol_obj_swap(struct srpol_obj *obj)
 {
 	void *old = obj->cur;
 
-	/* what it points at was filled in before */
+	/* what it points to has been filled in before */
 	smp_store_release(&obj->cur, obj->next);
 	obj->next = old;
 }
@@ -158,7 +158,8 @@ void srpol_obj_flush(struct srpol_net *sn, struct srpol_obj *obj)
 }
 
 /**
- * srpol_txn_staged() - the data plane has something of an object to commit
+ * srpol_txn_staged() - note that something of an object is staged in the data
+ * plane
  * @sn: namespace, locked, in a transaction
  * @obj: the object
  */
@@ -168,7 +169,7 @@ void srpol_txn_staged(struct srpol_net *sn, struct srpol_obj *obj)
 	sn->txn.staged = true;
 }
 
-/* The transaction is over for this object. */
+/* Remove an object from the transaction, as its part in it is over. */
 static void srpol_obj_leave(struct srpol_net *sn, struct srpol_obj *obj)
 {
 	srpol_obj_drop(sn, obj);
@@ -180,7 +181,7 @@ static void srpol_obj_leave(struct srpol_net *sn, struct srpol_obj *obj)
 		srpol_obj_ops(obj)->release(sn, obj);
 }
 
-/* Leave it as it was, whatever requests or events wanted. */
+/* Leave an object as it was, whatever requests or events wanted. */
 static void srpol_obj_abort(struct srpol_net *sn, struct srpol_obj *obj)
 {
 	const struct srpol_obj_ops *ops = srpol_obj_ops(obj);
@@ -195,8 +196,8 @@ static void srpol_obj_abort(struct srpol_net *sn, struct srpol_obj *obj)
 }
 
 /*
- * Leave out what ended up as it was. What is touched for another reason than a
- * request stays in.
+ * Remove objects whose definition is the same as before. Those that were
+ * touched for another reason than a request stay in the transaction.
  */
 static void srpol_txn_check_type(struct srpol_net *sn,
 				 enum srpol_obj_type type)
@@ -289,8 +290,8 @@ static void srpol_txn_announce_type(struct srpol_net *sn,
 }
 
 /*
- * What is used before its users, what was deleted the other way round; and
- * states of objects that the listeners know by then.
+ * Notify of objects before their users, and of deletions in the opposite order.
+ * States are sent when listeners know their objects.
  */
 static void srpol_txn_notify(struct srpol_net *sn,
 			     const struct genl_info *info)
@@ -305,7 +306,7 @@ static void srpol_txn_notify(struct srpol_net *sn,
 		srpol_txn_notify_type(sn, type, true, info);
 }
 
-/* Users before what they use. */
+/* Remove deleted objects, users before what they use. */
 static void srpol_txn_finish(struct srpol_net *sn)
 {
 	struct srpol_obj *obj, *tmp;
@@ -365,8 +366,8 @@ static void srpol_txn_abort(struct srpol_net *sn)
 /**
  * srpol_txn_begin() - begin a transaction
  * @sn: namespace, locked
- * @event: it follows what has happened already: what the data plane refuses
- *	stays as it is, the rest is done
+ * @event: the transaction follows an event: what the data plane refuses is left
+ *	as it is, the rest is committed
  */
 void srpol_txn_begin(struct srpol_net *sn, bool event)
 {
@@ -381,13 +382,12 @@ void srpol_txn_begin(struct srpol_net *sn, bool event)
 }
 
 /**
- * srpol_txn_end() - commit a transaction, or take all of it back
+ * srpol_txn_end() - commit a transaction, or revert all of it
  * @sn: namespace, locked
- * @info: the request it was made for, NULL if it is an event
- * @err: why it has to be taken back, 0 to commit
+ * @info: the request that it was made for, NULL if it follows an event
+ * @err: why it has to be reverted, 0 to commit
  *
- * Return: 0 if it was committed, or a negative errno, and then nothing has
- * changed.
+ * Return: 0 if it was committed, or a negative errno; then nothing has changed.
  */
 int srpol_txn_end(struct srpol_net *sn, const struct genl_info *info, int err)
 {
@@ -405,7 +405,7 @@ int srpol_txn_end(struct srpol_net *sn, const struct genl_info *info, int err)
 /**
  * srpol_txn_doit() - carry out one request
  * @info: the request
- * @write: does it
+ * @write: function that carries it out
  *
  * Return: 0 or a negative errno.
  */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * How every object changes: DOC: transactions in txn.c.
- */
+/* How every object changes; see DOC: transactions in txn.c. */
 #ifndef _SRPOL_TXN_H
 #define _SRPOL_TXN_H
 
@@ -30,19 +28,19 @@ typedef int (*srpol_fill_t)(struct srpol_net *sn, struct sk_buff *skb,
 typedef int (*srpol_write_t)(struct srpol_net *sn, struct genl_info *info);
 
 /**
- * struct srpol_obj - the part of every object that transactions know
+ * struct srpol_obj - the part of every object that transactions use
  * @node: in srpol_txn.touched while a transaction touches the object
- * @request: the request to blame if the object is refused, NULL: there is
- *	only one
+ * @request: the request to blame if the object is refused, NULL: there is only
+ *	one request
  * @cur: its configuration, NULL while the object is new
- * @next: what the configuration will be, NULL if the object is deleted; @cur
- *	itself if it stays; after the commit the one before. Not looked at
- *	outside of a transaction that touches the object
+ * @next: its next configuration: NULL if the object is deleted, @cur itself if
+ *	it does not change; after the commit the previous one. Not used outside
+ *	of a transaction that touches the object
  * @type: enum srpol_obj_type
- * @defined: a request defined or deleted the object
- * @staged: the data plane was told of what is next
+ * @defined: a request has defined or deleted the object
+ * @staged: the next configuration was staged in the data plane
  *
- * A configuration is not written once it is in here.
+ * A configuration is not written any more once it is in here.
  */
 struct srpol_obj {
 	struct list_head node;
@@ -55,16 +53,16 @@ struct srpol_obj {
 };
 
 /**
- * struct srpol_txn - the transaction under way
- * @touched: objects it touches, by type
- * @request: the request being carried out, NULL if there is only one
+ * struct srpol_txn - the present transaction
+ * @touched: objects that it touches, by type
+ * @request: the request that is carried out, NULL if there is only one
  * @blame: the request to blame for what is being staged
- * @event: it follows what has happened: what is refused is left out
- * @staged: something was staged, so there is something to commit
+ * @event: it follows an event: what is refused is left out
+ * @staged: something was staged, so that there is something to commit
  * @order: an order of rules was staged
- * @reclassify: flows are to be classified again
- * @all_paths: settings that all paths are compiled with are to change
- * @gp: grace period after the commit
+ * @reclassify: flows have to be classified again
+ * @all_paths: settings change that are part of all compiled paths
+ * @gp: grace period that begins with the commit
  */
 struct srpol_txn {
 	struct list_head touched[SRPOL_OBJ_TYPES];
@@ -80,18 +78,20 @@ struct srpol_txn {
 
 /**
  * struct srpol_obj_ops - what an object type does in a transaction
- * @equal: does the object stay as it is, though it was defined anew
- * @want: a configuration begins (1) or ceases (-1) to be what the requests so
- *	far want; may be NULL
+ * @equal: is the next configuration equal to the present one
+ * @want: a configuration becomes (1), or is no longer (-1), what the requests
+ *	so far want; may be NULL
  * @free_cfg: free a configuration that is no longer in the object
- * @prepare: before the first @stage of this type; may be NULL
- * @stage: tell the data plane what is next; once, after all requests
- * @finish: after the last @stage; may be NULL
+ * @prepare: called before the first @stage of this type; may be NULL
+ * @stage: stage the next configuration in the data plane; called once per
+ *	object, after all requests
+ * @finish: called after the last @stage; may be NULL
  * @commit: the data plane has switched; calls srpol_obj_swap()
- * @revert: take back what was staged; cannot fail
- * @refused: the data plane refused what an event asked for; may be NULL
- * @announce: the listeners know the object: tell them its state; may be NULL
- * @erase: take a deleted object out of the data plane; may be NULL
+ * @revert: revert what was staged; cannot fail
+ * @refused: the data plane refused what an event required; may be NULL
+ * @announce: listeners have been notified of the object: notify them of its
+ *	state; may be NULL
+ * @erase: remove a deleted object from the data plane; may be NULL
  * @release: free an object that has no configuration
  *
  * All are called with srpol_net.lock held.
@@ -117,7 +117,7 @@ struct srpol_obj_ops {
  * @ops: what it does in a transaction
  * @fill: attributes of notifications
  * @ntf: notification of a new or changed object
- * @del_ntf: notification of a deleted one
+ * @del_ntf: notification of a deleted object
  */
 struct srpol_type {
 	const struct srpol_obj_ops *ops;
@@ -146,19 +146,19 @@ static inline bool srpol_obj_touched(const struct srpol_obj *obj)
 	return !list_empty(&obj->node);
 }
 
-/* The configuration that the requests so far want, NULL: none. */
+/* The configuration as the requests so far leave it, NULL: none. */
 static inline void *srpol_obj_wanted(const struct srpol_obj *obj)
 {
 	return srpol_obj_touched(obj) ? obj->next : obj->cur;
 }
 
-/* The configuration to show: of a deleted object the last one. */
+/* The configuration to show; for a deleted object, the last one. */
 static inline const void *srpol_obj_shown(const struct srpol_obj *obj)
 {
 	return obj->cur ?: obj->next;
 }
 
-/* These three have a meaning for objects touched, before the commit. */
+/* These three are valid for objects that are touched, before the commit. */
 static inline bool srpol_obj_created(const struct srpol_obj *obj)
 {
 	return !obj->cur;

@@ -114,7 +114,7 @@ const char *srpol_prefix_text(const void *prefix, uint32_t len, char *buf)
 }
 
 /**
- * srpol_addr_in_prefix() - does a prefix hold an address
+ * srpol_addr_in_prefix() - is an address in a prefix
  * @addr: 16 bytes, IPv4 as v4-mapped
  * @prefix: the prefix
  * @len: its length, IPv4 as 96 + length

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1
-/* Asking an engine at its Unix socket: a line of JSON there, a line back. */
+/* Requests to an engine at its Unix socket: one line of JSON each way. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -35,7 +35,10 @@ static int connect_to(const char *path, unsigned int limit_ms)
 	return ret;
 }
 
-/* Without signals: the process may be somebody else's. */
+/*
+ * Send a line, without SIGPIPE: the process may belong to a program that uses
+ * this.
+ */
 static bool send_line(int fd, const json_t *request)
 {
 	char *text = json_dumps(request, JSON_COMPACT);
@@ -71,14 +74,14 @@ static json_t *read_line(int fd)
 }
 
 /**
- * srpol_ask() - ask an engine
- * @path: of its Unix socket
- * @request: "request", and what else that needs; it gets its version here
- * @limit_ms: to wait for any step of it, 0: without a limit
- * @answer: result, to be released: object with "reply" or "error"; NULL if none
- *	came
+ * srpol_ask() - send a request to an engine
+ * @path: path of its Unix socket
+ * @request: "request" and its arguments; the version is added here
+ * @limit_ms: longest wait for each step in ms, 0: no limit
+ * @answer: result, to be released: object with "reply" or "error"; NULL if no
+ *	answer came
  *
- * Return: 0, or why there is nobody to be asked (negative errno).
+ * Return: 0, or a negative errno if the engine cannot be reached.
  */
 int srpol_ask(const char *path, json_t *request, unsigned int limit_ms,
 	      json_t **answer)

@@ -31,7 +31,7 @@ static int xdp_attach(int prog, unsigned int ifindex, unsigned int flags)
 	return bpf_link_create(prog, ifindex, BPF_XDP, &opts);
 }
 
-/* Name of a program, to be told who has taken the place. */
+/* Name of a program, to report which one is attached already. */
 static void prog_name(uint32_t id, char *name, size_t len)
 {
 	struct bpf_prog_info info = {};
@@ -97,8 +97,8 @@ static int link_ingress(const char *dir, unsigned int ifindex,
 }
 
 /*
- * Behind the programs that are there already: what they are for, a firewall
- * say, comes before a packet is encapsulated.
+ * Attach behind the programs that are there already: they may be a firewall,
+ * for instance, which has to see packets before they are encapsulated.
  */
 static int link_tcx(const char *dir, unsigned int ifindex, const char *name,
 		    enum bpf_attach_type type, struct srpol_error *err)
@@ -133,7 +133,7 @@ static int pin_link(int link, const char *dir, const char *name,
 	if (link < 0)
 		return link;
 	srpol_pins_path(path, dir, name);
-	/* left by a device that is gone and whose number is used again */
+	/* a link may be left of a deleted device whose ifindex is used again */
 	unlink(path);
 	ret = bpf_obj_pin(link, path) ? -errno : 0;
 	close(link);
@@ -160,7 +160,7 @@ static bool link_alive(const char *dir, const char *name)
 	return alive;
 }
 
-/* Programs can read these maps, but not write them. */
+/* Set an entry of a map of devices. BPF programs cannot write devmaps. */
 static int set_dev(const char *dir, const char *name, unsigned int ifindex,
 		   struct srpol_error *err)
 {
@@ -200,9 +200,10 @@ bool srpol_dev_takes_frames(unsigned int ifindex)
 }
 
 /*
- * The uplinks that take frames from the XDP of host ports; what would go to the
- * others is left to TC. Asked again for each device that is added, as it may
- * have changed: a frame for one that no longer takes it is lost.
+ * Set the uplinks that take frames from the XDP of host ports; packets for
+ * others are left to TC. All uplinks are asked again for each device that is
+ * added, since the answer may have changed: a frame for an uplink that takes
+ * none is lost.
  */
 static int set_uplinks_xdp(const char *dir, struct srpol_error *err)
 {
@@ -224,7 +225,10 @@ static int set_uplinks_xdp(const char *dir, struct srpol_error *err)
 	return ret;
 }
 
-/* XDP may forward to a device that takes it, from one whose frames are plain. */
+/*
+ * XDP may forward to devices that take its frames, from devices whose frames
+ * are plain.
+ */
 static int set_forward(const char *dir, unsigned int ifindex, bool uplink,
 		       struct srpol_error *err)
 {
@@ -290,9 +294,9 @@ out:
 }
 
 /*
- * What a port's XDP may do: nothing on a device whose frames are not plain, as
- * they carry checksums that are pending, tags in metadata, or are
- * super-packets. Generic XDP there would make plain ones of them, at a price.
+ * Should XDP run on a port? Not on a device whose frames are not plain: they
+ * have pending checksums or tags in metadata, or are super-packets. Generic XDP
+ * would have to make plain frames of them, which is expensive.
  */
 static bool port_wants_xdp(unsigned int ifindex, enum srpol_xdp_mode mode)
 {
@@ -302,7 +306,7 @@ static bool port_wants_xdp(unsigned int ifindex, enum srpol_xdp_mode mode)
 }
 
 /**
- * srpol_attach_tc() - put a program at TC ingress of a device
+ * srpol_attach_tc() - attach a program at TC ingress of a device
  * @dir: folder of pins
  * @ifindex: the device
  * @prog: pin of the program
@@ -318,7 +322,7 @@ int srpol_attach_tc(const char *dir, unsigned int ifindex, const char *prog,
 			dir, tc, err);
 }
 
-/* And take it off. */
+/* Detach what srpol_attach_tc() attached. */
 void srpol_detach_tc(const char *dir, unsigned int ifindex)
 {
 	char tc[64];
@@ -336,13 +340,14 @@ bool srpol_attached_tc(const char *dir, unsigned int ifindex)
 }
 
 /**
- * srpol_attach_port() - put the programs on a host port
+ * srpol_attach_port() - attach the programs to a host port
  * @dir: folder of pins
  * @ifindex: the device
  * @mode: how XDP is to run
  * @err: for the reason
  *
- * TC always, which has the last word; XDP before it where it is of use.
+ * The program at TC, which makes the final decision, is always attached; the
+ * one at XDP, before it, where it is of use.
  */
 int srpol_attach_port(const char *dir, unsigned int ifindex,
 		      enum srpol_xdp_mode mode, struct srpol_error *err)
@@ -372,14 +377,14 @@ out:
 }
 
 /**
- * srpol_dp_attach() - put the programs on a device
+ * srpol_dp_attach() - attach the programs to a device
  * @ifindex: the device
- * @role: what the device is
+ * @role: role of the device
  * @mode: how XDP is to run
  * @err: for the reason
  *
- * The ingress program of an uplink goes first: what other hosts send
- * encapsulated is understood before anything is sent so.
+ * For an uplink the ingress program is attached first, so that this host can
+ * decapsulate before it sends encapsulated packets.
  */
 int srpol_dp_attach(unsigned int ifindex, enum srpol_dev_role role,
 		    enum srpol_xdp_mode mode, struct srpol_error *err)
@@ -410,7 +415,7 @@ int srpol_dp_attach(unsigned int ifindex, enum srpol_dev_role role,
 }
 
 /**
- * srpol_dp_detach() - take the programs off a device
+ * srpol_dp_detach() - detach the programs from a device
  * @ifindex: the device
  * @err: for the reason
  */
@@ -436,10 +441,11 @@ int srpol_dp_detach(unsigned int ifindex, struct srpol_error *err)
 }
 
 /**
- * srpol_dp_by_xdp() - does the XDP of host ports send by an uplink itself?
+ * srpol_dp_by_xdp() - does the XDP of host ports send packets of an uplink
+ * itself?
  * @ifindex: the device
  *
- * Else it leaves to TC what goes there.
+ * Otherwise it leaves packets for that uplink to TC.
  */
 bool srpol_dp_by_xdp(unsigned int ifindex)
 {
@@ -466,7 +472,7 @@ static bool is_device_link(const char *name)
 }
 
 /**
- * srpol_dp_dir_in_use() - is a program of a folder on any device
+ * srpol_dp_dir_in_use() - is a program of a folder attached to any device
  * @dir: folder of pins
  *
  * Pins of devices that were deleted are removed on the way.
@@ -492,7 +498,7 @@ bool srpol_dp_dir_in_use(const char *dir)
 }
 
 /**
- * srpol_dp_any_attached() - is any device left that has the programs
+ * srpol_dp_any_attached() - are the programs attached to any device
  */
 bool srpol_dp_any_attached(void)
 {
@@ -507,7 +513,7 @@ bool srpol_dp_any_attached(void)
  * @st: result
  *
  * Return: 0, or -EACCES if the pins may not be read; then only what the device
- * itself says is filled in, @xdp_mode and @xdp_id.
+ * itself tells is filled in, @xdp_mode and @xdp_id.
  */
 int srpol_dp_dev_status(unsigned int ifindex, struct srpol_dev_status *st)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 */
-/*
- * Programs on devices; shared by the files of the library that put them there.
- */
+/* Programs on devices; declarations shared by the files that attach them. */
 #ifndef _SRPOL_ATTACH_H
 #define _SRPOL_ATTACH_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
  * Virtual ports: the programs on the other end of the pair, and the addresses
- * that uplinks have to lead to it.
+ * for which uplinks redirect packets to it.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -23,8 +23,8 @@ static int next_addr(int map, struct in6_addr *addr, bool first)
 }
 
 /*
- * Forget the addresses that lead to @ifindex, or to a device that is gone. One
- * that goes shortens the walk, so start anew.
+ * Remove the addresses that lead to @ifindex, or to a device that is gone.
+ * Removing one may cut the walk short, so it starts again.
  */
 static void forget_addrs(int map, unsigned int ifindex)
 {
@@ -60,7 +60,7 @@ static int device_mac(const char *name, uint8_t *mac, uint32_t *mtu)
 	return ret;
 }
 
-/* One row of "host_addrs"; not for what is of the link. */
+/* Set one entry of map "host_addrs"; link-local addresses are skipped. */
 static int set_addr(int map, const struct sockaddr *sa,
 		    const struct srpol_host *h)
 {
@@ -92,7 +92,10 @@ static int set_addrs(int map, const char *name, const struct srpol_host *h)
 	return ret;
 }
 
-/* What leads to the workload's end of a pair, by the other one. */
+/*
+ * Fill in how packets reach the workload's end of a pair: through its other
+ * end.
+ */
 static int read_pair(unsigned int ifindex, char *name, struct srpol_host *h)
 {
 	char peer[IF_NAMESIZE];
@@ -107,11 +110,12 @@ static int read_pair(unsigned int ifindex, char *name, struct srpol_host *h)
 }
 
 /**
- * srpol_dp_host_sync() - which addresses does a virtual port have?
+ * srpol_dp_host_sync() - write the addresses of a virtual port to the data
+ * plane
  * @ifindex: the workload's end
  * @err: for the reason
  *
- * Told to the data plane as they are now.
+ * The addresses are those that the device has now.
  */
 int srpol_dp_host_sync(unsigned int ifindex, struct srpol_error *err)
 {
@@ -140,12 +144,13 @@ int srpol_dp_host_sync(unsigned int ifindex, struct srpol_error *err)
 }
 
 /**
- * srpol_attach_host() - put the programs on a virtual port
+ * srpol_attach_host() - attach the programs to a virtual port
  * @dir: folder of pins
  * @ifindex: the workload's end
  * @err: for the reason
  *
- * They go to the other end, which has what XDP cannot see: to TC.
+ * They are attached to the other end, at TC, as its packets are skbs whose
+ * properties XDP cannot see.
  */
 int srpol_attach_host(const char *dir, unsigned int ifindex,
 		      struct srpol_error *err)
@@ -164,7 +169,7 @@ int srpol_attach_host(const char *dir, unsigned int ifindex,
 }
 
 /**
- * srpol_dp_detach_host() - take the programs off a virtual port
+ * srpol_dp_detach_host() - detach the programs from a virtual port
  * @ifindex: the workload's end
  * @err: for the reason
  */
@@ -186,7 +191,7 @@ int srpol_dp_detach_host(unsigned int ifindex, struct srpol_error *err)
 }
 
 /**
- * srpol_dp_host_sweep() - forget the addresses of virtual ports that are gone
+ * srpol_dp_host_sweep() - remove the addresses of virtual ports that are gone
  *
  * To be called with the lock of the pins held.
  */
@@ -205,7 +210,7 @@ void srpol_dp_host_sweep(void)
 }
 
 /**
- * srpol_dp_host_stale() - do uplinks lead addresses to ports that are gone
+ * srpol_dp_host_stale() - do any addresses lead to virtual ports that are gone
  */
 bool srpol_dp_host_stale(void)
 {
@@ -226,10 +231,10 @@ bool srpol_dp_host_stale(void)
 }
 
 /**
- * srpol_dp_host_has() - do uplinks lead an address to a virtual port
+ * srpol_dp_host_has() - does an address lead to a virtual port
  * @addr: IPv4 as v4-mapped
  *
- * Return: true also if that may not be known.
+ * Return: true also if the caller may not read the map.
  */
 bool srpol_dp_host_has(const struct in6_addr *addr)
 {

@@ -31,7 +31,7 @@ static bool make_room(struct srpol_batch *batch, size_t more)
 	return true;
 }
 
-/* The attribute's header; the message begins right behind it. */
+/* Append the header of an attribute; the message follows right behind it. */
 static void append(struct srpol_batch *batch, uint16_t type, size_t len)
 {
 	struct nlattr *attr = (struct nlattr *)(batch->buf + batch->len);
@@ -43,8 +43,8 @@ static void append(struct srpol_batch *batch, uint16_t type, size_t len)
 
 /**
  * srpol_batch_add() - add a request to a transaction
- * @batch: the transaction; zeroed at first
- * @nlh: the request, as srpol_msg_start() and srpol_msg_put() made it
+ * @batch: the transaction; must be zeroed before its first request
+ * @nlh: the request, made by srpol_msg_start() and srpol_msg_put()
  *
  * Return: 0, or -EMSGSIZE or -ENOMEM.
  */
@@ -69,12 +69,12 @@ int srpol_batch_add(struct srpol_batch *batch, const struct nlmsghdr *nlh)
 }
 
 /**
- * srpol_batch_send() - carry a transaction out
+ * srpol_batch_send() - send a transaction
  * @g: connection
  * @batch: the transaction; an empty one succeeds
- * @err: why it was refused; @err->request says which request is to blame
+ * @err: why it was refused; @err->request is the number of the request to blame
  *
- * Return: 0, or a negative errno, and then nothing has changed.
+ * Return: 0 or a negative errno; then nothing has changed.
  */
 int srpol_batch_send(struct srpol_genl *g, struct srpol_batch *batch,
 		     struct srpol_error *err)

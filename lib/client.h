@@ -2,14 +2,14 @@
 /*
  * libsrpol: a client of the srpol module's generic netlink family.
  *
- * Functions return 0 or a negative errno unless they say otherwise. Those
- * that can fail for reasons an operator should read take a struct srpol_error
- * and put one line there. A connection is for one thread at a time; it talks
- * to the module of the network namespace in which it was opened.
+ * Functions return 0 or a negative errno unless they say otherwise. Those that
+ * can fail for reasons that an operator should read take a struct srpol_error
+ * and write one line to it. A connection is for one thread at a time; it is to
+ * the module of the network namespace in which it was opened.
  *
- * Attributes are those of <linux/srpol.h>; what they mean is in the family's
- * specification, srpol.yaml. The structs are allocated by callers, so their
- * sizes are part of the ABI.
+ * Attributes are those of <linux/srpol.h>; the specification of the family,
+ * srpol.yaml, describes them. Callers allocate the structs, so that their sizes
+ * are part of the ABI.
  */
 #ifndef _SRPOL_CLIENT_H
 #define _SRPOL_CLIENT_H
@@ -31,7 +31,7 @@ struct mnl_socket;
 /**
  * struct srpol_error - why something failed
  * @text: one line without newline, empty if nothing is known
- * @request: in a transaction, number of the request to blame, from 0
+ * @request: in a transaction, number of the request to blame, counted from 0
  */
 struct srpol_error {
 	char text[512];
@@ -70,11 +70,11 @@ struct srpol_msg {
 };
 
 /**
- * typedef srpol_msg_cb - what to do with a message from the kernel
+ * typedef srpol_msg_cb - handle a message from the kernel
  * @nlh: the message
- * @data: as given
+ * @data: the caller's
  *
- * Return: 0 to go on, or a negative errno.
+ * Return: 0 to continue, or a negative errno.
  */
 typedef int (*srpol_msg_cb)(const struct nlmsghdr *nlh, void *data);
 
@@ -106,10 +106,10 @@ void srpol_nest_attrs(const struct nlattr *nest, const struct nlattr **tb,
 /* batch.c: transactions */
 
 /**
- * struct srpol_batch - requests to be carried out together
+ * struct srpol_batch - requests that are carried out in one transaction
  * @buf: message under construction
  * @len: bytes of it
- * @size: room
+ * @size: size of @buf
  * @n: number of requests
  */
 struct srpol_batch {

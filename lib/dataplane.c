@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Loading and pinning the eBPF data plane; attach.c puts it on devices.
+ * Load and pin the eBPF data plane; attach.c attaches it to devices.
  *
- * Everything of a network namespace is pinned in one folder and lives on its
- * own: no process has to stay. Names in the folder:
+ * All pins of a network namespace are in one folder, and need no process to
+ * stay. Names in the folder:
  *
  *	MAP			every map, by its name
  *	prog_NAME		the programs: egress, uplink, port, port_tc,
@@ -32,8 +32,8 @@
 static bool verbose;
 
 /**
- * srpol_dp_verbose() - let libbpf speak
- * @on: print its debugging output, the verifier's log with it
+ * srpol_dp_verbose() - print messages of libbpf
+ * @on: also print its debugging output, with the log of the verifier
  */
 void srpol_dp_verbose(bool on)
 {
@@ -47,7 +47,7 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt,
 }
 
 /**
- * srpol_dp_status() - is the data plane of this namespace there
+ * srpol_dp_status() - is the data plane of this namespace loaded
  * @st: result
  * @err: for the reason
  *
@@ -81,7 +81,10 @@ static int pin_prog(struct bpf_program *prog, const char *dir,
 	return bpf_program__pin(prog, path);
 }
 
-/* Nobody is to know which flows share a set of the table. */
+/*
+ * Draw random multipliers, so that nobody knows which flows share a set of the
+ * table.
+ */
 static int set_flow_mix(struct srpol_bpf *skel)
 {
 	uint64_t *mix = (uint64_t *)skel->rodata->srpol_flow_mix;
@@ -167,7 +170,7 @@ out:
  * srpol_dp_load() - load the data plane and register it with the module
  * @err: for the reason
  *
- * Nothing is done if it is there already. To be called with the lock of
+ * Does nothing if it is loaded already. To be called with the lock of
  * srpol_pins_lock() held.
  */
 int srpol_dp_load(struct srpol_error *err)
@@ -190,7 +193,7 @@ int srpol_dp_load(struct srpol_error *err)
 }
 
 /**
- * srpol_dp_unload() - take the data plane away
+ * srpol_dp_unload() - unload the data plane
  * @err: for the reason
  *
  * Its programs are detached from all devices first. To be called with the
@@ -212,7 +215,7 @@ int srpol_dp_unload(struct srpol_error *err)
  * srpol_explain() - what the data plane would do with a packet
  * @frame: frame as it would leave, at least as long as @result
  * @len: its length
- * @ifindex: device it is looked at on
+ * @ifindex: device on which the packet is examined
  * @mark: its mark
  * @result: the decision
  * @err: for the reason

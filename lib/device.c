@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1
-/*
- * What kind of device it is.
- */
+/* Properties of devices. */
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
@@ -13,12 +11,12 @@
 #include "srpol_lib.h"
 
 /**
- * srpol_dev_is_soft() - do packets come in by a device as skbs of a sender?
+ * srpol_dev_is_soft() - do the packets of a device come in as skbs of a sender?
  * @ifindex: the device
  *
- * Then their checksums may be pending, their tags in metadata, and they may be
- * super-packets, all of which XDP cannot see: a veth, a tap, a bridge. False if
- * that is not known.
+ * If so, their checksums may be pending, their tags in metadata, and they may
+ * be super-packets, all of which XDP cannot see: a veth, a tap, a bridge. False
+ * if that is not known.
  */
 bool srpol_dev_is_soft(unsigned int ifindex)
 {

@@ -56,7 +56,7 @@ struct srpol_drops *srpol_drops_open(srpol_drop_cb cb, void *data)
 }
 
 /**
- * srpol_drops_fd() - what to poll
+ * srpol_drops_fd() - file descriptor to poll
  * @drops: the reader
  */
 int srpol_drops_fd(const struct srpol_drops *drops)
@@ -65,7 +65,7 @@ int srpol_drops_fd(const struct srpol_drops *drops)
 }
 
 /**
- * srpol_drops_read() - hand on what is there
+ * srpol_drops_read() - call the callback for each record that is there
  * @drops: the reader
  *
  * Return: number of records, or the negative errno of the callback.

@@ -5,7 +5,7 @@
 
 #include "srpol_lib.h"
 
-/* Not in the middle of a character: JSON would not have it. */
+/* Cut the text, but not inside a UTF-8 character, which JSON would refuse. */
 static void cut(char *text, size_t len)
 {
 	while (len && (text[len] & 0xc0) == 0x80)

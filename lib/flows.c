@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Reading the table of flows, which is mapped: no system call for each flow.
+ * Reading the flow table. It is mapped, so that no system call is needed per
+ * flow.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -22,7 +23,7 @@ static const void *map_table(const char *name, size_t len)
 #define FLOWS_LEN	(SRPOL_MAX_FLOWS * sizeof(struct srpol_flow))
 
 /**
- * srpol_flows_open() - get at the flows of this namespace's data plane
+ * srpol_flows_open() - map the flow table of this namespace's data plane
  * @table: result
  *
  * Return: 0 or a negative errno, -ENOENT if none is attached.
@@ -41,11 +42,11 @@ void srpol_flows_close(struct srpol_flow_table *table)
 /**
  * srpol_flows_next() - walk the flows
  * @table: table
- * @nr: where to begin, 0 at first; moved on
- * @flow: a copy of the flow found
+ * @nr: number of the entry to begin at, 0 at first; advanced
+ * @flow: set to a copy of the flow found
  *
- * An entry that is given to another flow meanwhile is passed over. What packets
- * change in a flow while it is being copied may be of different moments.
+ * An entry that is given to another flow during the copy is skipped. Fields
+ * that packets change during the copy may be of different moments.
  *
  * Return: false at the end.
  */

@@ -153,7 +153,10 @@ struct blame {
 	unsigned int index;
 };
 
-/* Only attributes of a message itself have the names of its command. */
+/*
+ * The type of an attribute of the message itself; only these have names of a
+ * command.
+ */
 static int top_level_type(const struct nlmsghdr *msg, const void *at)
 {
 	const struct nlattr *attr;
@@ -164,7 +167,7 @@ static int top_level_type(const struct nlmsghdr *msg, const void *at)
 	return -1;
 }
 
-/* The request of a transaction that an address is in. */
+/* Find the request of a transaction that contains an address. */
 static void find_request(const struct nlmsghdr *transaction, const void *at,
 			 struct blame *blame)
 {
@@ -194,7 +197,10 @@ static void find_blame(const struct nlmsghdr *request, uint32_t offset,
 		blame->type = top_level_type(request, at);
 }
 
-/* What the module says, without its name in front: NL_SET_ERR_MSG_MOD. */
+/*
+ * A message of the module without the name in front that NL_SET_ERR_MSG_MOD
+ * adds.
+ */
 static const char *without_module(const char *msg)
 {
 	const char *prefix = "srpol: ";
@@ -203,7 +209,7 @@ static const char *without_module(const char *msg)
 						      msg + strlen(prefix);
 }
 
-/* One line out of an error message with extended ack. */
+/* Make one line of an error message with extended ack. */
 static void read_extack(const struct nlmsghdr *nlh,
 			const struct nlmsghdr *request,
 			struct srpol_error *err)
@@ -242,7 +248,7 @@ static void read_extack(const struct nlmsghdr *nlh,
 		err->request = blame.index;
 }
 
-/* Handle one message; 1 to go on, 0 when the answer is complete. */
+/* Handle one message. Return: 1 to continue, 0 when the answer is complete. */
 static int handle(const struct nlmsghdr *nlh, const struct nlmsghdr *request,
 		  srpol_msg_cb cb, void *data, struct srpol_error *err)
 {
@@ -258,7 +264,7 @@ static int handle(const struct nlmsghdr *nlh, const struct nlmsghdr *request,
 		return e->error;
 	case NLMSG_DONE:
 		ret = *(const int *)mnl_nlmsg_get_payload(nlh);
-		/* what changed behind the last object is told only here */
+		/* a change behind the last object is reported only here */
 		return !ret && nlh->nlmsg_flags & NLM_F_DUMP_INTR ? -EINTR :
 								    ret;
 	default:
@@ -301,7 +307,7 @@ int srpol_genl_talk(struct srpol_genl *g, const struct nlmsghdr *msg,
 				continue;
 			ret = handle(nlh, msg, failed ? NULL : cb, data,
 				     err);
-			/* read the rest, or the next request would see it */
+			/* read the rest, or the next request would get it */
 			if (ret < 0 && nlh->nlmsg_type != NLMSG_ERROR &&
 			    nlh->nlmsg_type != NLMSG_DONE) {
 				failed = ret;
@@ -313,15 +319,15 @@ int srpol_genl_talk(struct srpol_genl *g, const struct nlmsghdr *msg,
 }
 
 /**
- * srpol_genl_dump() - all objects of a kind
+ * srpol_genl_dump() - read all objects of a type
  * @g: connection
  * @cmd: a -get operation
  * @cb: for each object
  * @data: for @cb
  * @err: set if the kernel explains a refusal
  *
- * Return: as srpol_genl_talk(); -EINTR if the objects changed meanwhile, and
- * then @cb has seen some of them.
+ * Return: as srpol_genl_talk(); -EINTR if the objects changed meanwhile; @cb
+ * has been called for some of them then.
  */
 int srpol_genl_dump(struct srpol_genl *g, uint8_t cmd, srpol_msg_cb cb,
 		    void *data, struct srpol_error *err)
@@ -437,7 +443,7 @@ void srpol_genl_close(struct srpol_genl *g)
 
 /**
  * srpol_genl_listen() - subscribe to changes and events
- * @g: connection, used for nothing else from now on
+ * @g: connection; it can be used for nothing else from now on
  * @err: for the reason
  */
 int srpol_genl_listen(struct srpol_genl *g, struct srpol_error *err)
@@ -457,7 +463,7 @@ int srpol_genl_listen(struct srpol_genl *g, struct srpol_error *err)
 }
 
 /**
- * srpol_genl_fd() - what to poll for notifications
+ * srpol_genl_fd() - file descriptor to poll for notifications
  * @g: connection that listens
  */
 int srpol_genl_fd(const struct srpol_genl *g)
@@ -466,7 +472,7 @@ int srpol_genl_fd(const struct srpol_genl *g)
 }
 
 /**
- * srpol_genl_receive() - wait for notifications and hand them on
+ * srpol_genl_receive() - wait for notifications and call the callback for each
  * @g: connection that listens
  * @cb: for each
  * @data: for @cb

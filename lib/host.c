@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
  * The veth pair of a virtual port. The workload's end has its addresses, and
- * the routes of what is to be steered through a gateway that is nobody: its
- * neighbor entry is permanent and has the MAC of the other end, so that nothing
- * is resolved, ever, and no carrier but that of the pair is looked at. Both ends
- * have an alias that says who made them: no other device is ever deleted.
+ * the routes for packets that are to be steered, through a gateway that does
+ * not exist: its neighbor entry is permanent and has the MAC address of the
+ * other end. So no neighbor is ever resolved, and no carrier matters but that
+ * of the pair. Both ends have an alias that tells who made them: no other
+ * device is ever deleted.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,7 +28,7 @@
 #define V4MAPPED_LEN	96
 #define MAC_LEN		6
 
-/* Of the workload's end, and of the other one. */
+/* Aliases of the workload's end, and of the other one. */
 #define ALIAS		"srpol virtual port"
 #define ALIAS_PEER	"srpol virtual port, other end"
 
@@ -61,8 +62,9 @@ static int make_pair(struct rtnl *r, const struct srpol_host_port *h)
 }
 
 /*
- * With the mark of who made it. Without a link-local address: nothing is to be
- * said on this link by itself, no solicitation of routers, no report of groups.
+ * Set a device up, with the alias that tells who made it, and without a
+ * link-local address, so that the kernel sends nothing on this link by itself,
+ * such as router solicitations or multicast reports.
  */
 static int set_up(struct rtnl *r, const char *name, const char *alias)
 {
@@ -90,8 +92,8 @@ static int set_up(struct rtnl *r, const char *name, const char *alias)
 }
 
 /*
- * Only with NAPI does a veth take frames from XDP of another device, and it has
- * NAPI while it has GRO.
+ * A veth takes frames from XDP of another device only while it has NAPI, and it
+ * has NAPI while GRO is on.
  */
 static int set_gro(const char *name, struct srpol_error *err)
 {
@@ -108,7 +110,10 @@ static int set_gro(const char *name, struct srpol_error *err)
 	return ret;
 }
 
-/* What comes out of the other end has a local source. */
+/*
+ * Set a sysctl of a device: packets that come out of the other end have a local
+ * source.
+ */
 static int set_sysctl(const char *dev, const char *name, char value,
 		      struct srpol_error *err)
 {
@@ -161,8 +166,8 @@ static void start_addr(struct rtnl *r, uint16_t type, uint16_t flags,
 }
 
 /*
- * No route of its own: nobody is on this link. @new: was it not there? One that
- * is there stays as it is.
+ * Add an address, without a route to its prefix: nobody is on this link. @new:
+ * it was not there before. One that is there is left as it is.
  */
 static int add_addr(struct rtnl *r, unsigned int ifindex,
 		    const struct srpol_host_prefix *p, bool *new)
@@ -286,7 +291,7 @@ static void unconfigure(struct rtnl *r, const struct srpol_host_port *h,
 	}
 }
 
-/* All of it or nothing. */
+/* Configure all of it or nothing. */
 static int configure(struct rtnl *r, const struct srpol_host_port *h,
 		     struct srpol_host_done *done)
 {
@@ -321,10 +326,10 @@ static int set_pair_up(struct rtnl *r, const struct srpol_host_port *h)
 
 /**
  * srpol_host_make() - make the devices of a virtual port
- * @h: what it is to be
+ * @h: its description
  * @err: for the reason
  *
- * The programs are not attached yet, so that nothing is steered.
+ * The programs are not attached here, so that nothing is steered yet.
  */
 int srpol_host_make(const struct srpol_host_port *h, struct srpol_error *err)
 {
@@ -347,9 +352,9 @@ int srpol_host_make(const struct srpol_host_port *h, struct srpol_error *err)
 }
 
 /**
- * srpol_host_change() - give a virtual port more addresses and routes
- * @h: name, addresses and prefixes; the rest is not looked at
- * @done: gets what was not there before
+ * srpol_host_change() - add addresses and routes to a virtual port
+ * @h: name, addresses and prefixes; other members are ignored
+ * @done: set to what was added
  * @err: for the reason; nothing has changed then
  */
 int srpol_host_change(const struct srpol_host_port *h,
@@ -364,9 +369,9 @@ int srpol_host_change(const struct srpol_host_port *h,
 }
 
 /**
- * srpol_host_undo() - take back what srpol_host_change() did
- * @h: as it was given
- * @done: from it
+ * srpol_host_undo() - undo srpol_host_change()
+ * @h: as it was passed to that function
+ * @done: as that function set it
  */
 void srpol_host_undo(const struct srpol_host_port *h,
 		     const struct srpol_host_done *done)
@@ -389,7 +394,7 @@ static int set_mtu(struct rtnl *r, const char *name, uint32_t mtu)
 }
 
 /**
- * srpol_host_set_mtu() - of a virtual port that nobody uses yet
+ * srpol_host_set_mtu() - set the MTU of a virtual port that nobody uses yet
  * @h: its names and the MTU
  * @err: for the reason
  */
@@ -410,8 +415,8 @@ int srpol_host_set_mtu(const struct srpol_host_port *h,
  * @name: the workload's end
  * @err: for the reason
  *
- * Addresses, routes and the gateway go with the device. One that srpol did not
- * make stays.
+ * Addresses, routes and the gateway are removed with the device. A device that
+ * srpol did not make is not removed.
  */
 int srpol_host_remove(const char *name, struct srpol_error *err)
 {
@@ -442,7 +447,7 @@ static int read_link(const struct nlmsghdr *nlh, void *data)
 	mnl_attr_for_each(attr, nlh, sizeof(struct ifinfomsg)) {
 		if (mnl_attr_get_type(attr) == IFLA_LINK)
 			*peer = mnl_attr_get_u32(attr);
-		/* a number of another namespace */
+		/* an ifindex of another namespace */
 		if (mnl_attr_get_type(attr) == IFLA_LINK_NETNSID) {
 			*peer = 0;
 			break;
@@ -486,7 +491,8 @@ static int read_alias(const struct nlmsghdr *nlh, void *data)
 }
 
 /**
- * srpol_host_is_ours() - was a device made as the workload's end of a virtual port
+ * srpol_host_is_ours() - did srpol make a device as the end of a virtual port
+ *	that the workload has
  * @ifindex: the device
  */
 bool srpol_host_is_ours(unsigned int ifindex)

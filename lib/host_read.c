@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Virtual ports as they are, read from the kernel: what they were given may have
- * been changed by other commands since.
+ * Read virtual ports from the kernel: other commands may have changed them
+ * since they were made.
  */
 #include <errno.h>
 #include <ifaddrs.h>
@@ -35,7 +35,7 @@ static bool from_bytes(struct srpol_host_prefix *p, int family,
 	return family == AF_INET;
 }
 
-/* Number of leading ones. */
+/* Number of bits set. */
 static uint32_t mask_len(const uint8_t *mask, size_t n)
 {
 	uint32_t len = 0;
@@ -47,8 +47,8 @@ static uint32_t mask_len(const uint8_t *mask, size_t n)
 }
 
 /*
- * The kernel lists the IPv6 address that came last first; the first one is the
- * source of routes, so that it has to be the first again.
+ * The kernel lists the IPv6 address that was added last first. The address
+ * added first is the source of routes, so the order is reversed again.
  */
 static void add_v6(struct srpol_host_port *h, const struct in6_addr *addr,
 		   uint32_t len)
@@ -171,7 +171,7 @@ static int read_routes(struct srpol_host_port *h)
 }
 
 /**
- * srpol_host_read() - what a virtual port is
+ * srpol_host_read() - read the present configuration of a virtual port
  * @ifindex: the workload's end
  * @h: result
  */

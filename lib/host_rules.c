@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * The rules of virtual ports. What srpol leaves alone comes out of the port's
- * other end, and the main table would lead it back to the workload's end: a rule
- * keeps it from that table. Rules name a device and stay when it goes, so they
- * have a protocol of their own, by which srpol knows which of them it may remove.
+ * The rules of virtual ports. A packet that srpol does not steer comes out of
+ * the port's other end, and the main table would lead it back to the workload's
+ * end: a rule keeps it from that table. Rules name a device and stay when it is
+ * deleted, so they have a protocol number of their own, by which srpol knows
+ * which of them it may remove.
  */
 #include <errno.h>
 #include <linux/fib_rules.h>
@@ -32,12 +33,14 @@ static struct fib_rule_hdr *start(struct rtnl *r, uint16_t type,
 }
 
 /**
- * srpol_host_rules_add() - where to what comes in by an end of a virtual port
+ * srpol_host_rules_add() - route packets that come in by the other end of a
+ * virtual port
  * @r: connection
  * @peer: that end
- * @table: routes it; 0: nothing does, and its sender is told
+ * @table: routing table for them; 0: none, they are refused and their sender is
+ *	told
  *
- * Those of a port of this name that is gone are removed first.
+ * Rules of a former port of this name are removed first.
  */
 int srpol_host_rules_add(struct rtnl *r, const char *peer, uint32_t table)
 {
@@ -58,7 +61,7 @@ int srpol_host_rules_add(struct rtnl *r, const char *peer, uint32_t table)
 }
 
 /**
- * srpol_host_rules_del() - remove the rules of an end, not those of others
+ * srpol_host_rules_del() - remove srpol's own rules of an end
  * @r: connection
  * @peer: that end
  */
@@ -74,8 +77,8 @@ void srpol_host_rules_del(struct rtnl *r, const char *peer)
 }
 
 /**
- * struct stale - walk over the rules
- * @cb: for each that is ours and whose device is gone
+ * struct stale - a walk over the rules
+ * @cb: called for each rule that is srpol's and whose device is gone
  * @data: for @cb
  * @n: number of them
  */
@@ -106,11 +109,11 @@ static int read_rule(const struct nlmsghdr *nlh, void *data)
 }
 
 /**
- * srpol_host_stale() - rules of virtual ports that are gone
+ * srpol_host_stale() - find rules of virtual ports that are gone
  * @cb: called for each of them with the name of the device it was for
  * @data: for @cb
  *
- * A port whose device was deleted by other means than srpol leaves them.
+ * Such rules are left if the device was deleted by other means than srpol.
  *
  * Return: how many there are.
  */
@@ -136,7 +139,8 @@ static void del_stale(const char *peer, void *data)
 }
 
 /**
- * srpol_host_sweep() - remove what virtual ports that are gone have left
+ * srpol_host_sweep() - remove the rules that are left of virtual ports that are
+ * gone
  */
 void srpol_host_sweep(void)
 {

@@ -41,10 +41,10 @@ int srpol_map_sum(int fd, uint32_t id, void *sum, size_t len)
 }
 
 /**
- * srpol_map_lookup() - an entry of a map that is not per CPU
+ * srpol_map_lookup() - read an entry of a map that is not per CPU
  * @fd: the map, may be negative
  * @key: its key
- * @value: result, left alone if there is none
+ * @value: result, unchanged if there is none
  */
 int srpol_map_lookup(int fd, const void *key, void *value)
 {
@@ -71,14 +71,14 @@ void srpol_map_close(int fd)
 /**
  * srpol_map_next() - walk a hash map
  * @fd: the map
- * @key: in: key to go on from unless @first; out: the next key
+ * @key: in: key to continue from unless @first; out: the next key
  * @key_len: its size
- * @first: start anew
+ * @first: start at the beginning
  * @value: the value of @key
  *
- * Return: 0, -ENOENT at the end, or another negative errno. An entry that
- * goes meanwhile is passed over; the walk may then start over, which the
- * caller bounds.
+ * Return: 0, -ENOENT at the end, or another negative errno. An entry that is
+ * deleted meanwhile is skipped; the walk may then start over, which the caller
+ * has to bound.
  */
 int srpol_map_next(int fd, void *key, size_t key_len, bool first, void *value)
 {
@@ -99,9 +99,9 @@ int srpol_map_next(int fd, void *key, size_t key_len, bool first, void *value)
 /**
  * srpol_error_next() - walk map "errors", see srpol_map_next()
  * @fd: the map
- * @key: whose error, and which
- * @first: start anew
- * @count: how often, over all processors
+ * @key: set to the object and the reason of the error
+ * @first: start at the beginning
+ * @count: set to the number of errors, over all CPUs
  */
 int srpol_error_next(int fd, struct srpol_error_key *key, bool first,
 		     uint64_t *count)

@@ -46,7 +46,9 @@ const struct srpol_name srpol_path_reasons[] = {
 
 const struct srpol_name srpol_modes[] = {
 	{ SRPOL_LB_MODE_HASH, "hash" },
-	/* what the literature calls it: weights count in every mode */
+	/*
+	 * the word that the literature uses, though weights count in every mode
+	 */
 	{ SRPOL_LB_MODE_HASH, "weighted" },
 	{ SRPOL_LB_MODE_ACTIVE_BACKUP, "active-backup" },
 	{ SRPOL_LB_MODE_FLOWLET, "flowlet" },
@@ -405,7 +407,7 @@ static const struct {
 };
 
 /**
- * srpol_attr_name() - how the command line calls an attribute
+ * srpol_attr_name() - keyword of the command line for an attribute
  * @cmd: operation of the request
  * @type: attribute type
  *

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1
-/*
- * Network namespaces: entering one by name, naming the present one.
- */
+/* Network namespaces: enter one by name, find the name of the present one. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,12 +14,12 @@
 #define NETNS_DIR	"/run/netns"
 
 /**
- * srpol_netns_enter() - work in another namespace from now on
+ * srpol_netns_enter() - make another namespace the present one of this process
  * @name: a name made by "ip netns add", or a path
  * @err: for the reason
  *
- * Unlike "ip netns exec" this leaves the mount namespace alone, so the pins
- * below /sys/fs/bpf stay in sight.
+ * Unlike "ip netns exec" this does not change the mount namespace, so that the
+ * pins below /sys/fs/bpf stay visible.
  */
 int srpol_netns_enter(const char *name, struct srpol_error *err)
 {
@@ -53,9 +51,9 @@ static bool same_file(const struct stat *a, const char *path)
 }
 
 /*
- * Is this the namespace of process 1? To look at another process' ns/net takes
- * the right to trace it, which srpold gives up; but each namespace has files of
- * its own in net/, by which they are told apart too.
+ * Is this the namespace of process 1? Looking at ns/net of another process
+ * takes the permission to trace it, which srpold gives up. But each namespace
+ * has its own files in net/, which can be compared instead.
  */
 static bool is_default(void)
 {

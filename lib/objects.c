@@ -403,7 +403,7 @@ static int add_dev(const struct nlmsghdr *nlh, void *vec)
 }
 
 /**
- * srpol_fetch() - all objects of a kind, as they were at one moment
+ * srpol_fetch() - read all objects of a type in a consistent state
  * @g: connection
  * @cmd: SRPOL_CMD_*_GET
  * @vec: result: an array of the struct that belongs to it
@@ -422,7 +422,7 @@ int srpol_fetch(struct srpol_genl *g, uint8_t cmd, struct vec *vec,
 	};
 	int tries, ret = -EINTR;
 
-	/* again if they changed while they were read */
+	/* read again if they changed meanwhile */
 	for (tries = 0; tries < DUMP_TRIES && ret == -EINTR; tries++) {
 		vec_free(vec);
 		ret = srpol_genl_dump(g, cmd, adders[cmd], vec, err);
@@ -437,7 +437,7 @@ static int take_config(const struct nlmsghdr *nlh, void *config)
 }
 
 /**
- * srpol_fetch_config() - the settings
+ * srpol_fetch_config() - read the settings
  * @g: connection
  * @config: result
  * @err: why not
@@ -452,8 +452,8 @@ int srpol_fetch_config(struct srpol_genl *g, struct config_info *config,
 }
 
 /**
- * find_path() - a path by its id
- * @paths: what fetch_paths() found
+ * find_path() - find a path by its id
+ * @paths: result of fetch_paths()
  * @id: the id
  *
  * Return: the path or NULL.
@@ -463,7 +463,7 @@ const struct path_info *find_path(const struct vec *paths, uint32_t id)
 	const struct path_info *path = paths->data;
 	size_t lo = 0, hi = paths->n, mid;
 
-	/* a dump comes in order of ids */
+	/* a dump is in order of ids */
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
 		if (path[mid].id < id)
@@ -475,9 +475,9 @@ const struct path_info *find_path(const struct vec *paths, uint32_t id)
 }
 
 /**
- * find_policy() - a policy by its index in the data plane
- * @policies: what fetch_policies() found
- * @id: the index
+ * find_policy() - find a policy by its id in the data plane
+ * @policies: result of fetch_policies()
+ * @id: the id
  *
  * Return: the policy or NULL.
  */
@@ -492,8 +492,8 @@ const struct policy_info *find_policy(const struct vec *policies, uint32_t id)
 }
 
 /**
- * find_rule() - a rule by the index of its counters
- * @rules: what fetch_rules() found
+ * find_rule() - find a rule by the index of its counters
+ * @rules: result of fetch_rules()
  * @id: the index
  *
  * Return: the rule or NULL.

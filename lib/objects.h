@@ -216,7 +216,10 @@ int srpol_fetch_config(struct srpol_genl *g, struct config_info *config,
 
 /* pod.c */
 
-/* Name of a rule that the CNI plugin made for a pod: this and so many digits. */
+/*
+ * Name of a rule that the CNI plugin made for a pod: this prefix and these many
+ * digits.
+ */
 #define SRPOL_POD_RULE		"cni-"
 #define SRPOL_POD_DIGITS	26
 
@@ -224,11 +227,14 @@ bool rule_is_pods(const struct rule_info *rule);
 
 /* role.c */
 
-/* Strict if sources are known, which is looked at; see srpol_role_add(). */
+/*
+ * Strict if it is known which sources the port may have, else none; see
+ * srpol_role_add().
+ */
 #define SOURCE_AUTO	UINT32_MAX
 
 /**
- * struct wanted_dev - srpol on a device
+ * struct wanted_dev - how srpol is to be attached to a device
  * @ifindex: the device
  * @role: enum srpol_dev_role
  * @xdp: enum srpol_xdp_mode

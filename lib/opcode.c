@@ -48,7 +48,10 @@ static const struct {
 
 #define CNP_OPCODE	0x81
 
-/* Groups of operations; a name that is a prefix of theirs. */
+/*
+ * Groups of operations; a group's name is a prefix of the names of its
+ * operations.
+ */
 static const struct {
 	const char *group;
 	const char *prefix;
@@ -96,7 +99,7 @@ static void add_operations(const char *name, bool prefix, uint64_t *set,
 	}
 }
 
-/* All that have no name of their own. */
+/* Add all opcodes that have no name of their own. */
 static bool add_others(uint64_t *set)
 {
 	unsigned int opcode;

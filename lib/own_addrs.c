@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Addresses of this host's devices. To ask for them takes long where devices are
- * many, so they are read once and kept until somebody wants them anew. For one
- * thread.
+ * Addresses of this host's devices. Reading them takes long if there are many
+ * devices, so they are kept until srpol_own_addrs_forget(). For one thread
+ * only.
  */
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -86,7 +86,7 @@ bool srpol_own_addr_is_of(uint32_t ifindex, const uint8_t *addr)
 }
 
 /**
- * srpol_own_addrs_forget() - they may be others now
+ * srpol_own_addrs_forget() - have the addresses read again when next needed
  */
 void srpol_own_addrs_forget(void)
 {

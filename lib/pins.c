@@ -7,15 +7,15 @@
  * A folder has the name of its namespace, and names are used again: after "ip
  * netns del A; ip netns add A" the folder of the first A is in the way of the
  * second. So each folder holds a map "netns" with the cookie of the namespace
- * it was made for, a number the kernel never gives twice. A folder whose
- * cookie is not that of the present namespace is stale: its programs sit on
- * devices that are gone, and its registration with the module ended with the
+ * that it was made for, a number that the kernel never uses twice. A folder
+ * whose cookie is not that of the present namespace is stale: its programs are
+ * on devices that are gone, and its registration with the module ended with the
  * namespace. Whoever makes a folder removes stale ones first.
  *
  * DOC: which BPF file system
  *
  * "ip netns exec" gives its command a mount namespace with a /sys of its own.
- * What is pinned there goes when the command ends, and the programs with it.
+ * What is pinned there is gone when the command ends, and the programs with it.
  * So pins are made only in the BPF file system that process 1 sees.
  */
 #include <bpf/bpf.h>
@@ -51,7 +51,10 @@ static bool is_bpffs(const char *path)
 	return !statfs(path, &fs) && fs.f_type == BPFFS_MAGIC;
 }
 
-/* Are two paths the same file? Unknown, as without permission, is yes. */
+/*
+ * Are two paths the same file? If that cannot be told, for lack of permission,
+ * yes.
+ */
 static bool same_file(const char *a, const char *b)
 {
 	struct stat sa, sb;
@@ -61,10 +64,10 @@ static bool same_file(const char *a, const char *b)
 }
 
 /**
- * srpol_pins_mount() - have a BPF file system that outlives this process
+ * srpol_pins_mount() - ensure a BPF file system that outlives this process
  * @err: for the reason
  *
- * It is mounted if /sys/fs/bpf is there and has none.
+ * It is mounted if /sys/fs/bpf exists and has none.
  *
  * Return: 0, -ENOENT without a mount point, -EXDEV in a mount namespace that
  * process 1 does not share, or the error of mount(2).
@@ -90,7 +93,10 @@ int srpol_pins_mount(struct srpol_error *err)
 	return 0;
 }
 
-/* The root, made if it is not there, locked; it may be gone by then. */
+/*
+ * Open and lock the root, and make it if needed; it may have been removed by
+ * then.
+ */
 static int lock_root(void)
 {
 	int fd, ret;
@@ -116,10 +122,10 @@ static bool is_root(int fd)
 }
 
 /**
- * srpol_pins_lock() - be the only one that loads, attaches or removes
+ * srpol_pins_lock() - take the lock for loading, attaching and removing
  * @err: for the reason
  *
- * Return: what srpol_pins_unlock() takes, or a negative errno.
+ * Return: the lock, for srpol_pins_unlock(), or a negative errno.
  */
 int srpol_pins_lock(struct srpol_error *err)
 {
@@ -132,7 +138,10 @@ int srpol_pins_lock(struct srpol_error *err)
 		fd = lock_root();
 		if (fd >= 0 && is_root(fd))
 			return fd;
-		/* whoever had the lock removed the folder it is on */
+		/*
+		 * the previous holder of the lock has removed the folder that
+		 * it is on
+		 */
 		if (fd >= 0)
 			close(fd);
 		else if (fd != -ENOENT)
@@ -142,10 +151,10 @@ int srpol_pins_lock(struct srpol_error *err)
 }
 
 /**
- * srpol_pins_unlock() - let the next one
+ * srpol_pins_unlock() - release the lock
  * @lock: from srpol_pins_lock()
  *
- * Without any namespace's folder in it the root goes too.
+ * The root folder is removed if it has no folder of a namespace.
  */
 void srpol_pins_unlock(int lock)
 {
@@ -182,7 +191,7 @@ void srpol_pins_path(char *path, const char *dir, const char *name)
 }
 
 /**
- * srpol_pins_open() - open what is pinned
+ * srpol_pins_open() - open a pinned object
  * @dir: folder
  * @name: the pin
  *
@@ -201,7 +210,7 @@ int srpol_pins_open(const char *dir, const char *name)
  * @dir: folder
  * @name: the pin
  *
- * Return: 1, 0, or a negative errno where that cannot be told: -EACCES.
+ * Return: 1, 0, or a negative errno if it cannot be told, such as -EACCES.
  */
 int srpol_pins_exist(const char *dir, const char *name)
 {
@@ -258,7 +267,7 @@ static int pin_cookie(const char *dir)
 	return ret;
 }
 
-/* Cookie of the namespace a folder was made for, 0 if it does not say. */
+/* Cookie of the namespace that a folder was made for, 0 if there is none. */
 static uint64_t pinned_cookie(const char *dir)
 {
 	int fd = srpol_pins_open(dir, COOKIE);
@@ -274,11 +283,11 @@ static uint64_t pinned_cookie(const char *dir)
 }
 
 /**
- * srpol_pins_check() - is a folder that of the present namespace
+ * srpol_pins_check() - does a folder belong to the present namespace
  * @dir: folder
  *
- * Return: 0, -ENOENT if there is none, -ESTALE if it is that of a namespace
- * of the same name that is gone, -EACCES if that cannot be told.
+ * Return: 0, -ENOENT if there is no folder, -ESTALE if it belongs to a former
+ * namespace of the same name, -EACCES if that cannot be told.
  */
 int srpol_pins_check(const char *dir)
 {
@@ -296,8 +305,8 @@ int srpol_pins_check(const char *dir)
  * @dir: folder
  * @err: for the reason
  *
- * What a namespace that is gone or an attempt that was interrupted left there
- * is removed.
+ * What a former namespace or an interrupted attempt has left there is removed
+ * first.
  */
 int srpol_pins_make_dir(const char *dir, struct srpol_error *err)
 {
@@ -341,7 +350,7 @@ static uint64_t cookie_of(const char *path)
 
 	if (self >= 0 && fd >= 0 && !setns(fd, CLONE_NEWNET)) {
 		cookie = own_cookie();
-		/* the caller goes on where it was, or not at all */
+		/* the caller continues in its own namespace, or not at all */
 		if (setns(self, CLONE_NEWNET))
 			abort();
 	}
@@ -353,8 +362,9 @@ static uint64_t cookie_of(const char *path)
 }
 
 /*
- * Is the namespace of a folder gone? One without a name cannot be looked up,
- * so it counts as gone only when a namespace of that name is another one.
+ * Has the namespace of a folder ended? A namespace without a name cannot be
+ * looked up, so its folder is an orphan only if a namespace with that name has
+ * another cookie.
  */
 static bool is_orphan(const char *name, const char *dir)
 {
@@ -373,7 +383,7 @@ static bool is_orphan(const char *name, const char *dir)
 }
 
 /**
- * srpol_pins_orphans() - folders of namespaces that are gone
+ * srpol_pins_orphans() - find folders of namespaces that have ended
  * @cb: called for each of them
  * @data: for @cb
  *
@@ -409,7 +419,7 @@ static void remove_orphan(const char *dir, void *data)
 }
 
 /**
- * srpol_pins_sweep() - remove the folders of namespaces that are gone
+ * srpol_pins_sweep() - remove the folders of namespaces that have ended
  *
  * To be called with the lock held.
  */

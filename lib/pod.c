@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Pods, as the CNI plugin takes them: a veth pair with one end in the pod's
- * network namespace and the other one in the present namespace, where its packets
- * come in, and rules that are known by their names.
+ * Pods, for the CNI plugin: a veth pair with one end in the pod's network
+ * namespace and the other one in the present namespace, where the pod's packets
+ * come in; and rules that are recognized by their names.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,12 +21,12 @@
 #define NO_NSID	-1
 
 /**
- * struct link - what is asked of a device
- * @ifindex: its number
- * @peer: number of the other end, in the namespace of that
- * @nsid: that namespace as this one knows it; NO_NSID: this one
- * @master: bridge or the like that it is at
- * @kind: of device
+ * struct link - properties of a device that are queried
+ * @ifindex: its ifindex
+ * @peer: ifindex of the other end, in the namespace of that end
+ * @nsid: id of that namespace in this one; NO_NSID: it is this one
+ * @master: bridge or other device that it is a port of
+ * @kind: type of the device
  */
 struct link {
 	unsigned int ifindex;
@@ -72,7 +72,7 @@ static int read_link(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
-/* By name, or by number if there is no name. */
+/* Query a device by name, or by ifindex if @name is NULL. */
 static int ask_link(struct rtnl *r, const char *name, unsigned int ifindex,
 		    struct link *link)
 {
@@ -96,7 +96,7 @@ static int read_nsid(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
-/* The pod's namespace as this one knows it. */
+/* Id of the pod's namespace in this one. */
 static int ask_nsid(struct rtnl *r, int netns)
 {
 	int nsid = NO_NSID;
@@ -107,7 +107,10 @@ static int ask_nsid(struct rtnl *r, int netns)
 	return nsid;
 }
 
-/* A connection that is made there works there, wherever the caller is. */
+/*
+ * Open a connection in another namespace; it stays there when the caller
+ * returns.
+ */
 static int open_inside(struct rtnl *r, int netns, struct srpol_error *err)
 {
 	int self = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
@@ -119,7 +122,7 @@ static int open_inside(struct rtnl *r, int netns, struct srpol_error *err)
 				      strerror(errno));
 	} else {
 		ret = rtnl_open(r, err);
-		/* the caller goes on where it was, or not at all */
+		/* the caller continues in its own namespace, or not at all */
 		if (setns(self, CLONE_NEWNET))
 			abort();
 	}
@@ -128,7 +131,7 @@ static int open_inside(struct rtnl *r, int netns, struct srpol_error *err)
 	return ret;
 }
 
-/* Its other end has to say the same of it. */
+/* Find the other end; it has to name this one as its peer, too. */
 static int find_outside(struct rtnl *r, int netns, const struct link *inside,
 			struct srpol_pod_veth *veth, struct srpol_error *err)
 {
@@ -148,14 +151,14 @@ static int find_outside(struct rtnl *r, int netns, const struct link *inside,
 }
 
 /**
- * srpol_pod_veth_find() - the other end of a pod's device
+ * srpol_pod_veth_find() - find the other end of a pod's device
  * @path: of the pod's network namespace
  * @name: of the device there
  * @veth: result
  * @err: for the reason
  *
- * Return: 0, -ENOENT if the namespace or the device is not there, -ENODEV if
- * the device is not a veth or its other end is not here.
+ * Return: 0, -ENOENT if the namespace or the device does not exist, -ENODEV if
+ * the device is not a veth or its other end is not in this namespace.
  */
 int srpol_pod_veth_find(const char *path, const char *name,
 			struct srpol_pod_veth *veth, struct srpol_error *err)
@@ -196,11 +199,11 @@ bool srpol_dev_is_bridge(unsigned int ifindex)
 }
 
 /**
- * rule_is_pods() - is it the rule of a pod, made by the CNI plugin
+ * rule_is_pods() - was a rule made by the CNI plugin for a pod
  * @rule: the rule
  *
- * Such a rule goes with its pod: it is no part of a configuration that is
- * saved, or replaced.
+ * Such a rule is removed with its pod: it is not part of a configuration that
+ * is saved or replaced.
  */
 bool rule_is_pods(const struct rule_info *rule)
 {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1
-/*
- * Do packets wait at a device until their time has come?
- */
+/* Do packets wait at a device until their departure time? */
 #include <errno.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
@@ -22,7 +20,7 @@ static int look_at(const struct nlmsghdr *nlh, void *data)
 	const struct nlattr *a;
 	struct look *look = data;
 
-	/* what is attached beside the queues is none */
+	/* qdiscs that are not of a queue, such as clsact, do not count */
 	if (nlh->nlmsg_type != RTM_NEWQDISC ||
 	    tcm->tcm_ifindex != look->ifindex ||
 	    tcm->tcm_parent == TC_H_CLSACT)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * QPs of this host as RDMA netlink tells them: local and remote number, the
- * network device they belong to, and the process.
+ * QPs of this host from RDMA netlink: local and remote number, the network
+ * device that they belong to, and the process.
  *
- * RDMA netlink names the thread that made a QP, while it lives (UCX and NCCL
- * make theirs in threads with names of their own): the process is that of the
- * thread, or that of the protection domain which the QP is in.
+ * While it lives, RDMA netlink names the thread that made a QP (UCX and NCCL
+ * make QPs in threads with names of their own). The process is that of this
+ * thread or, if it has ended, that of the thread that made the QP's protection
+ * domain.
  */
 #include <errno.h>
 #include <libmnl/libmnl.h>
@@ -32,25 +33,25 @@ struct domain {
 };
 
 /**
- * struct maker - who made QPs
- * @thread: a thread
- * @process: that it is of, 0: nobody was looked up
+ * struct maker - the process of a thread that made QPs
+ * @thread: the thread
+ * @process: its process, 0: this entry is empty
  */
 struct maker {
 	uint32_t thread;
 	uint32_t process;
 };
 
-#define MAKERS	256	/* that are remembered */
+#define MAKERS	256	/* remembered threads */
 
 /**
  * struct rdma_walk - a walk through all devices
  * @dev: indexes of RDMA devices
  * @n_devs: number of them
- * @ifindex: network device of the RDMA device at hand
+ * @ifindex: network device of the present RDMA device
  * @domains: its protection domains
  * @n_domains: number of them
- * @makers: threads that were looked up, by their last bits
+ * @makers: threads that were looked up, indexed by their low bits
  * @cb: for each QP
  * @data: for @cb
  */
@@ -160,14 +161,14 @@ static uint32_t process_of(struct rdma_walk *walk, uint32_t thread)
 	return process;
 }
 
-/* 0 for what the kernel made. */
+/* The process that made a QP; 0: the kernel, or it is not known. */
 static uint32_t made_by(struct rdma_walk *walk, const struct nlattr *entry)
 {
 	uint32_t thread = get_u32(entry, RDMA_NLDEV_ATTR_RES_PID, 0);
 	uint32_t domain = get_u32(entry, RDMA_NLDEV_ATTR_RES_PDN, UINT32_MAX);
 	uint32_t process = thread ? process_of(walk, thread) : 0;
 
-	/* it may have ended since it was told */
+	/* the thread may have ended since it was listed */
 	if (process)
 		return process;
 	thread = thread_of_domain(walk, domain);

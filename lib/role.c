@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * srpol on a device: what the module knows of it, and the programs there. The
- * first device loads the data plane, the last one takes it away. The lock of
- * the pins is the caller's.
+ * The role of a device: what the module knows of it, and the programs on it.
+ * The first device loads the data plane, the last one unloads it. The caller
+ * holds the lock of the pins.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -35,7 +35,7 @@ static bool module_sees_data_plane(struct srpol_genl *g)
 	return !srpol_fetch_config(g, &config, NULL) && config.data_plane[0];
 }
 
-/* The kernel frees what was pinned a moment later: wait until it has. */
+/* The kernel frees what was pinned a moment later: wait for that. */
 static void wait_released(struct srpol_genl *g)
 {
 	const struct timespec ms = { .tv_nsec = 1000000 };
@@ -58,7 +58,7 @@ static int release_data_plane(struct srpol_genl *g, struct srpol_error *err)
 	return ret;
 }
 
-/* What is pinned is of use only if it is what the module writes to. */
+/* The pinned data plane is of use only if the module writes to it. */
 static int check_registered(struct srpol_genl *g, struct srpol_error *err)
 {
 	if (module_sees_data_plane(g))
@@ -69,7 +69,7 @@ static int check_registered(struct srpol_genl *g, struct srpol_error *err)
 }
 
 /*
- * Which sources a port may send from is known if it is a virtual one that has
+ * It is known which sources a port may have if it is a virtual one with
  * addresses, or if there is a route back by it.
  */
 static uint32_t choose_source(const struct wanted_dev *dev)
@@ -85,10 +85,10 @@ static uint32_t choose_source(const struct wanted_dev *dev)
 }
 
 /**
- * srpol_role_find() - what the module knows of a device
+ * srpol_role_find() - find out the role of a device
  * @g: connection
  * @ifindex: the device
- * @found: result, zeroed if it knows nothing
+ * @found: result, zeroed if the module does not know the device
  */
 bool srpol_role_find(struct srpol_genl *g, unsigned int ifindex,
 		     struct dev_info *found)
@@ -106,13 +106,13 @@ bool srpol_role_find(struct srpol_genl *g, unsigned int ifindex,
 }
 
 /**
- * srpol_role_add() - put srpol on a device
+ * srpol_role_add() - give a device a role, and attach its programs
  * @g: connection
- * @wanted: which, and as what
+ * @wanted: the device, its role and settings
  * @flags: NLM_F_* of the request
  * @err: for the reason
  *
- * Return: 0, or a negative errno, and then nothing has changed.
+ * Return: 0 or a negative errno; then nothing has changed.
  */
 int srpol_role_add(struct srpol_genl *g, const struct wanted_dev *wanted,
 		   unsigned int flags, struct srpol_error *err)
@@ -124,7 +124,10 @@ int srpol_role_add(struct srpol_genl *g, const struct wanted_dev *wanted,
 		dev.source = choose_source(&dev);
 	if (dev.role == SRPOL_DEV_ROLE_PORT)
 		srpol_routes_split(dev.ifindex);
-	/* ask first, so that nothing is loaded for a request that is refused */
+	/*
+	 * the module first, so that nothing is loaded for a request that it
+	 * refuses
+	 */
 	ret = request(g, SRPOL_CMD_DEV_NEW, flags, &dev, err);
 	if (ret)
 		return ret;
@@ -137,7 +140,7 @@ int srpol_role_add(struct srpol_genl *g, const struct wanted_dev *wanted,
 	return ret;
 }
 
-/* One that an attempt which was interrupted left is removed, too. */
+/* Detach the programs, also those that are left of an interrupted attempt. */
 static int detach(unsigned int ifindex, uint32_t role,
 		  struct srpol_error *err)
 {
@@ -153,14 +156,14 @@ static int detach(unsigned int ifindex, uint32_t role,
 }
 
 /**
- * srpol_role_del() - take srpol off a device
+ * srpol_role_del() - detach the programs of a device, and end its role
  * @g: connection
  * @ifindex: the device
  * @err: for the reason
  *
- * Programs are taken off even if the module does not know of the device.
+ * Programs are detached even if the module does not know the device.
  *
- * Return: 0, or the first negative errno of what had to be done.
+ * Return: 0, or the first negative errno of these steps.
  */
 int srpol_role_del(struct srpol_genl *g, unsigned int ifindex,
 		   struct srpol_error *err)

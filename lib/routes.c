@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Is there a route back by a device? Then what comes in by it has sources that
- * are known.
+ * Is there a route back by a device? Then the sources of packets that come in
+ * by it are known.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -14,15 +14,15 @@
 
 /**
  * struct back - a walk over routes
- * @ifindex: is any by this device?
- * @found: it is
+ * @ifindex: device to look for
+ * @found: a route leads out of it
  */
 struct back {
 	uint32_t ifindex;
 	bool found;
 };
 
-/* A route that only says that the link is there. */
+/* Is it a route that exists only because the link does? */
 static bool is_link_scope(const struct rtmsg *rtm, const struct nlattr *dst)
 {
 	const struct in6_addr *addr;
@@ -71,7 +71,7 @@ static int read_route(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
-/* The route to one address, which was asked for. */
+/* The route to one address, as an answer of the kernel. */
 static int read_answer(const struct nlmsghdr *nlh, void *data)
 {
 	const struct rtmsg *rtm = mnl_nlmsg_get_payload(nlh);
@@ -85,7 +85,10 @@ static int read_answer(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
-/* The kernel says nothing about routes of a device that does not forward. */
+/*
+ * Is forwarding on for a device? If not, the kernel's FIB does not answer for
+ * it.
+ */
 static bool forwards(const char *family, unsigned int ifindex)
 {
 	char path[128], name[IF_NAMESIZE], c = '0';
@@ -105,7 +108,8 @@ static bool forwards(const char *family, unsigned int ifindex)
 }
 
 /**
- * srpol_dev_forwards() - can the kernel say where sources are, both families?
+ * srpol_dev_forwards() - can the kernel tell where sources are, in both
+ * families?
  * @ifindex: a port
  */
 bool srpol_dev_forwards(unsigned int ifindex)
@@ -114,10 +118,11 @@ bool srpol_dev_forwards(unsigned int ifindex)
 }
 
 /**
- * srpol_dev_routed_back() - does any route that counts lead by a device?
+ * srpol_dev_routed_back() - does any route, except those of the link, lead out
+ * of a device?
  * @ifindex: a port
  *
- * With forwarding on in that family.
+ * Only families count in which forwarding is on.
  */
 bool srpol_dev_routed_back(unsigned int ifindex)
 {
@@ -139,7 +144,7 @@ bool srpol_dev_routed_back(unsigned int ifindex)
 	return back.found;
 }
 
-/* One route, by its family. */
+/* Ask for the route to one address. */
 static void ask_route(struct rtnl *r, const struct in6_addr *addr, bool v4,
 		      struct back *back)
 {
@@ -158,7 +163,7 @@ static void ask_route(struct rtnl *r, const struct in6_addr *addr, bool v4,
  * @addr: the address, IPv4 as v4-mapped
  * @err: why not
  *
- * The route to it leads by the port, and there is forwarding.
+ * It does if the route to it leads out of the port, and forwarding is on.
  *
  * Return: 0 or -EHOSTUNREACH.
  */
@@ -186,13 +191,14 @@ int srpol_dev_leads_to(unsigned int ifindex, const struct in6_addr *addr,
 }
 
 /**
- * srpol_routes_split() - have IPv4 local addresses told from routes
+ * srpol_routes_split() - separate IPv4 local addresses from routes in the
+ * kernel
  * @ifindex: a port
  *
- * Until the first rule the kernel keeps both in one table, where the check of
- * ports cannot tell a local address from one that there is no route to; after it
- * they stay apart, even if that rule goes. So one comes and goes that says for this
- * port what holds anyway.
+ * Until the first rule is added, the kernel keeps both in one table, where the
+ * checks at ports cannot tell a local address from one without a route. After
+ * that they stay separate, even if the rule is deleted. So a rule is added and
+ * deleted that says for this port what is true anyway.
  */
 void srpol_routes_split(unsigned int ifindex)
 {

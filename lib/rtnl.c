@@ -24,7 +24,7 @@ int rtnl_open(struct rtnl *r, struct srpol_error *err)
 }
 
 /**
- * rtnl_close() - and end it
+ * rtnl_close() - disconnect
  * @r: connection
  */
 void rtnl_close(struct rtnl *r)
@@ -53,7 +53,7 @@ void *rtnl_start(struct rtnl *r, uint16_t type, uint16_t flags, size_t len)
 /**
  * rtnl_ask() - send the request, and wait for the answer
  * @r: connection
- * @cb: for what comes before it
+ * @cb: called for messages before the final one, may be NULL
  * @data: for @cb
  */
 int rtnl_ask(struct rtnl *r, mnl_cb_t cb, void *data)
@@ -75,10 +75,11 @@ int rtnl_ask(struct rtnl *r, mnl_cb_t cb, void *data)
 }
 
 /**
- * rtnl_talk() - the same, for a request that has no answer but success
+ * rtnl_talk() - the same, for a request without an answer but success or
+ * failure
  * @r: connection
- * @what: is done, for the message
- * @object: to it
+ * @what: what is done, for the error message
+ * @object: to which object it is done
  */
 int rtnl_talk(struct rtnl *r, const char *what, const char *object)
 {
@@ -89,10 +90,10 @@ int rtnl_talk(struct rtnl *r, const char *what, const char *object)
 }
 
 /**
- * rtnl_dump() - all routes or rules of a family
+ * rtnl_dump() - read all routes or rules of a family
  * @r: connection
  * @type: RTM_GETROUTE or RTM_GETRULE: their headers have the same length, and
- *	begin with the same
+ *	begin with the same fields
  * @family: AF_*
  * @cb: for each
  * @data: for @cb

@@ -10,15 +10,15 @@
 
 #include "srpol_lib.h"
 
-/* Whose rules are ours: a protocol (FRA_PROTOCOL) that no other has. */
+/* Protocol (FRA_PROTOCOL) of srpol's own rules, which no other program uses. */
 #define SRPOL_RTPROT		83
 
 /**
- * struct rtnl - a request under construction, and what it is for
+ * struct rtnl - a connection, and a request under construction
  * @nl: connection
- * @err: for the reason
+ * @err: for the reason of failures
  * @nlh: the request
- * @buf: its room
+ * @buf: memory for it
  */
 struct rtnl {
 	struct mnl_socket *nl;

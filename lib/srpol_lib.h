@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1 */
 /*
  * The whole of libsrpol, for the programs of this tree: the client of the
- * module, which others have as a shared library, too, and words, attachment
- * and the maps of the data plane. The latter change with the programs.
+ * module, which other programs have as a shared library, and also words,
+ * attachment and the maps of the data plane. The latter change with the
+ * programs.
  */
 #ifndef _SRPOL_LIB_H
 #define _SRPOL_LIB_H
@@ -23,7 +24,7 @@
 /* names.c: words for numbers */
 
 /**
- * struct srpol_name - a row of a table of words
+ * struct srpol_name - an entry of a table of words
  */
 struct srpol_name {
 	uint32_t value;
@@ -76,11 +77,11 @@ int srpol_netns_name(char *buf, size_t len);
 #define SRPOL_PATH_LEN	256
 
 /**
- * struct srpol_dp_status - what is attached
+ * struct srpol_dp_status - state of the data plane of a namespace
  * @dir: folder of the pins
  * @loaded: programs and maps are there
- * @stale: what is there was made for a namespace of this name that is gone,
- *	or by an attempt that was interrupted
+ * @stale: the folder was made for a former namespace of this name, or by an
+ *	attempt that was interrupted
  */
 struct srpol_dp_status {
 	char dir[SRPOL_PATH_LEN];
@@ -92,7 +93,7 @@ struct srpol_dp_status {
  * struct srpol_dev_status - what is attached to a device
  * @egress: the egress program is attached by srpol
  * @ingress: the XDP program is attached by srpol
- * @tc_ingress: so is the program at TC ingress
+ * @tc_ingress: the program at TC ingress is attached by srpol
  * @xdp_mode: "native", "generic", "offload" or "none": how XDP runs there
  * @xdp_id: id of the XDP program on the device, whoever it belongs to
  */
@@ -123,13 +124,14 @@ struct srpol_host_prefix {
  * struct srpol_host_port - a virtual port
  * @name: the workload's end
  * @peer: the other end
- * @mtu: of both
- * @table: routes what is not steered; 0: nothing does
- * @rule: the rule that says so is there; if it was read
+ * @mtu: MTU of both ends
+ * @table: routing table for packets that are not steered; 0: none, they are
+ *	refused
+ * @rule: the rule for this exists; set by srpol_host_read()
  * @n_addrs: number of @addrs
  * @n_prefixes: number of @prefixes
- * @addrs: of the workload's end
- * @prefixes: to be reached by it
+ * @addrs: addresses of the workload's end
+ * @prefixes: prefixes that are routed through it
  */
 struct srpol_host_port {
 	char name[IF_NAMESIZE];
@@ -144,9 +146,9 @@ struct srpol_host_port {
 };
 
 /**
- * struct srpol_host_done - what a change has made, so that it can be undone
- * @new_addr: which of the addresses were not there
- * @n_prefixes: so many of the routes, the first ones
+ * struct srpol_host_done - what a change has added, so that it can be undone
+ * @new_addr: which of the addresses were added
+ * @n_prefixes: number of routes that were added, the first ones
  */
 struct srpol_host_done {
 	bool new_addr[SRPOL_HOST_ADDRS];
@@ -171,8 +173,8 @@ bool srpol_host_is_ours(unsigned int ifindex);
 
 /**
  * struct srpol_pod_veth - the end of a pod's veth pair that is on the host
- * @ifindex: its number
- * @bridge: the bridge that it is at; 0: none
+ * @ifindex: its ifindex
+ * @bridge: bridge that it is a port of; 0: none
  */
 struct srpol_pod_veth {
 	unsigned int ifindex;
@@ -248,7 +250,7 @@ int srpol_error_next(int fd, struct srpol_error_key *key, bool first,
 /* flows.c: reading the table of flows */
 
 /**
- * struct srpol_flow_table - mapped
+ * struct srpol_flow_table - the mapped flow table
  * @flows: entries
  */
 struct srpol_flow_table {
@@ -265,9 +267,9 @@ bool srpol_flows_next(const struct srpol_flow_table *table, uint32_t *nr,
 /**
  * struct srpol_rdma_qp - a connected QP
  * @local: its number
- * @remote: number of the QP it sends to
- * @ifindex: network device of its RDMA device, 0 none
- * @pid: process that made it, 0: the kernel, or nobody knows
+ * @remote: number of the QP that it sends to
+ * @ifindex: network device of its RDMA device, 0: none
+ * @pid: process that made it, 0: the kernel, or not known
  */
 struct srpol_rdma_qp {
 	uint32_t local;
@@ -289,11 +291,11 @@ void srpol_own_addrs_forget(void);
 struct srpol_drops;
 
 /**
- * typedef srpol_drop_cb - what to do with a dropped packet
+ * typedef srpol_drop_cb - handle a dropped packet
  * @event: the packet
- * @data: as given
+ * @data: the caller's
  *
- * Return: 0 to go on, or a negative errno.
+ * Return: 0 to continue, or a negative errno.
  */
 typedef int (*srpol_drop_cb)(const struct srpol_drop_event *event, void *data);
 

@@ -9,7 +9,7 @@
 #include "srpol_lib.h"
 
 /**
- * srpol_usid_capacity() - compressed SIDs a container holds
+ * srpol_usid_capacity() - number of compressed SIDs that a container holds
  * @block_len: bits of the locator block
  * @csid_len: bits of a compressed SID
  *
@@ -23,7 +23,7 @@ unsigned int srpol_usid_capacity(uint32_t block_len, uint32_t csid_len)
 	return (128 - block_len) / csid_len;
 }
 
-/* The same locator block? */
+/* Is a SID in the same locator block? */
 bool srpol_usid_in_block(const struct in6_addr *sid,
 			 const struct in6_addr *block, uint32_t block_len)
 {
@@ -32,7 +32,7 @@ bool srpol_usid_in_block(const struct in6_addr *sid,
 
 /**
  * srpol_usid_pack() - put compressed SIDs into containers
- * @block: locator block, the rest is 0
+ * @block: locator block, other bits are 0
  * @block_len: its bits, a multiple of 8
  * @csid_len: bits of a compressed SID, a multiple of 8, at most 64
  * @csids: compressed SIDs in order of travel, none of them 0
@@ -42,8 +42,8 @@ bool srpol_usid_in_block(const struct in6_addr *sid,
  *
  * Every container but the last is full.
  *
- * Return: number of containers, -EINVAL for a CSID that is 0 or has more than
- * @csid_len bits, or for lengths that are none, -E2BIG.
+ * Return: number of containers; -EINVAL for a CSID that is 0 or has more than
+ * @csid_len bits, or for impossible lengths; -E2BIG if there is no room.
  */
 int srpol_usid_pack(const struct in6_addr *block, uint32_t block_len,
 		    uint32_t csid_len, const uint64_t *csids, unsigned int n,
@@ -70,13 +70,13 @@ int srpol_usid_pack(const struct in6_addr *block, uint32_t block_len,
 }
 
 /**
- * srpol_usid_unpack() - compressed SIDs of a container
+ * srpol_usid_unpack() - get the compressed SIDs of a container
  * @sid: the container
  * @block_len: bits of the locator block
  * @csid_len: bits of a compressed SID
  * @csids: room for srpol_usid_capacity()
  *
- * Return: number of them, up to the first that is 0.
+ * Return: number of CSIDs before the first that is 0.
  */
 unsigned int srpol_usid_unpack(const struct in6_addr *sid, uint32_t block_len,
 			       uint32_t csid_len, uint64_t *csids)

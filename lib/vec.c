@@ -6,10 +6,10 @@
 #include "vec.h"
 
 /**
- * vec_add() - room for one more
+ * vec_add() - append a struct
  * @vec: the array
  *
- * Return: a zeroed struct; the program ends if memory does.
+ * Return: the struct, zeroed; the program ends if there is no memory.
  */
 void *vec_add(struct vec *vec)
 {
@@ -28,12 +28,13 @@ void *vec_add(struct vec *vec)
 }
 
 /**
- * vec_insert() - put one more where it belongs
+ * vec_insert() - insert a struct in order
  * @vec: the array, in order
  * @item: the struct, which is copied
  * @compare: the order, as for qsort()
  *
- * Return: it, behind those that are equal; the program ends if memory does.
+ * Return: the new struct, behind those that are equal; the program ends if
+ * there is no memory.
  */
 void *vec_insert(struct vec *vec, const void *item,
 		 int (*compare)(const void *, const void *))

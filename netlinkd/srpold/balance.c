@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Once an interval: what do probes say of the links, and do weights have to
- * follow? Weights change once an interval at most, but for links that a plan
- * tells anew (plan_links.c); each change is one transaction. Intervals differ
- * from host to host and from time to time, so that hosts that see the same link
- * do not move together.
+ * Once per interval: read what probes tell about the links, and decide whether
+ * weights have to follow. Weights change once per interval at most, except for
+ * links that a plan reports again (plan_links.c); each change is one
+ * transaction. Intervals differ from host to host and from time to time, so
+ * that hosts that see the same link do not move together.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -115,7 +115,7 @@ static void apply_now(void *data)
 	apply(now_ns());
 }
 
-/* Now, or once the interval since the last change is over. */
+/* Apply now, or once the interval since the last change is over. */
 static void apply_soon(uint64_t now)
 {
 	uint64_t next = applied_ns + engine->config.weights.interval_ns;
@@ -126,20 +126,20 @@ static void apply_soon(uint64_t now)
 		log_error("no timer for the weights; they follow at the next look");
 }
 
-/* What the interval says of a path's probe. */
+/* Close the present window of a path's probe, and return what it tells. */
 static struct quality_words close_window(struct engine_path *path)
 {
 	const struct probe_stats *s = &path->stats;
 	uint64_t gone = s->lost - s->late, lost = 0;
 	uint32_t sent = s->sent - path->closed_sent;
 
-	/* what came late was counted as lost in an interval before */
+	/* probes that came late were counted as lost in an earlier interval */
 	if (gone > path->closed_lost) {
 		lost = gone - path->closed_lost;
 		path->closed_lost = gone;
 	}
 	path->closed_sent = s->sent;
-	/* down is worse than bad, and somebody else's business */
+	/* a path that is down is not rated: other code takes care of it */
 	if (!path->up || !liveness_usable(&path->live)) {
 		path->window = (struct quality_window){};
 		return (struct quality_words){};
@@ -194,7 +194,10 @@ static void look_at_links(void)
 	free(before);
 }
 
-/* Do QPs or control groups of jobs come or go, or are to take other paths? */
+/*
+ * Follow QPs and control groups of jobs that come or go or have to take other
+ * paths.
+ */
 static void look_at_jobs(void)
 {
 	struct vec before = engine->rules;

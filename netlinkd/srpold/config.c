@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The configuration file: one JSON object. What is wrong is told with the key.
- */
+/* The configuration file: one JSON object. Errors are reported with the key. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -206,7 +204,7 @@ static int read_weights(const json_t *root, struct config *config,
 	return 0;
 }
 
-/* No "fabric", no global engine. */
+/* Without "fabric", there is no global engine. */
 static int read_fabric(const json_t *root, struct config *config,
 		       struct srpol_error *err)
 {
@@ -251,7 +249,10 @@ static int read_fabric(const json_t *root, struct config *config,
 	return 0;
 }
 
-/* No "reflect", no probes that peers turn round, and none of theirs. */
+/*
+ * Without "reflect", no probes are sent to peers to be reflected, and none are
+ * reflected.
+ */
 static int read_reflect(const json_t *root, struct config *config,
 			struct srpol_error *err)
 {
@@ -284,7 +285,7 @@ static int read_reflect(const json_t *root, struct config *config,
 	return 0;
 }
 
-/* No "glb", nobody is told anything. */
+/* Without "glb", other hosts are told nothing. */
 static int read_glb(const json_t *root, struct config *config,
 		    struct srpol_error *err)
 {

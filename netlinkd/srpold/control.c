@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The Unix sockets of the engine, see daemon/requests.h: one of srpol engine, for
- * who may configure, and one for demands, for everybody, if there is to be one.
+ * The Unix sockets of the engine, see daemon/requests.h: one for the command
+ * srpol engine, for users who may configure, and one for demands, for all
+ * users, if it is configured.
  */
 #include <errno.h>
 

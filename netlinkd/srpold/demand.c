@@ -41,7 +41,7 @@ int demand_resolve(const struct srpol_fabric *fabric, struct demand *d,
 	return 0;
 }
 
-/* Keep what @stays says. */
+/* Keep the demands for which @stays is true. */
 static void filter(struct demands *ds,
 		   bool (*stays)(struct demand *d, const void *data),
 		   const void *data)
@@ -90,7 +90,7 @@ int demands_replace(struct demands *ds, const char *owner, uint32_t uid,
 		    struct srpol_error *err)
 {
 	const struct owner who = { .name = owner, .uid = uid };
-	/* who has many users, such as a container, does not keep out the operator */
+	/* leave room for root: others may have any number of user ids */
 	uint32_t max = uid ? DEMANDS_MAX - DEMANDS_PER_USER : DEMANDS_MAX;
 	uint32_t own = n, total = n, i;
 	struct demand *d;
@@ -101,7 +101,7 @@ int demands_replace(struct demands *ds, const char *owner, uint32_t uid,
 		total++;
 		own += d->uid == uid;
 	}
-	/* the superuser speaks for everybody */
+	/* the superuser has no limit per user, as it may speak for all */
 	if (total > max || (uid && own > DEMANDS_PER_USER)) {
 		ds->refused++;
 		return srpol_error_set(err, -ENOSPC,

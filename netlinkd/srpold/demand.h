@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Demands: what applications say that they will send. An owner, such as a rank
- * of a job, has one set of them, and each set it announces takes the place of
+ * Demands: what applications announce that they will send. An owner, such as a
+ * rank of a job, has one set of demands; each set that it announces replaces
  * the one before. Pure.
  */
 #ifndef _SRPOLD_DEMAND_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Demands come by a socket: { "owner": NAME, "demands": [ { "src": HOST or
- * address, "dst", "bytes", "in-ms", "for-ms", "period-ms", "job" } ] }. They are
- * hints: what becomes of them depends on the algorithm.
+ * Demands that arrive at a socket: { "owner": NAME, "demands": [ { "src": HOST
+ * or address, "dst", "bytes", "in-ms", "for-ms", "period-ms", "job" } ] }. They
+ * are hints; the algorithm decides what is made of them.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Demands of a host as its forecasts: what owners say of a pair of GPUs, with
- * the same period, at times that overlap, is one. Whose it is, and of which
- * job, is not told.
+ * The forecasts of a host, from its demands: demands of several owners for the
+ * same pair of GPUs, with the same period and overlapping times, become one.
+ * Owners and jobs are not passed on.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static bool overlaps(const struct srpol_forecast *a,
 	       a->period_ms == b->period_ms && b->start_ms <= a->end_ms;
 }
 
-/* Nothing is told to be longer than may be told. */
+/* Limit the length of a forecast to what may be announced. */
 static void clip(struct srpol_forecast *d)
 {
 	if (d->end_ms > d->start_ms + SRPOL_FORECAST_MS_MAX)
@@ -49,7 +49,7 @@ static void join(struct srpol_forecast *to, const struct srpol_forecast *more)
 	clip(to);
 }
 
-/* By the wall clock. */
+/* A demand as a forecast, with times of the wall clock. */
 static struct srpol_forecast one_of(const struct demand *d, uint64_t now_ns,
 				    uint64_t now_ms)
 {

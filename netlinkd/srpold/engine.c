@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From the topology: every path from the NICs of this host to every other
- * host, its segment list, and the loop its probe takes: to the far leaf and
- * back the same way. Switches only forward; no agent at the far end is needed.
+ * From the topology: every path from the NICs of this host to every other host,
+ * its segment list, and the loop that its probe takes, which goes to the far
+ * leaf and back the same way. Switches only forward the probe; no agent at the
+ * far end is needed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -54,7 +55,7 @@ struct engine_path *engine_path(struct engine *engine, uint32_t index)
 	return (struct engine_path *)engine->paths.data + index;
 }
 
-/* HOST-TOP-PEER, if that is short enough to be a name. */
+/* Name a path HOST-TOP-PEER, if that is short enough. */
 static void name_path(const struct srpol_fabric *f, uint32_t host,
 		      uint32_t top, uint32_t peer, char *name, size_t len)
 {
@@ -66,7 +67,7 @@ static void name_path(const struct srpol_fabric *f, uint32_t host,
 		strcpy(name, text);
 }
 
-/* Cables of the way out; the way back takes the same. */
+/* Cables of the way out; the way back uses the same ones. */
 static void take_links(const struct srpol_route *route,
 		       struct locate_probe *links)
 {
@@ -78,8 +79,8 @@ static void take_links(const struct srpol_route *route,
 }
 
 /*
- * There and back through the peer itself, if the fabric has a SID for that and
- * the list is not too long.
+ * Add the list for a probe that goes to the peer itself and back, if the fabric
+ * has a SID for that and the list is not too long.
  */
 static void add_far(const struct engine *engine, struct engine_path *path,
 		    const struct srpol_route *route,
@@ -144,7 +145,7 @@ static const struct srpol_alg *alg_for(const struct engine *engine,
 	return c->alg;
 }
 
-/* A policy to one GPU of a peer: one address, all paths there. */
+/* Add a policy to one GPU of a peer: one address, with all paths to it. */
 static int add_policy(struct engine *engine, uint32_t src_gpu,
 		      uint32_t dst_gpu, struct srpol_error *err)
 {
@@ -192,8 +193,9 @@ static int by_loop(const void *a, const void *b)
 }
 
 /*
- * Paths to several hosts of a leaf share what a probe can see. So what probes
- * cost follows from the links, not from the hosts.
+ * Paths to several hosts of a leaf share a probe, as it can only see what they
+ * have in common. So the cost of probes depends on the number of links, not of
+ * hosts.
  */
 static int share_probes(struct engine *engine)
 {
@@ -218,7 +220,10 @@ static int share_probes(struct engine *engine)
 	return 0;
 }
 
-/* From each rail of a local host to the same rail of every other host. */
+/*
+ * Add policies from each rail of a local host to the same rail of every other
+ * host.
+ */
 static int add_policies(struct engine *engine, struct srpol_error *err)
 {
 	const struct srpol_fabric *f = engine->fabric;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The feed: a file that somebody else keeps and that says what links can carry
- * now, { "links": [ { "from": NODE, "to": NODE, "capacity": RATE }, ... ] }. A
- * link that is not in it is as the topology says. It is read again when it
- * changes; one that cannot be read changes nothing.
+ * The feed: a file that another program maintains, with the present capacity of
+ * links, { "links": [ { "from": NODE, "to": NODE, "capacity": RATE }, ... ] }.
+ * A link that is not in it has the capacity that the topology says. The file is
+ * read again when it changes; a file that cannot be read changes nothing.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -99,7 +99,10 @@ static void read_or_tell(void)
 		log_error("%s; what was in force stays", err.text);
 }
 
-/* Something in its folder: files are replaced by others of the same name. */
+/*
+ * Something has changed in its folder: files are replaced by others of the same
+ * name.
+ */
 static void changed(struct source *source, uint32_t events)
 {
 	char buf[4096];

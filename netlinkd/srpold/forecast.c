@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What applications of this host will send, for the global engine, if that is
- * configured: the demands that are known here, looked at so often as they may
- * be told.
+ * configured: the demands that are known here, examined as often as forecasts
+ * may be sent.
  */
 #include <time.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hosts that share a key tell each other which cables near them work badly, by
- * UDP; glb.h has what they say. Nothing is sent while nothing changes and
- * nothing works badly: what works badly is said again now and then, since words
- * of a host that is gone are to end.
+ * Hosts that share a key tell each other by UDP which cables near them work
+ * badly; glb.h describes the messages. Nothing is sent while nothing changes
+ * and nothing works badly. Reports of cables that work badly are repeated from
+ * time to time, since those of a host that is gone expire.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -123,7 +123,9 @@ static void send_message(const struct listener *l, struct glb_message *m)
 		stats.unsent++;
 }
 
-/* A peer that is not known yet is greeted: it cannot take words. */
+/*
+ * Send the present words to a peer, or a hello if its session is not known yet.
+ */
 static void send_words(struct listener *l)
 {
 	struct glb_message m = {
@@ -147,7 +149,7 @@ static void arm(void)
 	vec_for_each(l, &listeners)
 		if (l->session.pending && l->again_ns < next)
 			next = l->again_ns;
-	/* it may be set for later */
+	/* the timer may be set for a later time */
 	alarm_stop(&alarm_again);
 	if (next == UINT64_MAX)
 		return;
@@ -155,7 +157,7 @@ static void arm(void)
 		log_error("no timer for words to other hosts");
 }
 
-/* Tell it what we have to say now, and again until it has it. */
+/* Send the present words to a peer, and again until it acknowledges them. */
 static void tell(struct listener *l)
 {
 	uint64_t now = now_ns();
@@ -185,7 +187,7 @@ static void again(void *data)
 	arm();
 }
 
-/* What others say now, the worst of each cable. */
+/* Follow what other hosts say now; the worst report of each cable counts. */
 static void follow(void)
 {
 	uint8_t *percent = malloc(engine->links.n + 1);
@@ -211,7 +213,10 @@ static void follow(void)
 		balance_soon();
 }
 
-/* It is believed for what is near it, as we see the fabric. */
+/*
+ * Accept words of a host for cables that are near it, by our view of the
+ * fabric.
+ */
 static void take_words(struct listener *l, const struct glb_message *m)
 {
 	uint32_t i, cable;
@@ -228,7 +233,10 @@ static void take_words(struct listener *l, const struct glb_message *m)
 	follow();
 }
 
-/* Whoever recorded messages can have us say hello, but not as often as he likes. */
+/*
+ * Greet a peer. Somebody who repeats recorded messages can cause this, so it is
+ * limited.
+ */
 static void greet(struct listener *l, uint64_t session)
 {
 	struct glb_message m = { .type = GLB_HELLO, .to = session };
@@ -289,7 +297,10 @@ static void take(struct listener *l, const struct glb_message *m)
 	arm();
 }
 
-/* Anybody may send us something: it costs little to find that nobody said it. */
+/*
+ * Find the sender. Anybody may send to this socket: to refuse a message must
+ * cost little.
+ */
 static struct listener *find(const struct ear *ear, const struct in6_addr *from)
 {
 	uint32_t nic = srpol_fabric_nic_at(engine->fabric, from);
@@ -339,7 +350,7 @@ static void receive(struct source *source, uint32_t events)
 		from_len = sizeof(from);
 		len = recvfrom(source->fd, bytes, sizeof(bytes), MSG_DONTWAIT,
 			       (struct sockaddr *)&from, &from_len);
-		/* a host that does not listen is an error of the socket */
+		/* a host that does not listen causes an error of the socket */
 		if (len < 0 && errno == ECONNREFUSED)
 			continue;
 		if (len < 0)
@@ -367,7 +378,7 @@ static struct ear *open_ear(uint32_t host, struct srpol_error *err)
 	ear->source.ready = receive;
 	ear->source.fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC |
 				SOCK_NONBLOCK, 0);
-	/* the address may come later than we do */
+	/* the address may be configured after this program has started */
 	setsockopt(ear->source.fd, IPPROTO_IPV6, IPV6_FREEBIND, &one,
 		   sizeof(one));
 	if (ear->source.fd < 0 ||

@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What hosts tell each other of the quality of cables near them, for algorithm
- * "glb": glb_message.c is pure, glb_words.c knows the fabric, glb.c the sockets.
+ * Messages between hosts about the quality of cables near them, for algorithm
+ * "glb": glb_message.c is pure, glb_words.c knows the fabric, glb.c the
+ * sockets.
  *
  * DOC: words of hosts
  *
- *	A                                      B
- *	hello (session a, to ?)         ->
- *	                                <-     hello (b, to a)
- *	words (a, to b, 1): all of A's  ->
- *	                                <-     ack (b, to a, 1)
- *	                                <-     words (b, to a, 1): all of B's
- *	ack (a, to b, 1)                ->
+ * 	A                                      B
+ * 	hello (session a, to ?)         ->
+ * 	                                <-     hello (b, to a)
+ * 	words (a, to b, 1): all of A's  ->
+ * 	                                <-     ack (b, to a, 1)
+ * 	                                <-     words (b, to a, 1): all of B's
+ * 	ack (a, to b, 1)                ->
  *
- * A session is a random number that a host makes when it starts. What is to
- * count has to name the session of who receives it, which nobody knew before: so
- * nothing that was recorded before counts. Nor does what a host said in a session
- * that it has left: those are remembered, and who is to remember too many begins
- * a session of his own instead. Within a session words count by their sequence
- * number, once. A message has all that its sender has to say, so
- * that one that is lost does no harm; it is sent when that changes, and again
- * until it is acknowledged. Each direction of a pair has a key of its own, made
- * from the pair's: a message does not count where it came from.
+ * A session is a random number that a host draws when it starts. A message
+ * counts only if it names the session of its receiver, which nobody knew
+ * before, so that no message that was recorded earlier counts. Nor do messages
+ * of a session that its sender has left: a host remembers those, and if there
+ * are too many to remember, it begins a new session of its own instead. Within
+ * a session, words count by their sequence number, once. A message contains all
+ * that its sender has to say, so that a lost message does no harm; it is sent
+ * when that changes, and again until it is acknowledged. Each direction of a
+ * pair has a key of its own, derived from the pair's key: a message does not
+ * count if it is sent back to its sender.
  *
- * A word is a cable, by a hash of its name, and how much of it is to be used.
- * What works well needs no word. A host is believed for cables of its own and of
- * its leaves.
+ * A word is a cable, by a hash of its name, and how much of it is to be used. A
+ * cable that works well needs no word. Words of a host are accepted for cables
+ * of its own and of its leaves.
  */
 #ifndef _SRPOLD_GLB_H
 #define _SRPOLD_GLB_H

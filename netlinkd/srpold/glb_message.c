@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Bytes of messages of glb.h, and which of them count. */
+/* Encoding of the messages of glb.h, and the checks whether they count. */
 #include <errno.h>
 #include <sodium.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static uint64_t get64(const uint8_t *from)
 }
 
 /**
- * glb_hash() - number of a cable that hosts agree on, whatever their files' order
+ * glb_hash() - number of a cable, the same on all hosts in whatever file order
  * @name: its name
  */
 uint64_t glb_hash(const char *name)
@@ -67,7 +67,7 @@ void glb_key(const uint8_t *pair, size_t len, const char *from, const char *to,
 	crypto_generichash_init(&s, pair, len, GLB_KEY_LEN);
 	crypto_generichash_update(&s, (const uint8_t *)"srpol glb",
 				  sizeof("srpol glb"));
-	/* with the ends of the names */
+	/* the names are separated by their terminating zeros */
 	crypto_generichash_update(&s, (const uint8_t *)from, strlen(from) + 1);
 	crypto_generichash_update(&s, (const uint8_t *)to, strlen(to) + 1);
 	crypto_generichash_final(&s, key, GLB_KEY_LEN);
@@ -169,7 +169,10 @@ static bool is_left(const struct glb_session *s, uint64_t session)
 	return false;
 }
 
-/* The other one began anew. False: so did we, as there is no room to remember. */
+/*
+ * The peer has begun a new session. Return: false if we did as well, for lack
+ * of room.
+ */
 static bool follow_session(struct glb_session *s, uint64_t session)
 {
 	if (s->n_left == GLB_LEFT_MAX) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Cables by the hash that hosts agree on, and who may speak of which. */
+/*
+ * Cables by the hash that hosts agree on, and which host may report on which
+ * cable.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +56,7 @@ int glb_words_start(const struct engine *engine)
 	for (i = 0; i < n_cables; i++) {
 		a = f->nodes[f->links[2 * i].from].name;
 		b = f->nodes[f->links[2 * i].to].name;
-		/* files may have them in any order */
+		/* topology files may have the two ends in any order */
 		first = strcmp(a, b) < 0 ? a : b;
 		snprintf(name, sizeof(name), "%s %s", first,
 			 first == a ? b : a);
@@ -105,7 +108,7 @@ bool glb_words_near(const struct engine *engine, uint32_t cable, uint32_t host)
 
 	if (link->from == host || link->to == host)
 		return true;
-	/* another host's is that one's matter */
+	/* a cable of another host may be reported by that host only */
 	if (f->nodes[link->from].tier == SRPOL_TIER_HOST ||
 	    f->nodes[link->to].tier == SRPOL_TIER_HOST)
 		return false;

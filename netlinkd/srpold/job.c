@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Jobs: traffic that gets paths of its own. Each has a color, and a policy of
- * that color beside each of the engine's own ones, with the same paths or a
- * slice of them. What paths have in common is the switch at which they turn
- * down, so slices are sets of these: named by the operator, or, for jobs that
- * are to be disjoint, dealt out among them.
+ * Jobs: traffic that gets paths of its own. Each job has a color, and a policy
+ * of that color beside each of the engine's own policies, with the same paths
+ * or a slice of them. A slice is a set of the switches at which paths turn
+ * down: these are either named by the operator or, for jobs that are to be
+ * disjoint, divided among them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ static bool read_src(const json_t *o, struct job *job)
 	       job->src_len;
 }
 
-/* Whose traffic it is: exactly one way to say so. */
+/* Read how the traffic of a job is recognized: in exactly one way. */
 static int read_selector(const json_t *o, struct job *job,
 			 struct srpol_error *err)
 {
@@ -243,7 +243,7 @@ static bool names(const struct engine *engine, const struct job *job,
 	return false;
 }
 
-/* Named for some job: nothing to be dealt out. */
+/* Is a switch named for some job, so that it cannot be dealt out? */
 static bool is_taken(const struct engine *engine, uint32_t top)
 {
 	const struct job *job;
@@ -254,7 +254,10 @@ static bool is_taken(const struct engine *engine, uint32_t top)
 	return false;
 }
 
-/* How many switches of the policy's paths come before the one of path @i. */
+/*
+ * How many switches of the policy's paths come before switch @top, without
+ * those that are named for jobs.
+ */
 static uint32_t rank(const struct engine *engine,
 		     const struct engine_policy *policy, uint32_t top)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * QPs that the srpold before this one had placed: its rules are in the module
- * still. They stay, and the first look begins from there.
+ * QPs that a previous srpold had placed: its rules are still in the module.
+ * They are kept, and the first look starts from them.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@ static const struct job *job_of(const struct rule_info *rule)
 	return NULL;
 }
 
-/* A rule of the engine for a QP that is placed, as job_rules.c makes them. */
+/* Is it a rule of the engine for a placed QP, as job_rules.c makes them? */
 static bool is_place(const struct engine *engine, const struct rule_info *rule)
 {
 	const uint32_t also = SRPOL_MATCH_DEV | SRPOL_MATCH_SRC;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Flows of RoCEv2 in the colors of jobs that are placed, by the table of flows,
- * and what each sent since it was read last.
+ * RoCEv2 flows in the colors of jobs whose QPs are placed, from the flow table,
+ * and how much each has sent since the last look.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ struct entry {
 	uint64_t bytes;
 };
 
-/* By number. */
+/* Sorted by number. */
 static struct vec entries = VEC_INIT(struct entry);
 
 static int by_id(const void *a, const void *b)
@@ -64,7 +64,10 @@ static int by_qp(const void *a, const void *b)
 	return order ?: (x->qp > y->qp) - (x->qp < y->qp);
 }
 
-/* Policies of the module whose flows are those of jobs that are placed. */
+/*
+ * Find the policies of the module whose flows belong to jobs whose QPs are
+ * placed.
+ */
 static bool find_targets(struct engine *engine, struct vec *targets)
 {
 	struct vec policies = VEC_INIT(struct policy_info);
@@ -92,8 +95,8 @@ static bool find_targets(struct engine *engine, struct vec *targets)
 }
 
 /*
- * Since the last look: all of it if the entry was another flow's then, or was
- * given away meanwhile and is this flow's again.
+ * Bytes sent since the last look: all of them if the entry was another flow's
+ * then, or has been given away meanwhile and is this flow's again.
  */
 static uint64_t sent_by(const struct srpol_flow *flow, const struct entry *now)
 {
@@ -140,15 +143,19 @@ static bool read_flows(const struct vec *targets, struct vec *all)
 		return false;
 	while (targets->n && srpol_flows_next(&table, &nr, &flow)) {
 		/*
-		 * Numbers 0 and 1 are everybody's, for management; what no
-		 * rule steers is others', at a binding SID.
+		 * QPs 0 and 1 are for management and belong to no job. A flow
+		 * that no rule steers came to a binding SID and is another
+		 * host's.
 		 */
 		if (!flow.key.roce || flow.key.qp < 2 || !flow.rule_id)
 			continue;
 		target = bsearch(&(struct target){ .id = flow.policy },
 				 targets->data, targets->n, targets->size,
 				 by_id);
-		/* what ended before had a policy that had this number */
+		/*
+		 * a flow that ended earlier may be of a former policy with this
+		 * number
+		 */
 		if (target && flow.last_ns >= target->since_ns)
 			add_flow(&flow, nr, target, &read, all);
 	}

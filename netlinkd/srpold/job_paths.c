@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which paths a QP of a job may take, and how much of them is wanted: as the
- * module has its policy, as a rule with another path leads to none.
+ * Which paths a QP of a job may take, and their weights: those that its policy
+ * has in the module, since a rule with another path has no effect.
  */
 #include <string.h>
 
@@ -93,7 +93,10 @@ static bool can_use(struct engine *engine, const struct engine_policy *policy,
 	       liveness_usable(&engine_path(engine, path->leader)->live);
 }
 
-/* The plan's are before the engine's own while one of its paths can be used. */
+/*
+ * Weights of a plan take precedence over the engine's while a path of it is
+ * usable.
+ */
 static const uint32_t *weights_of(struct engine *engine,
 				  const struct engine_policy *policy)
 {
@@ -128,7 +131,7 @@ void job_paths_add(struct engine *engine, const struct engine_policy *policy,
 	for (i = 0; i < policy->n; i++) {
 		srpol_path_get(engine->fabric, &set, i, &route);
 		path = vec_add(paths);
-		/* the module's policy has the first ones, see reconcile.c */
+		/* the module's policy has the first of them, see reconcile.c */
 		listed += engine_path(engine, policy->first + i)->id != 0;
 		path->weight = listed <= SRPOL_LISTS_MAX &&
 			       can_use(engine, policy, i) ? weights[i] : 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * QPs of jobs that are placed: which path (job_paths.c) each is to take (place.c).
- * What counts is what a QP sent lately (job_flows.c): a sum that fades by an
- * eighth in each interval in which its job sends. A job that pauses learns
- * nothing, so its QPs stay where they are.
+ * QPs of jobs that are placed: place.c decides which path (job_paths.c) each
+ * takes. It goes by what a QP has sent recently (job_flows.c): a sum that
+ * decays by an eighth in each interval in which its job sends. Nothing is
+ * learned about a job that pauses, so its QPs stay where they are.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ struct placement {
 	struct vec qps;
 };
 
-/* By slot of the job. */
+/* Indexed by the slot of the job. */
 static struct placement placements[JOBS_MAX];
 
 static int by_number(const void *a, const void *b)
@@ -43,7 +43,7 @@ static const struct placed_qp *known(const struct vec *qps,
 			NULL;
 }
 
-/* The QP of a flow; NULL if it is not the job's. */
+/* The QP of a flow; NULL if it is not one of the job's. */
 static struct placed_qp *qp_of(const struct job *job,
 			       const struct job_flow *flow, struct vec *now)
 {
@@ -56,7 +56,7 @@ static struct placed_qp *qp_of(const struct job *job,
 	ifindex = was ? was->ifindex : 0;
 	if (!job_has_qp(job, flow->qp, &flow->src, &ifindex))
 		return NULL;
-	/* several flows of it, by opcode or port, are together */
+	/* several flows of a QP, by opcode or port, are counted together */
 	if (now->n && !by_number(qp + now->n - 1, &key))
 		return qp + now->n - 1;
 	qp = vec_add(now);
@@ -71,7 +71,7 @@ static struct placed_qp *qp_of(const struct job *job,
 	return qp;
 }
 
-/* What flows say of them. Return: what they sent since the last look. */
+/* Add up what flows have sent. Return: the bytes sent since the last look. */
 static uint64_t follow_flows(const struct job *job, const struct vec *all,
 			     struct vec *now)
 {
@@ -96,8 +96,8 @@ static uint64_t follow_flows(const struct job *job, const struct vec *all,
 }
 
 /*
- * QPs whose flows are gone from the table keep their places for a while: that
- * is what becomes of the flows of who pauses, where others need the entries.
+ * QPs whose flows are not in the table any more keep their paths for a while:
+ * the flows of a job that pauses are evicted when other flows need the entries.
  */
 static void follow_idle(const struct job *job, bool sends, struct vec *now)
 {
@@ -107,7 +107,7 @@ static void follow_idle(const struct job *job, bool sends, struct vec *now)
 	uint32_t ifindex;
 
 	vec_for_each(was, &placements[job->slot].qps) {
-		/* it moves as it grows */
+		/* the array may move as it grows */
 		found.data = now->data;
 		ifindex = was->ifindex;
 		if (!was->path || was->missed + sends > MISSED_MAX ||
@@ -125,7 +125,7 @@ static void follow_idle(const struct job *job, bool sends, struct vec *now)
 		qsort(now->data, now->n, now->size, by_number);
 }
 
-/* Its QPs as they are now, with what is known of them. */
+/* Update the list of a job's QPs, with what is known of them. */
 static void follow(const struct job *job, const struct vec *all)
 {
 	struct placement *p = &placements[job->slot];
@@ -157,7 +157,7 @@ static int by_recent(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Rules are for those that send most; who has one keeps its number. */
+/* The QPs that send most get rules; a QP that has a rule keeps its number. */
 static void share_slots(struct vec *qps)
 {
 	struct placed_qp **sorted = calloc(qps->n + 1, sizeof(*sorted));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whose QPs are which job's, by the processes that RDMA netlink names. QPs,
- * processes and addresses are read at each look, once: QPs may be many, and
- * whoever is asked about one of them here must not have to ask the kernel.
+ * Which QPs belong to which job, by the processes that RDMA netlink names. QPs,
+ * processes and addresses are read once per look: there may be many QPs, and a
+ * query about one of them must not ask the kernel.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ struct process {
 	char *cgroup;
 };
 
-/* struct srpol_rdma_qp of all processes, sorted, as they were last told. */
+/* struct srpol_rdma_qp of all processes, sorted, from the last look. */
 static struct vec qps = VEC_INIT(struct srpol_rdma_qp);
 static struct vec processes = VEC_INIT(struct process);
 
@@ -79,7 +79,7 @@ static void read_cgroup(struct process *process)
 	process->cgroup = strdup(at);
 }
 
-/* The group or one below it. */
+/* Is a process in the group or in one below it? */
 static bool is_in_cgroup(const struct process *process, const char *name)
 {
 	const char *at = process->cgroup;
@@ -115,7 +115,7 @@ static void forget_processes(void)
 	vec_free(&processes);
 }
 
-/* Those that have QPs; of them what jobs are found by. */
+/* Read the processes that have QPs, as far as jobs are recognized by them. */
 static void read_processes(void)
 {
 	struct process *process, *last = NULL;
@@ -198,8 +198,9 @@ static void forget_qps(void)
 }
 
 /*
- * A list that broke off, since a device went while it was told, says nothing of
- * QPs that are not in it: those of before stay until the next look.
+ * A list that ended early, because a device was removed meanwhile, tells
+ * nothing about QPs that are not in it: the previous ones are kept until the
+ * next look.
  */
 static void read_qps(void)
 {
@@ -247,7 +248,7 @@ const struct vec *job_qps(void)
 	return &qps;
 }
 
-/* The first that is not before a device's number. */
+/* Index of the first QP that is not less than the given one. */
 static size_t first_at(uint32_t ifindex, uint32_t remote)
 {
 	const struct srpol_rdma_qp key = {
@@ -266,7 +267,7 @@ static size_t first_at(uint32_t ifindex, uint32_t remote)
 	return from;
 }
 
-/* Without processes it is what the job says of itself. */
+/* Without processes, the job's own selector decides. */
 static bool selects(const struct job *job, uint32_t remote,
 		    const struct in6_addr *src)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Jobs come and go by the socket. They are kept in a file beside it, so that
- * they outlive the engine, but not the machine's uptime: QPs, processes and
- * control groups do not either.
+ * Jobs are created and deleted through the socket. They are stored in a file
+ * beside it, so that they survive the engine, but not a reboot, as QPs,
+ * processes and control groups do not either.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -91,13 +91,16 @@ static int add(struct engine *engine, const json_t *o,
 	return ret;
 }
 
-/* Have the module follow; what cannot be is tried again at the next look. */
+/* Make the module follow; what fails is tried again at the next look. */
 static int follow(struct engine *engine, struct srpol_error *err)
 {
 	return balance_weigh(engine, NULL, err) ?: reconcile(engine, err);
 }
 
-/* What comes later is left out and tried again, but a job has to begin. */
+/*
+ * Later changes are left out and tried again if there is no room, but a job has
+ * to start.
+ */
 static int lacks_room(struct srpol_error *err)
 {
 	return rules_are_left_out() ?
@@ -153,7 +156,7 @@ json_t *job_add_request(struct engine *engine, const json_t *request,
 	return job_to_json(job);
 }
 
-/* Have a job back that could not be deleted, where it was. */
+/* Put a job back in its place that could not be deleted. */
 static void restore_job(struct engine *engine, const struct job *was,
 			size_t at)
 {
@@ -199,7 +202,10 @@ json_t *job_del_request(struct engine *engine, const json_t *request,
 	return job_to_json(&was);
 }
 
-/* What it sent, by the counters of its policies: flows come and go. */
+/*
+ * What a job has sent, by the counters of its policies, since flows come and
+ * go.
+ */
 static uint64_t count_bytes(const struct job *job, const struct vec *policies)
 {
 	int stats = srpol_map_open("policy_stats");
@@ -242,7 +248,9 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Flows may be many, and so may paths. */
+/*
+ * Number the paths for look-ups, since there may be many flows and many paths.
+ */
 static void number_paths(struct engine *engine, struct vec *paths)
 {
 	const struct engine_path *path;
@@ -269,7 +277,7 @@ static void count_flow(const struct srpol_flow *flow, const struct vec *paths,
 	use[at->index].bytes += flow->bytes;
 }
 
-/* By index of the engine's paths. */
+/* Count the flows of each path, by index of the engine's paths. */
 static struct use *count_flows(struct engine *engine, const struct job *job,
 			       const struct vec *policies)
 {
@@ -314,7 +322,10 @@ static uint32_t count_placed(const struct job *job)
 	return n;
 }
 
-/* Its paths with what it did with them; flows that share one collide. */
+/*
+ * Report the paths of a job and how it used them; flows that share a path
+ * collide.
+ */
 static void report_use(struct engine *engine, const struct job *job,
 		       const struct vec *policies, json_t *o)
 {

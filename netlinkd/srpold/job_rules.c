@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whose traffic is which job's. The kernel knows the control group of a local
- * sender; what RDMA sends has none, so the QPs of the job's processes
- * (job_qps.c) get rules of their own. They share rules (qp_ranges.c).
+ * Which traffic belongs to which job. The kernel knows the control group of a
+ * local sender, but RDMA traffic has none, so the QPs of the job's processes
+ * (job_qps.c) get rules of their own. QPs share rules (qp_ranges.c).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,10 @@
 
 #define V4_BITS		96	/* before an IPv4 address */
 
-/* Its number, which is another one once it was made anew; 0: it is not there. */
+/*
+ * Id of the job's group, which changes if it is created again; 0: there is
+ * none.
+ */
 static uint64_t cgroup_id(const struct job *job)
 {
 	char path[sizeof(CGROUP_ROOT) + sizeof(job->cgroup)];
@@ -35,8 +38,9 @@ static struct rule_info *add_rule(struct engine *engine,
 }
 
 /*
- * A job by source takes no QP of another source. A prefix of IPv6 that holds all
- * of IPv4 says nothing of that, and the module does not mix the two.
+ * Restrict a rule to the source of the job. A job by source takes no QP of
+ * another source. An IPv6 prefix that contains all of IPv4 is no restriction
+ * for IPv4, and the module does not mix the two.
  */
 static void add_source(struct rule_info *rule, const struct job *job)
 {
@@ -48,7 +52,7 @@ static void add_source(struct rule_info *rule, const struct job *job)
 	rule->src_len = job->src_len;
 }
 
-/* QPs that are placed come first, each with the path that it is to take. */
+/* Rules of placed QPs come first, each with the path that the QP is to take. */
 static void add_placed(struct engine *engine, const struct job *job)
 {
 	const struct placed_qp *qp;
@@ -72,7 +76,7 @@ static void add_placed(struct engine *engine, const struct job *job)
 	}
 }
 
-/* What it says of itself, as rule @n; the number that is free then. */
+/* Add the job's own selector as rule @n. Return: the next free number. */
 static uint32_t add_own(struct engine *engine, const struct job *job,
 			uint32_t n)
 {
@@ -96,7 +100,7 @@ static uint32_t add_own(struct engine *engine, const struct job *job,
 	return n + 1;
 }
 
-/* Those for which there is no room are said once, and shown. */
+/* QPs for which there is no room are logged once, and shown. */
 static void count_unruled(struct job *job, uint32_t n)
 {
 	if (n && !job->unruled)
@@ -105,7 +109,7 @@ static void count_unruled(struct job *job, uint32_t n)
 	job->unruled = n;
 }
 
-/* How many of a range have no rule of their own. */
+/* Number of QPs of a range that have no rule of their own. */
 static uint32_t count_unplaced(const struct job *job,
 			       const struct qp_range *range)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Jobs that go through functions of switches: their policies have paths of
- * their own, behind those of the topology, with the function's SID in place of
- * the switch's. Probes are those of the same path without it, as nobody knows
- * what the function does with one.
+ * Jobs whose packets pass functions of switches: their policies have paths of
+ * their own, behind those of the topology, with the SID of the function in
+ * place of that of the switch. They use the probes of the same path without the
+ * function, as it is not known what a function does with a probe.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "probing.h"
 #include "srpold.h"
 
-/* JOB-HOST-TOP-PEER, if that is short enough to be a name. */
+/* Name a path JOB-HOST-TOP-PEER, if that is short enough. */
 static void name_path(const struct job *job, struct engine_path *path)
 {
 	char text[2 * sizeof(path->name) + 1];
@@ -25,7 +25,9 @@ static void name_path(const struct job *job, struct engine_path *path)
 		strcpy(path->name, text);
 }
 
-/* A path that does not pass the function has no segments, so it is not made. */
+/*
+ * A path that does not pass the function gets no segments, and so is not made.
+ */
 static int add_path(struct engine *engine, const struct job *job,
 		    uint32_t of, const struct srpol_route *route,
 		    uint32_t function, struct srpol_error *err)

@@ -1,41 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The data-plane interface of srpol: what the module tells whoever moves the
- * packets. Included by the module and by the eBPF implementation alike, so it
- * uses fixed-width types only and contains no kernel headers of its own.
+ * The data-plane interface of srpol: what the module tells the implementation
+ * that forwards the packets. The module and the eBPF implementation both
+ * include it, so that it uses fixed-width types only and includes no kernel
+ * headers.
  *
  * DOC: contract
  *
- * The module owns all configuration and calls these methods to materialise it.
- * An implementation is registered per network namespace (struct_ops link made
- * by a task in that namespace). On registration the module calls @reset, then
- * replays everything it has, ending with @commit; afterwards every change is
- * pushed before the system call that made it returns.
+ * The module owns all configuration and calls these methods to apply it. An
+ * implementation is registered per network namespace (a struct_ops link made by
+ * a task in that namespace). On registration the module calls @reset, then
+ * replays everything it has, and ends with @commit; from then on every change
+ * is pushed before the system call that made it returns.
  *
- * Staged and immediate. What packets see is a generation. The methods
- * @config_set, @path_set, @policy_set, @policy_hide, @rule_commit,
- * @endpoint_set, @endpoint_hide, @sid_set and @sid_hide are staged: they prepare
- * generation n + 1 while packets go on seeing n, and @commit makes all of them
- * visible at one point. An object may be staged again before the commit; the last word
- * counts. @revert takes back what was staged for one object. All other methods
- * act at once: rows and slots are written before anything refers to them,
- * @policy_del, @endpoint_del, @sid_del and @path_del come after the commit that hid their
- * object, and the state of paths and next hops must not wait.
+ * Methods are staged or immediate. What packets see is a generation. The
+ * methods @config_set, @path_set, @policy_set, @policy_hide, @rule_commit,
+ * @endpoint_set, @endpoint_hide, @sid_set and @sid_hide are staged: they
+ * prepare generation n + 1 while packets still see n, and @commit makes all of
+ * them visible at once. An object may be staged again before the commit; the
+ * last call wins. @revert undoes what was staged for one object. All other
+ * methods act at once: rows and slots are written before anything refers to
+ * them; @policy_del, @endpoint_del, @sid_del and @path_del come after the
+ * commit that hid their object; and the state of paths and next hops must not
+ * wait.
  *
- * A method returns 0 or a negative errno. -ENOSPC means a table is full; the
- * module turns it into an extack message that names the table and its size.
+ * A method returns 0 or a negative errno. -ENOSPC means that a table is full;
+ * the module turns it into an extack message that names the table and its size.
  * After an error the implementation must hold what it held before the call.
- * @revert and its like, @commit, removals of what exists and changes of a next hop that
- * exists must not fail; their result is not looked at.
+ * @revert, @endpoint_revert, @sid_revert, @commit, removals of objects that
+ * exist and changes of a next hop that exists must not fail; their result is
+ * ignored.
  *
  * Ids (@id, @row, @slot, nexthop) are dense, start at 1 (0 means "none") and
- * stay below the limit the implementation declares. The caller guarantees
- * that an id whose object was removed is not used again, that a bucket row
- * or rule slot that packets may be reading is not written, and that the same
- * path, policy, settings, order of rules, endpoint prefix or SID is not staged
- * again, before an RCU grace period has passed since the commit that changed
- * it last (a revert counts as no change). So an implementation may keep two
- * copies of each object, with the generation from which the newer one counts.
+ * stay below the limit that the implementation declares. Before an RCU grace
+ * period has passed since the commit that changed it last, the caller does not
+ * use the id of a removed object again, does not write a bucket row or rule
+ * slot that packets may be reading, and does not stage the same path, policy,
+ * settings, order of rules, endpoint prefix or SID again (a revert counts as no
+ * change). So an implementation may keep two copies of each object, with the
+ * generation from which on the newer one is valid.
  *
  * @path_state and @nexthop_set may be called from softirq; all others are
  * called from process context, one at a time.
@@ -47,7 +50,10 @@
 #define SRPOL_REWRITE_MAX	384	/* Ethernet 14, IPv6 40, SRH 8 + 16*16, TLVs */
 #define SRPOL_SR_DOMAIN_MAX	8	/* prefixes of the SR domain */
 
-/* TLV that every packet fills in: offsets from its first byte, all big-endian. */
+/*
+ * TLV that every packet fills in; offsets from its first byte, all fields
+ * big-endian.
+ */
 #define SRPOL_TIMESTAMP_TYPE	124	/* RFC 8754 8.2: experimentation */
 #define SRPOL_TIMESTAMP_LEN		16	/* type and length bytes included */
 #define SRPOL_TIMESTAMP_PATH	2	/* u16, written by the module */
@@ -61,7 +67,10 @@
 #define SRPOL_DP_PATHS_MAX	65536	/* path ids are below, so that rows stay small */
 #define SRPOL_OPCODES		256	/* BTH opcodes */
 
-/* Which packet fields, beside the flow's own, decide how it is classified. */
+/*
+ * Which packet fields, beside those of every flow key, affect how a flow is
+ * classified.
+ */
 #define SRPOL_KEY_OPCODE	(1u << 0)
 #define SRPOL_KEY_MARK		(1u << 1)
 #define SRPOL_KEY_DSCP		(1u << 2)
@@ -70,7 +79,7 @@
 #define SRPOL_KEY_VLAN		(1u << 5)
 #define SRPOL_KEY_CGROUP	(1u << 6)
 
-/* Which fields of struct srpol_dp_rule a packet must agree with. */
+/* Which fields of struct srpol_dp_rule a packet has to match. */
 #define SRPOL_MATCH_DEV		(1u << 0)
 #define SRPOL_MATCH_MARK	(1u << 1)
 #define SRPOL_MATCH_SRC		(1u << 2)
@@ -87,7 +96,7 @@
 
 #define SRPOL_MODE_INHERIT	0xff	/* a rule leaves the mode to the policy */
 
-/* struct srpol_dp_policy: @flags */
+/* Bits of @flags of struct srpol_dp_policy. */
 #define SRPOL_POLICY_SYMMETRIC	(1u << 0)
 #define SRPOL_POLICY_RANDOM	(1u << 1)	/* spray: random */
 #define SRPOL_POLICY_EVEN	(1u << 2)	/* all weights are the same */
@@ -105,11 +114,11 @@
  * @n_domain: prefixes in @domain, 0: no filter
  * @n_blocks: how many of them, the first ones, are SID blocks
  * @drop_events: most drops reported per second and CPU
- * @stack_forwards: non-zero: what was decapsulated is never forwarded by routes
- *	that are remembered, but by the stack
+ * @stack_forwards: non-zero: decapsulated packets are always forwarded by the
+ *	stack, never by remembered routes
  * @reserved: 0
- * @domain: prefixes of the SR domain: packets to a local SID come from one of
- *	them, packets from host ports do not go to one of the SID blocks
+ * @domain: prefixes of the SR domain: packets to a local SID must come from one
+ *	of them, packets from host ports must not go to one of the SID blocks
  */
 struct srpol_dp_config {
 	__u8 flow_label;
@@ -130,11 +139,11 @@ struct srpol_dp_config {
 };
 
 /**
- * struct srpol_dp_nexthop - an egress device and the neighbour behind it
+ * struct srpol_dp_nexthop - an egress device and the neighbor behind it
  * @id: dense id
  * @ifindex: egress device
- * @up: non-zero while device and neighbour can forward; a path over a
- *	next hop that is not up is dead, whatever its own state
+ * @up: non-zero while device and neighbor can forward; a path over a next hop
+ *	that is not up is down, whatever its own state
  */
 struct srpol_dp_nexthop {
 	__u32 id;
@@ -146,7 +155,7 @@ struct srpol_dp_nexthop {
  * struct srpol_dp_path - a segment list compiled for forwarding
  * @id: dense id, also the index of the path's counters
  * @nexthop: id of the next hop
- * @up: non-zero if the path may be used, once it is committed; whatever this
+ * @up: non-zero if the path may be used once it is committed; whatever this
  *	says, path_state takes the path out of use at once
  * @mtu: MTU of the egress device, bytes, outer header included
  * @encap_len: bytes of outer IPv6 and SRH in @rewrite
@@ -188,20 +197,19 @@ struct srpol_dp_row {
  * @row: first bucket row of the live table
  * @n_buckets: size of the table, a power of two, or 0: no usable path
  * @mode: enum srpol_lb_mode
- * @drop_upon_invalid: drop the packets when no path is up, else pass them
- * @backup: policy to try when this one has no path is up, 0 none
+ * @drop_upon_invalid: non-zero: drop the packets while no path is up, else pass
+ *	them
+ * @backup: id of the policy to try when no path of this one is up, 0: none
  * @flags: SRPOL_POLICY_*
  * @flowlet_timeout_ns: idle time after which a flow may move
- * @threshold: recent congestion signals that make a path bad
- * @dwell_time_ms: how long a path is bad, or good again, before a flow moves
- *	without a gap
+ * @threshold: number of recent congestion signals that make a path bad
+ * @dwell_time_ms: how long a move of a flow must be pending, as its path is bad
+ *	or its primary path is good again, before it moves without an idle time
  * @wait_to_restore_ms: mode on-congestion: how long after the last signal
- *	packets are
- *	encapsulated
+ *	packets are encapsulated
  *
  * In mode active-backup the buckets are not shares: they list the paths in the
- * order
- * in which they are to be tried, over and over.
+ * order in which they are to be tried, over and over.
  */
 struct srpol_dp_policy {
 	__u32 id;
@@ -223,8 +231,9 @@ struct srpol_dp_policy {
  * struct srpol_dp_rule - one rule
  * @slot: dense slot the rule is stored in
  * @id: index of the rule's counters
- * @priority: lower is looked at first (the order table carries the order)
- * @match: SRPOL_MATCH_* bits; a field without its bit is not looked at
+ * @priority: a rule with a lower one is tried first (the order table carries
+ *	the order)
+ * @match: SRPOL_MATCH_* bits; a field without its bit is ignored
  * @color: color the flow gets, 0 for bypass (leave the packet alone)
  * @ifindex: device the packet is seen on: the uplink it leaves by or the host
  *	port it came in by
@@ -280,10 +289,10 @@ struct srpol_dp_rule {
 /**
  * struct srpol_dp_rule_table - the order in which rules are tried
  * @n: number of rules
- * @key: SRPOL_KEY_* bits: what any rule looks at beside addresses, ports and
- *	QP, and so must be part of a flow's identity
+ * @key: SRPOL_KEY_* bits: fields that any rule matches on beside addresses,
+ *	ports and QP, and that so must be part of the flow key
  * @opclass: for each opcode the number of its equivalence class under the
- *	present rules (all 0 when no rule looks at opcodes)
+ *	present rules (all 0 when no rule matches on opcodes)
  * @slot: kernel pointer to @n rule slots in order of priority
  */
 struct srpol_dp_rule_table {
@@ -312,9 +321,9 @@ struct srpol_dp_endpoint {
  * @behavior: enum srpol_behavior (IANA code point)
  * @prefix_len: bits of locator and function; the longest match counts
  * @block_len: bits of the locator block (NEXT-CSID behaviors)
- * @nexthop: id of the next hop of the adjacency, 0 none; not up: the packet
- *	is dropped
- * @l2: destination and source Ethernet address towards it
+ * @nexthop: id of the next hop of the adjacency, 0: none; if it is not up, the
+ *	packet is dropped
+ * @l2: destination and source Ethernet address towards the adjacency
  * @policy: id of the policy whose binding SID it is, 0 none
  * @reserved: 0
  */
@@ -334,8 +343,8 @@ struct srpol_dp_sid {
  * struct srpol_dp_dev - a device srpol is attached to
  * @ifindex: the device
  * @role: enum srpol_dev_role
- * @port: the device by which comes in what a port sends: itself, or the other end
- *	of a virtual port; 0: it is no port
+ * @port: ifindex of the device by which packets of a port come in: the port
+ *	itself, or the other end of a virtual port; 0: it is no port
  * @source: enum srpol_source_check
  */
 struct srpol_dp_dev {
@@ -348,9 +357,10 @@ struct srpol_dp_dev {
 #define SRPOL_QUOTE_INNER	128	/* bytes of a quoted packet */
 
 /**
- * struct srpol_dp_quote - what an ICMPv6 error quotes of a packet of a path
+ * struct srpol_dp_quote - the part of a packet on a path that an ICMPv6 error
+ *	quotes
  * @path: id of the path that would have written its outer headers
- * @flow_label: of the outer IPv6 header
+ * @flow_label: flow label of the outer IPv6 header
  * @len: bytes in @inner
  * @inner: the inner packet, cut off
  */
@@ -362,10 +372,11 @@ struct srpol_dp_quote {
 };
 
 /**
- * enum srpol_dp_target - what @revert is about
+ * enum srpol_dp_target - what @revert undoes
  * @SRPOL_DP_CONFIG: settings
- * @SRPOL_DP_PATH: a path, by id; one that was new is to be as if never set
- * @SRPOL_DP_POLICY: a policy, by id; one that was new likewise, index included
+ * @SRPOL_DP_PATH: a path, by id; one that was new is removed
+ * @SRPOL_DP_POLICY: a policy, by id; one that was new is removed, with its
+ *	index entry
  * @SRPOL_DP_RULES: order of rules
  */
 enum srpol_dp_target {
@@ -385,25 +396,25 @@ enum srpol_dp_target {
  * @path_state: a path went up or down
  * @path_del: remove a path no bucket uses
  * @row_set: fill a bucket row that no live policy uses
- * @policy_set: staged: create or change a policy, switches its bucket table
- * @policy_hide: staged: color and endpoint lead to this policy no more
+ * @policy_set: staged: create or change a policy, and switch its bucket table
+ * @policy_hide: staged: color and endpoint do not lead to this policy any more
  * @policy_del: remove a hidden policy
  * @rule_set: fill an unused rule slot
  * @rule_commit: staged: a new order of rules
  * @endpoint_set: staged: create or change an endpoint prefix
  * @endpoint_hide: staged: as if the prefix were not there
  * @endpoint_del: remove a hidden endpoint prefix
- * @endpoint_revert: take back what was staged for a prefix; a new one goes
+ * @endpoint_revert: undo what was staged for a prefix; a new one is removed
  * @sid_set: staged: create or change a local SID
  * @sid_hide: staged: as if the SID were not there
  * @sid_del: remove a hidden local SID
- * @sid_revert: take back what was staged for a SID; a new one goes
+ * @sid_revert: undo what was staged for a SID; a new one is removed
  * @dev_set: a device was attached
  * @dev_del: a device was detached
- * @revert: take back what was staged: enum srpol_dp_target and id (0 if there
- *	is only one of the kind)
- * @commit: what was staged is what packets see from now on; with an argument
- *	other than 0 flows are classified again, at that same point
+ * @revert: undo what was staged: enum srpol_dp_target and id (0 if there is
+ *	only one of the type)
+ * @commit: make what was staged visible to packets; with an argument other than
+ *	0, flows are classified again, at that same point
  * @quote_check: optional, called under a spinlock: 0 if the data plane would
  *	write this flow label for this inner packet, or cannot tell; else the
  *	ICMPv6 error that quotes them was forged
