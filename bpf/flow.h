@@ -103,6 +103,20 @@ srpol_flow_goes_on(const struct srpol_flow *flow,
 }
 
 /*
+ * Prepare a spare entry for a packet of a flow that has none: what modes read is
+ * of this flow, and not of the flow that had a packet there before.
+ */
+static __always_inline void
+srpol_flow_use_spare(struct srpol_flow *flow, const struct srpol_decision *d)
+{
+	flow->hash = d->hash;
+	flow->rule_path = d->rule_path;
+	flow->flowlets = 0;
+	flow->moves = 0;
+	flow->pending_ns = 0;
+}
+
+/*
  * Enter a decision in the table. A flow that is in the table, as @old, keeps
  * its entry; it keeps its path as well if srpol_flow_goes_on(). If there is no
  * entry to be had, @d->nr is that of a spare one.
@@ -135,7 +149,7 @@ srpol_flow_put(const struct srpol_flow_spot *spot,
 	d->nr = srpol_flow_spare();
 	flow = srpol_flow_entry(d->nr);
 	if (flow)
-		flow->rule_path = d->rule_path;
+		srpol_flow_use_spare(flow, d);
 }
 
 /**

@@ -117,9 +117,9 @@ struct srpol_flow_set {
 /**
  * struct srpol_flow - map "flows": a flow. It has three cache lines; the last
  * one is for what is rarely used. Entries from SRPOL_MAX_FLOWS on are spare
- * ones, each shared by some CPUs, for packets whose flow finds no entry. Their
- * contents belong to no flow: only @rule_path is set for the packet that is
- * steered, and what the modes read there may be of any other packet.
+ * ones, each shared by some CPUs, for packets whose flow finds no entry. What
+ * modes read of the flow is set for the packet that is steered; all else there
+ * belongs to no flow.
  * @head: which flow it is, and whether the entry is valid
  * @cache: what its packets are steered by
  * @key: its key

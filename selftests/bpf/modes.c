@@ -383,6 +383,47 @@ static void test_symmetric(void)
 	CHECK_EQ(spread_send(&four), spread_send(&back), "one address");
 }
 
+/* Every entry of the flow table, as if another CPU were filling it. */
+static void claim_table(__u16 tag)
+{
+	struct srpol_flow f = { .head.tag = tag };
+	__u32 i;
+
+	for (i = 0; i < SRPOL_MAX_FLOWS; i++)
+		if (bpf_map_update_elem(rig_map("flows"), &i, &f, 0))
+			FAIL("flow %u: %m", i);
+}
+
+/* A flow for which there is no entry draws by its own hash, not by another's. */
+static void test_no_entry(void)
+{
+	static const struct srpol_dp_policy policies[] = {
+		{ .mode = SRPOL_LB_MODE_FLOWLET,
+		  .flowlet_timeout_ns = 1000 * MS },
+		{ .mode = SRPOL_LB_MODE_ADAPTIVE, .threshold = 4,
+		  .flowlet_timeout_ns = 1000 * MS, .dwell_time_ms = 1000 },
+	};
+	struct inner in;
+	__u32 i, qp, n;
+
+	for (i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
+		spread_setup(&policies[i], 0);
+		claim_table(SRPOL_TAG_CLAIMED);
+		/* In mode adaptive a draw is for those whose path is bad. */
+		spread_quality(1, 100 * SRPOL_LEVEL_UNIT, 0);
+		for (qp = 1; qp <= 240; qp++) {
+			in = spread_flow(qp);
+			spread_send_only(&in);
+		}
+		CHECK_EQ(rig_flows(NULL), 0, "no flow has an entry");
+		/* One flow in 16 draws the bad path twice. */
+		spread_check("the bad path", spread_packets(1), 15, 15);
+		for (n = 2; n <= PATHS; n++)
+			spread_check("a third each", spread_packets(n), 80, 25);
+		claim_table(SRPOL_TAG_FREE);
+	}
+}
+
 static const struct ktap_test tests[] = {
 	{ "hash: shares of a million QPs", test_shares },
 	{ "spray: round robin is exact", test_spray_even },
@@ -394,6 +435,7 @@ static const struct ktap_test tests[] = {
 	{ "a rule's mode", test_rule_mode },
 	{ "a rule's path", test_rule_path },
 	{ "symmetric", test_symmetric },
+	{ "a flow without an entry", test_no_entry },
 };
 
 int main(void)
