@@ -46,3 +46,37 @@ on_epoch() {
 	fabric show | jq -e '.epoch as $e | .leads and
 		(.hosts | length == 2 and all(.epoch == $e))'
 }
+
+port=20000
+
+# sent: 2000 flows from host A to host B, three packets of 1400 bytes each, so that
+# probes are little beside them; prints what each spine had of what leaf1 sent
+# meanwhile, in percent
+sent() {
+	local before
+
+	before=$(fabric_spine_bytes)
+	fabric_exec hostA python3 - $port <<-'END'
+	import socket, sys
+	for port in range(int(sys.argv[1]), int(sys.argv[1]) + 2000):
+	    s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+	    s.bind(("fd00:a::1", port))
+	    for _ in range(3):
+	        s.sendto(bytes(1400), ("fd00:b::1", 9))
+	END
+	paste -d ' ' <(echo "$before") <(fabric_spine_bytes) | awk '
+		{ n[NR] = $5 - $2; sum += n[NR] }
+		END { for (i = 1; i <= NR; i++) printf "%.0f\n", 100 * n[i] / sum }'
+}
+
+# spines_have PERCENT...: of packets that are sent now, within 5 percent of all
+spines_have() {
+	local got
+
+	got=$(sent)
+	port=$((port + 2000))
+	echo "# spines have" $got
+	paste -d ' ' <(printf '%s\n' "$@") <(echo "$got") | awk '
+		{ d = $1 - $2; if (d < -5 || d > 5) bad = 1 }
+		END { exit bad || NR != 4 }'
+}
