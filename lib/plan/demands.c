@@ -236,6 +236,39 @@ int srpol_demands_read(const struct srpol_fabric *f, const char *text,
 	return ret;
 }
 
+static bool is_known(const struct srpol_fabric *f, const json_t *host)
+{
+	return srpol_fabric_node(f, json_string_value(host) ?: "") != SRPOL_NONE;
+}
+
+/**
+ * srpol_demands_are_foreign() - is a job one of another fabric's hosts?
+ * @f: finished fabric
+ * @text: JSON
+ * @len: bytes of it
+ *
+ * Return: whether it names hosts, and none of them is there.
+ */
+bool srpol_demands_are_foreign(const struct srpol_fabric *f, const char *text,
+			       size_t len)
+{
+	json_t *o = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL), *one;
+	json_t *hosts = json_object_get(json_object_get(o, "all-to-all"),
+					"hosts");
+	json_t *list = json_object_get(o, "demands");
+	bool known = false;
+	size_t i;
+
+	json_array_foreach(hosts, i, one)
+		known |= is_known(f, one);
+	json_array_foreach(list, i, one)
+		known |= is_known(f, json_object_get(one, "src")) ||
+			 is_known(f, json_object_get(one, "dst"));
+	known |= !json_array_size(hosts) && !json_array_size(list);
+	json_decref(o);
+	return !known;
+}
+
 /**
  * srpol_demands_free() - end of an array
  * @demands: it

@@ -253,6 +253,7 @@ extern struct fabricd fabricd;
 
 /* Keys; @buf has room for STORE_KEY_LEN. */
 const char *key_leader(char *buf);
+const char *key_topology(char *buf);
 const char *key_head(char *buf);
 const char *key_index(char *buf, uint64_t epoch);
 const char *key_page(char *buf, uint64_t epoch, uint32_t page);

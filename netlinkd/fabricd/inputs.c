@@ -153,6 +153,15 @@ static void set_report(void *data, const struct store_kv *kv)
 	input->outdated = false;
 }
 
+/* Shards may have topologies of their own; jobs are all in one place. */
+static bool is_foreign(const struct store_kv *kv)
+{
+	if (!srpol_demands_are_foreign(fabricd.fabric, kv->value, kv->len))
+		return false;
+	log_debug("%s: a job of hosts that are not of this shard", kv->key);
+	return true;
+}
+
 static void set_job(void *data, const struct store_kv *kv)
 {
 	struct input *input = find(&fabricd.jobs, kv->key);
@@ -166,13 +175,15 @@ static void set_job(void *data, const struct store_kv *kv)
 	if (input && kv->value && input->len == kv->len &&
 	    !memcmp(input->text, kv->value, kv->len))
 		return;
-	fabricd.stats.events++;
-	if (!kv->value) {
-		if (input)
-			sweep_remove(&jobs, input);
+	if (!kv->value || is_foreign(kv)) {
+		if (!input)
+			return;
+		fabricd.stats.events++;
+		sweep_remove(&jobs, input);
 		jobs_changed = true;
 		return;
 	}
+	fabricd.stats.events++;
 	if (srpol_demands_read(fabricd.fabric, kv->value, kv->len, &demands,
 			       &err)) {
 		fabricd.stats.refused++;

@@ -261,7 +261,7 @@ static void try(struct op *op)
 		return;
 	}
 	if (late && op->refused)
-		fail(op, "its key in the store is not what this engine could read");
+		fail(op, "its key in the store is a job of another shard, or not what this engine could read");
 	else if (op->is_del && late)
 		fail(op, "hosts have not acknowledged yet what was changed for this job");
 	else if (op->is_del)

@@ -15,6 +15,16 @@ const char *key_leader(char *buf)
 }
 
 /**
+ * key_topology() - key of what is planned for
+ * @buf: result
+ */
+const char *key_topology(char *buf)
+{
+	snprintf(buf, STORE_KEY_LEN, "cfg/topology/%s", fabricd.config.shard);
+	return buf;
+}
+
+/**
  * key_head() - key of the head
  * @buf: result
  */

@@ -11,7 +11,6 @@
 #include "fabricd.h"
 #include "srpol_lib.h"
 
-#define TOPOLOGY_KEY	"cfg/topology"
 #define EPOCH_MAX	(1ull << 53)	/* of what engines write; JSON has no more */
 
 /**
@@ -289,8 +288,8 @@ static char *topology_text(void)
 
 static void got_topology(void *data, const struct store_reply *reply)
 {
-	char *text = topology_text(), leader[STORE_KEY_LEN];
-	struct store_put put = { .key = TOPOLOGY_KEY, .value = text };
+	char *text = topology_text(), leader[STORE_KEY_LEN], key[STORE_KEY_LEN];
+	struct store_put put = { .key = key_topology(key), .value = text };
 	struct state *s = data;
 	struct store_compare compare = { .key = key_leader(leader),
 					 .created = true, .revision = s->term };
@@ -321,13 +320,14 @@ static void got_topology(void *data, const struct store_reply *reply)
 void takeover(void (*done)(bool ok))
 {
 	struct state *s = store_alloc(sizeof(*s));
+	char key[STORE_KEY_LEN];
 
 	s->next = under_way;
 	under_way = s;
 	s->term = fabricd.term;
 	s->done = done;
 	s->keys = (struct vec)VEC_INIT(char *);
-	fabricd.store.ops->range(&fabricd.store, TOPOLOGY_KEY, false, 0,
+	fabricd.store.ops->range(&fabricd.store, key_topology(key), false, 0,
 				 got_topology, s);
 }
 

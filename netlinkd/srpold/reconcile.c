@@ -12,8 +12,7 @@
 #include "probing.h"
 #include "srpold.h"
 
-#define PREFERENCE_LOCAL	50	/* an operator's is 200 */
-#define PREFERENCE_GLOBAL	100
+#define TRIES	5	/* while others change policies */
 
 /**
  * struct plan - a transaction in the making
@@ -147,174 +146,7 @@ static int make_paths(struct plan *plan)
 	return ret;
 }
 
-static const struct policy_info *find_key(const struct plan *plan,
-					  const struct engine_policy *want)
-{
-	const struct policy_info *have;
-
-	vec_for_each(have, &plan->policies)
-		if (have->color == want->color &&
-		    !memcmp(&have->endpoint, &want->endpoint,
-			    sizeof(have->endpoint)))
-			return have;
-	return NULL;
-}
-
-/*
- * The @n-th list of a candidate path: the policy's paths that the module has,
- * so many fit.
- */
-static const struct engine_path *list_of(const struct plan *plan,
-					 const struct engine_policy *policy,
-					 const uint32_t *weights, uint32_t n,
-					 uint32_t *weight)
-{
-	const struct engine_path *path;
-	uint32_t i;
-
-	if (n >= SRPOL_LISTS_MAX)
-		return NULL;
-	for (i = 0; i < policy->n; i++) {
-		path = engine_path(plan->engine, policy->first + i);
-		if (path->id && !n--) {
-			*weight = weights[i];
-			return path;
-		}
-	}
-	return NULL;
-}
-
-static bool same_candidate(const struct plan *plan,
-			   const struct policy_info *have,
-			   const struct engine_policy *want,
-			   const uint32_t *weights, uint32_t preference)
-{
-	const struct candidate_info *cand = have->candidates;
-	const struct engine_path *path;
-	uint32_t n, weight;
-
-	for (n = 0; n < have->n_candidates; n++, cand++)
-		if (cand->preference == preference)
-			break;
-	if (n == have->n_candidates)
-		return false;
-	for (n = 0; n < cand->n_lists; n++) {
-		path = list_of(plan, want, weights, n, &weight);
-		if (!path || cand->lists[n].path != path->id ||
-		    cand->lists[n].weight != weight)
-			return false;
-	}
-	return !list_of(plan, want, weights, n, &weight);
-}
-
-static bool same_policy(const struct plan *plan,
-			const struct policy_info *have,
-			const struct engine_policy *want)
-{
-	return have->n_candidates == (want->planned ? 2 : 1) &&
-	       !strcmp(have->name, want->name) &&
-	       same_candidate(plan, have, want, want->weight,
-			      PREFERENCE_LOCAL) &&
-	       (!want->planned ||
-		same_candidate(plan, have, want, want->planned,
-			       PREFERENCE_GLOBAL));
-}
-
-static void put_candidate(struct plan *plan, struct srpol_msg *msg,
-			  const struct engine_policy *policy,
-			  const uint32_t *weights, uint32_t preference)
-{
-	const struct engine_path *path;
-	struct nlattr *cand, *list;
-	uint32_t n, weight;
-
-	cand = srpol_msg_nest(msg, SRPOL_A_POLICY_CANDIDATE);
-	srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_PREFERENCE, preference);
-	for (n = 0; (path = list_of(plan, policy, weights, n, &weight)); n++) {
-		list = srpol_msg_nest(msg, SRPOL_A_CANDIDATE_SEGMENT_LIST);
-		srpol_msg_put_u32(msg, SRPOL_A_SEGMENT_LIST_PATH, path->id);
-		srpol_msg_put_u32(msg, SRPOL_A_SEGMENT_LIST_WEIGHT, weight);
-		srpol_msg_nest_end(msg, list);
-	}
-	srpol_msg_nest_end(msg, cand);
-}
-
-static int put_policy(struct plan *plan, const struct engine_policy *policy)
-{
-	struct srpol_msg msg;
-
-	start(plan, &msg, SRPOL_CMD_POLICY_NEW,
-	      NLM_F_CREATE | NLM_F_REPLACE);
-	srpol_msg_put_u32(&msg, SRPOL_A_POLICY_COLOR, policy->color);
-	srpol_msg_put(&msg, SRPOL_A_POLICY_ENDPOINT,
-		      sizeof(policy->endpoint), &policy->endpoint);
-	srpol_msg_put_u32(&msg, SRPOL_A_POLICY_ORIGIN, SRPOL_ORIGIN_ENGINE);
-	srpol_msg_put(&msg, SRPOL_A_POLICY_NAME, strlen(policy->name) + 1,
-		      policy->name);
-	put_candidate(plan, &msg, policy, policy->weight, PREFERENCE_LOCAL);
-	if (policy->planned)
-		put_candidate(plan, &msg, policy, policy->planned,
-			      PREFERENCE_GLOBAL);
-	return add(plan, &msg);
-}
-
-static int make_policies(struct plan *plan)
-{
-	const struct engine_policy *want;
-	const struct policy_info *have;
-	char buf[SRPOL_ADDR_STRLEN];
-	int ret = 0;
-
-	vec_for_each(want, &plan->engine->policies) {
-		have = find_key(plan, want);
-		if (have && have->origin != SRPOL_ORIGIN_ENGINE) {
-			log_notice("policy color %u endpoint %s is somebody else's and stays as it is",
-				   have->color,
-				   srpol_addr_text(&want->endpoint, buf));
-			continue;
-		}
-		if (ret || (have && same_policy(plan, have, want)))
-			continue;
-		plan->made++;
-		ret = put_policy(plan, want);
-	}
-	return ret;
-}
-
-static bool wants_policy(const struct plan *plan,
-			 const struct policy_info *have)
-{
-	const struct engine_policy *want;
-
-	vec_for_each(want, &plan->engine->policies)
-		if (have->color == want->color &&
-		    !memcmp(&have->endpoint, &want->endpoint,
-			    sizeof(have->endpoint)))
-			return true;
-	return false;
-}
-
-static int del_policies(struct plan *plan)
-{
-	const struct policy_info *have;
-	struct srpol_msg msg;
-	int ret = 0;
-
-	vec_for_each(have, &plan->policies) {
-		if (ret || have->origin != SRPOL_ORIGIN_ENGINE ||
-		    wants_policy(plan, have))
-			continue;
-		start(plan, &msg, SRPOL_CMD_POLICY_DEL, 0);
-		srpol_msg_put_u32(&msg, SRPOL_A_POLICY_COLOR, have->color);
-		srpol_msg_put(&msg, SRPOL_A_POLICY_ENDPOINT,
-			      sizeof(have->endpoint), &have->endpoint);
-		plan->deleted++;
-		ret = add(plan, &msg);
-	}
-	return ret;
-}
-
-/* After the policies: what one refers to cannot go. */
+/* After the policies: what one refers to cannot go, and stays for it. */
 static int del_paths(struct plan *plan)
 {
 	const struct path_info *have = plan->paths.data;
@@ -323,7 +155,8 @@ static int del_paths(struct plan *plan)
 	size_t i;
 
 	for (i = 0; !ret && i < plan->paths.n; i++) {
-		if (have[i].origin != SRPOL_ORIGIN_ENGINE || plan->kept[i])
+		if (have[i].origin != SRPOL_ORIGIN_ENGINE || plan->kept[i] ||
+		    policies_keep(&plan->policies, have[i].id))
 			continue;
 		start(plan, &msg, SRPOL_CMD_PATH_DEL, 0);
 		srpol_msg_put_u32(&msg, SRPOL_A_PATH_ID, have[i].id);
@@ -471,7 +304,9 @@ static int fill(struct plan *plan)
 	if (!plan->kept)
 		return -ENOMEM;
 	match_paths(plan);
-	return make_paths(plan) ?: make_policies(plan) ?:
+	return make_paths(plan) ?:
+	       policies_make(plan->engine, &plan->policies, &plan->batch,
+			     &plan->made) ?:
 	       make_own_endpoints(plan) ?: make_endpoints(plan) ?:
 	       make_sids(plan) ?:
 	       rules_make(plan->engine, &plan->rules,
@@ -479,15 +314,12 @@ static int fill(struct plan *plan)
 			  &plan->made) ?:
 	       rules_delete(plan->engine, &plan->rules, &plan->batch,
 			    &plan->deleted) ?:
-	       del_policies(plan) ?: del_paths(plan);
+	       policies_delete(plan->engine, &plan->policies, &plan->batch,
+			       &plan->deleted) ?:
+	       del_paths(plan);
 }
 
-/**
- * reconcile() - have the module agree with the engine
- * @engine: the engine
- * @err: why not; nothing has changed then
- */
-int reconcile(struct engine *engine, struct srpol_error *err)
+static int once(struct engine *engine, struct srpol_error *err)
 {
 	struct plan plan = {
 		.engine = engine,
@@ -514,6 +346,20 @@ int reconcile(struct engine *engine, struct srpol_error *err)
 	vec_free(&plan.endpoints);
 	vec_free(&plan.sids);
 	vec_free(&plan.rules);
+	return ret;
+}
+
+/**
+ * reconcile() - have the module agree with the engine
+ * @engine: the engine
+ * @err: why not; nothing has changed then
+ */
+int reconcile(struct engine *engine, struct srpol_error *err)
+{
+	int ret = -ESTALE, i;
+
+	for (i = 0; ret == -ESTALE && i < TRIES; i++)
+		ret = once(engine, err);
 	return ret ?: reconcile_states(engine, err);
 }
 

@@ -451,6 +451,13 @@ void glb_stop(void);
 void glb_look(void);
 json_t *glb_report(void);
 
+/* policies.c */
+int policies_make(struct engine *engine, const struct vec *there,
+		  struct srpol_batch *batch, unsigned int *made);
+int policies_delete(struct engine *engine, const struct vec *there,
+		    struct srpol_batch *batch, unsigned int *deleted);
+bool policies_keep(const struct vec *there, uint32_t path);
+
 /* rules.c */
 void rules_own(struct engine *engine);
 int rules_make(struct engine *engine, const struct vec *there, uint32_t max,

@@ -350,7 +350,7 @@ def keep_stored():
     """Each key with its schema; those that have none are the engine's own."""
     for key, text in e.stored().items():
         first = key.split("/")[0]
-        if key == "cfg/topology":
+        if key.startswith("cfg/topology/"):
             good("Topology", json.loads(text))
         elif first == "plan" and key.endswith("/head"):
             good("Head", json.loads(text))

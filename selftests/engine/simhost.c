@@ -291,10 +291,11 @@ static void start(struct host *host, const char *name, const json_t *config)
 	struct follow *f = &host->follow;
 	struct srpol_error err = {};
 	const json_t *lease = json_object_get(config, "lease-s");
-	const char *folder;
+	const char *folder, *shard;
 
 	snprintf(host->name, sizeof(host->name), "%s", name);
-	strcpy(f->config.shard, "0");
+	shard = json_string_value(json_object_get(config, "shard"));
+	snprintf(f->config.shard, sizeof(f->config.shard), "%s", shard ?: "0");
 	f->config.lease_s = lease ? json_integer_value(lease) : 10;
 	f->config.damp_ns = 100000000;
 	folder = json_string_value(json_object_get(config, "folder"));

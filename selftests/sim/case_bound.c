@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* "minmax" beside what linear programming says is possible. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "sim.h"
 
@@ -129,9 +130,105 @@ static void dense(uint32_t leaves)
 	rig_down(&r);
 }
 
+/* The fullest link's seconds, by the shares alone; -1: a demand has none. */
+static double counted(const struct rig *r, const struct srpol_placement *p)
+{
+	double *bytes = calloc(r->f->n_links, sizeof(*bytes)), most = 0;
+	struct srpol_path_set set;
+	struct srpol_route route;
+	uint32_t d, i, k;
+
+	for (d = 0; d < r->n; d++) {
+		double sum = 0;
+
+		if (srpol_path_set_init(r->f, r->demands[d].src,
+					r->demands[d].dst, &set))
+			die("no paths");
+		for (i = p->first[d]; i < p->first[d + 1]; i++)
+			sum += p->shares[i].weight;
+		if (!sum)
+			most = -1;
+		for (i = p->first[d]; i < p->first[d + 1]; i++) {
+			srpol_path_get(r->f, &set, p->shares[i].path, &route);
+			for (k = 0; k < route.n; k++)
+				bytes[route.link[k]] += r->demands[d].bytes *
+					p->shares[i].weight / sum;
+		}
+		srpol_path_set_free(&set);
+	}
+	for (i = 0; i < r->f->n_links && most >= 0; i++)
+		most = fmax(most, 8 * bytes[i] / r->links->links[i].capacity);
+	free(bytes);
+	return most;
+}
+
+/* The same with at most @parts paths for a flow, beside the optimum of all. */
+static void place_flows(const struct rig *r, uint32_t parts, double lp,
+			const char *name)
+{
+	struct srpol_alg_input in = rig_input(r);
+	struct srpol_error err = {};
+	struct srpol_placement *p;
+	double start = seconds();
+	char row[64];
+
+	in.options.parts = parts;
+	if (srpol_alg_run(&srpol_alg_minmax, &in, &p, &err))
+		die(err.text);
+	snprintf(row, sizeof(row), "%s-ms", name);
+	out_row("300-links", row, 1000 * (seconds() - start));
+	snprintf(row, sizeof(row), "%s-unplaced", name);
+	out_row("300-links", row, p->prediction.unplaced);
+	snprintf(row, sizeof(row), "%s/lp", name);
+	out_row("300-links", row, counted(r, p) / lp);
+	snprintf(row, sizeof(row), "%s-counted/predicted", name);
+	out_row("300-links", row, counted(r, p) / p->prediction.seconds);
+	srpol_placement_free(p);
+}
+
+/* 2000 flows of random sizes over 300 links between leaves and spines. */
+static void links_300(void)
+{
+	uint32_t links[300], n, i;
+	uint64_t seed = 300;
+	struct rig r;
+	double lp;
+
+	rig_up(&r, srpol_shape_leaf_spine(20, 8, 15, RATE));
+	n = rig_uplinks(&r, NULL);
+	out_row("300-links", "links", n);
+	if (n != ARRAY_SIZE(links))
+		die("not 300 links");
+	rig_uplinks(&r, links);
+	for (i = 0; i < n; i++) {
+		srpol_links_set_capacity(r.links, links[i], RATE /
+					 (1 + rnd_below(&seed, 4)));
+		srpol_links_set_capacity(r.links, links[i] ^ 1, RATE /
+					 (1 + rnd_below(&seed, 4)));
+	}
+	/* paths are to be what matters, not NICs */
+	for (i = 0; i < r.f->n_links; i++)
+		if (r.f->nodes[r.f->links[i & ~1u].from].tier == SRPOL_TIER_HOST)
+			srpol_links_set_capacity(r.links, i, 16 * RATE);
+	while (r.n < 2000) {
+		uint32_t src = rnd_below(&seed, r.f->n_gpus);
+		uint32_t dst = rnd_below(&seed, r.f->n_gpus);
+
+		if (r.f->nics[src].leaf != r.f->nics[dst].leaf)
+			rig_send(&r, src, dst, MIB * (1 + rnd_below(&seed, 64)));
+	}
+	out_row("300-links", "flows", r.n);
+	lp = lp_bound(&r);
+	place_flows(&r, 0, lp, "split");
+	place_flows(&r, 1, lp, "whole");
+	out_row("300-links", "ecmp/lp", load_of(&r, SCHEME_ECMP1, 0) / lp);
+	rig_down(&r);
+}
+
 void case_lp(bool check)
 {
 	against_lp();
+	links_300();
 	halved(8, "halved");
 	dense(8);
 	dense(16);

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The engine's policies in the module. In each of them the engine has a
+ * candidate path for what it weighed itself, and one for what the global
+ * engine planned. They are known by their originator; others are an operator's,
+ * and stay as they are, as does all that the engine has no word of. If the
+ * policy is changed while the transaction is made the module refuses that with
+ * -ESTALE.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "srpold.h"
+
+#define PREFERENCE_LOCAL	50	/* an operator's is 200 */
+#define PREFERENCE_GLOBAL	100
+
+/* Originator of the engine's candidate paths: this host */
+#define OWN_NODE		IN6ADDR_LOOPBACK_INIT
+
+/**
+ * struct own - a candidate path of the engine's
+ * @preference: of it
+ * @discriminator: of it, which no other one of the engine's has
+ * @weight: of the policy's paths
+ */
+struct own {
+	uint32_t preference;
+	uint32_t discriminator;
+	const uint32_t *weight;
+};
+
+static bool is_own(const struct candidate_info *cand)
+{
+	const struct in6_addr node = OWN_NODE;
+
+	return !cand->asn && !memcmp(&cand->node, &node, sizeof(node)) &&
+	       cand->protocol_origin == SRPOL_PROTOCOL_ORIGIN_CONFIG;
+}
+
+static uint32_t count_others(const struct policy_info *have)
+{
+	uint32_t n = 0, i;
+
+	for (i = 0; have && i < have->n_candidates; i++)
+		n += !is_own(&have->candidates[i]);
+	return n;
+}
+
+/*
+ * What the engine's candidate paths are to be, the one that counts first: when an
+ * operator made so many that there is no room for both, it is the one that is
+ * there.
+ */
+static uint32_t wanted(const struct policy_info *have,
+		       const struct engine_policy *policy, struct own own[2])
+{
+	uint32_t room = SRPOL_CANDIDATES_MAX - count_others(have), n = 0;
+
+	if (policy->planned && n < room)
+		own[n++] = (struct own){ PREFERENCE_GLOBAL, 2, policy->planned };
+	if (n < room)
+		own[n++] = (struct own){ PREFERENCE_LOCAL, 1, policy->weight };
+	return n;
+}
+
+/*
+ * The @n-th list of a candidate path: the policy's paths that the module has,
+ * so many fit.
+ */
+static const struct engine_path *list_of(struct engine *engine,
+					 const struct engine_policy *policy,
+					 const uint32_t *weights, uint32_t n,
+					 uint32_t *weight)
+{
+	const struct engine_path *path;
+	uint32_t i;
+
+	if (n >= SRPOL_LISTS_MAX)
+		return NULL;
+	for (i = 0; i < policy->n; i++) {
+		path = engine_path(engine, policy->first + i);
+		if (path->id && !n--) {
+			*weight = weights[i];
+			return path;
+		}
+	}
+	return NULL;
+}
+
+static bool same_candidate(struct engine *engine,
+			   const struct policy_info *have,
+			   const struct engine_policy *policy,
+			   const struct own *own)
+{
+	const struct candidate_info *cand = have->candidates;
+	const struct engine_path *path;
+	uint32_t n, weight;
+
+	for (n = 0; n < have->n_candidates; n++, cand++)
+		if (is_own(cand) && cand->discriminator == own->discriminator)
+			break;
+	if (n == have->n_candidates || cand->preference != own->preference)
+		return false;
+	for (n = 0; n < cand->n_lists; n++) {
+		path = list_of(engine, policy, own->weight, n, &weight);
+		if (!path || cand->lists[n].path != path->id ||
+		    cand->lists[n].weight != weight)
+			return false;
+	}
+	return !list_of(engine, policy, own->weight, n, &weight);
+}
+
+static bool same_policy(struct engine *engine,
+			const struct policy_info *have,
+			const struct engine_policy *policy)
+{
+	struct own own[2];
+	uint32_t n = wanted(have, policy, own), i;
+
+	if (have->n_candidates != count_others(have) + n ||
+	    strcmp(have->name, policy->name))
+		return false;
+	for (i = 0; i < n; i++)
+		if (!same_candidate(engine, have, policy, &own[i]))
+			return false;
+	return true;
+}
+
+static void put_list(struct srpol_msg *msg, uint32_t path, uint32_t weight)
+{
+	struct nlattr *list = srpol_msg_nest(msg, SRPOL_A_CANDIDATE_SEGMENT_LIST);
+
+	srpol_msg_put_u32(msg, SRPOL_A_SEGMENT_LIST_PATH, path);
+	srpol_msg_put_u32(msg, SRPOL_A_SEGMENT_LIST_WEIGHT, weight);
+	srpol_msg_nest_end(msg, list);
+}
+
+static void put_own(struct engine *engine, struct srpol_msg *msg,
+		    const struct engine_policy *policy, const struct own *own)
+{
+	const struct in6_addr node = OWN_NODE;
+	const struct engine_path *path;
+	uint32_t n, weight;
+	struct nlattr *nest;
+
+	nest = srpol_msg_nest(msg, SRPOL_A_POLICY_CANDIDATE);
+	srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_PREFERENCE, own->preference);
+	srpol_msg_put(msg, SRPOL_A_CANDIDATE_NODE, sizeof(node), &node);
+	srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_DISCRIMINATOR,
+			  own->discriminator);
+	for (n = 0; (path = list_of(engine, policy, own->weight, n, &weight));
+	     n++)
+		put_list(msg, path->id, weight);
+	srpol_msg_nest_end(msg, nest);
+}
+
+/* Candidate paths of others, as they are. */
+static void put_others(struct srpol_msg *msg, const struct policy_info *have)
+{
+	const struct candidate_info *cand;
+	struct nlattr *nest;
+	uint32_t i, n;
+
+	for (i = 0; have && i < have->n_candidates; i++) {
+		cand = &have->candidates[i];
+		if (is_own(cand))
+			continue;
+		nest = srpol_msg_nest(msg, SRPOL_A_POLICY_CANDIDATE);
+		srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_PREFERENCE,
+				  cand->preference);
+		srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_PROTOCOL_ORIGIN,
+				  cand->protocol_origin);
+		srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_ASN, cand->asn);
+		srpol_msg_put(msg, SRPOL_A_CANDIDATE_NODE, sizeof(cand->node),
+			      &cand->node);
+		srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_DISCRIMINATOR,
+				  cand->discriminator);
+		srpol_msg_put(msg, SRPOL_A_CANDIDATE_NAME,
+			      strlen(cand->name) + 1, cand->name);
+		for (n = 0; n < cand->n_lists; n++)
+			put_list(msg, cand->lists[n].path,
+				 cand->lists[n].weight);
+		srpol_msg_nest_end(msg, nest);
+	}
+}
+
+/* A new policy, or a change of @have; what a change does not name stays. */
+static void start(struct engine *engine, struct srpol_msg *msg,
+		  const struct policy_info *have, uint32_t color,
+		  const struct in6_addr *endpoint)
+{
+	srpol_msg_start(&engine->genl, msg, SRPOL_CMD_POLICY_NEW,
+			have ? NLM_F_REPLACE : NLM_F_CREATE | NLM_F_EXCL);
+	srpol_msg_put_u32(msg, SRPOL_A_POLICY_COLOR, color);
+	srpol_msg_put(msg, SRPOL_A_POLICY_ENDPOINT, sizeof(*endpoint),
+		      endpoint);
+	srpol_msg_put_u32(msg, SRPOL_A_POLICY_ORIGIN, SRPOL_ORIGIN_ENGINE);
+	if (have)
+		srpol_msg_put_u32(msg, SRPOL_A_POLICY_REVISION, have->revision);
+	put_others(msg, have);
+}
+
+static int put_policy(struct engine *engine, struct srpol_batch *batch,
+		      const struct policy_info *have,
+		      const struct engine_policy *policy)
+{
+	struct srpol_msg msg;
+	struct own own[2];
+	uint32_t n = wanted(have, policy, own);
+
+	start(engine, &msg, have, policy->color, &policy->endpoint);
+	srpol_msg_put(&msg, SRPOL_A_POLICY_NAME, strlen(policy->name) + 1,
+		      policy->name);
+	while (n)
+		put_own(engine, &msg, policy, &own[--n]);
+	return srpol_batch_add(batch, msg.nlh);
+}
+
+static const struct policy_info *find_key(const struct vec *there,
+					  const struct engine_policy *policy)
+{
+	const struct policy_info *have;
+
+	vec_for_each(have, there)
+		if (have->color == policy->color &&
+		    !memcmp(&have->endpoint, &policy->endpoint,
+			    sizeof(have->endpoint)))
+			return have;
+	return NULL;
+}
+
+/**
+ * policies_make() - those that are missing or different
+ * @engine: the engine, whose paths have ids
+ * @there: policies of the module
+ * @batch: transaction
+ * @made: counts them
+ */
+int policies_make(struct engine *engine, const struct vec *there,
+		  struct srpol_batch *batch, unsigned int *made)
+{
+	const struct engine_policy *policy;
+	const struct policy_info *have;
+	char buf[SRPOL_ADDR_STRLEN];
+	int ret = 0;
+
+	vec_for_each(policy, &engine->policies) {
+		have = find_key(there, policy);
+		if (have && have->origin != SRPOL_ORIGIN_ENGINE) {
+			log_notice("policy color %u endpoint %s is somebody else's and stays as it is",
+				   have->color,
+				   srpol_addr_text(&policy->endpoint, buf));
+			continue;
+		}
+		if (ret || (have && same_policy(engine, have, policy)))
+			continue;
+		++*made;
+		ret = put_policy(engine, batch, have, policy);
+	}
+	return ret;
+}
+
+static bool is_wanted(struct engine *engine,
+		      const struct policy_info *have)
+{
+	const struct engine_policy *policy;
+
+	vec_for_each(policy, &engine->policies)
+		if (have->color == policy->color &&
+		    !memcmp(&have->endpoint, &policy->endpoint,
+			    sizeof(have->endpoint)))
+			return true;
+	return false;
+}
+
+/**
+ * policies_delete() - those that are not wanted any more
+ * @engine: the engine
+ * @there: policies of the module
+ * @batch: transaction
+ * @deleted: counts them
+ *
+ * One with candidate paths of others has these only from then on.
+ */
+int policies_delete(struct engine *engine, const struct vec *there,
+		    struct srpol_batch *batch, unsigned int *deleted)
+{
+	const struct policy_info *have;
+	struct srpol_msg msg;
+	uint32_t others;
+	int ret = 0;
+
+	vec_for_each(have, there) {
+		others = count_others(have);
+		if (ret || have->origin != SRPOL_ORIGIN_ENGINE ||
+		    is_wanted(engine, have) ||
+		    (others && others == have->n_candidates))
+			continue;
+		if (others) {
+			start(engine, &msg, have, have->color, &have->endpoint);
+		} else {
+			srpol_msg_start(&engine->genl, &msg,
+					SRPOL_CMD_POLICY_DEL, 0);
+			srpol_msg_put_u32(&msg, SRPOL_A_POLICY_COLOR,
+					  have->color);
+			srpol_msg_put(&msg, SRPOL_A_POLICY_ENDPOINT,
+				      sizeof(have->endpoint), &have->endpoint);
+		}
+		++*deleted;
+		ret = srpol_batch_add(batch, msg.nlh);
+	}
+	return ret;
+}
+
+/**
+ * policies_keep() - does something that is not the engine's need a path?
+ * @there: policies of the module
+ * @path: id
+ */
+bool policies_keep(const struct vec *there, uint32_t path)
+{
+	const struct candidate_info *cand;
+	const struct policy_info *have;
+	uint32_t i, n;
+
+	vec_for_each(have, there) {
+		for (i = 0; i < have->n_candidates; i++) {
+			cand = &have->candidates[i];
+			if (have->origin == SRPOL_ORIGIN_ENGINE && is_own(cand))
+				continue;
+			for (n = 0; n < cand->n_lists; n++)
+				if (cand->lists[n].path == path)
+					return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,155 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Whose candidate path packets follow, by what spines count: the local engine's
+# (preference 50), the global engine's (100), an operator's (200) in the same
+# policy. The operator's stays through epochs and a new srpold, and when it is
+# deleted packets follow the plan again.
+#
+# SRPOL_CLOCK=counted
+
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+# shellcheck source=selftests/ktap.sh
+. selftests/ktap.sh
+FABRIC_HOSTS=netns
+# shellcheck source=selftests/fabric/fabric.sh
+. selftests/fabric/fabric.sh
+# shellcheck source=selftests/vm/tests/engine_lib.sh
+. selftests/vm/tests/engine_lib.sh
+# shellcheck source=selftests/vm/tests/fabricd_lib.sh
+. selftests/vm/tests/fabricd_lib.sh
+# shellcheck source=selftests/vm/tests/followers_lib.sh
+. selftests/vm/tests/followers_lib.sh
+
+POLICY=(color 100 endpoint fd00:b::1)
+
+# preferences HOST [COLOR]: of the candidate paths there are, the active one first
+preferences() {
+	on "$1" -j policy show color "${2:-100}" | jq -c '
+		[ .[0].candidates | sort_by(.active | not)[].preference ]'
+}
+
+preferences_are() {
+	[ "$(preferences "$1" "${3:-100}")" = "$2" ]
+}
+
+# weights HOST PREFERENCE: of its segment lists, the greatest is 15
+weights() {
+	on "$1" -j policy show color 100 | jq -c --argjson p "$2" '
+		[ .[0].candidates[] | select(.preference == $p).segment_lists[].weight ] |
+		max as $max | [ .[] | . * 15 / $max | round ]'
+}
+
+at_exit fabric_down
+fabric_up
+insmod kmod/srpol.ko
+at_exit unload
+at_exit stop_engines
+at_exit stop_fabricd
+fabric_topology >"$work/topology.json"
+config A >"$work/A.json"
+config B >"$work/B.json"
+cat >"$work/fabricd.json" <<-END
+{ "name": "engine", "topology": "$work/topology.json", "lease-s": 5,
+  "file": "$work/store.json", "socket": "$work/control.sock",
+  "store": { "socket": "$work/store.sock" } }
+END
+on A rule add prio 100 dst fd00:b::/64 color 100
+
+# ---- an operator's and the local engine's
+start_engine A
+start_engine B
+check "local engines work" patiently 60 usable A 4
+on A path add 7 segs fc00:0:22::1,fc00:0:12::1,fc00:0:b::d6 dev hA via fd00:a::fe name by-hand
+check "the local engine's candidate path, on four spines" spines_have 25 25 25 25
+on A policy candidate add "${POLICY[@]}" preference 200 segment-list 7
+check_equal "an operator's comes: it is active, the local one waits" "[200,50]" \
+	"$(preferences A)"
+check "packets follow the operator's" spines_have 0 100 0 0
+
+# ---- and the global engine's
+start_fabricd
+check "the global engine leads" patiently 30 eval 'fabric show | jq -e .leads'
+check "a job is announced" announce t/train \
+	'{ "all-to-all": { "hosts": [ "A", "B" ], "bytes": 1000000000 } }'
+check "it is planned for, and both hosts applied that" \
+	patiently 60 eval 'planned "[15,15,15,15]" && on_epoch'
+check_equal "all three are there, and the operator's is active" "[200,50,100]" \
+	"$(preferences A | jq -c '[.[0]] + (.[1:] | sort)')"
+check "packets still follow the operator's" spines_have 0 100 0 0
+on A policy candidate del "${POLICY[@]}" preference 200
+check_equal "without it the global one is active, not the local one" "[100,50]" \
+	"$(preferences A)"
+check "packets follow the plan" spines_have 25 25 25 25
+
+# ---- epochs while the operator's is there
+on A policy candidate add "${POLICY[@]}" preference 200 segment-list 7
+check "packets follow the operator's again" spines_have 0 100 0 0
+epoch=$(fabric show | jq .epoch)
+on B engine link set leaf2 spine1 capacity 20G
+check "the next epoch has other weights, and both hosts applied it" \
+	patiently 60 eval 'planned "[3,15,15,15]" && on_epoch'
+check "it is another one" [ "$(fabric show | jq .epoch)" -gt "$epoch" ]
+check_equal "they are in host A's policy" "[3,15,15,15]" "$(weights A 100)"
+check_equal "beside the operator's, which is active" 200 \
+	"$(preferences A | jq '.[0]')"
+check "packets follow the operator's" spines_have 0 100 0 0
+
+# ---- srpold comes anew
+kill -9 "${engine[A]}"
+wait "${engine[A]}" 2>/dev/null || :
+generation=$(on A -j config show | jq '.[0].generation')
+start_engine A
+check "srpold is killed and comes again" patiently 60 usable A 4
+check_equal "it has nothing to change" "$generation" \
+	"$(on A -j config show | jq '.[0].generation')"
+check_equal "the operator's is active" 200 "$(preferences A | jq '.[0]')"
+
+# ---- an operator's that cannot be used
+on A path change 7 admin down
+check_equal "while the operator's path is down the plan counts" 100 \
+	"$(preferences A | jq '.[0]')"
+check "packets follow the plan" spines_have 6 31 31 31
+on A path change 7 admin up
+check_equal "and then the operator's" 200 "$(preferences A | jq '.[0]')"
+
+# ---- the operator is done
+on A policy candidate del "${POLICY[@]}" preference 200
+check "packets follow the plan as it is now" spines_have 6 31 31 31
+on A policy candidate add "${POLICY[@]}" segment-list 7
+check_equal "of the plan's preference the operator's is active as well" "100 7" \
+	"$(on A -j policy show color 100 | jq -r '.[0].candidates[] |
+		select(.active) | "\(.preference) \(.segment_lists[0].path)"')"
+check "packets follow it" spines_have 0 100 0 0
+on A policy candidate del "${POLICY[@]}" discriminator \
+	"$(on A -j policy show color 100 | jq '.[0].candidates[] |
+		select(.segment_lists[0].path == 7).discriminator')"
+check_equal "and not once it is deleted" "[100,50]" "$(preferences A)"
+
+# ---- a policy, and a path, that the engine needs no more
+on A job add mine src fd00:a::1/128 color 7
+on A policy candidate add color 7 endpoint fd00:b::1 preference 200 segment-list 7
+on A job del mine
+check "a job ends: of its policy the operator's candidate path stays" \
+	patiently 30 preferences_are A "[200]" 7
+on A job add mine src fd00:a::1/128 color 7
+check "it begins again, and the engine's are beside it" patiently 30 eval \
+	'preferences A 7 | jq -e ".[0] == 200 and length > 1"'
+on A job del mine
+on A policy del color 7 endpoint fd00:b::1
+
+last=$(path_over A spine4)
+on A policy candidate add "${POLICY[@]}" preference 200 segment-list "$last"
+FABRIC_SPINES=3 fabric_topology >"$work/three.json"
+sed -i "s,topology.json,three.json," "$work/A.json"
+kill -HUP "${engine[A]}"
+check "a topology without spine4 is read: the engine has three paths" \
+	patiently 60 usable A 3
+check "the operator's goes on over the one that is no more the engine's" \
+	spines_have 0 0 0 100
+on A policy candidate del "${POLICY[@]}" preference 200
+check "without it that path goes" patiently 30 eval \
+	"! on A path show $last"
+check "and packets go over the other three" spines_have 33 33 33 0
+[ $ktap_failures -eq 0 ] || sed "s/^/# /" "$work"/*.log
