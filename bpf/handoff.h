@@ -9,40 +9,69 @@
  * default. A frame redirected to any other device is lost, and the program is not
  * told. So what an uplink has to send by such a device, it makes ready, MAC
  * addresses included, writes the device into the packet's metadata, and passes it;
- * srpol_uplink_tc, at TC ingress of the same uplink, sends it. Metadata is written
- * by XDP programs of the same device alone, never by a sender.
+ * srpol_uplink_tc, at TC ingress of the same uplink, sends it.
+ *
+ * No sender can write metadata, but the kernel leaves it in front of a packet that
+ * goes on by a veth: it may come to an uplink of another namespace, or back to this
+ * one. So it has a tag, keyed by random numbers of this data plane, over the device
+ * and what a router would change: hop limit and destination. Lengths are not in the
+ * tag, as GRO may merge packets meanwhile.
  */
 #ifndef _SRPOL_HANDOFF_H
 #define _SRPOL_HANDOFF_H
 
 #include "base.h"
+#include "flow_table.h"
 #include "maps.h"
-
-#define SRPOL_HANDOFF_MAGIC	0x7372706f
+#include "proto.h"
 
 /**
  * struct srpol_handoff - metadata of a packet that TC is to send
- * @magic: SRPOL_HANDOFF_MAGIC
+ * @tag: srpol_handoff_tag()
  * @ifindex: device
+ * @reserved: 0
  */
 struct srpol_handoff {
-	__u32 magic;
+	__u64 tag;
 	__u32 ifindex;
+	__u32 reserved;
 };
+
+/* Return: the tag of a packet for device @ifindex, 0 if it cannot be read. */
+static __always_inline __u64 srpol_handoff_tag(const void *data,
+					       const void *end, __u32 ifindex)
+{
+	const struct ethhdr *eth = data;
+	const struct ipv6hdr *ip6 = (const void *)(eth + 1);
+	const struct iphdr *ip = (const void *)(eth + 1);
+	const __u64 *w;
+
+	if ((const void *)(ip + 1) > end)
+		return 0;
+	if (eth->h_proto == bpf_htons(ETH_P_IP))
+		return ifindex * srpol_flow_mix[0] + ip->daddr * srpol_flow_mix[1] +
+		       ip->ttl * srpol_flow_mix[2];
+	if ((const void *)(ip6 + 1) > end)
+		return 0;
+	w = (const __u64 *)&ip6->daddr;
+	return ifindex * srpol_flow_mix[0] + w[0] * srpol_flow_mix[1] +
+	       w[1] * srpol_flow_mix[2] + ip6->hop_limit * srpol_flow_mix[3];
+}
 
 /**
  * srpol_send_by - send a packet by a device, whatever that takes
  * @ctx: packet, with the link layer it is to leave with
  * @ifindex: device
  *
- * Pointers into the packet are void afterwards. A driver whose packets have no
- * metadata leaves nothing but to redirect them.
+ * Pointers into the packet are void afterwards. Where the driver has no room for
+ * metadata, or the headers cannot be read, the packet is redirected all the same.
  *
  * Return: XDP verdict.
  */
 static __always_inline int srpol_send_by(struct xdp_md *ctx, __u32 ifindex)
 {
 	struct srpol_handoff *h;
+	void *data;
 
 	if (bpf_redirect_map(&uplinks_xdp, ifindex, 0) == XDP_REDIRECT ||
 	    bpf_redirect_map(&forward_to, ifindex, 0) == XDP_REDIRECT)
@@ -50,11 +79,13 @@ static __always_inline int srpol_send_by(struct xdp_md *ctx, __u32 ifindex)
 	if (bpf_xdp_adjust_meta(ctx, -(int)sizeof(*h)))
 		return bpf_redirect(ifindex, 0);
 	h = (void *)(long)ctx->data_meta;
-	if ((void *)(h + 1) > (void *)(long)ctx->data)
+	data = (void *)(long)ctx->data;
+	if ((void *)(h + 1) > data)
 		return XDP_DROP;
-	h->magic = SRPOL_HANDOFF_MAGIC;
+	h->tag = srpol_handoff_tag(data, (void *)(long)ctx->data_end, ifindex);
 	h->ifindex = ifindex;
-	return XDP_PASS;
+	h->reserved = 0;
+	return h->tag ? XDP_PASS : bpf_redirect(ifindex, 0);
 }
 
 /**
@@ -66,11 +97,15 @@ static __always_inline int srpol_send_by(struct xdp_md *ctx, __u32 ifindex)
 static __always_inline __u32 srpol_handed_over(const struct __sk_buff *skb)
 {
 	const struct srpol_handoff *h = (void *)(long)skb->data_meta;
+	const void *data = (void *)(long)skb->data;
+	__u32 ifindex;
+	__u64 tag;
 
-	if ((void *)(h + 1) > (void *)(long)skb->data ||
-	    h->magic != SRPOL_HANDOFF_MAGIC)
+	if ((void *)(h + 1) > data)
 		return 0;
-	return h->ifindex;
+	ifindex = h->ifindex;
+	tag = srpol_handoff_tag(data, (void *)(long)skb->data_end, ifindex);
+	return tag && tag == h->tag ? ifindex : 0;
 }
 
 #endif /* _SRPOL_HANDOFF_H */

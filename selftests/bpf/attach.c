@@ -315,6 +315,7 @@ int main(int argc, char **argv)
 	for (c = optind + 1; c < argc; c++)
 		sids[o.n++] = addr(argv[c]);
 
+	rig_salt = (__u64)getpid() << 32;
 	rig_open();
 	dev = strtok(argv[optind], ",");
 	set_path(&o, out ? out : dev, mac, !binding, vlan);

@@ -44,6 +44,8 @@ static const void *map_of(struct bpf_map *map)
 	return at;
 }
 
+__u64 rig_salt;
+
 void rig_open(void)
 {
 	rig_open_only(NULL);
@@ -64,6 +66,7 @@ void rig_open_only(const char *packet_prog)
 		exit(1);
 	}
 	bpf_map__set_autocreate(rig->maps.srpol_dp, false);
+	rig->rodata->srpol_flow_mix[0] ^= rig_salt;
 	bpf_object__for_each_program(prog, rig->obj) {
 		type = bpf_program__type(prog);
 		if (type == BPF_PROG_TYPE_SYSCALL ||

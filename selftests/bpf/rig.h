@@ -26,6 +26,12 @@ struct srpol_bpf;
 extern struct srpol_bpf *rig;
 
 /* Load the object; skips the whole program where that is not permitted. */
+/*
+ * What makes a data plane's keys differ from those of others, to be set before
+ * it is opened; the lowest bit is 0.
+ */
+extern __u64 rig_salt;
+
 void rig_open(void);
 
 /* The same, but of packet programs only @packet_prog: that is quicker. */

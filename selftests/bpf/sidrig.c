@@ -74,13 +74,20 @@ void use_l2(struct pkt *p)
 	memcpy(p->b, l2, 12);
 }
 
-void hand_over(struct pkt *p, __u32 ifindex)
+void check_handoff(const char *about, const struct pkt *in, __u32 ifindex,
+		   const struct pkt *want, int reason)
 {
-	const __u32 meta[2] = { 0x7372706f, ifindex };
+	const __u32 meta = 16;
+	struct pkt out;
+	__u32 dev;
 
-	memmove(p->b + sizeof(meta), p->b, p->len);
-	memcpy(p->b, meta, sizeof(meta));
-	p->len += sizeof(meta);
+	CHECK_EQ(rig_uplink(in, &out), X_PASS, "%s", about);
+	memcpy(&dev, out.b + 8, sizeof(dev));
+	CHECK_EQ(dev, ifindex, "%s: device", about);
+	out.len -= meta;
+	memmove(out.b, out.b + meta, out.len);
+	CHECK(pkt_equal(&out, want), "%s", about);
+	rig_expect(about, reason, 1, RIG_END);
 }
 
 void encap(struct pkt *p, const struct outer *o, const struct inner *in)

@@ -26,14 +26,14 @@ void setup(void);
 /* Output must be @want, counted as pairs of one each, ended by RIG_END. */
 void check(const char *about, const struct pkt *in, int verdict,
 	   const struct pkt *want, int reason, int also);
+/* It must be left to TC, which is to send @want by a device. */
+void check_handoff(const char *about, const struct pkt *in, __u32 ifindex,
+		   const struct pkt *want, int reason);
 void check_drop(const char *about, const struct pkt *in, int reason, __u32 id);
 
 /* A frame with the inner packet alone, from MACs @macs. */
 void plain(struct pkt *p, const struct inner *in, const __u8 *macs);
 void use_l2(struct pkt *p);
-
-/* What XDP leaves to TC to send by @ifindex: metadata in front of the frame. */
-void hand_over(struct pkt *p, __u32 ifindex);
 
 void encap(struct pkt *p, const struct outer *o, const struct inner *in);
 

@@ -154,8 +154,8 @@ static void test_x(void)
 		check("End.X", &p, X_REDIRECT, &want, SRPOL_REASON_END, 0);
 		/* A device that takes no frames from XDP. */
 		rig_nexthop(NEXTHOP, ELSEWHERE, 1);
-		hand_over(&want, ELSEWHERE);
-		check("by TC", &p, X_PASS, &want, SRPOL_REASON_END, 0);
+		check_handoff("by TC", &p, ELSEWHERE, &want,
+			      SRPOL_REASON_END);
 		rig_nexthop(NEXTHOP, LO, 0);
 		check_drop("down", &p, SRPOL_REASON_ADJACENCY_DOWN, 1);
 		rig_nexthop(NEXTHOP, LO, 1);

@@ -151,6 +151,13 @@ before=$(forwarded)
 check "ping, both ways past the stack, at the pod's defaults" \
 	ping_c 2001:db8:b::1
 check_equal "nothing was forwarded by the stack" 0 $(($(forwarded) - before))
+# Metadata crosses a veth. Another data plane, of which the program that reads it
+# is left, takes it for nothing: its device of that number is none, or another.
+steer c c0 -s 2001:db8:c::1 -n "$(mac a ac)" -l fc00:0:c::46 \
+	fc00:0:1::e fc00:0:a::46
+rm "$pins/c/xdp-c0" "$pins/c/tcx-c0"
+check "ping, and the pod has uplinks of its own" ping_c 2001:db8:b::1
+unsteer c
 on c ethtool -K c0 gro on >/dev/null
 
 # Decapsulate and forward in XDP, by the kernel's routes, which may change.
