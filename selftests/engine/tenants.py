@@ -68,10 +68,15 @@ def state(name, job):
     return found[0]["state"] if found else None
 
 
+def tenant(name, words):
+    """Add a tenant, or change it."""
+    status, _, text = run(name, "tenant", "add", *words.split())
+    assert status == 0, text
+
+
 def tenants_of(name, *tenants):
     for words in tenants:
-        status, _, text = run(name, "tenant", "add", *words.split())
-        assert status == 0, text
+        tenant(name, words)
     wait_for("tenants", lambda: len(fabric(name, "tenants")) == len(tenants))
 
 
@@ -319,11 +324,11 @@ def test_links(hosts):
     tell_until(hosts, "report h3", "return", lambda: {state("t", j) for j in
                                 ("train", "more", "slice")} == {"reserved"})
     check("what was lost comes back when the links do", True)
-    run("t", "tenant", "add", "red", "color", "10", "guaranteed", "450G")
+    tenant("t", "red color 10 guaranteed 450G")
     above = wait_for("advice", lambda: advice("above-guarantee"))
     check("a tenant above its guarantee is advised on", above == [
         {"tenant": "red", "reserved": 500 * G, "guaranteed": 450 * G}], above)
-    run("t", "tenant", "add", "red", "color", "10", "guaranteed", "500G")
+    tenant("t", "red color 10 guaranteed 500G")
     e.store_put("link/0/leaf0.0/h0", "nonsense")
     e.store_put("link/0/leaf0.1/h1",
                 '{"number": 5, "links": [{"from": "leaf0.1", '
@@ -347,7 +352,7 @@ def test_two_steps(hosts):
     wait_for("the second step", lambda: state("t", "old") == "reserved")
     hosts.process.p.send_signal(signal.SIGSTOP)
     run("t", "job", "del", "old", "tenant", "big")
-    run("t", "tenant", "add", "late", "color", "40", "guaranteed", "1T")
+    tenant("t", "late color 40 guaranteed 1T")
     reply = add("t", "new", "tenant", "late", "demand", "h0", "h1", "1000",
                 "bandwidth", "150G")
     check("what was shrunk is not given away before hosts acknowledge",
@@ -375,19 +380,18 @@ def test_limits(hosts):
 
     check("a tenant whose maximum was taken back has no limit any more",
           10 not in dict(hosts.last("h0")["limits"]), hosts.last("h0")["limits"])
-    run("t", "tenant", "add", "cap", "color", "50", "guaranteed", "1T")
+    tenant("t", "cap color 50 guaranteed 1T")
     decisions = [job("c1", "bandwidth", "1G/2G")]
     check("without a maximum of the tenant its job's is the limit",
           limit_is(2 * G) and decisions == ["accept"], decisions)
     decisions.append(job("c2", "bandwidth", "1G/3G"))
     check("of several jobs it is the sum", limit_is(5 * G))
-    run("t", "tenant", "add", "cap", "color", "50", "guaranteed", "4G", "max",
-        "4G")
+    tenant("t", "cap color 50 guaranteed 4G max 4G")
     check("but not more than the tenant's", limit_is(4 * G))
     decisions.append(job("c3"))
     check("a job that has none leaves the tenant's",
           limit_is(4 * G) and decisions == ["accept"] * 3, decisions)
-    run("t", "tenant", "add", "cap", "color", "50", "guaranteed", "1T")
+    tenant("t", "cap color 50 guaranteed 1T")
     check("or none at all", limit_is(None))
     for name in "c1", "c2", "c3":
         run("t", "job", "del", name, "tenant", "cap")
