@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who asks. The kernel says which user is at the other end of the socket
- * (SO_PEERCRED); the configuration says whose tenant that is. Root, the
- * engine's own user and, without any "users", whoever may open the socket, are
- * operators, who see and change everything.
+ * Access control. The kernel tells the user id of the peer of a socket
+ * (SO_PEERCRED), and the configuration maps it to a tenant. Operators may see
+ * and change everything: these are root, the engine's own user and, without
+ * "users" in the configuration, everybody who may open the socket.
  */
 #include <errno.h>
 #include <pwd.h>
@@ -52,10 +52,10 @@ static int read_user(const char *name, const json_t *v, struct user *user,
 }
 
 /**
- * access_read() - whose users are whose
- * @users: object of users, by number or name, and tenants; NULL: none
+ * access_read() - read the users of tenants
+ * @users: JSON object that maps user names or ids to tenants, NULL: none
  * @config: result
- * @err: what is wrong
+ * @err: message on failure
  */
 int access_read(const json_t *users, struct fabricd_config *config,
 		struct srpol_error *err)
@@ -86,8 +86,8 @@ int access_read(const json_t *users, struct fabricd_config *config,
 }
 
 /**
- * access_is_operator() - may this user see and change everything?
- * @uid: user
+ * access_is_operator() - whether a user may see and change everything
+ * @uid: user id
  */
 bool access_is_operator(uint32_t uid)
 {
@@ -95,10 +95,10 @@ bool access_is_operator(uint32_t uid)
 }
 
 /**
- * access_may_ask() - may this user ask this?
- * @request: name of a request; those that are not for operators only look at
- *	whose user it is themselves
- * @uid: user
+ * access_may_ask() - whether a user may send a request
+ * @request: name of the request; requests that are open to all check the user's
+ *	tenant themselves
+ * @uid: user id
  */
 bool access_may_ask(const char *request, uint32_t uid)
 {
@@ -114,9 +114,9 @@ bool access_may_ask(const char *request, uint32_t uid)
 }
 
 /**
- * access_tenant() - whose user asks
+ * access_tenant() - tenant of the user whose request is being handled
  *
- * Return: its tenant, NULL for an operator and for one who has none.
+ * Return: its name, NULL for an operator or a user without a tenant.
  */
 const char *access_tenant(void)
 {
@@ -131,8 +131,8 @@ const char *access_tenant(void)
 }
 
 /**
- * access_check() - may this user ask anything?
- * @err: why not
+ * access_check() - check that the user is an operator or has a tenant
+ * @err: message on failure
  */
 int access_check(struct srpol_error *err)
 {
@@ -145,9 +145,9 @@ int access_check(struct srpol_error *err)
 }
 
 /**
- * access_may() - is this tenant the user's own?
- * @tenant: name
- * @err: why not; whether there is such a tenant is not told
+ * access_may() - check that a tenant is the user's own
+ * @tenant: name of the tenant
+ * @err: message on failure, which does not tell whether the tenant exists
  */
 int access_may(const char *tenant, struct srpol_error *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which epoch each host has applied, as it says. */
+/* Epochs that hosts have applied, as they acknowledge. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,10 +18,10 @@ static int by_host(const void *a, const void *b)
 }
 
 /**
- * acks_find() - what a host has applied
- * @host: its name
+ * acks_find() - find the acknowledgement of a host
+ * @host: name of the host
  *
- * Return: NULL if it never said anything.
+ * Return: NULL if it never sent one.
  */
 struct ack *acks_find(const char *host)
 {
@@ -67,7 +67,7 @@ static void end(void *data)
 }
 
 /**
- * acks_ready() - was everything read once?
+ * acks_ready() - whether all acknowledgements were read at least once
  */
 bool acks_ready(void)
 {
@@ -75,7 +75,7 @@ bool acks_ready(void)
 }
 
 /**
- * acks_start() - keep up to date on what hosts have applied
+ * acks_start() - start following acknowledgements
  */
 void acks_start(void)
 {
@@ -88,7 +88,7 @@ void acks_start(void)
 }
 
 /**
- * acks_stop() - no more of that
+ * acks_stop() - stop following acknowledgements
  */
 void acks_stop(void)
 {

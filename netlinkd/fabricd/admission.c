@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whether the bandwidth that a job wants can be kept for it. The answer has a
- * reason and says what would be accepted: how much now, or all of it when.
+ * Decides whether the bandwidth that a job asks for can be reserved. The
+ * decision has a reason and a counter-offer: how much would be accepted now, or
+ * when all of it would be.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,11 +12,11 @@
 #include "srpol_lib.h"
 #include "tenants.h"
 
-#define DEMANDS_MAX	(1u << 15)	/* of all reservations */
+#define DEMANDS_MAX	(1u << 15)	/* of all reservations together */
 
 /**
- * admission_name() - a decision as a word
- * @decision: it
+ * admission_name() - name of a decision
+ * @decision: the decision
  */
 const char *admission_name(enum decision decision)
 {
@@ -78,7 +79,7 @@ static void blame(struct admission *a, const struct srpol_offer *offer,
 		 offer->left / 1e9, offer->wanted / 1e9);
 }
 
-/* Nothing of the fabric is known to be too little: it is the tenant's own. */
+/* The tenant's own limits; the fabric is not considered here. */
 static int check_tenant(struct admission *a, const struct srpol_ledger *ledger)
 {
 	const struct tenant *t = a->tenant;
@@ -110,7 +111,7 @@ static int check_tenant(struct admission *a, const struct srpol_ledger *ledger)
 	return ret ?: 1;
 }
 
-/* The plan, and other answers, must not wait for this. */
+/* A larger computation would delay the plan and other requests. */
 static bool is_too_large(struct admission *a)
 {
 	const struct reservation *r;
@@ -142,7 +143,10 @@ static bool tenant_is_moving(struct admission *a)
 	return false;
 }
 
-/* Holds that there still are at a time, as hosts will have acknowledged it. */
+/*
+ * Holds that remain at a given time, assuming that hosts have acknowledged
+ * them.
+ */
 static void keep_until(const struct srpol_ledger *all, uint64_t time,
 		       struct srpol_ledger *then)
 {
@@ -158,7 +162,7 @@ static void keep_until(const struct srpol_ledger *all, uint64_t time,
 	}
 }
 
-/* The next end of a reservation after a time, 0: none has one. */
+/* The first end of a reservation after a time, 0: there is none. */
 static uint64_t next_end(uint64_t after)
 {
 	const struct reservation *r;
@@ -180,7 +184,7 @@ static bool is_anything_moving(void)
 	return false;
 }
 
-/* It does not fit now: does it later, or when all others are gone? */
+/* It does not fit now: find out whether it fits later, or alone. */
 static int decide_when(struct admission *a, const struct srpol_ledger *ledger)
 {
 	struct srpol_ledger then = *ledger;
@@ -245,9 +249,9 @@ static int decide(struct admission *a, const struct srpol_ledger *ledger)
 }
 
 /**
- * admission_decide() - can it be kept?
- * @a: @tenant and @want are set; the result
- * @err: why there is no answer
+ * admission_decide() - decide whether bandwidth can be reserved
+ * @a: @tenant and @want are set; the other members are the result
+ * @err: message if no decision is possible
  */
 int admission_decide(struct admission *a, struct srpol_error *err)
 {
@@ -282,8 +286,8 @@ static json_t *number_or_null(uint64_t n)
 }
 
 /**
- * admission_json() - the answer
- * @a: that was decided
+ * admission_json() - a decision as JSON
+ * @a: the decision
  */
 json_t *admission_json(const struct admission *a)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * srpol fabric advise: what is not as it should be, what to do about it, and
- * from what that follows. Only what this engine knows itself: reports of hosts,
- * acknowledgements, its plan and reservations. It measures no traffic.
+ * srpol fabric advise: problems, what to do about them, and the evidence. It
+ * uses what this engine knows itself: reports of hosts, acknowledgements, its
+ * plan and reservations. It does not use measured traffic.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,9 +12,10 @@
 #include "srpol_lib.h"
 #include "tenants.h"
 
-#define NAMES_MAX	10	/* hosts that are named; the rest is counted */
-#define UNEVEN		1.1	/* times the mean: worth a word */
-#define BETTER		0.95	/* of that: worth another algorithm */
+#define NAMES_MAX	10	/* hosts named; others are counted */
+#define UNEVEN		1.1	/* times the mean: worth advice */
+#define BETTER		0.95	/* factor that makes another algorithm worth
+				 * it */
 
 static void say(json_t *list, const char *symptom, const char *advice,
 		json_t *evidence)
@@ -23,7 +24,7 @@ static void say(json_t *list, const char *symptom, const char *advice,
 		"symptom", symptom, "advice", advice, "evidence", evidence));
 }
 
-/* Who says that a cable carries as little as that. */
+/* Hosts that report at most this capacity for a cable. */
 static json_t *reporters(uint32_t cable, uint64_t capacity)
 {
 	json_t *list = json_array();
@@ -87,7 +88,7 @@ static const struct ack *ack_of(const char *host)
 	return NULL;
 }
 
-/* Null if another engine published it. */
+/* Null if another engine published the epoch. */
 static json_t *published_ago(void)
 {
 	if (!fabricd.published_ns)
@@ -129,7 +130,7 @@ static void advise_hosts(json_t *list)
 }
 
 /**
- * struct heat - of links between switches
+ * struct heat - planned load of links between switches
  */
 struct heat {
 	double hottest_s;
@@ -167,7 +168,7 @@ static int heat_of(const struct srpol_plan *plan, const struct workload *w,
 	return ret;
 }
 
-/* The hottest link with "minmax" in place of the algorithm. */
+/* The busiest link if "minmax" replaced the algorithm. */
 static int try_minmax(const struct workload *w, struct heat *heat)
 {
 	const struct srpol_planner *p = &fabricd.planner;
@@ -272,9 +273,9 @@ static void advise_lost(json_t *list, const char *own)
 }
 
 /**
- * advise_request() - srpol fabric advise
- * @request: nothing more; a tenant's user is told of its own jobs only
- * @err: no tenant's user
+ * advise_request() - handle srpol fabric advise
+ * @request: no further members; a tenant's user sees its own jobs only
+ * @err: message if the user has no tenant
  */
 json_t *advise_request(const json_t *request, struct srpol_error *err)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Why the plan is another one than before: which links and jobs were others
- * when it was made. What changed nothing is forgotten. Only the page tells them:
- * without it nothing is kept.
+ * Why the plan changed: links and jobs that changed before it was made. Changes
+ * that had no effect on the plan are dropped. Only the page shows causes;
+ * without it nothing is recorded.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,12 @@
 #include "causes.h"
 #include "srpol_lib.h"
 
-#define CAUSES_MAX	50	/* that are told one by one */
+#define CAUSES_MAX	50	/* listed one by one */
 
 /**
- * struct known_job - what a job had announced when the last plan was made
- * @key: its key
- * @digest: of its text
+ * struct known_job - a job's announcement when the last plan was made
+ * @key: key of the job
+ * @digest: digest of its text
  */
 struct known_job {
 	char *key;
@@ -83,7 +83,7 @@ static void remember(struct vec *now)
 	}
 }
 
-/* Both are sorted by key. */
+/* Both lists are sorted by key. */
 static void compare_jobs(const struct vec *before, const struct vec *now)
 {
 	const struct known_job *a = before->data, *b = now->data;
@@ -105,8 +105,8 @@ static void compare_jobs(const struct vec *before, const struct vec *now)
 }
 
 /**
- * causes_begin() - a plan is going to be made
- * @links: from these
+ * causes_begin() - a plan is about to be made: record what changed
+ * @links: links that it is made for
  */
 void causes_begin(const struct srpol_links *links)
 {
@@ -127,9 +127,9 @@ void causes_begin(const struct srpol_links *links)
 }
 
 /**
- * causes_end() - the plan was made
- * @pairs: pairs of leaves whose weights it changes
- * @flows: pairs of GPUs the paths of whose flows it changes
+ * causes_end() - the plan was made: record its effects
+ * @pairs: number of pairs of leaves whose weights change
+ * @flows: number of pairs of GPUs whose flows change paths
  */
 void causes_end(uint32_t pairs, uint32_t flows)
 {
@@ -145,9 +145,9 @@ void causes_end(uint32_t pairs, uint32_t flows)
 }
 
 /**
- * causes_json() - what the last epoch changed, and why
+ * causes_json() - changes and causes of the last epoch
  *
- * Return: to be released; null before the second plan.
+ * Return: JSON, to be released; null before the second plan.
  */
 json_t *causes_json(void)
 {
@@ -155,7 +155,7 @@ json_t *causes_json(void)
 }
 
 /**
- * causes_free() - forget all
+ * causes_free() - free everything recorded
  */
 void causes_free(void)
 {

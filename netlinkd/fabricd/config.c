@@ -77,8 +77,8 @@ static int read_all(const json_t *o, void *config, struct srpol_error *err)
 /**
  * config_read() - read the configuration file
  * @file: its name
- * @config: result, only if all of it is good
- * @err: why not
+ * @config: result, set only if the whole file is valid
+ * @err: message on failure
  */
 int config_read(const char *file, struct fabricd_config *config,
 		struct srpol_error *err)

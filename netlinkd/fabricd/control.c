@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The Unix socket of srpol fabric, which speaks as that of srpol engine does. */
+/* The UNIX socket of srpol fabric; its protocol is that of srpol engine. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,9 @@
 #include "forecasts.h"
 #include "requests.h"
 
-#define LINE_MAX_LEN	(1 << 20)	/* demands of a large job */
-#define RATE_MAX	(2 * LINE_MAX_LEN)	/* in a second, where all may ask */
+#define LINE_MAX_LEN	(1 << 20)	/* fits demands of a large job */
+#define RATE_MAX	(2 * LINE_MAX_LEN)	/* per second, if all users
+						 * may connect */
 
 static const struct request requests[] = {
 	{ "show", report_show },
@@ -35,7 +36,7 @@ static struct request_server server = {
 };
 
 /**
- * control_server() - the socket
+ * control_server() - server of the socket
  */
 struct request_server *control_server(void)
 {
@@ -43,19 +44,19 @@ struct request_server *control_server(void)
 }
 
 /**
- * control_start() - answer srpol fabric
- * @err: why not: -EBUSY if another process does
+ * control_start() - listen for srpol fabric
+ * @err: message on failure; returns -EBUSY if another process listens
  */
 int control_start(struct srpol_error *err)
 {
-	/* who may do what is up to the users, not to the file */
+	/* with "users", access depends on the user id, not on the file mode */
 	server.lines.for_all = fabricd.config.n_users;
 	server.lines.rate_max = fabricd.config.n_users ? RATE_MAX : 0;
 	return requests_start(&server, fabricd.config.socket, err);
 }
 
 /**
- * control_stop() - answer no more
+ * control_stop() - stop listening
  */
 void control_stop(void)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The index of an epoch in the making, and its pages: which chunks there are, what
- * of it has to be written, and what of the epoch in force nobody refers to then.
- * What is as it was stays where it is.
+ * Prepares the index of an epoch and its pages: which chunks there are, which
+ * keys have to be written, and which keys of the epoch in force will no longer
+ * be referred to. Unchanged chunks and pages keep their keys.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 #include "tenants.h"
 
 /**
- * struct making - an epoch in the making
- * @next: result
- * @change: likewise
- * @number: page of each leaf, by node
+ * struct making - an epoch being prepared
+ * @next: result: the epoch
+ * @change: result: the writes for it
+ * @number: for each node that is a leaf: its page
  */
 struct making {
 	struct epoch *next;
@@ -33,7 +33,7 @@ static struct epoch_text *add_text(struct vec *texts, char *value)
 	return t;
 }
 
-/* The page of a leaf, NULL: nothing was on it. */
+/* The page with a number, NULL: it was empty. */
 static const struct srpol_page *page_of(const struct epoch *e, uint32_t number)
 {
 	const struct srpol_index_entry *entry;
@@ -140,7 +140,7 @@ static int finish_page(const struct making *m, struct srpol_page *page)
 	return 0;
 }
 
-/* Those with nothing on them are left out. */
+/* Drop empty pages and finish the others. */
 static int finish_pages(const struct making *m, uint32_t n)
 {
 	struct epoch *e = m->next;
@@ -157,7 +157,7 @@ static int finish_pages(const struct making *m, uint32_t n)
 		if (kept <= i)
 			e->pages[i] = (struct srpol_page){};
 	}
-	/* as many as epoch_free() is to free */
+	/* number of pages that epoch_free() has to free */
 	e->index.n = kept;
 	return ret;
 }
@@ -223,10 +223,10 @@ static int make(const struct making *m, const struct srpol_plan *plan)
 }
 
 /**
- * epoch_make() - the next epoch
- * @plan: what it means
- * @e: result, to be freed in any case
- * @change: likewise
+ * epoch_make() - prepare the next epoch
+ * @plan: plan of the epoch
+ * @e: result, to be freed even on failure
+ * @change: result, to be freed even on failure
  *
  * Return: 0 or -ENOMEM.
  */
@@ -253,9 +253,9 @@ int epoch_make(const struct srpol_plan *plan, struct epoch *e,
 }
 
 /**
- * epoch_equal() - would an epoch tell hosts what another one does
- * @a: the one
- * @b: other
+ * epoch_equal() - whether two epochs have the same contents for hosts
+ * @a: one epoch
+ * @b: the other epoch
  */
 bool epoch_equal(const struct epoch *a, const struct epoch *b)
 {
@@ -274,8 +274,8 @@ bool epoch_equal(const struct epoch *a, const struct epoch *b)
 }
 
 /**
- * epoch_chunks() - how many chunks there are
- * @e: epoch
+ * epoch_chunks() - number of chunks
+ * @e: the epoch
  */
 uint32_t epoch_chunks(const struct epoch *e)
 {
@@ -287,8 +287,8 @@ uint32_t epoch_chunks(const struct epoch *e)
 }
 
 /**
- * epoch_change_free() - end of a change
- * @change: it
+ * epoch_change_free() - free a change
+ * @change: the change
  */
 void epoch_change_free(struct epoch_change *change)
 {
@@ -302,8 +302,8 @@ void epoch_change_free(struct epoch_change *change)
 }
 
 /**
- * epoch_free() - end of an epoch
- * @e: it, perhaps all 0
+ * epoch_free() - free an epoch
+ * @e: the epoch, possibly zeroed
  */
 void epoch_free(struct epoch *e)
 {

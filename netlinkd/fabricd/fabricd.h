@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * srpol-fabricd, the global engine: what its parts share. The design is in
- * Documentation/fabric-engine.rst.
+ * srpol-fabricd, the global engine: declarations that its files share. The
+ * design is described in Documentation/fabric-engine.rst.
  *
- *	config.c	what the operator wrote
- *	leader.c	who may write: a lease, and the leader's key
- *	inputs.c	jobs and reports, as they are now
- *	sweep.c		what goes when it is not in the store any more
+ *	config.c	the operator's configuration
+ *	leader.c	leader election: a lease, and the leader's key
+ *	inputs.c	current jobs and reports
+ *	sweep.c		removes list elements that are no longer in the store
  *	key.c		names of keys
- *	acks.c		what hosts have applied
- *	measured.c	what hosts send, by link
+ *	acks.c		epochs that hosts have applied
+ *	measured.c	loads that hosts measured, by link
  *	takeover.c	what a new leader finds in the store
- *	epoch.c		what of it changes from one to the next
- *	publish.c	chunks, pages, index, head
- *	plan.c		when to plan, and what became of it
+ *	epoch.c		differences between an epoch and the next
+ *	publish.c	writes chunks, pages, index and head
+ *	plan.c		when to plan, and what to do with the plan
  *	control.c	answers srpol fabric
- *	report.c	what it shows
- *	why.c		why hosts weigh paths as they do
- *
- * Those of tenants and reservations are in tenants.h, those of what hosts forecast
- * in forecasts.h.
- *	hear.c		what hosts tell that may be lost
+ *	report.c	what srpol fabric shows
+ *	why.c		why hosts have the weights that they have
+ *	hear.c		receives messages of hosts that may be lost
  *	web.c		the page, see web.h
+ *
+ * Files for tenants and reservations are listed in tenants.h, those for
+ * forecasts of hosts in forecasts.h.
  */
 #ifndef _SRPOL_FABRICD_H
 #define _SRPOL_FABRICD_H
@@ -46,21 +46,21 @@ struct user;
 struct workload;
 
 /**
- * struct fabricd_config - what the operator wrote
- * @name: of this engine
- * @shard: part of the fabric it plans for
- * @topology: file
- * @alg: algorithm
- * @settle_ns: events that come within this time of the first are one plan
- * @lease_s: how long a leader is one without saying so
+ * struct fabricd_config - the operator's configuration
+ * @name: name of this engine
+ * @shard: part of the fabric that this engine plans for
+ * @topology: name of the topology file
+ * @alg: planning algorithm
+ * @settle_ns: events within this time of the first are handled by one plan
+ * @lease_s: how long a leader stays leader without renewing its lease
  * @store: where the store is
- * @file: of an embedded store, which it serves
- * @socket: of srpol fabric
- * @reservable: percent of a link that may be reserved
+ * @file: file of an embedded store, which this engine serves
+ * @socket: UNIX socket of srpol fabric
+ * @reservable: percentage of a link that may be reserved
  * @n_users: number of @users
- * @users: whose tenant's users they are
+ * @users: users and their tenants
  * @page: address and port of the page, empty: none
- * @forecasts: demands that hosts forecast are kept up to so many, 0: nobody listens
+ * @forecasts: largest number of forecast demands kept, 0: forecasts are off
  */
 struct fabricd_config {
 	char name[SRPOL_NAME_LEN];
@@ -84,21 +84,21 @@ int config_read(const char *file, struct fabricd_config *config,
 		struct srpol_error *err);
 
 /**
- * struct input - a job or a report, as the store has it
+ * struct input - a job or a report, as in the store
  * @key: its key
- * @text: its value, the last good one
- * @len: bytes of it
- * @number: of a report: its number
- * @links: of a report: struct input_link
- * @via: of a job: function that its demands ask for, see struct srpol_demand
- * @flows: likewise: how many flows each of them is
- * @sends: of a job: it has demands
- * @mod: of a job: revision of its key
- * @planned: of a job: @mod as of the last plan that was published
- * @epoch: of a job: epoch in which it was planned for first, 0: none yet
- * @outdated: of a report: the newest one was wrong, this is one before
- * @heard: when it came
- * @stale: not seen in the read that is under way
+ * @text: its last valid value
+ * @len: length of @text in bytes
+ * @number: number of a report
+ * @links: links of a report: struct input_link
+ * @via: function that a job's demands ask for, see struct srpol_demand
+ * @flows: number of flows of each of a job's demands
+ * @sends: the job has demands
+ * @mod: revision of a job's key
+ * @planned: @mod of a job when the last published plan was made
+ * @epoch: first epoch that a job was planned for, 0: none yet
+ * @outdated: the newest report was invalid, this is an earlier one
+ * @heard: when it was received
+ * @stale: not yet seen in the read that is under way
  */
 struct input {
 	char *key;
@@ -118,8 +118,8 @@ struct input {
 };
 
 /**
- * struct input_link - what a host says of a cable
- * @cable: number
+ * struct input_link - capacity of a cable as reported by a host
+ * @cable: number of the cable
  * @capacity: bit/s, 0: down
  */
 struct input_link {
@@ -128,9 +128,9 @@ struct input_link {
 };
 
 /**
- * struct ack - what a host has applied
- * @host: its name
- * @epoch: epoch, 0: it is gone
+ * struct ack - epoch that a host has applied
+ * @host: name of the host
+ * @epoch: the epoch, 0: the host is gone
  */
 struct ack {
 	char host[SRPOL_NAME_LEN];
@@ -138,21 +138,21 @@ struct ack {
 };
 
 /**
- * struct fabricd_stats - what happened
+ * struct fabricd_stats - counters
  * @events: changes of jobs and reports
- * @refused: these that were wrong
- * @plans: plans made
- * @published: epochs written
- * @fenced: transactions refused as somebody else leads
- * @unsure: transactions nobody knows the end of
- * @elected: times it became leader
- * @accepted: jobs taken as they were wanted
- * @deferred: jobs that were told when they would be taken
- * @lowered: jobs that were told to want less, or no guarantee
- * @rejected: jobs that were not taken
- * @moved: reservations that were given other paths
- * @lost: reservations that could not be kept any more
- * @plan_ns: time the last plan took
+ * @refused: those changes that were invalid
+ * @plans: plans that were made
+ * @published: epochs that were written
+ * @fenced: transactions refused because another engine leads
+ * @unsure: transactions with unknown result
+ * @elected: times that this engine became leader
+ * @accepted: jobs accepted as requested
+ * @deferred: jobs deferred to a later time
+ * @lowered: jobs offered less bandwidth, or none that is guaranteed
+ * @rejected: jobs rejected
+ * @moved: reservations moved to other paths
+ * @lost: reservations that could not be kept
+ * @plan_ns: time that the last plan took
  */
 struct fabricd_stats {
 	uint64_t events;
@@ -172,10 +172,10 @@ struct fabricd_stats {
 };
 
 /**
- * struct epoch_text - a key to be written, or (value NULL) deleted
+ * struct epoch_text - a key to be written, or to be deleted if @value is NULL
  * @key: key
  * @value: its value
- * @len: bytes of it
+ * @len: length of @value in bytes
  */
 struct epoch_text {
 	char key[STORE_KEY_LEN];
@@ -184,9 +184,9 @@ struct epoch_text {
 };
 
 /**
- * struct epoch - what makes up an epoch
+ * struct epoch - contents of an epoch
  * @index: its index
- * @pages: those of the index, in its order
+ * @pages: pages of the index, in the order of its entries
  */
 struct epoch {
 	struct srpol_index index;
@@ -194,10 +194,10 @@ struct epoch {
 };
 
 /**
- * struct epoch_change - what is to be done for an epoch to be in force
- * @texts: struct epoch_text, chunks and pages that changed
- * @old: struct epoch_text, what nobody will refer to
- * @index_text: of the index
+ * struct epoch_change - writes that put an epoch in force
+ * @texts: struct epoch_text: chunks and pages that changed
+ * @old: struct epoch_text: keys that nothing will refer to
+ * @index_text: text of the index
  */
 struct epoch_change {
 	struct vec texts;
@@ -206,26 +206,26 @@ struct epoch_change {
 };
 
 /**
- * struct fabricd - everything
- * @config: what the operator wrote
+ * struct fabricd - the state of srpol-fabricd
+ * @config: the operator's configuration
  * @fabric: topology
- * @topology: its digest
- * @topo_rev: revision of its key
+ * @topology: digest of the topology
+ * @topo_rev: revision of the topology's key
  * @store: the store
- * @term: create revision of the leader's key, 0: another one leads
- * @leader: name of who leads, as far as is known
+ * @term: create revision of the leader's key, 0: this engine does not lead
+ * @leader: name of the leader, as far as known
  * @jobs: struct input, sorted by key
- * @reports: likewise
+ * @reports: struct input, sorted by key
  * @acks: struct ack, sorted by host
- * @planner: plan for what has no reservation
- * @links: state of the links as of the last plan
- * @plan: plan in force: that of @planner and what is reserved; NULL: none
- * @before: the plan before it, NULL: none
- * @epoch: in force
- * @head_rev: revision of the head that was read or written last
- * @published_ns: when this engine wrote it, 0: another one did
- * @next_epoch: number
- * @stats: what happened
+ * @planner: plan for traffic without a reservation
+ * @links: state of the links when the last plan was made
+ * @plan: plan in force: that of @planner and reservations; NULL: none
+ * @before: the previous plan, NULL: none
+ * @epoch: epoch in force
+ * @head_rev: revision of the head that was last read or written
+ * @published_ns: when this engine wrote it, 0: another engine did
+ * @next_epoch: number of the next epoch
+ * @stats: counters
  */
 struct fabricd {
 	struct fabricd_config config;
@@ -251,7 +251,7 @@ struct fabricd {
 
 extern struct fabricd fabricd;
 
-/* Keys; @buf has room for STORE_KEY_LEN. */
+/* Names of keys; @buf has room for STORE_KEY_LEN bytes. */
 const char *key_leader(char *buf);
 const char *key_topology(char *buf);
 const char *key_head(char *buf);
@@ -262,13 +262,14 @@ const char *key_chunk(char *buf, uint64_t epoch, const char *leaf);
 /* sweep.c */
 
 /**
- * struct sweep - a list that follows a prefix, for struct mirror
- * @list: its elements have a bool that says "not seen in this read"
- * @stale: offset of that
- * @free: frees what an element has
- * @is_read: all of it was read once
+ * struct sweep - state of a list that mirrors keys with a prefix, for struct
+ * mirror
+ * @list: elements, each with a bool "not seen in this read"
+ * @stale: offset of that bool
+ * @free: frees the contents of an element
+ * @is_read: the whole prefix was read at least once
  * @heard: sweep_end() was called before
- * @events: fabricd.stats.events as of then
+ * @events: fabricd.stats.events at that time
  */
 struct sweep {
 	struct vec *list;
@@ -308,12 +309,13 @@ struct ack *acks_find(const char *host);
 /* measured.c */
 
 /**
- * struct measured_shares - planned against measured, on links between switches
- * @planned: bytes, the sum over these links
- * @measured: bit/s, likewise
- * @comparable: neither is 0
- * @off_plan: the part of what is measured that would have to be on other links
- *	for each to have the share of all that it has in the plan
+ * struct measured_shares - planned and measured traffic on links between
+ * switches
+ * @planned: bytes, sum over these links
+ * @measured: bit/s, sum over these links
+ * @comparable: neither sum is 0
+ * @off_plan: fraction of the measured traffic that would have to move to other
+ *	links for each link to have its planned share
  */
 struct measured_shares {
 	double planned;
@@ -375,7 +377,7 @@ const char *node_name(uint32_t node);
 /* what_if.c */
 json_t *what_if_request(const json_t *request, struct srpol_error *err);
 
-/* plan.c: what the plan in force was made for */
+/* plan.c: demands that the plan in force was made for */
 const struct workload *plan_workload(void);
 
 /* why.c */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Jobs that say how many flows they send: each flow gets a path, beside what all
- * others send by the rest of the plan.
+ * Jobs that tell how many flows they send: each flow gets a path of its own,
+ * taking into account what all others send according to the rest of the plan.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,9 @@
 #include "srpol_lib.h"
 #include "tenants.h"
 
-/* So many below a leaf fit into a value of the store, whatever their names. */
+/*
+ * This many below a leaf fit into a value of the store, whatever their names.
+ */
 #define FLOWS_FIT	2000
 
 static const struct input *job_at(const struct workload *w, uint32_t i)
@@ -27,16 +29,16 @@ static const struct tenant *tenant_of(const struct input *job)
 	return tenant_find(tenant);
 }
 
-/* Color of the policies that packets of its jobs take. */
+/* Color of the policies that packets of the tenant's jobs take. */
 static uint32_t color_of(const struct tenant *tenant)
 {
 	return tenant ? tenant->color : 0;
 }
 
 /**
- * struct others - what is sent beside flows
- * @demands: it, but for what is reserved: links are without that
- * @pairs: struct srpol_flows: GPUs and colors that jobs among it have, sorted
+ * struct others - traffic other than flows
+ * @demands: its demands, except those with a reservation
+ * @pairs: struct srpol_flows: GPUs and colors of jobs' demands in it, sorted
  */
 struct others {
 	struct srpol_demands demands;
@@ -99,9 +101,9 @@ static bool others_send(const struct others *o, const struct srpol_demand *d)
 }
 
 /*
- * They go to the policies of the tenant's color, on its paths. A policy has weights
- * for all that it carries: where a job without flows sends between the same GPUs in
- * the same color these are that job's.
+ * Flows belong to policies of the tenant's color and use its paths. A policy
+ * has weights for all of its traffic: if a job without a number of flows sends
+ * between the same GPUs in the same color, the policy has that job's weights.
  */
 static uint32_t take_flows(const struct workload *w, const struct others *o,
 			   struct srpol_demand *list, const bool **allowed)
@@ -138,8 +140,9 @@ static int fits_store(const struct srpol_plan *plan, uint32_t leaf, bool *fits)
 }
 
 /*
- * What the store cannot hold no host is told: all flows from below such a leaf are
- * left to their hosts, and the plan says nothing of them.
+ * Flows that do not fit into the store are not published: paths of all flows
+ * from below such a leaf are left to the hosts, and the plan does not contain
+ * them.
  */
 static int leave_to_hosts(struct srpol_plan *plan)
 {
@@ -197,11 +200,11 @@ static int place(const struct srpol_links *links, const struct workload *w,
 }
 
 /**
- * flows_add() - paths of all flows of jobs that say how many they are
- * @links: what reservations leave of them
- * @plan: what all others are told; gets them
+ * flows_add() - choose paths for all flows of jobs that tell their number
+ * @links: capacities that reservations leave
+ * @plan: plan for all other traffic; flows are added to it
  *
- * But for those of leaves whose chunk would be too large for the store.
+ * Flows of leaves whose chunk would be too large for the store are left out.
  */
 int flows_add(const struct srpol_links *links, struct srpol_plan *plan)
 {
@@ -243,9 +246,9 @@ static json_t *who_json(uint32_t src, uint32_t dst, uint32_t color)
 }
 
 /**
- * flows_json() - paths of flows
+ * flows_json() - paths of flows as JSON
  * @plan: plan
- * @from: only those of GPUs whose first NIC is below this leaf, SRPOL_NONE: all
+ * @from: leaf below which the source GPU's first NIC is, SRPOL_NONE: any
  */
 json_t *flows_json(const struct srpol_plan *plan, uint32_t from)
 {
@@ -268,9 +271,10 @@ json_t *flows_json(const struct srpol_plan *plan, uint32_t from)
 }
 
 /**
- * flows_add_change() - two GPUs whose flows plans differ in
- * @data: list
- * @c: change
+ * flows_add_change() - append to a list two GPUs whose flows differ between
+ * plans
+ * @data: JSON list
+ * @c: the difference
  */
 void flows_add_change(void *data, const struct srpol_flows_change *c)
 {
@@ -282,7 +286,7 @@ void flows_add_change(void *data, const struct srpol_flows_change *c)
 }
 
 /**
- * flows_on_path() - how many flows between two GPUs are to take a path
+ * flows_on_path() - number of flows between two GPUs that are to take a path
  * @plan: plan
  * @key: GPUs, color and path
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which forecasts count: those of pairs of hosts that no job announces anything
- * for, from a little before they begin until they are over. They come behind
- * the demands of jobs, in the color of nobody.
+ * Selects the forecasts that count: those between hosts for which no job
+ * announces anything, from shortly before they begin until they end. They are
+ * appended to the demands of jobs, with the color for demands without a tenant.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "forecasts.h"
 
-#define NOBODY	1	/* color, as in workload.c */
+#define NOBODY	1	/* color without a tenant, as in workload.c */
 
 static uint64_t pair_of(const struct srpol_fabric *f, uint32_t src,
 			uint32_t dst)
@@ -36,7 +36,7 @@ static size_t unique(uint64_t *list, size_t n)
 }
 
 /**
- * forecast_pairs_read() - pairs of hosts that jobs announce
+ * forecast_pairs_read() - read the pairs of hosts that jobs announce
  * @pairs: result, to be freed
  */
 int forecast_pairs_read(struct forecast_pairs *pairs)
@@ -62,8 +62,8 @@ int forecast_pairs_read(struct forecast_pairs *pairs)
 }
 
 /**
- * forecast_pairs_free() - end of these
- * @pairs: they
+ * forecast_pairs_free() - free the pairs
+ * @pairs: the pairs
  */
 void forecast_pairs_free(struct forecast_pairs *pairs)
 {
@@ -72,9 +72,10 @@ void forecast_pairs_free(struct forecast_pairs *pairs)
 }
 
 /**
- * forecast_is_covered() - does a job announce something for its hosts?
- * @pairs: what jobs announce
- * @d: forecast
+ * forecast_is_covered() - whether a job announces something between a
+ * forecast's hosts
+ * @pairs: pairs of hosts that jobs announce
+ * @d: the forecast
  */
 bool forecast_is_covered(const struct forecast_pairs *pairs,
 			 const struct srpol_forecast *d)
@@ -85,8 +86,8 @@ bool forecast_is_covered(const struct forecast_pairs *pairs,
 }
 
 /**
- * forecast_is_due() - is it to be planned for now?
- * @d: forecast
+ * forecast_is_due() - whether a forecast is to be planned for now
+ * @d: the forecast
  * @now_ms: milliseconds since 1970
  */
 bool forecast_is_due(const struct srpol_forecast *d, uint64_t now_ms)
@@ -120,9 +121,9 @@ static int append(struct workload *w, const struct srpol_forecast *d)
 }
 
 /**
- * forecasts_add() - add those that count
- * @w: demands of jobs; theirs come behind them, with job SRPOL_NONE
- * @count: the plan is made of this
+ * forecasts_add() - append the forecasts that count
+ * @w: demands of jobs; forecasts are appended with job SRPOL_NONE
+ * @count: whether this is for the plan, so that counters are updated
  */
 int forecasts_add(struct workload *w, bool count)
 {
@@ -134,7 +135,7 @@ int forecasts_add(struct workload *w, bool count)
 	size_t at = 0;
 	int ret;
 
-	/* who has none pays nothing */
+	/* without forecasts, do not read the jobs */
 	if (!forecasts_next(&at, &i, &d)) {
 		if (count)
 			forecasts_planned(0, 0, 0);

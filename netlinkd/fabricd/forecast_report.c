@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is shown of forecasts. */
+/* Reports about forecasts. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "srpol_lib.h"
 
 /**
- * forecasts_json() - what there is, for srpol fabric show
+ * forecasts_json() - counters of forecasts, for srpol fabric show
  */
 json_t *forecasts_json(void)
 {
@@ -37,9 +37,9 @@ static const char *state_of(const struct forecast_pairs *pairs,
 }
 
 /**
- * forecasts_between() - forecasts of a pair of hosts, for srpol fabric why
- * @src: node
- * @dst: node
+ * forecasts_between() - forecasts between two hosts, for srpol fabric why
+ * @src: node of the source host
+ * @dst: node of the destination host
  */
 json_t *forecasts_between(uint32_t src, uint32_t dst)
 {
@@ -95,11 +95,11 @@ static int add_leaves(const struct srpol_demand *d, uint64_t *list, size_t *n)
 }
 
 /**
- * forecast_leaves() - pairs of leaves that demands are between
+ * forecast_leaves() - find the pairs of leaves that have demands
  * @w: demands
- * @forecasts: those of hosts; else those of jobs
- * @list: result, sorted, to be freed: both nodes
- * @n: number of them
+ * @forecasts: use forecasts; otherwise demands of jobs
+ * @list: result: the two nodes of each pair, sorted; to be freed
+ * @n: number of pairs
  */
 int forecast_leaves(const struct workload *w, bool forecasts, uint64_t **list,
 		    size_t *n)
@@ -125,15 +125,17 @@ static bool has(const uint64_t *list, size_t n, uint64_t pair)
 }
 
 /**
- * forecast_sources() - whom a pair of the plan is for
+ * forecast_sources() - whether a pair in the plan is due to jobs, forecasts or
+ * both
  * @plan: plan
- * @pair: number
+ * @pair: number of the pair in the plan
  * @jobs: pairs of leaves that jobs announce, sorted
- * @n_jobs: number of them
- * @forecasts: likewise hosts
- * @n_forecasts: number of them
+ * @n_jobs: number of @jobs
+ * @forecasts: pairs of leaves that hosts forecast, sorted
+ * @n_forecasts: number of @forecasts
  *
- * What has a color is a tenant's: reserved, or of a job with paths of its own.
+ * A pair with a color belongs to a tenant: it is reserved, or of a job with its
+ * own paths.
  */
 json_t *forecast_sources(const struct srpol_plan *plan, uint32_t pair,
 			 const uint64_t *jobs, size_t n_jobs,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What hosts forecast: the last word of each, as long as its lease or, on the bus,
- * FORGET_NS. The plan follows when what is due is another thing, once in
- * SETTLE_NS at most: hosts may say something as often as they like.
+ * Forecasts of hosts: the last message of each host is kept as long as its
+ * lease or, on the bus, for FORGET_NS. If the forecasts that are due change, a
+ * new plan follows, at most once in SETTLE_NS: hosts may send messages at any
+ * rate.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,18 +13,19 @@
 #include "hear.h"
 #include "srpol_lib.h"
 
-#define FORGET_NS	(30 * NS_PER_SEC)	/* hosts repeat it every 10 s */
+#define FORGET_NS	(30 * NS_PER_SEC)	/* hosts repeat their
+						 * forecasts every 10 s */
 #define SETTLE_NS	NS_PER_SEC
-#define LATE_MS		10	/* an edge is passed when this is over */
+#define LATE_MS		10	/* margin, so that an edge has passed */
 
 /**
- * struct word - what a host said
- * @host: its node
- * @mod: revision of that
- * @heard: when
- * @cut: demands there was no room for
- * @said: it
- * @stale: not seen in the read that is under way
+ * struct word - the last message of a host
+ * @host: node of the host
+ * @mod: revision of the message
+ * @heard: when it was received
+ * @cut: number of demands for which there was no room
+ * @said: its forecasts
+ * @stale: not yet seen in the read that is under way
  */
 struct word {
 	uint32_t host;
@@ -75,7 +77,7 @@ static struct word *find(uint32_t host)
 }
 
 /**
- * forecasts_now_ms() - milliseconds since 1970
+ * forecasts_now_ms() - current time in milliseconds since 1970
  */
 uint64_t forecasts_now_ms(void)
 {
@@ -86,12 +88,12 @@ uint64_t forecasts_now_ms(void)
 }
 
 /**
- * forecasts_next() - forecasts, one after the other, by host
- * @at: 0 at first
- * @i: likewise
+ * forecasts_next() - iterate over all forecasts, by host
+ * @at: position, 0 at first
+ * @i: position, 0 at first
  * @d: result
  *
- * Return: false: there are no more.
+ * Return: false at the end.
  */
 bool forecasts_next(size_t *at, uint32_t *i, struct srpol_forecast *d)
 {
@@ -107,7 +109,7 @@ bool forecasts_next(size_t *at, uint32_t *i, struct srpol_forecast *d)
 	return true;
 }
 
-/* When one of them begins to count, or ends. */
+/* Set the timer for the next begin or end of a forecast. */
 static void set_edge(void)
 {
 	uint64_t now = forecasts_now_ms(), next = UINT64_MAX, begins;
@@ -135,7 +137,7 @@ static void follow(void *data)
 	inputs_changed();
 }
 
-/* Something is another thing: the plan follows, not at once. */
+/* The forecasts that are due changed: plan after a while. */
 static void changed(void)
 {
 	if (settling)
@@ -176,8 +178,8 @@ static uint64_t room_beside(const struct word *old)
 }
 
 /*
- * Of too many those with the fewest bytes are left out. Hosts do not say that
- * something is over.
+ * If there are too many, drop those with the fewest bytes. Hosts do not report
+ * that a forecast is over, so those are dropped first.
  */
 static void make_room(struct word *new, const struct word *old, uint64_t now_ms)
 {
@@ -203,11 +205,11 @@ static void drop(struct word *w)
 
 static void refuse(struct word *w, const char *key, const char *why)
 {
-	/* of many not each one */
+	/* log only some of many: the 1st, 2nd, 4th, 8th... */
 	if (!(refused & (refused + 1)))
 		log_notice("%s: %s; it does not count", key, why);
 	refused++;
-	/* what it said before is not so any more */
+	/* what the host said before is no longer valid */
 	if (w)
 		drop(w);
 }
@@ -270,10 +272,10 @@ static void forget_old(void *data)
 }
 
 /**
- * forecasts_planned() - what became of them in a plan
- * @n: demands in it
- * @n_covered: demands that are not, as jobs announce their pairs
- * @bytes: of the former
+ * forecasts_planned() - record what a plan did with the forecasts
+ * @n: number of demands in it
+ * @n_covered: number of demands left out because jobs announce their hosts
+ * @bytes: bytes of the demands in it
  */
 void forecasts_planned(uint64_t n, uint64_t n_covered, double bytes)
 {
@@ -283,7 +285,7 @@ void forecasts_planned(uint64_t n, uint64_t n_covered, double bytes)
 }
 
 /**
- * forecasts_get() - what there is
+ * forecasts_get() - read the counters
  * @stats: result
  */
 void forecasts_get(struct forecast_stats *stats)
@@ -308,8 +310,8 @@ void forecasts_get(struct forecast_stats *stats)
 }
 
 /**
- * forecasts_start() - listen to hosts, if that is configured
- * @err: why not
+ * forecasts_start() - start receiving forecasts, if configured
+ * @err: message on failure
  */
 int forecasts_start(struct srpol_error *err)
 {
@@ -324,7 +326,7 @@ int forecasts_start(struct srpol_error *err)
 }
 
 /**
- * forecasts_stop() - no more of that
+ * forecasts_stop() - stop receiving forecasts
  */
 void forecasts_stop(void)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Forecasts: what hosts say that their applications will send, where no job says
- * it. The design is in Documentation/fabric-engine.rst.
+ * Forecasts: what hosts report that their applications will send, for pairs of
+ * hosts that no job announces. The design is described in
+ * Documentation/fabric-engine.rst.
  *
- *	hear.c			how they come
- *	forecasts.c		what there is, and when the plan follows
+ *	hear.c			how forecasts arrive
+ *	forecasts.c		current forecasts, and when they cause a plan
  *	forecast_pairs.c	which of them count, and for which leaves
  *	forecast_report.c	what is shown of them
  *	horizon_request.c	loads in 1, 5 and 10 s
@@ -15,19 +16,19 @@
 #include "forecast.h"
 #include "tenants.h"
 
-#define FORECAST_LEAD_MS	2000	/* planned for so long before they begin */
+#define FORECAST_LEAD_MS	2000	/* planned for this long in advance */
 
 /**
- * struct forecast_stats - what there is
- * @hosts: that said something that is not over
+ * struct forecast_stats - counters of forecasts
+ * @hosts: hosts with forecasts that are not over
  * @demands: demands that are not over
- * @planned: of these, in the plan that was made last
- * @covered: likewise not, as a job announces the pair of hosts
+ * @planned: demands in the last plan
+ * @covered: demands not in it, as a job announces the pair of hosts
  * @bytes: of @planned
- * @n_rest: demands that hosts did not name
- * @rest: bytes of these
- * @cut: demands that this engine had no room for, in what hosts say now
- * @refused: words that were wrong
+ * @n_rest: number of demands that hosts only summed up
+ * @rest: bytes of these demands
+ * @cut: current demands for which this engine had no room
+ * @refused: messages that were invalid
  */
 struct forecast_stats {
 	uint64_t hosts;
@@ -54,7 +55,7 @@ void forecasts_planned(uint64_t planned, uint64_t covered, double bytes);
 /**
  * struct forecast_pairs - pairs of hosts that jobs announce
  * @n: number of @list
- * @list: the numbers of both, sorted
+ * @list: the two node numbers of each pair, sorted
  */
 struct forecast_pairs {
 	size_t n;

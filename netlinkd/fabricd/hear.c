@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What hosts tell that may be lost: on the bus if there is one, else in the
- * store. Each list has a connection of its own, so that one that is flooded, or
- * may not be listened to, harms no other.
+ * Receives messages of hosts that may be lost: on the bus if there is one,
+ * otherwise from the store. Each list has its own connection, so that a list
+ * that is flooded, or whose subject is not permitted, does not harm another.
  */
 #include <errno.h>
 #include <string.h>
@@ -44,11 +44,11 @@ static int listen_to_bus(struct hearing *h, struct srpol_error *err)
 }
 
 /**
- * hear_start() - begin to listen
- * @h: @set and @end are set, as for a mirror; on the bus there is no end
- * @what: first word of the keys
- * @sweep: list that is kept, which @set and @end are given
- * @err: why not
+ * hear_start() - start receiving
+ * @h: @set and @end are set, as for a mirror; @end is not called on the bus
+ * @what: first component of the keys
+ * @sweep: list that is filled, argument of @set and @end
+ * @err: message on failure
  */
 int hear_start(struct hearing *h, const char *what, struct sweep *sweep,
 	       struct srpol_error *err)
@@ -68,8 +68,8 @@ int hear_start(struct hearing *h, const char *what, struct sweep *sweep,
 }
 
 /**
- * hear_stop() - listen no more
- * @h: started or not
+ * hear_stop() - stop receiving
+ * @h: receiver, started or not
  */
 void hear_stop(struct hearing *h)
 {
@@ -80,11 +80,11 @@ void hear_stop(struct hearing *h)
 }
 
 /**
- * hear_host() - the host a key is of
+ * hear_host() - find the host of a key
  * @key: such as demand/SHARD/LEAF/HOST
- * @leaf: result, NULL: not asked for
+ * @leaf: result: its leaf; may be NULL
  *
- * Return: its node, SRPOL_NONE: none that we know, or not on that leaf.
+ * Return: its node, SRPOL_NONE if it is unknown or not attached to that leaf.
  */
 uint32_t hear_host(const char *key, uint32_t *leaf)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What hosts tell that may be lost, over the bus or the store. */
+/* Messages of hosts that may be lost, over the bus or the store. */
 #ifndef _SRPOL_FABRICD_HEAR_H
 #define _SRPOL_FABRICD_HEAR_H
 
 #include "fabricd.h"
 
 /**
- * struct hearing - what is listened to
- * @set: somebody told something; without a value: it is gone
- * @end: all of the store was read
- * @data: for both
- * @prefix: of the keys
- * @mirror: in the store
- * @bus: on the bus, NULL: it is in the store
- * @number: messages taken, which are what revisions are in the store
- * @strange: messages whose subject is no key of these
+ * struct hearing - a receiver of such messages
+ * @set: a host sent a value; without a value: its key was deleted
+ * @end: the store was read completely
+ * @data: argument of both
+ * @prefix: prefix of the keys
+ * @mirror: mirror of the store
+ * @bus: connection to the bus, NULL: the store is used
+ * @number: messages received; takes the place of revisions in the store
+ * @strange: messages whose subject is not a key with @prefix
  */
 struct hearing {
 	void (*set)(void *data, const struct store_kv *kv);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * srpol fabric horizons: what links will carry in 1, 5 and 10 s by the plan in
- * force, and the first one that will be overloaded. For each pair of hosts the
- * first of these counts that there is: what is reserved; what a job announces; what
- * a host forecasts. Where nobody says anything nothing is known.
+ * srpol fabric horizons: what links will carry in 1, 5 and 10 s according to
+ * the plan in force, and the first link that will be overloaded. For each pair
+ * of hosts the first available source counts: reservations, announcements of
+ * jobs, forecasts of hosts. Without any of these, nothing is assumed.
  */
 #include <errno.h>
 #include <math.h>
@@ -16,18 +16,18 @@
 #include "times.h"
 
 #define HORIZONS	3
-#define HOT_MAX		5	/* links that are told of each */
-#define JOBS_MAX	200	/* that are told one by one, and forecasts */
-#define FINISH_MAX	4096	/* demands: of more it would take too long */
+#define HOT_MAX		5	/* links listed for each horizon */
+#define JOBS_MAX	200	/* jobs and forecasts listed */
+#define FINISH_MAX	4096	/* demands; more would take too long */
 
 static const double horizons[HORIZONS] = { 1, 5, 10 };
 
 /**
- * struct ahead - what is looked at
- * @timed: struct srpol_timed: demands
- * @job: uint32_t likewise: number of the job, SRPOL_NONE: forecast
- * @reserved: by directed link, bit/s
- * @n_reserved: demands that @reserved is of
+ * struct ahead - input of the forecast
+ * @timed: struct srpol_timed: demands with times
+ * @job: uint32_t: index of each demand's job, SRPOL_NONE: forecast
+ * @reserved: reserved bit/s by directed link
+ * @n_reserved: number of demands in @reserved
  */
 struct ahead {
 	struct vec timed;
@@ -51,7 +51,9 @@ static struct srpol_timed *add(struct ahead *a, const struct srpol_demand *d,
 	return t;
 }
 
-/* Of what is sent once, and evenly, some has been sent already. */
+/*
+ * Bytes left of a demand that is sent once, at a constant rate, and has begun.
+ */
 static uint64_t left_of(uint64_t bytes, uint64_t start, uint64_t end,
 			uint64_t now)
 {
@@ -68,7 +70,7 @@ static void put_times(struct srpol_timed *t, const struct srpol_times *times,
 	t->start = seconds_from(now, times->start_ms);
 	t->rate = srpol_forecast_rate(t->demand.bytes, times->duration_ms,
 				      times->period_ms);
-	/* without a begin, nobody knows when it is over */
+	/* without a start its end is not known */
 	if (!times->start_ms || !times->duration_ms)
 		return;
 	t->end = seconds_from(now, end);
@@ -87,7 +89,7 @@ static void read_times(const struct input *job, struct srpol_times *times)
 {
 	json_t *o = json_loadb(job->text, job->len, 0, NULL);
 
-	/* it was good when it came */
+	/* the text was valid when it was received */
 	srpol_times_read(o, times, NULL);
 	json_decref(o);
 }
@@ -185,7 +187,7 @@ static double part_of(const double *load, uint32_t l)
 	return load[l] < 0.5 ? 0 : capacity ? load[l] / capacity : INFINITY;
 }
 
-/* The hottest links, that one first. */
+/* The busiest links in falling order. */
 static json_t *hot_json(const double *load)
 {
 	uint32_t hot[HOT_MAX], n = 0, l, i;
@@ -244,7 +246,10 @@ static const char *source_of(const struct ahead *a, uint32_t i)
 	return t->rate ? "job" : "untimed";
 }
 
-/* When the last demand of each job, and of what each host forecast, is sent. */
+/*
+ * When the last demand of each job, and of each host's forecasts, has been
+ * sent.
+ */
 static json_t *ends_json(const struct ahead *a, const struct srpol_outlook *o)
 {
 	const uint32_t *job = a->job.data;
@@ -291,9 +296,9 @@ static json_t *result(const struct ahead *a, const struct srpol_outlook *o)
 }
 
 /**
- * horizons_request() - srpol fabric horizons
- * @request: nothing more
- * @err: no plan
+ * horizons_request() - handle srpol fabric horizons
+ * @request: no further members
+ * @err: message if there is no plan
  */
 json_t *horizons_request(const json_t *request, struct srpol_error *err)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the plan follows from: the last value of each job and each report. An
- * event replaces the one before, so memory follows from keys, not from events.
- * A wrong value is refused and counted, and the last good one stays.
+ * Input of the plan: the last value of each job and each report. An event
+ * replaces the value before, so memory depends on the number of keys, not of
+ * events. An invalid value is refused and counted, and the last valid one
+ * stays.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 
 static struct mirror job_mirror, report_mirror;
 static bool jobs_changed;
-static uint64_t events;		/* those that were planned for, or will be */
+static uint64_t events;		/* planned for, or about to be */
 static char report_prefix[STORE_KEY_LEN];
 
 static int by_key(const void *a, const void *b)
@@ -153,7 +154,7 @@ static void set_report(void *data, const struct store_kv *kv)
 	input->outdated = false;
 }
 
-/* Shards may have topologies of their own; jobs are all in one place. */
+/* Each shard may have its own topology, but jobs of all share one prefix. */
 static bool is_foreign(const struct store_kv *kv)
 {
 	if (!srpol_demands_are_foreign(fabricd.fabric, kv->value, kv->len))
@@ -209,7 +210,9 @@ static void end(void *data)
 
 	fabricd.stats.events += gone;
 	jobs_changed |= gone && data == &jobs;
-	/* reports of hosts whose lease was renewed say nothing new */
+	/*
+	 * a report of a host that only renewed its lease contains nothing new
+	 */
 	if (ready && events == fabricd.stats.events)
 		return;
 	ready = inputs_ready();
@@ -219,7 +222,7 @@ static void end(void *data)
 }
 
 /**
- * inputs_ready() - was everything read once?
+ * inputs_ready() - whether all jobs and reports were read at least once
  */
 bool inputs_ready(void)
 {
@@ -227,9 +230,10 @@ bool inputs_ready(void)
 }
 
 /**
- * inputs_links() - links as hosts report them
+ * inputs_links() - capacities of links according to reports
  *
- * Who sees less of a link is believed: the others may not use it.
+ * If hosts disagree, the least capacity counts, because a host that sees less
+ * of a link may be unable to use it.
  *
  * Return: to be freed, NULL without memory.
  */
@@ -252,7 +256,7 @@ struct srpol_links *inputs_links(void)
 }
 
 /**
- * inputs_jobs_changed() - since this was asked last?
+ * inputs_jobs_changed() - whether jobs changed since the last call
  */
 bool inputs_jobs_changed(void)
 {
@@ -263,7 +267,7 @@ bool inputs_jobs_changed(void)
 }
 
 /**
- * inputs_changed() - what jobs send, or how, is another thing now
+ * inputs_changed() - what jobs send, or how, changed
  */
 void inputs_changed(void)
 {
@@ -272,7 +276,8 @@ void inputs_changed(void)
 }
 
 /**
- * inputs_jobs_revision() - revision up to which all of jobs was heard
+ * inputs_jobs_revision() - revision up to which all changes of jobs were
+ * received
  */
 uint64_t inputs_jobs_revision(void)
 {
@@ -280,10 +285,10 @@ uint64_t inputs_jobs_revision(void)
 }
 
 /**
- * inputs_job() - a job
- * @key: its key
+ * inputs_job() - find a job
+ * @key: key of the job
  *
- * Return: valid until the loop goes on; NULL: there is none.
+ * Return: valid until control returns to the event loop; NULL: no such job.
  */
 struct input *inputs_job(const char *key)
 {
@@ -291,7 +296,7 @@ struct input *inputs_job(const char *key)
 }
 
 /**
- * inputs_start() - keep up to date on jobs and reports
+ * inputs_start() - start following jobs and reports
  */
 void inputs_start(void)
 {
@@ -312,7 +317,7 @@ void inputs_start(void)
 }
 
 /**
- * inputs_stop() - no more of them
+ * inputs_stop() - stop following jobs and reports
  */
 void inputs_stop(void)
 {

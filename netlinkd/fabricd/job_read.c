@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What srpol fabric job says: whose job, what it sends and when, what is to be kept. */
+/*
+ * Reads requests of srpol fabric job: the tenant, what the job sends and when,
+ * and the bandwidth to be reserved.
+ */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -11,7 +14,7 @@
 
 #define FOR_S_MAX	4294967
 
-/* It is shown to operators, in a terminal and in lines of text. */
+/* Names are shown to operators, in a terminal and in lines of text. */
 static bool has_control(const char *text)
 {
 	while (*text && (unsigned char)*text >= ' ' && *text != 0x7f)
@@ -34,10 +37,10 @@ static int read_name(const json_t *request, const char *key,
 }
 
 /**
- * job_read_who() - whose job, and which
- * @request: "name", "tenant": the user's own one, if it says nothing
+ * job_read_who() - read the tenant and the name of a job
+ * @request: "name", and "tenant", by default the user's own
  * @r: result
- * @err: what is wrong
+ * @err: message on failure
  */
 int job_read_who(const json_t *request, struct reservation *r,
 		 struct srpol_error *err)
@@ -49,7 +52,9 @@ int job_read_who(const json_t *request, struct reservation *r,
 	       access_may(r->tenant, err);
 }
 
-/* When it sends, if it says so: from now on, by the wall clock. */
+/*
+ * Times of sending, if given: relative to now in requests, absolute in the key.
+ */
 static int read_times(const json_t *request, json_t *job,
 		      struct srpol_error *err)
 {
@@ -64,14 +69,14 @@ static int read_times(const json_t *request, json_t *job,
 			   &period, err);
 	if (ret || (in < 0 && !duration && !period))
 		return ret;
-	/* who says how long means from now on */
+	/* a duration alone means from now on */
 	json_object_set_new(job, "times", json_pack("{s:I, s:I, s:I}",
 		"start_ms", (json_int_t)forecasts_now_ms() + (in < 0 ? 0 : in),
 		"duration_ms", duration, "period_ms", period));
 	return 0;
 }
 
-/* What it sends, as its key will have it. */
+/* What the job sends, in the format of its key. */
 static int read_traffic(const json_t *request, struct reservation *r,
 			struct srpol_error *err)
 {
@@ -124,10 +129,10 @@ static int read_bandwidth(const json_t *request, struct reservation *r,
 }
 
 /**
- * job_read() - a job that is to be added
+ * job_read() - read a job to be added
  * @request: see job_add_request()
- * @r: result, to be freed by record_free() in any case
- * @err: what is wrong
+ * @r: result, to be freed by record_free() even on failure
+ * @err: message on failure
  */
 int job_read(const json_t *request, struct reservation *r,
 	     struct srpol_error *err)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * srpol fabric job: a question waits until all that it depends on is known,
- * is decided, and written if nothing changed meanwhile; else it is decided
- * anew. Where hosts have to acknowledge something first it waits for a while.
- * Any engine can do that, not only the one that leads.
+ * srpol fabric job: a request waits until all that it depends on is known, is
+ * decided, and is written if nothing changed meanwhile; otherwise it is decided
+ * again. If hosts have to acknowledge something first, the request waits for a
+ * limited time. Any engine can handle these requests, not only the leader.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,14 +19,14 @@
 #define OPS_MAX		256
 
 /**
- * struct op - a question that waits for its answer
- * @next: all of them
- * @later: who wants it
+ * struct op - a request that waits for its reply
+ * @next: next request
+ * @later: where to send the reply
  * @is_del: a job is to be deleted
  * @writing: a transaction is under way
- * @refused: the last one was refused, as something had changed
- * @until_ns: an answer then at the latest
- * @admission: of a job that is to be added; names of one that is to be deleted
+ * @refused: the last transaction was refused, as something had changed
+ * @until_ns: time at which it is replied to at the latest
+ * @admission: the job to be added; for one to be deleted, its names
  */
 struct op {
 	struct op *next;
@@ -99,7 +99,7 @@ static void wrote(void *data, const struct store_reply *reply)
 	}
 	op->refused = !reply->succeeded;
 	if (op->refused)
-		return;		/* what changed comes as an event */
+		return;		/* the change arrives as an event */
 	if (op->is_del)
 		answer(op, json_pack("{s:s, s:s}", "tenant",
 				     op->admission.want.tenant, "deleted",
@@ -109,7 +109,7 @@ static void wrote(void *data, const struct store_reply *reply)
 }
 
 /**
- * struct writing - a transaction that is put together
+ * struct writing - a transaction being prepared
  */
 struct writing {
 	struct store_compare compare[4];
@@ -136,7 +136,7 @@ static void put(struct writing *w, const char *key, const char *value)
 	};
 }
 
-/* The reservation changes: with it, what all changes write. */
+/* Write a reservation, and the key that all changes of reservations write. */
 static void put_record(struct writing *w, const struct reservation *r,
 		       const char *text, int more)
 {
@@ -180,7 +180,7 @@ static void write_job(struct op *op)
 	send_it(op, &w);
 }
 
-/* Hosts may still use what was kept: it is kept until they do not. */
+/* Hosts may still use the reservation: keep it until they do not. */
 static char *ending_text(const struct reservation *r)
 {
 	struct reservation ending = *r;
@@ -223,7 +223,7 @@ static void add_job(struct op *op)
 	struct srpol_error err = {};
 	char key[STORE_KEY_LEN];
 
-	/* the tenant may have changed since */
+	/* the tenant may have changed meanwhile */
 	a->tenant = tenant_find(a->want.tenant);
 	if (a->want.guaranteed && !a->tenant) {
 		fail(op, "there is no such tenant: it cannot reserve anything");
@@ -283,7 +283,7 @@ static void look(void *data)
 }
 
 /**
- * job_request_kick() - something changed that questions may wait for
+ * job_request_kick() - something changed that requests may wait for
  */
 void job_request_kick(void)
 {
@@ -294,7 +294,7 @@ void job_request_kick(void)
 }
 
 /**
- * job_request_stop() - no more questions
+ * job_request_stop() - fail all waiting requests
  */
 void job_request_stop(void)
 {
@@ -303,7 +303,7 @@ void job_request_stop(void)
 		fail(ops, "the engine ends");
 }
 
-/* The question is taken; NULL after an error. */
+/* Queue the request; NULL, or an error message in @err. */
 static json_t *begin(struct reservation *r, bool is_del, int ret,
 		     struct srpol_error *err)
 {
@@ -338,11 +338,11 @@ static json_t *begin(struct reservation *r, bool is_del, int ret,
 }
 
 /**
- * job_add_request() - srpol fabric job add
- * @request: "name", "tenant", what it sends: "all-to-all" or "demands" as in
- *	its key, "via", "flows", "guaranteed", "max" (bit/s), "for-s", and when: "in-ms",
- *	"duration-ms", "period-ms"
- * @err: what is wrong
+ * job_add_request() - handle srpol fabric job add
+ * @request: "name", "tenant"; what it sends: "all-to-all" or "demands" as in
+ *	its key, "via", "flows"; "guaranteed", "max" (bit/s), "for-s"; and when
+ *	it sends: "in-ms", "duration-ms", "period-ms"
+ * @err: message on failure
  */
 json_t *job_add_request(const json_t *request, struct srpol_error *err)
 {
@@ -360,9 +360,9 @@ json_t *job_add_request(const json_t *request, struct srpol_error *err)
 }
 
 /**
- * job_del_request() - srpol fabric job del
+ * job_del_request() - handle srpol fabric job del
  * @request: "name", "tenant"
- * @err: what is wrong
+ * @err: message on failure
  */
 json_t *job_del_request(const json_t *request, struct srpol_error *err)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * srpol fabric jobs: where each one is, and what it takes of links: the time
- * that a link needs for its bytes alone, and what is reserved there for it.
+ * srpol fabric jobs: where each job is, and what it uses of links: the time
+ * that a link needs for the job's bytes alone, and the job's reservation on it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,16 +11,16 @@
 #include "tenants.h"
 
 /**
- * struct load - of all jobs
- * @bytes: per link of the job at hand
- * @reserved: likewise bit/s
+ * struct load - load of a job
+ * @bytes: bytes by link
+ * @reserved: reserved bit/s by link
  */
 struct load {
 	double *bytes;
 	double *reserved;
 };
 
-/* What a job's demands put on links by the plan in force. */
+/* The load of a job's demands on links according to the plan in force. */
 static int load_bytes(const struct workload *w, uint32_t job, double *bytes)
 {
 	struct srpol_demands own = {};
@@ -158,11 +158,11 @@ static bool is_wanted(const struct input *job, const char *own,
 }
 
 /**
- * jobs_request() - srpol fabric jobs
- * @request: "name": only that one, with all links it uses
- * @err: no tenant's user
+ * jobs_request() - handle srpol fabric jobs
+ * @request: "name" of one job, which is shown with all links that it uses
+ * @err: message if the user has no tenant
  *
- * Links are those of the plan that this engine made; none if it never led.
+ * Links are only shown if this engine made a plan; it has none if it never led.
  */
 json_t *jobs_request(const json_t *request, struct srpol_error *err)
 {

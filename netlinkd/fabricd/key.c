@@ -5,7 +5,7 @@
 #include "fabricd.h"
 
 /**
- * key_leader() - key of who leads
+ * key_leader() - key of the leader
  * @buf: result
  */
 const char *key_leader(char *buf)
@@ -15,7 +15,7 @@ const char *key_leader(char *buf)
 }
 
 /**
- * key_topology() - key of what is planned for
+ * key_topology() - key of the topology's digest
  * @buf: result
  */
 const char *key_topology(char *buf)
@@ -25,7 +25,7 @@ const char *key_topology(char *buf)
 }
 
 /**
- * key_head() - key of the head
+ * key_head() - key of the head of the plan
  * @buf: result
  */
 const char *key_head(char *buf)
@@ -50,7 +50,7 @@ const char *key_index(char *buf, uint64_t epoch)
  * key_page() - key of a page of an index
  * @buf: result
  * @epoch: epoch that wrote it
- * @page: number
+ * @page: number of the page
  */
 const char *key_page(char *buf, uint64_t epoch, uint32_t page)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who may write. The leader's key exists as long as its lease; who creates it
- * leads, and the revision of that is the term. The rest is up to transactions
- * that compare it: here one only stops to try when it makes no sense any more.
+ * Leader election. The leader's key exists as long as its lease; the engine
+ * that creates it leads, and the key's create revision is the term. Safety
+ * comes from transactions that compare the key: here an engine only stops
+ * trying when that makes no sense any more.
  */
 #include <string.h>
 
@@ -10,10 +11,11 @@
 
 static struct mirror mirror;
 static uint64_t lease;
-static uint64_t kept_ns;	/* when the lease was certainly alive */
+static uint64_t kept_ns;	/* last time at which the lease was certainly
+				 * alive */
 static uint64_t asked_ns;
 static bool asking;
-static bool taken;		/* somebody's key is there */
+static bool taken;		/* the leader's key exists */
 
 static void tick(void *data);
 static struct alarm ticker = ALARM_INIT(tick, NULL);
@@ -49,7 +51,7 @@ static void campaigned(void *data, const struct store_reply *reply)
 	if (reply->succeeded)
 		lead(reply->revision);
 	else if (reply->n && reply->kvs[0].lease == lease && lease)
-		/* it was written, but the answer was lost */
+		/* it was written, but the reply was lost */
 		lead(reply->kvs[0].create);
 	else
 		taken = reply->n;
@@ -95,7 +97,7 @@ static void kept(void *data, const struct store_reply *reply)
 		return;
 	}
 	kept_ns = asked_ns;
-	/* its own key may be there still, after a transaction was refused */
+	/* its own key may still exist after a transaction was refused */
 	campaign();
 }
 
@@ -146,7 +148,7 @@ static void end(void *data)
 }
 
 /**
- * leader_fenced() - a transaction of the leader was refused
+ * leader_fenced() - a transaction of the leader was refused: step down
  */
 void leader_fenced(void)
 {
@@ -155,7 +157,7 @@ void leader_fenced(void)
 }
 
 /**
- * leader_start() - try to become leader
+ * leader_start() - start trying to become leader
  */
 void leader_start(void)
 {
@@ -171,7 +173,7 @@ void leader_start(void)
 }
 
 /**
- * leader_stop() - try no more; the lease ends by itself or is given back
+ * leader_stop() - stop trying; the lease expires or is revoked
  */
 void leader_stop(void)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What hosts may send in a tenant's color: part of each epoch's index, so that
- * it has the digest of the head and comes with the plan.
+ * Limits for what hosts may send in a tenant's color. They are part of each
+ * epoch's index, so they are covered by the digest in the head and arrive with
+ * the plan.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,8 @@
 #include "srpol_lib.h"
 
 /*
- * What a tenant's jobs may use together, 0: nobody said. Hosts see a color, not
- * jobs; so it takes all jobs to have a maximum.
+ * What a tenant's jobs may use together, 0: no limit. Hosts see a color, not
+ * jobs, so there is a limit only if all jobs have a maximum.
  */
 static uint64_t jobs_max(const struct tenant *tenant)
 {
@@ -41,8 +42,8 @@ static int by_color(const void *a, const void *b)
 }
 
 /**
- * limits_make() - limits of all tenants that have one
- * @index: of the epoch in the making
+ * limits_make() - set the limits of all tenants that have one
+ * @index: index of the epoch being prepared
  */
 void limits_make(struct srpol_index *index)
 {
@@ -64,9 +65,9 @@ void limits_make(struct srpol_index *index)
 }
 
 /**
- * limits_equal() - do two epochs have the same limits?
- * @a: index of the one
- * @b: of the other
+ * limits_equal() - whether two epochs have the same limits
+ * @a: index of one epoch
+ * @b: index of the other epoch
  */
 bool limits_equal(const struct srpol_index *a, const struct srpol_index *b)
 {

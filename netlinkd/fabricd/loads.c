@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Links as hosts report them, and what the plan in force puts on them; made when
- * somebody looks. What the planner has of links is not shown: it may be less.
+ * Links as hosts report them, and the load that the plan in force puts on them,
+ * computed on demand. The planner's own copy of the links is not shown, as its
+ * capacities may be lower.
  */
 #include <stdlib.h>
 
@@ -12,9 +13,9 @@ static double *loads;
 static uint64_t of_plan;
 
 /**
- * loads_look() - links as they are now
+ * loads_look() - read the current state of links
  *
- * Return: NULL without memory; good until the next call.
+ * Return: valid until the next call; NULL without memory.
  */
 const struct srpol_links *loads_look(void)
 {
@@ -24,7 +25,7 @@ const struct srpol_links *loads_look(void)
 }
 
 /**
- * loads_links() - links as they were when somebody looked last
+ * loads_links() - state of links at the last loads_look()
  */
 const struct srpol_links *loads_links(void)
 {
@@ -32,10 +33,10 @@ const struct srpol_links *loads_links(void)
 }
 
 /**
- * loads_get() - bytes per directed link
+ * loads_get() - planned bytes by directed link
  *
- * Return: NULL if this engine has no plan, or without memory; good until the
- * next call.
+ * Return: valid until the next call; NULL if this engine has no plan, or
+ * without memory.
  */
 const double *loads_get(void)
 {
@@ -61,9 +62,9 @@ const double *loads_get(void)
 }
 
 /**
- * loads_seconds() - how long a link is busy with what is planned for it
- * @loads: of loads_get()
- * @link: link
+ * loads_seconds() - time in seconds that a link needs for its planned load
+ * @loads: result of loads_get()
+ * @link: directed link
  */
 double loads_seconds(const double *loads, uint32_t link)
 {
@@ -73,7 +74,7 @@ double loads_seconds(const double *loads, uint32_t link)
 }
 
 /**
- * loads_free() - forget them
+ * loads_free() - free loads and links
  */
 void loads_free(void)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What hosts send over links, as they measured it: the sum over all of them,
- * kept up to date as they tell, so that it costs nothing to look at. They tell
- * it on the bus if there is one, else in the store. What a host said ends some
- * time after it says no more, or with its lease. Nothing is planned from it.
+ * Loads of links as measured by hosts: the sum over all hosts, updated with
+ * each message, so that reading it costs nothing. Messages come over the bus if
+ * there is one, otherwise from the store. A host's loads end some time after
+ * its last message, or with its lease. They are not an input of the plan.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,11 +14,12 @@
 #include "hear.h"
 #include "srpol_lib.h"
 
-#define FORGET_NS	(30 * NS_PER_SEC)	/* hosts repeat it every 10 s */
-#define LOADS_MAX	1024	/* of a host, see follow.h */
+#define FORGET_NS	(30 * NS_PER_SEC)	/* hosts repeat their loads
+						 * every 10 s */
+#define LOADS_MAX	1024	/* for one host, see follow.h */
 
 /**
- * struct load - what a host sends over a link
+ * struct load - load that a host puts on a link
  * @link: directed link
  * @kbps: kbit/s
  */
@@ -28,13 +29,13 @@ struct load {
 };
 
 /**
- * struct told - what a host said
- * @host: its node
- * @mod: revision of that
- * @heard: when, of what came on the bus
- * @rest: kbit/s of links it did not name
+ * struct told - the last message of a host
+ * @host: node of the host
+ * @mod: revision of the message
+ * @heard: when it was received, if it came on the bus
+ * @rest: kbit/s on links that it did not list
  * @loads: struct load
- * @stale: not seen in the read that is under way
+ * @stale: not yet seen in the read that is under way
  */
 struct told {
 	uint32_t host;
@@ -80,7 +81,7 @@ static struct told *find(uint32_t host)
 			       by_host) : NULL;
 }
 
-/* May it send over that link? Not over another host's. */
+/* Whether a host may send over a link, which must not be another host's. */
 static bool may_send(uint32_t host, uint32_t link)
 {
 	uint32_t from = fabricd.fabric->links[link].from;
@@ -89,7 +90,7 @@ static bool may_send(uint32_t host, uint32_t link)
 	       fabricd.fabric->nodes[from].tier != SRPOL_TIER_HOST;
 }
 
-/* Links come in order, so none comes twice. */
+/* Links are in ascending order, so none occurs twice. */
 static int read_one(const json_t *pair, uint32_t host, struct vec *loads)
 {
 	const struct load *last = loads->n ?
@@ -149,12 +150,12 @@ static void set(void *data, const struct store_kv *kv)
 	}
 	if (read_told(kv, &new)) {
 		vec_free(&new.loads);
-		/* of many not each one */
+		/* log only some of many: the 1st, 2nd, 4th, 8th... */
 		if (!(refused & (refused + 1)))
 			log_notice("%s: wrong load, it does not count",
 				   kv->key);
 		refused++;
-		/* what it said before is not so any more */
+		/* what the host said before is no longer valid */
 		if (t)
 			sweep_remove(&sweep, t);
 		return;
@@ -188,7 +189,7 @@ static void forget_old(void *data)
 }
 
 /**
- * measured_hosts() - hosts whose loads are known
+ * measured_hosts() - number of hosts whose loads are known
  */
 size_t measured_hosts(void)
 {
@@ -196,7 +197,7 @@ size_t measured_hosts(void)
 }
 
 /**
- * measured_refused() - what they said that was wrong
+ * measured_refused() - number of invalid messages
  */
 uint64_t measured_refused(void)
 {
@@ -204,7 +205,7 @@ uint64_t measured_refused(void)
 }
 
 /**
- * measured_rest() - bit/s on links that hosts did not name, of all links
+ * measured_rest() - bit/s on links that hosts did not list, sum over all links
  */
 double measured_rest(void)
 {
@@ -217,7 +218,7 @@ double measured_rest(void)
 }
 
 /**
- * measured_rate() - what hosts send over a link now
+ * measured_rate() - load of a link as measured
  * @link: directed link
  *
  * Return: bit/s.
@@ -227,7 +228,7 @@ double measured_rate(uint32_t link)
 	return 1000.0 * sums[link];
 }
 
-/* Between switches: what a NIC carries no plan decides. */
+/* Links between switches only: no plan decides what a NIC carries. */
 static bool counts(uint32_t link)
 {
 	const struct srpol_fabric *f = fabricd.fabric;
@@ -237,8 +238,8 @@ static bool counts(uint32_t link)
 }
 
 /**
- * measured_shares() - what is planned and measured between switches in all
- * @loads: bytes planned by directed link, NULL: nothing
+ * measured_shares() - sum up planned and measured load between switches
+ * @loads: planned bytes by directed link, NULL: none
  * @shares: result
  */
 void measured_shares(const double *loads, struct measured_shares *shares)
@@ -262,14 +263,14 @@ void measured_shares(const double *loads, struct measured_shares *shares)
 }
 
 /**
- * measured_share_of() - of that, a link's
- * @loads: as above
- * @shares: of measured_shares()
- * @link: directed link between switches
- * @planned: result
- * @measured: result
+ * measured_share_of() - a link's shares of these sums
+ * @loads: planned bytes by directed link, NULL: none
+ * @shares: result of measured_shares()
+ * @link: directed link
+ * @planned: result: share of the planned load
+ * @measured: result: share of the measured load
  *
- * Return: whether it is one between switches.
+ * Return: whether the link is one between switches.
  */
 bool measured_share_of(const double *loads,
 		       const struct measured_shares *shares, uint32_t link,
@@ -283,7 +284,7 @@ bool measured_share_of(const double *loads,
 }
 
 /**
- * measured_bus() - what became of messages
+ * measured_bus() - counters of the bus connection
  * @stats: result
  */
 void measured_bus(struct bus_stats *stats)
@@ -292,8 +293,8 @@ void measured_bus(struct bus_stats *stats)
 }
 
 /**
- * measured_start() - keep up to date on what hosts send
- * @err: why not
+ * measured_start() - start receiving measured loads
+ * @err: message on failure
  */
 int measured_start(struct srpol_error *err)
 {
@@ -307,7 +308,7 @@ int measured_start(struct srpol_error *err)
 }
 
 /**
- * measured_stop() - no more of that
+ * measured_stop() - stop receiving measured loads
  */
 void measured_stop(void)
 {

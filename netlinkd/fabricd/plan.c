@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * When to plan: some time after the first event, never while an epoch is being
- * written, and only who leads and knows what there is.
+ * written, and only on a leader that has read everything.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static void published(int error)
 {
 	publishing = false;
 	if (error) {
-		/* nobody knows what is there: look */
+		/* the state of the store is unknown: read it again */
 		loaded = false;
 		alarm_set(&again, AGAIN_NS);
 		return;
@@ -34,7 +34,7 @@ static void published(int error)
 		plan_soon();
 }
 
-/* A plan, from what is sent and kept now. */
+/* Make a plan from the current demands and reservations. */
 static int run(const struct srpol_links *links, struct srpol_error *err)
 {
 	struct srpol_links *part = reservable(links), *left = NULL;
@@ -83,7 +83,7 @@ static void ring(void *data)
 	int ret;
 
 	dirty = false;
-	/* what it writes comes back as an event */
+	/* what settle() writes comes back as an event */
 	if (links && settle(links)) {
 		srpol_links_free(links);
 		return;
@@ -105,7 +105,8 @@ static void ring(void *data)
 }
 
 /**
- * plan_workload() - what the plan that was made last is for, but for reservations
+ * plan_workload() - demands that the last plan was made for, except those with
+ * reservations
  */
 const struct workload *plan_workload(void)
 {
@@ -113,7 +114,7 @@ const struct workload *plan_workload(void)
 }
 
 /**
- * plan_may_change() - is this the leader, and does it know all there is?
+ * plan_may_change() - whether this engine leads and has read everything
  */
 bool plan_may_change(void)
 {
@@ -122,7 +123,7 @@ bool plan_may_change(void)
 }
 
 /**
- * plan_soon() - something changed
+ * plan_soon() - something changed: plan soon
  */
 void plan_soon(void)
 {
@@ -148,7 +149,7 @@ static void take_over(void *data)
 }
 
 /**
- * plan_takeover() - this engine leads now: learn what there is, then plan
+ * plan_takeover() - this engine leads now: read the store, then plan
  */
 void plan_takeover(void)
 {
@@ -159,7 +160,7 @@ void plan_takeover(void)
 }
 
 /**
- * plan_stop() - somebody else plans
+ * plan_stop() - this engine no longer leads
  */
 void plan_stop(void)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An epoch goes into the store: chunks and pages that changed, then index and head in
- * one transaction, then what nobody refers to any more goes. Each transaction
- * compares the leader's key with the term, so that one who was leader can
- * write nothing.
+ * Writes an epoch to the store: first chunks and pages that changed, then index
+ * and head in one transaction, and finally it deletes keys that nothing refers
+ * to any more. Each transaction compares the leader's key with the term, so
+ * that a former leader cannot write anything.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,14 +15,14 @@
 #define TXN_BYTES	(STORE_VALUE_MAX / 2)
 
 /**
- * struct publication - one under way
- * @next: another one, of a term of before
- * @term: in this term
- * @done: told the end
- * @epoch: what will be in force
- * @change: what that takes
- * @at: next of its texts, then of what is old
- * @head_text: of the head
+ * struct publication - an epoch being written
+ * @next: another one, of an earlier term
+ * @term: its term
+ * @done: called at the end
+ * @epoch: the epoch
+ * @change: the writes for it
+ * @at: index of the next of its texts, then of its old keys
+ * @head_text: text of the head
  */
 struct publication {
 	struct publication *next;
@@ -60,11 +60,13 @@ static void finish(struct publication *p, int error)
 		done(error);
 }
 
-/* Whether to go on; if not, @p is gone. */
+/* Whether to go on; if not, @p has been freed. */
 static bool is_good(struct publication *p, const struct store_reply *reply)
 {
 	if (p->term != fabricd.term) {
-		/* what a leader of before still tried was refused, or not */
+		/*
+		 * the transaction of an earlier term was refused, or succeeded
+		 */
 		fabricd.stats.fenced += !reply->error && !reply->succeeded;
 		finish(p, -ECANCELED);
 		return false;
@@ -83,7 +85,10 @@ static bool is_good(struct publication *p, const struct store_reply *reply)
 	return false;
 }
 
-/* So many of @list from @p->at on as go into one transaction. */
+/*
+ * Fill a transaction with elements of @list from @p->at on; returns their
+ * number.
+ */
 static size_t fill(struct publication *p, const struct vec *list,
 		   struct store_put *put)
 {
@@ -198,10 +203,10 @@ static int make(struct publication *p, const struct srpol_plan *plan)
 }
 
 /**
- * publish() - make a plan the one in force
+ * publish() - put a plan in force
  * @plan: plan
- * @done: called if the term is still the same; nothing is done if the plan and
- *	what it has seen are as this leader published them last
+ * @done: called at the end if the term is still the same; nothing is written if
+ *	plan and inputs equal what this leader published last
  */
 void publish(const struct srpol_plan *plan, void (*done)(int error))
 {
@@ -222,7 +227,8 @@ void publish(const struct srpol_plan *plan, void (*done)(int error))
 }
 
 /**
- * publish_stop() - what is under way is forgotten; after the store is closed
+ * publish_stop() - abandon what is being written; called after the store is
+ * closed
  */
 void publish_stop(void)
 {

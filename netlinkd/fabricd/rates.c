@@ -6,10 +6,10 @@
 #include "tenants.h"
 
 /**
- * rates_read() - make numbers of rates
- * @o: object; members that are text become numbers
- * @keys: of rates, then NULL
- * @err: which is no rate
+ * rates_read() - convert rates to numbers
+ * @o: JSON object, whose rates given as text become numbers
+ * @keys: members that are rates, ended by NULL
+ * @err: message on failure
  */
 int rates_read(json_t *o, const char * const *keys, struct srpol_error *err)
 {

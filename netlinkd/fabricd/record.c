@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A reservation as the store has it. All that an engine needs is in there: what
- * is to be sent, on which paths, and what hosts may still do instead; so a new
- * leader goes on where the one before was.
+ * A reservation as stored. The record contains everything that an engine needs:
+ * what is to be sent, on which paths, and which earlier weights hosts may still
+ * use. So a new leader can continue where the previous one stopped.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "tenants.h"
 #include "words.h"
 
-/* { LEAF: text of its chunk } */
+/* JSON: { LEAF: text of its chunk } */
 static json_t *weights_json(const struct srpol_plan *plan)
 {
 	json_t *o = json_object();
@@ -64,10 +64,10 @@ static int read_weights(const json_t *o, struct srpol_plan **out,
 }
 
 /**
- * record_write() - text of a reservation
+ * record_write() - write a reservation as text
  * @r: reservation
  *
- * Return: to be freed, NULL without memory.
+ * Return: text, to be freed; NULL without memory.
  */
 char *record_write(const struct reservation *r)
 {
@@ -132,10 +132,10 @@ static int read_all(const json_t *o, struct reservation *r,
 
 /**
  * record_read() - read a reservation
- * @text: its text
- * @len: bytes of it
+ * @text: text of the reservation
+ * @len: length of @text in bytes
  * @r: result, to be freed; its names and revisions are not set
- * @err: what is wrong
+ * @err: message on failure
  */
 int record_read(const char *text, size_t len, struct reservation *r,
 		struct srpol_error *err)
@@ -153,8 +153,8 @@ int record_read(const char *text, size_t len, struct reservation *r,
 }
 
 /**
- * record_free() - end of a reservation
- * @r: it
+ * record_free() - free the contents of a reservation
+ * @r: the reservation
  */
 void record_free(struct reservation *r)
 {
@@ -167,8 +167,8 @@ void record_free(struct reservation *r)
 }
 
 /**
- * record_is_moving() - may hosts have other weights than they are told?
- * @r: reservation
+ * record_is_moving() - whether some hosts may still use other weights
+ * @r: the reservation
  */
 bool record_is_moving(const struct reservation *r)
 {
@@ -176,11 +176,11 @@ bool record_is_moving(const struct reservation *r)
 }
 
 /**
- * record_state() - where it is
- * @r: reservation
+ * record_state() - state of a reservation
+ * @r: the reservation
  *
- * Return: "admitted" (hosts have not acknowledged it yet), "reserved",
- * "moving", "ending", "lost".
+ * Return: "admitted" (not yet acknowledged by all hosts), "reserved", "moving",
+ * "ending" or "lost".
  */
 const char *record_state(const struct reservation *r)
 {

@@ -12,7 +12,7 @@
 
 /**
  * node_name() - name of a node
- * @node: number
+ * @node: number of the node
  */
 const char *node_name(uint32_t node)
 {
@@ -66,7 +66,7 @@ static json_t *hosts_json(void)
 }
 
 /**
- * report_stats() - what happened
+ * report_stats() - counters of this engine
  */
 json_t *report_stats(void)
 {
@@ -106,7 +106,7 @@ static const char *bus_state(void)
 }
 
 /**
- * report_engine() - who this engine is, and what it knows of the epoch
+ * report_engine() - identity of this engine, and the epoch in force
  */
 json_t *report_engine(void)
 {
@@ -138,8 +138,8 @@ static json_t *load_json(void)
 }
 
 /**
- * report_show() - srpol fabric show
- * @request: nothing more
+ * report_show() - handle srpol fabric show
+ * @request: no further members
  * @err: not used
  */
 json_t *report_show(const json_t *request, struct srpol_error *err)
@@ -158,9 +158,9 @@ json_t *report_show(const json_t *request, struct srpol_error *err)
 }
 
 /**
- * report_weights() - weights as a list
+ * report_weights() - weights as a JSON list
  * @weights: by path
- * @n: number of them
+ * @n: number of weights
  */
 json_t *report_weights(const uint8_t *weights, uint32_t n)
 {
@@ -172,7 +172,7 @@ json_t *report_weights(const uint8_t *weights, uint32_t n)
 	return list;
 }
 
-/* From one leaf, or from all. */
+/* Pairs from one leaf, or from all leaves if @from is SRPOL_NONE. */
 static json_t *pairs_json(const struct srpol_plan *plan, uint32_t from)
 {
 	const struct workload *w = plan_workload();
@@ -205,9 +205,9 @@ static json_t *pairs_json(const struct srpol_plan *plan, uint32_t from)
 }
 
 /**
- * report_plan() - srpol fabric plan
+ * report_plan() - handle srpol fabric plan
  * @request: "from": only pairs from this leaf
- * @err: no such leaf, no plan
+ * @err: message if there is no such leaf or no plan
  */
 json_t *report_plan(const json_t *request, struct srpol_error *err)
 {
@@ -234,9 +234,9 @@ json_t *report_plan(const json_t *request, struct srpol_error *err)
 }
 
 /**
- * report_add_change() - a pair that plans differ in
- * @data: list
- * @c: change
+ * report_add_change() - append to a list a pair that differs between plans
+ * @data: JSON list
+ * @c: the difference
  */
 void report_add_change(void *data, const struct srpol_plan_change *c)
 {
@@ -248,9 +248,10 @@ void report_add_change(void *data, const struct srpol_plan_change *c)
 }
 
 /**
- * report_diff() - srpol fabric diff: what the last change of the plan changed
- * @request: nothing more
- * @err: no plan
+ * report_diff() - handle srpol fabric diff: differences between the last two
+ * plans
+ * @request: no further members
+ * @err: message if there are no two plans
  */
 json_t *report_diff(const json_t *request, struct srpol_error *err)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * All reservations of the shard, as the store has them. Whoever changes one
- * writes cap/SHARD in the same transaction, and compares its revision: so
- * changes come one after the other, and each was decided knowing all before it.
+ * All reservations of the shard in the store. Each change of a reservation also
+ * writes cap/SHARD in the same transaction, and compares its revision. So
+ * changes are serialized, and each was decided with knowledge of all before it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,8 +32,8 @@ static struct sweep sweep = {
 /**
  * key_reservation() - key of a reservation
  * @buf: result
- * @tenant: whose
- * @job: for which job
+ * @tenant: name of the tenant
+ * @job: name of the job
  */
 const char *key_reservation(char *buf, const char *tenant, const char *job)
 {
@@ -43,7 +43,7 @@ const char *key_reservation(char *buf, const char *tenant, const char *job)
 }
 
 /**
- * key_cap() - key that all changes of reservations write
+ * key_cap() - key that every change of reservations writes
  * @buf: result
  */
 const char *key_cap(char *buf)
@@ -55,8 +55,8 @@ const char *key_cap(char *buf)
 /**
  * key_job() - key of a job
  * @buf: result
- * @tenant: whose
- * @job: its name
+ * @tenant: name of the tenant
+ * @job: name of the job
  */
 const char *key_job(char *buf, const char *tenant, const char *job)
 {
@@ -65,11 +65,11 @@ const char *key_job(char *buf, const char *tenant, const char *job)
 }
 
 /**
- * reservation_find() - a job's reservation
- * @tenant: whose
+ * reservation_find() - find a job's reservation
+ * @tenant: name of the tenant
  * @job: name of the job
  *
- * Return: valid until the loop goes on; NULL: there is none.
+ * Return: valid until control returns to the event loop; NULL: no reservation.
  */
 struct reservation *reservation_find(const char *tenant, const char *job)
 {
@@ -82,7 +82,7 @@ struct reservation *reservation_find(const char *tenant, const char *job)
 }
 
 /**
- * reservations_all() - struct reservation, the oldest first
+ * reservations_all() - all struct reservation, the oldest first
  */
 struct vec *reservations_all(void)
 {
@@ -90,7 +90,7 @@ struct vec *reservations_all(void)
 }
 
 /**
- * reservation_is_live() - is bandwidth kept for a job now?
+ * reservation_is_live() - whether bandwidth is reserved for a job now
  * @r: reservation, may be NULL
  */
 bool reservation_is_live(const struct reservation *r)
@@ -99,7 +99,8 @@ bool reservation_is_live(const struct reservation *r)
 }
 
 /**
- * reservations_ready() - is what is known here all that cap/SHARD stands for?
+ * reservations_ready() - whether everything was read, up to the last change of
+ * cap/SHARD
  */
 bool reservations_ready(void)
 {
@@ -107,7 +108,7 @@ bool reservations_ready(void)
 }
 
 /**
- * reservations_cap() - revision that a change compares
+ * reservations_cap() - revision of cap/SHARD, which a change has to compare
  */
 uint64_t reservations_cap(void)
 {
@@ -115,10 +116,10 @@ uint64_t reservations_cap(void)
 }
 
 /**
- * reservations_cap_text() - what a change writes there
- * @more: reservations that it adds
+ * reservations_cap_text() - value that a change writes to cap/SHARD
+ * @more: number of reservations that it adds
  *
- * Return: to be freed.
+ * Return: text, to be freed.
  */
 char *reservations_cap_text(int more)
 {
@@ -132,7 +133,7 @@ char *reservations_cap_text(int more)
 
 /**
  * reservations_sum() - bit/s that a tenant has reserved
- * @tenant: whose; NULL: all
+ * @tenant: name of the tenant; NULL: all tenants
  */
 uint64_t reservations_sum(const char *tenant)
 {
@@ -146,8 +147,8 @@ uint64_t reservations_sum(const char *tenant)
 }
 
 /**
- * reservable() - what may be reserved of links
- * @links: what they can carry
+ * reservable() - capacities that may be reserved
+ * @links: capacities of links
  *
  * Return: to be freed, NULL without memory.
  */
@@ -164,9 +165,9 @@ struct srpol_links *reservable(const struct srpol_links *links)
 }
 
 /**
- * reservations_ledger() - all holds
- * @links: what may be kept of links; they have to stay
- * @ledger: result, to be freed; hold number i is that of reservation i
+ * reservations_ledger() - all reservations as a ledger
+ * @links: capacities that may be reserved; they must outlive the ledger
+ * @ledger: result, to be freed; hold number i is reservation number i
  */
 int reservations_ledger(const struct srpol_links *links,
 			struct srpol_ledger *ledger)
@@ -196,8 +197,8 @@ int reservations_ledger(const struct srpol_links *links,
 }
 
 /**
- * ledger_free() - end of holds; what they are of stays
- * @ledger: of reservations_ledger()
+ * ledger_free() - free a ledger, but not what its holds refer to
+ * @ledger: result of reservations_ledger()
  */
 void ledger_free(struct srpol_ledger *ledger)
 {
@@ -214,7 +215,7 @@ static int by_age(const void *a, const void *b)
 	return strcmp(x->tenant, y->tenant) ?: strcmp(x->job, y->job);
 }
 
-/* resv/SHARD/TENANT/JOB */
+/* Read tenant and job from a key resv/SHARD/TENANT/JOB. */
 static bool read_names(const char *key, char *tenant, char *job)
 {
 	const char *at = key + strlen(prefix), *slash = strchr(at, '/');
@@ -294,7 +295,7 @@ static void end_cap(void *data)
 }
 
 /**
- * reservations_start() - keep up to date on reservations
+ * reservations_start() - start following reservations
  */
 void reservations_start(void)
 {
@@ -314,7 +315,7 @@ void reservations_start(void)
 }
 
 /**
- * reservations_stop() - no more of them
+ * reservations_stop() - stop following reservations
  */
 void reservations_stop(void)
 {

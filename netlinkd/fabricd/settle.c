@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the leader does for reservations, each step a transaction that compares
- * its term and cap/SHARD:
+ * Steps of the leader for reservations. Each is a transaction that compares the
+ * leader's term and cap/SHARD:
  *
- * - when all hosts have acknowledged an epoch, what they had before is free
- * - a reservation whose time is over, or whose job is gone, ends
- * - where links carry less, it moves to others, or is lost, and says so
+ * - when all hosts have acknowledged an epoch, their earlier weights are freed
+ * - a reservation whose time is over, or whose job was deleted, ends
+ * - if links carry less, it moves to other links or is lost, which is recorded
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,10 +24,10 @@ static struct alarm in_time = ALARM_INIT(ring, NULL);
 static bool writing;
 
 /**
- * struct change - what becomes of a reservation
- * @key: its key
- * @job_key: of its job, which ends with it; empty: it stays
- * @text: new value, NULL: it is deleted
+ * struct change - change of a reservation
+ * @key: key of the reservation
+ * @job_key: key of its job if that ends as well, otherwise empty
+ * @text: new value, NULL: the key is deleted
  */
 struct change {
 	char key[STORE_KEY_LEN];
@@ -36,9 +36,9 @@ struct change {
 };
 
 /**
- * settle_all_acked() - have all hosts applied an epoch?
- * @epoch: it
- * @behind: result: one that has not, may be NULL
+ * settle_all_acked() - whether all hosts have applied an epoch
+ * @epoch: the epoch
+ * @behind: result: a host that has not; may be NULL
  */
 bool settle_all_acked(uint64_t epoch, const char **behind)
 {
@@ -69,7 +69,7 @@ static bool has_room(const struct vec *changes)
 	return changes->n < CHANGES_MAX;
 }
 
-/* The second step: hosts use @weights, and nothing of before. */
+/* The second step: hosts use @weights and no longer @before. */
 static void free_before(const struct reservation *r, struct vec *changes)
 {
 	struct reservation now = *r;
@@ -96,7 +96,7 @@ static void end_it(const struct reservation *r, struct vec *changes,
 		   with_job ? "its time is over" : "its job is gone or another one");
 }
 
-/* Its job's key was deleted or changed by somebody who knows of no engine. */
+/* The job's key was deleted or changed by a program other than an engine. */
 static bool is_orphan(const struct reservation *r)
 {
 	char key[STORE_KEY_LEN];
@@ -109,7 +109,7 @@ static bool is_orphan(const struct reservation *r)
 	       memcmp(job->text, r->job_text, job->len);
 }
 
-/* Steps that follow from time, jobs and acknowledgements. */
+/* Find steps due to time, jobs and acknowledgements. */
 static void find_steps(struct vec *changes)
 {
 	const struct reservation *r;
@@ -157,7 +157,7 @@ static void move(const struct reservation *r,
 	add(changes, r, record_write(&now));
 }
 
-/* Steps that follow from links. */
+/* Find steps due to links. */
 static int find_moves(const struct srpol_links *links, struct vec *changes)
 {
 	struct srpol_links *part = reservable(links);
@@ -181,7 +181,7 @@ static int find_moves(const struct srpol_links *links, struct vec *changes)
 	return ret;
 }
 
-/* Of a transaction that was refused: was it because another one leads? */
+/* Whether a transaction was refused because another engine leads. */
 static bool is_fenced(const struct store_reply *reply)
 {
 	char leader[STORE_KEY_LEN];
@@ -201,7 +201,7 @@ static void wrote(void *data, const struct store_reply *reply)
 		fabricd.stats.unsure++;
 	else if (!reply->succeeded && fabricd.term && is_fenced(reply))
 		leader_fenced();
-	/* else what was changed meanwhile comes as an event */
+	/* otherwise something changed meanwhile, which arrives as an event */
 	settle_soon();
 	plan_soon();
 }
@@ -237,10 +237,10 @@ static void write_changes(const struct vec *changes)
 }
 
 /**
- * settle() - do what is to be done
- * @links: state of the links
+ * settle() - find and write the next steps
+ * @links: state of links
  *
- * Return: whether something is being written; then a plan makes sense later.
+ * Return: whether something is being written, so that planning has to wait.
  */
 bool settle(const struct srpol_links *links)
 {
@@ -251,7 +251,7 @@ bool settle(const struct srpol_links *links)
 	if (writing)
 		return true;
 	find_steps(&changes);
-	/* one after the other: what is free now is free for these */
+	/* steps first: bandwidth that they free is available to moves */
 	if (!changes.n && find_moves(links, &changes))
 		log_error("reservations: no memory");
 	some = changes.n;
@@ -263,7 +263,7 @@ bool settle(const struct srpol_links *links)
 	return some;
 }
 
-/* The next end that a clock brings. */
+/* Set the timer for the first end of a reservation. */
 static void set_clock(void)
 {
 	const struct reservation *r;
@@ -291,7 +291,7 @@ static void ring(void *data)
 }
 
 /**
- * settle_soon() - hosts acknowledged something, or a change was written
+ * settle_soon() - hosts sent acknowledgements, or a change was written
  */
 void settle_soon(void)
 {
@@ -300,7 +300,7 @@ void settle_soon(void)
 }
 
 /**
- * settle_planned() - a plan was made of reservations as they are
+ * settle_planned() - a plan was made for the current reservations and jobs
  */
 void settle_planned(void)
 {
@@ -331,7 +331,7 @@ void settle_published(void)
 }
 
 /**
- * settle_stop() - somebody else leads
+ * settle_stop() - another engine leads
  */
 void settle_stop(void)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A list that follows a prefix: what does not come in a full read is gone. */
+/*
+ * A list that mirrors keys with a prefix: elements that a full read does not
+ * contain are removed.
+ */
 #include <string.h>
 
 #include "tenants.h"
@@ -11,7 +14,7 @@ static bool *stale(const struct sweep *s, size_t i)
 
 /**
  * sweep_begin() - a full read begins
- * @data: the struct sweep
+ * @data: struct sweep
  * @cluster: not used
  */
 void sweep_begin(void *data, uint64_t cluster)
@@ -24,9 +27,9 @@ void sweep_begin(void *data, uint64_t cluster)
 }
 
 /**
- * sweep_remove() - an element is gone
+ * sweep_remove() - remove an element
  * @s: sweep
- * @element: of its list
+ * @element: element of its list
  */
 void sweep_remove(const struct sweep *s, void *element)
 {
@@ -38,10 +41,10 @@ void sweep_remove(const struct sweep *s, void *element)
 }
 
 /**
- * sweep_gone() - remove what did not come
- * @s: sweep; its list was read once
+ * sweep_gone() - remove elements that the read did not contain
+ * @s: sweep, whose prefix has been read
  *
- * Return: number of these.
+ * Return: number of removed elements.
  */
 size_t sweep_gone(struct sweep *s)
 {
@@ -58,8 +61,8 @@ size_t sweep_gone(struct sweep *s)
 }
 
 /**
- * sweep_end() - these were all; if something is new, plan and decide anew
- * @data: the struct sweep
+ * sweep_end() - a full read ended: if something changed, plan and decide again
+ * @data: struct sweep
  */
 void sweep_end(void *data)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a new leader finds: the topology's key, the head, its index and pages. What
- * these do not refer to was left by one that did not come to its end, and is
- * deleted. A head or index that cannot be read is as none: all is written
- * anew, with an epoch above all that are there.
+ * What a new leader reads: the topology's key, the head, its index and pages.
+ * Keys that these do not refer to were left by an engine that did not finish,
+ * and are deleted. A head or index that cannot be read is treated as missing:
+ * everything is written again, with an epoch greater than all existing ones.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +11,17 @@
 #include "fabricd.h"
 #include "srpol_lib.h"
 
-#define EPOCH_MAX	(1ull << 53)	/* of what engines write; JSON has no more */
+#define EPOCH_MAX	(1ull << 53)	/* of engines' epochs; JSON numbers
+					 * go no further */
 
 /**
  * struct state - a takeover under way
- * @next: another one, of a term of before
- * @term: in this term
- * @done: told the end
- * @epoch: highest there is
- * @head: what is in force
- * @keys: char *, keys of chunks and indices
+ * @next: another one, of an earlier term
+ * @term: its term
+ * @done: called at the end
+ * @epoch: highest epoch found
+ * @head: head in force
+ * @keys: char *: keys of chunks and indices
  */
 struct state {
 	struct state *next;
@@ -57,7 +58,7 @@ static void finish(struct state *s, bool ok)
 		done(ok);
 }
 
-/* Whether to go on; if not, @s is gone. */
+/* Whether to go on; if not, @s has been freed. */
 static bool is_good(struct state *s, const struct store_reply *reply)
 {
 	if (s->term == fabricd.term && !reply->error)
@@ -192,7 +193,9 @@ static bool take_pages(struct epoch *e, const struct store_reply *reply)
 	return true;
 }
 
-/* The epoch in force, if its index and pages are those the head means. */
+/*
+ * Read the epoch in force, if its index and pages have the digests in the head.
+ */
 static void take_epoch(struct state *s, const struct store_reply *reply)
 {
 	struct epoch *e = &fabricd.epoch;
@@ -314,8 +317,8 @@ static void got_topology(void *data, const struct store_reply *reply)
 }
 
 /**
- * takeover() - learn what there is, and delete what nobody needs
- * @done: called if the term is still the same; @ok: it is known now
+ * takeover() - read the store, and delete keys that nothing refers to
+ * @done: called at the end if the term is still the same; @ok: all was read
  */
 void takeover(void (*done)(bool ok))
 {
@@ -332,7 +335,7 @@ void takeover(void (*done)(bool ok))
 }
 
 /**
- * takeover_stop() - what is under way is forgotten; after the store is closed
+ * takeover_stop() - abandon what is under way; called after the store is closed
  */
 void takeover_stop(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* srpol fabric tenant, and the list of tenants. */
+/* srpol fabric tenant and srpol fabric tenants. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "words.h"
 
 /**
- * struct change - a tenant that is being written
- * @next: all of them
- * @later: who waits for it
- * @reply: if it is done
+ * struct change - change of a tenant that is being written
+ * @next: next change
+ * @later: where to send the reply
+ * @reply: reply on success
  */
 struct change {
 	struct change *next;
@@ -52,7 +52,7 @@ static void wrote(void *data, const struct store_reply *reply)
 }
 
 /**
- * tenant_request_stop() - no more changes
+ * tenant_request_stop() - fail all pending changes
  */
 void tenant_request_stop(void)
 {
@@ -64,8 +64,9 @@ void tenant_request_stop(void)
 }
 
 /*
- * A reservation that is decided meanwhile compares the tenant's key; one that
- * was written before, and is not known here, is found by cap/SHARD.
+ * Reservations decided meanwhile compare the tenant's key. A reservation that
+ * was written before, but has not been read yet, is detected by comparing
+ * cap/SHARD.
  */
 static json_t *write_tenant(const char *name, const char *text,
 			    struct srpol_error *err)
@@ -119,9 +120,9 @@ static int check_color(const struct tenant *new, struct srpol_error *err)
 }
 
 /**
- * tenant_add_request() - srpol fabric tenant add, or change
+ * tenant_add_request() - handle srpol fabric tenant add and change
  * @request: "name", "color", "paths", "guaranteed", "max"
- * @err: what is wrong
+ * @err: message on failure
  */
 json_t *tenant_add_request(const json_t *request, struct srpol_error *err)
 {
@@ -154,9 +155,9 @@ json_t *tenant_add_request(const json_t *request, struct srpol_error *err)
 }
 
 /**
- * tenant_del_request() - srpol fabric tenant del
+ * tenant_del_request() - handle srpol fabric tenant del
  * @request: "name"
- * @err: what is wrong
+ * @err: message on failure
  */
 json_t *tenant_del_request(const json_t *request, struct srpol_error *err)
 {
@@ -223,9 +224,9 @@ static json_t *one_tenant(const struct tenant *t)
 }
 
 /**
- * tenants_request() - srpol fabric tenants
- * @request: nothing more; a tenant's user sees its own
- * @err: no tenant's user
+ * tenants_request() - handle srpol fabric tenants
+ * @request: no further members; a tenant's user sees its own tenant
+ * @err: message if the user has no tenant
  */
 json_t *tenants_request(const json_t *request, struct srpol_error *err)
 {

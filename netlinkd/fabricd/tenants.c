@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What operators said of tenants: keys cfg/tenant/NAME. */
+/* Tenants as operators defined them: keys cfg/tenant/NAME. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define PREFIX		"cfg/tenant/"
 #define POLL_NS		(60 * NS_PER_SEC)
-#define COLOR_MIN	2		/* 1 is that of demands without a tenant */
+#define COLOR_MIN	2		/* 1 is for demands without a tenant */
 
 static struct mirror mirror;
 static struct vec tenants = VEC_INIT(struct tenant);
@@ -26,7 +26,7 @@ static struct sweep sweep = {
 };
 
 /**
- * tenants_ready() - was everything read once?
+ * tenants_ready() - whether all tenants were read at least once
  */
 bool tenants_ready(void)
 {
@@ -36,7 +36,7 @@ bool tenants_ready(void)
 /**
  * key_tenant() - key of a tenant
  * @buf: result
- * @name: of the tenant
+ * @name: name of the tenant
  */
 const char *key_tenant(char *buf, const char *name)
 {
@@ -45,8 +45,8 @@ const char *key_tenant(char *buf, const char *name)
 }
 
 /**
- * tenant_free() - end of a tenant
- * @tenant: it
+ * tenant_free() - free the contents of a tenant
+ * @tenant: the tenant
  */
 void tenant_free(struct tenant *tenant)
 {
@@ -69,8 +69,8 @@ static bool names(const json_t *paths, uint32_t node)
 }
 
 /*
- * The set is of spines, super-spines, or both: where it names one of a tier, no
- * other switch of that tier may be used.
+ * The list contains spines, super-spines, or both: if it contains switches of a
+ * tier, no others of that tier may be used.
  */
 static int read_paths(json_t *paths, struct tenant *tenant,
 		      struct srpol_error *err)
@@ -112,11 +112,11 @@ static int read_paths(json_t *paths, struct tenant *tenant,
 
 /**
  * tenant_read() - read a tenant's value
- * @name: of the tenant
- * @text: JSON
- * @len: bytes of it
+ * @name: name of the tenant
+ * @text: the value, JSON
+ * @len: length of @text in bytes
  * @tenant: result, to be freed with tenant_free(); @mod is not set
- * @err: what is wrong
+ * @err: message on failure
  */
 int tenant_read(const char *name, const char *text, size_t len,
 		struct tenant *tenant, struct srpol_error *err)
@@ -160,10 +160,10 @@ int tenant_read(const char *name, const char *text, size_t len,
 }
 
 /**
- * tenant_find() - a tenant
- * @name: name
+ * tenant_find() - find a tenant
+ * @name: name of the tenant
  *
- * Return: the tenant, valid until the loop goes on; NULL: there is none.
+ * Return: valid until control returns to the event loop; NULL: no such tenant.
  */
 const struct tenant *tenant_find(const char *name)
 {
@@ -176,7 +176,7 @@ const struct tenant *tenant_find(const char *name)
 }
 
 /**
- * tenants_all() - struct tenant, all of them
+ * tenants_all() - all struct tenant
  */
 const struct vec *tenants_all(void)
 {
@@ -209,7 +209,7 @@ static void set(void *data, const struct store_kv *kv)
 		fabricd.stats.refused++;
 		log_notice("%s: %s; what was said before stays", kv->key,
 			   err.text);
-		/* and can be written over */
+		/* so that the invalid value can be replaced */
 		if (t)
 			t->mod = kv->mod;
 		return;
@@ -224,7 +224,7 @@ static void set(void *data, const struct store_kv *kv)
 }
 
 /**
- * tenants_start() - keep up to date on tenants
+ * tenants_start() - start following tenants
  */
 void tenants_start(void)
 {
@@ -237,7 +237,7 @@ void tenants_start(void)
 }
 
 /**
- * tenants_stop() - no more of them
+ * tenants_stop() - stop following tenants
  */
 void tenants_stop(void)
 {

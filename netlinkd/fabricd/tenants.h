@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tenants and the bandwidth kept for their jobs. The design is in
+ * Tenants, and bandwidth reserved for their jobs. The design is described in
  * Documentation/fabric-engine.rst.
  *
- *	access.c	who asks: an operator, or a tenant's user
- *	tenants.c	what operators said of tenants
+ *	access.c	whether an operator or a tenant's user asks
+ *	tenants.c	tenants as operators defined them
  *	tenant_request.c srpol fabric tenant
  *	rates.c		rates in requests
- *	record.c	a reservation as it is kept
- *	reservations.c	all of them, as the store has them
- *	admission.c	whether a job's bandwidth can be kept, and if not, why
- *	job_request.c	srpol fabric job: from the question to the store
- *	job_read.c	what it says
+ *	record.c	a reservation as stored
+ *	reservations.c	all reservations in the store
+ *	admission.c	whether a job's bandwidth can be reserved, or why not
+ *	job_request.c	srpol fabric job: from the request to the store
+ *	job_read.c	reads that request
  *	jobs.c		srpol fabric jobs
- *	settle.c	what the leader does for reservations: second steps, ends,
- *			links that changed
- *	via.c		functions of switches that jobs go through
+ *	settle.c	steps of the leader for reservations: second steps,
+ *			ends, links that changed
+ *	via.c		functions of switches that jobs pass
  *	workload.c	what jobs send, and in which color
  *	limits.c	what hosts may send in a tenant's color
- *	whole.c		the plan, from what is sent and what is kept
- *	flows.c		paths of flows, of jobs that say how many they send
+ *	whole.c		the plan, from demands and reservations
+ *	flows.c		paths of single flows, for jobs that tell their number
  *	advise.c	srpol fabric advise
  *	what_if.c	srpol fabric plan what-if
  */
@@ -28,16 +28,16 @@
 
 #include "fabricd.h"
 
-#define TENANT_DEFAULT	"default"	/* of an operator's job that has none */
+#define TENANT_DEFAULT	"default"	/* of an operator's job without one */
 
 /* access.c */
 
 #define USERS_MAX	1024
 
 /**
- * struct user - whose user it is
- * @uid: user
- * @tenant: its tenant
+ * struct user - a user of a tenant
+ * @uid: user id
+ * @tenant: name of the tenant
  */
 struct user {
 	uint32_t uid;
@@ -55,15 +55,15 @@ int access_may(const char *tenant, struct srpol_error *err);
 /* tenants.c */
 
 /**
- * struct tenant - as operators defined it
- * @name: of it
- * @color: of its flows
- * @paths: names of switches: where its paths may go; JSON list, NULL: anywhere
- * @guaranteed: bit/s that its jobs may reserve in all
- * @max: bit/s that one of its jobs may want, 0: no limit
+ * struct tenant - a tenant as operators defined it
+ * @name: its name
+ * @color: color of its flows
+ * @paths: JSON list of names of switches that its paths may use, NULL: all
+ * @guaranteed: bit/s that its jobs may reserve in total
+ * @max: bit/s that one of its jobs may ask for, 0: no limit
  * @mod: revision of its key
- * @allowed: by directed link: may it be used; NULL: all may
- * @stale: not seen in the read that is under way
+ * @allowed: by directed link: whether it may be used; NULL: all may
+ * @stale: not yet seen in the read that is under way
  */
 struct tenant {
 	char name[SRPOL_NAME_LEN];
@@ -98,25 +98,25 @@ int rates_read(json_t *o, const char * const *keys, struct srpol_error *err);
 /* record.c */
 
 /**
- * struct reservation - bandwidth that is kept for a job
- * @tenant: whose
- * @job: of which job
- * @color: of its flows
+ * struct reservation - bandwidth reserved for a job
+ * @tenant: tenant of the job
+ * @job: name of the job
+ * @color: color of its flows
  * @guaranteed: bit/s of its busiest GPU
  * @max: bit/s that it may use at most, 0: no limit; see limits.c
  * @until: end, in seconds since 1970, 0: none
- * @settled: hosts have acknowledged @weights
- * @ends: nothing is kept any more but what hosts may still use
+ * @settled: all hosts have acknowledged @weights
+ * @ends: it is over, except for what hosts may still use
  * @lost: why it could not be kept, empty: it could
- * @job_text: what the job was to send, as its key has it
- * @demands: likewise
- * @weights: that hosts are told, NULL: none
- * @before: that they were told before, until they acknowledged, NULL: none
- * @create: revision of its key's creation
+ * @job_text: value of the job's key: what it sends
+ * @demands: the same, parsed
+ * @weights: weights for hosts, NULL: none
+ * @before: earlier weights that some hosts may still use, NULL: none
+ * @create: create revision of its key
  * @mod: revision of its key
- * @planned: @mod as of the last plan that was published
- * @epoch: its epoch, 0: none yet
- * @stale: not seen in the read that is under way
+ * @planned: @mod when the last published plan was made
+ * @epoch: first epoch with this @mod, 0: none yet
+ * @stale: not yet seen in the read that is under way
  */
 struct reservation {
 	char tenant[SRPOL_NAME_LEN];
@@ -167,12 +167,12 @@ const char *key_job(char *buf, const char *tenant, const char *job);
 /* admission.c */
 
 /**
- * enum decision - what becomes of a job
- * @DECISION_ACCEPT: it is taken, with what it wants
- * @DECISION_DEFER: not now, but later
- * @DECISION_LOWER: not with this bandwidth: with less, or without a guarantee
+ * enum decision - decision about a job
+ * @DECISION_ACCEPT: it is accepted with the bandwidth it asks for
+ * @DECISION_DEFER: not now, but at a later time
+ * @DECISION_LOWER: only with less bandwidth, or without a guarantee
  * @DECISION_REJECT: never with this bandwidth
- * @DECISION_WAIT: hosts still move for another job of that tenant
+ * @DECISION_WAIT: hosts still move traffic of another job of the tenant
  */
 enum decision {
 	DECISION_ACCEPT,
@@ -183,16 +183,16 @@ enum decision {
 };
 
 /**
- * struct admission - a question and its answer
- * @tenant: whose job
- * @want: what is to be kept; with weights if that is accepted
- * @decision: answer
- * @reason: why
- * @link: that has too little, SRPOL_NONE: none is to blame
- * @left: bit/s left there
- * @wanted: bit/s wanted there
+ * struct admission - a request for bandwidth, and the decision
+ * @tenant: tenant of the job
+ * @want: what is to be reserved; has weights once it is accepted
+ * @decision: the decision
+ * @reason: reason of the decision
+ * @link: link without enough bandwidth, SRPOL_NONE: no link is the reason
+ * @left: bit/s left on it
+ * @wanted: bit/s wanted on it
  * @most: counter-offer: bit/s that would be accepted now
- * @after_s: likewise: seconds after which it would be accepted, 0: nobody knows
+ * @after_s: counter-offer: seconds after which it would be accepted, 0: unknown
  */
 struct admission {
 	const struct tenant *tenant;
@@ -236,10 +236,10 @@ bool settle_all_acked(uint64_t epoch, const char **behind);
 /* workload.c */
 
 /**
- * struct workload - what is sent
- * @demands: demands, each with the color of its tenant, or 1
- * @job: by demand: number of its job in fabricd.jobs, SRPOL_NONE: a forecast
- * @room: of @job
+ * struct workload - demands of jobs and forecasts
+ * @demands: demands, each with the color of its tenant, or 1 without a tenant
+ * @job: for each demand: index of its job in fabricd.jobs, SRPOL_NONE: forecast
+ * @room: size of @job
  */
 struct workload {
 	struct srpol_demands demands;
@@ -248,14 +248,14 @@ struct workload {
 };
 
 /**
- * enum workload_part - which demands
- * @WORKLOAD_ALL: all, forecasts of hosts included
+ * enum workload_part - which demands to read
+ * @WORKLOAD_ALL: all, including forecasts
  * @WORKLOAD_JOBS: all of jobs
- * @WORKLOAD_FORECAST: without a reservation, anywhere, those of hosts included
- * @WORKLOAD_SLICED: without a reservation, of one tenant that has its own paths,
- *	by its configuration or by the function that its jobs go through
- * @WORKLOAD_FLOWS: without a reservation, of jobs that say how many flows they
- *	send; these are not in the two before
+ * @WORKLOAD_FORECAST: those without a reservation on all paths, and forecasts
+ * @WORKLOAD_SLICED: without a reservation, of one tenant that has its own
+ *	paths, by its configuration or by the function that its jobs pass
+ * @WORKLOAD_FLOWS: without a reservation, of jobs that tell their number of
+ *	flows; not included in the previous two
  */
 enum workload_part {
 	WORKLOAD_ALL,

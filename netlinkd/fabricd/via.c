@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Jobs that go through functions of switches. A host tells packets of a job by
- * the tenant's color, and so which function's SID they get: in a color all goes
- * through the same one, or none. What a function does is not known here: what is
- * told of it is the topology file's model.
+ * Jobs whose traffic passes functions of switches. A host recognizes packets of
+ * a job by the tenant's color, which also determines the function's SID: all
+ * traffic of a color passes the same function, or none. The engine does not
+ * know what a function does; it reports the model in the topology file.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,8 +21,8 @@ static bool is_of(const struct input *job, const char *tenant)
 }
 
 /*
- * The first job of a tenant by name that sends something counts; NULL: it has
- * none. O(log jobs), and those before it.
+ * A tenant's first job, in the order of names, that sends something; NULL:
+ * none. Takes O(log jobs), and time for the tenant's jobs before it.
  */
 static const struct input *first_job(const char *tenant)
 {
@@ -45,10 +45,10 @@ static const struct input *first_job(const char *tenant)
 }
 
 /**
- * via_of_tenant() - what a tenant's packets go through
- * @tenant: its name
+ * via_of_tenant() - function that a tenant's packets pass
+ * @tenant: name of the tenant
  *
- * Return: see struct srpol_demand; 0: nothing.
+ * Return: as in struct srpol_demand; 0: none.
  */
 uint32_t via_of_tenant(const char *tenant)
 {
@@ -63,10 +63,10 @@ static const char *word_of(uint32_t via)
 }
 
 /**
- * via_check() - may a job of this tenant ask for this function?
- * @tenant: its name
- * @via: what it asks for, 0: nothing
- * @err: why not
+ * via_check() - check that a tenant's job may ask for a function
+ * @tenant: name of the tenant
+ * @via: the function, 0: none
+ * @err: message on failure
  */
 int via_check(const char *tenant, uint32_t via, struct srpol_error *err)
 {
@@ -83,7 +83,7 @@ int via_check(const char *tenant, uint32_t via, struct srpol_error *err)
 			       word_of(via), word_of(job->via));
 }
 
-/* Jobs that are planned for. */
+/* Jobs that pass a function in the plan. */
 static json_t *users_of(uint32_t function)
 {
 	char tenant[SRPOL_NAME_LEN], name[SRPOL_NAME_LEN];
@@ -103,8 +103,8 @@ static json_t *users_of(uint32_t function)
 }
 
 /**
- * functions_json() - functions of switches, with the jobs that go through them
- * @max: of them
+ * functions_json() - functions of switches, with the jobs that pass them
+ * @max: largest number of functions to list
  */
 json_t *functions_json(uint32_t max)
 {
@@ -120,8 +120,8 @@ json_t *functions_json(uint32_t max)
 }
 
 /**
- * functions_request() - srpol fabric functions
- * @request: nothing more
+ * functions_request() - handle srpol fabric functions
+ * @request: no further members
  * @err: not used
  */
 json_t *functions_request(const json_t *request, struct srpol_error *err)

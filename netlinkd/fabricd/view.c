@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The fabric as JSON, for the page: bounded in size, and the same text as long
- * as nothing changed.
+ * The fabric as JSON, for the page. Its size is bounded, and the text stays the
+ * same while nothing changes.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,9 +15,10 @@
 
 #define HOT_MAX		10
 #define REPORTS_MAX	100
-#define CHANGES_MAX	50	/* of weights, and of flows */
+#define CHANGES_MAX	50	/* changes of weights, and changes of flows */
 #define FUNCTIONS_MAX	50
-#define DRAWN_MAX	512	/* cables between switches: more are not drawn */
+#define DRAWN_MAX	512	/* cables between switches; beyond, none is
+				 * drawn */
 
 static json_t *counts_json(void)
 {
@@ -92,7 +93,7 @@ static json_t *plan_json(const double *loads)
 			 "hot", hot_json(loads));
 }
 
-/* All cables between switches, where they are few and all blocks single. */
+/* All cables between switches, if there are few. */
 static json_t *drawn_json(const double *loads)
 {
 	const struct srpol_fabric *f = fabricd.fabric;
@@ -181,7 +182,7 @@ static json_t *change_json(void)
 }
 
 /**
- * view_state() - all there is, but for what view_block() tells
+ * view_state() - everything except what view_block() returns
  */
 json_t *view_state(void)
 {

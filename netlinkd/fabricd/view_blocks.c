@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Switches of a tier as blocks of neighbours, never more than BLOCKS_MAX, so
- * that what is sent and drawn is bounded whatever the size of the fabric; the
- * links of one block are told when somebody asks for them.
+ * Switches of a tier are grouped into blocks of neighbors, at most BLOCKS_MAX
+ * of them, so that the amount sent and drawn is bounded regardless of the size
+ * of the fabric. Links of a block are sent on request.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "web.h"
 
 #define BLOCKS_MAX	256
-#define LINKS_MAX	1024	/* that are told of one block */
-#define HOSTS_MAX	256	/* likewise */
+#define LINKS_MAX	1024	/* listed for a block */
+#define HOSTS_MAX	256	/* listed for a block */
 
 static const char * const tier_names[SRPOL_TIERS] = {
 	[SRPOL_TIER_LEAF] = "leaf",
@@ -21,20 +21,20 @@ static const char * const tier_names[SRPOL_TIERS] = {
 };
 
 static struct view_tier tiers[SRPOL_TIERS];
-static uint32_t *block_of;	/* by node, in its tier */
+static uint32_t *block_of;	/* by node: its block in its tier */
 
 /**
- * struct block - what is told of some switches
- * @links: their links to the tier above, or below if there is none above
- * @down: of all their links, those that carry nothing
- * @reduced: likewise, those that carry less than they should
+ * struct block - summary of a group of switches
+ * @links: number of links to the tier above, or below if there is none above
+ * @down: number of all their links that carry nothing
+ * @reduced: number of all their links that carry less than they should
  * @bits: bits planned for @links, both directions
- * @rate: bit/s that these carry
- * @worst: seconds that the busiest of them is busy
- * @used: share of its capacity that the busiest of them carries, as measured
- * @hosts: attached to them
- * @acked: hosts that have applied the epoch
- * @behind: hosts on another one
+ * @rate: bit/s that @links can carry
+ * @worst: seconds for which the busiest of them is busy
+ * @used: share of capacity that the busiest of them carries, as measured
+ * @hosts: number of attached hosts
+ * @acked: hosts that have applied the epoch in force
+ * @behind: hosts that have applied another epoch
  * @tenants: bit set, see view_tenants_at()
  */
 struct block {
@@ -76,7 +76,7 @@ static void index_nodes(void)
 
 /**
  * view_tier() - switches of a tier
- * @tier: leaf, spine, super
+ * @tier: SRPOL_TIER_LEAF, SRPOL_TIER_SPINE or SRPOL_TIER_SUPER
  */
 const struct view_tier *view_tier(enum srpol_tier tier)
 {
@@ -86,8 +86,8 @@ const struct view_tier *view_tier(enum srpol_tier tier)
 }
 
 /**
- * view_block_of() - the block of a switch, in its tier
- * @node: switch
+ * view_block_of() - number of a switch's block in its tier
+ * @node: the switch
  */
 uint32_t view_block_of(uint32_t node)
 {
@@ -98,7 +98,7 @@ uint32_t view_block_of(uint32_t node)
 
 /**
  * view_node() - name of a node
- * @node: node
+ * @node: number of the node
  */
 const char *view_node(uint32_t node)
 {
@@ -123,7 +123,7 @@ static void count_state(struct block *b, uint32_t link)
 		      srpol_link_rate(&fabricd.fabric->links[link]);
 }
 
-/* A cable: @link and its opposite. */
+/* Count a cable: @link and its opposite direction. */
 static void count_cable(struct block *b, uint32_t link, const double *loads)
 {
 	uint32_t i;
@@ -161,7 +161,10 @@ static void count_node(struct block *b, uint32_t node, const double *loads)
 	b->tenants |= view_tenants_at(node);
 }
 
-/* NICs are sorted by host: @mark has the last host that a block was given. */
+/*
+ * Count hosts by block of leaves. NICs are sorted by host; @mark is the last
+ * host counted for a block.
+ */
 static void count_hosts(struct block *leaves)
 {
 	const struct srpol_fabric *f = fabricd.fabric;
@@ -261,7 +264,7 @@ static json_t *tier_json(enum srpol_tier tier)
 }
 
 /**
- * view_tiers() - all switches, the highest tier first
+ * view_tiers() - all tiers of switches, the highest first
  */
 json_t *view_tiers(void)
 {
@@ -352,7 +355,7 @@ static json_t *hosts_json(const struct view_tier *t, uint32_t number,
  * @tier: name of its tier
  * @number: its number there
  *
- * Return: NULL if there is no such block.
+ * Return: JSON, NULL if there is no such block.
  */
 json_t *view_block(const char *tier, uint32_t number)
 {
@@ -380,7 +383,7 @@ json_t *view_block(const char *tier, uint32_t number)
 }
 
 /**
- * view_blocks_free() - forget them
+ * view_blocks_free() - free the blocks
  */
 void view_blocks_free(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Links that carry less than they should, who says so, and which switches have
- * several of them, as that is where to look first.
+ * Links that carry less than they should, the hosts that report this, and
+ * switches with several such links, which are the first place to look.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,14 +9,14 @@
 #include "srpol_lib.h"
 #include "web.h"
 
-#define LINKS_MAX	200	/* that are told one by one */
+#define LINKS_MAX	200	/* listed one by one */
 #define SWITCHES_MAX	20
 
 /**
- * struct said - what one host says of a cable
- * @cable: cable
+ * struct said - report of one host about a cable
+ * @cable: number of the cable
  * @capacity: bit/s
- * @report: where
+ * @report: the host's report
  */
 struct said {
 	uint32_t cable;
@@ -64,7 +64,7 @@ static json_t *said_json(const struct said *s)
 			 "at", (json_int_t)s->report->heard);
 }
 
-/* The @n said of one cable; the least is believed. */
+/* @n reports about one cable; the least capacity counts. */
 static json_t *link_json(const struct said *s, size_t n)
 {
 	const struct srpol_link *link = &fabricd.fabric->links[2 * s->cable];
@@ -82,7 +82,7 @@ static json_t *link_json(const struct said *s, size_t n)
 
 /**
  * struct suspect - a switch with links that are down
- * @node: switch
+ * @node: the switch
  * @down: number of them
  */
 struct suspect {
@@ -125,7 +125,7 @@ static json_t *switches_json(uint32_t *down)
 }
 
 /**
- * view_failures() - links that carry less than they should
+ * view_failures() - links that carry less than they should, as JSON
  */
 json_t *view_failures(void)
 {

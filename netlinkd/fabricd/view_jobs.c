@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Jobs and their tenants: what they send, and at which switches their traffic
- * enters and leaves. Read anew when a job changed and somebody looks.
+ * enters and leaves the fabric. Computed on demand, if a job has changed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,17 +9,18 @@
 #include "srpol_lib.h"
 #include "web.h"
 
-#define JOBS_MAX	200	/* that are told one by one */
-#define TENANTS_MAX	32	/* that have a bit of their own; the others share the last */
+#define JOBS_MAX	200	/* listed one by one */
+#define TENANTS_MAX	32	/* with bits of their own; others share the
+				 * last */
 
 /**
- * struct view_job - a job
+ * struct view_job - a job as the page shows it
  * @key: its key
- * @text: address of its text when it was read, and
- * @len: bytes of it: another text, another job
- * @tenant: index
- * @demands: number of them
- * @bytes: of all of them
+ * @text: address of its text when it was read, to detect changes
+ * @len: length of @text in bytes, for the same purpose
+ * @tenant: index of its tenant
+ * @demands: number of its demands
+ * @bytes: sum of the bytes of its demands
  * @heard: when it was announced
  */
 struct view_job {
@@ -35,7 +36,7 @@ struct view_job {
 static struct vec jobs = VEC_INIT(struct view_job);
 static char tenants[TENANTS_MAX][STORE_KEY_LEN];
 static uint32_t n_tenants;
-static uint32_t *at;		/* by node: tenants */
+static uint32_t *at;		/* by node: bit set of tenants */
 
 static bool is_current(void)
 {
@@ -53,7 +54,7 @@ static bool is_current(void)
 	return true;
 }
 
-/* Of "job/TENANT/JOB". */
+/* Index of the tenant in a key "job/TENANT/JOB". */
 static uint32_t tenant_of(const char *key)
 {
 	const char *name = key + strlen("job/");
@@ -98,7 +99,7 @@ static void read_demands(struct view_job *job)
 }
 
 /**
- * view_jobs_read() - look at the jobs as they are now
+ * view_jobs_read() - read the current jobs
  */
 void view_jobs_read(void)
 {
@@ -123,8 +124,9 @@ void view_jobs_read(void)
 }
 
 /**
- * view_tenants_at() - tenants whose traffic enters or leaves at a switch
- * @node: switch
+ * view_tenants_at() - tenants whose traffic enters or leaves the fabric at a
+ * switch
+ * @node: the switch
  *
  * Return: bit set of indices in view_tenants().
  */
@@ -134,7 +136,7 @@ uint32_t view_tenants_at(uint32_t node)
 }
 
 /**
- * view_jobs() - jobs
+ * view_jobs() - jobs as JSON
  */
 json_t *view_jobs(void)
 {
@@ -169,7 +171,7 @@ json_t *view_tenants(void)
 }
 
 /**
- * view_jobs_free() - forget them
+ * view_jobs_free() - free what was read
  */
 void view_jobs_free(void)
 {

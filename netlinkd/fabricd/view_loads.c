@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What links carry as hosts measured it, beside what is planned for them. */
+/* Measured load of links, compared with the planned load. */
 #include <stdlib.h>
 
 #include "srpol_lib.h"
@@ -8,10 +8,10 @@
 #define LINKS_MAX	10
 
 /**
- * struct top - the links with the greatest share of what is planned or measured
- * @n: number of @link
+ * struct top - links with the greatest share of planned or measured load
+ * @n: number of links
  * @link: directed links
- * @share: of each, the greater of both
+ * @share: the greater of both shares of each link
  */
 struct top {
 	uint32_t n;
@@ -36,7 +36,7 @@ static void add(struct top *top, uint32_t link, double share)
 }
 
 /**
- * view_used() - what share of its capacity a link carries now
+ * view_used() - fraction of a link's capacity that it carries, as measured
  * @link: directed link
  */
 double view_used(uint32_t link)
@@ -61,8 +61,8 @@ static json_t *link_json(uint32_t link, const double *loads,
 }
 
 /**
- * view_loads() - planned against measured
- * @loads: of loads_get()
+ * view_loads() - planned and measured load as JSON
+ * @loads: result of loads_get()
  */
 json_t *view_loads(const double *loads)
 {

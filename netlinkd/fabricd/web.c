@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The page: requests that read, in the engine's loop. Nobody is waited for: who
- * does not read or does not ask is let go after IDLE_S, and what a client can
- * make us keep is bounded. So is what all of them can make us do: the engine
- * has a lease to keep.
+ * The page: read-only requests, handled in the engine's event loop. The engine
+ * waits for no client: one that neither reads nor sends is dropped after
+ * IDLE_S. Memory per client is bounded, as is the time for all of them
+ * together, because the engine has to renew its lease.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,21 +16,22 @@
 #include "web.h"
 
 #define CLIENTS_MAX	256
-#define CLIENT_BYTES	16384	/* of a request, and of what is not sent yet */
+#define CLIENT_BYTES	16384	/* of requests and unsent data */
 #define URL_MAX		512
 #define IDLE_S		20
 #define FULL_MS		100
-#define WORK_NS		(NS_PER_SEC / 5)	/* in a second, for all answers */
+#define WORK_NS		(NS_PER_SEC / 5)	/* per second, for all
+						 * replies together */
 
 static struct MHD_Daemon *server;
 static struct source source = { .fd = -1 };
 static bool local;
-static uint64_t worked_ns, since_ns;	/* so long since then */
+static uint64_t worked_ns, since_ns;	/* time used since @since_ns */
 
 static void ring(void *data);
 static struct alarm alarm_clock = ALARM_INIT(ring, NULL);
 
-/* What browsers have to be told of everything that is sent. */
+/* Headers that every reply needs for browsers. */
 static const char * const headers[][2] = {
 	{ "Content-Security-Policy",
 	  "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -91,7 +92,7 @@ static enum MHD_Result send_state(struct MHD_Connection *connection)
 	       MHD_NO;
 }
 
-/* Digits alone, and no more than there is room for. */
+/* Accepts digits only, and only what fits. */
 static bool read_number(const char *text, uint32_t *number)
 {
 	size_t len = text ? strspn(text, "0123456789") : 0;
@@ -167,9 +168,9 @@ static enum MHD_Result send_metrics(struct MHD_Connection *connection)
 }
 
 /**
- * struct answer - what is not a file
- * @url: its URL
- * @send: sends it
+ * struct answer - a URL that is not a file
+ * @url: the URL
+ * @send: sends the reply
  */
 struct answer {
 	const char *url;
@@ -224,7 +225,10 @@ static enum MHD_Result answer(void *data, struct MHD_Connection *connection,
 	    strcmp(method, MHD_HTTP_METHOD_HEAD))
 		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
 			      "this page is for reading\n");
-	/* an answer at the first call, and the connection would be closed */
+	/*
+	 * replying in the first call would make libmicrohttpd close the
+	 * connection
+	 */
 	if (!*state || *upload_len) {
 		*state = &heard;
 		*upload_len = 0;
@@ -254,10 +258,11 @@ static bool is_full(void)
 }
 
 /**
- * web_run() - do what connections wait for
+ * web_run() - handle connections that are ready
  *
- * With CLIENTS_MAX connections libmicrohttpd does not listen, and begins to only
- * in the run after the one in which some of them left: nobody else asks for it.
+ * With CLIENTS_MAX connections, libmicrohttpd stops listening; it resumes in
+ * the run after the one in which some of them closed, but does not ask for that
+ * run. The timer makes sure that it happens.
  */
 void web_run(void)
 {
@@ -284,7 +289,7 @@ static void ready(struct source *source, uint32_t events)
 	web_run();
 }
 
-/* libmicrohttpd says what a client did wrong, which is no news here. */
+/* Ignore messages of libmicrohttpd about errors of clients. */
 static void ignore(void *data, const char *fmt, va_list args)
 {
 }
@@ -336,8 +341,8 @@ static int start_server(int fd)
 }
 
 /**
- * web_start() - serve the page, if the operator wants it
- * @err: why not
+ * web_start() - serve the page, if configured
+ * @err: message on failure
  */
 int web_start(struct srpol_error *err)
 {
@@ -356,7 +361,7 @@ int web_start(struct srpol_error *err)
 }
 
 /**
- * web_stop() - serve it no more
+ * web_stop() - stop serving the page
  */
 void web_stop(void)
 {

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The page of srpol-fabricd: read-only, in the engine's own loop, so nothing
- * here is locked. Documentation/fabric-page.rst tells what is served.
+ * The page of srpol-fabricd: read-only, in the engine's own event loop, so
+ * nothing here is locked. Documentation/fabric-page.rst describes what is
+ * served.
  *
  *	web.c		requests, connections, headers
- *	web_address.c	where it is served
+ *	web_address.c	address that it is served at
  *	web_files.c	the page's own files, see page/
- *	web_stream.c	those who are told of every change
- *	web_paths.c	a change as gNMI tells it
+ *	web_stream.c	clients that are informed of every change
+ *	web_paths.c	a change in the format of gNMI
  *	web_metrics.c	the fabric for a scraper
  *	view.c		the fabric as JSON
- *	view_blocks.c	switches in blocks, of which there are never many
+ *	view_blocks.c	switches in blocks, whose number is bounded
  *	view_failures.c	links that carry less than they should
- *	view_loads.c	planned against measured
+ *	view_loads.c	planned against measured load
  *	view_jobs.c	which jobs and tenants are where
- *	loads.c		links, and what the plan puts on them
+ *	loads.c		links, and the load that the plan puts on them
  *	causes.c	what the last epoch changed, and why
  */
 #ifndef _SRPOL_FABRICD_WEB_H
@@ -42,9 +43,9 @@ bool web_host_is_local(const char *host);
 /**
  * struct web_file - a file of the page
  * @url: its URL
- * @type: its type
- * @begin: its bytes
- * @end: their end
+ * @type: its media type
+ * @begin: first byte
+ * @end: byte after the last one
  */
 struct web_file {
 	const char *url;
@@ -76,11 +77,11 @@ json_t *view_state(void);
 /* view_blocks.c */
 
 /**
- * struct view_tier - the switches of a tier
+ * struct view_tier - switches of a tier
  * @nodes: numbers of nodes
- * @n: of them
- * @per: so many are a block
- * @blocks: blocks
+ * @n: number of nodes
+ * @per: number of switches in a block
+ * @blocks: number of blocks
  */
 struct view_tier {
 	uint32_t *nodes;

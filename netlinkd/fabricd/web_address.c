@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Where the page is served: a numeric address and a port. */
+/* The address that the page is served at: a numeric address and a port. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
@@ -9,7 +9,7 @@
 #include "srpol_lib.h"
 #include "web.h"
 
-/* "[::1]:80" and "127.0.0.1:80" to host and port; @text is written to. */
+/* Split "[::1]:80" or "127.0.0.1:80" into host and port; @text is modified. */
 static bool split(char *text, char **host, char **port)
 {
 	char *colon = strrchr(text, ':'), *end;
@@ -29,7 +29,7 @@ static bool split(char *text, char **host, char **port)
 	return true;
 }
 
-/* getaddrinfo() takes any number, and forgets what is too much of it. */
+/* getaddrinfo() accepts any number and truncates it. */
 static bool is_port(const char *text)
 {
 	return strlen(text) <= 5 && strspn(text, "0123456789") == strlen(text) &&
@@ -40,8 +40,8 @@ static bool is_port(const char *text)
  * web_address() - read an address
  * @text: "[ADDRESS6]:PORT" or "ADDRESS4:PORT"
  * @addr: result
- * @len: bytes of it
- * @err: what is wrong
+ * @len: result: length of @addr
+ * @err: message on failure
  */
 int web_address(const char *text, struct sockaddr_storage *addr,
 		socklen_t *len, struct srpol_error *err)
@@ -66,8 +66,8 @@ int web_address(const char *text, struct sockaddr_storage *addr,
 }
 
 /**
- * web_is_loopback() - can only this machine reach it?
- * @addr: address
+ * web_is_loopback() - whether only this machine can reach an address
+ * @addr: the address
  */
 bool web_is_loopback(const struct sockaddr_storage *addr)
 {
@@ -80,11 +80,11 @@ bool web_is_loopback(const struct sockaddr_storage *addr)
 }
 
 /**
- * web_host_is_local() - was the page asked for by an address or "localhost"?
- * @host: of the request, with a port or without
+ * web_host_is_local() - whether a request was for an address or "localhost"
+ * @host: the request's Host header, with or without a port
  *
- * A browser that asks by another name was led here by that name's owner, who
- * could then read what only this machine may.
+ * A browser that sends another name was led here by the owner of that name (DNS
+ * rebinding), who could then read what is meant for this machine only.
  */
 bool web_host_is_local(const char *host)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The page's own files, as they are in page/, in the program itself. */
+/* The page's own files from page/, embedded in the program. */
 #include <string.h>
 
 #include "web.h"
@@ -30,7 +30,7 @@ static const struct web_file files[] = {
 };
 
 /**
- * web_file() - a file of the page
+ * web_file() - find a file of the page
  * @url: its URL
  *
  * Return: NULL if there is none.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The fabric for a scraper, as OpenMetrics or in the older text format. They
- * differ in what a counter's family is called, in units, and in the end.
+ * The fabric for a scraper, in OpenMetrics or in the older text format. These
+ * differ in the names of counters' families, in units, and in the end marker.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "srpol_lib.h"
 #include "web.h"
 
-#define LINKS_MAX	1000	/* that carry less than they should */
+#define LINKS_MAX	1000	/* listed links */
 
 static FILE *out;
 static bool openmetrics;
@@ -143,7 +143,7 @@ static void plan_metrics(void)
 	      p->placement->prediction.seconds);
 }
 
-/* What hosts say that their applications will send. */
+/* Forecasts of hosts. */
 static void forecast_metrics(void)
 {
 	struct forecast_stats s;
@@ -153,7 +153,7 @@ static void forecast_metrics(void)
 	       "Demands that hosts foresee, by what becomes of them.");
 	sample("forecasts", s.planned, "state", "planned", NULL);
 	sample("forecasts", s.covered, "state", "covered", NULL);
-	/* the plan may be of before some were over */
+	/* the plan may have been made before some ended */
 	sample("forecasts",
 	       fmax((double)s.demands - s.planned - s.covered, 0), "state",
 	       "waits", NULL);
@@ -237,7 +237,10 @@ static void links_metrics(void)
 	}
 }
 
-/* Of the links above a switch, of those below it if there are none. */
+/*
+ * The greatest value of links above a switch, or below it if there are none
+ * above.
+ */
 static double busiest(uint32_t node, const double *loads,
 		      double (*of)(const double *loads, uint32_t link))
 {
@@ -276,7 +279,7 @@ static void used_metrics(void)
 			       NULL);
 }
 
-/* Both directions of links between switches, where they are few. */
+/* Both directions of links between switches, if there are few. */
 static void link_used_metrics(void)
 {
 	const struct srpol_fabric *f = fabricd.fabric;
@@ -314,10 +317,10 @@ static void switches_metrics(void)
 
 /**
  * web_metrics() - all metrics
- * @as_openmetrics: or the older text format
- * @len: result, bytes of it
+ * @as_openmetrics: use OpenMetrics, otherwise the older text format
+ * @len: result: length in bytes
  *
- * Return: to be freed, NULL without memory.
+ * Return: text, to be freed; NULL without memory.
  */
 char *web_metrics(bool as_openmetrics, size_t *len)
 {

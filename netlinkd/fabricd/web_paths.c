@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What changed between two states, as gNMI tells it, in JSON: a notification
- * has values by path. An element of a list is named by what tells it from the
- * others, so that a path means the same thing next time.
+ * Differences between two states in JSON, in the format of gNMI: a notification
+ * contains values by path. List elements are named by the members that identify
+ * them, so that a path keeps its meaning.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +15,16 @@
 #define PATH_LEN	1024
 
 /**
- * struct path - where we are
- * @text: path, ended by a 0
- * @len: bytes of it
+ * struct path - path of the current value
+ * @text: path, terminated by a 0
+ * @len: its length in bytes
  */
 struct path {
 	char text[PATH_LEN];
 	size_t len;
 };
 
-/* What does not fit is cut: names are short. */
+/* A path that is too long is truncated: names are short. */
 static void put(struct path *path, char c)
 {
 	if (path->len < sizeof(path->text) - 1)
@@ -66,7 +66,7 @@ static bool append_both(struct path *path, const json_t *o, const char *from,
 	return append_member(path, o, from) && append_member(path, o, to);
 }
 
-/* Between the same two there may be something for each color, or rail. */
+/* Elements with the same ends are distinguished by rail and color. */
 static void append_numbers(struct path *path, const json_t *o)
 {
 	static const char * const keys[] = { "rail", "dst_rail", "color" };
@@ -127,8 +127,8 @@ static void flatten(struct path *path, json_t *at, json_t *out)
 }
 
 /**
- * web_paths() - a state as values by path
- * @state: of view_state()
+ * web_paths() - convert a state to values by path
+ * @state: result of view_state()
  */
 json_t *web_paths(json_t *state)
 {
@@ -171,10 +171,10 @@ static char *line(json_t *notification)
 }
 
 /**
- * web_paths_all() - the notification of somebody who knows nothing
- * @now: of web_paths()
+ * web_paths_all() - notification with all values, for a new client
+ * @now: result of web_paths()
  *
- * Return: a line without its end; NULL without memory.
+ * Return: a line without line end; NULL without memory.
  */
 char *web_paths_all(json_t *now)
 {
@@ -187,11 +187,11 @@ char *web_paths_all(json_t *now)
 }
 
 /**
- * web_paths_changed() - that of who knows the state before
- * @before: of web_paths()
- * @now: likewise
+ * web_paths_changed() - notification with the differences between two states
+ * @before: result of web_paths() for the earlier state
+ * @now: result of web_paths() for the current state
  *
- * Return: as web_paths_all()
+ * Return: a line without line end; NULL without memory.
  */
 char *web_paths_changed(json_t *before, json_t *now)
 {
@@ -209,7 +209,7 @@ char *web_paths_changed(json_t *before, json_t *now)
 }
 
 /**
- * web_paths_nothing() - that says that we are there
+ * web_paths_nothing() - empty notification, as a sign of life
  */
 char *web_paths_nothing(void)
 {

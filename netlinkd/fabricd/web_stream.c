@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Those who are told of every change: the page by server-sent events, which
- * have the whole state, programs by lines that have what changed. The state is
- * looked at every LOOK_NS while somebody listens; its text is kept once, for
- * all of them, and who reads slowly is told of the newest one when he is
- * through with what he had. A stream without anything to say is suspended; a
- * beat tells its client that it lives, and us when the client is gone.
+ * Streams of changes: the page receives server-sent events with the whole
+ * state, programs receive lines with the differences. While there are clients,
+ * the state is computed every LOOK_NS. Its text is kept once for all clients; a
+ * slow client gets the newest state once it has read the previous one. An idle
+ * stream is suspended; a periodic beat shows the client that the stream is
+ * alive, and shows the engine when the client has gone.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,10 +22,10 @@
 #define PIECE		32768
 
 /**
- * struct told - a text that streams are told; freed with its last user
- * @users: streams that read it, and one while it is the newest
- * @len: bytes
- * @text: text
+ * struct told - text that streams send; freed with its last user
+ * @users: number of streams that send it, plus one while it is the newest
+ * @len: length in bytes
+ * @text: the text
  */
 struct told {
 	unsigned int users;
@@ -34,16 +34,16 @@ struct told {
 };
 
 /**
- * struct stream - one who listens
- * @connection: suspended or not
- * @suspended: which of these
- * @lines: lines, not events
- * @known: it was told a state
- * @version: of the state that was told last
- * @beat: beat that was told last
- * @now: what is being told, NULL: nothing
- * @at: bytes of it that were
- * @next: another one
+ * struct stream - a client that receives changes
+ * @connection: its connection
+ * @suspended: the connection is suspended
+ * @lines: it receives lines, not events
+ * @known: a state was sent to it
+ * @version: version of the last state that was sent
+ * @beat: number of the last beat that was sent
+ * @now: text being sent, NULL: none
+ * @at: bytes of it that were sent
+ * @next: next client
  */
 struct stream {
 	struct MHD_Connection *connection;
@@ -60,8 +60,9 @@ struct stream {
 static struct stream *streams;
 static unsigned int n_streams;
 static struct told *newest;
-static struct told *changed;	/* as a line, for those that know what was before */
-static json_t *paths;		/* of the state */
+static struct told *changed;	/* line for clients that know the state
+				 * before */
+static json_t *paths;		/* values of the state by path */
 static uint64_t version, beats, looked_ns, beat_ns;
 static char *state;
 static size_t state_len;
@@ -111,7 +112,10 @@ static bool has_lines(void)
 	return false;
 }
 
-/* What changed is told from text as it was sent, so that rounding is the same. */
+/*
+ * Differences are computed from the text as sent, so that values are rounded
+ * the same way.
+ */
 static void look_at_paths(void)
 {
 	json_t *now, *o;
@@ -132,7 +136,7 @@ static void look_at_paths(void)
 	paths = now;
 }
 
-/* All there is, for one who is new or was too slow. */
+/* A line with all values, for a client that is new or was too slow. */
 static struct told *whole_line(void)
 {
 	struct told *t;
@@ -147,7 +151,7 @@ static struct told *whole_line(void)
 	return t;
 }
 
-/* The text is made anew; it is a new version if it is another one. */
+/* Compute the state; if its text differs, it is a new version. */
 static void look(void)
 {
 	json_t *o = view_state();
@@ -169,10 +173,10 @@ static void look(void)
 }
 
 /**
- * web_stream_state() - the state as JSON, not older than LOOK_NS
- * @len: result, bytes of it
+ * web_stream_state() - the state as JSON, at most LOOK_NS old
+ * @len: result: its length in bytes
  *
- * Return: good until the next call; NULL without memory.
+ * Return: valid until the next call; NULL without memory.
  */
 const char *web_stream_state(size_t *len)
 {
@@ -190,7 +194,7 @@ static struct told *beat_text(void)
 	return told_new("event: time\ndata: ", text, strlen(text), "\n\n");
 }
 
-/* What is to be told next, if anything. */
+/* Choose the next text to send, if any. */
 static bool take_next(struct stream *s)
 {
 	told_put(s->now);
@@ -274,11 +278,12 @@ static void look_again(void *data)
 }
 
 /**
- * web_stream_new() - one more who listens
- * @connection: whose
- * @lines: what changed in lines of JSON; else all in server-sent events
+ * web_stream_new() - start a stream
+ * @connection: connection of the client
+ * @lines: send differences as lines of JSON; otherwise states as server-sent
+ *	events
  *
- * Return: NULL if there are too many of them.
+ * Return: NULL if there are too many streams.
  */
 struct MHD_Response *web_stream_new(struct MHD_Connection *connection,
 				    bool lines)
@@ -310,9 +315,9 @@ struct MHD_Response *web_stream_new(struct MHD_Connection *connection,
 }
 
 /**
- * web_stream_stop() - all streams end
+ * web_stream_stop() - end all streams
  *
- * Return: whether some have to be run for that.
+ * Return: whether libmicrohttpd has to run for this.
  */
 bool web_stream_stop(void)
 {

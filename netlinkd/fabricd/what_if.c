@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * srpol fabric plan what-if: when jobs would end, and what would become of
- * reservations, with a link down. All is tried on copies.
+ * reservations, if a link were down. Everything is computed on copies.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,13 +12,13 @@
 #include "tenants.h"
 
 /**
- * struct trial - what would be
- * @links: state of the links
- * @part: what may be reserved of them
- * @ledger: what is reserved then
- * @settled: what became of reservations
- * @base: what has none
- * @plan: the plan that would follow
+ * struct trial - the assumed state and its consequences
+ * @links: state of links
+ * @part: capacities that may be reserved
+ * @ledger: reservations in that state
+ * @settled: what becomes of each reservation
+ * @base: plan for traffic without reservations
+ * @plan: the resulting plan
  */
 struct trial {
 	struct srpol_links *links;
@@ -29,7 +29,7 @@ struct trial {
 	struct srpol_plan *plan;
 };
 
-/* JSON has no infinity: null is what does not end. */
+/* JSON has no infinity: null stands for a job that does not end. */
 static json_t *seconds(double s)
 {
 	return isfinite(s) ? json_real(s) : json_null();
@@ -52,7 +52,7 @@ static int find_link(const json_t *request, uint32_t *link,
 			       from ?: "", to ?: "");
 }
 
-/* Reservations move or are lost, as the leader would have it. */
+/* Move reservations or mark them as lost, as the leader would. */
 static int try_ledger(struct trial *t)
 {
 	uint32_t i;
@@ -66,7 +66,7 @@ static int try_ledger(struct trial *t)
 	for (i = 0; i < t->ledger.n && !ret; i++) {
 		if (t->settled[i].what)
 			t->ledger.holds[i].new = t->settled[i].offer.weights;
-		/* hosts have acknowledged it by then */
+		/* assume that hosts have acknowledged this */
 		t->ledger.holds[i].old = NULL;
 	}
 	return ret;
@@ -188,9 +188,9 @@ static json_t *result(const struct trial *t, struct srpol_error *err)
 }
 
 /**
- * what_if_request() - srpol fabric plan what-if link-down
+ * what_if_request() - handle srpol fabric plan what-if link-down
  * @request: "from" and "to"
- * @err: no such link, no plan
+ * @err: message if there is no such link or no plan
  */
 json_t *what_if_request(const json_t *request, struct srpol_error *err)
 {

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The plan. What is reserved comes first: the pairs of a tenant's color have
- * the weights of what is kept for it. What tenants with paths of their own, or
- * whose jobs go through a function, announced without a reservation has their
- * color as well, on these paths. All else is placed by the algorithm on what
- * reservations leave of the links, but for flows that have paths: these come last
- * (flows.c), where all others leave room.
+ * Assembles the plan. Reservations come first: pairs with a tenant's color have
+ * the weights of its reservation. Then demands without a reservation of tenants
+ * that have their own paths, or whose jobs pass a function: they have the
+ * tenant's color too, and use these paths only. All other demands are placed by
+ * the algorithm on the capacities that reservations leave. Flows with paths of
+ * their own come last (flows.c), where all others leave room.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "tenants.h"
 
-#define FLOOR	16	/* this part of a link is for all, however full it is */
+#define FLOOR	16	/* 1/FLOOR of a link is left, however much is
+			 * reserved */
 
 /**
- * whole_links() - what reservations leave of links
+ * whole_links() - capacities that reservations leave
  * @links: state of the links
- * @ledger: what is reserved
+ * @ledger: the reservations
  *
  * Return: to be freed, NULL without memory.
  */
@@ -56,7 +57,7 @@ static struct srpol_links *allowed_links(const struct srpol_links *links,
 	return part;
 }
 
-/* What a tenant with its own paths announced, by the algorithm on these. */
+/* Place the demands of a tenant with its own paths, by the algorithm. */
 static int place_slice(const struct tenant *tenant,
 		       const struct srpol_links *links,
 		       struct srpol_plan **out)
@@ -110,10 +111,10 @@ static int add_reserved(const struct srpol_ledger *ledger, struct vec *parts)
 }
 
 /**
- * whole_plan() - all parts together
- * @base: plan of what has neither a reservation nor paths of its own
+ * whole_plan() - assemble all parts of the plan
+ * @base: plan for demands with neither a reservation nor their own paths
  * @links: state of the links
- * @ledger: what is reserved
+ * @ledger: the reservations
  * @out: result, to be freed
  */
 int whole_plan(const struct srpol_planner *base,
@@ -127,7 +128,7 @@ int whole_plan(const struct srpol_planner *base,
 	struct srpol_plan *plan;
 	int ret;
 
-	/* where a pair has both, the reservation counts: it comes first */
+	/* of a pair with both, the first part counts: the reservation */
 	ret = add_reserved(ledger, &parts);
 	vec_for_each(tenant, tenants_all()) {
 		if (ret || (!tenant->allowed && !via_of_tenant(tenant->name)))

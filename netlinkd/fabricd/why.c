@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * srpol fabric why: what the plan says of two hosts, and from what: the links
- * of each path as hosts report them, and what jobs are to send between these
- * leaves, or else hosts forecast. With a tenant, of its color, and with the
- * function that its jobs go through in the segment lists.
+ * srpol fabric why: what the plan says about two hosts and what it is based on:
+ * links of each path as hosts report them, and bytes that jobs announced
+ * between these leaves or hosts forecast. With a tenant, this is for the
+ * tenant's color, and segment lists include the function that its jobs pass.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static uint32_t first_gpu(const char *host)
 	       srpol_fabric_gpu(fabricd.fabric, node, 0);
 }
 
-/* Hosts that say that a link carries less than it should. */
+/* Hosts that report that a link carries less than it should. */
 static json_t *accusers(uint32_t cable)
 {
 	json_t *list = json_array();
@@ -37,16 +37,16 @@ static json_t *accusers(uint32_t cable)
 }
 
 /**
- * struct color - of whose packets
- * @color: color, 0: none
- * @via: function they go through, 0: none
+ * struct color - color to report about
+ * @color: the color, 0: none
+ * @via: function that its packets pass, 0: none
  */
 struct color {
 	uint32_t color;
 	uint32_t via;
 };
 
-/* Segment list of a path; empty if there is none such. */
+/* Segment list of a path; empty if it has none. */
 static json_t *list_json(const struct srpol_route *route, uint32_t function,
 			 enum srpol_sid_form form)
 {
@@ -64,7 +64,7 @@ static json_t *list_json(const struct srpol_route *route, uint32_t function,
 	return sids;
 }
 
-/* What hosts send on a path: nothing if it does not pass the function. */
+/* Segments that hosts use for a path: none if it does not pass the function. */
 static void add_segments(json_t *o, const struct srpol_route *route,
 			 uint32_t via)
 {
@@ -102,7 +102,10 @@ static json_t *path_json(const struct srpol_fan *fan, uint32_t i,
 	return json_pack("{s:i, s:o}", "weight", weight, "links", links);
 }
 
-/* The part of a demand that is between two leaves: planes share by NICs' rates. */
+/*
+ * Fraction of a demand that is between two leaves: planes share it by the rates
+ * of their NICs.
+ */
 static double share_between(const struct srpol_demand *d, uint32_t from,
 			    uint32_t to)
 {
@@ -124,7 +127,7 @@ static double share_between(const struct srpol_demand *d, uint32_t from,
 	return all ? (double)here / all : 0;
 }
 
-/* Bytes that jobs are to send between two leaves, or that hosts forecast. */
+/* Bytes that jobs announced, or hosts forecast, between two leaves. */
 static double bytes_between(const struct workload *w, bool forecasts,
 			    uint32_t from, uint32_t to)
 {
@@ -187,9 +190,9 @@ static int read_tenant(const json_t *request, struct color *color,
 }
 
 /**
- * why_request() - srpol fabric why
- * @request: "src" and "dst", hosts; "tenant": of its color, not of none
- * @err: no such host, no plan
+ * why_request() - handle srpol fabric why
+ * @request: hosts "src" and "dst"; "tenant": report about its color
+ * @err: message if there is no such host or no plan
  */
 json_t *why_request(const json_t *request, struct srpol_error *err)
 {

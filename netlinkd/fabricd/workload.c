@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is sent, and in which color: by jobs, and else as hosts forecast. */
+/* All demands and their colors: those that jobs announce, and forecasts. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,13 +7,13 @@
 #include "forecasts.h"
 #include "srpol_lib.h"
 
-#define NO_TENANT	1	/* color of demands of nobody */
+#define NO_TENANT	1	/* color of demands without a tenant */
 
 /**
- * job_names() - names of a job
+ * job_names() - split a job's key into names
  * @job: job
- * @tenant: result, SRPOL_NAME_LEN: whose, empty: the key has no good one
- * @name: likewise its name
+ * @tenant: result, SRPOL_NAME_LEN bytes: tenant; empty if the key is invalid
+ * @name: result, SRPOL_NAME_LEN bytes: name of the job
  */
 void job_names(const struct input *job, char *tenant, char *name)
 {
@@ -28,8 +28,8 @@ void job_names(const struct input *job, char *tenant, char *name)
 }
 
 /**
- * workload_is_reserved() - is bandwidth kept for a job?
- * @job: job
+ * workload_is_reserved() - whether bandwidth is reserved for a job
+ * @job: the job
  */
 bool workload_is_reserved(const struct input *job)
 {
@@ -74,7 +74,10 @@ static int read_jobs(enum workload_part part, const struct tenant *of,
 						 job->len, &w->demands, &err);
 			if (ret == -ENOMEM)
 				return ret;
-			/* each is good by itself: all are too many */
+			/*
+			 * each is valid by itself, but all together are too
+			 * many
+			 */
 			if (ret)
 				log_error("%s is not planned for: %s", job->key,
 					  err.text);
@@ -95,8 +98,8 @@ static int read_jobs(enum workload_part part, const struct tenant *of,
 
 /**
  * workload_read() - demands of jobs, in order of the jobs' keys, then forecasts
- * @part: which
- * @of: of which tenant, if that is asked for
+ * @part: which demands to read
+ * @of: the tenant, if @part is about one
  * @w: result, to be freed
  */
 int workload_read(enum workload_part part, const struct tenant *of,
@@ -115,8 +118,8 @@ int workload_read(enum workload_part part, const struct tenant *of,
 }
 
 /**
- * workload_free() - end of demands
- * @w: they
+ * workload_free() - free demands
+ * @w: the demands
  */
 void workload_free(struct workload *w)
 {

@@ -23,9 +23,9 @@ static uint64_t demanded_ns;	/* when demands were last followed at once */
 static bool behind;		/* the module does not know yet what is new */
 
 /**
- * balance_demands() - what is sent now, or begins before the next look
+ * balance_demands() - demands that have begun, or begin before the next look
  * @e: the engine
- * @known: result, to be freed
+ * @known: result; its list is to be freed
  */
 int balance_demands(const struct engine *e, struct weights_demands *known)
 {
@@ -42,10 +42,10 @@ int balance_demands(const struct engine *e, struct weights_demands *known)
 }
 
 /**
- * balance_weigh() - weights of all policies by the links as they are now
+ * balance_weigh() - compute weights of all policies for the current links
  * @e: the engine
- * @changed: result: some weight is another one; may be NULL
- * @err: why not
+ * @changed: result: whether any weight changed; may be NULL
+ * @err: message on failure
  */
 int balance_weigh(struct engine *e, bool *changed, struct srpol_error *err)
 {
@@ -241,9 +241,10 @@ static void arm(void)
 }
 
 /**
- * balance_soon() - somebody said something new of a link
+ * balance_soon() - links changed: update weights soon
  *
- * Weights follow now, or once an interval is over if they have just changed.
+ * Weights are updated at once, or at the end of the interval if they have just
+ * changed.
  */
 void balance_soon(void)
 {
@@ -251,10 +252,10 @@ void balance_soon(void)
 }
 
 /**
- * balance_demanded() - somebody said something new of demands
+ * balance_demanded() - demands changed: update weights soon
  *
- * Likewise, but once in an interval, whether weights change or not: anybody may
- * say something, as often as he likes.
+ * Unlike balance_soon(), this happens once in an interval at most, whether
+ * weights change or not: any user may announce demands, at any rate.
  */
 void balance_demanded(void)
 {
@@ -267,7 +268,7 @@ void balance_demanded(void)
 }
 
 /**
- * balance_apply() - what policies are to have is new: have the module follow
+ * balance_apply() - make the module match new weights
  */
 void balance_apply(void)
 {
@@ -276,9 +277,9 @@ void balance_apply(void)
 }
 
 /**
- * balance_start() - begin to look at the links
+ * balance_start() - start checking the links
  * @e: the engine
- * @err: why not
+ * @err: message on failure
  */
 int balance_start(struct engine *e, struct srpol_error *err)
 {
@@ -291,7 +292,7 @@ int balance_start(struct engine *e, struct srpol_error *err)
 }
 
 /**
- * balance_stop() - weights stay as they are
+ * balance_stop() - stop checking; weights stay as they are
  */
 void balance_stop(void)
 {

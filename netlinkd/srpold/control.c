@@ -74,7 +74,7 @@ static struct request_server for_all = {
 };
 
 /**
- * control_dropped() - clients that were let go
+ * control_dropped() - number of clients whose connection was dropped
  */
 uint64_t control_dropped(void)
 {
@@ -82,9 +82,9 @@ uint64_t control_dropped(void)
 }
 
 /**
- * control_start() - answer srpol engine, and take demands
+ * control_start() - listen for srpol engine and for demands
  * @e: the engine
- * @err: why not: -EBUSY if another srpold does
+ * @err: message on failure; returns -EBUSY if another srpold listens
  */
 int control_start(struct engine *e, struct srpol_error *err)
 {
@@ -104,7 +104,7 @@ int control_start(struct engine *e, struct srpol_error *err)
 }
 
 /**
- * control_stop() - answer no more
+ * control_stop() - stop listening
  */
 void control_stop(void)
 {

@@ -21,10 +21,10 @@ static uint32_t gpu_of(const struct srpol_fabric *f, const char *name)
 }
 
 /**
- * demand_resolve() - between which GPUs a demand is
+ * demand_resolve() - find the GPUs of a demand
  * @fabric: finished fabric
  * @d: the demand
- * @err: what is not there
+ * @err: message if a name or address is unknown
  */
 int demand_resolve(const struct srpol_fabric *fabric, struct demand *d,
 		   struct srpol_error *err)
@@ -60,9 +60,9 @@ static void filter(struct demands *ds,
 }
 
 /**
- * struct owner - whose demands
- * @name: who
- * @uid: user
+ * struct owner - owner of demands
+ * @name: its name
+ * @uid: its user
  */
 struct owner {
 	const char *name;
@@ -79,11 +79,11 @@ static bool of_another(struct demand *d, const void *data)
 /**
  * demands_replace() - an owner announces what it will send
  * @ds: demands
- * @owner: who
+ * @owner: name of the owner
  * @uid: user
- * @new: all it will send; owner and user are filled in
- * @n: number of them, 0: nothing any more
- * @err: why not; nothing is changed then
+ * @new: all that it will send; owner and user are filled in
+ * @n: number of demands, 0: it will send nothing any more
+ * @err: message on failure; nothing has changed then
  */
 int demands_replace(struct demands *ds, const char *owner, uint32_t uid,
 		    const struct demand *new, uint32_t n,
@@ -126,9 +126,9 @@ static bool not_over(struct demand *d, const void *data)
 }
 
 /**
- * demands_expire() - forget what is over
+ * demands_expire() - delete demands that are over
  * @ds: demands
- * @now: what time it is
+ * @now: current time
  */
 void demands_expire(struct demands *ds, uint64_t now)
 {
@@ -143,9 +143,9 @@ static bool is_there(struct demand *d, const void *data)
 }
 
 /**
- * demands_resolve() - the fabric is another one
- * @ds: demands; those of hosts that are not there any more are forgotten
- * @fabric: the new one
+ * demands_resolve() - adapt demands to a new fabric
+ * @ds: demands; those of hosts that no longer exist are deleted
+ * @fabric: the new fabric
  */
 void demands_resolve(struct demands *ds, const struct srpol_fabric *fabric)
 {
@@ -153,12 +153,12 @@ void demands_resolve(struct demands *ds, const struct srpol_fabric *fabric)
 }
 
 /**
- * demands_due() - what will be sent before long
+ * demands_due() - demands that have begun by a given time
  * @ds: demands
- * @by: those that have begun by then
- * @due: result, room for all
+ * @by: that time
+ * @due: result, with room for all demands
  *
- * Return: number of them; one pair of GPUs may be there several times.
+ * Return: their number; a pair of GPUs may occur several times.
  */
 uint32_t demands_due(const struct demands *ds, uint64_t by,
 		     struct srpol_demand *due)

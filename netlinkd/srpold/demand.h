@@ -16,20 +16,21 @@
 
 #define DEMAND_OWNER_LEN	64
 #define DEMANDS_PER_USER	4096
-#define DEMANDS_MAX		65536	/* of these the last ones are for the superuser */
+#define DEMANDS_MAX		65536	/* the last ones are for the
+					 * superuser */
 #define DEMAND_MS_DEFAULT	60000
 #define DEMAND_MS_MAX		86400000
 
 /**
- * struct demand - bytes that somebody will send
- * @owner: who says so, unique for a user
- * @uid: user
+ * struct demand - data that an application will send
+ * @owner: name of the owner that announced it, unique for a user
+ * @uid: user of the owner
  * @src: name of a host, or address of one of its NICs
- * @dst: likewise
- * @demand: between which GPUs that is, how much, of which color
- * @from_ns: when it begins
- * @until_ns: when it is over, or not worth believing any more
- * @period_ms: it is sent again after so long, until then; 0: once
+ * @dst: the same for the destination
+ * @demand: GPUs, bytes and color
+ * @from_ns: when the transfer begins
+ * @until_ns: when it is over, or the announcement expires
+ * @period_ms: it repeats with this period until then; 0: it happens once
  */
 struct demand {
 	char owner[DEMAND_OWNER_LEN];
@@ -43,10 +44,10 @@ struct demand {
 };
 
 /**
- * struct demands - all there are
+ * struct demands - all announced demands
  * @all: struct demand
- * @accepted: announcements that were taken
- * @refused: that were not
+ * @accepted: announcements that were accepted
+ * @refused: announcements that were refused
  */
 struct demands {
 	struct vec all;

@@ -134,13 +134,13 @@ static int read_all(const struct engine *engine, const json_t *list,
 }
 
 /**
- * demand_request() - somebody says what it will send
+ * demand_request() - an application announces what it will send
  * @engine: the engine
- * @uid: user
- * @request: "owner" and all its "demands"; an empty list takes them back
- * @err: what is wrong; nothing is changed then
+ * @uid: user of the application
+ * @request: "owner" and all its "demands"; an empty list withdraws them
+ * @err: message on failure; nothing has changed then
  *
- * Return: how many are known now, NULL if they are refused.
+ * Return: the number of demands now known, NULL if the request is refused.
  */
 json_t *demand_request(struct engine *engine, uint32_t uid,
 		       const json_t *request, struct srpol_error *err)
@@ -167,10 +167,10 @@ json_t *demand_request(struct engine *engine, uint32_t uid,
 }
 
 /**
- * demand_show_request() - srpol engine demands
+ * demand_show_request() - handle srpol engine demands
  * @engine: the engine
- * @request: nothing else
- * @err: why not
+ * @request: no further members
+ * @err: not used
  */
 json_t *demand_show_request(struct engine *engine, const json_t *request,
 			    struct srpol_error *err)

@@ -67,15 +67,15 @@ static struct srpol_forecast one_of(const struct demand *d, uint64_t now_ns,
 }
 
 /**
- * demands_sum() - forecasts of a host
- * @ds: demands, of which none is over
+ * demands_sum() - sum up a host's demands as forecasts
+ * @ds: demands, none of which is over
  * @fabric: finished fabric
- * @host: node
- * @now_ns: what time it is, as in @ds
- * @now_ms: likewise in milliseconds since 1970
+ * @host: node of the host
+ * @now_ns: current time, by the clock of @ds
+ * @now_ms: current time in milliseconds since 1970
  * @sum: result, to be freed; its list is NULL without memory
  *
- * What stays on its host, or is of other hosts, is not in it.
+ * Traffic within the host, or of other hosts, is not included.
  */
 void demands_sum(const struct demands *ds, const struct srpol_fabric *fabric,
 		 uint32_t host, uint64_t now_ns, uint64_t now_ms,

@@ -13,7 +13,7 @@
 #include "srpold.h"
 
 /**
- * engine_is_local() - is a node one of the hosts in this namespace
+ * engine_is_local() - whether a node is a host of this namespace
  * @engine: the engine
  * @node: the node
  */
@@ -32,7 +32,7 @@ bool engine_is_local(const struct engine *engine, uint32_t node)
  * engine_sid() - a SID of a node
  * @engine: the engine
  * @node: the node
- * @function: bits behind its locator
+ * @function: bits after its locator
  */
 struct in6_addr engine_sid(const struct engine *engine, uint32_t node,
 			   const struct in6_addr *function)
@@ -283,10 +283,10 @@ static int check_hosts(const struct engine *engine, struct srpol_error *err)
 }
 
 /**
- * engine_build() - read the topology and make what follows from it
+ * engine_build() - read the topology and make the paths and policies for it
  * @engine: result; connections are left alone
- * @config: what the operator wrote
- * @err: why not
+ * @config: the operator's configuration
+ * @err: message on failure
  *
  * On failure nothing of @engine has changed.
  */
@@ -326,7 +326,7 @@ int engine_build(struct engine *engine, const struct config *config,
 }
 
 /**
- * engine_free() - free what engine_build() made
+ * engine_free() - free what engine_build() allocated
  * @engine: the engine
  */
 void engine_free(struct engine *engine)

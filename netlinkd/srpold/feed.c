@@ -61,8 +61,8 @@ static void take(struct engine *e, const struct vec *words)
 
 /**
  * feed_read() - read the feed, if there is one
- * @e: the engine; nothing has changed if the feed is wrong
- * @err: what is wrong
+ * @e: the engine; unchanged if the feed is wrong
+ * @err: message on failure
  */
 int feed_read(struct engine *e, struct srpol_error *err)
 {
@@ -152,7 +152,7 @@ void feed_start(struct engine *e)
 }
 
 /**
- * feed_stop() - look at it no more
+ * feed_stop() - stop watching the feed
  */
 void feed_stop(void)
 {

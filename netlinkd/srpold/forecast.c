@@ -39,7 +39,7 @@ static void look(void *data)
 }
 
 /**
- * forecast_start() - begin to tell, if somebody is to know
+ * forecast_start() - begin to send forecasts, if the global engine is followed
  * @e: the engine
  */
 void forecast_start(struct engine *e)
@@ -50,7 +50,7 @@ void forecast_start(struct engine *e)
 }
 
 /**
- * forecast_stop() - tell no more
+ * forecast_stop() - stop sending forecasts
  */
 void forecast_stop(void)
 {

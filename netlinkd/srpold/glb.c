@@ -25,9 +25,9 @@
 #define GREETINGS	10	/* answers to strange sessions, of a peer and second */
 
 /**
- * struct ear - where a host of this namespace is spoken to
- * @source: socket, bound to its address
- * @host: node
+ * struct ear - address on which a host of this namespace receives
+ * @source: socket, bound to the host's address
+ * @host: node of the host
  */
 struct ear {
 	struct source source;
@@ -35,26 +35,26 @@ struct ear {
 };
 
 /**
- * struct listener - a host that is told, and tells
- * @ear: of our host
- * @peer: node
- * @name: of the peer
- * @in: key of what it says
- * @also: another one, if @both
- * @both: there is one
- * @out: key of what it is told
- * @session: with it
- * @words: that count
- * @n: number of them
- * @heard_ns: when they came
- * @told_ns: when ours were sent first
- * @knew: it was known by then, so that nothing had to go before
- * @took_ns: from then until it had said that it has them
- * @took_max_ns: the longest time that took
- * @again_ns: when to send again what is not acknowledged
- * @wait_ns: from then to the next time
- * @second: in which hellos are counted
- * @greetings: these
+ * struct listener - another host with which messages are exchanged
+ * @ear: receiver on our host
+ * @peer: node of the other host
+ * @name: its name
+ * @in: key of its messages
+ * @also: second key of its messages, if @both
+ * @both: @also is set
+ * @out: key of our messages
+ * @session: session with it
+ * @words: its current words
+ * @n: number of @words
+ * @heard_ns: when these arrived
+ * @told_ns: when our current words were first sent
+ * @knew: its session was known then, so that no hello had to come first
+ * @took_ns: time from then until it acknowledged them
+ * @took_max_ns: greatest such time
+ * @again_ns: when to repeat what is not acknowledged
+ * @wait_ns: time from then to the next repetition
+ * @second: second in which hellos are counted
+ * @greetings: number of hellos in that second
  */
 struct listener {
 	const struct ear *ear;
@@ -428,7 +428,7 @@ static void collect(struct glb_word *words, uint32_t *n)
 }
 
 /**
- * glb_look() - tell the others if something is new, and forget who is gone
+ * glb_look() - send words that changed, and drop those of silent hosts
  */
 void glb_look(void)
 {
@@ -461,9 +461,9 @@ void glb_look(void)
 }
 
 /**
- * glb_start() - open the sockets, and say hello
+ * glb_start() - open the sockets and send hellos
  * @e: the engine
- * @err: why not
+ * @err: message on failure
  */
 int glb_start(struct engine *e, struct srpol_error *err)
 {
@@ -487,7 +487,7 @@ int glb_start(struct engine *e, struct srpol_error *err)
 }
 
 /**
- * glb_stop() - say and hear nothing any more
+ * glb_stop() - stop sending and receiving
  */
 void glb_stop(void)
 {
@@ -529,9 +529,9 @@ static json_t *listener_report(const struct listener *l)
 }
 
 /**
- * glb_report() - what others say, and what became of messages
+ * glb_report() - words of other hosts, and counters of messages
  *
- * Return: null if nobody is told anything.
+ * Return: JSON; null if no messages are exchanged.
  */
 json_t *glb_report(void)
 {

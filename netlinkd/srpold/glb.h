@@ -43,10 +43,10 @@
 #define GLB_MESSAGE_MAX	(32 + 12 * GLB_WORDS_MAX + GLB_TAG_LEN)
 
 /**
- * enum glb_type - of a message
- * @GLB_HELLO: here is my session, what is yours?
- * @GLB_WORDS: what works badly
- * @GLB_ACK: of words
+ * enum glb_type - type of a message
+ * @GLB_HELLO: the sender's session; asks for the receiver's
+ * @GLB_WORDS: cables that work badly
+ * @GLB_ACK: acknowledges words
  */
 enum glb_type {
 	GLB_HELLO = 1,
@@ -55,7 +55,7 @@ enum glb_type {
 };
 
 /**
- * struct glb_word - what is said of a cable
+ * struct glb_word - statement about a cable
  * @cable: glb_hash() of its name
  * @percent: how much of it is to be used, 1 to 99
  */
@@ -65,13 +65,13 @@ struct glb_word {
 };
 
 /**
- * struct glb_message - what one host tells another one
+ * struct glb_message - message from one host to another
  * @type: enum glb_type
  * @n: number of @words
- * @seq: of words, or of those that are acknowledged
+ * @seq: sequence number of the words, or of the words acknowledged
  * @from: session of the sender
- * @to: session of the receiver, as the sender knows it; 0: it does not
- * @words: what works badly
+ * @to: session of the receiver, 0: the sender does not know it
+ * @words: cables that work badly
  */
 struct glb_message {
 	uint8_t type;
@@ -83,14 +83,14 @@ struct glb_message {
 };
 
 /**
- * struct glb_session - with another host
- * @own: our session, not 0
- * @peer: the other one's, 0: not known
- * @seq: of our words that were sent last
- * @heard: sequence number of the last words that count
- * @pending: our words are not acknowledged yet
- * @left: sessions of the other one that are over, since ours began
- * @n_left: number of them
+ * struct glb_session - session with another host
+ * @own: our session, never 0
+ * @peer: the other host's session, 0: not known
+ * @seq: sequence number of our words that were last sent
+ * @heard: sequence number of the last words that were accepted
+ * @pending: our words are not yet acknowledged
+ * @left: sessions of the other host that ended since ours began
+ * @n_left: number of these
  */
 struct glb_session {
 	uint64_t own;
@@ -104,12 +104,12 @@ struct glb_session {
 
 /**
  * enum glb_verdict - what to do about a message
- * @GLB_STALE: nothing, it is of another session or came before
- * @GLB_GREET: send a hello to its session
+ * @GLB_STALE: ignore it: it is of another session, or a repetition
+ * @GLB_GREET: send a hello to the session that it came from
  * @GLB_SEND: send our words
- * @GLB_TAKE: its words count; acknowledge them
- * @GLB_TAKE_SEND: likewise, and send our words
- * @GLB_AGAIN: its words came before; acknowledge them
+ * @GLB_TAKE: accept its words and acknowledge them
+ * @GLB_TAKE_SEND: the same, and send our words
+ * @GLB_AGAIN: its words were accepted before; acknowledge them again
  * @GLB_DONE: our words have arrived
  */
 enum glb_verdict {

@@ -39,8 +39,9 @@ static uint64_t get64(const uint8_t *from)
 }
 
 /**
- * glb_hash() - number of a cable, the same on all hosts in whatever file order
- * @name: its name
+ * glb_hash() - number of a cable, the same on all hosts whatever their file's
+ * order
+ * @name: name of the cable
  */
 uint64_t glb_hash(const char *name)
 {
@@ -52,7 +53,7 @@ uint64_t glb_hash(const char *name)
 }
 
 /**
- * glb_key() - key of one direction
+ * glb_key() - derive the key of one direction
  * @pair: key of the pair
  * @len: its length
  * @from: name of the host that sends
@@ -74,12 +75,12 @@ void glb_key(const uint8_t *pair, size_t len, const char *from, const char *to,
 }
 
 /**
- * glb_write() - bytes of a message
+ * glb_write() - write a message
  * @m: message, with at most GLB_WORDS_MAX words
- * @key: of the direction
+ * @key: key of the direction
  * @to: result, GLB_MESSAGE_MAX bytes
  *
- * Return: their number.
+ * Return: its length in bytes.
  */
 size_t glb_write(const struct glb_message *m, const uint8_t *key, uint8_t *to)
 {
@@ -113,13 +114,13 @@ static int read_words(const uint8_t *at, struct glb_message *m)
 }
 
 /**
- * glb_read() - the reverse
- * @from: bytes
- * @len: their number
- * @key: of the direction
+ * glb_read() - read and verify a message
+ * @from: the message
+ * @len: its length in bytes
+ * @key: key of the direction
  * @m: result
  *
- * Return: 0, -EINVAL if it is no such message, -EACCES if its tag is wrong.
+ * Return: 0, -EINVAL if it is not a valid message, -EACCES if its tag is wrong.
  */
 int glb_read(const uint8_t *from, size_t len, const uint8_t *key,
 	     struct glb_message *m)
@@ -149,8 +150,8 @@ int glb_read(const uint8_t *from, size_t len, const uint8_t *key,
 }
 
 /**
- * glb_begin() - a session of our own, which nobody knew before
- * @s: result; its sequence number goes on
+ * glb_begin() - begin a session with a new random number
+ * @s: session; its sequence number continues
  */
 void glb_begin(struct glb_session *s)
 {
@@ -189,7 +190,7 @@ static bool follow_session(struct glb_session *s, uint64_t session)
 }
 
 /**
- * glb_take() - does a message count, whose tag is right?
+ * glb_take() - decide what to do about a message with a valid tag
  * @s: session with its sender
  * @m: message
  *

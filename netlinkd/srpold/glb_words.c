@@ -12,9 +12,9 @@
 #include "srpold.h"
 
 /**
- * struct known - a cable
+ * struct known - a cable and its hash
  * @hash: glb_hash() of its name
- * @cable: number
+ * @cable: number of the cable
  */
 struct known {
 	uint64_t hash;
@@ -33,7 +33,7 @@ static int by_hash(const void *a, const void *b)
 }
 
 /**
- * glb_words_start() - number the cables
+ * glb_words_start() - index the cables by hash
  * @engine: the engine
  *
  * Return: 0 or -ENOMEM.
@@ -68,7 +68,7 @@ int glb_words_start(const struct engine *engine)
 }
 
 /**
- * glb_words_stop() - forget them
+ * glb_words_stop() - free the index
  */
 void glb_words_stop(void)
 {
@@ -80,10 +80,10 @@ void glb_words_stop(void)
 }
 
 /**
- * glb_words_cable() - number of a cable here
- * @hash: of its name
+ * glb_words_cable() - find a cable by its hash
+ * @hash: glb_hash() of its name
  *
- * Return: SRPOL_NONE if there is none.
+ * Return: its number, SRPOL_NONE if there is none.
  */
 uint32_t glb_words_cable(uint64_t hash)
 {
@@ -95,10 +95,11 @@ uint32_t glb_words_cable(uint64_t hash)
 }
 
 /**
- * glb_words_near() - is it a cable of a host, or upwards of its leaf?
+ * glb_words_near() - whether a cable is the host's own, or an uplink of its
+ * leaf
  * @engine: the engine
- * @cable: number
- * @host: node
+ * @cable: number of the cable
+ * @host: node of the host
  */
 bool glb_words_near(const struct engine *engine, uint32_t cable, uint32_t host)
 {
@@ -121,11 +122,11 @@ bool glb_words_near(const struct engine *engine, uint32_t cable, uint32_t host)
 }
 
 /**
- * glb_words_own() - what hosts of this namespace have to say
+ * glb_words_own() - words of the hosts of this namespace
  * @engine: the engine
- * @hosts: nodes
- * @n_hosts: number of them
- * @words: result, GLB_WORDS_MAX
+ * @hosts: nodes of the hosts
+ * @n_hosts: number of hosts
+ * @words: result, with room for GLB_WORDS_MAX
  *
  * Return: number of words.
  */

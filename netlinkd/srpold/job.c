@@ -176,11 +176,11 @@ static int read_color(const struct engine *engine, const json_t *o,
 }
 
 /**
- * job_from_json() - a job as somebody asks for it
+ * job_from_json() - read a job from JSON
  * @engine: the engine
  * @o: JSON object
- * @job: result; its slot is set
- * @err: what is wrong
+ * @job: result, whose slot is set already
+ * @err: message on failure
  */
 int job_from_json(const struct engine *engine, const json_t *o,
 		  struct job *job, struct srpol_error *err)
@@ -195,7 +195,7 @@ int job_from_json(const struct engine *engine, const json_t *o,
 }
 
 /**
- * job_to_json() - such that job_from_json() gives the same
+ * job_to_json() - write a job such that job_from_json() reads the same
  * @job: the job
  */
 json_t *job_to_json(const struct job *job)
@@ -368,9 +368,9 @@ static void drop_policies(struct engine *engine)
 }
 
 /**
- * jobs_build() - policies and rules that follow from the jobs
- * @engine: the engine; those of before are forgotten
- * @err: why not; a policy for which no path is left has all of them then
+ * jobs_build() - make policies and rules for the jobs
+ * @engine: the engine; policies and rules of earlier jobs are replaced
+ * @err: message on failure; a policy that has no path left then uses all paths
  */
 int jobs_build(struct engine *engine, struct srpol_error *err)
 {

@@ -34,8 +34,8 @@ static bool is_place(const struct engine *engine, const struct rule_info *rule)
 }
 
 /**
- * job_adopt() - QPs of jobs stay on the paths that rules of the module name
- * @engine: the engine, which has read its jobs and looked at none
+ * job_adopt() - keep QPs of jobs on the paths in the module's rules
+ * @engine: the engine, which has read its jobs but not looked at any yet
  */
 void job_adopt(struct engine *engine)
 {

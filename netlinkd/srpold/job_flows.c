@@ -9,11 +9,11 @@
 #include "srpold.h"
 
 /**
- * struct target - a policy of the module that is of such a job
- * @id: of the policy
- * @slot: of the job
+ * struct target - a policy of the module that belongs to a placed job
+ * @id: id of the policy
+ * @slot: slot of the job
  * @since_ns: when the job began
- * @endpoint: of the policy
+ * @endpoint: endpoint of the policy
  */
 struct target {
 	uint32_t id;
@@ -23,11 +23,11 @@ struct target {
 };
 
 /**
- * struct entry - of the table, as it was
- * @nr: its number
- * @qp: of the flow
- * @dst: likewise
- * @bytes: the flow had sent
+ * struct entry - an entry of the flow table at the last look
+ * @nr: number of the entry
+ * @qp: destination QP of the flow
+ * @dst: inner destination of the flow
+ * @bytes: bytes that the flow had sent
  */
 struct entry {
 	uint32_t nr;
@@ -166,11 +166,11 @@ static bool read_flows(const struct vec *targets, struct vec *all)
 }
 
 /**
- * job_flows() - flows of RoCEv2 in the colors of jobs that are placed
+ * job_flows() - read flows of RoCEv2 in the colors of placed jobs
  * @engine: the engine
- * @all: struct job_flow, result: by slot of the job, destination and number
+ * @all: struct job_flow, result: by slot of the job, destination and QP
  *
- * Return: false if nobody knows.
+ * Return: false if the flows could not be read.
  */
 bool job_flows(struct engine *engine, struct vec *all)
 {

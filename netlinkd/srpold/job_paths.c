@@ -22,10 +22,10 @@ static uint32_t find(struct engine *engine, const struct engine_policy *policy,
 }
 
 /**
- * job_policies() - policies of a job
+ * job_policies() - find the policies of a job
  * @engine: the engine
  * @job: the job
- * @own: result: pointers to them
+ * @own: result: pointers to the policies
  */
 void job_policies(struct engine *engine, const struct job *job,
 		  struct vec *own)
@@ -38,13 +38,14 @@ void job_policies(struct engine *engine, const struct job *job,
 }
 
 /**
- * job_policy() - the policy of a QP
+ * job_policy() - find the policy of a QP
  * @engine: the engine
  * @own: policies of its job
  * @qp: the QP
  *
- * Return: by its endpoint, of several the one with the path that it takes; if
- * that is not known the one with the path that it is to take; NULL: none.
+ * Return: the policy with the QP's endpoint. If there are several: the one with
+ * the path that it takes or, if that is not known, with the path that it is to
+ * take. NULL if there is none.
  */
 const struct engine_policy *job_policy(struct engine *engine,
 				       const struct vec *own,
@@ -67,13 +68,14 @@ const struct engine_policy *job_policy(struct engine *engine,
 }
 
 /**
- * job_path_at() - the path that a QP is to take, as its policy counts them
+ * job_path_at() - index in its policy of the path that a QP is to take
  * @engine: the engine
  * @policy: its policy
  * @qp: the QP
  *
- * Return: by the path's id, which counts also after a new topology; by where it
- * was, if the path has another id now. It need not be one of the policy's.
+ * Return: the index of the path with the QP's id, which is valid even for a new
+ * topology; the old index if the path's id has changed. It may be beyond the
+ * policy's paths.
  */
 uint32_t job_path_at(struct engine *engine, const struct engine_policy *policy,
 		     const struct placed_qp *qp)
@@ -109,11 +111,11 @@ static const uint32_t *weights_of(struct engine *engine,
 }
 
 /**
- * job_paths_add() - tell place.c of a policy
+ * job_paths_add() - add a policy to the input of place()
  * @engine: the engine
  * @policy: the policy
- * @paths: struct place_path, its own are added
- * @policies: struct place_policy, it is added
+ * @paths: struct place_path; the policy's paths are added
+ * @policies: struct place_policy; the policy is added
  */
 void job_paths_add(struct engine *engine, const struct engine_policy *policy,
 		   struct vec *paths, struct vec *policies)

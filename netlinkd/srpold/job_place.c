@@ -16,9 +16,9 @@
 #define STICKY		2	/* who has a rule keeps it until another sends so many times as much */
 
 /**
- * struct placement - of a job
- * @looked: its QPs were looked at before, so what is new began since then
- * @qps: struct placed_qp, by destination and number
+ * struct placement - state of placing a job's QPs
+ * @looked: its QPs were read before, so flows that are new began since then
+ * @qps: struct placed_qp, by destination and QP number
  */
 struct placement {
 	bool looked;
@@ -189,7 +189,7 @@ static void share_slots(struct vec *qps)
 }
 
 /**
- * struct chosen - an item, and whose it is
+ * struct chosen - an item of place(), with its QP and policy
  * @qp: the QP
  * @policy: its policy
  */
@@ -267,8 +267,7 @@ static void place_job(struct engine *engine, const struct job *job)
 }
 
 /**
- * job_place_look() - once an interval: what did QPs send, and which paths are
- * they to take?
+ * job_place_look() - once an interval, choose paths for QPs by what they sent
  * @engine: the engine
  */
 void job_place_look(struct engine *engine)
@@ -292,10 +291,10 @@ void job_place_look(struct engine *engine)
 }
 
 /**
- * job_place_qps() - QPs of a job, and where they are
+ * job_place_qps() - QPs of a job, with their paths
  * @job: the job
  *
- * Return: struct placed_qp; those with a path are placed.
+ * Return: struct placed_qp; QPs with a path are placed.
  */
 const struct vec *job_place_qps(const struct job *job)
 {
@@ -303,11 +302,11 @@ const struct vec *job_place_qps(const struct job *job)
 }
 
 /**
- * job_place_keep() - a QP is placed already, as the first look will find it
+ * job_place_keep() - record that a QP is placed already
  * @job: the job, which was not looked at yet
- * @qp: the QP: where it goes, its rule and its path
+ * @qp: the QP with its destination, rule and path
  *
- * Return: false if its rule is another's, or if it has one.
+ * Return: false if another QP has its rule, or if it has one itself.
  */
 bool job_place_keep(const struct job *job, const struct placed_qp *qp)
 {
@@ -322,8 +321,8 @@ bool job_place_keep(const struct job *job, const struct placed_qp *qp)
 }
 
 /**
- * job_place_forget() - a job begins: what was known of another one is gone
- * @job: the job
+ * job_place_forget() - delete state of an earlier job with the same slot
+ * @job: the new job
  */
 void job_place_forget(const struct job *job)
 {

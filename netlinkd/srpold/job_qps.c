@@ -12,10 +12,10 @@
 #include "srpold.h"
 
 /**
- * struct process - one that has QPs
- * @pid: its number
- * @comm: its name
- * @cgroup: its control group, below the mount; NULL: not known
+ * struct process - a process that has QPs
+ * @pid: its process id
+ * @comm: its command name
+ * @cgroup: its control group, relative to the mount point; NULL: not known
  */
 struct process {
 	uint32_t pid;
@@ -28,7 +28,7 @@ static struct vec qps = VEC_INIT(struct srpol_rdma_qp);
 static struct vec processes = VEC_INIT(struct process);
 
 /**
- * job_cgroup() - a job's control group, below the mount
+ * job_cgroup() - a job's control group, relative to the mount point
  * @job: the job
  */
 const char *job_cgroup(const struct job *job)
@@ -148,7 +148,7 @@ static void read_processes(void)
 }
 
 /**
- * job_is_by_process() - are its QPs those of processes
+ * job_is_by_process() - whether a job's QPs are found by their processes
  * @job: the job
  */
 bool job_is_by_process(const struct job *job)
@@ -157,7 +157,7 @@ bool job_is_by_process(const struct job *job)
 }
 
 /**
- * job_owns_qp() - is a QP of one of the job's processes
+ * job_owns_qp() - whether a QP is one of the job's processes'
  * @qp: the QP
  * @data: struct job
  */
@@ -220,7 +220,7 @@ static void read_qps(void)
 }
 
 /**
- * job_qps_read() - QPs, processes and addresses as they are now
+ * job_qps_read() - read QPs, processes and addresses
  */
 void job_qps_read(void)
 {
@@ -239,9 +239,9 @@ void job_qps_read(void)
 }
 
 /**
- * job_qps() - QPs as they were last told
+ * job_qps() - QPs as last read
  *
- * Return: struct srpol_rdma_qp, by device and the number they send to.
+ * Return: struct srpol_rdma_qp, by device and destination QP number.
  */
 const struct vec *job_qps(void)
 {
@@ -277,14 +277,15 @@ static bool selects(const struct job *job, uint32_t remote,
 }
 
 /**
- * job_has_qp() - is a flow one of the job's QPs, as they were last told?
+ * job_has_qp() - whether a flow belongs to one of the job's QPs, as last read
  * @job: the job
- * @remote: number of the QP that the flow goes to
- * @src: where it comes from
- * @ifindex: network device of the QP, 0: not known; it is then, if it can be
+ * @remote: destination QP number of the flow
+ * @src: source address of the flow
+ * @ifindex: network device of the QP, 0: not known; set if it can be found
  *
- * What goes in the job's color need not be its own: a rule for a QP that has
- * ended may catch one of somebody else, or what an operator steers there.
+ * Traffic in the job's color is not always the job's: a rule for a QP that has
+ * ended may match another owner's QP, and an operator may steer other traffic
+ * into the color.
  */
 bool job_has_qp(const struct job *job, uint32_t remote,
 		const struct in6_addr *src, uint32_t *ifindex)

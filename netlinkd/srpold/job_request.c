@@ -110,7 +110,7 @@ static int lacks_room(struct srpol_error *err)
 }
 
 /**
- * jobs_load() - those of the engine before this one
+ * jobs_load() - load the jobs of an earlier srpold
  * @engine: the engine
  */
 void jobs_load(struct engine *engine)
@@ -130,10 +130,10 @@ void jobs_load(struct engine *engine)
 }
 
 /**
- * job_add_request() - srpol job add
+ * job_add_request() - handle srpol job add
  * @engine: the engine
  * @request: the job
- * @err: what is wrong
+ * @err: message on failure
  *
  * Return: the job, NULL if it is refused.
  */
@@ -172,13 +172,13 @@ static void restore_job(struct engine *engine, const struct job *was,
 }
 
 /**
- * job_del_request() - srpol job del
+ * job_del_request() - handle srpol job del
  * @engine: the engine
- * @request: "name"
- * @err: what is wrong
+ * @request: the job's "name"
+ * @err: message on failure
  *
- * Return: the job that was; NULL if there was none, or if the module does not
- * follow: the job stays as it is then.
+ * Return: the deleted job; NULL if there was none, or if the module could not
+ * be changed, in which case the job stays.
  */
 json_t *job_del_request(struct engine *engine, const json_t *request,
 			struct srpol_error *err)
@@ -222,9 +222,10 @@ static uint64_t count_bytes(const struct job *job, const struct vec *policies)
 }
 
 /**
- * struct use - what a job's flows do with a path
- * @flows: number of them
- * @bytes: they sent, some of it maybe by another path, or for another job
+ * struct use - use of a path by a job's flows
+ * @flows: number of flows
+ * @bytes: bytes that they sent, some of them possibly over another path or for
+ *	another job
  */
 struct use {
 	uint64_t flows;
@@ -232,9 +233,9 @@ struct use {
 };
 
 /**
- * struct numbered - a path that the module has
- * @id: there
- * @index: of the engine's paths
+ * struct numbered - a path with an id in the module
+ * @id: id of the path
+ * @index: index in engine.paths
  */
 struct numbered {
 	uint32_t id;
@@ -367,10 +368,10 @@ static void report_use(struct engine *engine, const struct job *job,
 }
 
 /**
- * job_show_request() - srpol job show
+ * job_show_request() - handle srpol job show
  * @engine: the engine
- * @request: "name" for one only
- * @err: why not
+ * @request: "name" of one job, or nothing for all
+ * @err: message on failure
  */
 json_t *job_show_request(struct engine *engine, const json_t *request,
 			 struct srpol_error *err)

@@ -149,7 +149,7 @@ static void add_qps(struct engine *engine, struct job *job, uint32_t n)
 }
 
 /**
- * job_rules() - rules of the engine, as jobs and their QPs were told last
+ * job_rules() - make the engine's rules for jobs and their QPs, as last read
  * @engine: the engine
  */
 void job_rules(struct engine *engine)

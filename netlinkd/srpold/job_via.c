@@ -102,14 +102,14 @@ static int add_paths(struct engine *engine, const struct job *job,
 }
 
 /**
- * job_via_policy() - a policy of a job has paths that go through its function
+ * job_via_policy() - give a policy of a job paths that pass the job's function
  * @engine: the engine
  * @job: the job
- * @policy: with the paths, and the slice, that it would have else
- * @err: why not
+ * @policy: policy with the paths and the slice that it would otherwise have
+ * @err: message on failure
  *
- * Return: 1; 0 if no path to that peer does: the policy is as it was; negative
- * errno.
+ * Return: 1; 0 if no path to that peer passes the function, and the policy is
+ * unchanged; or a negative errno.
  */
 int job_via_policy(struct engine *engine, const struct job *job,
 		   struct engine_policy *policy, struct srpol_error *err)
@@ -148,9 +148,9 @@ static json_t *users_of(const struct engine *engine, uint32_t function)
 }
 
 /**
- * functions_request() - srpol engine functions
+ * functions_request() - handle srpol engine functions
  * @engine: the engine
- * @request: nothing more
+ * @request: no further members
  * @err: not used
  */
 json_t *functions_request(struct engine *engine, const json_t *request,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The engine does little at a time, and has to do it soon: a prober that waits for
- * its turn finds failures late. The scheduler (EEVDF, Linux 6.12) lets those run
- * first that ask for short slices; the share of the processor stays what the nice
- * value says.
+ * The engine does little work at a time, but must do it promptly: a prober that
+ * waits for the processor detects failures late. The scheduler (EEVDF, Linux
+ * 6.12) runs tasks earlier that ask for short slices; the nice value still
+ * determines their share of the processor.
  */
 #include <linux/sched.h>
 #include <linux/sched/types.h>
@@ -12,13 +12,14 @@
 
 #include "srpold.h"
 
-#define SLICE_NS	100000	/* the shortest there is */
+#define SLICE_NS	100000	/* the shortest possible */
 
 /**
- * latency_short() - ask for short slices
+ * latency_short() - ask the scheduler for short slices
  *
- * Kernels that know nothing of slices let it be. With a policy for real time,
- * which an operator may have chosen, a slice is something else, or nothing.
+ * Kernels without this feature ignore the request. Under a real-time policy,
+ * which an operator may have chosen, the attribute has another meaning or none,
+ * so it is left alone.
  */
 void latency_short(void)
 {

@@ -7,7 +7,8 @@
 #define BURST_BYTES	(32 * 1024ull)
 #define HORIZON_NS	20000000ull
 #define HORIZON_BYTES	(64 * 1024ull)
-#define HORIZON_MAX_NS	5000000000ull	/* fq drops what is to wait for 10 s */
+#define HORIZON_MAX_NS	5000000000ull	/* fq drops packets due in 10 s or
+					 * more */
 
 static int by_color(const void *key, const void *limit)
 {
@@ -18,11 +19,11 @@ static int by_color(const void *key, const void *limit)
 }
 
 /**
- * limit_rate() - what a plan says of a color
- * @index: of the plan, NULL: there is none
+ * limit_rate() - a color's rate limit in a plan
+ * @index: index of the plan, NULL: no plan
  * @color: color
  *
- * Return: bit/s of a GPU, 0: no limit.
+ * Return: bit/s per GPU, 0: no limit.
  */
 uint64_t limit_rate(const struct srpol_index *index, uint32_t color)
 {
@@ -34,7 +35,7 @@ uint64_t limit_rate(const struct srpol_index *index, uint32_t color)
 	return l ? l->rate : 0;
 }
 
-/* So long, or as long as so many bytes take if that is longer. */
+/* The longer of @ns and the time that @bytes take at @rate. */
 static uint64_t at_least(uint64_t ns, uint64_t bytes, uint64_t rate)
 {
 	uint64_t take = bytes * 8 * 1000000000 / rate;
@@ -50,17 +51,18 @@ static uint64_t horizon_of(uint64_t rate)
 }
 
 /**
- * limit_change() - a limit gets its rate
- * @l: it, 0 if it is new; what was counted stays
+ * limit_change() - set the rate of a limit
+ * @l: the limit, zeroed if it is new; its counters are kept
  * @rate: bit/s, not 0
- * @paced: packets can wait
- * @now: CLOCK_MONOTONIC, in ns
+ * @paced: packets can wait in a qdisc
+ * @now: CLOCK_MONOTONIC, ns
  *
- * Turns that were given stay, too, but not beyond what a packet may wait for:
- * where a turn took long by the rate of before, packets would be dropped until
- * it is over. Those that wait already may be passed by others then.
+ * Departure times that were already assigned are kept too, but not beyond the
+ * horizon: after a much lower old rate, packets would otherwise be dropped
+ * until the last of them has passed. New packets may then overtake those that
+ * still wait.
  *
- * Return: whether it was another one.
+ * Return: whether the limit changed.
  */
 bool limit_change(struct srpol_limit *l, uint64_t rate, bool paced,
 		  uint64_t now)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A color's limit, from its rate; limits.c has those of all colors. */
+/*
+ * The limit of one color, from its rate; limits.c applies those of all colors.
+ */
 #ifndef _SRPOLD_LIMIT_H
 #define _SRPOLD_LIMIT_H
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Limits of colors: as the plan in force has them, into the data plane. They are
- * looked at once a second, as a data plane that was loaded anew has none, and as
- * queues of devices come and go. They stay when srpold goes, and go when it comes
- * and is to follow no plan any more.
+ * Copies the limits of colors from the plan in force into the data plane. This
+ * is repeated once a second, because a data plane that was loaded anew has no
+ * limits, and qdiscs of devices come and go. When srpold stops, the limits
+ * stay; they are deleted when srpold starts and follows no plan.
  */
 #include <bpf/bpf.h>
 #include <net/if.h>
@@ -17,8 +17,9 @@ static void look(void *data);
 
 static struct engine *engine;
 static struct alarm alarm = ALARM_INIT(look, NULL);
-static uint64_t gpus[HOSTS_MAX];	/* of the hosts of this namespace */
-static uint32_t no_room;		/* colors, as it was last logged */
+static uint64_t gpus[HOSTS_MAX];	/* number of GPUs of each host here */
+static uint32_t no_room;		/* colors without room, as last
+					 * logged */
 
 static const struct srpol_index *index_of(uint32_t number)
 {
@@ -39,7 +40,7 @@ static void count_gpus(void)
 	}
 }
 
-/* What all hosts of this namespace may send in a color, 0: no limit. */
+/* Bit/s that all hosts of this namespace may send in a color, 0: no limit. */
 static uint64_t rate_of(uint32_t color)
 {
 	uint64_t sum = 0, rate;
@@ -55,8 +56,9 @@ static uint64_t rate_of(uint32_t color)
 }
 
 /*
- * By all NICs, as a flow may take any of them. If the kernel does not say, it is
- * as it was: to be wrong about it for a second is to drop what could wait.
+ * All NICs must have pacing, as a flow may take any of them. If the kernel does
+ * not answer, the last result is used: a wrong result, even for a second, would
+ * drop packets that could have waited.
  */
 static bool all_paced(void)
 {
@@ -106,7 +108,7 @@ static uint32_t set_all(int fd, bool paced)
 	return n;
 }
 
-/* Those that are no more: their room is for others. */
+/* Delete limits that no longer apply, so that others have room. */
 static void delete_old(int fd)
 {
 	struct vec old = VEC_INIT(uint32_t);
@@ -141,7 +143,7 @@ static void look(void *data)
 }
 
 /**
- * limits_soon() - a plan was applied
+ * limits_soon() - a plan was applied: update the limits without delay
  */
 void limits_soon(void)
 {
@@ -152,8 +154,8 @@ void limits_soon(void)
 }
 
 /**
- * limits_start() - have the data plane keep limits
- * @e: the engine, with the plan of its disk; without one there are none
+ * limits_start() - make the data plane enforce the plan's limits
+ * @e: the engine, with the plan from disk; without a plan there are no limits
  */
 void limits_start(struct engine *e)
 {
@@ -165,7 +167,7 @@ void limits_start(struct engine *e)
 }
 
 /**
- * limits_stop() - no longer; those there are stay
+ * limits_stop() - stop updating; existing limits stay in the data plane
  */
 void limits_stop(void)
 {
@@ -174,7 +176,7 @@ void limits_stop(void)
 }
 
 /**
- * limits_report() - what srpol engine show says of them
+ * limits_report() - limits for srpol engine show
  */
 json_t *limits_report(void)
 {

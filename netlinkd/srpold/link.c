@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What somebody says of a link, in JSON: { "from": NODE, "to": NODE,
- * "capacity": RATE } or "state": "up" or "down" instead.
+ * A link's capacity or state, in JSON: { "from": NODE, "to": NODE, "capacity":
+ * RATE }, or "state": "up" or "down" instead of "capacity".
  */
 #include <errno.h>
 #include <string.h>
@@ -9,11 +9,11 @@
 #include "srpold.h"
 
 /**
- * link_name() - of a cable
+ * link_name() - write the name of a cable
  * @fabric: the fabric
  * @cable: number of the cable
- * @buf: result, of LINK_NAME_LEN
- * @len: its size
+ * @buf: result, LINK_NAME_LEN bytes
+ * @len: size of @buf
  */
 void link_name(const struct srpol_fabric *fabric, uint32_t cable, char *buf,
 	       size_t len)
@@ -50,11 +50,11 @@ static int read_ends(const struct srpol_fabric *fabric, const json_t *o,
 }
 
 /**
- * link_read() - what somebody says of a link
+ * link_read() - read a link's capacity or state from JSON
  * @fabric: the fabric
- * @o: a JSON object
+ * @o: JSON object
  * @word: result
- * @err: what is wrong
+ * @err: message on failure
  */
 int link_read(const struct srpol_fabric *fabric, const json_t *o,
 	      struct link_word *word, struct srpol_error *err)
@@ -93,10 +93,10 @@ int link_read(const struct srpol_fabric *fabric, const json_t *o,
 }
 
 /**
- * link_request() - srpol engine link
+ * link_request() - handle srpol engine link
  * @engine: the engine
- * @request: a link and what to think of it, or "reset": true
- * @err: what is wrong
+ * @request: a link with its capacity or state, or with "reset": true
+ * @err: message on failure
  *
  * Return: the reply, NULL if it is refused.
  */

@@ -14,7 +14,7 @@ static const char * const names[] = {
 };
 
 /**
- * link_source_name() - word for a source
+ * link_source_name() - name of a source
  * @source: enum link_source
  */
 const char *link_source_name(enum link_source source)
@@ -23,9 +23,9 @@ const char *link_source_name(enum link_source source)
 }
 
 /**
- * linkstate_source() - whose word on a cable's capacity counts
+ * linkstate_source() - source whose capacity counts
  * @ls: link-state DB
- * @cable: number
+ * @cable: number of the cable
  */
 enum link_source linkstate_source(const struct linkstate *ls, uint32_t cable)
 {
@@ -36,7 +36,7 @@ enum link_source linkstate_source(const struct linkstate *ls, uint32_t cable)
 	return source;
 }
 
-/* What is there times how well it works; what is up carries something. */
+/* Capacity times quality; a link that is up keeps at least 1 bit/s. */
 static void update(struct linkstate *ls, uint32_t cable)
 {
 	const struct link_info *info = &ls->cables[cable];
@@ -55,9 +55,9 @@ static void update(struct linkstate *ls, uint32_t cable)
 }
 
 /**
- * linkstate_init() - as the topology says, and well
+ * linkstate_init() - initial state: the topology's capacities, best quality
  * @ls: result
- * @fabric: topology, which has to stay
+ * @fabric: topology, which must outlive the DB
  * @now: time
  *
  * Return: 0 or -ENOMEM.
@@ -84,7 +84,7 @@ int linkstate_init(struct linkstate *ls, const struct srpol_fabric *fabric,
 }
 
 /**
- * linkstate_free() - end of a DB
+ * linkstate_free() - free a DB
  * @ls: the DB
  */
 void linkstate_free(struct linkstate *ls)
@@ -95,10 +95,10 @@ void linkstate_free(struct linkstate *ls)
 }
 
 /**
- * linkstate_say() - what a cable can carry
+ * linkstate_say() - a source gives a cable's capacity
  * @ls: link-state DB
- * @cable: number
- * @source: who says so
+ * @cable: number of the cable
+ * @source: the source
  * @capacity: bit/s, 0: down
  * @now: time
  */
@@ -116,9 +116,9 @@ void linkstate_say(struct linkstate *ls, uint32_t cable,
 }
 
 /**
- * linkstate_unsay() - a source has no opinion any more
+ * linkstate_unsay() - a source withdraws its capacity
  * @ls: link-state DB
- * @cable: number
+ * @cable: number of the cable
  * @source: any but LINK_TOPOLOGY
  */
 void linkstate_unsay(struct linkstate *ls, uint32_t cable,
@@ -129,12 +129,12 @@ void linkstate_unsay(struct linkstate *ls, uint32_t cable,
 }
 
 /**
- * linkstate_hear() - what other hosts say of a cable
+ * linkstate_hear() - other hosts report a cable's quality
  * @ls: link-state DB
- * @cable: number
- * @percent: how much of it is to be used, 100: nobody says anything
+ * @cable: number of the cable
+ * @percent: percentage of it to be used, 100: no reports
  *
- * Return: true if that is new.
+ * Return: true if the percentage changed.
  */
 bool linkstate_hear(struct linkstate *ls, uint32_t cable, uint32_t percent)
 {
@@ -146,9 +146,9 @@ bool linkstate_hear(struct linkstate *ls, uint32_t cable, uint32_t percent)
 }
 
 /**
- * linkstate_carry() - what an operator said and probes found out stays in force
+ * linkstate_carry() - keep the operator's capacities and the measured quality
  * @ls: new DB, as linkstate_init() left it
- * @old: the one before, perhaps of another topology
+ * @old: the previous DB, possibly of another topology
  */
 void linkstate_carry(struct linkstate *ls, const struct linkstate *old)
 {
@@ -177,7 +177,10 @@ void linkstate_carry(struct linkstate *ls, const struct linkstate *old)
 	}
 }
 
-/* Cables by what the sure ones of @probes say: clear, or to blame with @bad. */
+/*
+ * Rate cables by the results in @probes: cables of a good probe are cleared,
+ * cables that explain bad probes get @bad.
+ */
 static void blame(const struct locate_probe *probes, size_t n, uint32_t cables,
 		  enum quality_word bad, enum quality_word *of_cable)
 {
@@ -193,7 +196,9 @@ static void blame(const struct locate_probe *probes, size_t n, uint32_t cables,
 		of_cable[suspects[i].link] = bad;
 }
 
-/* A probe that is unsure neither accuses a cable nor clears it. */
+/*
+ * A probe whose result is unsure neither clears a cable nor makes it suspect.
+ */
 static void add_sure(const struct locate_probe *probe, enum quality_word word,
 		     struct locate_probe *sure, size_t *n)
 {
@@ -204,15 +209,16 @@ static void add_sure(const struct locate_probe *probe, enum quality_word word,
 }
 
 /**
- * linkstate_judge() - find the cables that work badly and step all of them
+ * linkstate_judge() - find cables that work badly, and step the quality of all
  * @ls: link-state DB
- * @probes: ways of the probes
- * @words: what the interval says of each
- * @n: number of them
- * @config: how patient to be
+ * @probes: links of the probes
+ * @words: results of the interval for each probe
+ * @n: number of probes
+ * @config: when a link works badly
  *
- * As with failures: the fewest cables that explain all bad probes and that no
- * good probe took; for loss, for delay and for marks apart.
+ * As with failures, the cables that work badly are the fewest that explain all
+ * bad probes and that no good probe took; this is done for loss, delay and
+ * marks separately.
  */
 void linkstate_judge(struct linkstate *ls, const struct locate_probe *probes,
 		     const struct quality_words *words, size_t n,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The link-state DB: what every cable can carry, who said so and when, and how
- * well it works as the probes tell. Algorithms are given the product. Pure.
+ * The link-state DB: what every cable can carry, which source said so and when,
+ * and how well the cable works according to probes. Algorithms see the product
+ * of capacity and quality. Pure.
  *
  * Probes go out and back over the same cables, so both directions of a cable
- * are one entry. What other hosts say of a cable is for algorithms that look at
- * its quality ("glb") only.
+ * are one entry. What other hosts report about a cable only matters to
+ * algorithms that look at its quality ("glb").
  */
 #ifndef _SRPOLD_LINKSTATE_H
 #define _SRPOLD_LINKSTATE_H
@@ -15,10 +16,10 @@
 #include "quality.h"
 
 /**
- * enum link_source - who said what a cable can carry; a later one wins
+ * enum link_source - source of a cable's capacity; a later one takes precedence
  * @LINK_TOPOLOGY: the topology file
  * @LINK_DEVICE: the speed of the NIC's device
- * @LINK_FEED: the feed
+ * @LINK_FEED: the feed file
  * @LINK_OPERATOR: srpol engine link set
  */
 enum link_source {
@@ -31,11 +32,11 @@ enum link_source {
 
 /**
  * struct link_info - what is known of a cable
- * @said: bit set of enum link_source
+ * @said: bit set of enum link_source: sources that gave a capacity
  * @capacity: bit/s by source, 0: down
- * @since_ns: when the source said so first
+ * @since_ns: when each source first gave that capacity
  * @quality: as measured
- * @heard: what other hosts say of it: how much of it is to be used, 100: nothing
+ * @heard: percentage of it to be used according to other hosts, 100: no report
  */
 struct link_info {
 	uint32_t said;
@@ -46,11 +47,11 @@ struct link_info {
 };
 
 /**
- * struct linkstate - of all cables
+ * struct linkstate - state of all cables
  * @fabric: the fabric
- * @cables: by number of the cable, half that of its links
- * @n: number of them
- * @links: what algorithms are given; its version grows with every change
+ * @cables: by cable number, which is half the number of its links
+ * @n: number of cables
+ * @links: input of the algorithms; its version grows with every change
  */
 struct linkstate {
 	const struct srpol_fabric *fabric;

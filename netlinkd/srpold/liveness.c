@@ -33,7 +33,7 @@ void liveness_init(struct liveness *l, uint64_t now)
 }
 
 /**
- * liveness_usable() - may packets take the path
+ * liveness_usable() - whether packets may take the path
  * @l: the path
  */
 bool liveness_usable(const struct liveness *l)
@@ -42,7 +42,7 @@ bool liveness_usable(const struct liveness *l)
 }
 
 /**
- * liveness_name() - word for the state
+ * liveness_name() - name of the state
  * @l: the path
  */
 const char *liveness_name(const struct liveness *l)
@@ -51,11 +51,12 @@ const char *liveness_name(const struct liveness *l)
 }
 
 /**
- * liveness_restore_ns() - how long a path has to answer until it is up again
+ * liveness_restore_ns() - wait-to-restore of a path
  * @l: the path
- * @config: how patient to be
+ * @config: when a path goes down and comes back
  *
- * Twice as long for each time it went down without being calm in between.
+ * It doubles each time that the path goes down without having been calm in
+ * between, up to the limit.
  */
 uint64_t liveness_restore_ns(const struct liveness *l,
 			     const struct liveness_config *config)
@@ -71,7 +72,7 @@ uint64_t liveness_restore_ns(const struct liveness *l,
 /**
  * liveness_answer() - a probe came back
  * @l: the path
- * @config: how patient to be
+ * @config: when a path goes down and comes back
  * @now: time
  *
  * Return: true if that makes the path usable.
@@ -102,7 +103,7 @@ bool liveness_answer(struct liveness *l, const struct liveness_config *config,
 /**
  * liveness_lost() - a probe did not come back in time
  * @l: the path
- * @config: how patient to be
+ * @config: when a path goes down and comes back
  * @now: time
  *
  * Return: true if that makes the path unusable.
@@ -134,13 +135,13 @@ bool liveness_lost(struct liveness *l, const struct liveness_config *config,
 }
 
 /**
- * liveness_patience_ns() - how long a probe may take that is one of many
- * @rtt_ns: that of the path, smoothed, 0: none is known
- * @timeout_ns: how long a single one may take
+ * liveness_patience_ns() - timeout of a probe that is one of several unanswered
+ * @rtt_ns: smoothed round-trip time of the path, 0: not known
+ * @timeout_ns: timeout of a single probe
  *
- * A probe that is late by itself says little, since a queue may have grown. If
- * all since some time are missing, the last of them does not have to be waited
- * for as long.
+ * One late probe says little, since a queue may have grown. If all probes since
+ * some time are missing, there is no need to wait that long for the last of
+ * them.
  */
 uint64_t liveness_patience_ns(uint64_t rtt_ns, uint64_t timeout_ns)
 {
@@ -152,15 +153,16 @@ uint64_t liveness_patience_ns(uint64_t rtt_ns, uint64_t timeout_ns)
 }
 
 /**
- * liveness_is_silent() - do probes in a row without an answer make it unusable?
+ * liveness_is_silent() - whether unanswered probes make a path unusable
  * @l: the path
- * @config: how patient to be
- * @missing: probes in a row that have none for longer than their patience and
- *	are not counted as lost yet; none sent later has one
+ * @config: when a path goes down and comes back
+ * @missing: number of consecutive probes that exceeded liveness_patience_ns()
+ *	without an answer, are not counted as lost yet, and are followed by no
+ *	probe with an answer
  *
- * They are spread over all but one of the intervals that the verdict takes, so
- * that a queue would have to grow by that much at once to look the same. A
- * multiplier of 1 leaves one probe, which is no row.
+ * These probes are spread over all but one of the intervals that a verdict
+ * takes; a queue would have to grow by that much at once to look the same. A
+ * multiplier of 1 is exempt, since one probe is no sequence.
  */
 bool liveness_is_silent(const struct liveness *l,
 			const struct liveness_config *config, uint32_t missing)

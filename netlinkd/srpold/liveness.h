@@ -25,11 +25,11 @@ enum liveness_state {
 };
 
 /**
- * struct liveness_config - how patient to be
- * @multiplier: probes lost in a row that make a path down, 1 at least
- * @restore_ns: how long a path has to answer before it is up again
- * @restore_max_ns: limit of the former, which doubles when a path flaps
- * @calm_ns: after so long without going down it does not count as flapping
+ * struct liveness_config - when a path goes down and comes back
+ * @multiplier: probes lost in a row after which a path is down, at least 1
+ * @restore_ns: wait-to-restore: how long a path must answer before it is up
+ * @restore_max_ns: limit of @restore_ns, which doubles when a path flaps
+ * @calm_ns: a path that stays up for this long no longer counts as flapping
  */
 struct liveness_config {
 	uint32_t multiplier;
@@ -39,13 +39,13 @@ struct liveness_config {
 };
 
 /**
- * struct liveness - of one path
+ * struct liveness - liveness of one path
  * @state: enum liveness_state
  * @lost: probes lost in a row
  * @good: answers in a row while RECOVERING
- * @flaps: times it went down without being calm in between, bounded
- * @since_ns: when it came into @state
- * @up_since_ns: when it became UP, 0 never
+ * @flaps: times it went down without @calm_ns in between, bounded
+ * @since_ns: when it entered @state
+ * @up_since_ns: when it last became UP, 0: never
  */
 struct liveness {
 	uint8_t state;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What this host sends over links, for the global engine: bytes of the data
- * plane's counters per path, turned to a rate per link that the path takes. The
- * counters are of packets as flows send them, without outer headers, and of
- * paths that srpold made.
+ * Measures what this host sends over links, for the global engine: per-path
+ * byte counters of the data plane become a rate on each link that the path
+ * takes. The counters cover packets as flows send them, without outer headers,
+ * on paths that srpold made.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,10 +15,10 @@ static void look(void *data);
 static struct engine *engine;
 static struct alarm alarm = ALARM_INIT(look, NULL);
 static uint64_t looked_ns;
-static double *rates;		/* bit/s by directed link, of one host */
-static double *smooth;		/* likewise, by host and link */
+static double *rates;		/* bit/s by directed link, for one host */
+static double *smooth;		/* smoothed rates, by host and link */
 
-/* Bytes since the last look. */
+/* Bytes that the path carried since the last look. */
 static uint64_t more(struct engine_path *path, int stats)
 {
 	struct srpol_counter c;
@@ -28,7 +28,9 @@ static uint64_t more(struct engine_path *path, int stats)
 		return 0;
 	n = c.bytes < path->load_bytes ? c.bytes : c.bytes - path->load_bytes;
 	path->load_bytes = c.bytes;
-	/* what was before us, or another path's of this id */
+	/*
+	 * the count is from before srpold, or of an earlier path with this id
+	 */
 	if (path->load_id != path->id)
 		n = 0;
 	path->load_id = path->id;
@@ -49,7 +51,10 @@ static void add_path(const struct engine_path *path, double rate)
 	rates[path->last] += rate;
 }
 
-/* Half of what is new and half of what was: one burst is no load. */
+/*
+ * Report the mean of the new and the previous rate, so that a single burst does
+ * not count as load.
+ */
 static void tell(uint32_t number)
 {
 	double *was = smooth + (size_t)number * engine->fabric->n_links;
@@ -97,7 +102,7 @@ static void look(void *data)
 }
 
 /**
- * load_start() - begin to measure, if somebody wants to know
+ * load_start() - begin to measure, if the global engine is followed
  * @e: the engine
  */
 void load_start(struct engine *e)
@@ -118,7 +123,7 @@ void load_start(struct engine *e)
 }
 
 /**
- * load_stop() - measure no more
+ * load_stop() - stop measuring
  */
 void load_stop(void)
 {

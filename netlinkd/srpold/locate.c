@@ -4,7 +4,9 @@
 
 #include "locate.h"
 
-/* How many of the probes that are not explained yet each cable explains. */
+/*
+ * For each cable, count the lost probes without explanation that it explains.
+ */
 static void count(const struct locate_probe *probes, size_t n,
 		  const bool *explained, const bool *clear, uint32_t *votes,
 		  uint32_t n_links)
@@ -34,7 +36,10 @@ static void explain(const struct locate_probe *probes, size_t n,
 				explained[i] = true;
 }
 
-/* The best two; cables that explain the same probes cannot be told apart. */
+/*
+ * The cable with most votes, and the votes of the next; cables that explain the
+ * same probes cannot be told apart.
+ */
 static uint32_t best_of(const uint32_t *votes, uint32_t n_links,
 			uint32_t *second)
 {
@@ -54,16 +59,16 @@ static uint32_t best_of(const uint32_t *votes, uint32_t n_links,
 
 /**
  * locate() - the fewest cables that explain all lost probes, found greedily
- * @probes: all probes, those that come back too
- * @n: number of them
- * @n_links: cables are numbered below this
+ * @probes: all probes, including those that came back
+ * @n: number of probes
+ * @n_links: number of cables
  * @suspects: result, the best first
- * @max: room there
+ * @max: room in @suspects
  *
- * A cable that some probe came back over is not suspected, so a cable that
- * loses some packets only is found by its loss rate, not here.
+ * A cable over which any probe came back is not suspected, so a cable that
+ * loses only some packets is found by its loss rate, not here.
  *
- * Return: number of suspects; 0 also if memory is short.
+ * Return: number of suspects; also 0 without memory.
  */
 size_t locate(const struct locate_probe *probes, size_t n, uint32_t n_links,
 	      struct locate_suspect *suspects, size_t max)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which link is it? Probes that are lost name the links they were to take,
- * probes that come back clear theirs. Pure.
+ * Locates failed links: a lost probe makes the links that it was to take
+ * suspect, a probe that comes back clears the links that it took. Pure.
  */
 #ifndef _SRPOLD_LOCATE_H
 #define _SRPOLD_LOCATE_H
@@ -13,10 +13,10 @@
 #define LOCATE_LINKS	16	/* that a probe takes */
 
 /**
- * struct locate_probe - a probe's way and what became of it
+ * struct locate_probe - links of a probe, and whether it was lost
  * @n: number of links
  * @link: cables, by number
- * @lost: it does not come back
+ * @lost: the probe did not come back
  */
 struct locate_probe {
 	uint32_t n;
@@ -27,8 +27,8 @@ struct locate_probe {
 /**
  * struct locate_suspect - a cable that would explain lost probes
  * @link: its number
- * @explains: lost probes that take it
- * @confidence: percent: how much less the next best would explain
+ * @explains: number of lost probes that take it
+ * @confidence: percent: lower the more lost probes the next best cable explains
  */
 struct locate_suspect {
 	uint32_t link;

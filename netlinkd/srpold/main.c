@@ -35,7 +35,7 @@ static int stop(int ret, const struct srpol_error *err)
 	return 1;
 }
 
-/* Changes come in bursts: look once they have settled. */
+/* Changes come in bursts: handle them once they have settled. */
 static void settled(struct source *source, uint32_t what)
 {
 	struct srpol_error err = {};
@@ -59,7 +59,7 @@ static void look_soon(bool whole)
 		settle.fd = -1;
 }
 
-/* What others change of the engine's objects is put right again. */
+/* Restore objects of the engine that others changed. */
 static int take_event(const struct nlmsghdr *nlh, void *data)
 {
 	switch (srpol_msg_cmd(nlh)) {
@@ -79,7 +79,7 @@ static void read_events(struct source *source, uint32_t what)
 {
 	int ret = srpol_genl_receive(&engine.events, take_event, NULL);
 
-	/* events were lost: look at everything */
+	/* events were lost: check everything */
 	if (ret == -ENOBUFS)
 		look_soon(true);
 }
@@ -156,8 +156,8 @@ static void reload(void)
 }
 
 /*
- * The key of probes and their map are the namespace's: a second srpold, by
- * another socket, would take the first one's answers for forged.
+ * The probe key and the map of probes belong to the network namespace: a second
+ * srpold, with another socket, would make the first one's answers look forged.
  */
 static int be_the_only_one(struct srpol_error *err)
 {
@@ -172,7 +172,7 @@ static int be_the_only_one(struct srpol_error *err)
 	if (ret != -EBUSY && ret)
 		log_notice("%s; a second srpold would not be noticed",
 			   err->text);
-	/* it ends with the process */
+	/* the lock ends with the process */
 	return ret == -EBUSY ? ret : 0;
 }
 

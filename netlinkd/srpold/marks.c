@@ -2,14 +2,14 @@
 /*
  * Congestion signals of an interval, from the data plane's maps: marks on
  * probes that came back, notifications (CNP) for packets of flows, by the path
- * these are on, and marks on packets that reached a peer which says so. The data
- * plane by itself lets flows of modes adaptive and flowlet go round at once; what
- * stays is a link's quality.
+ * the flows are on, and marks on packets that reached a peer which reports
+ * them. The data plane itself moves flows of modes adaptive and flowlet at
+ * once; this file records the signals in the long-term quality of links.
  */
 #include "probing.h"
 #include "srpold.h"
 
-/* What is new of a counter, which begins anew with the data plane. */
+/* Increase of a counter, which restarts at 0 with the data plane. */
 static uint64_t more(uint64_t now, uint64_t *before)
 {
 	uint64_t n = now < *before ? now : now - *before;
@@ -28,8 +28,8 @@ static void read_probes(struct engine_path *path)
 }
 
 /*
- * Likewise of what the peer counts, for as long as it is up: what it tells first was
- * before us.
+ * Increase of the peer's counter. The first value that the peer reports is from
+ * before this epoch and counts as 0.
  */
 static uint64_t read_path_ce(struct engine_path *path,
 			     const struct reflected *r)
@@ -46,7 +46,7 @@ static uint64_t read_path_ce(struct engine_path *path,
 	return 0;
 }
 
-/* Paths to several hosts of a leaf share a probe, and its window. */
+/* Paths to several hosts of a leaf share a probe and its window. */
 static void read_flows(struct engine *engine, struct engine_path *path,
 		       int stats, int quality)
 {
@@ -62,7 +62,7 @@ static void read_flows(struct engine *engine, struct engine_path *path,
 	seen = more(c.packets, &path->closed_packets);
 	marked = more(q.cnp, &path->closed_cnp);
 	path_ce = r ? read_path_ce(path, r) : 0;
-	/* what was before us says nothing of this interval */
+	/* counts from before srpold say nothing about this interval */
 	if (!path->closed_known) {
 		path->closed_known = true;
 		return;
@@ -74,7 +74,7 @@ static void read_flows(struct engine *engine, struct engine_path *path,
 }
 
 /**
- * marks_read() - enter what is new into the windows of the paths
+ * marks_read() - record new signals in the windows of the paths
  * @engine: the engine
  */
 void marks_read(struct engine *engine)

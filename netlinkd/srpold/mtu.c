@@ -2,13 +2,13 @@
 #include "mtu.h"
 
 #define LEAST		1280		/* RFC 8200 5 */
-#define CLOSE		8		/* bytes: near enough */
+#define CLOSE		8		/* bytes: end of the search */
 #define TRIES		3
 #define RECHECK_NS	1000000000ull
 
 /**
- * mtu_is_narrow() - is it known that packets of full size do not pass
- * @s: the path
+ * mtu_is_narrow() - whether packets of full size are known not to pass
+ * @s: search on the path
  */
 bool mtu_is_narrow(const struct mtu_search *s)
 {
@@ -21,18 +21,18 @@ static bool is_found(const struct mtu_search *s)
 }
 
 /**
- * mtu_next() - the size to try now
- * @s: the path
+ * mtu_next() - size to try now
+ * @s: search on the path
  * @want: bytes of a full packet
  * @now: time
  *
- * Return: 0 if it is not time to, or one is under way.
+ * Return: bytes; 0 if none is due, or one is under way.
  */
 uint32_t mtu_next(struct mtu_search *s, uint32_t want, uint64_t now)
 {
 	if (s->size || now < s->next_ns || want <= LEAST)
 		return 0;
-	/* the device takes less than before */
+	/* the device now takes less than before */
 	if (s->bad > want || s->good > want)
 		*s = (struct mtu_search){};
 	s->size = is_found(s) ? want : (s->good + s->bad) / 2;
@@ -40,11 +40,11 @@ uint32_t mtu_next(struct mtu_search *s, uint32_t want, uint64_t now)
 }
 
 /**
- * mtu_answer() - the one under way came back
- * @s: the path
+ * mtu_answer() - the long probe under way came back
+ * @s: search on the path
  * @now: time
  *
- * Return: true if mtu_is_narrow() is another one now.
+ * Return: true if mtu_is_narrow() changed.
  */
 bool mtu_answer(struct mtu_search *s, uint64_t now)
 {
@@ -60,11 +60,11 @@ bool mtu_answer(struct mtu_search *s, uint64_t now)
 }
 
 /**
- * mtu_lost() - the one under way is lost, and short probes are not
- * @s: the path
+ * mtu_lost() - the long probe under way is lost, short probes are not
+ * @s: search on the path
  * @now: time
  *
- * Return: true if mtu_is_narrow() is another one now.
+ * Return: true if mtu_is_narrow() changed.
  */
 bool mtu_lost(struct mtu_search *s, uint64_t now)
 {
@@ -86,8 +86,8 @@ bool mtu_lost(struct mtu_search *s, uint64_t now)
 }
 
 /**
- * mtu_forget() - the one under way says nothing: all probes are lost
- * @s: the path
+ * mtu_forget() - ignore the probe under way: short probes are lost too
+ * @s: search on the path
  */
 void mtu_forget(struct mtu_search *s)
 {

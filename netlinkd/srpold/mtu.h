@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The MTU of a path, by probes that are as long as packets can be. Pure.
+ * Path MTU, from probes that are as long as packets can be. Pure.
  *
- * Packets of the size that the device takes are tried first; when these do not
- * come back, although short probes do, the largest size that does is searched
- * for between two sizes. Then the full size is tried again now and then: what
- * was mended is found, and so is what got worse.
+ * Packets of the size that the device takes are tried first. If these do not
+ * come back although short probes do, a binary search finds the largest size
+ * that does. The full size is then tried again periodically, so that both
+ * repairs and further damage are noticed.
  */
 #ifndef _SRPOLD_MTU_H
 #define _SRPOLD_MTU_H
@@ -13,13 +13,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MTU_MAX		65535	/* bytes that can be tried */
+#define MTU_MAX		65535	/* largest size to try, in bytes */
 
 /**
- * struct mtu_search - of one path; zeroed at first
+ * struct mtu_search - search on one path; zeroed at first
  * @good: bytes of the largest packet that came back, 0: none yet
- * @bad: of the smallest one that did not, 0: there is none
- * @size: of the one that is under way, 0: none is
+ * @bad: bytes of the smallest packet that did not, 0: none
+ * @size: bytes of the packet that is under way, 0: none
  * @lost: times in a row that this size was lost
  * @next_ns: when to try again
  */

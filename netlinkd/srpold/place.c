@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A link is to carry of what a policy's items send what the policy's weights
- * want of it; its ratio is what it carries of that. Items without a path are
- * placed, the greatest first, where ratios stay lowest. Then one item may move.
- * A move has to lower the greatest ratio of those links that it changes: where
- * several links are loaded alike no move lowers the greatest of all. So ratios
- * in falling order get less with each move, and moves come to an end.
+ * The weights of a policy give each link a share of what the policy's items
+ * send: its target. The ratio of a link is what it carries, divided by its
+ * target. Items without a path are placed first, the greatest first, where the
+ * ratios stay lowest. Then one item may move.
+ *
+ * A move must lower the greatest ratio among the links that it changes: with
+ * several equally loaded links, no move lowers the greatest ratio of all. Each
+ * move makes the list of ratios, sorted in falling order, lexicographically
+ * smaller, so moves come to an end.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -13,16 +16,16 @@
 
 #include "place.h"
 
-#define LEAST	16	/* an item counts as 1/LEAST of the mean at least */
-#define GAIN	0.9	/* a move lowers the ratio to that of it */
-#define ALIKE	1e-9	/* ratios that differ by less are the same */
+#define LEAST	16	/* an item counts for 1/LEAST of the mean at least */
+#define GAIN	0.9	/* factor by which a move lowers the ratio */
+#define ALIKE	1e-9	/* ratios that differ by less are equal */
 
 /**
- * struct state - of a call
- * @p: what is asked
- * @size: what each item counts
- * @want: of each link, by the weights
- * @load: of each link
+ * struct state - state of one call
+ * @p: input and output
+ * @size: what each item counts for
+ * @want: target of each link, by the weights
+ * @load: what each link carries
  */
 struct state {
 	const struct place *p;
@@ -32,9 +35,9 @@ struct state {
 };
 
 /**
- * struct ratios - of links of a path
- * @most: greatest
- * @sum: of all
+ * struct ratios - ratios of the links of a path
+ * @most: the greatest
+ * @sum: sum of all
  */
 struct ratios {
 	double most;
@@ -54,7 +57,7 @@ static uint32_t paths_of(const struct state *s, uint32_t item)
 	return s->p->policies[s->p->items[item].policy].n;
 }
 
-/* Idle items count a little, so that they do not all share a path. */
+/* Idle items count for a little, so that they do not all share one path. */
 static void measure(struct state *s)
 {
 	const struct place *p = s->p;
@@ -94,7 +97,10 @@ static void carry(struct state *s, uint32_t item, double sign)
 		s->load[path->link[k]] += sign * s->size[item];
 }
 
-/* What links want and carry; items on what is no candidate have no path. */
+/*
+ * Compute targets and loads of links; items whose path is not a candidate lose
+ * it.
+ */
 static void begin(struct state *s)
 {
 	const struct place *p = s->p;
@@ -122,7 +128,7 @@ static bool takes(const struct place_path *path, uint32_t link)
 	return false;
 }
 
-/* With so much more on them; links of @but are left out. */
+/* Ratios with @more added to each link; links of @but are left out. */
 static struct ratios ratios_of(const struct state *s,
 			       const struct place_path *path,
 			       const struct place_path *but, double more)
@@ -171,7 +177,9 @@ static void put(struct state *s, uint32_t item)
 		carry(s, item, 1);
 }
 
-/* The greatest without a path that was not looked at; PLACE_NONE: no more. */
+/*
+ * The greatest item without a path that is not done; PLACE_NONE: no such item.
+ */
 static uint32_t greatest(const struct state *s, const bool *done)
 {
 	uint32_t i, at = PLACE_NONE;
@@ -195,12 +203,12 @@ static void put_all(struct state *s, bool *done)
 }
 
 /**
- * struct move - of an item to a path
+ * struct move - move of an item to another path
  * @item: the item
- * @to: path of its policy
- * @before: greatest ratio of links that it changes
- * @after: likewise
- * @there: of those that the item is on then
+ * @to: path in its policy
+ * @before: greatest ratio of the links that the move changes
+ * @after: that ratio after the move
+ * @there: greatest ratio of the new links after the move
  */
 struct move {
 	uint32_t item;
@@ -226,11 +234,11 @@ static bool judge(const struct state *s, struct move *move)
 	new = ratios_of(s, to, from, s->size[move->item]);
 	move->after = old.most > new.most ? old.most : new.most;
 	move->there = new.most;
-	/* paths of the same links change nothing */
+	/* two paths over the same links change nothing */
 	return move->before > 0 && move->after <= move->before * GAIN;
 }
 
-/* What is loaded most comes first, then what gets lowest. */
+/* The most loaded links come first, then the move that lowers them most. */
 static bool is_better(const struct move *a, const struct move *b)
 {
 	if (b->item == PLACE_NONE || a->before > b->before * (1 + ALIKE))
@@ -260,11 +268,11 @@ static void move_one(struct state *s)
 }
 
 /**
- * place() - a path for each item
- * @p: items, what they send and where they are; their paths are the result
+ * place() - choose a path for each item
+ * @p: items with rates and current paths; the paths are replaced
  *
- * Items that have a path that can be used keep it, but for one at most. Those
- * whose policy has none that can be used get none.
+ * Items keep a usable path, except that one item at most may move. Items of a
+ * policy without usable paths get none.
  *
  * Return: 0 or -ENOMEM.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * QPs of a job on paths, as evenly as the weights of their policies allow. Pure:
- * what was sent comes in, paths go out.
+ * Places QPs of a job on paths, as evenly as the weights of their policies
+ * allow. The input is what QPs sent, the output are their paths. Pure.
  */
 #ifndef _SRPOLD_PLACE_H
 #define _SRPOLD_PLACE_H
@@ -9,13 +9,13 @@
 #include <stdint.h>
 
 #define PLACE_NONE	UINT32_MAX
-#define PLACE_LINKS	8	/* of a path */
+#define PLACE_LINKS	8	/* links of a path */
 
 /**
  * struct place_path - a path of a policy
- * @weight: of the policy; 0: it is no candidate, or cannot be used
+ * @weight: its weight in the policy; 0: not a candidate, or not usable
  * @n: number of links
- * @link: directed links, below the number that place() is told
+ * @link: directed links, numbered below @n_links of struct place
  */
 struct place_path {
 	double weight;
@@ -24,9 +24,9 @@ struct place_path {
 };
 
 /**
- * struct place_policy - paths that some items may choose among
- * @first: its first path
- * @n: number of them, in a row
+ * struct place_policy - paths that some items may take
+ * @first: index of its first path
+ * @n: number of its paths, which are consecutive
  */
 struct place_policy {
 	uint32_t first;
@@ -35,9 +35,9 @@ struct place_policy {
 
 /**
  * struct place_item - a QP
- * @rate: what it sends, in any unit; 0: nothing, or it is not known
- * @policy: that it belongs to
- * @path: of the policy, from 0 on, or PLACE_NONE
+ * @rate: what it sends, in any unit; 0: nothing, or not known
+ * @policy: policy that it belongs to
+ * @path: its path in the policy, from 0 on, or PLACE_NONE
  */
 struct place_item {
 	double rate;
@@ -46,10 +46,10 @@ struct place_item {
 };
 
 /**
- * struct place - all of it
+ * struct place - input and output of place()
  * @paths: of all policies
- * @policies: these
- * @items: to be placed
+ * @policies: policies of the items
+ * @items: QPs to be placed; their paths are the output
  * @n_policies: number of policies
  * @n_items: number of items
  * @n_links: number of links

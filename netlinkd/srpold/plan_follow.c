@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The global engine's plan, for the hosts of this namespace. A plan that came
- * whole becomes weights of the policies' global candidate paths, and all of
- * that one transaction, by reconcile().
+ * Follows the global engine's plan for the hosts of this namespace. A plan that
+ * was received completely becomes weights of the policies' global candidate
+ * paths, all in one transaction, by reconcile().
  *
- * A policy has a global candidate path if the plan says something of its
- * peer, and this host knows nothing of its links that the plan had not seen.
- * What the plan says of the policy's color counts; the policies to all peers,
- * not those of jobs, follow what it says without a color as well.
+ * A policy has a global candidate path if the plan covers its peer and if this
+ * host knows nothing about the links of its paths that the plan did not take
+ * into account. The plan's entry for the policy's color applies; policies to
+ * all peers, but not those of jobs, otherwise use the entry without a color.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@
 
 /**
  * struct follower - a host of this namespace
- * @follow: what it follows
- * @plan: plan in force, or that is being put in force
+ * @follow: state of following
+ * @plan: plan in force, or being applied
  */
 struct follower {
 	struct follow follow;
@@ -57,7 +57,7 @@ static bool is_overridden(const struct follower *from,
 	return false;
 }
 
-/* Paths that a job does not use have no weight; false: no other has one. */
+/* Clear weights of paths that a job does not use; false if all are 0 then. */
 static bool keep_slice(const struct engine_policy *policy, uint32_t *weight)
 {
 	bool some = false;
@@ -71,7 +71,7 @@ static bool keep_slice(const struct engine_policy *policy, uint32_t *weight)
 	return some;
 }
 
-/* What the plan gives a policy; false: nothing. */
+/* Weights that the plan gives a policy; false if it gives none. */
 static bool weigh(const struct engine_policy *policy, bool of_job,
 		  uint32_t *weight)
 {
@@ -91,9 +91,9 @@ static bool weigh(const struct engine_policy *policy, bool of_job,
 }
 
 /**
- * plan_weigh() - weights of all policies' global candidate paths, as of now
+ * plan_weigh() - compute the weights of all policies' global candidate paths
  *
- * Return: whether some are other ones.
+ * Return: whether any of them changed.
  */
 bool plan_weigh(void)
 {
@@ -140,11 +140,11 @@ static int apply(void *data, const struct follow_plan *plan)
 }
 
 /**
- * plan_start() - follow the plan, if that is configured
+ * plan_start() - follow the plan, if configured
  * @e: the engine, before its first reconcile()
- * @err: why not
+ * @err: message on failure
  *
- * Plans on the disk are part of that first transaction.
+ * Plans on disk become part of the first reconcile().
  */
 int plan_start(struct engine *e, struct srpol_error *err)
 {
@@ -174,7 +174,8 @@ int plan_start(struct engine *e, struct srpol_error *err)
 }
 
 /**
- * plan_started() - plans that come from now on are transactions of their own
+ * plan_started() - from now on, each plan is applied in a transaction of its
+ * own
  */
 void plan_started(void)
 {
@@ -182,7 +183,7 @@ void plan_started(void)
 }
 
 /**
- * plan_stop() - follow no more; what is in the module stays
+ * plan_stop() - stop following; weights in the module stay
  */
 void plan_stop(void)
 {
@@ -196,10 +197,10 @@ void plan_stop(void)
 
 /**
  * plan_tell() - report links to the global engine
- * @links: those that carry less than they should
- * @n: number of them
+ * @links: links that carry less than they should
+ * @n: number of links
  *
- * Return: whether something was new.
+ * Return: whether anything was new.
  */
 bool plan_tell(const struct follow_link *links, size_t n)
 {
@@ -212,7 +213,7 @@ bool plan_tell(const struct follow_link *links, size_t n)
 }
 
 /**
- * plan_host() - a host that follows
+ * plan_host() - node of a host that follows
  * @number: its number, as in the configuration
  *
  * Return: its node.
@@ -223,7 +224,7 @@ uint32_t plan_host(uint32_t number)
 }
 
 /**
- * plan_following() - what a host follows
+ * plan_following() - state of a host's following
  * @number: its number, as in the configuration
  */
 const struct follow *plan_following(uint32_t number)
@@ -232,10 +233,10 @@ const struct follow *plan_following(uint32_t number)
 }
 
 /**
- * plan_measured() - tell the global engine what a host sends
+ * plan_measured() - report what a host sends to the global engine
  * @number: its number, as in the configuration
- * @loads: by directed link
- * @n: number of them
+ * @loads: loads by directed link
+ * @n: number of loads
  */
 void plan_measured(uint32_t number, const struct follow_load *loads, size_t n)
 {
@@ -243,9 +244,9 @@ void plan_measured(uint32_t number, const struct follow_load *loads, size_t n)
 }
 
 /**
- * plan_demands() - tell the global engine what a host's applications will send
+ * plan_demands() - report what a host's applications will send
  * @number: its number, as in the configuration
- * @sum: forecasts
+ * @sum: sum of their demands, as forecasts
  * @now_ms: milliseconds since 1970
  */
 void plan_demands(uint32_t number, const struct srpol_forecasts *sum,
@@ -255,7 +256,7 @@ void plan_demands(uint32_t number, const struct srpol_forecasts *sum,
 }
 
 /**
- * plan_is_followed() - is there somebody to report to?
+ * plan_is_followed() - whether the global engine is followed
  */
 bool plan_is_followed(void)
 {
@@ -293,7 +294,7 @@ static json_t *one_report(const struct follow *f)
 }
 
 /**
- * plan_report() - what srpol engine show says of it
+ * plan_report() - state of following for srpol engine show
  */
 json_t *plan_report(void)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What this host reports of links: those that it believes to carry less than
- * the topology says, and those that explain lost probes. It looks often, as a
- * link that is down is to be known at once, but only counts paths unless some
- * came or went.
+ * Links that this host reports: those that it believes to carry less than the
+ * topology says, and those that explain lost probes. It checks often, so that a
+ * failed link is reported at once, but gathers links only if the state of paths
+ * or links has changed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static void gather(void)
 		find(suspects[i].link)->capacity = 0;
 }
 
-/* Tells one state of paths and links from another. */
+/* A hash of the state of paths and links. */
 static uint64_t state(void)
 {
 	uint64_t hash = engine->links.links->version;
@@ -62,7 +62,10 @@ static uint64_t state(void)
 	return hash;
 }
 
-/* Unchanged for a while: what was worse may now count as better for good. */
+/*
+ * The report is repeated even if nothing changed: a link that got better counts
+ * as better only after a while.
+ */
 static void look(void *data)
 {
 	static uint64_t before;
@@ -74,7 +77,9 @@ static void look(void *data)
 		gather();
 	news = plan_tell(links.data, links.n) || now != before;
 	before = now;
-	/* its own candidate path until the plan has seen the report */
+	/*
+	 * the local candidate path applies until the plan includes the report
+	 */
 	if (news && plan_weigh())
 		balance_apply();
 }
@@ -93,7 +98,7 @@ void plan_links_start(struct engine *e)
 }
 
 /**
- * plan_links_stop() - report no more
+ * plan_links_stop() - stop reporting
  */
 void plan_links_stop(void)
 {

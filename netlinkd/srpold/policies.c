@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The engine's policies in the module. In each of them the engine has a
- * candidate path for what it weighed itself, and one for what the global
- * engine planned. They are known by their originator; others are an operator's,
- * and stay as they are, as does all that the engine has no word of. If the
- * policy is changed while the transaction is made the module refuses that with
- * -ESTALE.
+ * The engine's policies in the module. In each of them the engine has one
+ * candidate path with its own weights and one with the global engine's weights,
+ * recognized by their originator. Other candidate paths are an operator's and
+ * stay as they are, as does every attribute that the engine does not set. If
+ * the policy changes while the transaction is prepared, the module refuses it
+ * with -ESTALE.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "srpold.h"
 
-#define PREFERENCE_LOCAL	50	/* an operator's is 200 */
+#define PREFERENCE_LOCAL	50	/* an operator's default is 200 */
 #define PREFERENCE_GLOBAL	100
 
-/* Originator of the engine's candidate paths: this host */
+/* Originator of the engine's candidate paths: this host. */
 #define OWN_NODE		IN6ADDR_LOOPBACK_INIT
 
 /**
- * struct own - a candidate path of the engine's
- * @preference: of it
- * @discriminator: of it, which no other one of the engine's has
- * @weight: of the policy's paths
+ * struct own - a candidate path of the engine
+ * @preference: its preference
+ * @discriminator: its discriminator, unique among the engine's
+ * @weight: weights of the policy's paths
  */
 struct own {
 	uint32_t preference;
@@ -48,9 +48,8 @@ static uint32_t count_others(const struct policy_info *have)
 }
 
 /*
- * What the engine's candidate paths are to be, the one that counts first: when an
- * operator made so many that there is no room for both, it is the one that is
- * there.
+ * The candidate paths that the engine wants, by falling preference: if an
+ * operator's candidate paths leave no room for both, the first one is made.
  */
 static uint32_t wanted(const struct policy_info *have,
 		       const struct engine_policy *policy, struct own own[2])
@@ -65,8 +64,8 @@ static uint32_t wanted(const struct policy_info *have,
 }
 
 /*
- * The @n-th list of a candidate path: the policy's paths that the module has,
- * so many fit.
+ * The @n-th segment list of a candidate path, from the policy's paths that the
+ * module has; at most SRPOL_LISTS_MAX.
  */
 static const struct engine_path *list_of(struct engine *engine,
 					 const struct engine_policy *policy,
@@ -155,7 +154,7 @@ static void put_own(struct engine *engine, struct srpol_msg *msg,
 	srpol_msg_nest_end(msg, nest);
 }
 
-/* Candidate paths of others, as they are. */
+/* Candidate paths of others, unchanged. */
 static void put_others(struct srpol_msg *msg, const struct policy_info *have)
 {
 	const struct candidate_info *cand;
@@ -185,7 +184,7 @@ static void put_others(struct srpol_msg *msg, const struct policy_info *have)
 	}
 }
 
-/* A new policy, or a change of @have; what a change does not name stays. */
+/* Begin a new policy or a change of @have; attributes not named stay. */
 static void start(struct engine *engine, struct srpol_msg *msg,
 		  const struct policy_info *have, uint32_t color,
 		  const struct in6_addr *endpoint)
@@ -231,11 +230,11 @@ static const struct policy_info *find_key(const struct vec *there,
 }
 
 /**
- * policies_make() - those that are missing or different
+ * policies_make() - make policies that are missing or different
  * @engine: the engine, whose paths have ids
  * @there: policies of the module
  * @batch: transaction
- * @made: counts them
+ * @made: incremented for each
  */
 int policies_make(struct engine *engine, const struct vec *there,
 		  struct srpol_batch *batch, unsigned int *made)
@@ -275,13 +274,13 @@ static bool is_wanted(struct engine *engine,
 }
 
 /**
- * policies_delete() - those that are not wanted any more
+ * policies_delete() - delete policies that are no longer wanted
  * @engine: the engine
  * @there: policies of the module
  * @batch: transaction
- * @deleted: counts them
+ * @deleted: incremented for each
  *
- * One with candidate paths of others has these only from then on.
+ * A policy with others' candidate paths stays, and keeps only these.
  */
 int policies_delete(struct engine *engine, const struct vec *there,
 		    struct srpol_batch *batch, unsigned int *deleted)
@@ -314,9 +313,10 @@ int policies_delete(struct engine *engine, const struct vec *there,
 }
 
 /**
- * policies_keep() - does something that is not the engine's need a path?
+ * policies_keep() - whether a candidate path that is not the engine's uses a
+ * path
  * @there: policies of the module
- * @path: id
+ * @path: id of the path
  */
 bool policies_keep(const struct vec *there, uint32_t path)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the engine may do, whoever started it: less than root. Entering another
- * namespace comes before.
+ * Capabilities that the engine keeps, whoever started it: fewer than root has.
+ * Another network namespace must be entered before.
  */
 #include <cap-ng.h>
 #include <errno.h>
@@ -12,17 +12,18 @@
 static const unsigned int needed[] = {
 	CAP_NET_ADMIN,		/* the module, routes */
 	CAP_NET_RAW,		/* packet sockets */
-	CAP_BPF,		/* programs, maps */
+	CAP_BPF,		/* programs that dereference pointers */
 	CAP_PERFMON,		/* programs that follow pointers */
-	CAP_SYS_ADMIN,		/* the module's types, links of programs, by id */
-	CAP_SYSLOG,		/* where LSMs have their hooks: bpf/forward.h */
+	CAP_SYS_ADMIN,		/* the module's BTF, links and programs by id */
+	CAP_SYSLOG,		/* addresses of LSM hooks: bpf/forward.h */
 };
 
 /**
- * privileges_drop() - keep what is needed, for good
- * @err: why not
+ * privileges_drop() - drop all capabilities but those needed, for good
+ * @err: message on failure
  *
- * Who has not even that is told when it is needed.
+ * If one of them is missing, nothing is dropped; the operation that needs the
+ * missing one fails later.
  */
 int privileges_drop(struct srpol_error *err)
 {
@@ -32,7 +33,7 @@ int privileges_drop(struct srpol_error *err)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return srpol_error_set(err, -errno, "no new privileges: %m");
 	capng_get_caps_process();
-	/* bounds can be set by who may do so only */
+	/* only CAP_SETPCAP allows changing the bounding set */
 	if (!capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP))
 		both = CAPNG_SELECT_CAPS;
 	for (i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes that are back: XDP enters them in map "probes" (probe_map.c), by the
- * slot of their sequence number, and here they are found. Probes that come by a
- * packet socket, where XDP does not take them, are entered first.
+ * Probes that came back. XDP records them in the map "probes" (probe_map.c), in
+ * the slot of their sequence number, where this file finds them. Probes that
+ * come by a packet socket, where XDP does not take them, are recorded first.
  */
 #include <string.h>
 
 #include "probing.h"
 #include "srpold.h"
 
-#define TELL_NS		(1000 * NS_PER_MS)	/* between two of a sort */
+#define TELL_NS		(1000 * NS_PER_MS)	/* between two messages of a
+						 * kind */
 
 struct prober_stats prober_stats;
 
 /**
- * probes_announce() - log a path's new state
+ * probes_announce() - log a path's new liveness
  * @path: the path
  */
 void probes_announce(const struct engine_path *path)
@@ -29,7 +30,7 @@ void probes_announce(const struct engine_path *path)
 }
 
 /**
- * probes_announce_mtu() - likewise, of packets of full size
+ * probes_announce_mtu() - log whether a path takes packets of full size
  * @engine: the engine
  * @path: the path
  */
@@ -46,7 +47,7 @@ void probes_announce_mtu(struct engine *engine, const struct engine_path *path)
 	verdicts_tell(engine);
 }
 
-/* What was lost while it was down is no quality of the path that is up again. */
+/* Loss while the path was down is not part of its quality once it is up. */
 static void restart_window(struct engine_path *path)
 {
 	path->window = (struct quality_window){};
@@ -66,13 +67,13 @@ static void take_answer(struct engine *engine, struct engine_path *path,
 	probes_announce(path);
 }
 
-/* Is the probe of a sequence number back? */
+/* Whether the probe with a sequence number came back. */
 static bool is_back(const struct srpol_probe_slot *slot, uint32_t seq)
 {
 	return __atomic_load_n(&slot->back, __ATOMIC_ACQUIRE) == seq;
 }
 
-/* Those that came after they were given up. */
+/* Count probes that came back after they were given up. */
 static void take_late(struct engine_path *path, struct srpol_probe *p)
 {
 	uint64_t bits = path->given_up;
@@ -80,7 +81,7 @@ static void take_late(struct engine_path *path, struct srpol_probe *p)
 
 	for (; bits; bits &= bits - 1) {
 		i = __builtin_ctzll(bits);
-		/* the last one before @oldest that has the slot */
+		/* the last number below @oldest that uses this slot */
 		seq = path->oldest - 1 - (path->oldest - 1 - i) % IN_FLIGHT;
 		if (!is_back(&p->slot[i], seq & ~SRPOL_PROBE_SEQ_LONG))
 			continue;
@@ -99,9 +100,9 @@ static void take_long(struct engine *engine, struct engine_path *path,
 }
 
 /**
- * probes_harvest() - what is back of a path's probes since we looked last
+ * probes_harvest() - take a path's probes that came back since the last call
  * @engine: the engine
- * @path: the path, one that is probed itself
+ * @path: the path, which is its own leader
  * @now: time
  */
 void probes_harvest(struct engine *engine, struct engine_path *path,
@@ -135,10 +136,10 @@ static bool same_list(const struct srpol_sid_list *a,
 }
 
 /**
- * prober_receive() - a frame to the probe SID came in, past XDP
- * @up: by this device
- * @frame: the frame
- * @len: its length
+ * prober_receive() - take a frame to the probe SID that came by packet socket
+ * @up: device that it came in by
+ * @frame: frame with its Ethernet header
+ * @len: its length in bytes
  */
 void prober_receive(struct uplink *up, const uint8_t *frame, size_t len)
 {
@@ -167,11 +168,11 @@ void prober_receive(struct uplink *up, const uint8_t *frame, size_t len)
 }
 
 /**
- * prober_anomaly() - a probe did not come back to XDP as it should have
- * @event: how
+ * prober_anomaly() - a probe did not come back to XDP as it should
+ * @event: event from the ring buffer
  *
- * XDP counts them all and reports some; of these, one a second of each sort is
- * worth a line.
+ * XDP counts all such events and reports some; of these, one per second and
+ * reason is logged.
  */
 void prober_anomaly(const struct srpol_probe_event *event)
 {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/* An entry of map "probes": what XDP has to know of a segment list's probes. */
+/* An entry of the map "probes": what XDP needs to know to check probes. */
 #include <string.h>
 
 #include "probing.h"
 #include "srpold.h"
 
 /**
- * probe_map_enter() - have a segment list's probes known; none has come yet
- * @index: their SSID
- * @ifindex: device by which they come back, 0: none
+ * probe_map_enter() - set an entry; no probe has come back yet
+ * @index: SSID of the probes
+ * @ifindex: device on which they come back, 0: none
  * @saddr: source address
- * @list: the segment list, in order of travel
+ * @list: their segment list, in order of travel
  */
 void probe_map_enter(uint32_t index, uint32_t ifindex,
 		     const struct in6_addr *saddr,

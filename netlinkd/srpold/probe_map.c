@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Map "probes" of the data plane, mapped: what the prober sends it writes there,
- * what came back XDP does. Where there is no such map, or no such program, the
- * same memory is the process's own, and what comes by the packet sockets is
- * entered by the prober itself.
+ * The data plane's map "probes", mapped into memory: the prober writes what it
+ * sends, XDP writes what came back. If there is no such map or no XDP program,
+ * private memory replaces the map, and the prober records probes that come by
+ * packet sockets itself.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -21,11 +21,12 @@
 #define REASONS		SRPOL_PROBE_REASONS
 
 static struct srpol_probe *table;
-static uint32_t map_id;			/* 0: memory of our own */
+static uint32_t map_id;			/* 0: private memory */
 static int reasons = -1;
-static uint64_t base[REASONS];		/* counted before we began */
+static uint64_t base[REASONS];		/* counts when srpold began */
 static struct ring_buffer *ring;
-static int ring_map = -1;		/* to be open while @ring is polled */
+static int ring_map = -1;		/* must stay open while @ring is
+					 * polled */
 static struct source events = { .fd = -1 };
 
 static uint32_t id_of(int fd)
@@ -83,7 +84,7 @@ static int watch_events(void)
 	return loop_add(&events, EPOLLIN);
 }
 
-/* The map of the data plane that is there now. */
+/* Map the map of the current data plane. */
 static int open_map(void)
 {
 	int fd = srpol_map_open("probes"), i;
@@ -109,8 +110,8 @@ static int open_map(void)
 }
 
 /**
- * probe_map_open() - have a place for what probes say
- * @err: why not
+ * probe_map_open() - map the data plane's map, or allocate a replacement
+ * @err: message on failure
  */
 int probe_map_open(struct srpol_error *err)
 {
@@ -128,7 +129,7 @@ int probe_map_open(struct srpol_error *err)
 }
 
 /**
- * probe_map_close() - probes are not looked at any more
+ * probe_map_close() - unmap the map and stop reading events
  */
 void probe_map_close(void)
 {
@@ -148,9 +149,10 @@ void probe_map_close(void)
 }
 
 /**
- * probe_map_renewed() - has the data plane another map than we have?
+ * probe_map_renewed() - whether the data plane has another map than the mapped
+ * one
  *
- * It was unloaded and loaded again, say.
+ * This is so after the data plane was unloaded and loaded again.
  */
 bool probe_map_renewed(void)
 {
@@ -162,7 +164,7 @@ bool probe_map_renewed(void)
 }
 
 /**
- * probe_map_is_xdp() - does XDP take the probes?
+ * probe_map_is_xdp() - whether XDP takes the probes
  */
 bool probe_map_is_xdp(void)
 {
@@ -170,20 +172,20 @@ bool probe_map_is_xdp(void)
 }
 
 /**
- * probe_map_at() - what is known of a probe
+ * probe_map_at() - entry of a probe
  * @index: its SSID, below SRPOL_MAX_PROBES
  */
 struct srpol_probe *probe_map_at(uint32_t index)
 {
 	static struct srpol_probe none;
 
-	/* a reload that failed: it is about to end */
+	/* without a table after a failed reload, srpold is about to end */
 	return table ? &table[index] : &none;
 }
 
 /**
- * probe_map_count() - what XDP counted since we began
- * @reason: SRPOL_REASON_PROBE or a later one about probes
+ * probe_map_count() - probes that XDP counted since srpold began
+ * @reason: SRPOL_REASON_PROBE or a later reason of probes
  */
 uint64_t probe_map_count(enum srpol_reason reason)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A probe: IPv6, a full SRH, UDP, the base of a STAMP test packet (RFC 8762
- * 4.2.1, RFC 8972) and a TLV with a keyed tag. The SRH is full so that the
- * whole segment list comes back: routers do not change it, so it says which
- * way the probe was to take. The tag (SipHash-2-4 under a key that lives as
- * long as the process, over all of the test packet that has a meaning) keeps
- * anybody else from answering in the fabric's name. srpol_probe.h has the
- * format, as XDP reads it.
+ * A probe consists of IPv6, a full SRH, UDP, the base of a STAMP test packet
+ * (RFC 8762 4.2.1, RFC 8972) and a TLV with a keyed tag. The SRH is full, not
+ * reduced, so that the whole segment list comes back: routers do not change it,
+ * so it tells which links the probe was to take. The tag is SipHash-2-4 over
+ * all meaningful fields of the test packet, with a key that lives as long as
+ * the process, so that nobody else can forge an answer. The format is in
+ * srpol_probe.h, for XDP.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,7 +24,7 @@
 #define STAMP_LEN	SRPOL_STAMP_LEN
 #define TLV_HLEN	SRPOL_STAMP_TLV_HLEN
 #define TAG_LEN		SRPOL_STAMP_TAG_LEN
-#define ECT_0		2		/* so that switches mark it */
+#define ECT_0		2		/* so that switches mark probes */
 #define ECN_MASK	3
 #define CE		3
 #define TLV_PADDING	1		/* RFC 8972 4.1 */
@@ -39,7 +39,7 @@ _Static_assert(sizeof(((struct srpol_probe_key *)0)->k) ==
 static uint8_t key[crypto_shorthash_KEYBYTES];
 
 /**
- * probe_init() - make a key
+ * probe_init() - make a random key
  */
 int probe_init(void)
 {
@@ -50,7 +50,7 @@ int probe_init(void)
 }
 
 /**
- * probe_key() - the key, as in memory
+ * probe_key() - the key, in memory order
  */
 const uint8_t *probe_key(void)
 {
@@ -94,7 +94,7 @@ static uint32_t sum16(const uint8_t *p, size_t len, uint32_t sum)
 	return i < len ? sum + (p[i] << 8) : sum;
 }
 
-/* RFC 8200 8.1: with the final destination in the pseudo-header. */
+/* RFC 8200 8.1: the pseudo-header contains the final destination. */
 static uint16_t checksum(const uint8_t *udp, size_t len,
 			 const struct in6_addr *src,
 			 const struct in6_addr *dst)
@@ -108,7 +108,7 @@ static uint16_t checksum(const uint8_t *udp, size_t len,
 	return ~sum & 0xffff ? ~sum & 0xffff : 0xffff;
 }
 
-/* The base of the test packet: of a sender, 44 bytes. */
+/* The base of the Session-Sender test packet, 44 bytes. */
 static uint8_t *put_base(uint8_t *to, const struct probe *probe)
 {
 	uint8_t *stamp = to;
@@ -138,7 +138,7 @@ static uint8_t *put_stamp(uint8_t *to, const struct probe *probe)
 	return to + TAG_LEN;
 }
 
-/* Bytes of Extra Padding that make the packet so long, 0 if there is no room. */
+/* Bytes of Extra Padding for a packet of @size bytes, 0: it does not fit. */
 static size_t padding(uint32_t size, size_t srh_len)
 {
 	size_t len = IPV6_HLEN + srh_len + UDP_HLEN + PAYLOAD;
@@ -155,7 +155,7 @@ static uint8_t *put_padding(uint8_t *to, size_t len)
 	return to + len - TLV_HLEN;
 }
 
-/* All up to the test packet. */
+/* Write all headers up to the test packet. */
 static uint8_t *put_headers(uint8_t *to, const struct uplink *up,
 			    const uint8_t *lladdr, const struct in6_addr *src,
 			    const struct srpol_sid_list *list, size_t udp_len)
@@ -194,15 +194,15 @@ static void put_checksum(uint8_t *udp, size_t udp_len,
 }
 
 /**
- * probe_make() - a frame
- * @up: device it leaves by
- * @path: path it is for
+ * probe_make() - write a probe
+ * @up: device that it leaves by
+ * @path: path that it tests
  * @src: source address
- * @probe: what it says
- * @size: bytes of the IPv6 packet, 0: as few as do
- * @frame: result, PROBE_MAX bytes, or as many as @size and an Ethernet header
+ * @probe: contents
+ * @size: bytes of the IPv6 packet, 0: as short as possible
+ * @frame: result, PROBE_MAX bytes, or @size and an Ethernet header
  *
- * Return: its length.
+ * Return: its length in bytes.
  */
 size_t probe_make(const struct uplink *up, const struct engine_path *path,
 		  const struct in6_addr *src, const struct probe *probe,
@@ -219,17 +219,17 @@ size_t probe_make(const struct uplink *up, const struct engine_path *path,
 }
 
 /**
- * probe_make_reflect() - a frame of a probe that the peer turns round
- * @up: device it leaves by
- * @path: path it is for
- * @list: segment list there and back
+ * probe_make_reflect() - write a probe that the peer reflects
+ * @up: device that it leaves by
+ * @path: path that it tests
+ * @list: segment list to the peer and back
  * @src: source address
- * @probe: what it says
- * @ask: likewise
- * @key: that the peer shares
+ * @probe: contents
+ * @ask: additional contents
+ * @key: key shared with the peer
  * @frame: result, PROBE_MAX bytes
  *
- * Return: its length.
+ * Return: its length in bytes.
  */
 size_t probe_make_reflect(const struct uplink *up,
 			  const struct engine_path *path,
@@ -250,7 +250,7 @@ size_t probe_make_reflect(const struct uplink *up,
 	to = put32(put32(to, ask->path), ask->list);
 	memset(to, 0, stamp + SRPOL_STAMP_FAR_SIGNED - to);
 	to = stamp + SRPOL_STAMP_FAR_SIGNED;
-	/* the list as it is in the SRH */
+	/* the segment list in the order of the SRH */
 	memcpy(m, stamp, SRPOL_STAMP_FAR_SIGNED);
 	memcpy(m + SRPOL_STAMP_FAR_SIGNED, stamp - UDP_HLEN - list_len,
 	       list_len);
@@ -261,13 +261,13 @@ size_t probe_make_reflect(const struct uplink *up,
 }
 
 /**
- * probe_read() - a frame that came back
- * @frame: the frame
- * @len: its length
- * @probe: result: what it says
+ * probe_read() - read and verify a probe
+ * @frame: frame with its Ethernet header
+ * @len: its length in bytes
+ * @probe: result: its contents
  * @list: result: its segment list, in order of travel
  *
- * Return: false if it is not a probe with our tag.
+ * Return: false if it is not a probe with a valid tag.
  */
 bool probe_read(const uint8_t *frame, size_t len, struct probe *probe,
 		struct srpol_sid_list *list)

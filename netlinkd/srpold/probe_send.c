@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes leave by the packet socket of their device. A call for several of them
- * costs a quarter less for each, but the time at which a probe says that it left
- * is wrong by those before it: only where there are many.
+ * Probes leave by the packet socket of their device. Sending several with one
+ * call costs a quarter less for each, but the time that a probe carries is
+ * early by the time it waits for the rest of its batch. So this is only done
+ * when there are many.
  */
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
@@ -12,20 +13,26 @@
 #include "srpold.h"
 
 #define FRAME_MAX	(ETH_HLEN + MTU_MAX)
-#define BATCH_MAX	8		/* with those before it: 15 us */
-#define BATCHES		4		/* in a tick, before they get longer */
+#define BATCH_MAX	8		/* 15 us for the whole batch */
+#define BATCHES		4		/* per tick, before batches get
+					 * longer */
 
 static struct engine *engine;
 static uint32_t batch_size;
 
-/* A probe that was not sent after all: a full queue or a device that goes down. */
+/*
+ * The kernel did not send a probe: its queue is full or the device goes down.
+ */
 static void take_back(struct engine_path *path, uint32_t seq)
 {
 	srpol_probe_slot_of(probe_map_at(path->probe), seq)->sent_ns = 0;
 	prober_stats.unsent++;
 }
 
-/* @size: of the packet, 0: as short as can be. Return: its length */
+/*
+ * @size: bytes of the IPv6 packet, 0: as short as possible. Return: length of
+ * the frame.
+ */
 static size_t make_frame(struct engine_path *path, uint32_t seq, uint32_t size,
 			 uint64_t sent_ns, uint8_t *frame)
 {
@@ -34,7 +41,7 @@ static size_t make_frame(struct engine_path *path, uint32_t seq, uint32_t size,
 	struct srpol_probe_slot *slot;
 
 	slot = srpol_probe_slot_of(probe_map_at(path->probe), seq);
-	/* before it leaves: it may be back before send() is */
+	/* set before the probe leaves: it may be back before send() returns */
 	__atomic_store_n(&slot->sent_ns, sent_ns, __ATOMIC_RELEASE);
 	return probe_make(uplink_of(path->nic), path,
 			  &engine->fabric->nics[path->nic].addr, &probe, size,
@@ -42,11 +49,11 @@ static size_t make_frame(struct engine_path *path, uint32_t seq, uint32_t size,
 }
 
 /**
- * probe_send_long() - send the path's next long probe, @path->long_seq
+ * probe_send_long() - send the path's next long probe, number long_seq
  * @path: the path
  * @size: bytes of the IPv6 packet
  *
- * Return: false if the kernel does not take it.
+ * Return: false if the kernel did not send it.
  */
 bool probe_send_long(struct engine_path *path, uint32_t size)
 {
@@ -67,7 +74,7 @@ static void unsend(struct engine_path *path, uint32_t seq)
 	take_back(path, seq);
 }
 
-/* Frames that wait for each other, all by one device. */
+/* Frames that wait to be sent together, all by one device. */
 static struct {
 	struct mmsghdr msg[BATCH_MAX];
 	struct iovec iov[BATCH_MAX];
@@ -78,7 +85,7 @@ static struct {
 } batch;
 
 /**
- * probes_flush() - send what waits
+ * probes_flush() - send all waiting frames
  */
 void probes_flush(void)
 {
@@ -99,7 +106,8 @@ void probes_flush(void)
 }
 
 /**
- * probe_send() - send the path's next probe, at the latest by probes_flush()
+ * probe_send() - queue the path's next probe; probes_flush() sends it at the
+ * latest
  * @path: the path
  */
 void probe_send(struct engine_path *path)
@@ -127,9 +135,9 @@ void probe_send(struct engine_path *path)
 }
 
 /**
- * probe_send_start() - whose probes they are
+ * probe_send_start() - prepare for sending probes
  * @e: the engine
- * @n: about so many are due at once
+ * @n: approximate number of probes due in a tick
  */
 void probe_send_start(struct engine *e, uint32_t n)
 {

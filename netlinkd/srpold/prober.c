@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Has the probes of all paths sent (probe_send.c), spread evenly over the interval
- * and within the budget of the host, has those looked for that are back
+ * Sends the probes of all paths (probe_send.c), spread evenly over the interval
+ * and within the budget of the host, collects those that came back
  * (probe_back.c), and gives up the others.
  *
- * A probe that is not back after the timeout is lost, but for one case: when
- * the prober itself was not there (stopped, starved, the machine suspended) it
- * knows nothing about the fabric, and what was under way is forgotten.
+ * A probe that is not back after the timeout is lost, with one exception: if
+ * the prober itself did not run (stopped, starved, or the machine was
+ * suspended), it knows nothing about the fabric, and the probes under way are
+ * forgotten.
  */
 #include <errno.h>
 #include <string.h>
@@ -17,14 +18,14 @@
 
 #define TICK_NS		NS_PER_MS
 #define SEQ_LONG	SRPOL_PROBE_SEQ_LONG
-#define LONG_TIMEOUTS	4		/* that a long one may take */
+#define LONG_TIMEOUTS	4		/* in which a long probe may return */
 #define LONG_PATIENCE_NS	(100 * NS_PER_MS)
 
 static struct engine *engine;
 static struct source ticker = { .fd = -1 };
 static uint64_t last_tick_ns;
 static uint64_t interval_ns;
-static uint32_t leaders[SRPOL_MAX_PROBES];	/* paths, by SSID */
+static uint32_t leaders[SRPOL_MAX_PROBES];	/* indices of paths, by SSID */
 static uint32_t n_leaders;
 
 static struct engine_path *leader(uint32_t ssid)
@@ -33,10 +34,10 @@ static struct engine_path *leader(uint32_t ssid)
 }
 
 /**
- * prober_path() - whose probes these are
- * @ssid: of a probe
+ * prober_path() - path that a probe belongs to
+ * @ssid: SSID of the probe
  *
- * Return: NULL if there are no such ones.
+ * Return: NULL if no probe has that SSID.
  */
 struct engine_path *prober_path(uint32_t ssid)
 {
@@ -72,7 +73,10 @@ static void lose(struct engine_path *path, uint64_t now)
 	probes_announce(path);
 }
 
-/* How many in a row, up to the last one, have no answer and may take no longer. */
+/*
+ * The number of consecutive probes, up to the last one sent, that are
+ * unanswered for at least @patience.
+ */
 static uint32_t missing(const struct engine_path *path, uint64_t patience,
 			uint64_t now)
 {
@@ -90,9 +94,9 @@ static uint32_t missing(const struct engine_path *path, uint64_t patience,
 }
 
 /*
- * How long a probe may be under way: less if there are so many without an
- * answer that the path is silent. While the prober itself is late, answers may
- * be waiting as it did.
+ * How long a probe may be under way: less if so many are unanswered that the
+ * path is silent. This does not apply if the prober itself is late, as answers
+ * may then still be waiting for it.
  */
 static uint64_t patience_of(const struct engine_path *path, uint64_t now,
 			    uint64_t since_tick)
@@ -110,7 +114,7 @@ static uint64_t patience_of(const struct engine_path *path, uint64_t now,
 	       patience : c->timeout_ns;
 }
 
-/* What is under way for longer. It is remembered, in case it comes late. */
+/* Give up older probes, but remember them in case they come late. */
 static void expire(struct engine_path *path, uint64_t now, uint64_t patience,
 		   bool forgive)
 {
@@ -132,7 +136,7 @@ static void expire(struct engine_path *path, uint64_t now, uint64_t patience,
 	}
 }
 
-/* Long probes say something while short ones come back. */
+/* Long probes are meaningful only while short ones come back. */
 static void probe_mtu(struct engine_path *path, uint64_t now, bool forgive)
 {
 	uint64_t patience = LONG_TIMEOUTS * engine->config.timeout_ns;
@@ -157,7 +161,7 @@ static void probe_mtu(struct engine_path *path, uint64_t now, bool forgive)
 		mtu_forget(&path->mtu);
 }
 
-/* A path is probed while the module could send over it, verdicts apart. */
+/* A path is probed if the module could send over it, verdicts aside. */
 static bool is_probed(const struct engine_path *path)
 {
 	return path->up && path->loop.n;
@@ -186,7 +190,7 @@ static void tick(struct source *source, uint32_t events)
 			continue;
 		probe_send(path);
 		probe_mtu(path, now, late);
-		/* what could not be sent in time is not made up for */
+		/* probes that could not be sent in time are not made up for */
 		path->next_ns += interval_ns;
 		if (path->next_ns <= now)
 			path->next_ns = now + interval_ns;
@@ -195,7 +199,7 @@ static void tick(struct source *source, uint32_t events)
 	verdicts_refresh(engine);
 }
 
-/* Phases that spread the probes of all paths evenly over the interval. */
+/* Stagger the probes of all paths evenly over the interval. */
 static void spread(void)
 {
 	uint64_t now = now_ns();
@@ -205,7 +209,7 @@ static void spread(void)
 		leader(i)->next_ns = now + interval_ns * i / n_leaders;
 }
 
-/* Number the paths that are probed: theirs are the first entries of the map. */
+/* Number the paths to be probed: they use the first entries of the map. */
 static int number_probes(struct srpol_error *err)
 {
 	struct engine_path *path;
@@ -225,7 +229,7 @@ static int number_probes(struct srpol_error *err)
 	return 0;
 }
 
-/* What XDP has to know of a path's probes; nothing has come yet. */
+/* Set the map entry of a path's probes; none has come back yet. */
 static void enter(const struct engine_path *path)
 {
 	const struct uplink *up = uplink_of(path->nic);
@@ -234,7 +238,10 @@ static void enter(const struct engine_path *path)
 			&engine->fabric->nics[path->nic].addr, &path->loop);
 }
 
-/* All that are probed, and no others; what is under way is forgotten. */
+/*
+ * Set the entries of all probed paths and clear the others; probes under way
+ * are forgotten.
+ */
 static void enter_all(void)
 {
 	struct engine_path *path;
@@ -252,7 +259,7 @@ static void enter_all(void)
 			probe_map_at(i)->ifindex = 0;
 }
 
-/* What was lost meanwhile nobody was there to take. */
+/* Forget losses of a time in which no program could take the probes. */
 static void begin_anew(void)
 {
 	uint64_t now = now_ns();
@@ -265,8 +272,8 @@ static void begin_anew(void)
 }
 
 /**
- * prober_follow() - go with the data plane, if it was loaded anew
- * @err: why not
+ * prober_follow() - switch to the data plane's new maps, if it was loaded anew
+ * @err: message on failure
  */
 int prober_follow(struct srpol_error *err)
 {
@@ -299,9 +306,9 @@ static void set_interval(void)
 }
 
 /**
- * prober_start() - begin to probe
+ * prober_start() - start probing
  * @e: the engine
- * @err: why not
+ * @err: message on failure
  */
 int prober_start(struct engine *e, struct srpol_error *err)
 {
@@ -323,7 +330,7 @@ int prober_start(struct engine *e, struct srpol_error *err)
 }
 
 /**
- * prober_stop() - probe no more
+ * prober_stop() - stop probing
  */
 void prober_stop(void)
 {

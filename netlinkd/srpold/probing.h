@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Probes: those that come back by themselves (probe_*.c, prober.c) and those that
- * peers turn round (reflect*.c).
+ * Probes that return by their own segment list (probe_*.c, prober.c), and
+ * probes that peers reflect (reflect*.c).
  */
 #ifndef _SRPOLD_PROBING_H
 #define _SRPOLD_PROBING_H
@@ -10,16 +10,16 @@
 
 /* probe_packet.c */
 
-#define PROBE_HOP_LIMIT	64	/* with which it leaves */
+#define PROBE_HOP_LIMIT	64	/* with which probes leave */
 #define PROBE_MAX	(14 + 40 + 8 + 16 * SEGMENTS_MAX + 8 + 44 + 44)
 
 /**
- * struct probe - what a probe says
- * @ssid: which segment list it is for
+ * struct probe - contents of a probe
+ * @ssid: identifies the segment list that it tests
  * @seq: sequence number
  * @sent_ns: CLOCK_MONOTONIC when it was sent
- * @ce: it came with a congestion mark
- * @hop_limit: with which it came
+ * @ce: it arrived with a congestion mark
+ * @hop_limit: hop limit with which it arrived
  */
 struct probe {
 	uint32_t ssid;
@@ -30,9 +30,9 @@ struct probe {
 };
 
 /**
- * struct reflect_ask - what a probe that is turned round says beside that
- * @epoch: of the prober
- * @path: id of the path whose marks it asks for
+ * struct reflect_ask - additional contents of a probe that is reflected
+ * @epoch: epoch of the prober
+ * @path: id of the path whose marks the peer is to report
  * @list: hash of that path's segment list, as in srpol_ce_key
  */
 struct reflect_ask {
@@ -73,13 +73,12 @@ void probe_map_enter(uint32_t index, uint32_t ifindex,
 #define REFLECT_KEY_LEN	16
 
 /**
- * struct host_key - what two hosts share
- * @host: the one of this namespace
- * @peer: the other one
- * @key: of the tags of probes that one turns round for the other, and of what
- *	they tell each other
- * @both: there is @also
- * @also: key that is accepted as well, but not used for what is sent
+ * struct host_key - secret that two hosts share
+ * @host: host in this namespace
+ * @peer: the other host
+ * @key: key for the tags of reflected probes and of messages between the hosts
+ * @both: @also is set
+ * @also: second key that is accepted, but not used for sending
  */
 struct host_key {
 	uint32_t host;
@@ -103,17 +102,17 @@ int reflect_map_pairs(const struct engine *engine, struct srpol_error *err);
 /* reflect.c */
 
 /**
- * struct reflected - a path's probe that the peer turns round
+ * struct reflected - a path's probe that the peer reflects
  * @path: index of the path
- * @ssid: of the probe
- * @seq: of the next one
- * @sent: number of those sent
- * @next_ns: when it is due
+ * @ssid: SSID of the probe
+ * @seq: sequence number of the next one
+ * @sent: number of probes sent
+ * @next_ns: when the next one is due
  * @there_ns: least time to the peer in the last interval, by the clocks of both
- *	hosts; SRPOL_FAR_NONE: none came back
- * @back_ns: likewise from there
- * @queue_there_ns: how much more that is than by the best path to that peer
- * @queue_back_ns: likewise
+ *	hosts; SRPOL_FAR_NONE: no probe came back
+ * @back_ns: likewise for the way back
+ * @queue_there_ns: @there_ns minus that of the best path to that peer
+ * @queue_back_ns: likewise for the way back
  */
 struct reflected {
 	uint32_t path;
@@ -137,14 +136,14 @@ json_t *reflect_report(const struct engine_path *path);
 /* prober.c */
 
 /**
- * struct prober_stats - what became of frames that came by packet sockets, and
- * what went wrong
- * @by_socket: good probes
- * @forged: no tag of ours
- * @strange: a segment list that is not that of the path
- * @stale: came back before, or is older than what is remembered
- * @unsent: the kernel did not take it
- * @late_ticks: the prober itself was not there, so nothing counted as lost
+ * struct prober_stats - counters of frames that came by packet sockets, and of
+ * errors
+ * @by_socket: valid probes
+ * @forged: probes without a valid tag
+ * @strange: probes whose segment list is not the path's
+ * @stale: probes that came back before, or are older than what is remembered
+ * @unsent: probes that the kernel did not accept for sending
+ * @late_ticks: ticks so late that no probe was counted as lost
  */
 struct prober_stats {
 	uint64_t by_socket;
@@ -183,13 +182,13 @@ static inline uint32_t probe_next_seq(uint32_t seq)
 	return (seq + 1) & ~SRPOL_PROBE_SEQ_LONG;
 }
 
-/* Probes from the oldest one on that has no answer. */
+/* Number of probes from the oldest unanswered one on. */
 static inline uint32_t probes_under_way(const struct engine_path *path)
 {
 	return (path->seq - path->oldest) & ~SRPOL_PROBE_SEQ_LONG;
 }
 
-/* In engine_path.given_up. */
+/* Bit of a sequence number in engine_path.given_up. */
 static inline uint64_t probe_slot_bit(uint32_t seq)
 {
 	return 1ull << seq % IN_FLIGHT;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * QPs of a job as ranges of numbers, since rules of a job are few. Numbers in a
- * row are a range. If that are too many ranges, those with the smallest gaps
- * between them become one, where no QP of anybody else is in the gap: one that
- * comes to be there is the job's until the next look.
+ * Represents QPs of a job as ranges of numbers, since a job has few rules.
+ * Consecutive numbers form a range. If there are too many ranges, those with
+ * the smallest gaps between them are merged, provided that no other owner's QP
+ * is in the gap. A QP that appears there later counts as the job's until the
+ * next look.
  */
 #include <stdlib.h>
 
@@ -16,7 +17,10 @@ static int by_size(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Largest gap to be bridged for no more than @max ranges; *@n: of that size. */
+/*
+ * Largest gap to be bridged so that at most @max ranges remain; *@n: how many
+ * gaps of exactly that size to bridge.
+ */
 static uint32_t limit_of(const struct vec *ranges, uint32_t max, uint32_t *n)
 {
 	struct vec gaps = VEC_INIT(uint32_t);
@@ -60,12 +64,12 @@ static void bridge(struct vec *ranges, uint32_t max)
 }
 
 /**
- * qp_ranges() - QPs of somebody as ranges
- * @qps: struct srpol_rdma_qp of all, by device and the number they send to
- * @own: is one of them his
- * @data: for @own
- * @max: ranges that there is room for
- * @ranges: struct qp_range, result; more than @max if it cannot be less
+ * qp_ranges() - represent an owner's QPs as ranges
+ * @qps: struct srpol_rdma_qp of all owners, by device and destination QP number
+ * @own: whether a QP is the owner's
+ * @data: argument of @own
+ * @max: number of ranges that there is room for
+ * @ranges: struct qp_range, result; more than @max if that cannot be avoided
  */
 void qp_ranges(const struct vec *qps,
 	       bool (*own)(const struct srpol_rdma_qp *qp, const void *data),

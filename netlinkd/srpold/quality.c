@@ -2,12 +2,12 @@
 #include "alg.h"
 #include "quality.h"
 
-#define ONE		256	/* probe, in the units of a window */
-#define FADE_SHIFT	3	/* of old intervals: 1/8 each interval */
-#define LOST_MIN	3	/* fewer are an accident; of marks, too */
+#define ONE		256	/* one probe, in the units of a window */
+#define FADE_SHIFT	3	/* old intervals fade by 1/8 each interval */
+#define LOST_MIN	3	/* fewer are chance; also used for marks */
 #define MILLION		1000000ull
 
-/* Each a quarter less than the one before. */
+/* Each level is a quarter less than the one before. */
 static const uint8_t percent[QUALITY_LEVELS] = {
 	100, 75, 56, 42, 32, 24, 18, 13, 10
 };
@@ -23,7 +23,7 @@ static const char * const names[] = {
 /**
  * quality_answer() - a probe came back
  * @w: its window
- * @rtt_ns: after so long
+ * @rtt_ns: its round-trip time
  */
 void quality_answer(struct quality_window *w, uint64_t rtt_ns)
 {
@@ -34,7 +34,7 @@ void quality_answer(struct quality_window *w, uint64_t rtt_ns)
 }
 
 /**
- * quality_loss_ppm() - probes lost lately, in a million
+ * quality_loss_ppm() - recent loss of probes per million
  * @w: the window
  */
 uint32_t quality_loss_ppm(const struct quality_window *w)
@@ -43,11 +43,11 @@ uint32_t quality_loss_ppm(const struct quality_window *w)
 }
 
 /**
- * quality_marks() - congestion signals of the interval
+ * quality_marks() - record congestion signals of the interval
  * @w: the window
- * @sort: of this sort
- * @seen: packets that could have brought one
- * @marked: signals: a peer's word, which may be any number
+ * @sort: sort of the signals
+ * @seen: packets that could have brought a signal
+ * @marked: signals; reported by a peer, so possibly any number
  */
 void quality_marks(struct quality_window *w, enum quality_sort sort,
 		   uint64_t seen, uint64_t marked)
@@ -61,9 +61,9 @@ void quality_marks(struct quality_window *w, enum quality_sort sort,
 }
 
 /**
- * quality_marks_ppm() - congestion signals lately, in a million
+ * quality_marks_ppm() - recent congestion signals per million
  * @w: the window
- * @sort: of this sort
+ * @sort: sort of the signals
  */
 uint32_t quality_marks_ppm(const struct quality_window *w,
 			   enum quality_sort sort)
@@ -96,7 +96,10 @@ static enum quality_word of_delay(const struct quality_window *w,
 	return w->queue_ns < limit / 2 ? QUALITY_GOOD : QUALITY_UNSURE;
 }
 
-/* Bad by one sort; good by all, and probes are one that is always there. */
+/*
+ * Bad if one sort is bad; good only if all are, and probes are a sort that
+ * always exists.
+ */
 static enum quality_word of_marks(const struct quality_window *w,
 				  const struct quality_config *config)
 {
@@ -108,7 +111,7 @@ static enum quality_word of_marks(const struct quality_window *w,
 		if (w->share[sort].marked >= LOST_MIN * ONE &&
 		    ppm >= config->marks_ppm[sort])
 			return QUALITY_MARKS;
-		/* a share of what is less than a packet by now says nothing */
+		/* a share of less than one packet says nothing */
 		if (w->share[sort].seen >= ONE &&
 		    ppm >= config->marks_ppm[sort] / 2)
 			word = QUALITY_UNSURE;
@@ -123,13 +126,14 @@ static void fade(struct quality_share *s)
 }
 
 /**
- * quality_close() - what an interval says
- * @w: the window; another interval begins
- * @sent: probes of the interval
- * @lost: that never came back
- * @config: what is bad
+ * quality_close() - evaluate an interval
+ * @w: the window; the next interval begins
+ * @sent: probes sent in the interval
+ * @lost: probes of it that never came back
+ * @config: when a link works badly
  *
- * An interval without answers says nothing: it is not a link's quality then.
+ * An interval without answers has no result: failed paths are not a matter of
+ * quality.
  */
 struct quality_words quality_close(struct quality_window *w, uint32_t sent,
 				   uint32_t lost,
@@ -155,10 +159,10 @@ struct quality_words quality_close(struct quality_window *w, uint32_t sent,
 }
 
 /**
- * quality_all() - one word for all
- * @words: of loss, delay and marks
+ * quality_all() - combine results of an interval
+ * @words: results for loss, delay and marks
  *
- * Loss is the worst. What is unsure of anything is not good.
+ * Loss is the worst. The total is good only if all three are good.
  */
 enum quality_word quality_all(struct quality_words words)
 {
@@ -192,7 +196,7 @@ static bool ascend(struct quality *q, const struct quality_config *config)
 	if (++q->good < q->wait)
 		return false;
 	q->good = 0;
-	/* so long after the last one: it lasted */
+	/* @wait good intervals have passed since the last ascent: it lasted */
 	q->ascended = q->level > 0;
 	if (!q->level) {
 		q->wait = q->wait / 2 > config->calm ? q->wait / 2 :
@@ -204,12 +208,12 @@ static bool ascend(struct quality *q, const struct quality_config *config)
 }
 
 /**
- * quality_step() - another interval
+ * quality_step() - update a link's level after an interval
  * @q: the link
- * @word: what it said of the link
- * @config: how patient to be
+ * @word: result of the interval
+ * @config: when a link works badly
  *
- * Return: true if the level is another one now.
+ * Return: true if the level changed.
  */
 bool quality_step(struct quality *q, enum quality_word word,
 		  const struct quality_config *config)
@@ -228,7 +232,7 @@ bool quality_step(struct quality *q, enum quality_word word,
 }
 
 /**
- * quality_percent() - of its capacity that a link is given traffic for
+ * quality_percent() - percentage of a link's capacity that is used
  * @q: the link
  */
 uint32_t quality_percent(const struct quality *q)
@@ -237,9 +241,9 @@ uint32_t quality_percent(const struct quality *q)
 }
 
 /**
- * quality_jitter() - time to the next look at the links
- * @interval_ns: on average
- * @seed: state, another one on each host
+ * quality_jitter() - time to the next check of the links
+ * @interval_ns: mean of the times
+ * @seed: random state, different on each host
  *
  * Hosts that see the same link must not all move at the same time.
  */
@@ -251,7 +255,7 @@ uint64_t quality_jitter(uint64_t interval_ns, uint64_t *seed)
 }
 
 /**
- * quality_name() - word for what an interval says
+ * quality_name() - name of a result
  * @word: enum quality_word
  */
 const char *quality_name(enum quality_word word)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Quality: a link that works badly is used less, a link that does not work is
- * liveness.h's business. Pure: what probes counted comes in, levels go out.
+ * Quality of links: a link that works badly is used less; a link that does not
+ * work at all is for liveness.h. The input is what probes counted, the output
+ * are levels. Pure.
  *
- *	window	 what one probe's answers of an interval say, of loss, of
- *		 delay and of congestion marks: good, bad, or neither, so that
- *		 what hovers at a limit changes nothing
- *	quality	 level of a link, one step at a time: down after some bad
- *		 intervals in a row, up after some good ones; an ascent that did
- *		 not last makes the next one wait twice as long
+ *	window	 what the answers to one probe in an interval say about loss,
+ *		 delay and congestion marks: good, bad, or neither, so that
+ *		 a value close to a limit changes nothing
+ *	quality	 level of a link, which changes one step at a time: down after
+ *		 some bad intervals in a row, up after some good ones; if an
+ *		 ascent did not last, the next one waits twice as long
  *
- * The delay that counts is the least one of an interval beside the least one
- * ever: a burst does not raise it, a queue that stays does.
+ * Delay is the least delay of an interval compared with the least ever seen: a
+ * burst does not raise it, a standing queue does.
  */
 #ifndef _SRPOLD_QUALITY_H
 #define _SRPOLD_QUALITY_H
@@ -23,11 +24,11 @@
 
 /**
  * enum quality_sort - congestion signals
- * @QUALITY_CE: probes that come back with a mark
+ * @QUALITY_CE: probes that come back with a congestion mark
  * @QUALITY_CNP: notifications for packets that were sent; a peer sends few for
- *	many marks, so that less of them is bad already
- * @QUALITY_PATH_CE: packets that were sent and reached the peer with a mark, as
- *	it tells by probes that it turns round
+ *	many marks, so a smaller share already counts as bad
+ * @QUALITY_PATH_CE: packets that reached the peer with a mark, as the peer
+ *	reports in the probes that it reflects
  */
 enum quality_sort {
 	QUALITY_CE,
@@ -37,13 +38,13 @@ enum quality_sort {
 };
 
 /**
- * struct quality_config - what is bad
- * @loss_ppm: lost probes in a million
- * @delay_ns: delay that stays, beside that of an idle path
- * @marks_ppm: congestion signals in a million, by enum quality_sort
- * @patience: bad intervals in a row that cost a level, 1 at least
- * @calm: good intervals that give one back, 1 at least
- * @calm_max: limit of the former, which doubles when an ascent does not last
+ * struct quality_config - when a link works badly
+ * @loss_ppm: lost probes per million
+ * @delay_ns: lasting delay in excess of that of an idle path
+ * @marks_ppm: congestion signals per million, by enum quality_sort
+ * @patience: bad intervals in a row that lower the level by one, at least 1
+ * @calm: good intervals that raise the level by one, at least 1
+ * @calm_max: limit of @calm, which doubles when an ascent does not last
  */
 struct quality_config {
 	uint32_t loss_ppm;
@@ -55,11 +56,11 @@ struct quality_config {
 };
 
 /**
- * enum quality_word - what an interval says
- * @QUALITY_UNSURE: too little, or between good and bad
+ * enum quality_word - result of an interval
+ * @QUALITY_UNSURE: too few probes, or between good and bad
  * @QUALITY_GOOD: it works well
  * @QUALITY_LOSS: packets are lost
- * @QUALITY_DELAY: packets wait
+ * @QUALITY_DELAY: packets wait in queues
  * @QUALITY_MARKS: switches mark packets
  */
 enum quality_word {
@@ -71,7 +72,7 @@ enum quality_word {
 };
 
 /**
- * struct quality_words - what an interval says of one probe
+ * struct quality_words - results of an interval for one probe
  * @loss: unsure, good or QUALITY_LOSS
  * @delay: unsure, good or QUALITY_DELAY
  * @marks: unsure, good or QUALITY_MARKS
@@ -83,8 +84,8 @@ struct quality_words {
 };
 
 /**
- * struct quality_share - congestion signals of one sort
- * @seen: packets, of an interval of long ago ever less; in 1/256
+ * struct quality_share - share of congestion signals of one sort
+ * @seen: packets, with older intervals counting less; in 1/256
  * @marked: signals, likewise
  */
 struct quality_share {
@@ -93,13 +94,13 @@ struct quality_share {
 };
 
 /**
- * struct quality_window - answers to one probe
- * @sent: probes, of an interval of long ago ever less; in 1/256
- * @lost: of these, likewise
- * @rtt_ns: least of this interval, 0 without answers
- * @base_ns: least ever, 0 without answers
- * @queue_ns: by how much the last interval's least was more than @base_ns
- * @share: congestion signals
+ * struct quality_window - statistics of one probe
+ * @sent: probes sent, with older intervals counting less; in 1/256
+ * @lost: probes lost, likewise
+ * @rtt_ns: least round-trip time of this interval, 0: no answers
+ * @base_ns: least round-trip time ever, 0: no answers
+ * @queue_ns: least round-trip time of the last interval minus @base_ns
+ * @share: congestion signals, by enum quality_sort
  */
 struct quality_window {
 	uint32_t sent;
@@ -111,14 +112,14 @@ struct quality_window {
 };
 
 /**
- * struct quality - of a link
- * @level: 0 the best to QUALITY_LEVELS - 1
- * @word: what the last interval said, enum quality_word
+ * struct quality - quality of a link
+ * @level: from 0, the best, to QUALITY_LEVELS - 1
+ * @word: result of the last interval, enum quality_word
  * @bad: bad intervals in a row
  * @good: good intervals in a row
  * @wait: good intervals that the next ascent takes, 0: quality_config.calm
- * @ascended: an ascent is younger than @wait intervals
- * @steps: changes of @level
+ * @ascended: the last ascent was less than @wait good intervals ago
+ * @steps: number of changes of @level
  */
 struct quality {
 	uint8_t level;

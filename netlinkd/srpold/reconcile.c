@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Dump, compare, apply: has the module's objects of origin "engine" be what
- * the topology gives. What an operator or somebody else made is never touched,
- * not even where the engine would like to have the same key: that is said, and
- * left. Everything is one transaction, so packets see all of it or nothing.
+ * Dump, compare, apply: makes the module's objects of origin "engine" match the
+ * topology. Objects of an operator or another program are never touched, even
+ * if the engine would need the same key: this is logged. All changes are one
+ * transaction, so packets see either all of them or none.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,10 +12,10 @@
 #include "probing.h"
 #include "srpold.h"
 
-#define TRIES	5	/* while others change policies */
+#define TRIES	5	/* if others change policies meanwhile */
 
 /**
- * struct plan - a transaction in the making
+ * struct plan - a transaction being prepared
  */
 struct plan {
 	struct engine *engine;
@@ -57,7 +57,7 @@ static bool same_path(const struct path_info *have,
 	       !strcmp(have->name, want->name);
 }
 
-/* Paths that are there keep their ids, so their counters and flows stay. */
+/* Existing paths keep their ids, and so their counters and flows. */
 static void match_paths(struct plan *plan)
 {
 	struct engine *engine = plan->engine;
@@ -146,7 +146,10 @@ static int make_paths(struct plan *plan)
 	return ret;
 }
 
-/* After the policies: what one refers to cannot go, and stays for it. */
+/*
+ * Done after the policies: a path that a policy still refers to cannot be
+ * deleted and stays.
+ */
 static int del_paths(struct plan *plan)
 {
 	const struct path_info *have = plan->paths.data;
@@ -205,7 +208,7 @@ static int make_endpoints(struct plan *plan)
 	return ret;
 }
 
-/* Each policy endpoint stands for itself; older modules have to be told. */
+/* Every policy endpoint needs a prefix of its own in older modules. */
 static int make_own_endpoints(struct plan *plan)
 {
 	const struct engine_policy *want;
@@ -255,9 +258,9 @@ static int make_sid(struct plan *plan, const struct in6_addr *sid,
 }
 
 /*
- * Where SRv6 to the hosts of this namespace ends, where their probes do, and
- * where those of peers turn round. A data plane without a map of probes would
- * refuse the latter two.
+ * SIDs of the hosts of this namespace: for decapsulation, for returning probes,
+ * and for probes of peers to reflect. A data plane without a map of probes
+ * would refuse the latter two.
  */
 static int make_sids(struct plan *plan)
 {
@@ -297,7 +300,9 @@ static int fetch_all(struct plan *plan)
 	       srpol_fetch_config(g, &plan->config, plan->err);
 }
 
-/* In order of dependence: what is referred to comes first and goes last. */
+/*
+ * In order of dependence: referenced objects are made first and deleted last.
+ */
 static int fill(struct plan *plan)
 {
 	plan->kept = calloc(plan->paths.n + 1, sizeof(*plan->kept));
@@ -350,9 +355,9 @@ static int once(struct engine *engine, struct srpol_error *err)
 }
 
 /**
- * reconcile() - have the module agree with the engine
+ * reconcile() - make the module's objects match the engine's
  * @engine: the engine
- * @err: why not; nothing has changed then
+ * @err: message on failure; nothing has changed then
  */
 int reconcile(struct engine *engine, struct srpol_error *err)
 {
@@ -364,9 +369,9 @@ int reconcile(struct engine *engine, struct srpol_error *err)
 }
 
 /**
- * reconcile_states() - learn from the module which paths can forward
+ * reconcile_states() - read from the module which paths can forward
  * @engine: the engine
- * @err: why not
+ * @err: message on failure
  */
 int reconcile_states(struct engine *engine, struct srpol_error *err)
 {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes that a peer turns round: one per path to a peer with which a key is
- * shared, at an interval of their own. They tell the way there from the way
- * back, take the last link, and bring how many packets of the path reached the
- * peer with a mark. They decide of no path's state: what needs the peer's help
- * must not have the last word on the fabric.
+ * Probes that a peer reflects: one per path to a peer with which a key is
+ * shared, at an interval of their own. They distinguish the direction to the
+ * peer from the way back, test the last link, and report how many packets of
+ * the path reached the peer with a mark. They do not decide the state of any
+ * path, because results that need the peer's cooperation must not decide about
+ * the fabric.
  *
- * Times are by the clocks of two hosts, of which nobody knows how far they are
- * apart; but all paths between two hosts have the same difference. So the least
- * time of a path in an interval is compared with that of the best path.
+ * Times are by the clocks of two hosts, whose offset is unknown, but it is the
+ * same for all paths between the two hosts. So the least time of a path in an
+ * interval is compared with that of the best path.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ static struct reflected *at(size_t i)
 }
 
 /**
- * reflect_of() - a path's probe that is turned round
+ * reflect_of() - a path's probe that the peer reflects
  * @path: the path
  *
  * Return: NULL if it has none.
@@ -42,7 +43,7 @@ const struct reflected *reflect_of(const struct engine_path *path)
 	return path->reflected ? at(path->reflected - 1) : NULL;
 }
 
-/* The hash of the list that the packets of a path carry, which is reduced. */
+/* Hash of the reduced segment list that packets of a path carry. */
 static uint32_t list_hash(const struct srpol_sid_list *segs)
 {
 	uint32_t hash = 0, i, word, k;
@@ -57,7 +58,7 @@ static uint32_t list_hash(const struct srpol_sid_list *segs)
 	return hash;
 }
 
-/* What XDP has to know of it; nothing has come yet. */
+/* Set the map entries for XDP; no probe has come back yet. */
 static void enter(struct reflected *r)
 {
 	struct engine_path *path = engine_path(engine, r->path);
@@ -77,7 +78,7 @@ static void enter(struct reflected *r)
 	for (i = 0; i < f->n_nics; i++) {
 		if (f->nics[i].host != path->peer)
 			continue;
-		/* any of its addresses: they have the same key */
+		/* any of its addresses will do: they have the same key */
 		memcpy(far->peer, &f->nics[i].addr, sizeof(far->peer));
 		break;
 	}
@@ -85,9 +86,10 @@ static void enter(struct reflected *r)
 }
 
 /*
- * Larger than before, after a restart of the machine too, or peers take all for
- * replayed. While the data plane is there that is so even if the clock was set
- * back: it has the one of before.
+ * An epoch must be greater than all before it, even after a restart of the
+ * machine, or peers take all probes for replayed ones. While the data plane
+ * stays loaded this holds even if the clock was set back, since the maps
+ * contain the previous epoch.
  */
 static uint64_t next_epoch(void)
 {
@@ -102,7 +104,7 @@ static uint64_t next_epoch(void)
 	return epoch >= next ? epoch + 1 : next;
 }
 
-/* A new epoch: what is under way of the one before is no answer any more. */
+/* A new epoch: answers to probes of the previous one no longer count. */
 static void enter_all(void)
 {
 	struct reflected *r;
@@ -136,13 +138,15 @@ static void send_one(struct reflected *r)
 	slot = srpol_probe_slot_of(probe_map_at(r->ssid), r->seq);
 	__atomic_store_n(&slot->sent_ns, probe.sent_ns, __ATOMIC_RELEASE);
 	if (send(up->source.fd, frame, len, MSG_DONTWAIT) != (ssize_t)len) {
-		/* it has no number then, so that it is missed by nobody */
+		/*
+		 * the number is used again, so that no probe seems to be lost
+		 */
 		slot->sent_ns = 0;
 		return;
 	}
 	r->seq = probe_next_seq(r->seq);
 	r->sent++;
-	/* all numbers were used: peers would take the first ones for old ones */
+	/* numbers wrapped: peers would take new probes for old ones */
 	if (!r->seq)
 		enter_all();
 }
@@ -164,8 +168,8 @@ static void tick(struct source *source, uint32_t events)
 }
 
 /*
- * Their SSIDs are the last ones, counted down. Where there are not enough for all
- * paths some go without: that is no reason not to start.
+ * Their SSIDs are the highest ones, counted down. If there are not enough for
+ * all paths, some paths do without; srpold starts nevertheless.
  */
 static void number_probes(void)
 {
@@ -204,8 +208,9 @@ static void spread(void)
 }
 
 /**
- * reflect_begin_anew() - go with a data plane that was loaded anew
- * @err: why not
+ * reflect_begin_anew() - switch to the maps of a data plane that was loaded
+ * anew
+ * @err: message on failure
  */
 int reflect_begin_anew(struct srpol_error *err)
 {
@@ -218,9 +223,9 @@ int reflect_begin_anew(struct srpol_error *err)
 }
 
 /**
- * reflect_start() - begin to probe, and have peers' probes turned round
+ * reflect_start() - start sending probes, and reflecting probes of peers
  * @e: the engine
- * @err: why not
+ * @err: message on failure
  */
 int reflect_start(struct engine *e, struct srpol_error *err)
 {
@@ -233,7 +238,7 @@ int reflect_start(struct engine *e, struct srpol_error *err)
 			log_notice("the data plane turns no probes round: none are sent to peers");
 		return 0;
 	}
-	/* without a key, too: those of before are taken back */
+	/* even without keys, to delete those of an earlier srpold */
 	ret = reflect_map_pairs(e, err);
 	if (ret)
 		return ret;
@@ -251,7 +256,7 @@ int reflect_start(struct engine *e, struct srpol_error *err)
 }
 
 /**
- * reflect_stop() - probe no more; peers' probes are still turned round
+ * reflect_stop() - stop sending; the data plane still reflects peers' probes
  */
 void reflect_stop(void)
 {
@@ -265,7 +270,10 @@ void reflect_stop(void)
 	engine = NULL;
 }
 
-/* What came since we looked; XDP may enter another one meanwhile, or lose one. */
+/*
+ * Take the least value since the last call; a concurrent update by XDP may
+ * survive or be lost.
+ */
 static int64_t take(int64_t *least)
 {
 	return __atomic_exchange_n(least, SRPOL_FAR_NONE, __ATOMIC_RELAXED);
@@ -285,7 +293,10 @@ static int64_t more_than(int64_t ns, int64_t best)
 	return ns == SRPOL_FAR_NONE || best == SRPOL_FAR_NONE ? 0 : ns - best;
 }
 
-/* Beside the best of the paths between the same hosts, which come in a row. */
+/*
+ * Compare with the best of the paths between the same hosts, which are
+ * consecutive.
+ */
 static void compare(struct reflected *first, size_t n)
 {
 	int64_t there = SRPOL_FAR_NONE, back = SRPOL_FAR_NONE;
@@ -304,7 +315,7 @@ static void compare(struct reflected *first, size_t n)
 }
 
 /**
- * reflect_look() - an interval is over
+ * reflect_look() - evaluate an interval
  */
 void reflect_look(void)
 {
@@ -326,8 +337,8 @@ void reflect_look(void)
 }
 
 /*
- * They are read while others come, or are a peer's word: what is missing cannot be
- * less than none.
+ * Counters are read while probes come, and some are reported by a peer, so a
+ * negative difference counts as 0.
  */
 static json_t *missing(uint64_t of, uint64_t there)
 {
@@ -335,11 +346,11 @@ static json_t *missing(uint64_t of, uint64_t there)
 }
 
 /**
- * reflect_report() - what a path's probe that is turned round says
- * @path: the path, which has one
+ * reflect_report() - results of a path's reflected probe
+ * @path: the path, which has such a probe
  *
- * What was lost is counted up to the last one that came back: of those after it
- * nobody knows yet.
+ * Loss is counted up to the last probe that came back; the fate of later ones
+ * is not known yet.
  */
 json_t *reflect_report(const struct engine_path *path)
 {

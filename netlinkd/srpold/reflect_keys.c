@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Keys of pairs of hosts: who has a host turn probes round shares one with it.
+ * Keys of pairs of hosts: a host only reflects probes of a host with which it
+ * shares a key.
  *
  *	{ "keys": [ { "hosts": [ "A", "B" ], "key": "00112233445566778899aabbccddeeff",
  *	              "also": "ffeeddccbbaa99887766554433221100" } ] }
  *
- * What is sent has "key"; "also" is accepted beside it, so that keys can be
+ * Packets are sent with "key"; "also" is accepted as well, so that keys can be
  * changed on one host after the other.
  */
 #include <ctype.h>
@@ -41,7 +42,7 @@ static int get_key(const json_t *o, const char *name, uint8_t *key,
 	}
 	if (text && strlen(text) == 2 * REFLECT_KEY_LEN && i == REFLECT_KEY_LEN)
 		return 0;
-	/* the key itself is not for a log */
+	/* never log the key itself */
 	return srpol_error_set(err, -EINVAL, "\"%s\" is not %u hexadecimal digits",
 			       name, 2 * REFLECT_KEY_LEN);
 }
@@ -62,8 +63,8 @@ static int get_host(const struct engine *engine, const json_t *hosts, size_t i,
 }
 
 /*
- * The data plane knows a peer by its address, whichever host of this namespace
- * it speaks to.
+ * The data plane identifies a peer by its address alone, so all hosts of this
+ * namespace need the same key for a peer.
  */
 static int add_key(struct engine *engine, uint32_t host, uint32_t peer,
 		   const struct host_key *keys, struct srpol_error *err)
@@ -142,7 +143,7 @@ static int read_keys(const json_t *o, void *engine, struct srpol_error *err)
 	return 0;
 }
 
-/* Who can read it can have hosts believe what he likes of their paths. */
+/* A reader of the file could make hosts believe anything about their paths. */
 static int check_mode(const char *file, struct srpol_error *err)
 {
 	struct stat st;
@@ -157,9 +158,9 @@ static int check_mode(const char *file, struct srpol_error *err)
 }
 
 /**
- * reflect_keys_read() - the keys of the hosts of this namespace
+ * reflect_keys_read() - read the keys of the hosts of this namespace
  * @engine: the engine, with topology and configuration
- * @err: what is wrong
+ * @err: message on failure
  */
 int reflect_keys_read(struct engine *engine, struct srpol_error *err)
 {
@@ -177,10 +178,10 @@ int reflect_keys_read(struct engine *engine, struct srpol_error *err)
 }
 
 /**
- * reflect_key() - what two hosts share
+ * reflect_key() - key that two hosts share
  * @engine: the engine
- * @host: of this namespace
- * @peer: the other one
+ * @host: node in this namespace
+ * @peer: node of the other host
  *
  * Return: NULL if they have no key.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Maps "fars" and "pairs" of the data plane: what peers say of the probes they
- * turn round, and with whom a key is shared.
+ * The data plane's maps "fars" and "pairs": what peers report about the probes
+ * that they reflect, and the peers with which a key is shared.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 static struct srpol_far *table;
 
 /**
- * reflect_map_open() - find the maps, if the data plane has them
+ * reflect_map_open() - map the maps, if the data plane has them
  */
 void reflect_map_open(void)
 {
@@ -36,7 +36,7 @@ void reflect_map_open(void)
 }
 
 /**
- * reflect_map_close() - forget them
+ * reflect_map_close() - unmap them
  */
 void reflect_map_close(void)
 {
@@ -46,7 +46,7 @@ void reflect_map_close(void)
 }
 
 /**
- * reflect_map_is_there() - can probes be turned round?
+ * reflect_map_is_there() - whether the data plane can reflect probes
  */
 bool reflect_map_is_there(void)
 {
@@ -54,7 +54,7 @@ bool reflect_map_is_there(void)
 }
 
 /**
- * reflect_map_at() - what the peer says of a probe
+ * reflect_map_at() - what the peer reports about a probe
  * @index: its SSID, below SRPOL_MAX_PROBES
  */
 struct srpol_far *reflect_map_at(uint32_t index)
@@ -64,7 +64,7 @@ struct srpol_far *reflect_map_at(uint32_t index)
 	return table ? &table[index] : &none;
 }
 
-/* Is that the address of a peer with a key? NULL: none is. */
+/* The key of the peer with an address; NULL if no such peer has a key. */
 static const struct host_key *key_of(const struct engine *engine,
 				     const struct in6_addr *addr)
 {
@@ -72,7 +72,7 @@ static const struct host_key *key_of(const struct engine *engine,
 	const struct host_key *k;
 	uint32_t i;
 
-	/* in this order: there are some hundred thousand ports at most */
+	/* NICs in the outer loop: there are some hundred thousand at most */
 	for (i = 0; i < engine->fabric->n_nics; i++) {
 		nic = &engine->fabric->nics[i];
 		if (memcmp(&nic->addr, addr, sizeof(*addr)))
@@ -84,7 +84,7 @@ static const struct host_key *key_of(const struct engine *engine,
 	return NULL;
 }
 
-/* Those that have no key any more, from the first one that is found. */
+/* Delete the first address that has no key any more; false if there is none. */
 static bool delete_one(const struct engine *engine, int fd)
 {
 	struct in6_addr key, next, *at = NULL;
@@ -113,9 +113,9 @@ static int put_pair(const struct engine *engine, int fd,
 }
 
 /**
- * reflect_map_pairs() - have the data plane know the keys, and no others
+ * reflect_map_pairs() - set the keys in the data plane, and delete all others
  * @engine: the engine
- * @err: why not
+ * @err: message on failure
  */
 int reflect_map_pairs(const struct engine *engine, struct srpol_error *err)
 {

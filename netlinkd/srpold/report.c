@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What srpol engine shows, as JSON. Members are added, not renamed.
+ * What srpol engine shows, as JSON. Members may be added, but are never
+ * renamed.
  */
 #include <string.h>
 
@@ -31,7 +32,7 @@ static const char *node_name(const struct engine *engine, uint32_t node)
 	return engine->fabric->nodes[node].name;
 }
 
-/* What XDP keeps of its probes. */
+/* What XDP recorded about a path's probes. */
 static void probe_report(const struct srpol_probe *p, uint64_t now, json_t *o)
 {
 	json_t *bins = json_array();
@@ -99,9 +100,9 @@ static json_t *path_report(struct engine *engine, struct engine_path *path)
 }
 
 /**
- * report_paths() - srpol engine paths
+ * report_paths() - handle srpol engine paths
  * @engine: the engine
- * @request: nothing more
+ * @request: no further members
  * @err: not used
  */
 json_t *report_paths(struct engine *engine, const json_t *request,
@@ -117,7 +118,7 @@ json_t *report_paths(struct engine *engine, const json_t *request,
 	return array;
 }
 
-/* Cables, and by the word @count how many probes each would explain. */
+/* Cables; member @count: the number of probes that each would explain. */
 static json_t *cables_report(const struct engine *engine,
 			     const struct locate_suspect *suspects, size_t n,
 			     const char *count)
@@ -140,7 +141,7 @@ static json_t *cables_report(const struct engine *engine,
 	return array;
 }
 
-/* Those that would explain the probes that are lost now. */
+/* Cables that would explain the probes that are lost now. */
 static json_t *suspects_report(struct engine *engine)
 {
 	struct locate_suspect found[SUSPECTS_MAX];
@@ -149,7 +150,7 @@ static json_t *suspects_report(struct engine *engine)
 	return cables_report(engine, found, n, "lost_probes");
 }
 
-/* Those that would explain probes that come back by another number of hops. */
+/* Cables that would explain probes with another number of hops. */
 static json_t *wiring_report(struct engine *engine)
 {
 	struct locate_suspect found[SUSPECTS_MAX];
@@ -158,7 +159,7 @@ static json_t *wiring_report(struct engine *engine)
 	return cables_report(engine, found, n, "probes");
 }
 
-/* Cables that work badly, and are used less for it. */
+/* Cables that work badly and are used less therefore. */
 static json_t *degraded_report(struct engine *engine)
 {
 	json_t *array = json_array(), *o;
@@ -182,7 +183,7 @@ static json_t *degraded_report(struct engine *engine)
 	return array;
 }
 
-/* What became of all that came to the probe SIDs. */
+/* Counters of all that came to the probe SIDs. */
 static void probes_report(json_t *o)
 {
 	const struct prober_stats *s = &prober_stats;
@@ -202,9 +203,9 @@ static void probes_report(json_t *o)
 }
 
 /**
- * report_show() - srpol engine show
+ * report_show() - handle srpol engine show
  * @engine: the engine
- * @request: nothing more
+ * @request: no further members
  * @err: not used
  */
 json_t *report_show(struct engine *engine, const json_t *request,
@@ -250,7 +251,7 @@ json_t *report_show(struct engine *engine, const json_t *request,
 	return o;
 }
 
-/* A link is as good as the probes that take it. */
+/* A link is up if any probe that takes it comes back. */
 static const char *link_state(struct engine *engine, uint32_t cable)
 {
 	const char *state = "unknown";
@@ -272,7 +273,7 @@ static const char *link_state(struct engine *engine, uint32_t cable)
 	return state;
 }
 
-/* What it can carry, who says so since when, and how well it works. */
+/* A cable's capacity, its source and age, and the cable's quality. */
 static void link_report(const struct engine *engine, uint32_t cable,
 			json_t *o)
 {
@@ -295,9 +296,9 @@ static void link_report(const struct engine *engine, uint32_t cable,
 }
 
 /**
- * report_topology() - srpol engine topology
+ * report_topology() - handle srpol engine topology
  * @engine: the engine
- * @request: nothing more
+ * @request: no further members
  * @err: not used
  */
 json_t *report_topology(struct engine *engine, const json_t *request,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The engine's rules: RoCEv2 gets a color, what engines tell each other, and the traffic of jobs. A
- * priority that somebody else took is said, and left.
+ * The engine's rules: they give a color to RoCEv2, to messages between engines,
+ * and to the traffic of jobs. If another program's rule has a priority, this is
+ * logged, and that rule stays.
  */
 #include <string.h>
 
@@ -24,8 +25,8 @@ static void add_udp(struct engine *engine, uint32_t priority, const char *name,
 }
 
 /**
- * rules_own() - for RoCEv2 and for what engines tell each other, unless the
- * operator has other ideas
+ * rules_own() - rules for RoCEv2 and for messages between engines, unless the
+ * configuration turns them off
  * @engine: the engine
  */
 void rules_own(struct engine *engine)
@@ -108,13 +109,13 @@ static const struct rule_info *at(const struct vec *rules, uint32_t priority)
 }
 
 /**
- * struct making - rules that become part of a transaction
+ * struct making - rules being added to a transaction
  * @engine: the engine
  * @there: rules of the module
  * @batch: transaction
- * @room: for so many more
- * @left: there was none for so many
- * @made: counts those that are missing or different
+ * @room: number of further rules that fit into the module
+ * @left: number of rules that did not fit
+ * @made: incremented for each rule that was missing or different
  */
 struct making {
 	struct engine *engine;
@@ -145,19 +146,20 @@ static int make_one(struct making *making, const struct rule_info *want)
 	return put(making->engine, want, making->batch);
 }
 
-/* Not made for want of room, last time. */
+/* Rules that the last rules_make() left out for lack of room. */
 static uint32_t left_out;
 
 /**
- * rules_make() - those that are missing or different
+ * rules_make() - make rules that are missing or different
  * @engine: the engine
  * @there: rules of the module
- * @max: so many fit there
+ * @max: number of rules that the module has room for
  * @batch: transaction
- * @made: counts them
+ * @made: incremented for each
  *
- * What does not fit is left out, as the transaction would fail as a whole; rules
- * for QPs that are placed come last: without them traffic is hashed.
+ * Rules that do not fit are left out, since otherwise the whole transaction
+ * would fail. Rules for placed QPs are made last: without them the traffic is
+ * hashed.
  */
 int rules_make(struct engine *engine, const struct vec *there, uint32_t max,
 	       struct srpol_batch *batch, unsigned int *made)
@@ -183,7 +185,7 @@ int rules_make(struct engine *engine, const struct vec *there, uint32_t max,
 }
 
 /**
- * rules_are_left_out() - is there more to be made once there is room?
+ * rules_are_left_out() - whether rules are missing for lack of room
  */
 bool rules_are_left_out(void)
 {
@@ -191,11 +193,11 @@ bool rules_are_left_out(void)
 }
 
 /**
- * rules_delete() - those that are not wanted any more
+ * rules_delete() - delete rules that are no longer wanted
  * @engine: the engine
  * @there: rules of the module
  * @batch: transaction
- * @deleted: counts them
+ * @deleted: incremented for each
  */
 int rules_delete(struct engine *engine, const struct vec *there,
 		 struct srpol_batch *batch, unsigned int *deleted)

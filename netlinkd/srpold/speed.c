@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Speed of this host's NICs, as their drivers tell: of a port that came up with
- * half of its lanes, or one cable of two, the topology knows nothing.
+ * Speed of this host's NICs, as reported by their drivers: the topology does
+ * not know about a port that came up with half of its lanes, or with one of two
+ * cables.
  */
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
@@ -31,11 +32,11 @@ static uint32_t speed_of(int fd, const char *name)
 }
 
 /**
- * speeds_read() - of all NICs that are there
+ * speeds_read() - update the capacities of all NICs in this namespace
  * @engine: the engine
  *
- * A NIC that is down has no speed; what the topology says stays then, and that
- * it is down is the module's business.
+ * A NIC that is down has no speed. The topology's capacity applies then; the
+ * module handles that the NIC is down.
  */
 void speeds_read(struct engine *engine)
 {

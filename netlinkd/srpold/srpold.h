@@ -1,63 +1,62 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * srpold, the local SR engine: what its parts share.
- *
- *	config.c	what the operator wrote
+ * srpold, the local SR engine: declarations that its files share.
+ *	config.c	the operator's configuration
  *	engine.c	hosts, paths and policies that follow from the topology
- *	reconcile.c	has the module agree with that, in one transaction
+ *	reconcile.c	makes the module agree with them, in one transaction
  *	uplink.c	devices: programs, sockets for probes
- *	prober.c	when probes are sent; gives up those that do not come back
- *	probe_send.c	sends one, or several
- *	probe_back.c	finds those that do, and keeps what they say
- *	probe_packet.c	bytes of a probe
- *	probe_map.c	what the data plane knows of probes
- *	probe_entry.c	an entry of that
- *	reflect.c	probes that a peer turns round: sends them, reads what they say
- *	reflect_keys.c	who may turn round whose
- *	reflect_map.c	what the data plane knows of that
+ *	prober.c	sends probes when due; gives up those that do not return
+ *	probe_send.c	sends one probe, or several
+ *	probe_back.c	finds the probes that returned, and keeps their results
+ *	probe_packet.c	writes and reads the bytes of a probe
+ *	probe_map.c	the data plane's map of probes
+ *	probe_entry.c	an entry of that map
+ *	reflect.c	probes that a peer reflects: sends and evaluates them
+ *	reflect_keys.c	keys of the pairs of hosts that reflect probes
+ *	reflect_map.c	the data plane's maps for reflected probes
  *	liveness.c	states of a path; pure
- *	mtu.c		how large packets may be; pure
- *	locate.c	which link it is; pure
+ *	mtu.c		path MTU; pure
+ *	locate.c	locates the link that loses probes; pure
  *	verdict.c	tells the module which paths are down
- *	quality.c	what probes say of a link that works badly; pure
+ *	quality.c	how well a link works, from probes; pure
  *	marks.c		congestion marks of probes, notifications for flows
- *	glb.c		what hosts tell each other of links
- *	glb_message.c	bytes of that; pure
- *	glb_words.c	which links, and who may speak of them
- *	linkstate.c	what links can carry, and how well; pure
- *	weights.c	from that to weights of paths; pure
- *	balance.c	looks at the links now and then, has weights follow
- *	link.c		what somebody says of a link, in JSON
- *	feed.c		a file that says so
- *	speed.c		the NICs themselves
+ *	glb.c		messages about links between hosts
+ *	glb_message.c	bytes of these messages; pure
+ *	glb_words.c	the links they name, and which host may report which
+ *	linkstate.c	what links can carry, and how well they work; pure
+ *	weights.c	weights of paths that follow from this; pure
+ *	balance.c	checks the links periodically and updates weights
+ *	link.c		a link's capacity or state, in JSON
+ *	feed.c		a file with capacities of links
+ *	speed.c		capacities as the NICs report them
  *	demand.c	what applications will send; pure
- *	demand_request.c they say so by a socket
+ *	demand_request.c	requests by which they announce it
  *	job.c		jobs, and the slices of the fabric they get
- *	job_via.c	paths of those that go through functions of switches
- *	job_rules.c	whose traffic is which job's
- *	job_qps.c	whose QPs are which job's
+ *	job_via.c	paths of jobs that pass functions of switches
+ *	job_rules.c	rules that match the traffic of jobs
+ *	job_qps.c	QPs of jobs
  *	qp_ranges.c	QPs of a job as few ranges of numbers
  *	job_flows.c	what QPs of jobs send
- *	job_paths.c	which paths a QP may take
- *	job_place.c	QPs of a job on paths, by that
- *	job_adopt.c	those that the srpold before this one had placed
- *	place.c		on which; pure
- *	job_request.c	jobs come and go, and outlive the engine
+ *	job_paths.c	paths that a QP may take
+ *	job_place.c	places QPs of a job on paths, by what they send
+ *	job_adopt.c	takes over QPs that an earlier srpold placed
+ *	place.c		chooses the path of each QP; pure
+ *	job_request.c	requests that add and delete jobs; jobs on disk
  *	rules.c		the engine's rules in the module
- *	privileges.c	what it may do
- *	latency.c	how soon it has its turn
+ *	privileges.c	capabilities that the process keeps
+ *	latency.c	how soon the scheduler runs the process
  *	control.c	answers srpol engine
- *	report.c	what it shows
+ *	report.c	what srpol engine shows
  *	why.c		why packets take the path they take
  *	suspects.c	cables that explain lost probes
  *	wiring.c	cables that explain wrong numbers of hops
- *	plan_follow.c	the global engine's plan
- *	plan_links.c	what the global engine is told of links
- *	limits.c	what may be sent in a color, by the plan
- *	load.c		what it is told of traffic
- *	forecast.c	and of demands
+ *	plan_follow.c	follows the global engine's plan
+ *	plan_links.c	reports links to the global engine
+ *	limits.c	rate limits of colors, from the plan
+ *	load.c		reports traffic to the global engine
+ *	forecast.c	reports demands to the global engine
  *
- * The engine keeps nothing that must not be lost: after a restart everything
+ * The engine keeps no state that must not be lost: after a restart everything
  * follows from the files, the module's objects and new probes.
  */
 #ifndef _SRPOLD_H
@@ -91,13 +90,13 @@
 #define PEERS_MAX	64
 
 /**
- * struct weights_config - how traffic is weighed
+ * struct weights_config - how paths are weighted
  * @alg: algorithm of lib/alg
- * @interval_ns: weights change once in this time at most
- * @feed: file that says what links can carry, empty: none
- * @quality: what counts as a link that works badly
+ * @interval_ns: weights change at most once in this time
+ * @feed: file with the capacities of links, empty: none
+ * @quality: when a link counts as working badly
  * @n_peers: hosts with an algorithm of their own
- * @peers: these
+ * @peers: names and algorithms of these hosts
  */
 struct weights_config {
 	const struct srpol_alg *alg;
@@ -112,12 +111,12 @@ struct weights_config {
 };
 
 /**
- * struct fabric_config - following the global engine
- * @is_set: it is followed
- * @follow: what it takes, but for the file
- * @load_ns: between two looks at what is sent, 0: nobody looks
- * @demand_ns: between two looks at demands, for forecasts, 0: nobody looks
- * @folder: where the last plans are
+ * struct fabric_config - how to follow the global engine
+ * @is_set: the global engine is followed
+ * @follow: configuration of follow/, except for the file
+ * @load_ns: interval at which sent bytes are measured, 0: never
+ * @demand_ns: interval at which demands are summed for forecasts, 0: never
+ * @folder: where the latest plans are kept
  */
 struct fabric_config {
 	bool is_set;
@@ -128,10 +127,10 @@ struct fabric_config {
 };
 
 /**
- * struct reflect_config - probes that peers turn round
+ * struct reflect_config - probes that peers reflect
  * @keys: file with the keys of pairs of hosts, empty: none
- * @interval_ns: between two such probes of a path
- * @rate: of a peer's that this host turns round in a second
+ * @interval_ns: time between two such probes of a path
+ * @rate: probes of one peer that this host reflects in a second
  */
 struct reflect_config {
 	char keys[256];
@@ -140,25 +139,25 @@ struct reflect_config {
 };
 
 /**
- * struct config - what the operator wrote
- * @topology: file
- * @hosts: nodes of the topology whose NICs are in this namespace
+ * struct config - the operator's configuration
+ * @topology: name of the topology file
+ * @hosts: nodes of the topology whose NICs are in this network namespace
  * @n_hosts: number of them
- * @color: of the policies the engine makes
- * @first_path: least id of a path the engine makes
- * @job_prio: least priority of rules for jobs
- * @job_color: least color of a job that is given none
- * @rule_prio: of the rule for RoCEv2, 0: none is made
- * @interval_ns: between two probes of a path
- * @timeout_ns: after which a probe is lost
- * @budget: probes per second of the host, 0: as many as it takes
- * @live: how patient to be with paths
- * @weights: how traffic is weighed
- * @fabric: following the global engine
- * @reflect: probes that peers turn round
- * @glb_port: UDP port by which hosts tell each other of links, 0: they do not
- * @socket: of srpol engine
- * @demands: socket by which everybody may say what he will send, empty: none
+ * @color: color of the policies that the engine makes
+ * @first_path: lowest id of a path that the engine makes
+ * @job_prio: lowest priority of rules for jobs
+ * @job_color: lowest color that a job gets if it asks for none
+ * @rule_prio: priority of the rule for RoCEv2, 0: none is made
+ * @interval_ns: time between two probes of a path
+ * @timeout_ns: time after which a probe counts as lost
+ * @budget: largest number of probes that the host sends in a second
+ * @live: when a path goes down and comes back
+ * @weights: how paths are weighted
+ * @fabric: how to follow the global engine
+ * @reflect: probes that peers reflect
+ * @glb_port: UDP port of messages about links between hosts, 0: none
+ * @socket: UNIX socket of srpol engine
+ * @demands: socket by which any user may announce demands, empty: none
  */
 struct config {
 	char topology[256];
@@ -187,11 +186,11 @@ int config_read(const char *file, struct config *config,
 /* engine.c */
 
 /**
- * struct probe_stats - what the probes of a path say
+ * struct probe_stats - counters of a path's probes
  * @sent: probes sent
- * @received: of these came back in time
- * @lost: did not
- * @late: of the lost ones, these came back after all
+ * @received: probes that came back in time
+ * @lost: probes that did not
+ * @late: lost probes that came back after all
  */
 struct probe_stats {
 	uint64_t sent;
@@ -200,51 +199,50 @@ struct probe_stats {
 	uint64_t late;
 };
 
-#define IN_FLIGHT	SRPOL_PROBE_SLOTS	/* probes of a path */
+#define IN_FLIGHT	SRPOL_PROBE_SLOTS	/* probes of a path under way */
 
 /**
- * struct engine_path - a path the engine makes, and its probe
- * @id: of the module's object, 0 until it has one
+ * struct engine_path - a path that the engine makes, and its probe
+ * @id: id of the module's object, 0 until it has one
  * @name: may be empty
- * @nic: NIC of this host, a number of the fabric
- * @peer: node it leads to
- * @top: switch at which it turns down
+ * @nic: NIC of this host, as the fabric numbers it
+ * @peer: node that it leads to
+ * @top: switch at which it turns from going up to going down
  * @segs: its segment list
  * @loop: segment list of its probe
- * @far: likewise of the probe that the peer turns round, none if @far.n is 0
- * @reflected: number of that one in reflect.c, from 1 on; 0: none is sent
- * @links: cables the probe takes
- * @last: directed link to the peer, which it does not take
- * @load_bytes: bytes that the path had carried when load.c looked
- * @load_id: @id as of then
- * @up: what the module says of it, beside the engine's own verdict
- * @stopped: the module sends nothing over it, by whose verdict ever
+ * @far: segment list of the probe that the peer reflects; @far.n is 0: none
+ * @reflected: number of that probe in reflect.c, from 1 on; 0: none is sent
+ * @links: cables that the probe takes
+ * @last: directed link to the peer, which the probe does not take
+ * @load_bytes: bytes that the path had carried when load.c last read them
+ * @load_id: @id at that time
+ * @up: the module could send over it, apart from the engine's verdict
+ * @stopped: the module does not send over it, whoever's verdict that follows
  * @lladdr: Ethernet address of the next hop, if @up
- * @live: what probes say
- * @stats: likewise
- * @window: likewise, for the quality of links
- * @closed_sent: @stats.sent when @window was closed last
- * @closed_lost: those that never came back, likewise
- * @closed_received: answers that count, likewise
- * @closed_ce: of these, with a congestion mark
+ * @live: liveness, by its probes
+ * @stats: counters of its probes
+ * @window: results of its probes, for the quality of links
+ * @closed_sent: @stats.sent when @window was last closed
+ * @closed_lost: probes that never came back, at that time
+ * @closed_received: answers that counted, when they were last read
+ * @closed_ce: those with a congestion mark, likewise
  * @closed_packets: packets sent over the path, likewise
- * @closed_cnp: notifications for them
- * @closed_path_ce: marked packets of it that reached the peer, likewise
- * @closed_known: all but @closed_path_ce were read before
- * @path_ce_known: that was, since the peer was asked anew
- * @probe: SSID of its probe, of the leader only
- * @seq: of the next probe
- * @sent_ns: when the last IN_FLIGHT probes were sent, by sequence number; 0:
- *	came back
- * @given_up: bit set of these that count as lost
+ * @closed_cnp: congestion notifications for these packets, likewise
+ * @closed_path_ce: marked packets of the path that reached the peer, likewise
+ * @closed_known: the counters other than @closed_path_ce were read before
+ * @path_ce_known: @closed_path_ce was read before, in this epoch of reflect.c
+ * @probe: SSID of its probe, if it is its own leader
+ * @seq: sequence number of the next probe
+ * @sent_ns: times at which the last IN_FLIGHT probes left; 0: came back
+ * @given_up: bit set of those probes that count as lost
  * @full: bytes of the largest packet that the device takes
- * @mtu: what the path takes
- * @long_ns: when the probe that is to find that out was sent
+ * @mtu: search for the path MTU
+ * @long_ns: when the long probe of that search was sent
  * @long_seq: its sequence number
  * @oldest: sequence number below which nothing is in flight
  * @next_ns: when the next probe is due
- * @told_ns: when the module was told last that it is down, 0: it is not
- * @leader: index of the path whose probe takes the same way, and says of both
+ * @told_ns: when the module was last told that it is down; 0: it counts as up
+ * @leader: index of the path whose probe takes the same links, and serves both
  */
 struct engine_path {
 	uint32_t id;
@@ -290,18 +288,18 @@ struct engine_path {
 };
 
 /**
- * struct engine_policy - a policy the engine makes
+ * struct engine_policy - a policy that the engine makes
  * @endpoint: address of the peer
- * @name: of the peer
- * @color: of the policy
+ * @name: name of the peer
+ * @color: its color
  * @src: GPU of this host
  * @dst: GPU of the peer
- * @alg: what weighs its paths
- * @first: its first path in engine.paths
- * @n: number of paths, in a row
- * @slice: which of them it may use, NULL: all
- * @weight: of each
- * @planned: likewise by the global engine's plan, NULL: it says nothing
+ * @alg: algorithm that weighs its paths
+ * @first: index of its first path in engine.paths
+ * @n: number of its paths, which are consecutive
+ * @slice: for each path, whether the policy may use it; NULL: all of them
+ * @weight: weights of its paths
+ * @planned: weights by the global engine's plan, NULL: the plan has none
  */
 struct engine_policy {
 	struct in6_addr endpoint;
@@ -318,18 +316,18 @@ struct engine_policy {
 };
 
 /**
- * struct engine - everything
- * @config: what the operator wrote
+ * struct engine - the state of srpold
+ * @config: the operator's configuration
  * @fabric: topology
- * @links: what is known of its links
+ * @links: link-state DB of that topology
  * @paths: struct engine_path
- * @policies: struct engine_policy: first those to all peers, then those of jobs
- * @n_own: number of the former
- * @n_own_paths: number of paths of the topology; those of jobs come behind them
+ * @policies: struct engine_policy: those to all peers, then those of jobs
+ * @n_own: number of policies to all peers
+ * @n_own_paths: number of paths of the topology; those of jobs follow them
  * @rules: struct rule_info
  * @keys: struct host_key
- * @genl: the module, for requests
- * @events: the module, for events
+ * @genl: connection to the module, for requests
+ * @events: connection to the module, for events
  */
 struct engine {
 	struct config config;
@@ -361,11 +359,11 @@ int reconcile_states(struct engine *engine, struct srpol_error *err);
 
 /**
  * struct uplink - a NIC of this host
- * @source: packet socket that probes come back by
- * @nic: number in the fabric
- * @ifindex: its device
- * @mac: its address
- * @engine: whose it is
+ * @source: packet socket on which probes come back
+ * @nic: its number in the fabric
+ * @ifindex: index of its device
+ * @mac: its Ethernet address
+ * @engine: the engine that it belongs to
  */
 struct uplink {
 	struct source source;
@@ -400,8 +398,8 @@ void balance_apply(void);
 /* link.c */
 
 /**
- * struct link_word - what somebody says of a cable
- * @cable: its number
+ * struct link_word - a statement about the capacity of a cable
+ * @cable: number of the cable
  * @capacity: bit/s, 0: down
  */
 struct link_word {
@@ -469,27 +467,27 @@ int rules_delete(struct engine *engine, const struct vec *there,
 /* job.c */
 
 #define JOBS_MAX	64
-#define JOB_RULES	64	/* of a job */
-#define JOB_PLACED	48	/* of these, first, for QPs that are placed */
+#define JOB_RULES	64	/* rules of a job */
+#define JOB_PLACED	48	/* the first of these, for placed QPs */
 
 /**
  * struct job - traffic with paths of its own
  * @name: unique
- * @slot: below JOBS_MAX, unique: its rules' priorities
- * @cgroup: control group below the mount, empty: none
+ * @slot: unique, below JOBS_MAX; gives the priorities of its rules
+ * @cgroup: control group, relative to the mount point, empty: none
  * @src: source prefix
- * @src_len: its length, 0: none
+ * @src_len: length of that prefix, 0: none
  * @qp: range of destination QPs, 0: none
  * @pid: process, 0: none
  * @comm: name of processes, empty: none
- * @color: of its policies
- * @disjoint: shares no switch at the top with other such jobs
- * @n_tops: number of @tops, 0: all
- * @tops: names of switches that its paths may turn at
+ * @color: color of its policies
+ * @disjoint: it shares no top switch with other disjoint jobs
+ * @n_tops: number of @tops, 0: all switches
+ * @tops: names of the switches at which its paths may turn
  * @via: function of switches that its paths pass, empty: none
- * @placed: each of its QPs has a path, by what it sends
- * @since_ns: when it began, or the engine did
- * @unruled: number of its QPs for which there was no room in its rules
+ * @placed: each of its QPs gets one path, chosen by what it sends
+ * @since_ns: when the job began, or srpold if it started later
+ * @unruled: number of its QPs for which its rules had no room
  */
 struct job {
 	char name[SRPOL_NAME_MAX + 1];
@@ -539,18 +537,18 @@ const struct vec *job_qps(void);
 const char *job_cgroup(const struct job *job);
 
 /**
- * struct placed_qp - a QP of a job, by its flows
+ * struct placed_qp - a QP of a job, as its flows show it
  * @dst: inner destination, v4-mapped for IPv4
- * @qp: number there
+ * @qp: destination QP number
  * @ifindex: network device, 0: not known
- * @endpoint: of its policy, :: not known
- * @takes: path that one of its flows took
- * @more: its flows sent since the last look
- * @recent: lately
- * @missed: looks at which the others had sent, and it had no flow
+ * @endpoint: endpoint of its policy; unspecified address: not known
+ * @takes: id of the path that one of its flows took
+ * @more: bytes that its flows sent since the last look
+ * @recent: recent average of that
+ * @missed: looks in which other QPs had sent, and this one had no flow
  * @slot: its rule among those of the job, PLACE_NONE: none
- * @at: path that it is to take, of its policy, or PLACE_NONE
- * @path: id of that, 0: it is not placed
+ * @at: index in its policy of the path that it is to take, or PLACE_NONE
+ * @path: id of that path, 0: the QP is not placed
  */
 struct placed_qp {
 	struct in6_addr dst;
@@ -570,11 +568,11 @@ struct placed_qp {
  * struct job_flow - a flow of a QP in a job's color
  * @slot: of the job
  * @dst: inner destination
- * @qp: number there
+ * @qp: destination QP number
  * @src: inner source
- * @endpoint: of its policy
- * @takes: path that it took last
- * @more: it sent since the last look
+ * @endpoint: endpoint of its policy
+ * @takes: id of the path that it last took
+ * @more: bytes that it sent since the last look
  */
 struct job_flow {
 	uint32_t slot;
@@ -614,11 +612,11 @@ void job_adopt(struct engine *engine);
 /**
  * struct qp_range - QPs of a job on one device
  * @ifindex: network device, 0 none
- * @lo: first number that they send to
- * @hi: last one
- * @qps: how many of the job's are in it
- * @gap: numbers between it and the range before on that device, none of which is
- *	somebody else's; 0 if one is, or if it is the first
+ * @lo: first destination QP number
+ * @hi: last destination QP number
+ * @qps: number of the job's QPs in the range
+ * @gap: numbers between this range and the one before on the device; 0 if one
+ *	of them is another owner's QP, or if this is the first range
  */
 struct qp_range {
 	uint32_t ifindex;

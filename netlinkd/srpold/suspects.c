@@ -3,14 +3,14 @@
 #include "srpold.h"
 
 /**
- * suspects_by() - cables that would explain some of the probes
+ * suspects_by() - cables that would explain bad results of probes
  * @engine: the engine
- * @judge: of a path that is probed itself: 1 if its probes are to be explained,
- *	0 if they are well, negative if nobody knows
+ * @judge: for a path that is its own leader: 1 if its result is bad, 0 if it is
+ *	good, negative if it is not known
  * @suspects: result
- * @max: room there
+ * @max: room in @suspects
  *
- * Return: number of them.
+ * Return: number of suspects.
  */
 size_t suspects_by(struct engine *engine,
 		   int (*judge)(const struct engine_path *path),
@@ -48,9 +48,9 @@ static int is_lost(const struct engine_path *path)
  * suspects_find() - cables that would explain the probes that are lost now
  * @engine: the engine
  * @suspects: result
- * @max: room there
+ * @max: room in @suspects
  *
- * Return: number of them.
+ * Return: number of suspects.
  */
 size_t suspects_find(struct engine *engine, struct locate_suspect *suspects,
 		     size_t max)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The NICs of this host: the data plane on them, a packet socket for probes
- * each, and blackhole routes for the SIDs that probes come to, so that the stack
- * does not send them round once more.
+ * The NICs of this host. Each gets the programs of the data plane, a packet
+ * socket for probes, and blackhole routes for the SIDs that probes come to, so
+ * that the network stack does not forward probes again.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -29,7 +29,7 @@ static uint32_t n_uplinks;
  * uplink_of() - device of a NIC
  * @nic: number of the NIC
  *
- * Return: NULL if it is not there.
+ * Return: NULL if it is not in this namespace.
  */
 struct uplink *uplink_of(uint32_t nic)
 {
@@ -41,7 +41,7 @@ struct uplink *uplink_of(uint32_t nic)
 	return NULL;
 }
 
-/* Frames whose destination is this SID, and no others. */
+/* Accept frames to this SID only. */
 static int set_filter(int fd, const struct in6_addr *sid)
 {
 	const uint8_t *a = sid->s6_addr;
@@ -66,7 +66,7 @@ static int set_filter(int fd, const struct in6_addr *sid)
 			  sizeof(prog)) ? -errno : 0;
 }
 
-#define RECEIVE_BATCH	256	/* what is left is signalled again by epoll */
+#define RECEIVE_BATCH	256	/* epoll reports the rest again */
 
 static void receive(struct source *source, uint32_t events)
 {
@@ -75,7 +75,7 @@ static void receive(struct source *source, uint32_t events)
 	ssize_t len;
 	int i;
 
-	/* a bounded batch: a flood must not keep the timers from running */
+	/* the batch is bounded: a flood must not delay the timers */
 	for (i = 0; i < RECEIVE_BATCH; i++) {
 		len = recv(source->fd, frame, sizeof(frame), MSG_DONTWAIT);
 		if (len < 0)
@@ -92,7 +92,7 @@ static int open_socket(struct uplink *up, const struct in6_addr *sid)
 	};
 	int fd, ret;
 
-	/* protocol 0: nothing comes in before the filter is there */
+	/* protocol 0: no frame is received before the filter is set */
 	fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
@@ -141,7 +141,9 @@ static int register_uplink(struct engine *engine, unsigned int ifindex,
 	return srpol_genl_talk(&engine->genl, msg.nlh, NULL, NULL, err);
 }
 
-/* An uplink without its programs would be chosen for paths it cannot carry. */
+/*
+ * Without its programs, an uplink would be used for paths that it cannot carry.
+ */
 static void unregister_uplink(struct engine *engine, unsigned int ifindex)
 {
 	struct srpol_error err = {};
@@ -154,7 +156,7 @@ static void unregister_uplink(struct engine *engine, unsigned int ifindex)
 			  ifindex, err.text);
 }
 
-/* Have the module and the programs on a device, if they are not there yet. */
+/* Register a device and attach the programs, unless this is done already. */
 static int attach(struct engine *engine, unsigned int ifindex,
 		  struct srpol_error *err)
 {
@@ -220,7 +222,9 @@ static void set_blackhole(const struct in6_addr *sid, bool there)
 	nl_socket_free(sk);
 }
 
-/* What XDP takes must not go round once more where there is no XDP. */
+/*
+ * Probes that XDP would take must not be forwarded again where there is no XDP.
+ */
 static void set_blackholes(const struct engine *engine, uint32_t nic,
 			   bool there)
 {
@@ -265,9 +269,9 @@ static int open_one(struct engine *engine, uint32_t nic,
 }
 
 /**
- * uplinks_open() - all NICs of the hosts in this namespace that are there
+ * uplinks_open() - open all NICs of the hosts that are in this namespace
  * @engine: the engine
- * @err: why not
+ * @err: message on failure
  */
 int uplinks_open(struct engine *engine, struct srpol_error *err)
 {
@@ -288,7 +292,7 @@ int uplinks_open(struct engine *engine, struct srpol_error *err)
 }
 
 /**
- * uplinks_close() - the programs stay, forwarding goes on
+ * uplinks_close() - close the sockets; programs stay and go on forwarding
  */
 void uplinks_close(void)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Verdicts: state, not configuration. Telling one does not wait for a
- * transaction, and one that is not repeated expires: when the engine is gone
- * the module falls back to what the kernel itself sees.
+ * Verdicts are state, not configuration: sending one does not wait for a
+ * transaction, and a verdict that is not repeated expires. When the engine is
+ * gone, the module falls back to what the kernel itself sees.
  */
 #include <string.h>
 
 #include "srpold.h"
 
-#define OWNER		1		/* the local engine */
+#define OWNER		1		/* identifies the local engine */
 #define LIFETIME_MS	10000
 #define REFRESH_NS	(3000 * NS_PER_MS)
 
@@ -18,7 +18,7 @@ static const struct engine_path *leader_of(struct engine *engine,
 	return engine_path(engine, path->leader);
 }
 
-/* Some other path of the policy takes packets that this one does not. */
+/* Whether a usable path of the policy takes packets of full size. */
 static bool has_wider(struct engine *engine,
 		      const struct engine_policy *policy)
 {
@@ -69,11 +69,12 @@ static void tell(struct engine *engine, struct engine_path *path, bool down)
 }
 
 /**
- * verdicts_tell() - tell the module what is new of the paths
+ * verdicts_tell() - send new verdicts to the module
  * @engine: the engine
  *
- * A path is down that does not carry packets, or none of full size where others
- * do: it would swallow what TCP and RDMA send and never say so.
+ * A path is down if it does not carry packets, or loses packets of full size
+ * while another path carries them: TCP and RDMA would not notice why their
+ * packets disappear.
  */
 void verdicts_tell(struct engine *engine)
 {
@@ -85,7 +86,9 @@ void verdicts_tell(struct engine *engine)
 	uint32_t i, k;
 
 	for (i = 0; i < engine->policies.n; i++, policy++) {
-		/* jobs' policies have the same paths, or some of their own */
+		/*
+		 * policies of jobs share these paths or have paths of their own
+		 */
 		if (i >= engine->n_own && policy->first < engine->n_own_paths)
 			continue;
 		wider = has_wider(engine, policy);
@@ -103,7 +106,7 @@ void verdicts_tell(struct engine *engine)
 }
 
 /**
- * verdicts_refresh() - repeat those that would expire
+ * verdicts_refresh() - repeat verdicts before they expire
  * @engine: the engine
  */
 void verdicts_refresh(struct engine *engine)

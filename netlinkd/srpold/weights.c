@@ -5,8 +5,9 @@
 
 #include "weights.h"
 
-#define DEMAND_BYTES	(1u << 30)	/* all alike, while nobody says anything */
-#define UNSAID_BYTES	1		/* what nobody speaks of, once somebody does */
+#define DEMAND_BYTES	(1u << 30)	/* of each pair, if nothing is
+					 * announced */
+#define UNSAID_BYTES	1		/* of other pairs, if something is */
 #define BYTES_MAX	((1ull << 53) - 1)
 
 static int by_pair(const void *a, const void *b)
@@ -20,7 +21,7 @@ static int by_pair(const void *a, const void *b)
 	return (x->color > y->color) - (x->color < y->color);
 }
 
-/* One demand for each pair and color. */
+/* Merge demands of the same pair and color. */
 static void merge(struct weights_demands *known)
 {
 	struct srpol_demand *d = known->demand;
@@ -41,7 +42,7 @@ static void merge(struct weights_demands *known)
 	known->n = n;
 }
 
-/* Nothing usable is left: that is not believed, packets have to go somewhere. */
+/* If no usable path is left, ignore this: packets must go somewhere. */
 static void use_all(struct weights_pair *pair)
 {
 	uint32_t i;
@@ -72,7 +73,7 @@ static void take(struct weights_pair *pair, const struct srpol_share *shares,
 					  (WEIGHT_MAX - 1) / most;
 }
 
-/* What a pair sends; @said tells which demands were somebody's. */
+/* Bytes that a pair sends; marks the announced demand in @said as used. */
 static uint64_t bytes_of(const struct weights_demands *known,
 			 const struct weights_pair *pair, bool *said)
 {
@@ -91,8 +92,8 @@ static uint64_t bytes_of(const struct weights_demands *known,
 }
 
 /*
- * All pairs of one algorithm at once: it may weigh them against each other, and
- * against what others send, by whom it thinks they are placed as by itself.
+ * Run all pairs of one algorithm at once: it may weigh them against each other,
+ * and against other hosts' traffic, which it assumes to be placed the same way.
  */
 static int run_one(const struct srpol_fabric *fabric,
 		   const struct srpol_links *links,
@@ -106,7 +107,7 @@ static int run_one(const struct srpol_fabric *fabric,
 	bool *said = calloc(known->n + 1UL, sizeof(*said));
 	struct srpol_alg_input in = {
 		.fabric = fabric, .links = links, .demands = demands,
-		/* links far from here count as well: others tell of them */
+		/* links far away count as well: other hosts report them */
 		.options.profile = SRPOL_PROFILE_MIN,
 	};
 	struct srpol_placement *p = NULL;
@@ -143,15 +144,15 @@ static int run_one(const struct srpol_fabric *fabric,
 }
 
 /**
- * weights_run() - weights of all policies
+ * weights_run() - compute the weights of all policies
  * @fabric: finished fabric
- * @links: what its links can carry
- * @known: what will be sent
+ * @links: capacities and quality of its links
+ * @known: announced demands
  * @pairs: the policies
- * @n: number of them
- * @err: why not
+ * @n: number of policies
+ * @err: message on failure
  *
- * Return: 0 or a negative errno; weights of some algorithms may be new then.
+ * Return: 0 or a negative errno; some weights may have changed even then.
  */
 int weights_run(const struct srpol_fabric *fabric,
 		const struct srpol_links *links,

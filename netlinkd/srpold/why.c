@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Why a packet takes the path it takes: demand, algorithm, links, weights,
- * policy, path; and what would change it, found by running the same algorithm
- * on links as they could be.
+ * Explains why a packet takes its path: demand, algorithm, links, weights,
+ * policy, path. It also tells what would change this, by running the same
+ * algorithm on links in a different state.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -12,16 +12,16 @@
 #include "srpold.h"
 #include "weights.h"
 
-#define CHANGES_MAX	16	/* that are told of a policy */
+#define CHANGES_MAX	16	/* reported for a policy */
 #define FLOWS_MAX	64	/* that are listed */
 
 /**
- * struct question - what is asked
+ * struct question - what the user asks about
  * @addr: destination
- * @host: that it is all GPUs of, SRPOL_NONE: it is an address
- * @has_qp: a flow of RoCEv2 is asked for
- * @qp: its destination QP
- * @policies: of the module
+ * @host: all GPUs of this node; SRPOL_NONE: only @addr
+ * @has_qp: asks about a flow of RoCEv2
+ * @qp: destination QP of that flow
+ * @policies: policies of the module
  */
 struct question {
 	struct in6_addr addr;
@@ -41,7 +41,7 @@ static void set_number(json_t *o, const char *key, json_int_t number)
 	json_object_set_new(o, key, json_integer(number));
 }
 
-/* "HOST rail N": an end of a demand. */
+/* An end of a demand: host, rail and address. */
 static json_t *gpu_report(const struct engine *engine, uint32_t gpu)
 {
 	const struct srpol_gpu *g = &engine->fabric->gpus[gpu];
@@ -68,7 +68,10 @@ static const struct policy_info *module_policy(const struct question *q,
 	return NULL;
 }
 
-/* The link that can carry least; what NICs have in common explains nothing. */
+/*
+ * The link with the least capacity. The NICs' own links are left out, unless
+ * there are no others: all paths share them.
+ */
 static uint32_t narrowest(const struct engine *engine,
 			  const struct srpol_route *route)
 {
@@ -137,7 +140,7 @@ static json_t *numbers(const uint32_t *v, uint32_t n)
 	return array;
 }
 
-/* Weights if the cable could carry so much. */
+/* Add the weights that would result if a cable had this capacity. */
 static void add_change(const struct engine *engine,
 		       const struct engine_policy *policy, uint32_t cable,
 		       uint64_t capacity, json_t *changes)
@@ -179,7 +182,7 @@ static void add_change(const struct engine *engine,
 	srpol_links_free(links);
 }
 
-/* First what would mend what is bad, then what could fail. */
+/* First the repair of each bad link, then the failure of each link. */
 static json_t *changes_report(const struct engine *engine,
 			      const struct engine_policy *policy,
 			      const struct srpol_path_set *set)
@@ -210,7 +213,7 @@ static json_t *changes_report(const struct engine *engine,
 	return changes;
 }
 
-/* What applications say that they will send to it. */
+/* Bytes that applications announced for a policy. */
 static json_int_t announced(const struct engine *engine,
 			    const struct engine_policy *policy)
 {
@@ -262,7 +265,7 @@ static json_t *policy_report(struct engine *engine, const struct question *q,
 	return o;
 }
 
-/* The address of a peer's NIC stands for the GPU it belongs to. */
+/* The address of a peer's NIC stands for the GPU that it belongs to. */
 static bool is_asked(const struct engine *engine, const struct question *q,
 		     uint32_t gpu)
 {
@@ -289,7 +292,10 @@ static bool is_flow_asked(const struct engine *engine, const struct question *q,
 	return nic != SRPOL_NONE && engine->fabric->nics[nic].host == q->host;
 }
 
-/* Some flows to there that the data plane has seen; of a QP, where they go. */
+/*
+ * Some flows to the destination in the data plane. If the question names a QP,
+ * this also finds its destination address.
+ */
 static json_t *flows_report(const struct engine *engine, struct question *q,
 			    bool *found)
 {
@@ -387,10 +393,10 @@ none:
 }
 
 /**
- * why_request() - srpol engine why
+ * why_request() - handle srpol engine why
  * @engine: the engine
  * @request: "dst" or "qp"
- * @err: what is wrong
+ * @err: message on failure
  *
  * Return: the reply, NULL if it is refused.
  */

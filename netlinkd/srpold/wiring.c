@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Wrong wiring: probes that come back, but by more or fewer hops than their
- * segment list has. Routers do not change the list, so that it cannot show that;
- * where cables are swapped and routing finds another way to the next segment, the
- * hop limit does. Where it finds none, probes are lost: suspects.c.
+ * Wrong wiring: probes come back, but with more or fewer hops than their
+ * segment list has. The list itself cannot show this, as routers do not change
+ * it. If cables are swapped and routing finds another way to the next segment,
+ * the hop limit shows it; if routing finds none, probes are lost: see
+ * suspects.c.
  */
 #include <string.h>
 
 #include "probing.h"
 #include "srpold.h"
 
-#define CABLES_MAX	8	/* that are told */
+#define CABLES_MAX	8	/* that are remembered */
 
-/* Each router but the first leaf has a SID in the list, the host the last one. */
+/*
+ * Each router but the first leaf has a SID in the list; the last SID is the
+ * host's.
+ */
 static uint32_t hops_wanted(const struct engine_path *path)
 {
 	return path->loop.n;
@@ -24,8 +28,8 @@ static uint32_t hops_of(const struct engine_path *path)
 }
 
 /**
- * wiring_is_wrong() - does a path's probe take another number of hops?
- * @path: the path, one that is probed itself
+ * wiring_is_wrong() - whether a path's probe takes a wrong number of hops
+ * @path: the path, which is its own leader
  */
 bool wiring_is_wrong(const struct engine_path *path)
 {
@@ -33,7 +37,7 @@ bool wiring_is_wrong(const struct engine_path *path)
 	       hops_of(path) != hops_wanted(path);
 }
 
-/* Of probes that do not come back nobody knows. */
+/* Unknown if probes do not come back. */
 static int judge(const struct engine_path *path)
 {
 	return path->stats.received && liveness_usable(&path->live) ?
@@ -44,9 +48,9 @@ static int judge(const struct engine_path *path)
  * wiring_find() - cables that would explain wrong numbers of hops
  * @engine: the engine
  * @suspects: result
- * @max: room there
+ * @max: room in @suspects
  *
- * Return: number of them.
+ * Return: number of suspects.
  */
 size_t wiring_find(struct engine *engine, struct locate_suspect *suspects,
 		   size_t max)
@@ -66,7 +70,7 @@ static bool is_among(const struct locate_suspect *list, size_t n,
 }
 
 /**
- * wiring_look() - say so when it becomes wrong, and when it is right again
+ * wiring_look() - log when wiring becomes wrong, and when it is right again
  * @engine: the engine
  */
 void wiring_look(struct engine *engine)
