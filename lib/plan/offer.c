@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
  * Whether bandwidth can be kept for a job, on which paths, and if not, how much
- * of it could. Its demands are placed on what others leave, spread evenly or,
- * where that does not fit, by "minmax"; what fits is found by trying it with
+ * of it could. Its demands are placed on what others leave, by "wecmp" or, where
+ * that does not fit, by "minmax"; what fits is found by trying it with
  * the weights that hosts would have.
  */
 #include <errno.h>

@@ -53,7 +53,8 @@ int job_read_who(const json_t *request, struct reservation *r,
 }
 
 /*
- * Times of sending, if given: relative to now in requests, absolute in the key.
+ * Times of sending, if given. The start is relative to now in requests, and
+ * absolute in the key.
  */
 static int read_times(const json_t *request, json_t *job,
 		      struct srpol_error *err)
@@ -69,7 +70,7 @@ static int read_times(const json_t *request, json_t *job,
 			   &period, err);
 	if (ret || (in < 0 && !duration && !period))
 		return ret;
-	/* a duration alone means from now on */
+	/* without "in-ms" it starts now */
 	json_object_set_new(job, "times", json_pack("{s:I, s:I, s:I}",
 		"start_ms", (json_int_t)forecasts_now_ms() + (in < 0 ? 0 : in),
 		"duration_ms", duration, "period_ms", period));
