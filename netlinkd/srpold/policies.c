@@ -216,15 +216,21 @@ static int put_policy(struct engine *engine, struct srpol_batch *batch,
 	return srpol_batch_add(batch, msg.nlh);
 }
 
+static bool same_key(const struct policy_info *have,
+		     const struct engine_policy *policy)
+{
+	return have->color == policy->color &&
+	       !memcmp(&have->endpoint, &policy->endpoint,
+		       sizeof(have->endpoint));
+}
+
 static const struct policy_info *find_key(const struct vec *there,
 					  const struct engine_policy *policy)
 {
 	const struct policy_info *have;
 
 	vec_for_each(have, there)
-		if (have->color == policy->color &&
-		    !memcmp(&have->endpoint, &policy->endpoint,
-			    sizeof(have->endpoint)))
+		if (same_key(have, policy))
 			return have;
 	return NULL;
 }
@@ -266,9 +272,7 @@ static bool is_wanted(struct engine *engine,
 	const struct engine_policy *policy;
 
 	vec_for_each(policy, &engine->policies)
-		if (have->color == policy->color &&
-		    !memcmp(&have->endpoint, &policy->endpoint,
-			    sizeof(have->endpoint)))
+		if (same_key(have, policy))
 			return true;
 	return false;
 }
