@@ -108,4 +108,22 @@ static __always_inline __u32 srpol_handed_over(const struct __sk_buff *skb)
 	return tag && tag == h->tag ? ifindex : 0;
 }
 
+/**
+ * srpol_handoff_send - send a packet that XDP handed over
+ * @skb: packet
+ * @ifindex: what srpol_handed_over() returned
+ *
+ * A VLAN tag that the receiving device keeps beside the packet is of the link it
+ * came by. XDP does not see it, and it must not leave with the packet.
+ *
+ * Return: TC verdict.
+ */
+static __always_inline int srpol_handoff_send(struct __sk_buff *skb,
+					      __u32 ifindex)
+{
+	if (skb->vlan_present)
+		bpf_skb_vlan_pop(skb);
+	return bpf_redirect(ifindex, 0);
+}
+
 #endif /* _SRPOL_HANDOFF_H */

@@ -103,9 +103,8 @@ int srpol_uplink_tc(struct __sk_buff *skb)
 {
 	__u32 ifindex = srpol_handed_over(skb);
 
-	if (ifindex)
-		return bpf_redirect(ifindex, 0);
-	return srpol_host_deliver(skb);
+	return ifindex ? srpol_handoff_send(skb, ifindex) :
+			 srpol_host_deliver(skb);
 }
 
 /*

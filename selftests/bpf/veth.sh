@@ -158,6 +158,13 @@ steer c c0 -s 2001:db8:c::1 -n "$(mac a ac)" -l fc00:0:c::46 \
 rm "$pins/c/xdp-c0" "$pins/c/tcx-c0"
 check "ping, and the pod has uplinks of its own" ping_c 2001:db8:b::1
 unsteer c
+# XDP does not see a tag in metadata, which is of the link the packet came by. The
+# program that tags what leaves L is what is left of a data plane there.
+steer l la -t 9 -s fd00:a::fe -n "$(mac a a0)" -l fc00:0:1::46 \
+	fc00:0:a::46 fc00:0:b::46
+rm "$pins/l/xdp-la" "$pins/l/tcx-la" "$pins/l/uplink-tc-la"
+check "ping, packets come with a tag in metadata" ping_c 2001:db8:b::1
+unsteer l
 on c ethtool -K c0 gro on >/dev/null
 
 # Decapsulate and forward in XDP, by the kernel's routes, which may change.
