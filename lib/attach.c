@@ -185,6 +185,15 @@ static void clear_dev(const char *dir, const char *name, unsigned int ifindex)
 	close(map);
 }
 
+/* Remove a device from all maps of devices. */
+static void forget_dev(const char *dir, unsigned int ifindex)
+{
+	clear_dev(dir, "uplinks_xdp", ifindex);
+	clear_dev(dir, "uplinks", ifindex);
+	clear_dev(dir, "forward_to", ifindex);
+	clear_dev(dir, "forward_from", ifindex);
+}
+
 /**
  * srpol_dev_takes_frames() - does a device take frames from native XDP?
  * @ifindex: the device
@@ -286,10 +295,8 @@ static int attach_uplink(const char *dir, unsigned int ifindex,
 	if (ret)
 		srpol_detach_tc(dir, ifindex);
 out:
-	if (ret) {
-		clear_dev(dir, "uplinks_xdp", ifindex);
-		clear_dev(dir, "uplinks", ifindex);
-	}
+	if (ret)
+		forget_dev(dir, ifindex);
 	return ret;
 }
 
@@ -371,8 +378,10 @@ int srpol_attach_port(const char *dir, unsigned int ifindex,
 	if (optional)
 		ret = 0;
 out:
-	if (ret < 0)
+	if (ret < 0) {
 		srpol_detach_tc(dir, ifindex);
+		forget_dev(dir, ifindex);
+	}
 	return ret;
 }
 
@@ -433,10 +442,7 @@ int srpol_dp_detach(unsigned int ifindex, struct srpol_error *err)
 	link_name(name, sizeof(name), LINK_INGRESS, ifindex);
 	srpol_pins_remove(st.dir, name);
 	srpol_detach_tc(st.dir, ifindex);
-	clear_dev(st.dir, "uplinks_xdp", ifindex);
-	clear_dev(st.dir, "uplinks", ifindex);
-	clear_dev(st.dir, "forward_to", ifindex);
-	clear_dev(st.dir, "forward_from", ifindex);
+	forget_dev(st.dir, ifindex);
 	return 0;
 }
 

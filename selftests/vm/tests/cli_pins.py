@@ -47,6 +47,16 @@ def srpol(*words, status=0, under=()):
     return done.stdout + done.stderr
 
 
+def state(bpftool):
+    """What a refused dev add has to leave as it is."""
+    folder = f"{PINS}/{NAME}"
+    maps = {name: run(bpftool, "-j", "map", "dump", "pinned",
+                      f"{folder}/{name}")
+            for name in ("uplinks", "uplinks_xdp", "forward_to",
+                         "forward_from")}
+    return sorted(os.listdir(folder)), maps, srpol("-j", "dev", "show")
+
+
 def doctor(check):
     out = subprocess.run(["srpol", "-n", NAME, "-j", "doctor"], text=True,
                          stdout=subprocess.PIPE, check=False).stdout
@@ -176,6 +186,22 @@ def older_data_plane():
         srpol("dev", "add", "w0", "role", role)
         srpol("dev", "del", "u0")
         srpol("dev", "del", "w0")
+    delete()
+
+
+@test
+def xdp_slot_taken():
+    "an XDP program of others is not replaced, and the refusal leaves nothing"
+    make()
+    srpol("dev", "add", "u0", "role", "uplink")
+    bpftool = os.path.join(os.environ.get("BUILD", os.path.join(TOP, "build")),
+                           "tools/sbin/bpftool")
+    run("nsenter", f"--net=/run/netns/{NAME}", bpftool, "net", "attach", "xdpgeneric", "pinned",
+        f"{PINS}/{NAME}/prog_uplink", "dev", "u1")
+    before = state(bpftool)
+    text = srpol("dev", "add", "u1", "role", "port", "hook", "xdp", status=2)
+    match(text, r"XDP program srpol_uplink \(id \d+\) is on the device")
+    eq(state(bpftool), before, "pins, maps of devices and roles")
     delete()
 
 
