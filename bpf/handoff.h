@@ -16,6 +16,11 @@
  * one. So it has a tag, keyed by random numbers of this data plane, over the device
  * and what a router would change: hop limit and destination. Lengths are not in the
  * tag, as GRO may merge packets meanwhile.
+ *
+ * A checksum that a sender on this machine left pending stays pending, at the same
+ * bytes. That is right for packets that go on, decapsulated or not. But in an
+ * ICMPv6 error these bytes are quoted: the checksum of such an error is wrong once
+ * a device has filled the quoted one in.
  */
 #ifndef _SRPOL_HANDOFF_H
 #define _SRPOL_HANDOFF_H
@@ -88,13 +93,23 @@ static __always_inline int srpol_send_by(struct xdp_md *ctx, __u32 ifindex)
 	return h->tag ? XDP_PASS : bpf_redirect(ifindex, 0);
 }
 
+/* Is there room for a handoff in front of a packet? All others are told by this. */
+static __always_inline bool srpol_has_metadata(const struct __sk_buff *skb)
+{
+	const struct srpol_handoff *h = (void *)(long)skb->data_meta;
+
+	return (void *)(h + 1) <= (void *)(long)skb->data;
+}
+
 /**
- * srpol_handed_over - the device a packet at TC ingress is to be sent by
- * @skb: packet
+ * srpol_handed_over - the device that a packet is to be sent by, in XDP's place
+ * @skb: packet, at TC ingress of the uplink or at TC egress of that device
+ *
+ * Out of line, as hardly any packet gets here.
  *
  * Return: ifindex, 0 if XDP did not say so.
  */
-static __always_inline __u32 srpol_handed_over(const struct __sk_buff *skb)
+static __noinline __u32 srpol_handed_over(struct __sk_buff *skb)
 {
 	const struct srpol_handoff *h = (void *)(long)skb->data_meta;
 	const void *data = (void *)(long)skb->data;

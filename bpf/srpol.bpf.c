@@ -33,6 +33,9 @@ int srpol_egress(struct __sk_buff *skb)
 	struct srpol_pkt pkt;
 	int reason;
 
+	/* XDP has decided about it, and would have sent it past this hook. */
+	if (srpol_has_metadata(skb) && srpol_handed_over(skb) == skb->ifindex)
+		return SRPOL_TC_NEXT;
 	reason = srpol_parse_skb(skb, &pkt);
 	if (reason)
 		return srpol_egress_pass(reason);
@@ -101,7 +104,7 @@ int srpol_uplink(struct xdp_md *ctx)
 SEC("tcx/ingress")
 int srpol_uplink_tc(struct __sk_buff *skb)
 {
-	__u32 ifindex = srpol_handed_over(skb);
+	__u32 ifindex = srpol_has_metadata(skb) ? srpol_handed_over(skb) : 0;
 
 	return ifindex ? srpol_handoff_send(skb, ifindex) :
 			 srpol_host_deliver(skb);

@@ -28,6 +28,24 @@ check "ping, IPv4 inside" ping_b 192.0.2.2
 check "three steered packets and three answers each" eval \
 	'[ "$(reason a STEERED)" -eq 6 ] && [ "$(reason b DECAP)" -eq 6 ] &&
 	 [ "$(reason b STEERED)" -eq 6 ] && [ "$(reason a DECAP)" -eq 6 ]'
+# sid_error: L is told that A's SID does not take UDP
+sid_error() {
+	on l python3 - <<-EOF
+	import errno, socket, sys
+	s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+	s.setsockopt(41, 25, 1)                      # IPV6_RECVERR
+	s.connect(("fc00:0:a::46", 5400))
+	s.settimeout(5)
+	s.send(bytes(100))
+	try:
+	    s.recv(1)
+	except OSError as e:
+	    sys.exit(e.errno != errno.EPROTO and str(e))
+	EOF
+}
+# It takes no frames from XDP. A rule matches what TC sends there for XDP.
+check "an error goes back to a router as it is" sid_error
+check_equal "and is not steered" 6 "$(reason a STEERED)"
 check "the largest packet that fits, IPv6" \
 	ping_b -M "do" -s $((9000 - 64 - 48)) 2001:db8:b::1
 check "the largest packet that fits, IPv4" \
