@@ -277,6 +277,19 @@ static bool is_wanted(struct engine *engine,
 	return false;
 }
 
+static int delete(struct engine *engine, const struct policy_info *have,
+		  struct srpol_batch *batch)
+{
+	struct srpol_msg msg;
+
+	srpol_msg_start(&engine->genl, &msg, SRPOL_CMD_POLICY_DEL, 0);
+	srpol_msg_put_u32(&msg, SRPOL_A_POLICY_COLOR, have->color);
+	srpol_msg_put(&msg, SRPOL_A_POLICY_ENDPOINT, sizeof(have->endpoint),
+		      &have->endpoint);
+	srpol_msg_put_u32(&msg, SRPOL_A_POLICY_ORIGIN, SRPOL_ORIGIN_ENGINE);
+	return srpol_batch_add(batch, msg.nlh);
+}
+
 /**
  * policies_delete() - delete policies that are no longer wanted
  * @engine: the engine
@@ -300,18 +313,15 @@ int policies_delete(struct engine *engine, const struct vec *there,
 		    is_wanted(engine, have) ||
 		    (others && others == have->n_candidates))
 			continue;
-		if (others) {
-			start(engine, &msg, have, have->color, &have->endpoint);
-		} else {
-			srpol_msg_start(&engine->genl, &msg,
-					SRPOL_CMD_POLICY_DEL, 0);
-			srpol_msg_put_u32(&msg, SRPOL_A_POLICY_COLOR,
-					  have->color);
-			srpol_msg_put(&msg, SRPOL_A_POLICY_ENDPOINT,
-				      sizeof(have->endpoint), &have->endpoint);
-		}
 		++*deleted;
+		/*
+		 * Also before a deletion, which has no revision: this changes
+		 * nothing then, unless the policy has changed meanwhile.
+		 */
+		start(engine, &msg, have, have->color, &have->endpoint);
 		ret = srpol_batch_add(batch, msg.nlh);
+		if (!ret && !others)
+			ret = delete(engine, have, batch);
 	}
 	return ret;
 }

@@ -12,7 +12,7 @@
 #include "probing.h"
 #include "srpold.h"
 
-#define TRIES	5	/* if others change policies meanwhile */
+#define TRIES	5	/* if others change objects meanwhile */
 
 /**
  * struct plan - a transaction being prepared
@@ -354,6 +354,16 @@ static int once(struct engine *engine, struct srpol_error *err)
 	return ret;
 }
 
+/*
+ * Was the transaction refused because something changed after it was prepared:
+ * a policy has another revision, a path got a user, an object came or went?
+ */
+static bool is_outdated(int ret)
+{
+	return ret == -ESTALE || ret == -EBUSY || ret == -ENOENT ||
+	       ret == -EEXIST;
+}
+
 /**
  * reconcile() - make the module's objects match the engine's
  * @engine: the engine
@@ -363,7 +373,7 @@ int reconcile(struct engine *engine, struct srpol_error *err)
 {
 	int ret = -ESTALE, i;
 
-	for (i = 0; ret == -ESTALE && i < TRIES; i++)
+	for (i = 0; is_outdated(ret) && i < TRIES; i++)
 		ret = once(engine, err);
 	return ret ?: reconcile_states(engine, err);
 }
