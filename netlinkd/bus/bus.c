@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A connection to one of several NATS servers, kept by libnats: it looks for
- * another server when one is gone. What is published meanwhile is lost but for
- * the little that libnats keeps; the user is told when there is a connection
- * again.
+ * A connection to one of several NATS servers, maintained by libnats, which
+ * connects to another server when one fails. What is published in between is
+ * lost, except for the little that libnats buffers; the user is told when the
+ * connection is back.
  *
- * libnats gives up when a server refuses it twice, such as one whose passwords
- * are being changed, and where it is to repeat the first attempt itself nobody
- * is told what is wrong. So we look now and then whether there is a connection
- * that it still works at, and begin anew if not.
+ * libnats gives up for good when a server refuses the login twice, for instance
+ * while passwords are being changed. Its own option to retry the first attempt
+ * would hide the reason of a failure. So a timer checks whether libnats still
+ * works at a connection, and otherwise starts a new one.
  */
 #include <errno.h>
 #include <nats/nats.h>
@@ -22,28 +22,29 @@
 #include "srpol_lib.h"
 
 #define CONNECT_MS	1000
-#define AGAIN_MS	500	/* with as much jitter: not all hosts at once */
-#define PING_MS		2000	/* a server that is deaf is left after two */
-#define WRITE_MS	20	/* no longer does a full socket hold us up */
+#define AGAIN_MS	500	/* plus jitter: not all hosts at once */
+#define PING_MS		2000	/* a silent server is left after two */
+#define WRITE_MS	20	/* longest block on a full socket */
 #define RECONNECT_BYTES	(64 << 10)
 #define CLOSE_S		2
-#define LOOK_MS		1000	/* with as much jitter */
+#define LOOK_MS		1000	/* plus up to as much jitter */
 #define NS_PER_MS	1000000ull
 
 /**
  * struct bus - a connection
- * @inbox: what came; the first member
- * @options: how to connect
- * @connection: NULL until the first attempt is over; under @inbox.lock
- * @subscription: of that, or NULL
- * @connector: thread that makes the first attempt, which may take its time
- * @attempted: it is over; under @inbox.lock
- * @look: when to see what became of it
- * @subject: what is listened to, NULL: nothing
+ * @inbox: received messages; must be the first member
+ * @options: libnats options of the connection
+ * @connection: NULL until the first attempt has succeeded; under @inbox.lock
+ * @subscription: subscription of @connection, or NULL
+ * @connector: thread that makes the first attempt, which may block
+ * @attempted: the first attempt is over; under @inbox.lock
+ * @look: timer to check whether the connection has to be started again
+ * @subject: subject to subscribe to, NULL: none
  * @said: the last error that was logged; under @inbox.lock
- * @closed: of @connection nothing comes any more; likewise
- * @complete: of @subscription; likewise
- * @over: one of the two became true
+ * @closed: libnats has closed @connection and makes no more callbacks for it;
+ *	under @inbox.lock
+ * @complete: likewise for @subscription; under @inbox.lock
+ * @over: signaled when @closed or @complete becomes true
  */
 struct bus {
 	struct inbox inbox;
@@ -84,7 +85,10 @@ static void on_disconnected(natsConnection *connection, void *data)
 	inbox_connected(&bus->inbox, false);
 }
 
-/* Each error once, not each time; without libnats' own file and line. */
+/*
+ * Logs an error unless it was the last one logged. libnats' source file and
+ * line are removed from the message.
+ */
 static void complain(struct bus *bus, const char *text, natsStatus status)
 {
 	const char *what;
@@ -103,7 +107,7 @@ static void complain(struct bus *bus, const char *text, natsStatus status)
 	pthread_mutex_unlock(&bus->inbox.lock);
 }
 
-/* Such as a subject that this user may not publish, again and again. */
+/* Errors such as a subject that this user may not publish; they may repeat. */
 static void on_error(natsConnection *connection, natsSubscription *from,
 		     natsStatus status, void *data)
 {
@@ -223,7 +227,10 @@ static void free_bus(struct bus *bus)
 	free(bus);
 }
 
-/* libnats' threads are in none of our functions any more, nor will be. */
+/*
+ * No thread of libnats is in one of our callbacks, or will be. Needs
+ * inbox.lock.
+ */
 static bool is_over(const struct bus *bus)
 {
 	return (!bus->connection || bus->closed) &&
@@ -283,11 +290,11 @@ static void look(void *data)
 }
 
 /**
- * bus_open() - begin to connect
- * @config: where to
- * @user: who it is
- * @to: the bus, connected some time later
- * @err: why not
+ * bus_open() - start to connect in the background
+ * @config: servers to connect to
+ * @user: user and callbacks
+ * @to: the bus, which is connected some time later
+ * @err: error message
  *
  * Return: 0 or a negative errno.
  */
@@ -322,11 +329,12 @@ int bus_open(const struct bus_config *config, const struct bus_user *user,
 }
 
 /**
- * bus_close() - no more messages
+ * bus_close() - close the connection; no callback is made after that
  * @bus: the bus, or NULL
  *
- * It waits for a first attempt to connect that is still under way, and for
- * libnats' threads.
+ * Waits for a first attempt to connect that is still under way, and up to
+ * CLOSE_S seconds for libnats' threads. If these do not end, the bus is leaked,
+ * as they may still use it.
  */
 void bus_close(struct bus *bus)
 {
@@ -338,7 +346,7 @@ void bus_close(struct bus *bus)
 		natsConnection_Close(bus->connection);
 	if (!wait_until_over(bus)) {
 		log_error("bus: libnats does not let go");
-		/* whom messages are for goes */
+		/* the user goes away: no callback any more */
 		loop_remove(&bus->inbox.wake);
 		return;
 	}
@@ -347,11 +355,11 @@ void bus_close(struct bus *bus)
 }
 
 /**
- * bus_publish() - say something, if somebody hears it
+ * bus_publish() - publish a message; it may be lost
  * @bus: the bus
  * @subject: subject
- * @data: text
- * @len: bytes of it
+ * @data: payload
+ * @len: bytes of @data
  */
 void bus_publish(struct bus *bus, const char *subject, const char *data,
 		 size_t len)
@@ -362,7 +370,7 @@ void bus_publish(struct bus *bus, const char *subject, const char *data,
 	pthread_mutex_lock(&bus->inbox.lock);
 	connection = bus->connection;
 	pthread_mutex_unlock(&bus->inbox.lock);
-	/* not under the lock, which libnats' threads take in our functions */
+	/* without the lock: callbacks in libnats' threads take it */
 	done = connection && natsConnection_Publish(connection, subject, data,
 						    len) == NATS_OK;
 	pthread_mutex_lock(&bus->inbox.lock);
@@ -374,8 +382,8 @@ void bus_publish(struct bus *bus, const char *subject, const char *data,
 }
 
 /**
- * bus_stats() - what happened
- * @bus: the bus, or NULL
+ * bus_stats() - read state and counters
+ * @bus: the bus, or NULL: all zero
  * @stats: result
  */
 void bus_stats(struct bus *bus, struct bus_stats *stats)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The bus: messages that may be lost, from hosts to engines, by NATS (core,
- * without JetStream). What must not be lost is in the store. Who may publish
- * which subject is the servers' business: a user of each host, with a list of
- * what it may.
+ * The bus carries messages that may be lost from hosts to engines. It uses NATS
+ * (core NATS, without JetStream). What must not be lost is in the store. Which
+ * client may publish which subject is decided by the NATS servers: each host
+ * has a user there, with a list of permitted subjects.
  *
  *	bus.c		the connection
- *	bus_inbox.c	messages, from libnats' threads to the loop
- *	bus_subject.c	keys as subjects
- *	bus_config.c	what the operator wrote
+ *	bus_inbox.c	hands messages from libnats' threads to the event loop
+ *	bus_subject.c	converts keys of the store to subjects and back
+ *	bus_config.c	configuration by the operator
  *
- * Nothing here waits. libnats has threads of its own; all functions are called
- * from the loop, and what they are given is called from there.
+ * libnats has threads of its own; all functions here have to be called from the
+ * event loop, and all callbacks of the user run there. bus_publish() blocks for
+ * at most 20 ms, when the socket is full; only bus_close() may take longer.
  */
 #ifndef _SRPOL_BUS_H
 #define _SRPOL_BUS_H
@@ -27,14 +28,14 @@ struct bus;
 struct srpol_error;
 
 #define BUS_SUBJECT_LEN	512
-#define BUS_MESSAGE_MAX	(64 << 10)	/* bytes; what is larger is dropped */
-#define BUS_INBOX_MAX	16384		/* messages that the loop has not taken */
-#define BUS_INBOX_BYTES	(16 << 20)	/* and bytes of them */
+#define BUS_MESSAGE_MAX	(64 << 10)	/* bytes; larger ones are dropped */
+#define BUS_INBOX_MAX	16384		/* messages waiting for the loop */
+#define BUS_INBOX_BYTES	(16 << 20)	/* total bytes of these */
 
 /**
- * struct bus_config - where it is
- * @prefix: first word of all subjects
- * @servers: none: there is no bus
+ * struct bus_config - where the bus is
+ * @prefix: first token of all subjects
+ * @servers: NATS servers; if there are none, the bus is not used
  */
 struct bus_config {
 	char prefix[32];
@@ -42,10 +43,10 @@ struct bus_config {
 };
 
 /**
- * struct bus_message - what came
+ * struct bus_message - a received message
  * @subject: its subject
- * @data: not 0-terminated
- * @len: bytes of it
+ * @data: its payload, which may contain 0 bytes
+ * @len: bytes of @data
  */
 struct bus_message {
 	char *subject;
@@ -54,12 +55,13 @@ struct bus_message {
 };
 
 /**
- * struct bus_user - who uses the bus
- * @name: shown by the servers
- * @subject: what is listened to, NULL: nothing
- * @take: a message came
- * @connected: connected, or again: what was published may be lost
- * @data: for both
+ * struct bus_user - a user of the bus and its callbacks
+ * @name: client name, shown by the NATS servers
+ * @subject: subject to subscribe to, NULL: none
+ * @take: a message was received; may be NULL if @subject is
+ * @connected: the bus has connected or reconnected, so what was published
+ *	before may be lost; may be NULL
+ * @data: argument for the callbacks
  */
 struct bus_user {
 	const char *name;
@@ -70,13 +72,14 @@ struct bus_user {
 };
 
 /**
- * struct bus_stats - what happened
+ * struct bus_stats - state and counters of the bus
  * @connected: there is a connection
- * @published: messages handed to it
- * @unpublished: messages that could not be
- * @received: messages taken
- * @dropped: messages that were too large, or too many
- * @errors: what servers complained of, such as a subject that is not ours
+ * @published: messages handed to libnats
+ * @unpublished: messages that could not be handed to libnats
+ * @received: messages handed to the user
+ * @dropped: messages that were too large, or came while the inbox was full
+ * @errors: errors, such as a refused connection or a subject that this user may
+ *	not publish
  */
 struct bus_stats {
 	bool connected;

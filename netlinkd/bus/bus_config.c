@@ -9,10 +9,10 @@
 #define PREFIX_DEFAULT	"srpol"
 
 /**
- * bus_config_read() - where the bus is
- * @o: JSON, NULL: there is none
+ * bus_config_read() - read where the bus is
+ * @o: JSON object, NULL: there is no bus
  * @config: result
- * @err: what is wrong
+ * @err: error message
  *
  * Return: 0 or a negative errno.
  */

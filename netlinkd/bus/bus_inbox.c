@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* From libnats' threads to the loop. There is an end to what is kept. */
+/*
+ * Passes messages from libnats' threads to the event loop. The number and size
+ * of waiting messages is limited.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +17,7 @@ static void wake_up(struct inbox *inbox)
 {
 	uint64_t one = 1;
 
-	/* it can only fail if there is something already */
+	/* this only fails if the eventfd is readable already */
 	if (write(inbox->wake.fd, &one, sizeof(one)) < 0)
 		return;
 }
@@ -30,7 +33,7 @@ static void free_messages(struct vec *messages)
 	vec_free(messages);
 }
 
-/* The user may close the bus only after this returned. */
+/* The user must not close the bus from its callbacks. */
 static void take_all(struct source *source, uint32_t events)
 {
 	struct inbox *inbox = (struct inbox *)source;
@@ -64,9 +67,9 @@ static void take_all(struct source *source, uint32_t events)
 }
 
 /**
- * inbox_open() - an empty one
- * @inbox: result; its @wake comes first
- * @user: whom messages are for
+ * inbox_open() - initialize an empty inbox
+ * @inbox: result
+ * @user: user who gets the messages
  *
  * Return: 0 or a negative errno.
  */
@@ -91,8 +94,8 @@ int inbox_open(struct inbox *inbox, const struct bus_user *user)
 }
 
 /**
- * inbox_close() - forget what is in it
- * @inbox: nobody may put anything into it any more
+ * inbox_close() - drop waiting messages and free the inbox
+ * @inbox: inbox; no other thread may use it any more
  */
 void inbox_close(struct inbox *inbox)
 {
@@ -114,11 +117,11 @@ static char *copy(const char *data, size_t len)
 }
 
 /**
- * inbox_put() - a message came; of any thread
- * @inbox: where to
- * @subject: its subject
- * @data: its text
- * @len: bytes of it
+ * inbox_put() - add a received message; called from any thread
+ * @inbox: inbox
+ * @subject: subject of the message
+ * @data: payload
+ * @len: bytes of @data
  */
 void inbox_put(struct inbox *inbox, const char *subject, const char *data,
 	       size_t len)
@@ -141,9 +144,9 @@ void inbox_put(struct inbox *inbox, const char *subject, const char *data,
 }
 
 /**
- * inbox_connected() - the connection came or went; of any thread
- * @inbox: who is to know
- * @connected: which
+ * inbox_connected() - the connection was made or lost; called from any thread
+ * @inbox: inbox
+ * @connected: there is a connection
  */
 void inbox_connected(struct inbox *inbox, bool connected)
 {

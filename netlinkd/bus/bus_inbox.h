@@ -9,15 +9,15 @@
 #include "vec.h"
 
 /**
- * struct inbox - what came from other threads and the loop has not taken
- * @wake: eventfd, readable if there is something
- * @user: whom it is given to
- * @lock: for what follows
- * @messages: struct bus_message
- * @bytes: of them
- * @stats: see there
+ * struct inbox - messages that libnats' threads pass to the event loop
+ * @wake: eventfd, readable if there is something for the loop
+ * @user: user who gets the messages
+ * @lock: protects the fields below except @shown
+ * @messages: struct bus_message, received and not handed over yet
+ * @bytes: total payload of @messages
+ * @stats: see struct bus_stats
  * @news: connected since the loop looked last
- * @shown: connected when the loop looked last
+ * @shown: connected when the loop looked last; only used by the loop
  */
 struct inbox {
 	struct source wake;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A key of the store as a subject: its parts are words between dots. Names have
- * characters that mean something in subjects, which become =XX; so does what
- * is not ASCII.
+ * Converts keys of the store to NATS subjects and back. The parts of a key,
+ * separated by slashes, become tokens, separated by dots. All bytes of a name
+ * other than ASCII letters, digits, '-' and '_' are escaped as =XX, because
+ * some have a meaning in subjects.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -16,13 +17,13 @@ static bool is_plain(unsigned char c)
 }
 
 /**
- * bus_subject() - what a key is on the bus
- * @config: whose prefix
- * @key: such as load/0/leaf1/A, no part of it empty
+ * bus_subject() - convert a key to a subject
+ * @config: configuration with the prefix
+ * @key: such as load/0/leaf1/A; no part of it may be empty
  * @subject: result, such as srpol.load.0.leaf1.A
- * @size: bytes of that
+ * @size: size of @subject in bytes
  *
- * Return: false if there is no room.
+ * Return: false if @subject is too small.
  */
 bool bus_subject(const struct bus_config *config, const char *key, char *subject,
 		 size_t size)
@@ -51,13 +52,14 @@ static int hex(char c)
 }
 
 /**
- * bus_key() - what a subject means
- * @config: whose prefix
- * @subject: as it came
+ * bus_key() - convert a subject back to a key
+ * @config: configuration with the prefix
+ * @subject: subject of a message
  * @key: result
- * @size: bytes of that
+ * @size: size of @key in bytes
  *
- * Return: false if bus_subject() does not make such a subject.
+ * Return: false if bus_subject() does not make such a subject, or @key is too
+ * small.
  */
 bool bus_key(const struct bus_config *config, const char *subject, char *key,
 	     size_t size)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * srpol as a chained CNI plugin: what its files share. The functions here
- * that return an int return 0 or the code of the error, which is one of CNI's
- * or of our own.
+ * srpol as a chained CNI plugin: declarations shared by its files. Functions
+ * that return an int return 0 or the code of an error, which is one of CNI's or
+ * one of our own.
  */
 #ifndef _SRPOL_CNI_H
 #define _SRPOL_CNI_H
@@ -16,19 +16,19 @@
 #define CNI_ADDRS_MAX	16
 
 /**
- * enum cni_code - codes of errors
+ * enum cni_code - error codes
  * @CNI_VERSION: the version of the configuration is not supported
- * @CNI_FIELD: the configuration has a member that is unknown
- * @CNI_ENVIRONMENT: a variable is missing or cannot be
+ * @CNI_FIELD: the configuration has an unknown member
+ * @CNI_ENVIRONMENT: an environment variable is missing or invalid
  * @CNI_IO: reading or writing failed
- * @CNI_DECODE: what was read is no JSON
- * @CNI_CONFIG: the configuration is wrong
- * @CNI_COLOR: a color that the pod may not have
- * @CNI_NO_PORT: the pod has no device that could be a port
- * @CNI_REFUSED: module or kernel refused
+ * @CNI_DECODE: the input is not JSON
+ * @CNI_CONFIG: the configuration is invalid
+ * @CNI_COLOR: the pod may not have the color it asks for
+ * @CNI_NO_PORT: no device can be the port of the pod
+ * @CNI_REFUSED: the module or the kernel refused
  * @CNI_MISSING: CHECK does not find what ADD made
  *
- * Those below 100 are of the specification.
+ * Codes below 100 are defined by the CNI specification.
  */
 enum cni_code {
 	CNI_VERSION = 1,
@@ -44,10 +44,10 @@ enum cni_code {
 };
 
 /**
- * struct cni_error - why it failed
+ * struct cni_error - an error to be reported
  * @code: enum cni_code
- * @msg: what
- * @details: why; may be empty
+ * @msg: what failed
+ * @details: why it failed; may be empty
  */
 struct cni_error {
 	int code;
@@ -65,12 +65,12 @@ void cni_error_print(const struct cni_error *err, const char *version,
 /* request.c */
 
 /**
- * struct cni_request - what the runtime says in variables
+ * struct cni_request - request of the runtime, from environment variables
  * @command: ADD, DEL, CHECK or VERSION
  * @container: id of the container
  * @netns: path of its network namespace; may be empty for DEL
- * @ifname: its device there
- * @args: pairs KEY=VALUE, with semicolons between them; may be empty
+ * @ifname: name of the pod's device in that namespace
+ * @args: pairs KEY=VALUE, separated by semicolons; may be empty
  */
 struct cni_request {
 	const char *command;
@@ -89,13 +89,13 @@ void cni_request_name(const struct cni_request *request, const char *network,
 /* config.c */
 
 /**
- * struct cni_config - the configuration, as it came on standard input
- * @root: all of it
- * @prev: what the plugins before have made; may be NULL
- * @version: of the specification, one that is supported
+ * struct cni_config - network configuration, from standard input
+ * @root: the whole JSON object
+ * @prev: result of the plugins that ran before; may be NULL
+ * @version: version of the CNI specification, one of those supported
  * @network: name of the network
- * @bridge: a bridge may be made a port for all pods at it
- * @prio: rules of pods have priorities from @prio[0] to @prio[1]
+ * @bridge: a bridge is accepted as the port of all pods attached to it
+ * @prio: lowest and highest priority for rules of pods
  */
 struct cni_config {
 	json_t *root;
@@ -120,9 +120,9 @@ int cni_color_choose(const struct cni_config *config,
 /* result.c */
 
 /**
- * struct cni_addrs - addresses of the pod
- * @n: number of them
- * @addr: IPv4 as v4-mapped
+ * struct cni_addrs - addresses of a pod
+ * @n: number of @addr
+ * @addr: addresses; IPv4 as v4-mapped
  */
 struct cni_addrs {
 	unsigned int n;
@@ -138,14 +138,14 @@ int cni_result_print(const struct cni_config *config, FILE *to,
 
 /**
  * struct cni_pod - a device of a pod
- * @config: the configuration
- * @request: what is asked for
- * @name: of its rules
- * @color: of what it sends; 0: left alone
+ * @config: configuration
+ * @request: request that concerns it
+ * @name: name of its rules
+ * @color: color of the packets it sends; 0: they are not steered
  * @addrs: its addresses
- * @port: where its packets come in: the host's end of its device, or the bridge
- *	that is at
- * @genl: connection to the module of the host's namespace
+ * @port: ifindex of its port, where its packets come in: the host's end of its
+ *	veth pair, or the bridge that this end is attached to
+ * @genl: connection to the module, in the host's namespace
  */
 struct cni_pod {
 	const struct cni_config *config;

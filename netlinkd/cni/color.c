@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which color a pod gets. The configuration says which one it has by itself
- * and which others it may ask for, for all pods or by the Kubernetes namespace.
- * That namespace is told by the runtime; what a pod asks for comes from its
- * author, so nothing but those colors is given.
+ * Chooses the color of a pod. The configuration has a default color and other
+ * colors that pods may ask for, either for all pods or per Kubernetes
+ * namespace. The namespace is passed by the runtime and can be trusted. The
+ * color asked for comes from the author of the pod, so it is only granted if it
+ * is listed.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static uint32_t number(const json_t *v)
 	return n > 0 && n <= UINT32_MAX ? n : 0;
 }
 
-/* Nothing but digits. */
+/* Reads a color that has nothing but digits; 0 if it is invalid. */
 static uint32_t digits(const char *s)
 {
 	size_t len = strspn(s, "0123456789");
@@ -33,7 +34,7 @@ static uint32_t digits(const char *s)
 	return n <= UINT32_MAX ? n : 0;
 }
 
-/* What is given once more has to be the same. */
+/* Colors that are asked for in several places have to agree. */
 static int take(uint32_t color, const char *where, uint32_t *asked,
 		struct cni_error *err)
 {
@@ -58,7 +59,7 @@ static int take_json(const json_t *v, const char *where, uint32_t *asked,
 		    number(v), where, asked, err);
 }
 
-/* 0 in @asked: for none in particular. */
+/* Reads which color the pod asks for; 0 in @asked: for none. */
 static int read_asked(const struct cni_config *config,
 		      const struct cni_request *request, uint32_t *asked,
 		      struct cni_error *err)
@@ -96,11 +97,11 @@ static bool may_have(const json_t *who, uint32_t color)
 }
 
 /**
- * cni_color_choose() - which color does the pod get
+ * cni_color_choose() - choose the color of a pod
  * @config: the configuration, checked
- * @request: whose pod it is
- * @color: result, 0: what it sends is left alone
- * @err: why it gets none
+ * @request: request for the pod
+ * @color: result, 0: the pod's packets are not steered
+ * @err: error
  */
 int cni_color_choose(const struct cni_config *config,
 		     const struct cni_request *request, uint32_t *color,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The configuration: what is read of it, and what is wrong with it. */
+/* Reads and checks the configuration. */
 #include <string.h>
 
 #include "cni.h"
 #include "words.h"
 
-/* The newest is last. */
+/* Supported versions of the CNI specification, the newest last. */
 static const char *const versions[] = { "0.3.0", "0.3.1", "0.4.0", "1.0.0" };
 
 #define VERSIONS	(sizeof(versions) / sizeof(versions[0]))
@@ -27,15 +27,15 @@ static const char *supported(const json_t *root)
 }
 
 /**
- * cni_config_read() - read the configuration
- * @text: what came on standard input
- * @len: bytes of it
- * @config: result, to be freed even if this fails; @config->version can be
- *	used even then
- * @err: what is wrong
+ * cni_config_read() - read what all commands need of the configuration
+ * @text: standard input
+ * @len: bytes of @text
+ * @config: result, to be freed even after an error, when @config->version is
+ *	valid as well
+ * @err: error
  *
- * What is only for ADD and CHECK is not looked at: DEL has to succeed if it is
- * wrong, too.
+ * Members that only ADD and CHECK use are not checked here: DEL has to succeed
+ * even if these are invalid.
  */
 int cni_config_read(const char *text, size_t len, struct cni_config *config,
 		    struct cni_error *err)
@@ -151,18 +151,18 @@ static int check_bridge(struct cni_config *config, struct srpol_error *why)
 }
 
 /**
- * cni_config_check() - read what is for ADD and CHECK
- * @config: what was read so far
- * @err: what is wrong
+ * cni_config_check() - read and check what ADD and CHECK need
+ * @config: result of cni_config_read()
+ * @err: error
  */
 int cni_config_check(struct cni_config *config, struct cni_error *err)
 {
 	static const char *const keys[] = {
-		/* of every plugin */
+		/* common to all plugins */
 		"cniVersion", "name", "type", "args", "capabilities",
 		"disableCheck", "dns", "ipMasq", "ipam", "prevResult",
 		"runtimeConfig",
-		/* ours */
+		/* those of srpol */
 		"bridge", "color", "colors", "namespaces", "prio", NULL
 	};
 	struct srpol_error why;
@@ -183,7 +183,7 @@ int cni_config_check(struct cni_config *config, struct cni_error *err)
 }
 
 /**
- * cni_config_free() - free it
+ * cni_config_free() - free the configuration
  * @config: the configuration
  */
 void cni_config_free(struct cni_config *config)
@@ -192,10 +192,10 @@ void cni_config_free(struct cni_config *config)
 }
 
 /**
- * cni_versions_print() - answer to VERSION
- * @text: what came on standard input, may be anything
- * @len: bytes of it
- * @to: where
+ * cni_versions_print() - answer the command VERSION
+ * @text: standard input, may be anything
+ * @len: bytes of @text
+ * @to: where to print the answer
  */
 void cni_versions_print(const char *text, size_t len, FILE *to)
 {

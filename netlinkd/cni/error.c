@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Errors, as the specification wants them. */
+/* Errors in the form of the CNI specification. */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "cni.h"
 
 /**
- * cni_fail() - say why it failed
- * @err: where to say it
- * @code: of the error
- * @details: what somebody else says of it, may be NULL
- * @fmt: what failed, one line
+ * cni_fail() - fill in an error
+ * @err: result
+ * @code: error code
+ * @details: why it failed, as told by others; may be NULL
+ * @fmt: what failed, one line, as for printf()
  *
  * Return: @code.
  */
@@ -29,10 +29,10 @@ int cni_fail(struct cni_error *err, enum cni_code code, const char *details,
 }
 
 /**
- * cni_error_print() - an error as JSON
+ * cni_error_print() - print an error as JSON
  * @err: the error
- * @version: of the specification
- * @to: where
+ * @version: version of the CNI specification
+ * @to: where to print it
  */
 void cni_error_print(const struct cni_error *err, const char *version,
 		     FILE *to)
@@ -41,7 +41,7 @@ void cni_error_print(const struct cni_error *err, const char *version,
 			      "code", err->code, "msg", err->msg, "details",
 			      err->details[0] ? err->details : NULL);
 
-	/* what a file or variable held need not be UTF-8 */
+	/* input that the message quotes may not be valid UTF-8 */
 	if (!o)
 		o = json_pack("{s:s, s:i, s:s}", "cniVersion", version, "code",
 			      err->code, "msg", "not text in UTF-8");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * srpol as a chained CNI plugin: pods become ports, and get a color.
+ * srpol as a chained CNI plugin: makes the devices of pods ports, and gives a
+ * color to what they send.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 
 #define INPUT_MAX	(4 << 20)
 
-/* All of standard input, which ends. */
+/* Reads standard input up to its end. */
 static int read_input(char **text, size_t *len, struct cni_error *err)
 {
 	size_t size = 0;
@@ -96,7 +97,7 @@ int main(void)
 	size_t len;
 	int ret;
 
-	/* if nobody takes the result, there is something to be undone */
+	/* if nobody reads the result, ADD has to be undone */
 	signal(SIGPIPE, SIG_IGN);
 	ret = cni_request_read(&request, &err) ?:
 	      read_input(&text, &len, &err);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ADD, DEL and CHECK. All of srpol's objects are in the network namespace of
- * this process, which is the host's. The lock of the pins is held throughout, so
- * that of pods that come and go at the same time none sees another half done.
+ * ADD, DEL and CHECK. This process runs in the host's network namespace, where
+ * all objects of srpol are. It holds the lock of the pins throughout, so that
+ * it never sees another pod that is half added or deleted.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,7 +16,10 @@ static void start(struct cni_pod *pod, const struct cni_config *config,
 	cni_request_name(request, config->network, pod->name);
 }
 
-/* Return: 0, -ENOENT if the module is not there, or another negative errno. */
+/*
+ * Connects to the module and takes the lock of the pins. Returns 0, -ENOENT if
+ * the module is not loaded, or another negative errno.
+ */
 static int reach(struct cni_pod *pod, int *lock, struct cni_error *err)
 {
 	struct srpol_error why = {};
@@ -56,7 +59,10 @@ static int make(struct cni_pod *pod, struct cni_error *err)
 	return ret;
 }
 
-/* What the pod is to have; color 0: nothing. */
+/*
+ * Finds out color, addresses and port of the pod. Without a color it needs
+ * nothing else.
+ */
 static int want(struct cni_pod *pod, struct cni_error *err)
 {
 	int ret = cni_color_choose(pod->config, pod->request, &pod->color,
@@ -68,7 +74,10 @@ static int want(struct cni_pod *pod, struct cni_error *err)
 				&pod->addrs, err) ?: cni_port_find(pod, err);
 }
 
-/* Without a color there is nothing to be done, and nothing to be finished. */
+/*
+ * Prepares ADD or CHECK. If the pod has no color there is nothing to do, and
+ * finish() must not be called.
+ */
 static int begin(struct cni_pod *pod, const struct cni_config *config,
 		 const struct cni_request *request, int *lock,
 		 struct cni_error *err)
@@ -83,10 +92,10 @@ static int begin(struct cni_pod *pod, const struct cni_config *config,
 }
 
 /**
- * cni_pod_add() - have what a pod sends steered by its color
+ * cni_pod_add() - steer what a pod sends by its color
  * @config: the configuration, checked
- * @request: which pod
- * @err: why not; then nothing has changed
+ * @request: request for the pod
+ * @err: error; nothing has changed then
  */
 int cni_pod_add(const struct cni_config *config,
 		const struct cni_request *request, struct cni_error *err)
@@ -102,7 +111,10 @@ int cni_pod_add(const struct cni_config *config,
 	return ret;
 }
 
-/* The port as the pod's namespace tells it, if that is still there. */
+/*
+ * Finds the port by the pod's namespace, if it still exists; 0 if it does not,
+ * or the port is a bridge.
+ */
 static unsigned int ask_port(const struct cni_request *request)
 {
 	struct srpol_pod_veth veth;
@@ -114,12 +126,12 @@ static unsigned int ask_port(const struct cni_request *request)
 }
 
 /**
- * cni_pod_del() - have nothing of a pod
+ * cni_pod_del() - remove what srpol has for a pod
  * @config: the configuration
- * @request: which pod
- * @err: why not
+ * @request: request for the pod
+ * @err: error
  *
- * What is not there any more need not be removed: that is no error.
+ * It is no error if nothing is left to be removed.
  */
 int cni_pod_del(const struct cni_config *config,
 		const struct cni_request *request, struct cni_error *err)
@@ -139,10 +151,10 @@ int cni_pod_del(const struct cni_config *config,
 }
 
 /**
- * cni_pod_check() - is there what cni_pod_add() has made
+ * cni_pod_check() - check that what cni_pod_add() has made exists
  * @config: the configuration, checked
- * @request: which pod
- * @err: what is not
+ * @request: request for the pod
+ * @err: error: what is missing
  */
 int cni_pod_check(const struct cni_config *config,
 		  const struct cni_request *request, struct cni_error *err)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The port of a pod: the host's end of its veth pair. At a bridge it is the
- * bridge, to which the pod's frames are addressed; that one is shared, so it
- * stays a port when a pod goes.
+ * The port of a pod is the host's end of its veth pair. If that end is attached
+ * to a bridge it is the bridge, as the pod's frames are addressed to it. A
+ * bridge is shared by its pods, so it stays a port when a pod is deleted.
  */
 #include <net/if.h>
 #include <string.h>
@@ -15,9 +15,9 @@ static const char *name_of(unsigned int ifindex, char *buf)
 }
 
 /**
- * cni_port_find() - which device is the pod's port
+ * cni_port_find() - find the device that is the pod's port
  * @pod: the pod
- * @err: why it has none
+ * @err: error
  */
 int cni_port_find(struct cni_pod *pod, struct cni_error *err)
 {
@@ -40,7 +40,10 @@ int cni_port_find(struct cni_pod *pod, struct cni_error *err)
 	return 0;
 }
 
-/* Would the port drop what the pod sends? */
+/*
+ * Checks that the strict source check would not drop the pod's packets: routes
+ * to its addresses must lead to the port, and forwarding must be on.
+ */
 static int check_routes(const struct cni_pod *pod, struct cni_error *err)
 {
 	struct srpol_error why = {};
@@ -55,7 +58,7 @@ static int check_routes(const struct cni_pod *pod, struct cni_error *err)
 	return 0;
 }
 
-/* A port that is there already is one with the strict check, or no use. */
+/* A device that srpol is on already must be a port with strict source check. */
 static int check_dev(const struct cni_pod *pod, const struct dev_info *dev,
 		     enum cni_code code, struct cni_error *err)
 {
@@ -71,7 +74,10 @@ static int check_dev(const struct cni_pod *pod, const struct dev_info *dev,
 			srpol_name_of(srpol_source_checks, dev->source));
 }
 
-/* Who made it may have been killed, or its program taken off. */
+/*
+ * Is the device in the module without its program? The process that added it
+ * may have been killed, or the program was detached.
+ */
 static bool is_half(const struct cni_pod *pod)
 {
 	struct srpol_dev_status st = {};
@@ -81,10 +87,10 @@ static bool is_half(const struct cni_pod *pod)
 }
 
 /**
- * cni_port_put() - have the pod's port
+ * cni_port_put() - make the pod's device a port, unless it is one
  * @pod: the pod
- * @made: result: it was none before
- * @err: why not; then nothing has changed
+ * @made: result: it was not a port before
+ * @err: error; nothing has changed then
  */
 int cni_port_put(struct cni_pod *pod, bool *made, struct cni_error *err)
 {
@@ -119,9 +125,9 @@ int cni_port_put(struct cni_pod *pod, bool *made, struct cni_error *err)
 }
 
 /**
- * cni_port_check() - is the pod's port there
+ * cni_port_check() - check that the pod's port exists
  * @pod: the pod
- * @err: what is not
+ * @err: error: what is missing
  */
 int cni_port_check(struct cni_pod *pod, struct cni_error *err)
 {
@@ -141,10 +147,10 @@ int cni_port_check(struct cni_pod *pod, struct cni_error *err)
 }
 
 /**
- * cni_port_del() - have the pod's port no more
+ * cni_port_del() - remove the pod's port
  * @pod: the pod
- * @port: the port; nothing is done if it is none, or a bridge
- * @err: why not
+ * @port: ifindex of the port; nothing is done if it is not a port, or a bridge
+ * @err: error
  */
 int cni_port_del(struct cni_pod *pod, unsigned int port,
 		 struct cni_error *err)
@@ -158,7 +164,7 @@ int cni_port_del(struct cni_pod *pod, unsigned int port,
 	    dev.role != SRPOL_DEV_ROLE_PORT || srpol_dev_is_bridge(port))
 		return 0;
 	ret = srpol_role_del(&pod->genl, port, &why);
-	/* the device may go at any time */
+	/* the pod's device may be deleted at any time */
 	if (ret && if_indextoname(port, name))
 		return cni_fail(err, CNI_REFUSED,
 				why.text[0] ? why.text : strerror(-ret),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the runtime says in variables. */
+/* Reads the environment variables in which the runtime passes its request. */
 #include <ctype.h>
 #include <net/if.h>
 #include <sodium.h>
@@ -33,7 +33,7 @@ static bool is_ifname(const char *s)
 	return !*s;
 }
 
-/* Pairs, with semicolons between them. */
+/* Are these pairs KEY=VALUE, separated by semicolons? */
 static bool are_args(const char *s)
 {
 	size_t len;
@@ -55,9 +55,9 @@ static int wrong(struct cni_error *err, const char *name, const char *value)
 }
 
 /**
- * cni_request_read() - read the variables
+ * cni_request_read() - read and check the environment variables
  * @request: result
- * @err: what is wrong with them
+ * @err: error
  */
 int cni_request_read(struct cni_request *request, struct cni_error *err)
 {
@@ -91,13 +91,13 @@ int cni_request_read(struct cni_request *request, struct cni_error *err)
 }
 
 /**
- * cni_request_arg() - a value of CNI_ARGS
+ * cni_request_arg() - read a value of CNI_ARGS
  * @request: the request
- * @key: its name
- * @value: result, cut if there is no room
- * @len: room there
+ * @key: its key
+ * @value: result, truncated if it is too long
+ * @len: size of @value in bytes
  *
- * Return: is there one?
+ * Return: whether the key is present.
  */
 bool cni_request_arg(const struct cni_request *request, const char *key,
 		     char *value, size_t len)
@@ -116,13 +116,14 @@ bool cni_request_arg(const struct cni_request *request, const char *key,
 }
 
 /**
- * cni_request_name() - name of the rules of a pod's device
+ * cni_request_name() - make the name of the rules of a pod's device
  * @request: the request
  * @network: name of the network
  * @name: result, SRPOL_NAME_MAX + 1 bytes
  *
- * The same for the same network, container and device, which are all there is
- * at DEL. They may be longer than a name, so it is a digest of them.
+ * The name follows from network, container and device only, as DEL gets nothing
+ * else. Together these may be longer than a name may be, so it has a digest of
+ * them.
  */
 void cni_request_name(const struct cni_request *request, const char *network,
 		      char *name)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the plugins before have made, and is handed on as it is. */
+/* Result of the plugins that ran before, which is passed on unchanged. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cni.h"
 
-/* Is it the pod's device? The entry of the other end has no sandbox. */
+/* Is this the pod's device? Entries of devices on the host have no sandbox. */
 static bool is_pods(const json_t *interface, const char *ifname)
 {
 	const char *name = json_string_value(json_object_get(interface,
@@ -16,7 +16,7 @@ static bool is_pods(const json_t *interface, const char *ifname)
 	return name && !strcmp(name, ifname) && sandbox && *sandbox;
 }
 
-/* ADDR/LEN without the length, which is that of the pod's subnet. */
+/* Reads ADDR of ADDR/LEN. LEN is that of the pod's subnet and not needed. */
 static bool read_addr(const json_t *ip, struct in6_addr *addr)
 {
 	const char *text = json_string_value(json_object_get(ip, "address"));
@@ -31,13 +31,13 @@ static bool read_addr(const json_t *ip, struct in6_addr *addr)
 }
 
 /**
- * cni_result_addrs() - addresses of the pod's device
+ * cni_result_addrs() - read the addresses of the pod's device
  * @config: the configuration
- * @ifname: the device
+ * @ifname: name of the device
  * @addrs: result
- * @err: what is wrong
+ * @err: error
  *
- * An address that is said to be of no device in particular counts.
+ * An address for which no device is given counts as well.
  */
 int cni_result_addrs(const struct cni_config *config, const char *ifname,
 		     struct cni_addrs *addrs, struct cni_error *err)
@@ -69,10 +69,10 @@ int cni_result_addrs(const struct cni_config *config, const char *ifname,
 }
 
 /**
- * cni_result_print() - hand on what the plugins before have made
+ * cni_result_print() - print the result of the plugins that ran before
  * @config: the configuration
- * @to: where
- * @err: if that fails
+ * @to: where to print it
+ * @err: error
  */
 int cni_result_print(const struct cni_config *config, FILE *to,
 		     struct cni_error *err)

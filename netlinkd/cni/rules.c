@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rules of a pod: one for each of its addresses, for what comes from there by
- * its port. They are known by their name. A rule whose port is gone matches
- * nothing, so one that was left behind colors no other pod that gets the address;
- * the next pod that comes has it removed.
+ * Rules of a pod: one for each of its addresses, which matches packets from
+ * there that come in at the pod's port. All have the same name, by which they
+ * are found again. If a rule is left behind it does no harm: without its port
+ * it matches nothing, so it does not color packets of another pod that gets the
+ * address. The next ADD removes it.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -11,7 +12,7 @@
 
 #include "cni.h"
 
-/* Others add and delete rules at the same time. */
+/* attempts, as others change rules at the same time */
 #define TRIES	10
 
 static int fetch(struct cni_pod *pod, struct vec *rules,
@@ -35,7 +36,7 @@ static int add_del(struct cni_pod *pod, const struct rule_info *rule,
 	return srpol_batch_add(batch, msg.nlh);
 }
 
-/* Of a pod whose end nobody was told of. */
+/* Is this a rule of a pod that went away without a DEL? */
 static bool is_left(const struct cni_pod *pod, const struct rule_info *rule)
 {
 	char name[IF_NAMESIZE];
@@ -92,7 +93,7 @@ static bool taken(const struct vec *rules, uint32_t prio)
 	return false;
 }
 
-/* Each address gets the least priority that is left. */
+/* Each address gets the lowest priority number that is free. */
 static int add_news(struct cni_pod *pod, const struct vec *rules,
 		    struct srpol_batch *batch, struct srpol_error *why)
 {
@@ -128,9 +129,9 @@ static int try_put(struct cni_pod *pod, struct srpol_error *why)
 }
 
 /**
- * cni_rules_put() - have the rules of a pod, and no others of that name
+ * cni_rules_put() - replace all rules of the pod's name by those it needs
  * @pod: the pod
- * @err: why not; then nothing has changed
+ * @err: error; nothing has changed then
  */
 int cni_rules_put(struct cni_pod *pod, struct cni_error *err)
 {
@@ -167,10 +168,10 @@ static int try_del(struct cni_pod *pod, unsigned int *port,
 }
 
 /**
- * cni_rules_del() - have no rules of a pod
+ * cni_rules_del() - delete the rules of a pod
  * @pod: the pod, of which only the name and the connection are used
- * @port: result: the port they were for; left as it is if there was none
- * @err: why not
+ * @port: result: port that they were for; not changed if there were none
+ * @err: error
  */
 int cni_rules_del(struct cni_pod *pod, unsigned int *port,
 		  struct cni_error *err)
@@ -228,9 +229,9 @@ static int check(struct cni_pod *pod, const struct vec *rules,
 }
 
 /**
- * cni_rules_check() - are the rules of a pod there
+ * cni_rules_check() - check that the rules of a pod exist
  * @pod: the pod
- * @err: which one is not
+ * @err: error: which one is missing
  */
 int cni_rules_check(struct cni_pod *pod, struct cni_error *err)
 {

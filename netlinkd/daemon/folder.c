@@ -8,10 +8,11 @@
 #include "log.h"
 
 /**
- * folder_of() - make the folder of a file, if there is none
- * @path: of the file
+ * folder_of() - create the folder of a file, unless it exists
+ * @path: path of the file
  *
- * If that fails, whoever opens the file says why.
+ * A failure is only logged for debugging, as opening the file will fail as
+ * well.
  */
 void folder_of(const char *path)
 {

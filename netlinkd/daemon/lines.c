@@ -48,7 +48,7 @@ static void drop(struct lines_client *client)
 	let_go(client);
 }
 
-/* False: nobody is there any more. */
+/* Sends what the socket takes. Returns false if the client is gone. */
 static bool flush(struct lines_client *client)
 {
 	size_t done = 0;
@@ -74,12 +74,12 @@ static bool flush(struct lines_client *client)
 
 /**
  * lines_send() - send a line
- * @client: to whom
- * @text: line without its end
- * @len: bytes of it
+ * @client: receiver
+ * @text: line without a newline
+ * @len: bytes of @text
  *
- * Return: false if the client had to be let go; in its own line() it is freed
- * after that returns, else at once.
+ * Return: false if the client was disconnected. It is then freed at once, or,
+ * during its line() callback, after that returns.
  */
 bool lines_send(struct lines_client *client, const char *text, size_t len)
 {
@@ -102,7 +102,7 @@ bool lines_send(struct lines_client *client, const char *text, size_t len)
 	return false;
 }
 
-/* A second that begins with what is said, not one of the clock. */
+/* A second begins with the first line sent in it, not with one of the clock. */
 static bool is_over(const struct lines_talk *talk, uint64_t now)
 {
 	return !talk->since_ns || now - talk->since_ns >= NS_PER_SEC;
@@ -118,7 +118,7 @@ static bool say(struct lines_talk *talk, uint64_t now, size_t cost, size_t max)
 	return talk->said <= max;
 }
 
-/* NULL: so many others said something that nobody more may. */
+/* Entry of a user; NULL if too many other users have sent within a second. */
 static struct lines_talk *talk_of(struct lines *server, uint32_t uid,
 				  uint64_t now)
 {
@@ -215,7 +215,7 @@ static void client_ready(struct source *source, uint32_t events)
 		read_client(client);
 }
 
-/* Where a client may stand. */
+/* Index for a new client; disconnects the quietest one if all are in use. */
 static unsigned int free_place(struct lines *server)
 {
 	unsigned int i, quiet = 0;
@@ -263,8 +263,8 @@ static void accept_client(struct source *source, uint32_t events)
 }
 
 /*
- * Somebody answers there, or would if not so many were waiting: another process
- * serves it. @pid: which one, 0: it is too busy to say so.
+ * Is another process serving this socket? A full backlog also means yes. @pid:
+ * that process, 0: unknown, as it is too busy to accept a connection.
  */
 static bool is_taken(const struct sockaddr_un *addr, pid_t *pid)
 {
@@ -283,7 +283,10 @@ static bool is_taken(const struct sockaddr_un *addr, pid_t *pid)
 	return taken;
 }
 
-/* A place for a socket: one that nobody serves any more goes, nothing else. */
+/*
+ * Removes a stale socket, which nobody serves, from @path. Any other file is
+ * left alone and makes this fail.
+ */
 static int make_place(const char *path, struct srpol_error *err)
 {
 	struct stat is;
@@ -329,11 +332,13 @@ static int listen_at(struct lines *server, const struct sockaddr_un *addr,
 }
 
 /**
- * lines_start() - serve
- * @server: @path, limits and functions are set; @path shorter than a socket's
+ * lines_start() - start to serve
+ * @server: @path, limits and callbacks are set; @path must fit into a socket
  *	address
- * @err: why not: -EBUSY if another process does, -EEXIST if a file that is no
- *	socket is in its place
+ * @err: error message
+ *
+ * Return: 0, -EBUSY if another process serves this socket, -EEXIST if there is
+ * a file at @path that is not a socket, or another negative errno.
  */
 int lines_start(struct lines *server, struct srpol_error *err)
 {
@@ -359,8 +364,8 @@ int lines_start(struct lines *server, struct srpol_error *err)
 }
 
 /**
- * lines_stop() - serve no more
- * @server: of lines_start(), or one that never started with listener.fd -1
+ * lines_stop() - stop serving, and disconnect all clients
+ * @server: started by lines_start(), or never started and listener.fd is -1
  */
 void lines_stop(struct lines *server)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A Unix socket whose clients send lines and are sent lines: srpol's requests,
- * the embedded store. What a client does not read is kept up to a limit, then
- * it is let go. So many may be connected at a time; one more takes the place
- * of the one that was quiet for longest, so that nobody can keep others out
- * by doing nothing.
+ * A Unix socket whose clients send and receive lines: the requests of srpol and
+ * the embedded store use it. Output that a client does not read is buffered up
+ * to a limit; beyond that the client is disconnected. The number of clients is
+ * limited as well. A client beyond that limit replaces the one that has been
+ * quiet for the longest time, so that nobody can keep others out by doing
+ * nothing.
  */
 #ifndef _SRPOL_LINES_H
 #define _SRPOL_LINES_H
@@ -18,16 +19,16 @@
 struct srpol_error;
 struct lines;
 
-#define LINES_COST	8192	/* of any line, however short */
-#define LINES_USERS	64	/* that may say something in a second */
-#define LINES_BY_USER	8	/* a user may say so many times what a client may */
-#define LINES_BY_ALL	16	/* and all of them together */
+#define LINES_COST	8192	/* added to the length of each line */
+#define LINES_USERS	64	/* users that may send within a second */
+#define LINES_BY_USER	8	/* rate of a user, in rates of a client */
+#define LINES_BY_ALL	16	/* rate of all users together, likewise */
 
 /**
- * struct lines_talk - what somebody said in a second
- * @uid: user
- * @since_ns: when the second began, 0: never
- * @said: bytes, as @rate_max of struct lines counts them
+ * struct lines_talk - how much was sent within a second
+ * @uid: user id
+ * @since_ns: start of that second (CLOCK_MONOTONIC), 0: nothing was sent yet
+ * @said: bytes, counted as for @rate_max of struct lines
  */
 struct lines_talk {
 	uint32_t uid;
@@ -36,20 +37,20 @@ struct lines_talk {
 };
 
 /**
- * struct lines_client - one that is connected
+ * struct lines_client - a connected client
  * @source: its socket
- * @server: whose client it is
- * @uid: user
- * @heard_ns: when it last said something
- * @talk: what it said
- * @in: what came and is not a whole line yet
- * @in_len: bytes of it
- * @in_room: of @in
- * @out: what was not sent yet
- * @out_len: bytes of it
- * @busy: lines of it are being read: it is freed afterwards
- * @gone: let go
- * @data: the server's
+ * @server: server it is connected to
+ * @uid: user id of the peer, from SO_PEERCRED
+ * @heard_ns: when it last sent something (CLOCK_MONOTONIC)
+ * @talk: how much it has sent
+ * @in: input that is not a whole line yet
+ * @in_len: bytes of @in
+ * @in_room: size of @in in bytes
+ * @out: output that was not sent yet
+ * @out_len: bytes of @out
+ * @busy: its lines are being handled, so it is freed only afterwards
+ * @gone: disconnected
+ * @data: for use by the server's callbacks
  */
 struct lines_client {
 	struct source source;
@@ -69,22 +70,25 @@ struct lines_client {
 
 /**
  * struct lines - a server
- * @path: of its socket
- * @for_all: every user of the machine may connect, not only its own
- * @clients_max: clients at a time
- * @line_max: bytes of a line
- * @out_max: bytes that a client may leave unread
- * @rate_max: bytes that a client may say in a second, of which each line has
- *	LINES_COST more than it has; one that says more is let go. What a user
- *	may say does not depend on the number of his clients, as he could come
- *	and go, and all of them are limited as well. 0: no limit
- * @line: a line came, without its end; it may be written to
- * @left: a client goes, may be NULL
- * @listener: the socket
- * @clients: by place
- * @dropped: clients that were let go
- * @users: what users said
- * @all: what all said
+ * @path: path of the socket
+ * @for_all: every user may connect, instead of only the owner and group of the
+ *	socket
+ * @clients_max: largest number of clients at a time
+ * @line_max: longest line, in bytes
+ * @out_max: bytes that may wait to be read by a client
+ * @rate_max: bytes that a client may send in a second, where each line counts
+ *	LINES_COST bytes more than its length. A client that sends more is
+ *	disconnected. All clients of a user share a limit of LINES_BY_USER times
+ *	this, as reconnecting would get around a limit per client, and all users
+ *	share one of LINES_BY_ALL times this. 0: no limit
+ * @line: a line was received; it is 0-terminated instead of its newline, and
+ *	may be modified
+ * @left: a client is being disconnected; may be NULL
+ * @listener: the listening socket
+ * @clients: @clients_max pointers, NULL: unused
+ * @dropped: clients that were disconnected by the server
+ * @users: how much each user has sent
+ * @all: how much all users have sent
  */
 struct lines {
 	const char *path;

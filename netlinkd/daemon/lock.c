@@ -10,10 +10,12 @@
 #include "srpol_lib.h"
 
 /**
- * lock_file() - be the only process that has a file locked
- * @path: of the file, which is made if there is none, and stays
- * @fd: result: to be closed at the end, -1 after an error
- * @err: why not: -EBUSY if another process has it
+ * lock_file() - lock a file so that no other process can
+ * @path: path of the file, which is created if necessary, and not removed
+ * @fd: result: descriptor to be closed to release the lock, -1 after an error
+ * @err: error message
+ *
+ * Return: 0, -EBUSY if another process has the lock, or another negative errno.
  */
 int lock_file(const char *path, int *fd, struct srpol_error *err)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages on standard error, with the priorities that journald reads off the
- * beginning of a line.
+ * Log messages to standard error. Under systemd each line has a prefix from
+ * which journald reads its priority.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ bool log_verbose;
 
 static void print(int priority, const char *fmt, va_list args)
 {
-	/* in one piece: libraries have threads that say something, too */
+	/* one unit, as threads of libraries also write to stderr */
 	flockfile(stderr);
 	if (getenv("JOURNAL_STREAM"))
 		fprintf(stderr, "<%d>", priority);
@@ -36,7 +36,7 @@ LOGGER(log_error, 3)
 LOGGER(log_notice, 5)
 LOGGER(log_info, 6)
 
-/* Only with --verbose. */
+/* Logs only with --verbose. */
 void log_debug(const char *fmt, ...)
 {
 	va_list args;

@@ -14,14 +14,15 @@ static int epoll_fd = -1;
 static bool stopping;
 
 /*
- * What is removed while events are handled may still have an event in the same
- * round; it is passed over.
+ * Events of the current round. A source that is removed while they are handled
+ * may have an event later in the round; loop_remove() clears it, so that it is
+ * skipped.
  */
 static struct epoll_event events[EVENTS];
 static int n_events;
 
 /**
- * loop_init() - make the loop
+ * loop_init() - create the loop
  *
  * Return: 0 or a negative errno.
  */
@@ -33,7 +34,8 @@ int loop_init(void)
 
 /**
  * loop_add() - watch a descriptor
- * @source: stays where it is until it is removed
+ * @source: source with its @fd and @ready set; must stay valid until it is
+ *	removed
  * @what: EPOLL* events
  *
  * Return: 0 or a negative errno.
@@ -47,7 +49,7 @@ int loop_add(struct source *source, uint32_t what)
 }
 
 /**
- * loop_change() - watch for other events
+ * loop_change() - change the events that are watched
  * @source: source of loop_add()
  * @what: EPOLL* events
  *
@@ -62,8 +64,8 @@ int loop_change(struct source *source, uint32_t what)
 }
 
 /**
- * loop_remove() - watch a descriptor no longer
- * @source: it
+ * loop_remove() - stop watching a descriptor, which is not closed
+ * @source: source of loop_add()
  */
 void loop_remove(struct source *source)
 {
@@ -76,7 +78,7 @@ void loop_remove(struct source *source)
 }
 
 /**
- * loop_run() - until loop_stop()
+ * loop_run() - handle events until loop_stop()
  *
  * Return: 0 or a negative errno.
  */
@@ -100,7 +102,7 @@ int loop_run(void)
 }
 
 /**
- * loop_stop() - have loop_run() return after what is ready now
+ * loop_stop() - make loop_run() return after the current round of events
  */
 void loop_stop(void)
 {
@@ -114,10 +116,10 @@ static struct timespec timespec_of(uint64_t ns)
 }
 
 /**
- * timer_open() - a timer as a source
- * @source: its @ready is set, @fd will be
- * @first_ns: from now to the first time, not 0
- * @every_ns: between two times, 0 once only
+ * timer_open() - create a timer and add it to the loop
+ * @source: @ready is set; @fd will be
+ * @first_ns: time until it first expires, not 0
+ * @every_ns: period after that, 0: expires only once
  *
  * Return: 0 or a negative errno.
  */
@@ -139,7 +141,7 @@ int timer_open(struct source *source, uint64_t first_ns, uint64_t every_ns)
 }
 
 /**
- * timer_take() - how often a timer has gone off since it was last asked
+ * timer_take() - read how often a timer has expired since the last call
  * @source: the timer
  */
 uint64_t timer_take(const struct source *source)
@@ -158,9 +160,9 @@ static void alarm_ready(struct source *source, uint32_t what)
 }
 
 /**
- * alarm_set() - have it ring, unless it is set already
- * @alarm: of ALARM_INIT()
- * @ns: from now, at least 1 is taken
+ * alarm_set() - set an alarm, unless it is set already
+ * @alarm: initialized by ALARM_INIT()
+ * @ns: nanoseconds from now; 0 counts as 1
  *
  * Return: 0 or a negative errno.
  */
@@ -178,7 +180,7 @@ int alarm_set(struct alarm *alarm, uint64_t ns)
 }
 
 /**
- * alarm_stop() - have it not ring
+ * alarm_stop() - cancel an alarm, if it is set
  * @alarm: the alarm
  */
 void alarm_stop(struct alarm *alarm)
@@ -191,7 +193,7 @@ void alarm_stop(struct alarm *alarm)
 }
 
 /**
- * now_ns() - CLOCK_MONOTONIC in nanoseconds
+ * now_ns() - read CLOCK_MONOTONIC in nanoseconds
  */
 uint64_t now_ns(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* One event loop: file descriptors and what to do when they are ready. */
+/* The event loop of a process: file descriptors and their handlers. */
 #ifndef _SRPOL_LOOP_H
 #define _SRPOL_LOOP_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /**
- * struct source - a file descriptor of the loop
+ * struct source - a file descriptor in the loop
  * @fd: the descriptor, owned by whoever added it
  * @ready: called with EPOLL* events; it may remove and free the source
  */
@@ -26,10 +26,10 @@ int timer_open(struct source *source, uint64_t first_ns, uint64_t every_ns);
 uint64_t timer_take(const struct source *source);
 
 /**
- * struct alarm - something to be done later, once
- * @source: timer; its fd is -1 while there is nothing to be done
- * @ring: what to do; it may set the alarm again
- * @data: for @ring
+ * struct alarm - a one-shot timer
+ * @source: timerfd; its fd is -1 while the timer is not set
+ * @ring: called when the timer expires; it may set it again
+ * @data: argument of @ring
  */
 struct alarm {
 	struct source source;

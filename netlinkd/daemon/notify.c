@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Telling the service manager: sd_notify(3)'s protocol, a datagram to the
- * socket that NOTIFY_SOCKET names.
+ * Notifies the service manager by the protocol of sd_notify(3): a datagram to
+ * the socket that NOTIFY_SOCKET names.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "notify.h"
 
 /**
- * notify() - tell the service manager, if there is one
+ * notify() - notify the service manager, if there is one
  * @text: such as "READY=1"
  */
 void notify(const char *text)
@@ -34,7 +34,7 @@ void notify(const char *text)
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return;
-	/* nobody there is no reason to do anything else */
+	/* a missing receiver is no error */
 	if (sendto(fd, text, strlen(text), MSG_NOSIGNAL,
 		   (struct sockaddr *)&addr,
 		   offsetof(struct sockaddr_un, sun_path) + len) < 0)

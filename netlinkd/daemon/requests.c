@@ -9,13 +9,13 @@
 #define VERSION		1
 #define CLIENTS_MAX	64
 #define LINE_MAX_LEN	4096
-#define OUT_MAX		(64 << 20)	/* ten thousand policies' paths */
+#define OUT_MAX		(64 << 20)	/* paths of 10000 policies */
 
 /**
- * struct request_later - a request that is answered later
- * @server: where it came
- * @client: who asked, NULL: it has left
- * @next: of all that wait
+ * struct request_later - a request to be answered later
+ * @server: server that received it
+ * @client: client that sent it, NULL: it has disconnected
+ * @next: next in the server's list
  */
 struct request_later {
 	struct request_server *server;
@@ -102,7 +102,7 @@ static void take_line(struct lines_client *client, char *line, size_t len)
 	json_decref(request);
 }
 
-/* Nobody waits for these answers any more. */
+/* Answers to requests of this client will be dropped. */
 static void client_left(struct lines_client *client)
 {
 	struct request_server *server =
@@ -115,10 +115,11 @@ static void client_left(struct lines_client *client)
 }
 
 /**
- * requests_later() - the request at hand is answered later
- * @server: in whose answer() this is called; that returns NULL
+ * requests_later() - announce that the current request is answered later
+ * @server: server whose answer() calls this, and then returns NULL
  *
- * Return: what requests_answer() wants, once; NULL without memory.
+ * Return: handle to be passed to requests_answer() exactly once; NULL without
+ * memory.
  */
 struct request_later *requests_later(struct request_server *server)
 {
@@ -135,12 +136,12 @@ struct request_later *requests_later(struct request_server *server)
 }
 
 /**
- * requests_answer() - the answer, at last
- * @later: it is freed
- * @body: reply, NULL: an error
- * @err: the error
+ * requests_answer() - answer a request of requests_later()
+ * @later: the request; it is freed
+ * @body: reply, whose reference is taken; NULL: an error
+ * @err: error message if @body is NULL
  *
- * Never from inside answer().
+ * Must not be called from within answer().
  */
 void requests_answer(struct request_later *later, json_t *body,
 		     const struct srpol_error *err)
@@ -158,10 +159,13 @@ void requests_answer(struct request_later *later, json_t *body,
 }
 
 /**
- * requests_start() - answer
- * @server: @requests is set
- * @path: of the socket; stays where it is
- * @err: why not: -EBUSY if another process does
+ * requests_start() - start to answer requests
+ * @server: @requests is set, optionally also limits and @may
+ * @path: path of the socket; the string must stay valid
+ * @err: error message
+ *
+ * Return: 0, -EBUSY if another process serves this socket, or another negative
+ * errno.
  */
 int requests_start(struct request_server *server, const char *path,
 		   struct srpol_error *err)
@@ -176,7 +180,7 @@ int requests_start(struct request_server *server, const char *path,
 }
 
 /**
- * requests_stop() - answer no more
+ * requests_stop() - stop answering requests
  * @server: started or not
  */
 void requests_stop(struct request_server *server)

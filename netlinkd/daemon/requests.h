@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Requests of the command: one line of JSON, {"version": 1, "request": NAME}
- * and what else it needs, and so is the answer, {"version": 1, "reply": ...} or
- * {"version": 1, "error": TEXT}.
+ * Requests of the srpol command. A request is one line of JSON, {"version": 1,
+ * "request": NAME} with further members, and so is its answer, {"version": 1,
+ * "reply": ...} or {"version": 1, "error": TEXT}.
  */
 #ifndef _SRPOL_REQUESTS_H
 #define _SRPOL_REQUESTS_H
@@ -12,9 +12,10 @@
 #include "lines.h"
 
 /**
- * struct request - what can be asked
+ * struct request - a kind of request
  * @name: its name
- * @answer: makes the reply; NULL after an error, or after requests_later()
+ * @answer: makes the reply; returns NULL after an error or after
+ *	requests_later()
  */
 struct request {
 	const char *name;
@@ -24,17 +25,18 @@ struct request {
 struct request_later;
 
 /**
- * struct request_server - a socket for requests
- * @lines: the socket, must be the first
- * @requests: ends with one without a name
- * @line_max: bytes of a request, 0: what is enough for most
- * @out_max: bytes of answers that a client may leave unread, 0: likewise
- * @may: may a user ask this? NULL: everybody may ask everything
- * @denied: requests that were not allowed
- * @asks: user whose request is being answered
- * @client: likewise the client
- * @later: that is answered later
- * @waiting: all that are
+ * struct request_server - a socket that answers requests
+ * @lines: the socket; must be the first member
+ * @requests: table of requests; the last row has no name
+ * @line_max: longest request in bytes, 0: the default
+ * @out_max: bytes of answers that may wait to be read by a client, 0: the
+ *	default
+ * @may: may this user send this request? NULL: everybody may send everything
+ * @denied: requests that were refused by @may
+ * @asks: user id of the request that is being answered
+ * @client: client of the request that is being answered
+ * @later: set if that request will be answered later
+ * @waiting: list of all requests to be answered later
  */
 struct request_server {
 	struct lines lines;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Servers in configuration files: where they are, how to log in. */
+/* Reads from a configuration file which servers to use and how to log in. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static bool begins(const char *url, const char *scheme)
 	return !strncmp(url, scheme, strlen(scheme));
 }
 
-/* Is there a host behind the scheme? */
+/* Does the URL have this scheme, followed by a host? */
 static bool is_server(const char *url, const char *scheme)
 {
 	return begins(url, scheme) && url[strlen(scheme)] &&
@@ -37,13 +37,13 @@ static int read_list(const json_t *o, const char *name, const char *plain,
 		    strlen(url) >= sizeof(servers->url[0]) ||
 		    (!is_server(url, plain) && !is_server(url, secure)))
 			goto wrong;
-		/* it would go over the network as it is, and into logs */
+		/* credentials in a URL would end up in logs */
 		if (strchr(url, '@'))
 			return srpol_error_set(err, -EINVAL,
 				"\"%s\": who logs in is \"user\" and \"password-file\", not part of a server",
 				name);
 		strcpy(servers->url[i], url);
-		/* paths begin with one */
+		/* the paths appended to it begin with a slash */
 		if (url[strlen(url) - 1] == '/')
 			servers->url[i][strlen(url) - 1] = '\0';
 	}
@@ -55,7 +55,7 @@ wrong:
 			       name, SERVERS_MAX, plain);
 }
 
-/* The first line of the file, whole. */
+/* Reads the password, which is the first line of the file. */
 static int read_password(const char *path, struct servers *servers,
 			 struct srpol_error *err)
 {
@@ -119,15 +119,15 @@ static bool all_secure(const struct servers *servers, const char *secure)
 }
 
 /**
- * servers_read() - servers, and how to log in
- * @o: JSON object, NULL: none
+ * servers_read() - read a list of servers, and how to log in
+ * @o: JSON object, NULL: no servers
  * @list: key of the list of URLs
- * @plain: how they begin, such as "http://"
- * @secure: how those with TLS begin
+ * @plain: URL scheme without TLS, such as "http://"
+ * @secure: URL scheme with TLS
  * @servers: result
- * @err: what is wrong
+ * @err: error message
  *
- * Certificates and passwords are for servers with TLS only.
+ * Certificates and passwords are only accepted if all servers use TLS.
  *
  * Return: 0 or a negative errno.
  */

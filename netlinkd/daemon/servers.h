@@ -10,15 +10,15 @@ struct srpol_error;
 #define SERVERS_MAX	8
 
 /**
- * struct servers - which servers, and who asks them
+ * struct servers - a list of servers, and how to log in to them
  * @n: number of @url
- * @url: such as https://10.0.0.1:2379, without a slash at its end
- * @cacert: file of the authority whose servers are believed; empty: those that
- *	the system believes
- * @cert: file of the certificate that is shown, empty: none
- * @key: file of its key
- * @user: name to log in with, empty: nobody
- * @password: its password
+ * @url: such as https://10.0.0.1:2379, without a trailing slash
+ * @cacert: file with the CA certificates that servers are verified against;
+ *	empty: those of the system
+ * @cert: file with the client certificate, empty: none
+ * @key: file with the private key of @cert
+ * @user: user name to log in with, empty: none
+ * @password: password of @user
  */
 struct servers {
 	uint32_t n;
@@ -30,7 +30,7 @@ struct servers {
 	char password[128];
 };
 
-/* keys of servers_read(), but for the list's, for words_check() */
+/* keys that servers_read() takes besides the list, for words_check() */
 #define SERVERS_KEYS	"cacert", "cert", "key", "user", "password-file"
 
 int servers_read(const json_t *o, const char *list, const char *plain,

@@ -24,10 +24,10 @@ static void take_signal(struct source *source, uint32_t what)
 }
 
 /**
- * signals_watch() - signals end the loop, in order
- * @hup: what SIGHUP does instead, NULL: nothing else
+ * signals_watch() - make SIGHUP, SIGINT and SIGTERM end the loop cleanly
+ * @hup: handler of SIGHUP, NULL: it ends the loop as well
  *
- * Whoever reads our messages may go: that is no reason to end.
+ * SIGPIPE is ignored: the process goes on when the reader of its output exits.
  *
  * Return: 0 or a negative errno.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Words of a configuration file. What is wrong is told with the key. */
+/* Reads values of a configuration file. Error messages name the key. */
 #include <errno.h>
 #include <string.h>
 
@@ -7,14 +7,16 @@
 #include "words.h"
 
 /**
- * words_number() - a number
+ * words_number() - read a number
  * @o: object
- * @key: its member
- * @min: least
- * @max: greatest
- * @fallback: if there is none
+ * @key: name of the member
+ * @min: smallest value
+ * @max: largest value
+ * @fallback: value if there is no such member
  * @value: result
- * @err: what is wrong
+ * @err: error message
+ *
+ * Return: 0 or -EINVAL.
  */
 int words_number(const json_t *o, const char *key, json_int_t min,
 		 json_int_t max, json_int_t fallback, json_int_t *value,
@@ -36,13 +38,15 @@ int words_number(const json_t *o, const char *key, json_int_t min,
 }
 
 /**
- * words_text() - a string
+ * words_text() - read a string
  * @o: object
- * @key: its member
- * @fallback: if there is none; NULL: there must be one
+ * @key: name of the member
+ * @fallback: value if there is no such member; NULL: the member is required
  * @to: result
- * @len: room there
- * @err: what is wrong
+ * @len: size of @to in bytes
+ * @err: error message
+ *
+ * Return: 0 or -EINVAL.
  */
 int words_text(const json_t *o, const char *key, const char *fallback,
 	       char *to, size_t len, struct srpol_error *err)
@@ -59,11 +63,13 @@ int words_text(const json_t *o, const char *key, const char *fallback,
 }
 
 /**
- * words_check() - no member that is unknown
+ * words_check() - refuse members that are unknown
  * @o: object
- * @keys: those that are known, then NULL
- * @where: where that is, for the message
- * @err: what is wrong
+ * @keys: known members, ended by NULL
+ * @where: appended to the error message to say where the object is
+ * @err: error message
+ *
+ * Return: 0 or -EINVAL.
  */
 int words_check(const json_t *o, const char * const *keys,
 		const char *where, struct srpol_error *err)
@@ -85,10 +91,12 @@ int words_check(const json_t *o, const char * const *keys,
 
 /**
  * words_file() - read a file that is one JSON object
- * @file: its name, which @err begins with
- * @take: takes the object
- * @config: for @take
- * @err: what is wrong
+ * @file: name of the file, which @err begins with
+ * @take: reads the object; returns 0 or a negative errno
+ * @config: argument of @take
+ * @err: error message
+ *
+ * Return: 0 or a negative errno.
  */
 int words_file(const char *file, int (*take)(const json_t *o, void *config,
 					     struct srpol_error *err),

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the host's applications will send to other hosts: forecasts for the
- * global engine. They are told when they are others than those that were told:
- * who says each second that he will send as much for another ten makes a word
- * every few seconds, not one a second.
+ * Forecasts of what the host's applications will send to other hosts, for the
+ * global engine. They are only sent when they differ noticeably from what was
+ * sent before: an application that says each second that it will go on sending
+ * at the same rate for ten seconds causes a message every few seconds, not one
+ * per second.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "follow.h"
 
-#define SAME_SHIFT	5	/* a 32nd more or less is the same */
-#define SAME_MS		200	/* likewise, when it begins or ends */
+#define SAME_SHIFT	5	/* changes up to 1/32 are ignored */
+#define SAME_MS		200	/* likewise shifts of start or end */
 
 static char *demand_text(const struct follow *f)
 {
@@ -24,7 +25,10 @@ static uint64_t apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* The end was put off: what was told is good for half of the time at least. */
+/*
+ * Are two ends the same? Small differences are ignored, and so is a later end
+ * as long as the announced end covers at least half of the remaining time.
+ */
 static bool same_end(uint64_t told, uint64_t is, uint64_t now_ms)
 {
 	return apart(told, is) <= SAME_MS ||
@@ -57,8 +61,8 @@ static const struct srpol_forecast *find(const struct srpol_forecasts *in,
 }
 
 /*
- * Each of the new ones is among the told, and as many: what ended by itself
- * has ended for the engine, too.
+ * Are the current forecasts the ones that were sent? Forecasts that were sent
+ * and have ended since do not count: the engine drops them by itself.
  */
 static bool all_same(const struct srpol_forecasts *told,
 		     const struct srpol_forecasts *is, uint64_t now_ms)
@@ -77,8 +81,8 @@ static bool all_same(const struct srpol_forecasts *told,
 }
 
 /**
- * demand_init() - forecasts are to be told
- * @f: host
+ * demand_init() - initialize the message with the forecasts
+ * @f: follower
  */
 void demand_init(struct follow *f)
 {
@@ -86,13 +90,14 @@ void demand_init(struct follow *f)
 }
 
 /**
- * follow_demands() - what the host's applications will send now
- * @f: host
- * @now: all of it, from GPUs of the host to those of others
- * @now_ms: milliseconds since 1970
+ * follow_demands() - update what the host's applications will send
+ * @f: follower
+ * @now: all current forecasts, from GPUs of this host to GPUs of other hosts
+ * @now_ms: wall-clock time in milliseconds since 1970
  *
- * To be called as often as it may be told. Of more than SRPOL_FORECASTS_MAX
- * those with the fewest bytes are told as one sum.
+ * Call it as often as the forecasts may be sent. Of more than
+ * SRPOL_FORECASTS_MAX forecasts, those with the fewest bytes are sent as one
+ * sum.
  */
 void follow_demands(struct follow *f, const struct srpol_forecasts *now,
 		    uint64_t now_ms)
@@ -103,7 +108,7 @@ void follow_demands(struct follow *f, const struct srpol_forecasts *now,
 	if (now->n)
 		memcpy(new.list, now->list, now->n * sizeof(*new.list));
 	srpol_forecasts_cut(&new, SRPOL_FORECASTS_MAX);
-	/* who never had any says nothing */
+	/* a host that never had forecasts sends no message */
 	if (!f->demand.busy && (f->demand.known || new.n) &&
 	    !all_same(&f->demands, &new, now_ms)) {
 		srpol_forecasts_free(&f->demands);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Index, pages and chunks at a head's revision, each held to the digest of what
- * refers to it. What does not fit is counted, and the head is given up. What is as
- * it is in the plan in force is not read again.
+ * Reads the index, pages and chunks of a plan at the revision of its head. Each
+ * is verified by the digest that refers to it: the head has the digest of the
+ * index, the index those of pages, pages those of chunks. If one does not
+ * match, this is counted and the whole head is rejected. Pages and chunks that
+ * have the same digest as in the plan in force are not read again.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,7 +24,7 @@ static char *copy(const char *text, size_t len)
 	return to;
 }
 
-/* Whether it is what was meant. */
+/* Does the text have the expected digest? */
 static bool has_digest(const char *text, size_t len, const char *wanted)
 {
 	char digest[SRPOL_DIGEST_LEN];
@@ -31,7 +33,7 @@ static bool has_digest(const char *text, size_t len, const char *wanted)
 	return !strcmp(digest, wanted);
 }
 
-/* Which pages the host's leaves are on. */
+/* Find the page of each of the host's leaves. */
 static void find_pages(const struct follow *f, struct follow_plan *p)
 {
 	uint32_t *number = store_alloc(f->fabric->n_nodes * sizeof(*number)), i;
@@ -43,13 +45,14 @@ static void find_pages(const struct follow *f, struct follow_plan *p)
 }
 
 /**
- * fetch_index() - take an index
- * @f: host
- * @p: plan in the making
- * @text: index
- * @len: bytes of it
+ * fetch_index() - verify and store the index of a plan
+ * @f: follower
+ * @p: plan being fetched
+ * @text: text of the index
+ * @len: bytes of @text
  *
- * Return: whether it is the one the head means, and for this topology.
+ * Return: true if it is the index that the head refers to, and for this
+ * topology.
  */
 bool fetch_index(struct follow *f, struct follow_plan *p, const char *text,
 		 size_t len)
@@ -76,14 +79,14 @@ bool fetch_index(struct follow *f, struct follow_plan *p, const char *text,
 }
 
 /**
- * fetch_page() - take a page
- * @f: host
- * @p: plan in the making, with its index
- * @number: of the page
- * @text: page
- * @len: bytes of it
+ * fetch_page() - verify and store a page of a plan
+ * @f: follower
+ * @p: plan being fetched, with its index
+ * @number: number of the page
+ * @text: text of the page
+ * @len: bytes of @text
  *
- * Return: whether it is the one the index means.
+ * Return: true if it is the page that the index refers to.
  */
 bool fetch_page(struct follow *f, struct follow_plan *p, uint32_t number,
 		const char *text, size_t len)
@@ -110,11 +113,11 @@ bool fetch_page(struct follow *f, struct follow_plan *p, uint32_t number,
 }
 
 /**
- * fetch_page_of() - a page that was taken
+ * fetch_page_of() - find a page that was stored
  * @p: plan
- * @number: its number
+ * @number: number of the page
  *
- * Return: it, NULL: it was not taken.
+ * Return: the page, NULL if it was not fetched.
  */
 const struct srpol_page *fetch_page_of(const struct follow_plan *p,
 				       uint32_t number)
@@ -128,12 +131,12 @@ const struct srpol_page *fetch_page_of(const struct follow_plan *p,
 }
 
 /**
- * fetch_chunk_of() - which chunk a leaf of the host has
- * @f: host
+ * fetch_chunk_of() - find the page entry for the chunk of a leaf
+ * @f: follower
  * @p: plan, with its pages
- * @at: which of the host's leaves
+ * @at: position of the leaf in @f->leaves
  *
- * Return: entry of the page, NULL: the plan says nothing of the leaf.
+ * Return: entry of the page, NULL if the plan has nothing for the leaf.
  */
 const struct srpol_page_entry *fetch_chunk_of(const struct follow *f,
 					      const struct follow_plan *p,
@@ -147,14 +150,14 @@ const struct srpol_page_entry *fetch_chunk_of(const struct follow *f,
 }
 
 /**
- * fetch_chunk() - take a chunk
- * @f: host
- * @p: plan in the making, with its pages
- * @at: which of the host's leaves it is of
- * @text: chunk
- * @len: bytes of it
+ * fetch_chunk() - verify and store the chunk of a leaf
+ * @f: follower
+ * @p: plan being fetched, with its pages
+ * @at: position of the leaf in @f->leaves
+ * @text: text of the chunk
+ * @len: bytes of @text
  *
- * Return: whether it is the one its page means.
+ * Return: true if it is the chunk that its page refers to.
  */
 bool fetch_chunk(struct follow *f, struct follow_plan *p, uint32_t at,
 		 const char *text, size_t len)
@@ -174,11 +177,11 @@ bool fetch_chunk(struct follow *f, struct follow_plan *p, uint32_t at,
 }
 
 /**
- * fetch_check() - make a plan of what was taken
- * @f: host
- * @p: plan in the making
+ * fetch_check() - parse the plan from the chunks that were stored
+ * @f: follower
+ * @p: plan being fetched
  *
- * Return: whether it is one.
+ * Return: true if the chunks make a valid plan.
  */
 bool fetch_check(struct follow *f, struct follow_plan *p)
 {
@@ -234,7 +237,7 @@ static void got_chunk(void *data, const struct store_reply *reply)
 		follow_fetched(f, true);
 }
 
-/* Text of a chunk in the plan in force, NULL: it is not the one that is meant. */
+/* Chunk of the plan in force if it has the digest of @meant, else NULL. */
 static const char *known_chunk(const struct follow *f, uint32_t at,
 			       const struct srpol_page_entry *meant)
 {
@@ -289,7 +292,7 @@ static void got_page(void *data, const struct store_reply *reply)
 		follow_fetched(f, true);
 }
 
-/* Text of a page in the plan in force, NULL: it is not the one that is meant. */
+/* Page of the plan in force if it has the digest of @meant, else NULL. */
 static const char *known_page(const struct follow *f, uint32_t number,
 			      const struct srpol_index_entry *meant)
 {
@@ -344,8 +347,8 @@ static void got_index(void *data, const struct store_reply *reply)
 }
 
 /**
- * fetch_start() - fetch what the head in @f->next means
- * @f: host; follow_fetched() is called at the end
+ * fetch_start() - fetch the plan that the head in @f->next refers to
+ * @f: follower; follow_fetched() is called at the end
  */
 void fetch_start(struct follow *f)
 {

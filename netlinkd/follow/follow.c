@@ -12,8 +12,8 @@
 #define AGAIN_NS	200000000ull
 
 /**
- * follow_plan_free() - end of a plan
- * @plan: may be NULL
+ * follow_plan_free() - free a plan
+ * @plan: plan, may be NULL
  */
 void follow_plan_free(struct follow_plan *plan)
 {
@@ -33,7 +33,7 @@ void follow_plan_free(struct follow_plan *plan)
 	free(plan);
 }
 
-/* The latest head that came is fetched; those between do not matter. */
+/* Fetch the latest head that arrived; older ones are skipped. */
 static void next_wanted(struct follow *f)
 {
 	if (!f->wanted_rev || f->next)
@@ -51,7 +51,7 @@ static bool is_news(struct follow *f, const struct srpol_head *head)
 {
 	const struct srpol_head *now = f->now ? &f->now->head : NULL;
 
-	/* another store: its epochs have nothing to do with those of before */
+	/* epochs of different stores cannot be compared */
 	if (!now || f->now->cluster != f->cluster)
 		return true;
 	if (head->epoch == now->epoch && head->term == now->term &&
@@ -79,17 +79,17 @@ static void begin(void *data, uint64_t cluster)
 	f->cluster = cluster;
 }
 
-/* @revision: one at which the head was this */
+/* @revision: a revision of the store at which @kv was the current head. */
 static void take_head(struct follow *f, const struct store_kv *kv,
 		      uint64_t revision)
 {
 	struct srpol_head head;
 	struct srpol_error err;
 
-	/* what is in force stays in force */
+	/* the head was deleted: the plan in force stays in force */
 	if (!kv->value)
 		return;
-	/* read again, or being fetched */
+	/* this head was decided on already or is being fetched */
 	if (kv->mod <= f->done_mod ||
 	    (f->next && f->next->cluster == f->cluster &&
 	     kv->mod <= f->next_mod))
@@ -122,7 +122,7 @@ static void end(void *data)
 {
 }
 
-/* All of it was read and fits: have it applied. */
+/* The plan in @f->next is complete and verified: apply it. */
 static void apply(struct follow *f)
 {
 	struct follow_plan *plan = f->next;
@@ -131,7 +131,7 @@ static void apply(struct follow *f)
 	ret = f->apply(f->data, plan);
 	f->next = NULL;
 	if (ret) {
-		/* when the head is read the next time, again */
+		/* try again when the head is read the next time */
 		f->done_mod = 0;
 		f->stats.failed++;
 		log_error("epoch %llu could not be applied: %s",
@@ -149,13 +149,13 @@ static void apply(struct follow *f)
 }
 
 /**
- * follow_fetched() - what is fetched has come to an end, good or not
- * @f: host; next->plan is there if it was good
- * @decided: it need not be fetched again
+ * follow_fetched() - fetching has ended, successfully or not
+ * @f: follower; next->plan is set if the plan is complete and verified
+ * @decided: the outcome is final; this head is not fetched again
  */
 void follow_fetched(struct follow *f, bool decided)
 {
-	/* revisions of a store that is gone say nothing of the new one's */
+	/* a revision of an earlier store means nothing in this one */
 	if (decided && f->next->cluster == f->cluster)
 		f->done_mod = f->next_mod;
 	if (f->next->plan) {
@@ -185,8 +185,8 @@ static void read_again(void *data)
 }
 
 /**
- * follow_again() - the store did not answer: read the head again, soon
- * @f: host
+ * follow_again() - read the head again soon, because a read failed
+ * @f: follower
  */
 void follow_again(struct follow *f)
 {
@@ -216,7 +216,7 @@ static void find_leaves(struct follow *f)
 	f->n_leaves = k;
 }
 
-/* What was published before may be lost. */
+/* The bus is connected (again); earlier messages may have been lost. */
 static void on_bus(void *data)
 {
 	struct follow *f = data;
@@ -238,11 +238,14 @@ static int open_bus(struct follow *f, struct srpol_error *err)
 }
 
 /**
- * follow_start() - begin to follow
- * @f: @config, @fabric, @host, @apply and @data are set, all else is 0
- * @err: why not
+ * follow_start() - start to follow the plans of the shard
+ * @f: @config, @fabric, @host, @apply and @data are set, all else is zero
+ * @err: error message
  *
- * The plan on the disk, if there is one that fits, is applied at once.
+ * The plan saved on disk is applied at once, if there is one that is valid for
+ * this topology.
+ *
+ * Return: 0 or a negative errno.
  */
 int follow_start(struct follow *f, struct srpol_error *err)
 {
@@ -280,8 +283,8 @@ int follow_start(struct follow *f, struct srpol_error *err)
 }
 
 /**
- * follow_stop() - follow no more; what was applied stays
- * @f: started, or all 0
+ * follow_stop() - stop following; the applied plan stays applied
+ * @f: started, or all zero
  */
 void follow_stop(struct follow *f)
 {

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A host's part of the global engine: follows the plan in force, checks it,
- * has it applied as a whole, acknowledges; reports what the host knows of
- * links. What "apply" does is the user's: srpold has the module change,
- * selftests/engine only takes notes.
+ * A host's part of the global engine. The host follows the head of its shard in
+ * the store, fetches the plan that the head refers to, verifies it, has it
+ * applied as a whole and acknowledges it. It also reports which links carry
+ * less than they should, what it sends over links, and what its applications
+ * will send. How a plan is applied is up to the caller: srpold has the kernel
+ * module make the changes, selftests/engine only records them.
  *
- *	follow.c	heads, and what becomes of them
- *	fetch.c		index, pages and chunks at a head's revision
- *	last.c		the last plan, on disk
- *	tell.c		lease, acknowledgement, report
- *	telling.c	what may be lost, over the bus or the store
- *	load.c		what the host sends over links
- *	demand.c	what its applications will send
+ *	follow.c	new heads, and whether a fetched plan is applied
+ *	fetch.c		reads index, pages and chunks at the revision of a head
+ *	last.c		saves the last plan to a file, and loads it
+ *	tell.c		lease, acknowledgement and link report
+ *	telling.c	messages that may be lost, over the bus or the store
+ *	load.c		measured loads of links
+ *	demand.c	forecasts of the applications
  */
 #ifndef _SRPOL_FOLLOW_H
 #define _SRPOL_FOLLOW_H
@@ -27,13 +29,16 @@
 #define FOLLOW_LOADS	1024
 
 /**
- * struct follow_config - what the operator wrote
- * @shard: part of the fabric the host is in
- * @store: where the store is
- * @bus: loads and forecasts are told there; without servers: in the store
- * @file: the last plan is kept there, empty: nowhere
- * @lease_s: reports outlive the host by so long at most
- * @damp_ns: a link has to be better for so long before that is reported
+ * struct follow_config - configuration by the operator
+ * @shard: shard of the fabric that the host belongs to
+ * @store: how to reach the store
+ * @bus: how to reach the bus. Without servers, loads and forecasts are written
+ *	to the store instead.
+ * @file: where the last plan is saved; empty: nowhere
+ * @lease_s: duration of the lease, in seconds. If the host dies, its keys in
+ *	the store are deleted when the lease expires.
+ * @damp_ns: how long a link has to stay better than last reported before the
+ *	improvement is reported, in nanoseconds
  */
 struct follow_config {
 	char shard[32];
@@ -45,18 +50,21 @@ struct follow_config {
 };
 
 /**
- * struct follow_stats - what became of heads
- * @applied: plans applied
- * @bad_head: heads that are none
- * @replayed: heads of an epoch or term of before
- * @bad_index: index is missing or not the one the head means, or a page likewise
- * @bad_chunk: likewise a chunk
- * @topology: plans for another topology
+ * struct follow_stats - counters of a follower
+ * @applied: plans applied, including the one loaded from disk
+ * @bad_head: heads that could not be parsed
+ * @replayed: heads that are not newer than the plan in force, by epoch and term
+ * @bad_index: indexes or pages that are missing or do not match the digest by
+ *	which they are referred to
+ * @bad_chunk: chunks that are missing, do not match their digest, or do not
+ *	make a valid plan
+ * @topology: plans that were made for another topology
  * @failed: plans that could not be applied
- * @compacted: reads that came too late
- * @resets: the store is another one
- * @reports: reports written
- * @retries: acknowledgements and reports that were not written, to be written again
+ * @compacted: reads at a revision that was already compacted
+ * @resets: times that the store was replaced by another one (new cluster id)
+ * @reports: transactions with a link report that were sent
+ * @retries: failed transactions of acknowledgement and report; each is sent
+ *	again
  */
 struct follow_stats {
 	uint64_t applied;
@@ -73,10 +81,11 @@ struct follow_stats {
 };
 
 /**
- * struct follow_link - what the host knows of a cable that is not as it should be
- * @cable: number
+ * struct follow_link - a cable that carries less than it should
+ * @cable: index of the cable
  * @capacity: bit/s, 0: down
- * @better_ns: what is reported is worse than this since then, 0: it is not
+ * @better_ns: since when the cable has been better than last reported
+ *	(CLOCK_MONOTONIC), 0: it is not better
  */
 struct follow_link {
 	uint32_t cable;
@@ -86,8 +95,8 @@ struct follow_link {
 
 /**
  * struct follow_load - what the host sends over a link
- * @link: directed link
- * @kbps: kbit/s
+ * @link: index of the directed link
+ * @kbps: rate in kbit/s
  */
 struct follow_load {
 	uint32_t link;
@@ -95,20 +104,25 @@ struct follow_load {
 };
 
 /**
- * struct follow_plan - a plan that was checked
- * @head: its head
- * @cluster: whose revisions
- * @index: its index
- * @index_text: likewise
- * @number: page of each of the host's leaves
- * @n_pages: number of @page
- * @page: pages of these
- * @page_text: likewise
- * @seen: last report of the host that the plan knows, 0: none
- * @n: number of @leaf
- * @leaf: the host's leaves that the plan says something of, by number
- * @chunk: text of these
- * @plan: their pairs
+ * struct follow_plan - a plan, complete and verified or still being fetched
+ * @head: head of the plan
+ * @cluster: id of the store that the plan came from. Revisions and epochs of
+ *	different stores cannot be compared.
+ * @index: index of the plan, parsed
+ * @index_text: index as it was read
+ * @number: page number of each of the host's leaves, by position in @leaves of
+ *	struct follow
+ * @n_pages: number of entries of @page
+ * @page: pages read so far, parsed
+ * @page_text: the same pages as they were read
+ * @seen: number of this host's latest report that the plan takes into account,
+ *	0: none
+ * @n: number of entries of @leaf
+ * @leaf: those of the host's leaves that have a chunk in this plan, as node
+ *	indexes in ascending order
+ * @chunk: text of the chunk of each @leaf
+ * @plan: source-destination pairs parsed from the chunks; NULL until all of
+ *	them were read
  */
 struct follow_plan {
 	struct srpol_head head;
@@ -129,16 +143,17 @@ struct follow_plan {
 struct follow;
 
 /**
- * struct telling - something that is told, and that the next word replaces
- * @follow: host
- * @what: first word of its key
- * @text: makes the value
- * @known: there was something to tell
- * @busy: transaction under way
- * @lease: its lease
- * @told: lease it was told with, on the bus 1; 0: it is not
- * @again: tells it again on the bus, which may have lost it
- * @count: times it was written, or published
+ * struct telling - a message to the engine; only its latest value counts
+ * @follow: the follower that sends it
+ * @what: first part of its key
+ * @text: makes the value; the result is freed by the caller
+ * @known: there is a value to send
+ * @busy: a store transaction is under way
+ * @lease: lease that this transaction uses
+ * @told: lease under which the value was written to the store, or 1 when it was
+ *	published on the bus; 0: it has to be sent
+ * @again: publishes it again on the bus, where messages may be lost
+ * @count: times it was written or published
  */
 struct telling {
 	struct follow *follow;
@@ -153,48 +168,51 @@ struct telling {
 };
 
 /**
- * struct follow - a host that follows
- * @config: what the operator wrote
- * @fabric: topology, which has to stay
- * @topology: its digest
- * @host: node
- * @apply: has a plan applied, or not at all; 0 or a negative errno. In
- *	@now is the one before until it returns.
- * @data: for @apply
- * @n_leaves: number of @leaves
- * @leaves: leaves of the host's NICs, by number
+ * struct follow - a host that follows the plans of its shard
+ * @config: configuration by the operator
+ * @fabric: topology; must outlive the follower
+ * @topology: digest of the topology
+ * @host: node index of the host
+ * @apply: applies a plan completely or not at all; returns 0 or a negative
+ *	errno. @now is still the previous plan while it runs.
+ * @data: argument for @apply
+ * @n_leaves: number of entries of @leaves
+ * @leaves: leaf switches that the host's NICs are connected to, as node indexes
+ *	in ascending order
  * @now: plan in force, NULL: none
- * @next: being fetched, NULL: none
- * @next_mod: revision of its head
- * @next_rev: it is read at this one, at which that was still the head: the
- *	former may be compacted
- * @next_at: of its leaves
- * @wanted: head that came meanwhile
- * @wanted_mod: its revision
- * @wanted_rev: see @next_rev
- * @done_mod: revision of the head that was decided on last
- * @links: struct follow_link: what is, or will be, reported
- * @number: of the last report
- * @stats: what happened
- * @store: the store
- * @mirror: of the head
- * @head_key: its key
- * @cluster: whose revisions
- * @again: reads the head again
- * @lease: of report and acknowledgement
- * @keep: keeps it
- * @keeping: lease request under way
- * @telling: transaction under way
- * @retry_ns: wait after the last one that failed, 0: it did not
- * @told: generation that was written
- * @told_number: number of the report that was written
- * @tell: generation that is to be
- * @loads: struct follow_load, by link: what is to be told
- * @load_rest: kbit/s of links that are not among them
- * @load: of these
- * @demands: forecasts, those with the most bytes
- * @demand: of these
- * @bus: the bus, NULL: none
+ * @next: plan that is being fetched, NULL: none
+ * @next_mod: revision of the last change of its head
+ * @next_rev: revision at which it is read. The head was still current at this
+ *	revision, which is @next_mod or later; @next_mod itself may be compacted
+ *	already.
+ * @next_at: position in @leaves up to which pages, then chunks, were fetched
+ * @wanted: latest head that arrived while @next was being fetched
+ * @wanted_mod: like @next_mod, for @wanted
+ * @wanted_rev: like @next_rev, for @wanted; 0: no head is waiting
+ * @done_mod: revision of the last head that was applied or rejected
+ * @links: struct follow_link; contents of the link report
+ * @number: number of the last link report
+ * @stats: counters
+ * @store: connection to the store
+ * @mirror: follows the key of the head
+ * @head_key: key of the head
+ * @cluster: id of the store that @done_mod and the other revisions belong to
+ * @again: timer to read the head again
+ * @lease: lease of report and acknowledgement, 0: none
+ * @keep: timer to renew the lease
+ * @keeping: a lease request is under way
+ * @telling: a transaction with report and acknowledgement is under way
+ * @retry_ns: wait after the last failed transaction, 0: the last one succeeded
+ * @told: generation that was sent last; 0 after a failure
+ * @told_number: number of the report that was sent last; 0 after a failure
+ * @tell: current generation of report and acknowledgement; incremented whenever
+ *	there is something new to send
+ * @loads: struct follow_load, sorted by link: loads to send
+ * @load_rest: total of the links that are not in @loads, in kbit/s
+ * @load: the message with @loads
+ * @demands: forecasts to send, those with the most bytes
+ * @demand: the message with @demands
+ * @bus: connection to the bus, NULL: none is configured
  */
 struct follow {
 	struct follow_config config;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The last plan on disk, in the bytes in which it came: it is checked again
- * when it is read. The last report is there as well: what the plan has seen of
- * this host stays seen, and what is reported anew has a higher number.
+ * The last plan, saved on disk as the texts that were read from the store, so
+ * that it can be verified again when it is loaded. The last link report is
+ * saved as well: after a restart, new reports need higher numbers than those
+ * that plans have already seen.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ static json_t *links_to_json(const struct follow *f)
 	return list;
 }
 
-/* Links of another topology are left out. */
+/* Links that are not in the topology are skipped. */
 static void take_links(struct follow *f, const json_t *list)
 {
 	const char *from, *to;
@@ -77,8 +78,8 @@ static void take_links(struct follow *f, const json_t *list)
 }
 
 /**
- * last_save() - keep the plan in force and the last report
- * @f: host
+ * last_save() - save the plan in force and the last link report
+ * @f: follower
  */
 void last_save(const struct follow *f)
 {
@@ -150,8 +151,8 @@ static bool take_plan(struct follow *f, struct follow_plan *p, json_t *o)
 }
 
 /**
- * last_load() - apply the plan on the disk, if there is one that fits
- * @f: host
+ * last_load() - load the saved report, and apply the saved plan if it is valid
+ * @f: follower
  */
 void last_load(struct follow *f)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the host sends over links, as it measured: links are numbers of the
- * topology, so that it is small, and it is written only when some link's is
- * another one by more than what differs from look to look. It is no part of
- * the report: that has a number, which a plan has seen or not.
+ * Loads of links, as measured by the host. Links are given as indexes into the
+ * topology to keep the message small, and a message is only sent when the load
+ * of some link has changed by more than normal fluctuation. Loads are not part
+ * of the link report, because that has a number which tells whether a plan has
+ * taken it into account.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -11,8 +12,8 @@
 
 #include "follow.h"
 
-#define SAME_SHIFT	5	/* a 32nd more or less is the same */
-#define SAME_CAPACITY	(1 << 20)	/* likewise this part of what the link has */
+#define SAME_SHIFT	5	/* changes up to 1/32 are ignored */
+#define SAME_CAPACITY	(1 << 20)	/* likewise this fraction of rate */
 
 static int by_link(const void *a, const void *b)
 {
@@ -39,7 +40,7 @@ static bool is_same(const struct follow *f, uint32_t link, uint32_t before,
 	return apart <= allowed && !before == !now;
 }
 
-/* Both sorted by link. */
+/* Compares with the loads to send; both are sorted by link. */
 static bool all_same(const struct follow *f, const struct vec *loads)
 {
 	const struct follow_load *a = f->loads.data, *b = loads->data;
@@ -71,8 +72,8 @@ static char *load_text(const struct follow *f)
 }
 
 /**
- * load_init() - loads are to be told
- * @f: host
+ * load_init() - initialize the message with the loads
+ * @f: follower
  */
 void load_init(struct follow *f)
 {
@@ -81,13 +82,13 @@ void load_init(struct follow *f)
 }
 
 /**
- * follow_measured() - what the host sends over links now
- * @f: host
- * @loads: links that carry something, in any order; each once
- * @n: number of them
+ * follow_measured() - update what the host sends over links
+ * @f: follower
+ * @loads: links with a load, in any order; each at most once
+ * @n: number of @loads
  *
- * To be called as often as it may be told. Of more than FOLLOW_LOADS links
- * those with the least are told as one sum.
+ * Call it as often as loads may be sent. Of more than FOLLOW_LOADS links, those
+ * with the least load are sent as one sum.
  */
 void follow_measured(struct follow *f, const struct follow_load *loads,
 		     size_t n)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a host tells: the epoch it has applied, and the links that it found to
- * carry less than they should. Both end with the host's lease. A link that is
- * worse is reported at once, one that is better after it stayed so.
+ * What a host writes to the store: which epoch it has applied, and which links
+ * carry less than they should. Both keys are deleted when the host's lease
+ * expires. A link that got worse is reported at once, one that got better only
+ * after it has stayed better for damp_ns.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -56,15 +57,16 @@ static char *ack_text(const struct follow *f)
 	return text ?: (abort(), NULL);
 }
 
-/* Between two times that the lease is kept. */
+/* Time between two renewals of the lease. */
 static uint64_t keep_every(const struct follow *f)
 {
 	return f->config.lease_s * NS_PER_SEC / 3;
 }
 
 /*
- * What was not written is written again after the lease was kept: that it is
- * gone may be why. A quarter of the lease is left to do so, whatever the wait.
+ * A failed transaction is repeated after the lease was renewed, because a lost
+ * lease may be the reason for the failure. The wait is limited so that, even
+ * with jitter, a quarter of the lease is left for the retry.
  */
 static void retry(struct follow *f)
 {
@@ -136,8 +138,8 @@ static void tell(struct follow *f)
 }
 
 /**
- * tell_soon() - something new is to be told
- * @f: host
+ * tell_soon() - the report or acknowledgement has changed; send it
+ * @f: follower
  */
 void tell_soon(struct follow *f)
 {
@@ -151,7 +153,7 @@ static void kept(void *data, const struct store_reply *reply)
 
 	f->keeping = false;
 	if (!reply->error && reply->lease != f->lease) {
-		/* a new one, or none: all is to be told anew */
+		/* a new lease, or none: the keys have to be written again */
 		f->lease = reply->lease;
 		f->told = 0;
 		f->told_number = 0;
@@ -180,8 +182,8 @@ static void keep(void *data)
 }
 
 /**
- * tell_start() - get a lease, and keep it
- * @f: host
+ * tell_start() - request a lease and keep renewing it
+ * @f: follower
  */
 void tell_start(struct follow *f)
 {
@@ -191,8 +193,8 @@ void tell_start(struct follow *f)
 }
 
 /**
- * tell_stop() - tell no more; what was told ends with the lease
- * @f: host
+ * tell_stop() - stop renewing the lease; the keys are deleted with it
+ * @f: follower
  */
 void tell_stop(struct follow *f)
 {
@@ -210,7 +212,7 @@ static const struct follow_link *find(const struct follow_link *links, size_t n,
 	return NULL;
 }
 
-/* Better than what is reported: is it so for long enough? */
+/* Has a link that is better than last reported stayed so for damp_ns? */
 static bool is_settled(struct follow *f, struct follow_link *reported)
 {
 	uint64_t now = now_ns();
@@ -249,13 +251,13 @@ static bool take_known(struct follow *f, const struct follow_link *links,
 }
 
 /**
- * follow_report() - what the host knows of links now
- * @f: host
- * @links: those that carry less than they should
- * @n: number of them
+ * follow_report() - update the link report from what the host knows now
+ * @f: follower
+ * @links: cables that carry less than they should
+ * @n: number of @links
  *
- * To be called now and then with the same, too: better links are reported
- * when they have stayed so.
+ * Call it periodically even when nothing has changed: an improvement is only
+ * reported by a later call, when it has lasted for damp_ns.
  *
  * Return: whether there is something new to report.
  */
@@ -284,9 +286,12 @@ bool follow_report(struct follow *f, const struct follow_link *links,
 }
 
 /**
- * follow_overrides() - does the host know of a cable what its plan does not?
- * @f: host
- * @cable: number
+ * follow_overrides() - does the host report a cable that its plan has not seen?
+ * @f: follower
+ * @cable: index of the cable
+ *
+ * Return: true if the cable is in the host's report, and the plan in force does
+ * not take the latest report into account yet.
  */
 bool follow_overrides(const struct follow *f, uint32_t cable)
 {

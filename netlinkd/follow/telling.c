@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a host tells and what the next word replaces: loads, forecasts. It may
- * be lost. So it goes over the bus, if there is one, and is repeated there; in
- * the store, where it costs each of its members a write to disk, it ends with
- * the host's lease.
+ * Messages of a host of which only the latest value counts: loads and
+ * forecasts. They may be lost. If a bus is configured they are published there,
+ * and repeated because nobody acknowledges them. Otherwise they are written to
+ * the store, which costs every store member a write to disk; the key is then
+ * deleted with the host's lease.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 
 #include "follow.h"
 
-#define REPEAT_NS	10000000000ull	/* engines forget after three */
+#define REPEAT_NS	10000000000ull	/* engines drop it after 3 of these */
 
 static void make_key(const struct telling *t, char *key, size_t size)
 {
@@ -76,11 +77,11 @@ static void repeat(void *data)
 }
 
 /**
- * telling_init() - something to be told
+ * telling_init() - initialize a message that has no value yet
  * @t: result
- * @f: host
- * @what: first word of its key
- * @text: makes the value, to be freed
+ * @f: follower
+ * @what: first part of the key
+ * @text: makes the value, which is freed after use
  */
 void telling_init(struct telling *t, struct follow *f, const char *what,
 		  char *(*text)(const struct follow *f))
@@ -92,8 +93,8 @@ void telling_init(struct telling *t, struct follow *f, const char *what,
 }
 
 /**
- * telling_stop() - tell it no more
- * @t: initialized, or all 0
+ * telling_stop() - stop repeating the message
+ * @t: message, initialized or all zero
  */
 void telling_stop(struct telling *t)
 {
@@ -102,8 +103,8 @@ void telling_stop(struct telling *t)
 }
 
 /**
- * telling_go_on() - tell it, if it is not told
- * @t: what is to be told
+ * telling_go_on() - send the current value unless it was sent already
+ * @t: message
  */
 void telling_go_on(struct telling *t)
 {
@@ -118,8 +119,8 @@ void telling_go_on(struct telling *t)
 }
 
 /**
- * telling_again() - what was told may be lost
- * @t: what is to be told
+ * telling_again() - send the value again, as it may have been lost
+ * @t: message
  */
 void telling_again(struct telling *t)
 {
@@ -127,8 +128,8 @@ void telling_again(struct telling *t)
 }
 
 /**
- * telling_news() - it is another thing now
- * @t: what is to be told; not while it is @busy
+ * telling_news() - mark the value as changed, so that it has to be sent
+ * @t: message; must not be @busy
  */
 void telling_news(struct telling *t)
 {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Reading words and values off the command line.
- */
+/* Reads words and values from the command line. */
 #include <errno.h>
 #include <net/if.h>
 #include <stdlib.h>
@@ -12,12 +10,13 @@
 #define DSCP_MAX	63
 
 /**
- * keyword() - is this keyword the next word? If so it is taken
- * @args: the line
- * @word: keyword that makes sense once; literal, as its address is kept
+ * keyword() - take the next word if it is this keyword
+ * @args: words
+ * @word: keyword that may be given only once; a literal, as its address is kept
  *
- * One that was there before is complained about, and the value that the
- * caller goes on to read is refused.
+ * If it was given before, an error is printed, and reading its value fails.
+ *
+ * Return: whether the next word was the keyword.
  */
 bool keyword(struct args *args, const char *word)
 {
@@ -42,7 +41,7 @@ bool more(const struct args *args)
 	return args->argc > 0;
 }
 
-/* The next word, or NULL. */
+/* Takes the next word; NULL if there is none. */
 const char *next(struct args *args)
 {
 	if (!more(args))
@@ -51,7 +50,7 @@ const char *next(struct args *args)
 	return *args->argv++;
 }
 
-/* Is this the next word? If so it is taken. */
+/* Takes the next word if it is this one. */
 bool is(struct args *args, const char *word)
 {
 	if (!more(args) || strcmp(*args->argv, word))
@@ -97,7 +96,7 @@ bool read_u32(struct args *args, const char *what, uint32_t max,
 	return false;
 }
 
-/* A class selector, an assured forwarding class or a number. */
+/* Reads a DSCP: its name or number. */
 bool read_dscp(struct args *args, const char *what, uint32_t *dscp)
 {
 	const char *word;
@@ -112,7 +111,7 @@ bool read_dscp(struct args *args, const char *what, uint32_t *dscp)
 	return false;
 }
 
-/* A number that is not 0. */
+/* Reads a number that is not 0. */
 bool read_id(struct args *args, const char *what, uint32_t *id)
 {
 	const char *word;
@@ -126,7 +125,7 @@ bool read_id(struct args *args, const char *what, uint32_t *id)
 	return false;
 }
 
-/* A name as the module takes it: printable UTF-8 of bounded length. */
+/* Reads a name of bounded length; the module requires printable UTF-8. */
 bool read_label(struct args *args, const char *what, const char **word)
 {
 	if (!read_word(args, what, word))
@@ -148,7 +147,7 @@ static void complain_time(const char *what, const char *word,
 		 (double)range->max * unit_ns / SEC);
 }
 
-/* A number with its unit; a bare number has the unit of the result. */
+/* Reads a time. Without a unit, the number has the unit of the result. */
 bool read_time(struct args *args, const char *what, uint64_t unit_ns,
 	       struct time_range range, uint32_t *value)
 {
@@ -182,7 +181,7 @@ bool read_time(struct args *args, const char *what, uint64_t unit_ns,
 	return false;
 }
 
-/* N or N-M */
+/* Reads N or N-M. */
 bool read_range(struct args *args, const char *what, uint32_t max,
 		uint32_t *lo, uint32_t *hi)
 {
@@ -270,7 +269,7 @@ bool read_dev(struct args *args, unsigned int *ifindex)
 	return false;
 }
 
-/* For the end of a list of keywords. */
+/* Prints an error for a word that is not a known keyword; always false. */
 bool unknown(struct args *args)
 {
 	complain("\"%s\" is unexpected here", *args->argv);

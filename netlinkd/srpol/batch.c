@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * srpol -batch: the commands of a file. Requests are collected and carried out
- * as one transaction: packets see all of them at one point, or none if one is
- * refused. A command that shows something or attaches a device ends the
- * transaction, and what follows is another one. With -force each command
- * stands for itself.
+ * srpol -batch: runs the commands of a file. Requests are collected and sent as
+ * one transaction, so that packets see either all of them or, if one is
+ * refused, none. A command that shows something or attaches a device ends the
+ * transaction, and a new one follows. With -force each command is carried out
+ * by itself.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@
 #define BATCH_WORDS	512
 
 /**
- * struct collection - requests that wait to be carried out
+ * struct collection - requests that wait to be sent
  * @active: requests are collected instead of sent
- * @take: what else to do with a request, NULL: it joins @batch
+ * @take: takes each request, NULL: requests are added to @batch
  * @batch: the requests
- * @lines: line of each
- * @file: where they come from
+ * @lines: line of each request in the file
+ * @file: name of the file
  * @line: line that is being read
  */
 static struct {
@@ -35,7 +35,7 @@ static struct {
 /**
  * batch_add() - add a request to the transaction
  * @nlh: the request
- * @line: line it comes from, 0 none
+ * @line: its line in the file, 0: none
  *
  * Return: an EXIT_*.
  */
@@ -50,7 +50,7 @@ int batch_add(const struct nlmsghdr *nlh, unsigned int line)
 }
 
 /**
- * batch_commit() - carry the transaction out
+ * batch_commit() - send the transaction
  *
  * Return: an EXIT_*.
  */
@@ -75,7 +75,7 @@ int batch_commit(void)
 }
 
 /**
- * batch_flush() - carry out what waits, as something needs the result
+ * batch_flush() - send the waiting requests, as their result is needed now
  *
  * Return: an EXIT_*.
  */
@@ -97,10 +97,10 @@ unsigned int batch_line(void)
 }
 
 /**
- * send_request() - send a request that has no answer but success
+ * send_request() - send a request that has no reply other than success
  * @msg: the request
  *
- * In a batch it is only remembered.
+ * While a file is collected the request is only remembered.
  *
  * Return: EXIT_OK or EXIT_REFUSED.
  */
@@ -116,7 +116,10 @@ int send_request(struct srpol_msg *msg)
 	return err ? refused(err, &error) : EXIT_OK;
 }
 
-/* Split a line at white space, "..." and '...' keep it; # ends the line. */
+/*
+ * Splits a line at white space, which "..." and '...' preserve. A # at the
+ * start of a word begins a comment.
+ */
 static int split(char *line, char **argv, int max)
 {
 	char *to = line, quote;
@@ -147,7 +150,7 @@ static int split(char *line, char **argv, int max)
 	}
 }
 
-/* A line, with those that end in a backslash joined; false at the end. */
+/* Reads a line and joins those continued by a backslash; false at the end. */
 static bool read_line(FILE *file, char **line, size_t *size,
 		      unsigned int *number)
 {
@@ -177,7 +180,9 @@ static bool read_line(FILE *file, char **line, size_t *size,
 	return len > 0;
 }
 
-/* The commands of an open file, up to the first that fails unless @force. */
+/*
+ * Runs the commands of a file; without @force, stops at the first that fails.
+ */
 static int run_lines(FILE *file, const char *name, bool force)
 {
 	char *argv[BATCH_WORDS], *line = NULL;
@@ -207,11 +212,11 @@ static int run_lines(FILE *file, const char *name, bool force)
 }
 
 /**
- * collect_file() - read a file of commands
- * @name: the file, "-" for standard input
- * @take: gets each request, NULL: they join the transaction
+ * collect_file() - read a file of commands and collect their requests
+ * @name: name of the file, "-" for standard input
+ * @take: takes each request, NULL: they are added to the transaction
  *
- * Return: an EXIT_*; the transaction is still to be carried out.
+ * Return: an EXIT_*; batch_commit() has to follow.
  */
 int collect_file(const char *name, request_taker take)
 {
@@ -232,8 +237,8 @@ int collect_file(const char *name, request_taker take)
 
 /**
  * run_batch() - srpol -batch
- * @name: the file, "-" for standard input
- * @force: go on after a command that fails, each for itself
+ * @name: name of the file, "-" for standard input
+ * @force: send each request by itself, and go on after one that fails
  *
  * Return: an EXIT_*.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * srpol bug-report: one archive of what a maintainer asks for first. It holds
- * names, addresses and counters, no payload of packets, no keys.
+ * srpol bug-report: makes one archive of what a maintainer asks for first. It
+ * has names, addresses and counters, but no packet payload and no keys.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static const struct {
 	{ "modules", "lsmod" },
 };
 
-/* Its output and its complaints, whether it is there or not. */
+/* Saves the output and error messages of a command, which may not exist. */
 static void collect(const char *dir, const char *file, const char *command)
 {
 	char line[1024];
@@ -71,7 +71,10 @@ static int pack(const char *archive, const char *dir, const char *name)
 	       complain("tar could not write %s", archive) : EXIT_OK;
 }
 
-/* The srpol that collects is the one that was called, if another is there. */
+/*
+ * Puts the folder of this program first in PATH, so that the commands run this
+ * srpol even if another one is installed.
+ */
 static void prefer_own(void)
 {
 	const char *path = getenv("PATH");
@@ -90,7 +93,7 @@ static void prefer_own(void)
 
 /**
  * do_bug_report() - srpol bug-report
- * @args: name of the archive
+ * @args: name of the archive, optional
  *
  * Return: an EXIT_*.
  */

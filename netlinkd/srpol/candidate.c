@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Candidate paths: their words, and changing one without restating the policy.
+ * Candidate paths: reads their words, and changes one without restating the
+ * policy.
  *
- * The module takes the candidate paths of a policy together. To change one of
- * them they are read, and sent back with that one changed, and with the revision
- * that was read: if someone else has changed the policy in between the module
- * refuses.
+ * The module takes all candidate paths of a policy at once. To change one, all
+ * are read, and sent back with the change and with the revision that was read.
+ * The module refuses this if someone else has changed the policy in between.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #include "srpol.h"
 
-/* ASN:ADDR */
+/* Reads ASN:ADDR. */
 static bool put_originator(struct srpol_msg *msg, struct args *args)
 {
 	struct in6_addr node;
@@ -82,11 +82,11 @@ static bool put_candidate_keyword(struct srpol_msg *msg, struct args *args,
 }
 
 /**
- * put_candidate() - the words behind "candidate" as a nest
+ * put_candidate() - read the words after "candidate" into a nested attribute
  * @msg: the request
- * @args: the line; what is not part of a candidate path is left there
+ * @args: words; those that are not part of a candidate path are left
  *
- * Return: false after a complaint.
+ * Return: false after an error message.
  */
 bool put_candidate(struct srpol_msg *msg, struct args *args)
 {
@@ -100,7 +100,7 @@ bool put_candidate(struct srpol_msg *msg, struct args *args)
 		if (!put_candidate_keyword(msg, args, &known))
 			return false;
 	srpol_msg_nest_end(msg, nest);
-	/* the next candidate has the same keywords */
+	/* the next candidate path may have the same keywords again */
 	args->n_seen = n_seen;
 	return true;
 }
@@ -118,7 +118,7 @@ static bool put_listed(struct srpol_msg *msg, const struct list_info *list)
 	return true;
 }
 
-/* A candidate path as it is. */
+/* Adds an existing candidate path unchanged. */
 static bool put_present(struct srpol_msg *msg,
 			const struct candidate_info *cand)
 {
@@ -145,7 +145,7 @@ static bool put_present(struct srpol_msg *msg,
 }
 
 /**
- * struct which - what names a candidate path of a policy
+ * struct which - identifies candidate paths of a policy
  */
 struct which {
 	bool has_preference;
@@ -163,7 +163,10 @@ static bool is_which(const struct which *w, const struct candidate_info *cand)
 	       (!w->name || !strcmp(w->name, cand->name));
 }
 
-/* The same words name a candidate path and are part of a new one. */
+/*
+ * Looks for the words that identify a candidate path, without taking them: they
+ * are part of the new candidate path as well.
+ */
 static void find_which(const struct args *line, struct which *which)
 {
 	struct args args = *line;
@@ -204,7 +207,9 @@ static const struct policy_info *get_policy(struct vec *policies,
 	return NULL;
 }
 
-/* Those that stay; how many do not. */
+/*
+ * Adds the candidate paths that stay; returns how many are replaced or deleted.
+ */
 static unsigned int put_others(struct srpol_msg *msg,
 			       const struct policy_info *policy,
 			       const struct which *which, bool *fits)
@@ -222,7 +227,7 @@ static unsigned int put_others(struct srpol_msg *msg,
 	return gone;
 }
 
-/* That of the one which is replaced, else one that none has. */
+/* The discriminator of the replaced candidate path, else one that is unused. */
 static uint32_t new_discriminator(const struct policy_info *policy,
 				  const struct which *which)
 {
@@ -237,7 +242,7 @@ static uint32_t new_discriminator(const struct policy_info *policy,
 	return top + 1;
 }
 
-/* The new one is last. */
+/* Adds the new candidate path, which is the last one of the policy. */
 static bool put_new(struct srpol_msg *msg, struct args *args,
 		    uint32_t discriminator)
 {
@@ -264,8 +269,8 @@ static bool put_new(struct srpol_msg *msg, struct args *args,
 
 /**
  * policy_candidate() - srpol policy candidate
- * @args: the command, the policy, the candidate path
- * @flags: none
+ * @args: words with the command, the policy and the candidate path
+ * @flags: not used
  *
  * Return: an EXIT_*.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Control groups by path. The kernel knows one by a number, which is the inode
- * of its folder and another one after a reboot.
+ * Control groups by path. The kernel identifies a control group by a number,
+ * the inode of its folder, which changes at a reboot.
  */
 #include <errno.h>
 #include <ftw.h>
@@ -14,11 +14,11 @@
 #define OPEN_FOLDERS	16
 
 /**
- * cgroup_id() - number of a control group
- * @name: path, below the cgroup2 mount or whole, or a number
+ * cgroup_id() - find the number of a control group
+ * @name: path, absolute or relative to the cgroup2 mount, or a number
  * @id: result
  *
- * Return: false after a complaint.
+ * Return: false after an error message.
  */
 bool cgroup_id(const char *name, uint64_t *id)
 {
@@ -59,10 +59,10 @@ static int is_wanted(const char *path, const struct stat *st, int type,
 }
 
 /**
- * cgroup_path() - path of a control group below the cgroup2 mount
+ * cgroup_path() - find the path of a control group below the cgroup2 mount
  * @id: its number
  *
- * Return: a static buffer, or NULL if there is none of this number.
+ * Return: a static buffer, or NULL if there is no control group of this number.
  */
 const char *cgroup_path(uint64_t id)
 {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * srpol config: settings of the namespace.
- */
+/* srpol config: settings of the network namespace. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +58,7 @@ static bool put_prefix(struct srpol_msg *msg, uint16_t type, const char *text)
 	return true;
 }
 
-/* An entry without a prefix stands for none at all. */
+/* Adds a list of prefixes. "none" is sent as one entry without a prefix. */
 static bool put_prefixes(struct srpol_msg *msg, struct args *args,
 			 const char *what, uint16_t type)
 {

@@ -8,11 +8,11 @@
 #include "srpol.h"
 
 /**
- * need_maps() - may the maps be read
+ * need_maps() - check that the maps may be read
  *
- * Without a data plane there are none, and that is fine: nothing was counted.
+ * It is no error if there is no data plane: nothing was counted then.
  *
- * Return: EXIT_OK, or EXIT_REFUSED after saying why.
+ * Return: EXIT_OK, or EXIT_REFUSED after an error message.
  */
 int need_maps(void)
 {
@@ -24,9 +24,9 @@ int need_maps(void)
 }
 
 /**
- * need_data_plane() - is there a data plane, and may its maps be read
+ * need_data_plane() - check that there is a data plane and its maps may be read
  *
- * Return: EXIT_OK, or EXIT_REFUSED after saying why not.
+ * Return: EXIT_OK, or EXIT_REFUSED after an error message.
  */
 int need_data_plane(void)
 {
@@ -42,11 +42,11 @@ int need_data_plane(void)
 }
 
 /**
- * print_counter() - packets and bytes of an object
+ * print_counter() - print packets and bytes of an object
  * @map: name of the map
  * @id: index of the object
  *
- * Inside an object "stats" that the caller opens.
+ * To be called inside an object "stats".
  */
 void print_counter(const char *map, uint32_t id)
 {
@@ -54,7 +54,7 @@ void print_counter(const char *map, uint32_t id)
 	static char open_name[32];
 	static int fd = -1;
 
-	/* listings ask for one map many times */
+	/* a listing reads the same map for each object */
 	if (strcmp(map, open_name)) {
 		snprintf(open_name, sizeof(open_name), "%s", map);
 		fd = srpol_map_open(map);
@@ -72,7 +72,7 @@ struct error_info {
 	uint64_t count;
 };
 
-/* Read once: a listing asks for every object. */
+/* All entries, read once, as a listing asks for every object. */
 static const struct vec *fetch_errors(void)
 {
 	static struct vec errors = VEC_INIT(struct error_info);
@@ -98,9 +98,9 @@ static const struct vec *fetch_errors(void)
 }
 
 /**
- * print_errors() - errors of an object by reason
+ * print_errors() - print the errors of an object by reason
  * @kind: SRPOL_ERROR_*
- * @id: the object
+ * @id: number of the object
  */
 void print_errors(uint16_t kind, uint32_t id)
 {
@@ -120,9 +120,9 @@ void print_errors(uint16_t kind, uint32_t id)
 }
 
 /**
- * find_error() - how often a reason was counted for an object
+ * find_error() - read how often a reason was counted for an object
  * @kind: SRPOL_ERROR_*
- * @id: the object
+ * @id: number of the object
  * @reason: enum srpol_reason
  */
 uint64_t find_error(uint16_t kind, uint32_t id, uint16_t reason)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the module takes for a setting that is not given, as the netlink spec
- * states it. selftests/vm/tests/cli_batch.py holds them against the module.
+ * Default values of settings, as the netlink spec defines them.
+ * selftests/vm/tests/cli_batch.py compares them with those of the module.
  */
 #ifndef _SRPOL_DEFAULTS_H
 #define _SRPOL_DEFAULTS_H

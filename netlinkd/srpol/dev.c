@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * srpol dev: put srpol on a device and take it off.
- */
+/* srpol dev: attach srpol to a device and detach it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +27,11 @@ static const char usage[] =
 "\"watch\" goes on: a device that is created anew gets the role it had.\n";
 
 /**
- * attach_dev() - put srpol on a device
- * @wanted: which, and as what
+ * attach_dev() - attach srpol to a device
+ * @wanted: device, role and options
  * @flags: NLM_F_* of the request
  *
- * At once: attaching is not part of a transaction.
+ * This is done at once, as attaching cannot be part of a transaction.
  *
  * Return: an EXIT_*.
  */
@@ -53,22 +51,22 @@ int attach_dev(const struct wanted_dev *wanted, unsigned int flags)
 static int (*deferred)(const struct wanted_dev *dev);
 
 /**
- * dev_defer() - have "dev add" done later
- * @take: gets what is asked for; NULL: "dev add" is done at once again
+ * dev_defer() - have the devices of "dev add" collected instead of attached
+ * @take: takes each device; NULL: "dev add" attaches at once again
  */
 void dev_defer(int (*take)(const struct wanted_dev *dev))
 {
 	deferred = take;
 }
 
-/* By the hook that steers first. */
+/* XDP modes by the hook that steers first. */
 static const struct srpol_name hooks[] = {
 	{ SRPOL_XDP_MODE_NONE, "tc" },
 	{ SRPOL_XDP_MODE_NATIVE, "xdp" },
 	{ 0, NULL },
 };
 
-/* Read what follows "dev add DEV". */
+/* Reads the words after "dev add DEV". */
 static bool read_add(struct args *args, struct srpol_host_port *h,
 		     struct wanted_dev *dev)
 {
@@ -110,7 +108,10 @@ static uint32_t role_of(unsigned int ifindex)
 	return srpol_role_find(&genl, ifindex, &dev) ? dev.role : 0;
 }
 
-/* A virtual port that is there: nothing but its addresses may be new. */
+/*
+ * Updates the data plane for a virtual port that exists: only its addresses may
+ * have changed.
+ */
 static int sync_host(unsigned int ifindex)
 {
 	struct srpol_error error = {};
@@ -124,9 +125,9 @@ static int sync_host(unsigned int ifindex)
 }
 
 /**
- * put_dev() - have srpol on a device, as a file says
+ * put_dev() - attach srpol to a device as a file says
  * @dev: what the file says
- * @there: it is on it
+ * @there: srpol is attached to it already
  *
  * Return: an EXIT_*.
  */
@@ -139,7 +140,9 @@ int put_dev(const struct wanted_dev *dev, bool there)
 						  EXIT_OK;
 }
 
-/* A virtual port that is there already, with the same check of sources? */
+/*
+ * "dev add" of a virtual port that exists: its source check must be the same.
+ */
 static int same_host(const struct wanted_dev *dev, const struct dev_info *is)
 {
 	if (dev->source != SOURCE_AUTO && dev->source != is->source)
@@ -293,7 +296,7 @@ static void print_programs(const struct dev_info *dev,
 		out_text(" INGRESS NOT ATTACHED");
 }
 
-/* Those of a virtual port are on its other end. */
+/* The programs of a virtual port are on the other end of its veth pair. */
 static int dev_status(const struct dev_info *dev, struct srpol_dev_status *st)
 {
 	unsigned int peer = 0;

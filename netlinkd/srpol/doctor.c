@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * srpol doctor: what keeps srpol from working here, and what to do about it.
+ * srpol doctor: finds what keeps srpol from working on this host, and gives
+ * advice.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -105,8 +106,9 @@ static void report_orphan(const char *dir, void *data)
 }
 
 /*
- * What is pinned has to be of this namespace, and what the module writes to:
- * programs forward by maps that nobody writes any more without a word.
+ * The pinned data plane has to belong to this network namespace, and has to be
+ * the one that the module writes to. Otherwise its programs would silently
+ * forward by maps that nobody updates.
  */
 static void check_pins(void)
 {
@@ -163,7 +165,7 @@ static int read_sysctl(const char *fmt, const char *name)
 	return v;
 }
 
-/* Decapsulated packets that are not for this host have to be forwarded. */
+/* Decapsulated packets for other hosts need forwarding. */
 static void check_forwarding(const struct vec *sids)
 {
 	const struct sid_info *sid;
@@ -196,8 +198,8 @@ static int effective(const char *fmt, const char *dev)
 }
 
 /*
- * A virtual port: is it as it was made? Addresses may have come since, and paths
- * that leave less room.
+ * Checks that a virtual port is as it was made: addresses may have been added
+ * since that the data plane does not know, or paths with a smaller MTU.
  */
 static void check_host(const struct dev_info *dev, const char *name,
 		       const struct vec *paths)
@@ -242,7 +244,7 @@ static void report_stale(const char *peer, void *data)
 	       peer);
 }
 
-/* Virtual ports that were deleted by others than srpol. */
+/* Finds what is left of virtual ports that were not deleted by srpol. */
 static void check_hosts_gone(void)
 {
 	srpol_host_stale(report_stale, NULL);
@@ -317,7 +319,10 @@ static void check_dev(const struct dev_info *dev, const struct vec *paths,
 		       inner >= 1024 + RDMA_OVERHEAD ? "1024" : "below 1024");
 }
 
-/* What the XDP of host ports steers leaves by XDP transmission of the uplink. */
+/*
+ * What XDP of a host port steers is sent by XDP transmission of the uplink, so
+ * the uplink has to accept frames from XDP.
+ */
 static void check_ports(const struct vec *devs)
 {
 	const struct dev_info *dev;
@@ -344,8 +349,8 @@ static void check_ports(const struct vec *devs)
 }
 
 /*
- * A policy takes what goes to its own endpoint; for anything behind that a
- * steering prefix has to say so.
+ * A policy steers packets to its own endpoint. Destinations behind the endpoint
+ * need a steering prefix.
  */
 static void check_steering(const struct vec *rules)
 {
@@ -383,7 +388,9 @@ static void check_steering(const struct vec *rules)
 	vec_free(&endpoints);
 }
 
-/* The source of outer packets is where ICMPv6 errors have to come back to. */
+/*
+ * Checks the objects of the module: devices, SIDs, paths, rules and policies.
+ */
 static void check_objects(void)
 {
 	struct vec paths = VEC_INIT(struct path_info);

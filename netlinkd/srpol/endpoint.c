@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * srpol endpoint: inner destination prefixes and their policy endpoints.
+ * srpol endpoint: steering prefixes, which map inner destinations to endpoints
+ * of policies.
  */
 #include <string.h>
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * srpol engine: what srpold, the local SR engine of this namespace, knows.
- */
+/* srpol engine: asks srpold, the local SR engine of this network namespace. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -33,7 +31,7 @@ static const char usage[] =
 #define DAY_MS		86400000
 #define SOCKET_DIR	"/run/srpold"
 
-/* An answer that is no error, but not what was wanted. */
+/* Is this a reply that is not an error, but refuses what was asked for? */
 static bool is_refusal(const json_t *reply)
 {
 	const char *decision = json_string_value(json_object_get(reply,
@@ -66,7 +64,7 @@ static int print_reply(const char *who, void (*print)(const json_t *reply),
 	return is_refusal(reply) ? EXIT_REFUSED : EXIT_OK;
 }
 
-/* FROM TO */
+/* Reads FROM TO. */
 static bool read_ends(struct args *args, json_t *request)
 {
 	static const char * const keys[] = { "from", "to" };
@@ -192,7 +190,7 @@ static bool read_one_demand(struct args *args, json_t *demand)
 	return ok;
 }
 
-/* The daemon says what is missing, and what is not there. */
+/* The daemon reports missing members and unknown names. */
 static bool read_demand(struct args *args, json_t *request)
 {
 	const char *what = more(args) ? next(args) : "show", *owner;
@@ -245,11 +243,11 @@ static bool default_socket(char *path, size_t len)
 }
 
 /**
- * engine_talk() - ask an engine
- * @who: srpold, srpol-fabricd
- * @socket_path: of its socket, NULL: that of this namespace
- * @request: "request" and what else it needs
- * @print: prints the answer, NULL: nothing to be printed
+ * engine_talk() - send a request to an engine and print its reply
+ * @who: name of the daemon: srpold or srpol-fabricd
+ * @socket_path: path of its socket, NULL: that of srpold in this namespace
+ * @request: JSON object with "request" and further members
+ * @print: prints the reply, NULL: nothing is printed
  *
  * Return: an EXIT_*.
  */
@@ -280,9 +278,9 @@ int engine_talk(const char *who, const char *socket_path, json_t *request,
 }
 
 /**
- * engine_command() - a command that asks an engine
- * @e: the engine, and what it can be asked
- * @args: what to ask or tell
+ * engine_command() - run a command that asks an engine
+ * @e: the engine and its requests
+ * @args: words of the command
  *
  * Return: an EXIT_*.
  */
@@ -320,7 +318,7 @@ out:
 
 /**
  * do_engine() - srpol engine
- * @args: what to ask or tell
+ * @args: words after "engine"
  *
  * Return: an EXIT_*.
  */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* srpol engine, job and fabric: asking engines, and their answers as text. */
+/*
+ * srpol engine, job and fabric: requests to engines, and their replies as text.
+ */
 #ifndef _SRPOL_ENGINE_H
 #define _SRPOL_ENGINE_H
 
@@ -9,10 +11,12 @@
 struct args;
 
 /**
- * struct engine_request - what can be asked
- * @name: the command's word, and the request's name unless @read gives another
- * @read: reads the rest of the line, NULL: there is none; false: it complained
- * @print: prints the answer, NULL: nothing to be printed
+ * struct engine_request - a request that an engine answers
+ * @name: word of the command; also the name of the request, unless @read sets
+ *	another
+ * @read: reads the rest of the line into the request; NULL: there is nothing to
+ *	be read. Returns false after an error message.
+ * @print: prints the reply, NULL: nothing is printed
  */
 struct engine_request {
 	const char *name;
@@ -21,11 +25,11 @@ struct engine_request {
 };
 
 /**
- * struct engine_commands - an engine
- * @who: its program
- * @usage: of the command
- * @socket: where it listens, NULL: that of srpold in this namespace
- * @requests: ends with one without a name
+ * struct engine_commands - commands of an engine
+ * @who: name of its daemon
+ * @usage: usage of the command
+ * @socket: path of its socket, NULL: that of srpold in this network namespace
+ * @requests: table of requests; the last row has no name
  */
 struct engine_commands {
 	const char *who;

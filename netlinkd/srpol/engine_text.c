@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What srpold answers, as text. With -j it is printed as it came.
- */
+/* Replies of srpold as text. With -j the reply is printed as received. */
 #include <jansson.h>
 
 #include "srpol.h"
@@ -28,7 +26,7 @@ static void print_list(const json_t *list)
 		out_text("%s%s", i ? "," : "", json_string_value(v));
 }
 
-/* Of probes that the peer turns round: either direction. */
+/* Counters of reflected probes, for both directions. */
 static void print_reflected(const json_t *r)
 {
 	if (!r)
@@ -74,8 +72,8 @@ static void print_path_line(const json_t *p)
 }
 
 /**
- * print_engine_paths() - answer to request "paths"
- * @reply: the answer
+ * print_engine_paths() - print the reply to request "paths"
+ * @reply: the reply
  */
 void print_engine_paths(const json_t *reply)
 {
@@ -87,8 +85,8 @@ void print_engine_paths(const json_t *reply)
 }
 
 /**
- * print_engine_topology() - answer to request "topology"
- * @reply: the answer
+ * print_engine_topology() - print the reply to request "topology"
+ * @reply: the reply
  */
 void print_engine_topology(const json_t *reply)
 {
@@ -110,8 +108,8 @@ void print_engine_topology(const json_t *reply)
 }
 
 /**
- * print_engine_show() - answer to request "show"
- * @reply: the answer
+ * print_engine_show() - print the reply to request "show"
+ * @reply: the reply
  */
 void print_engine_show(const json_t *reply)
 {
@@ -219,8 +217,8 @@ static void print_why_policy(const json_t *policy)
 }
 
 /**
- * print_engine_why() - answer to request "why"
- * @reply: the answer
+ * print_engine_why() - print the reply to request "why"
+ * @reply: the reply
  */
 void print_engine_why(const json_t *reply)
 {
@@ -244,7 +242,7 @@ void print_engine_why(const json_t *reply)
 	}
 }
 
-/* Whose traffic it is. */
+/* Prints which traffic belongs to the job. */
 static void print_selector(const json_t *job)
 {
 	static const char * const words[] = { "cgroup", "src", "comm" };
@@ -263,8 +261,8 @@ static void print_selector(const json_t *job)
 }
 
 /**
- * print_engine_jobs() - answer to request "jobs"
- * @reply: the answer
+ * print_engine_jobs() - print the reply to request "jobs"
+ * @reply: the reply
  */
 void print_engine_jobs(const json_t *reply)
 {
@@ -302,8 +300,8 @@ void print_engine_jobs(const json_t *reply)
 }
 
 /**
- * print_engine_demands() - answer to requests "demands" and "demands-show"
- * @reply: the answer: their number, or all of them
+ * print_engine_demands() - print the reply to "demands" or "demands-show"
+ * @reply: the reply: the number of demands (an object), or a list of them
  */
 void print_engine_demands(const json_t *reply)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * srpol export: the configuration in other words. As srpol commands it is what
- * "srpol replace -f" reads. The other forms are for a switch or a host that
- * does the encapsulation itself; each says what it can not express.
+ * srpol export: the configuration in several forms. In form srpol it is
+ * commands that "srpol replace -f" reads. The other forms are for a switch or a
+ * host that encapsulates by itself; each states what it cannot express.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ SAVE_DIR "/NETNS.srpol, which srpol@NETNS.service restores at boot.\n";
 
 #define PATH_LEN	256
 
-/* A name as a word of a command line. */
+/* Prints a keyword and a name, quoted as a word of a command line. */
 static void word(const char *key, const char *s)
 {
 	if (!*s)
@@ -66,7 +66,7 @@ static void prefixes(const char *key, const struct prefix_list *list)
 		putchar(' ');
 }
 
-/* Settings that are not what they are by default, if there are any. */
+/* Prints the settings that differ from their defaults, if there are any. */
 static void srpol_config(const struct config_info *c)
 {
 	char *text = NULL;
@@ -221,7 +221,7 @@ static void srpol_opcodes(const uint64_t *set)
 	}
 }
 
-/* By path: the number is another one after a reboot. */
+/* By path, as the number of a cgroup changes at a reboot. */
 static void rule_cgroup(uint64_t id)
 {
 	const char *path = cgroup_path(id);
@@ -336,7 +336,7 @@ static void srpol_dev(const struct dev_info *dev)
 	puts("");
 }
 
-/* The port of a pod, which the CNI plugin has made and takes off. */
+/* Is this the port of a pod, which the CNI plugin adds and deletes? */
 static bool is_pods_port(const struct all *all, const struct dev_info *dev)
 {
 	const struct rule_info *rule;
@@ -349,7 +349,7 @@ static bool is_pods_port(const struct all *all, const struct dev_info *dev)
 	return false;
 }
 
-/* Without what comes and goes with pods: it would not fit those of later. */
+/* Leaves out rules and ports of pods, which would not fit later pods. */
 static void export_srpol(const struct all *all)
 {
 	const struct endpoint_info *ep;
@@ -360,7 +360,7 @@ static void export_srpol(const struct all *all)
 	const struct dev_info *dev;
 
 	srpol_config(&all->config);
-	/* first what makes devices that other lines may name */
+	/* virtual ports first: other lines may name their devices */
 	vec_for_each(dev, &all->devs)
 		if (dev->role == SRPOL_DEV_ROLE_HOST)
 			srpol_dev(dev);
@@ -374,7 +374,7 @@ static void export_srpol(const struct all *all)
 		origin(ep->origin);
 		puts("");
 	}
-	/* A binding SID comes with its policy. */
+	/* a binding SID is part of its policy */
 	vec_for_each(sid, &all->sids)
 		if (!sid->color)
 			srpol_sid(sid);
@@ -415,7 +415,7 @@ static void free_all(struct all *all)
 
 /**
  * do_export() - srpol export
- * @args: the form
+ * @args: name of the form, and its options
  *
  * Return: an EXIT_*.
  */
@@ -460,7 +460,7 @@ int do_export(struct args *args)
 	return err;
 }
 
-/* The new file takes the old one's place whole, or not at all. */
+/* Replaces the file as a whole, or not at all. */
 static int save_to(const char *path, const struct all *all)
 {
 	char new[PATH_LEN + 8];
@@ -489,7 +489,7 @@ static int save_to(const char *path, const struct all *all)
 
 /**
  * do_save() - srpol save
- * @args: name of the file
+ * @args: name of the file, optional
  *
  * Return: an EXIT_*.
  */

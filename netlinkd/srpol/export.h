@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What the forms of srpol export share.
- */
+/* Declarations shared by the forms of srpol export. */
 #ifndef _SRPOL_EXPORT_H
 #define _SRPOL_EXPORT_H
 
 #include "srpol.h"
 
 /**
- * struct all - everything there is
- * @target: gobgp: BGP identifier of the headend that is to use it, as text
+ * struct all - the whole configuration and its state
+ * @target: gobgp only: BGP identifier of the headend that the routes are for
  */
 struct all {
 	struct vec paths;

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * srpol export in the words of others: FRR, SONiC, iproute2.
- */
+/* srpol export for other software: FRR, SONiC, iproute2. */
 #include <string.h>
 
 #include "export.h"
 
 #define INDEX_STEP	10	/* numbering of SIDs in FRR and SONiC */
-#define IP_WEIGHT_MAX	256	/* of a next hop of a route */
+#define IP_WEIGHT_MAX	256	/* largest weight of a next hop */
 
-/* Texts of addresses; the last few stay good. */
+/* Text of an address in a static buffer; the last four remain valid. */
 const char *addr(const void *a)
 {
 	static char buf[4][SRPOL_ADDR_STRLEN];
@@ -37,8 +35,8 @@ static const char *list_name(uint32_t path)
 }
 
 /*
- * One candidate-path line per segment list: several of the same preference
- * share by weight, as in SONiC's FRR. Upstream FRR keeps one of them.
+ * One candidate-path line per segment list: in SONiC's FRR, several of the same
+ * preference share the traffic by weight. Upstream FRR keeps only one of them.
  */
 static void frr_policy(const struct policy_info *policy)
 {
@@ -138,7 +136,7 @@ static void sonic_policies(const struct vec *policies)
 	out_object_end();
 }
 
-/* bgpcfgd knows these two; others are left out. */
+/* bgpcfgd supports only these two behaviors; other SIDs are left out. */
 static const char *sonic_action(uint32_t behavior)
 {
 	switch (behavior) {
@@ -200,7 +198,10 @@ void export_sonic(const struct all *all)
 	out_end();
 }
 
-/* Of IPv6 the kernel takes no next hop that is a device alone, if there are many. */
+/*
+ * Prints a next hop. An IPv6 multipath route needs a gateway: the kernel takes
+ * no device alone there.
+ */
 static void ip_nexthop(const struct path_info *path, bool many, bool v4,
 		       uint32_t weight)
 {
@@ -220,7 +221,10 @@ static void ip_nexthop(const struct path_info *path, bool many, bool v4,
 		printf(" weight %u", weight);
 }
 
-/* As a part of the greatest one, if that is more than routes have. */
+/*
+ * Scales a weight so that the largest one is IP_WEIGHT_MAX, if that is
+ * exceeded.
+ */
 static uint32_t ip_weight(const struct candidate_info *cand, uint32_t weight)
 {
 	uint32_t most = 0, i;
@@ -235,7 +239,7 @@ static uint32_t ip_weight(const struct candidate_info *cand, uint32_t weight)
 	return part ?: 1;
 }
 
-/* The active candidate path of a policy as a route to an endpoint prefix. */
+/* Prints the active candidate path of a policy as a route to the prefix. */
 static void ip_route(const struct endpoint_info *ep,
 		     const struct policy_info *policy, const struct vec *paths)
 {
@@ -260,7 +264,7 @@ static void ip_route(const struct endpoint_info *ep,
 	printf(" # color %u\n", policy->color);
 }
 
-/* What "ip route" calls a behavior, NULL if the kernel has none. */
+/* Name of a behavior in "ip route", NULL if the kernel does not have it. */
 static const char *ip_action(const struct sid_info *sid)
 {
 	switch (sid->behavior) {

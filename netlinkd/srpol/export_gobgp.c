@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * srpol export gobgp: policies as BGP SR-policy routes (RFC 9830, SAFI 73) for
- * GoBGP's API. What is written is the body of the gRPC request AddPathStream,
- * a message per candidate path, since GoBGP's own command does not know this
- * address family. Numbers of fields are those of gobgp.proto and attribute.proto
- * of version 3.10.
+ * GoBGP's API. The output is the body of a gRPC request AddPathStream, with a
+ * message per candidate path, as the gobgp command does not support this
+ * address family. Field numbers are those of gobgp.proto and attribute.proto of
+ * version 3.10.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -18,13 +18,16 @@
 #define AFI_IP6		2
 #define SAFI_SR_POLICY	73
 #define ROUTE_TARGET	2
-/* A message of BGP has 4096: these, and what speakers on the way add. */
+/*
+ * A BGP message has at most 4096 bytes. The rest is left for what speakers on
+ * the way add.
+ */
 #define TUNNEL_BYTES	3840
 
 /**
- * struct bytes - a message of protobuf in the making
- * @data: so far
- * @n: bytes of it
+ * struct bytes - a protobuf message under construction
+ * @data: bytes so far
+ * @n: number of @data
  */
 struct bytes {
 	uint8_t *data;
@@ -70,7 +73,7 @@ static void put_string(struct bytes *b, unsigned int field, const char *text)
 	put_bytes(b, field, text, strlen(text));
 }
 
-/* A message of its own, which ends with that. */
+/* Adds @m as an embedded message, and frees its bytes. */
 static void put_message(struct bytes *b, unsigned int field, struct bytes *m)
 {
 	put_bytes(b, field, m->data ?: (uint8_t *)"", m->n);
@@ -78,7 +81,7 @@ static void put_message(struct bytes *b, unsigned int field, struct bytes *m)
 	*m = (struct bytes){};
 }
 
-/* Likewise one of several kinds: google.protobuf.Any. */
+/* Likewise as a google.protobuf.Any, whose type is @kind. */
 static void put_any(struct bytes *b, unsigned int field, const char *kind,
 		    struct bytes *m)
 {
@@ -100,7 +103,9 @@ static void put_list(struct bytes *tlv, const struct path_info *path,
 	put_uint(&m, 2, weight);
 	put_message(&list, 1, &m);
 	for (i = 0; i < path->n_sids; i++) {
-		/* GoBGP reads flags without a look whether there are any */
+		/*
+		 * GoBGP reads the flags without checking that they are present
+		 */
 		put_message(&m, 1, &flags);
 		put_bytes(&m, 2, &path->sids[i], sizeof(path->sids[i]));
 		put_any(&list, 2, "SegmentTypeB", &m);
@@ -108,14 +113,14 @@ static void put_list(struct bytes *tlv, const struct path_info *path,
 	put_any(tlv, 2, "TunnelEncapSubTLVSRSegmentList", &list);
 }
 
-/* Does a candidate path have it for BGP, too? */
+/* Path of a segment list that is exported; NULL if its weight is 0. */
 static const struct path_info *told(const struct all *all,
 				    const struct list_info *list)
 {
 	return list->weight ? find_path(&all->paths, list->path) : NULL;
 }
 
-/* Of sub-TLVs as BGP has them; 0: no segment list is left to be told. */
+/* Bytes of the sub-TLVs in BGP; 0: no segment list is left to export. */
 static uint32_t tunnel_bytes(const struct all *all,
 			     const struct policy_info *policy,
 			     const struct candidate_info *cand)
@@ -132,7 +137,7 @@ static uint32_t tunnel_bytes(const struct all *all,
 	       (name ? 4 + name : 0) : 0;
 }
 
-/* Sub-TLVs of the tunnel. */
+/* Adds the tunnel with its sub-TLVs. */
 static void put_tunnel(struct bytes *attr, const struct all *all,
 		       const struct policy_info *policy,
 		       const struct candidate_info *cand)
@@ -145,7 +150,7 @@ static void put_tunnel(struct bytes *attr, const struct all *all,
 	put_uint(&sub, 2, cand->preference);
 	put_any(&tlv, 2, "TunnelEncapSubTLVSRPreference", &sub);
 	if (policy->has_bsid) {
-		/* of 18 bytes; GoBGP cuts two off the other kind of them */
+		/* in 18 bytes, as GoBGP truncates an SRv6 Binding SID by two */
 		put_bytes(&m, 3, &policy->bsid, sizeof(policy->bsid));
 		put_any(&sub, 1, "SRBindingSID", &m);
 		put_any(&tlv, 2, "TunnelEncapSubTLVSRBindingSID", &sub);
@@ -162,7 +167,7 @@ static void put_tunnel(struct bytes *attr, const struct all *all,
 	put_message(attr, 1, &tlv);
 }
 
-/* For whom it is: the BGP identifier of that headend. */
+/* Adds the route target with the BGP identifier of the headend. */
 static void put_target(struct bytes *path, const char *target)
 {
 	struct bytes attr = {}, m = {};
@@ -174,7 +179,7 @@ static void put_target(struct bytes *path, const char *target)
 	put_any(path, 2, "ExtendedCommunitiesAttribute", &attr);
 }
 
-/* Of the endpoint; SIDs are those of SRv6 all the same. */
+/* Is the endpoint IPv4? The SIDs are SRv6 in any case. */
 static bool is_ipv4(const struct policy_info *policy)
 {
 	return IN6_IS_ADDR_V4MAPPED(&policy->endpoint);
@@ -193,7 +198,7 @@ static void put_nlri(struct bytes *path, const struct policy_info *policy,
 	put_any(path, 1, "SRPolicyNLRI", &m);
 }
 
-/* A message of gRPC: not compressed, its length, itself. */
+/* Writes a gRPC message: flag "not compressed", length, contents. */
 static void write_frame(struct bytes *m)
 {
 	uint8_t head[5] = { 0, m->n >> 24, m->n >> 16, m->n >> 8, m->n };
@@ -213,7 +218,7 @@ static int export_candidate(const struct all *all,
 	if (!n)
 		return EXIT_OK;
 	if (n > TUNNEL_BYTES) {
-		/* GoBGP takes it, and tells nobody */
+		/* GoBGP would accept the route, but not advertise it */
 		complain("color %u endpoint %s left out: the segment lists of preference %u are %u bytes, and BGP has messages of 4096",
 			 policy->color,
 			 srpol_addr_text(&policy->endpoint, endpoint),
@@ -236,9 +241,11 @@ static int export_candidate(const struct all *all,
 }
 
 /**
- * read_gobgp_target() - for whom routes are
- * @args: target ADDRESS
- * @target: result: an IPv4 address, as BGP identifiers are written
+ * read_gobgp_target() - read which headend the routes are for
+ * @args: words "target ADDRESS"
+ * @target: result: BGP identifier, written as an IPv4 address
+ *
+ * Return: false after an error message.
  */
 bool read_gobgp_target(struct args *args, const char **target)
 {
@@ -254,10 +261,11 @@ bool read_gobgp_target(struct args *args, const char **target)
 }
 
 /**
- * export_gobgp() - srpol export gobgp
- * @all: all there is, with the target
+ * export_gobgp() - write all policies as requests to GoBGP
+ * @all: the whole configuration, with the target
  *
- * Return: EXIT_REFUSED if candidate paths are left out that are too large.
+ * Return: EXIT_OK, or EXIT_REFUSED if a candidate path was too large and left
+ * out.
  */
 int export_gobgp(const struct all *all)
 {

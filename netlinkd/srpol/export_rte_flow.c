@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * srpol export rte-flow: active policies as rules of DPDK's testpmd, for a NIC
- * that encapsulates in its embedded switch. Documentation/offload.rst tells
- * what such a NIC takes, and how a back end would keep up with changes.
+ * that encapsulates in its embedded switch. Documentation/offload.rst describes
+ * what such a NIC supports, and how a back end would follow changes.
  *
- * testpmd makes the bytes of raw_encap out of protocol items, none of which is
- * an SRH with its SIDs. Item gre_key is four bytes that can all be chosen, esp
- * four of these and four that are 0: the SRH is written as such, in few words,
- * as testpmd reads lines of LINE_LEN. The NIC is given bytes, not items.
+ * testpmd builds the bytes of raw_encap from protocol items, and has none for
+ * an SRH with SIDs. So the SRH is written by items with bytes that can be
+ * chosen: gre_key has four of them, esp four and then four zero bytes. esp
+ * keeps the text short, as testpmd reads lines of up to LINE_LEN bytes. The NIC
+ * gets bytes, not items.
  */
 #include <net/if.h>
 #include <string.h>
@@ -17,17 +18,17 @@
 
 #include "export.h"
 
-#define HARDWARE_BYTES	128	/* of raw_encap, on a ConnectX-6 Dx and later */
-#define SLOTS		8	/* of raw_encap, in a testpmd */
-#define LINE_LEN	511	/* that it reads */
-#define BUCKETS_MAX	16	/* rules that share by the source port */
+#define HARDWARE_BYTES	128	/* raw_encap, ConnectX-6 Dx and later */
+#define SLOTS		8	/* raw_encap slots of testpmd */
+#define LINE_LEN	511	/* longest line of testpmd */
+#define BUCKETS_MAX	16	/* rules that split by source port */
 #define ETH_LEN		14
 #define IP6_LEN		40
 #define SRH_LEN		8
 #define SID_LEN		16
 #define NEXT_ROUTING	43
 
-/* Bytes that were set: of a path and a family. */
+/* A raw_encap slot that was set, for a path and an inner address family. */
 struct slot {
 	uint32_t path;
 	bool v4;
@@ -36,7 +37,7 @@ struct slot {
 static struct slot slots[SLOTS];
 static unsigned int n_slots, priority;
 
-/* Bits of an address that is matched; IPv4 without its 96. */
+/* Prefix length; for v4-mapped addresses without the leading 96 bits. */
 static uint32_t bits(const struct in6_addr *a, uint32_t len)
 {
 	return IN6_IS_ADDR_V4MAPPED(a) && len >= 96 ? len - 96 : len;
@@ -73,7 +74,7 @@ static const char *mac_text(const uint8_t *mac)
 	return buf[turn];
 }
 
-/* SIDs in the SRH: without the first one, if it is reduced. */
+/* Number of SIDs in the SRH; a reduced SRH does not have the first one. */
 static uint32_t srh_sids(const struct path_info *path)
 {
 	return path->encap == SRPOL_ENCAP_FULL ? path->n_sids :
@@ -143,14 +144,17 @@ static void srh_text(const struct path_info *path, uint8_t next, char *to,
 	srh[2] = 4;
 	srh[3] = path->n_sids - 1;
 	srh[4] = n - 1;
-	/* the last SID of the way comes first */
+	/* the SRH has the last SID first */
 	for (i = 0; i < n; i++)
 		memcpy(srh + SRH_LEN + i * SID_LEN,
 		       &path->sids[path->n_sids - 1 - i], SID_LEN);
 	add_words(to, room, srh, SRH_LEN + n * SID_LEN);
 }
 
-/* The number of its bytes; -1 if they can not be had, which was said. */
+/*
+ * Slot with the headers of a path, which is set if necessary; -1 after a
+ * comment was printed that the path is left out.
+ */
 static int slot_of(const struct path_info *path, bool v4,
 		   const struct config_info *config)
 {
@@ -184,14 +188,14 @@ static int slot_of(const struct path_info *path, bool v4,
 }
 
 /**
- * struct flow - what a rule and an endpoint together match
+ * struct flow - match of a rule combined with a steering prefix
  * @rule: rule
  * @v4: IPv4, else IPv6
- * @dst: destination, the narrower one of the two
- * @dst_len: bits of it
- * @proto: protocol, 0: any
- * @bucket: of source ports
- * @mask: bits of them that tell buckets apart, 0: all of them
+ * @dst: destination, the more specific of the two
+ * @dst_len: its prefix length
+ * @proto: IP protocol, 0: any
+ * @bucket: bucket of source ports
+ * @mask: bits of the source port that select the bucket, 0: not split
  */
 struct flow {
 	const struct rule_info *rule;
@@ -260,7 +264,10 @@ static void print_flow(const struct flow *f, int slot)
 		       slot);
 }
 
-/* Which slot each bucket has, by the shares that lists have now. */
+/*
+ * Assigns buckets of source ports to the segment lists, in proportion to
+ * @share. Returns the number of buckets, a power of two.
+ */
 static uint32_t fill_buckets(const uint32_t *share, uint32_t n, int *bucket)
 {
 	uint32_t total = 0, used, i, k, at = 0, sum = 0;
@@ -269,7 +276,7 @@ static uint32_t fill_buckets(const uint32_t *share, uint32_t n, int *bucket)
 		total += share[i];
 	for (used = 1; used < n; used *= 2)
 		;
-	/* as many as it takes for whole buckets, or as there may be */
+	/* double until all shares are whole buckets, or the limit is reached */
 	for (; used < BUCKETS_MAX; used *= 2) {
 		for (i = 0; i < n && !(share[i] * used % total); i++)
 			;
@@ -322,7 +329,9 @@ static void bucket_flows(struct flow *f, const int *slot,
 	print_flow(f, slot[best]);
 }
 
-/* The path that the rule names, if packets take it: 0: by hash. */
+/*
+ * The path that the rule names, if it is an active segment list; 0: use a hash.
+ */
 static uint32_t own_path(const struct rule_info *rule,
 			 const struct candidate_info *cand)
 {
@@ -405,7 +414,10 @@ static const char *why_not_rule(const struct rule_info *r)
 	return NULL;
 }
 
-/* The narrower of the rule's destination and the endpoint's; false: apart. */
+/*
+ * Combines the destinations of rule and steering prefix: the more specific one
+ * counts. Returns false if they do not overlap.
+ */
 static bool intersect(struct flow *f, const struct endpoint_info *ep)
 {
 	const struct rule_info *r = f->rule;
@@ -424,7 +436,10 @@ static bool intersect(struct flow *f, const struct endpoint_info *ep)
 	return srpol_addr_in_prefix(&r->dst, &ep->prefix, ep->len);
 }
 
-/* Endpoints with the longest prefix first, as one of them counts. */
+/*
+ * Steering prefixes in order of length, longest first, as only the longest
+ * match of a destination counts.
+ */
 static void steering_flows(const struct rule_info *rule, const struct all *all)
 {
 	const struct policy_info *policy;
@@ -471,8 +486,8 @@ static void bypass_flow(const struct rule_info *rule)
 }
 
 /**
- * export_rte_flow() - active policies as rules of testpmd
- * @all: everything there is
+ * export_rte_flow() - print active policies as rules of testpmd
+ * @all: the whole configuration
  */
 void export_rte_flow(const struct all *all)
 {

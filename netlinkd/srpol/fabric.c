@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * srpol fabric: what srpol-fabricd, the global engine, plans and why.
+ * srpol fabric: asks srpol-fabricd, the global engine, what it plans and why.
  */
 #include <jansson.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static const char usage[] =
 
 #define SOCKET_DEFAULT	"/run/srpol-fabricd/control.sock"
 
-/* Two words to members of the request. */
+/* Reads two words into members of the request. */
 static bool read_two(struct args *args, json_t *request, const char *first,
 		     const char *second, const char *what)
 {
@@ -128,7 +128,7 @@ static const struct engine_request requests[] = {
 
 /**
  * do_fabric() - srpol fabric
- * @args: what to ask
+ * @args: words after "fabric"
  *
  * Return: an EXIT_*.
  */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Horizons of the global engine as text. With -j they are printed as they came. */
+/*
+ * Horizons of the global engine as text. With -j the reply is printed as
+ * received.
+ */
 #include <jansson.h>
 #include <string.h>
 
@@ -65,8 +68,8 @@ static void print_ends(const json_t *ends)
 }
 
 /**
- * print_fabric_horizons() - answer to request "horizons"
- * @reply: the answer
+ * print_fabric_horizons() - print the reply to request "horizons"
+ * @reply: the reply
  */
 void print_fabric_horizons(const json_t *reply)
 {

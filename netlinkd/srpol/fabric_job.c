@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * srpol fabric job, tenant: what the words of the command mean.
- */
+/* srpol fabric job and tenant: reads the words of the command. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -33,7 +31,7 @@ static bool set_word(struct args *args, const char *key, json_t *o)
 	return true;
 }
 
-/* WORD[,WORD]... */
+/* Splits WORD[,WORD]... into a JSON array. */
 static json_t *split(const char *word)
 {
 	json_t *list = json_array();
@@ -85,7 +83,7 @@ static bool set_number(struct args *args, const char *key, uint32_t max,
 	return true;
 }
 
-/* G[/MAX] */
+/* Reads the bandwidth GUARANTEED[/MAX]. */
 static bool set_bandwidth(struct args *args, json_t *o)
 {
 	const char *word, *slash;
@@ -111,7 +109,7 @@ static bool set_time(struct args *args, json_t *o)
 	return true;
 }
 
-/* When it sends; 0 is for those that may begin now. */
+/* Reads a time in ms, of at least @least. */
 static bool set_ms(struct args *args, const char *key, const char *name,
 		   uint32_t least, json_t *o)
 {
@@ -124,7 +122,7 @@ static bool set_ms(struct args *args, const char *key, const char *name,
 	return true;
 }
 
-/* demand SRC DST BYTES */
+/* Reads SRC DST BYTES after "demand". */
 static bool add_demand(struct args *args, json_t *o)
 {
 	json_t *list = json_object_get(o, "demands"), *demand = json_object();
@@ -138,7 +136,7 @@ static bool add_demand(struct args *args, json_t *o)
 	       set_bytes(args, demand);
 }
 
-/* The all-to-all whose parts may come in any order. */
+/* Member "all-to-all" of the request, whose parts may be given in any order. */
 static json_t *all_to_all(json_t *o)
 {
 	json_t *all = json_object_get(o, "all-to-all");
@@ -179,7 +177,7 @@ static bool read_job_word(struct args *args, json_t *o)
 	return unknown(args);
 }
 
-/* What is missing the engine says, and what is not there. */
+/* The engine reports missing members and unknown names. */
 static bool read_job_add(struct args *args, json_t *request)
 {
 	while (!at_end(args))
@@ -225,7 +223,7 @@ static bool read_nothing(struct args *args, json_t *request)
 }
 
 /**
- * struct verb - add or del of something
+ * struct verb - command add or del of an object
  */
 struct verb {
 	const char *name;
@@ -252,9 +250,11 @@ static bool read_verb(struct args *args, const struct verb *verbs,
 }
 
 /**
- * read_fabric_job() - srpol fabric job { add | del } ...
- * @args: the line
+ * read_fabric_job() - read srpol fabric job { add | del } ...
+ * @args: words after "job"
  * @request: result
+ *
+ * Return: false after an error message.
  */
 bool read_fabric_job(struct args *args, json_t *request)
 {
@@ -268,9 +268,11 @@ bool read_fabric_job(struct args *args, json_t *request)
 }
 
 /**
- * read_fabric_tenant() - srpol fabric tenant { add | del } ...
- * @args: the line
+ * read_fabric_tenant() - read srpol fabric tenant { add | del } ...
+ * @args: words after "tenant"
  * @request: result
+ *
+ * Return: false after an error message.
  */
 bool read_fabric_tenant(struct args *args, json_t *request)
 {
@@ -284,9 +286,11 @@ bool read_fabric_tenant(struct args *args, json_t *request)
 }
 
 /**
- * read_fabric_jobs() - srpol fabric jobs [ NAME ]
- * @args: the line
+ * read_fabric_jobs() - read srpol fabric jobs [ NAME ]
+ * @args: words after "jobs"
  * @request: result
+ *
+ * Return: true.
  */
 bool read_fabric_jobs(struct args *args, json_t *request)
 {

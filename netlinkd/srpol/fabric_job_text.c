@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What srpol-fabricd answers of jobs, tenants and advice, as text.
- */
+/* Replies of srpol-fabricd on jobs, tenants and advice, as text. */
 #include <jansson.h>
 #include <time.h>
 
@@ -35,8 +33,8 @@ static void print_offer(const json_t *offer)
 }
 
 /**
- * print_fabric_job() - answer to requests "job-add" and "job-del"
- * @reply: the answer
+ * print_fabric_job() - print the reply to request "job-add" or "job-del"
+ * @reply: the reply
  */
 void print_fabric_job(const json_t *reply)
 {
@@ -85,8 +83,8 @@ static void print_reservation(const json_t *r)
 }
 
 /**
- * print_fabric_jobs() - answer to request "jobs"
- * @reply: the answer
+ * print_fabric_jobs() - print the reply to request "jobs"
+ * @reply: the reply
  */
 void print_fabric_jobs(const json_t *reply)
 {
@@ -113,8 +111,8 @@ void print_fabric_jobs(const json_t *reply)
 }
 
 /**
- * print_fabric_tenants() - answer to request "tenants"
- * @reply: the answer
+ * print_fabric_tenants() - print the reply to request "tenants"
+ * @reply: the reply
  */
 void print_fabric_tenants(const json_t *reply)
 {
@@ -154,8 +152,8 @@ static void print_evidence(const char *key, const json_t *v)
 }
 
 /**
- * print_fabric_advise() - answer to request "advise"
- * @reply: the answer
+ * print_fabric_advise() - print the reply to request "advise"
+ * @reply: the reply
  */
 void print_fabric_advise(const json_t *reply)
 {

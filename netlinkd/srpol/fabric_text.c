@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What srpol-fabricd answers, as text. With -j it is printed as it came.
+ * Replies of srpol-fabricd as text. With -j the reply is printed as received.
  */
 #include <jansson.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static void print_weights(const json_t *weights)
 			 (long long)json_integer_value(v));
 }
 
-/* What does not end is null. */
+/* Prints a duration; JSON has null for one that does not end. */
 static void print_seconds(const char *what, const json_t *v)
 {
 	if (json_is_real(v))
@@ -65,7 +65,7 @@ static void print_reports(const json_t *reports)
 	}
 }
 
-/* How much of it is not where the plan has it, if that can be said. */
+/* Prints measured load, and which part of it is not where the plan has it. */
 static void print_load(const json_t *load)
 {
 	const json_t *off = json_object_get(load, "off_plan");
@@ -93,8 +93,8 @@ static void print_forecasts(const json_t *f)
 }
 
 /**
- * print_fabric_show() - answer to request "show"
- * @reply: the answer
+ * print_fabric_show() - print the reply to request "show"
+ * @reply: the reply
  */
 void print_fabric_show(const json_t *reply)
 {
@@ -135,7 +135,7 @@ void print_fabric_show(const json_t *reply)
 	out_object_end();
 }
 
-/* Of a color, if it has one. */
+/* Prints source, destination and color (if any) of a pair. */
 static void print_pair(const json_t *pair)
 {
 	out_text("from %s to %s", text_of(pair, "from"), text_of(pair, "to"));
@@ -144,7 +144,7 @@ static void print_pair(const json_t *pair)
 	out_text(" weights ");
 }
 
-/* Path and number of flows, for each path that has some. */
+/* Prints PATH:FLOWS for each path with flows. */
 static void print_paths(const json_t *paths)
 {
 	const json_t *o;
@@ -157,7 +157,7 @@ static void print_paths(const json_t *paths)
 			 number_of(o, "flows"));
 }
 
-/* Two GPUs whose flows have paths. */
+/* Prints the two GPUs whose flows are placed. */
 static void print_gpus(const json_t *o)
 {
 	out_text("flows from %s rail %lld to %s rail %lld", text_of(o, "src"),
@@ -168,7 +168,7 @@ static void print_gpus(const json_t *o)
 	out_text(" paths ");
 }
 
-/* That it is for jobs goes without saying. */
+/* Prints what a pair is planned for, unless that is jobs, the normal case. */
 static void print_sources(const json_t *list)
 {
 	const json_t *v;
@@ -180,8 +180,8 @@ static void print_sources(const json_t *list)
 }
 
 /**
- * print_fabric_plan() - answer to request "plan"
- * @reply: the answer
+ * print_fabric_plan() - print the reply to request "plan"
+ * @reply: the reply
  */
 void print_fabric_plan(const json_t *reply)
 {
@@ -231,8 +231,8 @@ static void print_changes(const json_t *reply)
 }
 
 /**
- * print_fabric_diff() - answer to request "diff"
- * @reply: the answer
+ * print_fabric_diff() - print the reply to request "diff"
+ * @reply: the reply
  */
 void print_fabric_diff(const json_t *reply)
 {
@@ -240,8 +240,8 @@ void print_fabric_diff(const json_t *reply)
 }
 
 /**
- * print_fabric_what_if() - answer to request "what-if"
- * @reply: the answer
+ * print_fabric_what_if() - print the reply to request "what-if"
+ * @reply: the reply
  */
 void print_fabric_what_if(const json_t *reply)
 {
@@ -309,8 +309,8 @@ static void print_why_path(const json_t *path)
 }
 
 /**
- * print_functions() - answer to request "functions", of either engine
- * @reply: the answer
+ * print_functions() - print the reply to request "functions" of either engine
+ * @reply: the reply
  */
 void print_functions(const json_t *reply)
 {
@@ -356,8 +356,8 @@ static void print_why_forecasts(const json_t *list)
 }
 
 /**
- * print_fabric_why() - answer to request "why"
- * @reply: the answer
+ * print_fabric_why() - print the reply to request "why"
+ * @reply: the reply
  */
 void print_fabric_why(const json_t *reply)
 {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Reading the module's objects, with the complaints of a command.
- */
+/* Reads objects of the module, and prints an error if that fails. */
 #include "srpol.h"
 
 static int fetch(uint8_t cmd, struct vec *vec)

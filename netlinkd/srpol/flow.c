@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * srpol flow: flows the data plane has seen, read from its maps.
- */
+/* srpol flow: flows that the data plane has seen, read from its maps. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,13 +28,13 @@ static const struct time_range any_time = { 1, UINT32_MAX };
 typedef int (*flow_cmp)(const void *a, const void *b);
 
 /**
- * struct view - what is to be shown
- * @port: either port of what is not RoCEv2, 0 any
- * @cmp: order, NULL as found
- * @limit: flows at most, 0 all
- * @interval_ms: between two samples, 0 one sample
- * @top: again and again
- * @count: so often, 0 for ever
+ * struct view - which flows to show, and how
+ * @port: either port of a flow that is not RoCEv2, 0: any
+ * @cmp: order, NULL: order of the keys
+ * @limit: largest number of flows, 0: all
+ * @interval_ms: time between two samples, 0: only one sample
+ * @top: show again after each interval
+ * @count: number of times with @top, 0: forever
  */
 struct view {
 	struct in6_addr src;
@@ -67,7 +65,7 @@ static uint64_t coarse_ns(void)
 }
 
 /**
- * flow_idle_ns() - how long ago its last packet was
+ * flow_idle_ns() - time since the last packet of a flow
  * @flow: flow
  * @now: CLOCK_MONOTONIC_COARSE, ns
  */
@@ -77,9 +75,9 @@ uint64_t flow_idle_ns(const struct srpol_flow *flow, uint64_t now)
 }
 
 /**
- * flow_by_key() - some order of flows by which one is found
+ * flow_by_key() - compare flows by key, for qsort() and bsearch()
  * @a: struct flow_info
- * @b: another
+ * @b: struct flow_info
  */
 int flow_by_key(const void *a, const void *b)
 {
@@ -89,9 +87,9 @@ int flow_by_key(const void *a, const void *b)
 }
 
 /**
- * fetch_flows() - all flows there are
- * @table: the data plane's
- * @flows: result, struct flow_info in order of keys
+ * fetch_flows() - read all flows
+ * @table: flow table of the data plane
+ * @flows: result: struct flow_info, sorted by key
  */
 void fetch_flows(const struct srpol_flow_table *table, struct vec *flows)
 {
@@ -172,7 +170,7 @@ static struct flow_info *find_flow(const struct vec *flows,
 				  flow_by_key) : NULL;
 }
 
-/* Local QPs, and what came in for them. */
+/* Adds local QPs to the flows, and what was received for these QPs. */
 static void fetch_bindings(const struct vec *flows)
 {
 	int fd = srpol_map_open("bindings"), rx = srpol_map_open("rx_flows");
@@ -211,7 +209,7 @@ static void fetch_rates(struct vec *flows, const struct vec *before,
 	}
 }
 
-/* Those wanted, in the order wanted. */
+/* Selects the flows that match, in the order asked for. */
 static uint32_t choose(struct vec *flows, const struct view *view,
 		       const struct vec *policies, uint64_t now,
 		       const struct flow_info **chosen)
@@ -315,7 +313,10 @@ static bool read_option(struct args *args, struct view *view)
 	return unknown(args);
 }
 
-/* One sample, or another one after the interval and the rates between. */
+/*
+ * Takes a sample. With an interval, it waits for that first, and takes rates
+ * against the previous sample; the first call takes that as well.
+ */
 static void sample(const struct srpol_flow_table *table, struct view *view,
 		   struct vec *flows, struct vec *before, uint64_t *taken)
 {
@@ -334,7 +335,7 @@ static void sample(const struct srpol_flow_table *table, struct view *view,
 	fetch_bindings(flows);
 }
 
-/* The sample just shown is what the next one is compared with. */
+/* Keeps the sample just shown, as the next one is compared with it. */
 static void keep(struct vec *flows, struct vec *before)
 {
 	struct vec empty = VEC_INIT(struct flow_info);

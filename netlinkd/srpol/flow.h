@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of "srpol flow" share. */
+/* Declarations shared by the files of "srpol flow". */
 #ifndef _SRPOL_CMD_FLOW_H
 #define _SRPOL_CMD_FLOW_H
 
 #include "srpol.h"
 
 /**
- * struct flow_info - a flow as read at one moment
- * @flow: its entry
- * @bytes_before: bytes one interval earlier
- * @rate: bits per second over the interval
- * @local_qp: QP of this host that sends it, 0 not known
- * @rx: what came in for that QP, if observed
+ * struct flow_info - a flow as read at one time
+ * @flow: entry of the flow table
+ * @bytes_before: bytes counted one interval earlier
+ * @rate: bit/s over the interval
+ * @local_qp: QP of this host that sends the flow, 0: unknown
+ * @rx: what was received for @local_qp, if observed
  */
 struct flow_info {
 	struct srpol_flow flow;
@@ -22,7 +22,7 @@ struct flow_info {
 };
 
 /**
- * struct flow_names - objects that flows refer to by number
+ * struct flow_names - objects that flows refer to by their numbers
  * @policies: struct policy_info
  * @rules: struct rule_info
  */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * How flows look: one with all that is known of it, many as a table.
- */
+/* Prints flows: one with all its details, or many as a table. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,10 +35,10 @@ static uint32_t flow_mode(const struct srpol_flow *flow,
 }
 
 /**
- * print_flow() - all that is known of a flow
+ * print_flow() - print all details of a flow
  * @info: flow
  * @names: policies and rules
- * @now: when it was read
+ * @now: time at which it was read, as for flow_idle_ns()
  */
 void print_flow(const struct flow_info *info, const struct flow_names *names,
 		uint64_t now)
@@ -106,7 +104,7 @@ static void rate_text(char *buf, size_t len, uint64_t rate)
 }
 
 /**
- * struct cells - a row of the table as text, where widths differ
+ * struct cells - cells of a table row whose widths vary
  */
 struct cells {
 	char src[SRPOL_ADDR_STRLEN];
@@ -114,7 +112,7 @@ struct cells {
 	char ports[32];
 };
 
-/* A RoCEv2 flow is known by its QP, any other by its ports. */
+/* A RoCEv2 flow is identified by its QP, any other flow by its ports. */
 static void fill_cells(struct cells *cells, const struct srpol_flow_key *key)
 {
 	const char *name = srpol_find_name(srpol_protos, key->proto);
@@ -142,9 +140,9 @@ static int widest(int width, const char *text)
 }
 
 /**
- * print_flow_table() - flows, a line each, columns as wide as they have to be
+ * print_flow_table() - print flows as a table with columns that fit
  * @flows: flows
- * @n: how many
+ * @n: number of @flows
  * @names: policies and rules
  */
 void print_flow_table(const struct flow_info *const *flows, uint32_t n,

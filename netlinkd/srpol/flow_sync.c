@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * srpol flow sync: tell the data plane which QP of this host sends which flow.
+ * srpol flow sync: tells the data plane which QP of this host sends which flow.
  */
 #include <errno.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "flow.h"
 
 /**
- * struct sync - flows to look for the QPs of RDMA netlink in
+ * struct sync - flows to be matched with the QPs of RDMA netlink, and results
  */
 struct sync {
 	struct vec flows;
@@ -18,7 +18,11 @@ struct sync {
 	unsigned int ambiguous;
 };
 
-/* The flows that go to a QP from one of a device's addresses. */
+/*
+ * Finds the flow that a QP sends: to the remote QP number, from an address of
+ * the RDMA device. With several peers the result is ambiguous, else the flow
+ * that was used last counts.
+ */
 static void bind_qp(const struct srpol_rdma_qp *qp, void *data)
 {
 	struct sync *sync = data;
@@ -50,11 +54,11 @@ static void bind_qp(const struct srpol_rdma_qp *qp, void *data)
 }
 
 /**
- * flow_sync() - join the flows with the QPs that RDMA netlink knows
- * @args: none
+ * flow_sync() - match flows with the QPs that RDMA netlink knows
+ * @args: no words
  * @flags: not used
  *
- * Return: exit status.
+ * Return: an EXIT_*.
  */
 int flow_sync(struct args *args, unsigned int flags)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Virtual ports, of which "srpol dev" makes and removes the devices: what they
- * are to be, and what they are.
+ * Virtual ports, for which "srpol dev" creates and removes a veth pair. A
+ * virtual port is known by the end that the applications use.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -15,9 +15,9 @@
 #define HOST_MTU_MAX		65535
 
 /**
- * host_start() - a virtual port, before its options are read
+ * host_start() - initialize a virtual port before its options are read
  * @h: result
- * @name: of the workload's end
+ * @name: name of the end that applications use
  */
 void host_start(struct srpol_host_port *h, const char *name)
 {
@@ -27,9 +27,11 @@ void host_start(struct srpol_host_port *h, const char *name)
 }
 
 /**
- * host_name_ok() - may a device of a virtual port have this name?
- * @what: which one, for the complaint
- * @name: the name; "%d" would have the kernel choose another one
+ * host_name_ok() - check the name of a device of a virtual port
+ * @what: option with the name, for the error message
+ * @name: the name; with "%d" the kernel would choose another one
+ *
+ * Return: false after an error message.
  */
 bool host_name_ok(const char *what, const char *name)
 {
@@ -82,10 +84,12 @@ static bool read_mtu(struct args *args, struct srpol_host_port *h)
 }
 
 /**
- * host_option() - is the next word an option of virtual ports?
+ * host_option() - read an option of virtual ports
  * @args: words
- * @h: gets what it says
- * @ok: set to false if it says nothing of use
+ * @h: the option is stored here
+ * @ok: set to whether its value is valid; otherwise an error was printed
+ *
+ * Return: false if the next word is not such an option.
  */
 bool host_option(struct args *args, struct srpol_host_port *h, bool *ok)
 {
@@ -107,11 +111,12 @@ bool host_option(struct args *args, struct srpol_host_port *h, bool *ok)
 }
 
 /**
- * host_mtu() - the largest packet that fits any path there is
- * @mtu: result
+ * host_mtu() - choose the MTU of a virtual port
+ * @mtu: result: the smallest MTU of all paths
  *
- * Without a path, any that there may be on the uplinks. Set once: connected
- * queue pairs do not follow a change.
+ * If no path has an MTU yet, the smallest MTU of the uplinks is taken, less the
+ * largest encapsulation. The MTU is only set once, as connected queue pairs do
+ * not follow a change.
  *
  * Return: an EXIT_*.
  */
@@ -162,8 +167,8 @@ static void print_list(const char *key, const char *word,
 }
 
 /**
- * print_host() - a virtual port, as it is
- * @ifindex: the workload's end
+ * print_host() - print the present state of a virtual port
+ * @ifindex: ifindex of the end that applications use
  */
 void print_host(unsigned int ifindex)
 {
@@ -190,7 +195,7 @@ static bool has(const struct srpol_host_prefix *list, unsigned int n,
 	return false;
 }
 
-/* Those of @list that are not in @there stay in it. */
+/* Keeps in @list what is not in @there; returns how many that are. */
 static unsigned int keep_missing(struct srpol_host_prefix *list,
 				 unsigned int n,
 				 const struct srpol_host_prefix *there,
@@ -205,9 +210,9 @@ static unsigned int keep_missing(struct srpol_host_prefix *list,
 }
 
 /*
- * A virtual port that is there, with what it is to be; only addresses and
- * prefixes that it has not are left in @h. What it has beside that is the
- * business of who gave it that.
+ * Compares an existing virtual port with what is wanted. Only the addresses and
+ * prefixes that it does not have are left in @h. Further ones that it has are
+ * left alone, as others have added them.
  */
 static int compare(unsigned int ifindex, struct srpol_host_port *h)
 {
@@ -248,9 +253,9 @@ static int complain_missing(const struct srpol_host_port *h)
 /**
  * struct made - what was done for a "dev add"
  * @h: the virtual port
- * @done: what it was given, if it was there
- * @pair: it was not
- * @fit: its MTU is still to be found out
+ * @done: what was added to a virtual port that existed
+ * @pair: the veth pair was created
+ * @fit: its MTU is still to be chosen
  */
 struct made {
 	struct srpol_host_port h;
@@ -262,12 +267,13 @@ struct made {
 static struct vec made = VEC_INIT(struct made);
 
 /**
- * host_make() - make the devices of a virtual port, unless they are there
- * @h: what it is to be
- * @file: a file says so: one that is there gets what it has not, instead of
- *	being refused, and one that is not gets its MTU by host_fit()
+ * host_make() - create the devices of a virtual port, unless they exist
+ * @h: wanted state
+ * @file: it comes from a file: an existing virtual port gets what it lacks,
+ *	instead of being refused, and a new one without an MTU gets it later, by
+ *	host_fit()
  *
- * At once: what follows in the same file may name the devices.
+ * This is done at once, as later lines of the file may name the devices.
  *
  * Return: an EXIT_*.
  */
@@ -300,10 +306,10 @@ int host_make(struct srpol_host_port *h, bool file)
 }
 
 /**
- * host_fit() - the MTU of a virtual port whose file does not say it
- * @ifindex: the workload's end
+ * host_fit() - set the MTU of a virtual port whose file does not give one
+ * @ifindex: ifindex of the end that applications use
  *
- * The paths and uplinks of the file are there now.
+ * To be called when the paths and uplinks of the file exist.
  *
  * Return: an EXIT_*.
  */
@@ -326,8 +332,8 @@ int host_fit(unsigned int ifindex)
 }
 
 /**
- * host_settle() - what host_make() did stays, or is taken back
- * @stays: which of it
+ * host_settle() - keep or undo what host_make() did
+ * @stays: keep it
  */
 void host_settle(bool stays)
 {
@@ -344,10 +350,10 @@ void host_settle(bool stays)
 }
 
 /**
- * host_end() - complain about a device that is an end of a virtual port
+ * host_end() - refuse a device that is the other end of a virtual port
  * @ifindex: the device
  *
- * Return: EXIT_OK if it is none.
+ * Return: EXIT_OK if it is not, else EXIT_USAGE.
  */
 int host_end(unsigned int ifindex)
 {
@@ -360,7 +366,7 @@ int host_end(unsigned int ifindex)
 }
 
 /**
- * host_sweep() - remove what virtual ports that were deleted by others left
+ * host_sweep() - remove what is left of virtual ports not deleted by srpol
  */
 void host_sweep(void)
 {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * srpol job: traffic that srpold gives paths of its own.
- */
+/* srpol job: traffic for which srpold provides paths of its own. */
 #include <jansson.h>
 #include <string.h>
 
@@ -143,7 +141,7 @@ out:
 
 /**
  * do_job() - srpol job
- * @args: the job
+ * @args: words after "job"
  *
  * Return: an EXIT_*.
  */

@@ -56,8 +56,8 @@ static const struct {
 };
 
 /**
- * complain() - say what is wrong with the command line
- * @fmt: one sentence without its full stop
+ * complain() - print an error of the command line
+ * @fmt: one sentence without its period, as for printf()
  *
  * Return: EXIT_USAGE.
  */
@@ -74,9 +74,9 @@ int complain(const char *fmt, ...)
 }
 
 /**
- * refused() - say why the kernel refused
+ * refused() - print an error of the kernel or the system
  * @err: negative errno
- * @error: what it said, may be empty
+ * @error: its message, may be empty or NULL
  *
  * Return: EXIT_REFUSED.
  */
@@ -91,12 +91,12 @@ int refused(int err, const struct srpol_error *error)
 }
 
 /**
- * out_found() - end a list of objects
- * @n: how many were printed
- * @selected: only some were asked for
- * @fmt: what to say if there is none of those
+ * out_found() - end a list of objects, and report if nothing was found
+ * @n: number of objects printed
+ * @selected: the user asked for certain objects
+ * @fmt: error message if none of these exists, as for printf()
  *
- * Return: EXIT_OK, or EXIT_REFUSED if what was asked for is not there.
+ * Return: EXIT_OK, or EXIT_REFUSED if the objects asked for do not exist.
  */
 int out_found(unsigned int n, bool selected, const char *fmt, ...)
 {
@@ -113,7 +113,7 @@ int out_found(unsigned int n, bool selected, const char *fmt, ...)
 }
 
 /**
- * need_module() - connect to the module, once
+ * need_module() - connect to the module, unless connected
  *
  * Return: EXIT_OK or EXIT_REFUSED.
  */
@@ -130,11 +130,11 @@ int need_module(void)
 
 /**
  * run_command() - find a command and run it
- * @table: the object's commands
- * @n: number of them
- * @help: the object's usage
- * @args: the line from the command on
- * @fallback: command if there is none, NULL: print the usage
+ * @table: commands of the object
+ * @n: number of @table
+ * @help: usage of the object
+ * @args: words from the command on
+ * @fallback: command if none is given, NULL: print the usage
  *
  * Return: an EXIT_*.
  */
@@ -148,7 +148,7 @@ int run_command(const struct command *table, size_t n, const char *help,
 		fputs(help, word ? stdout : stderr);
 		return word ? EXIT_OK : EXIT_USAGE;
 	}
-	/* as ip(8) has it */
+	/* synonyms of ip(8) */
 	if (*word && (!strncmp(word, "list", strlen(word)) ||
 		      !strcmp(word, "lst")))
 		word = "show";
@@ -160,7 +160,7 @@ int run_command(const struct command *table, size_t n, const char *help,
 }
 
 /**
- * run_line() - carry out one command
+ * run_line() - run one command
  * @args: its words
  *
  * Return: an EXIT_*.
@@ -180,7 +180,7 @@ int run_line(struct args *args)
 	return complain("object \"%s\" is unknown, try \"srpol help\"", word);
 }
 
-/* "always", "auto" or "never", as ip(8) has it. */
+/* Reads "always", "auto" or "never", as in ip(8). */
 static bool read_color(const char *when)
 {
 	if (!when || !strcmp(when, "always")) {
@@ -195,7 +195,7 @@ static bool read_color(const char *when)
 	return true;
 }
 
-/* The number of the JSON schema changes when something there is taken away. */
+/* The number of the JSON schema is incremented when something is removed. */
 static void print_version(void)
 {
 	out_begin();
@@ -232,7 +232,7 @@ int main(int argc, char **argv)
 	struct args args = {};
 	int c, err;
 
-	/* options end at the object, whose words may begin with a dash */
+	/* "+": options end at the object, whose words may begin with a dash */
 	while ((c = getopt_long_only(argc, argv, "+jpsvVn:b:hoct", options,
 				     NULL)) != -1) {
 		switch (c) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * srpol metrics: counters and states for a scraper, as OpenMetrics or in the
- * older text format, which is what node-exporter's textfile collector reads.
- * They differ in what a counter's family is called, in units, and in the end.
+ * older Prometheus text format, which node-exporter's textfile collector reads.
+ * The formats differ in the family names of counters, in units, and in the end
+ * marker.
  */
 #include <stdarg.h>
 #include <string.h>
@@ -16,7 +17,7 @@ static const char usage[] =
 
 static bool openmetrics;
 
-/* Announce a family; counters have the suffix _total in their samples. */
+/* Prints the header of a family. Samples of counters have the suffix _total. */
 static void family(const char *name, const char *type, const char *unit,
 		   const char *help)
 {
@@ -43,7 +44,7 @@ static void print_label_value(const char *s)
 	putchar('"');
 }
 
-/* A sample with labels: pairs of name and value, ended by NULL. */
+/* Prints a sample. Its labels are pairs of name and value, ended by NULL. */
 static void sample(const char *name, uint64_t value, ...)
 {
 	const char *label, *sep = "{";
@@ -61,7 +62,7 @@ static void sample(const char *name, uint64_t value, ...)
 	       (unsigned long long)value);
 }
 
-/* One counter of every object of a kind: which of the two is @field. */
+/* Which counter of an object is read. */
 enum field { PACKETS, BYTES };
 
 static uint64_t count(int fd, uint32_t id, enum field field)
@@ -298,7 +299,7 @@ static void config_metrics(const struct config_info *config)
 
 /**
  * do_metrics() - srpol metrics
- * @args: the format
+ * @args: the format, optional
  *
  * Return: an EXIT_*.
  */

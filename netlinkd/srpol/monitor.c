@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * srpol monitor: changes of configuration and state, and dropped packets, as
- * they happen. In JSON each event is an array of one object on its own line.
+ * srpol monitor: prints changes of configuration and state, and dropped
+ * packets, as they happen. In JSON each event is an array of one object on a
+ * line of its own.
  */
 #include <errno.h>
 #include <poll.h>
@@ -15,9 +16,9 @@ static const char usage[] =
 "Without a word both: changes and states as the module reports them, and drops\n"
 "as the data plane samples them (config set drop-events N).\n";
 
-#define RETRY_MS	500	/* until there is a data plane */
+#define RETRY_MS	500	/* between attempts to find a data plane */
 
-/* What came: the word for it, and whether it is about something deleted. */
+/* Notifications: type of the object and what happened to it. */
 static const struct {
 	uint8_t cmd;
 	const char *object;
@@ -152,7 +153,7 @@ static uint64_t clock_ns(clockid_t clock)
 	return ts.tv_sec * SEC + ts.tv_nsec;
 }
 
-/* A packet that was dropped a moment ago. */
+/* Prints a dropped packet, with its time converted to the wall clock. */
 static int print_drop(const struct srpol_drop_event *e, void *data)
 {
 	uint64_t ago = clock_ns(CLOCK_MONOTONIC) - e->ns;
@@ -175,7 +176,7 @@ static int print_drop(const struct srpol_drop_event *e, void *data)
 	return 0;
 }
 
-/* Perhaps with the last one the data plane went, or with a first one came. */
+/* A device was added or deleted, and perhaps the data plane with it. */
 static bool devices_changed;
 
 static int print_event(const struct nlmsghdr *nlh, void *data)
@@ -204,7 +205,10 @@ static int print_event(const struct nlmsghdr *nlh, void *data)
 	return 0;
 }
 
-/* Wait for either source; the data plane may come later than the monitor. */
+/*
+ * Waits for notifications and drops. The data plane may be loaded after the
+ * monitor was started.
+ */
 static int monitor(bool config, bool drops)
 {
 	struct srpol_drops *ring = NULL;

@@ -11,11 +11,11 @@
 
 struct out_options out_options;
 
-/* JSON: what is open, the outermost first. */
+/* JSON: open objects and arrays, the outermost first. */
 static json_t *open_items[DEPTH_MAX];
 static unsigned int json_depth;
 
-/* Text: an object is collected while its form has to be changed. */
+/* Text: buffer for an object whose form is changed by -oneline or -brief. */
 static FILE *collector;
 static char *collected;
 static size_t collected_len;
@@ -61,8 +61,9 @@ static void json_close(void)
 }
 
 /*
- * The module takes UTF-8 only; what else there is, such as the name of a
- * command, may be anything, and JSON can only say that it is not.
+ * Makes a JSON string. The module only accepts UTF-8, but other texts, such as
+ * names of processes, may have any bytes; those outside ASCII are then replaced
+ * by question marks.
  */
 static json_t *json_text(const char *s)
 {
@@ -80,11 +81,11 @@ static json_t *json_text(const char *s)
 	return value;
 }
 
-/* Formats come from this program only. */
+/* formats of the callers are constants of this program */
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
 /**
- * out_begin() - begin a list of objects
+ * out_begin() - start a list of objects
  */
 void out_begin(void)
 {
@@ -94,7 +95,7 @@ void out_begin(void)
 }
 
 /**
- * out_begin_object() - begin one object instead, for JSON that is not ours
+ * out_begin_object() - start a single object, for JSON in a foreign form
  */
 void out_begin_object(void)
 {
@@ -104,7 +105,7 @@ void out_begin_object(void)
 }
 
 /**
- * out_end() - end the list, print it
+ * out_end() - end the list or object of out_begin*(), and print it
  */
 void out_end(void)
 {
@@ -127,7 +128,7 @@ static void collect(void)
 		die();
 }
 
-/* The object's text in the form that was asked for. */
+/* Prints the buffered text of an object in the form that was asked for. */
 static void print_collected(void)
 {
 	char *line;
@@ -149,7 +150,7 @@ static void print_collected(void)
 }
 
 /**
- * out_object() - begin an object
+ * out_object() - start an object
  * @key: its key, NULL in a list
  */
 void out_object(const char *key)
@@ -172,7 +173,7 @@ void out_object_end(void)
 }
 
 /**
- * out_array() - begin a list inside an object
+ * out_array() - start a list inside an object
  * @key: its key
  */
 void out_array(const char *key)
@@ -199,9 +200,9 @@ static const char *color_of(const char *key, const char *value)
 }
 
 /**
- * out_string() - a string
- * @key: for JSON; an empty string is left out there
- * @fmt: for text
+ * out_string() - print a string
+ * @key: key in JSON, where an empty string is left out
+ * @fmt: format in text, with %s
  * @value: the string
  */
 void out_string(const char *key, const char *fmt, const char *value)
@@ -221,9 +222,9 @@ void out_string(const char *key, const char *fmt, const char *value)
 }
 
 /**
- * out_uint() - a number
- * @key: for JSON
- * @fmt: for text, with %llu or %llx
+ * out_uint() - print a number
+ * @key: key in JSON
+ * @fmt: format in text, with %llu or %llx
  * @value: the number
  */
 void out_uint(const char *key, const char *fmt, uint64_t value)
@@ -235,9 +236,9 @@ void out_uint(const char *key, const char *fmt, uint64_t value)
 }
 
 /**
- * out_count() - a counter: in text with k, M, G, T if -human was given
- * @key: for JSON
- * @fmt: for text, with %s
+ * out_count() - print a counter; in text with k, M, G or T if -human is given
+ * @key: key in JSON
+ * @fmt: format in text, with %s
  * @value: the number
  */
 void out_count(const char *key, const char *fmt, uint64_t value)
@@ -265,10 +266,10 @@ void out_count(const char *key, const char *fmt, uint64_t value)
 }
 
 /**
- * out_bool() - yes or no
- * @key: for JSON
- * @text: for text, printed if it is so
- * @value: is it so
+ * out_bool() - print a truth value
+ * @key: key in JSON
+ * @text: printed in text if @value is true
+ * @value: the value
  */
 void out_bool(const char *key, const char *text, bool value)
 {
@@ -279,7 +280,7 @@ void out_bool(const char *key, const char *text, bool value)
 }
 
 /**
- * out_text() - something that only text has
+ * out_text() - print something in text only
  * @fmt: like printf()
  */
 void out_text(const char *fmt, ...)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One print call for text and JSON: a value has a key for JSON and a format
- * for text; either may be NULL to leave it out there. A string that is empty
- * is absent from JSON.
+ * One print call for text and JSON: a value has a key for JSON and a format for
+ * text. If one of these is NULL, the value is left out in that form; values of
+ * a JSON array have no key. An empty string is left out in JSON.
  *
- * Text of an object is one line and indented lines after it. -oneline joins
- * them by backslashes, -brief keeps the first.
+ * The text of an object is one line, followed by indented lines. -oneline joins
+ * these with backslashes, -brief prints only the first.
  */
 #ifndef _SRPOL_OUT_H
 #define _SRPOL_OUT_H
@@ -14,13 +14,13 @@
 #include <stdint.h>
 
 /**
- * struct out_options - how to print, from the command line
- * @json: JSON instead of text
- * @pretty: JSON with white space
- * @oneline: an object takes one line
- * @brief: only the first line of an object
- * @color: states in color
- * @human: counters with k, M, G
+ * struct out_options - output options of the command line
+ * @json: print JSON instead of text
+ * @pretty: indent JSON
+ * @oneline: print each object on one line
+ * @brief: print only the first line of an object
+ * @color: print states in color
+ * @human: print counters with the suffixes k, M, G and T
  */
 struct out_options {
 	bool json;

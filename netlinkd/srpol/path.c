@@ -32,10 +32,10 @@ static const char usage[] =
 #define CSIDS_MAX	(SRPOL_SIDS_MAX * SRPOL_CSIDS_MAX)
 
 /**
- * struct sid_part - a word that holds SIDs
+ * struct sid_part - a word with SIDs
  * @word: SID,SID,... or CSID,CSID,...
- * @compressed: it is the latter
- * @block: their locator block
+ * @compressed: the word has compressed SIDs
+ * @block: locator block of these
  */
 struct sid_part {
 	const char *word;
@@ -44,12 +44,12 @@ struct sid_part {
 };
 
 /**
- * struct usids - the SIDs of a request, and how those compressed are packed
+ * struct usids - SIDs of a request, and how compressed ones are packed
  * @parts: in order of travel
- * @n_parts: number of them
+ * @n_parts: number of @parts
  * @block_len: bits of the locator block, 0: no SID is compressed
- * @block: an address of the block, :: not given
- * @csid_len: bits of each compressed SID, 0 not given
+ * @block: an address of the block, all zero: not given
+ * @csid_len: bits of a compressed SID, 0: not given
  */
 struct usids {
 	struct sid_part parts[SRPOL_SIDS_MAX + 1];
@@ -78,7 +78,7 @@ static bool put_sid(struct srpol_msg *msg, const struct in6_addr *sid)
 	return true;
 }
 
-/* SID,SID,... in order of travel. */
+/* Adds the SIDs of SID,SID,... in order of travel. */
 static bool put_sids(struct srpol_msg *msg, const char *word)
 {
 	char sid[SRPOL_ADDR_STRLEN];
@@ -102,7 +102,7 @@ static bool put_sids(struct srpol_msg *msg, const char *word)
 	}
 }
 
-/* CSID,CSID,... Returns how many, 0 after a complaint. */
+/* Reads CSID,CSID,... Returns their number, 0 after an error message. */
 static unsigned int parse_csids(const char *word, uint64_t *csids)
 {
 	unsigned int n = 0;
@@ -120,7 +120,7 @@ static unsigned int parse_csids(const char *word, uint64_t *csids)
 	return 0;
 }
 
-/* One "usids BLOCK/LEN CSID,CSID,..." as SIDs. */
+/* Packs one "usids BLOCK/LEN CSID,CSID,..." into SIDs, and adds these. */
 static bool put_usids(struct srpol_msg *msg, const struct sid_part *part,
 		      const struct usids *u)
 {
@@ -153,7 +153,7 @@ static bool put_usids(struct srpol_msg *msg, const struct sid_part *part,
 	return true;
 }
 
-/* All SIDs, once everything that says how they are packed was read. */
+/* Adds all SIDs, after everything that says how they are packed was read. */
 static bool put_parts(struct srpol_msg *msg, const struct usids *u)
 {
 	const struct sid_part *part;
@@ -165,7 +165,7 @@ static bool put_parts(struct srpol_msg *msg, const struct usids *u)
 	return true;
 }
 
-/* "segs" or "usids": kept until the line has been read. */
+/* Reads "segs" or "usids"; put_parts() uses it when the line has been read. */
 static bool read_part(struct args *args, struct usids *u, bool compressed)
 {
 	struct sid_part *part = &u->parts[u->n_parts];
@@ -213,7 +213,7 @@ static bool put_structure(struct srpol_msg *msg, const struct usids *u)
 		srpol_msg_put_u32(msg, SRPOL_A_PATH_CSID_LEN, u->csid_len));
 }
 
-/* TYPE:HEX */
+/* Reads a TLV as TYPE:HEX. */
 static bool put_tlv(struct srpol_msg *msg, struct args *args)
 {
 	uint8_t value[SRPOL_TLV_MAX];
@@ -341,10 +341,10 @@ static int path_del(struct args *args, unsigned int flags)
 }
 
 /**
- * dev_name() - name of a device
- * @ifindex: its number
+ * dev_name() - name of a device in this network namespace
+ * @ifindex: its ifindex
  *
- * Return: a static buffer; "ifN" for a device that does not exist.
+ * Return: a static buffer, with "ifN" for a device that does not exist.
  */
 const char *dev_name(unsigned int ifindex)
 {
@@ -367,7 +367,7 @@ static void print_addr(const char *key, const char *fmt, bool there,
 }
 
 /**
- * print_usids() - the compressed SIDs of a path, unpacked
+ * print_usids() - print the compressed SIDs of a path, unpacked
  * @path: the path
  */
 void print_usids(const struct path_info *path)
@@ -424,7 +424,7 @@ static void print_tlvs(const struct path_info *path)
 	out_bool("timestamp", " timestamp on", path->timestamp);
 }
 
-/* What the path carried, and how it does. */
+/* Prints counters and quality of a path. */
 static void print_path_stats(uint32_t id)
 {
 	struct srpol_quality q = {};

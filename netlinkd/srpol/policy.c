@@ -108,7 +108,7 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 	return unknown(args);
 }
 
-/* Color and endpoint come first, in either order. */
+/* Reads color and endpoint, in either order. Both are optional here. */
 static bool read_key(struct args *args, bool *has_color, uint32_t *color,
 		     bool *has_endpoint, struct in6_addr *endpoint)
 {
@@ -130,12 +130,12 @@ static bool read_key(struct args *args, bool *has_color, uint32_t *color,
 }
 
 /**
- * read_policy_key() - color and endpoint, both of them
- * @args: the line
+ * read_policy_key() - read color and endpoint, which are both required
+ * @args: words
  * @color: result
  * @endpoint: result
  *
- * Return: false after a complaint.
+ * Return: false after an error message.
  */
 bool read_policy_key(struct args *args, uint32_t *color,
 		     struct in6_addr *endpoint)
@@ -151,7 +151,7 @@ bool read_policy_key(struct args *args, uint32_t *color,
 }
 
 /**
- * put_policy_key() - the attributes that name a policy
+ * put_policy_key() - add the attributes that identify a policy
  * @msg: the request
  * @color: its color
  * @endpoint: its endpoint
@@ -204,7 +204,7 @@ static int policy_del(struct args *args, unsigned int flags)
 	return send_request(&msg);
 }
 
-/* The end of the chain: the segment list and where it leaves. */
+/* Prints a segment list of a candidate path, with its SIDs and next hop. */
 static void print_list(const struct list_info *list, const struct vec *paths)
 {
 	const struct path_info *path = find_path(paths, list->path);
@@ -272,7 +272,10 @@ static void print_candidate(const struct candidate_info *cand,
 	out_object_end();
 }
 
-/* In text only what the mode makes use of; a rule may choose another mode. */
+/*
+ * Text only has the options that the policy's mode uses. A rule may choose
+ * another mode, so JSON has all of them.
+ */
 static void print_mode_options(const struct policy_info *policy)
 {
 	bool hashes = policy->mode != SRPOL_LB_MODE_ACTIVE_BACKUP;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * srpol replace -f FILE: make the configuration be what a file says, in one
- * transaction. What is already so is not touched; what is static and not in
- * the file goes. Objects of the engine and rules of pods stay, unless the file
- * defines them.
+ * srpol replace -f FILE: makes the configuration what a file says, in one
+ * transaction. Static objects that are not in the file are deleted. Objects of
+ * the engine and rules of pods stay, unless the file defines them.
  */
 #include <errno.h>
 #include <libmnl/libmnl.h>
@@ -24,9 +23,9 @@ static const char usage[] =
 "a pipe whose writer failed, unless \"empty\" says that nothing shall be left.\n";
 
 /**
- * struct wanted - a request of the file
- * @nlh: copy of it
- * @line: line it is on
+ * struct wanted - a request read from the file
+ * @nlh: copy of the request
+ * @line: its line in the file
  */
 struct wanted {
 	struct nlmsghdr *nlh;
@@ -71,7 +70,7 @@ static int take_dev(const struct wanted_dev *dev)
 	return EXIT_OK;
 }
 
-/* What identifies an object: the same bytes for the same object. */
+/* Identifies an object, and is compared byte by byte. */
 struct key {
 	uint32_t cmd;
 	uint32_t number;
@@ -151,7 +150,7 @@ static void request_key(const struct nlmsghdr *nlh, struct key *key)
 }
 
 /**
- * struct keyed - the key of a request of the file
+ * struct keyed - a request of the file with its key, which comes first
  */
 struct keyed {
 	struct key key;
@@ -164,7 +163,7 @@ static int by_key(const void *a, const void *b)
 	return memcmp(a, b, sizeof(struct key));
 }
 
-/* Keys in order; complains about an object that is defined twice. */
+/* Sorts the keys; refuses an object that is defined twice. */
 static int index_requests(struct vec *keys)
 {
 	const struct keyed *k, *prev = NULL;
@@ -214,7 +213,9 @@ static int add_requests(uint8_t cmd)
 	return EXIT_OK;
 }
 
-/* Attributes of a type as the last of the "config set" lines has them. */
+/*
+ * Copies the attributes of a type from the last "config set" line that has one.
+ */
 static bool put_setting(struct srpol_msg *msg, uint16_t type)
 {
 	const struct wanted *w, *last = NULL;
@@ -237,7 +238,7 @@ static bool put_setting(struct srpol_msg *msg, uint16_t type)
 	return true;
 }
 
-/* One request for all settings, so that none changes to and fro. */
+/* Sets all settings in one request, so that none is reset temporarily. */
 static int add_config(void)
 {
 	static const struct {
@@ -328,8 +329,9 @@ static int del_endpoints(const struct vec *keys)
 }
 
 /*
- * Is its binding SID free for others? Then the policy is deleted first; if the
- * file has it, it is defined again, which to packets is a change like any other.
+ * Does the file give the policy's binding SID to others? Then the policy is
+ * deleted first, and added again by the file's request. As both are in one
+ * transaction, packets see this as any other change.
  */
 static bool gives_bsid_up(const struct policy_info *policy,
 			  const struct nlmsghdr *wanted)
@@ -401,7 +403,7 @@ static int del_sids(const struct vec *keys)
 		struct key key = {};
 
 		sid_key(sid, &key);
-		/* A binding SID goes with its policy. */
+		/* a binding SID is deleted with its policy */
 		if (err || sid->origin || sid->color || in_file(keys, &key))
 			continue;
 		srpol_msg_start(&genl, &msg, SRPOL_CMD_SID_DEL, 0);
@@ -416,8 +418,10 @@ static int del_sids(const struct vec *keys)
 }
 
 /*
- * In order of dependence: what is referred to comes first and goes last. Nothing
- * refers to policies and local SIDs, but they may want each other's addresses.
+ * Adds all requests to the transaction in order of dependence: objects that
+ * others refer to are added first and deleted last. Nothing refers to policies
+ * and local SIDs, but one may use an address that another one gives up, so
+ * these are deleted first.
  */
 static int add_all(const struct vec *keys)
 {
@@ -445,7 +449,7 @@ static const struct dev_info *find_dev(const struct vec *present,
 	return NULL;
 }
 
-/* What a device is does not change while srpol is on it. */
+/* Role and source check of a device cannot change while srpol is attached. */
 static int check_devs(const struct vec *present)
 {
 	const struct dev_info *dev;
@@ -472,7 +476,10 @@ static int check_devs(const struct vec *present)
 	return EXIT_OK;
 }
 
-/* Virtual ports come last: their MTU is what the others leave. */
+/*
+ * Attaches either the virtual ports or all other devices. Virtual ports have to
+ * be last, as their MTU depends on the others.
+ */
 static int attach_devs(const struct vec *present, bool hosts)
 {
 	const struct wanted_dev *w;
@@ -486,7 +493,7 @@ static int attach_devs(const struct vec *present, bool hosts)
 
 /**
  * do_replace() - srpol replace
- * @args: -f FILENAME
+ * @args: words after "replace"
  *
  * Return: an EXIT_*.
  */
@@ -524,7 +531,7 @@ int do_replace(struct args *args)
 	if (err) {
 		host_settle(false);
 	} else {
-		/* the file is in force, its virtual ports included */
+		/* the transaction is done, so the virtual ports stay */
 		err = attach_devs(&present, false) ?:
 		      attach_devs(&present, true);
 		host_settle(true);

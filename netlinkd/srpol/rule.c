@@ -103,9 +103,9 @@ static bool put_mark(struct srpol_msg *msg, struct args *args)
 }
 
 /**
- * read_proto() - a transport protocol, by name or number
- * @args: the word
- * @proto: result
+ * read_proto() - read a transport protocol by name or number
+ * @args: words
+ * @proto: result: IP protocol number
  */
 bool read_proto(struct args *args, uint32_t *proto)
 {
@@ -276,7 +276,7 @@ static void print_opcodes(const uint64_t *set)
 		out_uint(NULL, NULL, i);
 		name = srpol_opcode_name(i);
 		snprintf(number, sizeof(number), "0x%02x", i);
-		/* in text name the operation once, not per transport */
+		/* text names an operation once, not once per transport */
 		if (name && i >= 0x20 && i != 0x81 &&
 		    set[0] & 1ull << (i & 0x1f) && srpol_opcode_name(i & 0x1f))
 			continue;
@@ -287,7 +287,7 @@ static void print_opcodes(const uint64_t *set)
 }
 
 /**
- * print_proto() - a transport protocol: its name if it has one, in JSON the number
+ * print_proto() - print a protocol; by name in text if it has one
  * @proto: IP protocol number
  */
 void print_proto(uint32_t proto)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * srpol rule test: what would happen to a packet, and why. The packet is made
- * and shown to the data plane itself, so the answer is not a second opinion.
+ * srpol rule test: shows what would happen to a packet, and why. The packet is
+ * built and passed to the data plane's own program, so the answer is that of
+ * the data plane.
  */
 #include <arpa/inet.h>
 #include <string.h>
@@ -16,13 +17,13 @@
 #define TCP_HLEN	20
 #define BTH_LEN		12
 #define ROCE_PORT	4791
-#define SPORT_DEFAULT	49152	/* of RoCEv2: 0xc000 and up */
+#define SPORT_DEFAULT	49152	/* RoCEv2 uses 0xc000 and up */
 #define PAYLOAD		64
 #define FRAME_MAX	256
 #define HOP_LIMIT	64
 
 /**
- * struct probe - the packet asked about
+ * struct probe - the packet to be tested
  */
 struct probe {
 	struct in6_addr src;
@@ -55,7 +56,7 @@ static bool read_opcode(struct args *args, uint32_t *opcode)
 		complain("opcode: \"%s\" is unknown", word);
 		return false;
 	}
-	/* the lowest is the one of transport RC */
+	/* the lowest one is of transport RC */
 	for (i = 0; !(set[i / 64] & 1ull << i % 64); i++)
 		;
 	*opcode = i;
@@ -146,7 +147,10 @@ static uint8_t *put_ip(uint8_t *to, const struct probe *p, bool v4,
 	return put(ip + 16, &p->dst.s6_addr[12], 4);
 }
 
-/* The payload is there so that the answer has room in the frame. */
+/*
+ * Builds the frame. The program writes its answer into the frame; the payload
+ * makes room for that.
+ */
 static size_t build(uint8_t *frame, const struct probe *p, bool v4)
 {
 	bool udp = p->proto == IPPROTO_UDP, tcp = p->proto == IPPROTO_TCP;
@@ -230,7 +234,7 @@ static void print_choice(const struct srpol_explain *e,
 	out_bool("cached", ", where the flow is now", e->cached);
 }
 
-/* The rule names a path, which the packet does not take. */
+/* Says why a packet does not take the path that its rule names. */
 static void print_rule_path(const struct srpol_explain *e,
 			    const struct vec *rules, const struct vec *paths)
 {
@@ -247,7 +251,7 @@ static void print_rule_path(const struct srpol_explain *e,
 		 "is no active segment list of the policy");
 }
 
-/* The steering prefix that holds an address and no longer one does. */
+/* The longest steering prefix that contains the address, or NULL. */
 static const struct endpoint_info *find_steering(const struct vec *endpoints,
 						 const struct in6_addr *addr)
 {
@@ -260,7 +264,7 @@ static const struct endpoint_info *find_steering(const struct vec *endpoints,
 	return best;
 }
 
-/* A rule gave a color, but nothing leads from there to a policy. */
+/* Says why no policy was found, although a rule gave the packet a color. */
 static void print_missing(const struct srpol_explain *e,
 			  const struct probe *p, const struct vec *policies,
 			  const struct vec *endpoints)
@@ -288,8 +292,8 @@ static void print_missing(const struct srpol_explain *e,
 
 /**
  * rule_test() - srpol rule test
- * @args: fields of the packet
- * @flags: none
+ * @args: words with the fields of the packet
+ * @flags: not used
  *
  * Return: an EXIT_*.
  */

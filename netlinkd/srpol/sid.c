@@ -20,7 +20,7 @@ static const char usage[] =
 "64 for uA. End.X, End.DX and uA need dev and via. Binding SIDs (End.B6.Encaps)\n"
 "come with their policies: srpol policy add ... bsid SID.\n";
 
-/* SID or SID/LEN; @len is 0 without one. */
+/* Reads SID or SID/LEN; @len is 0 for the former. */
 static bool read_sid_key(struct args *args, struct in6_addr *sid,
 			 uint32_t *len)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The srpol command: what its objects share.
- */
+/* The srpol command: declarations shared by its files. */
 #ifndef _SRPOL_CMD_H
 #define _SRPOL_CMD_H
 
@@ -12,7 +10,7 @@
 #include "out.h"
 #include "srpol_lib.h"
 
-/* units of time in nanoseconds */
+/* units of time, in nanoseconds */
 #define NSEC		1ull
 #define USEC		1000ull
 #define MSEC		1000000ull
@@ -28,11 +26,11 @@ enum {
 
 /**
  * struct args - words of a command line that are still to be read
- * @argc: number of them
+ * @argc: number of @argv
  * @argv: the words
- * @seen: keywords that were read already and make sense once
+ * @seen: keywords read so far that may be given only once
  * @n_seen: number of @seen
- * @failed: one of them came again, which was complained about
+ * @failed: a keyword was given twice, and an error was printed
  */
 struct args {
 	int argc;
@@ -43,9 +41,9 @@ struct args {
 };
 
 /**
- * struct time_range - what a time may be, in the unit of its attribute
- * @min: least
- * @max: most
+ * struct time_range - range of a time, in the unit of its netlink attribute
+ * @min: smallest value
+ * @max: largest value
  */
 struct time_range {
 	uint32_t min;
@@ -54,8 +52,8 @@ struct time_range {
 
 /**
  * struct command - a row of an object's table of commands
- * @name: word, may be abbreviated
- * @run: reads the rest of the line; returns an EXIT_*
+ * @name: name of the command, which may be abbreviated
+ * @run: reads the rest of the line and runs it; returns an EXIT_*
  * @flags: NLM_F_* of the request
  */
 struct command {
@@ -82,8 +80,8 @@ int out_found(unsigned int n, bool selected, const char *fmt, ...);
 /* batch.c */
 
 /**
- * typedef request_taker - gets a request read from a file
- * @nlh: the request, good until the call returns
+ * typedef request_taker - takes a request that was read from a file
+ * @nlh: the request, valid until the call returns
  *
  * Return: an EXIT_*.
  */
@@ -100,7 +98,7 @@ int run_batch(const char *name, bool force);
 /* rule_test.c */
 int rule_test(struct args *args, unsigned int flags);
 
-/* args.c: each reads a value or complains, and then returns false */
+/* args.c: the read functions print an error if they return false */
 bool more(const struct args *args);
 const char *next(struct args *args);
 bool is(struct args *args, const char *word);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * srpol stats: what happened to packets, by reason.
- */
+/* srpol stats: number of packets by what happened to them. */
 #include "srpol.h"
 
 static const char usage[] =

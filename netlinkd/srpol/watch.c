@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * srpol dev watch: a device that is created anew under its name gets the role
- * it had. The module brings back paths by itself; attaching programs takes a
- * process, and this is it. So does telling the data plane that a device begins
- * or ceases to take frames from XDP.
+ * srpol dev watch: gives a device that is created again under the same name the
+ * role it had. The module restores paths by itself, but programs can only be
+ * attached by a process. It also tells the data plane when a device starts or
+ * stops to accept frames from XDP.
  *
- * Nothing is read from the notifications of module and kernel: each of them,
- * and the loss of some, only has what there is compared with what there was.
+ * The contents of the notifications of the module and of the kernel are
+ * ignored. Any notification, or the loss of some, makes this program compare
+ * the present devices with those it remembers.
  *
- * The module may be unloaded meanwhile. When it is loaded again it is another
- * one, with a netlink family of its own, so that all sockets are opened anew.
+ * The module may be unloaded and loaded again meanwhile. It then has a new
+ * netlink family, so all sockets are opened again.
  */
 #include <errno.h>
 #include <libmnl/libmnl.h>
@@ -21,17 +22,17 @@
 
 #include "srpol.h"
 
-#define RETRY_MS	1000	/* what could not be attached, or is not there */
-#define RETRY_MAX_MS	64000	/* what could not be attached again and again */
+#define RETRY_MS	1000	/* to attach, or to find the module */
+#define RETRY_MAX_MS	64000	/* longest wait after repeated failures */
 
 /**
- * struct watched - a device that has, or had, a role
+ * struct watched - a device that has or had a role
  * @name: its name
- * @ifindex: its index then, of which there is never another
- * @role: enum srpol_dev_role
- * @xdp: enum srpol_xdp_mode, as it was asked for
+ * @ifindex: its ifindex when it was last seen with the role
+ * @role: enum srpol_dev_role, 0: unused entry
+ * @xdp: enum srpol_xdp_mode as configured
  * @source: enum srpol_source_check
- * @present: the module knows it
+ * @present: the module has the device
  */
 struct watched {
 	char name[IF_NAMESIZE];
@@ -43,8 +44,8 @@ struct watched {
 };
 
 static struct vec all = VEC_INIT(struct watched);
-static struct srpol_genl module;	/* its notifications; nl is NULL without it */
-static struct srpol_genl netdev;	/* the kernel's, of the XDP of devices */
+static struct srpol_genl module;	/* notifications; nl NULL if absent */
+static struct srpol_genl netdev;	/* kernel's, on XDP of devices */
 
 static void tell(const struct watched *w, const char *what)
 {
@@ -53,7 +54,7 @@ static void tell(const struct watched *w, const char *what)
 	fflush(stdout);
 }
 
-/* Where a device is kept, or may be: a place that was given up, or a new one. */
+/* Entry of a device by ifindex or name, else an unused or a new entry. */
 static struct watched *place(unsigned int ifindex, const char *name)
 {
 	struct watched *w, *unused = NULL;
@@ -73,7 +74,7 @@ static void remember(const struct dev_info *dev)
 	struct watched *w;
 	bool known;
 
-	/* a virtual port is made by srpol itself */
+	/* devices of a virtual port are only created by srpol */
 	if (dev->role == SRPOL_DEV_ROLE_HOST ||
 	    !if_indextoname(dev->ifindex, name))
 		return;
@@ -89,7 +90,7 @@ static void remember(const struct dev_info *dev)
 		tell(w, "role");
 }
 
-/* Return: false if it has to be tried again. */
+/* Gives the role back. Returns false if that has to be tried again. */
 static bool come_back(struct watched *w)
 {
 	const struct wanted_dev dev = {
@@ -108,7 +109,7 @@ static bool come_back(struct watched *w)
 	return true;
 }
 
-/* Sockets of their own: answers and notifications do not mix. */
+/* Opens two sockets, so that replies and notifications do not mix. */
 static int reach(struct srpol_error *error)
 {
 	int err;
@@ -124,7 +125,9 @@ static int reach(struct srpol_error *error)
 	return err;
 }
 
-/* The module does not answer any more; that is said once. */
+/*
+ * The module does not answer any more: prints that once and closes the sockets.
+ */
 static bool lose(int err, const struct srpol_error *error)
 {
 	srpol_genl_close(&genl);
@@ -146,7 +149,7 @@ static bool is_reached(void)
 	return true;
 }
 
-/* Return: false if something has to be tried again. */
+/* Compares present and remembered devices; false: to be tried again. */
 static bool compare(void)
 {
 	struct vec devs = VEC_INIT(struct dev_info);
@@ -172,7 +175,7 @@ static bool compare(void)
 	vec_for_each(w, &all) {
 		if (!w->role || w->present)
 			continue;
-		/* the device is there: somebody took the role away */
+		/* the device still exists, so its role was removed */
 		if (if_indextoname(w->ifindex, name)) {
 			tell(w, "no more role");
 			memset(w, 0, sizeof(*w));
@@ -183,7 +186,7 @@ static bool compare(void)
 	return done;
 }
 
-/* What devices can do with XDP has changed, or may have. */
+/* Updates which devices accept frames from XDP. */
 static void sync_frames(void)
 {
 	const struct watched *w;
@@ -210,7 +213,7 @@ static int forget(const struct nlmsghdr *nlh, void *data)
 	return 0;
 }
 
-/* How long to wait for news: for ever, or until it is tried again. */
+/* Compares, and returns for how long to wait (ms), -1: until a notification. */
 static int patience(void)
 {
 	static int retry_ms = RETRY_MS;
@@ -220,7 +223,7 @@ static int patience(void)
 		retry_ms = RETRY_MS;
 		return -1;
 	}
-	/* to look whether the module is there costs nothing, and says nothing */
+	/* checking for the module is cheap and prints nothing */
 	if (!module.nl)
 		return RETRY_MS;
 	if (retry_ms < RETRY_MAX_MS)
@@ -254,7 +257,7 @@ static int follow(struct mnl_socket *links)
 			while (mnl_socket_recvfrom(links, buf, sizeof(buf)) > 0)
 				;
 		if (fds[2].revents) {
-			/* whatever it says, and if some of it was lost */
+			/* the contents do not matter, nor does a loss */
 			srpol_genl_receive(&netdev, forget, NULL);
 			sync_frames();
 		}
@@ -267,11 +270,11 @@ static int follow(struct mnl_socket *links)
 }
 
 /**
- * dev_watch() - srpol dev watch, until it is told to end
- * @args: the line behind "watch"
+ * dev_watch() - srpol dev watch
+ * @args: the words after "watch"
  * @flags: not used
  *
- * Return: an EXIT_*; it ends only if it cannot go on.
+ * Return: an EXIT_*; it only returns if it cannot go on.
  */
 int dev_watch(struct args *args, unsigned int flags)
 {

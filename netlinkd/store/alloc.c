@@ -4,7 +4,7 @@
 #include "store.h"
 
 /**
- * store_alloc() - memory, all 0; who has none is ended
+ * store_alloc() - allocate zeroed memory; aborts the process if there is none
  * @size: bytes
  */
 void *store_alloc(size_t size)

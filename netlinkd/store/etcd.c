@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests to etcd. One that gets no answer has the next ones go to another
- * member; whether it was done nobody knows, and the asker is told so.
+ * Requests to etcd. After a request has failed, unless only its revision is
+ * compacted, the next ones go to another member. It is then unknown whether the
+ * request was carried out, and the caller is told so.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,9 +13,12 @@
 #include "log.h"
 #include "srpol_lib.h"
 
-#define CODE_OUT_OF_RANGE	11	/* of gRPC: compacted */
+#define CODE_OUT_OF_RANGE	11	/* gRPC status: revision is compacted */
 
-/* @key is what a range asks for; what answers a transaction may have any key. */
+/*
+ * A request under way. @key is the key or prefix of a range request; it is NULL
+ * for others, whose answers may have any key.
+ */
 struct request {
 	struct store *store;
 	uint32_t member;
@@ -27,13 +31,13 @@ struct request {
 };
 
 /**
- * etcd_post() - begin a request
+ * etcd_post() - start a request to the current member
  * @etcd: cluster
- * @path: of the request
- * @body: JSON, which is taken
+ * @path: path of the request
+ * @body: JSON; the reference is taken
  * @line: see http_post()
- * @done: likewise
- * @data: likewise
+ * @done: see http_post()
+ * @data: see http_post()
  */
 struct http_request *etcd_post(struct etcd *etcd, const char *path,
 			       json_t *body,
@@ -53,9 +57,9 @@ struct http_request *etcd_post(struct etcd *etcd, const char *path,
 }
 
 /**
- * etcd_elsewhere() - a member does not answer: ask the next one
+ * etcd_elsewhere() - a member does not answer: use the next one
  * @etcd: cluster
- * @from: that member
+ * @from: the member that did not answer
  */
 void etcd_elsewhere(struct etcd *etcd, uint32_t from)
 {
@@ -63,7 +67,10 @@ void etcd_elsewhere(struct etcd *etcd, uint32_t from)
 		etcd->at = (from + 1) % etcd->config.servers.n;
 }
 
-/* Add those of @list; false: something else is among them. */
+/*
+ * Adds the keys of @list to the reply. Returns false if one is malformed or was
+ * not asked for.
+ */
 static bool read_kvs(const struct request *r, const json_t *list,
 		     struct store_reply *reply)
 {
@@ -112,7 +119,7 @@ static bool read_grant(const struct request *r, const json_t *o,
 	return reply->lease || !r->fn;
 }
 
-/* One that is over has no time to live. */
+/* A lease that has ended has no TTL in the answer. */
 static bool read_keep(const struct request *r, const json_t *o,
 		      struct store_reply *reply)
 {
@@ -134,9 +141,9 @@ static void free_kvs(struct store_reply *reply)
 }
 
 /*
- * Every answer of etcd says which cluster it is. One that does not is not of
- * etcd, whatever its status: to take it for an empty store would be to believe
- * that all is gone.
+ * Every answer of etcd names its cluster. An answer without that is not from
+ * etcd, whatever its HTTP status. Taking it for an empty store would mean to
+ * believe that all keys were deleted.
  */
 static bool read_answer(const struct request *r, const json_t *o,
 			struct store_reply *reply)
@@ -312,7 +319,7 @@ static int etcd_open(struct store *store, const struct store_config *config,
 		return srpol_error_set(err, -EINVAL, "etcd has no endpoints");
 	}
 	etcd->config = *config;
-	/* clients spread over the members */
+	/* spreads clients over the members */
 	etcd->at = now_ns() / 1000 % config->servers.n;
 	ret = http_open(&etcd->http, &etcd->config);
 	if (ret) {
@@ -328,7 +335,7 @@ static void free_data(struct etcd *etcd)
 {
 	struct http_request *r;
 
-	/* requests that are not over; streams belong to watches */
+	/* free the data of open requests; watches own the streams */
 	for (r = etcd->http.requests; r; r = r->next)
 		if (!r->line && !r->dead)
 			free_request(r->data);

@@ -8,13 +8,13 @@
 #include "store.h"
 
 /**
- * struct etcd - a cluster
- * @http: requests to it
- * @config: its members
- * @at: member that is asked
- * @watches: list
- * @logging_in: that is under way
- * @login: again, after a while
+ * struct etcd - client of an etcd cluster
+ * @http: HTTP requests to the cluster
+ * @config: members of the cluster, and how to log in
+ * @at: index of the member that requests go to
+ * @watches: list of open watches
+ * @logging_in: login request under way, NULL: none
+ * @login: timer for the next login
  */
 struct etcd {
 	struct http http;

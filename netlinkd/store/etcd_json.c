@@ -10,9 +10,9 @@
 #define BASE64	sodium_base64_VARIANT_ORIGINAL
 
 /**
- * etcd_bytes() - bytes as a JSON string in base64
+ * etcd_bytes() - encode bytes as a JSON string in base64
  * @data: bytes
- * @len: number of them
+ * @len: number of @data
  */
 json_t *etcd_bytes(const void *data, size_t len)
 {
@@ -27,7 +27,7 @@ json_t *etcd_bytes(const void *data, size_t len)
 }
 
 /**
- * etcd_text() - likewise of a text
+ * etcd_text() - encode a text as a JSON string in base64
  * @text: text
  */
 json_t *etcd_text(const char *text)
@@ -36,7 +36,7 @@ json_t *etcd_text(const char *text)
 }
 
 /**
- * etcd_number() - a number as a JSON string
+ * etcd_number() - encode a number as a JSON string
  * @number: number
  */
 json_t *etcd_number(uint64_t number)
@@ -48,7 +48,7 @@ json_t *etcd_number(uint64_t number)
 }
 
 /**
- * etcd_prefix_end() - the first key behind all that begin with a prefix
+ * etcd_prefix_end() - the first key after all keys with a prefix, in base64
  * @key: prefix, in ASCII and not empty
  */
 json_t *etcd_prefix_end(const char *key)
@@ -65,9 +65,11 @@ json_t *etcd_prefix_end(const char *key)
 }
 
 /**
- * etcd_read_number() - a number that is a string; what is 0 is left out
+ * etcd_read_number() - read a number, which may be encoded as a string
  * @o: object
- * @key: its member
+ * @key: name of the member
+ *
+ * Return: the number, 0 if there is none, as etcd leaves out zeros.
  */
 uint64_t etcd_read_number(const json_t *o, const char *key)
 {
@@ -87,7 +89,7 @@ static char *decode(const json_t *v, size_t *len)
 	if (!sodium_base642bin((unsigned char *)data, room, text, strlen(text),
 			       NULL, len, NULL, BASE64))
 		return data;
-	/* it says how far it came */
+	/* @len is set even after an error */
 	*len = 0;
 	free(data);
 	return NULL;
@@ -100,15 +102,15 @@ static bool is_wanted(const char *key, const char *wanted, bool prefix)
 }
 
 /**
- * etcd_read_kv() - a key as etcd tells it
+ * etcd_read_kv() - read a key from etcd's JSON
  * @o: object
  * @store: the store
- * @wanted: key or prefix that was asked for, as @store has it
- * @prefix: which of these
- * @kv: result, to be freed; an empty value is left out, and so is that of a key
- *	that was deleted
+ * @wanted: key or prefix that was asked for, without the store's prefix
+ * @prefix: @wanted is a prefix
+ * @kv: result, to be freed. Its value is empty, not NULL, if etcd left it out
+ *	because it is empty or the key was deleted.
  *
- * Return: false if it is nothing that was asked for, or nothing at all.
+ * Return: false if the object is malformed or was not asked for.
  */
 bool etcd_read_kv(const json_t *o, const struct store *store,
 		  const char *wanted, bool prefix, struct store_kv *kv)

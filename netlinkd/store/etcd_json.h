@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What etcd's gateway says and is told: numbers are strings, keys base64. */
+/* JSON of etcd's gateway: numbers are strings, keys and values are base64. */
 #ifndef _SRPOL_ETCD_JSON_H
 #define _SRPOL_ETCD_JSON_H
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who asks etcd. A certificate lets one connect; what one may read and write
- * follows from a user's roles. Through the JSON gateway a user is known by a
- * token only (etcd does not take the certificate's name there), which is had
- * for name and password, and ends some time after its last use. Requests that
- * have none yet are refused; who asks asks again.
+ * Authentication to etcd. A client certificate permits to connect; what a
+ * client may read and write depends on the roles of a user. Through the JSON
+ * gateway a user is identified by a token only (etcd ignores the name in the
+ * certificate there). The token is obtained with name and password, and expires
+ * some time after its last use. Requests made before there is a token are
+ * refused; the caller has to repeat them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ static void log_in(void *data)
 }
 
 /**
- * etcd_login_start() - get a token, if there is a user
+ * etcd_login_start() - get a token, if a user is configured
  * @etcd: cluster
  */
 void etcd_login_start(struct etcd *etcd)
@@ -62,8 +63,8 @@ void etcd_login_start(struct etcd *etcd)
 }
 
 /**
- * etcd_login_stop() - no more of that
- * @etcd: cluster, before its requests are freed
+ * etcd_login_stop() - stop getting tokens
+ * @etcd: cluster; before its requests are freed
  */
 void etcd_login_stop(struct etcd *etcd)
 {
@@ -74,9 +75,9 @@ void etcd_login_stop(struct etcd *etcd)
 }
 
 /**
- * etcd_login_check() - a request was refused: was it for want of a token?
+ * etcd_login_check() - log in again if a request failed for lack of a token
  * @etcd: cluster
- * @error: what etcd said
+ * @error: error message of etcd, may be NULL
  */
 void etcd_login_check(struct etcd *etcd, const char *error)
 {
@@ -84,7 +85,7 @@ void etcd_login_check(struct etcd *etcd, const char *error)
 	    (!strstr(error, "auth token") &&
 	     !strstr(error, "user name is empty")) || etcd->logging_in)
 		return;
-	/* a login with a token that is void is refused */
+	/* etcd refuses a login that carries an invalid token */
 	free(etcd->http.token);
 	etcd->http.token = NULL;
 	alarm_stop(&etcd->login);

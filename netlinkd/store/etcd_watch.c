@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Watches of etcd: a stream each, on a connection of its own (etcd issue
- * 15402: a large read would hold up events on the same one).
+ * Watches of etcd. Each is a stream on a connection of its own, as a large read
+ * would delay events on a shared one (etcd issue 15402).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static void unlink_watch(struct store_watch *watch)
 		*at = watch->next;
 }
 
-/* Whoever watched knows that it is over, and does not unwatch. */
+/* The callback says that the watch is over; its owner must not unwatch it. */
 static void end(struct store_watch *watch, int error)
 {
 	store_watch_fn fn = watch->fn;
@@ -58,7 +58,10 @@ static bool read_event(const struct store_watch *watch, const json_t *o,
 	return true;
 }
 
-/* What is none of the events asked for: all is read anew. */
+/*
+ * Reports the events. If one is malformed or was not asked for, the watch ends,
+ * so that its owner reads everything again.
+ */
 static void take_events(struct store_watch *watch, const json_t *events)
 {
 	size_t n = json_array_size(events), i, k = 0;
@@ -106,10 +109,10 @@ static void ended(void *data, long status, const char *in, size_t len)
  * etcd_watch() - see struct store_ops
  * @store: the store
  * @key: key or prefix
- * @prefix: which of these
- * @revision: first one of interest
- * @fn: what to call
- * @data: for @fn
+ * @prefix: @key is a prefix
+ * @revision: first revision of interest
+ * @fn: callback
+ * @data: argument of @fn
  */
 struct store_watch *etcd_watch(struct store *store, const char *key,
 			       bool prefix, uint64_t revision,
@@ -142,7 +145,7 @@ struct store_watch *etcd_watch(struct store *store, const char *key,
 
 /**
  * etcd_unwatch() - see struct store_ops
- * @watch: watch
+ * @watch: watch, which is freed
  */
 void etcd_unwatch(struct store_watch *watch)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libcurl's multi interface in the loop. Its functions only note what came;
- * requests hear of it afterwards, so that they may begin others, or cancel.
+ * libcurl's multi interface in the event loop. The callbacks of libcurl only
+ * record what arrived; those of requests are called afterwards, so that they
+ * may start or cancel requests.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 
 #define CONNECT_MS	1000L
 #define REQUEST_MS	3000L
-#define IN_MAX		(64u << 20)	/* of an answer, or of a line of a stream */
+#define IN_MAX		(64u << 20)	/* a response, or a line of a stream */
 #define NS_PER_MS	1000000ull
 
 struct socket {
@@ -61,7 +62,10 @@ static void take_lines(struct http_request *r)
 	r->looked = r->in_len;
 }
 
-/* New requests come first in the list, so they are not seen in this round. */
+/*
+ * Makes the callbacks of all requests. New requests are put at the head of the
+ * list, so this round does not visit them.
+ */
 static void tell_requests(struct http *http)
 {
 	struct http_request *r;
@@ -176,9 +180,11 @@ static size_t take(char *from, size_t size, size_t n, void *data)
 }
 
 /**
- * http_open() - ready to take requests
+ * http_open() - get ready to take requests
  * @http: result
- * @config: certificates; it has to stay
+ * @config: certificates; must stay valid
+ *
+ * Return: 0 or a negative errno.
  */
 int http_open(struct http *http, const struct store_config *config)
 {
@@ -198,8 +204,8 @@ int http_open(struct http *http, const struct store_config *config)
 }
 
 /**
- * http_close() - end of all requests, which do not hear of it
- * @http: open
+ * http_close() - end all requests without calling their callbacks
+ * @http: context of http_open()
  */
 void http_close(struct http *http)
 {
@@ -232,16 +238,16 @@ static void set_identity(struct http_request *r)
 }
 
 /**
- * http_post() - begin a request
- * @http: open
- * @url: where to
- * @body: JSON; it will be freed
- * @line: a stream: called for each line; NULL: no stream
- * @done: called when it is over
- * @data: for these
+ * http_post() - start a POST request
+ * @http: context of http_open()
+ * @url: where to send it
+ * @body: JSON text, allocated; freed with the request
+ * @line: called for each line of a stream; NULL: not a stream
+ * @done: called when the request has ended
+ * @data: argument of the callbacks
  *
- * A stream has a connection of its own and no limit in time. Requests share
- * connections and have 3 s.
+ * A stream has a connection of its own and no time limit. Other requests share
+ * connections and time out after 3 s.
  *
  * Return: the request, valid until @done returns or it is cancelled.
  */
@@ -262,7 +268,7 @@ struct http_request *http_post(struct http *http, const char *url, char *body,
 	r->done = done;
 	r->data = data;
 	r->headers = curl_slist_append(NULL, "Content-Type: application/json");
-	/* no second round trip for large bodies */
+	/* no "Expect: 100-continue" and its round trip */
 	r->headers = curl_slist_append(r->headers, "Expect:");
 	set_identity(r);
 	curl_easy_setopt(r->easy, CURLOPT_URL, url);
@@ -271,11 +277,11 @@ struct http_request *http_post(struct http *http, const char *url, char *body,
 	curl_easy_setopt(r->easy, CURLOPT_POSTFIELDSIZE, (long)strlen(body));
 	curl_easy_setopt(r->easy, CURLOPT_WRITEFUNCTION, take);
 	curl_easy_setopt(r->easy, CURLOPT_WRITEDATA, r);
-	/* what says beforehand that it is longer is not read at all */
+	/* refuse a larger announced length before reading */
 	curl_easy_setopt(r->easy, CURLOPT_MAXFILESIZE, (long)IN_MAX);
 	curl_easy_setopt(r->easy, CURLOPT_PRIVATE, r);
 	curl_easy_setopt(r->easy, CURLOPT_ERRORBUFFER, r->error);
-	/* a stream has a connection of its own, with TLS as well */
+	/* HTTP/2 would multiplex streams on one connection */
 	curl_easy_setopt(r->easy, CURLOPT_HTTP_VERSION,
 			 (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(r->easy, CURLOPT_NOSIGNAL, 1L);
@@ -292,14 +298,14 @@ struct http_request *http_post(struct http *http, const char *url, char *body,
 	}
 	r->next = http->requests;
 	http->requests = r;
-	/* libcurl asks for the timer, and begins when that rings */
+	/* libcurl sets its timer and starts when that fires */
 	curl_multi_add_handle(http->multi, r->easy);
 	return r;
 }
 
 /**
- * http_cancel() - nothing is called any more
- * @request: of http_post()
+ * http_cancel() - cancel a request; no callback is made after that
+ * @request: request of http_post()
  */
 void http_cancel(struct http_request *request)
 {

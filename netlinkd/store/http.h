@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* HTTP requests in the loop. */
+/* HTTP requests, asynchronous in the event loop. */
 #ifndef _SRPOL_HTTP_H
 #define _SRPOL_HTTP_H
 
@@ -13,22 +13,24 @@ struct http;
 struct store_config;
 
 /**
- * struct http_request - a POST of JSON
- * @http: whose it is
- * @next: in its list
- * @easy: libcurl's
- * @headers: likewise
- * @body: what is sent
- * @in: what came
- * @in_len: bytes of it
- * @looked: bytes in which there is no end of a line
- * @line: a stream: a line came; NULL: no stream, all comes at the end
- * @done: it is over: HTTP status, 0 if there is none. It is freed after that.
- * @data: for these
- * @over: libcurl has no more of it
- * @status: likewise
- * @error: libcurl's
- * @dead: cancelled; nothing is called any more
+ * struct http_request - a POST request with a JSON body
+ * @http: context that the request belongs to
+ * @next: next request in the list of @http
+ * @easy: libcurl's handle
+ * @headers: request headers, in libcurl's form
+ * @body: request body
+ * @in: part of the response not handled yet
+ * @in_len: bytes of @in
+ * @looked: bytes at the start of @in known to contain no newline
+ * @line: called for each line of a stream; NULL: not a stream, the whole
+ *	response goes to @done
+ * @done: called when the request has ended, with the HTTP status, or 0 if there
+ *	was no response. The request is freed afterwards.
+ * @data: argument of the callbacks
+ * @over: libcurl has finished the request
+ * @status: HTTP status, 0: no response
+ * @error: error message of libcurl
+ * @dead: cancelled or done; no callback is made any more
  */
 struct http_request {
 	struct http *http;
@@ -49,14 +51,14 @@ struct http_request {
 };
 
 /**
- * struct http - requests that are under way
- * @multi: libcurl's
- * @timer: likewise
- * @requests: list
- * @busy: functions of requests are being called
+ * struct http - context of HTTP requests
+ * @multi: libcurl's multi handle
+ * @timer: timer that libcurl has asked for
+ * @requests: list of requests under way
+ * @busy: callbacks of requests are running, so no request may be freed
  * @config: certificates
- * @token: shown with each request, NULL: none
- * @error: why the last one that had no answer had none; empty: all had one
+ * @token: value of the Authorization header, NULL: none
+ * @error: why the last request without a response failed; empty: none failed
  */
 struct http {
 	CURLM *multi;

@@ -5,13 +5,13 @@
 
 #include "kv.h"
 
-#define HISTORY		1000	/* revisions that can be read */
-#define COMPACT_EVERY	100	/* revisions */
+#define HISTORY		1000	/* revisions kept readable */
+#define COMPACT_EVERY	100	/* compact after so many revisions */
 
 /**
- * kv_init() - an empty store
+ * kv_init() - initialize an empty store
  * @kv: result
- * @cluster: random number
+ * @cluster: random identifier
  */
 void kv_init(struct kv *kv, uint64_t cluster)
 {
@@ -33,8 +33,8 @@ static void free_key(struct kv_key *key)
 }
 
 /**
- * kv_free() - end of a store
- * @kv: it
+ * kv_free() - free the contents of a store
+ * @kv: store
  */
 void kv_free(struct kv *kv)
 {
@@ -46,7 +46,7 @@ void kv_free(struct kv *kv)
 	vec_free(&kv->leases);
 }
 
-/* The first key that is not before @name. */
+/* Position of the first key that is not less than @name. */
 static size_t place_of(const struct kv *kv, const char *name)
 {
 	const struct kv_key *keys = kv->keys.data;
@@ -98,7 +98,7 @@ static const struct kv_version *last(const struct kv_key *key)
 	return &v[key->versions.n - 1];
 }
 
-/* What a key held at a revision, NULL if it was not there. */
+/* Value of a key at a revision, NULL if it did not exist then. */
 static const struct kv_version *version_at(const struct kv_key *key,
 					   uint64_t revision)
 {
@@ -111,10 +111,10 @@ static const struct kv_version *version_at(const struct kv_key *key,
 }
 
 /**
- * kv_matches() - is a key the one, or one of those, that were asked for?
+ * kv_matches() - does a key match a key or prefix?
  * @name: the key
- * @key: what was asked for
- * @prefix: that is a prefix
+ * @key: key or prefix
+ * @prefix: @key is a prefix
  */
 bool kv_matches(const char *name, const char *key, bool prefix)
 {
@@ -131,14 +131,14 @@ static void add_version(struct vec *out, const struct kv_key *key,
 }
 
 /**
- * kv_range() - keys at a revision
+ * kv_range() - read keys at a revision
  * @kv: store
  * @key: key or prefix
- * @prefix: which of these
- * @revision: revision, 0: now
- * @out: struct store_kv, whose texts are the store's, until it changes
+ * @prefix: @key is a prefix
+ * @revision: revision, 0: the current one
+ * @out: struct store_kv; they point into the store, until it changes
  *
- * Return: 0, -ERANGE if it is compacted or has not come yet.
+ * Return: 0, or -ERANGE if the revision is compacted or in the future.
  */
 int kv_range(const struct kv *kv, const char *key, bool prefix,
 	     uint64_t revision, struct vec *out)
@@ -169,14 +169,14 @@ static int by_revision(const void *a, const void *b)
 }
 
 /**
- * kv_changes() - what changed since
+ * kv_changes() - read the changes since a revision
  * @kv: store
  * @key: key or prefix
- * @prefix: which of these
+ * @prefix: @key is a prefix
  * @from: first revision of interest
- * @out: as for kv_range(), deleted keys with value NULL, in order
+ * @out: as for kv_range(), in order of revision; deleted keys have value NULL
  *
- * Return: 0, -ERANGE if that is compacted.
+ * Return: 0, or -ERANGE if that revision is compacted.
  */
 int kv_changes(const struct kv *kv, const char *key, bool prefix,
 	       uint64_t from, struct vec *out)
@@ -246,9 +246,10 @@ static bool has_lease(const struct kv *kv, uint64_t id)
 /**
  * kv_txn() - carry out a transaction
  * @kv: store
- * @txn: transaction; no key is changed twice by it
+ * @txn: transaction; must not change a key twice
  *
- * Return: whether the comparisons held, leases exist, and it was done.
+ * Return: true if the comparisons held, the leases exist, and the changes were
+ * made.
  */
 bool kv_txn(struct kv *kv, const struct store_txn *txn)
 {
@@ -271,11 +272,11 @@ bool kv_txn(struct kv *kv, const struct store_txn *txn)
 }
 
 /**
- * kv_restore() - a key as it was when the store was saved
+ * kv_restore() - add a key with the revisions it had when the store was saved
  * @kv: store
- * @one: key, its revisions included
+ * @one: key with its revisions; a lease is ignored
  *
- * Return: false if the key is there already.
+ * Return: false if the key exists already.
  */
 bool kv_restore(struct kv *kv, const struct store_kv *one)
 {
@@ -293,9 +294,9 @@ bool kv_restore(struct kv *kv, const struct store_kv *one)
 }
 
 /**
- * kv_undo() - as if what came after a revision had not
- * @kv: store, not compacted up to there
- * @revision: revision
+ * kv_undo() - take back all changes after a revision
+ * @kv: store, not compacted beyond @revision
+ * @revision: revision to return to
  */
 void kv_undo(struct kv *kv, uint64_t revision)
 {
@@ -317,7 +318,10 @@ void kv_undo(struct kv *kv, uint64_t revision)
 	kv->revision = revision;
 }
 
-/* What nobody may ask for; the last version before it is what counts then. */
+/*
+ * Drops the versions of a key that cannot be read any more. The last one up to
+ * @revision stays, unless it is a deletion that nothing follows.
+ */
 static void compact_key(struct kv_key *key, uint64_t revision)
 {
 	struct kv_version *v = key->versions.data;
@@ -335,7 +339,7 @@ static void compact_key(struct kv_key *key, uint64_t revision)
 }
 
 /**
- * kv_compact() - forget what was before a revision
+ * kv_compact() - forget the history before a revision
  * @kv: store
  * @revision: revision
  */
@@ -356,13 +360,13 @@ void kv_compact(struct kv *kv, uint64_t revision)
 }
 
 /**
- * kv_lease() - grant a lease, or keep one
+ * kv_lease() - grant or renew a lease
  * @kv: store
- * @id: lease, 0: grant one
- * @ns: how long it lasts, if it is granted
- * @now: time
+ * @id: lease to renew, 0: grant a new one
+ * @ns: duration of a new lease
+ * @now: current time
  *
- * Return: its number, 0 if it is over.
+ * Return: identifier of the lease, 0 if @id has ended.
  */
 uint64_t kv_lease(struct kv *kv, uint64_t id, uint64_t ns, uint64_t now)
 {
@@ -385,7 +389,7 @@ uint64_t kv_lease(struct kv *kv, uint64_t id, uint64_t ns, uint64_t now)
 }
 
 /**
- * kv_revoke() - end a lease, and its keys
+ * kv_revoke() - end a lease and delete its keys
  * @kv: store
  * @id: lease
  */
@@ -397,7 +401,7 @@ void kv_revoke(struct kv *kv, uint64_t id)
 	struct store_put *put;
 	size_t i;
 
-	/* keys without a lease have 0 */
+	/* 0 would match all keys without a lease */
 	if (!id)
 		return;
 	for (i = 0; i < kv->leases.n; i++)
@@ -406,7 +410,7 @@ void kv_revoke(struct kv *kv, uint64_t id)
 	vec_for_each(key, &kv->keys)
 		if (last(key)->value && last(key)->lease == id)
 			((struct store_put *)vec_add(&puts))->key = key->name;
-	/* none of them is new, so the names stay where they are */
+	/* no key is added or removed, so the names stay valid */
 	vec_for_each(put, &puts)
 		change(kv, put, kv->revision + 1);
 	kv->revision += puts.n > 0;
@@ -414,11 +418,11 @@ void kv_revoke(struct kv *kv, uint64_t id)
 }
 
 /**
- * kv_expire() - end leases that are over
+ * kv_expire() - end the leases that have expired
  * @kv: store
- * @now: time
+ * @now: current time
  *
- * Return: whether there was one.
+ * Return: whether there were any.
  */
 bool kv_expire(struct kv *kv, uint64_t now)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Keys with the revisions of the embedded store. Pure: time is given.
+ * Keys, revisions and leases of the embedded store. The functions of kv.c do no
+ * input or output, and get the time as an argument.
  */
 #ifndef _SRPOL_KV_H
 #define _SRPOL_KV_H
@@ -9,12 +10,12 @@
 #include "store.h"
 
 /**
- * struct kv_version - what a key held from a revision on
- * @create: revision at which the key came into being
- * @mod: this revision
- * @value: NULL: it was deleted
- * @len: bytes of it
- * @lease: it ends with that
+ * struct kv_version - value of a key from a revision on
+ * @create: revision at which the key was created
+ * @mod: revision from which the key has this value
+ * @value: NULL: the key was deleted
+ * @len: bytes of @value
+ * @lease: the key is deleted when this lease ends; 0: none
  */
 struct kv_version {
 	uint64_t create;
@@ -25,9 +26,9 @@ struct kv_version {
 };
 
 /**
- * struct kv_key - a key
- * @name: the key
- * @versions: struct kv_version, oldest first, never empty
+ * struct kv_key - a key and its history
+ * @name: name of the key, with the store's prefix
+ * @versions: struct kv_version, oldest first; never empty
  */
 struct kv_key {
 	char *name;
@@ -36,9 +37,9 @@ struct kv_key {
 
 /**
  * struct kv_lease - a lease
- * @id: number
- * @ns: how long it lasts
- * @until_ns: when it is over
+ * @id: identifier
+ * @ns: duration in nanoseconds
+ * @until_ns: time at which it expires unless it is renewed
  */
 struct kv_lease {
 	uint64_t id;
@@ -47,13 +48,14 @@ struct kv_lease {
 };
 
 /**
- * struct kv - a store
- * @cluster: random; tells a new store from the one before
- * @revision: of the last change; at least 1
- * @compacted: older revisions cannot be read
+ * struct kv - an embedded store
+ * @cluster: random identifier, by which clients notice that a store was
+ *	replaced by a new one
+ * @revision: revision of the last change; at least 1
+ * @compacted: reads at older revisions are refused
  * @keys: struct kv_key, sorted by name
  * @leases: struct kv_lease
- * @next_lease: number
+ * @next_lease: identifier of the next lease
  */
 struct kv {
 	uint64_t cluster;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The file of the embedded store: one JSON object, replaced as a whole. Keys
- * of leases are not in it: who holds them comes again, and says so again.
+ * with a lease are not saved: after a restart their holders get a new lease and
+ * write them again.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -12,13 +13,17 @@
 #include "save.h"
 
 /*
- * Revisions that may have gone by after the file was written: keys of leases
- * that ended while the disk took nothing. A term must not come twice. Nor must
- * the number of a lease, and nothing is written when one is granted.
+ * Added to the saved revision when the file is loaded. Changes may have
+ * happened that are not in the file: when keys are deleted with their leases,
+ * this takes effect even if the file cannot be written. Skipping ahead makes
+ * sure that no revision, and no term derived from it, is used twice. The same
+ * holds for identifiers of leases, as granting a lease does not write the file.
  */
 #define UNSAVED		(1u << 20)
 
-/* @revision: that of the store; no key is newer, and none is there twice. */
+/*
+ * Reads the keys. None may be newer than the store's @revision or occur twice.
+ */
 static int read_keys(struct kv *kv, const json_t *keys, json_int_t revision)
 {
 	struct store_kv one;
@@ -40,10 +45,12 @@ static int read_keys(struct kv *kv, const json_t *keys, json_int_t revision)
 }
 
 /**
- * kv_load() - read a store from its file, if there is one
+ * kv_load() - load a store from its file, if there is one
  * @kv: empty store
- * @file: its name
- * @err: what is wrong
+ * @file: name of the file
+ * @err: error message
+ *
+ * Return: 0 or a negative errno.
  */
 int kv_load(struct kv *kv, const char *file, struct srpol_error *err)
 {
@@ -65,10 +72,10 @@ int kv_load(struct kv *kv, const char *file, struct srpol_error *err)
 	      !json_is_array(keys) ? -EINVAL : read_keys(kv, keys, revision);
 	if (!ret) {
 		kv->cluster = cluster;
-		/* what was after it, of leases, is gone */
+		/* changes of keys with leases after it are lost */
 		kv->revision = revision + UNSAVED;
 		kv->compacted = kv->revision;
-		/* granted since: who has them may still ask for them */
+		/* holders may still ask for leases granted since */
 		kv->next_lease = lease + UNSAVED;
 	}
 	json_decref(o);
@@ -98,10 +105,10 @@ static json_t *to_json(const struct kv *kv)
 /**
  * kv_save() - write a store to its file
  * @kv: store
- * @file: its name
- * @err: why not; the file is as before
+ * @file: name of the file
+ * @err: error message
  *
- * When it returns, it is on the disk.
+ * Return: 0 once it is on the disk, or a negative errno; see store_save().
  */
 int kv_save(const struct kv *kv, const char *file, struct srpol_error *err)
 {

@@ -4,9 +4,9 @@
 #include "kv_json.h"
 
 /**
- * kv_to_json() - keys as [ KEY, VALUE or null, CREATE, MOD, LEASE ]
+ * kv_to_json() - convert keys to [ KEY, VALUE or null, CREATE, MOD, LEASE ]
  * @kv: keys
- * @n: number of them
+ * @n: number of @kv
  */
 json_t *kv_to_json(const struct store_kv *kv, size_t n)
 {
@@ -24,11 +24,11 @@ json_t *kv_to_json(const struct store_kv *kv, size_t n)
 }
 
 /**
- * kv_from_json() - the other way
- * @list: JSON
- * @n: result: number of them
+ * kv_from_json() - convert keys from the form of kv_to_json()
+ * @list: JSON array
+ * @n: result: number of keys; malformed ones are skipped
  *
- * Return: keys to be freed, whose texts are those of @list.
+ * Return: array to be freed, which points to strings of @list.
  */
 struct store_kv *kv_from_json(const json_t *list, size_t *n)
 {

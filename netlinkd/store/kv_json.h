@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the embedded store and its clients say to each other. */
+/* JSON form of keys, as the embedded store and its clients exchange them. */
 #ifndef _SRPOL_KV_JSON_H
 #define _SRPOL_KV_JSON_H
 

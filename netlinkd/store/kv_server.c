@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The socket of the embedded store. A client sends a line per request,
+ * The socket of the embedded store. A client sends one JSON object per line,
  *
  *	{ "id": N, "op": "range", "key": K, "prefix": B, "revision": R }
  *	{ "id": N, "op": "txn", "compare": [ [ K, CREATED, REVISION ], ... ],
@@ -10,8 +10,9 @@
  *	{ "id": N, "op": "watch", "key": K, "prefix": B, "revision": R }
  *	{ "id": N, "op": "unwatch" }
  *
- * and is answered with { "id": N, ... }, for a watch once per change. What is
- * answered to have been done is on the disk.
+ * and gets { "id": N, ... } as the reply. A watch has a first reply, and then
+ * one for each change, all with its id; "unwatch" has none. A transaction that
+ * is reported as done is on the disk, except for keys with a lease.
  */
 #include <errno.h>
 #include <limits.h>
@@ -79,7 +80,7 @@ static void forget_watches(void)
 	watches.n = kept;
 }
 
-/* Who watches hears of what came after @before. */
+/* Sends the changes after revision @before to the clients that watch them. */
 static void tell(uint64_t before)
 {
 	struct watch *watch;
@@ -101,7 +102,7 @@ static void tell(uint64_t before)
 	forget_watches();
 }
 
-/* To the disk; what is wrong with that is said once. */
+/* Writes the file. A failure is logged only once until a write succeeds. */
 static int save(void)
 {
 	static bool failing;
@@ -118,8 +119,9 @@ static int save(void)
 }
 
 /*
- * Changes are on the disk before anybody hears of them. What cannot be written
- * has not happened: after a restart another one would have its revision.
+ * Changes are on the disk before any watcher is told. If they cannot be written
+ * they are taken back: after a restart, another change would get the same
+ * revision.
  */
 static int changed(uint64_t before)
 {
@@ -135,7 +137,10 @@ static int changed(uint64_t before)
 	return ret;
 }
 
-/* Keys of leases are not on the disk: they end whatever that takes. */
+/*
+ * The end of a lease takes effect even if the file cannot be written, as keys
+ * with a lease are not in the file.
+ */
 static void ended(uint64_t before)
 {
 	if (kv.revision == before)
@@ -321,7 +326,10 @@ static void take_line(struct lines_client *client, char *line, size_t len)
 	json_decref(o);
 }
 
-/* May happen while somebody is told: it is forgotten afterwards. */
+/*
+ * A client has left. This may happen while tell() walks the watches, so they
+ * are only marked here, and freed by forget_watches().
+ */
 static void left(struct lines_client *client)
 {
 	struct watch *watch;
@@ -340,10 +348,13 @@ static struct lines server = {
 };
 
 /**
- * kv_server_start() - serve an embedded store
- * @path: of its socket; stays where it is
- * @file: its file; stays where it is
- * @err: why not: -EBUSY if another process does
+ * kv_server_start() - start to serve an embedded store
+ * @path: path of the socket; the string must stay valid
+ * @file: name of the store's file; the string must stay valid
+ * @err: error message
+ *
+ * Return: 0, -EBUSY if another process serves this store, or another negative
+ * errno.
  */
 int kv_server_start(const char *path, const char *file,
 		    struct srpol_error *err)
@@ -357,7 +368,7 @@ int kv_server_start(const char *path, const char *file,
 	kv_init(&kv, cluster >> 1);
 	kv_path = file;
 	server.path = path;
-	/* the file itself is replaced whenever something changes */
+	/* not the file itself, which is replaced by each change */
 	snprintf(name, sizeof(name), "%s.lock", file);
 	ret = lock_file(name, &kv_lock_fd, err) ?: lines_start(&server, err) ?:
 	      kv_load(&kv, file, err) ?: kv_save(&kv, file, err);
@@ -367,7 +378,7 @@ int kv_server_start(const char *path, const char *file,
 }
 
 /**
- * kv_server_stop() - serve no more
+ * kv_server_stop() - stop serving
  */
 void kv_server_stop(void)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The embedded store as its clients see it: a Unix socket, see kv_server.c.
- * When the connection breaks, all that is open ends with an error, and the
- * next request connects anew.
+ * Client of the embedded store, over a Unix socket; the protocol is described
+ * in kv_server.c. When the connection breaks, all open requests and watches end
+ * with an error, and the next request connects again.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -20,7 +20,7 @@
 #define READ_SIZE	65536
 #define SOON_NS		1000000ull
 
-/* A request, or a watch, that has no answer yet, or not its last one. */
+/* An open request, or a watch. */
 struct store_watch {
 	struct store_watch *next;
 	struct store *store;
@@ -38,7 +38,7 @@ struct local {
 	char socket[108];
 	char *in;
 	size_t in_len;
-	size_t looked;		/* bytes in which there is no end of a line */
+	size_t looked;		/* bytes known to have no newline */
 	char *out;
 	size_t out_len;
 	json_int_t next_id;
@@ -75,7 +75,7 @@ static void forget(struct local *l)
 	}
 }
 
-/* A watch that ended is gone for its owner as well. */
+/* Makes the callback. After an error a watch is over, also for its owner. */
 static void tell(struct store_watch *w, const struct store_reply *reply)
 {
 	w->over |= !w->is_watch || reply->error;
@@ -85,7 +85,10 @@ static void tell(struct store_watch *w, const struct store_reply *reply)
 		w->fn(w->data, reply);
 }
 
-/* What is begun while others are told is not one of those that failed. */
+/*
+ * Ends all open requests and watches with an error, except those that callbacks
+ * start meanwhile: these will use a new connection.
+ */
 static void fail(void *data)
 {
 	struct store_reply reply = {
@@ -170,7 +173,7 @@ static void take_answer(struct local *l, const char *line, size_t len)
 	for (w = l->open; w; w = w->next) {
 		if (w->id != id || w->over)
 			continue;
-		/* the first answer to a watch need not have anything */
+		/* the first answer to a watch may have no changes */
 		if (!w->is_watch || reply.error || reply.n)
 			tell(w, &reply);
 		break;

@@ -10,10 +10,10 @@
 #define WAIT_MAX_NS	5000000000ull
 
 /**
- * mirror_jitter() - a time at random, so that hosts do not come together
- * @ns: time
+ * mirror_jitter() - randomize a time, so that hosts do not act at once
+ * @ns: time in nanoseconds
  *
- * Return: a half to three halves of it.
+ * Return: a random time from one half to three halves of @ns.
  */
 uint64_t mirror_jitter(uint64_t ns)
 {
@@ -47,7 +47,7 @@ static void take_all(void *data, const struct store_reply *reply)
 			begin_later(m);
 		return;
 	}
-	/* a member that lags behind says nothing new */
+	/* this etcd member lags behind what was reported already */
 	if (reply->cluster == m->cluster && reply->revision < m->revision) {
 		if (!m->watch)
 			begin_later(m);
@@ -97,7 +97,7 @@ static void take_events(void *data, int error, const struct store_kv *kvs,
 		return;
 	}
 	for (i = 0; i < n; i++) {
-		/* a read may have been faster */
+		/* a read may have reported this change already */
 		if (kvs[i].mod <= m->revision)
 			continue;
 		m->set(m->data, &kvs[i]);
@@ -116,8 +116,8 @@ static void start_watch(struct mirror *m)
 }
 
 /**
- * mirror_start() - begin
- * @m: what is wanted is set, all else is 0
+ * mirror_start() - start to follow
+ * @m: @store, @key, @prefix, @poll_ns and callbacks are set, all else is zero
  */
 void mirror_start(struct mirror *m)
 {
@@ -129,8 +129,9 @@ void mirror_start(struct mirror *m)
 }
 
 /**
- * mirror_stop() - nothing is called any more
- * @m: mirror; before its store is closed, which forgets the read under way
+ * mirror_stop() - stop following; no callback is made after that
+ * @m: mirror. Its store has to be closed before @m is freed, as a read may
+ *	still be under way.
  */
 void mirror_stop(struct mirror *m)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Keeps somebody up to date on a prefix: reads it, watches it from there, and
- * begins anew, after a while at random, when that ends. What is heard may be
- * heard twice, but never out of order.
+ * Follows a key or all keys with a prefix: reads them, watches them from that
+ * revision on, and starts again after a random delay when the watch ends. A
+ * change may be reported twice, but never out of order.
  */
 #ifndef _SRPOL_MIRROR_H
 #define _SRPOL_MIRROR_H
@@ -11,23 +11,25 @@
 #include "store.h"
 
 /**
- * struct mirror - a prefix somebody is up to date on
+ * struct mirror - follows a key or a prefix
  * @store: open store
- * @key: the prefix, or one key
- * @prefix: which of these
- * @poll_ns: it is read anyway once in this time, as a watch can fall silent
- * @begin: all keys come now: what does not come is gone
- * @set: a key, or its end (value NULL)
- * @end: these were all there are now
- * @data: for these
- * @restarts: number of times it began anew
- * @compacted: these of them that fell behind compaction
- * @cluster: whose revisions
- * @revision: up to which all was heard; while a read is told, that of the read
- * @watch: open watch
- * @retry: begin anew
- * @wait_ns: after so long
- * @poll: read anyway
+ * @key: the key or prefix
+ * @prefix: @key is a prefix
+ * @poll_ns: the keys are also read about once per this time, as a watch may
+ *	fall silent
+ * @begin: all present keys follow; keys that do not come were deleted
+ * @set: a key has this value, or was deleted (value NULL)
+ * @end: all keys or changes known so far were reported
+ * @data: argument of the callbacks
+ * @restarts: times it had to start again
+ * @compacted: how many of these because the wanted revision was compacted
+ * @cluster: identifier of the store that @revision belongs to
+ * @revision: revision up to which everything was reported; during the callbacks
+ *	for a read, the revision of that read
+ * @watch: open watch, NULL: none
+ * @retry: timer to start again
+ * @wait_ns: next delay of @retry
+ * @poll: timer of the periodic read
  * @reading: a read is under way
  */
 struct mirror {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A file that is whole, as before or as after, whatever happens. */
+/*
+ * Replaces a file atomically: after a crash it has the old or the new contents,
+ * never a part of them.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -28,7 +31,7 @@ static int sync_folder(const char *file)
 	return ret;
 }
 
-/* Through a buffer: json_dumpfd() has a system call for each escaped character. */
+/* Buffered: json_dumpfd() makes a system call per escaped character. */
 static int write_json(int fd, const json_t *o)
 {
 	FILE *out = fdopen(fd, "w");
@@ -48,10 +51,12 @@ static int write_json(int fd, const json_t *o)
 
 /**
  * store_save() - replace a file by a JSON text
- * @file: its name
+ * @file: name of the file
  * @o: JSON
  *
- * Return: 0: it is on the disk; a negative errno: it is as it was.
+ * Return: 0 once the new contents are on the disk, or a negative errno. The old
+ * file is unchanged after an error, unless only the final sync of its folder
+ * failed.
  */
 int store_save(const char *file, const json_t *o)
 {

@@ -12,10 +12,12 @@ static const struct store_ops * const kinds[] = {
 };
 
 /**
- * store_open() - ready to take requests; it need not be reachable yet
+ * store_open() - open a store, which need not be reachable yet
  * @store: result
- * @config: where it is
- * @err: why not
+ * @config: kind and address of the store
+ * @err: error message
+ *
+ * Return: 0 or a negative errno.
  */
 int store_open(struct store *store, const struct store_config *config,
 	       struct srpol_error *err)
@@ -37,7 +39,7 @@ int store_open(struct store *store, const struct store_config *config,
 }
 
 /**
- * store_close() - no function is called any more
+ * store_close() - close a store; no callback is made after that
  * @store: open or not
  */
 void store_close(struct store *store)
@@ -48,9 +50,9 @@ void store_close(struct store *store)
 }
 
 /**
- * store_heard() - say that a store does not answer, once, and that it does again
+ * store_heard() - log once that a store cannot be read, and when it can again
  * @store: the store
- * @reply: to a read
+ * @reply: reply to a read
  */
 void store_heard(struct store *store, const struct store_reply *reply)
 {
@@ -65,11 +67,11 @@ void store_heard(struct store *store, const struct store_reply *reply)
 }
 
 /**
- * store_key() - a key with the store's prefix
+ * store_key() - put the store's prefix before a key
  * @store: the store
  * @key: key
  *
- * Return: to be freed.
+ * Return: the full key, to be freed.
  */
 char *store_key(const struct store *store, const char *key)
 {
@@ -81,7 +83,7 @@ char *store_key(const struct store *store, const char *key)
 }
 
 /**
- * store_kv_free() - what a key holds
+ * store_kv_free() - free key and value, but not @kv itself
  * @kv: the key
  */
 void store_kv_free(struct store_kv *kv)

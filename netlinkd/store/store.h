@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The store that holds all state of the global engine: keys with values, each
- * change of which has a revision; transactions that compare revisions; reads
- * at a revision; watches from a revision; leases. The model is etcd's.
+ * The store that holds all state of the global engine: keys with values, where
+ * each change has a revision. It has transactions that compare revisions, reads
+ * at a revision, watches from a revision on, and leases. The model is that of
+ * etcd.
  *
- *	store.c		by name; what both have in common
+ *	store.c		opens a store by its kind; common functions
  *	alloc.c		memory
- *	etcd.c		etcd's v3 JSON gateway: requests
- *	etcd_login.c	likewise: who asks
- *	etcd_watch.c	likewise: watches, each on a connection of its own
- *	etcd_json.c	likewise: JSON and base64
- *	http.c		HTTP in the loop, by libcurl
- *	local.c		the embedded store, as its clients see it
- *	kv.c		keys, revisions, leases of the embedded store; pure
- *	kv_file.c	its file
- *	kv_server.c	its socket
- *	mirror.c	keeps somebody up to date on a prefix, whatever happens
+ *	etcd.c		requests to etcd's v3 JSON gateway
+ *	etcd_login.c	authentication to etcd
+ *	etcd_watch.c	watches of etcd, each on a connection of its own
+ *	etcd_json.c	etcd's JSON and base64
+ *	http.c		HTTP in the event loop, by libcurl
+ *	local.c		client of the embedded store
+ *	kv.c		keys, revisions, leases of the embedded store
+ *	kv_file.c	file of the embedded store
+ *	kv_server.c	socket of the embedded store
+ *	mirror.c	follows a prefix across failures
  *
- * Nothing here waits: each request has a function that is called once, from
- * the loop, never before the request returns; after store_close() none is.
- * Who has no memory is ended, as with vec_add().
+ * Nothing here blocks. The callback of a request is called once, from the event
+ * loop, never before the request returns, and not any more after store_close().
+ * When memory runs out the process ends, as with vec_add().
  */
 #ifndef _SRPOL_STORE_H
 #define _SRPOL_STORE_H
@@ -40,11 +41,12 @@ struct store_watch;
 #define STORE_PUTS_MAX		64		/* etcd takes 128 per transaction */
 
 /**
- * struct store_config - where it is
+ * struct store_config - configuration of a store
  * @kind: "embedded" or "etcd"
- * @prefix: of all keys; keys here are without it
- * @socket: "embedded": its socket
- * @servers: "etcd"
+ * @prefix: prefix of all keys in the store; the API takes and returns keys
+ *	without it
+ * @socket: kind "embedded": path of its socket
+ * @servers: kind "etcd": members of the cluster
  */
 struct store_config {
 	char kind[16];
@@ -54,13 +56,13 @@ struct store_config {
 };
 
 /**
- * struct store_kv - a key
- * @key: without the store's prefix
+ * struct store_kv - a key and its value
+ * @key: key without the store's prefix
  * @value: its value, not 0-terminated; NULL: deleted
- * @len: bytes of it
- * @create: revision at which it came into being
+ * @len: bytes of @value
+ * @create: revision at which the key was created
  * @mod: revision of its last change
- * @lease: it ends with that, 0: none
+ * @lease: the key is deleted when this lease ends; 0: none
  */
 struct store_kv {
 	char *key;
@@ -72,17 +74,17 @@ struct store_kv {
 };
 
 /**
- * struct store_reply - answer to a request
- * @error: 0; -ERANGE: that revision is compacted; -EIO and others: nobody
- *	knows whether it was done
- * @text: what is wrong
+ * struct store_reply - reply to a request
+ * @error: 0; -ERANGE: the wanted revision is compacted; -EIO and others: it is
+ *	unknown whether the request was carried out
+ * @text: error message
  * @succeeded: transaction: the comparisons held, and the changes were made
- * @cluster: who answers: revisions of another cluster mean nothing
- * @revision: of the store
- * @kvs: range: the keys; transaction that did not succeed: those that were
- *	compared, as far as they exist
- * @n: number of them
- * @lease: lease that was granted or kept, 0: it is over
+ * @cluster: identifier of the store. Revisions of different stores cannot be
+ *	compared.
+ * @revision: current revision of the store
+ * @kvs: range: the keys; failed transaction: the compared keys that exist
+ * @n: number of @kvs
+ * @lease: lease that was granted or renewed, 0: it has ended
  */
 struct store_reply {
 	int error;
@@ -98,10 +100,10 @@ struct store_reply {
 typedef void (*store_reply_fn)(void *data, const struct store_reply *reply);
 
 /**
- * struct store_compare - a key has a revision
+ * struct store_compare - condition of a transaction: a key has a revision
  * @key: the key
- * @created: its create revision, else that of its last change
- * @revision: wanted; 0: there is no such key
+ * @created: compare the create revision instead of that of the last change
+ * @revision: expected revision; 0: the key must not exist
  */
 struct store_compare {
 	const char *key;
@@ -110,11 +112,11 @@ struct store_compare {
 };
 
 /**
- * struct store_put - a change
+ * struct store_put - change of a key
  * @key: the key
- * @value: its value, NULL: delete it
- * @len: bytes of it
- * @lease: it ends with that, 0: none
+ * @value: new value, NULL: delete the key
+ * @len: bytes of @value
+ * @lease: the key is deleted when this lease ends; 0: none
  */
 struct store_put {
 	const char *key;
@@ -124,11 +126,11 @@ struct store_put {
 };
 
 /**
- * struct store_txn - changes, if comparisons hold
+ * struct store_txn - changes that are made if all comparisons hold
  * @compare: comparisons
- * @n_compare: number of them
+ * @n_compare: number of @compare
  * @put: changes
- * @n_put: number of them, up to STORE_PUTS_MAX
+ * @n_put: number of @put, up to STORE_PUTS_MAX
  */
 struct store_txn {
 	const struct store_compare *compare;
@@ -138,26 +140,27 @@ struct store_txn {
 };
 
 /**
- * typedef store_watch_fn - something changed
- * @data: as given
- * @error: 0; else the watch is over: -ERANGE: it wanted what is compacted
- * @kvs: keys that changed, in order of revision
- * @n: number of them
+ * typedef store_watch_fn - keys have changed, or the watch has ended
+ * @data: as given to watch()
+ * @error: 0; else the watch has ended and must not be unwatched; -ERANGE: the
+ *	wanted revision is compacted
+ * @kvs: changed keys, in order of revision
+ * @n: number of @kvs
  */
 typedef void (*store_watch_fn)(void *data, int error,
 			       const struct store_kv *kvs, size_t n);
 
 /**
- * struct store_ops - a kind of store
- * @name: of the kind
- * @open: ready to take requests, connected or not
- * @close: no function is called any more
- * @range: keys with a prefix, or one key, at a revision or (0) now
+ * struct store_ops - operations of a kind of store
+ * @name: name of the kind
+ * @open: make it ready to take requests; it need not be connected yet
+ * @close: end all requests and watches without calling their callbacks
+ * @range: read a key, or all keys with a prefix, at a revision or (0) now
  * @txn: transaction
- * @lease: keep @id alive, 0: grant one
- * @revoke: end a lease, with its keys; nobody is told
- * @watch: changes from a revision on
- * @unwatch: no more of them
+ * @lease: renew lease @id, or grant a new one if @id is 0
+ * @revoke: end a lease and delete its keys; there is no callback
+ * @watch: report changes from a revision on
+ * @unwatch: end a watch
  */
 struct store_ops {
 	const char *name;
@@ -179,10 +182,10 @@ struct store_ops {
 
 /**
  * struct store - an open store
- * @ops: its kind
- * @prefix: of all keys
- * @impl: the kind's own
- * @silent: it was said that it does not answer
+ * @ops: its operations
+ * @prefix: prefix of all keys
+ * @impl: data of the kind
+ * @silent: a failed read was logged, and none has succeeded since
  */
 struct store {
 	const struct store_ops *ops;

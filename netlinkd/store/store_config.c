@@ -11,10 +11,12 @@
 #define SOCKET_DEFAULT	"/run/srpol-fabricd/store.sock"
 
 /**
- * store_config_read() - where the store is
- * @o: JSON, NULL: all defaults
+ * store_config_read() - read the configuration of the store
+ * @o: JSON object, NULL: all defaults
  * @config: result
- * @err: what is wrong
+ * @err: error message
+ *
+ * Return: 0 or a negative errno.
  */
 int store_config_read(const json_t *o, struct store_config *config,
 		      struct srpol_error *err)
