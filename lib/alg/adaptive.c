@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Weights that follow what was measured end to end: capacity times quality of
- * a path's worst link. With a previous placement, a demand keeps its weights
- * until one of them is off by more than the hysteresis: small changes of
- * quality move nobody.
+ * Weights that follow end-to-end measurements: the weight of a path is the
+ * lowest product of capacity and quality of its links. If there is a previous
+ * placement, a demand keeps its weights until one of them deviates by more than
+ * option hysteresis, so that small changes of quality do not move traffic.
  */
 #include <errno.h>
 #include <math.h>
@@ -29,7 +29,7 @@ static double path_worth(const struct srpol_alg_input *in,
 	return least;
 }
 
-/* Do the weights a demand has still fit? */
+/* Whether the previous weights of a demand are still close enough. */
 static bool is_near(const struct srpol_alg_input *in, uint32_t d,
 		    const double *worth, uint32_t n)
 {

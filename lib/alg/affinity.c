@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Ordering for memory semantics over several queue pairs or paths
- * (draft-xu-rtgwg-fare-in-sun 4): accesses to one address take one of them, so
- * that they stay in order, and all others may overtake them.
+ * Ordering of memory accesses over several queue pairs or paths
+ * (draft-xu-rtgwg-fare-in-sun 4): all accesses to an address use the same one,
+ * so that they stay in order, while accesses to other addresses may overtake
+ * them.
  */
 #include "alg.h"
 
 /**
- * srpol_affinity() - queue pair or path key of an address
+ * srpol_affinity() - select the queue pair or path key for an address
  * @addr: address that is accessed
- * @granule_bits: addresses that differ in this many low bits only are the
- *	same (6: a cache line); at most 63
- * @n: queue pairs or keys, not 0
+ * @granule_bits: addresses that differ only in this many low-order bits are
+ *	treated as equal (6: a cache line); at most 63
+ * @n: number of queue pairs or path keys, not 0
  *
  * Jump consistent hash (Lamping, Veach: arXiv 1406.2294): when n grows by one,
- * 1 / n of the addresses move, all of them to the new one. O(log @n).
+ * 1 / n of the addresses move, all of them to the new number. O(log @n).
  *
  * Return: 0 to @n - 1.
  */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1
-/*
- * The registry of algorithms, and what running any of them has in common.
- */
+/* The registry of algorithms, and the steps that are common to all of them. */
 #include <errno.h>
 #include <string.h>
 
@@ -22,10 +20,10 @@ static const struct srpol_alg *const algs[] = {
 #define N_ALGS	(sizeof(algs) / sizeof(*algs))
 
 /**
- * srpol_alg_at() - algorithms one by one
- * @i: from 0
+ * srpol_alg_at() - iterate over all algorithms
+ * @i: number, from 0
  *
- * Return: the algorithm, NULL behind the last one.
+ * Return: the algorithm, NULL after the last one.
  */
 const struct srpol_alg *srpol_alg_at(unsigned int i)
 {
@@ -33,10 +31,10 @@ const struct srpol_alg *srpol_alg_at(unsigned int i)
 }
 
 /**
- * srpol_alg_find() - algorithm of a name
- * @name: its name
+ * srpol_alg_find() - find an algorithm by name
+ * @name: name of the algorithm
  *
- * Return: the algorithm, or NULL.
+ * Return: the algorithm, NULL if there is none of this name.
  */
 const struct srpol_alg *srpol_alg_find(const char *name)
 {
@@ -73,7 +71,7 @@ static int check_input(const struct srpol_alg_input *in,
 	return 0;
 }
 
-/* Demand by demand. */
+/* Places demands one by one. */
 static int place_each(const struct srpol_alg *alg,
 		      const struct srpol_alg_input *in,
 		      struct srpol_placement *out)
@@ -95,15 +93,15 @@ static int place_each(const struct srpol_alg *alg,
 
 /**
  * srpol_alg_run() - place demands
- * @alg: algorithm
- * @in: fabric, links, demands
+ * @alg: the algorithm
+ * @in: fabric, links, demands and options
  * @out: result, to be freed; NULL after an error
- * @err: why not
+ * @err: reason of a failure
  *
  * A demand for which no usable path exists is left without shares and counted
  * as unplaced; that is not an error.
  *
- * Return: 0, -EINVAL for input that cannot be, -ENOMEM.
+ * Return: 0, -EINVAL for invalid input, -ENOMEM.
  */
 int srpol_alg_run(const struct srpol_alg *alg,
 		  const struct srpol_alg_input *in,

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1 */
 /*
- * Path algorithms: from a fabric, what is known of its links, and demands, to
- * paths and weights per demand, and to what that will do to the links.
+ * Path algorithms: they take a fabric, the state of its links, and demands, and
+ * compute paths and weights for each demand, and the effect of these on the
+ * links.
  *
- * All are pure: no I/O, no clocks, no randomness but from a seed that is
- * given. The same input gives the same output on every machine.
+ * All functions are pure: they do no I/O, read no clock, and use no randomness
+ * except from a seed that the caller provides. The same input gives the same
+ * output on every machine.
  *
- * Bytes are bytes, capacities bit/s, times seconds. A path is a number of
- * srpol_path_set_init()'s set between the demand's GPUs.
+ * Amounts of data are in bytes, capacities in bit/s, times in seconds. A path
+ * is identified by its number in the set that srpol_path_set_init() makes for
+ * the GPUs of a demand.
  */
 #ifndef _SRPOL_ALG_H
 #define _SRPOL_ALG_H
@@ -19,15 +22,19 @@ extern "C" {
 #endif
 
 /**
- * struct srpol_demand - bytes from one GPU to another
- * @src: GPU
- * @dst: GPU
- * @bytes: to be sent; below 2^53
- * @key: what tells flows of a pair apart: a queue pair, an address' key
- * @color: see "pinned"
- * @via: function that its paths have to pass, as srpol_fabric_via() has it; 0: none
- * @flows: how many flows of equal size it is, each of which is to have one path
- *	(lib/plan's flows.c); 0: it may be split at will
+ * struct srpol_demand - bytes that one GPU sends to another one
+ * @src: source GPU
+ * @dst: destination GPU
+ * @bytes: amount to be sent; less than 2^53
+ * @key: distinguishes flows between the same GPUs: a queue pair, or the key of
+ *	an address
+ * @color: color of the policies that steer the demand; "pinned" uses only
+ *	switches of this color
+ * @via: function that its paths have to pass, as returned by
+ *	srpol_fabric_via(); 0: none
+ * @flows: number of flows of equal size that the demand consists of, each of
+ *	which gets one path (lib/plan's flows.c); 0: the demand may be split in
+ *	any way
  */
 struct srpol_demand {
 	uint32_t src;
@@ -40,9 +47,9 @@ struct srpol_demand {
 };
 
 /**
- * struct srpol_share - part of a demand that takes a path
- * @path: number in the demand's path set
- * @weight: in proportion to the sum of the demand's weights; not 0
+ * struct srpol_share - part of a demand that takes one path
+ * @path: number of the path in the demand's path set
+ * @weight: not 0; the path gets this part of the sum of the demand's weights
  */
 struct srpol_share {
 	uint32_t path;
@@ -50,13 +57,14 @@ struct srpol_share {
 };
 
 /**
- * struct srpol_prediction - what a placement does
- * @seconds: the hottest link needs to send what is placed on it: no schedule
- *	of these shares ends sooner. srpol_predict() tells when it does end.
- * @link: that link, SRPOL_NONE if nothing was placed
- * @split: demands with more than one path
- * @moved: demands with other paths than in the previous placement
- * @unplaced: demands for which there was no usable path
+ * struct srpol_prediction - effect of a placement
+ * @seconds: time that the most loaded link needs for all bytes placed on it: no
+ *	schedule ends sooner. srpol_predict() computes when demands do end.
+ * @link: that link; SRPOL_NONE: nothing was placed
+ * @split: number of demands with more than one path
+ * @moved: number of demands whose paths or weights differ from the previous
+ *	placement
+ * @unplaced: number of demands without a usable path
  */
 struct srpol_prediction {
 	double seconds;
@@ -68,12 +76,13 @@ struct srpol_prediction {
 
 /**
  * struct srpol_placement - paths of all demands
- * @n: demands
- * @first: @n + 1: demand i has @shares[@first[i]] up to @first[i + 1]; none if
- *	its GPUs are in one host, or it could not be placed
- * @shares: paths with weights
- * @room: of @shares
- * @prediction: what it does
+ * @n: number of demands
+ * @first: @n + 1 entries: demand i has @shares[@first[i]] up to
+ *	@shares[@first[i + 1] - 1]; it has none if its GPUs are in one host or
+ *	it could not be placed
+ * @shares: paths with weights, in the order of demands
+ * @room: number of entries that @shares has memory for
+ * @prediction: effect of the placement
  */
 struct srpol_placement {
 	uint32_t n;
@@ -84,12 +93,14 @@ struct srpol_placement {
 };
 
 /**
- * enum srpol_profile - quality of a path, from those of its links
- * @SRPOL_PROFILE_SIMPLE: the link from the first leaf upwards alone
- * @SRPOL_PROFILE_MIN: the least
- * @SRPOL_PROFILE_SUM: what links lack of the best quality adds up
- * @SRPOL_PROFILE_WORST: the least of all paths that start with the same next
- *	hop, for switches that choose the rest themselves
+ * enum srpol_profile - how "glb" derives the quality of a path from that of its
+ *	links
+ * @SRPOL_PROFILE_SIMPLE: quality of the first link, from the source leaf
+ *	upwards
+ * @SRPOL_PROFILE_MIN: the lowest quality of its links
+ * @SRPOL_PROFILE_SUM: the best quality, less what each link lacks of it
+ * @SRPOL_PROFILE_WORST: the lowest quality of all paths with the same next hop,
+ *	for fabrics in which switches choose the rest of the path themselves
  */
 enum srpol_profile {
 	SRPOL_PROFILE_SIMPLE,
@@ -99,16 +110,16 @@ enum srpol_profile {
 };
 
 /**
- * struct srpol_alg_options - what can be set; all 0 is a good default
- * @seed: of what is random
- * @qps: "ecmp": queue pairs per demand, 0: 1
- * @parts: most paths per demand, 0: no limit
- * @profile: "glb": how qualities are combined
- * @nnhn: "glb": what next hops announced, NULL: all they have
- * @hysteresis: a placement that exists is kept unless another one is better by
- *	this share (0.05: 5 %); a path that is down is left in any case
- * @moves: most demands to be moved for balance, 0: no limit; those whose path
- *	is down are moved in any case
+ * struct srpol_alg_options - options; all 0 is a good default
+ * @seed: seed of random choices
+ * @qps: "ecmp": queue pairs per demand; 0 means 1
+ * @parts: maximum number of paths per demand; 0: no limit
+ * @profile: "glb": how the quality of a path is derived
+ * @nnhn: "glb": next-next hops that next hops announced; NULL: all of them
+ * @hysteresis: relative gain that justifies leaving the previous placement
+ *	(0.05: 5 %); demands leave a path that is down in any case
+ * @moves: maximum number of demands moved for balance; 0: no limit. Demands
+ *	that leave a path that is down do not count
  */
 struct srpol_alg_options {
 	uint64_t seed;
@@ -121,12 +132,12 @@ struct srpol_alg_options {
 };
 
 /**
- * struct srpol_alg_input - what an algorithm is given
+ * struct srpol_alg_input - input of an algorithm
  * @fabric: finished fabric
- * @links: what is known of its links
- * @demands: what is to be placed
- * @n: number of them
- * @previous: a placement of the same demands that is in force, or NULL
+ * @links: state of its links
+ * @demands: demands to be placed
+ * @n: number of @demands
+ * @previous: placement of the same demands that is in force, or NULL
  * @options: options
  */
 struct srpol_alg_input {
@@ -140,14 +151,15 @@ struct srpol_alg_input {
 
 /**
  * struct srpol_alg - an algorithm
- * @name: in lower case
- * @source: where it is from
- * @complexity: time; n demands, p paths per demand, L links
- * @coupled: shares are meant for packets of one flow (weighted spraying), not
- *	for flows of their own
- * @place: adds the shares of one demand, given its paths, where demands do not
- *	look at each other; 0, -EINVAL, -ENOMEM
- * @run: else: fills in an empty placement; 0, -EINVAL, -ENOMEM
+ * @name: name, in lower case
+ * @source: publication or practice that the algorithm is from
+ * @complexity: running time, for n demands, p paths per demand, L links
+ * @coupled: the shares of a demand carry packets of one flow (weighted
+ *	spraying), instead of being flows of their own
+ * @place: for algorithms that place each demand by itself: adds the shares of
+ *	one demand, given its paths; returns 0, -EINVAL, -ENOMEM
+ * @run: for all other algorithms: fills in an empty placement; returns 0,
+ *	-EINVAL, -ENOMEM
  */
 struct srpol_alg {
 	const char *name;
@@ -178,7 +190,7 @@ int srpol_alg_run(const struct srpol_alg *alg,
 		  const struct srpol_alg_input *in,
 		  struct srpol_placement **out, struct srpol_error *err);
 
-/* via.c: demands that ask for a function */
+/* via.c: paths of demands that ask for a function */
 
 bool srpol_demand_may(const struct srpol_alg_input *in, uint32_t d,
 		      const struct srpol_route *route);
@@ -200,16 +212,18 @@ int srpol_placement_load(const struct srpol_alg_input *in,
 int srpol_placement_predict(const struct srpol_alg_input *in,
 			    struct srpol_placement *p);
 
-/* bound.c: what no placement can beat */
+/* bound.c: lower bounds of the completion time */
 
 /**
- * struct srpol_bound - least seconds, by what limits
- * @sender: the busiest GPU's NICs, sending
- * @receiver: the busiest GPU's NICs, receiving
- * @leaf: the busiest leaf's links upwards, either direction; 0 where GPUs have
- *	several planes, as no cut of one leaf is forced then
- * @pod: the busiest pod's links to super-spines, likewise
- * @all: the greatest of these
+ * struct srpol_bound - lower bounds of the completion time, in seconds
+ * @sender: time of the GPU with the longest time to send, over all its NICs
+ * @receiver: time of the GPU with the longest time to receive, over all its
+ *	NICs
+ * @leaf: longest time of a leaf's links to spines, in either direction; 0 if
+ *	some demand can use several planes, because then no traffic is bound to
+ *	one leaf
+ * @pod: longest time of a pod's links to super-spines, likewise
+ * @all: the greatest of these times
  */
 struct srpol_bound {
 	double sender;
@@ -228,17 +242,20 @@ int srpol_edge_color(uint32_t n_left, uint32_t n_right, const uint32_t *left,
 		     const uint32_t *right, uint32_t n, uint32_t k,
 		     uint32_t *color);
 
-/* maxmin.c: weighted max-min fair rates and the times that follow from them */
+/*
+ * maxmin.c: weighted max-min fair rates, and the completion times they lead to
+ */
 
 /**
- * struct srpol_maxmin - a fluid network
- * @n_links: links
- * @capacity: bytes/s per link; 0: down
- * @n_flows: flows
- * @first: @n_flows + 1: flow i has uses @first[i] up to @first[i + 1]
- * @link: of a use
- * @part: of a use: bytes on the link per byte of the flow, more than 0
- * @weight: of a flow: rates grow in proportion to it; NULL: all alike
+ * struct srpol_maxmin - a network with fluid flows
+ * @n_links: number of links
+ * @capacity: by link: bytes/s; 0: down
+ * @n_flows: number of flows
+ * @first: @n_flows + 1 entries: the uses of flow i begin at @first[i] and end
+ *	before @first[i + 1]; a use is one link of a flow
+ * @link: by use: the link
+ * @part: by use: bytes on the link per byte of the flow; greater than 0
+ * @weight: by flow: rates are in proportion to it; NULL: all weights are equal
  */
 struct srpol_maxmin {
 	uint32_t n_links;
@@ -251,10 +268,10 @@ struct srpol_maxmin {
 };
 
 /**
- * struct srpol_maxmin_event - a link has another capacity from then on
- * @time: seconds
- * @link: link
- * @capacity: bytes/s
+ * struct srpol_maxmin_event - a change of a link's capacity
+ * @time: time of the change in seconds
+ * @link: the link
+ * @capacity: its capacity from then on, in bytes/s
  */
 struct srpol_maxmin_event {
 	double time;
@@ -263,14 +280,14 @@ struct srpol_maxmin_event {
 };
 
 /**
- * struct srpol_maxmin_run - flows in time
- * @left: bytes per flow; what is left of them afterwards
- * @start: seconds at which each flow starts, NULL: 0
- * @finish: result: seconds at which each flow ended, INFINITY if it did not
- * @events: sorted by time
- * @n_events: number of them
- * @from: seconds at which this begins
- * @until: seconds at which to stop
+ * struct srpol_maxmin_run - a simulation of flows over time
+ * @left: by flow: bytes to be sent; afterwards the bytes that are left
+ * @start: by flow: seconds at which it starts; NULL: 0 for all
+ * @finish: result, by flow: seconds at which it ended; INFINITY if it did not
+ * @events: changes of links, sorted by time
+ * @n_events: number of @events
+ * @from: seconds at which the simulation begins
+ * @until: seconds at which it stops
  * @fillings: result: how often rates were computed
  * @now: result: seconds at which the last flow ended, or @until
  */
@@ -290,18 +307,18 @@ int srpol_maxmin_rates(const struct srpol_maxmin *net, const uint8_t *active,
 		       double *rate);
 int srpol_maxmin_run(struct srpol_maxmin *net, struct srpol_maxmin_run *run);
 
-/* predict.c: when placed demands end */
+/* predict.c: completion times of placed demands */
 
 /**
- * struct srpol_fluid - placed demands as a fluid network
- * @net: the network; its flows are demands, or shares of demands
+ * struct srpol_fluid - placed demands as a network with fluid flows
+ * @net: the network; each flow is a demand, or a share of a demand
  * @first: see struct srpol_maxmin
- * @link: likewise
- * @part: likewise
- * @left: bytes per flow
- * @start: seconds per flow
- * @finish: seconds per flow, for who runs it
- * @demand: by flow
+ * @link: see struct srpol_maxmin
+ * @part: see struct srpol_maxmin
+ * @left: by flow: bytes to be sent
+ * @start: by flow: seconds at which it starts
+ * @finish: by flow: memory for the caller's struct srpol_maxmin_run
+ * @demand: by flow: index of its demand
  */
 struct srpol_fluid {
 	struct srpol_maxmin net;
@@ -323,17 +340,18 @@ int srpol_predict(const struct srpol_alg_input *in,
 		  const struct srpol_placement *p, bool coupled,
 		  const double *start, double *finish);
 
-/* plan.c: weights per pair of leaves, expanded by hosts */
+/* plan.c: weights per pair of leaves, which hosts expand to weights of paths */
 
 #define SRPOL_PLAN_WEIGHT_MAX	15
 
 /**
- * struct srpol_flows - flows between two GPUs that are to take a path
- * @src: GPU
- * @dst: GPU
- * @color: of the policies it is for, 0: those that have none of their own
+ * struct srpol_flows - number of flows between two GPUs that take one path
+ * @src: source GPU
+ * @dst: destination GPU
+ * @color: color of the policies that the entry is for; 0: policies whose color
+ *	has no entries of its own
  * @path: number in the path set of these GPUs
- * @n: how many of their flows, more than 0
+ * @n: number of flows, not 0
  */
 struct srpol_flows {
 	uint32_t src;
@@ -344,14 +362,16 @@ struct srpol_flows {
 };
 
 /**
- * struct srpol_plan - weights of the paths between pairs of leaves, and paths of
- *	flows between GPUs, which count before these
- * @n: pairs
- * @from: leaf per pair, sorted by @from, @to, @color
- * @to: leaf per pair
- * @color: of the policies it is for, 0: those that have none of their own
- * @first: @n + 1: pair i has @weights from @first[i] up to @first[i + 1], one
- *	per path of srpol_fan_init()
+ * struct srpol_plan - weights of paths between leaves, and paths of flows
+ *	between GPUs; for flows that have paths, these take precedence over
+ *	weights
+ * @n: number of pairs of leaves
+ * @from: by pair: source leaf; pairs are sorted by @from, @to, @color
+ * @to: by pair: destination leaf
+ * @color: by pair: color of the policies that the weights are for; 0: policies
+ *	whose color has no weights of its own
+ * @first: @n + 1 entries: pair i has @weights[@first[i]] up to
+ *	@weights[@first[i + 1] - 1], one per path of srpol_fan_init()
  * @weights: 0 (not used) to SRPOL_PLAN_WEIGHT_MAX
  * @n_flows: number of @flows
  * @flows: sorted by @src, @dst, @color, @path
@@ -376,13 +396,13 @@ int srpol_plan_expand(const struct srpol_fabric *f,
 		      const struct srpol_plan *plan, uint32_t src,
 		      uint32_t dst, struct srpol_share *shares, uint32_t max);
 
-/* glb.c: what global load balancing costs */
+/* glb.c: cost of global load balancing */
 
 /**
- * enum srpol_glb_domain - how far switches tell of their links
- * @SRPOL_GLB_ALL: every leaf learns of every link behind its next hops
- * @SRPOL_GLB_POD: leaves learn of links in their pod only
- * @SRPOL_GLB_SPINE: spines learn of links between super-spines and spines
+ * enum srpol_glb_domain - how far switches announce the quality of their links
+ * @SRPOL_GLB_ALL: every leaf learns about all links behind its next hops
+ * @SRPOL_GLB_POD: leaves learn about links in their own pod only
+ * @SRPOL_GLB_SPINE: spines learn about links between super-spines and spines
  */
 enum srpol_glb_domain {
 	SRPOL_GLB_ALL,
@@ -391,10 +411,10 @@ enum srpol_glb_domain {
 };
 
 /**
- * struct srpol_glb_cost - what a domain costs
- * @entries: qualities that the greatest table holds
- * @total: qualities in all tables
- * @messages: most messages that the change of one link makes
+ * struct srpol_glb_cost - cost of a domain
+ * @entries: number of link qualities in the largest table
+ * @total: number of link qualities in all tables
+ * @messages: largest number of messages that a change of one link causes
  */
 struct srpol_glb_cost {
 	uint64_t entries;
@@ -410,11 +430,11 @@ void srpol_glb_cost(const struct srpol_fabric *f,
 uint32_t srpol_rotation_path(uint32_t src, uint32_t dst, uint64_t seq,
 			     uint32_t n);
 
-/* affinity.c: same address, same queue pair */
+/* affinity.c: keeps accesses to one address on one queue pair */
 
 uint32_t srpol_affinity(uint64_t addr, unsigned int granule_bits, uint32_t n);
 
-/* mix.c: numbers that look random, from numbers */
+/* mix.c: integer arithmetic */
 
 uint64_t srpol_mix(uint64_t x);
 uint64_t srpol_gcd(uint64_t a, uint64_t b);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * What no placement can beat: bytes that must pass a cut, over its capacity.
+ * Lower bounds of the completion time: the bytes that must pass a cut of the
+ * fabric, divided by the capacity of this cut.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +9,9 @@
 #include "alg.h"
 
 /**
- * struct cut - bytes that must leave and enter, and what can
+ * struct cut - bytes that must pass a cut
+ * @out: bytes that leave
+ * @in: bytes that enter
  */
 struct cut {
 	double out;
@@ -65,7 +68,7 @@ static uint32_t pods(const struct srpol_fabric *f)
 	return n;
 }
 
-/* Leaves, and pods as far as they have super-spines above them. */
+/* Bounds from the cuts above leaves, and between pods and super-spines. */
 static int bound_cuts(const struct srpol_alg_input *in, const struct cut *leaf,
 		      const struct cut *pod, struct srpol_bound *bound)
 {
@@ -139,11 +142,12 @@ static int add_demands(const struct srpol_alg_input *in, struct cut *gpu,
 }
 
 /**
- * srpol_bound_get() - what no placement of the demands can beat
- * @in: fabric, links, demands; demands without any path do not count
+ * srpol_bound_get() - lower bounds of the completion time of demands
+ * @in: fabric, links, and demands; demands without any path are ignored
  * @bound: result
  *
- * O(n + links). INFINITY where what must pass a cut cannot.
+ * O(n + links). A bound is INFINITY if bytes must pass a cut that has no
+ * capacity.
  *
  * Return: 0, -EINVAL, -ENOMEM.
  */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * What switches do without us: each queue pair of a demand takes the path that
- * a hash of its header gives, among those that are up.
+ * ECMP, which switches do without srpol: each queue pair of a demand takes one
+ * of the paths that are up, selected by a hash of its header.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "alg.h"
 
-/* Usable paths of a set; their number. */
+/* Lists the usable paths of a set; returns their number. */
 static uint32_t usable(const struct srpol_alg_input *in, uint32_t d,
 		       const struct srpol_path_set *set, uint32_t *paths)
 {

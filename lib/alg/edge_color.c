@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Equitable edge coloring of bipartite multigraphs: at every vertex, the
- * numbers of edges of any two colors differ by one at most (Koenig 1916, de
- * Werra 1971). With leaves as vertices, flows as edges and spines as colors
- * this is the middle stage of a Clos network (Slepian 1952, Duguid 1959): d
- * flows per leaf over k spines load no link with more than ceil(d / k).
+ * Equitable edge coloring of bipartite multigraphs: at each vertex, the numbers
+ * of edges of any two colors differ by at most one (Koenig 1916, de Werra
+ * 1971). If leaves are vertices, flows are edges and spines are colors, this
+ * schedules the middle stage of a Clos network (Slepian 1952, Duguid 1959):
+ * with d flows per leaf and k spines, no link carries more than ceil(d / k)
+ * flows.
  *
- * An even number of colors is halved by Euler's walks, an odd one is colored
- * edge by edge with Kempe's alternating chains.
+ * For an even number of colors the edges are split in two halves along Euler
+ * tours. For an odd number, edges are colored one by one with Kempe's
+ * alternating chains.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -20,16 +22,17 @@
 
 /**
  * struct coloring - a graph that is being colored
- * @n_left: vertices 0 to @n_left - 1 are on the left, the others on the right
- * @n_vertices: all
- * @n_edges: edges
- * @end: both ends of an edge, 2 per edge, as vertices
- * @edges: order in which edges are worked on; a part of it at a time
- * @color: result
- * @first: by vertex, of @incident
- * @next: by vertex, next place in @incident
- * @incident: edges per vertex, of the part that is worked on
- * @side: by edge, half it goes to; 2: not yet
+ * @n_left: number of vertices on the left, which are numbered from 0; the
+ *	vertices on the right follow
+ * @n_vertices: number of all vertices
+ * @n_edges: number of edges
+ * @end: two entries per edge: its vertices
+ * @edges: order in which edges are processed, a contiguous part at a time
+ * @color: result, by edge
+ * @first: by vertex: index of its first edge in @incident
+ * @next: by vertex: index in @incident of the next edge to be looked at
+ * @incident: edges of each vertex, for the part that is being processed
+ * @side: by edge: half that it goes to, 0 or 1; 2: not decided yet
  */
 struct coloring {
 	uint32_t n_left;
@@ -44,7 +47,7 @@ struct coloring {
 	uint8_t *side;
 };
 
-/* Edges per vertex, of a part of the edges. */
+/* Lists the edges of each vertex, for a part of the edges. */
 static void index_part(struct coloring *c, const uint32_t *edges, uint32_t n)
 {
 	uint32_t i, v, sum = 0;
@@ -70,7 +73,10 @@ static void index_part(struct coloring *c, const uint32_t *edges, uint32_t n)
 		c->side[edges[i]] = 2;
 }
 
-/* From a vertex as far as it goes, halves in turn. */
+/*
+ * Walks from a vertex as far as possible, assigning edges to both halves in
+ * turn.
+ */
 static void walk(struct coloring *c, uint32_t v, uint8_t side)
 {
 	uint32_t e;
@@ -86,9 +92,10 @@ static void walk(struct coloring *c, uint32_t v, uint8_t side)
 }
 
 /*
- * Two halves with, at every vertex, as many edges each, or one more. Walks that
- * must have ends start at vertices of odd degree; all others are closed, and
- * of even length, as the graph is bipartite. Returns the size of the first.
+ * Splits edges in two halves, so that at every vertex both have the same number
+ * of edges, or one half has one more. Walks first start at vertices of odd
+ * degree, because a walk must end there. All other walks are closed and, as the
+ * graph is bipartite, of even length. Returns the size of the first half.
  */
 static uint32_t halve(struct coloring *c, uint32_t *edges, uint32_t n)
 {
@@ -112,13 +119,14 @@ static uint32_t halve(struct coloring *c, uint32_t *edges, uint32_t n)
 }
 
 /**
- * struct kempe - proper coloring, edge by edge
- * @k: colors
- * @at: by copy of a vertex and color, the edge there or NONE
- * @copy: 2 per edge: copies of its ends. A vertex of degree d has ceil(d / k)
- *	copies with k edges each but for the last: every color once at most at
- *	each copy is an equitable coloring of the vertex.
- * @chain: edges of an alternating chain
+ * struct kempe - state of coloring edges one by one
+ * @k: number of colors
+ * @at: by copy of a vertex and color: the edge with this color, or NONE
+ * @copy: two entries per edge: the copies of vertices that it ends at. A vertex
+ *	of degree d has ceil(d / k) copies, each with k edges except for the
+ *	last one. If no color occurs twice at any copy, the coloring of the
+ *	vertex is equitable.
+ * @chain: scratch: edges of an alternating chain
  */
 struct kempe {
 	uint32_t k;
@@ -156,8 +164,8 @@ static void clear_edge(struct coloring *c, const struct kempe *s, uint32_t e)
 }
 
 /*
- * Color a becomes free at @v, where b is: the chain of edges with a and b in
- * turn that starts there changes colors.
+ * Makes color @a free at @v, where @b is free already, by exchanging both
+ * colors along the chain of edges with alternating colors that starts at @v.
  */
 static void swap_chain(struct coloring *c, const struct kempe *s, uint32_t v,
 		       uint32_t a, uint32_t b)
@@ -175,7 +183,10 @@ static void swap_chain(struct coloring *c, const struct kempe *s, uint32_t v,
 		set_edge(c, s, s->chain[i], i % 2 ? a : b);
 }
 
-/* Copies of vertices, and the copies that edges end at; number of copies. */
+/*
+ * Splits vertices into copies, and tells for each edge the copies that it ends
+ * at; returns the number of copies.
+ */
 static uint32_t split_vertices(struct coloring *c, const struct kempe *s,
 			       const uint32_t *edges, uint32_t n)
 {
@@ -228,7 +239,7 @@ out:
 	return rc;
 }
 
-/* Colors k0 to k0 + k - 1 for a part of the edges. */
+/* Colors a part of the edges with colors @k0 to @k0 + @k - 1. */
 static int color_part(struct coloring *c, uint32_t *edges, uint32_t n,
 		      uint32_t k, uint32_t k0)
 {
@@ -251,18 +262,19 @@ static int color_part(struct coloring *c, uint32_t *edges, uint32_t n,
 }
 
 /**
- * srpol_edge_color() - equitable coloring of a bipartite multigraph's edges
- * @n_left: vertices on the left
- * @n_right: vertices on the right
- * @left: by edge, its vertex on the left
- * @right: by edge, its vertex on the right
- * @n: edges
- * @k: colors, not 0
- * @color: result, by edge, 0 to @k - 1
+ * srpol_edge_color() - equitable coloring of the edges of a bipartite
+ *	multigraph
+ * @n_left: number of vertices on the left
+ * @n_right: number of vertices on the right
+ * @left: by edge: its vertex on the left
+ * @right: by edge: its vertex on the right
+ * @n: number of edges
+ * @k: number of colors, not 0
+ * @color: result, by edge: 0 to @k - 1
  *
- * No vertex of degree d has more than ceil(d / @k) edges of a color. With k =
- * 2^a * b and b odd: O(k V + n a) for b = 1, else O(n k + n (V + n / k)) more at
- * worst, chains being short in practice.
+ * A vertex of degree d has at most ceil(d / @k) edges of any color. Let k = 2^a
+ * * b with b odd: the time is O(k V + n a) for b = 1; otherwise at worst O(n k
+ * + n (V + n / k)) is added, but chains are short in practice.
  *
  * Return: 0, -ENOMEM.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Global load balancing: a leaf knows the quality of its own links, and from
- * what next hops tell it that of the links behind them (next-next hops); the
- * quality of a path is made from both. Weights follow quality.
+ * Global load balancing: a leaf knows the quality of its own links, and learns
+ * from its next hops that of the links behind them (to next-next hops). It
+ * combines both to the quality of a path. Weights are in proportion to quality.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,10 @@ static uint32_t quality(const struct srpol_alg_input *in, uint32_t link)
 					       : 0;
 }
 
-/* Links behind a next hop that did not announce them count as best. */
+/*
+ * Whether a link was announced; links that were not count as having the best
+ * quality.
+ */
 static bool is_known(const struct srpol_alg_input *in, uint32_t link)
 {
 	const struct srpol_link *l = &in->fabric->links[link];
@@ -24,7 +27,9 @@ static bool is_known(const struct srpol_alg_input *in, uint32_t link)
 	       srpol_nnhn_has(in->options.nnhn, l->from, l->to);
 }
 
-/* Of a path between leaves; SRPOL_QUALITY_BEST under one leaf. */
+/*
+ * Quality of a path without its NIC links; SRPOL_QUALITY_BEST under one leaf.
+ */
 static uint32_t path_quality(const struct srpol_alg_input *in,
 			     const struct srpol_route *route)
 {
@@ -45,7 +50,10 @@ static uint32_t path_quality(const struct srpol_alg_input *in,
 	return lack < SRPOL_QUALITY_BEST ? SRPOL_QUALITY_BEST - lack : 1;
 }
 
-/* All paths over one next hop have the quality of the worst of them. */
+/*
+ * Gives all paths with the same NIC and next hop the quality of the worst of
+ * them.
+ */
 static void level_next_hops(const struct srpol_alg_input *in,
 			    const struct srpol_path_set *set, uint32_t *q)
 {
@@ -80,7 +88,7 @@ static int place(const struct srpol_alg_input *in, uint32_t d,
 	for (i = 0; i < set->n; i++) {
 		srpol_path_get(in->fabric, set, i, &route);
 		q[i] = path_quality(in, &route);
-		/* a NIC that is down is nobody's opinion */
+		/* a NIC that is down excludes the path in any profile */
 		if (!in->links->links[route.link[0]].capacity ||
 		    !in->links->links[route.link[route.n - 1]].capacity)
 			q[i] = 0;
@@ -105,15 +113,15 @@ const struct srpol_alg srpol_alg_glb = {
 };
 
 /**
- * srpol_glb_cost() - what global load balancing costs in a domain
+ * srpol_glb_cost() - cost of global load balancing in a domain
  * @f: finished fabric
- * @domain: how far switches tell of their links
+ * @domain: how far switches announce the quality of their links
  * @cost: result
  *
- * A leaf has an entry per own link upwards and per link behind each next hop;
- * in SRPOL_GLB_ALL also per link behind these. A switch tells those below it of
- * a change of its own links, and passes on what it was told if the domain goes
- * further. O(links^1.5) at most.
+ * A leaf has an entry for each of its uplinks and for each link behind each
+ * next hop; with SRPOL_GLB_ALL also for each link behind these. A switch
+ * announces a change of its own links to the switches below it, and forwards
+ * announcements if the domain extends further. O(links^1.5) at most.
  */
 void srpol_glb_cost(const struct srpol_fabric *f,
 		    enum srpol_glb_domain domain, struct srpol_glb_cost *cost)
@@ -133,13 +141,19 @@ void srpol_glb_cost(const struct srpol_fabric *f,
 			up = f->links[srpol_node_up(f, i, j)].to;
 			q = &f->nodes[up];
 			n += q->down_n;
-			/* a change of a link down of @up goes to all below */
+			/*
+			 * @up announces a change of a downlink to all nodes
+			 * below it
+			 */
 			messages = q->down_n;
 			for (k = 0; domain == SRPOL_GLB_ALL && k < q->up_n;
 			     k++) {
 				top = f->links[srpol_node_up(f, up, k)].to;
 				n += 1 + f->nodes[top].down_n;
-				/* to its spines, by each to its leaves */
+				/*
+				 * @top announces to its spines, and each of
+				 * these to its leaves
+				 */
 				messages = f->nodes[top].down_n *
 					   (1ull + q->down_n);
 				if (messages > cost->messages)

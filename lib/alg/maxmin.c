@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Weighted max-min fairness (Bertsekas, Gallager: Data Networks 6.5.2) of
- * flows that use several links, each to a part of their rate: all rates grow
- * together, in proportion to weights, until a link is full; its flows are
- * fixed, the others go on.
+ * Weighted max-min fairness (Bertsekas, Gallager: Data Networks 6.5.2) for
+ * flows that use several links, each with a part of their rate. All rates grow
+ * together, in proportion to the flows' weights, until a link is full. The
+ * rates of the flows on this link are then fixed, and the others go on growing.
+ * The level of a flow is its rate divided by its weight.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,23 +14,25 @@
 #include "alg.h"
 
 /*
- * Rounding: links that are full at levels this close are full at once, flows
- * that have this part of their bytes left have ended.
+ * Tolerance for rounding errors: links whose levels differ relatively by no
+ * more than this are full at the same time, and a flow has ended when no more
+ * than this part of its bytes is left.
  */
 #define SAME	1e-9
 
 /**
- * struct filling - what is kept between computations of rates
- * @net: network
- * @first: by link, of @user
- * @user: flows per link
- * @growth: by link: what its load grows by per unit of level
- * @fixed: by link: load of flows that are fixed
- * @open: by link: uses by flows that are not
- * @heap: links with open uses, by the level at which they are full
- * @level: by link: that level, as last known; it never gets lower
- * @n_heap: entries
- * @rate: result, by flow; below 0: not fixed yet
+ * struct filling - state that is kept between computations of rates
+ * @net: the network
+ * @first: by link: index of its first flow in @user
+ * @user: flows of each link
+ * @growth: by link: increase of its load per unit of level
+ * @fixed: by link: load of the flows whose rate is fixed
+ * @open: by link: number of uses by flows whose rate is not fixed
+ * @heap: min-heap, by level, of links that have open uses
+ * @level: by link: level at which it is full, as last computed; the true level
+ *	may have become higher, never lower
+ * @n_heap: number of links in @heap
+ * @rate: result, by flow; negative: not fixed yet
  */
 struct filling {
 	const struct srpol_maxmin *net;
@@ -113,7 +116,9 @@ static double weight_of(const struct srpol_maxmin *net, uint32_t f)
 	return net->weight ? net->weight[f] : 1;
 }
 
-/* A flow grows with the others from now on, or does not any more. */
+/*
+ * Makes a flow grow with the others (@open is 1), or stops this (@open is -1).
+ */
 static void open_flow(struct filling *s, uint32_t f, int open)
 {
 	const struct srpol_maxmin *net = s->net;
@@ -126,7 +131,10 @@ static void open_flow(struct filling *s, uint32_t f, int open)
 	}
 }
 
-/* A rate counts on the flow's links, or does not any more (@sign is -1). */
+/*
+ * Adds the rate of a flow to the load of its links, or removes it (@sign is
+ * -1).
+ */
 static void count_flow(struct filling *s, uint32_t f, int sign)
 {
 	const struct srpol_maxmin *net = s->net;
@@ -144,7 +152,7 @@ static void fix_flow(struct filling *s, uint32_t f, double level)
 	count_flow(s, f, 1);
 }
 
-/* No flow has a rate. */
+/* Starts from scratch: no flow has a rate. */
 static void fill_start(struct filling *s, const uint8_t *active)
 {
 	const struct srpol_maxmin *net = s->net;
@@ -164,7 +172,7 @@ static void fill_start(struct filling *s, const uint8_t *active)
 	}
 }
 
-/* Links with open flows, by level. */
+/* Builds the heap of links that have open uses. */
 static void heap_build(struct filling *s)
 {
 	uint32_t l, i;
@@ -180,7 +188,7 @@ static void heap_build(struct filling *s)
 		heap_down(s, i);
 }
 
-/* All that are open grow until they are fixed. */
+/* Lets all open flows grow until their rates are fixed. */
 static void fill(struct filling *s)
 {
 	double level;
@@ -191,7 +199,7 @@ static void fill(struct filling *s)
 		l = s->heap[0];
 		level = s->open[l] ? full_at(s, l) : INFINITY;
 		if (s->open[l] && level > s->level[l] * (1 + SAME)) {
-			/* others of its flows were fixed meanwhile */
+			/* some of its flows were fixed meanwhile */
 			s->level[l] = level;
 			heap_down(s, 0);
 			continue;
@@ -199,7 +207,7 @@ static void fill(struct filling *s)
 		for (i = s->first[l]; s->open[l] && i < s->first[l + 1]; i++)
 			if (s->rate[s->user[i]] < 0)
 				fix_flow(s, s->user[i], s->level[l]);
-		/* what rounding left would grow for ever */
+		/* discard what rounding errors left */
 		s->growth[l] = 0;
 		s->heap[0] = s->heap[--s->n_heap];
 		if (s->n_heap)
@@ -208,13 +216,13 @@ static void fill(struct filling *s)
 }
 
 /**
- * srpol_maxmin_rates() - rates at one moment
+ * srpol_maxmin_rates() - compute the rates at one moment
  * @net: network
- * @active: by flow, 0 for those that do not send; NULL: all do
- * @rate: result, bytes/s by flow; INFINITY for a flow without links
+ * @active: by flow: 0 if it does not send; NULL: all flows send
+ * @rate: result, by flow: bytes/s; INFINITY for a flow without links
  *
- * O(u + r log L) with u uses, L links, and r times that a link was found to
- * fill up later than it seemed.
+ * O(u + r log L) with u uses, L links, and r the number of times that a link
+ * turned out to be full later than the heap said.
  *
  * Return: 0, -ENOMEM.
  */
@@ -249,9 +257,10 @@ static double next_step(const struct srpol_maxmin_run *run, uint32_t n,
 }
 
 /*
- * @step seconds pass; flows that end give back what they had. Returns the least
- * level of these: growing up to there was the same without them, so whoever was
- * fixed below keeps its rate.
+ * Lets @step seconds pass, and takes flows that end off their links. Returns
+ * the lowest level of these flows: up to this level all flows grew in the same
+ * way as they would have without the ended ones, so flows that were fixed at a
+ * lower level keep their rates.
  */
 static double advance(struct filling *s, struct srpol_maxmin_run *run,
 		      const double *whole, uint8_t *active, double now,
@@ -280,7 +289,7 @@ static double advance(struct filling *s, struct srpol_maxmin_run *run,
 	return least;
 }
 
-/* Flows at a level and above it grow anew. */
+/* Lets flows at or above a level grow anew. */
 static void reopen(struct filling *s, const uint8_t *active, double level)
 {
 	uint32_t f;
@@ -295,7 +304,7 @@ static void reopen(struct filling *s, const uint8_t *active, double level)
 	}
 }
 
-/* Flows whose time has come; the next one's time. */
+/* Starts the flows that are due; returns when the next one starts. */
 static double start_flows(struct srpol_maxmin_run *run, uint32_t n,
 			  uint8_t *active, double now, bool *changed)
 {
@@ -320,7 +329,9 @@ static double start_flows(struct srpol_maxmin_run *run, uint32_t n,
 	return next;
 }
 
-/* Events whose time has come; the number of those that have passed. */
+/*
+ * Applies the events that are due; returns the number of events applied so far.
+ */
 static uint32_t apply_events(struct srpol_maxmin *net,
 			     const struct srpol_maxmin_run *run, uint32_t event,
 			     double now)
@@ -366,12 +377,13 @@ static void run_flows(struct filling *s, struct srpol_maxmin *net,
 }
 
 /**
- * srpol_maxmin_run() - flows in time, until all ended or @run->until
- * @net: network; capacities are changed by events
- * @run: what flows have to send, what happens meanwhile, and when they end
+ * srpol_maxmin_run() - simulate flows until all have ended or @run->until is
+ *	reached
+ * @net: the network; events change its capacities
+ * @run: the flows, the events, and the results
  *
- * A computation of rates for every time at which flows end or start or a link
- * changes. Flows that are stuck for ever end at INFINITY.
+ * Rates are computed at every time at which a flow ends or starts or a link
+ * changes. A flow that can never send all its bytes ends at INFINITY.
  *
  * Return: 0, -ENOMEM.
  */

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Known sizes on paths that overlap, so that the hottest link is done as soon
- * as it can be, with few demands split:
+ * Places demands of known size so that the most loaded link finishes as early
+ * as possible, while few demands are split:
  *
- * 1. One path per demand: by edge coloring where the fabric is regular, which
- *    is the optimum there, else greedily (minmax_start.c).
- * 2. Links that are over the bound give demands, or the part that is too much,
- *    to paths that have room (minmax_repair.c). One halved link takes one split.
- * 3. Where that does not come near the bound, the fractional optimum is
- *    approached, and demands are cut to fit it (minmax_fraction.c).
+ * 1. Each demand gets one path: by edge coloring if the fabric is regular,
+ * which is optimal there, else greedily (minmax_start.c).
+ * 2. Links with a load above the bound pass demands, or the excess part of a
+ * demand, on to paths with room (minmax_repair.c). For a link with half of its
+ * capacity, one split demand is enough.
+ * 3. If that does not come close to the bound, the optimum for arbitrary splits
+ * is approximated, and demands are cut accordingly (minmax_fraction.c).
  *
- * A demand that is split has weights; that the hottest link is done in time
- * supposes that it keeps to them while it runs, as weighted spraying over its
- * paths does. Queue pairs that share a NIC evenly do not.
+ * A demand that is split has weights. The prediction assumes that traffic
+ * follows these weights at all times, as with weighted spraying over the paths.
+ * Queue pairs that share a NIC evenly do not follow them.
  *
- * With a previous placement, that is the start, only what must move does, and
- * the rest only for what option hysteresis calls worth it.
+ * A previous placement is the starting point if there is one: demands leave
+ * paths that are down, and others move only if that gains more than option
+ * hysteresis asks for.
  */
 #include <errno.h>
 #include <math.h>
@@ -24,11 +26,13 @@
 
 #include "minmax.h"
 
-#define NEAR	1.02	/* of the bound: good enough for few splits */
+#define NEAR	1.02	/* factor of the bound that is good enough */
 
 /**
- * srpol_spot_shares() - paths of a demand
- * @spot: where it is
+ * srpol_spot_shares() - the paths of a demand, with weights
+ * @spot: paths of a demand
+ *
+ * Return: array of @spot->n entries.
  */
 struct srpol_share *srpol_spot_shares(struct srpol_spot *spot)
 {
@@ -36,8 +40,8 @@ struct srpol_share *srpol_spot_shares(struct srpol_spot *spot)
 }
 
 /**
- * srpol_spot_clear() - no path
- * @spot: where a demand is
+ * srpol_spot_clear() - remove all paths of a demand
+ * @spot: paths of a demand
  */
 void srpol_spot_clear(struct srpol_spot *spot)
 {
@@ -46,10 +50,11 @@ void srpol_spot_clear(struct srpol_spot *spot)
 }
 
 /**
- * srpol_spot_put() - add parts to a path, a new one if need be
- * @spot: where a demand is
+ * srpol_spot_put() - put parts of a demand on a path, which is added if the
+ *	demand does not have it
+ * @spot: paths of a demand
  * @path: path
- * @parts: of SRPOL_PARTS
+ * @parts: number of parts, of SRPOL_PARTS
  *
  * Return: 0, -ENOMEM.
  */
@@ -78,11 +83,11 @@ int srpol_spot_put(struct srpol_spot *spot, uint32_t path, uint32_t parts)
 }
 
 /**
- * srpol_minmax_load() - parts of a demand on the links of a path
- * @m: placement
+ * srpol_minmax_load() - add parts of a demand to the load of a path's links
+ * @m: the placement
  * @d: demand
- * @route: path
- * @parts: of SRPOL_PARTS, below 0 to take them away
+ * @route: the path
+ * @parts: number of parts, of SRPOL_PARTS; negative to subtract them
  */
 void srpol_minmax_load(struct srpol_minmax *m, uint32_t d,
 		       const struct srpol_route *route, double parts)
@@ -95,14 +100,15 @@ void srpol_minmax_load(struct srpol_minmax *m, uint32_t d,
 }
 
 /**
- * srpol_minmax_worst() - seconds of a path's hottest link
- * @m: placement
- * @route: path
- * @bytes: to be added to its links
+ * srpol_minmax_worst() - load of a path's most loaded link, in seconds
+ * @m: the placement
+ * @route: the path
+ * @bytes: bytes to be added to each link
  *
- * NICs count as well, which is the same for all paths between two of them.
+ * The links of the NICs count too; they are the same for all paths between two
+ * NICs.
  *
- * Return: seconds, INFINITY when a link is down.
+ * Return: seconds, INFINITY if a link is down.
  */
 double srpol_minmax_worst(const struct srpol_minmax *m,
 			  const struct srpol_route *route, double bytes)
@@ -120,8 +126,8 @@ double srpol_minmax_worst(const struct srpol_minmax *m,
 }
 
 /**
- * srpol_minmax_max() - seconds of the hottest link
- * @m: placement
+ * srpol_minmax_max() - load of the most loaded link, in seconds
+ * @m: the placement
  */
 double srpol_minmax_max(const struct srpol_minmax *m)
 {
@@ -129,7 +135,7 @@ double srpol_minmax_max(const struct srpol_minmax *m)
 	uint32_t i;
 
 	for (i = 0; i < m->in->fabric->n_links; i++) {
-		/* rounding leaves crumbs on links that were emptied */
+		/* ignore rounding errors on links that were emptied */
 		t = m->load[i] < 0.5 ? 0 : m->load[i] * m->cost[i];
 		if (t > worst)
 			worst = t;
@@ -170,7 +176,7 @@ static void fini(struct srpol_minmax *m)
 	free(m->cost);
 }
 
-/* Weights of any sum to parts of SRPOL_PARTS, none of them 0. */
+/* Takes over the paths of a demand; its weights become parts of SRPOL_PARTS. */
 static int adopt_demand(struct srpol_minmax *m, uint32_t d,
 			const struct srpol_share *shares, uint32_t n)
 {
@@ -204,7 +210,7 @@ static int adopt_demand(struct srpol_minmax *m, uint32_t d,
 	return rc;
 }
 
-/* Start from a placement that is in force. */
+/* Takes over a placement that is in force. */
 static int adopt(struct srpol_minmax *m, const struct srpol_placement *p)
 {
 	uint32_t d;
@@ -241,7 +247,7 @@ static int result(struct srpol_minmax *m, struct srpol_placement *out)
 	return rc;
 }
 
-/* Ever higher targets, as far as they are not reached. */
+/* Tries to reach ever higher targets, until one is reached. */
 static int repair(struct srpol_minmax *m, uint32_t *moves)
 {
 	static const double steps[] = { 1.0001, 1.0025, 1.005, 1.01, 1.015,
@@ -274,7 +280,7 @@ static int run_anew(struct srpol_minmax *m)
 	return rc;
 }
 
-/* Leave what is down; then better only if it is worth it. */
+/* Leaves paths that are down, then moves demands only if it is worth it. */
 static int run_again(struct srpol_minmax *m, struct srpol_placement *out)
 {
 	const struct srpol_alg_options *options = &m->in->options;
@@ -296,7 +302,7 @@ static int run_again(struct srpol_minmax *m, struct srpol_placement *out)
 	if (!rc && before > srpol_minmax_max(m) * (1 + options->hysteresis)) {
 		rc = result(m, out);
 	} else if (!rc) {
-		/* not worth it: as it was, in the same memory */
+		/* not worth it: return @kept, in the memory of @out */
 		free(out->first);
 		free(out->shares);
 		*out = *kept;

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1 */
-/* What the parts of "minmax" share: a placement that is being worked on. */
+/*
+ * Internal functions of the algorithm "minmax", and the placement they work on.
+ */
 #ifndef _SRPOL_MINMAX_H
 #define _SRPOL_MINMAX_H
 
 #include "alg.h"
 
-/* A demand's weights add up to this; it has all divisors to 10, 12, 14, 15, 16 */
+/*
+ * The weights of a demand add up to this number of parts, which is a multiple
+ * of 1 to 10, 12, 14, 15 and 16.
+ */
 #define SRPOL_PARTS	5040
 
 /**
- * struct srpol_spot - where a demand is
- * @n: paths
- * @one: the path, when there is one
- * @many: else all of them
+ * struct srpol_spot - the paths of one demand
+ * @n: number of paths
+ * @one: the path, if @n is 1
+ * @many: all paths, if @n is greater than 1
  */
 struct srpol_spot {
 	uint32_t n;
@@ -22,11 +27,11 @@ struct srpol_spot {
 
 /**
  * struct srpol_minmax - a placement that is being worked on
- * @in: what is to be placed
- * @spots: by demand
- * @load: by link, bytes
- * @cost: by link, seconds per byte, INFINITY: down
- * @bound: seconds that cannot be beaten
+ * @in: input of the algorithm
+ * @spots: by demand: its paths
+ * @load: by directed link: bytes
+ * @cost: by directed link: seconds per byte; INFINITY: down
+ * @bound: lower bound of the completion time, in seconds
  */
 struct srpol_minmax {
 	const struct srpol_alg_input *in;

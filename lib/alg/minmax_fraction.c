@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Near the fractional optimum. Demands with the same paths are one commodity;
- * commodities take turns in spreading themselves anew over their paths, always
- * where sum of (seconds of a link)^p grows least. With p from 4 to 256 this
- * comes near the least greatest load (blocks of a convex function over a
- * product of simplices: descent does not get stuck). Then demands are cut to
- * fit, whole ones first, on the path where they were if that has room.
+ * Approaches the optimum for demands that can be split arbitrarily. Demands
+ * with the same paths form one commodity. Commodities take turns in
+ * redistributing their bytes over their paths, piece by piece, each piece to
+ * the path with the lowest marginal cost. The marginal cost of a link is its
+ * seconds per byte times its load in seconds to the power of p. As p rises from
+ * 4 to 256, the result approaches the lowest possible maximum load; the
+ * objective is convex over a product of simplices, so the descent does not get
+ * stuck in a local minimum. Finally demands are cut to match this distribution.
+ * Demands that can stay on their only path do; the others are cut in order of
+ * size.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,14 +18,17 @@
 
 #include "minmax.h"
 
-#define WORK_MAX	250000000.0	/* links looked at: under a second */
+#define WORK_MAX	250000000.0	/* links examined: under a second */
 #define USES_MAX	60000000.0	/* links of paths kept in memory */
 #define STAGES		7		/* p = 4, 8, ... 256 */
 #define PASSES		8		/* per stage */
 #define CRUMB		(SRPOL_PARTS / 200)
-#define ENOUGH		1.005	/* of the least load that was found */
+#define ENOUGH		1.005	/* factor of the lowest maximum load found */
 
-/* A commodity is spread in pieces: most of it in coarse ones, then finer. */
+/*
+ * Pieces that a commodity is distributed in: coarse ones for most of it, then
+ * finer ones.
+ */
 static const struct {
 	double part;
 	uint32_t pieces;
@@ -32,14 +39,14 @@ static const struct {
 #define PIECES	256
 
 /**
- * struct commodity - demands with the same paths
- * @first: first of its demands in order[]
- * @n: number of them
+ * struct commodity - all demands with the same paths
+ * @first: index of its first demand in struct fraction's @order
+ * @n: number of its demands
  * @paths: number of paths
- * @use: first of its paths' links
- * @len: links per path
- * @x: first of its paths' bytes
- * @bytes: of all demands
+ * @use: index of its first link in @use of struct fraction
+ * @len: links per path, without those that all paths share; 0: no choice
+ * @x: index of its first path in @x of struct fraction
+ * @bytes: bytes of all its demands
  */
 struct commodity {
 	uint32_t first;
@@ -52,16 +59,17 @@ struct commodity {
 };
 
 /**
- * struct fraction - the whole problem
- * @m: placement
- * @order: demands by commodity
- * @key: by demand: leaves, or GPUs where these have several planes
- * @c: commodities
- * @n: number of them
- * @use: links of paths that differ from path to path
- * @x: bytes per path
- * @load: bytes per link
- * @scale: seconds that count as 1
+ * struct fraction - state of srpol_minmax_fraction()
+ * @m: the placement
+ * @order: demands, grouped by commodity
+ * @key: by demand: its commodity, named by a pair of leaves, or of GPUs if
+ *	these share several planes or none
+ * @c: the commodities
+ * @n: number of @c
+ * @use: links of all paths of all commodities
+ * @x: by path of a commodity: bytes
+ * @load: by directed link: bytes
+ * @scale: load in seconds that loads are divided by
  */
 struct fraction {
 	struct srpol_minmax *m;
@@ -88,7 +96,9 @@ static int by_key(const void *a, const void *b, void *data)
 	return x < y ? -1 : x > y;
 }
 
-/* The key of a demand, and how much memory its commodity takes. */
+/*
+ * Sets the key of a demand, and tells the number of its paths and their length.
+ */
 static int inspect(struct fraction *s, uint32_t d, uint32_t *paths,
 		   uint32_t *len)
 {
@@ -100,7 +110,7 @@ static int inspect(struct fraction *s, uint32_t d, uint32_t *paths,
 				 &set);
 	*paths = rc ? 0 : set.n;
 	if (demand->via) {
-		/* stays where it is: a commodity by itself without a choice */
+		/* a commodity of its own without a choice: its paths stay */
 		s->key[d] = UINT64_C(1) << 63 | d;
 		*len = 0;
 	} else if (!rc && set.pairs == 1) {
@@ -115,13 +125,13 @@ static int inspect(struct fraction *s, uint32_t d, uint32_t *paths,
 	return rc;
 }
 
-/* Bytes of demands that have no choice stay where they are. */
+/* Whether a commodity can be distributed in more than one way. */
 static bool has_choice(const struct commodity *c)
 {
 	return c->paths > 1 && c->len && c->bytes > 0;
 }
 
-/* Links of the commodity's paths, as its first demand has them. */
+/* Stores the links of a commodity's paths, taken from its first demand. */
 static int collect_paths(struct fraction *s, struct commodity *c)
 {
 	uint32_t d = s->order[c->first], i, skip;
@@ -134,7 +144,7 @@ static int collect_paths(struct fraction *s, struct commodity *c)
 	skip = c->len == SRPOL_PATH_LINKS ? 0 : 1;
 	for (i = 0; i < c->paths && !rc; i++) {
 		srpol_path_get(s->m->in->fabric, &set, i, &route);
-		/* a link that is repeated counts once: see cost() */
+		/* pad short paths; SRPOL_NONE ends the list of links */
 		while (route.n < c->len + 2 * skip)
 			route.link[route.n++] = SRPOL_NONE;
 		memcpy(s->use + c->use + (size_t)i * c->len, route.link + skip,
@@ -144,7 +154,10 @@ static int collect_paths(struct fraction *s, struct commodity *c)
 	return rc;
 }
 
-/* Commodities from demands; false when they are too big. */
+/*
+ * Makes commodities from demands. Returns false after an error (*@rc is set) or
+ * if memory for them would exceed USES_MAX.
+ */
 static bool collect(struct fraction *s, int *rc)
 {
 	uint32_t n = s->m->in->n, d, paths, len;
@@ -181,7 +194,7 @@ static bool collect(struct fraction *s, int *rc)
 	return !*rc;
 }
 
-/* Bytes where demands are now; those without a path are nowhere. */
+/* Takes over the present placement; demands without a path do not count. */
 static void take_over(struct fraction *s)
 {
 	struct srpol_spot *spot;
@@ -213,7 +226,7 @@ static double power(double u, uint32_t doublings)
 	return u;
 }
 
-/* What a path costs per byte with @bytes more on it. */
+/* Marginal cost of a path with @bytes more on it; INFINITY: a link is down. */
 static double cost(const struct fraction *s, const uint32_t *links,
 		   uint32_t len, double bytes, uint32_t doublings)
 {
@@ -241,7 +254,7 @@ static void shift(struct fraction *s, const struct commodity *c, uint32_t path,
 		s->load[links[i]] += bytes;
 }
 
-/* The path on which a piece costs least. */
+/* The path with the lowest cost for a piece. */
 static uint32_t cheapest(const struct fraction *s, const struct commodity *c,
 			 double piece, uint32_t doublings)
 {
@@ -259,7 +272,7 @@ static uint32_t cheapest(const struct fraction *s, const struct commodity *c,
 	return best;
 }
 
-/* A commodity takes itself off all links and spreads anew. */
+/* Takes a commodity off all its links, and distributes it anew. */
 static void respread(struct fraction *s, const struct commodity *c,
 		     uint32_t doublings)
 {
@@ -316,7 +329,7 @@ static void descend(struct fraction *s)
 	}
 }
 
-/* What a demand's path may take; a demand's NICs do not matter here. */
+/* Puts parts of a demand on a path. */
 static int put(struct fraction *s, uint32_t d, uint32_t path, uint32_t parts,
 	       const struct srpol_path_set *set)
 {
@@ -337,7 +350,7 @@ static uint32_t richest(const double *x, uint32_t n)
 	return best;
 }
 
-/* One demand to what is left of the commodity's paths. */
+/* Cuts a demand to fit what is left of the bytes on the commodity's paths. */
 static int cut(struct fraction *s, const struct commodity *c, uint32_t d,
 	       const struct srpol_path_set *set)
 {
@@ -349,7 +362,7 @@ static int cut(struct fraction *s, const struct commodity *c, uint32_t d,
 		best = richest(x, c->paths);
 		parts = x[best] <= 0 ? left : ceil(x[best] / bytes *
 						   SRPOL_PARTS - 1e-6);
-		/* no crumbs: a little more here is better than another path */
+		/* put a small remainder here instead of on one more path */
 		if (parts >= left || left - parts < CRUMB)
 			parts = left;
 		if (!parts)
@@ -361,7 +374,7 @@ static int cut(struct fraction *s, const struct commodity *c, uint32_t d,
 	return rc;
 }
 
-/* May the demand stay on the one path it has? */
+/* Whether a demand may keep its only path; if so, subtracts its bytes there. */
 static bool can_stay(struct fraction *s, const struct commodity *c, uint32_t d)
 {
 	const struct srpol_spot *spot = &s->m->spots[d];
@@ -412,7 +425,7 @@ static int cut_commodity(struct fraction *s, const struct commodity *c,
 	return rc;
 }
 
-/* Is one of the commodity's demands on a link that is over the target? */
+/* Whether a link of a commodity is loaded for more than @target seconds. */
 static bool is_hot(const struct fraction *s, const struct commodity *c,
 		   double target)
 {
@@ -437,8 +450,9 @@ static bool is_hot(const struct fraction *s, const struct commodity *c,
 }
 
 /*
- * Commodities on links that are too hot are cut, which may make other links so:
- * again, but each commodity once. The others stay as they are.
+ * Applies the distribution to commodities that use a link above the target.
+ * Since this may take other links above it, this is repeated, but for each
+ * commodity only once. All other commodities keep their paths.
  */
 static int adopt(struct fraction *s, double target)
 {
@@ -464,12 +478,14 @@ static int adopt(struct fraction *s, double target)
 }
 
 /**
- * srpol_minmax_fraction() - come near the fractional optimum
- * @m: placement, changed only for one that is better by 1 %
+ * srpol_minmax_fraction() - approach the optimum for demands that can be split
+ * @m: the placement, changed only if that lowers the maximum load by more than
+ *	1 %
  *
- * Up to 56 passes over all links of all commodities' paths, 256 times each;
- * bounded below a second of work. Problems with more than 60 million links
- * in paths are left as they are.
+ * At most 56 passes, each of which examines every link of every commodity's
+ * paths 256 times. No further pass starts after WORK_MAX links have been
+ * examined, which takes less than a second. The placement is left unchanged if
+ * the paths have more than 60 million links in all.
  *
  * Return: 0, -ENOMEM.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * From links that have too much to paths that have room: a whole demand where
- * one fits, else the part that is too much, in as few pieces as room allows.
+ * Moves load from links above a target to paths with room: a whole demand if it
+ * fits there, else the excess part, in as few pieces as possible.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,11 +12,11 @@
 
 /**
  * struct mover - a demand that is being moved
- * @m: placement
- * @d: demand
+ * @m: the placement
+ * @d: index of the demand
  * @set: its paths
- * @bytes: per part
- * @target: seconds
+ * @bytes: bytes per part
+ * @target: load in seconds that no link is to exceed
  */
 struct mover {
 	struct srpol_minmax *m;
@@ -31,7 +31,10 @@ static void get(const struct mover *v, uint32_t path, struct srpol_route *route)
 	srpol_path_get(v->m->in->fabric, &v->set, path, route);
 }
 
-/* Parts by which the path is over the target, at most all of them. */
+/*
+ * Number of parts that have to leave the path to meet the target, at most
+ * @parts.
+ */
 static uint32_t too_much(const struct mover *v, const struct srpol_route *route,
 			 uint32_t parts)
 {
@@ -49,7 +52,7 @@ static uint32_t too_much(const struct mover *v, const struct srpol_route *route,
 	return most >= v->bytes * parts ? parts : ceil(most / v->bytes);
 }
 
-/* Parts for which the path has room. */
+/* Number of parts that the path has room for. */
 static uint32_t room(const struct mover *v, const struct srpol_route *route)
 {
 	double least = v->bytes * SRPOL_PARTS, r;
@@ -61,7 +64,7 @@ static uint32_t room(const struct mover *v, const struct srpol_route *route)
 		l = route->link[i];
 		if (v->m->cost[l] == INFINITY)
 			return 0;
-		/* a link is not over the target for a rounding error */
+		/* tolerate rounding errors */
 		r = v->target * (1 + 1e-9) / v->m->cost[l] - v->m->load[l];
 		if (r < least)
 			least = r;
@@ -78,7 +81,10 @@ static int put(struct mover *v, uint32_t path, uint32_t parts)
 	return srpol_spot_put(&v->m->spots[v->d], path, parts);
 }
 
-/* The path with most room, beginning where no other demand begins. */
+/*
+ * The path with the most room. The search starts at a different path for each
+ * demand, to distribute ties.
+ */
 static uint32_t roomiest(const struct mover *v, uint32_t *most)
 {
 	uint32_t i, at, r, best = SRPOL_NONE;
@@ -97,7 +103,10 @@ static uint32_t roomiest(const struct mover *v, uint32_t *most)
 	return best;
 }
 
-/* Whole, or in pieces as big as they can be; the parts that found no room. */
+/*
+ * Distributes parts over paths in at most @pieces pieces, each as large as
+ * possible; *@left parts found no room.
+ */
 static int spread(struct mover *v, uint32_t parts, uint32_t pieces,
 		  uint32_t *left)
 {
@@ -116,7 +125,9 @@ static int spread(struct mover *v, uint32_t parts, uint32_t pieces,
 	return rc;
 }
 
-/* The path that is coolest with the parts on it; SRPOL_NONE if none is up. */
+/*
+ * The path with the lowest load after adding @parts; SRPOL_NONE if none is up.
+ */
 static uint32_t coolest(const struct mover *v, uint32_t parts)
 {
 	double worst, least = INFINITY;
@@ -158,7 +169,10 @@ static uint32_t pieces_left(const struct mover *v, uint32_t kept)
 	return !most ? UINT32_MAX : most > kept ? most - kept : 0;
 }
 
-/* Share @i of the demand, off links that have too much; true if it moved. */
+/*
+ * Moves share @i of the demand off links above the target; true if some of it
+ * moved.
+ */
 static bool move_share(struct mover *v, uint32_t i, int *rc)
 {
 	struct srpol_spot *spot = &v->m->spots[v->d];
@@ -170,7 +184,7 @@ static bool move_share(struct mover *v, uint32_t i, int *rc)
 	over = too_much(v, &route, parts);
 	if (!over)
 		return false;
-	/* all of it to one other path? */
+	/* try to move all of it to one other path */
 	srpol_minmax_load(v->m, v->d, &route, -(double)parts);
 	share->weight = 0;
 	left = roomiest(v, &most);
@@ -178,7 +192,7 @@ static bool move_share(struct mover *v, uint32_t i, int *rc)
 		*rc = put(v, left, parts);
 		return true;
 	}
-	/* what is not too much stays */
+	/* move only the excess if the demand may have one more path */
 	if (pieces_left(v, spot->n) && over < parts) {
 		srpol_minmax_load(v->m, v->d, &route, parts - over);
 		share->weight = parts - over;
@@ -213,15 +227,15 @@ static int move_demand(struct srpol_minmax *m, uint32_t d, double target,
 }
 
 /**
- * srpol_minmax_repair() - take links below a target
- * @m: placement
- * @target: seconds
- * @moves: demands that may yet be moved
+ * srpol_minmax_repair() - bring the load of links down to a target
+ * @m: the placement
+ * @target: load in seconds
+ * @moves: number of moves of demands that are still allowed, decreased by each
  *
- * Up to 24 passes, O(n) each, O(p) more for a demand on a link that is over
- * the target. The hottest links first.
+ * Up to 24 passes of O(n), plus O(p) for each demand on a link above the
+ * target.
  *
- * Return: 0, -ENOMEM; how far it came tells srpol_minmax_max().
+ * Return: 0, -ENOMEM; srpol_minmax_max() tells which load was reached.
  */
 int srpol_minmax_repair(struct srpol_minmax *m, double target, uint32_t *moves)
 {
@@ -242,7 +256,7 @@ int srpol_minmax_repair(struct srpol_minmax *m, double target, uint32_t *moves)
 	return rc;
 }
 
-/* Off one path that is down, to the coolest one. */
+/* Moves a share off a path that is down to the least loaded path. */
 static int leave_share(struct mover *v, uint32_t i)
 {
 	struct srpol_share *share =
@@ -260,11 +274,11 @@ static int leave_share(struct mover *v, uint32_t i)
 }
 
 /**
- * srpol_minmax_leave() - no demand stays on a path that is down
- * @m: placement
+ * srpol_minmax_leave() - move demands off paths that are down
+ * @m: the placement
  *
- * A demand of which no path is up is left without any; one that had none gets
- * one. O(n), O(p) more for each of these.
+ * A demand with no path that is up ends up without any; a demand that had no
+ * path gets one if possible. O(n), plus O(p) for each of these.
  *
  * Return: 0, -ENOMEM.
  */

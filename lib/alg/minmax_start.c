@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * One path per demand and plane to begin with. Demands of equal size between
- * leaves with equally many links upwards are colored: first all of them over
- * the spines, then what goes further over the super-spines of each spine.
- * Where that does not apply, big ones first, each takes the path on which the
- * hottest link stays coolest.
+ * The initial placement: one path per demand and plane. If all demands have the
+ * same size and all leaves have the same number of uplinks, it is found by edge
+ * coloring: a color is a spine. Demands between pods are then colored again,
+ * with a color per super-spine of a spine. If coloring does not apply, demands
+ * are placed in order of size, each on the path whose most loaded link has the
+ * lowest load.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,10 +15,11 @@
 
 /**
  * struct edge - the part of a demand in one plane
- * @d: demand
- * @parts: of SRPOL_PARTS
+ * @d: index of the demand
+ * @parts: number of parts, of SRPOL_PARTS
  * @first: number of the plane's first path
- * @fan: paths between the leaves; those that need memory are not colored
+ * @fan: paths between the leaves; an irregular one (SRPOL_TURN_LIST), whose
+ *	list is freed with the path set, is not used for coloring
  */
 struct edge {
 	uint32_t d;
@@ -27,12 +29,14 @@ struct edge {
 };
 
 /**
- * struct edges - all parts that leave their leaf
- * @e: parts
- * @n: number of them
- * @left: by part, the leaf or spine it leaves
- * @right: by part, the one it goes to
- * @color: by part, spine and super-spine
+ * struct edges - parts of all demands
+ * @e: the parts
+ * @n: number of @e
+ * @left: scratch, by part that is being colored: the leaf or spine it comes
+ *	from
+ * @right: likewise the leaf or spine it goes to
+ * @color: by part: number of its path in the plane, made from spine and
+ *	super-spine
  */
 struct edges {
 	struct edge *e;
@@ -47,7 +51,7 @@ static uint32_t ups(const struct srpol_minmax *m, uint32_t node)
 	return m->in->fabric->nodes[node].up_n;
 }
 
-/* Has a plane a path that the demand may take, up or not? */
+/* Whether a plane has a path that the demand may take, whether up or down. */
 static bool has_path(const struct srpol_minmax *m, uint32_t d,
 		     const struct srpol_path_set *set, uint32_t p)
 {
@@ -65,7 +69,10 @@ static bool has_path(const struct srpol_minmax *m, uint32_t d,
 	return false;
 }
 
-/* Parts of the planes, in proportion to NICs; the number of planes. */
+/*
+ * Divides a demand among planes, in proportion to the rates of their NICs;
+ * returns the number of planes, 0 if none can be used.
+ */
 static uint32_t plane_parts(const struct srpol_minmax *m, uint32_t d,
 			    const struct srpol_path_set *set, uint32_t *parts)
 {
@@ -103,7 +110,7 @@ static int put(struct srpol_minmax *m, uint32_t d,
 	return srpol_spot_put(&m->spots[d], path, parts);
 }
 
-/* The coolest path of a plane; SRPOL_NONE if none is up. */
+/* The path of a plane with the lowest load; SRPOL_NONE if none is up. */
 static uint32_t coolest(const struct srpol_minmax *m, uint32_t d,
 			const struct srpol_path_set *set, uint32_t p,
 			uint32_t parts)
@@ -114,7 +121,9 @@ static uint32_t coolest(const struct srpol_minmax *m, uint32_t d,
 	struct srpol_route route;
 
 	for (i = 0; i < n; i++) {
-		/* not all of them begin with the first one */
+		/*
+		 * start at a different path for each source, to distribute ties
+		 */
 		at = set->pair[p].first + (i + m->in->demands[d].src) % n;
 		srpol_path_get(m->in->fabric, set, at, &route);
 		if (!srpol_demand_may(m->in, d, &route))
@@ -174,7 +183,7 @@ static int start_greedily(struct srpol_minmax *m)
 	return rc;
 }
 
-/* Parts to be colored; false when one of them cannot be. */
+/* Collects the parts of all demands; false if coloring does not apply. */
 static bool collect(struct srpol_minmax *m, struct edges *edges, int *rc)
 {
 	uint32_t parts[SRPOL_PLANES_MAX], d, p, n, k = 0;
@@ -210,7 +219,10 @@ static bool collect(struct srpol_minmax *m, struct edges *edges, int *rc)
 	return regular;
 }
 
-/* Colors 0 to k - 1 for parts that are picked; a node is a vertex. */
+/*
+ * Colors the @n edges in @left and @right, whose vertices are switches, with
+ * colors 0 to @k - 1.
+ */
 static int color(struct srpol_minmax *m, struct edges *edges, uint32_t n,
 		 uint32_t k, uint32_t *result)
 {
@@ -253,7 +265,10 @@ static int color_spines(struct srpol_minmax *m, struct edges *edges,
 	return rc;
 }
 
-/* Among what goes by super-spines: spines are the vertices now. */
+/*
+ * Chooses the super-spines of demands between pods, with spines as vertices.
+ * Returns -EDOM if spines have different numbers of uplinks.
+ */
 static int color_supers(struct srpol_minmax *m, struct edges *edges,
 			uint32_t *scratch)
 {
@@ -305,10 +320,10 @@ static int put_edges(struct srpol_minmax *m, const struct edges *edges)
 }
 
 /**
- * srpol_minmax_start() - one path per demand and plane
- * @m: empty placement
+ * srpol_minmax_start() - place each demand on one path per plane
+ * @m: the placement, empty
  *
- * O(n log k) with k links per leaf where coloring applies, else O(n p).
+ * O(n log k) with k uplinks per leaf if coloring applies, else O(n p).
  *
  * Return: 0, -ENOMEM.
  */

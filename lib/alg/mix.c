@@ -2,10 +2,10 @@
 #include "alg.h"
 
 /**
- * srpol_mix() - a number that looks random
- * @x: another
+ * srpol_mix() - hash a number
+ * @x: number
  *
- * splitmix64's finalizer; one to one.
+ * The finalizer of splitmix64. It maps different numbers to different results.
  */
 uint64_t srpol_mix(uint64_t x)
 {
@@ -18,7 +18,9 @@ uint64_t srpol_mix(uint64_t x)
 /**
  * srpol_gcd() - greatest common divisor
  * @a: a number
- * @b: another; of 0 and n it is n
+ * @b: another number
+ *
+ * Return: the divisor; if one number is 0, the other one.
  */
 uint64_t srpol_gcd(uint64_t a, uint64_t b)
 {

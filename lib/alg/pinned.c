@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * A fixed path per flow, among those of the demand's color: a path has a color
- * when all its switches have it. Color slices make jobs or tenants disjoint
- * (BGP DPF: colors as logical fabrics).
+ * A fixed path per flow, among those of the demand's color. A path has a color
+ * if all its switches have it. Colors can divide a fabric into slices, so that
+ * jobs or tenants do not share switches (BGP DPF: colors as logical fabrics).
  */
 #include <errno.h>
 
@@ -31,8 +31,8 @@ static bool is_allowed(const struct srpol_alg_input *in, uint32_t d,
 }
 
 /*
- * Path number key mod p is a flow's own for life; while it may not be used, the
- * next one that may stands in, so that nobody else moves.
+ * Of p paths, a flow always prefers number key mod p. While this path cannot be
+ * used, the next usable one replaces it, so that no other flow moves.
  */
 static int place(const struct srpol_alg_input *in, uint32_t d,
 		 const struct srpol_path_set *set, struct srpol_placement *out)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Placements: built demand by demand, and what they put on the links.
+ * Placements, which are built demand by demand, and the load that they put on
+ * links.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,9 +11,9 @@
 
 /**
  * srpol_placement_new() - an empty placement
- * @n: demands
+ * @n: number of demands
  *
- * Return: the placement, NULL without memory.
+ * Return: the placement, to be freed; NULL without memory.
  */
 struct srpol_placement *srpol_placement_new(uint32_t n)
 {
@@ -32,7 +33,7 @@ struct srpol_placement *srpol_placement_new(uint32_t n)
 }
 
 /**
- * srpol_placement_free() - end of a placement
+ * srpol_placement_free() - free a placement
  * @p: may be NULL
  */
 void srpol_placement_free(struct srpol_placement *p)
@@ -45,10 +46,10 @@ void srpol_placement_free(struct srpol_placement *p)
 }
 
 /**
- * srpol_placement_add() - a path for a demand
- * @p: placement
- * @demand: the demand whose turn it is, the first one being 0
- * @path: path
+ * srpol_placement_add() - add a path of a demand
+ * @p: the placement
+ * @demand: index of the demand; demands are added in order, starting with 0
+ * @path: number of the path in the demand's path set
  * @weight: not 0
  *
  * Return: 0, -ENOMEM.
@@ -76,11 +77,11 @@ int srpol_placement_add(struct srpol_placement *p, uint32_t demand,
 }
 
 /**
- * srpol_placement_end() - no more paths for a demand
- * @p: placement
- * @demand: the demand whose turn it was; the next one's comes
+ * srpol_placement_end() - finish a demand
+ * @p: the placement
+ * @demand: index of the demand; the next demand is added after this
  *
- * Weights are divided by their greatest common divisor.
+ * The demand's weights are divided by their greatest common divisor.
  */
 void srpol_placement_end(struct srpol_placement *p, uint32_t demand)
 {
@@ -107,14 +108,14 @@ static double weight_sum(const struct srpol_placement *p, uint32_t demand)
 }
 
 /**
- * srpol_placement_load() - what a placement puts on links
- * @in: what it was made from
- * @p: placement
- * @load: result: bytes per directed link
+ * srpol_placement_load() - compute the load that a placement puts on links
+ * @in: demands that were placed, and their fabric
+ * @p: the placement
+ * @load: result: bytes by directed link
  *
  * O(shares).
  *
- * Return: 0, -ENOMEM.
+ * Return: 0, -EINVAL for a GPU that does not exist, -ENOMEM.
  */
 int srpol_placement_load(const struct srpol_alg_input *in,
 			 const struct srpol_placement *p, double *load)
@@ -157,13 +158,13 @@ static bool is_same(const struct srpol_placement *p,
 }
 
 /**
- * srpol_placement_predict() - fill in what a placement does
- * @in: what it was made from
- * @p: placement
+ * srpol_placement_predict() - fill in the prediction of a placement
+ * @in: demands that were placed, with fabric, links and previous placement
+ * @p: the placement
  *
  * O(shares + links).
  *
- * Return: 0, -ENOMEM.
+ * Return: 0, -EINVAL for a GPU that does not exist, -ENOMEM.
  */
 int srpol_placement_predict(const struct srpol_alg_input *in,
 			    struct srpol_placement *p)

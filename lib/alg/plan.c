@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * A plan: weights of 4 bits per path between pairs of leaves, made from a
- * placement, and expanded by each host to weights per path between GPUs. It
- * grows with pairs of leaves, not of hosts.
+ * A plan: weights of 4 bits per path between pairs of leaves. It is made from a
+ * placement, and each host expands it to weights of paths between GPUs. Its
+ * size depends on the number of pairs of leaves, not of hosts.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,11 @@
 #include "alg.h"
 
 /**
- * struct pair - two leaves and where their weights are
+ * struct pair - a pair of leaves
+ * @from: source leaf
+ * @to: destination leaf
+ * @n: number of paths between them
+ * @at: index of its first weight
  */
 struct pair {
 	uint32_t from;
@@ -28,7 +32,10 @@ static int by_leaves(const void *a, const void *b)
 	return x->to < y->to ? -1 : x->to > y->to;
 }
 
-/* All pairs of leaves between which something was placed, once each. */
+/*
+ * Collects all pairs of leaves between which there are demands; returns their
+ * number.
+ */
 static uint32_t find_pairs(const struct srpol_alg_input *in,
 			   const struct srpol_placement *p, struct pair *pairs,
 			   int *rc)
@@ -56,7 +63,7 @@ static uint32_t find_pairs(const struct srpol_alg_input *in,
 	return unique;
 }
 
-/* Bytes per path of every pair. */
+/* Adds up the bytes on each path of each pair. */
 static int add_up(const struct srpol_alg_input *in,
 		  const struct srpol_placement *p, const struct pair *pairs,
 		  uint32_t n, double *bytes)
@@ -93,7 +100,10 @@ static int add_up(const struct srpol_alg_input *in,
 	return 0;
 }
 
-/* 4 bits: the greatest is SRPOL_PLAN_WEIGHT_MAX, none that is used is 0. */
+/*
+ * Converts bytes to weights of 4 bits: the greatest becomes
+ * SRPOL_PLAN_WEIGHT_MAX, and only a path without any bytes gets 0.
+ */
 static void quantize(const double *bytes, uint32_t n, uint8_t *weights)
 {
 	double most = 0;
@@ -140,13 +150,13 @@ static struct srpol_plan *plan_of(const struct pair *pairs, uint32_t n,
 }
 
 /**
- * srpol_plan_new() - weights per pair of leaves
- * @in: what was placed
- * @p: placement
+ * srpol_plan_new() - make a plan from a placement
+ * @in: demands that were placed, and their fabric
+ * @p: the placement
  *
  * O(shares log pairs).
  *
- * Return: the plan, NULL without memory.
+ * Return: plan to be freed, NULL without memory.
  */
 struct srpol_plan *srpol_plan_new(const struct srpol_alg_input *in,
 				  const struct srpol_placement *p)
@@ -176,7 +186,7 @@ struct srpol_plan *srpol_plan_new(const struct srpol_alg_input *in,
 }
 
 /**
- * srpol_plan_free() - end of a plan
+ * srpol_plan_free() - free a plan
  * @plan: may be NULL
  */
 void srpol_plan_free(struct srpol_plan *plan)
@@ -203,16 +213,18 @@ static int order(const struct srpol_plan *plan, uint32_t pair, uint32_t from,
 }
 
 /**
- * srpol_plan_find() - weights between two leaves
+ * srpol_plan_find() - find the weights between two leaves
  * @plan: plan
- * @from: leaf
- * @to: leaf
- * @color: of the policies, 0: those that have none of their own
+ * @from: source leaf
+ * @to: destination leaf
+ * @color: color of the policies; 0: policies whose color has no weights of its
+ *	own
  * @n: result: number of weights
  *
  * O(log pairs).
  *
- * Return: weights by path of srpol_fan_init(), NULL if the plan has none.
+ * Return: weights by path number of srpol_fan_init(), NULL if the plan has
+ * none.
  */
 const uint8_t *srpol_plan_find(const struct srpol_plan *plan, uint32_t from,
 			       uint32_t to, uint32_t color, uint32_t *n)
@@ -233,19 +245,19 @@ const uint8_t *srpol_plan_find(const struct srpol_plan *plan, uint32_t from,
 }
 
 /**
- * srpol_plan_expand() - a host's weights towards a peer
+ * srpol_plan_expand() - expand a plan to the paths between two GPUs
  * @f: finished fabric
- * @plan: plan; pairs of leaves it does not have get equal weights
- * @src: GPU
- * @dst: GPU
- * @shares: result
- * @max: room there
+ * @plan: plan; a pair of leaves that it does not have gets equal weights
+ * @src: source GPU
+ * @dst: destination GPU
+ * @shares: result: paths with weights of color 0
+ * @max: number of entries that @shares has room for
  *
- * What planes get in relation to each other is not in a plan: it follows from
- * NICs (alg "wecmp").
+ * A plan does not tell how planes share traffic. The caller decides this from
+ * the rates of the NICs; weights of different planes cannot be compared.
  *
- * Return: number of shares, -E2BIG, -EINVAL for a plan of another fabric or no
- * such GPU, -ENOMEM.
+ * Return: number of shares; -E2BIG; -EINVAL for a plan of another fabric or a
+ * GPU that does not exist; -ENOMEM.
  */
 int srpol_plan_expand(const struct srpol_fabric *f,
 		      const struct srpol_plan *plan, uint32_t src,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * When placed demands end, if the transport shares links fairly: admission and
- * what-if ask this.
+ * Predicts when placed demands end if the transport shares links fairly.
+ * Admission control and what-if questions use this.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "alg.h"
 
 /**
- * srpol_fluid_free() - end of a fluid network
+ * srpol_fluid_free() - free a network with fluid flows
  * @m: may be NULL
  */
 void srpol_fluid_free(struct srpol_fluid *m)
@@ -28,7 +28,9 @@ void srpol_fluid_free(struct srpol_fluid *m)
 	free(m);
 }
 
-/* Functions that have a rate are links behind those of the fabric. */
+/*
+ * Appends a link for each function, with the rate of the function as capacity.
+ */
 static void add_functions(struct srpol_fluid *m, const struct srpol_fabric *f)
 {
 	uint32_t i;
@@ -67,7 +69,9 @@ static struct srpol_fluid *fluid_room(const struct srpol_alg_input *in,
 	return m;
 }
 
-/* A use of a link by the flow that is being added; links once per flow. */
+/*
+ * Adds a use of a link by the present flow; uses of the same link are merged.
+ */
 static void add_use(struct srpol_fluid *m, uint32_t link, double part)
 {
 	uint32_t *end = &m->first[m->net.n_flows + 1], i;
@@ -90,13 +94,14 @@ static void end_flow(struct srpol_fluid *m, uint32_t demand, double bytes,
 	m->left[f] = bytes;
 	m->start[f] = start;
 	m->demand[f] = demand;
-	/* where the next one begins, and ends so far */
+	/* the next flow starts here and has no uses yet */
 	m->first[f + 2] = m->first[f + 1];
 }
 
 /*
- * What the model has a function do: of an aggregation or compression less comes
- * out, into a multicast less goes, as one packet is that of several demands.
+ * Adds the links of a path, according to the model of functions: behind an
+ * aggregation or compression there are fewer bytes; before a multicast there
+ * are fewer bytes, because one packet there serves several demands.
  */
 static void add_route(struct srpol_fluid *m, const struct srpol_fabric *f,
 		      const struct srpol_route *route, uint32_t via, double part)
@@ -148,17 +153,20 @@ static int add_demand(struct srpol_fluid *m, const struct srpol_alg_input *in,
 }
 
 /**
- * srpol_fluid_new() - placed demands as a fluid network
- * @in: what they were placed from
- * @p: placement
- * @coupled: a demand's shares are packets of one flow (spraying), so that the
- *	slowest path limits all; else each share is a flow of its own
- * @start: seconds at which each demand starts, NULL: 0
+ * srpol_fluid_new() - model placed demands as a network with fluid flows
+ * @in: demands that were placed, with fabric and links
+ * @p: the placement
+ * @coupled: the shares of a demand carry packets of one flow (spraying), so
+ *	that the slowest path limits all of them; otherwise each share is a flow
+ *	of its own
+ * @start: by demand: seconds at which it starts; NULL: 0 for all
  *
- * What functions do to a demand's bytes is in there, as the topology says: it is
- * a model, as no switch is asked. Their rates are links behind the fabric's.
+ * The effect of functions on a demand's bytes is included as the topology
+ * describes it. It is only a model, since no switch is asked. A function's rate
+ * is the capacity of a link with a number above those of the fabric's links.
  *
- * Return: the network, NULL without memory.
+ * Return: the network, to be freed; NULL without memory or for a GPU that does
+ * not exist.
  */
 struct srpol_fluid *srpol_fluid_new(const struct srpol_alg_input *in,
 				    const struct srpol_placement *p,
@@ -183,15 +191,15 @@ struct srpol_fluid *srpol_fluid_new(const struct srpol_alg_input *in,
 }
 
 /**
- * srpol_predict() - when placed demands end
- * @in: what they were placed from
- * @p: placement
+ * srpol_predict() - predict when placed demands end
+ * @in: demands that were placed, with fabric and links
+ * @p: the placement
  * @coupled: see srpol_fluid_new()
- * @start: seconds at which each demand starts, NULL: 0
- * @finish: result: seconds at which each demand ends: INFINITY if a path of
- *	its is down or it has none, its start if it does not enter the fabric
+ * @start: by demand: seconds at which it starts; NULL: 0 for all
+ * @finish: result, by demand: seconds at which it ends; INFINITY if one of its
+ *	paths is down or it has none; its start if both GPUs are in one host
  *
- * See srpol_maxmin_run() for the time this takes.
+ * srpol_maxmin_run() documents the running time.
  *
  * Return: 0, -ENOMEM.
  */

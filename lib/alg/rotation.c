@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Spraying by rotation: packets of a source to a destination take the paths in
- * turn, each destination with a counter of its own and each pair at a place of
- * its own. Every spine then gets packets for a destination in even steps, and
- * queues stay O(1), where those of random choice grow with the transfer
- * (source: destination rotation, "Ofan").
+ * Spraying by rotation: the packets of each pair of source and destination take
+ * the paths in turn. Each pair has its own counter and starts at its own
+ * position. Every spine then receives the packets for a destination at regular
+ * intervals, and queues stay O(1), whereas with random choice they grow with
+ * the size of the transfer (source: destination rotation, "Ofan").
  */
 #include <errno.h>
 
 #include "alg.h"
 
 /**
- * srpol_rotation_path() - path of a packet
+ * srpol_rotation_path() - select the path of a packet
  * @src: source
  * @dst: destination
- * @seq: packets that went from @src to @dst before
- * @n: paths, not 0
+ * @seq: number of packets that @src has sent to @dst before
+ * @n: number of paths, not 0
  *
- * Return: 0 to @n - 1.
+ * Return: path number, 0 to @n - 1.
  */
 uint32_t srpol_rotation_path(uint32_t src, uint32_t dst, uint64_t seq,
 			     uint32_t n)
@@ -25,7 +25,7 @@ uint32_t srpol_rotation_path(uint32_t src, uint32_t dst, uint64_t seq,
 	return ((uint64_t)src + dst + seq) % n;
 }
 
-/* As weights: all usable paths alike. */
+/* Expressed as weights, all usable paths are equal. */
 static int place(const struct srpol_alg_input *in, uint32_t d,
 		 const struct srpol_path_set *set, struct srpol_placement *out)
 {

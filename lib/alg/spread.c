@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
  * Ethereal (arXiv 2407.00550): a sender that has n equal flows and r paths
- * puts them on the paths evenly, each flow split into r / gcd(n, r) parts at
- * most, and needs to know of no other sender. Where every leaf sends and
- * receives alike (all-to-all), no link has more than any other.
+ * distributes the flows evenly over the paths, which splits each flow into at
+ * most r / gcd(n, r) parts. It need not know about other senders. If every leaf
+ * sends and receives the same amount (all-to-all), all links are loaded
+ * equally.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,11 +12,11 @@
 #include "alg.h"
 
 /**
- * struct flow - a demand on its way to be spread
- * @demand: number
- * @src: its source
- * @paths: usable paths
- * @bytes: its bytes
+ * struct flow - a demand that is to be distributed over paths
+ * @demand: index of the demand
+ * @src: source GPU; replaced by spread()
+ * @paths: number of usable paths
+ * @bytes: bytes of the demand; replaced by spread()
  */
 struct flow {
 	uint32_t demand;
@@ -51,8 +52,9 @@ static bool is_grouped(const struct flow *a, const struct flow *b)
 }
 
 /*
- * From groups to places: @src becomes the first part's place in the rotation
- * over the paths, @bytes the number of parts.
+ * Decides which paths the flows of each group take. For each flow, @src becomes
+ * the position of its first part in the rotation over the paths, and @bytes
+ * becomes the number of its parts.
  */
 static void spread(struct flow *flows, uint32_t n, uint32_t parts_max)
 {
@@ -90,7 +92,7 @@ static int place(const struct srpol_alg_input *in, const struct flow *flow,
 		srpol_path_get(in->fabric, &set, i, &route);
 		if (!srpol_demand_capacity(in, d, &route))
 			continue;
-		/* parts are next to each other in the rotation */
+		/* the parts of a flow take consecutive paths of the rotation */
 		if ((nr + flow->paths - flow->src) % flow->paths < flow->bytes)
 			rc = srpol_placement_add(out, d, i, 1);
 		nr++;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Demands that ask for a function: the paths they may take are those that pass
- * a switch that offers it. Algorithms weigh them like any other, by all of the
- * demand's bytes: what a function does is not known, and links do not get too
- * hot if it does nothing.
+ * Demands that ask for a function may take only paths through a switch that
+ * offers it. Algorithms count all bytes of such a demand on all links of a
+ * path: what the function does is not known, and so links are not overloaded
+ * even if it does nothing.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,10 +13,10 @@
 #include "srpol_lib.h"
 
 /**
- * srpol_demand_may() - may a demand take a path, up or not?
- * @in: input
- * @d: demand
- * @route: path
+ * srpol_demand_may() - may a demand take a path? Link states do not matter
+ * @in: input of the algorithm
+ * @d: index of the demand
+ * @route: the path
  */
 bool srpol_demand_may(const struct srpol_alg_input *in, uint32_t d,
 		      const struct srpol_route *route)
@@ -25,12 +25,13 @@ bool srpol_demand_may(const struct srpol_alg_input *in, uint32_t d,
 }
 
 /**
- * srpol_demand_capacity() - the least capacity on a path that a demand may take
- * @in: input
- * @d: demand
- * @route: path
+ * srpol_demand_capacity() - capacity of a path for a demand
+ * @in: input of the algorithm
+ * @d: index of the demand
+ * @route: the path
  *
- * Return: bit/s, 0 when a link is down or the demand may not take the path.
+ * Return: the lowest capacity of its links in bit/s; 0 if a link is down or the
+ * demand may not take the path.
  */
 uint64_t srpol_demand_capacity(const struct srpol_alg_input *in, uint32_t d,
 			       const struct srpol_route *route)
@@ -39,7 +40,7 @@ uint64_t srpol_demand_capacity(const struct srpol_alg_input *in, uint32_t d,
 	       srpol_route_capacity(in->links, route) : 0;
 }
 
-/* Names of switches that offer what is asked for, as far as there is room. */
+/* Lists the names of up to four switches that offer the function. */
 static void name_switches(const struct srpol_fabric *f, uint32_t via,
 			  char *text, size_t len)
 {
@@ -59,9 +60,10 @@ static void name_switches(const struct srpol_fabric *f, uint32_t via,
 }
 
 /**
- * struct offers - where what is asked for is
- * @by_node: does it offer that?
- * @shape: a spine above leaves of this shape does, SRPOL_NONE: none is known of
+ * struct offers - where the requested function is offered
+ * @by_node: by node: whether it offers the function
+ * @shape: shape of leaves one of whose spines is known to offer it; SRPOL_NONE:
+ *	no such shape is known
  */
 struct offers {
 	bool *by_node;
@@ -93,7 +95,10 @@ static bool walk_fan(const struct srpol_fabric *f, const struct srpol_fan *fan,
 	return false;
 }
 
-/* Leaves of one shape have the same spines: one walk is enough for all of them. */
+/*
+ * Whether a path between two leaves passes the function. Leaves of one shape
+ * have the same spines, so the result for one pair of them holds for all.
+ */
 static bool fan_offers(const struct srpol_fabric *f,
 		       const struct srpol_fan *fan, struct offers *offers)
 {
@@ -138,13 +143,16 @@ static int check_one(const struct srpol_fabric *f, const struct srpol_demand *d,
 }
 
 /**
- * srpol_demands_check() - do paths, up or not, do what demands ask for?
+ * srpol_demands_check() - check that each demand has a path through the
+ *	function it asks for
  * @f: finished fabric
- * @demands: demands, all of which ask for the same function
- * @n: number of them
- * @err: of which none does, and which switches would
+ * @demands: demands, which all ask for the same function
+ * @n: number of @demands
+ * @err: reason of a failure: the GPUs' hosts, and switches that offer the
+ *	function
  *
- * O(paths) for each of them, but for leaves that have the same spines.
+ * Link states do not matter. O(paths) per demand, except that leaves with the
+ * same spines are checked once.
  *
  * Return: 0, -ENOENT, -ENOMEM.
  */

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Weighted ECMP over planes (FARE, draft-xu-rtgwg-fare-in-sun 3): a plane's
- * weight is the least bandwidth on the way, links side by side added up; inside
- * a plane the paths share in proportion to theirs. Weights are integers without
- * common divisor: planes of 800, 800, 800 and 400 Gbit/s have 2:2:2:1. A plane
- * without bandwidth has no weight. Weights follow from the state alone, so a
- * change of one plane changes the weights of no other in proportion.
+ * Weighted ECMP over planes (FARE, draft-xu-rtgwg-fare-in-sun 3). The weight of
+ * a plane is its bandwidth: the minimum of what the two NICs and all paths
+ * between their leaves together can carry. Within a plane, paths share in
+ * proportion to their bandwidths. Weights are integers without a common
+ * divisor: planes of 800, 800, 800 and 400 Gbit/s get 2:2:2:1. A plane without
+ * bandwidth gets no weight. Since weights follow from link states alone, a
+ * change of one plane does not change the proportions between other planes.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "alg.h"
 
-#define UNIT		1000000		/* bit/s: weights count Mbit/s */
+#define UNIT		1000000		/* bit/s: weights are in Mbit/s */
 #define WEIGHT_SUM_MAX	(UINT64_C(1) << 24)
 
-/* Mbit/s, at least 1 of what is up. */
+/* Converts bit/s to Mbit/s, at least 1 for a link that is up. */
 static uint64_t units(uint64_t rate)
 {
 	return rate && rate < UNIT ? 1 : rate / UNIT;
@@ -29,7 +30,10 @@ static uint64_t nic_units(const struct srpol_alg_input *in, uint32_t nic,
 	return units(in->links->links[link].capacity);
 }
 
-/* Bandwidth between the leaves, per path the demand may take and in all. */
+/*
+ * Bandwidth between two leaves: of each path that the demand may take in @path,
+ * and the sum of these.
+ */
 static uint64_t fan_units(const struct srpol_alg_input *in, uint32_t d,
 			  const struct srpol_path_set *set, uint32_t p,
 			  uint64_t *path)
@@ -60,7 +64,10 @@ static uint64_t fan_units(const struct srpol_alg_input *in, uint32_t d,
 	return sum;
 }
 
-/* path[] of a plane become parts of the plane's bandwidth, times @scale. */
+/*
+ * Fills path[] with the parts of the plane's bandwidth that its paths get,
+ * times @scale.
+ */
 static void plane_weights(const struct srpol_alg_input *in, uint32_t d,
 			  const struct srpol_path_set *set, uint32_t p,
 			  uint64_t scale, uint64_t *path)
@@ -84,7 +91,10 @@ static void plane_weights(const struct srpol_alg_input *in, uint32_t d,
 	}
 }
 
-/* Least common multiple of what planes divide by; 0 if that is too much. */
+/*
+ * Least common multiple of the denominators of all planes; 0 if it is too
+ * great.
+ */
 static uint64_t common_scale(const struct srpol_alg_input *in, uint32_t d,
 			     const struct srpol_path_set *set, uint64_t *path)
 {
@@ -105,7 +115,10 @@ static uint64_t common_scale(const struct srpol_alg_input *in, uint32_t d,
 	return scale;
 }
 
-/* Without common divisor, and not too great to be added up. */
+/*
+ * Removes the common divisor, and scales weights down if their sum is too
+ * great.
+ */
 static void reduce(uint64_t *path, uint32_t n)
 {
 	uint64_t g = 0, sum = 0;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1
-/* NICs by their addresses: whoever may ask for one may ask for many. */
+/*
+ * Finds NICs by their addresses. An index makes this fast, as callers look up
+ * many addresses.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +19,8 @@ static int by_addr(const void *a, const void *b, void *data)
 }
 
 /**
- * srpol_fabric_index_addrs() - make it possible to find NICs by address
- * @f: fabric whose NICs have their numbers
+ * srpol_fabric_index_addrs() - build the index of NICs by address
+ * @f: fabric whose NICs have their final numbers
  *
  * Return: 0, -ENOMEM.
  */
@@ -35,13 +38,14 @@ int srpol_fabric_index_addrs(struct srpol_fabric *f)
 }
 
 /**
- * srpol_fabric_nic_at() - NIC of an address
+ * srpol_fabric_nic_at() - find the NIC with an address
  * @f: finished fabric
  * @addr: address
  *
- * The first one, if several have it. O(log NICs).
+ * If several NICs have the address, this is the one with the lowest number.
+ * O(log NICs).
  *
- * Return: number, or SRPOL_NONE.
+ * Return: number of the NIC, SRPOL_NONE if there is none.
  */
 uint32_t srpol_fabric_nic_at(const struct srpol_fabric *f,
 			     const struct in6_addr *addr)

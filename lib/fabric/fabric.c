@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Building a fabric, piece by piece. Every piece is checked when it is added;
- * what can only be seen in the whole is checked by srpol_fabric_finish().
+ * Builds a fabric piece by piece. Each piece is checked when it is added.
+ * Conditions that concern the fabric as a whole are checked by
+ * srpol_fabric_finish().
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 #define NAMES_MIN	64
 
-/* FNV-1a. */
+/* FNV-1a hash. */
 static uint32_t name_hash(const char *name)
 {
 	uint32_t h = 2166136261u;
@@ -22,7 +23,7 @@ static uint32_t name_hash(const char *name)
 	return h;
 }
 
-/* Slot of a name, or the free one where it would be. */
+/* The slot of a name, or the free slot where it would be inserted. */
 static uint32_t *name_slot(const struct srpol_fabric *f, const char *name)
 {
 	uint32_t i = name_hash(name) & f->names_mask;
@@ -33,7 +34,7 @@ static uint32_t *name_slot(const struct srpol_fabric *f, const char *name)
 	return &f->names[i];
 }
 
-/* At most half full. */
+/* Grows the hash table so that it is at most half full with one more name. */
 static int names_grow(struct srpol_fabric *f)
 {
 	uint32_t size = f->names ? f->names_mask + 1 : 0, i;
@@ -54,7 +55,7 @@ static int names_grow(struct srpol_fabric *f)
 	return 0;
 }
 
-/* Room for one more. */
+/* Makes sure that an array of @n entries has room for one more. */
 static int room_grow(void **array, uint32_t *room, uint32_t n, size_t size)
 {
 	uint32_t want = *room ? 2 * *room : 64;
@@ -73,12 +74,12 @@ static int room_grow(void **array, uint32_t *room, uint32_t n, size_t size)
 }
 
 /**
- * srpol_fabric_new() - an empty fabric
+ * srpol_fabric_new() - make an empty fabric
  *
- * SIDs are made with End ::1, End.DT46 ::d6 and the probe SID ::d0 behind the
- * locator, without compressed SIDs, until srpol_fabric.sids is set.
+ * Until srpol_fabric.sids is changed, End is ::1, End.DT46 is ::d6 and the
+ * probe SID is ::d0 after the locator, and there are no compressed SIDs.
  *
- * Return: the fabric, NULL without memory.
+ * Return: the fabric, to be freed; NULL without memory.
  */
 struct srpol_fabric *srpol_fabric_new(void)
 {
@@ -97,7 +98,7 @@ struct srpol_fabric *srpol_fabric_new(void)
 }
 
 /**
- * srpol_fabric_free() - end of a fabric
+ * srpol_fabric_free() - free a fabric
  * @f: may be NULL
  */
 void srpol_fabric_free(struct srpol_fabric *f)
@@ -117,7 +118,7 @@ void srpol_fabric_free(struct srpol_fabric *f)
 }
 
 /**
- * srpol_fabric_bytes() - memory a fabric holds
+ * srpol_fabric_bytes() - memory that a fabric uses, in bytes
  * @f: the fabric
  */
 size_t srpol_fabric_bytes(const struct srpol_fabric *f)
@@ -133,13 +134,13 @@ size_t srpol_fabric_bytes(const struct srpol_fabric *f)
 }
 
 /**
- * srpol_fabric_node() - node of a name
+ * srpol_fabric_node() - find a node by name
  * @f: fabric
- * @name: its name
+ * @name: name of the node
  *
  * O(1).
  *
- * Return: number, or SRPOL_NONE.
+ * Return: number of the node, SRPOL_NONE if there is none.
  */
 uint32_t srpol_fabric_node(const struct srpol_fabric *f, const char *name)
 {
@@ -150,10 +151,9 @@ uint32_t srpol_fabric_node(const struct srpol_fabric *f, const char *name)
  * srpol_fabric_add_node() - add a host or switch
  * @f: fabric that is being built
  * @node: name, tier, pod, plane, colors, locator, csid
- * @err: why not
+ * @err: reason of a failure
  *
- * Return: number of the node, -EEXIST for a name that is taken, -EINVAL,
- * -ENOMEM.
+ * Return: number of the node, -EEXIST if the name is taken, -EINVAL, -ENOMEM.
  */
 int srpol_fabric_add_node(struct srpol_fabric *f, const struct srpol_node *node,
 			  struct srpol_error *err)
@@ -228,13 +228,13 @@ static int link_add(struct srpol_fabric *f, const struct srpol_link *link,
 /**
  * srpol_fabric_add_link() - connect two switches, in both directions
  * @f: fabric that is being built
- * @link: from the lower to the upper one
- * @err: why not
+ * @link: link from the lower to the upper switch
+ * @err: reason of a failure
  *
- * Parallel cables are one link: set srpol_link.cables.
+ * Parallel cables are one link, whose number of cables is srpol_link.cables.
  *
- * Return: number of the upward link, the downward one follows; -EINVAL,
- * -ENOMEM.
+ * Return: number of the upward link; the downward link has the next number.
+ * -EINVAL, -ENOMEM.
  */
 int srpol_fabric_add_link(struct srpol_fabric *f,
 			  const struct srpol_link *link,
@@ -252,11 +252,11 @@ int srpol_fabric_add_link(struct srpol_fabric *f,
  * srpol_fabric_add_nic() - attach a host to a leaf
  * @f: fabric that is being built
  * @nic: name, rail, plane, address, gateway
- * @link: from the host to the leaf
- * @err: why not
+ * @link: link from the host to the leaf
+ * @err: reason of a failure
  *
- * Return: number of the NIC before srpol_fabric_finish() sorts them, -EINVAL,
- * -ENOMEM.
+ * Return: number of the NIC, valid until srpol_fabric_finish() sorts NICs;
+ * -EINVAL, -ENOMEM.
  */
 int srpol_fabric_add_nic(struct srpol_fabric *f, const struct srpol_nic *nic,
 			 const struct srpol_link *link,

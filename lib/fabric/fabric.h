@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1 */
 /*
- * The model of a fabric: nodes in tiers, links between adjacent tiers, hosts
- * with NICs on rails and planes. A fabric is built once and does not change;
- * what changes while it runs (capacity, quality) is a struct srpol_links.
+ * The model of a fabric: nodes in tiers, links between adjacent tiers, and
+ * hosts with NICs on rails and planes. A fabric is built once and does not
+ * change after that. Capacity and quality of links, which change at run time,
+ * are in a struct srpol_links.
  *
  *	build:	srpol_fabric_new, _add_node, _add_nic, _add_link, _finish
  *	or:	srpol_topology_read (a file), srpol_fabric_generate (a shape)
  *	use:	srpol_path_set_*, srpol_sids_*, lib/alg
  *
- * Nodes, links, NICs and GPUs are numbers from 0. Links are directed: an
- * undirected cable between a lower and an upper node is link 2k upwards and
- * link 2k + 1 downwards, so that the opposite of a link is "link ^ 1".
+ * Nodes, links, NICs and GPUs are identified by numbers from 0. Links are
+ * directed: a bundle of cables between a lower and an upper node is link 2k
+ * upwards and link 2k + 1 downwards, so the opposite direction of a link is
+ * "link ^ 1".
  *
- * Nothing here does I/O or is shared between threads: a finished fabric may be
- * read by many threads at once.
+ * Only srpol_topology_read() does I/O. There is no global state; any number of
+ * threads may read a finished fabric at the same time.
  */
 #ifndef _SRPOL_FABRIC_H
 #define _SRPOL_FABRIC_H
@@ -29,19 +31,19 @@ extern "C" {
 
 struct srpol_error;
 
-#define SRPOL_NAME_LEN		48	/* with the final 0 */
+#define SRPOL_NAME_LEN		48	/* with the NUL */
 #define SRPOL_NONE		UINT32_MAX
 #define SRPOL_PLANES_MAX	16
 #define SRPOL_RAILS_MAX		64
-#define SRPOL_RATE_MAX		(UINT64_C(1) << 50)	/* bit/s, of a cable */
+#define SRPOL_RATE_MAX		(UINT64_C(1) << 50)	/* bit/s per cable */
 #define SRPOL_CABLES_MAX	64
 
 /**
- * enum srpol_tier - where a node stands
+ * enum srpol_tier - position of a node
  * @SRPOL_TIER_HOST: sends and receives, never forwards
- * @SRPOL_TIER_LEAF: hosts are attached to it
- * @SRPOL_TIER_SPINE: connects leaves
- * @SRPOL_TIER_SUPER: connects spines
+ * @SRPOL_TIER_LEAF: switch that hosts are attached to
+ * @SRPOL_TIER_SPINE: switch that connects leaves
+ * @SRPOL_TIER_SUPER: switch that connects spines
  * @SRPOL_TIERS: number of tiers
  */
 enum srpol_tier {
@@ -54,24 +56,28 @@ enum srpol_tier {
 
 /**
  * struct srpol_node - a host or switch
- * @name: unique
- * @tier: where it stands
- * @pod: for display and GLB domains; paths follow from links alone
- * @plane: likewise, of a switch
- * @colors: bit set of colors that may use a switch (see alg "pinned")
- * @locator: SRv6 locator, bits behind @locator_len are 0
- * @locator_len: bits, 1 to 112
- * @csid: compressed SID of the node, 0 for none
- * @up_first: first of its links to the next tier in srpol_fabric.up
- * @up_n: number of them; in order of the upper nodes' numbers
- * @down_first: likewise first of its links to the tier below
- * @down_n: number of them; in order of the lower nodes' numbers
- * @shape: nodes with the same upper nodes have the same number
- * @shape2: leaves whose spines pairwise have the same @shape, likewise
- * @fn_first: first of its functions in srpol_fabric.functions
- * @fn_n: number of them
- * @apart: of a leaf: links that each of its spines has to super-spines, if all
- *	have as many and no two of them lead to the same one; else 0
+ * @name: unique name
+ * @tier: position of the node
+ * @pod: pod it belongs to; used for display and for lower bounds (lib/alg's
+ *	bound.c), while paths follow from links alone
+ * @plane: of a switch: plane it belongs to, for display only
+ * @colors: of a switch: bit set of the colors that may use it (see alg
+ *	"pinned")
+ * @locator: SRv6 locator; bits after @locator_len are 0
+ * @locator_len: length of @locator in bits, 1 to 112
+ * @csid: compressed SID of the node, 0: none
+ * @up_first: index of its first link to the tier above, in srpol_fabric.up
+ * @up_n: number of these links, which are sorted by the upper node's number
+ * @down_first: index of its first link to the tier below, in srpol_fabric.down
+ * @down_n: number of these links, which are sorted by the lower node's number
+ * @shape: number that is the same for all nodes with the same upper nodes
+ * @shape2: number that is the same for all leaves whose i-th spines have the
+ *	same @shape, for every i
+ * @fn_first: index of its first function in srpol_fabric.functions
+ * @fn_n: number of its functions
+ * @apart: of a leaf: number of uplinks that each of its spines has, if this is
+ *	the same for all of them and no two of these links lead to the same
+ *	super-spine; otherwise 0
  */
 struct srpol_node {
 	char name[SRPOL_NAME_LEN];
@@ -98,8 +104,8 @@ struct srpol_node {
  * @from: node that sends
  * @to: node that receives
  * @rate: bit/s of one cable
- * @cables: cables in the bundle; it carries @rate * @cables
- * @delay: propagation, in ns
+ * @cables: number of cables in the bundle, which carries @rate * @cables
+ * @delay: propagation delay in ns
  */
 struct srpol_link {
 	uint32_t from;
@@ -111,15 +117,15 @@ struct srpol_link {
 
 /**
  * struct srpol_nic - a port of a host
- * @name: interface, unique in its host
- * @host: node
- * @gpu: its GPU
- * @leaf: node it is attached to
- * @link: to the leaf
- * @rail: GPU it belongs to
- * @plane: parallel fabric it is on
- * @addr: address, :: if none is given
- * @gateway: leaf's address, :: if none is given
+ * @name: interface name, unique within its host
+ * @host: node that it belongs to
+ * @gpu: GPU that it belongs to
+ * @leaf: leaf that it is attached to
+ * @link: link from the host to the leaf
+ * @rail: rail of its GPU
+ * @plane: plane (parallel fabric) that it is attached to
+ * @addr: IPv6 address, :: if unknown
+ * @gateway: IPv6 address of the leaf, :: if unknown
  */
 struct srpol_nic {
 	char name[SRPOL_NAME_LEN];
@@ -134,12 +140,12 @@ struct srpol_nic {
 };
 
 /**
- * struct srpol_gpu - GPU as the fabric sees it, what demands are between: the NICs of one
- * host that are on one rail
+ * struct srpol_gpu - a GPU as the fabric sees it: all NICs of one host that are
+ *	on one rail. Demands are between GPUs
  * @host: node
  * @rail: rail
- * @nic: first NIC, in order of planes
- * @n: number of NICs
+ * @nic: number of its first NIC; its NICs are sorted by plane
+ * @n: number of its NICs
  */
 struct srpol_gpu {
 	uint32_t host;
@@ -149,11 +155,13 @@ struct srpol_gpu {
 };
 
 /**
- * enum srpol_function_kind - what a function is said to do, in the model
- * @SRPOL_FUNCTION_AGGREGATE: adds up what several send: less goes on
- * @SRPOL_FUNCTION_MULTICAST: sends copies to several: less comes in
- * @SRPOL_FUNCTION_COMPRESS: less goes on
- * @SRPOL_FUNCTION_OPAQUE: nobody says
+ * enum srpol_function_kind - effect that the model assumes for a function
+ * @SRPOL_FUNCTION_AGGREGATE: combines data of several senders: fewer bytes
+ *	leave
+ * @SRPOL_FUNCTION_MULTICAST: sends copies to several receivers: fewer bytes
+ *	enter
+ * @SRPOL_FUNCTION_COMPRESS: compresses: fewer bytes leave
+ * @SRPOL_FUNCTION_OPAQUE: the effect is unknown
  * @SRPOL_FUNCTION_KINDS: number of kinds
  */
 enum srpol_function_kind {
@@ -165,15 +173,17 @@ enum srpol_function_kind {
 };
 
 /**
- * struct srpol_function - a SID of a switch that paths may have as a waypoint
- * @name: several switches may offer one of the same name
- * @node: switch
- * @kind: of the model
- * @bits: behind the switch's locator
- * @csid: compressed SID, 0 for none
- * @ratio: model: bytes behind an aggregation or compression per byte before it,
- *	bytes before a multicast per byte behind it; above 0, up to 1
- * @rate: model: bit/s it can take in, 0: no limit
+ * struct srpol_function - a SID of a switch that segment lists can use as a
+ *	waypoint
+ * @name: unique within the switch; several switches may offer functions of one
+ *	name
+ * @node: the switch
+ * @kind: effect in the model
+ * @bits: function part of the SID, the bits after the switch's locator
+ * @csid: compressed SID, 0: none
+ * @ratio: model: bytes after an aggregation or compression per byte before it,
+ *	or bytes before a multicast per byte after it; greater than 0, at most 1
+ * @rate: model: bit/s of input that it can process, 0: no limit
  */
 struct srpol_function {
 	char name[SRPOL_NAME_LEN];
@@ -186,14 +196,15 @@ struct srpol_function {
 };
 
 /**
- * struct srpol_sid_plan - how SIDs are made from locators and CSIDs
- * @end: function of End, the bits behind a locator
- * @decap: function of End.DT46 of hosts
- * @probe: function that returns a probe to its host
- * @reflect: function that turns a probe round, unspecified: there is none
+ * struct srpol_sid_plan - how SIDs are composed
+ * @end: function part of End, the bits after a locator
+ * @decap: function part of a host's End.DT46
+ * @probe: function part of the SID that returns a probe to its host
+ * @reflect: function part of the SID that reflects a probe; unspecified (::) if
+ *	there is none
  * @block: locator block of compressed SIDs
- * @block_len: its bits, 0 when the fabric has no compressed SIDs
- * @csid_len: bits of a compressed SID
+ * @block_len: length of @block in bits; 0: the fabric has no compressed SIDs
+ * @csid_len: length of a compressed SID in bits
  */
 struct srpol_sid_plan {
 	struct in6_addr end;
@@ -206,27 +217,28 @@ struct srpol_sid_plan {
 };
 
 /**
- * struct srpol_fabric - a finished one is not changed any more
+ * struct srpol_fabric - a fabric; read-only once srpol_fabric_finish() has
+ *	succeeded
  * @nodes: hosts and switches
- * @n_nodes: number of them
- * @links: two per cable bundle
+ * @n_nodes: number of @nodes
+ * @links: two directed links per bundle of cables
  * @n_links: number of directed links
  * @nics: sorted by host, rail, plane
- * @n_nics: number of them
- * @gpus: in the order of @nics
- * @n_gpus: number of them
- * @addrs: numbers of NICs, sorted by address
- * @up: links to upper nodes, per node
- * @down: links to lower nodes, per node
- * @functions: sorted by node, name
- * @n_functions: number of them
- * @sids: how SIDs are made
- * @names: hash table of node numbers, by name
- * @names_mask: its size - 1
- * @room_nodes: of @nodes, while it is built
- * @room_links: of @links
- * @room_nics: of @nics
- * @room_functions: of @functions
+ * @n_nics: number of @nics
+ * @gpus: sorted by host and rail, like @nics
+ * @n_gpus: number of @gpus
+ * @addrs: numbers of NICs, sorted by their addresses
+ * @up: links to upper nodes, grouped by node
+ * @down: links to lower nodes, grouped by node
+ * @functions: sorted by node and name
+ * @n_functions: number of @functions
+ * @sids: how SIDs are composed
+ * @names: hash table from names to node numbers
+ * @names_mask: number of slots in @names, minus 1
+ * @room_nodes: number of entries that @nodes has memory for
+ * @room_links: likewise for @links
+ * @room_nics: likewise for @nics
+ * @room_functions: likewise for @functions
  */
 struct srpol_fabric {
 	struct srpol_node *nodes;
@@ -265,7 +277,7 @@ int srpol_fabric_add_nic(struct srpol_fabric *f, const struct srpol_nic *nic,
 			 struct srpol_error *err);
 size_t srpol_fabric_bytes(const struct srpol_fabric *f);
 
-/* index.c: what a finished fabric has and what must hold in it */
+/* index.c: completes and checks a fabric */
 
 int srpol_fabric_finish(struct srpol_fabric *f, struct srpol_error *err);
 uint32_t srpol_fabric_node(const struct srpol_fabric *f, const char *name);
@@ -274,13 +286,13 @@ uint32_t srpol_fabric_link(const struct srpol_fabric *f, uint32_t from,
 uint32_t srpol_fabric_gpu(const struct srpol_fabric *f, uint32_t host,
 			  uint32_t rail);
 
-/* address.c: NICs by address */
+/* address.c: finds NICs by address */
 
 int srpol_fabric_index_addrs(struct srpol_fabric *f);
 uint32_t srpol_fabric_nic_at(const struct srpol_fabric *f,
 			     const struct in6_addr *addr);
 
-/* Links of @node to the tier above (i < up_n) and below (i < down_n). */
+/* The i-th link of @node to the tier above (i < up_n) or below (i < down_n). */
 static inline uint32_t srpol_node_up(const struct srpol_fabric *f,
 				     uint32_t node, uint32_t i)
 {
@@ -296,21 +308,21 @@ static inline uint32_t srpol_node_down(const struct srpol_fabric *f,
 /* generate.c: regular fabrics */
 
 /**
- * struct srpol_shape - a regular fabric
- * @pods: pods, each with its own spines; 1 for leaf-spine
- * @groups: per pod: groups of hosts, with one leaf per rail and plane each
- * @hosts: per group
- * @rails: NICs of a host on different leaves; 1 unless rail-optimized
- * @planes: parallel fabrics; each rail has a NIC in every plane
- * @spines: per pod and plane; 0: the planes' leaves are not connected
- * @supers: super-spines for each of the @spines of a pod: super-spines
- *	i * @supers to (i + 1) * @supers - 1 connect the pods' spines i; 0 for
- *	two tiers
+ * struct srpol_shape - parameters of a regular fabric
+ * @pods: number of pods, each with its own spines; 1 for leaf-spine
+ * @groups: groups of hosts per pod; a group has one leaf per rail and plane
+ * @hosts: hosts per group
+ * @rails: rails (GPUs) per host, each on a leaf of its own; 1 unless
+ *	rail-optimized
+ * @planes: number of parallel fabrics; each rail has a NIC in every plane
+ * @spines: spines per pod and plane; 0: the leaves of a plane are not connected
+ * @supers: super-spines per spine of a pod: super-spines i * @supers to (i + 1)
+ *	* @supers - 1 connect the i-th spines of all pods; 0 for two tiers
  * @nic_rate: bit/s of a cable between NIC and leaf
- * @nic_cables: cables of a NIC (2 for a Y-cable)
+ * @nic_cables: cables per NIC (2 for a Y-cable)
  * @rate: bit/s of a cable between switches
- * @cables: per leaf-spine and spine-super link
- * @delay: of every cable, in ns
+ * @cables: cables per link between leaf and spine, or spine and super-spine
+ * @delay: propagation delay of every cable in ns
  */
 struct srpol_shape {
 	uint32_t pods;
@@ -340,7 +352,7 @@ struct srpol_shape srpol_shape_plane(uint32_t planes, uint32_t hosts,
 struct srpol_fabric *srpol_fabric_generate(const struct srpol_shape *shape,
 					   struct srpol_error *err);
 
-/* topology.c, topology_file.c: the file */
+/* topology.c, topology_file.c: topology files */
 
 struct srpol_fabric *srpol_topology_parse(const char *text, size_t len,
 					  struct srpol_error *err);
@@ -349,14 +361,14 @@ struct srpol_fabric *srpol_topology_read(const char *file,
 char *srpol_topology_text(const struct srpol_fabric *f);
 bool srpol_rate_parse(const char *text, uint64_t *rate);
 
-/* state.c: what changes */
+/* state.c: link states, which change at run time */
 
 #define SRPOL_QUALITY_BEST	100
 
 /**
- * struct srpol_link_state - what is known of a directed link now
- * @capacity: bit/s that can be used, 0: down
- * @quality: 0 (unusable) to SRPOL_QUALITY_BEST, as measured
+ * struct srpol_link_state - present state of a directed link
+ * @capacity: usable bit/s, 0: down
+ * @quality: as measured, from 0 (unusable) to SRPOL_QUALITY_BEST
  */
 struct srpol_link_state {
 	uint64_t capacity;
@@ -364,10 +376,10 @@ struct srpol_link_state {
 };
 
 /**
- * struct srpol_links - what is known of all links now
- * @links: by number of the directed link
- * @n: number of them
- * @version: grows with every change
+ * struct srpol_links - present state of all links
+ * @links: by directed link
+ * @n: number of @links
+ * @version: incremented by every change
  */
 struct srpol_links {
 	struct srpol_link_state *links;
@@ -394,7 +406,7 @@ int srpol_links_set_quality(struct srpol_links *s, uint32_t link,
 #define SRPOL_PATH_LINKS	6
 
 /**
- * struct srpol_route - links in order of travel
+ * struct srpol_route - links of a path, in order of travel
  * @n: number of links: 2 under one leaf, 4 over a spine, 6 over a super-spine
  * @link: directed links; the first leaves a NIC, the last enters one
  */
@@ -405,10 +417,11 @@ struct srpol_route {
 
 /**
  * enum srpol_turn - how paths between two leaves are found
- * @SRPOL_TURN_LEAF: it is the same leaf
- * @SRPOL_TURN_SPINE: the same spines: path i by the i-th link of either
- * @SRPOL_TURN_SUPER: the same super-spines above each pair of spines
- * @SRPOL_TURN_LIST: irregular, paths are in a list
+ * @SRPOL_TURN_LEAF: both are the same leaf
+ * @SRPOL_TURN_SPINE: both have the same spines: path i uses the i-th uplink of
+ *	each
+ * @SRPOL_TURN_SUPER: the spines of both have the same super-spines, pairwise
+ * @SRPOL_TURN_LIST: irregular: paths are stored in a list
  */
 enum srpol_turn {
 	SRPOL_TURN_LEAF,
@@ -418,14 +431,14 @@ enum srpol_turn {
 };
 
 /**
- * struct srpol_fan - the paths between two leaves
- * @from: leaf
- * @to: leaf
- * @turn: how they are found
+ * struct srpol_fan - all paths between two leaves
+ * @from: source leaf
+ * @to: destination leaf
+ * @turn: how the paths are found
  * @n: number of paths
- * @len: links of each, without those of the NICs: 0, 2 or 4
- * @per: SRPOL_TURN_SUPER: paths per spine
- * @list: SRPOL_TURN_LIST: @n times @len links
+ * @len: links per path, without those of the NICs: 0, 2 or 4
+ * @per: for SRPOL_TURN_SUPER: paths per spine
+ * @list: for SRPOL_TURN_LIST: the paths' links, @n times @len
  */
 struct srpol_fan {
 	uint32_t from;
@@ -446,9 +459,10 @@ uint32_t srpol_fan_links(const struct srpol_fabric *f,
 
 /**
  * struct srpol_path_set - all paths between two GPUs
- * @n: number of paths; path numbers are 0 to @n - 1, sorted by plane
- * @pairs: number of NIC pairs, one per plane both have
- * @pair: NICs, the paths between their leaves, and the first path's number
+ * @n: number of paths; paths are numbered from 0 to @n - 1 and sorted by plane
+ * @pairs: number of pairs of NICs, one for each plane that both GPUs have
+ * @pair: by pair: the NICs, the number of the first path, and the paths between
+ *	the NICs' leaves
  */
 struct srpol_path_set {
 	uint32_t n;
@@ -472,7 +486,7 @@ void srpol_route_reverse(const struct srpol_route *path,
 uint64_t srpol_route_capacity(const struct srpol_links *s,
 			      const struct srpol_route *path);
 
-/* function.c: functions of switches, as waypoints */
+/* function.c: functions of switches that serve as waypoints */
 
 const char *srpol_function_kind_name(enum srpol_function_kind kind);
 enum srpol_function_kind srpol_function_kind_find(const char *word);
@@ -497,10 +511,10 @@ struct in6_addr srpol_function_sid(const struct srpol_fabric *f,
 #define SRPOL_SIDS_MAX	16
 
 /**
- * enum srpol_sid_form - how a segment list is put on the wire
+ * enum srpol_sid_form - how a segment list is encoded in packets
  * @SRPOL_SID_FULL: SRH with all SIDs (RFC 8754)
- * @SRPOL_SID_REDUCED: SRH without the first SID, none for a single SID
- * @SRPOL_SID_USID: compressed SIDs in containers (RFC 9800), reduced
+ * @SRPOL_SID_REDUCED: SRH without the first SID; no SRH for a single SID
+ * @SRPOL_SID_USID: compressed SIDs in containers (RFC 9800), with a reduced SRH
  */
 enum srpol_sid_form {
 	SRPOL_SID_FULL,
@@ -509,11 +523,11 @@ enum srpol_sid_form {
 };
 
 /**
- * enum srpol_sid_hops - which hops a segment list names
- * @SRPOL_HOPS_ALL: every switch behind the first leaf
- * @SRPOL_HOPS_TOP: the one at which the path turns down, which fixes the path
- *	in a regular fabric; nothing under one leaf
- * @SRPOL_HOPS_HOT: ends of hot links only; the rest is left to the switches
+ * enum srpol_sid_hops - which switches a segment list names
+ * @SRPOL_HOPS_ALL: every switch after the first leaf
+ * @SRPOL_HOPS_TOP: the switch at which the path turns down, which determines
+ *	the path in a regular fabric; no switch under one leaf
+ * @SRPOL_HOPS_HOT: only both ends of hot links; switches choose the rest
  */
 enum srpol_sid_hops {
 	SRPOL_HOPS_ALL,
@@ -533,8 +547,8 @@ enum srpol_sid_last {
 
 /**
  * struct srpol_sid_list - a segment list
- * @sid: in order of travel
- * @n: number of them
+ * @sid: SIDs or containers, in order of travel
+ * @n: number of @sid
  * @overhead: bytes that encapsulation adds: outer IPv6 header and SRH
  */
 struct srpol_sid_list {
@@ -561,7 +575,7 @@ int srpol_sids_of_loop(const struct srpol_fabric *f,
 		       struct srpol_error *err);
 uint32_t srpol_sids_overhead(uint32_t n, enum srpol_sid_form form);
 
-/* nnhn.c: nodes behind next hops */
+/* nnhn.c: next-next hops */
 
 struct srpol_nnhn;
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Functions of switches as waypoints: a SID that a switch offers beside its End
- * SID, and at which it is supposed to do something with packets before they go
- * on to the next SID. What that is, is opaque: a list names the function's SID
- * where it would name the switch, and that is all. Kind, ratio and rate are of
- * the model (lib/alg/predict.c) alone.
+ * Functions of switches as waypoints. A function is a SID that a switch offers
+ * in addition to its End SID, and at which the switch does something with
+ * packets before they continue to the next SID. What it does is opaque to
+ * srpol: a segment list has the SID of the function in place of the SID of the
+ * switch, and nothing else changes. Kind, ratio and rate are used only by the
+ * model (lib/alg/predict.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,8 +22,8 @@ static const char * const kinds[SRPOL_FUNCTION_KINDS] = {
 };
 
 /**
- * srpol_function_kind_name() - a kind as a word
- * @kind: it
+ * srpol_function_kind_name() - name of a kind
+ * @kind: the kind
  */
 const char *srpol_function_kind_name(enum srpol_function_kind kind)
 {
@@ -30,10 +31,10 @@ const char *srpol_function_kind_name(enum srpol_function_kind kind)
 }
 
 /**
- * srpol_function_kind_find() - kind of a word
- * @word: the word
+ * srpol_function_kind_find() - find a kind by name
+ * @word: name of the kind
  *
- * Return: SRPOL_FUNCTION_KINDS if it is none.
+ * Return: the kind, SRPOL_FUNCTION_KINDS if there is none of this name.
  */
 enum srpol_function_kind srpol_function_kind_find(const char *word)
 {
@@ -46,10 +47,10 @@ enum srpol_function_kind srpol_function_kind_find(const char *word)
 }
 
 /**
- * srpol_fabric_add_function() - a switch offers a function
+ * srpol_fabric_add_function() - add a function to a switch
  * @f: fabric that is being built
- * @function: all of it
- * @err: why not
+ * @function: the function, which is copied
+ * @err: reason of a failure
  *
  * Return: 0, -EINVAL, -ENOMEM.
  */
@@ -100,7 +101,10 @@ static int by_node(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Bits that are the locator's, or make another SID of the node. */
+/*
+ * Checks that a function's bits neither overlap the locator nor are those of
+ * another SID of the node.
+ */
 static int check_bits(const struct srpol_fabric *f, uint32_t i,
 		      struct srpol_error *err)
 {
@@ -136,7 +140,10 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* CSIDs of functions are in the same block as those of nodes. */
+/*
+ * Checks that CSIDs are unique. Functions and nodes have CSIDs in the same
+ * block.
+ */
 static int check_csids(const struct srpol_fabric *f, struct srpol_error *err)
 {
 	uint64_t *csids = calloc((size_t)f->n_nodes + f->n_functions,
@@ -163,9 +170,10 @@ static int check_csids(const struct srpol_fabric *f, struct srpol_error *err)
 }
 
 /**
- * srpol_fabric_index_functions() - sort functions by switch and name
- * @f: fabric that is being finished, nodes are checked
- * @err: why not
+ * srpol_fabric_index_functions() - sort functions by switch and name, and check
+ *	them
+ * @f: fabric that is being finished; its nodes have been checked
+ * @err: reason of a failure
  *
  * Return: 0, -EINVAL, -EEXIST, -ENOMEM.
  */
@@ -195,11 +203,11 @@ int srpol_fabric_index_functions(struct srpol_fabric *f,
 }
 
 /**
- * srpol_fabric_via() - what a word asks for
+ * srpol_fabric_via() - find the function that a word asks for
  * @f: finished fabric
- * @word: name of a function, or a kind
+ * @word: name of a function, or name of a kind
  *
- * Return: srpol_demand.via; 0 if no switch offers that.
+ * Return: value for srpol_demand.via; 0 if no switch offers such a function.
  */
 uint32_t srpol_fabric_via(const struct srpol_fabric *f, const char *word)
 {
@@ -219,7 +227,7 @@ uint32_t srpol_fabric_via(const struct srpol_fabric *f, const char *word)
 /**
  * srpol_via_name() - the word that srpol_fabric_via() was given
  * @f: finished fabric
- * @via: what it returned, not 0
+ * @via: return value of srpol_fabric_via(), not 0
  */
 const char *srpol_via_name(const struct srpol_fabric *f, uint32_t via)
 {
@@ -228,10 +236,10 @@ const char *srpol_via_name(const struct srpol_fabric *f, uint32_t via)
 }
 
 /**
- * srpol_function_is() - is a function what is asked for?
+ * srpol_function_is() - is a function one that was asked for?
  * @f: finished fabric
- * @function: number of it
- * @via: what is asked for, not 0
+ * @function: number of the function
+ * @via: return value of srpol_fabric_via(), not 0
  */
 bool srpol_function_is(const struct srpol_fabric *f, uint32_t function,
 		       uint32_t via)
@@ -244,13 +252,13 @@ bool srpol_function_is(const struct srpol_fabric *f, uint32_t function,
 }
 
 /**
- * srpol_route_function() - where a path meets a function
+ * srpol_route_function() - find the function that a path passes
  * @f: finished fabric
- * @route: path
- * @via: which, not 0
+ * @route: the path
+ * @via: return value of srpol_fabric_via(), not 0
  *
- * Return: number of the first one on the way, SRPOL_NONE: no switch of the path
- * offers it.
+ * Return: number of the first matching function on the way, SRPOL_NONE if no
+ * switch of the path offers one.
  */
 uint32_t srpol_route_function(const struct srpol_fabric *f,
 			      const struct srpol_route *route, uint32_t via)
@@ -268,10 +276,10 @@ uint32_t srpol_route_function(const struct srpol_fabric *f,
 }
 
 /**
- * srpol_route_offers() - may who asks for a function take the path?
+ * srpol_route_offers() - may a demand that asks for a function take a path?
  * @f: finished fabric
- * @route: path
- * @via: which, 0: none is asked for
+ * @route: the path
+ * @via: return value of srpol_fabric_via(); 0: no function is asked for
  */
 bool srpol_route_offers(const struct srpol_fabric *f,
 			const struct srpol_route *route, uint32_t via)
@@ -282,7 +290,7 @@ bool srpol_route_offers(const struct srpol_fabric *f,
 /**
  * srpol_function_sid() - the SID of a function
  * @f: finished fabric
- * @function: number of it
+ * @function: number of the function
  */
 struct in6_addr srpol_function_sid(const struct srpol_fabric *f,
 				   uint32_t function)

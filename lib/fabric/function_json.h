@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 */
-/* Functions of switches as JSON. */
+/* Functions of switches, as JSON. */
 #ifndef _SRPOL_FABRIC_FUNCTION_JSON_H
 #define _SRPOL_FABRIC_FUNCTION_JSON_H
 

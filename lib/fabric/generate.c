@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
  * Regular fabrics: leaf-spine, 3-tier Clos, rail-optimized, multi-plane, and
- * their combinations, all from one shape. Names tell the place:
+ * combinations of these, all described by one struct srpol_shape. Names tell
+ * the position of a node, where x is the plane, P the pod, G the group, R the
+ * rail, and H, S, T are numbers of a host, spine and super-spine:
  *
- *	host P.G.H, leaf P.G.R, spine P.S, super S.T (behind x.: plane x)
+ *	hostP.G.H, leafx.P.G.R, spinex.P.S, superx.S.T
+ *
+ * Node superx.S.T connects the spines S of all pods of plane x.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,10 +20,10 @@
 #define DELAY_DEFAULT	500	/* ns: 100 m of fiber */
 
 /**
- * srpol_shape_leaf_spine() - two tiers, one NIC per host
- * @leaves: leaves
+ * srpol_shape_leaf_spine() - shape with two tiers and one NIC per host
+ * @leaves: number of leaves
  * @hosts: hosts per leaf
- * @spines: spines
+ * @spines: number of spines
  * @rate: bit/s of every link
  */
 struct srpol_shape srpol_shape_leaf_spine(uint32_t leaves, uint32_t hosts,
@@ -34,8 +38,8 @@ struct srpol_shape srpol_shape_leaf_spine(uint32_t leaves, uint32_t hosts,
 }
 
 /**
- * srpol_shape_clos() - three tiers, one NIC per host
- * @pods: pods
+ * srpol_shape_clos() - shape with three tiers and one NIC per host
+ * @pods: number of pods
  * @leaves: leaves per pod
  * @hosts: hosts per leaf
  * @spines: spines per pod
@@ -55,11 +59,12 @@ struct srpol_shape srpol_shape_clos(uint32_t pods, uint32_t leaves,
 }
 
 /**
- * srpol_shape_rail() - rail-optimized: NIC r of a host is on its group's leaf r
- * @groups: groups of hosts
+ * srpol_shape_rail() - rail-optimized shape: NIC r of a host is attached to
+ *	leaf r of its group
+ * @groups: number of groups of hosts
  * @hosts: hosts per group
  * @rails: NICs per host
- * @spines: spines, which connect all leaves
+ * @spines: number of spines, which connect all leaves
  * @rate: bit/s of every link
  */
 struct srpol_shape srpol_shape_rail(uint32_t groups, uint32_t hosts,
@@ -74,12 +79,13 @@ struct srpol_shape srpol_shape_rail(uint32_t groups, uint32_t hosts,
 }
 
 /**
- * srpol_shape_plane() - one leaf per plane, NICs with Y-cables
- * @planes: planes
- * @hosts: hosts
- * @cable_rate: bit/s of each of a NIC's two cables
+ * srpol_shape_plane() - shape with one leaf per plane, and NICs with Y-cables
+ * @planes: number of planes
+ * @hosts: number of hosts
+ * @cable_rate: bit/s of each of the two cables of a NIC
  *
- * draft-xu-rtgwg-fare-in-sun 1: 4 planes, 64 hosts, 400 Gbit/s.
+ * An example in draft-xu-rtgwg-fare-in-sun 1 has 4 planes, 64 hosts, 400
+ * Gbit/s.
  */
 struct srpol_shape srpol_shape_plane(uint32_t planes, uint32_t hosts,
 				     uint64_t cable_rate)
@@ -91,7 +97,7 @@ struct srpol_shape srpol_shape_plane(uint32_t planes, uint32_t hosts,
 	return s;
 }
 
-/* What generating needs to remember. */
+/* State while a fabric is generated. */
 struct generator {
 	const struct srpol_shape *shape;
 	struct srpol_fabric *f;
@@ -99,7 +105,10 @@ struct generator {
 	uint64_t csid;
 };
 
-/* Locator 5f00:TIER:NNNN:NNNN::/64, and CSIDs counted from 1. */
+/*
+ * Locators are 5f00:TIER:NNNN:NNNN::/64, where N is the CSID; CSIDs count from
+ * 1.
+ */
 static int make_node(struct generator *g, enum srpol_tier tier, uint32_t pod,
 		     uint32_t plane, const char *name)
 {
@@ -127,7 +136,10 @@ static int make_link(struct generator *g, uint32_t from, uint32_t to)
 	return srpol_fabric_add_link(g->f, &link, g->err);
 }
 
-/* Number n of a host's NICs and their addresses: fd00::LEAF:HOST:... */
+/*
+ * Addresses are fd00:0:HOST:HOST:RAIL-PLANE::1, where RAIL-PLANE has one byte
+ * for each; the gateway ends in ::fe.
+ */
 static int make_nic(struct generator *g, uint32_t host, uint32_t leaf,
 		    uint32_t rail, uint32_t plane)
 {
@@ -168,7 +180,10 @@ static int make_spines(struct generator *g, uint32_t plane, uint32_t pod)
 	return 0;
 }
 
-/* The leaves of a group in one plane, connected to the pod's spines. */
+/*
+ * Makes the leaves of a group in one plane, and their links to the pod's
+ * spines.
+ */
 static int make_leaves(struct generator *g, uint32_t plane, uint32_t pod,
 		       uint32_t group, uint32_t first_spine)
 {
@@ -217,7 +232,10 @@ static int make_supers(struct generator *g, uint32_t plane,
 	return 0;
 }
 
-/* One plane's switches; *first_leaf: of pod 0, group 0, rail 0. */
+/*
+ * Makes the switches of a plane. *@first_leaf is the leaf of pod 0, group 0,
+ * rail 0.
+ */
 static int make_plane(struct generator *g, uint32_t plane,
 		      uint32_t *first_leaf)
 {
@@ -235,7 +253,7 @@ static int make_plane(struct generator *g, uint32_t plane,
 	return rc ? rc : make_supers(g, plane, first);
 }
 
-/* Number @n of all hosts, with its NICs in every plane. */
+/* Makes host number @n of the fabric, with its NICs in all planes. */
 static int make_host(struct generator *g, uint32_t n,
 		     const uint32_t *first_leaf)
 {
@@ -300,13 +318,14 @@ static int shape_check(const struct srpol_shape *s, struct srpol_error *err)
 
 /**
  * srpol_fabric_generate() - build a regular fabric
- * @shape: its shape
- * @err: why not
+ * @shape: parameters of the fabric
+ * @err: reason of a failure
  *
- * GPUs are in order of host and rail: GPU host * rails + rail.
- * Compressed SIDs have 16 bits, or 32 where 16 are too few.
+ * GPUs are sorted by host and rail: the number of a GPU is host * rails + rail,
+ * counting hosts from 0. Compressed SIDs have 16 bits, or 32 if 16 are too few.
  *
- * Return: finished fabric; NULL for a shape that cannot be, or without memory.
+ * Return: finished fabric, to be freed; NULL for an invalid shape, or without
+ * memory.
  */
 struct srpol_fabric *srpol_fabric_generate(const struct srpol_shape *shape,
 					   struct srpol_error *err)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * The end of building: neighbors per node, GPUs, shapes, and what must
- * hold in the whole fabric.
+ * Completes a fabric: lists the neighbors of each node, makes GPUs, assigns
+ * shapes, and checks conditions that concern the fabric as a whole.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "fabric.h"
 #include "srpol_lib.h"
 
-/* The neighbor at the other end of a node's link. */
+/* The upper node at the other end of a node's i-th uplink. */
 static uint32_t upper(const struct srpol_fabric *f, uint32_t node, uint32_t i)
 {
 	return f->links[srpol_node_up(f, node, i)].to;
@@ -25,7 +25,10 @@ static int by_to(const void *a, const void *b, void *data)
 	return x < y ? -1 : x > y;
 }
 
-/* Counting sort of links by the node they leave, then by where they go. */
+/*
+ * Groups links by the node they leave, with a counting sort, and sorts each
+ * group by the node they lead to.
+ */
 static int index_links(struct srpol_fabric *f, struct srpol_error *err)
 {
 	uint32_t i, ups = 0, downs = 0;
@@ -62,7 +65,10 @@ static int index_links(struct srpol_fabric *f, struct srpol_error *err)
 	return 0;
 }
 
-/* Two switches are connected once; a host may be by several NICs. */
+/*
+ * Checks that two switches have no more than one link between them. A host may
+ * have several NICs on one leaf.
+ */
 static int check_parallel(const struct srpol_fabric *f, struct srpol_error *err)
 {
 	uint32_t node, i;
@@ -80,7 +86,10 @@ static int check_parallel(const struct srpol_fabric *f, struct srpol_error *err)
 	return 0;
 }
 
-/* What an order of nodes needs. */
+/*
+ * Context of by_shape(): with @deep, shapes of upper nodes are compared instead
+ * of upper nodes.
+ */
 struct order {
 	const struct srpol_fabric *f;
 	bool deep;
@@ -109,7 +118,10 @@ static int by_shape(const void *a, const void *b, void *data)
 	return 0;
 }
 
-/* Nodes with equal lists of upper nodes, or of their shapes, get a number. */
+/*
+ * Numbers the different lists of upper nodes in @shape or, with @deep, the
+ * different lists of their shapes in @shape2.
+ */
 static void index_shapes(struct srpol_fabric *f, uint32_t *nodes, bool deep)
 {
 	struct order o = { .f = f, .deep = deep };
@@ -128,7 +140,7 @@ static void index_shapes(struct srpol_fabric *f, uint32_t *nodes, bool deep)
 	}
 }
 
-/* Of every leaf: srpol_node.apart. @seen has a place for every node. */
+/* Sets srpol_node.apart of every leaf. @seen has an entry for every node. */
 static void index_apart(struct srpol_fabric *f, uint32_t *seen)
 {
 	uint32_t node, spine, per, i, j, top;
@@ -264,7 +276,10 @@ static int check_csids(const struct srpol_fabric *f, uint32_t *nodes,
 	return 0;
 }
 
-/* Locators are apart, so sorted neighbors are enough to look at. */
+/*
+ * Checks that locators do not overlap. If any do, two that are adjacent in
+ * sorted order overlap as well.
+ */
 static int check_locators(const struct srpol_fabric *f, uint32_t *nodes,
 			  struct srpol_error *err)
 {
@@ -283,7 +298,10 @@ static int check_locators(const struct srpol_fabric *f, uint32_t *nodes,
 	return 0;
 }
 
-/* Functions lie behind every locator and differ from each other. */
+/*
+ * Checks that the function parts of SIDs do not overlap any locator, and that
+ * they differ from each other.
+ */
 static int check_functions(const struct srpol_fabric *f,
 			   struct srpol_error *err)
 {
@@ -324,14 +342,15 @@ static int check_usid(const struct srpol_fabric *f, struct srpol_error *err)
 }
 
 /**
- * srpol_fabric_finish() - end of building
- * @f: fabric, not to be added to any more, to be freed when this fails
- * @err: why not
+ * srpol_fabric_finish() - complete and check a fabric
+ * @f: fabric, to which nothing can be added any more; it has to be freed if
+ *	this fails
+ * @err: reason of a failure
  *
- * Sorts NICs, makes GPUs, indexes neighbors. O(n log n) in nodes and
- * links.
+ * Sorts NICs, makes GPUs, and indexes neighbors, addresses, shapes and
+ * functions. O(n log n) in nodes and links.
  *
- * Return: 0, -EINVAL, -EEXIST for what must be unique, -ENOMEM.
+ * Return: 0, -EINVAL, -EEXIST if something is not unique, -ENOMEM.
  */
 int srpol_fabric_finish(struct srpol_fabric *f, struct srpol_error *err)
 {
@@ -370,15 +389,15 @@ out:
 }
 
 /**
- * srpol_fabric_link() - link between two nodes
+ * srpol_fabric_link() - find the link between two nodes
  * @f: finished fabric
- * @from: node
- * @to: node
+ * @from: node that sends
+ * @to: node that receives
  *
- * A host's first link to a leaf, if there are several. O(log of the lower
- * one's links).
+ * If a host has several links to a leaf, this is the first one found. O(log of
+ * the lower node's uplinks).
  *
- * Return: number of the directed link, or SRPOL_NONE.
+ * Return: number of the directed link, SRPOL_NONE if there is none.
  */
 uint32_t srpol_fabric_link(const struct srpol_fabric *f, uint32_t from,
 			   uint32_t to)
@@ -400,14 +419,14 @@ uint32_t srpol_fabric_link(const struct srpol_fabric *f, uint32_t from,
 }
 
 /**
- * srpol_fabric_gpu() - GPU of a host's rail
+ * srpol_fabric_gpu() - find the GPU of a host on a rail
  * @f: finished fabric
- * @host: node
- * @rail: rail
+ * @host: the host
+ * @rail: the rail
  *
  * O(log GPUs).
  *
- * Return: number, or SRPOL_NONE.
+ * Return: number of the GPU, SRPOL_NONE if there is none.
  */
 uint32_t srpol_fabric_gpu(const struct srpol_fabric *f, uint32_t host,
 			  uint32_t rail)

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Where a value stands in a JSON text. Parsers keep no positions of what they
- * accepted; this walks the text once more, only when there is something to
- * complain about.
+ * Finds the line of a value in a JSON text. JSON parsers do not keep the
+ * positions of values that they accepted, so this scans the text again; it is
+ * called only to report an error.
  */
 #include <stdbool.h>
 #include <string.h>
 
 #include "json_line.h"
 
-/* Text that a parser has accepted; every step checks the end all the same. */
+/*
+ * Position in a text that a parser has accepted; the end is checked
+ * nevertheless.
+ */
 struct scan {
 	const char *at;
 	const char *end;
@@ -27,7 +30,7 @@ static char peek(struct scan *s)
 	return '\0';
 }
 
-/* Past a string; true if it is @want, which has no escapes. */
+/* Skips a string; returns whether it is @want, which must not need escapes. */
 static bool skip_string(struct scan *s, const char *want)
 {
 	const char *from = ++s->at;
@@ -43,7 +46,7 @@ static bool skip_string(struct scan *s, const char *want)
 	       !memcmp(from, want, s->at - 1 - from);
 }
 
-/* Past a value of any kind. */
+/* Skips a value of any type. */
 static void skip_value(struct scan *s)
 {
 	unsigned int depth = 0;
@@ -69,7 +72,7 @@ static void skip_value(struct scan *s)
 	} while (depth);
 }
 
-/* To the value of a member or element; false when it is not there. */
+/* Moves to the value of a member or element; false if it does not exist. */
 static bool step_into(struct scan *s, const struct srpol_json_step *step)
 {
 	size_t i = 0;
@@ -97,16 +100,16 @@ static bool step_into(struct scan *s, const struct srpol_json_step *step)
 }
 
 /**
- * srpol_json_line() - line of a value
+ * srpol_json_line() - find the line of a value
  * @text: JSON text that has been parsed without error
- * @len: bytes of it
- * @steps: way from the outermost value
- * @n: number of steps
+ * @len: length of @text in bytes
+ * @steps: steps from the outermost value
+ * @n: number of @steps
  *
  * O(@len).
  *
- * Return: number of the line, from 1, on which the value starts; of the
- * innermost one that was found, if it is not there.
+ * Return: number of the line, from 1, on which the value starts. If it does not
+ * exist, the line of the innermost value that does.
  */
 unsigned int srpol_json_line(const char *text, size_t len,
 			     const struct srpol_json_step *steps,

@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 /**
- * struct srpol_json_step - a step from a JSON value into it
- * @key: member of an object, or NULL
- * @index: else element of an array
+ * struct srpol_json_step - one step on the way to a nested JSON value
+ * @key: name of a member of an object, or NULL
+ * @index: number of an element of an array, if @key is NULL
  */
 struct srpol_json_step {
 	const char *key;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Nodes behind next hops (draft-ietf-idr-next-next-hop-nodes): what a spine or
- * super-spine says it can reach directly, as JSON:
+ * Next-next-hop nodes (draft-ietf-idr-next-next-hop-nodes): the nodes that a
+ * spine or super-spine announces as directly reachable, as JSON:
  *
  *	{ "spine1": ["leaf1", "leaf2"], "spine2": ["leaf1"] }
  *
- * It is checked against the fabric: a next-next hop must be a neighbor.
+ * It is checked against the fabric: a next-next hop must be a neighbor of the
+ * next hop.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -16,9 +17,10 @@
 #include "srpol_lib.h"
 
 /**
- * struct srpol_nnhn - which downward links are announced
- * @f: fabric
- * @announced: by link / 2, not 0 if the upper node names the lower one
+ * struct srpol_nnhn - links that have been announced
+ * @f: the fabric
+ * @announced: by link / 2: not 0 if one of the link's ends announces the other
+ *	one
  */
 struct srpol_nnhn {
 	const struct srpol_fabric *f;
@@ -57,13 +59,13 @@ static int parse_node(struct srpol_nnhn *map, const char *text,
 }
 
 /**
- * srpol_nnhn_parse() - read a mapping
- * @f: finished fabric, to outlive the mapping
+ * srpol_nnhn_parse() - parse announcements
+ * @f: finished fabric, which must outlive the result
  * @text: JSON
- * @len: bytes of it
- * @err: why not, with line and key
+ * @len: length of @text in bytes
+ * @err: reason of a failure, with line and key
  *
- * Return: the mapping, or NULL.
+ * Return: the announcements, to be freed; NULL after an error.
  */
 struct srpol_nnhn *srpol_nnhn_parse(const struct srpol_fabric *f,
 				    const char *text, size_t len,
@@ -101,10 +103,10 @@ fail:
 }
 
 /**
- * srpol_nnhn_has() - is a node announced behind a next hop?
- * @map: mapping
- * @next_hop: node
- * @node: node
+ * srpol_nnhn_has() - has the link between a next hop and a node been announced?
+ * @map: announcements
+ * @next_hop: number of the next hop
+ * @node: number of the node
  */
 bool srpol_nnhn_has(const struct srpol_nnhn *map, uint32_t next_hop,
 		    uint32_t node)
@@ -115,7 +117,7 @@ bool srpol_nnhn_has(const struct srpol_nnhn *map, uint32_t next_hop,
 }
 
 /**
- * srpol_nnhn_free() - end of a mapping
+ * srpol_nnhn_free() - free announcements
  * @map: may be NULL
  */
 void srpol_nnhn_free(struct srpol_nnhn *map)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * All paths between two GPUs: up to the lowest tier where both leaves
- * have nodes in common, and down again. In a fabric of tiers these are all
- * shortest paths (selftests/unit holds them to igraph's). Where two leaves see
- * the same upper nodes, path i follows from i alone and nothing is stored.
+ * All paths between two GPUs: up to the lowest tier at which both leaves have
+ * nodes in common, and down again. In a fabric with tiers these are all
+ * shortest paths (selftests/unit compares them with igraph's). If two leaves
+ * have the same upper nodes, the links of path i follow from i, and no paths
+ * are stored.
  *
- * State does not matter here: a path over a link that is down stays a path,
- * with the same number and a capacity of 0.
+ * Link states do not matter here: a path over a link that is down remains a
+ * path with the same number, and its capacity is 0.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +20,10 @@ static uint32_t up_node(const struct srpol_fabric *f, uint32_t node, uint32_t i)
 	return f->links[srpol_node_up(f, node, i)].to;
 }
 
-/* Calls of one walk count, of the next one fill in the list. */
+/*
+ * A walk over all paths. The first walk counts them, the second one stores
+ * them.
+ */
 struct walk {
 	struct srpol_fan *fan;
 	uint32_t n;
@@ -34,7 +38,10 @@ static void walk_add(struct walk *w, const uint32_t *links)
 	w->n++;
 }
 
-/* Over every node above both, links to which are sorted. */
+/*
+ * Visits every node directly above both @a and @b. Uplinks are sorted by the
+ * upper node, so one pass over both lists finds them.
+ */
 static void walk_common(const struct srpol_fabric *f, struct walk *w,
 			uint32_t a, uint32_t b, uint32_t *links, uint32_t at)
 {
@@ -98,15 +105,15 @@ static int fan_list(const struct srpol_fabric *f, struct srpol_fan *fan)
 }
 
 /**
- * srpol_fan_init() - the paths between two leaves
+ * srpol_fan_init() - find all paths between two leaves
  * @f: finished fabric
- * @from: leaf
- * @to: leaf
+ * @from: source leaf
+ * @to: destination leaf
  * @fan: result, to be freed
  *
- * O(links of a leaf) between leaves of a regular fabric, else O(paths).
+ * O(uplinks of a leaf) in a regular fabric, else O(paths).
  *
- * Return: 0, also when there are none; -ENOMEM.
+ * Return: 0, also if there are no paths; -ENOMEM.
  */
 int srpol_fan_init(const struct srpol_fabric *f, uint32_t from, uint32_t to,
 		   struct srpol_fan *fan)
@@ -137,8 +144,8 @@ int srpol_fan_init(const struct srpol_fabric *f, uint32_t from, uint32_t to,
 }
 
 /**
- * srpol_fan_free() - end of a fan
- * @fan: the fan
+ * srpol_fan_free() - free the paths between two leaves
+ * @fan: the paths
  */
 void srpol_fan_free(struct srpol_fan *fan)
 {
@@ -149,13 +156,13 @@ void srpol_fan_free(struct srpol_fan *fan)
 /**
  * srpol_fan_links() - links of one path between two leaves
  * @f: finished fabric
- * @fan: paths
- * @i: number of the path, below srpol_fan.n
- * @links: result, room for 4
+ * @fan: the paths
+ * @i: number of the path, less than srpol_fan.n
+ * @links: result; there must be room for 4
  *
  * O(1).
  *
- * Return: number of links, srpol_fan.len.
+ * Return: number of links: srpol_fan.len.
  */
 uint32_t srpol_fan_links(const struct srpol_fabric *f,
 			 const struct srpol_fan *fan, uint32_t i,
@@ -187,16 +194,17 @@ uint32_t srpol_fan_links(const struct srpol_fabric *f,
 }
 
 /**
- * srpol_path_set_init() - all paths between two GPUs
+ * srpol_path_set_init() - find all paths between two GPUs
  * @f: finished fabric
- * @src: GPU
- * @dst: GPU
+ * @src: source GPU
+ * @dst: destination GPU
  * @set: result, to be freed
  *
- * NICs are paired by plane. GPUs of one host have no paths: what they
- * exchange does not enter the fabric.
+ * NICs are paired by plane. There are no paths between GPUs of one host,
+ * because their traffic does not enter the fabric.
  *
- * Return: 0, also when there are none; -EINVAL for no such GPU, -ENOMEM.
+ * Return: 0, also if there are no paths; -EINVAL for a GPU that does not exist,
+ * -ENOMEM.
  */
 int srpol_path_set_init(const struct srpol_fabric *f, uint32_t src,
 			uint32_t dst, struct srpol_path_set *set)
@@ -237,8 +245,8 @@ int srpol_path_set_init(const struct srpol_fabric *f, uint32_t src,
 }
 
 /**
- * srpol_path_set_free() - end of a set
- * @set: the set
+ * srpol_path_set_free() - free the paths between two GPUs
+ * @set: the paths
  */
 void srpol_path_set_free(struct srpol_path_set *set)
 {
@@ -248,11 +256,11 @@ void srpol_path_set_free(struct srpol_path_set *set)
 }
 
 /**
- * srpol_path_get() - links of a path
+ * srpol_path_get() - links of one path between two GPUs
  * @f: finished fabric
- * @set: set
- * @i: number of the path, below srpol_path_set.n
- * @path: result
+ * @set: the paths
+ * @i: number of the path, less than srpol_path_set.n
+ * @path: result: the links
  *
  * O(planes).
  */
@@ -271,7 +279,7 @@ void srpol_path_get(const struct srpol_fabric *f,
 }
 
 /**
- * srpol_route_reverse() - the same path the other way
+ * srpol_route_reverse() - the same path in the opposite direction
  * @path: path
  * @back: result
  */
@@ -285,11 +293,11 @@ void srpol_route_reverse(const struct srpol_route *path, struct srpol_route *bac
 }
 
 /**
- * srpol_route_capacity() - the least capacity on a path
- * @s: state
+ * srpol_route_capacity() - lowest capacity of a path's links
+ * @s: link states
  * @path: path
  *
- * Return: bit/s, 0 when a link is down.
+ * Return: bit/s, 0 if a link is down.
  */
 uint64_t srpol_route_capacity(const struct srpol_links *s,
 			      const struct srpol_route *path)

@@ -4,11 +4,11 @@
 #include "fabric.h"
 
 /**
- * srpol_rate_parse() - read a rate
- * @text: bit/s, with a unit of thousands or without: "400G", "25G", "1.6T"
- * @rate: result, 1 to SRPOL_RATE_MAX
+ * srpol_rate_parse() - parse a rate
+ * @text: bit/s, with or without a decimal unit: "400G", "25G", "1.6T"
+ * @rate: result in bit/s, 1 to SRPOL_RATE_MAX
  *
- * Return: false if it is no rate.
+ * Return: false if @text is not a valid rate.
  */
 bool srpol_rate_parse(const char *text, uint64_t *rate)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1
-/* Members of a topology file, one by one; what is wrong is told with line and key. */
+/*
+ * Reads members of a topology file. Error messages tell the line and the key.
+ */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,9 +11,9 @@
 #include "srpol_lib.h"
 
 /**
- * reader_push() - a member is read now
+ * reader_push() - enter a member of the present object
  * @r: reader
- * @key: its name
+ * @key: name of the member
  */
 void reader_push(struct reader *r, const char *key)
 {
@@ -19,9 +21,9 @@ void reader_push(struct reader *r, const char *key)
 }
 
 /**
- * reader_push_index() - an element is read now
+ * reader_push_index() - enter an element of the present array
  * @r: reader
- * @index: its number
+ * @index: number of the element
  */
 void reader_push_index(struct reader *r, size_t index)
 {
@@ -29,7 +31,7 @@ void reader_push_index(struct reader *r, size_t index)
 }
 
 /**
- * reader_pop() - that was it
+ * reader_pop() - leave the present member or element
  * @r: reader
  */
 void reader_pop(struct reader *r)
@@ -38,10 +40,12 @@ void reader_pop(struct reader *r)
 }
 
 /**
- * reader_bad() - "line 12: links[3].rate: what is wrong"
- * @r: reader, where it is
- * @code: negative errno, returned
- * @fmt: what is wrong
+ * reader_bad() - report an error, as in "line 12: links[3].rate: what is wrong"
+ * @r: reader, at the position of the error
+ * @code: negative errno
+ * @fmt: format of the text that tells what is wrong
+ *
+ * Return: @code.
  */
 int reader_bad(struct reader *r, int code, const char *fmt, ...)
 {
@@ -66,10 +70,13 @@ int reader_bad(struct reader *r, int code, const char *fmt, ...)
 }
 
 /**
- * reader_bad_as() - what the builder said, with line and key
- * @r: reader
- * @code: negative errno, returned
- * @why: what it said
+ * reader_bad_as() - report an error of the functions that build a fabric, with
+ *	line and key
+ * @r: reader, at the position of the error
+ * @code: negative errno
+ * @why: error that the function reported
+ *
+ * Return: @code.
  */
 int reader_bad_as(struct reader *r, int code, const struct srpol_error *why)
 {
@@ -77,10 +84,12 @@ int reader_bad_as(struct reader *r, int code, const struct srpol_error *why)
 }
 
 /**
- * reader_check_keys() - has the object members that are not in the list?
+ * reader_check_keys() - report an error if an object has unknown members
  * @r: reader
  * @object: the object
- * @known: names, NULL behind the last one
+ * @known: names of known members, followed by NULL
+ *
+ * Return: 0, -EINVAL.
  */
 int reader_check_keys(struct reader *r, json_t *object,
 		      const char *const *known)
@@ -103,12 +112,14 @@ int reader_check_keys(struct reader *r, json_t *object,
 }
 
 /**
- * reader_string() - a member that is a string
+ * reader_string() - read a member that is a string
  * @r: reader
- * @object: whose
+ * @object: object that has the member
  * @key: name of the member
- * @must: it may not be absent
- * @text: result, NULL if it is absent
+ * @must: it is an error if the member is absent
+ * @text: result, NULL if the member is absent; valid as long as @object
+ *
+ * Return: 0, -EINVAL.
  */
 int reader_string(struct reader *r, json_t *object, const char *key, bool must,
 		  const char **text)
@@ -124,12 +135,14 @@ int reader_string(struct reader *r, json_t *object, const char *key, bool must,
 }
 
 /**
- * reader_uint() - a member that is a number; left alone if it is absent
+ * reader_uint() - read a member that is a number
  * @r: reader
- * @object: whose
+ * @object: object that has the member
  * @key: name of the member
- * @max: 0 to this is good
- * @n: result
+ * @max: greatest valid number; the smallest is 0
+ * @n: result, unchanged if the member is absent
+ *
+ * Return: 0, -EINVAL.
  */
 int reader_uint(struct reader *r, json_t *object, const char *key, uint32_t max,
 		uint32_t *n)
@@ -148,11 +161,13 @@ int reader_uint(struct reader *r, json_t *object, const char *key, uint32_t max,
 }
 
 /**
- * reader_addr() - a member that is an address; left alone if it is absent
+ * reader_addr() - read a member that is an address
  * @r: reader
- * @object: whose
+ * @object: object that has the member
  * @key: name of the member
- * @addr: result
+ * @addr: result, unchanged if the member is absent
+ *
+ * Return: 0, -EINVAL.
  */
 int reader_addr(struct reader *r, json_t *object, const char *key,
 		struct in6_addr *addr)
@@ -170,10 +185,12 @@ int reader_addr(struct reader *r, json_t *object, const char *key,
 }
 
 /**
- * reader_rate() - member "rate": as text, or a number of bit/s
+ * reader_rate() - read member "rate", which is text or a number of bit/s
  * @r: reader
- * @object: whose
- * @rate: result
+ * @object: object that has the member
+ * @rate: result in bit/s
+ *
+ * Return: 0, -EINVAL.
  */
 int reader_rate(struct reader *r, json_t *object, uint64_t *rate)
 {
@@ -201,11 +218,13 @@ int reader_rate(struct reader *r, json_t *object, uint64_t *rate)
 }
 
 /**
- * reader_node() - a member that is the name of a node
+ * reader_node() - read a member that is the name of a node
  * @r: reader
- * @object: whose
+ * @object: object that has the member
  * @key: name of the member
- * @node: result
+ * @node: result: number of the node
+ *
+ * Return: 0, -EINVAL, -ENOENT if there is no such node.
  */
 int reader_node(struct reader *r, json_t *object, const char *key,
 		uint32_t *node)
@@ -224,10 +243,13 @@ int reader_node(struct reader *r, json_t *object, const char *key,
 }
 
 /**
- * reader_csid() - member "usid": the block, a CSID, zeros
+ * reader_csid() - read member "usid": an address that consists of the block,
+ *	one CSID, and zeros
  * @r: reader
- * @object: whose
- * @result: the CSID; left alone if it is absent
+ * @object: object that has the member
+ * @result: the CSID, unchanged if the member is absent
+ *
+ * Return: 0, -EINVAL.
  */
 int reader_csid(struct reader *r, json_t *object, uint64_t *result)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 */
-/* A topology file that is being read: see topology.c. */
+/* Functions for reading a topology file, see topology.c. */
 #ifndef _SRPOL_FABRIC_READER_H
 #define _SRPOL_FABRIC_READER_H
 
@@ -9,13 +9,13 @@
 #include "json_line.h"
 
 /**
- * struct reader - a file that is being read
- * @f: what it gives
- * @text: the file
- * @len: bytes of it
- * @at: where it is: names of members and numbers of elements
- * @depth: entries in @at
- * @err: why not
+ * struct reader - state while a topology file is read
+ * @f: fabric that is being built
+ * @text: content of the file
+ * @len: length of @text in bytes
+ * @at: present position: names of members and numbers of elements
+ * @depth: number of entries in @at
+ * @err: reason of a failure
  */
 struct reader {
 	struct srpol_fabric *f;

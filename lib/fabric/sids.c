@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Segment lists: of paths, with every hop or only those that matter, and of
- * probes that come back to their host. Order is order of travel.
+ * Segment lists of paths, which name every hop or only those that matter, and
+ * of probes that return to their host. SIDs are in order of travel.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,11 +14,12 @@
 #define SID_LEN		16
 
 /**
- * srpol_sids_overhead() - bytes that encapsulation adds
- * @n: SIDs or containers
- * @form: how they are sent
+ * srpol_sids_overhead() - number of bytes that encapsulation adds
+ * @n: number of SIDs or containers, at least 1
+ * @form: how the segment list is encoded
  *
- * Outer IPv6 header and SRH (RFC 8754 2, 4.1.1); no Ethernet.
+ * The outer IPv6 header and the SRH (RFC 8754 2, 4.1.1) count, an Ethernet
+ * header does not.
  */
 uint32_t srpol_sids_overhead(uint32_t n, enum srpol_sid_form form)
 {
@@ -38,7 +39,7 @@ static struct in6_addr sid_of(const struct srpol_node *node,
 	return sid;
 }
 
-/* The function that the list has in place of the node, NULL: none. */
+/* The function whose SID replaces that of the node, NULL if there is none. */
 static const struct srpol_function *waypoint(const struct srpol_fabric *f,
 					     uint32_t function, uint32_t node)
 {
@@ -67,7 +68,10 @@ static int plain_sids(const struct srpol_fabric *f, const uint32_t *nodes,
 	return 0;
 }
 
-/* A host's CSID is its decapsulating SID; its probe SID has no CSID. */
+/*
+ * Packs CSIDs into containers. The CSID of a host stands for its End.DT46; its
+ * probe SID has no CSID and is appended in full if @probe is not NULL.
+ */
 static int usids(const struct srpol_fabric *f, const uint32_t *nodes,
 		 uint32_t n, uint32_t function, const struct in6_addr *probe,
 		 struct srpol_sid_list *list, struct srpol_error *err)
@@ -128,19 +132,21 @@ static int sids_of(const struct srpol_fabric *f, const uint32_t *nodes,
 }
 
 /**
- * srpol_sids_of_nodes() - segment list that visits nodes
+ * srpol_sids_of_nodes() - segment list that visits given nodes
  * @f: finished fabric
- * @nodes: in order of travel, the last one a host
- * @n: number of them, at least 1
- * @last: what the last one does
- * @form: how the list is sent
+ * @nodes: nodes in order of travel; the last one is a host
+ * @n: number of @nodes, at least 1
+ * @last: behavior of the last SID
+ * @form: how the segment list is encoded
  * @list: result
- * @err: why not
+ * @err: reason of a failure
  *
- * In SRPOL_SID_USID a probe's last SID is a plain one behind the containers:
- * only what is a route of its own can be told from data.
+ * With SRPOL_SID_USID, the last SID of a probe is a full one after the
+ * containers: only a SID with a route of its own can be distinguished from
+ * data.
  *
- * Return: 0, -EINVAL for a node without CSID, -E2BIG for too many.
+ * Return: 0, -EINVAL if the last node is not a host or a node has no CSID,
+ * -E2BIG for too many nodes.
  */
 int srpol_sids_of_nodes(const struct srpol_fabric *f, const uint32_t *nodes,
 			uint32_t n, enum srpol_sid_last last,
@@ -150,7 +156,7 @@ int srpol_sids_of_nodes(const struct srpol_fabric *f, const uint32_t *nodes,
 	return sids_of(f, nodes, n, SRPOL_NONE, last, form, list, err);
 }
 
-/* Does the path turn down behind its link @i? */
+/* Whether the path turns from up to down after its link @i. */
 static bool is_top(const struct srpol_fabric *f, const struct srpol_route *path,
 		   uint32_t i)
 {
@@ -161,7 +167,7 @@ static bool is_top(const struct srpol_fabric *f, const struct srpol_route *path,
 	       f->nodes[out->from].tier > f->nodes[out->to].tier;
 }
 
-/* Switches behind the first leaf that the list is to name. */
+/* Lists the switches after the first leaf that the segment list is to name. */
 static uint32_t hops_of(const struct srpol_fabric *f,
 			const struct srpol_route *path,
 			enum srpol_sid_hops hops, const uint8_t *hot,
@@ -191,17 +197,17 @@ static uint32_t hops_of(const struct srpol_fabric *f,
 /**
  * srpol_sids_of_path() - segment list of a path
  * @f: finished fabric
- * @path: path; srpol_route_reverse() gives the way back
- * @hops: which hops to name
- * @hot: SRPOL_HOPS_HOT: by directed link, not 0 if it is hot; else not used
- * @form: how the list is sent
+ * @path: path; use srpol_route_reverse() for the opposite direction
+ * @hops: which switches to name
+ * @hot: for SRPOL_HOPS_HOT: by directed link, not 0 if it is hot; else unused
+ * @form: how the segment list is encoded
  * @list: result
- * @err: why not
+ * @err: reason of a failure
  *
- * The first leaf is never named, as the NIC leads nowhere else. The last SID
- * is the destination's End.DT46.
+ * The first leaf is never named, because the NIC is attached to no other node.
+ * The last SID is the destination's End.DT46.
  *
- * Return: 0, -EINVAL for a node without CSID.
+ * Return: 0, -EINVAL if a node has no CSID.
  */
 int srpol_sids_of_path(const struct srpol_fabric *f,
 		       const struct srpol_route *path, enum srpol_sid_hops hops,
@@ -217,19 +223,21 @@ int srpol_sids_of_path(const struct srpol_fabric *f,
 }
 
 /**
- * srpol_sids_via() - segment list of a path, with a function as waypoint
+ * srpol_sids_via() - segment list of a path with a function as waypoint
  * @f: finished fabric
  * @path: path
- * @function: number of a function of one of its switches, see
- *	srpol_route_function(); SRPOL_NONE: as srpol_sids_of_path() with all hops
- * @form: how the list is sent
+ * @function: number of a function of a switch on the path, see
+ *	srpol_route_function(); SRPOL_NONE: same as srpol_sids_of_path() with
+ *	SRPOL_HOPS_ALL
+ * @form: how the segment list is encoded
  * @list: result
- * @err: why not
+ * @err: reason of a failure
  *
- * The function's SID stands where that of its switch would, which is the only
- * reason to name the first leaf.
+ * The SID of the function replaces the SID of its switch. The first leaf is
+ * named only if the function is there.
  *
- * Return: 0, -EINVAL for a function elsewhere, or without CSID.
+ * Return: 0, -EINVAL if the function is not on the path, or it or a node has no
+ * CSID.
  */
 int srpol_sids_via(const struct srpol_fabric *f, const struct srpol_route *path,
 		   uint32_t function, enum srpol_sid_form form,
@@ -255,19 +263,22 @@ int srpol_sids_via(const struct srpol_fabric *f, const struct srpol_route *path,
 }
 
 /**
- * srpol_sids_of_loop() - segment list of a probe that comes back by itself
+ * srpol_sids_of_loop() - segment list of a probe that returns by itself
  * @f: finished fabric
  * @out: path to a peer
- * @back: path from there, not necessarily the same one reversed
- * @to_host: visit the peer; else turn round at its leaf (host - leaf - spine -
- *	leaf - back), and @back may start at any NIC of that leaf
- * @form: how the list is sent
+ * @back: path back from the peer, not necessarily the reverse of @out
+ * @to_host: visit the peer; otherwise the probe turns around at the peer's leaf
+ *	(host - leaf - spine - leaf - back), and @back may start at any NIC of
+ *	that leaf
+ * @form: how the segment list is encoded
  * @list: result
- * @err: why not
+ * @err: reason of a failure
  *
- * Every hop is named, the last SID is the probe SID of the host @out leaves.
+ * Every hop except the first leaf is named. The last SID is the probe SID of
+ * the host that @out starts from.
  *
- * Return: 0, -EINVAL when the ends do not meet or a node has no CSID, -E2BIG.
+ * Return: 0, -EINVAL if the paths do not form a loop or a node has no CSID,
+ * -E2BIG.
  */
 int srpol_sids_of_loop(const struct srpol_fabric *f,
 		       const struct srpol_route *out,

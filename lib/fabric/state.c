@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * What changes while a fabric runs: capacity and quality per directed link.
+ * Link states, which change at run time: capacity and quality of each directed
+ * link.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include "fabric.h"
 
 /**
- * srpol_link_rate() - bit/s of a link with all its cables
+ * srpol_link_rate() - total rate of a link's cables, in bit/s
  * @link: the link
  */
 uint64_t srpol_link_rate(const struct srpol_link *link)
@@ -18,10 +19,10 @@ uint64_t srpol_link_rate(const struct srpol_link *link)
 }
 
 /**
- * srpol_links_new() - all links up, of best quality
+ * srpol_links_new() - link states with all links up and of best quality
  * @f: finished fabric
  *
- * Return: the state, NULL without memory.
+ * Return: link states to be freed, NULL without memory.
  */
 struct srpol_links *srpol_links_new(const struct srpol_fabric *f)
 {
@@ -44,10 +45,12 @@ struct srpol_links *srpol_links_new(const struct srpol_fabric *f)
 }
 
 /**
- * srpol_links_copy() - a state to change without the other, for what-if
- * @s: the other
+ * srpol_links_copy() - copy link states
+ * @s: link states
  *
- * Return: the copy, NULL without memory.
+ * What-if questions change the copy instead of the original.
+ *
+ * Return: link states to be freed, NULL without memory.
  */
 struct srpol_links *srpol_links_copy(const struct srpol_links *s)
 {
@@ -66,7 +69,7 @@ struct srpol_links *srpol_links_copy(const struct srpol_links *s)
 }
 
 /**
- * srpol_links_free() - end of a state
+ * srpol_links_free() - free link states
  * @s: may be NULL
  */
 void srpol_links_free(struct srpol_links *s)
@@ -78,13 +81,14 @@ void srpol_links_free(struct srpol_links *s)
 }
 
 /**
- * srpol_links_nic_rate() - what two NICs can carry from one to the other
+ * srpol_links_nic_rate() - rate at which one NIC can send to another one, as
+ *	far as the NICs limit it
  * @f: finished fabric
- * @s: state
- * @src: NIC
- * @dst: NIC
+ * @s: link states
+ * @src: sending NIC
+ * @dst: receiving NIC
  *
- * Return: bit/s, 0 if the link of one of them is down.
+ * Return: bit/s, 0 if the link of one NIC is down.
  */
 uint64_t srpol_links_nic_rate(const struct srpol_fabric *f,
 			      const struct srpol_links *s, uint32_t src,
@@ -97,13 +101,13 @@ uint64_t srpol_links_nic_rate(const struct srpol_fabric *f,
 }
 
 /**
- * srpol_links_set_capacity() - a link has another capacity, or is down
- * @s: state
+ * srpol_links_set_capacity() - change the capacity of a link
+ * @s: link states
  * @link: directed link
  * @capacity: bit/s, 0: down
  *
- * Return: 1 if that is a change, 0 if not, -EINVAL for no such link or more
- * than a link can have.
+ * Return: 1 if this changes the state, 0 if not, -EINVAL if the link does not
+ * exist or no link can have that capacity.
  */
 int srpol_links_set_capacity(struct srpol_links *s, uint32_t link,
 			     uint64_t capacity)
@@ -118,13 +122,15 @@ int srpol_links_set_capacity(struct srpol_links *s, uint32_t link,
 }
 
 /**
- * srpol_links_set_cables() - some of a link's cables are down, both ways
+ * srpol_links_set_cables() - set the number of a link's cables that are up, in
+ *	both directions
  * @f: fabric
- * @s: state
- * @link: either direction
- * @up: cables that are up
+ * @s: link states
+ * @link: number of either direction
+ * @up: number of cables that are up
  *
- * Return: 1 if that is a change, 0 if not, -EINVAL.
+ * Return: 1 if this changes the state, 0 if not, -EINVAL if the link does not
+ * exist or has fewer cables.
  */
 int srpol_links_set_cables(const struct srpol_fabric *f, struct srpol_links *s,
 			   uint32_t link, uint32_t up)
@@ -141,12 +147,13 @@ int srpol_links_set_cables(const struct srpol_fabric *f, struct srpol_links *s,
 }
 
 /**
- * srpol_links_set_quality() - what was measured
- * @s: state
+ * srpol_links_set_quality() - change the measured quality of a link
+ * @s: link states
  * @link: directed link
  * @quality: 0 to SRPOL_QUALITY_BEST
  *
- * Return: 1 if that is a change, 0 if not, -EINVAL.
+ * Return: 1 if this changes the state, 0 if not, -EINVAL if the link does not
+ * exist or the quality is out of range.
  */
 int srpol_links_set_quality(struct srpol_links *s, uint32_t link,
 			    uint32_t quality)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * The topology file: JSON, described in Documentation/topology.rst. It is read
- * whole or not at all; what is wrong is told with line and key.
+ * Reads topology files: JSON, described in Documentation/topology.rst. A file
+ * is accepted as a whole or not at all. Error messages tell the line and the
+ * key.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -240,7 +241,7 @@ static int read_block(struct reader *r, json_t *object)
 	return 0;
 }
 
-/* An array, element by element. */
+/* Reads an array, which must exist, element by element. */
 static int read_array(struct reader *r, json_t *root, const char *key,
 		      int (*read)(struct reader *r, json_t *object))
 {
@@ -311,14 +312,14 @@ static int read_root(struct reader *r, json_t *root)
 }
 
 /**
- * srpol_topology_parse() - a fabric from the text of a topology file
+ * srpol_topology_parse() - make a fabric from the text of a topology file
  * @text: JSON
- * @len: bytes of it
- * @err: why not, with line and key
+ * @len: length of @text in bytes
+ * @err: reason of a failure, with line and key
  *
  * O(n log n) in nodes and links.
  *
- * Return: finished fabric, or NULL; there are no half ones.
+ * Return: finished fabric, to be freed; NULL after an error.
  */
 struct srpol_fabric *srpol_topology_parse(const char *text, size_t len,
 					  struct srpol_error *err)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * The topology file: reading one from the disk, and the text of a fabric, as
- * srpol_topology_parse() takes it.
+ * Reads a topology file from disk, and writes a fabric as text that
+ * srpol_topology_parse() accepts.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,11 +16,11 @@
 static const char *const roles[] = { "host", "leaf", "spine", "super-spine" };
 
 /**
- * srpol_topology_read() - a fabric from a topology file
- * @file: its name
- * @err: why not, with line and key
+ * srpol_topology_read() - read a fabric from a topology file
+ * @file: name of the file
+ * @err: reason of a failure, with line and key
  *
- * Return: finished fabric, or NULL.
+ * Return: finished fabric, to be freed; NULL after an error.
  */
 struct srpol_fabric *srpol_topology_read(const char *file,
 					 struct srpol_error *err)
@@ -164,13 +164,13 @@ static json_t *block_json(const struct srpol_fabric *f)
 }
 
 /**
- * srpol_topology_text() - the topology file of a fabric
+ * srpol_topology_text() - write a fabric as the text of a topology file
  * @f: finished fabric
  *
- * Parsing it gives the same fabric: the same nodes, NICs and links, nodes of
- * one role in the same order.
+ * Parsing the text gives the same fabric: the same nodes, NICs and links, and
+ * the same order of nodes within each role.
  *
- * Return: JSON, to be freed with free(); NULL without memory.
+ * Return: JSON text, to be freed with free(); NULL without memory.
  */
 char *srpol_topology_text(const struct srpol_fabric *f)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1
-/* Functions of a switch as JSON: in the topology file, and as engines tell them. */
+/*
+ * Functions of a switch as JSON, in topology files and in output of the
+ * engines.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -83,10 +86,12 @@ static int read_one(struct reader *r, json_t *object, uint32_t node)
 }
 
 /**
- * reader_functions() - member "functions" of a switch
+ * reader_functions() - read member "functions" of a switch
  * @r: reader
- * @object: the switch
- * @node: its number
+ * @object: object of the switch
+ * @node: number of the switch
+ *
+ * Return: 0, or a negative errno.
  */
 int reader_functions(struct reader *r, json_t *object, uint32_t node)
 {
@@ -110,7 +115,7 @@ int reader_functions(struct reader *r, json_t *object, uint32_t node)
 	return 0;
 }
 
-/* The compressed SID, null if there is none. */
+/* The compressed SID as JSON, null if there is none. */
 static json_t *usid_json(const struct srpol_fabric *f,
 			 const struct srpol_function *fn)
 {
@@ -145,11 +150,12 @@ static json_t *function_json(const struct srpol_fabric *f,
 }
 
 /**
- * srpol_functions_json() - what reader_functions() takes
+ * srpol_functions_json() - write the functions of a switch in the form that
+ *	reader_functions() reads
  * @f: finished fabric
- * @node: switch
+ * @node: the switch
  *
- * Return: NULL if it offers none.
+ * Return: JSON array, NULL if the switch offers no functions.
  */
 json_t *srpol_functions_json(const struct srpol_fabric *f, uint32_t node)
 {
@@ -167,11 +173,14 @@ json_t *srpol_functions_json(const struct srpol_fabric *f, uint32_t node)
 }
 
 /**
- * srpol_function_json() - what engines tell of a function
+ * srpol_function_json() - write a function in the form that the engines output
  * @f: finished fabric
- * @function: number of it
+ * @function: number of the function
  *
- * What is not known but simulated is member "model".
+ * Member "model" has the values that only the model uses; they are not known
+ * from the switch.
+ *
+ * Return: JSON object, NULL without memory.
  */
 json_t *srpol_function_json(const struct srpol_fabric *f, uint32_t function)
 {

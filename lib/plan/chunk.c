@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * A chunk: what a plan says of the pairs of one source leaf. One line per
- * pair, {"color":N,"to":LEAF,"weights":HEX}, without the color where it is 0,
- * in order of the leaves' numbers and of colors, with one hexadecimal digit per
- * path of srpol_fan_init(). Then a line for each two GPUs whose flows have paths,
- * {"color":N,"dst":HOST,"dst_rail":N,"flows":[[PATH,FLOWS],...],"rail":N,
- * "src":HOST}, of GPUs whose first NIC is below the leaf, without color and rails
- * that are 0, in order of GPUs, colors and paths. The same plan has the same text
- * everywhere.
+ * A chunk: the part of a plan for one source leaf, as text. First there is one
+ * line per pair of leaves,
+ *
+ *	{"color":N,"to":LEAF,"weights":HEX}
+ *
+ * sorted by the number of the destination leaf and by color; weights are one
+ * hexadecimal digit per path of srpol_fan_init(). Then there is one line per
+ * pair of GPUs and color whose flows have paths,
+ *
+ *	{"color":N,"dst":HOST,"dst_rail":N,"flows":[[PATH,FLOWS],...],
+ *	 "rail":N,"src":HOST}
+ *
+ * for source GPUs whose first NIC is attached to the leaf, sorted by GPUs,
+ * colors and paths. A color or rail of 0 is left out. There is no line break or
+ * white space within a line, and the same plan always has the same text.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -73,14 +80,14 @@ static bool is_below(const struct srpol_fabric *f, uint32_t gpu, uint32_t leaf)
 }
 
 /**
- * srpol_chunk_write() - text of a leaf's pairs
+ * srpol_chunk_write() - write the part of a plan for one source leaf as text
  * @f: finished fabric
  * @plan: plan
  * @leaf: source leaf
  *
  * O(pairs and flows of the plan).
  *
- * Return: text to be freed, empty if the plan says nothing of the leaf; NULL
+ * Return: text to be freed, empty if the plan has nothing for the leaf; NULL
  * without memory.
  */
 char *srpol_chunk_write(const struct srpol_fabric *f,
@@ -120,7 +127,7 @@ static bool in_order(const struct srpol_plan *plan, uint32_t from, uint32_t to,
 	       (plan->to[last] == to && plan->color[last] < color);
 }
 
-/* One more pair, with room for its weights left in the plan. */
+/* Appends a pair; room_for() has allocated enough memory for it. */
 static int add_pair(const struct srpol_fabric *f, struct srpol_plan *plan,
 		    uint32_t from, const char *to, uint32_t color,
 		    const char *hex, struct srpol_error *err)
@@ -161,12 +168,12 @@ static int add_pair(const struct srpol_fabric *f, struct srpol_plan *plan,
 }
 
 /**
- * struct reading - a chunk that is read
+ * struct reading - state while a chunk is read
  * @f: finished fabric
- * @plan: result, with room for all
+ * @plan: result, with enough memory for everything
  * @leaf: source leaf
- * @flows: its flows begin there in the plan
- * @why: what is wrong
+ * @flows: number of flow entries that @plan had before this chunk
+ * @why: reason of a failure
  */
 struct reading {
 	const struct srpol_fabric *f;
@@ -202,7 +209,7 @@ static uint32_t gpu_of(const struct srpol_fabric *f, const char *host,
 	       srpol_fabric_gpu(f, node, rail);
 }
 
-/* Whether it comes behind the last one that was read of this leaf. */
+/* Whether an entry comes after the last one that was read for this leaf. */
 static bool is_next(const struct reading *r, const struct srpol_flows *flows)
 {
 	const struct srpol_plan *plan = r->plan;
@@ -287,7 +294,10 @@ static int read_chunk(const struct srpol_fabric *f, struct srpol_plan *plan,
 				     "a line is no JSON, or has no end") : 0;
 }
 
-/* As many pairs, weights and flows as the text could have at most. */
+/*
+ * Allocates a plan with the most pairs, weights and flows that the text can
+ * have.
+ */
 static struct srpol_plan *room_for(const struct srpol_chunk *chunks, uint32_t n)
 {
 	struct srpol_plan *plan = calloc(1, sizeof(*plan));
@@ -323,15 +333,15 @@ static int by_order(const void *a, const void *b)
 }
 
 /**
- * srpol_chunks_read() - the part of a plan that chunks tell
+ * srpol_chunks_read() - read the part of a plan that chunks describe
  * @f: finished fabric
- * @chunks: chunks, sorted by leaf
- * @n: number of them
+ * @chunks: chunks, sorted by leaf, at most one per leaf
+ * @n: number of @chunks
  * @out: result, to be freed; NULL after an error
- * @err: what is wrong
+ * @err: reason of a failure
  *
- * Text that srpol_chunk_write() could not have written for this fabric is
- * refused as a whole.
+ * If any text is one that srpol_chunk_write() cannot have written for this
+ * fabric, all chunks are refused.
  *
  * Return: 0, -EINVAL, -ENOMEM.
  */
@@ -354,7 +364,7 @@ int srpol_chunks_read(const struct srpol_fabric *f,
 		srpol_plan_free(plan);
 		return ret;
 	}
-	/* GPUs are not in the order of their leaves */
+	/* the order of GPUs differs from that of their leaves */
 	if (plan->n_flows)
 		qsort(plan->flows, plan->n_flows, sizeof(*plan->flows),
 		      by_order);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * When demands end if hosts weigh their paths as a plan says: as fluid flows,
- * see lib/alg's maxmin.c. Demands share links fairly, whatever number of paths
- * each has: a share counts as much as it has of its demand.
+ * Computes when demands end if hosts use the weights of a plan. Demands are
+ * modeled as fluid flows, see maxmin.c in lib/alg. Links are shared fairly
+ * between demands, no matter how many paths each one uses: a share of a demand
+ * has a weight equal to its part of the demand's bytes.
  */
 #include <errno.h>
 #include <math.h>
@@ -11,9 +12,10 @@
 #include "plan.h"
 
 /*
- * Shares as a host has them: of the demand's color, else of no color, equal
- * ones where the plan says nothing. Paths that do not pass the function that the
- * demand asks for have none, whatever the plan says.
+ * Places one demand as a host does: by the weights of the demand's color, else
+ * by those of color 0, else evenly on all paths that are up. Paths that do not
+ * pass the function that the demand asks for get no share, even if the plan
+ * gives them a weight.
  */
 static int place_one(const struct srpol_fabric *f,
 		     const struct srpol_links *links,
@@ -94,15 +96,16 @@ static int run(const struct srpol_alg_input *in,
 }
 
 /**
- * srpol_completion() - when demands end
+ * srpol_completion() - compute when demands end that all begin now
  * @f: finished fabric
  * @links: state of the links
- * @plan: what hosts are told
- * @demands: all that is sent
- * @n: number of them
- * @finish: result: seconds per demand, INFINITY: it does not end
+ * @plan: the plan that hosts use
+ * @demands: all demands
+ * @n: number of @demands
+ * @finish: result, by demand: seconds from now; INFINITY: it does not end
  *
- * Return: 0, -ENOMEM.
+ * Return: 0, -EINVAL for a plan of another fabric or a GPU that does not exist,
+ * -ENOMEM.
  */
 int srpol_completion(const struct srpol_fabric *f,
 		     const struct srpol_links *links,
@@ -114,16 +117,17 @@ int srpol_completion(const struct srpol_fabric *f,
 }
 
 /**
- * srpol_completion_from() - likewise if they do not all begin now
+ * srpol_completion_from() - compute when demands end that begin at given times
  * @f: finished fabric
  * @links: state of the links
- * @plan: what hosts are told
- * @demands: all that is sent
- * @n: number of them
- * @start: seconds at which each one begins, NULL: 0
- * @finish: result: seconds per demand, INFINITY: it does not end
+ * @plan: the plan that hosts use
+ * @demands: all demands
+ * @n: number of @demands
+ * @start: by demand: seconds from now at which it begins; NULL: 0 for all
+ * @finish: result, by demand: seconds from now; INFINITY: it does not end
  *
- * Return: 0, -ENOMEM.
+ * Return: 0, -EINVAL for a plan of another fabric or a GPU that does not exist,
+ * -ENOMEM.
  */
 int srpol_completion_from(const struct srpol_fabric *f,
 			  const struct srpol_links *links,
@@ -149,15 +153,16 @@ int srpol_completion_from(const struct srpol_fabric *f,
 }
 
 /**
- * srpol_planned_load() - what demands put on links
+ * srpol_planned_load() - compute the load that demands put on links
  * @f: finished fabric
  * @links: state of the links
- * @plan: what hosts are told
+ * @plan: the plan that hosts use
  * @demands: demands
- * @n: number of them
- * @load: result: bytes per directed link
+ * @n: number of @demands
+ * @load: result: bytes by directed link
  *
- * Return: 0, -ENOMEM.
+ * Return: 0, -EINVAL for a plan of another fabric or a GPU that does not exist,
+ * -ENOMEM.
  */
 int srpol_planned_load(const struct srpol_fabric *f,
 		       const struct srpol_links *links,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * What a job announces: { "demands": [ { "src": HOST, "dst": HOST, "rail": N,
- * "bytes": B }, ... ] }, or { "all-to-all": { "hosts": [ HOST, ... ], "rail":
- * N, "bytes": B } }, where each host sends B bytes to each other one. Either may
- * have "times" beside it, see times.c. With "via": WORD all of it is to pass a
- * function of that name or kind. With "flows": N each demand is N flows of equal
- * size, and each of these is to have a path of its own.
+ * The demands that a job announces: { "demands": [ { "src": HOST, "dst": HOST,
+ * "rail": N, "bytes": B }, ... ] }, or { "all-to-all": { "hosts": [ HOST, ...
+ * ], "rail": N, "bytes": B } }, in which each host sends B bytes to each other
+ * host. Either form may also have "times", see times.c. With "via": WORD all
+ * demands have to pass a function with that name or of that kind. With "flows":
+ * N each demand consists of N flows of equal size, each of which gets a path of
+ * its own.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -16,8 +17,8 @@
 #include "srpol_lib.h"
 #include "times.h"
 
-#define DEMANDS_MAX	(1u << 22)	/* of all jobs */
-#define FLOWS_MAX	(1u << 16)	/* of one, that have paths of their own */
+#define DEMANDS_MAX	(1u << 22)	/* limit for all jobs */
+#define FLOWS_MAX	(1u << 16)	/* per job */
 
 static int add(struct srpol_demands *demands, const struct srpol_demand *d,
 	       struct srpol_error *err)
@@ -142,7 +143,7 @@ static int read_all_to_all(const struct srpol_fabric *f, const json_t *o,
 	return ret;
 }
 
-/* The function that all demands of a job ask for, if there is one. */
+/* Reads the function that all demands of a job ask for, if there is one. */
 static int read_via(const struct srpol_fabric *f, const json_t *o,
 		    struct srpol_demands *demands, uint32_t from,
 		    struct srpol_error *err)
@@ -164,7 +165,7 @@ static int read_via(const struct srpol_fabric *f, const json_t *o,
 				   err);
 }
 
-/* How many flows each demand of a job is, if it says so. */
+/* Reads the number of flows of each demand, if the job tells it. */
 static int read_flows(const json_t *o, struct srpol_demands *demands,
 		      uint32_t from, struct srpol_error *err)
 {
@@ -190,17 +191,17 @@ static int read_flows(const json_t *o, struct srpol_demands *demands,
 }
 
 /**
- * srpol_demands_read() - add what a job announces
+ * srpol_demands_read() - add the demands of a job
  * @f: finished fabric
  * @text: JSON
- * @len: bytes of it
- * @demands: result; as before after an error
- * @err: what is wrong
+ * @len: length of @text in bytes
+ * @demands: array that the demands are added to; unchanged after an error
+ * @err: reason of a failure
  *
- * Demands of an "all-to-all" come in order of the hosts' numbers.
+ * The demands of an "all-to-all" are sorted by source and destination GPU.
  *
- * Return: 0, -EINVAL, -ENOENT for a host that is not there, or a function that no
- * path of a demand passes, -E2BIG, -ENOMEM.
+ * Return: 0, -EINVAL, -ENOENT for a host that does not exist or a function that
+ * no path of a demand passes, -E2BIG, -ENOMEM.
  */
 int srpol_demands_read(const struct srpol_fabric *f, const char *text,
 		       size_t len, struct srpol_demands *demands,
@@ -229,7 +230,7 @@ int srpol_demands_read(const struct srpol_fabric *f, const char *text,
 	      read_flows(o, demands, before, err);
 	if (ret)
 		demands->n = before;
-	/* the same when other jobs come and go */
+	/* keys must not change when other jobs come and go */
 	for (i = before; i < demands->n; i++)
 		demands->list[i].key = i - before;
 	json_decref(o);
@@ -242,12 +243,12 @@ static bool is_known(const struct srpol_fabric *f, const json_t *host)
 }
 
 /**
- * srpol_demands_are_foreign() - is a job one of another fabric's hosts?
+ * srpol_demands_are_foreign() - does a job run on hosts of another fabric?
  * @f: finished fabric
  * @text: JSON
- * @len: bytes of it
+ * @len: length of @text in bytes
  *
- * Return: whether it names hosts, and none of them is there.
+ * Return: whether the job names hosts, and none of them is in this fabric.
  */
 bool srpol_demands_are_foreign(const struct srpol_fabric *f, const char *text,
 			       size_t len)
@@ -270,8 +271,8 @@ bool srpol_demands_are_foreign(const struct srpol_fabric *f, const char *text,
 }
 
 /**
- * srpol_demands_free() - end of an array
- * @demands: it
+ * srpol_demands_free() - free an array of demands
+ * @demands: array, empty afterwards
  */
 void srpol_demands_free(struct srpol_demands *demands)
 {

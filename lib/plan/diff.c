@@ -23,11 +23,12 @@ static void fill(const struct srpol_plan *plan, uint32_t pair, uint32_t *n,
 }
 
 /**
- * srpol_plan_diff() - pairs that two plans differ in
- * @a: plan
- * @b: plan
- * @each: called per pair, in order of leaves; NULL: only count
- * @data: for @each
+ * srpol_plan_diff() - find pairs of leaves whose weights differ in two plans
+ * @a: first plan
+ * @b: second plan
+ * @each: called for each such pair, sorted by leaves and color; NULL: only
+ *	count
+ * @data: argument for @each
  *
  * Return: number of such pairs.
  */
@@ -60,7 +61,9 @@ uint32_t srpol_plan_diff(const struct srpol_plan *a, const struct srpol_plan *b,
 	return n;
 }
 
-/* Of two entries by their GPUs and color, behind the end: last. */
+/*
+ * Compares two entries by their GPUs and color; the end of a list comes last.
+ */
 static int order_flows(const struct srpol_plan *a, uint32_t i,
 		       const struct srpol_plan *b, uint32_t j)
 {
@@ -75,13 +78,15 @@ static int order_flows(const struct srpol_plan *a, uint32_t i,
 }
 
 /**
- * srpol_flows_diff() - GPUs whose flows two plans differ in
- * @a: plan
- * @b: plan
- * @each: called per two GPUs and color, in their order; NULL: only count
- * @data: for @each
+ * srpol_flows_diff() - find pairs of GPUs whose flows take different paths in
+ *	two plans
+ * @a: first plan
+ * @b: second plan
+ * @each: called for each such pair and color, sorted by GPUs and color; NULL:
+ *	only count
+ * @data: argument for @each
  *
- * Return: number of these.
+ * Return: number of such pairs and colors.
  */
 uint32_t srpol_flows_diff(const struct srpol_plan *a, const struct srpol_plan *b,
 			  void (*each)(void *data,

@@ -8,7 +8,7 @@
 /**
  * srpol_digest() - BLAKE2b-256 of a text, in hexadecimal
  * @data: text
- * @len: bytes of it
+ * @len: length of @data in bytes
  * @digest: result
  */
 void srpol_digest(const void *data, size_t len, char digest[SRPOL_DIGEST_LEN])

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * A host's weights towards a peer. Flows that have paths count first: a path
- * weighs as many as take it. Else weights inside a plane are the plan's, and planes
- * share in proportion to what the NICs on them can carry, as "wecmp" has it.
+ * Path weights from a host's GPU to a GPU of another host. Where the plan
+ * assigns paths to flows, the weight of a path is the number of flows that take
+ * it. Else the weights within a plane are those of the plan, and planes share
+ * traffic in proportion to the rates of the NICs on them.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "plan.h"
 
-#define WEIGHT_SUM	65535	/* of a policy: what a segment list can have */
+#define WEIGHT_SUM	65535	/* greatest weight of a segment list */
 
 static bool is_down(const struct srpol_fabric *f,
 		    const struct srpol_links *links,
@@ -23,7 +24,9 @@ static bool is_down(const struct srpol_fabric *f,
 	return false;
 }
 
-/* The plan's weight of a path, 0 if it is down. */
+/*
+ * Weight of a path: 0 if it is down, 1 if the plan has no weights for the pair.
+ */
 static uint32_t planned(const struct srpol_fabric *f,
 			const struct srpol_links *links,
 			const struct srpol_fan *fan, const uint8_t *weights,
@@ -77,7 +80,7 @@ static int weigh_set(const struct srpol_fabric *f,
 	return 0;
 }
 
-/* -ENOENT: flows have no paths there, or all of these are down. */
+/* Returns -ENOENT if no flows have paths here, or if all of these are down. */
 static int weigh_flows(const struct srpol_fabric *f,
 		       const struct srpol_links *links,
 		       const struct srpol_flows *flows, uint32_t n,
@@ -108,16 +111,18 @@ static int weigh_flows(const struct srpol_fabric *f,
 /**
  * srpol_plan_weigh() - weights of the paths between two GPUs
  * @f: finished fabric
- * @links: what is known of its links here; paths over one that is down get 0
+ * @links: link states as the host knows them; a path over a link that is down
+ *	gets 0
  * @plan: plan
- * @src: GPU
- * @dst: GPU
- * @color: what the plan says of that color, and nothing else
- * @weight: result, by path of srpol_path_set_init()
- * @max: room there
+ * @src: source GPU
+ * @dst: destination GPU
+ * @color: color whose weights are wanted; other colors are not considered
+ * @weight: result, by path number of srpol_path_set_init()
+ * @max: number of entries that @weight has room for
  *
- * Return: number of paths; -ENOENT if the plan says nothing of them, or what
- * it says is all down, -E2BIG, -EINVAL for a plan of another fabric, -ENOMEM.
+ * Return: number of paths; -ENOENT if the plan has no weights for them, or if
+ * all paths with weights are down; -E2BIG, -EINVAL for a plan of another
+ * fabric, -ENOMEM.
  */
 int srpol_plan_weigh(const struct srpol_fabric *f,
 		     const struct srpol_links *links,

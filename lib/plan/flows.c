@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * A path for each flow, where a job says how many flows there are: weights leave
- * it to chance, or to each host by itself, which flows meet on a link.
+ * Assigns a path to each flow of jobs that announce their number of flows. With
+ * weights alone, it is left to chance or to each host which flows share a link.
  *
- * The greatest flows come first, each to the path that leaves its links least
- * loaded: the fullest of them decides, then the next (list scheduling: for equal
- * links and no more than one link that paths differ in, at most 4/3 of the optimum,
- * R. Graham 1969). Then each may move once more in a few rounds, if that lowers
- * what is fullest of the links that it changes by a twentieth. Flows that had a
- * path in the plan before begin there, so little moves when little changes.
+ * The largest flows are placed first. Each takes the path whose links are least
+ * loaded: the most loaded link of a path decides, then the next one, and so on
+ * (list scheduling: at most 4/3 of the optimum if links are equal and paths
+ * differ in no more than one link, R. Graham 1969). Then a flow may move in a
+ * few more rounds if that lowers the highest load of the links that the move
+ * affects by at least 5 %. Flows that had a path in the previous plan start
+ * with that path, so that small changes move few flows.
  *
- * Flows of the same GPUs and color are alike: a host is told how many take a path,
- * not which. So demands of these are one, whose flows have their mean size.
+ * Flows between the same GPUs in the same color are interchangeable: a host is
+ * told how many of them take a path, not which ones. Demands of such flows are
+ * therefore merged, and each flow counts with their mean size.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,17 +21,18 @@
 
 #include "plan.h"
 
-#define GAIN	0.95	/* a move lowers the ratio to that of it */
-#define ALIKE	1e-9	/* ratios that differ by less are the same */
+#define GAIN	0.95	/* factor that a move has to lower the load by */
+#define ALIKE	1e-9	/* relative difference of equal ratios */
 #define ROUNDS	3
 
 /**
- * struct state - of a call
- * @in: what is asked, without two demands of the same GPUs and color
- * @order: demands, the greatest flows first
- * @first: by demand: its part of @count; one more at the end
- * @count: by path of a demand: how many of its flows take it
- * @load: by directed link: bytes
+ * struct state - state of srpol_flows_place()
+ * @in: input, in which demands of the same GPUs and color are merged
+ * @order: indices of demands, those with the largest flows first
+ * @first: by demand: index of its first path in @count; one more entry at the
+ *	end
+ * @count: by path of a demand: number of its flows that take the path
+ * @load: bytes by directed link
  */
 struct state {
 	const struct srpol_flows_input *in;
@@ -40,12 +43,12 @@ struct state {
 };
 
 /**
- * struct choice - the paths of a demand
- * @demand: number
- * @size: bytes of a flow
- * @count: see struct state
- * @n: number of @routes
- * @routes: of paths; those of no links cannot be used
+ * struct choice - the paths that a demand can choose from
+ * @demand: index of the demand
+ * @size: bytes per flow
+ * @count: the demand's part of @count in struct state
+ * @n: number of its paths
+ * @routes: its paths; those that cannot be used have no links
  */
 struct choice {
 	uint32_t demand;
@@ -56,9 +59,10 @@ struct choice {
 };
 
 /**
- * struct ratios - of links to their capacity, the fullest first
- * @n: number of them
- * @r: bytes by bit/s
+ * struct ratios - loads of links relative to their capacity, the highest one
+ *	first
+ * @n: number of ratios
+ * @r: bytes per bit/s
  */
 struct ratios {
 	uint32_t n;
@@ -120,7 +124,10 @@ static bool takes(const struct srpol_route *route, uint32_t link)
 	return false;
 }
 
-/* With so much more on them; links of @but are left out. */
+/*
+ * Load ratios of the links of @route that are not in @but, with @more bytes
+ * added.
+ */
 static void ratios_of(const struct state *s, const struct srpol_route *route,
 		      const struct srpol_route *but, double more,
 		      struct ratios *out)
@@ -164,7 +171,7 @@ static void carry(struct state *s, const struct choice *c, uint32_t path,
 	c->count[path] += flows;
 }
 
-/* Where a flow that is nowhere goes; SRPOL_NONE: it has no path. */
+/* Best path for one more flow; SRPOL_NONE: no path can be used. */
 static uint32_t best_path(const struct state *s, const struct choice *c)
 {
 	struct ratios best = {}, now;
@@ -182,7 +189,7 @@ static uint32_t best_path(const struct state *s, const struct choice *c)
 	return at;
 }
 
-/* How many flows of a demand have no path yet. */
+/* Number of flows of a demand that have no path yet. */
 static uint32_t left_of(const struct state *s, const struct choice *c)
 {
 	uint32_t i, n = s->in->demands[c->demand].flows;
@@ -192,7 +199,7 @@ static uint32_t left_of(const struct state *s, const struct choice *c)
 	return n;
 }
 
-/* Flows that the plan before has stay, while their path can be used. */
+/* Puts flows on the paths that they have in the previous plan, where usable. */
 static int keep_demand(struct state *s, uint32_t demand)
 {
 	const struct srpol_demand *d = &s->in->demands[demand];
@@ -234,7 +241,7 @@ static double most(const struct ratios *a, const struct ratios *b)
 	return x > y ? x : y;
 }
 
-/* Whether a flow that leaves @from for @to makes things better. */
+/* Whether a move of one flow from path @from to path @to is worth it. */
 static bool gains(const struct state *s, const struct choice *c, uint32_t from,
 		  uint32_t to)
 {
@@ -250,7 +257,7 @@ static bool gains(const struct state *s, const struct choice *c, uint32_t from,
 	return most(&old, &new) < before * GAIN;
 }
 
-/* One flow of a path; the return is whether it moved. */
+/* Tries to move one flow off a path; returns whether it moved. */
 static bool move_flow(struct state *s, const struct choice *c, uint32_t from)
 {
 	uint32_t to;
@@ -299,11 +306,12 @@ static int place_all(struct state *s)
 }
 
 /**
- * srpol_flows_order() - which of two entries of a plan comes first
- * @x: the one
- * @y: other
+ * srpol_flows_order() - compare two entries of a plan
+ * @x: first entry
+ * @y: second entry
  *
- * Return: less than 0: the one, more: the other, 0: they are of the same flows.
+ * Return: negative if @x comes first, positive if @y does, 0 if both are for
+ * the same path.
  */
 int srpol_flows_order(const struct srpol_flows *x, const struct srpol_flows *y)
 {
@@ -350,7 +358,9 @@ static int write_plan(const struct state *s, struct srpol_plan *plan)
 }
 
 /**
- * struct ranked - a demand, to be sorted
+ * struct ranked - a demand in the list that is sorted by flow size
+ * @size: bytes per flow
+ * @demand: index of the demand
  */
 struct ranked {
 	double size;
@@ -383,7 +393,7 @@ static int sort(struct state *s)
 	return 0;
 }
 
-/* Room for the paths of all demands. */
+/* Fills in @first, and allocates @count. */
 static int make_room(struct state *s)
 {
 	struct srpol_path_set set;
@@ -403,7 +413,9 @@ static int make_room(struct state *s)
 }
 
 /**
- * struct wanted - a demand, to be merged
+ * struct wanted - a demand in the list that is merged
+ * @demand: the demand
+ * @allowed: its links, see struct srpol_flows_input
  */
 struct wanted {
 	struct srpol_demand demand;
@@ -462,13 +474,13 @@ static int place_merged(const struct srpol_flows_input *in,
 }
 
 /**
- * srpol_flows_place() - a path for each flow
- * @in: flows, and what they find
- * @plan: gets them, in place of those that it has
+ * srpol_flows_place() - assign a path to each flow
+ * @in: flows, and the load and plan they start from
+ * @plan: its entries for flows are replaced by the result
  *
  * Flows that have no usable path are left out. O(flows * paths).
  *
- * Return: 0, -EINVAL for GPUs that are not there, -ENOMEM.
+ * Return: 0, -EINVAL for GPUs that do not exist, -ENOMEM.
  */
 int srpol_flows_place(const struct srpol_flows_input *in,
 		      struct srpol_plan *plan)
@@ -506,9 +518,9 @@ static bool is_alike(const struct srpol_flows *a, const struct srpol_flows *b)
 }
 
 /**
- * srpol_flows_alike() - so many entries are between two GPUs in a color
+ * srpol_flows_alike() - number of entries with the same GPUs and color
  * @plan: plan
- * @at: the first of them
+ * @at: index of the first of them
  */
 uint32_t srpol_flows_alike(const struct srpol_plan *plan, uint32_t at)
 {
@@ -520,16 +532,17 @@ uint32_t srpol_flows_alike(const struct srpol_plan *plan, uint32_t at)
 }
 
 /**
- * srpol_flows_find() - paths of flows between two GPUs
+ * srpol_flows_find() - find the paths of the flows between two GPUs
  * @plan: plan
- * @src: GPU
- * @dst: GPU
- * @color: of the policies, 0: those that have none of their own
- * @n: result: number of entries, 0: the plan has none
+ * @src: source GPU
+ * @dst: destination GPU
+ * @color: color of the policies; 0: policies whose color has no entries of its
+ *	own
+ * @n: result: number of entries; 0: the plan has none
  *
  * O(log flows).
  *
- * Return: the first one.
+ * Return: the first entry; valid only if *@n is not 0.
  */
 const struct srpol_flows *srpol_flows_find(const struct srpol_plan *plan,
 					   uint32_t src, uint32_t dst,

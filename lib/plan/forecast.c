@@ -30,13 +30,13 @@ static json_t *one_to_json(const struct srpol_fabric *f,
 }
 
 /**
- * srpol_forecasts_write() - as text
+ * srpol_forecasts_write() - write the forecast of a host as text
  * @f: finished fabric
- * @topology: its digest
- * @host: node that says so
- * @from: what it says
+ * @topology: digest of the topology
+ * @host: node whose forecast it is
+ * @from: forecast
  *
- * Return: to be freed, NULL without memory.
+ * Return: text to be freed, NULL without memory.
  */
 char *srpol_forecasts_write(const struct srpol_fabric *f, const char *topology,
 			    uint32_t host, const struct srpol_forecasts *from)
@@ -117,7 +117,7 @@ static int by_what(const void *a, const void *b)
 	return (x->start_ms > y->start_ms) - (x->start_ms < y->start_ms);
 }
 
-/* Who says the same twice wants it to count twice. */
+/* Refuses duplicates, which would be counted twice. */
 static int check_twice(const struct srpol_forecasts *from,
 		       struct srpol_error *err)
 {
@@ -194,20 +194,21 @@ static int read_all(const struct srpol_fabric *f, const char *topology,
 }
 
 /**
- * srpol_forecasts_read() - what a host says
+ * srpol_forecasts_read() - read the forecast of a host
  * @f: finished fabric
- * @topology: its digest
- * @host: node whose word it is, by its key; SRPOL_NONE: none
- * @now_ms: milliseconds since 1970
+ * @topology: digest of the topology
+ * @host: node whose key the text was found under; SRPOL_NONE: no such node
+ * @now_ms: present time in milliseconds since 1970
  * @text: JSON
- * @len: bytes of it
+ * @len: length of @text in bytes
  * @to: result, to be freed; empty after an error
- * @err: what is wrong
+ * @err: reason of a failure
  *
- * What is over already is in the result as well.
+ * Demands that have ended already are part of the result.
  *
- * Return: 0, -EINVAL, -ENOENT for a destination that is not there, -EPERM for
- * the word of another host, -E2BIG, -ENOMEM.
+ * Return: 0, -EINVAL, -ENOENT for a GPU that does not exist or is on the same
+ * host, -EPERM for the forecast of another host, -E2BIG if the text is too long
+ * or "demands" is not a list of allowed length, -ENOMEM.
  */
 int srpol_forecasts_read(const struct srpol_fabric *f, const char *topology,
 			 uint32_t host, uint64_t now_ms, const char *text,
@@ -230,8 +231,8 @@ int srpol_forecasts_read(const struct srpol_fabric *f, const char *topology,
 }
 
 /**
- * srpol_forecasts_free() - end of what a host says
- * @forecasts: it
+ * srpol_forecasts_free() - free the content of a forecast
+ * @forecasts: forecast, empty afterwards
  */
 void srpol_forecasts_free(struct srpol_forecasts *forecasts)
 {
@@ -248,9 +249,10 @@ static int most_first(const void *a, const void *b)
 }
 
 /**
- * srpol_forecasts_cut() - keep those with the most bytes
- * @forecasts: sorted by bytes afterwards; what goes is added to its rest
- * @n: so many
+ * srpol_forecasts_cut() - keep only the demands with the most bytes
+ * @forecasts: forecast; sorted by bytes afterwards, and what is removed is
+ *	added to its @n_rest and @rest
+ * @n: number of demands to keep
  */
 void srpol_forecasts_cut(struct srpol_forecasts *forecasts, uint32_t n)
 {
@@ -270,12 +272,12 @@ void srpol_forecasts_cut(struct srpol_forecasts *forecasts, uint32_t n)
 }
 
 /**
- * srpol_forecast_rate() - what is sent if it is sent evenly
- * @bytes: in all, or in each period
- * @duration_ms: for so long, 0: nobody knows
- * @period_ms: again after so long, 0: once
+ * srpol_forecast_rate() - mean rate of a demand
+ * @bytes: bytes in total, or in each period
+ * @duration_ms: time in which the bytes are sent once; 0: unknown
+ * @period_ms: the bytes are sent again after this time; 0: they are sent once
  *
- * Return: bit/s, 0: nobody knows.
+ * Return: bit/s, 0: unknown.
  */
 uint64_t srpol_forecast_rate(uint64_t bytes, uint64_t duration_ms,
 			     uint64_t period_ms)

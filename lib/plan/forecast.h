@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1 */
 /*
- * Forecasts: what a host says that its applications will send to other hosts,
- * as text from the host to the global engine. Pure.
+ * Forecasts: a host tells the global engine, as text, what its applications
+ * will send to other hosts. All functions are pure.
  *
  *	{ "version": 1, "host": NAME, "topology": DIGEST, "demands": [
  *	  { "rail": N, "dst": HOST, "dst_rail": N, "bytes": B, "start_ms": T,
  *	    "duration_ms": D, "period_ms": P }, ... ],
  *	  "rest": { "demands": N, "bytes": B } }
  *
- * Times are milliseconds; T is since 1970, as clocks of hosts and engines are
- * taken to agree. The bytes are sent once in the duration, or once in each
- * period of it. Rails are 0 and the source's if they are left out, the period
- * is 0: sent once. Members that are not known are passed over, so that later
- * hosts may say more; another version is refused.
+ * Times are in milliseconds. T counts from 1970; the clocks of hosts and
+ * engines are assumed to agree. B bytes are sent once within D, or once in each
+ * period P until D has passed. If "rail" is missing it is 0, if "dst_rail" is
+ * missing it is the source's rail, and if "period_ms" is missing it is 0: the
+ * bytes are sent once. Readers ignore unknown members, so that newer hosts may
+ * add some, but refuse any other version.
  */
 #ifndef _SRPOL_FORECAST_H
 #define _SRPOL_FORECAST_H
@@ -20,19 +21,20 @@
 #include "plan.h"
 
 #define SRPOL_FORECAST_VERSION	1
-#define SRPOL_FORECASTS_MAX	256		/* of a host */
-#define SRPOL_FORECAST_MS_MAX	86400000	/* ahead, long, and a period */
-#define SRPOL_FORECAST_SKEW_MS	60000		/* that clocks may be apart */
+#define SRPOL_FORECASTS_MAX	256		/* demands per host */
+#define SRPOL_FORECAST_MS_MAX	86400000	/* limit of all times */
+#define SRPOL_FORECAST_SKEW_MS	60000		/* tolerated clock difference */
 #define SRPOL_FORECAST_TEXT_MAX	(64 << 10)	/* bytes of text */
 
 /**
- * struct srpol_forecast - what one GPU will send to another
- * @src: GPU of the host that says so
+ * struct srpol_forecast - what one GPU will send to another one
+ * @src: GPU of the host that sends the forecast
  * @dst: GPU of another host
- * @bytes: in all, or in each period
- * @start_ms: when it begins, milliseconds since 1970
- * @end_ms: when it is over, or not worth believing any more
- * @period_ms: again after so long, 0: once
+ * @bytes: bytes in total, or in each period
+ * @start_ms: when sending begins, in milliseconds since 1970
+ * @end_ms: when sending ends or the forecast expires, in milliseconds since
+ *	1970
+ * @period_ms: @bytes are sent again after this time; 0: they are sent once
  */
 struct srpol_forecast {
 	uint32_t src;
@@ -44,11 +46,11 @@ struct srpol_forecast {
 };
 
 /**
- * struct srpol_forecasts - all that a host says
+ * struct srpol_forecasts - the whole forecast of a host
  * @n: number of @list
- * @list: those with the most bytes
- * @n_rest: demands that are not in there
- * @rest: bytes of these
+ * @list: the demands with the most bytes
+ * @n_rest: number of demands that are not in @list
+ * @rest: bytes of the demands that are not in @list
  */
 struct srpol_forecasts {
 	uint32_t n;

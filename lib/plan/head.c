@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1
-/*
- * The head: the one small key that says which epoch is in force.
- */
+/* The head: a single small key that tells which epoch is in force. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -10,10 +8,10 @@
 #include "plan.h"
 #include "srpol_lib.h"
 
-#define VERSION		2	/* of plans: 1 had one index for all leaves */
+#define VERSION		2	/* version of plans; 1 had no pages */
 
 /**
- * srpol_head_write() - text of a head
+ * srpol_head_write() - write a head as text
  * @head: head
  *
  * Return: text to be freed, NULL without memory.
@@ -51,11 +49,11 @@ static int read_all(const json_t *o, struct srpol_head *head)
 }
 
 /**
- * srpol_head_read() - a head from its text
+ * srpol_head_read() - read a head from its text
  * @text: text
- * @len: bytes of it
+ * @len: length of @text in bytes
  * @head: result
- * @err: what is wrong
+ * @err: reason of a failure
  *
  * Return: 0 or -EINVAL.
  */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Time goes in ticks: what begins within one is there from its beginning, what
- * ends within one is there up to its end. So nothing that is short is missed,
- * and loads are computed as often as there are ticks at most.
+ * Time is divided into ticks. A demand that begins within a tick counts from
+ * the start of that tick, and one that ends within a tick counts until the end
+ * of it. So even a short demand is never missed, and loads are computed at most
+ * once per tick.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,15 +16,15 @@
 #define NEVER	UINT32_MAX
 
 /**
- * struct walk - from now to the last horizon
- * @first: by demand: tick at which it begins
- * @last: likewise the one at which it is over
- * @some: demands that begin or end at a tick
- * @change: what they put on links
- * @load: bit/s by directed link
- * @n: ticks to the last horizon
- * @busy: by tick: something begins or ends there
- * @active: demands that are offered
+ * struct walk - state while time passes from now to the last horizon
+ * @first: by demand: tick at which it begins; NEVER: its rate is unknown
+ * @last: by demand: tick at which it has ended
+ * @some: scratch: demands that begin or end at one tick
+ * @change: scratch: load of @some by directed link
+ * @load: present load in bit/s by directed link
+ * @n: tick of the last horizon
+ * @busy: by tick: some demand begins or ends there
+ * @active: number of demands that are sending
  */
 struct walk {
 	uint32_t *first;
@@ -40,7 +41,7 @@ static uint32_t tick_of(double seconds, bool up)
 {
 	double ticks = seconds * SRPOL_HORIZON_TICKS;
 
-	/* a tenth of a second is none that doubles have */
+	/* doubles cannot represent a tenth of a second exactly */
 	ticks = up ? ceil(ticks - 1e-6) : floor(ticks + 1e-6);
 	return ticks < NEVER ? ticks : NEVER;
 }
@@ -86,7 +87,9 @@ static void walk_free(struct walk *w)
 	free(w->busy);
 }
 
-/* Those that begin at a tick, or end there; how many. */
+/*
+ * Puts the demands that begin or end at a tick in @some; returns their number.
+ */
 static uint32_t collect(struct walk *w, const struct srpol_outlook *o,
 			uint32_t tick, bool ends)
 {
@@ -124,13 +127,15 @@ static double part_of(const struct srpol_outlook *o, const double *load,
 {
 	uint64_t capacity = o->links->links[link].capacity;
 
-	/* what was added and taken away again leaves next to nothing */
+	/* adding and subtracting a load leaves a rounding error */
 	if (load[link] < 0.5)
 		return 0;
 	return capacity ? load[link] / capacity : INFINITY;
 }
 
-/* The hottest link, and how many have more than they carry. */
+/*
+ * The link with the highest relative load, and the number of overloaded links.
+ */
 static uint32_t look(const struct srpol_outlook *o, const double *load,
 		     uint32_t *overloaded)
 {
@@ -192,7 +197,7 @@ static int walk(struct srpol_outlook *o)
 	return ret;
 }
 
-/* When demands will have been sent. */
+/* Computes when demands will have been sent. */
 static int complete(struct srpol_outlook *o)
 {
 	struct srpol_demand *demands = calloc(o->n + 1UL, sizeof(*demands));
@@ -216,10 +221,11 @@ static int complete(struct srpol_outlook *o)
 }
 
 /**
- * srpol_outlook_run() - what there will be
- * @o: given and results, see there
+ * srpol_outlook_run() - predict loads and the end of demands
+ * @o: input and results
  *
- * Return: 0, or -ENOMEM; srpol_outlook_free() in any case.
+ * Return: 0, -EINVAL for a plan of another fabric or a GPU that does not exist,
+ * -ENOMEM. The caller calls srpol_outlook_free() also after an error.
  */
 int srpol_outlook_run(struct srpol_outlook *o)
 {
@@ -240,8 +246,8 @@ int srpol_outlook_run(struct srpol_outlook *o)
 }
 
 /**
- * srpol_outlook_free() - end of results
- * @o: given back
+ * srpol_outlook_free() - free the results of srpol_outlook_run()
+ * @o: outlook
  */
 void srpol_outlook_free(struct srpol_outlook *o)
 {

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1 */
 /*
- * Horizons: what demands that begin and end will put on links, by the plan in
- * force, and when they will have been sent. Pure.
+ * Horizons: the load that demands will put on links under the plan in force, at
+ * given times in the future, and when all their bytes will have been sent. All
+ * functions are pure.
  *
- * A demand is taken to be offered evenly between its begin and its end; a link
- * is overloaded if more is offered than it carries. When it will have been sent
- * is another question: there demands take what there is, as lib/alg's maxmin
- * shares it.
+ * To compute loads, a demand is assumed to send at a constant rate between its
+ * begin and its end; a link is overloaded if its load exceeds its capacity. To
+ * compute when a demand will have been sent, demands instead get the max-min
+ * fair rates of lib/alg's maxmin.c.
  */
 #ifndef _SRPOL_HORIZON_H
 #define _SRPOL_HORIZON_H
 
 #include "plan.h"
 
-#define SRPOL_HORIZON_TICKS	10	/* in a second */
+#define SRPOL_HORIZON_TICKS	10	/* ticks per second */
 
 /**
- * struct srpol_timed - a demand in time
- * @demand: its bytes: those that are left of it, or of one period
- * @start: seconds from now at which it begins, not below 0
- * @end: likewise ends, INFINITY: it does not
- * @rate: bit/s that are offered meanwhile, 0: nobody knows
+ * struct srpol_timed - a demand with its begin and end
+ * @demand: its bytes are those that are left to be sent, or those of one period
+ * @start: seconds from now at which it begins, not negative
+ * @end: seconds from now at which it ends; INFINITY: it does not end
+ * @rate: bit/s that it sends between @start and @end; 0: unknown
  */
 struct srpol_timed {
 	struct srpol_demand demand;
@@ -30,12 +31,13 @@ struct srpol_timed {
 };
 
 /**
- * struct srpol_horizon - what there will be
- * @at: seconds from now, given
- * @active: demands that are offered then
- * @ended: demands whose bytes have been sent by then
- * @overloaded: links with more than they carry
- * @hottest: directed link with the most, for what it carries, SRPOL_NONE: none
+ * struct srpol_horizon - the predicted state at one time
+ * @at: seconds from now; set by the caller, all other members are results
+ * @active: number of demands that are sending at that time
+ * @ended: number of demands whose bytes will have been sent by then
+ * @overloaded: number of directed links whose load exceeds their capacity
+ * @hottest: directed link with the highest load relative to its capacity;
+ *	SRPOL_NONE: no link has any load
  * @load: bit/s by directed link
  */
 struct srpol_horizon {
@@ -48,22 +50,26 @@ struct srpol_horizon {
 };
 
 /**
- * struct srpol_outlook - all of them
+ * struct srpol_outlook - input and results of srpol_outlook_run()
  * @fabric: finished fabric
  * @links: state of the links
- * @plan: what hosts are told
- * @timed: demands
- * @n: number of them
- * @base: bit/s by directed link that are there in any case, NULL: none
- * @horizons: in order of time; @at is given
- * @n_horizons: number of them
- * @no_finish: given: leave out @finish and @ended, which take most of the time
- * @finish: result, by demand: seconds at which it has been sent, INFINITY: never
- * @untimed: result: demands of which nobody knows the rate
- * @link: result: directed link that is overloaded first, within the last
- *	horizon; of several the one with the most for what it carries; SRPOL_NONE
- * @when: result: seconds
- * @load: result: bit/s there then
+ * @plan: the plan that hosts use
+ * @timed: the demands
+ * @n: number of @timed
+ * @base: bit/s by directed link of other traffic that is always present; NULL:
+ *	there is none
+ * @horizons: sorted by time; the caller sets @at of each
+ * @n_horizons: number of @horizons
+ * @no_finish: set by the caller to skip @finish and @ended, which take most of
+ *	the time
+ * @finish: result, by demand: seconds from now at which it has been sent;
+ *	INFINITY: never
+ * @untimed: result: number of demands whose rate is unknown
+ * @link: result: directed link that is overloaded first, not later than the
+ *	last horizon; if several are, the one with the highest load relative to
+ *	its capacity; SRPOL_NONE: no link is overloaded
+ * @when: result: seconds from now at which @link is overloaded
+ * @load: result: bit/s on @link at that time
  */
 struct srpol_outlook {
 	const struct srpol_fabric *fabric;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * The index of an epoch: a line that says what it is, then a line per page,
- * {"digest":D,"epoch":E,"page":NUMBER}, sorted by number. Its digest is in the
- * head. The first line also has "limits":[[COLOR,RATE],...], by color, if there
- * are some.
+ * The index of an epoch. Its first line describes the epoch; a line per page
+ * follows, {"digest":D,"epoch":E,"page":NUMBER}, sorted by number. The digest
+ * of the index is in the head. If there are rate limits, the first line has
+ * them as "limits":[[COLOR,RATE],...], sorted by color.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "plan.h"
 #include "srpol_lib.h"
 
-/* NULL: none */
+/* Returns NULL if there are no limits. */
 static json_t *limits_to_json(const struct srpol_index *index)
 {
 	json_t *list = index->n_limits ? json_array() : NULL;
@@ -27,7 +27,7 @@ static json_t *limits_to_json(const struct srpol_index *index)
 }
 
 /**
- * srpol_index_write() - text of an index
+ * srpol_index_write() - write an index as text
  * @index: index
  *
  * Return: text to be freed, NULL without memory.
@@ -92,9 +92,9 @@ static int read_limits(const json_t *list, struct srpol_index *index)
 }
 
 /**
- * struct reading - a text that is read
+ * struct reading - state while an index is read
  * @index: result
- * @len: bytes of the text
+ * @len: length of the text in bytes
  */
 struct reading {
 	struct srpol_index *index;
@@ -153,11 +153,11 @@ static int read_line(json_t *o, uint32_t nth, void *data)
 }
 
 /**
- * srpol_index_read() - an index from its text
+ * srpol_index_read() - read an index from its text
  * @text: text
- * @len: bytes of it
- * @index: result, to be freed in any case
- * @err: what is wrong
+ * @len: length of @text in bytes
+ * @index: result, to be freed also after an error
+ * @err: reason of a failure
  *
  * Return: 0, -EINVAL, -ENOMEM.
  */
@@ -177,8 +177,8 @@ int srpol_index_read(const char *text, size_t len, struct srpol_index *index,
 }
 
 /**
- * srpol_index_free() - end of an index
- * @index: it
+ * srpol_index_free() - free the content of an index
+ * @index: index
  */
 void srpol_index_free(struct srpol_index *index)
 {
@@ -196,16 +196,16 @@ static int by_page(const void *key, const void *entry)
 }
 
 /**
- * srpol_index_find() - a page
+ * srpol_index_find() - find a page
  * @index: index
- * @page: its number
+ * @page: number of the page
  *
- * Return: its entry, NULL if there is nothing on it.
+ * Return: entry of the page, NULL if the plan has nothing for its leaves.
  */
 const struct srpol_index_entry *srpol_index_find(const struct srpol_index *index,
 						 uint32_t page)
 {
-	/* an empty one need not have entries at all */
+	/* @entries may be NULL if there are none */
 	return index->n ? bsearch(&page, index->entries, index->n,
 				  sizeof(*index->entries), by_page) : NULL;
 }

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1
-/* A plan from plans of several colors. */
+/* Combines plans of several colors into one plan. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "plan.h"
 
 /**
- * struct piece - a pair of a part
+ * struct piece - a pair of leaves of one part
+ * @from: source leaf
+ * @to: destination leaf
+ * @color: color of the part
+ * @part: index of the part
+ * @pair: index of the pair in the part's plan
  */
 struct piece {
 	uint32_t from;
@@ -74,13 +79,14 @@ static void append(struct srpol_plan *plan, const struct srpol_plan_part *parts,
 }
 
 /**
- * srpol_plan_join() - a plan from parts
- * @parts: the first one that has a pair of leaves in a color counts
- * @n: number of them
+ * srpol_plan_join() - combine plans into one plan
+ * @parts: plans; if several have a pair of leaves in the same color, the first
+ *	one counts
+ * @n: number of @parts
  *
- * O(pairs log pairs).
+ * Only weights are combined, not the paths of flows. O(pairs log pairs).
  *
- * Return: the plan, NULL without memory.
+ * Return: plan to be freed, NULL without memory.
  */
 struct srpol_plan *srpol_plan_join(const struct srpol_plan_part *parts,
 				   uint32_t n)

@@ -6,8 +6,8 @@
 
 /**
  * srpol_jsonl_put() - write a line
- * @out: to be written to
- * @line: object, whose reference it takes; NULL fails
+ * @out: stream to write to
+ * @line: object; this function takes over the reference. NULL is an error
  *
  * Return: 0 or -ENOMEM.
  */
@@ -22,14 +22,15 @@ int srpol_jsonl_put(FILE *out, json_t *line)
 }
 
 /**
- * srpol_jsonl_read() - take all lines of a text
+ * srpol_jsonl_read() - handle all lines of a text
  * @text: text
- * @len: bytes of it
- * @take: takes one
- * @data: for @take
- * @n: number of lines that were taken, also after an error
+ * @len: length of @text in bytes
+ * @take: called for each line
+ * @data: argument for @take
+ * @n: result: number of lines that @take accepted, also after an error
  *
- * Return: 0, -EINVAL if a line is no JSON or has no end, or what @take said.
+ * Return: 0, -EINVAL if a line is not JSON or has no newline, or an error of
+ * @take.
  */
 int srpol_jsonl_read(const char *text, size_t len, srpol_jsonl_fn take,
 		     void *data, uint32_t *n)
@@ -51,12 +52,12 @@ int srpol_jsonl_read(const char *text, size_t len, srpol_jsonl_fn take,
 }
 
 /**
- * srpol_word_take() - copy a word
+ * srpol_word_take() - copy a string into an array
  * @to: result
- * @size: bytes of it
- * @from: word
+ * @size: size of @to in bytes
+ * @from: string
  *
- * Return: whether there was room.
+ * Return: whether @from fits with its NUL; if not, @to is unchanged.
  */
 bool srpol_word_take(char *to, size_t size, const char *from)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1 */
 /*
- * JSON lines: text with an object per line, in one way only: members sorted, no blanks.
+ * JSON lines: text with one object per line. An object has exactly one form:
+ * its members are sorted, and there is no white space.
  */
 #ifndef _SRPOL_PLAN_JSONL_H
 #define _SRPOL_PLAN_JSONL_H
@@ -12,12 +13,12 @@
 #include <stdio.h>
 
 /**
- * typedef srpol_jsonl_fn - take a line
- * @o: object
- * @nth: which line it is, from 0
- * @data: for it
+ * typedef srpol_jsonl_fn - handle one line
+ * @o: object of the line
+ * @nth: number of the line, from 0
+ * @data: the caller's argument of srpol_jsonl_read()
  *
- * Return: 0 or a negative errno, which ends the reading.
+ * Return: 0, or a negative errno, which ends the reading.
  */
 typedef int (*srpol_jsonl_fn)(json_t *o, uint32_t nth, void *data);
 

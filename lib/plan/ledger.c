@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Bandwidth that is kept for the demands of jobs. What a hold takes of a link
- * follows from the weights that hosts really have: those of its color's plan,
- * in which the holds of a color that share a pair of leaves are one.
+ * Bandwidth reservations for the demands of jobs. The bandwidth that a
+ * reservation takes of a link follows from the weights that hosts really use:
+ * those of the plan of its color, in which all reservations of a color that
+ * share a pair of leaves also share its weights.
  *
- * Until hosts have acknowledged other weights they may use the old ones, so a
- * demand takes the greater of both of each link. A link is full to the bit:
- * sums are rounded to whole bit/s.
+ * Until hosts have acknowledged new weights they may still use the old ones, so
+ * on each link a demand is counted with the greater of both loads. A link may
+ * be reserved completely: sums are rounded to whole bit/s before they are
+ * compared with its capacity.
  */
 #include <errno.h>
 #include <math.h>
@@ -17,9 +19,11 @@
 #include "srpol_lib.h"
 
 /**
- * srpol_rate_add() - a sum of rates that does not wrap around
+ * srpol_rate_add() - add two rates without overflow
  * @a: bit/s
  * @b: bit/s
+ *
+ * Return: the sum in bit/s, UINT64_MAX if it is greater than that.
  */
 uint64_t srpol_rate_add(uint64_t a, uint64_t b)
 {
@@ -33,14 +37,15 @@ static bool enters_fabric(const struct srpol_fabric *f,
 }
 
 /**
- * srpol_hold_rates() - bit/s of each demand
+ * srpol_hold_rates() - the rate of each demand of a reservation
  * @f: finished fabric
- * @hold: hold
+ * @hold: reservation
  *
- * The busiest GPU sends or receives @hold->rate; with that all demands end at
- * the same time.
+ * The busiest GPU sends or receives @hold->rate, and all demands end at the
+ * same time.
  *
- * Return: to be freed; 0 for what stays in a host; NULL without memory.
+ * Return: bit/s by demand, to be freed; 0 for a demand within one host. NULL
+ * without memory.
  */
 double *srpol_hold_rates(const struct srpol_fabric *f,
 			 const struct srpol_hold *hold)
@@ -71,7 +76,11 @@ double *srpol_hold_rates(const struct srpol_fabric *f,
 	return rate;
 }
 
-/* Under one leaf there is nothing to plan: planes share by what NICs carry. */
+/*
+ * Weights of a demand between GPUs on the same leaf, which is in no plan:
+ * planes get weights in proportion to the rates of their NICs. Returns 0 if
+ * some plane has different leaves.
+ */
 static int weigh_under_leaf(const struct srpol_ledger *ledger,
 			    const struct srpol_path_set *set, uint32_t *weight)
 {
@@ -83,13 +92,16 @@ static int weigh_under_leaf(const struct srpol_ledger *ledger,
 			return 0;
 		rate = srpol_links_nic_rate(ledger->fabric, ledger->links,
 					    set->pair[p].src, set->pair[p].dst);
-		/* in Mbit/s, at least 1 of what is up */
+		/* in Mbit/s, and at least 1 for NICs that are up */
 		weight[set->pair[p].first] = rate ? rate / 1000000 + 1 : 0;
 	}
 	return set->n;
 }
 
-/* The weights of a demand by @plan; 0: it has no path. */
+/*
+ * Weights of a demand according to @plan: their number, 0 if the demand has no
+ * path, or a negative errno.
+ */
 static int weigh(const struct srpol_ledger *ledger,
 		 const struct srpol_plan *plan, const struct srpol_demand *d,
 		 const struct srpol_path_set *set, uint32_t *weight)
@@ -101,7 +113,10 @@ static int weigh(const struct srpol_ledger *ledger,
 }
 
 /**
- * struct mix - demands of several holds that are placed already
+ * struct mix - placed demands of several reservations
+ * @demands: demands; @bytes is the rate in bit/s
+ * @placement: their paths
+ * @n: number of @demands
  */
 struct mix {
 	struct srpol_demand *demands;
@@ -160,7 +175,10 @@ static const struct srpol_plan *plan_of(const struct srpol_hold *hold, bool old)
 	return old ? hold->old : hold->new;
 }
 
-/* The weights of a color, with those of @extra, if there is one. */
+/*
+ * The plan of a color, made from the old or new weights of all its reservations
+ * and of @extra, which may be NULL.
+ */
 static struct srpol_plan *blend(const struct srpol_ledger *ledger,
 				uint32_t color, const struct srpol_hold *extra,
 				bool old)
@@ -194,11 +212,11 @@ static struct srpol_plan *blend(const struct srpol_ledger *ledger,
 }
 
 /**
- * srpol_ledger_plan() - the weights of a color that hosts are to be told
- * @ledger: all holds
+ * srpol_ledger_plan() - the weights of a color that hosts are told to use
+ * @ledger: all reservations
  * @color: color
  *
- * Return: without colors, to be freed; NULL without memory.
+ * Return: a plan whose pairs have color 0, to be freed; NULL without memory.
  */
 struct srpol_plan *srpol_ledger_plan(const struct srpol_ledger *ledger,
 				     uint32_t color)
@@ -206,7 +224,9 @@ struct srpol_plan *srpol_ledger_plan(const struct srpol_ledger *ledger,
 	return blend(ledger, color, NULL, false);
 }
 
-/* What a demand puts on links by @plan; *@stuck if it has no path. */
+/*
+ * Adds the load of a demand according to @plan; sets *@stuck if it has no path.
+ */
 static int spread(const struct srpol_ledger *ledger,
 		  const struct srpol_plan *plan, const struct srpol_demand *d,
 		  const struct srpol_path_set *set, double rate, double *load,
@@ -233,14 +253,16 @@ static int spread(const struct srpol_ledger *ledger,
 }
 
 /**
- * struct pages - loads by the old and by the new weights of a demand
+ * struct pages - loads of a demand by its old and by its new weights
+ * @old: bit/s by directed link, all 0 between two demands
+ * @new: likewise
  */
 struct pages {
 	double *old;
 	double *new;
 };
 
-/* Of each link the greater one; the pages are empty again. */
+/* Adds the greater load of each link to @load and clears both pages. */
 static void add_greater(const struct srpol_fabric *f,
 			const struct srpol_path_set *set, struct pages *pages,
 			double *load)
@@ -300,15 +322,15 @@ static int load_hold(const struct srpol_ledger *ledger,
 }
 
 /**
- * srpol_ledger_add() - add the load of a color's holds
- * @ledger: all holds
+ * srpol_ledger_add() - add the load of all reservations of a color
+ * @ledger: all reservations
  * @color: color
- * @extra: one more hold of that color, or NULL
- * @transition: hosts may still have old weights
- * @load: bit/s per directed link
- * @of: a hold that is looked at by itself, NULL: none
- * @alone: what of @load is its load, NULL: not wanted
- * @stuck: set if a demand of it has no path; may be NULL
+ * @extra: one more reservation of that color, or NULL
+ * @transition: also count the old weights that hosts may still use
+ * @load: bit/s by directed link, to which the load is added
+ * @of: reservation whose own load is of interest, NULL: none
+ * @alone: the load of @of by itself is added here; NULL: not wanted
+ * @stuck: set if a demand of @of has no path; may be NULL
  *
  * Return: 0, -ENOMEM.
  */
@@ -359,11 +381,14 @@ static bool is_first_of_color(const struct srpol_ledger *ledger, uint32_t i)
 }
 
 /**
- * srpol_ledger_add_others() - add the load of all holds of other colors
- * @ledger: all holds
- * @color: this one not, 0: all of them
- * @transition: hosts may still have old weights
- * @load: bit/s per directed link
+ * srpol_ledger_add_others() - add the load of the reservations of all other
+ *	colors
+ * @ledger: all reservations
+ * @color: color to be left out, 0: none
+ * @transition: also count the old weights that hosts may still use
+ * @load: bit/s by directed link, to which the load is added
+ *
+ * Return: 0, -ENOMEM.
  */
 int srpol_ledger_add_others(const struct srpol_ledger *ledger, uint32_t color,
 			    bool transition, double *load)
@@ -381,9 +406,10 @@ int srpol_ledger_add_others(const struct srpol_ledger *ledger, uint32_t color,
 }
 
 /**
- * srpol_ledger_load() - what is kept of links
- * @ledger: all holds
- * @load: result: bit/s per directed link, while hosts may have old weights
+ * srpol_ledger_load() - the bandwidth of links that is reserved
+ * @ledger: all reservations
+ * @load: result: bit/s by directed link, including old weights that hosts may
+ *	still use
  *
  * Return: 0, -ENOMEM.
  */
@@ -394,10 +420,11 @@ int srpol_ledger_load(const struct srpol_ledger *ledger, double *load)
 }
 
 /**
- * srpol_ledger_load_one() - what is kept of links for a hold
- * @ledger: all holds
- * @hold: number of it
- * @load: result: bit/s per directed link, by the new weights
+ * srpol_ledger_load_one() - the bandwidth of links that is reserved by one
+ *	reservation
+ * @ledger: all reservations
+ * @hold: index of the reservation in @ledger
+ * @load: result: bit/s by directed link, according to the new weights
  *
  * Return: 0, -ENOLINK if a demand has no path, -ENOMEM.
  */

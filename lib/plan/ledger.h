@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1 */
-/* What ledger.c, offer.c and settle.c share. */
+/* Internal functions that ledger.c, offer.c and settle.c share. */
 #ifndef _SRPOL_LEDGER_H
 #define _SRPOL_LEDGER_H
 
 #include "plan.h"
 
-/* A load fits if it does in whole bit/s. */
+/*
+ * A load fits if it does not exceed the capacity after rounding to whole bit/s.
+ */
 static inline bool srpol_load_fits(double load, uint64_t capacity)
 {
 	return load <= (double)capacity + 0.5;

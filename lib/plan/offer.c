@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * Whether bandwidth can be kept for a job, on which paths, and if not, how much
- * of it could. Its demands are placed on what others leave, by "wecmp" or, where
- * that does not fit, by "minmax"; what fits is found by trying it with
- * the weights that hosts would have.
+ * Decides whether bandwidth can be reserved for a job, on which paths, and if
+ * not, how much can be. The demands of the job are placed on the capacity that
+ * other reservations leave, by "wecmp" or, if the result does not fit, by
+ * "minmax". Whether a rate fits is found out by computing the load under the
+ * weights that hosts would have.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,20 +14,20 @@
 #include "ledger.h"
 #include "srpol_lib.h"
 
-#define UNIT	1000000		/* what could be kept is told in Mbit/s */
-#define TRIES	8		/* so often */
-#define TOO_MUCH	(2 * SRPOL_RATE_MAX * SRPOL_CABLES_MAX)	/* for any link */
+#define UNIT	1000000		/* granularity of srpol_offer.most: 1 Mbit/s */
+#define TRIES	8		/* rates that most_of() tries */
+#define TOO_MUCH	(2 * SRPOL_RATE_MAX * SRPOL_CABLES_MAX)	/* rate cap */
 
 /**
- * struct trial - what is tried
- * @ledger: holds there are
- * @want: the one that is wanted, and its new weights
- * @others: bit/s per link of other colors, by old and new weights
- * @others_new: likewise, by new weights only
- * @own: bit/s per link of this color without @want's new weights
- * @rest: likewise without its old ones
- * @load: room
- * @uses: room: of @load by @want alone
+ * struct trial - a request for bandwidth that is being examined
+ * @ledger: existing reservations
+ * @want: the requested reservation, with the weights that are being tried
+ * @others: bit/s by link of other colors, by old and new weights
+ * @others_new: bit/s by link of other colors, by new weights only
+ * @own: bit/s by link of this color without the new weights of @want
+ * @rest: bit/s by link of this color without @want
+ * @load: scratch: bit/s by link of this color with @want
+ * @uses: scratch: the part of @load that is due to @want
  */
 struct trial {
 	const struct srpol_ledger *ledger;
@@ -82,8 +83,9 @@ static uint64_t capacity(const struct trial *t, uint32_t link)
 }
 
 /*
- * The load of the color, and what @want alone takes in the end. -ENOLINK: one
- * of its demands has no path.
+ * Computes the load of the color in @t->load and, unless in transition, the
+ * part that is due to @want in @t->uses. Returns -ENOLINK if a demand of @want
+ * has no path.
  */
 static int load_of(struct trial *t, bool transition)
 {
@@ -101,7 +103,7 @@ static int load_of(struct trial *t, bool transition)
 	return ret ?: stuck ? -ENOLINK : 0;
 }
 
-/* Do hosts have weights of this color that others will take the place of? */
+/* Whether hosts may use weights of this color that will be replaced. */
 static bool has_old(const struct trial *t)
 {
 	uint32_t i;
@@ -113,13 +115,17 @@ static bool has_old(const struct trial *t)
 }
 
 /*
- * The link that has most too much: of those that @want takes in the end, and,
- * while hosts may have old weights, of those where it changes something.
+ * Finds the link that is overloaded most, relative to its capacity: among the
+ * links that @want uses after the transition or, if @transition, among those
+ * whose load @want changes while hosts may still use old weights.
  */
 static int find_worst(struct trial *t, bool transition, uint32_t *link,
 		      double *worst)
 {
-	/* where this is the only look, others may still have their old ones */
+	/*
+	 * Without old weights of this color there is no second check for the
+	 * transition, so include the old weights of other colors here.
+	 */
 	const double *others = transition || !has_old(t) ? t->others :
 			       t->others_new;
 	int ret = load_of(t, transition);
@@ -140,7 +146,10 @@ static int find_worst(struct trial *t, bool transition, uint32_t *link,
 	return ret;
 }
 
-/* 1: it fits, 0: *@link has too little; -ENOLINK: no path, -ENOMEM. */
+/*
+ * 1: @rate fits; 0: *@link lacks capacity; -ENOLINK: a demand has no path;
+ * -ENOMEM.
+ */
 static int fits(struct trial *t, uint64_t rate, uint32_t *link)
 {
 	double worst = 0;
@@ -154,7 +163,10 @@ static int fits(struct trial *t, uint64_t rate, uint32_t *link)
 	return ret ? ret : *link == SRPOL_NONE;
 }
 
-/* What is left of links, for somebody who may use some of them. */
+/*
+ * Links with the capacity that is left for @want, 0 on links that it may not
+ * use; with their full capacity if @empty.
+ */
 static struct srpol_links *left_of(const struct trial *t, bool empty)
 {
 	struct srpol_links *links = srpol_links_copy(t->ledger->links);
@@ -172,7 +184,10 @@ static struct srpol_links *left_of(const struct trial *t, bool empty)
 	return links;
 }
 
-/* Weights of its demands by an algorithm; NULL: some have no path. */
+/*
+ * Places the demands of @want by an algorithm; *@out is NULL if some have no
+ * path.
+ */
 static int place(const struct trial *t, const char *alg,
 		 const struct srpol_links *links, struct srpol_plan **out)
 {
@@ -194,8 +209,10 @@ static int place(const struct trial *t, const char *alg,
 }
 
 /*
- * What would fit if loads grew in proportion to the rate: so they do but for
- * the weights of others of the color. Right after a call of fits().
+ * Estimates the rate that fits, in units of UNIT, from the load that the last
+ * call of fits() computed. The load is assumed to grow in proportion to the
+ * rate, which is exact except for the influence on the weights of other
+ * reservations of the color.
  */
 static uint64_t estimate(const struct trial *t)
 {
@@ -212,7 +229,10 @@ static uint64_t estimate(const struct trial *t)
 	return most / UNIT;
 }
 
-/* What fits, in whole units, and nearly the most; it was tried. */
+/*
+ * A rate that fits, as verified by fits(): a multiple of UNIT and nearly the
+ * greatest; 0 if none was found.
+ */
 static int most_of(struct trial *t, uint64_t *most)
 {
 	uint64_t units = estimate(t);
@@ -244,7 +264,7 @@ static void tell_limit(struct trial *t, uint32_t link,
 	offer->wanted = all > before ? all - before + 0.5 : 0;
 }
 
-/* Tries some weights; an offer that is better than before is kept. */
+/* Tries weights, and updates the offer if they allow for more than before. */
 static int try(struct trial *t, uint64_t rate, const struct srpol_plan *weights,
 	       bool tell, struct srpol_offer *offer)
 {
@@ -270,7 +290,10 @@ static int try(struct trial *t, uint64_t rate, const struct srpol_plan *weights,
 	return ret == -ENOLINK ? 0 : ret;
 }
 
-/* It is at a host's only NIC: other paths do not help. */
+/*
+ * Whether the link belongs to the only NIC of a GPU, so that no other paths
+ * help.
+ */
 static bool is_only_nic(const struct trial *t, uint32_t link)
 {
 	const struct srpol_fabric *f = t->ledger->fabric;
@@ -282,12 +305,18 @@ static bool is_only_nic(const struct trial *t, uint32_t link)
 	return false;
 }
 
-/* See srpol_ledger_offer(); without @tell only whether it fits. */
+/*
+ * See srpol_ledger_offer(). Without @tell, only @fits and @weights are
+ * computed.
+ */
 static int make_offer(const struct srpol_ledger *ledger,
 		      const struct srpol_hold *want, bool tell,
 		      struct srpol_offer *offer)
 {
-	/* on what is left first; then where it would be if there were room */
+	/*
+	 * The last entry ignores other reservations, to find out how much fits
+	 * on the paths that would be taken if there were enough capacity.
+	 */
 	static const struct {
 		const char *alg;
 		bool empty;
@@ -327,14 +356,13 @@ static int make_offer(const struct srpol_ledger *ledger,
 }
 
 /**
- * srpol_ledger_offer() - can bandwidth be kept?
- * @ledger: all that is kept already
- * @want: what is wanted: its new weights do not count, and it is not one of
- *	the ledger's
+ * srpol_ledger_offer() - find out whether bandwidth can be reserved
+ * @ledger: existing reservations
+ * @want: requested reservation, not a member of @ledger; its @new is ignored
  * @offer: result
  *
- * Return: 0 whether it fits or not, -EINVAL for a rate of 0 or nothing to be
- * sent, -ENOMEM.
+ * Return: 0 whether it fits or not; -EINVAL if the rate is 0 or there are no
+ * demands; -ENOMEM.
  */
 int srpol_ledger_offer(const struct srpol_ledger *ledger,
 		       const struct srpol_hold *want,
@@ -344,11 +372,11 @@ int srpol_ledger_offer(const struct srpol_ledger *ledger,
 }
 
 /**
- * srpol_ledger_fits() - likewise, and nothing more
- * @ledger: all that is kept already
- * @want: what is wanted
+ * srpol_ledger_fits() - like srpol_ledger_offer(), but without an offer
+ * @ledger: existing reservations
+ * @want: requested reservation
  *
- * Return: 1 if it fits, 0, -EINVAL, -ENOMEM.
+ * Return: 1 if it fits, 0 if not, -EINVAL, -ENOMEM.
  */
 int srpol_ledger_fits(const struct srpol_ledger *ledger,
 		      const struct srpol_hold *want)

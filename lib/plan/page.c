@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * A page of an epoch's index, that of some leaves: {"chunks":N,"page":NUMBER,
- * "seen":{HOST:NUMBER}}, then a line per chunk, {"digest":D,"epoch":E,"leaf":L},
- * sorted by name. What is seen are reports of hosts whose leaf it is. The epoch
- * which it is part of is not in there: a page that did not change is not written
- * again.
+ * A page of an epoch's index, which lists the chunks of a group of leaves. Its
+ * first line is {"chunks":N,"page":NUMBER,"seen":{HOST:NUMBER}}; a line per
+ * chunk follows, {"digest":D,"epoch":E,"leaf":L}, sorted by leaf name. "seen"
+ * has the number of the last report of each host below these leaves. A page
+ * does not name the epoch that it is part of, so that a page without changes
+ * need not be written again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,11 +18,13 @@
 #define LEAVES_MIN	16
 
 /**
- * srpol_page_leaves() - how many leaves' chunks a page of a fabric's plans has
+ * srpol_page_leaves() - number of leaves per page for the plans of a fabric
  * @f: finished fabric
  *
- * The index has a line for each page, and hosts read both: the root of the
- * number of leaves makes the least of them together.
+ * A host reads the index, which has a line for each page, and the pages of its
+ * leaves. The square root of the number of leaves minimizes the sum of both.
+ *
+ * Return: number of leaves, at least LEAVES_MIN.
  */
 uint32_t srpol_page_leaves(const struct srpol_fabric *f)
 {
@@ -35,12 +38,13 @@ uint32_t srpol_page_leaves(const struct srpol_fabric *f)
 }
 
 /**
- * srpol_page_numbers() - the page of each leaf
+ * srpol_page_numbers() - number of the page of each leaf
  * @f: finished fabric
- * @leaves: of them on a page, more than 0
- * @page: result, by node; SRPOL_NONE for those that are no leaves
+ * @leaves: leaves per page, not 0
+ * @page: result, by node; SRPOL_NONE for nodes that are not leaves
  *
- * Leaves that are neighbours in the topology are so on pages, as a host's are.
+ * Leaves are assigned to pages in the order of the topology, so the leaves of
+ * one host, which usually are neighbors there, tend to share a page.
  */
 void srpol_page_numbers(const struct srpol_fabric *f, uint32_t leaves,
 			uint32_t *page)
@@ -64,7 +68,7 @@ static json_t *seen_to_json(const struct srpol_page *page)
 }
 
 /**
- * srpol_page_write() - text of a page
+ * srpol_page_write() - write a page as text
  * @page: page
  *
  * Return: text to be freed, NULL without memory.
@@ -127,10 +131,10 @@ static int read_seen(json_t *seen, struct srpol_page *page)
 }
 
 /**
- * struct reading - a text that is read
+ * struct reading - state while a page is read
  * @page: result
- * @epoch: it belongs to this one
- * @len: bytes of the text
+ * @epoch: epoch whose index refers to the page
+ * @len: length of the text in bytes
  */
 struct reading {
 	struct srpol_page *page;
@@ -185,12 +189,12 @@ static int read_line(json_t *o, uint32_t nth, void *data)
 }
 
 /**
- * srpol_page_read() - a page from its text
+ * srpol_page_read() - read a page from its text
  * @text: text
- * @len: bytes of it
- * @epoch: epoch whose index refers to it: its chunks are not of later ones
- * @page: result, to be freed in any case
- * @err: what is wrong
+ * @len: length of @text in bytes
+ * @epoch: epoch whose index refers to the page; no chunk may be of a later one
+ * @page: result, to be freed also after an error
+ * @err: reason of a failure
  *
  * Return: 0, -EINVAL, -ENOMEM.
  */
@@ -210,8 +214,8 @@ int srpol_page_read(const char *text, size_t len, uint64_t epoch,
 }
 
 /**
- * srpol_page_free() - end of a page
- * @page: it
+ * srpol_page_free() - free the content of a page
+ * @page: page
  */
 void srpol_page_free(struct srpol_page *page)
 {
@@ -226,26 +230,27 @@ static int by_leaf(const void *key, const void *entry)
 }
 
 /**
- * srpol_page_find() - the chunk of a leaf
- * @page: page of the leaf
- * @leaf: name
+ * srpol_page_find() - find the chunk of a leaf
+ * @page: page that the leaf belongs to
+ * @leaf: name of the leaf
  *
- * Return: its entry, NULL if the plan says nothing of the leaf.
+ * Return: entry of the leaf, NULL if the plan has no chunk for it.
  */
 const struct srpol_page_entry *srpol_page_find(const struct srpol_page *page,
 					       const char *leaf)
 {
-	/* an empty one need not have entries at all */
+	/* @entries may be NULL if there are none */
 	return page->n ? bsearch(leaf, page->entries, page->n,
 				 sizeof(*page->entries), by_leaf) : NULL;
 }
 
 /**
- * srpol_page_seen() - the last report of a host that the plan knows
- * @page: page of the host's leaf
- * @host: its name
+ * srpol_page_seen() - number of the last report of a host that the plan takes
+ *	into account
+ * @page: page that the host's leaf belongs to
+ * @host: name of the host
  *
- * Return: number of the report, 0: none.
+ * Return: number of the report, 0: there is none.
  */
 uint64_t srpol_page_seen(const struct srpol_page *page, const char *host)
 {

@@ -1,34 +1,37 @@
 /* SPDX-License-Identifier: LGPL-2.1 */
 /*
- * Plans as they are kept, sent and compared: the weights of lib/alg's struct
- * srpol_plan as text with digests, how a new one follows from the one before,
- * bandwidth that is kept for jobs, and what a link that goes down would do.
+ * Plans in the form in which they are stored, sent to hosts and compared. A
+ * plan is the struct srpol_plan of lib/alg, written as text that is protected
+ * by digests. This library also computes the plan that follows the one in
+ * force, reserves bandwidth for jobs, and predicts the effect of a link
+ * failure.
  *
- *	head -- digest --> index -- digest --> page of some leaves
- *	page -- digest --> chunk of each of these as a source
+ *	head -- digest --> index -- digest --> page, for a group of leaves
+ *	page -- digest --> chunk, for each of these leaves as a source
  *
- * So a host that reads its own leaves' chunks, and the pages these are on, knows
- * that they are those of the head's plan. All are pure: no I/O, no clocks.
+ * A host therefore reads only the chunks of its own leaves and the pages that
+ * list them, and the digests prove that they belong to the plan that the head
+ * names. All functions are pure: they do no I/O and read no clock.
  */
 #ifndef _SRPOL_PLAN_H
 #define _SRPOL_PLAN_H
 
 #include "alg.h"
 
-#define SRPOL_DIGEST_LEN	65	/* 32 bytes in hexadecimal, and the 0 */
+#define SRPOL_DIGEST_LEN	65	/* 32 bytes in hex, and the NUL */
 #define SRPOL_ALG_NAME_LEN	32
 
 /* digest.c */
 
 void srpol_digest(const void *data, size_t len, char digest[SRPOL_DIGEST_LEN]);
 
-/* chunk.c: the pairs of one source leaf, a line each */
+/* chunk.c: all pairs of one source leaf, one line of text per pair */
 
 /**
- * struct srpol_chunk - text of a leaf's pairs
+ * struct srpol_chunk - the text that describes the pairs of one source leaf
  * @leaf: source leaf
- * @text: the lines
- * @len: bytes of it
+ * @text: the lines, not NUL-terminated
+ * @len: length of @text in bytes
  */
 struct srpol_chunk {
 	uint32_t leaf;
@@ -42,13 +45,16 @@ int srpol_chunks_read(const struct srpol_fabric *f,
 		      const struct srpol_chunk *chunks, uint32_t n,
 		      struct srpol_plan **out, struct srpol_error *err);
 
-/* page.c: chunks of some leaves, and reports of their hosts */
+/*
+ * page.c: lists the chunks of a group of leaves and the reports of their hosts
+ */
 
 /**
- * struct srpol_page_entry - a chunk
+ * struct srpol_page_entry - where a page finds the chunk of a leaf
  * @leaf: name of the source leaf
- * @epoch: epoch in which the chunk was written: it did not change since
- * @digest: of its text
+ * @epoch: epoch in which the chunk was last written; later epochs reuse it
+ *	unchanged
+ * @digest: digest of the chunk's text
  */
 struct srpol_page_entry {
 	char leaf[SRPOL_NAME_LEN];
@@ -57,9 +63,10 @@ struct srpol_page_entry {
 };
 
 /**
- * struct srpol_seen - the last report of a host that a plan takes into account
- * @host: its name
- * @number: number of the report
+ * struct srpol_seen - the last report of a host that the plan takes into
+ *	account
+ * @host: name of the host
+ * @number: sequence number of the report
  */
 struct srpol_seen {
 	char host[SRPOL_NAME_LEN];
@@ -68,11 +75,11 @@ struct srpol_seen {
 
 /**
  * struct srpol_page - a page of the index
- * @number: which
+ * @number: number of the page
  * @n: number of @entries
- * @entries: sorted by name of the leaf
+ * @entries: one per leaf, sorted by leaf name
  * @n_seen: number of @seen
- * @seen: sorted by host
+ * @seen: one per host, sorted by host name
  */
 struct srpol_page {
 	uint32_t number;
@@ -93,13 +100,14 @@ const struct srpol_page_entry *srpol_page_find(const struct srpol_page *page,
 					       const char *leaf);
 uint64_t srpol_page_seen(const struct srpol_page *page, const char *host);
 
-/* index.c: which pages make up an epoch */
+/* index.c: lists the pages that make up an epoch */
 
 /**
- * struct srpol_index_entry - a page of an epoch
- * @page: its number
- * @epoch: epoch in which the page was written: it did not change since
- * @digest: of its text
+ * struct srpol_index_entry - where an index finds a page
+ * @page: number of the page
+ * @epoch: epoch in which the page was last written; later epochs reuse it
+ *	unchanged
+ * @digest: digest of the page's text
  */
 struct srpol_index_entry {
 	uint32_t page;
@@ -108,9 +116,9 @@ struct srpol_index_entry {
 };
 
 /**
- * struct srpol_limit_rate - what may be sent in a color
+ * struct srpol_limit_rate - rate limit of a color
  * @color: color
- * @rate: bit/s by each GPU of a host
+ * @rate: bit/s that each GPU of a host may send in this color
  */
 struct srpol_limit_rate {
 	uint32_t color;
@@ -118,13 +126,13 @@ struct srpol_limit_rate {
 };
 
 /**
- * struct srpol_index - the pages of an epoch
+ * struct srpol_index - all pages of an epoch
  * @epoch: number of the epoch
- * @topology: digest of srpol_topology_text() of the fabric it is for
- * @alg: algorithm that made it
- * @leaves: how many leaves a page is for, see srpol_page_numbers()
+ * @topology: digest of srpol_topology_text() of the fabric that the plan is for
+ * @alg: name of the algorithm that computed the plan
+ * @leaves: number of leaves per page, see srpol_page_numbers()
  * @n: number of @entries
- * @entries: sorted by page
+ * @entries: sorted by page number
  * @n_limits: number of @limits
  * @limits: sorted by color
  */
@@ -146,14 +154,14 @@ void srpol_index_free(struct srpol_index *index);
 const struct srpol_index_entry *srpol_index_find(const struct srpol_index *index,
 						 uint32_t page);
 
-/* head.c: which epoch is in force */
+/* head.c: tells which epoch is in force */
 
 /**
  * struct srpol_head - the epoch in force
- * @epoch: its number; grows
- * @term: create revision of the leader's key; does not go back
+ * @epoch: number of the epoch; it only grows
+ * @term: create revision of the leader's key; it never goes back
  * @topo_rev: revision of the topology's key
- * @digest: of the index's text
+ * @digest: digest of the index's text
  */
 struct srpol_head {
 	uint64_t epoch;
@@ -166,7 +174,7 @@ char *srpol_head_write(const struct srpol_head *head);
 int srpol_head_read(const char *text, size_t len, struct srpol_head *head,
 		    struct srpol_error *err);
 
-/* expand.c: a host's weights towards a peer */
+/* expand.c: path weights between two GPUs, as their host derives them */
 
 int srpol_plan_weigh(const struct srpol_fabric *f,
 		     const struct srpol_links *links,
@@ -176,14 +184,16 @@ int srpol_plan_weigh(const struct srpol_fabric *f,
 /* diff.c */
 
 /**
- * struct srpol_plan_change - a pair that two plans differ in
- * @from: leaf
- * @to: leaf
- * @color: of the policies it is for, 0: those that have none of their own
- * @n_old: number of weights in the one, 0: it does not have the pair
- * @old: these
- * @n_new: likewise in the other
- * @new: likewise
+ * struct srpol_plan_change - a pair of leaves that has different weights in two
+ *	plans
+ * @from: source leaf
+ * @to: destination leaf
+ * @color: color of the policies that the weights are for; 0: policies whose
+ *	color has no weights of its own
+ * @n_old: number of weights in the first plan; 0: it does not have the pair
+ * @old: weights in the first plan
+ * @n_new: number of weights in the second plan; 0: it does not have the pair
+ * @new: weights in the second plan
  */
 struct srpol_plan_change {
 	uint32_t from;
@@ -196,14 +206,15 @@ struct srpol_plan_change {
 };
 
 /**
- * struct srpol_flows_change - two GPUs whose flows two plans differ in
- * @src: GPU
- * @dst: GPU
- * @color: of the policies it is for
- * @n_old: number of entries in the one, 0: it does not have them
- * @old: these
- * @n_new: likewise in the other
- * @new: likewise
+ * struct srpol_flows_change - a pair of GPUs whose flows take different paths
+ *	in two plans
+ * @src: source GPU
+ * @dst: destination GPU
+ * @color: color of the policies that the entries are for
+ * @n_old: number of entries in the first plan; 0: it has none for the pair
+ * @old: entries in the first plan
+ * @n_new: number of entries in the second plan; 0: it has none for the pair
+ * @new: entries in the second plan
  */
 struct srpol_flows_change {
 	uint32_t src;
@@ -224,14 +235,14 @@ uint32_t srpol_plan_diff(const struct srpol_plan *a, const struct srpol_plan *b,
 				      const struct srpol_plan_change *change),
 			 void *data);
 
-/* demands.c: what jobs announce */
+/* demands.c: the demands that jobs announce */
 
-#define SRPOL_DEMAND_FLOWS_MAX	256	/* flows of a demand, each with a path */
+#define SRPOL_DEMAND_FLOWS_MAX	256	/* flows per demand */
 
 /**
- * struct srpol_demands - a growing array
- * @n: number of demands
- * @room: of @list
+ * struct srpol_demands - a growing array of demands
+ * @n: number of demands in @list
+ * @room: number of demands that @list has memory for
  * @list: the demands
  */
 struct srpol_demands {
@@ -247,19 +258,21 @@ bool srpol_demands_are_foreign(const struct srpol_fabric *f, const char *text,
 			       size_t len);
 void srpol_demands_free(struct srpol_demands *demands);
 
-/* planner.c: a plan, and the next one */
+/* planner.c: computes a plan and the one that follows it */
 
 /**
- * struct srpol_planner - what the plan in force was made of
- * @fabric: finished fabric, which has to stay
- * @alg: algorithm
- * @options: its options
- * @links: state of the links
- * @demands: what was placed
- * @n: number of them
- * @placement: their paths
- * @plan: weights per pair of leaves; NULL before the first run
- * @placed: demands that the last run placed anew
+ * struct srpol_planner - the plan in force and the inputs it was computed from
+ * @fabric: finished fabric; the caller keeps it for as long as the planner
+ *	exists
+ * @alg: algorithm that places the demands
+ * @options: options of @alg
+ * @links: copy of the link states
+ * @demands: copy of the demands that were placed
+ * @n: number of @demands
+ * @placement: paths of @demands
+ * @plan: weights per pair of leaves, made from @placement; NULL before the
+ *	first run
+ * @placed: number of demands that the last run placed anew
  */
 struct srpol_planner {
 	const struct srpol_fabric *fabric;
@@ -300,19 +313,23 @@ int srpol_planned_load(const struct srpol_fabric *f,
 		       const struct srpol_demand *demands, uint32_t n,
 		       double *load);
 
-/* flows.c: a path for each flow */
+/* flows.c: assigns a path to each flow */
 
 /**
- * struct srpol_flows_input - what flows find
+ * struct srpol_flows_input - flows to be placed, and the load and plan they
+ *	start from
  * @fabric: finished fabric
- * @links: state of the links
- * @demands: each of so many flows; @color is that of the plan. Those of the same
- *	GPUs and color have the same function to pass, and the same @allowed
- * @allowed: by demand: whether it may use a directed link; NULL: all
- * @n: number of them
- * @load: by directed link: bytes that others send
- * @before: plan in force: flows that it has stay where that is good enough; NULL:
- *	there is none
+ * @links: state of its links
+ * @demands: demands whose @flows is not 0; @color is the color in the plan.
+ *	Demands between the same GPUs in the same color must have the same @via
+ *	and the same @allowed
+ * @allowed: by demand: array that tells for each directed link whether the
+ *	demand may use it; NULL: it may use all. @allowed itself may be NULL as
+ *	well
+ * @n: number of @demands
+ * @load: by directed link: bytes that other demands send
+ * @before: plan in force: flows that it has keep their path where that path is
+ *	good enough; NULL: there is no such plan
  */
 struct srpol_flows_input {
 	const struct srpol_fabric *fabric;
@@ -335,9 +352,9 @@ const struct srpol_flows *srpol_flows_find(const struct srpol_plan *plan,
 /* join.c */
 
 /**
- * struct srpol_plan_part - what a plan is put together from
- * @plan: weights; its own colors do not count
- * @color: what they are in the whole
+ * struct srpol_plan_part - one of the plans that srpol_plan_join() combines
+ * @plan: weights; the colors in this plan are ignored
+ * @color: color that these weights get in the combined plan
  */
 struct srpol_plan_part {
 	const struct srpol_plan *plan;
@@ -347,18 +364,19 @@ struct srpol_plan_part {
 struct srpol_plan *srpol_plan_join(const struct srpol_plan_part *parts,
 				   uint32_t n);
 
-/* ledger.c: bandwidth that is kept for somebody */
+/* ledger.c: bandwidth reservations */
 
 /**
- * struct srpol_hold - bandwidth that is kept for the demands of a job
- * @color: of its flows: holds of a color share the weights of their pairs
- * @rate: bit/s that its busiest GPU may send or receive; the rates of demands
- *	are to each other as their bytes are
- * @demands: what it is for
- * @n: number of them
- * @allowed: by directed link: whether it may be used, NULL: all may
- * @old: weights of these demands that hosts may still have, NULL: none
- * @new: weights that hosts are told, NULL: none; may be the same as @old
+ * struct srpol_hold - bandwidth reserved for the demands of a job
+ * @color: color of the job's flows; reservations of one color share the weights
+ *	of their pairs of leaves
+ * @rate: bit/s that the job's busiest GPU may send or receive; the rates of the
+ *	demands are in proportion to their bytes
+ * @demands: demands that the bandwidth is reserved for
+ * @n: number of @demands
+ * @allowed: by directed link: whether the demands may use it; NULL: all links
+ * @old: weights of these demands that hosts may still use; NULL: none
+ * @new: weights that hosts are told to use; NULL: none; may be the same as @old
  */
 struct srpol_hold {
 	uint32_t color;
@@ -371,11 +389,11 @@ struct srpol_hold {
 };
 
 /**
- * struct srpol_ledger - all of them
+ * struct srpol_ledger - all bandwidth reservations
  * @fabric: finished fabric
- * @links: what may be kept of them, in capacities
- * @holds: the oldest first
- * @n: number of them
+ * @links: their capacities are the bandwidth that may be reserved
+ * @holds: the reservations, the oldest one first
+ * @n: number of @holds
  */
 struct srpol_ledger {
 	const struct srpol_fabric *fabric;
@@ -385,14 +403,15 @@ struct srpol_ledger {
 };
 
 /**
- * struct srpol_offer - whether bandwidth can be kept
- * @fits: it can
- * @weights: then: of its demands, to be freed
- * @most: bit/s that could be kept, of those wanted; whole Mbit/s if it does not
- *	fit
- * @link: directed link that has too little, SRPOL_NONE: a demand has no path
- * @left: bit/s that are left there
- * @wanted: bit/s that would be needed there
+ * struct srpol_offer - answer to the question whether bandwidth can be reserved
+ * @fits: all of the requested bandwidth can be reserved
+ * @weights: if @fits: weights for the demands, to be freed by the caller
+ * @most: bit/s of the requested rate that can be reserved; a multiple of 1
+ *	Mbit/s unless @fits
+ * @link: if not @fits: directed link that lacks capacity; SRPOL_NONE: a demand
+ *	has no path
+ * @left: if not @fits: bit/s that are still available on @link
+ * @wanted: if not @fits: bit/s that would be needed on @link
  */
 struct srpol_offer {
 	bool fits;
@@ -417,13 +436,13 @@ int srpol_ledger_offer(const struct srpol_ledger *ledger,
 int srpol_ledger_fits(const struct srpol_ledger *ledger,
 		      const struct srpol_hold *want);
 
-/* settle.c: what becomes of it when links change */
+/* settle.c: adapts reservations to changed links */
 
 /**
- * enum srpol_settled - what became of a hold
- * @SRPOL_SETTLED_KEPT: nothing
- * @SRPOL_SETTLED_MOVED: other weights, or some again
- * @SRPOL_SETTLED_LOST: it cannot be kept
+ * enum srpol_settled - what happened to a reservation
+ * @SRPOL_SETTLED_KEPT: nothing changed
+ * @SRPOL_SETTLED_MOVED: it has new weights, or has been restored after a loss
+ * @SRPOL_SETTLED_LOST: its bandwidth can no longer be reserved
  */
 enum srpol_settled {
 	SRPOL_SETTLED_KEPT,
@@ -432,9 +451,10 @@ enum srpol_settled {
 };
 
 /**
- * struct srpol_settlement - of a hold
- * @what: what became of it
- * @offer: of one that was moved or lost
+ * struct srpol_settlement - what happened to one reservation
+ * @what: what happened to it
+ * @offer: the offer that srpol_ledger_offer() made for it, if one was asked
+ *	for; always for a reservation that was moved or lost
  */
 struct srpol_settlement {
 	enum srpol_settled what;
@@ -448,14 +468,15 @@ void srpol_settlements_free(struct srpol_settlement *settled, uint32_t n);
 /* what_if.c */
 
 /**
- * struct srpol_what_if - when demands end, in seconds
- * @now: the last one, with the links as they are
- * @local: with other links and the same plan: hosts leave paths that are down
- * @planned: with other links and the plan that follows
- * @unplaced: demands that do not end then
- * @finish: of each demand, by these three
+ * struct srpol_what_if - when demands would end, in seconds
+ * @now: the end of the last demand with the present links and plan
+ * @local: likewise with the other links and the present plan: hosts only stop
+ *	using paths that are down
+ * @planned: likewise with the other links and the plan that follows from them
+ * @unplaced: demands that never end in the @planned case
+ * @finish: by demand, for @now, @local and @planned in this order
  *
- * INFINITY if some demand does not end.
+ * A time is INFINITY if some demand does not end.
  */
 struct srpol_what_if {
 	double now;
@@ -466,9 +487,9 @@ struct srpol_what_if {
 };
 
 /**
- * struct srpol_situation - what demands find
+ * struct srpol_situation - links and plan in one case of a what-if question
  * @links: state of the links
- * @plan: what hosts are told
+ * @plan: the plan that hosts use
  */
 struct srpol_situation {
 	const struct srpol_links *links;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * From links and demands to a plan, and from a plan to the next one. Where an
- * algorithm places demands one by one, only those are placed anew that are new
- * or could take a link that changed: pairs of leaves that have nothing to do
- * with it keep their weights bit for bit. An algorithm that weighs demands
- * against each other is given the placement in force, and moves what it must.
+ * Computes a plan from links and demands, and from a plan in force the one that
+ * follows. Where an algorithm places demands independently of each other, only
+ * those demands are placed anew that are new or have a path over a link that
+ * changed: all other pairs of leaves keep their weights bit for bit. If the
+ * demands are unchanged, any other algorithm is given the placement in force
+ * and moves only what it must.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,9 +14,9 @@
 #include "plan.h"
 #include "srpol_lib.h"
 
-#define HYSTERESIS	0.05	/* what moving demands for balance has to gain */
+#define HYSTERESIS	0.05	/* least gain of moves for balance */
 
-/* Links in either direction whose capacity or quality is another one. */
+/* By directed link: whether its capacity or quality differs. */
 static bool *changed_links(const struct srpol_links *a,
 			   const struct srpol_links *b)
 {
@@ -55,7 +56,10 @@ static bool same_demand(const struct srpol_demand *a,
 	       a->flows == b->flows;
 }
 
-/* Demands that have to be placed: by number in @todo, the return says how many. */
+/*
+ * Puts the indices of demands that have to be placed in @todo; returns their
+ * number.
+ */
 static int find_todo(const struct srpol_planner *p,
 		     const struct srpol_links *links,
 		     const struct srpol_demand *demands, uint32_t n,
@@ -91,7 +95,10 @@ static int copy_shares(struct srpol_placement *to, uint32_t demand,
 	return ret;
 }
 
-/* What was placed anew goes where it belongs, the rest is as it was. */
+/*
+ * Takes demands in @todo from @anew, and all others from the placement in
+ * force.
+ */
 static struct srpol_placement *splice(const struct srpol_planner *p, uint32_t n,
 				      const uint32_t *todo, uint32_t n_todo,
 				      const struct srpol_placement *anew)
@@ -180,12 +187,13 @@ static void forget(struct srpol_planner *p)
 }
 
 /**
- * srpol_planner_run() - the plan for links and demands as they are now
- * @planner: @fabric, @alg and @options are set; nothing changes after an error
+ * srpol_planner_run() - compute the plan for the given links and demands
+ * @planner: @fabric, @alg and @options are set; after an error nothing but
+ *	@placed may have changed
  * @links: state of the links
- * @demands: what is to be placed
- * @n: number of them
- * @err: why not
+ * @demands: demands to be placed
+ * @n: number of @demands
+ * @err: reason of a failure
  *
  * Return: 0, -EINVAL, -ENOMEM.
  */
@@ -228,13 +236,13 @@ int srpol_planner_run(struct srpol_planner *planner,
 }
 
 /**
- * srpol_planner_try() - the plan that would follow from other links
- * @planner: what is in force
- * @links: state of the links
- * @trial: result, to be freed
- * @err: why not
+ * srpol_planner_try() - compute the plan that would follow from other links
+ * @planner: the plan in force, which is not changed
+ * @links: state of these links
+ * @trial: result, to be freed with srpol_planner_free(); empty after an error
+ * @err: reason of a failure
  *
- * Return: 0, -EINVAL without a plan in force, -ENOMEM.
+ * Return: 0, -EINVAL if there is no plan in force, -ENOMEM.
  */
 int srpol_planner_try(const struct srpol_planner *planner,
 		      const struct srpol_links *links,
@@ -266,8 +274,8 @@ int srpol_planner_try(const struct srpol_planner *planner,
 }
 
 /**
- * srpol_planner_free() - end of a planner
- * @planner: it
+ * srpol_planner_free() - free the content of a planner
+ * @planner: planner
  */
 void srpol_planner_free(struct srpol_planner *planner)
 {

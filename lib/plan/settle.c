@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * What becomes of kept bandwidth when links carry less, or may not be used any
- * more: of those that use a link that is too full or not allowed, or have no
- * path, the newest are taken away, until the rest fits. They are placed anew,
- * the oldest first, and not before all of them are away, as those of a color
- * that share a pair of leaves have a part of each other's weights. Who does not
- * fit anywhere loses it. Who has lost it is tried again, the oldest first.
+ * Adapts bandwidth reservations after links have lost capacity or must not be
+ * used any more. A reservation is in trouble if it uses a link that is
+ * overloaded or not allowed, or if one of its demands has no path. The newest
+ * reservation in trouble is withdrawn, repeatedly, until none is in trouble.
+ * The withdrawn ones are then placed anew, the oldest first. This begins only
+ * after all have been withdrawn, because reservations of a color that share a
+ * pair of leaves also share its weights. A reservation that fits nowhere is
+ * lost. Finally, reservations that had been lost before are tried again, the
+ * oldest first.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,12 +18,12 @@
 #include "srpol_lib.h"
 
 /**
- * struct work - what is under way
- * @ledger: a copy, whose holds change
- * @settled: result, by hold
- * @touched: by hold: it was taken away
- * @load: room: bit/s per link of all holds
- * @one: likewise of one
+ * struct work - state of srpol_ledger_settle()
+ * @ledger: copy of the ledger, whose reservations change
+ * @settled: result, by reservation
+ * @touched: by reservation: it was withdrawn
+ * @load: scratch: bit/s by link of all reservations
+ * @one: scratch: bit/s by link of one reservation
  */
 struct work {
 	struct srpol_ledger ledger;
@@ -30,7 +33,9 @@ struct work {
 	double *one;
 };
 
-/* 1: it uses a link that is too full or not allowed, or has no path. */
+/*
+ * 1: the reservation is in trouble (see above), 0: it is not; negative errno.
+ */
 static int is_in_trouble(struct work *w, uint32_t i)
 {
 	const struct srpol_ledger *ledger = &w->ledger;
@@ -52,14 +57,17 @@ static int is_in_trouble(struct work *w, uint32_t i)
 	return 0;
 }
 
-/* The newest one in trouble: 1 with *@found, 0: there is none. */
+/*
+ * Finds the newest reservation in trouble: 1 with *@found set, 0: there is
+ * none.
+ */
 static int find_trouble(struct work *w, uint32_t *found)
 {
 	struct srpol_ledger *ledger = &w->ledger;
 	uint32_t i;
 	int ret;
 
-	/* what hosts are told counts: the old weights are going anyway */
+	/* Only new weights count: hosts are about to drop the old ones. */
 	memset(w->load, 0, ledger->fabric->n_links * sizeof(*w->load));
 	ret = srpol_ledger_add_others(ledger, 0, false, w->load);
 	for (i = ledger->n; i-- && !ret;) {
@@ -70,7 +78,7 @@ static int find_trouble(struct work *w, uint32_t *found)
 	return ret;
 }
 
-/* Hosts may go on to use what it had. */
+/* Withdraws a reservation; hosts may use its weights for a while yet. */
 static void take_away(struct work *w, uint32_t i)
 {
 	struct srpol_hold *hold = &w->ledger.holds[i];
@@ -123,11 +131,12 @@ static int settle(struct work *w)
 }
 
 /**
- * srpol_ledger_settle() - what becomes of holds with the links as they are
- * @ledger: all holds; one without weights is one that was lost
- * @settled: result, by hold, to be freed with srpol_settlements_free()
+ * srpol_ledger_settle() - adapt all reservations to the present links
+ * @ledger: all reservations; one without old and new weights has been lost
+ *	earlier
+ * @settled: result, by reservation, to be freed with srpol_settlements_free()
  *
- * Return: 0, -ENOMEM: then nothing is to be freed.
+ * Return: 0, -ENOMEM; nothing has to be freed after an error.
  */
 int srpol_ledger_settle(const struct srpol_ledger *ledger,
 			struct srpol_settlement *settled)
@@ -160,9 +169,9 @@ int srpol_ledger_settle(const struct srpol_ledger *ledger,
 }
 
 /**
- * srpol_settlements_free() - end of results
- * @settled: they
- * @n: number of them
+ * srpol_settlements_free() - free the results of srpol_ledger_settle()
+ * @settled: results
+ * @n: number of @settled
  */
 void srpol_settlements_free(struct srpol_settlement *settled, uint32_t n)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1
 /*
- * When a job sends, as it is in its key: "times": { "start_ms": T, "duration_ms":
- * D, "period_ms": P }, each if it is known. T is milliseconds since 1970.
+ * When a job sends, as the value of its key tells: "times": { "start_ms": T,
+ * "duration_ms": D, "period_ms": P }. Each member is optional. T is in
+ * milliseconds since 1970.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,10 +13,10 @@
 #define MS_MAX	(INT64_C(1) << 53)
 
 /**
- * srpol_times_read() - when a job sends
- * @job: the value of its key
- * @times: result; all 0: it does not say
- * @err: what is wrong
+ * srpol_times_read() - read when a job sends
+ * @job: value of the job's key
+ * @times: result; all members are 0 if @job has no "times"
+ * @err: reason of a failure
  *
  * Return: 0, -EINVAL.
  */

@@ -11,9 +11,10 @@ struct srpol_error;
 
 /**
  * struct srpol_times - when a job sends
- * @start_ms: milliseconds since 1970, 0: it has begun
- * @duration_ms: it is over after so long, 0: nobody knows
- * @period_ms: its bytes are sent again after so long, 0: once
+ * @start_ms: milliseconds since 1970; 0: the job has begun already
+ * @duration_ms: the job ends after this time; 0: unknown
+ * @period_ms: the job sends its bytes again after this time; 0: it sends them
+ *	once
  */
 struct srpol_times {
 	uint64_t start_ms;

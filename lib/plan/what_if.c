@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1
-/* What other links would do to demands. */
+/* Predicts how a change of links would delay demands. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,15 +17,16 @@ static double last(const double *finish, uint32_t n)
 }
 
 /**
- * srpol_what_if() - what other links would do
+ * srpol_what_if() - predict how a change of links would delay demands
  * @f: finished fabric
- * @demands: all that is sent
- * @n: number of them
- * @now: what there is
- * @then: what would follow
- * @result: result, to be freed
+ * @demands: all demands
+ * @n: number of @demands
+ * @now: present links and plan
+ * @then: links after the change, and the plan that would follow
+ * @result: result, to be freed; empty after an error
  *
- * Return: 0, -ENOMEM.
+ * Return: 0, -EINVAL for a plan of another fabric or a GPU that does not exist,
+ * -ENOMEM.
  */
 int srpol_what_if(const struct srpol_fabric *f,
 		  const struct srpol_demand *demands, uint32_t n,
@@ -62,8 +63,8 @@ int srpol_what_if(const struct srpol_fabric *f,
 }
 
 /**
- * srpol_what_if_free() - end of a result
- * @result: it
+ * srpol_what_if_free() - free a result of srpol_what_if()
+ * @result: result
  */
 void srpol_what_if_free(struct srpol_what_if *result)
 {
