@@ -63,7 +63,7 @@ static bool put_prefixes(struct srpol_msg *msg, struct args *args,
 			 const char *what, uint16_t type)
 {
 	const char *word;
-	char *list, *text, *rest = NULL;
+	char *list, *text, *rest;
 	bool good = true;
 
 	if (is(args, "none"))
@@ -71,8 +71,12 @@ static bool put_prefixes(struct srpol_msg *msg, struct args *args,
 	if (!read_word(args, what, &word))
 		return false;
 	list = strdup(word);
-	for (text = list ? strtok_r(list, ",", &rest) : NULL; text && good;
-	     text = strtok_r(NULL, ",", &rest))
+	if (!list) {
+		complain("out of memory");
+		return false;
+	}
+	rest = list;
+	while (good && (text = strsep(&rest, ",")))
 		good = put_prefix(msg, type, text);
 	free(list);
 	return good;

@@ -133,6 +133,8 @@ WORDS = (
     ("config set dscp pipe 64", "is not a DSCP"),
     ("config set retry-interval 2h", "3600000ms"),
     ("config set sr-domain fc00::/200", '"fc00::/200" is not a prefix'),
+    ("config set sr-source ,", '"" is not a prefix'),
+    ("config set report-from fc00::/16,,fd00::/8", '"" is not a prefix'),
     ("config set flow-label random", '"random" is not one of'),
     ("dev add", "dev: a value is missing"),
     ("dev add nosuchdev role uplink", 'no device "nosuchdev"'),
