@@ -31,6 +31,7 @@
 #define LINE_MAX_LEN	(8 << 20)
 #define OUT_MAX		(64 << 20)
 #define EXPIRE_NS	100000000ull
+#define LEASE_MAX_S	3600	/* the most that a configuration may ask for */
 #define NS_PER_SEC	1000000000ull
 
 struct watch {
@@ -242,6 +243,10 @@ static void op_lease(struct lines_client *client, json_int_t id, json_t *o)
 	json_t *reply;
 
 	json_unpack(o, "{s:I, s:I}", "seconds", &seconds, "lease", &lease);
+	if (seconds < 1 || seconds > LEASE_MAX_S) {
+		say(client, reply_of(id, -EINVAL));
+		return;
+	}
 	lease = kv_lease(&kv, lease, seconds * NS_PER_SEC, now_ns());
 	alarm_set(&expiry, EXPIRE_NS);
 	reply = reply_of(id, 0);

@@ -209,13 +209,13 @@ def store_put(key, value):
         return json.loads(s.makefile().readline())["succeeded"]
 
 
-def store_lease(lease=0):
-    """The number of a lease that is granted, or kept; 0: it is over."""
+def store_lease(lease=0, seconds=600):
+    """A lease that is granted, or kept; 0: it is over, None: it is refused."""
     with socket.socket(socket.AF_UNIX) as s:
         s.connect(f"{RUN}/store.sock")
-        s.sendall(json.dumps({"id": 1, "op": "lease", "seconds": 600,
+        s.sendall(json.dumps({"id": 1, "op": "lease", "seconds": seconds,
                               "lease": lease}).encode() + b"\n")
-        return json.loads(s.makefile().readline())["lease"]
+        return json.loads(s.makefile().readline()).get("lease")
 
 
 def test_lease():
@@ -229,6 +229,8 @@ def test_lease():
     wait_for("leader", lambda: ask("lease", "show")["leads"])
     again = [store_lease() for _ in range(3)]
     kept = [store_lease(lease) for lease in leases]
+    check("store: no lease lasts less than a second or more than an hour",
+          [store_lease(seconds=s) for s in (-1, 0, 3601, 1 << 62)] == 4 * [None])
     check("store: the lease of one who was there before a restart is no other's",
           kept == [0, 0, 0] and not set(leases) & set(again),
           (leases, again, kept))
