@@ -41,6 +41,20 @@ weights() {
 		max as $max | [ .[] | . * 15 / $max | round ]'
 }
 
+# restart_engine_with_race HOST: so that it stops before it sends a transaction while
+# $work/race is there; see before_apply.c
+restart_engine_with_race() {
+	local host=$1
+
+	gcc -D_GNU_SOURCE -shared -fPIC -Wall -Ikmod/include/uapi \
+		selftests/vm/race/before_apply.c -o "$work/before_apply.so" -lmnl -ldl
+	kill "${engine[$host]}"
+	wait "${engine[$host]}" 2>/dev/null || :
+	SRPOL_RACE=$work/race LD_PRELOAD=$work/before_apply.so \
+		start_engine "$host"
+	check "srpold of host $host is started anew" patiently 60 usable "$host" 4
+}
+
 at_exit fabric_down
 fabric_up
 insmod kmod/srpol.ko
@@ -136,8 +150,25 @@ check "a job ends: of its policy the operator's candidate path stays" \
 on A job add mine src fd00:a::1/128 color 7
 check "it begins again, and the engine's are beside it" patiently 30 eval \
 	'preferences A 7 | jq -e ".[0] == 200 and length > 1"'
-on A job del mine
+on A policy candidate del color 7 endpoint fd00:b::1 preference 200
+
+# ---- at the very moment when srpold deletes a policy
+restart_engine_with_race A
+on A path add 8 segs fc00:0:22::1,fc00:0:12::1,fc00:0:b::d6 dev hA via fd00:a::fe
+touch "$work/race"
+on A job del mine &
+job_del=$!
+check "a job ends: srpold has read the policy, and is about to delete it" \
+	patiently 30 [ -e "$work/race.now" ]
+on A policy candidate add color 7 endpoint fd00:b::1 preference 200 segment-list 8
+rm "$work/race.now"
+status=0
+wait $job_del || status=$?
+check_equal "the job is deleted all the same" 0 $status
+check "the candidate path that an operator added then stays" \
+	patiently 30 preferences_are A "[200]" 7
 on A policy del color 7 endpoint fd00:b::1
+on A path del 8
 
 last=$(path_over A spine4)
 on A policy candidate add "${POLICY[@]}" preference 200 segment-list "$last"
