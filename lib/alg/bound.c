@@ -58,6 +58,7 @@ static void bound_gpus(const struct srpol_alg_input *in, const struct cut *gpu,
 	}
 }
 
+/* How many pods have a bound: those with a number below that of nodes. */
 static uint32_t pods(const struct srpol_fabric *f)
 {
 	uint32_t i, n = 0;
@@ -133,8 +134,13 @@ static int add_demands(const struct srpol_alg_input *in, struct cut *gpu,
 			leaf[to].in += bytes;
 		}
 		if (set.n && set.pair[0].fan.len == 4) {
-			pod[f->nodes[from].pod].out += bytes;
-			pod[f->nodes[to].pod].in += bytes;
+			from = f->nodes[from].pod;
+			to = f->nodes[to].pod;
+			/* others have no bound, see pods() */
+			if (from < f->n_nodes)
+				pod[from].out += bytes;
+			if (to < f->n_nodes)
+				pod[to].in += bytes;
 		}
 		srpol_path_set_free(&set);
 	}

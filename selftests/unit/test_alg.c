@@ -405,6 +405,12 @@ static void bounds(void **state)
 	assert_int_equal(srpol_bound_get(&in, &b), 0);
 	assert_true(fabs(b.pod - 2 * 8.0 * MB / G100) < 1e-12);
 	assert_true(fabs(b.leaf - 2 * 8.0 * MB / G100) < 1e-12);
+	/* an operator may give pods any number: without a bound, but no harm */
+	for (i = 0; i < f->n_nodes; i++)
+		if (f->nodes[i].pod != SRPOL_NONE)
+			f->nodes[i].pod += 4000000;
+	assert_int_equal(srpol_bound_get(&in, &b), 0);
+	assert_true(b.pod == 0);
 	down();
 }
 
