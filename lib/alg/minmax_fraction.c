@@ -37,6 +37,9 @@ static const struct {
 };
 
 #define PIECES	256
+/* Kinds of fraction.key; nodes and GPUs have numbers far below 2^30. */
+#define KEY_VIA		(UINT64_C(1) << 63)	/* a demand by itself */
+#define KEY_GPUS	(UINT64_C(1) << 62)	/* of two GPUs, not two leaves */
 
 /**
  * struct commodity - all demands with the same paths
@@ -111,14 +114,15 @@ static int inspect(struct fraction *s, uint32_t d, uint32_t *paths,
 	*paths = rc ? 0 : set.n;
 	if (demand->via) {
 		/* a commodity of its own without a choice: its paths stay */
-		s->key[d] = UINT64_C(1) << 63 | d;
+		s->key[d] = KEY_VIA | d;
 		*len = 0;
 	} else if (!rc && set.pairs == 1) {
 		s->key[d] = (uint64_t)set.pair[0].fan.from << 32 |
 			    set.pair[0].fan.to;
 		*len = set.pair[0].fan.len;
 	} else {
-		s->key[d] = (uint64_t)demand->src << 32 | demand->dst;
+		s->key[d] = KEY_GPUS | (uint64_t)demand->src << 32 |
+			    demand->dst;
 		*len = SRPOL_PATH_LINKS;
 	}
 	srpol_path_set_free(&set);

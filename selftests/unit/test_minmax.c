@@ -287,6 +287,61 @@ static void dead_ends(void **state)
 	rig_down(&r);
 }
 
+#define SWITCH(name, role, nr, plane) \
+	"{\"name\":\"" name "\",\"role\":\"" role "\",\"locator\":\"5f00:1:" nr \
+	"::/48\",\"plane\":" plane "}"
+#define HOST(name, nr, nics) \
+	"{\"name\":\"" name "\",\"locator\":\"5f00:2:" nr "::/48\",\"nics\":[" nics "]}"
+#define NIC(name, leaf, plane) \
+	"{\"name\":\"" name "\",\"leaf\":\"" leaf "\",\"rate\":\"400G\"," \
+	"\"plane\":" plane "}"
+#define LINK(from, to) \
+	"{\"from\":\"" from "\",\"to\":\"" to "\",\"rate\":\"100G\"}"
+
+/*
+ * Two hosts in both planes, GPUs 0 and 1, and two in the first plane only, below
+ * leaves that have the same numbers, 0 and 1.
+ */
+static const char mixed[] =
+	"{\"srpol-topology\":1,\"switches\":["
+	SWITCH("a0", "leaf", "1", "0") "," SWITCH("a1", "leaf", "2", "0") ","
+	SWITCH("b0", "leaf", "3", "1") "," SWITCH("b1", "leaf", "4", "1") ","
+	SWITCH("as", "spine", "5", "0") "," SWITCH("at", "spine", "6", "0") ","
+	SWITCH("bs", "spine", "7", "1") "," SWITCH("bt", "spine", "8", "1")
+	"],\"hosts\":["
+	HOST("d0", "1", NIC("0", "a0", "0") "," NIC("1", "b0", "1")) ","
+	HOST("d1", "2", NIC("0", "a1", "0") "," NIC("1", "b1", "1")) ","
+	HOST("s0", "3", NIC("0", "a0", "0")) ","
+	HOST("s1", "4", NIC("0", "a1", "0"))
+	"],\"links\":["
+	LINK("a0", "as") "," LINK("a0", "at") "," LINK("a1", "as") ","
+	LINK("a1", "at") "," LINK("b0", "bs") "," LINK("b0", "bt") ","
+	LINK("b1", "bs") "," LINK("b1", "bt") "]}";
+
+/* GPUs and leaves with equal numbers are not taken for each other. */
+static void mixed_hosts(void **state)
+{
+	(void)state;
+	struct srpol_error err;
+	struct rig r = {};
+	uint32_t i;
+
+	r.f = srpol_topology_parse(mixed, sizeof(mixed) - 1, &err);
+	assert_non_null(r.f);
+	r.links = srpol_links_new(r.f);
+	r.demands = calloc(64, sizeof(*r.demands));
+	r.in = (struct srpol_alg_input){
+		.fabric = r.f, .links = r.links, .demands = r.demands,
+	};
+	for (i = 0; i < 2; i++) {
+		demand(&r, i, !i, MB64);
+		demand(&r, 2 + i, 3 - i, 9 * MB64);
+	}
+	run(&r, "minmax");
+	assert_int_equal(r.p->prediction.unplaced, 0);
+	rig_down(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,6 +351,7 @@ int main(void)
 		cmocka_unit_test(never_worse),
 		cmocka_unit_test(changes),
 		cmocka_unit_test(dead_ends),
+		cmocka_unit_test(mixed_hosts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
