@@ -356,7 +356,8 @@ int srpol_chunks_read(const struct srpol_fabric *f,
 	*out = NULL;
 	for (i = 0; i < n && !ret; i++) {
 		if (i && chunks[i - 1].leaf >= chunks[i].leaf)
-			ret = -EINVAL;
+			ret = srpol_error_set(err, -EINVAL,
+					      "chunks are not in order of leaves");
 		else
 			ret = read_chunk(f, plan, &chunks[i], err);
 	}

@@ -174,6 +174,12 @@ static void test_bad_chunks(void **state)
 	c.len = strlen(c.text);
 	assert_int_equal(srpol_chunks_read(fabric, &c, 1, &plan, &err), 0);
 	srpol_plan_free(plan);
+	/* of the same leaf twice */
+	err.text[0] = '\0';
+	assert_int_equal(srpol_chunks_read(fabric,
+					   (struct srpol_chunk[]){ c, c }, 2,
+					   &plan, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "in order"));
 }
 
 static void refuse_index(const struct srpol_index *index)
