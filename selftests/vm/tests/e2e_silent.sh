@@ -13,6 +13,7 @@
 #
 # SRPOL_CLOCK=counted
 # SRPOL_TIMEOUT=1800
+# SRPOL_DEBUG=kernel
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
