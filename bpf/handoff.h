@@ -93,7 +93,10 @@ static __always_inline int srpol_send_by(struct xdp_md *ctx, __u32 ifindex)
 	return h->tag ? XDP_PASS : bpf_redirect(ifindex, 0);
 }
 
-/* Is there room for a handoff in front of a packet? All others are told by this. */
+/*
+ * May a packet have been handed over? Most have no metadata, and this is all that
+ * is asked of them.
+ */
 static __always_inline bool srpol_has_metadata(const struct __sk_buff *skb)
 {
 	const struct srpol_handoff *h = (void *)(long)skb->data_meta;
