@@ -82,8 +82,11 @@ struct srpol_nnhn *srpol_nnhn_parse(const struct srpol_fabric *f,
 	if (!root)
 		srpol_error_set(err, -EINVAL, "line %d: %s", why.line,
 				why.text);
-	if (!map || !root)
+	if (!map || !root) {
+		if (!map)
+			srpol_error_set(err, -ENOMEM, "out of memory");
 		goto fail;
+	}
 	map->f = f;
 	if (!json_is_object(root)) {
 		srpol_error_set(err, -EINVAL, "line 1: an object is wanted");

@@ -291,6 +291,7 @@ static int read_chunk(const struct srpol_fabric *f, struct srpol_plan *plan,
 	return ret ? srpol_error_set(err, ret, "chunk of %s: %s",
 				     f->nodes[chunk->leaf].name,
 				     r.why.text[0] ? r.why.text :
+				     ret == -ENOMEM ? "out of memory" :
 				     "a line is no JSON, or has no end") : 0;
 }
 

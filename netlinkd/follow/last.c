@@ -63,7 +63,8 @@ static void take_links(struct follow *f, const json_t *list)
 	size_t i;
 
 	json_array_foreach(list, i, o) {
-		if (json_unpack(o, "[s, s, I]", &from, &to, &capacity))
+		if (json_unpack(o, "[s, s, I]", &from, &to, &capacity) ||
+		    capacity < 0)
 			continue;
 		a = srpol_fabric_node(f->fabric, from);
 		b = srpol_fabric_node(f->fabric, to);
@@ -163,8 +164,12 @@ void last_load(struct follow *f)
 	if (!f->config.file[0] || access(f->config.file, F_OK))
 		return;
 	o = json_load_file(f->config.file, JSON_REJECT_DUPLICATES, NULL);
-	if (json_unpack(o, "{s:I, s?o}", "number", &number, "plan", &plan))
+	if (json_unpack(o, "{s:I, s?o}", "number", &number, "plan", &plan) ||
+	    number < 0) {
 		log_error("%s is no plan", f->config.file);
+		number = 0;
+		plan = NULL;
+	}
 	f->number = number;
 	take_links(f, json_object_get(o, "links"));
 	p = store_alloc(sizeof(*p));

@@ -124,8 +124,11 @@ int do_bug_report(struct args *args)
 	if (!mkdtemp(dir))
 		return refused(-errno, NULL);
 	snprintf(sub, sizeof(sub), "%s/%s", dir, name);
-	if (mkdir(sub, 0700))
-		return refused(-errno, NULL);
+	if (mkdir(sub, 0700)) {
+		err = -errno;
+		rmdir(dir);
+		return refused(err, NULL);
+	}
 	for (i = 0; i < ARRAY_SIZE(parts); i++)
 		collect(sub, parts[i].file, parts[i].command);
 	err = pack(to, dir, name);
