@@ -16,6 +16,7 @@
 #define CONNECT_MS	1000L
 #define REQUEST_MS	3000L
 #define IN_MAX		(64u << 20)	/* a response, or a line of a stream */
+#define IN_FIRST	4096u
 #define NS_PER_MS	1000000ull
 
 struct socket {
@@ -57,8 +58,10 @@ static void take_lines(struct http_request *r)
 		r->line(r->data, at, end - at);
 		at = from = end + 1;
 	}
-	r->in_len -= at - r->in;
-	memmove(r->in, at, r->in_len);
+	if (at != r->in) {
+		r->in_len -= at - r->in;
+		memmove(r->in, at, r->in_len);
+	}
 	r->looked = r->in_len;
 }
 
@@ -100,6 +103,9 @@ static void act(struct http *http, curl_socket_t fd, int what)
 		if (message->data.result == CURLE_OK)
 			curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE,
 					  &r->status);
+		else if (message->data.result == CURLE_WRITE_ERROR)
+			snprintf(http->error, sizeof(http->error),
+				 "an answer of more than %u MiB", IN_MAX >> 20);
 		else
 			snprintf(http->error, sizeof(http->error), "%s",
 				 r->error[0] ? r->error :
@@ -162,20 +168,36 @@ static int want_timer(CURLM *multi, long ms, void *data)
 	return ms < 0 ? 0 : alarm_set(&http->timer, ms * NS_PER_MS) ? -1 : 0;
 }
 
+/*
+ * Room is made for twice as much each time: to copy tens of megabytes for each
+ * piece of an answer would keep this thread from all else for seconds.
+ */
+static bool make_room(struct http_request *r, size_t n)
+{
+	size_t room = r->in_room ?: IN_FIRST;
+	char *in;
+
+	while (room < r->in_len + n + 1)
+		room *= 2;
+	if (room == r->in_room)
+		return true;
+	in = realloc(r->in, room);
+	if (!in)
+		return false;
+	r->in = in;
+	r->in_room = room;
+	return true;
+}
+
 static size_t take(char *from, size_t size, size_t n, void *data)
 {
 	struct http_request *r = data;
-	char *in;
 
-	if (r->in_len + n > IN_MAX)
+	if (r->in_len + n > IN_MAX || !make_room(r, n))
 		return 0;
-	in = realloc(r->in, r->in_len + n + 1);
-	if (!in)
-		return 0;
-	r->in = in;
-	memcpy(in + r->in_len, from, n);
+	memcpy(r->in + r->in_len, from, n);
 	r->in_len += n;
-	in[r->in_len] = '\0';
+	r->in[r->in_len] = '\0';
 	return n;
 }
 

@@ -1023,6 +1023,7 @@ class Liar(http.server.ThreadingHTTPServer):
     """Stands between etcd and others, and answers as it is told to."""
 
     daemon_threads = True
+    request_queue_size = 128
 
     def __init__(self, etcd):
         super().__init__(("127.0.0.1", 0), LiarHandler)
@@ -1126,13 +1127,16 @@ def slowly(handler, _):
     handler.connection.recv(1)
 
 
+BLANK = b" " * (1 << 20)
+
+
 def hugely(handler, _):
     """More than any answer has; who does not want it hangs up."""
     handler.send_response(200)
     handler.send_header("Content-Length", str(1 << 30))
     handler.end_headers()
     for _ in range(1 << 10):
-        handler.wfile.write(b" " * (1 << 20))
+        handler.wfile.write(BLANK)
 
 
 def endlessly(handler, _):
@@ -1141,7 +1145,7 @@ def endlessly(handler, _):
     handler.send_header("Connection", "close")
     handler.end_headers()
     for _ in range(1 << 10):
-        handler.wfile.write(b" " * (1 << 20))
+        handler.wfile.write(BLANK)
 
 
 LIES = [
@@ -1200,6 +1204,8 @@ def test_garbage(etcd):
               not dead, dead)
         if dead:
             return
+    check("etcd answers an endless answer: it is read to the limit, and told as such",
+          "an answer of more than 64 MiB" in open(f"{OUT}/garbage.log").read())
     stats = hosts.stats().values()
     check("etcd answers garbage: it is never taken for another store",
           all(s["resets"] == 0 and s["replayed"] == 0 for s in stats), stats)
