@@ -62,15 +62,30 @@ static __always_inline struct srpol_bth *srpol_roce_find(void *data, void *end)
 	return udp->dest == bpf_htons(ROCE_PORT) ? bth : NULL;
 }
 
-/* The flow a signal is about, NULL if that is not known. */
+/*
+ * The flow a signal is about, and what else is known of it; NULL if that is not
+ * known.
+ */
 static __always_inline struct srpol_flow *
-srpol_signal_flow(const struct srpol_signal *s)
+srpol_signal_flow(const struct srpol_signal *s,
+		  struct srpol_flow_detail **detail)
 {
 	struct srpol_binding *b = bpf_map_lookup_elem(&bindings, &s->key);
+	struct srpol_decision d;
+	struct srpol_flow *flow;
 
+	flow = b ? srpol_flow_of(&b->flow, &d) : NULL;
+	*detail = flow ? srpol_flow_detail(&d.nr) : NULL;
+	return *detail ? flow : NULL;
+}
+
+/* What else is known of a flow; NULL if it is not in the table. */
+static __always_inline struct srpol_flow_detail *
+srpol_signal_detail(const struct srpol_flow_key *key)
+{
 	struct srpol_decision d;
 
-	return b ? srpol_flow_of(&b->flow, &d) : NULL;
+	return srpol_flow_of(key, &d) ? srpol_flow_detail(&d.nr) : NULL;
 }
 
 /*
@@ -83,9 +98,8 @@ static __noinline int srpol_signal_learn(const struct srpol_signal *s)
 {
 	struct srpol_psn_key key = { .psn = s->psn };
 	struct srpol_binding b = {}, *known;
+	struct srpol_flow_detail *detail;
 	struct srpol_flow_key *seen;
-	struct srpol_decision d;
-	struct srpol_flow *flow;
 
 	srpol_copy_addr(key.local, s->key.local);
 	srpol_copy_addr(key.peer, s->key.peer);
@@ -98,23 +112,24 @@ static __noinline int srpol_signal_learn(const struct srpol_signal *s)
 		return 0;
 	known = bpf_map_lookup_elem(&bindings, &s->key);
 	if (!known || srpol_flow_key_differ(&known->flow, &b.flow)) {
-		flow = known ? srpol_flow_of(&known->flow, &d) : NULL;
-		if (flow)
-			flow->bound = 0;
+		detail = known ? srpol_signal_detail(&known->flow) : NULL;
+		if (detail)
+			detail->bound = 0;
 		if (bpf_map_update_elem(&bindings, &s->key, &b, BPF_ANY))
 			return 0;
 	}
-	flow = srpol_flow_of(&b.flow, &d);
-	if (flow) {
-		flow->bound = 1;
-		flow->offers = 0;
+	detail = srpol_signal_detail(&b.flow);
+	if (detail) {
+		detail->bound = 1;
+		detail->offers = 0;
 	}
 	return 0;
 }
 
 static __noinline int srpol_signal_cnp(const struct srpol_signal *s)
 {
-	struct srpol_flow *flow = srpol_signal_flow(s);
+	struct srpol_flow_detail *detail;
+	struct srpol_flow *flow = srpol_signal_flow(s, &detail);
 	__u64 now = bpf_ktime_get_coarse_ns();
 	struct srpol_contention *v;
 	struct srpol_quality *q;
@@ -125,8 +140,8 @@ static __noinline int srpol_signal_cnp(const struct srpol_signal *s)
 		srpol_count(SRPOL_REASON_UNKNOWN_QP);
 		return 0;
 	}
-	flow->cnp++;
-	policy = flow->policy;
+	detail->cnp++;
+	policy = detail->policy;
 	q = flow->path ? srpol_quality_get(flow->path) : NULL;
 	if (q) {
 		q->cnp++;
@@ -142,7 +157,8 @@ static __noinline int srpol_signal_cnp(const struct srpol_signal *s)
 
 static __noinline int srpol_signal_nak(const struct srpol_signal *s)
 {
-	struct srpol_flow *flow = srpol_signal_flow(s);
+	struct srpol_flow_detail *detail;
+	struct srpol_flow *flow = srpol_signal_flow(s, &detail);
 	struct srpol_quality *q;
 
 	srpol_count(SRPOL_REASON_NAK);
@@ -150,7 +166,7 @@ static __noinline int srpol_signal_nak(const struct srpol_signal *s)
 		srpol_count(SRPOL_REASON_UNKNOWN_QP);
 		return 0;
 	}
-	flow->nak++;
+	detail->nak++;
 	q = flow->path ? srpol_quality_get(flow->path) : NULL;
 	if (q) {
 		q->nak++;

@@ -78,25 +78,30 @@ static __noinline int srpol_explain_rule(struct __sk_buff *skb,
 }
 
 /*
- * Copy the flow, if it is in the table, to @flow. If its next packet would keep
+ * Copy the flow, if it is in the table, to entry @d->nr. If its next packet would keep
  * the flow's path, @d gets that path. Return: whether the flow is in the table.
  */
 static __noinline int srpol_explain_known(const struct srpol_flow_key *key,
-					  __u32 epoch, struct srpol_flow *flow,
-					  struct srpol_decision *d)
+					  __u32 epoch, struct srpol_decision *d)
 {
+	struct srpol_flow_detail *detail = srpol_flow_detail(&d->nr), *more;
+	struct srpol_flow *flow = srpol_flow_entry(d->nr), *cached;
 	struct srpol_decision known;
-	struct srpol_flow *cached;
 
-	cached = srpol_flow_of(key, &known);
-	if (cached)
-		srpol_copy_words(flow, cached, sizeof(*flow));
-	else
-		srpol_flow_begin(flow);
-	srpol_flow_describe(flow, d);
-	if (!cached)
+	if (!flow || !detail)
 		return 0;
-	if (known.head.epoch == epoch || srpol_flow_goes_on(cached, &known, d))
+	cached = srpol_flow_of(key, &known);
+	more = cached ? srpol_flow_detail(&known.nr) : NULL;
+	if (more) {
+		srpol_copy_words(flow, cached, sizeof(*flow));
+		srpol_copy_words(detail, more, sizeof(*detail));
+	} else {
+		srpol_flow_begin(flow, detail);
+	}
+	srpol_flow_describe(flow, detail, d);
+	if (!more)
+		return 0;
+	if (known.head.epoch == epoch || srpol_flow_goes_on(more, &known, d))
 		d->cache = known.cache;
 	return 1;
 }
@@ -116,10 +121,13 @@ static __always_inline void srpol_explain_pkt(struct __sk_buff *skb,
 	union srpol_now now;
 
 	x->reason = SRPOL_REASON_NO_RULE;
-	flow = srpol_flow_entry(srpol_flow_spare());
-	if (!flow || srpol_explain_rule(skb, pkt, &now, &d, x))
+	if (srpol_explain_rule(skb, pkt, &now, &d, x))
 		return;
-	x->cached = srpol_explain_known(&pkt->key, now.epoch, flow, &d);
+	d.nr = srpol_flow_spare();
+	flow = srpol_flow_entry(d.nr);
+	if (!flow)
+		return;
+	x->cached = srpol_explain_known(&pkt->key, now.epoch, &d);
 	x->policy = d.cache.policy;
 	x->ordering = srpol_how_ordering(d.head.how);
 	if (!d.cache.policy) {

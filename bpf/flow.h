@@ -17,28 +17,30 @@
 #include "state.h"
 
 /* Initialize the entry of a flow of which no packet has been seen. */
-static __always_inline void srpol_flow_begin(struct srpol_flow *flow)
+static __always_inline void srpol_flow_begin(struct srpol_flow *flow,
+					     struct srpol_flow_detail *detail)
 {
 	flow->path = 0;
 	/* Not this tick, so that the time of the first packet is taken. */
 	flow->tick = bpf_jiffies64() - 1;
 	flow->psn_next = SRPOL_PSN_UNKNOWN;
-	flow->offer_tick = 0;
 	flow->packets = 0;
 	flow->bytes = 0;
 	flow->last_ns = 0;
-	flow->pending_ns = 0;
-	flow->bound = 0;
-	flow->offers = 0;
-	flow->retransmits = 0;
-	flow->flowlets = 0;
-	flow->moves = 0;
-	flow->cnp = 0;
-	flow->nak = 0;
+	detail->pending_ns = 0;
+	detail->offer_tick = 0;
+	detail->bound = 0;
+	detail->offers = 0;
+	detail->retransmits = 0;
+	detail->flowlets = 0;
+	detail->moves = 0;
+	detail->cnp = 0;
+	detail->nak = 0;
 }
 
 /* Write to an entry what was decided, apart from its key, head and cache. */
 static __always_inline void srpol_flow_describe(struct srpol_flow *flow,
+						struct srpol_flow_detail *detail,
 						const struct srpol_decision *d)
 {
 	__u32 mode = d->head.how & SRPOL_HOW_MODE;
@@ -46,11 +48,11 @@ static __always_inline void srpol_flow_describe(struct srpol_flow *flow,
 	flow->hash = d->hash;
 	flow->tuple_hash = d->tuple_hash;
 	flow->rule_id = d->rule_id;
-	flow->rule_path = d->rule_path;
-	flow->policy = d->cache.policy;
-	flow->mode = mode == SRPOL_HOW_INHERIT ? SRPOL_MODE_INHERIT : mode;
-	flow->ordering = srpol_how_ordering(d->head.how);
-	flow->verdict = d->cache.policy ? 0 : d->cache.path;
+	detail->rule_path = d->rule_path;
+	detail->policy = d->cache.policy;
+	detail->mode = mode == SRPOL_HOW_INHERIT ? SRPOL_MODE_INHERIT : mode;
+	detail->ordering = srpol_how_ordering(d->head.how);
+	detail->verdict = d->cache.policy ? 0 : d->cache.path;
 }
 
 /*
@@ -62,17 +64,18 @@ srpol_flow_fill(const struct srpol_flow_spot *spot, __u32 nr,
 		union srpol_flow_head from, const struct srpol_flow_key *key,
 		bool fresh, struct srpol_decision *d)
 {
+	struct srpol_flow_detail *detail = srpol_flow_detail(&nr);
 	struct srpol_flow *flow = srpol_flow_entry(nr);
 	struct srpol_flow_set *set;
 
-	if (!flow || from.tag == SRPOL_TAG_CLAIMED ||
+	if (!flow || !detail || from.tag == SRPOL_TAG_CLAIMED ||
 	    !srpol_flow_take(flow, from, SRPOL_TAG_CLAIMED))
 		return false;
 	if (fresh) {
 		srpol_copy_words(&flow->key, key, sizeof(*key));
-		srpol_flow_begin(flow);
+		srpol_flow_begin(flow, detail);
 	}
-	srpol_flow_describe(flow, d);
+	srpol_flow_describe(flow, detail, d);
 	WRITE_ONCE(flow->cache.word, d->cache.word);
 	d->head.tag = spot->tag;
 	d->head.turn = from.turn + 1;
@@ -93,27 +96,31 @@ srpol_flow_fill(const struct srpol_flow_spot *spot, __u32 nr,
  * path are as before.
  */
 static __always_inline bool
-srpol_flow_goes_on(const struct srpol_flow *flow,
+srpol_flow_goes_on(const struct srpol_flow_detail *detail,
 		   const struct srpol_decision *old,
 		   const struct srpol_decision *d)
 {
 	return d->cache.policy && old->cache.policy == d->cache.policy &&
-	       old->head.how == d->head.how && flow &&
-	       flow->rule_path == d->rule_path;
+	       old->head.how == d->head.how && detail &&
+	       detail->rule_path == d->rule_path;
 }
 
 /*
  * Prepare a spare entry for a packet of a flow that has none: what modes read is
  * of this flow, and not of the flow that had a packet there before.
  */
-static __always_inline void
-srpol_flow_use_spare(struct srpol_flow *flow, const struct srpol_decision *d)
+static __always_inline void srpol_flow_use_spare(const struct srpol_decision *d)
 {
+	struct srpol_flow_detail *detail = srpol_flow_detail(&d->nr);
+	struct srpol_flow *flow = srpol_flow_entry(d->nr);
+
+	if (!flow || !detail)
+		return;
 	flow->hash = d->hash;
-	flow->rule_path = d->rule_path;
-	flow->flowlets = 0;
-	flow->moves = 0;
-	flow->pending_ns = 0;
+	detail->rule_path = d->rule_path;
+	detail->flowlets = 0;
+	detail->moves = 0;
+	detail->pending_ns = 0;
 }
 
 /*
@@ -126,6 +133,7 @@ srpol_flow_put(const struct srpol_flow_spot *spot,
 	       const struct srpol_flow_key *key,
 	       const struct srpol_decision *old, struct srpol_decision *d)
 {
+	struct srpol_flow_detail *detail;
 	struct srpol_flow *flow;
 	__u32 i, nr;
 
@@ -138,18 +146,16 @@ srpol_flow_put(const struct srpol_flow_spot *spot,
 				    d))
 			return;
 	} else {
-		flow = srpol_flow_entry(old->nr);
-		if (srpol_flow_goes_on(flow, old, d))
+		detail = srpol_flow_detail(&old->nr);
+		if (srpol_flow_goes_on(detail, old, d))
 			d->cache = old->cache;
-		else if (flow)
-			flow->pending_ns = 0;
+		else if (detail)
+			detail->pending_ns = 0;
 		if (srpol_flow_fill(spot, old->nr, old->head, key, false, d))
 			return;
 	}
 	d->nr = srpol_flow_spare();
-	flow = srpol_flow_entry(d->nr);
-	if (flow)
-		srpol_flow_use_spare(flow, d);
+	srpol_flow_use_spare(d);
 }
 
 /**
@@ -204,6 +210,16 @@ srpol_flow_decide(struct __sk_buff *skb, struct srpol_pkt *pkt,
 	if (!pkt->is_v4 && srpol_inside(st, now->gen, (void *)pkt->key.daddr))
 		d->head.how |= SRPOL_HOW_INSIDE;
 	return true;
+}
+
+/* Count that a flow took another path than before. */
+static __noinline int srpol_flow_moved(__u32 nr)
+{
+	struct srpol_flow_detail *detail = srpol_flow_detail(&nr);
+
+	if (detail)
+		detail->moves++;
+	return 0;
 }
 
 /* Global, so that the verifier checks them once. */
@@ -314,14 +330,32 @@ srpol_flow_get(void *ctx, struct srpol_pkt *pkt, const __u32 hook,
 	return flow;
 }
 
+/*
+ * CLOCK_MONOTONIC, coarse. It moves once per tick, and the call that reads it
+ * costs as much as a cache miss, where processors have to guard returns. So a
+ * CPU calls it for its first packet in a tick only.
+ */
+static __always_inline __u64 srpol_tick_ns(__u32 tick)
+{
+	__u32 zero = 0;
+	struct srpol_tick *t = bpf_map_lookup_elem(&tick_time, &zero);
+
+	if (!t)
+		return 0;
+	if (t->tick != tick || !t->ns) {
+		t->ns = bpf_ktime_get_coarse_ns();
+		t->tick = tick;
+	}
+	return t->ns;
+}
+
 /**
  * srpol_flow_account - count a packet of a flow
  * @flow: the flow's entry
  * @bytes: length of the packet
  * @exact: the mode has noted the time already
  *
- * The coarse clock moves once per tick, so that it is read once per tick only:
- * reading it for every packet would cost as much as looking up the flow.
+ * The clock is looked at once per tick: each flow's entry tells if that was done.
  */
 static __always_inline void srpol_flow_account(struct srpol_flow *flow,
 					       __u32 bytes, bool exact)
@@ -334,7 +368,7 @@ static __always_inline void srpol_flow_account(struct srpol_flow *flow,
 		return;
 	flow->tick = tick;
 	if (!exact)
-		flow->last_ns = bpf_ktime_get_coarse_ns();
+		flow->last_ns = srpol_tick_ns(tick);
 }
 
 #endif /* _SRPOL_FLOW_H */

@@ -10,8 +10,8 @@
  * hash for each of its entries, say which entry to read; they are small enough
  * to stay in the cache. Most flows are in the slot that is looked at first,
  * which the hash selects as well: a processor that predicts this reads the
- * entry before the tag has arrived. An entry begins with what a packet is
- * steered by, and two cache lines hold all that a packet needs.
+ * entry before the tag has arrived. An entry is two cache lines, which hold all
+ * that a packet needs; what is rarely needed is in another map.
  *
  * No packet is steered by the decision about another flow:
  *
@@ -115,6 +115,16 @@ srpol_flow_key_other(const struct srpol_flow_key *a,
 static __always_inline struct srpol_flow *srpol_flow_entry(__u32 nr)
 {
 	return bpf_map_lookup_elem(&flows, &nr);
+}
+
+/*
+ * What is rarely used of a flow. @nr is a pointer, since the number of a
+ * decision's entry is on the stack already, where the map wants it.
+ */
+static __always_inline struct srpol_flow_detail *
+srpol_flow_detail(const __u32 *nr)
+{
+	return bpf_map_lookup_elem(&flow_details, nr);
 }
 
 /* Number of the spare entry for packets whose flow finds no entry. */

@@ -202,7 +202,7 @@ struct {
 } ports SEC(".maps");
 
 /*
- * Both can be mapped: user space reads the 20 MB of flows without a system call
+ * These can be mapped: user space reads the 22 MB of flows without a system call
  * each.
  */
 struct {
@@ -220,6 +220,22 @@ struct {
 	__type(key, __u32);
 	__type(value, struct srpol_flow);
 } flows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SRPOL_FLOW_ENTRIES);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct srpol_flow_detail);
+} flow_details SEC(".maps");
+
+/* The coarse clock, read once per tick and CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct srpol_tick);
+} tick_time SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -7,6 +7,7 @@
 #define _SRPOL_MODE_ADAPTIVE_H
 
 #include "base.h"
+#include "flow_table.h"
 #include "hash.h"
 #include "mode_flowlet.h"
 #include "path.h"
@@ -31,20 +32,22 @@ static __always_inline bool srpol_path_bad(const struct srpol_policy_cfg *cfg,
 /*
  * Find a good path other than the flow's. Try the better of two draws, then
  * more draws, so that not all flows go to the same path, then all of the table.
- * @word: a union srpol_flow_cache. Return: path, 0 if there is none.
+ * @nr: number of the flow's entry. @word: a union srpol_flow_cache. Return:
+ * path, 0 if there is none.
  */
-__noinline __u32 srpol_adaptive_good(struct srpol_flow *flow __arg_nonnull,
-				     __u64 word, __u32 gen, __u64 now)
+__noinline __u32 srpol_adaptive_good(__u32 nr, __u64 word, __u32 gen, __u64 now)
 {
+	struct srpol_flow_detail *detail = srpol_flow_detail(&nr);
+	struct srpol_flow *flow = srpol_flow_entry(nr);
 	union srpol_flow_cache cache = { .word = word };
 	const struct srpol_policy_cfg *cfg;
 	__u32 path, i;
 
 	cfg = srpol_policy_cfg(cache.policy, gen);
-	if (!cfg)
+	if (!cfg || !flow || !detail)
 		return 0;
 	path = srpol_draw_two(cache.policy, gen, flow->hash,
-			      flow->flowlets + flow->moves, now);
+			      detail->flowlets + detail->moves, now);
 	if (path && path != cache.path && !srpol_path_bad(cfg, path, now))
 		return path;
 	bpf_for(i, 0, SRPOL_REHASH_TRIES + SRPOL_BUCKETS_MAX) {
@@ -62,19 +65,20 @@ __noinline __u32 srpol_adaptive_good(struct srpol_flow *flow __arg_nonnull,
 
 /* May a flow that should be on another path move now? */
 static __always_inline bool
-srpol_adaptive_may_move(struct srpol_flow *flow,
+srpol_adaptive_may_move(const struct srpol_flow *flow,
+			struct srpol_flow_detail *detail,
 			const struct srpol_policy_cfg *cfg, __u64 now)
 {
 	__s64 idle = now - flow->last_ns;
 	__s64 timeout = cfg->flowlet_timeout_ns;
 
-	if (!flow->pending_ns) {
+	if (!detail->pending_ns) {
 		/* Until now @last_ns was of the coarse clock. */
-		flow->pending_ns = now;
+		detail->pending_ns = now;
 		return idle >= timeout + (__s64)SRPOL_TICK_MAX_NS;
 	}
 	return idle >= timeout ||
-	       (__s64)(now - flow->pending_ns) >=
+	       (__s64)(now - detail->pending_ns) >=
 	       (__s64)(cfg->dwell_time_ms * SRPOL_NS_PER_MS);
 }
 
@@ -83,10 +87,11 @@ srpol_adaptive_may_move(struct srpol_flow *flow,
  * there. A flow that may move but finds all other paths bad tries again after
  * another dwell time or idle time. Return: path, 0 if none can be used.
  */
-__noinline __u32 srpol_adaptive_think(struct srpol_flow *flow __arg_nonnull,
-				      __u64 word, __u32 gen, __u32 version,
-				      __u32 primary)
+__noinline __u32 srpol_adaptive_think(__u32 nr, __u64 word, __u32 gen,
+				      __u32 version, __u32 primary)
 {
+	struct srpol_flow_detail *detail = srpol_flow_detail(&nr);
+	struct srpol_flow *flow = srpol_flow_entry(nr);
 	union srpol_flow_cache cache = { .word = word };
 	__u32 at = srpol_path_kept(cache, gen, version), path = 0;
 	const struct srpol_policy_cfg *cfg;
@@ -94,24 +99,24 @@ __noinline __u32 srpol_adaptive_think(struct srpol_flow *flow __arg_nonnull,
 	bool primary_good, usable;
 
 	cfg = srpol_policy_cfg(cache.policy, gen);
-	if (!cfg)
+	if (!cfg || !flow || !detail)
 		return 0;
 	primary_good = !srpol_path_bad(cfg, primary, now) &&
 		       srpol_path_usable(gen, primary);
 	usable = at && srpol_path_usable(gen, at);
 	if (usable && !srpol_path_bad(cfg, at, now) &&
 	    (at == primary || !primary_good)) {
-		flow->pending_ns = 0;
+		detail->pending_ns = 0;
 		flow->last_ns = now;
 		return at;
 	}
 	/*
 	 * No need to wait if the flow has no path yet, or if its path is down.
 	 */
-	if (!usable || srpol_adaptive_may_move(flow, cfg, now)) {
+	if (!usable || srpol_adaptive_may_move(flow, detail, cfg, now)) {
 		path = primary_good && primary != at ? primary :
-		       srpol_adaptive_good(flow, word, gen, now);
-		flow->pending_ns = path || !usable ? 0 : now;
+		       srpol_adaptive_good(nr, word, gen, now);
+		detail->pending_ns = path || !usable ? 0 : now;
 	}
 	flow->last_ns = now;
 	if (!path && usable)
@@ -128,28 +133,29 @@ __noinline __u32 srpol_adaptive_think(struct srpol_flow *flow __arg_nonnull,
  * srpol_mode_adaptive - select a path in mode adaptive
  * @cfg: policy
  * @args: select arguments: the policy, and the flow
- * @flow: the flow's entry
+ * @nr: number of the flow's entry
  * @sel: result
  *
  * Return: true if there is a usable path.
  */
 static __always_inline bool
 srpol_mode_adaptive(const struct srpol_policy_cfg *cfg,
-		    const struct srpol_select_args *args,
-		    struct srpol_flow *flow, struct srpol_selected *sel)
+		    const struct srpol_select_args *args, const __u32 *nr,
+		    struct srpol_selected *sel)
 {
+	struct srpol_flow_detail *detail = srpol_flow_detail(nr);
 	__u32 primary = srpol_position_path(cfg, args->hash), path;
 	__u32 at = args->cache.path;
 	struct srpol_quality *q;
 
 	q = srpol_quality_get(primary);
-	if (q && srpol_quality_clean(q) && !flow->pending_ns &&
+	if (q && srpol_quality_clean(q) && detail && !detail->pending_ns &&
 	    (!at || at == primary) &&
 	    srpol_path_take(args->gen, primary, sel)) {
 		sel->own = true;
 		return true;
 	}
-	path = srpol_adaptive_think(flow, args->cache.word, args->gen,
+	path = srpol_adaptive_think(*nr, args->cache.word, args->gen,
 				    args->version, primary);
 	sel->exact = true;
 	if (!path || !srpol_path_take(args->gen, path, sel))

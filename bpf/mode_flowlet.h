@@ -7,6 +7,7 @@
 #define _SRPOL_MODE_FLOWLET_H
 
 #include "base.h"
+#include "flow_table.h"
 #include "hash.h"
 #include "path.h"
 #include "quality.h"
@@ -65,19 +66,22 @@ __noinline __u32 srpol_draw_two(__u32 policy, __u32 gen, __u32 hash, __u32 nr,
  * time between them was long enough. @word: a union srpol_flow_cache. Return:
  * path, 0 if there is none.
  */
-__noinline __u32 srpol_flowlet_begin(struct srpol_flow *flow __arg_nonnull,
-				     __u64 word, __u32 gen, __u32 version,
-				     __u32 idle)
+__noinline __u32 srpol_flowlet_begin(__u32 nr, __u64 word, __u32 gen,
+				     __u32 version, __u32 idle)
 {
+	struct srpol_flow_detail *detail = srpol_flow_detail(&nr);
+	struct srpol_flow *flow = srpol_flow_entry(nr);
 	union srpol_flow_cache cache = { .word = word };
 	__u32 path = srpol_path_kept(cache, gen, version);
 
+	if (!flow || !detail)
+		return 0;
 	if (idle && cache.path)
-		flow->flowlets++;
+		detail->flowlets++;
 	else if (path && srpol_path_usable(gen, path))
 		return path;
 	path = srpol_draw_two(cache.policy, gen, flow->hash,
-			      flow->flowlets + flow->moves, flow->last_ns);
+			      detail->flowlets + detail->moves, flow->last_ns);
 	if (!path)
 		path = srpol_path_other(cache.policy, gen, flow->hash,
 					SRPOL_REHASH_TRIES);
@@ -88,6 +92,7 @@ __noinline __u32 srpol_flowlet_begin(struct srpol_flow *flow __arg_nonnull,
  * srpol_mode_flowlet - select a path in mode flowlet
  * @cfg: policy
  * @args: select arguments: the policy, and the flow
+ * @nr: number of the flow's entry
  * @flow: the flow's entry
  * @sel: result
  *
@@ -95,7 +100,7 @@ __noinline __u32 srpol_flowlet_begin(struct srpol_flow *flow __arg_nonnull,
  */
 static __always_inline bool
 srpol_mode_flowlet(const struct srpol_policy_cfg *cfg,
-		   const struct srpol_select_args *args,
+		   const struct srpol_select_args *args, __u32 nr,
 		   struct srpol_flow *flow, struct srpol_selected *sel)
 {
 	__u64 now = bpf_ktime_get_ns();
@@ -110,7 +115,7 @@ srpol_mode_flowlet(const struct srpol_policy_cfg *cfg,
 	    args->cache.version == args->version &&
 	    srpol_path_take(args->gen, args->cache.path, sel))
 		return true;
-	path = srpol_flowlet_begin(flow, args->cache.word, args->gen,
+	path = srpol_flowlet_begin(nr, args->cache.word, args->gen,
 				   args->version, idle);
 	if (!path || !srpol_path_take(args->gen, path, sel)) {
 		sel->own = false;

@@ -27,14 +27,16 @@ _Static_assert(SRPOL_OFFERS_MAX > SRPOL_OFFER_SHIFT_MAX, "srpol_psn_due()");
  * ACKs do not come by here, and for flows whose QP is known, since a QP may be
  * destroyed and its number used again.
  */
-static __always_inline bool srpol_psn_due(const struct srpol_flow *flow)
+static __always_inline bool
+srpol_psn_due(const struct srpol_flow_detail *detail)
 {
-	__u32 n = flow->bound ? SRPOL_OFFERS_MAX : flow->offers, shift;
+	__u32 n = detail->bound ? SRPOL_OFFERS_MAX : detail->offers, shift;
 
 	if (n < SRPOL_OFFERS_MAX - SRPOL_OFFER_SHIFT_MAX)
 		return true;
 	shift = n - (SRPOL_OFFERS_MAX - SRPOL_OFFER_SHIFT_MAX);
-	return (__u32)bpf_jiffies64() - flow->offer_tick >= 1u << (shift & 31);
+	return (__u32)bpf_jiffies64() - detail->offer_tick >=
+	       1u << (shift & 31);
 }
 
 /*
@@ -43,14 +45,14 @@ static __always_inline bool srpol_psn_due(const struct srpol_flow *flow)
  * is learned from it about either.
  */
 static __noinline int srpol_psn_offer(const struct srpol_pkt *pkt,
-				      struct srpol_flow *flow)
+				      struct srpol_flow_detail *detail)
 {
 	struct srpol_psn_key key = { .psn = pkt->psn & BTH_24_BITS };
 	struct srpol_flow_key *old;
 
-	flow->offer_tick = bpf_jiffies64();
-	if (flow->offers < SRPOL_OFFERS_MAX)
-		flow->offers++;
+	detail->offer_tick = bpf_jiffies64();
+	if (detail->offers < SRPOL_OFFERS_MAX)
+		detail->offers++;
 	srpol_copy_addr(key.local, pkt->key.saddr);
 	srpol_copy_addr(key.peer, pkt->key.daddr);
 	old = bpf_map_lookup_elem(&psn_seen, &key);
@@ -66,22 +68,31 @@ static __noinline int srpol_psn_offer(const struct srpol_pkt *pkt,
  * srpol_psn_sent - follow the PSNs that a flow sends
  * @pkt: RoCEv2 packet
  * @flow: the flow's entry
+ * @nr: number of that
  */
 static __always_inline void srpol_psn_sent(const struct srpol_pkt *pkt,
-					   struct srpol_flow *flow)
+					   struct srpol_flow *flow,
+					   const __u32 *nr)
 {
 	__u32 psn = pkt->psn & BTH_24_BITS;
+	struct srpol_flow_detail *detail;
+	bool again;
 
 	if (!srpol_bth_is_request(pkt->opcode))
 		return;
-	if (flow->psn_next != SRPOL_PSN_UNKNOWN &&
-	    srpol_psn_diff(psn, flow->psn_next) < 0)
-		flow->retransmits++;
-	else
+	again = flow->psn_next != SRPOL_PSN_UNKNOWN &&
+		srpol_psn_diff(psn, flow->psn_next) < 0;
+	if (!again)
 		flow->psn_next = (psn + 1) & BTH_24_BITS;
+	if (!again && !(pkt->psn & BTH_ACK_REQ))
+		return;
+	detail = srpol_flow_detail(nr);
+	if (!detail)
+		return;
+	detail->retransmits += again;
 	if (pkt->psn & BTH_ACK_REQ && pkt->opcode < BTH_UC &&
-	    srpol_psn_due(flow))
-		srpol_psn_offer(pkt, flow);
+	    srpol_psn_due(detail))
+		srpol_psn_offer(pkt, detail);
 }
 
 #endif /* _SRPOL_PSN_H */

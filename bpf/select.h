@@ -98,13 +98,15 @@ srpol_select_own(const struct srpol_pkt *pkt,
 		 struct srpol_selected *sel)
 {
 	__u32 tries = SRPOL_REHASH_TRIES, position = args->hash;
+	struct srpol_flow_detail *detail;
 	bool found, ruled;
+	__u32 rule_path;
 
 	switch (sel->mode) {
 	case SRPOL_LB_MODE_FLOWLET:
-		return srpol_mode_flowlet(cfg, args, flow, sel);
+		return srpol_mode_flowlet(cfg, args, d->nr, flow, sel);
 	case SRPOL_LB_MODE_ADAPTIVE:
-		return srpol_mode_adaptive(cfg, args, flow, sel);
+		return srpol_mode_adaptive(cfg, args, &d->nr, sel);
 	case SRPOL_LB_MODE_SPRAY:
 		position = srpol_spray_position(pkt, cfg, d, flow->packets,
 						&sel->unsafe);
@@ -127,9 +129,11 @@ srpol_select_own(const struct srpol_pkt *pkt,
 		sel->own = true;
 		return true;
 	}
-	ruled = flow->rule_path && sel->mode == SRPOL_LB_MODE_HASH &&
-		srpol_path_listed(args->policy, args->gen, flow->rule_path);
-	if (ruled && srpol_path_take(args->gen, flow->rule_path, sel)) {
+	detail = srpol_flow_detail(&d->nr);
+	rule_path = detail ? detail->rule_path : 0;
+	ruled = rule_path && sel->mode == SRPOL_LB_MODE_HASH &&
+		srpol_path_listed(args->policy, args->gen, rule_path);
+	if (ruled && srpol_path_take(args->gen, rule_path, sel)) {
 		sel->own = true;
 		return true;
 	}

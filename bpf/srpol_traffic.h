@@ -115,17 +115,19 @@ struct srpol_flow_set {
 };
 
 /**
- * struct srpol_flow - map "flows": a flow. It has three cache lines; the last
- * one is for what is rarely used. Entries from SRPOL_MAX_FLOWS on are spare
- * ones, each shared by some CPUs, for packets whose flow finds no entry. What
- * modes read of the flow is set for the packet that is steered; all else there
- * belongs to no flow.
+ * struct srpol_flow - map "flows": a flow, or what each of its packets needs of
+ *	it: two cache lines, so that many flows fit into the cache and the TLB.
+ *	The rest is in map "flow_details". Entries from SRPOL_MAX_FLOWS on are
+ *	spare ones, each shared by some CPUs, for packets whose flow finds no
+ *	entry. What modes read of the flow is set for the packet that is steered;
+ *	all else there belongs to no flow.
  * @head: which flow it is, and whether the entry is valid
  * @cache: what its packets are steered by
  * @key: its key
  * @hash: position on the bucket table, as a fraction of 2^32
  * @tuple_hash: hash of addresses and ports (flow label)
  * @rule_id: index of the rule's counters, 0: no rule matched
+ * @path: path that the last packet took, 0 if it was not steered
  * @psn_next: PSN that the next packet of the QP should have, or
  *	SRPOL_PSN_UNKNOWN
  * @packets: packets seen; approximate if several CPUs send one flow
@@ -133,7 +135,30 @@ struct srpol_flow_set {
  * @last_ns: CLOCK_MONOTONIC of the last packet; coarse, unless the mode needs
  *	it exact
  * @tick: low word of the jiffies of the last packet
- * @path: path that the last packet took, 0 if it was not steered
+ * @port_gen: state of the kernel's routes in which the port was found to be
+ *	allowed to send it
+ */
+struct srpol_flow {
+	union srpol_flow_head head;
+	union srpol_flow_cache cache;
+	struct srpol_flow_key key;
+	__u32 hash;
+	__u32 tuple_hash;
+	__u16 rule_id;
+	__u16 path;
+	__u32 psn_next;
+	__u64 packets;
+	__u64 bytes;
+	__u64 last_ns;
+	__u32 tick;
+	__u32 port_gen;
+};
+
+_Static_assert(sizeof(struct srpol_flow) == 128, "lines of the cache");
+
+/**
+ * struct srpol_flow_detail - map "flow_details": what is rarely used of the flow
+ *	in the entry of the same number of map "flows"
  * @pending_ns: mode adaptive: since when a move is pending, 0: none is
  * @policy: policy id, 0: not steered
  * @offer_tick: low word of the jiffies when it was last tried to learn the QP,
@@ -145,32 +170,17 @@ struct srpol_flow_set {
  * @bound: the QP is in map "bindings"
  * @offers: how often it was tried in vain to learn the QP, up to
  *	SRPOL_OFFERS_MAX
+ * @reserved: 0
+ * @rule_path: path that its rule names, 0: none
  * @retransmits: packets whose PSN was below @psn_next
  * @flowlets: idle times after which the flow could have moved
  * @moves: how often it took another path than before; not counted for spray
  * @cnp: congestion notifications received for it
  * @nak: NAKs for a PSN sequence error: the peer saw packets out of order, or
  *	some were lost
- * @reserved1: 0
- * @port_gen: state of the kernel's routes in which the port was found to be
- *	allowed to send it
- * @rule_path: path that its rule names, 0: none
  * @reserved2: 0
  */
-struct srpol_flow {
-	union srpol_flow_head head;
-	union srpol_flow_cache cache;
-	struct srpol_flow_key key;
-	__u32 hash;
-	__u32 tuple_hash;
-	__u32 rule_id;
-	__u32 psn_next;
-	__u64 packets;
-	__u64 bytes;
-	__u64 last_ns;
-	__u32 tick;
-	__u32 path;
-
+struct srpol_flow_detail {
 	__u64 pending_ns;
 	__u32 policy;
 	__u32 offer_tick;
@@ -179,20 +189,28 @@ struct srpol_flow {
 	__u8 verdict;
 	__u8 bound;
 	__u8 offers;
-	__u8 reserved1[3];
+	__u8 reserved;
+	__u16 rule_path;
 	__u32 retransmits;
 	__u32 flowlets;
 	__u32 moves;
 	__u32 cnp;
 	__u32 nak;
-	__u32 port_gen;
-	__u32 rule_path;
-	__u32 reserved2[3];
+	__u32 reserved2;
 };
 
-_Static_assert(sizeof(struct srpol_flow) == 192 &&
-	       __builtin_offsetof(struct srpol_flow, pending_ns) == 128,
-	       "lines of the cache");
+/**
+ * struct srpol_tick - value of per-CPU array "tick_time": when the CPU last read
+ *	the coarse clock
+ * @ns: CLOCK_MONOTONIC, coarse
+ * @tick: low word of the jiffies of that moment
+ * @reserved: 0
+ */
+struct srpol_tick {
+	__u64 ns;
+	__u32 tick;
+	__u32 reserved;
+};
 
 /* Half-life of srpol_quality.level and of srpol_quality.load: 2^n ns. */
 #define SRPOL_LEVEL_SHIFT	27

@@ -106,7 +106,7 @@ static __always_inline void srpol_steer_account(const struct srpol_steer *s,
 	if (s->d->rule_id)
 		srpol_counter_add(&rule_stats, s->d->rule_id, pkt->len);
 	if (pkt->key.roce && s->d->cache.policy)
-		srpol_psn_sent(pkt, s->flow);
+		srpol_psn_sent(pkt, s->flow, &s->d->nr);
 }
 
 /**
@@ -172,7 +172,7 @@ static __always_inline void srpol_steer_done(const struct srpol_steer *s,
 
 	if (flow->path != sel->path) {
 		if (flow->path && sel->mode != SRPOL_LB_MODE_SPRAY)
-			flow->moves++;
+			srpol_flow_moved(s->d->nr);
 		flow->path = sel->path;
 	}
 	if (sel->own && to.word != s->d->cache.word)

@@ -21,6 +21,7 @@ static const void *map_table(const char *name, size_t len)
 }
 
 #define FLOWS_LEN	(SRPOL_MAX_FLOWS * sizeof(struct srpol_flow))
+#define DETAILS_LEN	(SRPOL_MAX_FLOWS * sizeof(struct srpol_flow_detail))
 
 /**
  * srpol_flows_open() - map the flow table of this namespace's data plane
@@ -31,12 +32,19 @@ static const void *map_table(const char *name, size_t len)
 int srpol_flows_open(struct srpol_flow_table *table)
 {
 	table->flows = map_table("flows", FLOWS_LEN);
-	return table->flows == MAP_FAILED ? -ENOENT : 0;
+	if (table->flows == MAP_FAILED)
+		return -ENOENT;
+	table->details = map_table("flow_details", DETAILS_LEN);
+	if (table->details != MAP_FAILED)
+		return 0;
+	munmap((void *)table->flows, FLOWS_LEN);
+	return -ENOENT;
 }
 
 void srpol_flows_close(struct srpol_flow_table *table)
 {
 	munmap((void *)table->flows, FLOWS_LEN);
+	munmap((void *)table->details, DETAILS_LEN);
 }
 
 /**
@@ -44,6 +52,7 @@ void srpol_flows_close(struct srpol_flow_table *table)
  * @table: table
  * @nr: number of the entry to begin at, 0 at first; advanced
  * @flow: set to a copy of the flow found
+ * @detail: set to a copy of what else is known of it, or NULL
  *
  * An entry that is given to another flow during the copy is skipped. Fields
  * that packets change during the copy may be of different moments.
@@ -51,7 +60,8 @@ void srpol_flows_close(struct srpol_flow_table *table)
  * Return: false at the end.
  */
 bool srpol_flows_next(const struct srpol_flow_table *table, uint32_t *nr,
-		      struct srpol_flow *flow)
+		      struct srpol_flow *flow,
+		      struct srpol_flow_detail *detail)
 {
 	union srpol_flow_head head;
 	const uint64_t *at;
@@ -59,8 +69,11 @@ bool srpol_flows_next(const struct srpol_flow_table *table, uint32_t *nr,
 	while (*nr < SRPOL_MAX_FLOWS) {
 		at = (const uint64_t *)&table->flows[*nr].head.word;
 		head.word = __atomic_load_n(at, __ATOMIC_ACQUIRE);
-		if (head.tag & 1)
+		if (head.tag & 1) {
 			*flow = table->flows[*nr];
+			if (detail)
+				*detail = table->details[*nr];
+		}
 		++*nr;
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (head.tag & 1 &&

@@ -252,15 +252,18 @@ int srpol_error_next(int fd, struct srpol_error_key *key, bool first,
 /**
  * struct srpol_flow_table - the mapped flow table
  * @flows: entries
+ * @details: what is rarely used, of the same flows
  */
 struct srpol_flow_table {
 	const struct srpol_flow *flows;
+	const struct srpol_flow_detail *details;
 };
 
 int srpol_flows_open(struct srpol_flow_table *table);
 void srpol_flows_close(struct srpol_flow_table *table);
 bool srpol_flows_next(const struct srpol_flow_table *table, uint32_t *nr,
-		      struct srpol_flow *flow);
+		      struct srpol_flow *flow,
+		      struct srpol_flow_detail *detail);
 
 /* rdma.c: QPs as RDMA netlink knows them */
 

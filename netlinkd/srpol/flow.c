@@ -93,14 +93,16 @@ int flow_by_key(const void *a, const void *b)
  */
 void fetch_flows(const struct srpol_flow_table *table, struct vec *flows)
 {
+	struct srpol_flow_detail detail;
 	struct flow_info *info;
 	struct srpol_flow flow;
 	uint32_t nr = 0;
 
 	vec_free(flows);
-	while (srpol_flows_next(table, &nr, &flow)) {
+	while (srpol_flows_next(table, &nr, &flow, &detail)) {
 		info = vec_add(flows);
 		info->flow = flow;
+		info->detail = detail;
 	}
 	if (flows->n)
 		qsort(flows->data, flows->n, flows->size, flow_by_key);
@@ -118,10 +120,10 @@ void fetch_flows(const struct srpol_flow_table *table, struct vec *flows)
 COMPARE(rate, rate)
 COMPARE(bytes, flow.bytes)
 COMPARE(packets, flow.packets)
-COMPARE(moves, flow.moves)
-COMPARE(flowlets, flow.flowlets)
-COMPARE(cnp, flow.cnp)
-COMPARE(reorder, flow.nak)
+COMPARE(moves, detail.moves)
+COMPARE(flowlets, detail.flowlets)
+COMPARE(cnp, detail.cnp)
+COMPARE(reorder, detail.nak)
 COMPARE(qp, flow.key.qp)
 
 static const struct {
@@ -157,7 +159,7 @@ static bool wanted(const struct flow_info *f, const struct view *view,
 		return false;
 	if (!view->color)
 		return true;
-	policy = find_policy(policies, f->flow.policy);
+	policy = find_policy(policies, f->detail.policy);
 	return policy && policy->color == view->color;
 }
 

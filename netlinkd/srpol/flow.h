@@ -8,6 +8,7 @@
 /**
  * struct flow_info - a flow as read at one time
  * @flow: entry of the flow table
+ * @detail: what else is known of it
  * @bytes_before: bytes counted one interval earlier
  * @rate: bit/s over the interval
  * @local_qp: QP of this host that sends the flow, 0: unknown
@@ -15,6 +16,7 @@
  */
 struct flow_info {
 	struct srpol_flow flow;
+	struct srpol_flow_detail detail;
 	uint64_t bytes_before;
 	uint64_t rate;
 	uint32_t local_qp;

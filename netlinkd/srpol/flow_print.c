@@ -5,12 +5,12 @@
 
 #include "flow.h"
 
-static void print_verdict(const struct srpol_flow *flow, bool steered)
+static void print_verdict(const struct srpol_flow_detail *detail, bool steered)
 {
 	const char *name = steered ? "steered" :
-			   flow->policy ? "policy-deleted" :
-			   flow->verdict < SRPOL_REASON_COUNT ?
-			   srpol_reason_name(flow->verdict) : "?";
+			   detail->policy ? "policy-deleted" :
+			   detail->verdict < SRPOL_REASON_COUNT ?
+			   srpol_reason_name(detail->verdict) : "?";
 
 	out_string("verdict", steered ? NULL : " %s", name);
 }
@@ -27,10 +27,10 @@ static void print_rx(const struct srpol_rx_flow *rx)
 	out_object_end();
 }
 
-static uint32_t flow_mode(const struct srpol_flow *flow,
+static uint32_t flow_mode(const struct srpol_flow_detail *detail,
 			  const struct policy_info *policy)
 {
-	return flow->mode != SRPOL_MODE_INHERIT ? flow->mode :
+	return detail->mode != SRPOL_MODE_INHERIT ? detail->mode :
 	       policy ? policy->mode : 0;
 }
 
@@ -44,9 +44,10 @@ void print_flow(const struct flow_info *info, const struct flow_names *names,
 		uint64_t now)
 {
 	const struct srpol_flow_key *key = &info->flow.key;
+	const struct srpol_flow_detail *detail = &info->detail;
 	const struct srpol_flow *flow = &info->flow;
 	const struct policy_info *policy = find_policy(&names->policies,
-						       flow->policy);
+						       detail->policy);
 	const struct rule_info *rule = flow->rule_id ?
 		find_rule(&names->rules, flow->rule_id) : NULL;
 	char buf[SRPOL_ADDR_STRLEN];
@@ -72,20 +73,20 @@ void print_flow(const struct flow_info *info, const struct flow_names *names,
 	out_string("endpoint", policy ? " endpoint %s" : NULL,
 		   policy ? srpol_addr_text(&policy->endpoint, buf) : "");
 	out_string("mode", policy ? " mode %s" : NULL,
-		   srpol_name_of(srpol_modes, flow_mode(flow, policy)));
+		   srpol_name_of(srpol_modes, flow_mode(detail, policy)));
 	out_uint("path", policy ? " path %llu" : NULL,
 		 policy ? flow->path : 0);
-	print_verdict(flow, policy);
+	print_verdict(detail, policy);
 	out_count("packets", " packets %s", flow->packets);
 	out_count("bytes", " bytes %s", flow->bytes);
 	out_count("rate_bps", info->rate ? " rate %sbit/s" : NULL, info->rate);
-	out_uint("flowlets", flow->flowlets ? " flowlets %llu" : NULL,
-		 flow->flowlets);
-	out_uint("moves", flow->moves ? " moves %llu" : NULL, flow->moves);
-	out_uint("cnp", flow->cnp ? " cnp %llu" : NULL, flow->cnp);
-	out_uint("reorder", flow->nak ? " reorder %llu" : NULL, flow->nak);
-	out_uint("retransmits", flow->retransmits ? " retransmits %llu" : NULL,
-		 flow->retransmits);
+	out_uint("flowlets", detail->flowlets ? " flowlets %llu" : NULL,
+		 detail->flowlets);
+	out_uint("moves", detail->moves ? " moves %llu" : NULL, detail->moves);
+	out_uint("cnp", detail->cnp ? " cnp %llu" : NULL, detail->cnp);
+	out_uint("reorder", detail->nak ? " reorder %llu" : NULL, detail->nak);
+	out_uint("retransmits", detail->retransmits ? " retransmits %llu" : NULL,
+		 detail->retransmits);
 	print_rx(&info->rx);
 	out_uint("idle_ms", " idle %llums", flow_idle_ns(flow, now) / MSEC);
 	out_text("\n");
@@ -152,6 +153,7 @@ void print_flow_table(const struct flow_info *const *flows, uint32_t n,
 	int src = strlen(head[0]), dst = strlen(head[1]), ports = strlen(head[2]);
 	struct cells *cells = calloc(n + 1UL, sizeof(*cells));
 	const struct policy_info *policy;
+	const struct srpol_flow_detail *detail;
 	const struct srpol_flow *flow;
 	char rate[32];
 	uint32_t i;
@@ -169,15 +171,16 @@ void print_flow_table(const struct flow_info *const *flows, uint32_t n,
 		 "MODE", "RATE", "FLOWLETS", "MOVES", "CNP", "REORDER", "RETX");
 	for (i = 0; i < n; i++) {
 		flow = &flows[i]->flow;
-		policy = find_policy(&names->policies, flow->policy);
+		detail = &flows[i]->detail;
+		policy = find_policy(&names->policies, detail->policy);
 		rate_text(rate, sizeof(rate), flows[i]->rate);
 		out_text("%-*s %-*s %-*s %-8u %-6u %-13s %11s %8u %6u %6u %7u %7u\n",
 			 src, cells[i].src, dst, cells[i].dst, ports,
 			 cells[i].ports, policy ? policy->color : 0, flow->path,
 			 policy ? srpol_name_of(srpol_modes,
-						flow_mode(flow, policy)) : "-",
-			 rate, flow->flowlets, flow->moves, flow->cnp, flow->nak,
-			 flow->retransmits);
+						flow_mode(detail, policy)) : "-",
+			 rate, detail->flowlets, detail->moves, detail->cnp, detail->nak,
+			 detail->retransmits);
 	}
 	free(cells);
 }

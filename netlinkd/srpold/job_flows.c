@@ -141,7 +141,7 @@ static bool read_flows(const struct vec *targets, struct vec *all)
 
 	if (srpol_flows_open(&table))
 		return false;
-	while (targets->n && srpol_flows_next(&table, &nr, &flow)) {
+	while (targets->n && srpol_flows_next(&table, &nr, &flow, NULL)) {
 		/*
 		 * QPs 0 and 1 are for management and belong to no job. A flow
 		 * that no rule steers came to a binding SID and is another
@@ -149,7 +149,7 @@ static bool read_flows(const struct vec *targets, struct vec *all)
 		 */
 		if (!flow.key.roce || flow.key.qp < 2 || !flow.rule_id)
 			continue;
-		target = bsearch(&(struct target){ .id = flow.policy },
+		target = bsearch(&(struct target){ .id = flow.cache.policy },
 				 targets->data, targets->n, targets->size,
 				 by_id);
 		/*

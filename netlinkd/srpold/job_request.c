@@ -292,8 +292,8 @@ static struct use *count_flows(struct engine *engine, const struct job *job,
 	if (!use || srpol_flows_open(&table))
 		return use;
 	number_paths(engine, &paths);
-	while (srpol_flows_next(&table, &nr, &flow)) {
-		policy = find_policy(policies, flow.policy);
+	while (srpol_flows_next(&table, &nr, &flow, NULL)) {
+		policy = find_policy(policies, flow.cache.policy);
 		if (policy && policy->color == job->color)
 			count_flow(&flow, &paths, use);
 	}

@@ -309,7 +309,7 @@ static json_t *flows_report(const struct engine *engine, struct question *q,
 	*found = false;
 	if (srpol_flows_open(&table))
 		return array;
-	while (srpol_flows_next(&table, &nr, &flow)) {
+	while (srpol_flows_next(&table, &nr, &flow, NULL)) {
 		if (!is_flow_asked(engine, q, &flow))
 			continue;
 		*found = true;
@@ -317,7 +317,7 @@ static json_t *flows_report(const struct engine *engine, struct question *q,
 			memcpy(&q->addr, flow.key.daddr, sizeof(q->addr));
 		if (json_array_size(array) == FLOWS_MAX)
 			break;
-		policy = find_policy(&q->policies, flow.policy);
+		policy = find_policy(&q->policies, flow.cache.policy);
 		o = json_object();
 		set_text(o, "dst", srpol_addr_text(flow.key.daddr, buf));
 		set_number(o, flow.key.roce ? "qp" : "dport", flow.key.qp);

@@ -49,7 +49,7 @@ static void test_flowlet(void)
 		CHECK_EQ(spread_send(&in), first, "below the gap");
 	}
 	rig_flow_of(QP, &f);
-	CHECK_EQ(f.flowlets + f.moves, 0, "no gap");
+	CHECK_EQ(rig_detail(QP).flowlets + rig_detail(QP).moves, 0, "no gap");
 	rig_expect("one flowlet", SRPOL_REASON_STEERED, 2001, RIG_END);
 
 	set_gap(&flowlet, GAP);
@@ -61,8 +61,8 @@ static void test_flowlet(void)
 		first = path;
 	}
 	rig_flow_of(QP, &f);
-	CHECK_EQ(f.flowlets, 20, "gaps");
-	CHECK_EQ(f.moves, moved, "moves");
+	CHECK_EQ(rig_detail(QP).flowlets, 20, "gaps");
+	CHECK_EQ(rig_detail(QP).moves, moved, "moves");
 	CHECK(moved > 5, "%u of 20 gaps", moved);
 	rig_expect("twenty flowlets", SRPOL_REASON_STEERED, 20,
 		   SRPOL_REASON_FLOWLET_MOVED, moved, RIG_END);
@@ -71,8 +71,8 @@ static void test_flowlet(void)
 	rig_path_state(first, 0);
 	CHECK(spread_send(&in) != first, "dead");
 	rig_flow_of(QP, &f);
-	CHECK_EQ(f.flowlets, 20, "no gap");
-	CHECK_EQ(f.moves, moved + 1, "moves");
+	CHECK_EQ(rig_detail(QP).flowlets, 20, "no gap");
+	CHECK_EQ(rig_detail(QP).moves, moved + 1, "moves");
 }
 
 /* The better of two draws: one bad path of four gets 1/16, not 1/4. */
@@ -210,8 +210,8 @@ static void test_adaptive(void)
 	left = m.most;
 	CHECK_EQ(spread_send(&other), other_home, "others stay");
 	rig_flow_of(QP, &f);
-	CHECK_EQ(f.moves, 1, "moves");
-	CHECK_EQ(f.cnp, 8, "CNPs of the flow");
+	CHECK_EQ(rig_detail(QP).moves, 1, "moves");
+	CHECK_EQ(rig_detail(QP).cnp, 8, "CNPs of the flow");
 	/*
 	 * 8 signals: below 4 after a half-life of 134 ms; then 50 ms. All of it
 	 * since they came, and a busy machine saw the flow leave late.
@@ -222,7 +222,7 @@ static void test_adaptive(void)
 	      left + m.most);
 	CHECK(m.least < 300 + m.pause, "stayed away for %u ms", m.least);
 	rig_flow_of(QP, &f);
-	CHECK_EQ(f.moves, 2, "moves");
+	CHECK_EQ(rig_detail(QP).moves, 2, "moves");
 	CHECK_EQ(rig_reason(SRPOL_REASON_ADAPTIVE_MOVED), 2, "reason");
 }
 
@@ -332,14 +332,14 @@ static void test_reclassify(void)
 	}
 	rig_flow_of(QP, &f);
 	CHECK_EQ(f.packets, 11, "counters");
-	CHECK_EQ(f.moves + f.flowlets, 0, "state");
+	CHECK_EQ(rig_detail(QP).moves + rig_detail(QP).flowlets, 0, "state");
 	/* Another mode: nothing is kept but the counters. */
 	r.mode = SRPOL_LB_MODE_HASH;
 	rig_rules(&r, 1);
 	spread_send(&in);
 	rig_flow_of(QP, &g);
 	CHECK_EQ(g.packets, 12, "counters");
-	CHECK_EQ(g.moves, 0, "a new decision is no move");
+	CHECK_EQ(rig_detail(QP).moves, 0, "a new decision is no move");
 	/* Another policy: no path of the old one. */
 	rig_row_one(6, BACKUP_PATH);
 	p.id = 2;

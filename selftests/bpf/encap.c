@@ -523,7 +523,7 @@ static void test_counters(void)
 	CHECK_EQ(rig_flows(&flow), 1, "flows");
 	CHECK_EQ(flow.packets, 5, "flow");
 	CHECK_EQ(flow.bytes, 5 * (p.len - 14), "flow");
-	CHECK_EQ(flow.policy, POLICY, "flow");
+	CHECK_EQ(flow.cache.policy, POLICY, "flow");
 	CHECK_EQ(flow.rule_id, RULE_ID, "flow");
 	CHECK_EQ(flow.path, PATH, "flow");
 	/* The time follows within a tick or two. */

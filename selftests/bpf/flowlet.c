@@ -211,7 +211,7 @@ static void schedule(struct sender *s)
 /* Time in which this process did not get to run is made up for. */
 static void run(__u32 round, __u32 gap_us, __u64 length_ns)
 {
-	struct srpol_flow f;
+	struct srpol_flow_detail detail;
 	__u64 end, ns, before;
 	__u32 i, next, n;
 
@@ -239,8 +239,8 @@ static void run(__u32 round, __u32 gap_us, __u64 length_ns)
 	for (i = 0; i < FLOWS; i++) {
 		if (!senders[i].flow)
 			continue;
-		f = flow_of(&senders[i]);
-		printf("flow %u %u %u\n", i, f.flowlets, f.moves);
+		detail = rig_detail(senders[i].qp);
+		printf("flow %u %u %u\n", i, detail.flowlets, detail.moves);
 	}
 	for (i = 0; i < n; i++)
 		printf("packet %u %llu %u %u\n", records[i].flow,

@@ -58,8 +58,8 @@ static void test_flowlet(void)
 		at = path;
 	}
 	rig_flow_of(QP, &f);
-	CHECK_EQ(f.flowlets, 20, "gaps");
-	CHECK_EQ(f.moves, moved, "moves");
+	CHECK_EQ(rig_detail(QP).flowlets, 20, "gaps");
+	CHECK_EQ(rig_detail(QP).moves, moved, "moves");
 	CHECK(moved > 5, "%u of 20 gaps", moved);
 	CHECK(__builtin_popcount(paths) > 2, "paths %x", paths);
 	rig_expect("twenty flowlets", SRPOL_REASON_STEERED, 21,
@@ -89,10 +89,10 @@ static void test_flowlet_batch(void)
 				 "sent");
 	}
 	rig_flow_of(QP, &f);
-	CHECK_EQ(f.flowlets, 10, "gaps");
-	CHECK(f.moves > 2 && f.moves <= 10, "%u moves", f.moves);
+	CHECK_EQ(rig_detail(QP).flowlets, 10, "gaps");
+	CHECK(rig_detail(QP).moves > 2 && rig_detail(QP).moves <= 10, "%u moves", rig_detail(QP).moves);
 	rig_expect("ten flowlets", SRPOL_REASON_STEERED, 81,
-		   SRPOL_REASON_FLOWLET_MOVED, f.moves, RIG_END);
+		   SRPOL_REASON_FLOWLET_MOVED, rig_detail(QP).moves, RIG_END);
 }
 
 static void test_adaptive(void)
@@ -113,7 +113,7 @@ static void test_adaptive(void)
 		usleep(1000);
 	rig_flow_of(QP, &f);
 	CHECK(f.path != home, "did not leave a bad path");
-	CHECK_EQ(f.moves, 1, "moves");
+	CHECK_EQ(rig_detail(QP).moves, 1, "moves");
 	CHECK_EQ(rig_reason(SRPOL_REASON_ADAPTIVE_MOVED), 1, "reason");
 	/* and home again when that is good */
 	spread_quality(home, 0, 0);
@@ -121,7 +121,7 @@ static void test_adaptive(void)
 		usleep(1000);
 	rig_flow_of(QP, &f);
 	CHECK_EQ(f.path, home, "home again");
-	CHECK_EQ(f.moves, 2, "moves");
+	CHECK_EQ(rig_detail(QP).moves, 2, "moves");
 }
 
 /* Two paths of four leave from XDP: half of the packets do. */

@@ -57,7 +57,7 @@ static void test_spray_even(void)
 	for (i = 1; i <= PATHS; i++)
 		CHECK_EQ(spread_packets(i), 1000, "path %u", i);
 	rig_flow_of(QP, &f);
-	CHECK_EQ(f.moves, 0, "not counted for spray");
+	CHECK_EQ(rig_detail(QP).moves, 0, "not counted for spray");
 	rig_expect("round robin", SRPOL_REASON_STEERED, 4000, RIG_END);
 	/* By weights: each stretch of the table its share, exactly. */
 	spread_setup_row(&p, SRPOL_ORDERING_WEAK, spread_two_two_one,
@@ -233,7 +233,7 @@ static void test_auto(void)
 	usleep(1100000);
 	CHECK_EQ(spread_send(&in), 0, "over");
 	rig_flow_of(QP, &f);
-	CHECK_EQ(f.moves, 0, "not a move");
+	CHECK_EQ(rig_detail(QP).moves, 0, "not a move");
 }
 
 /* A rule's mode goes before the policy's. */
@@ -250,7 +250,7 @@ static void test_rule_mode(void)
 	rig_rules(&r, 1);
 	CHECK_EQ(spread_send(&in), 1, "pinned");
 	rig_flow_of(QP, &f);
-	CHECK_EQ(f.mode, SRPOL_LB_MODE_ACTIVE_BACKUP, "mode");
+	CHECK_EQ(rig_detail(QP).mode, SRPOL_LB_MODE_ACTIVE_BACKUP, "mode");
 	r.mode = 6;
 	r.slot = 100;
 	CHECK_EQ(rig_call("rule_set", &r, sizeof(r)), -22, "no such mode");
@@ -294,7 +294,7 @@ static void test_rule_path(void)
 		CHECK_EQ(spread_send(&other), path, "another rule's flow");
 	}
 	rig_flow_of(QP, &f);
-	CHECK_EQ(f.rule_path, PATHS, "shown");
+	CHECK_EQ(rig_detail(QP).rule_path, PATHS, "shown");
 	CHECK_EQ(f.bytes, rig_counter("rule_stats", 1).bytes, "one entry");
 	/* it fails, and comes back */
 	r[0].path = home % PATHS + 1;

@@ -22,6 +22,7 @@ static bool held;
 
 /* Map "flows". */
 static const struct srpol_flow *flow_table;
+static const struct srpol_flow_detail *flow_details;
 
 #define REASON_NAME(nr, name, drop, text) [nr] = #name,
 static const char *const reason_names[] = { SRPOL_REASONS(REASON_NAME) };
@@ -84,6 +85,7 @@ void rig_open_only(const char *packet_prog)
 		exit(1);
 	}
 	flow_table = map_of(rig->maps.flows);
+	flow_details = map_of(rig->maps.flow_details);
 }
 
 int rig_call(const char *name, void *arg, __u32 size)
@@ -652,6 +654,17 @@ bool rig_flow_of(__u32 qp, struct srpol_flow *flow)
 	}
 	memset(flow, 0, sizeof(*flow));
 	return false;
+}
+
+struct srpol_flow_detail rig_detail(__u32 qp)
+{
+	static const struct srpol_flow_detail none;
+	const struct srpol_flow *f = NULL;
+
+	while ((f = rig_flow_next(f)))
+		if (f->key.qp == qp)
+			return flow_details[f - flow_table];
+	return none;
 }
 
 unsigned int rig_flows(struct srpol_flow *flow)

@@ -159,6 +159,9 @@ unsigned int rig_flows(struct srpol_flow *flow);
 /* The flow entry of the packet's QP or destination port; false if none. */
 bool rig_flow_of(__u32 qp, struct srpol_flow *flow);
 
+/* What else is known of that flow; all 0 if there is none. */
+struct srpol_flow_detail rig_detail(__u32 qp);
+
 /* Descriptor of a map. */
 int rig_map(const char *name);
 

@@ -147,7 +147,7 @@ static void test_learn(void)
 			CHECK_EQ(rig_reason(SRPOL_REASON_UNKNOWN_QP) > 0, 1, "");
 			in = sent(six, SEND_ONLY, ACK_REQ | 0xfffffe);
 			egress(&in);
-			CHECK_EQ(flow().bound, 0, "asked only");
+			CHECK_EQ(rig_detail(REMOTE_QP).bound, 0, "asked only");
 			/* Another PSN is not an answer to it. */
 			in = received(six, ACK, 0xfffffd);
 			ingress(&in, tunnel);
@@ -158,12 +158,12 @@ static void test_learn(void)
 				continue;
 			CHECK_EQ(b.source, 0, "learnt");
 			CHECK_EQ(b.flow.qp, REMOTE_QP, "flow");
-			CHECK_EQ(flow().bound, 1, "flow");
+			CHECK_EQ(rig_detail(REMOTE_QP).bound, 1, "flow");
 			rig_mark();
 			in = received(six, CNP, 1);
 			ingress(&in, tunnel);
 			ingress(&in, tunnel);
-			CHECK_EQ(flow().cnp, 2, "flow");
+			CHECK_EQ(rig_detail(REMOTE_QP).cnp, 2, "flow");
 			CHECK_EQ(path_quality().cnp, 2, "path");
 			CHECK_EQ(path_quality().level, 2 * SRPOL_LEVEL_UNIT,
 				 "level");
@@ -251,7 +251,6 @@ static void ask(__u32 qp, __u32 psn, bool answer)
 static void test_heal(void)
 {
 	struct srpol_binding b;
-	struct srpol_flow f;
 	struct inner in;
 	__u32 i;
 
@@ -264,12 +263,10 @@ static void test_heal(void)
 	in = received(true, CNP, 0);
 	for (i = 0; i < 50; i++)
 		ingress(&in, false);
-	rig_flow_of(REMOTE_QP + 1, &f);
-	CHECK_EQ(f.bound, 1, "new flow");
-	CHECK_EQ(f.cnp, 50, "new flow");
-	rig_flow_of(REMOTE_QP, &f);
-	CHECK_EQ(f.bound, 0, "old flow");
-	CHECK_EQ(f.cnp, 0, "old flow");
+	CHECK_EQ(rig_detail(REMOTE_QP + 1).bound, 1, "new flow");
+	CHECK_EQ(rig_detail(REMOTE_QP + 1).cnp, 50, "new flow");
+	CHECK_EQ(rig_detail(REMOTE_QP).bound, 0, "old flow");
+	CHECK_EQ(rig_detail(REMOTE_QP).cnp, 0, "old flow");
 
 	/* Forged: said to be of another local QP. It asks again in a while. */
 	setup();
@@ -313,8 +310,8 @@ static void test_nak(void)
 		in.syndrome = s;
 		ingress(&in, false);
 	}
-	CHECK_EQ(flow().nak, 1, "flow");
-	CHECK_EQ(flow().cnp, 0, "flow");
+	CHECK_EQ(rig_detail(REMOTE_QP).nak, 1, "flow");
+	CHECK_EQ(rig_detail(REMOTE_QP).cnp, 0, "flow");
 	CHECK_EQ(path_quality().nak, 1, "path");
 	CHECK_EQ(path_quality().level, SRPOL_LEVEL_UNIT, "level");
 	CHECK_EQ(contention().signals, 0, "policy");
@@ -353,7 +350,7 @@ static void test_psn_sent(void)
 		in = sent(false, t[i].op, t[i].psn | (t[i].psn ? 0 : 1u << 24));
 		egress(&in);
 		CHECK_EQ(flow().psn_next, t[i].next, "step %u", i);
-		CHECK_EQ(flow().retransmits, t[i].again, "step %u", i);
+		CHECK_EQ(rig_detail(REMOTE_QP).retransmits, t[i].again, "step %u", i);
 	}
 }
 

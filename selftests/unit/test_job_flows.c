@@ -41,7 +41,7 @@ void srpol_flows_close(struct srpol_flow_table *t)
 }
 
 bool srpol_flows_next(const struct srpol_flow_table *t, uint32_t *nr,
-		      struct srpol_flow *flow)
+		      struct srpol_flow *flow, struct srpol_flow_detail *detail)
 {
 	walked = true;
 	while (*nr < ENTRIES) {
@@ -62,7 +62,7 @@ static struct srpol_flow *put(uint32_t nr, uint32_t qp, uint64_t bytes)
 	struct srpol_flow *flow = &table[nr];
 
 	*flow = (struct srpol_flow){
-		.head.tag = 1, .key.roce = 1, .key.qp = qp, .policy = 5,
+		.head.tag = 1, .key.roce = 1, .key.qp = qp, .cache.policy = 5,
 		.rule_id = 9, .path = 70 + nr, .bytes = bytes,
 	};
 	((uint8_t *)flow->key.daddr)[15] = 2;
@@ -109,9 +109,9 @@ static void test_whose(void **state)
 	put(1, 16, 100);
 	put(2, 1, 100);			/* for management */
 	put(3, 18, 100)->key.roce = 0;
-	put(4, 19, 100)->policy = 6;	/* hashed */
-	put(5, 20, 100)->policy = 8;	/* of no job */
-	put(6, 21, 100)->policy = 7;
+	put(4, 19, 100)->cache.policy = 6;	/* hashed */
+	put(5, 20, 100)->cache.policy = 8;	/* of no job */
+	put(6, 21, 100)->cache.policy = 7;
 	put(7, 22, 100)->rule_id = 0;	/* at a binding SID */
 	flow = look(3);
 	assert_int_equal(flow[0].slot, 0);
