@@ -14,6 +14,8 @@
 #define ETH_P_IPV6	0x86dd
 #define ROCE_PORT	4791
 #define GOLDEN		0x9e3779b97f4a7c15ull
+#define BENCH_FLOWS	131072
+#define BENCH_QP	66
 
 #define PUSH_FLAGS	(BPF_F_ADJ_ROOM_ENCAP_L3_IPV6 |			\
 			 BPF_F_ADJ_ROOM_FIXED_GSO |			\
@@ -61,6 +63,21 @@ struct {
 	__type(value, __u32);
 } next_dev SEC(".maps");
 
+/* Two lines of the cache for each flow of a table as large as srpol's. */
+struct lines {
+	__u64 read[8];
+	__u64 packets;
+	__u64 rest[7];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, BENCH_FLOWS);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct lines);
+} lines SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_DEVMAP);
 	__uint(max_entries, 1024);
@@ -71,6 +88,30 @@ struct {
 SEC("xdp.frags")
 int xdp_empty(struct xdp_md *ctx)
 {
+	return XDP_PASS;
+}
+
+/*
+ * What memory alone costs when flows alternate: as many lines as a flow table
+ * must read and write at least, for a flow that is known by its QP.
+ */
+SEC("xdp.frags")
+int xdp_lines(struct xdp_md *ctx)
+{
+	__u8 *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	__u64 qp;
+	__u32 nr;
+	struct lines *l;
+
+	if (data + BENCH_QP + 4 > end)
+		return XDP_ABORTED;
+	qp = *(__u32 *)(data + BENCH_QP);
+	nr = qp * GOLDEN >> 32;
+	nr %= BENCH_FLOWS;
+	l = bpf_map_lookup_elem(&lines, &nr);
+	if (!l)
+		return XDP_ABORTED;
+	l->packets += 1 + *(volatile __u64 *)l->read;
 	return XDP_PASS;
 }
 

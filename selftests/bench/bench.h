@@ -5,7 +5,7 @@
 
 #define BENCH_HEAD	192	/* bytes of a frame that programs change */
 #define BENCH_FRAMES	128
-#define BENCH_TARGETS	16
+#define BENCH_TARGETS	32
 #define BENCH_ENCAP	80	/* three SIDs, reduced */
 #define BENCH_SMALL	1000	/* frames of the bench are longer */
 

@@ -261,6 +261,8 @@ static void add_rows_xdp(void)
 	row_xdp("port, 1024 flows", "empty", port, &v6[HASH], HASH, 1024);
 	row_xdp("port, 8192 flows", "empty", port, &v6[HASH], HASH, 8192);
 	row_xdp("port, 65536 flows", "empty", port, &v6[HASH], HASH, 65536);
+	row_xdp("two lines of 65536 flows", "empty",
+		target(base->progs.xdp_lines), &v6[HASH], HASH, 65536);
 
 	row_xdp("uplink, End.DT46, IPv6", "empty, SRv6", up, &srv6, HASH, 1);
 	row_xdp("uplink, End.DT46, IPv4", "empty, SRv6", up, &srv4, HASH, 1);
