@@ -305,12 +305,14 @@ srpol_flow_search(const struct srpol_flow_key *key,
 		  const struct srpol_flow_spot *spot, struct srpol_decision *d)
 {
 	struct srpol_flow *flow;
-	__u32 i;
+	__u32 i, nr;
 
 	bpf_for(i, 0, SRPOL_FLOW_SLOTS) {
-		flow = srpol_flow_check(key, spot->tag,
-					spot->set * SRPOL_FLOW_SLOTS + i, true,
-					d);
+		nr = spot->set * SRPOL_FLOW_SLOTS + i;
+		flow = srpol_flow_entry(nr);
+		if (!flow || srpol_head_read(flow).tag != spot->tag)
+			continue;
+		flow = srpol_flow_check(key, spot->tag, nr, true, d);
 		if (flow)
 			return flow;
 	}
