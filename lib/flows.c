@@ -3,42 +3,58 @@
  * Reading the flow table. It is mapped, so that no system call is needed per
  * flow.
  */
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <sys/mman.h>
 
 #include "srpol_lib.h"
 
-static const void *map_table(const char *name, size_t len)
-{
-	int fd = srpol_map_open(name);
-	const void *at;
-
-	if (fd < 0)
-		return MAP_FAILED;
-	at = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
-	srpol_map_close(fd);
-	return at;
-}
-
 #define FLOWS_LEN	(SRPOL_MAX_FLOWS * sizeof(struct srpol_flow))
 #define DETAILS_LEN	(SRPOL_MAX_FLOWS * sizeof(struct srpol_flow_detail))
+
+/* @len: bytes of all flows. Entries of another size are of another version. */
+static int map_table(const char *name, size_t len, const void **at)
+{
+	struct bpf_map_info info = {};
+	uint32_t info_len = sizeof(info);
+	int fd = srpol_map_open(name), ret = 0;
+
+	if (fd < 0)
+		return fd;
+	if (bpf_map_get_info_by_fd(fd, &info, &info_len))
+		ret = -errno;
+	else if (info.value_size * (size_t)SRPOL_MAX_FLOWS != len)
+		ret = -EPROTONOSUPPORT;
+	else
+		*at = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
+	if (!ret && *at == MAP_FAILED)
+		ret = -errno;
+	srpol_map_close(fd);
+	return ret;
+}
 
 /**
  * srpol_flows_open() - map the flow table of this namespace's data plane
  * @table: result
  *
- * Return: 0 or a negative errno, -ENOENT if none is attached.
+ * Return: 0 or a negative errno: -ENOENT if none is attached, -EPROTONOSUPPORT
+ * if it was loaded by another version of srpol.
  */
 int srpol_flows_open(struct srpol_flow_table *table)
 {
-	table->flows = map_table("flows", FLOWS_LEN);
-	if (table->flows == MAP_FAILED)
-		return -ENOENT;
-	table->details = map_table("flow_details", DETAILS_LEN);
-	if (table->details != MAP_FAILED)
-		return 0;
-	munmap((void *)table->flows, FLOWS_LEN);
-	return -ENOENT;
+	const void *flows, *details;
+	int ret = map_table("flows", FLOWS_LEN, &flows);
+
+	if (ret)
+		return ret;
+	ret = map_table("flow_details", DETAILS_LEN, &details);
+	if (ret) {
+		munmap((void *)flows, FLOWS_LEN);
+		return ret == -ENOENT ? -EPROTONOSUPPORT : ret;
+	}
+	table->flows = flows;
+	table->details = details;
+	return 0;
 }
 
 void srpol_flows_close(struct srpol_flow_table *table)

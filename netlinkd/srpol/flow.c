@@ -87,6 +87,23 @@ int flow_by_key(const void *a, const void *b)
 }
 
 /**
+ * open_flows() - map the flow table, or say why not
+ * @table: result
+ *
+ * Return: an EXIT_*.
+ */
+int open_flows(struct srpol_flow_table *table)
+{
+	int err = srpol_flows_open(table);
+
+	if (err == -EPROTONOSUPPORT) {
+		complain("the data plane was loaded by another version of srpol: \"srpol dev del\" of all devices that \"srpol dev show\" names, then add them again");
+		return EXIT_REFUSED;
+	}
+	return err ? refused(err, NULL) : EXIT_OK;
+}
+
+/**
  * fetch_flows() - read all flows
  * @table: flow table of the data plane
  * @flows: result: struct flow_info, sorted by key
@@ -395,9 +412,9 @@ static int flow_show(struct args *args, unsigned int flags)
 	err = need_data_plane();
 	if (err)
 		return err;
-	err = srpol_flows_open(&table);
+	err = open_flows(&table);
 	if (err)
-		return refused(err, NULL);
+		return err;
 	err = show_view(&table, &view);
 	srpol_flows_close(&table);
 	return err;

@@ -35,6 +35,7 @@ struct flow_names {
 
 uint64_t flow_idle_ns(const struct srpol_flow *flow, uint64_t now);
 int flow_by_key(const void *a, const void *b);
+int open_flows(struct srpol_flow_table *table);
 void fetch_flows(const struct srpol_flow_table *table, struct vec *flows);
 
 /* flow_print.c */

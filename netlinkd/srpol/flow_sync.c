@@ -71,9 +71,9 @@ int flow_sync(struct args *args, unsigned int flags)
 	err = need_data_plane();
 	if (err)
 		return err;
-	err = srpol_flows_open(&table);
+	err = open_flows(&table);
 	if (err)
-		return refused(err, NULL);
+		return err;
 	sync.bindings = srpol_map_open("bindings");
 	fetch_flows(&table, &sync.flows);
 	err = srpol_rdma_for_each_qp(bind_qp, &sync);

@@ -186,6 +186,11 @@ def older_data_plane():
         srpol("dev", "add", "w0", "role", role)
         srpol("dev", "del", "u0")
         srpol("dev", "del", "w0")
+    srpol("dev", "add", "u0")
+    srpol("flow", "show")
+    os.unlink(f"{PINS}/{NAME}/flow_details")
+    text = srpol("flow", "show", status=2)
+    match(text, "loaded by another version of srpol: \"srpol dev del\"")
     delete()
 
 
