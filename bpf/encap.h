@@ -11,8 +11,11 @@
 #include "path.h"
 #include "proto.h"
 #include "quality.h"
+#include "words.h"
 
 #define SRPOL_ENCAP_MAX		(SRPOL_REWRITE_MAX - ETH_HLEN)
+/* The longest SRH in a rewrite string, in words of 8 bytes. */
+#define SRPOL_SRH_WORDS		((SRPOL_ENCAP_MAX - IPV6_HLEN) / 8)
 #define SRPOL_LABEL_MIX		0x85ebca6bu	/* odd, well mixed */
 #define SRPOL_NH_OFF_IPV6	(ETH_HLEN + 6)
 #define SRPOL_NH_OFF_SRH	(ETH_HLEN + IPV6_HLEN)
@@ -114,6 +117,39 @@ struct srpol_outer {
 	__u32 tclass;
 	__u32 label;
 };
+
+/*
+ * Write the rewrite string to the start of the packet. Its length is 6 bytes
+ * and a number of words of 8 bytes, whatever the SRH. The loop is unrolled, so
+ * that the verifier knows the offset of each store.
+ */
+static __always_inline int srpol_outer_write(void *data, void *end,
+					     const struct srpol_path_cfg *cfg)
+{
+	const __u8 *from = cfg->rewrite;
+	__u32 left = cfg->encap_len - IPV6_HLEN, i;
+	__u8 *to = data;
+
+	if (to + SRPOL_FRONT > (__u8 *)end)
+		return SRPOL_REASON_NO_ROOM;
+	/*
+	 * The length is not a multiple of a word: the last two words overlap.
+	 */
+	srpol_copy_words(to, from, SRPOL_FRONT);
+	srpol_copy_words(to + SRPOL_FRONT - sizeof(__u64),
+			 from + SRPOL_FRONT - sizeof(__u64), sizeof(__u64));
+#pragma unroll
+	for (i = 0; i < SRPOL_SRH_WORDS; i++) {
+		const __u32 off = SRPOL_FRONT + 8 * i;
+
+		if (left <= 8 * i)
+			return 0;
+		if (to + off + 8 > (__u8 *)end)
+			return SRPOL_REASON_NO_ROOM;
+		srpol_copy_words(to + off, from + off, sizeof(__u64));
+	}
+	return 0;
+}
 
 /**
  * srpol_outer_fill - fill in the fields that differ from packet to packet
@@ -222,10 +258,12 @@ static __always_inline int srpol_push(struct __sk_buff *skb,
 			return SRPOL_REASON_TUNNELED;
 		return SRPOL_REASON_NO_ROOM;
 	}
-	if (bpf_skb_store_bytes(skb, 0, cfg->rewrite, ETH_HLEN + encap_len, 0))
-		return SRPOL_REASON_NO_ROOM;
-	err = srpol_outer_fill((void *)(long)skb->data,
-			       (void *)(long)skb->data_end, pkt, cfg, o);
+	err = srpol_outer_write((void *)(long)skb->data,
+				(void *)(long)skb->data_end, cfg);
+	if (!err)
+		err = srpol_outer_fill((void *)(long)skb->data,
+				       (void *)(long)skb->data_end, pkt, cfg,
+				       o);
 	if (!err && cfg->timestamp_off &&
 	    srpol_timestamp_skb(skb, cfg->timestamp_off, sel->path))
 		return SRPOL_REASON_NO_ROOM;

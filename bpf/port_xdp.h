@@ -17,10 +17,6 @@
 #include "proto.h"
 #include "stats.h"
 #include "steer.h"
-#include "words.h"
-
-/* The longest SRH in a rewrite string, in words of 8 bytes. */
-#define SRPOL_SRH_WORDS		((SRPOL_ENCAP_MAX - IPV6_HLEN) / 8)
 
 static __always_inline int srpol_port_drop(const struct srpol_pkt *pkt,
 					   __u32 reason, __u32 id)
@@ -51,39 +47,6 @@ static __always_inline int srpol_port_parse(struct xdp_md *ctx,
 	return srpol_parse(data, end, &meta, pkt);
 }
 
-/*
- * Write the rewrite string to the start of the packet. Its length is 6 bytes
- * and a number of words of 8 bytes, whatever the SRH. The loop is unrolled, so
- * that the verifier knows the offset of each store.
- */
-static __always_inline int srpol_port_write(void *data, void *end,
-					    const struct srpol_path_cfg *cfg)
-{
-	const __u8 *from = cfg->rewrite;
-	__u32 left = cfg->encap_len - IPV6_HLEN, i;
-	__u8 *to = data;
-
-	if (to + SRPOL_FRONT > (__u8 *)end)
-		return SRPOL_REASON_NO_ROOM;
-	/*
-	 * The length is not a multiple of a word: the last two words overlap.
-	 */
-	srpol_copy_words(to, from, SRPOL_FRONT);
-	srpol_copy_words(to + SRPOL_FRONT - sizeof(__u64),
-			 from + SRPOL_FRONT - sizeof(__u64), sizeof(__u64));
-#pragma unroll
-	for (i = 0; i < SRPOL_SRH_WORDS; i++) {
-		const __u32 off = SRPOL_FRONT + 8 * i;
-
-		if (left <= 8 * i)
-			return 0;
-		if (to + off + 8 > (__u8 *)end)
-			return SRPOL_REASON_NO_ROOM;
-		srpol_copy_words(to + off, from + off, sizeof(__u64));
-	}
-	return 0;
-}
-
 static __noinline int srpol_timestamp_xdp(struct xdp_md *ctx, __u32 off,
 				      __u32 path)
 {
@@ -102,8 +65,8 @@ static __always_inline int srpol_port_push(struct xdp_md *ctx,
 	const struct srpol_path_cfg *cfg = sel->cfg;
 	int err;
 
-	err = srpol_port_write((void *)(long)ctx->data,
-			       (void *)(long)ctx->data_end, cfg);
+	err = srpol_outer_write((void *)(long)ctx->data,
+				(void *)(long)ctx->data_end, cfg);
 	if (!err)
 		err = srpol_outer_fill((void *)(long)ctx->data,
 				       (void *)(long)ctx->data_end, pkt, cfg,
