@@ -184,7 +184,7 @@ static void take_error(struct etcd *etcd, long status, const json_t *o,
 
 static void take_answer(void *data, long status, const char *in, size_t len)
 {
-	json_t *o = in ? json_loadb(in, len, 0, NULL) : NULL;
+	json_t *o = status && in ? json_loadb(in, len, 0, NULL) : NULL;
 	struct store_reply reply = {};
 	struct request *r = data;
 

@@ -19,7 +19,7 @@
 
 static void answered(void *data, long status, const char *in, size_t len)
 {
-	json_t *o = in ? json_loadb(in, len, 0, NULL) : NULL;
+	json_t *o = status && in ? json_loadb(in, len, 0, NULL) : NULL;
 	const char *token = json_string_value(json_object_get(o, "token"));
 	struct etcd *etcd = data;
 

@@ -17,6 +17,7 @@
 #define REQUEST_MS	3000L
 #define IN_MAX		(64u << 20)	/* a response, or a line of a stream */
 #define IN_FIRST	4096u
+#define IN_KEPT		(1u << 20)	/* room that an idle stream keeps */
 #define NS_PER_MS	1000000ull
 
 struct socket {
@@ -63,6 +64,11 @@ static void take_lines(struct http_request *r)
 		memmove(r->in, at, r->in_len);
 	}
 	r->looked = r->in_len;
+	if (!r->in_len && r->in_room > IN_KEPT) {
+		free(r->in);
+		r->in = NULL;
+		r->in_room = 0;
+	}
 }
 
 /*
@@ -103,7 +109,8 @@ static void act(struct http *http, curl_socket_t fd, int what)
 		if (message->data.result == CURLE_OK)
 			curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE,
 					  &r->status);
-		else if (message->data.result == CURLE_WRITE_ERROR)
+		else if (r->too_long ||
+			 message->data.result == CURLE_FILESIZE_EXCEEDED)
 			snprintf(http->error, sizeof(http->error),
 				 "an answer of more than %u MiB", IN_MAX >> 20);
 		else
@@ -193,7 +200,8 @@ static size_t take(char *from, size_t size, size_t n, void *data)
 {
 	struct http_request *r = data;
 
-	if (r->in_len + n > IN_MAX || !make_room(r, n))
+	r->too_long = r->in_len + n > IN_MAX;
+	if (r->too_long || !make_room(r, n))
 		return 0;
 	memcpy(r->in + r->in_len, from, n);
 	r->in_len += n;
@@ -299,8 +307,6 @@ struct http_request *http_post(struct http *http, const char *url, char *body,
 	curl_easy_setopt(r->easy, CURLOPT_POSTFIELDSIZE, (long)strlen(body));
 	curl_easy_setopt(r->easy, CURLOPT_WRITEFUNCTION, take);
 	curl_easy_setopt(r->easy, CURLOPT_WRITEDATA, r);
-	/* refuse a larger announced length before reading */
-	curl_easy_setopt(r->easy, CURLOPT_MAXFILESIZE, (long)IN_MAX);
 	curl_easy_setopt(r->easy, CURLOPT_PRIVATE, r);
 	curl_easy_setopt(r->easy, CURLOPT_ERRORBUFFER, r->error);
 	/* HTTP/2 would multiplex streams on one connection */
@@ -316,6 +322,8 @@ struct http_request *http_post(struct http *http, const char *url, char *body,
 		curl_easy_setopt(r->easy, CURLOPT_FRESH_CONNECT, 1L);
 		curl_easy_setopt(r->easy, CURLOPT_FORBID_REUSE, 1L);
 	} else {
+		/* refuse a larger announced length before reading */
+		curl_easy_setopt(r->easy, CURLOPT_MAXFILESIZE, (long)IN_MAX);
 		curl_easy_setopt(r->easy, CURLOPT_TIMEOUT_MS, REQUEST_MS);
 	}
 	r->next = http->requests;

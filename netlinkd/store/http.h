@@ -22,6 +22,7 @@ struct store_config;
  * @in: part of the response not handled yet
  * @in_len: bytes of @in
  * @in_room: bytes that @in has room for
+ * @too_long: more than IN_MAX came
  * @looked: bytes at the start of @in known to contain no newline
  * @line: called for each line of a stream; NULL: not a stream, the whole
  *	response goes to @done
@@ -42,6 +43,7 @@ struct http_request {
 	char *in;
 	size_t in_len;
 	size_t in_room;
+	bool too_long;
 	size_t looked;
 	void (*line)(void *data, char *line, size_t len);
 	void (*done)(void *data, long status, const char *in, size_t len);
