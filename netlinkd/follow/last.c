@@ -167,8 +167,8 @@ void last_load(struct follow *f)
 	if (json_unpack(o, "{s:I, s?o}", "number", &number, "plan", &plan) ||
 	    number < 0) {
 		log_error("%s is no plan", f->config.file);
-		number = 0;
-		plan = NULL;
+		json_decref(o);
+		return;
 	}
 	f->number = number;
 	take_links(f, json_object_get(o, "links"));
