@@ -89,7 +89,8 @@ static __always_inline void srpol_psn_sent(const struct srpol_pkt *pkt,
 	detail = srpol_flow_detail(nr);
 	if (!detail)
 		return;
-	detail->retransmits += again;
+	if (again)
+		detail->retransmits++;
 	if (pkt->psn & BTH_ACK_REQ && pkt->opcode < BTH_UC &&
 	    srpol_psn_due(detail))
 		srpol_psn_offer(pkt, detail);
