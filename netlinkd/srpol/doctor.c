@@ -105,6 +105,16 @@ static void report_orphan(const char *dir, void *data)
 		       "%s was left by a network namespace that is gone", dir);
 }
 
+static bool is_other_version(void)
+{
+	struct srpol_flow_table table;
+	int ret = srpol_flows_open(&table);
+
+	if (!ret)
+		srpol_flows_close(&table);
+	return ret == -EPROTONOSUPPORT;
+}
+
 /*
  * The pinned data plane has to belong to this network namespace, and has to be
  * the one that the module writes to. Otherwise its programs would silently
@@ -140,6 +150,10 @@ static void check_pins(void)
 		       "srpol dev del each device, then srpol dev add",
 		       "%s is not registered with the module: programs forward by maps that it does not write",
 		       st.dir);
+	else if (st.loaded && is_other_version())
+		report(BAD, "pins",
+		       "srpol dev del each device, then srpol dev add",
+		       "%s was loaded by another version of srpol", st.dir);
 	else if (st.loaded)
 		report(GOOD, "pins", "", "%s is what the module writes to",
 		       st.dir);

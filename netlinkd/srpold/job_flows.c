@@ -3,6 +3,7 @@
  * RoCEv2 flows in the colors of jobs whose QPs are placed, from the flow table,
  * and how much each has sent since the last look.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,10 +137,16 @@ static bool read_flows(const struct vec *targets, struct vec *all)
 	struct vec read = VEC_INIT(struct entry);
 	struct srpol_flow_table table;
 	const struct target *target;
+	static bool is_other;
 	struct srpol_flow flow;
 	uint32_t nr = 0;
+	int ret;
 
-	if (srpol_flows_open(&table))
+	ret = srpol_flows_open(&table);
+	if (ret == -EPROTONOSUPPORT && !is_other)
+		log_error("the data plane was loaded by another version of srpol: what flows send is not known until all devices were removed and added again");
+	is_other = ret == -EPROTONOSUPPORT;
+	if (ret)
 		return false;
 	while (targets->n && srpol_flows_next(&table, &nr, &flow, NULL)) {
 		/*

@@ -15,7 +15,7 @@ struct vec jobs = VEC_INIT(struct job);
 static struct engine engine;
 static struct srpol_flow table[ENTRIES];
 static struct policy_info policy[3];
-static int fetched, opened;
+static int fetched, opened, complaints;
 static bool walked;
 static struct vec all = VEC_INIT(struct job_flow);
 
@@ -54,6 +54,11 @@ bool srpol_flows_next(const struct srpol_flow_table *t, uint32_t *nr,
 
 void log_debug(const char *fmt, ...)
 {
+}
+
+void log_error(const char *fmt, ...)
+{
+	complaints++;
 }
 
 /* A flow of the first job. */
@@ -183,6 +188,12 @@ static void test_unknown(void **state)
 	fetched = 0;
 	opened = -ENOENT;
 	assert_false(job_flows(&engine, &all));
+	assert_int_equal(complaints, 0);
+	/* told once, as it lasts */
+	opened = -EPROTONOSUPPORT;
+	assert_false(job_flows(&engine, &all));
+	assert_false(job_flows(&engine, &all));
+	assert_int_equal(complaints, 1);
 	opened = 0;
 	assert_int_equal(look(1)->more, 100);
 	/* no policy of theirs: the table need not be read */

@@ -191,6 +191,9 @@ def older_data_plane():
     os.unlink(f"{PINS}/{NAME}/flow_details")
     text = srpol("flow", "show", status=2)
     match(text, "loaded by another version of srpol: \"srpol dev del\"")
+    (verdict, text), = doctor("pins")
+    eq(verdict, "error", text)
+    match(text, "was loaded by another version of srpol")
     delete()
 
 
