@@ -11,7 +11,7 @@
  * to stay in the cache. Most flows are in the slot that is looked at first,
  * which the hash selects as well: a processor that predicts this reads the
  * entry before the tag has arrived. An entry is two cache lines, which hold all
- * that a packet needs; what is rarely needed is in another map.
+ * that most packets need; the rest is in another map.
  *
  * No packet is steered by the decision about another flow:
  *

@@ -115,9 +115,10 @@ struct srpol_flow_set {
 };
 
 /**
- * struct srpol_flow - map "flows": a flow, or what each of its packets needs of
+ * struct srpol_flow - map "flows": a flow, or what most of its packets need of
  *	it: two cache lines, so that many flows fit into the cache and the TLB.
- *	The rest is in map "flow_details". Entries from SRPOL_MAX_FLOWS on are
+ *	The rest is in map "flow_details"; mode adaptive, and packets that
+ *	request an ACK, look there as well. Entries from SRPOL_MAX_FLOWS on are
  *	spare ones, each shared by some CPUs, for packets whose flow finds no
  *	entry. What modes read of the flow is set for the packet that is steered;
  *	all else there belongs to no flow.
