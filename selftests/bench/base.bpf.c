@@ -14,8 +14,7 @@
 #define ETH_P_IPV6	0x86dd
 #define ROCE_PORT	4791
 #define GOLDEN		0x9e3779b97f4a7c15ull
-#define BENCH_FLOWS	131072
-#define BENCH_QP	66
+#define BENCH_QP	(ETH_HLEN + 40 + 8 + 4)	/* IPv6, UDP, in the BTH */
 
 #define PUSH_FLAGS	(BPF_F_ADJ_ROOM_ENCAP_L3_IPV6 |			\
 			 BPF_F_ADJ_ROOM_FIXED_GSO |			\
@@ -72,7 +71,7 @@ struct lines {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, BENCH_FLOWS);
+	__uint(max_entries, BENCH_TABLE);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
 	__type(value, struct lines);
@@ -107,7 +106,7 @@ int xdp_lines(struct xdp_md *ctx)
 		return XDP_ABORTED;
 	qp = *(__u32 *)(data + BENCH_QP);
 	nr = qp * GOLDEN >> 32;
-	nr %= BENCH_FLOWS;
+	nr %= BENCH_TABLE;
 	l = bpf_map_lookup_elem(&lines, &nr);
 	if (!l)
 		return XDP_ABORTED;

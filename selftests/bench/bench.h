@@ -6,6 +6,7 @@
 #define BENCH_HEAD	192	/* bytes of a frame that programs change */
 #define BENCH_FRAMES	128
 #define BENCH_TARGETS	32
+#define BENCH_TABLE	131072	/* entries of srpol's flow table */
 #define BENCH_ENCAP	80	/* three SIDs, reduced */
 #define BENCH_SMALL	1000	/* frames of the bench are longer */
 

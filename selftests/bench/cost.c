@@ -105,6 +105,8 @@ static __u32 target(struct bpf_program *prog)
 	return nr;
 }
 
+_Static_assert(BENCH_TABLE == SRPOL_MAX_FLOWS, "two lines of 65536 flows");
+
 static void row_xdp(const char *name, const char *less, __u32 target,
 		    const struct pkt *p, unsigned int policy,
 		    unsigned int flows)

@@ -505,7 +505,8 @@ static void test_epoch(void)
 	rig_mark();
 	colors_unmatched("no rule", &in);
 	CHECK_EQ(rig_flows(&flow), 1, "one flow");
-	CHECK_EQ(rig_detail(flow.key.qp).verdict, SRPOL_REASON_NO_RULE, "verdict");
+	CHECK_EQ(rig_detail(flow.key.qp).verdict, SRPOL_REASON_NO_RULE,
+		 "verdict");
 	CHECK_EQ(flow.packets, 11, "packets");
 	colors_unmatched("no rule, cached", &in);
 	rig_rules(&two, 1);

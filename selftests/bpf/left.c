@@ -46,7 +46,7 @@ static void test_flowlet(void)
 	};
 	__u32 i, at, path, moved = 0, paths = 0;
 	struct inner in = spread_flow(QP);
-	struct srpol_flow f;
+	struct srpol_flow_detail f;
 
 	setup_tc(&policy, 0);
 	at = send_left(&in);
@@ -57,9 +57,9 @@ static void test_flowlet(void)
 		paths |= 1u << path;
 		at = path;
 	}
-	rig_flow_of(QP, &f);
-	CHECK_EQ(rig_detail(QP).flowlets, 20, "gaps");
-	CHECK_EQ(rig_detail(QP).moves, moved, "moves");
+	f = rig_detail(QP);
+	CHECK_EQ(f.flowlets, 20, "gaps");
+	CHECK_EQ(f.moves, moved, "moves");
 	CHECK(moved > 5, "%u of 20 gaps", moved);
 	CHECK(__builtin_popcount(paths) > 2, "paths %x", paths);
 	rig_expect("twenty flowlets", SRPOL_REASON_STEERED, 21,
@@ -73,7 +73,7 @@ static void test_flowlet_batch(void)
 		.mode = SRPOL_LB_MODE_FLOWLET, .flowlet_timeout_ns = GAP,
 	};
 	struct inner in = spread_flow(QP);
-	struct srpol_flow f;
+	struct srpol_flow_detail f;
 	struct pkt p;
 	__u32 i, k;
 
@@ -88,11 +88,11 @@ static void test_flowlet_batch(void)
 			CHECK_EQ(rig_port_tc(&p, NULL, &plain), X_REDIRECT,
 				 "sent");
 	}
-	rig_flow_of(QP, &f);
-	CHECK_EQ(rig_detail(QP).flowlets, 10, "gaps");
-	CHECK(rig_detail(QP).moves > 2 && rig_detail(QP).moves <= 10, "%u moves", rig_detail(QP).moves);
+	f = rig_detail(QP);
+	CHECK_EQ(f.flowlets, 10, "gaps");
+	CHECK(f.moves > 2 && f.moves <= 10, "%u moves", f.moves);
 	rig_expect("ten flowlets", SRPOL_REASON_STEERED, 81,
-		   SRPOL_REASON_FLOWLET_MOVED, rig_detail(QP).moves, RIG_END);
+		   SRPOL_REASON_FLOWLET_MOVED, f.moves, RIG_END);
 }
 
 static void test_adaptive(void)

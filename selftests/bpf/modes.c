@@ -43,7 +43,7 @@ static void test_spray_even(void)
 {
 	const struct srpol_dp_policy p = { .mode = SRPOL_LB_MODE_SPRAY };
 	struct inner in = spread_flow(QP);
-	struct srpol_flow f;
+	struct srpol_flow_detail f;
 	__u32 i;
 
 	spread_setup(&p, SRPOL_ORDERING_WEAK);
@@ -56,8 +56,8 @@ static void test_spray_even(void)
 	}
 	for (i = 1; i <= PATHS; i++)
 		CHECK_EQ(spread_packets(i), 1000, "path %u", i);
-	rig_flow_of(QP, &f);
-	CHECK_EQ(rig_detail(QP).moves, 0, "not counted for spray");
+	f = rig_detail(QP);
+	CHECK_EQ(f.moves, 0, "not counted for spray");
 	rig_expect("round robin", SRPOL_REASON_STEERED, 4000, RIG_END);
 	/* By weights: each stretch of the table its share, exactly. */
 	spread_setup_row(&p, SRPOL_ORDERING_WEAK, spread_two_two_one,
@@ -232,7 +232,6 @@ static void test_auto(void)
 	CHECK_EQ(spread_send(&in), path, "held on");
 	usleep(1100000);
 	CHECK_EQ(spread_send(&in), 0, "over");
-	rig_flow_of(QP, &f);
 	CHECK_EQ(rig_detail(QP).moves, 0, "not a move");
 }
 
@@ -244,13 +243,13 @@ static void test_rule_mode(void)
 		.id = 1, .color = COLOR, .mode = SRPOL_LB_MODE_ACTIVE_BACKUP,
 	};
 	struct inner in = spread_flow(QP);
-	struct srpol_flow f;
+	struct srpol_flow_detail f;
 
 	spread_setup(&p, 0);
 	rig_rules(&r, 1);
 	CHECK_EQ(spread_send(&in), 1, "pinned");
-	rig_flow_of(QP, &f);
-	CHECK_EQ(rig_detail(QP).mode, SRPOL_LB_MODE_ACTIVE_BACKUP, "mode");
+	f = rig_detail(QP);
+	CHECK_EQ(f.mode, SRPOL_LB_MODE_ACTIVE_BACKUP, "mode");
 	r.mode = 6;
 	r.slot = 100;
 	CHECK_EQ(rig_call("rule_set", &r, sizeof(r)), -22, "no such mode");

@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "ktap.h"
@@ -20,29 +19,12 @@ static __u64 marked[SRPOL_REASON_COUNT];
 static __u32 slots;
 static bool held;
 
-/* Map "flows". */
-static const struct srpol_flow *flow_table;
-static const struct srpol_flow_detail *flow_details;
-
 #define REASON_NAME(nr, name, drop, text) [nr] = #name,
 static const char *const reason_names[] = { SRPOL_REASONS(REASON_NAME) };
 
 const char *rig_reason_name(__u32 reason)
 {
 	return reason_names[reason];
-}
-
-static const void *map_of(struct bpf_map *map)
-{
-	size_t len = (size_t)bpf_map__value_size(map) *
-		     bpf_map__max_entries(map);
-	void *at = mmap(NULL, len, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
-
-	if (at == MAP_FAILED) {
-		perror(bpf_map__name(map));
-		exit(1);
-	}
-	return at;
 }
 
 __u64 rig_salt;
@@ -84,8 +66,7 @@ void rig_open_only(const char *packet_prog)
 			strerror(-err));
 		exit(1);
 	}
-	flow_table = map_of(rig->maps.flows);
-	flow_details = map_of(rig->maps.flow_details);
+	rig_flows_map();
 }
 
 int rig_call(const char *name, void *arg, __u32 size)
@@ -630,52 +611,6 @@ __u64 rig_error(__u16 kind, __u16 reason, __u32 id)
 	for (cpu = 0; cpu < cpus; cpu++)
 		sum += values[cpu];
 	return sum;
-}
-
-const struct srpol_flow *rig_flow_next(const struct srpol_flow *prev)
-{
-	__u32 nr = prev ? prev - flow_table + 1 : 0;
-
-	for (; nr < SRPOL_MAX_FLOWS; nr++)
-		if (flow_table[nr].head.tag & 1)
-			return &flow_table[nr];
-	return NULL;
-}
-
-bool rig_flow_of(__u32 qp, struct srpol_flow *flow)
-{
-	const struct srpol_flow *f = NULL;
-
-	while ((f = rig_flow_next(f))) {
-		if (f->key.qp != qp)
-			continue;
-		*flow = *f;
-		return true;
-	}
-	memset(flow, 0, sizeof(*flow));
-	return false;
-}
-
-struct srpol_flow_detail rig_detail(__u32 qp)
-{
-	static const struct srpol_flow_detail none;
-	const struct srpol_flow *f = NULL;
-
-	while ((f = rig_flow_next(f)))
-		if (f->key.qp == qp)
-			return flow_details[f - flow_table];
-	return none;
-}
-
-unsigned int rig_flows(struct srpol_flow *flow)
-{
-	const struct srpol_flow *f = NULL;
-	unsigned int n = 0;
-
-	for (; (f = rig_flow_next(f)); n++)
-		if (flow)
-			*flow = *f;
-	return n;
 }
 
 void rig_mark(void)

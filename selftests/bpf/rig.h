@@ -150,6 +150,9 @@ struct srpol_counter rig_counter(const char *map, __u32 id);
 struct srpol_sid_stats rig_sid_stats(__u32 id);
 __u64 rig_error(__u16 kind, __u16 reason, __u32 id);
 
+/* Map the flow table; rig_open() does it. */
+void rig_flows_map(void);
+
 /* The flow after @prev in the table, the first one after NULL; NULL: the end. */
 const struct srpol_flow *rig_flow_next(const struct srpol_flow *prev);
 

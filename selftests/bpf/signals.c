@@ -350,7 +350,8 @@ static void test_psn_sent(void)
 		in = sent(false, t[i].op, t[i].psn | (t[i].psn ? 0 : 1u << 24));
 		egress(&in);
 		CHECK_EQ(flow().psn_next, t[i].next, "step %u", i);
-		CHECK_EQ(rig_detail(REMOTE_QP).retransmits, t[i].again, "step %u", i);
+		CHECK_EQ(rig_detail(REMOTE_QP).retransmits, t[i].again,
+			 "step %u", i);
 	}
 }
 
