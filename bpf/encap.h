@@ -118,10 +118,19 @@ struct srpol_outer {
 	__u32 label;
 };
 
-/*
- * Write the rewrite string to the start of the packet. Its length is 6 bytes
- * and a number of words of 8 bytes, whatever the SRH. The loop is unrolled, so
- * that the verifier knows the offset of each store.
+/**
+ * srpol_outer_write - write the rewrite string of a path
+ * @data: start of the frame, with room in front of the inner packet
+ * @end: end of the frame's linear data
+ * @cfg: compiled form of the path
+ *
+ * Its length is 6 bytes and a number of words of 8 bytes, whatever the SRH. The
+ * loop is unrolled, so that the verifier knows the offset of each store. Callers
+ * read @data anew for what they write afterwards: what the verifier knows of the
+ * old one differs from one length to the next, and would cost it half as many
+ * steps again.
+ *
+ * Return: 0 or SRPOL_REASON_NO_ROOM.
  */
 static __always_inline int srpol_outer_write(void *data, void *end,
 					     const struct srpol_path_cfg *cfg)

@@ -78,8 +78,9 @@ static __noinline int srpol_explain_rule(struct __sk_buff *skb,
 }
 
 /*
- * Copy the flow, if it is in the table, to entry @d->nr. If its next packet would keep
- * the flow's path, @d gets that path. Return: whether the flow is in the table.
+ * Copy the flow, if it is in the table, to entry @d->nr. If its next packet
+ * would keep the flow's path, @d gets that path. Return: whether the flow is in
+ * the table.
  */
 static __noinline int srpol_explain_known(const struct srpol_flow_key *key,
 					  __u32 epoch, struct srpol_decision *d)

@@ -355,7 +355,7 @@ static __always_inline __u64 srpol_tick_ns(__u32 tick)
  * @bytes: length of the packet
  * @exact: the mode has noted the time already
  *
- * The clock is looked at once per tick: each flow's entry tells if that was done.
+ * The clock is looked at once per tick, as the flow's entry tells.
  */
 static __always_inline void srpol_flow_account(struct srpol_flow *flow,
 					       __u32 bytes, bool exact)

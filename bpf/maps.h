@@ -202,8 +202,8 @@ struct {
 } ports SEC(".maps");
 
 /*
- * These can be mapped: user space reads the 22 MB of flows without a system call
- * each.
+ * These can be mapped: user space reads the 22 MB of flows without a system
+ * call each.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -152,8 +152,8 @@ void print_flow_table(const struct flow_info *const *flows, uint32_t n,
 	static const char head[][6] = { "SRC", "DST", "FLOW" };
 	int src = strlen(head[0]), dst = strlen(head[1]), ports = strlen(head[2]);
 	struct cells *cells = calloc(n + 1UL, sizeof(*cells));
-	const struct policy_info *policy;
 	const struct srpol_flow_detail *detail;
+	const struct policy_info *policy;
 	const struct srpol_flow *flow;
 	char rate[32];
 	uint32_t i;
@@ -179,8 +179,8 @@ void print_flow_table(const struct flow_info *const *flows, uint32_t n,
 			 cells[i].ports, policy ? policy->color : 0, flow->path,
 			 policy ? srpol_name_of(srpol_modes,
 						flow_mode(detail, policy)) : "-",
-			 rate, detail->flowlets, detail->moves, detail->cnp, detail->nak,
-			 detail->retransmits);
+			 rate, detail->flowlets, detail->moves, detail->cnp,
+			 detail->nak, detail->retransmits);
 	}
 	free(cells);
 }

@@ -1204,8 +1204,9 @@ def test_garbage(etcd):
               not dead, dead)
         if dead:
             return
-    check("etcd answers an endless answer: it is read to the limit, and told as such",
-          "an answer of more than 64 MiB" in open(f"{OUT}/garbage.log").read())
+    with open(f"{OUT}/garbage.log") as log:
+        check("etcd answers an endless answer: it is read to the limit, and told as such",
+              "an answer of more than 64 MiB" in log.read())
     stats = hosts.stats().values()
     check("etcd answers garbage: it is never taken for another store",
           all(s["resets"] == 0 and s["replayed"] == 0 for s in stats), stats)
