@@ -11,8 +11,9 @@
  * -l as End.DT46, attaches to the devices (-h: a host port with XDP and TC, -H:
  * TC alone; -V: a virtual port that hostdev made; -F: what is decapsulated is
  * forwarded to DEV in XDP; -B: SID is the binding SID of that policy, and flow
- * labels are 0, so that others can be compared with, and its MTU 1900), pins the links and the counters, and exits. With -t a program before ours puts a VLAN tag into the metadata
- * of what leaves the first DEV.
+ * labels are 0, so that others can be compared with, and its MTU 1900), pins the
+ * links, the maps and srpol_egress, and exits. With -t a program before ours puts
+ * a VLAN tag into the metadata of what leaves the first DEV.
  *
  *	attach -r PINS
  *
@@ -136,6 +137,24 @@ static void set_binding(struct in6_addr bsid)
 }
 
 /* TC ingress always, XDP before it if asked for, as srpol_dp_attach() has it. */
+/* Pin what can be looked at, by the names that srpol gives to the pins. */
+static void pin_objects(const char *pins)
+{
+	struct bpf_map *map;
+	char file[256];
+
+	bpf_object__for_each_map(map, rig->obj) {
+		if (map == rig->maps.srpol_dp || bpf_map__is_internal(map))
+			continue;
+		snprintf(file, sizeof(file), "%s/%s", pins, bpf_map__name(map));
+		if (bpf_map__pin(map, file))
+			die(file);
+	}
+	snprintf(file, sizeof(file), "%s/prog_egress", pins);
+	if (bpf_program__pin(rig->progs.srpol_egress, file))
+		die(file);
+}
+
 static void attach_port(const char *port, bool with_xdp, const char *pins)
 {
 	struct bpf_link *link;
@@ -256,7 +275,7 @@ int main(int argc, char **argv)
 	const char *virtual = NULL, *binding = NULL;
 	struct in6_addr sids[SRPOL_SEGS_MAX];
 	struct outer o = { .sids = sids };
-	char file[256], *dev;
+	char *dev;
 	bool with_xdp = false;
 	int c, vid = 0, vlan = 0;
 
@@ -337,8 +356,6 @@ int main(int argc, char **argv)
 		attach_virtual(virtual, pins);
 	if (port)
 		attach_port(port, with_xdp, pins);
-	snprintf(file, sizeof(file), "%s/reasons", pins);
-	if (bpf_map__pin(rig->maps.reasons, file))
-		die(file);
+	pin_objects(pins);
 	return ktap_failures ? 1 : 0;
 }
