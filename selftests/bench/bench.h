@@ -18,6 +18,8 @@
  * @flow_off: where the destination QP stands, in a word of 4 bytes
  * @flows: power of two: so many QPs, from @qp on, are drawn from
  * @qp: first of them
+ * @drawn: the one that was drawn last
+ * @burst: power of two: so many frames are to a QP before another one is drawn
  * @probe: index in map "probes" + 1 of a probe that is to count again, 0: none
  * @head: its first bytes
  */
@@ -27,6 +29,8 @@ struct bench_frame {
 	__u32 flow_off;
 	__u32 flows;
 	__u32 qp;
+	__u32 drawn;
+	__u32 burst;
 	__u32 probe;
 	__u8 head[BENCH_HEAD];
 };

@@ -64,6 +64,7 @@ enum packet { PLAIN, SRV6_END, SRV6_LAST };
  * @behavior: local SID for them, enum srpol_behavior
  * @grows: bytes by which packets are longer at the sink
  * @flows: QPs
+ * @burst: power of two: frames to a QP before the next one, 0: one
  * @forward: XDP may forward what it decapsulates
  * @rules: an instance of srpol of its own with so many rules
  * @routes: lines of ip for the router; %d is its outgoing device
@@ -80,6 +81,7 @@ struct row {
 	__u32 behavior;
 	int grows;
 	unsigned int flows;
+	unsigned int burst;
 	unsigned int rules;
 	bool forward;
 	const char *routes[4];
@@ -144,6 +146,9 @@ static struct row rows[] = {
 	  .grows = 80 },
 	{ .name = "port, 65536 flows", .srpol = 'p',
 	  .policy = { STEER(HASH) }, .flows = 65536,
+	  .grows = 80 },
+	{ .name = "port, 65536 flows, bursts of 16", .srpol = 'p',
+	  .policy = { STEER(HASH) }, .flows = 65536, .burst = 16,
 	  .grows = 80 },
 	{ .name = "port, 1 rule", .srpol = 'p', .rules = 1,
 	  .policy = { STEER(HASH) },
@@ -296,6 +301,8 @@ static void make_frame(struct row *r, unsigned int nr, unsigned int policy)
 		plan_frame_srv6(&r->frame, true, r->packet == SRV6_END ? 1 : 2);
 	memcpy(r->frame.b, r->packet == PLAIN ? plain_mac : srv6_mac, 6);
 	plan_renewal(&f, &r->frame, policy, r->flows ? r->flows : 1);
+	if (r->burst)
+		f.burst = r->burst;
 	update(harness->maps.frames, nr, &f);
 }
 
@@ -479,7 +486,8 @@ int main(int argc, char **argv)
 	plan_pin();
 	set_up();
 	for (nr = 0; nr < N_ROWS; nr++)
-		window(nr, 1024 + 4 * rows[nr].flows, false);
+		window(nr, 1024 + 4 * rows[nr].flows *
+			   (rows[nr].burst ? rows[nr].burst : 1), false);
 	for (w = 0; w < windows; w++)
 		for (nr = 0; nr < N_ROWS; nr++)
 			window(nr, packets, true);

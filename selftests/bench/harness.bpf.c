@@ -53,20 +53,22 @@ struct {
 	__type(value, struct srpol_probe);
 } probes SEC(".maps");
 
-/* xorshift64: one of @flows QPs. */
-static __always_inline __u32 draw_qp(const struct bench_frame *f)
+/* xorshift64: one of @flows QPs, for @burst frames. */
+static __always_inline __u32 draw_qp(struct bench_frame *f)
 {
 	__u64 x = draw;
 
+	if (psn & (f->burst - 1))
+		return f->drawn;
 	x ^= x << 13;
 	x ^= x >> 7;
 	x ^= x << 17;
 	draw = x;
-	return f->qp + ((x >> 32) & (f->flows - 1));
+	f->drawn = f->qp + ((x >> 32) & (f->flows - 1));
+	return f->drawn;
 }
 
-static __always_inline int renew(struct xdp_md *ctx,
-				 const struct bench_frame *f)
+static __always_inline int renew(struct xdp_md *ctx, struct bench_frame *f)
 {
 	__u8 *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	__be32 *at = (void *)data + (f->flow_off & 0xff);

@@ -210,6 +210,8 @@ void plan_renewal(struct bench_frame *f, const struct pkt *p,
 	f->len = p->len;
 	f->flows = flows;
 	f->qp = PLAN_QP(policy);
+	f->drawn = f->qp;
+	f->burst = 1;
 	memcpy(f->head, p->b, BENCH_HEAD);
 	if (p->b[at] >> 4 == 6 && p->b[at + 6] == 43)
 		at += BENCH_ENCAP;

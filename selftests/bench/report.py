@@ -13,9 +13,11 @@ import json
 import os
 import platform
 
-# netgroup/rocev2-srv6, second version, over the ceiling, as once recorded on
-# another machine (ns per packet in a rig like this one)
+# Over the ceiling, as once recorded on other machines (ns per packet in a rig
+# like this one): netgroup/rocev2-srv6, second version; and Vinbero, which
+# forwards in XDP what End.DT6 decapsulates
 ROCEV2_SRV6 = 342 / 116
+VINBERO_DT6 = 636 / 274
 
 MEMORY_LIMIT = 96 << 20
 
@@ -88,6 +90,8 @@ def targets(cost, forward, gso, scale, memory):
                      limit, ' ns')
     yield Target('65536 flows / one, alone',
                  net(cost, 'port, 65536 flows') / hot, 2.0)
+    yield Target('65536 flows in bursts of 16 / one',
+                 ns['port, 65536 flows, bursts of 16'] / port, 1.15)
     yield Target('4095 rules / 1 rule, known flow',
                  net(cost, 'port, 4095 rules') / rule, 1.1)
     yield Target('4095 rules of the worst kind, first packet of a flow',
@@ -112,6 +116,9 @@ def targets(cost, forward, gso, scale, memory):
                  at_least=True)
     yield Target('XDP decapsulation and forwarding / ceiling',
                  ns['uplink, End.DT46, XDP forwards'] / ceiling, 1.3)
+    yield Target('Vinbero End.DT6 (recorded) / XDP forwards, over the ceiling',
+                 VINBERO_DT6 / (ns['uplink, End.DT46, XDP forwards'] / ceiling),
+                 1.8, at_least=True)
     yield Target('two processors, XDP host port / empty program',
                  scale['port, hash, 3 SIDs']['scaling'] /
                  scale['empty']['scaling'], 0.95, at_least=True)
