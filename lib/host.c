@@ -63,8 +63,8 @@ static int make_pair(struct rtnl *r, const struct srpol_host_port *h)
 
 /*
  * Set a device up, with the alias that tells who made it, and without a
- * link-local address, so that the kernel sends nothing on this link by itself,
- * such as router solicitations or multicast reports.
+ * link-local address, so that the kernel sends no router solicitations on this
+ * link. It still reports its multicast groups, from ::, soon after.
  */
 static int set_up(struct rtnl *r, const char *name, const char *alias)
 {
