@@ -11,6 +11,7 @@
 # SRPOL_TIMEOUT=400
 #
 # SRPOL_CLOCK=counted
+# SRPOL_DEBUG=kernel
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
