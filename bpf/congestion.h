@@ -72,11 +72,11 @@ srpol_signal_flow(const struct srpol_signal *s,
 {
 	struct srpol_binding *b = bpf_map_lookup_elem(&bindings, &s->key);
 	struct srpol_decision d;
-	struct srpol_flow *flow;
 
-	flow = b ? srpol_flow_of(&b->flow, &d) : NULL;
-	*detail = flow ? srpol_flow_detail(&d.nr) : NULL;
-	return *detail ? flow : NULL;
+	if (!b || !srpol_flow_of(&b->flow, &d))
+		return NULL;
+	*detail = srpol_flow_detail(&d.nr);
+	return *detail ? srpol_flow_entry(d.nr) : NULL;
 }
 
 /* What else is known of a flow; NULL if it is not in the table. */

@@ -72,7 +72,7 @@ static __always_inline int srpol_egress_steer(struct __sk_buff *skb,
 	/*
 	 * checked here, since elsewhere it would take more stack than there is
 	 */
-	if (srpol_limit_any() && srpol_limit_skb(skb, &d, pkt->len))
+	if (srpol_limit_any() && srpol_limit_skb(skb, d.cache.policy, pkt->len))
 		return srpol_egress_drop(pkt, SRPOL_REASON_LIMITED,
 					 d.cache.policy);
 	if (!srpol_encap_fits(pkt, s.sel.cfg))

@@ -27,6 +27,9 @@
 /* How many SIDs of this node one packet may visit in a row. */
 #define SRPOL_END_CHAIN		4
 
+/* Not a verdict: the next segment is a SID of this node. */
+#define SRPOL_STEP_LOCAL	(-1)
+
 /* What to do with a packet at a SID that advances to the next segment. */
 enum srpol_step {
 	SRPOL_STEP_NEXT,	/* next segment */
@@ -58,23 +61,32 @@ srpol_step_check(const struct srpol_sid_ctx *sc, const struct ipv6hdr *ip6,
 }
 
 /*
- * Advance to the next segment. Return: XDP_PASS with @sc->sid NULL if that is
- * not a SID of this node, and the kernel forwards the packet and decrements its
- * hop limit, or if TC sends it to an adjacency. XDP_PASS with @sc->sid set if it
- * is: the packet is processed there. Any other verdict is final.
+ * Advance to the next segment. The SID is looked up again: in a global function,
+ * which the verifier checks once, @sc->sid is no pointer. Return: SRPOL_STEP_LOCAL
+ * if the next segment is a SID of this node, too, where the packet is processed.
+ * XDP_PASS if it is not, and the kernel forwards the packet and decrements its hop
+ * limit, or if TC sends it to an adjacency.
  */
-static __noinline int srpol_step_next(struct xdp_md *ctx,
-				      struct srpol_sid_ctx *sc, bool shift,
-				      struct srpol_state *st)
+__noinline int srpol_step_next(struct xdp_md *ctx,
+			       struct srpol_sid_ctx *sc __arg_nonnull,
+			       bool shift)
 {
+	struct srpol_state *st = srpol_state_get();
 	struct ipv6hdr *ip6 = (void *)(long)ctx->data + ETH_HLEN;
 	void *end = (void *)(long)ctx->data_end;
-	const struct srpol_sid *sid = sc->sid, *next;
-	__u32 id = sid->id, dev = 0;
+	const struct srpol_sid *sid;
+	__u32 id, dev = 0;
 	int err = 0;
 
-	if ((void *)(ip6 + 1) > end)
-		return srpol_sid_drop(ctx, id, SRPOL_REASON_NO_HEADROOM);
+	if (!st || (void *)(ip6 + 1) > end)
+		return srpol_sid_drop(ctx, 0, SRPOL_REASON_NO_HEADROOM);
+	sid = srpol_sid_find(st, &ip6->daddr);
+	if (!sid) {
+		/* deleted meanwhile */
+		srpol_count(SRPOL_REASON_NOT_LOCAL);
+		return XDP_PASS;
+	}
+	id = sid->id;
 	if (sc->does & SRPOL_DO_X) {
 		dev = srpol_adjacency_dev(sid);
 		if (!dev)
@@ -100,16 +112,12 @@ static __noinline int srpol_step_next(struct xdp_md *ctx,
 
 	if (sc->does & SRPOL_DO_X) {
 		ip6->hop_limit--;
-		sc->sid = NULL;
 		return srpol_adjacency_send(ctx, sid, dev);
 	}
-	next = srpol_sid_find(st, &ip6->daddr);
-	sc->sid = next;
-	if (next) {
-		ip6->hop_limit--;
-		srpol_sid_ctx_goto(sc, next);
-	}
-	return XDP_PASS;
+	if (!srpol_sid_find(st, &ip6->daddr))
+		return XDP_PASS;
+	ip6->hop_limit--;
+	return SRPOL_STEP_LOCAL;
 }
 
 /*
@@ -175,9 +183,18 @@ static __always_inline int srpol_endpoint(struct xdp_md *ctx,
 			if (verdict != SRPOL_BINDING_END)
 				return verdict;
 		}
-		verdict = srpol_step_next(ctx, &sc, shift, st);
-		if (verdict != XDP_PASS || !sc.sid)
+		verdict = srpol_step_next(ctx, &sc, shift);
+		if (verdict != SRPOL_STEP_LOCAL)
 			return verdict;
+		ip6 = (void *)(long)ctx->data + ETH_HLEN;
+		if ((void *)(ip6 + 1) > (void *)(long)ctx->data_end)
+			return XDP_DROP;
+		sid = srpol_sid_find(st, &ip6->daddr);
+		if (!sid) {
+			srpol_count(SRPOL_REASON_NOT_LOCAL);
+			return XDP_PASS;
+		}
+		srpol_sid_ctx_goto(&sc, sid);
 	}
 	return srpol_sid_drop(ctx, sc.sid->id, SRPOL_REASON_SID_LOOP);
 }

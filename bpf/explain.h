@@ -91,7 +91,7 @@ static __noinline int srpol_explain_known(const struct srpol_flow_key *key,
 
 	if (!flow || !detail)
 		return 0;
-	cached = srpol_flow_of(key, &known);
+	cached = srpol_flow_of(key, &known) ? srpol_flow_entry(known.nr) : NULL;
 	more = cached ? srpol_flow_detail(&known.nr) : NULL;
 	if (more) {
 		srpol_copy_words(flow, cached, sizeof(*flow));

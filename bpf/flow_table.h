@@ -319,9 +319,12 @@ srpol_flow_search(const struct srpol_flow_key *key,
 	return NULL;
 }
 
-/* The same for a caller that has only the key. */
-static __noinline struct srpol_flow *
-srpol_flow_of(const struct srpol_flow_key *key, struct srpol_decision *d)
+/*
+ * The same for a caller that has only the key. Global, so that the verifier checks
+ * it once. Return: whether the flow is in the table, in entry @d->nr.
+ */
+__noinline bool srpol_flow_of(const struct srpol_flow_key *key __arg_nonnull,
+			      struct srpol_decision *d __arg_nonnull)
 {
 	struct srpol_flow_spot spot = srpol_flow_locate(key);
 

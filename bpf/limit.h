@@ -85,16 +85,16 @@ static __always_inline __u64 srpol_limit_take(__u32 policy, __u32 len,
 /**
  * srpol_limit_skb - apply the limit of its color to a packet
  * @skb: packet
- * @d: the decision about its flow
+ * @policy: policy that it is steered by
  * @len: its length in bytes, without outer headers
+ *
+ * Global, so that the verifier checks it once.
  *
  * Return: true if the packet is to be dropped.
  */
-static __noinline bool srpol_limit_skb(struct __sk_buff *skb,
-				       const struct srpol_decision *d,
-				       __u32 len)
+__noinline bool srpol_limit_skb(struct __sk_buff *skb, __u32 policy, __u32 len)
 {
-	__u64 at = srpol_limit_take(d->cache.policy, len, true);
+	__u64 at = srpol_limit_take(policy, len, true);
 
 	if (at == SRPOL_LIMIT_DROP)
 		return true;
@@ -112,15 +112,14 @@ static __noinline bool srpol_limit_skb(struct __sk_buff *skb,
 
 /**
  * srpol_limit_xdp - apply the limit to a packet that cannot wait
- * @d: the decision about its flow
+ * @policy: policy that it is steered by
  * @len: its length in bytes
  *
  * Return: true if the packet is to be dropped.
  */
-static __noinline bool srpol_limit_xdp(const struct srpol_decision *d,
-				       __u32 len)
+__noinline bool srpol_limit_xdp(__u32 policy, __u32 len)
 {
-	return srpol_limit_take(d->cache.policy, len, false) == SRPOL_LIMIT_DROP;
+	return srpol_limit_take(policy, len, false) == SRPOL_LIMIT_DROP;
 }
 
 #endif /* _SRPOL_LIMIT_H */

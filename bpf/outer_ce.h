@@ -52,9 +52,11 @@ static __always_inline __u32 srpol_ce_list(struct xdp_md *ctx, __u32 list_len)
  * @ctx: packet, its outer header still in place
  * @path_id: enum srpol_path_id: where to look for the path id
  * @srh_len: bytes of the SRH, 0 without one
+ *
+ * Global, so that the verifier checks it once.
  */
-static __noinline int srpol_outer_ce(struct xdp_md *ctx, __u32 path_id,
-				     __u32 srh_len)
+__noinline int srpol_outer_ce(struct xdp_md *ctx, __u32 path_id,
+			      __u32 srh_len)
 {
 	struct ipv6hdr *ip6 = (void *)(long)ctx->data + ETH_HLEN;
 	struct ipv6_sr_hdr *srh = (void *)(ip6 + 1);

@@ -132,7 +132,7 @@ static __always_inline int srpol_port_steer(struct xdp_md *ctx,
 			srpol_steer_left(&s);
 		return XDP_PASS;
 	}
-	if (srpol_limit_any() && srpol_limit_xdp(&d, pkt->len)) {
+	if (srpol_limit_any() && srpol_limit_xdp(d.cache.policy, pkt->len)) {
 		srpol_steer_account(&s, pkt);
 		return srpol_port_drop(pkt, SRPOL_REASON_LIMITED,
 				       d.cache.policy);

@@ -118,11 +118,18 @@ srpol_sid_ctx_srh_len(const struct srpol_sid_ctx *sc)
 	return len & SRPOL_SRH_LEN_MASK;
 }
 
-/* Go on at the packet's next SID, which is local, too. */
+/*
+ * Go on at the packet's next SID, which is local, too. A global function has
+ * been there, after which the verifier knows no bounds.
+ */
 static __always_inline void srpol_sid_ctx_goto(struct srpol_sid_ctx *sc,
 					       const struct srpol_sid *sid)
 {
 	sc->sid = sid;
+	sc->payload &= 0xffff;
+	sc->bytes &= 0x1ffff;
+	sc->srh_len &= SRPOL_SRH_LEN_MASK;
+	sc->sl &= 0xff;
 	sc->does = srpol_behavior_does(sid->behavior);
 }
 
