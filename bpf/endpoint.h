@@ -27,7 +27,7 @@
 /* How many SIDs of this node one packet may visit in a row. */
 #define SRPOL_END_CHAIN		4
 
-/* Not a verdict: the next segment is a SID of this node. */
+/* Not a verdict: the destination is a SID of this node, see srpol_step_next(). */
 #define SRPOL_STEP_LOCAL	(-1)
 
 /* What to do with a packet at a SID that advances to the next segment. */
@@ -36,6 +36,14 @@ enum srpol_step {
 	SRPOL_STEP_DECAP,	/* no segment is left: decapsulate */
 	SRPOL_STEP_DROP,	/* for the reason in @reason */
 };
+
+/* Is the next segment in the destination address, not in the SRH? */
+static __always_inline bool srpol_step_shifts(__u32 does,
+					      const struct ipv6hdr *ip6,
+					      const struct srpol_sid *sid)
+{
+	return does & SRPOL_DO_CSID && srpol_usid_more(&ip6->daddr, sid);
+}
 
 /*
  * Is there a next segment? @shift is set if it is in the destination address,
@@ -46,8 +54,7 @@ static __always_inline enum srpol_step
 srpol_step_check(const struct srpol_sid_ctx *sc, const struct ipv6hdr *ip6,
 		 bool *shift, int *reason)
 {
-	*shift = sc->does & SRPOL_DO_CSID &&
-		 srpol_usid_more(&ip6->daddr, sc->sid);
+	*shift = srpol_step_shifts(sc->does, ip6, sc->sid);
 	if (!*shift && !sc->sl) {
 		if (srpol_decap_takes(sc->does, sc->nh))
 			return SRPOL_STEP_DECAP;
@@ -62,8 +69,9 @@ srpol_step_check(const struct srpol_sid_ctx *sc, const struct ipv6hdr *ip6,
 
 /*
  * Advance to the next segment. The SID is looked up again: in a global function,
- * which the verifier checks once, @sc->sid is no pointer. Return: SRPOL_STEP_LOCAL
- * if the next segment is a SID of this node, too, where the packet is processed.
+ * which the verifier checks once, @sc->sid is no pointer. If it was replaced
+ * meanwhile, the packet does not advance. Return: SRPOL_STEP_LOCAL if the
+ * destination is a SID of this node now, too, where the packet is processed.
  * XDP_PASS if it is not, and the kernel forwards the packet and decrements its hop
  * limit, or if TC sends it to an adjacency.
  */
@@ -86,6 +94,9 @@ __noinline int srpol_step_next(struct xdp_md *ctx,
 		srpol_count(SRPOL_REASON_NOT_LOCAL);
 		return XDP_PASS;
 	}
+	if (srpol_behavior_does(sid->behavior) != sc->does ||
+	    srpol_step_shifts(sc->does, ip6, sid) != shift)
+		return SRPOL_STEP_LOCAL;	/* another one by now */
 	id = sid->id;
 	if (sc->does & SRPOL_DO_X) {
 		dev = srpol_adjacency_dev(sid);

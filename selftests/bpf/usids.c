@@ -3,7 +3,10 @@
  * Ingress: compressed SIDs, RFC 9800, NEXT-CSID: F3216, a block of 32 bits and
  * CSIDs of 16, and other layouts.
  */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 #include "ktap.h"
 #include "rig.h"
@@ -176,12 +179,83 @@ static void test_udt(void)
 	}
 }
 
+#define REPLACE_SECONDS	10
+
+static atomic_bool replaced_enough;
+
+static void replace_by(__u32 behavior, __u32 block)
+{
+	struct in6_addr a = addr("fcbb:bb00:1::");
+	struct srpol_dp_sid s = {
+		.id = 1, .behavior = behavior, .prefix_len = 48,
+		.block_len = block,
+	};
+
+	memcpy(s.sid, &a, 16);
+	rig_sid_set(&s);
+}
+
+static void *replace(void *unused)
+{
+	while (!replaced_enough) {
+		replace_by(SRPOL_BEHAVIOR_UN, 32);
+		replace_by(SRPOL_BEHAVIOR_UDT46, 32);
+		replace_by(SRPOL_BEHAVIOR_END, 0);
+		replace_by(SRPOL_BEHAVIOR_UN, 16);
+	}
+	return unused;
+}
+
+static bool is_same(const struct pkt *a, const struct pkt *b)
+{
+	return a->len == b->len && !memcmp(a->b, b->b, a->len);
+}
+
+/*
+ * A SID is replaced while packets come to it: each is processed as one of those
+ * that there are says, never by half of one and half of another. Without the
+ * check of srpol_step_next() one in a million is.
+ */
+static void test_replaced(void)
+{
+	unsigned long dropped = 0, by_32 = 0, by_16 = 0, other = 0;
+	const time_t end = time(NULL) + REPLACE_SECONDS;
+	struct pkt p, out, want_32, want_16;
+	pthread_t writer;
+	int verdict;
+
+	setup();
+	replace_by(SRPOL_BEHAVIOR_UN, 32);
+	container(&p, "fcbb:bb00:1:2:3::", 64, &v6);
+	container(&want_32, "fcbb:bb00:2:3::", 64, &v6);
+	container(&want_16, "fcbb:2:3::", 64, &v6);
+	replaced_enough = false;
+	if (!CHECK(!pthread_create(&writer, NULL, replace, NULL), "thread"))
+		return;
+	while (time(NULL) < end) {
+		verdict = rig_uplink(&p, &out);
+		if (verdict == X_DROP)
+			dropped++;
+		else if (verdict == X_PASS && is_same(&out, &want_32))
+			by_32++;
+		else if (verdict == X_PASS && is_same(&out, &want_16))
+			by_16++;
+		else
+			other++;
+	}
+	replaced_enough = true;
+	pthread_join(writer, NULL);
+	CHECK(dropped && by_32 && by_16, "each of them took packets");
+	CHECK_EQ(other, 0, "as no SID says");
+}
+
 static const struct ktap_test tests[] = {
 	{ "uN", test_un },
 	{ "containers of any layout", test_shift_widths },
 	{ "uN chains", test_un_chain },
 	{ "uA", test_ua },
 	{ "uDT6, uDT4, uDT46", test_udt },
+	{ "a SID that is replaced under packets", test_replaced },
 };
 
 int main(void)
