@@ -7,6 +7,7 @@
 # deleted packets follow the plan again.
 #
 # SRPOL_CLOCK=counted
+# SRPOL_DEBUG=kernel
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
