@@ -15,7 +15,9 @@
  * goes on by a veth: it may come to an uplink of another namespace, or back to this
  * one. So it has a tag, keyed by random numbers of this data plane, over the device
  * and what a router would change: hop limit and destination. Lengths are not in the
- * tag, as GRO may merge packets meanwhile.
+ * tag, as GRO may merge packets meanwhile. A bridge changes none of that: a packet
+ * that it floods may come back by another uplink just as it left. So TC writes into
+ * the metadata that it has sent a packet, and does not send it again.
  *
  * A checksum that a sender on this machine left pending stays pending, at the same
  * bytes. That is right for packets that go on, decapsulated or not. But in an
@@ -34,12 +36,12 @@
  * struct srpol_handoff - metadata of a packet that TC is to send
  * @tag: srpol_handoff_tag()
  * @ifindex: device
- * @reserved: 0
+ * @sent: TC has sent it
  */
 struct srpol_handoff {
 	__u64 tag;
 	__u32 ifindex;
-	__u32 reserved;
+	__u32 sent;
 };
 
 /* Return: the tag of a packet for device @ifindex, 0 if it cannot be read. */
@@ -89,7 +91,7 @@ static __always_inline int srpol_send_by(struct xdp_md *ctx, __u32 ifindex)
 		return XDP_DROP;
 	h->tag = srpol_handoff_tag(data, (void *)(long)ctx->data_end, ifindex);
 	h->ifindex = ifindex;
-	h->reserved = 0;
+	h->sent = 0;
 	return h->tag ? XDP_PASS : bpf_redirect(ifindex, 0);
 }
 
@@ -104,22 +106,18 @@ static __always_inline bool srpol_has_metadata(const struct __sk_buff *skb)
 	return (void *)(h + 1) <= (void *)(long)skb->data;
 }
 
-/**
- * srpol_handed_over - the device that a packet is to be sent by, in XDP's place
- * @skb: packet, at TC ingress of the uplink or at TC egress of that device
- *
- * Out of line, as hardly any packet gets here.
- *
- * Return: ifindex, 0 if XDP did not say so.
+/*
+ * The device that a packet with metadata is to be sent by, in XDP's place; 0 if XDP
+ * did not say so. @sent: has TC sent it? Out of line, as hardly any packet gets here.
  */
-static __noinline __u32 srpol_handed_over(struct __sk_buff *skb)
+static __noinline __u32 srpol_handed_over(struct __sk_buff *skb, bool sent)
 {
 	const struct srpol_handoff *h = (void *)(long)skb->data_meta;
 	const void *data = (void *)(long)skb->data;
 	__u32 ifindex;
 	__u64 tag;
 
-	if ((void *)(h + 1) > data)
+	if ((void *)(h + 1) > data || h->sent != sent)
 		return 0;
 	ifindex = h->ifindex;
 	tag = srpol_handoff_tag(data, (void *)(long)skb->data_end, ifindex);
@@ -127,21 +125,34 @@ static __noinline __u32 srpol_handed_over(struct __sk_buff *skb)
 }
 
 /**
- * srpol_handoff_send - send a packet that XDP handed over
- * @skb: packet
- * @ifindex: what srpol_handed_over() returned
+ * srpol_handoff_send - send a packet if XDP handed it over
+ * @skb: packet with metadata, at TC ingress of an uplink
  *
  * A VLAN tag that the receiving device keeps beside the packet is of the link it
  * came by. XDP does not see it, and it must not leave with the packet.
  *
- * Return: TC verdict.
+ * Return: TC verdict, -1 if XDP did not hand it over.
  */
-static __always_inline int srpol_handoff_send(struct __sk_buff *skb,
-					      __u32 ifindex)
+static __always_inline int srpol_handoff_send(struct __sk_buff *skb)
 {
+	struct srpol_handoff *h = (void *)(long)skb->data_meta;
+	__u32 ifindex = srpol_handed_over(skb, false);
+
+	if (!ifindex || (void *)(h + 1) > (void *)(long)skb->data)
+		return -1;
+	h->sent = 1;
 	if (skb->vlan_present)
 		bpf_skb_vlan_pop(skb);
 	return bpf_redirect(ifindex, 0);
+}
+
+/**
+ * srpol_handoff_sent - has TC sent this packet, by this device, in XDP's place?
+ * @skb: packet with metadata, at TC egress
+ */
+static __always_inline bool srpol_handoff_sent(struct __sk_buff *skb)
+{
+	return srpol_handed_over(skb, true) == skb->ifindex;
 }
 
 #endif /* _SRPOL_HANDOFF_H */

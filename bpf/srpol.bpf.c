@@ -34,7 +34,7 @@ int srpol_egress(struct __sk_buff *skb)
 	int reason;
 
 	/* XDP has decided about it, and would have sent it past this hook. */
-	if (srpol_has_metadata(skb) && srpol_handed_over(skb) == skb->ifindex)
+	if (srpol_has_metadata(skb) && srpol_handoff_sent(skb))
 		return SRPOL_TC_NEXT;
 	reason = srpol_parse_skb(skb, &pkt);
 	if (reason)
@@ -104,10 +104,9 @@ int srpol_uplink(struct xdp_md *ctx)
 SEC("tcx/ingress")
 int srpol_uplink_tc(struct __sk_buff *skb)
 {
-	__u32 ifindex = srpol_has_metadata(skb) ? srpol_handed_over(skb) : 0;
+	int verdict = srpol_has_metadata(skb) ? srpol_handoff_send(skb) : -1;
 
-	return ifindex ? srpol_handoff_send(skb, ifindex) :
-			 srpol_host_deliver(skb);
+	return verdict < 0 ? srpol_host_deliver(skb) : verdict;
 }
 
 /*
