@@ -19,6 +19,7 @@
 #include "explain.h"
 #include "handoff.h"
 #include "host.h"
+#include "netns.h"
 #include "parse.h"
 #include "port_tc.h"
 #include "port_xdp.h"
@@ -33,6 +34,8 @@ int srpol_egress(struct __sk_buff *skb)
 	struct srpol_pkt pkt;
 	int reason;
 
+	if (!srpol_netns_ours_skb(skb))
+		return SRPOL_TC_NEXT;
 	/* XDP has decided about it, and would have sent it past this hook. */
 	if (srpol_has_metadata(skb) && srpol_handoff_sent(skb))
 		return SRPOL_TC_NEXT;
@@ -48,6 +51,8 @@ int srpol_port(struct xdp_md *ctx)
 	struct srpol_pkt pkt;
 	int reason;
 
+	if (!srpol_netns_ours(ctx))
+		return XDP_PASS;
 	reason = srpol_port_parse(ctx, &pkt);
 	if (reason)
 		return XDP_PASS;
@@ -60,6 +65,8 @@ int srpol_port_tc(struct __sk_buff *skb)
 	struct srpol_pkt pkt = {};
 	int reason;
 
+	if (!srpol_netns_ours_skb(skb))
+		return SRPOL_TC_NEXT;
 	reason = srpol_parse_skb(skb, &pkt);
 	if (!srpol_mac_ours_skb(skb) && reason != SRPOL_REASON_UNPARSED)
 		reason = SRPOL_REASON_FOREIGN_MAC;
@@ -77,7 +84,7 @@ int srpol_uplink(struct xdp_md *ctx)
 	struct srpol_state *st = srpol_state_get();
 	const struct srpol_sid *sid;
 
-	if (!st)
+	if (!st || !srpol_netns_ours(ctx))
 		return XDP_PASS;
 	if ((void *)(ip6 + 1) > end) {
 		srpol_pull_xdp(ctx);
@@ -104,8 +111,11 @@ int srpol_uplink(struct xdp_md *ctx)
 SEC("tcx/ingress")
 int srpol_uplink_tc(struct __sk_buff *skb)
 {
-	int verdict = srpol_has_metadata(skb) ? srpol_handoff_send(skb) : -1;
+	int verdict;
 
+	if (!srpol_netns_ours_skb(skb))
+		return SRPOL_TC_NEXT;
+	verdict = srpol_has_metadata(skb) ? srpol_handoff_send(skb) : -1;
 	return verdict < 0 ? srpol_host_deliver(skb) : verdict;
 }
 

@@ -133,8 +133,6 @@ static int pin_link(int link, const char *dir, const char *name,
 	if (link < 0)
 		return link;
 	srpol_pins_path(path, dir, name);
-	/* a link may be left of a deleted device whose ifindex is used again */
-	unlink(path);
 	ret = bpf_obj_pin(link, path) ? -errno : 0;
 	close(link);
 	if (ret)
@@ -143,21 +141,72 @@ static int pin_link(int link, const char *dir, const char *name,
 	return ret;
 }
 
-/* Is the link still on a device, or was that device deleted? */
-static bool link_alive(const char *dir, const char *name)
+static unsigned int link_ifindex(const struct bpf_link_info *info)
 {
-	struct bpf_link_info info = {};
-	__u32 len = sizeof(info);
+	return info->type == BPF_LINK_TYPE_XDP ? info->xdp.ifindex :
+						 info->tcx.ifindex;
+}
+
+/* Where a pinned link is; false if it is on no device any more. */
+static bool read_link(const char *dir, const char *name,
+		      struct bpf_link_info *info)
+{
 	int fd = srpol_pins_open(dir, name);
-	bool alive;
+	__u32 len = sizeof(*info);
+	bool is;
 
 	if (fd < 0)
 		return false;
-	alive = !bpf_link_get_info_by_fd(fd, &info, &len) &&
-		(info.type == BPF_LINK_TYPE_XDP ? info.xdp.ifindex :
-						  info.tcx.ifindex);
+	memset(info, 0, sizeof(*info));
+	is = !bpf_link_get_info_by_fd(fd, info, &len) && link_ifindex(info);
 	close(fd);
-	return alive;
+	return is;
+}
+
+static bool has_tcx_link(const struct bpf_link_info *info)
+{
+	LIBBPF_OPTS(bpf_prog_query_opts, opts);
+	__u32 progs[64], links[64] = {}, i;
+	int ret;
+
+	opts.prog_ids = progs;	/* without them the kernel tells no links */
+	opts.link_ids = links;
+	opts.count = sizeof(links) / sizeof(links[0]);
+	ret = bpf_prog_query_opts(info->tcx.ifindex, info->tcx.attach_type,
+				  &opts);
+	/* if there are more than that, it may be one of them */
+	if (ret)
+		return ret == -ENOSPC;
+	for (i = 0; i < opts.count; i++)
+		if (links[i] == info->id)
+			return true;
+	return false;
+}
+
+/*
+ * Is the link still on a device, or was that device deleted? A device that is in
+ * another namespace now has the link still; it is looked for in the present one.
+ */
+static bool link_alive(const char *dir, const char *name)
+{
+	struct bpf_link_info info;
+
+	return read_link(dir, name, &info) &&
+	       (info.type == BPF_LINK_TYPE_XDP ?
+		xdp_prog_id(info.xdp.ifindex) == info.prog_id :
+		has_tcx_link(&info));
+}
+
+/* Detach a link, at once and wherever its device is now, and remove its pin. */
+static void remove_link(const char *dir, const char *name)
+{
+	int fd = srpol_pins_open(dir, name);
+
+	if (fd >= 0) {
+		bpf_link_detach(fd);
+		close(fd);
+	}
+	srpol_pins_remove(dir, name);
 }
 
 /* Set an entry of a map of devices. BPF programs cannot write devmaps. */
@@ -335,7 +384,7 @@ void srpol_detach_tc(const char *dir, unsigned int ifindex)
 	char tc[64];
 
 	link_name(tc, sizeof(tc), LINK_TC, ifindex);
-	srpol_pins_remove(dir, tc);
+	remove_link(dir, tc);
 }
 
 bool srpol_attached_tc(const char *dir, unsigned int ifindex)
@@ -344,6 +393,56 @@ bool srpol_attached_tc(const char *dir, unsigned int ifindex)
 
 	link_name(tc, sizeof(tc), LINK_TC, ifindex);
 	return link_alive(dir, tc);
+}
+
+static bool is_device_link(const char *name)
+{
+	return !strncmp(name, LINK_EGRESS, strlen(LINK_EGRESS)) ||
+	       !strncmp(name, LINK_INGRESS, strlen(LINK_INGRESS)) ||
+	       !strncmp(name, LINK_TC, strlen(LINK_TC));
+}
+
+/* Remove all links of a folder that are on a device of the present namespace. */
+static void remove_links_on(const char *name, const char *dir, void *data)
+{
+	const unsigned int *ifindex = data;
+	struct bpf_link_info info;
+	struct dirent *entry;
+	DIR *d;
+
+	d = opendir(dir);
+	while (d && (entry = readdir(d)))
+		if (is_device_link(entry->d_name) &&
+		    link_alive(dir, entry->d_name) &&
+		    read_link(dir, entry->d_name, &info) &&
+		    link_ifindex(&info) == *ifindex)
+			remove_link(dir, entry->d_name);
+	if (d)
+		closedir(d);
+}
+
+/* Remove all links of a device. */
+static void remove_links(const char *dir, unsigned int ifindex)
+{
+	char name[64];
+
+	link_name(name, sizeof(name), LINK_EGRESS, ifindex);
+	remove_link(dir, name);
+	link_name(name, sizeof(name), LINK_INGRESS, ifindex);
+	remove_link(dir, name);
+	srpol_detach_tc(dir, ifindex);
+}
+
+/*
+ * A device that is to get links may have some. Its own, if it was in another
+ * namespace meanwhile; and of other folders, if it comes from their namespaces,
+ * which may have ended. The ifindex may also have been that of a deleted device.
+ */
+static void make_free(const char *dir, unsigned int ifindex)
+{
+	remove_links(dir, ifindex);
+	srpol_pins_each(remove_links_on, &ifindex);
+	srpol_pins_sweep();
 }
 
 /**
@@ -364,6 +463,7 @@ int srpol_attach_port(const char *dir, unsigned int ifindex,
 	char ingress[64];
 	int ret;
 
+	make_free(dir, ifindex);
 	ret = srpol_attach_tc(dir, ifindex, "prog_port_tc", err);
 	if (ret < 0)
 		return ret;
@@ -412,6 +512,7 @@ int srpol_dp_attach(unsigned int ifindex, enum srpol_dev_role role,
 	if (mode == SRPOL_XDP_MODE_NONE)
 		return srpol_error_set(err, -EOPNOTSUPP,
 				       "an uplink ends SIDs in XDP: xdp auto, native or generic");
+	make_free(st.dir, ifindex);
 	link_name(ingress, sizeof(ingress), LINK_INGRESS, ifindex);
 	ret = pin_link(link_ingress(st.dir, ifindex, "prog_uplink", mode, err),
 		       st.dir, ingress, err);
@@ -419,7 +520,7 @@ int srpol_dp_attach(unsigned int ifindex, enum srpol_dev_role role,
 		return ret;
 	ret = attach_uplink(st.dir, ifindex, err);
 	if (ret < 0)
-		srpol_pins_remove(st.dir, ingress);
+		remove_link(st.dir, ingress);
 	return ret;
 }
 
@@ -431,17 +532,12 @@ int srpol_dp_attach(unsigned int ifindex, enum srpol_dev_role role,
 int srpol_dp_detach(unsigned int ifindex, struct srpol_error *err)
 {
 	struct srpol_dp_status st;
-	char name[64];
 	int ret;
 
 	ret = srpol_dp_status(&st, err);
 	if (ret)
 		return ret;
-	link_name(name, sizeof(name), LINK_EGRESS, ifindex);
-	srpol_pins_remove(st.dir, name);
-	link_name(name, sizeof(name), LINK_INGRESS, ifindex);
-	srpol_pins_remove(st.dir, name);
-	srpol_detach_tc(st.dir, ifindex);
+	remove_links(st.dir, ifindex);
 	forget_dev(st.dir, ifindex);
 	return 0;
 }
@@ -470,33 +566,26 @@ bool srpol_dp_by_xdp(unsigned int ifindex)
 	return does;
 }
 
-static bool is_device_link(const char *name)
-{
-	return !strncmp(name, LINK_EGRESS, strlen(LINK_EGRESS)) ||
-	       !strncmp(name, LINK_INGRESS, strlen(LINK_INGRESS)) ||
-	       !strncmp(name, LINK_TC, strlen(LINK_TC));
-}
-
-/**
- * srpol_dp_dir_in_use() - is a program of a folder attached to any device
- * @dir: folder of pins
- *
- * Pins of devices that were deleted are removed on the way.
+/*
+ * Is a link of a folder on any device, or, if @here, on one in the present
+ * namespace? All others are removed.
  */
-bool srpol_dp_dir_in_use(const char *dir)
+static bool in_use(const char *dir, bool here)
 {
+	struct bpf_link_info info;
 	struct dirent *entry;
-	bool any = false;
+	bool any = false, is;
 	DIR *d;
 
 	d = opendir(dir);
 	while (d && (entry = readdir(d))) {
 		if (!is_device_link(entry->d_name))
 			continue;
-		if (link_alive(dir, entry->d_name))
-			any = true;
-		else
-			srpol_pins_remove(dir, entry->d_name);
+		is = here ? link_alive(dir, entry->d_name) :
+			    read_link(dir, entry->d_name, &info);
+		any |= is;
+		if (!is)
+			remove_link(dir, entry->d_name);
 	}
 	if (d)
 		closedir(d);
@@ -504,13 +593,26 @@ bool srpol_dp_dir_in_use(const char *dir)
 }
 
 /**
+ * srpol_dp_dir_in_use() - is a program of a folder attached to any device
+ * @dir: folder of pins, of any namespace
+ *
+ * Pins of devices that were deleted are removed on the way.
+ */
+bool srpol_dp_dir_in_use(const char *dir)
+{
+	return in_use(dir, false);
+}
+
+/**
  * srpol_dp_any_attached() - are the programs attached to any device
+ *
+ * They are detached from devices that are in another namespace now.
  */
 bool srpol_dp_any_attached(void)
 {
 	struct srpol_dp_status st;
 
-	return !srpol_dp_status(&st, NULL) && srpol_dp_dir_in_use(st.dir);
+	return !srpol_dp_status(&st, NULL) && in_use(st.dir, true);
 }
 
 /**

@@ -138,6 +138,7 @@ static int load_into(const char *dir, struct srpol_error *err)
 	if (!skel)
 		return srpol_error_set(err, -errno, "opening BPF object: %s",
 				       strerror(errno));
+	skel->rodata->srpol_netns = srpol_pins_cookie();
 	ret = set_flow_mix(skel) ?: srpol_bpf__load(skel);
 	if (ret) {
 		srpol_error_set(err, ret,

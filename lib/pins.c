@@ -235,7 +235,12 @@ int srpol_pins_remove(const char *dir, const char *name)
 	return unlink(path) ? -errno : 0;
 }
 
-static uint64_t own_cookie(void)
+/**
+ * srpol_pins_cookie() - cookie of the present namespace
+ *
+ * Return: a number that the kernel never uses twice, 0 if it cannot be told.
+ */
+uint64_t srpol_pins_cookie(void)
 {
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	uint64_t cookie = 0;
@@ -251,7 +256,7 @@ static uint64_t own_cookie(void)
 
 static int pin_cookie(const char *dir)
 {
-	uint64_t cookie = own_cookie();
+	uint64_t cookie = srpol_pins_cookie();
 	char path[2 * SRPOL_PATH_LEN];
 	uint32_t key = 0;
 	int fd, ret;
@@ -294,7 +299,7 @@ int srpol_pins_check(const char *dir)
 	int ret = srpol_pins_exist(dir, COOKIE);
 
 	if (ret == 1)
-		return pinned_cookie(dir) == own_cookie() ? 0 : -ESTALE;
+		return pinned_cookie(dir) == srpol_pins_cookie() ? 0 : -ESTALE;
 	if (ret)
 		return ret;
 	return access(dir, F_OK) ? -ENOENT : -ESTALE;
@@ -349,7 +354,7 @@ static uint64_t cookie_of(const char *path)
 	uint64_t cookie = 0;
 
 	if (self >= 0 && fd >= 0 && !setns(fd, CLONE_NEWNET)) {
-		cookie = own_cookie();
+		cookie = srpol_pins_cookie();
 		/* the caller continues in its own namespace, or not at all */
 		if (setns(self, CLONE_NEWNET))
 			abort();
@@ -383,6 +388,46 @@ static bool is_orphan(const char *name, const char *dir)
 }
 
 /**
+ * srpol_pins_each() - visit the folders of all namespaces
+ * @cb: called for each of them
+ * @data: for @cb
+ */
+void srpol_pins_each(void (*cb)(const char *name, const char *dir, void *data),
+		     void *data)
+{
+	char dir[SRPOL_PATH_LEN];
+	struct dirent *entry;
+	DIR *d;
+
+	d = opendir(SRPOL_PIN_ROOT);
+	while (d && (entry = readdir(d))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(dir, sizeof(dir), SRPOL_PIN_ROOT "/%.200s",
+			 entry->d_name);
+		cb(entry->d_name, dir, data);
+	}
+	if (d)
+		closedir(d);
+}
+
+struct orphans {
+	unsigned int n;
+	void (*cb)(const char *dir, void *data);
+	void *data;
+};
+
+static void visit_orphan(const char *name, const char *dir, void *data)
+{
+	struct orphans *orphans = data;
+
+	if (!is_orphan(name, dir))
+		return;
+	orphans->n++;
+	orphans->cb(dir, orphans->data);
+}
+
+/**
  * srpol_pins_orphans() - find folders of namespaces that have ended
  * @cb: called for each of them
  * @data: for @cb
@@ -392,25 +437,10 @@ static bool is_orphan(const char *name, const char *dir)
 unsigned int srpol_pins_orphans(void (*cb)(const char *dir, void *data),
 				void *data)
 {
-	char dir[SRPOL_PATH_LEN];
-	struct dirent *entry;
-	unsigned int n = 0;
-	DIR *d;
+	struct orphans orphans = { .cb = cb, .data = data };
 
-	d = opendir(SRPOL_PIN_ROOT);
-	while (d && (entry = readdir(d))) {
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(dir, sizeof(dir), SRPOL_PIN_ROOT "/%.200s",
-			 entry->d_name);
-		if (!is_orphan(entry->d_name, dir))
-			continue;
-		n++;
-		cb(dir, data);
-	}
-	if (d)
-		closedir(d);
-	return n;
+	srpol_pins_each(visit_orphan, &orphans);
+	return orphans.n;
 }
 
 static void remove_orphan(const char *dir, void *data)

@@ -7,6 +7,7 @@
 #define _SRPOL_PINS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "srpol_lib.h"
 
@@ -19,6 +20,9 @@ int srpol_pins_remove(const char *dir, const char *name);
 int srpol_pins_make_dir(const char *dir, struct srpol_error *err);
 void srpol_pins_remove_dir(const char *dir);
 int srpol_pins_check(const char *dir);
+uint64_t srpol_pins_cookie(void);
+void srpol_pins_each(void (*cb)(const char *name, const char *dir, void *data),
+		     void *data);
 void srpol_pins_sweep(void);
 
 #endif /* _SRPOL_PINS_H */

@@ -90,6 +90,17 @@ static void remember(const struct dev_info *dev)
 		tell(w, "role");
 }
 
+/* A device that was moved to another namespace still has its programs. */
+static void detach(unsigned int ifindex)
+{
+	int lock = srpol_pins_lock(NULL);
+
+	if (lock < 0)
+		return;
+	srpol_dp_detach(ifindex, NULL);
+	srpol_pins_unlock(lock);
+}
+
 /* Gives the role back. Returns false if that has to be tried again. */
 static bool come_back(struct watched *w)
 {
@@ -180,6 +191,7 @@ static bool compare(void)
 			tell(w, "no more role");
 			memset(w, 0, sizeof(*w));
 		} else {
+			detach(w->ifindex);
 			done &= come_back(w);
 		}
 	}

@@ -34,6 +34,21 @@ void rig_open(void)
 	rig_open_only(NULL);
 }
 
+/* Cookie of this process's namespace. */
+static __u64 own_netns(void)
+{
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	__u64 cookie = 0;
+	socklen_t len = sizeof(cookie);
+
+	if (fd < 0 || getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &len)) {
+		fprintf(stderr, "cookie of the namespace: %m\n");
+		exit(1);
+	}
+	close(fd);
+	return cookie;
+}
+
 void rig_open_only(const char *packet_prog)
 {
 	struct bpf_program *prog;
@@ -50,6 +65,7 @@ void rig_open_only(const char *packet_prog)
 	}
 	bpf_map__set_autocreate(rig->maps.srpol_dp, false);
 	rig->rodata->srpol_flow_mix[0] ^= rig_salt;
+	rig->rodata->srpol_netns = own_netns();
 	bpf_object__for_each_program(prog, rig->obj) {
 		type = bpf_program__type(prog);
 		if (type == BPF_PROG_TYPE_SYSCALL ||
