@@ -13,6 +13,7 @@
 #define SRPOL_EXT_HEADERS_MAX	6
 #define SRPOL_TAGS_MAX		4	/* in the frame */
 #define SRPOL_PULL		256	/* bytes of headers made linear */
+#define SRPOL_GSO_BY_FRAGS	0xffff	/* gso_size of an SCTP super-packet */
 
 /**
  * struct srpol_meta - what the context tells about a packet beside its bytes
@@ -463,6 +464,9 @@ static __always_inline int srpol_parse_net(void *data, void *end,
 	room = meta->len - off;
 	if (meta->xdp && (!pkt->len || pkt->len > room))
 		room = bpf_xdp_get_buff_len(meta->xdp) - off;
+	/* Its packets have sizes of their own, and helpers refuse it. */
+	if (pkt->gso_size == SRPOL_GSO_BY_FRAGS)
+		return SRPOL_REASON_SCTP_GSO;
 	/* Super-packets may leave their length field 0 or too small. */
 	if (pkt->gso_size || !pkt->len)
 		pkt->len = room;

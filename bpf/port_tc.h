@@ -78,6 +78,7 @@ static __noinline int srpol_port_unsteered(struct __sk_buff *skb,
 	bool known = srpol_port_read(skb, pkt);
 
 	if (known && (reason == SRPOL_REASON_UNPARSED ||
+		      reason == SRPOL_REASON_SCTP_GSO ||
 		      reason == SRPOL_REASON_TUNNELED) &&
 	    srpol_port_check(skb, SRPOL_PORT_TC, pkt) & SRPOL_HOW_SPOOFED)
 		reason = SRPOL_REASON_SPOOFED;

@@ -82,7 +82,8 @@
 	X(71, END_B6,		0, "ingress: to a binding SID, encapsulated into its policy") \
 	X(72, ICMP_ENDPOINT,	0, "ingress: ICMPv6 error sent about a packet for a local SID") \
 	X(73, ICMP_LIMITED,	0, "ICMP error not sent: too many about packets of the device") \
-	X(74, LIMITED,		1, "egress, port: more than may be sent in the color")
+	X(74, LIMITED,		1, "egress, port: more than may be sent in the color") \
+	X(75, SCTP_GSO,		0, "egress, port: SCTP super-packet, which cannot be encapsulated")
 
 #define SRPOL_REASON_ENUM(nr, name, drop, text) SRPOL_REASON_##name = nr,
 enum srpol_reason {
