@@ -21,7 +21,8 @@
  * devices (tc, the netdev family of nftables) cannot be seen from here; who
  * needs them sets remembered-routes to off. A packet also goes to the stack if
  * it is for this host, has no neighbor entry yet, is too big, has no hop left
- * or has options; if it leaves by a device that srpol is not attached to, or
+ * or has options; if it leaves by an uplink while there are rules, since packets
+ * are steered there; if it leaves by a device that srpol is not attached to, or
  * that takes no frames from XDP; and if it is the first one after a pause: by
  * this the kernel sees that the neighbor is in use, and checks whether it is
  * still there.
@@ -193,6 +194,7 @@ static __always_inline void srpol_fib_ask(struct xdp_md *ctx,
 
 	r->ifindex = 0;
 	r->host = 0;
+	r->uplink = 0;
 	/*
 	 * Frames of a software device may lack what the wire needs, such as
 	 * checksums.
@@ -217,6 +219,7 @@ static __always_inline void srpol_fib_ask(struct xdp_md *ctx,
 	if (bpf_fib_lookup(ctx, &fib, sizeof(fib), 0))
 		return;
 	r->ifindex = fib.ifindex;
+	r->uplink = !!bpf_map_lookup_elem(&uplinks, &r->ifindex);
 	r->mtu = fib.mtu_result;
 	__builtin_memcpy(r->macs, fib.dmac, ETH_ALEN);
 	__builtin_memcpy(r->macs + ETH_ALEN, fib.smac, ETH_ALEN);
@@ -255,6 +258,15 @@ __noinline int srpol_fib_learn(struct xdp_md *ctx,
 	return pause;
 }
 
+static __always_inline bool srpol_any_rule(void)
+{
+	struct srpol_state *st = srpol_state_get();
+	struct srpol_rule_order *order;
+
+	order = st ? srpol_order(st, srpol_now_read(st).gen) : NULL;
+	return !order || order->n;
+}
+
 /**
  * srpol_forward - forward a packet that was decapsulated
  * @ctx: packet, without its outer headers
@@ -285,7 +297,7 @@ static __noinline int srpol_forward(struct xdp_md *ctx, bool six)
 	} else if (e->used != tick) {
 		e->used = tick;
 	}
-	if (!r->ifindex || len > r->mtu ||
+	if (!r->ifindex || len > r->mtu || (r->uplink && srpol_any_rule()) ||
 	    bpf_redirect_map(&forward_to, r->ifindex, XDP_PASS) !=
 	    XDP_REDIRECT)
 		return XDP_PASS;

@@ -344,12 +344,14 @@ struct srpol_fib_key {
  * @mtu: size of the largest packet that the route takes
  * @macs: destination and source Ethernet address
  * @host: it leads to a virtual port, so that the hop limit is not decremented
+ * @uplink: it leads to an uplink, where rules match
  */
 struct srpol_fib_route {
 	__u32 ifindex;
 	__u32 mtu;
 	__u8 macs[12];
-	__u32 host;
+	__u16 host;
+	__u16 uplink;
 };
 
 /**

@@ -284,6 +284,19 @@ static int set_uplinks_xdp(const char *dir, struct srpol_error *err)
 }
 
 /*
+ * Are the frames of an uplink plain, as from a wire? Not if generic XDP runs on
+ * skbs: those of a VLAN device on a veth, for instance.
+ */
+static bool has_plain_frames(unsigned int ifindex)
+{
+	LIBBPF_OPTS(bpf_xdp_query_opts, opts);
+
+	return !srpol_dev_is_soft(ifindex) &&
+	       !bpf_xdp_query(ifindex, 0, &opts) &&
+	       opts.attach_mode != XDP_ATTACHED_SKB;
+}
+
+/*
  * XDP may forward to devices that take its frames, from devices whose frames
  * are plain.
  */
@@ -294,7 +307,7 @@ static int set_forward(const char *dir, unsigned int ifindex, bool uplink,
 
 	if (srpol_dev_takes_frames(ifindex))
 		ret = set_dev(dir, "forward_to", ifindex, err);
-	if (!ret && uplink && !srpol_dev_is_soft(ifindex))
+	if (!ret && uplink && has_plain_frames(ifindex))
 		ret = set_dev(dir, "forward_from", ifindex, err);
 	return ret;
 }

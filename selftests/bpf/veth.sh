@@ -109,6 +109,14 @@ check "host port: ping, IPv4 inside" ping_c 192.0.2.2
 check_equal "steered once each" "6 0" \
 	"$(reason a STEERED) $(reason a TUNNELED)"
 
+# ifindex NODE DEV: as four bytes, for bpftool
+ifindex() {
+	local i
+
+	i=$(on "$1" cat "/sys/class/net/$2/ifindex")
+	echo $((i & 255)) $((i >> 8 & 255)) $((i >> 16 & 255)) $((i >> 24))
+}
+
 # port_bytes: a datagram of C's as it arrives at L, byte by byte; but for the
 # flow label, which must not be 0. L does not have the SID: what it does to a
 # packet of its own shows in the capture.
@@ -211,6 +219,15 @@ new_address() {
 old=$(mac c c0)
 check "the neighbor's address changes" new_address 02:00:00:00:00:cc
 check "and back" new_address "$old"
+# What leaves by an uplink is steered there, if there are rules.
+read -ra index < <(ifindex a ac)
+"$BUILD/tools/sbin/bpftool" map update pinned "$pins/a/uplinks" \
+	key "${index[@]}" value "${index[@]}"
+# what is remembered is from before
+on a ip -6 route replace 2001:db8:c::/48 via fd00:c::1
+before=$(reason a FORWARDED)
+check "ping, and the packets leave by an uplink" ping_c 2001:db8:b::1
+check_equal "none past its program" "$before" "$(reason a FORWARDED)"
 
 # TC ingress of the port: devices as they come, with all offloads.
 on c ethtool -K c0 tx on gro off >/dev/null
