@@ -8,6 +8,8 @@
 # SRPOL_CLOCK=counted
 #
 # SRPOL_SLOWER=N: the transfer without programs of user space is so much shorter.
+#
+# SRPOL_DEBUG=kernel
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
