@@ -211,6 +211,17 @@ def routes():
         busywait(lambda: forwards(family), 20)
 
 
+@test
+def soft_uplinks():
+    "XDP does not forward from a VLAN device on a veth: checksums are pending"
+    host.ip("link add link u0 name u7 up type vlan id 7\n")
+    cleanup(lambda: srpol(batch="dev del u7\n", netns=host.name))
+    srpol(batch="dev add u7 role uplink\n", netns=host.name)
+    with Map(found[0]) as devices:
+        eq([struct.unpack("=I", key)[0] for key in devices.keys()],
+           [host.ifindex("u0")], "only the device that was put there here")
+
+
 srpol(batch=f"sid add {SID} behavior End.DT46\n"
       "dev add u0 role uplink xdp native\ndev add p0 role port\n",
       netns=host.name)
