@@ -163,6 +163,17 @@ static bool read_link(const char *dir, const char *name,
 	return is;
 }
 
+/* A device with programs in several modes does not tell a single one. */
+static bool has_xdp_link(const struct bpf_link_info *info)
+{
+	LIBBPF_OPTS(bpf_xdp_query_opts, opts);
+	__u32 id = info->prog_id;
+
+	return !bpf_xdp_query(info->xdp.ifindex, 0, &opts) &&
+	       (opts.drv_prog_id == id || opts.skb_prog_id == id ||
+		opts.hw_prog_id == id);
+}
+
 static bool has_tcx_link(const struct bpf_link_info *info)
 {
 	LIBBPF_OPTS(bpf_prog_query_opts, opts);
@@ -192,9 +203,8 @@ static bool link_alive(const char *dir, const char *name)
 	struct bpf_link_info info;
 
 	return read_link(dir, name, &info) &&
-	       (info.type == BPF_LINK_TYPE_XDP ?
-		xdp_prog_id(info.xdp.ifindex) == info.prog_id :
-		has_tcx_link(&info));
+	       (info.type == BPF_LINK_TYPE_XDP ? has_xdp_link(&info) :
+						 has_tcx_link(&info));
 }
 
 /* Detach a link, at once and wherever its device is now, and remove its pin. */

@@ -357,7 +357,10 @@ static void set_up(void)
 	plan_templates(bpf_map__fd(base->maps.templates));
 	gen_ns = quiet_ns();
 	sink_ns = quiet_ns();
+	/* each router has a namespace of its own */
+	rig_any_netns = true;
 	rig_open();
+	rig_any_netns = false;
 	common = rig;
 	plan_begin();
 

@@ -28,6 +28,7 @@ const char *rig_reason_name(__u32 reason)
 }
 
 __u64 rig_salt;
+bool rig_any_netns;
 
 void rig_open(void)
 {
@@ -65,7 +66,7 @@ void rig_open_only(const char *packet_prog)
 	}
 	bpf_map__set_autocreate(rig->maps.srpol_dp, false);
 	rig->rodata->srpol_flow_mix[0] ^= rig_salt;
-	rig->rodata->srpol_netns = own_netns();
+	rig->rodata->srpol_netns = rig_any_netns ? 0 : own_netns();
 	bpf_object__for_each_program(prog, rig->obj) {
 		type = bpf_program__type(prog);
 		if (type == BPF_PROG_TYPE_SYSCALL ||

@@ -32,6 +32,12 @@ extern struct srpol_bpf *rig;
  */
 extern __u64 rig_salt;
 
+/*
+ * Does the next data plane work in all namespaces, and not only in the one it is
+ * opened in?
+ */
+extern bool rig_any_netns;
+
 void rig_open(void);
 
 /* The same, but of packet programs only @packet_prog: that is quicker. */

@@ -221,7 +221,8 @@ check "the neighbor's address changes" new_address 02:00:00:00:00:cc
 check "and back" new_address "$old"
 # What leaves by an uplink is steered there, if there are rules.
 read -ra index < <(ifindex a ac)
-"$BUILD/tools/sbin/bpftool" map update pinned "$pins/a/uplinks" \
+check "the port becomes an uplink" on a "$BUILD/tools/sbin/bpftool" \
+	map update pinned "$pins/a/uplinks" \
 	key "${index[@]}" value "${index[@]}"
 # what is remembered is from before
 on a ip -6 route replace 2001:db8:c::/48 via fd00:c::1

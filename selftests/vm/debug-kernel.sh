@@ -35,8 +35,9 @@ export SRPOL_LOGS=$BUILD/logs/debug
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/srpol/debug-kernel
 tarball=/usr/src/linux-source-6.12.tar.xz
 
-# Without the module, or about how long something takes.
-not_here=(vm.fabric-seg6 vm.rdma vm.failure)
+# Without the module, or about how long something takes, or about SCTP, which this
+# kernel has not.
+not_here=(vm.fabric-seg6 vm.rdma vm.failure vm.sctp)
 
 die() {
 	echo "debug-kernel: $*" >&2
