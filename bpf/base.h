@@ -24,6 +24,9 @@
 #define EALREADY		114
 #define ENOTSUPP		524
 
+/* The kernel's own structure behind the context of a program. */
+extern void *bpf_cast_to_kern_ctx(void *obj) __ksym;
+
 /* Access a word exactly once that another CPU may be writing or reading. */
 #define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))
 #define WRITE_ONCE(x, v)	(*(volatile typeof(x) *)&(x) = (v))

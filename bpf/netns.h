@@ -12,8 +12,6 @@
 
 #include "base.h"
 
-extern void *bpf_cast_to_kern_ctx(void *obj) __ksym;
-
 /* Cookie of the namespace, which the kernel never uses again; 0: not known, any. */
 const volatile __u64 srpol_netns;
 
