@@ -8,15 +8,16 @@
 #include "srpol_lib.h"
 
 /* attach.c */
-int srpol_attach_tc(const char *dir, unsigned int ifindex, const char *prog,
-		    struct srpol_error *err);
-void srpol_detach_tc(const char *dir, unsigned int ifindex);
-bool srpol_attached_tc(const char *dir, unsigned int ifindex);
 int srpol_attach_port(const char *dir, unsigned int ifindex,
 		      enum srpol_xdp_mode mode, struct srpol_error *err);
 
 /* attach_host.c */
 int srpol_attach_host(const char *dir, unsigned int ifindex,
 		      struct srpol_error *err);
+
+/* devmaps.c */
+int srpol_devmaps_add(const char *dir, unsigned int ifindex,
+		      enum srpol_dev_role role, struct srpol_error *err);
+void srpol_devmaps_forget(const char *dir, unsigned int ifindex);
 
 #endif /* _SRPOL_ATTACH_H */

@@ -206,6 +206,27 @@ int srpol_pins_open(const char *dir, const char *name)
 }
 
 /**
+ * srpol_pins_missing() - say why a pin of the data plane cannot be opened
+ * @dir: folder
+ * @name: the pin
+ * @ret: negative errno of opening it; one that is not there is of another
+ * version than this
+ * @err: for the reason
+ *
+ * Return: @ret
+ */
+int srpol_pins_missing(const char *dir, const char *name, int ret,
+		       struct srpol_error *err)
+{
+	if (ret != -ENOENT)
+		return srpol_error_set(err, ret, "%s/%s: %s", dir, name,
+				       strerror(-ret));
+	return srpol_error_set(err, ret,
+			       "%s was loaded by another version of srpol and has no %s: \"srpol dev del\" of all devices that \"srpol dev show\" names, then add them again",
+			       dir, name);
+}
+
+/**
  * srpol_pins_exist() - is there such a pin
  * @dir: folder
  * @name: the pin

@@ -15,6 +15,8 @@ int srpol_pins_mount(struct srpol_error *err);
 int srpol_pins_dir(char *dir, struct srpol_error *err);
 void srpol_pins_path(char *path, const char *dir, const char *name);
 int srpol_pins_open(const char *dir, const char *name);
+int srpol_pins_missing(const char *dir, const char *name, int ret,
+		       struct srpol_error *err);
 int srpol_pins_exist(const char *dir, const char *name);
 int srpol_pins_remove(const char *dir, const char *name);
 int srpol_pins_make_dir(const char *dir, struct srpol_error *err);

@@ -193,40 +193,57 @@ void srpol_host_sweep(void);
 /* host_read.c */
 int srpol_host_read(unsigned int ifindex, struct srpol_host_port *h);
 
-/* dataplane.c, attach.c */
+/* dataplane.c */
 
 int srpol_dp_status(struct srpol_dp_status *st, struct srpol_error *err);
 int srpol_dp_load(struct srpol_error *err);
 int srpol_dp_unload(struct srpol_error *err);
-int srpol_dp_attach(unsigned int ifindex, enum srpol_dev_role role,
-		    enum srpol_xdp_mode mode, struct srpol_error *err);
 int srpol_explain(const void *frame, size_t len, unsigned int ifindex,
 		  uint32_t mark, struct srpol_explain *result,
 		  struct srpol_error *err);
+void srpol_dp_verbose(bool on);
+
+/* attach.c */
+
+int srpol_dp_attach(unsigned int ifindex, enum srpol_dev_role role,
+		    enum srpol_xdp_mode mode, struct srpol_error *err);
 int srpol_dp_detach(unsigned int ifindex, struct srpol_error *err);
+int srpol_dp_dev_status(unsigned int ifindex, struct srpol_dev_status *st);
+
+/* attach_host.c */
+
 int srpol_dp_host_sync(unsigned int ifindex, struct srpol_error *err);
 bool srpol_dp_host_has(const struct in6_addr *addr);
 bool srpol_dp_host_stale(void);
 void srpol_dp_host_sweep(void);
 int srpol_dp_detach_host(unsigned int ifindex, struct srpol_error *err);
+
+/* links.c */
+
 bool srpol_dp_any_attached(void);
 bool srpol_dp_dir_in_use(const char *dir);
+
+/* devmaps.c */
+
 bool srpol_dev_takes_frames(unsigned int ifindex);
 bool srpol_dp_by_xdp(unsigned int ifindex);
 void srpol_dp_frames_sync(unsigned int ifindex, enum srpol_dev_role role);
+
 /* genl.c */
+
 int srpol_genl_netdev(struct srpol_genl *g, struct srpol_error *err);
+
 /* device.c */
+
 bool srpol_dev_is_soft(unsigned int ifindex);
+
 /* routes.c */
+
 bool srpol_dev_forwards(unsigned int ifindex);
 bool srpol_dev_routed_back(unsigned int ifindex);
 void srpol_routes_split(unsigned int ifindex);
 int srpol_dev_leads_to(unsigned int ifindex, const struct in6_addr *addr,
 		       struct srpol_error *err);
-
-int srpol_dp_dev_status(unsigned int ifindex, struct srpol_dev_status *st);
-void srpol_dp_verbose(bool on);
 
 /* pins.c: where they are pinned */
 
