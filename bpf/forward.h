@@ -6,11 +6,11 @@
  *
  * A look-up in the kernel's FIB costs more than all the rest of the work for a
  * packet. So each CPU remembers the answers, by flow, since multipath routes
- * are chosen by flow. An answer is valid while nothing about routes, rules,
- * next hops and addresses has changed, which the counters tell by which the
- * kernel voids its own caches. As these counters say nothing about neighbors,
- * it is valid for SRPOL_FIB_AGE jiffies at most: one second at 100 jiffies per
- * second, less at more.
+ * are chosen by flow, its label included, and by DSCP, which rules may look at.
+ * An answer is valid while nothing about routes, rules, next hops and addresses
+ * has changed, which the counters tell by which the kernel voids its own caches.
+ * As these counters say nothing about neighbors, it is valid for SRPOL_FIB_AGE
+ * jiffies at most: one second at 100 jiffies per second, less at more.
  *
  * A packet for an address of a virtual port is for this host. It is sent to
  * that port (host.h), where the stack and its firewall get it.
@@ -31,6 +31,7 @@
 #define _SRPOL_FORWARD_H
 
 #include "base.h"
+#include "ecn.h"
 #include "fib.h"
 #include "hop.h"
 #include "host.h"
@@ -43,6 +44,9 @@
 #include "words.h"
 
 #define SRPOL_FIB_AGE		100
+
+/* Traffic class, without the ECN field, and flow label. */
+#define SRPOL_FLOWINFO_MASK	bpf_htonl(0x0fcfffff)
 #define SRPOL_FIB_MIX		0x9e3779b97f4a7c15ull
 
 static __always_inline __u32 srpol_fib_ports(void *l4, const void *end,
@@ -75,6 +79,7 @@ static __always_inline bool srpol_fib_key(struct xdp_md *ctx, bool six,
 		proto = ip6->nexthdr;
 		srpol_copy_words(key->addr, &ip6->saddr, sizeof(key->addr));
 		key->rest = srpol_fib_ports(ip6 + 1, end, proto);
+		key->flowinfo = *(__be32 *)ip6 & SRPOL_FLOWINFO_MASK;
 	} else {
 		if ((void *)(ip + 1) > end || ip->ttl <= 1 ||
 		    ip->ihl != sizeof(*ip) / 4)
@@ -85,6 +90,7 @@ static __always_inline bool srpol_fib_key(struct xdp_md *ctx, bool six,
 		key->addr[1] = ip->daddr;
 		key->addr[2] = 0;
 		key->addr[3] = ~0ull;	/* no IPv6 destination */
+		key->flowinfo = ip->tos & ~SRPOL_ECN_MASK;
 		key->rest = 0;
 		if (!(ip->frag_off & bpf_htons(IP_FRAGMENT_MASK)))
 			key->rest = srpol_fib_ports(ip + 1, end, proto);
@@ -95,7 +101,7 @@ static __always_inline bool srpol_fib_key(struct xdp_md *ctx, bool six,
 
 static __always_inline __u32 srpol_fib_hash(const struct srpol_fib_key *key)
 {
-	__u64 h = key->rest;
+	__u64 h = key->rest + key->flowinfo;
 
 	h = (h + key->addr[0]) * SRPOL_FIB_MIX;
 	h = (h + key->addr[1]) * SRPOL_FIB_MIX;
@@ -109,7 +115,7 @@ static __always_inline bool srpol_fib_same(const struct srpol_fib_key *a,
 {
 	return !((a->addr[0] ^ b->addr[0]) | (a->addr[1] ^ b->addr[1]) |
 		 (a->addr[2] ^ b->addr[2]) | (a->addr[3] ^ b->addr[3]) |
-		 (a->rest ^ b->rest));
+		 (a->rest ^ b->rest) | (a->flowinfo ^ b->flowinfo));
 }
 
 /* Values of enum nf_inet_hooks. */
@@ -209,10 +215,12 @@ static __always_inline void srpol_fib_ask(struct xdp_md *ctx,
 	fib.tot_len = 1;	/* fits any device; the MTU is returned */
 	if (!six) {
 		fib.family = SRPOL_AF_INET;
+		fib.tos = key->flowinfo;
 		fib.ipv4_src = key->addr[0];
 		fib.ipv4_dst = key->addr[1];
 	} else {
 		fib.family = SRPOL_AF_INET6;
+		fib.flowinfo = key->flowinfo;
 		srpol_copy_addr(fib.ipv6_src, &key->addr[0]);
 		srpol_copy_addr(fib.ipv6_dst, &key->addr[2]);
 	}

@@ -332,10 +332,13 @@ struct srpol_sid_cache {
  * @addr: source and destination; an IPv4 address takes one word each, followed
  *	by 0 and ~0
  * @rest: ports, protocol and ingress device
+ * @flowinfo: first word of the IPv6 header in network order, without the ECN
+ *	field; of IPv4 the TOS without the ECN field
  */
 struct srpol_fib_key {
 	__u64 addr[4];
 	__u64 rest;
+	__u64 flowinfo;
 };
 
 /**

@@ -2,7 +2,7 @@
 /*
  * The data plane on real devices without the module, for the scripts here:
  *
- *	attach [-f] [-o DEV] [-t VID] [-h PORT | -H PORT] [-F DEV] [-x MAC]
+ *	attach [-f] [-o DEV] [-t VID] [-h PORT | -H PORT] [-F DEV[,DEV]] [-x MAC]
  *	       [-V DEV] [-B SID] [-v VID] -p PINS -s SOURCE -n MAC -l SID DEV[,DEV...]
  *	       SID...
  *
@@ -10,7 +10,7 @@
  * the neighbour with address MAC (by device -o, else the first DEV), ends SID
  * -l as End.DT46, attaches to the devices (-h: a host port with XDP and TC, -H:
  * TC alone; -V: a virtual port that hostdev made; -F: what is decapsulated is
- * forwarded to DEV in XDP; -B: SID is the binding SID of that policy, and flow
+ * forwarded to DEVs in XDP; -B: SID is the binding SID of that policy, and flow
  * labels are 0, so that others can be compared with, and its MTU 1900), pins the
  * links, the maps and srpol_egress, and exits. With -t a program before ours puts
  * a VLAN tag into the metadata of what leaves the first DEV.
@@ -241,6 +241,16 @@ static void attach_to(const char *dev, const char *pins)
 	attach_uplink_tc(dev, pins);
 }
 
+/* What comes in by a device is forwarded to others in XDP. */
+static void forward_to(const char *from, const char *devs)
+{
+	char list[64], *rest = list, *dev;
+
+	snprintf(list, sizeof(list), "%s", devs);
+	while ((dev = strsep(&rest, ",")))
+		rig_forward(if_nametoindex(from), if_nametoindex(dev));
+}
+
 /* return bpf_skb_vlan_push(skb, htons(ETH_P_8021Q), vid), TCX_NEXT; */
 static void attach_tagger(const char *dev, const char *pins, int vid)
 {
@@ -349,8 +359,7 @@ int main(int argc, char **argv)
 	for (; dev; dev = strtok(NULL, ",")) {
 		attach_to(dev, pins);
 		if (forward)
-			rig_forward(if_nametoindex(dev),
-				    if_nametoindex(forward));
+			forward_to(dev, forward);
 	}
 	if (virtual)
 		attach_virtual(virtual, pins);

@@ -219,6 +219,66 @@ new_address() {
 old=$(mac c c0)
 check "the neighbor's address changes" new_address 02:00:00:00:00:cc
 check "and back" new_address "$old"
+# Rules of the kernel may look at the DSCP.
+for family in -4 -6; do
+	on a ip $family rule add dsfield 0x10 blackhole
+done
+check_fails "a rule for a DSCP is kept, IPv4" "100% packet loss" \
+	ping_c 192.0.2.2 -Q 0x10
+check_fails "a rule for a DSCP is kept, IPv6" "100% packet loss" \
+	ping_c 2001:db8:b::1 -Q 0x10
+check "packets without it pass" eval "ping_c 192.0.2.2 && ping_c 2001:db8:b::1"
+for family in -4 -6; do
+	on a ip $family rule del dsfield 0x10 blackhole
+done
+# Of several next hops the flow label chooses, as in the stack.
+link c c1 a ac1
+on c ethtool -K c1 gro on >/dev/null
+on a ip -6 addr add fd00:c1::fe/64 dev ac1
+on c ip -6 addr add fd00:c1::1/64 dev c1
+on c ip -6 addr add 2001:db8:c::2/128 dev lo
+on a ip -6 route add 2001:db8:c::2/128 nexthop via fd00:c::1 dev ac \
+	nexthop via fd00:c1::1 dev ac1
+# by_label: which of C's devices packets from B come in by, label by label
+by_label() {
+	on c python3 - <<-EOF &
+	import socket
+	s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+	s.setsockopt(41, 49, 1)                      # IPV6_RECVPKTINFO
+	s.setsockopt(17, 102, 1)                     # UDP_NO_CHECK6_RX
+	s.bind(("2001:db8:c::2", 4000))
+	s.settimeout(10)
+	seen = set()
+	while len(seen) < 22:
+	    data, (info,), _, _ = s.recvmsg(9, 99)
+	    seen.add((int(data), socket.if_indextoname(
+	        int.from_bytes(info[2][16:20], "little"))))
+	    if data == b"64":
+	        break
+	print(*(f"{label} {dev}" for label, dev in sorted(seen)), sep="\n")
+	EOF
+	busywait 5 eval "on c ss -Huln sport = 4000 | grep -q 4000"
+	on b python3 - <<-EOF
+	import socket
+	s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+	s.setsockopt(41, 33, 1)                      # IPV6_FLOWINFO_SEND
+	# no checksum is pending, as in a frame from a NIC
+	s.setsockopt(17, 101, 1)                     # UDP_NO_CHECK6_TX
+	for label in range(1, 65, 3):
+	    for _ in range(3):
+	        s.sendto(b"%d" % label, ("2001:db8:c::2", 4000, label, 0))
+	EOF
+	wait $!
+}
+on b bash -c 'echo 0 >/proc/sys/net/ipv6/flowlabel_consistency'
+steer_a -h ac
+stack=$(by_label)
+check_equal "the stack takes both next hops, by label" "c0 c1" \
+	"$(cut -d " " -f 2 <<<"$stack" | sort -u | xargs)"
+check "forward in XDP, to either" steer_a -h ac -F ac,ac1
+check_equal "each label takes the next hop that the stack would take" \
+	"$stack" "$(by_label)"
+check "by XDP" [ "$(reason a FORWARDED)" -ge 44 ]
 # What leaves by an uplink is steered there, if there are rules.
 read -ra index < <(ifindex a ac)
 check "the port becomes an uplink" on a "$BUILD/tools/sbin/bpftool" \
