@@ -149,10 +149,14 @@ static const char *sonic_action(uint32_t behavior)
 	}
 }
 
+/*
+ * A locator for each SID, as a SID does not tell where its locator ends: all
+ * behind the block is the node. SONiC's defaults are 32 and 16 bits.
+ */
 static void sonic_locators(const struct vec *sids)
 {
 	const struct sid_info *sid;
-	char name[32];
+	char name[32], len[16];
 
 	out_object("SRV6_MY_LOCATORS");
 	vec_for_each(sid, sids) {
@@ -161,6 +165,11 @@ static void sonic_locators(const struct vec *sids)
 		snprintf(name, sizeof(name), "srpol-%u", sid->id);
 		out_object(name);
 		out_string("prefix", NULL, addr(&sid->sid));
+		snprintf(len, sizeof(len), "%u", sid->block_len);
+		out_string("block_len", NULL, len);
+		snprintf(len, sizeof(len), "%u",
+			 sid->prefix_len - sid->block_len);
+		out_string("node_len", NULL, len);
 		out_string("func_len", NULL, "0");
 		out_object_end();
 	}

@@ -167,6 +167,9 @@ def exports():
        {"seg_name": "srpol-1", "weight": "3"}, "sonic candidate")
     eq([k.split("|")[1] for k in sonic["SRV6_MY_SIDS"]],
        ["fcbb:bb00:a::/48"], "sonic SIDs")
+    eq(list(sonic["SRV6_MY_LOCATORS"].values()),
+       [{"prefix": "fcbb:bb00:a::", "block_len": "32", "node_len": "16",
+         "func_len": "0"}], "sonic locators")
     commands = srpol("export", "iproute2")
     match(commands, "ip -4 route replace 10.0.0.0/8 nexthop encap seg6 mode "
           "encap segs fc00::1,fc00::2,fc00::3 dev u0 weight 3 nexthop",
