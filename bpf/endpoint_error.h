@@ -4,6 +4,7 @@
 #define _SRPOL_ENDPOINT_ERROR_H
 
 #include "base.h"
+#include "echo.h"
 #include "icmp_xdp.h"
 #include "proto.h"
 #include "sid.h"
@@ -19,8 +20,31 @@ static __always_inline bool srpol_routing_goes_on(const struct xdp_md *ctx)
 	       srh->segments_left;
 }
 
+/* Is it a ping of the SID, where the segment list, if any, ends? */
+static __always_inline bool srpol_endpoint_pinged(struct xdp_md *ctx,
+						  const struct srpol_sid_ctx *sc,
+						  __u32 reason)
+{
+	return (reason == SRPOL_REASON_UPPER_LAYER ||
+		reason == SRPOL_REASON_NO_SEGMENTS_LEFT) &&
+	       srpol_echo_is(ctx, sc->nh, ETH_HLEN + IPV6_HLEN + sc->srh_len);
+}
+
+static __always_inline int srpol_endpoint_echo(struct xdp_md *ctx,
+					       const struct srpol_sid_ctx *sc,
+					       __u32 reason)
+{
+	int verdict = srpol_echo(ctx, sc->srh_len);
+
+	if (verdict == XDP_DROP)
+		return srpol_sid_drop(ctx, sc->sid->id, reason);
+	srpol_sid_account(sc->sid->id, sc->bytes, !sc->srh_len, false);
+	return verdict;
+}
+
 /**
- * srpol_endpoint_error - drop a packet for a SID, and send an ICMPv6 error
+ * srpol_endpoint_error - drop a packet for a SID, and send an ICMPv6 error, or
+ *	answer a ping
  * @ctx: packet, its outer header still in place
  * @sc: SID context, as far as the packet was parsed
  * @reason: enum srpol_reason; those for which RFC 8986 or RFC 8200 has an error
@@ -34,6 +58,8 @@ static __noinline int srpol_endpoint_error(struct xdp_md *ctx,
 {
 	__u32 what, pointer = SRPOL_ICMP_AT_SL;
 
+	if (srpol_endpoint_pinged(ctx, sc, reason))
+		return srpol_endpoint_echo(ctx, sc, reason);
 	srpol_sid_drop(ctx, sc->sid->id, reason);
 	switch (reason) {
 	case SRPOL_REASON_HOP_LIMIT:

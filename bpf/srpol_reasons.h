@@ -83,7 +83,8 @@
 	X(72, ICMP_ENDPOINT,	0, "ingress: ICMPv6 error sent about a packet for a local SID") \
 	X(73, ICMP_LIMITED,	0, "ICMP error not sent: too many about packets of the device") \
 	X(74, LIMITED,		1, "egress, port: more than may be sent in the color") \
-	X(75, SCTP_GSO,		0, "egress, port: SCTP super-packet, which cannot be encapsulated")
+	X(75, SCTP_GSO,		0, "egress, port: SCTP super-packet, which cannot be encapsulated") \
+	X(76, ECHO,		0, "ingress: ping of a local SID, answered")
 
 #define SRPOL_REASON_ENUM(nr, name, drop, text) SRPOL_REASON_##name = nr,
 enum srpol_reason {

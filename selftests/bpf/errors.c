@@ -247,6 +247,100 @@ static void test_silent(void)
 	check_silent("icmp-errors off", &p, SRPOL_REASON_HOP_LIMIT);
 }
 
+/* An ICMPv6 message from @src to SID 2, or behind a list that ends there. */
+static void ping(struct pkt *p, struct pkt *message, __u8 type, __u16 data)
+{
+	struct inner icmp = { .src = came.src, .dst = "fd00::2", .proto = 58,
+			      .first_byte = type, .payload = data };
+	struct pkt ip = {};
+	__u16 check;
+
+	pkt_inner_ip(&ip, &icmp);
+	ip.b[40 + 1] = 0;
+	ip.b[40 + 2] = 0;
+	ip.b[40 + 3] = 0;
+	memcpy(ip.b + 24, &list[0], 16);
+	check = csum_fold(csum_add(data + 58, ip.b + 8, 32 + data));
+	ip.b[40 + 2] = check >> 8;
+	ip.b[40 + 3] = check;
+	message->len = 0;
+	pkt_add(message, ip.b + 40, data);
+	pkt_encap(p, &came, message->b, message->len);
+	p->b[14 + (came.full ? 40 : 6)] = 58;
+}
+
+/* RFC 4443 4.2; the SRH is not in it. */
+static void want_reply(struct pkt *want, const struct pkt *in,
+		       const struct pkt *message)
+{
+	__u16 check;
+
+	want->len = 0;
+	pkt_add(want, in->b + 6, 6);
+	pkt_add(want, in->b, 6);
+	pkt_add16(want, 0x86dd);
+	pkt_add(want, in->b + 14, 4);
+	pkt_add16(want, message->len);
+	pkt_add8(want, 58);
+	pkt_add8(want, 64);
+	pkt_add(want, in->b + 14 + 24, 16);
+	pkt_add(want, in->b + 14 + 8, 16);
+	pkt_add8(want, 129);
+	pkt_add8(want, 0);
+	pkt_add16(want, 0);
+	pkt_add(want, message->b + 4, message->len - 4);
+	check = csum_fold(csum_add(message->len + 58, want->b + 14 + 8,
+				   32 + message->len));
+	want->b[14 + 40 + 2] = check >> 8;
+	want->b[14 + 40 + 3] = check;
+}
+
+static void test_ping(void)
+{
+	static const __u16 sizes[] = { 8, 9, 64, 1000, 1500 };
+	static const __u32 behaviors[] = {
+		SRPOL_BEHAVIOR_END, SRPOL_BEHAVIOR_END_PSP_USD,
+		SRPOL_BEHAVIOR_END_DT46, SRPOL_BEHAVIOR_END_DT4,
+	};
+	struct pkt p, out, want, message;
+	__u32 i, b;
+
+	for (b = 0; b < sizeof(behaviors) / sizeof(behaviors[0]); b++) {
+		setup();
+		list[0] = sid(2);
+		list[1] = sid(2);
+		rig_sid(2, sid(2), behaviors[b]);
+		rig_mark();
+		for (i = 0; i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++) {
+			came.full = i % 2;
+			came.n = 1 + i % 2;
+			came.travelled = i % 2;
+			ping(&p, &message, 128, sizes[i / 2]);
+			want_reply(&want, &p, &message);
+			CHECK_EQ(rig_uplink(&p, &out), X_REDIRECT, "%u %u", b,
+				 i);
+			CHECK(pkt_equal(&out, &want), "%u %u", b, i);
+			rig_expect("ping", SRPOL_REASON_ECHO, 1, RIG_END);
+		}
+		came.full = false;
+		came.n = 1;
+		came.travelled = 0;
+		ping(&p, &message, 129, 64);
+		check_error("a reply to nobody's ping", &p,
+			    SRPOL_REASON_UPPER_LAYER, 4, 4, 40);
+	}
+	came.src = "2001:db8::1";
+	ping(&p, &message, 128, 64);
+	check_silent("ping from outside the SR domain", &p,
+		     SRPOL_REASON_BAD_SOURCE);
+	came.src = "fc00:98::1";
+	cfg.icmp_errors = 0;
+	rig_config(cfg);
+	rig_mark();
+	ping(&p, &message, 128, 64);
+	check_silent("ping, icmp-errors off", &p, SRPOL_REASON_UPPER_LAYER);
+}
+
 /* Of each packet that had to be answered it is known why it was not. */
 static void test_limit(void)
 {
@@ -279,6 +373,7 @@ static void test_limit(void)
 static const struct ktap_test tests[] = {
 	{ "errors of RFC 8986, byte by byte", test_errors },
 	{ "padding of the link layer", test_padding },
+	{ "pings of SIDs", test_ping },
 	{ "what is not answered", test_silent },
 	{ "how many there may be", test_limit },
 };

@@ -46,6 +46,10 @@ sid_error() {
 # It takes no frames from XDP. A rule matches what TC sends there for XDP.
 check "an error goes back to a router as it is" sid_error
 check_equal "and is not steered" 6 "$(reason a STEERED)"
+check "a router pings a SID" on l ping -n -q -c 3 -i 0.01 -W 5 fc00:0:a::46
+check "with large packets" on l ping -n -q -c 3 -i 0.01 -W 5 -s 8900 \
+	fc00:0:a::46
+check_equal "all answered by XDP" 6 "$(reason a ECHO)"
 check "the largest packet that fits, IPv6" \
 	ping_b -M "do" -s $((9000 - 64 - 48)) 2001:db8:b::1
 check "the largest packet that fits, IPv4" \
