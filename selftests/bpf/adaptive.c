@@ -194,12 +194,12 @@ static void test_adaptive(void)
 	home = spread_send(&in);
 	other_home = spread_send(&other);
 	spread_bind(QP, 7);
+	signaled = now_ms();
 	for (i = 0; i < 3; i++)
 		spread_cnp(7);
 	/* Three signals are below the threshold. */
 	for (i = 0; i < 200; i++)
 		CHECK_EQ(spread_send(&in), home, "still good");
-	signaled = now_ms();
 	for (i = 0; i < 5; i++)
 		spread_cnp(7);
 	CHECK_EQ(spread_send(&in), home, "bad, but not for long");
@@ -214,7 +214,9 @@ static void test_adaptive(void)
 	CHECK_EQ(f.cnp, 8, "CNPs of the flow");
 	/*
 	 * 8 signals: below 4 after a half-life of 134 ms; then 50 ms. All of it
-	 * since they came, however long this program was kept from running.
+	 * since the first came, however long this program was kept from running:
+	 * if the first three have faded by the time of the others, they did so
+	 * for longer than that saves.
 	 */
 	m = wait_move(&in, away, 2000);
 	signaled = now_ms() - signaled;
