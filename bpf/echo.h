@@ -63,12 +63,17 @@ __noinline int srpol_echo(struct xdp_md *ctx, __u32 srh_len)
 	struct icmp6hdr *icmp;
 	struct srpol_macs macs;
 	struct ipv6hdr reply;
+	__u32 len;
 
-	if ((void *)(ip6 + 1) > end || !srpol_icmp_xdp_allowed(ctx, ip6, end))
+	if ((void *)(ip6 + 1) > end)
+		return XDP_DROP;
+	len = bpf_ntohs(ip6->payload_len);
+	if (len < srh_len + sizeof(*icmp) ||
+	    !srpol_icmp_xdp_allowed(ctx, ip6, end))
 		return XDP_DROP;
 	macs = srpol_macs_load(eth);
 	*(__be32 *)&reply = *(__be32 *)ip6;
-	reply.payload_len = bpf_htons(bpf_ntohs(ip6->payload_len) - srh_len);
+	reply.payload_len = bpf_htons(len - srh_len);
 	reply.nexthdr = NEXTHDR_ICMP;
 	reply.hop_limit = SRPOL_ICMP_TTL;
 	srpol_copy_addr(&reply.saddr, &ip6->daddr);

@@ -329,6 +329,10 @@ static void test_ping(void)
 		check_error("a reply to nobody's ping", &p,
 			    SRPOL_REASON_UPPER_LAYER, 4, 4, 40);
 	}
+	ping(&p, &message, 128, 7);
+	pkt_add32(&p, 0);
+	check_silent("ping without a sequence number", &p,
+		     SRPOL_REASON_UPPER_LAYER);
 	came.src = "2001:db8::1";
 	ping(&p, &message, 128, 64);
 	check_silent("ping from outside the SR domain", &p,
