@@ -507,16 +507,12 @@ static __always_inline bool srpol_pull(struct __sk_buff *skb)
 	return linear < want && !bpf_skb_pull_data(skb, want);
 }
 
-/**
- * srpol_parse_skb - srpol_parse() of an skb, whose headers may be in fragments
- * @skb: packet
- * @pkt: result
- *
- * Global, so that the verifier checks it once, and does not check what follows
- * once for each way through it.
+/*
+ * srpol_parse() of an skb, as far as it is linear. Global, so that the verifier
+ * checks it once, and does not check what follows once for each way through it.
  */
-__noinline int srpol_parse_skb(struct __sk_buff *skb,
-			       struct srpol_pkt *pkt __arg_nonnull)
+__noinline int srpol_parse_linear(struct __sk_buff *skb,
+				  struct srpol_pkt *pkt __arg_nonnull)
 {
 	struct srpol_meta meta = {
 		.is_skb = true,
@@ -527,16 +523,25 @@ __noinline int srpol_parse_skb(struct __sk_buff *skb,
 		.gso_size = skb->gso_size,
 		.tagged = !!skb->vlan_present,
 		.vlan = skb->vlan_present ? skb->vlan_tci & VLAN_VID_MASK : 0,
+		.whole = skb->data_end - skb->data >= skb->len,
 	};
-	int i, err = SRPOL_REASON_UNPARSED;
 
-	for (i = 0; i < 2; i++) {
-		meta.whole = skb->data_end - skb->data >= skb->len;
-		err = srpol_parse((void *)(long)skb->data,
-				  (void *)(long)skb->data_end, &meta, pkt);
-		if (err != SRPOL_REASON_UNPARSED || !srpol_pull(skb))
-			break;
-	}
+	return srpol_parse((void *)(long)skb->data,
+			   (void *)(long)skb->data_end, &meta, pkt);
+}
+
+/**
+ * srpol_parse_skb - srpol_parse() of an skb, whose headers may be in fragments
+ * @skb: packet
+ * @pkt: result
+ */
+static __always_inline int srpol_parse_skb(struct __sk_buff *skb,
+					   struct srpol_pkt *pkt)
+{
+	int err = srpol_parse_linear(skb, pkt);
+
+	if (err == SRPOL_REASON_UNPARSED && srpol_pull(skb))
+		err = srpol_parse_linear(skb, pkt);
 	return err;
 }
 
