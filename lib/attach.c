@@ -45,6 +45,25 @@ static uint32_t xdp_prog_id(unsigned int ifindex)
 	return bpf_xdp_query(ifindex, 0, &opts) ? 0 : opts.prog_id;
 }
 
+/* Why the kernel attached no program, and what to look at. */
+static int xdp_refused(unsigned int ifindex, enum srpol_xdp_mode mode, int ret,
+		       struct srpol_error *err)
+{
+	struct srpol_dev_driver drv;
+
+	if (mode != SRPOL_XDP_MODE_NATIVE)
+		return srpol_error_set(err, ret, "attaching generic XDP: %s",
+				       strerror(-ret));
+	srpol_dev_read_driver(ifindex, &drv);
+	if (!drv.native_xdp && ret == -EOPNOTSUPP)
+		return srpol_error_set(err, ret,
+				       "attaching XDP: driver %s has no native XDP for this device (MTU %u), try xdp generic",
+				       drv.name, drv.mtu);
+	return srpol_error_set(err, ret,
+			       "attaching XDP: driver %s refuses native XDP on this device now: %s; see dmesg, compare the MTU (%u) and ethtool -k with what the driver takes, or try xdp generic",
+			       drv.name, strerror(-ret), drv.mtu);
+}
+
 static int link_xdp(const char *dir, unsigned int ifindex, const char *name,
 		    enum srpol_xdp_mode mode, struct srpol_error *err)
 {
@@ -69,10 +88,7 @@ static int link_xdp(const char *dir, unsigned int ifindex, const char *name,
 				       "XDP program %s (id %u) is on the device; srpol does not replace it (bpftool net show)",
 				       other, id);
 	}
-	return srpol_error_set(err, link, "attaching XDP: %s",
-			       link == -EOPNOTSUPP ?
-			       "the driver has no native XDP, try xdp generic" :
-			       strerror(-link));
+	return xdp_refused(ifindex, mode, link, err);
 }
 
 /*
@@ -133,7 +149,7 @@ static int attach_uplink(const char *dir, unsigned int ifindex,
 
 	if (mode == SRPOL_XDP_MODE_NONE)
 		return srpol_error_set(err, -EOPNOTSUPP,
-				       "an uplink ends SIDs in XDP: xdp auto, native or generic");
+				       "an uplink processes local SIDs in XDP: use xdp auto, native or generic");
 	srpol_link_make_room(dir, ifindex);
 	ret = attach_xdp(dir, ifindex, "prog_uplink", mode, err) ?:
 	      srpol_devmaps_add(dir, ifindex, SRPOL_DEV_ROLE_UPLINK, err) ?:

@@ -235,7 +235,27 @@ int srpol_genl_netdev(struct srpol_genl *g, struct srpol_error *err);
 
 /* device.c */
 
+#define SRPOL_DRIVER_LEN	32
+
+/**
+ * struct srpol_dev_driver - what a device can do at present
+ * @name: name of its driver
+ * @native_xdp: the driver runs XDP
+ * @xdp_target: it takes frames that XDP of another device redirects to it
+ * @vlan_strip: VLAN tags of received packets are moved into metadata, where XDP
+ *	does not see them
+ * @mtu: its MTU
+ */
+struct srpol_dev_driver {
+	char name[SRPOL_DRIVER_LEN];
+	bool native_xdp;
+	bool xdp_target;
+	bool vlan_strip;
+	uint32_t mtu;
+};
+
 bool srpol_dev_is_soft(unsigned int ifindex);
+void srpol_dev_read_driver(unsigned int ifindex, struct srpol_dev_driver *drv);
 
 /* routes.c */
 
