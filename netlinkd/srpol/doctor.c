@@ -4,7 +4,6 @@
  * advice.
  */
 #include <errno.h>
-#include <net/if.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,27 +12,25 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "srpol.h"
+#include "doctor.h"
 
 static const char usage[] =
 "Usage: srpol doctor\n"
 "Exit status 0: nothing is in the way, 1: there are warnings, 2: errors.\n";
 
 #define BPFFS_MAGIC	0xcafe4a11
-#define RDMA_OVERHEAD	96	/* RoCEv2 headers around a payload, rounded up */
-
-enum verdict {
-	GOOD,
-	NOTE,
-	WARNING,
-	BAD,
-};
 
 static enum verdict worst;
 
-__attribute__((format(printf, 4, 5)))
-static void report(enum verdict verdict, const char *check,
-		   const char *advice, const char *fmt, ...)
+/**
+ * report() - print what a check has found
+ * @verdict: how bad it is; the worst one is the exit status
+ * @check: name of the check, or of the device
+ * @advice: what to do about it, not printed if all is well
+ * @fmt: what was found
+ */
+void report(enum verdict verdict, const char *check, const char *advice,
+	    const char *fmt, ...)
 {
 	static const char * const words[] = {
 		"ok", "note", "warning", "error"
@@ -55,6 +52,29 @@ static void report(enum verdict verdict, const char *check,
 	out_string("advice", advice[0] ? "\n\t-> %s" : NULL, advice);
 	out_text("\n");
 	out_object_end();
+}
+
+/**
+ * read_sysctl() - read a number below /proc/sys
+ * @fmt: path, with %s for @name
+ * @name: the device, or the file
+ *
+ * Return: the number, -1 if there is no such file.
+ */
+int read_sysctl(const char *fmt, const char *name)
+{
+	char path[256], buf[32];
+	FILE *file;
+	int v = -1;
+
+	snprintf(path, sizeof(path), fmt, name);
+	file = fopen(path, "re");
+	if (!file)
+		return -1;
+	if (fgets(buf, sizeof(buf), file))
+		v = atoi(buf);
+	fclose(file);
+	return v;
 }
 
 static void check_kernel(void)
@@ -102,7 +122,7 @@ static void report_orphan(const char *dir, void *data)
 	if (strcmp(dir, data))
 		report(WARNING, "pins",
 		       "the next \"srpol dev add\" removes it, or: rm -r",
-		       "%s was left by a network namespace that is gone", dir);
+		       "%s was left by a deleted network namespace", dir);
 }
 
 static bool is_other_version(void)
@@ -163,205 +183,6 @@ static void check_pins(void)
 		       " is registered: %s", config.data_plane);
 }
 
-static int read_sysctl(const char *fmt, const char *name)
-{
-	char path[256], buf[32];
-	FILE *file;
-	int v = -1;
-
-	snprintf(path, sizeof(path), fmt, name);
-	file = fopen(path, "re");
-	if (!file)
-		return -1;
-	if (fgets(buf, sizeof(buf), file))
-		v = atoi(buf);
-	fclose(file);
-	return v;
-}
-
-/* Decapsulated packets for other hosts need forwarding. */
-static void check_forwarding(const struct vec *sids)
-{
-	const struct sid_info *sid;
-	bool need6 = false, need4 = false;
-
-	vec_for_each(sid, sids) {
-		need6 |= sid->behavior != SRPOL_BEHAVIOR_END_DT4 &&
-			 sid->behavior != SRPOL_BEHAVIOR_PROBE &&
-			 sid->behavior != SRPOL_BEHAVIOR_REFLECT;
-		need4 |= sid->behavior == SRPOL_BEHAVIOR_END_DT4 ||
-			 sid->behavior == SRPOL_BEHAVIOR_END_DT46;
-	}
-	if (need6)
-		report(read_sysctl("/proc/sys/net/ipv6/conf/%s/forwarding",
-				   "all") > 0 ? GOOD : NOTE, "forwarding",
-		       "sysctl net.ipv6.conf.all.forwarding=1, unless all decapsulated packets are for this host",
-		       "IPv6, for local SIDs");
-	if (need4)
-		report(read_sysctl("/proc/sys/net/ipv4/%s", "ip_forward") > 0 ?
-		       GOOD : NOTE, "forwarding",
-		       "sysctl net.ipv4.ip_forward=1, unless all decapsulated packets are for this host",
-		       "IPv4, for local SIDs");
-}
-
-static int effective(const char *fmt, const char *dev)
-{
-	int all = read_sysctl(fmt, "all"), one = read_sysctl(fmt, dev);
-
-	return all > one ? all : one;
-}
-
-/*
- * Checks that a virtual port is as it was made: addresses may have been added
- * since that the data plane does not know, or paths with a smaller MTU.
- */
-static void check_host(const struct dev_info *dev, const char *name,
-		       const struct vec *paths)
-{
-	const struct path_info *path;
-	struct srpol_host_port h;
-	uint32_t inner = dev->mtu;
-	char text[SRPOL_PREFIX_STRLEN];
-	unsigned int i;
-
-	if (srpol_host_read(dev->ifindex, &h))
-		return;
-	if (!h.n_addrs)
-		report(WARNING, name, "srpol dev change with an address",
-		       "a virtual port without an address");
-	for (i = 0; i < h.n_addrs; i++)
-		if (!srpol_dp_host_has(&h.addrs[i].addr))
-			report(WARNING, name, "srpol dev change DEV",
-			       "what comes for its address %s goes past it",
-			       srpol_prefix_text(&h.addrs[i].addr,
-						 h.addrs[i].len, text));
-	if (!h.rule)
-		report(WARNING, name, "srpol dev del, then srpol dev add",
-		       "no rule keeps what srpol leaves alone from coming back to it in a circle: its other end, %s, was renamed, or \"ip rule iif %s\" was deleted",
-		       h.peer, h.peer);
-	vec_for_each(path, paths)
-		if (path->mtu && path->mtu < inner)
-			inner = path->mtu;
-	if (inner < dev->mtu)
-		report(WARNING, name,
-		       "srpol dev del, then srpol dev add, with its applications stopped",
-		       "MTU %u, but a path leaves %u for inner packets",
-		       dev->mtu, inner);
-}
-
-#define SWEEP	"the next \"srpol dev\" add, change or del removes it"
-
-static void report_stale(const char *peer, void *data)
-{
-	report(WARNING, "rules", SWEEP,
-	       "\"ip rule iif %s\" was left by a virtual port that is gone",
-	       peer);
-}
-
-/* Finds what is left of virtual ports that were not deleted by srpol. */
-static void check_hosts_gone(void)
-{
-	srpol_host_stale(report_stale, NULL);
-	if (srpol_dp_host_stale())
-		report(WARNING, "addresses", SWEEP,
-		       "what comes for an address of a virtual port that is gone is lost");
-}
-
-static void check_dev(const struct dev_info *dev, const struct vec *paths,
-		      const struct vec *sids)
-{
-	const char *rp = "/proc/sys/net/ipv4/conf/%s/rp_filter";
-	char name[IF_NAMESIZE] = "?";
-	const struct path_info *path;
-	bool host = dev->role == SRPOL_DEV_ROLE_HOST;
-	bool port = dev->role == SRPOL_DEV_ROLE_PORT || host;
-	struct srpol_dev_status st;
-	unsigned int peer = 0;
-	uint32_t inner = 0;
-	int err;
-
-	if_indextoname(dev->ifindex, name);
-	if (host) {
-		peer = srpol_host_peer(dev->ifindex);
-		if (!peer)
-			report(BAD, name, "srpol dev del, then srpol dev add",
-			       "a virtual port whose other end is gone or in another namespace");
-	}
-	err = srpol_dp_dev_status(peer ?: dev->ifindex, &st);
-	if (err)
-		report(NOTE, name, "run srpol doctor as root",
-		       "its programs may not be looked at");
-	else
-		report(st.tc_ingress && (port || (st.egress && st.ingress)) ?
-		       GOOD : BAD, name,
-		       "srpol dev del, then srpol dev add; see also: bpftool net show",
-		       "programs attached: egress %s, ingress %s (XDP %s, TC %s)",
-		       port ? "not needed" : st.egress ? "yes" : "NO",
-		       st.tc_ingress && (port || st.ingress) ? "yes" : "NO",
-		       st.xdp_mode, st.tc_ingress ? "yes" : "no");
-	if (!err && port && st.ingress && srpol_dev_is_soft(dev->ifindex))
-		report(WARNING, name, "srpol dev add with hook tc",
-		       "XDP on a veth, tap or bridge loses checksums that are pending and tags in metadata");
-	if (dev->role == SRPOL_DEV_ROLE_PORT && dev->source &&
-	    !srpol_dev_forwards(dev->ifindex))
-		report(WARNING, name,
-		       "sysctl net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1, or srpol dev add with source none",
-		       "sources are checked, but forwarding is off: what comes in is dropped in the family that does not forward");
-	if (!err && !st.ingress && st.xdp_id)
-		report(BAD, name, "detach it or run it elsewhere",
-		       "XDP program %u belongs to someone else", st.xdp_id);
-	if (host && peer)
-		check_host(dev, name, paths);
-	if (!dev->running)
-		report(WARNING, name, "ip link set up, check the cable",
-		       "device is down or has no carrier");
-	if (sids->n && effective(rp, name) == 1)
-		report(WARNING, name, "sysctl rp_filter to 0 or 2",
-		       "strict reverse-path filter may drop decapsulated IPv4");
-	vec_for_each(path, paths)
-		if (path->out_ifindex == dev->ifindex && path->mtu &&
-		    (!inner || path->mtu < inner))
-			inner = path->mtu;
-	if (inner)
-		report(inner >= 1024 + RDMA_OVERHEAD && inner <= dev->mtu ?
-		       GOOD : WARNING, name,
-		       "raise the MTU of the fabric, or lower that of the workload",
-		       "MTU %u leaves %u for inner packets: RDMA MTU %s",
-		       dev->mtu, inner,
-		       inner >= 4096 + RDMA_OVERHEAD ? "4096" :
-		       inner >= 2048 + RDMA_OVERHEAD ? "2048" :
-		       inner >= 1024 + RDMA_OVERHEAD ? "1024" : "below 1024");
-}
-
-/*
- * What XDP of a host port steers is sent by XDP transmission of the uplink, so
- * the uplink has to accept frames from XDP.
- */
-static void check_ports(const struct vec *devs)
-{
-	const struct dev_info *dev;
-	struct srpol_dev_status st;
-	bool with_xdp = false;
-
-	vec_for_each(dev, devs)
-		with_xdp |= dev->role == SRPOL_DEV_ROLE_PORT &&
-			    !srpol_dp_dev_status(dev->ifindex, &st) &&
-			    st.ingress;
-	vec_for_each(dev, devs) {
-		if (!with_xdp || dev->role != SRPOL_DEV_ROLE_UPLINK ||
-		    srpol_dev_takes_frames(dev->ifindex))
-			continue;
-		if (srpol_dp_by_xdp(dev->ifindex))
-			report(WARNING, dev_name(dev->ifindex),
-			       "srpol dev watch, or dev del and dev add of a host port, or of a veth: ethtool -K PEER gro on",
-			       "takes no frames from XDP any more: what host ports steer to it there is lost");
-		else
-			report(NOTE, dev_name(dev->ifindex),
-			       "of a veth: ethtool -K PEER gro on, then srpol dev del and dev add of a host port",
-			       "takes no frames from XDP: what host ports steer to it goes by TC");
-	}
-}
-
 /*
  * A policy steers packets to its own endpoint. Destinations behind the endpoint
  * need a steering prefix.
@@ -414,18 +235,11 @@ static void check_objects(void)
 	const struct rule_info *rule;
 	const struct path_info *path;
 	const struct sid_info *sid;
-	const struct dev_info *dev;
 
 	if (fetch_paths(&paths) || fetch_rules(&rules) ||
 	    fetch_devs(&devs) || fetch_sids(&sids))
 		return;
-	if (!devs.n)
-		report(WARNING, "devices", "srpol dev add DEV role uplink",
-		       "no uplink: no packet is steered or decapsulated");
-	vec_for_each(dev, &devs)
-		check_dev(dev, &paths, &sids);
-	check_hosts_gone();
-	check_ports(&devs);
+	check_devices(&devs, &paths, &sids);
 	vec_for_each(sid, &sids)
 		if (sid->state != SRPOL_PATH_STATE_UP)
 			report(WARNING, "sid", "srpol sid show",
@@ -444,7 +258,9 @@ static void check_objects(void)
 			       srpol_name_of(srpol_rule_reasons,
 					     rule->reason));
 	check_steering(&rules);
-	check_forwarding(&sids);
+	check_forwarding(&sids, &devs);
+	check_kernel_sids(&sids);
+	check_ip_rules(&devs);
 	vec_free(&paths);
 	vec_free(&rules);
 	vec_free(&devs);

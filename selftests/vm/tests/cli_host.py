@@ -171,7 +171,7 @@ def deleted_by_others():
     ip("link", "del", "srpol0")
     eq(rules().count("iif srpol0-port"), 2, "rules stay")
     match("\n".join(findings()), '"ip rule iif srpol0-port" was left', "doctor")
-    match("\n".join(findings()), "an address of a virtual port that is gone")
+    match("\n".join(findings()), "an address of a deleted virtual port")
     srpol("dev", "del", "srpol0", status=USAGE, error='no device "srpol0"')
     eq(rules().count("srpol0-port"), 0, "swept")
     eq([f for f in findings() if "virtual port" in f], [], "doctor")

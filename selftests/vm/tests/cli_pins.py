@@ -124,7 +124,7 @@ def orphans():
     other = net.Netns(LINKS)
     out = subprocess.run(["srpol", "-n", other.name, "doctor"], text=True,
                          stdout=subprocess.PIPE, check=False).stdout
-    match(out, f"{PINS}/{NAME} was left by a network namespace that is gone")
+    match(out, f"{PINS}/{NAME} was left by a deleted network namespace")
     run("srpol", "-n", other.name, "dev", "add", "u0")
     assert not os.path.exists(f"{PINS}/{NAME}"), "still there"
     assert os.path.exists(f"{PINS}/{other.name}"), "removed its own"

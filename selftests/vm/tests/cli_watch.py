@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """
-The srpol command: watching. rule test, metrics, monitor, doctor.
+The srpol command: watching. rule test, metrics, monitor, dev watch.
 """
 
 import json
@@ -13,8 +13,7 @@ import subprocess
 from prometheus_client.openmetrics.parser import (
     text_string_to_metric_families)
 
-from cli_lib import (NO_MODULE, client, everything, forget, net, ns, show,
-                     srpol, valid)
+from cli_lib import everything, forget, net, ns, show, srpol, valid
 from bpfmap import Map
 from ktap import busywait, cleanup, eq, main, match, test
 from srpol import BUILD
@@ -352,39 +351,6 @@ def dev_watch_reload():
             watch.wait()
             os.remove(said)
     ns.ip("link del w0")
-
-
-def doctor(status):
-    """What it says, by check and verdict."""
-    out = srpol("-j", "doctor", status=status)
-    return {(c["check"], c["verdict"]): c for c in json.loads(out)}
-
-
-@test
-def doctor_status():
-    "doctor: 0 when all is well, 1 for warnings, 2 for errors, and advice"
-    forget()
-    eq(NO_MODULE.returncode, 2, "exit status without the module")
-    worst = {c["check"]: c for c in json.loads(NO_MODULE.stdout)}
-    eq((worst["module"]["verdict"], worst["module"]["advice"]),
-       ("error", "modprobe srpol"), "without the module")
-    found = doctor(1)
-    match(found["devices", "warning"]["advice"], "srpol dev add", "no uplink")
-    srpol(batch="path add 1 segs fc00::1 dev u0 via fd00:1::2\n"
-                "policy add color 8 endpoint :: candidate segment-list 1\n"
-                "rule add prio 1 color 8\ndev add u0 role uplink\n")
-    found = doctor(0)
-    eq({verdict for _, verdict in found}, {"ok"}, "verdicts")
-    srpol("path", "replace", "1", "segs", "fc00::1", "dev", "u0", "via",
-          "fd00:1::2", "admin", "down")
-    match(doctor(1)["path", "warning"]["text"], "admin-down", "path")
-    sids = ",".join(f"fc00::{i}" for i in range(1, 17))
-    srpol("path", "replace", "1", "segs", sids, "dev", "u0", "via",
-          "fd00:1::2")
-    ns.ip("link set u0 mtu 1280")
-    found = doctor(1)
-    match(found["path", "warning"]["text"], "mtu-too-small", "path")
-    match(found["rule", "warning"]["text"], "no-policy-up", "rule")
 
 
 cleanup(forget)

@@ -1,0 +1,270 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+srpol doctor: what it finds, one fault at a time, and that it finds nothing
+without the fault. Also why native XDP was refused, which doctor tells of later.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+
+from cli_lib import (NO_MODULE, OK, REFUSED, TOP, forget, net, ns, srpol,
+                     srpol_error)
+from ktap import before, cleanup, eq, main, match, run, test
+
+PINS = f"/sys/fs/bpf/srpol/{ns.name}"
+BPFTOOL = os.path.join(os.environ.get("BUILD", os.path.join(TOP, "build")),
+                       "tools/sbin/bpftool")
+
+
+def doctor(status, under=()):
+    """What it says, by check and verdict."""
+    out = srpol("-j", "doctor", status=status, under=under)
+    return {(c["check"], c["verdict"]): c for c in json.loads(out)}
+
+
+def says(check, pattern):
+    """Verdicts of a check on what matches the pattern."""
+    out = subprocess.run(["srpol", "-n", ns.name, "-j", "doctor"], text=True,
+                         stdout=subprocess.PIPE, check=False).stdout
+    found = []
+    for c in json.loads(out):
+        with contextlib.suppress(AssertionError):
+            match(c["text"], pattern)
+            if c["check"] == check:
+                found.append(c["verdict"])
+    return found
+
+
+def sysctl(name, value):
+    with ns:
+        ns.sysctl(f"net/{name}", value)
+
+
+def offload(dev, name, on):
+    ns.run("ethtool", "-K", dev, name, on)
+
+
+@before
+def clean():
+    forget()
+    ns.ip("link set u0 mtu 1500\nlink set u1 mtu 1500\n"
+          "addr replace fd00:1::1/64 dev u0 nodad\n"
+          "neigh replace fd00:1::2 lladdr 02:00:00:00:00:02 dev u0\n")
+
+
+@test
+def doctor_status():
+    "doctor: 0 when all is well, 1 for warnings, 2 for errors, and advice"
+    eq(NO_MODULE.returncode, 2, "exit status without the module")
+    worst = {c["check"]: c for c in json.loads(NO_MODULE.stdout)}
+    eq((worst["module"]["verdict"], worst["module"]["advice"]),
+       ("error", "modprobe srpol"), "without the module")
+    found = doctor(1)
+    match(found["devices", "warning"]["advice"], "srpol dev add", "no uplink")
+    srpol(batch="path add 1 segs fc00::1 dev u0 via fd00:1::2\n"
+                "policy add color 8 endpoint :: candidate segment-list 1\n"
+                "rule add prio 1 color 8\ndev add u0 role uplink\n")
+    found = doctor(0)
+    eq({verdict for _, verdict in found}, {"ok"}, "verdicts")
+    srpol("path", "replace", "1", "segs", "fc00::1", "dev", "u0", "via",
+          "fd00:1::2", "admin", "down")
+    match(doctor(1)["path", "warning"]["text"], "admin-down", "path")
+    sids = ",".join(f"fc00::{i}" for i in range(1, 17))
+    srpol("path", "replace", "1", "segs", sids, "dev", "u0", "via",
+          "fd00:1::2")
+    ns.ip("link set u0 mtu 1280")
+    found = doctor(1)
+    match(found["path", "warning"]["text"], "mtu-too-small", "path")
+    match(found["rule", "warning"]["text"], "no-policy-up", "rule")
+
+
+@test
+def forwarding():
+    "doctor: forwarding is off, for all devices or for an uplink alone"
+    srpol(batch="dev add u0 role uplink\nsid add fc00:a::1 behavior End\n"
+                "sid add fc00:a::4 behavior End.DT4")
+    for family, switch, alone, what in (
+            ("ipv6", "ipv6/conf/all/forwarding", "note",
+             "IPv6 is off for uplink u0: .* to the stack"),
+            ("ipv4", "ipv4/ip_forward", "warning",
+             "IPv4 is off for uplink u0: .* drops them")):
+        good = f"^{what[:4]}, for local SIDs"
+        sysctl(switch, 0)
+        eq(says("forwarding", good), ["note"], f"{family} off")
+        sysctl(switch, 1)
+        eq(says("forwarding", good), ["ok"], f"{family} on")
+        sysctl(f"{family}/conf/u0/forwarding", 0)
+        eq(says("forwarding", what), [alone], f"{family} off for u0")
+        eq(says("forwarding", good), [], f"{family} is not well")
+        # not of a device that is no uplink
+        sysctl(f"{family}/conf/u0/forwarding", 1)
+        sysctl(f"{family}/conf/u1/forwarding", 0)
+        eq(says("forwarding", good), ["ok"], f"{family} off for u1")
+        sysctl(switch, 0)
+
+
+@test
+def rp_filter():
+    "doctor: a strict reverse-path filter, if there are SIDs"
+    strict = "strict reverse-path filter"
+    srpol("dev", "add", "u0", "role", "uplink")
+    cleanup(sysctl, "ipv4/conf/u0/rp_filter", 0)
+    cleanup(sysctl, "ipv4/conf/all/rp_filter", 0)
+    for everywhere, here, sid, want in (
+            (0, 1, False, []), (0, 1, True, ["warning"]),
+            (1, 0, True, ["warning"]), (1, 2, True, []), (0, 0, True, [])):
+        if sid:
+            srpol("sid", "replace", "fc00:a::4", "behavior", "End.DT4")
+        sysctl("ipv4/conf/all/rp_filter", everywhere)
+        sysctl("ipv4/conf/u0/rp_filter", here)
+        eq(says("u0", strict), want, f"all {everywhere}, u0 {here}")
+
+
+@test
+def bpffs():
+    "doctor: no BPF file system"
+    eq(doctor(1)["bpffs", "ok"]["text"], "/sys/fs/bpf is mounted")
+    # in a mount namespace of its own: the guest's stays
+    found = doctor(1, under=("unshare", "--mount", "sh", "-c",
+                             'umount /sys/fs/bpf && exec "$@"', "sh"))
+    eq(found["bpffs", "warning"]["text"], "/sys/fs/bpf is not mounted")
+    match(found["bpffs", "warning"]["advice"], "mount -t bpf bpf /sys/fs/bpf")
+
+
+@test
+def mtu():
+    "doctor: a path leaves less than the MTU that RDMA derives from the device"
+    srpol(batch="path add 1 segs fc00::1 dev u0 via fd00:1::2\n"
+                "dev add u0 role uplink")
+    for size, verdict, inner, outer in (
+            (1500, "ok", 1024, 1024), (2143, "ok", 1024, 1024),
+            (2144, "warning", 1024, 2048), (2183, "warning", 1024, 2048),
+            (2184, "ok", 2048, 2048), (4200, "warning", 2048, 4096),
+            (9000, "ok", 4096, 4096)):
+        ns.ip(f"link set u0 mtu {size}")
+        eq(says("u0", f"^MTU {size} leaves {size - 40} for inner packets: "
+                f"RDMA MTU {inner}, without a path {outer}$"), [verdict], size)
+
+
+def driver():
+    """What is said of the driver of u0."""
+    return [c["text"] for c in json.loads(
+        srpol("-j", "doctor", status=OK)) if c["check"] == "u0" and
+        c["text"].startswith("driver ")]
+
+
+@test
+def drivers():
+    "doctor: driver, native XDP, target of XDP, VLAN stripping, MTU"
+    def line(target, strip, size):
+        return [f"driver veth, native XDP yes, target of XDP redirect {target}"
+                f", VLAN stripping {strip}, MTU {size}"]
+
+    srpol("dev", "add", "u0", "role", "uplink")
+    eq(driver(), line("no", "on", 1500), "as it comes")
+    offload("u0", "rxvlan", "off")
+    cleanup(offload, "u0", "rxvlan", "on")
+    eq(driver(), line("no", "off", 1500), "rxvlan off")
+    offload("u1", "gro", "on")
+    eq(driver(), line("yes", "off", 1500), "GRO of the other end")
+    offload("u1", "gro", "off")
+    ns.ip("link set u0 mtu 2000")
+    eq(driver(), line("no", "off", 2000), "MTU")
+
+
+@test
+def no_native_xdp():
+    "a driver without native XDP is told as such, and doctor says so"
+    run("modprobe", "dummy", "numdummies=0")
+    ns.ip("link add d0 mtu 1400 type dummy\nlink set d0 up")
+    cleanup(ns.ip, "link del d0")
+    match(srpol_error("dev", "add", "d0", "role", "uplink", "xdp", "native",
+                      status=REFUSED),
+          r"driver dummy has no native XDP for this device \(MTU 1400\), try "
+          "xdp generic")
+    srpol("dev", "add", "d0", "role", "uplink")
+    eq(says("d0", "^driver dummy, native XDP no, target of XDP redirect no, "
+            ".*MTU 1400$"), ["ok"], "doctor")
+    eq(says("d0", "XDP is generic"), [], "which is no news then")
+
+
+@test
+def native_xdp_refused():
+    "a driver that has native XDP and refuses it is not said to have none"
+    run("modprobe", "bonding", "max_bonds=0")
+    ns.ip("link add w0 type veth peer name w1\nlink set w1 up\n"
+          "link add b0 type bond mode balance-rr\nlink set w0 master b0\n"
+          "link set b0 up")
+    cleanup(ns.ip, "link del w0\nlink del b0")
+    # a bond runs no XDP while one of its devices does
+    srpol("dev", "add", "u0", "role", "uplink")
+    run("nsenter", f"--net=/run/netns/{ns.name}", BPFTOOL, "net", "attach",
+        "xdpgeneric", "pinned", f"{PINS}/prog_uplink", "dev", "w0")
+    match(srpol_error("dev", "add", "b0", "role", "uplink", "xdp", "native",
+                      status=REFUSED),
+          r"driver bonding refuses native XDP on this device now: .*dmesg.*MTU "
+          r"\(1500\).*ethtool -k")
+    slow = "^XDP is generic, which is slow: driver bonding has native XDP"
+    srpol("dev", "add", "b0", "role", "uplink")
+    eq(says("b0", slow), ["note"], "xdp auto")
+    srpol("dev", "del", "b0")
+    srpol("dev", "add", "b0", "role", "uplink", "xdp", "generic")
+    eq(says("b0", slow), [], "as it was asked for")
+
+
+@test
+def kernel_sids():
+    "doctor: a SID that the kernel has as a seg6local route, too"
+    srpol(batch="dev add u0 role uplink\nsid add fc00:a::1 behavior End\n"
+                "sid add fc00:a:: behavior End\n"
+                "sid add fcbb:bb00:a::/48 behavior uN")
+    ns.ip("route add fc00:a::/64 encap seg6local action End dev u0\n"
+          "route add fc00:a::2 encap seg6local action End dev u0\n"
+          "route add fc00:a::1/128 dev u0\n"
+          "route add fcbb:bb00::/32 encap seg6local action End dev u0")
+    eq(says("sid", "seg6local"), [], "routes for other SIDs")
+    ns.ip("route replace fc00:a::1/128 encap seg6local action End dev u0\n"
+          "route add fcbb:bb00:a:1::/64 encap seg6local action End dev u0 "
+          "table 77")
+    for prefix in "fc00:a::1/128", "fcbb:bb00:a:1::/64":
+        eq(says("sid", f"seg6local route for {prefix}, too"), ["warning"],
+           prefix)
+    for prefix in ("fc00:a::/64", "fc00:a::2", "fc00:a::1/128",
+                   "fcbb:bb00::/32", "fcbb:bb00:a:1::/64 table 77"):
+        ns.ip(f"route del {prefix}")
+    eq(says("sid", "seg6local"), [], "without them")
+
+
+@test
+def ip_rules():
+    "doctor: an ip rule that comes before that of a virtual port"
+    def rules(verb, *lines):
+        for line in lines:
+            run("ip", "-n", ns.name, *verb.split(), *line.split())
+
+    srpol("dev", "add", "srpol0", "role", "host", "address",
+          "2001:db8:a::1/128")
+    before_it = r"^IPv6 rule (\d+) comes before the one .* srpol0-port: "
+    harmless = ("pref 20 oif u0 lookup main", "pref 21 iif u0 lookup main",
+                "pref 22 lookup local", "pref 40000 lookup main")
+    rules("-6 rule add", *harmless)
+    eq(says("srpol0", before_it), [], "not in its way")
+    for line in ("pref 30 lookup main", "pref 30 iif srpol0-port lookup 99",
+                 "pref 30 from 2001:db8::/32 blackhole"):
+        rules("-6 rule add", line)
+        eq(says("srpol0", before_it.replace(r"(\d+)", "30")), ["warning"],
+           line)
+        rules("-6 rule del", line)
+    rules("-4 rule add", "pref 31 lookup main")
+    eq(says("srpol0", before_it.replace("6", "4").replace(r"(\d+)", "31")),
+       ["warning"], "IPv4")
+    rules("-4 rule del", "pref 31 lookup main")
+    rules("-6 rule del", *harmless)
+    srpol("dev", "del", "srpol0")
+
+
+cleanup(forget)
+main()
