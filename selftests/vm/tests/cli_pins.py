@@ -225,6 +225,32 @@ def ip_netns_exec():
     delete()
 
 
+# A mount namespace of which its process 1 is part, too: the guest's stays.
+PRIVATE = ("unshare", "--mount", "--pid", "--fork", "--mount-proc", "sh", "-c")
+WITHOUT_BPFFS = """
+umount /sys/fs/bpf
+echo refused: $(SRPOL_NO_BPFFS_MOUNT=1 srpol -n "$1" dev add u0 2>&1)
+echo mounted: $(grep -c ' /sys/fs/bpf bpf ' /proc/mounts)
+srpol -n "$1" dev add u0
+echo mounted: $(grep -c ' /sys/fs/bpf bpf .*mode=700' /proc/mounts)
+echo pins: $(ls /sys/fs/bpf/srpol)
+srpol -n "$1" dev del u0
+"""
+
+
+@test
+def no_bpffs():
+    "dev add mounts a BPF file system, unless SRPOL_NO_BPFFS_MOUNT is set"
+    make()
+    before = run("find", "/sys/fs/bpf")
+    out = run(*PRIVATE, WITHOUT_BPFFS, "sh", NAME).splitlines()
+    match(out[0], "^refused: .*no BPF file system: "
+          r"mount -t bpf bpf /sys/fs/bpf\.$", "SRPOL_NO_BPFFS_MOUNT")
+    eq(out[1:], ["mounted: 0", "mounted: 1", f"pins: {NAME}"], "then")
+    eq(run("find", "/sys/fs/bpf"), before, "the guest's")
+    delete()
+
+
 @test
 def unprivileged():
     "who may not read the maps is told so, and gets no zeros"
