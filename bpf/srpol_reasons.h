@@ -37,14 +37,14 @@
 	X(26, BAD_INNER,	1, "ingress: inner header malformed")	\
 	X(27, ECN_DROP,		1, "ingress: outer CE, inner not ECN-capable") \
 	X(28, ECN_CE,		0, "ingress: congestion mark copied to the inner header") \
-	X(29, ECN_ODD,		0, "ingress: ECN combination worth a look (RFC 6040)") \
+	X(29, ECN_ODD,		0, "ingress: unusual ECN combination (RFC 6040 4.2)") \
 	X(30, HOP_LIMIT,	1, "ingress: hop limit exceeded")	\
 	X(31, SID_LOOP,		1, "ingress: too many local SIDs in a row") \
 	X(32, NO_HEADROOM,	1, "ingress: header adjustment failed")	\
 	X(33, LINK_SCOPE,	0, "egress: multicast, link-local or neighbor discovery") \
 	X(34, BAD_OUTER,	1, "ingress: outer header is not IPv6")	\
 	X(35, SPRAY_UNSAFE,	0, "egress: to be sprayed, but no rule allows reordering") \
-	X(36, NOT_CONGESTED,	0, "egress: mode on-congestion, no contention, not encapsulated") \
+	X(36, NOT_CONGESTED,	0, "egress: mode on-congestion, no congestion, not encapsulated") \
 	X(37, FLOWLET_MOVED,	0, "egress: a flowlet took another path")	\
 	X(38, ADAPTIVE_MOVED,	0, "egress: a flow left a bad path or returned") \
 	X(39, CNP,		0, "ingress: congestion notification")	\
@@ -73,12 +73,12 @@
 	X(62, PROBE_STALE,	1, "ingress: a probe that came before, or is too old")	\
 	X(63, SPOOFED,		1, "port: the source is not behind it")	\
 	X(64, LOCAL,		0, "port: for this host itself, left to its stack") \
-	X(65, REFLECTED,	0, "ingress: a probe of another host was turned round") \
-	X(66, REFLECT_MALFORMED, 1, "ingress: to the reflecting SID, but no probe to turn round") \
-	X(67, REFLECT_STRANGE,	1, "ingress: to turn round for a host without a key, or on another segment list") \
-	X(68, REFLECT_FORGED,	1, "ingress: to turn round, without the tag of the two hosts") \
-	X(69, REFLECT_REPLAYED,	1, "ingress: to turn round, but came before, or is too old") \
-	X(70, REFLECT_LIMITED,	1, "ingress: to turn round, more than the host may have of it") \
+	X(65, REFLECTED,	0, "ingress: a probe of another host was reflected") \
+	X(66, REFLECT_MALFORMED, 1, "ingress: to the reflecting SID, but no probe to reflect") \
+	X(67, REFLECT_STRANGE,	1, "ingress: probe of a host without a key, or on another segment list than agreed") \
+	X(68, REFLECT_FORGED,	1, "ingress: probe to reflect, without the tag of the two hosts") \
+	X(69, REFLECT_REPLAYED,	1, "ingress: probe to reflect, but came before, or is too old") \
+	X(70, REFLECT_LIMITED,	1, "ingress: probe to reflect, more than the host may send in a second") \
 	X(71, END_B6,		0, "ingress: to a binding SID, encapsulated into its policy") \
 	X(72, ICMP_ENDPOINT,	0, "ingress: ICMPv6 error sent about a packet for a local SID") \
 	X(73, ICMP_LIMITED,	0, "ICMP error not sent: too many about packets of the device") \

@@ -64,7 +64,7 @@ static struct srpol_endpoint *srpol_endpoint_from_attr(struct srpol_net *sn,
 		return ep;
 	NL_SET_ERR_MSG_ATTR(info->extack,
 			    info->attrs[SRPOL_A_ENDPOINT_PREFIX],
-			    "no such endpoint prefix");
+			    "no such steering prefix");
 	return ERR_PTR(-ENOENT);
 }
 

@@ -106,9 +106,9 @@ srpol_neigh_state(struct srpol_nexthop *nh, struct neighbour *n)
 		return SRPOL_PATH_REASON_NONE;
 	}
 	return nud & NUD_FAILED ||
-	       nh->reason == SRPOL_PATH_REASON_NEIGHBOUR_FAILED ?
-	       SRPOL_PATH_REASON_NEIGHBOUR_FAILED :
-	       SRPOL_PATH_REASON_NEIGHBOUR_UNRESOLVED;
+	       nh->reason == SRPOL_PATH_REASON_NEIGHBOR_FAILED ?
+	       SRPOL_PATH_REASON_NEIGHBOR_FAILED :
+	       SRPOL_PATH_REASON_NEIGHBOR_UNRESOLVED;
 }
 
 static enum srpol_path_reason srpol_dev_state(const struct net_device *dev)
@@ -342,7 +342,7 @@ struct srpol_nexthop *srpol_nexthop_get(struct srpol_net *sn,
 	}
 	nh->refs = 1;
 	nh->key = key;
-	nh->reason = SRPOL_PATH_REASON_NEIGHBOUR_UNRESOLVED;
+	nh->reason = SRPOL_PATH_REASON_NEIGHBOR_UNRESOLVED;
 	INIT_LIST_HEAD(&nh->stale);
 	INIT_LIST_HEAD(&nh->paths);
 	INIT_LIST_HEAD(&nh->sids);

@@ -59,7 +59,7 @@ enum srpol_path_state srpol_path_reason_state(enum srpol_path_reason reason)
 	case SRPOL_PATH_REASON_NO_ROUTE:
 	case SRPOL_PATH_REASON_NO_SOURCE:
 	case SRPOL_PATH_REASON_NO_RESOURCES:
-	case SRPOL_PATH_REASON_NEIGHBOUR_UNRESOLVED:
+	case SRPOL_PATH_REASON_NEIGHBOR_UNRESOLVED:
 		return SRPOL_PATH_STATE_UNRESOLVED;
 	default:
 		return SRPOL_PATH_STATE_DOWN;

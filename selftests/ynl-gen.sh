@@ -7,7 +7,7 @@
 # ynl-gen.sh KSRC OUT: reads Documentation/netlink/specs/srpol.yaml of this
 # tree, writes OUT/{include/uapi/linux/srpol.h,netlink_gen.h,netlink_gen.c}.
 #
-# The generator insists on the kernel's own licence line in the spec, ours is
+# The generator insists on the kernel's own license line in the spec, ours is
 # GPL-2.0 OR BSD-2-Clause: it works on a copy, and the line is put back in
 # what it wrote. It also looks upwards for a file MAINTAINERS to print short
 # paths, and loops for ever without one.

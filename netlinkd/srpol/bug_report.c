@@ -17,7 +17,7 @@ static const char usage[] =
 "Usage: srpol bug-report [ FILE.tar.gz ]\n"
 "Collects versions, the configuration, states and counters, the maps' sizes,\n"
 "links, addresses, neighbors, routes and what the kernel said of srpol. It\n"
-"names hosts and addresses: look at it before you send it to strangers.\n";
+"names hosts and addresses: read it before you give it away.\n";
 
 static const struct {
 	const char *file;

@@ -22,9 +22,10 @@ static const char usage[] =
 "device is a veth, tap or bridge. \"hook tc\" is xdp none, \"hook xdp\" is xdp\n"
 "native. Default role is uplink.\n"
 "With role host DEV is made: a virtual port for this host's own applications,\n"
-"which have the addresses and reach the prefixes by it, whatever uplink is up.\n"
+"which use its addresses, and reach the prefixes through it by whatever uplink\n"
+"is up.\n"
 "The first device loads the data plane, the last one takes it away.\n"
-"\"watch\" goes on: a device that is created anew gets the role it had.\n";
+"\"watch\" keeps running, and gives a device that is created anew the role it had.\n";
 
 /**
  * attach_dev() - attach srpol to a device

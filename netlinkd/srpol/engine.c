@@ -19,13 +19,13 @@ static const char usage[] =
 "                             [ for TIME ] [ every TIME ] [ job NAME ] } [ socket FILE ]\n"
 "show      hosts, probes, links that would explain lost ones or work badly\n"
 "paths     each path with what its probes say\n"
-"topology  each link with its state, and what it can carry as who says\n"
+"topology  each link with its state and capacity, and where these come from\n"
 "functions  of switches, as the topology says: opaque SIDs and a model\n"
-"link      what a link can carry, whatever others say, until it is reset\n"
+"link      override the capacity or state of a link, until it is reset\n"
 "why       demand, algorithm, links, weights, policy and paths of packets to a\n"
 "          host or address, or of a QP, and what would change them\n"
-"demand    what somebody will send, beginning in TIME; takes the place of what\n"
-"          OWNER said before\n"
+"demand    announce traffic that begins in TIME; replaces what OWNER announced\n"
+"          before\n"
 "RATE is in bit/s, with k, M, G or T or without: 400G.\n";
 
 #define DAY_MS		86400000

@@ -16,9 +16,9 @@ static const char usage[] =
 "            proto PROTO | port PORT | roce | active TIME }\n"
 "KEY := { rate | bytes | packets | moves | flowlets | cnp | reorder | qp }\n"
 "Rates are taken over the interval; without one, and without --top, there are\n"
-"none. --top shows the liveliest flows again and again (count N times).\n"
+"none. --top shows the busiest flows again and again (count N times).\n"
 "sync tells the data plane which local QP sends which flow, as RDMA netlink\n"
-"knows it; without it that is learnt from acknowledgements.\n"
+"knows it; without it that is learned from acknowledgments.\n"
 "Counters of a flow that several CPUs send at a time are approximate.\n";
 
 #define TOP_LINES	20

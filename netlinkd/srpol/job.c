@@ -14,9 +14,9 @@ static const char usage[] =
 "       srpol job show [ NAME ] [ socket FILE ]\n"
 "SELECTOR := { cgroup PATH | src PREFIX | qp QP[-QP] | pid N | comm NAME }\n"
 "SET := { disjoint | SWITCH[,SWITCH]... }\n"
-"A job has a color, and policies of that color with all paths, with those that\n"
-"turn at one of the switches, or with a part that no other disjoint job has; via\n"
-"a function of switches, by name or kind, where paths pass one.\n"
+"A job has a color, and policies of that color. They have all paths; with SET only\n"
+"those whose highest switch is one of SET, or a share that no other disjoint job\n"
+"has; with via only those through a function of switches, by name or kind.\n"
 "By cgroup, pid and comm also the QPs of these processes are found. With placement\n"
 "qp each QP has a path, by what it sends; else a hash says which.\n";
 

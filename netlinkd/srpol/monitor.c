@@ -13,8 +13,8 @@
 
 static const char usage[] =
 "Usage: srpol monitor [ config | drops ]\n"
-"Without a word both: changes and states as the module reports them, and drops\n"
-"as the data plane samples them (config set drop-events N).\n";
+"config: changes and states as the module reports them; drops: packets dropped, as\n"
+"the data plane samples them (config set drop-events N). By default both.\n";
 
 #define RETRY_MS	500	/* between attempts to find a data plane */
 

@@ -26,8 +26,8 @@ static const char usage[] =
 "                              travel, packed into as many SIDs as it takes\n"
 "usids and segs may take turns, and count in that order. usid-len is 16 by\n"
 "default. usid-block-len says that the SIDs of SEGLIST are packed already.\n"
-"via is the IPv6 address of the next hop on DEV, as a rule link-local or on\n"
-"the link; without dev and via the route to the first SID decides.\n";
+"via is the IPv6 address of the next hop on DEV, usually link-local or of the\n"
+"link's prefix; without dev and via the route to the first SID decides.\n";
 
 #define CSIDS_MAX	(SRPOL_SIDS_MAX * SRPOL_CSIDS_MAX)
 

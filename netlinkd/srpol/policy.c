@@ -34,7 +34,7 @@ static const char usage[] =
 "TIME := NUMBER{ ns | us | ms | s }\n"
 "CANDIDATE-WORD is a word of CANDIDATE after \"candidate\"; the other candidate\n"
 "paths of the policy stay. WHICH := { preference N | candidate-name NAME |\n"
-"discriminator N }, and has to name one.\n"
+"discriminator N }, and has to match exactly one.\n"
 "Endpoint :: is the null endpoint: the policy for destinations without one.\n";
 
 static const struct time_range up_to_an_hour = { 0, 3600000 };

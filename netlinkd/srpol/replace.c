@@ -20,7 +20,7 @@ static const char usage[] =
 "\"srpol export srpol\" prints them; \"-\" is standard input. Settings it does\n"
 "not name get their defaults. Devices it names are attached afterwards, others\n"
 "are left alone. A file without a single command is refused, as is the end of\n"
-"a pipe whose writer failed, unless \"empty\" says that nothing shall be left.\n";
+"a pipe whose writer failed, unless \"empty\" is given: then all is deleted.\n";
 
 /**
  * struct wanted - a request read from the file

@@ -15,7 +15,7 @@ static const char usage[] =
 "BEHAVIOR := { End | End.PSP | End.USD | End.PSP.USD | End.X | End.X.PSP |\n"
 "              End.DX6 | End.DX4 | End.DT6 | End.DT4 | End.DT46 |\n"
 "              uN | uN.PSP | uN.PSP.USD | uA | uDT6 | uDT4 | uDT46 |\n"
-"              probe }\n"
+"              probe | reflect }\n"
 "LEN is the length of locator and function: default 128, 48 for uN and uDT,\n"
 "64 for uA. End.X, End.DX and uA need dev and via. Binding SIDs (End.B6.Encaps)\n"
 "come with their policies: srpol policy add ... bsid SID.\n";

@@ -7,7 +7,7 @@
  *	       SID...
  *
  * loads the object, steers everything over the SIDs, in order of travel, to
- * the neighbour with address MAC (by device -o, else the first DEV), ends SID
+ * the neighbor with address MAC (by device -o, else the first DEV), ends SID
  * -l as End.DT46, attaches to the devices (-h: a host port with XDP and TC, -H:
  * TC alone; -V: a virtual port that hostdev made; -F: what is decapsulated is
  * forwarded to DEVs in XDP; -B: SID is the binding SID of that policy, and flow

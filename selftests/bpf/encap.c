@@ -437,7 +437,7 @@ static void test_not_steered(void)
 	for (i = 133; i <= 137; i++) {
 		in.first_byte = i;
 		pkt_inner(&p, &in);
-		check_untouched("neighbour discovery", &p,
+		check_untouched("neighbor discovery", &p,
 				SRPOL_REASON_LINK_SCOPE);
 	}
 	in.first_byte = 128;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ingress: probes that a host with a key has turned round here, and this host's
- * own that a peer turned round. The tag is libsodium's, the packets are written
+ * Ingress: probes that a host with a key has reflected here, and this host's
+ * own that a peer reflected. The tag is libsodium's, the packets are written
  * from RFC 8762 and RFC 8754.
  */
 #include <bpf/bpf.h>
@@ -529,7 +529,7 @@ static void test_back_refused(void)
 	bad = in;
 	bad.b[STAMP + 45] = 253;
 	turned_sign(&bad, turned_key);
-	refused(&bad, SRPOL_REASON_PROBE_MALFORMED, "not turned round");
+	refused(&bad, SRPOL_REASON_PROBE_MALFORMED, "not reflected");
 	bad = in;
 	bad.b[SRH + 3] = 1;
 	refused(&bad, SRPOL_REASON_PROBE_MALFORMED, "with a segment left");
@@ -547,13 +547,13 @@ static void test_back_refused(void)
 }
 
 static const struct ktap_test tests[] = {
-	{ "turned round: each byte, marks counted and taken off", test_good },
+	{ "reflected: each byte, marks counted and taken off", test_good },
 	{ "marks on packets of a path are told", test_path_ce },
 	{ "without the tag of the pair", test_forged },
 	{ "two keys of a pair, while they are changed", test_keys },
 	{ "a host without a key, another list", test_strange },
 	{ "what is no probe, or longer than one", test_malformed },
-	{ "each is turned round once", test_replay },
+	{ "each is reflected once", test_replay },
 	{ "a flood: as many as the pair may have", test_flood },
 	{ "random bytes: no answer", test_random },
 	{ "back: the two directions apart", test_back },

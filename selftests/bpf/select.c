@@ -172,7 +172,7 @@ static void test_rows(void)
 	CHECK_EQ(count[1], FLOWS, "beyond 64 buckets");
 }
 
-/* Neighbours, as the module fills a table of equal weights. */
+/* Neighbors, as the module fills a table of equal weights. */
 static __u32 blocks(__u32 bucket, const void *arg)
 {
 	(void)arg;

@@ -19,7 +19,7 @@ struct inner spread_flow(__u32 qp)
 	return in;
 }
 
-/* Neighbours, as the module fills a table of equal weights. */
+/* Neighbors, as the module fills a table of equal weights. */
 __u32 spread_even(__u32 bucket, const void *arg)
 {
 	(void)arg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Probes that are turned round, written from RFC 8762 and RFC 8754: as they come to
+ * Probes that are reflected, written from RFC 8762 and RFC 8754: as they come to
  * the host that does it, and as they come back.
  */
 #ifndef _SRPOL_TEST_TURNED_H
@@ -75,7 +75,7 @@ uint16_t turned_sum(const struct pkt *p);
 /* What @in has to become, but for the times, which are taken from @out. */
 void turned_want(struct pkt *want, const struct pkt *in, const struct pkt *out,
 		 uint32_t count, uint64_t ce, uint64_t path_ce);
-/* One that is back: turned round from @there_ns to @back_ns of the peer's clock. */
+/* One that is back: reflected from @there_ns to @back_ns of the peer's clock. */
 void turned_back(struct pkt *p, uint32_t seq, uint64_t sent_ns,
 		 uint64_t there_ns, uint64_t back_ns, uint32_t count,
 		 uint64_t ce, uint64_t path_ce);

@@ -79,7 +79,7 @@ fabric_drops() {
 # fabric_batch NODE [router|host]: ip commands on stdin, after the settings for
 # a router or host if one is named; all in as few processes as will do. Lines
 # that start with -4 or -6 go last, since a batch knows one family only.
-# Duplicate address detection is off, or no neighbour could be resolved in the
+# Duplicate address detection is off, or no neighbor could be resolved in the
 # first second.
 fabric_batch() {
 	# shellcheck disable=SC2016

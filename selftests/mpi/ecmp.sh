@@ -188,7 +188,7 @@ at_exit stop_engines
 at_exit stop_programs
 rdma_up
 slow
-# two ranks of a host are each other's neighbours: rxe loops back what is for its MAC
+# two ranks of a host are each other's neighbors: rxe loops back what is for its MAC
 for dev in hA hB; do
 	ip neigh add fd00:${dev#h}::1 lladdr "$(</sys/class/net/$dev/address)" \
 		dev $dev nud permanent

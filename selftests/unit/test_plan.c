@@ -281,7 +281,7 @@ static void test_page(void **state)
 	refuse_page(&page);
 }
 
-/* Pages of a large fabric: leaves that are neighbours, none left out, all alike. */
+/* Pages of a large fabric: leaves that are neighbors, none left out, all alike. */
 static void test_page_numbers(void **state)
 {
 	struct srpol_shape shape = srpol_shape_leaf_spine(320, 1, 2, 100 * G);

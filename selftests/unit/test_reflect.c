@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes that a peer turns round: epochs, what the peer counted before us, and a
+ * Probes that a peer reflects: epochs, what the peer counted before us, and a
  * peer's word in the report. The data plane's maps are memory of the test's.
  */
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The topology: a tier is a row of tiles, a tile is a switch or a block of
- * neighbours. Where there are few switches, links are drawn behind them.
+ * neighbors. Where there are few switches, links are drawn behind them.
  * Tiles stay the same elements for ever, so that focus does.
  */
 const SVG = "http://www.w3.org/2000/svg";

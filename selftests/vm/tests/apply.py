@@ -3,7 +3,7 @@
 """
 Transactions: all of it or nothing, at one point, in module and data plane.
 
-    d0 (dummy, fd00:1::1/64), permanent neighbours ::2 to ::9
+    d0 (dummy, fd00:1::1/64), permanent neighbors ::2 to ::9
 
 In one namespace, with the data plane of selftests/vm/mock, which keeps what
 is staged apart until it is committed.
@@ -26,13 +26,13 @@ from ktap import (before, busywait, cleanup, eq, main, match, run,  # noqa: E402
 from srpol import (CHANGE, EXCL, REPLACE, Netlink, Refused,     # noqa: E402
                    nested, without)
 
-NEIGHBOURS = "".join(
+NEIGHBORS = "".join(
     f"neigh replace fd00:1::{j} lladdr 02:00:00:00:00:0{j} dev d0\n"
     for j in range(2, 10))
 
 net.load_module()
 ns = net.Netns("link add d0 type dummy\nlink set d0 mtu 9000 arp on up\n"
-               "addr add fd00:1::1/64 dev d0 nodad\n" + NEIGHBOURS)
+               "addr add fd00:1::1/64 dev d0 nodad\n" + NEIGHBORS)
 with ns:
     ns.sysctl("net/ipv6/conf/d0/keep_addr_on_down", 1)
 d0 = ns.ifindex("d0")
@@ -308,7 +308,7 @@ def reclassified():
 
 @test
 def failure_is_no_reclassification():
-    "a lost neighbour is one commit, and flows are not classified again"
+    "a lost neighbor is one commit, and flows are not classified again"
     commits, epoch = mock.generation()
     ns.ip("neigh del fd00:1::3 dev d0\n")
     events.wait("path-event", id=1)
@@ -450,14 +450,14 @@ def freed():
 
 @test
 def storm():
-    "neighbours and links come and go while transactions succeed and fail"
+    "neighbors and links come and go while transactions succeed and fail"
     stop = threading.Event()
 
     def flap():
         while not stop.is_set():
             ns.ip("neigh del fd00:1::3 dev d0\n"
-                  "neigh del fd00:1::4 dev d0\n" + NEIGHBOURS +
-                  "link set d0 down\nlink set d0 up\n" + NEIGHBOURS)
+                  "neigh del fd00:1::4 dev d0\n" + NEIGHBORS +
+                  "link set d0 down\nlink set d0 up\n" + NEIGHBORS)
 
     thread = threading.Thread(target=flap)
     thread.start()
@@ -485,7 +485,7 @@ def storm():
     finally:
         stop.set()
         thread.join()
-    ns.ip(NEIGHBOURS)
+    ns.ip(NEIGHBORS)
     say(f"{number} rounds")
     busywait(lambda: {p["state"] for p in client.dump("path")} == {"up"})
 

@@ -3,7 +3,7 @@
 The srpol command under test, and a namespace for it that srpol is told of by
 -n:
 
-    u0 (veth, up, fd00:1::1/64), neighbour fd00:1::2 permanent
+    u0 (veth, up, fd00:1::1/64), neighbor fd00:1::2 permanent
 """
 
 import json

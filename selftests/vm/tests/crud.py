@@ -4,9 +4,9 @@
 Create, read, change, dump and delete every object over netlink with the
 kernel's YNL client; notifications and events.
 
-    d0 (dummy, up, fd00:1::1/64), neighbours fd00:1::2 and ::3 permanent
+    d0 (dummy, up, fd00:1::1/64), neighbors fd00:1::2 and ::3 permanent
 
-All in one namespace. A dummy always has carrier and a permanent neighbour is
+All in one namespace. A dummy always has carrier and a permanent neighbor is
 always valid, so a path via fd00:1::2 is up.
 """
 
@@ -400,7 +400,7 @@ def sid_prefixes():
 
 @test
 def adjacencies():
-    "SIDs with an adjacency follow device and neighbour, IPv4 too"
+    "SIDs with an adjacency follow device and neighbor, IPv4 too"
     def state(sid):
         got = client.get("sid", sid=sid)
         return got["state"], got["reason"]

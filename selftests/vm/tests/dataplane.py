@@ -5,7 +5,7 @@ The module and its data plane: replay at registration, the same picture by
 steps and by replay, refusals and what they leave behind, limits, the life of
 registration, module and namespace.
 
-    d0 (dummy, fd00:1::1/64), d1 (dummy, fd00:2::1/64), permanent neighbours
+    d0 (dummy, fd00:1::1/64), d1 (dummy, fd00:2::1/64), permanent neighbors
     ::2 to ::9 on each
 
 In one namespace. The data plane is selftests/vm/mock, which stores what it is
@@ -385,7 +385,7 @@ def rules():
 
 @test
 def adjacencies():
-    "next hop and addresses of SIDs follow device and neighbour"
+    "next hop and addresses of SIDs follow device and neighbor"
     mock_register()
     w.ns.ip("addr add 10.1.0.1/24 dev d0\n"
             "neigh add 10.1.0.2 lladdr 02:00:00:00:00:44 dev d0\n")
@@ -515,7 +515,7 @@ def random_step(rng):
 
 def quiet():
     """Wait until the events have been worked off: the module's picture of the
-    paths and the data plane's agree, and no neighbour in use is being asked,
+    paths and the data plane's agree, and no neighbor in use is being asked,
     which would change both later."""
     def agree():
         known = {(w.ns.ifindex(n["dev"]), n["dst"]) for n in json.loads(
@@ -775,7 +775,7 @@ def one_per_namespace():
 
 @test
 def events():
-    "a lost device reaches the data plane at once, a neighbour when it failed"
+    "a lost device reaches the data plane at once, a neighbor when it failed"
     for i in (1, 2):
         w.client.new("path", id=i, sids=["fc00::1"], ifindex=w.dev[0],
                      via=f"fd00:1::{i + 1}")

@@ -58,7 +58,7 @@ from_a() {
 }
 
 # only PACKETS SPINE SPINE: what a job sent, 320, went by these; the others saw
-# probes and neighbours
+# probes and neighbors
 only() {
 	awk -v a="$2" -v b="$3" '
 		$1 == a || $1 == b { own += $2 }

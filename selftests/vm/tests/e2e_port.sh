@@ -184,7 +184,7 @@ check_equal "srpol doctor has nothing to say about the uplink" "" \
 	"$(takes_no_frames)"
 fabric_exec leaf1 ethtool -K host gro off
 check_equal "that it stops taking frames is a warning" 1 \
-	"$(takes_no_frames | grep -c 'any more: .* is lost')"
+	"$(takes_no_frames | grep -c 'any more: .* are dropped')"
 check_fails "what is lost" "100% packet loss" \
 	in_vm ping -q -c 1 -W 1 fd00:b::1
 on hostA dev del vm0
@@ -192,7 +192,7 @@ check "the remedy that it names" on hostA dev add vm0 role port hook xdp
 check "IPv6 of the machine reaches host B again" \
 	in_vm ping -q -c 3 -i 0.1 -W 10 fd00:b::1
 check_equal "and the warning is a note" 1 \
-	"$(takes_no_frames | grep -c 'goes by TC')"
+	"$(takes_no_frames | grep -c 'go by TC')"
 fabric_exec leaf1 ethtool -K host gro on
 on hostA dev del vm0
 on hostA dev add vm0 role port hook xdp

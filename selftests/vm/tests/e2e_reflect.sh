@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Probes that the peer turns round: loss, delay and congestion marks of the way
+# Probes that the peer reflects: loss, delay and congestion marks of the way
 # there and of the way back are told apart, and the marks on data that reached
 # the peer come back. Who has no key, or records and sends again, gets nothing.
 #
@@ -286,7 +286,7 @@ config B 1000 >"$work/B.json"
 keys '{ "keys": [] }' keys
 kill -HUP "${engine[B]}"
 before=$(reason B reflect-strange)
-check "the key is taken back: nothing is turned round" \
+check "the key is taken back: nothing is reflected" \
 	patiently 60 counted B reflect-strange $((before + 20))
 check_equal "A's paths are up: they are judged without the peer" 4 \
 	"$(on A -j engine show | jq .paths_usable)"

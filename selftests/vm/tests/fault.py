@@ -7,7 +7,7 @@ made to fail. It is refused and nothing has changed, or it did not matter.
 The module is built for this from the same sources with selftests/vm/fault,
 because Debian's kernel has no failslab. The data plane is selftests/vm/mock.
 
-    d0 (dummy, fd00:1::1/64, neighbours fd00:1::2 to ::9 permanent)
+    d0 (dummy, fd00:1::1/64, neighbors fd00:1::2 to ::9 permanent)
 """
 
 import errno
@@ -57,7 +57,7 @@ def disarm():
     return parameter("fault_hits") > 0
 
 
-def neighbours():
+def neighbors():
     ns.ip("".join(f"neigh replace fd00:1::{j} lladdr 02:00:00:00:00:0{j} "
                   "dev d0\n" for j in range(2, 10)))
 
@@ -142,7 +142,7 @@ def configure():
     disarm()
     client.clear()
     client.config(hop_limit=64, path_id="none", flow_label="hash-qp")
-    neighbours()
+    neighbors()
     for op, members in OBJECTS:
         client.op(op, members, EXCL)
     eq([p["state"] for p in client.dump("path")], ["up", "up", "unresolved"])
@@ -290,7 +290,7 @@ def events():
         ns.ip("link set d0 down\n")
         arm(nth)
         ns.ip("link set d0 up\nroute add fc00::/16 via fd00:1::4\n")
-        neighbours()
+        neighbors()
         busywait(lambda: {p["state"] for p in client.dump("path")} == {"up"})
         disarm()
         ns.ip("route del fc00::/16\n")

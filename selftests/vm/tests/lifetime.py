@@ -4,8 +4,8 @@
 End of namespaces, devices and of the module with everything configured.
 
     init                     NAME (one or more)
-    NAME  ------------- veth  v0  fd00:1::1/64, neighbours fd00:1::2 .. ::9
-                              d0  fd00:2::1/64, neighbours fd00:2::2 .. ::9
+    NAME  ------------- veth  v0  fd00:1::1/64, neighbors fd00:1::2 .. ::9
+                              d0  fd00:2::1/64, neighbors fd00:2::2 .. ::9
 
 The end of the veth in the initial namespace disappears when NAME is really
 gone: its name tells when. A reference that was not given back keeps the
@@ -225,7 +225,7 @@ class Flapper(threading.Thread):
 
 @test
 def unload_under_events():
-    "unload and load while links, routes, neighbours and addresses change"
+    "unload and load while links, routes, neighbors and addresses change"
     ns = namespace()
     with ns:
         ns.sysctl("net/ipv6/conf/v0/keep_addr_on_down", 1)

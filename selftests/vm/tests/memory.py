@@ -4,7 +4,7 @@
 What is configured is charged to the memory of who configured it, the index of
 colors included, which grows with the colors and not with what they are for.
 
-    d0 (dummy, up, fd00:1::1/64, neighbour fd00:1::2)
+    d0 (dummy, up, fd00:1::1/64, neighbor fd00:1::2)
 """
 
 import os

@@ -9,7 +9,7 @@ must not complain.
 The seed is printed; SRPOL_SEED=N in the environment repeats a run,
 SRPOL_MESSAGES=N changes the number of messages.
 
-    d0 (dummy, up, fd00:1::1/64, neighbour fd00:1::2)
+    d0 (dummy, up, fd00:1::1/64, neighbor fd00:1::2)
 
 All in one namespace.
 """

@@ -54,7 +54,7 @@ holds_as_many() {
 }
 
 # went BEFORE SPINE...: what A sent since then, PACKETS and a few more, went by
-# these; the others saw probes and neighbours
+# these; the others saw probes and neighbors
 went() {
 	local before=$1 own others
 	shift

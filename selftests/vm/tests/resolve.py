@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """
-Resolution of paths, and what devices, neighbours, routes and addresses do to
+Resolution of paths, and what devices, neighbors, routes and addresses do to
 them. Reports the time from the loss of a link to the event.
 
     A                                    B
@@ -122,11 +122,11 @@ def via_and_device():
 
 
 @test
-def late_neighbour():
-    "a neighbour that does not answer fails once and is found when it comes"
+def late_neighbor():
+    "a neighbor that does not answer fails once and is found when it comes"
     new(ifindex=w.v0, via="fd00:1::99")
-    heard("unresolved", "neighbour-unresolved")
-    heard("down", "neighbour-failed", seconds=10)
+    heard("unresolved", "neighbor-unresolved")
+    heard("down", "neighbor-failed", seconds=10)
     # it is asked again and again meanwhile, which is nobody's news, even if
     # the device gives a reason to look
     for size in range(1400, 1450):
@@ -160,7 +160,7 @@ def by_route():
     eq((path()["out_via"], path()["out_src"]), ("fd00:2::2", "fd00:2::1"))
     w.a.ip("route del fc00:21::/48\n")
     heard("unresolved", "no-route")
-    # on link: the SID itself is the neighbour
+    # on link: the SID itself is the neighbor
     w.b.ip("addr add fc00:21::1/48 dev v1 nodad\n")
     w.a.ip("route add fc00:21::/48 dev v1\n")
     heard("up")
@@ -215,8 +215,8 @@ def next_hop_object():
 
 
 @test
-def neighbour_lost():
-    "a neighbour that stops answering takes the path down, and back up"
+def neighbor_lost():
+    "a neighbor that stops answering takes the path down, and back up"
     for name, value in (("base_reachable_time_ms", 200),
                         ("delay_first_probe_time", 1),
                         ("retrans_time_ms", 100)):
@@ -225,18 +225,18 @@ def neighbour_lost():
     new(ifindex=w.v0, via="fd00:1::2")
     heard("up")
     w.b.ip("addr del fd00:1::2/64 dev v0\n")
-    heard("down", "neighbour-failed", seconds=20)
+    heard("down", "neighbor-failed", seconds=20)
     w.b.ip("addr add fd00:1::2/64 dev v0 nodad\n")
     heard("up")
 
 
-def neighbour(state):
+def neighbor(state):
     return state in w.a.run("ip", "neigh", "show", "fd00:1::2", "dev", "v0")
 
 
 @test
-def neighbour_deleted():
-    "a neighbour entry taken away by hand is asked again; packets go on"
+def neighbor_deleted():
+    "a neighbor entry taken away by hand is asked again; packets go on"
     new(ifindex=w.v0, via="fd00:1::2")
     heard("up")
     lladdr = path()["out_lladdr"]
@@ -245,28 +245,28 @@ def neighbour_deleted():
                     "neigh flush dev v0", "neigh flush dev v0",
                     "neigh flush dev v0"):
         w.a.run("ip", *command.split())
-        busywait(lambda: neighbour("REACHABLE"))
+        busywait(lambda: neighbor("REACHABLE"))
     eq(w.events.take(), [])
     eq((path()["state"], path()["out_lladdr"]), ("up", lladdr))
 
 
 @test
-def neighbour_deleted_and_gone():
-    "a neighbour that is asked again and does not answer takes the path down"
+def neighbor_deleted_and_gone():
+    "a neighbor that is asked again and does not answer takes the path down"
     with w.a:
         w.a.sysctl("net/ipv6/neigh/v0/retrans_time_ms", 100)
     new(ifindex=w.v0, via="fd00:1::2")
     heard("up")
     w.b.ip("addr del fd00:1::2/64 dev v0\n")
     w.a.ip("neigh del fd00:1::2 dev v0\n")
-    heard("down", "neighbour-failed")
+    heard("down", "neighbor-failed")
     w.b.ip("addr add fd00:1::2/64 dev v0 nodad\n")
     heard("up")
 
 
 @test
-def neighbour_table_full():
-    "neighbours that others fill the table with do not take a path down"
+def neighbor_table_full():
+    "neighbors that others fill the table with do not take a path down"
     new(ifindex=w.v0, via="fd00:1::2")
     heard("up")
     # the kernel spares entries that are younger than 5 s
@@ -316,8 +316,8 @@ def device_created_anew():
 
 
 @test
-def neighbour_moved():
-    "a neighbour with another Ethernet address is followed without an event"
+def neighbor_moved():
+    "a neighbor with another Ethernet address is followed without an event"
     new(ifindex=w.v0, via="fd00:1::2")
     heard("up")
     w.a.ip("neigh replace fd00:1::2 lladdr 02:00:00:00:00:77 dev v0 "

@@ -4,7 +4,7 @@
 Ten thousand policies of eight segment lists each, sixteen thousand segment
 lists in all, replaced as a whole, with the real data plane attached.
 
-    v0 (uplink) ---------------- v1, whose address is a permanent neighbour
+    v0 (uplink) ---------------- v1, whose address is a permanent neighbor
 
 SRPOL_TIMEOUT=600
 """

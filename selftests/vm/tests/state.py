@@ -4,7 +4,7 @@
 State that is no configuration: verdicts from outside, the order of events and
 notifications, and what an event made that the data plane refused.
 
-    d0 (dummy, fd00:1::1/64), permanent neighbours ::2 to ::5
+    d0 (dummy, fd00:1::1/64), permanent neighbors ::2 to ::5
 
 In one namespace, with the data plane of selftests/vm/mock.
 """
@@ -24,13 +24,13 @@ from ktap import (before, busywait, cleanup, eq, main, match,   # noqa: E402
                   run, say, test)
 from srpol import EXCL, Refused                         # noqa: E402
 
-NEIGHBOURS = "".join(
+NEIGHBORS = "".join(
     f"neigh replace fd00:1::{j} lladdr 02:00:00:00:00:0{j} dev d0\n"
     for j in range(2, 6))
 
 net.load_module()
 ns = net.Netns("link add d0 type dummy\nlink set d0 mtu 9000 arp on up\n"
-               "addr add fd00:1::1/64 dev d0 nodad\n" + NEIGHBOURS)
+               "addr add fd00:1::1/64 dev d0 nodad\n" + NEIGHBORS)
 with ns:
     ns.sysctl("net/ipv6/conf/d0/keep_addr_on_down", 1)
 d0 = ns.ifindex("d0")
@@ -49,7 +49,7 @@ KEY = {"color": 1, "endpoint": "fd00::b"}
 def start():
     """Two paths, up, in two candidate paths and one policy."""
     mock.fail()
-    ns.ip("link set d0 up\n" + NEIGHBOURS)
+    ns.ip("link set d0 up\n" + NEIGHBORS)
     client.clear()
     for i in (1, 2, 3):
         client.new("path", id=i, sids=[f"fc00::{i}"], ifindex=d0,
@@ -266,7 +266,7 @@ def refused_policy():
     "a policy that the data plane refuses is tried again without another event"
     mock.fail("row_set")
     ns.ip("neigh del fd00:1::2 dev d0\n")
-    busywait(lambda: state() == ("down", "neighbour-failed"), 20)
+    busywait(lambda: state() == ("down", "neighbor-failed"), 20)
     busywait(lambda: mock.control()["failed"])
     eq(buckets()[0], [64, 64])
     mock.fail()

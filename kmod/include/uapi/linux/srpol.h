@@ -60,8 +60,8 @@ enum srpol_path_state {
  * @SRPOL_PATH_REASON_NO_ROUTE: no usable route to the first SID
  * @SRPOL_PATH_REASON_NO_SOURCE: no outer source address is configured or can
  *   be chosen
- * @SRPOL_PATH_REASON_NEIGHBOUR_UNRESOLVED: the neighbour is being resolved
- * @SRPOL_PATH_REASON_NEIGHBOUR_FAILED: the neighbour does not answer
+ * @SRPOL_PATH_REASON_NEIGHBOR_UNRESOLVED: the neighbor is being resolved
+ * @SRPOL_PATH_REASON_NEIGHBOR_FAILED: the neighbor does not answer
  * @SRPOL_PATH_REASON_UNREACHABLE_REPORTED: a node of the SR domain answered a
  *   packet of this path with ICMPv6 Destination Unreachable; tried again after
  *   the retry interval
@@ -70,9 +70,10 @@ enum srpol_path_state {
  * @SRPOL_PATH_REASON_NO_RESOURCES: the next hop table is full, memory is
  *   short, or the data plane refused what an event asked for; tried again once
  *   a second
- * @SRPOL_PATH_REASON_PROBES_LOST: a verdict from outside, no answers to probes
- * @SRPOL_PATH_REASON_PROBES_DEGRADED: a verdict from outside, answers are lost
- *   or late
+ * @SRPOL_PATH_REASON_PROBES_LOST: the prober reports that probes are not
+ *   answered (path-verdict)
+ * @SRPOL_PATH_REASON_PROBES_DEGRADED: the prober reports that answers are lost
+ *   or late (path-verdict)
  */
 enum srpol_path_reason {
 	SRPOL_PATH_REASON_NONE,
@@ -82,8 +83,8 @@ enum srpol_path_reason {
 	SRPOL_PATH_REASON_DEVICE_TYPE,
 	SRPOL_PATH_REASON_NO_ROUTE,
 	SRPOL_PATH_REASON_NO_SOURCE,
-	SRPOL_PATH_REASON_NEIGHBOUR_UNRESOLVED,
-	SRPOL_PATH_REASON_NEIGHBOUR_FAILED,
+	SRPOL_PATH_REASON_NEIGHBOR_UNRESOLVED,
+	SRPOL_PATH_REASON_NEIGHBOR_FAILED,
 	SRPOL_PATH_REASON_UNREACHABLE_REPORTED,
 	SRPOL_PATH_REASON_MTU_TOO_SMALL,
 	SRPOL_PATH_REASON_NO_RESOURCES,
@@ -92,7 +93,7 @@ enum srpol_path_reason {
 };
 
 /**
- * enum srpol_path_verdict - what somebody outside of the module found out
+ * enum srpol_path_verdict - what a prober, srpold for instance, found out
  *   about a path
  * @SRPOL_PATH_VERDICT_UP: it was seen to carry packets
  * @SRPOL_PATH_VERDICT_DOWN: it does not carry packets; not used while this
@@ -117,15 +118,16 @@ enum srpol_hook {
 /**
  * enum srpol_lb_mode - how a policy spreads packets over its segment lists
  * @SRPOL_LB_MODE_HASH: by flow hash, in proportion to the weights; a flow
- *   stays
- * @SRPOL_LB_MODE_ACTIVE_BACKUP: the first list, in the order given, that can
- *   be used; back to an earlier one after the wait-to-restore
- * @SRPOL_LB_MODE_FLOWLET: a new path after an idle gap only, the better one of
- *   two
+ *   keeps its path
+ * @SRPOL_LB_MODE_ACTIVE_BACKUP: the first segment list, in the order given,
+ *   that can be used; back to an earlier one after the wait-to-restore
+ * @SRPOL_LB_MODE_FLOWLET: a flow may change its path after a pause of the
+ *   flowlet-timeout, to the better one of two
  * @SRPOL_LB_MODE_SPRAY: packet by packet, in proportion to the weights; only
  *   flows whose rule allows reordering, others are hashed
- * @SRPOL_LB_MODE_ADAPTIVE: as hash, but a flow whose path stays bad moves, at
- *   an idle gap or after the dwell-time, and returns likewise
+ * @SRPOL_LB_MODE_ADAPTIVE: as hash, but a flow whose path stays bad moves,
+ *   after a pause of the flowlet-timeout or the dwell-time, and returns
+ *   likewise
  * @SRPOL_LB_MODE_ON_CONGESTION: not encapsulated until a congestion signal
  *   comes from the destination, then as hash until the wait-to-restore has
  *   passed without one
@@ -238,16 +240,17 @@ enum srpol_rule_reason {
 /**
  * enum srpol_behavior - endpoint behaviors, values of the IANA registry (RFC
  *   8986 10.2)
- * @SRPOL_BEHAVIOR_END_B6_ENCAPS: binding SID of a policy, which makes it
- * @SRPOL_BEHAVIOR_END_B6_ENCAPS_RED: the same, if all its segment lists have
- *   the reduced SRH
+ * @SRPOL_BEHAVIOR_END_B6_ENCAPS: binding SID of a policy; made and deleted
+ *   with the policy
+ * @SRPOL_BEHAVIOR_END_B6_ENCAPS_RED: the same, if all segment lists of the
+ *   policy have the reduced SRH
  * @SRPOL_BEHAVIOR_UN: End with NEXT-CSID (RFC 9800)
  * @SRPOL_BEHAVIOR_UA: End.X with NEXT-CSID
- * @SRPOL_BEHAVIOR_PROBE: probes of this host end here, of the range for
- *   private use; a data plane that does not know them refuses it
+ * @SRPOL_BEHAVIOR_PROBE: probes of this host end here; a number of the private
+ *   range, refused by a data plane that does not know it
  * @SRPOL_BEHAVIOR_REFLECT: probes of hosts with which this one shares a key
- *   are turned round here, of the range for private use; a data plane that
- *   does not know them refuses it
+ *   are reflected here; a number of the private range, refused by a data plane
+ *   that does not know it
  */
 enum srpol_behavior {
 	SRPOL_BEHAVIOR_END = 1,
@@ -276,9 +279,10 @@ enum srpol_behavior {
 
 /**
  * enum srpol_dev_role
- * @SRPOL_DEV_ROLE_UPLINK: towards the fabric, TC egress steers and XDP ingress
- *   ends SIDs
- * @SRPOL_DEV_ROLE_PORT: towards a VM, pod or representor, XDP ingress steers
+ * @SRPOL_DEV_ROLE_UPLINK: towards the fabric; steered at TC egress, local SIDs
+ *   at XDP ingress
+ * @SRPOL_DEV_ROLE_PORT: towards a VM, pod or representor; steered at XDP or TC
+ *   ingress
  * @SRPOL_DEV_ROLE_HOST: the workload's end of a virtual port, a veth pair
  *   whose other end is a port; what uplinks decapsulate for its addresses
  *   comes in by it
@@ -290,12 +294,12 @@ enum srpol_dev_role {
 };
 
 /**
- * enum srpol_source_check - which sources what comes in by a port may have
+ * enum srpol_source_check - source addresses that are accepted from a port
  * @SRPOL_SOURCE_CHECK_NONE: any
- * @SRPOL_SOURCE_CHECK_LOOSE: those that there is a route to, but none of this
- *   host's own
- * @SRPOL_SOURCE_CHECK_STRICT: those that the route to leads back by the port;
- *   of a virtual port its own addresses
+ * @SRPOL_SOURCE_CHECK_LOOSE: any to which there is a route, except this host's
+ *   own addresses
+ * @SRPOL_SOURCE_CHECK_STRICT: those to which the route leads back through the
+ *   port; from a virtual port its own addresses
  */
 enum srpol_source_check {
 	SRPOL_SOURCE_CHECK_NONE,
