@@ -42,7 +42,8 @@ rdma_listens() {
 # from A to B with these arguments over IPv6 (6) or IPv4 (4) and wait for it;
 # the parameters are exchanged over TCP on lo. Output of both sides: LOG.client,
 # LOG.server. Nothing of it outlives RDMA_TIMEOUT seconds (default 120), times
-# SRPOL_SLOWER.
+# SRPOL_SLOWER. -N: perftest finds the peak of the rate by comparing all pairs of
+# messages, which takes longer than the transfer if there are many of them.
 rdma_bw() {
 	local log=$1 tool=$2 port=$3 family=$4 server client rc=0
 	local a=$rdma_a b=$rdma_b
@@ -55,11 +56,12 @@ rdma_bw() {
 	fi
 	a=$(rdma_gid rxeA $a) && b=$(rdma_gid rxeB $b) || return
 
-	timeout "$limit" "$tool" -d rxeB -x "$b" -p "$port" -F "$@" >"$log.server" 2>&1 &
+	timeout "$limit" "$tool" -d rxeB -x "$b" -p "$port" -F -N "$@" \
+		>"$log.server" 2>&1 &
 	server=$!
 	# busywait: see ktap.sh
 	busywait 30 rdma_listens "$port" || rc=1
-	timeout "$limit" "$tool" -d rxeA -x "$a" -p "$port" -F "$@" localhost \
+	timeout "$limit" "$tool" -d rxeA -x "$a" -p "$port" -F -N "$@" localhost \
 		>"$log.client" 2>&1 &
 	client=$!
 	wait $client || rc=$?
