@@ -307,7 +307,7 @@ TABLE = [
 
     ("endpoint-get", 0, {}, EINVAL, "", "-prefix"),
     ("endpoint-get", 0, {"prefix": "fd00:b::", "prefix_len": 47}, ENOENT,
-     "no such endpoint prefix", "prefix"),
+     "no such steering prefix", "prefix"),
     ("endpoint-del", 0, {"prefix": "fd00:b::", "prefix_len": 16}, EINVAL,
      "host bits", "prefix"),
     ("endpoint-new", EXCL, {"address": "::"}, EINVAL, "", "-prefix"),
