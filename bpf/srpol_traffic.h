@@ -220,20 +220,17 @@ struct srpol_tick {
 
 /**
  * struct srpol_quality - map "path_quality", by path id: how well a path does.
- *	XDP writes it when congestion is signalled, and so does the engine; the
- *	modes that choose by quality read it. It does not say whether the path
- *	is up.
+ *	XDP writes it when congestion is signaled; the modes that choose by
+ *	quality read it. It does not say whether the path is up.
  * @level: recent congestion signals in units of SRPOL_LEVEL_UNIT, as of
  *	@level_ns; half of it decays in 2^SRPOL_LEVEL_SHIFT ns
- * @penalty: added to @level by the engine, same unit; does not decay
+ * @penalty: added to @level, same unit; does not decay. Written by nothing of
+ *	srpol: for engines that know more of a path
  * @level_ns: CLOCK_MONOTONIC (coarse)
  * @cnp: congestion notifications for QPs on this path
  * @nak: NAKs for a PSN sequence error, likewise
- * @ce: CE marks that the peers report; written by the engine
  * @load: bytes sent recently by flows that choose by quality, as of @load_ns
  * @load_ns: CLOCK_MONOTONIC
- * @rtt_ns: round-trip time; written by the engine
- * @loss_ppm: losses per million; written by the engine
  * @seq: last sequence number of the timestamp TLV
  * @reserved: 0
  */
@@ -243,11 +240,8 @@ struct srpol_quality {
 	__u64 level_ns;
 	__u64 cnp;
 	__u64 nak;
-	__u64 ce;
 	__u64 load;
 	__u64 load_ns;
-	__u32 rtt_ns;
-	__u32 loss_ppm;
 	__u32 seq;
 	__u32 reserved;
 };

@@ -83,7 +83,8 @@ static int set_uplinks_xdp(const char *dir, struct srpol_error *err)
 	int ret = srpol_pins_exist(dir, "uplinks_xdp");
 
 	/* an older XDP program sends by all of them, whether they take it or not */
-	ret = ret == 1 ? 0 : srpol_pins_missing(dir, "uplinks_xdp", ret ?: -ENOENT, err);
+	ret = ret == 1 ? 0 : srpol_pins_missing(dir, "uplinks_xdp",
+						ret ?: -ENOENT, err);
 	while (map >= 0 && !ret && !bpf_map_get_next_key(map, prev, &ifindex)) {
 		prev = &ifindex;
 		if (srpol_dev_takes_frames(ifindex))

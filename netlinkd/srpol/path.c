@@ -439,9 +439,6 @@ static void print_path_stats(uint32_t id)
 	out_uint("penalty", q.penalty ? " penalty %llu" : NULL, q.penalty);
 	out_uint("cnp", q.cnp ? " cnp %llu" : NULL, q.cnp);
 	out_uint("nak", q.nak ? " nak %llu" : NULL, q.nak);
-	out_uint("ce", q.ce ? " ce %llu" : NULL, q.ce);
-	out_uint("rtt_ns", q.rtt_ns ? " rtt %lluns" : NULL, q.rtt_ns);
-	out_uint("loss_ppm", q.loss_ppm ? " loss %lluppm" : NULL, q.loss_ppm);
 	out_object_end();
 	out_object_end();
 	srpol_map_close(fd);
