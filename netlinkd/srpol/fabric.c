@@ -17,7 +17,7 @@ static const char usage[] =
 "       srpol fabric horizons [ socket FILE ]\n"
 "       srpol fabric job add NAME [ tenant T ] TRAFFIC [ bandwidth RATE[/MAX] ]\n"
 "                        [ for TIME ] [ in TIME ] [ lasts TIME ] [ every TIME ]\n"
-"                        [ via FUNCTION ] [ socket FILE ]\n"
+"                        [ via FUNCTION ] [ flows N ] [ socket FILE ]\n"
 "       srpol fabric job del NAME [ tenant T ] [ socket FILE ]\n"
 "       srpol fabric jobs [ NAME ] [ socket FILE ]\n"
 "       srpol fabric tenant add NAME color N [ paths SWITCH[,SWITCH]... ]\n"

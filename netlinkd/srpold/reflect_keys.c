@@ -172,7 +172,7 @@ int reflect_keys_read(struct engine *engine, struct srpol_error *err)
 	ret = check_mode(file, err) ?: words_file(file, read_keys, engine, err);
 	if (!ret && IN6_IS_ADDR_UNSPECIFIED(&engine->fabric->sids.reflect))
 		ret = srpol_error_set(err, -EINVAL,
-				      "%s: no \"reflect\" in \"functions\", which is where probes turn round",
+				      "%s: no \"reflect\" in \"functions\", which is where probes are reflected",
 				      engine->config.topology);
 	return ret;
 }

@@ -29,6 +29,21 @@ missing() {
 		done
 }
 
+# untold PAGE: words of its synopsis that the help of its objects does not have
+untold() {
+	local object word text
+
+	text=$(for object in $objects replace; do
+		[ "$(page "$object")" != "$1" ] || "$srpol" "$object" help
+	done)
+	sed -n '/^\.SH SYNOPSIS/,/^\.fi/p' "$1" | grep -v '^\.' |
+		sed 's/\\-/-/g; s/\\f[BIRP]//g' |
+		grep -owE '[a-z][a-z0-9-]+' | sort -u |
+		while read -r word; do
+			grep -qwF -- "$word" <<<"$text" || echo "$word"
+		done
+}
+
 # page OBJECT: the page that describes it
 page() {
 	case $1 in
@@ -56,6 +71,7 @@ objects=$("$srpol" help | sed -n '/OBJECT :=/,/}/p' |
 	grep -oE '[a-z][a-z-]+' | grep -vx where)
 for object in $objects; do
 	check_equal "manual: $object" "" "$(missing "$object" "$(page "$object")")"
+	check_equal "help: $object" "" "$(untold "$(page "$object")")"
 	check "completion: $object" grep -qx -- "$object" <(completed srpol)
 done
 check_equal "manual: objects" "" "$("$srpol" help | grep -oE '[a-z][a-z-]+' |
