@@ -161,11 +161,13 @@ int reader_uint(struct reader *r, json_t *object, const char *key, uint32_t max,
 }
 
 /**
- * reader_addr() - read a member that is an address
+ * reader_addr() - read a member that is an IPv6 address
  * @r: reader
  * @object: object that has the member
  * @key: name of the member
  * @addr: result, unchanged if the member is absent
+ *
+ * SRv6 fabrics have no others: SIDs, and what is behind them, are IPv6.
  *
  * Return: 0, -EINVAL.
  */
@@ -178,10 +180,10 @@ int reader_addr(struct reader *r, json_t *object, const char *key,
 	rc = reader_string(r, object, key, false, &text);
 	if (rc || !text)
 		return rc;
-	if (srpol_addr_parse(text, addr))
+	if (srpol_addr6_parse(text, addr) && !IN6_IS_ADDR_V4MAPPED(addr))
 		return 0;
 	reader_push(r, key);
-	return reader_bad(r, -EINVAL, "\"%s\" is no address", text);
+	return reader_bad(r, -EINVAL, "\"%s\" is no IPv6 address", text);
 }
 
 /**

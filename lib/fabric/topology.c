@@ -129,6 +129,17 @@ static int read_link(struct reader *r, json_t *object)
 	return rc < 0 ? reader_bad_as(r, rc, &why) : 0;
 }
 
+static int read_nic_addr(struct reader *r, json_t *object, const char *key,
+			 struct in6_addr *addr)
+{
+	int rc = reader_addr(r, object, key, addr);
+
+	if (rc || !IN6_IS_ADDR_MULTICAST(addr))
+		return rc;
+	reader_push(r, key);
+	return reader_bad(r, -EINVAL, "no unicast address");
+}
+
 static int read_nic(struct reader *r, json_t *object, uint32_t host)
 {
 	static const char *const keys[] = { "name", "leaf", "rate", "cables",
@@ -154,9 +165,9 @@ static int read_nic(struct reader *r, json_t *object, uint32_t host)
 		rc = reader_uint(r, object, "plane", SRPOL_PLANES_MAX - 1,
 			      &nic.plane);
 	if (!rc)
-		rc = reader_addr(r, object, "address", &nic.addr);
+		rc = read_nic_addr(r, object, "address", &nic.addr);
 	if (!rc)
-		rc = reader_addr(r, object, "gateway", &nic.gateway);
+		rc = read_nic_addr(r, object, "gateway", &nic.gateway);
 	if (rc)
 		return rc;
 	if (strlen(name) >= sizeof(nic.name)) {

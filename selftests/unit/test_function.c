@@ -74,7 +74,7 @@ static const struct {
 	{ "\"name\": \"box\"", "\"name\": \"compress\"", "line 6: switches[0].functions[0]: \"compress\" is a kind, not a name" },
 	{ "\"function\": \"::b0\"", "\"x\": 1", "line 6: switches[0].functions[0].x: unknown key" },
 	{ ", \"function\": \"::b0\"", "", "line 6: switches[0].functions[0]: no \"function\"" },
-	{ "::b0", "b0", "line 6: switches[0].functions[0].function: \"b0\" is no address" },
+	{ "::b0", "b0", "line 6: switches[0].functions[0].function: \"b0\" is no IPv6 address" },
 	{ "::b0", "0:0:1::", "function \"box\" of leaf1 overlaps its locator" },
 	{ "::b0", "::1", "function \"box\" of leaf1 has bits of another SID" },
 	{ "::b0", "::", "function \"box\" of leaf1 has bits of another SID" },
