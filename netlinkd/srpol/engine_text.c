@@ -313,9 +313,10 @@ void print_engine_demands(const json_t *reply)
 	out_begin();
 	json_array_foreach(reply, i, d) {
 		out_object(NULL);
-		out_text("demand %s uid %lld src %s dst %s bytes %lld color %lld in %lldms left %lldms",
+		out_text("demand %s uid %lld src %s rail %lld dst %s rail %lld bytes %lld color %lld in %lldms left %lldms",
 			 text_of(d, "owner"), number_of(d, "uid"),
-			 text_of(d, "src"), text_of(d, "dst"),
+			 text_of(d, "src"), number_of(d, "rail"),
+			 text_of(d, "dst"), number_of(d, "dst_rail"),
 			 number_of(d, "bytes"), number_of(d, "color"),
 			 number_of(d, "in_ms"), number_of(d, "left_ms"));
 		if (number_of(d, "period_ms"))

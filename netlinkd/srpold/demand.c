@@ -6,18 +6,27 @@
 #include "demand.h"
 #include "srpol_lib.h"
 
-static uint32_t gpu_of(const struct srpol_fabric *f, const char *name)
+/* @host: node of that name, SRPOL_NONE if it is the address of a NIC, or unknown */
+static uint32_t gpu_of(const struct srpol_fabric *f, const char *name,
+		       uint32_t host, uint32_t rail)
 {
 	struct in6_addr addr;
-	uint32_t node, nic;
+	uint32_t nic;
 
-	if (inet_pton(AF_INET6, name, &addr) != 1) {
-		node = srpol_fabric_node(f, name);
-		return node == SRPOL_NONE ? SRPOL_NONE :
-		       srpol_fabric_gpu(f, node, 0);
-	}
+	if (host != SRPOL_NONE)
+		return srpol_fabric_gpu(f, host, rail);
+	if (inet_pton(AF_INET6, name, &addr) != 1)
+		return SRPOL_NONE;
 	nic = srpol_fabric_nic_at(f, &addr);
 	return nic == SRPOL_NONE ? SRPOL_NONE : f->nics[nic].gpu;
+}
+
+static uint32_t host_of(const struct srpol_fabric *f, const char *name)
+{
+	struct in6_addr addr;
+
+	return inet_pton(AF_INET6, name, &addr) == 1 ? SRPOL_NONE :
+	       srpol_fabric_node(f, name);
 }
 
 /**
@@ -25,12 +34,16 @@ static uint32_t gpu_of(const struct srpol_fabric *f, const char *name)
  * @fabric: finished fabric
  * @d: the demand
  * @err: message if a name or address is unknown
+ *
+ * Return: 0, -ENOENT.
  */
 int demand_resolve(const struct srpol_fabric *fabric, struct demand *d,
 		   struct srpol_error *err)
 {
-	d->demand.src = gpu_of(fabric, d->src);
-	d->demand.dst = gpu_of(fabric, d->dst);
+	d->demand.src = gpu_of(fabric, d->src, host_of(fabric, d->src),
+			       d->rail);
+	d->demand.dst = gpu_of(fabric, d->dst, host_of(fabric, d->dst),
+			       d->dst_rail);
 	if (d->demand.src == SRPOL_NONE || d->demand.dst == SRPOL_NONE)
 		return srpol_error_set(err, -ENOENT,
 				       "\"%s\": no host or address \"%s\"",
@@ -38,7 +51,103 @@ int demand_resolve(const struct srpol_fabric *fabric, struct demand *d,
 				       "dst",
 				       d->demand.src == SRPOL_NONE ? d->src :
 				       d->dst);
+	d->rail = fabric->gpus[d->demand.src].rail;
+	d->dst_rail = fabric->gpus[d->demand.dst].rail;
 	return 0;
+}
+
+/* False if @name is not the address of a NIC. */
+static bool rail_at(const struct srpol_fabric *f, const char *name,
+		    uint32_t *rail)
+{
+	uint32_t gpu = gpu_of(f, name, SRPOL_NONE, 0);
+
+	if (gpu == SRPOL_NONE)
+		return false;
+	*rail = f->gpus[gpu].rail;
+	return true;
+}
+
+/* @rail if the host has a GPU there, otherwise that of its first GPU. */
+static uint32_t rail_of(const struct srpol_fabric *f, uint32_t host,
+			uint32_t rail)
+{
+	uint32_t first;
+
+	if (host == SRPOL_NONE ||
+	    srpol_fabric_gpu(f, host, rail) != SRPOL_NONE)
+		return rail;
+	for (first = 0; first < SRPOL_RAILS_MAX; first++)
+		if (srpol_fabric_gpu(f, host, first) != SRPOL_NONE)
+			return first;
+	return rail;
+}
+
+/* Rails on which both hosts have a GPU, a bit for each. */
+static uint64_t common_rails(const struct srpol_fabric *f, uint32_t a,
+			     uint32_t b)
+{
+	uint64_t rails = 0;
+	uint32_t rail;
+
+	for (rail = 0; rail < SRPOL_RAILS_MAX; rail++)
+		if (srpol_fabric_gpu(f, a, rail) != SRPOL_NONE &&
+		    srpol_fabric_gpu(f, b, rail) != SRPOL_NONE)
+			rails |= 1ull << rail;
+	return rails;
+}
+
+static int add_one(const struct srpol_fabric *f, struct demand *d,
+		   uint32_t src, uint32_t dst, struct vec *to,
+		   struct srpol_error *err)
+{
+	uint32_t rail = 0;
+	int ret;
+
+	if (!rail_at(f, d->src, &rail))
+		rail_at(f, d->dst, &rail);
+	d->rail = rail_of(f, src, rail);
+	d->dst_rail = rail_of(f, dst, rail);
+	ret = demand_resolve(f, d, err);
+	if (!ret)
+		*(struct demand *)vec_add(to) = *d;
+	return ret;
+}
+
+/**
+ * demand_add() - add a demand as it was announced
+ * @fabric: finished fabric
+ * @d: the demand, with names and bytes
+ * @to: struct demand: what it is between GPUs
+ * @err: message if a name or address is unknown; nothing is added then
+ *
+ * Two hosts share their bytes out evenly to the rails that both have, as collective
+ * libraries do. Where an end is an address, its rail is that of the other end, too.
+ *
+ * Return: 0, -ENOENT.
+ */
+int demand_add(const struct srpol_fabric *fabric, const struct demand *d,
+	       struct vec *to, struct srpol_error *err)
+{
+	uint32_t src = host_of(fabric, d->src), dst = host_of(fabric, d->dst);
+	uint64_t rails = src == SRPOL_NONE || dst == SRPOL_NONE ? 0 :
+			 common_rails(fabric, src, dst);
+	uint64_t left = d->demand.bytes;
+	struct demand one = *d;
+	int ret = 0;
+
+	if (!rails)
+		return add_one(fabric, &one, src, dst, to, err);
+	for (; rails && left && !ret; rails &= rails - 1) {
+		one.rail = __builtin_ctzll(rails);
+		one.dst_rail = one.rail;
+		one.demand.bytes = left / __builtin_popcountll(rails) ?: 1;
+		left -= one.demand.bytes;
+		ret = demand_resolve(fabric, &one, err);
+		if (!ret)
+			*(struct demand *)vec_add(to) = one;
+	}
+	return ret;
 }
 
 /* Keep the demands for which @stays is true. */

@@ -27,6 +27,8 @@
  * @uid: user of the owner
  * @src: name of a host, or address of one of its NICs
  * @dst: the same for the destination
+ * @rail: of the GPU of @src, which is one of several where @src is a host
+ * @dst_rail: the same for @dst
  * @demand: GPUs, bytes and color
  * @from_ns: when the transfer begins
  * @until_ns: when it is over, or the announcement expires
@@ -37,6 +39,8 @@ struct demand {
 	uint32_t uid;
 	char src[SRPOL_NAME_LEN];
 	char dst[SRPOL_NAME_LEN];
+	uint32_t rail;
+	uint32_t dst_rail;
 	struct srpol_demand demand;
 	uint64_t from_ns;
 	uint64_t until_ns;
@@ -57,6 +61,8 @@ struct demands {
 
 int demand_resolve(const struct srpol_fabric *fabric, struct demand *d,
 		   struct srpol_error *err);
+int demand_add(const struct srpol_fabric *fabric, const struct demand *d,
+	       struct vec *to, struct srpol_error *err);
 int demands_replace(struct demands *ds, const char *owner, uint32_t uid,
 		    const struct demand *new, uint32_t n,
 		    struct srpol_error *err);
@@ -64,7 +70,6 @@ void demands_expire(struct demands *ds, uint64_t now);
 void demands_resolve(struct demands *ds, const struct srpol_fabric *fabric);
 uint32_t demands_due(const struct demands *ds, uint64_t by,
 		     struct srpol_demand *due);
-
 
 /* demand_sum.c */
 void demands_sum(const struct demands *ds, const struct srpol_fabric *fabric,

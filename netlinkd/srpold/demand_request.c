@@ -103,8 +103,7 @@ static int read_demand(const struct engine *engine, const json_t *o,
 			  &for_ms, err) ?:
 	      read_number(o, "period-ms", 0, DEMAND_MS_MAX, 0, &d->period_ms,
 			  err) ?:
-	      read_job(engine, o, &d->demand.color, err) ?:
-	      demand_resolve(engine->fabric, d, err);
+	      read_job(engine, o, &d->demand.color, err);
 	if (ret)
 		return ret;
 	d->from_ns = now + in_ms * NS_PER_MS;
@@ -124,11 +123,11 @@ static int read_all(const struct engine *engine, const json_t *list,
 	json_array_foreach(list, i, o) {
 		struct demand d = {};
 
-		ret = read_demand(engine, o, now, &d, &why);
+		ret = read_demand(engine, o, now, &d, &why) ?:
+		      demand_add(engine->fabric, &d, new, &why);
 		if (ret)
 			return srpol_error_set(err, ret, "demands[%zu]: %s", i,
 					       why.text);
-		*(struct demand *)vec_add(new) = d;
 	}
 	return 0;
 }
@@ -182,9 +181,10 @@ json_t *demand_show_request(struct engine *engine, const json_t *request,
 	demands_expire(&demands, now);
 	vec_for_each(d, &demands.all)
 		json_array_append_new(array, json_pack(
-			"{s:s, s:I, s:s, s:s, s:I, s:I, s:I, s:I, s:I}",
+			"{s:s, s:I, s:s, s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I}",
 			"owner", d->owner, "uid", (json_int_t)d->uid,
-			"src", d->src, "dst", d->dst,
+			"src", d->src, "rail", (json_int_t)d->rail,
+			"dst", d->dst, "dst_rail", (json_int_t)d->dst_rail,
 			"bytes", (json_int_t)d->demand.bytes,
 			"color", (json_int_t)d->demand.color,
 			"in_ms", (json_int_t)(d->from_ns > now ?

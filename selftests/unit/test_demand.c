@@ -73,6 +73,66 @@ static void test_addresses(void **state)
 	srpol_fabric_free(f);
 }
 
+/* Bytes between hosts go over all rails that both have. */
+static void test_rails(void **state)
+{
+	struct srpol_shape shape = srpol_shape_rail(2, 2, 3, 2, 100 * G);
+	struct demand d = { .demand = { .bytes = 10, .color = 1 } };
+	struct vec list = VEC_INIT(struct demand);
+	struct srpol_error err;
+	struct srpol_fabric *f = srpol_fabric_generate(&shape, &err);
+	const struct demand *got;
+	u32 rail;
+
+	(void)state;
+	assert_non_null(f);
+	strcpy(d.src, host(f, 0));
+	strcpy(d.dst, host(f, 3));
+	assert_int_equal(demand_add(f, &d, &list, &err), 0);
+	assert_int_equal(list.n, 3);
+	got = list.data;
+	for (rail = 0; rail < 3; rail++) {
+		assert_int_equal(got[rail].demand.src, rail);
+		assert_int_equal(got[rail].demand.dst, 3 + rail);
+		assert_int_equal(got[rail].rail, rail);
+	}
+	assert_int_equal(got[0].demand.bytes + got[1].demand.bytes +
+			 got[2].demand.bytes, 10);
+
+	/* fewer bytes than rails: none is made of nothing */
+	d.demand.bytes = 2;
+	list.n = 0;
+	assert_int_equal(demand_add(f, &d, &list, &err), 0);
+	assert_int_equal(list.n, 2);
+
+	/* the rail of an address is that of the host, too, either way */
+	d.demand.bytes = 10;
+	srpol_addr_text(&f->nics[f->gpus[5].nic].addr, d.dst);
+	list.n = 0;
+	assert_int_equal(demand_add(f, &d, &list, &err), 0);
+	assert_int_equal(list.n, 1);
+	got = list.data;
+	assert_int_equal(got->demand.src, 2);
+	assert_int_equal(got->demand.dst, 5);
+	assert_int_equal(got->demand.bytes, 10);
+	strcpy(d.src, d.dst);
+	strcpy(d.dst, host(f, 0));
+	list.n = 0;
+	assert_int_equal(demand_add(f, &d, &list, &err), 0);
+	got = list.data;
+	assert_int_equal(got->demand.src, 5);
+	assert_int_equal(got->demand.dst, 2);
+
+	/* what nobody knows adds nothing */
+	strcpy(d.dst, "nobody");
+	list.n = 0;
+	assert_int_equal(demand_add(f, &d, &list, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "\"dst\": no host or address \"nobody\""));
+	assert_int_equal(list.n, 0);
+	vec_free(&list);
+	srpol_fabric_free(f);
+}
+
 static void test_owners(void **state)
 {
 	struct demands ds = { .all = VEC_INIT(struct demand) };
@@ -230,6 +290,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_rails),
 		cmocka_unit_test(test_owners),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_fabric_changes),
