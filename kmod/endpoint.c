@@ -39,7 +39,7 @@ srpol_endpoint_lookup(struct srpol_net *sn,
 }
 
 /**
- * srpol_endpoint_find() - look up an endpoint prefix
+ * srpol_endpoint_find() - look up a steering prefix
  * @sn: namespace, locked
  * @key: the prefix
  *
@@ -103,7 +103,7 @@ static void srpol_endpoint_release(struct srpol_net *sn,
 }
 
 /**
- * srpol_endpoint_define() - create or redefine an endpoint prefix
+ * srpol_endpoint_define() - create or redefine a steering prefix
  * @sn: namespace, locked, in a transaction
  * @key: the prefix
  * @cfg: its configuration; it is copied

@@ -5,7 +5,7 @@
 #include "netns.h"
 
 /**
- * struct srpol_endpoint_cfg - an endpoint prefix as configured
+ * struct srpol_endpoint_cfg - a steering prefix as configured
  * @address: RFC 9256 endpoint
  * @origin: who created it
  */
@@ -15,7 +15,7 @@ struct srpol_endpoint_cfg {
 };
 
 /**
- * struct srpol_endpoint_key - what identifies an endpoint prefix
+ * struct srpol_endpoint_key - what identifies a steering prefix
  * @prefix: v4-mapped for IPv4
  * @len: its length, IPv4 as 96 + length
  */
@@ -25,7 +25,7 @@ struct srpol_endpoint_key {
 };
 
 /**
- * struct srpol_endpoint - an endpoint prefix
+ * struct srpol_endpoint - a steering prefix
  * @obj: its configuration, struct srpol_endpoint_cfg
  * @id: its number, for dumps
  * @key: the prefix

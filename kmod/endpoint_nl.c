@@ -8,7 +8,7 @@
 #include "netlink.h"
 
 /**
- * srpol_endpoint_fill() - all attributes of an endpoint prefix
+ * srpol_endpoint_fill() - all attributes of a steering prefix
  * @sn: namespace, locked
  * @skb: message
  * @obj: of a struct srpol_endpoint

@@ -125,7 +125,7 @@ enum srpol_net_flag {
  * @n_rules: number of rules
  * @endpoints: struct srpol_endpoint by id
  * @endpoint_keys: the same by prefix
- * @n_endpoints: number of endpoint prefixes
+ * @n_endpoints: number of steering prefixes
  * @sids: struct srpol_sid by id
  * @sid_addrs: the same by address
  * @n_sids: number of local SIDs

@@ -89,8 +89,7 @@ struct srpol_path_stage {
 };
 
 /**
- * struct srpol_verdict - what somebody outside the module has found out about a
- *	path
+ * struct srpol_verdict - what user space reports of a path
  * @node: in srpol_net.verdicts
  * @path: the path
  * @verdict: enum srpol_path_verdict
@@ -128,7 +127,7 @@ struct srpol_verdict {
  * @stale_node: in srpol_net.stale_paths
  * @report_node: in srpol_net.reported while @reported
  * @bytes: what the compiled form consists of beside the configuration
- * @verdict: what somebody outside the module has found out, NULL: nothing, or
+ * @verdict: what user space reports, NULL: nothing, or
  *	expired
  * @retry_at: jiffies of the next retry; of the last one while not @reported
  * @up_since: jiffies when it last came up

@@ -259,8 +259,7 @@ void srpol_path_clear_verdict(struct srpol_path *path)
 }
 
 /**
- * srpol_path_set_verdict() - store what somebody outside the module has found
- * out
+ * srpol_path_set_verdict() - store what user space reports of a path
  * @sn: namespace, not locked
  * @id: id of the path
  * @verdict: the verdict, which is copied; NULL removes the present one

@@ -36,7 +36,7 @@
  * period has passed since the commit that changed it last, the caller does not
  * use the id of a removed object again, does not write a bucket row or rule
  * slot that packets may be reading, and does not stage the same path, policy,
- * settings, order of rules, endpoint prefix or SID again (a revert counts as no
+ * settings, order of rules, steering prefix or SID again (a revert counts as no
  * change). So an implementation may keep two copies of each object, with the
  * generation from which on the newer one is valid.
  *
@@ -401,9 +401,9 @@ enum srpol_dp_target {
  * @policy_del: remove a hidden policy
  * @rule_set: fill an unused rule slot
  * @rule_commit: staged: a new order of rules
- * @endpoint_set: staged: create or change an endpoint prefix
+ * @endpoint_set: staged: create or change a steering prefix
  * @endpoint_hide: staged: as if the prefix were not there
- * @endpoint_del: remove a hidden endpoint prefix
+ * @endpoint_del: remove a hidden steering prefix
  * @endpoint_revert: undo what was staged for a prefix; a new one is removed
  * @sid_set: staged: create or change a local SID
  * @sid_hide: staged: as if the SID were not there
@@ -423,7 +423,7 @@ enum srpol_dp_target {
  * @max_policies: policy ids are below this
  * @max_rows: bucket rows are below this
  * @max_rules: rule slots are below twice this, rule ids below this
- * @max_endpoints: number of endpoint prefixes
+ * @max_endpoints: number of steering prefixes
  * @max_sids: SID ids are below this
  * @max_devs: number of devices
  * @name: name of the implementation

@@ -587,7 +587,7 @@ def full_rules():
 
 @test
 def full_endpoints():
-    "table of endpoint prefixes full"
+    "table of steering prefixes full"
     full("endpoints", "endpoint",
          lambda i: ("endpoint-new", addr(1, "fd01:1:", i) + addr(3, "fd00:", 1)),
          16384, {"prefix": "fd02::", "address": "::"},
