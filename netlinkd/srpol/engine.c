@@ -30,6 +30,7 @@ static const char usage[] =
 
 #define DAY_MS		86400000
 #define SOCKET_DIR	"/run/srpold"
+#define REPLY_MS	5000	/* an engine that is busy is late, not longer */
 
 /* Is this a reply that is not an error, but refuses what was asked for? */
 static bool is_refusal(const json_t *reply)
@@ -275,6 +276,27 @@ int engine_talk(const char *who, const char *socket_path, json_t *request,
 	ret = print_reply(who, print, answer);
 	json_decref(answer);
 	return ret;
+}
+
+/**
+ * engine_reply() - ask srpold, where it may not run at all
+ * @name: name of a request without further members
+ *
+ * Return: the reply, to be released; NULL if srpold does not run in this network
+ * namespace, or says no.
+ */
+json_t *engine_reply(const char *name)
+{
+	json_t *request = json_pack("{s:s}", "request", name);
+	json_t *answer = NULL, *reply = NULL;
+	char path[128];
+
+	if (default_socket(path, sizeof(path)) &&
+	    !srpol_ask(path, request, REPLY_MS, &answer))
+		reply = json_incref(json_object_get(answer, "reply"));
+	json_decref(answer);
+	json_decref(request);
+	return reply;
 }
 
 /**

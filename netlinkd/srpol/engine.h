@@ -41,6 +41,7 @@ struct engine_commands {
 int engine_command(const struct engine_commands *e, struct args *args);
 int engine_talk(const char *who, const char *socket_path, json_t *request,
 		void (*print)(const json_t *reply));
+json_t *engine_reply(const char *name);
 
 void print_engine_show(const json_t *reply);
 void print_engine_paths(const json_t *reply);

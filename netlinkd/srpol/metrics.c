@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "metrics.h"
 #include "srpol.h"
 
 static const char usage[] =
@@ -17,9 +18,16 @@ static const char usage[] =
 
 static bool openmetrics;
 
-/* Prints the header of a family. Samples of counters have the suffix _total. */
-static void family(const char *name, const char *type, const char *unit,
-		   const char *help)
+/**
+ * family() - print the header of a family
+ * @name: name of the family, without srpol_; samples of counters have the suffix
+ *	_total in addition
+ * @type: "counter" or "gauge"
+ * @unit: unit, which ends the name, NULL: none
+ * @help: a sentence
+ */
+void family(const char *name, const char *type, const char *unit,
+	    const char *help)
 {
 	const char *suffix = !openmetrics && !strcmp(type, "counter") ?
 			     "_total" : "";
@@ -44,22 +52,52 @@ static void print_label_value(const char *s)
 	putchar('"');
 }
 
-/* Prints a sample. Its labels are pairs of name and value, ended by NULL. */
-static void sample(const char *name, uint64_t value, ...)
+static void print_labels(const char *name, va_list ap)
 {
 	const char *label, *sep = "{";
-	va_list ap;
 
 	printf("srpol_%s", name);
-	va_start(ap, value);
 	while ((label = va_arg(ap, const char *))) {
 		printf("%s%s=", sep, label);
 		print_label_value(va_arg(ap, const char *));
 		sep = ",";
 	}
+	if (*sep == ',')
+		putchar('}');
+}
+
+/**
+ * sample() - print a sample
+ * @name: its name, without srpol_
+ * @value: its value
+ *
+ * Its labels follow, pairs of name and value, ended by NULL.
+ */
+void sample(const char *name, uint64_t value, ...)
+{
+	va_list ap;
+
+	va_start(ap, value);
+	print_labels(name, ap);
 	va_end(ap);
-	printf("%s %llu\n", *sep == ',' ? "}" : "",
-	       (unsigned long long)value);
+	printf(" %llu\n", (unsigned long long)value);
+}
+
+/**
+ * sample_real() - print a sample that is not a whole number
+ * @name: its name, without srpol_
+ * @value: its value
+ *
+ * Its labels follow, pairs of name and value, ended by NULL.
+ */
+void sample_real(const char *name, double value, ...)
+{
+	va_list ap;
+
+	va_start(ap, value);
+	print_labels(name, ap);
+	va_end(ap);
+	printf(" %.9g\n", value);
 }
 
 /* Which counter of an object is read. */
@@ -330,6 +368,7 @@ int do_metrics(struct args *args)
 	rules_metrics(&rules);
 	sids_metrics(&sids);
 	reasons_metrics();
+	metrics_engine();
 	if (openmetrics)
 		puts("# EOF");
 	vec_free(&paths);

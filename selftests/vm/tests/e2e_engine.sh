@@ -121,6 +121,12 @@ check "the path over it is down: probes lost" \
 check_equal "its buckets went to the others" 0 "$(buckets A | jq '.[2]')"
 check "the engine suspects its link" \
 	grep -q spine3 <<<"$(on A engine show | grep suspect)"
+check "so do the metrics, which have the link as down" grep -qE \
+	'^srpol_engine_link_suspect_ratio.link="[^"]*spine3[^"]*". (1|0\.[0-9]+)$' \
+	<<<"$(on A metrics)"
+check_equal "the links of the others are up" '"spine3"' \
+	"$(on A metrics | sed -n 's/^srpol_engine_link_up.*to=\(.*\)} 0$/\1/p' |
+		sort -u)"
 check_equal "three paths stay" 3 \
 	"$(on A -j engine show | jq .paths_usable)"
 check_equal "host A still reaches host B" 0 "$(lost_of_ping 50)"
@@ -135,6 +141,8 @@ ids=$(on A -j path show | jq -c '[ .[].id ]')
 at=$(on A -j config show | jq '.[0].generation')
 kill -9 "${engine[A]}"
 wait "${engine[A]}" 2>/dev/null || :
+check_equal "killed: its metrics say so, and no more" "srpol_engine_up 0" \
+	"$(on A metrics | grep '^srpol_engine')"
 check_equal "killed: forwarding goes on" 0 "$(lost_of_ping 20)"
 check_fails "srpol engine says so" "srpold does not run" on A engine show
 start_engine A

@@ -85,6 +85,33 @@ check_equal "each went five hops, and came whole" '[5]' \
 check "RTTs, as a histogram too" jq -e '
 	all(.[]; .rtt_min_ms > 0 and .rtt_ms >= .rtt_min_ms and
 	         (.rtt_log2_ns | add) >= .received)' "$work/paths"
+
+# metric NAME: values of host A's samples of that name
+metric() {
+	on A metrics | awk -v name="srpol_$1" '{ n = $1; sub(/{.*/, "", n) }
+		n == name { print $NF }'
+}
+
+# 1/10 s would be a lot here, and 0 none
+times() {
+	metric "$1" | awk '$1 > 0 && $1 < 0.1 { n++ } END { print n, NR }'
+}
+
+check_equal "metrics: srpold answers, with its paths" "1 4 4" \
+	"$(metric engine_up) $(metric engine_paths) $(metric engine_paths_usable)"
+check_equal "the RTT of each, in seconds" "4 4" \
+	"$(times engine_path_rtt_seconds)"
+check_equal "none loses any" "0 0 0 0" \
+	"$(metric engine_path_loss_ratio | xargs)"
+check_equal "links that probes take are up" "1" \
+	"$(metric engine_link_up | sort -u)"
+for form in openmetrics text; do
+	on A metrics $form | "${BUILD:-build}/tools/bin/promtool" check metrics \
+		>"$work/promtool" 2>&1 || :
+	# in OpenMetrics the help of a counter is at its family's name
+	check_equal "promtool has nothing to say of $form" "" \
+		"$(grep -v '_total no help text$' "$work/promtool" || :)"
+done
 check_equal "nothing went wrong" "0 0 0" \
 	"$(on A -j engine show | jq -r '"\(.forged) \(.strange) \(.stale)"')"
 
