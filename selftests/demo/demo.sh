@@ -9,7 +9,7 @@ set -euo pipefail
 
 cd "$(dirname "$0")/../.."
 out=${BUILD:-$PWD/build}/demo
-limit=${SRPOL_DEMO_TIMEOUT:-1200}
+limit=${SRPOL_DEMO_TIMEOUT:-3600}
 
 rm -rf "$out"
 mkdir -p "$out"

@@ -37,7 +37,7 @@ SEED = int(os.environ.get("SRPOL_SEED", "20261122"))
 FABRICD = f"{BUILD}/selftests/engine/srpol-fabricd"
 SIMHOST = f"{BUILD}/selftests/engine/simhost"
 ETCDCTL = f"{BUILD}/tools/bin/etcdctl"
-PATIENCE = 60
+PATIENCE = 240
 
 number = failures = 0
 processes = []

@@ -266,15 +266,22 @@ def test_many(hosts, put, name="fc"):
           seen(name)["cut"] == seen(name)["unnamed"] == 0, seen(name))
 
 
+def made(name):
+    """Plans but for the first one of each term: on a busy machine the store may be
+    silent for longer than a lease is valid."""
+    stats = ask(name, "show")["stats"]
+    return stats["plans"] - stats["elected"]
+
+
 def test_flood(put, name="fc"):
     """A host that does not keep to any rate."""
-    before = asked(name, "show")["stats"]["plans"]
+    before = made(name)
     start = time.monotonic()
     for i in range(400):
         put("demand/0/leaf0.1/h1", word(name, "h1", demand("h2", 1 + i)))
     put("demand/0/leaf0.1/h1", word(name, "h1", demand("h3", 4321)))
     wait_for("the last word", lambda: set(pairs(name)) == {(1, 3)})
-    plans = asked(name, "show")["stats"]["plans"] - before
+    plans = made(name) - before
     seconds = time.monotonic() - start
     check(f"{name}: of 400 words a plan a second follows, and the last one counts",
           plans <= seconds + 2, (plans, seconds))
@@ -516,7 +523,7 @@ def test_nats():
              len(words) + 2)
     check("fb: what is wrong is refused and counted, others' words stay",
           seen("fb")["hosts"] == 1 and set(pairs("fb")) == {(0, 1)}, seen("fb"))
-    plans = ask("fb", "show")["stats"]["plans"]
+    before = made("fb")
     start = time.monotonic()
     text = word("fb", "h1", demand("h2", 4321))
     for i in range(5000):
@@ -524,11 +531,11 @@ def test_nats():
     # one of these may be lost, the last one as well
     wait_for("h1", lambda: publish("srpol.demand.0.leaf0=2E1.h1", text) or
              set(pairs("fb")) == {(0, 1), (1, 2)})
-    made = ask("fb", "show")["stats"]["plans"] - plans
+    plans = made("fb") - before
     seconds = time.monotonic() - start
     check("fb: of five thousand messages a plan a second follows",
-          made <= seconds + 2 and ask("fb", "show")["load"]["refused"] == 0,
-          (made, seconds))
+          plans <= seconds + 2 and ask("fb", "show")["load"]["refused"] == 0,
+          (plans, seconds))
     hosts.process.end(signal.SIGKILL)
     wait_for("the end of what they said", lambda: seen("fb")["hosts"] == 0 and
              pairs("fb") == {})

@@ -5,7 +5,7 @@
 # not grow, the module hears of weights once an interval at most, and what was said
 # last is what counts.
 #
-# SRPOL_TIMEOUT=600
+# SRPOL_TIMEOUT=1200
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -82,7 +82,7 @@ cat >"$work/A.json" <<END
                "delay-us": 10000000 } }
 END
 start_engine A
-check "four paths, probed and up" patiently 60 usable A 4
+check "four paths, probed and up" patiently 240 usable A 4
 # what it needs once
 words 100 >/dev/null
 devices 100
@@ -117,7 +117,7 @@ ip -n "$(fabric_ns hostA)" link set hA down
 check "its own one: the path is down" patiently 60 state_of A "$path" down
 ip -n "$(fabric_ns hostA)" link set hA up
 check "and up again" patiently 60 state_of A "$path" ' up'
-check "as all are" patiently 60 usable A 4
+check "as all are" patiently 240 usable A 4
 
 echo "# memory: $at kB before, $(resident) kB after"
 check "srpold has not grown" [ "$(resident)" -le $((at + 1024)) ]
