@@ -37,10 +37,13 @@ TESTS := lib/pmpi lib/nccl lib/spank selftests/nccl selftests/mpi selftests/rdma
 	 selftests/vm/fault
 SUBDIRS := $(PRODUCT) $(TESTS)
 
+# As many jobs as there are processors, unless the caller said how many.
+JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc) -Otarget)
+
 .PHONY: all
 all: install-deps	## module, programs and command (the default)
 	@$(MAKE) --no-print-directory tools
-	@$(MAKE) --no-print-directory product
+	@$(MAKE) --no-print-directory $(JOBS) product
 
 # Makes of their own, so that they read the tools.mk that "tools" wrote.
 .PHONY: product build
@@ -61,12 +64,12 @@ spank:			## spank_srpol.so, for Slurm; needs libslurm-dev
 
 .PHONY: programs
 programs: tools		## all but the module; installs nothing
-	@$(MAKE) --no-print-directory $(PRODUCT)
+	@$(MAKE) --no-print-directory $(JOBS) $(PRODUCT)
 
 .PHONY: tests
 tests: test-deps	## that, and the programs of the tests
 	@$(MAKE) --no-print-directory tools
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory $(JOBS) build
 
 .PHONY: install-deps test-deps
 install-deps:		## install the Debian packages a user lacks
