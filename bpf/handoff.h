@@ -4,9 +4,9 @@
  *
  * DOC: handoff
  *
- * XDP sends by devices that implement ndo_xdp_xmit: a VLAN device does not, and a
+ * XDP sends by devices that implement ndo_xdp_xmit: a VLAN device does not, a
  * veth does only while its peer has NAPI, which the end in a pod has not by
- * default. A frame redirected to any other device is lost, and the program is not
+ * default, and a tap takes no frame whose end is in fragments. A frame redirected to any other device is lost, and the program is not
  * told. So what an uplink has to send by such a device, it makes ready, MAC
  * addresses included, writes the device into the packet's metadata, and passes it;
  * srpol_uplink_tc, at TC ingress of the same uplink, sends it.
@@ -29,6 +29,7 @@
 
 #include "base.h"
 #include "flow_table.h"
+#include "frame.h"
 #include "maps.h"
 #include "proto.h"
 
@@ -80,8 +81,9 @@ static __always_inline int srpol_send_by(struct xdp_md *ctx, __u32 ifindex)
 	struct srpol_handoff *h;
 	void *data;
 
-	if (bpf_redirect_map(&uplinks_xdp, ifindex, 0) == XDP_REDIRECT ||
-	    bpf_redirect_map(&forward_to, ifindex, 0) == XDP_REDIRECT)
+	if (srpol_frame_taken(ctx, ifindex) &&
+	    (bpf_redirect_map(&uplinks_xdp, ifindex, 0) == XDP_REDIRECT ||
+	     bpf_redirect_map(&forward_to, ifindex, 0) == XDP_REDIRECT))
 		return XDP_REDIRECT;
 	if (bpf_xdp_adjust_meta(ctx, -(int)sizeof(*h)))
 		return bpf_redirect(ifindex, 0);

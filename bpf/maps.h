@@ -157,6 +157,14 @@ struct {
 	__type(value, __u32);
 } forward_from SEC(".maps");
 
+/* Devices of these two that take no frame whose end is in fragments. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SRPOL_MAX_DEVS);
+	__type(key, __u32);
+	__type(value, __u32);
+} linear_xdp SEC(".maps");
+
 /* Filled by user space: the addresses that are behind a virtual port. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -186,6 +194,13 @@ struct {
 	__type(key, __u32);
 	__type(value, struct srpol_fib_entry);
 } fib_cache SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, SRPOL_FIB_NEIGHBORS);
+	__type(key, struct srpol_fib_neighbor);
+	__type(value, __u32);
+} fib_neighbors SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -10,6 +10,7 @@
 #include "base.h"
 #include "drop.h"
 #include "encap.h"
+#include "frame.h"
 #include "hop.h"
 #include "limit.h"
 #include "mac.h"
@@ -126,6 +127,7 @@ static __always_inline int srpol_port_steer(struct xdp_md *ctx,
 	 * anything is written.
 	 */
 	if (reason || !srpol_encap_fits(pkt, s.sel.cfg) || pkt->ttl <= 1 ||
+	    !srpol_frame_taken(ctx, s.sel.ifindex) ||
 	    bpf_redirect_map(&uplinks_xdp, s.sel.ifindex, XDP_PASS) !=
 	    XDP_REDIRECT || !srpol_port_room(ctx, pkt, s.sel.cfg)) {
 		if (!reason)

@@ -327,13 +327,16 @@ struct srpol_sid_cache {
 #define SRPOL_FIB_BITS		10
 #define SRPOL_FIB_ENTRIES	(1u << SRPOL_FIB_BITS)
 
+#define SRPOL_FIB_SIX		(1ull << 40)	/* in @rest below */
+
 /**
  * struct srpol_fib_key - what the route of a decapsulated packet depends on
  * @addr: source and destination; an IPv4 address takes one word each, followed
- *	by 0 and ~0
- * @rest: ports, protocol and ingress device
+ *	by 0 and 0
+ * @rest: ports in network order, from bit 32 the protocol; SRPOL_FIB_SIX: IPv6
  * @flowinfo: first word of the IPv6 header in network order, without the ECN
- *	field; of IPv4 the TOS without the ECN field
+ *	field; of IPv4 the TOS without the ECN field; from bit 32 the ingress
+ *	device
  */
 struct srpol_fib_key {
 	__u64 addr[4];
@@ -403,7 +406,8 @@ struct srpol_limit {
  * @route: answer of the FIB
  * @gen: state of the kernel's routes in which it was given, see srpol_fib_gen()
  * @tick: low word of the jiffies when it was given
- * @used: low word of the jiffies when a packet last used it
+ * @looked: low word of the jiffies when it was last made sure that there is no
+ *	firewall
  * @busy: the entry is being written
  * @reserved: 0
  */
@@ -412,9 +416,24 @@ struct srpol_fib_entry {
 	struct srpol_fib_route route;
 	__u64 gen;
 	__u32 tick;
-	__u32 used;
+	__u32 looked;
 	__u32 busy;
 	__u32 reserved;
+};
+
+/* Number of next hops that are kept in use. */
+#define SRPOL_FIB_NEIGHBORS	4096
+
+/**
+ * struct srpol_fib_neighbor - key of map "fib_neighbors": a next hop that XDP
+ *	forwards to; its value is the low word of the jiffies when the stack last
+ *	had a packet for it
+ * @ifindex: device
+ * @macs: destination and source Ethernet address
+ */
+struct srpol_fib_neighbor {
+	__u32 ifindex;
+	__u8 macs[12];
 };
 
 /**

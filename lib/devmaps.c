@@ -16,8 +16,9 @@
 #include "pins.h"
 #include "srpol_lib.h"
 
-/* NETDEV_XDP_ACT_NDO_XMIT of linux/netdev.h, which Debian 12 does not have. */
+/* NETDEV_XDP_ACT_* of linux/netdev.h, which Debian 12 does not have. */
 #define XDP_ACT_NDO_XMIT	4
+#define XDP_ACT_NDO_XMIT_SG	64
 
 static int set_dev(const char *dir, const char *name, unsigned int ifindex,
 		   struct srpol_error *err)
@@ -54,6 +55,15 @@ void srpol_devmaps_forget(const char *dir, unsigned int ifindex)
 	clear_dev(dir, "uplinks", ifindex);
 	clear_dev(dir, "forward_to", ifindex);
 	clear_dev(dir, "forward_from", ifindex);
+	clear_dev(dir, "linear_xdp", ifindex);
+}
+
+/* NETDEV_XDP_ACT_* that a device has now */
+static uint64_t xdp_features(unsigned int ifindex)
+{
+	LIBBPF_OPTS(bpf_xdp_query_opts, opts);
+
+	return bpf_xdp_query(ifindex, 0, &opts) ? 0 : opts.feature_flags;
 }
 
 /**
@@ -64,10 +74,23 @@ void srpol_devmaps_forget(const char *dir, unsigned int ifindex)
  */
 bool srpol_dev_takes_frames(unsigned int ifindex)
 {
-	LIBBPF_OPTS(bpf_xdp_query_opts, opts);
+	return xdp_features(ifindex) & XDP_ACT_NDO_XMIT;
+}
 
-	return !bpf_xdp_query(ifindex, 0, &opts) &&
-	       opts.feature_flags & XDP_ACT_NDO_XMIT;
+/*
+ * Some of these, such as taps, take no frame whose end is in fragments. A data plane
+ * that an older srpol has loaded does not ask.
+ */
+static int set_linear(const char *dir, unsigned int ifindex,
+		      struct srpol_error *err)
+{
+	uint64_t features = xdp_features(ifindex);
+
+	if (features & XDP_ACT_NDO_XMIT && !(features & XDP_ACT_NDO_XMIT_SG) &&
+	    srpol_pins_exist(dir, "linear_xdp") == 1)
+		return set_dev(dir, "linear_xdp", ifindex, err);
+	clear_dev(dir, "linear_xdp", ifindex);
+	return 0;
 }
 
 /*
@@ -88,7 +111,8 @@ static int set_uplinks_xdp(const char *dir, struct srpol_error *err)
 	while (map >= 0 && !ret && !bpf_map_get_next_key(map, prev, &ifindex)) {
 		prev = &ifindex;
 		if (srpol_dev_takes_frames(ifindex))
-			ret = set_dev(dir, "uplinks_xdp", ifindex, err);
+			ret = set_linear(dir, ifindex, err) ?:
+			      set_dev(dir, "uplinks_xdp", ifindex, err);
 		else
 			clear_dev(dir, "uplinks_xdp", ifindex);
 	}
@@ -120,7 +144,8 @@ static int set_forward(const char *dir, unsigned int ifindex, bool uplink,
 	int ret = 0;
 
 	if (srpol_dev_takes_frames(ifindex))
-		ret = set_dev(dir, "forward_to", ifindex, err);
+		ret = set_linear(dir, ifindex, err) ?:
+		      set_dev(dir, "forward_to", ifindex, err);
 	if (!ret && uplink && has_plain_frames(ifindex))
 		ret = set_dev(dir, "forward_from", ifindex, err);
 	return ret;
@@ -170,6 +195,7 @@ void srpol_dp_frames_sync(unsigned int ifindex, enum srpol_dev_role role)
 		clear_dev(st.dir, "forward_to", ifindex);
 		return;
 	}
+	set_linear(st.dir, ifindex, NULL);
 	if (role == SRPOL_DEV_ROLE_UPLINK)
 		set_dev(st.dir, "uplinks_xdp", ifindex, NULL);
 	set_dev(st.dir, "forward_to", ifindex, NULL);

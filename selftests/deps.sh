@@ -92,6 +92,7 @@ test_packages() {
 	libnuma1
 	libyaml-0-2
 	tcpdump
+	nftables		# a firewall in the way
 	curl			# gRPC to gobgpd, which unpack.sh fetches
 	tshark			# independent decoder, and dumpcap
 	jq

@@ -294,15 +294,34 @@ void rig_uplink_add_tc(__u32 ifindex)
 		FAIL("uplink %u: %m", ifindex);
 }
 
+/* NETDEV_XDP_ACT_* of linux/netdev.h, which Debian 12 does not have. */
+#define XDP_ACT_NDO_XMIT	4
+#define XDP_ACT_NDO_XMIT_SG	64
+
+/* As lib/devmaps.c has it: does the device take frames, but none in fragments? */
+static void rig_linear(__u32 ifindex)
+{
+	LIBBPF_OPTS(bpf_xdp_query_opts, opts);
+
+	if (bpf_xdp_query(ifindex, 0, &opts) ||
+	    !(opts.feature_flags & XDP_ACT_NDO_XMIT) ||
+	    opts.feature_flags & XDP_ACT_NDO_XMIT_SG)
+		return;
+	if (bpf_map_update_elem(rig_map("linear_xdp"), &ifindex, &ifindex, 0))
+		FAIL("linear %u: %m", ifindex);
+}
+
 void rig_uplink_add(__u32 ifindex)
 {
 	rig_uplink_add_tc(ifindex);
+	rig_linear(ifindex);
 	if (bpf_map_update_elem(rig_map("uplinks_xdp"), &ifindex, &ifindex, 0))
 		FAIL("uplink %u: %m", ifindex);
 }
 
 void rig_forward_to(__u32 to)
 {
+	rig_linear(to);
 	if (bpf_map_update_elem(rig_map("forward_to"), &to, &to, 0))
 		FAIL("forward to %u: %m", to);
 }

@@ -94,6 +94,17 @@ check "its offloads are as they come" eval \
 	'on c ethtool -k c0 | grep -q "^tcp-segmentation-offload: on"'
 with "virtio"
 
+# A tap takes frames from XDP, but none whose end is in fragments.
+check "attach, forward in XDP to the tap" steer_a -H ac -F ac
+before=$(forwarded)
+check "forward in XDP: ping" ping_c 2001:db8:b::1
+check_equal "forward in XDP: past the stack" 0 $(($(forwarded) - before))
+check "forward in XDP: jumbo" \
+	ping_c -M "do" -s $((9000 - 64 - 48)) 2001:db8:b::1
+check "End.DX6 to the tap" steer_a -H ac -x "$(mac c c0)"
+check "End.DX6: ping" ping_c 2001:db8:b::1
+check "End.DX6: jumbo" ping_c -M "do" -s $((9000 - 64 - 48)) 2001:db8:b::1
+
 unplug
 machine --fragments || {
 	not_ok "taps with NAPI fragments"
