@@ -4,22 +4,26 @@
  * that its configuration allows, and RFC 9259 expects that a SID can be pinged;
  * it is the first thing that is done to a new one. ICMPv6 echo requests are
  * answered where ICMPv6 errors would be sent otherwise, under the same conditions
- * and out of the same budget.
+ * and with as large a budget.
  */
 #ifndef _SRPOL_ECHO_H
 #define _SRPOL_ECHO_H
 
 #include "base.h"
+#include "ecn.h"
+#include "frame.h"
 #include "handoff.h"
 #include "icmp_limit.h"
 #include "icmp_xdp.h"
 #include "mac.h"
 #include "proto.h"
+#include "sid_ctx.h"
 #include "stats.h"
 #include "words.h"
 
 #define SRPOL_ECHO_REQUEST	128
 #define SRPOL_ECHO_REPLY	129
+#define SRPOL_ECHO_ECN		bpf_htonl(SRPOL_ECN_MASK << 20)
 
 /* Is the upper layer, at @off in the frame, an echo request? */
 static __always_inline bool srpol_echo_is(struct xdp_md *ctx, __u8 nh,
@@ -63,22 +67,28 @@ __noinline int srpol_echo(struct xdp_md *ctx, __u32 srh_len)
 	struct icmp6hdr *icmp;
 	struct srpol_macs macs;
 	struct ipv6hdr reply;
-	__u32 len;
+	__u32 len, behind;
 
 	if ((void *)(ip6 + 1) > end)
 		return XDP_DROP;
 	len = bpf_ntohs(ip6->payload_len);
+	srh_len &= SRPOL_SRH_LEN_MASK;
 	if (len < srh_len + sizeof(*icmp) ||
-	    !srpol_icmp_xdp_allowed(ctx, ip6, end))
+	    (void *)(ip6 + 1) + srh_len + sizeof(*icmp) > end ||
+	    !srpol_icmp_xdp_allowed(ctx, ip6, end, SRPOL_ICMP_ECHO))
 		return XDP_DROP;
 	macs = srpol_macs_load(eth);
-	*(__be32 *)&reply = *(__be32 *)ip6;
+	/* congestion on the way here says nothing about the way back */
+	*(__be32 *)&reply = *(__be32 *)ip6 & ~SRPOL_ECHO_ECN;
 	reply.payload_len = bpf_htons(len - srh_len);
 	reply.nexthdr = NEXTHDR_ICMP;
 	reply.hop_limit = SRPOL_ICMP_TTL;
 	srpol_copy_addr(&reply.saddr, &ip6->daddr);
 	srpol_copy_addr(&reply.daddr, &ip6->saddr);
-	if (bpf_xdp_adjust_head(ctx, srh_len))
+	/* what is behind the packet is no part of it, nor of the reply */
+	behind = srpol_frame_len(ctx) - ETH_HLEN - sizeof(*ip6) - len;
+	if ((behind && bpf_xdp_adjust_tail(ctx, -(int)behind)) ||
+	    bpf_xdp_adjust_head(ctx, srh_len))
 		return XDP_DROP;
 	eth = (void *)(long)ctx->data;
 	ip6 = (void *)(eth + 1);

@@ -16,7 +16,7 @@
  */
 #define SRPOL_ICMP_BURST	64
 #define SRPOL_ICMP_WINDOW_SHIFT	26
-#define SRPOL_ICMP_DEVS		1024
+#define SRPOL_ICMP_DEVS		2048
 
 /* RFC 4443 2.4 (c): how much of the packet is quoted at most. */
 #define SRPOL_ICMP_QUOTE_V6	(IPV6_MTU_MIN - IPV6_HLEN - 8)
@@ -30,7 +30,10 @@ struct srpol_icmp_budget {
 	__u64 sent;
 };
 
-/* Key: ifindex. An LRU map, as devices come and go. */
+/* Answers to pings have a budget of their own, or they would use up that of errors. */
+#define SRPOL_ICMP_ECHO		(1u << 31)
+
+/* Key: ifindex, with SRPOL_ICMP_ECHO. An LRU map, as devices come and go. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_PERCPU_HASH);
 	__uint(max_entries, SRPOL_ICMP_DEVS);
@@ -45,9 +48,10 @@ struct srpol_icmp_v6 {
 
 /**
  * srpol_icmp_allowed - may another error be sent?
- * @ifindex: device whose packet the error is about
+ * @ifindex: device whose packet the error is about, with SRPOL_ICMP_ECHO if it is
+ *	the answer to a ping instead
  *
- * An error that may not be sent is counted.
+ * What may not be sent is counted.
  */
 static __noinline int srpol_icmp_allowed(__u32 ifindex)
 {

@@ -63,27 +63,39 @@ static __always_inline bool srpol_icmp_xdp_about(struct xdp_md *ctx,
 	       type >= ICMPV6_INFO_MIN;
 }
 
-/* RFC 4443 2.4 (e); and a sender outside the SR domain is told nothing. */
+/*
+ * RFC 4443 2.4 (e); a sender outside the SR domain is told nothing; and neither is a
+ * local SID, which sends nothing: the answer would come back here. @budget: 0 or
+ * SRPOL_ICMP_ECHO. @ip6 is right behind the Ethernet header.
+ */
 static __always_inline bool srpol_icmp_xdp_allowed(struct xdp_md *ctx,
 						   const struct ipv6hdr *ip6,
-						   const void *end)
+						   const void *end,
+						   __u32 budget)
 {
+	const struct ethhdr *eth = (const void *)ip6 - sizeof(*eth);
 	const __be32 *w = ip6->saddr.in6_u.u6_addr32;
 	struct srpol_state *st = srpol_state_get();
 	const struct srpol_dp_config *cfg;
+	struct in6_addr from;
+	__u32 gen;
 
 	if (!st)
 		return false;
-	cfg = srpol_config(st, srpol_now_read(st).gen);
+	gen = srpol_now_read(st).gen;
+	cfg = srpol_config(st, gen);
 	/* the destination is a SID, so it is not multicast */
 	if (!cfg->icmp_errors || srpol_v6_link_scope(&ip6->saddr) ||
+	    eth->h_source[0] & 1 ||
 	    (!(w[0] | w[1] | w[2]) && bpf_ntohl(w[3]) <= 1))
 		return false;
 	if (cfg->n_domain &&
 	    !srpol_domain_has(cfg, cfg->n_domain, &ip6->saddr))
 		return false;
+	srpol_copy_addr(&from, &ip6->saddr);
 	return srpol_icmp_xdp_about(ctx, ip6, end) &&
-	       srpol_icmp_allowed(ctx->ingress_ifindex);
+	       !srpol_sid_look_up(st, gen, &from) &&
+	       srpol_icmp_allowed(ctx->ingress_ifindex | budget);
 }
 
 /*
@@ -196,7 +208,7 @@ __noinline int srpol_icmp_xdp(struct xdp_md *ctx, __u32 what, __u32 value)
 	quote = bpf_ntohs(ip6->payload_len) + sizeof(*ip6);
 	if (quote > SRPOL_ICMP_QUOTE_V6)
 		quote = SRPOL_ICMP_QUOTE_V6;
-	if (ETH_HLEN + quote > len || !srpol_icmp_xdp_allowed(ctx, ip6, end))
+	if (ETH_HLEN + quote > len || !srpol_icmp_xdp_allowed(ctx, ip6, end, 0))
 		return XDP_DROP;
 	srpol_icmp_xdp_source(ctx, ip6, &h.ip.saddr);
 	srpol_copy_addr(&h.ip.daddr, &ip6->saddr);

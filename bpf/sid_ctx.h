@@ -46,12 +46,14 @@ struct srpol_sid_ctx {
 static __always_inline int srpol_sid_ctx_pull(struct xdp_md *ctx,
 					      struct ipv6hdr *ip6, __u32 bytes)
 {
+	__u32 most = ip6->nexthdr == NEXTHDR_ROUTING ? SRPOL_PULL_SRH :
+						       SRPOL_PULL;
 	void *end = (void *)(long)ctx->data_end;
 
 	if (bytes + ETH_HLEN > bpf_xdp_get_buff_len(ctx))
 		return SRPOL_REASON_TRUNCATED;
-	if (end - (void *)ip6 < SRPOL_PULL - ETH_HLEN)
-		srpol_pull_xdp(ctx);
+	if (end - (void *)ip6 < most - ETH_HLEN)
+		srpol_pull_xdp(ctx, most);
 	return 0;
 }
 

@@ -87,7 +87,7 @@ int srpol_uplink(struct xdp_md *ctx)
 	if (!st || !srpol_netns_ours(ctx))
 		return XDP_PASS;
 	if ((void *)(ip6 + 1) > end) {
-		srpol_pull_xdp(ctx);
+		srpol_pull_xdp(ctx, SRPOL_PULL);
 		eth = (void *)(long)ctx->data;
 		end = (void *)(long)ctx->data_end;
 		ip6 = (void *)(eth + 1);

@@ -5,6 +5,7 @@
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <arpa/inet.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -280,6 +281,7 @@ static void want_reply(struct pkt *want, const struct pkt *in,
 	pkt_add(want, in->b, 6);
 	pkt_add16(want, 0x86dd);
 	pkt_add(want, in->b + 14, 4);
+	want->b[14 + 1] &= ~0x30;	/* ECN */
 	pkt_add16(want, message->len);
 	pkt_add8(want, 58);
 	pkt_add8(want, 64);
@@ -303,6 +305,7 @@ static void test_ping(void)
 		SRPOL_BEHAVIOR_END_DT46, SRPOL_BEHAVIOR_END_DT4,
 	};
 	struct pkt p, out, want, message;
+	char own[INET6_ADDRSTRLEN];
 	__u32 i, b;
 
 	for (b = 0; b < sizeof(behaviors) / sizeof(behaviors[0]); b++) {
@@ -329,6 +332,21 @@ static void test_ping(void)
 		check_error("a reply to nobody's ping", &p,
 			    SRPOL_REASON_UPPER_LAYER, 4, 4, 40);
 	}
+	ping(&p, &message, 128, 64);
+	want_reply(&want, &p, &message);
+	p.b[14 + 1] |= 0x30;
+	pkt_add32(&p, 0xabababab);
+	CHECK_EQ(rig_uplink(&p, &out), X_REDIRECT, "CE, and 4 bytes behind");
+	CHECK(pkt_equal(&out, &want), "CE, and 4 bytes behind");
+	rig_expect("ping", SRPOL_REASON_ECHO, 1, RIG_END);
+	ping(&p, &message, 128, 64);
+	p.b[6] |= 1;
+	check_silent("ping from a group's MAC address", &p,
+		     SRPOL_REASON_UPPER_LAYER);
+	came.src = inet_ntop(AF_INET6, &list[0], own, sizeof(own));
+	ping(&p, &message, 128, 64);
+	check_silent("ping from a local SID", &p, SRPOL_REASON_UPPER_LAYER);
+	came.src = "fc00:98::1";
 	ping(&p, &message, 128, 7);
 	pkt_add32(&p, 0);
 	check_silent("ping without a sequence number", &p,
@@ -374,12 +392,39 @@ static void test_limit(void)
 	check_error("the window after", &p, SRPOL_REASON_HOP_LIMIT, 3, 0, 0);
 }
 
+/* Pings do not take from errors what these may use. */
+static void test_budgets(void)
+{
+	__u64 limited, n = 0;
+	struct pkt p, message;
+
+	setup();
+	list[0] = sid(2);
+	rig_sid(2, sid(2), SRPOL_BEHAVIOR_END);
+	came.full = false;
+	came.n = 1;
+	came.travelled = 0;
+	ping(&p, &message, 128, 64);
+	limited = rig_reason(SRPOL_REASON_ICMP_LIMITED);
+	while (rig_reason(SRPOL_REASON_ICMP_LIMITED) < limited + BURST &&
+	       n < 1000 * BURST) {
+		rig_uplink(&p, NULL);
+		n++;
+	}
+	CHECK(n >= 2 * BURST, "%llu pings", n);
+	ping(&p, &message, 129, 64);
+	rig_mark();
+	check_error("an error all the same", &p, SRPOL_REASON_UPPER_LAYER, 4, 4,
+		    40);
+}
+
 static const struct ktap_test tests[] = {
 	{ "errors of RFC 8986, byte by byte", test_errors },
 	{ "padding of the link layer", test_padding },
 	{ "pings of SIDs", test_ping },
 	{ "what is not answered", test_silent },
 	{ "how many there may be", test_limit },
+	{ "and how many pings beside them", test_budgets },
 };
 
 int main(void)

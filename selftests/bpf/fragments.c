@@ -100,7 +100,7 @@ static void test_sids(void)
 		{ "End with PSP", SRPOL_BEHAVIOR_END_PSP, &v6,
 		  SRPOL_REASON_END },
 	};
-	struct in6_addr list[6];
+	struct in6_addr list[SRPOL_SEGS_MAX];
 	struct outer o = { .sids = list, .full = true };
 	static struct pkt p;
 	__u32 i, n, at;
