@@ -278,6 +278,33 @@ def dev_watch():
 
 
 @test
+def frames_in_fragments():
+    "of a tap it is known that it takes no frame in fragments from XDP"
+    forget()
+    with net.Netns() as far:
+        ns.ip(f"link add w0 type veth peer name w1 netns {far.name}\n"
+              "tuntap add dev t0 mode tap\n"
+              "link set w0 up\nlink set t0 up")
+        far.ip("link set w1 up")
+        far.run("ethtool", "-K", "w1", "gro", "on")
+        srpol("dev", "add", "w0", "role", "uplink")
+        srpol("dev", "add", "t0", "role", "port")
+        pins = f"/sys/fs/bpf/srpol/{ns.name}"
+        veth, tap = (struct.pack("=I", ns.ifindex(dev)) for dev in ("w0", "t0"))
+
+        def keys(name):
+            with Map(f"{pins}/{name}") as m:
+                return set(m.keys())
+
+        eq(keys("forward_to"), {veth, tap}, "what XDP may send by")
+        eq(keys("linear_xdp"), {tap}, "what takes no fragments")
+        srpol("dev", "del", "t0")
+        eq(keys("linear_xdp"), set(), "once the tap has no role")
+        ns.ip("link del w0\nlink del t0")
+    forget()
+
+
+@test
 def dev_watch_frames():
     "dev watch: what XDP may send by is what takes its frames now"
     forget()
