@@ -32,7 +32,9 @@ host.ip(f"link add u0 type veth peer f0 netns {fabric.name}\n"
         "addr add fd00:1::1/64 dev u0 nodad\nlink set u0 up\n"
         "addr add 2001:db8:1::1/64 dev p0 nodad\n"
         "addr add 10.1.0.1/24 dev p0\nlink set p0 up\n"
-        "route add blackhole 10.77.0.0/16\n")
+        "route add blackhole 10.77.0.0/16\n"
+        # the stack, which could refuse it, has packets without a way back
+        "route add 192.0.2.0/24 dev u0\n")
 fabric.ip("link set f0 up\n")
 pod.ip("addr add 2001:db8:1::2/64 dev eth0 nodad\n"
        "addr add 10.1.0.2/24 dev eth0\nlink set eth0 up\n"
