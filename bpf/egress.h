@@ -69,17 +69,17 @@ static __always_inline int srpol_egress_steer(struct __sk_buff *skb,
 		       srpol_egress_drop(pkt, reason, d.cache.policy) :
 		       srpol_egress_pass(reason);
 	}
+	if (!srpol_encap_fits(pkt, s.sel.cfg))
+		return srpol_egress_too_big(skb, pkt, s.sel.path,
+					    s.sel.cfg->mtu -
+					    s.sel.cfg->encap_len,
+					    s.cfg->icmp_errors);
 	/*
 	 * checked here, since elsewhere it would take more stack than there is
 	 */
 	if (srpol_limit_any() && srpol_limit_skb(skb, d.cache.policy, pkt->len))
 		return srpol_egress_drop(pkt, SRPOL_REASON_LIMITED,
 					 d.cache.policy);
-	if (!srpol_encap_fits(pkt, s.sel.cfg))
-		return srpol_egress_too_big(skb, pkt, s.sel.path,
-					    s.sel.cfg->mtu -
-					    s.sel.cfg->encap_len,
-					    s.cfg->icmp_errors);
 
 	srpol_steer_outer(&s, pkt, &o);
 	reason = srpol_push(skb, pkt, &s.sel, &o);

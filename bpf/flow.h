@@ -163,7 +163,8 @@ srpol_flow_put(const struct srpol_flow_spot *spot,
  * @key: key of the flow
  * @d: decision; if the table has the same one, made meanwhile by another CPU,
  *	or before for a flow that srpol_flow_find() does not find, it is
- *	replaced by that
+ *	replaced by that. The same one has the same policy, too: that of a
+ *	binding SID is read before the epoch, and may be the one it had before.
  *
  * Return: number of the flow's entry, or of a spare one.
  */
@@ -177,7 +178,8 @@ srpol_flow_keep(const struct srpol_flow_key *key __arg_nonnull,
 	if (!srpol_flow_search(key, &spot, &known))
 		srpol_flow_put(&spot, key, NULL, d);
 	else if (known.head.epoch == d->head.epoch &&
-		 known.head.how == d->head.how)
+		 known.head.how == d->head.how &&
+		 known.cache.policy == d->cache.policy)
 		*d = known;
 	else
 		srpol_flow_put(&spot, key, &known, d);

@@ -124,6 +124,14 @@ static __always_inline bool srpol_v6_link_scope(const struct in6_addr *addr)
 	return a[0] == 0xff || (a[0] == 0xfe && (a[1] & 0xc0) == 0x80);
 }
 
+/* IPv4 in an IPv6 address: no packet has it, but keys of IPv4 packets do. */
+static __always_inline bool srpol_v6_mapped(const struct in6_addr *addr)
+{
+	const __be32 *w = addr->in6_u.u6_addr32;
+
+	return !(w[0] | w[1]) && w[2] == bpf_htonl(0xffff);
+}
+
 /* Read the BTH, if there is a whole one: a shorter packet is ordinary UDP. */
 static __always_inline int srpol_parse_bth(struct srpol_pkt *pkt, void *l4,
 					   void *end, bool whole)
@@ -360,6 +368,8 @@ static __always_inline int srpol_parse_v6(struct srpol_pkt *pkt, void *l3,
 	if (srpol_v6_link_scope(&ip6->daddr) ||
 	    srpol_v6_link_scope(&ip6->saddr))
 		return SRPOL_REASON_LINK_SCOPE;
+	if (srpol_v6_mapped(&ip6->daddr) || srpol_v6_mapped(&ip6->saddr))
+		return SRPOL_REASON_UNPARSED;
 
 	pkt->len = bpf_ntohs(ip6->payload_len);
 	if (pkt->len)

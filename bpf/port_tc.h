@@ -169,11 +169,11 @@ static __always_inline int srpol_port_tc_steer(struct __sk_buff *skb,
 		srpol_steer_not(&s, reason);
 		return srpol_port_tc_drop(pkt, reason, d.cache.policy);
 	}
+	if (!srpol_encap_fits(pkt, s.sel.cfg))
+		return srpol_port_too_big(skb, pkt, &s);
 	if (srpol_limit_any() && srpol_limit_skb(skb, d.cache.policy, pkt->len))
 		return srpol_port_tc_drop(pkt, SRPOL_REASON_LIMITED,
 					  d.cache.policy);
-	if (!srpol_encap_fits(pkt, s.sel.cfg))
-		return srpol_port_too_big(skb, pkt, &s);
 
 	reason = srpol_port_tc_push(skb, pkt, &s);
 	if (reason == SRPOL_REASON_TUNNELED)

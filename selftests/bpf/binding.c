@@ -7,6 +7,8 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -573,6 +575,72 @@ static void test_change(void)
 	CHECK_EQ(rig_sid_call("sid_set", &s), -ENOSPC, "policy id");
 }
 
+struct race {
+	const struct pkt *p;
+	volatile bool over;
+};
+
+static void stay_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+static void *keep_sending(void *data)
+{
+	struct race *r = data;
+	struct pkt out;
+
+	stay_on(1);
+	while (!r->over)
+		rig_uplink(r->p, &out);
+	return NULL;
+}
+
+/*
+ * The policy of a binding SID is changed while another CPU has packets for it:
+ * soon all take the new one.
+ */
+static void test_race(void)
+{
+	struct srpol_dp_policy two = { .n_buckets = 128 };
+	struct race race = {};
+	struct in6_addr want;
+	__u32 turn, i, old;
+	struct pkt p, out;
+	pthread_t sender;
+
+	setup(1, false);
+	for (i = 1; i <= 2; i++) {
+		list[0] = sid(0x200 + i);
+		rig_path(i, &around, 1, MTU);
+		rig_row_one(i, i);
+		two.id = two.color = two.row = i;
+		rig_policy(&two);
+	}
+	encap(&p, &came, &v4);
+	race.p = &p;
+	CHECK_EQ(pthread_create(&sender, NULL, keep_sending, &race), 0, "thread");
+	stay_on(0);
+	for (turn = 0, old = 0; turn < 2000 && !old; turn++) {
+		bind_sid(BSID, sid(BSID), 1 + turn % 2);
+		want = sid(0x201 + turn % 2);
+		for (i = 0; i < 40; i++)
+			rig_uplink(&p, &out);
+		for (i = 0; i < 40; i++) {
+			rig_uplink(&p, &out);
+			old += memcmp(out.b + 14 + 24, &want, 16) != 0;
+		}
+	}
+	race.over = true;
+	pthread_join(sender, NULL);
+	CHECK_EQ(old, 0, "packets on the old policy, change %u", turn);
+	rig_mark();
+}
+
 static const struct ktap_test tests[] = {
 	{ "End.B6.Encaps, End.B6.Encaps.Red", test_encaps },
 	{ "the longest segment lists", test_longest },
@@ -587,6 +655,7 @@ static const struct ktap_test tests[] = {
 	{ "paths down, backup, contention", test_down },
 	{ "too big for its path", test_too_big },
 	{ "changes", test_change },
+	{ "changes while packets come", test_race },
 };
 
 int main(void)

@@ -258,6 +258,38 @@ static void test_received(void)
 	CHECK_EQ(limit_of(COLOR).delayed, 1, "delayed");
 }
 
+/* What cannot be sent at all takes nothing from what can. */
+static void test_too_big(void)
+{
+	struct in6_addr sids[2] = { sid(1), sid(2) };
+	struct outer o = { .sids = sids, .n = 2 };
+	const struct rig_env env = {};
+	struct inner in;
+	struct pkt p;
+	__u32 id;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		setup();
+		for (id = 1; id <= BACKUP_PATH; id++)
+			rig_path(id, &o, id, 1500);
+		limit(COLOR, (struct srpol_limit){ .rate = 1,
+						   .horizon = HOUR * NS });
+		rig_mark();
+		in = spread_flow(QP);
+		in.payload = 1480;
+		pkt_inner(&p, &in);
+		if (i)
+			rig_port_tc(&p, NULL, &env);
+		else
+			rig_egress_env(&p, NULL, &env);
+		CHECK_EQ(limit_of(COLOR).next, 0, "time of the next, %d", i);
+		CHECK_EQ(limit_of(COLOR).delayed + limit_of(COLOR).dropped, 0,
+			 "counted, %d", i);
+		rig_expect("too big", SRPOL_REASON_TOO_BIG, 1, RIG_END);
+	}
+}
+
 static const struct ktap_test tests[] = {
 	{ "no limit, no difference", test_none },
 	{ "what cannot wait is dropped after the burst", test_police },
@@ -266,6 +298,7 @@ static const struct ktap_test tests[] = {
 	{ "fractions of a nanosecond", test_fast },
 	{ "two processors", test_race },
 	{ "host ports", test_ports },
+	{ "packets that are too big", test_too_big },
 	{ "the time of reception is none to leave at", test_received },
 };
 

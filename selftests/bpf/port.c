@@ -571,6 +571,16 @@ static void test_not_steered(void)
 	in.dst = "ff02::1";
 	pkt_inner(&p, &in);
 	check_port("multicast", &p, X_PASS, SRPOL_REASON_LINK_SCOPE);
+	/* an IPv4 flow has the same addresses in its key */
+	in = v6;
+	in.src = "::ffff:10.0.0.1";
+	pkt_inner(&p, &in);
+	check_port("source with IPv4 in it", &p, X_PASS, SRPOL_REASON_UNPARSED);
+	in = v6;
+	in.dst = "::ffff:10.0.0.2";
+	pkt_inner(&p, &in);
+	check_port("destination with IPv4 in it", &p, X_PASS,
+		   SRPOL_REASON_UNPARSED);
 	p.len = 0;
 	pkt_add_eth(&p, pkt_host_macs, 0x0806);
 	pkt_add_hex(&p, "0001080006040001020000000001c0000201000000000000"

@@ -15,7 +15,7 @@ from prometheus_client.openmetrics.parser import (
 
 from cli_lib import everything, forget, net, ns, show, srpol, valid
 from bpfmap import Map
-from ktap import busywait, cleanup, eq, main, match, test
+from ktap import busywait, cleanup, eq, main, match, run, test
 from srpol import BUILD
 
 
@@ -281,6 +281,7 @@ def dev_watch():
 def frames_in_fragments():
     "of a tap it is known that it takes no frame in fragments from XDP"
     forget()
+    run("modprobe", "tun")
     with net.Netns() as far:
         ns.ip(f"link add w0 type veth peer name w1 netns {far.name}\n"
               "tuntap add dev t0 mode tap\n"
