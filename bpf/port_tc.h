@@ -28,6 +28,8 @@
 #include "steer.h"
 #include "words.h"
 
+#define SRPOL_PACKET_OTHERHOST	3	/* of skb->pkt_type */
+
 static __always_inline int srpol_port_tc_pass(__u32 reason)
 {
 	srpol_count(reason);
@@ -67,9 +69,47 @@ static __always_inline bool srpol_port_read(struct __sk_buff *skb,
 }
 
 /*
+ * Is it to one address, in a network that routers forward to? Neighbor discovery
+ * between such addresses is, too.
+ */
+static __always_inline bool srpol_port_routed(const struct srpol_pkt *pkt)
+{
+	const struct in6_addr *src = (const void *)pkt->key.saddr;
+	const struct in6_addr *dst = (const void *)pkt->key.daddr;
+
+	if (pkt->is_v4)
+		return bpf_ntohl(dst->in6_u.u6_addr32[3]) >> 28 < 0xe;
+	return !srpol_v6_link_scope(src) && !srpol_v6_link_scope(dst);
+}
+
+/*
+ * Is the source of a packet that is not steered, for @reason, to be checked? That
+ * it is of the link does not mean that the stack does not forward it, nor does a
+ * group's MAC address; what is for another one's MAC address is bridged.
+ */
+static __always_inline bool srpol_port_checked(const struct __sk_buff *skb,
+					       const struct srpol_pkt *pkt,
+					       __u32 reason)
+{
+	switch (reason) {
+	case SRPOL_REASON_UNPARSED:
+	case SRPOL_REASON_SCTP_GSO:
+	case SRPOL_REASON_TUNNELED:
+		return true;
+	case SRPOL_REASON_FOREIGN_MAC:
+		return skb->pkt_type != SRPOL_PACKET_OTHERHOST &&
+		       srpol_port_routed(pkt);
+	case SRPOL_REASON_LINK_SCOPE:
+		return srpol_port_routed(pkt);
+	default:
+		return false;
+	}
+}
+
+/*
  * A packet is not steered, for @reason; decide by its addresses alone whether
- * it may go on. If it was not fully parsed, or is a tunnel, its source is
- * checked as that of any other packet.
+ * it may go on. If it was not fully parsed, is a tunnel, or only looks as if it
+ * were of the link, its source is checked as that of any other packet.
  */
 static __noinline int srpol_port_unsteered(struct __sk_buff *skb,
 					   struct srpol_pkt *pkt, __u32 reason)
@@ -77,9 +117,7 @@ static __noinline int srpol_port_unsteered(struct __sk_buff *skb,
 	struct srpol_state *st = srpol_state_get();
 	bool known = srpol_port_read(skb, pkt);
 
-	if (known && (reason == SRPOL_REASON_UNPARSED ||
-		      reason == SRPOL_REASON_SCTP_GSO ||
-		      reason == SRPOL_REASON_TUNNELED) &&
+	if (known && srpol_port_checked(skb, pkt, reason) &&
 	    srpol_port_check(skb, SRPOL_PORT_TC, pkt) & SRPOL_HOW_SPOOFED)
 		reason = SRPOL_REASON_SPOOFED;
 	else if (reason == SRPOL_REASON_UNPARSED && !pkt->l3_proto)

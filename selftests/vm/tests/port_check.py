@@ -192,6 +192,52 @@ def not_steered():
 
     eq(headers(GOOD[6]), ["unparsed"], "its own source")
     eq(headers(SPOOFED[6]), ["spoofed"], "another's")
+
+    def spoofed(l3, mac=None):
+        """Is a packet, sent as it is from eth0, taken for one?"""
+        before = reasons()
+        with pod:
+            s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+        with s:
+            s.bind(("eth0", 0))
+            to = bytes.fromhex((mac or ns_mac("p0")).replace(":", ""))
+            s.send(to + b"\2\0\0\0\0\7" + (b"\x08\0" if l3[0] == 0x45 else
+                                            b"\x86\xdd") + l3)
+        now = reasons()
+        # the pod's own stack sends what is of the link whenever it likes
+        eq(any(now[k] != before[k] for k in
+               ("foreign-mac", "link-scope", "spoofed")), True, "it is counted")
+        return now["spoofed"] != before["spoofed"]
+
+    def packed(address):
+        return socket.inet_pton(socket.AF_INET6 if ":" in address else
+                                socket.AF_INET, address)
+
+    def solicit(src, dst):
+        return b"\x60\0\0\0\0\x18\x3a\xff" + packed(src) + packed(dst) + \
+            b"\x87" + b"\0" * 7 + packed(dst)
+
+    def udp(src, dst):
+        head = b"\x45\0\0\x1c\0\0\0\0\x40\x11" + b"\0\0" + packed(src) + \
+            packed(dst)
+        total = sum(head[i] << 8 | head[i + 1] for i in range(0, 20, 2))
+        total = (total & 0xffff) + (total >> 16)
+        total = ~(total + (total >> 16)) & 0xffff
+        return head[:10] + total.to_bytes(2, "big") + head[12:] + \
+            b"\0\x09\0\x09\0\x08\0\0"
+
+    group, another = "ff:ff:ff:ff:ff:ff", "02:00:00:00:00:08"
+    for l3, mac, wanted, why in (
+            (solicit(GOOD[6], HOST[6][0]), None, False, "it looks for us"),
+            (solicit("fe80::9", HOST[6][0]), None, False, "as it may, too"),
+            (solicit(SPOOFED[6], FAR[6]), None, True, "as if it did"),
+            (udp("169.254.9.9", FAR[4]), None, True, "no address of its own"),
+            (udp("240.1.2.3", FAR[4]), None, True, "nor is that one"),
+            (udp(GOOD[4], "224.0.0.9"), None, False, "to a group"),
+            (udp(GOOD[4], HOST[4][0]), group, False, "to a group's MAC"),
+            (udp(SPOOFED[4], HOST[4][0]), group, True, "to that, another's"),
+            (udp(SPOOFED[4], HOST[4][0]), another, False, "bridged, if at all")):
+        eq(spoofed(l3, mac), wanted, why)
     eq(port("source", "none"), "none")
     eq(headers(SPOOFED[6]), ["unparsed"], "not checked")
     eq(tunnel(SPOOFED[6]), ["tunneled"], "not checked")
