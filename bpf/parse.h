@@ -127,9 +127,9 @@ static __always_inline bool srpol_v6_link_scope(const struct in6_addr *addr)
 /* IPv4 in an IPv6 address: no packet has it, but keys of IPv4 packets do. */
 static __always_inline bool srpol_v6_mapped(const struct in6_addr *addr)
 {
-	const __be32 *w = addr->in6_u.u6_addr32;
+	const __u64 *w = (const __u64 *)addr;
 
-	return !(w[0] | w[1]) && w[2] == bpf_htonl(0xffff);
+	return !w[0] && (__u32)w[1] == bpf_htonl(0xffff);
 }
 
 /* Read the BTH, if there is a whole one: a shorter packet is ordinary UDP. */
