@@ -104,6 +104,22 @@ at_exit() {
 	ktap_cleanups+=("$(printf '%q ' "$@")")
 }
 
+# relay PREFIX: lines "ok NAME" and "not ok NAME | WHY" of another program, which
+# are read, become results of this one
+relay() {
+	local line
+
+	while read -r line; do
+		case $line in
+		"ok "*)	ok "$1${line#ok }" ;;
+		"not ok "*)
+			line=${line#not ok }
+			not_ok "$1${line%% | *}" "${line#* | }"
+			;;
+		esac
+	done
+}
+
 ktap_finish() {
 	local rc=$? i
 

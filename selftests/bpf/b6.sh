@@ -93,20 +93,12 @@ unsteer() {
 
 # judge MODE: lines "ok NAME" and "not ok NAME | WHY"
 judge() {
-	local line output rc=0
+	local output rc=0
 
 	output=$(on s /usr/bin/python3 selftests/bpf/b6.py "$1" \
 		"$(mac k in)" "$(mac x in)" $bsid $source $list \
 		"$out/$1.pcap") || rc=$?
-	while read -r line; do
-		case $line in
-		"ok "*)	ok "$1: ${line#ok }" ;;
-		"not ok "*)
-			line=${line#not ok }
-			not_ok "$1: ${line%% | *}" "${line#* | }"
-			;;
-		esac
-	done <<<"$output"
+	relay "$1: " <<<"$output"
 	check_equal "$1: the judge ran to its end" 0 $rc
 }
 

@@ -35,19 +35,11 @@ check "attach, forward in XDP by two devices" steer a a0 -s fd00:a::1 \
 
 # judge PART: lines "ok NAME" and "not ok NAME | WHY"
 judge() {
-	local line output rc=0
+	local output rc=0
 
 	output=$(/usr/bin/python3 selftests/bpf/routes.py "$1" "$id" "$pins/a" \
 		"$attach" "$BUILD/tools/sbin/bpftool" "$(mac a a0)") || rc=$?
-	while read -r line; do
-		case $line in
-		"ok "*)	ok "${line#ok }" ;;
-		"not ok "*)
-			line=${line#not ok }
-			not_ok "${line%% | *}" "${line#* | }"
-			;;
-		esac
-	done <<<"$output"
+	relay "" <<<"$output"
 	check_equal "$1: the judge ran to its end" 0 $rc
 }
 
