@@ -56,16 +56,9 @@
 #define SRPOL_FLOWINFO_MASK	bpf_htonl(0x0fcfffff)
 #define SRPOL_FIB_MIX		0x9e3779b97f4a7c15ull
 
-/* An error follows the flow that it is about: the stack reads its addresses. */
-static __always_inline bool srpol_fib_icmp_error(bool six, __u8 type)
-{
-	if (six)
-		return type < ICMPV6_INFO_MIN;
-	return type == 3 || type == 4 || type == 5 || type == 11 || type == 12;
-}
-
 /*
- * Add the ports to @key. Return: false if the packet has to go to the stack.
+ * Add the ports to @key. Return: false if the packet has to go to the stack, as an
+ * ICMP error has: it follows the flow that it is about, by addresses inside it.
  */
 static __always_inline bool srpol_fib_ports(void *l4, const void *end,
 					    __u8 proto, bool six,
@@ -77,7 +70,7 @@ static __always_inline bool srpol_fib_ports(void *l4, const void *end,
 		key->rest |= *(__u32 *)l4;
 	} else if (proto == (six ? NEXTHDR_ICMP : IPPROTO_ICMP)) {
 		return l4 + 1 <= end &&
-		       !srpol_fib_icmp_error(six, *(__u8 *)l4);
+		       !srpol_icmp_is_error(!six, *(__u8 *)l4);
 	}
 	return true;
 }

@@ -31,13 +31,9 @@ static __always_inline bool srpol_icmp_answerable(const struct srpol_pkt *pkt)
 
 	if (pkt->later_fragment)
 		return false;
-	if (!pkt->is_v4)
-		return (s[0] | s[1] | s[2] | s[3]) &&
-		       !(pkt->is_icmp && type < ICMPV6_INFO_MIN);
-	if (!s[3])
+	if (!(pkt->is_v4 ? s[3] : s[0] | s[1] | s[2] | s[3]))
 		return false;
-	return !pkt->is_icmp || !(type == 3 || type == 4 || type == 5 ||
-				  type == 11 || type == 12);
+	return !pkt->is_icmp || !srpol_icmp_is_error(pkt->is_v4, type);
 }
 
 /*

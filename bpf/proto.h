@@ -101,4 +101,12 @@ static __always_inline __s32 srpol_psn_diff(__u32 a, __u32 b)
 #define SRPOL_TC_NEXT		(-1)	/* continue, with other programs, too */
 #define SRPOL_TC_DROP		2
 
+/* Is an ICMP message of this type an error, about another packet? */
+static __always_inline bool srpol_icmp_is_error(bool is_v4, __u8 type)
+{
+	if (!is_v4)
+		return type < ICMPV6_INFO_MIN;
+	return type == 3 || type == 4 || type == 5 || type == 11 || type == 12;
+}
+
 #endif /* _SRPOL_PROTO_H */
