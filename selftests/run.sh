@@ -146,7 +146,7 @@ remaining() {
 # start_guest: one more guest works on a list: on that whose clock counts
 # instructions, which costs time, when nothing of the other is left
 start_guest() {
-	local list=free clock=()
+	local list=free clock=() seconds=$((1500 * ${SRPOL_SLOWER:-1}))
 
 	if [ "$(remaining free)" -eq 0 ]; then
 		list=counted
@@ -156,8 +156,8 @@ start_guest() {
 	mkdir "$shared/guest-$number"
 	# shellcheck disable=SC2086
 	selftests/vm/vm.sh ${SRPOL_GUEST:-} "${clock[@]}" \
-		-t $((3000 * ${SRPOL_SLOWER:-1})) -o "$shared" -- \
-		selftests/vm/batch.sh "$number" "$list" \
+		-t $((4 * seconds)) -o "$shared" -- \
+		selftests/vm/batch.sh "$number" "$list" $seconds \
 		2>"$shared/guest-$number/stderr" 9>&- &
 	guests[number]=$!
 }

@@ -1,12 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# batch.sh GUEST LIST: run in a guest by selftests/run.sh. Works through the test
-# programs listed in $SRPOL_OUT/LIST, together with the other guests that
+# batch.sh GUEST LIST SECONDS: run in a guest by selftests/run.sh. Works through
+# the test programs listed in $SRPOL_OUT/LIST, together with the other guests that
 # share this $SRPOL_OUT: who makes the program's folder there runs it. What
 # happened is left in the folder: guest, log, status, tally. A folder without
-# a tally tells run.sh that the guest died of this program. SRPOL_CHECKER is called
-# with "prepare" before the first program, and with "after" when one has ended.
+# a tally tells run.sh that the guest died of this program. After so many SECONDS
+# a guest begins nothing more: another one goes on with the list, so that the time
+# a guest has does not depend on how many programs there are. SRPOL_CHECKER is
+# called with "prepare" before the first program, and with "after" when one has
+# ended.
 
 set -euo pipefail
 
@@ -15,6 +18,7 @@ set -euo pipefail
 
 guest=$1
 list=$2
+seconds=$3
 shared=$SRPOL_OUT
 cgroup=/sys/fs/cgroup/srpol-test
 
@@ -131,6 +135,12 @@ run_program() {
 	return $fit
 }
 
+# began FOLDER: when it was made, by the clock of the machine that has it: the guest's
+# may count instructions
+began() {
+	stat -c %Y "$shared/$1"
+}
+
 [ -z "${SRPOL_CHECKER:-}" ] || "$SRPOL_CHECKER" prepare
 
 links_before=$(mktemp)
@@ -139,6 +149,10 @@ rules_before=$(rules)
 
 while read -r name program; do
 	mkdir "$shared/$name" 2>/dev/null || continue
+	if [ $(($(began "$name") - $(began "guest-$guest"))) -gt "$seconds" ]; then
+		rmdir "$shared/$name"
+		exit 0
+	fi
 	echo "$guest" >"$shared/$name/guest"
 	run_program "$program" "$shared/$name" || exit 0
 done <"$shared/$list"

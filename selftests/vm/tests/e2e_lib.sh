@@ -81,12 +81,13 @@ e2e_capture() {
 	busywait 30 grep -q listening "$file.log"
 }
 
-# Written out: the sizes stay the same for half a second
+# Written out: the sizes stay the same for longer than packets wait in tcpdump's
+# buffer for more to come, which is a second
 e2e_written() {
 	local sizes
 
 	sizes=$(stat -c %s "${e2e_files[@]}")
-	sleep 0.5
+	sleep 1.5
 	[ "$sizes" = "$(stat -c %s "${e2e_files[@]}")" ]
 }
 

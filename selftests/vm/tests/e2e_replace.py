@@ -5,6 +5,7 @@ Part of e2e_replace.sh:
     e2e_replace.py send PROGRESS STOP	packets of all policies in turn, numbered,
                                         a line in PROGRESS each round, until
                                         the file STOP is there
+    e2e_replace.py all NUMBER CAPTURE...	true if each has that many packets
     e2e_replace.py judge SENT ARRIVED   which path each packet took, and whether
                                         it arrived
 
@@ -55,6 +56,19 @@ def packets(name):
         yield number, port - FIRST_PORT, spine - 0x20
 
 
+def are_all(number, *captures):
+    """All packets are of one size: no need to read them."""
+    for name in captures:
+        with open(name, "rb") as f:
+            head = f.read(24 + 16)
+        if len(head) < 24 + 16:
+            return False
+        length, = struct.unpack_from("<I", head, 24 + 8)
+        if os.stat(name).st_size < 24 + int(number) * (16 + length):
+            return False
+    return True
+
+
 def report(name, why):
     print(f"not ok {name} | {why}" if why else f"ok {name}")
 
@@ -81,5 +95,7 @@ def judge(sent_file, arrived_file):
 
 if sys.argv[1] == "send":
     send(*sys.argv[2:])
+elif sys.argv[1] == "all":
+    sys.exit(not are_all(*sys.argv[2:]))
 else:
     judge(*sys.argv[2:])
