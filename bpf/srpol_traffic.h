@@ -45,6 +45,13 @@ struct srpol_flow_key {
 /* Words of 8 bytes in a key, by which keys are compared and hashed. */
 #define SRPOL_FLOW_WORDS	(sizeof(struct srpol_flow_key) / sizeof(__u64))
 
+/*
+ * Of these, what a sender is free to choose is hashed in parts of 4 bytes:
+ * all in front of the mark.
+ */
+#define SRPOL_FLOW_PARTS	10u
+#define SRPOL_FLOW_MIXES	(SRPOL_FLOW_WORDS + SRPOL_FLOW_PARTS / 2)
+
 #define SRPOL_PSN_UNKNOWN	(~0u)
 #define SRPOL_OFFERS_MAX	40	/* see srpol_psn_due() */
 

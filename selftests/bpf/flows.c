@@ -235,12 +235,16 @@ static __u32 crowd[CROWD];
 /* The set of a key, as bpf/flow_table.h has it. */
 static __u32 set_of(const struct srpol_flow_key *key)
 {
-	const __u64 *w = (const __u64 *)key;
+	const __u32 *part = (const __u32 *)key;
+	const __u64 *w = (const __u64 *)(part + SRPOL_FLOW_PARTS);
+	const __u64 *m = rig->rodata->srpol_flow_mix;
 	__u64 h = 0;
 	__u32 i;
 
-	for (i = 0; i < SRPOL_FLOW_WORDS; i++)
-		h += w[i] * rig->rodata->srpol_flow_mix[i];
+	for (i = 0; i < SRPOL_FLOW_PARTS; i++)
+		h += part[i] * *m++;
+	for (i = 0; i < SRPOL_FLOW_WORDS - SRPOL_FLOW_PARTS / 2; i++)
+		h += w[i] * *m++;
 	h ^= h >> 32;
 	h *= rig->rodata->srpol_flow_mix[0];
 	return h >> (64 - SRPOL_FLOW_SET_BITS);
@@ -460,6 +464,36 @@ static void test_inside(void)
 	rig_expect("no rules", SRPOL_REASON_SID_FROM_PORT, 1, RIG_END);
 }
 
+/*
+ * Flows whose keys differ from each other in an even number of the top bits of
+ * words, which a sum of products with odd multipliers does not see.
+ */
+static void test_top_bits(void)
+{
+	/* offsets in the packet of the last byte of each half of its addresses */
+	static const int top[4] = { 14 + 15, 14 + 23, 14 + 31, 14 + 39 };
+	const struct srpol_flow *f = NULL;
+	__u32 i, j, made = 0, set, shared = 0;
+	struct pkt p;
+
+	setup();
+	for (i = 0; i < 1 << 4; i++) {
+		if (__builtin_parity(i))
+			continue;
+		p = packet();
+		for (j = 0; j < 4; j++)
+			p.b[top[j]] ^= i >> j & 1 ? 0x80 : 0;
+		send_qp(&p, 1);
+	}
+	set = rig_flow_number(rig_flow_next(NULL)) / SRPOL_FLOW_SLOTS;
+	while ((f = rig_flow_next(f))) {
+		made++;
+		shared += rig_flow_number(f) / SRPOL_FLOW_SLOTS == set;
+	}
+	CHECK_EQ(made, 8, "flows");
+	CHECK(shared <= 2, "%u of them in one set", shared);
+}
+
 /* What an address is said to be is forgotten when SIDs change. */
 static void test_memo(void)
 {
@@ -494,6 +528,7 @@ static const struct ktap_test tests[] = {
 	{ "full: the idle ones go", test_full },
 	{ "classified again", test_again },
 	{ "two processors", test_processors },
+	{ "keys that differ in top bits", test_top_bits },
 	{ "two processors, two policies, one full set", test_crowd },
 	{ "the flow that sends stays, in each mode", test_lively },
 	{ "left to egress by a port, counted once", test_once },

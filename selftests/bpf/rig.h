@@ -162,6 +162,9 @@ void rig_flows_map(void);
 /* The flow after @prev in the table, the first one after NULL; NULL: the end. */
 const struct srpol_flow *rig_flow_next(const struct srpol_flow *prev);
 
+/* Where it is in the table. */
+__u32 rig_flow_number(const struct srpol_flow *flow);
+
 /* Number of flows; @flow gets one of them. */
 unsigned int rig_flows(struct srpol_flow *flow);
 

@@ -41,6 +41,11 @@ const struct srpol_flow *rig_flow_next(const struct srpol_flow *prev)
 	return NULL;
 }
 
+__u32 rig_flow_number(const struct srpol_flow *flow)
+{
+	return flow - flow_table;
+}
+
 bool rig_flow_of(__u32 qp, struct srpol_flow *flow)
 {
 	const struct srpol_flow *f = NULL;
