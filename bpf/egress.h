@@ -77,7 +77,8 @@ static __always_inline int srpol_egress_steer(struct __sk_buff *skb,
 	/*
 	 * checked here, since elsewhere it would take more stack than there is
 	 */
-	if (srpol_limit_any() && srpol_limit_skb(skb, d.cache.policy, pkt->len))
+	if (srpol_limit_any() &&
+	    srpol_limit_skb(skb, d.cache.policy, pkt->len, pkt->hdr_len))
 		return srpol_egress_drop(pkt, SRPOL_REASON_LIMITED,
 					 d.cache.policy);
 

@@ -87,15 +87,21 @@ static __always_inline __u64 srpol_limit_take(__u32 policy, __u32 len,
  * @skb: packet
  * @policy: policy that it is steered by
  * @len: its length in bytes, without outer headers
+ * @hdr_len: those of them that each segment has, if it is a super-packet
  *
  * Global, so that the verifier checks it once.
  *
  * Return: true if the packet is to be dropped.
  */
-__noinline bool srpol_limit_skb(struct __sk_buff *skb, __u32 policy, __u32 len)
+__noinline bool srpol_limit_skb(struct __sk_buff *skb, __u32 policy, __u32 len,
+				__u32 hdr_len)
 {
-	__u64 at = srpol_limit_take(policy, len, true);
+	__u32 size = skb->gso_size;
+	__u64 at;
 
+	if (size && len > hdr_len)
+		len += (len - hdr_len - 1) / size * hdr_len;
+	at = srpol_limit_take(policy, len, true);
 	if (at == SRPOL_LIMIT_DROP)
 		return true;
 	if (at == SRPOL_LIMIT_NOW)

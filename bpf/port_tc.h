@@ -209,7 +209,8 @@ static __always_inline int srpol_port_tc_steer(struct __sk_buff *skb,
 	}
 	if (!srpol_encap_fits(pkt, s.sel.cfg))
 		return srpol_port_too_big(skb, pkt, &s);
-	if (srpol_limit_any() && srpol_limit_skb(skb, d.cache.policy, pkt->len))
+	if (srpol_limit_any() &&
+	    srpol_limit_skb(skb, d.cache.policy, pkt->len, pkt->hdr_len))
 		return srpol_port_tc_drop(pkt, SRPOL_REASON_LIMITED,
 					  d.cache.policy);
 

@@ -290,12 +290,45 @@ static void test_too_big(void)
 	}
 }
 
+/*
+ * Each segment of a super-packet has the headers, of IPv6 and TCP, and half of what
+ * is behind them. (A test run can not encapsulate it.)
+ */
+static void test_segments(void)
+{
+	struct inner in = spread_flow(QP);
+	const __u64 headers = 40 + 20;
+	struct rig_env env = {};
+	struct pkt p;
+	int i;
+
+	in.proto = IPPROTO_TCP;
+	in.payload = 100;
+	pkt_inner(&p, &in);
+	env.gso_segs = 2;
+	env.gso_size = (p.len - 14 - headers) / 2;
+	for (i = 0; i < 2; i++) {
+		setup();
+		/* the first one leaves an hour from now, a byte takes a second */
+		limit(COLOR, (struct srpol_limit){ .rate = 8, .next = HOUR * NS,
+						   .horizon = ~0ULL >> 1 });
+		if (i)
+			rig_port_tc(&p, NULL, &env);
+		else
+			rig_egress_env(&p, NULL, &env);
+		CHECK_EQ(limit_of(COLOR).next,
+			 (HOUR + 2 * (headers + env.gso_size) * SEC) * NS, "by %s",
+			 i ? "port" : "egress");
+	}
+}
+
 static const struct ktap_test tests[] = {
 	{ "no limit, no difference", test_none },
 	{ "what cannot wait is dropped after the burst", test_police },
 	{ "what can gets its time", test_pace },
 	{ "but not beyond the horizon", test_horizon },
 	{ "fractions of a nanosecond", test_fast },
+	{ "segments of a super-packet", test_segments },
 	{ "two processors", test_race },
 	{ "host ports", test_ports },
 	{ "packets that are too big", test_too_big },
