@@ -84,8 +84,11 @@ static __always_inline int srpol_egress_steer(struct __sk_buff *skb,
 
 	srpol_steer_outer(&s, pkt, &o);
 	reason = srpol_push(skb, pkt, &s.sel, &o);
-	if (reason == SRPOL_REASON_TUNNELED)
-		return srpol_egress_pass(reason);
+	if (reason == SRPOL_REASON_ENCAP_REFUSED) {
+		reason = srpol_steer_unpushed(d.cache.policy);
+		if (reason == SRPOL_REASON_ENCAP_REFUSED)
+			return srpol_egress_pass(reason);
+	}
 	if (reason) {
 		srpol_error(SRPOL_ERROR_PATH, reason, s.sel.path);
 		return srpol_egress_drop(pkt, reason, s.sel.path);

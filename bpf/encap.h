@@ -259,12 +259,13 @@ static __always_inline int srpol_push(struct __sk_buff *skb,
 				  SRPOL_ENCAP_FLAGS);
 	if (err) {
 		/*
-		 * The kernel keeps the state of one tunnel only, so that a
-		 * packet that is in VXLAN already is left alone; but not if
-		 * tags have been removed from it.
+		 * The kernel keeps the state of one tunnel only, as of VXLAN
+		 * whose inner checksum is pending; nor may UDP be encapsulated
+		 * that is to be fragmented (UFO). Such a packet is as it was,
+		 * but not if tags have been removed from it.
 		 */
 		if ((err == -EALREADY || err == -ENOTSUPP) && !pkt->tags)
-			return SRPOL_REASON_TUNNELED;
+			return SRPOL_REASON_ENCAP_REFUSED;
 		return SRPOL_REASON_NO_ROOM;
 	}
 	err = srpol_outer_write((void *)(long)skb->data,

@@ -215,8 +215,11 @@ static __always_inline int srpol_port_tc_steer(struct __sk_buff *skb,
 					  d.cache.policy);
 
 	reason = srpol_port_tc_push(skb, pkt, &s);
-	if (reason == SRPOL_REASON_TUNNELED)
-		return srpol_port_tc_pass(reason);
+	if (reason == SRPOL_REASON_ENCAP_REFUSED) {
+		reason = srpol_steer_unpushed(d.cache.policy);
+		if (reason == SRPOL_REASON_ENCAP_REFUSED)
+			return srpol_port_tc_pass(reason);
+	}
 	if (reason) {
 		srpol_error(SRPOL_ERROR_PATH, reason, s.sel.path);
 		return srpol_port_tc_drop(pkt, reason, s.sel.path);

@@ -84,7 +84,9 @@
 	X(73, ICMP_LIMITED,	0, "ICMP error not sent: too many about packets of the device") \
 	X(74, LIMITED,		1, "egress, port: more than may be sent in the color") \
 	X(75, SCTP_GSO,		0, "egress, port: SCTP super-packet, which cannot be encapsulated") \
-	X(76, ECHO,		0, "ingress: ping of a local SID, answered")
+	X(76, ECHO,		0, "ingress: ping of a local SID, answered") \
+	X(77, ENCAP_REFUSED,	0, "egress, port: the kernel does not let it be encapsulated") \
+	X(78, ENCAP_REFUSED_DROP, 1, "egress, port: the same, dropped as drop-upon-invalid says")
 
 #define SRPOL_REASON_ENUM(nr, name, drop, text) SRPOL_REASON_##name = nr,
 enum srpol_reason {

@@ -110,6 +110,27 @@ static __always_inline void srpol_steer_account(const struct srpol_steer *s,
 }
 
 /**
+ * srpol_steer_unpushed - what becomes of a packet that the kernel does not let be
+ *	encapsulated
+ * @policy: its policy
+ *
+ * Return: ENCAP_REFUSED, or ENCAP_REFUSED_DROP, as drop-upon-invalid says.
+ */
+static __noinline int srpol_steer_unpushed(__u32 policy)
+{
+	struct srpol_policy *p = bpf_map_lookup_elem(&policies, &policy);
+	struct srpol_state *st = srpol_state_get();
+	__u32 gen;
+
+	if (!p || !st)
+		return SRPOL_REASON_ENCAP_REFUSED;
+	gen = srpol_now_read(st).gen;
+	return p->cfg[srpol_copy(READ_ONCE(p->ver), gen)].drop_upon_invalid ?
+		       SRPOL_REASON_ENCAP_REFUSED_DROP :
+		       SRPOL_REASON_ENCAP_REFUSED;
+}
+
+/**
  * srpol_steer_not - note that the packet is finally not steered
  * @s: what was found
  * @reason: what srpol_steer_find() returned

@@ -26,11 +26,12 @@ static const struct inner v6 = {
 	.tclass = 2, .label = 0x12345,
 };
 
+static struct srpol_dp_policy policy = {
+	.id = 1, .color = 5, .row = 1, .n_buckets = 128,
+};
+
 static void setup(__u8 icmp_errors)
 {
-	struct srpol_dp_policy policy = {
-		.id = 1, .color = 5, .row = 1, .n_buckets = 128,
-	};
 	struct srpol_dp_rule all = { .color = 5 };
 	struct srpol_dp_config cfg = { .icmp_errors = icmp_errors };
 
@@ -306,7 +307,7 @@ static void test_burst(void)
 /*
  * Of a super-packet the segments are measured. A test run can not make a
  * complete one: the kernel refuses to encapsulate it, which we count as
- * TUNNELED and not as TOO_BIG.
+ * ENCAP_REFUSED and not as TOO_BIG.
  */
 static void test_segments(void)
 {
@@ -319,7 +320,15 @@ static void test_segments(void)
 	sized(&p, &in, 2400);
 	env.gso_size = 1360;		/* + 60 + 80 = 1500 */
 	CHECK_EQ(rig_egress_env(&p, NULL, &env), TC_NEXT, "fits");
-	rig_expect("fits", SRPOL_REASON_TUNNELED, 1, RIG_END);
+	rig_expect("fits", SRPOL_REASON_ENCAP_REFUSED, 1, RIG_END);
+	policy.drop_upon_invalid = 1;
+	rig_policy(&policy);
+	CHECK_EQ(rig_egress_env(&p, NULL, &env), TC_DROP, "not in the clear");
+	CHECK_EQ(rig_port_tc(&p, NULL, &env), X_DROP, "nor from a port");
+	rig_expect("drop-upon-invalid", SRPOL_REASON_ENCAP_REFUSED_DROP, 2,
+		   RIG_END);
+	policy.drop_upon_invalid = 0;
+	rig_policy(&policy);
 	env.gso_size = 1361;
 	CHECK_EQ(rig_egress_env(&p, NULL, &env), TC_DROP, "one more");
 	rig_expect("one more", SRPOL_REASON_TOO_BIG, 1, RIG_END);
@@ -327,7 +336,7 @@ static void test_segments(void)
 	sized(&p, &in, 2400);
 	env.gso_size = 1372;		/* + 48 + 80 = 1500 */
 	CHECK_EQ(rig_egress_env(&p, NULL, &env), TC_NEXT, "UDP fits");
-	rig_expect("UDP fits", SRPOL_REASON_TUNNELED, 1, RIG_END);
+	rig_expect("UDP fits", SRPOL_REASON_ENCAP_REFUSED, 1, RIG_END);
 	env.gso_size = 1373;
 	CHECK_EQ(rig_egress_env(&p, NULL, &env), TC_DROP, "UDP one more");
 	rig_expect("UDP one more", SRPOL_REASON_TOO_BIG, 1, RIG_END);

@@ -85,6 +85,34 @@ check "TCP over IPv4, super-packets stay whole" tcp 192.0.2.2
 check "UDP with segments, IPv6" udp_gso 2001:db8:b::1
 check "UDP with segments, IPv4" udp_gso 192.0.2.2
 
+# The kernel keeps the state of one tunnel: with a checksum inside VXLAN that is left
+# to the device, the packet goes on as it is.
+vxlan() {
+	on "$1" ip link add vx mtu 1400 type vxlan id 7 local "192.0.2.$2" \
+		remote "192.0.2.$3" dstport 4789 &&
+		on "$1" ip addr add "10.7.0.$2/24" dev vx &&
+		on "$1" ip link set vx up
+}
+
+vxlan_udp() {
+	steered=$(reason a STEERED)
+	refused=$(reason a ENCAP_REFUSED)
+	on a bash -c 'echo x >/dev/udp/10.7.0.2/9'
+	steered=$(($(reason a STEERED) - steered))
+	refused=$(($(reason a ENCAP_REFUSED) - refused))
+}
+
+vxlan a 1 2
+vxlan b 2 1
+check "what is in VXLAN is steered" ping_b 10.7.0.2
+vxlan_udp
+check_equal "not if its checksum is left to the device" "0 1" "$steered $refused"
+on a ethtool -K vx tx off >/dev/null
+vxlan_udp
+check_equal "without that offload it is" "1 0" "$steered $refused"
+on a ip link del vx
+on b ip link del vx
+
 # By the other link, although the route says the first; the packet meets the
 # program again there, and is not encapsulated again.
 steer_a -o a1 -n "$(mac l lc)"
