@@ -243,11 +243,13 @@ static void op_lease(struct lines_client *client, json_int_t id, json_t *o)
 	json_t *reply;
 
 	json_unpack(o, "{s:I, s:I}", "seconds", &seconds, "lease", &lease);
-	if (seconds < 1 || seconds > LEASE_MAX_S) {
+	/* one that is renewed keeps its length */
+	if (!lease && (seconds < 1 || seconds > LEASE_MAX_S)) {
 		say(client, reply_of(id, -EINVAL));
 		return;
 	}
-	lease = kv_lease(&kv, lease, seconds * NS_PER_SEC, now_ns());
+	lease = kv_lease(&kv, lease, (uint64_t)seconds * NS_PER_SEC,
+			 now_ns());
 	alarm_set(&expiry, EXPIRE_NS);
 	reply = reply_of(id, 0);
 	json_object_set_new(reply, "lease", json_integer(lease));

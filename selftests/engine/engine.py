@@ -231,6 +231,13 @@ def test_lease():
     kept = [store_lease(lease) for lease in leases]
     check("store: no lease lasts less than a second or more than an hour",
           [store_lease(seconds=s) for s in (-1, 0, 3601, 1 << 62)] == 4 * [None])
+    check("store: a lease is renewed for as long as it was granted, whatever is said",
+          [store_lease(again[0], s) for s in (0, 3601, 1 << 62)] == 3 * [again[0]])
+    # two seconds each; a machine that has no time for it may lose one or two
+    time.sleep(10)
+    elected = ask("lease", "show")["stats"]["elected"]
+    check("the engine goes on leading when its first lease is over", elected < 4,
+          elected)
     check("store: the lease of one who was there before a restart is no other's",
           kept == [0, 0, 0] and not set(leases) & set(again),
           (leases, again, kept))
