@@ -157,6 +157,21 @@ static __always_inline int srpol_port_too_big(struct __sk_buff *skb,
 	return srpol_icmp_too_big(skb, pkt, mtu, 0);
 }
 
+/*
+ * The uplink drops frames that are too long, though it were by bytes that do not
+ * belong to the packet.
+ */
+static __always_inline bool srpol_port_cut(struct __sk_buff *skb,
+					   const struct srpol_pkt *pkt,
+					   const struct srpol_path_cfg *cfg)
+{
+	__u32 room = skb->len - pkt->l3_off;
+
+	return pkt->gso_size || room <= pkt->len ||
+	       room + cfg->encap_len <= cfg->mtu ||
+	       !bpf_skb_change_tail(skb, pkt->l3_off + pkt->len, 0);
+}
+
 static __always_inline int srpol_port_tc_push(struct __sk_buff *skb,
 					      const struct srpol_pkt *pkt,
 					      const struct srpol_steer *s)
@@ -167,6 +182,8 @@ static __always_inline int srpol_port_tc_push(struct __sk_buff *skb,
 
 	if (!bpf_map_lookup_elem(&uplinks, &ifindex))
 		return SRPOL_REASON_NO_UPLINK;
+	if (!srpol_port_cut(skb, pkt, s->sel.cfg))
+		return SRPOL_REASON_NO_ROOM;
 	srpol_steer_outer(s, pkt, &o);
 	err = srpol_push(skb, pkt, &s->sel, &o);
 	if (err)

@@ -95,6 +95,18 @@ static __always_inline bool srpol_port_room(struct xdp_md *ctx,
 					 (int)cfg->encap_len);
 }
 
+/*
+ * Does the frame fit the path, with all that may be behind the packet? The device
+ * measures frames, after the verdict, and tells nobody that one was too long. TC
+ * cuts off what does not belong to the packet.
+ */
+static __always_inline bool srpol_port_fits(struct xdp_md *ctx,
+					    const struct srpol_pkt *pkt,
+					    const struct srpol_path_cfg *cfg)
+{
+	return srpol_frame_len(ctx) - pkt->l3_off + cfg->encap_len <= cfg->mtu;
+}
+
 /**
  * srpol_port_steer - send a packet on the path of its flow
  * @ctx: packet
@@ -126,7 +138,7 @@ static __always_inline int srpol_port_steer(struct xdp_md *ctx,
 	 * device takes no frames from XDP, the packet is left to TC before
 	 * anything is written.
 	 */
-	if (reason || !srpol_encap_fits(pkt, s.sel.cfg) || pkt->ttl <= 1 ||
+	if (reason || !srpol_port_fits(ctx, pkt, s.sel.cfg) || pkt->ttl <= 1 ||
 	    !srpol_frame_taken(ctx, s.sel.ifindex) ||
 	    bpf_redirect_map(&uplinks_xdp, s.sel.ifindex, XDP_PASS) !=
 	    XDP_REDIRECT || !srpol_port_room(ctx, pkt, s.sel.cfg)) {

@@ -613,6 +613,40 @@ static void test_jumbo(void)
 	CHECK(pkt_equal(&out, &want), "jumbo");
 }
 
+/*
+ * Bytes behind the packet do not make it too long for its uplink, be they a few or
+ * many.
+ */
+static void test_behind(void)
+{
+	static const __u32 behind[] = { 1, 17, 3000 };
+	struct outer o = { .sids = sids, .n = 3, .tclass = 2 };
+	struct srpol_dp_path path;
+	struct pkt p, ip = {}, out, want;
+	const struct rig_env env = {};
+	struct inner in = v4;
+	__u32 i, j;
+
+	in.ttl = 63;
+	pkt_inner_ip(&ip, &in);
+	in.ttl = v4.ttl;
+	pkt_encap(&want, &o, ip.b, ip.len);
+	for (i = 0; i < ARRAY_SIZE(behind); i++) {
+		rig_path_arg(&path, PATH, &o, 1, want.len - 14);
+		setup_path(&path, LO);
+		pkt_inner(&p, &in);
+		for (j = 0; j < behind[i]; j++)
+			pkt_add(&p, "\xee", 1);
+		CHECK_EQ(rig_port_xdp(&p, NULL), X_PASS, "%u, XDP", behind[i]);
+		CHECK_EQ(rig_port_tc(&p, &out, &env), X_REDIRECT, "%u, TC",
+			 behind[i]);
+		o.label = label_of(&out);
+		pkt_encap(&want, &o, ip.b, ip.len);
+		CHECK(pkt_equal(&out, &want), "%u bytes behind", behind[i]);
+		rig_expect("behind", SRPOL_REASON_STEERED, 1, RIG_END);
+	}
+}
+
 static const struct ktap_test tests[] = {
 	{ "lists of 1 to 16 SIDs, full and reduced", test_lists },
 	{ "compressed SIDs in containers", test_containers },
@@ -631,6 +665,7 @@ static const struct ktap_test tests[] = {
 	{ "port: SIDs and the SR domain", test_domain },
 	{ "port: what is not steered", test_not_steered },
 	{ "port: jumbo frames", test_jumbo },
+	{ "port: bytes behind the packet", test_behind },
 };
 
 int main(void)
