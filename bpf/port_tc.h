@@ -213,6 +213,11 @@ static __always_inline int srpol_port_tc_steer(struct __sk_buff *skb,
 		return srpol_port_tc_drop(pkt, reason, 0);
 	if (!s.flow)
 		return srpol_port_unsteered(skb, pkt, reason);
+	if (reason == SRPOL_REASON_BYPASS) {
+		srpol_steer_account(&s, pkt);
+		skb->tc_index = SRPOL_TC_INDEX_BYPASS;
+		return srpol_port_tc_pass(reason);
+	}
 	/* Egress counts, for flow and rule, the packets that go on to it. */
 	if (reason && reason != SRPOL_REASON_INVALID_DROP)
 		return srpol_port_tc_pass(reason);

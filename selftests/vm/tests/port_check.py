@@ -74,7 +74,7 @@ def outcome(*args, **kwargs):
     before = reasons()
     send(*args, **kwargs)
     now = reasons()
-    return {k: now[k] - before[k] for k in ("steered", "spoofed", "local")
+    return {k: now[k] - before[k] for k in ("steered", "spoofed", "local", "bypass")
             if now[k] != before[k]}
 
 
@@ -138,6 +138,22 @@ def no_route():
         eq(outcome(GOOD[family], FAR[family], family), {"steered": 2}, family)
     ns.ip("route add default via fd00:1::2 dev u0\n"
           "route add default via 10.2.0.2 dev u0\n")
+
+
+@test
+def bypass():
+    "what a rule leaves alone at a port is left alone at the uplink as well"
+    srpol(batch="rule add prio 0 name alone dev p0 bypass\n")
+    for family in 6, 4:
+        eq(outcome(GOOD[family], FAR[family], family), {"bypass": 2}, family)
+    counted = [r["stats"]["packets"]
+               for r in json.loads(srpol("-s", "-j", "rule", "show"))
+               if r.get("name") == "alone"]
+    eq(counted, [4], "by its rule")
+    eq(outcome("2001:db8:1::1", FAR[6], 6, where=ns), {"steered": 2},
+       "not what others send")
+    srpol("rule", "del", "prio", "0")
+    eq(outcome(GOOD[6], FAR[6], 6), {"steered": 2}, "without the rule")
 
 
 @test
