@@ -61,13 +61,16 @@ static __always_inline bool srpol_host_daddr(struct __sk_buff *skb,
  *	port
  * @skb: packet
  *
+ * What the device does not take, since it is too long, the stack delivers: sockets
+ * get it, if not all receivers.
+ *
  * Return: what the program returns.
  */
 static __always_inline int srpol_host_deliver(struct __sk_buff *skb)
 {
 	const struct srpol_host *h;
 	struct in6_addr addr;
-	__u32 ifindex;
+	__u32 ifindex, mtu = 0;
 
 	if (skb->vlan_present || !srpol_mac_ours_skb(skb) ||
 	    !srpol_host_daddr(skb, &addr))
@@ -76,6 +79,8 @@ static __always_inline int srpol_host_deliver(struct __sk_buff *skb)
 	if (!h)
 		return SRPOL_TC_NEXT;
 	ifindex = h->ifindex;
+	if (bpf_check_mtu(skb, ifindex, &mtu, 0, 0))
+		return SRPOL_TC_NEXT;
 	if (bpf_skb_store_bytes(skb, 0, h->macs, sizeof(h->macs), 0))
 		return SRPOL_TC_NEXT;
 	srpol_count(SRPOL_REASON_HOST);

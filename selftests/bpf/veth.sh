@@ -379,6 +379,18 @@ check_equal "steered once each, by TC both ways" "6 6 6" \
 	"$(reason a STEERED) $(reason a TUNNELED) $(reason a HOST)"
 check "virtual port: the largest packet" ping_host 2001:db8:a:1::1 \
 	2001:db8:b::1 -M "do" -s $((8900 - 48))
+# Of two who do not agree on the size, the smaller one still gets all.
+ping_smaller() {
+	local dev
+
+	dev=$(on a ip -j link show srpol0 | jq -r '.[].link')
+	on a ip link set "$dev" mtu "$1"
+	on a ip link set srpol0 mtu "$1"
+	on b ping -n -q -c 3 -i 0.05 -W 5 -s 8000 2001:db8:a:1::1 &&
+		on b ping -n -q -c 3 -i 0.05 -W 5 -s 8000 192.0.2.7
+}
+check "virtual port: packets above its MTU" ping_smaller 4000
+check "virtual port: and below it" ping_smaller 8900
 check "virtual port: TCP over IPv6, super-packets stay whole" tcp 2001:db8:b::1
 check "virtual port: TCP over IPv4, super-packets stay whole" tcp 192.0.2.2
 check_equal "no checksum was wrong" "0 0" "$(on a nstat -asz TcpInCsumErrors |
