@@ -9,6 +9,7 @@
 
 #include "base.h"
 #include "flow_table.h"
+#include "mac.h"
 #include "maps.h"
 #include "parse.h"
 #include "proto.h"
@@ -211,7 +212,7 @@ static __noinline int srpol_signal_take(struct xdp_md *ctx, __u32 observe)
 	struct srpol_bth *bth = srpol_roce_find(data, end);
 	struct srpol_signal s = {};
 
-	if (!bth)
+	if (!bth || !srpol_mac_ours(ctx, data))
 		return 0;
 	if (ip->version == 4) {
 		srpol_copy_v4(s.key.local, ip->daddr);

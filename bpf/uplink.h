@@ -46,8 +46,8 @@ static __always_inline __u32 srpol_uplink_l3(struct xdp_md *ctx, __u16 *vlan)
  *
  * A packet for a local SID cannot be processed here, so that it must not go on:
  * if it has only priority tags, or headers in fragments, it is dropped. A
- * packet of another VLAN belongs to the device of that VLAN; it is counted and
- * passed.
+ * packet of another VLAN belongs to the device of that VLAN, and one to another
+ * address is bridged, if at all; they are counted and passed.
  *
  * Return: XDP verdict.
  */
@@ -57,19 +57,25 @@ static __noinline int srpol_uplink_other(struct xdp_md *ctx,
 	const struct srpol_sid *sid;
 	/* aligned, since it is read by words of 8 bytes */
 	struct in6_addr daddr __attribute__((aligned(8)));
+	struct ethhdr eth;
 	__u16 vlan = 0;
 	__u32 off;
 
 	off = srpol_uplink_l3(ctx, &vlan);
 	if (!off || bpf_xdp_load_bytes(ctx, off +
 				       offsetof(struct ipv6hdr, daddr),
-				       &daddr, sizeof(daddr)))
+				       &daddr, sizeof(daddr)) ||
+	    bpf_xdp_load_bytes(ctx, 0, &eth, sizeof(eth)))
 		return XDP_PASS;
 	sid = srpol_sid_find(st, &daddr);
 	if (!sid)
 		return XDP_PASS;
 	if (vlan) {
 		srpol_count(SRPOL_REASON_SID_TAGGED);
+		return XDP_PASS;
+	}
+	if (!srpol_mac_ours(ctx, &eth)) {
+		srpol_count(SRPOL_REASON_FOREIGN_MAC);
 		return XDP_PASS;
 	}
 	return srpol_sid_drop(ctx, sid->id, SRPOL_REASON_SID_UNREADABLE);

@@ -40,6 +40,10 @@ static void test_frames(void)
 			else
 				check_drop("priority tags", &t,
 					   SRPOL_REASON_SID_UNREADABLE, 1);
+			t.b[5] = 1;
+			check("tagged, foreign address", &t, X_PASS, &t,
+			      vid ? SRPOL_REASON_SID_TAGGED :
+				    SRPOL_REASON_FOREIGN_MAC, 0);
 		}
 	}
 }

@@ -138,6 +138,7 @@ static void test_learn(void)
 	struct srpol_binding b;
 	struct inner in;
 	int six, tunnel;
+	struct pkt p;
 
 	for (six = 0; six < 2; six++) {
 		for (tunnel = 0; tunnel < 2; tunnel++) {
@@ -173,6 +174,11 @@ static void test_learn(void)
 				   tunnel ? SRPOL_REASON_DECAP :
 					    SRPOL_REASON_NOT_LOCAL,
 				   tunnel ? 2 : six ? 2 : 0, RIG_END);
+			/* flooded: it is another host's */
+			pkt_inner(&p, &in);
+			p.b[5] = 1;
+			CHECK_EQ(rig_uplink(&p, NULL), X_PASS, "foreign MAC");
+			CHECK_EQ(rig_detail(REMOTE_QP).cnp, 2, "foreign MAC");
 		}
 	}
 }
