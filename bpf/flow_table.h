@@ -6,7 +6,7 @@
  *
  * An LRU hash map would do, at two to four times the cost: it hashes the 64
  * bytes of the key by lookup3, and takes locks to evict. Here the key is hashed
- * with one multiplication for each 4 or 8 bytes. The tags of a set, 16 bits of the
+ * with one multiplication for each 8 bytes or 4. The tags of a set, 16 bits of the
  * hash for each of its entries, say which entry to read; they are small enough
  * to stay in the cache. Most flows are in the slot that is looked at first,
  * which the hash selects as well: a processor that predicts this reads the
@@ -46,21 +46,20 @@
 #include "words.h"
 
 /*
- * Multipliers for the parts and words of a key; all are odd. User space replaces
- * them by random ones when it loads the programs, so that nobody can craft flows
- * that all fall into one set.
+ * Multipliers for the words of a key, and for the second halves of those that are
+ * halved; all are odd. User space replaces them by random ones when it loads the
+ * programs, so that nobody can craft flows that all fall into one set.
  *
- * Of a word's product the upper bits say nothing of the upper bits of the word:
- * the top bits of two words cancel for all odd multipliers. So what a sender
- * chooses is taken in parts of half a word. The sums of two keys that differ there
- * are the same for one in 2^32 choices of multipliers.
+ * The upper bits of a word say nothing in the lower bits of its product: the top
+ * bits of two words cancel for all odd multipliers. So of the words whose top bits
+ * a sender chooses, all but one are taken by halves, the products of which cancel
+ * for one in 2^32 choices of multipliers.
  */
 const volatile __u64 srpol_flow_mix[SRPOL_FLOW_MIXES] = {
 	0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 0x165667b19e3779f9,
 	0xd6e8feb86659fd93, 0xa0761d6478bd642f, 0xe7037ed1a0b428db,
 	0x8ebc6af09c88c6e3, 0x589965cc75374cc3, 0xbf58476d1ce4e5b9,
-	0x94d049bb133111eb, 0xff51afd7ed558ccd, 0xc4ceb9fe1a85ec53,
-	0x2127599bf4325c37,
+	0x94d049bb133111eb, 0xff51afd7ed558ccd,
 };
 
 /**
@@ -79,20 +78,21 @@ struct srpol_flow_spot {
 static __always_inline struct srpol_flow_spot
 srpol_flow_locate(const struct srpol_flow_key *key)
 {
-	const __u32 *part = (const __u32 *)key;
+	const __u32 *half = (const __u32 *)key;
 	const __u64 *w = (const __u64 *)key;
 	struct srpol_flow_spot spot;
 	__u64 h = 0;
 	__u32 i;
 
 #pragma unroll
-	for (i = 0; i < SRPOL_FLOW_PARTS; i++) {
-		h += part[i] * srpol_flow_mix[i];
+	for (i = 0; i < SRPOL_FLOW_WORDS; i++) {
+		if (srpol_flow_halved(i))
+			h += half[2 * i] * srpol_flow_mix[i] + half[2 * i + 1] *
+			     srpol_flow_mix[SRPOL_FLOW_WORDS + i - 1];
+		else
+			h += w[i] * srpol_flow_mix[i];
 		barrier_var(h);
 	}
-#pragma unroll
-	for (i = SRPOL_FLOW_PARTS / 2; i < SRPOL_FLOW_WORDS; i++)
-		h += w[i] * srpol_flow_mix[i + SRPOL_FLOW_PARTS / 2];
 	h ^= h >> 32;
 	h *= srpol_flow_mix[0];
 	spot.set = h >> (64 - SRPOL_FLOW_SET_BITS);

@@ -104,7 +104,7 @@ static __always_inline bool srpol_port_fits(struct xdp_md *ctx,
 					    const struct srpol_pkt *pkt,
 					    const struct srpol_path_cfg *cfg)
 {
-	return srpol_frame_len(ctx) - pkt->l3_off + cfg->encap_len <= cfg->mtu;
+	return srpol_frame_len(ctx) + cfg->encap_len <= cfg->mtu + pkt->l3_off;
 }
 
 /**

@@ -46,11 +46,11 @@ struct srpol_flow_key {
 #define SRPOL_FLOW_WORDS	(sizeof(struct srpol_flow_key) / sizeof(__u64))
 
 /*
- * Of these, what a sender is free to choose is hashed in parts of 4 bytes:
- * all in front of the mark.
+ * Is a word hashed by halves? Of the addresses, all words but the first; of the
+ * others, a sender does not choose the top bits.
  */
-#define SRPOL_FLOW_PARTS	10u
-#define SRPOL_FLOW_MIXES	(SRPOL_FLOW_WORDS + SRPOL_FLOW_PARTS / 2)
+#define srpol_flow_halved(i)	((i) >= 1 && (i) <= 3)
+#define SRPOL_FLOW_MIXES	(SRPOL_FLOW_WORDS + 3)
 
 #define SRPOL_PSN_UNKNOWN	(~0u)
 #define SRPOL_OFFERS_MAX	40	/* see srpol_psn_due() */

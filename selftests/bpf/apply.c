@@ -278,7 +278,7 @@ static void test_switch(void)
 		FAIL("no thread");
 		return;
 	}
-	for (i = 0; i < 1000000 && (i < 100000 || replaced < 100); i++) {
+	for (i = 0; i < 20000000 && (i < 100000 || replaced < 100); i++) {
 		rig_egress(&p, &out);
 		if (out.len == want[0].len &&
 		    !memcmp(out.b, want[0].b, out.len))

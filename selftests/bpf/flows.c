@@ -235,16 +235,17 @@ static __u32 crowd[CROWD];
 /* The set of a key, as bpf/flow_table.h has it. */
 static __u32 set_of(const struct srpol_flow_key *key)
 {
-	const __u32 *part = (const __u32 *)key;
-	const __u64 *w = (const __u64 *)(part + SRPOL_FLOW_PARTS);
-	const __u64 *m = rig->rodata->srpol_flow_mix;
+	const volatile __u64 *mix = rig->rodata->srpol_flow_mix;
+	const __u32 *half = (const __u32 *)key;
+	const __u64 *w = (const __u64 *)key;
 	__u64 h = 0;
 	__u32 i;
 
-	for (i = 0; i < SRPOL_FLOW_PARTS; i++)
-		h += part[i] * *m++;
-	for (i = 0; i < SRPOL_FLOW_WORDS - SRPOL_FLOW_PARTS / 2; i++)
-		h += w[i] * *m++;
+	for (i = 0; i < SRPOL_FLOW_WORDS; i++)
+		h += srpol_flow_halved(i) ?
+			     half[2 * i] * mix[i] + half[2 * i + 1] *
+				     mix[SRPOL_FLOW_WORDS + i - 1] :
+			     w[i] * mix[i];
 	h ^= h >> 32;
 	h *= rig->rodata->srpol_flow_mix[0];
 	return h >> (64 - SRPOL_FLOW_SET_BITS);

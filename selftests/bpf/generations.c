@@ -495,7 +495,7 @@ static void test_atomic(void)
 		FAIL("no thread");
 		return;
 	}
-	for (i = 0; i < 1000000 && (i < 50000 || commits < 100); i++) {
+	for (i = 0; i < 20000000 && (i < 50000 || commits < 100); i++) {
 		rig_egress(&p, &out);
 		dscp = (out.b[14] & 15) << 4 | out.b[15] >> 4;
 		more = out.len - p.len == outer_len(&five);

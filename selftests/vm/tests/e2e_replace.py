@@ -2,9 +2,11 @@
 """
 Part of e2e_replace.sh:
 
-    e2e_replace.py send PROGRESS STOP	packets of all policies in turn, numbered,
+    e2e_replace.py send PROGRESS STOP CAPTURE...
+                                        packets of all policies in turn, numbered,
                                         a line in PROGRESS each round, until
-                                        the file STOP is there
+                                        the file STOP is there; never so many
+                                        that a capture loses some
     e2e_replace.py all NUMBER CAPTURE...	true if each has that many packets
     e2e_replace.py judge SENT ARRIVED   which path each packet took, and whether
                                         it arrived
@@ -16,6 +18,7 @@ import os
 import socket
 import struct
 import sys
+import time
 
 POLICIES = int(os.environ["POLICIES"])
 FIRST_PORT = int(os.environ["FIRST_PORT"])
@@ -24,7 +27,7 @@ ETH, IPV6, SRH, UDP = 14, 40, 8, 8
 SPINE = struct.Struct(">H")     # third word of fc00:0:2N::1
 
 
-def send(progress, stop):
+def send(progress, stop, *captures):
     with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as s, \
             open(progress, "a", encoding="ascii") as rounds:
         s.bind(("fd00:a::1", 0))
@@ -35,6 +38,9 @@ def send(progress, stop):
                          ("fd00:b::1", FIRST_PORT + n))
                 number += 1
             print(number, file=rounds, flush=True)
+            # tcpdump writes each by itself; this many it can leave for later
+            while not are_all(number - 10000, *captures):
+                time.sleep(0.01)
 
 
 def packets(name):
@@ -58,7 +64,7 @@ def packets(name):
 
 def are_all(number, *captures):
     """All packets are of one size: no need to read them."""
-    for name in captures:
+    for name in captures if int(number) > 0 else ():
         with open(name, "rb") as f:
             head = f.read(24 + 16)
         if len(head) < 24 + 16:

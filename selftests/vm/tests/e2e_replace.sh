@@ -61,7 +61,8 @@ check_equal "changes nothing" "$before" "$(generation)"
 e2e_capture leaf1 host in "$out/sent.pcap" 'ip6 proto 43'
 e2e_capture leaf2 host out "$out/arrived.pcap" 'ip6 proto 43'
 : >"$out/progress"
-/usr/bin/python3 $judge send "$out/progress" "$out/stop" &
+/usr/bin/python3 $judge send "$out/progress" "$out/stop" "$out/sent.pcap" \
+	"$out/arrived.pcap" &
 sender=$!
 check "packets are under way" busywait 60 sent 3
 for turn in new old new; do
