@@ -39,8 +39,11 @@ int srpol_egress(struct __sk_buff *skb)
 	/* XDP has decided about it, and would have sent it past this hook. */
 	if (srpol_has_metadata(skb) && srpol_handoff_sent(skb))
 		return SRPOL_TC_NEXT;
-	if (skb->tc_index == SRPOL_TC_INDEX_BYPASS)
+	if (skb->tc_index == SRPOL_TC_INDEX_BYPASS) {
+		/* it may come to the uplink of another namespace yet */
+		skb->tc_index = 0;
 		return SRPOL_TC_NEXT;
+	}
 	reason = srpol_parse_skb(skb, &pkt);
 	if (reason)
 		return srpol_egress_pass(reason);
