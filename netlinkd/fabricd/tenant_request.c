@@ -9,19 +9,33 @@
 #include "tenants.h"
 #include "words.h"
 
+#define AGAIN_NS	(50 * NS_PER_MS)
+#define TRIES_MAX	20
+
 /**
  * struct change - change of a tenant that is being written
  * @next: next change
  * @later: where to send the reply
- * @reply: reply on success
+ * @request: the request
+ * @check: decides whether the request is good; sets the tenant's name and what is
+ *	to be written, NULL to delete it
+ * @tries: times that it was refused, as something had changed meanwhile
+ * @waits: it is to be decided and written again
  */
 struct change {
 	struct change *next;
 	struct request_later *later;
-	json_t *reply;
+	json_t *request;
+	int (*check)(const json_t *request, char *name, char **text,
+		     struct srpol_error *err);
+	unsigned int tries;
+	bool waits;
 };
 
+static void write_again(void *data);
+
 static struct change *changes;
+static struct alarm again = ALARM_INIT(write_again, NULL);
 
 static void finish(struct change *c, const struct srpol_error *err)
 {
@@ -30,25 +44,31 @@ static void finish(struct change *c, const struct srpol_error *err)
 	while (*at != c)
 		at = &(*at)->next;
 	*at = c->next;
-	if (err) {
-		json_decref(c->reply);
-		c->reply = NULL;
-	}
-	requests_answer(c->later, c->reply, err);
+	requests_answer(c->later, err ? NULL :
+			json_pack("{s:O}", "tenant",
+				  json_object_get(c->request, "name")), err);
+	json_decref(c->request);
 	free(c);
 }
 
+/* What has changed meanwhile arrives as an event. */
 static void wrote(void *data, const struct store_reply *reply)
 {
 	struct srpol_error err = {};
+	struct change *c = data;
 
+	if (!reply->error && !reply->succeeded && ++c->tries < TRIES_MAX) {
+		c->waits = true;
+		alarm_set(&again, AGAIN_NS);
+		return;
+	}
 	if (reply->error)
 		srpol_error_set(&err, reply->error,
 				"the store did not say whether it was done: see srpol fabric tenants");
 	else if (!reply->succeeded)
 		srpol_error_set(&err, -EEXIST,
-				"the tenant was changed meanwhile, or its name or color is taken");
-	finish(data, err.text[0] ? &err : NULL);
+				"the tenant is changed all the time, or its name or color is taken");
+	finish(c, err.text[0] ? &err : NULL);
 }
 
 /**
@@ -58,6 +78,7 @@ void tenant_request_stop(void)
 {
 	struct srpol_error err = {};
 
+	alarm_stop(&again);
 	srpol_error_set(&err, -ESHUTDOWN, "the engine ends");
 	while (changes)
 		finish(changes, &err);
@@ -68,8 +89,7 @@ void tenant_request_stop(void)
  * was written before, but has not been read yet, is detected by comparing
  * cap/SHARD.
  */
-static json_t *write_tenant(const char *name, const char *text,
-			    struct srpol_error *err)
+static void write_tenant(struct change *c, const char *name, const char *text)
 {
 	const struct tenant *t = tenant_find(name);
 	char key[STORE_KEY_LEN], cap[STORE_KEY_LEN];
@@ -81,17 +101,55 @@ static json_t *write_tenant(const char *name, const char *text,
 				 .len = text ? strlen(text) : 0 };
 	struct store_txn txn = { .compare = compare, .n_compare = 2,
 				 .put = &put, .n_put = 1 };
-	struct change *c = store_alloc(sizeof(*c));
 
+	fabricd.store.ops->txn(&fabricd.store, &txn, wrote, c);
+}
+
+static void write_again(void *data)
+{
+	struct srpol_error err = {};
+	struct change *c, *next;
+	char name[SRPOL_NAME_LEN];
+	char *text;
+
+	for (c = changes; c; c = next) {
+		next = c->next;
+		if (!c->waits)
+			continue;
+		c->waits = false;
+		text = NULL;
+		if (c->check(c->request, name, &text, &err))
+			finish(c, &err);
+		else
+			write_tenant(c, name, text);
+		free(text);
+	}
+}
+
+/* Write a change that is good. The reply is sent later. */
+static json_t *change_tenant(const json_t *request,
+			     int (*check)(const json_t *request, char *name,
+					  char **text, struct srpol_error *err),
+			     struct srpol_error *err)
+{
+	char name[SRPOL_NAME_LEN];
+	char *text = NULL;
+	struct change *c;
+
+	if (check(request, name, &text, err))
+		return NULL;
+	c = store_alloc(sizeof(*c));
 	c->later = requests_later(control_server());
 	if (c->later) {
-		c->reply = json_pack("{s:s}", "tenant", name);
+		c->request = json_incref((json_t *)request);
+		c->check = check;
 		c->next = changes;
 		changes = c;
-		fabricd.store.ops->txn(&fabricd.store, &txn, wrote, c);
+		write_tenant(c, name, text);
 	} else {
 		free(c);
 	}
+	free(text);
 	return NULL;
 }
 
@@ -119,6 +177,39 @@ static int check_color(const struct tenant *new, struct srpol_error *err)
 	return 0;
 }
 
+static int check_add(const json_t *request, char *name, char **text,
+		     struct srpol_error *err)
+{
+	static const char * const rates[] = { "guaranteed", "max", NULL };
+	json_t *o = json_copy((json_t *)request);
+	struct tenant tenant;
+	int ret;
+
+	ret = words_text(request, "name", NULL, name, SRPOL_NAME_LEN, err) ?:
+	      rates_read(o, rates, err);
+	if (ret) {
+		json_decref(o);
+		return ret;
+	}
+	json_object_del(o, "version");
+	json_object_del(o, "request");
+	json_object_del(o, "name");
+	*text = json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS);
+	json_decref(o);
+	ret = *text ? check_ready(err) ?:
+		      tenant_read(name, *text, strlen(*text), &tenant, err) :
+		      srpol_error_set(err, -ENOMEM, "out of memory");
+	if (!ret) {
+		ret = check_color(&tenant, err);
+		tenant_free(&tenant);
+	}
+	if (ret) {
+		free(*text);
+		*text = NULL;
+	}
+	return ret;
+}
+
 /**
  * tenant_add_request() - handle srpol fabric tenant add and change
  * @request: "name", "color", "paths", "guaranteed", "max"
@@ -126,32 +217,37 @@ static int check_color(const struct tenant *new, struct srpol_error *err)
  */
 json_t *tenant_add_request(const json_t *request, struct srpol_error *err)
 {
-	static const char * const rates[] = { "guaranteed", "max", NULL };
-	json_t *o = json_copy((json_t *)request), *reply = NULL;
-	struct tenant tenant;
-	char name[SRPOL_NAME_LEN];
-	char *text;
+	return change_tenant(request, check_add, err);
+}
 
-	if (words_text(request, "name", NULL, name, sizeof(name), err) ||
-	    rates_read(o, rates, err)) {
-		json_decref(o);
-		return NULL;
+static int check_del(const json_t *request, char *name, char **text,
+		     struct srpol_error *err)
+{
+	char owner[SRPOL_NAME_LEN], job_name[SRPOL_NAME_LEN];
+	const struct reservation *r;
+	const struct input *job;
+	int ret;
+
+	ret = words_text(request, "name", NULL, name, SRPOL_NAME_LEN, err) ?:
+	      check_ready(err);
+	if (ret)
+		return ret;
+	if (!tenant_find(name))
+		return srpol_error_set(err, -ENOENT, "there is no tenant \"%s\"",
+				       name);
+	vec_for_each(job, &fabricd.jobs) {
+		job_names(job, owner, job_name);
+		if (!strcmp(owner, name))
+			return srpol_error_set(err, -EBUSY,
+					       "tenant \"%s\" has job \"%s\"",
+					       name, job_name);
 	}
-	json_object_del(o, "version");
-	json_object_del(o, "request");
-	json_object_del(o, "name");
-	text = json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS);
-	json_decref(o);
-	if (!text || check_ready(err) ||
-	    tenant_read(name, text, strlen(text), &tenant, err)) {
-		free(text);
-		return NULL;
-	}
-	if (!check_color(&tenant, err))
-		reply = write_tenant(name, text, err);
-	tenant_free(&tenant);
-	free(text);
-	return reply;
+	vec_for_each(r, reservations_all())
+		if (!strcmp(r->tenant, name))
+			return srpol_error_set(err, -EBUSY,
+					       "hosts have not acknowledged yet that job \"%s\" of tenant \"%s\" ended",
+					       r->job, name);
+	return 0;
 }
 
 /**
@@ -161,35 +257,7 @@ json_t *tenant_add_request(const json_t *request, struct srpol_error *err)
  */
 json_t *tenant_del_request(const json_t *request, struct srpol_error *err)
 {
-	char name[SRPOL_NAME_LEN], owner[SRPOL_NAME_LEN], job_name[SRPOL_NAME_LEN];
-	const struct reservation *r;
-	const struct input *job;
-
-	if (words_text(request, "name", NULL, name, sizeof(name), err) ||
-	    check_ready(err))
-		return NULL;
-	if (!tenant_find(name)) {
-		srpol_error_set(err, -ENOENT, "there is no tenant \"%s\"",
-				name);
-		return NULL;
-	}
-	vec_for_each(job, &fabricd.jobs) {
-		job_names(job, owner, job_name);
-		if (!strcmp(owner, name)) {
-			srpol_error_set(err, -EBUSY,
-					"tenant \"%s\" has job \"%s\"", name,
-					job_name);
-			return NULL;
-		}
-	}
-	vec_for_each(r, reservations_all())
-		if (!strcmp(r->tenant, name)) {
-			srpol_error_set(err, -EBUSY,
-					"hosts have not acknowledged yet that job \"%s\" of tenant \"%s\" ended",
-					r->job, name);
-			return NULL;
-		}
-	return write_tenant(name, NULL, err);
+	return change_tenant(request, check_del, err);
 }
 
 static uint32_t count_jobs(const char *tenant)

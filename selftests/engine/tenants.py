@@ -10,6 +10,7 @@ selftests/schema.
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -244,6 +245,41 @@ def test_bad_words():
           "could read" in said, said)
 
 
+def ask_store(**request):
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(f"{RUN}/store.sock")
+        s.sendall(json.dumps({"id": 1, **request}).encode() + b"\n")
+        return json.loads(s.makefile().readline())
+
+
+def test_meanwhile():
+    """A tenant that is written all the time, for a while."""
+    tenant("t", "meanwhile color 77")
+    key = "/srpol/cfg/tenant/meanwhile"
+    value = ask_store(op="range", key=key, prefix=False)["kvs"][0][1]
+    for words in ("add", "meanwhile", "color", "77", "max", "1G"), ("del", "meanwhile"):
+        until = threading.Event()
+        timer = threading.Timer(0.2, until.set)
+
+        def write():
+            while not until.is_set():
+                ask_store(op="txn", compare=[], put=[[key, value, 0]])
+
+        writers = [threading.Thread(target=write) for _ in range(8)]
+        for writer in writers:
+            writer.start()
+        timer.start()
+        try:
+            status, _, text = run("t", "tenant", *words)
+        finally:
+            until.set()
+            for writer in writers:
+                writer.join()
+        check(f"tenant {words[0]}, while it is written", status == 0, text)
+        run("t", "tenant", "add", "meanwhile", "color", "77")
+    run("t", "tenant", "del", "meanwhile")
+
+
 def test_users():
     denied = stats("t")["denied"]
     check("a tenant's user sees its own jobs and tenant only",
@@ -473,6 +509,7 @@ def test_embedded():
     test_refusals()
     test_slice(hosts)
     test_bad_words()
+    test_meanwhile()
     test_users()
     test_what_if()
     test_two_steps(hosts)
