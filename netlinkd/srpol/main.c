@@ -206,6 +206,17 @@ static void print_version(void)
 	out_end();
 }
 
+/* What could not be written was not done, whatever reads it would think so. */
+static int written(int err)
+{
+	struct srpol_error error = {};
+
+	if ((!fflush(stdout) && !ferror(stdout)) || err)
+		return err;
+	srpol_error_set(&error, -EIO, "standard output could not be written");
+	return refused(-EIO, &error);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -278,7 +289,7 @@ int main(int argc, char **argv)
 			break;
 		case 'H':
 			fputs(usage, stdout);
-			return EXIT_OK;
+			return written(EXIT_OK);
 		default:
 			fputs(usage, stderr);
 			return EXIT_USAGE;
@@ -293,10 +304,10 @@ int main(int argc, char **argv)
 	if (err)
 		return err;
 	if (batch)
-		return run_batch(batch, force);
+		return written(run_batch(batch, force));
 	args.argc = argc - optind;
 	args.argv = argv + optind;
 	err = run_line(&args);
 	srpol_genl_close(&genl);
-	return err;
+	return written(err);
 }

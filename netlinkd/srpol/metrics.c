@@ -269,12 +269,14 @@ static void sid_counter(const struct vec *sids, const char *name,
 	int fd = srpol_map_open("sid_stats");
 	const struct sid_info *sid;
 	struct srpol_sid_stats s;
-	char addr[SRPOL_ADDR_STRLEN];
+	char addr[SRPOL_ADDR_STRLEN], len[8];
 
 	vec_for_each(sid, sids) {
 		srpol_map_sum(fd, sid->id, &s, sizeof(s));
+		snprintf(len, sizeof(len), "%u", sid->prefix_len);
 		sample(name, *(uint64_t *)((char *)&s + offset), "sid",
-		       srpol_addr_text(&sid->sid, addr), "behavior",
+		       srpol_addr_text(&sid->sid, addr), "prefix_len", len,
+		       "behavior",
 		       srpol_name_of(srpol_behaviors, sid->behavior), NULL);
 	}
 	srpol_map_close(fd);

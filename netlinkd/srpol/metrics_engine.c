@@ -103,9 +103,18 @@ static void path_probes(const json_t *paths)
 	}
 }
 
+/* Two nodes may have several cables between them. */
+static const char *cable_text(const json_t *o, char *text, size_t size)
+{
+	snprintf(text, size, "%lld",
+		 json_integer_value(json_object_get(o, "cable")));
+	return text;
+}
+
 static void link_gauge(const struct gauge *g, const json_t *links)
 {
 	const json_t *link;
+	char cable[16];
 	size_t i;
 
 	family(g->family, "gauge", g->unit, g->help);
@@ -113,6 +122,7 @@ static void link_gauge(const struct gauge *g, const json_t *links)
 		sample_real(g->family,
 			    json_number_value(json_object_get(link, g->key)) /
 				    g->scale,
+			    "cable", cable_text(link, cable, sizeof(cable)),
 			    "from", text_at(link, "from"),
 			    "to", text_at(link, "to"), NULL);
 }
@@ -122,6 +132,7 @@ static void links_up(const json_t *links)
 {
 	const json_t *link;
 	const char *state;
+	char cable[16];
 	size_t i;
 
 	family("engine_link_up", "gauge", NULL,
@@ -130,6 +141,7 @@ static void links_up(const json_t *links)
 		state = text_at(link, "state");
 		if (strcmp(state, "unknown"))
 			sample("engine_link_up", !strcmp(state, "up"),
+			       "cable", cable_text(link, cable, sizeof(cable)),
 			       "from", text_at(link, "from"),
 			       "to", text_at(link, "to"), NULL);
 	}
@@ -138,6 +150,7 @@ static void links_up(const json_t *links)
 static void suspects(const json_t *show)
 {
 	const json_t *suspect;
+	char cable[16];
 	size_t i;
 
 	family("engine_link_suspect_ratio", "gauge", "ratio",
@@ -147,6 +160,7 @@ static void suspects(const json_t *show)
 			    json_number_value(json_object_get(
 				    suspect, "confidence_percent")) /
 				    PERCENT,
+			    "cable", cable_text(suspect, cable, sizeof(cable)),
 			    "link", text_at(suspect, "link"), NULL);
 }
 

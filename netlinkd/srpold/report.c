@@ -132,6 +132,8 @@ static json_t *cables_report(const struct engine *engine,
 			  sizeof(name));
 		o = json_object();
 		json_object_set_new(o, "link", json_string(name));
+		json_object_set_new(o, "cable",
+				    json_integer(suspects[i].link));
 		json_object_set_new(o, count,
 				    json_integer(suspects[i].explains));
 		json_object_set_new(o, "confidence_percent",
@@ -310,6 +312,7 @@ json_t *report_topology(struct engine *engine, const json_t *request,
 
 	for (i = 0; i < f->n_links; i += 2) {
 		o = json_object();
+		json_object_set_new(o, "cable", json_integer(i / 2));
 		json_object_set_new(o, "from", json_string(
 			node_name(engine, f->links[i].from)));
 		json_object_set_new(o, "to", json_string(

@@ -112,15 +112,23 @@ def openmetrics(text):
 def metrics():
     "metrics is OpenMetrics text with every object"
     everything()
+    srpol(batch="sid add fc00:b:: behavior End\n"
+                "sid add fc00:b::/64 behavior End\n")
     got = openmetrics(srpol("metrics"))
     eq(got["srpol_path_up", 'path="1",name="path one"'], 0, "path 1")
     eq(got["srpol_path_up", 'path="2",name=""'], 1, "path 2")
     eq(got["srpol_path_down_reason", 'path="1",reason="admin-down"'], 1,
        "why")
     for family, n in (("path_packets_total", 3), ("policy_bytes_total", 2),
-                      ("rule_packets_total", 3), ("sid_dropped_total", 5)):
+                      ("rule_packets_total", 3), ("sid_dropped_total", 7)):
         eq(len([1 for name, _ in got if name == f"srpol_{family}"]), n, family)
     eq(got["srpol_table_entries", 'table="paths"'], 3, "paths in use")
+    # whoever publishes the file would take it for whole
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(["srpol", "-n", ns.name, "metrics"], text=True,
+                              stdout=full, stderr=subprocess.PIPE, check=False)
+    eq(done.returncode, 2, "exit status on a full disk")
+    match(done.stderr, "standard output could not be written", "why")
 
 
 @test

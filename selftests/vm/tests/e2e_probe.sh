@@ -105,6 +105,8 @@ check_equal "none loses any" "0 0 0 0" \
 	"$(metric engine_path_loss_ratio | xargs)"
 check_equal "links that probes take are up" "1" \
 	"$(metric engine_link_up | sort -u)"
+check_equal "no sample is there twice" "" \
+	"$(on A metrics | sed -n 's/^\(srpol.*\) [^ ]*$/\1/p' | sort | uniq -d)"
 for form in openmetrics text; do
 	on A metrics $form | "${BUILD:-build}/tools/bin/promtool" check metrics \
 		>"$work/promtool" 2>&1 || :
