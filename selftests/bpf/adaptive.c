@@ -158,9 +158,9 @@ struct move {
 
 /*
  * Send every millisecond until the path changes. What starts the wait is in
- * place, and has been seen by a packet.
+ * place, and has been seen by a packet, but not before @since.
  */
-static struct move wait_move(const struct inner *in, __u32 from,
+static struct move wait_move(const struct inner *in, __u32 from, __u64 since,
 			     __u32 limit_ms)
 {
 	__u64 start = now_ms(), last = start, before, after;
@@ -177,7 +177,7 @@ static struct move wait_move(const struct inner *in, __u32 from,
 		if (after - last > m.pause)
 			m.pause = after - last;
 		last = before;
-		m.most = after - start;
+		m.most = after - since;
 	} while (!moved && m.most < limit_ms);
 	return m;
 }
@@ -187,8 +187,8 @@ static void test_adaptive(void)
 	struct inner in = spread_flow(QP), other = spread_flow(QP + 1);
 	__u32 home, away, i, other_home;
 	struct srpol_flow_detail f;
+	__u64 signaled, bad;
 	struct move m;
-	__u64 signaled;
 
 	spread_setup(&adaptive, 0);
 	home = spread_send(&in);
@@ -200,10 +200,11 @@ static void test_adaptive(void)
 	/* Three signals are below the threshold. */
 	for (i = 0; i < 200; i++)
 		CHECK_EQ(spread_send(&in), home, "still good");
+	bad = now_ms();
 	for (i = 0; i < 5; i++)
 		spread_cnp(7);
 	CHECK_EQ(spread_send(&in), home, "bad, but not for long");
-	m = wait_move(&in, home, 1000);
+	m = wait_move(&in, home, bad, 1000);
 	away = spread_path(QP);
 	CHECK(away != home, "did not leave");
 	CHECK(m.most >= 48, "left after %u ms, before 50", m.most);
@@ -218,7 +219,7 @@ static void test_adaptive(void)
 	 * if the first three have faded by the time of the others, they did so
 	 * for longer than that saves.
 	 */
-	m = wait_move(&in, away, 2000);
+	m = wait_move(&in, away, signaled, 2000);
 	signaled = now_ms() - signaled;
 	CHECK_EQ(spread_path(QP), home, "home again");
 	CHECK(signaled > 150, "returned %llu ms after the signals", signaled);
