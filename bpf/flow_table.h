@@ -59,7 +59,7 @@ const volatile __u64 srpol_flow_mix[SRPOL_FLOW_MIXES] = {
 	0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 0x165667b19e3779f9,
 	0xd6e8feb86659fd93, 0xa0761d6478bd642f, 0xe7037ed1a0b428db,
 	0x8ebc6af09c88c6e3, 0x589965cc75374cc3, 0xbf58476d1ce4e5b9,
-	0x94d049bb133111eb, 0xff51afd7ed558ccd,
+	0x94d049bb133111eb, 0xff51afd7ed558ccd, 0xc4ceb9fe1a85ec53,
 };
 
 /**
@@ -88,7 +88,7 @@ srpol_flow_locate(const struct srpol_flow_key *key)
 	for (i = 0; i < SRPOL_FLOW_WORDS; i++) {
 		if (srpol_flow_halved(i))
 			h += half[2 * i] * srpol_flow_mix[i] + half[2 * i + 1] *
-			     srpol_flow_mix[SRPOL_FLOW_WORDS + i - 1];
+			     srpol_flow_mix[SRPOL_FLOW_WORDS + i];
 		else
 			h += w[i] * srpol_flow_mix[i];
 		barrier_var(h);

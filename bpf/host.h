@@ -79,7 +79,7 @@ static __always_inline int srpol_host_deliver(struct __sk_buff *skb)
 	if (!h)
 		return SRPOL_TC_NEXT;
 	ifindex = h->ifindex;
-	if (bpf_check_mtu(skb, ifindex, &mtu, 0, 0))
+	if (bpf_check_mtu(skb, h->workload, &mtu, 0, 0))
 		return SRPOL_TC_NEXT;
 	if (bpf_skb_store_bytes(skb, 0, h->macs, sizeof(h->macs), 0))
 		return SRPOL_TC_NEXT;

@@ -16,6 +16,7 @@
 #include "stats.h"
 
 #define SRPOL_LIMIT_TRIES	8
+#define SRPOL_LIMIT_LEN_MAX	(1u << 26)
 #define SRPOL_LIMIT_NOW		0ull
 #define SRPOL_LIMIT_DROP	(~0ull)
 
@@ -101,6 +102,9 @@ __noinline bool srpol_limit_skb(struct __sk_buff *skb, __u32 policy, __u32 len,
 
 	if (size && len > hdr_len)
 		len += (len - hdr_len - 1) / size * hdr_len;
+	/* otherwise its time may not fit 64 bits */
+	if (len > SRPOL_LIMIT_LEN_MAX)
+		len = SRPOL_LIMIT_LEN_MAX;
 	at = srpol_limit_take(policy, len, true);
 	if (at == SRPOL_LIMIT_DROP)
 		return true;

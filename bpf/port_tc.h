@@ -12,6 +12,7 @@
 #ifndef _SRPOL_PORT_TC_H
 #define _SRPOL_PORT_TC_H
 
+#include "alone.h"
 #include "base.h"
 #include "drop.h"
 #include "encap.h"
@@ -183,7 +184,7 @@ static __always_inline int srpol_port_tc_push(struct __sk_buff *skb,
 	if (!bpf_map_lookup_elem(&uplinks, &ifindex))
 		return SRPOL_REASON_NO_UPLINK;
 	if (!srpol_port_cut(skb, pkt, s->sel.cfg))
-		return SRPOL_REASON_NO_ROOM;
+		return SRPOL_REASON_PORT_UNREADABLE;
 	srpol_steer_outer(s, pkt, &o);
 	err = srpol_push(skb, pkt, &s->sel, &o);
 	if (err)
@@ -215,7 +216,7 @@ static __always_inline int srpol_port_tc_steer(struct __sk_buff *skb,
 		return srpol_port_unsteered(skb, pkt, reason);
 	if (reason == SRPOL_REASON_BYPASS) {
 		srpol_steer_account(&s, pkt);
-		skb->tc_index = SRPOL_TC_INDEX_BYPASS;
+		srpol_alone_set(skb);
 		return srpol_port_tc_pass(reason);
 	}
 	/* Egress counts, for flow and rule, the packets that go on to it. */
@@ -239,11 +240,16 @@ static __always_inline int srpol_port_tc_steer(struct __sk_buff *skb,
 	reason = srpol_port_tc_push(skb, pkt, &s);
 	if (reason == SRPOL_REASON_ENCAP_REFUSED) {
 		reason = srpol_steer_unpushed(d.cache.policy);
-		if (reason == SRPOL_REASON_ENCAP_REFUSED)
+		if (reason == SRPOL_REASON_ENCAP_REFUSED) {
+			/* nor will egress be allowed to, which would count it */
+			srpol_alone_set(skb);
 			return srpol_port_tc_pass(reason);
+		}
 	}
 	if (reason) {
-		srpol_error(SRPOL_ERROR_PATH, reason, s.sel.path);
+		/* unless it is the packet that is to blame */
+		if (reason != SRPOL_REASON_PORT_UNREADABLE)
+			srpol_error(SRPOL_ERROR_PATH, reason, s.sel.path);
 		return srpol_port_tc_drop(pkt, reason, s.sel.path);
 	}
 	srpol_steer_done(&s, pkt);

@@ -101,12 +101,6 @@ static __always_inline __s32 srpol_psn_diff(__u32 a, __u32 b)
 #define SRPOL_TC_NEXT		(-1)	/* continue, with other programs, too */
 #define SRPOL_TC_DROP		2
 
-/*
- * Of skb->tc_index, which the stack carries along and does not use: a rule leaves
- * the packet alone where it came in, and so it is left alone where it leaves.
- */
-#define SRPOL_TC_INDEX_BYPASS	0x7372
-
 /* Is an ICMP message of this type an error, about another packet? */
 static __always_inline bool srpol_icmp_is_error(bool is_v4, __u8 type)
 {

@@ -12,6 +12,7 @@
  *	srpol_explain	run by user space: tell what srpol_egress would do
  *	srpol_dp	struct_ops: methods by which the module writes the maps
  */
+#include "alone.h"
 #include "base.h"
 #include "dp_ops.h"
 #include "egress.h"
@@ -39,11 +40,8 @@ int srpol_egress(struct __sk_buff *skb)
 	/* XDP has decided about it, and would have sent it past this hook. */
 	if (srpol_has_metadata(skb) && srpol_handoff_sent(skb))
 		return SRPOL_TC_NEXT;
-	if (skb->tc_index == SRPOL_TC_INDEX_BYPASS) {
-		/* it may come to the uplink of another namespace yet */
-		skb->tc_index = 0;
+	if (srpol_alone(skb))
 		return SRPOL_TC_NEXT;
-	}
 	reason = srpol_parse_skb(skb, &pkt);
 	if (reason)
 		return srpol_egress_pass(reason);
@@ -72,6 +70,7 @@ int srpol_port_tc(struct __sk_buff *skb)
 
 	if (!srpol_netns_ours_skb(skb))
 		return SRPOL_TC_NEXT;
+	srpol_alone_clear(skb);
 	reason = srpol_parse_skb(skb, &pkt);
 	if (!srpol_mac_ours_skb(skb) && reason != SRPOL_REASON_UNPARSED)
 		reason = SRPOL_REASON_FOREIGN_MAC;

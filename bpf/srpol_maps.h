@@ -364,12 +364,14 @@ struct srpol_fib_route {
  * struct srpol_host - value of hash map "host_addrs", key: an address of the
  *	workload's end of a virtual port, v4-mapped for IPv4
  * @ifindex: the other end
- * @mtu: MTU of the pair
+ * @mtu: MTU of the workload's end
+ * @workload: the workload's end
  * @macs: Ethernet addresses of the workload's end and of the other end
  */
 struct srpol_host {
 	__u32 ifindex;
 	__u32 mtu;
+	__u32 workload;
 	__u8 macs[12];
 };
 

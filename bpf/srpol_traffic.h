@@ -46,11 +46,11 @@ struct srpol_flow_key {
 #define SRPOL_FLOW_WORDS	(sizeof(struct srpol_flow_key) / sizeof(__u64))
 
 /*
- * Is a word hashed by halves? Of the addresses, all words but the first; of the
- * others, a sender does not choose the top bits.
+ * Is a word hashed by halves? The addresses are: of all other words one at most has
+ * top bits that a sender chooses (protocol and source port).
  */
-#define srpol_flow_halved(i)	((i) >= 1 && (i) <= 3)
-#define SRPOL_FLOW_MIXES	(SRPOL_FLOW_WORDS + 3)
+#define srpol_flow_halved(i)	((i) < 4)
+#define SRPOL_FLOW_MIXES	(SRPOL_FLOW_WORDS + 4)
 
 #define SRPOL_PSN_UNKNOWN	(~0u)
 #define SRPOL_OFFERS_MAX	40	/* see srpol_psn_due() */

@@ -101,6 +101,7 @@ static int read_pair(unsigned int ifindex, char *name, struct srpol_host *h)
 	char peer[IF_NAMESIZE];
 	uint32_t mtu;
 
+	h->workload = ifindex;
 	h->ifindex = srpol_host_peer(ifindex);
 	if (!h->ifindex || !if_indextoname(ifindex, name) ||
 	    !if_indextoname(h->ifindex, peer))

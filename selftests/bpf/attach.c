@@ -183,7 +183,8 @@ static void attach_virtual(const char *dev, const char *pins)
 	char peer[IF_NAMESIZE];
 	struct ifaddrs *all, *a;
 
-	h.ifindex = srpol_host_peer(if_nametoindex(dev));
+	h.workload = if_nametoindex(dev);
+	h.ifindex = srpol_host_peer(h.workload);
 	h.mtu = 8900;
 	if (!if_indextoname(h.ifindex, peer) || getifaddrs(&all))
 		die(dev);

@@ -28,7 +28,7 @@ static const struct inner *const families[] = { &v4, &v6 };
 
 static void add_host(const char *address)
 {
-	struct srpol_host h = { .ifindex = LO, .mtu = MTU };
+	struct srpol_host h = { .ifindex = LO, .mtu = MTU, .workload = LO };
 	struct in6_addr a;
 
 	memcpy(h.macs, macs, sizeof(macs));

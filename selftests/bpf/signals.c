@@ -174,11 +174,14 @@ static void test_learn(void)
 				   tunnel ? SRPOL_REASON_DECAP :
 					    SRPOL_REASON_NOT_LOCAL,
 				   tunnel ? 2 : six ? 2 : 0, RIG_END);
-			/* flooded: it is another host's */
+			/* it is for one host, which a bridge may lead to */
 			pkt_inner(&p, &in);
-			p.b[5] = 1;
-			CHECK_EQ(rig_uplink(&p, NULL), X_PASS, "foreign MAC");
-			CHECK_EQ(rig_detail(REMOTE_QP).cnp, 2, "foreign MAC");
+			p.b[0] = 1;
+			CHECK_EQ(rig_uplink(&p, NULL), X_PASS, "group MAC");
+			CHECK_EQ(rig_detail(REMOTE_QP).cnp, 2, "group MAC");
+			p.b[0] = 2;
+			CHECK_EQ(rig_uplink(&p, NULL), X_PASS, "bridged");
+			CHECK_EQ(rig_detail(REMOTE_QP).cnp, 3, "bridged");
 		}
 	}
 }

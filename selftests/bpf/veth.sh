@@ -105,11 +105,13 @@ vxlan_udp() {
 vxlan a 1 2
 vxlan b 2 1
 check "what is in VXLAN is steered" ping_b 10.7.0.2
+# (what looks for neighbors in there has no such checksum)
 vxlan_udp
-check_equal "not if its checksum is left to the device" "0 1" "$steered $refused"
+check_equal "not if its checksum is left to the device" 1 "$refused"
 on a ethtool -K vx tx off >/dev/null
 vxlan_udp
-check_equal "without that offload it is" "1 0" "$steered $refused"
+check "without that offload it is" [ "$steered" -ge 1 ]
+check_equal "and not refused" 0 "$refused"
 on a ip link del vx
 on b ip link del vx
 
@@ -384,13 +386,14 @@ ping_smaller() {
 	local dev
 
 	dev=$(on a ip -j link show srpol0 | jq -r '.[].link')
-	on a ip link set "$dev" mtu "$1"
+	on a ip link set "$dev" mtu "$2"
 	on a ip link set srpol0 mtu "$1"
 	on b ping -n -q -c 3 -i 0.05 -W 5 -s 8000 2001:db8:a:1::1 &&
 		on b ping -n -q -c 3 -i 0.05 -W 5 -s 8000 192.0.2.7
 }
-check "virtual port: packets above its MTU" ping_smaller 4000
-check "virtual port: and below it" ping_smaller 8900
+check "virtual port: packets above its MTU" ping_smaller 4000 8900
+check "virtual port: and of both ends" ping_smaller 4000 4000
+check "virtual port: and below it" ping_smaller 8900 8900
 check "virtual port: TCP over IPv6, super-packets stay whole" tcp 2001:db8:b::1
 check "virtual port: TCP over IPv4, super-packets stay whole" tcp 192.0.2.2
 check_equal "no checksum was wrong" "0 0" "$(on a nstat -asz TcpInCsumErrors |
