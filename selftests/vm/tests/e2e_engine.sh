@@ -122,7 +122,7 @@ check_equal "its buckets went to the others" 0 "$(buckets A | jq '.[2]')"
 check "the engine suspects its link" \
 	grep -q spine3 <<<"$(on A engine show | grep suspect)"
 check "so do the metrics, which have the link as down" grep -qE \
-	'^srpol_engine_link_suspect_ratio.link="[^"]*spine3[^"]*". (1|0\.[0-9]+)$' \
+	'^srpol_engine_link_suspect_ratio.cable="[0-9]+",link="[^"]*spine3[^"]*". (1|0\.[0-9]+)$' \
 	<<<"$(on A metrics)"
 check_equal "the links of the others are up" '"spine3"' \
 	"$(on A metrics | sed -n 's/^srpol_engine_link_up.*to=\(.*\)} 0$/\1/p' |
