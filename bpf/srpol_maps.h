@@ -365,14 +365,14 @@ struct srpol_fib_route {
  *	workload's end of a virtual port, v4-mapped for IPv4
  * @ifindex: the other end
  * @mtu: MTU of the workload's end
- * @workload: the workload's end
  * @macs: Ethernet addresses of the workload's end and of the other end
+ * @workload: the workload's end
  */
 struct srpol_host {
 	__u32 ifindex;
 	__u32 mtu;
-	__u32 workload;
 	__u8 macs[12];
+	__u32 workload;
 };
 
 /*

@@ -301,9 +301,12 @@ choose_accel() {
 	# machine's time.
 	if [ "$accel" = tcg ]; then
 		accel=tcg,thread=single
-		cpu=max,-cx16
-		append+=" clearcpuid=erms,rep_good"
-		[ "$arch" = x86_64 ] || cpu=neoverse-n1
+		if [ "$arch" = x86_64 ]; then
+			cpu=max,-cx16
+			append+=" clearcpuid=erms,rep_good"
+		else
+			cpu=neoverse-n1
+		fi
 		# sleep=on: the clock of an idle guest is the host's, so that
 		# time-outs do not fire during I/O
 		[ $counted -eq 0 ] ||
