@@ -192,14 +192,17 @@ static __noinline int srpol_fib_shut(struct xdp_md *ctx, bool six)
 }
 
 /*
- * Is the packet for a virtual port? If so, map "host_addrs" has its whole
- * route.
+ * Is the packet for a virtual port? If so, map "host_addrs" has its route, but for
+ * the MTU, which may have changed since. The workload's end has the last word about
+ * that.
  */
-static __always_inline bool srpol_fib_host(const struct srpol_fib_key *key,
+static __always_inline bool srpol_fib_host(struct xdp_md *ctx,
+					   const struct srpol_fib_key *key,
 					   bool six, struct srpol_fib_route *r)
 {
 	const struct srpol_host *h;
 	struct in6_addr addr;
+	__u32 mtu = 0;
 
 	if (six)
 		srpol_copy_addr(&addr, &key->addr[2]);
@@ -208,9 +211,11 @@ static __always_inline bool srpol_fib_host(const struct srpol_fib_key *key,
 	h = bpf_map_lookup_elem(&host_addrs, &addr);
 	if (!h)
 		return false;
-	r->ifindex = h->ifindex;
-	r->mtu = h->mtu;
 	r->host = 1;
+	if (bpf_check_mtu(ctx, h->workload, &mtu, 0, 0) < 0)
+		return true;	/* that device is gone */
+	r->ifindex = h->ifindex;
+	r->mtu = mtu;
 	__builtin_memcpy(r->macs, h->macs, sizeof(r->macs));
 	return true;
 }
@@ -307,7 +312,7 @@ static __always_inline void srpol_fib_ask(struct xdp_md *ctx,
 	 * checksums.
 	 */
 	if (!bpf_map_lookup_elem(&forward_from, &from) ||
-	    srpol_fib_host(key, six, r) || srpol_fib_filtered(ctx, six) ||
+	    srpol_fib_host(ctx, key, six, r) || srpol_fib_filtered(ctx, six) ||
 	    srpol_fib_deep(xdp->rxq->dev->nd_net.net, six, key->rest >> 32) ||
 	    !st || srpol_config(st, srpol_now_read(st).gen)->stack_forwards)
 		return;

@@ -364,7 +364,8 @@ struct srpol_fib_route {
  * struct srpol_host - value of hash map "host_addrs", key: an address of the
  *	workload's end of a virtual port, v4-mapped for IPv4
  * @ifindex: the other end
- * @mtu: MTU of the workload's end
+ * @mtu: MTU of the workload's end when this was written; it is looked up anew for
+ *	packets
  * @macs: Ethernet addresses of the workload's end and of the other end
  * @workload: the workload's end
  */

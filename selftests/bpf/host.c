@@ -2,7 +2,11 @@
 /* Uplinks: what is for a virtual port goes there, in XDP and at TC. */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
+#include <net/if.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "ktap.h"
 #include "rig.h"
@@ -35,6 +39,17 @@ static void add_host(const char *address)
 	if (inet_pton(AF_INET6, address, &a) != 1 ||
 	    bpf_map_update_elem(rig_map("host_addrs"), &a, &h, 0))
 		FAIL("%s: %m", address);
+}
+
+/* of the workload's end */
+static int set_mtu(int mtu)
+{
+	struct ifreq req = { .ifr_name = "lo", .ifr_mtu = mtu };
+	int s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), ret;
+
+	ret = s < 0 ? -1 : ioctl(s, SIOCSIFMTU, &req);
+	close(s);
+	return ret;
 }
 
 /* @plain: frames of the uplink are as they are on a wire. */
@@ -113,10 +128,19 @@ static void test_xdp_stack(void)
 	other.dst = "fd00::3";
 	encapsulated(&other, &p, &ip);
 	CHECK_EQ(rig_uplink(&p, &out), X_PASS, "another address");
-	big.payload = MTU;
+	rig_expect("stack", SRPOL_REASON_DECAP, 1, RIG_END);
+
+	big.payload = 1300;
 	encapsulated(&big, &p, &ip);
-	CHECK_EQ(rig_uplink(&p, &out), X_PASS, "too big");
-	rig_expect("stack", SRPOL_REASON_DECAP, 2, RIG_END);
+	CHECK_EQ(rig_uplink(&p, &out), X_REDIRECT, "big");
+	CHECK(!set_mtu(MTU - 100), "MTU: %m");
+	rig_fib_forget();
+	CHECK_EQ(rig_uplink(&p, &out), X_PASS, "too big by now");
+	CHECK(!set_mtu(MTU), "MTU: %m");
+	rig_fib_forget();
+	CHECK_EQ(rig_uplink(&p, &out), X_REDIRECT, "big");
+	rig_expect("by the MTU of now", SRPOL_REASON_DECAP, 3,
+		   SRPOL_REASON_FORWARDED, 2, RIG_END);
 }
 
 static void test_tc(void)
