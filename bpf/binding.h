@@ -180,8 +180,8 @@ static __always_inline int srpol_binding_select(struct srpol_pkt *pkt,
 	if (!s->flow)
 		return SRPOL_REASON_NO_POLICY;
 	s->cfg = srpol_config(st, now.gen);
-	s->sel.exact = false;
-	return srpol_select(pkt, now.gen, s->flow, s->d, &s->sel);
+	s->sel.how = 0;
+	return srpol_select_merged(pkt, now.gen, s->flow, s->d, &s->sel);
 }
 
 /*

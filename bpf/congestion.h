@@ -94,7 +94,8 @@ srpol_signal_detail(const struct srpol_flow_key *key)
  * before: QPs are destroyed and their numbers used again. So a forged ACK is
  * believed until the next genuine one at most.
  */
-static __noinline int srpol_signal_learn(const struct srpol_signal *s)
+__noinline int
+srpol_signal_learn(const struct srpol_signal *s __arg_nonnull)
 {
 	struct srpol_psn_key key = { .psn = s->psn };
 	struct srpol_binding b = {}, *known;
@@ -126,7 +127,8 @@ static __noinline int srpol_signal_learn(const struct srpol_signal *s)
 	return 0;
 }
 
-static __noinline int srpol_signal_cnp(const struct srpol_signal *s)
+__noinline int
+srpol_signal_cnp(const struct srpol_signal *s __arg_nonnull)
 {
 	struct srpol_flow_detail *detail;
 	struct srpol_flow *flow = srpol_signal_flow(s, &detail);
@@ -155,7 +157,8 @@ static __noinline int srpol_signal_cnp(const struct srpol_signal *s)
 	return 0;
 }
 
-static __noinline int srpol_signal_nak(const struct srpol_signal *s)
+__noinline int
+srpol_signal_nak(const struct srpol_signal *s __arg_nonnull)
 {
 	struct srpol_flow_detail *detail;
 	struct srpol_flow *flow = srpol_signal_flow(s, &detail);
@@ -176,7 +179,8 @@ static __noinline int srpol_signal_nak(const struct srpol_signal *s)
 }
 
 /* Track the order in which the packets of a peer arrive. */
-static __noinline int srpol_signal_observe(const struct srpol_signal *s)
+__noinline int
+srpol_signal_observe(const struct srpol_signal *s __arg_nonnull)
 {
 	struct srpol_rx_flow *v, first = {
 		.psn_next = (s->psn + 1) & BTH_24_BITS, .packets = 1,
@@ -202,7 +206,7 @@ static __noinline int srpol_signal_observe(const struct srpol_signal *s)
 	return 0;
 }
 
-static __noinline int srpol_signal_take(struct xdp_md *ctx, __u32 observe)
+__noinline int srpol_signal_take(struct xdp_md *ctx, __u32 observe)
 {
 	void *data = (void *)(long)ctx->data;
 	void *end = (void *)(long)ctx->data_end;

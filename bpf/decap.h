@@ -51,7 +51,7 @@ static __always_inline void srpol_decap_account(const struct srpol_sid_ctx *sc,
 {
 	bool ce = !was_ce && (ecn & SRPOL_ECN_MASK) == SRPOL_CE;
 
-	srpol_sid_account(sc->sid->id, sc->bytes, !sc->srh_len, ce);
+	srpol_sid_account(sc->id, sc->bytes, !sc->srh_len, ce);
 	srpol_count(SRPOL_REASON_DECAP);
 	if (ce)
 		srpol_count(SRPOL_REASON_ECN_CE);
@@ -91,7 +91,7 @@ static __always_inline int srpol_decap(struct xdp_md *ctx,
 	bool dx = (sc->does & (SRPOL_DO_X | SRPOL_DO_END)) == SRPOL_DO_X;
 	__u32 room = sc->payload - sc->srh_len, dev = 0;
 	bool was_ce, six = sc->nh == NEXTHDR_IPV6;
-	__u32 id = sc->sid->id;
+	__u32 id = sc->id;
 	void *inner;
 	__u8 ecn;
 	int err;

@@ -146,8 +146,8 @@ srpol_index_rule(const struct srpol_rule_order *order, __u32 nr, __u32 dim,
 }
 
 /* Does any rule match on dimension @dim? */
-static __noinline bool srpol_dim_used(const struct srpol_rule_order *order
-				      __arg_nonnull, __u32 dim)
+__noinline bool
+srpol_dim_used(const struct srpol_rule_order *order __arg_nonnull, __u32 dim)
 {
 	struct srpol_dim_span span;
 	__u32 nr;

@@ -52,7 +52,7 @@ static __always_inline bool srpol_drop_allowed(__u64 now)
  * If the ring buffer is full, the report is lost, but not charged to the
  * budget.
  */
-static __noinline int srpol_drop(struct srpol_drop_event *ev)
+__noinline int srpol_drop(struct srpol_drop_event *ev __arg_nonnull)
 {
 	struct srpol_drop_budget *b;
 	__u32 zero = 0;
@@ -74,8 +74,8 @@ static __noinline int srpol_drop(struct srpol_drop_event *ev)
  * @reason: enum srpol_reason
  * @id: path or policy that the reason is about
  */
-static __noinline int srpol_drop_pkt(const struct srpol_pkt *pkt, __u32 reason,
-				     __u32 id)
+__noinline int srpol_drop_pkt(const struct srpol_pkt *pkt __arg_nonnull,
+			      __u32 reason, __u32 id)
 {
 	struct srpol_drop_event ev = {
 		.reason = reason,

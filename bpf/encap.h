@@ -217,8 +217,8 @@ srpol_timestamp_make(__u32 path, struct srpol_timestamp *s)
 	s->time[1] = bpf_htonl(time);
 }
 
-static __noinline int srpol_timestamp_skb(struct __sk_buff *skb, __u32 off,
-				      __u32 path)
+__noinline int srpol_timestamp_skb(struct __sk_buff *skb, __u32 off,
+				   __u32 path)
 {
 	struct srpol_timestamp s;
 

@@ -159,7 +159,7 @@ static __always_inline int srpol_endpoint(struct xdp_md *ctx,
 					  const struct srpol_sid *sid)
 {
 	const struct srpol_dp_config *cfg;
-	struct srpol_sid_ctx sc = { .sid = sid };
+	struct srpol_sid_ctx sc = { .sid = sid, .id = sid->id };
 	enum srpol_step step;
 	int i, err, verdict;
 	bool shift;
@@ -186,7 +186,7 @@ static __always_inline int srpol_endpoint(struct xdp_md *ctx,
 		if (i == SRPOL_END_CHAIN)
 			break;
 		if (sc.does & SRPOL_DO_B6) {
-			verdict = srpol_binding(ctx, sc.sid->id,
+			verdict = srpol_binding(ctx, sc.id,
 						sc.sid->policy);
 			if (verdict < SRPOL_BINDING_END)
 				return srpol_icmp_xdp(ctx, SRPOL_ICMP_TOO_BIG,
@@ -207,7 +207,7 @@ static __always_inline int srpol_endpoint(struct xdp_md *ctx,
 		}
 		srpol_sid_ctx_goto(&sc, sid);
 	}
-	return srpol_sid_drop(ctx, sc.sid->id, SRPOL_REASON_SID_LOOP);
+	return srpol_sid_drop(ctx, sc.id, SRPOL_REASON_SID_LOOP);
 }
 
 #endif /* _SRPOL_ENDPOINT_H */

@@ -37,8 +37,8 @@ static __always_inline int srpol_endpoint_echo(struct xdp_md *ctx,
 	int verdict = srpol_echo(ctx, sc->srh_len);
 
 	if (verdict == XDP_DROP)
-		return srpol_sid_drop(ctx, sc->sid->id, reason);
-	srpol_sid_account(sc->sid->id, sc->bytes, !sc->srh_len, false);
+		return srpol_sid_drop(ctx, sc->id, reason);
+	srpol_sid_account(sc->id, sc->bytes, !sc->srh_len, false);
 	return verdict;
 }
 
@@ -52,15 +52,15 @@ static __always_inline int srpol_endpoint_echo(struct xdp_md *ctx,
  *
  * Return: XDP verdict.
  */
-static __noinline int srpol_endpoint_error(struct xdp_md *ctx,
-					   const struct srpol_sid_ctx *sc,
-					   __u32 reason)
+__noinline int
+srpol_endpoint_error(struct xdp_md *ctx,
+		     const struct srpol_sid_ctx *sc __arg_nonnull, __u32 reason)
 {
 	__u32 what, pointer = SRPOL_ICMP_AT_SL;
 
 	if (srpol_endpoint_pinged(ctx, sc, reason))
 		return srpol_endpoint_echo(ctx, sc, reason);
-	srpol_sid_drop(ctx, sc->sid->id, reason);
+	srpol_sid_drop(ctx, sc->id, reason);
 	switch (reason) {
 	case SRPOL_REASON_HOP_LIMIT:
 		what = SRPOL_ICMP_HOP_LIMIT;

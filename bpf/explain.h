@@ -41,7 +41,7 @@ static __noinline int srpol_explain_path(const struct srpol_pkt *pkt,
 	struct srpol_selected sel = {};
 
 	x->reason = srpol_select(pkt, gen, flow, d, &sel);
-	x->mode = sel.mode;
+	x->mode = srpol_selected_mode(&sel);
 	if (x->reason)
 		return 0;
 	x->path = sel.path;

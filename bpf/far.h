@@ -52,9 +52,9 @@ static __always_inline void srpol_far_enter(struct srpol_far *far,
  * Take a probe that a peer has reflected. Return: SRPOL_REASON_PROBE if it
  * counts, else the enum srpol_reason to drop it for.
  */
-static __noinline int srpol_far_back(struct xdp_md *ctx,
-				     const struct srpol_sid_ctx *sc,
-				     struct srpol_far_packet *m)
+__noinline int srpol_far_back(struct xdp_md *ctx,
+			      const struct srpol_sid_ctx *sc __arg_nonnull,
+			      struct srpol_far_packet *m __arg_nonnull)
 {
 	struct ipv6hdr *ip6 = (void *)(long)ctx->data + ETH_HLEN;
 	__u32 index = bpf_ntohs(m->stamp.ssid);
@@ -92,15 +92,15 @@ static __noinline int srpol_far_back(struct xdp_md *ctx,
  *
  * Return: XDP verdict.
  */
-static __noinline int srpol_far_take(struct xdp_md *ctx,
-				     const struct srpol_sid_ctx *sc)
+__noinline int srpol_far_take(struct xdp_md *ctx,
+			      const struct srpol_sid_ctx *sc __arg_nonnull)
 {
-	__u32 zero = 0, id = sc->sid->id;
+	__u32 zero = 0, id = sc->id;
 	struct srpol_far_packet *p;
 	int reason = SRPOL_REASON_PROBE_MALFORMED;
 
 	p = bpf_map_lookup_elem(&far_packet, &zero);
-	if (p && sc->sid->behavior == SRPOL_BEHAVIOR_REFLECT)
+	if (p && sc->does & SRPOL_DO_REFLECT)
 		return srpol_reflect(ctx, sc, p);
 	if (p && !sc->sl && srpol_far_read(ctx, sc, p) == SRPOL_STAMP_TLV_REPLY)
 		reason = srpol_far_back(ctx, sc, p);

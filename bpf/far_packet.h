@@ -107,9 +107,9 @@ static __always_inline bool srpol_far_fits(struct xdp_md *ctx,
  *
  * Return: SRPOL_STAMP_TLV_REQUEST or _REPLY, 0 if it is neither.
  */
-static __noinline int srpol_far_read(struct xdp_md *ctx,
-				     const struct srpol_sid_ctx *sc,
-				     struct srpol_far_packet *p)
+__noinline int srpol_far_read(struct xdp_md *ctx,
+			      const struct srpol_sid_ctx *sc __arg_nonnull,
+			      struct srpol_far_packet *p __arg_nonnull)
 {
 	struct udphdr udp;
 	__u32 len;
@@ -140,8 +140,8 @@ static __noinline int srpol_far_read(struct xdp_md *ctx,
 }
 
 /* Tag of test packet and segment list, by the key that @p->also selects. */
-static __noinline __u64 srpol_far_tag(const struct srpol_pair *pair,
-				      const struct srpol_far_packet *p)
+__noinline __u64 srpol_far_tag(const struct srpol_pair *pair __arg_nonnull,
+			       const struct srpol_far_packet *p __arg_nonnull)
 {
 	const __u64 *m = (const __u64 *)&p->stamp;
 	struct srpol_sip s = srpol_sip_init(p->also ? pair->also : pair->k);

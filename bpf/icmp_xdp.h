@@ -156,9 +156,9 @@ static __always_inline bool srpol_icmp_xdp_sum(struct xdp_md *ctx, __u32 off,
 }
 
 /* Write the headers of an error in front of the @quote bytes that it quotes. */
-static __noinline int srpol_icmp_xdp_fill(struct xdp_md *ctx,
-					  struct srpol_icmp_v6 *h, __u32 what,
-					  __u32 value, __u32 quote)
+__noinline int srpol_icmp_xdp_fill(struct xdp_md *ctx,
+				   struct srpol_icmp_v6 *h __arg_nonnull,
+				   __u32 what, __u32 value, __u32 quote)
 {
 	__u32 len = sizeof(h->icmp) + quote, sum;
 	__s64 s;

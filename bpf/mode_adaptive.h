@@ -152,17 +152,17 @@ srpol_mode_adaptive(const struct srpol_policy_cfg *cfg,
 	if (q && srpol_quality_clean(q) && detail && !detail->pending_ns &&
 	    (!at || at == primary) &&
 	    srpol_path_take(args->gen, primary, sel)) {
-		sel->own = true;
+		sel->how |= SRPOL_SEL_OWN;
 		return true;
 	}
 	path = srpol_adaptive_think(*nr, args->cache.word, args->gen,
 				    args->version, primary);
-	sel->exact = true;
+	sel->how |= SRPOL_SEL_EXACT;
 	if (!path || !srpol_path_take(args->gen, path, sel))
 		return false;
-	sel->own = true;
+	sel->how |= SRPOL_SEL_OWN;
 	if (at && at != path)
-		sel->reason = SRPOL_REASON_ADAPTIVE_MOVED;
+		sel->how |= SRPOL_SEL_REASON(SRPOL_REASON_ADAPTIVE_MOVED);
 	return true;
 }
 

@@ -109,8 +109,7 @@ srpol_mode_flowlet(const struct srpol_policy_cfg *cfg,
 	__u32 path;
 
 	flow->last_ns = now;
-	sel->exact = true;
-	sel->own = true;
+	sel->how |= SRPOL_SEL_EXACT | SRPOL_SEL_OWN;
 	if (!idle && args->cache.path &&
 	    args->cache.version == args->version &&
 	    srpol_path_take(args->gen, args->cache.path, sel))
@@ -118,11 +117,11 @@ srpol_mode_flowlet(const struct srpol_policy_cfg *cfg,
 	path = srpol_flowlet_begin(nr, args->cache.word, args->gen,
 				   args->version, idle);
 	if (!path || !srpol_path_take(args->gen, path, sel)) {
-		sel->own = false;
+		sel->how &= ~SRPOL_SEL_OWN;
 		return false;
 	}
 	if (args->cache.path && args->cache.path != path)
-		sel->reason = SRPOL_REASON_FLOWLET_MOVED;
+		sel->how |= SRPOL_SEL_REASON(SRPOL_REASON_FLOWLET_MOVED);
 	return true;
 }
 

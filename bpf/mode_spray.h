@@ -7,6 +7,7 @@
 #include "flow_table.h"
 #include "hash.h"
 #include "parse.h"
+#include "path.h"
 
 static __always_inline __u32 srpol_bit_reverse(__u32 v)
 {
@@ -28,7 +29,7 @@ static __noinline __u32 srpol_spray_random(__u32 hash, __u32 packets)
  * @cfg: policy
  * @d: the decision about its flow
  * @packets: packets of the flow before this one
- * @unsafe: set if the flow must not be sprayed
+ * @sel: noted there if the flow must not be sprayed
  *
  * The bits of a counter in reverse order are the van der Corput sequence: after
  * any number of packets, each stretch of the table has had its share of them,
@@ -41,7 +42,7 @@ static __always_inline __u32
 srpol_spray_position(const struct srpol_pkt *pkt,
 		     const struct srpol_policy_cfg *cfg,
 		     const struct srpol_decision *d, __u32 packets,
-		     bool *unsafe)
+		     struct srpol_selected *sel)
 {
 	switch (srpol_how_ordering(d->head.how)) {
 	case SRPOL_ORDERING_WEAK:
@@ -51,7 +52,7 @@ srpol_spray_position(const struct srpol_pkt *pkt,
 	case SRPOL_ORDERING_PARTIAL:
 		return d->hash + srpol_hash2(pkt->key.sport, pkt->label);
 	default:
-		*unsafe = true;
+		sel->how |= SRPOL_SEL_UNSAFE;
 		return d->hash;
 	}
 }

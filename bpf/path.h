@@ -17,26 +17,46 @@
  * @path: its id
  * @policy: policy that it was taken from
  * @ifindex: egress device
- * @reason: what is to be counted about the selection: DOWN_SKIPPED, BACKUP,
- *	FLOWLET_MOVED, ADAPTIVE_MOVED or 0
- * @mode: enum srpol_lb_mode in force
  * @version: srpol_version() of the flow's policy
- * @own: it is the flow's own path, to be kept while that version is valid
- * @unsafe: not sprayed, since no rule allows it
- * @exact: the mode has noted the time in the flow
+ * @how: how it was selected, SRPOL_SEL_*; never 0, see srpol_forget()
  */
 struct srpol_selected {
 	struct srpol_path_cfg *cfg;
 	__u32 path;
 	__u32 policy;
 	__u32 ifindex;
-	__u32 reason;
-	__u32 mode;
 	__u32 version;
-	bool own;
-	bool unsafe;
-	bool exact;
+	__u32 how;
 };
+
+#define SRPOL_SEL_MODE	0xffu		/* enum srpol_lb_mode in force */
+/*
+ * what is to be counted about the selection: DOWN_SKIPPED, BACKUP,
+ * FLOWLET_MOVED, ADAPTIVE_MOVED or 0
+ */
+#define SRPOL_SEL_REASON(reason)	((reason) << 8)
+#define SRPOL_SEL_REASON_MASK	SRPOL_SEL_REASON(0xffu)
+/* it is the flow's own path, to be kept while @version is valid */
+#define SRPOL_SEL_OWN		(1u << 16)
+/* not sprayed, since no rule allows it */
+#define SRPOL_SEL_UNSAFE	(1u << 17)
+/* the mode has noted the time in the flow */
+#define SRPOL_SEL_EXACT		(1u << 18)
+#define SRPOL_SEL_ANY		(1u << 31)
+
+_Static_assert(SRPOL_REASON_COUNT <= 0x100, "SRPOL_SEL_REASON");
+
+static __always_inline __u32
+srpol_selected_mode(const struct srpol_selected *sel)
+{
+	return sel->how & SRPOL_SEL_MODE;
+}
+
+static __always_inline __u32
+srpol_selected_reason(const struct srpol_selected *sel)
+{
+	return (sel->how & SRPOL_SEL_REASON_MASK) >> 8;
+}
 
 /* A next hop is written, and so is read, in one access. */
 union srpol_hop {

@@ -48,8 +48,7 @@ static __always_inline int srpol_port_parse(struct xdp_md *ctx,
 	return srpol_parse(data, end, &meta, pkt);
 }
 
-static __noinline int srpol_timestamp_xdp(struct xdp_md *ctx, __u32 off,
-				      __u32 path)
+__noinline int srpol_timestamp_xdp(struct xdp_md *ctx, __u32 off, __u32 path)
 {
 	struct srpol_timestamp s;
 

@@ -79,12 +79,12 @@ static __always_inline bool srpol_probe_signed(const struct srpol_stamp *stamp)
  *
  * Return: XDP verdict; XDP_DROP for a probe, which ends here in any case.
  */
-static __noinline int srpol_probe_take(struct xdp_md *ctx,
-				       const struct srpol_sid_ctx *sc)
+__noinline int srpol_probe_take(struct xdp_md *ctx,
+				const struct srpol_sid_ctx *sc __arg_nonnull)
 {
 	struct srpol_stamp *stamp = srpol_probe_stamp(ctx, sc);
 	struct ipv6hdr *ip6 = (void *)(long)ctx->data + ETH_HLEN;
-	__u32 id = sc->sid->id, index, seq;
+	__u32 id = sc->id, index, seq;
 	struct srpol_probe *p;
 	__u64 sent_ns;
 	int gap;

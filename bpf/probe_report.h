@@ -40,8 +40,8 @@ static __always_inline bool srpol_probe_may_report(__u32 reason, __u64 now)
 }
 
 /* Report to the prober, and wake it: a probe is not as it should be. */
-static __noinline int srpol_probe_report(struct xdp_md *ctx, __u32 reason,
-					 __u32 probe, __u32 seq)
+__noinline int srpol_probe_report(struct xdp_md *ctx, __u32 reason, __u32 probe,
+				  __u32 seq)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct srpol_probe_event *ev;
@@ -82,8 +82,8 @@ static __noinline int srpol_probe_report(struct xdp_md *ctx, __u32 reason,
 	return 0;
 }
 
-static __noinline int srpol_probe_drop(struct xdp_md *ctx, __u32 id,
-				       __u32 reason, __u32 probe, __u32 seq)
+__noinline int srpol_probe_drop(struct xdp_md *ctx, __u32 id, __u32 reason,
+				__u32 probe, __u32 seq)
 {
 	srpol_probe_report(ctx, reason, probe, seq);
 	return srpol_sid_drop(ctx, id, reason);

@@ -44,8 +44,8 @@ srpol_psn_due(const struct srpol_flow_detail *detail)
  * the same hosts do so for the same PSN, they cannot be told apart, and nothing
  * is learned from it about either.
  */
-static __noinline int srpol_psn_offer(const struct srpol_pkt *pkt,
-				      struct srpol_flow_detail *detail)
+__noinline int srpol_psn_offer(const struct srpol_pkt *pkt __arg_nonnull,
+			       struct srpol_flow_detail *detail __arg_nonnull)
 {
 	struct srpol_psn_key key = { .psn = pkt->psn & BTH_24_BITS };
 	struct srpol_flow_key *old;

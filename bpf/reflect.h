@@ -200,15 +200,18 @@ static __noinline int srpol_reflect_turn(struct xdp_md *ctx,
 	struct ipv6hdr *ip6 = (void *)(eth + 1);
 	struct ipv6_sr_hdr *srh = (void *)(ip6 + 1);
 	__u8 mac[ETH_ALEN];
+	__u32 next = sl - 1;
 
-	if ((void *)(srh + 1) > (void *)(long)ctx->data_end || !sl ||
-	    sl >= SRPOL_PROBE_SEGS)
+	/* the verifier must see that the index used is the one checked */
+	barrier_var(next);
+	if ((void *)(srh + 1) > (void *)(long)ctx->data_end ||
+	    next >= SRPOL_PROBE_SEGS - 1)
 		return SRPOL_REASON_NO_HEADROOM;
 	__builtin_memcpy(mac, eth->h_source, ETH_ALEN);
 	__builtin_memcpy(eth->h_source, eth->h_dest, ETH_ALEN);
 	__builtin_memcpy(eth->h_dest, mac, ETH_ALEN);
-	srh->segments_left = sl - 1;
-	srpol_copy_addr(&ip6->daddr, &p->list[2 * (sl - 1)]);
+	srh->segments_left = next;
+	srpol_copy_addr(&ip6->daddr, &p->list[2 * next]);
 	srpol_ecn_set_v6(ip6, SRPOL_ECT_0);
 	ip6->hop_limit--;
 	return 0;
@@ -246,11 +249,11 @@ static __always_inline int srpol_reflect_do(struct xdp_md *ctx,
  * Return: XDP verdict. The reflection is sent by the device that the packet came
  * in by, as errors are (icmp_xdp.h).
  */
-static __noinline int srpol_reflect(struct xdp_md *ctx,
-				    const struct srpol_sid_ctx *sc,
-				    struct srpol_far_packet *p)
+__noinline int srpol_reflect(struct xdp_md *ctx,
+			     const struct srpol_sid_ctx *sc __arg_nonnull,
+			     struct srpol_far_packet *p __arg_nonnull)
 {
-	__u32 id = sc->sid->id;
+	__u32 id = sc->id;
 	int err;
 
 	err = srpol_reflect_do(ctx, sc, p);

@@ -13,6 +13,7 @@
 #include "path.h"
 #include "select_args.h"
 #include "state.h"
+#include "words.h"
 
 /* The mode for a flow: that of its rule, else that of the policy. */
 static __always_inline __u32
@@ -53,7 +54,7 @@ srpol_select_backup(__u32 policy, __u32 gen, const struct srpol_decision *d,
 	if (!path || !srpol_path_take(gen, path, sel))
 		return false;
 	sel->policy = policy;
-	sel->reason = SRPOL_REASON_BACKUP;
+	sel->how |= SRPOL_SEL_REASON(SRPOL_REASON_BACKUP);
 	return true;
 }
 
@@ -66,13 +67,13 @@ srpol_select_position(const struct srpol_policy_cfg *cfg,
 	__u32 path = srpol_position_path(cfg, position);
 
 	if (srpol_path_take(args->gen, path, sel)) {
-		sel->own = true;
+		sel->how |= SRPOL_SEL_OWN;
 		return true;
 	}
 	path = srpol_path_other(args->policy, args->gen, position, tries);
 	if (!path || !srpol_path_take(args->gen, path, sel))
 		return false;
-	sel->reason = SRPOL_REASON_DOWN_SKIPPED;
+	sel->how |= SRPOL_SEL_REASON(SRPOL_REASON_DOWN_SKIPPED);
 	return true;
 }
 
@@ -102,16 +103,16 @@ srpol_select_own(const struct srpol_pkt *pkt,
 	bool found, ruled;
 	__u32 rule_path;
 
-	switch (sel->mode) {
+	switch (srpol_selected_mode(sel)) {
 	case SRPOL_LB_MODE_FLOWLET:
 		return srpol_mode_flowlet(cfg, args, d->nr, flow, sel);
 	case SRPOL_LB_MODE_ADAPTIVE:
 		return srpol_mode_adaptive(cfg, args, &d->nr, sel);
 	case SRPOL_LB_MODE_SPRAY:
 		position = srpol_spray_position(pkt, cfg, d, flow->packets,
-						&sel->unsafe);
+						sel);
 		found = srpol_select_position(cfg, args, position, tries, sel);
-		sel->own = false;
+		sel->how &= ~SRPOL_SEL_OWN;
 		return found;
 	case SRPOL_LB_MODE_ACTIVE_BACKUP:
 		/*
@@ -126,15 +127,15 @@ srpol_select_own(const struct srpol_pkt *pkt,
 	 */
 	if (args->cache.version == args->version && args->cache.path &&
 	    srpol_path_take(args->gen, args->cache.path, sel)) {
-		sel->own = true;
+		sel->how |= SRPOL_SEL_OWN;
 		return true;
 	}
 	detail = srpol_flow_detail(&d->nr);
 	rule_path = detail ? detail->rule_path : 0;
-	ruled = rule_path && sel->mode == SRPOL_LB_MODE_HASH &&
+	ruled = rule_path && srpol_selected_mode(sel) == SRPOL_LB_MODE_HASH &&
 		srpol_path_listed(args->policy, args->gen, rule_path);
 	if (ruled && srpol_path_take(args->gen, rule_path, sel)) {
-		sel->own = true;
+		sel->how |= SRPOL_SEL_OWN;
 		return true;
 	}
 	found = srpol_select_position(cfg, args, position, tries, sel);
@@ -142,7 +143,7 @@ srpol_select_own(const struct srpol_pkt *pkt,
 	 * not kept, so that the flow returns to its rule's path once that is up
 	 */
 	if (ruled)
-		sel->own = false;
+		sel->how &= ~SRPOL_SEL_OWN;
 	return found;
 }
 
@@ -163,7 +164,7 @@ static __always_inline int srpol_select(const struct srpol_pkt *pkt, __u32 gen,
 					const struct srpol_decision *d,
 					struct srpol_selected *sel)
 {
-	__u32 id = d->cache.policy, ver, backup, drop;
+	__u32 id = d->cache.policy, ver, backup, drop, mode;
 	const struct srpol_policy_cfg *cfg;
 	struct srpol_select_args args = {
 		.cache = d->cache, .policy = id, .gen = gen, .hash = d->hash,
@@ -178,12 +179,9 @@ static __always_inline int srpol_select(const struct srpol_pkt *pkt, __u32 gen,
 	args.version = srpol_version(ver, gen);
 	sel->version = args.version;
 	sel->policy = id;
-	sel->reason = 0;
-	sel->own = false;
-	sel->unsafe = false;
-	sel->exact = false;
-	sel->mode = srpol_select_mode(d, cfg);
-	if (sel->mode == SRPOL_LB_MODE_ON_CONGESTION &&
+	mode = srpol_select_mode(d, cfg);
+	sel->how = SRPOL_SEL_ANY | mode;
+	if (mode == SRPOL_LB_MODE_ON_CONGESTION &&
 	    !srpol_congested(id, cfg->wait_to_restore_ms))
 		return SRPOL_REASON_NOT_CONGESTED;
 	backup = cfg->backup;
@@ -195,6 +193,24 @@ static __always_inline int srpol_select(const struct srpol_pkt *pkt, __u32 gen,
 		return 0;
 	return drop ? SRPOL_REASON_INVALID_DROP :
 		      SRPOL_REASON_INVALID_PASSTHROUGH;
+}
+
+/*
+ * As srpol_select(). Modes, backups and rules come to a path in some thirty ways;
+ * the verifier is made to forget which one it was, or it would check all that
+ * follows for each of them.
+ */
+static __always_inline int srpol_select_merged(const struct srpol_pkt *pkt,
+					       __u32 gen,
+					       struct srpol_flow *flow,
+					       const struct srpol_decision *d,
+					       struct srpol_selected *sel)
+{
+	int reason = srpol_select(pkt, gen, flow, d, sel);
+
+	if (!reason)
+		sel->how = srpol_forget(sel->how);
+	return reason;
 }
 
 #endif /* _SRPOL_SELECT_H */

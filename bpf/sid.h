@@ -25,6 +25,7 @@
 /* probes end here, or are reflected */
 #define SRPOL_DO_PROBE		(1u << 6)
 #define SRPOL_DO_B6		(1u << 7)	/* encapsulate into a policy */
+#define SRPOL_DO_REFLECT	(1u << 8)	/* reflect probes */
 
 #define SRPOL_DO_DECAP		(SRPOL_DO_V6 | SRPOL_DO_V4)
 
@@ -60,8 +61,9 @@ static __always_inline __u32 srpol_behavior_does(__u32 behavior)
 {
 	if (behavior <= SRPOL_BEHAVIOR_UDT46)
 		return srpol_behaviors[behavior];
-	return behavior == SRPOL_BEHAVIOR_PROBE ||
-	       behavior == SRPOL_BEHAVIOR_REFLECT ? SRPOL_DO_PROBE : 0;
+	if (behavior == SRPOL_BEHAVIOR_REFLECT)
+		return SRPOL_DO_PROBE | SRPOL_DO_REFLECT;
+	return behavior == SRPOL_BEHAVIOR_PROBE ? SRPOL_DO_PROBE : 0;
 }
 
 /* The SID of an entry as of a generation, NULL if it is not present. */
@@ -109,8 +111,9 @@ srpol_sid_look_up(const struct srpol_state *st, __u32 gen,
 }
 
 /* Is an address inside one of the first @n prefixes of the SR domain? */
-static __noinline int srpol_domain_has(const struct srpol_dp_config *cfg,
-				       __u32 n, const struct in6_addr *addr)
+__noinline int srpol_domain_has(const struct srpol_dp_config *cfg __arg_nonnull,
+				__u32 n,
+				const struct in6_addr *addr __arg_nonnull)
 {
 	const __u32 *a = addr->in6_u.u6_addr32;
 	const __u32 *p, *m;
@@ -153,8 +156,7 @@ static __always_inline bool srpol_inside(struct srpol_state *st, __u32 gen,
  *
  * Return: XDP_DROP.
  */
-static __noinline int srpol_sid_drop(struct xdp_md *ctx, __u32 id,
-				     __u32 reason)
+__noinline int srpol_sid_drop(struct xdp_md *ctx, __u32 id, __u32 reason)
 {
 	struct ipv6hdr *ip6 = (void *)(long)ctx->data + ETH_HLEN;
 	struct srpol_sid_stats *s = bpf_map_lookup_elem(&sid_stats, &id);

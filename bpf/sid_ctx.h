@@ -18,7 +18,8 @@
 
 /**
  * struct srpol_sid_ctx - a packet whose destination is a local SID
- * @sid: the SID
+ * @sid: the SID; no pointer in a global function, for the verifier
+ * @id: its id
  * @does: SRPOL_DO_* of its behavior
  * @payload: bytes behind the IPv6 header
  * @bytes: bytes of the packet as it came, with the IPv6 header
@@ -29,11 +30,12 @@
  */
 struct srpol_sid_ctx {
 	const struct srpol_sid *sid;
+	__u32 id;
 	__u32 does;
 	__u32 payload;
 	__u32 bytes;
 	__u32 srh_len;
-	__u32 sl;
+	__u8 sl;
 	__u8 nh;
 	__u8 outer_tc;
 };
@@ -61,7 +63,7 @@ static __always_inline int srpol_sid_ctx_pull(struct xdp_md *ctx,
  * srpol_sid_ctx_parse - read the outer headers
  * @ctx: packet
  * @at: its IPv6 header, known to be linear; updated if it moves
- * @sc: result; @sid is set by the caller
+ * @sc: result; @sid and @id are set by the caller
  *
  * Return: 0 or the enum srpol_reason to drop the packet for.
  */
@@ -128,10 +130,10 @@ static __always_inline void srpol_sid_ctx_goto(struct srpol_sid_ctx *sc,
 					       const struct srpol_sid *sid)
 {
 	sc->sid = sid;
+	sc->id = sid->id;
 	sc->payload &= 0xffff;
 	sc->bytes &= 0x1ffff;
 	sc->srh_len &= SRPOL_SRH_LEN_MASK;
-	sc->sl &= 0xff;
 	sc->does = srpol_behavior_does(sid->behavior);
 }
 

@@ -43,7 +43,7 @@ static __always_inline void srpol_counter_add(void *map, __u32 id, __u32 bytes)
  * The caller counts the reason as such. If map "errors" is full, the error is
  * not counted.
  */
-static __noinline int srpol_error(__u32 kind, __u32 reason, __u32 id)
+__noinline int srpol_error(__u32 kind, __u32 reason, __u32 id)
 {
 	struct srpol_error_key key = {
 		.kind = kind, .reason = reason, .id = id,

@@ -30,12 +30,13 @@ struct srpol_steer {
 };
 
 /*
- * Count the rare events in the selection of a path, see struct srpol_selected.
+ * Count the rare events in the selection of a path, SRPOL_SEL_*.
  */
-static __noinline int srpol_steer_report(__u32 reason, __u32 unsafe,
-					 __u32 policy)
+__noinline int srpol_steer_report(__u32 how, __u32 policy)
 {
-	if (unsafe)
+	__u32 reason = (how & SRPOL_SEL_REASON_MASK) >> 8;
+
+	if (how & SRPOL_SEL_UNSAFE)
 		srpol_count(SRPOL_REASON_SPRAY_UNSAFE);
 	if (!reason)
 		return 0;
@@ -85,14 +86,14 @@ static __always_inline int srpol_steer_find(void *ctx, struct srpol_pkt *pkt,
 		return srpol_steer_refused(s->d->head.how);
 	s->cfg = srpol_config(st, now.gen);
 	s->flow = flow;
-	s->sel.exact = false;
+	s->sel.how = 0;
 	/*
 	 * The path is a reason here, and never 0; but the verifier has to see
 	 * that.
 	 */
 	if (!s->d->cache.policy)
 		return s->d->cache.path ?: SRPOL_REASON_NO_POLICY;
-	return srpol_select(pkt, now.gen, flow, s->d, &s->sel);
+	return srpol_select_merged(pkt, now.gen, flow, s->d, &s->sel);
 }
 
 /*
@@ -102,7 +103,7 @@ static __always_inline int srpol_steer_find(void *ctx, struct srpol_pkt *pkt,
 static __always_inline void srpol_steer_account(const struct srpol_steer *s,
 						const struct srpol_pkt *pkt)
 {
-	srpol_flow_account(s->flow, pkt->len, s->sel.exact);
+	srpol_flow_account(s->flow, pkt->len, s->sel.how & SRPOL_SEL_EXACT);
 	if (s->d->rule_id)
 		srpol_counter_add(&rule_stats, s->d->rule_id, pkt->len);
 	if (pkt->key.roce && s->d->cache.policy)
@@ -164,11 +165,11 @@ static __always_inline void srpol_steer_left(const struct srpol_steer *s)
 		.version = s->sel.version,
 	};
 
-	if (!s->sel.own || to.word == s->d->cache.word)
+	if (!(s->sel.how & SRPOL_SEL_OWN) || to.word == s->d->cache.word)
 		return;
 	srpol_flow_cache(s->flow, s->d->cache, to);
-	if (s->sel.reason)
-		srpol_count(s->sel.reason);
+	if (s->sel.how & SRPOL_SEL_REASON_MASK)
+		srpol_count(srpol_selected_reason(&s->sel));
 }
 
 /* Values for the outer header of a packet. */
@@ -189,21 +190,20 @@ static __always_inline void srpol_steer_done(const struct srpol_steer *s,
 		.policy = s->d->cache.policy, .path = sel->path,
 		.version = sel->version,
 	};
+	__u32 mode = srpol_selected_mode(sel);
 	struct srpol_flow *flow = s->flow;
 
 	if (flow->path != sel->path) {
-		if (flow->path && sel->mode != SRPOL_LB_MODE_SPRAY)
+		if (flow->path && mode != SRPOL_LB_MODE_SPRAY)
 			srpol_flow_moved(s->d->nr);
 		flow->path = sel->path;
 	}
-	if (sel->own && to.word != s->d->cache.word)
+	if (sel->how & SRPOL_SEL_OWN && to.word != s->d->cache.word)
 		srpol_flow_cache(flow, s->d->cache, to);
-	if (sel->mode == SRPOL_LB_MODE_FLOWLET ||
-	    sel->mode == SRPOL_LB_MODE_ADAPTIVE)
+	if (mode == SRPOL_LB_MODE_FLOWLET || mode == SRPOL_LB_MODE_ADAPTIVE)
 		srpol_quality_send(sel->path, pkt->len, flow->last_ns);
-	if (sel->reason | sel->unsafe)
-		srpol_steer_report(sel->reason, sel->unsafe,
-				   s->d->cache.policy);
+	if (sel->how & (SRPOL_SEL_REASON_MASK | SRPOL_SEL_UNSAFE))
+		srpol_steer_report(sel->how, s->d->cache.policy);
 	srpol_counter_add(&path_stats, sel->path, pkt->len);
 	srpol_counter_add(&policy_stats, sel->policy, pkt->len);
 	srpol_count(SRPOL_REASON_STEERED);
