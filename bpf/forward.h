@@ -140,12 +140,11 @@ static __always_inline bool srpol_fib_same(const struct srpol_fib_key *a,
 /*
  * AppArmor and SELinux have hooks in every namespace of a stock distribution.
  * They accept packets that have neither mark nor label; marks come from
- * firewall rules, and a firewall has a hook of its own. If the kernel does not
- * export these names, the hooks count like any other.
+ * firewall rules, and a firewall has a hook of its own. These are their addresses,
+ * which user space looks up. Where the kernel does not tell them (0), the hooks
+ * count like any other.
  */
-extern const void apparmor_ip_postroute __ksym __weak;
-extern const void selinux_ip_forward __ksym __weak;
-extern const void selinux_ip_postroute __ksym __weak;
+const volatile __u64 srpol_lsm_hooks[SRPOL_LSM_HOOKS];
 
 static __always_inline bool srpol_nf_filters(const struct nf_hook_entries *e)
 {
@@ -156,9 +155,8 @@ static __always_inline bool srpol_nf_filters(const struct nf_hook_entries *e)
 	if (e->num_hook_entries > 1)
 		return true;
 	hook = (__u64)e->hooks[0].hook;
-	return hook != (__u64)&apparmor_ip_postroute &&
-	       hook != (__u64)&selinux_ip_forward &&
-	       hook != (__u64)&selinux_ip_postroute;
+	return hook != srpol_lsm_hooks[0] && hook != srpol_lsm_hooks[1] &&
+	       hook != srpol_lsm_hooks[2];
 }
 
 /* Is there a firewall, or NAT, that forwarded packets must not bypass? */

@@ -360,6 +360,9 @@ struct srpol_fib_route {
 	__u16 uplink;
 };
 
+/* Functions of security modules that are netfilter hooks, see forward.h. */
+#define SRPOL_LSM_HOOKS		3
+
 /**
  * struct srpol_host - value of hash map "host_addrs", key: an address of the
  *	workload's end of a virtual port, v4-mapped for IPv4

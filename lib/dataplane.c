@@ -25,6 +25,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ksyms.h"
 #include "pins.h"
 #include "srpol_lib.h"
 #include "srpol.skel.h"
@@ -139,6 +140,7 @@ static int load_into(const char *dir, struct srpol_error *err)
 		return srpol_error_set(err, -errno, "opening BPF object: %s",
 				       strerror(errno));
 	skel->rodata->srpol_netns = srpol_pins_cookie();
+	srpol_ksyms_lsm_hooks((uint64_t *)skel->rodata->srpol_lsm_hooks);
 	ret = set_flow_mix(skel) ?: srpol_bpf__load(skel);
 	if (ret) {
 		srpol_error_set(err, ret,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ksyms.h"
 #include "ktap.h"
 #include "rig.h"
 #include "srpol.skel.h"
@@ -67,6 +68,7 @@ void rig_open_only(const char *packet_prog)
 	bpf_map__set_autocreate(rig->maps.srpol_dp, false);
 	rig->rodata->srpol_flow_mix[0] ^= rig_salt;
 	rig->rodata->srpol_netns = rig_any_netns ? 0 : own_netns();
+	srpol_ksyms_lsm_hooks((uint64_t *)rig->rodata->srpol_lsm_hooks);
 	bpf_object__for_each_program(prog, rig->obj) {
 		type = bpf_program__type(prog);
 		if (type == BPF_PROG_TYPE_SYSCALL ||
