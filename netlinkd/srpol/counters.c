@@ -3,6 +3,7 @@
  * Counters of objects: packets, bytes, errors by reason.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "srpol.h"
@@ -72,7 +73,19 @@ struct error_info {
 	uint64_t count;
 };
 
-/* All entries, read once, as a listing asks for every object. */
+/* Entries of struct error_info begin with their key. */
+static int by_key(const void *a, const void *b)
+{
+	const struct srpol_error_key *x = a, *y = b;
+
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return (x->reason > y->reason) - (x->reason < y->reason);
+}
+
+/* All entries, read once and sorted, as a listing asks for every object. */
 static const struct vec *fetch_errors(void)
 {
 	static struct vec errors = VEC_INIT(struct error_info);
@@ -94,7 +107,28 @@ static const struct vec *fetch_errors(void)
 		error->key = key;
 		error->count = count;
 	}
+	if (errors.n)
+		qsort(errors.data, errors.n, sizeof(*error), by_key);
 	return &errors;
+}
+
+/* The first entry that is not before @key, the end if there is none. */
+static const struct error_info *errors_from(const struct srpol_error_key *key,
+					    const struct error_info **end)
+{
+	const struct vec *errors = fetch_errors();
+	const struct error_info *all = errors->data;
+	size_t from = 0, to = errors->n, mid;
+
+	while (from < to) {
+		mid = from + (to - from) / 2;
+		if (by_key(&all[mid].key, key) < 0)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	*end = all + errors->n;
+	return all + from;
 }
 
 /**
@@ -104,13 +138,15 @@ static const struct vec *fetch_errors(void)
  */
 void print_errors(uint16_t kind, uint32_t id)
 {
-	const struct error_info *error;
+	const struct srpol_error_key key = { .kind = kind, .id = id };
+	const struct error_info *error, *end;
 	const char *name;
 
 	out_object("errors");
-	vec_for_each(error, fetch_errors()) {
-		if (error->key.kind != kind || error->key.id != id ||
-		    error->key.reason >= SRPOL_REASON_COUNT)
+	for (error = errors_from(&key, &end);
+	     error != end && error->key.kind == kind && error->key.id == id;
+	     error++) {
+		if (error->key.reason >= SRPOL_REASON_COUNT)
 			continue;
 		name = srpol_reason_name(error->key.reason);
 		out_text(" %s", name);
@@ -127,11 +163,11 @@ void print_errors(uint16_t kind, uint32_t id)
  */
 uint64_t find_error(uint16_t kind, uint32_t id, uint16_t reason)
 {
-	const struct error_info *error;
+	const struct srpol_error_key key = {
+		.kind = kind, .reason = reason, .id = id,
+	};
+	const struct error_info *error, *end;
 
-	vec_for_each(error, fetch_errors())
-		if (error->key.kind == kind && error->key.id == id &&
-		    error->key.reason == reason)
-			return error->count;
-	return 0;
+	error = errors_from(&key, &end);
+	return error != end && !by_key(&error->key, &key) ? error->count : 0;
 }

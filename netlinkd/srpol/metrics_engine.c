@@ -60,7 +60,15 @@ static const struct gauge link_gauges[] = {
 	  "quality_percent", PERCENT },
 };
 
-/* Labels of a path are its id, name, interface and peer. */
+static json_int_t int_at(const json_t *o, const char *key)
+{
+	return json_integer_value(json_object_get(o, key));
+}
+
+/*
+ * Labels of a path are its id, name, interface and peer. One that has not been
+ * probed has no sample: nothing is known of it.
+ */
 static void path_gauge(const struct gauge *g, const json_t *paths)
 {
 	const json_t *path, *value;
@@ -70,10 +78,9 @@ static void path_gauge(const struct gauge *g, const json_t *paths)
 	family(g->family, "gauge", g->unit, g->help);
 	json_array_foreach(paths, i, path) {
 		value = json_object_get(path, g->key);
-		if (!value)
+		if (!value || !int_at(path, "sent"))
 			continue;
-		snprintf(id, sizeof(id), "%lld",
-			 json_integer_value(json_object_get(path, "path")));
+		snprintf(id, sizeof(id), "%lld", int_at(path, "path"));
 		sample_real(g->family, json_number_value(value) / g->scale,
 			    "path", id, "name", text_at(path, "name"),
 			    "dev", text_at(path, "dev"),
@@ -81,6 +88,10 @@ static void path_gauge(const struct gauge *g, const json_t *paths)
 	}
 }
 
+/*
+ * Paths to the hosts of a leaf share probes. They are counted for one of the paths,
+ * so that sums are right.
+ */
 static void path_probes(const json_t *paths)
 {
 	static const char * const results[] = {
@@ -93,21 +104,19 @@ static void path_probes(const json_t *paths)
 	family("engine_path_probes", "counter", NULL,
 	       "Probes of a path: sent, and what became of them.");
 	json_array_foreach(paths, i, path) {
-		snprintf(id, sizeof(id), "%lld",
-			 json_integer_value(json_object_get(path, "path")));
+		if (int_at(path, "probes_of") != int_at(path, "path"))
+			continue;
+		snprintf(id, sizeof(id), "%lld", int_at(path, "path"));
 		for (r = 0; r < ARRAY_SIZE(results); r++)
 			sample("engine_path_probes_total",
-			       json_integer_value(
-				       json_object_get(path, results[r])),
-			       "path", id, "result", results[r], NULL);
+			       int_at(path, results[r]), "path", id, "result", results[r], NULL);
 	}
 }
 
 /* Two nodes may have several cables between them. */
 static const char *cable_text(const json_t *o, char *text, size_t size)
 {
-	snprintf(text, size, "%lld",
-		 json_integer_value(json_object_get(o, "cable")));
+	snprintf(text, size, "%lld", int_at(o, "cable"));
 	return text;
 }
 
@@ -181,9 +190,7 @@ static void whole(const json_t *show)
 
 	for (i = 0; i < ARRAY_SIZE(gauges); i++) {
 		family(gauges[i].family, "gauge", NULL, gauges[i].help);
-		sample(gauges[i].family,
-		       json_integer_value(json_object_get(show, gauges[i].key)),
-		       NULL);
+		sample(gauges[i].family, int_at(show, gauges[i].key), NULL);
 	}
 }
 

@@ -72,6 +72,7 @@ static json_t *path_report(struct engine *engine, struct engine_path *path)
 							     path->peer)));
 	json_object_set_new(o, "segments", list_text(&path->segs));
 	json_object_set_new(o, "probe", list_text(&leader->loop));
+	json_object_set_new(o, "probes_of", json_integer(leader->id));
 	json_object_set_new(o, "probed", json_boolean(leader->up));
 	json_object_set_new(o, "state",
 			    json_string(liveness_name(&leader->live)));

@@ -171,6 +171,20 @@ check "another data plane, another map: found" \
 check "four paths again" busywait 60 usable A 4
 check "by generic XDP" busywait 30 counted by_xdp 20
 
+# ---- a second host at leaf2: what is between the leaves is probed once
+jq '.hosts += [ .hosts[1] + { "name": "C", "locator": "fc00:0:c::/48" } ] |
+	.hosts[2].nics[0] += { "name": "hC", "address": "fd00:cc::1",
+	                       "gateway": "fd00:cc::fe" }' \
+	"$work/topology.json" >"$work/three.json"
+config A | sed 's/topology.json/three.json/' >"$work/A.json"
+kill -HUP "${engine[A]}"
+check "eight paths" busywait 60 usable A 8
+check_equal "metrics: eight RTTs, of four paths' probes" "8 8 4" \
+	"$(times engine_path_rtt_seconds) $(on A metrics |
+	   grep -c '^srpol_engine_path_probes_total.*"sent"')"
+check_equal "they are those of the other paths, too" '[2,2,2,2]' "$(on A -j \
+	engine paths | jq -c '[ group_by(.probes_of)[] | length ]')"
+
 kill "${engine[A]}"
 wait "${engine[A]}" || not_ok "it ends with status 0"
 [ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log
