@@ -9,8 +9,12 @@ What a port may send: sources, packets for the host itself, routes that change.
 SRPOL_TIMEOUT=600
 """
 
+import ctypes
 import json
+import os
+import platform
 import socket
+import struct
 import subprocess
 
 from cli_lib import forget, net, ns, show, srpol, srpol_error, REFUSED
@@ -154,6 +158,63 @@ def bypass():
        "not what others send")
     srpol("rule", "del", "prio", "0")
     eq(outcome(GOOD[6], FAR[6], 6), {"steered": 2}, "without the rule")
+
+
+class Marker:
+    """A program at TC egress of a device, before others, that sets tc_index."""
+
+    BPF = {"x86_64": 321}.get(platform.machine(), 280)
+    PROG_LOAD, LINK_CREATE = 5, 28
+    SCHED_CLS, TCX_EGRESS, BEFORE = 3, 47, 8
+
+    def __init__(self, where, dev, value):
+        insns = ctypes.create_string_buffer(b"".join(struct.pack("=BBhi", *i) for i in (
+            (0xb7, 2, 0, value),        # r2 = value
+            (0x63, 1 | 2 << 4, 44, 0),  # skb->tc_index = r2
+            (0xb7, 0, 0, -1),           # TCX_NEXT
+            (0x95, 0, 0, 0))))
+        license_ = ctypes.create_string_buffer(b"GPL")
+        prog = self.bpf(self.PROG_LOAD, struct.pack(
+            "=IIQQIIQII16sII", self.SCHED_CLS, 4, ctypes.addressof(insns),
+            ctypes.addressof(license_), 0, 0, 0, 0, 0, b"marker", 0,
+            self.TCX_EGRESS))
+        attr = struct.pack("=IIIIIIQ", prog, where.ifindex(dev),
+                           self.TCX_EGRESS, self.BEFORE, 0, 0, 0)
+        with where:
+            self.link = self.bpf(self.LINK_CREATE, attr)
+        os.close(prog)
+
+    def bpf(self, command, attr):
+        libc = ctypes.CDLL(None, use_errno=True)
+        fd = libc.syscall(self.BPF, command, attr, len(attr))
+        if fd < 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        return fd
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.link)
+
+
+@test
+def forged_bypass():
+    "the mark of what a port left alone counts from the port's program only"
+    mark = 0x7300
+    srpol(batch="rule del prio 1\nrule add prio 2 dev u0 color 1\n")
+    for family in 6, 4:
+        eq(outcome(GOOD[family], FAR[family], family), {"steered": 2},
+           "the rule is for the uplink")
+    with Marker(pod, "eth0", mark | 3):
+        for family in 6, 4:
+            eq(outcome(GOOD[family], FAR[family], family), {"steered": 2},
+               "the mark that the pod sets is taken away")
+    with Marker(ns, "u0", mark):
+        eq(outcome("2001:db8:1::1", FAR[6], 6, where=ns), {"steered": 2},
+           "on what did not come in by a port it is not believed")
+        eq(outcome(GOOD[6], FAR[6], 6), {}, "the program does set it")
+    srpol(batch="rule del prio 2\nrule add prio 1 color 1\n")
 
 
 @test
