@@ -190,9 +190,23 @@ static __noinline int srpol_fib_shut(struct xdp_md *ctx, bool six)
 }
 
 /*
+ * The MTU of a pair: redirected frames are measured at the one end, and then at the
+ * other. 0: one of them is gone.
+ */
+static __always_inline __u32 srpol_host_mtu(struct xdp_md *ctx,
+					    const struct srpol_host *h)
+{
+	__u32 end = 0, workload = 0;
+
+	if (bpf_check_mtu(ctx, h->ifindex, &end, 0, 0) < 0 ||
+	    bpf_check_mtu(ctx, h->workload, &workload, 0, 0) < 0)
+		return 0;
+	return end < workload ? end : workload;
+}
+
+/*
  * Is the packet for a virtual port? If so, map "host_addrs" has its route, but for
- * the MTU, which may have changed since. The workload's end has the last word about
- * that.
+ * the MTU, which may have changed since.
  */
 static __always_inline bool srpol_fib_host(struct xdp_md *ctx,
 					   const struct srpol_fib_key *key,
@@ -200,7 +214,6 @@ static __always_inline bool srpol_fib_host(struct xdp_md *ctx,
 {
 	const struct srpol_host *h;
 	struct in6_addr addr;
-	__u32 mtu = 0;
 
 	if (six)
 		srpol_copy_addr(&addr, &key->addr[2]);
@@ -210,10 +223,8 @@ static __always_inline bool srpol_fib_host(struct xdp_md *ctx,
 	if (!h)
 		return false;
 	r->host = 1;
-	if (bpf_check_mtu(ctx, h->workload, &mtu, 0, 0) < 0)
-		return true;	/* that device is gone */
 	r->ifindex = h->ifindex;
-	r->mtu = mtu;
+	r->mtu = srpol_host_mtu(ctx, h);
 	__builtin_memcpy(r->macs, h->macs, sizeof(r->macs));
 	return true;
 }
