@@ -69,6 +69,7 @@ static __noinline int srpol_explain_rule(struct __sk_buff *skb,
 		return -ENOENT;
 	srpol_flow_identify(skb, pkt, false, order);
 	rule = srpol_classify(skb, pkt, order, index, now, d, &x->rules);
+	srpol_flow_inside(st, now->gen, pkt, d);
 	if (!rule)
 		return 0;
 	x->rule_id = rule->id;

@@ -186,6 +186,15 @@ srpol_flow_keep(const struct srpol_flow_key *key __arg_nonnull,
 	return d->nr;
 }
 
+/* Note in the decision that a packet goes where only the SR domain may send to. */
+static __always_inline void srpol_flow_inside(struct srpol_state *st, __u32 gen,
+					      const struct srpol_pkt *pkt,
+					      struct srpol_decision *d)
+{
+	if (!pkt->is_v4 && srpol_inside(st, gen, (void *)pkt->key.daddr))
+		d->head.how |= SRPOL_HOW_INSIDE;
+}
+
 /*
  * Decide how to steer a flow. The decision is as of the generation read here,
  * and the rest of the program goes on with that generation, in @now: what was
@@ -209,8 +218,7 @@ srpol_flow_decide(struct __sk_buff *skb, struct srpol_pkt *pkt,
 		return false;
 	srpol_flow_identify_again(skb, pkt, port, order);
 	srpol_classify(skb, pkt, order, index, now, d, &tried);
-	if (!pkt->is_v4 && srpol_inside(st, now->gen, (void *)pkt->key.daddr))
-		d->head.how |= SRPOL_HOW_INSIDE;
+	srpol_flow_inside(st, now->gen, pkt, d);
 	return true;
 }
 

@@ -9,7 +9,7 @@
 
 #define PATHS		4
 #define BACKUP_PATH	9
-#define COLOR		5
+#define INSIDE		"fd00::51d"	/* a local SID */
 
 static struct in6_addr sids[3];
 
@@ -73,6 +73,7 @@ static void setup(void)
 	set_policy(30, 30, 0, 3, 0);
 	set_policy(31, 31, 0, 3, 0);
 	rig_path_state(8, 0);
+	rig_sid(1, addr(INSIDE), SRPOL_BEHAVIOR_END);
 	rig_rules(rules, 11);
 	rig_mark();
 }
@@ -147,6 +148,8 @@ static void test_agrees(void)
 	for (round = 0; round < 4; round++) {
 		for (qp = 50; qp < 1200; qp += 10) {
 			in = packet(qp);
+			if (qp % 20)
+				in.dst = INSIDE;
 			pkt_inner(&p, &in);
 			snprintf(about, sizeof(about), "QP %u, round %u", qp,
 				 round);
