@@ -50,7 +50,7 @@ void srpol_ksyms_lsm_hooks(uint64_t *addrs)
 	f = fopen("/proc/kallsyms", "re");
 	while (f && found < SRPOL_LSM_HOOKS && getline(&line, &size, f) > 0) {
 		i = find_hook(line);
-		if (i == SRPOL_LSM_HOOKS)
+		if (i == SRPOL_LSM_HOOKS || addrs[i])
 			continue;
 		addrs[i] = strtoull(line, NULL, 16);
 		found++;
