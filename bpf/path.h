@@ -18,7 +18,7 @@
  * @policy: policy that it was taken from
  * @ifindex: egress device
  * @version: srpol_version() of the flow's policy
- * @how: how it was selected, SRPOL_SEL_*; never 0, see srpol_forget()
+ * @how: how it was selected, SRPOL_SEL_*; 0 before that
  */
 struct srpol_selected {
 	struct srpol_path_cfg *cfg;
@@ -42,6 +42,7 @@ struct srpol_selected {
 #define SRPOL_SEL_UNSAFE	(1u << 17)
 /* the mode has noted the time in the flow */
 #define SRPOL_SEL_EXACT		(1u << 18)
+/* always set: srpol_forget() takes no 0 */
 #define SRPOL_SEL_ANY		(1u << 31)
 
 _Static_assert(SRPOL_REASON_COUNT <= 0x100, "SRPOL_SEL_REASON");

@@ -109,8 +109,8 @@ srpol_select_own(const struct srpol_pkt *pkt,
 	case SRPOL_LB_MODE_ADAPTIVE:
 		return srpol_mode_adaptive(cfg, args, &d->nr, sel);
 	case SRPOL_LB_MODE_SPRAY:
-		position = srpol_spray_position(pkt, cfg, d, flow->packets,
-						sel);
+		position = srpol_spray_position(pkt, cfg, d,
+						flow->packets, sel);
 		found = srpol_select_position(cfg, args, position, tries, sel);
 		sel->how &= ~SRPOL_SEL_OWN;
 		return found;
