@@ -5,6 +5,7 @@
 
 #include "base.h"
 #include "flow.h"
+#include "forget.h"
 #include "maps.h"
 #include "mode_adaptive.h"
 #include "mode_flowlet.h"
@@ -13,7 +14,6 @@
 #include "path.h"
 #include "select_args.h"
 #include "state.h"
-#include "words.h"
 
 /* The mode for a flow: that of its rule, else that of the policy. */
 static __always_inline __u32
