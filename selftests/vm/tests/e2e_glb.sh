@@ -168,8 +168,6 @@ check "forged: a tag that is wrong" counted forged 3 fd00:a::1 \
 check "strange: from somebody else" counted strange 3 fd00:2:3::1 "$last"
 check "stale: recorded in this session" counted stale 3 fd00:a::1 "$last"
 check "stale: the hello of before" counted stale 3 fd00:a::1 "$first"
-check "limited: hellos without end" patiently 60 eval \
-	'send fd00:a::1 $first 200; glb_is B ".limited > 0"'
 check "A is still believed" patiently 60 agreed
 [ "$(glb B '.peers[0].says')" != "$heard" ] && echo "# meanwhile: $(glb B .)"
 check "and of that link only" glb_is B \
@@ -180,6 +178,10 @@ kill "${engine[B]}"
 wait "${engine[B]}" || not_ok "B ends with status 0"
 start_engine B
 check "B is told again" patiently 120 link_is B spine3 heard_percent '< 100'
+# In B's first session the answer depended on whether A's first hello answered
+# one of B's: it named that session then. None names this one.
+check "limited: hellos without end" patiently 60 eval \
+	'send fd00:a::1 $first 200; glb_is B ".limited > 0"'
 mapfile -t before < <(sort -u "$work/recorded")
 send fd00:a::1 "$(IFS=,; echo "${before[*]}")"
 check "they agree, whatever is repeated" patiently 60 agreed
