@@ -203,18 +203,20 @@ def forged_bypass():
     "the mark of what a port left alone counts from the port's program only"
     mark = 0x7300
     srpol(batch="rule del prio 1\nrule add prio 2 dev u0 color 1\n")
-    for family in 6, 4:
-        eq(outcome(GOOD[family], FAR[family], family), {"steered": 2},
-           "the rule is for the uplink")
-    with Marker(pod, "eth0", mark | 3):
+    try:
         for family in 6, 4:
             eq(outcome(GOOD[family], FAR[family], family), {"steered": 2},
-               "the mark that the pod sets is taken away")
-    with Marker(ns, "u0", mark):
-        eq(outcome("2001:db8:1::1", FAR[6], 6, where=ns), {"steered": 2},
-           "on what did not come in by a port it is not believed")
-        eq(outcome(GOOD[6], FAR[6], 6), {}, "the program does set it")
-    srpol(batch="rule del prio 2\nrule add prio 1 color 1\n")
+               "the rule is for the uplink")
+        with Marker(pod, "eth0", mark | 3):
+            for family in 6, 4:
+                eq(outcome(GOOD[family], FAR[family], family), {"steered": 2},
+                   "the mark that the pod sets is taken away")
+        with Marker(ns, "u0", mark):
+            eq(outcome("2001:db8:1::1", FAR[6], 6, where=ns), {"steered": 2},
+               "on what did not come in by a port it is not believed")
+            eq(outcome(GOOD[6], FAR[6], 6), {}, "the program does set it")
+    finally:
+        srpol(batch="rule del prio 2\nrule add prio 1 color 1\n")
 
 
 @test
