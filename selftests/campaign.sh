@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # campaign.sh PART [TIMES]: what takes too long for make check. Says how often
-# it was well; what failed stays in build/campaign/NAME.N.log.
+# it was well; what failed stays in build/campaign/NAME.N.log. Those of the first
+# three that were interrupted go on where they were if the commit is the same.
 #
 #	demo, check	the two commands again and again, beside two processes
 #			that do nothing but use the processor
-#	e2e		likewise each end-to-end program by itself
+#	e2e		likewise the end-to-end programs, all of them TIMES
 #	unload		of the module, against the end of namespaces under
 #			traffic, TIMES in one guest
 #	namespaces	TIMES of them, with the module loaded but unused and
@@ -57,25 +58,76 @@ start_hogs() {
 	done
 }
 
+# results NAME: the file with a line "N ok" or "N FAIL", seconds and perhaps a program
+# for each result so far, which is only of this commit
+results() {
+	local file=$out/$1.results commit
+
+	commit=$(git rev-parse HEAD 2>/dev/null || echo "none, $$")
+	if [ "$(head -n 1 "$file" 2>/dev/null)" != "# $commit" ]; then
+		echo "# $commit" >"$file"
+	fi
+	echo "$file"
+}
+
+# last FILE: number of the last result in it
+last() {
+	sed -n '$ s/^\([0-9]\+\) .*/\1/p' "$1"
+}
+
 # repeat NAME TIMES COMMAND...
 repeat() {
-	local name=$1 times=$2 n good=0 start
+	local name=$1 times=$2 n good start file
 	shift 2
 
-	for ((n = 1; n <= times; n++)); do
+	file=$(results "$name")
+	n=$(last "$file")
+	for ((n = ${n:-0} + 1; n <= times; n++)); do
 		start=$SECONDS
 		if "$@" >"$out/$name.$n.log" 2>&1 </dev/null; then
-			good=$((good + 1))
+			echo "$n ok $((SECONDS - start))" >>"$file"
 			# what a program says of times and numbers
 			[ "$times" -gt 1 ] || sed -n 's/^# //p' "$out/$name.$n.log"
 			rm -f "$out/$name.$n.log"
 		else
+			echo "$n FAIL $((SECONDS - start))" >>"$file"
 			echo "$name: $n failed after $((SECONDS - start)) s:" \
 				"$out/$name.$n.log"
 		fi
 	done
+	good=$(grep -c ' ok ' "$file" || :)
+	rm -f "$file"
 	echo "$name: $good of $times"
-	[ $good -eq "$times" ]
+	[ "$good" -eq "$times" ]
+}
+
+# rounds NAME TIMES WORD: all test programs with the word, TIMES of them together
+rounds() {
+	local name=$1 times=$2 word=$3 n file log status
+
+	file=$(results "$name")
+	n=$(last "$file")
+	for ((n = ${n:-0} + 1; n <= times; n++)); do
+		log=$out/$name.$n.log
+		status=0
+		selftests/run.sh "$word" >"$log" 2>&1 </dev/null || status=$?
+		sed -n -E "s/^(ok|FAIL|skip) +([^ :]+).* ([0-9.]+) s\$/$n \1 \3 \2/p
+			s/^(FAIL) +([^ :]+): not run\$/$n \1 0 \2/p" \
+			"$log" >>"$file"
+		if [ $status -eq 0 ]; then
+			rm -f "$log"
+		else
+			echo "$name: round $n failed: $log"
+		fi
+	done
+	status=0
+	awk '!/^#/ { n[$4]++; good[$4] += $2 == "ok" }
+	     END { for (p in n) { print p ": " good[p] + 0 " of " n[p]
+				  bad += good[p] < n[p] }
+		   exit bad || !length(n) }' "$file" >"$out/$name.summary" || status=1
+	sort "$out/$name.summary"
+	rm -f "$file"
+	return $status
 }
 
 # in_guest PROGRAM WORD [OPTION OF vm.sh...]: the tests of a program in
@@ -110,11 +162,7 @@ check)
 	;;
 e2e)
 	start_hogs
-	for program in selftests/vm/tests/e2e_*.sh; do
-		name=${program##*/}
-		repeat "${name%.sh}" "${2:-20}" \
-			selftests/run.sh "vm.${name%.sh}" || status=1
-	done
+	rounds e2e "${2:-20}" vm.e2e_ || status=1
 	;;
 unload)
 	export SRPOL_LOOPS=${2:-200}
