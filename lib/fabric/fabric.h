@@ -481,6 +481,10 @@ void srpol_path_set_free(struct srpol_path_set *set);
 void srpol_path_get(const struct srpol_fabric *f,
 		    const struct srpol_path_set *set, uint32_t i,
 		    struct srpol_route *path);
+uint32_t srpol_path_set_turning(const struct srpol_fabric *f,
+				const struct srpol_path_set *set, uint32_t top);
+uint32_t srpol_route_top(const struct srpol_fabric *f,
+			 const struct srpol_route *path);
 void srpol_route_reverse(const struct srpol_route *path,
 			 struct srpol_route *back);
 uint64_t srpol_route_capacity(const struct srpol_links *s,
@@ -526,7 +530,7 @@ enum srpol_sid_form {
  * enum srpol_sid_hops - which switches a segment list names
  * @SRPOL_HOPS_ALL: every switch after the first leaf
  * @SRPOL_HOPS_TOP: the switch at which the path turns down, which determines
- *	the path in a regular fabric; no switch under one leaf
+ *	the path if srpol_path_set_turning() is 1; no switch under one leaf
  * @SRPOL_HOPS_HOT: only both ends of hot links; switches choose the rest
  */
 enum srpol_sid_hops {
@@ -549,11 +553,13 @@ enum srpol_sid_last {
  * struct srpol_sid_list - a segment list
  * @sid: SIDs or containers, in order of travel
  * @n: number of @sid
+ * @hops: number of nodes that it names; without compressed SIDs that is @n
  * @overhead: bytes that encapsulation adds: outer IPv6 header and SRH
  */
 struct srpol_sid_list {
 	struct in6_addr sid[SRPOL_SIDS_MAX];
 	uint32_t n;
+	uint32_t hops;
 	uint32_t overhead;
 };
 

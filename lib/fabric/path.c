@@ -293,6 +293,38 @@ void srpol_route_reverse(const struct srpol_route *path, struct srpol_route *bac
 }
 
 /**
+ * srpol_route_top() - the switch at which a path turns from up to down
+ * @f: finished fabric
+ * @path: path
+ */
+uint32_t srpol_route_top(const struct srpol_fabric *f,
+			 const struct srpol_route *path)
+{
+	return f->links[path->link[path->n / 2 - 1]].to;
+}
+
+/**
+ * srpol_path_set_turning() - number of paths that turn down at a switch
+ * @f: finished fabric
+ * @set: the paths
+ * @top: the switch
+ *
+ * One: that switch determines the path. O(paths).
+ */
+uint32_t srpol_path_set_turning(const struct srpol_fabric *f,
+				const struct srpol_path_set *set, uint32_t top)
+{
+	struct srpol_route path;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < set->n; i++) {
+		srpol_path_get(f, set, i, &path);
+		n += srpol_route_top(f, &path) == top;
+	}
+	return n;
+}
+
+/**
  * srpol_route_capacity() - lowest capacity of a path's links
  * @s: link states
  * @path: path

@@ -68,45 +68,70 @@ static int plain_sids(const struct srpol_fabric *f, const uint32_t *nodes,
 	return 0;
 }
 
+static int too_long(uint32_t hops, struct srpol_error *err)
+{
+	return srpol_error_set(err, -E2BIG,
+			       "%u hops do not fit in %d containers", hops,
+			       SRPOL_SIDS_MAX);
+}
+
+/* Appends containers of @n CSIDs. Return: false if there is no room. */
+static bool add_csids(const struct srpol_fabric *f, const uint64_t *csids,
+		      uint32_t n, struct srpol_sid_list *list)
+{
+	int rc = n ? srpol_usid_pack(&f->sids.block, f->sids.block_len,
+				     f->sids.csid_len, csids, n,
+				     &list->sid[list->n],
+				     SRPOL_SIDS_MAX - list->n) : 0;
+
+	if (rc < 0)
+		return false;
+	list->n += rc;
+	return true;
+}
+
 /*
- * Packs CSIDs into containers. The CSID of a host stands for its End.DT46; its
- * probe SID has no CSID and is appended in full if @probe is not NULL.
+ * Packs CSIDs into containers. The CSID of a host stands for its End.DT46, so
+ * a host is named by a full SID if the packet is to go on from there, and, if
+ * @probe is not NULL, at the end.
  */
 static int usids(const struct srpol_fabric *f, const uint32_t *nodes,
 		 uint32_t n, uint32_t function, const struct in6_addr *probe,
 		 struct srpol_sid_list *list, struct srpol_error *err)
 {
 	uint64_t csids[SRPOL_SIDS_MAX * SRPOL_CSIDS_MAX];
-	uint32_t i, packed = probe ? n - 1 : n;
 	const struct srpol_function *at;
-	int rc;
+	const struct srpol_node *node;
+	uint32_t i, waiting = 0;
+	bool last;
 
 	if (!f->sids.block_len)
 		return srpol_error_set(err, -EINVAL,
 				       "the fabric has no compressed SIDs");
 	if (n > SRPOL_SIDS_MAX * SRPOL_CSIDS_MAX)
 		return srpol_error_set(err, -E2BIG, "%u hops", n);
-	for (i = 0; i < packed; i++) {
+	list->n = 0;
+	for (i = 0; i < n; i++) {
+		node = &f->nodes[nodes[i]];
+		last = i + 1 == n;
+		if (node->tier == SRPOL_TIER_HOST && (!last || probe)) {
+			if (!add_csids(f, csids, waiting, list) ||
+			    list->n == SRPOL_SIDS_MAX)
+				return too_long(n, err);
+			waiting = 0;
+			list->sid[list->n++] = sid_of(node, last ? probe :
+							    &f->sids.end);
+			continue;
+		}
 		at = waypoint(f, function, nodes[i]);
-		csids[i] = at ? at->csid : f->nodes[nodes[i]].csid;
-		if (!csids[i])
+		csids[waiting] = at ? at->csid : node->csid;
+		if (!csids[waiting++])
 			return srpol_error_set(err, -EINVAL,
 					       "%s%s%s has no compressed SID",
 					       at ? at->name : "",
-					       at ? " of " : "",
-					       f->nodes[nodes[i]].name);
+					       at ? " of " : "", node->name);
 	}
-	rc = packed ? srpol_usid_pack(&f->sids.block, f->sids.block_len,
-				      f->sids.csid_len, csids, packed,
-				      list->sid, SRPOL_SIDS_MAX) : 0;
-	if (rc < 0 || rc + !!probe > SRPOL_SIDS_MAX)
-		return srpol_error_set(err, -E2BIG,
-				       "%u hops do not fit in %d containers",
-				       n, SRPOL_SIDS_MAX);
-	list->n = rc;
-	if (probe)
-		list->sid[list->n++] = sid_of(&f->nodes[nodes[n - 1]], probe);
-	return 0;
+	return add_csids(f, csids, waiting, list) ? 0 : too_long(n, err);
 }
 
 static int sids_of(const struct srpol_fabric *f, const uint32_t *nodes,
@@ -126,9 +151,11 @@ static int sids_of(const struct srpol_fabric *f, const uint32_t *nodes,
 			   last == SRPOL_LAST_PROBE ? bits : NULL, list, err);
 	else
 		rc = plain_sids(f, nodes, n, function, bits, list, err);
-	if (!rc)
-		list->overhead = srpol_sids_overhead(list->n, form);
-	return rc;
+	if (rc)
+		return rc;
+	list->hops = n;
+	list->overhead = srpol_sids_overhead(list->n, form);
+	return 0;
 }
 
 /**
@@ -143,7 +170,7 @@ static int sids_of(const struct srpol_fabric *f, const uint32_t *nodes,
  *
  * With SRPOL_SID_USID, the last SID of a probe is a full one after the
  * containers: only a SID with a route of its own can be distinguished from
- * data.
+ * data. So is the SID of a host on the way.
  *
  * Return: 0, -EINVAL if the last node is not a host or a node has no CSID,
  * -E2BIG for too many nodes.

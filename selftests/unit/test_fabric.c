@@ -374,8 +374,18 @@ static void segment_lists(void **state)
 	assert_int_equal(srpol_sids_of_loop(f, &route, &back, true,
 					    SRPOL_SID_FULL, &list, &err), 0);
 	assert_int_equal(list.n, 7);
+	assert_int_equal(list.hops, 7);
 	is_sid(&list, 2, "5f00:0:0:6::1");
 	is_sid(&list, 6, "5f00:0:0:5::d0");
+	/* the CSID of a host decapsulates: full SIDs, there and at the end */
+	assert_int_equal(srpol_sids_of_loop(f, &route, &back, true,
+					    SRPOL_SID_USID, &list, &err), 0);
+	assert_int_equal(list.n, 4);
+	assert_int_equal(list.hops, 7);
+	is_sid(&list, 0, "fcbb:bb00:2:4::");
+	is_sid(&list, 1, "5f00:0:0:6::1");
+	is_sid(&list, 2, "fcbb:bb00:4:2:3::");
+	is_sid(&list, 3, "5f00:0:0:5::d0");
 	srpol_path_get(f, &set, 0, &other);
 	srpol_route_reverse(&other, &back);
 	assert_int_equal(srpol_sids_of_loop(f, &route, &back, false,
@@ -389,11 +399,81 @@ static void segment_lists(void **state)
 	assert_int_equal(srpol_sids_of_loop(f, &route, &back, false,
 					    SRPOL_SID_USID, &list, &err), 0);
 	assert_int_equal(list.n, 2);
+	assert_int_equal(list.hops, 5);
 	is_sid(&list, 0, "fcbb:bb00:2:4:1:3::");
 	assert_int_equal(srpol_sids_of_loop(f, &route, &route, false,
 					    SRPOL_SID_FULL, &list, &err),
 			 -EINVAL);
 	srpol_path_set_free(&set);
+	srpol_fabric_free(f);
+}
+
+/* fewest and most paths between the first two GPUs that turn at one switch */
+static void turning(const struct srpol_fabric *f, uint32_t *least,
+		    uint32_t *most)
+{
+	struct srpol_route route;
+	struct srpol_path_set set;
+	uint32_t i, n;
+
+	*least = UINT32_MAX;
+	*most = 0;
+	assert_int_equal(srpol_path_set_init(f, 0, 1, &set), 0);
+	for (i = 0; i < set.n; i++) {
+		srpol_path_get(f, &set, i, &route);
+		n = srpol_path_set_turning(f, &set, srpol_route_top(f, &route));
+		*least = n < *least ? n : *least;
+		*most = n > *most ? n : *most;
+	}
+	srpol_path_set_free(&set);
+}
+
+/* Two paths up to one switch and two down from it, beside one over another. */
+static void determined_by_the_top(void **state)
+{
+	(void)state;
+	static const char text[] =
+		"{ \"srpol-topology\": 1, \"switches\": ["
+		" { \"name\": \"l1\", \"role\": \"leaf\", \"locator\": \"fc00:0:1::/48\" },"
+		" { \"name\": \"l2\", \"role\": \"leaf\", \"locator\": \"fc00:0:2::/48\" },"
+		" { \"name\": \"s1\", \"role\": \"spine\", \"locator\": \"fc00:0:3::/48\" },"
+		" { \"name\": \"s2\", \"role\": \"spine\", \"locator\": \"fc00:0:4::/48\" },"
+		" { \"name\": \"s3\", \"role\": \"spine\", \"locator\": \"fc00:0:5::/48\" },"
+		" { \"name\": \"s4\", \"role\": \"spine\", \"locator\": \"fc00:0:6::/48\" },"
+		" { \"name\": \"t1\", \"role\": \"super-spine\", \"locator\": \"fc00:0:7::/48\" },"
+		" { \"name\": \"t2\", \"role\": \"super-spine\", \"locator\": \"fc00:0:8::/48\" } ],"
+		"\"hosts\": ["
+		" { \"name\": \"a\", \"locator\": \"fc00:0:a::/48\", \"nics\": ["
+		"  { \"name\": \"x\", \"leaf\": \"l1\", \"rate\": \"1G\" } ] },"
+		" { \"name\": \"b\", \"locator\": \"fc00:0:b::/48\", \"nics\": ["
+		"  { \"name\": \"x\", \"leaf\": \"l2\", \"rate\": \"1G\" } ] } ],"
+		"\"links\": ["
+		" { \"from\": \"l1\", \"to\": \"s1\", \"rate\": \"1G\" },"
+		" { \"from\": \"l1\", \"to\": \"s2\", \"rate\": \"1G\" },"
+		" { \"from\": \"l2\", \"to\": \"s3\", \"rate\": \"1G\" },"
+		" { \"from\": \"l2\", \"to\": \"s4\", \"rate\": \"1G\" },"
+		" { \"from\": \"s1\", \"to\": \"t1\", \"rate\": \"1G\" },"
+		" { \"from\": \"s2\", \"to\": \"t1\", \"rate\": \"1G\" },"
+		" { \"from\": \"s3\", \"to\": \"t1\", \"rate\": \"1G\" },"
+		" { \"from\": \"s4\", \"to\": \"t1\", \"rate\": \"1G\" },"
+		" { \"from\": \"s1\", \"to\": \"t2\", \"rate\": \"1G\" },"
+		" { \"from\": \"s3\", \"to\": \"t2\", \"rate\": \"1G\" } ] }";
+	struct srpol_error err = {};
+	struct srpol_fabric *f;
+	uint32_t least, most;
+
+	f = srpol_topology_parse(text, sizeof(text) - 1, &err);
+	if (!f)
+		print_error("%s\n", err.text);
+	assert_non_null(f);
+	turning(f, &least, &most);
+	assert_int_equal(least, 1);
+	assert_int_equal(most, 4);
+	srpol_fabric_free(f);
+	f = generate(srpol_shape_clos(2, 2, 2, 1, 5, G400));
+	turning(f, &least, &most);
+	assert_int_equal(least, 1);
+	assert_int_equal(most, 1);
 	srpol_fabric_free(f);
 }
 
@@ -423,6 +503,7 @@ int main(void)
 		cmocka_unit_test(planes_and_rails),
 		cmocka_unit_test(overhead),
 		cmocka_unit_test(segment_lists),
+		cmocka_unit_test(determined_by_the_top),
 		cmocka_unit_test(refused_shapes),
 	};
 
