@@ -63,6 +63,26 @@ int words_text(const json_t *o, const char *key, const char *fallback,
 }
 
 /**
+ * words_bool() - read true or false
+ * @o: object
+ * @key: name of the member, false if there is none
+ * @value: result
+ * @err: error message
+ *
+ * Return: 0 or -EINVAL.
+ */
+int words_bool(const json_t *o, const char *key, bool *value,
+	       struct srpol_error *err)
+{
+	const json_t *v = json_object_get(o, key);
+
+	*value = json_is_true(v);
+	return !v || json_is_boolean(v) ? 0 :
+	       srpol_error_set(err, -EINVAL, "\"%s\" is neither true nor false",
+			       key);
+}
+
+/**
  * words_check() - refuse members that are unknown
  * @o: object
  * @keys: known members, ended by NULL

@@ -3,6 +3,7 @@
 #define _SRPOL_WORDS_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 struct srpol_error;
 
@@ -11,6 +12,8 @@ int words_number(const json_t *o, const char *key, json_int_t min,
 		 struct srpol_error *err);
 int words_text(const json_t *o, const char *key, const char *fallback,
 	       char *to, size_t len, struct srpol_error *err);
+int words_bool(const json_t *o, const char *key, bool *value,
+	       struct srpol_error *err);
 int words_file(const char *file, int (*take)(const json_t *o, void *config,
 					     struct srpol_error *err),
 	       void *config, struct srpol_error *err);

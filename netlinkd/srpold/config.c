@@ -286,6 +286,31 @@ static int read_reflect(const json_t *root, struct config *config,
 }
 
 /* Without "glb", other hosts are told nothing. */
+static int read_segments(const json_t *root, struct config *config,
+			 struct srpol_error *err)
+{
+	static const char * const keys[] = { "usid", "hops", NULL };
+	json_t *o = json_object_get(root, "segment-lists");
+	struct segments_config *c = &config->segments;
+	char hops[16];
+	int ret;
+
+	if (!o)
+		return 0;
+	if (!json_is_object(o))
+		return srpol_error_set(err, -EINVAL,
+				       "\"segment-lists\" is not an object");
+	ret = words_check(o, keys, " in \"segment-lists\"", err) ?:
+	      words_bool(o, "usid", &c->usid, err) ?:
+	      words_text(o, "hops", "all", hops, sizeof(hops), err);
+	if (ret)
+		return ret;
+	c->top = !strcmp(hops, "top");
+	return c->top || !strcmp(hops, "all") ? 0 :
+	       srpol_error_set(err, -EINVAL,
+			       "\"hops\" is neither \"all\" nor \"top\"");
+}
+
 static int read_glb(const json_t *root, struct config *config,
 		    struct srpol_error *err)
 {
@@ -316,7 +341,7 @@ static int read_all(const json_t *o, void *config, struct srpol_error *err)
 	static const char * const keys[] = {
 		"topology", "hosts", "color", "first-path", "rule-prio",
 		"job-prio", "job-color", "probes", "weights", "fabric",
-		"reflect", "glb", "socket", "demands", NULL
+		"reflect", "glb", "socket", "demands", "segment-lists", NULL
 	};
 	json_int_t color, first, prio, job_prio, job_color;
 	char name[64], fallback[108];
@@ -346,7 +371,7 @@ static int read_all(const json_t *o, void *config, struct srpol_error *err)
 			 JOB_COLOR_DEFAULT, &job_color, err) ?:
 	      read_probes(o, c, err) ?: read_weights(o, c, err) ?:
 	      read_fabric(o, c, err) ?: read_reflect(o, c, err) ?:
-	      read_glb(o, c, err);
+	      read_glb(o, c, err) ?: read_segments(o, c, err);
 	if (!ret && prio && prio + !!c->glb_port >= job_prio &&
 	    prio < job_prio + JOBS_MAX * JOB_RULES)
 		ret = srpol_error_set(err, -EINVAL,

@@ -84,7 +84,7 @@ static void take_links(const struct srpol_route *route,
  */
 static void add_far(const struct engine *engine, struct engine_path *path,
 		    const struct srpol_route *route,
-		    const struct srpol_route *back)
+		    const struct srpol_route *back, enum srpol_sid_form form)
 {
 	const struct srpol_fabric *f = engine->fabric;
 	struct srpol_error err = {};
@@ -92,7 +92,7 @@ static void add_far(const struct engine *engine, struct engine_path *path,
 	uint32_t i;
 
 	if (IN6_IS_ADDR_UNSPECIFIED(&f->sids.reflect) ||
-	    srpol_sids_of_loop(f, route, back, true, SRPOL_SID_FULL, &path->far,
+	    srpol_sids_of_loop(f, route, back, true, form, &path->far,
 			       &err)) {
 		path->far.n = 0;
 		return;
@@ -104,10 +104,25 @@ static void add_far(const struct engine *engine, struct engine_path *path,
 						      &f->sids.reflect);
 }
 
+/*
+ * Which switches of a path its segment list has to name. If other paths turn
+ * down at the same switch, the switches would choose between them.
+ */
+static enum srpol_sid_hops hops_for(const struct engine *engine,
+				    const struct srpol_path_set *set,
+				    uint32_t top)
+{
+	return engine->config.segments.top &&
+	       srpol_path_set_turning(engine->fabric, set, top) == 1 ?
+	       SRPOL_HOPS_TOP : SRPOL_HOPS_ALL;
+}
+
 static int add_path(struct engine *engine, const struct srpol_path_set *set,
 		    uint32_t index, uint32_t src, uint32_t dst,
 		    struct srpol_error *err)
 {
+	enum srpol_sid_form loop = engine->config.segments.usid ?
+				   SRPOL_SID_USID : SRPOL_SID_FULL;
 	const struct srpol_fabric *f = engine->fabric;
 	struct srpol_route route, back;
 	struct engine_path *path;
@@ -121,16 +136,17 @@ static int add_path(struct engine *engine, const struct srpol_path_set *set,
 	path = vec_add(&engine->paths);
 	path->nic = set->pair[pair].src;
 	path->peer = dst;
-	path->top = f->links[route.link[route.n / 2 - 1]].to;
+	path->top = srpol_route_top(f, &route);
 	name_path(f, src, path->top, dst, path->name, sizeof(path->name));
 	take_links(&route, &path->links);
 	path->last = route.link[route.n - 1];
 	liveness_init(&path->live, now_ns());
-	add_far(engine, path, &route, &back);
-	return srpol_sids_of_path(f, &route, SRPOL_HOPS_ALL, NULL,
-				  SRPOL_SID_REDUCED, &path->segs, err) ?:
-	       srpol_sids_of_loop(f, &route, &back, false, SRPOL_SID_FULL,
-				  &path->loop, err);
+	add_far(engine, path, &route, &back, loop);
+	return srpol_sids_of_path(f, &route, hops_for(engine, set, path->top),
+				  NULL, segments_form(&engine->config.segments),
+				  &path->segs, err) ?:
+	       srpol_sids_of_loop(f, &route, &back, false, loop, &path->loop,
+				  err);
 }
 
 static const struct srpol_alg *alg_for(const struct engine *engine,

@@ -45,7 +45,8 @@ static int add_path(struct engine *engine, const struct job *job,
 	path->segs.n = 0;
 	return function == SRPOL_NONE ? 0 :
 	       srpol_sids_via(engine->fabric, route, function,
-			      SRPOL_SID_REDUCED, &path->segs, err);
+			      segments_form(&engine->config.segments),
+			      &path->segs, err);
 }
 
 /* Slices say which of its paths a policy may use: a copy, or all. */

@@ -43,7 +43,20 @@ static void start(struct plan *plan, struct srpol_msg *msg, uint8_t cmd,
 	srpol_msg_start(&plan->engine->genl, msg, cmd, flags);
 }
 
-static bool same_path(const struct path_info *have,
+/* Has the path the structure of the fabric's containers, or none? */
+static bool same_structure(const struct path_info *have,
+			   const struct engine *engine)
+{
+	const struct srpol_sid_plan *sids = &engine->fabric->sids;
+
+	if (!engine->config.segments.usid)
+		return !have->block_len;
+	return have->block_len == sids->block_len &&
+	       have->csid_len == sids->csid_len &&
+	       !memcmp(&have->block, &sids->block, sizeof(have->block));
+}
+
+static bool same_path(const struct engine *engine, const struct path_info *have,
 		      const struct engine_path *want, uint32_t ifindex,
 		      const struct srpol_nic *nic)
 {
@@ -51,7 +64,7 @@ static bool same_path(const struct path_info *have,
 	       have->n_sids == want->segs.n &&
 	       !memcmp(have->sids, want->segs.sid,
 		       want->segs.n * sizeof(have->sids[0])) &&
-	       have->ifindex == ifindex && !have->block_len &&
+	       have->ifindex == ifindex && same_structure(have, engine) &&
 	       have->has_via && !memcmp(&have->via, &nic->gateway,
 					sizeof(have->via)) &&
 	       !strcmp(have->name, want->name);
@@ -71,7 +84,7 @@ static void match_paths(struct plan *plan)
 		want->id = 0;
 		for (i = 0; up && i < plan->paths.n; i++) {
 			if (plan->kept[i] ||
-			    !same_path(&have[i], want, up->ifindex,
+			    !same_path(engine, &have[i], want, up->ifindex,
 				       &engine->fabric->nics[want->nic]))
 				continue;
 			plan->kept[i] = true;
@@ -87,6 +100,16 @@ static uint32_t free_id(struct plan *plan, uint32_t *next)
 	while (find_path(&plan->paths, *next))
 		++*next;
 	return (*next)++;
+}
+
+static void put_structure(const struct engine *engine, struct srpol_msg *msg)
+{
+	const struct srpol_sid_plan *sids = &engine->fabric->sids;
+
+	srpol_msg_put_u32(msg, SRPOL_A_PATH_BLOCK_LEN, sids->block_len);
+	srpol_msg_put(msg, SRPOL_A_PATH_BLOCK, sizeof(sids->block),
+		      &sids->block);
+	srpol_msg_put_u32(msg, SRPOL_A_PATH_CSID_LEN, sids->csid_len);
 }
 
 static int put_path(struct plan *plan, const struct engine_path *path,
@@ -112,6 +135,8 @@ static int put_path(struct plan *plan, const struct engine_path *path,
 			      sizeof(path->segs.sid[i]), &path->segs.sid[i]);
 		srpol_msg_nest_end(&msg, nest);
 	}
+	if (plan->engine->config.segments.usid)
+		put_structure(plan->engine, &msg);
 	return add(plan, &msg);
 }
 
@@ -240,20 +265,56 @@ static int make_own_endpoints(struct plan *plan)
 	return ret;
 }
 
-static int make_sid(struct plan *plan, const struct in6_addr *sid,
-		    enum srpol_behavior behavior)
+static bool has_sid(const struct plan *plan, const struct in6_addr *sid)
 {
 	const struct sid_info *have;
-	struct srpol_msg msg;
 
 	vec_for_each(have, &plan->sids)
 		if (!memcmp(&have->sid, sid, sizeof(*sid)))
-			return 0;
-	start(plan, &msg, SRPOL_CMD_SID_NEW, NLM_F_CREATE | NLM_F_EXCL);
-	srpol_msg_put(&msg, SRPOL_A_SID_SID, sizeof(*sid), sid);
-	srpol_msg_put_u32(&msg, SRPOL_A_SID_BEHAVIOR, behavior);
-	srpol_msg_put_u32(&msg, SRPOL_A_SID_ORIGIN, SRPOL_ORIGIN_ENGINE);
+			return true;
+	return false;
+}
+
+static void start_sid(struct plan *plan, struct srpol_msg *msg,
+		      const struct in6_addr *sid, enum srpol_behavior behavior)
+{
+	start(plan, msg, SRPOL_CMD_SID_NEW, NLM_F_CREATE | NLM_F_EXCL);
+	srpol_msg_put(msg, SRPOL_A_SID_SID, sizeof(*sid), sid);
+	srpol_msg_put_u32(msg, SRPOL_A_SID_BEHAVIOR, behavior);
+	srpol_msg_put_u32(msg, SRPOL_A_SID_ORIGIN, SRPOL_ORIGIN_ENGINE);
 	plan->made++;
+}
+
+static int make_sid(struct plan *plan, const struct in6_addr *sid,
+		    enum srpol_behavior behavior)
+{
+	struct srpol_msg msg;
+
+	if (has_sid(plan, sid))
+		return 0;
+	start_sid(plan, &msg, sid, behavior);
+	return add(plan, &msg);
+}
+
+/*
+ * The compressed SID of a host, if it has one: what peers end their lists with,
+ * whether or not lists of this host are compressed.
+ */
+static int make_usid(struct plan *plan, const struct srpol_node *host)
+{
+	const struct srpol_sid_plan *sids = &plan->engine->fabric->sids;
+	struct srpol_msg msg;
+	struct in6_addr sid;
+
+	if (!host->csid ||
+	    srpol_usid_pack(&sids->block, sids->block_len, sids->csid_len,
+			    &host->csid, 1, &sid, 1) != 1 ||
+	    has_sid(plan, &sid))
+		return 0;
+	start_sid(plan, &msg, &sid, SRPOL_BEHAVIOR_UDT46);
+	srpol_msg_put_u32(&msg, SRPOL_A_SID_PREFIX_LEN,
+			  sids->block_len + sids->csid_len);
+	srpol_msg_put_u32(&msg, SRPOL_A_SID_BLOCK_LEN, sids->block_len);
 	return add(plan, &msg);
 }
 
@@ -275,7 +336,8 @@ static int make_sids(struct plan *plan)
 			continue;
 		decap = engine_sid(plan->engine, i, &f->sids.decap);
 		probe = engine_sid(plan->engine, i, &f->sids.probe);
-		ret = make_sid(plan, &decap, SRPOL_BEHAVIOR_END_DT46);
+		ret = make_sid(plan, &decap, SRPOL_BEHAVIOR_END_DT46) ?:
+		      make_usid(plan, &f->nodes[i]);
 		if (!ret && probe_map_is_xdp())
 			ret = make_sid(plan, &probe, SRPOL_BEHAVIOR_PROBE);
 		if (ret || !plan->engine->keys.n || !reflect_map_is_there())

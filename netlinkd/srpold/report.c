@@ -33,7 +33,8 @@ static const char *node_name(const struct engine *engine, uint32_t node)
 }
 
 /* What XDP recorded about a path's probes. */
-static void probe_report(const struct srpol_probe *p, uint64_t now, json_t *o)
+static void probe_report(const struct srpol_probe *p, uint32_t hops_wanted,
+			 uint64_t now, json_t *o)
 {
 	json_t *bins = json_array();
 	uint32_t i;
@@ -46,7 +47,7 @@ static void probe_report(const struct srpol_probe *p, uint64_t now, json_t *o)
 	}
 	json_object_set_new(o, "hops", json_integer(PROBE_HOP_LIMIT -
 						    p->hop_limit));
-	json_object_set_new(o, "hops_wanted", json_integer(p->segs));
+	json_object_set_new(o, "hops_wanted", json_integer(hops_wanted));
 	json_object_set_new(o, "rtt_min_ms", ms(p->rtt_min_ns));
 	json_object_set_new(o, "rtt_ms", ms(p->rtt_ns));
 	json_object_set_new(o, "last_ms", ms(now - p->last_ns));
@@ -94,7 +95,7 @@ static json_t *path_report(struct engine *engine, struct engine_path *path)
 		quality_marks_ppm(&leader->window, QUALITY_CNP)));
 	json_object_set_new(o, "path_ce_ppm", json_integer(
 		quality_marks_ppm(&leader->window, QUALITY_PATH_CE)));
-	probe_report(probe_map_at(leader->probe), now, o);
+	probe_report(probe_map_at(leader->probe), leader->loop.hops, now, o);
 	if (reflect_of(path))
 		json_object_set_new(o, "reflected", reflect_report(path));
 	return o;

@@ -19,7 +19,7 @@
  */
 static uint32_t hops_wanted(const struct engine_path *path)
 {
-	return path->loop.n;
+	return path->loop.hops;
 }
 
 static uint32_t hops_of(const struct engine_path *path)

@@ -66,14 +66,6 @@ link_is() {
 	link "$1" "$2" "$3" | jq -e ". $4" >/dev/null
 }
 
-received() {
-	on "$1" -j engine paths | jq '[ .[].received ] | min'
-}
-
-receives() {
-	[ "$(received "$1")" -ge "$2" ]
-}
-
 lowered() {
 	buckets B | jq -e '.[2] * 10 < .[0] * 9' >/dev/null
 }

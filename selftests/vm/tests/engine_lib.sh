@@ -45,6 +45,16 @@ usable() {
 		length == $n' >/dev/null
 }
 
+# received HOST: fewest probes that came back of any path
+received() {
+	on "$1" -j engine paths | jq '[ .[].received ] | min'
+}
+
+# receives HOST N
+receives() {
+	[ "$(received "$1")" -ge "$2" ]
+}
+
 # path HOST SPINE: id of the path over it
 path_over() {
 	on "$1" -j engine paths | jq ".[] | select(.name | contains(\"$2\")) | .path"

@@ -1,0 +1,184 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# srpold with segment lists of other forms than the default one: of compressed
+# SIDs, for paths, probes and reflected probes, and with the turning switch only.
+# A's are compressed, B's are not; the kernel's next-csid routers forward both.
+# What was on the wire is judged by tshark.
+#
+# SRPOL_CLOCK=counted
+
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+# shellcheck source=selftests/ktap.sh
+. selftests/ktap.sh
+FABRIC_HOSTS=netns
+# shellcheck source=selftests/fabric/fabric.sh
+. selftests/fabric/fabric.sh
+# shellcheck source=selftests/vm/tests/engine_lib.sh
+. selftests/vm/tests/engine_lib.sh
+
+pcap=$SRPOL_OUT/sent.pcap
+
+# config HOST SEGMENT-LISTS
+config() {
+	cat <<-END
+	{ "topology": "$work/topology.json", "hosts": [ "$1" ],
+	  "probes": { "interval-ms": 50, "multiplier": 10, "timeout-ms": 500,
+	              "wait-to-restore-ms": 300 },
+	  "weights": { "delay-us": 10000000 },
+	  "reflect": { "keys": "$work/keys.json", "interval-ms": 100 },
+	  "segment-lists": $2 }
+	END
+}
+
+# refused WHAT SEGMENT-LISTS WORDS
+refused() {
+	config A "$2" >"$work/bad.json"
+	check_fails "refused: $1" "$3" srpold --check-config -c "$work/bad.json"
+}
+
+# as the engine's paths are in the module: SIDs, bytes of encapsulation
+in_module() {
+	on "$1" -j path show | jq -c '[ .[] | [ (.segments // .sids), .overhead ] ] | sort'
+}
+
+changed() {
+	[ "$(in_module A)" = "$1" ]
+}
+
+reflected() {
+	on A -j engine paths | jq -e '[ .[].reflected | .returned > 2 and
+		.hops_there == 3 and .hops == 7 ] | length == 4 and all' >/dev/null
+}
+
+hops_are_right() {
+	on "$1" -j engine paths |
+		jq -e '[ .[] | .hops == 5 and .hops_wanted == 5 ] | length == 4 and all'
+}
+
+# decoded FILTER FIELD...: of what A sent, each once
+decoded() {
+	local filter=$1 field fields=()
+	shift
+
+	for field in "$@"; do
+		fields+=(-e "$field")
+	done
+	tshark -n -r "$pcap" -Y "ipv6.src==fd00:a::1 && $filter" -T fields \
+		-E separator=' ' -E occurrence=a "${fields[@]}" 2>/dev/null |
+		sort -u
+}
+
+# capture: what A sends: all its probes, pings, and a datagram of each of 64 flows
+capture() {
+	fabric_exec hostA tcpdump -U -Q out -i hA -w "$pcap" ip6 2>"$work/tcpdump" &
+	tcpdump=$!
+	busywait 30 grep -q listening "$work/tcpdump"
+	check_equal "every ping is answered" 32 "$(fabric_exec hostA ping -c 32 \
+		-i 0.05 -W 10 -I fd00:a::1 fd00:b::1 | grep -c ' bytes from ')"
+	fabric_exec hostA python3 - <<-END
+		import socket
+		for port in range(64):
+		    s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+		    s.bind(("fd00:a::1", 0))
+		    s.sendto(b"x", ("fd00:b::1", 7000 + port))
+	END
+	busywait 60 receives A $(($(received A) + 3))
+	kill "$tcpdump"
+	wait "$tcpdump" || :
+}
+
+at_exit fabric_down
+fabric_up
+insmod kmod/srpol.ko
+at_exit unload
+at_exit stop_engines
+(umask 077; cat >"$work/keys.json" <<-END
+	{ "keys": [ { "hosts": [ "A", "B" ],
+	              "key": "00112233445566778899aabbccddeeff" } ] }
+	END
+)
+fabric_topology >"$work/topology.json"
+refused "compressed SIDs that the topology has not" '{ "usid": true }' \
+	'no compressed SIDs'
+fabric_topology | jq '.usid = { block: "fcbb:bb00::/32" } |
+	(.switches, .hosts)[] |= (.usid = (.locator |
+		sub("fc00:0:"; "fcbb:bb00:") | sub("/48"; "")))' \
+	>"$work/topology.json"
+jq '(.switches[] | select(.name == "spine3")) |= del(.usid)' \
+	"$work/topology.json" >"$work/lacks.json"
+config A '{ "usid": true }' | sed "s/topology.json/lacks.json/" >"$work/bad.json"
+check_fails "refused: a switch that has none" 'spine3 has no compressed SID' \
+	srpold --check-config -c "$work/bad.json"
+refused "a word that is none" '{ "usids": true }' '"usids" is unknown'
+refused "neither true nor false" '{ "usid": 1 }' '"usid" is neither'
+refused "no hops" '{ "hops": "few" }' '"hops" is neither'
+refused "no object" '[]' '"segment-lists" is not an object'
+
+config A '{ "usid": true }' >"$work/A.json"
+config B '{}' >"$work/B.json"
+on A rule add prio 100 dst fd00:b::/64 color 100
+on B rule add prio 100 dst fd00:a::/64 color 100
+start_engine A
+start_engine B
+check "A: four paths, probed and up" busywait 60 usable A 4
+check "B: likewise" busywait 60 usable B 4
+check_equal "A's lists are containers" \
+	'[[["fcbb:bb00:21:12:b::"],40],[["fcbb:bb00:22:12:b::"],40],[["fcbb:bb00:23:12:b::"],40],[["fcbb:bb00:24:12:b::"],40]]' \
+	"$(in_module A)"
+check_equal "B's are not" 80 "$(in_module B | jq '[ .[][1] ] | unique[0]')"
+check_equal "each host decapsulates at its compressed SID" \
+	"fcbb:bb00:a::/48 uDT46 fcbb:bb00:b::/48 uDT46" \
+	"$(for host in A B; do on $host -j sid show | jq -r '.[] |
+		select(.behavior == "uDT46") | "\(.sid)/\(.prefix_len) \(.behavior)"'
+	done | xargs)"
+check "hops of probes are counted right: A" hops_are_right A
+check "hops of probes are counted right: B" hops_are_right B
+check "reflected probes come back, over as many hops" busywait 60 reflected
+capture
+check_equal "packets have a container, and no SRH" \
+	"$(printf '41 fcbb:bb00:2%d:12:b::\n' 1 2 3 4)" \
+	"$(decoded 'udp.dstport>=7000' ipv6.nxt ipv6.dst |
+		awk '{ split($1, n, ","); split($2, d, ","); print n[1], d[1] }' | sort -u)"
+check_equal "probes have a full SRH of a container and the probe SID" \
+	"$(printf 'fcbb:bb00:2%d:12:2%d:11:: fc00:0:a::e,fcbb:bb00:2%d:12:2%d:11::\n' \
+		1 1 1 1 2 2 2 2 3 3 3 3 4 4 4 4)" \
+	"$(decoded 'ipv6.routing.len==4' ipv6.dst ipv6.routing.srh.addr |
+		sed 's/,[^ ]* / /' | sort -u)"
+check_equal "none was strange" "0 0" \
+	"$(on A -j engine show | jq -r '"\(.forged) \(.strange)"')"
+
+# ---- a spine that drops
+fabric_silence spine3 on
+check "A: the path over it is down" busywait 60 \
+	state_of A "$(path_over A spine3)" 'down (probes-lost)'
+check "A suspects its link" grep -q spine3 <<<"$(on A engine show | grep suspect)"
+fabric_silence spine3 off
+check "it is used again" busywait 60 usable A 4
+
+# ---- other forms, without a restart
+config A '{}' >"$work/A.json"
+kill -HUP "${engine[A]}"
+check "SIGHUP: full SIDs" busywait 60 changed \
+	'[[["fc00:0:21::1","fc00:0:12::1","fc00:0:b::d6"],80],[["fc00:0:22::1","fc00:0:12::1","fc00:0:b::d6"],80],[["fc00:0:23::1","fc00:0:12::1","fc00:0:b::d6"],80],[["fc00:0:24::1","fc00:0:12::1","fc00:0:b::d6"],80]]'
+check "up" busywait 60 usable A 4
+config A '{ "hops": "top" }' >"$work/A.json"
+kill -HUP "${engine[A]}"
+check "SIGHUP: the spine alone" busywait 60 changed \
+	'[[["fc00:0:21::1","fc00:0:b::d6"],64],[["fc00:0:22::1","fc00:0:b::d6"],64],[["fc00:0:23::1","fc00:0:b::d6"],64],[["fc00:0:24::1","fc00:0:b::d6"],64]]'
+check "up" busywait 60 usable A 4
+check "probes name every hop as before" hops_are_right A
+config A '{ "usid": true, "hops": "top" }' >"$work/A.json"
+kill -HUP "${engine[A]}"
+check "SIGHUP: both" busywait 60 changed \
+	'[[["fcbb:bb00:21:b::"],40],[["fcbb:bb00:22:b::"],40],[["fcbb:bb00:23:b::"],40],[["fcbb:bb00:24:b::"],40]]'
+check "up" busywait 60 usable A 4
+ids=$(on A -j path show | jq -c '[ .[].id ]')
+kill "${engine[A]}"
+wait "${engine[A]}" || not_ok "A ends with status 0"
+start_engine A
+check "a new srpold finds its paths" busywait 60 usable A 4
+check_equal "and keeps them" "$ids" "$(on A -j path show | jq -c '[ .[].id ]')"
+capture
+[ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log
