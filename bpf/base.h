@@ -26,6 +26,18 @@
 
 /* The kernel's own structure behind the context of a program. */
 extern void *bpf_cast_to_kern_ctx(void *obj) __ksym;
+extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym;
+
+/*
+ * The same for XDP, where it need not be fast. Behind a pointer that it trusts,
+ * the verifier looks up each pointer several times by name among all types of the
+ * kernel, in each state that it comes in. It does not trust this one, and its first
+ * load takes some instructions more.
+ */
+static __always_inline const struct xdp_buff *srpol_xdp_buff(struct xdp_md *ctx)
+{
+	return bpf_rdonly_cast(ctx, bpf_core_type_id_kernel(struct xdp_buff));
+}
 
 /* Access a word exactly once that another CPU may be writing or reading. */
 #define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))

@@ -162,7 +162,7 @@ static __always_inline bool srpol_nf_filters(const struct nf_hook_entries *e)
 /* Is there a firewall, or NAT, that forwarded packets must not bypass? */
 static __always_inline bool srpol_fib_filtered(struct xdp_md *ctx, bool six)
 {
-	struct xdp_buff *xdp = bpf_cast_to_kern_ctx(ctx);
+	const struct xdp_buff *xdp = srpol_xdp_buff(ctx);
 	const struct net *net = xdp->rxq->dev->nd_net.net;
 
 	if (!bpf_core_field_exists(net->nf.hooks_ipv6))
@@ -182,7 +182,7 @@ static __always_inline bool srpol_fib_filtered(struct xdp_md *ctx, bool six)
  */
 static __noinline int srpol_fib_shut(struct xdp_md *ctx, bool six)
 {
-	struct xdp_buff *xdp = bpf_cast_to_kern_ctx(ctx);
+	const struct xdp_buff *xdp = srpol_xdp_buff(ctx);
 	const struct net *net = xdp->rxq->dev->nd_net.net;
 
 	return srpol_fib_filtered(ctx, six) ||
@@ -274,7 +274,7 @@ static __always_inline bool srpol_fib_refused(struct xdp_md *ctx,
 					      const struct srpol_fib_key *key,
 					      struct bpf_fib_lookup *fib)
 {
-	struct xdp_buff *xdp = bpf_cast_to_kern_ctx(ctx);
+	const struct xdp_buff *xdp = srpol_xdp_buff(ctx);
 	const struct net_device *dev = xdp->rxq->dev;
 	const struct net *net = dev->nd_net.net;
 	__u32 filter;
@@ -307,7 +307,7 @@ static __always_inline void srpol_fib_ask(struct xdp_md *ctx,
 					  const struct srpol_fib_key *key,
 					  struct srpol_fib_route *r)
 {
-	struct xdp_buff *xdp = bpf_cast_to_kern_ctx(ctx);
+	const struct xdp_buff *xdp = srpol_xdp_buff(ctx);
 	bool six = key->rest & SRPOL_FIB_SIX;
 	__u32 from = ctx->ingress_ifindex;
 	struct bpf_fib_lookup fib = {};

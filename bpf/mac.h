@@ -9,8 +9,6 @@
 
 #include "base.h"
 
-extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym;
-
 #define SRPOL_PACKET_HOST	0	/* of sk_buff.pkt_type */
 
 /**

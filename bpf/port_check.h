@@ -160,7 +160,8 @@ static __always_inline __u32 srpol_port_verdict(void *ctx, const __u32 hook,
 /* State of the routes, see @port_gen of struct srpol_flow. */
 static __always_inline __u32 srpol_port_gen(void *ctx, const __u32 hook)
 {
-	__u64 gen = hook == SRPOL_PORT_XDP ? srpol_fib_gen(ctx) :
+	__u64 gen = hook == SRPOL_PORT_XDP ?
+		    srpol_fib_gen_of(srpol_xdp_buff(ctx)->rxq->dev->nd_net.net) :
 		    srpol_fib_gen_skb(ctx);
 
 	return (gen >> 32) + gen;
