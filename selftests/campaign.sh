@@ -96,6 +96,7 @@ repeat() {
 		fi
 	done
 	good=$(grep -c ' ok ' "$file" || :)
+	times=$(grep -vc '^#' "$file" || :)
 	rm -f "$file"
 	echo "$name: $good of $times"
 	[ "$good" -eq "$times" ]
@@ -111,9 +112,13 @@ rounds() {
 		log=$out/$name.$n.log
 		status=0
 		selftests/run.sh "$word" >"$log" 2>&1 </dev/null || status=$?
-		sed -n -E "s/^(ok|FAIL|skip) +([^ :]+).* ([0-9.]+) s\$/$n \1 \3 \2/p
+		sed -n -E "s/^(ok|FAIL|skip) +([^ :]+) .* passed, .* skipped +([0-9.]+) s\$/$n \1 \3 \2/p
 			s/^(FAIL) +([^ :]+): not run\$/$n \1 0 \2/p" \
-			"$log" >>"$file"
+			"$log" >"$out/$name.round"
+		# it did not run, or failed in another way than by a program
+		[ $status -eq 0 ] || grep -q ' FAIL ' "$out/$name.round" ||
+			echo "$n FAIL 0 run.sh" >>"$out/$name.round"
+		cat "$out/$name.round" >>"$file"
 		if [ $status -eq 0 ]; then
 			rm -f "$log"
 		else
@@ -121,12 +126,14 @@ rounds() {
 		fi
 	done
 	status=0
-	awk '!/^#/ { n[$4]++; good[$4] += $2 == "ok" }
-	     END { for (p in n) { print p ": " good[p] + 0 " of " n[p]
-				  bad += good[p] < n[p] }
-		   exit bad || !length(n) }' "$file" >"$out/$name.summary" || status=1
+	awk -v times="$times" '
+		!/^#/ { good[$4] += $2 == "ok" }
+		END { for (p in good) { print p ": " good[p] " of " times
+					bad += good[p] < times }
+		      exit bad || !length(good) }' "$file" \
+		>"$out/$name.summary" || status=1
 	sort "$out/$name.summary"
-	rm -f "$file"
+	rm -f "$file" "$out/$name.round"
 	return $status
 }
 
