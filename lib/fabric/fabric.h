@@ -530,7 +530,8 @@ enum srpol_sid_form {
  * enum srpol_sid_hops - which switches a segment list names
  * @SRPOL_HOPS_ALL: every switch after the first leaf
  * @SRPOL_HOPS_TOP: the switch at which the path turns down, which determines
- *	the path if srpol_path_set_turning() is 1; no switch under one leaf
+ *	the path if srpol_path_set_turning() is 1 and the host is at one leaf;
+ *	no switch under one leaf
  * @SRPOL_HOPS_HOT: only both ends of hot links; switches choose the rest
  */
 enum srpol_sid_hops {

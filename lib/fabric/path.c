@@ -309,7 +309,8 @@ uint32_t srpol_route_top(const struct srpol_fabric *f,
  * @set: the paths
  * @top: the switch
  *
- * One: that switch determines the path. O(paths).
+ * One: that switch determines the path up to it and down to the GPUs' leaf, but not
+ * which leaf, if the peer's host is at several. O(paths).
  */
 uint32_t srpol_path_set_turning(const struct srpol_fabric *f,
 				const struct srpol_path_set *set, uint32_t top)

@@ -241,9 +241,11 @@ static int read_block(struct reader *r, json_t *object)
 		return rc;
 	if (!strchr(text, ':') || !strchr(text, '/') ||
 	    !srpol_prefix_parse(text, &sids->block, &sids->block_len) ||
-	    !sids->block_len) {
+	    !sids->block_len || IN6_IS_ADDR_MULTICAST(&sids->block)) {
 		reader_push(r, "block");
-		return reader_bad(r, -EINVAL, "\"%s\" is no IPv6 prefix", text);
+		return reader_bad(r, -EINVAL,
+				  "\"%s\" is no IPv6 prefix of unicast addresses",
+				  text);
 	}
 	if (sids->block_len % 8 || sids->csid_len % 8 || sids->csid_len < 8 ||
 	    sids->block_len + sids->csid_len > 128)

@@ -104,16 +104,30 @@ static void add_far(const struct engine *engine, struct engine_path *path,
 						      &f->sids.reflect);
 }
 
+/* Are all NICs of the host, which share its SIDs, at this leaf? */
+static bool all_at(const struct srpol_fabric *f, uint32_t host, uint32_t leaf)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->n_nics; i++)
+		if (f->nics[i].host == host && f->nics[i].leaf != leaf)
+			return false;
+	return true;
+}
+
 /*
  * Which switches of a path its segment list has to name. If other paths turn
- * down at the same switch, the switches would choose between them.
+ * down at the same switch, or the peer is at several leaves, switches would choose.
  */
 static enum srpol_sid_hops hops_for(const struct engine *engine,
 				    const struct srpol_path_set *set,
-				    uint32_t top)
+				    const struct engine_path *path)
 {
+	const struct srpol_fabric *f = engine->fabric;
+
 	return engine->config.segments.top &&
-	       srpol_path_set_turning(engine->fabric, set, top) == 1 ?
+	       all_at(f, path->peer, f->links[path->last].from) &&
+	       srpol_path_set_turning(f, set, path->top) == 1 ?
 	       SRPOL_HOPS_TOP : SRPOL_HOPS_ALL;
 }
 
@@ -142,7 +156,7 @@ static int add_path(struct engine *engine, const struct srpol_path_set *set,
 	path->last = route.link[route.n - 1];
 	liveness_init(&path->live, now_ns());
 	add_far(engine, path, &route, &back, loop);
-	return srpol_sids_of_path(f, &route, hops_for(engine, set, path->top),
+	return srpol_sids_of_path(f, &route, hops_for(engine, set, path),
 				  NULL, segments_form(&engine->config.segments),
 				  &path->segs, err) ?:
 	       srpol_sids_of_loop(f, &route, &back, false, loop, &path->loop,

@@ -43,10 +43,13 @@ static int add_path(struct engine *engine, const struct job *job,
 	liveness_init(&path->live, now_ns());
 	name_path(job, path);
 	path->segs.n = 0;
-	return function == SRPOL_NONE ? 0 :
-	       srpol_sids_via(engine->fabric, route, function,
-			      segments_form(&engine->config.segments),
-			      &path->segs, err);
+	if (function == SRPOL_NONE)
+		return 0;
+	/* functions need not have a compressed SID */
+	return srpol_sids_via(engine->fabric, route, function,
+			      engine->fabric->functions[function].csid ?
+			      segments_form(&engine->config.segments) :
+			      SRPOL_SID_REDUCED, &path->segs, err);
 }
 
 /* Slices say which of its paths a policy may use: a copy, or all. */

@@ -28,6 +28,7 @@ static struct engine engine;
 static const char *config_file = CONFIG_FILE;
 static struct source events, settle = { .fd = -1 };
 static bool reconcile_wanted;
+static bool failed;	/* to go back after a reload */
 
 static int stop(int ret, const struct srpol_error *err)
 {
@@ -126,11 +127,19 @@ static void end(void)
 	uplinks_close();
 }
 
+/* Go on with another engine; the present one has ended. */
+static int take_over(struct engine *next, struct srpol_error *err)
+{
+	engine = *next;
+	demands_resolve(&demands, engine.fabric);
+	return begin(err);
+}
+
 static void reload(void)
 {
 	struct srpol_error err = {};
 	struct config config;
-	struct engine trial = {};
+	struct engine trial = {}, old;
 
 	notify("RELOADING=1");
 	if (config_read(config_file, &config, &err) ||
@@ -144,11 +153,17 @@ static void reload(void)
 	end();
 	strcpy(trial.config.socket, engine.config.socket);
 	strcpy(trial.config.demands, engine.config.demands);
-	demands_resolve(&demands, trial.fabric);
 	linkstate_carry(&trial.links, &engine.links);
-	engine_free(&engine);
-	engine = trial;
-	if (begin(&err)) {
+	old = engine;
+	if (take_over(&trial, &err)) {
+		log_error("%s; back to what was in force", err.text);
+		end();
+		engine_free(&engine);
+		failed = take_over(&old, &err);
+	} else {
+		engine_free(&old);
+	}
+	if (failed) {
 		log_error("%s", err.text);
 		loop_stop();
 	}
@@ -234,7 +249,7 @@ static int run(const struct config *config)
 	control_stop();
 	end();
 	engine_free(&engine);
-	return ret ? stop(ret, &err) : 0;
+	return ret ? stop(ret, &err) : failed;
 }
 
 int main(int argc, char **argv)

@@ -12,6 +12,7 @@
 #include "probing.h"
 #include "srpold.h"
 
+#define IPV6_HLEN	40
 #define TRIES	5	/* if others change objects meanwhile */
 
 /**
@@ -27,6 +28,7 @@ struct plan {
 	struct vec rules;
 	struct config_info config;
 	bool *kept;
+	bool *sid_wanted;
 	unsigned int made;
 	unsigned int deleted;
 	struct srpol_error *err;
@@ -106,21 +108,50 @@ static void put_structure(const struct engine *engine, struct srpol_msg *msg)
 {
 	const struct srpol_sid_plan *sids = &engine->fabric->sids;
 
+	if (!engine->config.segments.usid) {
+		srpol_msg_put_u32(msg, SRPOL_A_PATH_BLOCK_LEN, 0);
+		return;
+	}
 	srpol_msg_put_u32(msg, SRPOL_A_PATH_BLOCK_LEN, sids->block_len);
 	srpol_msg_put(msg, SRPOL_A_PATH_BLOCK, sizeof(sids->block),
 		      &sids->block);
 	srpol_msg_put_u32(msg, SRPOL_A_PATH_CSID_LEN, sids->csid_len);
 }
 
+/*
+ * The path that takes the same way by a segment list of another form, say: only
+ * the list changes then, in place. So ids suffice, and counters go on.
+ */
+static uint32_t id_to_renew(struct plan *plan, const struct engine_path *path,
+			    const struct uplink *up)
+{
+	const struct in6_addr *via =
+		&plan->engine->fabric->nics[path->nic].gateway;
+	const struct path_info *have = plan->paths.data;
+	size_t i;
+
+	for (i = 0; path->name[0] && i < plan->paths.n; i++) {
+		if (plan->kept[i] || have[i].origin != SRPOL_ORIGIN_ENGINE ||
+		    have[i].ifindex != up->ifindex || !have[i].has_via ||
+		    memcmp(&have[i].via, via, sizeof(*via)) ||
+		    strcmp(have[i].name, path->name) ||
+		    policies_keep(&plan->policies, have[i].id))
+			continue;
+		plan->kept[i] = true;
+		return have[i].id;
+	}
+	return 0;
+}
+
 static int put_path(struct plan *plan, const struct engine_path *path,
-		    const struct uplink *up)
+		    const struct uplink *up, uint16_t flags)
 {
 	const struct srpol_nic *nic = &plan->engine->fabric->nics[path->nic];
 	struct srpol_msg msg;
 	struct nlattr *nest;
 	uint32_t i;
 
-	start(plan, &msg, SRPOL_CMD_PATH_NEW, NLM_F_CREATE | NLM_F_EXCL);
+	start(plan, &msg, SRPOL_CMD_PATH_NEW, flags);
 	srpol_msg_put_u32(&msg, SRPOL_A_PATH_ID, path->id);
 	srpol_msg_put_u32(&msg, SRPOL_A_PATH_ORIGIN, SRPOL_ORIGIN_ENGINE);
 	srpol_msg_put(&msg, SRPOL_A_PATH_NAME, strlen(path->name) + 1,
@@ -135,8 +166,7 @@ static int put_path(struct plan *plan, const struct engine_path *path,
 			      sizeof(path->segs.sid[i]), &path->segs.sid[i]);
 		srpol_msg_nest_end(&msg, nest);
 	}
-	if (plan->engine->config.segments.usid)
-		put_structure(plan->engine, &msg);
+	put_structure(plan->engine, &msg);
 	return add(plan, &msg);
 }
 
@@ -162,11 +192,16 @@ static int make_paths(struct plan *plan)
 		up = path->segs.n ? uplink_of(path->nic) : NULL;
 		if (ret || path->id || !up)
 			continue;
+		plan->made++;
+		path->id = id_to_renew(plan, path, up);
+		if (path->id) {
+			ret = put_path(plan, path, up, NLM_F_REPLACE);
+			continue;
+		}
 		path->id = free_id(plan, &next);
 		if (path->id >= plan->config.limits.paths)
 			return no_room(plan);
-		plan->made++;
-		ret = put_path(plan, path, up);
+		ret = put_path(plan, path, up, NLM_F_CREATE | NLM_F_EXCL);
 	}
 	return ret;
 }
@@ -265,57 +300,67 @@ static int make_own_endpoints(struct plan *plan)
 	return ret;
 }
 
-static bool has_sid(const struct plan *plan, const struct in6_addr *sid)
+/* The object that has this SID to itself, NULL if there is none. */
+static struct sid_info *find_sid(struct plan *plan, const struct in6_addr *sid)
 {
-	const struct sid_info *have;
+	struct sid_info *have;
 
 	vec_for_each(have, &plan->sids)
-		if (!memcmp(&have->sid, sid, sizeof(*sid)))
-			return true;
-	return false;
+		if (have->prefix_len == 128 &&
+		    !memcmp(&have->sid, sid, sizeof(*sid)))
+			return have;
+	return NULL;
 }
 
-static void start_sid(struct plan *plan, struct srpol_msg *msg,
-		      const struct in6_addr *sid, enum srpol_behavior behavior)
-{
-	start(plan, msg, SRPOL_CMD_SID_NEW, NLM_F_CREATE | NLM_F_EXCL);
-	srpol_msg_put(msg, SRPOL_A_SID_SID, sizeof(*sid), sid);
-	srpol_msg_put_u32(msg, SRPOL_A_SID_BEHAVIOR, behavior);
-	srpol_msg_put_u32(msg, SRPOL_A_SID_ORIGIN, SRPOL_ORIGIN_ENGINE);
-	plan->made++;
-}
-
+/*
+ * Have a SID that is wanted. What stays in plan.sids with the origin of the engine
+ * and is not marked is not.
+ */
 static int make_sid(struct plan *plan, const struct in6_addr *sid,
-		    enum srpol_behavior behavior)
+		    enum srpol_behavior behavior, bool now)
 {
+	struct sid_info *have = find_sid(plan, sid);
+	char text[SRPOL_ADDR_STRLEN];
 	struct srpol_msg msg;
 
-	if (has_sid(plan, sid))
+	if (have) {
+		if (have->behavior != behavior)
+			log_error("SID %s is there with another behavior than %s",
+				  srpol_addr_text(sid, text),
+				  srpol_name_of(srpol_behaviors, behavior));
+		plan->sid_wanted[have - (struct sid_info *)plan->sids.data] =
+			true;
 		return 0;
-	start_sid(plan, &msg, sid, behavior);
+	}
+	if (!now)
+		return 0;
+	start(plan, &msg, SRPOL_CMD_SID_NEW, NLM_F_CREATE | NLM_F_EXCL);
+	srpol_msg_put(&msg, SRPOL_A_SID_SID, sizeof(*sid), sid);
+	srpol_msg_put_u32(&msg, SRPOL_A_SID_BEHAVIOR, behavior);
+	srpol_msg_put_u32(&msg, SRPOL_A_SID_PREFIX_LEN, 128);
+	if (behavior == SRPOL_BEHAVIOR_UDT46)
+		srpol_msg_put_u32(&msg, SRPOL_A_SID_BLOCK_LEN,
+				  plan->engine->fabric->sids.block_len);
+	srpol_msg_put_u32(&msg, SRPOL_A_SID_ORIGIN, SRPOL_ORIGIN_ENGINE);
+	plan->made++;
 	return add(plan, &msg);
 }
 
 /*
  * The compressed SID of a host, if it has one: what peers end their lists with,
- * whether or not lists of this host are compressed.
+ * whether or not lists of this host are compressed. Of its locator only this one
+ * address: others may be addresses of the host.
  */
 static int make_usid(struct plan *plan, const struct srpol_node *host)
 {
 	const struct srpol_sid_plan *sids = &plan->engine->fabric->sids;
-	struct srpol_msg msg;
 	struct in6_addr sid;
 
 	if (!host->csid ||
 	    srpol_usid_pack(&sids->block, sids->block_len, sids->csid_len,
-			    &host->csid, 1, &sid, 1) != 1 ||
-	    has_sid(plan, &sid))
+			    &host->csid, 1, &sid, 1) != 1)
 		return 0;
-	start_sid(plan, &msg, &sid, SRPOL_BEHAVIOR_UDT46);
-	srpol_msg_put_u32(&msg, SRPOL_A_SID_PREFIX_LEN,
-			  sids->block_len + sids->csid_len);
-	srpol_msg_put_u32(&msg, SRPOL_A_SID_BLOCK_LEN, sids->block_len);
-	return add(plan, &msg);
+	return make_sid(plan, &sid, SRPOL_BEHAVIOR_UDT46, true);
 }
 
 /*
@@ -336,14 +381,36 @@ static int make_sids(struct plan *plan)
 			continue;
 		decap = engine_sid(plan->engine, i, &f->sids.decap);
 		probe = engine_sid(plan->engine, i, &f->sids.probe);
-		ret = make_sid(plan, &decap, SRPOL_BEHAVIOR_END_DT46) ?:
-		      make_usid(plan, &f->nodes[i]);
-		if (!ret && probe_map_is_xdp())
-			ret = make_sid(plan, &probe, SRPOL_BEHAVIOR_PROBE);
-		if (ret || !plan->engine->keys.n || !reflect_map_is_there())
+		ret = make_sid(plan, &decap, SRPOL_BEHAVIOR_END_DT46, true) ?:
+		      make_usid(plan, &f->nodes[i]) ?:
+		      make_sid(plan, &probe, SRPOL_BEHAVIOR_PROBE,
+			       probe_map_is_xdp());
+		if (ret || !plan->engine->keys.n)
 			continue;
 		reflect = engine_sid(plan->engine, i, &f->sids.reflect);
-		ret = make_sid(plan, &reflect, SRPOL_BEHAVIOR_REFLECT);
+		ret = make_sid(plan, &reflect, SRPOL_BEHAVIOR_REFLECT,
+			       reflect_map_is_there());
+	}
+	return ret;
+}
+
+static int del_sids(struct plan *plan)
+{
+	const struct sid_info *have = plan->sids.data;
+	struct srpol_msg msg;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; !ret && i < plan->sids.n; i++) {
+		if (have[i].origin != SRPOL_ORIGIN_ENGINE || plan->sid_wanted[i])
+			continue;
+		start(plan, &msg, SRPOL_CMD_SID_DEL, 0);
+		srpol_msg_put(&msg, SRPOL_A_SID_SID, sizeof(have[i].sid),
+			      &have[i].sid);
+		srpol_msg_put_u32(&msg, SRPOL_A_SID_PREFIX_LEN,
+				  have[i].prefix_len);
+		plan->deleted++;
+		ret = add(plan, &msg);
 	}
 	return ret;
 }
@@ -368,7 +435,8 @@ static int fetch_all(struct plan *plan)
 static int fill(struct plan *plan)
 {
 	plan->kept = calloc(plan->paths.n + 1, sizeof(*plan->kept));
-	if (!plan->kept)
+	plan->sid_wanted = calloc(plan->sids.n + 1, sizeof(*plan->sid_wanted));
+	if (!plan->kept || !plan->sid_wanted)
 		return -ENOMEM;
 	match_paths(plan);
 	return make_paths(plan) ?:
@@ -383,7 +451,7 @@ static int fill(struct plan *plan)
 			    &plan->deleted) ?:
 	       policies_delete(plan->engine, &plan->policies, &plan->batch,
 			       &plan->deleted) ?:
-	       del_paths(plan);
+	       del_paths(plan) ?: del_sids(plan);
 }
 
 static int once(struct engine *engine, struct srpol_error *err)
@@ -408,6 +476,7 @@ static int once(struct engine *engine, struct srpol_error *err)
 			 engine->policies.n);
 	srpol_batch_free(&plan.batch);
 	free(plan.kept);
+	free(plan.sid_wanted);
 	vec_free(&plan.paths);
 	vec_free(&plan.policies);
 	vec_free(&plan.endpoints);
@@ -462,6 +531,7 @@ int reconcile_states(struct engine *engine, struct srpol_error *err)
 			continue;
 		memcpy(path->lladdr, have->out_lladdr, sizeof(path->lladdr));
 		path->full = have->mtu + have->overhead;
+		path->has_srh = have->overhead > IPV6_HLEN;
 	}
 	vec_free(&paths);
 	return ret;

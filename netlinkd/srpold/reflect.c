@@ -43,12 +43,17 @@ const struct reflected *reflect_of(const struct engine_path *path)
 	return path->reflected ? at(path->reflected - 1) : NULL;
 }
 
-/* Hash of the reduced segment list that packets of a path carry. */
-static uint32_t list_hash(const struct srpol_sid_list *segs)
+/*
+ * Hash of the segment list in the SRH that packets of a path carry. That is reduced,
+ * but a single SID is in it if the SRH is there for a TLV.
+ */
+static uint32_t list_hash(const struct engine_path *path)
 {
+	const struct srpol_sid_list *segs = &path->segs;
 	uint32_t hash = 0, i, word, k;
+	uint32_t end = segs->n == 1 && path->has_srh ? 0 : 1;
 
-	for (i = segs->n; i > 1; i--) {
+	for (i = segs->n; i > end; i--) {
 		for (k = 0; k < 4; k++) {
 			memcpy(&word, &segs->sid[i - 1].s6_addr[4 * k],
 			       sizeof(word));
@@ -125,7 +130,7 @@ static void send_one(struct reflected *r)
 	};
 	struct reflect_ask ask = {
 		.epoch = epoch, .path = path->id,
-		.list = list_hash(&path->segs),
+		.list = list_hash(path),
 	};
 	struct srpol_probe_slot *slot;
 	uint8_t frame[PROBE_MAX];

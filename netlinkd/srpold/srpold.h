@@ -136,6 +136,7 @@ struct probe_stats {
  * @sent_ns: times at which the last IN_FLIGHT probes left; 0: came back
  * @given_up: bit set of those probes that count as lost
  * @full: bytes of the largest packet that the device takes
+ * @has_srh: its packets have an SRH
  * @mtu: search for the path MTU
  * @long_ns: when the long probe of that search was sent
  * @long_seq: its sequence number
@@ -178,6 +179,7 @@ struct engine_path {
 	uint64_t sent_ns[IN_FLIGHT];
 	uint64_t given_up;
 	uint32_t full;
+	bool has_srh;
 	struct mtu_search mtu;
 	uint64_t long_ns;
 	uint32_t long_seq;

@@ -21,9 +21,11 @@ FABRIC_HOSTS=netns
 pcap=$SRPOL_OUT/sent.pcap
 
 # config HOST SEGMENT-LISTS
+# There are ids for these paths and no more.
 config() {
 	cat <<-END
 	{ "topology": "$work/topology.json", "hosts": [ "$1" ],
+	  "first-path": 16380,
 	  "probes": { "interval-ms": 50, "multiplier": 10, "timeout-ms": 500,
 	              "wait-to-restore-ms": 300 },
 	  "weights": { "delay-us": 10000000 },
@@ -81,6 +83,7 @@ capture() {
 		import socket
 		for port in range(64):
 		    s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+		    s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_TCLASS, 2)
 		    s.bind(("fd00:a::1", 0))
 		    s.sendto(b"x", ("fd00:b::1", 7000 + port))
 	END
@@ -115,9 +118,14 @@ refused "a word that is none" '{ "usids": true }' '"usids" is unknown'
 refused "neither true nor false" '{ "usid": 1 }' '"usid" is neither'
 refused "no hops" '{ "hops": "few" }' '"hops" is neither'
 refused "no object" '[]' '"segment-lists" is not an object'
+jq '.usid.block = "ff00::/32"' "$work/topology.json" >"$work/lacks.json"
+config A '{}' | sed "s/topology.json/lacks.json/" >"$work/bad.json"
+check_fails "refused: a block that is not unicast" 'block: .*unicast' \
+	srpold --check-config -c "$work/bad.json"
 
 config A '{ "usid": true }' >"$work/A.json"
 config B '{}' >"$work/B.json"
+fabric_exec hostB ip addr add fcbb:bb00:b::1/128 dev lo
 on A rule add prio 100 dst fd00:b::/64 color 100
 on B rule add prio 100 dst fd00:a::/64 color 100
 start_engine A
@@ -129,10 +137,12 @@ check_equal "A's lists are containers" \
 	"$(in_module A)"
 check_equal "B's are not" 80 "$(in_module B | jq '[ .[][1] ] | unique[0]')"
 check_equal "each host decapsulates at its compressed SID" \
-	"fcbb:bb00:a::/48 uDT46 fcbb:bb00:b::/48 uDT46" \
+	"fcbb:bb00:a::/128 uDT46 fcbb:bb00:b::/128 uDT46" \
 	"$(for host in A B; do on $host -j sid show | jq -r '.[] |
 		select(.behavior == "uDT46") | "\(.sid)/\(.prefix_len) \(.behavior)"'
 	done | xargs)"
+check "its other addresses of that locator stay its own" \
+	fabric_exec leaf2 ping -q -c 3 -i 0.2 -W 5 fcbb:bb00:b::1
 check "hops of probes are counted right: A" hops_are_right A
 check "hops of probes are counted right: B" hops_are_right B
 check "reflected probes come back, over as many hops" busywait 60 reflected
@@ -157,28 +167,103 @@ check "A suspects its link" grep -q spine3 <<<"$(on A engine show | grep suspect
 fabric_silence spine3 off
 check "it is used again" busywait 60 usable A 4
 
-# ---- other forms, without a restart
+# ---- marks are told by path, also if the only SID is in an SRH for the timestamp
+mark() {
+	tc -n "$(fabric_ns spine4)" qdisc add dev leaf2 clsact
+	tc -n "$(fabric_ns spine4)" filter add dev leaf2 egress matchall \
+		action pedit ex munge ip6 traffic_class set 3 retain 3
+}
+
+# marked SPINE: packets of its path that B says came with a mark
+marked() {
+	on A -j engine paths |
+		jq "[ .[] | select(.name | contains(\"$1\")) ][0].reflected.path_ce"
+}
+
+mark_is_told() {
+	[ "$(marked spine4)" -gt 3 ]
+}
+
+timestamps() {
+	local id
+
+	for id in 16380 16381 16382 16383; do
+		on A path change "$id" timestamp "$1"
+	done
+}
+
+timestamps on
+check "A: overhead of an SRH" busywait 60 eval \
+	'[ "$(on A -j path show | jq "[ .[].overhead ] | unique[0]")" = 80 ]'
+mark
+capture
+check "B tells marks of the path over spine4" busywait 60 mark_is_told
+check_equal "and of no other" "0 0 0" \
+	"$(for m in 1 2 3; do marked spine$m; done | xargs)"
+tc -n "$(fabric_ns spine4)" qdisc del dev leaf2 clsact
+timestamps off
+
+# ---- other forms, without a restart, in place
+ids=$(on A -j path show | jq -c '[ .[].id ]')
+check_equal "all ids are taken" "[16380,16381,16382,16383]" "$ids"
 config A '{}' >"$work/A.json"
 kill -HUP "${engine[A]}"
-check "SIGHUP: full SIDs" busywait 60 changed \
+check "SIGHUP: full SIDs" patiently 60 changed \
 	'[[["fc00:0:21::1","fc00:0:12::1","fc00:0:b::d6"],80],[["fc00:0:22::1","fc00:0:12::1","fc00:0:b::d6"],80],[["fc00:0:23::1","fc00:0:12::1","fc00:0:b::d6"],80],[["fc00:0:24::1","fc00:0:12::1","fc00:0:b::d6"],80]]'
-check "up" busywait 60 usable A 4
+check "up" patiently 60 usable A 4
 config A '{ "hops": "top" }' >"$work/A.json"
 kill -HUP "${engine[A]}"
-check "SIGHUP: the spine alone" busywait 60 changed \
+check "SIGHUP: the spine alone" patiently 60 changed \
 	'[[["fc00:0:21::1","fc00:0:b::d6"],64],[["fc00:0:22::1","fc00:0:b::d6"],64],[["fc00:0:23::1","fc00:0:b::d6"],64],[["fc00:0:24::1","fc00:0:b::d6"],64]]'
-check "up" busywait 60 usable A 4
+check "up" patiently 60 usable A 4
 check "probes name every hop as before" hops_are_right A
 config A '{ "usid": true, "hops": "top" }' >"$work/A.json"
 kill -HUP "${engine[A]}"
-check "SIGHUP: both" busywait 60 changed \
+check "SIGHUP: both" patiently 60 changed \
 	'[[["fcbb:bb00:21:b::"],40],[["fcbb:bb00:22:b::"],40],[["fcbb:bb00:23:b::"],40],[["fcbb:bb00:24:b::"],40]]'
-check "up" busywait 60 usable A 4
-ids=$(on A -j path show | jq -c '[ .[].id ]')
+check "up" patiently 60 usable A 4
+check_equal "paths keep their ids" "$ids" "$(on A -j path show | jq -c '[ .[].id ]')"
+cp "$work/topology.json" "$work/regular.json"
+jq '(.hosts[] | select(.name == "B")).nics += [ { name: "hB2", leaf: "leaf1",
+	rail: 1, rate: "100G", address: "fd00:bb::1", gateway: "fd00:bb::fe" } ]' \
+	"$work/regular.json" >"$work/topology.json"
+kill -HUP "${engine[A]}"
+check "a peer at two leaves: all hops" patiently 60 changed \
+	'[[["fcbb:bb00:21:12:b::"],40],[["fcbb:bb00:22:12:b::"],40],[["fcbb:bb00:23:12:b::"],40],[["fcbb:bb00:24:12:b::"],40]]'
+
+# ---- a reload that the module refuses changes nothing
+jq '(.hosts[] | select(.name == "A")).locator = "ff00:a::/48"' \
+	"$work/regular.json" >"$work/topology.json"
+config A '{}' >"$work/A.json"
+kill -HUP "${engine[A]}"
+check "A goes back" patiently 60 grep -q 'unicast.*; back to what was' "$work/A.log"
+check "to four paths, probed and up" patiently 60 usable A 4
+check_equal "they are what they were" \
+	'[["fcbb:bb00:21:12:b::"],["fcbb:bb00:22:12:b::"],["fcbb:bb00:23:12:b::"],["fcbb:bb00:24:12:b::"]]' \
+	"$(in_module A | jq -c '[ .[][0] ]')"
+
+# ---- a uSID that the topology has no more
+jq '(.hosts[] | select(.name == "A")) |= del(.usid)' "$work/regular.json" \
+	>"$work/topology.json"
+config A '{}' >"$work/A.json"
+kill -HUP "${engine[A]}"
+check "its SID is deleted" patiently 60 eval \
+	'[ "$(on A -j sid show | jq "[ .[] | select(.behavior == \"uDT46\") ] | length")" = 0 ]'
+check "up" patiently 60 usable A 4
+cp "$work/regular.json" "$work/topology.json"
+on A sid add fcbb:bb00:a::/128 behavior uN
+config A '{ "usid": true, "hops": "top" }' >"$work/A.json"
+kill -HUP "${engine[A]}"
+check "a SID of somebody else's there is told" \
+	patiently 60 grep -q 'SID fcbb:bb00:a:: is there with another' "$work/A.log"
+check "and left alone" patiently 60 usable A 4
+check_equal "it is as it was" uN "$(on A -j sid show fcbb:bb00:a::/128 | jq -r '.[].behavior')"
+
+# ---- a new srpold
 kill "${engine[A]}"
 wait "${engine[A]}" || not_ok "A ends with status 0"
 start_engine A
-check "a new srpold finds its paths" busywait 60 usable A 4
+check "a new srpold finds its paths" patiently 60 usable A 4
 check_equal "and keeps them" "$ids" "$(on A -j path show | jq -c '[ .[].id ]')"
 capture
 [ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log
