@@ -394,6 +394,7 @@ static int make_sids(struct plan *plan)
 	return ret;
 }
 
+/* Binding SIDs come and go with their policies. */
 static int del_sids(struct plan *plan)
 {
 	const struct sid_info *have = plan->sids.data;
@@ -402,7 +403,8 @@ static int del_sids(struct plan *plan)
 	size_t i;
 
 	for (i = 0; !ret && i < plan->sids.n; i++) {
-		if (have[i].origin != SRPOL_ORIGIN_ENGINE || plan->sid_wanted[i])
+		if (have[i].origin != SRPOL_ORIGIN_ENGINE || have[i].color ||
+		    plan->sid_wanted[i])
 			continue;
 		start(plan, &msg, SRPOL_CMD_SID_DEL, 0);
 		srpol_msg_put(&msg, SRPOL_A_SID_SID, sizeof(have[i].sid),
