@@ -205,6 +205,17 @@ static void goes_through(void **state)
 	assert_int_equal(engine_path(&engine, 2)->id, 8);
 }
 
+/* The engine's lists are compressed, but the function has no compressed SID. */
+static void is_named_in_full(void **state)
+{
+	(void)state;
+
+	engine.config.segments.usid = true;
+	assert_int_equal(add("{\"name\": \"j\", \"pid\": 1, \"via\": \"sum\"}"),
+			 0);
+	has_segs(engine_path(&engine, OWN_PATHS + 1), "fc00:0:22::a1");
+}
+
 static void builds_again(void **state)
 {
 	(void)state;
@@ -307,6 +318,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(goes_through, up, down),
+		cmocka_unit_test_setup_teardown(is_named_in_full, up, down),
 		cmocka_unit_test_setup_teardown(builds_again, up, down),
 		cmocka_unit_test_setup_teardown(tells, up, down),
 		cmocka_unit_test_setup_teardown(in_a_slice, up, down),
