@@ -385,11 +385,12 @@ static int make_sids(struct plan *plan)
 		      make_usid(plan, &f->nodes[i]) ?:
 		      make_sid(plan, &probe, SRPOL_BEHAVIOR_PROBE,
 			       probe_map_is_xdp());
-		if (ret || !plan->engine->keys.n)
+		if (ret || IN6_IS_ADDR_UNSPECIFIED(&f->sids.reflect))
 			continue;
+		/* stays without keys, so that probes that come are counted */
 		reflect = engine_sid(plan->engine, i, &f->sids.reflect);
 		ret = make_sid(plan, &reflect, SRPOL_BEHAVIOR_REFLECT,
-			       reflect_map_is_there());
+			       plan->engine->keys.n && reflect_map_is_there());
 	}
 	return ret;
 }
