@@ -59,11 +59,12 @@ start_hogs() {
 }
 
 # results NAME: the file with a line "N ok" or "N FAIL", seconds and perhaps a program
-# for each result so far, which is only of this commit
+# for each result so far, which is only of this commit, unchanged
 results() {
 	local file=$out/$1.results commit
 
-	commit=$(git rev-parse HEAD 2>/dev/null || echo "none, $$")
+	commit=$(git rev-parse HEAD 2>/dev/null || echo none)
+	git diff --quiet HEAD 2>/dev/null || commit+=", changed, $$"
 	if [ "$(head -n 1 "$file" 2>/dev/null)" != "# $commit" ]; then
 		echo "# $commit" >"$file"
 	fi

@@ -68,7 +68,7 @@ struct reflect_config {
  * struct segments_config - segment lists of paths and probes
  * @usid: of compressed SIDs
  * @top: those of paths name the switch at which a path turns down and no other,
- *	if no other path turns there
+ *	if no other path turns there and the peer is at one leaf
  */
 struct segments_config {
 	bool usid;

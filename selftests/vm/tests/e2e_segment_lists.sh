@@ -42,7 +42,7 @@ refused() {
 
 # as the engine's paths are in the module: SIDs, bytes of encapsulation
 in_module() {
-	on "$1" -j path show | jq -c '[ .[] | [ (.segments // .sids), .overhead ] ] | sort'
+	on "$1" -j path show | jq -c '[ .[] | [ .segments, .overhead ] ] | sort'
 }
 
 changed() {
@@ -250,6 +250,8 @@ kill -HUP "${engine[A]}"
 check "its SID is deleted" patiently 60 eval \
 	'[ "$(on A -j sid show | jq "[ .[] | select(.behavior == \"uDT46\") ] | length")" = 0 ]'
 check "up" patiently 60 usable A 4
+# A binding SID that somebody gives to a policy of the engine's
+on A policy change color 100 endpoint fd00:b::1 bsid fc00:0:a::b6
 cp "$work/regular.json" "$work/topology.json"
 on A sid add fcbb:bb00:a::/128 behavior uN
 config A '{ "usid": true, "hops": "top" }' >"$work/A.json"
@@ -257,6 +259,8 @@ kill -HUP "${engine[A]}"
 check "a SID of somebody else's there is told" \
 	patiently 60 grep -q 'SID fcbb:bb00:a:: is there with another' "$work/A.log"
 check "and left alone" patiently 60 usable A 4
+check_equal "so is a binding SID" 1 \
+	"$(on A -j sid show | jq '[ .[] | select(.sid == "fc00:0:a::b6") ] | length')"
 check_equal "it is as it was" uN "$(on A -j sid show fcbb:bb00:a::/128 | jq -r '.[].behavior')"
 
 # ---- a new srpold
