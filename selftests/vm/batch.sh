@@ -7,7 +7,8 @@
 # happened is left in the folder: guest, log, status, tally. A folder without
 # a tally tells run.sh that the guest died of this program. After so many SECONDS
 # a guest begins nothing more: another one goes on with the list, so that the time
-# a guest has does not depend on how many programs there are. SRPOL_CHECKER is
+# a guest has does not depend on how many programs there are. The file
+# guest-GUEST/program says what it does, and when it began that. SRPOL_CHECKER is
 # called with "prepare" before the first program, and with "after" when one has
 # ended.
 
@@ -154,5 +155,6 @@ while read -r name program; do
 		exit 0
 	fi
 	echo "$guest" >"$shared/$name/guest"
+	echo "$name" >"$shared/guest-$guest/program"
 	run_program "$program" "$shared/$name" || exit 0
 done <"$shared/$list"

@@ -30,6 +30,8 @@ cpus=2
 append=
 counted=0
 cpu=max
+beat=
+silence=
 root=${SRPOL_ROOT:-/}
 systemd=
 out=$build/vm/out
@@ -37,14 +39,15 @@ extra=()
 
 usage() {
 	cat <<-EOF
-	usage: vm.sh [-i] [-t SECONDS] [-m MEM] [-c CPUS] [-o OUTDIR]
-	             [-a KERNEL_CMDLINE] [-q QEMU_ARG]... [-r ROOT]
-	             -- COMMAND [ARG...]
+	usage: vm.sh [-i] [-t SECONDS] [-b SECONDS:FILE] [-m MEM] [-c CPUS]
+	             [-o OUTDIR] [-a KERNEL_CMDLINE] [-q QEMU_ARG]...
+	             [-r ROOT] -- COMMAND [ARG...]
 
 	  -i  guest time does not depend on the host's load: where KVM does not
 	      work, a busy guest's clock counts instructions, one a nanosecond
 	  -t  give up after this many seconds of host time (default $timeout);
 	      the guest is asked what it does before it is ended
+	  -b  likewise when COMMAND has not written to this file for so long
 	  -m  memory (default $memory)
 	  -c  processors (default $cpus)
 	  -o  folder shared with the guest as \$SRPOL_OUT (default build/vm/out)
@@ -67,10 +70,13 @@ die() {
 	exit 126
 }
 
-while getopts it:m:c:o:a:q:r:h option; do
+while getopts it:b:m:c:o:a:q:r:h option; do
 	case $option in
 	i)	counted=1 ;;
 	t)	timeout=$OPTARG ;;
+	b)	silence=${OPTARG%%:*}
+		beat=${OPTARG#*:}
+		;;
 	m)	memory=$OPTARG ;;
 	c)	cpus=$OPTARG ;;
 	o)	out=$OPTARG ;;
@@ -169,18 +175,30 @@ monitor() {
 	done <>"$control/monitor.out"
 }
 
+# is_silent: COMMAND has begun to write to the file of -b, and has ceased to
+is_silent() {
+	[ -n "$beat" ] && [ -e "$beat" ] &&
+		[ $(($(date +%s) - $(stat -c %Y "$beat"))) -gt "$silence" ]
+}
+
 # ask_late SECONDS QEMU: once the guest is late, what it does: qemu's threads and
 # the processors' registers, twice; then an NMI, by which its kernel panics, with
-# all tasks on the console.
+# all tasks on the console. If it does not, it is ended from outside.
 ask_late() {
-	# No child that would be left behind: nobody writes there.
-	read -rt "$1" <>"$control/never" || :
+	local end=$((SECONDS + $1))
+
+	until [ "$SECONDS" -ge "$end" ] || is_silent; do
+		# No child that would be left behind: nobody writes there.
+		read -rt 5 <>"$control/never" || :
+	done
 	: >"$control/late"
 	for _ in 1 2; do
 		ps -L -o tid,stat,pcpu,time,wchan:20,comm --ppid "$2" || :
 		monitor "info registers -a"
 	done >"$control/monitor.log" 2>&1
 	monitor nmi >/dev/null
+	read -rt "$grace" <>"$control/never" || :
+	kill "$2" 2>/dev/null || :
 }
 
 # boot ACCEL SECONDS OUTDIR COMMAND...: sets $verdict to the command's status,
@@ -319,7 +337,8 @@ boot "$accel" "$timeout" "$out" "$@"
 
 case $verdict in
 timeout)
-	echo "vm: no end after $timeout s; the end of the console:" >&2
+	echo "vm: no end after $timeout s${beat:+, or nothing new for $silence};" \
+		"the end of the console:" >&2
 	status=124
 	;;
 died)
