@@ -290,6 +290,8 @@ void print_engine_jobs(const json_t *reply)
 		if (number_of(job, "qps_without_rule"))
 			out_text(" qps-without-rule %lld",
 				 number_of(job, "qps_without_rule"));
+		if (json_is_true(json_object_get(job, "lacks_paths")))
+			out_text(" lacks-paths");
 		out_text("\n");
 		json_array_foreach(json_object_get(job, "use"), k, p)
 			out_text("\tpath %lld name %s flows %lld bytes %lld\n",

@@ -17,7 +17,7 @@
 struct vec jobs = VEC_INIT(struct job);
 
 static int read_tops(const struct engine *engine, const json_t *list,
-		     struct job *job, struct srpol_error *err)
+		     bool stored, struct job *job, struct srpol_error *err)
 {
 	const size_t max = sizeof(job->tops) / sizeof(job->tops[0]);
 	const json_t *v;
@@ -29,8 +29,10 @@ static int read_tops(const struct engine *engine, const json_t *list,
 				       max);
 	json_array_foreach(list, i, v) {
 		if (!json_is_string(v) ||
-		    srpol_fabric_node(engine->fabric,
-				      json_string_value(v)) == SRPOL_NONE)
+		    json_string_length(v) >= sizeof(job->tops[0]) ||
+		    (!stored && srpol_fabric_node(engine->fabric,
+						  json_string_value(v)) ==
+				SRPOL_NONE))
 			return srpol_error_set(err, -ENOENT,
 					       "\"paths\": no switch \"%s\"",
 					       json_string_value(v) ?: "");
@@ -40,7 +42,7 @@ static int read_tops(const struct engine *engine, const json_t *list,
 }
 
 static int read_paths(const struct engine *engine, const json_t *o,
-		      struct job *job, struct srpol_error *err)
+		      bool stored, struct job *job, struct srpol_error *err)
 {
 	const json_t *paths = json_object_get(o, "paths");
 	const char *word = json_string_value(paths);
@@ -48,7 +50,7 @@ static int read_paths(const struct engine *engine, const json_t *o,
 	if (!paths)
 		return 0;
 	if (json_is_array(paths))
-		return read_tops(engine, paths, job, err);
+		return read_tops(engine, paths, stored, job, err);
 	if (!word || strcmp(word, "disjoint"))
 		return srpol_error_set(err, -EINVAL,
 				       "\"paths\" is neither \"disjoint\" nor a list of switches");
@@ -122,14 +124,15 @@ static bool color_is_free(const struct engine *engine, const struct job *job,
 	return color != engine->config.color;
 }
 
-static int read_via(const struct engine *engine, const json_t *o,
+static int read_via(const struct engine *engine, const json_t *o, bool stored,
 		    struct job *job, struct srpol_error *err)
 {
 	const char *word = json_string_value(json_object_get(o, "via"));
 
 	if (!json_object_get(o, "via"))
 		return 0;
-	if (!word || !srpol_fabric_via(engine->fabric, word))
+	if (!word || strlen(word) >= sizeof(job->via) ||
+	    (!stored && !srpol_fabric_via(engine->fabric, word)))
 		return srpol_error_set(err, -ENOENT,
 				       "\"via\": no switch offers a function of name or kind \"%s\"",
 				       word ?: "");
@@ -152,25 +155,24 @@ static int read_placement(const json_t *o, struct job *job,
 }
 
 static int read_color(const struct engine *engine, const json_t *o,
-		      struct job *job, struct srpol_error *err)
+		      bool stored, struct job *job, struct srpol_error *err)
 {
 	const json_t *v = json_object_get(o, "color");
 	uint32_t color = engine->config.job_color;
 
-	if (!v) {
-		while (!color_is_free(engine, job, color))
-			color++;
-	} else {
+	if (v) {
 		if (!json_is_integer(v) || json_integer_value(v) < 1 ||
 		    json_integer_value(v) > UINT32_MAX)
 			return srpol_error_set(err, -EINVAL,
 					       "\"color\" is not a number from 1");
 		color = json_integer_value(v);
-		if (!color_is_free(engine, job, color))
+		if (!stored && !color_is_free(engine, job, color))
 			return srpol_error_set(err, -EEXIST,
 					       "color %u belongs to somebody else",
 					       color);
 	}
+	while (!color_is_free(engine, job, color))
+		color++;
 	job->color = color;
 	return 0;
 }
@@ -179,19 +181,23 @@ static int read_color(const struct engine *engine, const json_t *o,
  * job_from_json() - read a job from JSON
  * @engine: the engine
  * @o: JSON object
+ * @stored: it was accepted by an earlier srpold: it may name switches and
+ *	functions that are no more, and gets another color if its own is taken
  * @job: result, whose slot is set already
  * @err: message on failure
  */
-int job_from_json(const struct engine *engine, const json_t *o,
+int job_from_json(const struct engine *engine, const json_t *o, bool stored,
 		  struct job *job, struct srpol_error *err)
 {
 	if (!read_text(o, "name", job->name, sizeof(job->name)))
 		return srpol_error_set(err, -EINVAL,
 				       "\"name\" is a string of 1 to %zu bytes",
 				       sizeof(job->name) - 1);
-	return read_selector(o, job, err) ?: read_color(engine, o, job, err) ?:
-	       read_paths(engine, o, job, err) ?:
-	       read_via(engine, o, job, err) ?: read_placement(o, job, err);
+	return read_selector(o, job, err) ?:
+	       read_color(engine, o, stored, job, err) ?:
+	       read_paths(engine, o, stored, job, err) ?:
+	       read_via(engine, o, stored, job, err) ?:
+	       read_placement(o, job, err);
 }
 
 /**
@@ -370,17 +376,26 @@ static void drop_policies(struct engine *engine)
 /**
  * jobs_build() - make policies and rules for the jobs
  * @engine: the engine; policies and rules of earlier jobs are replaced
- * @err: message on failure; a policy that has no path left then uses all paths
+ * @err: message on failure
+ *
+ * A policy of a job that has no path left of its own uses all paths.
+ *
+ * Return: 0, or a negative errno if that is so for a job for which it was not
+ * before.
  */
 int jobs_build(struct engine *engine, struct srpol_error *err)
 {
-	const struct job *job;
+	struct srpol_error known = {};
 	int ret = 0, failed;
+	struct job *job;
 
 	drop_policies(engine);
 	vec_for_each(job, &jobs) {
-		failed = add_policies(engine, job, err);
-		ret = ret ?: failed;
+		failed = add_policies(engine, job,
+				      job->lacks_paths ? &known : err);
+		if (!job->lacks_paths)
+			ret = ret ?: failed;
+		job->lacks_paths = failed;
 	}
 	plan_weigh();
 	job_qps_read();

@@ -64,14 +64,14 @@ static void remove_job(struct job *job)
 	memmove(job, job + 1, (char *)end - (char *)(job + 1));
 }
 
-static int add(struct engine *engine, const json_t *o,
+static int add(struct engine *engine, const json_t *o, bool stored,
 	       struct srpol_error *err)
 {
 	struct job new = { .slot = free_slot(), .since_ns = now_ns() };
 	struct srpol_error again = {};
 	int ret;
 
-	ret = job_from_json(engine, o, &new, err);
+	ret = job_from_json(engine, o, stored, &new, err);
 	if (ret)
 		return ret;
 	if (find(new.name))
@@ -83,11 +83,15 @@ static int add(struct engine *engine, const json_t *o,
 	*(struct job *)vec_add(&jobs) = new;
 	job_place_forget(&new);
 	ret = jobs_build(engine, err);
-	if (ret) {
-		remove_job((struct job *)jobs.data + jobs.n - 1);
-		jobs_build(engine, &again);
-		balance_weigh(engine, NULL, &again);
+	if (ret && stored) {
+		log_error("%s; it gets all of them", err->text);
+		return 0;
 	}
+	if (!ret)
+		return 0;
+	remove_job((struct job *)jobs.data + jobs.n - 1);
+	jobs_build(engine, &again);
+	balance_weigh(engine, NULL, &again);
 	return ret;
 }
 
@@ -112,6 +116,8 @@ static int lacks_room(struct srpol_error *err)
 /**
  * jobs_load() - load the jobs of an earlier srpold
  * @engine: the engine
+ *
+ * A job whose paths the topology has no more stays, as it does at a reload.
  */
 void jobs_load(struct engine *engine)
 {
@@ -123,7 +129,7 @@ void jobs_load(struct engine *engine)
 	file_name(engine, "", name, sizeof(name));
 	array = json_load_file(name, JSON_REJECT_DUPLICATES, NULL);
 	json_array_foreach(array, i, o)
-		if (add(engine, o, &err))
+		if (add(engine, o, true, &err))
 			log_error("%s: %s", name, err.text);
 	json_decref(array);
 	job_adopt(engine);
@@ -143,7 +149,7 @@ json_t *job_add_request(struct engine *engine, const json_t *request,
 	struct srpol_error again = {};
 	struct job *job;
 
-	if (add(engine, request, err))
+	if (add(engine, request, false, err))
 		return NULL;
 	if (follow(engine, err) || lacks_room(err)) {
 		remove_job((struct job *)jobs.data + jobs.n - 1);
@@ -359,6 +365,8 @@ static void report_use(struct engine *engine, const struct job *job,
 			    json_integer(count_rules(engine, job)));
 	json_object_set_new(o, "qps_without_rule",
 			    json_integer(job->unruled));
+	if (job->lacks_paths)
+		json_object_set_new(o, "lacks_paths", json_true());
 	json_object_set_new(o, "placed", json_integer(count_placed(job)));
 	json_object_set_new(o, "bytes",
 			    json_integer(count_bytes(job, policies)));

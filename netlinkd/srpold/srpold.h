@@ -390,6 +390,8 @@ int rules_delete(struct engine *engine, const struct vec *there,
  * @placed: each of its QPs gets one path, chosen by what it sends
  * @since_ns: when the job began, or srpold if it started later
  * @unruled: number of its QPs for which its rules had no room
+ * @lacks_paths: the topology has no path of its own for one of its policies,
+ *	which uses all paths
  */
 struct job {
 	char name[SRPOL_NAME_MAX + 1];
@@ -408,11 +410,12 @@ struct job {
 	bool placed;
 	uint64_t since_ns;
 	uint32_t unruled;
+	bool lacks_paths;
 };
 
 extern struct vec jobs;
 
-int job_from_json(const struct engine *engine, const json_t *o,
+int job_from_json(const struct engine *engine, const json_t *o, bool stored,
 		  struct job *job, struct srpol_error *err);
 json_t *job_to_json(const struct job *job);
 int jobs_build(struct engine *engine, struct srpol_error *err);

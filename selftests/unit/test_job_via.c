@@ -141,12 +141,12 @@ static int add(const char *text)
 
 	assert_non_null(o);
 	err.text[0] = '\0';
-	ret = job_from_json(&engine, o, &job, &err);
+	ret = job_from_json(&engine, o, false, &job, &err);
 	json_decref(o);
 	if (ret)
 		return ret;
 	kept = job_to_json(&job);
-	assert_int_equal(job_from_json(&engine, kept, &again, &err), 0);
+	assert_int_equal(job_from_json(&engine, kept, true, &again, &err), 0);
 	assert_memory_equal(&job, &again, sizeof(job));
 	json_decref(kept);
 	*(struct job *)vec_add(&jobs) = job;
@@ -290,6 +290,35 @@ static void refuses(void **state)
 	assert_int_equal(jobs.n, 0);
 }
 
+/* What it names is no more, and its color was given to the engine meanwhile. */
+static void stays(void **state)
+{
+	json_t *o = json_loads("{\"name\": \"j\", \"pid\": 1, \"color\": 1000, \"paths\": [\"spine9\"], \"via\": \"magic\"}",
+			       0, NULL);
+	struct job job = {};
+	char name[64];
+
+	(void)state;
+	assert_non_null(o);
+	engine.config.color = 1000;
+	assert_int_equal(job_from_json(&engine, o, false, &job, &err), -EEXIST);
+	job = (struct job){};
+	assert_int_equal(job_from_json(&engine, o, true, &job, &err), 0);
+	engine.config.color = 100;
+	assert_int_equal(job.color, 1001);
+	assert_string_equal(job.tops[0], "spine9");
+	assert_string_equal(job.via, "magic");
+	/* longer than any name may be */
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	json_object_set_new(o, "via", json_string(name));
+	assert_int_equal(job_from_json(&engine, o, true, &job, &err), -ENOENT);
+	json_object_del(o, "via");
+	json_object_set_new(o, "paths", json_pack("[s]", name));
+	assert_int_equal(job_from_json(&engine, o, true, &job, &err), -ENOENT);
+	json_decref(o);
+}
+
 static void placement(void **state)
 {
 	const struct job *job;
@@ -323,6 +352,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tells, up, down),
 		cmocka_unit_test_setup_teardown(in_a_slice, up, down),
 		cmocka_unit_test_setup_teardown(refuses, up, down),
+		cmocka_unit_test_setup_teardown(stays, up, down),
 		cmocka_unit_test_setup_teardown(placement, up, down),
 	};
 

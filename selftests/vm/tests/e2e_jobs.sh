@@ -176,7 +176,35 @@ check_equal "the jobs are there still" '["one","two"]' \
 check_equal "with their rules" "$rules" \
 	"$(on A -j rule show | jq -c 'map(del(.id))')"
 
-check "all jobs go" eval 'for j in one two; do on A job del $j; done'
+# ---- while the engine is away, the topology loses what a job names
+check "a job for one spine" on A job add named qp 77 paths spine4
+kept=$(jq -S . /run/srpold/default.sock.jobs)
+kill "${engine[both]}"
+wait "${engine[both]}" 2>/dev/null || :
+cp "$work/topology.json" "$work/whole.json"
+jq 'del(.switches[] | select(.name == "spine4")) |
+    del(.links[] | select(.to == "spine4"))' "$work/whole.json" \
+	>"$work/topology.json"
+start
+check "started with three spines: probed and up" patiently 60 usable A 6
+check_equal "the job stays and uses them all" 3 \
+	"$(on A -j job show named | jq '.[0].use | length / 2')"
+check "that is said in the log" grep -q \
+	'job "named": no path is left for .* all of them' "$work/both.log"
+check "and shown" eval 'on A job show named | grep -q lacks-paths'
+check "another job is added" on A job add other qp 88
+check "and goes" on A job del other
+check_equal "the file has the first as it was" "$kept" \
+	"$(jq -S . /run/srpold/default.sock.jobs)"
+cp "$work/whole.json" "$work/topology.json"
+kill -HUP "${engine[both]}"
+check "the spine is back: probed and up" patiently 60 usable A 8
+check_equal "the job has its path again" '["A-spine4-B","B-spine4-A"]' \
+	"$(on A -j job show named | jq -c '[ .[0].use[].name ] | sort')"
+check_equal "and that is not shown any more" 0 \
+	"$(on A job show named | grep -c lacks-paths)"
+
+check "all jobs go" eval 'for j in one two named; do on A job del $j; done'
 check_equal "policies and rules are as without" "2 1" \
 	"$(on A -j policy show | jq length) $(on A -j rule show | jq length)"
 [ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log
