@@ -312,6 +312,12 @@ static struct sid_info *find_sid(struct plan *plan, const struct in6_addr *sid)
 	return NULL;
 }
 
+/* Binding SIDs come and go with their policies. */
+static bool is_own_sid(const struct sid_info *have)
+{
+	return have->origin == SRPOL_ORIGIN_ENGINE && !have->color;
+}
+
 /*
  * Have a SID that is wanted. What stays in plan.sids with the origin of the engine
  * and is not marked is not.
@@ -322,19 +328,22 @@ static int make_sid(struct plan *plan, const struct in6_addr *sid,
 	struct sid_info *have = find_sid(plan, sid);
 	char text[SRPOL_ADDR_STRLEN];
 	struct srpol_msg msg;
+	bool other = false;
 
 	if (have) {
-		if (have->behavior != behavior)
+		plan->sid_wanted[have - (struct sid_info *)plan->sids.data] =
+			true;
+		other = have->behavior != behavior;
+		now = other && is_own_sid(have);
+		if (other && !now)
 			log_error("SID %s is there with another behavior than %s",
 				  srpol_addr_text(sid, text),
 				  srpol_name_of(srpol_behaviors, behavior));
-		plan->sid_wanted[have - (struct sid_info *)plan->sids.data] =
-			true;
-		return 0;
 	}
 	if (!now)
 		return 0;
-	start(plan, &msg, SRPOL_CMD_SID_NEW, NLM_F_CREATE | NLM_F_EXCL);
+	start(plan, &msg, SRPOL_CMD_SID_NEW,
+	      NLM_F_CREATE | (other ? NLM_F_REPLACE : NLM_F_EXCL));
 	srpol_msg_put(&msg, SRPOL_A_SID_SID, sizeof(*sid), sid);
 	srpol_msg_put_u32(&msg, SRPOL_A_SID_BEHAVIOR, behavior);
 	srpol_msg_put_u32(&msg, SRPOL_A_SID_PREFIX_LEN, 128);
@@ -395,7 +404,6 @@ static int make_sids(struct plan *plan)
 	return ret;
 }
 
-/* Binding SIDs come and go with their policies. */
 static int del_sids(struct plan *plan)
 {
 	const struct sid_info *have = plan->sids.data;
@@ -404,8 +412,7 @@ static int del_sids(struct plan *plan)
 	size_t i;
 
 	for (i = 0; !ret && i < plan->sids.n; i++) {
-		if (have[i].origin != SRPOL_ORIGIN_ENGINE || have[i].color ||
-		    plan->sid_wanted[i])
+		if (!is_own_sid(&have[i]) || plan->sid_wanted[i])
 			continue;
 		start(plan, &msg, SRPOL_CMD_SID_DEL, 0);
 		srpol_msg_put(&msg, SRPOL_A_SID_SID, sizeof(have[i].sid),

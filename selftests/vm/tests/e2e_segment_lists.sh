@@ -263,6 +263,21 @@ check_equal "so is a binding SID" 1 \
 	"$(on A -j sid show | jq '[ .[] | select(.sid == "fc00:0:a::b6") ] | length')"
 check_equal "it is as it was" uN "$(on A -j sid show fcbb:bb00:a::/128 | jq -r '.[].behavior')"
 
+# ---- functions that change places
+own() {
+	on A -j sid show | jq -r --arg sid "$1" '.[] | select(.sid == $sid) | .behavior'
+}
+jq '.functions |= (.decap = "::e" | .probe = "::d6")' "$work/regular.json" \
+	>"$work/topology.json"
+kill -HUP "${engine[A]}"
+check "its SIDs follow: packets end where probes did" patiently 60 eval \
+	'[ "$(own fc00:0:a::e)" = End.DT46 ]'
+check_equal "and the other way round" probe "$(own fc00:0:a::d6)"
+cp "$work/regular.json" "$work/topology.json"
+kill -HUP "${engine[A]}"
+check "and back" patiently 60 eval '[ "$(own fc00:0:a::e)" = probe ]'
+check "up" patiently 60 usable A 4
+
 # ---- a new srpold
 kill "${engine[A]}"
 wait "${engine[A]}" || not_ok "A ends with status 0"
