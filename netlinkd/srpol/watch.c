@@ -5,9 +5,11 @@
  * attached by a process. It also tells the data plane when a device starts or
  * stops to accept frames from XDP.
  *
- * The contents of the notifications of the module and of the kernel are
- * ignored. Any notification, or the loss of some, makes this program compare
- * the present devices with those it remembers.
+ * Any notification of the module or of the kernel, or the loss of some, makes
+ * this program compare the present devices with those it remembers. The contents
+ * are ignored but for one: that a device left the namespace. It may be back by
+ * now, with the same ifindex, and then does not differ from one whose role was
+ * removed.
  *
  * The module may be unloaded and loaded again meanwhile. It then has a new
  * netlink family, so all sockets are opened again.
@@ -33,6 +35,7 @@
  * @xdp: enum srpol_xdp_mode as configured
  * @source: enum srpol_source_check
  * @present: the module has the device
+ * @left: the device has left this namespace since it was last present
  */
 struct watched {
 	char name[IF_NAMESIZE];
@@ -41,11 +44,13 @@ struct watched {
 	uint32_t xdp;
 	uint32_t source;
 	bool present;
+	bool left;
 };
 
 static struct vec all = VEC_INIT(struct watched);
 static struct srpol_genl module;	/* notifications; nl NULL if absent */
 static struct srpol_genl netdev;	/* kernel's, on XDP of devices */
+static struct mnl_socket *links;	/* kernel's, on devices */
 
 static void tell(const struct watched *w, const char *what)
 {
@@ -86,8 +91,53 @@ static void remember(const struct dev_info *dev)
 	w->xdp = dev->xdp_mode;
 	w->source = dev->source;
 	w->present = true;
+	w->left = false;
 	if (!known)
 		tell(w, "role");
+}
+
+static int read_link(const struct nlmsghdr *nlh, void *data)
+{
+	const struct ifinfomsg *link = mnl_nlmsg_get_payload(nlh);
+	struct watched *w;
+
+	/* not a port that has left its bridge */
+	if (nlh->nlmsg_type != RTM_DELLINK || link->ifi_family != AF_UNSPEC)
+		return MNL_CB_OK;
+	vec_for_each(w, &all)
+		w->left |= w->ifindex == (unsigned int)link->ifi_index;
+	return MNL_CB_OK;
+}
+
+/* Reads which devices have left: it may be any if notifications were lost. */
+static void read_links(void)
+{
+	struct watched *w;
+	char buf[8192];
+	ssize_t n;
+
+	do {
+		n = mnl_socket_recvfrom(links, buf, sizeof(buf));
+		if (n > 0)
+			mnl_cb_run(buf, n, 0, 0, read_link, NULL);
+		else if (n < 0 && errno == ENOBUFS)
+			vec_for_each(w, &all)
+				w->left = true;
+	} while (n > 0 || (n < 0 && errno == ENOBUFS));
+}
+
+/*
+ * Was the role of a device removed that the module has no more? The order matters:
+ * that the device had left is known before it is back.
+ */
+static bool role_was_removed(const struct watched *w)
+{
+	char name[IF_NAMESIZE];
+
+	if (!if_indextoname(w->ifindex, name))
+		return false;
+	read_links();
+	return !w->left;
 }
 
 /* A device that was moved to another namespace still has its programs. */
@@ -166,7 +216,6 @@ static bool compare(void)
 	struct vec devs = VEC_INIT(struct dev_info);
 	struct srpol_error error = {};
 	const struct dev_info *dev;
-	char name[IF_NAMESIZE];
 	struct watched *w;
 	bool done = true;
 	int err;
@@ -186,8 +235,7 @@ static bool compare(void)
 	vec_for_each(w, &all) {
 		if (!w->role || w->present)
 			continue;
-		/* the device still exists, so its role was removed */
-		if (if_indextoname(w->ifindex, name)) {
+		if (role_was_removed(w)) {
 			tell(w, "no more role");
 			memset(w, 0, sizeof(*w));
 		} else {
@@ -212,10 +260,10 @@ static void sync_frames(void)
 	srpol_pins_unlock(lock);
 }
 
-static int listen_links(struct mnl_socket **links)
+static int listen_links(void)
 {
-	*links = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (!*links || mnl_socket_bind(*links, RTMGRP_LINK, MNL_SOCKET_AUTOPID))
+	links = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (!links || mnl_socket_bind(links, RTMGRP_LINK, MNL_SOCKET_AUTOPID))
 		return refused(-errno, NULL);
 	return EXIT_OK;
 }
@@ -243,10 +291,9 @@ static int patience(void)
 	return ms;
 }
 
-static int follow(struct mnl_socket *links)
+static int follow(void)
 {
 	struct pollfd fds[3];
-	char buf[8192];
 	int err, ms;
 
 	compare();
@@ -266,8 +313,7 @@ static int follow(struct mnl_socket *links)
 		if (poll(fds, ARRAY_SIZE(fds), ms) < 0 && errno != EINTR)
 			return refused(-errno, NULL);
 		if (fds[1].revents)
-			while (mnl_socket_recvfrom(links, buf, sizeof(buf)) > 0)
-				;
+			read_links();
 		if (fds[2].revents) {
 			/* the contents do not matter, nor does a loss */
 			srpol_genl_receive(&netdev, forget, NULL);
@@ -291,7 +337,6 @@ static int follow(struct mnl_socket *links)
 int dev_watch(struct args *args, unsigned int flags)
 {
 	struct srpol_error error = {};
-	struct mnl_socket *links;
 	int err;
 
 	if (more(args))
@@ -302,5 +347,5 @@ int dev_watch(struct args *args, unsigned int flags)
 	err = reach(&error) ?: srpol_genl_netdev(&netdev, &error);
 	if (err)
 		return refused(err, &error);
-	return listen_links(&links) ?: follow(links);
+	return listen_links() ?: follow();
 }

@@ -101,6 +101,19 @@ check "moved to X: detached" busywait 10 eval "! xdp_on X"
 move X H
 check "back in H: an uplink again" busywait 10 devs_are H '["u0"]'
 check "it is used" busywait 10 decapsulates
+
+# ---- the watch looks only when all is over
+kill -STOP $watch
+move H X
+move X H
+check "there and back: H does not have it" busywait 10 devs_are H "[]"
+kill -CONT $watch
+check "it is an uplink again" busywait 10 devs_are H '["u0"]'
+check "it is used" busywait 10 decapsulates
+build/bin/srpol -n H dev del u0
+check "what somebody takes away stays away" busywait 10 \
+	grep -q "u0: no more role" "$SRPOL_OUT/watch"
+check_equal "it is no uplink" "[]" "$(devs H)"
 kill $watch
 wait $watch 2>/dev/null || :
 
