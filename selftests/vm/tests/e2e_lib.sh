@@ -92,7 +92,7 @@ e2e_written() {
 }
 
 e2e_captured() {
-	busywait 60 e2e_written || :
+	busywait 20 e2e_written || :
 	kill "${e2e_dumps[@]}" 2>/dev/null || :
 	wait "${e2e_dumps[@]}" || :
 	e2e_dumps=()

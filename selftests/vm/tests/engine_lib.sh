@@ -73,7 +73,7 @@ state_of() {
 # patiently SECONDS COMMAND...: as busywait, for what takes long: a guest that
 # does nothing else but look has a slow clock
 patiently() {
-	local end=$((SECONDS + $1 * ${SRPOL_SLOWER:-1} + 1))
+	local end=$((SECONDS + 3 * $1 * ${SRPOL_SLOWER:-1} + 1))
 	shift
 
 	until "$@" >/dev/null 2>&1; do
