@@ -114,6 +114,7 @@ static const struct {
 	{ "\"::d6\"", "\"::d6\", \"reflect\": \"::d6\"", "two functions are the same" },
 	{ "\"::d6\"", "\"::d6\", \"reflect\": \"1::\"", "a function overlaps the locators of 48 bits" },
 	{ "::d6", "1::", "a function overlaps the locators of 48 bits" },
+	{ "fcbb:bb00::/32", "fcbb:bb00:1::/32", "line 4: usid.block: \"fcbb:bb00:1::/32\" has bits behind its length" },
 	{ "fcbb:bb00::/32", "fcbb:bb00::/33", "line 4: usid: block and CSID of whole bytes" },
 	{ "\"links\"", "\"lines\"", "line 17: lines: unknown key" },
 	{ "\"links\": [", "\"links\": {}, \"x\": [", "unknown key" },
