@@ -128,9 +128,9 @@ rounds() {
 	done
 	status=0
 	awk -v times="$times" '
-		!/^#/ { good[$4] += $2 == "ok" }
-		END { for (p in good) { print p ": " good[p] " of " times
-					bad += good[p] < times }
+		!/^#/ { all[$4]++; good[$4] += $2 == "ok" }
+		END { for (p in good) { print p ": " good[p] " of " all[p]
+					bad += good[p] < all[p] || all[p] < times }
 		      exit bad || !length(good) }' "$file" \
 		>"$out/$name.summary" || status=1
 	sort "$out/$name.summary"
