@@ -556,12 +556,14 @@ enum srpol_sid_last {
  * @n: number of @sid
  * @hops: number of nodes that it names; without compressed SIDs that is @n
  * @overhead: bytes that encapsulation adds: outer IPv6 header and SRH
+ * @form: how it is encoded
  */
 struct srpol_sid_list {
 	struct in6_addr sid[SRPOL_SIDS_MAX];
 	uint32_t n;
 	uint32_t hops;
 	uint32_t overhead;
+	enum srpol_sid_form form;
 };
 
 int srpol_sids_of_nodes(const struct srpol_fabric *f, const uint32_t *nodes,

@@ -155,6 +155,7 @@ static int sids_of(const struct srpol_fabric *f, const uint32_t *nodes,
 		return rc;
 	list->hops = n;
 	list->overhead = srpol_sids_overhead(list->n, form);
+	list->form = form;
 	return 0;
 }
 

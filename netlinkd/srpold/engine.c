@@ -55,16 +55,15 @@ struct engine_path *engine_path(struct engine *engine, uint32_t index)
 	return (struct engine_path *)engine->paths.data + index;
 }
 
-/* Name a path HOST-TOP-PEER, if that is short enough. */
+/* Name a path HOST-TOP-PEER. */
 static void name_path(const struct srpol_fabric *f, uint32_t host,
-		      uint32_t top, uint32_t peer, char *name, size_t len)
+		      uint32_t top, uint32_t peer, char *name)
 {
 	char text[3 * SRPOL_NAME_LEN + 3];
 
 	snprintf(text, sizeof(text), "%s-%s-%s", f->nodes[host].name,
 		 f->nodes[top].name, f->nodes[peer].name);
-	if (strlen(text) < len)
-		strcpy(name, text);
+	engine_name(name, text);
 }
 
 /* Cables of the way out; the way back uses the same ones. */
@@ -151,7 +150,7 @@ static int add_path(struct engine *engine, const struct srpol_path_set *set,
 	path->nic = set->pair[pair].src;
 	path->peer = dst;
 	path->top = srpol_route_top(f, &route);
-	name_path(f, src, path->top, dst, path->name, sizeof(path->name));
+	name_path(f, src, path->top, dst, path->name);
 	take_links(&route, &path->links);
 	path->last = route.link[route.n - 1];
 	liveness_init(&path->live, now_ns());

@@ -344,9 +344,7 @@ static int add_policies(struct engine *engine, const struct job *job,
 			return -ENOMEM;
 		}
 		snprintf(name, sizeof(name), "%s-%s", job->name, policy->name);
-		policy->name[0] = '\0';
-		if (strlen(name) < sizeof(policy->name))
-			strcpy(policy->name, name);
+		engine_name(policy->name, name);
 		failed = make_slice(engine, job, policy, err);
 		if (!failed && job->via[0])
 			failed = job_via_policy(engine, job, policy, err);

@@ -14,15 +14,13 @@
 #include "probing.h"
 #include "srpold.h"
 
-/* Name a path JOB-HOST-TOP-PEER, if that is short enough. */
+/* Name a path JOB-HOST-TOP-PEER. */
 static void name_path(const struct job *job, struct engine_path *path)
 {
 	char text[2 * sizeof(path->name) + 1];
 
 	snprintf(text, sizeof(text), "%s-%s", job->name, path->name);
-	path->name[0] = '\0';
-	if (strlen(text) < sizeof(path->name))
-		strcpy(path->name, text);
+	engine_name(path->name, text);
 }
 
 /*

@@ -137,9 +137,11 @@ static int take_over(struct engine *next, struct srpol_error *err)
 
 static void reload(void)
 {
+	struct vec known = VEC_INIT(struct demand);
 	struct srpol_error err = {};
 	struct config config;
 	struct engine trial = {}, old;
+	const struct demand *demand;
 
 	notify("RELOADING=1");
 	if (config_read(config_file, &config, &err) ||
@@ -155,14 +157,20 @@ static void reload(void)
 	strcpy(trial.config.demands, engine.config.demands);
 	linkstate_carry(&trial.links, &engine.links);
 	old = engine;
+	vec_for_each(demand, &demands.all)
+		*(struct demand *)vec_add(&known) = *demand;
 	if (take_over(&trial, &err)) {
 		log_error("%s; back to what was in force", err.text);
 		end();
 		engine_free(&engine);
+		vec_free(&demands.all);
+		demands.all = known;
+		known = (struct vec)VEC_INIT(struct demand);
 		failed = take_over(&old, &err);
 	} else {
 		engine_free(&old);
 	}
+	vec_free(&known);
 	if (failed) {
 		log_error("%s", err.text);
 		loop_stop();

@@ -46,12 +46,13 @@ static void start(struct plan *plan, struct srpol_msg *msg, uint8_t cmd,
 }
 
 /* Has the path the structure of the fabric's containers, or none? */
-static bool same_structure(const struct path_info *have,
-			   const struct engine *engine)
+static bool same_structure(const struct engine *engine,
+			   const struct path_info *have,
+			   const struct srpol_sid_list *segs)
 {
 	const struct srpol_sid_plan *sids = &engine->fabric->sids;
 
-	if (!engine->config.segments.usid)
+	if (segs->form != SRPOL_SID_USID)
 		return !have->block_len;
 	return have->block_len == sids->block_len &&
 	       have->csid_len == sids->csid_len &&
@@ -66,7 +67,8 @@ static bool same_path(const struct engine *engine, const struct path_info *have,
 	       have->n_sids == want->segs.n &&
 	       !memcmp(have->sids, want->segs.sid,
 		       want->segs.n * sizeof(have->sids[0])) &&
-	       have->ifindex == ifindex && same_structure(have, engine) &&
+	       have->ifindex == ifindex &&
+	       same_structure(engine, have, &want->segs) &&
 	       have->has_via && !memcmp(&have->via, &nic->gateway,
 					sizeof(have->via)) &&
 	       !strcmp(have->name, want->name);
@@ -104,11 +106,17 @@ static uint32_t free_id(struct plan *plan, uint32_t *next)
 	return (*next)++;
 }
 
-static void put_structure(const struct engine *engine, struct srpol_msg *msg)
+/*
+ * Full SIDs may be in the block, too: without its length they are not taken for
+ * containers.
+ */
+static void put_structure(const struct engine *engine,
+			  const struct srpol_sid_list *segs,
+			  struct srpol_msg *msg)
 {
 	const struct srpol_sid_plan *sids = &engine->fabric->sids;
 
-	if (!engine->config.segments.usid) {
+	if (segs->form != SRPOL_SID_USID) {
 		srpol_msg_put_u32(msg, SRPOL_A_PATH_BLOCK_LEN, 0);
 		return;
 	}
@@ -118,9 +126,22 @@ static void put_structure(const struct engine *engine, struct srpol_msg *msg)
 	srpol_msg_put_u32(msg, SRPOL_A_PATH_CSID_LEN, sids->csid_len);
 }
 
+/* Several paths that turn at one switch have the same name. */
+static bool is_only_one(const struct plan *plan, const struct engine_path *path)
+{
+	const struct engine_path *want;
+	uint32_t n = 0;
+
+	vec_for_each(want, &plan->engine->paths)
+		n += want->segs.n && want->nic == path->nic &&
+		     !strcmp(want->name, path->name);
+	return n == 1;
+}
+
 /*
  * The path that takes the same way by a segment list of another form, say: only
- * the list changes then, in place. So ids suffice, and counters go on.
+ * the list changes then, in place. So ids suffice, and counters go on. One that is
+ * in a candidate of somebody else's stays as it is.
  */
 static uint32_t id_to_renew(struct plan *plan, const struct engine_path *path,
 			    const struct uplink *up)
@@ -128,19 +149,22 @@ static uint32_t id_to_renew(struct plan *plan, const struct engine_path *path,
 	const struct in6_addr *via =
 		&plan->engine->fabric->nics[path->nic].gateway;
 	const struct path_info *have = plan->paths.data;
-	size_t i;
+	size_t i, n = 0, at = 0;
 
-	for (i = 0; path->name[0] && i < plan->paths.n; i++) {
-		if (plan->kept[i] || have[i].origin != SRPOL_ORIGIN_ENGINE ||
+	for (i = 0; i < plan->paths.n; i++) {
+		if (have[i].origin != SRPOL_ORIGIN_ENGINE ||
 		    have[i].ifindex != up->ifindex || !have[i].has_via ||
 		    memcmp(&have[i].via, via, sizeof(*via)) ||
-		    strcmp(have[i].name, path->name) ||
-		    policies_keep(&plan->policies, have[i].id))
+		    strcmp(have[i].name, path->name))
 			continue;
-		plan->kept[i] = true;
-		return have[i].id;
+		n++;
+		at = i;
 	}
-	return 0;
+	if (n != 1 || plan->kept[at] || !is_only_one(plan, path) ||
+	    policies_keep(&plan->policies, have[at].id))
+		return 0;
+	plan->kept[at] = true;
+	return have[at].id;
 }
 
 static int put_path(struct plan *plan, const struct engine_path *path,
@@ -166,7 +190,7 @@ static int put_path(struct plan *plan, const struct engine_path *path,
 			      sizeof(path->segs.sid[i]), &path->segs.sid[i]);
 		srpol_msg_nest_end(&msg, nest);
 	}
-	put_structure(plan->engine, &msg);
+	put_structure(plan->engine, &path->segs, &msg);
 	return add(plan, &msg);
 }
 
@@ -195,6 +219,8 @@ static int make_paths(struct plan *plan)
 		plan->made++;
 		path->id = id_to_renew(plan, path, up);
 		if (path->id) {
+			/* the verdict on it, if any, is about the former list */
+			path->told_ns = 1;
 			ret = put_path(plan, path, up, NLM_F_REPLACE);
 			continue;
 		}
@@ -223,6 +249,8 @@ static int del_paths(struct plan *plan)
 			continue;
 		start(plan, &msg, SRPOL_CMD_PATH_DEL, 0);
 		srpol_msg_put_u32(&msg, SRPOL_A_PATH_ID, have[i].id);
+		srpol_msg_put_u32(&msg, SRPOL_A_PATH_ORIGIN,
+				  SRPOL_ORIGIN_ENGINE);
 		plan->deleted++;
 		ret = add(plan, &msg);
 	}
@@ -312,6 +340,41 @@ static struct sid_info *find_sid(struct plan *plan, const struct in6_addr *sid)
 	return NULL;
 }
 
+/* SIDs of which it was told that they are somebody else's */
+static struct vec conflicts = VEC_INIT(struct in6_addr);
+
+static struct in6_addr *conflict_find(const struct in6_addr *sid)
+{
+	struct in6_addr *told;
+
+	vec_for_each(told, &conflicts)
+		if (!memcmp(told, sid, sizeof(*sid)))
+			return told;
+	return NULL;
+}
+
+/* Every change of anybody's makes the engine look: that is told once. */
+static void conflict_tell(const struct in6_addr *sid,
+			  enum srpol_behavior behavior)
+{
+	char text[SRPOL_ADDR_STRLEN];
+
+	if (conflict_find(sid))
+		return;
+	*(struct in6_addr *)vec_add(&conflicts) = *sid;
+	log_error("SID %s is there with another behavior than %s",
+		  srpol_addr_text(sid, text),
+		  srpol_name_of(srpol_behaviors, behavior));
+}
+
+static void conflict_forget(const struct in6_addr *sid)
+{
+	struct in6_addr *told = conflict_find(sid);
+
+	if (told)
+		*told = ((struct in6_addr *)conflicts.data)[--conflicts.n];
+}
+
 /* Binding SIDs come and go with their policies. */
 static bool is_own_sid(const struct sid_info *have)
 {
@@ -326,24 +389,21 @@ static int make_sid(struct plan *plan, const struct in6_addr *sid,
 		    enum srpol_behavior behavior, bool now)
 {
 	struct sid_info *have = find_sid(plan, sid);
-	char text[SRPOL_ADDR_STRLEN];
 	struct srpol_msg msg;
-	bool other = false;
 
-	if (have) {
+	if (have)
 		plan->sid_wanted[have - (struct sid_info *)plan->sids.data] =
 			true;
-		other = have->behavior != behavior;
-		now = other && is_own_sid(have);
-		if (other && !now)
-			log_error("SID %s is there with another behavior than %s",
-				  srpol_addr_text(sid, text),
-				  srpol_name_of(srpol_behaviors, behavior));
-	}
-	if (!now)
+	if (!now || (have && have->behavior == behavior)) {
+		conflict_forget(sid);
 		return 0;
+	}
+	if (have && !is_own_sid(have)) {
+		conflict_tell(sid, behavior);
+		return 0;
+	}
 	start(plan, &msg, SRPOL_CMD_SID_NEW,
-	      NLM_F_CREATE | (other ? NLM_F_REPLACE : NLM_F_EXCL));
+	      NLM_F_CREATE | (have ? NLM_F_REPLACE : NLM_F_EXCL));
 	srpol_msg_put(&msg, SRPOL_A_SID_SID, sizeof(*sid), sid);
 	srpol_msg_put_u32(&msg, SRPOL_A_SID_BEHAVIOR, behavior);
 	srpol_msg_put_u32(&msg, SRPOL_A_SID_PREFIX_LEN, 128);
@@ -358,16 +418,19 @@ static int make_sid(struct plan *plan, const struct in6_addr *sid,
 /*
  * The compressed SID of a host, if it has one: what peers end their lists with,
  * whether or not lists of this host are compressed. Of its locator only this one
- * address: others may be addresses of the host.
+ * address: others may be addresses of the host. It may be the one at which full
+ * lists end, whose behavior does for it, too.
  */
-static int make_usid(struct plan *plan, const struct srpol_node *host)
+static int make_usid(struct plan *plan, const struct srpol_node *host,
+		     const struct in6_addr *decap)
 {
 	const struct srpol_sid_plan *sids = &plan->engine->fabric->sids;
 	struct in6_addr sid;
 
 	if (!host->csid ||
 	    srpol_usid_pack(&sids->block, sids->block_len, sids->csid_len,
-			    &host->csid, 1, &sid, 1) != 1)
+			    &host->csid, 1, &sid, 1) != 1 ||
+	    !memcmp(&sid, decap, sizeof(sid)))
 		return 0;
 	return make_sid(plan, &sid, SRPOL_BEHAVIOR_UDT46, true);
 }
@@ -391,7 +454,7 @@ static int make_sids(struct plan *plan)
 		decap = engine_sid(plan->engine, i, &f->sids.decap);
 		probe = engine_sid(plan->engine, i, &f->sids.probe);
 		ret = make_sid(plan, &decap, SRPOL_BEHAVIOR_END_DT46, true) ?:
-		      make_usid(plan, &f->nodes[i]) ?:
+		      make_usid(plan, &f->nodes[i], &decap) ?:
 		      make_sid(plan, &probe, SRPOL_BEHAVIOR_PROBE,
 			       probe_map_is_xdp());
 		if (ret || IN6_IS_ADDR_UNSPECIFIED(&f->sids.reflect))
@@ -419,6 +482,8 @@ static int del_sids(struct plan *plan)
 			      &have[i].sid);
 		srpol_msg_put_u32(&msg, SRPOL_A_SID_PREFIX_LEN,
 				  have[i].prefix_len);
+		srpol_msg_put_u32(&msg, SRPOL_A_SID_ORIGIN,
+				  SRPOL_ORIGIN_ENGINE);
 		plan->deleted++;
 		ret = add(plan, &msg);
 	}
@@ -502,7 +567,7 @@ static int once(struct engine *engine, struct srpol_error *err)
 static bool is_outdated(int ret)
 {
 	return ret == -ESTALE || ret == -EBUSY || ret == -ENOENT ||
-	       ret == -EEXIST;
+	       ret == -EEXIST || ret == -EPERM;
 }
 
 /**
@@ -541,6 +606,9 @@ int reconcile_states(struct engine *engine, struct srpol_error *err)
 			continue;
 		memcpy(path->lladdr, have->out_lladdr, sizeof(path->lladdr));
 		path->full = have->mtu + have->overhead;
+		/* the peer counts its marks by what is in the SRH */
+		if (path->has_srh != (have->overhead > IPV6_HLEN))
+			path->path_ce_known = false;
 		path->has_srh = have->overhead > IPV6_HLEN;
 	}
 	vec_free(&paths);

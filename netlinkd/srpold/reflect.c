@@ -234,10 +234,14 @@ int reflect_begin_anew(struct srpol_error *err)
  */
 int reflect_start(struct engine *e, struct srpol_error *err)
 {
+	struct engine_path *path;
 	uint64_t period;
 	int ret;
 
 	engine = e;
+	/* it may have been in force before */
+	vec_for_each(path, &e->paths)
+		path->reflected = 0;
 	if (!reflect_map_is_there()) {
 		if (e->keys.n)
 			log_notice("the data plane turns no probes round: none are sent to peers");

@@ -420,6 +420,9 @@ int job_from_json(const struct engine *engine, const json_t *o, bool stored,
 json_t *job_to_json(const struct job *job);
 int jobs_build(struct engine *engine, struct srpol_error *err);
 
+/* object_name.c */
+void engine_name(char *name, const char *text);
+
 /* job_via.c */
 int job_via_policy(struct engine *engine, const struct job *job,
 		   struct engine_policy *policy, struct srpol_error *err);

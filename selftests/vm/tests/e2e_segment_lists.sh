@@ -259,6 +259,14 @@ kill -HUP "${engine[A]}"
 check "a SID of somebody else's there is told" \
 	patiently 60 grep -q 'SID fcbb:bb00:a:: is there with another' "$work/A.log"
 check "and left alone" patiently 60 usable A 4
+for m in 1 2 3; do
+	on A endpoint add fd00:77::/64 to fd00:b::1
+	sleep 0.5
+	on A endpoint del fd00:77::/64
+	sleep 0.5
+done
+check_equal "and told once, however often the engine looks" 1 \
+	"$(grep -c 'SID fcbb:bb00:a:: is there with another' "$work/A.log")"
 check_equal "so is a binding SID" 1 \
 	"$(on A -j sid show | jq '[ .[] | select(.sid == "fc00:0:a::b6") ] | length')"
 check_equal "it is as it was" uN "$(on A -j sid show fcbb:bb00:a::/128 | jq -r '.[].behavior')"

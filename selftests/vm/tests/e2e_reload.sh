@@ -1,0 +1,178 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# srpold whose files change under it: what is new is in force at once, what stays
+# keeps its ids, and a change that is refused leaves all as it was.
+#
+# SRPOL_CLOCK=counted
+
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+# shellcheck source=selftests/ktap.sh
+. selftests/ktap.sh
+FABRIC_HOSTS=netns
+# shellcheck source=selftests/fabric/fabric.sh
+. selftests/fabric/fabric.sh
+# shellcheck source=selftests/vm/tests/engine_lib.sh
+. selftests/vm/tests/engine_lib.sh
+
+# config HOST NAME SEGMENT-LISTS
+# There are ids for four paths, and one of a job.
+config() {
+	cat >"$work/$1.json" <<-END
+	{ "topology": "$work/$1.topology.json", "hosts": [ "$2" ],
+	  "first-path": 16379,
+	  "probes": { "interval-ms": 50, "multiplier": 10, "timeout-ms": 500,
+	              "wait-to-restore-ms": 300 },
+	  "weights": { "delay-us": 10000000 },
+	  "reflect": { "keys": "$work/keys.json", "interval-ms": 100 },
+	  "segment-lists": $3 }
+	END
+}
+
+# topology FILTER: of both hosts, from the fabric's by jq
+topology() {
+	fabric_topology | jq "$1" >"$work/A.topology.json"
+	cp "$work/A.topology.json" "$work/B.topology.json"
+}
+
+# keys NAME NAME: of the two hosts
+keys() {
+	(umask 077; cat >"$work/keys.json" <<-END
+		{ "keys": [ { "hosts": [ "$1", "$2" ],
+		              "key": "00112233445566778899aabbccddeeff" } ] }
+		END
+	)
+}
+
+reload() {
+	kill -HUP "${engine[A]}"
+}
+
+runs() {
+	kill -0 "${engine[A]}"
+}
+
+# made N: A's engine has changed the module so often
+made() {
+	[ "$(grep -c 'made or changed' "$work/A.log")" -ge "$1" ]
+}
+
+# all_are STATE: A's paths in the module
+all_are() {
+	on A -j path show | jq -e --arg state "$1" \
+		'length >= 4 and all(.state == $state)' >/dev/null
+}
+
+# in_module: ids and SIDs per list of the engine's paths
+in_module() {
+	on A -j path show |
+		jq -c '[ .[] | select(.origin == "engine") | [ .id, (.segments | length) ] ] | sort'
+}
+
+# begin: engines of both hosts, in namespaces without anything of srpol's
+begin() {
+	start_engine A
+	start_engine B
+	check "$1: probed and up" patiently 60 usable A 4
+}
+
+finish() {
+	stop_engines
+	engine=()
+	[ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log
+	rm -f "$work"/*.log /run/srpold/*.jobs
+	on A dev del hA
+	on B dev del hB
+	rmmod srpol
+	insmod kmod/srpol.ko
+}
+
+at_exit fabric_down
+fabric_up
+insmod kmod/srpol.ko
+at_exit unload
+at_exit stop_engines
+group=/sys/fs/cgroup/srpol-reload-$$
+mkdir "$group"
+at_exit rmdir "$group"
+at_exit rm -f /run/srpold/*.jobs
+
+usid='.usid = { block: "fcbb:bb00::/32" } | (.switches, .hosts)[] |= (.usid =
+	(.locator | sub("fc00:0:"; "fcbb:bb00:") | sub("/48"; "")))'
+in_block='(.switches, .hosts)[] |= (.locator |= sub("fc00:0:"; "fcbb:bb00:"))'
+
+# ---- leaf2 forgets its compressed SID, so lists of full ones are wanted
+keys A B
+topology "$usid"
+config A A '{ "usid": true }'
+config B B '{}'
+begin "compressed"
+fabric_exec leaf2 ip -6 route del fcbb:bb00:12::/48
+check "they get lost: all are down" patiently 60 all_are down
+config A A '{}'
+reload
+check "full SIDs" patiently 60 made 2
+# a verdict lasts ten seconds
+check "are in use at once, whatever was said of the lists before" \
+	busywait 1 all_are up
+check_equal "ids are the same" '[[16379,3],[16380,3],[16381,3],[16382,3]]' \
+	"$(in_module)"
+fabric_exec leaf2 ip -6 route add fcbb:bb00:12::/48 encap seg6local action End \
+	flavors next-csid lblen 32 nflen 16 dev sid0
+
+# ---- a reload that is refused: B has another name, and the locator is none.
+# Meanwhile the data plane has lost the map of reflected probes.
+on A engine demand add mine src A dst B bytes 1000000 for 600s
+cp "$work/A.topology.json" "$work/good.json"
+jq '(.hosts[] | select(.name == "B")).name = "C" |
+    (.hosts[] | select(.name == "A")).locator = "ff00:a::/48"' \
+	"$work/good.json" >"$work/A.topology.json"
+keys A C
+pin=$(find /sys/fs/bpf/srpol -path "*$(fabric_ns hostA)*" -name fars)
+check "there is such a map" [ -n "$pin" ]
+rm -f "$pin"
+reload
+check "the reload is refused" patiently 60 grep -q 'back to what was' "$work/A.log"
+check "srpold goes on" patiently 60 usable A 4
+check "with the demand" eval '[ "$(on A -j engine demand show | jq length)" = 1 ]'
+check "it runs" runs
+finish
+
+# ---- long names, locators in the block, and a function without compressed SID
+keys gpu-node-0001 gpu-node-0002
+topology "$usid | $in_block | walk(if type == \"string\" then
+	sub(\"^A\$\"; \"gpu-node-0001\") | sub(\"^B\$\"; \"gpu-node-0002\") |
+	sub(\"^spine(?<n>[0-9])\$\"; \"spine-\\(.n)\") else . end) |
+	(.switches[] | select(.name == \"spine-2\")).functions =
+		[ { name: \"sum\", kind: \"aggregate\", function: \"::a1\" } ]"
+config A gpu-node-0001 '{ "usid": true }'
+config B gpu-node-0002 '{ "usid": true }'
+begin "long names"
+check "a job through the function" on A job add j cgroup "$group" via sum
+check_equal "has full SIDs beside containers" \
+	'[[16379,1],[16380,1],[16381,1],[16382,1],[16383,3]]' "$(in_module)"
+config A gpu-node-0001 '{}'
+reload
+check "full SIDs for all" patiently 60 eval '[ "$(in_module)" = "[[16379,3],[16380,3],[16381,3],[16382,3],[16383,3]]" ]'
+config A gpu-node-0001 '{ "usid": true }'
+reload
+check "and back, with no other ids" patiently 60 eval '[ "$(in_module)" = "[[16379,1],[16380,1],[16381,1],[16382,1],[16383,3]]" ]'
+kill "${engine[A]}"
+wait "${engine[A]}" || not_ok "A ends with status 0"
+start_engine A
+check "a new srpold has them up" patiently 60 usable A 5
+check_equal "and the same" '[[16379,1],[16380,1],[16381,1],[16382,1],[16383,3]]' \
+	"$(in_module)"
+finish
+
+# ---- full lists end at the compressed SID of the host
+keys A B
+topology "$usid | $in_block | .functions.decap = \"::\""
+config A A '{ "usid": true }'
+config B B '{}'
+begin "one SID for both"
+check_equal "that is there once" "fcbb:bb00:a:: End.DT46" \
+	"$(on A -j sid show | jq -r '.[] | select(.behavior | test("DT46")) |
+		"\(.sid) \(.behavior)"')"
+[ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log
