@@ -469,9 +469,13 @@ int glb_start(struct engine *e, struct srpol_error *err)
 {
 	const struct host_key *k;
 	struct listener *l;
+	uint32_t cable;
 	int ret = 0;
 
 	engine = e;
+	/* it may have been in force before; who said that is forgotten */
+	for (cable = 0; cable < e->links.n; cable++)
+		linkstate_hear(&e->links, cable, 100);
 	if (!e->config.glb_port)
 		return 0;
 	ret = glb_words_start(e);
