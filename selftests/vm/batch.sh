@@ -41,12 +41,25 @@ links() {
 	ip -o link show | awk -F ': ' '{ sub(/@.*/, "", $2); print $2 }' | sort
 }
 
+# End what the program has left behind. False, with where they are in the kernel, if
+# there are processes that cannot be killed.
 end_processes() {
+	local tries pid
+
 	echo 1 >$cgroup/cgroup.kill
-	until grep -q '^populated 0' $cgroup/cgroup.events; do
+	for ((tries = 0; tries < 1200; tries++)); do
+		if grep -q '^populated 0' $cgroup/cgroup.events; then
+			rmdir $cgroup
+			return 0
+		fi
 		sleep 0.05
 	done
-	rmdir $cgroup
+	echo "not ok - its processes can be killed"
+	while read -r pid; do
+		echo "# $pid $(</proc/"$pid"/comm)"
+		sed 's/^/#   /' "/proc/$pid/stack"
+	done <$cgroup/cgroup.procs
+	return 1
 }
 
 # Put the guest back to how a test expects to find it. Says what it found, and
@@ -110,7 +123,7 @@ run_program() {
 		export SRPOL_OUT=$dir SRPOL_SLOWER=$patience
 		exec timeout -k 10 "$limit" "$program"
 	) >"$log" 2>&1 || status=$?
-	end_processes
+	end_processes >>"$log" 2>&1 || fit=1
 	if is_about_rates "$program"; then
 		set_aside "$log"
 		# unless it was cut off
