@@ -161,6 +161,7 @@ static void reload(void)
 		*(struct demand *)vec_add(&known) = *demand;
 	if (take_over(&trial, &err)) {
 		log_error("%s; back to what was in force", err.text);
+		uplinks_undo();
 		end();
 		engine_free(&engine);
 		vec_free(&demands.all);

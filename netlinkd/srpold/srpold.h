@@ -266,6 +266,7 @@ int reconcile_states(struct engine *engine, struct srpol_error *err);
  * @ifindex: index of its device
  * @mac: its Ethernet address
  * @engine: the engine that it belongs to
+ * @is_new: it was no uplink before this engine
  */
 struct uplink {
 	struct source source;
@@ -273,10 +274,12 @@ struct uplink {
 	unsigned int ifindex;
 	uint8_t mac[6];
 	struct engine *engine;
+	bool is_new;
 };
 
 int uplinks_open(struct engine *engine, struct srpol_error *err);
 void uplinks_close(void);
+void uplinks_undo(void);
 struct uplink *uplink_of(uint32_t nic);
 
 /* verdict.c */

@@ -157,9 +157,10 @@ static void unregister_uplink(struct engine *engine, unsigned int ifindex)
 }
 
 /* Register a device and attach the programs, unless this is done already. */
-static int attach(struct engine *engine, unsigned int ifindex,
+static int attach(struct engine *engine, struct uplink *up,
 		  struct srpol_error *err)
 {
+	unsigned int ifindex = up->ifindex;
 	struct vec devs = VEC_INIT(struct dev_info);
 	const struct dev_info *dev;
 	bool there = false;
@@ -180,6 +181,7 @@ static int attach(struct engine *engine, unsigned int ifindex,
 					      SRPOL_XDP_MODE_AUTO, err);
 			if (ret)
 				unregister_uplink(engine, ifindex);
+			up->is_new = !ret;
 		}
 	}
 	srpol_pins_unlock(lock);
@@ -256,7 +258,7 @@ static int open_one(struct engine *engine, uint32_t nic,
 	}
 	up->nic = nic;
 	up->engine = engine;
-	ret = attach(engine, up->ifindex, err);
+	ret = attach(engine, up, err);
 	if (ret)
 		return ret;
 	ret = get_mac(up, n->name) ?: open_socket(up, &sid);
@@ -289,6 +291,30 @@ int uplinks_open(struct engine *engine, struct srpol_error *err)
 		ret = srpol_error_set(err, -ENODEV,
 				      "no NIC of this host that the topology names is in this namespace");
 	return ret;
+}
+
+/**
+ * uplinks_undo() - detach the programs from NICs that were no uplinks before
+ *
+ * To be called before uplinks_close() if the engine does not come into force.
+ */
+void uplinks_undo(void)
+{
+	struct srpol_error err = {};
+	int lock = srpol_pins_lock(&err);
+	uint32_t i;
+
+	/* one more may have been attached, and failed then */
+	for (i = 0; uplinks && lock >= 0 && i <= n_uplinks; i++)
+		if (uplinks[i].is_new &&
+		    srpol_role_del(&uplinks[i].engine->genl,
+				   uplinks[i].ifindex, &err))
+			log_error("uplink with ifindex %u stays: %s",
+				  uplinks[i].ifindex, err.text);
+	if (lock >= 0)
+		srpol_pins_unlock(lock);
+	else
+		log_error("%s; new uplinks stay", err.text);
 }
 
 /**

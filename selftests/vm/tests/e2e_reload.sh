@@ -125,8 +125,11 @@ fabric_exec leaf2 ip -6 route add fcbb:bb00:12::/48 encap seg6local action End \
 # Meanwhile the data plane has lost the map of reflected probes.
 on A engine demand add mine src A dst B bytes 1000000 for 600s
 cp "$work/A.topology.json" "$work/good.json"
+ip -n "$(fabric_ns hostA)" link add hX type veth peer name hY
 jq '(.hosts[] | select(.name == "B")).name = "C" |
-    (.hosts[] | select(.name == "A")).locator = "ff00:a::/48"' \
+    (.hosts[] | select(.name == "A")) |= (.locator = "ff00:a::/48" |
+	.nics += [ { name: "hX", leaf: "leaf2", rail: 1, rate: "1G",
+		     address: "fd00:aa::1", gateway: "fd00:aa::fe" } ])' \
 	"$work/good.json" >"$work/A.topology.json"
 keys A C
 pin=$(find /sys/fs/bpf/srpol -path "*$(fabric_ns hostA)*" -name fars)
@@ -137,6 +140,8 @@ check "the reload is refused" patiently 60 grep -q 'back to what was' "$work/A.l
 check "srpold goes on" patiently 60 usable A 4
 check "with the demand" eval '[ "$(on A -j engine demand show | jq length)" = 1 ]'
 check "it runs" runs
+check_equal "and no other NIC is an uplink" '["hA"]' \
+	"$(on A -j dev show | jq -c '[ .[].dev ]')"
 finish
 
 # ---- long names, locators in the block, and a function without compressed SID
