@@ -148,6 +148,19 @@ uint32_t srpol_fabric_node(const struct srpol_fabric *f, const char *name)
 }
 
 /**
+ * srpol_fabric_bits_behind() - has a prefix bits behind its length?
+ * @prefix: address
+ * @len: its length, up to 128
+ */
+bool srpol_fabric_bits_behind(const struct in6_addr *prefix, uint32_t len)
+{
+	for (; len < 128; len++)
+		if (prefix->s6_addr[len / 8] & 0x80 >> len % 8)
+			return true;
+	return false;
+}
+
+/**
  * srpol_fabric_add_node() - add a host or switch
  * @f: fabric that is being built
  * @node: name, tier, pod, plane, colors, locator, csid
@@ -159,7 +172,6 @@ int srpol_fabric_add_node(struct srpol_fabric *f, const struct srpol_node *node,
 			  struct srpol_error *err)
 {
 	size_t len = strnlen(node->name, SRPOL_NAME_LEN);
-	uint32_t i;
 
 	if (!len || len == SRPOL_NAME_LEN)
 		return srpol_error_set(err, -EINVAL,
@@ -173,10 +185,8 @@ int srpol_fabric_add_node(struct srpol_fabric *f, const struct srpol_node *node,
 	if (node->locator_len < 1 || node->locator_len > 112)
 		return srpol_error_set(err, -EINVAL,
 				       "locator of 1 to 112 bits wanted");
-	for (i = node->locator_len; i < 128; i++)
-		if (node->locator.s6_addr[i / 8] & 0x80 >> i % 8)
-			return srpol_error_set(err, -EINVAL,
-					       "bits behind the locator");
+	if (srpol_fabric_bits_behind(&node->locator, node->locator_len))
+		return srpol_error_set(err, -EINVAL, "bits behind the locator");
 	if (room_grow((void **)&f->nodes, &f->room_nodes, f->n_nodes,
 		      sizeof(*f->nodes)) || names_grow(f))
 		return srpol_error_set(err, -ENOMEM, "no memory");

@@ -267,6 +267,7 @@ struct srpol_fabric {
 
 struct srpol_fabric *srpol_fabric_new(void);
 void srpol_fabric_free(struct srpol_fabric *f);
+bool srpol_fabric_bits_behind(const struct in6_addr *prefix, uint32_t len);
 int srpol_fabric_add_node(struct srpol_fabric *f, const struct srpol_node *node,
 			  struct srpol_error *err);
 int srpol_fabric_add_link(struct srpol_fabric *f,

@@ -224,14 +224,6 @@ static int read_functions(struct reader *r, json_t *object)
 	return rc ? rc : reader_addr(r, object, "reflect", &r->f->sids.reflect);
 }
 
-static bool has_bits_behind(const struct in6_addr *prefix, uint32_t len)
-{
-	for (; len < 128; len++)
-		if (prefix->s6_addr[len / 8] & 0x80 >> len % 8)
-			return true;
-	return false;
-}
-
 static int read_block(struct reader *r, json_t *object)
 {
 	static const char *const keys[] = { "block", "csid-len", NULL };
@@ -255,7 +247,7 @@ static int read_block(struct reader *r, json_t *object)
 				  "\"%s\" is no IPv6 prefix of unicast addresses",
 				  text);
 	}
-	if (has_bits_behind(&sids->block, sids->block_len)) {
+	if (srpol_fabric_bits_behind(&sids->block, sids->block_len)) {
 		reader_push(r, "block");
 		return reader_bad(r, -EINVAL,
 				  "\"%s\" has bits behind its length", text);

@@ -123,7 +123,8 @@ static void read_links(void)
 		else if (n < 0 && errno == ENOBUFS)
 			vec_for_each(w, &all)
 				w->left = true;
-	} while (n > 0 || (n < 0 && errno == ENOBUFS));
+		/* one that does not fit is of a device with much to say, not gone */
+	} while (n > 0 || (n < 0 && (errno == ENOBUFS || errno == ENOSPC)));
 }
 
 /*
