@@ -188,14 +188,19 @@ after_guest() {
 	return 1
 }
 
+# is_room: memory for another guest, should it use all that it may
+is_room() {
+	[ "$(awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo)" -gt $((3 << 20)) ]
+}
+
 # run_guests: what $shared/free and $shared/counted list, in guests: as many as
-# there are processors, and half as many more once only programs are left for
+# there are processors, and as many again once only programs are left for
 # which it does not matter how fast their guest is. They wait a lot.
 run_guests() {
 	local jobs more pid i status usable=1 name program
 
 	jobs=$(nproc)
-	more=$((jobs / 2))
+	more=$jobs
 	i=$(remaining)
 	[ "$i" -gt 0 ] || return 0
 	[ "$jobs" -le "$i" ] || jobs=$i
@@ -217,9 +222,9 @@ run_guests() {
 		if [ $usable -eq 1 ] && [ "$(remaining)" -gt 0 ]; then
 			start_guest
 		fi
-		while [ $usable -eq 1 ] && [ $more -gt 0 ] &&
+		while [ $usable -eq 1 ] && [ "$more" -gt 0 ] &&
 			[ "$(remaining free)" -eq 0 ] &&
-			[ "$(remaining)" -gt 0 ]; do
+			[ "$(remaining)" -gt 0 ] && is_room; do
 			start_guest
 			more=$((more - 1))
 		done
