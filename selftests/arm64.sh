@@ -59,7 +59,7 @@ packages() {
 	iperf3
 	iproute2
 	iputils-ping
-	jq
+	gojq
 	kmod
 	perftest
 	ibverbs-providers

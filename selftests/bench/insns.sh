@@ -55,7 +55,7 @@ count() {
 		bash -c 'uname -rv >"$SRPOL_OUT/kernel" &&
 			 "$BUILD/selftests/bench/cost" -s -w 20 -n 2000' \
 		>"$out/cost.jsonl" || return
-	jq -rs 'INDEX(.row) as $rows | .[] | select(.less) |
+	gojq -rs 'INDEX(.row) as $rows | .[] | select(.less) |
 		[.row, (.min - $rows[.less].min | round)] | @tsv' \
 		"$out/cost.jsonl" | LC_ALL=C sort >"$out/rows" || return
 	cat >"$out/tools" <<-EOF

@@ -25,12 +25,12 @@ rows() {
 
 	# a client that gets no answer waits for one
 	timeout 120 "$@" >"$out/$name.jsonl" || return
-	jq -es 'length > 0 and all(has("row"))' "$out/$name.jsonl"
+	gojq -es 'length > 0 and all(has("row"))' "$out/$name.jsonl"
 }
 
 report() {
 	selftests/bench/report.py -t "$out" &&
-		jq -e '.targets | length > 0' "$out/bench.json"
+		gojq -e '.targets | length > 0' "$out/bench.json"
 }
 
 check "programs alone" rows cost unshare --net "$programs/cost" -w 1

@@ -113,7 +113,7 @@ stream() {
 		sleep 0.05
 	done
 	on "$1" iperf3 -c "$3" -B "$2" -t "$seconds" -O 0.5 -J |
-		jq '.end.sum_received.bits_per_second / 1e9'
+		gojq '.end.sum_received.bits_per_second / 1e9'
 	wait $server
 }
 

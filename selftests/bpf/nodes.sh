@@ -145,7 +145,7 @@ ping_b() {
 }
 
 xdp_mode() {
-	on "$1" ip -j link show "$2" | jq '.[].xdp.mode'
+	on "$1" ip -j link show "$2" | gojq '.[].xdp.mode'
 }
 ping_c() {
 	on c ping -n -q -c 3 -i 0.05 -W 5 "$@"

@@ -385,7 +385,7 @@ check "virtual port: the largest packet" ping_host 2001:db8:a:1::1 \
 ping_smaller() {
 	local dev
 
-	dev=$(on a ip -j link show srpol0 | jq -r '.[].link')
+	dev=$(on a ip -j link show srpol0 | gojq -r '.[].link')
 	on a ip link set "$dev" mtu "$2"
 	on a ip link set srpol0 mtu "$1"
 	on b ping -n -q -c 3 -i 0.05 -W 5 -s 8000 2001:db8:a:1::1 &&

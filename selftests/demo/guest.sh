@@ -136,7 +136,7 @@ transfer() {
 # sent_again PATH: packets that its flows repeated. On a busy machine the ring of a
 # veth overflows now and then, and rxe goes back to what was lost.
 sent_again() {
-	srpol -j flow show path "$1" | jq '[ .[].retransmits ] | add // 0'
+	srpol -j flow show path "$1" | gojq '[ .[].retransmits ] | add // 0'
 }
 
 phase_spread() {
@@ -353,7 +353,7 @@ phase_return() {
 
 # engine_paths N: so many paths answer their probes
 engine_paths() {
-	[ "$(srpol -j engine paths 2>/dev/null | jq '[ .[] |
+	[ "$(srpol -j engine paths 2>/dev/null | gojq '[ .[] |
 		select(.probed and .state == "up" and .received > 2) ] |
 		length')" = "$1" ]
 }
@@ -406,13 +406,13 @@ phase_engine() {
 
 fabric_shown() {
 	srpol -j fabric show socket /tmp/fabricd.sock 2>/dev/null |
-		jq -e "$1" >/dev/null
+		gojq -e "$1" >/dev/null
 }
 
 # planned FILTER: of the plan's weights from leaf1 to leaf2, by spine
 planned() {
 	srpol -j fabric plan from leaf1 socket /tmp/fabricd.sock 2>/dev/null |
-		jq -e ".pairs[0].weights | $1" >/dev/null
+		gojq -e ".pairs[0].weights | $1" >/dev/null
 }
 
 # follows BYTES_BEFORE WANTED...: do spines have these shares since then, within
@@ -433,7 +433,7 @@ follows() {
 }
 
 page() {
-	curl -sf "http://127.0.0.1:8080/api/state" | jq -r "$1"
+	curl -sf "http://127.0.0.1:8080/api/state" | gojq -r "$1"
 }
 
 # Nothing but a file and sockets: no server is needed on one machine.

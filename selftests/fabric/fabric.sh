@@ -67,7 +67,7 @@ fabric_drops() {
 
 	for node in "${fabric_nodes[@]}" hostA hostB; do
 		fabric_exec "$node" ip -s -s -j link show 2>/dev/null |
-			jq -r --arg node "$node" '.[] | .ifname as $dev |
+			gojq -r --arg node "$node" '.[] | .ifname as $dev |
 				.stats64 | to_entries[] | .key as $way |
 				.value | to_entries[] |
 				select(.value > 0 and

@@ -25,7 +25,7 @@ fabric() {
 
 # With uSIDs as fabric.sh has them, and a function of two spines
 topology() {
-	fabric_topology | jq '.usid = { block: "fcbb:bb00::/32" } |
+	fabric_topology | gojq '.usid = { block: "fcbb:bb00::/32" } |
 		(.switches, .hosts)[] |= (.usid = (.locator |
 			sub("fc00:0:"; "fcbb:bb00:") | sub("/48"; ""))) |
 		.switches[] |= if .name == "spine2" or .name == "spine4" then
@@ -50,16 +50,16 @@ stop() {
 }
 
 leads() {
-	[ "$(fabric show | jq .leads)" = true ]
+	[ "$(fabric show | gojq .leads)" = true ]
 }
 
 planned() {
-	[ "$(fabric jobs reduce | jq -r '.[0].state')" = planned ]
+	[ "$(fabric jobs reduce | gojq -r '.[0].state')" = planned ]
 }
 
 # lists SRC DST FORM: a path of the job a line: switch, weight, list
 lists() {
-	fabric why "$1" "$2" tenant red | jq -r --arg form "$3" '
+	fabric why "$1" "$2" tenant red | gojq -r --arg form "$3" '
 		.planes[0].paths[] | select(.weight > 0) |
 		"\(.function.switch) \(.weight) \(.[$form] | join(","))"'
 }

@@ -118,8 +118,8 @@ measure() {
 
 # all_ruled: each QP to the other host has a rule of the job
 all_ruled() {
-	[ "$(ruled x hA | jq length)" -ge $((RANKS * RANKS)) ] &&
-		[ "$(ruled x hB | jq length)" -ge $((RANKS * RANKS)) ]
+	[ "$(ruled x hA | gojq length)" -ge $((RANKS * RANKS)) ] &&
+		[ "$(ruled x hB | gojq length)" -ge $((RANKS * RANKS)) ]
 }
 
 # still_placed: all are, and nobody has moved for three intervals
@@ -127,7 +127,7 @@ still_placed() {
 	local paths
 
 	paths=$(srpol -j rule show)
-	[ "$(srpol -j job show x | jq '.[0].placed')" -ge $((2 * RANKS * RANKS)) ] &&
+	[ "$(srpol -j job show x | gojq '.[0].placed')" -ge $((2 * RANKS * RANKS)) ] &&
 		sleep 1 && [ "$paths" = "$(srpol -j rule show)" ]
 }
 

@@ -29,7 +29,7 @@ slow_fabric_up
 
 tbf_drops() {
 	ip netns exec "$(fabric_ns leaf1)" tc -s -j qdisc show |
-		jq '[.[] | select(.kind == "tbf") | .drops] | add'
+		gojq '[.[] | select(.kind == "tbf") | .drops] | add'
 }
 
 # steer ALG MODE RATE...: by a topology with these rates

@@ -57,17 +57,17 @@ fabric() {
 
 # put KEY VALUE: into the embedded store, as a host or a scheduler would
 put() {
-	jq -nc --arg key "/srpol/$1" --arg value "$2" \
+	gojq -nc --arg key "/srpol/$1" --arg value "$2" \
 		'{ id: 1, op: "txn", compare: [], put: [ [ $key, $value, 0 ] ] }' |
-		socat -t 5 - "unix:$work/store.sock" | jq -e .succeeded >/dev/null
+		socat -t 5 - "unix:$work/store.sock" | gojq -e .succeeded >/dev/null
 }
 
 leads() {
-	fabric show 2>/dev/null | jq -e .leads >/dev/null
+	fabric show 2>/dev/null | gojq -e .leads >/dev/null
 }
 
 weights() {
-	fabric plan from leaf1 2>/dev/null | jq -c '.pairs[0].weights'
+	fabric plan from leaf1 2>/dev/null | gojq -c '.pairs[0].weights'
 }
 
 # start_engine RATE...: one for a topology with these rates, and a job of $bytes
@@ -93,12 +93,12 @@ planned() {
 
 # planned_without SPINE: the plan in force has nothing for it
 planned_without() {
-	weights | jq -e ".[$1 - 1] == 0" >/dev/null 2>&1
+	weights | gojq -e ".[$1 - 1] == 0" >/dev/null 2>&1
 }
 
 backlog() {
 	ip netns exec "$(fabric_ns leaf1)" tc -s -j qdisc show |
-		jq '[ .[] | select(.kind == "tbf") | .backlog ] | add'
+		gojq '[ .[] | select(.kind == "tbf") | .backlog ] | add'
 }
 
 drained() {
@@ -152,7 +152,7 @@ compare() {
 
 # without WEIGHTS SPINE: as hosts have them when they leave a path
 without() {
-	jq -r ".[$2 - 1] = 0 | join(\",\")" <<<"$1"
+	gojq -r ".[$2 - 1] = 0 | join(\",\")" <<<"$1"
 }
 
 # what a packet of the sender is on the wire
@@ -188,9 +188,9 @@ for ((cut = 1; cut <= cuts; cut++)); do
 		busywait 30 planned_without $dead
 	fabric_cut_spine $dead
 	send "$(without "$before" $dead)" "${rates[@]}"
-	compare "cut $cut, hosts alone" "$(jq '.local_s' "$work/what_if")"
-	send "$(weights | jq -r 'join(",")')" "${rates[@]}"
-	compare "cut $cut, the next plan" "$(jq '.planned_s' "$work/what_if")"
+	compare "cut $cut, hosts alone" "$(gojq '.local_s' "$work/what_if")"
+	send "$(weights | gojq -r 'join(",")')" "${rates[@]}"
+	compare "cut $cut, the next plan" "$(gojq '.planned_s' "$work/what_if")"
 	fabric_restore_spine $dead
 done
 echo "# $cuts cuts: off by $worst % at most, by the clock $worst_wall %"

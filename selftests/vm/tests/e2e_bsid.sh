@@ -34,7 +34,7 @@ ping_a() {
 }
 
 sid_field() {
-	srpol -j -s sid show $bsid | jq -r ".[0].$1"
+	srpol -j -s sid show $bsid | gojq -r ".[0].$1"
 }
 
 refused() {
@@ -91,13 +91,13 @@ check "a binding SID is no other SID" refused "such a local SID" \
 	policy change "${policy[@]}" bsid fc00:0:b::d6
 srpol policy change "${policy[@]}" bsid fc00:0:b::b8
 check_equal "another one takes its place" "fc00:0:b::b8" \
-	"$(srpol -j sid show | jq -r '.[] | select(.color == 600).sid')"
+	"$(srpol -j sid show | gojq -r '.[] | select(.color == 600).sid')"
 check_equal "the export has the policy only" 0 \
 	"$(srpol export | grep -c '^sid add.*b8' || :)"
 srpol export >"$SRPOL_OUT/export"
 check "which can be loaded again" srpol replace -f "$SRPOL_OUT/export"
 check_equal "with its SID" "fc00:0:b::b8" \
-	"$(srpol -j sid show | jq -r '.[] | select(.color == 600).sid')"
+	"$(srpol -j sid show | gojq -r '.[] | select(.color == 600).sid')"
 srpol policy del "${policy[@]}"
 check_equal "it goes with the policy" "" \
-	"$(srpol -j sid show | jq -r '.[] | select(.color == 600).sid')"
+	"$(srpol -j sid show | gojq -r '.[] | select(.color == 600).sid')"

@@ -37,12 +37,12 @@ down() {
 
 weights() {
 	srpol -j policy show color 100 endpoint fd00:b::1 |
-		jq -c '[ .[0].candidates[0].segment_lists[].weight ]'
+		gojq -c '[ .[0].candidates[0].segment_lists[].weight ]'
 }
 
 # share N: of the N-th path, in percent of the first one's weight
 share() {
-	weights | jq ".[$1] * 100 / .[0] | floor"
+	weights | gojq ".[$1] * 100 / .[0] | floor"
 }
 
 lowered() {
@@ -54,23 +54,23 @@ raised() {
 }
 
 path() {
-	srpol -j engine paths | jq -e "[ .[] | select(.name | contains(\"$1\")) ][0] |
+	srpol -j engine paths | gojq -e "[ .[] | select(.name | contains(\"$1\")) ][0] |
 		$2" >/dev/null
 }
 
 named() {
-	srpol -j engine show | jq -e --arg spine "$1" '
+	srpol -j engine show | gojq -e --arg spine "$1" '
 		[ .degraded[] | select(.now == "congestion") | .link ] |
 		length > 0 and all(contains($spine))' >/dev/null
 }
 
 flows_on() {
 	srpol -j flow show roce dst fd00:b::/64 active 10s path "$1" |
-		jq -e 'length > 0' >/dev/null
+		gojq -e 'length > 0' >/dev/null
 }
 
 steps() {
-	srpol -j engine topology | jq '[ .[].quality_steps ] | max'
+	srpol -j engine topology | gojq '[ .[].quality_steps ] | max'
 }
 
 now_ms() {
@@ -134,7 +134,7 @@ echo "# $changed steps in $took ms, $(($(wc -l <"$work/cnp") - 1)) CNPs, weights
 # intervals are spread by a quarter, two bad ones cost a step
 check "one change in an interval at most" \
 	[ "$changed" -le $((took * 4 / (3 * INTERVAL_MS) + 1)) ]
-check_equal "all paths are up" 4 "$(srpol -j engine show | jq .paths_usable)"
+check_equal "all paths are up" 4 "$(srpol -j engine show | gojq .paths_usable)"
 
 # ---- it is over
 tc -n "$(fabric_ns spine3)" qdisc del dev leaf2 clsact

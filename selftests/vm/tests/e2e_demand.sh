@@ -47,7 +47,7 @@ third_leaf() {
 # topology: links are slower than NICs (a veth has 10G), so that one spine is too
 # little for what A sends
 topology() {
-	fabric_topology | jq '
+	fabric_topology | gojq '
 		.switches += [ { "name": "leaf3", "role": "leaf",
 				 "locator": "fc00:0:13::/48" } ] |
 		.hosts += [ { "name": "C", "locator": "fc00:0:c::/48", "nics": [

@@ -56,7 +56,7 @@ check "the configuration is good" srpold --check-config -c "$work/A.json"
 sed 's/"wait-to-restore-ms": 300/"wait": 300/' "$work/A.json" >"$work/bad.json"
 check_fails "a wrong key is named" '"wait" is unknown in "probes"' \
 	srpold --check-config -c "$work/bad.json"
-jq '. + { "hosts": [ "A", "A" ] }' "$work/A.json" >"$work/bad.json"
+gojq '. + { "hosts": [ "A", "A" ] }' "$work/A.json" >"$work/bad.json"
 check_fails "so is a host that is there twice" '"hosts" has "A" twice' \
 	srpold --check-config -c "$work/bad.json"
 sed 's/fc00:0:21::/fc00:0:2x::/' "$work/topology.json" >"$work/bad"
@@ -64,7 +64,7 @@ sed "s,$work/topology.json,$work/bad," "$work/A.json" >"$work/bad.json"
 check_fails "a wrong topology is told with its line" 'bad: line [0-9]+:.*locator' \
 	srpold --check-config -c "$work/bad.json"
 
-jq '. + { "first-path": 16382 }' "$work/A.json" >"$work/bad.json"
+gojq '. + { "first-path": 16382 }' "$work/A.json" >"$work/bad.json"
 check_fails "paths that no ids are left for are told, and why" \
 	'4 paths to 1 endpoints, and no room.* 16383, .*"first-path", 16382' \
 	timeout 60 srpold -n "$(fabric_ns hostA)" -c "$work/bad.json"
@@ -81,7 +81,7 @@ start_engine B
 check "host A: four paths, probed and up" busywait 60 usable A 4
 check "host B: likewise" busywait 60 usable B 4
 second() {
-	jq ". + $1" "$work/A.json" >"$work/second.json"
+	gojq ". + $1" "$work/A.json" >"$work/second.json"
 	timeout 60 srpold -n "$(fabric_ns hostA)" -c "$work/second.json"
 }
 check_fails "a second srpold of the namespace is refused" "another srpold" \
@@ -94,20 +94,21 @@ check_fails "a file is not taken for a socket" "letter is there and no socket" \
 check "they leave the file, and no sockets" \
 	test "$(cat "$work/letter")" = dear -a ! -e "$work/second.sock"
 check_equal "the first one's probes are nobody else's" 0 \
-	"$(on A -j engine show | jq .forged)"
+	"$(on A -j engine show | gojq .forged)"
 check_equal "the policy has them all" "[32,32,32,32]" "$(buckets A)"
 check_equal "they are the engine's" '["engine"]' \
-	"$(on A -j path show | jq -c '[ .[] | select(.id != 8192) | .origin ] | unique')"
+	"$(on A -j path show | gojq -c '[ .[] | select(.id != 8192) | .origin ] | unique')"
 check_equal "the operator's path is untouched" "$by_hand" \
 	"$(on A -j path show 8192)"
 check_equal "host A reaches host B" 0 "$(lost_of_ping 20)"
 check "steered, over SRv6" [ "$(on A -j stats show all |
-	jq '.[] | select(.reason == "steered") | .packets')" -ge 20 ]
+	gojq '.[] | select(.reason == "steered") | .packets')" -ge 20 ]
 check_equal "no switch answered a probe" 0 "$(time_exceeded)"
 check_equal "nothing forged, nothing strange" "0 0" \
-	"$(on A -j engine show | jq -r '"\(.forged) \(.strange)"')"
+	"$(on A -j engine show | gojq -r '"\(.forged) \(.strange)"')"
 check_equal "topology: every link is known to be up" '["up"]' \
-	"$(on A -j engine topology | jq -c '[ .[] | select(.to != "leaf2" or .from != "B") | .state ] | unique')"
+	"$(on A -j engine topology | gojq -c '[ .[] |
+		select(.to != "leaf2" or .from != "B") | .state ] | unique')"
 
 check_fails "a second srpold refuses and says who is there" \
 	"process ${engine[A]}" \
@@ -118,7 +119,7 @@ p3=$(path_over A spine3)
 fabric_silence spine3 on
 check "the path over it is down: probes lost" \
 	busywait 60 state_of A "$p3" 'down (probes-lost)'
-check_equal "its buckets went to the others" 0 "$(buckets A | jq '.[2]')"
+check_equal "its buckets went to the others" 0 "$(buckets A | gojq '.[2]')"
 check "the engine suspects its link" \
 	grep -q spine3 <<<"$(on A engine show | grep suspect)"
 check "so do the metrics, which have the link as down" grep -qE \
@@ -128,7 +129,7 @@ check_equal "the links of the others are up" '"spine3"' \
 	"$(on A metrics | sed -n 's/^srpol_engine_link_up.*to=\(.*\)} 0$/\1/p' |
 		sort -u)"
 check_equal "three paths stay" 3 \
-	"$(on A -j engine show | jq .paths_usable)"
+	"$(on A -j engine show | gojq .paths_usable)"
 check_equal "host A still reaches host B" 0 "$(lost_of_ping 50)"
 fabric_silence spine3 off
 check "it answers again and is used again" busywait 60 usable A 4
@@ -137,8 +138,8 @@ check "after wait-to-restore the module has it up" \
 check_equal "the buckets are what they were" "[32,32,32,32]" "$(buckets A)"
 
 # ---- the engine goes
-ids=$(on A -j path show | jq -c '[ .[].id ]')
-at=$(on A -j config show | jq '.[0].generation')
+ids=$(on A -j path show | gojq -c '[ .[].id ]')
+at=$(on A -j config show | gojq '.[0].generation')
 kill -9 "${engine[A]}"
 wait "${engine[A]}" 2>/dev/null || :
 check_equal "killed: its metrics say so, and no more" "srpol_engine_up 0" \
@@ -147,9 +148,9 @@ check_equal "killed: forwarding goes on" 0 "$(lost_of_ping 20)"
 check_fails "srpol engine says so" "srpold does not run" on A engine show
 start_engine A
 check "started again: four paths" busywait 60 usable A 4
-check_equal "the same objects" "$ids" "$(on A -j path show | jq -c '[ .[].id ]')"
+check_equal "the same objects" "$ids" "$(on A -j path show | gojq -c '[ .[].id ]')"
 check_equal "nothing was changed for it" "$at" \
-	"$(on A -j config show | jq '.[0].generation')"
+	"$(on A -j config show | gojq '.[0].generation')"
 
 # ---- the prober is not there for a while
 on A -t monitor config >"$work/events" &
@@ -158,7 +159,7 @@ kill -STOP "${engine[A]}"
 sleep 1
 kill -CONT "${engine[A]}"
 check "stopped for a second: it notices" busywait 30 eval \
-	'[ "$(on A -j engine show | jq .late_ticks)" -ge 1 ]'
+	'[ "$(on A -j engine show | gojq .late_ticks)" -ge 1 ]'
 check "and probes go on" busywait 30 usable A 4
 kill $monitor
 wait $monitor 2>/dev/null || :
@@ -167,7 +168,7 @@ check_equal "no path was declared down" "" "$(grep down "$work/events" || :)"
 # ---- somebody else's packets
 fabric_exec leaf1 ping -q -c 3 -W 1 fc00:0:a::e >/dev/null 2>&1 || :
 check "what is no probe of ours is counted, not believed" busywait 20 eval \
-	'[ "$(on A -j engine show | jq .forged)" -ge 3 ]'
+	'[ "$(on A -j engine show | gojq .forged)" -ge 3 ]'
 check "garbage on the socket does no harm" eval \
 	'head -c 100000 /dev/urandom | timeout 5 socat -u - "UNIX-CONNECT:/run/srpold/$(fabric_ns hostA).sock" || :'
 check "it still answers" on A engine show
@@ -210,8 +211,8 @@ p=$(path_over A spine1)
 sed -i 's/"interval-ms": 20/"interval-ms": 30/' "$work/A.json"
 kill -HUP "${engine[A]}"
 check "SIGHUP: the new interval is in force" busywait 30 eval \
-	'[ "$(on A -j engine show 2>/dev/null | jq .interval_ms)" = 30.0 ] ||
-	 [ "$(on A -j engine show 2>/dev/null | jq .interval_ms)" = 30 ]'
+	'[ "$(on A -j engine show 2>/dev/null | gojq .interval_ms)" = 30.0 ] ||
+	 [ "$(on A -j engine show 2>/dev/null | gojq .interval_ms)" = 30 ]'
 check_equal "and the objects are the same" "$p" "$(path_over A spine1)"
 echo '{' >"$work/A.json"
 kill -HUP "${engine[A]}"
@@ -219,15 +220,15 @@ check "a wrong file changes nothing and is told" busywait 30 \
 	grep -q 'what was in force stays' "$work/A.log"
 check "paths are probed on" busywait 30 usable A 4
 
-jq '.hosts[] |= (.nics += [ .nics[0] + { "name": "h\(.name)1", "rail": 1,
+gojq '.hosts[] |= (.nics += [ .nics[0] + { "name": "h\(.name)1", "rail": 1,
 	"address": "fd00:\(.name | ascii_downcase):1::1" } ])' \
 	"$work/topology.json" >"$work/rails.json"
 config A | sed 's/topology.json/rails.json/' >"$work/A.json"
 kill -HUP "${engine[A]}"
 check "why of a host is of all its rails" busywait 30 eval \
-	'[ "$(on A -j engine why B | jq -c "[ .policies[].to.rail ]")" = "[0,1]" ]'
+	'[ "$(on A -j engine why B | gojq -c "[ .policies[].to.rail ]")" = "[0,1]" ]'
 check_equal "that of an address is of its own" "[1]" \
-	"$(on A -j engine why fd00:b:1::1 | jq -c '[ .policies[].to.rail ]')"
+	"$(on A -j engine why fd00:b:1::1 | gojq -c '[ .policies[].to.rail ]')"
 
 kill "${engine[A]}"
 wait "${engine[A]}" || not_ok "it ends with status 0"

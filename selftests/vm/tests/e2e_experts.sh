@@ -51,7 +51,7 @@ truth() {
 
 # foreseen: what srpold has been told, likewise
 foreseen() {
-	on A -j engine demand show | jq -r '
+	on A -j engine demand show | gojq -r '
 		sort_by(.owner | split("-")[-1] | tonumber)[] |
 		"\(.owner | split("-")[-1]) \(.bytes)"'
 }
@@ -63,7 +63,7 @@ a_to_b() {
 
 # engine_foresees: what the global engine plans for, from A to B
 engine_foresees() {
-	fabric why A B | jq '[ .planes[].forecast_bytes ] | add'
+	fabric why A B | gojq '[ .planes[].forecast_bytes ] | add'
 }
 
 sent_all() {
@@ -136,9 +136,9 @@ at_exit unload
 at_exit stop_engines
 at_exit stop_fabricd
 # the first spine's link is a fifth of the others
-fabric_topology | jq '(.links[] | select(.from == "leaf1" and .to == "spine1")).rate = "20G"' \
+fabric_topology | gojq '(.links[] | select(.from == "leaf1" and .to == "spine1")).rate = "20G"' \
 	>"$work/topology.json"
-config A | jq --arg demands "$work/demands" '.demands = $demands' >"$work/A.json"
+config A | gojq --arg demands "$work/demands" '.demands = $demands' >"$work/A.json"
 config B >"$work/B.json"
 cat >"$work/fabricd.json" <<-END
 { "name": "engine", "topology": "$work/topology.json", "lease-s": 5,
@@ -150,7 +150,7 @@ start_engine A
 start_engine B
 start_fabricd
 check "four paths, probed and up" patiently 60 usable A 4
-check "the global engine leads" patiently 30 eval 'fabric show | jq -e .leads'
+check "the global engine leads" patiently 30 eval 'fabric show | gojq -e .leads'
 
 # ---- forecasts
 experts &
@@ -167,7 +167,7 @@ check "and within three iterations they are again" within $((STEP + 3)) $ITERATI
 # ---- placement
 check "what is forecast has a plan" patiently 30 planned '[3,15,15,15]'
 check "as a forecast" eval \
-	"fabric plan from leaf1 | jq -e '.pairs[0].for == [\"forecasts\"]'"
+	"fabric plan from leaf1 | gojq -e '.pairs[0].for == [\"forecasts\"]'"
 check "both hosts applied it" patiently 60 on_epoch
 on A rule add prio 100 dst fd00:b::/64 color 100
 check "spines have what the plan gives them, within 5 %" spines_have 6 31 31 31

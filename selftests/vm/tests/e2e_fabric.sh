@@ -24,7 +24,7 @@ FABRIC_HOSTS=netns
 
 # job NAME: its state
 job() {
-	fabric jobs "$1" | jq -r '.[0].state // "none"'
+	fabric jobs "$1" | gojq -r '.[0].state // "none"'
 }
 
 job_is() {
@@ -37,7 +37,7 @@ shares() {
 	local spine
 
 	for spine in 1 2 3 4; do
-		on A -j flow show dst fd00:b::1 | jq \
+		on A -j flow show dst fd00:b::1 | gojq \
 			--argjson path "$(path_over A spine$spine)" \
 			--argjson port "$1" '
 			[ .[] | select(.sport >= $port) ] |
@@ -132,12 +132,12 @@ check_equal "with their own candidate path" '[true,[32,32,32,32]]' \
 
 # ---- a demand
 start_fabricd
-check "the engine leads" patiently 30 eval 'fabric show | jq -e .leads'
+check "the engine leads" patiently 30 eval 'fabric show | gojq -e .leads'
 on A engine demand add mine src A dst B bytes 1000000 for 600s every 1s
 check "what an application of host A will send is planned for" \
 	patiently 30 planned '[15,15,15,15]'
 check "as a forecast" eval \
-	"fabric plan from leaf1 | jq -e '.pairs[0].for == [\"forecasts\"]'"
+	"fabric plan from leaf1 | gojq -e '.pairs[0].for == [\"forecasts\"]'"
 check "host A follows that plan" \
 	patiently 30 candidate_is A 100 '[true,[32,32,32,32]]'
 on A engine demand del mine
@@ -161,21 +161,21 @@ check "both hosts applied that" patiently 30 on_epoch
 check "host A, which knows nothing of it, has the plan's buckets" \
 	patiently 30 candidate_is A 100 '[true,[40,8,40,40]]'
 check "why says who reported it" eval \
-	"fabric why A B | jq -e '.planes[0].paths[1].links[1].reported_by == [\"B\"]'"
+	"fabric why A B | gojq -e '.planes[0].paths[1].links[1].reported_by == [\"B\"]'"
 send 20000 1000
 check "flows follow the plan within 5 %" follow_from 20000 31 6 31 31
 
 # ---- what the engine knows of traffic
 check "when that is over no host says that it sends something" \
-	patiently 60 eval "fabric show | jq -e '.load.bps == 0'"
+	patiently 60 eval "fabric show | gojq -e '.load.bps == 0'"
 on B rule add prio 100 dst fd00:a::/64 color 100
 traffic A B
 traffic B A
 check "what both hosts measure is the plan, within 5 %" patiently 120 eval \
-	"fabric show | jq -e '.load | .hosts == 2 and .off_plan < 0.05'"
+	"fabric show | gojq -e '.load | .hosts == 2 and .off_plan < 0.05'"
 stop_traffic
 check "and nothing when nothing is sent" patiently 60 eval \
-	"fabric show | jq -e '.load.bps == 0'"
+	"fabric show | gojq -e '.load.bps == 0'"
 on B rule del prio 100
 
 # ---- a tenant, whose flows have links of their own
@@ -183,12 +183,12 @@ check "a tenant is made" fabric tenant add red color 7 paths spine1,spine3 \
 	guaranteed 10G
 check "its job reserves bandwidth" eval "fabric job add slice tenant red \
 	hosts A,B bytes 1000000 bandwidth 4G |
-	jq -e '.class == \"reservation\"'"
+	gojq -e '.class == \"reservation\"'"
 check "hosts acknowledge that" patiently 60 job_is slice reserved
 check "what would not fit is refused, with what would" eval "
 	{ fabric job add more tenant red hosts A,B bytes 1000000 \\
 		bandwidth 9G || :; } |
-	jq -e '.decision == \"reject\" and .offer.guaranteed == 6000000000'"
+	gojq -e '.decision == \"reject\" and .offer.guaranteed == 6000000000'"
 on A job add mine src fd00:a::1/128 color 7
 check "its flows' policy has the plan's weights of the color" \
 	patiently 60 candidate_is A 100 '[true,[64,0,64,0]]' 7
@@ -200,24 +200,25 @@ check "the tenant's flows take its links only" follow_from 30000 50 0 50 0
 on A rule del prio 50
 on A job del mine
 check "the job ends" fabric job del slice tenant red
-check "and when hosts have acknowledged that, so does its bandwidth" \
-	patiently 60 eval "fabric tenants | jq -e '.[0].reserved == 0 and .[0].jobs == 0'"
-check "and the tenant" fabric tenant del red
+check "and so does its bandwidth" \
+	patiently 60 eval "fabric tenants | gojq -e '.[0].reserved == 0 and .[0].jobs == 0'"
+check "and the tenant, when hosts have acknowledged that" \
+	patiently 60 fabric tenant del red
 
 # ---- nobody there
-epoch=$(fabric show | jq .epoch)
+epoch=$(fabric show | gojq .epoch)
 stop_fabricd
 check "without the engine the plan stays" \
 	candidate_is A 100 '[true,[40,8,40,40]]'
 kill -9 "${engine[A]}"
 wait "${engine[A]}" 2>/dev/null || :
-generation=$(on A -j config show | jq '.[0].generation')
+generation=$(on A -j config show | gojq '.[0].generation')
 start_engine A
 check "srpold comes again" patiently 60 usable A 4
 check_equal "with the plan on its disk" "$epoch false" \
-	"$(on A -j engine show | jq -r '.fabric[0] | "\(.epoch) \(.connected)"')"
+	"$(on A -j engine show | gojq -r '.fabric[0] | "\(.epoch) \(.connected)"')"
 check_equal "nothing changed in the module" "$generation" \
-	"$(on A -j config show | jq '.[0].generation')"
+	"$(on A -j config show | gojq '.[0].generation')"
 
 # ---- a spine that drops without a word
 start_fabricd
@@ -226,12 +227,12 @@ fabric_silence spine3 on
 check "the spine leaves the plan" patiently 60 planned '[15,3,0,15]'
 check "both hosts applied that" patiently 60 on_epoch
 check "host A sends nothing over it, by the plan" \
-	patiently 60 eval 'candidate A 100 | jq -e ".[0] and .[1][2] == 0"'
+	patiently 60 eval 'candidate A 100 | gojq -e ".[0] and .[1][2] == 0"'
 fabric_silence spine3 off
 check "it comes back when it has been well for a while" \
 	patiently 120 planned '[15,3,15,15]'
 check "and host A sends over it, by the plan" \
-	patiently 60 eval 'candidate A 100 | jq -e ".[0] and .[1][2] > 0"'
+	patiently 60 eval 'candidate A 100 | gojq -e ".[0] and .[1][2] > 0"'
 
 # ---- a plan for another topology
 sed 's/"delay-ns": [0-9]*/"delay-ns": 7/' "$work/topology.json" |
@@ -241,5 +242,5 @@ sed -i "s,topology.json,other.json," "$work/fabricd.json"
 before=$(candidate A 100)
 start_fabricd
 check "a plan for another topology is refused, and counted" patiently 60 eval \
-	"on A -j engine show | jq -e '.fabric[0].refused_by.topology > 0'"
+	"on A -j engine show | gojq -e '.fabric[0].refused_by.topology > 0'"
 check_equal "and nothing changed" "$before" "$(candidate A 100)"

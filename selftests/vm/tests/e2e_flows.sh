@@ -32,7 +32,7 @@ QPS=7
 
 # told TENANT: how many flows from A to B the plan has on each spine
 told() {
-	fabric why A B tenant "$1" | jq -r '.planes[0].paths |
+	fabric why A B tenant "$1" | gojq -r '.planes[0].paths |
 		sort_by(.links[0].to) | map(.flows) | join(" ")'
 }
 
@@ -58,7 +58,7 @@ beside() {
 
 # follows COLOR TENANT: the module has the engine's weights for A's policy to B
 follows() {
-	[ "$(srpol -j policy show color "$1" | jq -r '[ .[] |
+	[ "$(srpol -j policy show color "$1" | gojq -r '[ .[] |
 		select(.endpoint | startswith("fd00:b:")) |
 		.candidates[] | select(.preference == 100 and .active) |
 		[ .segment_lists[] | select(.buckets > 0) ] | length ] |
@@ -83,7 +83,7 @@ cat >"$work/fabricd.json" <<-END
 END
 start_fabricd
 check "paths of both hosts are probed and up" patiently 60 usable A 8
-check "the engine leads" patiently 30 eval 'fabric show | jq -e .leads'
+check "the engine leads" patiently 30 eval 'fabric show | gojq -e .leads'
 check "two tenants" eval "fabric tenant add red color 10 guaranteed 1G &&
 	fabric tenant add blue color 20 guaranteed 1G"
 check "a job of each, of programs" eval "

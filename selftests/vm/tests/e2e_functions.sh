@@ -69,7 +69,7 @@ insmod kmod/srpol.ko
 at_exit down
 at_exit stop_engines
 mkdir -p "$group"
-fabric_topology | jq '.switches[] |=
+fabric_topology | gojq '.switches[] |=
 	if .name == "spine2" or .name == "spine4" then
 		.functions = [ { name: "sum", kind: "aggregate",
 				 function: "::a1" } ]
@@ -89,14 +89,14 @@ check_fails "a function that no switch offers" "no switch offers" \
 check "a job that goes through one" on A job add reduce cgroup "$group" via sum
 check_equal "its paths have its SID in place of the switch's" \
 	'[["fc00:0:22::a1","fc00:0:12::1","fc00:0:b::d6"],["fc00:0:24::a1","fc00:0:12::1","fc00:0:b::d6"]]' \
-	"$(on A -j engine paths | jq -c '[ .[] | select(.host == "A" and
+	"$(on A -j engine paths | gojq -c '[ .[] | select(.host == "A" and
 		(.name // "" | startswith("reduce-"))) | .segments ] | sort')"
-check_equal "it is told" sum "$(on A -j job show reduce | jq -r '.[0].via')"
+check_equal "it is told" sum "$(on A -j job show reduce | gojq -r '.[0].via')"
 send /sys/fs/cgroup/cgroup.procs 20000
 check_equal "what others send does not pass it" 0 "$(passed)"
 send "$group/cgroup.procs" 30000
 check_equal "what the job sends does" 320 "$(passed)"
 check "it goes" on A job del reduce
-check_equal "and its paths with it" 8 "$(on A -j engine paths | jq length)"
+check_equal "and its paths with it" 8 "$(on A -j engine paths | gojq length)"
 send "$group/cgroup.procs" 40000
 check_equal "nothing passes any more" 320 "$(passed)"

@@ -43,7 +43,7 @@ config() {
 
 # glb HOST EXPRESSION: of what the engine shows
 glb() {
-	on "$1" -j engine show | jq ".glb | $2"
+	on "$1" -j engine show | gojq ".glb | $2"
 }
 
 glb_is() {
@@ -59,19 +59,19 @@ agreed() {
 # link HOST SPINE KEY: what it knows of leaf1's link to the spine
 link() {
 	on "$1" -j engine topology |
-		jq ".[] | select(.from == \"leaf1\" and .to == \"$2\") | .$3"
+		gojq ".[] | select(.from == \"leaf1\" and .to == \"$2\") | .$3"
 }
 
 link_is() {
-	link "$1" "$2" "$3" | jq -e ". $4" >/dev/null
+	link "$1" "$2" "$3" | gojq -e ". $4" >/dev/null
 }
 
 lowered() {
-	buckets B | jq -e '.[2] * 10 < .[0] * 9' >/dev/null
+	buckets B | gojq -e '.[2] * 10 < .[0] * 9' >/dev/null
 }
 
 even() {
-	buckets B | jq -e 'max - min <= 1' >/dev/null
+	buckets B | gojq -e 'max - min <= 1' >/dev/null
 }
 
 # send SOURCE HEX[,HEX]... [N]: to B, from its leaf
@@ -125,7 +125,7 @@ start_engine A
 check "A: four paths, probed and up" patiently 60 usable A 4
 check "they agree" patiently 60 agreed
 check_equal "with a rule of the engine's" '["glb","roce"]' \
-	"$(on A -j rule show | jq -c '[ .[].name ] | sort')"
+	"$(on A -j rule show | gojq -c '[ .[].name ] | sort')"
 sent=$(glb A .sent),$(glb B .sent)
 n=$(received B)
 check "time passes" patiently 60 receives B $((n + 100))
@@ -140,7 +140,7 @@ check "A sees it" patiently 120 link_is A spine3 quality_percent '< 100'
 check "B hears of it" patiently 60 link_is B spine3 heard_percent '< 100'
 check "B itself sees nothing" link_is B spine3 quality_percent '== 100'
 check_equal "of that link only" '[ "leaf1-spine3" ]' \
-	"$(glb B '[ .peers[0].says[].link ]' | jq -c . | sed 's/\[/[ /; s/]/ ]/')"
+	"$(glb B '[ .peers[0].says[].link ]' | gojq -c . | sed 's/\[/[ /; s/]/ ]/')"
 check "and uses the spine less" patiently 60 lowered
 check "A knows how long it took until B had it" glb_is A \
 	'.peers[0] | .took_us > 0 and .took_us <= .took_max_us'
@@ -185,6 +185,6 @@ tc -n "$(fabric_ns spine3)" qdisc del dev leaf1 root
 check "B hears that, too" patiently 300 link_is B spine3 heard_percent '== 100'
 check "and all paths have the same weight" patiently 60 even
 check "they agree" patiently 60 agreed
-echo "# A: $(glb A . | jq -c .)"
-echo "# B: $(glb B . | jq -c .)"
+echo "# A: $(glb A . | gojq -c .)"
+echo "# B: $(glb B . | gojq -c .)"
 [ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log

@@ -45,11 +45,11 @@ for host in A B; do
 	check_equal "host $host: no path was down, no link is worse" "" \
 		"$(grep -E 'is down|used at|suspect' "$work/$host.log" || :)"
 	check_equal "host $host: no link is suspected" "[]" \
-		"$(on $host -j engine show | jq -c .suspects)"
+		"$(on $host -j engine show | gojq -c .suspects)"
 	check "host $host: all paths are up" usable $host 4
 	echo "# $host: probes that came back $(on $host -j engine paths |
-		jq '[ .[].received ] | add'), lost $(on $host -j engine paths |
-		jq '[ .[].lost ] | add'), ticks that came late $(on $host -j engine show |
-		jq .late_ticks)"
+		gojq '[ .[].received ] | add'), lost $(on $host -j engine paths |
+		gojq '[ .[].lost ] | add'), ticks that came late $(on $host -j engine show |
+		gojq .late_ticks)"
 done
 [ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log

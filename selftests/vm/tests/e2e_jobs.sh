@@ -68,7 +68,7 @@ only() {
 
 # spines JOB: those that it used, and the flows it has
 spines() {
-	on A -j job show "$1" | jq -c '[ .[0].use[] | select(.bytes > 0) |
+	on A -j job show "$1" | gojq -c '[ .[0].use[] | select(.bytes > 0) |
 		.name | ltrimstr("A-") | rtrimstr("-B") ] | sort'
 }
 
@@ -106,11 +106,11 @@ check "the spines say the same of one" only "$one" 1 3
 check "and of two" only "$two" 2 4
 [ $ktap_failures -eq 0 ] || printf '# %s\n' "$one" / "$two"
 check_equal "64 flows on two paths" 62 \
-	"$(on A -j job show one | jq '.[0].collisions')"
+	"$(on A -j job show one | gojq '.[0].collisions')"
 check_equal "bytes are counted" true \
-	"$(on A -j job show two | jq '.[0].bytes >= 32000')"
+	"$(on A -j job show two | gojq '.[0].bytes >= 32000')"
 check "why: the job's policy is there too" eval \
-	'on A -j engine why B | jq -e "[ .policies[].color ] == [ 100, 1000, 1001 ]"'
+	'on A -j engine why B | gojq -e "[ .policies[].color ] == [ 100, 1000, 1001 ]"'
 
 check_fails "a name twice" "is there" on A job add one pid 1
 check_fails "a color twice" "somebody else" on A job add x pid 1 color 1000
@@ -122,89 +122,89 @@ check "a third and a fourth" eval \
 	'on A job add x pid 1 paths disjoint && on A job add y pid 1 paths disjoint'
 check_fails "a fifth: no path is left" "no path is left" \
 	on A job add z pid 1 paths disjoint
-check_equal "nothing of it stays" 4 "$(on A -j job show | jq length)"
+check_equal "nothing of it stays" 4 "$(on A -j job show | gojq length)"
 check "they go" eval 'on A job del x && on A job del y'
 
 # ---- the engine goes and comes back
-rules=$(on A -j rule show | jq -c 'map(del(.id))')
+rules=$(on A -j rule show | gojq -c 'map(del(.id))')
 kill -9 "${engine[both]}"
 wait "${engine[both]}" 2>/dev/null || :
 start
 check "killed and started anew: probed and up" patiently 60 usable A 8
 check_equal "the jobs are there" '["one","two"]' \
-	"$(on A -j job show | jq -c '[ .[].name ]')"
+	"$(on A -j job show | gojq -c '[ .[].name ]')"
 check_equal "their rules too" "$rules" \
-	"$(on A -j rule show | jq -c 'map(del(.id))')"
+	"$(on A -j rule show | gojq -c 'map(del(.id))')"
 
 # ---- no room for rules: the engine goes on with all else
-room=$(on A -j config show | jq '.[0].tables.rules | .size - 1 - .used')
+room=$(on A -j config show | gojq '.[0].tables.rules | .size - 1 - .used')
 seq "$room" | sed 's/.*/rule add prio 10000& dst fd00:ffff::\/64 bypass/' |
 	srpol -b -
 check_fails "a job for whose rule there is no room" "no room" \
 	on A job add full qp 5
-check_equal "nothing of it stays" 2 "$(on A -j job show | jq length)"
+check_equal "nothing of it stays" 2 "$(on A -j job show | gojq length)"
 kill -STOP "${engine[both]}"
 srpol rule del prio 40000
 srpol rule add prio 10000 bypass
 srpol policy del color 1001 endpoint fd00:b::1
 kill -CONT "${engine[both]}"
 check "a policy that somebody deletes is made again" patiently 30 eval \
-	'on A -j policy show color 1001 | jq -e "any(.endpoint == \"fd00:b::1\")"'
+	'on A -j policy show color 1001 | gojq -e "any(.endpoint == \"fd00:b::1\")"'
 check_equal "a rule for which there is no room is not" null \
-	"$(on A -j rule show | jq -c 'map(select(.prio == 40000))[0]')"
+	"$(on A -j rule show | gojq -c 'map(select(.prio == 40000))[0]')"
 check "that is said" grep -q "there is room for" "$work/both.log"
 srpol rule del prio 10000
 check "once there is room it is made" patiently 30 eval \
-	'on A -j rule show | jq -e "any(.prio == 40000)"'
+	'on A -j rule show | gojq -e "any(.prio == 40000)"'
 seq "$room" | sed 's/.*/rule del prio 10000&/' | srpol -b -
 check_equal "rules are as before" "$rules" \
-	"$(on A -j rule show | jq -c 'map(del(.id))')"
+	"$(on A -j rule show | gojq -c 'map(del(.id))')"
 
 # ---- a deletion that the module does not follow
 srpol -b - <<<$'dev del hA\ndev del hB'
 rmmod srpol
 check_fails "without the module a job is not deleted" "." on A job del one
 check_equal "it stays, and where it was" '["one","two"]' \
-	"$(jq -c '[ .[].name ]' /run/srpold/default.sock.jobs)"
+	"$(gojq -c '[ .[].name ]' /run/srpold/default.sock.jobs)"
 insmod kmod/srpol.ko
 kill -9 "${engine[both]}"
 wait "${engine[both]}" 2>/dev/null || :
 start
 check "with the module again: probed and up" patiently 60 usable A 8
 check_equal "the jobs are there still" '["one","two"]' \
-	"$(on A -j job show | jq -c '[ .[].name ]')"
+	"$(on A -j job show | gojq -c '[ .[].name ]')"
 check_equal "with their rules" "$rules" \
-	"$(on A -j rule show | jq -c 'map(del(.id))')"
+	"$(on A -j rule show | gojq -c 'map(del(.id))')"
 
 # ---- while the engine is away, the topology loses what a job names
 check "a job for one spine" on A job add named qp 77 paths spine4
-kept=$(jq -S . /run/srpold/default.sock.jobs)
+kept=$(gojq . /run/srpold/default.sock.jobs)
 kill "${engine[both]}"
 wait "${engine[both]}" 2>/dev/null || :
 cp "$work/topology.json" "$work/whole.json"
-jq 'del(.switches[] | select(.name == "spine4")) |
+gojq 'del(.switches[] | select(.name == "spine4")) |
     del(.links[] | select(.to == "spine4"))' "$work/whole.json" \
 	>"$work/topology.json"
 start
 check "started with three spines: probed and up" patiently 60 usable A 6
 check_equal "the job stays and uses them all" 3 \
-	"$(on A -j job show named | jq '.[0].use | length / 2')"
+	"$(on A -j job show named | gojq '.[0].use | length / 2')"
 check "that is said in the log" grep -q \
 	'job "named": no path is left for .* all of them' "$work/both.log"
 check "and shown" eval 'on A job show named | grep -q lacks-paths'
 check "another job is added" on A job add other qp 88
 check "and goes" on A job del other
 check_equal "the file has the first as it was" "$kept" \
-	"$(jq -S . /run/srpold/default.sock.jobs)"
+	"$(gojq . /run/srpold/default.sock.jobs)"
 cp "$work/whole.json" "$work/topology.json"
 kill -HUP "${engine[both]}"
 check "the spine is back: probed and up" patiently 60 usable A 8
 check_equal "the job has its path again" '["A-spine4-B","B-spine4-A"]' \
-	"$(on A -j job show named | jq -c '[ .[0].use[].name ] | sort')"
+	"$(on A -j job show named | gojq -c '[ .[0].use[].name ] | sort')"
 check_equal "and that is not shown any more" 0 \
 	"$(on A job show named | grep -c lacks-paths)"
 
 check "all jobs go" eval 'for j in one two named; do on A job del $j; done'
 check_equal "policies and rules are as without" "2 1" \
-	"$(on A -j policy show | jq length) $(on A -j rule show | jq length)"
+	"$(on A -j policy show | gojq length) $(on A -j rule show | gojq length)"
 [ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log

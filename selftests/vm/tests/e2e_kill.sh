@@ -40,12 +40,12 @@ config() {
 
 # What there is on A, but for what counts and changes by itself
 objects() {
-	on A -j path show | jq -c '.[] | [ .id, .name, .origin, .segments ]'
-	on A -j policy show | jq -c '.[] | [ .color, .endpoint, (.candidates[] |
+	on A -j path show | gojq -c '.[] | [ .id, .name, .origin, .segments ]'
+	on A -j policy show | gojq -c '.[] | [ .color, .endpoint, (.candidates[] |
 		[ .preference, (.segment_lists[] |
 		  [ .path, .weight ]) ]) ]'
-	on A -j rule show | jq -c '.[] | [ .prio, .name, .color, .origin ]'
-	on A -j sid show | jq -c '.[] | [ .sid, .behavior, .origin ]'
+	on A -j rule show | gojq -c '.[] | [ .prio, .name, .color, .origin ]'
+	on A -j sid show | gojq -c '.[] | [ .sid, .behavior, .origin ]'
 }
 
 as_before() {
@@ -121,7 +121,7 @@ kill -STOP "${engine[A]}"
 read -rt 10 <>"$work/never" || :
 kill -CONT "${engine[A]}"
 check "stopped for ten seconds: it notices" patiently 60 eval \
-	'[ "$(on A -j engine show | jq .late_ticks)" -ge 1 ]'
+	'[ "$(on A -j engine show | gojq .late_ticks)" -ge 1 ]'
 check "and probes go on" patiently 60 usable A 4
 check_equal "nothing was declared down" "" "$(grep "is down" "$work/A.log" || :)"
 check "nothing is changed" as_before
@@ -133,6 +133,6 @@ sed -n 's/^\([0-9]* packets.*\)/# \1/p' "$work/ping"
 check "packets went on, none was lost" \
 	grep -qE '^[0-9]+ packets transmitted, .* 0% packet loss' "$work/ping"
 check_equal "all of them steered" 0 "$(on A -j stats show all |
-	jq '[ .[] | select(.reason == "no-path" or .reason == "no-policy") |
+	gojq '[ .[] | select(.reason == "no-path" or .reason == "no-policy") |
 	      .packets ] | add // 0')"
 [ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log

@@ -62,14 +62,14 @@ send() {
 # arrived PORT: packets of 4800 bytes at B, by then without outer headers
 arrived() {
 	tc -n "$(fabric_ns hostB)" -s -j filter show dev hB ingress |
-		jq --argjson port "$1" '[ .[] |
+		gojq --argjson port "$1" '[ .[] |
 			select(.options.keys.dst_port? == $port) ] |
 			.[0].options.actions[0].stats.packets'
 }
 
 # limit FIELD: of red, at host A
 limit() {
-	on A -j engine show | jq "[ .limits[] | select(.color == 10) ] |
+	on A -j engine show | gojq "[ .limits[] | select(.color == 10) ] |
 		if length == 1 then .[0].$1 else null end"
 }
 
@@ -93,7 +93,7 @@ contend() {
 	got_red=$((($(arrived 1010) - red) * 38400 / MS))
 	got_blue=$((($(arrived 1020) - blue) * 38400 / MS))
 	echo "# red $got_red kbit/s, blue $got_blue kbit/s of $BLUE;" \
-		"limit: $(on A -j engine show 2>/dev/null | jq -c '.limits')"
+		"limit: $(on A -j engine show 2>/dev/null | gojq -c '.limits')"
 }
 
 # held: red has no more than its maximum within 5 %: what it did not use before it
@@ -135,11 +135,11 @@ start_engine A
 start_engine B
 start_fabricd
 check "paths are usable" patiently 60 usable A 1
-check "the engine leads" patiently 30 eval 'fabric show | jq -e .leads'
+check "the engine leads" patiently 30 eval 'fabric show | gojq -e .leads'
 check "two tenants" eval "fabric tenant add red color 10 guaranteed 1M &&
 	fabric tenant add blue color 20 guaranteed ${BLUE}k"
 check "blue's job has its guarantee" eval "fabric job add b tenant blue \
-	hosts A,B bytes 1000000 bandwidth ${BLUE}k | jq -e '.decision == \"accept\"'"
+	hosts A,B bytes 1000000 bandwidth ${BLUE}k | gojq -e '.decision == \"accept\"'"
 on A job add red src fd00:a::1/128 color 10
 on A job add blue src fd00:a::1/128 color 20
 on A rule add prio 50 dport 1010 color 10
@@ -171,7 +171,7 @@ check "the other one has its guarantee within 5 %" \
 	within "$got_blue" "$BLUE"
 check "drops are counted for the color, and by their reason" eval '
 	n=$(limit dropped) && [ "$n" -gt 0 ] &&
-	[ "$(on A -j stats show | jq "[ .. | objects | select(.reason? == \"limited\") ] |
+	[ "$(on A -j stats show | gojq "[ .. | objects | select(.reason? == \"limited\") ] |
 		.[0].packets")" = "$n" ]'
 
 modprobe sch_fq
@@ -193,7 +193,7 @@ start_engine A
 check "srpold takes it from the plan on its disk" \
 	patiently 60 limit_is rate $((RED * 1000))
 start_fabricd
-check "the engine leads again" patiently 30 eval 'fabric show | jq -e .leads'
+check "the engine leads again" patiently 30 eval 'fabric show | gojq -e .leads'
 check "red's maximum is taken back" fabric tenant add red color 10 guaranteed 1M
 check "and host A limits nothing" patiently 30 limit_is rate null
 
@@ -202,6 +202,6 @@ check "red gets one again" eval "fabric tenant add red color 10 guaranteed 1M \
 	max ${RED}k && patiently 30 limit_is rate $((RED * 1000))"
 kill "${engine[A]}"
 wait "${engine[A]}" 2>/dev/null || :
-config A | jq 'del(.fabric)' >"$work/A.json"
+config A | gojq 'del(.fabric)' >"$work/A.json"
 start_engine A
 check "host A without a plan limits nothing" patiently 60 limit_is rate null

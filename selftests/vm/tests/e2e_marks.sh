@@ -42,24 +42,24 @@ config() {
 
 # named SPINE WORD: a link of it, and of no other one, works badly
 named() {
-	on A -j engine show | jq -e --arg spine "$1" --arg word "$2" '
+	on A -j engine show | gojq -e --arg spine "$1" --arg word "$2" '
 		[ .degraded[] | select(.now == $word) | .link ] |
 		length > 0 and all(contains($spine))' >/dev/null
 }
 
 # lowered N: the N-th path has less than half of the first one's buckets
 lowered() {
-	buckets A | jq -e ".[$1] * 2 < .[0]" >/dev/null
+	buckets A | gojq -e ".[$1] * 2 < .[0]" >/dev/null
 }
 
 # raised N FROM: the N-th path has more buckets than FROM
 raised() {
-	buckets A | jq -e ".[$1] > $2" >/dev/null
+	buckets A | gojq -e ".[$1] > $2" >/dev/null
 }
 
 # path SPINE EXPRESSION: of the path over it
 path() {
-	on A -j engine paths | jq -e "[ .[] | select(.name | contains(\"$1\")) ][0] |
+	on A -j engine paths | gojq -e "[ .[] | select(.name | contains(\"$1\")) ][0] |
 		$2" >/dev/null
 }
 
@@ -82,7 +82,7 @@ on B sid add fc00:0:b::d6 behavior End.DT46
 start_engine A
 check "four paths, probed and up" patiently 60 usable A 4
 check_equal "no congestion mark yet" "[0]" \
-	"$(on A -j engine paths | jq -c '[ .[].ce ] | unique')"
+	"$(on A -j engine paths | gojq -c '[ .[].ce ] | unique')"
 
 # ---- a spine that marks
 tc -n "$(fabric_ns spine3)" qdisc add dev leaf2 clsact
@@ -96,9 +96,9 @@ check "no other path's probes have any" \
 check "its path is used less" patiently 60 lowered 2
 check "the log says so" grep -qE 'link .*spine3.*: congestion, used at' \
 	"$work/A.log"
-check_equal "all four are up" 4 "$(on A -j engine show | jq .paths_usable)"
+check_equal "all four are up" 4 "$(on A -j engine show | gojq .paths_usable)"
 tc -n "$(fabric_ns spine3)" qdisc del dev leaf2 clsact
-least=$(buckets A | jq '.[2]')
+least=$(buckets A | gojq '.[2]')
 check "no marks any more: it is used more again" \
 	patiently 120 raised 2 "$least"
 
@@ -115,12 +115,12 @@ pids+=($!)
 check "a queue in front of a spine's port that stays: its link is named" \
 	patiently 60 named spine2 delay
 check "its path is used less" patiently 60 lowered 1
-check_equal "all four are up" 4 "$(on A -j engine show | jq .paths_usable)"
-echo "# $(on A -j engine paths | jq -r '.[] |
+check_equal "all four are up" 4 "$(on A -j engine show | gojq .paths_usable)"
+echo "# $(on A -j engine paths | gojq -r '.[] |
 	"\(.name) least \(.rtt_min_ms) ms smoothed \(.rtt_ms) ms queue \(.queue_ms) ms"' |
 	paste -sd ,)"
 tc -n "$(fabric_ns spine2)" qdisc del dev leaf2 root
-least=$(buckets A | jq '.[1]')
+least=$(buckets A | gojq '.[1]')
 check "no queue any more: it is used more again" \
 	patiently 120 raised 1 "$least"
 check_equal "no other link was blamed" "" \

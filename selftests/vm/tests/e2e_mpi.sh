@@ -35,7 +35,7 @@ truth() {
 
 # sums SRC: "DEMANDS BYTES" announced from there
 sums() {
-	on A -j engine demand show | jq -r --arg src "$1" '
+	on A -j engine demand show | gojq -r --arg src "$1" '
 		[ .[] | select(.src == $src) | .bytes ] | "\(length) \(add // 0)"'
 }
 

@@ -27,7 +27,7 @@ POLICY=(color 100 endpoint fd00:b::1)
 
 # preferences HOST [COLOR]: of the candidate paths there are, the active one first
 preferences() {
-	on "$1" -j policy show color "${2:-100}" | jq -c '
+	on "$1" -j policy show color "${2:-100}" | gojq -c '
 		[ .[0].candidates | sort_by(.active | not)[].preference ]'
 }
 
@@ -37,7 +37,7 @@ preferences_are() {
 
 # weights HOST PREFERENCE: of its segment lists, the greatest is 15
 weights() {
-	on "$1" -j policy show color 100 | jq -c --argjson p "$2" '
+	on "$1" -j policy show color 100 | gojq -c --argjson p "$2" '
 		[ .[0].candidates[] | select(.preference == $p).segment_lists[].weight ] |
 		max as $max | [ .[] | . * 15 / $max | round ]'
 }
@@ -85,13 +85,13 @@ check "packets follow the operator's" spines_have 0 100 0 0
 
 # ---- and the global engine's
 start_fabricd
-check "the global engine leads" patiently 30 eval 'fabric show | jq -e .leads'
+check "the global engine leads" patiently 30 eval 'fabric show | gojq -e .leads'
 check "a job is announced" announce t/train \
 	'{ "all-to-all": { "hosts": [ "A", "B" ], "bytes": 1000000000 } }'
 check "it is planned for, and both hosts applied that" \
 	patiently 60 eval 'planned "[15,15,15,15]" && on_epoch'
 check_equal "all three are there, and the operator's is active" "[200,50,100]" \
-	"$(preferences A | jq -c '[.[0]] + (.[1:] | sort)')"
+	"$(preferences A | gojq -c '[.[0]] + (.[1:] | sort)')"
 check "packets still follow the operator's" spines_have 0 100 0 0
 on A policy candidate del "${POLICY[@]}" preference 200
 check_equal "without it the global one is active, not the local one" "[100,50]" \
@@ -101,44 +101,44 @@ check "packets follow the plan" spines_have 25 25 25 25
 # ---- epochs while the operator's is there
 on A policy candidate add "${POLICY[@]}" preference 200 segment-list 7
 check "packets follow the operator's again" spines_have 0 100 0 0
-epoch=$(fabric show | jq .epoch)
+epoch=$(fabric show | gojq .epoch)
 on B engine link set leaf2 spine1 capacity 20G
 check "the next epoch has other weights, and both hosts applied it" \
 	patiently 60 eval 'planned "[3,15,15,15]" && on_epoch'
-check "it is another one" [ "$(fabric show | jq .epoch)" -gt "$epoch" ]
+check "it is another one" [ "$(fabric show | gojq .epoch)" -gt "$epoch" ]
 check_equal "they are in host A's policy" "[3,15,15,15]" "$(weights A 100)"
 check_equal "beside the operator's, which is active" 200 \
-	"$(preferences A | jq '.[0]')"
+	"$(preferences A | gojq '.[0]')"
 check "packets follow the operator's" spines_have 0 100 0 0
 
 # ---- srpold comes anew
 kill -9 "${engine[A]}"
 wait "${engine[A]}" 2>/dev/null || :
-generation=$(on A -j config show | jq '.[0].generation')
+generation=$(on A -j config show | gojq '.[0].generation')
 start_engine A
 check "srpold is killed and comes again" patiently 60 usable A 4
 check_equal "it has nothing to change" "$generation" \
-	"$(on A -j config show | jq '.[0].generation')"
-check_equal "the operator's is active" 200 "$(preferences A | jq '.[0]')"
+	"$(on A -j config show | gojq '.[0].generation')"
+check_equal "the operator's is active" 200 "$(preferences A | gojq '.[0]')"
 
 # ---- an operator's that cannot be used
 on A path change 7 admin down
 check_equal "while the operator's path is down the plan counts" 100 \
-	"$(preferences A | jq '.[0]')"
+	"$(preferences A | gojq '.[0]')"
 check "packets follow the plan" spines_have 6 31 31 31
 on A path change 7 admin up
-check_equal "and then the operator's" 200 "$(preferences A | jq '.[0]')"
+check_equal "and then the operator's" 200 "$(preferences A | gojq '.[0]')"
 
 # ---- the operator is done
 on A policy candidate del "${POLICY[@]}" preference 200
 check "packets follow the plan as it is now" spines_have 6 31 31 31
 on A policy candidate add "${POLICY[@]}" segment-list 7
 check_equal "of the plan's preference the operator's is active as well" "100 7" \
-	"$(on A -j policy show color 100 | jq -r '.[0].candidates[] |
+	"$(on A -j policy show color 100 | gojq -r '.[0].candidates[] |
 		select(.active) | "\(.preference) \(.segment_lists[0].path)"')"
 check "packets follow it" spines_have 0 100 0 0
 on A policy candidate del "${POLICY[@]}" discriminator \
-	"$(on A -j policy show color 100 | jq '.[0].candidates[] |
+	"$(on A -j policy show color 100 | gojq '.[0].candidates[] |
 		select(.segment_lists[0].path == 7).discriminator')"
 check_equal "and not once it is deleted" "[100,50]" "$(preferences A)"
 
@@ -150,7 +150,7 @@ check "a job ends: of its policy the operator's candidate path stays" \
 	patiently 30 preferences_are A "[200]" 7
 on A job add mine src fd00:a::1/128 color 7
 check "it begins again, and the engine's are beside it" patiently 30 eval \
-	'preferences A 7 | jq -e ".[0] == 200 and length > 1"'
+	'preferences A 7 | gojq -e ".[0] == 200 and length > 1"'
 on A policy candidate del color 7 endpoint fd00:b::1 preference 200
 
 # ---- at the very moment when srpold deletes a policy

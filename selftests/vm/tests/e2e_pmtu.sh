@@ -41,14 +41,14 @@ set_mtu() {
 
 # narrow N: so many paths are known to lose full packets, spine 2's
 narrow() {
-	on A -j engine paths | jq -e --argjson n "$1" '
+	on A -j engine paths | gojq -e --argjson n "$1" '
 		[ .[] | select(.mtu_narrow) | .name | contains("spine2") ] |
 		length == $n and all' >/dev/null
 }
 
 # mtu NAME LEAST MOST: what a path was found to take
 mtu() {
-	on A -j engine paths | jq -e --arg name "$1" "
+	on A -j engine paths | gojq -e --arg name "$1" "
 		.[] | select(.name == \$name) | .mtu >= $2 and .mtu <= $3" \
 		>/dev/null
 }
@@ -135,5 +135,5 @@ for m in 1 3 4; do
 	ip -n "$(fabric_ns "spine$m")" link set leaf1 mtu 1500
 done
 check "no path takes full packets: all are used" patiently 60 eval \
-	'[ "$(on A -j path show | jq "[ .[] | select(.state == \"up\") ] | length")" = 8 ]'
+	'[ "$(on A -j path show | gojq "[ .[] | select(.state == \"up\") ] | length")" = 8 ]'
 [ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log

@@ -27,12 +27,12 @@ config() {
 }
 
 show() {
-	on A -j engine show | jq "$1"
+	on A -j engine show | gojq "$1"
 }
 
 # path SPINE KEY: of the path over it
 path() {
-	on A -j engine paths | jq ".[] | select(.name | contains(\"$1\")) | .$2"
+	on A -j engine paths | gojq ".[] | select(.name | contains(\"$1\")) | .$2"
 }
 
 counted() {
@@ -41,7 +41,7 @@ counted() {
 
 reason() {
 	on A -j stats show all |
-		jq "[ .[] | select(.reason == \"$1\") | .packets ] | add // 0"
+		gojq "[ .[] | select(.reason == \"$1\") | .packets ] | add // 0"
 }
 
 # on leaf1, which is where host A's link ends
@@ -81,8 +81,8 @@ check "the probe SID is the engine's" grep -qE \
 	<<<"$(on A sid show | tr '\n' ' ' | sed 's/ sid /\nsid /g')"
 on A -j engine paths >"$work/paths"
 check_equal "each went five hops, and came whole" '[5]' \
-	"$(jq -c '[ .[].hops ] | unique' "$work/paths")"
-check "RTTs, as a histogram too" jq -e '
+	"$(gojq -c '[ .[].hops ] | unique' "$work/paths")"
+check "RTTs, as a histogram too" gojq -e '
 	all(.[]; .rtt_min_ms > 0 and .rtt_ms >= .rtt_min_ms and
 	         (.rtt_log2_ns | add) >= .received)' "$work/paths"
 
@@ -115,7 +115,7 @@ for form in openmetrics text; do
 		"$(grep -v '_total no help text$' "$work/promtool" || :)"
 done
 check_equal "nothing went wrong" "0 0 0" \
-	"$(on A -j engine show | jq -r '"\(.forged) \(.strange) \(.stale)"')"
+	"$(on A -j engine show | gojq -r '"\(.forged) \(.strange) \(.stale)"')"
 
 # ---- forgeries while all is well
 record "$work/probes" fc00:0:23::1 8
@@ -133,7 +133,7 @@ check "the log says so, and what list it was" \
 	busywait 20 grep -q 'probe-strange: from fd00:a::1, 5 segments' "$work/A.log"
 send "$work/probes" noise 500 1
 check_equal "noise: all four paths are up" 4 "$(show .paths_usable)"
-check "no answer was counted that was not sent" jq -e '
+check "no answer was counted that was not sent" gojq -e '
 	all(.[]; .received + .late <= .sent)' <<<"$(on A -j engine paths)"
 check "drops are counted by name" [ "$(reason probe-stale)" -ge 40 ]
 check "and of the forged ones" [ "$(reason probe-forged)" -ge 80 ]
@@ -172,7 +172,7 @@ check "four paths again" busywait 60 usable A 4
 check "by generic XDP" busywait 30 counted by_xdp 20
 
 # ---- a second host at leaf2: what is between the leaves is probed once
-jq '.hosts += [ .hosts[1] + { "name": "C", "locator": "fc00:0:c::/48" } ] |
+gojq '.hosts += [ .hosts[1] + { "name": "C", "locator": "fc00:0:c::/48" } ] |
 	.hosts[2].nics[0] += { "name": "hC", "address": "fd00:cc::1",
 	                       "gateway": "fd00:cc::fe" }' \
 	"$work/topology.json" >"$work/three.json"
@@ -183,7 +183,7 @@ check_equal "metrics: eight RTTs, of four paths' probes" "8 8 4" \
 	"$(times engine_path_rtt_seconds) $(on A metrics |
 	   grep -c '^srpol_engine_path_probes_total.*"sent"')"
 check_equal "they are those of the other paths, too" '[2,2,2,2]' "$(on A -j \
-	engine paths | jq -c '[ group_by(.probes_of)[] | length ]')"
+	engine paths | gojq -c '[ group_by(.probes_of)[] | length ]')"
 
 kill "${engine[A]}"
 wait "${engine[A]}" || not_ok "it ends with status 0"

@@ -31,13 +31,13 @@ QPS=8
 
 # leaves JOB SPINE: all its QPs are placed, and none there
 leaves() {
-	paths_of "$1" | jq -e --argjson qps $QPS --argjson spine "$2" '
+	paths_of "$1" | gojq -e --argjson qps $QPS --argjson spine "$2" '
 		length == $qps and all(.spine != $spine)'
 }
 
 # moved BEFORE JOB SPINE: QPs that were on another spine, and took a new one
 moved() {
-	jq -r -n --argjson before "$1" --argjson now "$(paths_of "$2")" \
+	gojq -r -n --argjson before "$1" --argjson now "$(paths_of "$2")" \
 		--argjson spine "$3" '
 		$before - $now | map(select(.spine != $spine) | .qp) | join(" ")'
 }
@@ -87,7 +87,7 @@ begin first train || not_ok "QPs of a program" "$(<"$work/first.out")"
 there=$(qps '.comm == "train"' rxeA)
 back=$(qps '.comm == "train"' rxeB)
 check_equal "the kernel names its QPs" "$QPS $QPS" \
-	"$(jq length <<<"$there") $(jq length <<<"$back")"
+	"$(gojq length <<<"$there") $(gojq length <<<"$back")"
 check "they get rules before they send" patiently 60 ruled_is train hA "$there"
 check "the other end's too" patiently 60 ruled_is train hB "$back"
 check_equal "the other job has none" '[] []' \
@@ -108,7 +108,7 @@ check "it sends again" send second
 check_fails "without a job not by these two alone" "by other spines" \
 	went "$before" 1 2
 check_equal "of its threads the kernel names one, and one no more" '["async",null]' \
-	"$(rdma -j -d resource show qp | jq -c "[ .[] | select(.rqpn > 1 and
+	"$(rdma -j -d resource show qp | gojq -c "[ .[] | select(.rqpn > 1 and
 		.pid != ${pid[first]}) | .comm ] | unique | reverse")"
 check "a job by process" srpol job add proc pid "${pid[second]}" paths spine3
 there=$(qps ".pid == ${pid[second]}" rxeA)
@@ -116,7 +116,7 @@ check "its QPs get rules, those of the first process none" patiently 60 \
 	ruled_is proc hA "$there"
 check "at the other device too, where the thread that made them has ended" \
 	patiently 60 holds_as_many proc hB
-check_equal "none is without" 0 "$(srpol -j job show proc | jq '.[0].qps_without_rule')"
+check_equal "none is without" 0 "$(srpol -j job show proc | gojq '.[0].qps_without_rule')"
 before=$(fabric_spine_packets)
 check "it goes on sending" send second
 check "flows that were under way changed over" went "$before" 3
@@ -127,9 +127,9 @@ check_equal "which is not this job's" "$before" "$(sent proc)"
 
 # ---- by numbers: those of the first process
 there=$(qps ".pid == ${pid[first]}" rxeA)
-check_equal "its numbers are in a row" $QPS "$(jq '.[-1] - .[0] + 1' <<<"$there")"
+check_equal "its numbers are in a row" $QPS "$(gojq '.[-1] - .[0] + 1' <<<"$there")"
 check "a job by numbers" srpol job add range qp \
-	"$(jq -r '"\(.[0])-\(.[-1])"' <<<"$there")" paths spine4
+	"$(gojq -r '"\(.[0])-\(.[-1])"' <<<"$there")" paths spine4
 check_equal "has a rule with them, for any device" "$there" "$(ruled range)"
 before=$(fabric_spine_packets)
 check "the first process sends" send first
@@ -153,7 +153,7 @@ check "all go" eval 'for j in other proc range; do srpol job del $j; done'
 # ---- placed: each QP has a path, as evenly as weights are
 begin third train || not_ok "QPs of a third process" "$(<"$work/third.out")"
 check "a job whose QPs are placed" srpol job add placed comm train placement qp
-check_equal "it says so" qp "$(srpol -j job show placed | jq -r '.[0].placement')"
+check_equal "it says so" qp "$(srpol -j job show placed | gojq -r '.[0].placement')"
 check "its QPs have rules before they send" patiently 60 holds_as_many placed hA
 check "they send" send third
 check "QPs of both ends are placed" patiently 60 placed_is placed $((2 * QPS))
@@ -170,7 +170,7 @@ wait "${engine[both]}" 2>/dev/null || :
 eval "start_both '\"interval-ms\": 500' ${fd[third]}>&-"
 check "killed and started anew: probed and up" patiently 60 usable A 8
 check_equal "QPs of both ends are placed" $((2 * QPS)) \
-	"$(srpol -j job show placed | jq '.[0].placed')"
+	"$(srpol -j job show placed | gojq '.[0].placed')"
 check "they send" send third
 check_equal "each has its rule and its path" "$before" "$(rules_with_path)"
 kill -HUP "${engine[both]}"
@@ -196,7 +196,7 @@ check "a job whose QPs are hashed" srpol job add hashed comm train placement has
 check "its QPs have rules" patiently 60 holds_as_many hashed hA
 check "they send" send third
 check_equal "none is placed" '0 null' \
-	"$(srpol -j job show hashed | jq -r '.[0] | "\(.placed) \(.placement)"')"
+	"$(srpol -j job show hashed | gojq -r '.[0] | "\(.placed) \(.placement)"')"
 check_equal "no rule has a path" '[]' "$(paths_of hashed)"
 check_fails "another placement" "." srpol job add bad comm x placement best
 check "its job goes" srpol job del hashed
@@ -205,11 +205,11 @@ check "a job by source, placed" srpol job add source src fd00:a::/64 \
 check "it sends" send third
 check "its QPs are placed, those of B are not" patiently 60 placed_is source $QPS
 check_equal "and are its own by their source" '["fd00:a::/64"]' \
-	"$(rules_with_path | jq -c '[ .[].match.src ] | unique')"
+	"$(rules_with_path | gojq -c '[ .[].match.src ] | unique')"
 end third "the third process ends"
 check "its job goes" srpol job del source
 
-check_equal "rules are as without jobs" 1 "$(srpol -j rule show | jq length)"
+check_equal "rules are as without jobs" 1 "$(srpol -j rule show | gojq length)"
 check_equal "srpol dropped nothing" "" \
 	"$(srpol stats show | awk '$2 == "drop"')"
 [ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log

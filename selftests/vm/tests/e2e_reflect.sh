@@ -44,25 +44,25 @@ keys() {
 
 # path SPINE EXPRESSION: of the reflected probes of the path over it
 path() {
-	on A -j engine paths | jq -e "[ .[] | select(.name | contains(\"$1\")) ][0].reflected |
+	on A -j engine paths | gojq -e "[ .[] | select(.name | contains(\"$1\")) ][0].reflected |
 		$2" >/dev/null
 }
 
 # number SPINE KEY
 number() {
 	on A -j engine paths |
-		jq "[ .[] | select(.name | contains(\"$1\")) ][0].reflected.$2"
+		gojq "[ .[] | select(.name | contains(\"$1\")) ][0].reflected.$2"
 }
 
 all_paths() {
-	on A -j engine paths | jq -e "[ .[].reflected | $1 ] |
+	on A -j engine paths | gojq -e "[ .[].reflected | $1 ] |
 		length == 4 and all" >/dev/null
 }
 
 # reason HOST NAME
 reason() {
 	on "$1" -j stats show all |
-		jq "[ .[] | select(.reason == \"$2\") | .packets ] | add // 0"
+		gojq "[ .[] | select(.reason == \"$2\") | .packets ] | add // 0"
 }
 
 counted() {
@@ -145,14 +145,14 @@ on A config set path-id tag
 on B config set path-id tag
 start_engine B
 check "the reflecting SID is the engine's" patiently 60 eval \
-	'on B -j sid show | jq -e ".[] | select(.sid == \"fc00:0:b::f1\" and
+	'on B -j sid show | gojq -e ".[] | select(.sid == \"fc00:0:b::f1\" and
 		.behavior == \"reflect\" and .origin == \"engine\")"'
 start_engine A
 check "four paths, probed and up" patiently 60 usable A 4
 check "probes come back from the peer by all four" \
 	patiently 60 all_paths '.returned > 5'
 on A -j engine paths >"$work/paths"
-echo "# $(jq -c '.[].reflected' "$work/paths" | head -n 1)"
+echo "# $(gojq -c '.[].reflected' "$work/paths" | head -n 1)"
 check "three hops there, seven in all" all_paths \
 	'.hops_there == 3 and .hops == 7'
 check "none is lost, none is marked" all_paths \
@@ -199,7 +199,7 @@ ip netns exec "$(fabric_ns hostA)" python3 - <<-END
 END
 check "marked data: the peer tells how much by that path" patiently 60 path \
 	spine4 '.path_ce > 3'
-sent=$(on A -s -j path show "$(path_over A spine4)" | jq '.[0].stats.packets')
+sent=$(on A -s -j path show "$(path_over A spine4)" | gojq '.[0].stats.packets')
 check "all of what went by it, $sent packets" patiently 30 eval \
 	'[ "$(number spine4 path_ce)" = "$sent" ]'
 check "none by the others" eval \
@@ -219,7 +219,7 @@ check_equal "B takes none for replayed" "$replayed" \
 	"$(reason B reflect-replayed)"
 check "what was marked before is known" path spine4 ".path_ce == $sent"
 check_equal "and is no congestion of now" 0 "$(on A -j engine paths |
-	jq '[ .[] | select(.name | contains("spine4")) ][0].path_ce_ppm')"
+	gojq '[ .[] | select(.name | contains("spine4")) ][0].path_ce_ppm')"
 
 # ---- delay, by clocks that have nothing to do with each other
 modprobe sch_netem
@@ -261,10 +261,10 @@ for step in "A $key $next" "B $key $next" "A $next $key" "B $next $key" \
 	read -r host new also <<<"$step"
 	keys "{ \"keys\": [ { \"hosts\": [ \"A\", \"B\" ], \"key\": \"$new\"${also:+,
 		\"also\": \"$also\"} } ] }" "keys$host"
-	before=$(on A -j engine paths | jq -c '[ .[].reflected.returned ]')
+	before=$(on A -j engine paths | gojq -c '[ .[].reflected.returned ]')
 	kill -HUP "${engine[$host]}"
 	[ "$host" = B ] || check "A has read its keys" patiently 60 eval \
-		'[ "$(number spine1 returned)" -lt "$(jq .[0] <<<"$before")" ]'
+		'[ "$(number spine1 returned)" -lt "$(gojq .[0] <<<"$before")" ]'
 	n=$(number spine1 returned)
 	check "${step//[0-9a-f][0-9a-f][0-9a-f]*/} changes its keys: probes come back" \
 		patiently 60 path spine1 ".returned > $n + 8"
@@ -289,7 +289,7 @@ before=$(reason B reflect-strange)
 check "the key is taken back: nothing is reflected" \
 	patiently 60 counted B reflect-strange $((before + 20))
 check_equal "A's paths are up: they are judged without the peer" 4 \
-	"$(on A -j engine show | jq .paths_usable)"
+	"$(on A -j engine show | gojq .paths_usable)"
 keys "{ \"keys\": [ { \"hosts\": [ \"A\", \"B\" ], \"key\": \"$key\" } ] }" keys
 kill -HUP "${engine[B]}"
 n=$(number spine1 returned)

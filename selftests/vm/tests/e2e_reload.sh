@@ -30,9 +30,9 @@ config() {
 	END
 }
 
-# topology FILTER: of both hosts, from the fabric's by jq
+# topology FILTER: of both hosts, from the fabric's by gojq
 topology() {
-	fabric_topology | jq "$1" >"$work/A.topology.json"
+	fabric_topology | gojq "$1" >"$work/A.topology.json"
 	cp "$work/A.topology.json" "$work/B.topology.json"
 }
 
@@ -60,14 +60,15 @@ made() {
 
 # all_are STATE: A's paths in the module
 all_are() {
-	on A -j path show | jq -e --arg state "$1" \
+	on A -j path show | gojq -e --arg state "$1" \
 		'length >= 4 and all(.state == $state)' >/dev/null
 }
 
 # in_module: ids and SIDs per list of the engine's paths
 in_module() {
 	on A -j path show |
-		jq -c '[ .[] | select(.origin == "engine") | [ .id, (.segments | length) ] ] | sort'
+		gojq -c '[ .[] | select(.origin == "engine") |
+			[ .id, (.segments | length) ] ] | sort'
 }
 
 # begin: engines of both hosts, in namespaces without anything of srpol's
@@ -126,7 +127,7 @@ fabric_exec leaf2 ip -6 route add fcbb:bb00:12::/48 encap seg6local action End \
 on A engine demand add mine src A dst B bytes 1000000 for 600s
 cp "$work/A.topology.json" "$work/good.json"
 ip -n "$(fabric_ns hostA)" link add hX type veth peer name hY
-jq '(.hosts[] | select(.name == "B")).name = "C" |
+gojq '(.hosts[] | select(.name == "B")).name = "C" |
     (.hosts[] | select(.name == "A")) |= (.locator = "ff00:a::/48" |
 	.nics += [ { name: "hX", leaf: "leaf2", rail: 1, rate: "1G",
 		     address: "fd00:aa::1", gateway: "fd00:aa::fe" } ])' \
@@ -138,10 +139,10 @@ rm -f "$pin"
 reload
 check "the reload is refused" patiently 60 grep -q 'back to what was' "$work/A.log"
 check "srpold goes on" patiently 60 usable A 4
-check "with the demand" eval '[ "$(on A -j engine demand show | jq length)" = 1 ]'
+check "with the demand" eval '[ "$(on A -j engine demand show | gojq length)" = 1 ]'
 check "it runs" runs
 check_equal "and no other NIC is an uplink" '["hA"]' \
-	"$(on A -j dev show | jq -c '[ .[].dev ]')"
+	"$(on A -j dev show | gojq -c '[ .[].dev ]')"
 finish
 
 # ---- long names, locators in the block, and a function without compressed SID
@@ -178,6 +179,6 @@ config A A '{ "usid": true }'
 config B B '{}'
 begin "one SID for both"
 check_equal "that is there once" "fcbb:bb00:a:: End.DT46" \
-	"$(on A -j sid show | jq -r '.[] | select(.behavior | test("DT46")) |
+	"$(on A -j sid show | gojq -r '.[] | select(.behavior | test("DT46")) |
 		"\(.sid) \(.behavior)"')"
 [ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log

@@ -90,18 +90,18 @@ start_engine A
 check "sixteen paths, probed and up" patiently 120 usable A 16
 look >"$work/look"
 echo "# $(<"$work/look")"
-check_equal "sixteen segment lists" 16 "$(jq .lists "$work/look")"
+check_equal "sixteen segment lists" 16 "$(gojq .lists "$work/look")"
 check_equal "those that came back are those that left" true \
-	"$(jq .same "$work/look")"
-check_equal "each round has each of them once" $rounds "$(jq .out "$work/look")"
-check_equal "and once on its way back" $rounds "$(jq .back "$work/look")"
+	"$(gojq .same "$work/look")"
+check_equal "each round has each of them once" $rounds "$(gojq .out "$work/look")"
+check_equal "and once on its way back" $rounds "$(gojq .back "$work/look")"
 on A -j engine paths >"$work/paths"
-check "each was answered once in each round, in order" jq -e '
+check "each was answered once in each round, in order" gojq -e '
 	all(.[]; .lost == 0 and .gaps == 0 and .hops == 5 and
 	         .sent - .received <= 1) and
 	([ .[].sent ] | max - min <= 1)' "$work/paths"
 check_equal "XDP saw nothing that was not sent" "0 0 0" \
-	"$(on A -j engine show | jq -r '"\(.forged) \(.strange) \(.stale)"')"
+	"$(on A -j engine show | gojq -r '"\(.forged) \(.strange) \(.stale)"')"
 check_equal "no switch sent Time Exceeded" 0 "$(time_exceeded)"
 
 kill "${engine[A]}"

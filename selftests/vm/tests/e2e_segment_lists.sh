@@ -42,7 +42,7 @@ refused() {
 
 # as the engine's paths are in the module: SIDs, bytes of encapsulation
 in_module() {
-	on "$1" -j path show | jq -c '[ .[] | [ .segments, .overhead ] ] | sort'
+	on "$1" -j path show | gojq -c '[ .[] | [ .segments, .overhead ] ] | sort'
 }
 
 changed() {
@@ -50,13 +50,13 @@ changed() {
 }
 
 reflected() {
-	on A -j engine paths | jq -e '[ .[].reflected | .returned > 2 and
+	on A -j engine paths | gojq -e '[ .[].reflected | .returned > 2 and
 		.hops_there == 3 and .hops == 7 ] | length == 4 and all' >/dev/null
 }
 
 hops_are_right() {
 	on "$1" -j engine paths |
-		jq -e '[ .[] | .hops == 5 and .hops_wanted == 5 ] | length == 4 and all'
+		gojq -e '[ .[] | .hops == 5 and .hops_wanted == 5 ] | length == 4 and all'
 }
 
 # decoded FILTER FIELD...: of what A sent, each once
@@ -105,11 +105,11 @@ at_exit stop_engines
 fabric_topology >"$work/topology.json"
 refused "compressed SIDs that the topology has not" '{ "usid": true }' \
 	'no compressed SIDs'
-fabric_topology | jq '.usid = { block: "fcbb:bb00::/32" } |
+fabric_topology | gojq '.usid = { block: "fcbb:bb00::/32" } |
 	(.switches, .hosts)[] |= (.usid = (.locator |
 		sub("fc00:0:"; "fcbb:bb00:") | sub("/48"; "")))' \
 	>"$work/topology.json"
-jq '(.switches[] | select(.name == "spine3")) |= del(.usid)' \
+gojq '(.switches[] | select(.name == "spine3")) |= del(.usid)' \
 	"$work/topology.json" >"$work/lacks.json"
 config A '{ "usid": true }' | sed "s/topology.json/lacks.json/" >"$work/bad.json"
 check_fails "refused: a switch that has none" 'spine3 has no compressed SID' \
@@ -118,7 +118,7 @@ refused "a word that is none" '{ "usids": true }' '"usids" is unknown'
 refused "neither true nor false" '{ "usid": 1 }' '"usid" is neither'
 refused "no hops" '{ "hops": "few" }' '"hops" is neither'
 refused "no object" '[]' '"segment-lists" is not an object'
-jq '.usid.block = "ff00::/32"' "$work/topology.json" >"$work/lacks.json"
+gojq '.usid.block = "ff00::/32"' "$work/topology.json" >"$work/lacks.json"
 config A '{}' | sed "s/topology.json/lacks.json/" >"$work/bad.json"
 check_fails "refused: a block that is not unicast" 'block: .*unicast' \
 	srpold --check-config -c "$work/bad.json"
@@ -135,10 +135,10 @@ check "B: likewise" busywait 60 usable B 4
 check_equal "A's lists are containers" \
 	'[[["fcbb:bb00:21:12:b::"],40],[["fcbb:bb00:22:12:b::"],40],[["fcbb:bb00:23:12:b::"],40],[["fcbb:bb00:24:12:b::"],40]]' \
 	"$(in_module A)"
-check_equal "B's are not" 80 "$(in_module B | jq '[ .[][1] ] | unique[0]')"
+check_equal "B's are not" 80 "$(in_module B | gojq '[ .[][1] ] | unique[0]')"
 check_equal "each host decapsulates at its compressed SID" \
 	"fcbb:bb00:a::/128 uDT46 fcbb:bb00:b::/128 uDT46" \
-	"$(for host in A B; do on $host -j sid show | jq -r '.[] |
+	"$(for host in A B; do on $host -j sid show | gojq -r '.[] |
 		select(.behavior == "uDT46") | "\(.sid)/\(.prefix_len) \(.behavior)"'
 	done | xargs)"
 check "its other addresses of that locator stay its own" \
@@ -157,7 +157,7 @@ check_equal "probes have a full SRH of a container and the probe SID" \
 	"$(decoded 'ipv6.routing.len==4' ipv6.dst ipv6.routing.srh.addr |
 		sed 's/,[^ ]* / /' | sort -u)"
 check_equal "none was strange" "0 0" \
-	"$(on A -j engine show | jq -r '"\(.forged) \(.strange)"')"
+	"$(on A -j engine show | gojq -r '"\(.forged) \(.strange)"')"
 
 # ---- a spine that drops
 fabric_silence spine3 on
@@ -177,7 +177,7 @@ mark() {
 # marked SPINE: packets of its path that B says came with a mark
 marked() {
 	on A -j engine paths |
-		jq "[ .[] | select(.name | contains(\"$1\")) ][0].reflected.path_ce"
+		gojq "[ .[] | select(.name | contains(\"$1\")) ][0].reflected.path_ce"
 }
 
 mark_is_told() {
@@ -194,7 +194,7 @@ timestamps() {
 
 timestamps on
 check "A: overhead of an SRH" busywait 60 eval \
-	'[ "$(on A -j path show | jq "[ .[].overhead ] | unique[0]")" = 80 ]'
+	'[ "$(on A -j path show | gojq "[ .[].overhead ] | unique[0]")" = 80 ]'
 mark
 capture
 check "B tells marks of the path over spine4" busywait 60 mark_is_told
@@ -204,7 +204,7 @@ tc -n "$(fabric_ns spine4)" qdisc del dev leaf2 clsact
 timestamps off
 
 # ---- other forms, without a restart, in place
-ids=$(on A -j path show | jq -c '[ .[].id ]')
+ids=$(on A -j path show | gojq -c '[ .[].id ]')
 check_equal "all ids are taken" "[16380,16381,16382,16383]" "$ids"
 config A '{}' >"$work/A.json"
 kill -HUP "${engine[A]}"
@@ -222,9 +222,9 @@ kill -HUP "${engine[A]}"
 check "SIGHUP: both" patiently 60 changed \
 	'[[["fcbb:bb00:21:b::"],40],[["fcbb:bb00:22:b::"],40],[["fcbb:bb00:23:b::"],40],[["fcbb:bb00:24:b::"],40]]'
 check "up" patiently 60 usable A 4
-check_equal "paths keep their ids" "$ids" "$(on A -j path show | jq -c '[ .[].id ]')"
+check_equal "paths keep their ids" "$ids" "$(on A -j path show | gojq -c '[ .[].id ]')"
 cp "$work/topology.json" "$work/regular.json"
-jq '(.hosts[] | select(.name == "B")).nics += [ { name: "hB2", leaf: "leaf1",
+gojq '(.hosts[] | select(.name == "B")).nics += [ { name: "hB2", leaf: "leaf1",
 	rail: 1, rate: "100G", address: "fd00:bb::1", gateway: "fd00:bb::fe" } ]' \
 	"$work/regular.json" >"$work/topology.json"
 kill -HUP "${engine[A]}"
@@ -232,7 +232,7 @@ check "a peer at two leaves: all hops" patiently 60 changed \
 	'[[["fcbb:bb00:21:12:b::"],40],[["fcbb:bb00:22:12:b::"],40],[["fcbb:bb00:23:12:b::"],40],[["fcbb:bb00:24:12:b::"],40]]'
 
 # ---- a reload that the module refuses changes nothing
-jq '(.hosts[] | select(.name == "A")).locator = "ff00:a::/48"' \
+gojq '(.hosts[] | select(.name == "A")).locator = "ff00:a::/48"' \
 	"$work/regular.json" >"$work/topology.json"
 config A '{}' >"$work/A.json"
 kill -HUP "${engine[A]}"
@@ -240,15 +240,15 @@ check "A goes back" patiently 60 grep -q 'unicast.*; back to what was' "$work/A.
 check "to four paths, probed and up" patiently 60 usable A 4
 check_equal "they are what they were" \
 	'[["fcbb:bb00:21:12:b::"],["fcbb:bb00:22:12:b::"],["fcbb:bb00:23:12:b::"],["fcbb:bb00:24:12:b::"]]' \
-	"$(in_module A | jq -c '[ .[][0] ]')"
+	"$(in_module A | gojq -c '[ .[][0] ]')"
 
 # ---- a uSID that the topology has no more
-jq '(.hosts[] | select(.name == "A")) |= del(.usid)' "$work/regular.json" \
+gojq '(.hosts[] | select(.name == "A")) |= del(.usid)' "$work/regular.json" \
 	>"$work/topology.json"
 config A '{}' >"$work/A.json"
 kill -HUP "${engine[A]}"
 check "its SID is deleted" patiently 60 eval \
-	'[ "$(on A -j sid show | jq "[ .[] | select(.behavior == \"uDT46\") ] | length")" = 0 ]'
+	'[ "$(on A -j sid show | gojq "[ .[] | select(.behavior == \"uDT46\") ] | length")" = 0 ]'
 check "up" patiently 60 usable A 4
 # A binding SID that somebody gives to a policy of the engine's
 on A policy change color 100 endpoint fd00:b::1 bsid fc00:0:a::b6
@@ -268,14 +268,14 @@ done
 check_equal "and told once, however often the engine looks" 1 \
 	"$(grep -c 'SID fcbb:bb00:a:: is there with another' "$work/A.log")"
 check_equal "so is a binding SID" 1 \
-	"$(on A -j sid show | jq '[ .[] | select(.sid == "fc00:0:a::b6") ] | length')"
-check_equal "it is as it was" uN "$(on A -j sid show fcbb:bb00:a::/128 | jq -r '.[].behavior')"
+	"$(on A -j sid show | gojq '[ .[] | select(.sid == "fc00:0:a::b6") ] | length')"
+check_equal "it is as it was" uN "$(on A -j sid show fcbb:bb00:a::/128 | gojq -r '.[].behavior')"
 
 # ---- functions that change places
 own() {
-	on A -j sid show | jq -r --arg sid "$1" '.[] | select(.sid == $sid) | .behavior'
+	on A -j sid show | gojq -r --arg sid "$1" '.[] | select(.sid == $sid) | .behavior'
 }
-jq '.functions |= (.decap = "::e" | .probe = "::d6")' "$work/regular.json" \
+gojq '.functions |= (.decap = "::e" | .probe = "::d6")' "$work/regular.json" \
 	>"$work/topology.json"
 kill -HUP "${engine[A]}"
 check "its SIDs follow: packets end where probes did" patiently 60 eval \
@@ -291,6 +291,6 @@ kill "${engine[A]}"
 wait "${engine[A]}" || not_ok "A ends with status 0"
 start_engine A
 check "a new srpold finds its paths" patiently 60 usable A 4
-check_equal "and keeps them" "$ids" "$(on A -j path show | jq -c '[ .[].id ]')"
+check_equal "and keeps them" "$ids" "$(on A -j path show | gojq -c '[ .[].id ]')"
 capture
 [ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log

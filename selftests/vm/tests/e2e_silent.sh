@@ -116,7 +116,7 @@ fail() {
 
 	fabric_silence "$spine" on
 	until_true 60 told "$spine-B is down" "$n" || return
-	suspects=$(on A -j engine show | jq -r '[ .suspects[].link ] | join(" ")')
+	suspects=$(on A -j engine show | gojq -r '[ .suspects[].link ] | join(" ")')
 	case $suspects in
 	*"$spine"*)	[[ ${suspects//$spine} != *spine* ]] ||
 				echo "$spine: $suspects" >>"$work/wrong" ;;
@@ -155,7 +155,7 @@ distribution() {
 		"$failures" "$(awk -v limit="${limit:-60000000}" \
 			'$1 < limit' "$work/times" | wc -l)"
 	echo "# $name: ticks that came late: $(on A -j engine show |
-		jq .late_ticks)"
+		gojq .late_ticks)"
 	check_equal "$name: the right link, and no other, is named" "" \
 		"$(cat "$work/wrong" 2>/dev/null || :)"
 }
@@ -196,7 +196,7 @@ distribution "probes every $interval ms" "$fast"
 config '' >"$work/A.json"
 kill -HUP "${engine[A]}"
 check "the defaults" busywait 30 eval \
-	'on A -j engine show | jq -e ".interval_ms == 10" >/dev/null'
+	'on A -j engine show | gojq -e ".interval_ms == 10" >/dev/null'
 distribution "defaults" "$slow"
 
 check_equal "no path was down but those of dead spines" $((2 * failures)) \

@@ -88,12 +88,12 @@ end_job() {
 
 # known: the job, as srpold has it
 known() {
-	srpol -j job show "slurm-$id" | jq -c \
+	srpol -j job show "slurm-$id" | gojq -c \
 		'.[0] | [ .name, .cgroup, .color, .paths ]'
 }
 
 is_gone() {
-	srpol -j job show | jq -e length==0
+	srpol -j job show | gojq -e length==0
 }
 
 is_over() {
@@ -124,7 +124,7 @@ send() {
 
 # spines NAME: those that the job's flows have, by the data plane
 spines() {
-	srpol -j job show "$1" | jq -c '[ .[0].use[] | select(.bytes > 0) |
+	srpol -j job show "$1" | gojq -c '[ .[0].use[] | select(.bytes > 0) |
 		.name | ltrimstr("A-") | rtrimstr("-B") ] | sort'
 }
 
@@ -218,7 +218,7 @@ check "its second step runs" patiently 60 test -s "$work/batch.out"
 id=$(<"$work/batch.out")
 check_equal "all its steps are one job" \
 	"[[\"slurm-$id\",101]]" \
-	"$(srpol -j job show | jq -c '[ .[] | [ .name, .color ] ]')"
+	"$(srpol -j job show | gojq -c '[ .[] | [ .name, .color ] ]')"
 check "it is killed" scancel -s KILL "$id"
 check "killed, it is known no more" patiently 60 is_gone
 check "and over" patiently 60 is_over
@@ -235,11 +235,11 @@ check "a job that was left behind has a color" srpol job add slurm-9999 \
 	cgroup /system.slice/A_slurmstepd.scope/job_9999 color 150
 begin_job --srpol-color=150
 check_equal "it goes when that is in the way" "[[\"slurm-$id\",150]]" \
-	"$(srpol -j job show | jq -c '[ .[] | [ .name, .color ] ]')"
+	"$(srpol -j job show | gojq -c '[ .[] | [ .name, .color ] ]')"
 end_job
 check "an operator's job has a color" srpol job add mine src fd00:a::1/128 color 151
 begin_job --srpol-color=151
-check_equal "that stays" '["mine"]' "$(srpol -j job show | jq -c '[ .[].name ]')"
+check_equal "that stays" '["mine"]' "$(srpol -j job show | gojq -c '[ .[].name ]')"
 end_job
 check_equal "the job runs to its end" 0 $ended
 check "and why it has no paths of its own is told to the user" \
@@ -268,7 +268,7 @@ cp /etc/slurm/*.conf "$work/mine/"
 echo "optional $BUILD/lib/spank_srpol.so colors=1-999" >"$work/mine/plugstack.conf"
 check "a color that only the user's own configuration allows" eval \
 	"SLURM_CONF=$work/mine/slurm.conf begin_job --srpol-color=555;
-	 srpol -j job show | jq -e length==0; touch $work/go"
+	 srpol -j job show | gojq -e length==0; touch $work/go"
 check "over" patiently 60 is_over
 check "is not given, which slurmd's log has" logged \
 	"color 555 is not allowed to user 0 here"
@@ -287,7 +287,7 @@ end_job
 check "over" patiently 60 is_gone
 begin_job --srpol=off
 check_equal "but for one that is to be left alone" 0 \
-	"$(srpol -j job show | jq length)"
+	"$(srpol -j job show | gojq length)"
 end_job
 printf '%s\n' "nobody 50" "# all others" "* 7,100-199 # and these" \
 	>/etc/slurm/srpol-users
@@ -330,7 +330,7 @@ check "over" patiently 60 is_over
 # ---- a bandwidth
 plugin optional
 start_fabricd
-check "the engine leads" patiently 30 eval 'fabric show | jq -e .leads'
+check "the engine leads" patiently 30 eval 'fabric show | gojq -e .leads'
 check "a tenant, which is an account" fabric tenant add red color 7 \
 	guaranteed 10G max 20G
 srun -D / -N 2 -A red --srpol-bw=4G sh -c \
@@ -338,12 +338,13 @@ srun -D / -N 2 -A red --srpol-bw=4G sh -c \
 	>"$work/job.out" 2>&1 &
 srun=$!
 check "a job's bandwidth is reserved" patiently 60 eval \
-	'fabric jobs | jq -e ".[0] | .tenant == \"red\" and .reservation.guaranteed == 4000000000"'
+	'fabric jobs | gojq -e ".[0] |
+		.tenant == \"red\" and .reservation.guaranteed == 4000000000"'
 check_fails "no more than there is" "PrologSlurmctld failed" \
 	timeout 60 srun -D / -N 2 -A red --srpol-bw=9G true
 check_equal "nothing of that is reserved" 4000000000 \
-	"$(fabric tenants | jq '.[0].reserved')"
+	"$(fabric tenants | gojq '.[0].reserved')"
 scancel -u root
 wait "$srun" || :
 check "with the job, its reservation ends" patiently 60 eval \
-	'fabric jobs | jq -e length==0'
+	'fabric jobs | gojq -e length==0'

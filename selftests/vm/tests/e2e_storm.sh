@@ -27,7 +27,7 @@ resident() {
 }
 
 generation() {
-	on A -j config show | jq '.[0].generation'
+	on A -j config show | gojq '.[0].generation'
 }
 
 # words N: so many on the same link, one after the other; prints how long it took
@@ -61,7 +61,7 @@ devices() {
 }
 
 halved() {
-	buckets A | jq -e '.[1] * 3 < .[0] * 2 and .[0] == .[2]' >/dev/null
+	buckets A | gojq -e '.[1] * 3 < .[0] * 2 and .[0] == .[2]' >/dev/null
 }
 
 even() {

@@ -74,7 +74,7 @@ all_ruled() {
 
 	there=$(qps ".comm == \"$2\"" rxeA)
 	back=$(qps ".comm == \"$2\"" rxeB)
-	[ "$(jq length <<<"$there")" -gt 1 ] && ruled_is "$1" hA "$there" &&
+	[ "$(gojq length <<<"$there")" -gt 1 ] && ruled_is "$1" hA "$there" &&
 		ruled_is "$1" hB "$back"
 }
 
@@ -82,7 +82,7 @@ rping_works() {
 	rping -s -a fd00:b::1 -C 10 -p 9000 >"$work/rping.server" 2>&1 &
 	pid[rping]=$!
 	busywait 30 eval 'rdma -j resource show cm_id |
-		jq -e "any(.[]; .state == \"LISTEN\")"' >/dev/null &&
+		gojq -e "any(.[]; .state == \"LISTEN\")"' >/dev/null &&
 		rping -c -a fd00:b::1 -I fd00:a::1 -C 10 -p 9000 -v
 }
 
@@ -104,7 +104,7 @@ connected() {
 
 	for dev in rxeA rxeB; do
 		[ "$(rdma -j -d resource show qp link $dev | of_processes |
-			jq "[ .[] | select(.comm == \"$1\" and .rqpn > 1) ] |
+			gojq "[ .[] | select(.comm == \"$1\" and .rqpn > 1) ] |
 			    length")" -ge "$2" ] || return
 	done
 }

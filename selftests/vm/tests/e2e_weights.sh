@@ -46,7 +46,7 @@ config() {
 
 weights() {
 	on A -j policy show color 100 |
-		jq -c '[ .[0].candidates[0].segment_lists[].weight ]'
+		gojq -c '[ .[0].candidates[0].segment_lists[].weight ]'
 }
 
 weights_are() {
@@ -62,30 +62,30 @@ feed() {
 # link SPINE KEY: what the engine knows of leaf1's link to it
 link() {
 	on A -j engine topology |
-		jq -r ".[] | select(.from == \"leaf1\" and .to == \"$1\") | .$2"
+		gojq -r ".[] | select(.from == \"leaf1\" and .to == \"$1\") | .$2"
 }
 
 # named SPINE WORD: a link of it, and of no other one, works badly
 named() {
-	on A -j engine show | jq -e --arg spine "$1" --arg word "$2" '
+	on A -j engine show | gojq -e --arg spine "$1" --arg word "$2" '
 		[ .degraded[] | select(.now == $word) | .link ] |
 		length > 0 and all(contains($spine))' >/dev/null
 }
 
 # lowered N: the N-th path has less than half of the first one's buckets
 lowered() {
-	buckets A | jq -e ".[$1] * 2 < .[0]" >/dev/null
+	buckets A | gojq -e ".[$1] * 2 < .[0]" >/dev/null
 }
 
 # raised N FROM: the N-th path has more buckets than FROM
 raised() {
-	buckets A | jq -e ".[$1] > $2" >/dev/null
+	buckets A | gojq -e ".[$1] > $2" >/dev/null
 }
 
 # flows: of host A, "PORT PATH" by source port
 flows() {
 	on A -j flow show dst fd00:b::1 |
-		jq -r '.[] | select(.sport >= 20000) | "\(.sport) \(.path)"' |
+		gojq -r '.[] | select(.sport >= 20000) | "\(.sport) \(.path)"' |
 		sort -n
 }
 
@@ -129,12 +129,12 @@ send 64
 check_equal "64 flows" 64 "$(flows | wc -l)"
 flows >"$work/before"
 p4=$(path_over A spine4)
-generation=$(on A -j config show | jq '.[0].generation')
+generation=$(on A -j config show | gojq '.[0].generation')
 check "an operator: half of a plane" \
 	on A engine link set leaf1 spine4 capacity 50G
 check "weights are 2:2:2:1" busywait 30 weights_are "[2,2,2,1]"
 check_equal "that was one change" $((generation + 1)) \
-	"$(on A -j config show | jq '.[0].generation')"
+	"$(on A -j config show | gojq '.[0].generation')"
 check_equal "who says so is shown" "50000000000 operator" \
 	"$(link spine4 capacity_bps) $(link spine4 capacity_from)"
 send 64
@@ -162,7 +162,7 @@ check "a user says what he will send" grep -q '"demands":2' <<<"$(announce \
 	 {"src": "B", "dst": "A", "bytes": 5, "for-ms": 3600000, "in-ms": 10}]')"
 check_equal "it is kept with who said it" '["job",65534,3000,"fd00:b::1",100]' \
 	"$(on A -j engine demand show |
-		jq -c '.[0] | [ .owner, .uid, .bytes, .dst, .color ]')"
+		gojq -c '.[0] | [ .owner, .uid, .bytes, .dst, .color ]')"
 check "and part of why" grep -q "announced 3000 bytes" <<<"$(on A engine why B)"
 check "all else is not for him" grep -q '"link\\" is unknown' <<<"$(announce \
 	'"request": "link", "from": "leaf1", "to": "spine4", "capacity": "1G"')"
@@ -188,12 +188,12 @@ check "neither is what is as deep as a well" grep -q 'error":"a request is' <<<"
 	'"request": "demands", "owner": "job", "demands": '"$(
 	printf '[%.0s' {1..50000}; printf ']%.0s' {1..50000})")"
 check_equal "what was refused changed nothing" "2 9" "$(on A -j engine show |
-	jq -r '"\(.demands) \(.demands_refused)"')"
+	gojq -r '"\(.demands) \(.demands_refused)"')"
 check "the command" on A engine demand add mine src A dst B bytes 10 in 1s for 3600s
 check_fails "what it refuses" 'no host or address "C"' \
 	on A engine demand add mine src A dst C bytes 10
 check "taken back" on A engine demand del mine
-check_equal "by its owner only" 2 "$(on A -j engine demand show | jq length)"
+check_equal "by its owner only" 2 "$(on A -j engine demand show | gojq length)"
 check "and by the user" grep -q '"demands":0' <<<"$(announce \
 	'"request": "demands", "owner": "job", "demands": []')"
 check "one who talks all the time is let go" setpriv --reuid 65534 \
@@ -210,7 +210,7 @@ check "one who talks all the time is let go" setpriv --reuid 65534 \
 	except (BrokenPipeError, ConnectionResetError):
 	    pass
 	END
-check_equal "and counted" 1 "$(on A -j engine show | jq .clients_dropped)"
+check_equal "and counted" 1 "$(on A -j engine show | gojq .clients_dropped)"
 check "reset" on A engine link reset leaf1 spine4
 check "weights are what they were" busywait 30 weights_are "[1,1,1,1]"
 send 64
@@ -243,11 +243,11 @@ check "one packet in a hundred is lost: the link is named" \
 	patiently 60 named spine3 loss
 check "its path is used less" patiently 60 lowered 2
 check "the path is up" state_of A "$(path_over A spine3)" ' up'
-check_equal "all four are" 4 "$(on A -j engine show | jq .paths_usable)"
+check_equal "all four are" 4 "$(on A -j engine show | gojq .paths_usable)"
 check "the log says so" grep -qE 'link .*spine3.*: loss, used at' \
 	"$work/A.log"
 tc -n "$ns" qdisc del dev leaf1 clsact
-least=$(buckets A | jq '.[2]')
+least=$(buckets A | gojq '.[2]')
 check "it loses no more: it is used more again" \
 	patiently 60 raised 2 "$least"
 check_equal "no other link was blamed" "" \

@@ -59,12 +59,12 @@ unnumbered() {
 }
 
 show() {
-	on A -j engine show | jq -c "$1"
+	on A -j engine show | gojq -c "$1"
 }
 
 # both KEY: cables of spine 1 and of spine 2 are named there, and no others
 both() {
-	show ".$1" | jq -e '[ .[].link ] |
+	show ".$1" | gojq -e '[ .[].link ] |
 		any(contains("spine1")) and any(contains("spine2")) and
 		all(contains("spine1") or contains("spine2"))' >/dev/null
 }
@@ -74,7 +74,7 @@ none() {
 }
 
 hops() {
-	[ "$(on A -j engine paths | jq -c '[ .[].hops ]')" = "$1" ]
+	[ "$(on A -j engine paths | gojq -c '[ .[].hops ]')" = "$1" ]
 }
 
 at_exit fabric_down

@@ -40,14 +40,14 @@ unload() {
 
 # usable HOST N: so many paths are usable, and each answered
 usable() {
-	on "$1" -j engine paths 2>/dev/null | jq -e --argjson n "$2" '
+	on "$1" -j engine paths 2>/dev/null | gojq -e --argjson n "$2" '
 		[ .[] | select(.probed and .state == "up" and .received > 2) ] |
 		length == $n' >/dev/null
 }
 
 # received HOST: fewest probes that came back of any path
 received() {
-	on "$1" -j engine paths | jq '[ .[].received ] | min'
+	on "$1" -j engine paths | gojq '[ .[].received ] | min'
 }
 
 # receives HOST N
@@ -57,13 +57,13 @@ receives() {
 
 # path HOST SPINE: id of the path over it
 path_over() {
-	on "$1" -j engine paths | jq ".[] | select(.name | contains(\"$2\")) | .path"
+	on "$1" -j engine paths | gojq ".[] | select(.name | contains(\"$2\")) | .path"
 }
 
 # buckets HOST: of each list of the engine's policy, in order
 buckets() {
 	on "$1" -j policy show color 100 |
-		jq -c '[ .[0].candidates[0].segment_lists[].buckets ]'
+		gojq -c '[ .[0].candidates[0].segment_lists[].buckets ]'
 }
 
 state_of() {

@@ -19,20 +19,20 @@ config() {
 
 # announce JOB TEXT
 announce() {
-	jq -nc --arg key "/srpol/job/$1" --arg value "$2" \
+	gojq -nc --arg key "/srpol/job/$1" --arg value "$2" \
 		'{ id: 1, op: "txn", compare: [], put: [ [ $key, $value, 0 ] ] }' |
-		socat -t 2 - "unix:$work/store.sock" | jq -e .succeeded
+		socat -t 2 - "unix:$work/store.sock" | gojq -e .succeeded
 }
 
 # planned LIST: weights from leaf1 to leaf2
 planned() {
-	[ "$(fabric plan from leaf1 | jq -c '.pairs[0].weights')" = "$1" ]
+	[ "$(fabric plan from leaf1 | gojq -c '.pairs[0].weights')" = "$1" ]
 }
 
 # candidate HOST PREFERENCE [COLOR]: whether it is active, and the buckets of
 # its lists
 candidate() {
-	on "$1" -j policy show color "${3:-100}" | jq -c --argjson p "$2" '
+	on "$1" -j policy show color "${3:-100}" | gojq -c --argjson p "$2" '
 		[ .[0].candidates[] | select(.preference == $p) ] | .[0] |
 		[ .active // false, [ .segment_lists[].buckets ] ]'
 }
@@ -43,7 +43,7 @@ candidate_is() {
 
 # on_epoch: both hosts have applied the epoch in force
 on_epoch() {
-	fabric show | jq -e '.epoch as $e | .leads and
+	fabric show | gojq -e '.epoch as $e | .leads and
 		(.hosts | length == 2 and all(.epoch == $e))'
 }
 

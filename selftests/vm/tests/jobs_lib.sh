@@ -49,9 +49,9 @@ of_processes() {
 	local list thread process
 
 	list=$(cat)
-	for thread in $(jq '.[].pid // empty' <<<"$list" | sort -u); do
+	for thread in $(gojq '.[].pid // empty' <<<"$list" | sort -u); do
 		process=$(awk '$1 == "Tgid:" { print $2 }' "/proc/$thread/status")
-		list=$(jq --argjson thread "$thread" --argjson process "$process" \
+		list=$(gojq --argjson thread "$thread" --argjson process "$process" \
 			--arg comm "$(<"/proc/$process/comm")" '
 			map(if .pid == $thread
 			    then .pid = $process | .comm = $comm
@@ -62,7 +62,7 @@ of_processes() {
 
 # qps FILTER DEVICE: numbers of what those QPs send to, by the kernel
 qps() {
-	rdma -j -d resource show qp link "$2" | of_processes | jq -c "[ .[] |
+	rdma -j -d resource show qp link "$2" | of_processes | gojq -c "[ .[] |
 		select(.rqpn > 1 and $1) | .rqpn ] | unique | sort"
 }
 
@@ -71,7 +71,7 @@ ruled() {
 	local color
 
 	color=$(color_of "$1")
-	srpol -j rule show | jq -c --argjson color "${color:-0}" \
+	srpol -j rule show | gojq -c --argjson color "${color:-0}" \
 		--arg dev "${2:-null}" '
 		[ .[] | select(.color == $color and
 			       (.match.dev // "null") == $dev) |
@@ -83,17 +83,17 @@ ruled_is() {
 }
 
 color_of() {
-	srpol -j job show "$1" | jq '.[0].color'
+	srpol -j job show "$1" | gojq '.[0].color'
 }
 
 # sent JOB: bytes, with the inner headers and what acknowledges
 sent() {
-	srpol -j job show "$1" | jq '.[0].bytes'
+	srpol -j job show "$1" | gojq '.[0].bytes'
 }
 
 # used JOB: the spines that its flows from A turn at, by its own count
 used() {
-	srpol -j job show "$1" | jq -r '[ .[0].use[] | select(.bytes > 0) |
+	srpol -j job show "$1" | gojq -r '[ .[0].use[] | select(.bytes > 0) |
 		.name | select(startswith("A-")) | ltrimstr("A-") |
 		rtrimstr("-B") ] | sort | join(" ")'
 }

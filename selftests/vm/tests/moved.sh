@@ -33,11 +33,11 @@ plain() {
 }
 
 xdp_on() {
-	ip -n "$1" -j link show u0 | jq -e '.[0].xdp' >/dev/null
+	ip -n "$1" -j link show u0 | gojq -e '.[0].xdp' >/dev/null
 }
 
 devs() {
-	build/bin/srpol -n "$1" -j dev show | jq -c '[ .[].dev ]'
+	build/bin/srpol -n "$1" -j dev show | gojq -c '[ .[].dev ]'
 }
 
 devs_are() {

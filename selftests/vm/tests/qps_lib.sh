@@ -50,7 +50,7 @@ end() {
 
 # holds_as_many JOB DEV: rules for the QPs of one process
 holds_as_many() {
-	[ "$(ruled "$1" "$2" | jq length)" -eq $QPS ]
+	[ "$(ruled "$1" "$2" | gojq length)" -eq $QPS ]
 }
 
 # went BEFORE SPINE...: what A sent since then, PACKETS and a few more, went by
@@ -76,7 +76,7 @@ right() {
 
 # paths_of JOB: QPs to B that are placed, with the spine that each takes
 paths_of() {
-	jq -c -n --argjson rules "$(srpol -j rule show)" \
+	gojq -c -n --argjson rules "$(srpol -j rule show)" \
 		--argjson paths "$(srpol -j engine paths)" \
 		--argjson color "$(color_of "$1")" '
 		[ $rules[] | select(.color == $color and .path) | . as $r |
@@ -89,12 +89,12 @@ paths_of() {
 
 # rules_with_path: those for QPs that are placed
 rules_with_path() {
-	srpol -j rule show | jq -c '[ .[] | select(.path) ]'
+	srpol -j rule show | gojq -c '[ .[] | select(.path) ]'
 }
 
 # spread JOB: how many of them each spine has
 spread() {
-	paths_of "$1" | jq -r '[ .[].spine ] as $all | [ range(1; 5) as $n |
+	paths_of "$1" | gojq -r '[ .[].spine ] as $all | [ range(1; 5) as $n |
 		[ $all[] | select(. == $n) ] | length ] | join(" ")'
 }
 
@@ -103,5 +103,5 @@ spread_is() {
 }
 
 placed_is() {
-	[ "$(srpol -j job show "$1" | jq '.[0].placed')" = "$2" ]
+	[ "$(srpol -j job show "$1" | gojq '.[0].placed')" = "$2" ]
 }

@@ -24,7 +24,7 @@ link() {
 
 reason() {
 	build/bin/srpol -n H -j stats show |
-		jq --arg name "$1" '[ .[] | select(.reason == $name) ][0].packets'
+		gojq --arg name "$1" '[ .[] | select(.reason == $name) ][0].packets'
 }
 
 # transfer: one association from V to F; prints how many bytes came
