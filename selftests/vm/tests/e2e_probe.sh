@@ -60,7 +60,7 @@ down_all_the_while() {
 
 	for ((n = 0; n < 20; n++)); do
 		[ "$(path "$1" state)" = '"down"' ] || return 1
-		sleep 0.05
+		pause 0.05
 	done
 }
 

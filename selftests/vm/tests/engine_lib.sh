@@ -78,6 +78,6 @@ patiently() {
 
 	until "$@" >/dev/null 2>&1; do
 		[ "$SECONDS" -lt "$end" ] || return 1
-		sleep 1
+		pause 0.3
 	done
 }
