@@ -103,8 +103,11 @@ srpold -c "$work/A.json" 2>>"$work/A.log" &
 engine[A]=$!
 check "four paths, probed and up" patiently 60 usable A 4
 
-rdma_bw "$work/write" ib_write_bw 18630 6 -q 16 -s 8192 -n 600 --tclass=2 \
-	--rate_limit=0.006 --rate_units=g --rate_limit_type=SW --burst_size=4 &
+# some 45 s, of which the guest sleeps most: see e2e_congestion.sh
+tc qdisc add dev hA root tbf rate 6mbit burst 16k limit 1m
+at_exit tc qdisc del dev hA root
+rdma_bw "$work/write" ib_send_bw 18630 6 -q 16 -s 8192 -n 250 --tclass=2 \
+	-t 1 -e -u 18 &
 transfer=$!
 /usr/bin/python3 selftests/vm/tests/e2e_cnp.py hB rxeB "$work/cnp" &
 reflector=$!
