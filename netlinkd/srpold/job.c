@@ -124,6 +124,25 @@ static bool color_is_free(const struct engine *engine, const struct job *job,
 	return color != engine->config.color;
 }
 
+/**
+ * jobs_leave_color() - whether no job has a color that the engine shall have
+ * @color: color of the policies to all peers
+ * @err: message, with the job
+ *
+ * Return: 0 or -EEXIST.
+ */
+int jobs_leave_color(uint32_t color, struct srpol_error *err)
+{
+	const struct job *job;
+
+	vec_for_each(job, &jobs)
+		if (job->color == color)
+			return srpol_error_set(err, -EEXIST,
+					       "\"color\": %u is that of job \"%s\"",
+					       color, job->name);
+	return 0;
+}
+
 static int read_via(const struct engine *engine, const json_t *o, bool stored,
 		    struct job *job, struct srpol_error *err)
 {

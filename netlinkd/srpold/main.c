@@ -145,6 +145,7 @@ static void reload(void)
 
 	notify("RELOADING=1");
 	if (config_read(config_file, &config, &err) ||
+	    jobs_leave_color(config.color, &err) ||
 	    engine_build(&trial, &config, &err)) {
 		log_error("%s; what was in force stays", err.text);
 		notify("READY=1");
@@ -161,13 +162,15 @@ static void reload(void)
 		*(struct demand *)vec_add(&known) = *demand;
 	if (take_over(&trial, &err)) {
 		log_error("%s; back to what was in force", err.text);
-		uplinks_undo();
+		uplinks_renounce();
 		end();
 		engine_free(&engine);
 		vec_free(&demands.all);
 		demands.all = known;
 		known = (struct vec)VEC_INIT(struct demand);
 		failed = take_over(&old, &err);
+		if (!failed)
+			uplinks_undo(&engine);
 	} else {
 		engine_free(&old);
 	}

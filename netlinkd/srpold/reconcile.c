@@ -67,11 +67,19 @@ static bool same_path(const struct engine *engine, const struct path_info *have,
 	       have->n_sids == want->segs.n &&
 	       !memcmp(have->sids, want->segs.sid,
 		       want->segs.n * sizeof(have->sids[0])) &&
-	       have->ifindex == ifindex &&
+	       have->ifindex == ifindex && have->has_src &&
+	       !memcmp(&have->src, &nic->addr, sizeof(have->src)) &&
 	       same_structure(engine, have, &want->segs) &&
 	       have->has_via && !memcmp(&have->via, &nic->gateway,
 					sizeof(have->via)) &&
 	       !strcmp(have->name, want->name);
+}
+
+/* A verdict by probes holds, whichever engine gave it. */
+static bool is_down_by_probes(const struct path_info *have)
+{
+	return have->reason == SRPOL_PATH_REASON_PROBES_LOST ||
+	       have->reason == SRPOL_PATH_REASON_PROBES_DEGRADED;
 }
 
 /* Existing paths keep their ids, and so their counters and flows. */
@@ -93,6 +101,9 @@ static void match_paths(struct plan *plan)
 				continue;
 			plan->kept[i] = true;
 			want->id = have[i].id;
+			/* of an earlier engine, to be revoked by this one */
+			if (!want->told_ns && is_down_by_probes(&have[i]))
+				want->told_ns = 1;
 			break;
 		}
 	}
@@ -257,77 +268,6 @@ static int del_paths(struct plan *plan)
 	return ret;
 }
 
-/* A steering prefix of full length for every NIC address of a peer. */
-static int make_endpoints(struct plan *plan)
-{
-	const struct srpol_fabric *f = plan->engine->fabric;
-	const struct endpoint_info *have;
-	const struct srpol_gpu *gpu;
-	struct srpol_msg msg;
-	int ret = 0;
-	uint32_t i;
-
-	for (i = 0; !ret && i < f->n_nics; i++) {
-		const struct srpol_nic *nic = &f->nics[i];
-		bool there = false;
-
-		gpu = &f->gpus[nic->gpu];
-		if (nic->gpu == SRPOL_NONE || gpu->nic == i)
-			continue;
-		vec_for_each(have, &plan->endpoints)
-			there |= have->len == 128 &&
-				 !memcmp(&have->prefix, &nic->addr,
-					 sizeof(nic->addr));
-		if (there)
-			continue;
-		start(plan, &msg, SRPOL_CMD_ENDPOINT_NEW,
-		      NLM_F_CREATE | NLM_F_EXCL);
-		srpol_msg_put(&msg, SRPOL_A_ENDPOINT_PREFIX,
-			      sizeof(nic->addr), &nic->addr);
-		srpol_msg_put_u32(&msg, SRPOL_A_ENDPOINT_PREFIX_LEN, 128);
-		srpol_msg_put(&msg, SRPOL_A_ENDPOINT_ADDRESS,
-			      sizeof(struct in6_addr),
-			      &f->nics[gpu->nic].addr);
-		srpol_msg_put_u32(&msg, SRPOL_A_ENDPOINT_ORIGIN,
-				  SRPOL_ORIGIN_ENGINE);
-		plan->made++;
-		ret = add(plan, &msg);
-	}
-	return ret;
-}
-
-/* Every policy endpoint needs a prefix of its own in older modules. */
-static int make_own_endpoints(struct plan *plan)
-{
-	const struct engine_policy *want;
-	const struct endpoint_info *have;
-	struct srpol_msg msg;
-	int ret = 0;
-
-	vec_for_each(want, &plan->engine->policies) {
-		bool there = false;
-
-		vec_for_each(have, &plan->endpoints)
-			there |= have->len == 128 &&
-				 !memcmp(&have->prefix, &want->endpoint,
-					 sizeof(have->prefix));
-		if (ret || there)
-			continue;
-		start(plan, &msg, SRPOL_CMD_ENDPOINT_NEW,
-		      NLM_F_CREATE | NLM_F_REPLACE);
-		srpol_msg_put(&msg, SRPOL_A_ENDPOINT_PREFIX,
-			      sizeof(want->endpoint), &want->endpoint);
-		srpol_msg_put_u32(&msg, SRPOL_A_ENDPOINT_PREFIX_LEN, 128);
-		srpol_msg_put(&msg, SRPOL_A_ENDPOINT_ADDRESS,
-			      sizeof(want->endpoint), &want->endpoint);
-		srpol_msg_put_u32(&msg, SRPOL_A_ENDPOINT_ORIGIN,
-				  SRPOL_ORIGIN_ENGINE);
-		plan->made++;
-		ret = add(plan, &msg);
-	}
-	return ret;
-}
-
 /* The object that has this SID to itself, NULL if there is none. */
 static struct sid_info *find_sid(struct plan *plan, const struct in6_addr *sid)
 {
@@ -394,14 +334,13 @@ static int make_sid(struct plan *plan, const struct in6_addr *sid,
 	if (have)
 		plan->sid_wanted[have - (struct sid_info *)plan->sids.data] =
 			true;
-	if (!now || (have && have->behavior == behavior)) {
-		conflict_forget(sid);
-		return 0;
-	}
-	if (have && !is_own_sid(have)) {
+	if (now && have && have->behavior != behavior && !is_own_sid(have)) {
 		conflict_tell(sid, behavior);
 		return 0;
 	}
+	conflict_forget(sid);
+	if (!now || (have && have->behavior == behavior))
+		return 0;
 	start(plan, &msg, SRPOL_CMD_SID_NEW,
 	      NLM_F_CREATE | (have ? NLM_F_REPLACE : NLM_F_EXCL));
 	srpol_msg_put(&msg, SRPOL_A_SID_SID, sizeof(*sid), sid);
@@ -517,7 +456,8 @@ static int fill(struct plan *plan)
 	return make_paths(plan) ?:
 	       policies_make(plan->engine, &plan->policies, &plan->batch,
 			     &plan->made) ?:
-	       make_own_endpoints(plan) ?: make_endpoints(plan) ?:
+	       endpoints_make(plan->engine, &plan->endpoints, &plan->batch,
+			      &plan->made, &plan->deleted) ?:
 	       make_sids(plan) ?:
 	       rules_make(plan->engine, &plan->rules,
 			  plan->config.limits.rules - 1, &plan->batch,

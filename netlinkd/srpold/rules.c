@@ -213,6 +213,8 @@ int rules_delete(struct engine *engine, const struct vec *there,
 		srpol_msg_start(&engine->genl, &msg, SRPOL_CMD_RULE_DEL, 0);
 		srpol_msg_put_u32(&msg, SRPOL_A_RULE_PRIORITY,
 				  have->priority);
+		srpol_msg_put_u32(&msg, SRPOL_A_RULE_ORIGIN,
+				  SRPOL_ORIGIN_ENGINE);
 		++*deleted;
 		ret = srpol_batch_add(batch, msg.nlh);
 	}

@@ -4,6 +4,7 @@
  *	config.c	the operator's configuration
  *	engine.c	hosts, paths and policies that follow from the topology
  *	reconcile.c	makes the module agree with them, in one transaction
+ *	endpoints.c	steering prefixes: which addresses belong to which peer
  *	uplink.c	devices: programs, sockets for probes
  *	prober.c	sends probes when due; gives up those that do not return
  *	probe_send.c	sends one probe, or several
@@ -279,7 +280,8 @@ struct uplink {
 
 int uplinks_open(struct engine *engine, struct srpol_error *err);
 void uplinks_close(void);
-void uplinks_undo(void);
+void uplinks_renounce(void);
+void uplinks_undo(struct engine *engine);
 struct uplink *uplink_of(uint32_t nic);
 
 /* verdict.c */
@@ -361,6 +363,11 @@ int policies_delete(struct engine *engine, const struct vec *there,
 		    struct srpol_batch *batch, unsigned int *deleted);
 bool policies_keep(const struct vec *there, uint32_t path);
 
+/* endpoints.c */
+int endpoints_make(struct engine *engine, const struct vec *there,
+		   struct srpol_batch *batch, unsigned int *made,
+		   unsigned int *deleted);
+
 /* rules.c */
 void rules_own(struct engine *engine);
 int rules_make(struct engine *engine, const struct vec *there, uint32_t max,
@@ -422,6 +429,7 @@ int job_from_json(const struct engine *engine, const json_t *o, bool stored,
 		  struct job *job, struct srpol_error *err);
 json_t *job_to_json(const struct job *job);
 int jobs_build(struct engine *engine, struct srpol_error *err);
+int jobs_leave_color(uint32_t color, struct srpol_error *err);
 
 /* object_name.c */
 void engine_name(char *name, const char *text);

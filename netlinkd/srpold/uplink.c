@@ -293,24 +293,53 @@ int uplinks_open(struct engine *engine, struct srpol_error *err)
 	return ret;
 }
 
+/* indexes of devices that were no uplinks before an engine that ends */
+static struct vec renounced = VEC_INIT(unsigned int);
+
 /**
- * uplinks_undo() - detach the programs from NICs that were no uplinks before
+ * uplinks_renounce() - remember the NICs that were no uplinks before
  *
- * To be called before uplinks_close() if the engine does not come into force.
+ * To be called before uplinks_close() if the engine does not come into force, and
+ * uplinks_undo() once another one has: until then the module may have paths over
+ * these NICs.
  */
-void uplinks_undo(void)
+void uplinks_renounce(void)
 {
-	struct srpol_error err = {};
-	int lock = srpol_pins_lock(&err);
 	uint32_t i;
 
 	/* one more may have been attached, and failed then */
-	for (i = 0; uplinks && lock >= 0 && i <= n_uplinks; i++)
-		if (uplinks[i].is_new &&
-		    srpol_role_del(&uplinks[i].engine->genl,
-				   uplinks[i].ifindex, &err))
-			log_error("uplink with ifindex %u stays: %s",
-				  uplinks[i].ifindex, err.text);
+	for (i = 0; uplinks && i <= n_uplinks; i++)
+		if (uplinks[i].is_new)
+			*(unsigned int *)vec_add(&renounced) =
+				uplinks[i].ifindex;
+}
+
+static bool is_in_use(unsigned int ifindex)
+{
+	uint32_t i;
+
+	for (i = 0; i < n_uplinks; i++)
+		if (uplinks[i].ifindex == ifindex)
+			return true;
+	return false;
+}
+
+/**
+ * uplinks_undo() - detach the programs from the NICs that were renounced
+ * @engine: the engine in force; its own stay
+ */
+void uplinks_undo(struct engine *engine)
+{
+	struct srpol_error err = {};
+	int lock = srpol_pins_lock(&err);
+	const unsigned int *ifindex;
+
+	vec_for_each(ifindex, &renounced)
+		if (lock >= 0 && !is_in_use(*ifindex) &&
+		    srpol_role_del(&engine->genl, *ifindex, &err))
+			log_error("uplink with ifindex %u stays: %s", *ifindex,
+				  err.text);
+	renounced.n = 0;
 	if (lock >= 0)
 		srpol_pins_unlock(lock);
 	else

@@ -99,7 +99,12 @@ void verdicts_tell(struct engine *engine)
 			       (wider && mtu_is_narrow(&leader->mtu));
 			told = path->told_ns &&
 			       now - path->told_ns < REFRESH_NS;
-			if (down ? !told : path->told_ns)
+			/*
+			 * What an earlier engine said is not revoked before a
+			 * probe has come back to this one.
+			 */
+			if (down ? !told :
+			    path->told_ns && leader->stats.received)
 				tell(engine, path, down);
 		}
 	}

@@ -181,4 +181,68 @@ begin "one SID for both"
 check_equal "that is there once" "fcbb:bb00:a:: End.DT46" \
 	"$(on A -j sid show | gojq -r '.[] | select(.behavior | test("DT46")) |
 		"\(.sid) \(.behavior)"')"
+finish
+
+# ---- B's GPU has one more NIC, which becomes its first, and goes; A has a job of the
+# color that the engine shall have, and then another address
+keys A B
+two='(.hosts[] | select(.name == "B")).nics |= . + [ .[0] + { name: "hB2", plane: 1,
+	address: "fd00:b::2" } ]'
+swapped='(.hosts[] | select(.name == "B")).nics[].plane |= 1 - (. // 0)'
+
+# prefixes: of the engine, and where they lead to
+prefixes() {
+	on A -j endpoint show | gojq -c '[ .[] | select(.origin == "engine") |
+		[ .prefix, .to ] ] | sort'
+}
+
+# lead WHERE: they are these
+lead() {
+	[ "$(prefixes)" = "$1" ]
+}
+
+topology "$two"
+config A A '{}'
+config B B '{}'
+begin "two NICs"
+check_equal "both addresses lead to the first" \
+	'[["fd00:b::1/128","fd00:b::1"],["fd00:b::2/128","fd00:b::1"]]' "$(prefixes)"
+on A endpoint add fd00:b::3/128 to fd00:b::1
+topology "$two | $swapped"
+reload
+check "and to the other, once that is the first" patiently 20 lead \
+	'[["fd00:b::1/128","fd00:b::2"],["fd00:b::2/128","fd00:b::2"]]'
+topology .
+reload
+check "one that is no more leads nowhere" patiently 20 lead '[["fd00:b::1/128","fd00:b::1"]]'
+check "an operator's stays" eval 'on A endpoint show | grep -q fd00:b::3'
+
+on A job add red qp 77 color 1000
+sed -i 's/"first-path"/"color": 1000, &/' "$work/A.json"
+reload
+check "a color that a job has is refused" patiently 20 \
+	grep -q '"color": 1000 is that of job "red"' "$work/A.log"
+config A A '{}'
+
+topology '(.hosts[] | select(.name == "A")).nics[0].address = "fd00:a::9"'
+reload
+sources() {
+	[ "$(on A -j path show |
+		gojq -c '[ .[] | select(.origin == "engine") | .src ] | unique')" = "$1" ]
+}
+check "packets come from A's new address" patiently 20 sources '["fd00:a::9"]'
+
+# ---- a new srpold revokes the verdict of the former one when probes come back
+fabric_exec leaf2 ip -6 route del fc00:0:12::1/128
+check "all are down" patiently 20 all_are down
+kill -KILL "${engine[A]}"
+wait "${engine[A]}" 2>/dev/null || :
+start_engine A
+check "started" patiently 20 usable A 0
+check "and does not believe in them" all_are down
+fabric_exec leaf2 ip -6 route add fc00:0:12::1/128 encap seg6local action End dev sid0
+kill -KILL "${engine[A]}"
+wait "${engine[A]}" 2>/dev/null || :
+start_engine A
+check "started again: up, whatever was said of them" busywait 1 all_are up
 [ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log
