@@ -103,10 +103,10 @@ srpold -c "$work/A.json" 2>>"$work/A.log" &
 engine[A]=$!
 check "four paths, probed and up" patiently 60 usable A 4
 
-# some 45 s, of which the guest sleeps most: see e2e_congestion.sh
+# some 26 s, of which the guest sleeps most: see e2e_congestion.sh
 tc qdisc add dev hA root tbf rate 6mbit burst 16k limit 1m
 at_exit tc qdisc del dev hA root
-rdma_bw "$work/write" ib_send_bw 18630 6 -q 16 -s 8192 -n 250 --tclass=2 \
+rdma_bw "$work/write" ib_send_bw 18630 6 -q 16 -s 8192 -n 150 --tclass=2 \
 	-t 1 -e -u 18 &
 transfer=$!
 /usr/bin/python3 selftests/vm/tests/e2e_cnp.py hB rxeB "$work/cnp" &
