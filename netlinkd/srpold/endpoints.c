@@ -3,7 +3,6 @@
  * Steering prefixes of the engine: the address of every NIC of a peer leads to the
  * policies for the peer's GPU, whose endpoint is the address of its first NIC.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
