@@ -237,9 +237,15 @@ fabric_exec leaf2 ip -6 route del fc00:0:12::1/128
 check "all are down" patiently 20 all_are down
 kill -KILL "${engine[A]}"
 wait "${engine[A]}" 2>/dev/null || :
+srpol -n "$(fabric_ns hostA)" monitor config >"$work/events" &
+monitor=$!
 start_engine A
-check "started" patiently 20 usable A 0
-check "and does not believe in them" all_are down
+check "its own probes get lost" patiently 20 eval \
+	"on A -j engine paths | gojq -e 'length >= 4 and all(.lost > 10)'"
+kill $monitor
+wait $monitor 2>/dev/null || :
+check_equal "no path was up meanwhile" "" "$(grep 'path .* up' "$work/events" || :)"
+check "and all are down" all_are down
 fabric_exec leaf2 ip -6 route add fc00:0:12::1/128 encap seg6local action End dev sid0
 kill -KILL "${engine[A]}"
 wait "${engine[A]}" 2>/dev/null || :
