@@ -36,6 +36,7 @@ static int add_path(struct engine *engine, const struct job *job,
 	path->id = 0;
 	path->up = false;
 	path->told_ns = 0;
+	path->inherited = false;
 	path->far.n = 0;
 	path->reflected = 0;
 	liveness_init(&path->live, now_ns());

@@ -75,11 +75,14 @@ static bool same_path(const struct engine *engine, const struct path_info *have,
 	       !strcmp(have->name, want->name);
 }
 
-/* A verdict by probes holds, whichever engine gave it. */
-static bool is_down_by_probes(const struct path_info *have)
+/*
+ * Has an earlier engine said that it is down? (That it loses packets of full size
+ * one answer to a short probe does not contradict: such a verdict expires.)
+ */
+static bool is_lost(const struct path_info *have)
 {
-	return have->reason == SRPOL_PATH_REASON_PROBES_LOST ||
-	       have->reason == SRPOL_PATH_REASON_PROBES_DEGRADED;
+	return have->reason == SRPOL_PATH_REASON_PROBES_LOST &&
+	       have->owner == VERDICT_OWNER;
 }
 
 /* Existing paths keep their ids, and so their counters and flows. */
@@ -101,9 +104,10 @@ static void match_paths(struct plan *plan)
 				continue;
 			plan->kept[i] = true;
 			want->id = have[i].id;
-			/* of an earlier engine, to be revoked by this one */
-			if (!want->told_ns && is_down_by_probes(&have[i]))
+			if (!want->told_ns && is_lost(&have[i])) {
 				want->told_ns = 1;
+				want->inherited = true;
+			}
 			break;
 		}
 	}

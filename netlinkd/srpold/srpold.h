@@ -144,6 +144,8 @@ struct probe_stats {
  * @oldest: sequence number below which nothing is in flight
  * @next_ns: when the next probe is due
  * @told_ns: when the module was last told that it is down; 0: it counts as up
+ * @inherited: that was an earlier engine, which is not to be contradicted before a
+ *	probe has come back
  * @leader: index of the path whose probe takes the same links, and serves both
  */
 struct engine_path {
@@ -187,6 +189,7 @@ struct engine_path {
 	uint32_t oldest;
 	uint64_t next_ns;
 	uint64_t told_ns;
+	bool inherited;
 	uint32_t leader;
 };
 
@@ -285,6 +288,9 @@ void uplinks_undo(struct engine *engine);
 struct uplink *uplink_of(uint32_t nic);
 
 /* verdict.c */
+
+#define VERDICT_OWNER	1	/* srpold */
+
 void verdicts_tell(struct engine *engine);
 void verdicts_refresh(struct engine *engine);
 

@@ -8,7 +8,6 @@
 
 #include "srpold.h"
 
-#define OWNER		1		/* identifies the local engine */
 #define LIFETIME_MS	10000
 #define REFRESH_NS	(3000 * NS_PER_MS)
 
@@ -43,7 +42,7 @@ static int send_verdict(struct engine *engine, const struct engine_path *path,
 
 	srpol_msg_start(&engine->genl, &msg, SRPOL_CMD_PATH_VERDICT, 0);
 	srpol_msg_put_u32(&msg, SRPOL_A_PATH_ID, path->id);
-	srpol_msg_put_u32(&msg, SRPOL_A_PATH_OWNER, OWNER);
+	srpol_msg_put_u32(&msg, SRPOL_A_PATH_OWNER, VERDICT_OWNER);
 	srpol_msg_put_u32(&msg, SRPOL_A_PATH_VERDICT, down ?
 			  SRPOL_PATH_VERDICT_DOWN : SRPOL_PATH_VERDICT_UP);
 	if (down)
@@ -66,6 +65,13 @@ static void tell(struct engine *engine, struct engine_path *path, bool down)
 		return;
 	}
 	path->told_ns = down ? now_ns() : 0;
+	path->inherited = false;
+}
+
+/* Nothing is known that could contradict an earlier engine. */
+static bool is_silent(struct engine *engine, const struct engine_path *path)
+{
+	return path->inherited && !leader_of(engine, path)->stats.received;
 }
 
 /**
@@ -99,12 +105,8 @@ void verdicts_tell(struct engine *engine)
 			       (wider && mtu_is_narrow(&leader->mtu));
 			told = path->told_ns &&
 			       now - path->told_ns < REFRESH_NS;
-			/*
-			 * What an earlier engine said is not revoked before a
-			 * probe has come back to this one.
-			 */
 			if (down ? !told :
-			    path->told_ns && leader->stats.received)
+			    path->told_ns && !is_silent(engine, path))
 				tell(engine, path, down);
 		}
 	}
@@ -120,7 +122,8 @@ void verdicts_refresh(struct engine *engine)
 	uint64_t now = now_ns();
 
 	vec_for_each(path, &engine->paths) {
-		if (!path->told_ns || now - path->told_ns < REFRESH_NS)
+		if (!path->told_ns || now - path->told_ns < REFRESH_NS ||
+		    is_silent(engine, path))
 			continue;
 		verdicts_tell(engine);
 		return;
