@@ -262,6 +262,21 @@ void demands_resolve(struct demands *ds, const struct srpol_fabric *fabric)
 }
 
 /**
+ * demands_recolor() - adapt demands to another color of the policies to all peers
+ * @ds: demands
+ * @from: what the color was; that of a demand without a job
+ * @to: what it is
+ */
+void demands_recolor(struct demands *ds, uint32_t from, uint32_t to)
+{
+	struct demand *d;
+
+	vec_for_each(d, &ds->all)
+		if (d->demand.color == from)
+			d->demand.color = to;
+}
+
+/**
  * demands_due() - demands that have begun by a given time
  * @ds: demands
  * @by: that time

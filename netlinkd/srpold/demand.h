@@ -68,6 +68,7 @@ int demands_replace(struct demands *ds, const char *owner, uint32_t uid,
 		    struct srpol_error *err);
 void demands_expire(struct demands *ds, uint64_t now);
 void demands_resolve(struct demands *ds, const struct srpol_fabric *fabric);
+void demands_recolor(struct demands *ds, uint32_t from, uint32_t to);
 uint32_t demands_due(const struct demands *ds, uint64_t by,
 		     struct srpol_demand *due);
 

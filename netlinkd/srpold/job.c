@@ -173,8 +173,24 @@ static int read_placement(const json_t *o, struct job *job,
 	return 0;
 }
 
+/* Will another of the stored jobs want that color? */
+static bool color_is_stored(const json_t *stored, const json_t *o,
+			    uint32_t color)
+{
+	const json_t *other;
+	size_t i;
+
+	json_array_foreach(stored, i, other)
+		if (other != o &&
+		    json_integer_value(json_object_get(other, "color")) ==
+		    color)
+			return true;
+	return false;
+}
+
 static int read_color(const struct engine *engine, const json_t *o,
-		      bool stored, struct job *job, struct srpol_error *err)
+		      const json_t *stored, struct job *job,
+		      struct srpol_error *err)
 {
 	const json_t *v = json_object_get(o, "color");
 	uint32_t color = engine->config.job_color;
@@ -190,8 +206,10 @@ static int read_color(const struct engine *engine, const json_t *o,
 					       "color %u belongs to somebody else",
 					       color);
 	}
-	while (!color_is_free(engine, job, color))
-		color++;
+	if (!v || !color_is_free(engine, job, color))
+		while (!color_is_free(engine, job, color) ||
+		       color_is_stored(stored, o, color))
+			color++;
 	job->color = color;
 	return 0;
 }
@@ -200,13 +218,15 @@ static int read_color(const struct engine *engine, const json_t *o,
  * job_from_json() - read a job from JSON
  * @engine: the engine
  * @o: JSON object
- * @stored: it was accepted by an earlier srpold: it may name switches and
- *	functions that are no more, and gets another color if its own is taken
+ * @stored: the jobs that an earlier srpold accepted, of which this is one: it may
+ *	name switches and functions that are no more, and gets another color, that
+ *	none of them has, if its own is taken; NULL if it is new
  * @job: result, whose slot is set already
  * @err: message on failure
  */
-int job_from_json(const struct engine *engine, const json_t *o, bool stored,
-		  struct job *job, struct srpol_error *err)
+int job_from_json(const struct engine *engine, const json_t *o,
+		  const json_t *stored, struct job *job,
+		  struct srpol_error *err)
 {
 	if (!read_text(o, "name", job->name, sizeof(job->name)))
 		return srpol_error_set(err, -EINVAL,

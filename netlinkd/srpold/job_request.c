@@ -64,7 +64,8 @@ static void remove_job(struct job *job)
 	memmove(job, job + 1, (char *)end - (char *)(job + 1));
 }
 
-static int add(struct engine *engine, const json_t *o, bool stored,
+/* @stored: see job_from_json() */
+static int add(struct engine *engine, const json_t *o, const json_t *stored,
 	       struct srpol_error *err)
 {
 	struct job new = { .slot = free_slot(), .since_ns = now_ns() };
@@ -129,7 +130,7 @@ void jobs_load(struct engine *engine)
 	file_name(engine, "", name, sizeof(name));
 	array = json_load_file(name, JSON_REJECT_DUPLICATES, NULL);
 	json_array_foreach(array, i, o)
-		if (add(engine, o, true, &err))
+		if (add(engine, o, array, &err))
 			log_error("%s: %s", name, err.text);
 	json_decref(array);
 	job_adopt(engine);
@@ -149,7 +150,7 @@ json_t *job_add_request(struct engine *engine, const json_t *request,
 	struct srpol_error again = {};
 	struct job *job;
 
-	if (add(engine, request, false, err))
+	if (add(engine, request, NULL, err))
 		return NULL;
 	if (follow(engine, err) || lacks_room(err)) {
 		remove_job((struct job *)jobs.data + jobs.n - 1);

@@ -130,8 +130,11 @@ static void end(void)
 /* Go on with another engine; the present one has ended. */
 static int take_over(struct engine *next, struct srpol_error *err)
 {
+	uint32_t color = engine.config.color;
+
 	engine = *next;
 	demands_resolve(&demands, engine.fabric);
+	demands_recolor(&demands, color, engine.config.color);
 	return begin(err);
 }
 

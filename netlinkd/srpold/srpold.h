@@ -431,8 +431,9 @@ struct job {
 
 extern struct vec jobs;
 
-int job_from_json(const struct engine *engine, const json_t *o, bool stored,
-		  struct job *job, struct srpol_error *err);
+int job_from_json(const struct engine *engine, const json_t *o,
+		  const json_t *stored, struct job *job,
+		  struct srpol_error *err);
 json_t *job_to_json(const struct job *job);
 int jobs_build(struct engine *engine, struct srpol_error *err);
 int jobs_leave_color(uint32_t color, struct srpol_error *err);

@@ -217,6 +217,7 @@ static void test_fabric_changes(void **state)
 	struct demands ds = { .all = VEC_INIT(struct demand) };
 	struct srpol_shape small = srpol_shape_leaf_spine(2, 2, 2, 100 * G);
 	struct srpol_fabric *f = fabric(), *other;
+	const struct demand *left;
 	struct srpol_error err;
 	struct demand d[2];
 
@@ -228,7 +229,13 @@ static void test_fabric_changes(void **state)
 	assert_non_null(other);
 	demands_resolve(&ds, other);
 	assert_int_equal(ds.all.n, 1);
-	assert_string_equal(((struct demand *)ds.all.data)->src, host(f, 1));
+	left = ds.all.data;
+	assert_string_equal(left->src, host(f, 1));
+	/* the color of the policies to all peers is another one, a job's is not */
+	demands_recolor(&ds, left->demand.color, 7);
+	assert_int_equal(left->demand.color, 7);
+	demands_recolor(&ds, 6, 8);
+	assert_int_equal(left->demand.color, 7);
 	strcpy(d[0].src, "nobody");
 	assert_int_equal(demand_resolve(f, &d[0], &err), -ENOENT);
 	assert_non_null(strstr(err.text, "\"src\": no host or address \"nobody\""));

@@ -141,12 +141,13 @@ static int add(const char *text)
 
 	assert_non_null(o);
 	err.text[0] = '\0';
-	ret = job_from_json(&engine, o, false, &job, &err);
+	ret = job_from_json(&engine, o, NULL, &job, &err);
 	json_decref(o);
 	if (ret)
 		return ret;
-	kept = job_to_json(&job);
-	assert_int_equal(job_from_json(&engine, kept, true, &again, &err), 0);
+	kept = json_pack("[o]", job_to_json(&job));
+	assert_int_equal(job_from_json(&engine, json_array_get(kept, 0), kept,
+				       &again, &err), 0);
 	assert_memory_equal(&job, &again, sizeof(job));
 	json_decref(kept);
 	*(struct job *)vec_add(&jobs) = job;
@@ -295,27 +296,31 @@ static void stays(void **state)
 {
 	json_t *o = json_loads("{\"name\": \"j\", \"pid\": 1, \"color\": 1000, \"paths\": [\"spine9\"], \"via\": \"magic\"}",
 			       0, NULL);
+	json_t *all = json_pack("[O{si}]", o, "color", 1001);
 	struct job job = {};
 	char name[64];
 
 	(void)state;
 	assert_non_null(o);
+	assert_non_null(all);
 	engine.config.color = 1000;
-	assert_int_equal(job_from_json(&engine, o, false, &job, &err), -EEXIST);
+	assert_int_equal(job_from_json(&engine, o, NULL, &job, &err), -EEXIST);
 	job = (struct job){};
-	assert_int_equal(job_from_json(&engine, o, true, &job, &err), 0);
+	assert_int_equal(job_from_json(&engine, o, all, &job, &err), 0);
 	engine.config.color = 100;
-	assert_int_equal(job.color, 1001);
+	/* not 1001, which is that of the next one */
+	assert_int_equal(job.color, 1002);
 	assert_string_equal(job.tops[0], "spine9");
 	assert_string_equal(job.via, "magic");
 	/* longer than any name may be */
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	json_object_set_new(o, "via", json_string(name));
-	assert_int_equal(job_from_json(&engine, o, true, &job, &err), -ENOENT);
+	assert_int_equal(job_from_json(&engine, o, all, &job, &err), -ENOENT);
 	json_object_del(o, "via");
 	json_object_set_new(o, "paths", json_pack("[s]", name));
-	assert_int_equal(job_from_json(&engine, o, true, &job, &err), -ENOENT);
+	assert_int_equal(job_from_json(&engine, o, all, &job, &err), -ENOENT);
+	json_decref(all);
 	json_decref(o);
 }
 
