@@ -112,6 +112,7 @@ void read_path(const struct nlmsghdr *nlh, struct path_info *path)
 	path->state = get_u32(tb[SRPOL_A_PATH_STATE]);
 	path->reason = get_u32(tb[SRPOL_A_PATH_REASON]);
 	path->owner = get_u32(tb[SRPOL_A_PATH_OWNER]);
+	path->verdict_reason = get_u32(tb[SRPOL_A_PATH_VERDICT_REASON]);
 	path->out_ifindex = get_u32(tb[SRPOL_A_PATH_OUT_IFINDEX]);
 	path->resolved = get_addr(tb[SRPOL_A_PATH_OUT_VIA], &path->out_via);
 	path->compiled = get_addr(tb[SRPOL_A_PATH_OUT_SRC], &path->out_src);

@@ -38,6 +38,7 @@ struct path_info {
 	uint32_t state;
 	uint32_t reason;
 	uint32_t owner;		/* of the verdict in force, 0: none or unknown */
+	uint32_t verdict_reason;
 	uint32_t out_ifindex;
 	struct in6_addr out_via;
 	uint8_t out_lladdr[6];

@@ -85,19 +85,21 @@ static void on_disconnected(natsConnection *connection, void *data)
 	inbox_connected(&bus->inbox, false);
 }
 
-/*
- * Logs an error unless it was the last one logged. libnats' source file and
- * line are removed from the message.
- */
-static void complain(struct bus *bus, const char *text, natsStatus status)
+/* What libnats says, without its source file and line, or else the status. */
+static const char *text_of(const char *text, natsStatus status)
 {
 	const char *what;
 
 	if (!text || !*text)
-		text = natsStatus_GetText(status);
+		return natsStatus_GetText(status);
 	what = strstr(text, "): ");
-	if (*text == '(' && what)
-		text = what + strlen("): ");
+	return *text == '(' && what ? what + strlen("): ") : text;
+}
+
+/* Logs an error unless it was the last one logged. */
+static void complain(struct bus *bus, const char *text, natsStatus status)
+{
+	text = text_of(text, status);
 	pthread_mutex_lock(&bus->inbox.lock);
 	bus->inbox.stats.errors++;
 	if (strncmp(text, bus->said, sizeof(bus->said) - 1)) {
@@ -289,6 +291,34 @@ static void look(void *data)
 	look_again(bus);
 }
 
+static int make_options(struct bus *bus, const struct bus_config *config,
+			const struct bus_user *user, struct srpol_error *err)
+{
+	natsStatus status = natsOptions_Create(&bus->options) ?:
+			    set_options(bus, config, user);
+
+	return status ? srpol_error_set(err, -EINVAL, "bus: %s",
+					text_of(nats_GetLastError(NULL), status)) : 0;
+}
+
+/**
+ * bus_check() - whether a configuration can be used, with the files that it names
+ * @config: configuration
+ * @err: error message
+ *
+ * Return: 0 or -EINVAL.
+ */
+int bus_check(const struct bus_config *config, struct srpol_error *err)
+{
+	const struct bus_user user = { .name = "check" };
+	struct bus bus = {};
+	int ret;
+
+	ret = make_options(&bus, config, &user, err);
+	natsOptions_Destroy(bus.options);
+	return ret;
+}
+
 /**
  * bus_open() - start to connect in the background
  * @config: servers to connect to
@@ -302,7 +332,6 @@ int bus_open(const struct bus_config *config, const struct bus_user *user,
 	     struct bus **to, struct srpol_error *err)
 {
 	struct bus *bus = calloc(1, sizeof(*bus));
-	natsStatus status;
 	int ret;
 
 	ret = bus ? inbox_open(&bus->inbox, user) : -ENOMEM;
@@ -313,11 +342,7 @@ int bus_open(const struct bus_config *config, const struct bus_user *user,
 	pthread_cond_init(&bus->over, NULL);
 	if (user->subject && !(bus->subject = strdup(user->subject)))
 		abort();
-	status = natsOptions_Create(&bus->options) ?:
-		 set_options(bus, config, user);
-	ret = status ? srpol_error_set(err, -EINVAL, "bus: %s",
-				       natsStatus_GetText(status)) :
-		       connect_anew(bus);
+	ret = make_options(bus, config, user, err) ?: connect_anew(bus);
 	if (ret) {
 		free_bus(bus);
 		return ret;

@@ -92,6 +92,7 @@ struct bus_stats {
 
 int bus_config_read(const json_t *o, struct bus_config *config,
 		    struct srpol_error *err);
+int bus_check(const struct bus_config *config, struct srpol_error *err);
 int bus_open(const struct bus_config *config, const struct bus_user *user,
 	     struct bus **to, struct srpol_error *err);
 void bus_close(struct bus *bus);

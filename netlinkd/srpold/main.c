@@ -85,7 +85,11 @@ static void read_events(struct source *source, uint32_t what)
 		look_soon(true);
 }
 
-static int begin(struct srpol_error *err)
+/*
+ * @back: to what was in force, where a change that the module refuses is no reason
+ * to end either
+ */
+static int begin(bool back, struct srpol_error *err)
 {
 	int ret;
 
@@ -97,10 +101,16 @@ static int begin(struct srpol_error *err)
 	feed_start(&engine);
 	if (jobs_build(&engine, err))
 		log_error("%s; it gets all of them", err->text);
-	ret = balance_weigh(&engine, NULL, err) ?: plan_start(&engine, err) ?:
-	      reconcile(&engine, err);
+	ret = balance_weigh(&engine, NULL, err) ?: plan_start(&engine, err);
 	if (ret)
 		return ret;
+	ret = reconcile(&engine, err);
+	if (ret && !back)
+		return ret;
+	if (ret) {
+		log_error("%s", err->text);
+		look_soon(true);
+	}
 	plan_started();
 	plan_links_start(&engine);
 	limits_start(&engine);
@@ -128,14 +138,26 @@ static void end(void)
 }
 
 /* Go on with another engine; the present one has ended. */
-static int take_over(struct engine *next, struct srpol_error *err)
+static int take_over(struct engine *next, bool back, struct srpol_error *err)
 {
 	uint32_t color = engine.config.color;
 
 	engine = *next;
 	demands_resolve(&demands, engine.fabric);
 	demands_recolor(&demands, color, engine.config.color);
-	return begin(err);
+	conflicts_forget();
+	wiring_forget();
+	return begin(back, err);
+}
+
+/*
+ * Could the engine begin? What is found here need not be undone, and cannot keep the
+ * present one from going on.
+ */
+static int can_begin(const struct engine *next, struct srpol_error *err)
+{
+	return jobs_leave_color(next->config.color, err) ?:
+	       uplinks_check(next, err) ?: plan_check(&next->config, err);
 }
 
 static void reload(void)
@@ -148,14 +170,16 @@ static void reload(void)
 
 	notify("RELOADING=1");
 	if (config_read(config_file, &config, &err) ||
-	    jobs_leave_color(config.color, &err) ||
-	    engine_build(&trial, &config, &err)) {
+	    engine_build(&trial, &config, &err) ||
+	    can_begin(&trial, &err)) {
 		log_error("%s; what was in force stays", err.text);
+		engine_free(&trial);
 		notify("READY=1");
 		return;
 	}
 	trial.genl = engine.genl;
 	trial.events = engine.events;
+	verdicts_renew(&engine);
 	end();
 	strcpy(trial.config.socket, engine.config.socket);
 	strcpy(trial.config.demands, engine.config.demands);
@@ -163,7 +187,7 @@ static void reload(void)
 	old = engine;
 	vec_for_each(demand, &demands.all)
 		*(struct demand *)vec_add(&known) = *demand;
-	if (take_over(&trial, &err)) {
+	if (take_over(&trial, false, &err)) {
 		log_error("%s; back to what was in force", err.text);
 		uplinks_renounce();
 		end();
@@ -171,7 +195,7 @@ static void reload(void)
 		vec_free(&demands.all);
 		demands.all = known;
 		known = (struct vec)VEC_INIT(struct demand);
-		failed = take_over(&old, &err);
+		failed = take_over(&old, true, &err);
 		if (!failed)
 			uplinks_undo(&engine);
 	} else {
@@ -254,7 +278,7 @@ static int run(const struct config *config)
 		return stop(ret, &err);
 	}
 	jobs_load(&engine);
-	ret = begin(&err);
+	ret = begin(false, &err);
 	if (!ret) {
 		start_watchdog();
 		notify("READY=1");
@@ -315,7 +339,8 @@ int main(int argc, char **argv)
 		return stop(ret, &err);
 	if (!check)
 		return run(&config);
-	ret = engine_build(&trial, &config, &err) ?: feed_read(&trial, &err);
+	ret = engine_build(&trial, &config, &err) ?: feed_read(&trial, &err) ?:
+	      plan_check(&config, &err);
 	if (ret)
 		return stop(ret, &err);
 	printf("%zu paths to %zu endpoints\n", trial.paths.n,

@@ -140,6 +140,18 @@ static int apply(void *data, const struct follow_plan *plan)
 }
 
 /**
+ * plan_check() - whether plan_start() would be able to begin
+ * @c: configuration
+ * @err: message, if files that it names cannot be used
+ */
+int plan_check(const struct config *c, struct srpol_error *err)
+{
+	const struct bus_config *bus = &c->fabric.follow.bus;
+
+	return c->fabric.is_set && bus->servers.n ? bus_check(bus, err) : 0;
+}
+
+/**
  * plan_start() - follow the plan, if configured
  * @e: the engine, before its first reconcile()
  * @err: message on failure

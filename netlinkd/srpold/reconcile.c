@@ -59,30 +59,40 @@ static bool same_structure(const struct engine *engine,
 	       !memcmp(&have->block, &sids->block, sizeof(have->block));
 }
 
+static bool same_list(const struct engine *engine, const struct path_info *have,
+		      const struct srpol_sid_list *segs)
+{
+	return have->n_sids == segs->n &&
+	       !memcmp(have->sids, segs->sid,
+		       segs->n * sizeof(have->sids[0])) &&
+	       same_structure(engine, have, segs);
+}
+
 static bool same_path(const struct engine *engine, const struct path_info *have,
 		      const struct engine_path *want, uint32_t ifindex,
 		      const struct srpol_nic *nic)
 {
 	return have->origin == SRPOL_ORIGIN_ENGINE &&
-	       have->n_sids == want->segs.n &&
-	       !memcmp(have->sids, want->segs.sid,
-		       want->segs.n * sizeof(have->sids[0])) &&
+	       same_list(engine, have, &want->segs) &&
 	       have->ifindex == ifindex && have->has_src &&
 	       !memcmp(&have->src, &nic->addr, sizeof(have->src)) &&
-	       same_structure(engine, have, &want->segs) &&
 	       have->has_via && !memcmp(&have->via, &nic->gateway,
 					sizeof(have->via)) &&
 	       !strcmp(have->name, want->name);
 }
 
 /*
- * Has an earlier engine said that it is down? (That it loses packets of full size
- * one answer to a short probe does not contradict: such a verdict expires.)
+ * Take over what an earlier engine has said: that it is down. (That it loses packets
+ * of full size one answer to a short probe does not contradict: such a verdict
+ * expires.) The path may be down for another reason, too.
  */
-static bool is_lost(const struct path_info *have)
+static void inherit(const struct path_info *have, struct engine_path *path)
 {
-	return have->reason == SRPOL_PATH_REASON_PROBES_LOST &&
-	       have->owner == VERDICT_OWNER;
+	if (path->told_ns || have->owner != VERDICT_OWNER ||
+	    have->verdict_reason != SRPOL_PATH_REASON_PROBES_LOST)
+		return;
+	path->told_ns = 1;
+	path->inherited = true;
 }
 
 /* Existing paths keep their ids, and so their counters and flows. */
@@ -104,10 +114,7 @@ static void match_paths(struct plan *plan)
 				continue;
 			plan->kept[i] = true;
 			want->id = have[i].id;
-			if (!want->told_ns && is_lost(&have[i])) {
-				want->told_ns = 1;
-				want->inherited = true;
-			}
+			inherit(&have[i], want);
 			break;
 		}
 	}
@@ -158,8 +165,9 @@ static bool is_only_one(const struct plan *plan, const struct engine_path *path)
  * the list changes then, in place. So ids suffice, and counters go on. One that is
  * in a candidate of somebody else's stays as it is.
  */
-static uint32_t id_to_renew(struct plan *plan, const struct engine_path *path,
-			    const struct uplink *up)
+static const struct path_info *to_renew(struct plan *plan,
+					const struct engine_path *path,
+					const struct uplink *up)
 {
 	const struct in6_addr *via =
 		&plan->engine->fabric->nics[path->nic].gateway;
@@ -177,9 +185,9 @@ static uint32_t id_to_renew(struct plan *plan, const struct engine_path *path,
 	}
 	if (n != 1 || plan->kept[at] || !is_only_one(plan, path) ||
 	    policies_keep(&plan->policies, have[at].id))
-		return 0;
+		return NULL;
 	plan->kept[at] = true;
-	return have[at].id;
+	return &have[at];
 }
 
 static int put_path(struct plan *plan, const struct engine_path *path,
@@ -220,9 +228,20 @@ static int no_room(struct plan *plan)
 			       engine->config.first_path);
 }
 
+/*
+ * What was said is about another list, or went with another object. @again: the next
+ * verdict is told, whatever it is.
+ */
+static void forget_told(struct engine_path *path, bool again)
+{
+	path->told_ns = again;
+	path->inherited = false;
+}
+
 static int make_paths(struct plan *plan)
 {
 	uint32_t next = plan->engine->config.first_path;
+	const struct path_info *have;
 	struct engine_path *path;
 	struct uplink *up;
 	int ret = 0;
@@ -232,13 +251,17 @@ static int make_paths(struct plan *plan)
 		if (ret || path->id || !up)
 			continue;
 		plan->made++;
-		path->id = id_to_renew(plan, path, up);
-		if (path->id) {
-			/* the verdict on it, if any, is about the former list */
-			path->told_ns = 1;
+		have = to_renew(plan, path, up);
+		if (have) {
+			path->id = have->id;
+			if (same_list(plan->engine, have, &path->segs))
+				inherit(have, path);
+			else
+				forget_told(path, true);
 			ret = put_path(plan, path, up, NLM_F_REPLACE);
 			continue;
 		}
+		forget_told(path, path->told_ns);
 		path->id = free_id(plan, &next);
 		if (path->id >= plan->config.limits.paths)
 			return no_room(plan);
@@ -309,6 +332,14 @@ static void conflict_tell(const struct in6_addr *sid,
 	log_error("SID %s is there with another behavior than %s",
 		  srpol_addr_text(sid, text),
 		  srpol_name_of(srpol_behaviors, behavior));
+}
+
+/**
+ * conflicts_forget() - tell of each SID that is somebody else's once more
+ */
+void conflicts_forget(void)
+{
+	conflicts.n = 0;
 }
 
 static void conflict_forget(const struct in6_addr *sid)

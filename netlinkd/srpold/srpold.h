@@ -259,6 +259,7 @@ struct engine_path *engine_path(struct engine *engine, uint32_t index);
 
 /* reconcile.c */
 int reconcile(struct engine *engine, struct srpol_error *err);
+void conflicts_forget(void);
 int reconcile_states(struct engine *engine, struct srpol_error *err);
 
 /* uplink.c */
@@ -281,6 +282,7 @@ struct uplink {
 	bool is_new;
 };
 
+int uplinks_check(const struct engine *engine, struct srpol_error *err);
 int uplinks_open(struct engine *engine, struct srpol_error *err);
 void uplinks_close(void);
 void uplinks_renounce(void);
@@ -293,6 +295,7 @@ struct uplink *uplink_of(uint32_t nic);
 
 void verdicts_tell(struct engine *engine);
 void verdicts_refresh(struct engine *engine);
+void verdicts_renew(struct engine *engine);
 
 /* marks.c */
 void marks_read(struct engine *engine);
@@ -588,8 +591,10 @@ bool wiring_is_wrong(const struct engine_path *path);
 size_t wiring_find(struct engine *engine, struct locate_suspect *suspects,
 		   size_t max);
 void wiring_look(struct engine *engine);
+void wiring_forget(void);
 
 /* plan_follow.c */
+int plan_check(const struct config *c, struct srpol_error *err);
 int plan_start(struct engine *engine, struct srpol_error *err);
 void plan_started(void);
 void plan_stop(void);

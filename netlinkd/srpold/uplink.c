@@ -270,6 +270,29 @@ static int open_one(struct engine *engine, uint32_t nic,
 	return 0;
 }
 
+static int no_nic(struct srpol_error *err)
+{
+	return srpol_error_set(err, -ENODEV,
+			       "no NIC of this host that the topology names is in this namespace");
+}
+
+/**
+ * uplinks_check() - whether uplinks_open() would find a NIC
+ * @engine: the engine
+ * @err: message
+ */
+int uplinks_check(const struct engine *engine, struct srpol_error *err)
+{
+	const struct srpol_fabric *f = engine->fabric;
+	uint32_t i;
+
+	for (i = 0; i < f->n_nics; i++)
+		if (engine_is_local(engine, f->nics[i].host) &&
+		    if_nametoindex(f->nics[i].name))
+			return 0;
+	return no_nic(err);
+}
+
 /**
  * uplinks_open() - open all NICs of the hosts that are in this namespace
  * @engine: the engine
@@ -287,10 +310,7 @@ int uplinks_open(struct engine *engine, struct srpol_error *err)
 	for (i = 0; !ret && i < f->n_nics; i++)
 		if (engine_is_local(engine, f->nics[i].host))
 			ret = open_one(engine, i, err);
-	if (!ret && !n_uplinks)
-		ret = srpol_error_set(err, -ENODEV,
-				      "no NIC of this host that the topology names is in this namespace");
-	return ret;
+	return ret ?: n_uplinks ? 0 : no_nic(err);
 }
 
 /* indexes of devices that were no uplinks before an engine that ends */

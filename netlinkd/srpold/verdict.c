@@ -34,6 +34,12 @@ static bool has_wider(struct engine *engine,
 	return false;
 }
 
+/* Nothing is known that could contradict an earlier engine. */
+static bool is_silent(struct engine *engine, const struct engine_path *path)
+{
+	return path->inherited && !leader_of(engine, path)->stats.received;
+}
+
 static int send_verdict(struct engine *engine, const struct engine_path *path,
 			bool down, struct srpol_error *err)
 {
@@ -47,7 +53,8 @@ static int send_verdict(struct engine *engine, const struct engine_path *path,
 			  SRPOL_PATH_VERDICT_DOWN : SRPOL_PATH_VERDICT_UP);
 	if (down)
 		srpol_msg_put_u32(&msg, SRPOL_A_PATH_VERDICT_REASON,
-				  liveness_usable(&leader->live) ?
+				  liveness_usable(&leader->live) &&
+				  !is_silent(engine, path) ?
 				  SRPOL_PATH_REASON_PROBES_DEGRADED :
 				  SRPOL_PATH_REASON_PROBES_LOST);
 	srpol_msg_put_u32(&msg, SRPOL_A_PATH_LIFETIME, down ? LIFETIME_MS : 0);
@@ -65,13 +72,21 @@ static void tell(struct engine *engine, struct engine_path *path, bool down)
 		return;
 	}
 	path->told_ns = down ? now_ns() : 0;
-	path->inherited = false;
+	path->inherited = down && is_silent(engine, path);
 }
 
-/* Nothing is known that could contradict an earlier engine. */
-static bool is_silent(struct engine *engine, const struct engine_path *path)
+/*
+ * What an earlier engine has said holds until a probe comes back, if there are probes:
+ * otherwise it expires.
+ */
+static bool is_down(struct engine *engine, const struct engine_path *path,
+		    bool wider)
 {
-	return path->inherited && !leader_of(engine, path)->stats.received;
+	const struct engine_path *leader = leader_of(engine, path);
+
+	return !liveness_usable(&leader->live) ||
+	       (wider && mtu_is_narrow(&leader->mtu)) ||
+	       (is_silent(engine, path) && leader->stats.sent);
 }
 
 /**
@@ -85,7 +100,6 @@ static bool is_silent(struct engine *engine, const struct engine_path *path)
 void verdicts_tell(struct engine *engine)
 {
 	const struct engine_policy *policy = engine->policies.data;
-	const struct engine_path *leader;
 	struct engine_path *path;
 	uint64_t now = now_ns();
 	bool wider, down, told;
@@ -100,9 +114,7 @@ void verdicts_tell(struct engine *engine)
 		wider = has_wider(engine, policy);
 		for (k = 0; k < policy->n; k++) {
 			path = engine_path(engine, policy->first + k);
-			leader = leader_of(engine, path);
-			down = !liveness_usable(&leader->live) ||
-			       (wider && mtu_is_narrow(&leader->mtu));
+			down = is_down(engine, path, wider);
 			told = path->told_ns &&
 			       now - path->told_ns < REFRESH_NS;
 			if (down ? !told :
@@ -122,10 +134,22 @@ void verdicts_refresh(struct engine *engine)
 	uint64_t now = now_ns();
 
 	vec_for_each(path, &engine->paths) {
-		if (!path->told_ns || now - path->told_ns < REFRESH_NS ||
-		    is_silent(engine, path))
+		if (!path->told_ns || now - path->told_ns < REFRESH_NS)
 			continue;
 		verdicts_tell(engine);
 		return;
 	}
+}
+
+/**
+ * verdicts_renew() - repeat verdicts now, as some time may pass before the next ones
+ * @engine: the engine
+ */
+void verdicts_renew(struct engine *engine)
+{
+	struct engine_path *path;
+
+	vec_for_each(path, &engine->paths)
+		path->told_ns = path->told_ns != 0;
+	verdicts_tell(engine);
 }

@@ -69,16 +69,17 @@ static bool is_among(const struct locate_suspect *list, size_t n,
 	return false;
 }
 
+static struct locate_suspect told[CABLES_MAX];
+static size_t n_told;
+
 /**
  * wiring_look() - log when wiring becomes wrong, and when it is right again
  * @engine: the engine
  */
 void wiring_look(struct engine *engine)
 {
-	static struct locate_suspect told[CABLES_MAX];
 	struct locate_suspect now[CABLES_MAX];
 	size_t n = wiring_find(engine, now, CABLES_MAX), i;
-	static size_t n_told;
 	char name[LINK_NAME_LEN];
 
 	for (i = 0; i < n; i++) {
@@ -89,12 +90,19 @@ void wiring_look(struct engine *engine)
 			   name, now[i].explains);
 	}
 	for (i = 0; i < n_told; i++) {
-		if (told[i].link >= engine->fabric->n_links / 2 ||
-		    is_among(now, n, told[i].link))
+		if (is_among(now, n, told[i].link))
 			continue;
 		link_name(engine->fabric, told[i].link, name, sizeof(name));
 		log_notice("link %s: no sign of wrong wiring any more", name);
 	}
 	memcpy(told, now, n * sizeof(now[0]));
 	n_told = n;
+}
+
+/**
+ * wiring_forget() - forget what was logged: links have other numbers
+ */
+void wiring_forget(void)
+{
+	n_told = 0;
 }

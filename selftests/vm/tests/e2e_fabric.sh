@@ -120,6 +120,10 @@ check_fails "a wrong key is named" '"leases" is unknown' \
 sed 's/"damp-ms"/"damping"/' "$work/A.json" >"$work/bad.json"
 check_fails "likewise of srpold" '"damping" is unknown in "fabric"' \
 	srpold --check-config -c "$work/bad.json"
+gojq --arg cert "$work/no.pem" '.fabric.bus = { servers: ["tls://[::1]:4222"], cacert: $cert }' \
+	"$work/A.json" >"$work/bad.json"
+check_fails "a certificate that is not there" "bus: .*no.pem" \
+	srpold --check-config -c "$work/bad.json"
 check_fails "no engine, and the command says so" "srpol-fabricd does not run" \
 	fabric show
 

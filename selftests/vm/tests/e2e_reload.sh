@@ -201,6 +201,33 @@ lead() {
 	[ "$(prefixes)" = "$1" ]
 }
 
+# probes FILTER: it holds for A's paths, as srpold tells
+probes() {
+	on A -j engine paths | gojq -e "length >= 4 and $1" >/dev/null
+}
+
+# watch_paths: from now on, by none_was_up
+watch_paths() {
+	srpol -n "$(fabric_ns hostA)" monitor config >"$work/events" &
+	monitor=$!
+}
+
+none_was_up() {
+	kill $monitor
+	wait $monitor 2>/dev/null || :
+	check_equal "no path was up meanwhile" "" \
+		"$(grep 'path .* up' "$work/events" || :)"
+	check "and all are down" all_are down
+}
+
+# restart: A's engine, watched from before its end on
+restart() {
+	watch_paths
+	kill -KILL "${engine[A]}"
+	wait "${engine[A]}" 2>/dev/null || :
+	start_engine A
+}
+
 topology "$two"
 config A A '{}'
 config B B '{}'
@@ -223,6 +250,13 @@ reload
 check "a color that a job has is refused" patiently 20 \
 	grep -q '"color": 1000 is that of job "red"' "$work/A.log"
 config A A '{}'
+ip -n "$(fabric_ns hostA)" link set hA name away
+reload
+check "without its NIC, too" patiently 20 \
+	grep -q 'no NIC of this host.*stays' "$work/A.log"
+ip -n "$(fabric_ns hostA)" link set away name hA
+check "srpold goes on" runs
+check "and its paths are up" patiently 20 usable A 4
 
 topology '(.hosts[] | select(.name == "A")).nics[0].address = "fd00:a::9"'
 reload
@@ -235,17 +269,39 @@ check "packets come from A's new address" patiently 20 sources '["fd00:a::9"]'
 # ---- a new srpold revokes the verdict of the former one when probes come back
 fabric_exec leaf2 ip -6 route del fc00:0:12::1/128
 check "all are down" patiently 20 all_are down
-kill -KILL "${engine[A]}"
-wait "${engine[A]}" 2>/dev/null || :
-srpol -n "$(fabric_ns hostA)" monitor config >"$work/events" &
-monitor=$!
-start_engine A
-check "its own probes get lost" patiently 20 eval \
-	"on A -j engine paths | gojq -e 'length >= 4 and all(.lost > 10)'"
-kill $monitor
-wait $monitor 2>/dev/null || :
-check_equal "no path was up meanwhile" "" "$(grep 'path .* up' "$work/events" || :)"
-check "and all are down" all_are down
+restart
+check "its own probes get lost" patiently 20 probes 'all(.lost > 10)'
+none_was_up
+sed -i '0,/"interval-ms": 50/ s//"interval-ms": 2000/' "$work/A.json"
+restart
+check "without hurry" patiently 40 probes 'all(.sent > 6)'
+none_was_up
+config A A '{}'
+watch_paths
+reload
+check "reloaded" patiently 20 probes 'all(.lost > 10 and .sent < 100)'
+topology .
+reload
+check "with another address" patiently 20 sources '["fd00:a::1"]'
+check "they get lost again" patiently 20 probes 'all(.lost > 10 and .sent < 100)'
+none_was_up
+
+# ---- nor are paths up that somebody has deleted, just after it was said of them
+{
+	echo "endpoint del fd00:b::1/128"
+	on A -j policy show | gojq -r '.[] |
+		"policy del color \(.color) endpoint \(.endpoint)"'
+	on A -j path show | gojq -r '.[] | "path del \(.id)"'
+} >"$work/all"
+reload
+check "it was said just now" busywait 10 probes 'all(.lost > 10 and .sent < 35)'
+kill -STOP "${engine[A]}"
+check "all are deleted" on A -batch "$work/all"
+kill -CONT "${engine[A]}"
+check "and made again" busywait 10 eval '[ "$(on A -j path show | gojq length)" -ge 4 ]'
+# a verdict is repeated every three seconds
+pause 0.3
+check "they are down" all_are down
 fabric_exec leaf2 ip -6 route add fc00:0:12::1/128 encap seg6local action End dev sid0
 kill -KILL "${engine[A]}"
 wait "${engine[A]}" 2>/dev/null || :
