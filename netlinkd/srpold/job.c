@@ -422,16 +422,21 @@ static void drop_policies(struct engine *engine)
  */
 int jobs_build(struct engine *engine, struct srpol_error *err)
 {
-	struct srpol_error known = {};
+	struct srpol_error why = {};
 	int ret = 0, failed;
 	struct job *job;
 
 	drop_policies(engine);
 	vec_for_each(job, &jobs) {
-		failed = add_policies(engine, job,
-				      job->lacks_paths ? &known : err);
-		if (!job->lacks_paths)
+		failed = add_policies(engine, job, &why);
+		if (failed && !job->lacks_paths) {
+			/* one message is all that a caller can pass on */
+			if (ret)
+				log_error("%s; it gets all of them", why.text);
+			else
+				*err = why;
 			ret = ret ?: failed;
+		}
 		job->lacks_paths = failed;
 	}
 	plan_weigh();

@@ -46,6 +46,14 @@ uint64_t now_ns(void)
 	return 1;
 }
 
+static uint32_t n_errors;
+
+void log_error(const char *fmt, ...)
+{
+	(void)fmt;
+	n_errors++;
+}
+
 bool plan_weigh(void)
 {
 	return false;
@@ -278,6 +286,27 @@ static void in_a_slice(void **state)
 	assert_int_equal(engine.paths.n, OWN_PATHS);
 }
 
+/* Two jobs whose function goes: the caller passes one message on, both are told. */
+static void all_are_told(void **state)
+{
+	struct job *job;
+
+	(void)state;
+	assert_int_equal(add("{\"name\": \"j\", \"pid\": 1, \"via\": \"sum\"}"),
+			 0);
+	assert_int_equal(add("{\"name\": \"k\", \"pid\": 2, \"via\": \"sum\"}"),
+			 0);
+	vec_for_each(job, &jobs)
+		strcpy(job->via, "gone");
+	n_errors = 0;
+	assert_int_equal(jobs_build(&engine, &err), -ENOENT);
+	assert_string_equal(err.text, "job \"j\": no switch offers a function of name or kind \"gone\"");
+	assert_int_equal(n_errors, 1);
+	/* once */
+	assert_int_equal(jobs_build(&engine, &err), 0);
+	assert_int_equal(n_errors, 1);
+}
+
 static void refuses(void **state)
 {
 	(void)state;
@@ -356,6 +385,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(builds_again, up, down),
 		cmocka_unit_test_setup_teardown(tells, up, down),
 		cmocka_unit_test_setup_teardown(in_a_slice, up, down),
+		cmocka_unit_test_setup_teardown(all_are_told, up, down),
 		cmocka_unit_test_setup_teardown(refuses, up, down),
 		cmocka_unit_test_setup_teardown(stays, up, down),
 		cmocka_unit_test_setup_teardown(placement, up, down),

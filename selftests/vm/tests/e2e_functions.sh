@@ -73,6 +73,9 @@ fabric_topology | gojq '.switches[] |=
 	if .name == "spine2" or .name == "spine4" then
 		.functions = [ { name: "sum", kind: "aggregate",
 				 function: "::a1" } ]
+	elif .name == "spine3" then
+		.functions = [ { name: "odd", kind: "aggregate",
+				 function: "::a1" } ]
 	else . end' >"$work/topology.json"
 cat >"$work/both.json" <<END
 { "topology": "$work/topology.json", "hosts": [ "A", "B" ],
@@ -100,3 +103,12 @@ check "it goes" on A job del reduce
 check_equal "and its paths with it" 8 "$(on A -j engine paths | gojq length)"
 send "$group/cgroup.procs" 40000
 check_equal "nothing passes any more" 320 "$(passed)"
+
+# ---- of three disjoint jobs the third has the third spine, of two the second has not
+for job in one two; do
+	check "job $job" on A job add $job pid 1 paths disjoint
+done
+check "one through the third spine" on A job add three pid 1 paths disjoint via odd
+check "the first goes" on A job del one
+check_equal "the other one lacks its function" '[["three",true],["two",null]]' \
+	"$(on A -j job show | gojq -c '[ .[] | [ .name, .lacks_paths ] ] | sort')"
