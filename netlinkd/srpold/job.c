@@ -413,6 +413,8 @@ static void drop_policies(struct engine *engine)
 /**
  * jobs_build() - make policies and rules for the jobs
  * @engine: the engine; policies and rules of earlier jobs are replaced
+ * @keep: they will be kept even if there is a message; if there are several, those
+ *	that @err has no room for are logged
  * @err: message on failure
  *
  * A policy of a job that has no path left of its own uses all paths.
@@ -420,21 +422,21 @@ static void drop_policies(struct engine *engine)
  * Return: 0, or a negative errno if that is so for a job for which it was not
  * before.
  */
-int jobs_build(struct engine *engine, struct srpol_error *err)
+int jobs_build(struct engine *engine, bool keep, struct srpol_error *err)
 {
-	struct srpol_error why = {};
+	struct srpol_error why;
 	int ret = 0, failed;
 	struct job *job;
 
 	drop_policies(engine);
 	vec_for_each(job, &jobs) {
+		why.text[0] = '\0';
 		failed = add_policies(engine, job, &why);
 		if (failed && !job->lacks_paths) {
-			/* one message is all that a caller can pass on */
-			if (ret)
-				log_error("%s; it gets all of them", why.text);
-			else
+			if (!ret)
 				*err = why;
+			else if (keep)
+				log_error("%s; it gets all of them", why.text);
 			ret = ret ?: failed;
 		}
 		job->lacks_paths = failed;

@@ -83,7 +83,7 @@ static int add(struct engine *engine, const json_t *o, const json_t *stored,
 				       JOBS_MAX);
 	*(struct job *)vec_add(&jobs) = new;
 	job_place_forget(&new);
-	ret = jobs_build(engine, err);
+	ret = jobs_build(engine, stored, err);
 	if (ret && stored) {
 		log_error("%s; it gets all of them", err->text);
 		return 0;
@@ -91,7 +91,7 @@ static int add(struct engine *engine, const json_t *o, const json_t *stored,
 	if (!ret)
 		return 0;
 	remove_job((struct job *)jobs.data + jobs.n - 1);
-	jobs_build(engine, &again);
+	jobs_build(engine, false, &again);
 	balance_weigh(engine, NULL, &again);
 	return ret;
 }
@@ -154,7 +154,7 @@ json_t *job_add_request(struct engine *engine, const json_t *request,
 		return NULL;
 	if (follow(engine, err) || lacks_room(err)) {
 		remove_job((struct job *)jobs.data + jobs.n - 1);
-		jobs_build(engine, &again);
+		jobs_build(engine, false, &again);
 		follow(engine, &again);
 		return NULL;
 	}
@@ -174,7 +174,7 @@ static void restore_job(struct engine *engine, const struct job *was,
 	place = (struct job *)jobs.data + at;
 	memmove(place + 1, place, (jobs.n - 1 - at) * sizeof(*place));
 	*place = *was;
-	jobs_build(engine, &again);
+	jobs_build(engine, false, &again);
 	follow(engine, &again);
 }
 
@@ -194,6 +194,7 @@ json_t *job_del_request(struct engine *engine, const json_t *request,
 	struct job *job = find(name), was;
 	struct srpol_error lacks = {};
 	size_t at;
+	int ret;
 
 	if (!job) {
 		srpol_error_set(err, -ENOENT, "no job \"%s\"", name ?: "");
@@ -203,12 +204,17 @@ json_t *job_del_request(struct engine *engine, const json_t *request,
 	at = job - (struct job *)jobs.data;
 	remove_job(job);
 	/* Disjoint jobs have other paths now, and one may miss its function. */
-	if (jobs_build(engine, &lacks))
-		log_error("%s; it gets all of them", lacks.text);
-	if (follow(engine, err)) {
+	ret = jobs_build(engine, true, &lacks);
+	if (ret && ret != -ENOENT && ret != -ENOSPC)
+		*err = lacks;
+	else
+		ret = follow(engine, err);
+	if (ret) {
 		restore_job(engine, &was, at);
 		return NULL;
 	}
+	if (lacks.text[0])
+		log_error("%s; it gets all of them", lacks.text);
 	save(engine);
 	return job_to_json(&was);
 }

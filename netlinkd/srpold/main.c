@@ -17,6 +17,7 @@
 
 #define CONFIG_FILE	"/etc/srpol/srpold.json"
 #define SETTLE_NS	(50 * NS_PER_MS)
+#define AGAIN_NS	(3000 * NS_PER_MS)	/* after a transaction was refused */
 
 static const char usage[] =
 "Usage: srpold [ -c FILE ] [ -n NETNS ] [ --check-config ] [ --verbose ]\n"
@@ -27,7 +28,7 @@ static const char usage[] =
 static struct engine engine;
 static const char *config_file = CONFIG_FILE;
 static struct source events, settle = { .fd = -1 };
-static bool reconcile_wanted;
+static bool reconcile_wanted;	/* the module may not be as the engine wants */
 static bool failed;	/* to go back after a reload */
 
 static int stop(int ret, const struct srpol_error *err)
@@ -36,21 +37,7 @@ static int stop(int ret, const struct srpol_error *err)
 	return 1;
 }
 
-/* Changes come in bursts: handle them once they have settled. */
-static void settled(struct source *source, uint32_t what)
-{
-	struct srpol_error err = {};
-	int ret;
-
-	loop_remove(source);
-	close(source->fd);
-	source->fd = -1;
-	ret = reconcile_wanted ? reconcile(&engine, &err) :
-	      reconcile_states(&engine, &err);
-	reconcile_wanted = false;
-	if (ret)
-		log_error("%s", err.text[0] ? err.text : strerror(-ret));
-}
+static void settled(struct source *source, uint32_t what);
 
 static void look_soon(bool whole)
 {
@@ -58,6 +45,39 @@ static void look_soon(bool whole)
 	settle.ready = settled;
 	if (settle.fd < 0 && timer_open(&settle, SETTLE_NS, 0))
 		settle.fd = -1;
+}
+
+static void look_again(void *data)
+{
+	look_soon(true);
+}
+
+static struct alarm again = ALARM_INIT(look_again, NULL);
+
+/* Changes come in bursts: handle them once they have settled. */
+static void settled(struct source *source, uint32_t what)
+{
+	static struct srpol_error said;
+	bool whole = reconcile_wanted;
+	struct srpol_error err = {};
+	int ret;
+
+	loop_remove(source);
+	close(source->fd);
+	source->fd = -1;
+	reconcile_wanted = false;
+	ret = whole ? reconcile(&engine, &err) :
+	      reconcile_states(&engine, &err);
+	if (ret && !err.text[0])
+		srpol_error_set(&err, ret, "%s", strerror(-ret));
+	/* It is tried again and again, and told once. */
+	if (ret && strcmp(err.text, said.text))
+		log_error("%s", err.text);
+	said = err;
+	if (ret && whole)
+		alarm_set(&again, AGAIN_NS);
+	else if (whole)
+		uplinks_undo(&engine);
 }
 
 /* Restore objects of the engine that others changed. */
@@ -86,8 +106,8 @@ static void read_events(struct source *source, uint32_t what)
 }
 
 /*
- * @back: to what was in force, where a change that the module refuses is no reason
- * to end either
+ * @back: to what was in force, where what can be done without, or later, is no reason
+ * to end
  */
 static int begin(bool back, struct srpol_error *err)
 {
@@ -99,11 +119,18 @@ static int begin(bool back, struct srpol_error *err)
 	reflect_map_open();
 	speeds_read(&engine);
 	feed_start(&engine);
-	if (jobs_build(&engine, err))
+	if (jobs_build(&engine, true, err))
 		log_error("%s; it gets all of them", err->text);
-	ret = balance_weigh(&engine, NULL, err) ?: plan_start(&engine, err);
+	ret = balance_weigh(&engine, NULL, err);
 	if (ret)
 		return ret;
+	ret = plan_start(&engine, err);
+	if (ret && !back)
+		return ret;
+	if (ret) {
+		log_error("%s; no plan is followed", err->text);
+		plan_stop();
+	}
 	ret = reconcile(&engine, err);
 	if (ret && !back)
 		return ret;
@@ -196,7 +223,7 @@ static void reload(void)
 		demands.all = known;
 		known = (struct vec)VEC_INIT(struct demand);
 		failed = take_over(&old, true, &err);
-		if (!failed)
+		if (!failed && !reconcile_wanted)
 			uplinks_undo(&engine);
 	} else {
 		engine_free(&old);

@@ -228,16 +228,6 @@ static int no_room(struct plan *plan)
 			       engine->config.first_path);
 }
 
-/*
- * What was said is about another list, or went with another object. @again: the next
- * verdict is told, whatever it is.
- */
-static void forget_told(struct engine_path *path, bool again)
-{
-	path->told_ns = again;
-	path->inherited = false;
-}
-
 static int make_paths(struct plan *plan)
 {
 	uint32_t next = plan->engine->config.first_path;
@@ -257,11 +247,13 @@ static int make_paths(struct plan *plan)
 			if (same_list(plan->engine, have, &path->segs))
 				inherit(have, path);
 			else
-				forget_told(path, true);
+				/* what was said is about the former list */
+				path->told_ns = 1;
 			ret = put_path(plan, path, up, NLM_F_REPLACE);
 			continue;
 		}
-		forget_told(path, path->told_ns);
+		/* what was said went with a former object */
+		path->told_ns = path->told_ns != 0;
 		path->id = free_id(plan, &next);
 		if (path->id >= plan->config.limits.paths)
 			return no_room(plan);

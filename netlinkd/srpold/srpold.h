@@ -438,7 +438,7 @@ int job_from_json(const struct engine *engine, const json_t *o,
 		  const json_t *stored, struct job *job,
 		  struct srpol_error *err);
 json_t *job_to_json(const struct job *job);
-int jobs_build(struct engine *engine, struct srpol_error *err);
+int jobs_build(struct engine *engine, bool keep, struct srpol_error *err);
 int jobs_leave_color(uint32_t color, struct srpol_error *err);
 
 /* object_name.c */

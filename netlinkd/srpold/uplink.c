@@ -351,9 +351,12 @@ static bool is_in_use(unsigned int ifindex)
 void uplinks_undo(struct engine *engine)
 {
 	struct srpol_error err = {};
-	int lock = srpol_pins_lock(&err);
 	const unsigned int *ifindex;
+	int lock;
 
+	if (!renounced.n)
+		return;
+	lock = srpol_pins_lock(&err);
 	vec_for_each(ifindex, &renounced)
 		if (lock >= 0 && !is_in_use(*ifindex) &&
 		    srpol_role_del(&engine->genl, *ifindex, &err))

@@ -69,6 +69,9 @@ static void tell(struct engine *engine, struct engine_path *path, bool down)
 		return;
 	if (send_verdict(engine, path, down, &err)) {
 		log_error("verdict on path %u: %s", path->id, err.text);
+		/* once more when it would be repeated */
+		path->told_ns = now_ns();
+		path->inherited &= down;
 		return;
 	}
 	path->told_ns = down ? now_ns() : 0;
@@ -76,8 +79,8 @@ static void tell(struct engine *engine, struct engine_path *path, bool down)
 }
 
 /*
- * What an earlier engine has said holds until a probe comes back, if there are probes:
- * otherwise it expires.
+ * What an earlier engine has said holds until a probe comes back, if probes can be
+ * sent: otherwise it expires.
  */
 static bool is_down(struct engine *engine, const struct engine_path *path,
 		    bool wider)
@@ -86,7 +89,7 @@ static bool is_down(struct engine *engine, const struct engine_path *path,
 
 	return !liveness_usable(&leader->live) ||
 	       (wider && mtu_is_narrow(&leader->mtu)) ||
-	       (is_silent(engine, path) && leader->stats.sent);
+	       (is_silent(engine, path) && leader->up);
 }
 
 /**
@@ -124,6 +127,21 @@ void verdicts_tell(struct engine *engine)
 	}
 }
 
+/* Has the verdict to be repeated, or an inherited one to be revoked? */
+static bool is_due(struct engine *engine, const struct engine_path *path,
+		   uint64_t now)
+{
+	const struct engine_path *leader = leader_of(engine, path);
+
+	if (!path->told_ns)
+		return false;
+	if (path->inherited && leader->stats.received)
+		return true;
+	if (path->inherited && !leader->up)
+		return false;
+	return now - path->told_ns >= REFRESH_NS;
+}
+
 /**
  * verdicts_refresh() - repeat verdicts before they expire
  * @engine: the engine
@@ -134,7 +152,7 @@ void verdicts_refresh(struct engine *engine)
 	uint64_t now = now_ns();
 
 	vec_for_each(path, &engine->paths) {
-		if (!path->told_ns || now - path->told_ns < REFRESH_NS)
+		if (!is_due(engine, path, now))
 			continue;
 		verdicts_tell(engine);
 		return;

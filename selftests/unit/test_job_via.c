@@ -131,7 +131,7 @@ static int down(void **state)
 	(void)state;
 	vec_free(&jobs);
 	jobs = (struct vec)VEC_INIT(struct job);
-	jobs_build(&engine, &err);
+	jobs_build(&engine, true, &err);
 	vec_for_each(policy, &engine.policies)
 		free(policy->weight);
 	vec_free(&engine.policies);
@@ -159,7 +159,7 @@ static int add(const char *text)
 	assert_memory_equal(&job, &again, sizeof(job));
 	json_decref(kept);
 	*(struct job *)vec_add(&jobs) = job;
-	return jobs_build(&engine, &err);
+	return jobs_build(&engine, true, &err);
 }
 
 static const struct engine_policy *policy(uint32_t i)
@@ -236,7 +236,7 @@ static void builds_again(void **state)
 			 0);
 	assert_int_equal(add("{\"name\": \"l\", \"pid\": 3}"), 0);
 	for (i = 0; i < 3; i++)
-		assert_int_equal(jobs_build(&engine, &err), 0);
+		assert_int_equal(jobs_build(&engine, true, &err), 0);
 	assert_int_equal(engine.policies.n, 8);
 	assert_int_equal(engine.paths.n, OWN_PATHS + 6);
 	assert_int_equal(policy(7)->first, 1);
@@ -244,7 +244,7 @@ static void builds_again(void **state)
 	assert_int_equal(policy(5)->first, OWN_PATHS + 3);
 	has_segs(engine_path(&engine, OWN_PATHS + 3), "fc00:0:21::1");
 	jobs.n = 0;
-	assert_int_equal(jobs_build(&engine, &err), 0);
+	assert_int_equal(jobs_build(&engine, true, &err), 0);
 	assert_int_equal(engine.paths.n, OWN_PATHS);
 	assert_int_equal(engine.policies.n, 2);
 }
@@ -299,11 +299,11 @@ static void all_are_told(void **state)
 	vec_for_each(job, &jobs)
 		strcpy(job->via, "gone");
 	n_errors = 0;
-	assert_int_equal(jobs_build(&engine, &err), -ENOENT);
+	assert_int_equal(jobs_build(&engine, true, &err), -ENOENT);
 	assert_string_equal(err.text, "job \"j\": no switch offers a function of name or kind \"gone\"");
 	assert_int_equal(n_errors, 1);
 	/* once */
-	assert_int_equal(jobs_build(&engine, &err), 0);
+	assert_int_equal(jobs_build(&engine, true, &err), 0);
 	assert_int_equal(n_errors, 1);
 }
 
