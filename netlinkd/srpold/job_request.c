@@ -64,6 +64,12 @@ static void remove_job(struct job *job)
 	memmove(job, job + 1, (char *)end - (char *)(job + 1));
 }
 
+/* Make the module follow; what fails is tried again at the next look. */
+static int follow(struct engine *engine, struct srpol_error *err)
+{
+	return balance_weigh(engine, NULL, err) ?: reconcile(engine, err);
+}
+
 /* @stored: see job_from_json() */
 static int add(struct engine *engine, const json_t *o, const json_t *stored,
 	       struct srpol_error *err)
@@ -92,14 +98,9 @@ static int add(struct engine *engine, const json_t *o, const json_t *stored,
 		return 0;
 	remove_job((struct job *)jobs.data + jobs.n - 1);
 	jobs_build(engine, false, &again);
-	balance_weigh(engine, NULL, &again);
+	/* the paths of jobs through functions were made anew, without ids */
+	follow(engine, &again);
 	return ret;
-}
-
-/* Make the module follow; what fails is tried again at the next look. */
-static int follow(struct engine *engine, struct srpol_error *err)
-{
-	return balance_weigh(engine, NULL, err) ?: reconcile(engine, err);
 }
 
 /*

@@ -73,11 +73,15 @@ static void settled(struct source *source, uint32_t what)
 	/* It is tried again and again, and told once. */
 	if (ret && strcmp(err.text, said.text))
 		log_error("%s", err.text);
-	said = err;
-	if (ret && whole)
+	if (ret || whole)
+		said = err;
+	if (ret)
 		alarm_set(&again, AGAIN_NS);
 	else if (whole)
 		uplinks_undo(&engine);
+	/* what paths can do does not depend on what was refused */
+	if (ret && whole)
+		reconcile_states(&engine, &err);
 }
 
 /* Restore objects of the engine that others changed. */
@@ -130,6 +134,7 @@ static int begin(bool back, struct srpol_error *err)
 	if (ret) {
 		log_error("%s; no plan is followed", err->text);
 		plan_stop();
+		plan_weigh();
 	}
 	ret = reconcile(&engine, err);
 	if (ret && !back)

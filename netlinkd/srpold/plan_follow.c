@@ -93,6 +93,8 @@ static bool weigh(const struct engine_policy *policy, bool of_job,
 /**
  * plan_weigh() - compute the weights of all policies' global candidate paths
  *
+ * If nothing is followed, there are none.
+ *
  * Return: whether any of them changed.
  */
 bool plan_weigh(void)
@@ -101,7 +103,7 @@ bool plan_weigh(void)
 	uint32_t *weight, i;
 	bool changed = false, is;
 
-	if (!n_followers)
+	if (!engine)
 		return false;
 	for (i = 0; i < engine->policies.n; i++) {
 		policy = (struct engine_policy *)engine->policies.data + i;

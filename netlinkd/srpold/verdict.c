@@ -118,6 +118,9 @@ void verdicts_tell(struct engine *engine)
 		for (k = 0; k < policy->n; k++) {
 			path = engine_path(engine, policy->first + k);
 			down = is_down(engine, path, wider);
+			/* its own probes say so, too */
+			if (down && !is_silent(engine, path))
+				path->inherited = false;
 			told = path->told_ns &&
 			       now - path->told_ns < REFRESH_NS;
 			if (down ? !told :
@@ -133,11 +136,12 @@ static bool is_due(struct engine *engine, const struct engine_path *path,
 {
 	const struct engine_path *leader = leader_of(engine, path);
 
-	if (!path->told_ns)
+	if (!path->id || !path->told_ns)
 		return false;
 	if (path->inherited && leader->stats.received)
 		return true;
-	if (path->inherited && !leader->up)
+	/* nothing to say */
+	if (path->inherited && !leader->up && liveness_usable(&leader->live))
 		return false;
 	return now - path->told_ns >= REFRESH_NS;
 }

@@ -94,6 +94,14 @@ check_equal "its paths have its SID in place of the switch's" \
 	'[["fc00:0:22::a1","fc00:0:12::1","fc00:0:b::d6"],["fc00:0:24::a1","fc00:0:12::1","fc00:0:b::d6"]]' \
 	"$(on A -j engine paths | gojq -c '[ .[] | select(.host == "A" and
 		(.name // "" | startswith("reduce-"))) | .segments ] | sort')"
+reduce_ids() {
+	on A -j engine paths | gojq -c '[ .[] | select(.host == "A" and
+		(.name // "" | startswith("reduce-"))) | .path ]'
+}
+ids=$(reduce_ids)
+check_fails "another one that would miss it" "no path to any peer passes" \
+	on A job add x pid 1 paths spine1 via sum
+check_equal "leaves these paths their ids" "$ids" "$(reduce_ids)"
 check_equal "it is told" sum "$(on A -j job show reduce | gojq -r '.[0].via')"
 send /sys/fs/cgroup/cgroup.procs 20000
 check_equal "what others send does not pass it" 0 "$(passed)"
