@@ -64,10 +64,19 @@ static void remove_job(struct job *job)
 	memmove(job, job + 1, (char *)end - (char *)(job + 1));
 }
 
-/* Make the module follow; what fails is tried again at the next look. */
+/* Make the module follow. */
 static int follow(struct engine *engine, struct srpol_error *err)
 {
 	return balance_weigh(engine, NULL, err) ?: reconcile(engine, err);
+}
+
+/* Go back; what fails is tried again at each look at the links. */
+static void follow_back(struct engine *engine)
+{
+	struct srpol_error err = {};
+
+	if (follow(engine, &err))
+		balance_apply();
 }
 
 /* @stored: see job_from_json() */
@@ -99,7 +108,7 @@ static int add(struct engine *engine, const json_t *o, const json_t *stored,
 	remove_job((struct job *)jobs.data + jobs.n - 1);
 	jobs_build(engine, false, &again);
 	/* the paths of jobs through functions were made anew, without ids */
-	follow(engine, &again);
+	follow_back(engine);
 	return ret;
 }
 
@@ -156,7 +165,7 @@ json_t *job_add_request(struct engine *engine, const json_t *request,
 	if (follow(engine, err) || lacks_room(err)) {
 		remove_job((struct job *)jobs.data + jobs.n - 1);
 		jobs_build(engine, false, &again);
-		follow(engine, &again);
+		follow_back(engine);
 		return NULL;
 	}
 	save(engine);
@@ -176,7 +185,7 @@ static void restore_job(struct engine *engine, const struct job *was,
 	memmove(place + 1, place, (jobs.n - 1 - at) * sizeof(*place));
 	*place = *was;
 	jobs_build(engine, false, &again);
-	follow(engine, &again);
+	follow_back(engine);
 }
 
 /**

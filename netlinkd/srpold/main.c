@@ -68,7 +68,9 @@ static void settled(struct source *source, uint32_t what)
 	reconcile_wanted = false;
 	ret = whole ? reconcile(&engine, &err) :
 	      reconcile_states(&engine, &err);
-	if (ret && !err.text[0])
+	if (!ret)	/* that of a first try, perhaps */
+		err.text[0] = '\0';
+	else if (!err.text[0])
 		srpol_error_set(&err, ret, "%s", strerror(-ret));
 	/* It is tried again and again, and told once. */
 	if (ret && strcmp(err.text, said.text))
@@ -79,9 +81,6 @@ static void settled(struct source *source, uint32_t what)
 		alarm_set(&again, AGAIN_NS);
 	else if (whole)
 		uplinks_undo(&engine);
-	/* what paths can do does not depend on what was refused */
-	if (ret && whole)
-		reconcile_states(&engine, &err);
 }
 
 /* Restore objects of the engine that others changed. */

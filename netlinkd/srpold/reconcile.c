@@ -544,17 +544,22 @@ static bool is_outdated(int ret)
  */
 int reconcile(struct engine *engine, struct srpol_error *err)
 {
-	int ret = -ESTALE, i;
+	struct srpol_error other = {};
+	int ret = -ESTALE, i, states;
 
 	for (i = 0; is_outdated(ret) && i < TRIES; i++)
 		ret = once(engine, err);
-	return ret ?: reconcile_states(engine, err);
+	/* what paths can do does not depend on what was refused */
+	states = reconcile_states(engine, ret ? &other : err);
+	return ret ?: states;
 }
 
 /**
  * reconcile_states() - read from the module which paths can forward
  * @engine: the engine
- * @err: message on failure
+ * @err: message on failure; what was read last holds then
+ *
+ * Verdicts that follow from that are told.
  */
 int reconcile_states(struct engine *engine, struct srpol_error *err)
 {
@@ -565,8 +570,12 @@ int reconcile_states(struct engine *engine, struct srpol_error *err)
 
 	ret = prober_follow(err) ?:
 	      srpol_fetch(&engine->genl, SRPOL_CMD_PATH_GET, &paths, err);
+	if (ret) {
+		vec_free(&paths);
+		return ret;
+	}
 	vec_for_each(path, &engine->paths) {
-		have = ret ? NULL : find_path(&paths, path->id);
+		have = find_path(&paths, path->id);
 		path->up = have && have->compiled;
 		path->stopped = have && have->state != SRPOL_PATH_STATE_UP;
 		if (!path->up)
@@ -579,5 +588,6 @@ int reconcile_states(struct engine *engine, struct srpol_error *err)
 		path->has_srh = have->overhead > IPV6_HLEN;
 	}
 	vec_free(&paths);
-	return ret;
+	verdicts_tell(engine);
+	return 0;
 }

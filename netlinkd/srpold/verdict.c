@@ -79,8 +79,8 @@ static void tell(struct engine *engine, struct engine_path *path, bool down)
 }
 
 /*
- * What an earlier engine has said holds until a probe comes back, if probes can be
- * sent: otherwise it expires.
+ * What an earlier engine has said holds until a probe comes back. It expires if no
+ * probe can be sent although packets can.
  */
 static bool is_down(struct engine *engine, const struct engine_path *path,
 		    bool wider)
@@ -89,7 +89,7 @@ static bool is_down(struct engine *engine, const struct engine_path *path,
 
 	return !liveness_usable(&leader->live) ||
 	       (wider && mtu_is_narrow(&leader->mtu)) ||
-	       (is_silent(engine, path) && leader->up);
+	       (is_silent(engine, path) && (leader->up || !path->up));
 }
 
 /**
@@ -140,8 +140,9 @@ static bool is_due(struct engine *engine, const struct engine_path *path,
 		return false;
 	if (path->inherited && leader->stats.received)
 		return true;
-	/* nothing to say */
-	if (path->inherited && !leader->up && liveness_usable(&leader->live))
+	/* nothing to say, see is_down() */
+	if (path->inherited && !leader->up && path->up &&
+	    liveness_usable(&leader->live))
 		return false;
 	return now - path->told_ns >= REFRESH_NS;
 }
