@@ -537,31 +537,8 @@ static bool is_outdated(int ret)
 	       ret == -EEXIST || ret == -EPERM;
 }
 
-/**
- * reconcile() - make the module's objects match the engine's
- * @engine: the engine
- * @err: message on failure; nothing has changed then
- */
-int reconcile(struct engine *engine, struct srpol_error *err)
-{
-	struct srpol_error other = {};
-	int ret = -ESTALE, i, states;
-
-	for (i = 0; is_outdated(ret) && i < TRIES; i++)
-		ret = once(engine, err);
-	/* what paths can do does not depend on what was refused */
-	states = reconcile_states(engine, ret ? &other : err);
-	return ret ?: states;
-}
-
-/**
- * reconcile_states() - read from the module which paths can forward
- * @engine: the engine
- * @err: message on failure; what was read last holds then
- *
- * Verdicts that follow from that are told.
- */
-int reconcile_states(struct engine *engine, struct srpol_error *err)
+/* Read which paths can forward. If that fails what was read last holds. */
+static int read_states(struct engine *engine, struct srpol_error *err)
 {
 	struct vec paths = VEC_INIT(struct path_info);
 	const struct path_info *have;
@@ -588,6 +565,43 @@ int reconcile_states(struct engine *engine, struct srpol_error *err)
 		path->has_srh = have->overhead > IPV6_HLEN;
 	}
 	vec_free(&paths);
-	verdicts_tell(engine);
 	return 0;
+}
+
+/**
+ * reconcile_states() - read from the module which paths can forward
+ * @engine: the engine
+ * @err: message on failure; what was read last holds then
+ *
+ * Verdicts that follow from that are told.
+ */
+int reconcile_states(struct engine *engine, struct srpol_error *err)
+{
+	int ret = read_states(engine, err);
+
+	if (!ret)
+		verdicts_tell(engine);
+	return ret;
+}
+
+/**
+ * reconcile() - make the module's objects match the engine's
+ * @engine: the engine
+ * @err: message on failure; nothing has changed then
+ */
+int reconcile(struct engine *engine, struct srpol_error *err)
+{
+	struct srpol_error other = {};
+	int ret = -ESTALE, i;
+
+	for (i = 0; is_outdated(ret) && i < TRIES; i++)
+		ret = once(engine, err);
+	if (!ret)
+		return reconcile_states(engine, err);
+	/*
+	 * What paths can do does not depend on what was refused. But verdicts might be
+	 * about lists that the module has not got.
+	 */
+	read_states(engine, &other);
+	return ret;
 }

@@ -314,7 +314,20 @@ check "with another address" patiently 20 sources '["fd00:a::1"]'
 check "they get lost again" patiently 20 probes 'all(.lost > 10 and .sent < 100)'
 none_was_up
 
-# ---- the same, just after it was said of them
+# ---- a reload is refused that would have given them other lists: no ids for C's
+config A A '{ "usid": true }'
+topology '.hosts += [ (.hosts[] | select(.name == "B")) | .name = "C" |
+	.locator = "fc00:0:c::/48" | .nics[0].name = "hC" |
+	.nics[0].address = "fd00:c::1" ] | '"$usid"
+watch_paths
+reload
+check "no room, so back" patiently 20 grep -q 'no room for.* back to what was' "$work/A.log"
+check "their probes are still lost" patiently 20 probes 'all(.lost > 10)'
+none_was_up
+config A A '{}'
+topology .
+
+# ---- paths that are made again, just after it was said of them
 said_just_now() {
 	probes 'all(.lost > 10 and .sent < 50)' && return
 	! probes 'all(.sent >= 50)' || reload
