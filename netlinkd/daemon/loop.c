@@ -91,7 +91,7 @@ int loop_run(void)
 		n_events = epoll_wait(epoll_fd, events, EVENTS, -1);
 		if (n_events < 0 && errno != EINTR)
 			return -errno;
-		for (i = 0; i < n_events; i++) {
+		for (i = 0; i < n_events && !stopping; i++) {
 			source = events[i].data.ptr;
 			if (source)
 				source->ready(source, events[i].events);
@@ -102,7 +102,7 @@ int loop_run(void)
 }
 
 /**
- * loop_stop() - make loop_run() return after the current round of events
+ * loop_stop() - make loop_run() return after the current event
  */
 void loop_stop(void)
 {

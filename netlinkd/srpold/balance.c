@@ -105,9 +105,10 @@ static void apply(uint64_t now)
 		ret = reconcile(engine, &err);
 		behind = ret;
 	}
-	if (ret)
-		log_error("weights: %s", err.text[0] ? err.text :
-			  strerror(-ret));
+	if (!ret)
+		return;
+	log_error("weights: %s", err.text[0] ? err.text : strerror(-ret));
+	watch_look_later();
 }
 
 static void apply_now(void *data)

@@ -70,13 +70,13 @@ static int follow(struct engine *engine, struct srpol_error *err)
 	return balance_weigh(engine, NULL, err) ?: reconcile(engine, err);
 }
 
-/* Go back; what fails is tried again at each look at the links. */
+/* Go back; what fails is tried again. */
 static void follow_back(struct engine *engine)
 {
 	struct srpol_error err = {};
 
 	if (follow(engine, &err))
-		balance_apply();
+		watch_look_later();
 }
 
 /* @stored: see job_from_json() */

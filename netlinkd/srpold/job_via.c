@@ -37,6 +37,8 @@ static int add_path(struct engine *engine, const struct job *job,
 	path->up = false;
 	path->told_ns = 0;
 	path->inherited = false;
+	path->heard = false;
+	path->installed = false;
 	path->far.n = 0;
 	path->reflected = 0;
 	liveness_init(&path->live, now_ns());

@@ -4,10 +4,8 @@
  */
 #include <errno.h>
 #include <getopt.h>
-#include <libmnl/libmnl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "lock.h"
@@ -16,8 +14,6 @@
 #include "srpold.h"
 
 #define CONFIG_FILE	"/etc/srpol/srpold.json"
-#define SETTLE_NS	(50 * NS_PER_MS)
-#define AGAIN_NS	(3000 * NS_PER_MS)	/* after a transaction was refused */
 
 static const char usage[] =
 "Usage: srpold [ -c FILE ] [ -n NETNS ] [ --check-config ] [ --verbose ]\n"
@@ -27,128 +23,76 @@ static const char usage[] =
 
 static struct engine engine;
 static const char *config_file = CONFIG_FILE;
-static struct source events, settle = { .fd = -1 };
-static bool reconcile_wanted;	/* the module may not be as the engine wants */
 static bool failed;	/* to go back after a reload */
+
+static const char *reason(int ret, const struct srpol_error *err)
+{
+	return err->text[0] ? err->text : strerror(-ret);
+}
 
 static int stop(int ret, const struct srpol_error *err)
 {
-	log_error("%s", err->text[0] ? err->text : strerror(-ret));
+	log_error("%s", reason(ret, err));
 	return 1;
 }
 
-static void settled(struct source *source, uint32_t what);
-
-static void look_soon(bool whole)
-{
-	reconcile_wanted |= whole;
-	settle.ready = settled;
-	if (settle.fd < 0 && timer_open(&settle, SETTLE_NS, 0))
-		settle.fd = -1;
-}
-
-static void look_again(void *data)
-{
-	look_soon(true);
-}
-
-static struct alarm again = ALARM_INIT(look_again, NULL);
-
-/* Changes come in bursts: handle them once they have settled. */
-static void settled(struct source *source, uint32_t what)
-{
-	static struct srpol_error said;
-	bool whole = reconcile_wanted;
-	struct srpol_error err = {};
-	int ret;
-
-	loop_remove(source);
-	close(source->fd);
-	source->fd = -1;
-	reconcile_wanted = false;
-	ret = whole ? reconcile(&engine, &err) :
-	      reconcile_states(&engine, &err);
-	if (!ret)	/* that of a first try, perhaps */
-		err.text[0] = '\0';
-	else if (!err.text[0])
-		srpol_error_set(&err, ret, "%s", strerror(-ret));
-	/* It is tried again and again, and told once. */
-	if (ret && strcmp(err.text, said.text))
-		log_error("%s", err.text);
-	if (ret || whole)
-		said = err;
-	if (ret)
-		alarm_set(&again, AGAIN_NS);
-	else if (whole)
-		uplinks_undo(&engine);
-}
-
-/* Restore objects of the engine that others changed. */
-static int take_event(const struct nlmsghdr *nlh, void *data)
-{
-	switch (srpol_msg_cmd(nlh)) {
-	case SRPOL_CMD_PATH_EVENT:
-		look_soon(false);
-		break;
-	case SRPOL_CMD_POLICY_EVENT:
-		break;
-	default:
-		if (nlh->nlmsg_pid != engine.genl.portid)
-			look_soon(true);
-	}
-	return 0;
-}
-
-static void read_events(struct source *source, uint32_t what)
-{
-	int ret = srpol_genl_receive(&engine.events, take_event, NULL);
-
-	/* events were lost: check everything */
-	if (ret == -ENOBUFS)
-		look_soon(true);
-}
-
 /*
- * @back: to what was in force, where what can be done without, or later, is no reason
- * to end
+ * What an engine can do without is no reason to end instead of going back to what
+ * was in force.
  */
+static int go_without(bool back, int ret, const struct srpol_error *err,
+		      const char *without)
+{
+	if (ret && back)
+		log_error("%s; %s", reason(ret, err), without);
+	return back ? 0 : ret;
+}
+
 static int begin(bool back, struct srpol_error *err)
 {
+	struct srpol_error lack = {};
 	int ret;
 
-	ret = uplinks_open(&engine, err) ?: probe_map_open(err);
+	ret = uplinks_open(&engine, back, err) ?: probe_map_open(err);
 	if (ret)
 		return ret;
 	reflect_map_open();
 	speeds_read(&engine);
 	feed_start(&engine);
-	if (jobs_build(&engine, true, err))
-		log_error("%s; it gets all of them", err->text);
+	if (jobs_build(&engine, true, &lack))
+		log_error("%s; it gets all of them", lack.text);
 	ret = balance_weigh(&engine, NULL, err);
 	if (ret)
 		return ret;
 	ret = plan_start(&engine, err);
-	if (ret && !back)
-		return ret;
-	if (ret) {
-		log_error("%s; no plan is followed", err->text);
+	if (ret && back) {
 		plan_stop();
 		plan_weigh();
 	}
-	ret = reconcile(&engine, err);
-	if (ret && !back)
+	ret = go_without(back, ret, err, "no plan is followed");
+	if (ret)
 		return ret;
-	if (ret) {
-		log_error("%s", err->text);
-		look_soon(true);
-	}
+	ret = reconcile(&engine, err);
+	if (ret && back)
+		watch_look(true);
+	ret = go_without(back, ret, err, "the module stays as it is for now");
+	if (ret)
+		return ret;
 	plan_started();
 	plan_links_start(&engine);
 	limits_start(&engine);
 	load_start(&engine);
 	forecast_start(&engine);
-	return prober_start(&engine, err) ?: reflect_start(&engine, err) ?:
-	       glb_start(&engine, err) ?: balance_start(&engine, err);
+	ret = prober_start(&engine, err) ?:
+	      go_without(back, reflect_start(&engine, err), err,
+			 "no probes are sent to peers");
+	if (ret)
+		return ret;
+	ret = glb_start(&engine, err);
+	if (ret && back)
+		glb_stop();
+	return go_without(back, ret, err, "peers are told nothing of links") ?:
+	       balance_start(&engine, err);
 }
 
 static void end(void)
@@ -173,6 +117,8 @@ static int take_over(struct engine *next, bool back, struct srpol_error *err)
 {
 	uint32_t color = engine.config.color;
 
+	next->genl = engine.genl;
+	next->events = engine.events;
 	engine = *next;
 	demands_resolve(&demands, engine.fabric);
 	demands_recolor(&demands, color, engine.config.color);
@@ -188,7 +134,8 @@ static int take_over(struct engine *next, bool back, struct srpol_error *err)
 static int can_begin(const struct engine *next, struct srpol_error *err)
 {
 	return jobs_leave_color(next->config.color, err) ?:
-	       uplinks_check(next, err) ?: plan_check(&next->config, err);
+	       uplinks_check(next, err) ?: prober_check(next, err) ?:
+	       plan_check(&next->config, err);
 }
 
 static void reload(void)
@@ -198,18 +145,17 @@ static void reload(void)
 	struct config config;
 	struct engine trial = {}, old;
 	const struct demand *demand;
+	int ret;
 
 	notify("RELOADING=1");
-	if (config_read(config_file, &config, &err) ||
-	    engine_build(&trial, &config, &err) ||
-	    can_begin(&trial, &err)) {
-		log_error("%s; what was in force stays", err.text);
+	ret = config_read(config_file, &config, &err) ?:
+	      engine_build(&trial, &config, &err) ?: can_begin(&trial, &err);
+	if (ret) {
+		log_error("%s; what was in force stays", reason(ret, &err));
 		engine_free(&trial);
 		notify("READY=1");
 		return;
 	}
-	trial.genl = engine.genl;
-	trial.events = engine.events;
 	verdicts_renew(&engine);
 	end();
 	strcpy(trial.config.socket, engine.config.socket);
@@ -218,23 +164,24 @@ static void reload(void)
 	old = engine;
 	vec_for_each(demand, &demands.all)
 		*(struct demand *)vec_add(&known) = *demand;
-	if (take_over(&trial, false, &err)) {
-		log_error("%s; back to what was in force", err.text);
+	ret = take_over(&trial, false, &err);
+	if (ret) {
+		log_error("%s; back to what was in force", reason(ret, &err));
 		uplinks_renounce();
 		end();
 		engine_free(&engine);
 		vec_free(&demands.all);
 		demands.all = known;
 		known = (struct vec)VEC_INIT(struct demand);
-		failed = take_over(&old, true, &err);
-		if (!failed && !reconcile_wanted)
-			uplinks_undo(&engine);
+		err.text[0] = '\0';
+		ret = take_over(&old, true, &err);
+		failed = ret;
 	} else {
 		engine_free(&old);
 	}
 	vec_free(&known);
 	if (failed) {
-		log_error("%s", err.text);
+		log_error("%s", reason(ret, &err));
 		loop_stop();
 	}
 	notify("READY=1");
@@ -261,20 +208,6 @@ static int be_the_only_one(struct srpol_error *err)
 	return ret == -EBUSY ? ret : 0;
 }
 
-static int watch_module(struct srpol_error *err)
-{
-	int ret;
-
-	ret = srpol_genl_open(&engine.genl, err) ?:
-	      srpol_genl_open(&engine.events, err) ?:
-	      srpol_genl_listen(&engine.events, err);
-	if (ret)
-		return ret;
-	events.fd = srpol_genl_fd(&engine.events);
-	events.ready = read_events;
-	return loop_add(&events, EPOLLIN);
-}
-
 static void beat(struct source *source, uint32_t what)
 {
 	timer_take(source);
@@ -298,7 +231,7 @@ static int run(const struct config *config)
 
 	latency_short();
 	ret = privileges_drop(&err) ?: loop_init() ?: signals_watch(reload) ?:
-	      watch_module(&err) ?:
+	      watch_start(&engine, &err) ?:
 	      probe_init() ?: engine_build(&engine, config, &err) ?:
 	      control_start(&engine, &err);
 	if (ret)
@@ -371,7 +304,7 @@ int main(int argc, char **argv)
 	if (!check)
 		return run(&config);
 	ret = engine_build(&trial, &config, &err) ?: feed_read(&trial, &err) ?:
-	      plan_check(&config, &err);
+	      prober_check(&trial, &err) ?: plan_check(&config, &err);
 	if (ret)
 		return stop(ret, &err);
 	printf("%zu paths to %zu endpoints\n", trial.paths.n,

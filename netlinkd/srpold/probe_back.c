@@ -60,6 +60,7 @@ static void take_answer(struct engine *engine, struct engine_path *path,
 {
 	quality_answer(&path->window, rtt);
 	path->stats.received++;
+	path->heard = true;
 	if (!liveness_answer(&path->live, &engine->config.live, now))
 		return;
 	restart_window(path);

@@ -17,6 +17,7 @@
 #include "srpold.h"
 
 #define TICK_NS		NS_PER_MS
+#define LOOK_NS		(1000 * NS_PER_MS)
 #define SEQ_LONG	SRPOL_PROBE_SEQ_LONG
 #define LONG_TIMEOUTS	4		/* in which a long probe may return */
 #define LONG_PATIENCE_NS	(100 * NS_PER_MS)
@@ -24,6 +25,7 @@
 static struct engine *engine;
 static struct source ticker = { .fd = -1 };
 static uint64_t last_tick_ns;
+static uint64_t looked_ns;
 static uint64_t interval_ns;
 static uint32_t leaders[SRPOL_MAX_PROBES];	/* indices of paths, by SSID */
 static uint32_t n_leaders;
@@ -145,7 +147,7 @@ static void probe_mtu(struct engine_path *path, uint64_t now, bool forgive)
 	if (patience < LONG_PATIENCE_NS)
 		patience = LONG_PATIENCE_NS;
 	if (forgive || path->live.state != LIVENESS_UP ||
-	    !path->stats.received) {
+	    !path->heard) {
 		mtu_forget(&path->mtu);
 		return;
 	}
@@ -165,6 +167,19 @@ static void probe_mtu(struct engine_path *path, uint64_t now, bool forgive)
 static bool is_probed(const struct engine_path *path)
 {
 	return path->up && path->loop.n;
+}
+
+/*
+ * The data plane may be loaded long after its device was announced, and no path whose
+ * verdict is "down" changes its state then: there may be no event to follow.
+ */
+static void look_at_map(uint64_t now)
+{
+	if (now - looked_ns < LOOK_NS)
+		return;
+	looked_ns = now;
+	if (probe_map_renewed())
+		watch_look(true);
 }
 
 static void tick(struct source *source, uint32_t events)
@@ -197,6 +212,7 @@ static void tick(struct source *source, uint32_t events)
 	}
 	probes_flush();
 	verdicts_refresh(engine);
+	look_at_map(now);
 }
 
 /* Stagger the probes of all paths evenly over the interval. */
@@ -209,20 +225,38 @@ static void spread(void)
 		leader(i)->next_ns = now + interval_ns * i / n_leaders;
 }
 
+/**
+ * prober_check() - whether there is room for the probes of an engine
+ * @e: the engine
+ * @err: message
+ */
+int prober_check(const struct engine *e, struct srpol_error *err)
+{
+	const struct engine_path *path;
+	uint32_t index = 0, n = 0;
+
+	vec_for_each(path, &e->paths)
+		n += path->leader == index++;
+	return n <= SRPOL_MAX_PROBES ? 0 :
+	       srpol_error_set(err, -E2BIG,
+			       "%u segment lists to probe, %u are possible", n,
+			       SRPOL_MAX_PROBES);
+}
+
 /* Number the paths to be probed: they use the first entries of the map. */
 static int number_probes(struct srpol_error *err)
 {
 	struct engine_path *path;
 	uint32_t index = 0;
+	int ret;
 
 	n_leaders = 0;
+	ret = prober_check(engine, err);
+	if (ret)
+		return ret;
 	vec_for_each(path, &engine->paths) {
 		if (path->leader != index++)
 			continue;
-		if (n_leaders == SRPOL_MAX_PROBES)
-			return srpol_error_set(err, -E2BIG,
-					       "more than %u segment lists to probe",
-					       SRPOL_MAX_PROBES);
 		path->probe = n_leaders;
 		leaders[n_leaders++] = index - 1;
 	}
@@ -266,6 +300,7 @@ static void begin_anew(void)
 	uint32_t i;
 
 	enter_all();
+	verdicts_keep(engine);
 	for (i = 0; i < n_leaders; i++)
 		liveness_init(&leader(i)->live, now);
 	verdicts_tell(engine);

@@ -156,6 +156,7 @@ struct prober_stats {
 
 extern struct prober_stats prober_stats;
 
+int prober_check(const struct engine *engine, struct srpol_error *err);
 int prober_start(struct engine *engine, struct srpol_error *err);
 void prober_stop(void);
 int prober_follow(struct srpol_error *err);

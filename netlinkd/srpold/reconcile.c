@@ -107,6 +107,7 @@ static void match_paths(struct plan *plan)
 	vec_for_each(want, &engine->paths) {
 		up = want->segs.n ? uplink_of(want->nic) : NULL;
 		want->id = 0;
+		want->installed = false;
 		for (i = 0; up && i < plan->paths.n; i++) {
 			if (plan->kept[i] ||
 			    !same_path(engine, &have[i], want, up->ifindex,
@@ -114,6 +115,7 @@ static void match_paths(struct plan *plan)
 				continue;
 			plan->kept[i] = true;
 			want->id = have[i].id;
+			want->installed = true;
 			inherit(&have[i], want);
 			break;
 		}
@@ -244,7 +246,9 @@ static int make_paths(struct plan *plan)
 		have = to_renew(plan, path, up);
 		if (have) {
 			path->id = have->id;
-			if (same_list(plan->engine, have, &path->segs))
+			path->installed = same_list(plan->engine, have,
+						    &path->segs);
+			if (path->installed)
 				inherit(have, path);
 			else
 				/* what was said is about the former list */
@@ -507,11 +511,14 @@ static int once(struct engine *engine, struct srpol_error *err)
 		.rules = VEC_INIT(struct rule_info),
 		.err = err,
 	};
+	struct engine_path *path;
 	int ret;
 
 	ret = prober_follow(err) ?: fetch_all(&plan) ?: fill(&plan);
 	if (!ret && plan.batch.n)
 		ret = srpol_batch_send(&engine->genl, &plan.batch, err);
+	vec_for_each(path, &engine->paths)
+		path->installed |= !ret && path->id;
 	if (!ret)
 		log_info("%u objects made or changed, %u deleted, %zu paths to %zu endpoints",
 			 plan.made, plan.deleted, engine->paths.n,
@@ -537,8 +544,28 @@ static bool is_outdated(int ret)
 	       ret == -EEXIST || ret == -EPERM;
 }
 
-/* Read which paths can forward. If that fails what was read last holds. */
-static int read_states(struct engine *engine, struct srpol_error *err)
+/*
+ * Somebody may have made another path with that id meanwhile, or the transaction for
+ * this one was refused.
+ */
+static const struct path_info *find_installed(const struct engine *engine,
+					      const struct vec *paths,
+					      const struct engine_path *path)
+{
+	const struct path_info *have = find_path(paths, path->id);
+
+	return have && have->origin == SRPOL_ORIGIN_ENGINE &&
+	       same_list(engine, have, &path->segs) ? have : NULL;
+}
+
+/**
+ * reconcile_states() - read from the module which paths can forward
+ * @engine: the engine
+ * @err: message on failure; what was read last holds then
+ *
+ * Verdicts that follow from that are told.
+ */
+int reconcile_states(struct engine *engine, struct srpol_error *err)
 {
 	struct vec paths = VEC_INIT(struct path_info);
 	const struct path_info *have;
@@ -552,7 +579,11 @@ static int read_states(struct engine *engine, struct srpol_error *err)
 		return ret;
 	}
 	vec_for_each(path, &engine->paths) {
-		have = find_path(&paths, path->id);
+		have = find_installed(engine, &paths, path);
+		path->installed = have;
+		/* not there any more, perhaps as the object was made again */
+		if (path->told_ns && have && have->owner != VERDICT_OWNER)
+			path->told_ns = 1;
 		path->up = have && have->compiled;
 		path->stopped = have && have->state != SRPOL_PATH_STATE_UP;
 		if (!path->up)
@@ -565,43 +596,30 @@ static int read_states(struct engine *engine, struct srpol_error *err)
 		path->has_srh = have->overhead > IPV6_HLEN;
 	}
 	vec_free(&paths);
+	verdicts_tell(engine);
 	return 0;
-}
-
-/**
- * reconcile_states() - read from the module which paths can forward
- * @engine: the engine
- * @err: message on failure; what was read last holds then
- *
- * Verdicts that follow from that are told.
- */
-int reconcile_states(struct engine *engine, struct srpol_error *err)
-{
-	int ret = read_states(engine, err);
-
-	if (!ret)
-		verdicts_tell(engine);
-	return ret;
 }
 
 /**
  * reconcile() - make the module's objects match the engine's
  * @engine: the engine
  * @err: message on failure; nothing has changed then
+ *
+ * What paths can do is read in any case; if that fails it is tried again.
  */
 int reconcile(struct engine *engine, struct srpol_error *err)
 {
-	struct srpol_error other = {};
+	struct srpol_error unread = {};
 	int ret = -ESTALE, i;
 
 	for (i = 0; is_outdated(ret) && i < TRIES; i++)
 		ret = once(engine, err);
 	if (!ret)
-		return reconcile_states(engine, err);
-	/*
-	 * What paths can do does not depend on what was refused. But verdicts might be
-	 * about lists that the module has not got.
-	 */
-	read_states(engine, &other);
+		uplinks_undo(engine);
+	if (reconcile_states(engine, &unread)) {
+		log_error("states of paths: %s", unread.text[0] ? unread.text :
+			  "not read");
+		watch_look_later();
+	}
 	return ret;
 }

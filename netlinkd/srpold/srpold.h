@@ -4,6 +4,7 @@
  *	config.c	the operator's configuration
  *	engine.c	hosts, paths and policies that follow from the topology
  *	reconcile.c	makes the module agree with them, in one transaction
+ *	watch.c		hears of changes in the module, and has them looked at
  *	endpoints.c	steering prefixes: which addresses belong to which peer
  *	uplink.c	devices: programs, sockets for probes
  *	prober.c	sends probes when due; gives up those that do not return
@@ -118,6 +119,7 @@ struct probe_stats {
  * @load_bytes: bytes that the path had carried when load.c last read them
  * @load_id: @id at that time
  * @up: the module could send over it, apart from the engine's verdict
+ * @installed: the module has it, with this list; others get no verdicts
  * @stopped: the module does not send over it, whoever's verdict that follows
  * @lladdr: Ethernet address of the next hop, if @up
  * @live: liveness, by its probes
@@ -144,8 +146,9 @@ struct probe_stats {
  * @oldest: sequence number below which nothing is in flight
  * @next_ns: when the next probe is due
  * @told_ns: when the module was last told that it is down; 0: it counts as up
- * @inherited: that was an earlier engine, which is not to be contradicted before a
- *	probe has come back
+ * @inherited: that was an earlier engine, or before probes began anew: it is not to
+ *	be contradicted before a probe has come back
+ * @heard: one has, if it is its own leader
  * @leader: index of the path whose probe takes the same links, and serves both
  */
 struct engine_path {
@@ -163,6 +166,7 @@ struct engine_path {
 	uint64_t load_bytes;
 	uint32_t load_id;
 	bool up;
+	bool installed;
 	bool stopped;
 	uint8_t lladdr[6];
 	struct liveness live;
@@ -190,6 +194,7 @@ struct engine_path {
 	uint64_t next_ns;
 	uint64_t told_ns;
 	bool inherited;
+	bool heard;
 	uint32_t leader;
 };
 
@@ -262,6 +267,11 @@ int reconcile(struct engine *engine, struct srpol_error *err);
 void conflicts_forget(void);
 int reconcile_states(struct engine *engine, struct srpol_error *err);
 
+/* watch.c */
+int watch_start(struct engine *engine, struct srpol_error *err);
+void watch_look(bool whole);
+void watch_look_later(void);
+
 /* uplink.c */
 
 /**
@@ -283,7 +293,7 @@ struct uplink {
 };
 
 int uplinks_check(const struct engine *engine, struct srpol_error *err);
-int uplinks_open(struct engine *engine, struct srpol_error *err);
+int uplinks_open(struct engine *engine, bool back, struct srpol_error *err);
 void uplinks_close(void);
 void uplinks_renounce(void);
 void uplinks_undo(struct engine *engine);
@@ -296,6 +306,7 @@ struct uplink *uplink_of(uint32_t nic);
 void verdicts_tell(struct engine *engine);
 void verdicts_refresh(struct engine *engine);
 void verdicts_renew(struct engine *engine);
+void verdicts_keep(struct engine *engine);
 
 /* marks.c */
 void marks_read(struct engine *engine);

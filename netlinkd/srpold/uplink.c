@@ -241,7 +241,7 @@ static void set_blackholes(const struct engine *engine, uint32_t nic,
 	set_blackhole(&sid, there);
 }
 
-static int open_one(struct engine *engine, uint32_t nic,
+static int open_one(struct engine *engine, uint32_t nic, bool back,
 		    struct srpol_error *err)
 {
 	const struct srpol_nic *n = &engine->fabric->nics[nic];
@@ -259,8 +259,11 @@ static int open_one(struct engine *engine, uint32_t nic,
 	up->nic = nic;
 	up->engine = engine;
 	ret = attach(engine, up, err);
-	if (ret)
+	if (ret && !back)
 		return ret;
+	if (ret)
+		log_error("%s: %s; its paths stay as they are", n->name,
+			  err->text);
 	ret = get_mac(up, n->name) ?: open_socket(up, &sid);
 	if (ret)
 		return srpol_error_set(err, ret, "%s: %s", n->name,
@@ -296,11 +299,13 @@ int uplinks_check(const struct engine *engine, struct srpol_error *err)
 /**
  * uplinks_open() - open all NICs of the hosts that are in this namespace
  * @engine: the engine
+ * @back: it was in force before: where programs cannot be attached it goes on
  * @err: message on failure
  */
-int uplinks_open(struct engine *engine, struct srpol_error *err)
+int uplinks_open(struct engine *engine, bool back, struct srpol_error *err)
 {
 	const struct srpol_fabric *f = engine->fabric;
+	struct engine_path *path;
 	uint32_t i;
 	int ret = 0;
 
@@ -309,7 +314,10 @@ int uplinks_open(struct engine *engine, struct srpol_error *err)
 		return -ENOMEM;
 	for (i = 0; !ret && i < f->n_nics; i++)
 		if (engine_is_local(engine, f->nics[i].host))
-			ret = open_one(engine, i, err);
+			ret = open_one(engine, i, back, err);
+	/* not over one that is not there any more */
+	vec_for_each(path, &engine->paths)
+		path->up = path->up && uplink_of(path->nic);
 	return ret ?: n_uplinks ? 0 : no_nic(err);
 }
 

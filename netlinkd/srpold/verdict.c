@@ -37,7 +37,7 @@ static bool has_wider(struct engine *engine,
 /* Nothing is known that could contradict an earlier engine. */
 static bool is_silent(struct engine *engine, const struct engine_path *path)
 {
-	return path->inherited && !leader_of(engine, path)->stats.received;
+	return path->inherited && !leader_of(engine, path)->heard;
 }
 
 static int send_verdict(struct engine *engine, const struct engine_path *path,
@@ -65,7 +65,7 @@ static void tell(struct engine *engine, struct engine_path *path, bool down)
 {
 	struct srpol_error err = {};
 
-	if (!path->id || (!down && !path->told_ns))
+	if (!path->installed || (!down && !path->told_ns))
 		return;
 	if (send_verdict(engine, path, down, &err)) {
 		log_error("verdict on path %u: %s", path->id, err.text);
@@ -136,9 +136,9 @@ static bool is_due(struct engine *engine, const struct engine_path *path,
 {
 	const struct engine_path *leader = leader_of(engine, path);
 
-	if (!path->id || !path->told_ns)
+	if (!path->installed || !path->told_ns)
 		return false;
-	if (path->inherited && leader->stats.received)
+	if (path->inherited && leader->heard)
 		return true;
 	/* nothing to say, see is_down() */
 	if (path->inherited && !leader->up && path->up &&
@@ -161,6 +161,21 @@ void verdicts_refresh(struct engine *engine)
 			continue;
 		verdicts_tell(engine);
 		return;
+	}
+}
+
+/**
+ * verdicts_keep() - what was said is to hold until a probe comes back
+ * @engine: the engine, whose probes begin anew
+ */
+void verdicts_keep(struct engine *engine)
+{
+	struct engine_path *path;
+
+	vec_for_each(path, &engine->paths) {
+		path->inherited |= path->told_ns &&
+				   !liveness_usable(&leader_of(engine, path)->live);
+		path->heard = false;
 	}
 }
 

@@ -41,12 +41,14 @@ void log_debug(const char *fmt, ...)
 static struct srpol_probe table[SRPOL_MAX_PROBES];
 static unsigned int opened;
 static bool renewed;
+static unsigned int looks;
 
 int probe_map_open(struct srpol_error *err)
 {
 	opened++;
 	memset(table, 0xff, sizeof(table));
 	renewed = false;
+	looks = 0;
 	return 0;
 }
 
@@ -117,6 +119,15 @@ void verdicts_tell(struct engine *e)
 
 void verdicts_refresh(struct engine *e)
 {
+}
+
+void verdicts_keep(struct engine *e)
+{
+}
+
+void watch_look(bool whole)
+{
+	looks += whole;
 }
 
 int srpol_error_set(struct srpol_error *err, int code, const char *fmt, ...)
@@ -484,7 +495,7 @@ static void test_many(void **state)
 static void test_renewed(void **state)
 {
 	uint8_t frame[PROBE_MAX];
-	size_t len;
+	size_t len, i;
 
 	(void)state;
 	len = next_probe(frame);
@@ -495,6 +506,10 @@ static void test_renewed(void **state)
 		step(NULL);
 	len = next_probe(frame);
 	renewed = true;
+	for (i = 0; i < 1000; i++)
+		step(NULL);
+	assert_int_equal(looks, 1);
+	len = next_probe(frame);
 	assert_int_equal(prober_follow(NULL), 0);
 	assert_int_equal(opened, 1);
 	assert_int_equal(table[0].segs, 4);

@@ -237,14 +237,17 @@ restart() {
 	start_engine A
 }
 
+# deleted_all: commands that delete all objects
+deleted_all() {
+	echo "endpoint del fd00:b::1/128"
+	on A -j policy show | gojq -r '.[] |
+		"policy del color \(.color) endpoint \(.endpoint)"'
+	on A -j path show | gojq -r '.[] | "path del \(.id)"'
+}
+
 # made_again: paths that somebody has deleted are down once more
 made_again() {
-	{
-		echo "endpoint del fd00:b::1/128"
-		on A -j policy show | gojq -r '.[] |
-			"policy del color \(.color) endpoint \(.endpoint)"'
-		on A -j path show | gojq -r '.[] | "path del \(.id)"'
-	} >"$work/all"
+	deleted_all >"$work/all"
 	kill -STOP "${engine[A]}"
 	check "all are deleted" on A -batch "$work/all"
 	kill -CONT "${engine[A]}"
@@ -308,6 +311,11 @@ config A A '{}'
 watch_paths
 reload
 check "reloaded" patiently 20 probes 'all(.lost > 10 and .sent < 100)'
+check "the data plane goes and comes" on A dev del hA
+check "with the programs" on A dev add hA role uplink
+check "which srpold sees" patiently 20 grep -q 'loaded anew' "$work/A.log"
+lost=$(on A -j engine paths | gojq 'map(.lost) | max')
+check "probes get lost again" patiently 20 probes "all(.lost > $lost + 20)"
 topology .
 reload
 check "with another address" patiently 20 sources '["fd00:a::1"]'
@@ -336,6 +344,20 @@ said_just_now() {
 reload
 check "it was said just now" busywait 60 said_just_now
 made_again
+
+# ---- paths that somebody restores just as they were
+on A export srpol >"$work/saved"
+reload
+check "it was said just now" busywait 60 said_just_now
+deleted_all >"$work/all"
+kill -STOP "${engine[A]}"
+check "all are deleted" on A -batch "$work/all"
+check "and restored" on A replace -f "$work/saved"
+check "up, as nothing is said of them" all_are up
+kill -CONT "${engine[A]}"
+pause 0.3
+check "they are down" all_are down
+
 fabric_exec leaf2 ip -6 route add fc00:0:12::1/128 encap seg6local action End dev sid0
 kill -KILL "${engine[A]}"
 wait "${engine[A]}" 2>/dev/null || :
@@ -345,4 +367,30 @@ check "started again: probed" busywait 10 probes 'all(.received > 0)'
 now=${EPOCHREALTIME/./}
 check "and up, whatever was said of them" busywait 1 all_are up
 check "at once" [ $((${EPOCHREALTIME/./} - now)) -lt 1000000 ]
+
+# ---- one of two NICs has another XDP program by now, and a pin is gone
+gojq '(.hosts[] | select(.name == "A")) |= (.nics += [ { name: "hX", leaf: "leaf2",
+	rail: 1, rate: "1G", address: "fd00:aa::1", gateway: "fd00:aa::fe" } ])' \
+	"$work/good.json" >"$work/A.topology.json"
+config A A '{}'
+sed -i 's/16379/16000/' "$work/A.json"
+reload
+check "both are uplinks" patiently 20 eval \
+	'[ "$(on A -j dev show | gojq -c "map(.dev) | sort")" = "[\"hA\",\"hX\"]" ]'
+check "probes of one come back" patiently 20 eval \
+	'on A -j engine paths | gojq -e "map(select(.received > 0)) | length >= 4" >/dev/null'
+on A dev del hX
+pins=${pin%/*}
+nsenter --net="/run/netns/$(fabric_ns hostA)" build/tools/sbin/bpftool net attach \
+	xdpgeneric pinned "$pins/prog_uplink" dev hX
+rm "$pins/pairs"
+reload
+check "hX is in the way of a reload" patiently 20 \
+	grep -q 'XDP program.*back to what was' "$work/A.log"
+check "srpold goes on" patiently 20 grep -q 'hX:.*stay as they are' "$work/A.log"
+check "without the pin, too" patiently 20 grep -q 'no probes are sent to peers' "$work/A.log"
+check "it runs, probes come back" patiently 20 eval \
+	'on A -j engine paths | gojq -e "map(select(.received > 0)) | length >= 4" >/dev/null'
+check "and their paths are up" eval \
+	'[ "$(on A -j path show | gojq "map(select(.dev == \"hA\" and .state == \"up\")) | length")" -ge 4 ]'
 [ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Hears what changes in the module: objects of the engine that others changed are
+ * restored, and states of paths are read. What was refused is tried again.
+ */
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "srpold.h"
+
+#define SETTLE_NS	(50 * NS_PER_MS)
+#define LATER_NS	(3000 * NS_PER_MS)
+
+static struct engine *engine;
+static struct source events, settle = { .fd = -1 };
+static bool reconcile_wanted;	/* the module may not be as the engine wants */
+
+static void look_later(void *data)
+{
+	watch_look(true);
+}
+
+static struct alarm later = ALARM_INIT(look_later, NULL);
+
+/* Changes come in bursts: handle them once they have settled. */
+static void settled(struct source *source, uint32_t what)
+{
+	static struct srpol_error said;
+	bool whole = reconcile_wanted;
+	struct srpol_error err = {};
+	int ret;
+
+	loop_remove(source);
+	close(source->fd);
+	source->fd = -1;
+	reconcile_wanted = false;
+	ret = whole ? reconcile(engine, &err) : reconcile_states(engine, &err);
+	if (!ret)	/* that of a first try, perhaps */
+		err.text[0] = '\0';
+	else if (!err.text[0])
+		srpol_error_set(&err, ret, "%s", strerror(-ret));
+	/* It is tried again and again, and told once. */
+	if (ret && strcmp(err.text, said.text))
+		log_error("%s", err.text);
+	if (ret || whole)
+		said = err;
+	if (ret)
+		watch_look_later();
+}
+
+/**
+ * watch_look() - look at the module soon
+ * @whole: at all objects, and not just at states of paths
+ */
+void watch_look(bool whole)
+{
+	reconcile_wanted |= whole;
+	settle.ready = settled;
+	if (settle.fd < 0 && timer_open(&settle, SETTLE_NS, 0))
+		settle.fd = -1;
+}
+
+/**
+ * watch_look_later() - look at the whole module once more, as something was refused
+ */
+void watch_look_later(void)
+{
+	alarm_set(&later, LATER_NS);
+}
+
+/* Restore objects of the engine that others changed. */
+static int take_event(const struct nlmsghdr *nlh, void *data)
+{
+	switch (srpol_msg_cmd(nlh)) {
+	case SRPOL_CMD_PATH_EVENT:
+		watch_look(false);
+		break;
+	case SRPOL_CMD_POLICY_EVENT:
+		break;
+	default:
+		if (nlh->nlmsg_pid != engine->genl.portid)
+			watch_look(true);
+	}
+	return 0;
+}
+
+static void read_events(struct source *source, uint32_t what)
+{
+	int ret = srpol_genl_receive(&engine->events, take_event, NULL);
+
+	/* events were lost: check everything */
+	if (ret == -ENOBUFS)
+		watch_look(true);
+}
+
+/**
+ * watch_start() - connect to the module and listen to its events
+ * @e: the engine; the connections outlive what else is in it
+ * @err: message on failure
+ */
+int watch_start(struct engine *e, struct srpol_error *err)
+{
+	int ret;
+
+	engine = e;
+	ret = srpol_genl_open(&engine->genl, err) ?:
+	      srpol_genl_open(&engine->events, err) ?:
+	      srpol_genl_listen(&engine->events, err);
+	if (ret)
+		return ret;
+	events.fd = srpol_genl_fd(&engine->events);
+	events.ready = read_events;
+	return loop_add(&events, EPOLLIN);
+}
