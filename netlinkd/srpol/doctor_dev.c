@@ -222,8 +222,11 @@ void check_devices(const struct vec *devs, const struct vec *paths,
 		   const struct vec *sids)
 {
 	const struct dev_info *dev;
+	bool has_uplink = false;
 
-	if (!devs->n)
+	vec_for_each(dev, devs)
+		has_uplink |= dev->role == SRPOL_DEV_ROLE_UPLINK;
+	if (!has_uplink)
 		report(WARNING, "devices", "srpol dev add DEV role uplink",
 		       "no uplink: no packet is steered or decapsulated");
 	vec_for_each(dev, devs)

@@ -10,8 +10,8 @@ import json
 import os
 import subprocess
 
-from cli_lib import (NO_MODULE, OK, REFUSED, TOP, forget, net, ns, srpol,
-                     srpol_error)
+from cli_lib import (NO_MODULE, OK, REFUSED, TOP, forget, free_data_plane,
+                     keep_data_plane, net, ns, srpol, srpol_error)
 from ktap import before, cleanup, eq, main, match, run, test
 
 PINS = f"/sys/fs/bpf/srpol/{ns.name}"
@@ -47,6 +47,28 @@ def offload(dev, name, on):
     ns.run("ethtool", "-K", dev, name, on)
 
 
+@test
+def bpffs():
+    "doctor: no BPF file system"
+    eq(doctor(1)["bpffs", "ok"]["text"], "/sys/fs/bpf is mounted")
+    # in a mount namespace of its own: the guest's stays
+    found = doctor(1, under=("unshare", "--mount", "sh", "-c",
+                             'umount /sys/fs/bpf && exec "$@"', "sh"))
+    eq(found["bpffs", "warning"]["text"], "/sys/fs/bpf is not mounted")
+    match(found["bpffs", "warning"]["advice"], "mount -t bpf bpf /sys/fs/bpf")
+
+
+@test
+def data_plane():
+    "doctor: no uplink, and nothing loaded"
+    found = doctor(1)
+    match(found["devices", "warning"]["advice"], "srpol dev add", "no uplink")
+    assert not os.path.exists(PINS), "the data plane is loaded"
+    keep_data_plane()
+    cleanup(free_data_plane)
+    match(doctor(1)["devices", "warning"]["advice"], "srpol dev add", "but a port")
+
+
 @before
 def clean():
     forget()
@@ -62,8 +84,6 @@ def doctor_status():
     worst = {c["check"]: c for c in json.loads(NO_MODULE.stdout)}
     eq((worst["module"]["verdict"], worst["module"]["advice"]),
        ("error", "modprobe srpol"), "without the module")
-    found = doctor(1)
-    match(found["devices", "warning"]["advice"], "srpol dev add", "no uplink")
     srpol(batch="path add 1 segs fc00::1 dev u0 via fd00:1::2\n"
                 "policy add color 8 endpoint :: candidate segment-list 1\n"
                 "rule add prio 1 color 8\ndev add u0 role uplink\n")
@@ -121,17 +141,6 @@ def rp_filter():
         sysctl("ipv4/conf/all/rp_filter", everywhere)
         sysctl("ipv4/conf/u0/rp_filter", here)
         eq(says("u0", strict), want, f"all {everywhere}, u0 {here}")
-
-
-@test
-def bpffs():
-    "doctor: no BPF file system"
-    eq(doctor(1)["bpffs", "ok"]["text"], "/sys/fs/bpf is mounted")
-    # in a mount namespace of its own: the guest's stays
-    found = doctor(1, under=("unshare", "--mount", "sh", "-c",
-                             'umount /sys/fs/bpf && exec "$@"', "sh"))
-    eq(found["bpffs", "warning"]["text"], "/sys/fs/bpf is not mounted")
-    match(found["bpffs", "warning"]["advice"], "mount -t bpf bpf /sys/fs/bpf")
 
 
 @test

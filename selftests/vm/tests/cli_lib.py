@@ -49,6 +49,21 @@ def show(*words, options=()):
     return json.loads(srpol("-j", *options, *words, "show"))
 
 
+KEEPER = "k0"
+
+
+def keep_data_plane():
+    """Until free_data_plane() it stays loaded, which takes seconds: by a port."""
+    ns.ip(f"link add {KEEPER} type veth peer name k1\nlink set k1 up\n"
+          f"link set {KEEPER} up")
+    srpol("dev", "add", KEEPER, "role", "port")
+
+
+def free_data_plane():
+    srpol("dev", "del", KEEPER)
+    ns.ip(f"link del {KEEPER}")
+
+
 def forget():
     """Remove all objects."""
     loaded.clear()
@@ -56,7 +71,7 @@ def forget():
                 for o in show("policy")]
     commands += [f"{kind} del {o[key]}" for kind, key in
                  (("path", "id"), ("endpoint", "prefix"),
-                  ("dev", "dev")) for o in show(kind)]
+                  ("dev", "dev")) for o in show(kind) if o[key] != KEEPER]
     commands += [f"sid del {o['sid']}/{o['prefix_len']}"
                  for o in show("sid") if "color" not in o]
     commands += [f"rule del prio {o['prio']}" for o in show("rule")]

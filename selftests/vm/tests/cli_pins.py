@@ -173,20 +173,19 @@ def older_data_plane():
     make()
     run("ip", "-n", NAME, "link", "add", "w0", "type", "veth", "peer", "name",
         "w1")
+    srpol("dev", "add", "u0")
+    os.unlink(f"{PINS}/{NAME}/uplinks_xdp")
     for role in ("uplink", "port"):
-        srpol("dev", "add", "u0")
-        os.unlink(f"{PINS}/{NAME}/uplinks_xdp")
         text = srpol("dev", "add", "w0", "role", role, status=2)
         match(text, "another version of srpol and has no uplinks_xdp: "
               '"srpol dev del" of all devices')
         shown = json.loads(srpol("-j", "dev", "show"))
         eq([d["dev"] for d in shown], ["u0"], "devices")
-        srpol("dev", "del", "u0")
-        srpol("dev", "add", "u0")
-        srpol("dev", "add", "w0", "role", role)
-        srpol("dev", "del", "u0")
-        srpol("dev", "del", "w0")
+    srpol("dev", "del", "u0")
     srpol("dev", "add", "u0")
+    for role in ("uplink", "port"):
+        srpol("dev", "add", "w0", "role", role)
+        srpol("dev", "del", "w0")
     srpol("flow", "show")
     os.unlink(f"{PINS}/{NAME}/flow_details")
     text = srpol("flow", "show", status=2)
@@ -254,9 +253,6 @@ def no_bpffs():
 @test
 def unprivileged():
     "who may not read the maps is told so, and gets no zeros"
-    make()
-    srpol("dev", "add", "u0")
-    steers()
     # "srpol -n" needs rights of its own: look at the guest's namespace
     net.ip("link add u9 type veth peer name u8\nlink set u9 up\n"
            "link set u8 up\n")
@@ -283,7 +279,6 @@ def unprivileged():
     text = nobody("doctor", status=0).stdout
     assert "dev del" not in text, text
     match(text, "run srpol doctor as root")
-    delete()
 
 
 cleanup(lambda: os.path.exists(f"/run/netns/{NAME}") and delete())

@@ -13,10 +13,14 @@ import subprocess
 from prometheus_client.openmetrics.parser import (
     text_string_to_metric_families)
 
-from cli_lib import everything, forget, net, ns, show, srpol, valid
+from cli_lib import (everything, forget, free_data_plane, keep_data_plane, net, ns,
+                     show, srpol, valid)
 from bpfmap import Map
 from ktap import busywait, cleanup, eq, main, match, run, test
 from srpol import BUILD
+
+
+keep_data_plane()
 
 
 # What is asked, and what the answer must hold: rules 5 and 6 of EVERYTHING
@@ -249,6 +253,7 @@ def role_of(dev):
 def dev_watch():
     "dev watch: a device that is created anew gets its role, not one taken off"
     forget()
+    free_data_plane()
     srpol("dev", "watch", "now", status=1, error="now")
     ns.ip("link add w0 type veth peer name w1")
     ns.ip("link add w2 type veth peer name w3")

@@ -211,7 +211,7 @@ def during_dumps():
                                               os.O_RDONLY)))
         for _ in range(4)]
     busy = []
-    end = time.monotonic() + 20
+    end = time.monotonic() + 10
     try:
         while time.monotonic() < end:
             busy.append(one_round())
