@@ -20,6 +20,9 @@
 #define FIRST_REASON	SRPOL_REASON_PROBE
 #define REASONS		SRPOL_PROBE_REASONS
 
+static const char no_map[] =
+"no map of probes in the data plane: they are read from packet sockets";
+
 static struct srpol_probe *table;
 static uint32_t map_id;			/* 0: private memory */
 static int reasons = -1;
@@ -119,7 +122,7 @@ int probe_map_open(struct srpol_error *err)
 
 	if (!open_map())
 		return 0;
-	log_notice("no map of probes in the data plane: they are read from packet sockets");
+	log_notice("%s", no_map);
 	at = mmap(NULL, TABLE_LEN, PROT_READ | PROT_WRITE,
 		  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (at == MAP_FAILED)
@@ -128,10 +131,7 @@ int probe_map_open(struct srpol_error *err)
 	return 0;
 }
 
-/**
- * probe_map_close() - unmap the map and stop reading events
- */
-void probe_map_close(void)
+static void stop_events(void)
 {
 	if (events.fd >= 0)
 		loop_remove(&events);
@@ -142,25 +142,64 @@ void probe_map_close(void)
 	ring_map = -1;
 	srpol_map_close(reasons);
 	reasons = -1;
+}
+
+/**
+ * probe_map_close() - unmap the map and stop reading events
+ */
+void probe_map_close(void)
+{
+	stop_events();
 	if (table)
 		munmap(table, TABLE_LEN);
 	table = NULL;
 	map_id = 0;
 }
 
-/**
- * probe_map_renewed() - whether the data plane has another map than the mapped
- * one
- *
- * This is so after the data plane was unloaded and loaded again.
- */
-bool probe_map_renewed(void)
+/* Is there a data plane, all of which is pinned? This pin is its last one. */
+static bool is_complete(void)
+{
+	int fd = srpol_map_open("link_dp");
+
+	srpol_map_close(fd);
+	return fd >= 0;
+}
+
+static bool is_renewed(void)
 {
 	int fd = srpol_map_open("probes");
 	uint32_t id = id_of(fd);
 
 	srpol_map_close(fd);
-	return id && id != map_id;
+	return id && id != map_id && is_complete();
+}
+
+/**
+ * probe_map_follow() - switch to the data plane's map, if it has another one by now
+ *
+ * This is so after the data plane was unloaded and loaded again. If that map cannot
+ * be used, the memory of the former one replaces it.
+ *
+ * Return: whether the table is another one, or is used in another way.
+ */
+bool probe_map_follow(void)
+{
+	struct srpol_probe *former = table;
+	bool was_map = map_id;
+
+	if (!is_renewed())
+		return false;
+	stop_events();
+	table = NULL;
+	map_id = 0;
+	if (!open_map()) {
+		munmap(former, TABLE_LEN);
+		return true;
+	}
+	table = former;
+	if (was_map)
+		log_notice("%s", no_map);
+	return was_map;
 }
 
 /**

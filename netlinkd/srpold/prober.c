@@ -178,7 +178,8 @@ static void look_at_map(uint64_t now)
 	if (now - looked_ns < LOOK_NS)
 		return;
 	looked_ns = now;
-	if (probe_map_renewed())
+	/* which SIDs are there depends on the maps */
+	if (prober_follow())
 		watch_look(true);
 }
 
@@ -308,21 +309,20 @@ static void begin_anew(void)
 
 /**
  * prober_follow() - switch to the data plane's new maps, if it was loaded anew
- * @err: message on failure
+ *
+ * Return: whether it was.
  */
-int prober_follow(struct srpol_error *err)
+bool prober_follow(void)
 {
-	int ret;
+	struct srpol_error err = {};
 
-	if (ticker.fd < 0 || !probe_map_renewed())
-		return 0;
+	if (ticker.fd < 0 || !probe_map_follow())
+		return false;
 	log_notice("the data plane was loaded anew");
-	probe_map_close();
-	ret = probe_map_open(err);
-	if (ret)
-		return ret;
 	begin_anew();
-	return reflect_begin_anew(err);
+	if (reflect_begin_anew(&err))
+		log_error("%s", err.text);
+	return true;
 }
 
 static void set_interval(void)

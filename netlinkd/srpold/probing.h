@@ -58,7 +58,7 @@ bool probe_read(const uint8_t *frame, size_t len, struct probe *probe,
 /* probe_map.c */
 int probe_map_open(struct srpol_error *err);
 void probe_map_close(void);
-bool probe_map_renewed(void);
+bool probe_map_follow(void);
 bool probe_map_is_xdp(void);
 struct srpol_probe *probe_map_at(uint32_t index);
 uint64_t probe_map_count(enum srpol_reason reason);
@@ -159,7 +159,7 @@ extern struct prober_stats prober_stats;
 int prober_check(const struct engine *engine, struct srpol_error *err);
 int prober_start(struct engine *engine, struct srpol_error *err);
 void prober_stop(void);
-int prober_follow(struct srpol_error *err);
+bool prober_follow(void);
 struct engine_path *prober_path(uint32_t ssid);
 uint32_t prober_count(void);
 

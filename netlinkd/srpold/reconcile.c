@@ -514,7 +514,8 @@ static int once(struct engine *engine, struct srpol_error *err)
 	struct engine_path *path;
 	int ret;
 
-	ret = prober_follow(err) ?: fetch_all(&plan) ?: fill(&plan);
+	prober_follow();
+	ret = uplinks_are_open(err) ?: fetch_all(&plan) ?: fill(&plan);
 	if (!ret && plan.batch.n)
 		ret = srpol_batch_send(&engine->genl, &plan.batch, err);
 	vec_for_each(path, &engine->paths)
@@ -572,8 +573,8 @@ int reconcile_states(struct engine *engine, struct srpol_error *err)
 	struct engine_path *path;
 	int ret;
 
-	ret = prober_follow(err) ?:
-	      srpol_fetch(&engine->genl, SRPOL_CMD_PATH_GET, &paths, err);
+	prober_follow();
+	ret = srpol_fetch(&engine->genl, SRPOL_CMD_PATH_GET, &paths, err);
 	if (ret) {
 		vec_free(&paths);
 		return ret;
@@ -584,7 +585,7 @@ int reconcile_states(struct engine *engine, struct srpol_error *err)
 		/* not there any more, perhaps as the object was made again */
 		if (path->told_ns && have && have->owner != VERDICT_OWNER)
 			path->told_ns = 1;
-		path->up = have && have->compiled;
+		path->up = have && have->compiled && uplink_of(path->nic);
 		path->stopped = have && have->state != SRPOL_PATH_STATE_UP;
 		if (!path->up)
 			continue;

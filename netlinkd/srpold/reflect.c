@@ -219,10 +219,17 @@ static void spread(void)
  */
 int reflect_begin_anew(struct srpol_error *err)
 {
-	if (!engine)
+	struct engine *e = engine;
+
+	if (!e)
 		return 0;
 	reflect_map_close();
 	reflect_map_open();
+	if (!probes_far.n) {
+		/* perhaps it could not start with the maps of before */
+		reflect_stop();
+		return reflect_start(e, err);
+	}
 	enter_all();
 	return reflect_map_is_there() ? reflect_map_pairs(engine, err) : 0;
 }

@@ -17,6 +17,12 @@ static const struct engine_path *leader_of(struct engine *engine,
 	return engine_path(engine, path->leader);
 }
 
+/* Nothing is known that could contradict an earlier engine. */
+static bool is_silent(struct engine *engine, const struct engine_path *path)
+{
+	return path->inherited && !leader_of(engine, path)->heard;
+}
+
 /* Whether a usable path of the policy takes packets of full size. */
 static bool has_wider(struct engine *engine,
 		      const struct engine_policy *policy)
@@ -28,16 +34,11 @@ static bool has_wider(struct engine *engine,
 		path = engine_path(engine, policy->first + i);
 		leader = leader_of(engine, path);
 		if (path->up && liveness_usable(&leader->live) &&
+		    !is_silent(engine, path) &&
 		    leader->mtu.good && !leader->mtu.bad)
 			return true;
 	}
 	return false;
-}
-
-/* Nothing is known that could contradict an earlier engine. */
-static bool is_silent(struct engine *engine, const struct engine_path *path)
-{
-	return path->inherited && !leader_of(engine, path)->heard;
 }
 
 static int send_verdict(struct engine *engine, const struct engine_path *path,

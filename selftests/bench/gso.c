@@ -27,6 +27,7 @@
 
 #define SENDER		10	/* interface indexes */
 #define RECEIVER	20
+#define WAITS		100
 #define RECEIVER_MAC	"02:00:00:00:00:02"
 #define ROUNDS_MAX	100
 
@@ -136,11 +137,15 @@ static struct bench_seen seen(void)
 	return s;
 }
 
-/* Run a client. Return: Gb/s, negative if it could not connect. */
-static double run_client(const char *to, unsigned int seconds)
+static void wait_a_moment(void)
 {
-	char command[128], out[65536];
-	const char *at;
+	nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+}
+
+/* Run a client, and leave what it says in @out, as much as there is room for. */
+static void ask_client(const char *to, unsigned int seconds, char *out, size_t room)
+{
+	char command[128];
 	size_t len;
 	FILE *f;
 
@@ -149,9 +154,27 @@ static double run_client(const char *to, unsigned int seconds)
 	f = popen(command, "r");
 	if (!f)
 		plan_die(command);
-	len = fread(out, 1, sizeof(out) - 1, f);
+	len = fread(out, 1, room - 1, f);
 	out[len] = 0;
 	pclose(f);
+}
+
+/* Return: Gb/s, not positive if nothing came over, and why in @why. */
+static double run_client(const char *to, unsigned int seconds, char why[128])
+{
+	char out[65536];
+	const char *at;
+	unsigned int i;
+
+	for (i = 0; i < WAITS; i++) {
+		ask_client(to, seconds, out, sizeof(out));
+		/* with the client before this one */
+		if (!strstr(out, "the server is busy"))
+			break;
+		wait_a_moment();
+	}
+	at = strstr(out, "\"error\":");
+	snprintf(why, 128, "%.*s", at ? (int)strcspn(at, "\n") : 100, at ?: out);
 	at = strstr(out, "\"sum_received\"");
 	at = at ? strstr(at, "\"bits_per_second\":") : NULL;
 	return at ? strtod(strchr(at, ':') + 1, NULL) / 1e9 : -1;
@@ -159,15 +182,15 @@ static double run_client(const char *to, unsigned int seconds)
 
 static void wait_for_server(void)
 {
-	const struct timespec pause = { .tv_nsec = 50000000 };
 	unsigned int i;
+	char why[128];
 
-	for (i = 0; i < 100; i++) {
-		if (run_client(rows[0].to, 1) > 0)
+	for (i = 0; i < WAITS; i++) {
+		if (run_client(rows[0].to, 1, why) > 0)
 			return;
-		nanosleep(&pause, NULL);
+		wait_a_moment();
 	}
-	fprintf(stderr, "iperf3 does not answer\n");
+	fprintf(stderr, "iperf3 does not answer: %s\n", why);
 	exit(1);
 }
 
@@ -175,6 +198,7 @@ int main(int argc, char **argv)
 {
 	unsigned int rounds = 5, seconds = 2, i;
 	struct bench_seen before, after;
+	char why[128];
 	int sender, receiver, opt;
 	struct row *r;
 
@@ -209,10 +233,10 @@ int main(int argc, char **argv)
 	for (i = 0; i < rounds; i++) {
 		for (r = rows; r < rows + N_ROWS; r++) {
 			before = seen();
-			r->gbps[i] = run_client(r->to, seconds);
+			r->gbps[i] = run_client(r->to, seconds, why);
 			after = seen();
 			if (r->gbps[i] <= 0) {
-				fprintf(stderr, "%s: no connection\n", r->name);
+				fprintf(stderr, "%s: %s\n", r->name, why);
 				return 1;
 			}
 			r->seen.packets += after.packets - before.packets;

@@ -51,20 +51,15 @@ void log_notice(const char *fmt __attribute__((unused)), ...)
 {
 }
 
+void log_error(const char *fmt __attribute__((unused)), ...)
+{
+}
+
 void log_debug(const char *fmt __attribute__((unused)), ...)
 {
 }
 
-int probe_map_open(struct srpol_error *err __attribute__((unused)))
-{
-	return 0;
-}
-
-void probe_map_close(void)
-{
-}
-
-bool probe_map_renewed(void)
+bool probe_map_follow(void)
 {
 	return false;
 }
