@@ -178,9 +178,7 @@ static void look_at_map(uint64_t now)
 	if (now - looked_ns < LOOK_NS)
 		return;
 	looked_ns = now;
-	/* which SIDs are there depends on the maps */
-	if (prober_follow())
-		watch_look(true);
+	prober_follow();
 }
 
 static void tick(struct source *source, uint32_t events)
@@ -309,20 +307,19 @@ static void begin_anew(void)
 
 /**
  * prober_follow() - switch to the data plane's new maps, if it was loaded anew
- *
- * Return: whether it was.
  */
-bool prober_follow(void)
+void prober_follow(void)
 {
 	struct srpol_error err = {};
 
 	if (ticker.fd < 0 || !probe_map_follow())
-		return false;
+		return;
 	log_notice("the data plane was loaded anew");
 	begin_anew();
 	if (reflect_begin_anew(&err))
 		log_error("%s", err.text);
-	return true;
+	/* which SIDs are there depends on the maps */
+	watch_look(true);
 }
 
 static void set_interval(void)

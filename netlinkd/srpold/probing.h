@@ -159,7 +159,7 @@ extern struct prober_stats prober_stats;
 int prober_check(const struct engine *engine, struct srpol_error *err);
 int prober_start(struct engine *engine, struct srpol_error *err);
 void prober_stop(void);
-bool prober_follow(void);
+void prober_follow(void);
 struct engine_path *prober_path(uint32_t ssid);
 uint32_t prober_count(void);
 

@@ -424,9 +424,10 @@ static int make_sids(struct plan *plan)
 		decap = engine_sid(plan->engine, i, &f->sids.decap);
 		probe = engine_sid(plan->engine, i, &f->sids.probe);
 		ret = make_sid(plan, &decap, SRPOL_BEHAVIOR_END_DT46, true) ?:
-		      make_usid(plan, &f->nodes[i], &decap) ?:
-		      make_sid(plan, &probe, SRPOL_BEHAVIOR_PROBE,
-			       probe_map_is_xdp());
+		      make_usid(plan, &f->nodes[i], &decap);
+		/* XDP would take probes from the packet sockets, and drop them */
+		if (!ret && probe_map_is_xdp())
+			ret = make_sid(plan, &probe, SRPOL_BEHAVIOR_PROBE, true);
 		if (ret || IN6_IS_ADDR_UNSPECIFIED(&f->sids.reflect))
 			continue;
 		/* stays without keys, so that probes that come are counted */
@@ -515,7 +516,7 @@ static int once(struct engine *engine, struct srpol_error *err)
 	int ret;
 
 	prober_follow();
-	ret = uplinks_are_open(err) ?: fetch_all(&plan) ?: fill(&plan);
+	ret = fetch_all(&plan) ?: fill(&plan);
 	if (!ret && plan.batch.n)
 		ret = srpol_batch_send(&engine->genl, &plan.batch, err);
 	vec_for_each(path, &engine->paths)

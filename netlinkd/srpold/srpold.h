@@ -294,7 +294,6 @@ struct uplink {
 
 int uplinks_check(const struct engine *engine, struct srpol_error *err);
 int uplinks_open(struct engine *engine, bool back, struct srpol_error *err);
-int uplinks_are_open(struct srpol_error *err);
 void uplinks_close(void);
 void uplinks_renounce(void);
 void uplinks_undo(struct engine *engine);

@@ -265,10 +265,6 @@ static int open_one(struct engine *engine, uint32_t nic, bool back,
 		log_error("%s: %s; its paths stay as they are", n->name,
 			  err->text);
 	ret = get_mac(up, n->name) ?: open_socket(up, &sid);
-	if (ret && back) {
-		log_error("%s: %s; it is not probed", n->name, strerror(-ret));
-		return 0;
-	}
 	if (ret)
 		return srpol_error_set(err, ret, "%s: %s", n->name,
 				       strerror(-ret));
@@ -301,18 +297,9 @@ int uplinks_check(const struct engine *engine, struct srpol_error *err)
 }
 
 /**
- * uplinks_are_open() - whether there is any: without, all would be deleted
- * @err: message
- */
-int uplinks_are_open(struct srpol_error *err)
-{
-	return n_uplinks ? 0 : no_nic(err);
-}
-
-/**
  * uplinks_open() - open all NICs of the hosts that are in this namespace
  * @engine: the engine
- * @back: it was in force before: it goes on without what is not there any more
+ * @back: it was in force before: where programs cannot be attached it goes on
  * @err: message on failure
  */
 int uplinks_open(struct engine *engine, bool back, struct srpol_error *err)
@@ -331,7 +318,7 @@ int uplinks_open(struct engine *engine, bool back, struct srpol_error *err)
 	/* not over one that is not there any more */
 	vec_for_each(path, &engine->paths)
 		path->up = path->up && uplink_of(path->nic);
-	return ret ?: back ? 0 : uplinks_are_open(err);
+	return ret ?: n_uplinks ? 0 : no_nic(err);
 }
 
 /* indexes of devices that were no uplinks before an engine that ends */
