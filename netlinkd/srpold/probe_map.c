@@ -142,6 +142,7 @@ static void stop_events(void)
 	ring_map = -1;
 	srpol_map_close(reasons);
 	reasons = -1;
+	memset(base, 0, sizeof(base));
 }
 
 /**
