@@ -40,12 +40,15 @@ static int stop(int ret, const struct srpol_error *err)
  * What an engine can do without is no reason to end instead of going back to what
  * was in force.
  */
-static int go_without(bool back, int ret, const struct srpol_error *err,
+static int go_without(bool back, int ret, struct srpol_error *err,
 		      const char *without)
 {
-	if (ret && back)
-		log_error("%s; %s", reason(ret, err), without);
-	return back ? 0 : ret;
+	if (!ret || !back)
+		return ret;
+	log_error("%s; %s", reason(ret, err), without);
+	/* not to be told once more with what fails later */
+	err->text[0] = '\0';
+	return 0;
 }
 
 static int begin(bool back, struct srpol_error *err)

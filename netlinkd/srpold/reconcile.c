@@ -425,7 +425,7 @@ static int make_sids(struct plan *plan)
 		probe = engine_sid(plan->engine, i, &f->sids.probe);
 		ret = make_sid(plan, &decap, SRPOL_BEHAVIOR_END_DT46, true) ?:
 		      make_usid(plan, &f->nodes[i], &decap);
-		/* XDP would take probes from the packet sockets, and drop them */
+		/* without a map XDP would keep probes from the packet sockets, and drop them */
 		if (!ret && probe_map_is_xdp())
 			ret = make_sid(plan, &probe, SRPOL_BEHAVIOR_PROBE, true);
 		if (ret || IN6_IS_ADDR_UNSPECIFIED(&f->sids.reflect))
