@@ -6,7 +6,7 @@
 
 BUILD := $(CURDIR)/build
 KVER  ?= $(shell selftests/kver.sh)
-KDIR  ?= /lib/modules/$(KVER)/build
+KDIR  ?= $(shell KVER=$(KVER) selftests/kernel.sh)/lib/modules/$(KVER)/build
 CLANG ?= clang-19
 
 PREFIX  ?= /usr/local
@@ -66,16 +66,19 @@ spank:			## spank_srpol.so, for Slurm; needs libslurm-dev
 programs: tools		## all but the module; installs nothing
 	@$(MAKE) --no-print-directory $(JOBS) $(PRODUCT)
 
+# Guests boot the kernel that "kver.sh test" names, and scripts below ask it, too.
 .PHONY: tests
-tests: test-deps	## that, and the programs of the tests
-	@$(MAKE) --no-print-directory tools
-	@$(MAKE) --no-print-directory $(JOBS) build
+tests: test-deps	## that, for the kernel of the tests, and their programs
+	@$(MAKE) --no-print-directory KVER=$$(selftests/kver.sh test) tools
+	@$(MAKE) --no-print-directory KVER=$$(selftests/kver.sh test) $(JOBS) build
 
 .PHONY: install-deps test-deps
 install-deps:		## install the Debian packages a user lacks
 	@selftests/deps.sh user
+	@selftests/kernel.sh fetch
 test-deps:		## install those of demo, tests and development
 	@selftests/deps.sh test
+	@selftests/kernel.sh fetch test
 
 .PHONY: tools
 tools:			## libbpf, bpftool, ynl and vmlinux.h from linux-source-6.12
@@ -104,7 +107,7 @@ selftests/engine: $(filter netlinkd,$(SUBDIRS))
 
 .PHONY: check
 check: tests		## build all, run all tests; "N passed, N failed, N skipped"
-	@KVER=$(KVER) selftests/run.sh
+	@selftests/run.sh
 
 # Hours: each has a target of its own.
 LONG := long-demo long-check long-e2e long-unload long-namespaces long-failure \
@@ -113,11 +116,11 @@ LONG := long-demo long-check long-e2e long-unload long-namespaces long-failure \
 .PHONY: check-long $(LONG)
 check-long: $(LONG) debug-check check-arm64	## campaigns: hours; each has a target, see testing.rst
 $(LONG): tests
-	@KVER=$(KVER) selftests/campaign.sh $(@:long-%=%)
+	@selftests/campaign.sh $(@:long-%=%)
 
 .PHONY: debug-check
 debug-check: tests	## tests of the module under KASAN and lockdep; builds a kernel
-	@KVER=$(KVER) selftests/vm/debug-kernel.sh
+	@selftests/vm/debug-kernel.sh
 
 .PHONY: check-arm64
 check-arm64: tests	## data plane, module, end to end on an emulated arm64; cross build, root
@@ -125,7 +128,7 @@ check-arm64: tests	## data plane, module, end to end on an emulated arm64; cross
 
 .PHONY: check-kernels
 check-kernels: test-deps	## the module without warnings: W=1, sparse; newest kernel, arm64; root
-	@KVER=$(KVER) selftests/kernels.sh
+	@selftests/kernels.sh
 
 .PHONY: sweep
 sweep: tests		## mode flowlet: balance and reordering against the gap
@@ -135,7 +138,7 @@ sweep: tests		## mode flowlet: balance and reordering against the gap
 .PHONY: bench
 bench: tests		## speed beside the kernel's own SRv6, about 8 minutes; root
 	@selftests/deps.sh test python3-matplotlib
-	@KVER=$(KVER) selftests/bench/bench.sh
+	@selftests/bench/bench.sh
 
 # ns-3 takes a gigabyte of packages, which nothing else needs.
 .PHONY: sim
@@ -147,7 +150,7 @@ sim: tests		## path algorithms at scale: flows, packets; about an hour
 
 .PHONY: demo
 demo: tests		## RDMA over an SRv6 fabric in a VM, with a spine failure
-	@KVER=$(KVER) selftests/demo/demo.sh
+	@selftests/demo/demo.sh
 
 .PHONY: ynl
 ynl: tools		## regenerate UAPI and netlink glue from the YAML spec
@@ -170,6 +173,8 @@ INSTALL_MODULE = $(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) \
 install: all		## module, programs, library, manual, units (DESTDIR, PREFIX)
 	$(INSTALL_MODULE)
 	@$(MAKE) --no-print-directory install-programs install-lib
+	@[ -n "$(DESTDIR)" ] || [ "$(KVER)" = "$$(uname -r)" ] || \
+		echo "srpol.ko is for Linux $(KVER); this machine runs $$(uname -r)"
 
 .PHONY: install-programs
 install-programs:	## all that but the module, as it was built
@@ -216,7 +221,8 @@ uninstall:		## remove what install put there (DESTDIR, PREFIX)
 			pkgconfig/libsrpol.pc)
 	rm -rf $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(INCLUDEDIR)/srpol
 
-DEB_PACKAGES := debhelper dh-dkms dpkg-dev fakeroot
+DEB_PACKAGES := debhelper dh-dkms dpkg-dev fakeroot \
+	linux-headers-6.12-$(shell dpkg --print-architecture)
 
 .PHONY: deb
 deb: install-deps	## Debian packages: command, engine, module by DKMS

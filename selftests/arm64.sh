@@ -126,7 +126,9 @@ build_root() {
 		>"$root/etc/nsswitch.conf"
 	# the scripts of kbuild run here
 	rm -rf "$root/usr/lib/linux-kbuild-${KVER%-*}"
-	ln -s "/usr/lib/linux-kbuild-${KVER%-*}" "$root/usr/lib/"
+	ln -s "$kernel/usr/lib/linux-kbuild-${KVER%-*}" "$root/usr/lib/"
+	sed -i "s,^include /usr,include $root/usr," \
+		"$root/usr/src/linux-headers-$KVER/Makefile"
 	depmod -b "$root" "$KVER"
 	echo "$list" >"$cache/stamp"
 }
@@ -182,7 +184,8 @@ fi
 selftests/deps.sh test gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
 	mmdebstrap qemu-system-arm
 
-KVER=$(selftests/kver.sh)
+kernel=$(selftests/kernel.sh)
+KVER=$(selftests/kver.sh test)
 export KVER=${KVER%-*}-arm64
 export KDIR=$root/usr/src/linux-headers-$KVER
 export ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- SRPOL_SYSROOT=$root

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # deps.sh user|test [PACKAGE...]: install what is missing of what it takes on
-# Debian 12 (with bookworm-security, where the 6.12 kernel lives)
+# Debian 12 (with bookworm-security, where linux-source-6.12 lives)
 #
 #	user	to build srpol and run it on this machine
 #	test	that, and what the demo, the tests and development need: a
@@ -19,12 +19,23 @@ user|test) set=$1; shift ;;
 esac
 also=("$@")
 
-# Debian's name of this machine's architecture
-arch=$(uname -m | sed 's/x86_64/amd64/;s/aarch64/arm64/')
 emulated=$(uname -m | sed "s/x86_64/x86/;s/aarch64/arm/")
+
+# Headers of the running kernel, if srpol can run on it: for the module, and for its
+# types. In a container it is not this system's; for older ones see kernel.sh.
+headers() {
+	local kver
+
+	kver=$(uname -r)
+	[ -d "/lib/modules/$kver/build" ] || [ ! -d "/lib/modules/$kver/kernel" ] ||
+		[ "$(printf '6.12\n%s\n' "$kver" | sort -V | head -n 1)" != 6.12 ] ||
+		[ -z "$(apt-cache show "linux-headers-$kver" 2>/dev/null)" ] ||
+		echo "linux-headers-$kver"
+}
 
 # package			why
 user_packages() {
+	headers
 	cat <<-EOF
 	gcc			# user space, kbuild
 	make
@@ -33,7 +44,6 @@ user_packages() {
 	clang-19		# BPF programs
 	xz-utils		# unpacks linux-source
 	zstd			# unpacks vmlinuz
-	linux-headers-6.12-$arch	# module build, vmlinux with BTF
 	linux-source-6.12	# libbpf 1.5, bpftool 7.5, ynl, checkpatch, kselftest.h
 	libelf-dev		# libbpf, bpftool
 	zlib1g-dev		# libbpf, bpftool
@@ -54,7 +64,6 @@ user_packages() {
 
 test_packages() {
 	cat <<-EOF
-	linux-image-6.12-$arch	# kernel and modules of the guest
 	libcmocka-dev		# unit tests
 	openssl			# certificates of etcd and its users
 	libigraph-dev		# what paths are held to
@@ -114,7 +123,7 @@ packages() {
 	printf '%s\n' "${also[@]}" | sed '/^$/d'
 	{
 		user_packages
-		[ $set = user ] || test_packages
+		[ "$set" = user ] || test_packages
 	} | sed -e 's/[[:space:]]*#.*//' -e '/^$/d'
 }
 

@@ -28,7 +28,8 @@ logs=$BUILD/logs/kernels
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/srpol/kernels
 sid=$cache/sid
 mirror=http://deb.debian.org/debian
-kver=$(selftests/kver.sh)
+kver=$(selftests/kver.sh test)
+kernel=$(selftests/kernel.sh)
 flavour=${kver##*-}
 die() {
 	echo "kernels: $*" >&2
@@ -60,7 +61,7 @@ headers_612() {
 	local headers=$to/usr/src/linux-headers-${kver%-*}-$1
 
 	if [ "$arch" = "$flavour" ]; then
-		echo "/usr/src/linux-headers-$kver"
+		echo "$kernel/usr/src/linux-headers-$kver"
 		return
 	fi
 	echo "$headers"
@@ -77,7 +78,8 @@ headers_612() {
 			"linux-headers-$version-$arch:$arch")
 	} >&2
 	dpkg-deb -x "$to"/*.deb "$to"
-	ln -s "/usr/lib/linux-kbuild-$version" "$to/usr/lib/"
+	ln -s "$kernel/usr/lib/linux-kbuild-$version" "$to/usr/lib/"
+	sed -i "s,^include /,include $kernel/," "$headers/Makefile"
 	touch "$to/done"
 }
 

@@ -1,34 +1,52 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Print the kernel release that srpol is built for and tested on: the newest
-# 6.12 of Debian whose headers are installed, or else the running kernel when
-# that is at least as new and has headers. KVER in the environment wins.
+# kver.sh: print the kernel release that srpol is built for: the running one if it
+# is at least 6.12 and has headers, or else the next.
+#
+# kver.sh test: the one it is tested on, which guests boot: the newest 6.12 of
+# Debian that is installed with its headers, or unpacked by kernel.sh.
+#
+# KVER in the environment wins.
 
 set -euo pipefail
-
-# Debian's name of the flavour for this machine
-flavour=$(uname -m | sed 's/x86_64/amd64/;s/aarch64/arm64/')
 
 if [ -n "${KVER:-}" ]; then
 	echo "$KVER"
 	exit
 fi
 
-kver=$(find /lib/modules -mindepth 2 -maxdepth 2 -name build \
-	-path "*/6.12*-$flavour/*" -printf '%h\n' 2>/dev/null |
-	grep -vE "(cloud|rt)-$flavour\$" | sed 's,.*/,,' | sort -V | tail -n 1) || :
+# Debian's name of the flavour for this machine
+flavour=$(uname -m | sed 's/x86_64/amd64/;s/aarch64/arm64/')
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/srpol/guest
 
-if [ -z "$kver" ]; then
-	running=$(uname -r)
-	oldest=$(printf '6.12\n%s\n' "$running" | sort -V | head -n 1)
-	if [ "$oldest" = 6.12 ] && [ -d "/lib/modules/$running/build" ]; then
-		kver=$running
-	fi
+# Debian's 6.12 kernels below the root file systems
+releases() {
+	local root modules kver
+
+	for root; do
+		for modules in "$root"/lib/modules/6.12*-"$flavour"; do
+			kver=${modules##*/}
+			[[ $kver != *-@(cloud|rt)-* ]] &&
+				[ -d "$modules/build" ] &&
+				[ -d "$modules/kernel" ] &&
+				[ -r "$root/boot/vmlinuz-$kver" ] || continue
+			echo "$kver"
+		done
+	done | sort -V
+}
+
+running=$(uname -r)
+if [ "${1:-}" != test ] && [ -d "/lib/modules/$running/build" ] &&
+	[ "$(printf '6.12\n%s\n' "$running" | sort -V | head -n 1)" = 6.12 ]; then
+	kver=$running
+else
+	kver=$(releases "" | tail -n 1)
+	[ -n "$kver" ] || kver=$(releases "$cache"/*/ | tail -n 1)
 fi
 
 if [ -z "$kver" ]; then
-	echo "kver.sh: no headers of a kernel >= 6.12 here; run 'make test-deps'" >&2
+	echo "kver.sh: no kernel >= 6.12 with headers here; run 'make test-deps'" >&2
 	exit 1
 fi
 echo "$kver"

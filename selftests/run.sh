@@ -34,6 +34,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 top=$PWD
 export BUILD=${BUILD:-$top/build}
+KVER=$(selftests/kver.sh test)
+export KVER
 logs=${SRPOL_LOGS:-$BUILD/logs}
 words=("$@")
 
@@ -293,8 +295,8 @@ elif [[ $native_list$guest_list == *[![:space:]]* ]]; then
 	selftests/unpack.sh nats-server usr/sbin/nats-server
 	selftests/unpack.sh gobgpd usr/bin/gobgpd
 	selftests/unpack.sh gobgpd usr/bin/gobgp
-	selftests/unpack.sh -t slurm munge libmunge2 slurm-client slurmctld \
-		slurmd slurm-wlm-basic-plugins
+	selftests/unpack.sh -t "$BUILD/tools/slurm" munge libmunge2 slurm-client \
+		slurmctld slurmd slurm-wlm-basic-plugins
 	for plugin in ptp bridge host-local; do
 		selftests/unpack.sh containernetworking-plugins \
 			"usr/lib/cni/$plugin"

@@ -114,12 +114,11 @@ build_bpftool() {
 }
 
 dump_types() {
-	local btf=${KDIR:-/lib/modules/$kver/build}/vmlinux
+	local btf=$types
 
-	if [ ! -e "$btf" ]; then
+	if [ "${types##*/}" != vmlinux ]; then
 		btf=$build/obj/vmlinux-$kver
-		"$ksrc/scripts/extract-vmlinux" "/boot/vmlinuz-$kver" \
-			>"$btf" || return
+		"$ksrc/scripts/extract-vmlinux" "$types" >"$btf" || return
 	fi
 	"$bpftool" btf dump file "$btf" format c >"$build/vmlinux.h.new" &&
 		mv "$build/vmlinux.h.new" "$build/vmlinux.h"
@@ -170,7 +169,10 @@ fi
 
 bpftool=${SRPOL_HOST_BPFTOOL:-$bpftool}
 kver=$(selftests/kver.sh)
-types_id="$kver $(stat -Lc '%s-%Y' "/boot/vmlinuz-$kver" 2>/dev/null || :)"
+kernel=$(KVER=$kver selftests/kernel.sh)
+types=${KDIR:-$kernel/lib/modules/$kver/build}/vmlinux
+[ -e "$types" ] || types=$kernel/boot/vmlinuz-$kver
+types_id="$kver $(stat -Lc '%s-%Y' "$types" 2>/dev/null || :)"
 if ! is_done "$tools/.types-stamp" "$types_id"; then
 	run "vmlinux.h of $kver" dump_types
 	echo "$types_id" >"$tools/.types-stamp"

@@ -3,8 +3,7 @@
 #
 # unpack.sh PACKAGE FILE: one program out of a Debian package that must not be
 # installed, as it would start a service, into build/tools/bin
-# unpack.sh -t NAME PACKAGE...: all that is in such packages, into
-# build/tools/NAME
+# unpack.sh -t FOLDER PACKAGE...: all that is in such packages, into FOLDER
 #
 # Nothing is done if it is there.
 
@@ -15,8 +14,11 @@ tools=${BUILD:-$PWD/build}/tools
 
 # download PACKAGE...: into this folder
 download() {
+	local as_root=()
+
+	[ "$(id -u)" -eq 0 ] || as_root=(sudo)
 	apt-get -q download "$@" >/dev/null 2>&1 || {
-		apt-get -q update >/dev/null &&
+		"${as_root[@]}" apt-get -q update >/dev/null &&
 			apt-get -q download "$@" >/dev/null
 	} || {
 		echo "unpack: cannot download $*" >&2
@@ -28,18 +30,18 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
 if [ "$1" = -t ]; then
-	name=$2
+	folder=$2
 	shift 2
-	[ ! -d "$tools/$name" ] || exit 0
-	mkdir -p "$tools"
+	[ ! -d "$folder" ] || exit 0
+	mkdir -p "${folder%/*}"
 	cd "$work"
 	download "$@"
 	for package in ./*.deb; do
 		dpkg-deb --fsys-tarfile "$package" |
 			tar -x --one-top-level=unpacked
 	done
-	cp -a unpacked "$tools/$name.new"
-	mv "$tools/$name.new" "$tools/$name"
+	cp -a unpacked "$folder.new"
+	mv "$folder.new" "$folder"
 else
 	file=$2
 	[ ! -x "$tools/bin/${file##*/}" ] || exit 0

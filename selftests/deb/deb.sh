@@ -14,7 +14,7 @@ cd "$(dirname "$0")/../.."
 export BUILD=${BUILD:-$PWD/build}
 out=$BUILD/deb-check
 root=$out/root
-kver=$(selftests/kver.sh)
+kver=$(selftests/kver.sh test)
 old=$(dpkg-parsechangelog -l .debian/changelog -S Version)
 new=$old+1
 module=lib/modules/$kver/updates/dkms/srpol.ko.xz

@@ -14,7 +14,7 @@ limit=${SRPOL_DEMO_TIMEOUT:-3600}
 rm -rf "$out"
 mkdir -p "$out"
 
-echo "srpol demo: booting Linux $(selftests/kver.sh) (Ctrl-C ends it, nothing stays behind)"
+echo "srpol demo: booting Linux $(selftests/kver.sh test) (Ctrl-C ends it, nothing stays behind)"
 status=0
 selftests/vm/vm.sh -i -t "$limit" -o "$out" -- \
 	selftests/demo/guest.sh || status=$?

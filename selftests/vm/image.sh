@@ -6,7 +6,8 @@
 # than the kernel package. An uncompressed kernel saves a second per boot
 # under TCG.
 #
-# With SRPOL_ROOT=FOLDER they are made of what that root file system holds.
+# The kernel is where selftests/kernel.sh says. With SRPOL_ROOT=FOLDER it and busybox
+# are those of that root file system.
 # With SRPOL_KERNEL in the environment that kernel is booted instead; all of
 # what is listed below has to be built into it (see debug-kernel.config).
 
@@ -15,7 +16,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 top=${here%/*/*}
 build=${BUILD:-$top/build}
-root=${SRPOL_ROOT:-}
+root=${SRPOL_ROOT:-/}
 PATH=$PATH:/usr/sbin:/sbin
 
 # what it takes to mount 9p shares and the overlay; virtio is built in
@@ -27,8 +28,10 @@ if [ -n "${SRPOL_KERNEL:-}" ]; then
 	vmlinuz=$SRPOL_KERNEL
 	kind=own
 else
-	kver=$("$top/selftests/kver.sh")
-	vmlinuz=$root/boot/vmlinuz-$kver
+	kver=$("$top/selftests/kver.sh" test)
+	kernel=$root
+	[ -n "${SRPOL_ROOT:-}" ] || kernel=$("$top/selftests/kernel.sh")
+	vmlinuz=$kernel/boot/vmlinuz-$kver
 	kind=image-$kver
 fi
 if [ ! -r "$vmlinuz" ]; then
@@ -44,7 +47,7 @@ add_modules() {
 	local n=10 name source
 
 	[ ${#modules[@]} -gt 0 ] || return 0
-	modprobe -d "$root/" -S "$kver" -a --show-depends "${modules[@]}" |
+	modprobe -d "$kernel/" -S "$kver" -a --show-depends "${modules[@]}" |
 		awk '$1 == "insmod" && !seen[$2]++ { print $2 }' |
 		while read -r source; do
 			name=${source##*/}

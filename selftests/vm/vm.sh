@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Boot Debian's 6.12 kernel on this machine's own root file system, run a
+# Boot Debian's 6.12 kernel (see kernel.sh) on this machine's own root file system, run a
 # command in the repository's folder, return its status.
 #
 #	     host				guest
@@ -111,6 +111,12 @@ aarch64)
 esac
 command -v $emulator >/dev/null || die "no $emulator; run 'make test-deps'"
 image=$("$here/image.sh") || die "no kernel to boot"
+# where its modules are, if not in the guest's root file system
+modules=
+if [ "$root" = / ] && [ -z "${SRPOL_KERNEL:-}" ]; then
+	kernel=$("$top/selftests/kernel.sh")
+	modules=${kernel:+$kernel/lib/modules}
+fi
 
 mkdir -p "$out" "$build/vm"
 out=$(cd "$out" && pwd)
@@ -149,6 +155,7 @@ write_control() {
 	{
 		declare -px | grep -E '^declare -x SRPOL_' || :
 		printf 'export SRPOL_OUT=%q\n' "$shared"
+		[ -z "$modules" ] || printf 'modules=%q\n' "$modules"
 		if [ -z "$systemd" ]; then
 			printf 'export BUILD=%q\n' "$build"
 			printf 'export PATH=%q:%q:$PATH\n' \

@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# kernel.sh: print the folder below which boot/, lib/modules/ and usr/src/ hold the
+# kernel that kver.sh names and its headers: nothing where they are installed.
+#
+# kernel.sh fetch [test]: if kver.sh has none to name, unpack Debian's 6.12 into
+# ~/.cache/srpol/guest, for all checkouts. It is not installed: it would be what this
+# machine boots next, and its initramfs takes minutes to make.
+
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+PATH=$PATH:/usr/sbin:/sbin
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/srpol/guest
+
+# unpack RELEASE FOLDER, with what names /usr/src changed. The steps are chained
+# with &&: "set -e" is off in here.
+unpack() {
+	local kver=$1 root=$2 modules=$2.new/lib/modules/$1
+
+	rm -rf "$root" "$root.new" &&
+		"$here/unpack.sh" -t "$root.new" "linux-image-$kver" \
+			"linux-headers-$kver" "linux-headers-${kver%-*}-common" \
+			"linux-kbuild-${kver%-*}" &&
+		sed -i "s,^include /,include $root/," \
+			"$root.new/usr/src/linux-headers-$kver/Makefile" &&
+		ln -sfn "$root$(readlink "$modules/build")" "$modules/build" &&
+		ln -sfn "$root$(readlink "$modules/source")" "$modules/source" &&
+		depmod -b "$root.new" "$kver" &&
+		mv "$root.new" "$root"
+}
+
+# The release that Debian's package of this machine's 6.12 stands for.
+newest() {
+	local arch
+
+	arch=$(dpkg --print-architecture)
+	apt-cache show --no-all-versions "linux-image-6.12-$arch" 2>/dev/null |
+		sed -n 's/^Depends: linux-image-\([^ ,]*\).*/\1/p'
+}
+
+fetch() {
+	local kver
+
+	kver=$(newest)
+	if [ -z "$kver" ]; then
+		"${as_root[@]}" apt-get -q update >&2
+		kver=$(newest)
+	fi
+	[ -n "$kver" ] || return
+	echo "kernel: Linux $kver and its headers are unpacked into $cache:" \
+		"120 MB to download, 210 on disk" >&2
+	unpack "$kver" "$cache/$kver"
+}
+
+if [ "${1:-}" = fetch ]; then
+	! "$here/kver.sh" "${2:-}" >/dev/null 2>&1 || exit 0
+	mkdir -p "$cache"
+	exec 9>"$cache/lock"
+	flock 9
+	! "$here/kver.sh" "${2:-}" >/dev/null 2>&1 || exit 0
+	as_root=()
+	[ "$(id -u)" -eq 0 ] || as_root=(sudo)
+	# once more, as unpack.sh makes new lists when old ones name what is gone
+	fetch || fetch || {
+		echo "kernel: Debian's linux-image-6.12 cannot be had (is" \
+			"bookworm-security in /etc/apt/sources.list?)" >&2
+		exit 1
+	}
+	exit
+fi
+
+kver=$("$here/kver.sh" test)
+[ -d "/lib/modules/$kver/build" ] || [ ! -d "$cache/$kver" ] || echo "$cache/$kver"
