@@ -135,8 +135,10 @@ int timer_open(struct source *source, uint64_t first_ns, uint64_t every_ns)
 		return -errno;
 	err = timerfd_settime(source->fd, 0, &when, NULL) ? -errno :
 	      loop_add(source, EPOLLIN);
-	if (err)
+	if (err) {
 		close(source->fd);
+		source->fd = -1;
+	}
 	return err;
 }
 

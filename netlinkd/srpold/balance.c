@@ -100,15 +100,16 @@ static void apply(uint64_t now)
 	alarm_stop(&later);
 	ret = balance_weigh(engine, &changed, &err);
 	changed |= plan_weigh();
-	if (!ret && (changed || behind)) {
+	if (ret) {
+		log_error("weights: %s", err.text[0] ? err.text : strerror(-ret));
+		watch_look_later();
+	} else if (changed || behind) {
 		applied_ns = now;
-		ret = reconcile(engine, &err);
-		behind = ret;
+		behind = reconcile(engine, &err);
+		/* it tells of a refusal, once */
+		if (behind)
+			watch_look(true);
 	}
-	if (!ret)
-		return;
-	log_error("weights: %s", err.text[0] ? err.text : strerror(-ret));
-	watch_look_later();
 }
 
 static void apply_now(void *data)

@@ -151,6 +151,7 @@ static void reload(void)
 	int ret;
 
 	notify("RELOADING=1");
+	watch_reconnect();
 	ret = config_read(config_file, &config, &err) ?:
 	      engine_build(&trial, &config, &err) ?: can_begin(&trial, &err);
 	if (ret) {

@@ -172,7 +172,7 @@ static bool is_renewed(void)
 	uint32_t id = id_of(fd);
 
 	srpol_map_close(fd);
-	return id && id != map_id && is_complete();
+	return id != map_id && is_complete();
 }
 
 /**

@@ -316,7 +316,10 @@ static struct in6_addr *conflict_find(const struct in6_addr *sid)
 	return NULL;
 }
 
-/* Every change of anybody's makes the engine look: that is told once. */
+/*
+ * Every change of anybody's makes the engine look: that is told once. Without a
+ * behavior none is wanted.
+ */
 static void conflict_tell(const struct in6_addr *sid,
 			  enum srpol_behavior behavior)
 {
@@ -325,9 +328,13 @@ static void conflict_tell(const struct in6_addr *sid,
 	if (conflict_find(sid))
 		return;
 	*(struct in6_addr *)vec_add(&conflicts) = *sid;
-	log_error("SID %s is there with another behavior than %s",
-		  srpol_addr_text(sid, text),
-		  srpol_name_of(srpol_behaviors, behavior));
+	srpol_addr_text(sid, text);
+	if (behavior)
+		log_error("SID %s is there with another behavior than %s", text,
+			  srpol_name_of(srpol_behaviors, behavior));
+	else
+		log_error("SID %s is somebody else's: probes to it are dropped, as there is no map for them",
+			  text);
 }
 
 /**
@@ -405,6 +412,14 @@ static int make_usid(struct plan *plan, const struct srpol_node *host,
 	return make_sid(plan, &sid, SRPOL_BEHAVIOR_UDT46, true);
 }
 
+static bool is_probe_of_others(struct plan *plan, const struct in6_addr *sid)
+{
+	const struct sid_info *have = find_sid(plan, sid);
+
+	return have && !is_own_sid(have) &&
+	       have->behavior == SRPOL_BEHAVIOR_PROBE;
+}
+
 /*
  * SIDs of the hosts of this namespace: for decapsulation, for returning probes,
  * and for probes of peers to reflect. A data plane without a map of probes
@@ -428,6 +443,8 @@ static int make_sids(struct plan *plan)
 		/* without a map XDP would keep probes from the packet sockets, and drop them */
 		if (!ret && probe_map_is_xdp())
 			ret = make_sid(plan, &probe, SRPOL_BEHAVIOR_PROBE, true);
+		else if (is_probe_of_others(plan, &probe))
+			conflict_tell(&probe, 0);
 		if (ret || IN6_IS_ADDR_UNSPECIFIED(&f->sids.reflect))
 			continue;
 		/* stays without keys, so that probes that come are counted */
@@ -611,17 +628,24 @@ int reconcile_states(struct engine *engine, struct srpol_error *err)
  */
 int reconcile(struct engine *engine, struct srpol_error *err)
 {
+	static bool told;
 	struct srpol_error unread = {};
-	int ret = -ESTALE, i;
+	int ret = -ESTALE, failed, i;
 
 	for (i = 0; is_outdated(ret) && i < TRIES; i++)
 		ret = once(engine, err);
-	if (!ret)
+	if (!ret) {
+		/* of an earlier try */
+		err->text[0] = '\0';
 		uplinks_undo(engine);
-	if (reconcile_states(engine, &unread)) {
-		log_error("states of paths: %s", unread.text[0] ? unread.text :
-			  "not read");
-		watch_look_later();
 	}
+	failed = reconcile_states(engine, &unread);
+	if (failed)
+		watch_look_later();
+	/* if all was refused, that is told by the caller */
+	if (failed && !ret && !told)
+		log_error("states of paths: %s", unread.text[0] ? unread.text :
+			  strerror(-failed));
+	told = failed;
 	return ret;
 }

@@ -225,13 +225,13 @@ int reflect_begin_anew(struct srpol_error *err)
 		return 0;
 	reflect_map_close();
 	reflect_map_open();
-	if (!probes_far.n) {
+	if (!probes_far.n || !reflect_map_is_there()) {
 		/* perhaps it could not start with the maps of before */
 		reflect_stop();
 		return reflect_start(e, err);
 	}
 	enter_all();
-	return reflect_map_is_there() ? reflect_map_pairs(engine, err) : 0;
+	return reflect_map_pairs(engine, err);
 }
 
 /**
@@ -249,15 +249,24 @@ int reflect_start(struct engine *e, struct srpol_error *err)
 	/* it may have been in force before */
 	vec_for_each(path, &e->paths)
 		path->reflected = 0;
+	/*
+	 * even without keys, to delete those of an earlier srpold, and without the
+	 * other map, as peers' probes are reflected nevertheless
+	 */
+	ret = reflect_map_pairs(e, err);
+	if (ret == -ENOENT && (!e->keys.n || !reflect_map_is_there())) {
+		if (reflect_map_is_there())
+			log_notice("%s; nor is any key needed", err->text);
+		err->text[0] = '\0';
+		ret = 0;
+	}
+	if (ret)
+		return ret;
 	if (!reflect_map_is_there()) {
 		if (e->keys.n)
 			log_notice("the data plane turns no probes round: none are sent to peers");
 		return 0;
 	}
-	/* even without keys, to delete those of an earlier srpold */
-	ret = reflect_map_pairs(e, err);
-	if (ret)
-		return ret;
 	number_probes();
 	if (!probes_far.n)
 		return 0;

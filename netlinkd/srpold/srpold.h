@@ -269,6 +269,7 @@ int reconcile_states(struct engine *engine, struct srpol_error *err);
 
 /* watch.c */
 int watch_start(struct engine *engine, struct srpol_error *err);
+bool watch_reconnect(void);
 void watch_look(bool whole);
 void watch_look_later(void);
 

@@ -244,6 +244,7 @@ static void set_blackholes(const struct engine *engine, uint32_t nic,
 static int open_one(struct engine *engine, uint32_t nic, bool back,
 		    struct srpol_error *err)
 {
+	struct srpol_error lack = {};
 	const struct srpol_nic *n = &engine->fabric->nics[nic];
 	struct uplink *up = &uplinks[n_uplinks];
 	struct in6_addr sid = engine_sid(engine, n->host,
@@ -258,12 +259,12 @@ static int open_one(struct engine *engine, uint32_t nic, bool back,
 	}
 	up->nic = nic;
 	up->engine = engine;
-	ret = attach(engine, up, err);
+	ret = attach(engine, up, back ? &lack : err);
 	if (ret && !back)
 		return ret;
 	if (ret)
 		log_error("%s: %s; its paths stay as they are", n->name,
-			  err->text);
+			  lack.text[0] ? lack.text : strerror(-ret));
 	ret = get_mac(up, n->name) ?: open_socket(up, &sid);
 	if (ret)
 		return srpol_error_set(err, ret, "%s: %s", n->name,

@@ -25,6 +25,46 @@ static void look_later(void *data)
 
 static struct alarm later = ALARM_INIT(look_later, NULL);
 
+/* Listen to events by a new connection. */
+static int listen_to(struct srpol_genl *g, struct srpol_error *err)
+{
+	int ret = srpol_genl_open(g, err) ?: srpol_genl_listen(g, err);
+
+	if (ret)
+		srpol_genl_close(g);
+	return ret;
+}
+
+/**
+ * watch_reconnect() - connect anew if the module was unloaded and loaded again
+ *
+ * The family has another id then, and nobody listens to its events.
+ *
+ * Return: whether that was so.
+ */
+bool watch_reconnect(void)
+{
+	struct srpol_genl genl = {}, heard = {};
+	struct srpol_error err = {};
+
+	if (srpol_genl_open(&genl, &err))
+		return false;
+	if (genl.family == engine->genl.family || listen_to(&heard, &err)) {
+		srpol_genl_close(&genl);
+		return false;
+	}
+	loop_remove(&events);
+	srpol_genl_close(&engine->genl);
+	srpol_genl_close(&engine->events);
+	engine->genl = genl;
+	engine->events = heard;
+	events.fd = srpol_genl_fd(&engine->events);
+	if (loop_add(&events, EPOLLIN))
+		log_error("changes in the module are not heard");
+	log_notice("the module was loaded anew");
+	return true;
+}
+
 /* Changes come in bursts: handle them once they have settled. */
 static void settled(struct source *source, uint32_t what)
 {
@@ -38,9 +78,11 @@ static void settled(struct source *source, uint32_t what)
 	source->fd = -1;
 	reconcile_wanted = false;
 	ret = whole ? reconcile(engine, &err) : reconcile_states(engine, &err);
-	if (!ret)	/* that of a first try, perhaps */
-		err.text[0] = '\0';
-	else if (!err.text[0])
+	if (ret && watch_reconnect()) {
+		watch_look(true);
+		return;
+	}
+	if (ret && !err.text[0])
 		srpol_error_set(&err, ret, "%s", strerror(-ret));
 	/* It is tried again and again, and told once. */
 	if (ret && strcmp(err.text, said.text))
@@ -107,8 +149,7 @@ int watch_start(struct engine *e, struct srpol_error *err)
 
 	engine = e;
 	ret = srpol_genl_open(&engine->genl, err) ?:
-	      srpol_genl_open(&engine->events, err) ?:
-	      srpol_genl_listen(&engine->events, err);
+	      listen_to(&engine->events, err);
 	if (ret)
 		return ret;
 	events.fd = srpol_genl_fd(&engine->events);

@@ -65,6 +65,10 @@ void watch_look_later(void)
 {
 }
 
+void watch_look(bool whole)
+{
+}
+
 struct engine_path *engine_path(struct engine *e, uint32_t index)
 {
 	return NULL;

@@ -396,7 +396,9 @@ over_hA() {
 }
 check "and their paths are up" over_hA
 
-# ---- the data plane is loaded anew, with all pins
+# ---- the data plane is loaded anew, with all pins, and nothing is in the way
+nsenter --net="/run/netns/$(fabric_ns hostA)" build/tools/sbin/bpftool net detach \
+	xdpgeneric dev hX
 on A dev del hA
 on A dev add hA role uplink
 check "which is seen" patiently 20 grep -q 'loaded anew' "$work/A.log"
@@ -417,4 +419,89 @@ check "packet sockets get them" patiently 20 eval '[ "$(by_socket)" -gt $((befor
 check "the paths are up" over_hA
 check_equal "XDP counts none as forged" 0 "$(on A -j engine show | gojq .forged)"
 check_equal "nothing begins anew all the time" 0 "$(grep -c 'loaded anew' "$work/A.log")"
+
+# ---- peers' probes go on to be reflected then, but not by a key that is revoked
+of_B() {
+	on B -j engine paths | gojq "map(.reflected.$1) | add"
+}
+more_of_B() {
+	[ "$(of_B "$1")" -gt "$2" ]
+}
+check "B's probes are reflected" patiently 20 more_of_B returned "$(of_B returned)"
+sed -i 's/00112233/33221100/' "$work/keys.json"
+: >"$work/A.log"
+reload
+check "another key" patiently 20 grep -q 'turns no probes round' "$work/A.log"
+pause 0.5
+before=$(of_B returned)
+check "B sends more" patiently 20 more_of_B sent $(($(of_B sent) + 20))
+check_equal "they are not" "$before" "$(of_B returned)"
+
+# ---- a data plane without a map of probes, just as it was loaded
+unload_data_plane() {
+	on A -j dev show | gojq -r '.[] | "dev del \(.dev)"' | on A -batch -
+}
+reload_data_plane() {
+	unload_data_plane && on A dev add hA role uplink
+}
+check "the data plane is loaded anew" reload_data_plane
+check "which is seen" patiently 20 grep -q 'loaded anew' "$work/A.log"
+probe_sid() {
+	on A -j sid show | gojq -er '.[] | select(.behavior == "probe").sid'
+}
+check "there is a SID for probes" patiently 20 probe_sid
+sid=$(probe_sid)
+kill -STOP "${engine[A]}"
+check "and once more" reload_data_plane
+rm "$pins/probes"
+: >"$work/A.log"
+kill -CONT "${engine[A]}"
+check "a lost map is seen, too" patiently 20 grep -q 'no map of probes' "$work/A.log"
+before=$(by_socket)
+check "packet sockets get them" patiently 20 eval '[ "$(by_socket)" -gt $((before + 40)) ]'
+forged=$(on A -j engine show | gojq .forged)
+check "they do" patiently 20 eval '[ "$(by_socket)" -gt $((before + 200)) ]'
+check "the paths are up" over_hA
+check_equal "no answer of peers counts as forged" "$forged" \
+	"$(on A -j engine show | gojq .forged)"
+check "a SID of probes that is not srpold's" on A sid add "$sid" behavior probe
+check "is told" patiently 20 grep -q "SID $sid is somebody else's" "$work/A.log"
+check "until it is deleted" on A sid del "$sid"
+
+# ---- without any key, none has to be deleted
+rm "$pins/pairs"
+gojq 'del(.reflect)' "$work/A.json" >"$work/none.json"
+mv "$work/none.json" "$work/A.json"
+reload
+check "without keys" patiently 20 probes 'all(.sent < 40)'
+check "the paths are up" over_hA
+check_equal "it is in force" 0 "$(grep -c 'back to what' "$work/A.log")"
+
+# ---- the module is unloaded and loaded again
+stop_engine() {
+	kill "${engine[$1]}"
+	wait "${engine[$1]}" || :
+	unset "engine[$1]"
+}
+stop_engine B
+on B dev del hB
+check "nothing holds the module" unload_data_plane
+rmmod srpol
+insmod kmod/srpol.ko
+: >"$work/A.log"
+check "an uplink in the new module" on A dev add hA role uplink
+check "has srpold's paths" patiently 20 over_hA
+check "which told" grep -q 'the module was loaded anew' "$work/A.log"
+deleted_all >"$work/all"
+check "it hears that others delete them" on A -batch "$work/all"
+check "and restores them" patiently 20 over_hA
+kill -STOP "${engine[A]}"
+check "nothing holds it" unload_data_plane
+rmmod srpol
+insmod kmod/srpol.ko
+on A dev add hA role uplink
+kill -HUP "${engine[A]}"
+kill -CONT "${engine[A]}"
+check "and so it has after a reload" patiently 20 over_hA
+check "states are asked for in vain once at most" [ "$(grep -c 'states of paths' "$work/A.log")" -le 1 ]
 [ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log
