@@ -171,10 +171,15 @@ INSTALL_MODULE = $(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH=$(DESTDIR) \
 
 .PHONY: install
 install: all		## module, programs, library, manual, units (DESTDIR, PREFIX)
-	$(INSTALL_MODULE)
-	@$(MAKE) --no-print-directory install-programs install-lib
+	@$(MAKE) --no-print-directory install-module install-programs install-lib
 	@[ -n "$(DESTDIR)" ] || [ "$(KVER)" = "$$(uname -r)" ] || \
 		echo "srpol.ko is for Linux $(KVER); this machine runs $$(uname -r)"
+
+# Without the kernel's System.map beside the headers kbuild makes no index.
+.PHONY: install-module
+install-module:		## the module, as it was built
+	$(INSTALL_MODULE)
+	$(if $(DESTDIR),,depmod $(KVER))
 
 .PHONY: install-programs
 install-programs:	## all that but the module, as it was built
@@ -225,8 +230,9 @@ DEB_PACKAGES := debhelper dh-dkms dpkg-dev fakeroot \
 	linux-headers-6.12-$(shell dpkg --print-architecture)
 
 .PHONY: deb
-deb: install-deps	## Debian packages: command, engine, module by DKMS
+deb:			## Debian packages: command, engine, module by DKMS
 	@selftests/deps.sh user $(DEB_PACKAGES)
+	@selftests/kernel.sh fetch
 	@.debian/build
 
 .PHONY: clean

@@ -96,7 +96,7 @@ packages() {
 build_root() {
 	local list
 
-	list=$(packages)
+	list="$(packages) $kernel"
 	if [ "$(cat "$cache/stamp" 2>/dev/null)" = "$list" ]; then
 		return
 	fi
@@ -108,12 +108,13 @@ build_root() {
 		--aptopt='Acquire::Check-Valid-Until "false"' \
 		--aptopt='APT::Install-Recommends "false"' \
 		--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
-		--include="$list" bookworm "$root" \
+		--include="$(packages)" bookworm "$root" \
 		"deb $mirror/debian bookworm main" \
 		"deb $mirror/debian-security bookworm-security main" \
 		>"$cache/log" 2>&1 || {
 		tail -n 20 "$cache/log" >&2
-		die "no root file system, see $cache/log"
+		die "no root file system, see $cache/log; if Debian has a newer" \
+			"kernel by now, remove $(selftests/kernel.sh cache)"
 	}
 	# what scripts of the packages would have done
 	ln -s mawk "$root/usr/bin/awk"

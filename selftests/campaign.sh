@@ -203,7 +203,7 @@ kill)
 	;;
 deb)
 	selftests/deps.sh test debhelper dh-dkms dkms dpkg-dev fakeroot \
-		lintian mmdebstrap
+		lintian mmdebstrap "linux-headers-6.12-$(dpkg --print-architecture)"
 	repeat deb "${2:-1}" selftests/deb/deb.sh || status=1
 	;;
 engine)

@@ -23,19 +23,14 @@ emulated=$(uname -m | sed "s/x86_64/x86/;s/aarch64/arm/")
 
 # Headers of the running kernel, if srpol can run on it: for the module, and for its
 # types. In a container it is not this system's; for older ones see kernel.sh.
-headers() {
-	local kver
-
-	kver=$(uname -r)
-	[ -d "/lib/modules/$kver/build" ] || [ ! -d "/lib/modules/$kver/kernel" ] ||
-		[ "$(printf '6.12\n%s\n' "$kver" | sort -V | head -n 1)" != 6.12 ] ||
-		[ -z "$(apt-cache show "linux-headers-$kver" 2>/dev/null)" ] ||
-		echo "linux-headers-$kver"
-}
+headers=linux-headers-$(uname -r)
+[ "$(printf '6.12\n%s\n' "$(uname -r)" | sort -V | head -n 1)" = 6.12 ] &&
+	[ -d "/lib/modules/$(uname -r)/kernel" ] &&
+	[ ! -d "/lib/modules/$(uname -r)/build" ] || headers=
 
 # package			why
 user_packages() {
-	headers
+	echo "$headers"
 	cat <<-EOF
 	gcc			# user space, kbuild
 	make
@@ -145,23 +140,34 @@ missing() {
 	done
 }
 
-command -v dpkg-query >/dev/null ||
-	die "not a Debian system; install these by hand: $(packages | xargs)"
-
-mapfile -t want < <(missing)
-[ ${#want[@]} -gt 0 ] || exit 0
-
 as_root=()
-if [ "$(id -u)" -ne 0 ]; then
-	command -v sudo >/dev/null || die "not root and no sudo; as root run:" \
-		"apt-get install --no-install-recommends ${want[*]}"
-	as_root=(sudo)
-fi
+[ "$(id -u)" -eq 0 ] || as_root=(sudo)
 
 apt_get() {
 	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
 		apt-get -q -y -o Dpkg::Use-Pty=0 "$@"
 }
+
+is_known() {
+	[ -n "$(apt-cache show "$1" 2>/dev/null)" ]
+}
+
+command -v dpkg-query >/dev/null ||
+	die "not a Debian system; install these by hand: $(packages | xargs)"
+
+# Headers that Debian does not have, or no longer: there is kernel.sh. Before its
+# first time the package lists have to be new.
+if [ -n "$headers" ] && ! is_known "$headers"; then
+	"${0%/*}/kver.sh" >/dev/null 2>&1 || apt_get update || :
+	is_known "$headers" || headers=
+fi
+
+mapfile -t want < <(missing)
+[ ${#want[@]} -gt 0 ] || exit 0
+
+[ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null ||
+	die "not root and no sudo; as root run:" \
+		"apt-get install --no-install-recommends ${want[*]}"
 
 install() {
 	apt_get install --no-install-recommends "${want[@]}"

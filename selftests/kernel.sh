@@ -4,15 +4,23 @@
 # kernel.sh: print the folder below which boot/, lib/modules/ and usr/src/ hold the
 # kernel that kver.sh names and its headers: nothing where they are installed.
 #
-# kernel.sh fetch [test]: if kver.sh has none to name, unpack Debian's 6.12 into
-# ~/.cache/srpol/guest, for all checkouts. It is not installed: it would be what this
-# machine boots next, and its initramfs takes minutes to make.
+# kernel.sh fetch [test]: if kver.sh has none to name, unpack Debian's 6.12 into the
+# cache, for all checkouts. It is not installed: it would be what this machine boots
+# next, and its initramfs takes minutes to make.
+#
+# kernel.sh cache: print that folder, ~/.cache/srpol/guest. For make under sudo it is
+# the one of the user, if there is something in it.
 
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 PATH=$PATH:/usr/sbin:/sbin
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/srpol/guest
+
+cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/srpol/guest
+if [ -n "${SUDO_USER:-}" ] && [ ! -d "$cache" ]; then
+	home=$(getent passwd "$SUDO_USER" | cut -d : -f 6)
+	[ ! -d "$home/.cache/srpol/guest" ] || cache=$home/.cache/srpol/guest
+fi
 
 # unpack RELEASE FOLDER, with what names /usr/src changed. The steps are chained
 # with &&: "set -e" is off in here.
@@ -54,8 +62,17 @@ fetch() {
 	unpack "$kver" "$cache/$kver"
 }
 
+if [ "${1:-}" = cache ]; then
+	echo "$cache"
+	exit
+fi
 if [ "${1:-}" = fetch ]; then
 	! "$here/kver.sh" "${2:-}" >/dev/null 2>&1 || exit 0
+	if [[ $cache = *[[:space:],\&]* ]]; then
+		echo "kernel: make cannot work with headers in \"$cache\":" \
+			"set XDG_CACHE_HOME" >&2
+		exit 1
+	fi
 	mkdir -p "$cache"
 	exec 9>"$cache/lock"
 	flock 9
@@ -72,4 +89,4 @@ if [ "${1:-}" = fetch ]; then
 fi
 
 kver=$("$here/kver.sh" test)
-[ -d "/lib/modules/$kver/build" ] || [ ! -d "$cache/$kver" ] || echo "$cache/$kver"
+[ ! -d "$cache/$kver" ] || echo "$cache/$kver"

@@ -65,7 +65,7 @@ headers_612() {
 		return
 	fi
 	echo "$headers"
-	[ ! -e "$to/done" ] || return 0
+	[ "$(cat "$to/done" 2>/dev/null)" != "$kernel" ] || return 0
 	rm -rf "$to"
 	mkdir -p "$to/usr/lib" "$cache/apt"
 	for suite in " bookworm" "-security bookworm-security"; do
@@ -80,7 +80,7 @@ headers_612() {
 	dpkg-deb -x "$to"/*.deb "$to"
 	ln -s "$kernel/usr/lib/linux-kbuild-$version" "$to/usr/lib/"
 	sed -i "s,^include /,include $kernel/," "$headers/Makefile"
-	touch "$to/done"
+	echo "$kernel" >"$to/done"
 }
 
 # A root file system with sid's compilers and headers.

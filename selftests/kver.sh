@@ -5,7 +5,7 @@
 # is at least 6.12 and has headers, or else the next.
 #
 # kver.sh test: the one it is tested on, which guests boot: the newest 6.12 of
-# Debian that is installed with its headers, or unpacked by kernel.sh.
+# Debian that kernel.sh has unpacked, or that is installed with its headers.
 #
 # KVER in the environment wins.
 
@@ -18,7 +18,7 @@ fi
 
 # Debian's name of the flavour for this machine
 flavour=$(uname -m | sed 's/x86_64/amd64/;s/aarch64/arm64/')
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/srpol/guest
+cache=$("${0%/*}/kernel.sh" cache)
 
 # Debian's 6.12 kernels below the root file systems
 releases() {
@@ -41,8 +41,8 @@ if [ "${1:-}" != test ] && [ -d "/lib/modules/$running/build" ] &&
 	[ "$(printf '6.12\n%s\n' "$running" | sort -V | head -n 1)" = 6.12 ]; then
 	kver=$running
 else
-	kver=$(releases "" | tail -n 1)
-	[ -n "$kver" ] || kver=$(releases "$cache"/*/ | tail -n 1)
+	kver=$(releases "$cache"/*/ | tail -n 1)
+	[ -n "$kver" ] || kver=$(releases "" | tail -n 1)
 fi
 
 if [ -z "$kver" ]; then

@@ -38,6 +38,12 @@ KVER=$(selftests/kver.sh test)
 export KVER
 logs=${SRPOL_LOGS:-$BUILD/logs}
 words=("$@")
+PATH=$PATH:/usr/sbin:/sbin
+if [ -z "${SRPOL_KERNEL:-}${SRPOL_ROOT:-}" ] &&
+	! modinfo -F vermagic kmod/srpol.ko 2>/dev/null | grep -q "^$KVER "; then
+	echo "run.sh: kmod/srpol.ko is not for Linux $KVER: make tests" >&2
+	exit 2
+fi
 
 # for cmocka programs
 export CMOCKA_MESSAGE_OUTPUT=TAP

@@ -121,7 +121,7 @@ dump_types() {
 		"$ksrc/scripts/extract-vmlinux" "$types" >"$btf" || return
 	fi
 	"$bpftool" btf dump file "$btf" format c >"$build/vmlinux.h.new" &&
-		mv "$build/vmlinux.h.new" "$build/vmlinux.h"
+		mv -f "$build/vmlinux.h.new" "$build/vmlinux.h"
 }
 
 [ -e "$tarball" ] || die "$tarball is not there; run 'make test-deps'"

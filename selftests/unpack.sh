@@ -40,6 +40,7 @@ if [ "$1" = -t ]; then
 		dpkg-deb --fsys-tarfile "$package" |
 			tar -x --one-top-level=unpacked
 	done
+	rm -rf "$folder.new"
 	cp -a unpacked "$folder.new"
 	mv "$folder.new" "$folder"
 else

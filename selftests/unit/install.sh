@@ -31,6 +31,22 @@ for file in /usr/sbin/srpol /usr/sbin/srpold /usr/sbin/srpol-fabricd \
 	/usr/lib/systemd/system/srpold@.service; do
 	check "$file" [ -s "$to$file" ]
 done
+# Without DESTDIR, in a mount namespace with a /lib/modules of its own.
+kver=$(selftests/kver.sh test)
+kdir=$(readlink -f "$(selftests/kernel.sh)/lib/modules/$kver/build")
+indexed() {
+	mount -t tmpfs tmpfs /mnt &&
+		mkdir /mnt/upper /mnt/work &&
+		mount -t overlay -o lowerdir=/lib,upperdir=/mnt/upper,workdir=/mnt/work \
+			overlay /lib &&
+		mkdir -p /lib/modules &&
+		mount -t tmpfs tmpfs /lib/modules &&
+		make --no-print-directory install-module KVER="$kver" KDIR="$kdir" &&
+		modprobe -S "$kver" --show-depends srpol
+}
+export -f indexed
+export kver kdir
+check "modprobe finds the module" unshare -rm bash -c indexed
 check "the module" grep -q 'srpol\.ko' <<<"$(files)"
 check_equal "the system's modules and their index were left alone" "" \
 	"$(find /lib/modules /usr/local /etc/srpol -newer "$mark" \

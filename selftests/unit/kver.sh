@@ -67,7 +67,11 @@ check_equal "they are where they are installed" "" \
 check_equal "guests boot what they did" "$newest" "$(selftests/kver.sh test)"
 
 kernel "" "6.12.50+deb12-$flavour"
-check_equal "one that is installed is preferred" "6.12.50+deb12-$flavour" \
+check_equal "also if one is installed later" "$newest" "$(selftests/kver.sh test)"
+rm -r "$XDG_CACHE_HOME"
+check_equal "with none unpacked they boot the installed one" "6.12.50+deb12-$flavour" \
 	"$(selftests/kver.sh test)"
-check_equal "and is where it is" "" "$(selftests/kernel.sh)"
+check_equal "and it is where it is" "" "$(selftests/kernel.sh)"
+check "fetch has nothing to do then" selftests/kernel.sh fetch test
+check_equal "nothing is unpacked" "" "$(find "$work/cache" 2>/dev/null)"
 check_equal "KVER wins" 6.13 "$(KVER=6.13 selftests/kver.sh test)"
