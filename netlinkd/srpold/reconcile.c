@@ -445,6 +445,8 @@ static int make_sids(struct plan *plan)
 			ret = make_sid(plan, &probe, SRPOL_BEHAVIOR_PROBE, true);
 		else if (is_probe_of_others(plan, &probe))
 			conflict_tell(&probe, 0);
+		else if (!ret)
+			conflict_forget(&probe);
 		if (ret || IN6_IS_ADDR_UNSPECIFIED(&f->sids.reflect))
 			continue;
 		/* stays without keys, so that probes that come are counted */

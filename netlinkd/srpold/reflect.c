@@ -225,13 +225,9 @@ int reflect_begin_anew(struct srpol_error *err)
 		return 0;
 	reflect_map_close();
 	reflect_map_open();
-	if (!probes_far.n || !reflect_map_is_there()) {
-		/* perhaps it could not start with the maps of before */
-		reflect_stop();
-		return reflect_start(e, err);
-	}
-	enter_all();
-	return reflect_map_pairs(engine, err);
+	/* perhaps it could not start with the maps of before, or cannot with these */
+	reflect_stop();
+	return reflect_start(e, err);
 }
 
 /**
