@@ -162,6 +162,13 @@ if [ -n "$headers" ] && ! is_known "$headers"; then
 	is_known "$headers" || headers=
 fi
 
+# New lists may not have them any more.
+update() {
+	apt_get update
+	[ -z "$headers" ] || is_known "$headers" || headers=
+	mapfile -t want < <(missing)
+}
+
 mapfile -t want < <(missing)
 [ ${#want[@]} -gt 0 ] || exit 0
 
@@ -189,11 +196,11 @@ announce
 # The package lists may be absent (a container), or so old that they name
 # versions the mirror has dropped: both are cured by an update.
 if ! apt-get -s -qq install "${want[@]}" >/dev/null 2>&1; then
-	apt_get update
+	update
 	install || die "apt-get could not install: ${want[*]}" \
 		"(is bookworm-security in /etc/apt/sources.list?)"
 else
-	install || { apt_get update && install; } ||
+	install || { update && install; } ||
 		die "apt-get could not install: ${want[*]}"
 fi
 

@@ -9,7 +9,7 @@
 # next, and its initramfs takes minutes to make.
 #
 # kernel.sh cache: print that folder, ~/.cache/srpol/guest. For make under sudo it is
-# the one of the user, if there is something in it.
+# the one of the user, if only that has a kernel.
 
 set -euo pipefail
 
@@ -17,9 +17,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 PATH=$PATH:/usr/sbin:/sbin
 
 cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/srpol/guest
-if [ -n "${SUDO_USER:-}" ] && [ ! -d "$cache" ]; then
-	home=$(getent passwd "$SUDO_USER" | cut -d : -f 6)
-	[ ! -d "$home/.cache/srpol/guest" ] || cache=$home/.cache/srpol/guest
+has_kernel() {
+	compgen -G "$1/*/boot/vmlinuz-*" >/dev/null
+}
+if [ -n "${SUDO_USER:-}" ] && [ -z "${XDG_CACHE_HOME:-}" ] && ! has_kernel "$cache"; then
+	home=$(getent passwd "$SUDO_USER" | cut -d : -f 6) || home=
+	! has_kernel "$home/.cache/srpol/guest" || cache=$home/.cache/srpol/guest
 fi
 
 # unpack RELEASE FOLDER, with what names /usr/src changed. The steps are chained

@@ -65,7 +65,7 @@ headers_612() {
 		return
 	fi
 	echo "$headers"
-	[ "$(cat "$to/done" 2>/dev/null)" != "$kernel" ] || return 0
+	[ ! -e "$to/done" ] || [ "$(<"$to/done")" != "$kernel" ] || return 0
 	rm -rf "$to"
 	mkdir -p "$to/usr/lib" "$cache/apt"
 	for suite in " bookworm" "-security bookworm-security"; do

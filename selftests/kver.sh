@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # kver.sh: print the kernel release that srpol is built for: the running one if it
-# is at least 6.12 and has headers, or else the next.
+# is at least 6.12 and has headers, or else the newest 6.12 of Debian that is
+# installed with its headers, or that kernel.sh has unpacked.
 #
-# kver.sh test: the one it is tested on, which guests boot: the newest 6.12 of
-# Debian that kernel.sh has unpacked, or that is installed with its headers.
+# kver.sh test: the one it is tested on, which guests boot: such a 6.12, but rather
+# the unpacked one, which installing others does not change.
 #
 # KVER in the environment wins.
 
@@ -41,8 +42,13 @@ if [ "${1:-}" != test ] && [ -d "/lib/modules/$running/build" ] &&
 	[ "$(printf '6.12\n%s\n' "$running" | sort -V | head -n 1)" = 6.12 ]; then
 	kver=$running
 else
-	kver=$(releases "$cache"/*/ | tail -n 1)
-	[ -n "$kver" ] || kver=$(releases "" | tail -n 1)
+	unpacked=$(releases "$cache"/*/ | tail -n 1)
+	installed=$(releases "" | tail -n 1)
+	if [ "${1:-}" = test ]; then
+		kver=${unpacked:-$installed}
+	else
+		kver=${installed:-$unpacked}
+	fi
 fi
 
 if [ -z "$kver" ]; then

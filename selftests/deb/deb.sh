@@ -14,7 +14,10 @@ cd "$(dirname "$0")/../.."
 export BUILD=${BUILD:-$PWD/build}
 out=$BUILD/deb-check
 root=$out/root
-kver=$(selftests/kver.sh test)
+# that of the headers which the packages are built with; Debian still has it
+kver=$(dpkg-query -W -f '${Depends}' "linux-headers-6.12-$(dpkg --print-architecture)" |
+	sed 's/^linux-headers-\([^ ]*\).*/\1/')
+export KVER=$kver
 old=$(dpkg-parsechangelog -l .debian/changelog -S Version)
 new=$old+1
 module=lib/modules/$kver/updates/dkms/srpol.ko.xz

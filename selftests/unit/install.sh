@@ -34,10 +34,13 @@ done
 # Without DESTDIR, in a mount namespace with a /lib/modules of its own.
 kver=$(selftests/kver.sh test)
 kdir=$(readlink -f "$(selftests/kernel.sh)/lib/modules/$kver/build")
+over=$to.over
+mkdir "$over"
+at_exit rmdir "$over"
 indexed() {
-	mount -t tmpfs tmpfs /mnt &&
-		mkdir /mnt/upper /mnt/work &&
-		mount -t overlay -o lowerdir=/lib,upperdir=/mnt/upper,workdir=/mnt/work \
+	mount -t tmpfs tmpfs "$over" &&
+		mkdir "$over/upper" "$over/work" &&
+		mount -t overlay -o "lowerdir=/lib,upperdir=$over/upper,workdir=$over/work" \
 			overlay /lib &&
 		mkdir -p /lib/modules &&
 		mount -t tmpfs tmpfs /lib/modules &&
@@ -45,8 +48,11 @@ indexed() {
 		modprobe -S "$kver" --show-depends srpol
 }
 export -f indexed
-export kver kdir
-check "modprobe finds the module" unshare -rm bash -c indexed
+export kver kdir over
+# Root of a user namespace could not read what another user keeps to himself.
+as_root=
+[ "$(id -u)" -eq 0 ] || as_root=-r
+check "modprobe finds the module" unshare -m $as_root bash -c indexed
 check "the module" grep -q 'srpol\.ko' <<<"$(files)"
 check_equal "the system's modules and their index were left alone" "" \
 	"$(find /lib/modules /usr/local /etc/srpol -newer "$mark" \
