@@ -440,12 +440,14 @@ static int make_sids(struct plan *plan)
 		probe = engine_sid(plan->engine, i, &f->sids.probe);
 		ret = make_sid(plan, &decap, SRPOL_BEHAVIOR_END_DT46, true) ?:
 		      make_usid(plan, &f->nodes[i], &decap);
+		if (ret)
+			break;
 		/* without a map XDP would keep probes from the packet sockets, and drop them */
-		if (!ret && probe_map_is_xdp())
+		if (probe_map_is_xdp())
 			ret = make_sid(plan, &probe, SRPOL_BEHAVIOR_PROBE, true);
 		else if (is_probe_of_others(plan, &probe))
 			conflict_tell(&probe, 0);
-		else if (!ret)
+		else
 			conflict_forget(&probe);
 		if (ret || IN6_IS_ADDR_UNSPECIFIED(&f->sids.reflect))
 			continue;
@@ -644,10 +646,10 @@ int reconcile(struct engine *engine, struct srpol_error *err)
 	failed = reconcile_states(engine, &unread);
 	if (failed)
 		watch_look_later();
-	/* if all was refused, that is told by the caller */
+	/* if all was refused, the caller tells that */
 	if (failed && !ret && !told)
 		log_error("states of paths: %s", unread.text[0] ? unread.text :
 			  strerror(-failed));
-	told = failed;
+	told = failed && (told || !ret);
 	return ret;
 }
