@@ -140,6 +140,7 @@ __noinline __u32 srpol_dim_of_packet(const struct srpol_pkt *pkt __arg_nonnull,
 }
 
 _Static_assert(SRPOL_SET_WORDS <= 64, "a bit for each word of a set");
+_Static_assert(!(SRPOL_INDEX_WORDS & (SRPOL_INDEX_WORDS - 1)), "% is &");
 
 /*
  * Set @value to the packet's value in each dimension. Return: a bit for each
@@ -179,21 +180,24 @@ srpol_index_word(const struct srpol_rule_index *index, __u32 n,
 		 const __u8 *value, __u32 w)
 {
 	__u64 may = index->all;
-	__u32 first, d, at;
+	__u32 first, i, d, at;
 
 	/* four at a time: the rounds of the iterator are what costs */
 	bpf_for(first, 0, SRPOL_INDEX_DIMS / 4) {
 		if (first * 4 >= n)
 			break;
 #pragma unroll
-		for (d = first * 4; d < first * 4 + 4; d++) {
-			if (d >= n || d >= SRPOL_INDEX_DIMS)
-				continue;
-			at = (d * SRPOL_DIM_VALUES + value[d]) *
-			     SRPOL_SET_WORDS + w;
-			barrier_var(at);
-			if (at < SRPOL_INDEX_WORDS)
-				may &= index->set[at];
+		for (i = 0; i < 4; i++) {
+			/*
+			 * Once more the first set, if there are no more
+			 * dimensions. Branches would have the verifier follow
+			 * all that may be skipped.
+			 */
+			d = first * 4 + i;
+			d &= (__s32)(d - n) >> 31;
+			at = ((d * SRPOL_DIM_VALUES + value[d]) *
+			      SRPOL_SET_WORDS + w) % SRPOL_INDEX_WORDS;
+			may &= index->set[at];
 		}
 	}
 	return may;
