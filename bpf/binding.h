@@ -244,7 +244,7 @@ static __always_inline int srpol_binding_steer(struct xdp_md *ctx,
 		srpol_steer_not(&s, reason);
 		if (reason == SRPOL_REASON_INVALID_DROP)
 			return srpol_sid_drop(ctx, id, reason);
-		srpol_count(reason);
+		srpol_count_rare(reason);
 		return SRPOL_BINDING_END;
 	}
 	if (!srpol_encap_fits(pkt, s.sel.cfg))

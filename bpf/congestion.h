@@ -137,9 +137,9 @@ srpol_signal_cnp(const struct srpol_signal *s __arg_nonnull)
 	struct srpol_quality *q;
 	__u32 policy;
 
-	srpol_count(SRPOL_REASON_CNP);
+	srpol_count_rare(SRPOL_REASON_CNP);
 	if (!flow) {
-		srpol_count(SRPOL_REASON_UNKNOWN_QP);
+		srpol_count_rare(SRPOL_REASON_UNKNOWN_QP);
 		return 0;
 	}
 	detail->cnp++;
@@ -164,9 +164,9 @@ srpol_signal_nak(const struct srpol_signal *s __arg_nonnull)
 	struct srpol_flow *flow = srpol_signal_flow(s, &detail);
 	struct srpol_quality *q;
 
-	srpol_count(SRPOL_REASON_NAK);
+	srpol_count_rare(SRPOL_REASON_NAK);
 	if (!flow) {
-		srpol_count(SRPOL_REASON_UNKNOWN_QP);
+		srpol_count_rare(SRPOL_REASON_UNKNOWN_QP);
 		return 0;
 	}
 	detail->nak++;

@@ -54,9 +54,9 @@ static __always_inline void srpol_decap_account(const struct srpol_sid_ctx *sc,
 	srpol_sid_account(sc->id, sc->bytes, !sc->srh_len, ce);
 	srpol_count(SRPOL_REASON_DECAP);
 	if (ce)
-		srpol_count(SRPOL_REASON_ECN_CE);
+		srpol_count_rare(SRPOL_REASON_ECN_CE);
 	if (ecn & SRPOL_ECN_ODD)
-		srpol_count(SRPOL_REASON_ECN_ODD);
+		srpol_count_rare(SRPOL_REASON_ECN_ODD);
 }
 
 /* A packet that the SID does not decapsulate may be a probe that ends there. */

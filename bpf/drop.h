@@ -57,7 +57,7 @@ __noinline int srpol_drop(struct srpol_drop_event *ev __arg_nonnull)
 	struct srpol_drop_budget *b;
 	__u32 zero = 0;
 
-	srpol_count(ev->reason);
+	srpol_count_rare(ev->reason);
 	ev->ns = bpf_ktime_get_coarse_ns();
 	if (!srpol_drop_allowed(ev->ns) ||
 	    bpf_ringbuf_output(&drops, ev, sizeof(*ev), 0))

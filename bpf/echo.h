@@ -100,7 +100,7 @@ __noinline int srpol_echo(struct xdp_md *ctx, __u32 srh_len)
 	*ip6 = reply;
 	icmp->icmp6_type = SRPOL_ECHO_REPLY;
 	icmp->icmp6_cksum = srpol_echo_sum(icmp->icmp6_cksum);
-	srpol_count(SRPOL_REASON_ECHO);
+	srpol_count_rare(SRPOL_REASON_ECHO);
 	return srpol_send_by(ctx, ctx->ingress_ifindex);
 }
 

@@ -91,7 +91,7 @@ __noinline int srpol_step_next(struct xdp_md *ctx,
 	sid = srpol_sid_find(st, &ip6->daddr);
 	if (!sid) {
 		/* deleted meanwhile */
-		srpol_count(SRPOL_REASON_NOT_LOCAL);
+		srpol_count_rare(SRPOL_REASON_NOT_LOCAL);
 		return XDP_PASS;
 	}
 	if (srpol_behavior_does(sid->behavior) != sc->does ||
@@ -202,7 +202,7 @@ static __always_inline int srpol_endpoint(struct xdp_md *ctx,
 			return XDP_DROP;
 		sid = srpol_sid_find(st, &ip6->daddr);
 		if (!sid) {
-			srpol_count(SRPOL_REASON_NOT_LOCAL);
+			srpol_count_rare(SRPOL_REASON_NOT_LOCAL);
 			return XDP_PASS;
 		}
 		srpol_sid_ctx_goto(&sc, sid);

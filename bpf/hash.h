@@ -35,4 +35,13 @@ static __always_inline __u32 srpol_hash_tuple(const __u8 *saddr,
 	return c;
 }
 
+/*
+ * srpol_hash2(), out of line: for loops, and where the caller's stack is nearly used
+ * up. Global, so that the verifier checks it once.
+ */
+__noinline __u32 srpol_hash2_apart(__u32 x, __u32 y)
+{
+	return srpol_hash2(x, y);
+}
+
 #endif /* _SRPOL_HASH_H */

@@ -290,7 +290,7 @@ static __noinline int srpol_icmp_too_big(struct __sk_buff *skb,
 	if (err || srpol_icmp_swap_macs(skb) ||
 	    (tags && srpol_icmp_tags_push(skb, &t, tags)))
 		return SRPOL_TC_DROP;
-	srpol_count(SRPOL_REASON_ICMP_SENT);
+	srpol_count_rare(SRPOL_REASON_ICMP_SENT);
 	return bpf_redirect(skb->ifindex, flags);
 }
 

@@ -71,7 +71,7 @@ static __noinline int srpol_icmp_allowed(__u32 ifindex)
 	}
 	if (b->sent++ < SRPOL_ICMP_BURST)
 		return 1;
-	srpol_count(SRPOL_REASON_ICMP_LIMITED);
+	srpol_count_rare(SRPOL_REASON_ICMP_LIMITED);
 	return 0;
 }
 

@@ -222,7 +222,7 @@ __noinline int srpol_icmp_xdp(struct xdp_md *ctx, __u32 what, __u32 value)
 		return XDP_DROP;
 	srpol_macs_store(eth, srpol_macs_swap(macs));
 	eth->h_proto = bpf_htons(ETH_P_IPV6);
-	srpol_count(SRPOL_REASON_ICMP_ENDPOINT);
+	srpol_count_rare(SRPOL_REASON_ICMP_ENDPOINT);
 	return srpol_send_by(ctx, ctx->ingress_ifindex);
 }
 

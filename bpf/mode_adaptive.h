@@ -12,7 +12,6 @@
 #include "mode_flowlet.h"
 #include "path.h"
 #include "quality.h"
-#include "select_args.h"
 
 #define SRPOL_NS_PER_MS		1000000ull
 
@@ -21,10 +20,10 @@
  */
 #define SRPOL_TICK_MAX_NS	10000000ull
 
-static __always_inline bool srpol_path_bad(const struct srpol_policy_cfg *cfg,
-					   __u32 path, __u64 now)
+/* Global, so that the verifier checks it once. */
+__noinline int srpol_path_bad(__u32 threshold, __u32 path, __u64 now)
 {
-	__u64 limit = (__u64)(cfg->threshold ?: 1) * SRPOL_LEVEL_UNIT;
+	__u64 limit = (__u64)(threshold ?: 1) * SRPOL_LEVEL_UNIT;
 
 	return srpol_quality_score(path, now) >= limit;
 }
@@ -48,15 +47,15 @@ __noinline __u32 srpol_adaptive_good(__u32 nr, __u64 word, __u32 gen, __u64 now)
 		return 0;
 	path = srpol_draw_two(cache.policy, gen, flow->hash,
 			      detail->flowlets + detail->moves, now);
-	if (path && path != cache.path && !srpol_path_bad(cfg, path, now))
+	if (path && path != cache.path && !srpol_path_bad(cfg->threshold, path, now))
 		return path;
 	bpf_for(i, 0, SRPOL_REHASH_TRIES + SRPOL_BUCKETS_MAX) {
 		if (i >= SRPOL_REHASH_TRIES + cfg->n_buckets)
 			break;
 		path = i < SRPOL_REHASH_TRIES ?
-		       srpol_position_path(cfg, srpol_hash2(flow->hash, i)) :
+		       srpol_position_path(cfg, srpol_hash2_apart(flow->hash, i)) :
 		       srpol_bucket_path(cfg, i - SRPOL_REHASH_TRIES);
-		if (path != cache.path && !srpol_path_bad(cfg, path, now) &&
+		if (path != cache.path && !srpol_path_bad(cfg->threshold, path, now) &&
 		    srpol_path_usable(gen, path))
 			return path;
 	}
@@ -82,29 +81,55 @@ srpol_adaptive_may_move(const struct srpol_flow *flow,
 	       (__s64)(cfg->dwell_time_ms * SRPOL_NS_PER_MS);
 }
 
-/*
- * Select for every flow but one that is on its primary path and does well
- * there. A flow that may move but finds all other paths bad tries again after
- * another dwell time or idle time. Return: path, 0 if none can be used.
+/**
+ * srpol_adaptive_first - the path of a flow that is on its primary path and does
+ *	well there
+ * @cfg: policy
+ * @d: the decision about the flow
+ *
+ * Return: path, 0 if srpol_adaptive_other() has to find one.
  */
-__noinline __u32 srpol_adaptive_think(__u32 nr, __u64 word, __u32 gen,
-				      __u32 version, __u32 primary)
+static __always_inline __u32
+srpol_adaptive_first(const struct srpol_policy_cfg *cfg,
+		     const struct srpol_decision *d)
 {
-	struct srpol_flow_detail *detail = srpol_flow_detail(&nr);
-	struct srpol_flow *flow = srpol_flow_entry(nr);
-	union srpol_flow_cache cache = { .word = word };
-	__u32 at = srpol_path_kept(cache, gen, version), path = 0;
-	const struct srpol_policy_cfg *cfg;
+	__u32 primary = srpol_position_path(cfg, d->hash), at = d->cache.path;
+	struct srpol_flow_detail *detail = srpol_flow_detail(&d->nr);
+	struct srpol_quality *q = srpol_quality_get(primary);
+
+	if (!q || !srpol_quality_clean(q) || !detail || detail->pending_ns)
+		return 0;
+	return !at || at == primary ? primary : 0;
+}
+
+/**
+ * srpol_adaptive_other - select for every other flow
+ * @cfg: policy
+ * @d: the decision about the flow
+ * @flow: its entry
+ * @detail: what is rarely used of it
+ * @gen: generation
+ * @version: srpol_version() of the policy
+ *
+ * A flow that may move but finds all other paths bad tries again after another
+ * dwell time or idle time.
+ *
+ * Return: path, 0 if none can be used.
+ */
+static __always_inline __u32
+srpol_adaptive_other(const struct srpol_policy_cfg *cfg,
+		     const struct srpol_decision *d, struct srpol_flow *flow,
+		     struct srpol_flow_detail *detail, __u32 gen, __u32 version)
+{
+	__u32 at = srpol_path_kept(d->cache, gen, version), path = 0;
+	__u32 primary = srpol_position_path(cfg, d->hash);
 	__u64 now = bpf_ktime_get_ns();
 	bool primary_good, usable;
 
-	cfg = srpol_policy_cfg(cache.policy, gen);
-	if (!cfg || !flow || !detail)
-		return 0;
-	primary_good = !srpol_path_bad(cfg, primary, now) &&
+	primary_good = !srpol_path_bad(cfg->threshold, primary, now) &&
 		       srpol_path_usable(gen, primary);
 	usable = at && srpol_path_usable(gen, at);
-	if (usable && !srpol_path_bad(cfg, at, now) &&
+	if (usable && !srpol_path_bad(cfg->threshold, at, now) &&
 	    (at == primary || !primary_good)) {
 		detail->pending_ns = 0;
 		flow->last_ns = now;
@@ -115,7 +140,7 @@ __noinline __u32 srpol_adaptive_think(__u32 nr, __u64 word, __u32 gen,
 	 */
 	if (!usable || srpol_adaptive_may_move(flow, detail, cfg, now)) {
 		path = primary_good && primary != at ? primary :
-		       srpol_adaptive_good(nr, word, gen, now);
+		       srpol_adaptive_good(d->nr, d->cache.word, gen, now);
 		detail->pending_ns = path || !usable ? 0 : now;
 	}
 	flow->last_ns = now;
@@ -124,46 +149,9 @@ __noinline __u32 srpol_adaptive_think(__u32 nr, __u64 word, __u32 gen,
 	if (!path && srpol_path_usable(gen, primary))
 		path = primary;
 	if (!path)
-		path = srpol_path_other(cache.policy, gen, flow->hash,
+		path = srpol_path_other(d->cache.policy, gen, flow->hash,
 					SRPOL_REHASH_TRIES);
 	return path;
-}
-
-/**
- * srpol_mode_adaptive - select a path in mode adaptive
- * @cfg: policy
- * @args: select arguments: the policy, and the flow
- * @nr: number of the flow's entry
- * @sel: result
- *
- * Return: true if there is a usable path.
- */
-static __always_inline bool
-srpol_mode_adaptive(const struct srpol_policy_cfg *cfg,
-		    const struct srpol_select_args *args, const __u32 *nr,
-		    struct srpol_selected *sel)
-{
-	struct srpol_flow_detail *detail = srpol_flow_detail(nr);
-	__u32 primary = srpol_position_path(cfg, args->hash), path;
-	__u32 at = args->cache.path;
-	struct srpol_quality *q;
-
-	q = srpol_quality_get(primary);
-	if (q && srpol_quality_clean(q) && detail && !detail->pending_ns &&
-	    (!at || at == primary) &&
-	    srpol_path_take(args->gen, primary, sel)) {
-		sel->how |= SRPOL_SEL_OWN;
-		return true;
-	}
-	path = srpol_adaptive_think(*nr, args->cache.word, args->gen,
-				    args->version, primary);
-	sel->how |= SRPOL_SEL_EXACT;
-	if (!path || !srpol_path_take(args->gen, path, sel))
-		return false;
-	sel->how |= SRPOL_SEL_OWN;
-	if (at && at != path)
-		sel->how |= SRPOL_SEL_REASON(SRPOL_REASON_ADAPTIVE_MOVED);
-	return true;
 }
 
 #endif /* _SRPOL_MODE_ADAPTIVE_H */

@@ -11,7 +11,6 @@
 #include "hash.h"
 #include "path.h"
 #include "quality.h"
-#include "select_args.h"
 
 /*
  * The better of two paths by score; on a tie, by load if all shares are equal.
@@ -61,21 +60,53 @@ __noinline __u32 srpol_draw_two(__u32 policy, __u32 gen, __u32 hash, __u32 nr,
 	return srpol_path_usable(gen, better) ? better : 0;
 }
 
-/*
- * Select for a packet that cannot just follow the one before. @idle: since the
- * time between them was long enough. @word: a union srpol_flow_cache. Return:
- * path, 0 if there is none.
+/**
+ * srpol_flowlet_first - the path of the flow's last packet, if it may be kept
+ * @cfg: policy
+ * @d: the decision about the flow
+ * @version: srpol_version() of the policy
+ * @flow: the flow's entry; the time is noted there
+ * @sel: told whether the flow was idle
+ *
+ * Return: path, 0 if srpol_flowlet_other() has to find one.
  */
-__noinline __u32 srpol_flowlet_begin(__u32 nr, __u64 word, __u32 gen,
-				     __u32 version, __u32 idle)
+static __always_inline __u32
+srpol_flowlet_first(const struct srpol_policy_cfg *cfg,
+		    const struct srpol_decision *d, __u32 version,
+		    struct srpol_flow *flow, struct srpol_selected *sel)
 {
-	struct srpol_flow_detail *detail = srpol_flow_detail(&nr);
-	struct srpol_flow *flow = srpol_flow_entry(nr);
-	union srpol_flow_cache cache = { .word = word };
+	__u64 now = bpf_ktime_get_ns();
+	bool idle = (__s64)(now - flow->last_ns) >=
+		    (__s64)cfg->flowlet_timeout_ns;
+
+	flow->last_ns = now;
+	sel->how |= SRPOL_SEL_EXACT;
+	if (idle) {
+		sel->how |= SRPOL_SEL_IDLE;
+		return 0;
+	}
+	return d->cache.version == version ? d->cache.path : 0;
+}
+
+/**
+ * srpol_flowlet_other - select for a packet that cannot just follow the one before
+ * @flow: the flow's entry
+ * @detail: what is rarely used of it
+ * @cache: its policy and path
+ * @gen: generation
+ * @version: srpol_version() of the policy
+ * @idle: since the time between the two was long enough
+ *
+ * Return: path, 0 if there is none.
+ */
+static __always_inline __u32
+srpol_flowlet_other(const struct srpol_flow *flow,
+		    struct srpol_flow_detail *detail,
+		    union srpol_flow_cache cache, __u32 gen, __u32 version,
+		    bool idle)
+{
 	__u32 path = srpol_path_kept(cache, gen, version);
 
-	if (!flow || !detail)
-		return 0;
 	if (idle && cache.path)
 		detail->flowlets++;
 	else if (path && srpol_path_usable(gen, path))
@@ -86,43 +117,6 @@ __noinline __u32 srpol_flowlet_begin(__u32 nr, __u64 word, __u32 gen,
 		path = srpol_path_other(cache.policy, gen, flow->hash,
 					SRPOL_REHASH_TRIES);
 	return path;
-}
-
-/**
- * srpol_mode_flowlet - select a path in mode flowlet
- * @cfg: policy
- * @args: select arguments: the policy, and the flow
- * @nr: number of the flow's entry
- * @flow: the flow's entry
- * @sel: result
- *
- * Return: true if there is a usable path.
- */
-static __always_inline bool
-srpol_mode_flowlet(const struct srpol_policy_cfg *cfg,
-		   const struct srpol_select_args *args, __u32 nr,
-		   struct srpol_flow *flow, struct srpol_selected *sel)
-{
-	__u64 now = bpf_ktime_get_ns();
-	bool idle = (__s64)(now - flow->last_ns) >=
-		    (__s64)cfg->flowlet_timeout_ns;
-	__u32 path;
-
-	flow->last_ns = now;
-	sel->how |= SRPOL_SEL_EXACT | SRPOL_SEL_OWN;
-	if (!idle && args->cache.path &&
-	    args->cache.version == args->version &&
-	    srpol_path_take(args->gen, args->cache.path, sel))
-		return true;
-	path = srpol_flowlet_begin(nr, args->cache.word, args->gen,
-				   args->version, idle);
-	if (!path || !srpol_path_take(args->gen, path, sel)) {
-		sel->how &= ~SRPOL_SEL_OWN;
-		return false;
-	}
-	if (args->cache.path && args->cache.path != path)
-		sel->how |= SRPOL_SEL_REASON(SRPOL_REASON_FLOWLET_MOVED);
-	return true;
 }
 
 #endif /* _SRPOL_MODE_FLOWLET_H */

@@ -17,12 +17,6 @@ static __always_inline __u32 srpol_bit_reverse(__u32 v)
 	return __builtin_bswap32(v);
 }
 
-/* Apart: the stack of its callers is nearly used up. */
-static __noinline __u32 srpol_spray_random(__u32 hash, __u32 packets)
-{
-	return srpol_hash2(hash, packets);
-}
-
 /**
  * srpol_spray_position - the position on the bucket table for a packet
  * @pkt: packet
@@ -47,7 +41,7 @@ srpol_spray_position(const struct srpol_pkt *pkt,
 	switch (srpol_how_ordering(d->head.how)) {
 	case SRPOL_ORDERING_WEAK:
 		if (cfg->flags & SRPOL_POLICY_RANDOM)
-			return srpol_spray_random(d->hash, packets);
+			return srpol_hash2_apart(d->hash, packets);
 		return d->hash + srpol_bit_reverse(packets);
 	case SRPOL_ORDERING_PARTIAL:
 		return d->hash + srpol_hash2(pkt->key.sport, pkt->label);

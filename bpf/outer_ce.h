@@ -65,7 +65,7 @@ __noinline int srpol_outer_ce(struct xdp_md *ctx, __u32 path_id,
 	struct srpol_ce_key key = {};
 	struct srpol_ce *v, first;
 
-	srpol_count(SRPOL_REASON_OUTER_CE);
+	srpol_count_rare(SRPOL_REASON_OUTER_CE);
 	if ((void *)(ip6 + 1) > end)
 		return 0;
 	srpol_copy_addr(key.peer, &ip6->saddr);

@@ -42,6 +42,8 @@ struct srpol_selected {
 #define SRPOL_SEL_UNSAFE	(1u << 17)
 /* the mode has noted the time in the flow */
 #define SRPOL_SEL_EXACT		(1u << 18)
+/* mode flowlet: long enough since the last packet for another path */
+#define SRPOL_SEL_IDLE		(1u << 19)
 /* always set: srpol_forget() takes no 0 */
 #define SRPOL_SEL_ANY		(1u << 31)
 
@@ -94,13 +96,6 @@ static __always_inline bool srpol_path_take(__u32 gen, __u32 id,
 	return true;
 }
 
-static __always_inline bool srpol_path_usable(__u32 gen, __u32 id)
-{
-	struct srpol_selected sel;
-
-	return srpol_path_take(gen, id, &sel);
-}
-
 static __always_inline const struct srpol_policy_cfg *
 srpol_policy_cfg(__u32 id, __u32 gen)
 {
@@ -140,6 +135,14 @@ srpol_position_path(const struct srpol_policy_cfg *cfg, __u32 position)
  * name.
  */
 
+/* May packets go by this path? */
+__noinline int srpol_path_usable(__u32 gen, __u32 id)
+{
+	struct srpol_selected sel;
+
+	return srpol_path_take(gen, id, &sel);
+}
+
 /**
  * srpol_path_other - find another path for a packet whose own path is down
  * @policy: policy
@@ -166,7 +169,7 @@ __noinline __u32 srpol_path_other(__u32 policy, __u32 gen, __u32 position,
 		if (i >= tries + n)
 			break;
 		if (i < tries)
-			start = srpol_bucket(srpol_hash2(position, i), n);
+			start = srpol_bucket(srpol_hash2_apart(position, i), n);
 		bucket = i < tries ? start : (start + i - tries) & (n - 1);
 		path = srpol_bucket_path(cfg, bucket);
 		if (srpol_path_usable(gen, path))

@@ -261,7 +261,7 @@ __noinline int srpol_reflect(struct xdp_md *ctx,
 		return srpol_sid_drop(ctx, id, err);
 	srpol_sid_account(id, sc->bytes, false,
 			  (sc->outer_tc & SRPOL_ECN_MASK) == SRPOL_CE);
-	srpol_count(SRPOL_REASON_REFLECTED);
+	srpol_count_rare(SRPOL_REASON_REFLECTED);
 	return srpol_send_by(ctx, ctx->ingress_ifindex);
 }
 

@@ -101,7 +101,7 @@ int srpol_uplink(struct xdp_md *ctx)
 	if (eth->h_proto == bpf_htons(ETH_P_IPV6)) {
 		sid = srpol_sid_find(st, &ip6->daddr);
 		if (sid && !srpol_mac_ours(ctx, eth)) {
-			srpol_count(SRPOL_REASON_FOREIGN_MAC);
+			srpol_count_rare(SRPOL_REASON_FOREIGN_MAC);
 			return XDP_PASS;
 		}
 		if (sid)

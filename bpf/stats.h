@@ -18,6 +18,17 @@ static __always_inline void srpol_count(__u32 reason)
 		(*n)++;
 }
 
+/*
+ * The same for what does not happen to most packets, out of line: each lookup of a
+ * map in a program makes the kernel take longer to load it. Global, so that the
+ * verifier checks it once.
+ */
+__noinline int srpol_count_rare(__u32 reason)
+{
+	srpol_count(reason);
+	return 0;
+}
+
 /**
  * srpol_counter_add - count a packet for a path, policy or rule
  * @map: path_stats, policy_stats or rule_stats

@@ -37,10 +37,10 @@ __noinline int srpol_steer_report(__u32 how, __u32 policy)
 	__u32 reason = (how & SRPOL_SEL_REASON_MASK) >> 8;
 
 	if (how & SRPOL_SEL_UNSAFE)
-		srpol_count(SRPOL_REASON_SPRAY_UNSAFE);
+		srpol_count_rare(SRPOL_REASON_SPRAY_UNSAFE);
 	if (!reason)
 		return 0;
-	srpol_count(reason);
+	srpol_count_rare(reason);
 	if (reason == SRPOL_REASON_DOWN_SKIPPED ||
 	    reason == SRPOL_REASON_BACKUP)
 		srpol_error(SRPOL_ERROR_POLICY, reason, policy);
@@ -169,7 +169,7 @@ static __always_inline void srpol_steer_left(const struct srpol_steer *s)
 		return;
 	srpol_flow_cache(s->flow, s->d->cache, to);
 	if (s->sel.how & SRPOL_SEL_REASON_MASK)
-		srpol_count(srpol_selected_reason(&s->sel));
+		srpol_count_rare(srpol_selected_reason(&s->sel));
 }
 
 /* Values for the outer header of a packet. */

@@ -71,11 +71,11 @@ static __noinline int srpol_uplink_other(struct xdp_md *ctx,
 	if (!sid)
 		return XDP_PASS;
 	if (vlan) {
-		srpol_count(SRPOL_REASON_SID_TAGGED);
+		srpol_count_rare(SRPOL_REASON_SID_TAGGED);
 		return XDP_PASS;
 	}
 	if (!srpol_mac_ours(ctx, &eth)) {
-		srpol_count(SRPOL_REASON_FOREIGN_MAC);
+		srpol_count_rare(SRPOL_REASON_FOREIGN_MAC);
 		return XDP_PASS;
 	}
 	return srpol_sid_drop(ctx, sid->id, SRPOL_REASON_SID_UNREADABLE);

@@ -14,7 +14,7 @@
 #include "ktap.h"
 #include "srpol.skel.h"
 
-#define STEPS_MAX	70000
+#define STEPS_MAX	60000
 #define LOG_LEN		(1 << 20)
 #define LOG_STATS	4	/* BPF_LOG_STATS */
 
@@ -82,7 +82,7 @@ static void test_steps(void)
 }
 
 static const struct ktap_test tests[] = {
-	{ "no program takes more than 70,000 steps", test_steps },
+	{ "no program takes more than 60,000 steps", test_steps },
 };
 
 int main(void)
