@@ -23,14 +23,13 @@ srpol_explain_primary(const struct srpol_decision *d, __u32 gen,
 		      struct srpol_explain *x)
 {
 	const struct srpol_policy_cfg *cfg;
-	struct srpol_selected sel;
 
 	cfg = srpol_policy_cfg(d->cache.policy, gen);
 	if (!cfg || !cfg->n_buckets)
 		return;
 	x->bucket = srpol_bucket(d->hash, cfg->n_buckets);
 	x->primary = srpol_bucket_path(cfg, x->bucket);
-	x->skipped = !srpol_path_take(gen, x->primary, &sel);
+	x->skipped = !srpol_path_look(gen, x->primary);
 }
 
 static __noinline int srpol_explain_path(const struct srpol_pkt *pkt,

@@ -54,10 +54,10 @@ __noinline __u32 srpol_draw_two(__u32 policy, __u32 gen, __u32 hash, __u32 nr,
 	a = srpol_position_path(cfg, srpol_hash2(hash, 2 * nr));
 	b = srpol_position_path(cfg, srpol_hash2(hash, 2 * nr + 1));
 	better = srpol_better_path(cfg, a, b, now);
-	if (srpol_path_usable(gen, better))
+	if (srpol_path_look(gen, better))
 		return better;
 	better ^= a ^ b;
-	return srpol_path_usable(gen, better) ? better : 0;
+	return srpol_path_look(gen, better) ? better : 0;
 }
 
 /**

@@ -70,8 +70,11 @@ union srpol_hop {
 /*
  * Take a path if it is usable. The version word is read once: the copy that it
  * selects stays intact until a grace period after the next commit has passed.
+ * @looked: it was usable a moment ago. Should it have gone down since, this packet
+ * goes there like those of that moment, and does not find itself without a path.
  */
 static __always_inline bool srpol_path_take(__u32 gen, __u32 id,
+					    const bool looked,
 					    struct srpol_selected *sel)
 {
 	struct srpol_path_cfg *cfg;
@@ -79,16 +82,16 @@ static __always_inline bool srpol_path_take(__u32 gen, __u32 id,
 	union srpol_hop hop, *v;
 
 	path = bpf_map_lookup_elem(&paths, &id);
-	if (!path || !path->up)
+	if (!path || (!looked && !path->up))
 		return false;
 	cfg = &path->cfg[srpol_copy(READ_ONCE(path->ver), gen)];
-	if (!cfg->up)
+	if (!looked && !cfg->up)
 		return false;
 	v = bpf_map_lookup_elem(&nexthops, &cfg->nexthop);
 	if (!v)
 		return false;
 	hop.word = READ_ONCE(v->word);
-	if (!hop.nh.up)
+	if (looked ? !hop.nh.ifindex : !hop.nh.up)
 		return false;
 	sel->cfg = cfg;
 	sel->path = id;
@@ -136,11 +139,17 @@ srpol_position_path(const struct srpol_policy_cfg *cfg, __u32 position)
  */
 
 /* May packets go by this path? */
-__noinline int srpol_path_usable(__u32 gen, __u32 id)
+static __always_inline bool srpol_path_look(__u32 gen, __u32 id)
 {
 	struct srpol_selected sel;
 
-	return srpol_path_take(gen, id, &sel);
+	return srpol_path_take(gen, id, false, &sel);
+}
+
+/* The same, where the stack of its callers has room for it. */
+__noinline int srpol_path_usable(__u32 gen, __u32 id)
+{
+	return srpol_path_look(gen, id);
 }
 
 /**
@@ -169,7 +178,7 @@ __noinline __u32 srpol_path_other(__u32 policy, __u32 gen, __u32 position,
 		if (i >= tries + n)
 			break;
 		if (i < tries)
-			start = srpol_bucket(srpol_hash2_apart(position, i), n);
+			start = srpol_bucket(srpol_hash2(position, i), n);
 		bucket = i < tries ? start : (start + i - tries) & (n - 1);
 		path = srpol_bucket_path(cfg, bucket);
 		if (srpol_path_usable(gen, path))

@@ -85,9 +85,12 @@ srpol_select_position(const struct srpol_policy_cfg *cfg,
 		 */
 		own = 0;
 	}
-	path = srpol_position_path(cfg, position);
-	if (mode != SRPOL_LB_MODE_SPRAY && srpol_path_usable(gen, path))
-		return srpol_select_result(path, how | own);
+	/* that is what was tried first in mode spray */
+	if (mode != SRPOL_LB_MODE_SPRAY) {
+		path = srpol_position_path(cfg, position);
+		if (srpol_path_usable(gen, path))
+			return srpol_select_result(path, how | own);
+	}
 	path = srpol_path_other(policy, gen, position, tries);
 	how |= SRPOL_SEL_REASON(SRPOL_REASON_DOWN_SKIPPED);
 	return srpol_select_result(path, how);
@@ -235,14 +238,14 @@ static __always_inline int srpol_select(const struct srpol_pkt *pkt, __u32 gen,
 		return SRPOL_REASON_NOT_CONGESTED;
 	if (cfg->n_buckets)
 		path = srpol_select_first(pkt, cfg, d, flow, sel, &position);
-	if (path && srpol_path_take(gen, path, sel)) {
+	if (path && srpol_path_take(gen, path, false, sel)) {
 		if (mode != SRPOL_LB_MODE_SPRAY)
 			sel->how |= SRPOL_SEL_OWN;
 		return 0;
 	}
 	found = srpol_select_other(d, gen, sel->version, sel->how, position);
 	sel->how = found >> 32;
-	if ((__u32)found && srpol_path_take(gen, found, sel)) {
+	if ((__u32)found && srpol_path_take(gen, found, true, sel)) {
 		if (srpol_selected_reason(sel) == SRPOL_REASON_BACKUP)
 			sel->policy = cfg->backup;
 		return 0;
@@ -253,9 +256,8 @@ static __always_inline int srpol_select(const struct srpol_pkt *pkt, __u32 gen,
 }
 
 /*
- * As srpol_select(). Modes, backups and rules come to a path in some thirty ways;
- * the verifier is made to forget which one it was, or it would check all that
- * follows for each of them.
+ * As srpol_select(). The modes come to a path in several ways; the verifier is made
+ * to forget which one it was, or it would check all that follows for each of them.
  */
 static __always_inline int srpol_select_merged(const struct srpol_pkt *pkt,
 					       __u32 gen,

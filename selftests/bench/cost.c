@@ -35,7 +35,7 @@
 /* Policies: one for each way to steer. */
 enum {
 	HASH = 1, ONE, SIX, USID, ACTIVE_BACKUP, FLOWLET, FLOWLETS, SPRAY,
-	SPRAY_RANDOM, ADAPTIVE, ON_CONGESTION, POLICIES,
+	SPRAY_RANDOM, ADAPTIVE, ON_CONGESTION, DOWN, POLICIES,
 };
 
 static const struct plan_policy policies[POLICIES] = {
@@ -52,6 +52,7 @@ static const struct plan_policy policies[POLICIES] = {
 			   .flags = SRPOL_POLICY_RANDOM },
 	[ADAPTIVE] = { .mode = SRPOL_LB_MODE_ADAPTIVE, .sids = 3 },
 	[ON_CONGESTION] = { .mode = SRPOL_LB_MODE_ON_CONGESTION, .sids = 3 },
+	[DOWN] = { .mode = SRPOL_LB_MODE_HASH, .sids = 3, .down = true },
 };
 
 /**
@@ -258,6 +259,7 @@ static void add_rows_xdp(void)
 		SPRAY_RANDOM, 1);
 	row_xdp("port, adaptive", "empty", port, &v6[ADAPTIVE], ADAPTIVE, 1);
 	row_xdp("port, on-congestion, left plain", "empty", port, &v6[ON_CONGESTION], ON_CONGESTION, 1);
+	row_xdp("port, hash, path down", "empty", port, &v6[DOWN], DOWN, 1);
 	row_xdp("port, no rule", "empty", port, &none, PLAN_NO_RULE, 1);
 	row_xdp("port, 64 flows", "empty", port, &v6[HASH], HASH, 64);
 	row_xdp("port, 1024 flows", "empty", port, &v6[HASH], HASH, 1024);
@@ -287,6 +289,7 @@ static void add_rows_tc(void)
 		[SPRAY_RANDOM] = "egress, spray, random",
 		[ADAPTIVE] = "egress, adaptive",
 		[ON_CONGESTION] = "egress, on-congestion, left plain",
+		[DOWN] = "egress, hash, path down",
 	};
 	struct pkt p;
 	__u32 i;

@@ -45,8 +45,11 @@ void plan_policy(const struct plan_policy *p)
 		sids[0].s6_addr[5 + 2 * i] = i + 1;
 	}
 	rig_nexthop(p->id, p->ifindex, 1);
-	for (i = 0; i < PLAN_PATHS; i++)
+	for (i = 0; i < PLAN_PATHS; i++) {
 		rig_path(p->id * PLAN_PATHS + i, &o, p->id, 9000);
+		if (p->down && i < PLAN_PATHS - 1)
+			rig_path_state(p->id * PLAN_PATHS + i, 0);
+	}
 	for (i = 0; i < SRPOL_ROW_BUCKETS; i++)
 		row.path[i] = p->id * PLAN_PATHS +
 			      i / (SRPOL_ROW_BUCKETS / PLAN_PATHS);

@@ -33,6 +33,7 @@
  * @flowlet_timeout_ns: flowlet gap
  * @sids: SIDs of each path
  * @usids: compressed SIDs of each path, in the one SID
+ * @down: so are all paths but the last
  * @ifindex: uplink
  * @macs: next hop's address and the uplink's, NULL for pkt_link_macs
  */
@@ -43,6 +44,7 @@ struct plan_policy {
 	__u32 flowlet_timeout_ns;
 	unsigned int sids;
 	unsigned int usids;
+	bool down;
 	__u32 ifindex;
 	const __u8 *macs;
 };

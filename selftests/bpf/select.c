@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Egress: buckets, dead paths, backup, drop-upon-invalid. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -382,6 +383,48 @@ static void test_drop_upon_invalid(void)
 		 "not forwarded, not counted");
 }
 
+static volatile bool over;
+
+static void *keep_changing(void *up)
+{
+	for (*(__u32 *)up = 1; !over; *(__u32 *)up ^= 1)
+		rig_path_state(1, *(__u32 *)up);
+	return NULL;
+}
+
+/*
+ * A path comes and goes all the time. Another one is up, in the policy or as a
+ * backup: no packet is without a path.
+ */
+static void test_race(void)
+{
+	__u64 before = rig_reason(SRPOL_REASON_INVALID_DROP);
+	__u32 bucket = 0, up, backup, i;
+	struct pkt p[8];
+	pthread_t changer;
+
+	for (i = 0; i < ARRAY_SIZE(p); i++)
+		flow_packet(&p[i], i);
+	for (backup = 0; backup < 2; backup++) {
+		setup(lone, &bucket, 1, backup ? BACKUP : 0);
+		if (backup)
+			rig_path_state(2, 0);
+		over = false;
+		CHECK_EQ(pthread_create(&changer, NULL, keep_changing, &up), 0,
+			 "thread");
+		for (i = 0; i < 300000; i++)
+			rig_egress(&p[i % ARRAY_SIZE(p)], NULL);
+		over = true;
+		pthread_join(changer, NULL);
+		CHECK_EQ(rig_reason(SRPOL_REASON_INVALID_DROP), before,
+			 "backup %u", backup);
+		CHECK(rig_reason(backup ? SRPOL_REASON_BACKUP :
+					  SRPOL_REASON_DOWN_SKIPPED) > 0,
+		      "backup %u: it was down, too", backup);
+	}
+	rig_mark();
+}
+
 static const struct ktap_test tests[] = {
 	{ "weights, and flows that stay", test_weights },
 	{ "consecutive QPs fall evenly on the paths", test_consecutive_qps },
@@ -392,6 +435,7 @@ static const struct ktap_test tests[] = {
 	{ "backup policy", test_backup },
 	{ "backup policy in mode active-backup", test_backup_mode },
 	{ "drop-upon-invalid", test_drop_upon_invalid },
+	{ "a path that comes and goes", test_race },
 };
 
 int main(void)
