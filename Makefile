@@ -215,8 +215,8 @@ install-lib:		## libsrpol, the client of the module, and its headers
 
 .PHONY: uninstall
 uninstall:		## remove what install put there (DESTDIR, PREFIX)
-	rm -f $(DESTDIR)/lib/modules/$(KVER)/updates/kmod/srpol.ko* \
-		$(DESTDIR)/lib/modules/$(KVER)/extra/kmod/srpol.ko*
+	rm -f $(DESTDIR)/lib/modules/*/updates/kmod/srpol.ko* \
+		$(DESTDIR)/lib/modules/*/extra/kmod/srpol.ko*
 	$(if $(DESTDIR),,depmod $(KVER))
 	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,$(PROGRAMS)) \
 		$(DESTDIR)$(CNIDIR)/srpol $(DESTDIR)$(COMPDIR)/srpol \

@@ -113,8 +113,7 @@ build_root() {
 		"deb $mirror/debian-security bookworm-security main" \
 		>"$cache/log" 2>&1 || {
 		tail -n 20 "$cache/log" >&2
-		die "no root file system, see $cache/log; if Debian has a newer" \
-			"kernel by now, remove $(selftests/kernel.sh cache)"
+		die "no root file system, see $cache/log${kernel:+; if Debian has a newer kernel by now, remove $kernel}"
 	}
 	# what scripts of the packages would have done
 	ln -s mawk "$root/usr/bin/awk"

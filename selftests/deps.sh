@@ -145,7 +145,7 @@ as_root=()
 
 apt_get() {
 	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-		apt-get -q -y -o Dpkg::Use-Pty=0 "$@"
+		apt-get -q -y -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=600 "$@"
 }
 
 is_known() {

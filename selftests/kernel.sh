@@ -28,18 +28,20 @@ fi
 # unpack RELEASE FOLDER, with what names /usr/src changed. The steps are chained
 # with &&: "set -e" is off in here.
 unpack() {
-	local kver=$1 root=$2 modules=$2.new/lib/modules/$1
+	local kver=$1 root=$2 new=${2%/*}/.${2##*/}.new
+	local modules=$new/lib/modules/$1
 
-	rm -rf "$root" "$root.new" &&
-		"$here/unpack.sh" -t "$root.new" "linux-image-$kver" \
+	# no glob of a reader finds what is not whole
+	rm -rf "$root" "${root%/*}"/.*.new &&
+		"$here/unpack.sh" -t "$new" "linux-image-$kver" \
 			"linux-headers-$kver" "linux-headers-${kver%-*}-common" \
 			"linux-kbuild-${kver%-*}" &&
 		sed -i "s,^include /,include $root/," \
-			"$root.new/usr/src/linux-headers-$kver/Makefile" &&
+			"$new/usr/src/linux-headers-$kver/Makefile" &&
 		ln -sfn "$root$(readlink "$modules/build")" "$modules/build" &&
 		ln -sfn "$root$(readlink "$modules/source")" "$modules/source" &&
-		depmod -b "$root.new" "$kver" &&
-		mv "$root.new" "$root"
+		depmod -b "$new" "$kver" &&
+		mv "$new" "$root"
 }
 
 # The release that Debian's package of this machine's 6.12 stands for.
@@ -73,7 +75,7 @@ if [ "${1:-}" = fetch ]; then
 	! "$here/kver.sh" "${2:-}" >/dev/null 2>&1 || exit 0
 	if [[ $cache = *[[:space:],\&]* ]]; then
 		echo "kernel: make cannot work with headers in \"$cache\":" \
-			"set XDG_CACHE_HOME" >&2
+			"set XDG_CACHE_HOME (sudo needs --preserve-env=XDG_CACHE_HOME)" >&2
 		exit 1
 	fi
 	mkdir -p "$cache"

@@ -72,15 +72,14 @@ headers_612() {
 		echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
 			"$mirror$suite main"
 	done >"$cache/apt/sources.list"
-	{
-		scratch_apt update
+	# "set -e" is off in here, as build_612 is called
+	scratch_apt update >&2 &&
 		(cd "$to" && scratch_apt download \
-			"linux-headers-$version-$arch:$arch")
-	} >&2
-	dpkg-deb -x "$to"/*.deb "$to"
-	ln -s "$kernel/usr/lib/linux-kbuild-$version" "$to/usr/lib/"
-	sed -i "s,^include /,include $kernel/," "$headers/Makefile"
-	echo "$kernel" >"$to/done"
+			"linux-headers-$version-$arch:$arch") >&2 &&
+		dpkg-deb -x "$to"/*.deb "$to" &&
+		ln -s "$kernel/usr/lib/linux-kbuild-$version" "$to/usr/lib/" &&
+		sed -i "s,^include /,include $kernel/," "$headers/Makefile" &&
+		echo "$kernel" >"$to/done"
 }
 
 # A root file system with sid's compilers and headers.
@@ -93,7 +92,8 @@ root_sid() {
 	mmdebstrap --quiet --aptopt="$lasting" --variant=apt \
 		--architectures=amd64,arm64 \
 		--include=gcc,make,sparse,pahole,linux-headers-amd64 \
-		--include=linux-headers-arm64:arm64 sid "$sid" "$mirror"
+		--include=linux-headers-arm64:arm64 sid "$sid" "$mirror" ||
+		return
 	# Debian's headers lack it, and then any sparse is "not available"
 	for headers in "$sid"/usr/src/linux-headers-*-common; do
 		script=$headers/scripts/checker-valid.sh
@@ -114,7 +114,11 @@ fill() {
 build_612() {
 	local arch=$1 work=$BUILD/kernels/$kver-$1 headers
 
-	headers=$(headers_612 "$arch")
+	headers=$(headers_612 "$arch") || {
+		echo "no headers; if Debian has a newer kernel by now," \
+			"see testing.rst on renewing the unpacked one"
+		return 1
+	}
 	fill "$work"
 	echo "kernel ${kver%-*}-$arch, gcc of this machine"
 	make -C "$headers" M="$work" W=1 C=2 modules
@@ -123,7 +127,7 @@ build_612() {
 build_sid() {
 	local arch=$1 headers
 
-	root_sid
+	root_sid || return
 	headers=$(cd "$sid/usr/src" && echo linux-headers-*-"$arch")
 	fill "$sid/srpol"
 	echo "kernel ${headers#linux-headers-}, gcc of sid"

@@ -40,9 +40,11 @@ if [ "$1" = -t ]; then
 		dpkg-deb --fsys-tarfile "$package" |
 			tar -x --one-top-level=unpacked
 	done
-	rm -rf "$folder.new"
-	cp -a unpacked "$folder.new"
-	mv "$folder.new" "$folder"
+	# nobody takes it for the folder if this is interrupted
+	new=${folder%/*}/.${folder##*/}.new
+	rm -rf "$new"
+	cp -a unpacked "$new"
+	mv "$new" "$folder"
 else
 	file=$2
 	[ ! -x "$tools/bin/${file##*/}" ] || exit 0

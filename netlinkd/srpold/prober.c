@@ -317,7 +317,7 @@ void prober_follow(void)
 	log_notice("the data plane was loaded anew");
 	begin_anew();
 	if (reflect_begin_anew(&err))
-		log_error("%s", err.text);
+		log_error("%s; no probes are sent to peers", err.text);
 	/* which SIDs are there depends on the maps */
 	watch_look(true);
 }

@@ -412,12 +412,19 @@ static int make_usid(struct plan *plan, const struct srpol_node *host,
 	return make_sid(plan, &sid, SRPOL_BEHAVIOR_UDT46, true);
 }
 
-static bool is_probe_of_others(struct plan *plan, const struct in6_addr *sid)
+/*
+ * Whether a SID is somebody else's, as such or by a prefix: whatever its behavior, XDP
+ * keeps probes to it from the packet sockets.
+ */
+static bool is_taken(struct plan *plan, const struct in6_addr *sid)
 {
-	const struct sid_info *have = find_sid(plan, sid);
+	const struct sid_info *have;
 
-	return have && !is_own_sid(have) &&
-	       have->behavior == SRPOL_BEHAVIOR_PROBE;
+	vec_for_each(have, &plan->sids)
+		if (!is_own_sid(have) &&
+		    srpol_addr_in_prefix(sid, &have->sid, have->prefix_len))
+			return true;
+	return false;
 }
 
 /*
@@ -445,11 +452,14 @@ static int make_sids(struct plan *plan)
 		/* without a map XDP would keep probes from the packet sockets, and drop them */
 		if (probe_map_is_xdp())
 			ret = make_sid(plan, &probe, SRPOL_BEHAVIOR_PROBE, true);
-		else if (is_probe_of_others(plan, &probe))
+		else if (is_taken(plan, &probe))
 			conflict_tell(&probe, 0);
 		else
 			conflict_forget(&probe);
 		if (ret || IN6_IS_ADDR_UNSPECIFIED(&f->sids.reflect))
+			continue;
+		/* XDP would go on by keys of before, which nobody could revoke */
+		if (!reflect_map_has_pairs())
 			continue;
 		/* stays without keys, so that probes that come are counted */
 		reflect = engine_sid(plan->engine, i, &f->sids.reflect);

@@ -54,6 +54,19 @@ bool reflect_map_is_there(void)
 }
 
 /**
+ * reflect_map_has_pairs() - whether keys can be set, and deleted
+ */
+bool reflect_map_has_pairs(void)
+{
+	int fd = srpol_map_open("pairs");
+
+	if (fd < 0)
+		return false;
+	srpol_map_close(fd);
+	return true;
+}
+
+/**
  * reflect_map_at() - what the peer reports about a probe
  * @index: its SSID, below SRPOL_MAX_PROBES
  */

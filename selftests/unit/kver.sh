@@ -10,7 +10,7 @@ if [ "${1:-}" != inside ]; then
 	# Root of a user namespace could not read what another user keeps to himself.
 	as_root=
 	[ "$(id -u)" -eq 0 ] || as_root=-r
-	exec unshare -m $as_root "$0" inside
+	exec unshare -m $as_root selftests/unit/kver.sh inside
 fi
 # shellcheck source=selftests/ktap.sh
 . selftests/ktap.sh
@@ -72,6 +72,15 @@ check_equal "guests boot what they did" "$newest" "$(selftests/kver.sh test)"
 kernel "" "6.12.50+deb12-$flavour"
 check_equal "also if one is installed later" "$newest" "$(selftests/kver.sh test)"
 runs "6.1.0-50-$flavour"
+# what is left of "unpack", if it is interrupted
+mkdir -p "$work/home/.cache/srpol/guest" "$work/root/.cache/srpol/guest"
+kernel "$work/home/.cache/srpol/guest/$newest" "$newest"
+kernel "$work/root/.cache/srpol/guest/.$newest.new" "$newest"
+printf '#!/bin/sh\necho "me:x:1:1::%s:/bin/sh"\n' "$work/home" >"$work/bin/getent"
+chmod +x "$work/bin/getent"
+check_equal "under sudo it is the user's, if root's is not whole" \
+	"$work/home/.cache/srpol/guest" \
+	"$(env -u XDG_CACHE_HOME HOME="$work/root" SUDO_USER=me selftests/kernel.sh cache)"
 check_equal "which is built for, as it can be booted" "6.12.50+deb12-$flavour" \
 	"$(selftests/kver.sh)"
 rm -r "$XDG_CACHE_HOME"

@@ -110,7 +110,10 @@ aarch64)
 *)	die "no machine to emulate for $arch" ;;
 esac
 command -v $emulator >/dev/null || die "no $emulator; run 'make test-deps'"
-image=$("$here/image.sh") || die "no kernel to boot"
+# a root file system with its own systemd has its own kernel
+holder=${SRPOL_ROOT:-}
+[ -z "$systemd" ] || holder=$root
+image=$(SRPOL_ROOT=$holder "$here/image.sh") || die "no kernel to boot"
 # where its modules are, if not in the guest's root file system
 modules=
 if [ "$root" = / ] && [ -z "${SRPOL_KERNEL:-}" ]; then

@@ -467,14 +467,25 @@ check_equal "no answer of peers counts as forged" "$forged" \
 check "a SID of probes that is not srpold's" on A sid add "$sid" behavior probe
 check "is told" patiently 20 grep -q "SID $sid is somebody else's" "$work/A.log"
 check "until it is deleted" on A sid del "$sid"
+: >"$work/A.log"
+reload
+check "one of another behavior" on A sid add "$sid" behavior End
+check "is told, too" patiently 20 grep -q "SID $sid is somebody else's" "$work/A.log"
+check "until it is deleted" on A sid del "$sid"
+check "and probes are back" patiently 20 over_hA
 
 # ---- without any key, none has to be deleted
+reflects() {
+	on A -j sid show | gojq -e 'any(.behavior == "reflect")' >/dev/null
+}
+check "there is a SID for peers' probes" reflects
 rm "$pins/pairs"
 gojq 'del(.reflect)' "$work/A.json" >"$work/none.json"
 mv "$work/none.json" "$work/A.json"
 reload
 check "without keys" patiently 20 probes 'all(.sent < 40)'
-check "the paths are up" over_hA
+check "the paths are up" patiently 20 over_hA
+check "nothing is reflected by keys that nobody can revoke" patiently 20 eval '! reflects'
 check_equal "it is in force" 0 "$(grep -c 'back to what' "$work/A.log")"
 
 # ---- the module is unloaded and loaded again
