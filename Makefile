@@ -215,9 +215,13 @@ install-lib:		## libsrpol, the client of the module, and its headers
 
 .PHONY: uninstall
 uninstall:		## remove what install put there (DESTDIR, PREFIX)
-	rm -f $(DESTDIR)/lib/modules/*/updates/kmod/srpol.ko* \
-		$(DESTDIR)/lib/modules/*/extra/kmod/srpol.ko*
-	$(if $(DESTDIR),,depmod $(KVER))
+	for module in $(DESTDIR)/lib/modules/*/updates/kmod/srpol.ko* \
+			$(DESTDIR)/lib/modules/*/extra/kmod/srpol.ko*; do \
+		[ -e "$$module" ] || continue; \
+		rm "$$module" || exit; \
+		kver=$${module#$(DESTDIR)/lib/modules/}; \
+		$(if $(DESTDIR),:,depmod "$${kver%%/*}") || exit; \
+	done
 	rm -f $(addprefix $(DESTDIR)$(SBINDIR)/,$(PROGRAMS)) \
 		$(DESTDIR)$(CNIDIR)/srpol $(DESTDIR)$(COMPDIR)/srpol \
 		$(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS)) \

@@ -353,12 +353,15 @@ int srpol_pins_make_dir(const char *dir, struct srpol_error *err)
 /**
  * srpol_pins_remove_dir() - remove a folder and all its pins
  * @dir: folder
+ *
+ * That of the registration goes first: as long as it is there, all others are.
  */
 void srpol_pins_remove_dir(const char *dir)
 {
 	struct dirent *entry;
 	DIR *d = opendir(dir);
 
+	srpol_pins_remove(dir, "link_dp");
 	while (d && (entry = readdir(d)))
 		if (entry->d_name[0] != '.')
 			srpol_pins_remove(dir, entry->d_name);

@@ -158,13 +158,13 @@ command -v dpkg-query >/dev/null ||
 # Headers that Debian does not have, or no longer: there is kernel.sh. Before its
 # first time the package lists have to be new.
 if [ -n "$headers" ] && ! is_known "$headers"; then
-	"${0%/*}/kver.sh" >/dev/null 2>&1 || apt_get update || :
+	"${0%/*}/kver.sh" >/dev/null 2>&1 || "${0%/*}/apt-update.sh" || :
 	is_known "$headers" || headers=
 fi
 
 # New lists may not have them any more.
 update() {
-	apt_get update
+	"${0%/*}/apt-update.sh"
 	[ -z "$headers" ] || is_known "$headers" || headers=
 	mapfile -t want < <(missing)
 }

@@ -58,7 +58,7 @@ fetch() {
 
 	kver=$(newest)
 	if [ -z "$kver" ]; then
-		"${as_root[@]}" apt-get -q update >&2
+		"$here/apt-update.sh" >&2
 		kver=$(newest)
 	fi
 	[ -n "$kver" ] || return
@@ -82,8 +82,6 @@ if [ "${1:-}" = fetch ]; then
 	exec 9>"$cache/lock"
 	flock 9
 	! "$here/kver.sh" "${2:-}" >/dev/null 2>&1 || exit 0
-	as_root=()
-	[ "$(id -u)" -eq 0 ] || as_root=(sudo)
 	# once more, as unpack.sh makes new lists when old ones name what is gone
 	fetch || fetch || {
 		echo "kernel: Debian's linux-image-6.12 cannot be had (is" \

@@ -166,6 +166,7 @@ failed=0
 for name in "6.12-$flavour" 6.12-arm64 sid-amd64 sid-arm64; do
 	wanted "$name" || continue
 	log=$logs/$name.log
+	rm -f "$log.complaints"
 	arch=${name##*-}
 	status=0
 	case $name in
@@ -177,7 +178,7 @@ for name in "6.12-$flavour" 6.12-arm64 sid-amd64 sid-arm64; do
 		passed=$((passed + 1))
 	else
 		echo "FAIL  $name: status $status, see $log"
-		head -n 20 "$log.complaints" 2>/dev/null || :
+		head -n 20 "$log.complaints" 2>/dev/null || tail -n 3 "$log"
 		failed=$((failed + 1))
 	fi
 done

@@ -10,15 +10,13 @@
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
+top=$PWD
 tools=${BUILD:-$PWD/build}/tools
 
 # download PACKAGE...: into this folder
 download() {
-	local as_root=()
-
-	[ "$(id -u)" -eq 0 ] || as_root=(sudo)
 	apt-get -q download "$@" >/dev/null 2>&1 || {
-		"${as_root[@]}" apt-get -q update >/dev/null &&
+		"$top/selftests/apt-update.sh" >/dev/null &&
 			apt-get -q download "$@" >/dev/null
 	} || {
 		echo "unpack: cannot download $*" >&2

@@ -96,7 +96,7 @@ const struct host_key *reflect_key(const struct engine *engine, uint32_t host,
 void reflect_map_open(void);
 void reflect_map_close(void);
 bool reflect_map_is_there(void);
-bool reflect_map_has_pairs(void);
+bool reflect_map_is_lost(void);
 struct srpol_far *reflect_map_at(uint32_t index);
 int reflect_map_pairs(const struct engine *engine, struct srpol_error *err);
 

@@ -459,7 +459,7 @@ static int make_sids(struct plan *plan)
 		if (ret || IN6_IS_ADDR_UNSPECIFIED(&f->sids.reflect))
 			continue;
 		/* XDP would go on by keys of before, which nobody could revoke */
-		if (!reflect_map_has_pairs())
+		if (reflect_map_is_lost())
 			continue;
 		/* stays without keys, so that probes that come are counted */
 		reflect = engine_sid(plan->engine, i, &f->sids.reflect);

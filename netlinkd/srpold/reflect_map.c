@@ -54,16 +54,19 @@ bool reflect_map_is_there(void)
 }
 
 /**
- * reflect_map_has_pairs() - whether keys can be set, and deleted
+ * reflect_map_is_lost() - whether there is a data plane whose keys nobody can set or
+ *	delete any more
  */
-bool reflect_map_has_pairs(void)
+bool reflect_map_is_lost(void)
 {
-	int fd = srpol_map_open("pairs");
+	int pairs = srpol_map_open("pairs"), link;
 
-	if (fd < 0)
+	srpol_map_close(pairs);
+	if (pairs != -ENOENT)
 		return false;
-	srpol_map_close(fd);
-	return true;
+	link = srpol_map_open("link_dp");
+	srpol_map_close(link);
+	return link >= 0;
 }
 
 /**

@@ -398,8 +398,8 @@ static void *keep_changing(void *up)
  */
 static void test_race(void)
 {
-	__u64 before = rig_reason(SRPOL_REASON_INVALID_DROP);
-	__u32 bucket = 0, up, backup, i;
+	__u64 invalid = rig_reason(SRPOL_REASON_INVALID_DROP), down;
+	__u32 bucket = 0, reason, up, backup, i;
 	struct pkt p[8];
 	pthread_t changer;
 
@@ -409,6 +409,9 @@ static void test_race(void)
 		setup(lone, &bucket, 1, backup ? BACKUP : 0);
 		if (backup)
 			rig_path_state(2, 0);
+		reason = backup ? SRPOL_REASON_BACKUP :
+				  SRPOL_REASON_DOWN_SKIPPED;
+		down = rig_reason(reason);
 		over = false;
 		CHECK_EQ(pthread_create(&changer, NULL, keep_changing, &up), 0,
 			 "thread");
@@ -416,11 +419,10 @@ static void test_race(void)
 			rig_egress(&p[i % ARRAY_SIZE(p)], NULL);
 		over = true;
 		pthread_join(changer, NULL);
-		CHECK_EQ(rig_reason(SRPOL_REASON_INVALID_DROP), before,
+		CHECK_EQ(rig_reason(SRPOL_REASON_INVALID_DROP), invalid,
 			 "backup %u", backup);
-		CHECK(rig_reason(backup ? SRPOL_REASON_BACKUP :
-					  SRPOL_REASON_DOWN_SKIPPED) > 0,
-		      "backup %u: it was down, too", backup);
+		CHECK(rig_reason(reason) > down, "backup %u: it was down, too",
+		      backup);
 	}
 	rig_mark();
 }

@@ -7,7 +7,7 @@
 # under TCG.
 #
 # The kernel is where selftests/kernel.sh says. With SRPOL_ROOT=FOLDER it and busybox
-# are those of that root file system.
+# are those of that root file system, busybox of this machine if it has none.
 # With SRPOL_KERNEL in the environment that kernel is booted instead; all of
 # what is listed below has to be built into it (see debug-kernel.config).
 
@@ -65,7 +65,11 @@ build_initramfs() {
 	local to=$1 applet
 
 	mkdir -p "$to"/{bin,dev,lower,modules,new,proc,tmp}
-	cp "$root/bin/busybox" "$to/bin/"
+	if [ -x "$root/bin/busybox" ]; then
+		cp "$root/bin/busybox" "$to/bin/"
+	else
+		cp /bin/busybox "$to/bin/"
+	fi
 	for applet in sh insmod mkdir mount switch_root; do
 		ln -s busybox "$to/bin/$applet"
 	done

@@ -472,7 +472,9 @@ reload
 check "one of another behavior" on A sid add "$sid" behavior End
 check "is told, too" patiently 20 grep -q "SID $sid is somebody else's" "$work/A.log"
 check "until it is deleted" on A sid del "$sid"
-check "and probes are back" patiently 20 over_hA
+before=$(by_socket)
+check "and probes are back" patiently 20 eval '[ "$(by_socket)" -gt $((before + 40)) ]'
+check "the paths are up" patiently 20 over_hA
 
 # ---- without any key, none has to be deleted
 reflects() {
