@@ -24,7 +24,7 @@ srpol_select_mode(const struct srpol_decision *d,
 	return mode == SRPOL_HOW_INHERIT ? cfg->mode : mode;
 }
 
-/* What srpol_select_other() returns: a path, 0 if there is none, and SRPOL_SEL_* */
+/* What srpol_select_other() returns: a path, 0 if there is none; SRPOL_SEL_*. */
 static __always_inline __u64 srpol_select_result(__u32 path, __u32 how)
 {
 	return path | (__u64)how << 32;

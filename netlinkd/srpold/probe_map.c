@@ -157,8 +157,12 @@ void probe_map_close(void)
 	map_id = 0;
 }
 
-/* Is there a data plane, all of which is pinned? This pin is its last one. */
-static bool is_complete(void)
+/**
+ * probe_map_is_whole() - is there a data plane, all of which is pinned
+ *
+ * This pin is the last one to come, and the first one to go.
+ */
+bool probe_map_is_whole(void)
 {
 	int fd = srpol_map_open("link_dp");
 
@@ -172,7 +176,7 @@ static bool is_renewed(void)
 	uint32_t id = id_of(fd);
 
 	srpol_map_close(fd);
-	return id != map_id && is_complete();
+	return id != map_id && probe_map_is_whole();
 }
 
 /**

@@ -60,6 +60,7 @@ int probe_map_open(struct srpol_error *err);
 void probe_map_close(void);
 bool probe_map_follow(void);
 bool probe_map_is_xdp(void);
+bool probe_map_is_whole(void);
 struct srpol_probe *probe_map_at(uint32_t index);
 uint64_t probe_map_count(enum srpol_reason reason);
 

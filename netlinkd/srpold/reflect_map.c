@@ -59,14 +59,10 @@ bool reflect_map_is_there(void)
  */
 bool reflect_map_is_lost(void)
 {
-	int pairs = srpol_map_open("pairs"), link;
+	int pairs = srpol_map_open("pairs");
 
 	srpol_map_close(pairs);
-	if (pairs != -ENOENT)
-		return false;
-	link = srpol_map_open("link_dp");
-	srpol_map_close(link);
-	return link >= 0;
+	return pairs == -ENOENT && probe_map_is_whole();
 }
 
 /**

@@ -7,7 +7,7 @@
 # under TCG.
 #
 # The kernel is where selftests/kernel.sh says. With SRPOL_ROOT=FOLDER it and busybox
-# are those of that root file system, busybox of this machine if it has none.
+# are those of that root file system, with SRPOL_BOOT=FOLDER only the kernel is.
 # With SRPOL_KERNEL in the environment that kernel is booted instead; all of
 # what is listed below has to be built into it (see debug-kernel.config).
 
@@ -29,8 +29,9 @@ if [ -n "${SRPOL_KERNEL:-}" ]; then
 	kind=own
 else
 	kver=$("$top/selftests/kver.sh" test)
-	kernel=$root
-	[ -n "${SRPOL_ROOT:-}" ] || kernel=$("$top/selftests/kernel.sh")
+	kernel=${SRPOL_BOOT:-$root}
+	[ -n "${SRPOL_BOOT:-}${SRPOL_ROOT:-}" ] ||
+		kernel=$("$top/selftests/kernel.sh")
 	vmlinuz=$kernel/boot/vmlinuz-$kver
 	kind=image-$kver
 fi
@@ -65,11 +66,7 @@ build_initramfs() {
 	local to=$1 applet
 
 	mkdir -p "$to"/{bin,dev,lower,modules,new,proc,tmp}
-	if [ -x "$root/bin/busybox" ]; then
-		cp "$root/bin/busybox" "$to/bin/"
-	else
-		cp /bin/busybox "$to/bin/"
-	fi
+	cp "$root/bin/busybox" "$to/bin/"
 	for applet in sh insmod mkdir mount switch_root; do
 		ln -s busybox "$to/bin/$applet"
 	done

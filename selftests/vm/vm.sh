@@ -111,9 +111,7 @@ aarch64)
 esac
 command -v $emulator >/dev/null || die "no $emulator; run 'make test-deps'"
 # a root file system with its own systemd has its own kernel
-holder=${SRPOL_ROOT:-}
-[ -z "$systemd" ] || holder=$root
-image=$(SRPOL_ROOT=$holder "$here/image.sh") || die "no kernel to boot"
+image=$(SRPOL_BOOT=${systemd:+$root} "$here/image.sh") || die "no kernel to boot"
 # where its modules are, if not in the guest's root file system
 modules=
 if [ "$root" = / ] && [ -z "${SRPOL_KERNEL:-}" ]; then
