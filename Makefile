@@ -110,9 +110,9 @@ check: tests		## build all, run all tests; "N passed, N failed, N skipped"
 	@selftests/run.sh
 
 # Hours: each has a target of its own.
-LONG := long-demo long-check long-e2e long-unload long-namespaces long-failure \
-	long-silent long-idle long-kill long-deb long-engine long-epochs \
-	long-fanout long-whatif long-ecmp long-demand
+LONG := long-demo long-check long-e2e long-stalls long-unload long-namespaces \
+	long-failure long-silent long-idle long-kill long-deb long-engine \
+	long-epochs long-fanout long-whatif long-ecmp long-demand
 .PHONY: check-long $(LONG)
 check-long: $(LONG) debug-check check-arm64	## campaigns: hours; each has a target, see testing.rst
 $(LONG): tests

@@ -3,11 +3,13 @@
 #
 # campaign.sh PART [TIMES]: what takes too long for make check. Says how often
 # it was well; what failed stays in build/campaign/NAME.N.log. Those of the first
-# three that were interrupted go on where they were if the commit is the same.
+# four that were interrupted go on where they were if the commit is the same.
 #
 #	demo, check	the two commands again and again, beside two processes
 #			that do nothing but use the processor
 #	e2e		likewise the end-to-end programs, all of them TIMES
+#	stalls		all tests, while their processes and guests are stopped for up
+#			to 1.2 s at random moments
 #	unload		of the module, against the end of namespaces under
 #			traffic, TIMES in one guest
 #	namespaces	TIMES of them, with the module loaded but unused and
@@ -74,6 +76,11 @@ results() {
 # last FILE: number of the last result in it
 last() {
 	sed -n '$ s/^\([0-9]\+\) .*/\1/p' "$1"
+}
+
+start_stalls() {
+	selftests/stalls.py &
+	hogs+=($!)
 }
 
 # repeat NAME TIMES COMMAND...
@@ -167,6 +174,10 @@ demo)
 check)
 	start_hogs
 	repeat check "${2:-3}" selftests/run.sh || status=1
+	;;
+stalls)
+	start_stalls
+	repeat stalls "${2:-1}" selftests/run.sh || status=1
 	;;
 e2e)
 	start_hogs
