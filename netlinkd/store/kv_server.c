@@ -31,6 +31,7 @@
 #define LINE_MAX_LEN	(8 << 20)
 #define OUT_MAX		(64 << 20)
 #define EXPIRE_NS	100000000ull
+#define LATE_NS		(2 * EXPIRE_NS)
 #define LEASE_MAX_S	3600	/* the most that a configuration may ask for */
 #define NS_PER_SEC	1000000000ull
 
@@ -49,6 +50,7 @@ static struct vec watches = VEC_INIT(struct watch);
 
 static void expire(void *data);
 static struct alarm expiry = ALARM_INIT(expire, NULL);
+static uint64_t expiry_ns;	/* when it is due, 0: it is not set */
 
 static void say(struct lines_client *client, json_t *o)
 {
@@ -150,14 +152,26 @@ static void ended(uint64_t before)
 	tell(before);
 }
 
+static void expire_soon(uint64_t now)
+{
+	if (expiry_ns)
+		return;
+	expiry_ns = now + EXPIRE_NS;
+	alarm_set(&expiry, EXPIRE_NS);
+}
+
 static void expire(void *data)
 {
-	uint64_t before = kv.revision;
+	uint64_t before = kv.revision, now = now_ns();
 
-	if (kv_expire(&kv, now_ns()))
+	/* this process did not run: renewals that came in time may be unread */
+	if (now > expiry_ns + LATE_NS)
+		kv_postpone(&kv, now - expiry_ns);
+	if (kv_expire(&kv, now))
 		ended(before);
+	expiry_ns = 0;
 	if (kv.leases.n)
-		alarm_set(&expiry, EXPIRE_NS);
+		expire_soon(now);
 }
 
 static void op_range(struct lines_client *client, json_int_t id, json_t *o)
@@ -240,6 +254,7 @@ static void op_txn(struct lines_client *client, json_int_t id, json_t *o)
 static void op_lease(struct lines_client *client, json_int_t id, json_t *o)
 {
 	json_int_t seconds = 1, lease = 0;
+	uint64_t now = now_ns();
 	json_t *reply;
 
 	json_unpack(o, "{s:I, s:I}", "seconds", &seconds, "lease", &lease);
@@ -248,9 +263,8 @@ static void op_lease(struct lines_client *client, json_int_t id, json_t *o)
 		say(client, reply_of(id, -EINVAL));
 		return;
 	}
-	lease = kv_lease(&kv, lease, (uint64_t)seconds * NS_PER_SEC,
-			 now_ns());
-	alarm_set(&expiry, EXPIRE_NS);
+	lease = kv_lease(&kv, lease, (uint64_t)seconds * NS_PER_SEC, now);
+	expire_soon(now);
 	reply = reply_of(id, 0);
 	json_object_set_new(reply, "lease", json_integer(lease));
 	say(client, reply);
@@ -390,6 +404,7 @@ int kv_server_start(const char *path, const char *file,
 void kv_server_stop(void)
 {
 	alarm_stop(&expiry);
+	expiry_ns = 0;
 	lines_stop(&server);
 	forget_watches();
 	vec_free(&watches);

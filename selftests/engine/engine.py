@@ -201,11 +201,11 @@ def stored():
     return {kv[0][len("/srpol/"):]: kv[1] for kv in kvs}
 
 
-def store_put(key, value):
+def store_put(key, value, lease=0):
     with socket.socket(socket.AF_UNIX) as s:
         s.connect(f"{RUN}/store.sock")
         s.sendall(json.dumps({"id": 1, "op": "txn", "compare": [], "put": [
-            [f"/srpol/{key}", value, 0]]}).encode() + b"\n")
+            [f"/srpol/{key}", value, lease]]}).encode() + b"\n")
         return json.loads(s.makefile().readline())["succeeded"]
 
 
@@ -242,6 +242,32 @@ def test_lease():
           kept == [0, 0, 0] and not set(leases) & set(again),
           (leases, again, kept))
     check("lease: the engine ends as it should", engine.end() == 0)
+
+
+def test_lease_end():
+    """When leases end: whatever others do, and not while the store stands still."""
+    store = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
+    engine = start_engine("ends", store, **{"lease-s": 60})
+    wait_for("leader", lambda: ask("ends", "show")["leads"])
+    others = store_lease()
+    store_put("odd/leased", "x", store_lease(seconds=1))
+    check("store: a lease ends although others are renewed all the time",
+          wait_for("its end", lambda: store_lease(others) == others and
+                   "odd/leased" not in stored()))
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(f"{RUN}/store.sock")
+        lease = store_lease(seconds=2)
+        engine.p.send_signal(signal.SIGSTOP)
+        # when the store's timer is over, which it then finds first
+        time.sleep(1)
+        s.sendall(json.dumps({"id": 1, "op": "lease", "seconds": 2,
+                              "lease": lease}).encode() + b"\n")
+        time.sleep(2)
+        engine.p.send_signal(signal.SIGCONT)
+        kept = json.loads(s.makefile().readline()).get("lease")
+    check("store: renewals that come while it does not run count", kept == lease,
+          (kept, lease))
+    check("ends: the engine ends as it should", engine.end() == 0)
 
 
 def test_malformed():
@@ -1328,4 +1354,5 @@ def main(tests):
 
 if __name__ == "__main__":
     sys.exit(main((test_start, test_end, test_silence, test_disk,
-                   test_lease, test_malformed, test_embedded, test_etcd)))
+                   test_lease, test_lease_end, test_malformed, test_embedded,
+                   test_etcd)))
