@@ -131,21 +131,25 @@ static void set_report(void *data, const struct store_kv *kv)
 	if (input && kv->value && input->len == kv->len &&
 	    !memcmp(input->text, kv->value, kv->len))
 		return;
-	fabricd.stats.events++;
 	if (!kv->value) {
+		fabricd.stats.events++;
 		if (input)
 			sweep_remove(&reports, input);
 		return;
 	}
 	if (read_report(kv, &number, &links)) {
-		fabricd.stats.refused++;
 		if (input)
 			input->outdated = true;
+		vec_free(&links);
+		if (!mirror_is_news(&report_mirror, kv))
+			return;
+		fabricd.stats.events++;
+		fabricd.stats.refused++;
 		log_notice("%s: wrong report, the last good one stays",
 			   kv->key);
-		vec_free(&links);
 		return;
 	}
+	fabricd.stats.events++;
 	input = make(&fabricd.reports, kv->key);
 	keep_text(input, kv);
 	vec_free(&input->links);
@@ -184,13 +188,16 @@ static void set_job(void *data, const struct store_kv *kv)
 		jobs_changed = true;
 		return;
 	}
-	fabricd.stats.events++;
 	if (srpol_demands_read(fabricd.fabric, kv->value, kv->len, &demands,
 			       &err)) {
-		fabricd.stats.refused++;
-		log_notice("%s: %s; what was announced before stays", kv->key,
-			   err.text);
+		if (mirror_is_news(&job_mirror, kv)) {
+			fabricd.stats.events++;
+			fabricd.stats.refused++;
+			log_notice("%s: %s; what was announced before stays",
+				   kv->key, err.text);
+		}
 	} else {
+		fabricd.stats.events++;
 		input = make(&fabricd.jobs, kv->key);
 		keep_text(input, kv);
 		input->mod = kv->mod;

@@ -241,18 +241,22 @@ static void set(void *data, const struct store_kv *kv)
 		r->stale = false;
 	if (r && r->mod == kv->mod)
 		return;
-	fabricd.stats.events++;
 	if (!kv->value) {
+		fabricd.stats.events++;
 		if (r)
 			sweep_remove(&sweep, r);
 		return;
 	}
 	if (record_read(kv->value, kv->len, &new, &err)) {
+		if (!mirror_is_news(&mirror, kv))
+			return;
+		fabricd.stats.events++;
 		fabricd.stats.refused++;
 		log_notice("%s: %s; the last good one stays", kv->key,
 			   err.text);
 		return;
 	}
+	fabricd.stats.events++;
 	strcpy(new.tenant, tenant);
 	strcpy(new.job, job);
 	new.create = kv->create;

@@ -199,21 +199,25 @@ static void set(void *data, const struct store_kv *kv)
 		t->stale = false;
 	if (t && t->mod == kv->mod)
 		return;
-	fabricd.stats.events++;
 	if (!kv->value) {
+		fabricd.stats.events++;
 		if (t)
 			sweep_remove(&sweep, t);
 		return;
 	}
 	if (tenant_read(name, kv->value, kv->len, &new, &err)) {
-		fabricd.stats.refused++;
-		log_notice("%s: %s; what was said before stays", kv->key,
-			   err.text);
 		/* so that the invalid value can be replaced */
 		if (t)
 			t->mod = kv->mod;
+		if (!mirror_is_news(&mirror, kv))
+			return;
+		fabricd.stats.events++;
+		fabricd.stats.refused++;
+		log_notice("%s: %s; what was said before stays", kv->key,
+			   err.text);
 		return;
 	}
+	fabricd.stats.events++;
 	new.mod = kv->mod;
 	if (t) {
 		tenant_free(t);

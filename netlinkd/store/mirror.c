@@ -54,6 +54,7 @@ static void take_all(void *data, const struct store_reply *reply)
 		return;
 	}
 	m->wait_ns = WAIT_MIN_NS;
+	m->known = reply->cluster == m->cluster ? m->revision : 0;
 	m->cluster = reply->cluster;
 	m->revision = reply->revision;
 	m->begin(m->data, reply->cluster);

@@ -31,6 +31,7 @@
  * @wait_ns: next delay of @retry
  * @poll: timer of the periodic read
  * @reading: a read is under way
+ * @known: values with a revision up to this one were reported before the last read
  */
 struct mirror {
 	struct store *store;
@@ -50,7 +51,21 @@ struct mirror {
 	uint64_t wait_ns;
 	struct alarm poll;
 	bool reading;
+	uint64_t known;
 };
+
+/**
+ * mirror_is_news() - whether a value that is reported was not reported before
+ * @m: mirror, in its callback @set
+ * @kv: the value
+ *
+ * What was wrong is told and counted once, not each time that all is read.
+ */
+static inline bool mirror_is_news(const struct mirror *m,
+				  const struct store_kv *kv)
+{
+	return kv->mod > m->known;
+}
 
 void mirror_start(struct mirror *m);
 void mirror_stop(struct mirror *m);
