@@ -244,12 +244,15 @@ static bool wait_until_over(struct bus *bus)
 	struct timespec until;
 	bool over;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += CLOSE_S;
 	pthread_mutex_lock(&bus->inbox.lock);
-	while (!(over = is_over(bus)) &&
-	       !pthread_cond_timedwait(&bus->over, &bus->inbox.lock, &until))
+	while (!is_over(bus) &&
+	       !pthread_cond_clockwait(&bus->over, &bus->inbox.lock,
+				       CLOCK_MONOTONIC, &until))
 		;
+	/* it may be over although the time is */
+	over = is_over(bus);
 	pthread_mutex_unlock(&bus->inbox.lock);
 	return over;
 }
