@@ -9,6 +9,8 @@
 
 #include "fabricd.h"
 
+#define RETRY_NS	NS_PER_SEC
+
 static struct mirror mirror;
 static uint64_t lease;
 static uint64_t kept_ns;	/* last time at which the lease was certainly
@@ -19,6 +21,15 @@ static bool taken;		/* the leader's key exists */
 
 static void tick(void *data);
 static struct alarm ticker = ALARM_INIT(tick, NULL);
+
+/* An answer that is missing is not waited for until the next renewal. */
+static void ask_again(void)
+{
+	uint64_t lasts = fabricd.config.lease_s * NS_PER_SEC;
+
+	alarm_stop(&ticker);
+	alarm_set(&ticker, lasts / 4 < RETRY_NS ? lasts / 4 : RETRY_NS);
+}
 
 static void step_down(const char *why)
 {
@@ -46,8 +57,10 @@ static void lead(uint64_t term)
 static void campaigned(void *data, const struct store_reply *reply)
 {
 	asking = false;
-	if (reply->error)
+	if (reply->error) {
+		ask_again();
 		return;
+	}
 	if (reply->succeeded)
 		lead(reply->revision);
 	else if (reply->n && reply->kvs[0].lease == lease && lease)
@@ -79,8 +92,10 @@ static void campaign(void)
 static void granted(void *data, const struct store_reply *reply)
 {
 	asking = false;
-	if (reply->error)
+	if (reply->error) {
+		ask_again();
 		return;
+	}
 	lease = reply->lease;
 	kept_ns = asked_ns;
 	campaign();
@@ -89,8 +104,10 @@ static void granted(void *data, const struct store_reply *reply)
 static void kept(void *data, const struct store_reply *reply)
 {
 	asking = false;
-	if (reply->error)
+	if (reply->error) {
+		ask_again();
 		return;
+	}
 	if (!reply->lease) {
 		step_down("its lease is over");
 		lease = 0;
