@@ -157,6 +157,9 @@ began() {
 
 [ -z "${SRPOL_CHECKER:-}" ] || "$SRPOL_CHECKER" prepare
 
+# it is told sooner that a device is held after its end
+sysctl -qw net.core.netdev_unregister_timeout_secs=5
+
 links_before=$(mktemp)
 links >"$links_before"
 rules_before=$(rules)

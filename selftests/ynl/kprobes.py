@@ -5,6 +5,10 @@ How often the kernel calls some of its functions, by kprobe events.
     with Kprobes(begins="srpol_events_net_start") as calls:
         ...
         eq(calls.all(), {"begins": 1})
+
+    with Kprobes(waits="__srpol_queue_tick value=$arg2:u64") as calls:
+        ...
+        longest = max(calls.values("waits"))
 """
 
 import os
@@ -25,8 +29,6 @@ class Kprobes:
             f"mount -t tracefs tracefs {TRACING}")
         for name, function in self.functions.items():
             _write("kprobe_events", f"p:srpol/{name} {function}\n")
-            _write(f"events/srpol/{name}/filter",
-                   f"common_pid == {os.getpid()}")
         _write("trace", "", os.O_TRUNC)
         _write("events/srpol/enable", "1")
         return self
@@ -47,9 +49,20 @@ class Kprobes:
 
     def own(self):
         """By this process: {name: number}."""
-        with open(f"{TRACING}/trace", encoding="ascii") as f:
-            lines = f.read()
-        return {name: lines.count(f" {name}: ") for name in self.functions}
+        lines = [line for line in _trace() if f"-{os.getpid()} " in line]
+        return {name: sum(f" {name}: " in line for line in lines)
+                for name in self.functions}
+
+    @staticmethod
+    def values(name):
+        """The argument "value" of all calls so far, but for those of workqueues."""
+        return [int(line.rsplit("value=", 1)[1]) for line in _trace()
+                if f" {name}: " in line and "kworker/" not in line]
+
+
+def _trace():
+    with open(f"{TRACING}/trace", encoding="ascii") as f:
+        return f.read().splitlines()
 
 
 def _write(name, text, flags=os.O_APPEND):

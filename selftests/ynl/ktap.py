@@ -18,6 +18,8 @@ import sys
 import time
 import traceback
 
+CLOCK_MONOTONIC_COARSE = 6      # <linux/time.h>; Python has no name for it
+
 _tests = []
 _before = []
 _cleanups = []
@@ -71,10 +73,12 @@ def busywait(fn, seconds=10, what=""):
     seconds *= 3 * int(os.environ.get("SRPOL_SLOWER", 1))
     end = time.monotonic() + seconds
     while True:
+        # the last look is one after the end
+        late = time.monotonic() > end
         result = fn()
         if result:
             return result
-        if time.monotonic() > end:
+        if late:
             raise AssertionError(f"not within {seconds} s: {what or fn}")
         time.sleep(0.01)
 

@@ -7,7 +7,6 @@ to refuse.
 import errno
 import os
 import struct
-import time
 
 from bpfmap import Map
 from ktap import busywait, eq, run
@@ -106,25 +105,23 @@ def u32s(data):
     return struct.unpack(f"{len(data) // 4}I", data)
 
 
-def view(seconds=10):
+def view():
     """
     What the mock was told, without what may differ after a replay. A row is
     written before the policy that uses it is published, by a commit, and the
     module commits by itself when a next hop changes: maps read before and
     after a commit do not belong together.
     """
-    end = time.monotonic() + seconds
-    while True:
+    def undisturbed():
         commits = generation()[0]
         try:
             seen = one_view()
         except KeyError:
-            seen = None         # a policy over a row that came after the rows
-        if seen and generation()[0] == commits:
-            return seen
-        if time.monotonic() > end:
-            raise AssertionError(f"commits for {seconds} s, or a policy over "
-                                 "a row never written")
+            return None         # a policy over a row that came after the rows
+        return generation()[0] == commits and seen
+
+    return busywait(undisturbed, what="commits without end, or a policy over a "
+                                      "row never written")
 
 
 def one_view():

@@ -12,7 +12,7 @@ import subprocess
 
 from cli_lib import (NO_MODULE, OK, REFUSED, TOP, forget, free_data_plane,
                      keep_data_plane, net, ns, srpol, srpol_error)
-from ktap import before, cleanup, eq, main, match, run, test
+from ktap import before, busywait, cleanup, eq, main, match, run, test
 
 PINS = f"/sys/fs/bpf/srpol/{ns.name}"
 BPFTOOL = os.path.join(os.environ.get("BUILD", os.path.join(TOP, "build")),
@@ -96,6 +96,7 @@ def doctor_status():
     srpol("path", "replace", "1", "segs", sids, "dev", "u0", "via",
           "fd00:1::2")
     ns.ip("link set u0 mtu 1280")
+    busywait(lambda: "no-policy-up" in json.dumps(doctor(1)["rule", "warning"]))
     found = doctor(1)
     match(found["path", "warning"]["text"], "mtu-too-small", "path")
     match(found["rule", "warning"]["text"], "no-policy-up", "rule")
@@ -154,8 +155,9 @@ def mtu():
             (2184, "ok", 2048, 2048), (4200, "warning", 2048, 4096),
             (9000, "ok", 4096, 4096)):
         ns.ip(f"link set u0 mtu {size}")
-        eq(says("u0", f"^MTU {size} leaves {size - 40} for inner packets: "
-                f"RDMA MTU {inner}, without a path {outer}$"), [verdict], size)
+        text = (f"^MTU {size} leaves {size - 40} for inner packets: "
+                f"RDMA MTU {inner}, without a path {outer}$")
+        busywait(lambda t=text, v=verdict: says("u0", t) == [v], what=size)
 
 
 def driver():

@@ -375,10 +375,10 @@ def dev_watch_reload():
                 forget()
                 eq(watch.stdout.readline(), "w0: no more role uplink\n",
                    "no more role")
+                os.truncate(said, 0)
                 busywait(lambda: not subprocess.run(
                     ["rmmod", "srpol"], check=False,
                     stderr=subprocess.DEVNULL).returncode, 20)
-                os.truncate(said, 0)
                 for i in range(5):
                     ns.ip(f"link add x{i} type veth peer name y{i}")
                     ns.ip(f"link del x{i}")

@@ -146,12 +146,10 @@ def unload():
         eq(client.dump("path"), [])
         eq(set(client.get("config")["used"].values()), {0})
         client.close()
-    # the module has let go of the devices
+    # has the module let go of the devices? If not, the kernel says so, and
+    # batch.sh that it did, while this waits
     for ns in spaces:
-        start = time.monotonic()
         ns.ip("link del v0\nlink del d0\n")
-        took = time.monotonic() - start
-        assert took < 5, f"deletion took {took:.1f} s"
 
 
 class Traffic(threading.Thread):

@@ -9,6 +9,7 @@ colors included, which grows with the colors and not with what they are for.
 
 import os
 import sys
+import time
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
 sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
@@ -41,6 +42,15 @@ def charged():
     with open(f"{GROUP}/memory.stat", encoding="ascii") as f:
         return next(int(line.split()[1]) for line in f
                     if line.startswith("slab "))
+
+
+def settled():
+    """Likewise, when all of it is there: the kernel adds up every two seconds."""
+    while True:
+        before = charged()
+        time.sleep(2.5)
+        if charged() == before:
+            return before
 
 
 class Inside:
@@ -102,10 +112,9 @@ def colors():
         before = charged()
         inside.go_on()
         inside.wait()
-        # the kernel brings its numbers up to date every two seconds
-        busywait(lambda: charged() > before + NODES, 60,
+        busywait(lambda: settled() > before + NODES, 60,
                  f"{NODES} bytes charged beside {before}")
-        full = charged()
+        full = settled()
         inside.go_on()
         inside.wait()
         busywait(lambda: charged() < full - NODES, 60,

@@ -29,7 +29,7 @@ decapsulates() {
 
 # F has an answer to what is not encapsulated only
 plain() {
-	on "$1" ping -n -q -c 1 -W 5 fd00:b::1
+	on "$1" ping -n -q -c 1 -W 60 fd00:b::1
 }
 
 xdp_on() {

@@ -101,12 +101,12 @@ def set_up(ns, dev, up):
                     struct.pack("16sH22x", name, flags))
 
 
-def prompt_delete(ns, batch, seconds=5):
-    """Deletion of a device waits for all references to it."""
-    start = time.monotonic()
+def prompt_delete(ns, batch):
+    """
+    Deletion of a device waits for all references to it; when it does for long,
+    the kernel says so, and batch.sh that it did.
+    """
     ns.ip(batch)
-    took = time.monotonic() - start
-    assert took < seconds, f"{batch.strip()} took {took:.1f} s"
 
 
 @test

@@ -20,8 +20,8 @@ sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
 
 import mock                                             # noqa: E402
 import net                                              # noqa: E402
-from ktap import (before, busywait, cleanup, eq, main, match,   # noqa: E402
-                  run, say, test)
+from ktap import (CLOCK_MONOTONIC_COARSE, before, busywait,     # noqa: E402
+                  cleanup, eq, main, match, run, say, test)
 from srpol import EXCL, Refused                         # noqa: E402
 
 NEIGHBORS = "".join(
@@ -41,7 +41,6 @@ cleanup(run, "rm", "-rf", mock.LINKS)
 cleanup(mock.remove)
 mock.register(ns)
 
-CLOCK_MONOTONIC_COARSE = 6      # <linux/time.h>; Python has no name for it
 KEY = {"color": 1, "endpoint": "fd00::b"}
 
 
@@ -116,7 +115,7 @@ def expires():
     clock = CLOCK_MONOTONIC_COARSE
     start_ = time.clock_gettime(clock)
     verdict("down", lifetime=300)
-    eq(state(), ("down", "probes-lost"))
+    events.wait("path-event", id=1, state="down", reason="probes-lost")
     events.wait("path-event", id=1, state="up")
     took = time.clock_gettime(clock) - start_
     assert took >= 0.3 - time.clock_getres(clock), took
@@ -183,14 +182,9 @@ def refused():
             raise AssertionError(f"not refused: {members}")
 
 
-@test
-def during_a_transaction():
-    "a verdict does not wait for a transaction"
-    paths = [("path-new", {"id": i, "sids": [f"fc00::{i:x}"], "ifindex": d0,
-                           "via": f"fd00:1::{2 + i % 4}"}, EXCL)
-             for i in range(10, 1000)]
+def verdicts_meanwhile(messages):
+    """While a transaction goes on: how many verdicts, the longest, and the whole."""
     other = ns.client()
-    messages = [other.message(*p) for p in paths]
     thread = threading.Thread(target=other.apply_messages, args=(messages,))
     longest, rounds = 0, 0
     start_ = time.monotonic()
@@ -205,7 +199,22 @@ def during_a_transaction():
     other.close()
     eq(client.get("config")["used"]["paths"], 993)
     say(f"{rounds} verdicts in {took:.2f} s, {longest * 1000:.1f} ms at most")
-    assert rounds > 4 and longest < took / 2, (rounds, longest, took)
+    return rounds, longest, took
+
+
+@test
+def during_a_transaction():
+    "a verdict does not wait for a transaction"
+    messages = [client.message("path-new", {
+        "id": i, "sids": [f"fc00::{i:x}"], "ifindex": d0,
+        "via": f"fd00:1::{2 + i % 4}"}, EXCL) for i in range(10, 1000)]
+    # one that waits does so each time, a host that is busy now and then
+    for _ in range(10):
+        rounds, longest, took = verdicts_meanwhile(messages)
+        if rounds > 4 and longest < took / 2:
+            return
+        start()
+    raise AssertionError("it waits")
 
 
 @test

@@ -26,8 +26,9 @@ sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
 
 import mock                                             # noqa: E402
 import net                                              # noqa: E402
-from ktap import (before, busywait, cleanup, eq, main, run, say,    # noqa: E402
-                  test)
+from kprobes import Kprobes                             # noqa: E402
+from ktap import (CLOCK_MONOTONIC_COARSE, before, busywait,     # noqa: E402
+                  cleanup, eq, main, run, say, test)
 from packet import checksum, ip6                        # noqa: E402
 from srpol import packed                                # noqa: E402
 
@@ -36,7 +37,8 @@ os.sched_setaffinity(0, {0})
 SRC = "fd00:1::1"
 SIDS = ["fc00:21::1", "fc00:12::1", "fc00:b::46"]
 SENTINEL = 99
-HOLD = 300
+HOLD = 300                      # ms
+FOR_GOOD = 60000
 ROUTERS = [{"prefix": f"fd00:{i}::", "prefix_len": 64} for i in (1, 2)]
 
 net.load_module()
@@ -105,6 +107,13 @@ def report(quoted, dev="v0", type_=1, code=0, src="fd00:1::2", dst=SRC,
     s.send(ethernet + packet)
 
 
+def arrived():
+    """Reports that the stack of A has had, after the module has."""
+    with open(f"/proc/{os.getpid()}/net/snmp6", encoding="ascii") as f:
+        return next(int(line.split()[1]) for line in f
+                    if line.startswith("Icmp6InDestUnreachs"))
+
+
 def state(id_=1):
     p = client.get("path", id=id_)
     return p["state"], p["reason"]
@@ -121,7 +130,7 @@ def start():
         client.delete("policy", color=p["color"], endpoint=p["endpoint"])
     for p in client.dump("path"):
         client.delete("path", id=p["id"])
-    client.config(retry_interval=HOLD, report_from=ROUTERS)
+    client.config(retry_interval=FOR_GOOD, report_from=ROUTERS)
     new(SENTINEL, ["fc00:99::1"], "reduced")
 
 
@@ -300,7 +309,10 @@ def strangers():
     for src in ("2001:db8::5", "fd00:3::2", "fe80::2"):
         ignored(src, q, src=src)
     client.config(report_from=[{}])
-    report(q)
+    with a:
+        before_ = arrived()
+        report(q)
+        busywait(lambda: arrived() > before_)
     client.config(report_from=ROUTERS)
     ignored("nobody", b"")
     believed(q)
@@ -384,40 +396,58 @@ def not_an_uplink_any_more():
     new(1, SIDS, "full")
     new(2, SIDS[:2], "full")
     client.delete("dev", ifindex=v0)
-    report(quote(SIDS, 1, "full"))
+    with a:
+        before_ = arrived()
+        report(quote(SIDS, 1, "full"))
+        busywait(lambda: arrived() > before_)
     client.new("dev", ifindex=v0, role="uplink")
     ignored("nothing", b"")
 
 
-def held_down(expect):
-    """Seconds until the path is back, which has just been reported."""
-    down = time.monotonic()
-    events.wait("path-event", id=1, state="up")
-    took = time.monotonic() - down
-    assert expect * 0.8 < took < expect + 0.25, \
-        f"{took:.2f} s, not {expect:.2f} s"
-    return took
+def reported_again(calls, id_=1):
+    """
+    How long the module then holds the path down, in its own unit.
+    """
+    before_ = len(calls.values("waits"))
+    report(quote(SIDS, 2, "full"))
+    events.wait("path-event", id=id_, state="down")
+    return max(calls.values("waits")[before_:])
+
+
+@test
+def backoff():
+    "each report soon after a retry doubles the retry interval, four times"
+    new(1, SIDS, "full")
+    with Kprobes(waits="__srpol_queue_tick value=$arg2:u64") as calls:
+        waits = []
+        for _ in range(6):
+            waits.append(reported_again(calls))
+            eq(state(), REPORTED)
+            # it is up before its retry, so the next one is soon after it
+            rename(1)
+    say(waits)
+    eq(waits, [waits[0] * n for n in (1, 2, 4, 8, 16, 16)])
 
 
 @test
 def retry_interval():
-    "a reported path is tried again after the retry interval, later each time"
+    "a reported path is tried again after the retry interval"
+    client.config(retry_interval=HOLD)
     new(1, SIDS, "full")
-    q = quote(SIDS, 2, "full")
-    took = []
-    for n in range(3):
-        report(q)
-        events.wait("path-event", id=1, state="down")
-        eq(state(), REPORTED)
-        took.append(held_down(HOLD / 1000 * 2 ** n))
-    say("held down for", ", ".join(f"{t:.2f} s" for t in took))
-    # after four times as long in peace the first retry interval counts again
-    calm = time.monotonic() + HOLD / 1000 * 4 * 4 + 0.3
-    busywait(lambda: time.monotonic() > calm)
-    eq(events.take(), [])
-    report(q)
-    events.wait("path-event", id=1, state="down")
-    held_down(HOLD / 1000)
+    with Kprobes(waits="__srpol_queue_tick value=$arg2:u64") as calls:
+        # the module counts ticks, and so does this clock
+        start_ = time.clock_gettime(CLOCK_MONOTONIC_COARSE)
+        first = reported_again(calls)
+        events.wait("path-event", id=1, state="up")
+        took = time.clock_gettime(CLOCK_MONOTONIC_COARSE) - start_
+        tick = time.clock_getres(CLOCK_MONOTONIC_COARSE)
+        say(f"held down for {took:.3f} s, ticks of {tick * 1000:.0f} ms")
+        assert took >= HOLD / 1000 - tick, took
+        # after four times as long in peace it is not doubled
+        calm = time.monotonic() + HOLD / 1000 * 4 + 0.3
+        busywait(lambda: time.monotonic() > calm)
+        eq(events.take(), [])
+        eq(reported_again(calls), first)
 
 
 @test
@@ -479,6 +509,14 @@ def policy_follows():
     eq(buckets(), [64, 64])
     report(quote(SIDS, 2, "full"))
     busywait(lambda: buckets() == [0, 128])
+    rename(1)
+    busywait(lambda: buckets() == [64, 64])
+    # also when it comes back by itself
+    client.config(retry_interval=HOLD)
+    events.take()
+    report(quote(SIDS, 2, "full"))
+    events.wait("path-event", id=1, state="down")
+    events.wait("path-event", id=1, state="up")
     busywait(lambda: buckets() == [64, 64])
 
 
