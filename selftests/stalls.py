@@ -5,7 +5,8 @@ stalls.py [SECONDS]: until it is told to end, stop processes of this tree at ran
 moments, for 0.1 to SECONDS (default 1.2) and go on, as a machine does that gives
 its processors to somebody else: one, some, or all at a time. Of this tree are
 those that run in it, or whose command names a file of it; what measures or
-reports, run.sh and who calls it, is left alone.
+reports, run.sh and who calls it, is left alone. They are frozen by a cgroup (v2):
+some tests send SIGSTOP themselves, and mean it.
 
 SRPOL_SEED: of moments, processes and times
 """
@@ -47,12 +48,50 @@ def of_this_tree(but):
     return found
 
 
-def send(pids, sig):
-    for pid in pids:
+class Freezer:
+    """A cgroup of our own; what is in it does not run."""
+
+    def __init__(self):
+        with open("/proc/self/mounts", encoding="utf-8") as f:
+            self.root = next(line.split()[1] for line in f
+                             if line.split()[2] == "cgroup2")
+        self.own = f"{self.root}/srpol-stalls-{os.getpid()}"
+        os.mkdir(self.own)
+
+    @staticmethod
+    def write(folder, name, value):
+        with open(f"{folder}/{name}", "w", encoding="ascii") as f:
+            f.write(str(value))
+
+    def freeze(self, pids, seconds):
+        """For so long; then they are where they were."""
+        homes = []
         try:
-            os.kill(pid, sig)
-        except ProcessLookupError:
-            pass
+            for pid in pids:
+                try:
+                    with open(f"/proc/{pid}/cgroup", encoding="utf-8") as f:
+                        home = next(line[3:].strip() for line in f
+                                    if line.startswith("0::"))
+                    self.write(self.own, "cgroup.procs", pid)
+                except OSError:     # it has ended
+                    continue
+                homes.append((pid, f"{self.root}{home}"))
+            self.write(self.own, "cgroup.freeze", 1)
+            time.sleep(seconds)
+        finally:
+            self.write(self.own, "cgroup.freeze", 0)
+            for pid, home in homes:
+                try:
+                    self.write(home, "cgroup.procs", pid)
+                except OSError:
+                    pass
+
+    def end(self):
+        """Without what was born or is dying in it."""
+        with open(f"{self.own}/cgroup.procs", encoding="ascii") as f:
+            for pid in f.read().split():
+                self.write(self.root, "cgroup.procs", pid)
+        os.rmdir(self.own)
 
 
 def main():
@@ -60,15 +99,16 @@ def main():
     moments = random.Random(int(os.environ.get("SRPOL_SEED", time.time())))
     but = ancestors()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    while True:
-        time.sleep(moments.uniform(0.1, 1.5))
-        pids = of_this_tree(but)
-        pids = moments.sample(pids, min(len(pids), moments.choice((1, 1, 2, 99))))
-        try:
-            send(pids, signal.SIGSTOP)
-            time.sleep(longest * moments.choice((1 / 12, 1 / 4, 1 / 2, 1)))
-        finally:
-            send(pids, signal.SIGCONT)
+    freezer = Freezer()
+    try:
+        while True:
+            time.sleep(moments.uniform(0.1, 1.5))
+            pids = of_this_tree(but)
+            some = min(len(pids), moments.choice((1, 1, 2, 99)))
+            freezer.freeze(moments.sample(pids, some),
+                           longest * moments.choice((1 / 12, 1 / 4, 1 / 2, 1)))
+    finally:
+        freezer.end()
 
 
 main()
