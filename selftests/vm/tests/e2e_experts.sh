@@ -141,7 +141,7 @@ fabric_topology | gojq '(.links[] | select(.from == "leaf1" and .to == "spine1")
 config A | gojq --arg demands "$work/demands" '.demands = $demands' >"$work/A.json"
 config B >"$work/B.json"
 cat >"$work/fabricd.json" <<-END
-{ "name": "engine", "topology": "$work/topology.json", "lease-s": 5,
+{ "name": "engine", "topology": "$work/topology.json", "lease-s": 60,
   "forecasts": 100,
   "file": "$work/store.json", "socket": "$work/control.sock",
   "store": { "socket": "$work/store.sock" } }

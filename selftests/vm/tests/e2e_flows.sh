@@ -77,7 +77,7 @@ rdma_up
 start_both '"interval-ms": 500' "\"fabric\": { \"folder\": \"$work\",
 	\"damp-ms\": 200, \"store\": { \"socket\": \"$work/store.sock\" } }"
 cat >"$work/fabricd.json" <<-END
-{ "name": "engine", "topology": "$work/topology.json", "lease-s": 5,
+{ "name": "engine", "topology": "$work/topology.json", "lease-s": 60,
   "file": "$work/store.json", "socket": "$work/control.sock",
   "store": { "socket": "$work/store.sock" } }
 END

@@ -37,7 +37,7 @@ config() {
 	END
 }
 
-# send PORT KBPS MS: datagrams of 4800 bytes
+# send PORT KBPS MS: datagrams of 4800 bytes; by how many ms it was late at worst
 send() {
 	fabric_exec hostA python3 - "$@" <<-'END'
 	import socket, sys, time
@@ -47,15 +47,18 @@ send() {
 	s.setblocking(False)
 	start = time.monotonic()
 	due = start
+	late = 0
 	while due - start < ms / 1000:
 	    now = time.monotonic()
 	    if now < due:
 	        time.sleep(due - now)
+	    late = max(late, now - due)
 	    try:
 	        s.sendto(bytes(4752), ("fd00:b::1", port))
 	    except BlockingIOError:
 	        pass
 	    due += 4800 * 8 / (kbps * 1000)
+	print(int(late * 1000))
 	END
 }
 
@@ -77,19 +80,23 @@ limit_is() {
 	[ "$(limit "$1")" = "$2" ]
 }
 
-# contend: both send for MS; sets got_red and got_blue, kbit/s that arrived
+# contend: both send for MS; sets got_red and got_blue, kbit/s that arrived. Again
+# if one of them was late: it makes up for that, faster than it is meant to.
 MS=6000
 contend() {
-	local red blue red_sends
+	local red blue red_sends late tries
 
-	red=$(arrived 1010)
-	blue=$(arrived 1020)
-	send 1010 15000 "$MS" &
-	red_sends=$!
-	send 1020 "$BLUE" "$MS"
-	wait "$red_sends"
-	# what waits at leaf1 is 240 ms
-	sleep 1
+	for ((tries = 0; tries < 5; tries++)); do
+		red=$(arrived 1010)
+		blue=$(arrived 1020)
+		send 1010 15000 "$MS" >"$work/late" &
+		red_sends=$!
+		late=$(send 1020 "$BLUE" "$MS")
+		wait "$red_sends"
+		# what waits at leaf1 is 240 ms
+		sleep 1
+		[ "$late" -gt 50 ] || [ "$(<"$work/late")" -gt 50 ] || break
+	done
 	got_red=$((($(arrived 1010) - red) * 38400 / MS))
 	got_blue=$((($(arrived 1020) - blue) * 38400 / MS))
 	echo "# red $got_red kbit/s, blue $got_blue kbit/s of $BLUE;" \
@@ -119,7 +126,7 @@ fabric_topology | sed "s/\"rate\": \"[0-9]*G\"/\"rate\": \"${LINK}k\"/" \
 config A >"$work/A.json"
 config B >"$work/B.json"
 cat >"$work/fabricd.json" <<-END
-{ "name": "engine", "topology": "$work/topology.json", "lease-s": 5,
+{ "name": "engine", "topology": "$work/topology.json", "lease-s": 60,
   "file": "$work/store.json", "socket": "$work/control.sock",
   "store": { "socket": "$work/store.sock" } }
 END

@@ -66,7 +66,7 @@ fabric_topology >"$work/topology.json"
 config A >"$work/A.json"
 config B >"$work/B.json"
 cat >"$work/fabricd.json" <<-END
-{ "name": "engine", "topology": "$work/topology.json", "lease-s": 5,
+{ "name": "engine", "topology": "$work/topology.json", "lease-s": 60,
   "file": "$work/store.json", "socket": "$work/control.sock",
   "store": { "socket": "$work/store.sock" } }
 END

@@ -88,8 +88,12 @@ END
 check_equal "5-tuples at random" 79 "$(random_packets 16)"
 start_engine A
 check "sixteen paths, probed and up" patiently 120 usable A 16
-look >"$work/look"
-echo "# $(<"$work/look")"
+# where this machine held a round back the next one is not sent in turns
+for ((tries = 0; tries < 5; tries++)); do
+	look >"$work/look"
+	echo "# $(<"$work/look")"
+	! gojq -e "[ .out, .back ] == [ $rounds, $rounds ]" "$work/look" >/dev/null || break
+done
 check_equal "sixteen segment lists" 16 "$(gojq .lists "$work/look")"
 check_equal "those that came back are those that left" true \
 	"$(gojq .same "$work/look")"

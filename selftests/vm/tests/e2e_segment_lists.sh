@@ -74,7 +74,8 @@ decoded() {
 
 # capture: what A sends: all its probes, pings, and a datagram of each of 64 flows
 capture() {
-	fabric_exec hostA tcpdump -U -Q out -i hA -w "$pcap" ip6 2>"$work/tcpdump" &
+	fabric_exec hostA tcpdump --immediate-mode -U -Q out -i hA -w "$pcap" ip6 \
+		2>"$work/tcpdump" &
 	tcpdump=$!
 	busywait 30 grep -q listening "$work/tcpdump"
 	check_equal "every ping is answered" 32 "$(fabric_exec hostA ping -c 32 \
@@ -88,6 +89,8 @@ capture() {
 		    s.sendto(b"x", ("fd00:b::1", 7000 + port))
 	END
 	busywait 60 receives A $(($(received A) + 3))
+	# tcpdump writes what it has as it comes
+	sleep 1.5
 	kill "$tcpdump"
 	wait "$tcpdump" || :
 }

@@ -184,7 +184,7 @@ for script in prolog epilog; do
 		$examples/$script-slurmctld >/etc/slurm/$script-slurmctld
 	chmod +x /etc/slurm/$script-slurmctld
 done
-plugin optional colors=100-199,300
+plugin optional colors=100-199,300 timeout=60
 at_exit slurm_down
 slurm_up
 check "Slurm runs" patiently 120 slurm_is_idle
@@ -265,21 +265,21 @@ check_equal "nothing of it was submitted" "" "$(squeue -h)"
 # whoever has another plugstack.conf than the nodes
 mkdir "$work/mine"
 cp /etc/slurm/*.conf "$work/mine/"
-echo "optional $BUILD/lib/spank_srpol.so colors=1-999" >"$work/mine/plugstack.conf"
+echo "optional $BUILD/lib/spank_srpol.so colors=1-999 timeout=60" >"$work/mine/plugstack.conf"
 check "a color that only the user's own configuration allows" eval \
 	"SLURM_CONF=$work/mine/slurm.conf begin_job --srpol-color=555;
 	 srpol -j job show | gojq -e length==0; touch $work/go"
 check "over" patiently 60 is_over
 check "is not given, which slurmd's log has" logged \
 	"color 555 is not allowed to user 0 here"
-plugin optional colors=100-199,300 required
+plugin optional colors=100-199,300 required timeout=60
 check_fails "and ends the job where it is required" \
 	"Killed" \
 	env SLURM_CONF="$work/mine/slurm.conf" srun -D / -w A --srpol-color=555 true
 check "and slurmd's log says why" logged "the job ends: color 555 is not allowed"
 
 # ---- colors of users, and of jobs that say nothing
-plugin optional color=300
+plugin optional color=300 timeout=60
 begin_job
 check_equal "a job that says nothing has the default color" \
 	"[\"slurm-$id\",\"$cgroup\",300,null]" "$(known)"
@@ -291,7 +291,7 @@ check_equal "but for one that is to be left alone" 0 \
 end_job
 printf '%s\n' "nobody 50" "# all others" "* 7,100-199 # and these" \
 	>/etc/slurm/srpol-users
-plugin optional users=/etc/slurm/srpol-users switches
+plugin optional users=/etc/slurm/srpol-users switches timeout=60
 begin_job --srpol-paths=spine2,spine3
 check_equal "a user has the first of the user's colors, and named switches" \
 	"[\"slurm-$id\",\"$cgroup\",7,[\"spine2\",\"spine3\"]]" "$(known)"
