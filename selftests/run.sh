@@ -214,7 +214,7 @@ run_guests() {
 	[ "$jobs" -le "$i" ] || jobs=$i
 	# builds or probes what all guests need, before they start together
 	# shellcheck disable=SC2086
-	selftests/vm/vm.sh ${SRPOL_GUEST:-} -t $((120 * ${SRPOL_SLOWER:-1})) -- true
+	selftests/vm/vm.sh ${SRPOL_GUEST:-} -t $((600 * ${SRPOL_SLOWER:-1})) -- true
 	for ((i = 0; i < jobs; i++)); do
 		start_guest
 	done

@@ -201,6 +201,11 @@ int main(int argc, char **argv)
 		pthread_join(c[i].thread, NULL);
 	if (waitpid(child, &status, 0) != child || status)
 		die("child", status, &err);
+	/* whoever changes something beside them is to end that now */
+	puts("done");
+	fflush(stdout);
+	while (getchar() != EOF)
+		;
 	listener_hears(&listener, &c[n]);
 	srpol_genl_close(&listener);
 	srpol_genl_close(&c[n].genl);

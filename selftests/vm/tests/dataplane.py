@@ -513,6 +513,10 @@ def random_step(rng):
                              errno.EINVAL), why
 
 
+def packed_mac(text):
+    return bytes.fromhex(text.replace(":", ""))
+
+
 def quiet():
     """Wait until the events have been worked off: the module's picture of the
     paths and the data plane's agree, and no neighbor in use is being asked,
@@ -521,10 +525,13 @@ def quiet():
         known = {(w.ns.ifindex(n["dev"]), n["dst"]) for n in json.loads(
             w.ns.run("ip", "-6", "-j", "neigh", "show"))
                  if n["state"][0] in ("PERMANENT", "REACHABLE", "STALE")}
-        up = [p for p in w.client.dump("path") if p["state"] == "up"]
-        return {p["id"] for p in up} == {
-            i for i, p in view()["paths"].items() if p[0][1]} and \
-            all((p["out_ifindex"], p["out_via"]) in known for p in up)
+        up = {p["id"]: p for p in w.client.dump("path") if p["state"] == "up"}
+        told = {i: p for i, p in view()["paths"].items() if p[0][1]}
+        return up.keys() == told.keys() and \
+            all((p["out_ifindex"], p["out_via"]) in known and
+                p["mtu"] + p["overhead"] == told[i][1] and
+                packed_mac(p["out_lladdr"]) == told[i][4][:6]
+                for i, p in up.items())
     busywait(agree, 30, "the same paths in module and data plane")
 
 

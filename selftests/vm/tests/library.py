@@ -6,6 +6,7 @@ by the library is there, and one that is refused names what is to blame.
 """
 
 import os
+import select
 import subprocess
 import tempfile
 
@@ -82,12 +83,13 @@ def clients():
                          for i in range(1, n + 1))
     many = subprocess.Popen(
         ["ip", "netns", "exec", ns.name, f"{work}/clients", "6", "15"],
-        env=environment, text=True, stderr=subprocess.PIPE)
+        env=environment, text=True, stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     replaced = 0
-    while many.poll() is None or not replaced:
+    while not select.select([many.stdout], [], [], 0)[0] or not replaced:
         srpol("replace", "-f", files[replaced % 2])
         replaced += 1
-    eq((many.wait(), many.stderr.read()), (0, ""))
+    eq((many.communicate(), many.returncode), (("done\n", ""), 0))
     print(f"# {replaced} times replaced", flush=True)
     eq([p["id"] for p in client.dump("path")],
        list(range(1, 51 + 10 * ((replaced - 1) % 2))))
