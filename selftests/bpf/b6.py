@@ -75,7 +75,7 @@ def opened(dev):
     s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW,
                       socket.htons(ETH_P_IPV6))
     s.bind((dev, ETH_P_IPV6))
-    s.settimeout(10)
+    s.settimeout(60)
     return s
 
 

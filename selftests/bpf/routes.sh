@@ -20,15 +20,8 @@ on c ethtool -K c0 gro on >/dev/null
 on c ethtool -K e0 gro on >/dev/null
 on l ethtool -K la gro on >/dev/null
 
-neighbor() {
-	on a ip neigh replace "$1" lladdr "$2" dev "$3"
-}
-
-neighbor 10.0.3.1 "$(mac c c0)" ac
-neighbor fd00:c::1 "$(mac c c0)" ac
-neighbor 10.0.4.1 "$(mac c e0)" ae
-neighbor fd00:e::1 "$(mac c e0)" ae
-neighbor fd00:a::fe "$(mac l la)" a0
+neighbor a 10.0.4.1 ae c e0
+neighbor a fd00:e::1 ae c e0
 
 check "attach, forward in XDP by two devices" steer a a0 -s fd00:a::1 \
 	-n "$(mac l la)" -l fc00:0:a::46 -F ac,ae fc00:0:1::e fc00:0:b::46
