@@ -20,8 +20,8 @@ static void set_policy(__u32 id, __u32 color, __u32 mode, __u32 row,
 	struct srpol_dp_policy p = {
 		.id = id, .color = color, .row = row, .n_buckets = 128,
 		.mode = mode, .drop_upon_invalid = id & 1 ? 1 : 0,
-		/* longer than a round: none ends between asking and doing */
-		.backup = backup, .flowlet_timeout_ns = 4000000000, .threshold = 4,
+		/* as long as can be: none ends between asking and doing */
+		.backup = backup, .flowlet_timeout_ns = ~0u, .threshold = 4,
 		.dwell_time_ms = 4000, .wait_to_restore_ms = 4000,
 	};
 

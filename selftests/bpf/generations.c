@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ktap.h"
@@ -481,6 +482,7 @@ static void test_atomic(void)
 {
 	unsigned int seen[2] = {}, bad = 0, i;
 	struct srpol_dp_config cfg = { .dscp_mode = SRPOL_DSCP_MODE_PIPE };
+	const time_t end = time(NULL) + 120;
 	pthread_t thread;
 	struct pkt p, out;
 	bool dscp, more;
@@ -495,7 +497,7 @@ static void test_atomic(void)
 		FAIL("no thread");
 		return;
 	}
-	for (i = 0; i < 20000000 && (i < 50000 || commits < 100); i++) {
+	for (i = 0; i < 50000 || (commits < 100 && time(NULL) < end); i++) {
 		rig_egress(&p, &out);
 		dscp = (out.b[14] & 15) << 4 | out.b[15] >> 4;
 		more = out.len - p.len == outer_len(&five);

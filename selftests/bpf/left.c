@@ -4,8 +4,8 @@
  * would have gone had it been looked at once. Modes that remember something of
  * a flow, or draw lots, are where that can go wrong.
  */
+#include <bpf/bpf.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "ktap.h"
@@ -14,8 +14,7 @@
 
 #define LO		1
 #define ELSEWHERE	77	/* no uplink: TC says so, and drops */
-#define NO_GAP		4000000000u
-#define GAP		(20 * MS)
+#define PAUSE		(100000 * MS)
 
 static const struct rig_env plain;
 
@@ -39,10 +38,22 @@ static __u32 send_left(const struct inner *in)
 	return rig_flow_of(in->qp, &f) ? f.path : 0;
 }
 
+/* As if the only flow had sent nothing for so long. */
+static void pause_flow(void)
+{
+	const struct srpol_flow *in_table = rig_flow_next(NULL);
+	struct srpol_flow f = *in_table;
+	__u32 nr = rig_flow_number(in_table);
+
+	f.last_ns -= PAUSE;
+	if (bpf_map_update_elem(rig_map("flows"), &nr, &f, 0))
+		FAIL("flow: %m");
+}
+
 static void test_flowlet(void)
 {
 	struct srpol_dp_policy policy = {
-		.mode = SRPOL_LB_MODE_FLOWLET, .flowlet_timeout_ns = GAP,
+		.mode = SRPOL_LB_MODE_FLOWLET, .flowlet_timeout_ns = NO_GAP,
 	};
 	__u32 i, at, path, moved = 0, paths = 0;
 	struct inner in = spread_flow(QP);
@@ -51,7 +62,7 @@ static void test_flowlet(void)
 	setup_tc(&policy, 0);
 	at = send_left(&in);
 	for (i = 0; i < 20; i++) {
-		usleep(25000);
+		pause_flow();
 		path = send_left(&in);
 		moved += path != at;
 		paths |= 1u << path;
@@ -70,7 +81,7 @@ static void test_flowlet(void)
 static void test_flowlet_batch(void)
 {
 	struct srpol_dp_policy policy = {
-		.mode = SRPOL_LB_MODE_FLOWLET, .flowlet_timeout_ns = GAP,
+		.mode = SRPOL_LB_MODE_FLOWLET, .flowlet_timeout_ns = NO_GAP,
 	};
 	struct inner in = spread_flow(QP);
 	struct srpol_flow_detail f;
@@ -81,7 +92,7 @@ static void test_flowlet_batch(void)
 	send_left(&in);
 	pkt_inner(&p, &in);
 	for (i = 0; i < 10; i++) {
-		usleep(25000);
+		pause_flow();
 		for (k = 0; k < 8; k++)
 			CHECK_EQ(rig_port_xdp(&p, NULL), X_PASS, "left");
 		for (k = 0; k < 8; k++)

@@ -202,6 +202,38 @@ static void test_pinned(void)
 	}
 }
 
+/*
+ * Twice a signal, and a packet 600 ms after it. Return: false, and nothing was
+ * looked at, if any of this took nearly the second for which a signal
+ * holds; clocks are coarse.
+ */
+static bool held(const struct inner *in)
+{
+	__u64 first, second;
+	__u32 path, then, later;
+
+	rig_mark();
+	first = spread_now_ms();
+	spread_cnp(7);
+	path = spread_send(in);
+	usleep(600000);
+	then = spread_send(in);
+	second = spread_now_ms();
+	spread_cnp(7);
+	if (spread_now_ms() - first >= 950)
+		return false;
+	usleep(600000);
+	later = spread_send(in);
+	if (spread_now_ms() - second >= 950)
+		return false;
+	CHECK(path, "contention");
+	CHECK_EQ(then, path, "held");
+	CHECK_EQ(later, path, "held on");
+	rig_expect("contention", SRPOL_REASON_CNP, 2, SRPOL_REASON_STEERED, 3,
+		   SRPOL_REASON_NOT_LOCAL, 2, RIG_END);
+	return true;
+}
+
 static void test_auto(void)
 {
 	struct srpol_dp_policy p = {
@@ -210,7 +242,7 @@ static void test_auto(void)
 	struct inner in = spread_flow(QP);
 	struct srpol_flow f;
 	struct pkt pkt, out;
-	__u32 path;
+	unsigned int tries;
 
 	spread_setup(&p, 0);
 	pkt_inner(&pkt, &in);
@@ -220,16 +252,9 @@ static void test_auto(void)
 	CHECK_EQ(f.path, 0, "left alone");
 	rig_expect("plain", SRPOL_REASON_NOT_CONGESTED, 1, RIG_END);
 	spread_bind(QP, 7);
-	spread_cnp(7);
-	path = spread_send(&in);
-	CHECK(path, "contention");
-	rig_expect("contention", SRPOL_REASON_CNP, 1, SRPOL_REASON_STEERED, 1,
-		   SRPOL_REASON_NOT_LOCAL, 1, RIG_END);
-	usleep(600000);
-	CHECK_EQ(spread_send(&in), path, "held");
-	spread_cnp(7);
-	usleep(600000);
-	CHECK_EQ(spread_send(&in), path, "held on");
+	for (tries = 0; tries < 20 && !held(&in); tries++)
+		;
+	CHECK(tries < 20, "the machine is too busy");
 	usleep(1100000);
 	CHECK_EQ(spread_send(&in), 0, "over");
 	CHECK_EQ(rig_detail(QP).moves, 0, "not a move");

@@ -167,36 +167,36 @@ static void test_good(void)
 /* Times that are known: what becomes of them. */
 static void test_rtt(void)
 {
-	static const struct { uint64_t ago; unsigned int bin; } times[] = {
-		{ 1ull << 26, 26 }, { 3ull << 27, 28 }, { 1ull << 31, 31 },
-		{ 1ull << 40, 31 },
+	static const uint64_t times[] = {
+		1ull << 26, 3ull << 27, 1ull << 31, 1ull << 40,
 	};
 	struct srpol_probe *p = &table[INDEX];
+	__u32 i, before, bin, counted[SRPOL_PROBE_RTTS], least = ~0u;
 	struct probe probe;
 	struct pkt pkt;
-	__u32 i, before, least = ~0u;
+	uint64_t ago;
 
 	setup(6);
 	for (i = 0; i < ARRAY_SIZE(times); i++) {
 		probe = sent(6, i);
 		/* the machine's clock may be younger than that */
-		if (probe.sent_ns <= times[i].ago)
-			probe.sent_ns = 1;
-		else
-			probe.sent_ns -= times[i].ago;
+		ago = times[i] < probe.sent_ns ? times[i] : probe.sent_ns - 1;
+		probe.sent_ns -= ago;
 		p->slot[i].sent_ns = probe.sent_ns;
 		frame(&pkt, &probe);
 		before = p->rtt_ns;
+		memcpy(counted, p->histogram, sizeof(counted));
 		check_reason(&pkt, SRPOL_REASON_PROBE, "time");
+		CHECK(p->slot[i].rtt_ns >= (ago < ~0u ? ago : ~0u),
+		      "%u ns, sent %lu ns ago", p->slot[i].rtt_ns, ago);
 		if (p->slot[i].rtt_ns < least)
 			least = p->slot[i].rtt_ns;
 		CHECK_EQ(p->rtt_min_ns, least, "least of %u", i);
 		CHECK_EQ(p->rtt_ns, i ? before - before / 8 +
 			 p->slot[i].rtt_ns / 8 : p->slot[i].rtt_ns,
 			 "smoothed after %u", i);
-		if (probe.sent_ns > 1)
-			CHECK(p->histogram[times[i].bin], "bin %u",
-			      times[i].bin);
+		bin = 31 - __builtin_clz(p->slot[i].rtt_ns);
+		CHECK_EQ(p->histogram[bin], counted[bin] + 1, "bin %u", bin);
 	}
 }
 

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "ktap.h"
 #include "rig.h"
@@ -400,6 +401,7 @@ static void test_race(void)
 {
 	__u64 invalid = rig_reason(SRPOL_REASON_INVALID_DROP), down;
 	__u32 bucket = 0, reason, up, backup, i;
+	const time_t end = time(NULL) + 120;
 	struct pkt p[8];
 	pthread_t changer;
 
@@ -415,7 +417,8 @@ static void test_race(void)
 		over = false;
 		CHECK_EQ(pthread_create(&changer, NULL, keep_changing, &up), 0,
 			 "thread");
-		for (i = 0; i < 300000; i++)
+		for (i = 0; i < 300000 || (rig_reason(reason) == down &&
+					   time(NULL) < end); i++)
 			rig_egress(&p[i % ARRAY_SIZE(p)], NULL);
 		over = true;
 		pthread_join(changer, NULL);

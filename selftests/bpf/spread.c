@@ -102,13 +102,24 @@ __u32 spread_path(__u32 qp)
 	return rig_flow_of(qp, &f) ? f.path : 0;
 }
 
-void spread_quality(__u32 path, __u32 penalty, __u32 level)
+__u64 spread_now_ns(void)
 {
-	struct srpol_quality q = { .penalty = penalty, .level = level };
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	q.level_ns = ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+__u64 spread_now_ms(void)
+{
+	return spread_now_ns() / MS;
+}
+
+void spread_quality(__u32 path, __u32 penalty, __u32 level)
+{
+	struct srpol_quality q = { .penalty = penalty, .level = level };
+
+	q.level_ns = spread_now_ns();
 	bpf_map_update_elem(rig_map("path_quality"), &path, &q, 0);
 }
 

@@ -16,6 +16,7 @@
 #define CNP		0x81
 #define QP		100
 #define ROW		1
+#define NO_GAP		0xffffffffu	/* ns: no gap is longer */
 
 struct inner spread_flow(__u32 qp);
 __u32 spread_even(__u32 bucket, const void *arg);
@@ -31,5 +32,9 @@ void spread_quality(__u32 path, __u32 penalty, __u32 level);
 void spread_check(const char *about, __u64 got, double want, double by);
 void spread_bind(__u32 qp, __u32 local);
 void spread_cnp(__u32 local);
+
+/* What the programs go by, in ns and in ms. */
+__u64 spread_now_ns(void);
+__u64 spread_now_ms(void);
 
 #endif /* _SRPOL_TEST_SPREAD_H */
