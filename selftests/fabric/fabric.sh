@@ -280,6 +280,35 @@ fabric_up() {
 	} | fabric_batch hostA host
 }
 
+fabric_mac() {
+	fabric_exec "$1" cat "/sys/class/net/$2/address"
+}
+
+# fabric_neighbor NODE ADDRESS DEV NODE DEV
+fabric_neighbor() {
+	fabric_exec "$1" ip neigh replace "$2" lladdr "$(fabric_mac "$4" "$5")" \
+		dev "$3"
+}
+
+# fabric_neighbors: all know their neighbors, for programs that count each packet:
+# nobody has to ask, which can fail when the machine is busy. What goes down forgets.
+fabric_neighbors() {
+	local n m own net4 NIC
+
+	for n in 1 2; do
+		own=a net4=10 NIC=A
+		[ $n -eq 1 ] || own=b net4=20 NIC=B
+		fabric_neighbor leaf$n fd00:$own::1 host host$NIC h$NIC
+		fabric_neighbor leaf$n 10.0.$net4.1 host host$NIC h$NIC
+		fabric_neighbor host$NIC fd00:$own::fe h$NIC leaf$n host
+		fabric_neighbor host$NIC 10.0.$net4.254 h$NIC leaf$n host
+		for ((m = 1; m <= FABRIC_SPINES; m++)); do
+			fabric_neighbor leaf$n fd00:$n:$m::2 "spine$m" "spine$m" leaf$n
+			fabric_neighbor "spine$m" fd00:$n:$m::1 leaf$n leaf$n "spine$m"
+		done
+	done
+}
+
 # May be called at any time, after a fabric_up that failed half way too
 fabric_down() {
 	local node
@@ -383,6 +412,15 @@ fabric_spine_counters() {
 				$2 == "leaf1" { a = $field }
 				$2 == "leaf2" { b = $field }
 				END { print spine, a + 0, b + 0 }' /proc/net/dev
+	done
+}
+
+# fabric_pings ARGUMENTS...: three of host A's, and each is answered. (Of three by one
+# ping the last ones may be lost: after the first answer it waits no longer than for
+# that.)
+fabric_pings() {
+	for _ in 1 2 3; do
+		fabric_exec hostA ping -n -q -c 1 -W 60 "$@" || return
 	done
 }
 

@@ -35,19 +35,21 @@ print(n)
 """
 
 RECEIVE = """
-import select, socket, struct, sys
+import select, socket, struct, sys, time
 s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
 s.setsockopt(socket.SOL_SOCKET, 33, 1 << 24)  # SO_RCVBUFFORCE
 s.bind(("fd00:b::1", 7))
 s.settimeout(0.2)
 print("ready", flush=True)
 seen = set()
-end = False
-while not end:
+sent = until = 0
+while not until or (len(seen) < sent and time.monotonic() < until):
     try:
         seen.add(struct.unpack("!Q", s.recv(2000)[:8])[0])
     except TimeoutError:
-        end = bool(select.select([sys.stdin], [], [], 0)[0])
+        pass
+    if not until and select.select([sys.stdin], [], [], 0)[0]:
+        sent, until = int(sys.stdin.readline()), time.monotonic() + 60
 print(len(seen), max(seen, default=-1))
 """
 
@@ -112,9 +114,9 @@ def python(name, namespace, text):
                      text, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
-def said(process):
-    """What it says when it is told to end."""
-    process.p.stdin.write(b"end\n")
+def said(process, sent=0):
+    """What it says when it is told to end, once so many packets have come."""
+    process.p.stdin.write(f"{sent}\n".encode())
     process.p.stdin.flush()
     return [int(x) for x in process.p.stdout.readline().split()]
 
@@ -138,7 +140,7 @@ def test_epochs():
     last = run.epoch()
     wait_for("the data plane", lambda: plane.done == len(run.near.applied()))
     sent = said(sender)[0]
-    arrived, newest = said(receiver)
+    arrived, newest = said(receiver, sent)
     print(f"# {last - first} epochs, {plane.done} of them applied by host A, "
           f"{len(plane.weights)} different weights: {sent} packets sent, "
           f"{arrived} arrived")

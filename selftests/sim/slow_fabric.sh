@@ -14,6 +14,7 @@ slow_fabric_up() {
 	at_exit umount "$work/pins"
 	at_exit fabric_down
 	fabric_up || skip_all "no SRv6 fabric on this kernel"
+	fabric_neighbors
 	slow_fabric_decap || skip_all "no eBPF data plane on this kernel"
 }
 

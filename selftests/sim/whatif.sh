@@ -59,7 +59,7 @@ fabric() {
 put() {
 	gojq -nc --arg key "/srpol/$1" --arg value "$2" \
 		'{ id: 1, op: "txn", compare: [], put: [ [ $key, $value, 0 ] ] }' |
-		socat -t 5 - "unix:$work/store.sock" | gojq -e .succeeded >/dev/null
+		socat -t 60 - "unix:$work/store.sock" | gojq -e .succeeded >/dev/null
 }
 
 leads() {
@@ -101,8 +101,16 @@ backlog() {
 		gojq '[ .[] | select(.kind == "tbf") | .backlog ] | add'
 }
 
-drained() {
-	[ "$(backlog)" = 0 ]
+# has_passed PACKETS: so many have come to spines since "$work/before_packets"
+has_passed() {
+	[ "$(backlog)" = 0 ] &&
+		fabric_spine_packets | paste -d ' ' "$work/before_packets" - |
+		awk -v want="$1" '{ n += $5 - $2 } END { exit n < want }'
+}
+
+mark() {
+	fabric_spine_packets >"$work/before_packets"
+	fabric_spine_bytes >"$work/before"
 }
 
 # send WEIGHTS RATE...: all of it; sets busy, what the busiest link needs for
@@ -112,14 +120,14 @@ send() {
 	shift
 
 	slow_fabric_steer -m spray -w "$weights"
-	fabric_spine_bytes >"$work/before"
+	mark
 	# not fabric_exec: $! has to be the program itself
 	ip netns exec "$(fabric_ns hostB)" selftests/sim/arrivals.py hB \
 		>"$work/arrivals" &
 	watcher=$!
 	busywait 30 grep -q ready "$work/arrivals" || return
 	fabric_exec hostA "$tools/shares" -c $packets -r 2000 -o fd00:b::1
-	busywait 120 drained || return
+	busywait 120 has_passed "$packets" || return
 	kill $watcher
 	wait $watcher || return
 	wall=$(tail -n 1 "$work/arrivals")
@@ -159,9 +167,9 @@ without() {
 slow_fabric_limit 1000 1000 1000 1000
 slow_fabric_topology 1000 1000 1000 1000 >"$work/topology.json"
 slow_fabric_steer -m spray -w 1,1,1,1
-fabric_spine_bytes >"$work/before"
+mark
 fabric_exec hostA "$tools/shares" -c 1000 -r 100 fd00:b::1
-busywait 30 drained
+busywait 30 has_passed 1000
 fabric_spine_bytes >"$work/after"
 size=$(paste -d ' ' "$work/before" "$work/after" |
 	awk '{ n += $5 - $2 } END { printf "%d", n / 1000 }')
@@ -192,5 +200,6 @@ for ((cut = 1; cut <= cuts; cut++)); do
 	send "$(weights | gojq -r 'join(",")')" "${rates[@]}"
 	compare "cut $cut, the next plan" "$(gojq '.planned_s' "$work/what_if")"
 	fabric_restore_spine $dead
+	fabric_neighbors
 done
 echo "# $cuts cuts: off by $worst % at most, by the clock $worst_wall %"
