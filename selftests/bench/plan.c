@@ -235,12 +235,29 @@ void plan_templates(int map)
 			plan_die("templates");
 }
 
+int plan_processor(unsigned int i)
+{
+	cpu_set_t set;
+	int nr;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		plan_die("sched_getaffinity");
+	for (nr = 0; nr < CPU_SETSIZE; nr++)
+		if (CPU_ISSET(nr, &set) && !i--)
+			return nr;
+	return -1;
+}
+
+/* The last one: the first has more to do besides. */
 void plan_pin(void)
 {
 	cpu_set_t one;
+	unsigned int i;
 
+	for (i = 0; plan_processor(i + 1) >= 0; i++)
+		;
 	CPU_ZERO(&one);
-	CPU_SET(sysconf(_SC_NPROCESSORS_ONLN) - 1, &one);
+	CPU_SET(plan_processor(i), &one);
 	if (sched_setaffinity(0, sizeof(one), &one))
 		plan_die("sched_setaffinity");
 }

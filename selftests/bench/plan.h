@@ -92,7 +92,10 @@ void plan_frame_probe(struct pkt *p);
 /* Fill map "templates" of base.bpf.c: what its programs push. */
 void plan_templates(int map);
 
-/* On one processor, from here on. */
+/* Number @i, from 0, of the processors this program may run on, or -1. */
+int plan_processor(unsigned int i);
+
+/* On one of them, from here on. */
 void plan_pin(void);
 
 /* Say what failed, and why, and end. */

@@ -186,7 +186,7 @@ static void open_all(void)
 	rig_open();
 	base = base_bpf__open_and_load();
 	for (i = 0; base && i < PROCESSORS; i++) {
-		processors[i].nr = i;
+		processors[i].nr = plan_processor(i);
 		processors[i].harness = harness_bpf__open();
 		if (!processors[i].harness ||
 		    bpf_map__reuse_fd(processors[i].harness->maps.probes,
@@ -226,7 +226,7 @@ int main(int argc, char **argv)
 	}
 	if (!windows || packets < 100)
 		return 2;
-	if (sysconf(_SC_NPROCESSORS_ONLN) < PROCESSORS) {
+	if (plan_processor(PROCESSORS - 1) < 0) {
 		fprintf(stderr, "scale: one processor only\n");
 		return 1;
 	}
