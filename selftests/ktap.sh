@@ -93,7 +93,11 @@ busywait() {
 	shift
 
 	until "$@" >/dev/null 2>&1; do
-		[ "$SECONDS" -lt "$end" ] || return 1
+		if [ "$SECONDS" -ge "$end" ]; then
+			# once more: the time may be that of a stall since it was looked
+			"$@" >/dev/null 2>&1
+			return
+		fi
 		pause 0.05
 	done
 }
