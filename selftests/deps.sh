@@ -143,9 +143,23 @@ missing() {
 as_root=()
 [ "$(id -u)" -eq 0 ] || as_root=(sudo)
 
+# apt_get ARGUMENT...: when no other apt is at it any more: apt-get waits for the lock
+# of dpkg, but not for that of the packages that are downloaded
 apt_get() {
-	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-		apt-get -q -y -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=600 "$@"
+	local message status tries
+
+	for ((tries = 0; tries < 120; tries++)); do
+		status=0
+		{ message=$("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+			apt-get -q -y -o Dpkg::Use-Pty=0 \
+			-o DPkg::Lock::Timeout=600 "$@" 2>&1 >&3); } 3>&1 ||
+			status=$?
+		[ $status -ne 0 ] && [[ $message == */archives/lock* ]] || break
+		[ $tries -gt 0 ] || echo "waiting for another apt" >&2
+		sleep 5
+	done
+	[ -z "$message" ] || echo "$message" >&2
+	return "$status"
 }
 
 is_known() {
