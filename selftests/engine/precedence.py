@@ -36,7 +36,7 @@ def word():
 
 def test_precedence():
     engine = begin("pr", STORE)
-    hosts = e.Hosts("pr-hosts", HOSTS, STORE)
+    hosts = e.Hosts("pr-hosts", HOSTS, STORE, **{"lease-s": 60})
     wait_for("a plan", lambda: hosts.epoch("h0"))
     check("default: the plan says nothing of the pair, weights are the host's",
           told(hosts) == (None, None) and pairs("pr") == {}, told(hosts))
