@@ -23,6 +23,8 @@ from engine import OUT, RUN, ask, check, store_put, wait_for
 
 STORE = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
 EVIL = "<img src=x onerror=alert(1)>"
+# What is said with status 503.
+BUSY, FULL = b"too much is asked for\n", b"too many listen already\n"
 
 
 class Page:
@@ -36,6 +38,18 @@ class Page:
         wait_for("leader", lambda: ask(name, "show")["leads"])
 
     def get(self, path, method="GET", body=None, headers=None):
+        """
+        What takes work is refused when it took too long within a second, as it does
+        if the machine makes a pause: asked again, like a browser or scraper.
+        """
+        end = time.monotonic() + engine.PATIENCE
+        while True:
+            answer, text = self.once(path, method, body, headers)
+            if text != BUSY or time.monotonic() > end:
+                return answer, text
+            time.sleep(0.1)
+
+    def once(self, path, method="GET", body=None, headers=None):
         c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         c.request(method, path, body=body, headers=headers or {})
         answer = c.getresponse()
@@ -44,10 +58,7 @@ class Page:
         return answer, text
 
     def state(self):
-        answer, text = self.get("/api/state")
-        while answer.status == 503:
-            answer, text = self.get("/api/state")
-        return json.loads(text)
+        return json.loads(self.get("/api/state")[1])
 
     def socket(self, text=""):
         s = socket.create_connection(("127.0.0.1", self.port), timeout=30)
@@ -108,11 +119,20 @@ def test_requests(page):
     check("garbage is refused",
           answer == b"" or b" 4" in answer.split(b"\r\n")[0] or
           b" 505" in answer.split(b"\r\n")[0], answer)
+    check("five requests in one go get five answers",
+          wait_for("five answers", lambda: five(page)))
+
+
+def five(page):
+    """Whether five requests in one go are answered, none of them as one too much."""
     with page.socket("GET /api/state HTTP/1.1\r\nHost: localhost\r\n\r\n" * 5) as s:
         text = b""
         while text.count(b"HTTP/1.1 200") < 5:
-            text += s.recv(65536)
-    check("five requests in one go get five answers", True)
+            more = s.recv(65536)
+            if not more or BUSY in text:
+                return False
+            text += more
+    return True
 
 
 def epoch_follows(number):
@@ -156,13 +176,11 @@ def test_crowd(page):
           page.get("/api/state")[0].status == 200)
     for s in slow:
         s.close()
-    deaf = [page.socket(EVENTS) for _ in range(200)]
-    first = [s.recv(4096) for s in deaf]
-    check("two hundred listen", all(b"200 OK" in x for x in first),
-          [x[:40] for x in first if b"200 OK" not in x][:3])
-    answer = page.get("/api/events")[0]
-    check("one more is told that there are too many", answer.status == 503,
-          answer.status)
+    deaf = [listener(page) for _ in range(200)]
+    check("two hundred listen", all(deaf), deaf.count(None))
+    answer, text = page.get("/api/events")
+    check("one more is told that there are too many", answer.status == 503 and
+          text == FULL, answer.status)
     for number in range(102, 112):
         epoch_follows(number)
     check("two hundred that read nothing do not stop the engine",
@@ -181,7 +199,7 @@ def test_flood(page):
         while not enough.is_set():
             for path in ("/metrics", "/api/block?tier=leaf&block=0"):
                 try:
-                    statuses.add(page.get(path)[0].status)
+                    statuses.add(page.once(path)[0].status)
                 except (OSError, http.client.HTTPException) as why:
                     statuses.add(str(why))
 
@@ -198,9 +216,26 @@ def test_flood(page):
           statuses == {200, 503}, statuses)
 
 
+def listener(page):
+    """Who listens, None if there are too many; who was one too much tries again."""
+    def attempt():
+        s = page.socket(EVENTS)
+        text = b""
+        while b"200 OK" not in text:
+            more = s.recv(4096)
+            text += more
+            if not more or BUSY in text or FULL in text:
+                s.close()
+                return [None] if FULL in text else None
+        return [s]
+    return wait_for("an answer", attempt)[0]
+
+
 def listens(page):
-    with page.socket(EVENTS) as s:
-        return b"200 OK" in s.recv(4096)
+    s = listener(page)
+    if s:
+        s.close()
+    return s is not None
 
 
 # --- the page
@@ -215,8 +250,9 @@ def test_no_room(page):
     deaf = []
 
     def full():
-        deaf.append(page.socket(EVENTS))
-        return b"200 OK" not in deaf[-1].recv(4096) and len(deaf) > 200
+        s = listener(page)
+        deaf.extend([s] if s else [])
+        return not s and len(deaf) == 200
 
     wait_for("no room", full)
     b = browser.Browser(f"{OUT}/late.log")
@@ -310,8 +346,9 @@ def test_foreseen(page, b):
         "srpol_fabric_forecast_bytes 5000000000\n")),
           [line for line in metrics.decode().splitlines() if "forecast" in line])
     store_put("demand/0/leaf0.1/h1", "none of it")
-    wait_for("the refusal", lambda: "srpol_fabric_forecasts_refused_total 1\n" in
-             page.get("/metrics")[1].decode())
+    # once more each time that all keys are read
+    wait_for("the refusal", lambda: re.search(
+        b"srpol_fabric_forecasts_refused_total [1-9]", page.get("/metrics")[1]))
     check("what is wrong is counted", True)
 
 
@@ -412,7 +449,9 @@ def test_engine_gone(page, b):
     page.process.end()
     b.wait("document.getElementById('live').textContent !== 'live'")
     check("when the engine is gone the page says so", True)
-    noise = [c for c in b.complaints if "ERR_" not in c]
+    # 503 is of a pause of the machine, and is followed by another attempt
+    noise = [c for c in b.complaints if "ERR_" not in c and
+             "status of 503" not in c]
     check("the browser found nothing to complain of", not noise, noise)
     check("and asked nobody else", all(r.startswith(page.url) or
                                        r.startswith("data:")
