@@ -224,9 +224,9 @@ def test_leader_gone(etcd, a, b):
         engine.end(signal.SIGKILL)
     epochs = []
     for i in range(6):
+        last = epochs[-1] if epochs else a.ask("show")["epoch"]
         a.hosts.tell(f"report a{i % 3} a-leaf{i % 3} a-spine{i % 2} "
                      f"{(100 + i) * 10 ** 9}")
-        last = epochs[-1] if epochs else a.ask("show")["epoch"]
         wait_for("an epoch", lambda: a.ask("show")["epoch"] > last)
         epochs.append(a.settled())
     check("without an engine of pod b six more epochs of pod a, by all its hosts",
