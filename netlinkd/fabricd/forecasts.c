@@ -44,6 +44,7 @@ static struct alarm edges = ALARM_INIT(edge, NULL);
 static struct alarm forget = ALARM_INIT(forget_old, NULL);
 static struct vec all = VEC_INIT(struct word);
 static uint64_t kept, refused;
+static struct hearing hearing;
 static uint64_t planned, covered;
 static double planned_bytes;
 static bool settling;
@@ -203,12 +204,14 @@ static void drop(struct word *w)
 	changed();
 }
 
-static void refuse(struct word *w, const char *key, const char *why)
+static void refuse(struct word *w, const struct store_kv *kv, const char *why)
 {
-	/* log only some of many: the 1st, 2nd, 4th, 8th... */
-	if (!(refused & (refused + 1)))
-		log_notice("%s: %s; it does not count", key, why);
-	refused++;
+	if (mirror_is_news(&hearing.mirror, kv)) {
+		/* log only some of many: the 1st, 2nd, 4th, 8th... */
+		if (!(refused & (refused + 1)))
+			log_notice("%s: %s; it does not count", kv->key, why);
+		refused++;
+	}
 	/* what the host said before is no longer valid */
 	if (w)
 		drop(w);
@@ -235,7 +238,7 @@ static void set(void *data, const struct store_kv *kv)
 	}
 	if (srpol_forecasts_read(fabricd.fabric, fabricd.topology, new.host,
 				 now_ms, kv->value, kv->len, &new.said, &err)) {
-		refuse(w, kv->key, err.text);
+		refuse(w, kv, err.text);
 		return;
 	}
 	drop_over(&new.said, now_ms);

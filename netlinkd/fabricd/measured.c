@@ -51,6 +51,7 @@ static struct alarm forget = ALARM_INIT(forget_old, NULL);
 static uint64_t *sums;		/* kbit/s by directed link */
 static struct vec all = VEC_INIT(struct told);
 static uint64_t refused;
+static struct hearing hearing;
 
 static void free_one(void *data)
 {
@@ -131,6 +132,16 @@ static int read_told(const struct store_kv *kv, struct told *t)
 	return ret;
 }
 
+static void count_refusal(const struct store_kv *kv)
+{
+	if (!mirror_is_news(&hearing.mirror, kv))
+		return;
+	/* log only some of many: the 1st, 2nd, 4th, 8th... */
+	if (!(refused & (refused + 1)))
+		log_notice("%s: wrong load, it does not count", kv->key);
+	refused++;
+}
+
 static void set(void *data, const struct store_kv *kv)
 {
 	struct told new = {
@@ -150,11 +161,7 @@ static void set(void *data, const struct store_kv *kv)
 	}
 	if (read_told(kv, &new)) {
 		vec_free(&new.loads);
-		/* log only some of many: the 1st, 2nd, 4th, 8th... */
-		if (!(refused & (refused + 1)))
-			log_notice("%s: wrong load, it does not count",
-				   kv->key);
-		refused++;
+		count_refusal(kv);
 		/* what the host said before is no longer valid */
 		if (t)
 			sweep_remove(&sweep, t);

@@ -199,6 +199,11 @@ def test_storm():
     wait_for("hosts", lambda: all(hosts.last(h)["chunks"] for h in HOSTS))
     wait_for("acknowledgements", lambda: len(e.ask("storm", "show")["hosts"]) ==
              len(HOSTS))
+    # wrong once, however often all keys are read again
+    refused = e.ask("storm", "show")["stats"]["refused"]
+    pump.send({"job/t/wrong": "{}"})
+    wait_for("refusal", lambda: e.ask("storm", "show")["stats"]["refused"] ==
+             refused + 1)
     before = e.ask("storm", "show")["stats"]
     memory, sent = [], 0
     numbers = {}		# of the last report of each host
