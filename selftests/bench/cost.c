@@ -19,6 +19,7 @@
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,11 +171,14 @@ static double window_xdp(const struct row *r)
 		    .data_size_in = r->packet.len, .data_out = out.b,
 		    .data_size_out = sizeof(out.b), .repeat = warm + packets);
 	bss->frame_nr = r->frame;
-	bss->runs = 0;
 	bss->runs_warm = warm;
 	bss->runs_wanted = warm + packets;
-	err = bpf_prog_test_run_opts(bpf_program__fd(harness->progs.again),
-				     &opts);
+	/* a signal ends a run: as a debugger stops and continues a process */
+	do {
+		bss->runs = 0;
+		err = bpf_prog_test_run_opts(bpf_program__fd(harness->progs.again),
+					     &opts);
+	} while (err == -EINTR);
 	if (err || !opts.retval || bss->runs != warm + packets) {
 		fprintf(stderr, "%s: %d, verdict %u\n", r->name, err,
 			opts.retval);

@@ -410,6 +410,20 @@ static struct bench_seen seen(unsigned int nr)
 	return s;
 }
 
+/* The same, as soon as nothing comes any more. */
+static struct bench_seen quiet(unsigned int nr)
+{
+	const struct timespec pause = { .tv_nsec = 200000000 };
+	struct bench_seen s = seen(nr), last;
+
+	do {
+		last = s;
+		nanosleep(&pause, NULL);
+		s = seen(nr);
+	} while (s.packets != last.packets);
+	return s;
+}
+
 /* Was what came what was meant to come? */
 static void check_bytes(unsigned int nr, const struct bench_seen *before)
 {
@@ -475,7 +489,9 @@ static void window(unsigned int nr, unsigned int n, bool counts)
 	if (r->only == 1)
 		prog = harness->progs.generate_only;
 	harness->bss->frame_nr = nr;
-	err = bpf_prog_test_run_opts(bpf_program__fd(prog), &opts);
+	/* a signal ends a run, when some packets have been sent: once more, then */
+	while ((err = bpf_prog_test_run_opts(bpf_program__fd(prog), &opts)) == -EINTR)
+		before = quiet(nr);
 	if (err) {
 		fprintf(stderr, "%s: %s\n", r->name, strerror(-err));
 		exit(1);

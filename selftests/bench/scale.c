@@ -13,6 +13,7 @@
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -104,11 +105,14 @@ static void window(struct processor *p)
 		    .data_size_in = p->packet->len, .data_out = out.b,
 		    .data_size_out = sizeof(out.b), .repeat = packets);
 	bss->frame_nr = p->frame;
-	bss->runs = 0;
 	bss->runs_warm = packets / 10;
 	bss->runs_wanted = packets;
-	err = bpf_prog_test_run_opts(bpf_program__fd(p->harness->progs.again),
-				     &opts);
+	/* a signal ends a run: as a debugger stops and continues a process */
+	do {
+		bss->runs = 0;
+		err = bpf_prog_test_run_opts(bpf_program__fd(p->harness->progs.again),
+					     &opts);
+	} while (err == -EINTR);
 	if (err || !opts.retval || bss->runs != packets) {
 		fprintf(stderr, "%s: %d, verdict %u\n", rows[p->frame].name,
 			err, opts.retval);
