@@ -464,17 +464,13 @@ def test_forecasts():
         after = ask("if", "show")["forecasts"]["refused"]
         return None if after == before else "refused"
 
-    def take_again(m):
-        """What was there before is refused again if all is read just then."""
-        return take(m) and take(m)
-
     whole = fresh(word("h1", "h2", 5))
     check("Forecasts: a good one is taken", take(whole) is None)
     # names of hosts, the digest, and that of day are not the schema's
     wrong = []
     for at in [("demands", 0), ("rest",), ()]:
         for what, m in mutations(whole, at):
-            valid, why = VALID["Forecasts"].is_valid(m), take_again(m)
+            valid, why = VALID["Forecasts"].is_valid(m), take(m)
             named = what[-1] in ("x", "a/b") or what[-2:] == ("start_ms", 1 << 53)
             if valid != (why is None) and not (valid and named) and not (
                     what[-2] in ("rail", "dst_rail") and valid):
