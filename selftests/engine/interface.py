@@ -516,6 +516,8 @@ def test_engine():
         "Job",
         "Report", "Load", "Forecasts", "Ack"} <= set(seen), sorted(seen))
     hosts.end()
+    # a job is not deleted before they have acknowledged, or their leases are over
+    wait_for("the end of leases", lambda: not ask("if", "show")["hosts"])
     test_jobs()
     test_forecasts()
     check("the engine ends as it should", engine.end() == 0)
