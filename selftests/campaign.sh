@@ -178,6 +178,10 @@ check)
 stalls)
 	start_stalls
 	repeat stalls "${2:-1}" selftests/run.sh || status=1
+	kill -0 "${hogs[0]}" 2>/dev/null || {
+		echo "stalls: stalls.py has ended before the tests: it needs root and cgroup v2"
+		status=1
+	}
 	;;
 e2e)
 	start_hogs

@@ -73,7 +73,7 @@ class Freezer:
                         home = next(line[3:].strip() for line in f
                                     if line.startswith("0::"))
                     self.write(self.own, "cgroup.procs", pid)
-                except OSError:     # it has ended
+                except (OSError, StopIteration):    # it has ended
                     continue
                 homes.append((pid, f"{self.root}{home}"))
             self.write(self.own, "cgroup.freeze", 1)
@@ -90,7 +90,10 @@ class Freezer:
         """Without what was born or is dying in it."""
         with open(f"{self.own}/cgroup.procs", encoding="ascii") as f:
             for pid in f.read().split():
-                self.write(self.root, "cgroup.procs", pid)
+                try:
+                    self.write(self.root, "cgroup.procs", pid)
+                except OSError:
+                    pass
         os.rmdir(self.own)
 
 

@@ -129,8 +129,10 @@ static void set_report(void *data, const struct store_kv *kv)
 	if (input)
 		input->stale = false;
 	if (input && kv->value && input->len == kv->len &&
-	    !memcmp(input->text, kv->value, kv->len))
+	    !memcmp(input->text, kv->value, kv->len)) {
+		input->outdated = false;
 		return;
+	}
 	if (!kv->value) {
 		fabricd.stats.events++;
 		if (input)

@@ -111,6 +111,7 @@ static void kept(void *data, const struct store_reply *reply)
 	if (!reply->lease) {
 		step_down("its lease is over");
 		lease = 0;
+		ask_again();
 		return;
 	}
 	kept_ns = asked_ns;
@@ -123,10 +124,12 @@ static void tick(void *data)
 	uint64_t now = now_ns(), lasts = fabricd.config.lease_s * NS_PER_SEC;
 
 	alarm_set(&ticker, lasts / 4);
-	if (lease && now - kept_ns > lasts) {
+	/*
+	 * If its lease is still there when the store answers again, so is its key:
+	 * it has to be renewed, or all would wait for its end.
+	 */
+	if (lease && now - kept_ns > lasts)
 		step_down("the store does not answer");
-		lease = 0;
-	}
 	if (asking)
 		return;
 	asking = true;

@@ -418,19 +418,6 @@ void kv_revoke(struct kv *kv, uint64_t id)
 }
 
 /**
- * kv_postpone() - let all leases last longer
- * @kv: store
- * @ns: by so many nanoseconds, in which nobody could be heard
- */
-void kv_postpone(struct kv *kv, uint64_t ns)
-{
-	struct kv_lease *lease;
-
-	vec_for_each(lease, &kv->leases)
-		lease->until_ns += ns;
-}
-
-/**
  * kv_expire() - end the leases that have expired
  * @kv: store
  * @now: current time

@@ -79,7 +79,6 @@ void kv_undo(struct kv *kv, uint64_t revision);
 void kv_compact(struct kv *kv, uint64_t revision);
 uint64_t kv_lease(struct kv *kv, uint64_t id, uint64_t ns, uint64_t now);
 void kv_revoke(struct kv *kv, uint64_t id);
-void kv_postpone(struct kv *kv, uint64_t ns);
 bool kv_expire(struct kv *kv, uint64_t now);
 
 /* kv_file.c */

@@ -32,6 +32,7 @@
 #define OUT_MAX		(64 << 20)
 #define EXPIRE_NS	100000000ull
 #define LATE_NS		(2 * EXPIRE_NS)
+#define GRACE_NS	NS_PER_SEC
 #define LEASE_MAX_S	3600	/* the most that a configuration may ask for */
 #define NS_PER_SEC	1000000000ull
 
@@ -152,26 +153,27 @@ static void ended(uint64_t before)
 	tell(before);
 }
 
-static void expire_soon(uint64_t now)
+static void expire_in(uint64_t ns)
 {
-	if (expiry_ns)
-		return;
-	expiry_ns = now + EXPIRE_NS;
-	alarm_set(&expiry, EXPIRE_NS);
+	if (!expiry_ns && !alarm_set(&expiry, ns))
+		expiry_ns = now_ns() + ns;
 }
 
+/*
+ * Where this process, or the whole machine, did not run, renewals that came in time
+ * are unread, or about to come: they have a second, once.
+ */
 static void expire(void *data)
 {
+	static bool excused;
 	uint64_t before = kv.revision, now = now_ns();
 
-	/* this process did not run: renewals that came in time may be unread */
-	if (now > expiry_ns + LATE_NS)
-		kv_postpone(&kv, now - expiry_ns);
-	if (kv_expire(&kv, now))
-		ended(before);
+	excused = !excused && now > expiry_ns + LATE_NS;
 	expiry_ns = 0;
+	if (!excused && kv_expire(&kv, now))
+		ended(before);
 	if (kv.leases.n)
-		expire_soon(now);
+		expire_in(excused ? GRACE_NS : EXPIRE_NS);
 }
 
 static void op_range(struct lines_client *client, json_int_t id, json_t *o)
@@ -254,7 +256,6 @@ static void op_txn(struct lines_client *client, json_int_t id, json_t *o)
 static void op_lease(struct lines_client *client, json_int_t id, json_t *o)
 {
 	json_int_t seconds = 1, lease = 0;
-	uint64_t now = now_ns();
 	json_t *reply;
 
 	json_unpack(o, "{s:I, s:I}", "seconds", &seconds, "lease", &lease);
@@ -263,8 +264,9 @@ static void op_lease(struct lines_client *client, json_int_t id, json_t *o)
 		say(client, reply_of(id, -EINVAL));
 		return;
 	}
-	lease = kv_lease(&kv, lease, (uint64_t)seconds * NS_PER_SEC, now);
-	expire_soon(now);
+	lease = kv_lease(&kv, lease, (uint64_t)seconds * NS_PER_SEC,
+			 now_ns());
+	expire_in(EXPIRE_NS);
 	reply = reply_of(id, 0);
 	json_object_set_new(reply, "lease", json_integer(lease));
 	say(client, reply);

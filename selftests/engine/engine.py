@@ -270,12 +270,12 @@ def test_lease():
 
 
 def test_lease_end():
-    """When leases end: whatever others do, and not while the store stands still."""
+    """When leases end: whatever others do, and not as the store stood still."""
     store = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
-    engine = start_engine("ends", store, **{"lease-s": 60})
-    wait_for("leader", lambda: ask("ends", "show")["leads"])
+    engine = start_engine("ends", store, **{"lease-s": 2})
+    term = wait_for("leader", lambda: ask("ends", "show")["term"])
     others = store_lease()
-    store_put("odd/leased", "x", store_lease(seconds=1))
+    wait_for("a key", lambda: store_put("odd/leased", "x", store_lease(seconds=1)))
     check("store: a lease ends although others are renewed all the time",
           wait_for("its end", lambda: store_lease(others) == others and
                    "odd/leased" not in stored()))
@@ -292,6 +292,8 @@ def test_lease_end():
         kept = json.loads(s.makefile().readline()).get("lease")
     check("store: renewals that come while it does not run count", kept == lease,
           (kept, lease))
+    check("store: nor is there another term, as its leader stood still with it",
+          wait_for("leader", lambda: ask("ends", "show")["term"]) == term, term)
     check("ends: the engine ends as it should", engine.end() == 0)
 
 

@@ -134,8 +134,6 @@ static void test_leases(void **state)
 	/* what is over cannot be kept, or used */
 	assert_int_equal(kv_lease(&kv, a, 0, 3 * SEC), 0);
 	assert_false(put_if("a1", "", a, NULL));
-	kv_postpone(&kv, 2 * SEC);
-	assert_false(kv_expire(&kv, 7 * SEC - 1));
 	kv_revoke(&kv, b);
 	read_at("", 0, text);
 	assert_string_equal(text, "c= ");

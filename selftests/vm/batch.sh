@@ -158,7 +158,8 @@ began() {
 [ -z "${SRPOL_CHECKER:-}" ] || "$SRPOL_CHECKER" prepare
 
 # it is told sooner that a device is held after its end
-sysctl -qw net.core.netdev_unregister_timeout_secs=5
+# shellcheck disable=SC2031
+sysctl -qw net.core.netdev_unregister_timeout_secs=$((5 * ${SRPOL_SLOWER:-1}))
 
 links_before=$(mktemp)
 links >"$links_before"

@@ -29,6 +29,9 @@ class Kprobes:
             f"mount -t tracefs tracefs {TRACING}")
         for name, function in self.functions.items():
             _write("kprobe_events", f"p:srpol/{name} {function}\n")
+            if "value=" not in function:
+                _write(f"events/srpol/{name}/filter",
+                       f"common_pid == {os.getpid()}")
         _write("trace", "", os.O_TRUNC)
         _write("events/srpol/enable", "1")
         return self
@@ -49,8 +52,7 @@ class Kprobes:
 
     def own(self):
         """By this process: {name: number}."""
-        lines = [line for line in _trace() if f"-{os.getpid()} " in line]
-        return {name: sum(f" {name}: " in line for line in lines)
+        return {name: sum(f" {name}: " in line for line in _trace())
                 for name in self.functions}
 
     @staticmethod
@@ -61,7 +63,7 @@ class Kprobes:
 
 
 def _trace():
-    with open(f"{TRACING}/trace", encoding="ascii") as f:
+    with open(f"{TRACING}/trace", encoding="ascii", errors="replace") as f:
         return f.read().splitlines()
 
 

@@ -65,12 +65,17 @@ def say(*words):
         print("#", line, flush=True)
 
 
+def patience(seconds):
+    """How long something may take here that takes so long on an idle machine."""
+    return seconds * 3 * int(os.environ.get("SRPOL_SLOWER", 1))
+
+
 def busywait(fn, seconds=10, what=""):
     """Call fn until it returns something true, and return that.
 
     The seconds are what it may take on an idle machine, which this one need not be.
     """
-    seconds *= 3 * int(os.environ.get("SRPOL_SLOWER", 1))
+    seconds = patience(seconds)
     end = time.monotonic() + seconds
     while True:
         # the last look is one after the end

@@ -96,7 +96,7 @@ def doctor_status():
     srpol("path", "replace", "1", "segs", sids, "dev", "u0", "via",
           "fd00:1::2")
     ns.ip("link set u0 mtu 1280")
-    busywait(lambda: "no-policy-up" in json.dumps(doctor(1)["rule", "warning"]))
+    busywait(lambda: says("rule", "no-policy-up"))
     found = doctor(1)
     match(found["path", "warning"]["text"], "mtu-too-small", "path")
     match(found["rule", "warning"]["text"], "no-policy-up", "rule")

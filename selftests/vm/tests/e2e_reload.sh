@@ -484,6 +484,7 @@ check "there is a SID for peers' probes" reflects
 rm "$pins/pairs"
 gojq 'del(.reflect)' "$work/A.json" >"$work/none.json"
 mv "$work/none.json" "$work/A.json"
+check "probes go on for a while" patiently 20 probes 'all(.sent >= 100)'
 sent=$(on A -j engine paths | gojq '[ .[].sent ] | min')
 reload
 check "without keys" patiently 20 probes "all(.sent < $sent)"

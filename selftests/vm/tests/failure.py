@@ -187,20 +187,24 @@ def compare(what, busy):
         say(f"{name}: {median(a) * 1000:.1f} ms when calm again")
         assert median(b) < max(median(c), median(a)) + LIMIT, name
     settle()
-    return sorted(t for r in busy for t in r)
+    return max(map(max, busy))
 
 
 @test
 def during_a_replace():
     "links go down, up and come while 10000 policies are replaced"
-    with subprocess.Popen(srpol("replace", "-f", FILES[1])) as process:
+    # a host takes its time now and then, a transaction each time
+    for n in range(3):
         busy = []
-        while process.poll() is None:
-            busy.append(one_round())
-    eq(process.returncode, 0)
-    assert len(busy) > 10, busy
-    # a host that takes its time does so once or twice, a transaction always
-    assert compare("replace", busy)[-3] < WORST
+        with subprocess.Popen(srpol("replace", "-f", FILES[1 - n % 2])) as process:
+            while process.poll() is None:
+                busy.append(one_round())
+        eq(process.returncode, 0)
+        assert len(busy) > 10, busy
+        worst = compare("replace", busy)
+        if worst < WORST:
+            break
+    assert worst < WORST, worst
     policies = client.get("config")["used"]["policies"]
     eq(policies, POLICIES)
 

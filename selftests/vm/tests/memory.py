@@ -46,11 +46,12 @@ def charged():
 
 def settled():
     """Likewise, when all of it is there: the kernel adds up every two seconds."""
-    while True:
+    for _ in range(20):
         before = charged()
         time.sleep(2.5)
         if charged() == before:
             return before
+    raise AssertionError("what is charged goes on changing")
 
 
 class Inside:

@@ -26,7 +26,8 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
 sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
 
 import net                                              # noqa: E402
-from ktap import before, busywait, eq, main, match, say, test   # noqa: E402
+from ktap import (before, busywait, eq, main, match, patience,   # noqa: E402
+                  say, test)
 from srpol import Refused                               # noqa: E402
 
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
@@ -103,10 +104,13 @@ def set_up(ns, dev, up):
 
 def prompt_delete(ns, batch):
     """
-    Deletion of a device waits for all references to it; when it does for long,
+    Deletion of a device waits for all references to it; when it does for 5 s,
     the kernel says so, and batch.sh that it did.
     """
+    start = time.monotonic()
     ns.ip(batch)
+    took = time.monotonic() - start
+    assert took < patience(20), f"{batch.strip()} took {took:.1f} s"
 
 
 @test

@@ -443,6 +443,7 @@ def retry_interval():
         tick = time.clock_getres(CLOCK_MONOTONIC_COARSE)
         say(f"held down for {took:.3f} s, ticks of {tick * 1000:.0f} ms")
         assert took >= HOLD / 1000 - tick, took
+        assert abs(first * tick - HOLD / 1000) <= 2 * tick, first
         # after four times as long in peace it is not doubled
         calm = time.monotonic() + HOLD / 1000 * 4 + 0.3
         busywait(lambda: time.monotonic() > calm)
