@@ -5,12 +5,13 @@
 # words. A test program is an executable that prints KTAP; it comes from
 #
 #	selftests/unit, build/selftests/unit	run natively
-#	selftests/sim/flow.sh, whatif.sh, epochs.sh	run natively
+#	selftests/sim/flow.sh			runs natively
 #	selftests/engine/*.py			likewise, with etcd on loopback
 #	selftests/nccl/nccl.py			runs natively
 #	selftests/bench/insns.sh, selftests/boot	boot a guest of their own
 #	selftests/bpf, build/selftests/bpf	run natively, as root on a
-#	selftests/fabric, selftests/bench/rigs.sh	kernel >= 6.12; else in a guest
+#	selftests/fabric, selftests/bench/rigs.sh,	kernel >= 6.12; else in a guest
+#	selftests/sim/whatif.sh, epochs.sh
 #	selftests/vm/tests			run in a guest
 #
 # With SRPOL_ROOT=FOLDER guests have that root file system and nothing runs
@@ -278,8 +279,7 @@ mkdir "$shared"
 natives=
 number=0
 
-native_list=$(programs unit; programs sim flow.sh; programs sim whatif.sh; programs sim epochs.sh
-	      programs engine "*.py"
+native_list=$(programs unit; programs sim flow.sh; programs engine "*.py"
 	      programs nccl nccl.py
 	      programs boot
 	      programs bench insns.sh)
@@ -287,9 +287,11 @@ guest_list=$(programs vm/tests)
 if [ -n "${SRPOL_CHECKER:-}" ]; then
 	native_list=
 elif is_capable; then
-	native_list+=$'\n'$(programs fabric; programs bpf; programs bench rigs.sh)
+	native_list+=$'\n'$(programs sim whatif.sh; programs sim epochs.sh
+			    programs fabric; programs bpf; programs bench rigs.sh)
 else
-	guest_list+=$'\n'$(programs fabric; programs bpf; programs bench rigs.sh)
+	guest_list+=$'\n'$(programs sim whatif.sh; programs sim epochs.sh
+			   programs fabric; programs bpf; programs bench rigs.sh)
 fi
 
 if [ -n "${SRPOL_ROOT:-}" ]; then
