@@ -290,8 +290,10 @@ elif is_capable; then
 	native_list+=$'\n'$(programs sim whatif.sh; programs sim epochs.sh
 			    programs fabric; programs bpf; programs bench rigs.sh)
 else
-	guest_list+=$'\n'$(programs sim whatif.sh; programs sim epochs.sh
-			   programs fabric; programs bpf; programs bench rigs.sh)
+	guest_list+=$'\n'$(programs fabric; programs bpf; programs bench rigs.sh)
+	# the servers that these start are of this machine
+	[ -n "${SRPOL_ROOT:-}" ] ||
+		guest_list+=$'\n'$(programs sim whatif.sh; programs sim epochs.sh)
 fi
 
 if [ -n "${SRPOL_ROOT:-}" ]; then
