@@ -9,7 +9,7 @@
 
 #include "fabricd.h"
 
-#define RETRY_NS	NS_PER_SEC
+#define RETRY_NS	NS_PER_SEC	/* at most */
 
 static struct mirror mirror;
 static uint64_t lease;
@@ -17,6 +17,8 @@ static uint64_t kept_ns;	/* last time at which the lease was certainly
 				 * alive */
 static uint64_t asked_ns;
 static bool asking;
+static uint64_t left;		/* term that it led in and gave up: what it asked
+				 * for then may still be under way */
 static bool taken;		/* the leader's key exists */
 
 static void tick(void *data);
@@ -28,7 +30,7 @@ static void ask_again(void)
 	uint64_t lasts = fabricd.config.lease_s * NS_PER_SEC;
 
 	alarm_stop(&ticker);
-	alarm_set(&ticker, lasts / 4 < RETRY_NS ? lasts / 4 : RETRY_NS);
+	alarm_set(&ticker, lasts / 16 < RETRY_NS ? lasts / 16 : RETRY_NS);
 }
 
 static void step_down(const char *why)
@@ -37,6 +39,7 @@ static void step_down(const char *why)
 		return;
 	log_notice("no longer leader of shard %s: %s", fabricd.config.shard,
 		   why);
+	left = fabricd.term;
 	fabricd.term = 0;
 	plan_stop();
 }
@@ -54,6 +57,17 @@ static void lead(uint64_t term)
 	plan_takeover();
 }
 
+/*
+ * Its key is still there after it gave up. To lead in the same term once more would
+ * be to go on beside what it began before: the key goes, and the term with it.
+ */
+static void begin_anew(void)
+{
+	fabricd.store.ops->revoke(&fabricd.store, lease);
+	lease = 0;
+	ask_again();
+}
+
 static void campaigned(void *data, const struct store_reply *reply)
 {
 	asking = false;
@@ -63,6 +77,9 @@ static void campaigned(void *data, const struct store_reply *reply)
 	}
 	if (reply->succeeded)
 		lead(reply->revision);
+	else if (reply->n && reply->kvs[0].lease == lease && lease &&
+		 reply->kvs[0].create == left)
+		begin_anew();
 	else if (reply->n && reply->kvs[0].lease == lease && lease)
 		/* it was written, but the reply was lost */
 		lead(reply->kvs[0].create);
@@ -115,6 +132,11 @@ static void kept(void *data, const struct store_reply *reply)
 		return;
 	}
 	kept_ns = asked_ns;
+	/* an answer that took half the lease is not enough to begin with */
+	if (!fabricd.term && now_ns() - asked_ns > fabricd.config.lease_s * NS_PER_SEC / 2) {
+		ask_again();
+		return;
+	}
 	/* its own key may still exist after a transaction was refused */
 	campaign();
 }
@@ -134,11 +156,8 @@ static void tick(void *data)
 		return;
 	asking = true;
 	asked_ns = now;
-	if (lease)
-		fabricd.store.ops->lease(&fabricd.store, 0, lease, kept, NULL);
-	else
-		fabricd.store.ops->lease(&fabricd.store, fabricd.config.lease_s,
-					 0, granted, NULL);
+	fabricd.store.ops->lease(&fabricd.store, fabricd.config.lease_s, lease,
+				 lease ? kept : granted, NULL);
 }
 
 static void begin(void *data, uint64_t cluster)

@@ -144,7 +144,6 @@ static void wrote_head(void *data, const struct store_reply *reply)
 	fabricd.stats.published++;
 	fabricd.published_ns = now_ns();
 	fabricd.head_rev = reply->revision;
-	fabricd.next_epoch = p->epoch.index.epoch + 1;
 	epoch_free(&fabricd.epoch);
 	fabricd.epoch = p->epoch;
 	p->epoch = (struct epoch){};
@@ -220,10 +219,16 @@ void publish(const struct srpol_plan *plan, void (*done)(int error))
 	p->done = done;
 	ret = make(p, plan);
 	if (ret || (fabricd.published_ns &&
-		    epoch_equal(&fabricd.epoch, &p->epoch)))
+		    epoch_equal(&fabricd.epoch, &p->epoch))) {
 		finish(p, ret);
-	else
-		wrote_chunks(p, &begin);
+		return;
+	}
+	/*
+	 * Its number is used up: what is written under it may arrive after it was
+	 * given up, and must not be taken for a part of the next.
+	 */
+	fabricd.next_epoch = p->epoch.index.epoch + 1;
+	wrote_chunks(p, &begin);
 }
 
 /**

@@ -196,10 +196,15 @@ static bool is_fenced(const struct store_reply *reply)
 
 static void wrote(void *data, const struct store_reply *reply)
 {
+	/* of an earlier term, whose end it says nothing new about */
+	if ((uintptr_t)data != fabricd.term) {
+		fabricd.stats.unsure += reply->error != 0;
+		return;
+	}
 	writing = false;
 	if (reply->error)
 		fabricd.stats.unsure++;
-	else if (!reply->succeeded && fabricd.term && is_fenced(reply))
+	else if (!reply->succeeded && is_fenced(reply))
 		leader_fenced();
 	/* otherwise something changed meanwhile, which arrives as an event */
 	settle_soon();
@@ -232,7 +237,8 @@ static void write_changes(const struct vec *changes)
 		.key = cap, .value = text, .len = strlen(text),
 	};
 	writing = true;
-	fabricd.store.ops->txn(&fabricd.store, &txn, wrote, NULL);
+	fabricd.store.ops->txn(&fabricd.store, &txn, wrote,
+			       (void *)(uintptr_t)fabricd.term);
 	free(text);
 }
 

@@ -145,7 +145,8 @@ static void sweep(struct state *s)
 	if (txn.n_put) {
 		fabricd.store.ops->txn(&fabricd.store, &txn, swept, s);
 	} else {
-		fabricd.next_epoch = s->epoch + 1;
+		if (fabricd.next_epoch <= s->epoch)
+			fabricd.next_epoch = s->epoch + 1;
 		finish(s, true);
 	}
 	for (i = 0; i < txn.n_put; i++)

@@ -22,6 +22,7 @@
 #define FULL_MS		100
 #define WORK_NS		(NS_PER_SEC / 5)	/* of the CPU, per second, for
 						 * all replies together */
+#define OWED_NS		(5 * WORK_NS)		/* none waits longer than for this */
 #define TIME_SHARE	3	/* or so many times as long by the clock */
 
 static struct MHD_Daemon *server;
@@ -198,12 +199,14 @@ static uint64_t cpu_ns(void)
 static enum MHD_Result work(struct MHD_Connection *connection,
 			    enum MHD_Result (*send)(struct MHD_Connection *c))
 {
-	uint64_t now = now_ns(), begin = cpu_ns(), cpu, wall;
+	uint64_t now = now_ns(), begin = cpu_ns(), cpu, wall, paid;
 	enum MHD_Result ret;
 
+	/* what took more than its second's share is paid in those that follow */
 	if (now - since_ns >= NS_PER_SEC) {
+		paid = (now - since_ns) / (NS_PER_SEC / WORK_NS);
+		worked_ns = worked_ns > paid ? worked_ns - paid : 0;
 		since_ns = now;
-		worked_ns = 0;
 	}
 	if (worked_ns >= WORK_NS)
 		return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
@@ -212,6 +215,8 @@ static enum MHD_Result work(struct MHD_Connection *connection,
 	cpu = cpu_ns() - begin;
 	wall = (now_ns() - now) / TIME_SHARE;
 	worked_ns += cpu > wall ? cpu : wall;
+	if (worked_ns > OWED_NS)
+		worked_ns = OWED_NS;
 	return ret;
 }
 

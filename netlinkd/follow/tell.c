@@ -65,8 +65,9 @@ static uint64_t keep_every(const struct follow *f)
 
 /*
  * A failed transaction is repeated after the lease was renewed, because a lost
- * lease may be the reason for the failure. The wait is limited so that, even
- * with jitter, a quarter of the lease is left for the retry.
+ * lease may be the reason for the failure; so is a renewal that has failed. The
+ * wait is limited so that, even with jitter, a quarter of the lease is left for the
+ * retry.
  */
 static void retry(struct follow *f)
 {
@@ -152,7 +153,15 @@ static void kept(void *data, const struct store_reply *reply)
 	struct follow *f = data;
 
 	f->keeping = false;
-	if (!reply->error && reply->lease != f->lease) {
+	if (reply->error) {
+		if (f->lease)
+			retry(f);
+		return;
+	}
+	/* what was refused, and is told below, has pauses of its own */
+	if (f->told == f->tell)
+		f->retry_ns = 0;
+	if (reply->lease != f->lease) {
 		/* a new lease, or none: the keys have to be written again */
 		f->lease = reply->lease;
 		f->told = 0;

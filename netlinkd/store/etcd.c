@@ -14,6 +14,7 @@
 #include "srpol_lib.h"
 
 #define CODE_OUT_OF_RANGE	11	/* gRPC status: revision is compacted */
+#define KEEP_MS_MIN		500L	/* a busy machine and TLS take their time */
 
 /*
  * A request under way. @key is the key or prefix of a range request; it is NULL
@@ -35,12 +36,13 @@ struct request {
  * @etcd: cluster
  * @path: path of the request
  * @body: JSON; the reference is taken
+ * @ms: see http_post()
  * @line: see http_post()
  * @done: see http_post()
  * @data: see http_post()
  */
 struct http_request *etcd_post(struct etcd *etcd, const char *path,
-			       json_t *body,
+			       json_t *body, long ms,
 			       void (*line)(void *data, char *line, size_t len),
 			       void (*done)(void *data, long status,
 					    const char *in, size_t len),
@@ -53,7 +55,7 @@ struct http_request *etcd_post(struct etcd *etcd, const char *path,
 	json_decref(body);
 	snprintf(url, sizeof(url), "%s%s", etcd->config.servers.url[etcd->at],
 		 path);
-	return http_post(&etcd->http, url, text, line, done, data);
+	return http_post(&etcd->http, url, text, ms, line, done, data);
 }
 
 /**
@@ -202,7 +204,7 @@ static void take_answer(void *data, long status, const char *in, size_t len)
 }
 
 static struct request *
-ask(struct store *store, const char *path, json_t *body,
+ask(struct store *store, const char *path, json_t *body, long ms,
     bool (*read)(const struct request *r, const json_t *o,
 		 struct store_reply *reply),
     store_reply_fn fn, void *data)
@@ -215,7 +217,7 @@ ask(struct store *store, const char *path, json_t *body,
 	r->fn = fn;
 	r->data = data;
 	r->read = read;
-	etcd_post(etcd, path, body, NULL, take_answer, r);
+	etcd_post(etcd, path, body, ms, NULL, take_answer, r);
 	return r;
 }
 
@@ -240,7 +242,7 @@ static void etcd_range(struct store *store, const char *key, bool prefix,
 	struct request *r;
 
 	r = ask(store, "/v3/kv/range", range_body(store, key, prefix, revision),
-		read_range, fn, data);
+		ETCD_REQUEST_MS, read_range, fn, data);
 	r->key = strdup(key) ?: (abort(), NULL);
 	r->prefix = prefix;
 }
@@ -285,7 +287,17 @@ static void etcd_txn(struct store *store, const struct store_txn *txn,
 		json_array_append_new(puts, put_body(store, &txn->put[i]));
 	ask(store, "/v3/kv/txn",
 	    json_pack("{s:o, s:o, s:o}", "compare", compare, "success", puts,
-		      "failure", otherwise), read_txn, fn, data);
+		      "failure", otherwise),
+	    ETCD_REQUEST_MS, read_txn, fn, data);
+}
+
+/* A member that hangs must not use up the lease: others can still renew it. */
+static long keep_ms(uint32_t seconds)
+{
+	long ms = seconds * 1000L / 4;
+
+	return ms < KEEP_MS_MIN ? KEEP_MS_MIN :
+	       ms > ETCD_REQUEST_MS ? ETCD_REQUEST_MS : ms;
 }
 
 static void etcd_lease(struct store *store, uint32_t seconds, uint64_t id,
@@ -293,19 +305,19 @@ static void etcd_lease(struct store *store, uint32_t seconds, uint64_t id,
 {
 	if (id)
 		ask(store, "/v3/lease/keepalive",
-		    json_pack("{s:o}", "ID", etcd_number(id)), read_keep, fn,
-		    data);
+		    json_pack("{s:o}", "ID", etcd_number(id)),
+		    keep_ms(seconds), read_keep, fn, data);
 	else
 		ask(store, "/v3/lease/grant",
-		    json_pack("{s:o}", "TTL", etcd_number(seconds)), read_grant,
-		    fn, data);
+		    json_pack("{s:o}", "TTL", etcd_number(seconds)),
+		    ETCD_REQUEST_MS, read_grant, fn, data);
 }
 
 static void etcd_revoke(struct store *store, uint64_t id)
 {
 	ask(store, "/v3/lease/revoke", json_pack("{s:o}", "ID",
 						 etcd_number(id)),
-	    read_grant, NULL, NULL);
+	    ETCD_REQUEST_MS, read_grant, NULL, NULL);
 }
 
 static int etcd_open(struct store *store, const struct store_config *config,

@@ -7,6 +7,8 @@
 #include "http.h"
 #include "store.h"
 
+#define ETCD_REQUEST_MS	3000L	/* for all requests but streams and renewals */
+
 /**
  * struct etcd - client of an etcd cluster
  * @http: HTTP requests to the cluster
@@ -26,7 +28,7 @@ struct etcd {
 };
 
 struct http_request *etcd_post(struct etcd *etcd, const char *path,
-			       json_t *body,
+			       json_t *body, long ms,
 			       void (*line)(void *data, char *line, size_t len),
 			       void (*done)(void *data, long status,
 					    const char *in, size_t len),

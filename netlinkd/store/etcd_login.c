@@ -47,8 +47,8 @@ static void log_in(void *data)
 		return;
 	etcd->logging_in = etcd_post(etcd, "/v3/auth/authenticate",
 		json_pack("{s:s, s:s}", "name", etcd->config.servers.user,
-			  "password", etcd->config.servers.password), NULL, answered,
-		etcd);
+			  "password", etcd->config.servers.password),
+		ETCD_REQUEST_MS, NULL, answered, etcd);
 }
 
 /**

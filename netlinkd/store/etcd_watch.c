@@ -136,7 +136,7 @@ struct store_watch *etcd_watch(struct store *store, const char *key,
 	json_object_set_new(o, "progress_notify", json_true());
 	free(full);
 	watch->request = etcd_post(etcd, "/v3/watch",
-				   json_pack("{s:o}", "create_request", o),
+				   json_pack("{s:o}", "create_request", o), 0,
 				   take_line, ended, watch);
 	watch->next = etcd->watches;
 	etcd->watches = watch;

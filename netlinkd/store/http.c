@@ -14,7 +14,6 @@
 #include "store.h"
 
 #define CONNECT_MS	1000L
-#define REQUEST_MS	3000L
 #define IN_MAX		(64u << 20)	/* a response, or a line of a stream */
 #define IN_FIRST	4096u
 #define IN_KEPT		(1u << 20)	/* room that an idle stream keeps */
@@ -272,16 +271,18 @@ static void set_identity(struct http_request *r)
  * @http: context of http_open()
  * @url: where to send it
  * @body: JSON text, allocated; freed with the request
+ * @ms: how many milliseconds it may take; 0 for a stream
  * @line: called for each line of a stream; NULL: not a stream
  * @done: called when the request has ended
  * @data: argument of the callbacks
  *
  * A stream has a connection of its own and no time limit. Other requests share
- * connections and time out after 3 s.
+ * connections.
  *
  * Return: the request, valid until @done returns or it is cancelled.
  */
 struct http_request *http_post(struct http *http, const char *url, char *body,
+			       long ms,
 			       void (*line)(void *data, char *line, size_t len),
 			       void (*done)(void *data, long status,
 					    const char *in, size_t len),
@@ -324,7 +325,7 @@ struct http_request *http_post(struct http *http, const char *url, char *body,
 	} else {
 		/* refuse a larger announced length before reading */
 		curl_easy_setopt(r->easy, CURLOPT_MAXFILESIZE, (long)IN_MAX);
-		curl_easy_setopt(r->easy, CURLOPT_TIMEOUT_MS, REQUEST_MS);
+		curl_easy_setopt(r->easy, CURLOPT_TIMEOUT_MS, ms);
 	}
 	r->next = http->requests;
 	http->requests = r;

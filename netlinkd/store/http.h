@@ -77,6 +77,7 @@ struct http {
 int http_open(struct http *http, const struct store_config *config);
 void http_close(struct http *http);
 struct http_request *http_post(struct http *http, const char *url, char *body,
+			       long ms,
 			       void (*line)(void *data, char *line, size_t len),
 			       void (*done)(void *data, long status,
 					    const char *in, size_t len),

@@ -383,6 +383,7 @@ uint64_t kv_lease(struct kv *kv, uint64_t id, uint64_t ns, uint64_t now)
 		if (lease->id != id)
 			continue;
 		lease->until_ns = now + lease->ns;
+		lease->excused = false;
 		return id;
 	}
 	return 0;
@@ -415,6 +416,24 @@ void kv_revoke(struct kv *kv, uint64_t id)
 		change(kv, put, kv->revision + 1);
 	kv->revision += puts.n > 0;
 	vec_free(&puts);
+}
+
+/**
+ * kv_excuse() - nobody could be heard: leases that are over last a bit longer
+ * @kv: store
+ * @now: current time
+ * @ns: so long from now, once until they are renewed
+ */
+void kv_excuse(struct kv *kv, uint64_t now, uint64_t ns)
+{
+	struct kv_lease *lease;
+
+	vec_for_each(lease, &kv->leases) {
+		if (lease->excused || lease->until_ns > now + ns)
+			continue;
+		lease->excused = true;
+		lease->until_ns = now + ns;
+	}
 }
 
 /**

@@ -40,11 +40,13 @@ struct kv_key {
  * @id: identifier
  * @ns: duration in nanoseconds
  * @until_ns: time at which it expires unless it is renewed
+ * @excused: it has been given more time since it was renewed
  */
 struct kv_lease {
 	uint64_t id;
 	uint64_t ns;
 	uint64_t until_ns;
+	bool excused;
 };
 
 /**
@@ -79,6 +81,7 @@ void kv_undo(struct kv *kv, uint64_t revision);
 void kv_compact(struct kv *kv, uint64_t revision);
 uint64_t kv_lease(struct kv *kv, uint64_t id, uint64_t ns, uint64_t now);
 void kv_revoke(struct kv *kv, uint64_t id);
+void kv_excuse(struct kv *kv, uint64_t now, uint64_t ns);
 bool kv_expire(struct kv *kv, uint64_t now);
 
 /* kv_file.c */

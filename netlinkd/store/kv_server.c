@@ -161,19 +161,19 @@ static void expire_in(uint64_t ns)
 
 /*
  * Where this process, or the whole machine, did not run, renewals that came in time
- * are unread, or about to come: they have a second, once.
+ * are unread, or about to come: each lease has a second for its own, once.
  */
 static void expire(void *data)
 {
-	static bool excused;
 	uint64_t before = kv.revision, now = now_ns();
 
-	excused = !excused && now > expiry_ns + LATE_NS;
+	if (now > expiry_ns + LATE_NS)
+		kv_excuse(&kv, now, GRACE_NS);
 	expiry_ns = 0;
-	if (!excused && kv_expire(&kv, now))
+	if (kv_expire(&kv, now))
 		ended(before);
 	if (kv.leases.n)
-		expire_in(excused ? GRACE_NS : EXPIRE_NS);
+		expire_in(EXPIRE_NS);
 }
 
 static void op_range(struct lines_client *client, json_int_t id, json_t *o)

@@ -157,7 +157,7 @@ typedef void (*store_watch_fn)(void *data, int error,
  * @close: end all requests and watches without calling their callbacks
  * @range: read a key, or all keys with a prefix, at a revision or (0) now
  * @txn: transaction
- * @lease: renew lease @id, or grant a new one if @id is 0
+ * @lease: renew lease @id of @seconds, or grant a new one if @id is 0
  * @revoke: end a lease and delete its keys; there is no callback
  * @watch: report changes from a revision on
  * @unwatch: end a watch

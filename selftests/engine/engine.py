@@ -273,7 +273,7 @@ def test_lease_end():
     """When leases end: whatever others do, and not as the store stood still."""
     store = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
     engine = start_engine("ends", store, **{"lease-s": 2})
-    term = wait_for("leader", lambda: ask("ends", "show")["term"])
+    wait_for("leader", lambda: ask("ends", "show")["leads"])
     others = store_lease()
     wait_for("a key", lambda: store_put("odd/leased", "x", store_lease(seconds=1)))
     check("store: a lease ends although others are renewed all the time",
@@ -281,19 +281,22 @@ def test_lease_end():
                    "odd/leased" not in stored()))
     with socket.socket(socket.AF_UNIX) as s:
         s.connect(f"{RUN}/store.sock")
-        lease = store_lease(seconds=2)
-        engine.p.send_signal(signal.SIGSTOP)
-        # when the store's timer is over, which it then finds first
-        time.sleep(1)
-        s.sendall(json.dumps({"id": 1, "op": "lease", "seconds": 2,
-                              "lease": lease}).encode() + b"\n")
-        time.sleep(2)
-        engine.p.send_signal(signal.SIGCONT)
-        kept = json.loads(s.makefile().readline()).get("lease")
-    check("store: renewals that come while it does not run count", kept == lease,
+        answers = s.makefile()
+        lease, kept = store_lease(seconds=2), []
+        # the second time, soon after: that it was late once does not count then
+        for _ in range(2):
+            engine.p.send_signal(signal.SIGSTOP)
+            # when the store's timer is over, which it then finds first
+            time.sleep(1.2)
+            s.sendall(json.dumps({"id": 1, "op": "lease", "seconds": 2,
+                                  "lease": lease}).encode() + b"\n")
+            time.sleep(1.8)
+            engine.p.send_signal(signal.SIGCONT)
+            kept.append(json.loads(answers.readline()).get("lease"))
+    check("store: renewals that come while it does not run count", kept == 2 * [lease],
           (kept, lease))
-    check("store: nor is there another term, as its leader stood still with it",
-          wait_for("leader", lambda: ask("ends", "show")["term"]) == term, term)
+    check("store: its leader, which stood still with it, leads again",
+          wait_for("leader", lambda: ask("ends", "show")["leads"]))
     check("ends: the engine ends as it should", engine.end() == 0)
 
 

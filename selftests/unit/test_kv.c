@@ -139,6 +139,32 @@ static void test_leases(void **state)
 	assert_string_equal(text, "c= ");
 }
 
+/* Leases that ended while nobody was heard last a bit longer, each of them once. */
+static void test_excused(void **state)
+{
+	char text[64];
+	u64 a, b;
+
+	(void)state;
+	a = kv_lease(&kv, 0, 2 * SEC, 0);
+	b = kv_lease(&kv, 0, 9 * SEC, 0);
+	assert_true(put_if("a", "", a, NULL));
+	assert_true(put_if("b", "", b, NULL));
+	kv_excuse(&kv, 4 * SEC, 1 * SEC);
+	assert_false(kv_expire(&kv, 4 * SEC));
+	/* renewed in time, so it may be excused again */
+	assert_int_equal(kv_lease(&kv, a, 0, 4 * SEC), a);
+	kv_excuse(&kv, 7 * SEC, 1 * SEC);
+	assert_false(kv_expire(&kv, 7 * SEC));
+	/* not twice, though, and @b needed no excuse so far */
+	kv_excuse(&kv, 9 * SEC, 1 * SEC);
+	assert_true(kv_expire(&kv, 9 * SEC));
+	read_at("", 0, text);
+	assert_string_equal(text, "b= ");
+	assert_false(kv_expire(&kv, 10 * SEC - 1));
+	assert_true(kv_expire(&kv, 10 * SEC));
+}
+
 /* No lease is not one that keys without a lease have. */
 static void test_no_lease(void **state)
 {
@@ -259,6 +285,7 @@ int main(void)
 		TEST(test_revisions),
 		TEST(test_compare),
 		TEST(test_leases),
+		TEST(test_excused),
 		TEST(test_no_lease),
 		TEST(test_undo),
 		TEST(test_changes),

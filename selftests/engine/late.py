@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+What etcd answers late, or not at all. Between the engine, hosts and a real etcd are
+two proxies, each of which is a member for them. They hold requests back, as a member
+does that has lost the others, and let them through in an order that is rare, but may
+be.
+"""
+
+import base64
+import http.client
+import http.server
+import json
+import os
+import sys
+import threading
+import time
+
+import engine as e
+from engine import HOSTS, JOB, check, wait_for
+
+REQUEST_S = 3		# after which srpol-fabricd gives a request up
+READS = "range cfg/topology/0"	# what a new leader reads first
+REPORT = "link/0/leaf0.0/h0"
+
+
+def key_of(text):
+    return base64.b64decode(text).decode()[len("/srpol/"):]
+
+
+def words_of(path, body):
+    """What a request is: "keepalive 7", "range plan/0/", "txn put a, delete b"."""
+    what, q = path.rsplit("/", 1)[1], json.loads(body)
+    if what == "range":
+        return f"range {key_of(q['key'])}"
+    if what in ("keepalive", "revoke"):
+        return f"{what} {q['ID']}"
+    if what == "txn":
+        return "txn " + ", ".join(
+            f"put {key_of(o['request_put']['key'])}" if "request_put" in o else
+            f"delete {key_of(o['request_delete_range']['key'])}"
+            for o in q["success"])
+    return what
+
+
+class Member(http.server.ThreadingHTTPServer):
+    """
+    @hold: given the words of a request, an event that it waits for before etcd gets
+    it, or None
+    """
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, etcd):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.etcd = etcd
+        self.hold = lambda words: None
+        self.held = []
+        self.done = []
+        self.streams = set()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def url(self):
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def handle_error(self, request, client_address):
+        pass
+
+
+class Handler(e.LiarHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        etcd = http.client.HTTPConnection(self.server.etcd)
+        if self.path == "/v3/watch":
+            etcd.request("POST", self.path, body)
+            self.stream(etcd.getresponse())
+            return
+        words = words_of(self.path, body)
+        event = self.server.hold(words)
+        if event:
+            begin = time.monotonic()
+            self.server.held.append(words)
+            event.wait(e.PATIENCE)
+            # nobody waits for it any more; etcd has not got it
+            if time.monotonic() - begin > REQUEST_S - 0.2:
+                self.close_connection = True
+                return
+        etcd.request("POST", self.path, body)
+        response = etcd.getresponse()
+        answer = response.read()
+        self.server.done.append(words)
+        self.answer(response.status, answer)
+
+
+def keys(etcd):
+    """All keys, with value and create revision."""
+    found = json.loads(etcd.ctl("get", "--prefix", "/srpol/", "-w", "json"))
+    return {key_of(kv["key"]): (base64.b64decode(kv["value"]),
+                                kv["create_revision"]) for kv in found.get("kvs", [])}
+
+
+def misfit(etcd):
+    """What does not fit the head in force."""
+    try:
+        e.meant_by({key: value for key, (value, _) in keys(etcd).items()})
+    except (KeyError, ValueError) as why:
+        return f"{type(why).__name__} {why}"
+    return None
+
+
+class Outage:
+    """
+    etcd has no quorum: nothing is answered. Only the lease does not end, as the leader
+    that etcd then elects extends all of them.
+    """
+
+    def __init__(self, member):
+        self.member = member
+        self.over = threading.Event()
+        self.over_for_reader = threading.Event()
+
+    def hold(self, words):
+        if words == READS:
+            return self.over_for_reader
+        if words.startswith("keepalive"):
+            etcd = http.client.HTTPConnection(self.member.etcd)
+            etcd.request("POST", "/v3/lease/keepalive",
+                         json.dumps({"ID": words.split()[1]}))
+            etcd.getresponse().read()
+        return self.over
+
+
+class Aftermath:
+    """
+    What its first answers are. The reading of the leader that gave up gets its answers
+    when that one leads again; of two that read the keys of the plan the second one
+    waits for chunks, and a head waits until somebody has swept.
+    """
+
+    def __init__(self, member):
+        self.plans = 0
+        self.member = member
+
+    def comes(self, words, seconds=2.5):
+        """Set when a request of that beginning was carried out, or after a while."""
+        event = threading.Event()
+        before = len(self.member.done)
+
+        def look():
+            end = time.monotonic() + seconds
+            while time.monotonic() < end and not any(
+                    d.startswith(words) for d in self.member.done[before:]):
+                time.sleep(0.01)
+            event.set()
+
+        threading.Thread(target=look, daemon=True).start()
+        return event
+
+    def hold(self, words):
+        if words == "range plan/0/":
+            self.plans += 1
+            return self.comes("txn put plan/0/0") if self.plans == 2 else None
+        if words.endswith("put plan/0/head"):
+            return self.comes("txn delete plan/0/")
+        return None
+
+
+def give_up(etcd, member):
+    """
+    An outage in which the leader gives up while it reads what is there, of a plan
+    without an answer. Where the machine has no time for it, that may take more than one.
+    """
+    for attempt in range(8):
+        outage = Outage(member)
+        member.held.clear()
+        member.hold = outage.hold
+        etcd.put(REPORT, json.dumps({"number": attempt + 1, "links": [
+            {"from": "leaf0.0", "to": "spine0.2", "capacity": attempt}]}))
+        wait_for("the end of its term", lambda: not e.ask("before", "show")["leads"])
+        if READS in member.held and any(w.startswith("txn put plan/")
+                                        for w in member.held):
+            return outage
+        member.hold = lambda words: None
+        outage.over_for_reader.set()
+        outage.over.set()
+        wait_for("a leader", lambda: e.ask("before", "show")["leads"])
+    raise TimeoutError("a term that ends between a plan and what follows")
+
+
+def test_led_before(etcd):
+    """
+    A leader without an answer gives up, and finds its key where it was: it must not go
+    on in the term in which requests of its are still under way.
+    """
+    member = Member(etcd.endpoints[0][len("http://"):])
+    engine = e.start_engine("before", {"kind": "etcd", "endpoints": [member.url()]},
+                            **{"lease-s": 5, "settle-ms": 20})
+    etcd.put("job/t/a", JOB)
+    wait_for("a plan", lambda: e.ask("before", "show")["epoch"] and
+             not misfit(etcd))
+    outage = give_up(etcd, member)
+    # if its key is gone as well, this is no case of it
+    key = keys(etcd).get("engine/0/leader")
+    aftermath = Aftermath(member)
+    released = aftermath.comes("txn put engine/")
+    member.hold = aftermath.hold
+    outage.over.set()
+    released.wait()
+    time.sleep(0.1)
+    outage.over_for_reader.set()
+    wait_for("a leader", lambda: e.ask("before", "show")["leads"])
+    wait_for("its plan", lambda: any(w.endswith("put plan/0/head")
+                                     for w in member.done[-20:]) and
+             released.is_set() and e.ask("before", "show")["leads"])
+    member.hold = lambda words: None
+    epoch = e.ask("before", "show")["epoch"]
+    etcd.put("job/t/b", json.dumps({"demands": [
+        {"src": "h0", "dst": "h1", "bytes": 1}]}))
+    wait_for("another plan", lambda: e.ask("before", "show")["epoch"] > epoch)
+    why = misfit(etcd)
+    check("late: all that the head refers to is there", not why, why)
+    check("late: it leads in another term than that of the key that it found",
+          key and e.ask("before", "show")["term"] > key[1], key)
+    check("late: the engine ends as it should", engine.end() == 0)
+    member.shutdown()
+
+
+def test_hung_member(etcd):
+    """A member that hangs costs neither the leader's lease nor a host's."""
+    members = [Member(end[len("http://"):]) for end in etcd.endpoints[:2]]
+    store = {"kind": "etcd", "endpoints": [m.url() for m in members]}
+    engine = e.start_engine("hung", store, **{"lease-s": 5})
+    hosts = e.Hosts("hung-hosts", HOSTS[:2], store, "hung", **{"lease-s": 6})
+    etcd.put("job/t/a", JOB)
+    for host in range(2):
+        hosts.tell(f"report h{host} leaf0.{host} spine0.0 200000000000")
+    wait_for("a plan, and reports", lambda: all(
+        hosts.last(h)["chunks"] for h in HOSTS[:2]) and REPORT in keys(etcd))
+
+    def lasting():
+        return {k: create for k, (_, create) in keys(etcd).items()
+                if k.startswith(("link/", "engine/"))}
+
+    def renewed(member, since):
+        return {w for w in member.done[since:] if w.startswith("keepalive")}
+
+    wait_for("renewals", lambda: len(renewed(members[0], 0) |
+                                     renewed(members[1], 0)) == 3)
+    before, asked = lasting(), 0
+    for hung, other in ((0, 1), (1, 0), (0, 1)):
+        over = threading.Event()
+        since = len(members[other].done)
+        members[hung].held.clear()
+        members[hung].hold = lambda words, over=over: over
+        wait_for("renewals by the other one",
+                 lambda: len(renewed(members[other], since)) == 3)
+        asked += sum(w.startswith("keepalive") for w in members[hung].held)
+        members[hung].hold = lambda words: None
+        over.set()
+    check("hung: members that hung had been asked for renewals", asked >= 3, asked)
+    check("hung: the leader's key and the reports are those of before",
+          lasting() == before, (before, lasting()))
+    check("hung: all end as they should", engine.end() == 0 and hosts.end() == 0)
+    for member in members:
+        member.shutdown()
+
+
+def test_late():
+    etcd = e.Etcd()
+    test_led_before(etcd)
+    etcd.ctl("del", "--prefix", "/srpol/")
+    test_hung_member(etcd)
+
+
+if __name__ == "__main__":
+    os.makedirs(e.OUT, exist_ok=True)
+    sys.exit(e.main((test_late,)))
