@@ -9,6 +9,7 @@
 # looked for at B.
 #
 # SRPOL_EPOCHS: how many (default 24; "make long-epochs" has 100)
+# SRPOL_CLOCK=counted
 # SRPOL_TIMEOUT=900
 
 set -euo pipefail

@@ -97,6 +97,9 @@ srpol rule add prio 60 "${e2e_roce[@]}" qp "$pinned" color 201
 check "a QP is pinned to path 1 too" busywait 60 with active-backup qp "$pinned"
 
 before=$(path_packets 1)
+rdma -j -d resource show qp link rxeA >"$log/qps"
+e2e_capture leaf1 host inout "$log/mark.pcap" ip6
+since=$EPOCHREALTIME
 mark_ce on
 check "its adaptive QPs leave the marked path" busywait 60 \
 	without adaptive path 1
@@ -104,6 +107,14 @@ echo "# $(($(wc -l <"$log/cnp") - 1)) CNPs," \
 	"$(($(path_packets 1) - before)) packets on the path since the mark," \
 	"$(total moves) moves"
 check "the pinned QP stays" busywait 20 grows 1 "$(path_packets 1)"
+e2e_enough
+/usr/bin/python3 selftests/vm/tests/e2e_reaction.py "$log/mark.pcap" "$log/qps" \
+	fc00:0:21::1 "$since" >"$log/reaction"
+sed 's/^/# QP, CNPs, packets after the last one, microseconds: /' "$log/reaction"
+# three signals are the threshold; a message has two packets
+check "each left it after three CNPs, but for the message that it was sending" \
+	awk '{ n++; if ($2 > 3 || $3 > 2) late = 1 } END { exit !n || late }' \
+	"$log/reaction"
 check "CNPs were attributed to flows" [ "$(total cnp)" -ge 3 ]
 check "and to the path" sh -c \
 	"srpol -s path show 1 | grep -q 'cnp [1-9]'"

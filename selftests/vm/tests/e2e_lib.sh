@@ -93,6 +93,11 @@ e2e_written() {
 
 e2e_captured() {
 	busywait 20 e2e_written || :
+	e2e_enough
+}
+
+# e2e_enough: no more is captured; what came last may be missing
+e2e_enough() {
 	kill "${e2e_dumps[@]}" 2>/dev/null || :
 	wait "${e2e_dumps[@]}" || :
 	e2e_dumps=()
