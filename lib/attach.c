@@ -54,6 +54,9 @@ static int xdp_refused(unsigned int ifindex, enum srpol_xdp_mode mode, int ret,
 	if (mode != SRPOL_XDP_MODE_NATIVE)
 		return srpol_error_set(err, ret, "attaching generic XDP: %s",
 				       strerror(-ret));
+	if (srpol_dev_is_bond(ifindex))
+		return srpol_error_set(err, ret,
+				       "attaching XDP: native XDP of a bond runs on the devices in it, which srpol does not know; try xdp generic");
 	srpol_dev_read_driver(ifindex, &drv);
 	if (!drv.native_xdp && ret == -EOPNOTSUPP)
 		return srpol_error_set(err, ret,
@@ -68,13 +71,13 @@ static int link_xdp(const char *dir, unsigned int ifindex, const char *name,
 		    enum srpol_xdp_mode mode, struct srpol_error *err)
 {
 	char other[BPF_OBJ_NAME_LEN];
-	int prog, link = -EINVAL;
+	int prog, link = -EOPNOTSUPP;
 	uint32_t id;
 
 	prog = srpol_pins_open(dir, name);
 	if (prog < 0)
 		return srpol_pins_missing(dir, name, prog, err);
-	if (mode != SRPOL_XDP_MODE_GENERIC)
+	if (mode != SRPOL_XDP_MODE_GENERIC && !srpol_dev_is_bond(ifindex))
 		link = xdp_attach(prog, ifindex, XDP_FLAGS_DRV_MODE);
 	id = link < 0 ? xdp_prog_id(ifindex) : 0;
 	if (link < 0 && !id && mode != SRPOL_XDP_MODE_NATIVE)

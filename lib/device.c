@@ -60,6 +60,21 @@ bool srpol_dev_is_soft(unsigned int ifindex)
 }
 
 /**
+ * srpol_dev_is_bond() - do the packets of a device come in by other devices?
+ * @ifindex: the device
+ *
+ * Native XDP of a bond runs on the devices in it, and sees their indexes, which
+ * no path, SID or probe of srpol has. Generic XDP runs on the bond itself.
+ */
+bool srpol_dev_is_bond(unsigned int ifindex)
+{
+	char name[SRPOL_DRIVER_LEN];
+
+	read_name(ifindex, name, sizeof(name));
+	return !strcmp(name, "bonding");
+}
+
+/**
  * srpol_dev_read_driver() - find out what a device can do at present
  * @ifindex: the device
  * @drv: result
@@ -73,7 +88,8 @@ void srpol_dev_read_driver(unsigned int ifindex, struct srpol_dev_driver *drv)
 
 	memset(drv, 0, sizeof(*drv));
 	read_name(ifindex, drv->name, sizeof(drv->name));
-	drv->native_xdp = !bpf_xdp_query(ifindex, 0, &opts) &&
+	drv->native_xdp = !srpol_dev_is_bond(ifindex) &&
+			  !bpf_xdp_query(ifindex, 0, &opts) &&
 			  opts.feature_flags & XDP_ACT_BASIC;
 	drv->xdp_target = srpol_dev_takes_frames(ifindex);
 	drv->vlan_strip = ask(ifindex, SIOCETHTOOL, &by_flags) &&

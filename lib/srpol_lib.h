@@ -255,6 +255,7 @@ struct srpol_dev_driver {
 };
 
 bool srpol_dev_is_soft(unsigned int ifindex);
+bool srpol_dev_is_bond(unsigned int ifindex);
 void srpol_dev_read_driver(unsigned int ifindex, struct srpol_dev_driver *drv);
 
 /* routes.c */
