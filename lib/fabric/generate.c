@@ -303,7 +303,8 @@ static int shape_check(const struct srpol_shape *s, struct srpol_error *err)
 					       "more than %llu nodes",
 					       (unsigned long long)NODES_MAX);
 	if (groups * s->hosts >= NODES_MAX)
-		return srpol_error_set(err, -E2BIG, "too many hosts");
+		return srpol_error_set(err, -E2BIG, "more than %llu hosts",
+				       (unsigned long long)NODES_MAX);
 	switches = groups * s->rails + (uint64_t)s->pods * s->spines +
 		   (uint64_t)s->spines * s->supers;
 	if (groups * s->hosts * s->rails * s->planes >= NODES_MAX ||

@@ -37,13 +37,11 @@ static int stop(int ret, const struct srpol_error *err)
 
 static int read_topology(struct srpol_error *err)
 {
-	struct srpol_error why = {};
 	char *text;
 
-	fabricd.fabric = srpol_topology_read(fabricd.config.topology, &why);
+	fabricd.fabric = srpol_topology_read(fabricd.config.topology, err);
 	if (!fabricd.fabric)
-		return srpol_error_set(err, -EINVAL, "%s: %s",
-				       fabricd.config.topology, why.text);
+		return -EINVAL;
 	text = srpol_topology_text(fabricd.fabric);
 	if (!text)
 		return -ENOMEM;

@@ -329,13 +329,11 @@ int engine_build(struct engine *engine, const struct config *config,
 		.rules = VEC_INIT(struct rule_info),
 		.keys = VEC_INIT(struct host_key),
 	};
-	struct srpol_error why = {};
 	int ret;
 
-	new.fabric = srpol_topology_read(config->topology, &why);
+	new.fabric = srpol_topology_read(config->topology, err);
 	if (!new.fabric)
-		return srpol_error_set(err, -EINVAL, "%s: %s",
-				       config->topology, why.text);
+		return -EINVAL;
 	ret = check_hosts(&new, err) ?: check_peers(&new, err) ?:
 	      linkstate_init(&new.links, new.fabric, now_ns()) ?:
 	      add_policies(&new, err) ?:
