@@ -24,7 +24,7 @@ static const char usage[] =
 "       srpol replace [ empty ] -f FILENAME\n"
 "where  OBJECT := { path | policy | rule | endpoint | sid | dev | config |\n"
 "                   flow | stats | metrics | monitor | export | save | doctor |\n"
-"                   engine | job | fabric | bug-report }\n"
+"                   engine | job | fabric | topology | bug-report }\n"
 "       OPTIONS := { -V[ersion] | -s[tatistics] | -h[uman-readable] |\n"
 "                    -o[neline] | -br[ief] | -c[olor] | -t[imestamp] |\n"
 "                    -j[son] | -p[retty] | -v[erbose] | -n[etns] NAME |\n"
@@ -51,6 +51,7 @@ static const struct {
 	{ "engine", do_engine },
 	{ "job", do_job },
 	{ "fabric", do_fabric },
+	{ "topology", do_topology },
 	{ "save", do_save },
 	{ "bug-report", do_bug_report },
 };

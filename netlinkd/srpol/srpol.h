@@ -141,6 +141,7 @@ int do_doctor(struct args *args);
 int do_engine(struct args *args);
 int do_job(struct args *args);
 int do_fabric(struct args *args);
+int do_topology(struct args *args);
 int do_save(struct args *args);
 int do_bug_report(struct args *args);
 
