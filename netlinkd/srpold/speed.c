@@ -27,7 +27,8 @@ static uint32_t speed_of(int fd, const char *name)
 	strcpy(ifr.ifr_name, name);
 	if (ioctl(fd, SIOCETHTOOL, &ifr))
 		return 0;
-	speed = ethtool_cmd_speed(&cmd);
+	/* ethtool_cmd_speed() shifts an int, too far for SPEED_UNKNOWN */
+	speed = (uint32_t)cmd.speed_hi << 16 | cmd.speed;
 	return speed == (uint32_t)SPEED_UNKNOWN ? 0 : speed;
 }
 
