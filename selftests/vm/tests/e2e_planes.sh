@@ -280,6 +280,19 @@ check "flows are sent" eval 'burst A B 1 && burst B A 1'
 check_equal "each is where it was" "$(cat "$work/A-B" "$work/B-A")" \
 	"$(flow_paths A B; flow_paths B A)"
 
+# ---- the first NIC, which has the address that others send to
+cables 0 A down
+feed B '{ "links": [ { "from": "A", "to": "plane0", "state": "down" } ] }'
+check "no carrier on plane 0: the path is down" patiently 20 down A 0 B
+check "B has it from a feed" patiently 30 weights_are B A "[0,1,1,1]"
+check "nothing from A is lost" burst A B 1
+check "nor to A's address on plane 0" burst B A 1
+check "flows of the other planes did not move" stayed "$work/A-B" "$(path A 0 B)" A B
+cables 0 A up
+check "carrier again: all paths of A are up" patiently 60 usable A 8
+check "flows are sent" burst A B 1
+check_equal "each is where it was" "$(<"$work/A-B")" "$(flow_paths A B)"
+
 for host in A B C; do
 	kill "${engine[$host]}"
 	wait "${engine[$host]}" || not_ok "it ends with status 0"
