@@ -62,8 +62,8 @@ struct srpol_share {
  *	schedule ends sooner. srpol_predict() computes when demands do end.
  * @link: that link; SRPOL_NONE: nothing was placed
  * @split: number of demands with more than one path
- * @moved: number of demands whose paths or weights differ from the previous
- *	placement
+ * @moved: number of demands that have paths in the previous placement, and
+ *	other paths or weights now
  * @unplaced: number of demands without a usable path
  */
 struct srpol_prediction {
@@ -109,6 +109,8 @@ enum srpol_profile {
 	SRPOL_PROFILE_WORST,
 };
 
+#define SRPOL_ALG_HYSTERESIS	0.05	/* usual hysteresis of what runs */
+
 /**
  * struct srpol_alg_options - options; all 0 is a good default
  * @seed: seed of random choices
@@ -117,7 +119,8 @@ enum srpol_profile {
  * @profile: "glb": how the quality of a path is derived
  * @nnhn: "glb": next-next hops that next hops announced; NULL: all of them
  * @hysteresis: relative gain that justifies leaving the previous placement
- *	(0.05: 5 %); demands leave a path that is down in any case
+ *	(0.05: 5 %, as SRPOL_ALG_HYSTERESIS); demands leave a path that is down
+ *	in any case
  * @moves: maximum number of demands moved for balance; 0: no limit. Demands
  *	that leave a path that is down do not count
  */
@@ -137,7 +140,8 @@ struct srpol_alg_options {
  * @links: state of its links
  * @demands: demands to be placed
  * @n: number of @demands
- * @previous: placement of the same demands that is in force, or NULL
+ * @previous: placement of the same demands that is in force, in which demands
+ *	that are new have no paths; or NULL
  * @options: options
  */
 struct srpol_alg_input {
@@ -211,6 +215,17 @@ int srpol_placement_load(const struct srpol_alg_input *in,
 			 const struct srpol_placement *p, double *load);
 int srpol_placement_predict(const struct srpol_alg_input *in,
 			    struct srpol_placement *p);
+
+/* carry.c: what is in force when demands come and go */
+
+int srpol_demands_match(const struct srpol_demand *old, uint32_t n_old,
+			const struct srpol_demand *demands, uint32_t n,
+			uint32_t *match);
+int srpol_placement_copy(struct srpol_placement *to, uint32_t demand,
+			 const struct srpol_placement *from, uint32_t i);
+struct srpol_placement *
+srpol_placement_carry(const struct srpol_placement *from, const uint32_t *match,
+		      uint32_t n);
 
 /* bound.c: lower bounds of the completion time */
 

@@ -194,7 +194,10 @@ int srpol_placement_predict(const struct srpol_alg_input *in,
 		to->unplaced += !shares &&
 			in->fabric->gpus[in->demands[i].src].host !=
 			in->fabric->gpus[in->demands[i].dst].host;
-		to->moved += in->previous && !is_same(p, in->previous, i);
+		to->moved += in->previous &&
+			     in->previous->first[i] !=
+			     in->previous->first[i + 1] &&
+			     !is_same(p, in->previous, i);
 	}
 	free(load);
 	return rc;
