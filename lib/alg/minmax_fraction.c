@@ -19,6 +19,7 @@
 #include "minmax.h"
 
 #define WORK_MAX	250000000.0	/* links examined: under a second */
+#define PASS_MAX	1000000000.0	/* likewise, by one pass */
 #define USES_MAX	60000000.0	/* links of paths kept in memory */
 #define STAGES		7		/* p = 4, 8, ... 256 */
 #define PASSES		8		/* per stage */
@@ -314,6 +315,8 @@ static void descend(struct fraction *s)
 
 	for (c = s->c; c < s->c + s->n; c++)
 		once += (double)c->paths * c->len * PIECES * has_choice(c);
+	if (once > PASS_MAX)
+		return;
 	for (stage = 0; stage < STAGES; stage++) {
 		for (pass = 0; pass < PASSES && work < WORK_MAX; pass++) {
 			s->scale = max_seconds(s);
@@ -489,7 +492,8 @@ static int adopt(struct fraction *s, double target)
  * At most 56 passes, each of which examines every link of every commodity's
  * paths 256 times. No further pass starts after WORK_MAX links have been
  * examined, which takes less than a second. The placement is left unchanged if
- * the paths have more than 60 million links in all.
+ * the paths have more than 60 million links in all, or if a pass would examine
+ * more than PASS_MAX links.
  *
  * Return: 0, -ENOMEM.
  */
