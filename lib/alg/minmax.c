@@ -15,9 +15,7 @@
  * follows these weights at all times, as with weighted spraying over the paths.
  * Queue pairs that share a NIC evenly do not follow them.
  *
- * A previous placement is the starting point if there is one: demands leave
- * paths that are down, and others move only if that gains more than option
- * hysteresis asks for.
+ * A previous placement is the starting point if there is one (minmax_again.c).
  */
 #include <errno.h>
 #include <math.h>
@@ -143,14 +141,21 @@ double srpol_minmax_max(const struct srpol_minmax *m)
 	return worst;
 }
 
-static int init(struct srpol_minmax *m, const struct srpol_alg_input *in)
+/**
+ * srpol_minmax_init() - begin a placement
+ * @m: the placement, to be freed with srpol_minmax_fini() even after an error
+ * @in: input of the algorithm
+ *
+ * Return: 0, -ENOMEM.
+ */
+int srpol_minmax_init(struct srpol_minmax *m, const struct srpol_alg_input *in)
 {
 	uint32_t links = in->fabric->n_links, i;
 	struct srpol_bound bound;
 	uint64_t capacity;
 	int rc;
 
-	*m = (struct srpol_minmax){ .in = in };
+	*m = (struct srpol_minmax){ .in = in, .looks = SRPOL_LOOKS };
 	m->spots = calloc(in->n + 1UL, sizeof(*m->spots));
 	m->load = calloc(links + 1UL, sizeof(*m->load));
 	m->cost = calloc(links + 1UL, sizeof(*m->cost));
@@ -165,7 +170,11 @@ static int init(struct srpol_minmax *m, const struct srpol_alg_input *in)
 	return rc;
 }
 
-static void fini(struct srpol_minmax *m)
+/**
+ * srpol_minmax_fini() - free a placement
+ * @m: the placement
+ */
+void srpol_minmax_fini(struct srpol_minmax *m)
 {
 	uint32_t d;
 
@@ -176,50 +185,17 @@ static void fini(struct srpol_minmax *m)
 	free(m->cost);
 }
 
-/* Takes over the paths of a demand; its weights become parts of SRPOL_PARTS. */
-static int adopt_demand(struct srpol_minmax *m, uint32_t d,
-			const struct srpol_share *shares, uint32_t n)
-{
-	uint32_t i, parts, left = SRPOL_PARTS;
-	struct srpol_path_set set;
-	struct srpol_route route;
-	double sum = 0;
-	int rc;
-
-	for (i = 0; i < n; i++)
-		sum += shares[i].weight;
-	rc = srpol_path_set_init(m->in->fabric, m->in->demands[d].src,
-				 m->in->demands[d].dst, &set);
-	for (i = 0; i < n && !rc; i++) {
-		parts = i + 1 == n ? left :
-			SRPOL_PARTS * (shares[i].weight / sum) + 0.5;
-		if (parts > left)
-			parts = left;
-		if (!parts)
-			continue;
-		if (shares[i].path >= set.n) {
-			rc = -EINVAL;
-			break;
-		}
-		left -= parts;
-		srpol_path_get(m->in->fabric, &set, shares[i].path, &route);
-		srpol_minmax_load(m, d, &route, parts);
-		rc = srpol_spot_put(&m->spots[d], shares[i].path, parts);
-	}
-	srpol_path_set_free(&set);
-	return rc;
-}
-
-/* Takes over a placement that is in force. */
-static int adopt(struct srpol_minmax *m, const struct srpol_placement *p)
+/**
+ * srpol_minmax_clear() - remove all paths of all demands
+ * @m: the placement
+ */
+void srpol_minmax_clear(struct srpol_minmax *m)
 {
 	uint32_t d;
-	int rc = 0;
 
-	for (d = 0; d < m->in->n && !rc; d++)
-		rc = adopt_demand(m, d, p->shares + p->first[d],
-				  p->first[d + 1] - p->first[d]);
-	return rc;
+	for (d = 0; d < m->in->n; d++)
+		srpol_spot_clear(&m->spots[d]);
+	memset(m->load, 0, m->in->fabric->n_links * sizeof(*m->load));
 }
 
 static int by_path(const void *a, const void *b)
@@ -229,7 +205,14 @@ static int by_path(const void *a, const void *b)
 	return x->path < y->path ? -1 : x->path > y->path;
 }
 
-static int result(struct srpol_minmax *m, struct srpol_placement *out)
+/**
+ * srpol_minmax_result() - fill in an empty placement
+ * @m: the placement; the paths of its demands get sorted
+ * @out: result
+ *
+ * Return: 0, -ENOMEM.
+ */
+int srpol_minmax_result(struct srpol_minmax *m, struct srpol_placement *out)
 {
 	struct srpol_share *shares;
 	uint32_t d, i;
@@ -247,8 +230,18 @@ static int result(struct srpol_minmax *m, struct srpol_placement *out)
 	return rc;
 }
 
-/* Tries to reach ever higher targets, until one is reached. */
-static int repair(struct srpol_minmax *m, uint32_t *moves)
+/**
+ * srpol_minmax_approach() - bring the maximum load near a level by repair
+ * @m: the placement
+ * @level: load in seconds
+ * @moves: number of moves of demands that are still allowed, decreased by each
+ *
+ * Tries to reach ever higher targets, until one is reached.
+ *
+ * Return: 0, -ENOMEM.
+ */
+int srpol_minmax_approach(struct srpol_minmax *m, double level,
+			  uint32_t *moves)
 {
 	static const double steps[] = { 1.0001, 1.0025, 1.005, 1.01, 1.015,
 					1.02, 1.03, 1.05, 1.1, 1.2, 1.5, 2, 4,
@@ -257,14 +250,20 @@ static int repair(struct srpol_minmax *m, uint32_t *moves)
 	int rc = 0;
 
 	for (i = 0; i < sizeof(steps) / sizeof(*steps) && !rc; i++) {
-		if (srpol_minmax_max(m) <= m->bound * steps[i])
+		if (srpol_minmax_max(m) <= level * steps[i])
 			break;
-		rc = srpol_minmax_repair(m, m->bound * steps[i], moves);
+		rc = srpol_minmax_repair(m, level * steps[i], moves);
 	}
 	return rc;
 }
 
-static int run_anew(struct srpol_minmax *m)
+/**
+ * srpol_minmax_anew() - place all demands from scratch
+ * @m: the placement, empty
+ *
+ * Return: 0, -ENOMEM.
+ */
+int srpol_minmax_anew(struct srpol_minmax *m)
 {
 	uint32_t moves = UINT32_MAX;
 	int rc;
@@ -273,43 +272,10 @@ static int run_anew(struct srpol_minmax *m)
 	if (!rc)
 		rc = srpol_minmax_leave(m);
 	if (!rc)
-		rc = repair(m, &moves);
+		rc = srpol_minmax_approach(m, m->bound, &moves);
 	if (!rc && !m->in->options.parts &&
 	    srpol_minmax_max(m) > m->bound * NEAR)
 		rc = srpol_minmax_fraction(m);
-	return rc;
-}
-
-/* Leaves paths that are down, then moves demands only if it is worth it. */
-static int run_again(struct srpol_minmax *m, struct srpol_placement *out)
-{
-	const struct srpol_alg_options *options = &m->in->options;
-	uint32_t moves = options->moves ? options->moves : UINT32_MAX;
-	struct srpol_placement *kept;
-	double before;
-	int rc;
-
-	rc = adopt(m, m->in->previous);
-	if (!rc)
-		rc = srpol_minmax_leave(m);
-	if (rc)
-		return rc;
-	kept = srpol_placement_new(m->in->n);
-	rc = kept ? result(m, kept) : -ENOMEM;
-	before = srpol_minmax_max(m);
-	if (!rc && before > m->bound * (1 + options->hysteresis))
-		rc = repair(m, &moves);
-	if (!rc && before > srpol_minmax_max(m) * (1 + options->hysteresis)) {
-		rc = result(m, out);
-	} else if (!rc) {
-		/* not worth it: return @kept, in the memory of @out */
-		free(out->first);
-		free(out->shares);
-		*out = *kept;
-		free(kept);
-		return 0;
-	}
-	srpol_placement_free(kept);
 	return rc;
 }
 
@@ -319,15 +285,13 @@ static int minmax_run(const struct srpol_alg_input *in,
 	struct srpol_minmax m;
 	int rc;
 
-	rc = init(&m, in);
-	if (!rc && in->previous) {
-		rc = run_again(&m, out);
-	} else if (!rc) {
-		rc = run_anew(&m);
-		if (!rc)
-			rc = result(&m, out);
-	}
-	fini(&m);
+	rc = srpol_minmax_init(&m, in);
+	if (!rc)
+		rc = in->previous ? srpol_minmax_again(&m) :
+				    srpol_minmax_anew(&m);
+	if (!rc)
+		rc = srpol_minmax_result(&m, out);
+	srpol_minmax_fini(&m);
 	return rc;
 }
 

@@ -13,6 +13,9 @@
  */
 #define SRPOL_PARTS	5040
 
+/* Paths examined by repair and chains: under a second, with up to 6 links each. */
+#define SRPOL_LOOKS	10000000
+
 /**
  * struct srpol_spot - the paths of one demand
  * @n: number of paths
@@ -32,6 +35,7 @@ struct srpol_spot {
  * @load: by directed link: bytes
  * @cost: by directed link: seconds per byte; INFINITY: down
  * @bound: lower bound of the completion time, in seconds
+ * @looks: number of paths that may still be examined
  */
 struct srpol_minmax {
 	const struct srpol_alg_input *in;
@@ -39,6 +43,7 @@ struct srpol_minmax {
 	double *load;
 	double *cost;
 	double bound;
+	uint32_t looks;
 };
 
 struct srpol_share *srpol_spot_shares(struct srpol_spot *spot);
@@ -49,13 +54,28 @@ void srpol_minmax_load(struct srpol_minmax *m, uint32_t d,
 double srpol_minmax_worst(const struct srpol_minmax *m,
 			  const struct srpol_route *route, double bytes);
 double srpol_minmax_max(const struct srpol_minmax *m);
+int srpol_minmax_init(struct srpol_minmax *m, const struct srpol_alg_input *in);
+void srpol_minmax_fini(struct srpol_minmax *m);
+void srpol_minmax_clear(struct srpol_minmax *m);
+int srpol_minmax_result(struct srpol_minmax *m, struct srpol_placement *out);
+int srpol_minmax_approach(struct srpol_minmax *m, double level,
+			  uint32_t *moves);
+int srpol_minmax_anew(struct srpol_minmax *m);
 
 /* minmax_start.c */
 int srpol_minmax_start(struct srpol_minmax *m);
+int srpol_minmax_fill(struct srpol_minmax *m);
 
 /* minmax_repair.c */
 int srpol_minmax_repair(struct srpol_minmax *m, double target, uint32_t *moves);
 int srpol_minmax_leave(struct srpol_minmax *m);
+
+/* minmax_chain.c */
+int srpol_minmax_chain(struct srpol_minmax *m, double target, bool all,
+		       uint32_t *moves);
+
+/* minmax_again.c */
+int srpol_minmax_again(struct srpol_minmax *m);
 
 /* minmax_fraction.c */
 int srpol_minmax_fraction(struct srpol_minmax *m);

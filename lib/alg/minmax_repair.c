@@ -91,6 +91,7 @@ static uint32_t roomiest(const struct mover *v, uint32_t *most)
 	struct srpol_route route;
 
 	*most = 0;
+	v->m->looks -= v->set.n < v->m->looks ? v->set.n : v->m->looks;
 	for (i = 0; i < v->set.n; i++) {
 		at = (i + v->d) % v->set.n;
 		get(v, at, &route);
@@ -233,7 +234,7 @@ static int move_demand(struct srpol_minmax *m, uint32_t d, double target,
  * @moves: number of moves of demands that are still allowed, decreased by each
  *
  * Up to 24 passes of O(n), plus O(p) for each demand on a link above the
- * target.
+ * target. It ends early when SRPOL_LOOKS paths have been examined.
  *
  * Return: 0, -ENOMEM; srpol_minmax_max() tells which load was reached.
  */
@@ -245,7 +246,7 @@ int srpol_minmax_repair(struct srpol_minmax *m, double target, uint32_t *moves)
 
 	for (pass = 0; pass < PASSES && changed && !rc; pass++) {
 		changed = 0;
-		for (d = 0; d < m->in->n && *moves && !rc; d++) {
+		for (d = 0; d < m->in->n && *moves && m->looks && !rc; d++) {
 			rc = move_demand(m, d, target, &moved);
 			changed += moved;
 			*moves -= moved;
@@ -277,14 +278,14 @@ static int leave_share(struct mover *v, uint32_t i)
  * srpol_minmax_leave() - move demands off paths that are down
  * @m: the placement
  *
- * A demand with no path that is up ends up without any; a demand that had no
- * path gets one if possible. O(n), plus O(p) for each of these.
+ * A demand with no path that is up ends up without any. O(n), plus O(p) for each
+ * of the moves.
  *
  * Return: 0, -ENOMEM.
  */
 int srpol_minmax_leave(struct srpol_minmax *m)
 {
-	uint32_t d, i, n, path;
+	uint32_t d, i, n;
 	int rc = 0;
 
 	for (d = 0; d < m->in->n && !rc; d++) {
@@ -299,11 +300,6 @@ int srpol_minmax_leave(struct srpol_minmax *m)
 		for (i = 0; i < n && !rc; i++)
 			rc = leave_share(&v, i);
 		drop_empty(&m->spots[d]);
-		if (!rc && !m->spots[d].n && v.set.n) {
-			path = coolest(&v, SRPOL_PARTS);
-			if (path != SRPOL_NONE)
-				rc = put(&v, path, SRPOL_PARTS);
-		}
 		srpol_path_set_free(&v.set);
 	}
 	return rc;

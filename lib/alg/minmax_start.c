@@ -151,6 +151,12 @@ static int place_greedily(struct srpol_minmax *m, uint32_t d)
 		if (path != SRPOL_NONE)
 			rc = put(m, d, &set, path, parts[p]);
 	}
+	/* planes too slow for a part, if no other one can be used */
+	for (p = 0; p < n && !m->spots[d].n && !rc; p++) {
+		path = coolest(m, d, &set, p, SRPOL_PARTS);
+		if (path != SRPOL_NONE)
+			rc = put(m, d, &set, path, SRPOL_PARTS);
+	}
 	srpol_path_set_free(&set);
 	return rc;
 }
@@ -165,19 +171,28 @@ static int by_size(const void *a, const void *b, void *data)
 	return x < y ? -1 : x > y;
 }
 
-static int start_greedily(struct srpol_minmax *m)
+/**
+ * srpol_minmax_fill() - place demands without a path greedily, in order of size
+ * @m: the placement
+ *
+ * One path per demand and plane: the one whose most loaded link has the lowest
+ * load. O(n log n), plus O(p) for each of these demands.
+ *
+ * Return: 0, -ENOMEM.
+ */
+int srpol_minmax_fill(struct srpol_minmax *m)
 {
-	uint32_t *order, i;
+	uint32_t *order, d, i, n = 0;
 	int rc = 0;
 
 	order = malloc((m->in->n + 1UL) * sizeof(*order));
 	if (!order)
 		return -ENOMEM;
-	for (i = 0; i < m->in->n; i++)
-		order[i] = i;
-	qsort_r(order, m->in->n, sizeof(*order), by_size,
-		(void *)m->in->demands);
-	for (i = 0; i < m->in->n && !rc; i++)
+	for (d = 0; d < m->in->n; d++)
+		if (!m->spots[d].n)
+			order[n++] = d;
+	qsort_r(order, n, sizeof(*order), by_size, (void *)m->in->demands);
+	for (i = 0; i < n && !rc; i++)
 		rc = place_greedily(m, order[i]);
 	free(order);
 	return rc;
@@ -341,7 +356,7 @@ int srpol_minmax_start(struct srpol_minmax *m)
 	regular = collect(m, &edges, &rc);
 	if (rc || !regular) {
 		free(edges.e);
-		return rc ? rc : start_greedily(m);
+		return rc ? rc : srpol_minmax_fill(m);
 	}
 	room = edges.n + 1UL;
 	edges.left = malloc(room * sizeof(*edges.left));
@@ -361,5 +376,5 @@ int srpol_minmax_start(struct srpol_minmax *m)
 	free(edges.right);
 	free(edges.color);
 	free(scratch);
-	return rc == -EDOM ? start_greedily(m) : rc;
+	return rc == -EDOM ? srpol_minmax_fill(m) : rc;
 }
