@@ -3,9 +3,9 @@
  * Computes a plan from links and demands, and from a plan in force the one that
  * follows. Where an algorithm places demands independently of each other, only
  * those demands are placed anew that are new or have a path over a link that
- * changed: all other pairs of leaves keep their weights bit for bit. If the
- * demands are unchanged, any other algorithm is given the placement in force
- * and moves only what it must.
+ * changed: all other pairs of leaves keep their weights bit for bit. Any other
+ * algorithm is given the paths in force of the demands that stay, and moves
+ * only what it must.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,8 +13,6 @@
 
 #include "plan.h"
 #include "srpol_lib.h"
-
-#define HYSTERESIS	0.05	/* least gain of moves for balance */
 
 /* By directed link: whether its capacity or quality differs. */
 static bool *changed_links(const struct srpol_links *a,
@@ -48,14 +46,6 @@ static int is_affected(const struct srpol_fabric *f,
 	return ret;
 }
 
-static bool same_demand(const struct srpol_demand *a,
-			const struct srpol_demand *b)
-{
-	return a->src == b->src && a->dst == b->dst && a->bytes == b->bytes &&
-	       a->key == b->key && a->color == b->color && a->via == b->via &&
-	       a->flows == b->flows;
-}
-
 /*
  * Puts the indices of demands that have to be placed in @todo; returns their
  * number.
@@ -63,15 +53,15 @@ static bool same_demand(const struct srpol_demand *a,
 static int find_todo(const struct srpol_planner *p,
 		     const struct srpol_links *links,
 		     const struct srpol_demand *demands, uint32_t n,
-		     uint32_t *todo)
+		     const uint32_t *match, uint32_t *todo)
 {
 	bool *changed = changed_links(p->links, links), affected;
 	uint32_t i, found = 0;
 	int ret = changed ? 0 : -ENOMEM;
 
 	for (i = 0; i < n && !ret; i++) {
-		affected = i >= p->n ||
-			   !same_demand(&p->demands[i], &demands[i]);
+		affected = match[i] == SRPOL_NONE ||
+			   p->demands[match[i]].bytes != demands[i].bytes;
 		if (!affected)
 			ret = is_affected(p->fabric, &demands[i], changed,
 					  &affected);
@@ -82,24 +72,12 @@ static int find_todo(const struct srpol_planner *p,
 	return ret ? ret : (int)found;
 }
 
-static int copy_shares(struct srpol_placement *to, uint32_t demand,
-		       const struct srpol_placement *from, uint32_t i)
-{
-	uint32_t s;
-	int ret = 0;
-
-	for (s = from->first[i]; s < from->first[i + 1] && !ret; s++)
-		ret = srpol_placement_add(to, demand, from->shares[s].path,
-					  from->shares[s].weight);
-	srpol_placement_end(to, demand);
-	return ret;
-}
-
 /*
  * Takes demands in @todo from @anew, and all others from the placement in
  * force.
  */
 static struct srpol_placement *splice(const struct srpol_planner *p, uint32_t n,
+				      const uint32_t *match,
 				      const uint32_t *todo, uint32_t n_todo,
 				      const struct srpol_placement *anew)
 {
@@ -109,9 +87,10 @@ static struct srpol_placement *splice(const struct srpol_planner *p, uint32_t n,
 
 	for (i = 0; i < n && !ret; i++) {
 		if (k < n_todo && todo[k] == i)
-			ret = copy_shares(out, i, anew, k++);
+			ret = srpol_placement_copy(out, i, anew, k++);
 		else
-			ret = copy_shares(out, i, p->placement, i);
+			ret = srpol_placement_copy(out, i, p->placement,
+						   match[i]);
 	}
 	if (!ret)
 		return out;
@@ -119,63 +98,100 @@ static struct srpol_placement *splice(const struct srpol_planner *p, uint32_t n,
 	return NULL;
 }
 
-static int place_some(struct srpol_planner *p, const struct srpol_alg_input *in,
+/* Places demands in @todo, each by itself. */
+static int place_todo(const struct srpol_planner *p,
+		      const struct srpol_alg_input *in, const uint32_t *match,
+		      const uint32_t *todo, uint32_t n,
 		      struct srpol_placement **out, struct srpol_error *err)
 {
-	uint32_t *todo = calloc(in->n + 1UL, sizeof(*todo)), i;
-	struct srpol_demand *some = NULL;
-	struct srpol_placement *anew = NULL;
+	struct srpol_demand *some = calloc(n + 1UL, sizeof(*some));
+	uint32_t *had = calloc(n + 1UL, sizeof(*had)), i;
+	struct srpol_placement *previous = NULL;
 	struct srpol_alg_input part = *in;
+	int ret = some && had ? 0 : -ENOMEM;
+
+	for (i = 0; !ret && i < n; i++) {
+		some[i] = in->demands[todo[i]];
+		had[i] = match[todo[i]];
+	}
+	if (!ret) {
+		previous = srpol_placement_carry(p->placement, had, n);
+		ret = previous ? 0 : -ENOMEM;
+	}
+	part.demands = some;
+	part.n = n;
+	part.previous = previous;
+	ret = ret ?: srpol_alg_run(p->alg, &part, out, err);
+	srpol_placement_free(previous);
+	free(had);
+	free(some);
+	return ret;
+}
+
+static int place_some(struct srpol_planner *p, const struct srpol_alg_input *in,
+		      const uint32_t *match, struct srpol_placement **out,
+		      struct srpol_error *err)
+{
+	uint32_t *todo = calloc(in->n + 1UL, sizeof(*todo));
+	struct srpol_placement *anew = NULL;
 	int ret, n;
 
-	ret = n = todo ? find_todo(p, in->links, in->demands, in->n, todo) :
-	      -ENOMEM;
-	if (ret >= 0) {
-		some = calloc(n + 1UL, sizeof(*some));
-		ret = some ? 0 : -ENOMEM;
-	}
-	for (i = 0; !ret && i < (uint32_t)n; i++)
-		some[i] = in->demands[todo[i]];
-	if (!ret) {
-		part.demands = some;
-		part.n = n;
-		part.previous = NULL;
-		ret = srpol_alg_run(p->alg, &part, &anew, err);
-	}
+	ret = n = todo ? find_todo(p, in->links, in->demands, in->n, match,
+				   todo) : -ENOMEM;
+	if (ret >= 0)
+		ret = place_todo(p, in, match, todo, n, &anew, err);
 	if (!ret) {
 		p->placed = n;
-		*out = splice(p, in->n, todo, n, anew);
+		*out = splice(p, in->n, match, todo, n, anew);
 		ret = *out ? srpol_placement_predict(in, *out) : -ENOMEM;
 	}
 	srpol_placement_free(anew);
-	free(some);
 	free(todo);
 	return ret;
 }
 
-static bool same_demands(const struct srpol_planner *p,
-			 const struct srpol_demand *demands, uint32_t n)
+/* Places all demands; those with paths in force keep them if possible. */
+static int place_all(struct srpol_planner *p, struct srpol_alg_input *in,
+		     const uint32_t *match, struct srpol_placement **out,
+		     struct srpol_error *err)
 {
-	uint32_t i;
+	struct srpol_placement *previous;
+	uint32_t i, new = 0;
+	int ret;
 
-	for (i = 0; i < n && n == p->n; i++)
-		if (!same_demand(&p->demands[i], &demands[i]))
-			return false;
-	return n == p->n;
+	for (i = 0; i < in->n; i++)
+		new += match[i] == SRPOL_NONE;
+	previous = srpol_placement_carry(p->placement, match, in->n);
+	if (!previous)
+		return -ENOMEM;
+	in->previous = new < in->n ? previous : NULL;
+	ret = srpol_alg_run(p->alg, in, out, err);
+	if (!ret)
+		p->placed = new + (*out)->prediction.moved;
+	srpol_placement_free(previous);
+	return ret;
 }
 
 static int place(struct srpol_planner *p, struct srpol_alg_input *in,
 		 struct srpol_placement **out, struct srpol_error *err)
 {
-	if (p->alg->place && p->placement)
-		return place_some(p, in, out, err);
-	p->placed = in->n;
-	if (p->placement && same_demands(p, in->demands, in->n)) {
-		in->previous = p->placement;
-		if (in->options.hysteresis <= 0)
-			in->options.hysteresis = HYSTERESIS;
+	uint32_t *match;
+	int ret;
+
+	if (!p->placement) {
+		p->placed = in->n;
+		return srpol_alg_run(p->alg, in, out, err);
 	}
-	return srpol_alg_run(p->alg, in, out, err);
+	if (in->options.hysteresis <= 0)
+		in->options.hysteresis = SRPOL_ALG_HYSTERESIS;
+	match = malloc((in->n + 1UL) * sizeof(*match));
+	ret = match ? srpol_demands_match(p->demands, p->n, in->demands, in->n,
+					  match) : -ENOMEM;
+	if (!ret)
+		ret = p->alg->place ? place_some(p, in, match, out, err) :
+				      place_all(p, in, match, out, err);
+	free(match);
+	return ret;
 }
 
 static void forget(struct srpol_planner *p)
@@ -265,7 +281,7 @@ int srpol_planner_try(const struct srpol_planner *planner,
 		memcpy(trial->demands, planner->demands,
 		       planner->n * sizeof(*trial->demands));
 	for (i = 0; i < planner->n && !ret; i++)
-		ret = copy_shares(p, i, planner->placement, i);
+		ret = srpol_placement_copy(p, i, planner->placement, i);
 	ret = ret ?: srpol_planner_run(trial, links, planner->demands,
 				       planner->n, err);
 	if (ret)
