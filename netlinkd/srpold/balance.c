@@ -51,6 +51,10 @@ int balance_weigh(struct engine *e, bool *changed, struct srpol_error *err)
 {
 	struct vec pairs = VEC_INIT(struct weights_pair);
 	struct weights_demands known = {};
+	struct weights_input input = {
+		.fabric = e->fabric, .links = e->links.links, .known = &known,
+		.memory = &e->placed,
+	};
 	struct engine_policy *policy;
 	struct weights_pair *pair;
 	bool differs = false;
@@ -68,8 +72,7 @@ int balance_weigh(struct engine *e, bool *changed, struct srpol_error *err)
 		};
 		ret = pair->weight ? ret : -ENOMEM;
 	}
-	ret = ret ?: weights_run(e->fabric, e->links.links, &known,
-				 pairs.data, pairs.n, err);
+	ret = ret ?: weights_run(&input, pairs.data, pairs.n, err);
 	pair = pairs.data;
 	vec_for_each(policy, &e->policies) {
 		if (!ret) {

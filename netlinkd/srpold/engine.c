@@ -395,6 +395,7 @@ void engine_free(struct engine *engine)
 	vec_free(&engine->policies);
 	vec_free(&engine->rules);
 	vec_free(&engine->keys);
+	weights_forget(&engine->placed);
 	linkstate_free(&engine->links);
 	srpol_fabric_free(engine->fabric);
 	engine->fabric = NULL;

@@ -81,6 +81,7 @@
 #include "mtu.h"
 #include "notify.h"
 #include "objects.h"
+#include "weights.h"
 
 #define NS_PER_MS	1000000ull
 #define SEGMENTS_MAX	SRPOL_SIDS_MAX
@@ -237,6 +238,7 @@ struct engine_policy {
  * @n_own_paths: number of paths of the topology; those of jobs follow them
  * @rules: struct rule_info
  * @keys: struct host_key
+ * @placed: what algorithms placed last, see weights_run()
  * @genl: connection to the module, for requests
  * @events: connection to the module, for events
  */
@@ -250,6 +252,7 @@ struct engine {
 	uint32_t n_own_paths;
 	struct vec rules;
 	struct vec keys;
+	struct weights_memory placed;
 	struct srpol_genl genl;
 	struct srpol_genl events;
 };

@@ -92,85 +92,195 @@ static uint64_t bytes_of(const struct weights_demands *known,
 }
 
 /*
- * Run all pairs of one algorithm at once: it may weigh them against each other,
- * and against other hosts' traffic, which it assumes to be placed the same way.
+ * Add the demands of an algorithm's pairs, then those that are announced by
+ * others, unless these do not matter to it.
  */
-static int run_one(const struct srpol_fabric *fabric,
-		   const struct srpol_links *links,
-		   const struct srpol_alg *alg,
-		   const struct weights_demands *known,
-		   struct weights_pair *pairs, uint32_t n,
-		   struct srpol_error *err)
+static void add_demands(const struct weights_demands *known,
+			const struct srpol_alg *alg,
+			const struct weights_pair *pairs, uint32_t n,
+			bool *said, struct srpol_alg_input *in,
+			struct srpol_demand *demands)
 {
-	struct srpol_demand *demands = calloc(n + known->n + 1UL,
-					      sizeof(*demands));
-	bool *said = calloc(known->n + 1UL, sizeof(*said));
-	struct srpol_alg_input in = {
-		.fabric = fabric, .links = links, .demands = demands,
-		/* links far away count as well: other hosts report them */
-		.options.profile = SRPOL_PROFILE_MIN,
-	};
-	struct srpol_placement *p = NULL;
-	uint32_t i, d = 0;
-	int ret = demands && said ? 0 : -ENOMEM;
+	uint32_t i;
 
-	for (i = 0; !ret && i < n; i++)
+	for (i = 0; i < n; i++)
 		if (pairs[i].alg == alg)
-			demands[in.n++] = (struct srpol_demand){
+			demands[in->n++] = (struct srpol_demand){
 				.src = pairs[i].src,
 				.dst = pairs[i].dst,
 				.bytes = bytes_of(known, &pairs[i], said),
 				.key = i,
 				.color = pairs[i].color,
 			};
-	for (i = 0; !ret && alg->run && i < known->n; i++) {
-		if (said[i])
-			continue;
-		demands[in.n] = known->demand[i];
-		demands[in.n++].key = (uint64_t)n + i;
+	for (i = 0; alg->run && i < known->n; i++)
+		if (!said[i]) {
+			demands[in->n] = known->demand[i];
+			demands[in->n++].key = (uint64_t)n + i;
+		}
+}
+
+/* Demands as they are remembered: keys change when others come and go. */
+static struct srpol_demand *without_keys(const struct srpol_demand *demands,
+					 uint32_t n)
+{
+	struct srpol_demand *copy = calloc(n + 1UL, sizeof(*copy));
+	uint32_t i;
+
+	for (i = 0; copy && i < n; i++) {
+		copy[i] = demands[i];
+		copy[i].key = 0;
 	}
-	ret = ret ?: srpol_alg_run(alg, &in, &p, err);
-	for (i = 0; !ret && i < n; i++) {
+	return copy;
+}
+
+/* What was placed last, for the demands of now; *@out is NULL without that. */
+static int recall(const struct weights_last *last,
+		  const struct srpol_demand *demands, uint32_t n,
+		  struct srpol_placement **out)
+{
+	uint32_t *match;
+	int ret;
+
+	*out = NULL;
+	if (!last || !last->placement)
+		return 0;
+	match = malloc((n + 1UL) * sizeof(*match));
+	ret = match ? srpol_demands_match(last->demands, last->placement->n,
+					  demands, n, match) : -ENOMEM;
+	if (!ret) {
+		*out = srpol_placement_carry(last->placement, match, n);
+		ret = *out ? 0 : -ENOMEM;
+	}
+	free(match);
+	return ret;
+}
+
+static void forget(struct weights_last *last)
+{
+	free(last->demands);
+	srpol_placement_free(last->placement);
+	*last = (struct weights_last){};
+}
+
+static void take_all(const struct srpol_alg *alg, struct weights_pair *pairs,
+		     uint32_t n, const struct srpol_placement *p)
+{
+	uint32_t i, d = 0;
+
+	for (i = 0; i < n; i++) {
 		if (pairs[i].alg != alg)
 			continue;
 		take(&pairs[i], p->shares + p->first[d],
 		     p->first[d + 1] - p->first[d]);
 		d++;
 	}
-	srpol_placement_free(p);
+}
+
+/*
+ * Run all pairs of one algorithm at once: it may weigh them against each other,
+ * and against other hosts' traffic, which it assumes to be placed the same way.
+ */
+static int run_one(const struct weights_input *input,
+		   const struct srpol_alg *alg, struct weights_last *last,
+		   struct weights_pair *pairs, uint32_t n,
+		   struct srpol_error *err)
+{
+	struct weights_demands *known = input->known;
+	struct srpol_demand *demands = calloc(n + known->n + 1UL,
+					      sizeof(*demands));
+	bool *said = calloc(known->n + 1UL, sizeof(*said));
+	struct srpol_alg_input in = {
+		.fabric = input->fabric, .links = input->links,
+		.demands = demands,
+		/* links far away count as well: other hosts report them */
+		.options.profile = SRPOL_PROFILE_MIN,
+		.options.hysteresis = SRPOL_ALG_HYSTERESIS,
+	};
+	struct srpol_placement *p = NULL, *previous = NULL;
+	struct weights_last now = {};
+	int ret = demands && said ? 0 : -ENOMEM;
+
+	if (!ret) {
+		add_demands(known, alg, pairs, n, said, &in, demands);
+		now.demands = without_keys(demands, in.n);
+		ret = now.demands ? recall(last, now.demands, in.n,
+					   &previous) : -ENOMEM;
+	}
+	in.previous = previous;
+	ret = ret ?: srpol_alg_run(alg, &in, &p, err);
+	if (!ret)
+		take_all(alg, pairs, n, p);
+	now.placement = p;
+	if (!ret && last && !input->keep) {
+		forget(last);
+		*last = now;
+	} else {
+		forget(&now);
+	}
+	srpol_placement_free(previous);
 	free(said);
 	free(demands);
 	return ret;
 }
 
+/* Makes room for what each algorithm places. */
+static int prepare(struct weights_memory *memory)
+{
+	unsigned int n = 0;
+
+	if (memory->n)
+		return 0;
+	while (srpol_alg_at(n))
+		n++;
+	memory->last = calloc(n, sizeof(*memory->last));
+	if (!memory->last)
+		return -ENOMEM;
+	memory->n = n;
+	return 0;
+}
+
 /**
  * weights_run() - compute the weights of all policies
- * @fabric: finished fabric
- * @links: capacities and quality of its links
- * @known: announced demands
+ * @input: fabric, links, announced demands, and what was placed last
  * @pairs: the policies
  * @n: number of policies
  * @err: message on failure
  *
  * Return: 0 or a negative errno; some weights may have changed even then.
  */
-int weights_run(const struct srpol_fabric *fabric,
-		const struct srpol_links *links,
-		struct weights_demands *known, struct weights_pair *pairs,
+int weights_run(const struct weights_input *input, struct weights_pair *pairs,
 		uint32_t n, struct srpol_error *err)
 {
+	struct weights_memory *memory = input->memory;
 	const struct srpol_alg *alg;
 	unsigned int a;
 	uint32_t i;
-	int ret = 0;
+	int ret;
 
-	merge(known);
+	ret = memory ? prepare(memory) : 0;
+	merge(input->known);
 	for (a = 0; !ret && (alg = srpol_alg_at(a)); a++) {
 		for (i = 0; i < n && pairs[i].alg != alg; i++)
 			;
 		if (i < n)
-			ret = run_one(fabric, links, alg, known, pairs, n,
-				      err);
+			ret = run_one(input, alg, memory ? &memory->last[a] :
+				      NULL, pairs, n, err);
+		else if (memory && !input->keep)
+			forget(&memory->last[a]);
 	}
 	return ret;
+}
+
+/**
+ * weights_forget() - forget what was placed
+ * @memory: empty afterwards
+ */
+void weights_forget(struct weights_memory *memory)
+{
+	unsigned int a;
+
+	for (a = 0; a < memory->n; a++)
+		forget(&memory->last[a]);
+	free(memory->last);
+	*memory = (struct weights_memory){};
 }

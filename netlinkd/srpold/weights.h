@@ -40,9 +40,45 @@ struct weights_demands {
 	uint32_t n;
 };
 
-int weights_run(const struct srpol_fabric *fabric,
-		const struct srpol_links *links,
-		struct weights_demands *known, struct weights_pair *pairs,
+/**
+ * struct weights_last - what an algorithm placed last
+ * @demands: the demands, with key 0
+ * @placement: their paths, NULL: none
+ */
+struct weights_last {
+	struct srpol_demand *demands;
+	struct srpol_placement *placement;
+};
+
+/**
+ * struct weights_memory - what was placed last, to be freed with
+ *	weights_forget()
+ * @n: number of @last; 0: nothing yet
+ * @last: by number of the algorithm in the registry
+ */
+struct weights_memory {
+	unsigned int n;
+	struct weights_last *last;
+};
+
+/**
+ * struct weights_input - what weights are computed from
+ * @fabric: finished fabric
+ * @links: capacities and quality of its links
+ * @known: announced demands
+ * @memory: what was placed last, on the same fabric; NULL: start from scratch
+ * @keep: leave @memory as it is: the weights will not be used
+ */
+struct weights_input {
+	const struct srpol_fabric *fabric;
+	const struct srpol_links *links;
+	struct weights_demands *known;
+	struct weights_memory *memory;
+	bool keep;
+};
+
+int weights_run(const struct weights_input *input, struct weights_pair *pairs,
 		uint32_t n, struct srpol_error *err);
+void weights_forget(struct weights_memory *memory);
 
 #endif /* _SRPOLD_WEIGHTS_H */

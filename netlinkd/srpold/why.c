@@ -141,7 +141,7 @@ static json_t *numbers(const uint32_t *v, uint32_t n)
 }
 
 /* Add the weights that would result if a cable had this capacity. */
-static void add_change(const struct engine *engine,
+static void add_change(struct engine *engine,
 		       const struct engine_policy *policy, uint32_t cable,
 		       uint64_t capacity, json_t *changes)
 {
@@ -153,6 +153,10 @@ static void add_change(const struct engine *engine,
 		.weight = calloc(policy->n + 1, sizeof(uint32_t)),
 	};
 	struct weights_demands known = {};
+	struct weights_input input = {
+		.fabric = engine->fabric, .links = links, .known = &known,
+		.memory = &engine->placed, .keep = true,
+	};
 	char name[LINK_NAME_LEN];
 	struct srpol_error err = {};
 	json_t *o;
@@ -163,8 +167,7 @@ static void add_change(const struct engine *engine,
 		srpol_links_set_quality(links, 2 * cable, SRPOL_QUALITY_BEST);
 		srpol_links_set_quality(links, 2 * cable + 1,
 					SRPOL_QUALITY_BEST);
-		if (!weights_run(engine->fabric, links, &known, &pair, 1,
-				 &err) &&
+		if (!weights_run(&input, &pair, 1, &err) &&
 		    memcmp(pair.weight, policy->weight,
 			   policy->n * sizeof(uint32_t))) {
 			o = json_object();
@@ -183,7 +186,7 @@ static void add_change(const struct engine *engine,
 }
 
 /* First the repair of each bad link, then the failure of each link. */
-static json_t *changes_report(const struct engine *engine,
+static json_t *changes_report(struct engine *engine,
 			      const struct engine_policy *policy,
 			      const struct srpol_path_set *set)
 {

@@ -255,11 +255,14 @@ static void weigh(const struct srpol_fabric *f, const struct linkstate *ls,
 	struct weights_demands known = {
 		.demand = malloc((n + 1) * sizeof(*demands)), .n = n,
 	};
+	struct weights_input input = {
+		.fabric = f, .links = ls->links, .known = &known,
+	};
 	struct srpol_error err;
 
 	assert_non_null(known.demand);
 	memcpy(known.demand, demands, n * sizeof(*demands));
-	assert_int_equal(weights_run(f, ls->links, &known, &pair, 1, &err), 0);
+	assert_int_equal(weights_run(&input, &pair, 1, &err), 0);
 	free(known.demand);
 }
 
@@ -293,6 +296,126 @@ static void test_weights(void **state)
 	srpol_fabric_free(f);
 }
 
+#define PEERS	12
+
+/* Weights of pairs of host 0, of which the last ones may not be there. */
+static void weigh_pairs(struct weights_input *input, const char *alg, u32 n,
+			u32 (*weight)[4])
+{
+	struct weights_pair pairs[PEERS];
+	struct srpol_error err;
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		pairs[i] = (struct weights_pair){
+			.src = 0, .dst = 1 + i, .alg = srpol_alg_find(alg),
+			.color = 1, .n = 4, .weight = weight[i],
+		};
+	assert_int_equal(weights_run(input, pairs, n, &err), 0);
+}
+
+static u32 count_changes(u32 (*a)[4], u32 (*b)[4], u32 n)
+{
+	u32 i, changes = 0;
+
+	for (i = 0; i < n; i++)
+		changes += !!memcmp(a[i], b[i], sizeof(*a));
+	return changes;
+}
+
+/*
+ * Pairs keep their weights when others come and go, in front of them as well,
+ * and when a link fails that they do not use.
+ */
+static void test_memory(void **state)
+{
+	struct srpol_shape shape = srpol_shape_leaf_spine(13, 1, 4, 100 * G);
+	struct srpol_fabric *f = srpol_fabric_generate(&shape, NULL);
+	u32 first[PEERS][4], now[PEERS][4], up, i, spine, used = 0;
+	struct weights_memory memory = {};
+	struct weights_demands known = {};
+	struct srpol_demand others[8];
+	struct weights_input input = {
+		.fabric = f, .known = &known, .memory = &memory,
+	};
+	struct linkstate ls;
+
+	(void)state;
+	assert_int_equal(linkstate_init(&ls, f, 1), 0);
+	input.links = ls.links;
+	weigh_pairs(&input, "minmax", 8, first);
+	weigh_pairs(&input, "minmax", PEERS, now);
+	assert_int_equal(count_changes(first, now, 8), 0);
+	weigh_pairs(&input, "minmax", 8, now);
+	assert_int_equal(count_changes(first, now, 8), 0);
+	/* what others announce comes and goes */
+	for (i = 0; i < 8; i++)
+		others[i] = (struct srpol_demand){
+			.src = 2 + i, .dst = 1 + i, .bytes = G, .color = 1,
+		};
+	known = (struct weights_demands){ others, 8 };
+	weigh_pairs(&input, "minmax", 8, now);
+	known.n = 0;
+	memcpy(first, now, sizeof(first));
+	weigh_pairs(&input, "minmax", 8, now);
+	assert_int_equal(count_changes(first, now, 8), 0);
+	/* only what was on a link that fails moves */
+	spine = 0;
+	while (spine < 3 && !now[0][spine])
+		spine++;
+	for (i = 0; i < 8; i++)
+		used += !!now[i][spine];
+	up = srpol_node_up(f, f->nics[f->gpus[0].nic].leaf, spine);
+	linkstate_say(&ls, up / 2, LINK_OPERATOR, 0, 2);
+	/* asking what would be changes nothing */
+	input.keep = true;
+	weigh_pairs(&input, "minmax", 8, now);
+	assert_int_equal(count_changes(first, now, 8), used);
+	input.keep = false;
+	weigh_pairs(&input, "minmax", 8, now);
+	assert_int_equal(count_changes(first, now, 8), used);
+	for (i = 0; i < 8; i++)
+		assert_int_equal(now[i][spine], 0);
+	weights_forget(&memory);
+	linkstate_free(&ls);
+	srpol_fabric_free(f);
+}
+
+/* "adaptive" keeps what is near enough. */
+static void test_hysteresis(void **state)
+{
+	struct srpol_shape shape = srpol_shape_leaf_spine(13, 1, 4, 100 * G);
+	struct srpol_fabric *f = srpol_fabric_generate(&shape, NULL);
+	struct weights_memory memory = {};
+	struct weights_demands known = {};
+	struct srpol_links *links = srpol_links_new(f);
+	struct weights_input input = {
+		.fabric = f, .known = &known, .memory = &memory,
+		.links = links,
+	};
+	u32 up = srpol_node_up(f, f->nics[f->gpus[0].nic].leaf, 1);
+	u32 first[PEERS][4], now[PEERS][4];
+
+	(void)state;
+	weigh_pairs(&input, "adaptive", 4, first);
+	srpol_links_set_quality(links, up, 96);
+	weigh_pairs(&input, "adaptive", 5, now);
+	assert_int_equal(count_changes(first, now, 4), 0);
+	/* who comes now gets the weights of now */
+	assert_int_equal(count_changes(first, now + 4, 1), 1);
+	srpol_links_set_quality(links, up, 50);
+	weigh_pairs(&input, "adaptive", 5, now);
+	assert_int_equal(count_changes(first, now, 4), 4);
+	/* another algorithm, and back: what is remembered is not in force */
+	weigh_pairs(&input, "wecmp", 4, now);
+	srpol_links_set_quality(links, up, 52);
+	weigh_pairs(&input, "adaptive", 4, now);
+	assert_int_equal(100 * now[0][1], 52 * now[0][0]);
+	weights_forget(&memory);
+	srpol_links_free(links);
+	srpol_fabric_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +425,8 @@ int main(void)
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_fabric_changes),
 		cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_hysteresis),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

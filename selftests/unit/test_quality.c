@@ -224,9 +224,12 @@ static void run_by(const char *alg, const struct srpol_fabric *f,
 		.color = 1, .slice = slice, .n = n, .weight = weight,
 	};
 	struct weights_demands none = {};
+	struct weights_input input = {
+		.fabric = f, .links = ls->links, .known = &none,
+	};
 	struct srpol_error err;
 
-	assert_int_equal(weights_run(f, ls->links, &none, &pair, 1, &err), 0);
+	assert_int_equal(weights_run(&input, &pair, 1, &err), 0);
 }
 
 static void run(const struct srpol_fabric *f, const struct linkstate *ls,

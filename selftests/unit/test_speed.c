@@ -96,9 +96,12 @@ static void weigh(const uint32_t want[PLANES])
 		.n = PLANES, .weight = got,
 	};
 	struct weights_demands none = {};
+	struct weights_input input = {
+		.fabric = engine.fabric, .links = engine.links.links,
+		.known = &none,
+	};
 
-	assert_int_equal(weights_run(engine.fabric, engine.links.links, &none,
-				     &pair, 1, NULL), 0);
+	assert_int_equal(weights_run(&input, &pair, 1, NULL), 0);
 	assert_memory_equal(got, want, sizeof(got));
 }
 
