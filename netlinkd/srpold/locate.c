@@ -4,19 +4,33 @@
 
 #include "locate.h"
 
+#define ANY	UINT32_MAX
+
+static bool takes(const struct locate_probe *probe, uint32_t link)
+{
+	uint32_t k;
+
+	for (k = 0; k < probe->n; k++)
+		if (probe->link[k] == link)
+			return true;
+	return false;
+}
+
 /*
- * For each cable, count the lost probes without explanation that it explains.
+ * For each cable, count the lost probes without explanation that it explains; only
+ * those that take cable @of as well, unless that is ANY.
  */
 static void count(const struct locate_probe *probes, size_t n,
-		  const bool *explained, const bool *clear, uint32_t *votes,
-		  uint32_t n_links)
+		  const bool *explained, const bool *clear, uint32_t of,
+		  uint32_t *votes, uint32_t n_links)
 {
 	size_t i;
 	uint32_t k;
 
 	memset(votes, 0, n_links * sizeof(*votes));
 	for (i = 0; i < n; i++) {
-		if (!probes[i].lost || explained[i])
+		if (!probes[i].lost || explained[i] ||
+		    (of != ANY && !takes(&probes[i], of)))
 			continue;
 		for (k = 0; k < probes[i].n; k++)
 			if (!clear[probes[i].link[k]])
@@ -28,33 +42,38 @@ static void explain(const struct locate_probe *probes, size_t n,
 		    uint32_t link, bool *explained)
 {
 	size_t i;
-	uint32_t k;
 
 	for (i = 0; i < n; i++)
-		for (k = 0; k < probes[i].n; k++)
-			if (probes[i].link[k] == link)
-				explained[i] = true;
+		if (takes(&probes[i], link))
+			explained[i] = true;
 }
 
-/*
- * The cable with most votes, and the votes of the next; cables that explain the
- * same probes cannot be told apart.
- */
-static uint32_t best_of(const uint32_t *votes, uint32_t n_links,
-			uint32_t *second)
+static uint32_t best_of(const uint32_t *votes, uint32_t n_links)
 {
 	uint32_t best = 0, i;
 
-	*second = 0;
-	for (i = 1; i < n_links; i++) {
-		if (votes[i] > votes[best]) {
-			*second = votes[best];
+	for (i = 1; i < n_links; i++)
+		if (votes[i] > votes[best])
 			best = i;
-		} else if (votes[i] > *second) {
-			*second = votes[i];
-		}
-	}
 	return best;
+}
+
+/* @votes: as far as they are for probes that the suspect explains */
+static void compare(struct locate_suspect *s, const uint32_t *votes,
+		    uint32_t n_links)
+{
+	uint32_t second = 0, i;
+
+	for (i = 0; i < n_links; i++) {
+		if (i == s->link)
+			continue;
+		if (votes[i] > second)
+			second = votes[i];
+		if (2 * votes[i] > s->explains &&
+		    s->n_rivals < LOCATE_LINKS - 1)
+			s->rival[s->n_rivals++] = i;
+	}
+	s->confidence = 100 - 100 * second / s->explains / 2;
 }
 
 /**
@@ -76,7 +95,7 @@ size_t locate(const struct locate_probe *probes, size_t n, uint32_t n_links,
 	bool *explained = calloc(n + 1, sizeof(*explained));
 	bool *clear = calloc(n_links + 1, sizeof(*clear));
 	uint32_t *votes = calloc(n_links + 1, sizeof(*votes));
-	uint32_t best, second, k;
+	uint32_t best, k;
 	size_t i, found = 0;
 
 	if (!explained || !clear || !votes)
@@ -85,15 +104,15 @@ size_t locate(const struct locate_probe *probes, size_t n, uint32_t n_links,
 		for (k = 0; !probes[i].lost && k < probes[i].n; k++)
 			clear[probes[i].link[k]] = true;
 	while (found < max && n_links) {
-		count(probes, n, explained, clear, votes, n_links);
-		best = best_of(votes, n_links, &second);
+		count(probes, n, explained, clear, ANY, votes, n_links);
+		best = best_of(votes, n_links);
 		if (!votes[best])
 			break;
-		suspects[found++] = (struct locate_suspect){
-			.link = best,
-			.explains = votes[best],
-			.confidence = 100 - 100 * second / votes[best] / 2,
+		suspects[found] = (struct locate_suspect){
+			.link = best, .explains = votes[best],
 		};
+		count(probes, n, explained, clear, best, votes, n_links);
+		compare(&suspects[found++], votes, n_links);
 		explain(probes, n, best, explained);
 	}
 out:

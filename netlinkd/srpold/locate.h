@@ -28,12 +28,17 @@ struct locate_probe {
  * struct locate_suspect - a cable that would explain lost probes
  * @link: its number
  * @explains: number of lost probes that take it
- * @confidence: percent: lower the more lost probes the next best cable explains
+ * @confidence: percent: lower the more of these probes another cable explains, 50
+ *	if another one explains all of them
+ * @n_rivals: number of @rival
+ * @rival: cables that explain more than half of these probes as well
  */
 struct locate_suspect {
 	uint32_t link;
 	uint32_t explains;
 	uint32_t confidence;
+	uint32_t n_rivals;
+	uint32_t rival[LOCATE_LINKS - 1];
 };
 
 size_t locate(const struct locate_probe *probes, size_t n, uint32_t n_links,

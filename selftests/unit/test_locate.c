@@ -104,12 +104,48 @@ static void test_accuracy(void **state)
 	assert_in_range(both * 100, rounds * 80, rounds * 100);
 }
 
+/* All peers are on one other leaf: the link there explains as much as the own one. */
+static void test_tie(void **state)
+{
+	struct locate_suspect suspects[4];
+	size_t n = make(2, 4, 0);
+
+	(void)state;
+	break_link(n, 1 + 4 + 2);
+	assert_int_equal(locate(probes, n, 9, suspects, 4), 1);
+	assert_int_equal(suspects[0].link, 1 + 2);
+	assert_int_equal(suspects[0].confidence, 50);
+	assert_int_equal(suspects[0].n_rivals, 1);
+	assert_int_equal(suspects[0].rival[0], 1 + 4 + 2);
+}
+
+/* Two failures that have no probe in common leave no doubt about each other. */
+static void test_apart(void **state)
+{
+	struct locate_suspect suspects[4];
+	size_t n = make(5, 4, 0);
+
+	(void)state;
+	break_link(n, 1 + 2);
+	break_link(n, 1 + 4 + 3);
+	break_link(n, 1 + 2 * 4 + 3);
+	assert_int_equal(locate(probes, n, 21, suspects, 4), 3);
+	assert_int_equal(suspects[0].link, 1 + 2);
+	assert_int_equal(suspects[0].confidence, 100 - 100 / 4 / 2);
+	assert_int_equal(suspects[1].confidence, 100);
+	assert_int_equal(suspects[2].confidence, 100);
+	assert_int_equal(suspects[0].n_rivals + suspects[1].n_rivals +
+			 suspects[2].n_rivals, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_own),
 		cmocka_unit_test(test_accuracy),
+		cmocka_unit_test(test_tie),
+		cmocka_unit_test(test_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
