@@ -24,18 +24,20 @@ static void say(json_t *list, const char *symptom, const char *advice,
 		"symptom", symptom, "advice", advice, "evidence", evidence));
 }
 
-/* Hosts that report at most this capacity for a cable. */
+/* Hosts that report at most this capacity for a cable, or suspect it if that is 0. */
 static json_t *reporters(uint32_t cable, uint64_t capacity)
 {
 	json_t *list = json_array();
 	const struct input_link *said;
 	const struct input *report;
 
-	vec_for_each(report, &fabricd.reports)
-		vec_for_each(said, &report->links)
-			if (said->cable == cable && said->capacity <= capacity)
-				json_array_append_new(list, json_string(
-					strrchr(report->key, '/') + 1));
+	vec_for_each(report, &fabricd.reports) {
+		said = inputs_said(report, cable);
+		if ((said && said->capacity <= capacity) ||
+		    (!capacity && suspects_by(report, cable)))
+			json_array_append_new(list, json_string(
+				strrchr(report->key, '/') + 1));
+	}
 	return list;
 }
 
@@ -63,6 +65,25 @@ static void advise_links(json_t *list)
 			      reporters(i / 2, capacity)));
 	}
 	srpol_links_free(links);
+}
+
+/* Links that hosts suspect, and that the plan uses although nothing else explains it. */
+static void advise_suspects(json_t *list)
+{
+	json_t *suspects = suspects_json(), *o;
+	const char *state, *reason;
+	size_t i;
+
+	json_array_foreach(suspects, i, o) {
+		state = json_string_value(json_object_get(o, "state"));
+		reason = json_string_value(json_object_get(o, "reason"));
+		if (!strcmp(state, "kept") &&
+		    strcmp(reason, judge_word(JUDGE_EXPLAINED)))
+			say(list, "link-suspected",
+			    "look at the cable and its ports, and at srpol engine show on the hosts that suspect it; the plan goes on using it",
+			    json_incref(o));
+	}
+	json_decref(suspects);
 }
 
 static void advise_reports(json_t *list)
@@ -287,6 +308,7 @@ json_t *advise_request(const json_t *request, struct srpol_error *err)
 	list = json_array();
 	if (!own) {
 		advise_links(list);
+		advise_suspects(list);
 		advise_reports(list);
 		advise_hosts(list);
 		advise_balance(list);

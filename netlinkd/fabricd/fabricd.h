@@ -6,6 +6,8 @@
  *	config.c	the operator's configuration
  *	leader.c	leader election: a lease, and the leader's key
  *	inputs.c	current jobs and reports
+ *	report_read.c	reads a report
+ *	suspects.c	which suspected links the plan does without, see judge.h
  *	sweep.c		removes list elements that are no longer in the store
  *	key.c		names of keys
  *	acks.c		epochs that hosts have applied
@@ -30,6 +32,7 @@
 #include <time.h>
 
 #include "bus.h"
+#include "judge.h"
 #include "log.h"
 #include "loop.h"
 #include "mirror.h"
@@ -88,8 +91,13 @@ int config_read(const char *file, struct fabricd_config *config,
  * @key: its key
  * @text: its last valid value
  * @len: length of @text in bytes
+ * @host: node of a report's host
  * @number: number of a report
  * @links: links of a report: struct input_link
+ * @suspicions: suspicions of a report: struct input_suspicion
+ * @passes: of a report: nodes (uint32_t, sorted); the host's probes pass all
+ *	links up from them, but for those in @but
+ * @but: cables (uint32_t, sorted)
  * @via: function that a job's demands ask for, see struct srpol_demand
  * @flows: number of flows of each of a job's demands
  * @sends: the job has demands
@@ -104,8 +112,12 @@ struct input {
 	char *key;
 	char *text;
 	size_t len;
+	uint32_t host;
 	uint64_t number;
 	struct vec links;
+	struct vec suspicions;
+	struct vec passes;
+	struct vec but;
 	uint32_t via;
 	uint32_t flows;
 	bool sends;
@@ -125,6 +137,20 @@ struct input {
 struct input_link {
 	uint32_t cable;
 	uint64_t capacity;
+};
+
+/**
+ * struct input_suspicion - cables of which one explains what a host lost
+ * @confidence: percent for the first of them
+ * @n: number of entries of @cable
+ * @cable: the cables
+ * @since_ns: when it was first heard of, 0: by an earlier leader
+ */
+struct input_suspicion {
+	uint32_t confidence;
+	uint32_t n;
+	uint32_t cable[JUDGE_CABLES];
+	uint64_t since_ns;
 };
 
 /**
@@ -296,9 +322,24 @@ void inputs_stop(void);
 bool inputs_ready(void);
 bool inputs_jobs_changed(void);
 struct srpol_links *inputs_links(void);
+const struct input_link *inputs_said(const struct input *report,
+				     uint32_t cable);
 void inputs_changed(void);
 uint64_t inputs_jobs_revision(void);
 struct input *inputs_job(const char *key);
+
+/* report_read.c */
+int report_read(const struct store_kv *kv, struct input *report);
+void report_clear(struct input *report);
+
+/* suspects.c */
+void suspects_wait(void);
+void suspects_stop(void);
+void suspects_get(struct vec *links);
+void suspects_apply(struct srpol_links *links);
+void suspects_log(void);
+bool suspects_by(const struct input *report, uint32_t cable);
+json_t *suspects_json(void);
 
 /* acks.c */
 void acks_start(void);

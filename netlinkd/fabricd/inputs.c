@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "fabricd.h"
-#include "hear.h"
 #include "srpol_lib.h"
 #include "tenants.h"
 
@@ -42,7 +41,7 @@ static void free_input(void *data)
 
 	free(input->key);
 	free(input->text);
-	vec_free(&input->links);
+	report_clear(input);
 }
 
 static struct sweep jobs = {
@@ -57,9 +56,7 @@ static struct sweep reports = {
 
 static struct input *make(struct vec *list, const char *key)
 {
-	struct input *input = find(list, key), new = {
-		.links = VEC_INIT(struct input_link),
-	};
+	struct input *input = find(list, key), new = {};
 
 	if (input)
 		return input;
@@ -78,53 +75,39 @@ static void keep_text(struct input *input, const struct store_kv *kv)
 	input->heard = time(NULL);
 }
 
-static int read_link(const json_t *o, struct input_link *link)
+static uint64_t since(const struct input *before, uint32_t cable)
 {
-	const struct srpol_fabric *f = fabricd.fabric;
-	json_int_t capacity;
-	const char *from, *to;
-	uint32_t a, b, found;
+	const struct input_suspicion *s;
 
-	if (json_unpack((json_t *)o, "{s:s, s:s, s:I !}", "from", &from, "to",
-			&to, "capacity", &capacity) || capacity < 0)
-		return -EINVAL;
-	a = srpol_fabric_node(f, from);
-	b = srpol_fabric_node(f, to);
-	found = a == SRPOL_NONE || b == SRPOL_NONE ? SRPOL_NONE :
-		srpol_fabric_link(f, a, b);
-	if (found == SRPOL_NONE)
-		return -ENOENT;
-	*link = (struct input_link){ .cable = found / 2, .capacity = capacity };
-	return 0;
+	vec_for_each(s, &before->suspicions)
+		if (s->cable[0] == cable)
+			return s->since_ns;
+	/* an earlier leader has waited for what is there at first */
+	return reports.is_read ? now_ns() : 0;
 }
 
-static int read_report(const struct store_kv *kv, uint64_t *number,
-		       struct vec *links)
+/* Take what was read of a report in place of what was there before. */
+static void take_report(struct input *input, const struct input *new)
 {
-	json_t *o = json_loadb(kv->value, kv->len, JSON_REJECT_DUPLICATES,
-			       NULL), *list, *one;
-	json_int_t n = 0;
-	int ret = 0;
-	size_t i;
+	struct input_suspicion *s;
 
-	if (json_unpack(o, "{s:I, s:o !}", "number", &n, "links", &list) ||
-	    n <= 0 || !json_is_array(list) ||
-	    hear_host(kv->key, NULL) == SRPOL_NONE)
-		ret = -EINVAL;
-	for (i = 0; !ret && i < json_array_size(list); i++) {
-		one = json_array_get(list, i);
-		ret = read_link(one, vec_add(links));
-	}
-	*number = n;
-	json_decref(o);
-	return ret;
+	vec_for_each(s, &new->suspicions)
+		s->since_ns = since(input, s->cable[0]);
+	report_clear(input);
+	input->host = new->host;
+	input->number = new->number;
+	input->links = new->links;
+	input->suspicions = new->suspicions;
+	input->passes = new->passes;
+	input->but = new->but;
+	input->outdated = false;
+	if (input->suspicions.n)
+		suspects_wait();
 }
 
 static void set_report(void *data, const struct store_kv *kv)
 {
-	struct vec links = VEC_INIT(struct input_link);
-	struct input *input = find(&fabricd.reports, kv->key);
-	uint64_t number;
+	struct input *input = find(&fabricd.reports, kv->key), new = {};
 
 	if (input)
 		input->stale = false;
@@ -139,10 +122,9 @@ static void set_report(void *data, const struct store_kv *kv)
 			sweep_remove(&reports, input);
 		return;
 	}
-	if (read_report(kv, &number, &links)) {
+	if (report_read(kv, &new)) {
 		if (input)
 			input->outdated = true;
-		vec_free(&links);
 		if (!mirror_is_news(&report_mirror, kv))
 			return;
 		fabricd.stats.events++;
@@ -154,10 +136,7 @@ static void set_report(void *data, const struct store_kv *kv)
 	fabricd.stats.events++;
 	input = make(&fabricd.reports, kv->key);
 	keep_text(input, kv);
-	vec_free(&input->links);
-	input->links = links;
-	input->number = number;
-	input->outdated = false;
+	take_report(input, &new);
 }
 
 /* Each shard may have its own topology, but jobs of all share one prefix. */
@@ -242,7 +221,8 @@ bool inputs_ready(void)
  * inputs_links() - capacities of links according to reports
  *
  * If hosts disagree, the least capacity counts, because a host that sees less
- * of a link may be unable to use it.
+ * of a link may be unable to use it. Links that hosts only suspect are held
+ * against what others say.
  *
  * Return: to be freed, NULL without memory.
  */
@@ -261,7 +241,26 @@ struct srpol_links *inputs_links(void)
 				if (said->capacity < links->links[i].capacity)
 					srpol_links_set_capacity(links, i,
 								 said->capacity);
+	suspects_apply(links);
 	return links;
+}
+
+/**
+ * inputs_said() - what a report says that a cable carries
+ * @report: the report
+ * @cable: number of the cable
+ *
+ * Return: NULL if it does not say.
+ */
+const struct input_link *inputs_said(const struct input *report,
+				     uint32_t cable)
+{
+	const struct input_link *said;
+
+	vec_for_each(said, &report->links)
+		if (said->cable == cable)
+			return said;
+	return NULL;
 }
 
 /**
@@ -334,6 +333,7 @@ void inputs_stop(void)
 
 	mirror_stop(&job_mirror);
 	mirror_stop(&report_mirror);
+	suspects_stop();
 	vec_for_each(input, &fabricd.jobs)
 		free_input(input);
 	vec_for_each(input, &fabricd.reports)

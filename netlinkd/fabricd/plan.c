@@ -83,6 +83,7 @@ static void ring(void *data)
 	int ret;
 
 	dirty = false;
+	suspects_log();
 	/* what settle() writes comes back as an event */
 	if (links && settle(links)) {
 		srpol_links_free(links);

@@ -150,6 +150,7 @@ json_t *report_show(const json_t *request, struct srpol_error *err)
 	json_object_set_new(o, "pairs", json_integer(plan ? plan->n : 0));
 	json_object_set_new(o, "jobs", jobs_json());
 	json_object_set_new(o, "reports", reports_json());
+	json_object_set_new(o, "suspects", suspects_json());
 	json_object_set_new(o, "hosts", hosts_json());
 	json_object_set_new(o, "load", load_json());
 	json_object_set_new(o, "forecasts", forecasts_json());

@@ -144,7 +144,8 @@ static json_t *reports_json(void)
 		json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I}",
 			"host", strrchr(sorted[i]->key, '/') + 1,
 			"number", (json_int_t)sorted[i]->number,
-			"links", (json_int_t)sorted[i]->links.n,
+			"links", (json_int_t)(sorted[i]->links.n +
+					      sorted[i]->suspicions.n),
 			"at", (json_int_t)sorted[i]->heard));
 	free(sorted);
 	return json_pack("{s:I, s:o}", "n", (json_int_t)n, "list", list);

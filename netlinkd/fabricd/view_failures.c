@@ -38,19 +38,32 @@ static int by_cable(const void *a, const void *b)
 	       (x->capacity < y->capacity ? -1 : 1) : 0;
 }
 
+static void add(struct vec *all, uint32_t cable, uint64_t capacity,
+		const struct input *report)
+{
+	*(struct said *)vec_add(all) = (struct said){
+		.cable = cable, .capacity = capacity, .report = report,
+	};
+}
+
+/* A link that is only suspected is a failure if the plan does without it. */
 static void gather(struct vec *all)
 {
 	const struct input_link *link;
+	const struct judge_link *l;
 	const struct input *report;
+	struct vec suspects;
 
-	vec_for_each(report, &fabricd.reports)
+	suspects_get(&suspects);
+	vec_for_each(report, &fabricd.reports) {
 		vec_for_each(link, &report->links)
 			if (link->capacity < rate_of(link->cable))
-				*(struct said *)vec_add(all) = (struct said){
-					.cable = link->cable,
-					.capacity = link->capacity,
-					.report = report,
-				};
+				add(all, link->cable, link->capacity, report);
+		vec_for_each(l, &suspects)
+			if (l->down && suspects_by(report, l->cable))
+				add(all, l->cable, 0, report);
+	}
+	vec_free(&suspects);
 	if (all->n)
 		qsort(all->data, all->n, all->size, by_cable);
 }

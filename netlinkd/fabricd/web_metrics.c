@@ -298,6 +298,24 @@ static void link_used_metrics(void)
 			       view_node(f->links[i].to), NULL);
 }
 
+static void suspects_metrics(void)
+{
+	const struct judge_link *l;
+	uint32_t down = 0, kept = 0;
+	struct vec links;
+
+	suspects_get(&links);
+	vec_for_each(l, &links) {
+		down += l->down;
+		kept += !l->down;
+	}
+	vec_free(&links);
+	family("suspected_links", "gauge", NULL,
+	       "Links that explain lost probes of hosts, by whether the plan does without them.");
+	sample("suspected_links", down, "state", "down", NULL);
+	sample("suspected_links", kept, "state", "kept", NULL);
+}
+
 static void switches_metrics(void)
 {
 	const struct srpol_fabric *f = fabricd.fabric;
@@ -335,6 +353,7 @@ char *web_metrics(bool as_openmetrics, size_t *len)
 	plan_metrics();
 	forecast_metrics();
 	links_metrics();
+	suspects_metrics();
 	switches_metrics();
 	load_metrics();
 	used_metrics();

@@ -21,18 +21,16 @@ static uint32_t first_gpu(const char *host)
 	       srpol_fabric_gpu(fabricd.fabric, node, 0);
 }
 
-/* Hosts that report that a link carries less than it should. */
+/* Hosts that report that a link carries less than it should, or suspect it. */
 static json_t *accusers(uint32_t cable)
 {
 	json_t *list = json_array();
-	const struct input_link *said;
 	const struct input *report;
 
 	vec_for_each(report, &fabricd.reports)
-		vec_for_each(said, &report->links)
-			if (said->cable == cable)
-				json_array_append_new(list, json_string(
-					strrchr(report->key, '/') + 1));
+		if (inputs_said(report, cable) || suspects_by(report, cable))
+			json_array_append_new(list, json_string(
+				strrchr(report->key, '/') + 1));
 	return list;
 }
 

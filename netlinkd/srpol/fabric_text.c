@@ -65,6 +65,31 @@ static void print_reports(const json_t *reports)
 	}
 }
 
+static void print_names(const char *what, const json_t *list)
+{
+	const json_t *v;
+	size_t i;
+
+	json_array_foreach(list, i, v)
+		out_text("%s%s%s", i ? "," : " ", i ? "" : what,
+			 json_string_value(v));
+}
+
+static void print_suspects(const json_t *suspects)
+{
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach(suspects, i, o) {
+		out_text("\n\tsuspect %s-%s %s reason %s suspected %lld passed %lld",
+			 text_of(o, "from"), text_of(o, "to"),
+			 text_of(o, "state"), text_of(o, "reason"),
+			 number_of(o, "suspected"), number_of(o, "passed"));
+		print_names("suspected-by ", json_object_get(o, "suspected_by"));
+		print_names("passed-by ", json_object_get(o, "passed_by"));
+	}
+}
+
 /* Prints measured load, and which part of it is not where the plan has it. */
 static void print_load(const json_t *load)
 {
@@ -127,6 +152,7 @@ void print_fabric_show(const json_t *reply)
 	json_array_foreach(json_object_get(reply, "jobs"), i, job)
 		out_text("\n\tjob %s", json_string_value(job));
 	print_reports(json_object_get(reply, "reports"));
+	print_suspects(json_object_get(reply, "suspects"));
 	print_hosts(json_object_get(reply, "hosts"),
 		    number_of(reply, "epoch"));
 	print_load(json_object_get(reply, "load"));

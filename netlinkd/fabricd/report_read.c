@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reads a host's report: what its devices, feed and operators say of links, what
+ * explains the probes that it lost, and what its probes pass.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabricd.h"
+#include "hear.h"
+
+#define SUSPICIONS_MAX	1024	/* each is held against all reports */
+#define BUT_MAX		64
+#define NUMBER_MAX	((INT64_C(1) << 53) - 1)
+
+static uint32_t cable_between(const char *from, const char *to)
+{
+	const struct srpol_fabric *f = fabricd.fabric;
+	uint32_t a = srpol_fabric_node(f, from), link;
+	uint32_t b = srpol_fabric_node(f, to);
+
+	link = a == SRPOL_NONE || b == SRPOL_NONE ? SRPOL_NONE :
+	       srpol_fabric_link(f, a, b);
+	return link == SRPOL_NONE ? SRPOL_NONE : link / 2;
+}
+
+static bool is_own(const struct input *report, uint32_t cable)
+{
+	const struct srpol_link *link = &fabricd.fabric->links[2 * cable];
+
+	return link->from == report->host || link->to == report->host;
+}
+
+/*
+ * That a link of others is down is not more than a suspicion, of one who is sure,
+ * whatever a host has it from.
+ */
+static int read_link(const json_t *o, struct input *report)
+{
+	struct input_suspicion *s;
+	struct input_link *link;
+	json_int_t capacity;
+	const char *from, *to;
+	uint32_t cable;
+
+	if (json_unpack((json_t *)o, "{s:s, s:s, s:I !}", "from", &from, "to",
+			&to, "capacity", &capacity) || capacity < 0 ||
+	    capacity > NUMBER_MAX)
+		return -EINVAL;
+	cable = cable_between(from, to);
+	if (cable == SRPOL_NONE)
+		return -ENOENT;
+	if (!capacity && !is_own(report, cable)) {
+		s = vec_add(&report->suspicions);
+		*s = (struct input_suspicion){
+			.confidence = 100, .n = 1, .cable[0] = cable,
+		};
+		return 0;
+	}
+	link = vec_add(&report->links);
+	*link = (struct input_link){ .cable = cable, .capacity = capacity };
+	return 0;
+}
+
+static int read_suspicion(const json_t *o, struct input *report)
+{
+	struct input_suspicion *s = vec_add(&report->suspicions);
+	json_int_t confidence;
+	const char *from, *to;
+	json_t *links, *one;
+	size_t i;
+
+	*s = (struct input_suspicion){};
+	if (json_unpack((json_t *)o, "{s:I, s:o !}", "confidence", &confidence,
+			"links", &links) || confidence < 0 ||
+	    confidence > 100 || !json_is_array(links) ||
+	    !json_array_size(links) || json_array_size(links) > JUDGE_CABLES)
+		return -EINVAL;
+	s->confidence = confidence;
+	json_array_foreach(links, i, one) {
+		if (json_unpack(one, "{s:s, s:s !}", "from", &from, "to", &to))
+			return -EINVAL;
+		s->cable[s->n] = cable_between(from, to);
+		if (s->cable[s->n++] == SRPOL_NONE)
+			return -ENOENT;
+	}
+	return 0;
+}
+
+/* Is a node the host, or above it? A host can speak for such nodes only. */
+static bool is_above(uint32_t node, uint32_t host)
+{
+	const struct srpol_fabric *f = fabricd.fabric;
+	uint32_t i;
+
+	for (i = 0; i < f->nodes[node].down_n; i++)
+		if (is_above(f->links[srpol_node_down(f, node, i)].to, host))
+			return true;
+	return node == host;
+}
+
+static int read_passes(const json_t *o, struct input *report)
+{
+	json_t *but = NULL, *one;
+	const char *from;
+	uint32_t node, cable;
+	size_t i;
+
+	if (json_unpack((json_t *)o, "{s:s, s?o !}", "from", &from, "but",
+			&but) || (but && !json_is_array(but)) ||
+	    json_array_size(but) > BUT_MAX)
+		return -EINVAL;
+	node = srpol_fabric_node(fabricd.fabric, from);
+	if (node == SRPOL_NONE || !is_above(node, report->host))
+		return -ENOENT;
+	*(uint32_t *)vec_add(&report->passes) = node;
+	json_array_foreach(but, i, one) {
+		if (!json_is_string(one))
+			return -EINVAL;
+		cable = cable_between(from, json_string_value(one));
+		if (cable == SRPOL_NONE)
+			return -ENOENT;
+		*(uint32_t *)vec_add(&report->but) = cable;
+	}
+	return 0;
+}
+
+static int read_list(const json_t *list, struct input *report,
+		     int (*read)(const json_t *o, struct input *report))
+{
+	int ret = 0;
+	size_t i;
+
+	if (list && !json_is_array(list))
+		return -EINVAL;
+	for (i = 0; !ret && i < json_array_size(list); i++)
+		ret = read(json_array_get(list, i), report);
+	return ret;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void sort(struct vec *numbers)
+{
+	if (numbers->n)
+		qsort(numbers->data, numbers->n, numbers->size, by_number);
+}
+
+/**
+ * report_read() - read a report
+ * @kv: its key and value
+ * @report: result: host, number, links, suspicions, passes, but
+ *
+ * Return: 0, or a negative errno: then there is no result.
+ */
+int report_read(const struct store_kv *kv, struct input *report)
+{
+	json_t *o = json_loadb(kv->value, kv->len, JSON_REJECT_DUPLICATES,
+			       NULL);
+	json_t *links, *suspects = NULL, *passes = NULL;
+	json_int_t n = 0;
+	int ret;
+
+	report->links = (struct vec)VEC_INIT(struct input_link);
+	report->suspicions = (struct vec)VEC_INIT(struct input_suspicion);
+	report->passes = (struct vec)VEC_INIT(uint32_t);
+	report->but = (struct vec)VEC_INIT(uint32_t);
+	report->host = hear_host(kv->key, NULL);
+	if (json_unpack(o, "{s:I, s:o, s?o, s?o !}", "number", &n, "links",
+			&links, "suspects", &suspects, "passes", &passes) ||
+	    n <= 0 || n > NUMBER_MAX || !json_is_array(links) ||
+	    report->host == SRPOL_NONE)
+		ret = -EINVAL;
+	else
+		ret = read_list(links, report, read_link) ?:
+		      read_list(suspects, report, read_suspicion) ?:
+		      read_list(passes, report, read_passes);
+	if (report->suspicions.n > SUSPICIONS_MAX)
+		ret = -E2BIG;
+	report->number = n;
+	sort(&report->passes);
+	sort(&report->but);
+	json_decref(o);
+	if (ret)
+		report_clear(report);
+	return ret;
+}
+
+/**
+ * report_clear() - free what was read
+ * @report: the report
+ */
+void report_clear(struct input *report)
+{
+	vec_free(&report->links);
+	vec_free(&report->suspicions);
+	vec_free(&report->passes);
+	vec_free(&report->but);
+}

@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+Links that hosts suspect: what one host guesses takes no link from all others. Two
+hosts on each of three leaves, three spines. Reports are written as hosts would
+write them; at the end hosts write them themselves (simhost).
+
+	a0 a1    b0 b1    c0 c1
+	 leaf0    leaf1    leaf2
+	   spine0 spine1 spine2
+"""
+
+import json
+import subprocess
+import sys
+import time
+
+import engine as e
+from engine import BUILD, RUN, ask, check, store_put, wait_for
+
+LEAVES, SPINES = 3, 3
+HOSTS = [f"{x}{i}" for x in "abc" for i in range(2)]
+STORE = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
+WAIT = 1		# seconds until what others pass counts in a tie
+numbers = {}
+
+
+def leaf_of(host):
+    return f"leaf{'abc'.index(host[0])}"
+
+
+def topology():
+    t = {"srpol-topology": 1, "switches": [], "hosts": [], "links": []}
+    for i in range(LEAVES):
+        t["switches"].append({"name": f"leaf{i}", "role": "leaf",
+                              "locator": f"fc00:0:1{i}::/48"})
+    for i in range(SPINES):
+        t["switches"].append({"name": f"spine{i}", "role": "spine",
+                              "locator": f"fc00:0:2{i}::/48"})
+        t["links"] += [{"from": f"leaf{k}", "to": f"spine{i}", "rate": "400G"}
+                       for k in range(LEAVES)]
+    for i, host in enumerate(HOSTS):
+        t["hosts"].append({
+            "name": host, "locator": f"fc00:1:{i + 1}::/48", "nics": [{
+                "name": "eth0", "leaf": leaf_of(host), "rate": "400G",
+                "address": f"fd00:{i + 1}::1", "gateway": f"fd00:{i + 1}::fe"}]})
+    with open(f"{RUN}/topology.json", "w") as f:
+        json.dump(t, f)
+
+
+def report(host, suspects=(), passes=(), links=()):
+    """@suspects: (confidence, link...), @passes: node or (node, but...)."""
+    numbers[host] = numbers.get(host, 0) + 1
+    said = {"number": numbers[host],
+            "links": [{"from": a, "to": b, "capacity": c} for a, b, c in links]}
+    if suspects:
+        said["suspects"] = [
+            {"confidence": s[0], "links": [dict(zip(("from", "to"), x.split("-")))
+                                           for x in s[1:]]} for s in suspects]
+    if passes:
+        said["passes"] = [{"from": p} if isinstance(p, str) else
+                          {"from": p[0], "but": list(p[1:])} for p in passes]
+    assert store_put(f"link/0/{leaf_of(host)}/{host}", json.dumps(said))
+
+
+def paths(src, dst):
+    return ask("s", "why", src=src, dst=dst)["planes"][0]["paths"]
+
+
+def down():
+    """
+    Links that the last plan does without. No path over them has a weight, but while
+    the plan changes; then it is None.
+    """
+    none, used = set(), set()
+    for src, dst in ("a0", "b0"), ("a0", "c0"), ("b0", "c0"):
+        for path in paths(src, dst):
+            for link in path["links"]:
+                name = "-".join(sorted((link["from"], link["to"])))
+                if not link["capacity"]:
+                    none.add(name)
+                if path["weight"] > 0:
+                    used.add(name)
+    return None if none & used else sorted(none)
+
+
+def suspects():
+    return {f"{s['from']}-{s['to']}": f"{s['state']} {s['reason']}"
+            for s in ask("s", "show")["suspects"]}
+
+
+def seen():
+    """The engine has planned with all reports."""
+    shown = {r["host"]: r["number"] for r in ask("s", "show")["reports"]}
+    return all(shown.get(h) == n for h, n in numbers.items())
+
+
+def becomes(name, links, reasons):
+    """The plan does without these links, for these reasons, and that stays so."""
+    try:
+        wait_for(name, lambda: seen() and down() == links and suspects() == reasons)
+        time.sleep(WAIT + 0.5)
+        check(name, down() == links and suspects() == reasons, (down(), suspects()))
+    except TimeoutError:
+        check(name, False, (down(), suspects()))
+
+
+def test_tie():
+    tie = 50, "leaf0-spine1", "leaf1-spine1"
+    report("a0", [tie])
+    becomes("a tie of one host takes no link", [], {
+        "leaf0-spine1": "kept unsure", "leaf1-spine1": "kept unsure"})
+    shown = subprocess.run([f"{BUILD}/bin/srpol", "fabric", "show", "socket",
+                            f"{RUN}/s.sock"], check=True, capture_output=True,
+                           text=True).stdout
+    check("the command says so", "suspect leaf0-spine1 kept reason unsure suspected 1 "
+          "passed 0 suspected-by a0\n" in shown, shown)
+    advice = [(x["symptom"], x["evidence"].get("from"), x["evidence"].get("suspected_by"))
+              for x in ask("s", "advise")]
+    check("so does its advice", ("link-suspected", "leaf1", ["a0"]) in advice, advice)
+    report("b0", [tie])
+    becomes("a second host with the same tie does", ["leaf0-spine1", "leaf1-spine1"], {
+        "leaf0-spine1": "down several-hosts", "leaf1-spine1": "down several-hosts"})
+    report("b0", [(50, "leaf1-spine1", "leaf2-spine1")])
+    becomes("one with another tie takes the link that both have", ["leaf1-spine1"], {
+        "leaf0-spine1": "kept explained", "leaf1-spine1": "down several-hosts",
+        "leaf2-spine1": "kept explained"})
+    report("b0")
+    becomes("without it no link is missing", [], {
+        "leaf0-spine1": "kept unsure", "leaf1-spine1": "kept unsure"})
+
+
+def test_elimination(server):
+    report("a1", passes=["leaf0"])
+    becomes("others pass one link of a tie: it is the other one", ["leaf1-spine1"], {
+        "leaf0-spine1": "kept passed", "leaf1-spine1": "down others-passed"})
+    check("the engine ends as it should", server.end() == 0)
+    server = start()
+    wait_for("a plan", lambda: ask("s", "plan")["pairs"])
+    check("the next leader's first plan knows it", down() == ["leaf1-spine1"], down())
+    report("b1", passes=["leaf1"])
+    becomes("others pass the other one, too: both stay", [], {
+        "leaf0-spine1": "kept passed", "leaf1-spine1": "kept passed"})
+    report("b1", passes=[("leaf1", "spine1")])
+    becomes("they do not any more: it is that one", ["leaf1-spine1"], {
+        "leaf0-spine1": "kept passed", "leaf1-spine1": "down others-passed"})
+    report("a1", [(100, "leaf0-spine1")], passes=[("leaf0", "spine1")])
+    becomes("the first one is certain: it explains the tie", ["leaf0-spine1"], {
+        "leaf0-spine1": "down certain", "leaf1-spine1": "kept explained"})
+    for host in "a0", "a1", "b1":
+        report(host)
+    becomes("nothing is suspected", [], {})
+    return server
+
+
+def test_late():
+    """Who passed a link of a tie notices a bit later that it does not."""
+    report("a1", passes=["leaf0"])
+    wait_for("that", seen)
+    report("a0", [(50, "leaf0-spine1", "leaf1-spine1")])
+    wait_for("the tie", lambda: "leaf0-spine1" in suspects())
+    first = suspects()
+    report("a1", [(100, "leaf0-spine1")], passes=[("leaf0", "spine1")])
+    becomes("what others passed a moment ago decides no tie",
+            ["leaf0-spine1"], {"leaf0-spine1": "down certain",
+                               "leaf1-spine1": "kept explained"})
+    check("until they would have noticed", first in (
+        {"leaf0-spine1": "kept passed", "leaf1-spine1": "kept waits"},
+        {"leaf0-spine1": "kept passed", "leaf1-spine1": "down others-passed"}), first)
+    for host in "a0", "a1":
+        report(host)
+    becomes("nothing is suspected any more", [], {})
+
+
+def test_certain():
+    took = []
+    for _ in range(5):
+        began = time.monotonic()
+        report("c0", [(100, "leaf2-spine0")])
+        wait_for("that", lambda: down() == ["leaf2-spine0"])
+        took.append(time.monotonic() - began)
+        report("c0")
+        wait_for("and back", lambda: down() == [])
+    print("# out of the plan after ms:", *(round(1000 * t) for t in took), flush=True)
+    check("a link that a host is sure of is out at once", min(took) < WAIT / 2, took)
+    report("c0", [(75, "leaf2-spine0")])
+    becomes("75 % are enough", ["leaf2-spine0"], {"leaf2-spine0": "down certain"})
+    report("c1", passes=["c1", "leaf2"])
+    becomes("but not if others' probes pass it", [], {"leaf2-spine0": "kept passed"})
+    report("a0", [(80, "leaf2-spine0")])
+    becomes("two hosts that are sure are", ["leaf2-spine0"], {
+        "leaf2-spine0": "down several-hosts"})
+    report("a0", [(60, "leaf2-spine0", "leaf0-spine0")])
+    becomes("a tie of the second one that has another answer is not", ["leaf0-spine0"], {
+        "leaf0-spine0": "down others-passed", "leaf2-spine0": "kept passed"})
+    for host in "a0", "c0", "c1":
+        report(host)
+    becomes("all is well", [], {})
+
+
+def test_liar():
+    for host in "a0", "b0":
+        report(host, passes=[host, leaf_of(host)])
+    wait_for("that", seen)
+    report("c0", links=[("leaf0", "spine0", 0), ("leaf1", "spine2", 0)])
+    becomes("links of others are not down because one host says so", [], {
+        "leaf0-spine0": "kept passed", "leaf1-spine2": "kept passed"})
+    report("c0", [(100, "leaf0-spine0"), (100, "b0-leaf1")])
+    becomes("nor because it is sure", [], {
+        "leaf0-spine0": "kept passed", "b0-leaf1": "kept passed"})
+    report("c0", links=[("leaf0", "spine0", 100 * 10 ** 9)])
+    wait_for("that", lambda: seen() and not suspects() and
+             paths("a0", "b0")[0]["links"][0]["capacity"] == 100 * 10 ** 9)
+    check("what a feed or an operator says of a link's capacity counts as before", True)
+    report("c0", links=[("c0", "leaf2", 0)])
+    report("c1", [(100, "leaf2-spine0")], passes=["c1"])
+    advice = wait_for("that", lambda: [x for x in ask("s", "advise") if seen() and
+                                       x["evidence"].get("to") == "c0" or
+                                       x["evidence"].get("from") == "c0"])
+    check("a host's own link is down when it says so", advice[0]["symptom"] ==
+          "link-down" and advice[0]["evidence"]["reported_by"] == ["c0"], advice)
+    wait_for("the other one", lambda: down() == ["leaf2-spine0"])
+    refused = ask("s", "show")["stats"]["refused"]
+    for wrong in ({"passes": [{"from": "leaf0"}]}, {"passes": [{"from": "a0"}]},
+                  {"passes": [{"from": "leaf2", "but": ["leaf1"]}]},
+                  {"passes": [{"from": "leaf2", "but": 1}]}, {"passes": {}},
+                  {"suspects": [{"confidence": 101, "links": [
+                      {"from": "leaf2", "to": "spine0"}]}]},
+                  {"suspects": [{"confidence": 50, "links": []}]},
+                  {"suspects": [{"confidence": 50, "links": 17 * [
+                      {"from": "leaf2", "to": "spine0"}]}]},
+                  {"links": 1025 * [{"from": "leaf0", "to": "spine0", "capacity": 0}]}):
+        refused += 1
+        store_put("link/0/leaf2/c1", json.dumps({"number": 99, "links": [], **wrong}))
+        wait_for("refusal", lambda: ask("s", "show")["stats"]["refused"] == refused)
+    check("a host passes no links that are not above it, and says no other nonsense",
+          down() == ["leaf2-spine0"], down())
+    for host in HOSTS:
+        report(host)
+    becomes("all is well again", [], {})
+
+
+def start():
+    server = e.start_engine("s", STORE)
+    wait_for("a leader", lambda: ask("s", "show")["leads"])
+    return server
+
+
+def test_suspects():
+    topology()
+    server = start()
+    store_put("job/t/all", json.dumps({"all-to-all": {"hosts": HOSTS,
+                                                      "bytes": 1 << 30}}))
+    wait_for("a plan", lambda: ask("s", "plan")["pairs"])
+    test_tie()
+    server = test_elimination(server)
+    test_late()
+    test_certain()
+    test_liar()
+    check("the engine ends as it should, again", server.end() == 0)
+
+
+if __name__ == "__main__":
+    sys.exit(e.main((test_suspects,)))
