@@ -256,7 +256,7 @@ int follow_start(struct follow *f, struct srpol_error *err)
 		return -ENOMEM;
 	srpol_digest(text, strlen(text), f->topology);
 	free(text);
-	f->links = (struct vec)VEC_INIT(struct follow_link);
+	report_init(f);
 	load_init(f);
 	demand_init(f);
 	f->again = (struct alarm)ALARM_INIT(read_again, f);
@@ -299,7 +299,7 @@ void follow_stop(struct follow *f)
 	store_close(&f->store);
 	follow_plan_free(f->next);
 	follow_plan_free(f->now);
-	vec_free(&f->links);
+	report_free(f);
 	vec_free(&f->loads);
 	srpol_forecasts_free(&f->demands);
 	*f = (struct follow){};

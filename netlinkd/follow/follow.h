@@ -10,7 +10,8 @@
  *	follow.c	new heads, and whether a fetched plan is applied
  *	fetch.c		reads index, pages and chunks at the revision of a head
  *	last.c		saves the last plan to a file, and loads it
- *	tell.c		lease, acknowledgement and link report
+ *	tell.c		lease, and transactions with acknowledgement and report
+ *	report.c	what the host knows of links, and when it is told
  *	telling.c	messages that may be lost, over the bus or the store
  *	load.c		measured loads of links
  *	demand.c	forecasts of the applications
@@ -27,6 +28,7 @@
 
 #define FOLLOW_LEAVES	64
 #define FOLLOW_LOADS	1024
+#define FOLLOW_SUSPECTS	16	/* that explain the same lost probes */
 
 /**
  * struct follow_config - configuration by the operator
@@ -91,6 +93,52 @@ struct follow_link {
 	uint32_t cable;
 	uint64_t capacity;
 	uint64_t better_ns;
+};
+
+/**
+ * struct follow_suspicion - cables of which one explains lost probes
+ * @confidence: percent for the first of them, 100: no other one explains them
+ * @n: number of entries of @cable
+ * @cable: these cables, the one that explains most first
+ * @better_ns: like that of struct follow_link
+ */
+struct follow_suspicion {
+	uint32_t confidence;
+	uint32_t n;
+	uint32_t cable[FOLLOW_SUSPECTS];
+	uint64_t better_ns;
+};
+
+/**
+ * struct follow_near - a cable that leads up from the host, or from a switch above
+ * it
+ * @node: lower end
+ * @cable: index of the cable
+ * @passes: probes of the host pass it
+ * @told: the engine was told so
+ */
+struct follow_near {
+	uint32_t node;
+	uint32_t cable;
+	bool passes;
+	bool told;
+};
+
+/**
+ * struct follow_known - what a host knows of cables
+ * @links: cables that carry less than they should, as far as the host is told by
+ *	devices and operators
+ * @n_links: number of @links
+ * @suspicions: explanations of lost probes
+ * @n_suspicions: number of @suspicions
+ * @passes: for each cable, whether probes pass it; NULL: not known
+ */
+struct follow_known {
+	const struct follow_link *links;
+	size_t n_links;
+	const struct follow_suspicion *suspicions;
+	size_t n_suspicions;
+	const bool *passes;
 };
 
 /**
@@ -191,7 +239,11 @@ struct telling {
  * @wanted_rev: like @next_rev, for @wanted; 0: no head is waiting
  * @done_mod: revision of the last head that was applied or rejected
  * @links: struct follow_link; contents of the link report
- * @number: number of the last link report
+ * @suspicions: struct follow_suspicion; likewise
+ * @near: struct follow_near, grouped by node; likewise
+ * @near_ns: since when what passes is as it is
+ * @number: number of the last link report. It does not count what passes, which
+ *	changes no path of this host.
  * @stats: counters
  * @store: connection to the store
  * @mirror: follows the key of the head
@@ -204,7 +256,8 @@ struct telling {
  * @telling: a transaction with report and acknowledgement is under way
  * @retry_ns: wait after the last failed transaction, 0: the last one succeeded
  * @told: generation that was sent last; 0 after a failure
- * @told_number: number of the report that was sent last; 0 after a failure
+ * @said: current generation of the report
+ * @told_said: generation of the report that was sent last; 0 after a failure
  * @tell: current generation of report and acknowledgement; incremented whenever
  *	there is something new to send
  * @loads: struct follow_load, sorted by link: loads to send
@@ -233,6 +286,9 @@ struct follow {
 	uint64_t wanted_rev;
 	uint64_t done_mod;
 	struct vec links;
+	struct vec suspicions;
+	struct vec near;
+	uint64_t near_ns;
 	uint64_t number;
 	struct follow_stats stats;
 	struct store store;
@@ -246,7 +302,8 @@ struct follow {
 	bool telling;
 	uint64_t retry_ns;
 	uint64_t told;
-	uint64_t told_number;
+	uint64_t said;
+	uint64_t told_said;
 	uint64_t tell;
 	struct vec loads;
 	uint64_t load_rest;
@@ -286,8 +343,12 @@ void last_save(const struct follow *f);
 void tell_start(struct follow *f);
 void tell_stop(struct follow *f);
 void tell_soon(struct follow *f);
-bool follow_report(struct follow *f, const struct follow_link *links,
-		   size_t n);
+
+/* report.c */
+void report_init(struct follow *f);
+void report_free(struct follow *f);
+char *report_text(const struct follow *f);
+bool follow_report(struct follow *f, const struct follow_known *known);
 bool follow_overrides(const struct follow *f, uint32_t cable);
 
 /* telling.c */

@@ -52,13 +52,45 @@ static json_t *links_to_json(const struct follow *f)
 	return list;
 }
 
+static json_t *suspicions_to_json(const struct follow *f)
+{
+	const struct follow_suspicion *s;
+	const struct srpol_link *link;
+	json_t *list = json_array(), *o;
+	uint32_t i;
+
+	vec_for_each(s, &f->suspicions) {
+		o = json_pack("[I]", (json_int_t)s->confidence);
+		for (i = 0; i < s->n; i++) {
+			link = &f->fabric->links[2 * s->cable[i]];
+			json_array_append_new(o, json_pack("[s, s]",
+				f->fabric->nodes[link->from].name,
+				f->fabric->nodes[link->to].name));
+		}
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+/* SRPOL_NONE if it is not in the topology. */
+static uint32_t cable_between(const struct follow *f, const char *from,
+			      const char *to)
+{
+	uint32_t a = srpol_fabric_node(f->fabric, from), link;
+	uint32_t b = srpol_fabric_node(f->fabric, to);
+
+	link = a == SRPOL_NONE || b == SRPOL_NONE ? SRPOL_NONE :
+	       srpol_fabric_link(f->fabric, a, b);
+	return link == SRPOL_NONE ? SRPOL_NONE : link / 2;
+}
+
 /* Links that are not in the topology are skipped. */
 static void take_links(struct follow *f, const json_t *list)
 {
 	const char *from, *to;
 	struct follow_link *said;
-	uint32_t a, b, link;
 	json_int_t capacity;
+	uint32_t cable;
 	json_t *o;
 	size_t i;
 
@@ -66,15 +98,47 @@ static void take_links(struct follow *f, const json_t *list)
 		if (json_unpack(o, "[s, s, I]", &from, &to, &capacity) ||
 		    capacity < 0)
 			continue;
-		a = srpol_fabric_node(f->fabric, from);
-		b = srpol_fabric_node(f->fabric, to);
-		link = a == SRPOL_NONE || b == SRPOL_NONE ? SRPOL_NONE :
-		       srpol_fabric_link(f->fabric, a, b);
-		if (link == SRPOL_NONE)
+		cable = cable_between(f, from, to);
+		if (cable == SRPOL_NONE)
 			continue;
 		said = vec_add(&f->links);
-		said->cable = link / 2;
+		said->cable = cable;
 		said->capacity = capacity;
+	}
+}
+
+/* So are suspicions with such a link. */
+static bool take_suspicion(struct follow *f, const json_t *o,
+			   struct follow_suspicion *s)
+{
+	const char *from, *to;
+	uint32_t i;
+
+	s->confidence = json_integer_value(json_array_get(o, 0));
+	s->n = json_array_size(o) - 1;
+	if (json_array_size(o) < 2 || s->n > FOLLOW_SUSPECTS ||
+	    s->confidence > 100)
+		return false;
+	for (i = 0; i < s->n; i++) {
+		if (json_unpack(json_array_get(o, i + 1), "[s, s]", &from, &to))
+			return false;
+		s->cable[i] = cable_between(f, from, to);
+		if (s->cable[i] == SRPOL_NONE)
+			return false;
+	}
+	return true;
+}
+
+static void take_suspicions(struct follow *f, const json_t *list)
+{
+	json_t *o;
+	size_t i;
+
+	json_array_foreach(list, i, o) {
+		struct follow_suspicion s = {};
+
+		if (take_suspicion(f, o, &s))
+			*(struct follow_suspicion *)vec_add(&f->suspicions) = s;
 	}
 }
 
@@ -89,8 +153,10 @@ void last_save(const struct follow *f)
 
 	if (!f->config.file[0])
 		return;
-	o = json_pack("{s:I, s:o, s:o*}", "number", (json_int_t)f->number,
-		      "links", links_to_json(f), "plan", f->now ? plan_to_json(f, f->now) : NULL);
+	o = json_pack("{s:I, s:o, s:o, s:o*}", "number", (json_int_t)f->number,
+		      "links", links_to_json(f), "suspects",
+		      suspicions_to_json(f), "plan",
+		      f->now ? plan_to_json(f, f->now) : NULL);
 	ret = o ? store_save(f->config.file, o) : -ENOMEM;
 	json_decref(o);
 	if (ret)
@@ -172,6 +238,7 @@ void last_load(struct follow *f)
 	}
 	f->number = number;
 	take_links(f, json_object_get(o, "links"));
+	take_suspicions(f, json_object_get(o, "suspects"));
 	p = store_alloc(sizeof(*p));
 	if (plan && take_plan(f, p, plan) && !f->apply(f->data, p)) {
 		log_notice("epoch %llu is in force, from %s",

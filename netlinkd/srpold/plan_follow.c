@@ -211,18 +211,17 @@ void plan_stop(void)
 
 /**
  * plan_tell() - report links to the global engine
- * @links: links that carry less than they should
- * @n: number of links
+ * @known: what is known of them
  *
  * Return: whether anything was new.
  */
-bool plan_tell(const struct follow_link *links, size_t n)
+bool plan_tell(const struct follow_known *known)
 {
 	bool news = false;
 	uint32_t i;
 
 	for (i = 0; i < n_followers; i++)
-		news |= follow_report(&followers[i].follow, links, n);
+		news |= follow_report(&followers[i].follow, known);
 	return news;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Links that this host reports: those that it believes to carry less than the
- * topology says, and those that explain lost probes. It checks often, so that a
- * failed link is reported at once, but gathers links only if the state of paths
- * or links has changed.
+ * topology says, those that explain lost probes, and those that probes pass. It
+ * checks often, so that a failed link is reported at once, but gathers links only
+ * if the state of paths or links has changed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,33 +18,76 @@ static void look(void *data);
 static struct engine *engine;
 static struct alarm alarm = ALARM_INIT(look, NULL);
 static struct vec links = VEC_INIT(struct follow_link);
+static struct follow_suspicion suspicions[SUSPECTS_MAX];
+static struct follow_known known;
+static bool *passes;		/* by cable */
 
-static struct follow_link *find(uint32_t cable)
+static void gather_links(void)
 {
+	const struct srpol_links *now = engine->links.links;
 	struct follow_link *link;
+	size_t i;
 
-	vec_for_each(link, &links)
-		if (link->cable == cable)
-			return link;
-	link = vec_add(&links);
-	link->cable = cable;
-	return link;
+	links.n = 0;
+	for (i = 0; i < engine->links.n; i++) {
+		if (now->links[2 * i].capacity >=
+		    srpol_link_rate(&engine->fabric->links[2 * i]))
+			continue;
+		link = vec_add(&links);
+		link->cable = i;
+		link->capacity = now->links[2 * i].capacity;
+	}
+	known.links = links.data;
+	known.n_links = links.n;
+}
+
+static void gather_suspicions(void)
+{
+	struct locate_suspect found[SUSPECTS_MAX];
+	struct follow_suspicion *s;
+	size_t i;
+
+	_Static_assert(FOLLOW_SUSPECTS >= LOCATE_LINKS,
+		       "a suspect and its rivals");
+	known.suspicions = suspicions;
+	known.n_suspicions = suspects_find(engine, found, SUSPECTS_MAX);
+	for (i = 0; i < known.n_suspicions; i++) {
+		s = &suspicions[i];
+		*s = (struct follow_suspicion){
+			.confidence = found[i].confidence,
+			.n = 1 + found[i].n_rivals,
+			.cable[0] = found[i].link,
+		};
+		memcpy(s->cable + 1, found[i].rival,
+		       found[i].n_rivals * sizeof(s->cable[0]));
+	}
+}
+
+/* Do probes of a path come back? */
+static bool is_passed(const struct engine_path *path)
+{
+	return path->up && liveness_usable(&path->live) &&
+	       path->stats.received;
+}
+
+static void gather_passes(void)
+{
+	const struct engine_path *path;
+	uint32_t k;
+
+	free(passes);
+	passes = store_alloc(engine->links.n * sizeof(*passes));
+	vec_for_each(path, &engine->paths)
+		for (k = 0; is_passed(path) && k < path->links.n; k++)
+			passes[path->links.link[k]] = true;
+	known.passes = passes;
 }
 
 static void gather(void)
 {
-	struct locate_suspect suspects[SUSPECTS_MAX];
-	const struct srpol_links *known = engine->links.links;
-	size_t n, i;
-
-	links.n = 0;
-	for (i = 0; i < engine->links.n; i++)
-		if (known->links[2 * i].capacity <
-		    srpol_link_rate(&engine->fabric->links[2 * i]))
-			find(i)->capacity = known->links[2 * i].capacity;
-	n = suspects_find(engine, suspects, SUSPECTS_MAX);
-	for (i = 0; i < n; i++)
-		find(suspects[i].link)->capacity = 0;
+	gather_links();
+	gather_suspicions();
+	gather_passes();
 }
 
 /* A hash of the state of paths and links. */
@@ -56,8 +99,8 @@ static uint64_t state(void)
 
 	vec_for_each(path, &engine->paths) {
 		i++;
-		if (path->up && !liveness_usable(&path->live))
-			hash = srpol_mix(hash ^ i);
+		if (!is_passed(path))
+			hash = srpol_mix(hash ^ (2ull * i + path->up));
 	}
 	return hash;
 }
@@ -75,7 +118,7 @@ static void look(void *data)
 	alarm_set(&alarm, LOOK_NS);
 	if (now != before)
 		gather();
-	news = plan_tell(links.data, links.n) || now != before;
+	news = plan_tell(&known) || now != before;
 	before = now;
 	/*
 	 * the local candidate path applies until the plan includes the report
@@ -105,4 +148,7 @@ void plan_links_stop(void)
 	alarm_stop(&alarm);
 	vec_free(&links);
 	links = (struct vec)VEC_INIT(struct follow_link);
+	free(passes);
+	passes = NULL;
+	known = (struct follow_known){};
 }

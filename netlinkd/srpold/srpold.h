@@ -614,7 +614,7 @@ int plan_start(struct engine *engine, struct srpol_error *err);
 void plan_started(void);
 void plan_stop(void);
 bool plan_weigh(void);
-bool plan_tell(const struct follow_link *links, size_t n);
+bool plan_tell(const struct follow_known *known);
 bool plan_is_followed(void);
 uint32_t plan_host(uint32_t number);
 const struct follow *plan_following(uint32_t number);

@@ -483,6 +483,36 @@ def test_forecasts():
         put(key, None)
 
 
+def test_reports():
+    def take(m):
+        stats = ask("if", "show")["stats"]
+        put("link/0/leaf0.1/h1", json.dumps(m))
+        after = wait_for("the report", lambda: [
+            x for x in [ask("if", "show")["stats"]] if x["events"] > stats["events"]])
+        return None if after[0]["refused"] == stats["refused"] else "refused"
+
+    whole = {"number": 5, "links": [
+        {"from": "h1", "to": "leaf0.1", "capacity": 7}], "suspects": [
+            {"confidence": 50, "links": [{"from": "leaf0.1", "to": "spine0.3"}]}],
+             "passes": [{"from": "h1", "but": ["leaf0.1"]}]}
+    check("Report: a good one is taken", take(whole) is None)
+    wrong, n = [], 0
+    for at in [("links", 0), ("suspects", 0, "links", 0), ("suspects", 0),
+               ("passes", 0), ()]:
+        for what, m in mutations(whole, at):
+            if m == whole:
+                continue
+            n += 1
+            valid, why = VALID["Report"].is_valid(m), take(m)
+            # which names there are is not the schema's
+            if valid != (why is None) and not (valid and what[-1] in ("x", "a/b")):
+                wrong.append((what, valid, why))
+            elif why is None:
+                good("Report", m)
+    check(f"Report: {n} are taken and refused as the schema says", not wrong, wrong[:5])
+    put("link/0/leaf0.1/h1", None)
+
+
 def test_engine():
     functions.with_functions()
     engine = e.start_engine("if", STORE, forecasts=1000)
@@ -492,6 +522,10 @@ def test_engine():
         max=2 * 10 ** 12)
     put("job/t/a", e.JOB)
     hosts.tell("report h0 leaf0.0 spine0.2 100000000000")
+    hosts.tell("suspect h1 50 leaf0.1 spine0.3 leaf0.2 spine0.3")
+    hosts.tell("pass h2 leaf0.2 spine0.3")
+    time.sleep(0.2)
+    hosts.tell("pass h2 leaf0.2 spine0.3")
     hosts.tell("measured h0 h0 leaf0.0 5000 leaf0.0 spine0.1 3000")
     hosts.tell("demand h1 h0 1000000 0 60000 0, h2 5 100 60000 500")
     wait_for("a plan with the report", lambda: hosts.last("h0")["seen"] == 1)
@@ -520,6 +554,7 @@ def test_engine():
     wait_for("the end of leases", lambda: not ask("if", "show")["hosts"])
     test_jobs()
     test_forecasts()
+    test_reports()
     check("the engine ends as it should", engine.end() == 0)
 
 

@@ -7,6 +7,10 @@
  *
  *	report HOST FROM TO CAPACITY	HOST knows of one link, and of no other
  *	report HOST			HOST knows of none
+ *	suspect HOST CONFIDENCE [FROM TO]...
+ *					HOST suspects these, or none: one of them
+ *					explains lost probes
+ *	pass HOST [FROM TO]...		probes of HOST pass all links but these
  *	measured HOST [FROM TO KBPS]...	HOST sends so much over these links
  *	many HOST N KBPS		likewise over N links, over each 1 kbit/s more
  *	demand HOST [DST BYTES IN_MS FOR_MS PERIOD_MS,]...
@@ -33,6 +37,10 @@
 struct host {
 	struct follow follow;
 	char name[SRPOL_NAME_LEN];
+	struct follow_known known;
+	struct follow_link link;
+	struct follow_suspicion suspicion;
+	bool *passes;
 };
 
 static struct srpol_fabric *fabric;
@@ -101,25 +109,79 @@ static void print_stats(const struct host *host)
 	json_decref(o);
 }
 
+static struct host *find_host(const char *name)
+{
+	int i;
+
+	for (i = 0; name && i < n_hosts; i++)
+		if (!strcmp(hosts[i].name, name))
+			return &hosts[i];
+	return NULL;
+}
+
+/* Number of a cable; false if there is none. */
+static bool find_cable(const char *from, const char *to, uint32_t *cable)
+{
+	uint32_t a = srpol_fabric_node(fabric, from), link;
+	uint32_t b = srpol_fabric_node(fabric, to);
+
+	link = a == SRPOL_NONE || b == SRPOL_NONE ? SRPOL_NONE :
+	       srpol_fabric_link(fabric, a, b);
+	*cable = link / 2;
+	return link != SRPOL_NONE;
+}
+
 static void report(const char *name, const char *from, const char *to,
 		   uint64_t capacity, bool any)
 {
-	struct follow_link link = { .capacity = capacity };
-	uint32_t a, b, found;
-	int i;
+	struct host *host = find_host(name);
 
-	if (any) {
-		a = srpol_fabric_node(fabric, from);
-		b = srpol_fabric_node(fabric, to);
-		found = a == SRPOL_NONE || b == SRPOL_NONE ? SRPOL_NONE :
-			srpol_fabric_link(fabric, a, b);
-		if (found == SRPOL_NONE)
-			return;
-		link.cable = found / 2;
-	}
-	for (i = 0; i < n_hosts; i++)
-		if (!strcmp(hosts[i].name, name))
-			follow_report(&hosts[i].follow, &link, any);
+	if (!host || (any && !find_cable(from, to, &host->link.cable)))
+		return;
+	host->link.capacity = capacity;
+	host->known.links = &host->link;
+	host->known.n_links = any;
+	follow_report(&host->follow, &host->known);
+}
+
+static bool next_cable(uint32_t *cable)
+{
+	const char *from = strtok(NULL, " \n");
+	const char *to = strtok(NULL, " \n");
+
+	return from && to && find_cable(from, to, cable);
+}
+
+static void suspect(char *words)
+{
+	struct host *host = find_host(strtok(words, " \n"));
+	struct follow_suspicion *s = host ? &host->suspicion : NULL;
+	const char *confidence = strtok(NULL, " \n");
+
+	if (!s || !confidence)
+		return;
+	*s = (struct follow_suspicion){ .confidence = atoi(confidence) };
+	while (s->n < FOLLOW_SUSPECTS && next_cable(&s->cable[s->n]))
+		s->n++;
+	host->known.suspicions = s;
+	host->known.n_suspicions = s->n != 0;
+	follow_report(&host->follow, &host->known);
+}
+
+static void pass(char *words)
+{
+	struct host *host = find_host(strtok(words, " \n"));
+	uint32_t n = fabric->n_links / 2, cable;
+
+	if (!host)
+		return;
+	if (!host->passes)
+		host->passes = store_alloc(n * sizeof(*host->passes));
+	memset(host->passes, true, n * sizeof(*host->passes));
+	while (next_cable(&cable))
+		host->passes[cable] = false;
+	host->known.passes = host->passes;
+	follow_report(&host->follow, &host->known);
 }
 
 static void measured(char *words)
@@ -266,6 +328,14 @@ static void take_command(struct source *source, uint32_t events)
 		measured(line + 9);
 		return;
 	}
+	if (!strncmp(line, "suspect ", 8)) {
+		suspect(line + 8);
+		return;
+	}
+	if (!strncmp(line, "pass ", 5)) {
+		pass(line + 5);
+		return;
+	}
 	if (!strncmp(line, "demand ", 7)) {
 		demand(line + 7);
 		return;
@@ -341,8 +411,10 @@ int main(int argc, char **argv)
 	for (i = 0; i < n_hosts; i++)
 		start(&hosts[i], argv[2 + i], config);
 	loop_run();
-	for (i = 0; i < n_hosts; i++)
+	for (i = 0; i < n_hosts; i++) {
 		follow_stop(&hosts[i].follow);
+		free(hosts[i].passes);
+	}
 	free(hosts);
 	srpol_fabric_free(fabric);
 	json_decref(config);

@@ -240,6 +240,67 @@ def test_liar():
     becomes("all is well again", [], {})
 
 
+def told(host):
+    text = e.stored().get(f"link/0/{leaf_of(host)}/{host}")
+    return text and json.loads(text)
+
+
+def until(hosts, command, host, condition):
+    """Tell a host again and again, as srpold does, until its report is so."""
+    def is_so():
+        hosts.tell(command)
+        time.sleep(0.05)
+        return condition(told(host))
+    wait_for(command, is_so)
+
+
+def test_hosts():
+    """What hosts write, and when: better news after a while (here 0.1 s) only."""
+    for host in HOSTS:
+        store_put(f"link/0/{leaf_of(host)}/{host}", None)
+    wait_for("that", lambda: not ask("s", "show")["reports"])
+    hosts = e.Hosts("s-hosts", ["a0", "a1"], STORE, "suspects", **{"lease-s": 60})
+    hosts.tell("pass a0")
+    hosts.stats()
+    check("what passes is not told at once", not told("a0"), told("a0"))
+    until(hosts, "pass a0", "a0", lambda r: r)
+    check("but after a while, in short", told("a0") == {
+        "number": 1, "links": [], "passes": [{"from": "a0"}, {"from": "leaf0"}]},
+        told("a0"))
+    hosts.tell("pass a0 leaf0 spine1")
+    wait_for("exception", lambda: told("a0")["passes"][1].get("but") == ["spine1"])
+    check("a link that no longer passes is, under the same number",
+          told("a0")["number"] == 1, told("a0"))
+    hosts.tell("suspect a0 50 leaf0 spine1 leaf1 spine1")
+    wait_for("tie", lambda: told("a0").get("suspects"))
+    check("so is a suspicion, under the next one", told("a0") == {
+        "number": 2, "links": [], "passes": [
+            {"from": "a0"}, {"from": "leaf0", "but": ["spine1"]}],
+        "suspects": [{"confidence": 50, "links": [
+            {"from": "leaf0", "to": "spine1"}, {"from": "leaf1", "to": "spine1"}]}]},
+        told("a0"))
+    hosts.tell("suspect a0 100 leaf1 spine1")
+    wait_for("it", lambda: told("a0")["number"] == 3)
+    check("one that knows more takes its place", told("a0")["suspects"] == [
+        {"confidence": 100, "links": [{"from": "leaf1", "to": "spine1"}]}], told("a0"))
+    wait_for("a plan", lambda: down() == ["leaf1-spine1"])
+    hosts.tell("suspect a0 100")
+    check("one that is over stays for a while", told("a0")["number"] == 3)
+    until(hosts, "suspect a0 100", "a0", lambda r: "suspects" not in r)
+    wait_for("a plan", lambda: down() == [])
+    hosts.tell("suspect a1 60 leaf0 spine2 leaf1 spine2")
+    wait_for("it", lambda: told("a1"))
+    hosts.tell("suspect a1 60")
+    check("hosts end as they should", hosts.end() == 0)
+    hosts = e.Hosts("s-hosts", ["a1"], STORE, "suspects", **{"lease-s": 60})
+    hosts.tell("suspect a1 60 leaf0 spine2 leaf1 spine2")
+    wait_for("its report", lambda: hosts.stats()["a1"]["reports"])
+    check("what a plan has seen is no news after a restart",
+          told("a1")["number"] == 1 and told("a1")["suspects"][0]["confidence"] == 60,
+          told("a1"))
+    check("hosts that came again end as they should", hosts.end() == 0)
+
+
 def start():
     server = e.start_engine("s", STORE)
     wait_for("a leader", lambda: ask("s", "show")["leads"])
@@ -257,6 +318,7 @@ def test_suspects():
     test_late()
     test_certain()
     test_liar()
+    test_hosts()
     check("the engine ends as it should, again", server.end() == 0)
 
 
