@@ -227,8 +227,17 @@ check_equal "nothing changed in the module" "$generation" \
 # ---- a spine that drops without a word
 start_fabricd
 check "the engine leads again, and hosts follow" patiently 60 on_epoch
+check "hosts tell that probes pass the links up from them and their leaves" \
+	patiently 60 eval '[ "$(stored link/0/leaf1/A | gojq -c .passes)" = \
+		"[{\"from\":\"A\"},{\"from\":\"leaf1\"}]" ]'
 fabric_silence spine3 on
 check "the spine leaves the plan" patiently 60 planned '[15,3,0,15]'
+check_equal "as both hosts suspect both of its links" \
+	'[["down","several-hosts",["A","B"]],["down","several-hosts",["A","B"]]]' \
+	"$(fabric show | gojq -c '[ .suspects[] |
+		[ .state, .reason, .suspected_by ] ]')"
+check_equal "which no probe of host A passes" '[{"from":"A"},{"but":["spine3"],"from":"leaf1"}]' \
+	"$(stored link/0/leaf1/A | gojq -c .passes)"
 check "both hosts applied that" patiently 60 on_epoch
 check "host A sends nothing over it, by the plan" \
 	patiently 60 eval 'candidate A 100 | gojq -e ".[0] and .[1][2] == 0"'

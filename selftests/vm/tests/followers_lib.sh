@@ -24,6 +24,13 @@ announce() {
 		socat -t 2 - "unix:$work/store.sock" | gojq -e .succeeded
 }
 
+# stored KEY: its value
+stored() {
+	gojq -nc --arg key "/srpol/$1" \
+		'{ id: 1, op: "range", key: $key, prefix: false, revision: 0 }' |
+		socat -t 2 - "unix:$work/store.sock" | gojq -r '.kvs[0][1]'
+}
+
 # planned LIST: weights from leaf1 to leaf2
 planned() {
 	[ "$(fabric plan from leaf1 | gojq -c '.pairs[0].weights')" = "$1" ]
