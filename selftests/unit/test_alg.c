@@ -193,6 +193,48 @@ static void hashes(void **state)
 	down();
 }
 
+/*
+ * Flows of 50, 50, 100 and 100 Gbit/s over two links of 200: a hash knows no sizes,
+ * and may fill one link and leave half of the other, or overload one. By size, both
+ * are filled to three quarters, with each flow on one path.
+ */
+static void sizes(void **state)
+{
+	(void)state;
+	struct srpol_shape shape = srpol_shape_leaf_spine(2, 4, 2, 2 * G100);
+	static const uint64_t rates[] = { 1, 1, 2, 2 };
+	bool even = false, full = false, over = false;
+	double fullest;
+	uint32_t i, k;
+
+	shape.nic_rate = G100;
+	up(shape);
+	for (i = 0; i < 4; i++)
+		demand(i, 4 + i, rates[i] * G100 / 2 / 8);
+	for (k = 0; k < 100; k++) {
+		for (i = 0; i < 4; i++)
+			demands[i].key = 4 * k + i;
+		run("ecmp");
+		assert_int_equal(p->prediction.split, 0);
+		fullest = 0;
+		for (i = 0; i < 4; i++)
+			fullest += p->shares[i].path ? rates[i] / 4.0 : 0;
+		fullest = fmax(fullest, 1.5 - fullest);
+		even |= fullest == 0.75;
+		full |= fullest == 1;
+		over |= fullest > 1;
+	}
+	assert_true(even && full && over);
+	in.options.parts = 1;
+	run("minmax");
+	assert_int_equal(p->prediction.split, 0);
+	fullest = 0;
+	for (i = 0; i < 4; i++)
+		fullest += p->shares[i].path ? rates[i] / 4.0 : 0;
+	assert_true(fullest == 0.75);
+	down();
+}
+
 static void ethereal(void **state)
 {
 	(void)state;
@@ -595,6 +637,7 @@ int main(void)
 		cmocka_unit_test(fare),
 		cmocka_unit_test(wecmp_paths),
 		cmocka_unit_test(hashes),
+		cmocka_unit_test(sizes),
 		cmocka_unit_test(ethereal),
 		cmocka_unit_test(colors),
 		cmocka_unit_test(glb),
