@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # A switch marks what it sends over one path: CNPs come back, the path loses its
-# adaptive QPs and gets them back when it is over. A pinned QP stays.
+# adaptive QPs and gets them back when it is over. A pinned QP stays. What is only
+# encapsulated on congestion is left alone before and after.
 #
 # SRPOL_CLOCK=counted
 
@@ -42,15 +43,18 @@ total() {
 		awk -F : -v key="\"$1\"" '$1 == key { n += $2 } END { print n + 0 }'
 }
 
-# mark_ce on|off: spine 1 marks all that it sends to leaf 2 CE
+# mark_ce SPINE on|off: it marks all that it sends to leaf 2 CE
 mark_ce() {
-	if [ "$1" = on ]; then
-		ip netns exec "$(fabric_ns spine1)" tc qdisc add dev leaf2 clsact
-		ip netns exec "$(fabric_ns spine1)" tc filter add dev leaf2 \
+	local spine
+	spine=$(fabric_ns "spine$1")
+
+	if [ "$2" = on ]; then
+		ip netns exec "$spine" tc qdisc add dev leaf2 clsact
+		ip netns exec "$spine" tc filter add dev leaf2 \
 			egress matchall action pedit ex munge ip6 traffic_class \
 			set 3 retain 3
 	else
-		ip netns exec "$(fabric_ns spine1)" tc qdisc del dev leaf2 clsact
+		ip netns exec "$spine" tc qdisc del dev leaf2 clsact
 	fi
 }
 
@@ -61,6 +65,11 @@ path_packets() {
 
 grows() {
 	[ "$(path_packets "$1")" -gt $(($2 + 50)) ]
+}
+
+# counted REASON NUMBER: more than so many packets, and fifty
+counted() {
+	[ "$(e2e_reason "$1")" -gt $(($2 + 50)) ]
 }
 
 at_exit rdma_down
@@ -100,7 +109,7 @@ before=$(path_packets 1)
 rdma -j -d resource show qp link rxeA >"$log/qps"
 e2e_capture leaf1 host inout "$log/mark.pcap" ip6
 since=$EPOCHREALTIME
-mark_ce on
+mark_ce 1 on
 check "its adaptive QPs leave the marked path" busywait 60 \
 	without adaptive path 1
 echo "# $(($(wc -l <"$log/cnp") - 1)) CNPs," \
@@ -111,19 +120,43 @@ e2e_enough
 /usr/bin/python3 selftests/vm/tests/e2e_reaction.py "$log/mark.pcap" "$log/qps" \
 	fc00:0:21::1 "$since" >"$log/reaction"
 sed 's/^/# QP, CNPs, packets after the last one, microseconds: /' "$log/reaction"
-# three signals are the threshold; a message has two packets
-check "each left it after three CNPs, but for the message that it was sending" \
-	awk '{ n++; if ($2 > 3 || $3 > 2) late = 1 } END { exit !n || late }' \
+# Three signals are the threshold. A message has two packets: those on their way, and
+# one that it begins while the CNP is on its way.
+check "each left it after three CNPs, but for two messages on their way" \
+	awk '{ n++; if ($2 > 3 || $3 > 4) late = 1 } END { exit !n || late }' \
 	"$log/reaction"
 check "CNPs were attributed to flows" [ "$(total cnp)" -ge 3 ]
 check "and to the path" sh -c \
 	"srpol -s path show 1 | grep -q 'cnp [1-9]'"
-mark_ce off
+mark_ce 1 off
 check "they return after it is over" busywait 60 with adaptive path 1
 if wait $transfer; then
 	ok "the transfer completes"
 else
 	not_ok "the transfer completes" "$(tail -n 2 "$log/adaptive.client")"
+fi
+
+# on-congestion: what is not encapsulated needs a way of its own
+ip -n "$(fabric_ns leaf1)" route add fd00:b::/64 via fd00:1:4::2 dev spine4
+srpol rule delete prio 60
+srpol policy change "${e2e_policy[@]}" mode on-congestion threshold 3 wait-to-restore 2s
+rdma_bw "$log/congestion" ib_send_bw 18610 6 -q 2 -s 8192 \
+	-n 1000 --tclass=2 -t 1 -e -u 18 &
+transfer=$!
+alone=$(e2e_reason not-congested)
+check "on-congestion: nothing is encapsulated" busywait 60 counted not-congested "$alone"
+steered=$(e2e_reason steered)
+mark_ce 4 on
+check "on-congestion: it is, once CNPs come back" busywait 60 counted steered "$steered"
+mark_ce 4 off
+alone=$(e2e_reason not-congested)
+check "on-congestion: and no longer, after it is over" \
+	busywait 60 counted not-congested "$alone"
+if wait $transfer; then
+	ok "on-congestion: the transfer completes"
+else
+	not_ok "on-congestion: the transfer completes" \
+		"$(tail -n 2 "$log/congestion.client")"
 fi
 check_equal "srpol dropped nothing" "" \
 	"$(srpol stats show | awk '$2 == "drop"')"
