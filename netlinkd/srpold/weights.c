@@ -178,7 +178,9 @@ static void take_all(const struct srpol_alg *alg, struct weights_pair *pairs,
 
 /*
  * Run all pairs of one algorithm at once: it may weigh them against each other,
- * and against other hosts' traffic, which it assumes to be placed the same way.
+ * and against other hosts' traffic, which it assumes to be placed the same way. So it
+ * must not depend on what this host alone was told before: only algorithms that
+ * place each demand by itself are given what is in force (@last).
  */
 static int run_one(const struct weights_input *input,
 		   const struct srpol_alg *alg, struct weights_last *last,
@@ -263,8 +265,8 @@ int weights_run(const struct weights_input *input, struct weights_pair *pairs,
 		for (i = 0; i < n && pairs[i].alg != alg; i++)
 			;
 		if (i < n)
-			ret = run_one(input, alg, memory ? &memory->last[a] :
-				      NULL, pairs, n, err);
+			ret = run_one(input, alg, memory && alg->place ?
+				      &memory->last[a] : NULL, pairs, n, err);
 		else if (memory && !input->keep)
 			forget(&memory->last[a]);
 	}
