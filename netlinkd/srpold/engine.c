@@ -286,31 +286,6 @@ static int check_peers(const struct engine *engine, struct srpol_error *err)
 	return 0;
 }
 
-/*
- * A switch has one route to a host's SIDs. With two NICs there it would choose the
- * NIC by which probes come back, which then is not the one they left by.
- */
-static int check_leaves(const struct engine *engine, struct srpol_error *err)
-{
-	const struct srpol_fabric *f = engine->fabric;
-	const struct srpol_nic *nic, *other, *end = f->nics + f->n_nics;
-
-	for (nic = f->nics; nic < end; nic++) {
-		if (!engine_is_local(engine, nic->host))
-			continue;
-		for (other = nic + 1; other < end && other->host == nic->host;
-		     other++)
-			if (other->leaf == nic->leaf)
-				return srpol_error_set(err, -EINVAL,
-						       "%s: NICs %s and %s of host %s are both at %s, which has one route to the host's SIDs; make them a bond, a NIC of two \"cables\"",
-						       engine->config.topology,
-						       nic->name, other->name,
-						       f->nodes[nic->host].name,
-						       f->nodes[nic->leaf].name);
-	}
-	return 0;
-}
-
 static int check_hosts(const struct engine *engine, struct srpol_error *err)
 {
 	const struct config *c = &engine->config;
@@ -359,8 +334,7 @@ int engine_build(struct engine *engine, const struct config *config,
 	new.fabric = srpol_topology_read(config->topology, err);
 	if (!new.fabric)
 		return -EINVAL;
-	ret = check_hosts(&new, err) ?: check_leaves(&new, err) ?:
-	      check_peers(&new, err) ?:
+	ret = check_hosts(&new, err) ?: check_peers(&new, err) ?:
 	      linkstate_init(&new.links, new.fabric, now_ns()) ?:
 	      add_policies(&new, err) ?:
 	      share_probes(&new) ?:

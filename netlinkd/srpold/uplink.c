@@ -241,6 +241,24 @@ static void set_blackholes(const struct engine *engine, uint32_t nic,
 	set_blackhole(&sid, there);
 }
 
+/*
+ * A switch has one route to a host's SIDs. With two NICs there it chooses the NIC by
+ * which probes come back, which then is not the one they left by.
+ */
+static void tell_if_shared(const struct engine *engine, uint32_t nic)
+{
+	const struct srpol_fabric *f = engine->fabric;
+	const struct srpol_nic *n = &f->nics[nic], *other;
+	uint32_t i;
+
+	for (i = 0; i < n_uplinks; i++) {
+		other = &f->nics[uplinks[i].nic];
+		if (other->host == n->host && other->leaf == n->leaf)
+			log_error("NICs %s and %s are both at %s, which has one route to this host's SIDs: paths of one are down; make them a bond, a NIC of two \"cables\"",
+				  other->name, n->name, f->nodes[n->leaf].name);
+	}
+}
+
 static int open_one(struct engine *engine, uint32_t nic, bool back,
 		    struct srpol_error *err)
 {
@@ -270,6 +288,7 @@ static int open_one(struct engine *engine, uint32_t nic, bool back,
 		return srpol_error_set(err, ret, "%s: %s", n->name,
 				       strerror(-ret));
 	set_blackholes(engine, nic, true);
+	tell_if_shared(engine, nic);
 	n_uplinks++;
 	return 0;
 }

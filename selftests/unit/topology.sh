@@ -60,12 +60,6 @@ check "commands may be abbreviated" "$bin/srpol" topo ch "$work/topology.json"
 check_equal "in JSON" '[{"hosts":2,"leaves":8,"spines":0,"supers":0,"nics":16,"links":0}]' \
 	"$("$bin/srpol" -j topology check "$work/topology.json")"
 
-generate "hosts 2 planes 2 nic-rate 400G" | sed 's/"leaf1.0.0.0"/"leaf0.0.0.0"/' |
-	gojq '.switches |= .[:1]' >"$work/topology.json"
-check_fails "srpold refuses two NICs of its host at one switch" \
-	"topology.json: NICs nic0 and nic1 of host host0.0.0 are both at leaf0.0.0.0" \
-	daemons host0.0.0
-
 # words after generate | what is said
 while IFS='|' read -r words says; do
 	check_fails "refused: generate $words" "^Error: $says" generate "$words"
