@@ -82,6 +82,7 @@ static void end(void)
 	publish_stop();
 	if (serves_store())
 		kv_server_stop();
+	slices_free();
 	srpol_planner_free(&fabricd.planner);
 	srpol_plan_free(fabricd.plan);
 	srpol_plan_free(fabricd.before);

@@ -19,6 +19,7 @@
  *	workload.c	what jobs send, and in which color
  *	limits.c	what hosts may send in a tenant's color
  *	whole.c		the plan, from demands and reservations
+ *	slices.c	the part of it for tenants with their own paths
  *	flows.c		paths of single flows, for jobs that tell their number
  *	advise.c	srpol fabric advise
  *	what_if.c	srpol fabric plan what-if
@@ -294,6 +295,14 @@ struct srpol_links *whole_links(const struct srpol_links *links,
 int whole_plan(const struct srpol_planner *base,
 	       const struct srpol_links *links,
 	       const struct srpol_ledger *ledger, struct srpol_plan **out);
+
+/* slices.c */
+int slice_plan(const struct tenant *tenant, const struct srpol_links *links,
+	       const struct workload *w, struct srpol_plan **out);
+int slice_try(const struct tenant *tenant, const struct srpol_links *links,
+	      const struct workload *w, struct srpol_plan **out);
+void slices_sweep(void);
+void slices_free(void);
 
 /* advise.c */
 json_t *advise_request(const json_t *request, struct srpol_error *err);

@@ -57,29 +57,26 @@ static struct srpol_links *allowed_links(const struct srpol_links *links,
 	return part;
 }
 
-/* Place the demands of a tenant with its own paths, by the algorithm. */
+/*
+ * Place the demands of a tenant with its own paths. The next plan follows this
+ * one if it is to be @in_force.
+ */
 static int place_slice(const struct tenant *tenant,
-		       const struct srpol_links *links,
+		       const struct srpol_links *links, bool in_force,
 		       struct srpol_plan **out)
 {
-	struct srpol_alg_input in = {
-		.fabric = fabricd.fabric, .options = fabricd.planner.options,
-	};
 	struct srpol_links *part = allowed_links(links, tenant);
-	struct srpol_placement *p = NULL;
 	struct workload w = {};
 	int ret;
 
+	*out = NULL;
 	ret = part ? workload_read(WORKLOAD_SLICED, tenant, &w) : -ENOMEM;
-	in.links = part;
-	in.demands = w.demands.list;
-	in.n = w.demands.n;
-	ret = ret ?: srpol_alg_run(fabricd.config.alg, &in, &p, NULL);
-	*out = ret ? NULL : srpol_plan_new(&in, p);
-	srpol_placement_free(p);
+	if (!ret)
+		ret = in_force ? slice_plan(tenant, part, &w, out) :
+				 slice_try(tenant, part, &w, out);
 	srpol_links_free(part);
 	workload_free(&w);
-	return ret ?: *out ? 0 : -ENOMEM;
+	return ret;
 }
 
 static void add_part(struct vec *parts, struct srpol_plan *plan, uint32_t color)
@@ -112,7 +109,8 @@ static int add_reserved(const struct srpol_ledger *ledger, struct vec *parts)
 
 /**
  * whole_plan() - assemble all parts of the plan
- * @base: plan for demands with neither a reservation nor their own paths
+ * @base: plan for demands with neither a reservation nor their own paths; that
+ *	of the engine itself if the plan is to be in force
  * @links: state of the links
  * @ledger: the reservations
  * @out: result, to be freed
@@ -122,6 +120,7 @@ int whole_plan(const struct srpol_planner *base,
 	       const struct srpol_ledger *ledger, struct srpol_plan **out)
 {
 	struct vec parts = VEC_INIT(struct srpol_plan_part);
+	bool in_force = base == &fabricd.planner;
 	const struct srpol_plan_part *part;
 	const struct tenant *tenant;
 	struct srpol_links *left;
@@ -133,10 +132,12 @@ int whole_plan(const struct srpol_planner *base,
 	vec_for_each(tenant, tenants_all()) {
 		if (ret || (!tenant->allowed && !via_of_tenant(tenant->name)))
 			continue;
-		ret = place_slice(tenant, links, &plan);
+		ret = place_slice(tenant, links, in_force, &plan);
 		if (!ret)
 			add_part(&parts, plan, tenant->color);
 	}
+	if (in_force)
+		slices_sweep();
 	add_part(&parts, base->plan, 0);
 	*out = ret ? NULL : srpol_plan_join(parts.data, parts.n);
 	parts.n--;
