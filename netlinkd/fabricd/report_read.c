@@ -11,6 +11,7 @@
 #include "hear.h"
 
 #define SUSPICIONS_MAX	1024	/* each is held against all reports */
+#define LIST_MAX	1024	/* entries of each list of a report */
 #define BUT_MAX		64
 #define NUMBER_MAX	((INT64_C(1) << 53) - 1)
 
@@ -134,6 +135,8 @@ static int read_list(const json_t *list, struct input *report,
 
 	if (list && !json_is_array(list))
 		return -EINVAL;
+	if (json_array_size(list) > LIST_MAX)
+		return -E2BIG;
 	for (i = 0; !ret && i < json_array_size(list); i++)
 		ret = read(json_array_get(list, i), report);
 	return ret;

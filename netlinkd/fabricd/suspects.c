@@ -174,8 +174,28 @@ static void log_link(const struct judge_link *l)
 		   judge_word(l->reason));
 }
 
+/* Plan again when the next of the suspicions is no longer fresh. */
+static void wait_for_fresh(void)
+{
+	const struct input_suspicion *said;
+	uint64_t now = now_ns(), first = 0;
+	const struct input *report;
+
+	vec_for_each(report, &fabricd.reports)
+		vec_for_each(said, &report->suspicions)
+			if (now - said->since_ns < WAIT_NS &&
+			    (!first || said->since_ns < first))
+				first = said->since_ns;
+	if (!first)
+		return;
+	alarm_stop(&alarm);
+	alarm_set(&alarm, first + WAIT_NS - now);
+}
+
 /**
- * suspects_log() - log what is new about suspected links
+ * suspects_log() - a plan was made: log what is new about suspected links
+ *
+ * Those that it could not decide about yet are looked at again in time.
  */
 void suspects_log(void)
 {
@@ -192,6 +212,7 @@ void suspects_log(void)
 	vec_free(&links);
 	vec_free(&told);
 	told = now;
+	wait_for_fresh();
 }
 
 /* Names of some of the hosts of which something about a cable is true. */

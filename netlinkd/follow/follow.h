@@ -29,6 +29,7 @@
 #define FOLLOW_LEAVES	64
 #define FOLLOW_LOADS	1024
 #define FOLLOW_SUSPECTS	16	/* that explain the same lost probes */
+#define FOLLOW_SURE	75	/* percent of confidence that the engine asks for */
 
 /**
  * struct follow_config - configuration by the operator

@@ -255,10 +255,16 @@ static bool take_links(struct follow *f, const struct follow_link *links,
 	return changed;
 }
 
+static bool is_sure(const struct follow_suspicion *s)
+{
+	return s->n == 1 || s->confidence >= FOLLOW_SURE;
+}
+
+/* Confidence grows while probes get lost; only whether it suffices is news. */
 static bool is_same(const struct follow_suspicion *a,
 		    const struct follow_suspicion *b)
 {
-	return a->confidence == b->confidence && a->n == b->n &&
+	return is_sure(a) == is_sure(b) && a->n == b->n &&
 	       !memcmp(a->cable, b->cable, a->n * sizeof(a->cable[0]));
 }
 
@@ -273,7 +279,10 @@ static bool is_among(const struct follow_suspicion *s,
 	return false;
 }
 
-/* Do suspicions in a list have a cable of this one? Then more is known of it now. */
+/*
+ * Do suspicions in a list have a cable of this one? Then more is known of it now;
+ * but to be less sure is better news, which has to last.
+ */
 static bool is_replaced(const struct follow_suspicion *s,
 			const struct follow_suspicion *list, size_t n)
 {
@@ -281,7 +290,8 @@ static bool is_replaced(const struct follow_suspicion *s,
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		for (a = 0; a < list[i].n; a++)
+		for (a = 0; a < list[i].n &&
+			    (is_sure(&list[i]) || !is_sure(s)); a++)
 			for (b = 0; b < s->n; b++)
 				if (list[i].cable[a] == s->cable[b])
 					return true;

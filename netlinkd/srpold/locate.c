@@ -69,7 +69,8 @@ static void compare(struct locate_suspect *s, const uint32_t *votes,
 			continue;
 		if (votes[i] > second)
 			second = votes[i];
-		if (2 * votes[i] > s->explains &&
+		/* only what explains all of them cannot be told from it */
+		if (votes[i] == s->explains &&
 		    s->n_rivals < LOCATE_LINKS - 1)
 			s->rival[s->n_rivals++] = i;
 	}

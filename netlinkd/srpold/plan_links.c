@@ -100,7 +100,8 @@ static uint64_t state(void)
 	vec_for_each(path, &engine->paths) {
 		i++;
 		if (!is_passed(path))
-			hash = srpol_mix(hash ^ (2ull * i + path->up));
+			hash = srpol_mix(hash ^ (16ull * i + 8 * path->up +
+						 path->live.state));
 	}
 	return hash;
 }

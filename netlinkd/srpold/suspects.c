@@ -38,8 +38,16 @@ size_t suspects_by(struct engine *engine,
 	return n;
 }
 
+/*
+ * A path that is on its way down or up says nothing: the others over the same link
+ * follow within an interval, and until then it would clear that link, or suspect all
+ * others of its own.
+ */
 static int is_lost(const struct engine_path *path)
 {
+	if (path->live.state == LIVENESS_SUSPECT ||
+	    path->live.state == LIVENESS_RECOVERING)
+		return -1;
 	return path->stats.received || path->stats.lost ?
 	       !liveness_usable(&path->live) : -1;
 }

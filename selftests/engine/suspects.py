@@ -172,6 +172,22 @@ def test_late():
     becomes("nothing is suspected any more", [], {})
 
 
+def test_second():
+    for host in "a1", "c1":
+        report(host, passes=[leaf_of(host)])
+    wait_for("that", seen)
+    report("a0", [(50, "leaf0-spine1", "leaf1-spine1")])
+    time.sleep(WAIT / 2)
+    report("c0", [(50, "leaf1-spine2", "leaf2-spine2")])
+    becomes("a tie that comes while another one waits is decided, too",
+            ["leaf1-spine1", "leaf1-spine2"], {
+                "leaf0-spine1": "kept passed", "leaf1-spine1": "down others-passed",
+                "leaf2-spine2": "kept passed", "leaf1-spine2": "down others-passed"})
+    for host in "a0", "a1", "c0", "c1":
+        report(host)
+    becomes("nothing is suspected once more", [], {})
+
+
 def test_certain():
     took = []
     for _ in range(5):
@@ -316,6 +332,7 @@ def test_suspects():
     test_tie()
     server = test_elimination(server)
     test_late()
+    test_second()
     test_certain()
     test_liar()
     test_hosts()
