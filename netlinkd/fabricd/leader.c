@@ -100,7 +100,9 @@ static void campaign(void)
 		.compare = &compare, .n_compare = 1, .put = &put, .n_put = 1,
 	};
 
-	if (asking || !lease || fabricd.term)
+	/* what is left of the lease has to last for the answer */
+	if (asking || !lease || fabricd.term ||
+	    now_ns() - kept_ns > fabricd.config.lease_s * NS_PER_SEC / 2)
 		return;
 	asking = true;
 	fabricd.store.ops->txn(&fabricd.store, &txn, campaigned, NULL);
@@ -154,6 +156,14 @@ static void tick(void *data)
 		step_down("the store does not answer");
 	if (asking)
 		return;
+	/*
+	 * Renewals whose answers come too late may take effect all the same: its
+	 * key must not keep out others whose store is quicker.
+	 */
+	if (lease && !fabricd.term && now - kept_ns > 2 * lasts) {
+		fabricd.store.ops->revoke(&fabricd.store, lease);
+		lease = 0;
+	}
 	asking = true;
 	asked_ns = now;
 	fabricd.store.ops->lease(&fabricd.store, fabricd.config.lease_s, lease,
