@@ -36,6 +36,7 @@ struct srpol_spot {
  * @cost: by directed link: seconds per byte; INFINITY: down
  * @bound: lower bound of the completion time, in seconds
  * @looks: number of paths that may still be examined
+ * @listed: some paths are in lists, which to examine costs much more
  */
 struct srpol_minmax {
 	const struct srpol_alg_input *in;
@@ -44,6 +45,7 @@ struct srpol_minmax {
 	double *cost;
 	double bound;
 	uint32_t looks;
+	bool listed;
 };
 
 struct srpol_share *srpol_spot_shares(struct srpol_spot *spot);

@@ -31,6 +31,7 @@ static int adopt_demand(struct srpol_minmax *m, uint32_t d,
 		sum += shares[i].weight;
 	rc = srpol_path_set_init(m->in->fabric, m->in->demands[d].src,
 				 m->in->demands[d].dst, &set);
+	m->listed |= set.pair[0].fan.turn == SRPOL_TURN_LIST;
 	for (i = 0; i < n && !rc; i++) {
 		parts = i + 1 == n ? left :
 			SRPOL_PARTS * (shares[i].weight / sum) + 0.5;
@@ -70,6 +71,13 @@ static int restore(struct srpol_minmax *m, const struct srpol_placement *p)
 	return adopt(m, p);
 }
 
+/* It examines paths again and again, for which lists are made anew each time. */
+static int make_room(struct srpol_minmax *m, double target, bool all,
+		     uint32_t *moves)
+{
+	return m->listed ? 0 : srpol_minmax_chain(m, target, all, moves);
+}
+
 static uint32_t moves_of(const struct srpol_minmax *m)
 {
 	return m->in->options.moves ? m->in->options.moves : UINT32_MAX;
@@ -87,14 +95,14 @@ static int ease(struct srpol_minmax *m, const struct srpol_placement *kept,
 	uint32_t moves = moves_of(m);
 	int rc;
 
-	rc = srpol_minmax_chain(m, target, false, &moves);
+	rc = make_room(m, target, false, &moves);
 	if (!rc && srpol_minmax_max(m) > target)
 		rc = srpol_minmax_repair(m, target, &moves);
 	if (rc || srpol_minmax_max(m) <= level * fmax(near, CLOSE))
 		return rc;
 	moves = moves_of(m);
 	return restore(m, kept) ?:
-	       srpol_minmax_chain(m, target, true, &moves) ?:
+	       make_room(m, target, true, &moves) ?:
 	       srpol_minmax_approach(m, level, &moves);
 }
 
@@ -129,14 +137,18 @@ static int improve(struct srpol_minmax *m, const struct srpol_placement *kept)
 	const struct srpol_alg_options *options = &m->in->options;
 	double near = 1 + options->hysteresis, before = srpol_minmax_max(m);
 	double within = near > WITHIN ? near : WITHIN;
+	/* there is none if a GPU with demands has no NIC that is up */
+	bool is_bound = isfinite(m->bound);
 	int rc = 0;
 
-	if (before <= m->bound * near)
+	if (is_bound && before <= m->bound * near)
 		return 0;
-	rc = ease(m, kept, m->bound, near);
+	if (is_bound)
+		rc = ease(m, kept, m->bound, near);
 	if (!rc && before <= srpol_minmax_max(m) * near)
 		rc = restore(m, kept);
-	if (!rc && !options->moves && srpol_minmax_max(m) > m->bound * within)
+	if (!rc && !options->moves &&
+	    (!is_bound || srpol_minmax_max(m) > m->bound * within))
 		rc = compare(m, kept, within);
 	return rc;
 }

@@ -150,15 +150,44 @@ static int place_some(struct srpol_planner *p, const struct srpol_alg_input *in,
 	return ret;
 }
 
+/*
+ * Demands that can use a link that carries more than before are placed anew: while
+ * another link is the busiest, nothing else would bring them back there.
+ */
+static int leave_risen(const struct srpol_planner *p,
+		       const struct srpol_alg_input *in, uint32_t *match)
+{
+	bool *risen = calloc(in->links->n + 1UL, sizeof(*risen));
+	bool any = false, affected;
+	int ret = risen ? 0 : -ENOMEM;
+	uint32_t i;
+
+	for (i = 0; !ret && i < in->links->n; i++) {
+		risen[i] = in->links->links[i].capacity >
+			   p->links->links[i].capacity;
+		any |= risen[i];
+	}
+	for (i = 0; !ret && any && i < in->n; i++) {
+		affected = false;
+		ret = is_affected(p->fabric, &in->demands[i], risen, &affected);
+		if (affected)
+			match[i] = SRPOL_NONE;
+	}
+	free(risen);
+	return ret;
+}
+
 /* Places all demands; those with paths in force keep them if possible. */
 static int place_all(struct srpol_planner *p, struct srpol_alg_input *in,
-		     const uint32_t *match, struct srpol_placement **out,
+		     uint32_t *match, struct srpol_placement **out,
 		     struct srpol_error *err)
 {
 	struct srpol_placement *previous;
 	uint32_t i, new = 0;
-	int ret;
+	int ret = leave_risen(p, in, match);
 
+	if (ret)
+		return ret;
 	for (i = 0; i < in->n; i++)
 		new += match[i] == SRPOL_NONE;
 	previous = srpol_placement_carry(p->placement, match, in->n);
