@@ -26,7 +26,9 @@ static const char usage[] =
 "switches (default nic-rate).\n";
 
 #define COUNT_MAX	65535
-#define NIC_MAX		12	/* with three digits, an interface's name */
+#define NIC_MAX		11	/* with four digits, an interface's name */
+#define NIC_CHARS	"ABCDEFGHIJKLMNOPQRSTUVWXYZ" \
+			"abcdefghijklmnopqrstuvwxyz0123456789._-"
 
 /**
  * struct number - a keyword with a number
@@ -82,9 +84,10 @@ static bool read_nic(struct args *args, const char **name)
 {
 	if (!read_word(args, "nic", name))
 		return false;
-	if (**name && strlen(*name) <= NIC_MAX && !strpbrk(*name, "/: \t\n"))
+	if (**name && strlen(*name) <= NIC_MAX &&
+	    !(*name)[strspn(*name, NIC_CHARS)])
 		return true;
-	return !complain("nic: \"%s\" is not how names of interfaces begin: 1 to %u characters, no space, / or :",
+	return !complain("nic: \"%s\" is not how names of interfaces begin: 1 to %u characters, letters, digits, '.', '_' and '-'",
 			 *name, NIC_MAX);
 }
 
@@ -118,6 +121,8 @@ static bool is_complete(const struct srpol_shape *s)
 		return !complain("pods: nothing joins them; give supers");
 	if (s->rate && !s->spines)
 		return !complain("rate: there are no links between switches; give spines");
+	if (s->cables > 1 && !s->spines)
+		return !complain("cables: there are no links between switches; give spines");
 	return true;
 }
 

@@ -78,8 +78,10 @@ hosts 2 nic-rate 1G rate 9999999T spines 1|rate: "9999999T" is not a rate
 hosts 2 nic-rate 1G planes 17|planes: "17" is not a number from 1 to 16
 hosts 2 nic-rate 1G rails 65|rails: "65" is not a number from 1 to 64
 hosts 2 nic-rate 1G nic-cables 65|nic-cables: "65" is not a number from 1 to 64
-hosts 2 nic-rate 1G nic abcdefghijklm|nic: "abcdefghijklm" is not .* 1 to 12 characters
+hosts 2 nic-rate 1G nic abcdefghijkl|nic: "abcdefghijkl" is not .* 1 to 11 characters
 hosts 2 nic-rate 1G nic a/b|nic: "a/b" is not
+hosts 2 nic-rate 1G nic a%d|nic: "a%d" is not
+hosts 2 nic-rate 1G cables 8|cables: there are no links between switches
 hosts 2 nic-rate 1G groups 2|groups: nothing joins their leaves; give spines
 hosts 2 nic-rate 1G spines 2 pods 2|pods: nothing joins them; give supers
 hosts 2 nic-rate 1G supers 2|srpol: super-spines without spines
