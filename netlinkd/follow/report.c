@@ -257,7 +257,7 @@ static bool take_links(struct follow *f, const struct follow_link *links,
 
 static bool is_sure(const struct follow_suspicion *s)
 {
-	return s->n == 1 || s->confidence >= FOLLOW_SURE;
+	return s->confidence >= FOLLOW_SURE;
 }
 
 /* Confidence grows while probes get lost; only whether it suffices is news. */

@@ -58,6 +58,9 @@ static void gather_suspicions(void)
 			.n = 1 + found[i].n_rivals,
 			.cable[0] = found[i].link,
 		};
+		/* others explain a part of it, but none explains all: that is sure */
+		if (s->n == 1 && s->confidence < FOLLOW_SURE)
+			s->confidence = FOLLOW_SURE;
 		memcpy(s->cable + 1, found[i].rival,
 		       found[i].n_rivals * sizeof(s->cable[0]));
 	}
