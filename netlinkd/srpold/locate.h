@@ -31,7 +31,7 @@ struct locate_probe {
  * @confidence: percent: lower the more of these probes another cable explains, 50
  *	if another one explains all of them
  * @n_rivals: number of @rival
- * @rival: cables that explain more than half of these probes as well
+ * @rival: other cables that explain all of these probes as well
  */
 struct locate_suspect {
 	uint32_t link;

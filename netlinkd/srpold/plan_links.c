@@ -6,19 +6,17 @@
  * if the state of paths or links has changed.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "srpold.h"
 
 #define LOOK_NS		(100 * NS_PER_MS)
-#define SUSPECTS_MAX	16
 
 static void look(void *data);
 
 static struct engine *engine;
 static struct alarm alarm = ALARM_INIT(look, NULL);
 static struct vec links = VEC_INIT(struct follow_link);
-static struct follow_suspicion suspicions[SUSPECTS_MAX];
+static struct follow_suspicion suspicions[SUSPECTS_TOLD];
 static struct follow_known known;
 static bool *passes;		/* by cable */
 
@@ -43,27 +41,8 @@ static void gather_links(void)
 
 static void gather_suspicions(void)
 {
-	struct locate_suspect found[SUSPECTS_MAX];
-	struct follow_suspicion *s;
-	size_t i;
-
-	_Static_assert(FOLLOW_SUSPECTS >= LOCATE_LINKS,
-		       "a suspect and its rivals");
 	known.suspicions = suspicions;
-	known.n_suspicions = suspects_find(engine, found, SUSPECTS_MAX);
-	for (i = 0; i < known.n_suspicions; i++) {
-		s = &suspicions[i];
-		*s = (struct follow_suspicion){
-			.confidence = found[i].confidence,
-			.n = 1 + found[i].n_rivals,
-			.cable[0] = found[i].link,
-		};
-		/* others explain a part of it, but none explains all: that is sure */
-		if (s->n == 1 && s->confidence < FOLLOW_SURE)
-			s->confidence = FOLLOW_SURE;
-		memcpy(s->cable + 1, found[i].rival,
-		       found[i].n_rivals * sizeof(s->cable[0]));
-	}
+	known.n_suspicions = suspects_told(engine, suspicions);
 }
 
 /* Do probes of a path come back? */

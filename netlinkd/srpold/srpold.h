@@ -600,6 +600,8 @@ size_t suspects_by(struct engine *engine,
 		   struct locate_suspect *suspects, size_t max);
 size_t suspects_find(struct engine *engine, struct locate_suspect *suspects,
 		     size_t max);
+#define SUSPECTS_TOLD	16
+size_t suspects_told(struct engine *engine, struct follow_suspicion *told);
 
 /* wiring.c */
 bool wiring_is_wrong(const struct engine_path *path);

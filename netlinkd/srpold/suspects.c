@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Cables that would explain what is wrong with probes. */
+#include <string.h>
+
 #include "srpold.h"
 
 /**
@@ -64,4 +66,36 @@ size_t suspects_find(struct engine *engine, struct locate_suspect *suspects,
 		     size_t max)
 {
 	return suspects_by(engine, is_lost, suspects, max);
+}
+
+/**
+ * suspects_told() - what the global engine is told of suspects_find()
+ * @engine: the engine
+ * @told: result: each suspect with its rivals, SUSPECTS_TOLD at most
+ *
+ * Return: number of suspicions.
+ */
+size_t suspects_told(struct engine *engine, struct follow_suspicion *told)
+{
+	struct locate_suspect found[SUSPECTS_TOLD];
+	struct follow_suspicion *s;
+	size_t n, i;
+
+	_Static_assert(FOLLOW_SUSPECTS >= LOCATE_LINKS,
+		       "a suspect and its rivals");
+	n = suspects_find(engine, found, SUSPECTS_TOLD);
+	for (i = 0; i < n; i++) {
+		s = &told[i];
+		*s = (struct follow_suspicion){
+			.confidence = found[i].confidence,
+			.n = 1 + found[i].n_rivals,
+			.cable[0] = found[i].link,
+		};
+		/* others explain a part of it, but none explains all: that is sure */
+		if (s->n == 1 && s->confidence < FOLLOW_SURE)
+			s->confidence = FOLLOW_SURE;
+		memcpy(s->cable + 1, found[i].rival,
+		       found[i].n_rivals * sizeof(s->cable[0]));
+	}
+	return n;
 }
