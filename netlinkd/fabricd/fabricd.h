@@ -333,7 +333,6 @@ int report_read(const struct store_kv *kv, struct input *report);
 void report_clear(struct input *report);
 
 /* suspects.c */
-void suspects_wait(void);
 void suspects_stop(void);
 void suspects_get(struct vec *links);
 void suspects_apply(struct srpol_links *links);

@@ -101,8 +101,6 @@ static void take_report(struct input *input, const struct input *new)
 	input->passes = new->passes;
 	input->but = new->but;
 	input->outdated = false;
-	if (input->suspicions.n)
-		suspects_wait();
 }
 
 static void set_report(void *data, const struct store_kv *kv)

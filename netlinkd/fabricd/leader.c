@@ -100,10 +100,13 @@ static void campaign(void)
 		.compare = &compare, .n_compare = 1, .put = &put, .n_put = 1,
 	};
 
-	/* what is left of the lease has to last for the answer */
-	if (asking || !lease || fabricd.term ||
-	    now_ns() - kept_ns > fabricd.config.lease_s * NS_PER_SEC / 2)
+	if (asking || !lease || fabricd.term)
 		return;
+	/* what is left of the lease has to last for the answer */
+	if (now_ns() - kept_ns > fabricd.config.lease_s * NS_PER_SEC / 2) {
+		ask_again();
+		return;
+	}
 	asking = true;
 	fabricd.store.ops->txn(&fabricd.store, &txn, campaigned, NULL);
 }
@@ -134,11 +137,6 @@ static void kept(void *data, const struct store_reply *reply)
 		return;
 	}
 	kept_ns = asked_ns;
-	/* an answer that took half the lease is not enough to begin with */
-	if (!fabricd.term && now_ns() - asked_ns > fabricd.config.lease_s * NS_PER_SEC / 2) {
-		ask_again();
-		return;
-	}
 	/* its own key may still exist after a transaction was refused */
 	campaign();
 }

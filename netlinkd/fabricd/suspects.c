@@ -35,14 +35,6 @@ static void ring(void *data)
 }
 
 /**
- * suspects_wait() - a report was read: plan again when it is no longer fresh
- */
-void suspects_wait(void)
-{
-	alarm_set(&alarm, WAIT_NS);
-}
-
-/**
  * suspects_stop() - wait for nothing any more
  */
 void suspects_stop(void)
