@@ -35,6 +35,11 @@ static void scale(void)
 	case_scale(check);
 }
 
+static void uneven(void)
+{
+	case_uneven(check);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -49,10 +54,10 @@ static const struct {
 	{ "jobs", jobs, true },
 	{ "events", case_events, true },
 	{ "scale", scale, true },
-	{ "uneven", case_uneven, false },
-	{ "collectives", case_collectives, false },
-	{ "moe", case_moe, false },
-	{ "glb", case_glb, false },
+	{ "uneven", uneven, true },
+	{ "collectives", case_collectives, true },
+	{ "moe", case_moe, true },
+	{ "glb", case_glb, true },
 	{ "incast", case_incast, false },
 	{ "switch-cpu", case_switch_cpu, false },
 };

@@ -123,7 +123,7 @@ void case_permutation(bool check);
 void case_lp(bool check);
 void case_planes(void);
 void case_jobs(bool check);
-void case_uneven(void);
+void case_uneven(bool check);
 void case_events(void);
 void case_collectives(void);
 void case_moe(void);
