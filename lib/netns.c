@@ -66,7 +66,8 @@ static bool is_default(void)
 /**
  * srpol_netns_name() - name of the present namespace
  * @buf: result: "default" for that of process 1, the name given by "ip
- *	netns", or "netns-INODE"
+ *	netns", or "netns-INODE" if it has none but "default": what is named by
+ *	it, pins, files and sockets, is that of process 1
  * @len: size of @buf
  */
 int srpol_netns_name(char *buf, size_t len)
@@ -80,20 +81,23 @@ int srpol_netns_name(char *buf, size_t len)
 	if (stat("/proc/self/ns/net", &self))
 		return -errno;
 	if (is_default()) {
-		snprintf(buf, len, "default");
+		snprintf(buf, len, "%s", SRPOL_NETNS_DEFAULT);
 		return 0;
 	}
 	dir = opendir(NETNS_DIR);
 	while (dir && !found && (entry = readdir(dir))) {
 		snprintf(path, sizeof(path), NETNS_DIR "/%.200s",
 			 entry->d_name);
-		found = entry->d_name[0] != '.' && same_file(&self, path);
+		found = entry->d_name[0] != '.' &&
+			strcmp(entry->d_name, SRPOL_NETNS_DEFAULT) &&
+			same_file(&self, path);
 		if (found)
 			snprintf(buf, len, "%s", entry->d_name);
 	}
 	if (dir)
 		closedir(dir);
 	if (!found)
-		snprintf(buf, len, "netns-%lu", (unsigned long)self.st_ino);
+		snprintf(buf, len, SRPOL_NETNS_UNNAMED "%lu",
+			 (unsigned long)self.st_ino);
 	return 0;
 }

@@ -12,6 +12,9 @@
  * on devices that are gone, and its registration with the module ended with the
  * namespace. Whoever makes a folder removes stale ones first.
  *
+ * The BPF file system takes no name with a dot: in the folder's name that is
+ * "%2e", and "%" itself "%25".
+ *
  * DOC: which BPF file system
  *
  * "ip netns exec" gives its command a mount namespace with a /sys of its own.
@@ -162,6 +165,32 @@ void srpol_pins_unlock(int lock)
 	close(lock);
 }
 
+/* Write the name that the folder of a namespace has. Return: 0 or -ENAMETOOLONG. */
+static int write_folder(char *to, size_t len, const char *name)
+{
+	static const char escaped[] = ".%";
+	size_t n = 0;
+
+	for (; *name && n < len; name++)
+		n += snprintf(to + n, len - n, strchr(escaped, *name) ? "%%%02x" :
+			      "%c", (unsigned char)*name);
+	return *name || n >= len ? -ENAMETOOLONG : 0;
+}
+
+/* Write the name of the namespace that a folder is of. */
+static void read_folder(char *to, size_t len, const char *folder)
+{
+	unsigned int c;
+	size_t n;
+
+	for (n = 0; *folder && n < len - 1; n++) {
+		c = (unsigned char)*folder;
+		folder += c == '%' && sscanf(folder, "%%%2x", &c) == 1 ? 3 : 1;
+		to[n] = c;
+	}
+	to[n] = '\0';
+}
+
 /**
  * srpol_pins_dir() - folder of the present namespace
  * @dir: result, SRPOL_PATH_LEN bytes
@@ -170,12 +199,14 @@ void srpol_pins_unlock(int lock)
 int srpol_pins_dir(char *dir, struct srpol_error *err)
 {
 	char name[SRPOL_PATH_LEN - sizeof(SRPOL_PIN_ROOT) - 64];
-	int ret = srpol_netns_name(name, sizeof(name));
+	char folder[sizeof(name)];
+	int ret = srpol_netns_name(name, sizeof(name)) ?:
+		  write_folder(folder, sizeof(folder), name);
 
 	if (ret)
 		return srpol_error_set(err, ret, "network namespace: %s",
 				       strerror(-ret));
-	snprintf(dir, SRPOL_PATH_LEN, SRPOL_PIN_ROOT "/%s", name);
+	snprintf(dir, SRPOL_PATH_LEN, SRPOL_PIN_ROOT "/%s", folder);
 	return 0;
 }
 
@@ -390,22 +421,32 @@ static uint64_t cookie_of(const char *path)
 	return cookie;
 }
 
+/* Is it the folder of a namespace that has no name? */
+static bool is_unnamed(const char *folder)
+{
+	const size_t len = strlen(SRPOL_NETNS_UNNAMED);
+
+	return !strncmp(folder, SRPOL_NETNS_UNNAMED, len) &&
+	       strspn(folder + len, "0123456789") == strlen(folder + len);
+}
+
 /*
  * Has the namespace of a folder ended? A namespace without a name cannot be
  * looked up, so its folder is an orphan only if a namespace with that name has
  * another cookie.
  */
-static bool is_orphan(const char *name, const char *dir)
+static bool is_orphan(const char *folder, const char *dir)
 {
-	char path[SRPOL_PATH_LEN];
+	char name[SRPOL_PATH_LEN - 56], path[SRPOL_PATH_LEN];
 	uint64_t cookie, now;
 
-	snprintf(path, sizeof(path), NETNS_DIR "/%.200s", name);
-	if (!strcmp(name, "default"))
+	read_folder(name, sizeof(name), folder);
+	snprintf(path, sizeof(path), NETNS_DIR "/%s", name);
+	if (!strcmp(name, SRPOL_NETNS_DEFAULT))
 		snprintf(path, sizeof(path), "/proc/1/ns/net");
 	cookie = pinned_cookie(dir);
 	if (access(path, F_OK))
-		return errno == ENOENT && strncmp(name, "netns-", 6) &&
+		return errno == ENOENT && !is_unnamed(folder) &&
 		       !srpol_dp_dir_in_use(dir);
 	now = cookie_of(path);
 	return now && now != cookie;

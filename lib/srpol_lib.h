@@ -69,6 +69,9 @@ bool srpol_opcodes_of(const char *name, uint64_t *set);
 
 /* netns.c */
 
+#define SRPOL_NETNS_DEFAULT	"default"	/* that of process 1 */
+#define SRPOL_NETNS_UNNAMED	"netns-"	/* and the number of its inode */
+
 int srpol_netns_enter(const char *name, struct srpol_error *err);
 int srpol_netns_name(char *buf, size_t len);
 

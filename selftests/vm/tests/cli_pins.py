@@ -96,6 +96,52 @@ def default_name():
               f"name as {under} sees it")
 
 
+def links(name):
+    """A namespace that "ip netns" calls so, with an uplink to be."""
+    net.ip(f"netns add {name}")
+    cleanup(lambda: run("ip", "netns", "del", name, check=False))
+    run("ip", "-n", name, "-batch", "-", input=LINKS)
+
+
+def shown(*where):
+    """The devices of a namespace, and whether their programs are attached."""
+    devs = json.loads(run("srpol", *where, "-j", "dev", "show"))
+    return [(d["dev"], d["egress_attached"], d["ingress_attached"])
+            for d in devs]
+
+
+@test
+def default_taken():
+    "a namespace that ip netns calls default is not taken for that of process 1"
+    links("default")
+    net.ip("link add w0 type veth peer name w1")
+    cleanup(net.ip, "link del w0")
+    net.ip("link set w0 up")
+    run("srpol", "dev", "add", "w0")
+    run("srpol", "-n", "default", "dev", "add", "u0")
+    both = [("w0", True, True)], [("u0", True, True)]
+    eq((shown(), shown("-n", "default")), both, "both attached")
+    run("srpol", "-n", "default", "dev", "del", "u0")
+    eq((shown(), shown("-n", "default")), (both[0], []), "one deleted")
+    run("srpol", "dev", "del", "w0")
+
+
+@test
+def dots():
+    "names with dots, which the BPF file system does not take, have folders too"
+    name = f"srpol.{os.getpid()}%2e"
+    links(name)
+    run("srpol", "-n", name, "dev", "add", "u0")
+    eq(shown("-n", name), [("u0", True, True)])
+    net.ip(f"netns del {name}")
+    folders = os.listdir(PINS)
+    eq(folders, [f"srpol%2e{os.getpid()}%252e"])
+    make()
+    srpol("dev", "add", "u0")
+    eq(os.listdir(PINS), [NAME], "swept")
+    delete()
+
+
 @test
 def name_again():
     "a namespace of a name that was used before starts from nothing"
