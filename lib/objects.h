@@ -251,6 +251,7 @@ struct wanted_dev {
 
 bool srpol_role_find(struct srpol_genl *g, unsigned int ifindex,
 		     struct dev_info *found);
+bool srpol_role_is_half(const struct dev_info *dev);
 int srpol_role_add(struct srpol_genl *g, const struct wanted_dev *wanted,
 		   unsigned int flags, struct srpol_error *err);
 int srpol_role_del(struct srpol_genl *g, unsigned int ifindex,

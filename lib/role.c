@@ -106,11 +106,48 @@ bool srpol_role_find(struct srpol_genl *g, unsigned int ifindex,
 }
 
 /**
+ * srpol_role_is_half() - has a device a role, but not all of its programs
+ * @dev: what the module knows of it
+ *
+ * An attempt that was killed leaves it so, as does whoever removes pins or
+ * unmounts the BPF file system. False if it cannot be told.
+ */
+bool srpol_role_is_half(const struct dev_info *dev)
+{
+	struct srpol_dev_status st;
+	unsigned int peer = 0;
+
+	if (dev->role == SRPOL_DEV_ROLE_HOST)
+		peer = srpol_host_peer(dev->ifindex);
+	if (srpol_dp_dev_status(peer ?: dev->ifindex, &st))
+		return false;
+	return !st.tc_ingress || (dev->role == SRPOL_DEV_ROLE_UPLINK &&
+				  !(st.ingress && st.egress));
+}
+
+/* End what is left of a role, but for the virtual port itself. */
+static void drop_half(struct srpol_genl *g, unsigned int ifindex)
+{
+	struct wanted_dev dev = { .ifindex = ifindex };
+	struct dev_info was;
+
+	if (!srpol_role_find(g, ifindex, &was) || !srpol_role_is_half(&was))
+		return;
+	request(g, SRPOL_CMD_DEV_DEL, 0, &dev, NULL);
+	if (was.role == SRPOL_DEV_ROLE_HOST)
+		srpol_dp_detach_host(ifindex, NULL);
+	else
+		srpol_dp_detach(ifindex, NULL);
+}
+
+/**
  * srpol_role_add() - give a device a role, and attach its programs
  * @g: connection
  * @wanted: the device, its role and settings
  * @flags: NLM_F_* of the request
  * @err: for the reason
+ *
+ * A role without its programs counts as none, and is made anew.
  *
  * Return: 0 or a negative errno; then nothing has changed.
  */
@@ -120,6 +157,7 @@ int srpol_role_add(struct srpol_genl *g, const struct wanted_dev *wanted,
 	struct wanted_dev dev = *wanted;
 	int ret;
 
+	drop_half(g, dev.ifindex);
 	if (dev.source == SOURCE_AUTO)
 		dev.source = choose_source(&dev);
 	if (dev.role == SRPOL_DEV_ROLE_PORT)

@@ -74,18 +74,6 @@ static int check_dev(const struct cni_pod *pod, const struct dev_info *dev,
 			srpol_name_of(srpol_source_checks, dev->source));
 }
 
-/*
- * Is the device in the module without its program? The process that added it
- * may have been killed, or the program was detached.
- */
-static bool is_half(const struct cni_pod *pod)
-{
-	struct srpol_dev_status st = {};
-
-	return srpol_dp_dev_status(pod->port, &st) ||
-	       !(st.tc_ingress || st.ingress);
-}
-
 /**
  * cni_port_put() - make the pod's device a port, unless it is one
  * @pod: the pod
@@ -109,9 +97,8 @@ int cni_port_put(struct cni_pod *pod, bool *made, struct cni_error *err)
 		return ret;
 	if (srpol_role_find(&pod->genl, pod->port, &dev)) {
 		ret = check_dev(pod, &dev, CNI_NO_PORT, err);
-		if (ret || !is_half(pod))
+		if (ret || !srpol_role_is_half(&dev))
 			return ret;
-		srpol_role_del(&pod->genl, pod->port, NULL);
 	}
 	ret = srpol_role_add(&pod->genl, &wanted, NLM_F_CREATE | NLM_F_EXCL,
 			     &why);

@@ -125,16 +125,30 @@ static int sync_host(unsigned int ifindex)
 	return err ? refused(err, &error) : EXIT_OK;
 }
 
+/*
+ * Does a device lack programs of its role? Whoever is attaching them holds the
+ * lock meanwhile.
+ */
+static bool is_half(const struct dev_info *dev)
+{
+	int lock = srpol_pins_lock(NULL);
+	bool half = srpol_role_is_half(dev);
+
+	if (lock >= 0)
+		srpol_pins_unlock(lock);
+	return half;
+}
+
 /**
  * put_dev() - attach srpol to a device as a file says
  * @dev: what the file says
- * @there: srpol is attached to it already
+ * @there: what the module knows of it, NULL if it does not
  *
  * Return: an EXIT_*.
  */
-int put_dev(const struct wanted_dev *dev, bool there)
+int put_dev(const struct wanted_dev *dev, const struct dev_info *there)
 {
-	if (!there)
+	if (!there || is_half(there))
 		return host_fit(dev->ifindex) ?:
 		       attach_dev(dev, NLM_F_CREATE | NLM_F_EXCL);
 	return dev->role == SRPOL_DEV_ROLE_HOST ? sync_host(dev->ifindex) :
@@ -170,7 +184,8 @@ static int add_device(const char *name, struct wanted_dev *dev,
 	if (deferred)
 		return deferred(dev);
 	if (dev->role == SRPOL_DEV_ROLE_HOST &&
-	    srpol_role_find(&genl, dev->ifindex, &is) && is.role == dev->role)
+	    srpol_role_find(&genl, dev->ifindex, &is) && is.role == dev->role &&
+	    !is_half(&is))
 		return same_host(dev, &is);
 	return attach_dev(dev, flags);
 }

@@ -163,7 +163,7 @@ const char *cgroup_path(uint64_t id);
 
 void dev_defer(int (*take)(const struct wanted_dev *dev));
 int attach_dev(const struct wanted_dev *wanted, unsigned int flags);
-int put_dev(const struct wanted_dev *dev, bool there);
+int put_dev(const struct wanted_dev *dev, const struct dev_info *there);
 
 /* host.c */
 void host_start(struct srpol_host_port *h, const char *name);

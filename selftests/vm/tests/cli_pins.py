@@ -16,7 +16,7 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
 sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
 
 import net                                              # noqa: E402
-from ktap import cleanup, eq, main, match, run, test  # noqa: E402
+from ktap import busywait, cleanup, eq, main, match, run, test  # noqa: E402
 
 PINS = "/sys/fs/bpf/srpol"
 NAME = f"srpol-again-{os.getpid()}"
@@ -239,6 +239,38 @@ def older_data_plane():
     (verdict, text), = doctor("pins")
     eq(verdict, "error", text)
     match(text, "was loaded by another version of srpol")
+    delete()
+
+
+def lose(what):
+    """Remove pins; the kernel detaches the programs a moment later."""
+    run("sh", "-c", f"rm -r {PINS}/{NAME}{what}")
+    busywait(lambda: not any(egress or ingress
+                             for _, egress, ingress in shown("-n", NAME)),
+             what="detached")
+
+
+@test
+def half():
+    "devices that lost their programs get them back from dev add and replace"
+    make()
+    port = ("dev", "add", "u1", "role", "port")
+    host = ("dev", "add", "h0", "role", "host", "address", "fd00:a::1/128")
+    for add in ("dev", "add", "u0"), port, host:
+        srpol(*add)
+    whole = shown("-n", NAME)
+    eq([any(programs) for _, *programs in whole], [True] * 3, "at first")
+    text = srpol("export", "srpol")
+    for what in "", "/link_*":
+        lose(what)
+        run("srpol", "-n", NAME, "replace", "-f", "-", input=text)
+        eq(shown("-n", NAME), whole, f"replace without {what or 'all'}")
+        lose(what)
+        for add in ("dev", "add", "u0"), port, host:
+            srpol(*add)
+        eq(shown("-n", NAME), whole, f"dev add without {what or 'all'}")
+    assert steers(), "in the end"
+    match(srpol("dev", "add", "u0", status=2), "object exists")
     delete()
 
 
