@@ -150,19 +150,30 @@ static int split(char *line, char **argv, int max)
 	}
 }
 
-/* Reads a line and joins those continued by a backslash; false at the end. */
-static bool read_line(FILE *file, char **line, size_t *size,
-		      unsigned int *number)
+/*
+ * Reads a line and joins those continued by a backslash. What comes before an
+ * error may be a part of a line, and is not returned. Return: 1, 0 at the end, or
+ * a negative errno, -EILSEQ for a null byte, which would end the line.
+ */
+static int read_line(FILE *file, char **line, size_t *size,
+		     unsigned int *number)
 {
 	char *part = NULL;
 	size_t part_size = 0, len = 0;
+	int err = 0;
 	ssize_t n;
 
 	for (;;) {
 		n = getline(&part, &part_size, file);
-		if (n < 0)
+		if (ferror(file))
+			err = -errno;
+		if (n < 0 || err)
 			break;
 		++*number;
+		if (strlen(part) != (size_t)n) {
+			err = -EILSEQ;
+			break;
+		}
 		if (len + n + 1 > *size) {
 			*size = 2 * (len + n + 1);
 			*line = realloc(*line, *size);
@@ -177,7 +188,7 @@ static bool read_line(FILE *file, char **line, size_t *size,
 		(*line)[len] = '\0';
 	}
 	free(part);
-	return len > 0;
+	return err ?: len > 0;
 }
 
 /*
@@ -186,11 +197,11 @@ static bool read_line(FILE *file, char **line, size_t *size,
 static int run_lines(FILE *file, const char *name, bool force)
 {
 	char *argv[BATCH_WORDS], *line = NULL;
-	int ret = EXIT_OK, err;
+	int ret = EXIT_OK, err, got;
 	size_t size = 0;
 
 	collection.line = 0;
-	while (read_line(file, &line, &size, &collection.line)) {
+	while ((got = read_line(file, &line, &size, &collection.line)) > 0) {
 		struct args args = { .argv = argv };
 
 		args.argc = split(line, argv, BATCH_WORDS);
@@ -207,6 +218,10 @@ static int run_lines(FILE *file, const char *name, bool force)
 		if (!force)
 			break;
 	}
+	if (got == -EILSEQ)
+		ret = complain("%s:%u: a null byte", name, collection.line);
+	else if (got < 0)
+		ret = complain("reading %s: %s", name, strerror(-got));
 	free(line);
 	return ret;
 }

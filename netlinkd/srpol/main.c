@@ -3,6 +3,7 @@
  * srpol: configure and show SR policies.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -218,6 +219,22 @@ static int written(int err)
 	return refused(-EIO, &error);
 }
 
+/*
+ * A standard descriptor that the caller has closed would be that of the first
+ * socket or file, which would be read or written in its place. What is put there
+ * instead fails when it is.
+ */
+static bool keep_standard(void)
+{
+	int fd;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
+			return false;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -244,6 +261,8 @@ int main(int argc, char **argv)
 	struct args args = {};
 	int c, err;
 
+	if (!keep_standard())
+		return EXIT_REFUSED;
 	/* "+": options end at the object, whose words may begin with a dash */
 	while ((c = getopt_long_only(argc, argv, "+jpsvVn:b:hoct", options,
 				     NULL)) != -1) {
@@ -278,7 +297,7 @@ int main(int argc, char **argv)
 			break;
 		case 'V':
 			print_version();
-			return EXIT_OK;
+			return written(EXIT_OK);
 		case 'n':
 			netns = optarg;
 			break;

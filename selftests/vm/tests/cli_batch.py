@@ -10,7 +10,7 @@ import re
 import subprocess
 import tempfile
 
-from cli_lib import (REFUSED, USAGE, everything, forget, ns, show, srpol)
+from cli_lib import (OK, REFUSED, USAGE, everything, forget, ns, show, srpol)
 from ktap import cleanup, eq, main, match, run, test
 from srpol import without
 
@@ -55,6 +55,45 @@ def batch_errors():
     assert "path 3" in text and "path 1" not in text, text
     eq([o["id"] for o in show("path")], [3],
        "what came before a command that shows is done")
+
+
+@test
+def unreadable():
+    "batch, replace: what cannot be read whole is not carried out"
+    keep = "path add 1 segs fc00::1 dev u0 via fd00:1::2\n"
+    forget()
+    srpol(batch=keep)
+    before = show("path")
+    # as a file system leaves it after a loss of power
+    cut = f"{keep}path add 2 segs fc00::2 dev u0\0 via fd00:1::2\n"
+    for how in ("-b", "-"), ("replace", "-f", "-"):
+        done = subprocess.run(["srpol", "-n", ns.name, *how], text=True,
+                              input=cut, capture_output=True, check=False)
+        eq(done.returncode, USAGE, f"{how}, null byte")
+        match(done.stderr, r"^Error: -:2: a null byte\.\n")
+    for what, why in (("/", "reading /: Is a directory"),
+                      ("-", "reading -: Bad file descriptor")):
+        for how in (("-b", what), ("-force", "-b", what),
+                    ("replace", "-f", what), ("replace", "empty", "-f", what)):
+            done = subprocess.run(
+                ["sh", "-c", 'exec timeout 60 srpol -n "$@" <&-', "sh",
+                 ns.name, *how], stderr=subprocess.PIPE, text=True,
+                check=False)
+            eq(done.returncode, USAGE, f"{how} of {what}")
+            match(done.stderr, f"^Error: {why}\\.\n")
+    eq(show("path"), before, "paths")
+
+
+@test
+def no_output():
+    "a closed standard output cannot be written, and is no socket of srpol"
+    forget()
+    for words, status in (("path add 1 segs fc00::1 dev u0", OK),
+                          ("path show", REFUSED), ("-V", REFUSED)):
+        done = subprocess.run(["sh", "-c", f"srpol -n {ns.name} {words} >&-"],
+                              stderr=subprocess.PIPE, text=True, check=False)
+        eq(done.returncode, status, words)
+        match(done.stderr, "could not be written" if status else "^$", words)
 
 
 @test
