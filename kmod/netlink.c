@@ -316,7 +316,7 @@ bool srpol_nl_prefix_ok(struct in6_addr *prefix, u32 len,
  * @sn: namespace
  * @attr: its index
  * @ifindex: set to its index
- * @name: set to its name, IFNAMSIZ bytes, zeros behind it; may be NULL
+ * @name: set to its name, IFNAMSIZ bytes, zeros behind it
  * @extack: where to say that there is none
  *
  * Return: 0 or -ENODEV.
@@ -330,8 +330,7 @@ int srpol_nl_device(struct srpol_net *sn, const struct nlattr *attr,
 	dev = dev_get_by_index_rcu(sn->net, nla_get_u32(attr));
 	if (dev) {
 		*ifindex = dev->ifindex;
-		if (name)
-			strscpy_pad(name, dev->name, IFNAMSIZ);
+		strscpy_pad(name, dev->name, IFNAMSIZ);
 	}
 	rcu_read_unlock();
 	if (dev)

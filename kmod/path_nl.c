@@ -112,7 +112,8 @@ int srpol_path_fill(struct srpol_net *sn, struct sk_buff *skb,
 	    (!ipv6_addr_any(&cfg->src) &&
 	     nla_put_in6_addr(skb, SRPOL_A_PATH_SRC, &cfg->src)) ||
 	    (cfg->ifindex &&
-	     nla_put_u32(skb, SRPOL_A_PATH_IFINDEX, cfg->ifindex)) ||
+	     (nla_put_u32(skb, SRPOL_A_PATH_IFINDEX, cfg->ifindex) ||
+	      nla_put_string(skb, SRPOL_A_PATH_IFNAME, cfg->ifname))) ||
 	    (!ipv6_addr_any(&cfg->via) &&
 	     nla_put_in6_addr(skb, SRPOL_A_PATH_VIA, &cfg->via)) ||
 	    (cfg->admin_down &&

@@ -10,10 +10,12 @@
  * @origin: who created it
  * @src_len: prefix length of @dp.src, if @dp.match has SRPOL_MATCH_SRC
  * @dst_len: prefix length of @dp.dst, likewise
+ * @ifname: name of the device of @dp, if @dp.match has SRPOL_MATCH_DEV
  * @dp: match and result, without id and slot
  */
 struct srpol_rule_cfg {
 	char name[SRPOL_NAME_MAX + 1];
+	char ifname[IFNAMSIZ];
 	u32 origin;
 	u32 src_len;
 	u32 dst_len;

@@ -94,7 +94,8 @@ int srpol_rule_fill(struct srpol_net *sn, struct sk_buff *skb,
 	    (dp->color &&
 	     nla_put_u32(skb, SRPOL_A_RULE_COLOR, dp->color)) ||
 	    (dp->match & SRPOL_MATCH_DEV &&
-	     nla_put_u32(skb, SRPOL_A_RULE_IFINDEX, dp->ifindex)) ||
+	     (nla_put_u32(skb, SRPOL_A_RULE_IFINDEX, dp->ifindex) ||
+	      nla_put_string(skb, SRPOL_A_RULE_IFNAME, cfg->ifname))) ||
 	    (dp->match & SRPOL_MATCH_MARK &&
 	     (nla_put_u32(skb, SRPOL_A_RULE_MARK, dp->mark) ||
 	      nla_put_u32(skb, SRPOL_A_RULE_MARK_MASK, dp->mark_mask))) ||

@@ -307,15 +307,17 @@ static int srpol_rule_parse_cgroup(struct srpol_dp_rule *dp,
 }
 
 static int srpol_rule_parse_dev(struct srpol_net *sn,
-				struct srpol_dp_rule *dp,
-				 const struct genl_info *info)
+				struct srpol_rule_cfg *cfg,
+				const struct genl_info *info)
 {
 	struct nlattr *attr = info->attrs[SRPOL_A_RULE_IFINDEX];
+	struct srpol_dp_rule *dp = &cfg->dp;
 	int err;
 
 	if (!attr)
 		return 0;
-	err = srpol_nl_device(sn, attr, &dp->ifindex, NULL, info->extack);
+	err = srpol_nl_device(sn, attr, &dp->ifindex, cfg->ifname,
+			      info->extack);
 	if (err)
 		return err;
 	dp->match |= SRPOL_MATCH_DEV;
@@ -378,7 +380,7 @@ int srpol_rule_parse(struct srpol_net *sn, struct srpol_rule_cfg *cfg,
 	srpol_rule_parse_values(dp, info);
 	srpol_rule_parse_opcodes(dp, info);
 	return srpol_rule_parse_path(sn, dp, info) ?:
-	       srpol_rule_parse_dev(sn, dp, info) ?:
+	       srpol_rule_parse_dev(sn, cfg, info) ?:
 	       srpol_rule_parse_cgroup(dp, info) ?:
 	       srpol_rule_parse_mark(dp, info) ?:
 	       srpol_rule_parse_ranges(dp, info) ?:

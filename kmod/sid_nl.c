@@ -117,6 +117,7 @@ int srpol_sid_fill(struct srpol_net *sn, struct sk_buff *skb,
 	     nla_put_u32(skb, SRPOL_A_SID_BLOCK_LEN, cfg->block_len)) ||
 	    (cfg->ifindex &&
 	     (nla_put_u32(skb, SRPOL_A_SID_IFINDEX, cfg->ifindex) ||
+	      nla_put_string(skb, SRPOL_A_SID_IFNAME, cfg->ifname) ||
 	      nla_put_in6_addr(skb, SRPOL_A_SID_VIA, &cfg->via))) ||
 	    nla_put_u32(skb, SRPOL_A_SID_ID, sid->id) ||
 	    nla_put_u32(skb, SRPOL_A_SID_STATE,

@@ -103,6 +103,8 @@ void read_path(const struct nlmsghdr *nlh, struct path_info *path)
 	path->encap = get_u32(tb[SRPOL_A_PATH_ENCAP]);
 	path->has_src = get_addr(tb[SRPOL_A_PATH_SRC], &path->src);
 	path->ifindex = get_u32(tb[SRPOL_A_PATH_IFINDEX]);
+	get_string(tb[SRPOL_A_PATH_IFNAME], path->ifname,
+		   sizeof(path->ifname));
 	path->has_via = get_addr(tb[SRPOL_A_PATH_VIA], &path->via);
 	path->admin_down = get_u32(tb[SRPOL_A_PATH_ADMIN_DOWN]);
 	path->block_len = get_u32(tb[SRPOL_A_PATH_BLOCK_LEN]);
@@ -215,6 +217,8 @@ void read_rule(const struct nlmsghdr *nlh, struct rule_info *rule)
 	rule->action = get_u32(tb[SRPOL_A_RULE_ACTION]);
 	rule->color = get_u32(tb[SRPOL_A_RULE_COLOR]);
 	rule->ifindex = get_u32(tb[SRPOL_A_RULE_IFINDEX]);
+	get_string(tb[SRPOL_A_RULE_IFNAME], rule->ifname,
+		   sizeof(rule->ifname));
 	rule->mark = get_u32(tb[SRPOL_A_RULE_MARK]);
 	rule->mark_mask = get_u32(tb[SRPOL_A_RULE_MARK_MASK]);
 	get_addr(tb[SRPOL_A_RULE_SRC], &rule->src);
@@ -280,6 +284,8 @@ void read_sid(const struct nlmsghdr *nlh, struct sid_info *sid)
 	sid->prefix_len = get_u32(tb[SRPOL_A_SID_PREFIX_LEN]);
 	sid->block_len = get_u32(tb[SRPOL_A_SID_BLOCK_LEN]);
 	sid->ifindex = get_u32(tb[SRPOL_A_SID_IFINDEX]);
+	get_string(tb[SRPOL_A_SID_IFNAME], sid->ifname,
+		   sizeof(sid->ifname));
 	sid->has_via = get_addr(tb[SRPOL_A_SID_VIA], &sid->via);
 	sid->id = get_u32(tb[SRPOL_A_SID_ID]);
 	sid->state = get_u32(tb[SRPOL_A_SID_STATE]);

@@ -27,6 +27,7 @@ struct path_info {
 	bool compiled;		/* out_src, out_lladdr and mtu are there */
 	struct in6_addr src;
 	uint32_t ifindex;
+	char ifname[IF_NAMESIZE];
 	struct in6_addr via;
 	bool admin_down;
 	uint32_t block_len;	/* 0: plain SIDs */
@@ -103,6 +104,7 @@ struct rule_info {
 	uint32_t color;
 	uint32_t match;		/* SRPOL_MATCH_* */
 	uint32_t ifindex;
+	char ifname[IF_NAMESIZE];
 	uint32_t mark;
 	uint32_t mark_mask;
 	struct in6_addr src;
@@ -140,6 +142,7 @@ struct sid_info {
 	uint32_t prefix_len;
 	uint32_t block_len;
 	uint32_t ifindex;	/* 0: no adjacency */
+	char ifname[IF_NAMESIZE];
 	bool has_via;
 	struct in6_addr via;
 	uint32_t id;

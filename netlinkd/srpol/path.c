@@ -355,6 +355,21 @@ const char *dev_name(unsigned int ifindex)
 	return name;
 }
 
+/**
+ * set_dev_name() - name of a device that an object was given
+ * @ifindex: its ifindex at that time
+ * @ifname: its name at that time, by which it is found if it is created again
+ *
+ * Return: as dev_name(), but with @ifname for a device that does not exist.
+ */
+const char *set_dev_name(unsigned int ifindex, const char *ifname)
+{
+	char name[IF_NAMESIZE];
+
+	return *ifname && !if_indextoname(ifindex, name) ? ifname :
+							   dev_name(ifindex);
+}
+
 static void print_addr(const char *key, const char *fmt, bool there,
 		       const struct in6_addr *addr)
 {
@@ -471,7 +486,8 @@ void print_path(const struct path_info *path)
 		   srpol_name_of(srpol_encaps, path->encap));
 	print_addr("src", " src %s", path->has_src, &path->src);
 	out_string("dev", path->ifindex ? " dev %s" : NULL,
-		   path->ifindex ? dev_name(path->ifindex) : "");
+		   path->ifindex ? set_dev_name(path->ifindex, path->ifname) :
+				   "");
 	print_addr("via", " via %s", path->has_via, &path->via);
 	out_bool("admin_down", " admin down", path->admin_down);
 	print_tlvs(path);

@@ -315,7 +315,8 @@ static void print_match(const struct rule_info *rule)
 
 	out_object("match");
 	if (m & SRPOL_MATCH_DEV)
-		out_string("dev", " dev %s", dev_name(rule->ifindex));
+		out_string("dev", " dev %s",
+			   set_dev_name(rule->ifindex, rule->ifname));
 	if (m & SRPOL_MATCH_MARK) {
 		out_uint("mark", " mark 0x%llx", rule->mark);
 		out_uint("mask", "/0x%llx", rule->mark_mask);

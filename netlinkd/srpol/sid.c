@@ -126,7 +126,8 @@ void print_sid(const struct sid_info *sid)
 	if (sid->block_len)
 		out_uint("block_len", " block-len %llu", sid->block_len);
 	out_string("dev", sid->ifindex ? " dev %s" : NULL,
-		   sid->ifindex ? dev_name(sid->ifindex) : "");
+		   sid->ifindex ? set_dev_name(sid->ifindex, sid->ifname) :
+				  "");
 	out_string("via", sid->has_via ? " via %s" : NULL,
 		   sid->has_via ? srpol_addr_text(&sid->via, buf) : "");
 	if (sid->color) {

@@ -190,6 +190,7 @@ void print_proto(uint32_t proto);
 bool read_proto(struct args *args, uint32_t *proto);
 void print_usids(const struct path_info *path);
 const char *dev_name(unsigned int ifindex);
+const char *set_dev_name(unsigned int ifindex, const char *ifname);
 
 /* watch.c */
 int dev_watch(struct args *args, unsigned int flags);

@@ -262,10 +262,10 @@ DELETE_ORDER = ("policy", "path", "rule", "endpoint", "sid", "dev")
 # What the module adds to an object that was entered.
 STATE = {
     "path": {"state", "reason", "out_ifindex", "out_via", "out_lladdr",
-             "out_src", "overhead", "mtu", "users"},
+             "out_src", "overhead", "mtu", "users", "ifname"},
     "policy": {"state", "reason", "id", "revision"},
-    "rule": {"reason", "id"},
-    "sid": {"id", "state", "reason"},
+    "rule": {"reason", "id", "ifname"},
+    "sid": {"id", "state", "reason", "ifname"},
     "dev": {"running", "mtu"},
     "endpoint": set(),
 }

@@ -8,8 +8,8 @@ import os
 import tempfile
 
 from cli_lib import (CHOSEN, OK, REFUSED, USAGE, everything, forget, loaded,
-                     show, srpol)
-from ktap import cleanup, eq, main, test
+                     ns, show, srpol)
+from ktap import busywait, cleanup, eq, main, test
 from srpol import KINDS, without
 
 
@@ -51,6 +51,35 @@ def export_replace():
        [[], [], [], []], "all else went")
     eq(show("config")[0]["hop_limit"], 64, "hop limit is the default again")
     loaded.clear()
+
+
+@test
+def created_again():
+    "a device that is created again, or not there now, is exported by its name"
+    def make():
+        ns.ip("link add w0 type veth peer name w1\nlink set w0 up\n"
+              "link set w1 up\naddr add fd00:2::1/64 dev w0 nodad")
+
+    forget()
+    make()
+    lines = ("path add 1 segs fc00::1 dev w0 via fd00:2::2\n"
+             "rule add prio 1 dev w0 color 1\n"
+             "sid add fc00:e::1/128 behavior End.X dev w0 via fd00:2::2\n")
+    srpol(batch=lines.replace("/128", ""))
+    exported = srpol("export", "srpol")
+    eq(sorted(exported.splitlines()), sorted(lines.splitlines()), "before")
+    for change in (lambda: ns.ip("link del w0")), make:
+        change()
+        eq(srpol("export", "srpol"), exported, "export")
+        eq([show("path")[0]["dev"], show("sid")[0]["dev"],
+            show("rule")[0]["match"]["dev"]], ["w0"] * 3, "show")
+    busywait(lambda: show("path")[0]["out"].get("dev") == "w0")
+    srpol("dev", "add", "w0")
+    eq(show("rule")[0]["reason"], "no-device", "the rule is for the old one")
+    replace(exported)
+    eq(show("rule")[0]["reason"], "no-policy", "and for the new one now")
+    srpol("dev", "del", "w0")
+    ns.ip("link del w0")
 
 
 @test
