@@ -23,7 +23,7 @@ static const char usage[] =
 
 static struct engine engine;
 static const char *config_file = CONFIG_FILE;
-static bool failed;	/* to go back after a reload */
+static bool failed;	/* to go on after a reload, or with a NIC's new device */
 
 static const char *reason(int ret, const struct srpol_error *err)
 {
@@ -192,6 +192,27 @@ static void reload(void)
 }
 
 /*
+ * A NIC has another device: what is in force begins anew, with that one. Where the
+ * module or a program is in the way it goes on, as after a reload.
+ */
+static void renew(void)
+{
+	struct srpol_error err = {};
+	struct engine same;
+	int ret;
+
+	verdicts_renew(&engine);
+	end();
+	same = engine;
+	ret = take_over(&same, true, &err);
+	if (!ret)
+		return;
+	failed = ret;
+	log_error("%s", reason(ret, &err));
+	loop_stop();
+}
+
+/*
  * The probe key and the map of probes belong to the network namespace: a second
  * srpold, with another socket, would make the first one's answers look forged.
  */
@@ -246,7 +267,7 @@ static int run(const struct config *config)
 		return stop(ret, &err);
 	}
 	jobs_load(&engine);
-	ret = begin(false, &err);
+	ret = begin(false, &err) ?: nics_watch(&engine, renew);
 	if (!ret) {
 		start_watchdog();
 		notify("READY=1");

@@ -7,6 +7,7 @@
  *	watch.c		hears of changes in the module, and has them looked at
  *	endpoints.c	steering prefixes: which addresses belong to which peer
  *	uplink.c	devices: programs, sockets for probes
+ *	nics.c		notices that the device of a NIC was created again
  *	prober.c	sends probes when due; gives up those that do not return
  *	probe_send.c	sends one probe, or several
  *	probe_back.c	finds the probes that returned, and keeps their results
@@ -298,10 +299,15 @@ struct uplink {
 
 int uplinks_check(const struct engine *engine, struct srpol_error *err);
 int uplinks_open(struct engine *engine, bool back, struct srpol_error *err);
+bool uplinks_changed(const struct engine *engine);
 void uplinks_close(void);
 void uplinks_renounce(void);
 void uplinks_undo(struct engine *engine);
 struct uplink *uplink_of(uint32_t nic);
+
+/* nics.c */
+
+int nics_watch(const struct engine *e, void (*changed)(void));
 
 /* verdict.c */
 

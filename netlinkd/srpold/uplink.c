@@ -170,8 +170,13 @@ static int attach(struct engine *engine, struct uplink *up,
 	if (lock < 0)
 		return lock;
 	ret = srpol_fetch(&engine->genl, SRPOL_CMD_DEV_GET, &devs, err);
-	vec_for_each(dev, &devs)
-		there |= dev->ifindex == ifindex;
+	vec_for_each(dev, &devs) {
+		if (dev->ifindex != ifindex)
+			continue;
+		there = !srpol_role_is_half(dev);
+		if (!there)
+			srpol_role_del(&engine->genl, ifindex, NULL);
+	}
 	vec_free(&devs);
 	if (!ret && !there) {
 		ret = register_uplink(engine, ifindex, err);
@@ -339,6 +344,43 @@ int uplinks_open(struct engine *engine, bool back, struct srpol_error *err)
 	vec_for_each(path, &engine->paths)
 		path->up = path->up && uplink_of(path->nic);
 	return ret ?: n_uplinks ? 0 : no_nic(err);
+}
+
+/* Index of the device that a socket is bound to, -1 once that is gone. */
+static int bound_to(int fd)
+{
+	struct sockaddr_ll addr = {};
+	socklen_t len = sizeof(addr);
+
+	return getsockname(fd, (struct sockaddr *)&addr, &len) ?
+	       -1 : addr.sll_ifindex;
+}
+
+/**
+ * uplinks_changed() - whether uplinks_open() would open other devices now
+ * @engine: the engine
+ *
+ * A NIC that is away may come back, and changes nothing until then.
+ */
+bool uplinks_changed(const struct engine *engine)
+{
+	const struct srpol_fabric *f = engine->fabric;
+	const struct uplink *up;
+	int ifindex;
+	uint32_t i;
+
+	for (i = 0; i < f->n_nics; i++) {
+		if (!engine_is_local(engine, f->nics[i].host))
+			continue;
+		ifindex = if_nametoindex(f->nics[i].name);
+		up = uplink_of(i);
+		if (ifindex && (!up || bound_to(up->source.fd) != ifindex)) {
+			log_notice("NIC %s has another device than before",
+				   f->nics[i].name);
+			return true;
+		}
+	}
+	return false;
 }
 
 /* indexes of devices that were no uplinks before an engine that ends */

@@ -1,0 +1,98 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# srpold whose NIC is created again, as by a driver that is loaded anew: with another
+# index than before, or with the same one, without srpol dev watch. Probes go on, and
+# a failure is noticed.
+#
+# SRPOL_CLOCK=counted
+
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+# shellcheck source=selftests/ktap.sh
+. selftests/ktap.sh
+FABRIC_HOSTS=netns
+# shellcheck source=selftests/fabric/fabric.sh
+. selftests/fabric/fabric.sh
+# shellcheck source=selftests/vm/tests/engine_lib.sh
+. selftests/vm/tests/engine_lib.sh
+
+index() {
+	ip -n "$host" -j link show hA | gojq '.[0].ifindex'
+}
+
+# away_and_back [COMMAND...]: the device leaves the namespace and comes back without
+# its role, as a new one does; COMMAND is run while it is away
+away_and_back() {
+	ip -n "$host" link set hA netns "$elsewhere"
+	"$@"
+	ip -n "$elsewhere" link set hA netns "$host"
+	ip -n "$host" -batch - <<-END
+	link set hA up
+	addr add fd00:a::1/64 dev hA nodad
+	route replace fd00:b::/64 via fd00:a::fe dev hA
+	route replace fc00::/16 via fd00:a::fe dev hA
+	END
+}
+
+# take_index: some other device has the index that hA had
+take_index() {
+	ip -n "$host" link add other index "$before" type dummy
+}
+
+# goes_on: probes are sent and come back, more of them than before
+goes_on() {
+	usable A 4 && [ "$(received A)" -gt "$got" ]
+}
+
+renewals() {
+	grep -c "NIC hA has another device" "$work/A.log" || :
+}
+
+modprobe -q dummy
+at_exit fabric_down
+fabric_up
+insmod kmod/srpol.ko
+at_exit unload
+at_exit stop_engines
+host=$(fabric_ns hostA)
+elsewhere=$host-elsewhere
+ip netns add "$elsewhere"
+at_exit ip netns del "$elsewhere"
+
+fabric_topology >"$work/topology.json"
+for name in A B; do
+	cat >"$work/$name.json" <<-END
+	{ "topology": "$work/topology.json", "hosts": [ "$name" ],
+	  "probes": { "interval-ms": 20, "multiplier": 10, "timeout-ms": 200 } }
+	END
+	start_engine "$name"
+done
+check "probed and up" patiently 60 usable A 4
+check_equal "the device is the one that was there" 0 "$(renewals)"
+
+before=$(index)
+away_and_back take_index
+ip -n "$host" link del other
+check "created again, it has another index" [ "$(index)" != "$before" ]
+check "which is noticed" patiently 20 eval '[ "$(renewals)" = 1 ]'
+got=0
+check "it is probed and up" patiently 60 goes_on
+check_equal "and an uplink, with its programs" '[["hA",true,true]]' \
+	"$(on A -j dev show | gojq -c 'map([.dev, .egress_attached, .ingress_attached])')"
+
+before=$(index)
+away_and_back :
+check_equal "back, it has the same index" "$before" "$(index)"
+check "which is noticed, too" patiently 20 eval '[ "$(renewals)" = 2 ]'
+got=0
+check "it is probed and up again" patiently 60 goes_on
+got=$(received A)
+check "and stays so" patiently 60 goes_on
+check_equal "nothing begins anew all the time" 2 "$(renewals)"
+
+fabric_silence spine1 on
+check "a silent spine is noticed" patiently 60 \
+	state_of A "$(path_over A spine1)" "down (probes-lost)"
+
+[ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log
