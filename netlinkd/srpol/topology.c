@@ -175,16 +175,21 @@ static void print_counts(const struct srpol_fabric *f)
 		[SRPOL_TIER_SPINE] = { "spines", " spines %llu" },
 		[SRPOL_TIER_SUPER] = { "supers", " supers %llu" },
 	};
-	uint32_t n[SRPOL_TIERS] = {}, i;
+	uint32_t n[SRPOL_TIERS] = {}, unaddressed = 0, i;
 
 	for (i = 0; i < f->n_nodes; i++)
 		n[f->nodes[i].tier]++;
+	for (i = 0; i < f->n_nics; i++)
+		unaddressed += IN6_IS_ADDR_UNSPECIFIED(&f->nics[i].addr);
 	out_begin();
 	out_object(NULL);
 	for (i = 0; i < SRPOL_TIERS; i++)
 		out_uint(tiers[i].key, tiers[i].fmt, n[i]);
 	out_uint("nics", " nics %llu", f->n_nics);
 	out_uint("links", " links %llu\n", f->n_links / 2 - f->n_nics);
+	out_uint("nics_without_address", unaddressed ?
+		 "%llu NICs have no \"address\", which srpold needs\n" : NULL,
+		 unaddressed);
 	out_object_end();
 	out_end();
 }

@@ -57,8 +57,14 @@ check_equal "NICs: names, rails, planes, cables" \
 	"$(of '[ .hosts[1].nics | .[0, 3, 4, 7] |
 		"\(.name) \(.rail // 0) \(.plane // 0) \(.cables)" ] | join(" ")')"
 check "commands may be abbreviated" "$bin/srpol" topo ch "$work/topology.json"
-check_equal "in JSON" '[{"hosts":2,"leaves":8,"spines":0,"supers":0,"nics":16,"links":0}]' \
+check_equal "in JSON" '[{"hosts":2,"leaves":8,"spines":0,"supers":0,"nics":16,"links":0,"nics_without_address":0}]' \
 	"$("$bin/srpol" -j topology check "$work/topology.json")"
+of 'del(.hosts[].nics[0].address)' >"$work/bare.json"
+mv "$work/bare.json" "$work/topology.json"
+check_equal "NICs without an address are told, which srpold refuses" \
+	'2 NICs have no "address", which srpold needs' \
+	"$("$bin/srpol" topology check "$work/topology.json" | sed 1d)"
+check_fails "so it does" "has no \"address\"" daemons host0.0.0
 
 # words after generate | what is said
 while IFS='|' read -r words says; do
