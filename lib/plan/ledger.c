@@ -36,6 +36,75 @@ static bool enters_fabric(const struct srpol_fabric *f,
 	return f->gpus[d->src].host != f->gpus[d->dst].host;
 }
 
+/*
+ * Bytes of the GPU that sends or receives most over the fabric. Returns -ENOMEM
+ * without memory.
+ */
+static int busiest(const struct srpol_fabric *f,
+		   const struct srpol_demand *demands, uint32_t n, double *most)
+{
+	double *busy = calloc(2UL * f->n_gpus + 1, sizeof(*busy));
+	uint32_t i;
+
+	if (!busy)
+		return -ENOMEM;
+	*most = 0;
+	for (i = 0; i < n; i++) {
+		const struct srpol_demand *d = &demands[i];
+
+		if (!enters_fabric(f, d))
+			continue;
+		busy[2 * d->src] += d->bytes;
+		busy[2 * d->dst + 1] += d->bytes;
+		*most = fmax(*most, fmax(busy[2 * d->src],
+					 busy[2 * d->dst + 1]));
+	}
+	free(busy);
+	return 0;
+}
+
+/**
+ * srpol_rate_within() - the rate with which demands end in a given time
+ * @f: finished fabric
+ * @demands: demands, whose rates are in proportion to their bytes
+ * @n: number of @demands
+ * @ms: the time in ms, at least 1
+ * @rate: result: bit/s of the busiest GPU, rounded up and UINT64_MAX at most; 0
+ *	if nothing is sent over the fabric
+ *
+ * Return: 0, -ENOMEM.
+ */
+int srpol_rate_within(const struct srpol_fabric *f,
+		      const struct srpol_demand *demands, uint32_t n,
+		      uint64_t ms, uint64_t *rate)
+{
+	double most, all;
+	int ret = busiest(f, demands, n, &most);
+
+	if (ret)
+		return ret;
+	all = ceil(most * 8 * 1000 / ms);
+	*rate = all < 0x1p63 ? all : UINT64_MAX;
+	return 0;
+}
+
+/* Rates of the demands of a reservation that has @rate; see srpol_hold_rates() */
+static double *rates_at(const struct srpol_fabric *f,
+			const struct srpol_hold *hold, uint64_t rate)
+{
+	double *rates = calloc(hold->n + 1UL, sizeof(*rates)), most;
+	uint32_t i;
+
+	if (!rates || busiest(f, hold->demands, hold->n, &most)) {
+		free(rates);
+		return NULL;
+	}
+	for (i = 0; i < hold->n; i++)
+		if (enters_fabric(f, &hold->demands[i]))
+			rates[i] = rate * (hold->demands[i].bytes / most);
+	return rates;
+}
+
 /**
  * srpol_hold_rates() - the rate of each demand of a reservation
  * @f: finished fabric
@@ -50,30 +119,13 @@ static bool enters_fabric(const struct srpol_fabric *f,
 double *srpol_hold_rates(const struct srpol_fabric *f,
 			 const struct srpol_hold *hold)
 {
-	double *rate = calloc(hold->n + 1UL, sizeof(*rate)), most = 0;
-	double *busy = calloc(2UL * f->n_gpus + 1, sizeof(*busy));
-	uint32_t i;
+	return rates_at(f, hold, hold->rate);
+}
 
-	if (!rate || !busy) {
-		free(rate);
-		free(busy);
-		return NULL;
-	}
-	for (i = 0; i < hold->n; i++) {
-		const struct srpol_demand *d = &hold->demands[i];
-
-		if (!enters_fabric(f, d))
-			continue;
-		busy[2 * d->src] += d->bytes;
-		busy[2 * d->dst + 1] += d->bytes;
-		most = fmax(most, fmax(busy[2 * d->src],
-				       busy[2 * d->dst + 1]));
-	}
-	for (i = 0; i < hold->n; i++)
-		if (enters_fabric(f, &hold->demands[i]))
-			rate[i] = hold->rate * (hold->demands[i].bytes / most);
-	free(busy);
-	return rate;
+static double *old_rates(const struct srpol_fabric *f,
+			 const struct srpol_hold *hold)
+{
+	return rates_at(f, hold, hold->old_rate ?: hold->rate);
 }
 
 /*
@@ -155,10 +207,11 @@ static int mix_demand(struct mix *m, const struct srpol_ledger *ledger,
 }
 
 static int mix_hold(struct mix *m, const struct srpol_ledger *ledger,
-		    const struct srpol_hold *hold,
-		    const struct srpol_plan *plan)
+		    const struct srpol_hold *hold, bool old)
 {
-	double *rate = srpol_hold_rates(ledger->fabric, hold);
+	const struct srpol_plan *plan = old ? hold->old : hold->new;
+	double *rate = old ? old_rates(ledger->fabric, hold) :
+			     srpol_hold_rates(ledger->fabric, hold);
 	int ret = rate ? 0 : -ENOMEM;
 	uint32_t i;
 
@@ -199,7 +252,7 @@ static struct srpol_plan *blend(const struct srpol_ledger *ledger,
 	for (i = 0; i <= ledger->n && !ret; i++) {
 		hold = i < ledger->n ? &ledger->holds[i] : extra;
 		if (hold && hold->color == color && plan_of(hold, old))
-			ret = mix_hold(&m, ledger, hold, plan_of(hold, old));
+			ret = mix_hold(&m, ledger, hold, old);
 	}
 	if (!ret) {
 		in.demands = m.demands;
@@ -280,10 +333,20 @@ static void add_greater(const struct srpol_fabric *f,
 	}
 }
 
+/**
+ * struct rate_pair - rates of a demand by the old and by the new weights
+ * @old: bit/s
+ * @new: bit/s
+ */
+struct rate_pair {
+	double old;
+	double new;
+};
+
 static int load_demand(const struct srpol_ledger *ledger,
 		       const struct srpol_plan *old,
 		       const struct srpol_plan *new,
-		       const struct srpol_demand *d, double rate,
+		       const struct srpol_demand *d, struct rate_pair rate,
 		       struct pages *pages, double *load, bool *stuck)
 {
 	struct srpol_path_set set;
@@ -294,9 +357,10 @@ static int load_demand(const struct srpol_ledger *ledger,
 	if (ret)
 		return ret;
 	if (old)
-		ret = spread(ledger, old, d, &set, rate, pages->old, &ignored);
+		ret = spread(ledger, old, d, &set, rate.old, pages->old,
+			     &ignored);
 	if (new && !ret)
-		ret = spread(ledger, new, d, &set, rate, pages->new, stuck);
+		ret = spread(ledger, new, d, &set, rate.new, pages->new, stuck);
 	add_greater(ledger->fabric, &set, pages, load);
 	srpol_path_set_free(&set);
 	return ret;
@@ -307,17 +371,20 @@ static int load_hold(const struct srpol_ledger *ledger,
 		     const struct srpol_plan *old, const struct srpol_plan *new,
 		     struct pages *pages, double *load, bool *stuck)
 {
-	double *rate = srpol_hold_rates(ledger->fabric, hold);
-	int ret = rate ? 0 : -ENOMEM;
+	double *now = srpol_hold_rates(ledger->fabric, hold);
+	double *before = old_rates(ledger->fabric, hold);
+	int ret = now && before ? 0 : -ENOMEM;
 	uint32_t i;
 
 	for (i = 0; i < hold->n && !ret; i++)
-		if (rate[i])
+		if (now[i])
 			ret = load_demand(ledger, hold->old ? old : NULL,
 					  hold->new ? new : NULL,
-					  &hold->demands[i], rate[i], pages,
-					  load, stuck);
-	free(rate);
+					  &hold->demands[i],
+					  (struct rate_pair){ before[i], now[i] },
+					  pages, load, stuck);
+	free(now);
+	free(before);
 	return ret;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 */
-/* Internal functions that ledger.c, offer.c and settle.c share. */
+/* Internal functions that ledger.c, offer.c, elastic.c and settle.c share. */
 #ifndef _SRPOL_LEDGER_H
 #define _SRPOL_LEDGER_H
 
@@ -19,5 +19,7 @@ int srpol_ledger_add(const struct srpol_ledger *ledger, uint32_t color,
 		     bool *stuck);
 int srpol_ledger_add_others(const struct srpol_ledger *ledger, uint32_t color,
 			    bool transition, double *load);
+int srpol_ledger_place(const struct srpol_ledger *ledger,
+		       const struct srpol_hold *want, struct srpol_offer *offer);
 
 #endif /* _SRPOL_LEDGER_H */

@@ -372,6 +372,19 @@ int srpol_ledger_offer(const struct srpol_ledger *ledger,
 }
 
 /**
+ * srpol_ledger_place() - like srpol_ledger_offer(), but only whether it fits, and
+ *	with which weights
+ * @ledger: existing reservations
+ * @want: requested reservation
+ * @offer: result: @fits and @weights
+ */
+int srpol_ledger_place(const struct srpol_ledger *ledger,
+		       const struct srpol_hold *want, struct srpol_offer *offer)
+{
+	return make_offer(ledger, want, false, offer);
+}
+
+/**
  * srpol_ledger_fits() - like srpol_ledger_offer(), but without an offer
  * @ledger: existing reservations
  * @want: requested reservation

@@ -372,6 +372,10 @@ struct srpol_plan *srpol_plan_join(const struct srpol_plan_part *parts,
  *	of their pairs of leaves
  * @rate: bit/s that the job's busiest GPU may send or receive; the rates of the
  *	demands are in proportion to their bytes
+ * @old_rate: the same for @old; 0: @rate
+ * @least: bit/s that are enough for the job: others with a higher priority may
+ *	have @rate lowered down to it; 0: it must not be lowered
+ * @priority: the greater number comes first
  * @demands: demands that the bandwidth is reserved for
  * @n: number of @demands
  * @allowed: by directed link: whether the demands may use it; NULL: all links
@@ -381,6 +385,9 @@ struct srpol_plan *srpol_plan_join(const struct srpol_plan_part *parts,
 struct srpol_hold {
 	uint32_t color;
 	uint64_t rate;
+	uint64_t old_rate;
+	uint64_t least;
+	uint32_t priority;
 	const struct srpol_demand *demands;
 	uint32_t n;
 	const bool *allowed;
@@ -423,6 +430,9 @@ struct srpol_offer {
 };
 
 uint64_t srpol_rate_add(uint64_t a, uint64_t b);
+int srpol_rate_within(const struct srpol_fabric *f,
+		      const struct srpol_demand *demands, uint32_t n,
+		      uint64_t ms, uint64_t *rate);
 double *srpol_hold_rates(const struct srpol_fabric *f,
 			 const struct srpol_hold *hold);
 struct srpol_plan *srpol_ledger_plan(const struct srpol_ledger *ledger,
@@ -435,6 +445,36 @@ int srpol_ledger_offer(const struct srpol_ledger *ledger,
 		       struct srpol_offer *offer);
 int srpol_ledger_fits(const struct srpol_ledger *ledger,
 		      const struct srpol_hold *want);
+
+/* elastic.c: reservations that can do with less */
+
+/**
+ * struct srpol_room - answer to the question for what rate there is room
+ * @fits: there is, for at least the least rate
+ * @rate: if @fits: bit/s
+ * @weights: if @fits: weights for the demands, to be freed by the caller; NULL
+ *	as a result of srpol_ledger_raise(): the weights stay as they are
+ * @rates: by reservation of the ledger: bit/s that it has then, to be freed by
+ *	the caller; less than before if it is lowered
+ * @offer: if not @fits: what there is without lowering others, and which link
+ *	lacks capacity; its weights are NULL
+ */
+struct srpol_room {
+	bool fits;
+	uint64_t rate;
+	struct srpol_plan *weights;
+	uint64_t *rates;
+	struct srpol_offer offer;
+};
+
+bool srpol_hold_is_lower(const struct srpol_hold *holds, uint32_t a, uint32_t b);
+int srpol_ledger_room(const struct srpol_ledger *ledger,
+		      const struct srpol_hold *want, int64_t budget,
+		      struct srpol_room *room);
+int srpol_ledger_raise(const struct srpol_ledger *ledger, uint32_t hold,
+		       uint64_t rate, struct srpol_room *room);
+int srpol_ledger_may_start(const struct srpol_ledger *ledger, uint32_t hold);
+void srpol_room_free(struct srpol_room *room);
 
 /* settle.c: adapts reservations to changed links */
 
@@ -453,11 +493,13 @@ enum srpol_settled {
 /**
  * struct srpol_settlement - what happened to one reservation
  * @what: what happened to it
+ * @rate: if it was moved: bit/s that it has then, not below its least rate
  * @offer: the offer that srpol_ledger_offer() made for it, if one was asked
  *	for; always for a reservation that was moved or lost
  */
 struct srpol_settlement {
 	enum srpol_settled what;
+	uint64_t rate;
 	struct srpol_offer offer;
 };
 

@@ -2,13 +2,14 @@
 /*
  * Adapts bandwidth reservations after links have lost capacity or must not be
  * used any more. A reservation is in trouble if it uses a link that is
- * overloaded or not allowed, or if one of its demands has no path. The newest
- * reservation in trouble is withdrawn, repeatedly, until none is in trouble.
- * The withdrawn ones are then placed anew, the oldest first. This begins only
- * after all have been withdrawn, because reservations of a color that share a
- * pair of leaves also share its weights. A reservation that fits nowhere is
- * lost. Finally, reservations that had been lost before are tried again, the
- * oldest first.
+ * overloaded or not allowed, or if one of its demands has no path. Of those in
+ * trouble the one with the lowest priority, of these the newest, is withdrawn,
+ * repeatedly, until none is in trouble. The withdrawn ones are then placed anew,
+ * in the opposite order. This begins only after all have been withdrawn, because
+ * reservations of a color that share a pair of leaves also share its weights. A
+ * reservation that does not fit with its rate gets what is left, if that is at
+ * least its least rate; one that fits nowhere is lost. Finally, reservations that
+ * had been lost before are tried again, in that order too.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
  * @ledger: copy of the ledger, whose reservations change
  * @settled: result, by reservation
  * @touched: by reservation: it was withdrawn
+ * @order: reservations, the one that yields last first
  * @load: scratch: bit/s by link of all reservations
  * @one: scratch: bit/s by link of one reservation
  */
@@ -29,6 +31,7 @@ struct work {
 	struct srpol_ledger ledger;
 	struct srpol_settlement *settled;
 	bool *touched;
+	uint32_t *order;
 	double *load;
 	double *one;
 };
@@ -58,24 +61,29 @@ static int is_in_trouble(struct work *w, uint32_t i)
 }
 
 /*
- * Finds the newest reservation in trouble: 1 with *@found set, 0: there is
- * none.
+ * Finds the reservation in trouble that has to yield first: 1 with *@found set,
+ * 0: there is none.
  */
 static int find_trouble(struct work *w, uint32_t *found)
 {
 	struct srpol_ledger *ledger = &w->ledger;
+	bool some = false;
 	uint32_t i;
 	int ret;
 
 	/* Only new weights count: hosts are about to drop the old ones. */
 	memset(w->load, 0, ledger->fabric->n_links * sizeof(*w->load));
 	ret = srpol_ledger_add_others(ledger, 0, false, w->load);
-	for (i = ledger->n; i-- && !ret;) {
+	for (i = 0; i < ledger->n && ret >= 0; i++) {
+		if (some && srpol_hold_is_lower(ledger->holds, *found, i))
+			continue;
 		ret = is_in_trouble(w, i);
-		if (ret > 0)
+		if (ret > 0) {
 			*found = i;
+			some = true;
+		}
 	}
-	return ret;
+	return ret < 0 ? ret : some;
 }
 
 /* Withdraws a reservation; hosts may use its weights for a while yet. */
@@ -84,8 +92,21 @@ static void take_away(struct work *w, uint32_t i)
 	struct srpol_hold *hold = &w->ledger.holds[i];
 
 	w->touched[i] = true;
+	hold->old_rate = hold->old_rate ?: hold->rate;
 	hold->old = hold->old ?: hold->new;
 	hold->new = NULL;
+}
+
+/* Asks for all of the rate, then for what is left if that is enough. */
+static int ask(const struct srpol_ledger *others, struct srpol_hold *want,
+	       struct srpol_offer *offer)
+{
+	int ret = srpol_ledger_offer(others, want, offer);
+
+	if (ret || offer->fits || !want->least || offer->most < want->least)
+		return ret;
+	want->rate = offer->most;
+	return srpol_ledger_offer(others, want, offer);
 }
 
 static int place(struct work *w, uint32_t i)
@@ -102,31 +123,50 @@ static int place(struct work *w, uint32_t i)
 	memmove(others.holds + i, others.holds + i + 1,
 		(others.n - i - 1) * sizeof(want));
 	others.n--;
-	ret = srpol_ledger_offer(&others, &want, &s->offer);
+	ret = ask(&others, &want, &s->offer);
 	if (!ret) {
 		s->what = s->offer.fits ? SRPOL_SETTLED_MOVED :
 			  w->touched[i] ? SRPOL_SETTLED_LOST :
 					  SRPOL_SETTLED_KEPT;
+		s->rate = want.rate;
 		w->ledger.holds[i].new = s->offer.weights;
+		if (s->offer.fits)
+			w->ledger.holds[i].rate = want.rate;
 	}
 	free(others.holds);
 	return ret;
 }
 
+/* All reservations, the one that yields last first. */
+static void sort(const struct srpol_ledger *ledger, uint32_t *order)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < ledger->n; i++) {
+		for (k = i; k && srpol_hold_is_lower(ledger->holds,
+						     order[k - 1], i); k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+	}
+}
+
 static int settle(struct work *w)
 {
 	const struct srpol_hold *hold = w->ledger.holds;
-	uint32_t i = 0;
+	uint32_t i = 0, k;
 	int ret;
 
 	while ((ret = find_trouble(w, &i)) > 0)
 		take_away(w, i);
-	for (i = 0; i < w->ledger.n && !ret; i++)
-		if (w->touched[i])
-			ret = place(w, i);
-	for (i = 0; i < w->ledger.n && !ret; i++)
+	sort(&w->ledger, w->order);
+	for (k = 0; k < w->ledger.n && !ret; k++)
+		if (w->touched[w->order[k]])
+			ret = place(w, w->order[k]);
+	for (k = 0; k < w->ledger.n && !ret; k++) {
+		i = w->order[k];
 		if (!hold[i].new && !hold[i].old)
 			ret = place(w, i);
+	}
 	return ret;
 }
 
@@ -145,6 +185,7 @@ int srpol_ledger_settle(const struct srpol_ledger *ledger,
 	struct work w = {
 		.ledger = *ledger, .settled = settled,
 		.touched = calloc(ledger->n + 1UL, sizeof(bool)),
+		.order = calloc(ledger->n + 1UL, sizeof(*w.order)),
 		.load = calloc(links, sizeof(double)),
 		.one = calloc(links, sizeof(double)),
 	};
@@ -152,7 +193,7 @@ int srpol_ledger_settle(const struct srpol_ledger *ledger,
 
 	memset(settled, 0, ledger->n * sizeof(*settled));
 	w.ledger.holds = malloc((ledger->n + 1UL) * sizeof(*ledger->holds));
-	ret = w.touched && w.load && w.one && w.ledger.holds ? 0 : -ENOMEM;
+	ret = w.touched && w.order && w.load && w.one && w.ledger.holds ? 0 : -ENOMEM;
 	if (!ret) {
 		if (ledger->n)
 			memcpy(w.ledger.holds, ledger->holds,
@@ -163,6 +204,7 @@ int srpol_ledger_settle(const struct srpol_ledger *ledger,
 		srpol_settlements_free(settled, ledger->n);
 	free(w.ledger.holds);
 	free(w.touched);
+	free(w.order);
 	free(w.load);
 	free(w.one);
 	return ret;
