@@ -5,6 +5,7 @@
  * when all of it would be.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -29,10 +30,12 @@ const char *admission_name(enum decision decision)
 	return names[decision];
 }
 
-static struct srpol_hold hold_of(const struct admission *a, uint64_t rate)
+static struct srpol_hold hold_of(const struct admission *a, uint64_t rate,
+				 uint64_t least)
 {
 	return (struct srpol_hold){
-		.color = a->want.color, .rate = rate,
+		.color = a->want.color, .rate = rate, .least = least,
+		.priority = a->want.priority,
 		.demands = a->want.demands.list, .n = a->want.demands.n,
 		.allowed = a->tenant->allowed,
 	};
@@ -41,19 +44,35 @@ static struct srpol_hold hold_of(const struct admission *a, uint64_t rate)
 static int ask(const struct srpol_ledger *ledger, const struct admission *a,
 	       uint64_t rate, struct srpol_offer *offer)
 {
-	struct srpol_hold hold = hold_of(a, rate);
+	struct srpol_hold hold = hold_of(a, rate, rate);
 
 	return srpol_ledger_offer(ledger, &hold, offer);
 }
 
+/*
+ * Whether what is enough would fit with other reservations, at a time; the
+ * tenant's limits are not considered here.
+ */
 static bool fits(const struct srpol_ledger *ledger, const struct admission *a,
-		 int *ret)
+		 uint64_t at, int *ret)
 {
-	struct srpol_hold hold = hold_of(a, a->want.guaranteed);
-	int fit = srpol_ledger_fits(ledger, &hold);
+	uint64_t least = a->want.least, rate = 0;
+	struct srpol_room room;
+	struct srpol_hold hold;
+	bool fit;
 
-	*ret = fit < 0 ? fit : 0;
-	return fit > 0;
+	/* the later it begins, the more it takes */
+	*ret = a->want.deadline ? deadline_rate(&a->want, at * 1000, &rate) : 0;
+	if (*ret || rate > SRPOL_RATE_MAX)
+		return false;
+	least = rate > least ? rate : least;
+	hold = hold_of(a, least, least);
+	*ret = srpol_ledger_room(ledger, &hold, INT64_MAX / 2, &room);
+	if (*ret)
+		return false;
+	fit = room.fits;
+	srpol_room_free(&room);
+	return fit;
 }
 
 static void blame(struct admission *a, const struct srpol_offer *offer,
@@ -79,33 +98,55 @@ static void blame(struct admission *a, const struct srpol_offer *offer,
 		 offer->left / 1e9, offer->wanted / 1e9);
 }
 
+/* What the tenant may have reserved beyond what its jobs have. */
+static int64_t budget_of(const struct tenant *t)
+{
+	return (int64_t)t->guaranteed - (int64_t)reservations_sum(t->name);
+}
+
+/* What the tenant's own jobs of lower priority can do without. */
+static uint64_t spare_of(const struct admission *a)
+{
+	const struct reservation *r;
+	uint64_t sum = 0;
+
+	vec_for_each(r, reservations_all())
+		if (!r->ends && r->weights && r->color == a->want.color &&
+		    r->priority < a->want.priority)
+			sum += r->guaranteed - r->least;
+	return sum;
+}
+
 /* The tenant's own limits; the fabric is not considered here. */
 static int check_tenant(struct admission *a, const struct srpol_ledger *ledger)
 {
 	const struct tenant *t = a->tenant;
-	uint64_t sum = reservations_sum(t->name), may = t->guaranteed;
+	uint64_t may = t->guaranteed, most;
+	int64_t left = budget_of(t);
 	struct srpol_offer offer;
 	int ret;
 
-	may = may > sum ? may - sum : 0;
 	if (t->max && may > t->max)
 		may = t->max;
 	if (t->max && a->want.max > t->max)
 		snprintf(a->reason, sizeof(a->reason),
 			 "a job of tenant %s may have %.6gG at most", t->name,
 			 t->max / 1e9);
-	else if (a->want.guaranteed > may)
+	else if (a->want.wanted > may ||
+		 (int64_t)a->want.least > left + (int64_t)spare_of(a))
 		snprintf(a->reason, sizeof(a->reason),
 			 "tenant %s has %.6gG of its guaranteed %.6gG left",
-			 t->name, may / 1e9, t->guaranteed / 1e9);
+			 t->name, left > 0 ? fmin(left, may) / 1e9 : 0.0,
+			 t->guaranteed / 1e9);
 	else
 		return 0;
 	a->decision = DECISION_REJECT;
-	if (a->want.guaranteed < may)
-		may = a->want.guaranteed;
-	if (!may)
+	most = a->want.wanted < may ? a->want.wanted : may;
+	if (left < (int64_t)most)
+		most = left > 0 ? left : 0;
+	if (!most)
 		return 1;
-	ret = ask(ledger, a, may, &offer);
+	ret = ask(ledger, a, most, &offer);
 	srpol_plan_free(offer.weights);
 	a->most = ret ? 0 : offer.most;
 	return ret ?: 1;
@@ -130,17 +171,14 @@ static bool is_too_large(struct admission *a)
 
 static bool tenant_is_moving(struct admission *a)
 {
-	const struct reservation *r;
+	const char *job;
 
-	vec_for_each(r, reservations_all()) {
-		if (r->color != a->want.color || !record_is_moving(r))
-			continue;
-		snprintf(a->reason, sizeof(a->reason),
-			 "hosts have not acknowledged yet what was changed for job %s of this tenant",
-			 r->job);
-		return true;
-	}
-	return false;
+	if (!reservations_are_moving(a->want.color, &job))
+		return false;
+	snprintf(a->reason, sizeof(a->reason),
+		 "hosts have not acknowledged yet what was changed for job %s of this tenant",
+		 job);
+	return true;
 }
 
 /*
@@ -179,7 +217,7 @@ static bool is_anything_moving(void)
 	const struct reservation *r;
 
 	vec_for_each(r, reservations_all())
-		if (r->before)
+		if (r->before || r->waits)
 			return true;
 	return false;
 }
@@ -196,14 +234,14 @@ static int decide_when(struct admission *a, const struct srpol_ledger *ledger)
 		return -ENOMEM;
 	a->decision = DECISION_REJECT;
 	then.n = 0;
-	if (!fits(&then, a, &ret))
+	if (!fits(&then, a, now, &ret))
 		goto out;
 	a->decision = DECISION_LOWER;
 	if (!is_anything_moving())
 		at = next_end(now);
 	for (; at && !ret; at = next_end(at)) {
 		keep_until(ledger, at, &then);
-		if (!fits(&then, a, &ret))
+		if (!fits(&then, a, at, &ret))
 			continue;
 		a->decision = at > now ? DECISION_DEFER : DECISION_WAIT;
 		a->after_s = at > now ? at - now : 0;
@@ -214,7 +252,9 @@ out:
 	return ret;
 }
 
-static int decide(struct admission *a, const struct srpol_ledger *ledger)
+/* There is not enough room: say why, and what would be accepted. */
+static int refuse(struct admission *a, const struct srpol_ledger *ledger,
+		  const struct srpol_room *room)
 {
 	static const char * const why[] = {
 		[DECISION_DEFER] = "not before other reservations end",
@@ -222,7 +262,61 @@ static int decide(struct admission *a, const struct srpol_ledger *ledger)
 		[DECISION_REJECT] = "more than the fabric can carry",
 		[DECISION_WAIT] = "hosts have not acknowledged yet that others gave it up",
 	};
-	struct srpol_offer offer;
+	struct srpol_offer offer = room->offer;
+	int ret = 0;
+
+	/* nothing was asked of the fabric if the tenant had too little left */
+	if (offer.link == SRPOL_NONE && !offer.most)
+		ret = ask(ledger, a, a->want.least, &offer);
+	srpol_plan_free(offer.weights);
+	if (ret)
+		return ret;
+	a->most = offer.fits ? 0 : offer.most;
+	ret = decide_when(a, ledger);
+	if (offer.fits)
+		snprintf(a->reason, sizeof(a->reason),
+			 "tenant %s has too little of its guaranteed %.6gG left, and jobs cannot be lowered for it",
+			 a->tenant->name, a->tenant->guaranteed / 1e9);
+	else
+		blame(a, &offer, why[a->decision]);
+	return ret;
+}
+
+/* It gets what there is room for, at the expense of others perhaps. */
+static void grant(struct admission *a, struct srpol_room *room)
+{
+	if (!lowered_list(room, &a->lowered, a->reason, sizeof(a->reason))) {
+		a->decision = DECISION_WAIT;
+		return;
+	}
+	if (a->lowered.n > LOWERED_MAX) {
+		a->decision = DECISION_LOWER;
+		a->most = room->offer.most;
+		snprintf(a->reason, sizeof(a->reason),
+			 "%u jobs would have to be lowered, %u can be at once",
+			 (unsigned int)a->lowered.n, LOWERED_MAX);
+		return;
+	}
+	a->decision = DECISION_ACCEPT;
+	a->want.guaranteed = room->rate;
+	a->want.weights = room->weights;
+	a->want.waits = a->lowered.n;
+	room->weights = NULL;
+	if (a->want.waits)
+		snprintf(a->reason, sizeof(a->reason),
+			 "it begins when hosts have acknowledged that others have less");
+	else if (room->rate < a->want.wanted && room->offer.wanted)
+		blame(a, &room->offer, "less than wanted");
+	else if (room->rate < a->want.wanted)
+		snprintf(a->reason, sizeof(a->reason),
+			 "less than wanted: tenant %s has no more left of its guaranteed %.6gG",
+			 a->tenant->name, a->tenant->guaranteed / 1e9);
+}
+
+static int decide(struct admission *a, const struct srpol_ledger *ledger)
+{
+	struct srpol_hold hold;
+	struct srpol_room room;
 	int ret;
 
 	if (is_too_large(a))
@@ -234,23 +328,22 @@ static int decide(struct admission *a, const struct srpol_ledger *ledger)
 		a->decision = DECISION_WAIT;
 		return 0;
 	}
-	ret = ask(ledger, a, a->want.guaranteed, &offer);
+	hold = hold_of(a, a->want.wanted, a->want.least);
+	ret = srpol_ledger_room(ledger, &hold, budget_of(a->tenant), &room);
 	if (ret)
 		return ret;
-	if (offer.fits) {
-		a->decision = DECISION_ACCEPT;
-		a->want.weights = offer.weights;
-		return 0;
-	}
-	a->most = offer.most;
-	ret = decide_when(a, ledger);
-	blame(a, &offer, why[a->decision]);
+	if (room.fits)
+		grant(a, &room);
+	else
+		ret = refuse(a, ledger, &room);
+	srpol_room_free(&room);
 	return ret;
 }
 
 /**
  * admission_decide() - decide whether bandwidth can be reserved
- * @a: @tenant and @want are set; the other members are the result
+ * @a: the result; set are @tenant and @want, which wants no bandwidth if its
+ *	@wanted is 0, and members that are about the request
  * @err: message if no decision is possible
  */
 int admission_decide(struct admission *a, struct srpol_error *err)
@@ -262,7 +355,10 @@ int admission_decide(struct admission *a, struct srpol_error *err)
 	a->reason[0] = '\0';
 	a->link = SRPOL_NONE;
 	a->left = a->wanted = a->most = a->after_s = 0;
-	if (!a->want.guaranteed) {
+	vec_free(&a->lowered);
+	a->want.guaranteed = a->want.wanted;
+	a->want.waits = false;
+	if (!a->want.wanted) {
 		a->decision = DECISION_ACCEPT;
 		return 0;
 	}
@@ -303,13 +399,16 @@ json_t *admission_json(const struct admission *a)
 			      "left", (json_int_t)a->left,
 			      "wanted", (json_int_t)a->wanted);
 	}
-	o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:s, s:o}",
+	o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:o, s:o, s:b}",
 		      "decision", admission_name(a->decision),
 		      "tenant", a->want.tenant, "job", a->want.job,
 		      "class", !accepted ? "none" :
 		      a->want.guaranteed ? "reservation" : "forecast",
 		      "guaranteed", (json_int_t)a->want.guaranteed,
-		      "reason", a->reason, "link", l);
+		      "wanted", (json_int_t)a->want.wanted,
+		      "reason", a->reason, "link", l,
+		      "lowered", lowered_json(&a->lowered, a->own),
+		      "what_if", a->is_what_if);
 	json_object_set_new(o, "offer", accepted ? json_null() :
 			    json_pack("{s:I, s:o}", "guaranteed",
 				      (json_int_t)a->most, "after_s",

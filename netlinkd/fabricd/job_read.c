@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads requests of srpol fabric job: the tenant, what the job sends and when,
- * and the bandwidth to be reserved.
+ * Reads requests of srpol fabric job: the tenant, what the job sends and when, the
+ * bandwidth to be reserved, or the deadline that it follows from.
  */
 #include <errno.h>
 #include <string.h>
@@ -103,11 +103,45 @@ static int read_traffic(const json_t *request, struct reservation *r,
 	return ret;
 }
 
-static int read_bandwidth(const json_t *request, struct reservation *r,
-			  struct srpol_error *err)
+/*
+ * When all has to have arrived. The engine divides what is sent by the time that
+ * is left, so what says otherwise when or how often it is sent cannot be there.
+ */
+static int read_deadline(const json_t *request, struct reservation *r,
+			 struct srpol_error *err)
 {
-	static const char * const rates[] = { "guaranteed", "max", NULL };
-	json_int_t guaranteed = 0, max = 0, for_s = 0;
+	json_int_t deadline, in, duration;
+	uint64_t now = forecasts_now_ms();
+	int ret;
+
+	ret = words_number(request, "deadline-ms", 1, SRPOL_TIMES_MS_MAX, 0,
+			   &deadline, err) ?:
+	      words_number(request, "in-ms", 0, SRPOL_TIMES_MS_MAX, 0, &in,
+			   err) ?:
+	      words_number(request, "duration-ms", 1, SRPOL_TIMES_MS_MAX, 0,
+			   &duration, err);
+	if (ret || !deadline)
+		return ret;
+	if (json_object_get(request, "period-ms") ||
+	    json_object_get(request, "for-s"))
+		return srpol_error_set(err, -EINVAL,
+				       "\"deadline-ms\" is of a job without \"period-ms\" and \"for-s\"");
+	if (in + duration >= deadline + !!duration)
+		return srpol_error_set(err, -EINVAL,
+				       "\"deadline-ms\" is before the end of \"in-ms\" and \"duration-ms\"");
+	r->begins = now + in;
+	r->deadline = now + deadline;
+	r->until = (r->deadline + 999) / 1000;
+	return 0;
+}
+
+static int read_rates(const json_t *request, struct admission *a,
+		      struct srpol_error *err)
+{
+	static const char * const rates[] = {
+		"guaranteed", "max", "least", NULL
+	};
+	json_int_t guaranteed = 0, max = 0, least = 0;
 	json_t *o = json_copy((json_t *)request);
 	int ret;
 
@@ -115,30 +149,60 @@ static int read_bandwidth(const json_t *request, struct reservation *r,
 	      words_number(o, "guaranteed", 1, SRPOL_RATE_MAX, 0,
 			   &guaranteed, err) ?:
 	      words_number(o, "max", 1, SRPOL_RATE_MAX, 0, &max, err) ?:
-	      words_number(o, "for-s", 1, FOR_S_MAX, 0, &for_s, err);
+	      words_number(o, "least", 1, SRPOL_RATE_MAX, 0, &least, err);
 	json_decref(o);
-	if (!ret && max && max < guaranteed)
-		ret = srpol_error_set(err, -EINVAL,
-				      "\"max\" is less than \"guaranteed\"");
-	if (!ret && !guaranteed && (max || for_s))
-		ret = srpol_error_set(err, -EINVAL,
-				      "\"max\" and \"for-s\" are of a job with \"guaranteed\"");
-	r->guaranteed = guaranteed;
-	r->max = max;
-	r->until = for_s ? time(NULL) + for_s : 0;
-	return ret;
+	if (ret)
+		return ret;
+	if (max && max < guaranteed)
+		return srpol_error_set(err, -EINVAL,
+				       "\"max\" is less than \"guaranteed\"");
+	if (least && !guaranteed)
+		return srpol_error_set(err, -EINVAL,
+				       "\"least\" is of a job with \"guaranteed\"");
+	if (least > guaranteed)
+		return srpol_error_set(err, -EINVAL,
+				       "\"least\" is more than \"guaranteed\"");
+	a->asked = guaranteed;
+	a->enough = least;
+	a->want.max = max;
+	return 0;
+}
+
+/* A priority is said of bandwidth: without it there is nothing it could do. */
+static int read_bandwidth(const json_t *request, struct admission *a,
+			  struct srpol_error *err)
+{
+	json_int_t for_s = 0, priority;
+	int ret;
+
+	ret = read_rates(request, a, err) ?:
+	      words_number(request, "for-s", 1, FOR_S_MAX, 0, &for_s, err) ?:
+	      words_number(request, "priority", 0, PRIORITY_MAX, -1, &priority,
+			   err) ?:
+	      words_bool(request, "what-if", &a->is_what_if, err) ?:
+	      read_deadline(request, &a->want, err);
+	if (ret)
+		return ret;
+	if (!a->asked && !a->want.deadline &&
+	    (a->want.max || for_s || priority >= 0))
+		return srpol_error_set(err, -EINVAL,
+				       "\"max\", \"for-s\" and \"priority\" are of a job with \"guaranteed\" or \"deadline-ms\"");
+	a->priority = priority < 0 ? PRIORITY_UNSET : priority;
+	if (for_s)
+		a->want.until = time(NULL) + for_s;
+	return 0;
 }
 
 /**
  * job_read() - read a job to be added
  * @request: see job_add_request()
- * @r: result, to be freed by record_free() even on failure
+ * @a: result, whose @want is to be freed by record_free() even on failure
  * @err: message on failure
  */
-int job_read(const json_t *request, struct reservation *r,
+int job_read(const json_t *request, struct admission *a,
 	     struct srpol_error *err)
 {
-	return job_read_who(request, r, err) ?:
-	       read_traffic(request, r, err) ?:
-	       read_bandwidth(request, r, err);
+	return job_read_who(request, &a->want, err) ?:
+	       read_traffic(request, &a->want, err) ?:
+	       read_bandwidth(request, a, err);
 }

@@ -50,6 +50,7 @@ static void free_op(struct op *op)
 		at = &(*at)->next;
 	*at = op->next;
 	record_free(&op->admission.want);
+	vec_free(&op->admission.lowered);
 	free(op);
 }
 
@@ -71,6 +72,8 @@ static void answer_decision(struct op *op)
 {
 	struct fabricd_stats *s = &fabricd.stats;
 
+	if (op->admission.is_what_if)
+		goto out;
 	switch (op->admission.decision) {
 	case DECISION_ACCEPT:
 		s->accepted++;
@@ -84,6 +87,7 @@ static void answer_decision(struct op *op)
 	default:
 		s->deferred++;
 	}
+out:
 	answer(op, admission_json(&op->admission), NULL);
 }
 
@@ -113,7 +117,9 @@ static void wrote(void *data, const struct store_reply *reply)
  */
 struct writing {
 	struct store_compare compare[4];
-	struct store_put put[3];
+	struct store_put put[3 + LOWERED_MAX];
+	char lowered[LOWERED_MAX][STORE_KEY_LEN];
+	char *lowered_text[LOWERED_MAX];
 	struct store_txn txn;
 	char job[STORE_KEY_LEN];
 	char reservation[STORE_KEY_LEN];
@@ -146,51 +152,75 @@ static void put_record(struct writing *w, const struct reservation *r,
 	put(w, w->cap, w->cap_text);
 }
 
+/* Reservations that are lowered are covered by the comparison of put_record(). */
+static bool put_lowered(struct writing *w, const struct vec *lowered)
+{
+	const struct lowered *l;
+	uint32_t i = 0;
+
+	vec_for_each(l, lowered) {
+		w->lowered_text[i] = lowered_text(l);
+		if (!w->lowered_text[i])
+			return false;
+		put(w, key_reservation(w->lowered[i], l->tenant, l->job),
+		    w->lowered_text[i]);
+		i++;
+	}
+	return true;
+}
+
+static void free_writing(struct writing *w)
+{
+	uint32_t i;
+
+	for (i = 0; i < LOWERED_MAX; i++)
+		free(w->lowered_text[i]);
+	free(w->record);
+	free(w->cap_text);
+	free(w);
+}
+
 static void send_it(struct op *op, struct writing *w)
 {
 	w->txn.compare = w->compare;
 	w->txn.put = w->put;
 	op->writing = true;
 	fabricd.store.ops->txn(&fabricd.store, &w->txn, wrote, op);
-	free(w->record);
-	free(w->cap_text);
+	free_writing(w);
 }
 
 static void write_job(struct op *op)
 {
 	const struct admission *a = &op->admission;
-	struct writing w = {};
+	struct writing *w = store_alloc(sizeof(*w));
 
-	key_job(w.job, a->want.tenant, a->want.job);
-	compare(&w, w.job, 0);
-	put(&w, w.job, a->want.job_text);
+	key_job(w->job, a->want.tenant, a->want.job);
+	compare(w, w->job, 0);
+	put(w, w->job, a->want.job_text);
 	if (a->tenant)
-		compare(&w, key_tenant(w.tenant, a->want.tenant),
+		compare(w, key_tenant(w->tenant, a->want.tenant),
 			a->tenant->mod);
 	if (a->want.guaranteed) {
-		w.record = record_write(&a->want);
-		if (!w.record || strlen(w.record) >= STORE_VALUE_MAX) {
-			free(w.record);
+		w->record = record_write(&a->want);
+		if (!w->record || strlen(w->record) >= STORE_VALUE_MAX ||
+		    !put_lowered(w, &a->lowered)) {
+			free_writing(w);
 			fail(op, "the reservation is too large to be kept");
 			return;
 		}
-		put_record(&w, &a->want, w.record, 1);
-		compare(&w, w.reservation, 0);
+		put_record(w, &a->want, w->record, 1);
+		compare(w, w->reservation, 0);
 	}
-	send_it(op, &w);
+	send_it(op, w);
 }
 
 /* Hosts may still use the reservation: keep it until they do not. */
 static char *ending_text(const struct reservation *r)
 {
-	struct reservation ending = *r;
+	struct reservation ending = record_changed(r, r->guaranteed, NULL);
 
 	ending.ends = true;
-	ending.settled = false;
-	if (!ending.before)
-		ending.before = ending.weights;
-	ending.weights = NULL;
-	return record_write(&ending);
+	return ending.before ? record_write(&ending) : NULL;
 }
 
 static void delete_job(struct op *op)
@@ -198,23 +228,45 @@ static void delete_job(struct op *op)
 	const char *tenant = op->admission.want.tenant;
 	const char *name = op->admission.want.job;
 	const struct reservation *r = reservation_find(tenant, name);
+	char key[STORE_KEY_LEN];
 	const struct input *job;
-	struct writing w = {};
+	struct writing *w;
 
-	job = inputs_job(key_job(w.job, tenant, name));
+	job = inputs_job(key_job(key, tenant, name));
 	if (!job) {
 		fail(op, "there is no such job");
 		return;
 	}
-	if (r && !r->ends && record_is_moving(r) && r->weights)
+	if (r && !r->ends && record_is_moving(r) && r->weights && !r->waits)
 		return;		/* one step at a time */
-	compare(&w, w.job, job->mod);
-	put(&w, w.job, NULL);
+	w = store_alloc(sizeof(*w));
+	strcpy(w->job, key);
+	compare(w, w->job, job->mod);
+	put(w, w->job, NULL);
 	if (r && !r->ends) {
-		w.record = r->weights || r->before ? ending_text(r) : NULL;
-		put_record(&w, r, w.record, 0);
+		w->record = ending_text(r);
+		put_record(w, r, w->record, 0);
 	}
-	send_it(op, &w);
+	send_it(op, w);
+}
+
+/* What follows from the tenant, and from the time that is left. */
+static int complete(struct admission *a, struct srpol_error *err)
+{
+	uint32_t most = a->tenant ? a->tenant->priority : PRIORITY_MAX;
+
+	if (a->priority != PRIORITY_UNSET && a->priority > most)
+		return srpol_error_set(err, -EPERM,
+				       "\"priority\": jobs of tenant %s may have %u at most",
+				       a->tenant->name, most);
+	a->want.color = a->tenant ? a->tenant->color : 0;
+	a->want.priority = a->priority != PRIORITY_UNSET ? a->priority :
+			   most < PRIORITY_DEFAULT ? most : PRIORITY_DEFAULT;
+	a->want.wanted = a->asked;
+	a->want.least = a->enough;
+	if (!a->want.least && !a->want.deadline)
+		a->want.least = a->asked;
+	return deadline_apply(&a->want, err);
 }
 
 static void add_job(struct op *op)
@@ -225,7 +277,7 @@ static void add_job(struct op *op)
 
 	/* the tenant may have changed meanwhile */
 	a->tenant = tenant_find(a->want.tenant);
-	if (a->want.guaranteed && !a->tenant) {
+	if ((a->asked || a->want.deadline) && !a->tenant) {
 		fail(op, "there is no such tenant: it cannot reserve anything");
 		return;
 	}
@@ -238,11 +290,12 @@ static void add_job(struct op *op)
 		answer(op, NULL, &err);
 		return;
 	}
-	a->want.color = a->tenant ? a->tenant->color : 0;
 	srpol_plan_free(a->want.weights);
 	a->want.weights = NULL;
-	if (admission_decide(a, &err))
+	if (complete(a, &err) || admission_decide(a, &err))
 		answer(op, NULL, &err);
+	else if (a->is_what_if)
+		answer_decision(op);
 	else if (a->decision == DECISION_ACCEPT)
 		write_job(op);
 	else if (a->decision != DECISION_WAIT || now_ns() > op->until_ns)
@@ -304,9 +357,10 @@ void job_request_stop(void)
 }
 
 /* Queue the request; NULL, or an error message in @err. */
-static json_t *begin(struct reservation *r, bool is_del, int ret,
+static json_t *begin(struct admission *a, bool is_del, int ret,
 		     struct srpol_error *err)
 {
+	const char *own = access_tenant() ?: "";
 	struct op *op, *other;
 	unsigned int n = 0;
 
@@ -318,16 +372,17 @@ static json_t *begin(struct reservation *r, bool is_del, int ret,
 	if (ret) {
 		if (!err->text[0])
 			srpol_error_set(err, ret, "no memory");
-		record_free(r);
+		record_free(&a->want);
 		return NULL;
 	}
 	op = store_alloc(sizeof(*op));
 	op->is_del = is_del;
 	op->until_ns = now_ns() + WAIT_NS;
-	op->admission.want = *r;
+	op->admission = *a;
+	snprintf(op->admission.own, sizeof(op->admission.own), "%s", own);
 	op->later = requests_later(control_server());
 	if (!op->later) {
-		record_free(r);
+		record_free(&a->want);
 		free(op);
 		return NULL;
 	}
@@ -340,8 +395,9 @@ static json_t *begin(struct reservation *r, bool is_del, int ret,
 /**
  * job_add_request() - handle srpol fabric job add
  * @request: "name", "tenant"; what it sends: "all-to-all" or "demands" as in
- *	its key, "via", "flows"; "guaranteed", "max" (bit/s), "for-s"; and when
- *	it sends: "in-ms", "duration-ms", "period-ms"
+ *	its key, "via", "flows"; "guaranteed", "max", "least" (bit/s),
+ *	"priority", "for-s"; when it sends: "in-ms", "duration-ms", "period-ms";
+ *	when that has to have arrived: "deadline-ms"; "what-if": only answer
  * @err: message on failure
  */
 json_t *job_add_request(const json_t *request, struct srpol_error *err)
@@ -349,14 +405,15 @@ json_t *job_add_request(const json_t *request, struct srpol_error *err)
 	static const char * const keys[] = {
 		"version", "request", "name", "tenant", "all-to-all", "demands",
 		"via", "flows", "guaranteed", "max", "for-s", "in-ms",
-		"duration-ms", "period-ms", NULL
+		"duration-ms", "period-ms", "least", "priority", "deadline-ms",
+		"what-if", NULL
 	};
-	struct reservation r = {};
+	struct admission a = { .lowered = VEC_INIT(struct lowered) };
 	int ret;
 
 	ret = words_check(request, keys, "", err) ?:
-	      job_read(request, &r, err);
-	return begin(&r, false, ret, err);
+	      job_read(request, &a, err);
+	return begin(&a, false, ret, err);
 }
 
 /**
@@ -369,10 +426,10 @@ json_t *job_del_request(const json_t *request, struct srpol_error *err)
 	static const char * const keys[] = {
 		"version", "request", "name", "tenant", NULL
 	};
-	struct reservation r = {};
+	struct admission a = { .lowered = VEC_INIT(struct lowered) };
 	int ret;
 
 	ret = words_check(request, keys, "", err) ?:
-	      job_read_who(request, &r, err);
-	return begin(&r, true, ret, err);
+	      job_read_who(request, &a.want, err);
+	return begin(&a, true, ret, err);
 }

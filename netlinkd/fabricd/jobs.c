@@ -88,8 +88,12 @@ static json_t *reservation_json(const struct reservation *r)
 {
 	if (!r)
 		return json_null();
-	return json_pack("{s:I, s:I, s:I, s:s}",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s}",
 			 "guaranteed", (json_int_t)r->guaranteed,
+			 "wanted", (json_int_t)r->wanted,
+			 "least", (json_int_t)r->least,
+			 "priority", (json_int_t)r->priority,
+			 "deadline_ms", (json_int_t)r->deadline,
 			 "max", (json_int_t)r->max,
 			 "until", (json_int_t)r->until, "lost", r->lost);
 }

@@ -45,6 +45,8 @@ static int run(const struct srpol_links *links, struct srpol_error *err)
 	uint32_t pairs, flows;
 
 	causes_begin(links);
+	if (!ret)
+		ledger_hide_waiting(&ledger);
 	if (!ret && inputs_jobs_changed()) {
 		workload_free(&forecast);
 		ret = workload_read(WORKLOAD_FORECAST, NULL, &forecast);

@@ -81,6 +81,20 @@ char *record_write(const struct reservation *r)
 		      "until", (json_int_t)r->until,
 		      "settled", r->settled, "ends", r->ends,
 		      "job", r->job_text);
+	/* engines that do not know these words can read all other records */
+	if (r->wanted != r->guaranteed)
+		json_object_set_new(o, "wanted", json_integer(r->wanted));
+	if (r->least != r->wanted)
+		json_object_set_new(o, "least", json_integer(r->least));
+	if (r->priority != PRIORITY_DEFAULT)
+		json_object_set_new(o, "priority", json_integer(r->priority));
+	if (r->deadline)
+		json_object_set_new(o, "deadline", json_integer(r->deadline));
+	if (r->guaranteed_before)
+		json_object_set_new(o, "guaranteed_before",
+				    json_integer(r->guaranteed_before));
+	if (r->waits)
+		json_object_set_new(o, "waits", json_true());
 	if (r->lost[0])
 		json_object_set_new(o, "lost", json_string(r->lost));
 	if (r->weights)
@@ -92,12 +106,42 @@ char *record_write(const struct reservation *r)
 	return text;
 }
 
+/* What reservations have that are elastic, or not of the default priority. */
+static int read_elastic(const json_t *o, struct reservation *r,
+			struct srpol_error *err)
+{
+	json_int_t wanted, least, priority, deadline, before;
+	int ret;
+
+	ret = words_number(o, "wanted", r->guaranteed, SRPOL_RATE_MAX,
+			   r->guaranteed, &wanted, err) ?:
+	      words_number(o, "least", 1, r->guaranteed, wanted, &least, err) ?:
+	      words_number(o, "priority", 0, PRIORITY_MAX, PRIORITY_DEFAULT,
+			   &priority, err) ?:
+	      words_number(o, "deadline", 0, INT64_MAX, 0, &deadline, err) ?:
+	      words_number(o, "guaranteed_before", 0, SRPOL_RATE_MAX, 0,
+			   &before, err);
+	if (ret)
+		return ret;
+	if (least > (json_int_t)r->guaranteed)
+		return srpol_error_set(err, -EINVAL,
+				       "\"guaranteed\" is below \"least\"");
+	r->wanted = wanted;
+	r->least = least;
+	r->priority = priority;
+	r->deadline = deadline;
+	r->guaranteed_before = before;
+	r->waits = json_is_true(json_object_get(o, "waits"));
+	return 0;
+}
+
 static int read_all(const json_t *o, struct reservation *r,
 		    struct srpol_error *err)
 {
 	static const char * const keys[] = {
 		"color", "guaranteed", "max", "until", "settled", "ends", "job",
-		"lost", "weights", "before", NULL
+		"lost", "weights", "before", "wanted", "least", "priority",
+		"deadline", "guaranteed_before", "waits", NULL
 	};
 	const json_t *weights = json_object_get(o, "weights");
 	const json_t *before = json_object_get(o, "before");
@@ -119,6 +163,9 @@ static int read_all(const json_t *o, struct reservation *r,
 		return ret;
 	r->color = color;
 	r->guaranteed = guaranteed;
+	ret = read_elastic(o, r, err);
+	if (ret)
+		return ret;
 	r->max = max;
 	r->until = until;
 	r->settled = json_is_true(json_object_get(o, "settled"));
@@ -176,11 +223,46 @@ bool record_is_moving(const struct reservation *r)
 }
 
 /**
+ * record_told() - weights that hosts may use
+ * @r: the reservation
+ *
+ * Return: those of before if some hosts may still use them; NULL: none.
+ */
+struct srpol_plan *record_told(const struct reservation *r)
+{
+	return r->before ?: r->waits ? NULL : r->weights;
+}
+
+/**
+ * record_changed() - a reservation with other weights or another rate, as it is
+ *	until hosts have acknowledged them
+ * @r: the reservation
+ * @rate: bit/s that it has then
+ * @weights: weights that it has then, NULL: none
+ *
+ * Return: a copy that refers to the contents of @r.
+ */
+struct reservation record_changed(const struct reservation *r, uint64_t rate,
+				  struct srpol_plan *weights)
+{
+	struct reservation now = *r;
+
+	now.before = record_told(r);
+	now.guaranteed_before = !now.before ? 0 :
+		r->guaranteed_before ?: r->guaranteed;
+	now.guaranteed = rate;
+	now.weights = weights;
+	now.settled = false;
+	now.waits = false;
+	return now;
+}
+
+/**
  * record_state() - state of a reservation
  * @r: the reservation
  *
- * Return: "admitted" (not yet acknowledged by all hosts), "reserved", "moving",
- * "ending" or "lost".
+ * Return: "waiting" (for others that were lowered for it), "admitted" (not yet
+ * acknowledged by all hosts), "reserved", "moving", "ending" or "lost".
  */
 const char *record_state(const struct reservation *r)
 {
@@ -188,6 +270,8 @@ const char *record_state(const struct reservation *r)
 		return "ending";
 	if (!r->weights)
 		return "lost";
+	if (r->waits)
+		return "waiting";
 	if (r->before)
 		return "moving";
 	return r->settled ? "reserved" : "admitted";

@@ -99,6 +99,39 @@ bool reservation_is_live(const struct reservation *r)
 }
 
 /**
+ * reservation_is_told() - whether hosts are told the weights of a reservation
+ * @r: reservation, may be NULL
+ *
+ * Return: false for one that waits for others to be lowered: until it begins the
+ * job is planned for as if it had no reservation.
+ */
+bool reservation_is_told(const struct reservation *r)
+{
+	return reservation_is_live(r) && !r->waits;
+}
+
+/**
+ * reservations_are_moving() - whether something of a color has to be acknowledged
+ * @color: the color
+ * @job: result: the job that it was changed for; may be NULL
+ *
+ * Reservations of a color share weights, so they change one at a time.
+ */
+bool reservations_are_moving(uint32_t color, const char **job)
+{
+	const struct reservation *r;
+
+	vec_for_each(r, &all) {
+		if (r->color != color || !record_is_moving(r))
+			continue;
+		if (job)
+			*job = r->job;
+		return true;
+	}
+	return false;
+}
+
+/**
  * reservations_ready() - whether everything was read, up to the last change of
  * cap/SHARD
  */
@@ -187,6 +220,8 @@ int reservations_ledger(const struct srpol_links *links,
 		h = &ledger->holds[ledger->n++];
 		*h = (struct srpol_hold){
 			.color = r->color, .rate = r->guaranteed,
+			.old_rate = r->before ? r->guaranteed_before : 0,
+			.least = r->least, .priority = r->priority,
 			.demands = r->demands.list, .n = r->demands.n,
 			.allowed = tenant ? tenant->allowed : NULL,
 			.old = r->before ?: r->settled ? r->weights : NULL,
@@ -194,6 +229,20 @@ int reservations_ledger(const struct srpol_links *links,
 		};
 	}
 	return 0;
+}
+
+/**
+ * ledger_hide_waiting() - leave out what hosts are not to be told yet
+ * @ledger: result of reservations_ledger()
+ */
+void ledger_hide_waiting(struct srpol_ledger *ledger)
+{
+	const struct reservation *r = all.data;
+	uint32_t i;
+
+	for (i = 0; i < ledger->n; i++)
+		if (r[i].waits)
+			ledger->holds[i].new = NULL;
 }
 
 /**

@@ -24,18 +24,6 @@ static struct alarm in_time = ALARM_INIT(ring, NULL);
 static bool writing;
 
 /**
- * struct change - change of a reservation
- * @key: key of the reservation
- * @job_key: key of its job if that ends as well, otherwise empty
- * @text: new value, NULL: the key is deleted
- */
-struct change {
-	char key[STORE_KEY_LEN];
-	char job_key[STORE_KEY_LEN];
-	char *text;
-};
-
-/**
  * settle_all_acked() - whether all hosts have applied an epoch
  * @epoch: the epoch
  * @behind: result: a host that has not; may be NULL
@@ -54,17 +42,29 @@ bool settle_all_acked(uint64_t epoch, const char **behind)
 	return acks_ready();
 }
 
-static struct change *add(struct vec *changes, const struct reservation *r,
+/**
+ * settle_add() - add a change
+ * @changes: list that it is added to
+ * @r: the reservation
+ * @text: its new value, which is freed later; NULL: the key is deleted
+ *
+ * Return: the change, valid until the next one is added.
+ */
+struct step *settle_add(struct vec *changes, const struct reservation *r,
 			  char *text)
 {
-	struct change *c = vec_add(changes);
+	struct step *c = vec_add(changes);
 
 	key_reservation(c->key, r->tenant, r->job);
 	c->text = text;
 	return c;
 }
 
-static bool has_room(const struct vec *changes)
+/**
+ * settle_has_room() - whether one transaction can have more changes
+ * @changes: list of changes
+ */
+bool settle_has_room(const struct vec *changes)
 {
 	return changes->n < CHANGES_MAX;
 }
@@ -75,21 +75,19 @@ static void free_before(const struct reservation *r, struct vec *changes)
 	struct reservation now = *r;
 
 	now.before = NULL;
+	now.guaranteed_before = 0;
 	now.settled = now.weights != NULL;
-	add(changes, r, r->ends ? NULL : record_write(&now));
+	settle_add(changes, r, r->ends ? NULL : record_write(&now));
 }
 
 static void end_it(const struct reservation *r, struct vec *changes,
 		   bool with_job)
 {
-	struct reservation now = *r;
-	struct change *c;
+	struct reservation now = record_changed(r, r->guaranteed, NULL);
+	struct step *c;
 
 	now.ends = true;
-	now.settled = false;
-	now.before = r->before ?: r->weights;
-	now.weights = NULL;
-	c = add(changes, r, now.before ? record_write(&now) : NULL);
+	c = settle_add(changes, r, now.before ? record_write(&now) : NULL);
 	if (with_job)
 		key_job(c->job_key, r->tenant, r->job);
 	log_notice("reservation of job %s/%s ends: %s", r->tenant, r->job,
@@ -116,9 +114,9 @@ static void find_steps(struct vec *changes)
 	uint64_t now = time(NULL);
 
 	vec_for_each(r, reservations_all()) {
-		if (!has_room(changes))
+		if (!settle_has_room(changes))
 			return;
-		if (record_is_moving(r)) {
+		if (record_is_moving(r) && !r->waits) {
 			if (r->epoch && settle_all_acked(r->epoch, NULL))
 				free_before(r, changes);
 		} else if (is_orphan(r)) {
@@ -132,16 +130,17 @@ static void find_steps(struct vec *changes)
 static void move(const struct reservation *r,
 		 const struct srpol_settlement *s, struct vec *changes)
 {
-	struct reservation now = *r;
+	bool moves = s->what == SRPOL_SETTLED_MOVED;
 	const struct srpol_link *link;
+	struct reservation now;
 
-	now.settled = false;
-	now.before = r->before ?: r->weights;
-	now.weights = s->offer.weights;
+	now = record_changed(r, moves ? s->rate : r->guaranteed,
+			     s->offer.weights);
 	now.lost[0] = '\0';
-	if (s->what == SRPOL_SETTLED_MOVED) {
+	if (moves) {
 		fabricd.stats.moved++;
-		log_notice("reservation of job %s/%s moves", r->tenant, r->job);
+		log_notice("reservation of job %s/%s moves, with %.6gG",
+			   r->tenant, r->job, s->rate / 1e9);
 	} else {
 		fabricd.stats.lost++;
 		link = s->offer.link == SRPOL_NONE ? NULL :
@@ -154,7 +153,7 @@ static void move(const struct reservation *r,
 		log_notice("reservation of job %s/%s is lost: %s", r->tenant,
 			   r->job, now.lost);
 	}
-	add(changes, r, record_write(&now));
+	settle_add(changes, r, record_write(&now));
 }
 
 /* Find steps due to links. */
@@ -171,7 +170,7 @@ static int find_moves(const struct srpol_links *links, struct vec *changes)
 	ret = part && s ? reservations_ledger(part, &ledger) : -ENOMEM;
 	ret = ret ?: srpol_ledger_settle(&ledger, s);
 	for (i = 0; i < ledger.n && !ret; i++)
-		if (s[i].what && !r[i].ends && has_room(changes))
+		if (s[i].what && !r[i].ends && settle_has_room(changes))
 			move(&r[i], &s[i], changes);
 	if (!ret)
 		srpol_settlements_free(s, ledger.n);
@@ -223,7 +222,7 @@ static void write_changes(const struct vec *changes)
 	struct store_txn txn = { .compare = compare, .n_compare = 2,
 				 .put = put };
 	char *text = reservations_cap_text(0);
-	const struct change *c;
+	const struct step *c;
 
 	vec_for_each(c, changes) {
 		put[txn.n_put++] = (struct store_put){
@@ -250,15 +249,16 @@ static void write_changes(const struct vec *changes)
  */
 bool settle(const struct srpol_links *links)
 {
-	struct vec changes = VEC_INIT(struct change);
-	struct change *c;
+	struct vec changes = VEC_INIT(struct step);
+	struct step *c;
 	bool some;
 
 	if (writing)
 		return true;
 	find_steps(&changes);
 	/* steps first: bandwidth that they free is available to moves */
-	if (!changes.n && find_moves(links, &changes))
+	if (!changes.n && (find_moves(links, &changes) ||
+			   (!changes.n && elastic_steps(links, &changes))))
 		log_error("reservations: no memory");
 	some = changes.n;
 	if (some)

@@ -122,10 +122,10 @@ int tenant_read(const char *name, const char *text, size_t len,
 		struct tenant *tenant, struct srpol_error *err)
 {
 	static const char * const keys[] = {
-		"color", "paths", "guaranteed", "max", NULL
+		"color", "paths", "guaranteed", "max", "priority", NULL
 	};
 	json_t *o = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
-	json_int_t color = 0, guaranteed = 0, max = 0;
+	json_int_t color = 0, guaranteed = 0, max = 0, priority = 0;
 	json_t *paths = json_object_get(o, "paths");
 	int ret;
 
@@ -137,7 +137,9 @@ int tenant_read(const char *name, const char *text, size_t len,
 	      words_number(o, "color", COLOR_MIN, UINT32_MAX, 0, &color, err) ?:
 	      words_number(o, "guaranteed", 0, SRPOL_RATE_MAX, 0, &guaranteed,
 			   err) ?:
-	      words_number(o, "max", 1, SRPOL_RATE_MAX, 0, &max, err);
+	      words_number(o, "max", 1, SRPOL_RATE_MAX, 0, &max, err) ?:
+	      words_number(o, "priority", 0, PRIORITY_MAX, PRIORITY_DEFAULT,
+			   &priority, err);
 	if (!ret && !color)
 		ret = srpol_error_set(err, -EINVAL,
 				      "\"color\" is missing: a number from %u",
@@ -156,6 +158,7 @@ int tenant_read(const char *name, const char *text, size_t len,
 	tenant->color = color;
 	tenant->guaranteed = guaranteed;
 	tenant->max = max;
+	tenant->priority = priority;
 	return 0;
 }
 

@@ -7,14 +7,18 @@
  *	tenants.c	tenants as operators defined them
  *	tenant_request.c srpol fabric tenant
  *	rates.c		rates in requests
+ *	deadline.c	the bandwidth that a deadline takes
  *	record.c	a reservation as stored
  *	reservations.c	all reservations in the store
  *	admission.c	whether a job's bandwidth can be reserved, or why not
+ *	lowered.c	reservations that are lowered for another one
  *	job_request.c	srpol fabric job: from the request to the store
  *	job_read.c	reads that request
  *	jobs.c		srpol fabric jobs
  *	settle.c	steps of the leader for reservations: second steps,
  *			ends, links that changed
+ *	elastic.c	likewise, of those that wait for others to be lowered,
+ *			and of those that were lowered
  *	via.c		functions of switches that jobs pass
  *	workload.c	what jobs send, and in which color
  *	limits.c	what hosts may send in a tenant's color
@@ -30,6 +34,10 @@
 #include "fabricd.h"
 
 #define TENANT_DEFAULT	"default"	/* of an operator's job without one */
+
+#define PRIORITY_DEFAULT	3
+#define PRIORITY_MAX		7
+#define PRIORITY_UNSET		UINT32_MAX	/* in a request */
 
 /* access.c */
 
@@ -62,6 +70,7 @@ int access_may(const char *tenant, struct srpol_error *err);
  * @paths: JSON list of names of switches that its paths may use, NULL: all
  * @guaranteed: bit/s that its jobs may reserve in total
  * @max: bit/s that one of its jobs may ask for, 0: no limit
+ * @priority: greatest priority that its jobs may have
  * @mod: revision of its key
  * @allowed: by directed link: whether it may be used; NULL: all may
  * @stale: not yet seen in the read that is under way
@@ -72,6 +81,7 @@ struct tenant {
 	json_t *paths;
 	uint64_t guaranteed;
 	uint64_t max;
+	uint32_t priority;
 	uint64_t mod;
 	bool *allowed;
 	bool stale;
@@ -103,7 +113,14 @@ int rates_read(json_t *o, const char * const *keys, struct srpol_error *err);
  * @tenant: tenant of the job
  * @job: name of the job
  * @color: color of its flows
- * @guaranteed: bit/s of its busiest GPU
+ * @guaranteed: bit/s of its busiest GPU, from @least to @wanted
+ * @wanted: bit/s that it asked for
+ * @least: bit/s that are enough; @wanted: it is not elastic
+ * @priority: others with a lower one may be lowered for it
+ * @deadline: when its bytes have to have arrived, in ms since 1970, 0: none
+ * @begins: in requests only: when it begins to send, likewise, 0: now
+ * @guaranteed_before: bit/s that hosts may still use by @before, 0: @guaranteed
+ * @waits: hosts have not been told, as others have to give up bandwidth first
  * @max: bit/s that it may use at most, 0: no limit; see limits.c
  * @until: end, in seconds since 1970, 0: none
  * @settled: all hosts have acknowledged @weights
@@ -124,6 +141,13 @@ struct reservation {
 	char job[SRPOL_NAME_LEN];
 	uint32_t color;
 	uint64_t guaranteed;
+	uint64_t wanted;
+	uint64_t least;
+	uint32_t priority;
+	uint64_t deadline;
+	uint64_t begins;
+	uint64_t guaranteed_before;
+	bool waits;
 	uint64_t max;
 	uint64_t until;
 	bool settled;
@@ -145,6 +169,9 @@ int record_read(const char *text, size_t len, struct reservation *r,
 		struct srpol_error *err);
 void record_free(struct reservation *r);
 bool record_is_moving(const struct reservation *r);
+struct srpol_plan *record_told(const struct reservation *r);
+struct reservation record_changed(const struct reservation *r, uint64_t rate,
+				  struct srpol_plan *weights);
 const char *record_state(const struct reservation *r);
 
 /* reservations.c */
@@ -154,18 +181,48 @@ bool reservations_ready(void);
 struct vec *reservations_all(void);
 struct reservation *reservation_find(const char *tenant, const char *job);
 bool reservation_is_live(const struct reservation *r);
+bool reservation_is_told(const struct reservation *r);
+bool reservations_are_moving(uint32_t color, const char **job);
 uint64_t reservations_cap(void);
 char *reservations_cap_text(int more);
 uint64_t reservations_sum(const char *tenant);
 int reservations_ledger(const struct srpol_links *links,
 			struct srpol_ledger *ledger);
 void ledger_free(struct srpol_ledger *ledger);
+void ledger_hide_waiting(struct srpol_ledger *ledger);
 struct srpol_links *reservable(const struct srpol_links *links);
 const char *key_reservation(char *buf, const char *tenant, const char *job);
 const char *key_cap(char *buf);
 const char *key_job(char *buf, const char *tenant, const char *job);
 
+/* deadline.c */
+int deadline_rate(const struct reservation *r, uint64_t at_ms, uint64_t *rate);
+int deadline_apply(struct reservation *r, struct srpol_error *err);
+
+/* lowered.c */
+
+/**
+ * struct lowered - a reservation that is lowered for another one
+ * @tenant: tenant of its job
+ * @job: name of its job
+ * @from: bit/s that it has
+ * @to: bit/s that it will have
+ */
+struct lowered {
+	char tenant[SRPOL_NAME_LEN];
+	char job[SRPOL_NAME_LEN];
+	uint64_t from;
+	uint64_t to;
+};
+
+bool lowered_list(const struct srpol_room *room, struct vec *lowered,
+		  char *reason, size_t len);
+char *lowered_text(const struct lowered *l);
+json_t *lowered_json(const struct vec *lowered, const char *own);
+
 /* admission.c */
+
+#define LOWERED_MAX	(STORE_PUTS_MAX - 3)
 
 /**
  * enum decision - decision about a job
@@ -187,6 +244,12 @@ enum decision {
  * struct admission - a request for bandwidth, and the decision
  * @tenant: tenant of the job
  * @want: what is to be reserved; has weights once it is accepted
+ * @asked: bit/s that were asked for, 0: none, or as much as the deadline takes
+ * @enough: bit/s that were said to be enough, 0: nothing was said
+ * @priority: as asked for, or PRIORITY_UNSET
+ * @is_what_if: nothing is to be done
+ * @own: tenant of the user who asks, empty: an operator
+ * @lowered: others that are lowered for it, or would be: struct lowered
  * @decision: the decision
  * @reason: reason of the decision
  * @link: link without enough bandwidth, SRPOL_NONE: no link is the reason
@@ -198,6 +261,12 @@ enum decision {
 struct admission {
 	const struct tenant *tenant;
 	struct reservation want;
+	uint64_t asked;
+	uint64_t enough;
+	uint32_t priority;
+	bool is_what_if;
+	char own[SRPOL_NAME_LEN];
+	struct vec lowered;
 	enum decision decision;
 	char reason[256];
 	uint32_t link;
@@ -214,7 +283,7 @@ const char *admission_name(enum decision decision);
 /* job_read.c */
 int job_read_who(const json_t *request, struct reservation *r,
 		 struct srpol_error *err);
-int job_read(const json_t *request, struct reservation *r,
+int job_read(const json_t *request, struct admission *a,
 	     struct srpol_error *err);
 
 /* job_request.c */
@@ -227,12 +296,31 @@ void job_request_stop(void);
 json_t *jobs_request(const json_t *request, struct srpol_error *err);
 
 /* settle.c */
+
+/**
+ * struct step - change of a reservation by the leader
+ * @key: key of the reservation
+ * @job_key: key of its job if that ends as well, otherwise empty
+ * @text: new value, NULL: the key is deleted
+ */
+struct step {
+	char key[STORE_KEY_LEN];
+	char job_key[STORE_KEY_LEN];
+	char *text;
+};
+
+struct step *settle_add(struct vec *changes, const struct reservation *r,
+			  char *text);
+bool settle_has_room(const struct vec *changes);
 bool settle(const struct srpol_links *links);
 void settle_planned(void);
 void settle_published(void);
 void settle_soon(void);
 void settle_stop(void);
 bool settle_all_acked(uint64_t epoch, const char **behind);
+
+/* elastic.c */
+int elastic_steps(const struct srpol_links *links, struct vec *changes);
 
 /* workload.c */
 

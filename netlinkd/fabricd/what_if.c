@@ -66,6 +66,8 @@ static int try_ledger(struct trial *t)
 	for (i = 0; i < t->ledger.n && !ret; i++) {
 		if (t->settled[i].what)
 			t->ledger.holds[i].new = t->settled[i].offer.weights;
+		if (t->settled[i].what == SRPOL_SETTLED_MOVED)
+			t->ledger.holds[i].rate = t->settled[i].rate;
 		/* assume that hosts have acknowledged this */
 		t->ledger.holds[i].old = NULL;
 	}
@@ -123,13 +125,16 @@ static const char *fate(const struct trial *t, const struct reservation *r)
 		[SRPOL_SETTLED_LOST] = "lost",
 	};
 
+	const struct srpol_settlement *s;
+
 	if (!r || r->ends)
 		return "none";
-	if (!r->weights && !t->settled[r - (struct reservation *)
-				       reservations_all()->data].what)
+	s = &t->settled[r - (struct reservation *)reservations_all()->data];
+	if (!r->weights && !s->what)
 		return "lost";
-	return words[t->settled[r - (struct reservation *)
-			       reservations_all()->data].what];
+	if (s->what == SRPOL_SETTLED_MOVED && s->rate < r->guaranteed)
+		return "lowered";
+	return words[s->what];
 }
 
 static json_t *jobs_json(const struct trial *t, const struct workload *w,

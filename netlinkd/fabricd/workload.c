@@ -28,7 +28,8 @@ void job_names(const struct input *job, char *tenant, char *name)
 }
 
 /**
- * workload_is_reserved() - whether bandwidth is reserved for a job
+ * workload_is_reserved() - whether bandwidth is reserved for a job, and hosts are
+ * told so
  * @job: the job
  */
 bool workload_is_reserved(const struct input *job)
@@ -36,7 +37,7 @@ bool workload_is_reserved(const struct input *job)
 	char tenant[SRPOL_NAME_LEN], name[SRPOL_NAME_LEN];
 
 	job_names(job, tenant, name);
-	return reservation_is_live(reservation_find(tenant, name));
+	return reservation_is_told(reservation_find(tenant, name));
 }
 
 static bool is_wanted(enum workload_part part, const struct tenant *of,
@@ -47,7 +48,7 @@ static bool is_wanted(enum workload_part part, const struct tenant *of,
 
 	if (part == WORKLOAD_ALL || part == WORKLOAD_JOBS)
 		return true;
-	if (tenant && reservation_is_live(reservation_find(tenant->name, name)))
+	if (tenant && reservation_is_told(reservation_find(tenant->name, name)))
 		return false;
 	if (part == WORKLOAD_FLOWS || job->flows)
 		return part == WORKLOAD_FLOWS && job->flows;

@@ -162,6 +162,12 @@ static bool read_job_word(struct args *args, json_t *o)
 		return add_demand(args, o);
 	if (keyword(args, "bandwidth"))
 		return set_bandwidth(args, o);
+	if (keyword(args, "least"))
+		return set_word(args, "least", o);
+	if (keyword(args, "priority"))
+		return set_number(args, "priority", UINT32_MAX, o);
+	if (keyword(args, "deadline"))
+		return set_ms(args, "deadline", "deadline-ms", 1, o);
 	if (keyword(args, "for"))
 		return set_time(args, o);
 	if (keyword(args, "in"))
@@ -174,6 +180,10 @@ static bool read_job_word(struct args *args, json_t *o)
 		return set_word(args, "via", o);
 	if (keyword(args, "flows"))
 		return set_number(args, "flows", UINT32_MAX, o);
+	if (keyword(args, "what-if")) {
+		json_object_set_new(o, "what-if", json_true());
+		return true;
+	}
 	return unknown(args);
 }
 
@@ -211,6 +221,8 @@ static bool read_tenant_add(struct args *args, json_t *request)
 			ok = set_word(args, "guaranteed", request);
 		else if (keyword(args, "max"))
 			ok = set_word(args, "max", request);
+		else if (keyword(args, "priority"))
+			ok = set_number(args, "priority", UINT32_MAX, request);
 		else
 			ok = unknown(args);
 	}

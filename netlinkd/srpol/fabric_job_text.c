@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Replies of srpol-fabricd on jobs, tenants and advice, as text. */
 #include <jansson.h>
+#include <string.h>
 #include <time.h>
 
 #include "srpol.h"
@@ -32,6 +33,36 @@ static void print_offer(const json_t *offer)
 			 (long long)json_integer_value(after));
 }
 
+/* What an accepted job gets, if that is less than it wants. */
+static void print_grant(const json_t *reply)
+{
+	out_text(" as %s", text_of(reply, "class"));
+	if (number_of(reply, "guaranteed") == number_of(reply, "wanted"))
+		return;
+	print_rate("with", reply, "guaranteed");
+	print_rate("of", reply, "wanted");
+}
+
+/* Others that are lowered; a tenant's user is not told whose they are. */
+static void print_lowered(const json_t *reply)
+{
+	bool done = !strcmp(text_of(reply, "decision"), "accept") &&
+		    !json_is_true(json_object_get(reply, "what_if"));
+	const json_t *l;
+	size_t i;
+
+	json_array_foreach(json_object_get(reply, "lowered"), i, l) {
+		out_text("\n\t%s ", done ? "lowered" : "would-be-lowered");
+		if (text_of(l, "job")[0])
+			out_text("job %s/%s", text_of(l, "tenant"),
+				 text_of(l, "job"));
+		else
+			out_text("a job of another tenant");
+		print_rate("from", l, "from");
+		print_rate("to", l, "to");
+	}
+}
+
 /**
  * print_fabric_job() - print the reply to request "job-add" or "job-del"
  * @reply: the reply
@@ -45,14 +76,16 @@ void print_fabric_job(const json_t *reply)
 		out_object_end();
 		return;
 	}
-	out_text("job %s/%s %s", text_of(reply, "tenant"),
+	out_text("%sjob %s/%s %s", json_is_true(json_object_get(reply,
+		 "what_if")) ? "what-if " : "", text_of(reply, "tenant"),
 		 text_of(reply, "job"), text_of(reply, "decision"));
 	if (json_is_null(json_object_get(reply, "offer")))
-		out_text(" as %s", text_of(reply, "class"));
+		print_grant(reply);
 	else
 		print_offer(json_object_get(reply, "offer"));
 	if (text_of(reply, "reason")[0])
 		out_text("\n\t%s", text_of(reply, "reason"));
+	print_lowered(reply);
 	out_text("\n");
 	out_object_end();
 }
@@ -73,6 +106,14 @@ static void print_link(const json_t *link)
 static void print_reservation(const json_t *r)
 {
 	print_rate("guaranteed", r, "guaranteed");
+	if (number_of(r, "guaranteed") != number_of(r, "wanted"))
+		print_rate("of", r, "wanted");
+	if (number_of(r, "least") != number_of(r, "wanted"))
+		print_rate("least", r, "least");
+	out_text(" priority %lld", number_of(r, "priority"));
+	if (number_of(r, "deadline_ms"))
+		out_text(" deadline-in %gs", number_of(r, "deadline_ms") /
+			 1000.0 - (double)time(NULL));
 	if (number_of(r, "max"))
 		print_rate("max", r, "max");
 	if (number_of(r, "until"))
@@ -127,6 +168,7 @@ void print_fabric_tenants(const json_t *reply)
 		print_rate("reserved", t, "reserved");
 		if (number_of(t, "max"))
 			print_rate("max", t, "max");
+		out_text(" priority %lld", number_of(t, "priority"));
 		json_array_foreach(json_object_get(t, "paths"), k, path)
 			out_text("%s%s", k ? "," : " paths ",
 				 json_string_value(path));

@@ -401,7 +401,7 @@ def take_job(m):
     if "error" in answer:
         return answer["error"]
     reply = answer["reply"]
-    if reply["decision"] == "accept":
+    if reply["decision"] == "accept" and not reply["what_if"]:
         ask("if", "job-del", name=reply["job"], tenant=reply["tenant"])
     return None
 
@@ -427,7 +427,30 @@ def test_jobs():
         "version": 1, "request": "job-add", "name": "j", "tenant": "blue",
         "all-to-all": {"hosts": HOSTS, "bytes": 10 ** 9}, "via": "sum"}, [()],
         take_job, (*semantic, "no tenant", "the tenant's other jobs"))
+    elastic = {**whole, "least": "100G", "priority": 0, "what-if": True}
+    check("JobRequest: one that is elastic is taken",
+          take_job(good("JobRequest", elastic)) is None)
+    compare("JobRequest", elastic, [()], take_job, (
+        *semantic, "no such tenant", "is of a job with", "are of a job with", "is more than",
+        "is less than"))
+    deadline = {"version": 1, "request": "job-add", "name": "j", "tenant": "red",
+                "demands": [{"src": "h0", "dst": "h1", "bytes": 10 ** 9}],
+                "deadline-ms": 10 ** 4, "in-ms": 5, "duration-ms": 10 ** 3}
+    check("JobRequest: one with a deadline is taken",
+          take_job(good("JobRequest", deadline)) is None)
+    compare("JobRequest", deadline, [()], take_job, (
+        *semantic, "no such tenant", "it takes", "is before", "is of a job", "sends"))
     take_job(good("JobRequest", {**whole, "guaranteed": "1800G", "max": "2T"}))
+    ask("if", "job-add", name="low", tenant="red", guaranteed="400G", least="1G",
+        priority=1, **{"all-to-all": whole["all-to-all"]})
+    wait_for("its epoch", lambda: [j["state"] for j in ask("if", "jobs")
+                                   if j["name"] == "low"] == ["reserved"])
+    take_job(good("JobRequest", {**elastic, "priority": 7, "guaranteed": "600G",
+                                 "max": "2T", "least": "600G"}))
+    ask("if", "job-del", name="low", tenant="red")
+    check("JobResponse: with one that is lowered", any(
+        m.get("reply", {}).get("lowered") for m in seen["JobResponse"]),
+        seen["JobResponse"][-1])
     check("JobResponse: with a link and an offer", any(
         m.get("reply", {}).get("offer") and m["reply"]["link"]
         for m in seen["JobResponse"]), seen["JobResponse"][-1])
@@ -519,7 +542,7 @@ def test_engine():
     wait_for("leader", lambda: ask("if", "show")["leads"])
     hosts = e.Hosts("if-hosts", HOSTS, STORE)
     ask("if", "tenant-add", name="red", color=10, guaranteed=2 * 10 ** 12,
-        max=2 * 10 ** 12)
+        max=2 * 10 ** 12, priority=7)
     put("job/t/a", e.JOB)
     hosts.tell("report h0 leaf0.0 spine0.2 100000000000")
     hosts.tell("suspect h1 50 leaf0.1 spine0.3 leaf0.2 spine0.3")
@@ -583,7 +606,7 @@ def to_mapping(name, m):
     for (of, key), names in PAIRS.items():
         if of == name and key in m:
             m[key] = [dict(zip(names, pair)) for pair in m[key]]
-    for key in ("guaranteed", "max"):
+    for key in ("guaranteed", "max", "least"):
         if name == "JobRequest" and isinstance(m.get(key), int):
             m[key] = str(m[key])
     return m
@@ -601,7 +624,7 @@ def numbers(m):
     """64 bits are text in protobuf's JSON; rates and names stay what they are."""
     if isinstance(m, dict):
         return {k: int(v) if isinstance(v, str) and v.isdigit() and
-                k not in ("weights", "guaranteed", "max", "name", "job", "owner",
+                k not in ("weights", "guaranteed", "max", "least", "name", "job", "owner",
                           "digest", "topology") else
                 int(v) if k == "guaranteed" and "decision" in m or
                 k == "guaranteed" and "after_s" in m or

@@ -47,7 +47,7 @@ def run(name, *words, user=None):
                           timeout=PATIENCE, **more)
     reply = json.loads(done.stdout) if done.stdout else None
     if reply is not None:
-        what = "what-if" if "what-if" in words else SCHEMA[words[0]]
+        what = "what-if" if words[:2] == ("plan", "what-if") else SCHEMA[words[0]]
         valid(what, reply)
     return done.returncode, reply, done.stderr
 

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Steps of the leader for reservations that depend on others having less or more:
+ *
+ * - one that waits begins when hosts have acknowledged that others were lowered
+ * - for one that is lost others of lower priority are lowered
+ * - one that has less than it wants is raised when there is room
+ *
+ * What is lost comes first, of these as well as of those to be raised the one with
+ * the highest priority, and then the oldest one. All of it follows from the
+ * records, so another leader continues with the next step.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "srpol_lib.h"
+#include "tenants.h"
+
+/*
+ * If nothing moves any more and there is still no room, links have changed; then
+ * it is tried again as one that is lost.
+ */
+static int find_starts(const struct srpol_ledger *ledger, struct vec *changes)
+{
+	const struct reservation *list = reservations_all()->data, *r;
+	struct reservation now;
+	bool moving = false;
+	uint32_t i;
+	int may;
+
+	vec_for_each(r, reservations_all())
+		moving |= r->before != NULL;
+	for (i = 0; i < ledger->n && settle_has_room(changes); i++) {
+		r = &list[i];
+		if (!r->waits)
+			continue;
+		may = srpol_ledger_may_start(ledger, i);
+		if (may < 0)
+			return may;
+		if (!may && moving)
+			continue;
+		now = record_changed(r, r->guaranteed, may ? r->weights : NULL);
+		if (!may)
+			strcpy(now.lost, "links have less than when others were lowered for it");
+		log_notice("reservation of job %s/%s %s", r->tenant, r->job,
+			   may ? "begins" : "cannot begin");
+		settle_add(changes, r, record_write(&now));
+	}
+	return 0;
+}
+
+/* Reservations, the one that yields last first. To be freed. */
+static uint32_t *by_claim(const struct srpol_ledger *ledger)
+{
+	uint32_t *order = store_alloc((ledger->n + 1UL) * sizeof(*order));
+	uint32_t i, k;
+
+	for (i = 0; i < ledger->n; i++) {
+		for (k = i; k && srpol_hold_is_lower(ledger->holds,
+						     order[k - 1], i); k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+	}
+	return order;
+}
+
+static int64_t budget_of(const struct reservation *r)
+{
+	const struct tenant *tenant = tenant_find(r->tenant);
+
+	return (int64_t)(tenant ? tenant->guaranteed : 0) -
+	       (int64_t)reservations_sum(r->tenant);
+}
+
+static void restore(const struct reservation *r, const struct srpol_room *room,
+		    const struct vec *lowered, struct vec *changes)
+{
+	struct reservation now = record_changed(r, room->rate, room->weights);
+	const struct lowered *l;
+
+	now.waits = lowered->n;
+	now.lost[0] = '\0';
+	log_notice("reservation of job %s/%s returns with %.6gG, %zu others are lowered for it",
+		   r->tenant, r->job, room->rate / 1e9, lowered->n);
+	settle_add(changes, r, record_write(&now));
+	vec_for_each(l, lowered)
+		settle_add(changes, reservation_find(l->tenant, l->job),
+			   lowered_text(l));
+}
+
+/* Whether others can be lowered for number @i, which is lost. */
+static int try_rescue(const struct srpol_ledger *ledger, uint32_t i,
+		      struct vec *changes)
+{
+	const struct reservation *r =
+		(struct reservation *)reservations_all()->data + i;
+	struct vec lowered = VEC_INIT(struct lowered);
+	struct srpol_hold want = ledger->holds[i];
+	struct srpol_room room;
+	char reason[256];
+	int ret;
+
+	/* in the ledger it has no weights, so it does not count twice */
+	want.rate = r->wanted;
+	ret = srpol_ledger_room(ledger, &want,
+				budget_of(r) + (int64_t)r->guaranteed, &room);
+	if (ret)
+		return ret;
+	if (room.fits && lowered_list(&room, &lowered, reason, sizeof(reason)) &&
+	    lowered.n < LOWERED_MAX / 2)
+		restore(r, &room, &lowered, changes);
+	vec_free(&lowered);
+	srpol_room_free(&room);
+	return 0;
+}
+
+static int find_rescues(const struct srpol_ledger *ledger,
+			const uint32_t *order, struct vec *changes)
+{
+	const struct reservation *list = reservations_all()->data, *r;
+	uint32_t k;
+	int ret = 0;
+
+	for (k = 0; k < ledger->n && !ret && !changes->n; k++) {
+		r = &list[order[k]];
+		if (r->ends || r->weights || r->before ||
+		    reservations_are_moving(r->color, NULL))
+			continue;
+		ret = try_rescue(ledger, order[k], changes);
+	}
+	return ret;
+}
+
+static int try_raise(const struct srpol_ledger *ledger, uint32_t i,
+		     uint64_t rate, struct vec *changes)
+{
+	const struct reservation *r =
+		(struct reservation *)reservations_all()->data + i;
+	struct reservation now;
+	struct srpol_room room;
+	int ret = srpol_ledger_raise(ledger, i, rate, &room);
+
+	if (ret)
+		return ret;
+	if (room.fits) {
+		now = record_changed(r, room.rate, room.weights ?: r->weights);
+		log_notice("reservation of job %s/%s is raised from %.6gG to %.6gG",
+			   r->tenant, r->job, r->guaranteed / 1e9,
+			   room.rate / 1e9);
+		settle_add(changes, r, record_write(&now));
+	}
+	srpol_room_free(&room);
+	return 0;
+}
+
+/*
+ * The first one that can be raised; the next one follows when hosts have
+ * acknowledged it. Nobody is raised while one with a better claim is moving, as
+ * that one would come too late.
+ */
+static int find_raises(const struct srpol_ledger *ledger, const uint32_t *order,
+		       struct vec *changes)
+{
+	const struct reservation *list = reservations_all()->data, *r;
+	int64_t left;
+	uint64_t rate;
+	uint32_t k;
+	int ret = 0;
+
+	for (k = 0; k < ledger->n && !ret && !changes->n; k++) {
+		r = &list[order[k]];
+		if (r->ends || !r->weights || r->guaranteed >= r->wanted)
+			continue;
+		if (reservations_are_moving(r->color, NULL))
+			break;
+		left = budget_of(r);
+		rate = r->wanted - r->guaranteed;
+		if (left <= 0)
+			continue;
+		if (rate > (uint64_t)left)
+			rate = left;
+		ret = try_raise(ledger, order[k], r->guaranteed + rate,
+				changes);
+	}
+	return ret;
+}
+
+/**
+ * elastic_steps() - find the next steps of reservations that depend on others
+ * @links: state of links, which all reservations were adapted to
+ * @changes: list that the steps are added to, all of the same kind
+ *
+ * Return: 0, -ENOMEM.
+ */
+int elastic_steps(const struct srpol_links *links, struct vec *changes)
+{
+	struct srpol_links *part = reservable(links);
+	struct srpol_ledger ledger = {};
+	uint32_t *order = NULL;
+	int ret;
+
+	ret = part ? reservations_ledger(part, &ledger) : -ENOMEM;
+	ret = ret ?: find_starts(&ledger, changes);
+	if (!ret && !changes->n) {
+		order = by_claim(&ledger);
+		ret = find_rescues(&ledger, order, changes);
+	}
+	if (!ret && !changes->n)
+		ret = find_raises(&ledger, order, changes);
+	free(order);
+	ledger_free(&ledger);
+	srpol_links_free(part);
+	return ret;
+}
