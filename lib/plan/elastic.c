@@ -22,7 +22,8 @@
 
 #define UNIT	1000000		/* what is too little to change paths: 1 Mbit/s */
 #define PART	100		/* likewise, a part of what there could be */
-#define ROUNDS	16		/* of a search for a rate by bisection */
+#define SUM_ROUNDS	6	/* of a search by bisection, for weights */
+#define RATE_ROUNDS	12	/* likewise, for a rate with given weights */
 #define SLACK	0.25		/* bit/s: half of what srpol_load_fits() allows,
 				 * as sums in another order differ a little */
 
@@ -228,7 +229,8 @@ static int find_sum(struct search *s)
 		return 0;
 	lower_by(s, high);
 	ret = try_weights(s);
-	for (round = 0; ret > 0 && round < ROUNDS && high - low > 1; round++) {
+	for (round = 0; ret > 0 && round < SUM_ROUNDS && high - low > 1;
+	     round++) {
 		sum = low + (high - low) / 2;
 		lower_by(s, sum);
 		ret = try_weights(s);
@@ -285,7 +287,7 @@ static int raise_to(struct search *s, uint32_t i, uint64_t high,
 		return ret < 0 ? ret : 0;
 	/* the estimate is right but for weights that are shared and rounded */
 	rate = estimate(s, low, high);
-	for (round = 0; round < ROUNDS && high - low > 1; round++) {
+	for (round = 0; round < RATE_ROUNDS && high - low > 1; round++) {
 		rate = rate > low && rate < high ? rate :
 						   low + (high - low) / 2;
 		set(s, i, rate);

@@ -17,6 +17,7 @@
 #define WAIT_NS		(10 * NS_PER_SEC)
 #define LOOK_NS		(100 * NS_PER_MS)
 #define OPS_MAX		256
+#define PAUSE		4	/* times that a decision took, before the next */
 
 /**
  * struct op - a request that waits for its reply
@@ -26,6 +27,7 @@
  * @writing: a transaction is under way
  * @refused: the last transaction was refused, as something had changed
  * @until_ns: time at which it is replied to at the latest
+ * @not_before_ns: time before which it is not decided again
  * @admission: the job to be added; for one to be deleted, its names
  */
 struct op {
@@ -35,6 +37,7 @@ struct op {
 	bool writing;
 	bool refused;
 	uint64_t until_ns;
+	uint64_t not_before_ns;
 	struct admission admission;
 };
 
@@ -269,6 +272,18 @@ static int complete(struct admission *a, struct srpol_error *err)
 	return deadline_apply(&a->want, err);
 }
 
+/* Decisions that take long leave time for all else that the engine does. */
+static int decide(struct op *op, struct srpol_error *err)
+{
+	uint64_t start = now_ns(), end;
+	int ret = complete(&op->admission, err) ?:
+		  admission_decide(&op->admission, err);
+
+	end = now_ns();
+	op->not_before_ns = end + PAUSE * (end - start);
+	return ret;
+}
+
 static void add_job(struct op *op)
 {
 	struct admission *a = &op->admission;
@@ -292,7 +307,7 @@ static void add_job(struct op *op)
 	}
 	srpol_plan_free(a->want.weights);
 	a->want.weights = NULL;
-	if (complete(a, &err) || admission_decide(a, &err))
+	if (decide(op, &err))
 		answer(op, NULL, &err);
 	else if (a->is_what_if)
 		answer_decision(op);
@@ -306,7 +321,7 @@ static void try(struct op *op)
 {
 	bool late = now_ns() > op->until_ns;
 
-	if (op->writing)
+	if (op->writing || now_ns() < op->not_before_ns)
 		return;
 	if (!inputs_ready() || !tenants_ready() || !reservations_ready()) {
 		if (late)

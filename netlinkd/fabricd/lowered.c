@@ -23,7 +23,6 @@ bool lowered_list(const struct srpol_room *room, struct vec *lowered,
 		  char *reason, size_t len)
 {
 	const struct reservation *r = reservations_all()->data;
-	const char *moving;
 	struct lowered *l;
 	bool may = true;
 	uint32_t i;
@@ -36,13 +35,12 @@ bool lowered_list(const struct srpol_room *room, struct vec *lowered,
 		strcpy(l->job, r[i].job);
 		l->from = r[i].guaranteed;
 		l->to = room->rates[i];
-		if (reservations_are_moving(r[i].color, &moving)) {
-			snprintf(reason, len,
-				 "hosts have not acknowledged yet what was changed for job %s, which others share weights with",
-				 moving);
-			may = false;
-		}
+		may &= !reservations_are_moving(r[i].color, NULL);
 	}
+	/* whose job it is is not for everybody */
+	if (!may)
+		snprintf(reason, len,
+			 "hosts have not acknowledged yet what was changed for jobs that would be lowered");
 	return may;
 }
 

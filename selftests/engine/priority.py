@@ -274,6 +274,8 @@ def test_deadline():
           wait_for("its end", lambda: state("p", "d") is None))
     # the later others end, the more it would take
     job("solid", "blue bandwidth 799G for 60s")
+    wait_for("nothing else", lambda: list(records()) == ["blue/solid"] and
+             state("p", "solid") == "reserved")
     for words, decision in ("red deadline 70s", "defer"), ("red deadline 59s",
                                                           "lower-priority"):
         reply = job("d", f"{words} what-if", size="40000000000")
