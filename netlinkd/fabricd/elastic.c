@@ -17,6 +17,62 @@
 #include "srpol_lib.h"
 #include "tenants.h"
 
+/**
+ * struct basis - what the last search, which found no step, was based on
+ * @cap: revision of all reservations
+ * @tenants: sum of the revisions of tenants
+ * @links: state of links, NULL: there was no such search
+ */
+static struct basis {
+	uint64_t cap;
+	uint64_t tenants;
+	struct srpol_links *links;
+} fruitless;
+
+static uint64_t tenants_revision(void)
+{
+	const struct tenant *t;
+	uint64_t sum = 0;
+
+	vec_for_each(t, tenants_all())
+		sum += t->mod;
+	return sum;
+}
+
+/* Hosts' acknowledgements come often; nothing follows from them by itself. */
+static bool is_fruitless(const struct srpol_links *links)
+{
+	uint32_t i;
+
+	if (!fruitless.links || fruitless.links->n != links->n ||
+	    fruitless.cap != reservations_cap() ||
+	    fruitless.tenants != tenants_revision())
+		return false;
+	for (i = 0; i < links->n; i++)
+		if (fruitless.links->links[i].capacity !=
+		    links->links[i].capacity)
+			return false;
+	return true;
+}
+
+static void set_fruitless(const struct srpol_links *links)
+{
+	srpol_links_free(fruitless.links);
+	fruitless = (struct basis){
+		.cap = reservations_cap(), .tenants = tenants_revision(),
+		.links = srpol_links_copy(links),
+	};
+}
+
+/**
+ * elastic_stop() - another engine leads
+ */
+void elastic_stop(void)
+{
+	srpol_links_free(fruitless.links);
+	fruitless.links = NULL;
+}
+
 /*
  * If nothing moves any more and there is still no room, links have changed; then
  * it is tried again as one that is lost.
@@ -73,20 +129,43 @@ static int64_t budget_of(const struct reservation *r)
 	       (int64_t)reservations_sum(r->tenant);
 }
 
+/* All of these are one transaction, or none if that would be too large. */
 static void restore(const struct reservation *r, const struct srpol_room *room,
 		    const struct vec *lowered, struct vec *changes)
 {
 	struct reservation now = record_changed(r, room->rate, room->weights);
 	const struct lowered *l;
+	const struct step *step;
+	size_t len = 0;
 
 	now.waits = lowered->n;
 	now.lost[0] = '\0';
-	log_notice("reservation of job %s/%s returns with %.6gG, %zu others are lowered for it",
-		   r->tenant, r->job, room->rate / 1e9, lowered->n);
 	settle_add(changes, r, record_write(&now));
 	vec_for_each(l, lowered)
 		settle_add(changes, reservation_find(l->tenant, l->job),
 			   lowered_text(l));
+	vec_for_each(step, changes)
+		len += step->text ? strlen(step->text) : STORE_VALUE_MAX;
+	if (len < STORE_VALUE_MAX) {
+		log_notice("reservation of job %s/%s returns with %.6gG, %zu others are lowered for it",
+			   r->tenant, r->job, room->rate / 1e9, lowered->n);
+		return;
+	}
+	vec_for_each(step, changes)
+		free(step->text);
+	changes->n = 0;
+}
+
+/* Whether anybody could be lowered for it. */
+static bool is_before_others(const struct reservation *r)
+{
+	const struct reservation *other;
+
+	vec_for_each(other, reservations_all())
+		if (other->weights && other->priority < r->priority &&
+		    other->least < other->guaranteed)
+			return true;
+	return false;
 }
 
 /* Whether others can be lowered for number @i, which is lost. */
@@ -125,6 +204,7 @@ static int find_rescues(const struct srpol_ledger *ledger,
 	for (k = 0; k < ledger->n && !ret && !changes->n; k++) {
 		r = &list[order[k]];
 		if (r->ends || r->weights || r->before ||
+		    !is_before_others(r) ||
 		    reservations_are_moving(r->color, NULL))
 			continue;
 		ret = try_rescue(ledger, order[k], changes);
@@ -200,6 +280,10 @@ int elastic_steps(const struct srpol_links *links, struct vec *changes)
 	uint32_t *order = NULL;
 	int ret;
 
+	if (is_fruitless(links)) {
+		srpol_links_free(part);
+		return 0;
+	}
 	ret = part ? reservations_ledger(part, &ledger) : -ENOMEM;
 	ret = ret ?: find_starts(&ledger, changes);
 	if (!ret && !changes->n) {
@@ -208,6 +292,8 @@ int elastic_steps(const struct srpol_links *links, struct vec *changes)
 	}
 	if (!ret && !changes->n)
 		ret = find_raises(&ledger, order, changes);
+	if (!ret && !changes->n)
+		set_fruitless(links);
 	free(order);
 	ledger_free(&ledger);
 	srpol_links_free(part);

@@ -155,21 +155,27 @@ static void put_record(struct writing *w, const struct reservation *r,
 	put(w, w->cap, w->cap_text);
 }
 
-/* Reservations that are lowered are covered by the comparison of put_record(). */
+/*
+ * Reservations that are lowered are covered by the comparison of put_record().
+ * Returns whether all records are small enough for one transaction.
+ */
 static bool put_lowered(struct writing *w, const struct vec *lowered)
 {
+	size_t len = w->record ? strlen(w->record) : STORE_VALUE_MAX;
 	const struct lowered *l;
 	uint32_t i = 0;
 
 	vec_for_each(l, lowered) {
+		if (len >= STORE_VALUE_MAX)
+			break;
 		w->lowered_text[i] = lowered_text(l);
-		if (!w->lowered_text[i])
-			return false;
+		len += w->lowered_text[i] ? strlen(w->lowered_text[i]) :
+					    STORE_VALUE_MAX;
 		put(w, key_reservation(w->lowered[i], l->tenant, l->job),
 		    w->lowered_text[i]);
 		i++;
 	}
-	return true;
+	return len < STORE_VALUE_MAX;
 }
 
 static void free_writing(struct writing *w)
@@ -205,10 +211,11 @@ static void write_job(struct op *op)
 			a->tenant->mod);
 	if (a->want.guaranteed) {
 		w->record = record_write(&a->want);
-		if (!w->record || strlen(w->record) >= STORE_VALUE_MAX ||
-		    !put_lowered(w, &a->lowered)) {
+		if (!put_lowered(w, &a->lowered)) {
 			free_writing(w);
-			fail(op, "the reservation is too large to be kept");
+			fail(op, a->lowered.n ?
+			     "the reservation and those that it lowers are too large to be written at once" :
+			     "the reservation is too large to be kept");
 			return;
 		}
 		put_record(w, &a->want, w->record, 1);

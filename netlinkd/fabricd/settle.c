@@ -346,6 +346,7 @@ void settle_stop(void)
 
 	alarm_stop(&soon);
 	alarm_stop(&in_time);
+	elastic_stop();
 	writing = false;
 	vec_for_each(r, reservations_all())
 		r->epoch = r->planned = 0;

@@ -320,6 +320,7 @@ void settle_stop(void);
 bool settle_all_acked(uint64_t epoch, const char **behind);
 
 /* elastic.c */
+void elastic_stop(void);
 int elastic_steps(const struct srpol_links *links, struct vec *changes);
 
 /* workload.c */
