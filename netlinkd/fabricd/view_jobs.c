@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "srpol_lib.h"
+#include "tenants.h"
 #include "web.h"
 
 #define JOBS_MAX	200	/* listed one by one */
@@ -135,6 +136,25 @@ uint32_t view_tenants_at(uint32_t node)
 	return at ? at[node] : 0;
 }
 
+/* What is reserved for it, null: nothing. */
+static json_t *bandwidth_json(const struct view_job *job)
+{
+	const char *name = strrchr(job->key, '/') + 1;
+	const char *owner = job->key + strlen("job/");
+	char tenant[SRPOL_NAME_LEN];
+	const struct reservation *r;
+
+	snprintf(tenant, sizeof(tenant), "%.*s", (int)strcspn(owner, "/"),
+		 owner);
+	r = reservation_find(tenant, name);
+	if (!r || r->ends)
+		return json_null();
+	return json_pack("{s:I, s:I, s:s}",
+			 "guaranteed", (json_int_t)r->guaranteed,
+			 "wanted", (json_int_t)r->wanted,
+			 "state", record_state(r));
+}
+
 /**
  * view_jobs() - jobs as JSON
  */
@@ -147,11 +167,12 @@ json_t *view_jobs(void)
 		if (json_array_size(list) == JOBS_MAX)
 			break;
 		json_array_append_new(list,
-			json_pack("{s:s, s:I, s:I, s:f, s:I}",
+			json_pack("{s:s, s:I, s:I, s:f, s:o, s:I}",
 				  "job", job->key + strlen("job/"),
 				  "tenant", (json_int_t)job->tenant,
 				  "demands", (json_int_t)job->demands,
 				  "bytes", job->bytes,
+				  "bandwidth", bandwidth_json(job),
 				  "at", (json_int_t)job->heard));
 	}
 	return json_pack("{s:I, s:o}", "n", (json_int_t)jobs.n, "list", list);

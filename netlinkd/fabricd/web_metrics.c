@@ -11,6 +11,7 @@
 
 #include "forecasts.h"
 #include "srpol_lib.h"
+#include "tenants.h"
 #include "web.h"
 
 #define LINKS_MAX	1000	/* listed links */
@@ -316,6 +317,29 @@ static void suspects_metrics(void)
 	sample("suspected_links", kept, "state", "kept", NULL);
 }
 
+static void reservations_metrics(void)
+{
+	static const char * const states[] = {
+		"waiting", "admitted", "reserved", "moving", "lost",
+	};
+	const struct reservation *r;
+	uint32_t n, low = 0;
+	size_t i;
+
+	family("reservations", "gauge", NULL,
+	       "Reservations of jobs, by state.");
+	for (i = 0; i < sizeof(states) / sizeof(*states); i++) {
+		n = 0;
+		vec_for_each(r, reservations_all())
+			n += !strcmp(record_state(r), states[i]);
+		sample("reservations", n, "state", states[i], NULL);
+	}
+	vec_for_each(r, reservations_all())
+		low += !r->ends && r->guaranteed < r->wanted;
+	gauge("lowered_reservations", NULL,
+	      "Reservations that have less than their jobs want.", low);
+}
+
 static void switches_metrics(void)
 {
 	const struct srpol_fabric *f = fabricd.fabric;
@@ -354,6 +378,7 @@ char *web_metrics(bool as_openmetrics, size_t *len)
 	forecast_metrics();
 	links_metrics();
 	suspects_metrics();
+	reservations_metrics();
 	switches_metrics();
 	load_metrics();
 	used_metrics();

@@ -351,6 +351,30 @@ def test_foreseen(page, b):
     check("what is wrong is counted", True)
 
 
+def test_bandwidth(page, b):
+    """Reservations, of which one has less than it wants."""
+    text = "document.getElementById('jobs').textContent"
+    engine.ask("page", "tenant-add", name="red", color=10, guaranteed=10 ** 12,
+               priority=7)
+    pair = [{"src": "h2", "dst": "h3", "bytes": 1 << 30}]
+    for name, more in (("low", {"guaranteed": "800G", "least": "100G"}),
+                       ("high", {"guaranteed": "300G", "priority": 5})):
+        wait_for(name, lambda: engine.ask("page", "job-add", name=name, tenant="red",
+                                          demands=pair, **more)["decision"] ==
+                 "accept")
+    b.wait(f"({text}).includes('500 Gbit/s of 800 Gbit/s') && "
+           f"({text}).includes('300 Gbit/s')")
+    check("what jobs have of what they want is told", True)
+    wait_for("both, for scrapers", lambda: all(line in page.get("/metrics")[1].decode()
+                                               for line in (
+        'srpol_fabric_reservations{state="reserved"} 2\n',
+        'srpol_fabric_reservations{state="waiting"} 0\n',
+        "srpol_fabric_lowered_reservations 1\n")))
+    check("and to scrapers", True)
+    for name in "high", "low":
+        engine.ask("page", "job-del", name=name, tenant="red")
+
+
 def test_flows(page, b):
     text = "document.getElementById('change').textContent"
     store_put("job/t/two", json.dumps({"demands": [
@@ -558,8 +582,8 @@ def main():
         report("h0", 200)
         test_no_room(page)
         b = browser.Browser(f"{OUT}/browser.log")
-        for test in (test_shows, test_load, test_foreseen, test_flows, test_escaped, test_keyboard,
-                     test_looks, test_engine_gone):
+        for test in (test_shows, test_load, test_foreseen, test_bandwidth, test_flows,
+                     test_escaped, test_keyboard, test_looks, test_engine_gone):
             test(page, b)
         os.remove(f"{RUN}/store.json")  # of another fabric
         test_large(b)

@@ -133,12 +133,19 @@ function drawChange(c) {
 
 const dot = t => node("i", { class: `dot t${t % 8}`, "aria-hidden": "true" });
 
+function bandwidth(b) {
+	if (!b)
+		return "";
+	const less = b.guaranteed < b.wanted ? ` of ${rate(b.wanted)}` : "";
+	return `${rate(b.guaranteed)}${less}${b.state === "reserved" ? "" : `, ${b.state}`}`;
+}
+
 function drawJobs({ jobs, tenants }) {
 	if (!jobs.n)
 		return [quiet("No job has announced what it will send.")];
-	return [table("Jobs", ["Job", "Tenant", ["n", "Demands"], ["n", "Bytes"], "Announced"], jobs.list.map(j => [
+	return [table("Jobs", ["Job", "Tenant", ["n", "Demands"], ["n", "Bytes"], ["n", "Bandwidth"], "Announced"], jobs.list.map(j => [
 		j.job.slice(j.job.indexOf("/") + 1), node("span", {}, dot(j.tenant), " ", tenants[j.tenant] ?? ""),
-		["n", String(j.demands)], ["n", bytes(j.bytes)], ago(j.at)])), quiet(of(jobs.n, jobs.list))];
+		["n", String(j.demands)], ["n", bytes(j.bytes)], ["n", bandwidth(j.bandwidth)], ago(j.at)])), quiet(of(jobs.n, jobs.list))];
 }
 
 function drawHot(plan) {
