@@ -399,7 +399,7 @@ json_t *admission_json(const struct admission *a)
 			      "left", (json_int_t)a->left,
 			      "wanted", (json_int_t)a->wanted);
 	}
-	o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:o, s:o, s:b}",
+	o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:o, s:o, s:o, s:b}",
 		      "decision", admission_name(a->decision),
 		      "tenant", a->want.tenant, "job", a->want.job,
 		      "class", !accepted ? "none" :
@@ -408,7 +408,7 @@ json_t *admission_json(const struct admission *a)
 		      "wanted", (json_int_t)a->want.wanted,
 		      "reason", a->reason, "link", l,
 		      "lowered", lowered_json(&a->lowered, a->own),
-		      "what_if", a->is_what_if);
+		      "ends", effect_json(a), "what_if", a->is_what_if);
 	json_object_set_new(o, "offer", accepted ? json_null() :
 			    json_pack("{s:I, s:o}", "guaranteed",
 				      (json_int_t)a->most, "after_s",

@@ -27,6 +27,7 @@
  *	flows.c		paths of single flows, for jobs that tell their number
  *	advise.c	srpol fabric advise
  *	what_if.c	srpol fabric plan what-if
+ *	effect.c	what a job that is asked about would do to others
  */
 #ifndef _SRPOL_FABRICD_TENANTS_H
 #define _SRPOL_FABRICD_TENANTS_H
@@ -357,6 +358,8 @@ enum workload_part {
 
 int workload_read(enum workload_part part, const struct tenant *of,
 		  struct workload *w);
+double workload_end(const struct workload *w, uint32_t job,
+		    const double *finish);
 void workload_free(struct workload *w);
 bool workload_is_reserved(const struct input *job);
 void job_names(const struct input *job, char *tenant, char *name);
@@ -392,6 +395,12 @@ int slice_try(const struct tenant *tenant, const struct srpol_links *links,
 	      const struct workload *w, struct srpol_plan **out);
 void slices_sweep(void);
 void slices_free(void);
+
+/* what_if.c */
+json_t *seconds_json(double s);
+
+/* effect.c */
+json_t *effect_json(const struct admission *a);
 
 /* advise.c */
 json_t *advise_request(const json_t *request, struct srpol_error *err);

@@ -29,8 +29,13 @@ struct trial {
 	struct srpol_plan *plan;
 };
 
-/* JSON has no infinity: null stands for a job that does not end. */
-static json_t *seconds(double s)
+/**
+ * seconds_json() - a time as JSON
+ * @s: in s
+ *
+ * Return: null for what does not end, as JSON has no infinity.
+ */
+json_t *seconds_json(double s)
 {
 	return isfinite(s) ? json_real(s) : json_null();
 }
@@ -106,18 +111,6 @@ static void end_trial(struct trial *t)
 	srpol_links_free(t->links);
 }
 
-static double last_of(const struct workload *w, uint32_t job,
-		      const double *finish)
-{
-	double end = 0;
-	uint32_t i;
-
-	for (i = 0; i < w->demands.n; i++)
-		if (w->job[i] == job)
-			end = fmax(end, finish[i]);
-	return end;
-}
-
 static const char *fate(const struct trial *t, const struct reservation *r)
 {
 	static const char * const words[] = {
@@ -150,9 +143,12 @@ static json_t *jobs_json(const struct trial *t, const struct workload *w,
 		json_array_append_new(list, json_pack(
 			"{s:s, s:s, s:o, s:o, s:o, s:s}", "tenant", tenant,
 			"name", name,
-			"now_s", seconds(last_of(w, i, what->finish[0])),
-			"local_s", seconds(last_of(w, i, what->finish[1])),
-			"planned_s", seconds(last_of(w, i, what->finish[2])),
+			"now_s", seconds_json(workload_end(w, i,
+				       what->finish[0])),
+			"local_s", seconds_json(workload_end(w, i,
+				       what->finish[1])),
+			"planned_s", seconds_json(workload_end(w, i,
+				       what->finish[2])),
 			"reservation",
 			fate(t, reservation_find(tenant, name))));
 	}
@@ -179,9 +175,9 @@ static json_t *result(const struct trial *t, struct srpol_error *err)
 		srpol_flows_diff(fabricd.plan, t->plan, flows_add_change,
 				 flows);
 		o = json_pack("{s:o, s:o, s:o, s:I, s:o, s:I, s:o, s:o}",
-			      "now_s", seconds(what.now),
-			      "local_s", seconds(what.local),
-			      "planned_s", seconds(what.planned),
+			      "now_s", seconds_json(what.now),
+			      "local_s", seconds_json(what.local),
+			      "planned_s", seconds_json(what.planned),
 			      "unplaced", (json_int_t)what.unplaced,
 			      "jobs", jobs_json(t, &w, &what),
 			      "pairs_changed", (json_int_t)changed,

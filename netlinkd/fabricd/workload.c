@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* All demands and their colors: those that jobs announce, and forecasts. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,24 @@ int workload_read(enum workload_part part, const struct tenant *of,
 	if (ret)
 		workload_free(w);
 	return ret;
+}
+
+/**
+ * workload_end() - the end of a job's last demand
+ * @w: demands
+ * @job: index of the job
+ * @finish: by demand: when it ends
+ */
+double workload_end(const struct workload *w, uint32_t job,
+		    const double *finish)
+{
+	double end = 0;
+	uint32_t i;
+
+	for (i = 0; i < w->demands.n; i++)
+		if (w->job[i] == job)
+			end = fmax(end, finish[i]);
+	return end;
 }
 
 /**

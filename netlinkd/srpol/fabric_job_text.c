@@ -63,6 +63,29 @@ static void print_lowered(const json_t *reply)
 	}
 }
 
+static void print_end(const char *what, const json_t *v)
+{
+	if (json_is_real(v))
+		out_text(" %s %gs", what, json_real_value(v));
+	else
+		out_text(" %s never", what);
+}
+
+/* Jobs that would end at another time; the new one is the last. */
+static void print_ends(const json_t *ends)
+{
+	const json_t *job;
+	size_t i;
+
+	json_array_foreach(ends, i, job) {
+		out_text("\n\tjob %s/%s ends-after", text_of(job, "tenant"),
+			 text_of(job, "job"));
+		if (i + 1 < json_array_size(ends))
+			print_end("now", json_object_get(job, "now_s"));
+		print_end("with-it", json_object_get(job, "then_s"));
+	}
+}
+
 /**
  * print_fabric_job() - print the reply to request "job-add" or "job-del"
  * @reply: the reply
@@ -86,6 +109,7 @@ void print_fabric_job(const json_t *reply)
 	if (text_of(reply, "reason")[0])
 		out_text("\n\t%s", text_of(reply, "reason"));
 	print_lowered(reply);
+	print_ends(json_object_get(reply, "ends"));
 	out_text("\n");
 	out_object_end();
 }

@@ -76,13 +76,22 @@ def test_what_if():
     check("what-if: who would be lowered, and by how much", reply["decision"] ==
           "accept" and reply["what_if"] and reply["lowered"] == [
               {"tenant": "blue", "job": "low", "from": NIC, "to": 300 * G}], reply)
+    ends = {x["job"]: (x["now_s"], x["then_s"]) for x in reply["ends"]}
+    check("and when jobs would end: two share what one had", list(ends) ==
+          ["low", "high"] and ends["high"][0] is None and all(
+              abs(is_s - s) < 0.05 * s for is_s, s in (
+                  (ends["low"][0], 0.01), (ends["low"][1], 0.02),
+                  (ends["high"][1], 0.02))), reply["ends"])
     own = job("high", f"{words} what-if", user=NOBODY)
+    check("but of one's own tenant only", [x["job"] for x in own["ends"]] ==
+          ["high"], own["ends"])
     check("a tenant's user is not told whose job it is", own["lowered"] == [
         {"tenant": None, "job": None, "from": NIC, "to": 300 * G}], own)
     for priority, what in (2, "the same"), (1, "a lower"):
         reply = job("high", f"red bandwidth 500G priority {priority} what-if")
         check(f"for {what} priority nobody would be", reply["decision"] ==
-              "lower-priority" and not reply["lowered"] and reply["link"], reply)
+              "lower-priority" and not reply["lowered"] and reply["link"] and
+              reply["ends"] is None, reply)
     reply = job("high", "red bandwidth 700G priority 5 what-if")
     check("nobody would be lowered below what is enough", reply["decision"] ==
           "lower-priority" and not reply["lowered"], reply)
@@ -98,10 +107,13 @@ def test_what_if():
                              *words.split()[:1], *PAIR, *words.split()[1:],
                              "what-if", "socket", f"{RUN}/p.sock"],
                             capture_output=True, text=True, check=False)
-    check("as text", done.returncode == 0 and done.stdout.splitlines()[-1] ==
+    text = done.stdout.splitlines()
+    check("as text", done.returncode == 0 and text[0] ==
+          "what-if job red/high accept as reservation" and text[2] ==
           "\twould-be-lowered job blue/low from 800G to 300G" and
-          done.stdout.startswith("what-if job red/high accept as reservation\n"),
-          done)
+          text[3].startswith("\tjob blue/low ends-after now 0.01s with-it 0.0") and
+          text[4].startswith("\tjob red/high ends-after with-it 0.0") and
+          len(text) == 5, text)
 
 
 def test_two_steps(hosts):
@@ -110,7 +122,7 @@ def test_two_steps(hosts):
     reply = job("high", "red bandwidth 500G priority 5")
     check("it is accepted at once, at the expense of another", reply["decision"] ==
           "accept" and lowered(reply) == {"low": (800, 300)} and
-          not reply["what_if"], reply)
+          not reply["what_if"] and reply["ends"] is None, reply)
     wait_for("both", lambda: state("p", "high") == "waiting" and
              state("p", "low") == "moving")
     before = records()
