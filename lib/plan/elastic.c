@@ -24,8 +24,7 @@
 #define PART	100		/* likewise, a part of what there could be */
 #define SUM_ROUNDS	6	/* of a search by bisection, for weights */
 #define RATE_ROUNDS	12	/* likewise, for a rate with given weights */
-#define SLACK	0.25		/* bit/s: half of what srpol_load_fits() allows,
-				 * as sums in another order differ a little */
+#define SLACK	0.25	/* bit/s: half of what srpol_load_fits() allows, for rounding */
 
 /**
  * struct search - a search for rates
@@ -344,6 +343,28 @@ static int is_way_sound(struct search *s, const uint64_t *rates)
 	return is_sound(s);
 }
 
+/* The offer, if all others were lowered as far as possible. */
+static int find_most(struct search *s, struct srpol_room *room)
+{
+	struct srpol_offer offer;
+	int64_t left;
+	int ret;
+
+	lower_by(s, UINT64_MAX);
+	left = budget_left(s) + (int64_t)s->want.rate;
+	if (!s->n_order || left <= 0)
+		return 0;
+	ret = srpol_ledger_offer(&s->ledger, &s->want, &offer);
+	if (ret)
+		return ret;
+	srpol_plan_free(offer.weights);
+	if (offer.most > (uint64_t)left)
+		offer.most = left;
+	if (offer.most > room->offer.most)
+		room->offer.most = offer.most;
+	return 0;
+}
+
 static int lower_others(const struct srpol_ledger *ledger,
 			const struct srpol_hold *want, int64_t budget,
 			struct srpol_room *room)
@@ -358,7 +379,7 @@ static int lower_others(const struct srpol_ledger *ledger,
 	s.budget = budget;
 	if (!ret) {
 		find_order(&s);
-		ret = find_sum(&s);
+		ret = find_sum(&s) ?: find_most(&s, room);
 	}
 	if (ret > 0)
 		ret = give_back(&s);

@@ -383,22 +383,3 @@ int srpol_ledger_place(const struct srpol_ledger *ledger,
 {
 	return make_offer(ledger, want, false, offer);
 }
-
-/**
- * srpol_ledger_fits() - like srpol_ledger_offer(), but without an offer
- * @ledger: existing reservations
- * @want: requested reservation
- *
- * Return: 1 if it fits, 0 if not, -EINVAL, -ENOMEM.
- */
-int srpol_ledger_fits(const struct srpol_ledger *ledger,
-		      const struct srpol_hold *want)
-{
-	struct srpol_offer offer;
-	int ret = make_offer(ledger, want, false, &offer);
-
-	if (ret)
-		return ret;
-	srpol_plan_free(offer.weights);
-	return offer.fits;
-}

@@ -443,8 +443,6 @@ int srpol_ledger_load_one(const struct srpol_ledger *ledger, uint32_t hold,
 int srpol_ledger_offer(const struct srpol_ledger *ledger,
 		       const struct srpol_hold *want,
 		       struct srpol_offer *offer);
-int srpol_ledger_fits(const struct srpol_ledger *ledger,
-		      const struct srpol_hold *want);
 
 /* elastic.c: reservations that can do with less */
 
@@ -456,8 +454,8 @@ int srpol_ledger_fits(const struct srpol_ledger *ledger,
  *	as a result of srpol_ledger_raise(): the weights stay as they are
  * @rates: by reservation of the ledger: bit/s that it has then, to be freed by
  *	the caller; less than before if it is lowered
- * @offer: if not @fits: what there is without lowering others, and which link
- *	lacks capacity; its weights are NULL
+ * @offer: if not @fits: which link lacks capacity, and how much there is without
+ *	lowering others; @most may be at their expense; its weights are NULL
  */
 struct srpol_room {
 	bool fits;

@@ -263,6 +263,7 @@ static int refuse(struct admission *a, const struct srpol_ledger *ledger,
 		[DECISION_WAIT] = "hosts have not acknowledged yet that others gave it up",
 	};
 	struct srpol_offer offer = room->offer;
+	int64_t left = budget_of(a->tenant);
 	int ret = 0;
 
 	/* nothing was asked of the fabric if the tenant had too little left */
@@ -271,7 +272,10 @@ static int refuse(struct admission *a, const struct srpol_ledger *ledger,
 	srpol_plan_free(offer.weights);
 	if (ret)
 		return ret;
-	a->most = offer.fits ? 0 : offer.most;
+	a->most = room->offer.most;
+	if (!a->most && left > 0)
+		a->most = offer.most < (uint64_t)left ? offer.most :
+							(uint64_t)left;
 	ret = decide_when(a, ledger);
 	if (offer.fits)
 		snprintf(a->reason, sizeof(a->reason),

@@ -275,15 +275,14 @@ static int find_raises(const struct srpol_ledger *ledger, const uint32_t *order,
  */
 int elastic_steps(const struct srpol_links *links, struct vec *changes)
 {
-	struct srpol_links *part = reservable(links);
 	struct srpol_ledger ledger = {};
+	struct srpol_links *part;
 	uint32_t *order = NULL;
 	int ret;
 
-	if (is_fruitless(links)) {
-		srpol_links_free(part);
+	if (!reservations_all()->n || is_fruitless(links))
 		return 0;
-	}
+	part = reservable(links);
 	ret = part ? reservations_ledger(part, &ledger) : -ENOMEM;
 	ret = ret ?: find_starts(&ledger, changes);
 	if (!ret && !changes->n) {

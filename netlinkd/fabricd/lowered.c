@@ -37,7 +37,7 @@ bool lowered_list(const struct srpol_room *room, struct vec *lowered,
 		l->to = room->rates[i];
 		may &= !reservations_are_moving(r[i].color, NULL);
 	}
-	/* whose job it is is not for everybody */
+	/* without names, as they may be another tenant's */
 	if (!may)
 		snprintf(reason, len,
 			 "hosts have not acknowledged yet what was changed for jobs that would be lowered");

@@ -95,6 +95,8 @@ def test_what_if():
     reply = job("high", "red bandwidth 700G priority 5 what-if")
     check("nobody would be lowered below what is enough", reply["decision"] ==
           "lower-priority" and not reply["lowered"], reply)
+    check("but what could be had at its expense is offered",
+          reply["offer"]["guaranteed"] == 600 * G, reply)
     check("what-if changes nothing, and counts nothing",
           state("p", "high") is None and rate("low") == NIC and
           fabric("p", "show")["epoch"] == epoch and t.stats("p") == {

@@ -156,6 +156,30 @@ static void test_lowered(void **state)
 	assert_true(ask(100 * G, 0, 7, rates) == 0 && rates[0] == 400 * G);
 }
 
+/* What is offered instead is accepted. */
+static void test_most(void **state)
+{
+	struct srpol_hold hold;
+	struct srpol_room room;
+	u64 rates[HOLDS];
+
+	(void)state;
+	assert_true(admit(1, 300 * G, 100 * G, 2, 0, 1));
+	hold = want(9, 350 * G, 0, 5, 0, 1);
+	room = room_for(&hold, UNLIMITED);
+	assert_true(!room.fits && room.offer.most == 300 * G);
+	assert_true(room.offer.left == 100 * G);
+	srpol_room_free(&room);
+	assert_true(ask(300 * G, 0, 5, rates) == 300 * G);
+	room = room_for(&hold, 250 * G);
+	assert_true(!room.fits && room.offer.most == 250 * G);
+	srpol_room_free(&room);
+	hold.priority = 2;
+	room = room_for(&hold, UNLIMITED);
+	assert_true(!room.fits && room.offer.most == 100 * G);
+	srpol_room_free(&room);
+}
+
 static void test_order(void **state)
 {
 	u64 rates[HOLDS];
@@ -604,6 +628,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		TEST(test_what_is_free),
 		TEST(test_lowered),
+		TEST(test_most),
 		TEST(test_order),
 		TEST(test_budget),
 		TEST(test_start),
