@@ -206,23 +206,31 @@ static void read_client(struct lines_client *client)
 static void client_ready(struct source *source, uint32_t events)
 {
 	struct lines_client *client = (struct lines_client *)source;
+	void (*drained)(struct lines_client *client) = client->server->drained;
 
 	if (events & EPOLLOUT && !flush(client)) {
 		drop(client);
 		return;
 	}
+	if (events & EPOLLOUT && !client->out_len && drained)
+		drained(client);
 	if (events & ~EPOLLOUT)
 		read_client(client);
 }
 
-/* Index for a new client; disconnects the quietest one if all are in use. */
+/*
+ * Index for a new client; disconnects the quietest one if all are in use. Not all
+ * of them are kept.
+ */
 static unsigned int free_place(struct lines *server)
 {
 	unsigned int i, quiet = 0;
 
 	for (i = 0; i < server->clients_max && server->clients[i]; i++)
-		if (server->clients[i]->heard_ns <
-		    server->clients[quiet]->heard_ns)
+		if (server->clients[quiet]->kept ||
+		    (!server->clients[i]->kept &&
+		     server->clients[i]->heard_ns <
+		     server->clients[quiet]->heard_ns))
 			quiet = i;
 	if (i < server->clients_max)
 		return i;

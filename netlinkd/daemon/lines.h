@@ -49,6 +49,8 @@ struct lines_talk {
  * @out: output that was not sent yet
  * @out_len: bytes of @out
  * @busy: its lines are being handled, so it is freed only afterwards
+ * @kept: no other client replaces it, however quiet it is; for the server's
+ *	callbacks, which see to it that there are few
  * @gone: disconnected
  * @data: for use by the server's callbacks
  */
@@ -64,6 +66,7 @@ struct lines_client {
 	char *out;
 	size_t out_len;
 	bool busy;
+	bool kept;
 	bool gone;
 	void *data;
 };
@@ -84,6 +87,7 @@ struct lines_client {
  * @line: a line was received; it is 0-terminated instead of its newline, and
  *	may be modified
  * @left: a client is being disconnected; may be NULL
+ * @drained: a client that was slow has read everything; may be NULL
  * @listener: the listening socket
  * @clients: @clients_max pointers, NULL: unused
  * @dropped: clients that were disconnected by the server
@@ -99,6 +103,7 @@ struct lines {
 	size_t rate_max;
 	void (*line)(struct lines_client *client, char *line, size_t len);
 	void (*left)(struct lines_client *client);
+	void (*drained)(struct lines_client *client);
 	struct source listener;
 	struct lines_client **clients;
 	uint64_t dropped;

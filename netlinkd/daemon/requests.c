@@ -112,6 +112,8 @@ static void client_left(struct lines_client *client)
 	for (later = server->waiting; later; later = later->next)
 		if (later->client == client)
 			later->client = NULL;
+	if (server->left)
+		server->left(client);
 }
 
 /**
@@ -176,6 +178,7 @@ int requests_start(struct request_server *server, const char *path,
 	server->lines.out_max = server->out_max ?: OUT_MAX;
 	server->lines.line = take_line;
 	server->lines.left = client_left;
+	server->lines.drained = server->drained;
 	return lines_start(&server->lines, err);
 }
 

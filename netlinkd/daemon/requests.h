@@ -32,6 +32,8 @@ struct request_later;
  * @out_max: bytes of answers that may wait to be read by a client, 0: the
  *	default
  * @may: may this user send this request? NULL: everybody may send everything
+ * @left: a client is being disconnected; may be NULL
+ * @drained: a client that was slow has read everything; may be NULL
  * @denied: requests that were refused by @may
  * @asks: user id of the request that is being answered
  * @client: client of the request that is being answered
@@ -44,6 +46,8 @@ struct request_server {
 	size_t line_max;
 	size_t out_max;
 	bool (*may)(const char *name, uint32_t uid);
+	void (*left)(struct lines_client *client);
+	void (*drained)(struct lines_client *client);
 	uint64_t denied;
 	uint32_t asks;
 	struct lines_client *client;

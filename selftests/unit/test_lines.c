@@ -28,10 +28,29 @@ static char folder[] = "/tmp/srpol-lines-XXXXXX";
 static struct sockaddr_un addr = { .sun_family = AF_UNIX };
 static pid_t child;
 
+static void drained(struct lines_client *client)
+{
+	lines_send(client, "drained", 7);
+}
+
+/* Once the connection takes no more, the rest waits for the client. */
+static void fill(struct lines_client *client)
+{
+	static char text[1000];
+
+	memset(text, 'x', sizeof(text));
+	while (!client->out_len && lines_send(client, text, sizeof(text)))
+		;
+}
+
 static void answer(struct lines_client *client, char *line, size_t len)
 {
-	(void)line;
 	(void)len;
+	if (!strcmp(line, "fill")) {
+		fill(client);
+		return;
+	}
+	client->kept = !strcmp(line, "keep");
 	lines_send(client, "ok", 2);
 }
 
@@ -40,7 +59,7 @@ static void serve(void)
 	static struct lines server = {
 		.path = addr.sun_path, .for_all = true, .clients_max = 4,
 		.line_max = LINE + 1, .out_max = 4096, .rate_max = RATE,
-		.line = answer,
+		.line = answer, .drained = drained,
 	};
 	struct srpol_error err;
 
@@ -180,6 +199,66 @@ static void test_half(void **state)
 	assert_true(say_once(1));
 }
 
+static bool is_open(int fd)
+{
+	char byte;
+
+	return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+	       errno == EAGAIN;
+}
+
+/* Many come and say something; he who is kept stays, he who is quiet does not. */
+static void test_kept(void **state)
+{
+	int kept = dial(), quiet, fds[8], i;
+	char reply[4];
+
+	(void)state;
+	assert_int_equal(send(kept, "keep\n", 5, MSG_NOSIGNAL), 5);
+	assert_int_equal(recv(kept, reply, sizeof(reply), 0), 3);
+	quiet = dial();
+	assert_true(say(quiet, 1));
+	for (i = 0; i < 8; i++) {
+		fds[i] = dial();
+		assert_true(say(fds[i], 1));
+	}
+	assert_true(is_open(kept));
+	assert_false(is_open(quiet));
+	assert_false(is_open(fds[0]));
+	assert_true(is_open(fds[7]));
+	assert_int_equal(send(kept, "keep\n", 5, MSG_NOSIGNAL), 5);
+	assert_int_equal(recv(kept, reply, sizeof(reply), 0), 3);
+	for (i = 0; i < 8; i++)
+		close(fds[i]);
+	close(quiet);
+	close(kept);
+}
+
+/* The server is told when somebody who was slow has read everything. */
+static void test_drained(void **state)
+{
+	static const char last[] = "\ndrained\n";
+	char text[4096], end[sizeof(last)] = {};
+	size_t tail = sizeof(last) - 1;
+	int fd = dial();
+	ssize_t n;
+
+	(void)state;
+	assert_int_equal(send(fd, "fill\n", 5, MSG_NOSIGNAL), 5);
+	while (strcmp(end, last)) {
+		n = recv(fd, text, sizeof(text), 0);
+		assert_true(n > 0);
+		/* the last bytes of all that came */
+		if ((size_t)n >= tail) {
+			memcpy(end, text + n - tail, tail);
+		} else {
+			memmove(end, end + n, tail - n);
+			memcpy(end + tail - n, text, n);
+		}
+	}
+	close(fd);
+}
+
 #define TEST(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -189,6 +268,8 @@ int main(void)
 		TEST(test_user),
 		TEST(test_others),
 		TEST(test_half),
+		TEST(test_kept),
+		TEST(test_drained),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
