@@ -85,6 +85,7 @@ int balance_weigh(struct engine *e, bool *changed, struct srpol_error *err)
 	}
 	vec_free(&pairs);
 	free(known.demand);
+	e->changes += differs;
 	if (changed)
 		*changed = differs;
 	return ret;

@@ -8,6 +8,7 @@
 
 #include "requests.h"
 #include "srpold.h"
+#include "watchers.h"
 
 #define DEMANDS_LINE	262144
 #define DEMANDS_UNREAD	65536
@@ -29,18 +30,54 @@ ANSWER(topology, report_topology)
 ANSWER(functions, functions_request)
 ANSWER(link_set, link_request)
 ANSWER(why, why_request)
-ANSWER(job_add, job_add_request)
-ANSWER(job_del, job_del_request)
 ANSWER(job_show, job_show_request)
+
+/* Paths and policies of the engine are others then, even if it is refused. */
+static json_t *job_add(const json_t *o, struct srpol_error *err)
+{
+	json_t *reply = job_add_request(engine, o, err);
+
+	watchers_rebuilt();
+	return reply;
+}
+
+static json_t *job_del(const json_t *o, struct srpol_error *err)
+{
+	json_t *reply = job_del_request(engine, o, err);
+
+	watchers_rebuilt();
+	return reply;
+}
+
+static json_t *take_demands(uint32_t uid, const json_t *o,
+			    struct srpol_error *err)
+{
+	json_t *reply = demand_request(engine, uid, o, err);
+
+	if (reply)
+		watchers_demanded();
+	return reply;
+}
 
 static json_t *demands_by_operator(const json_t *o, struct srpol_error *err)
 {
-	return demand_request(engine, server.asks, o, err);
+	return take_demands(server.asks, o, err);
 }
 
 static json_t *demands_by_anybody(const json_t *o, struct srpol_error *err)
 {
-	return demand_request(engine, for_all.asks, o, err);
+	return take_demands(for_all.asks, o, err);
+}
+
+/* Who may configure may see all jobs and demands, as by "jobs". */
+static json_t *watch_by_operator(const json_t *o, struct srpol_error *err)
+{
+	return watch_request(&server, true, o, err);
+}
+
+static json_t *watch_by_anybody(const json_t *o, struct srpol_error *err)
+{
+	return watch_request(&for_all, !for_all.asks, o, err);
 }
 
 ANSWER(demands_show, demand_show_request)
@@ -57,20 +94,26 @@ static const struct request requests[] = {
 	{ "jobs", job_show },
 	{ "demands", demands_by_operator },
 	{ "demands-show", demands_show },
+	{ "watch", watch_by_operator },
 	{ }
 };
 
 static const struct request requests_for_all[] = {
 	{ "demands", demands_by_anybody },
+	{ "watch", watch_by_anybody },
 	{ }
 };
 
-static struct request_server server = { .requests = requests };
+static struct request_server server = {
+	.requests = requests, .left = watchers_left,
+	.drained = watchers_drained,
+};
 static struct request_server for_all = {
 	.lines.for_all = true, .lines.listener.fd = -1,
 	.lines.rate_max = 2 * DEMANDS_LINE,
 	.requests = requests_for_all, .line_max = DEMANDS_LINE,
-	.out_max = DEMANDS_UNREAD,
+	.out_max = DEMANDS_UNREAD, .left = watchers_left,
+	.drained = watchers_drained,
 };
 
 /**
@@ -110,4 +153,5 @@ void control_stop(void)
 {
 	requests_stop(&for_all);
 	requests_stop(&server);
+	watchers_stop();
 }

@@ -132,3 +132,27 @@ void load_stop(void)
 	free(smooth);
 	rates = smooth = NULL;
 }
+
+/**
+ * load_is_measured() - whether what this host sends over links is measured
+ */
+bool load_is_measured(void)
+{
+	return smooth;
+}
+
+/**
+ * load_of() - what the hosts of this namespace send over a link
+ * @link: directed link
+ *
+ * Return: bit/s; 0 unless load_is_measured().
+ */
+uint64_t load_of(uint32_t link)
+{
+	double sum = 0;
+	uint32_t i;
+
+	for (i = 0; smooth && i < engine->config.n_hosts; i++)
+		sum += smooth[(size_t)i * engine->fabric->n_links + link];
+	return sum;
+}

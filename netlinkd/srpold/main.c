@@ -12,6 +12,7 @@
 #include "signals.h"
 #include "probing.h"
 #include "srpold.h"
+#include "watchers.h"
 
 #define CONFIG_FILE	"/etc/srpol/srpold.json"
 
@@ -94,8 +95,10 @@ static int begin(bool back, struct srpol_error *err)
 	ret = glb_start(&engine, err);
 	if (ret && back)
 		glb_stop();
-	return go_without(back, ret, err, "peers are told nothing of links") ?:
-	       balance_start(&engine, err);
+	ret = go_without(back, ret, err, "peers are told nothing of links") ?:
+	      balance_start(&engine, err);
+	watchers_start(&engine);
+	return ret;
 }
 
 static void end(void)

@@ -117,6 +117,7 @@ bool plan_weigh(void)
 		if (!is)
 			free(weight);
 	}
+	engine->changes += changed;
 	return changed;
 }
 

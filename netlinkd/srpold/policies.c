@@ -235,6 +235,20 @@ static const struct policy_info *find_key(const struct vec *there,
 	return NULL;
 }
 
+/* What is in force beside the engine's own weights, for watch_paths.c. */
+static void read_rest(const struct policy_info *have,
+		      struct engine_policy *policy)
+{
+	uint32_t i;
+
+	policy->is_others = have && have->origin != SRPOL_ORIGIN_ENGINE;
+	policy->drops = have && have->drop_upon_invalid;
+	policy->has_backup = have && have->backup_color;
+	for (i = 0; have && i < have->n_candidates; i++)
+		policy->is_others |= have->candidates[i].active &&
+				     !is_own(&have->candidates[i]);
+}
+
 /**
  * policies_make() - make policies that are missing or different
  * @engine: the engine, whose paths have ids
@@ -245,13 +259,14 @@ static const struct policy_info *find_key(const struct vec *there,
 int policies_make(struct engine *engine, const struct vec *there,
 		  struct srpol_batch *batch, unsigned int *made)
 {
-	const struct engine_policy *policy;
+	struct engine_policy *policy;
 	const struct policy_info *have;
 	char buf[SRPOL_ADDR_STRLEN];
 	int ret = 0;
 
 	vec_for_each(policy, &engine->policies) {
 		have = find_key(there, policy);
+		read_rest(have, policy);
 		if (have && have->origin != SRPOL_ORIGIN_ENGINE) {
 			log_notice("policy color %u endpoint %s is somebody else's and stays as it is",
 				   have->color,

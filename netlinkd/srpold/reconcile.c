@@ -619,6 +619,8 @@ int reconcile_states(struct engine *engine, struct srpol_error *err)
 			path->told_ns = 1;
 		path->up = have && have->compiled && uplink_of(path->nic);
 		path->stopped = have && have->state != SRPOL_PATH_STATE_UP;
+		path->state = have ? have->state : SRPOL_PATH_STATE_UNRESOLVED;
+		path->reason = have ? have->reason : SRPOL_PATH_REASON_NONE;
 		if (!path->up)
 			continue;
 		memcpy(path->lladdr, have->out_lladdr, sizeof(path->lladdr));
@@ -629,6 +631,7 @@ int reconcile_states(struct engine *engine, struct srpol_error *err)
 		path->has_srh = have->overhead > IPV6_HLEN;
 	}
 	vec_free(&paths);
+	engine->changes++;
 	verdicts_tell(engine);
 	return 0;
 }

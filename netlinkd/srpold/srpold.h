@@ -48,6 +48,8 @@
  *	rules.c		the engine's rules in the module
  *	privileges.c	capabilities that the process keeps
  *	latency.c	how soon the scheduler runs the process
+ *	watchers.c	tells applications of their paths, see watchers.h
+ *	topics.c	what they were told and what they are to be told; pure
  *	control.c	answers srpol engine
  *	report.c	what srpol engine shows
  *	why.c		why packets take the path they take
@@ -123,6 +125,8 @@ struct probe_stats {
  * @up: the module could send over it, apart from the engine's verdict
  * @installed: the module has it, with this list; others get no verdicts
  * @stopped: the module does not send over it, whoever's verdict that follows
+ * @state: enum srpol_path_state, as the module said last
+ * @reason: enum srpol_path_reason, likewise
  * @lladdr: Ethernet address of the next hop, if @up
  * @live: liveness, by its probes
  * @stats: counters of its probes
@@ -170,6 +174,8 @@ struct engine_path {
 	bool up;
 	bool installed;
 	bool stopped;
+	uint32_t state;
+	uint32_t reason;
 	uint8_t lladdr[6];
 	struct liveness live;
 	struct probe_stats stats;
@@ -213,6 +219,9 @@ struct engine_path {
  * @slice: for each path, whether the policy may use it; NULL: all of them
  * @weight: weights of its paths
  * @planned: weights by the global engine's plan, NULL: the plan has none
+ * @is_others: somebody else's policy or candidate path is used
+ * @drops: packets are dropped if no path is usable
+ * @has_backup: they take a policy of another color then
  */
 struct engine_policy {
 	struct in6_addr endpoint;
@@ -226,6 +235,9 @@ struct engine_policy {
 	bool *slice;
 	uint32_t *weight;
 	uint32_t *planned;
+	bool is_others;
+	bool drops;
+	bool has_backup;
 };
 
 /**
@@ -240,6 +252,7 @@ struct engine_policy {
  * @rules: struct rule_info
  * @keys: struct host_key
  * @placed: what algorithms placed last, see weights_run()
+ * @changes: grows when weights, paths or their states may have changed
  * @genl: connection to the module, for requests
  * @events: connection to the module, for events
  */
@@ -254,6 +267,7 @@ struct engine {
 	struct vec rules;
 	struct vec keys;
 	struct weights_memory placed;
+	uint64_t changes;
 	struct srpol_genl genl;
 	struct srpol_genl events;
 };
@@ -645,6 +659,8 @@ json_t *limits_report(void);
 /* load.c */
 void load_start(struct engine *engine);
 void load_stop(void);
+bool load_is_measured(void);
+uint64_t load_of(uint32_t link);
 
 /* forecast.c */
 void forecast_start(struct engine *engine);

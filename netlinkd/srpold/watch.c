@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "srpold.h"
+#include "watchers.h"
 
 #define SETTLE_NS	(50 * NS_PER_MS)
 #define LATER_NS	(3000 * NS_PER_MS)
@@ -116,9 +117,13 @@ void watch_look_later(void)
 /* Restore objects of the engine that others changed. */
 static int take_event(const struct nlmsghdr *nlh, void *data)
 {
+	struct path_info path;
+
 	switch (srpol_msg_cmd(nlh)) {
 	case SRPOL_CMD_PATH_EVENT:
 		watch_look(false);
+		read_path(nlh, &path);
+		watchers_path_event(path.id, path.state, path.reason);
 		break;
 	case SRPOL_CMD_POLICY_EVENT:
 		break;

@@ -18,6 +18,8 @@ static const struct {
 } messages[] = {
 	ONE("DemandRequest", demand_request),
 	ONE("DemandResponse", demand_response),
+	ONE("WatchRequest", watch_request),
+	ONE("WatchResponse", watch_response), ONE("WatchEvent", watch_event),
 	ONE("Forecasts", forecasts), ONE("JobRequest", job_request),
 	ONE("JobResponse", job_response), ONE("Job", job),
 	ONE("Topology", topology), ONE("Ack", ack), ONE("Load", load),

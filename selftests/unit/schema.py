@@ -103,5 +103,34 @@ def events():
         same(event(kind), properties, kind)
 
 
+def watch_event(kind):
+    """Properties of an event of srpold to those who watch."""
+    path = os.path.join(TOP, "Documentation/interface/WatchEvent.json")
+    with open(path, encoding="ascii") as f:
+        for one in json.load(f)["oneOf"]:
+            if one["properties"]["event"]["const"] == kind:
+                return one["properties"]
+    raise AssertionError(f"WatchEvent.json has no {kind}")
+
+
+@test
+def watching():
+    "events of srpold: states, and reasons of paths and of changes"
+    path = os.path.join(TOP, "netlinkd/srpold/watch_events.c")
+    with open(path, encoding="ascii") as f:
+        reasons = re.search(r"reasons\[\] = \{(.*?)\}", f.read(), re.DOTALL)
+    because = sorted(re.findall(r'"(\w+)"', reasons.group(1)))
+    known = tables()
+    paths = watch_event("paths")
+    for of in "paths", "changes":
+        item = paths[of]["items"]["properties"]
+        eq(sorted(item["state"]["enum"]), known["path_states"], f"state in {of}")
+        eq(sorted([*item["reason"]["enum"], "none"]), known["path_reasons"],
+           f"reason in {of}")
+    eq(sorted(paths["because"]["items"]["enum"]), because, "because of paths")
+    moved = watch_event("qps")["moved"]["items"]["properties"]
+    eq(sorted(moved["because"]["items"]["enum"]), because, "because of QPs")
+
+
 if __name__ == "__main__":
     main()
