@@ -55,22 +55,48 @@ static bool send_line(int fd, const json_t *request)
 	return len && at == len;
 }
 
-static json_t *read_line(int fd)
+/* Closes @fd at the end, or when @take has had enough. */
+static void read_lines(int fd, bool (*take)(const json_t *line, void *data),
+		       void *data)
 {
 	FILE *engine = fdopen(fd, "r");
 	json_t *answer = NULL;
 	char *line = NULL;
 	size_t size = 0;
+	bool more = true;
 
 	if (!engine) {
 		close(fd);
-		return NULL;
+		return;
 	}
-	if (getline(&line, &size, engine) > 0)
+	while (more && getline(&line, &size, engine) > 0) {
 		answer = json_loads(line, 0, NULL);
+		more = answer && take(answer, data);
+		json_decref(answer);
+	}
 	free(line);
 	fclose(engine);
-	return answer;
+}
+
+static bool take_one(const json_t *line, void *answer)
+{
+	*(json_t **)answer = json_incref((json_t *)line);
+	return false;
+}
+
+static int ask(const char *path, json_t *request, unsigned int limit_ms,
+	       bool (*take)(const json_t *line, void *data), void *data)
+{
+	int fd = connect_to(path, limit_ms);
+
+	if (fd < 0)
+		return fd;
+	json_object_set_new(request, "version", json_integer(VERSION));
+	if (send_line(fd, request))
+		read_lines(fd, take, data);
+	else
+		close(fd);
+	return 0;
 }
 
 /**
@@ -86,15 +112,22 @@ static json_t *read_line(int fd)
 int srpol_ask(const char *path, json_t *request, unsigned int limit_ms,
 	      json_t **answer)
 {
-	int fd = connect_to(path, limit_ms);
-
 	*answer = NULL;
-	if (fd < 0)
-		return fd;
-	json_object_set_new(request, "version", json_integer(VERSION));
-	if (send_line(fd, request))
-		*answer = read_line(fd);
-	else
-		close(fd);
-	return 0;
+	return ask(path, request, limit_ms, take_one, answer);
+}
+
+/**
+ * srpol_ask_each() - send a request to an engine that answers by many lines
+ * @path: path of its Unix socket
+ * @request: "request" and its arguments; the version is added here
+ * @take: called with each line; returns whether to go on
+ * @data: argument of @take
+ *
+ * Return: 0 once the engine ends the connection, sends what is not JSON, or @take
+ * has had enough; or a negative errno if the engine cannot be reached.
+ */
+int srpol_ask_each(const char *path, json_t *request,
+		   bool (*take)(const json_t *line, void *data), void *data)
+{
+	return ask(path, request, 0, take, data);
 }

@@ -3,8 +3,11 @@
 #define _SRPOL_ASK_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 int srpol_ask(const char *path, json_t *request, unsigned int limit_ms,
 	      json_t **answer);
+int srpol_ask_each(const char *path, json_t *request,
+		   bool (*take)(const json_t *line, void *data), void *data);
 
 #endif /* _SRPOL_ASK_H */

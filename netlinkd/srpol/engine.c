@@ -17,6 +17,7 @@ static const char usage[] =
 "       srpol engine demand { show | del OWNER |\n"
 "                             add OWNER src HOST dst HOST bytes N [ in TIME ]\n"
 "                             [ for TIME ] [ every TIME ] [ job NAME ] } [ socket FILE ]\n"
+"       srpol engine watch [ owner OWNER ] [ every TIME ] [ socket FILE ]\n"
 "show      hosts, probes, links that would explain lost ones or work badly\n"
 "paths     each path with what its probes say\n"
 "topology  each link with its state and capacity, and where these come from\n"
@@ -26,6 +27,8 @@ static const char usage[] =
 "          host or address, or of a QP, and what would change them\n"
 "demand    announce traffic that begins in TIME; replaces what OWNER announced\n"
 "          before\n"
+"watch     tell what becomes of the paths of demands and jobs, as it happens; with\n"
+"          every, also what is measured on them\n"
 "RATE is in bit/s, with k, M, G or T or without: 400G.\n";
 
 #define DAY_MS		86400000
@@ -230,7 +233,14 @@ static const struct engine_request requests[] = {
 	{ }
 };
 
-static bool default_socket(char *path, size_t len)
+/**
+ * engine_socket() - path of the socket of srpold in this network namespace
+ * @path: result
+ * @len: its size
+ *
+ * Return: false after a message.
+ */
+bool engine_socket(char *path, size_t len)
 {
 	char name[64];
 	int ret = srpol_netns_name(name, sizeof(name));
@@ -241,6 +251,25 @@ static bool default_socket(char *path, size_t len)
 	}
 	snprintf(path, len, SOCKET_DIR "/%s.sock", name);
 	return true;
+}
+
+/**
+ * engine_missing() - say that an engine cannot be reached
+ * @who: name of the daemon
+ * @path: path of its socket
+ * @ret: negative errno
+ *
+ * Return: an EXIT_*.
+ */
+int engine_missing(const char *who, const char *path, int ret)
+{
+	struct srpol_error error = {};
+
+	srpol_error_set(&error, ret, "%s does not run %s: %s: %s", who,
+			!strcmp(who, "srpold") ?
+			"in this network namespace" : "here", path,
+			strerror(-ret));
+	return refused(ret, &error);
 }
 
 /**
@@ -255,24 +284,18 @@ static bool default_socket(char *path, size_t len)
 int engine_talk(const char *who, const char *socket_path, json_t *request,
 		void (*print)(const json_t *reply))
 {
-	struct srpol_error error = {};
 	char path[128];
 	json_t *answer;
 	int ret;
 
 	if (!socket_path) {
-		if (!default_socket(path, sizeof(path)))
+		if (!engine_socket(path, sizeof(path)))
 			return EXIT_REFUSED;
 		socket_path = path;
 	}
 	ret = srpol_ask(socket_path, request, 0, &answer);
-	if (ret) {
-		srpol_error_set(&error, ret, "%s does not run %s: %s: %s", who,
-				!strcmp(who, "srpold") ?
-				"in this network namespace" : "here",
-				socket_path, strerror(-ret));
-		return refused(ret, &error);
-	}
+	if (ret)
+		return engine_missing(who, socket_path, ret);
 	ret = print_reply(who, print, answer);
 	json_decref(answer);
 	return ret;
@@ -291,7 +314,7 @@ json_t *engine_reply(const char *name)
 	json_t *answer = NULL, *reply = NULL;
 	char path[128];
 
-	if (default_socket(path, sizeof(path)) &&
+	if (engine_socket(path, sizeof(path)) &&
 	    !srpol_ask(path, request, REPLY_MS, &answer))
 		reply = json_incref(json_object_get(answer, "reply"));
 	json_decref(answer);
@@ -350,5 +373,7 @@ int do_engine(struct args *args)
 		.who = "srpold", .usage = usage, .requests = requests,
 	};
 
+	if (is(args, "watch"))
+		return engine_watch(args);
 	return engine_command(&srpold, args);
 }

@@ -42,6 +42,9 @@ int engine_command(const struct engine_commands *e, struct args *args);
 int engine_talk(const char *who, const char *socket_path, json_t *request,
 		void (*print)(const json_t *reply));
 json_t *engine_reply(const char *name);
+bool engine_socket(char *path, size_t len);
+int engine_missing(const char *who, const char *path, int ret);
+int engine_watch(struct args *args);
 
 void print_engine_show(const json_t *reply);
 void print_engine_paths(const json_t *reply);

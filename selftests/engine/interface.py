@@ -440,6 +440,49 @@ def test_watch_paths(path, says):
           "nobody.sock" in lost.error, lost.error)
 
 
+def test_watch_command(path, says):
+    """srpol engine watch, as text and as JSON."""
+    command = [f"{BUILD}/bin/srpol", "engine", "watch"]
+    with open(f"{e.OUT}/watch_text", "w+", encoding="ascii") as out, \
+         open(f"{e.OUT}/watch_json", "w+", encoding="ascii") as lines:
+        text = e.Process("watch_text", *command, "every", "100ms", "socket", path,
+                         stdout=out)
+        plain = e.Process("watch_json", command[0], "-j", *command[1:], "socket", path,
+                          stdout=lines)
+
+        def said(*words):
+            out.seek(0)
+            shown = out.read()
+            return all(w in shown for w in words)
+
+        wait_for("text of the state", lambda: said(
+            " paths h0 to h1 rail 0 color 100 endpoint fd00:2:1::1 by engine usable 8 "
+            "fallback plain-ip\n\t path 1 h0-spine0.0-h1 up weight 1 share 13% segs ",
+            " qps job train color 1000\n\tqp 17 dst :: path 1\n", " plan host h0 epoch ",
+            " links total 18 down 0 bad 0\n\tlink h0-leaf0.0 up capacity ",
+            " measured h0 to h1 rail 0 color 100 endpoint fd00:2:1::1\n"
+            "\tpath 1 loss 0ppm ce 0ppm cnp 0ppm rtt 0.040ms min 0.030ms queue "))
+        says(1, 2)
+        wait_for("text of a failure", lambda: said(
+            " usable 7 fallback plain-ip because failure\n"
+            "\tchanged path 1 h0-spine0.0-h1 down (probes-lost)\n",
+            "\n\tmoved qp 17 dst :: from 1 to 2 because "))
+        says(1, 1)
+        wait_for("text of the recovery", lambda: said(" because recovery\n"))
+        lines.seek(0)
+        events = [json.loads(x) for x in lines.read().splitlines(True)
+                  if x.endswith("\n")]
+        check("srpol engine watch: text has what is told, and JSON is as it came",
+              {good("WatchEvent", x)["event"] for x in events} ==
+              {"paths", "qps", "plan", "links"}, events)
+        text.end()
+        plain.end()
+    refused = subprocess.run([*command, "every", "5ms", "socket", path], check=False,
+                             text=True, capture_output=True)
+    check("srpol engine watch: what is refused is said", refused.returncode == 2 and
+          'srpold: "every-ms" is 0 or a number from 100' in refused.stderr, refused)
+
+
 def announce(owner, *pairs):
     return {"request": "demands", "owner": owner, "demands": [
         {"src": src, "dst": dst, "bytes": 1 << 20} for src, dst in pairs]}
@@ -552,6 +595,7 @@ def test_watch():
     first.until("the end of another", lambda x: x["event"] == "end" and
                 x["endpoint"] == new["endpoint"])
     test_watch_paths(path, says)
+    test_watch_command(path, says)
 
     # the engine has no paths any more, while one still has to be told the end of them
     while not sizes()["unread"]:
