@@ -55,6 +55,11 @@ follow_from() {
 		END { exit bad || NR != 4 }'
 }
 
+# told FILTER EVENT: true of the list of such events
+told() {
+	gojq -es "map(select(.event == \"$2\")) | $1" "$work/watched" >/dev/null
+}
+
 send() {
 	fabric_exec hostA python3 - "$1" "$2" <<-'END'
 	import socket, sys
@@ -133,6 +138,9 @@ start_engine B
 check "without a global engine the local ones work" patiently 60 usable A 4
 check_equal "with their own candidate path" '[true,[32,32,32,32]]' \
 	"$(candidate A 50)"
+# not on: $! has to be srpol itself
+srpol -n "$(fabric_ns hostA)" -j engine watch >"$work/watched" &
+watcher=$!
 
 # ---- a demand
 start_fabricd
@@ -209,6 +217,16 @@ check "and so does its bandwidth" \
 check "and the tenant, when hosts have acknowledged that" \
 	patiently 60 fabric tenant del red
 
+# ---- what an application is told of it
+check "who watches is told of the plan that is in force" patiently 60 told \
+	".[-1] | .epoch == $(fabric show | gojq .epoch) and .host == \"A\"" plan
+check "and was, of the demand: weights are the plan's, because of it" told \
+	'map(select(.color == 100)) | any(.by == "engine") and
+	 any(.by == "plan" and .because == [ "plan" ])' paths
+check "and of the tenant's job: half by each of its spines" told 'map(select(.job == "mine")) |
+	any(.by == "plan" and (.paths | sort_by(.name) | map(.percent)) == [ 50, 0, 50, 0 ])' paths
+check "and of its end" told 'any(.color == 7)' end
+
 # ---- nobody there
 epoch=$(fabric show | gojq .epoch)
 stop_fabricd
@@ -216,6 +234,9 @@ check "without the engine the plan stays" \
 	candidate_is A 100 '[true,[40,8,40,40]]'
 kill -9 "${engine[A]}"
 wait "${engine[A]}" 2>/dev/null || :
+rc=0
+wait $watcher || rc=$?
+check_equal "who watches is told no more, and says so" 2 $rc
 generation=$(on A -j config show | gojq '.[0].generation')
 start_engine A
 check "srpold comes again" patiently 60 usable A 4

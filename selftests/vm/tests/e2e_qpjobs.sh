@@ -183,8 +183,22 @@ wait $monitor 2>/dev/null || :
 check_equal "no rule was touched" "" "$(grep -w rule "$work/events" || :)"
 
 before=$(paths_of placed)
+srpol -j engine watch >"$work/watched" &
+watcher=$!
+check "who watches is told where QPs are" patiently 30 eval \
+	'gojq -es "any(.event == \"qps\" and (.qps | length) == 2 * $QPS)" \
+		"$work/watched" >/dev/null'
 fabric_silence spine3 on
 check "a spine falls silent: its QPs are elsewhere" patiently 60 leaves placed 3
+check "and that they moved from there, because of a failure" patiently 30 eval \
+	'gojq -es --argjson from "$(srpol -j engine paths | gojq -c "[ .[] |
+			select(.name | contains(\"spine3\")) | .path ]")" "
+		[ .[] | select(.event == \"qps\") | .moved[] ] | length > 0 and
+		all(.because == [ \"failure\" ] and
+		    (.from as \$path | \$from | index(\$path)))" \
+		"$work/watched" >/dev/null'
+kill $watcher
+wait $watcher || :
 check_equal "others stayed where they were" "" "$(moved "$before" placed 3)"
 check "they send" send third
 check_equal "nobody went back" 0 "$(spread placed | cut -d ' ' -f 3)"
