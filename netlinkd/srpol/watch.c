@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * srpol dev watch: gives a device that is created again under the same name the
- * role it had. The module restores paths by itself, but programs can only be
- * attached by a process. It also tells the data plane when a device starts or
+ * role and the rules it had. The module restores paths by itself, but programs can
+ * only be attached by a process. It also tells the data plane when a device starts or
  * stops to accept frames from XDP.
  *
  * Any notification of the module or of the kernel, or the loss of some, makes
@@ -152,6 +152,40 @@ static void detach(unsigned int ifindex)
 	srpol_pins_unlock(lock);
 }
 
+/*
+ * Rules for a device name it by the index that it had. Those of an operator are
+ * changed to the new one; the engine has its own follow. Returns false if that has
+ * to be tried again.
+ */
+static bool move_rules(const struct watched *w, unsigned int ifindex)
+{
+	struct vec rules = VEC_INIT(struct rule_info);
+	struct srpol_error error = {};
+	const struct rule_info *rule;
+	struct srpol_msg msg;
+	int err;
+
+	err = srpol_fetch(&genl, SRPOL_CMD_RULE_GET, &rules, &error);
+	vec_for_each(rule, &rules) {
+		if (err || !(rule->match & SRPOL_MATCH_DEV) ||
+		    rule->ifindex != w->ifindex ||
+		    rule->origin != SRPOL_ORIGIN_STATIC)
+			continue;
+		srpol_msg_start(&genl, &msg, SRPOL_CMD_RULE_NEW,
+				NLM_F_REPLACE);
+		srpol_msg_put_u32(&msg, SRPOL_A_RULE_PRIORITY, rule->priority);
+		srpol_msg_put_u32(&msg, SRPOL_A_RULE_IFINDEX, ifindex);
+		err = srpol_genl_talk(&genl, msg.nlh, NULL, NULL, &error);
+		/* whoever has deleted it meanwhile wants none */
+		if (err == -ENOENT)
+			err = 0;
+	}
+	vec_free(&rules);
+	if (err)
+		refused(err, &error);
+	return !err;
+}
+
 /* Gives the role back. Returns false if that has to be tried again. */
 static bool come_back(struct watched *w)
 {
@@ -163,6 +197,9 @@ static bool come_back(struct watched *w)
 
 	if (!dev.ifindex)
 		return true;
+	/* before packets come by it */
+	if (dev.ifindex != w->ifindex && !move_rules(w, dev.ifindex))
+		return false;
 	err = attach_dev(&dev, NLM_F_CREATE | NLM_F_EXCL);
 	tell(w, err ? "is back, but cannot have role" : "is back with role");
 	if (err)

@@ -13,8 +13,8 @@ import subprocess
 from prometheus_client.openmetrics.parser import (
     text_string_to_metric_families)
 
-from cli_lib import (everything, forget, free_data_plane, keep_data_plane, net, ns,
-                     show, srpol, valid)
+from cli_lib import (client, everything, forget, free_data_plane,
+                     keep_data_plane, net, ns, show, srpol, valid)
 from bpfmap import Map
 from ktap import busywait, cleanup, eq, main, match, run, test
 from srpol import BUILD
@@ -266,6 +266,10 @@ def dev_watch():
             says("w0: role uplink")
             srpol("dev", "add", "w2", "role", "port")
             says("w2: role port")
+            srpol(batch="rule add prio 1 dev w2 dst fd00::/16 color 1\n"
+                        "rule add prio 2 dev w2 color 2 origin engine\n"
+                        "rule add prio 3 dev u0 color 3\n")
+            first = ns.ifindex("w2")
             for dev, peer, role in (("w0", "w1", "uplink"), ("w2", "w3", "port"),
                                     ("w0", "w1", "uplink")):
                 had = role_of(dev)
@@ -274,6 +278,12 @@ def dev_watch():
                 ns.ip(f"link add {dev} type veth peer name {peer}")
                 says(f"{dev}: is back with role {role}")
                 eq(role_of(dev), had, f"{dev} as it was")
+                at = ns.ifindex("w2")
+                eq([r["ifindex"] for r in client.dump("rule")],
+                   [at, first, ns.ifindex("u0")], "devices of rules")
+                eq(show("rule")[1]["reason"],
+                   "no-policy" if at == first else "no-device",
+                   "rule of the engine")
             srpol("dev", "del", "w2")
             says("w2: no more role port")
             ns.ip("link del w2")
