@@ -4,6 +4,7 @@
  * module knows the device, so that everyone can see it, and so that the data
  * plane and the ICMP receiver can tell an uplink from other devices.
  */
+#include <linux/if_arp.h>
 #include <linux/netdevice.h>
 #include <linux/slab.h>
 #include <net/sock.h>
@@ -187,6 +188,7 @@ static int srpol_dev_parse(struct srpol_net *sn, struct srpol_dev *sdev,
 	const struct nlattr *why = tb[SRPOL_A_DEV_SOURCE] ?:
 				   tb[SRPOL_A_DEV_ROLE];
 	struct net_device *dev;
+	bool ether;
 
 	if (tb[SRPOL_A_DEV_ROLE])
 		sdev->role = nla_get_u32(tb[SRPOL_A_DEV_ROLE]);
@@ -217,8 +219,13 @@ static int srpol_dev_parse(struct srpol_net *sn, struct srpol_dev *sdev,
 				    "no such device");
 		return -ENODEV;
 	}
+	ether = dev->type == ARPHRD_ETHER;
 	dev_put(dev);
-	return 0;
+	if (ether)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(info->extack, tb[SRPOL_A_DEV_IFINDEX],
+			    "not an Ethernet device");
+	return -EOPNOTSUPP;
 }
 
 static int srpol_dev_insert(struct srpol_net *sn, const struct srpol_dev *new,

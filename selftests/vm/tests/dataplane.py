@@ -695,9 +695,11 @@ def limits():
          r"endpoint table is full \(4\)")
     fill("sid-new", lambda i: {"sid": f"fc00::{i}", "behavior": 1}, 3,
          r"SID table is full \(3\)")
-    fill("dev-new", lambda i: {"ifindex": [0, *w.dev, 1][i],
+    w.ns.ip("link add d9 type veth peer name d8")
+    fill("dev-new", lambda i: {"ifindex": (0, *w.dev, w.ns.ifindex("d9"))[i],
                                "role": "uplink"}, 2,
          r"device table is full \(2\)")
+    w.ns.ip("link del d9")
     contract_kept()
 
 

@@ -495,6 +495,16 @@ def not_ethernet():
     is_("down", "device-type")
     new(2, ifindex=1, via="fd00:1::2")
     is_("down", "device-type", id_=2)
+    # programs would take bytes of the IP header for an Ethernet type
+    for dev in "t0", "lo":
+        for role in "uplink", "port":
+            try:
+                w.client.new("dev", role=role, ifindex=w.a.ifindex(dev))
+                why = None
+            except Refused as refused:
+                why = refused.msg, refused.attr
+            eq(why, ("not an Ethernet device", "ifindex"), f"{dev}, {role}")
+    eq(w.client.dump("dev"), [])
 
 
 @test
