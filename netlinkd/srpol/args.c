@@ -140,11 +140,12 @@ bool read_label(struct args *args, const char *what, const char **word)
 static void complain_time(const char *what, const char *word,
 			  uint64_t unit_ns, const struct time_range *range)
 {
-	const char *unit = unit_ns == MSEC ? "ms" : "ns";
+	bool in_ms = unit_ns == MSEC;
+	const char *unit = in_ms ? "ms" : "ns";
 
-	complain("%s: \"%s\" is not a time from %u%s to %u%s (%gs), such as 500us, 20ms or 1s",
+	complain("%s: \"%s\" is not a time from %u%s to %u%s (%gs) in whole %s, such as %s20ms or 1s",
 		 what, word, range->min, unit, range->max, unit,
-		 (double)range->max * unit_ns / SEC);
+		 (double)range->max * unit_ns / SEC, unit, in_ms ? "" : "500us, ");
 }
 
 /* Reads a time. Without a unit, the number has the unit of the result. */
@@ -159,6 +160,7 @@ bool read_time(struct args *args, const char *what, uint64_t unit_ns,
 	};
 	uint64_t ns = unit_ns;
 	const char *word;
+	uint64_t whole;
 	double v;
 	char *end;
 	size_t i;
@@ -172,9 +174,11 @@ bool read_time(struct args *args, const char *what, uint64_t unit_ns,
 	if (*end && i < ARRAY_SIZE(units))
 		ns = units[i].ns;
 	v = v * ns / unit_ns;
-	if (end != word && i < ARRAY_SIZE(units) && v >= range.min &&
-	    v <= range.max) {
-		*value = v;
+	whole = v >= 0 && v <= range.max ? v + 0.5 : UINT64_MAX;
+	/* what is too fine is not cut off; but 0.29 and the like are not exact */
+	if (end != word && i < ARRAY_SIZE(units) && whole >= range.min &&
+	    whole <= range.max && v - whole < 1e-6 && whole - v < 1e-6) {
+		*value = whole;
 		return true;
 	}
 	complain_time(what, word, unit_ns, &range);

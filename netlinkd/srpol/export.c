@@ -49,6 +49,17 @@ static void word(const char *key, const char *s)
 	putchar('\'');
 }
 
+/* Names of devices may have any character but spaces and slashes. */
+static void device(uint32_t ifindex, const char *name)
+{
+	const char *dev = set_dev_name(ifindex, name);
+
+	if (strpbrk(dev, "'\"\\#"))
+		word("dev", dev);
+	else
+		printf(" dev %s", dev);
+}
+
 static void origin(uint32_t value)
 {
 	if (value)
@@ -126,7 +137,7 @@ static void srpol_path(const struct path_info *path)
 	if (path->has_src)
 		printf(" src %s", addr(&path->src));
 	if (path->ifindex)
-		printf(" dev %s", set_dev_name(path->ifindex, path->ifname));
+		device(path->ifindex, path->ifname);
 	if (path->has_via)
 		printf(" via %s", addr(&path->via));
 	for (i = 0; i < path->n_tlvs; i++) {
@@ -249,7 +260,7 @@ static void srpol_rule(const struct rule_info *r)
 	printf("rule add prio %u", r->priority);
 	word("name", r->name);
 	if (m & SRPOL_MATCH_DEV)
-		printf(" dev %s", set_dev_name(r->ifindex, r->ifname));
+		device(r->ifindex, r->ifname);
 	if (m & SRPOL_MATCH_MARK)
 		printf(" mark 0x%x/0x%x", r->mark, r->mark_mask);
 	if (m & SRPOL_MATCH_VLAN)
@@ -296,7 +307,7 @@ static void srpol_sid(const struct sid_info *sid)
 	if (sid->block_len && sid->block_len != SRPOL_BLOCK_LEN_DEFAULT)
 		printf(" block-len %u", sid->block_len);
 	if (sid->ifindex)
-		printf(" dev %s", set_dev_name(sid->ifindex, sid->ifname));
+		device(sid->ifindex, sid->ifname);
 	if (sid->has_via)
 		printf(" via %s", addr(&sid->via));
 	origin(sid->origin);

@@ -65,11 +65,14 @@ static int send_verdict(struct engine *engine, const struct engine_path *path,
 static void tell(struct engine *engine, struct engine_path *path, bool down)
 {
 	struct srpol_error err = {};
+	int ret;
 
 	if (!path->installed || (!down && !path->told_ns))
 		return;
-	if (send_verdict(engine, path, down, &err)) {
-		log_error("verdict on path %u: %s", path->id, err.text);
+	ret = send_verdict(engine, path, down, &err);
+	if (ret) {
+		log_error("verdict on path %u: %s", path->id,
+			  err.text[0] ? err.text : strerror(-ret));
 		/* once more when it would be repeated */
 		path->told_ns = now_ns();
 		path->inherited &= down;

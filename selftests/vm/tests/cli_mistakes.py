@@ -72,6 +72,8 @@ WORDS = (
      r"from 1ns to 4294967295ns \(4\.29497s\)"),
     ("policy add color 9 endpoint :: flowlet-timeout 0", "from 1ns"),
     ("policy add color 9 endpoint :: dwell-time 2h", "is not a time"),
+    ("policy add color 9 endpoint :: dwell-time 1500us", "in whole ms"),
+    ("config set retry-interval 1us", "in whole ms"),
     ("policy add color 9 endpoint :: dwell-time 3601s", "3600000ms"),
     ("policy add color 9 endpoint :: wait-to-restore -1s", "from 0ms"),
     ("policy add color 9 endpoint :: buckets 100",

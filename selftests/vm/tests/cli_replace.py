@@ -9,7 +9,7 @@ import tempfile
 
 from cli_lib import (CHOSEN, OK, REFUSED, USAGE, everything, forget, loaded,
                      ns, show, srpol)
-from ktap import busywait, cleanup, eq, main, test
+from ktap import busywait, cleanup, eq, main, run, test
 from srpol import KINDS, without
 
 
@@ -80,6 +80,22 @@ def created_again():
     eq(show("rule")[0]["reason"], "no-policy", "and for the new one now")
     srpol("dev", "del", "w0")
     ns.ip("link del w0")
+
+
+@test
+def odd_device():
+    "a device with a quote in its name, which the kernel allows"
+    name = "w'0#\\"
+    run("ip", "-n", ns.name, "link", "add", name, "type", "veth", "peer", "name", "w1")
+    forget()
+    srpol("path", "add", "1", "segs", "fc00::1", "dev", name)
+    srpol("rule", "add", "prio", "1", "dev", name, "color", "1")
+    exported = srpol("export", "srpol")
+    replace(exported)
+    eq(srpol("export", "srpol"), exported)
+    eq([show("path")[0]["dev"], show("rule")[0]["match"]["dev"]], [name] * 2)
+    forget()
+    run("ip", "-n", ns.name, "link", "del", "w1")
 
 
 @test
