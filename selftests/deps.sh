@@ -106,6 +106,7 @@ test_packages() {
 	chromium-headless-shell	# a browser for the page
 	python3-websocket	# tells it what to do
 	mandoc			# lint of the manual pages
+	python3-docutils	# likewise, of Documentation
 	bc			# make debug-check builds a kernel
 	bison
 	flex

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Tests, targets and files that documents name are there.
+# Documents are without fault, and the tests, targets and files that they name are
+# there.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -44,3 +45,7 @@ check_equal "files that are named" "" \
 		while read -r name; do
 			[ -e "$name" ] || echo "$name"
 		done)"
+check_equal "docutils finds nothing wrong" "" \
+	"$(for document in Documentation/*.rst; do
+		/usr/bin/python3 -m docutils "$document" /dev/null 2>&1 || :
+	done)"
