@@ -82,6 +82,9 @@ static void check_driver(const struct dev_info *dev, const char *name,
 	       drv.name, drv.native_xdp ? "yes" : "no",
 	       drv.xdp_target ? "yes" : "no", drv.vlan_strip ? "on" : "off",
 	       drv.mtu);
+	if (dev->role == SRPOL_DEV_ROLE_UPLINK && !strcmp(drv.name, "ipvlan"))
+		report(WARNING, name, "make its parent the uplink, or use macvlan",
+		       "ipvlan gives packets for SIDs to its parent, as SIDs are no addresses: none of them is decapsulated");
 	if (dev->xdp_mode == SRPOL_XDP_MODE_AUTO && st->ingress &&
 	    !strcmp(st->xdp_mode, "generic") && drv.native_xdp)
 		report(NOTE, name,

@@ -185,6 +185,19 @@ def drivers():
 
 
 @test
+def ipvlan():
+    "doctor: an uplink that is an ipvlan device, which never sees a SID"
+    run("modprobe", "ipvlan")
+    ns.ip("link add iv0 link u1 type ipvlan mode l2\nlink set iv0 up")
+    srpol("dev", "add", "iv0", "role", "uplink", "xdp", "generic")
+    eq(says("iv0", "gives packets for SIDs to its parent"), ["warning"])
+    ns.ip("link del iv0\nlink add mv0 link u1 type macvlan\nlink set mv0 up")
+    srpol("dev", "add", "mv0", "role", "uplink", "xdp", "generic")
+    eq(says("mv0", "gives packets for SIDs to its parent"), [], "macvlan")
+    ns.ip("link del mv0")
+
+
+@test
 def no_native_xdp():
     "a driver without native XDP is told as such, and doctor says so"
     run("modprobe", "dummy", "numdummies=0")
