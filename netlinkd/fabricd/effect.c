@@ -13,7 +13,12 @@
 #include "srpol_lib.h"
 #include "tenants.h"
 
-#define PART	0.01	/* of the time: less of a change is not told */
+#define PART		0.01	/* of the time: less of a change is not told */
+/*
+ * The time that the model takes grows with their square, a tenant's user may ask,
+ * and the engine does nothing else meanwhile.
+ */
+#define DEMANDS_MAX	2048
 
 /**
  * struct effect - the state if the job were accepted, and ends of demands
@@ -106,8 +111,11 @@ static int add_demands(struct effect *e, const struct admission *a)
 
 static int compute(struct effect *e, const struct admission *a)
 {
-	return make_ledger(e, a) ?: make_plan(e) ?:
-	       workload_read(WORKLOAD_ALL, NULL, &e->w) ?: add_demands(e, a) ?:
+	int ret = workload_read(WORKLOAD_ALL, NULL, &e->w);
+
+	if (!ret && e->w.demands.n + a->want.demands.n > DEMANDS_MAX)
+		ret = -E2BIG;
+	return ret ?: make_ledger(e, a) ?: make_plan(e) ?: add_demands(e, a) ?:
 	       srpol_completion(fabricd.fabric, fabricd.links, fabricd.plan,
 				e->w.demands.list, e->n, e->now) ?:
 	       srpol_completion(fabricd.fabric, fabricd.links, e->plan,

@@ -118,6 +118,17 @@ def test_what_if():
           len(text) == 5, text)
 
 
+def test_many():
+    """What takes long is not done: a tenant's user would keep all others waiting."""
+    def ends(n):
+        r = e.ask("p", "job-add", name="many", tenant="red", guaranteed=G, demands=[
+            {"src": "h0", "dst": HOSTS[1 + i % 3], "bytes": G + i} for i in range(n)],
+            **{"what-if": True})
+        return r["decision"] == "accept" and r["ends"] and [x["job"] for x in r["ends"]]
+    check("what-if: 2048 demands have ends", ends(2048) == ["many"], ends(2048))
+    check("more have none, and are decided all the same", ends(2049) is None)
+
+
 def test_two_steps(hosts):
     """What was taken from one is another's when all hosts have acknowledged."""
     hosts.process.p.send_signal(signal.SIGSTOP)
@@ -353,6 +364,7 @@ def test_embedded():
     wait_for("acknowledgements", lambda: len(e.ask("p", "show")["hosts"]) ==
              len(HOSTS) and e.ask("p", "show")["epoch"])
     run("p", "job", "del", "first")
+    test_many()
     test_what_if()
     test_two_steps(hosts)
     test_order()
