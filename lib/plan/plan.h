@@ -381,6 +381,7 @@ struct srpol_plan *srpol_plan_join(const struct srpol_plan_part *parts,
  * @allowed: by directed link: whether the demands may use it; NULL: all links
  * @old: weights of these demands that hosts may still use; NULL: none
  * @new: weights that hosts are told to use; NULL: none; may be the same as @old
+ * @waits: hosts have not been told @new, as others have to give up bandwidth first
  */
 struct srpol_hold {
 	uint32_t color;
@@ -393,6 +394,7 @@ struct srpol_hold {
 	const bool *allowed;
 	const struct srpol_plan *old;
 	const struct srpol_plan *new;
+	bool waits;
 };
 
 /**

@@ -86,14 +86,19 @@ static int find_trouble(struct work *w, uint32_t *found)
 	return ret < 0 ? ret : some;
 }
 
-/* Withdraws a reservation; hosts may use its weights for a while yet. */
+/*
+ * Withdraws a reservation; hosts may use its weights for a while yet, unless they
+ * were not told of them: what others still have is then not its own.
+ */
 static void take_away(struct work *w, uint32_t i)
 {
 	struct srpol_hold *hold = &w->ledger.holds[i];
 
 	w->touched[i] = true;
-	hold->old_rate = hold->old_rate ?: hold->rate;
-	hold->old = hold->old ?: hold->new;
+	if (!hold->waits) {
+		hold->old_rate = hold->old_rate ?: hold->rate;
+		hold->old = hold->old ?: hold->new;
+	}
 	hold->new = NULL;
 }
 

@@ -226,6 +226,7 @@ int reservations_ledger(const struct srpol_links *links,
 			.allowed = tenant ? tenant->allowed : NULL,
 			.old = r->before ?: r->settled ? r->weights : NULL,
 			.new = r->ends ? NULL : r->weights,
+			.waits = r->waits,
 		};
 	}
 	return 0;
@@ -237,11 +238,10 @@ int reservations_ledger(const struct srpol_links *links,
  */
 void ledger_hide_waiting(struct srpol_ledger *ledger)
 {
-	const struct reservation *r = all.data;
 	uint32_t i;
 
 	for (i = 0; i < ledger->n; i++)
-		if (r[i].waits)
+		if (ledger->holds[i].waits)
 			ledger->holds[i].new = NULL;
 }
 

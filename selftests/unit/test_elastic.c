@@ -333,6 +333,36 @@ static void test_settle(void **state)
 	srpol_settlements_free(s, 2);
 }
 
+/* One that waits and has to move does not begin before others have less. */
+static void test_settle_waits(void **state)
+{
+	u32 up = srpol_node_up(fabric, fabric->nics[0].leaf, 0);
+	struct srpol_settlement s[HOLDS];
+	struct srpol_hold hold;
+	struct srpol_room room;
+
+	(void)state;
+	assert_true(admit(1, 400 * G, 100 * G, 2, 0, 1));
+	hold = want(2, 200 * G, 0, 5, 0, 1);
+	room = room_for(&hold, UNLIMITED);
+	add(&hold, room.weights);
+	room.weights = NULL;
+	holds[1].old = NULL;
+	holds[1].waits = true;
+	holds[0].old_rate = 400 * G;
+	holds[0].rate = room.rates[0];
+	srpol_room_free(&room);
+	/* all use this link, the NIC is where there is too little */
+	srpol_links_set_capacity(links, up, 10 * G);
+	assert_int_equal(srpol_ledger_settle(&ledger, s), 0);
+	assert_int_equal(s[1].what, SRPOL_SETTLED_LOST);
+	srpol_settlements_free(s, 2);
+	holds[0].old_rate = 0;
+	assert_int_equal(srpol_ledger_settle(&ledger, s), 0);
+	assert_true(s[1].what == SRPOL_SETTLED_MOVED && s[1].rate == 200 * G);
+	srpol_settlements_free(s, 2);
+}
+
 static void test_within(void **state)
 {
 	struct srpol_demand d[] = {
@@ -635,6 +665,7 @@ int main(void)
 		TEST(test_raise),
 		TEST(test_raise_elsewhere),
 		TEST(test_settle),
+		TEST(test_settle_waits),
 		TEST(test_within),
 		TEST(test_nothing),
 		TEST(test_all_ways),
