@@ -18,6 +18,7 @@
 #define LOOK_NS		(100 * NS_PER_MS)
 #define OPS_MAX		256
 #define PAUSE		4	/* times that a decision took, before the next */
+#define ROUND_NS	(50 * NS_PER_MS)
 
 /**
  * struct op - a request that waits for its reply
@@ -28,6 +29,7 @@
  * @refused: the last transaction was refused, as something had changed
  * @until_ns: time at which it is replied to at the latest
  * @not_before_ns: time before which it is not decided again
+ * @looked_ns: time at which it was looked at last, or when it came
  * @admission: the job to be added; for one to be deleted, its names
  */
 struct op {
@@ -38,6 +40,7 @@ struct op {
 	bool refused;
 	uint64_t until_ns;
 	uint64_t not_before_ns;
+	uint64_t looked_ns;
 	struct admission admission;
 };
 
@@ -233,7 +236,7 @@ static char *ending_text(const struct reservation *r)
 	return ending.before ? record_write(&ending) : NULL;
 }
 
-static void delete_job(struct op *op)
+static void delete_job(struct op *op, bool late)
 {
 	const char *tenant = op->admission.want.tenant;
 	const char *name = op->admission.want.job;
@@ -247,8 +250,12 @@ static void delete_job(struct op *op)
 		fail(op, "there is no such job");
 		return;
 	}
-	if (r && !r->ends && record_is_moving(r) && r->weights && !r->waits)
-		return;		/* one step at a time */
+	/* one step at a time */
+	if (r && !r->ends && record_is_moving(r) && r->weights && !r->waits) {
+		if (late)
+			fail(op, "hosts have not acknowledged yet what was changed for this job");
+		return;
+	}
 	w = store_alloc(sizeof(*w));
 	strcpy(w->job, key);
 	compare(w, w->job, job->mod);
@@ -337,24 +344,39 @@ static void try(struct op *op)
 	}
 	if (late && op->refused)
 		fail(op, "its key in the store is a job of another shard, or not what this engine could read");
-	else if (op->is_del && late)
-		fail(op, "hosts have not acknowledged yet what was changed for this job");
 	else if (op->is_del)
-		delete_job(op);
+		delete_job(op, late);
 	else
 		add_job(op);
 }
 
+/* The one that was looked at longest ago, if that is before @ns. */
+static struct op *longest_ago(uint64_t ns)
+{
+	struct op *op, *found = NULL;
+
+	for (op = ops; op; op = op->next)
+		if (op->looked_ns < (found ? found->looked_ns : ns))
+			found = op;
+	return found;
+}
+
+/*
+ * A decision may take long and many may be asked for, so after some time all else
+ * comes first that the engine does, and takes as long; then it goes on.
+ */
 static void look(void *data)
 {
-	struct op *op, *next;
+	uint64_t start = now_ns(), now = start;
+	struct op *op;
 
-	for (op = ops; op; op = next) {
-		next = op->next;
+	while (now - start < ROUND_NS && (op = longest_ago(start))) {
+		op->looked_ns = now;
 		try(op);
+		now = now_ns();
 	}
 	if (ops)
-		alarm_set(&again, LOOK_NS);
+		alarm_set(&again, longest_ago(start) ? now - start : LOOK_NS);
 }
 
 /**
@@ -399,7 +421,8 @@ static json_t *begin(struct admission *a, bool is_del, int ret,
 	}
 	op = store_alloc(sizeof(*op));
 	op->is_del = is_del;
-	op->until_ns = now_ns() + WAIT_NS;
+	op->looked_ns = now_ns();
+	op->until_ns = op->looked_ns + WAIT_NS;
 	op->admission = *a;
 	snprintf(op->admission.own, sizeof(op->admission.own), "%s", own);
 	op->later = requests_later(control_server());

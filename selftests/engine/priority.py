@@ -129,6 +129,34 @@ def test_many():
     check("more have none, and are decided all the same", ends(2049) is None)
 
 
+def test_many_ask():
+    """Questions that take long are answered one after the other, others in between."""
+    took = []
+    decisions = set()
+
+    def ask(name):
+        began = time.monotonic()
+        r = e.ask("p", "job-add", name=name, tenant="red", guaranteed=600 * G, demands=[
+            {"src": "h0", "dst": "h1", "bytes": G}] * 4000, **{"what-if": True})
+        took.append(time.monotonic() - began)
+        decisions.add(r["decision"])
+
+    job("solid", "blue bandwidth 400G")
+    settled({"solid": 400})
+    threads = [threading.Thread(target=ask, args=(f"many{i}",)) for i in range(12)]
+    for thread in threads:
+        thread.start()
+    wait_for("the first answer", lambda: took)
+    worst = 0
+    while any(thread.is_alive() for thread in threads):
+        began = time.monotonic()
+        fabric("p", "tenants")
+        worst = max(worst, time.monotonic() - began)
+    check("questions that take long do not keep others waiting", decisions ==
+          {"lower-priority"} and 0 < worst < max(took) / 3, (decisions, worst, took))
+    end(("solid", "blue"))
+
+
 def test_two_steps(hosts):
     """What was taken from one is another's when all hosts have acknowledged."""
     hosts.process.p.send_signal(signal.SIGSTOP)
@@ -365,6 +393,7 @@ def test_embedded():
              len(HOSTS) and e.ask("p", "show")["epoch"])
     run("p", "job", "del", "first")
     test_many()
+    test_many_ask()
     test_what_if()
     test_two_steps(hosts)
     test_order()
