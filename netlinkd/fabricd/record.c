@@ -120,7 +120,8 @@ static int read_elastic(const json_t *o, struct reservation *r,
 			   &priority, err) ?:
 	      words_number(o, "deadline", 0, INT64_MAX, 0, &deadline, err) ?:
 	      words_number(o, "guaranteed_before", 0, SRPOL_RATE_MAX, 0,
-			   &before, err);
+			   &before, err) ?:
+	      words_bool(o, "waits", &r->waits, err);
 	if (ret)
 		return ret;
 	if (least > (json_int_t)r->guaranteed)
@@ -131,7 +132,10 @@ static int read_elastic(const json_t *o, struct reservation *r,
 	r->priority = priority;
 	r->deadline = deadline;
 	r->guaranteed_before = before;
-	r->waits = json_is_true(json_object_get(o, "waits"));
+	if (r->waits && (r->settled || r->ends || !json_object_get(o, "weights") ||
+			 json_object_get(o, "before")))
+		return srpol_error_set(err, -EINVAL,
+				       "\"waits\" is of weights that hosts were not told");
 	return 0;
 }
 
@@ -155,6 +159,8 @@ static int read_all(const json_t *o, struct reservation *r,
 			   err) ?:
 	      words_number(o, "max", 0, SRPOL_RATE_MAX, 0, &max, err) ?:
 	      words_number(o, "until", 0, INT64_MAX, 0, &until, err) ?:
+	      words_bool(o, "settled", &r->settled, err) ?:
+	      words_bool(o, "ends", &r->ends, err) ?:
 	      words_text(o, "lost", "", r->lost, sizeof(r->lost), err);
 	if (!ret && (!color || !guaranteed || !job))
 		ret = srpol_error_set(err, -EINVAL,
@@ -168,8 +174,6 @@ static int read_all(const json_t *o, struct reservation *r,
 		return ret;
 	r->max = max;
 	r->until = until;
-	r->settled = json_is_true(json_object_get(o, "settled"));
-	r->ends = json_is_true(json_object_get(o, "ends"));
 	r->job_text = strdup(job) ?: (abort(), NULL);
 	return srpol_demands_read(fabricd.fabric, job, strlen(job), &r->demands,
 				  err) ?:

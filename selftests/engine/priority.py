@@ -370,12 +370,16 @@ def test_bad_words():
     end(("m", "modest"))
     said = refused("p", "tenant", "add", "x", "color", "9", "priority", "8")
     check("a tenant has no other priority", "\"priority\"" in said, said)
-    before = t.stats("p")["refused"]
-    e.store_put("resv/0/red/forged", json.dumps({
-        "color": 10, "guaranteed": 5, "least": 6, "wanted": 7, "max": 0, "until": 0,
-        "settled": False, "ends": False, "job": e.JOB}))
-    wait_for("refusal", lambda: t.stats("p")["refused"] == before + 1)
-    check("a record below its least rate is refused", True)
+    for what, words in (("below its least rate", {"least": 6}),
+                        ("that waits perhaps", {"waits": "yes"}),
+                        ("that waits and ends", {"waits": True, "ends": True}),
+                        ("that waits without weights", {"waits": True})):
+        before = t.stats("p")["refused"]
+        e.store_put("resv/0/red/forged", json.dumps({
+            "color": 10, "guaranteed": 5, "least": 5, "wanted": 7, "max": 0,
+            "until": 0, "settled": False, "ends": False, "job": e.JOB, **words}))
+        wait_for("refusal", lambda: t.stats("p")["refused"] == before + 1)
+        check(f"a record {what} is refused", state("p", "forged") is None)
 
 
 def test_embedded():
