@@ -14,6 +14,7 @@
 #include "tenants.h"
 
 #define DEMANDS_MAX	(1u << 15)	/* of all reservations together */
+#define LATER_MAX	16	/* times that are tried for a deadline */
 
 /**
  * admission_name() - name of a decision
@@ -222,32 +223,74 @@ static bool is_anything_moving(void)
 	return false;
 }
 
+/*
+ * The times at which there is more room: now, if hosts have to acknowledge
+ * something, and ends of reservations, in order. To be freed; NULL without memory.
+ */
+static uint64_t *find_times(const struct admission *a, uint64_t now, uint32_t *n)
+{
+	uint32_t most = reservations_all()->n + 1;
+	uint64_t *times = calloc(most, sizeof(*times)), at;
+
+	*n = 0;
+	if (!times)
+		return NULL;
+	if (a->want.deadline && most > LATER_MAX)
+		most = LATER_MAX;
+	if (is_anything_moving())
+		times[(*n)++] = now;
+	for (at = next_end(now); at && *n < most; at = next_end(at))
+		times[(*n)++] = at;
+	return times;
+}
+
+/*
+ * The first of @times at which it fits, @n: at none of them. The later, the more
+ * room there is; but what a deadline takes grows as well.
+ */
+static uint32_t first_fit(const struct srpol_ledger *ledger,
+			  const struct admission *a, const uint64_t *times,
+			  uint32_t n, struct srpol_ledger *then, int *ret)
+{
+	uint32_t low = 0, high = n, at;
+
+	while (low < high && !*ret) {
+		at = a->want.deadline ? low : low + (high - low) / 2;
+		keep_until(ledger, times[at], then);
+		if (fits(then, a, times[at], ret))
+			high = at;
+		else
+			low = at + 1;
+	}
+	return high;
+}
+
 /* It does not fit now: find out whether it fits later, or alone. */
 static int decide_when(struct admission *a, const struct srpol_ledger *ledger)
 {
 	struct srpol_ledger then = *ledger;
-	uint64_t now = time(NULL), at = now;
+	uint64_t now = time(NULL), *times;
+	uint32_t n, at;
 	int ret = 0;
 
 	then.holds = calloc(ledger->n + 1UL, sizeof(*then.holds));
-	if (!then.holds)
-		return -ENOMEM;
+	times = find_times(a, now, &n);
+	if (!then.holds || !times) {
+		ret = -ENOMEM;
+		goto out;
+	}
 	a->decision = DECISION_REJECT;
 	then.n = 0;
 	if (!fits(&then, a, now, &ret))
 		goto out;
 	a->decision = DECISION_LOWER;
-	if (!is_anything_moving())
-		at = next_end(now);
-	for (; at && !ret; at = next_end(at)) {
-		keep_until(ledger, at, &then);
-		if (!fits(&then, a, at, &ret))
-			continue;
-		a->decision = at > now ? DECISION_DEFER : DECISION_WAIT;
-		a->after_s = at > now ? at - now : 0;
-		break;
+	at = first_fit(ledger, a, times, n, &then, &ret);
+	if (!ret && at < n) {
+		a->decision = times[at] > now ? DECISION_DEFER : DECISION_WAIT;
+		a->after_s = times[at] - now;
 	}
 out:
+	free(times);
 	free(then.holds);
 	return ret;
 }

@@ -338,6 +338,22 @@ def test_deadline():
     settled({})
 
 
+def test_later():
+    """When it fits is the first of all ends at which it does."""
+    job("solid", "blue bandwidth 300G")
+    settled({"solid": 300})
+    rates = {"solid": 300}
+    for i in range(1, 6):
+        job(f"b{i}", f"blue bandwidth 100G for {1000 * i}s")
+        rates[f"b{i}"] = 100
+        settled(rates)
+    for ask, after in (100, 1000), (101, 2000), (300, 3000), (500, 5000), (501, None):
+        offer = job("later", f"red bandwidth {ask}G what-if")["offer"]
+        check(f"{ask}G fit after {after} s", offer["after_s"] is None if after is None
+              else after - 240 < offer["after_s"] <= after, offer)
+    end(*((name, "blue") for name in rates))
+
+
 def test_bad_words():
     for words, text in (
             ("bandwidth 1G priority 8", "\"priority\""),
@@ -404,6 +420,7 @@ def test_embedded():
     test_less()
     test_links(hosts)
     test_deadline()
+    test_later()
     test_bad_words()
     job("low", "blue bandwidth 800G least 200G priority 2")
     job("high", "red bandwidth 500G priority 5")
