@@ -150,10 +150,13 @@ static void look_at(struct topic *topic)
 	uint64_t version = topic->version;
 	uint32_t i;
 
-	topic->noted = false;
-	/* only its end is to be told: what it says of the engine may be void */
+	/*
+	 * Only its end is to be told. What it says of the engine may be void, and is
+	 * looked at if it concerns somebody again: it stays noted until then.
+	 */
 	if (!topic->concerns)
 		return;
+	topic->noted = false;
 	if (topic->key.kind == TOPIC_PLAN)
 		watch_plan_look(&topics, topic);
 	else if (topic->key.kind == TOPIC_QPS)

@@ -488,6 +488,47 @@ def announce(owner, *pairs):
         {"src": src, "dst": dst, "bytes": 1 << 20} for src, dst in pairs]}
 
 
+def test_watch_other_topology():
+    """
+    A destination that ended, which one who does not read was not told, is there again
+    after a reload, at another place among those of the engine.
+    """
+    path, file = f"{RUN}/otherd.sock", f"{RUN}/other.json"
+    with open(f"{RUN}/topology.json", encoding="ascii") as f:
+        topology = json.load(f)
+    with open(file, "w", encoding="ascii") as f:
+        json.dump(topology, f)
+    demandd = e.Process("otherd", f"{BUILD}/selftests/engine/demandd", file, path)
+    wait_for("demandd", lambda: os.path.exists(path))
+
+    def tell(m):
+        return talk(path, json.dumps({"version": 1, **m}))["reply"]
+
+    far = announce("rank0", ("h0", "h3"))
+    slow = Watcher(path, far, {"request": "watch", "every-ms": 100})
+    slow.until("its state", lambda x: x["event"] == "measured")
+    wait_for("that it is behind", lambda: tell({"request": "sizes"})["unread"])
+    tell(announce("rank0"))
+    # the end is noted before any other demands are
+    beside = Watcher(path, announce("rank1", ("h0", "h2")), {"request": "watch"})
+    beside.until("its state", lambda x: x["event"] == "links")
+    topology["hosts"] = [h for h in topology["hosts"] if h["name"] in ("h0", "h3")]
+    with open(file, "w", encoding="ascii") as f:
+        json.dump(topology, f)
+    tell({"request": "reload", "hosts": 1})
+    beside.until("the end", lambda x: x["event"] == "end")
+    tell(far)
+    new = beside.until("what is there again", lambda x: x["event"] == "paths")
+    told = slow.until("it, too", lambda x: x["event"] == "paths")
+    slow.until("what is measured", lambda x: x["event"] == "measured" and
+               x["time_us"] > told["time_us"])
+    check("watch: a destination that is there again in another topology",
+          new["dst"] == told["dst"] == "h3" and new["paths"] == told["paths"], (new, told))
+    for watcher in slow, beside:
+        watcher.close()
+    check("watch: srpold's code ends after another topology", demandd.end() == -15)
+
+
 def test_watch():
     path = f"{RUN}/watchd.sock"
     demandd = e.Process("watchd", f"{BUILD}/selftests/engine/demandd",
@@ -962,4 +1003,5 @@ def test_protobuf():
 
 
 if __name__ == "__main__":
-    sys.exit(e.main((test_srpold, test_watch, test_kv, test_engine, test_protobuf)))
+    sys.exit(e.main((test_srpold, test_watch, test_watch_other_topology, test_kv,
+                     test_engine, test_protobuf)))
