@@ -223,8 +223,8 @@ static bool take(const json_t *line, void *data)
 	} else {
 		print_text(line);
 	}
-	/* who reads it may have gone */
-	return !fflush(stdout);
+	/* who reads it may have gone; print_text() has flushed already */
+	return !fflush(stdout) && !ferror(stdout);
 }
 
 static bool read_request(struct args *args, json_t *request, const char **path)
@@ -283,6 +283,9 @@ int engine_watch(struct args *args)
 	json_decref(request);
 	if (ret)
 		return engine_missing("srpold", path, ret);
+	/* main() says what is wrong then */
+	if (ferror(stdout))
+		return EXIT_OK;
 	if (heard.begun)
 		complain("srpold ended the connection");
 	return heard.ret;

@@ -479,6 +479,14 @@ def test_watch_command(path, says):
         plain.end()
     refused = subprocess.run([*command, "every", "5ms", "socket", path], check=False,
                              text=True, capture_output=True)
+    for options in [], ["-j"]:
+        with open("/dev/full", "w", encoding="ascii") as full:
+            unwritten = subprocess.run(
+                [command[0], *options, *command[1:], "socket", path], check=False,
+                text=True, stdout=full, stderr=subprocess.PIPE, timeout=e.PATIENCE)
+        check(f"srpol engine watch {options}: it ends when it cannot write, and says so",
+              unwritten.returncode == 2 and
+              "output could not be written" in unwritten.stderr, unwritten)
     check("srpol engine watch: what is refused is said", refused.returncode == 2 and
           'srpold: "every-ms" is 0 or a number from 100' in refused.stderr, refused)
 
