@@ -32,10 +32,12 @@ struct watched_qp {
 
 /**
  * struct watched_qps - content of a topic of QPs
+ * @shown: slots of watchers that were told of a QP, last time
  * @n: number of @qp
  * @qp: those that have a path
  */
 struct watched_qps {
+	uint32_t shown;
 	uint32_t n;
 	struct watched_qp qp[JOB_PLACED];
 };
@@ -100,6 +102,7 @@ void watch_qps_look(struct engine *engine, struct topics *topics,
 	now = job ? calloc(1, sizeof(*now)) : NULL;
 	if (!now)
 		return;
+	now->shown = was ? was->shown : 0;
 	vec_for_each(qp, job_place_qps(job)) {
 		if (!qp->path || now->n == JOB_PLACED)
 			continue;
@@ -136,19 +139,27 @@ static bool is_users(uint32_t pid, uint32_t uid)
 	return !stat(path, &st) && st.st_uid == uid;
 }
 
-/* Does the kernel name a process of the user's for it? */
+/*
+ * Does the kernel name a process of the user's for it, and none of somebody else's?
+ * It does not say to which host a QP sends. QPs of other hosts may have the same
+ * number, and everybody can make a QP that is to send to any number.
+ */
 static bool may_see(const struct watched_qp *qp, const struct watcher *watcher)
 {
 	const struct srpol_rdma_qp *known;
+	bool is_own = false;
 
 	if (watcher->all)
 		return true;
-	vec_for_each(known, job_qps())
-		if (known->remote == qp->qp && known->pid &&
-		    (!qp->ifindex || known->ifindex == qp->ifindex) &&
-		    is_users(known->pid, watcher->uid))
-			return true;
-	return false;
+	vec_for_each(known, job_qps()) {
+		if (known->remote != qp->qp ||
+		    (qp->ifindex && known->ifindex != qp->ifindex))
+			continue;
+		is_own = known->pid && is_users(known->pid, watcher->uid);
+		if (!is_own)
+			return false;
+	}
+	return is_own;
 }
 
 static json_t *qp_json(const struct watched_qp *qp)
@@ -166,13 +177,15 @@ static json_t *qp_json(const struct watched_qp *qp)
  * @slot: of the watcher
  * @watcher: the watcher
  *
- * Return: NULL if there is none that a user may see.
+ * Return: NULL if there is none that a user may see, and was none either.
  */
 json_t *watch_qps_json(struct engine *engine, const struct topic *topic,
 		       uint32_t slot, const struct watcher *watcher)
 {
 	const struct job *job = watch_job(topic->key.number);
-	const struct watched_qps *qps = topic->content;
+	struct watched_qps *qps = topic->content;
+	bool was_shown = topic->told[slot] && qps &&
+			 qps->shown & 1u << slot;
 	json_t *list = json_array(), *moved = json_array(), *o;
 	const struct watched_qp *qp;
 	uint32_t i;
@@ -192,7 +205,10 @@ json_t *watch_qps_json(struct engine *engine, const struct topic *topic,
 		json_object_set_new(o, "because", watch_reasons(qp->because));
 		json_array_append_new(moved, o);
 	}
-	if (!watcher->all && !json_array_size(list)) {
+	if (qps)
+		qps->shown = (qps->shown & ~(1u << slot)) |
+			     (uint32_t)!!json_array_size(list) << slot;
+	if (!watcher->all && !was_shown && !json_array_size(list)) {
 		json_decref(list);
 		json_decref(moved);
 		return NULL;

@@ -348,6 +348,36 @@ static void others_qps(void **state)
 	assert_int_equal(number(o, "qps", 0, "qp"), 8);
 	json_decref(o);
 	assert_null(show(&of, false, getuid() + 1));
+	of.told[0] = of.version;
+	json_decref(show(&of, false, getuid()));
+	/* another one is to send to the same number: whose is it? */
+	*(struct srpol_rdma_qp *)vec_add(&known) = (struct srpol_rdma_qp){
+		.remote = 8, .ifindex = 3,
+	};
+	/* of what was told there is nothing left, which is told once */
+	o = show(&of, false, getuid());
+	assert_non_null(o);
+	assert_int_equal(json_array_size(json_object_get(o, "qps")), 0);
+	json_decref(o);
+	assert_null(show(&of, false, getuid()));
+	known.n--;
+	o = show(&of, false, getuid());
+	assert_int_equal(json_array_size(json_object_get(o, "qps")), 1);
+	json_decref(o);
+	/* the QP ends */
+	place(8, 0);
+	assert_int_equal(look_qps(&of), 0);
+	o = show(&of, false, getuid());
+	assert_non_null(o);
+	assert_int_equal(json_array_size(json_object_get(o, "qps")), 0);
+	json_decref(o);
+	place(8, 11);
+	assert_int_equal(look_qps(&of), 0);
+	/* who comes next in the slot was told nothing */
+	json_decref(show(&of, false, getuid()));
+	of.told[0] = 0;
+	known.n = 0;
+	assert_null(show(&of, false, getuid()));
 	o = show(&of, true, getuid() + 1);
 	assert_int_equal(json_array_size(json_object_get(o, "qps")), 2);
 	json_decref(o);
