@@ -365,9 +365,29 @@ static int find_most(struct search *s, struct srpol_room *room)
 	return 0;
 }
 
+static uint32_t count_lowered(const struct search *s)
+{
+	uint32_t n = 0, k;
+
+	for (k = 0; k < s->n_order; k++)
+		n += s->ledger.holds[s->order[k]].rate <
+		     s->given->holds[s->order[k]].rate;
+	return n;
+}
+
+/*
+ * More than @max are lowered, and would be after give_back() as well: that takes
+ * time for each of them, and finds about as many more than it takes as find_sum()
+ * is inexact.
+ */
+static bool are_too_many(const struct search *s, uint32_t max)
+{
+	return count_lowered(s) > (uint64_t)max + 1 + (s->n_order >> SUM_ROUNDS);
+}
+
 static int lower_others(const struct srpol_ledger *ledger,
 			const struct srpol_hold *want, int64_t budget,
-			struct srpol_room *room)
+			uint32_t max, struct srpol_room *room)
 {
 	struct search s;
 	int ret = init_search(&s, ledger);
@@ -381,8 +401,12 @@ static int lower_others(const struct srpol_ledger *ledger,
 		find_order(&s);
 		ret = find_sum(&s) ?: find_most(&s, room);
 	}
-	if (ret > 0)
+	if (ret > 0 && !are_too_many(&s, max))
 		ret = give_back(&s);
+	if (ret > 0 && count_lowered(&s) > max) {
+		room->too_many = count_lowered(&s);
+		ret = 0;
+	}
 	for (i = 0; i < ledger->n && ret > 0; i++)
 		room->rates[i] = s.ledger.holds[i].rate;
 	if (ret > 0)
@@ -464,6 +488,7 @@ static int init_room(const struct srpol_ledger *ledger, struct srpol_room *room)
  *	to @rate; its @new is ignored
  * @budget: bit/s that @want may have as long as no reservation of its color is
  *	lowered; below 0 if these already have too much
+ * @max: reservations that may be lowered
  * @room: result, to be freed with srpol_room_free()
  *
  * Return: 0 whether there is room or not; -EINVAL if the rate is 0 or there are no
@@ -471,7 +496,7 @@ static int init_room(const struct srpol_ledger *ledger, struct srpol_room *room)
  */
 int srpol_ledger_room(const struct srpol_ledger *ledger,
 		      const struct srpol_hold *want, int64_t budget,
-		      struct srpol_room *room)
+		      uint32_t max, struct srpol_room *room)
 {
 	int ret = init_room(ledger, room);
 
@@ -479,7 +504,7 @@ int srpol_ledger_room(const struct srpol_ledger *ledger,
 		ret = -EINVAL;
 	ret = ret ?: take_free(ledger, want, budget, room);
 	if (!ret && !room->fits)
-		ret = lower_others(ledger, want, budget, room);
+		ret = lower_others(ledger, want, budget, max, room);
 	if (ret)
 		srpol_room_free(room);
 	return ret;

@@ -458,6 +458,8 @@ int srpol_ledger_offer(const struct srpol_ledger *ledger,
  *	the caller; less than before if it is lowered
  * @offer: if not @fits: which link lacks capacity, and how much there is without
  *	lowering others; @most may be at their expense; its weights are NULL
+ * @too_many: if not @fits: 0, or about how many would have to be lowered, which are
+ *	more than may be
  */
 struct srpol_room {
 	bool fits;
@@ -465,12 +467,13 @@ struct srpol_room {
 	struct srpol_plan *weights;
 	uint64_t *rates;
 	struct srpol_offer offer;
+	uint32_t too_many;
 };
 
 bool srpol_hold_is_lower(const struct srpol_hold *holds, uint32_t a, uint32_t b);
 int srpol_ledger_room(const struct srpol_ledger *ledger,
 		      const struct srpol_hold *want, int64_t budget,
-		      struct srpol_room *room);
+		      uint32_t max, struct srpol_room *room);
 int srpol_ledger_raise(const struct srpol_ledger *ledger, uint32_t hold,
 		       uint64_t rate, struct srpol_room *room);
 int srpol_ledger_may_start(const struct srpol_ledger *ledger, uint32_t hold);

@@ -68,7 +68,8 @@ static bool fits(const struct srpol_ledger *ledger, const struct admission *a,
 		return false;
 	least = rate > least ? rate : least;
 	hold = hold_of(a, least, least);
-	*ret = srpol_ledger_room(ledger, &hold, INT64_MAX / 2, &room);
+	*ret = srpol_ledger_room(ledger, &hold, INT64_MAX / 2, LOWERED_MAX,
+				 &room);
 	if (*ret)
 		return false;
 	fit = room.fits;
@@ -329,19 +330,21 @@ static int refuse(struct admission *a, const struct srpol_ledger *ledger,
 	return ret;
 }
 
+/* They are written in one transaction. */
+static void refuse_many(struct admission *a, const struct srpol_room *room)
+{
+	a->decision = DECISION_LOWER;
+	a->most = room->offer.most;
+	snprintf(a->reason, sizeof(a->reason),
+		 "about %u jobs would have to be lowered, %u can be at once",
+		 room->too_many, LOWERED_MAX);
+}
+
 /* It gets what there is room for, at the expense of others perhaps. */
 static void grant(struct admission *a, struct srpol_room *room)
 {
 	if (!lowered_list(room, &a->lowered, a->reason, sizeof(a->reason))) {
 		a->decision = DECISION_WAIT;
-		return;
-	}
-	if (a->lowered.n > LOWERED_MAX) {
-		a->decision = DECISION_LOWER;
-		a->most = room->offer.most;
-		snprintf(a->reason, sizeof(a->reason),
-			 "%u jobs would have to be lowered, %u can be at once",
-			 (unsigned int)a->lowered.n, LOWERED_MAX);
 		return;
 	}
 	a->decision = DECISION_ACCEPT;
@@ -376,11 +379,14 @@ static int decide(struct admission *a, const struct srpol_ledger *ledger)
 		return 0;
 	}
 	hold = hold_of(a, a->want.wanted, a->want.least);
-	ret = srpol_ledger_room(ledger, &hold, budget_of(a->tenant), &room);
+	ret = srpol_ledger_room(ledger, &hold, budget_of(a->tenant), LOWERED_MAX,
+				&room);
 	if (ret)
 		return ret;
 	if (room.fits)
 		grant(a, &room);
+	else if (room.too_many)
+		refuse_many(a, &room);
 	else
 		ret = refuse(a, ledger, &room);
 	srpol_room_free(&room);

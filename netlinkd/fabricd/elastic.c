@@ -183,11 +183,11 @@ static int try_rescue(const struct srpol_ledger *ledger, uint32_t i,
 	/* in the ledger it has no weights, so it does not count twice */
 	want.rate = r->wanted;
 	ret = srpol_ledger_room(ledger, &want,
-				budget_of(r) + (int64_t)r->guaranteed, &room);
+				budget_of(r) + (int64_t)r->guaranteed,
+				LOWERED_MAX / 2 - 1, &room);
 	if (ret)
 		return ret;
-	if (room.fits && lowered_list(&room, &lowered, reason, sizeof(reason)) &&
-	    lowered.n < LOWERED_MAX / 2)
+	if (room.fits && lowered_list(&room, &lowered, reason, sizeof(reason)))
 		restore(r, &room, &lowered, changes);
 	vec_free(&lowered);
 	srpol_room_free(&room);

@@ -100,7 +100,7 @@ static struct srpol_room room_for(const struct srpol_hold *hold, int64_t budget)
 {
 	struct srpol_room room;
 
-	assert_int_equal(srpol_ledger_room(&ledger, hold, budget, &room), 0);
+	assert_int_equal(srpol_ledger_room(&ledger, hold, budget, UINT32_MAX, &room), 0);
 	return room;
 }
 
@@ -115,6 +115,29 @@ static u64 ask(u64 rate, u64 least, u32 priority, u64 *rates)
 	memcpy(rates, room.rates, ledger.n * sizeof(*rates));
 	srpol_room_free(&room);
 	return got;
+}
+
+/* No more of them than it may be. */
+static void test_too_many(void **state)
+{
+	struct srpol_hold hold;
+	struct srpol_room room;
+	u32 max, i;
+
+	(void)state;
+	for (i = 0; i < 4; i++)
+		assert_true(admit(1 + i, 100 * G, 50 * G, 2, 0, 1));
+	/* 50G of each of three */
+	hold = want(99, 150 * G, 0, 3, 0, 1);
+	for (max = 0; max < 5; max++) {
+		assert_int_equal(srpol_ledger_room(&ledger, &hold, UNLIMITED, max, &room), 0);
+		assert_int_equal(room.fits, max >= 3);
+		assert_int_equal(!room.too_many, max >= 3);
+		for (i = 0; i < 4; i++)
+			assert_true(room.rates[i] ==
+				    (max >= 3 && i > 0 ? 50 * G : 100 * G));
+		srpol_room_free(&room);
+	}
 }
 
 static void test_what_is_free(void **state)
@@ -391,10 +414,10 @@ static void test_nothing(void **state)
 	struct srpol_room room;
 
 	(void)state;
-	assert_int_equal(srpol_ledger_room(&ledger, &hold, UNLIMITED, &room),
+	assert_int_equal(srpol_ledger_room(&ledger, &hold, UNLIMITED, UINT32_MAX, &room),
 			 -EINVAL);
 	hold = want(1, G, 0, 1, 0, 0);
-	assert_int_equal(srpol_ledger_room(&ledger, &hold, UNLIMITED, &room),
+	assert_int_equal(srpol_ledger_room(&ledger, &hold, UNLIMITED, UINT32_MAX, &room),
 			 -EINVAL);
 }
 
@@ -656,6 +679,7 @@ static void test_at_random_shared(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		TEST(test_too_many),
 		TEST(test_what_is_free),
 		TEST(test_lowered),
 		TEST(test_most),
