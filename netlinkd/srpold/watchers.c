@@ -14,7 +14,7 @@
 #include "watchers.h"
 
 #define LOOK_NS		(100 * NS_PER_MS)
-#define BUDGET_NS	(NS_PER_MS / 2)		/* of work in a round */
+#define BUDGET_NS	(NS_PER_MS / 4)		/* of looking, and of telling, in a round */
 #define PAUSE_NS	NS_PER_MS		/* between two such rounds */
 #define SEND_ROOM	16384			/* bytes that a watcher may be behind */
 #define GATHER_SHARE	20			/* of the time, a 20th for gathering:
@@ -175,8 +175,8 @@ static bool look_at_topics(uint64_t began)
 {
 	uint32_t i;
 
-	for (i = 0; i < topics.all.n; i++) {
-		looked = (looked + 1) % topics.all.n;
+	for (i = 0; i < topics.all.n; i++, looked++) {
+		looked %= topics.all.n;
 		if (!topic_at(looked)->noted)
 			continue;
 		if (is_over(began))
@@ -188,10 +188,18 @@ static bool look_at_topics(uint64_t began)
 	return true;
 }
 
+static void look_at_links_of(uint32_t slot)
+{
+	struct topic_key key = { .kind = TOPIC_LINKS, .number = slot };
+	struct topic *topic = topics_find(&topics, &key);
+
+	watchers[slot].links_due = false;
+	if (topic && watch_links_look(engine, &topics, topic, slot))
+		topic_changed(&topics, topic, 0);
+}
+
 static bool look_at_links(uint64_t began)
 {
-	struct topic_key key = { .kind = TOPIC_LINKS };
-	struct topic *topic;
 	uint32_t i;
 
 	for (i = 0; i < TOPIC_SLOTS; i++) {
@@ -199,13 +207,21 @@ static bool look_at_links(uint64_t began)
 			continue;
 		if (is_over(began))
 			return false;
-		watchers[i].links_due = false;
-		key.number = i;
-		topic = topics_find(&topics, &key);
-		if (topic && watch_links_look(engine, &topics, topic, i))
-			topic_changed(&topics, topic, 0);
+		look_at_links_of(i);
 	}
 	return true;
+}
+
+/*
+ * What is told next may have changed since it was looked at, may never have been
+ * looked at, or be about an engine that is no more.
+ */
+static void look_before(struct topic *topic, uint32_t slot)
+{
+	if (topic->key.kind == TOPIC_LINKS && watchers[slot].links_due)
+		look_at_links_of(slot);
+	else if (topic->key.kind != TOPIC_LINKS && topic->noted)
+		look_at(topic);
 }
 
 static bool send_line(struct watcher *watcher, json_t *event)
@@ -251,6 +267,7 @@ static bool tell(struct watcher *watcher, uint64_t now)
 	topic = topics_next(&topics, slot, &part);
 	if (!topic)
 		return false;
+	look_before(topic, slot);
 	event = watch_event(engine, &topics, topic, slot, watcher, part);
 	topic_told(topic, slot, part);
 	return !event || send_line(watcher, event);
@@ -275,13 +292,18 @@ static bool tell_all(uint64_t began)
 static void work(void *data)
 {
 	uint64_t began = now_ns();
+	bool done;
 
 	if (rebuilt || (gather_wanted && began >= gather_ns))
 		gather();
+	done = look_at_topics(began) && look_at_links(began);
+	/*
+	 * Some of it is told even if everything changes faster than it can be looked
+	 * at: that is when it matters.
+	 */
+	done &= tell_all(now_ns());
 	/* what has to wait for longer is done at the next look */
-	if (!look_at_topics(began) || !look_at_links(began) ||
-	    !tell_all(began) ||
-	    (gather_wanted && gather_ns < began + PAUSE_NS))
+	if (!done || (gather_wanted && gather_ns < began + PAUSE_NS))
 		work_soon(PAUSE_NS);
 }
 
