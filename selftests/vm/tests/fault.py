@@ -29,10 +29,11 @@ NO_MEMORY = (errno.ENOMEM, errno.ENOBUFS)
 srpol.MODULE = f"{BUILD}/selftests/vm/fault/srpol.ko"
 net.load_module()
 ns = net.Netns("link add d0 type dummy\nlink set d0 up arp on\n"
+               "link add d1 type dummy\n"
                "addr add fd00:1::1/64 dev d0 nodad\n")
 with ns:
     ns.sysctl("net/ipv6/conf/d0/keep_addr_on_down", 1)
-d0 = ns.ifindex("d0")
+d0, d1 = ns.ifindex("d0"), ns.ifindex("d1")
 client = ns.client()
 # someone to notify
 listener = ns.listener("config", "events")
@@ -124,7 +125,7 @@ REQUESTS = [
     ("sid-new", CHANGE, {"sid": "fc00:a::1", "behavior": 5, "ifindex": d0,
                          "via": "fd00:1::8"}),
     ("sid-del", 0, {"sid": "fc00:a::1"}),
-    ("dev-new", EXCL, {"ifindex": 1, "role": "uplink"}),
+    ("dev-new", EXCL, {"ifindex": d1, "role": "uplink"}),
     ("dev-del", 0, {"ifindex": d0}),
     ("config-set", 0, {"hop_limit": 9}),
     ("config-set", 0, {"path_id": "tag", "flow_label": "zero"}),
