@@ -7,26 +7,7 @@
 #include <string.h>
 
 #include "watchers.h"
-
-static int read_keys(const json_t *o, struct srpol_error *err)
-{
-	static const char * const keys[] = {
-		"version", "request", "owner", "every-ms", NULL
-	};
-	const char *key;
-	const json_t *v;
-	size_t i;
-
-	json_object_foreach((json_t *)o, key, v) {
-		for (i = 0; keys[i] && strcmp(keys[i], key); i++)
-			;
-		if (!keys[i])
-			return srpol_error_set(err, -EINVAL,
-					       "\"%s\" is unknown in a request to watch",
-					       key);
-	}
-	return 0;
-}
+#include "words.h"
 
 static int read_owner(const json_t *o, char *owner, struct srpol_error *err)
 {
@@ -70,11 +51,15 @@ static int read_every(const json_t *o, uint64_t *ns, struct srpol_error *err)
 json_t *watch_request(struct request_server *server, bool all,
 		      const json_t *request, struct srpol_error *err)
 {
+	static const char * const keys[] = {
+		"version", "request", "owner", "every-ms", NULL
+	};
 	char owner[DEMAND_OWNER_LEN];
 	struct watcher *watcher;
 	uint64_t every_ns = 0;
 
-	if (read_keys(request, err) || read_owner(request, owner, err) ||
+	if (words_check(request, keys, " in a request to watch", err) ||
+	    read_owner(request, owner, err) ||
 	    read_every(request, &every_ns, err))
 		return NULL;
 	watcher = watchers_add(server->client, all, err);
