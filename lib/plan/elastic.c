@@ -131,6 +131,24 @@ bool srpol_hold_is_lower(const struct srpol_hold *holds, uint32_t a, uint32_t b)
 	return a > b;
 }
 
+/**
+ * srpol_holds_sort() - sort reservations, the one that yields last first
+ * @holds: reservations, the oldest one first
+ * @n: number of @holds
+ * @order: result: indices of @holds, room for @n
+ */
+void srpol_holds_sort(const struct srpol_hold *holds, uint32_t n,
+		      uint32_t *order)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < n; i++) {
+		for (k = i; k && srpol_hold_is_lower(holds, order[k - 1], i); k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+	}
+}
+
 static uint64_t least_of(const struct srpol_hold *hold)
 {
 	return hold->least && hold->least < hold->rate ? hold->least :

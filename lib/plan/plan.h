@@ -471,6 +471,8 @@ struct srpol_room {
 };
 
 bool srpol_hold_is_lower(const struct srpol_hold *holds, uint32_t a, uint32_t b);
+void srpol_holds_sort(const struct srpol_hold *holds, uint32_t n,
+		      uint32_t *order);
 int srpol_ledger_room(const struct srpol_ledger *ledger,
 		      const struct srpol_hold *want, int64_t budget,
 		      uint32_t max, struct srpol_room *room);

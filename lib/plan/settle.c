@@ -142,19 +142,6 @@ static int place(struct work *w, uint32_t i)
 	return ret;
 }
 
-/* All reservations, the one that yields last first. */
-static void sort(const struct srpol_ledger *ledger, uint32_t *order)
-{
-	uint32_t i, k;
-
-	for (i = 0; i < ledger->n; i++) {
-		for (k = i; k && srpol_hold_is_lower(ledger->holds,
-						     order[k - 1], i); k--)
-			order[k] = order[k - 1];
-		order[k] = i;
-	}
-}
-
 static int settle(struct work *w)
 {
 	const struct srpol_hold *hold = w->ledger.holds;
@@ -163,7 +150,7 @@ static int settle(struct work *w)
 
 	while ((ret = find_trouble(w, &i)) > 0)
 		take_away(w, i);
-	sort(&w->ledger, w->order);
+	srpol_holds_sort(w->ledger.holds, w->ledger.n, w->order);
 	for (k = 0; k < w->ledger.n && !ret; k++)
 		if (w->touched[w->order[k]])
 			ret = place(w, w->order[k]);

@@ -110,14 +110,8 @@ static int find_starts(const struct srpol_ledger *ledger, struct vec *changes)
 static uint32_t *by_claim(const struct srpol_ledger *ledger)
 {
 	uint32_t *order = store_alloc((ledger->n + 1UL) * sizeof(*order));
-	uint32_t i, k;
 
-	for (i = 0; i < ledger->n; i++) {
-		for (k = i; k && srpol_hold_is_lower(ledger->holds,
-						     order[k - 1], i); k--)
-			order[k] = order[k - 1];
-		order[k] = i;
-	}
+	srpol_holds_sort(ledger->holds, ledger->n, order);
 	return order;
 }
 

@@ -258,28 +258,35 @@ static void test_budget(void **state)
 	srpol_room_free(&room);
 }
 
-/* It begins when hosts have acknowledged that the other one has less. */
-static void test_start(void **state)
+/* Number 0 was lowered for number 1, which waits until hosts have acknowledged it. */
+static void lower_for(u64 rate)
 {
 	struct srpol_hold hold;
 	struct srpol_room room;
 
-	(void)state;
 	assert_true(admit(1, 400 * G, 100 * G, 2, 0, 1));
-	hold = want(2, 300 * G, 0, 5, 0, 1);
+	hold = want(2, rate, 0, 5, 0, 1);
 	room = room_for(&hold, UNLIMITED);
 	add(&hold, room.weights);
 	room.weights = NULL;
 	holds[1].old = NULL;
+	holds[1].waits = true;
 	holds[0].old_rate = 400 * G;
 	holds[0].rate = room.rates[0];
+	srpol_room_free(&room);
+}
+
+/* It begins when hosts have acknowledged that the other one has less. */
+static void test_start(void **state)
+{
+	(void)state;
+	lower_for(300 * G);
 	assert_int_equal(srpol_ledger_may_start(&ledger, 1), 0);
 	holds[0].old_rate = 0;
 	assert_int_equal(srpol_ledger_may_start(&ledger, 1), 1);
 	/* links have less meanwhile */
 	srpol_links_set_capacity(links, fabric->nics[0].link, 399 * G);
 	assert_int_equal(srpol_ledger_may_start(&ledger, 1), 0);
-	srpol_room_free(&room);
 }
 
 /* What rate number @i can be raised to. */
@@ -361,20 +368,9 @@ static void test_settle_waits(void **state)
 {
 	u32 up = srpol_node_up(fabric, fabric->nics[0].leaf, 0);
 	struct srpol_settlement s[HOLDS];
-	struct srpol_hold hold;
-	struct srpol_room room;
 
 	(void)state;
-	assert_true(admit(1, 400 * G, 100 * G, 2, 0, 1));
-	hold = want(2, 200 * G, 0, 5, 0, 1);
-	room = room_for(&hold, UNLIMITED);
-	add(&hold, room.weights);
-	room.weights = NULL;
-	holds[1].old = NULL;
-	holds[1].waits = true;
-	holds[0].old_rate = 400 * G;
-	holds[0].rate = room.rates[0];
-	srpol_room_free(&room);
+	lower_for(200 * G);
 	/* all use this link, the NIC is where there is too little */
 	srpol_links_set_capacity(links, up, 10 * G);
 	assert_int_equal(srpol_ledger_settle(&ledger, s), 0);
