@@ -55,6 +55,22 @@ struct engine_path *engine_path(struct engine *engine, uint32_t index)
 	return (struct engine_path *)engine->paths.data + index;
 }
 
+/**
+ * engine_sids_json() - SIDs as a list of texts
+ * @list: the SIDs, in order of travel
+ */
+json_t *engine_sids_json(const struct srpol_sid_list *list)
+{
+	char buf[SRPOL_ADDR_STRLEN];
+	json_t *array = json_array();
+	uint32_t i;
+
+	for (i = 0; i < list->n; i++)
+		json_array_append_new(array, json_string(
+			srpol_addr_text(&list->sid[i], buf)));
+	return array;
+}
+
 /* Name a path HOST-TOP-PEER. */
 static void name_path(const struct srpol_fabric *f, uint32_t host,
 		      uint32_t top, uint32_t peer, char *name)

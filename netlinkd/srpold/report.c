@@ -15,18 +15,6 @@ static json_t *ms(uint64_t ns)
 	return json_real(ns / 1000 / 1000.0);
 }
 
-static json_t *list_text(const struct srpol_sid_list *list)
-{
-	char buf[SRPOL_ADDR_STRLEN];
-	json_t *array = json_array();
-	uint32_t i;
-
-	for (i = 0; i < list->n; i++)
-		json_array_append_new(array, json_string(
-			srpol_addr_text(&list->sid[i], buf)));
-	return array;
-}
-
 static const char *node_name(const struct engine *engine, uint32_t node)
 {
 	return engine->fabric->nodes[node].name;
@@ -71,8 +59,8 @@ static json_t *path_report(struct engine *engine, struct engine_path *path)
 	json_object_set_new(o, "dev", json_string(nic->name));
 	json_object_set_new(o, "peer", json_string(node_name(engine,
 							     path->peer)));
-	json_object_set_new(o, "segments", list_text(&path->segs));
-	json_object_set_new(o, "probe", list_text(&leader->loop));
+	json_object_set_new(o, "segments", engine_sids_json(&path->segs));
+	json_object_set_new(o, "probe", engine_sids_json(&leader->loop));
 	json_object_set_new(o, "probes_of", json_integer(leader->id));
 	json_object_set_new(o, "probed", json_boolean(leader->up));
 	json_object_set_new(o, "state",

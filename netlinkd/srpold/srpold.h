@@ -278,6 +278,7 @@ void engine_free(struct engine *engine);
 bool engine_is_local(const struct engine *engine, uint32_t node);
 struct in6_addr engine_sid(const struct engine *engine, uint32_t node,
 			   const struct in6_addr *function);
+json_t *engine_sids_json(const struct srpol_sid_list *list);
 struct engine_path *engine_path(struct engine *engine, uint32_t index);
 
 /* reconcile.c */

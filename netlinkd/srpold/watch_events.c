@@ -59,18 +59,6 @@ json_t *watch_late(uint64_t coalesced, uint64_t late_ns)
 	return o;
 }
 
-static json_t *segments(const struct srpol_sid_list *list)
-{
-	char buf[SRPOL_ADDR_STRLEN];
-	json_t *array = json_array();
-	uint32_t i;
-
-	for (i = 0; i < list->n; i++)
-		json_array_append_new(array, json_string(
-			srpol_addr_text(&list->sid[i], buf)));
-	return array;
-}
-
 static json_t *path_json(struct engine *engine,
 			 const struct watched_path *path, bool change)
 {
@@ -91,7 +79,7 @@ static json_t *path_json(struct engine *engine,
 	}
 	json_object_set_new(o, "weight", json_integer(path->weight));
 	json_object_set_new(o, "percent", json_integer(path->percent));
-	json_object_set_new(o, "segments", segments(&of->segs));
+	json_object_set_new(o, "segments", engine_sids_json(&of->segs));
 	return o;
 }
 
