@@ -595,6 +595,30 @@ static void settle_at_random(bool shared)
 	free(before);
 }
 
+/* Of those that were lost the one that yields last is tried first. */
+static void test_settle_order(void **state)
+{
+	struct srpol_settlement s[HOLDS];
+	u32 first, i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		assert_true(admit(7 + i, 150 * G, 0, 1));
+		srpol_plan_free((struct srpol_plan *)holds[i].new);
+		holds[i].new = holds[i].old = NULL;
+	}
+	for (i = 0; i < SPINES; i++)
+		cut(0, i, i ? 0 : 200 * G);
+	/* the older one, or that with the higher priority */
+	for (first = 0; first < 2; first++) {
+		holds[1].priority = first;
+		settle(s);
+		assert_int_equal(s[first].what, SRPOL_SETTLED_MOVED);
+		assert_true(s[!first].what != SRPOL_SETTLED_MOVED);
+		srpol_settlements_free(s, 2);
+	}
+}
+
 static void test_settle_own_color(void **state)
 {
 	(void)state;
@@ -665,6 +689,7 @@ int main(void)
 		TEST(test_move_together),
 		TEST(test_not_allowed),
 		TEST(test_lost_in_between),
+		TEST(test_settle_order),
 		TEST(test_settle_own_color),
 		TEST(test_settle_shared_color),
 		TEST(test_at_random),
