@@ -17,7 +17,8 @@ that is not all of it. FEED is written as a whole whenever it changes:
 A host whose locator a gateway has announced and withdrawn, or has not announced for
 --settle seconds after its session came up, is down on that plane. A gateway without a
 session says nothing: whether this host's own NIC works is for the kernel and for probes
-to find out. Without an answer of gobgpd the feed stays as it is.
+to find out. Without an answer of gobgpd the feed stays as it is, and so it does while
+its folder cannot be written.
 """
 
 import argparse
@@ -118,7 +119,8 @@ class Gobgp:
             for path in paths:
                 if path.get("stale"):
                     continue
-                neighbor = found.setdefault(path["neighbor-ip"], {})
+                # what gobgpd was given by its own operator is of no neighbor
+                neighbor = found.setdefault(path.get("neighbor-ip"), {})
                 neighbor[ipaddress.ip_network(prefix)] = bandwidth_of(path)
         return found
 
@@ -156,24 +158,42 @@ def write(path, text):
     folder = os.path.dirname(os.path.abspath(path))
     with tempfile.NamedTemporaryFile("w", dir=folder, prefix=".bgp_feed-",
                                      delete=False) as f:
-        f.write(text)
-    os.chmod(f.name, 0o644)
-    os.replace(f.name, path)
+        try:
+            f.write(text)
+            f.flush()
+            os.chmod(f.name, 0o644)
+            os.replace(f.name, path)
+        except OSError:
+            os.unlink(f.name)
+            raise
+
+
+class Trouble:
+    """Told once, until it is over or another one."""
+
+    def __init__(self):
+        self.told = None
+
+    def tell(self, what):
+        if what != self.told:
+            print(f"bgp_feed: {what}", file=sys.stderr)
+        self.told = what
+        time.sleep(LOOK_S)
+
+    def over(self):
+        self.told = None
 
 
 def keep(links, gobgp, feed, settle):
-    written, trouble = None, None
+    written, trouble = None, Trouble()
     seen = {}		# in which session there was a route last, by link
     while True:
         try:
             sessions, routes = gobgp.sessions(), gobgp.routes()
-        except (subprocess.SubprocessError, OSError, ValueError, KeyError) as e:
-            if trouble != str(e):
-                print(f"bgp_feed: no answer, the feed stays: {e}", file=sys.stderr)
-            trouble = str(e)
-            time.sleep(LOOK_S)
+        except (subprocess.SubprocessError, OSError, ValueError, LookupError, TypeError,
+                AttributeError) as e:
+            trouble.tell(f"no answer, the feed stays: {e}")
             continue
-        trouble = None
         said = []
         for link in links:
             since = sessions.get(link.gateway)
@@ -186,9 +206,14 @@ def keep(links, gobgp, feed, settle):
             if words:
                 said.append(words)
         text = json.dumps({"links": said}, indent=1) + "\n"
-        if text != written:
-            write(feed, text)
-            written = text
+        try:
+            if text != written:
+                write(feed, text)
+                written = text
+        except OSError as e:
+            trouble.tell(f"{feed} cannot be written: {e.strerror}")
+            continue
+        trouble.over()
         gobgp.wait()
 
 

@@ -136,6 +136,11 @@ def feed():
         return None
 
 
+def said_by_feeder():
+    with open(f"{OUT}/feeder.log", encoding="utf-8") as f:
+        return f.read()
+
+
 def is_fed(name, *links):
     wait_for(name, lambda: feed() == list(links))
     check(name, True)
@@ -191,6 +196,18 @@ def test_feed():
     switches[0].announce("::/0")
     switches[3].announce(b["locator"])
     is_fed("a default route leads to no host; the peer's cable is back", down)
+    folder = os.path.dirname(FEED)
+    os.rename(folder, f"{folder}-away")
+    subprocess.run([GOBGP, "-p", str(API), "global", "rib", "add", c["locator"], "-a", "ipv6"],
+                   check=True)
+    switches[3].announce(b["locator"], RATE / 2)
+    wait_for("that it cannot be written", lambda: FEED + " cannot be written" in said_by_feeder())
+    time.sleep(2)	# in which it tries again, and has said so
+    os.rename(f"{folder}-away", folder)
+    is_fed("it goes on when the feed can be written again; the host's own routes lead nowhere",
+           half, down)
+    switches[3].announce(b["locator"])
+    is_fed("the cable is back once more", down)
     switches[0].s.close()
     is_fed("a switch without a session says nothing")
     switches[0].open_again()
@@ -217,9 +234,10 @@ def test_feed():
     is_taken(me["name"])
     check("and ends again", feeder.end() == 0)
     check("nothing but the feed is left", os.listdir(os.path.dirname(FEED)) == ["feed.json"])
-    with open(f"{OUT}/feeder.log", encoding="utf-8") as f:
-        said = f.read()
-    check("it said that gobgpd was gone", said.count("no answer, the feed stays") == 1, said)
+    said = said_by_feeder()
+    check("it said once that gobgpd was gone, and that the feed could not be written",
+          said.count("no answer, the feed stays") == 1 and said.count(" cannot be written: ") == 1 and
+          said.count("\n") == 2, said)
     done = subprocess.run([FEEDER, TOPOLOGY, "nobody", FEED], capture_output=True, text=True,
                           check=False)
     check("a host that is none is refused", done.returncode == 1 and
