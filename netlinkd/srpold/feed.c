@@ -16,9 +16,14 @@
 #include "srpold.h"
 
 #define SIZE_MAX_BYTES	(16 << 20)
+#define LOOK_NS		(1000 * NS_PER_MS)
+
+static void look_for_folder(void *data);
 
 static struct source watch = { .fd = -1 };
+static struct alarm next_look = ALARM_INIT(look_for_folder, NULL);
 static struct engine *engine;
+static int told;	/* errno of the last attempt to watch the folder */
 
 static int read_links(struct engine *e, const json_t *links,
 		      struct vec *words, struct srpol_error *err)
@@ -99,24 +104,49 @@ static void read_or_tell(void)
 		log_error("%s; what was in force stays", err.text);
 }
 
+static void unwatch(void)
+{
+	if (watch.fd < 0)
+		return;
+	loop_remove(&watch);
+	close(watch.fd);
+	watch.fd = -1;
+}
+
 /*
  * Something has changed in its folder: files are replaced by others of the same
- * name.
+ * name. A folder that is gone may be made again, by a service manager for instance,
+ * and is another one then.
  */
 static void changed(struct source *source, uint32_t events)
 {
-	char buf[4096];
+	_Alignas(struct inotify_event) char buf[4096];
+	const struct inotify_event *event;
+	bool is_gone = false;
+	const char *p;
+	ssize_t n;
 
-	while (read(source->fd, buf, sizeof(buf)) > 0)
-		;
-	read_or_tell();
-	balance_soon();
+	while ((n = read(source->fd, buf, sizeof(buf))) > 0) {
+		for (p = buf; p < buf + n; p += sizeof(*event) + event->len) {
+			event = (const struct inotify_event *)p;
+			if (event->mask & (IN_IGNORED | IN_MOVE_SELF))
+				is_gone = true;
+		}
+	}
+	if (is_gone) {
+		unwatch();
+		look_for_folder(NULL);
+	} else {
+		read_or_tell();
+		balance_soon();
+	}
 }
 
 static int watch_folder(const char *file)
 {
 	char folder[sizeof(engine->config.weights.feed)];
 	char *slash;
+	int ret;
 
 	strcpy(folder, file);
 	slash = strrchr(folder, '/');
@@ -126,10 +156,37 @@ static int watch_folder(const char *file)
 	if (watch.fd < 0)
 		return -errno;
 	watch.ready = changed;
-	if (inotify_add_watch(watch.fd, slash ? folder : ".",
-			      IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE) < 0)
-		return -errno;
-	return loop_add(&watch, EPOLLIN);
+	ret = loop_add(&watch, EPOLLIN);
+	if (!ret && inotify_add_watch(watch.fd, slash ? folder : ".",
+				      IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE |
+				      IN_DELETE_SELF | IN_MOVE_SELF) < 0)
+		ret = -errno;
+	if (ret)
+		unwatch();
+	return ret;
+}
+
+/* What the folder has by the time when it is watched is read, too. */
+static bool begin_to_watch(void)
+{
+	const char *file = engine->config.weights.feed;
+	int ret = watch_folder(file);
+
+	if (ret && ret != told)
+		log_error("%s: its folder: %s; what was in force stays", file,
+			  strerror(-ret));
+	told = ret;
+	if (ret)
+		alarm_set(&next_look, LOOK_NS);
+	else
+		read_or_tell();
+	return !ret;
+}
+
+static void look_for_folder(void *data)
+{
+	if (begin_to_watch())
+		balance_soon();
 }
 
 /**
@@ -138,17 +195,10 @@ static int watch_folder(const char *file)
  */
 void feed_start(struct engine *e)
 {
-	const char *file = e->config.weights.feed;
-	int ret;
-
 	engine = e;
-	if (!file[0])
-		return;
-	read_or_tell();
-	ret = watch_folder(file);
-	if (ret)
-		log_error("%s: %s; it is read again on SIGHUP only", file,
-			  strerror(-ret));
+	told = 0;
+	if (e->config.weights.feed[0])
+		begin_to_watch();
 }
 
 /**
@@ -156,9 +206,6 @@ void feed_start(struct engine *e)
  */
 void feed_stop(void)
 {
-	if (watch.fd < 0)
-		return;
-	loop_remove(&watch);
-	close(watch.fd);
-	watch.fd = -1;
+	alarm_stop(&next_look);
+	unwatch();
 }

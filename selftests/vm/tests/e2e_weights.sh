@@ -39,7 +39,7 @@ config() {
 	  "probes": { "interval-ms": 5, "multiplier": 5, "timeout-ms": 200,
 	              "wait-to-restore-ms": 300 },
 	  "demands": "$demands",
-	  "weights": { "interval-ms": 400, "feed": "$work/feed.json",
+	  "weights": { "interval-ms": 400, "feed": "$work/feed/feed.json",
 	               "delay-us": 5000$1 } }
 	END
 }
@@ -55,8 +55,9 @@ weights_are() {
 
 # feed TEXT: replaces the feed as a program would
 feed() {
-	echo "$1" >"$work/feed.new"
-	mv "$work/feed.new" "$work/feed.json"
+	mkdir -p "$work/feed"
+	echo "$1" >"$work/feed/feed.new"
+	mv "$work/feed/feed.new" "$work/feed/feed.json"
 }
 
 # link SPINE KEY: what the engine knows of leaf1's link to it
@@ -117,7 +118,7 @@ done
 feed '{ "links": [ { "from": "leaf1", "to": "leaf2", "capacity": "1G" } ] }'
 check_fails "a feed that is wrong is told" 'links\[0\]: no link' \
 	srpold --check-config -c "$work/A.json"
-rm "$work/feed.json"
+rm -r "$work/feed"
 
 on A rule add prio 100 dst fd00:b::/64 color 100
 start_engine A
@@ -222,7 +223,7 @@ check_fails "a rate that is none" "no rate" \
 
 feed '{ "links": [ { "from": "spine4", "to": "leaf2", "capacity": "50G" },
 	{ "from": "leaf1", "to": "spine2", "state": "down" } ] }'
-check "the feed: one plane halved, one gone" \
+check "the feed, whose folder was not there: one plane halved, one gone" \
 	busywait 30 weights_are "[2,0,2,1]"
 feed '{ "links": [ { "from": "spine4", "to": "spine5", "capacity": "50G" } ] }'
 check "a wrong one changes nothing and is told" busywait 30 \
@@ -232,6 +233,13 @@ kill -HUP "${engine[A]}"
 feed '{ "links": [] }'
 check "an empty one: as the topology says" \
 	busywait 30 weights_are "[1,1,1,1]"
+rm -r "$work/feed"
+check "a folder that is gone is told" busywait 30 grep -q \
+	'feed.json: its folder: No such file or directory; what was in force stays' "$work/A.log"
+feed '{ "links": [ { "from": "spine4", "to": "leaf2", "capacity": "50G" } ] }'
+check "the feed in a folder that was made again" busywait 30 weights_are "[2,2,2,1]"
+feed '{ "links": [] }'
+check "and again" busywait 30 weights_are "[1,1,1,1]"
 check "after the reload it probes on" busywait 60 usable A 4
 
 # ---- a link that loses one packet in a hundred
