@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Decapsulation: End.DT and uDT, End.DX, and the USD flavor where no segment is
- * left (RFC 8986 4.4 to 4.8, 4.16.3). The inner DSCP is kept (pipe model, RFC
- * 2983). The hop limit is decremented by whoever forwards the packet.
+ * left (RFC 8986 4.4 to 4.8, 4.16.3). The inner DSCP is kept or becomes the outer
+ * one, as the SID says (pipe or uniform model, RFC 2983). The hop limit is decremented by whoever forwards the packet.
  */
 #ifndef _SRPOL_DECAP_H
 #define _SRPOL_DECAP_H
@@ -90,6 +90,7 @@ static __always_inline int srpol_decap(struct xdp_md *ctx,
 	 */
 	bool dx = (sc->does & (SRPOL_DO_X | SRPOL_DO_END)) == SRPOL_DO_X;
 	__u32 room = sc->payload - sc->srh_len, dev = 0;
+	bool uniform = sc->does & SRPOL_DO_UNIFORM;
 	bool was_ce, six = sc->nh == NEXTHDR_IPV6;
 	__u32 id = sc->id;
 	void *inner;
@@ -116,11 +117,11 @@ static __always_inline int srpol_decap(struct xdp_md *ctx,
 
 	inner = (void *)(ip6 + 1) + srpol_sid_ctx_srh_len(sc);
 	if (six)
-		err = srpol_inner_v6(inner, room, end, sc->outer_tc, dx, &ecn,
-				     &was_ce);
+		err = srpol_inner_v6(inner, room, end, sc->outer_tc, uniform,
+				     dx, &ecn, &was_ce);
 	else
-		err = srpol_inner_v4(inner, room, end, sc->outer_tc, dx, &ecn,
-				     &was_ce);
+		err = srpol_inner_v4(inner, room, end, sc->outer_tc, uniform,
+				     dx, &ecn, &was_ce);
 	if (err)
 		return srpol_sid_drop(ctx, id, err);
 	if ((sc->outer_tc & SRPOL_ECN_MASK) == SRPOL_CE)

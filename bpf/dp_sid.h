@@ -33,6 +33,8 @@ static __always_inline int srpol_sid_check(const struct srpol_dp_sid *s)
 		return -EINVAL;
 	if (!(srpol_behavior_does(s->behavior) & SRPOL_DO_B6) != !s->policy)
 		return -EINVAL;
+	if (s->uniform > 1)
+		return -EINVAL;
 	return s->nexthop < SRPOL_MAX_NEXTHOPS &&
 	       s->policy < SRPOL_MAX_POLICIES ? 0 : -ENOSPC;
 }
@@ -153,6 +155,9 @@ static __always_inline int srpol_apply_sid(const struct srpol_dp_sid *arg)
 		return err;
 	v.id = s.id;
 	v.behavior = s.behavior;
+	v.does = srpol_behavior_does(s.behavior);
+	if (s.uniform)
+		v.does |= SRPOL_DO_UNIFORM;
 	v.nexthop = s.nexthop;
 	v.prefix_len = s.prefix_len;
 	v.block_len = s.block_len;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Explicit congestion notification across the tunnel, RFC 6040. */
+/*
+ * TOS and traffic class across the tunnel: explicit congestion notification, RFC
+ * 6040, and how the two fields of which they consist are written.
+ */
 #ifndef _SRPOL_ECN_H
 #define _SRPOL_ECN_H
 
@@ -57,10 +60,9 @@ static __always_inline __u8 srpol_ecn_decap(__u8 inner, __u8 outer)
 				    [outer & SRPOL_ECN_MASK];
 }
 
-/* Change the ECN field of an IPv4 header, checksum by RFC 1624 equation 3. */
-static __always_inline void srpol_ecn_set_v4(struct iphdr *ip, __u8 ecn)
+/* Change the TOS of an IPv4 header, checksum by RFC 1624 equation 3. */
+static __always_inline void srpol_tos_set_v4(struct iphdr *ip, __u8 tos)
 {
-	__u8 tos = (ip->tos & ~SRPOL_ECN_MASK) | ecn;
 	__u32 sum = (__u16)~ip->check;
 
 	/* Old word out, new word in; the version byte cancels out. */
@@ -69,6 +71,14 @@ static __always_inline void srpol_ecn_set_v4(struct iphdr *ip, __u8 ecn)
 	sum = (sum & 0xffff) + (sum >> 16);
 	ip->check = ~sum;
 	ip->tos = tos;
+}
+
+/* Change the traffic class of an IPv6 header, which is in two bytes. */
+static __always_inline void srpol_tc_set_v6(struct ipv6hdr *ip6, __u8 tc)
+{
+	__be16 *first = (__be16 *)ip6;
+
+	*first = (*first & bpf_htons(0xf00f)) | bpf_htons(tc << 4);
 }
 
 /* Change the ECN field of an IPv6 header: bits 4 and 5 of its second byte. */

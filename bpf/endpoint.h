@@ -94,7 +94,7 @@ __noinline int srpol_step_next(struct xdp_md *ctx,
 		srpol_count_rare(SRPOL_REASON_NOT_LOCAL);
 		return XDP_PASS;
 	}
-	if (srpol_behavior_does(sid->behavior) != sc->does ||
+	if (sid->does != sc->does ||
 	    srpol_step_shifts(sc->does, ip6, sid) != shift)
 		return SRPOL_STEP_LOCAL;	/* another one by now */
 	id = sid->id;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The inner packet: checks, its ECN field, and how it is taken out. */
+/* The inner packet: checks, its ECN and DSCP, and how it is taken out. */
 #ifndef _SRPOL_INNER_H
 #define _SRPOL_INNER_H
 
@@ -44,15 +44,22 @@ static __always_inline int srpol_inner_scope_v6(struct ipv6hdr *ip6,
 	return 0;
 }
 
+/* The inner TOS or traffic class with the outer DSCP, RFC 2983 uniform model. */
+static __always_inline __u8 srpol_inner_uniform(__u8 outer_tc, __u8 ecn)
+{
+	return (outer_tc & ~SRPOL_ECN_MASK) | (ecn & SRPOL_ECN_MASK);
+}
+
 /*
- * Check version and lengths of the inner header, set its ECN field and, with
- * @hop, decrement its hop limit. @ecn is set to what srpol_ecn_decap()
+ * Check version and lengths of the inner header, set its ECN field, with @uniform
+ * its DSCP, too, and with @hop decrement its hop limit. @ecn is set to what srpol_ecn_decap()
  * returned, @was_ce to whether the inner packet was marked before. Return: 0 or
  * the enum srpol_reason to drop the packet for.
  */
 static __always_inline int srpol_inner_v6(struct ipv6hdr *ip6, __u32 room,
 					  const void *end, __u8 outer_tc,
-					  bool hop, __u8 *ecn, bool *was_ce)
+					  bool uniform, bool hop, __u8 *ecn,
+					  bool *was_ce)
 {
 	__u8 inner;
 	int err;
@@ -75,14 +82,17 @@ static __always_inline int srpol_inner_v6(struct ipv6hdr *ip6, __u32 room,
 		return SRPOL_REASON_ECN_DROP;
 	if (hop && !srpol_hop_v6(ip6))
 		return SRPOL_REASON_HOP_LIMIT;
-	if ((*ecn ^ inner) & SRPOL_ECN_MASK)
+	if (uniform)
+		srpol_tc_set_v6(ip6, srpol_inner_uniform(outer_tc, *ecn));
+	else if ((*ecn ^ inner) & SRPOL_ECN_MASK)
 		srpol_ecn_set_v6(ip6, *ecn & SRPOL_ECN_MASK);
 	return 0;
 }
 
 static __always_inline int srpol_inner_v4(struct iphdr *ip, __u32 room,
 					  const void *end, __u8 outer_tc,
-					  bool hop, __u8 *ecn, bool *was_ce)
+					  bool uniform, bool hop, __u8 *ecn,
+					  bool *was_ce)
 {
 	__u32 len, ihl;
 
@@ -103,8 +113,11 @@ static __always_inline int srpol_inner_v4(struct iphdr *ip, __u32 room,
 		return SRPOL_REASON_ECN_DROP;
 	if (hop && !srpol_hop_v4(ip))
 		return SRPOL_REASON_HOP_LIMIT;
-	if ((*ecn ^ ip->tos) & SRPOL_ECN_MASK)
-		srpol_ecn_set_v4(ip, *ecn & SRPOL_ECN_MASK);
+	if (uniform)
+		srpol_tos_set_v4(ip, srpol_inner_uniform(outer_tc, *ecn));
+	else if ((*ecn ^ ip->tos) & SRPOL_ECN_MASK)
+		srpol_tos_set_v4(ip, (ip->tos & ~SRPOL_ECN_MASK) |
+				     (*ecn & SRPOL_ECN_MASK));
 	return 0;
 }
 

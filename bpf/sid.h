@@ -26,6 +26,8 @@
 #define SRPOL_DO_PROBE		(1u << 6)
 #define SRPOL_DO_B6		(1u << 7)	/* encapsulate into a policy */
 #define SRPOL_DO_REFLECT	(1u << 8)	/* reflect probes */
+/* no behavior's: the inner packet gets the outer DSCP */
+#define SRPOL_DO_UNIFORM	(1u << 9)
 
 #define SRPOL_DO_DECAP		(SRPOL_DO_V6 | SRPOL_DO_V4)
 

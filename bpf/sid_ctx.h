@@ -20,7 +20,7 @@
  * struct srpol_sid_ctx - a packet whose destination is a local SID
  * @sid: the SID; no pointer in a global function, for the verifier
  * @id: its id
- * @does: SRPOL_DO_* of its behavior
+ * @does: SRPOL_DO_* of the SID
  * @payload: bytes behind the IPv6 header
  * @bytes: bytes of the packet as it came, with the IPv6 header
  * @srh_len: bytes of the SRH, 0 without one
@@ -76,7 +76,7 @@ static __always_inline int srpol_sid_ctx_parse(struct xdp_md *ctx,
 	struct ipv6_sr_hdr *srh;
 	int err;
 
-	sc->does = srpol_behavior_does(sc->sid->behavior);
+	sc->does = sc->sid->does;
 	sc->payload = bpf_ntohs(ip6->payload_len);
 	sc->bytes = sc->payload + sizeof(*ip6);
 	sc->nh = ip6->nexthdr;
@@ -134,7 +134,7 @@ static __always_inline void srpol_sid_ctx_goto(struct srpol_sid_ctx *sc,
 	sc->payload &= 0xffff;
 	sc->bytes &= 0x1ffff;
 	sc->srh_len &= SRPOL_SRH_LEN_MASK;
-	sc->does = srpol_behavior_does(sid->behavior);
+	sc->does = sid->does;
 }
 
 /*

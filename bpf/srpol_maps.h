@@ -272,10 +272,13 @@ struct srpol_prefix {
 
 /**
  * struct srpol_sid - a SID and its behavior, see struct srpol_dp_sid
+ * @behavior: as IANA has it, 16 bits
+ * @does: the functions that it consists of, SRPOL_DO_* of sid.h
  */
 struct srpol_sid {
 	__u32 id;
-	__u32 behavior;
+	__u16 behavior;
+	__u16 does;
 	__u32 nexthop;
 	__u8 prefix_len;
 	__u8 block_len;

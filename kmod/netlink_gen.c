@@ -225,7 +225,7 @@ static const struct nla_policy srpol_sid_get_nl_policy[SRPOL_A_SID_PREFIX_LEN + 
 };
 
 /* SRPOL_CMD_SID_NEW - do */
-static const struct nla_policy srpol_sid_new_nl_policy[SRPOL_A_SID_VIA + 1] = {
+static const struct nla_policy srpol_sid_new_nl_policy[SRPOL_A_SID_DSCP_MODE + 1] = {
 	[SRPOL_A_SID_SID] = NLA_POLICY_EXACT_LEN(16),
 	[SRPOL_A_SID_BEHAVIOR] = { .type = NLA_U32, },
 	[SRPOL_A_SID_ORIGIN] = NLA_POLICY_MAX(NLA_U32, 1),
@@ -233,6 +233,7 @@ static const struct nla_policy srpol_sid_new_nl_policy[SRPOL_A_SID_VIA + 1] = {
 	[SRPOL_A_SID_BLOCK_LEN] = NLA_POLICY_MAX(NLA_U32, 120),
 	[SRPOL_A_SID_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 	[SRPOL_A_SID_VIA] = NLA_POLICY_EXACT_LEN(16),
+	[SRPOL_A_SID_DSCP_MODE] = NLA_POLICY_MAX(NLA_U32, 1),
 };
 
 /* SRPOL_CMD_SID_DEL - do */
@@ -417,7 +418,7 @@ const struct genl_split_ops srpol_nl_ops[28] = {
 		.cmd		= SRPOL_CMD_SID_NEW,
 		.doit		= srpol_nl_sid_new_doit,
 		.policy		= srpol_sid_new_nl_policy,
-		.maxattr	= SRPOL_A_SID_VIA,
+		.maxattr	= SRPOL_A_SID_DSCP_MODE,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{

@@ -313,6 +313,7 @@ static int srpol_policy_bind(struct srpol_net *sn,
 		.behavior = SRPOL_BEHAVIOR_END_B6_ENCAPS,
 		.origin = cfg->set.origin,
 		.policy = policy->id,
+		.dscp_mode = SRPOL_DSCP_MODE_PIPE,
 	};
 
 	if (old && !ipv6_addr_equal(&old->set.bsid, &cfg->set.bsid))

@@ -213,6 +213,7 @@ static struct srpol_dp_sid srpol_sid_to_dp(const struct srpol_sid *sid,
 		.block_len = cfg->block_len,
 		.nexthop = form->nh ? form->nh->id : 0,
 		.policy = cfg->policy,
+		.uniform = cfg->dscp_mode == SRPOL_DSCP_MODE_UNIFORM,
 	};
 
 	memcpy(dp.sid, &sid->addr, sizeof(dp.sid));

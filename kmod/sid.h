@@ -20,6 +20,7 @@ struct srpol_nexthop;
  * @via: neighbor of the adjacency, v4-mapped for IPv4
  * @policy: id of the policy whose binding SID it is, 0: none. Such a SID is
  *	created and deleted with the policy
+ * @dscp_mode: enum srpol_dscp_mode, of what is decapsulated
  */
 struct srpol_sid_cfg {
 	u32 behavior;
@@ -29,6 +30,7 @@ struct srpol_sid_cfg {
 	char ifname[IFNAMSIZ];
 	struct in6_addr via;
 	u32 policy;
+	u32 dscp_mode;
 };
 
 /**

@@ -19,6 +19,7 @@
  * @csid: NEXT-CSID: it has a locator block
  * @adjacency: it forwards to a neighbor
  * @ipv4: that neighbor is an IPv4 one
+ * @decap: it decapsulates
  */
 struct srpol_behavior_info {
 	u32 code;
@@ -26,6 +27,7 @@ struct srpol_behavior_info {
 	bool csid;
 	bool adjacency;
 	bool ipv4;
+	bool decap;
 };
 
 static const struct srpol_behavior_info srpol_behaviors[] = {
@@ -33,20 +35,21 @@ static const struct srpol_behavior_info srpol_behaviors[] = {
 	{ SRPOL_BEHAVIOR_END_PSP, 128 },
 	{ SRPOL_BEHAVIOR_END_X, 128, .adjacency = true },
 	{ SRPOL_BEHAVIOR_END_X_PSP, 128, .adjacency = true },
-	{ SRPOL_BEHAVIOR_END_DX6, 128, .adjacency = true },
-	{ SRPOL_BEHAVIOR_END_DX4, 128, .adjacency = true, .ipv4 = true },
-	{ SRPOL_BEHAVIOR_END_DT6, 128 },
-	{ SRPOL_BEHAVIOR_END_DT4, 128 },
-	{ SRPOL_BEHAVIOR_END_DT46, 128 },
-	{ SRPOL_BEHAVIOR_END_USD, 128 },
-	{ SRPOL_BEHAVIOR_END_PSP_USD, 128 },
+	{ SRPOL_BEHAVIOR_END_DX6, 128, .adjacency = true, .decap = true },
+	{ SRPOL_BEHAVIOR_END_DX4, 128, .adjacency = true, .ipv4 = true,
+	  .decap = true },
+	{ SRPOL_BEHAVIOR_END_DT6, 128, .decap = true },
+	{ SRPOL_BEHAVIOR_END_DT4, 128, .decap = true },
+	{ SRPOL_BEHAVIOR_END_DT46, 128, .decap = true },
+	{ SRPOL_BEHAVIOR_END_USD, 128, .decap = true },
+	{ SRPOL_BEHAVIOR_END_PSP_USD, 128, .decap = true },
 	{ SRPOL_BEHAVIOR_UN, 48, .csid = true },
 	{ SRPOL_BEHAVIOR_UN_PSP, 48, .csid = true },
-	{ SRPOL_BEHAVIOR_UN_PSP_USD, 48, .csid = true },
+	{ SRPOL_BEHAVIOR_UN_PSP_USD, 48, .csid = true, .decap = true },
 	{ SRPOL_BEHAVIOR_UA, 64, .csid = true, .adjacency = true },
-	{ SRPOL_BEHAVIOR_UDT6, 48, .csid = true },
-	{ SRPOL_BEHAVIOR_UDT4, 48, .csid = true },
-	{ SRPOL_BEHAVIOR_UDT46, 48, .csid = true },
+	{ SRPOL_BEHAVIOR_UDT6, 48, .csid = true, .decap = true },
+	{ SRPOL_BEHAVIOR_UDT4, 48, .csid = true, .decap = true },
+	{ SRPOL_BEHAVIOR_UDT46, 48, .csid = true, .decap = true },
 	{ SRPOL_BEHAVIOR_PROBE, 128 },
 	{ SRPOL_BEHAVIOR_REFLECT, 128 },
 };
@@ -59,6 +62,13 @@ static const struct srpol_behavior_info *srpol_behavior_find(u32 code)
 		if (srpol_behaviors[i].code == code)
 			return &srpol_behaviors[i];
 	return NULL;
+}
+
+static bool srpol_behavior_decaps(u32 code)
+{
+	const struct srpol_behavior_info *b = srpol_behavior_find(code);
+
+	return b && b->decap;
 }
 
 static bool srpol_policy_reduced(const struct srpol_policy_cfg *cfg)
@@ -119,6 +129,8 @@ int srpol_sid_fill(struct srpol_net *sn, struct sk_buff *skb,
 	     (nla_put_u32(skb, SRPOL_A_SID_IFINDEX, cfg->ifindex) ||
 	      nla_put_string(skb, SRPOL_A_SID_IFNAME, cfg->ifname) ||
 	      nla_put_in6_addr(skb, SRPOL_A_SID_VIA, &cfg->via))) ||
+	    (srpol_behavior_decaps(cfg->behavior) &&
+	     nla_put_u32(skb, SRPOL_A_SID_DSCP_MODE, cfg->dscp_mode)) ||
 	    nla_put_u32(skb, SRPOL_A_SID_ID, sid->id) ||
 	    nla_put_u32(skb, SRPOL_A_SID_STATE,
 			srpol_path_reason_state(reason)) ||
@@ -302,6 +314,24 @@ static int srpol_sid_parse_block(const struct srpol_behavior_info *b, u32 len,
 	return -EINVAL;
 }
 
+static int srpol_sid_parse_dscp(const struct srpol_behavior_info *b,
+				struct srpol_sid_cfg *cfg,
+				const struct genl_info *info)
+{
+	struct nlattr *mode = info->attrs[SRPOL_A_SID_DSCP_MODE];
+
+	if (b->decap) {
+		srpol_nl_u32(&cfg->dscp_mode, mode);
+		return 0;
+	}
+	cfg->dscp_mode = SRPOL_DSCP_MODE_PIPE;
+	if (!mode)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(info->extack, mode,
+			    "behavior does not decapsulate");
+	return -EINVAL;
+}
+
 static int srpol_sid_parse(struct srpol_net *sn, struct srpol_sid_cfg *cfg,
 			   u32 len, const struct genl_info *info)
 {
@@ -328,7 +358,8 @@ static int srpol_sid_parse(struct srpol_net *sn, struct srpol_sid_cfg *cfg,
 		return -EOPNOTSUPP;
 	}
 	return srpol_sid_parse_block(b, len, cfg, info) ?:
-	       srpol_sid_parse_via(sn, b, cfg, info);
+	       srpol_sid_parse_via(sn, b, cfg, info) ?:
+	       srpol_sid_parse_dscp(b, cfg, info);
 }
 
 /* A binding SID can be changed by its policy only. */
@@ -349,8 +380,8 @@ static int srpol_sid_may_change(struct srpol_net *sn,
 
 int srpol_sid_new(struct srpol_net *sn, struct genl_info *info)
 {
+	struct srpol_sid_cfg cfg = { .dscp_mode = SRPOL_DSCP_MODE_PIPE };
 	const struct srpol_sid_cfg *old = NULL;
-	struct srpol_sid_cfg cfg = {};
 	const struct srpol_sid *sid;
 	struct in6_addr addr;
 	int verb, err;

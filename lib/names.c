@@ -363,6 +363,7 @@ static const char * const sid_attrs[] = {
 	[SRPOL_A_SID_BLOCK_LEN] = "block-len",
 	[SRPOL_A_SID_IFINDEX] = "dev",
 	[SRPOL_A_SID_VIA] = "via",
+	[SRPOL_A_SID_DSCP_MODE] = "dscp",
 };
 
 static const char * const dev_attrs[] = {

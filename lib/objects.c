@@ -292,6 +292,8 @@ void read_sid(const struct nlmsghdr *nlh, struct sid_info *sid)
 	sid->reason = get_u32(tb[SRPOL_A_SID_REASON]);
 	sid->color = get_u32(tb[SRPOL_A_SID_COLOR]);
 	get_addr(tb[SRPOL_A_SID_ENDPOINT], &sid->endpoint);
+	sid->decaps = tb[SRPOL_A_SID_DSCP_MODE];
+	sid->dscp_mode = get_u32(tb[SRPOL_A_SID_DSCP_MODE]);
 }
 
 void read_devinfo(const struct nlmsghdr *nlh, struct dev_info *dev)

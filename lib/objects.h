@@ -150,6 +150,8 @@ struct sid_info {
 	uint32_t reason;
 	uint32_t color;		/* 0: it is no policy's binding SID */
 	struct in6_addr endpoint;
+	bool decaps;		/* dscp_mode is there */
+	uint32_t dscp_mode;
 };
 
 struct dev_info {

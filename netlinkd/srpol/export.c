@@ -310,6 +310,9 @@ static void srpol_sid(const struct sid_info *sid)
 		device(sid->ifindex, sid->ifname);
 	if (sid->has_via)
 		printf(" via %s", addr(&sid->via));
+	if (sid->decaps && sid->dscp_mode != SRPOL_DSCP_MODE_PIPE)
+		printf(" dscp %s",
+		       srpol_name_of(srpol_dscp_modes, sid->dscp_mode));
 	origin(sid->origin);
 	puts("");
 }

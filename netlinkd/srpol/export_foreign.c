@@ -189,7 +189,10 @@ static void sonic_sids(const struct vec *sids)
 			 addr(&sid->sid), sid->prefix_len);
 		out_object(key);
 		out_string("action", NULL, sonic_action(sid->behavior));
-		out_string("decap_dscp_mode", NULL, "pipe");
+		out_string("decap_dscp_mode", NULL,
+			   srpol_name_of(srpol_dscp_modes, sid->decaps ?
+					 sid->dscp_mode :
+					 SRPOL_DSCP_MODE_PIPE));
 		out_object_end();
 	}
 	out_object_end();
@@ -307,7 +310,8 @@ static void ip_sid(const struct sid_info *sid)
 	if (sid->block_len)
 		printf(" lblen %u nflen %u", sid->block_len,
 		       sid->prefix_len - sid->block_len);
-	puts(" dev lo");
+	puts(sid->decaps && sid->dscp_mode == SRPOL_DSCP_MODE_UNIFORM ?
+	     " dev lo # seg6local keeps the inner DSCP" : " dev lo");
 }
 
 void export_iproute2(const struct all *all)

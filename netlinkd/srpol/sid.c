@@ -9,7 +9,7 @@
 static const char usage[] =
 "Usage: srpol sid { add | replace | change } SID[/LEN] behavior BEHAVIOR\n"
 "                 [ block-len BITS ] [ dev DEV via ADDR ]\n"
-"                 [ origin { static | engine } ]\n"
+"                 [ dscp { pipe | uniform } ] [ origin { static | engine } ]\n"
 "       srpol sid del SID[/LEN]\n"
 "       srpol sid show [ SID[/LEN] ]\n"
 "BEHAVIOR := { End | End.PSP | End.USD | End.PSP.USD | End.X | End.X.PSP |\n"
@@ -58,6 +58,9 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 		return read_addr(args, "via", &addr) &&
 		       srpol_msg_put(msg, SRPOL_A_SID_VIA, sizeof(addr),
 				     &addr);
+	if (keyword(args, "dscp"))
+		return read_name(args, "dscp", srpol_dscp_modes, &v) &&
+		       srpol_msg_put_u32(msg, SRPOL_A_SID_DSCP_MODE, v);
 	if (keyword(args, "origin"))
 		return read_name(args, "origin", srpol_origins, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_SID_ORIGIN, v);
@@ -130,6 +133,10 @@ void print_sid(const struct sid_info *sid)
 				  "");
 	out_string("via", sid->has_via ? " via %s" : NULL,
 		   sid->has_via ? srpol_addr_text(&sid->via, buf) : "");
+	if (sid->decaps)
+		out_string("dscp_mode", sid->dscp_mode != SRPOL_DSCP_MODE_PIPE ?
+					" dscp %s" : NULL,
+			   srpol_name_of(srpol_dscp_modes, sid->dscp_mode));
 	if (sid->color) {
 		out_uint("color", " color %llu", sid->color);
 		out_string("endpoint", " endpoint %s",

@@ -121,7 +121,7 @@ static int ecn_result(int inner, int outer, bool *odd)
 	return outer == 1 ? 1 : 2;
 }
 
-static void check_ecn(bool six, int inner, int outer)
+static void check_ecn(bool six, bool uniform, int inner, int outer)
 {
 	struct inner spec = six ? v6 : v4;
 	struct in6_addr last = sid(DT46);
@@ -135,9 +135,18 @@ static void check_ecn(bool six, int inner, int outer)
 	char about[64];
 	bool odd, ce;
 
-	snprintf(about, sizeof(about), "v%c inner %d outer %d",
-		 six ? '6' : '4', inner, outer);
+	snprintf(about, sizeof(about), "v%c%s inner %d outer %d",
+		 six ? '6' : '4', uniform ? " uniform" : "", inner, outer);
 	setup();
+	if (uniform) {
+		struct srpol_dp_sid s = {
+			.id = DT46, .behavior = SRPOL_BEHAVIOR_END_DT46,
+			.prefix_len = 128, .uniform = 1,
+		};
+
+		memcpy(s.sid, &last, 16);
+		rig_sid_set(&s);
+	}
 	spec.tclass = 46 << 2 | inner;
 	pkt_inner_ip(&ip, &spec);
 	pkt_encap(&p, &o, ip.b, ip.len);
@@ -148,8 +157,8 @@ static void check_ecn(bool six, int inner, int outer)
 		CHECK_EQ(rig_sid_stats(DT46).dropped, 1, "%s", about);
 		return;
 	}
-	/* The packet the sender would have built with this ECN field. */
-	spec.tclass = 46 << 2 | result;
+	/* The packet the sender would have built with this ECN field and DSCP. */
+	spec.tclass = (uniform ? 10 : 46) << 2 | result;
 	ip.len = 0;
 	pkt_inner_ip(&ip, &spec);
 	check_decap(about, &p, &ip);
@@ -169,7 +178,7 @@ static void test_ecn_v4(void)
 	int i;
 
 	for (i = 0; i < 16; i++)
-		check_ecn(false, i / 4, i % 4);
+		check_ecn(false, false, i / 4, i % 4);
 }
 
 static void test_ecn_v6(void)
@@ -177,7 +186,16 @@ static void test_ecn_v6(void)
 	int i;
 
 	for (i = 0; i < 16; i++)
-		check_ecn(true, i / 4, i % 4);
+		check_ecn(true, false, i / 4, i % 4);
+}
+
+/* RFC 2983: the outer DSCP comes in, ECN as before. */
+static void test_uniform(void)
+{
+	int i;
+
+	for (i = 0; i < 32; i++)
+		check_ecn(i & 16, true, i / 4 % 4, i % 4);
 }
 
 /* Marking must keep the header checksum right, whatever it was. */
@@ -425,6 +443,7 @@ static const struct ktap_test tests[] = {
 	{ "DT6, DT4, DT46: full, reduced, without SRH", test_forms },
 	{ "ECN matrix of RFC 6040, IPv4", test_ecn_v4 },
 	{ "ECN matrix of RFC 6040, IPv6", test_ecn_v6 },
+	{ "DSCP by the uniform model, with that matrix", test_uniform },
 	{ "IPv4 header checksum after marking", test_ecn_checksum },
 	{ "End", test_end },
 	{ "End and the hop limit", test_end_hop_limit },

@@ -250,6 +250,9 @@ static void test_values(void)
 	refused("policy_set", &policy, sizeof(policy), -ENOSPC, "backup");
 
 	refused("sid_set", &s, sizeof(s), -EINVAL, "behavior");
+	s.behavior = SRPOL_BEHAVIOR_END_DT46;
+	s.uniform = 2;
+	refused("sid_set", &s, sizeof(s), -EINVAL, "uniform");
 	refused("dev_set", &dev, sizeof(dev), -EINVAL, "role");
 	dev.role = SRPOL_DEV_ROLE_UPLINK;
 	dev.ifindex = 0;

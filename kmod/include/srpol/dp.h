@@ -325,7 +325,7 @@ struct srpol_dp_endpoint {
  *	packet is dropped
  * @l2: destination and source Ethernet address towards the adjacency
  * @policy: id of the policy whose binding SID it is, 0 none
- * @reserved: 0
+ * @uniform: 1: the inner DSCP becomes the outer one, 0: it stays
  */
 struct srpol_dp_sid {
 	__u32 id;
@@ -336,7 +336,7 @@ struct srpol_dp_sid {
 	__u32 nexthop;
 	__u8 l2[12];
 	__u32 policy;
-	__u32 reserved;
+	__u32 uniform;
 };
 
 /**

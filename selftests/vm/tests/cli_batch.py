@@ -204,8 +204,9 @@ def exports():
        {"binding_sid": "fc00:b::1", "name": "seven"}, "sonic policy")
     eq(sonic["SRV6_POLICY"]["7|10.0.0.1|200|c1-1"],
        {"seg_name": "srpol-1", "weight": "3"}, "sonic candidate")
-    eq([k.split("|")[1] for k in sonic["SRV6_MY_SIDS"]],
-       ["fcbb:bb00:a::/48"], "sonic SIDs")
+    eq([(k.split("|")[1], s["decap_dscp_mode"])
+        for k, s in sonic["SRV6_MY_SIDS"].items()],
+       [("fcbb:bb00:a::/48", "pipe")], "sonic SIDs")
     eq(list(sonic["SRV6_MY_LOCATORS"].values()),
        [{"prefix": "fcbb:bb00:a::", "block_len": "32", "node_len": "16",
          "func_len": "0"}], "sonic locators")

@@ -109,7 +109,7 @@ rule add prio 6 bypass
 rule add prio 8 qp 9 color 8 path 2
 endpoint add 10.0.0.0/8 to 10.0.0.1 origin engine
 endpoint add fd00:b::/64 to ::
-sid add fc00:a::d6 behavior End.DT46 origin engine
+sid add fc00:a::d6 behavior End.DT46 dscp uniform origin engine
 sid add fc00:a::1 behavior End
 sid add fcbb:bb00:a::/48 behavior uN
 sid add fc00:a::e behavior End.X dev u0 via fd00:1::2
@@ -208,8 +208,8 @@ ENTERED = {
         {"sid": "fc00:b::1", "behavior": "End.B6.Encaps", "color": 7,
          "endpoint": "10.0.0.1", "origin": "engine", "prefix_len": 128,
          "state": "up", "reason": "none"},
-        {"sid": "fc00:a::d6", "behavior": "End.DT46", "origin": "engine",
-         **NO_ADJACENCY},
+        {"sid": "fc00:a::d6", "behavior": "End.DT46", "dscp_mode": "uniform",
+         "origin": "engine", **NO_ADJACENCY},
         {"sid": "fc00:a::1", "behavior": "End", "origin": "static",
          **NO_ADJACENCY},
         {"sid": "fcbb:bb00:a::", "behavior": "uN", "origin": "static",

@@ -151,6 +151,7 @@ def sid_json(o):
             "prefix_len": o["prefix_len"], "block_len": o.get("block_len", 0),
             "dev": dev(o.get("ifindex")), "via": plain(o.get("via")),
             "state": o["state"], "reason": o["reason"],
+            **({"dscp_mode": o["dscp_mode"]} if "dscp_mode" in o else {}),
             **({"color": o["color"], "endpoint": plain(o["endpoint"])}
                if "color" in o else {})}
 

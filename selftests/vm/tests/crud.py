@@ -402,6 +402,27 @@ def sid_prefixes():
 
 
 @test
+def sid_dscp():
+    "the DSCP of what is decapsulated: pipe by default, and only where it is"
+    def mode():
+        return client.get("sid", sid="fc00::d6").get("dscp_mode")
+
+    for code in (16, 17, 18, 19, 20, 28, 29, 48, 62, 63, 64):
+        adjacency = {"ifindex": d0, "via": "10.0.0.1" if code == 17 else "fd00:1::2"}
+        client.replace("sid", sid="fc00:0:7::", prefix_len=48, behavior=code,
+                       **(adjacency if code in (16, 17) else {}))
+        eq(client.get("sid", sid="fc00:0:7::")["dscp_mode"], "pipe")
+    client.new("sid", sid="fc00::d6", behavior=20, dscp_mode="uniform")
+    eq(mode(), "uniform")
+    client.change("sid", sid="fc00::d6", behavior=18)
+    eq(mode(), "uniform")
+    client.change("sid", sid="fc00::d6", behavior=1)
+    eq(mode(), None)
+    client.change("sid", sid="fc00::d6", behavior=20)
+    eq(mode(), "pipe")
+
+
+@test
 def adjacencies():
     "SIDs with an adjacency follow device and neighbor, IPv4 too"
     def state(sid):

@@ -356,6 +356,8 @@ TABLE = [
        "has no adjacency", "ifindex") for b in (1, 2, 18, 19, 20, 28, 29)],
     ("sid-new", EXCL, {**SID, "via": "fd00::1"}, EINVAL, "has no adjacency",
      "via"),
+    *[("sid-new", EXCL, {**SID, "behavior": b, "dscp_mode": "pipe"}, EINVAL,
+       "does not decapsulate", "dscp-mode") for b in (1, 2, 32768)],
     *[("sid-new", EXCL, {**SID, "behavior": b}, EINVAL, "needs an adjacency",
        "-ifindex") for b in (5, 6, 16, 17)],
     ("sid-new", EXCL, {**SID, "behavior": 5, "ifindex": d0}, EINVAL,

@@ -90,7 +90,7 @@ VALID = BASE + [
     ("sid-new", {"sid": "fc00:a:1::", "behavior": 52, "prefix_len": 64,
                  "block_len": 32, "ifindex": d0, "via": "fd00:1::2"}),
     ("sid-new", {"sid": "fc00:a:2::", "behavior": 17, "ifindex": d0,
-                 "via": "10.0.0.1"}),
+                 "via": "10.0.0.1", "dscp_mode": "uniform"}),
     ("config-set", {"src": "fd00:1::1", "hop_limit": 9, "dscp_mode": "pipe",
                     "dscp": 3, "flow_label": "zero", "icmp_errors": 0,
                     "retry_interval": 5, "path_id": "tag", "psn_observer": 1,

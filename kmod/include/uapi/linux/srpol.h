@@ -321,9 +321,11 @@ enum srpol_xdp_mode {
 };
 
 /**
- * enum srpol_dscp_mode - where the outer DSCP comes from
- * @SRPOL_DSCP_MODE_UNIFORM: copied from the inner packet
- * @SRPOL_DSCP_MODE_PIPE: configured
+ * enum srpol_dscp_mode - whether inner and outer header have one DSCP, RFC
+ *   2983
+ * @SRPOL_DSCP_MODE_UNIFORM: copied from the header that was there before
+ * @SRPOL_DSCP_MODE_PIPE: of an outer header configured; the inner one keeps
+ *   its own
  */
 enum srpol_dscp_mode {
 	SRPOL_DSCP_MODE_UNIFORM,
@@ -509,6 +511,7 @@ enum {
 	SRPOL_A_SID_COLOR,
 	SRPOL_A_SID_ENDPOINT,
 	SRPOL_A_SID_IFNAME,
+	SRPOL_A_SID_DSCP_MODE,
 
 	__SRPOL_A_SID_MAX,
 	SRPOL_A_SID_MAX = (__SRPOL_A_SID_MAX - 1)
