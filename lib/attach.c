@@ -38,11 +38,23 @@ static void prog_name(uint32_t id, char *name, size_t len)
 	close(fd);
 }
 
+/* A program that the NIC itself runs is in no one's way. */
 static uint32_t xdp_prog_id(unsigned int ifindex)
 {
 	LIBBPF_OPTS(bpf_xdp_query_opts, opts);
 
-	return bpf_xdp_query(ifindex, 0, &opts) ? 0 : opts.prog_id;
+	return bpf_xdp_query(ifindex, 0, &opts) ? 0 :
+	       opts.drv_prog_id ?: opts.skb_prog_id;
+}
+
+static int xdp_taken(uint32_t id, struct srpol_error *err)
+{
+	char name[BPF_OBJ_NAME_LEN];
+
+	prog_name(id, name, sizeof(name));
+	return srpol_error_set(err, -EBUSY,
+			       "XDP program %s (id %u) is on the device; srpol does not replace it (bpftool net show)",
+			       name, id);
 }
 
 /* Why the kernel attached no program, and what to look at. */
@@ -70,7 +82,6 @@ static int xdp_refused(unsigned int ifindex, enum srpol_xdp_mode mode, int ret,
 static int link_xdp(const char *dir, unsigned int ifindex, const char *name,
 		    enum srpol_xdp_mode mode, struct srpol_error *err)
 {
-	char other[BPF_OBJ_NAME_LEN];
 	int prog, link = -EOPNOTSUPP;
 	uint32_t id;
 
@@ -85,12 +96,8 @@ static int link_xdp(const char *dir, unsigned int ifindex, const char *name,
 	close(prog);
 	if (link >= 0)
 		return link;
-	if (id) {
-		prog_name(id, other, sizeof(other));
-		return srpol_error_set(err, -EBUSY,
-				       "XDP program %s (id %u) is on the device; srpol does not replace it (bpftool net show)",
-				       other, id);
-	}
+	if (id)
+		return xdp_taken(id, err);
 	return xdp_refused(ifindex, mode, link, err);
 }
 
@@ -150,9 +157,6 @@ static int attach_uplink(const char *dir, unsigned int ifindex,
 {
 	int ret;
 
-	if (mode == SRPOL_XDP_MODE_NONE)
-		return srpol_error_set(err, -EOPNOTSUPP,
-				       "an uplink processes local SIDs in XDP: use xdp auto, native or generic");
 	srpol_link_make_room(dir, ifindex);
 	ret = attach_xdp(dir, ifindex, "prog_uplink", mode, err) ?:
 	      srpol_devmaps_add(dir, ifindex, SRPOL_DEV_ROLE_UPLINK, err) ?:
@@ -209,12 +213,49 @@ int srpol_attach_port(const char *dir, unsigned int ifindex,
 	return ret;
 }
 
+/* Is a role not possible without a program at XDP? */
+static bool needs_xdp(enum srpol_dev_role role, enum srpol_xdp_mode mode)
+{
+	return role == SRPOL_DEV_ROLE_UPLINK ||
+	       (role == SRPOL_DEV_ROLE_PORT && mode != SRPOL_XDP_MODE_AUTO &&
+		mode != SRPOL_XDP_MODE_NONE);
+}
+
+/**
+ * srpol_dp_can_attach() - may the programs be attached to a device
+ * @ifindex: the device
+ * @role: role of the device
+ * @mode: how XDP is to run
+ * @err: for the reason
+ *
+ * Looks for what can be known before the device loses programs that it still
+ * has. To be called with the lock of srpol_pins_lock() held.
+ *
+ * Return: 0, -EOPNOTSUPP if the role needs XDP, -EBUSY if a program of others
+ * is there.
+ */
+int srpol_dp_can_attach(unsigned int ifindex, enum srpol_dev_role role,
+			enum srpol_xdp_mode mode, struct srpol_error *err)
+{
+	uint32_t id;
+
+	if (role == SRPOL_DEV_ROLE_UPLINK && mode == SRPOL_XDP_MODE_NONE)
+		return srpol_error_set(err, -EOPNOTSUPP,
+				       "an uplink processes local SIDs in XDP: use xdp auto, native or generic");
+	if (!needs_xdp(role, mode))
+		return 0;
+	id = xdp_prog_id(ifindex);
+	return id && !srpol_link_has_xdp(ifindex) ? xdp_taken(id, err) : 0;
+}
+
 /**
  * srpol_dp_attach() - attach the programs to a device
  * @ifindex: the device
  * @role: role of the device
  * @mode: how XDP is to run
  * @err: for the reason
+ *
+ * srpol_dp_can_attach() comes first.
  */
 int srpol_dp_attach(unsigned int ifindex, enum srpol_dev_role role,
 		    enum srpol_xdp_mode mode, struct srpol_error *err)

@@ -185,6 +185,49 @@ void srpol_link_remove_all(const char *dir, unsigned int ifindex)
 	srpol_link_remove(dir, SRPOL_LINK_TC_INGRESS, ifindex);
 }
 
+/**
+ * struct xdp_search - a search for a link at XDP of a device
+ * @ifindex: the device, in the present namespace
+ * @found: there is one
+ */
+struct xdp_search {
+	unsigned int ifindex;
+	bool found;
+};
+
+static void find_xdp(const char *name, const char *dir, void *data)
+{
+	struct xdp_search *search = data;
+	struct bpf_link_info info;
+	struct dirent *entry;
+	DIR *d;
+
+	d = opendir(dir);
+	while (d && !search->found && (entry = readdir(d)))
+		search->found = is_link(entry->d_name) &&
+				read_link(dir, entry->d_name, &info) &&
+				info.type == BPF_LINK_TYPE_XDP &&
+				link_ifindex(&info) == search->ifindex &&
+				is_here(&info);
+	if (d)
+		closedir(d);
+}
+
+/**
+ * srpol_link_has_xdp() - has a device srpol's program at XDP
+ * @ifindex: the device
+ *
+ * The link may be pinned in the folder of another namespace, if the device
+ * comes from there: srpol_link_make_room() removes it.
+ */
+bool srpol_link_has_xdp(unsigned int ifindex)
+{
+	struct xdp_search search = { .ifindex = ifindex };
+
+	srpol_pins_each(find_xdp, &search);
+	return search.found;
+}
+
 /* Remove all links of a folder that are on a device of the present namespace. */
 static void remove_links_on(const char *name, const char *dir, void *data)
 {

@@ -18,6 +18,7 @@ int srpol_link_pin(const char *dir, enum srpol_link hook, unsigned int ifindex,
 		   int fd, struct srpol_error *err);
 bool srpol_link_alive(const char *dir, enum srpol_link hook,
 		      unsigned int ifindex);
+bool srpol_link_has_xdp(unsigned int ifindex);
 void srpol_link_remove(const char *dir, enum srpol_link hook,
 		       unsigned int ifindex);
 void srpol_link_remove_all(const char *dir, unsigned int ifindex);

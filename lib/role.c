@@ -125,19 +125,48 @@ bool srpol_role_is_half(const struct dev_info *dev)
 				  !(st.ingress && st.egress));
 }
 
-/* End what is left of a role, but for the virtual port itself. */
-static void drop_half(struct srpol_genl *g, unsigned int ifindex)
+/*
+ * End what is left of a role, but for the virtual port itself. A data plane
+ * that no device uses then is removed: it may be of another version.
+ *
+ * Return: was there a role without its programs?
+ */
+static bool drop_half(struct srpol_genl *g, unsigned int ifindex,
+		      struct dev_info *was)
 {
 	struct wanted_dev dev = { .ifindex = ifindex };
-	struct dev_info was;
 
-	if (!srpol_role_find(g, ifindex, &was) || !srpol_role_is_half(&was))
-		return;
+	if (!srpol_role_find(g, ifindex, was) || !srpol_role_is_half(was))
+		return false;
 	request(g, SRPOL_CMD_DEV_DEL, 0, &dev, NULL);
-	if (was.role == SRPOL_DEV_ROLE_HOST)
+	if (was->role == SRPOL_DEV_ROLE_HOST)
 		srpol_dp_detach_host(ifindex, NULL);
 	else
 		srpol_dp_detach(ifindex, NULL);
+	release_data_plane(g, NULL);
+	return true;
+}
+
+/* Attach the programs of a device that the module takes. */
+static int add_role(struct srpol_genl *g, const struct wanted_dev *dev,
+		    unsigned int flags, struct srpol_error *err)
+{
+	int ret;
+
+	/*
+	 * the module first, so that nothing is loaded for a request that it
+	 * refuses
+	 */
+	ret = request(g, SRPOL_CMD_DEV_NEW, flags, dev, err);
+	if (ret)
+		return ret;
+	ret = srpol_dp_load(err) ?: check_registered(g, err) ?:
+	      srpol_dp_attach(dev->ifindex, dev->role, dev->xdp, err);
+	if (ret) {
+		request(g, SRPOL_CMD_DEV_DEL, 0, dev, NULL);
+		release_data_plane(g, NULL);
+	}
+	return ret;
 }
 
 /**
@@ -149,32 +178,34 @@ static void drop_half(struct srpol_genl *g, unsigned int ifindex)
  *
  * A role without its programs counts as none, and is made anew.
  *
- * Return: 0 or a negative errno; then nothing has changed.
+ * Return: 0 or a negative errno. Then nothing has changed, except that a role
+ * without all of its programs, which the kernel did not attach again, has none
+ * of them.
  */
 int srpol_role_add(struct srpol_genl *g, const struct wanted_dev *wanted,
 		   unsigned int flags, struct srpol_error *err)
 {
-	struct wanted_dev dev = *wanted;
+	struct wanted_dev dev = *wanted, half;
+	struct dev_info was;
+	bool was_half;
 	int ret;
 
-	drop_half(g, dev.ifindex);
+	ret = srpol_dp_can_attach(dev.ifindex, dev.role, dev.xdp, err);
+	if (ret)
+		return ret;
+	was_half = drop_half(g, dev.ifindex, &was);
 	if (dev.source == SOURCE_AUTO)
 		dev.source = choose_source(&dev);
 	if (dev.role == SRPOL_DEV_ROLE_PORT)
 		srpol_routes_split(dev.ifindex);
-	/*
-	 * the module first, so that nothing is loaded for a request that it
-	 * refuses
-	 */
-	ret = request(g, SRPOL_CMD_DEV_NEW, flags, &dev, err);
-	if (ret)
+	ret = add_role(g, &dev, flags, err);
+	if (!ret || !was_half)
 		return ret;
-	ret = srpol_dp_load(err) ?: check_registered(g, err) ?:
-	      srpol_dp_attach(dev.ifindex, dev.role, dev.xdp, err);
-	if (ret) {
-		request(g, SRPOL_CMD_DEV_DEL, 0, &dev, NULL);
-		release_data_plane(g, NULL);
-	}
+	half = (struct wanted_dev) {
+		.ifindex = was.ifindex, .role = was.role,
+		.xdp = was.xdp_mode, .source = was.source,
+	};
+	request(g, SRPOL_CMD_DEV_NEW, NLM_F_CREATE | NLM_F_EXCL, &half, NULL);
 	return ret;
 }
 

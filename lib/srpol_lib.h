@@ -208,6 +208,8 @@ void srpol_dp_verbose(bool on);
 
 /* attach.c */
 
+int srpol_dp_can_attach(unsigned int ifindex, enum srpol_dev_role role,
+			enum srpol_xdp_mode mode, struct srpol_error *err);
 int srpol_dp_attach(unsigned int ifindex, enum srpol_dev_role role,
 		    enum srpol_xdp_mode mode, struct srpol_error *err);
 int srpol_dp_detach(unsigned int ifindex, struct srpol_error *err);

@@ -129,65 +129,30 @@ static int get_mac(struct uplink *up, const char *name)
 	return ret;
 }
 
-static int register_uplink(struct engine *engine, unsigned int ifindex,
-			   struct srpol_error *err)
-{
-	struct srpol_msg msg;
-
-	srpol_msg_start(&engine->genl, &msg, SRPOL_CMD_DEV_NEW,
-			NLM_F_CREATE | NLM_F_EXCL);
-	srpol_msg_put_u32(&msg, SRPOL_A_DEV_IFINDEX, ifindex);
-	srpol_msg_put_u32(&msg, SRPOL_A_DEV_ROLE, SRPOL_DEV_ROLE_UPLINK);
-	return srpol_genl_talk(&engine->genl, msg.nlh, NULL, NULL, err);
-}
-
-/*
- * Without its programs, an uplink would be used for paths that it cannot carry.
- */
-static void unregister_uplink(struct engine *engine, unsigned int ifindex)
-{
-	struct srpol_error err = {};
-	struct srpol_msg msg;
-
-	srpol_msg_start(&engine->genl, &msg, SRPOL_CMD_DEV_DEL, 0);
-	srpol_msg_put_u32(&msg, SRPOL_A_DEV_IFINDEX, ifindex);
-	if (srpol_genl_talk(&engine->genl, msg.nlh, NULL, NULL, &err))
-		log_error("uplink with ifindex %u stays in the module: %s",
-			  ifindex, err.text);
-}
-
-/* Register a device and attach the programs, unless this is done already. */
+/* Give a device the role and attach the programs, unless this is done already. */
 static int attach(struct engine *engine, struct uplink *up,
 		  struct srpol_error *err)
 {
-	unsigned int ifindex = up->ifindex;
-	struct vec devs = VEC_INIT(struct dev_info);
-	const struct dev_info *dev;
-	bool there = false;
-	int lock, ret;
+	struct wanted_dev wanted = {
+		.ifindex = up->ifindex,
+		.role = SRPOL_DEV_ROLE_UPLINK,
+		.xdp = SRPOL_XDP_MODE_AUTO,
+		.source = SOURCE_AUTO,
+	};
+	struct dev_info is;
+	bool there;
+	int lock, ret = 0;
 
 	lock = srpol_pins_lock(err);
 	if (lock < 0)
 		return lock;
-	ret = srpol_fetch(&engine->genl, SRPOL_CMD_DEV_GET, &devs, err);
-	vec_for_each(dev, &devs) {
-		if (dev->ifindex != ifindex)
-			continue;
-		there = !srpol_role_is_half(dev);
-		if (!there)
-			srpol_role_del(&engine->genl, ifindex, NULL);
-	}
-	vec_free(&devs);
-	if (!ret && !there) {
-		ret = register_uplink(engine, ifindex, err);
-		if (!ret) {
-			ret = srpol_dp_load(err) ?:
-			      srpol_dp_attach(ifindex, SRPOL_DEV_ROLE_UPLINK,
-					      SRPOL_XDP_MODE_AUTO, err);
-			if (ret)
-				unregister_uplink(engine, ifindex);
-			up->is_new = !ret;
-		}
+	there = srpol_role_find(&engine->genl, up->ifindex, &is);
+	if (there)
+		wanted.xdp = is.xdp_mode;
+	if (!there || srpol_role_is_half(&is)) {
+		ret = srpol_role_add(&engine->genl, &wanted,
+				     NLM_F_CREATE | NLM_F_EXCL, err);
+		up->is_new = !ret;
 	}
 	srpol_pins_unlock(lock);
 	return ret;

@@ -18,6 +18,8 @@ sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
 import net                                              # noqa: E402
 from ktap import busywait, cleanup, eq, main, match, run, test  # noqa: E402
 
+BPFTOOL = os.path.join(os.environ.get("BUILD", os.path.join(TOP, "build")),
+                       "tools/sbin/bpftool")
 PINS = "/sys/fs/bpf/srpol"
 NAME = f"srpol-again-{os.getpid()}"
 LINKS = ("link add u0 type veth peer name u1\nlink set u0 up\n"
@@ -47,10 +49,16 @@ def srpol(*words, status=0, under=()):
     return done.stdout + done.stderr
 
 
-def state(bpftool):
+def foreign(verb, dev, *prog):
+    """Attach or detach an XDP program that is not srpol's."""
+    run("nsenter", f"--net=/run/netns/{NAME}", BPFTOOL, "net", verb,
+        "xdpgeneric", *prog, "dev", dev)
+
+
+def state():
     """What a refused dev add has to leave as it is."""
     folder = f"{PINS}/{NAME}"
-    maps = {name: run(bpftool, "-j", "map", "dump", "pinned",
+    maps = {name: run(BPFTOOL, "-j", "map", "dump", "pinned",
                       f"{folder}/{name}")
             for name in ("uplinks", "uplinks_xdp", "forward_to",
                          "forward_from")}
@@ -279,14 +287,64 @@ def xdp_slot_taken():
     "an XDP program of others is not replaced, and the refusal leaves nothing"
     make()
     srpol("dev", "add", "u0", "role", "uplink")
-    bpftool = os.path.join(os.environ.get("BUILD", os.path.join(TOP, "build")),
-                           "tools/sbin/bpftool")
-    run("nsenter", f"--net=/run/netns/{NAME}", bpftool, "net", "attach", "xdpgeneric", "pinned",
-        f"{PINS}/{NAME}/prog_uplink", "dev", "u1")
-    before = state(bpftool)
+    foreign("attach", "u1", "pinned", f"{PINS}/{NAME}/prog_uplink")
+    before = state()
     text = srpol("dev", "add", "u1", "role", "port", "hook", "xdp", status=2)
     match(text, r"XDP program srpol_uplink \(id \d+\) is on the device")
-    eq(state(bpftool), before, "pins, maps of devices and roles")
+    eq(state(), before, "pins, maps of devices and roles")
+    delete()
+
+
+def lose_xdp(dev):
+    """Remove the pin of XDP alone; the kernel detaches it a moment later."""
+    index = run("ip", "netns", "exec", NAME, "cat",
+                f"/sys/class/net/{dev}/ifindex").strip()
+    os.unlink(f"{PINS}/{NAME}/link_ingress_{index}")
+    busywait(lambda: (dev, True, False) in shown("-n", NAME),
+             what="XDP detached")
+
+
+@test
+def xdp_slot_taken_later():
+    "an XDP program of others where srpol's was: refused, the role stays"
+    make()
+    srpol("dev", "add", "u0")
+    text = srpol("export", "srpol")
+    lose_xdp("u0")
+    foreign("attach", "u0", "pinned", f"{PINS}/{NAME}/prog_uplink")
+    before = state()
+    for words in ("dev", "add", "u0"), ("replace", "-f", "-"):
+        done = subprocess.run(["srpol", "-n", NAME, *words], text=True,
+                              input=text, capture_output=True, check=False)
+        eq(done.returncode, 2, f"{words}: {done.stderr!r}")
+        match(done.stderr,
+              r"XDP program srpol_uplink \(id \d+\) is on the device")
+        eq(state(), before, f"{words}: pins, maps of devices and roles")
+    foreign("detach", "u0")
+    srpol("dev", "add", "u0")
+    eq(shown("-n", NAME), [("u0", True, True)], "without it")
+    lose_xdp("u0")
+    match(srpol("dev", "add", "u0", "xdp", "none", status=2),
+          "an uplink processes local SIDs in XDP")
+    eq(shown("-n", NAME), [("u0", True, False)], "xdp none")
+    delete()
+
+
+@test
+def native_refused_later():
+    "XDP that the driver does not take any more costs no device its role"
+    make()
+    # veth wants a queue for each one that packets come from
+    run("ip", "-n", NAME, "-batch", "-", input="link add q1 numtxqueues 2 "
+        "type veth peer name q0 numrxqueues 1\nlink set q1 up\n"
+        "link set q0 up\n")
+    srpol("dev", "add", "q0")
+    lose_xdp("q0")
+    match(srpol("dev", "add", "q0", "xdp", "native", status=2),
+          "driver veth refuses native XDP")
+    eq([name for name, *_ in shown("-n", NAME)], ["q0"], "the role")
+    srpol("dev", "add", "q0")
+    eq(shown("-n", NAME), [("q0", True, True)], "xdp auto")
     delete()
 
 
