@@ -3,7 +3,7 @@
 #
 # srpold whose NIC is created again, as by a driver that is loaded anew: with another
 # index than before, or with the same one, without srpol dev watch. Probes go on, and
-# a failure is noticed.
+# a failure is noticed. Then one whose place at XDP somebody else has taken.
 #
 # SRPOL_CLOCK=counted
 
@@ -94,5 +94,37 @@ check_equal "nothing begins anew all the time" 2 "$(renewals)"
 fabric_silence spine1 on
 check "a silent spine is noticed" patiently 60 \
 	state_of A "$(path_over A spine1)" "down (probes-lost)"
+
+devices() {
+	on A -j dev show | gojq -c 'map([.dev, .egress_attached, .ingress_attached])'
+}
+
+# foreign VERB [PROGRAM...]: an XDP program of others on hA
+foreign() {
+	# with the BPF file system of this mount namespace
+	nsenter --net="/run/netns/$host" "$BUILD/tools/sbin/bpftool" net "$1" \
+		xdpgeneric "${@:2}" dev hA
+}
+
+refused() {
+	! timeout 60 srpold -n "$host" -c "$work/A.json" 2>"$work/refused.log"
+}
+
+kill "${engine[A]}"
+wait "${engine[A]}" 2>/dev/null || :
+pins=/sys/fs/bpf/srpol/$host
+rm "$pins/link_ingress_$(index)"
+check "without its pin, XDP is detached" patiently 20 eval \
+	'[ "$(devices)" = "[[\"hA\",true,false]]" ]'
+foreign attach pinned "$pins/prog_uplink"
+check "srpold does not begin while an XDP program of others is there" refused
+check "and names it" grep -q "XDP program srpol_uplink (id [0-9]*) is on the device" \
+	"$work/refused.log"
+check_equal "the device stays an uplink, with its other programs" \
+	'[["hA",true,false]]' "$(devices)"
+foreign detach
+start_engine A
+check "without that program it does" patiently 60 usable A 3
+check_equal "and attaches its own" '[["hA",true,true]]' "$(devices)"
 
 [ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log
