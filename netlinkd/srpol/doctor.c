@@ -261,6 +261,7 @@ static void check_objects(void)
 	check_forwarding(&sids, &devs);
 	check_kernel_sids(&sids);
 	check_ip_rules(&devs);
+	check_firewall(&devs);
 	vec_free(&paths);
 	vec_free(&rules);
 	vec_free(&devs);

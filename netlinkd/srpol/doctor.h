@@ -27,4 +27,7 @@ void check_forwarding(const struct vec *sids, const struct vec *devs);
 void check_kernel_sids(const struct vec *sids);
 void check_ip_rules(const struct vec *devs);
 
+/* doctor_netfilter.c: firewalls */
+void check_firewall(const struct vec *devs);
+
 #endif /* _SRPOL_DOCTOR_H */
