@@ -63,6 +63,9 @@ static int xdp_refused(unsigned int ifindex, enum srpol_xdp_mode mode, int ret,
 {
 	struct srpol_dev_driver drv;
 
+	if (ret == -EEXIST)
+		return srpol_error_set(err, ret,
+				       "attaching XDP: a VLAN, bond, bridge or macvlan device above this one has an XDP program, and the kernel wants that of the lower device to be attached first");
 	if (mode != SRPOL_XDP_MODE_NATIVE)
 		return srpol_error_set(err, ret, "attaching generic XDP: %s",
 				       strerror(-ret));

@@ -22,6 +22,9 @@ int read_sysctl(const char *fmt, const char *name);
 void check_devices(const struct vec *devs, const struct vec *paths,
 		   const struct vec *sids);
 
+/* doctor_master.c: what devices belong to */
+void check_master(const struct dev_info *dev, const char *name);
+
 /* doctor_net.c: what else routes packets on this host */
 void check_forwarding(const struct vec *sids, const struct vec *devs);
 void check_kernel_sids(const struct vec *sids);

@@ -170,6 +170,7 @@ static void check_dev(const struct dev_info *dev, const struct vec *paths,
 			       "a virtual port whose other end was deleted or is in another namespace");
 	}
 	check_programs(dev, name, peer);
+	check_master(dev, name);
 	if (dev->role == SRPOL_DEV_ROLE_PORT && dev->source &&
 	    !srpol_dev_forwards(dev->ifindex))
 		report(WARNING, name,

@@ -248,6 +248,42 @@ def bond():
     srpol("dev", "add", "b0", "role", "uplink")
     eq(says("b0", "^driver bonding, native XDP no"), ["ok"], "doctor")
     eq(says("b0", "XDP is generic"), [], "which is no news then")
+    match(srpol_error("dev", "add", "w0", status=REFUSED),
+          "bond, bridge or macvlan device above this one has an XDP program")
+    assert "dev w0" not in srpol("dev", "show"), "refused, but has a role"
+
+
+def masters():
+    """What doctor says of devices that belong to another one."""
+    return {c["check"]: c["text"] for c in json.loads(
+        subprocess.run(["srpol", "-n", ns.name, "-j", "doctor"], text=True,
+                       stdout=subprocess.PIPE, check=False).stdout)
+        if "belongs to" in c["text"]}
+
+
+@test
+def belongs_to():
+    "doctor: roles of devices that belong to a bond or a bridge, not of a VRF's"
+    run("modprobe", "bonding", "max_bonds=0")
+    run("modprobe", "bridge")
+    run("modprobe", "vrf")
+    ns.ip("link add m0 type veth peer name m1\nlink set m1 up\n"
+          "link add n0 type veth peer name n1\nlink set n1 up\n"
+          "link set n0 up\n")
+    cleanup(ns.ip, "link del m0\nlink del n0\n")
+    srpol(batch="dev add m0\ndev add n0 role port\n")
+    eq(masters(), {}, "by themselves")
+    ns.ip("link add v1 type vrf table 99\nlink set m0 master v1\n"
+          "link set n0 master v1\n")
+    eq(masters(), {}, "in a VRF")
+    ns.ip("link del v1\nlink add b1 type bond mode active-backup\n"
+          "link set m0 down\nlink set m0 master b1\n"
+          "link add br1 type bridge\nlink set n0 master br1\n")
+    cleanup(ns.ip, "link del b1\nlink del br1\n")
+    found = masters()
+    eq(sorted(found), ["m0", "n0"], found)
+    match(found["m0"], r"an uplink that belongs to b1 \(bond\)", "m0")
+    match(found["n0"], r"a port that belongs to br1 \(bridge\)", "n0")
 
 
 @test
