@@ -122,7 +122,6 @@ static void srpol_path_release(struct srpol_net *sn, struct srpol_obj *obj)
 	list_del(&path->stale_node);
 	srpol_path_forget_report(path);
 	srpol_path_clear_verdict(path);
-	srpol_quote_unlink(path);
 	spin_unlock_bh(&sn->state_lock);
 	kfree(path->quotes);
 	kmem_cache_free(srpol_path_cache, path);
@@ -245,6 +244,8 @@ static void srpol_path_commit(struct srpol_net *sn, struct srpol_obj *obj)
 
 	spin_lock_bh(&sn->state_lock);
 	if (srpol_obj_deleted(obj)) {
+		/* a report must not find a path without a configuration */
+		srpol_quote_unlink(path);
 		srpol_obj_swap(obj);
 		spin_unlock_bh(&sn->state_lock);
 		return;
@@ -373,7 +374,12 @@ void srpol_path_flush(struct srpol_net *sn)
 	struct srpol_path *path;
 	unsigned long id;
 
-	xa_for_each(&sn->paths, id, path)
+	xa_for_each(&sn->paths, id, path) {
+		/* reports still come in if the module is being unloaded */
+		spin_lock_bh(&sn->state_lock);
+		srpol_quote_unlink(path);
+		spin_unlock_bh(&sn->state_lock);
 		srpol_obj_flush(sn, &path->obj);
+	}
 	xa_destroy(&sn->paths);
 }

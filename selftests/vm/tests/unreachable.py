@@ -19,6 +19,7 @@ import os
 import socket
 import struct
 import sys
+import threading
 import time
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
@@ -30,7 +31,7 @@ from kprobes import Kprobes                             # noqa: E402
 from ktap import (CLOCK_MONOTONIC_COARSE, before, busywait,     # noqa: E402
                   cleanup, eq, main, run, say, test)
 from packet import checksum, ip6                        # noqa: E402
-from srpol import packed                                # noqa: E402
+from srpol import EXCL, packed                          # noqa: E402
 
 os.sched_setaffinity(0, {0})
 
@@ -402,6 +403,52 @@ def not_an_uplink_any_more():
         busywait(lambda: arrived() > before_)
     client.new("dev", ifindex=v0, role="uplink")
     ignored("nothing", b"")
+
+
+class Storm(threading.Thread):
+    """
+    The same reports over and over: as a real-time thread, which runs also while
+    the test is in a long system call.
+    """
+
+    def __init__(self, quotes):
+        super().__init__(daemon=True)
+        self.quotes, self.stopped, self.rounds = quotes, False, 0
+
+    def run(self):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        while not self.stopped:
+            for q in self.quotes:
+                report(q)
+                time.sleep(0.002)       # the module looks at 640 in a second
+            self.rounds += 1
+
+    def __enter__(self):
+        self.start()
+        busywait(lambda: self.rounds)
+
+    def __exit__(self, *_):
+        self.stopped = True
+        self.join()
+
+
+@test
+def while_deleted():
+    "reports about paths while one transaction deletes them, with many others"
+    many = range(100, 1100)
+    ends = [many[0], many[len(many) // 2], many[-1]]
+    for _ in range(3):
+        client.apply(*(("path-new",
+                        {"id": i, "sids": [f"fc00:1:{i:x}::1"], "ifindex": v0,
+                         "via": "fd00:1::2", "src": SRC, "encap": "reduced"},
+                        EXCL) for i in many))
+        with Storm([quote([f"fc00:1:{i:x}::1"], 0, "reduced") for i in ends]):
+            for i in ends:
+                busywait(lambda i=i: state(i) == REPORTED)
+            client.apply(*(("path-del", {"id": i}) for i in many))
+        eq([p["id"] for p in client.dump("path")], [SENTINEL])
+        events.take()
+    ignored("nobody's", b"", ())
 
 
 def reported_again(calls, id_=1):
