@@ -68,10 +68,19 @@ static __always_inline int srpol_apply_port(const struct srpol_dp_dev *d)
 	return err;
 }
 
+/* The port of a device as it is so far, 0: none. */
+static __always_inline __u32 srpol_dev_port(__u32 ifindex)
+{
+	struct srpol_dev *dev = bpf_map_lookup_elem(&devices, &ifindex);
+
+	return dev ? dev->port : 0;
+}
+
 static __always_inline int srpol_apply_dev(const struct srpol_dp_dev *arg)
 {
 	struct srpol_dp_dev d;
 	struct srpol_dev v;
+	__u32 was, gone;
 	int err;
 
 	if (bpf_probe_read_kernel(&d, sizeof(d), arg))
@@ -81,6 +90,7 @@ static __always_inline int srpol_apply_dev(const struct srpol_dp_dev *arg)
 			   d.role != SRPOL_DEV_ROLE_HOST) ||
 	    d.source > SRPOL_SOURCE_CHECK_STRICT)
 		return -EINVAL;
+	was = srpol_dev_port(d.ifindex);
 	err = srpol_apply_port(&d);
 	if (err)
 		return err;
@@ -88,15 +98,15 @@ static __always_inline int srpol_apply_dev(const struct srpol_dp_dev *arg)
 	v.port = d.port;
 	err = srpol_map_error(bpf_map_update_elem(&devices, &d.ifindex, &v,
 						  BPF_ANY));
-	if (err && d.port)
-		bpf_map_delete_elem(&ports, &d.port);
+	gone = err ? d.port : was;
+	if (gone && was != d.port)
+		bpf_map_delete_elem(&ports, &gone);
 	return err;
 }
 
 static __always_inline int srpol_apply_dev_del(__u32 ifindex)
 {
-	struct srpol_dev *dev = bpf_map_lookup_elem(&devices, &ifindex);
-	__u32 port = dev ? dev->port : 0;
+	__u32 port = srpol_dev_port(ifindex);
 
 	if (port)
 		bpf_map_delete_elem(&ports, &port);

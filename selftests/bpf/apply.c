@@ -298,12 +298,43 @@ static void test_switch(void)
 	      seen[0], seen[1], replaced);
 }
 
+/* Is there a port by which packets of this device come in? */
+static bool is_port(__u32 ifindex)
+{
+	struct srpol_port port;
+
+	return !bpf_map_lookup_elem(rig_map("ports"), &ifindex, &port);
+}
+
+/* A port that becomes something else is no port any more. */
+static void test_roles(void)
+{
+	struct srpol_dp_dev dev = {
+		.ifindex = 3, .role = SRPOL_DEV_ROLE_PORT, .port = 3,
+	};
+
+	rig_reset();
+	CHECK_EQ(rig_call("dev_set", &dev, sizeof(dev)), 0, "port");
+	CHECK_EQ(rig_call("dev_set", &dev, sizeof(dev)), 0, "again");
+	CHECK(is_port(3), "port");
+	dev.role = SRPOL_DEV_ROLE_HOST;
+	dev.port = 4;
+	CHECK_EQ(rig_call("dev_set", &dev, sizeof(dev)), 0, "virtual port");
+	CHECK(!is_port(3) && is_port(4), "virtual port");
+	dev.role = SRPOL_DEV_ROLE_UPLINK;
+	dev.port = 0;
+	CHECK_EQ(rig_call("dev_set", &dev, sizeof(dev)), 0, "uplink");
+	CHECK(!is_port(3) && !is_port(4), "uplink");
+	CHECK_EQ(rig_call_u32("dev_del", 3), 0, "gone");
+}
+
 static const struct ktap_test tests[] = {
 	{ "limits are the sizes of the maps", test_limits },
 	{ "memory of all maps", test_memory },
 	{ "reset", test_reset },
 	{ "counters of new and changed objects", test_counters },
 	{ "deleted policy", test_policy_del },
+	{ "a device gets another role", test_roles },
 	{ "packets see the old path or the new", test_switch },
 };
 
