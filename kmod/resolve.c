@@ -47,7 +47,11 @@ struct net_device *srpol_resolve_dev(struct srpol_net *sn, u32 ifindex,
 	       netdev_get_by_name(sn->net, name, tracker, GFP_KERNEL);
 }
 
-/* The device and the gateway that the routes select for the first SID. */
+/*
+ * The device and the gateway that the routes select for the first SID. Under RCU,
+ * as a device that disappears is taken from the route at any moment, and its
+ * memory may go unless it is held before the next grace period has passed.
+ */
 static struct net_device *srpol_resolve_route(struct srpol_net *sn,
 					      const struct srpol_path_cfg *cfg,
 					      int ifindex,
@@ -58,16 +62,19 @@ static struct net_device *srpol_resolve_route(struct srpol_net *sn,
 		.daddr = cfg->hdr.sids[0],
 		.flowi6_oif = ifindex,
 	};
-	struct net_device *dev = NULL;
+	struct net_device *dev;
 	struct dst_entry *dst;
 
 	dst = ip6_route_output(sn->net, NULL, &fl6);
-	if (!dst->error && !(dst->dev->flags & IFF_LOOPBACK) &&
-	    (!ifindex || dst->dev->ifindex == ifindex)) {
-		dev = dst->dev;
-		netdev_hold(dev, tracker, GFP_KERNEL);
+	rcu_read_lock();
+	dev = READ_ONCE(dst->dev);
+	if (dst->error || dev->flags & IFF_LOOPBACK ||
+	    (ifindex && dev->ifindex != ifindex))
+		dev = NULL;
+	netdev_hold(dev, tracker, GFP_ATOMIC);
+	rcu_read_unlock();
+	if (dev)
 		*via = *rt6_nexthop(dst_rt6_info(dst), &cfg->hdr.sids[0]);
-	}
 	dst_release(dst);
 	return dev;
 }
