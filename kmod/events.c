@@ -104,6 +104,12 @@ static u32 srpol_follow_scan(struct srpol_net *sn, u32 left)
 	return left;
 }
 
+/* Is a scan under way that looks at all paths? */
+static bool srpol_scan_is_full(const struct srpol_net *sn)
+{
+	return sn->scan != ULONG_MAX && !sn->scan_routed;
+}
+
 static void srpol_scan_begin(struct srpol_net *sn, bool routed)
 {
 	/* a full scan that is under way will come to the rest of the paths */
@@ -122,7 +128,13 @@ static bool srpol_follow(struct srpol_net *sn)
 	srpol_txn_begin(sn, true);
 	srpol_dev_remove_gone(sn);
 	srpol_follow_nexthops(sn);
-	if (test_and_clear_bit(SRPOL_NET_RESOLVE, &sn->flags)) {
+	/*
+	 * While a full scan is under way, the bit stays set for the next one: if it
+	 * began anew, it would never come to the last paths where routes keep
+	 * changing. The tick that was queued with the bit has the work run again.
+	 */
+	if (!srpol_scan_is_full(sn) &&
+	    test_and_clear_bit(SRPOL_NET_RESOLVE, &sn->flags)) {
 		srpol_scan_begin(sn, false);
 		srpol_sid_touch_waiting(sn);
 	}

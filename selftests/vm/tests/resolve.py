@@ -20,15 +20,17 @@ import select
 import socket
 import struct
 import sys
+import threading
 import time
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
 sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
 
 import net                                              # noqa: E402
+from kprobes import Kprobes                             # noqa: E402
 from ktap import (before, busywait, eq, main, match, patience,   # noqa: E402
                   say, test)
-from srpol import Refused                               # noqa: E402
+from srpol import EXCL, Refused, packed                 # noqa: E402
 
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
 
@@ -216,6 +218,74 @@ def next_hop_object():
     is_("up")
     w.a.ip("nexthop del id 1\n")
     is_("unresolved", "no-route")
+
+
+class Churn(threading.Thread):
+    """
+    A route that nobody uses comes and goes all the time: a real-time thread, on
+    the processor that the module's work is on.
+    """
+
+    NEW, DELETE, REQUEST, CREATE = 24, 25, 1, 0x400
+    CPUS = "/sys/devices/virtual/workqueue/cpumask"
+
+    def __init__(self, ns, ifindex):
+        super().__init__(daemon=True)
+        with ns:
+            self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+        route = struct.pack("=8BIHH16sHHI", socket.AF_INET6, 64, 0, 0, 254, 4,
+                            0, 1, 0, 20, 1, packed("fd00:77::"), 8, 4, ifindex)
+        self.messages = [struct.pack("=IHHII", 16 + len(route), kind, flags, 0,
+                                     0) + route
+                         for kind, flags in ((self.NEW, self.REQUEST |
+                                              self.CREATE),
+                                             (self.DELETE, self.REQUEST))]
+        self.stopped, self.rounds = False, 0
+
+    def run(self):
+        os.sched_setaffinity(0, {0})
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        while not self.stopped:
+            for message in self.messages:
+                self.socket.send(message)
+                time.sleep(0.001)
+            self.rounds += 1
+
+    def __enter__(self):
+        with open(self.CPUS, "r+", encoding="ascii") as f:
+            self.cpus = f.read()
+            f.write("1")
+        self.start()
+        busywait(lambda: self.rounds)
+
+    def __exit__(self, *_):
+        self.stopped = True
+        self.join()
+        self.socket.close()
+        with open(self.CPUS, "w", encoding="ascii") as f:
+            f.write(self.cpus)
+
+
+@test
+def route_among_many():
+    "the last of many paths follows its route while other routes come and go"
+    last = 16000
+    one = w.client.message("path-new", {"id": 0x01020304, "ifindex": w.v0,
+                                        "sids": ["fc00:9::1"],
+                                        "via": "fd00:1::2"}, EXCL)
+    w.client.apply_messages([one.replace(struct.pack("=I", 0x01020304),
+                                         struct.pack("=I", i))
+                             for i in range(1, last)])
+    w.a.ip("route add fc00:8::/64 via fd00:1::2\n")
+    new(last, sids=["fc00:8::1"])
+    is_("up", id_=last)
+    eq(path(last)["out_ifindex"], w.v0)
+    with Churn(w.a, w.v0), Kprobes(looks="srpol_path_stage") as calls:
+        w.a.ip("route replace fc00:8::/64 via fd00:2::2\n")
+        busywait(lambda: path(last)["out_ifindex"] == w.v1, 20)
+        # at all paths once or twice, and on until that is seen here
+        looks = calls.all()["looks"]
+    assert looks < 10 * last, f"{looks} looks at paths"
 
 
 @test
