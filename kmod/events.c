@@ -24,7 +24,6 @@
 
 #define SRPOL_TICK		HZ
 #define SRPOL_ROUTE_DELAY	msecs_to_jiffies(10)
-#define SRPOL_ASK_DELAY		(HZ / 10)
 #define SRPOL_SLICE		128
 
 /* Does the path wait for something of which there is no event? */
@@ -263,9 +262,6 @@ static int srpol_netevent(struct notifier_block *nb, unsigned long event,
 		return NOTIFY_DONE;
 	if (srpol_nexthop_neigh_event(sn, n))
 		srpol_queue_work(sn);
-	/* a neighbor deleted by the operator is asked again after that */
-	if (READ_ONCE(n->nud_state) & NUD_FAILED)
-		srpol_queue_tick(sn, SRPOL_ASK_DELAY);
 	return NOTIFY_DONE;
 }
 

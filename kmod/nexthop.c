@@ -17,6 +17,9 @@
 
 #include "dataplane.h"
 #include "nexthop.h"
+#include "queue.h"
+
+#define SRPOL_ASK_DELAY	(HZ / 10)
 
 static const struct rhashtable_params srpol_nexthop_params = {
 	.head_offset = offsetof(struct srpol_nexthop, node),
@@ -438,6 +441,9 @@ bool srpol_nexthop_neigh_event(struct srpol_net *sn, struct neighbour *n)
 				    srpol_nexthop_params);
 	if (!nh)
 		goto out;
+	/* if it is the operator who deleted it, the tick asks it again */
+	if (READ_ONCE(n->nud_state) & NUD_FAILED)
+		__srpol_queue_tick(sn, SRPOL_ASK_DELAY);
 	/*
 	 * another entry than the one in use: the work finds out which one is
 	 * valid

@@ -339,6 +339,24 @@ def neighbor_deleted_and_gone():
 
 
 @test
+def other_neighbors():
+    "the failure of a neighbor that no path leaves by is nothing to the module"
+    new(ifindex=w.v0, via="fd00:1::2")
+    heard("up")
+    with Kprobes(ticks="srpol_tick") as calls:
+        start, fails = time.monotonic(), 0
+        while time.monotonic() < start + 3:
+            w.a.ip("neigh replace fd00:1::77 lladdr 02:00:00:00:00:77 dev v0 "
+                   "nud permanent\n"
+                   "neigh change fd00:1::77 dev v0 nud failed\n")
+            fails += 1
+        took = time.monotonic() - start
+        ticks = calls.all()["ticks"]
+    assert fails > 3 * took, f"{fails} in {took:.1f} s"
+    assert ticks <= took + 1, f"{ticks} ticks in {took:.1f} s"
+
+
+@test
 def neighbor_table_full():
     "neighbors that others fill the table with do not take a path down"
     new(ifindex=w.v0, via="fd00:1::2")
