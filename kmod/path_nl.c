@@ -96,9 +96,13 @@ int srpol_path_fill(struct srpol_net *sn, struct sk_buff *skb,
 	const struct srpol_path_cfg *cfg = srpol_obj_shown(obj);
 	struct srpol_path *path = srpol_path(obj);
 	struct srpol_verdict v = {};
+	u8 state, reason;
 	int err;
 
+	/* a state with the reason that goes with it */
 	spin_lock_bh(&sn->state_lock);
+	state = path->state;
+	reason = path->reason;
 	if (path->verdict)
 		v = *path->verdict;
 	spin_unlock_bh(&sn->state_lock);
@@ -125,8 +129,8 @@ int srpol_path_fill(struct srpol_net *sn, struct sk_buff *skb,
 	    srpol_path_fill_tlvs(skb, cfg) ||
 	    (cfg->hdr.timestamp &&
 	     nla_put_u32(skb, SRPOL_A_PATH_TIMESTAMP, 1)) ||
-	    nla_put_u32(skb, SRPOL_A_PATH_STATE, path->state) ||
-	    nla_put_u32(skb, SRPOL_A_PATH_REASON, path->reason) ||
+	    nla_put_u32(skb, SRPOL_A_PATH_STATE, state) ||
+	    nla_put_u32(skb, SRPOL_A_PATH_REASON, reason) ||
 	    nla_put_u32(skb, SRPOL_A_PATH_USERS, path->n_users))
 		return -EMSGSIZE;
 	err = v.path ? srpol_path_fill_verdict(skb, &v) : 0;
