@@ -187,16 +187,19 @@ void srpol_attach_net_exit(struct srpol_net *sn)
 {
 	struct srpol_dp_reg *reg;
 
-	/* nobody can attach one any more: no task is in this namespace */
-	if (!READ_ONCE(sn->dp))
-		return;
+	/*
+	 * Nobody can attach one any more: no task is in this namespace. But whoever
+	 * has just detached one may still be unlocking @sn->lock: wait for that, too.
+	 */
 	mutex_lock(&srpol_dp_mutex);
-	list_for_each_entry(reg, &srpol_dp_regs, node)
-		if (reg->sn == sn)
-			reg->sn = NULL;
-	mutex_lock(&sn->lock);
-	srpol_dp_detach(sn);
-	mutex_unlock(&sn->lock);
+	list_for_each_entry(reg, &srpol_dp_regs, node) {
+		if (reg->sn != sn)
+			continue;
+		reg->sn = NULL;
+		mutex_lock(&sn->lock);
+		srpol_dp_detach(sn);
+		mutex_unlock(&sn->lock);
+	}
 	mutex_unlock(&srpol_dp_mutex);
 }
 
