@@ -309,12 +309,6 @@ static int srpol_config_parse_domain(struct srpol_config *cfg,
 	return 0;
 }
 
-static void srpol_config_u8(u8 *to, const struct nlattr *attr)
-{
-	if (attr)
-		*to = nla_get_u32(attr);
-}
-
 static int srpol_config_parse(struct srpol_config *cfg,
 			      const struct genl_info *info)
 {
@@ -331,13 +325,12 @@ static int srpol_config_parse(struct srpol_config *cfg,
 	srpol_nl_u32(&cfg->retry_interval_ms,
 		     tb[SRPOL_A_CONFIG_RETRY_INTERVAL]);
 	srpol_nl_u32(&cfg->dp.drop_events, tb[SRPOL_A_CONFIG_DROP_EVENTS]);
-	srpol_config_u8(&cfg->dp.dscp_mode, tb[SRPOL_A_CONFIG_DSCP_MODE]);
-	srpol_config_u8(&cfg->dp.dscp, tb[SRPOL_A_CONFIG_DSCP]);
-	srpol_config_u8(&cfg->dp.flow_label, tb[SRPOL_A_CONFIG_FLOW_LABEL]);
-	srpol_config_u8(&cfg->dp.icmp_errors, tb[SRPOL_A_CONFIG_ICMP_ERRORS]);
-	srpol_config_u8(&cfg->dp.path_id, tb[SRPOL_A_CONFIG_PATH_ID]);
-	srpol_config_u8(&cfg->dp.psn_observer,
-			tb[SRPOL_A_CONFIG_PSN_OBSERVER]);
+	srpol_nl_u8(&cfg->dp.dscp_mode, tb[SRPOL_A_CONFIG_DSCP_MODE]);
+	srpol_nl_u8(&cfg->dp.dscp, tb[SRPOL_A_CONFIG_DSCP]);
+	srpol_nl_u8(&cfg->dp.flow_label, tb[SRPOL_A_CONFIG_FLOW_LABEL]);
+	srpol_nl_u8(&cfg->dp.icmp_errors, tb[SRPOL_A_CONFIG_ICMP_ERRORS]);
+	srpol_nl_u8(&cfg->dp.path_id, tb[SRPOL_A_CONFIG_PATH_ID]);
+	srpol_nl_u8(&cfg->dp.psn_observer, tb[SRPOL_A_CONFIG_PSN_OBSERVER]);
 	if (tb[SRPOL_A_CONFIG_REMEMBERED_ROUTES])
 		cfg->dp.stack_forwards =
 			!nla_get_u32(tb[SRPOL_A_CONFIG_REMEMBERED_ROUTES]);

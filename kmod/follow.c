@@ -14,12 +14,9 @@
 #include "policy.h"
 #include "queue.h"
 
-/**
- * srpol_policy_mark() - mark a policy to be compiled again
- * @sn: namespace, locked
- * @policy: the policy
- */
-void srpol_policy_mark(struct srpol_net *sn, struct srpol_policy *policy)
+/* Mark a policy to be compiled again. */
+static void srpol_policy_mark(struct srpol_net *sn,
+			      struct srpol_policy *policy)
 {
 	lockdep_assert_held(&sn->lock);
 	if (list_empty(&policy->stale_node))

@@ -139,12 +139,9 @@ static bool srpol_dev_present(struct srpol_net *sn,
 	return present;
 }
 
-/**
- * srpol_nexthop_push() - tell the data plane about a next hop
- * @sn: namespace; @sn->state_lock is held
- * @nh: next hop
- */
-int srpol_nexthop_push(struct srpol_net *sn, const struct srpol_nexthop *nh)
+/* Tell the data plane about a next hop. */
+static int srpol_nexthop_push(struct srpol_net *sn,
+			      const struct srpol_nexthop *nh)
 {
 	const struct srpol_dp_nexthop dnh = {
 		.id = nh->id,

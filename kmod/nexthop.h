@@ -77,7 +77,6 @@ struct srpol_nexthop *srpol_nexthop_get(struct srpol_net *sn,
 					struct netlink_ext_ack *extack);
 void srpol_nexthop_put(struct srpol_net *sn, struct srpol_nexthop *nh);
 
-int srpol_nexthop_push(struct srpol_net *sn, const struct srpol_nexthop *nh);
 int srpol_nexthop_replay(struct srpol_net *sn);
 
 struct srpol_nexthop *srpol_nexthop_take_stale(struct srpol_net *sn);

@@ -209,7 +209,6 @@ void srpol_path_mark(struct srpol_net *sn, struct srpol_path *path, u8 what);
 void srpol_path_report(struct srpol_net *sn, struct srpol_path *path);
 void srpol_path_forget_report(struct srpol_path *path);
 void srpol_path_follow_nexthop(struct srpol_net *sn, struct srpol_path *path);
-void srpol_path_reconsider(struct srpol_net *sn, struct srpol_path *path);
 int srpol_path_set_verdict(struct srpol_net *sn, u32 id,
 			   const struct srpol_verdict *verdict);
 void srpol_path_clear_verdict(struct srpol_path *path);

@@ -165,12 +165,9 @@ void srpol_path_set_state(struct srpol_net *sn, struct srpol_path *path,
 	srpol_path_enter(sn, path, reason);
 }
 
-/**
- * srpol_path_reconsider() - a reason that held a path down has ended
- * @sn: namespace; @sn->state_lock is held
- * @path: the path
- */
-void srpol_path_reconsider(struct srpol_net *sn, struct srpol_path *path)
+/* A reason that held a path down has ended. */
+static void srpol_path_reconsider(struct srpol_net *sn,
+				  struct srpol_path *path)
 {
 	srpol_path_mark(sn, path, SRPOL_PATH_RESOLVE);
 	srpol_queue_work(sn);

@@ -205,7 +205,6 @@ srpol_policy_backup(struct srpol_net *sn, u32 color,
 		    const struct srpol_policy *policy);
 
 /* table.c */
-u32 srpol_rows(u32 n);
 int srpol_table_alloc_rows(struct srpol_net *sn, struct srpol_table *table,
 			   const struct srpol_table *was,
 			   struct netlink_ext_ack *extack);
@@ -218,7 +217,6 @@ void srpol_policy_free_kept(struct srpol_policy *policy);
 /* follow.c: policies that depend on paths, other policies and time */
 void srpol_policy_prepare(struct srpol_net *sn);
 void srpol_policy_path_changed(struct srpol_net *sn, struct srpol_path *path);
-void srpol_policy_mark(struct srpol_net *sn, struct srpol_policy *policy);
 u32 srpol_policy_take_stale(struct srpol_net *sn, u32 most);
 unsigned long srpol_policy_tick(struct srpol_net *sn);
 

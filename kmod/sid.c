@@ -389,26 +389,20 @@ void srpol_sid_touch_nexthop(struct srpol_net *sn,
 /**
  * srpol_sid_touch_waiting() - touch the SIDs that lack something
  * @sn: namespace, locked, in a transaction
- *
- * Return: true if there is any.
  */
-bool srpol_sid_touch_waiting(struct srpol_net *sn)
+void srpol_sid_touch_waiting(struct srpol_net *sn)
 {
 	const struct srpol_sid_cfg *cfg;
 	struct srpol_sid *sid;
-	bool any = false;
 	unsigned long id;
 
 	xa_for_each(&sn->sids, id, sid) {
 		cfg = srpol_sid_cfg(sid);
-		if (!sid->refused &&
-		    (!cfg->ifindex ||
-		     (sid->form.nh && !READ_ONCE(sid->form.nh->gone))))
-			continue;
-		srpol_obj_touch(sn, &sid->obj);
-		any = true;
+		if (sid->refused ||
+		    (cfg->ifindex &&
+		     (!sid->form.nh || READ_ONCE(sid->form.nh->gone))))
+			srpol_obj_touch(sn, &sid->obj);
 	}
-	return any;
 }
 
 /**

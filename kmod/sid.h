@@ -88,7 +88,7 @@ int srpol_sid_define(struct srpol_net *sn, const struct in6_addr *addr,
 enum srpol_path_reason srpol_sid_reason(const struct srpol_sid *sid);
 void srpol_sid_touch_nexthop(struct srpol_net *sn,
 			     const struct srpol_nexthop *nh);
-bool srpol_sid_touch_waiting(struct srpol_net *sn);
+void srpol_sid_touch_waiting(struct srpol_net *sn);
 int srpol_sid_replay(struct srpol_net *sn);
 void srpol_sid_flush(struct srpol_net *sn);
 

@@ -15,11 +15,8 @@
 #include "dataplane.h"
 #include "policy.h"
 
-/**
- * srpol_rows() - bucket rows of one table
- * @n: number of its buckets
- */
-u32 srpol_rows(u32 n)
+/* Bucket rows of a table of @n buckets. */
+static u32 srpol_rows(u32 n)
 {
 	return n / SRPOL_ROW_BUCKETS;
 }
