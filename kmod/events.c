@@ -235,6 +235,10 @@ static int srpol_netdev_event(struct notifier_block *nb, unsigned long event,
 		/* paths without a next hop may find one now */
 		srpol_resolve_soon(sn);
 		break;
+	case NETDEV_CHANGENAME:
+		/* a path may wait for a device of this name */
+		srpol_resolve_soon(sn);
+		break;
 	case NETDEV_UNREGISTER:
 		work = srpol_nexthop_dev_gone(sn, dev);
 		work |= srpol_dev_mark_gone(sn, dev->ifindex);

@@ -408,6 +408,23 @@ def device_created_anew():
 
 
 @test
+def device_renamed():
+    "a device that is given the name of one that has gone takes its place"
+    new(ifindex=w.v0, via="fd00:1::2")
+    heard("up")
+    w.a.ip("link del v0\n")
+    heard("down", "no-device")
+    w.a.ip(f"link add other type veth peer name v0 netns {w.b.name}\n"
+           "link set other up\naddr add fd00:1::1/64 dev other nodad\n")
+    w.b.ip("link set v0 up\naddr add fd00:1::2/64 dev v0 nodad\n")
+    # nothing else happens to it after that
+    w.a.run("ping", "-6", "-c", "1", "-W", "5", "fd00:1::2")
+    eq(path()["reason"], "no-device")
+    w.a.ip("link set other name v0\n")
+    heard("up")
+
+
+@test
 def neighbor_moved():
     "a neighbor with another Ethernet address is followed without an event"
     new(ifindex=w.v0, via="fd00:1::2")
