@@ -133,9 +133,9 @@ static unsigned long srpol_list_wait(const struct srpol_list *list,
 	unsigned long left;
 
 	/* it comes up with the present transaction */
-	if (path->state != SRPOL_PATH_STATE_UP)
+	if (READ_ONCE(path->state) != SRPOL_PATH_STATE_UP)
 		return hold;
-	left = path->up_since + hold - jiffies;
+	left = READ_ONCE(path->up_since) + hold - jiffies;
 	return (long)left > 0 ? left : 0;
 }
 

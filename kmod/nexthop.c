@@ -168,7 +168,7 @@ static void srpol_nexthop_set_state(struct srpol_net *sn,
 	bool up = !reason;
 
 	lockdep_assert_held(&sn->state_lock);
-	nh->reason = reason;
+	WRITE_ONCE(nh->reason, reason);
 	if (nh->up != up) {
 		nh->up = up;
 		srpol_nexthop_push(sn, nh);
@@ -280,7 +280,7 @@ static void srpol_nexthop_unlink(struct srpol_net *sn,
 	if (!nh->gone)
 		rhashtable_remove_fast(&sn->nexthop_keys, &nh->node,
 				       srpol_nexthop_params);
-	nh->gone = true;
+	WRITE_ONCE(nh->gone, true);
 }
 
 static int srpol_nexthop_link(struct srpol_net *sn, struct srpol_nexthop *nh,

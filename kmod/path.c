@@ -106,8 +106,9 @@ static struct srpol_path *srpol_path_alloc(struct srpol_net *sn, u32 id)
 		kmem_cache_free(srpol_path_cache, path);
 		return ERR_PTR(err);
 	}
-	if (!sn->n_paths++)
+	if (!sn->n_paths)
 		srpol_queue_tick(sn, HZ);
+	WRITE_ONCE(sn->n_paths, sn->n_paths + 1);
 	return path;
 }
 
@@ -117,7 +118,7 @@ static void srpol_path_release(struct srpol_net *sn, struct srpol_obj *obj)
 	struct srpol_path *path = srpol_path(obj);
 
 	xa_erase(&sn->paths, path->id);
-	sn->n_paths--;
+	WRITE_ONCE(sn->n_paths, sn->n_paths - 1);
 	spin_lock_bh(&sn->state_lock);
 	list_del(&path->stale_node);
 	srpol_path_forget_report(path);

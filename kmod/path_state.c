@@ -84,7 +84,7 @@ static int srpol_path_event_fill(struct srpol_net *sn, struct sk_buff *skb,
 
 static void srpol_path_notify(struct srpol_net *sn, struct srpol_path *path)
 {
-	path->event = false;
+	WRITE_ONCE(path->event, false);
 	srpol_nl_notify(sn, NULL, SRPOL_CMD_PATH_EVENT, SRPOL_NLGRP_EVENTS,
 			srpol_path_event_fill, &path->obj);
 }
@@ -107,10 +107,10 @@ void srpol_path_enter(struct srpol_net *sn, struct srpol_path *path,
 	if (path->state == state && path->reason == reason)
 		return;
 	if (state == SRPOL_PATH_STATE_UP)
-		path->up_since = jiffies;
-	path->state = state;
+		WRITE_ONCE(path->up_since, jiffies);
+	WRITE_ONCE(path->state, state);
 	path->reason = reason;
-	path->event = true;
+	WRITE_ONCE(path->event, true);
 	if (path->announced)
 		srpol_path_notify(sn, path);
 }
@@ -223,7 +223,7 @@ void srpol_path_report(struct srpol_net *sn, struct srpol_path *path)
 		path->retry_shift = 0;
 	hold <<= path->retry_shift;
 	path->retry_at = jiffies + hold;
-	path->reported = true;
+	WRITE_ONCE(path->reported, true);
 	list_add_tail(&path->report_node, &sn->reported);
 	srpol_path_set_state(sn, path,
 			     SRPOL_PATH_REASON_UNREACHABLE_REPORTED);
@@ -238,7 +238,7 @@ void srpol_path_report(struct srpol_net *sn, struct srpol_path *path)
  */
 void srpol_path_forget_report(struct srpol_path *path)
 {
-	path->reported = false;
+	WRITE_ONCE(path->reported, false);
 	list_del_init(&path->report_node);
 }
 

@@ -332,7 +332,8 @@ int srpol_path_stage(struct srpol_net *sn, struct srpol_obj *obj,
 	path->stage = stage;
 	if (stage->pushed)
 		srpol_txn_staged(sn, obj);
-	stage->other = stage->up != (path->state == SRPOL_PATH_STATE_UP) ||
+	stage->other = stage->up != (READ_ONCE(path->state) ==
+				     SRPOL_PATH_STATE_UP) ||
 		       stage->compiled != path->compiled;
 	return 0;
 }

@@ -138,7 +138,7 @@ static struct srpol_sid *srpol_sid_alloc(struct srpol_net *sn,
 	err = rhltable_insert(&sn->sid_addrs, &sid->node, srpol_sid_params);
 	if (err)
 		goto err_id;
-	sn->n_sids++;
+	WRITE_ONCE(sn->n_sids, sn->n_sids + 1);
 	return sid;
 
 err_id:
@@ -168,7 +168,7 @@ static void srpol_sid_release(struct srpol_net *sn, struct srpol_obj *obj)
 	srpol_nexthop_put(sn, nh);
 	rhltable_remove(&sn->sid_addrs, &sid->node, srpol_sid_params);
 	xa_erase(&sn->sids, sid->id);
-	sn->n_sids--;
+	WRITE_ONCE(sn->n_sids, sn->n_sids - 1);
 	kfree(sid);
 }
 
