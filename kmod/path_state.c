@@ -305,12 +305,10 @@ out:
 	return err;
 }
 
-static void srpol_path_expire_report(struct srpol_net *sn, bool ever,
+static void srpol_path_expire_report(struct srpol_net *sn,
+				     struct srpol_path *path, bool ever,
 				     unsigned long *next)
 {
-	struct srpol_path *path = list_first_entry(&sn->reported,
-						   struct srpol_path,
-						   report_node);
 	unsigned long left = path->retry_at - jiffies;
 
 	if (!ever || (long)left > 0) {
@@ -325,11 +323,9 @@ static void srpol_path_expire_report(struct srpol_net *sn, bool ever,
 }
 
 static void srpol_path_expire_verdict(struct srpol_net *sn,
+				      struct srpol_verdict *v,
 				      unsigned long *next)
 {
-	struct srpol_verdict *v = list_first_entry(&sn->verdicts,
-						   struct srpol_verdict,
-						   node);
 	struct srpol_path *path = v->path;
 	unsigned long left = v->expires - jiffies;
 
@@ -346,8 +342,9 @@ static void srpol_path_expire_verdict(struct srpol_net *sn,
  * srpol_path_expire() - end reports and verdicts that have lasted long enough
  * @sn: namespace, locked
  *
- * Each entry is moved to the end of its list and so processed once; the lock is
- * released after some.
+ * The lists are emptied into lists here, so that each entry is processed once
+ * although the lock is released after some: entries that stay go back, and a
+ * verdict that is replaced meanwhile leaves the list that it is in.
  *
  * Return: jiffies until the next one ends, %MAX_JIFFY_OFFSET if there is none.
  */
@@ -355,18 +352,26 @@ unsigned long srpol_path_expire(struct srpol_net *sn)
 {
 	bool ever = srpol_config(sn)->retry_interval_ms;
 	unsigned long next = MAX_JIFFY_OFFSET;
-	size_t reports, verdicts, i;
+	struct srpol_verdict *v;
+	struct srpol_path *path;
+	LIST_HEAD(verdicts);
+	LIST_HEAD(reported);
+	u32 n = 0;
 
 	lockdep_assert_held(&sn->lock);
 	spin_lock_bh(&sn->state_lock);
-	reports = list_count_nodes(&sn->reported);
-	verdicts = list_count_nodes(&sn->verdicts);
-	for (i = 1; i <= reports + verdicts; i++) {
-		if (i <= reports && !list_empty(&sn->reported))
-			srpol_path_expire_report(sn, ever, &next);
-		else if (i > reports && !list_empty(&sn->verdicts))
-			srpol_path_expire_verdict(sn, &next);
-		if (i % SRPOL_EXPIRE_BATCH == 0) {
+	list_splice_init(&sn->reported, &reported);
+	list_splice_init(&sn->verdicts, &verdicts);
+	while (!list_empty(&reported) || !list_empty(&verdicts)) {
+		path = list_first_entry_or_null(&reported, struct srpol_path,
+						report_node);
+		v = list_first_entry_or_null(&verdicts, struct srpol_verdict,
+					     node);
+		if (path)
+			srpol_path_expire_report(sn, path, ever, &next);
+		else
+			srpol_path_expire_verdict(sn, v, &next);
+		if (++n % SRPOL_EXPIRE_BATCH == 0) {
 			spin_unlock_bh(&sn->state_lock);
 			cond_resched();
 			spin_lock_bh(&sn->state_lock);
