@@ -355,7 +355,9 @@ struct srpol_nexthop *srpol_nexthop_get(struct srpol_net *sn,
 				     sn->limits.nexthops - 1, extack);
 		goto err_id;
 	}
-	sn->n_nexthops++;
+	/* SIDs alone have next hops, too, which the tick keeps confirmed */
+	if (!sn->n_nexthops++)
+		srpol_queue_tick(sn, HZ);
 	srpol_nexthop_update(sn, nh);
 	return nh;
 

@@ -339,6 +339,16 @@ def neighbor_deleted_and_gone():
 
 
 @test
+def adjacency_alone():
+    "the neighbor of a SID is kept confirmed, also if there are no paths"
+    w.client.new("sid", sid="fc00:a::1", behavior=5, ifindex=w.v0,
+                 via="fd00:1::2")
+    busywait(lambda: w.client.get("sid", sid="fc00:a::1")["state"] == "up")
+    with Kprobes(asks="srpol_nexthop_solicit") as calls:
+        busywait(lambda: calls.all()["asks"] > 2)
+
+
+@test
 def other_neighbors():
     "the failure of a neighbor that no path leaves by is nothing to the module"
     new(ifindex=w.v0, via="fd00:1::2")
