@@ -290,11 +290,17 @@ static int srpol_nexthop_link(struct srpol_net *sn, struct srpol_nexthop *nh,
 
 	spin_lock_bh(&sn->state_lock);
 	if (srpol_dev_present(sn, dev))
-		err = srpol_nexthop_push(sn, nh) ?:
-		      rhashtable_insert_fast(&sn->nexthop_keys, &nh->node,
+		err = rhashtable_insert_fast(&sn->nexthop_keys, &nh->node,
 					     srpol_nexthop_params);
-	if (!err)
+	if (err)
+		goto out;
+	err = srpol_nexthop_push(sn, nh);
+	if (err)
+		rhashtable_remove_fast(&sn->nexthop_keys, &nh->node,
+				       srpol_nexthop_params);
+	else
 		list_add_tail(&nh->list, &sn->nexthops);
+out:
 	spin_unlock_bh(&sn->state_lock);
 	return err;
 }
