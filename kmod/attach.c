@@ -188,8 +188,9 @@ void srpol_attach_net_exit(struct srpol_net *sn)
 	struct srpol_dp_reg *reg;
 
 	/*
-	 * Nobody can attach one any more: no task is in this namespace. But whoever
-	 * has just detached one may still be unlocking @sn->lock: wait for that, too.
+	 * Nobody can attach one any more: no task is in this namespace. But
+	 * whoever has just detached one may still be unlocking @sn->lock: wait
+	 * for that, too.
 	 */
 	mutex_lock(&srpol_dp_mutex);
 	list_for_each_entry(reg, &srpol_dp_regs, node) {

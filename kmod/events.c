@@ -128,9 +128,10 @@ static bool srpol_follow(struct srpol_net *sn)
 	srpol_dev_remove_gone(sn);
 	srpol_follow_nexthops(sn);
 	/*
-	 * While a full scan is under way, the bit stays set for the next one: if it
-	 * began anew, it would never come to the last paths where routes keep
-	 * changing. The tick that was queued with the bit has the work run again.
+	 * While a full scan is under way, the bit stays set for the next one:
+	 * if it began anew, it would never come to the last paths where routes
+	 * keep changing. The tick that was queued with the bit has the work run
+	 * again.
 	 */
 	if (!srpol_scan_is_full(sn) &&
 	    test_and_clear_bit(SRPOL_NET_RESOLVE, &sn->flags)) {

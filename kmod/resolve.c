@@ -48,9 +48,9 @@ struct net_device *srpol_resolve_dev(struct srpol_net *sn, u32 ifindex,
 }
 
 /*
- * The device and the gateway that the routes select for the first SID. Under RCU,
- * as a device that disappears is taken from the route at any moment, and its
- * memory may go unless it is held before the next grace period has passed.
+ * The device and the gateway that the routes select for the first SID. Under
+ * RCU, as a device that disappears is taken from the route at any moment, and
+ * its memory may go unless it is held before the next grace period has passed.
  */
 static struct net_device *srpol_resolve_route(struct srpol_net *sn,
 					      const struct srpol_path_cfg *cfg,
