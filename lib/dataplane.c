@@ -144,7 +144,7 @@ static int load_into(const char *dir, struct srpol_error *err)
 	ret = set_flow_mix(skel) ?: srpol_bpf__load(skel);
 	if (ret) {
 		srpol_error_set(err, ret,
-				"loading BPF programs: %s (srpol -v shows why)",
+				"loading BPF programs: %s (srpol -v shows why; after an upgrade, the module that is loaded may be an older one)",
 				strerror(-ret));
 		goto out;
 	}
@@ -256,14 +256,19 @@ int srpol_explain(const void *frame, size_t len, unsigned int ifindex,
  * srpol_map_open() - open a pinned map of this namespace
  * @name: name of the map
  *
- * Return: file descriptor or a negative errno.
+ * Return: file descriptor or a negative errno: -EPROTONOSUPPORT if it was
+ * loaded by another version of srpol.
  */
 int srpol_map_open(const char *name)
 {
 	struct srpol_dp_status st;
-	int ret = srpol_dp_status(&st, NULL);
+	int ret = srpol_dp_status(&st, NULL), fd;
 
 	if (ret || st.stale)
 		return ret ?: -ESTALE;
-	return srpol_pins_open(st.dir, name);
+	fd = srpol_pins_open(st.dir, name);
+	ret = fd < 0 ? fd : srpol_layout_check(fd, name);
+	if (fd >= 0 && ret)
+		close(fd);
+	return ret ?: fd;
 }

@@ -12,22 +12,15 @@
 #define FLOWS_LEN	(SRPOL_MAX_FLOWS * sizeof(struct srpol_flow))
 #define DETAILS_LEN	(SRPOL_MAX_FLOWS * sizeof(struct srpol_flow_detail))
 
-/* @len: bytes of all flows. Entries of another size are of another version. */
+/* @len: bytes of all flows */
 static int map_table(const char *name, size_t len, const void **at)
 {
-	struct bpf_map_info info = {};
-	uint32_t info_len = sizeof(info);
 	int fd = srpol_map_open(name), ret = 0;
 
 	if (fd < 0)
 		return fd;
-	if (bpf_map_get_info_by_fd(fd, &info, &info_len))
-		ret = -errno;
-	else if (info.value_size * (size_t)SRPOL_MAX_FLOWS != len)
-		ret = -EPROTONOSUPPORT;
-	else
-		*at = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
-	if (!ret && *at == MAP_FAILED)
+	*at = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
+	if (*at == MAP_FAILED)
 		ret = -errno;
 	srpol_map_close(fd);
 	return ret;

@@ -248,6 +248,17 @@ static void read_extack(const struct nlmsghdr *nlh,
 		err->request = blame.index;
 }
 
+/*
+ * The module explains each request that it refuses. One that it does not know is
+ * refused by generic netlink, which does not.
+ */
+static void tell_version(const struct nlmsghdr *request, struct srpol_error *err)
+{
+	if (err && !err->text[0] && request->nlmsg_type != GENL_ID_CTRL)
+		srpol_error_set(err, 0,
+				"the loaded module does not know this request, as it is of another version: \"srpol dev del\" of all devices, then rmmod srpol and modprobe srpol");
+}
+
 /* Handle one message. Return: 1 to continue, 0 when the answer is complete. */
 static int handle(const struct nlmsghdr *nlh, const struct nlmsghdr *request,
 		  srpol_msg_cb cb, void *data, struct srpol_error *err)
@@ -261,6 +272,8 @@ static int handle(const struct nlmsghdr *nlh, const struct nlmsghdr *request,
 			return -EBADMSG;
 		if (e->error)
 			read_extack(nlh, request, err);
+		if (e->error == -EOPNOTSUPP)
+			tell_version(request, err);
 		return e->error;
 	case NLMSG_DONE:
 		ret = *(const int *)mnl_nlmsg_get_payload(nlh);

@@ -27,4 +27,7 @@ void srpol_pins_each(void (*cb)(const char *name, const char *dir, void *data),
 		     void *data);
 void srpol_pins_sweep(void);
 
+/* layout.c */
+int srpol_layout_check(int fd, const char *name);
+
 #endif /* _SRPOL_PINS_H */

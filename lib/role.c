@@ -160,7 +160,8 @@ static int add_role(struct srpol_genl *g, const struct wanted_dev *dev,
 	ret = request(g, SRPOL_CMD_DEV_NEW, flags, dev, err);
 	if (ret)
 		return ret;
-	ret = srpol_dp_load(err) ?: check_registered(g, err) ?:
+	ret = srpol_dp_load(err) ?: srpol_dp_check_layout(err) ?:
+	      check_registered(g, err) ?:
 	      srpol_dp_attach(dev->ifindex, dev->role, dev->xdp, err);
 	if (ret) {
 		request(g, SRPOL_CMD_DEV_DEL, 0, dev, NULL);

@@ -280,6 +280,7 @@ unsigned int srpol_pins_orphans(void (*cb)(const char *dir, void *data),
 
 /* maps.c: reading the pinned maps */
 
+int srpol_dp_check_layout(struct srpol_error *err);
 int srpol_map_open(const char *name);
 int srpol_map_sum(int fd, uint32_t id, void *sum, size_t len);
 int srpol_map_lookup(int fd, const void *key, void *value);

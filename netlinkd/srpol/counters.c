@@ -19,7 +19,8 @@ int need_maps(void)
 {
 	struct srpol_error error = {};
 	struct srpol_dp_status st;
-	int err = srpol_dp_status(&st, &error);
+	int err = srpol_dp_status(&st, &error) ?:
+		  srpol_dp_check_layout(&error);
 
 	return err ? refused(err, &error) : EXIT_OK;
 }
@@ -39,6 +40,7 @@ int need_data_plane(void)
 	if (!err && !st.loaded)
 		err = srpol_error_set(&error, -ENOENT,
 				      "no data plane is attached in this network namespace, \"srpol dev add\" does that");
+	err = err ?: srpol_dp_check_layout(&error);
 	return err ? refused(err, &error) : EXIT_OK;
 }
 

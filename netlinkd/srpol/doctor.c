@@ -132,7 +132,7 @@ static bool is_other_version(void)
 
 	if (!ret)
 		srpol_flows_close(&table);
-	return ret == -EPROTONOSUPPORT;
+	return ret == -EPROTONOSUPPORT || srpol_dp_check_layout(NULL);
 }
 
 /*

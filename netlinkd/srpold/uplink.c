@@ -149,7 +149,10 @@ static int attach(struct engine *engine, struct uplink *up,
 	there = srpol_role_find(&engine->genl, up->ifindex, &is);
 	if (there)
 		wanted.xdp = is.xdp_mode;
-	if (!there || srpol_role_is_half(&is)) {
+	if (there && !srpol_role_is_half(&is)) {
+		/* one of another version would drop probes, as if forged */
+		ret = srpol_dp_check_layout(err);
+	} else {
 		ret = srpol_role_add(&engine->genl, &wanted,
 				     NLM_F_CREATE | NLM_F_EXCL, err);
 		up->is_new = !ret;

@@ -183,6 +183,35 @@ static void test_error(void **state)
 	assert_int_equal(dump(), -ENOMEM);
 }
 
+/* Generic netlink refuses an operation that the module does not have. */
+static void test_unknown(void **state)
+{
+	struct srpol_genl g = { .family = 100, .seq = SEQ };
+	struct srpol_error err = {};
+
+	(void)state;
+	error(-EOPNOTSUPP, SEQ + 1);
+	assert_int_equal(srpol_genl_dump(&g, SRPOL_CMD_MAX + 1, NULL, NULL,
+					 &err), -EOPNOTSUPP);
+	assert_non_null(strstr(err.text, "is of another version"));
+	/* what the module itself says counts */
+	g.seq = SEQ;
+	set_up(NULL);
+	error(-EOPNOTSUPP, SEQ + 1);
+	srpol_error_set(&err, 0, "a reason");
+	assert_int_equal(srpol_genl_dump(&g, SRPOL_CMD_PATH_GET, NULL, NULL,
+					 &err), -EOPNOTSUPP);
+	assert_string_equal(err.text, "a reason");
+	/* the family is asked for by another one, which is the kernel's */
+	g = (struct srpol_genl){ .family = GENL_ID_CTRL, .seq = SEQ };
+	err = (struct srpol_error){};
+	set_up(NULL);
+	error(-EOPNOTSUPP, SEQ + 1);
+	assert_int_equal(srpol_genl_dump(&g, CTRL_CMD_GETFAMILY, NULL, NULL,
+					 &err), -EOPNOTSUPP);
+	assert_string_equal(err.text, "");
+}
+
 static void test_refused(void **state)
 {
 	(void)state;
@@ -339,6 +368,7 @@ int main(void)
 		cmocka_unit_test_setup(test_changed, set_up),
 		cmocka_unit_test_setup(test_changed_at_end, set_up),
 		cmocka_unit_test_setup(test_error, set_up),
+		cmocka_unit_test_setup(test_unknown, set_up),
 		cmocka_unit_test_setup(test_refused, set_up),
 		cmocka_unit_test_setup(test_lost, set_up),
 		cmocka_unit_test_setup(test_explained, set_up),

@@ -250,6 +250,42 @@ def older_data_plane():
     delete()
 
 
+def other_layout(name, *words):
+    """Put a map with other values in the place of a pinned one."""
+    folder = f"{PINS}/{NAME}"
+    os.unlink(f"{folder}/{name}")
+    run(BPFTOOL, "map", "create", f"{folder}/{name}", "type", "array",
+        *words, "entries", "64", "name", name)
+
+
+@test
+def other_values():
+    "a map whose values have another size is not read or written, and told"
+    make()
+    run("ip", "-n", NAME, "link", "add", "w0", "type", "veth", "peer", "name",
+        "w1")
+    srpol("dev", "add", "u0")
+    for name, key, value in (("reasons", "4", "4096"), ("probes", "4", "8"),
+                             ("path_stats", "4", "65536"),
+                             ("host_addrs", "4", "40000")):
+        eq([v for v, _ in doctor("pins")], ["ok"], "doctor before")
+        other_layout(name, "key", key, "value", value)
+        told = (f"{NAME} was loaded by another version of srpol, whose map "
+                f'{name} has another layout: "srpol dev del" of all devices')
+        for words in (("stats", "show"), ("metrics",), ("flow", "show"),
+                      ("-s", "path", "show"), ("dev", "add", "w0"),
+                      ("dev", "add", "h0", "role", "host", "address",
+                       "fd00:a::1/128")):
+            match(srpol(*words, status=2), told, words)
+        eq([d for d, *_ in shown("-n", NAME)], ["u0"], "devices")
+        (verdict, text), = doctor("pins")
+        eq(verdict, "error", text)
+        match(text, "was loaded by another version of srpol")
+        srpol("dev", "del", "u0")
+        srpol("dev", "add", "u0")
+    delete()
+
+
 def lose(what):
     """Remove pins; the kernel detaches the programs a moment later."""
     run("sh", "-c", f"rm -r {PINS}/{NAME}{what}")
