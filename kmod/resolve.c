@@ -115,8 +115,12 @@ srpol_resolve_source(struct srpol_net *sn, const struct srpol_path_cfg *cfg,
 	*src = ipv6_addr_any(&cfg->src) ? srpol_config(sn)->src : cfg->src;
 	if (!ipv6_addr_any(src))
 		return SRPOL_PATH_REASON_NONE;
-	/* packets with a link-local source would not pass the first router */
-	if (ipv6_dev_get_saddr(sn->net, dev, &cfg->hdr.sids[0], 0, src) ||
+	/*
+	 * packets with a link-local source would not pass the first router; a
+	 * temporary one would change the ECMP hash of all flows each day
+	 */
+	if (ipv6_dev_get_saddr(sn->net, dev, &cfg->hdr.sids[0],
+			       IPV6_PREFER_SRC_PUBLIC, src) ||
 	    ipv6_addr_type(src) & IPV6_ADDR_LINKLOCAL)
 		return SRPOL_PATH_REASON_NO_SOURCE;
 	return SRPOL_PATH_REASON_NONE;

@@ -585,6 +585,24 @@ def source():
 
 
 @test
+def temporary():
+    "a temporary address is no outer source, though the kernel prefers it"
+    with w.a:
+        w.a.sysctl("net/ipv6/conf/all/use_tempaddr", 2)
+        w.a.sysctl("net/ipv6/conf/v0/use_tempaddr", 2)
+    w.a.ip("addr del fd00:1::1/64 dev v0\n"
+           "addr add fd00:1::9/64 dev v0 nodad mngtmpaddr\n")
+    there = busywait(lambda: re.search(
+        r"inet6 (\S+)/64 scope global temporary dynamic \n",
+        w.a.run("ip", "-6", "addr", "show", "dev", "v0")), what="temporary")
+    route = w.a.run("ip", "-6", "route", "get", "fd00:1::2")
+    match(route, f"src {there[1]} ", "the kernel's choice")
+    new(ifindex=w.v0, via="fd00:1::2")
+    is_("up")
+    eq(path()["out_src"], "fd00:1::9")
+
+
+@test
 def no_source():
     "without a global address there is no source, until one is valid"
     w.a.ip("addr del fd00:1::1/64 dev v0\naddr del fd00:2::1/64 dev v1\n")
