@@ -127,4 +127,16 @@ start_engine A
 check "without that program it does" patiently 60 usable A 3
 check_equal "and attaches its own" '[["hA",true,true]]' "$(devices)"
 
+kill "${engine[A]}"
+wait "${engine[A]}" 2>/dev/null || :
+rm "$pins/probes"
+"$BUILD/tools/sbin/bpftool" map create "$pins/probes" type array key 4 value 8 \
+	entries 64 name probes
+check "srpold does not begin with a data plane of another version" refused
+check "and says so" grep -q "loaded by another version of srpol, whose map probes" \
+	"$work/refused.log"
+on A dev del hA
+start_engine A
+check "with a new one it does" patiently 60 usable A 3
+
 [ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log
