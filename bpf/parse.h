@@ -518,6 +518,18 @@ static __always_inline bool srpol_pull(struct __sk_buff *skb)
 }
 
 /*
+ * Is the frame to a group address? So are broadcasts to the subnet of a device,
+ * whose IP address does not tell.
+ */
+static __always_inline bool srpol_to_group(const struct __sk_buff *skb)
+{
+	struct ethhdr *eth = (void *)(long)skb->data;
+
+	return (void *)(eth + 1) <= (void *)(long)skb->data_end &&
+	       eth->h_dest[0] & 1;
+}
+
+/*
  * srpol_parse() of an skb, as far as it is linear. Global, so that the verifier
  * checks it once, and does not check what follows once for each way through it.
  */
@@ -536,8 +548,10 @@ __noinline int srpol_parse_linear(struct __sk_buff *skb,
 		.whole = skb->data_end - skb->data >= skb->len,
 	};
 
-	return srpol_parse((void *)(long)skb->data,
-			   (void *)(long)skb->data_end, &meta, pkt);
+	int err = srpol_parse((void *)(long)skb->data,
+			      (void *)(long)skb->data_end, &meta, pkt);
+
+	return !err && srpol_to_group(skb) ? SRPOL_REASON_LINK_SCOPE : err;
 }
 
 /**

@@ -41,7 +41,7 @@
 	X(30, HOP_LIMIT,	1, "ingress: hop limit exceeded")	\
 	X(31, SID_LOOP,		1, "ingress: too many local SIDs in a row") \
 	X(32, NO_HEADROOM,	1, "ingress: header adjustment failed")	\
-	X(33, LINK_SCOPE,	0, "egress: multicast, link-local or neighbor discovery") \
+	X(33, LINK_SCOPE,	0, "egress: multicast, broadcast, link-local or neighbor discovery") \
 	X(34, BAD_OUTER,	1, "ingress: outer header is not IPv6")	\
 	X(35, SPRAY_UNSAFE,	0, "egress: to be sprayed, but no rule allows reordering") \
 	X(36, NOT_CONGESTED,	0, "egress: mode on-congestion, no congestion, not encapsulated") \

@@ -431,6 +431,12 @@ static void test_not_steered(void)
 		pkt_inner(&p, &in);
 		check_untouched(in.dst, &p, SRPOL_REASON_LINK_SCOPE);
 	}
+	/* to 10.0.0.255, for instance, which only its subnet takes for a broadcast */
+	pkt_inner(&p, &v4);
+	memset(p.b, 0xff, 6);
+	check_untouched("broadcast", &p, SRPOL_REASON_LINK_SCOPE);
+	memcpy(p.b, (__u8[6]){ 0x01, 0x00, 0x5e }, 6);
+	check_untouched("group address", &p, SRPOL_REASON_LINK_SCOPE);
 	in = v6;
 	in.roce = false;
 	in.proto = IPPROTO_ICMPV6;
