@@ -181,6 +181,10 @@ static void check_dev(const struct dev_info *dev, const struct vec *paths,
 	if (!dev->running)
 		report(WARNING, name, "ip link set up, check the cable",
 		       "device is down or has no carrier");
+	if (dev->role == SRPOL_DEV_ROLE_UPLINK &&
+	    read_sysctl("/proc/sys/net/ipv6/conf/%s/disable_ipv6", name) == 1)
+		report(WARNING, name, "sysctl net.ipv6.conf.DEV.disable_ipv6=0, then its addresses and routes again",
+		       "IPv6 is disabled on the uplink: decapsulated IPv6 packets are dropped, and neighbors are not resolved");
 	if (sids->n && effective(rp, name) == 1)
 		report(WARNING, name, "sysctl rp_filter to 0 or 2",
 		       "strict reverse-path filter may drop decapsulated IPv4");
@@ -216,6 +220,29 @@ static void check_ports(const struct vec *devs)
 	}
 }
 
+static bool is_uplink(const struct vec *devs, unsigned int ifindex)
+{
+	const struct dev_info *dev;
+
+	vec_for_each(dev, devs)
+		if (dev->ifindex == ifindex)
+			return dev->role == SRPOL_DEV_ROLE_UPLINK;
+	return false;
+}
+
+/* Finds paths by devices that nothing is steered at. */
+static void check_paths(const struct vec *devs, const struct vec *paths)
+{
+	const struct path_info *path;
+
+	vec_for_each(path, paths)
+		if (path->out_ifindex && !is_uplink(devs, path->out_ifindex))
+			report(WARNING, dev_name(path->out_ifindex),
+			       "srpol dev add DEV role uplink",
+			       "path %u leaves by it, but it is no uplink: what routes send by it is not steered, and what ports send by the path is dropped",
+			       path->id);
+}
+
 /**
  * check_devices() - check devices that have a role
  * @devs: the devices
@@ -235,6 +262,8 @@ void check_devices(const struct vec *devs, const struct vec *paths,
 		       "no uplink: no packet is steered or decapsulated");
 	vec_for_each(dev, devs)
 		check_dev(dev, paths, sids);
+	if (has_uplink)
+		check_paths(devs, paths);
 	check_hosts_gone();
 	check_ports(devs);
 }

@@ -143,6 +143,38 @@ def rp_filter():
 
 
 @test
+def ipv6_disabled():
+    "doctor: IPv6 is disabled on an uplink"
+    srpol(batch="dev add u0\ndev add u1 role port\n")
+    off = "IPv6 is disabled on the uplink"
+    eq(says("u0", off), [], "as it is")
+    for dev, want in ("u1", []), ("u0", ["warning"]):
+        sysctl(f"ipv6/conf/{dev}/disable_ipv6", 1)
+        eq(says(dev, off), want, dev)
+        sysctl(f"ipv6/conf/{dev}/disable_ipv6", 0)
+    eq(says("u0", off), [], "enabled again")
+
+
+@test
+def no_uplink():
+    "doctor: a path by a device that is no uplink, though another one is"
+    ns.ip("addr add fd00:2::1/64 dev u1 nodad\n"
+          "neigh add fd00:2::2 lladdr 02:00:00:00:00:03 dev u1\n")
+    cleanup(ns.ip, "addr del fd00:2::1/64 dev u1\n")
+    srpol(batch="path add 1 segs fc00::1 dev u0 via fd00:1::2\n"
+                "path add 2 segs fc00::1 dev u1 via fd00:2::2\n"
+                "dev add u0 role uplink\n")
+    text = "^path 2 leaves by it, but it is no uplink"
+    eq(says("u1", text), ["warning"])
+    eq(says("u0", "is no uplink"), [], "of the other one")
+    srpol("dev", "add", "u1", "role", "port")
+    eq(says("u1", text), ["warning"], "a port")
+    srpol("dev", "del", "u1")
+    srpol("dev", "add", "u1")
+    eq(says("u1", text), [], "an uplink")
+
+
+@test
 def mtu():
     "doctor: a path leaves less than the MTU that RDMA derives from the device"
     srpol(batch="path add 1 segs fc00::1 dev u0 via fd00:1::2\n"
