@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collective.h"
 #include "comm.h"
 
 #define HOSTS_MAX	65536
@@ -162,21 +163,29 @@ static int node_of(const struct comm *c, int rank)
 	return rank < 0 || rank >= c->ranks ? -1 : rank / (c->ranks / c->nodes);
 }
 
-/* Bytes that cross from one host to its neighbors in a collective. */
+/*
+ * Bytes that cross from one host to its neighbors in a collective. Of gathers,
+ * scatters and all-to-alls the note has what a rank has for one other, of which the
+ * buffer is one for each rank.
+ */
 static double crossing(const struct comm *c, const struct note *n)
 {
-	double ranks = c->ranks;
+	uint64_t all = n->bytes * c->ranks;
+	double here = c->ranks / c->nodes;
 
 	switch (n->func) {
 	case FUNC_ALL_REDUCE:
-		return 2 * (ranks - 1) / ranks * n->bytes;
+		return srpol_collective_bytes(SRPOL_ALL_REDUCE, c->ranks,
+					      n->bytes);
 	case FUNC_ALL_GATHER:
 	case FUNC_REDUCE_SCATTER:
-		return (ranks - 1) * n->bytes;
+		return srpol_collective_bytes(SRPOL_ALL_GATHER, c->ranks, all);
 	case FUNC_ALL_TO_ALL:
-		return ranks / c->nodes * (ranks - ranks / c->nodes) * n->bytes;
+		return here * (c->ranks - here) *
+		       srpol_collective_bytes(SRPOL_ALL_TO_ALL, c->ranks, all);
 	default:
-		return n->bytes;
+		return srpol_collective_bytes(SRPOL_BROADCAST, c->ranks,
+					      n->bytes);
 	}
 }
 
