@@ -83,11 +83,18 @@ static int read_traffic(const json_t *request, struct reservation *r,
 {
 	static const char * const kinds[] = { "all-to-all", "demands", "via",
 					      "flows" };
+	const json_t *collective = json_object_get(request, "collective");
 	json_t *o = json_object();
 	size_t i;
 	int ret;
 
 	ret = read_times(request, o, err);
+	if (collective && (json_object_get(request, "all-to-all") ||
+			   json_object_get(request, "demands")))
+		ret = srpol_error_set(err, -EINVAL,
+				      "\"collective\" is of a job without \"all-to-all\" and \"demands\"");
+	if (collective && !ret)
+		ret = collective_expand(collective, o, err);
 	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (json_object_get(request, kinds[i]))
 			json_object_set(o, kinds[i],

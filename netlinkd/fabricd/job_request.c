@@ -440,7 +440,7 @@ static json_t *begin(struct admission *a, bool is_del, int ret,
 /**
  * job_add_request() - handle srpol fabric job add
  * @request: "name", "tenant"; what it sends: "all-to-all" or "demands" as in
- *	its key, "via", "flows"; "guaranteed", "max", "least" (bit/s),
+ *	its key, or "collective"; "via", "flows"; "guaranteed", "max", "least" (bit/s),
  *	"priority", "for-s"; when it sends: "in-ms", "duration-ms", "period-ms";
  *	when that has to have arrived: "deadline-ms"; "what-if": only answer
  * @err: message on failure
@@ -449,9 +449,9 @@ json_t *job_add_request(const json_t *request, struct srpol_error *err)
 {
 	static const char * const keys[] = {
 		"version", "request", "name", "tenant", "all-to-all", "demands",
-		"via", "flows", "guaranteed", "max", "for-s", "in-ms",
-		"duration-ms", "period-ms", "least", "priority", "deadline-ms",
-		"what-if", NULL
+		"collective", "via", "flows", "guaranteed", "max", "for-s",
+		"in-ms", "duration-ms", "period-ms", "least", "priority",
+		"deadline-ms", "what-if", NULL
 	};
 	struct admission a = { .lowered = VEC_INIT(struct lowered) };
 	int ret;

@@ -14,6 +14,7 @@
  *	lowered.c	reservations that are lowered for another one
  *	job_request.c	srpol fabric job: from the request to the store
  *	job_read.c	reads that request
+ *	collective.c	a collective in it becomes demands
  *	jobs.c		srpol fabric jobs
  *	settle.c	steps of the leader for reservations: second steps,
  *			ends, links that changed
@@ -286,6 +287,10 @@ int job_read_who(const json_t *request, struct reservation *r,
 		 struct srpol_error *err);
 int job_read(const json_t *request, struct admission *a,
 	     struct srpol_error *err);
+
+/* collective.c */
+int collective_expand(const json_t *collective, json_t *job,
+		      struct srpol_error *err);
 
 /* job_request.c */
 json_t *job_add_request(const json_t *request, struct srpol_error *err);

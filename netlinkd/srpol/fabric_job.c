@@ -136,7 +136,10 @@ static bool add_demand(struct args *args, json_t *o)
 	       set_bytes(args, demand);
 }
 
-/* Member "all-to-all" of the request, whose parts may be given in any order. */
+/*
+ * Member "all-to-all" of the request, whose parts may be given in any order. If its
+ * kind is given as well, it is member "collective" in the end.
+ */
 static json_t *all_to_all(json_t *o)
 {
 	json_t *all = json_object_get(o, "all-to-all");
@@ -146,6 +149,16 @@ static json_t *all_to_all(json_t *o)
 	all = json_object();
 	json_object_set_new(o, "all-to-all", all);
 	return all;
+}
+
+static bool set_kind(struct args *args, json_t *o)
+{
+	const char *word;
+
+	if (!read_word(args, "collective", &word))
+		return false;
+	json_object_set_new(o, "kind", json_string(word));
+	return true;
 }
 
 static bool read_job_word(struct args *args, json_t *o)
@@ -158,6 +171,8 @@ static bool read_job_word(struct args *args, json_t *o)
 		return set_bytes(args, all_to_all(o));
 	if (keyword(args, "rail"))
 		return set_number(args, "rail", UINT32_MAX, all_to_all(o));
+	if (keyword(args, "collective"))
+		return set_kind(args, all_to_all(o));
 	if (is(args, "demand"))
 		return add_demand(args, o);
 	if (keyword(args, "bandwidth"))
@@ -190,12 +205,18 @@ static bool read_job_word(struct args *args, json_t *o)
 /* The engine reports missing members and unknown names. */
 static bool read_job_add(struct args *args, json_t *request)
 {
+	json_t *all;
+
 	while (!at_end(args))
 		if (!read_job_word(args, request))
 			return false;
-	if (!json_object_get(request, "all-to-all") &&
-	    !json_object_get(request, "demands"))
+	all = json_object_get(request, "all-to-all");
+	if (!all && !json_object_get(request, "demands"))
 		return !complain("job: hosts with bytes, or a demand, is wanted");
+	if (json_object_get(all, "kind")) {
+		json_object_set(request, "collective", all);
+		json_object_del(request, "all-to-all");
+	}
 	return true;
 }
 

@@ -126,6 +126,18 @@ def test_jobs():
         "version": 1, "request": "job-add", "name": "j", "tenant": "blue",
         "all-to-all": {"hosts": HOSTS, "bytes": 10 ** 9}, "via": "sum"}, [()],
         take_job, (*semantic, "no tenant", "the tenant's other jobs"))
+    collective = {"version": 1, "request": "job-add", "name": "j", "tenant": "red",
+                  "collective": {"kind": "all-reduce", "hosts": HOSTS, "rail": 0,
+                                 "bytes": 10 ** 9}}
+    for kind in ("all-reduce", "all-gather", "reduce-scatter", "broadcast",
+                 "all-to-all"):
+        collective["collective"]["kind"] = kind
+        check(f"JobRequest: {kind} is taken",
+              take_job(good("JobRequest", collective)) is None)
+    compare("JobRequest", collective, [("collective",), ()], take_job, semantic)
+    both = {**collective, "all-to-all": {"hosts": HOSTS, "bytes": 1}}
+    check("JobRequest: a collective and traffic of another sort is refused",
+          "collective" in take_job(both) and not VALID["JobRequest"].is_valid(both))
     elastic = {**whole, "least": "100G", "priority": 0, "what-if": True}
     check("JobRequest: one that is elastic is taken",
           take_job(good("JobRequest", elastic)) is None)

@@ -450,6 +450,74 @@ def test_limits(hosts):
         "t", "tenant", "del", "cap")[0] == 0)
 
 
+def test_collectives():
+    """What a collective becomes in the store, as others write it, and in the plan."""
+    def stored(job, *words):
+        reply = add("t", job, *words)
+        value = json.loads(e.stored()[f"job/{reply['tenant']}/{job}"])
+        fabric("t", "job", "del", job)
+        return value
+
+    def ring(hosts, size, last=True):
+        pairs = list(zip(hosts, hosts[1:] + hosts[:1]))
+        return {"demands": [{"src": a, "dst": b, "rail": 0, "bytes": size}
+                            for a, b in (pairs if last else pairs[:-1])]}
+
+    order = ["h2", "h0", "h3", "h1"]
+    words = "hosts", ",".join(order), "bytes", "1000"
+    for kind, value in (
+            ("all-reduce", ring(order, 1500)), ("all-gather", ring(order, 750)),
+            ("reduce-scatter", ring(order, 750)),
+            ("broadcast", ring(order, 1000, last=False)),
+            ("all-to-all", {"all-to-all": {"hosts": order, "rail": 0,
+                                           "bytes": 250}})):
+        found = stored("x", "collective", kind, *words)
+        check(f"{kind}: demands in the order of hosts, of so many bytes",
+              found == value, found)
+    found = stored("x", "bytes", "7", "hosts", "h0,h1", "rail", "0",
+                   "collective", "all-reduce", "flows", "2", "lasts", "1s")
+    check("words in any order, with those of other jobs",
+          {**ring(["h0", "h1"], 7), "flows": 2} ==
+          {k: v for k, v in found.items() if k != "times"} and
+          found["times"]["duration_ms"] == 1000, found)
+    found = stored("x", *words)
+    check("without the word, hosts are what they were",
+          found == {"all-to-all": {"hosts": order, "bytes": 1000}}, found)
+    reply = add("t", "ring", "tenant", "big", "collective", "all-reduce", "hosts",
+                "h0,h1,h2,h3", "bytes", "1000000000", "bandwidth", "1G")
+    check("a bandwidth is for what the busiest one sends or receives",
+          reply["decision"] == "accept", reply)
+    job = wait_for("the second step", lambda: next(
+        (j for j in fabric("t", "jobs", "ring") if j["state"] == "reserved"), None))
+    links = {(x["from"], x["to"]): x["reserved"] for x in job["links"]
+             if x["from"][0] == "h"}
+    check("each host sends to one other, and has all of it for that",
+          links and sum(links.values()) == 4 * G, job["links"])
+    fabric("t", "job", "del", "ring", "tenant", "big")
+
+    start = "job", "add", "x", "collective"
+    for more, text in (
+            (("ring", *words), '"kind" is none of all-reduce'),
+            (("all-reduce", "hosts", "h0,h1"), '"bytes" is missing'),
+            (("all-reduce", "hosts", "h0", "bytes", "1"), '"hosts" is not'),
+            (("all-reduce", "bytes", "1"), '"hosts" is not'),
+            (("all-reduce", "hosts", "h0,h1,h0", "bytes", "1"),
+             '"hosts": "h0" is there twice'),
+            (("all-reduce", "hosts", "h0,h9", "bytes", "1"), "h9"),
+            (("all-reduce", *words, "rail", "64"), '"rail"'),
+            (("all-reduce", *words, "rail", "7"), "rail 7"),
+            (("all-reduce", *words, "demand", "h0", "h1", "5"), '"collective"'),
+            (("all-reduce", "hosts", "h0,h1,h2", "bytes", "9007199254740991"),
+             '"bytes"')):
+        said = refused("t", *start, *more)
+        check(f"refused: collective {' '.join(more)[:50]}", text in said, said)
+    said = refused("t", "job", "add", "x", "collective", "all-reduce")
+    check("a collective alone is refused", '"hosts"' in said, said)
+    status, _, said = run("t", *start, "all-reduce", *words, "collective",
+                          "broadcast")
+    check("two collectives are no job", status == 1 and "twice" in said, said)
+
+
 def test_storage():
     """Checkpoints of the same hosts at the same time, in a color of their own."""
     store = {"kind": "embedded", "socket": f"{RUN}/sto-store.sock"}
@@ -530,6 +598,7 @@ def test_embedded():
     test_two_steps(hosts)
     test_links(hosts)
     test_limits(hosts)
+    test_collectives()
     before = {j["name"]: j["state"] for j in fabric("t", "jobs")}
     check("the engine ends as it should", server.end() == 0)
     server = e.start_engine("t", store, users=users)
