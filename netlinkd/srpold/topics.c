@@ -76,31 +76,59 @@ static struct topic *make(struct topics *topics, const struct topic_key *key)
 	return topic;
 }
 
+/* Counts a topic for those watchers that have room for it. */
+static uint32_t with_room(struct topics *topics, uint32_t slots)
+{
+	uint32_t slot, with = 0;
+
+	for (; slots; slots &= slots - 1) {
+		slot = __builtin_ctz(slots);
+		if (topics->count[slot] < topics->max[slot]) {
+			topics->count[slot]++;
+			with |= bit(slot);
+		} else {
+			topics->left_out[slot]++;
+		}
+	}
+	return with;
+}
+
+/* What was counted is left out after all. */
+static void leave_out(struct topics *topics, uint32_t slots)
+{
+	uint32_t slot;
+
+	for (; slots; slots &= slots - 1) {
+		slot = __builtin_ctz(slots);
+		topics->count[slot]--;
+		topics->left_out[slot]++;
+	}
+}
+
 /**
- * topics_want() - a topic concerns a watcher
+ * topics_want() - a topic concerns watchers
  * @topics: topics, between topics_gather() and topics_gathered()
  * @key: key of the topic, which is made if it is not there
- * @slot: of the watcher
- * @max: largest number of topics that may concern it
+ * @slots: of the watchers; a bit set
  *
- * Return: the topic; NULL if there is no room for it, which is counted.
+ * Return: the topic; NULL if none of them has room for it. That a watcher has not
+ * is counted.
  */
 struct topic *topics_want(struct topics *topics, const struct topic_key *key,
-			  uint32_t slot, uint32_t max)
+			  uint32_t slots)
 {
 	struct topic *topic = topics_find(topics, key);
+	uint32_t others = topic ? slots & ~topic->wanted : slots, with;
 
-	if (topic && topic->wanted & bit(slot))
-		return topic;
-	if (topics->count[slot] < max && !topic)
+	with = with_room(topics, others);
+	if (with && !topic)
 		topic = make(topics, key);
-	if (topics->count[slot] >= max || !topic) {
-		topics->left_out[slot]++;
+	if (!topic) {
+		leave_out(topics, with);
 		return NULL;
 	}
-	topics->count[slot]++;
-	topic->wanted |= bit(slot);
-	return topic;
+	topic->wanted |= with;
+	return topic->wanted & slots ? topic : NULL;
 }
 
 static void drop(struct topics *topics, struct topic *topic)

@@ -93,6 +93,8 @@ struct topic {
  * @release: frees the content of a topic; may be NULL
  * @pending: slots of watchers that may have something to be told
  * @at: by slot, index in @all at which the search goes on
+ * @max: by slot, largest number of topics that may concern the watcher; for the
+ *	caller to set
  * @count: by slot, number of topics that concern the watcher
  * @left_out: by slot, topics for which there was no room
  */
@@ -101,6 +103,7 @@ struct topics {
 	void (*release)(void *content);
 	uint32_t pending;
 	uint32_t at[TOPIC_SLOTS];
+	uint32_t max[TOPIC_SLOTS];
 	uint32_t count[TOPIC_SLOTS];
 	uint32_t left_out[TOPIC_SLOTS];
 };
@@ -109,7 +112,7 @@ struct topics {
 
 void topics_gather(struct topics *topics);
 struct topic *topics_want(struct topics *topics, const struct topic_key *key,
-			  uint32_t slot, uint32_t max);
+			  uint32_t slots);
 void topics_gathered(struct topics *topics);
 struct topic *topics_find(const struct topics *topics,
 			  const struct topic_key *key);

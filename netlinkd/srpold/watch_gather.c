@@ -55,18 +55,16 @@ const struct job *watch_job(uint32_t color)
  * @engine: the engine
  * @topics: topics
  * @pairs: struct pair, sorted
- * @slot: of the watcher whose topics are being gathered
- * @max: largest number of topics that it may have
+ * @watchers: TOPIC_SLOTS watchers
  */
 struct gathering {
 	struct engine *engine;
 	struct topics *topics;
 	struct vec pairs;
-	uint32_t slot;
-	uint32_t max;
+	const struct watcher *watchers;
 };
 
-static void want_policy(struct gathering *g, uint32_t at)
+static void want_policy(struct gathering *g, uint32_t at, uint32_t slots)
 {
 	const struct engine_policy *policy =
 		(const struct engine_policy *)g->engine->policies.data + at;
@@ -76,7 +74,7 @@ static void want_policy(struct gathering *g, uint32_t at)
 		.src = f->nics[f->gpus[policy->src].nic].addr,
 		.dst = policy->endpoint,
 	};
-	struct topic *topic = topics_want(g->topics, &key, g->slot, g->max);
+	struct topic *topic = topics_want(g->topics, &key, slots);
 
 	/* once, however many demands there are for it, and if it may be another one */
 	if (!topic || (topic->content && !topic->noted))
@@ -86,55 +84,88 @@ static void want_policy(struct gathering *g, uint32_t at)
 }
 
 static void want_number(struct gathering *g, enum topic_kind kind,
-			uint32_t number)
+			uint32_t number, uint32_t slots)
 {
 	const struct topic_key key = { .kind = kind, .number = number };
 
-	topics_want(g->topics, &key, g->slot, g->max);
+	topics_want(g->topics, &key, slots);
 }
 
-static void want_demand(struct gathering *g, const struct demand *d)
+static bool is_told(const struct watcher *watcher, const struct demand *d)
+{
+	return (watcher->all || d->uid == watcher->uid) &&
+	       (!watcher->owner[0] || !strcmp(d->owner, watcher->owner));
+}
+
+/* Slots of those watchers, of @slots, that are told of a demand. */
+static uint32_t told_of(const struct gathering *g, const struct demand *d,
+			uint32_t slots)
+{
+	uint32_t told = 0;
+	int i;
+
+	for (; slots; slots &= slots - 1) {
+		i = __builtin_ctz(slots);
+		told |= (uint32_t)is_told(&g->watchers[i], d) << i;
+	}
+	return told;
+}
+
+/* There may be many demands: each is looked up once, for all watchers. */
+static void want_demand(struct gathering *g, const struct demand *d,
+			uint32_t slots)
 {
 	const struct pair key = { .src = d->demand.src, .dst = d->demand.dst,
 				  .color = d->demand.color };
 	const struct pair *found;
 
 	if (watch_job(d->demand.color))
-		want_number(g, TOPIC_QPS, d->demand.color);
+		want_number(g, TOPIC_QPS, d->demand.color, slots);
 	found = g->pairs.n ? bsearch(&key, g->pairs.data, g->pairs.n,
 				     g->pairs.size, by_ends) : NULL;
 	/* other hosts' demands have no paths here */
 	if (found)
-		want_policy(g, found->at);
+		want_policy(g, found->at, slots);
 }
 
-static void want_jobs(struct gathering *g)
+static void want_jobs(struct gathering *g, uint32_t slots)
 {
 	const struct engine_policy *policy;
 	const struct job *job;
 
 	vec_for_each(job, &jobs)
-		want_number(g, TOPIC_QPS, job->color);
+		want_number(g, TOPIC_QPS, job->color, slots);
 	vec_for_each(policy, &g->engine->policies)
 		if (watch_job(policy->color))
 			want_policy(g, policy - (const struct engine_policy *)
-					g->engine->policies.data);
+					g->engine->policies.data, slots);
 }
 
-static void want_all(struct gathering *g, const struct watcher *watcher)
+static void want_all(struct gathering *g)
 {
+	const struct watcher *watcher;
+	uint32_t everyone = 0, of_jobs = 0, slots, i;
 	const struct demand *d;
-	uint32_t i;
 
+	for (i = 0; i < TOPIC_SLOTS; i++) {
+		watcher = &g->watchers[i];
+		if (!watcher->client)
+			continue;
+		g->topics->max[i] = watcher->all ? TOPICS_MAX : TOPICS_BY_SLOT;
+		everyone |= 1u << i;
+		if (watcher->all && !watcher->owner[0])
+			of_jobs |= 1u << i;
+		want_number(g, TOPIC_LINKS, i, 1u << i);
+	}
 	for (i = 0; plan_is_followed() && i < g->engine->config.n_hosts; i++)
-		want_number(g, TOPIC_PLAN, i);
-	want_number(g, TOPIC_LINKS, g->slot);
-	if (watcher->all && !watcher->owner[0])
-		want_jobs(g);
-	vec_for_each(d, &demands.all)
-		if ((watcher->all || d->uid == watcher->uid) &&
-		    (!watcher->owner[0] || !strcmp(d->owner, watcher->owner)))
-			want_demand(g, d);
+		want_number(g, TOPIC_PLAN, i, everyone);
+	if (of_jobs)
+		want_jobs(g, of_jobs);
+	vec_for_each(d, &demands.all) {
+		slots = told_of(g, d, everyone);
+		if (slots)
+			want_demand(g, d, slots);
+	}
 }
 
 /**
@@ -151,7 +182,7 @@ void watch_gather(struct engine *engine, struct topics *topics,
 {
 	struct gathering g = {
 		.engine = engine, .topics = topics,
-		.pairs = VEC_INIT(struct pair),
+		.pairs = VEC_INIT(struct pair), .watchers = watchers,
 	};
 	const struct engine_policy *policy;
 	struct topic *const *topic;
@@ -167,13 +198,7 @@ void watch_gather(struct engine *engine, struct topics *topics,
 		qsort(g.pairs.data, g.pairs.n, g.pairs.size, by_ends);
 	demands_expire(&demands, now_ns());
 	topics_gather(topics);
-	for (i = 0; i < TOPIC_SLOTS; i++) {
-		if (!watchers[i].client)
-			continue;
-		g.slot = i;
-		g.max = watchers[i].all ? TOPICS_MAX : TOPICS_BY_SLOT;
-		want_all(&g, &watchers[i]);
-	}
+	want_all(&g);
 	topics_gathered(topics);
 	vec_free(&g.pairs);
 }

@@ -28,7 +28,8 @@ static struct topic *want(uint32_t kind, uint32_t number, uint32_t slot)
 {
 	struct topic_key k = key(kind, number);
 
-	return topics_want(&topics, &k, slot, TOPICS_MAX);
+	topics.max[slot] = TOPICS_MAX;
+	return topics_want(&topics, &k, 1u << slot);
 }
 
 static struct topic *find(uint32_t kind, uint32_t number)
@@ -242,19 +243,47 @@ static void limits(void **state)
 
 	(void)state;
 	topics_gather(&topics);
+	topics.max[0] = 3;
+	topics.max[2] = 4;
 	for (i = 0; i < 5; i++) {
 		k = key(TOPIC_PATHS, i);
-		assert_int_equal(topics_want(&topics, &k, 0, 3) != NULL, i < 3);
+		assert_int_equal(topics_want(&topics, &k, 1 << 0) != NULL,
+				 i < 3);
 	}
 	assert_int_equal(topics.left_out[0], 2);
 	k = key(TOPIC_PATHS, 1);
-	assert_non_null(topics_want(&topics, &k, 0, 3));
+	assert_non_null(topics_want(&topics, &k, 1 << 0));
+	/* of several watchers those have it that have room */
+	for (i = 0; i < 5; i++) {
+		k = key(TOPIC_PATHS, i);
+		assert_int_equal(topics_want(&topics, &k, 1 << 0 | 1 << 2) !=
+				 NULL, i < 4);
+	}
+	assert_int_equal(find(TOPIC_PATHS, 2)->wanted, 1 << 0 | 1 << 2);
+	assert_int_equal(find(TOPIC_PATHS, 3)->wanted, 1 << 2);
+	assert_null(find(TOPIC_PATHS, 4));
+	assert_int_equal(topics.count[0], 3);
+	assert_int_equal(topics.left_out[0], 4);
+	assert_int_equal(topics.count[2], 4);
+	assert_int_equal(topics.left_out[2], 1);
 	for (i = 0; i < TOPICS_MAX + 10; i++)
 		want(TOPIC_PATHS, i, 1);
 	topics_gathered(&topics);
 	assert_int_equal(topics.all.n, TOPICS_MAX);
 	assert_int_equal(topics.count[1], TOPICS_MAX);
 	assert_int_equal(topics.left_out[1], 10);
+	/* nor is one counted for which there is no room at all */
+	k = key(TOPIC_PATHS, TOPICS_MAX + 10);
+	topics.max[3] = 1;
+	topics_gather(&topics);
+	for (i = 0; i < TOPICS_MAX; i++)
+		want(TOPIC_PATHS, i, 1);
+	assert_null(topics_want(&topics, &k, 1 << 3));
+	assert_int_equal(topics.count[3], 0);
+	assert_int_equal(topics.left_out[3], 1);
+	for (i = 0; i < 3; i++)
+		want(TOPIC_PATHS, i, 0);
+	topics_gathered(&topics);
 	topics_leave(&topics, 1);
 	assert_int_equal(topics.all.n, 3);
 	topics_leave(&topics, 0);
