@@ -3,12 +3,14 @@
  * The index of an epoch. Its first line describes the epoch; a line per page
  * follows, {"digest":D,"epoch":E,"page":NUMBER}, sorted by number. The digest
  * of the index is in the head. If there are rate limits, the first line has
- * them as "limits":[[COLOR,RATE],...], sorted by color.
+ * them as "limits":[[COLOR,RATE],...], sorted by color. Backup colors are there,
+ * too, see backups.c.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "backups.h"
 #include "jsonl.h"
 #include "plan.h"
 #include "srpol_lib.h"
@@ -43,13 +45,15 @@ char *srpol_index_write(const struct srpol_index *index)
 
 	if (!out)
 		return NULL;
-	ret = srpol_jsonl_put(out, json_pack("{s:I, s:s, s:s, s:I, s:I, s:o*}",
+	ret = srpol_jsonl_put(out, json_pack("{s:I, s:s, s:s, s:I, s:I, s:o*, s:o*}",
 					     "epoch", (json_int_t)index->epoch,
 					     "topology", index->topology,
 					     "algorithm", index->alg,
 					     "leaves", (json_int_t)index->leaves,
 					     "pages", (json_int_t)index->n,
-					     "limits", limits_to_json(index)));
+					     "limits", limits_to_json(index),
+					     "backups",
+					     srpol_backups_to_json(index)));
 	for (i = 0; i < index->n && !ret; i++) {
 		e = &index->entries[i];
 		ret = srpol_jsonl_put(out, json_pack("{s:I, s:I, s:s}",
@@ -106,12 +110,13 @@ static int read_first(json_t *o, const struct reading *r)
 	struct srpol_index *index = r->index;
 	json_int_t epoch, leaves, pages;
 	const char *topology, *alg;
-	json_t *limits = NULL;
+	json_t *limits = NULL, *backups = NULL;
 	int ret;
 
-	if (json_unpack(o, "{s:I, s:s, s:s, s:I, s:I, s?o !}", "epoch", &epoch,
-			"topology", &topology, "algorithm", &alg, "leaves",
-			&leaves, "pages", &pages, "limits", &limits) ||
+	if (json_unpack(o, "{s:I, s:s, s:s, s:I, s:I, s?o, s?o !}", "epoch",
+			&epoch, "topology", &topology, "algorithm", &alg,
+			"leaves", &leaves, "pages", &pages, "limits", &limits,
+			"backups", &backups) ||
 	    epoch <= 0 || leaves <= 0 || leaves > UINT32_MAX || pages < 0 ||
 	    (size_t)pages > r->len ||
 	    !srpol_word_take(index->topology, sizeof(index->topology),
@@ -122,6 +127,8 @@ static int read_first(json_t *o, const struct reading *r)
 	index->leaves = leaves;
 	index->n = pages;
 	ret = limits ? read_limits(limits, index) : 0;
+	if (!ret && backups)
+		ret = srpol_backups_read(backups, index);
 	if (ret)
 		return ret;
 	index->entries = calloc(index->n + 1UL, sizeof(*index->entries));
@@ -184,6 +191,7 @@ void srpol_index_free(struct srpol_index *index)
 {
 	free(index->entries);
 	free(index->limits);
+	srpol_backups_free(index);
 	*index = (struct srpol_index){};
 }
 

@@ -126,6 +126,21 @@ struct srpol_limit_rate {
 };
 
 /**
+ * struct srpol_backup - backup of a color
+ * @color: color
+ * @backup: color whose policy to the same endpoint carries its packets while none
+ *	of its own paths is up
+ * @n: number of @nodes, 0: its paths are not limited
+ * @nodes: switches that its paths are limited to, as tenants' are; see backups.c
+ */
+struct srpol_backup {
+	uint32_t color;
+	uint32_t backup;
+	uint32_t n;
+	uint32_t *nodes;
+};
+
+/**
  * struct srpol_index - all pages of an epoch
  * @epoch: number of the epoch
  * @topology: digest of srpol_topology_text() of the fabric that the plan is for
@@ -135,6 +150,8 @@ struct srpol_limit_rate {
  * @entries: sorted by page number
  * @n_limits: number of @limits
  * @limits: sorted by color
+ * @n_backups: number of @backups
+ * @backups: sorted by color
  */
 struct srpol_index {
 	uint64_t epoch;
@@ -145,6 +162,8 @@ struct srpol_index {
 	struct srpol_index_entry *entries;
 	uint32_t n_limits;
 	struct srpol_limit_rate *limits;
+	uint32_t n_backups;
+	struct srpol_backup *backups;
 };
 
 char *srpol_index_write(const struct srpol_index *index);

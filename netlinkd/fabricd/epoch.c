@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backups.h"
 #include "hear.h"
 #include "srpol_lib.h"
 #include "tenants.h"
@@ -217,6 +218,7 @@ static int make(const struct making *m, const struct srpol_plan *plan)
 	if (ret)
 		return ret;
 	limits_make(&e->index);
+	backups_make(&e->index);
 	find_old(m);
 	m->change->index_text = srpol_index_write(&e->index);
 	return m->change->index_text ? 0 : -ENOMEM;
@@ -264,7 +266,7 @@ bool epoch_equal(const struct epoch *a, const struct epoch *b)
 
 	if (x->n != y->n || x->leaves != y->leaves ||
 	    strcmp(x->topology, y->topology) || strcmp(x->alg, y->alg) ||
-	    !limits_equal(x, y))
+	    !limits_equal(x, y) || !srpol_backups_equal(x, y))
 		return false;
 	for (i = 0; i < x->n; i++)
 		if (x->entries[i].page != y->entries[i].page ||

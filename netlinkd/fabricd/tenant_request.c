@@ -200,7 +200,7 @@ static int check_add(const json_t *request, char *name, char **text,
 		      tenant_read(name, *text, strlen(*text), &tenant, err) :
 		      srpol_error_set(err, -ENOMEM, "out of memory");
 	if (!ret) {
-		ret = check_color(&tenant, err);
+		ret = check_color(&tenant, err) ?: backups_check(&tenant, err);
 		tenant_free(&tenant);
 	}
 	if (ret) {
@@ -212,7 +212,7 @@ static int check_add(const json_t *request, char *name, char **text,
 
 /**
  * tenant_add_request() - handle srpol fabric tenant add and change
- * @request: "name", "color", "paths", "guaranteed", "max", "priority"
+ * @request: "name", "color", "paths", "guaranteed", "max", "priority", "backup"
  * @err: message on failure
  */
 json_t *tenant_add_request(const json_t *request, struct srpol_error *err)
@@ -278,12 +278,13 @@ static json_t *one_tenant(const struct tenant *t)
 	uint64_t sum = reservations_sum(t->name);
 	json_t *o;
 
-	o = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+	o = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
 		      "name", t->name,
 		      "color", (json_int_t)t->color,
 		      "guaranteed", (json_int_t)t->guaranteed,
 		      "max", (json_int_t)t->max,
 		      "priority", (json_int_t)t->priority,
+		      "backup", (json_int_t)t->backup,
 		      "reserved", (json_int_t)sum,
 		      "left", (json_int_t)(t->guaranteed > sum ?
 					   t->guaranteed - sum : 0),

@@ -122,10 +122,11 @@ int tenant_read(const char *name, const char *text, size_t len,
 		struct tenant *tenant, struct srpol_error *err)
 {
 	static const char * const keys[] = {
-		"color", "paths", "guaranteed", "max", "priority", NULL
+		"color", "paths", "guaranteed", "max", "priority", "backup",
+		NULL
 	};
 	json_t *o = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
-	json_int_t color = 0, guaranteed = 0, max = 0, priority = 0;
+	json_int_t color = 0, guaranteed = 0, max = 0, priority = 0, backup = 0;
 	json_t *paths = json_object_get(o, "paths");
 	int ret;
 
@@ -139,7 +140,8 @@ int tenant_read(const char *name, const char *text, size_t len,
 			   err) ?:
 	      words_number(o, "max", 1, SRPOL_RATE_MAX, 0, &max, err) ?:
 	      words_number(o, "priority", 0, PRIORITY_MAX, PRIORITY_DEFAULT,
-			   &priority, err);
+			   &priority, err) ?:
+	      words_number(o, "backup", 1, UINT32_MAX, 0, &backup, err);
 	if (!ret && !color)
 		ret = srpol_error_set(err, -EINVAL,
 				      "\"color\" is missing: a number from %u",
@@ -147,6 +149,9 @@ int tenant_read(const char *name, const char *text, size_t len,
 	if (!ret && max && guaranteed > max)
 		ret = srpol_error_set(err, -EINVAL,
 				      "\"guaranteed\" is more than \"max\"");
+	if (!ret && backup == color)
+		ret = srpol_error_set(err, -EINVAL,
+				      "\"backup\" is the tenant's own color");
 	if (!ret && paths)
 		ret = read_paths(paths, tenant, err);
 	json_decref(o);
@@ -159,6 +164,7 @@ int tenant_read(const char *name, const char *text, size_t len,
 	tenant->guaranteed = guaranteed;
 	tenant->max = max;
 	tenant->priority = priority;
+	tenant->backup = backup;
 	return 0;
 }
 

@@ -23,6 +23,7 @@
  *	via.c		functions of switches that jobs pass
  *	workload.c	what jobs send, and in which color
  *	limits.c	what hosts may send in a tenant's color
+ *	backups.c	colors that carry what a tenant's own paths cannot
  *	whole.c		the plan, from demands and reservations
  *	slices.c	the part of it for tenants with their own paths
  *	flows.c		paths of single flows, for jobs that tell their number
@@ -73,6 +74,7 @@ int access_may(const char *tenant, struct srpol_error *err);
  * @guaranteed: bit/s that its jobs may reserve in total
  * @max: bit/s that one of its jobs may ask for, 0: no limit
  * @priority: greatest priority that its jobs may have
+ * @backup: color that carries its packets while none of its paths is up, 0: none
  * @mod: revision of its key
  * @allowed: by directed link: whether it may be used; NULL: all may
  * @stale: not yet seen in the read that is under way
@@ -84,6 +86,7 @@ struct tenant {
 	uint64_t guaranteed;
 	uint64_t max;
 	uint32_t priority;
+	uint32_t backup;
 	uint64_t mod;
 	bool *allowed;
 	bool stale;
@@ -378,6 +381,10 @@ json_t *functions_request(const json_t *request, struct srpol_error *err);
 /* limits.c */
 void limits_make(struct srpol_index *index);
 bool limits_equal(const struct srpol_index *a, const struct srpol_index *b);
+
+/* backups.c */
+int backups_check(const struct tenant *new, struct srpol_error *err);
+void backups_make(struct srpol_index *index);
 
 /* flows.c */
 int flows_add(const struct srpol_links *links, struct srpol_plan *plan);

@@ -23,7 +23,7 @@ static const char usage[] =
 "       srpol fabric jobs [ NAME ] [ socket FILE ]\n"
 "       srpol fabric tenant add NAME color N [ paths SWITCH[,SWITCH]... ]\n"
 "                           [ guaranteed RATE ] [ max RATE ] [ priority N ]\n"
-"                           [ socket FILE ]\n"
+"                           [ backup COLOR ] [ socket FILE ]\n"
 "       srpol fabric tenant del NAME [ socket FILE ]\n"
 "       srpol fabric tenants [ socket FILE ]\n"
 "       srpol fabric functions [ socket FILE ]\n"
@@ -48,8 +48,9 @@ static const char usage[] =
 "        function of switches, by name or kind\n"
 "jobs    state of each job and its most loaded link; with NAME all its links\n"
 "tenant  give a tenant a color for its jobs, a maximum for all its reservations\n"
-"        and for each job, the greatest priority of its jobs, and the spines or\n"
-"        super-spines that its paths use\n"
+"        and for each job, the greatest priority of its jobs, the spines or\n"
+"        super-spines that its paths use, and a color whose paths its packets take\n"
+"        while none of its own is up\n"
 "functions  of switches, as the topology says: opaque SIDs and a model\n"
 "advise  problems, what to do about them, and the evidence\n";
 

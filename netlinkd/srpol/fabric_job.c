@@ -244,6 +244,8 @@ static bool read_tenant_add(struct args *args, json_t *request)
 			ok = set_word(args, "max", request);
 		else if (keyword(args, "priority"))
 			ok = set_number(args, "priority", UINT32_MAX, request);
+		else if (keyword(args, "backup"))
+			ok = set_number(args, "backup", UINT32_MAX, request);
 		else
 			ok = unknown(args);
 	}

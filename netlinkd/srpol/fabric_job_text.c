@@ -193,6 +193,8 @@ void print_fabric_tenants(const json_t *reply)
 		if (number_of(t, "max"))
 			print_rate("max", t, "max");
 		out_text(" priority %lld", number_of(t, "priority"));
+		if (number_of(t, "backup"))
+			out_text(" backup %lld", number_of(t, "backup"));
 		json_array_foreach(json_object_get(t, "paths"), k, path)
 			out_text("%s%s", k ? "," : " paths ",
 				 json_string_value(path));

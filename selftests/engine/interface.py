@@ -267,14 +267,16 @@ def test_engine():
         {"src": "h0", "dst": "h1", "bytes": 5}], guaranteed="100G",
         **{"in-ms": 1000, "period-ms": 500})
     ask("if", "tenant-add", name="blue", color=11)
-    ask("if", "tenant-add", name="green", color=12)
+    ask("if", "tenant-add", name="green", color=12, backup=11,
+        paths=["spine0.0", "spine1.0"])
     put("job/green/flows", json.dumps({**json.loads(e.JOB), "flows": 3}))
     put("job/blue/via", json.dumps({**json.loads(e.JOB), "via": "sum"}))
     wait_for("paths of flows", lambda: '"flows"' in
              hosts.last("h0")["chunks"]["leaf0.0"])
     wait_for("words of hosts", lambda: {"load", "demand", "link", "ack"} <=
              {k.split("/")[0] for k in e.stored()})
-    wait_for("limits", lambda: hosts.last("h0")["limits"])
+    wait_for("limits and backups", lambda: hosts.last("h0")["limits"] and
+             hosts.last("h0")["backups"])
     wait_for("acknowledgements", lambda: [
         h["epoch"] for h in ask("if", "show")["hosts"]] ==
         [hosts.epoch("h0")] * len(HOSTS))

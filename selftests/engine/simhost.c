@@ -29,6 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "backups.h"
 #include "follow.h"
 #include "log.h"
 #include "srpol_lib.h"
@@ -73,6 +74,8 @@ static int apply(void *data, const struct follow_plan *plan)
 			(json_int_t)plan->index.limits[i].color,
 			(json_int_t)plan->index.limits[i].rate));
 	json_object_set_new(o, "limits", limits);
+	json_object_set_new(o, "backups", srpol_backups_to_json(&plan->index) ?:
+			    json_array());
 	json_dumpf(o, stdout, JSON_COMPACT);
 	putchar('\n');
 	fflush(stdout);

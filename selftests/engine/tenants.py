@@ -450,6 +450,45 @@ def test_limits(hosts):
         "t", "tenant", "del", "cap")[0] == 0)
 
 
+def test_backups(hosts):
+    """A tenant's backup color, as hosts are told it."""
+    def told(value):
+        wait_for(f"backups {value}", lambda: all(
+            hosts.last(h)["backups"] == value for h in HOSTS))
+        return True
+
+    check("nobody has a backup, and hosts are told none", told([]) and
+          {t["backup"] for t in fabric("t", "tenants")} == {0})
+    tenant("t", "b1 color 51 backup 52 paths spine0.1,spine0.0")
+    first = wait_for("a backup", lambda: hosts.last("h0")["backups"])
+    check("hosts are told of it, with the switches of the tenant",
+          len(first) == 1 and first[0]["color"] == 51 and
+          first[0]["backup"] == 52 and len(first[0]["paths"]) == 2 and
+          first[0]["paths"] == sorted(first[0]["paths"]), first)
+    tenant("t", "b2 color 52 backup 53")
+    two = [first[0], {"color": 52, "backup": 53}]
+    check("of several, in the order of colors", told(two))
+    shown = {t["name"]: t["backup"] for t in fabric("t", "tenants")}
+    check("the command shows them", (shown["b1"], shown["b2"], shown["red"]) ==
+          (52, 53, 0), shown)
+    for words, text in (
+            ("b3 color 53 backup 53", '"backup" is the tenant'),
+            ("b3 color 53 backup 0", '"backup"'),
+            ("b3 color 53 backup 51", '"backup": color 53 is the backup of tenant "b2"'),
+            ("b3 color 53 backup 52", '"backup": color 53 is the backup of tenant "b2"'),
+            ("b2 color 52 backup 51", '"backup": color 52 is the backup of tenant "b1"')):
+        said = refused("t", "tenant", "add", *words.split())
+        check(f"refused: tenant {words}", text in said, said)
+    tenant("t", "b3 color 53 backup 54")
+    check("what leads elsewhere is taken", told([*two, {"color": 53, "backup": 54}]))
+    check("a new color of a tenant is what counts, not the one it had",
+          run("t", "tenant", "add", "b1", "color", "55", "backup", "52")[0] == 0)
+    tenant("t", "b2 color 52")
+    for name in "b1", "b2", "b3":
+        run("t", "tenant", "del", name)
+    check("they end with their tenants", told([]))
+
+
 def test_collectives():
     """What a collective becomes in the store, as others write it, and in the plan."""
     def stored(job, *words):
@@ -598,6 +637,7 @@ def test_embedded():
     test_two_steps(hosts)
     test_links(hosts)
     test_limits(hosts)
+    test_backups(hosts)
     test_collectives()
     before = {j["name"]: j["state"] for j in fabric("t", "jobs")}
     check("the engine ends as it should", server.end() == 0)
