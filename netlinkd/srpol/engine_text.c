@@ -280,6 +280,8 @@ void print_engine_jobs(const json_t *reply)
 		print_list(paths);
 		if (text_of(job, "via")[0])
 			out_text(" via %s", text_of(job, "via"));
+		if (number_of(job, "backup"))
+			out_text(" backup %lld", number_of(job, "backup"));
 		if (text_of(job, "placement")[0])
 			out_text(" placement %s", text_of(job, "placement"));
 		out_text("\n\trules %lld bytes %lld collisions %lld",

@@ -8,15 +8,16 @@
 
 static const char usage[] =
 "Usage: srpol job add NAME SELECTOR [ color N ] [ paths SET ]\n"
-"                     [ via FUNCTION ] [ placement { hash | qp } ]\n"
-"                     [ socket FILE ]\n"
+"                     [ via FUNCTION ] [ backup COLOR ]\n"
+"                     [ placement { hash | qp } ] [ socket FILE ]\n"
 "       srpol job del NAME [ socket FILE ]\n"
 "       srpol job show [ NAME ] [ socket FILE ]\n"
 "SELECTOR := { cgroup PATH | src PREFIX | qp QP[-QP] | pid N | comm NAME }\n"
 "SET := { disjoint | SWITCH[,SWITCH]... }\n"
 "A job has a color, and policies of that color. They have all paths; with SET only\n"
 "those whose highest switch is one of SET, or a share that no other disjoint job\n"
-"has; with via only those through a function of switches, by name or kind.\n"
+"has; with via only those through a function of switches, by name or kind. While none\n"
+"of them is up, packets take the policy of color backup to the same peer.\n"
 "By cgroup, pid and comm also the QPs of these processes are found. With placement\n"
 "qp each QP has a path, by what it sends; else a hash says which.\n";
 
@@ -89,6 +90,8 @@ static bool read_job(struct args *args, json_t *job)
 		return read_number(args, "pid", job);
 	if (keyword(args, "color"))
 		return read_number(args, "color", job);
+	if (keyword(args, "backup"))
+		return read_number(args, "backup", job);
 	if (keyword(args, "paths"))
 		return read_set(args, job);
 	unknown(args);

@@ -173,6 +173,30 @@ static int read_placement(const json_t *o, struct job *job,
 	return 0;
 }
 
+/* Read the backup color, once the job has its own. */
+static int read_backup(const json_t *o, bool stored, struct job *job,
+		       struct srpol_error *err)
+{
+	const json_t *v = json_object_get(o, "backup");
+	int ret;
+
+	if (!v)
+		return 0;
+	if (!json_is_integer(v) || json_integer_value(v) < 1 ||
+	    json_integer_value(v) > UINT32_MAX)
+		return srpol_error_set(err, -EINVAL,
+				       "\"backup\" is not a color, a number from 1");
+	job->backup = json_integer_value(v);
+	ret = backup_check(job, err);
+	/* its color may be another one than it was stored with */
+	if (!ret || !stored)
+		return ret;
+	log_error("job \"%s\": %s; it has none", job->name, err->text);
+	err->text[0] = '\0';
+	job->backup = 0;
+	return 0;
+}
+
 /* Will another of the stored jobs want that color? */
 static bool color_is_stored(const json_t *stored, const json_t *o,
 			    uint32_t color)
@@ -236,6 +260,7 @@ int job_from_json(const struct engine *engine, const json_t *o,
 	       read_color(engine, o, stored, job, err) ?:
 	       read_paths(engine, o, stored, job, err) ?:
 	       read_via(engine, o, stored, job, err) ?:
+	       read_backup(o, stored, job, err) ?:
 	       read_placement(o, job, err);
 }
 
@@ -271,6 +296,8 @@ json_t *job_to_json(const struct job *job)
 		json_object_set_new(o, "paths", json_string("disjoint"));
 	if (job->via[0])
 		json_object_set_new(o, "via", json_string(job->via));
+	if (job->backup)
+		json_object_set_new(o, "backup", json_integer(job->backup));
 	if (job->placed)
 		json_object_set_new(o, "placement", json_string("qp"));
 	json_decref(tops);
@@ -389,6 +416,9 @@ static int add_policies(struct engine *engine, const struct job *job,
 			failed = job_via_policy(engine, job, policy, err);
 		passed += failed > 0;
 		ret = ret ?: failed < 0 ? failed : 0;
+		/* last, as it may leave no path at all: then the backup has all */
+		failed = backup_apply(engine, job, policy);
+		ret = ret ?: failed;
 	}
 	if (!ret && job->via[0] && !passed)
 		ret = srpol_error_set(err, -ENOENT,

@@ -13,17 +13,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backups.h"
 #include "folder.h"
 #include "srpold.h"
+#include "watchers.h"
 
 /**
  * struct follower - a host of this namespace
  * @follow: state of following
  * @plan: plan in force, or being applied
+ * @index: its index
  */
 struct follower {
 	struct follow follow;
 	const struct srpol_plan *plan;
+	const struct srpol_index *index;
 };
 
 static struct engine *engine;
@@ -121,24 +125,60 @@ bool plan_weigh(void)
 	return changed;
 }
 
+/**
+ * plan_backup() - the backup that the plan has for a policy's color
+ * @policy: the policy
+ *
+ * Return: NULL if there is none; valid until another plan is applied.
+ */
+const struct srpol_backup *plan_backup(const struct engine_policy *policy)
+{
+	const struct follower *from = engine ? follower_of(policy) : NULL;
+
+	return from ? srpol_backup_find(from->index, policy->color) : NULL;
+}
+
+/*
+ * Take over a plan. Backup colors go into the policies of jobs, which are made anew
+ * for that; weights of the engine's own follow, as paths may be limited.
+ */
+static int take(struct follower *follower, const struct srpol_plan *plan,
+		const struct srpol_index *index, struct srpol_error *err)
+{
+	bool anew = jobs.n && !srpol_backups_equal(follower->index, index);
+	struct srpol_error lacks = {};
+	bool changed;
+	int ret = 0;
+
+	follower->plan = plan;
+	follower->index = index;
+	changed = plan_weigh();
+	if (anew) {
+		if (jobs_build(engine, true, &lacks))
+			log_error("%s; it gets all of them", lacks.text);
+		ret = balance_weigh(engine, NULL, err);
+		watchers_rebuilt();
+	}
+	return ret ?: (changed || anew) && started ? reconcile(engine, err) : 0;
+}
+
 static int apply(void *data, const struct follow_plan *plan)
 {
 	struct follower *follower = data;
 	const struct srpol_plan *before = follower->plan;
-	struct srpol_error err = {};
-	int ret = 0;
+	const struct srpol_index *index = follower->index;
+	struct srpol_error err = {}, again = {};
+	int ret;
 
-	follower->plan = plan->plan;
-	if (plan_weigh() && started)
-		ret = reconcile(engine, &err);
+	ret = take(follower, plan->plan, &plan->index, &err);
 	if (!ret) {
 		limits_soon();
 		return 0;
 	}
 	log_error("plan of epoch %llu: %s",
 		  (unsigned long long)plan->head.epoch, err.text);
-	follower->plan = before;
-	plan_weigh();
+	if (take(follower, before, index, &again))
+		watch_look_later();
 	return ret;
 }
 
@@ -180,6 +220,7 @@ int plan_start(struct engine *e, struct srpol_error *err)
 			 c->fabric.folder, c->hosts[i]);
 		folder_of(f->config.file);
 		followers[i].plan = NULL;
+		followers[i].index = NULL;
 		n_followers = i + 1;
 		ret = follow_start(f, err);
 		if (ret)

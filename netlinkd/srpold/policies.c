@@ -3,7 +3,8 @@
  * The engine's policies in the module. In each of them the engine has one
  * candidate path with its own weights and one with the global engine's weights,
  * recognized by their originator. Other candidate paths are an operator's and
- * stay as they are, as does every attribute that the engine does not set. If
+ * stay as they are, as does every attribute that the engine does not set (it sets
+ * the backup color of jobs' policies). If
  * the policy changes while the transaction is prepared, the module refuses it
  * with -ESTALE.
  */
@@ -118,7 +119,8 @@ static bool same_policy(struct engine *engine,
 	uint32_t n = wanted(have, policy, own), i;
 
 	if (have->n_candidates != count_others(have) + n ||
-	    strcmp(have->name, policy->name))
+	    strcmp(have->name, policy->name) ||
+	    (policy->of_job && have->backup_color != policy->backup))
 		return false;
 	for (i = 0; i < n; i++)
 		if (!same_candidate(engine, have, policy, &own[i]))
@@ -211,6 +213,9 @@ static int put_policy(struct engine *engine, struct srpol_batch *batch,
 	start(engine, &msg, have, policy->color, &policy->endpoint);
 	srpol_msg_put(&msg, SRPOL_A_POLICY_NAME, strlen(policy->name) + 1,
 		      policy->name);
+	if (policy->of_job)
+		srpol_msg_put_u32(&msg, SRPOL_A_POLICY_BACKUP_COLOR,
+				  policy->backup);
 	while (n)
 		put_own(engine, &msg, policy, &own[--n]);
 	return srpol_batch_add(batch, msg.nlh);
@@ -243,7 +248,8 @@ static void read_rest(const struct policy_info *have,
 
 	policy->is_others = have && have->origin != SRPOL_ORIGIN_ENGINE;
 	policy->drops = have && have->drop_upon_invalid;
-	policy->has_backup = have && have->backup_color;
+	policy->has_backup = policy->of_job ? policy->backup :
+			     have && have->backup_color;
 	for (i = 0; have && i < have->n_candidates; i++)
 		policy->is_others |= have->candidates[i].active &&
 				     !is_own(&have->candidates[i]);

@@ -35,6 +35,7 @@
  *	demand.c	what applications will send; pure
  *	demand_request.c	requests by which they announce it
  *	job.c		jobs, and the slices of the fabric they get
+ *	backup.c	colors that carry what jobs have no path for
  *	job_via.c	paths of jobs that pass functions of switches
  *	job_rules.c	rules that match the traffic of jobs
  *	job_qps.c	QPs of jobs
@@ -219,6 +220,8 @@ struct engine_path {
  * @slice: for each path, whether the policy may use it; NULL: all of them
  * @weight: weights of its paths
  * @planned: weights by the global engine's plan, NULL: the plan has none
+ * @of_job: it is a job's
+ * @backup: of a job's: color of its backup, 0: none
  * @is_others: somebody else's policy or candidate path is used
  * @drops: packets are dropped if no path is usable
  * @has_backup: they take a policy of another color then
@@ -235,6 +238,8 @@ struct engine_policy {
 	bool *slice;
 	uint32_t *weight;
 	uint32_t *planned;
+	bool of_job;
+	uint32_t backup;
 	bool is_others;
 	bool drops;
 	bool has_backup;
@@ -442,6 +447,8 @@ int rules_delete(struct engine *engine, const struct vec *there,
  * @n_tops: number of @tops, 0: all switches
  * @tops: names of the switches at which its paths may turn
  * @via: function of switches that its paths pass, empty: none
+ * @backup: color that carries its packets while none of its paths is up, 0: none,
+ *	or the plan's
  * @placed: each of its QPs gets one path, chosen by what it sends
  * @since_ns: when the job began, or srpold if it started later
  * @unruled: number of its QPs for which its rules had no room
@@ -462,6 +469,7 @@ struct job {
 	uint32_t n_tops;
 	char tops[16][SRPOL_NAME_LEN];
 	char via[SRPOL_NAME_LEN];
+	uint32_t backup;
 	bool placed;
 	uint64_t since_ns;
 	uint32_t unruled;
@@ -569,6 +577,11 @@ uint32_t job_path_at(struct engine *engine, const struct engine_policy *policy,
 void job_paths_add(struct engine *engine, const struct engine_policy *policy,
 		   struct vec *paths, struct vec *policies);
 
+/* backup.c */
+int backup_check(const struct job *job, struct srpol_error *err);
+int backup_apply(const struct engine *engine, const struct job *job,
+		 struct engine_policy *policy);
+
 /* job_adopt.c */
 void job_adopt(struct engine *engine);
 
@@ -639,6 +652,7 @@ void plan_stop(void);
 bool plan_weigh(void);
 bool plan_tell(const struct follow_known *known);
 bool plan_is_followed(void);
+const struct srpol_backup *plan_backup(const struct engine_policy *policy);
 uint32_t plan_host(uint32_t number);
 const struct follow *plan_following(uint32_t number);
 void plan_measured(uint32_t number, const struct follow_load *loads,

@@ -54,6 +54,12 @@ void log_error(const char *fmt, ...)
 	n_errors++;
 }
 
+const struct srpol_backup *plan_backup(const struct engine_policy *policy)
+{
+	(void)policy;
+	return NULL;
+}
+
 bool plan_weigh(void)
 {
 	return false;

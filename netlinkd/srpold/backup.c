@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The color that carries a job's packets while none of the job's own paths is up:
+ * what the job says, else what the plan says of its color. The module switches by
+ * itself, so this is in its policies before anything fails.
+ *
+ * Where the plan names a backup for a color it also names the switches that paths
+ * of the color are limited to. Without that limit the engine's own candidate path
+ * would go on over any other switch, and the backup never be needed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backups.h"
+#include "srpold.h"
+
+static const struct job *job_of(uint32_t color)
+{
+	const struct job *job;
+
+	vec_for_each(job, &jobs)
+		if (job->color == color)
+			return job;
+	return NULL;
+}
+
+/**
+ * backup_check() - whether a job's backup color can be
+ * @job: the job, with its color
+ * @err: message on failure
+ *
+ * Return: 0; -EINVAL for its own color; -ELOOP if the backup of a job of that color
+ * leads back to it.
+ */
+int backup_check(const struct job *job, struct srpol_error *err)
+{
+	uint32_t color = job->backup, steps;
+	const struct job *other;
+
+	if (color && color == job->color)
+		return srpol_error_set(err, -EINVAL,
+				       "\"backup\": %u is the job's own color",
+				       color);
+	for (steps = jobs.n; color && steps; steps--) {
+		other = job_of(color);
+		if (!other)
+			break;
+		if (other->backup == job->color)
+			return srpol_error_set(err, -ELOOP,
+					       "\"backup\": color %u is the backup of job \"%s\", which color %u leads to",
+					       job->color, other->name,
+					       job->backup);
+		color = other->backup;
+	}
+	return 0;
+}
+
+/* Take away the paths that the plan does not allow. */
+static int limit(const struct engine *engine, const struct srpol_backup *b,
+		 struct engine_policy *policy)
+{
+	const struct srpol_fabric *f = engine->fabric;
+	struct srpol_path_set set;
+	struct srpol_route route;
+	uint32_t i;
+	int ret;
+
+	ret = srpol_path_set_init(f, policy->src, policy->dst, &set);
+	if (ret)
+		return ret;
+	if (!policy->slice) {
+		policy->slice = calloc(policy->n + 1, sizeof(*policy->slice));
+		for (i = 0; policy->slice && i < policy->n; i++)
+			policy->slice[i] = true;
+	}
+	for (i = 0; policy->slice && i < policy->n; i++) {
+		srpol_path_get(f, &set, i, &route);
+		policy->slice[i] &= srpol_backup_allows(f, b, &route);
+	}
+	srpol_path_set_free(&set);
+	return policy->slice ? 0 : -ENOMEM;
+}
+
+/**
+ * backup_apply() - give a policy of a job its backup color
+ * @engine: the engine
+ * @job: the job
+ * @policy: one of its policies, with its paths and its slice
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int backup_apply(const struct engine *engine, const struct job *job,
+		 struct engine_policy *policy)
+{
+	const struct srpol_backup *b = plan_backup(policy);
+
+	policy->of_job = true;
+	policy->backup = job->backup ?: b ? b->backup : 0;
+	return b && b->n ? limit(engine, b, policy) : 0;
+}
