@@ -200,7 +200,7 @@ static int check_add(const json_t *request, char *name, char **text,
 		      tenant_read(name, *text, strlen(*text), &tenant, err) :
 		      srpol_error_set(err, -ENOMEM, "out of memory");
 	if (!ret) {
-		ret = check_color(&tenant, err) ?: backups_check(&tenant, err);
+		ret = check_color(&tenant, err);
 		tenant_free(&tenant);
 	}
 	if (ret) {

@@ -383,7 +383,6 @@ void limits_make(struct srpol_index *index);
 bool limits_equal(const struct srpol_index *a, const struct srpol_index *b);
 
 /* backups.c */
-int backups_check(const struct tenant *new, struct srpol_error *err);
 void backups_make(struct srpol_index *index);
 
 /* flows.c */

@@ -10,51 +10,9 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "backups.h"
 #include "srpold.h"
-
-static const struct job *job_of(uint32_t color)
-{
-	const struct job *job;
-
-	vec_for_each(job, &jobs)
-		if (job->color == color)
-			return job;
-	return NULL;
-}
-
-/**
- * backup_check() - whether a job's backup color can be
- * @job: the job, with its color
- * @err: message on failure
- *
- * Return: 0; -EINVAL for its own color; -ELOOP if the backup of a job of that color
- * leads back to it.
- */
-int backup_check(const struct job *job, struct srpol_error *err)
-{
-	uint32_t color = job->backup, steps;
-	const struct job *other;
-
-	if (color && color == job->color)
-		return srpol_error_set(err, -EINVAL,
-				       "\"backup\": %u is the job's own color",
-				       color);
-	for (steps = jobs.n; color && steps; steps--) {
-		other = job_of(color);
-		if (!other)
-			break;
-		if (other->backup == job->color)
-			return srpol_error_set(err, -ELOOP,
-					       "\"backup\": color %u is the backup of job \"%s\", which color %u leads to",
-					       job->color, other->name,
-					       job->backup);
-		color = other->backup;
-	}
-	return 0;
-}
 
 /* Take away the paths that the plan does not allow. */
 static int limit(const struct engine *engine, const struct srpol_backup *b,

@@ -178,7 +178,6 @@ static int read_backup(const json_t *o, bool stored, struct job *job,
 		       struct srpol_error *err)
 {
 	const json_t *v = json_object_get(o, "backup");
-	int ret;
 
 	if (!v)
 		return 0;
@@ -187,12 +186,15 @@ static int read_backup(const json_t *o, bool stored, struct job *job,
 		return srpol_error_set(err, -EINVAL,
 				       "\"backup\" is not a color, a number from 1");
 	job->backup = json_integer_value(v);
-	ret = backup_check(job, err);
-	/* its color may be another one than it was stored with */
-	if (!ret || !stored)
-		return ret;
-	log_error("job \"%s\": %s; it has none", job->name, err->text);
-	err->text[0] = '\0';
+	if (job->backup != job->color)
+		return 0;
+	if (!stored)
+		return srpol_error_set(err, -EINVAL,
+				       "\"backup\": %u is the job's own color",
+				       job->color);
+	/* its color is another one than it was stored with */
+	log_error("job \"%s\": its backup is its own color now; it has none",
+		  job->name);
 	job->backup = 0;
 	return 0;
 }

@@ -578,7 +578,6 @@ void job_paths_add(struct engine *engine, const struct engine_policy *policy,
 		   struct vec *paths, struct vec *policies);
 
 /* backup.c */
-int backup_check(const struct job *job, struct srpol_error *err);
 int backup_apply(const struct engine *engine, const struct job *job,
 		 struct engine_policy *policy);
 
