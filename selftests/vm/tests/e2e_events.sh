@@ -66,9 +66,11 @@ lines() {
 		.heard_us = \$heard_us ]" "$work/$1"
 }
 
-# has NAME FILTER: one of its lines is so
+# has NAME FILTER: one of its lines is so; not while there is no file, or half a line
 has() {
-	[ "$(lines "$1" "$2")" != "[]" ]
+	local found
+
+	found=$(lines "$1" "$2" 2>/dev/null) && [ "$found" != "[]" ]
 }
 
 # first NAME FILTER VALUE: that of the first such line
