@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "attach.h"
-#include "pins.h"
 #include "srpol_lib.h"
 
 static int next_addr(int map, struct in6_addr *addr, bool first)
@@ -125,7 +124,7 @@ int srpol_dp_host_sync(unsigned int ifindex, struct srpol_error *err)
 	struct srpol_host h;
 	int map, ret;
 
-	ret = srpol_dp_status(&st, err);
+	ret = srpol_dp_status(&st, err) ?: srpol_dp_check_layout(err);
 	if (ret)
 		return ret;
 	ret = read_pair(ifindex, name, &h);
@@ -133,13 +132,13 @@ int srpol_dp_host_sync(unsigned int ifindex, struct srpol_error *err)
 		return srpol_error_set(err, ret,
 				       "device %u is no veth whose other end is in this namespace",
 				       ifindex);
-	map = srpol_pins_open(st.dir, "host_addrs");
+	map = srpol_map_open("host_addrs");
 	if (map < 0)
 		return srpol_error_set(err, map, "%s/host_addrs: %s", st.dir,
 				       strerror(-map));
 	forget_addrs(map, h.ifindex);
 	ret = set_addrs(map, name, &h);
-	close(map);
+	srpol_map_close(map);
 	return ret ? srpol_error_set(err, ret, "addresses of %s: %s", name,
 				     strerror(-ret)) : 0;
 }
@@ -173,6 +172,9 @@ int srpol_attach_host(const char *dir, unsigned int ifindex,
  * srpol_dp_detach_host() - detach the programs from a virtual port
  * @ifindex: the workload's end
  * @err: for the reason
+ *
+ * In a data plane of another version, its addresses stay until the last device
+ * is deleted, as their entries cannot be read.
  */
 int srpol_dp_detach_host(unsigned int ifindex, struct srpol_error *err)
 {
@@ -183,11 +185,10 @@ int srpol_dp_detach_host(unsigned int ifindex, struct srpol_error *err)
 	ret = srpol_dp_status(&st, err);
 	if (ret)
 		return ret;
-	map = srpol_pins_open(st.dir, "host_addrs");
-	if (map >= 0) {
+	map = srpol_map_open("host_addrs");
+	if (map >= 0)
 		forget_addrs(map, peer);
-		close(map);
-	}
+	srpol_map_close(map);
 	return peer ? srpol_dp_detach(peer, err) : 0;
 }
 
@@ -198,16 +199,12 @@ int srpol_dp_detach_host(unsigned int ifindex, struct srpol_error *err)
  */
 void srpol_dp_host_sweep(void)
 {
-	struct srpol_dp_status st;
-	int map;
+	int map = srpol_map_open("host_addrs");
 
-	if (srpol_dp_status(&st, NULL))
-		return;
-	map = srpol_pins_open(st.dir, "host_addrs");
 	if (map < 0)
 		return;
 	forget_addrs(map, 0);
-	close(map);
+	srpol_map_close(map);
 }
 
 /**

@@ -5,7 +5,8 @@
  * What is pinned may have been loaded by another version of srpol, as packages
  * are upgraded or put back while programs forward. The kernel copies as many
  * bytes as the map has, not as many as the caller has room for. So a map whose
- * keys or values have another size than here is not used.
+ * keys or values have another size than here, or which is of another type, is not
+ * used.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -17,36 +18,39 @@
 /**
  * struct layout - a map by its name
  * @name: of the pin
+ * @type: a map with a value for each CPU gives and takes all of them at once
  * @key: bytes of a key
  * @value: bytes of a value, on each CPU if there is one for each
  */
 struct layout {
 	const char *name;
+	uint32_t type;
 	uint32_t key;
 	uint32_t value;
 };
 
-#define LAYOUT(map, k, v)	{ #map, sizeof(k), sizeof(v) }
+#define LAYOUT(map, t, k, v) \
+	{ #map, BPF_MAP_TYPE_##t, sizeof(k), sizeof(v) }
 
 static const struct layout layouts[] = {
-	LAYOUT(bindings, struct srpol_qp_key, struct srpol_binding),
-	LAYOUT(errors, struct srpol_error_key, uint64_t),
-	LAYOUT(fars, uint32_t, struct srpol_far),
-	LAYOUT(flow_details, uint32_t, struct srpol_flow_detail),
-	LAYOUT(flows, uint32_t, struct srpol_flow),
-	LAYOUT(host_addrs, struct in6_addr, struct srpol_host),
-	LAYOUT(limit_count, uint32_t, uint32_t),
-	LAYOUT(limits, uint32_t, struct srpol_limit),
-	LAYOUT(pairs, struct in6_addr, struct srpol_pair),
-	LAYOUT(path_quality, uint32_t, struct srpol_quality),
-	LAYOUT(path_stats, uint32_t, struct srpol_counter),
-	LAYOUT(policy_stats, uint32_t, struct srpol_counter),
-	LAYOUT(probe_key, uint32_t, struct srpol_probe_key),
-	LAYOUT(probes, uint32_t, struct srpol_probe),
-	LAYOUT(reasons, uint32_t, uint64_t),
-	LAYOUT(rule_stats, uint32_t, struct srpol_counter),
-	LAYOUT(rx_flows, struct srpol_qp_key, struct srpol_rx_flow),
-	LAYOUT(sid_stats, uint32_t, struct srpol_sid_stats),
+	LAYOUT(bindings, LRU_HASH, struct srpol_qp_key, struct srpol_binding),
+	LAYOUT(errors, PERCPU_HASH, struct srpol_error_key, uint64_t),
+	LAYOUT(fars, ARRAY, uint32_t, struct srpol_far),
+	LAYOUT(flow_details, ARRAY, uint32_t, struct srpol_flow_detail),
+	LAYOUT(flows, ARRAY, uint32_t, struct srpol_flow),
+	LAYOUT(host_addrs, HASH, struct in6_addr, struct srpol_host),
+	LAYOUT(limit_count, ARRAY, uint32_t, uint32_t),
+	LAYOUT(limits, HASH, uint32_t, struct srpol_limit),
+	LAYOUT(pairs, HASH, struct in6_addr, struct srpol_pair),
+	LAYOUT(path_quality, ARRAY, uint32_t, struct srpol_quality),
+	LAYOUT(path_stats, PERCPU_ARRAY, uint32_t, struct srpol_counter),
+	LAYOUT(policy_stats, PERCPU_ARRAY, uint32_t, struct srpol_counter),
+	LAYOUT(probe_key, ARRAY, uint32_t, struct srpol_probe_key),
+	LAYOUT(probes, ARRAY, uint32_t, struct srpol_probe),
+	LAYOUT(reasons, PERCPU_ARRAY, uint32_t, uint64_t),
+	LAYOUT(rule_stats, PERCPU_ARRAY, uint32_t, struct srpol_counter),
+	LAYOUT(rx_flows, LRU_HASH, struct srpol_qp_key, struct srpol_rx_flow),
+	LAYOUT(sid_stats, PERCPU_ARRAY, uint32_t, struct srpol_sid_stats),
 };
 
 #define N_LAYOUTS	(sizeof(layouts) / sizeof(layouts[0]))
@@ -57,12 +61,12 @@ static bool is_other(int fd, const struct layout *layout)
 	uint32_t len = sizeof(info);
 
 	return bpf_map_get_info_by_fd(fd, &info, &len) ||
-	       info.key_size != layout->key ||
+	       info.type != layout->type || info.key_size != layout->key ||
 	       info.value_size != layout->value;
 }
 
 /**
- * srpol_layout_check() - has an open map the keys and values of this version
+ * srpol_layout_check() - is an open map as this version has it
  * @fd: the map
  * @name: its name; one that is not known here has
  *

@@ -250,12 +250,14 @@ def older_data_plane():
     delete()
 
 
-def other_layout(name, *words):
-    """Put a map with other values in the place of a pinned one."""
-    folder = f"{PINS}/{NAME}"
-    os.unlink(f"{folder}/{name}")
-    run(BPFTOOL, "map", "create", f"{folder}/{name}", "type", "array",
-        *words, "entries", "64", "name", name)
+def other_layout(name, kind, key, value):
+    """Put a map with other values, and one entry, in the place of a pinned one."""
+    pin = f"{PINS}/{NAME}/{name}"
+    os.unlink(pin)
+    run(BPFTOOL, "map", "create", pin, "type", kind, "key", str(key), "value",
+        str(value), "entries", "64", "name", name)
+    run(BPFTOOL, "map", "update", "pinned", pin, "key", *["0"] * key, "value",
+        *["1"] * value)
 
 
 @test
@@ -265,11 +267,13 @@ def other_values():
     run("ip", "-n", NAME, "link", "add", "w0", "type", "veth", "peer", "name",
         "w1")
     srpol("dev", "add", "u0")
-    for name, key, value in (("reasons", "4", "4096"), ("probes", "4", "8"),
-                             ("path_stats", "4", "65536"),
-                             ("host_addrs", "4", "40000")):
+    for name, *layout in (("reasons", "array", 4, 4096),
+                          ("probes", "array", 4, 8),
+                          ("path_stats", "array", 4, 65536),
+                          ("limits", "percpu_hash", 4, 48),
+                          ("host_addrs", "hash", 16, 4096)):
         eq([v for v, _ in doctor("pins")], ["ok"], "doctor before")
-        other_layout(name, "key", key, "value", value)
+        other_layout(name, *layout)
         told = (f"{NAME} was loaded by another version of srpol, whose map "
                 f'{name} has another layout: "srpol dev del" of all devices')
         for words in (("stats", "show"), ("metrics",), ("flow", "show"),
