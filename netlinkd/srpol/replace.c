@@ -478,16 +478,22 @@ static int check_devs(const struct vec *present)
 
 /*
  * Attaches either the virtual ports or all other devices. Virtual ports have to
- * be last, as their MTU depends on the others.
+ * be last, as their MTU depends on the others. Says which one was refused, as
+ * the file may name many.
  */
 static int attach_devs(const struct vec *present, bool hosts)
 {
 	const struct wanted_dev *w;
 	int err = EXIT_OK;
 
-	vec_for_each(w, &devs)
-		if (!err && hosts == (w->role == SRPOL_DEV_ROLE_HOST))
-			err = put_dev(w, find_dev(present, w->ifindex));
+	vec_for_each(w, &devs) {
+		if (err || hosts != (w->role == SRPOL_DEV_ROLE_HOST))
+			continue;
+		err = put_dev(w, find_dev(present, w->ifindex));
+		if (err)
+			complain("that was %s: nothing has changed for it and the devices after it, all else is as the file says",
+				 dev_name(w->ifindex));
+	}
 	return err;
 }
 

@@ -349,7 +349,7 @@ def xdp_slot_taken_later():
     "an XDP program of others where srpol's was: refused, the role stays"
     make()
     srpol("dev", "add", "u0")
-    text = srpol("export", "srpol")
+    text = srpol("export", "srpol") + "dev add u1 role port\n"
     lose_xdp("u0")
     foreign("attach", "u0", "pinned", f"{PINS}/{NAME}/prog_uplink")
     before = state()
@@ -360,6 +360,7 @@ def xdp_slot_taken_later():
         match(done.stderr,
               r"XDP program srpol_uplink \(id \d+\) is on the device")
         eq(state(), before, f"{words}: pins, maps of devices and roles")
+    match(done.stderr, "that was u0: nothing has changed for it and the devices after it")
     foreign("detach", "u0")
     srpol("dev", "add", "u0")
     eq(shown("-n", NAME), [("u0", True, True)], "without it")
