@@ -19,6 +19,10 @@ static const char usage[] =
 "links, addresses, neighbors, routes and what the kernel said of srpol. It\n"
 "names hosts and addresses: read it before you give it away.\n";
 
+/* With counters, but without them if the data plane is of another version. */
+#define WITH_STATS(object) \
+	"srpol -j -p -s " object " show || srpol -j -p " object " show"
+
 static const struct {
 	const char *file;
 	const char *command;
@@ -27,11 +31,11 @@ static const struct {
 	{ "doctor", "srpol doctor" },
 	{ "config.srpol", "srpol export srpol" },
 	{ "config", "srpol config show" },
-	{ "path.json", "srpol -j -p -s path show" },
-	{ "policy.json", "srpol -j -p -s policy show" },
-	{ "rule.json", "srpol -j -p -s rule show" },
+	{ "path.json", WITH_STATS("path") },
+	{ "policy.json", WITH_STATS("policy") },
+	{ "rule.json", WITH_STATS("rule") },
 	{ "endpoint.json", "srpol -j -p endpoint show" },
-	{ "sid.json", "srpol -j -p -s sid show" },
+	{ "sid.json", WITH_STATS("sid") },
 	{ "dev.json", "srpol -j -p dev show" },
 	{ "stats", "srpol stats show all" },
 	{ "flows", "srpol flow show sort bytes limit 1000" },

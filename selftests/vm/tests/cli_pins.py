@@ -287,6 +287,13 @@ def other_values():
         match(text, "was loaded by another version of srpol")
         srpol("dev", "del", "u0")
         srpol("dev", "add", "u0")
+    other_layout("reasons", "array", 4, 4096)
+    srpol("path", "add", "7", "segs", "fc00::7", "dev", "u0", "via", "fe80::7")
+    archive = f"/tmp/{NAME}.tar.gz"
+    cleanup(run, "rm", "-f", archive)
+    srpol("bug-report", archive)
+    match(run("tar", "-xOzf", archive, "--wildcards", "*/path.json"),
+          '"id": 7', "paths in a bug report")
     delete()
 
 
