@@ -14,6 +14,7 @@ wire at B. That a report is ignored shows when a second one, for the path
 SENTINEL, has had its effect: all packets go through one processor's queue.
 """
 
+import errno
 import itertools
 import os
 import socket
@@ -31,7 +32,7 @@ from kprobes import Kprobes                             # noqa: E402
 from ktap import (CLOCK_MONOTONIC_COARSE, before, busywait,     # noqa: E402
                   cleanup, eq, main, run, say, test)
 from packet import checksum, ip6                        # noqa: E402
-from srpol import EXCL, packed                          # noqa: E402
+from srpol import EXCL, REPLACE, Refused, packed        # noqa: E402
 
 os.sched_setaffinity(0, {0})
 
@@ -449,6 +450,29 @@ def while_deleted():
         eq([p["id"] for p in client.dump("path")], [SENTINEL])
         events.take()
     ignored("nobody's", b"", ())
+
+
+@test
+def while_changed():
+    "a report finds a path by the segment list that is in force"
+    new(1, SIDS, "full")
+    other = ["fc00:22::1", *SIDS[1:]]
+    old, now = (quote(s, 2, "full") for s in (SIDS, other))
+    wanted = {"id": 1, "sids": other, "encap": "full", "ifindex": v0,
+              "via": "fd00:1::2", "src": SRC}
+    nobody = ("path-del", {"id": 7})
+    for change in (("path-del", {"id": 1}), ("path-new", wanted, REPLACE)):
+        try:
+            client.apply(change, nobody)
+        except Refused as e:
+            eq(e.errno, errno.ENOENT)
+        else:
+            raise AssertionError("a path that is not there was deleted")
+        ignored("never in force", now)
+        believed(old)
+    client.apply(("path-del", {"id": 1}), ("path-new", wanted, EXCL))
+    ignored("not in force any more", old)
+    believed(now)
 
 
 def reported_again(calls, id_=1):
