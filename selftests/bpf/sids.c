@@ -225,6 +225,66 @@ static void test_dx(void)
 	}
 }
 
+/* RFC 2983, uniform model: with everything that decapsulates. */
+static void test_uniform(void)
+{
+	static const struct {
+		__u32 behavior, six;
+		__u8 options;
+	} t[] = {
+		{ SRPOL_BEHAVIOR_END_DT4, 0, 0 },
+		{ SRPOL_BEHAVIOR_END_DT4, 0, 10 },
+		{ SRPOL_BEHAVIOR_END_DT6, 1, 0 },
+		{ SRPOL_BEHAVIOR_END_DX4, 0, 3 },
+		{ SRPOL_BEHAVIOR_END_DX6, 1, 0 },
+		{ SRPOL_BEHAVIOR_END_USD, 0, 1 },
+		{ SRPOL_BEHAVIOR_END_USD, 1, 0 },
+		{ SRPOL_BEHAVIOR_END_PSP_USD, 1, 0 },
+		{ SRPOL_BEHAVIOR_UN_PSP_USD, 0, 2 },
+		{ SRPOL_BEHAVIOR_UN_PSP_USD, 1, 0 },
+		{ SRPOL_BEHAVIOR_UDT4, 0, 10 },
+		{ SRPOL_BEHAVIOR_UDT6, 1, 0 },
+		{ SRPOL_BEHAVIOR_UDT46, 0, 1 },
+		{ SRPOL_BEHAVIOR_UDT46, 1, 0 },
+	};
+	struct in6_addr to = addr("fcbb:bb00:100::");
+	struct outer o = { .sids = &to, .n = 1 };
+	struct srpol_dp_sid s;
+	struct pkt p, want;
+	struct inner in;
+	char about[64];
+	__u32 i, dscp;
+	bool dx;
+
+	for (i = 0; i < ARRAY_SIZE(t); i++) {
+		setup();
+		dx = t[i].behavior == SRPOL_BEHAVIOR_END_DX4 ||
+		     t[i].behavior == SRPOL_BEHAVIOR_END_DX6;
+		s = (struct srpol_dp_sid) {
+			.id = 1, .behavior = t[i].behavior, .prefix_len = 48,
+			.block_len = BLOCK, .nexthop = NEXTHOP, .uniform = 1,
+		};
+		memcpy(s.sid, &to, 16);
+		memcpy(s.l2, l2, 12);
+		rig_sid_set(&s);
+		for (dscp = 0; dscp < 64; dscp++) {
+			snprintf(about, sizeof(about), "%u v%u DSCP %u",
+				 t[i].behavior, t[i].six ? 6 : 4, dscp);
+			in = t[i].six ? v6 : v4;
+			in.options = t[i].options;
+			in.tclass = 34 << 2 | 2;
+			in.ttl = 9;
+			o.tclass = dscp << 2 | 2;
+			encap(&p, &o, &in);
+			in.tclass = o.tclass;
+			in.ttl -= dx;
+			plain(&want, &in, dx ? l2 : pkt_link_macs);
+			check(about, &p, dx ? X_REDIRECT : X_PASS, &want,
+			      SRPOL_REASON_DECAP, 0);
+		}
+	}
+}
+
 static void domain(struct srpol_dp_config *cfg, const char *prefix, __u32 len)
 {
 	struct in6_addr a = addr(prefix);
@@ -361,6 +421,7 @@ static const struct ktap_test tests[] = {
 	{ "USD", test_usd },
 	{ "End.X, uA without argument", test_x },
 	{ "End.DX6, End.DX4", test_dx },
+	{ "DSCP by the uniform model, of each behavior", test_uniform },
 	{ "filter of the SR domain", test_domain },
 	{ "lengths, values, prefixes", test_set },
 };
