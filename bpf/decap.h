@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Decapsulation: End.DT and uDT, End.DX, and the USD flavor where no segment is
- * left (RFC 8986 4.4 to 4.8, 4.16.3). The inner DSCP is kept or becomes the outer
- * one, as the SID says (pipe or uniform model, RFC 2983). The hop limit is decremented by whoever forwards the packet.
+ * left (RFC 8986 4.4 to 4.8, 4.16.3). The inner DSCP is kept or becomes the
+ * outer one, as the SID says (pipe or uniform model, RFC 2983). The hop limit is
+ * decremented by whoever forwards the packet.
  */
 #ifndef _SRPOL_DECAP_H
 #define _SRPOL_DECAP_H

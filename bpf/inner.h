@@ -51,10 +51,10 @@ static __always_inline __u8 srpol_inner_uniform(__u8 outer_tc, __u8 ecn)
 }
 
 /*
- * Check version and lengths of the inner header, set its ECN field, with @uniform
- * its DSCP, too, and with @hop decrement its hop limit. @ecn is set to what srpol_ecn_decap()
- * returned, @was_ce to whether the inner packet was marked before. Return: 0 or
- * the enum srpol_reason to drop the packet for.
+ * Check version and lengths of the inner header, set its ECN field, with
+ * @uniform its DSCP, too, and with @hop decrement its hop limit. @ecn is set to
+ * what srpol_ecn_decap() returned, @was_ce to whether the inner packet was marked
+ * before. Return: 0 or the enum srpol_reason to drop the packet for.
  */
 static __always_inline int srpol_inner_v6(struct ipv6hdr *ip6, __u32 room,
 					  const void *end, __u8 outer_tc,
