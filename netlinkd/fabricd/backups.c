@@ -16,9 +16,11 @@ static int by_number(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+/* A list may name a switch more than once. */
 static void set_nodes(struct srpol_backup *b, const json_t *paths)
 {
 	const json_t *v;
+	uint32_t n = 0;
 	size_t i;
 
 	if (!paths)
@@ -28,13 +30,10 @@ static void set_nodes(struct srpol_backup *b, const json_t *paths)
 		b->nodes[b->n++] = srpol_fabric_node(fabricd.fabric,
 						     json_string_value(v));
 	qsort(b->nodes, b->n, sizeof(*b->nodes), by_number);
-}
-
-static int by_color(const void *a, const void *b)
-{
-	const struct srpol_backup *x = a, *y = b;
-
-	return (x->color > y->color) - (x->color < y->color);
+	for (i = 0; i < b->n; i++)
+		if (!n || b->nodes[n - 1] != b->nodes[i])
+			b->nodes[n++] = b->nodes[i];
+	b->n = n;
 }
 
 /**
@@ -43,13 +42,14 @@ static int by_color(const void *a, const void *b)
  */
 void backups_make(struct srpol_index *index)
 {
-	const struct vec *tenants = tenants_all();
-	const struct tenant *t;
+	const struct tenant **tenants, *t;
 	struct srpol_backup *b;
+	size_t n, i;
 
-	index->backups = store_alloc((tenants->n + 1) *
-				     sizeof(*index->backups));
-	vec_for_each(t, tenants) {
+	tenants = tenants_by_color(&n);
+	index->backups = store_alloc((n + 1) * sizeof(*index->backups));
+	for (i = 0; i < n; i++) {
+		t = tenants[i];
 		if (!t->backup)
 			continue;
 		b = &index->backups[index->n_backups++];
@@ -58,6 +58,5 @@ void backups_make(struct srpol_index *index)
 		};
 		set_nodes(b, t->paths);
 	}
-	qsort(index->backups, index->n_backups, sizeof(*index->backups),
-	      by_color);
+	free(tenants);
 }

@@ -34,25 +34,20 @@ static uint64_t jobs_max(const struct tenant *tenant)
 	return sum;
 }
 
-static int by_color(const void *a, const void *b)
-{
-	const struct srpol_limit_rate *x = a, *y = b;
-
-	return (x->color > y->color) - (x->color < y->color);
-}
-
 /**
  * limits_make() - set the limits of all tenants that have one
  * @index: index of the epoch being prepared
  */
 void limits_make(struct srpol_index *index)
 {
-	const struct vec *tenants = tenants_all();
-	const struct tenant *t;
+	const struct tenant **tenants, *t;
 	uint64_t jobs, rate;
+	size_t n, i;
 
-	index->limits = store_alloc((tenants->n + 1) * sizeof(*index->limits));
-	vec_for_each(t, tenants) {
+	tenants = tenants_by_color(&n);
+	index->limits = store_alloc((n + 1) * sizeof(*index->limits));
+	for (i = 0; i < n; i++) {
+		t = tenants[i];
 		jobs = jobs_max(t);
 		rate = !t->max || (jobs && jobs < t->max) ? jobs : t->max;
 		if (rate)
@@ -61,7 +56,7 @@ void limits_make(struct srpol_index *index)
 					.color = t->color, .rate = rate,
 				};
 	}
-	qsort(index->limits, index->n_limits, sizeof(*index->limits), by_color);
+	free(tenants);
 }
 
 /**

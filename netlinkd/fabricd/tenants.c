@@ -192,6 +192,41 @@ const struct vec *tenants_all(void)
 	return &tenants;
 }
 
+static int by_color(const void *a, const void *b)
+{
+	const struct tenant *x = *(const struct tenant **)a;
+	const struct tenant *y = *(const struct tenant **)b;
+
+	return (x->color > y->color) - (x->color < y->color) ?:
+	       strcmp(x->name, y->name);
+}
+
+/**
+ * tenants_by_color() - one tenant of each color, in the order of colors
+ * @n: result: number of tenants
+ *
+ * Several may have a color, by keys that somebody writes himself, or by engines
+ * that are asked at the same moment. The first by name has it then: hosts refuse
+ * an index that says two things of a color.
+ *
+ * Return: array of pointers, to be freed; they are valid until control returns to
+ * the event loop.
+ */
+const struct tenant **tenants_by_color(size_t *n)
+{
+	const struct tenant **list, *t;
+	size_t i, all = 0;
+
+	list = store_alloc((tenants.n + 1) * sizeof(*list));
+	vec_for_each(t, &tenants)
+		list[all++] = t;
+	qsort(list, all, sizeof(*list), by_color);
+	for (i = 0, *n = 0; i < all; i++)
+		if (!*n || list[*n - 1]->color != list[i]->color)
+			list[(*n)++] = list[i];
+	return list;
+}
+
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct tenant *)a)->name,

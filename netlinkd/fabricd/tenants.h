@@ -97,6 +97,7 @@ void tenants_stop(void);
 bool tenants_ready(void);
 const struct tenant *tenant_find(const char *name);
 const struct vec *tenants_all(void);
+const struct tenant **tenants_by_color(size_t *n);
 const char *key_tenant(char *buf, const char *name);
 int tenant_read(const char *name, const char *text, size_t len,
 		struct tenant *tenant, struct srpol_error *err);

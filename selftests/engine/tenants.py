@@ -481,6 +481,31 @@ def test_backups(hosts):
     for name in "b1", "b2":
         run("t", "tenant", "del", name)
     check("they end with their tenants", told([]))
+    tenant("t", "b1 color 51 backup 52 paths spine0.1,spine0.0,spine0.1")
+    check("a switch that is named twice is told once", told([first[0]]))
+    run("t", "tenant", "del", "b1")
+    check("it ends, too", told([]))
+
+
+def test_one_color(hosts):
+    """Two tenants of one color, by engines at one moment, or keys that somebody wrote."""
+    def told(backups, rates):
+        def look():
+            last = hosts.last("h0")
+            return (last["backups"] == backups and
+                    [x for x in last["limits"] or [] if x[0] == 51] == rates)
+        return wait_for(f"{backups}, {rates}", look)
+
+    for name, color in ("b2", 53), ("b1", 52):
+        e.store_put(f"cfg/tenant/{name}", json.dumps(
+            {"color": 51, "backup": color, "max": color * G}))
+    check("of two tenants of one color, the first by name has it",
+          told([{"color": 51, "backup": 52}], [[51, 52 * G]]))
+    run("t", "tenant", "del", "b1")
+    check("when it is deleted, the other one",
+          told([{"color": 51, "backup": 53}], [[51, 53 * G]]))
+    run("t", "tenant", "del", "b2")
+    check("which ends as others do", told([], []))
 
 
 def test_collectives():
@@ -632,6 +657,7 @@ def test_embedded():
     test_links(hosts)
     test_limits(hosts)
     test_backups(hosts)
+    test_one_color(hosts)
     test_collectives()
     before = {j["name"]: j["state"] for j in fabric("t", "jobs")}
     check("the engine ends as it should", server.end() == 0)
