@@ -91,10 +91,9 @@ void tenant_request_stop(void)
  */
 static void write_tenant(struct change *c, const char *name, const char *text)
 {
-	const struct tenant *t = tenant_find(name);
 	char key[STORE_KEY_LEN], cap[STORE_KEY_LEN];
 	struct store_compare compare[] = {
-		{ .key = key_tenant(key, name), .revision = t ? t->mod : 0 },
+		{ .key = key_tenant(key, name), .revision = tenant_revision(name) },
 		{ .key = key_cap(cap), .revision = reservations_cap() },
 	};
 	struct store_put put = { .key = key, .value = text,
@@ -232,7 +231,7 @@ static int check_del(const json_t *request, char *name, char **text,
 	      check_ready(err);
 	if (ret)
 		return ret;
-	if (!tenant_find(name))
+	if (!tenant_revision(name))
 		return srpol_error_set(err, -ENOENT, "there is no tenant \"%s\"",
 				       name);
 	vec_for_each(job, &fabricd.jobs) {

@@ -15,6 +15,9 @@
 static struct mirror mirror;
 static struct vec tenants = VEC_INIT(struct tenant);
 
+/* What cannot be read, where nothing was said before: name and revision only. */
+static struct vec unread = VEC_INIT(struct tenant);
+
 static void free_one(void *data)
 {
 	tenant_free(data);
@@ -22,6 +25,11 @@ static void free_one(void *data)
 
 static struct sweep sweep = {
 	.list = &tenants, .stale = offsetof(struct tenant, stale),
+	.free = free_one,
+};
+
+static struct sweep sweep_unread = {
+	.list = &unread, .stale = offsetof(struct tenant, stale),
 	.free = free_one,
 };
 
@@ -168,6 +176,16 @@ int tenant_read(const char *name, const char *text, size_t len,
 	return 0;
 }
 
+static struct tenant *find(const struct vec *list, const char *name)
+{
+	struct tenant *t;
+
+	vec_for_each(t, list)
+		if (!strcmp(t->name, name))
+			return t;
+	return NULL;
+}
+
 /**
  * tenant_find() - find a tenant
  * @name: name of the tenant
@@ -176,12 +194,20 @@ int tenant_read(const char *name, const char *text, size_t len,
  */
 const struct tenant *tenant_find(const char *name)
 {
-	const struct tenant *t;
+	return find(&tenants, name);
+}
 
-	vec_for_each(t, &tenants)
-		if (!strcmp(t->name, name))
-			return t;
-	return NULL;
+/**
+ * tenant_revision() - revision of a tenant's key, for whoever replaces it
+ * @name: name of the tenant
+ *
+ * Return: 0 if there is no such key; that of a key that cannot be read, too.
+ */
+uint64_t tenant_revision(const char *name)
+{
+	const struct tenant *t = find(&tenants, name) ?: find(&unread, name);
+
+	return t ? t->mod : 0;
 }
 
 /**
@@ -233,16 +259,46 @@ static int by_name(const void *a, const void *b)
 		      ((const struct tenant *)b)->name);
 }
 
+/* So that it can be replaced or deleted. */
+static void note_unread(const char *name, uint64_t mod)
+{
+	struct tenant new = { .mod = mod };
+	struct tenant *t = find(&unread, name);
+
+	if (strlen(name) >= sizeof(new.name))
+		return;
+	strcpy(new.name, name);
+	if (t)
+		*t = new;
+	else
+		vec_insert(&unread, &new, by_name);
+}
+
+static void begin(void *data, uint64_t cluster)
+{
+	sweep_begin(&sweep, cluster);
+	sweep_begin(&sweep_unread, cluster);
+}
+
+static void end(void *data)
+{
+	sweep_gone(&sweep_unread);
+	sweep_end(&sweep);
+}
+
 static void set(void *data, const struct store_kv *kv)
 {
 	const char *name = kv->key + strlen(PREFIX);
-	struct tenant *t = (struct tenant *)tenant_find(name), new;
+	struct tenant *t = find(&tenants, name), *bad = find(&unread, name), new;
 	struct srpol_error err = {};
 
 	if (t)
 		t->stale = false;
 	if (t && t->mod == kv->mod)
 		return;
+	/* if it still cannot be read, that is noted below */
+	if (bad)
+		sweep_remove(&sweep_unread, bad);
 	if (!kv->value) {
 		fabricd.stats.events++;
 		if (t)
@@ -253,6 +309,8 @@ static void set(void *data, const struct store_kv *kv)
 		/* so that the invalid value can be replaced */
 		if (t)
 			t->mod = kv->mod;
+		else
+			note_unread(name, kv->mod);
 		if (!mirror_is_news(&mirror, kv))
 			return;
 		fabricd.stats.events++;
@@ -278,8 +336,7 @@ void tenants_start(void)
 {
 	mirror = (struct mirror){
 		.store = &fabricd.store, .key = PREFIX, .prefix = true,
-		.poll_ns = POLL_NS, .begin = sweep_begin, .set = set,
-		.end = sweep_end, .data = &sweep,
+		.poll_ns = POLL_NS, .begin = begin, .set = set, .end = end,
 	};
 	mirror_start(&mirror);
 }
@@ -295,4 +352,5 @@ void tenants_stop(void)
 	vec_for_each(t, &tenants)
 		tenant_free(t);
 	vec_free(&tenants);
+	vec_free(&unread);
 }

@@ -96,6 +96,7 @@ void tenants_start(void);
 void tenants_stop(void);
 bool tenants_ready(void);
 const struct tenant *tenant_find(const char *name);
+uint64_t tenant_revision(const char *name);
 const struct vec *tenants_all(void);
 const struct tenant **tenants_by_color(size_t *n);
 const char *key_tenant(char *buf, const char *name);

@@ -508,6 +508,30 @@ def test_one_color(hosts):
     check("which ends as others do", told([], []))
 
 
+def test_unread():
+    """What an engine of another version wrote, or one of another topology."""
+    def there():
+        return {t["name"] for t in fabric("t", "tenants")}
+
+    for value in ("x", '{"color":51,"paths":["spine9.9"]}', '{"color":51,"new":1}'):
+        before = stats("t")["refused"]
+        e.store_put("cfg/tenant/b1", value)
+        wait_for("refusal", lambda n=before: stats("t")["refused"] > n)
+        check(f"no tenant: {value}", "b1" not in there())
+        tenant("t", "b1 color 51 backup 52")
+        wait_for("tenant", lambda: "b1" in there())
+        check("it is replaced",
+              json.loads(e.stored()["cfg/tenant/b1"]) == {"color": 51, "backup": 52})
+        wait_for("its end", lambda: run("t", "tenant", "del", "b1")[0] == 0)
+        before = stats("t")["refused"]
+        e.store_put("cfg/tenant/b1", value)
+        wait_for("refusal", lambda n=before: stats("t")["refused"] > n)
+        wait_for("its end", lambda: run("t", "tenant", "del", "b1")[0] == 0)
+        check("or deleted", "cfg/tenant/b1" not in e.stored())
+        said = refused("t", "tenant", "del", "b1")
+        check("once", "no tenant" in said, said)
+
+
 def test_collectives():
     """What a collective becomes in the store, as others write it, and in the plan."""
     def stored(job, *words):
@@ -658,6 +682,7 @@ def test_embedded():
     test_limits(hosts)
     test_backups(hosts)
     test_one_color(hosts)
+    test_unread()
     test_collectives()
     before = {j["name"]: j["state"] for j in fabric("t", "jobs")}
     check("the engine ends as it should", server.end() == 0)
