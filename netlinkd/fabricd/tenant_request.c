@@ -196,7 +196,8 @@ static int check_add(const json_t *request, char *name, char **text,
 	*text = json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS);
 	json_decref(o);
 	ret = *text ? check_ready(err) ?:
-		      tenant_read(name, *text, strlen(*text), &tenant, err) :
+		      tenant_read(name, *text, strlen(*text), false, &tenant,
+				  err) :
 		      srpol_error_set(err, -ENOMEM, "out of memory");
 	if (!ret) {
 		ret = check_color(&tenant, err);

@@ -77,32 +77,66 @@ static bool names(const json_t *paths, uint32_t node)
 }
 
 /*
- * The list contains spines, super-spines, or both: if it contains switches of a
- * tier, no others of that tier may be used.
+ * Set the switches that paths may use. Those of a stored tenant that the topology
+ * does not have any more are left out, as long as there are others: with the tenant
+ * its limit and its backup would go.
  */
-static int read_paths(json_t *paths, struct tenant *tenant,
-		      struct srpol_error *err)
+static int read_switches(const json_t *paths, bool is_stored,
+			 struct tenant *tenant, struct srpol_error *err)
 {
 	const struct srpol_fabric *f = fabricd.fabric;
-	bool limited[SRPOL_TIERS] = {};
-	const struct srpol_node *from, *to;
-	uint32_t node, l;
-	const json_t *v;
+	const char *unknown = NULL;
+	uint32_t node;
+	json_t *v;
 	size_t i;
 
 	if (!json_is_array(paths) || !json_array_size(paths))
 		return srpol_error_set(err, -EINVAL,
 				       "\"paths\" is not a list of switches");
+	tenant->paths = json_array();
 	json_array_foreach(paths, i, v) {
 		node = json_is_string(v) ?
 		       srpol_fabric_node(f, json_string_value(v)) : SRPOL_NONE;
-		if (node == SRPOL_NONE ||
-		    f->nodes[node].tier < SRPOL_TIER_SPINE)
-			return srpol_error_set(err, -ENOENT,
-					       "\"paths\": no spine or super-spine \"%s\"",
-					       json_string_value(v) ?: "");
-		limited[f->nodes[node].tier] = true;
+		if (node != SRPOL_NONE &&
+		    f->nodes[node].tier >= SRPOL_TIER_SPINE) {
+			json_array_append(tenant->paths, v);
+			continue;
+		}
+		unknown = unknown ?: json_string_value(v) ?: "";
+		if (node != SRPOL_NONE || !json_is_string(v))
+			is_stored = false;
 	}
+	if (!unknown)
+		return 0;
+	if (!is_stored || !json_array_size(tenant->paths))
+		return srpol_error_set(err, -ENOENT,
+				       "\"paths\": no spine or super-spine \"%s\"",
+				       unknown);
+	log_notice("tenant \"%s\": \"paths\": no spine or super-spine \"%s\"; others that are there stay",
+		   tenant->name, unknown);
+	return 0;
+}
+
+/*
+ * The list contains spines, super-spines, or both: if it contains switches of a
+ * tier, no others of that tier may be used.
+ */
+static int read_paths(const json_t *list, bool is_stored, struct tenant *tenant,
+		      struct srpol_error *err)
+{
+	int ret = read_switches(list, is_stored, tenant, err);
+	const struct srpol_fabric *f = fabricd.fabric;
+	const json_t *paths = tenant->paths, *v;
+	bool limited[SRPOL_TIERS] = {};
+	const struct srpol_node *from, *to;
+	uint32_t l;
+	size_t i;
+
+	if (ret)
+		return ret;
+	json_array_foreach(paths, i, v)
+		limited[f->nodes[srpol_fabric_node(f, json_string_value(v))]
+			.tier] = true;
 	tenant->allowed = calloc(f->n_links + 1UL, sizeof(bool));
 	if (!tenant->allowed)
 		return -ENOMEM;
@@ -114,7 +148,6 @@ static int read_paths(json_t *paths, struct tenant *tenant,
 			 names(paths, f->links[l].from)) &&
 			(!limited[to->tier] || names(paths, f->links[l].to));
 	}
-	tenant->paths = json_incref(paths);
 	return 0;
 }
 
@@ -123,10 +156,11 @@ static int read_paths(json_t *paths, struct tenant *tenant,
  * @name: name of the tenant
  * @text: the value, JSON
  * @len: length of @text in bytes
+ * @is_stored: it is in the store: some of its switches may be no more
  * @tenant: result, to be freed with tenant_free(); @mod is not set
  * @err: message on failure
  */
-int tenant_read(const char *name, const char *text, size_t len,
+int tenant_read(const char *name, const char *text, size_t len, bool is_stored,
 		struct tenant *tenant, struct srpol_error *err)
 {
 	static const char * const keys[] = {
@@ -160,14 +194,15 @@ int tenant_read(const char *name, const char *text, size_t len,
 	if (!ret && backup == color)
 		ret = srpol_error_set(err, -EINVAL,
 				      "\"backup\" is the tenant's own color");
+	if (!ret)
+		strcpy(tenant->name, name);
 	if (!ret && paths)
-		ret = read_paths(paths, tenant, err);
+		ret = read_paths(paths, is_stored, tenant, err);
 	json_decref(o);
 	if (ret) {
 		tenant_free(tenant);
 		return ret;
 	}
-	strcpy(tenant->name, name);
 	tenant->color = color;
 	tenant->guaranteed = guaranteed;
 	tenant->max = max;
@@ -305,7 +340,7 @@ static void set(void *data, const struct store_kv *kv)
 			sweep_remove(&sweep, t);
 		return;
 	}
-	if (tenant_read(name, kv->value, kv->len, &new, &err)) {
+	if (tenant_read(name, kv->value, kv->len, true, &new, &err)) {
 		/* so that the invalid value can be replaced */
 		if (t)
 			t->mod = kv->mod;

@@ -100,7 +100,7 @@ uint64_t tenant_revision(const char *name);
 const struct vec *tenants_all(void);
 const struct tenant **tenants_by_color(size_t *n);
 const char *key_tenant(char *buf, const char *name);
-int tenant_read(const char *name, const char *text, size_t len,
+int tenant_read(const char *name, const char *text, size_t len, bool is_stored,
 		struct tenant *tenant, struct srpol_error *err);
 void tenant_free(struct tenant *tenant);
 

@@ -508,6 +508,33 @@ def test_one_color(hosts):
     check("which ends as others do", told([], []))
 
 
+def test_switch_gone(hosts):
+    """A switch of a tenant that the topology does not have any more, as after a restart."""
+    def stored(*paths):
+        e.store_put("cfg/tenant/b1", json.dumps(
+            {"color": 51, "backup": 52, "paths": paths}))
+
+    def shown():
+        return {t["name"]: t["paths"] for t in fabric("t", "tenants")}
+
+    stored("spine9.9", "spine0.1")
+    check("the tenant stays, with the switches that are there",
+          wait_for("tenant", lambda: shown()["b1"]) == ["spine0.1"])
+    check("and so does its backup, with one switch", wait_for(
+        "backup", lambda: [len(b["paths"]) for b in hosts.last("h0")["backups"]
+                           if b["color"] == 51]) == [1])
+    for paths, text in (("spine0.0,spine9.9", "spine9.9"), ("spine9.9", "spine9.9")):
+        said = refused("t", "tenant", "add", "b1", "color", "51", "paths", paths)
+        check(f"requests name what is there: {paths}", text in said, said)
+    for wrong in ("spine9.9",), ("spine0.0", "leaf0.0"), ("spine0.0", 7):
+        before = stats("t")["refused"]
+        stored(*wrong)
+        wait_for("refusal", lambda n=before: stats("t")["refused"] > n)
+        check(f"{wrong}: what was said before stays", shown()["b1"] == ["spine0.1"])
+    run("t", "tenant", "del", "b1")
+    wait_for("its end", lambda: not hosts.last("h0")["backups"])
+
+
 def test_unread():
     """What an engine of another version wrote, or one of another topology."""
     def there():
@@ -682,6 +709,7 @@ def test_embedded():
     test_limits(hosts)
     test_backups(hosts)
     test_one_color(hosts)
+    test_switch_gone(hosts)
     test_unread()
     test_collectives()
     before = {j["name"]: j["state"] for j in fabric("t", "jobs")}
