@@ -248,8 +248,8 @@ static void read_rest(const struct policy_info *have,
 
 	policy->is_others = have && have->origin != SRPOL_ORIGIN_ENGINE;
 	policy->drops = have && have->drop_upon_invalid;
-	policy->has_backup = policy->of_job ? policy->backup :
-			     have && have->backup_color;
+	policy->has_backup = policy->of_job && !policy->is_others ?
+			     policy->backup : have && have->backup_color;
 	for (i = 0; have && i < have->n_candidates; i++)
 		policy->is_others |= have->candidates[i].active &&
 				     !is_own(&have->candidates[i]);
