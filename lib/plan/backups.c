@@ -2,8 +2,8 @@
 /*
  * Backup colors of an epoch: "backups":[{"backup":B,"color":C,"paths":[NODE,...]},
  * ...] in the first line of the index, sorted by color. Nodes are numbers of
- * switches in the topology, those that policies of that color are limited to;
- * without "paths" they are not limited.
+ * switches in the topology, in order, those that policies of that color are limited
+ * to; without "paths" they are not limited.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,39 +13,51 @@
 
 #define BACKUPS_MAX	UINT16_MAX
 
-/* Are paths limited to some switches of this tier? */
-static bool is_limited(const struct srpol_fabric *f,
-		       const struct srpol_backup *b, uint32_t tier)
+/**
+ * srpol_backup_tiers() - tiers in which paths are limited to some switches
+ * @f: finished fabric
+ * @b: backup color, and the switches that paths are limited to
+ *
+ * Return: a bit for each of these tiers.
+ */
+uint32_t srpol_backup_tiers(const struct srpol_fabric *f,
+			    const struct srpol_backup *b)
 {
-	uint32_t i;
+	uint32_t tiers = 0, i;
 
 	for (i = 0; i < b->n; i++)
-		if (b->nodes[i] < f->n_nodes && f->nodes[b->nodes[i]].tier == tier)
-			return true;
-	return false;
+		if (b->nodes[i] < f->n_nodes)
+			tiers |= 1u << f->nodes[b->nodes[i]].tier;
+	return tiers;
+}
+
+static int by_number(const void *key, const void *node)
+{
+	const uint32_t *x = key, *y = node;
+
+	return (*x > *y) - (*x < *y);
 }
 
 /**
  * srpol_backup_allows() - whether a path may be used by policies with a backup
  * @f: finished fabric
  * @b: backup color, and the switches that paths are limited to
+ * @tiers: what srpol_backup_tiers() says of it
  * @route: the path
  *
  * If switches of a tier are named, no others of that tier may be used.
  */
 bool srpol_backup_allows(const struct srpol_fabric *f,
-			 const struct srpol_backup *b,
+			 const struct srpol_backup *b, uint32_t tiers,
 			 const struct srpol_route *route)
 {
-	uint32_t i, k, node;
+	uint32_t i, node;
 
 	for (i = 0; i < route->n; i++) {
 		node = f->links[route->link[i]].to;
-		if (!is_limited(f, b, f->nodes[node].tier))
-			continue;
-		for (k = 0; k < b->n && b->nodes[k] != node; k++)
-			;
-		if (k == b->n)
+		if (tiers & 1u << f->nodes[node].tier &&
+		    !bsearch(&node, b->nodes, b->n, sizeof(*b->nodes),
+			     by_number))
 			return false;
 	}
 	return true;
@@ -138,6 +150,7 @@ static bool is_color(json_int_t v)
 static int read_nodes(const json_t *list, struct srpol_backup *b)
 {
 	const json_t *v;
+	json_int_t node;
 	size_t i;
 
 	if (!json_is_array(list) || !json_array_size(list))
@@ -146,10 +159,11 @@ static int read_nodes(const json_t *list, struct srpol_backup *b)
 	if (!b->nodes)
 		return -ENOMEM;
 	json_array_foreach(list, i, v) {
-		if (!json_is_integer(v) || json_integer_value(v) < 0 ||
-		    json_integer_value(v) >= SRPOL_NONE)
+		node = json_integer_value(v);
+		if (!json_is_integer(v) || node < 0 || node >= SRPOL_NONE ||
+		    (i && b->nodes[i - 1] >= node))
 			return -EINVAL;
-		b->nodes[b->n++] = json_integer_value(v);
+		b->nodes[b->n++] = node;
 	}
 	return 0;
 }

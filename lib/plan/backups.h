@@ -10,8 +10,10 @@
 #include "fabric.h"
 #include "plan.h"
 
+uint32_t srpol_backup_tiers(const struct srpol_fabric *f,
+			    const struct srpol_backup *b);
 bool srpol_backup_allows(const struct srpol_fabric *f,
-			 const struct srpol_backup *b,
+			 const struct srpol_backup *b, uint32_t tiers,
 			 const struct srpol_route *route);
 const struct srpol_backup *srpol_backup_find(const struct srpol_index *index,
 					     uint32_t color);

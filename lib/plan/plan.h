@@ -131,7 +131,8 @@ struct srpol_limit_rate {
  * @backup: color whose policy to the same endpoint carries its packets while none
  *	of its own paths is up
  * @n: number of @nodes, 0: its paths are not limited
- * @nodes: switches that its paths are limited to, as tenants' are; see backups.c
+ * @nodes: switches that its paths are limited to, as tenants' are, in order; see
+ *	backups.c
  */
 struct srpol_backup {
 	uint32_t color;

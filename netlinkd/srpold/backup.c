@@ -19,6 +19,7 @@ static int limit(const struct engine *engine, const struct srpol_backup *b,
 		 struct engine_policy *policy)
 {
 	const struct srpol_fabric *f = engine->fabric;
+	uint32_t tiers = srpol_backup_tiers(f, b);
 	struct srpol_path_set set;
 	struct srpol_route route;
 	uint32_t i;
@@ -34,7 +35,7 @@ static int limit(const struct engine *engine, const struct srpol_backup *b,
 	}
 	for (i = 0; policy->slice && i < policy->n; i++) {
 		srpol_path_get(f, &set, i, &route);
-		policy->slice[i] &= srpol_backup_allows(f, b, &route);
+		policy->slice[i] &= srpol_backup_allows(f, b, tiers, &route);
 	}
 	srpol_path_set_free(&set);
 	return policy->slice ? 0 : -ENOMEM;

@@ -87,6 +87,8 @@ static void bad_text(void **state)
 		"[{\"color\":10,\"backup\":1,\"paths\":[1,\"2\"]}]",
 		"[{\"color\":10,\"backup\":1,\"paths\":[-1]}]",
 		"[{\"color\":10,\"backup\":1,\"paths\":[4294967295]}]",
+		"[{\"color\":10,\"backup\":1,\"paths\":[1,1]}]",
+		"[{\"color\":10,\"backup\":1,\"paths\":[2,1]}]",
 	};
 	struct srpol_index back;
 	char *text;
@@ -101,6 +103,12 @@ static void bad_text(void **state)
 		srpol_index_free(&back);
 		free(text);
 	}
+}
+
+static bool allows(const struct srpol_fabric *f, const struct srpol_backup *b,
+		   const struct srpol_route *route)
+{
+	return srpol_backup_allows(f, b, srpol_backup_tiers(f, b), route);
 }
 
 /* Switches that a route passes, of a tier. */
@@ -131,7 +139,7 @@ static void limits_paths(void **state)
 	assert_int_equal(set.n, 4);
 	for (i = 0; i < set.n; i++) {
 		srpol_path_get(f, &set, i, &route);
-		assert_true(srpol_backup_allows(f, &b, &route));
+		assert_true(allows(f, &b, &route));
 		if (i % 2)
 			nodes[n++] = passed(f, &route, SRPOL_TIER_SPINE, 0);
 	}
@@ -139,12 +147,12 @@ static void limits_paths(void **state)
 	b.nodes = nodes;
 	for (i = 0; i < set.n; i++) {
 		srpol_path_get(f, &set, i, &route);
-		assert_int_equal(srpol_backup_allows(f, &b, &route), i % 2);
+		assert_int_equal(allows(f, &b, &route), i % 2);
 	}
 	/* of another topology: there is nothing that it could limit */
 	b.n = 1;
 	nodes[0] = f->n_nodes;
-	assert_true(srpol_backup_allows(f, &b, &route));
+	assert_true(allows(f, &b, &route));
 	srpol_path_set_free(&set);
 	srpol_fabric_free(f);
 }
@@ -168,15 +176,15 @@ static void limits_a_tier(void **state)
 	b.nodes = &node;
 	for (i = 0, node = super; i < set.n; i++) {
 		srpol_path_get(f, &set, i, &route);
-		assert_int_equal(srpol_backup_allows(f, &b, &route),
+		assert_int_equal(allows(f, &b, &route),
 				 passed(f, &route, SRPOL_TIER_SUPER, 0) == super);
-		n += srpol_backup_allows(f, &b, &route);
+		n += allows(f, &b, &route);
 	}
 	assert_int_equal(n, 1);
 	/* that of one pod alone: paths to another pod pass spines of both */
 	for (i = 0, node = spine; i < set.n; i++) {
 		srpol_path_get(f, &set, i, &route);
-		assert_false(srpol_backup_allows(f, &b, &route));
+		assert_false(allows(f, &b, &route));
 	}
 	srpol_path_set_free(&set);
 	srpol_fabric_free(f);
