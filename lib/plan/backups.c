@@ -86,8 +86,16 @@ const struct srpol_backup *srpol_backup_find(const struct srpol_index *index,
 		       sizeof(*index->backups), by_color) : NULL;
 }
 
-static bool is_equal(const struct srpol_backup *a, const struct srpol_backup *b)
+/**
+ * srpol_backup_equal() - whether a color has the same backup in two epochs
+ * @a: its backup in one, NULL: none
+ * @b: its backup in the other, likewise
+ */
+bool srpol_backup_equal(const struct srpol_backup *a,
+			const struct srpol_backup *b)
 {
+	if (!a || !b)
+		return a == b;
 	return a->color == b->color && a->backup == b->backup && a->n == b->n &&
 	       (!a->n || !memcmp(a->nodes, b->nodes, a->n * sizeof(*a->nodes)));
 }
@@ -105,7 +113,7 @@ bool srpol_backups_equal(const struct srpol_index *a,
 	if (n != (b ? b->n_backups : 0))
 		return false;
 	for (i = 0; i < n; i++)
-		if (!is_equal(&a->backups[i], &b->backups[i]))
+		if (!srpol_backup_equal(&a->backups[i], &b->backups[i]))
 			return false;
 	return true;
 }

@@ -17,6 +17,8 @@ bool srpol_backup_allows(const struct srpol_fabric *f,
 			 const struct srpol_route *route);
 const struct srpol_backup *srpol_backup_find(const struct srpol_index *index,
 					     uint32_t color);
+bool srpol_backup_equal(const struct srpol_backup *a,
+			const struct srpol_backup *b);
 bool srpol_backups_equal(const struct srpol_index *a,
 			 const struct srpol_index *b);
 json_t *srpol_backups_to_json(const struct srpol_index *index);

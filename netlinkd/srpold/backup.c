@@ -42,6 +42,25 @@ static int limit(const struct engine *engine, const struct srpol_backup *b,
 }
 
 /**
+ * backup_changes() - whether some job has another backup by another plan
+ * @now: index of the plan in force, NULL: none
+ * @next: index of the other one, NULL: none
+ *
+ * A tenant's backup is told all hosts, most of which have no job in its color.
+ */
+bool backup_changes(const struct srpol_index *now,
+		    const struct srpol_index *next)
+{
+	const struct job *job;
+
+	vec_for_each(job, &jobs)
+		if (!srpol_backup_equal(srpol_backup_find(now, job->color),
+					srpol_backup_find(next, job->color)))
+			return true;
+	return false;
+}
+
+/**
  * backup_apply() - give a policy of a job its backup color
  * @engine: the engine
  * @job: the job

@@ -145,7 +145,7 @@ const struct srpol_backup *plan_backup(const struct engine_policy *policy)
 static int take(struct follower *follower, const struct srpol_plan *plan,
 		const struct srpol_index *index, struct srpol_error *err)
 {
-	bool anew = jobs.n && !srpol_backups_equal(follower->index, index);
+	bool anew = backup_changes(follower->index, index);
 	struct srpol_error lacks = {};
 	bool changed;
 	int ret = 0;

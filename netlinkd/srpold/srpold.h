@@ -578,6 +578,8 @@ void job_paths_add(struct engine *engine, const struct engine_policy *policy,
 		   struct vec *paths, struct vec *policies);
 
 /* backup.c */
+bool backup_changes(const struct srpol_index *now,
+		    const struct srpol_index *next);
 int backup_apply(const struct engine *engine, const struct job *job,
 		 struct engine_policy *policy);
 

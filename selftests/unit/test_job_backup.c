@@ -255,6 +255,42 @@ static void is_stored(void **state)
 	json_decref(all);
 }
 
+/* Jobs are made anew for their own colors only. */
+static void by_another_plan(void **state)
+{
+	uint32_t nodes[2] = { 3, 4 };
+	struct srpol_backup now[] = {
+		{ .color = 10, .backup = 20, .n = 2, .nodes = nodes },
+		{ .color = 30, .backup = 40 },
+	}, next[] = { now[0], now[1] };
+	struct srpol_index before = { .n_backups = 2, .backups = now };
+	struct srpol_index after = { .n_backups = 2, .backups = next };
+
+	(void)state;
+	assert_false(backup_changes(NULL, &after));
+	assert_int_equal(add("{\"name\": \"j\", \"pid\": 1, \"color\": 10}"),
+			 0);
+	assert_int_equal(add("{\"name\": \"k\", \"pid\": 2, \"color\": 20}"),
+			 0);
+	assert_false(backup_changes(&before, &after));
+	/* of others */
+	next[1].backup = 50;
+	assert_false(backup_changes(&before, &after));
+	after.n_backups = 1;
+	assert_false(backup_changes(&before, &after));
+	/* of one of them: backup, switches, or whether it has any */
+	next[0].backup = 50;
+	assert_true(backup_changes(&before, &after));
+	next[0] = now[0];
+	next[0].n = 1;
+	assert_true(backup_changes(&before, &after));
+	after.n_backups = 0;
+	assert_true(backup_changes(&before, &after));
+	assert_true(backup_changes(NULL, &before));
+	assert_true(backup_changes(&before, NULL));
+	assert_false(backup_changes(NULL, NULL));
+}
+
 #define TEST(f)	cmocka_unit_test_setup_teardown(f, up, down)
 
 int main(void)
@@ -264,6 +300,7 @@ int main(void)
 		TEST(by_the_plan),
 		TEST(refuses),
 		TEST(is_stored),
+		TEST(by_another_plan),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
