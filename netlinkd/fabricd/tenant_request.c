@@ -159,15 +159,34 @@ static int check_ready(struct srpol_error *err)
 	return srpol_error_set(err, -EAGAIN, "the store does not answer");
 }
 
-static int check_color(const struct tenant *new, struct srpol_error *err)
+/* The other tenant that has a color, or is about to have it; NULL: none. */
+static const char *who_has(uint32_t color, const char *name)
 {
 	const struct tenant *t;
+	const struct change *c;
+	const json_t *o;
 
 	vec_for_each(t, tenants_all())
-		if (t->color == new->color && strcmp(t->name, new->name))
-			return srpol_error_set(err, -EEXIST,
-					       "color %u is that of tenant \"%s\"",
-					       t->color, t->name);
+		if (t->color == color && strcmp(t->name, name))
+			return t->name;
+	for (c = changes; c; c = c->next) {
+		o = c->request;
+		if (json_integer_value(json_object_get(o, "color")) == color &&
+		    strcmp(json_string_value(json_object_get(o, "name")), name))
+			return json_string_value(json_object_get(o, "name"));
+	}
+	return NULL;
+}
+
+static int check_color(const struct tenant *new, struct srpol_error *err)
+{
+	const char *other = who_has(new->color, new->name);
+	const struct tenant *t;
+
+	if (other)
+		return srpol_error_set(err, -EEXIST,
+				       "color %u is that of tenant \"%s\"",
+				       new->color, other);
 	t = tenant_find(new->name);
 	if (t && t->color != new->color && reservations_sum(t->name))
 		return srpol_error_set(err, -EBUSY,

@@ -487,6 +487,25 @@ def test_backups(hosts):
     check("it ends, too", told([]))
 
 
+def test_at_once():
+    """Requests for one color, before the first of them is written."""
+    clients = [socket.socket(socket.AF_UNIX) for _ in range(8)]
+    for client in clients:
+        client.connect(f"{RUN}/t.sock")
+    for i, client in enumerate(clients):
+        client.sendall(json.dumps({"version": 1, "request": "tenant-add", "name": f"b{i}",
+                                   "color": 51}).encode() + b"\n")
+    replies = [json.loads(client.makefile().readline()) for client in clients]
+    for client in clients:
+        client.close()
+    got = [r["reply"]["tenant"] for r in replies if "reply" in r]
+    check("of tenants that ask for one color at once, one has it", len(got) == 1 and
+          all("color 51 is that of" in r["error"] for r in replies if "error" in r),
+          replies)
+    for name in got:
+        wait_for("its end", lambda n=name: run("t", "tenant", "del", n)[0] == 0)
+
+
 def test_one_color(hosts):
     """Two tenants of one color, by engines at one moment, or keys that somebody wrote."""
     def told(backups, rates):
@@ -708,6 +727,7 @@ def test_embedded():
     test_links(hosts)
     test_limits(hosts)
     test_backups(hosts)
+    test_at_once()
     test_one_color(hosts)
     test_switch_gone(hosts)
     test_unread()
