@@ -22,8 +22,18 @@ static bool has_control(const char *text)
 	return *text;
 }
 
-static int read_name(const json_t *request, const char *key,
-		     const char *fallback, char *to, struct srpol_error *err)
+/**
+ * job_read_name() - read the name of a job or a tenant
+ * @request: the request
+ * @key: its member
+ * @fallback: name if there is no such member; NULL: it is required
+ * @to: result, of SRPOL_NAME_LEN bytes
+ * @err: message on failure
+ *
+ * Return: 0 or -EINVAL.
+ */
+int job_read_name(const json_t *request, const char *key, const char *fallback,
+		  char *to, struct srpol_error *err)
 {
 	int ret = words_text(request, key, fallback, to, SRPOL_NAME_LEN, err);
 
@@ -46,9 +56,10 @@ int job_read_who(const json_t *request, struct reservation *r,
 		 struct srpol_error *err)
 {
 	return access_check(err) ?:
-	       read_name(request, "tenant", access_tenant() ?: TENANT_DEFAULT,
-			 r->tenant, err) ?:
-	       read_name(request, "name", NULL, r->job, err) ?:
+	       job_read_name(request, "tenant",
+			     access_tenant() ?: TENANT_DEFAULT, r->tenant,
+			     err) ?:
+	       job_read_name(request, "name", NULL, r->job, err) ?:
 	       access_may(r->tenant, err);
 }
 

@@ -203,7 +203,7 @@ static int check_add(const json_t *request, char *name, char **text,
 	struct tenant tenant;
 	int ret;
 
-	ret = words_text(request, "name", NULL, name, SRPOL_NAME_LEN, err) ?:
+	ret = job_read_name(request, "name", NULL, name, err) ?:
 	      rates_read(o, rates, err);
 	if (ret) {
 		json_decref(o);

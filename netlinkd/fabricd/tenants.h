@@ -288,6 +288,8 @@ json_t *admission_json(const struct admission *a);
 const char *admission_name(enum decision decision);
 
 /* job_read.c */
+int job_read_name(const json_t *request, const char *key, const char *fallback,
+		  char *to, struct srpol_error *err);
 int job_read_who(const json_t *request, struct reservation *r,
 		 struct srpol_error *err);
 int job_read(const json_t *request, struct admission *a,

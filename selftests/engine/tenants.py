@@ -504,6 +504,9 @@ def test_at_once():
           replies)
     for name in got:
         wait_for("its end", lambda n=name: run("t", "tenant", "del", n)[0] == 0)
+    for name in "", "a/b", "a\nb", "a\x1b[31mb", "a\x7f":
+        said = refused("t", "tenant", "add", name, "color", "51")
+        check(f"refused: a tenant {name!r}", '"name" ' in said, said)
 
 
 def test_one_color(hosts):
