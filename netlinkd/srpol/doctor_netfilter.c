@@ -16,16 +16,19 @@
 #include "doctor.h"
 
 #define NAMES_LEN	128
+#define MORE		"..."
 
 /**
  * struct hooks - what is at one hook of netfilter
  * @tracks: connection tracking
  * @filters: rules of nftables or iptables
- * @names: which ones: chains of nftables, else the kernel's functions
+ * @more: there are more of them than @names has room for
+ * @names: which ones: chains of nftables, or "iptables"
  */
 struct hooks {
 	bool tracks;
 	bool filters;
+	bool more;
 	char names[NAMES_LEN];
 };
 
@@ -76,9 +79,13 @@ static int read_hook(const struct nlmsghdr *nlh, void *data)
 	if (!name[0])
 		return MNL_CB_OK;
 	hooks->filters = true;
+	if (hooks->more)
+		return MNL_CB_OK;
 	used = strlen(hooks->names);
+	hooks->more = used + strlen(name) + sizeof(", , " MORE) >
+		      sizeof(hooks->names);
 	snprintf(hooks->names + used, sizeof(hooks->names) - used, "%s%s",
-		 used ? ", " : "", name);
+		 used ? ", " : "", hooks->more ? MORE : name);
 	return MNL_CB_OK;
 }
 
