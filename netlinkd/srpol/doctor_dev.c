@@ -230,17 +230,44 @@ static bool is_uplink(const struct vec *devs, unsigned int ifindex)
 	return false;
 }
 
-/* Finds paths by devices that nothing is steered at. */
+/* Is it the first path by its device? Then @n is how many there are. */
+static bool is_first(const struct path_info *path, const struct vec *paths,
+		     unsigned int *n)
+{
+	const struct path_info *other, *first = NULL;
+
+	*n = 0;
+	vec_for_each(other, paths) {
+		if (other->out_ifindex != path->out_ifindex)
+			continue;
+		first = first ?: other;
+		if (first != path)
+			return false;
+		++*n;
+	}
+	return true;
+}
+
+/* Finds paths by devices that nothing is steered at: there may be thousands. */
 static void check_paths(const struct vec *devs, const struct vec *paths)
 {
 	const struct path_info *path;
+	char more[32] = "";
+	unsigned int n;
 
-	vec_for_each(path, paths)
-		if (path->out_ifindex && !is_uplink(devs, path->out_ifindex))
-			report(WARNING, dev_name(path->out_ifindex),
-			       "srpol dev add DEV role uplink",
-			       "path %u leaves by it, but it is no uplink: what routes send by it is not steered, and what ports send by the path is dropped",
-			       path->id);
+	vec_for_each(path, paths) {
+		if (!path->out_ifindex ||
+		    is_uplink(devs, path->out_ifindex) ||
+		    !is_first(path, paths, &n))
+			continue;
+		if (n > 1)
+			snprintf(more, sizeof(more), " and %u more", n - 1);
+		report(WARNING, dev_name(path->out_ifindex),
+		       "srpol dev add DEV role uplink",
+		       "path %u%s by it, but it is no uplink: what routes send by it is not steered, and what ports send by such a path is dropped",
+		       path->id, more);
+		more[0] = '\0';
+	}
 }
 
 /**

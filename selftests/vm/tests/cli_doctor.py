@@ -164,8 +164,13 @@ def no_uplink():
     srpol(batch="path add 1 segs fc00::1 dev u0 via fd00:1::2\n"
                 "path add 2 segs fc00::1 dev u1 via fd00:2::2\n"
                 "dev add u0 role uplink\n")
-    text = "^path 2 leaves by it, but it is no uplink"
+    text = "^path 2 by it, but it is no uplink"
     eq(says("u1", text), ["warning"])
+    srpol(batch="path add 3 segs fc00::2 dev u1 via fd00:2::2\n"
+                "path add 4 segs fc00::3 dev u1 via fd00:2::2\n")
+    eq(says("u1", "^path 2 and 2 more by it, but it is no uplink"), ["warning"], "once")
+    eq(says("u1", "is no uplink"), ["warning"], "and no more")
+    srpol(batch="path del 3\npath del 4\n")
     eq(says("u0", "is no uplink"), [], "of the other one")
     srpol("dev", "add", "u1", "role", "port")
     eq(says("u1", text), ["warning"], "a port")
