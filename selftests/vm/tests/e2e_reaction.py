@@ -2,23 +2,24 @@
 """
 How soon QPs leave a marked path:
 
-    e2e_reaction.py CAPTURE QPS SID SINCE
+    e2e_reaction.py CAPTURE QPS SID SINCE THRESHOLD
 
 CAPTURE has what went between the sender and its switch, in both directions; QPS is
 what "rdma -j resource show qp" said of the sender; SID is the first one of the marked
-path; SINCE is when marking began. Prints a line for each QP that left:
+path; SINCE is when marking began; THRESHOLD is how many signals make a path bad.
+Prints a line for each QP that left:
 
-    QP CNPS LATE MICROSECONDS
+    QP CNPS MILLISECONDS
 
-CNPs that it got before its first packet by another path, packets by the marked path
-after the last of these CNPs, and the time from the first CNP to that packet.
+CNPs that it got before its first packet by another path, and when that was, since as
+many CNPs as the threshold had come for QPs on the path.
 """
 
 import json
 import subprocess
 import sys
 
-CNP = 0x81
+ACK, CNP = 0x11, 0x81
 
 
 def packets(capture):
@@ -34,27 +35,24 @@ def packets(capture):
         yield float(when), dst, int(opcode, 0), int(qp, 0)
 
 
-def main(capture, qps, sid, since):
+def main(capture, qps, sid, since, threshold):
     with open(qps, encoding="ascii") as f:
         local = {q["rqpn"]: q["lqpn"] for q in json.load(f) if "rqpn" in q}
-    at, cnps, late, moved = {}, {}, {}, set()
+    on, cnps, signals, bad = set(), {}, 0, None
     for when, dst, opcode, qp in packets(capture):
-        if opcode == CNP:
-            if when > float(since) and qp not in moved:
-                cnps.setdefault(qp, []).append(when)
-                late[qp] = 0
+        if opcode == CNP and when > float(since):
+            cnps[qp] = cnps.get(qp, 0) + 1
+            signals += qp in on
+            if not bad and signals == int(threshold):
+                bad = when
+        # the receiver sends nothing else, and may use the same numbers for its QPs
+        if opcode in (ACK, CNP):
             continue
-        # acknowledgements have numbers of the sender's
-        if qp not in local or local[qp] in moved:
-            continue
-        qp = local[qp]
-        if qp in cnps and at.get(qp) == sid and dst != sid:
-            moved.add(qp)
-            print(qp, len(cnps[qp]), late[qp],
-                  round((when - cnps[qp][0]) * 1e6))
-        elif qp in cnps:
-            late[qp] += dst == sid
-        at[qp] = dst
+        if dst == sid:
+            on.add(local[qp])
+        elif bad and local[qp] in on:
+            on.remove(local[qp])
+            print(local[qp], cnps.get(local[qp], 0), round((when - bad) * 1e3))
 
 
 main(*sys.argv[1:])
