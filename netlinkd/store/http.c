@@ -252,7 +252,7 @@ void http_close(struct http *http)
 static void set_identity(struct http_request *r)
 {
 	const struct servers *s = &r->http->config->servers;
-	char header[512];
+	char *header;
 
 	if (s->cacert[0])
 		curl_easy_setopt(r->easy, CURLOPT_CAINFO, s->cacert);
@@ -262,8 +262,11 @@ static void set_identity(struct http_request *r)
 	}
 	if (!r->http->token)
 		return;
-	snprintf(header, sizeof(header), "Authorization: %s", r->http->token);
+	/* a signed token (JWT) may be longer than a kilobyte */
+	if (asprintf(&header, "Authorization: %s", r->http->token) < 0)
+		abort();
 	r->headers = curl_slist_append(r->headers, header);
+	free(header);
 }
 
 /**
