@@ -158,27 +158,47 @@ static void put_record(struct writing *w, const struct reservation *r,
 	put(w, w->cap, w->cap_text);
 }
 
+/* Whether its record can be kept, also while it moves and has its weights twice. */
+static bool can_be_kept(const struct reservation *want)
+{
+	struct reservation moving = *want;
+	char *text;
+	bool can;
+
+	moving.before = want->weights;
+	moving.guaranteed_before = want->guaranteed;
+	moving.waits = false;
+	text = record_write(&moving);
+	can = text && strlen(text) < STORE_VALUE_MAX;
+	free(text);
+	return can;
+}
+
+static size_t length_of(const char *text)
+{
+	return text ? strlen(text) : STORE_TXN_MAX;
+}
+
 /*
  * Reservations that are lowered are covered by the comparison of put_record().
- * Returns whether all records are small enough for one transaction.
+ * Returns whether the job and all records are small enough for one transaction.
  */
-static bool put_lowered(struct writing *w, const struct vec *lowered)
+static bool put_lowered(struct writing *w, const struct admission *a)
 {
-	size_t len = w->record ? strlen(w->record) : STORE_VALUE_MAX;
+	size_t len = strlen(a->want.job_text) + length_of(w->record);
 	const struct lowered *l;
 	uint32_t i = 0;
 
-	vec_for_each(l, lowered) {
-		if (len >= STORE_VALUE_MAX)
+	vec_for_each(l, &a->lowered) {
+		if (len >= STORE_TXN_MAX)
 			break;
 		w->lowered_text[i] = lowered_text(l);
-		len += w->lowered_text[i] ? strlen(w->lowered_text[i]) :
-					    STORE_VALUE_MAX;
+		len += length_of(w->lowered_text[i]);
 		put(w, key_reservation(w->lowered[i], l->tenant, l->job),
 		    w->lowered_text[i]);
 		i++;
 	}
-	return len < STORE_VALUE_MAX;
+	return len < STORE_TXN_MAX;
 }
 
 static void free_writing(struct writing *w)
@@ -214,7 +234,7 @@ static void write_job(struct op *op)
 			a->tenant->mod);
 	if (a->want.guaranteed) {
 		w->record = record_write(&a->want);
-		if (!put_lowered(w, &a->lowered)) {
+		if (!can_be_kept(&a->want) || !put_lowered(w, a)) {
 			free_writing(w);
 			fail(op, a->lowered.n ?
 			     "the reservation and those that it lowers are too large to be written at once" :

@@ -16,11 +16,15 @@
 #include "tenants.h"
 
 #define CHANGES_MAX	((STORE_PUTS_MAX - 1) / 2)
+#define CHANGES_BYTES	(STORE_TXN_MAX - STORE_VALUE_MAX)	/* one more fits */
 #define SOON_NS		(1 * NS_PER_MS)
+#define AGAIN_NS	(200 * NS_PER_MS)
 
 static void ring(void *data);
+static void go_on(void *data);
 static struct alarm soon = ALARM_INIT(ring, NULL);
 static struct alarm in_time = ALARM_INIT(ring, NULL);
+static struct alarm again = ALARM_INIT(go_on, NULL);
 static bool writing;
 
 /**
@@ -63,10 +67,18 @@ struct step *settle_add(struct vec *changes, const struct reservation *r,
 /**
  * settle_has_room() - whether one transaction can have more changes
  * @changes: list of changes
+ *
+ * Those that it has no room for are found again after it. A store that refuses a
+ * transaction for its size would refuse it for ever, and planning waits for it.
  */
 bool settle_has_room(const struct vec *changes)
 {
-	return changes->n < CHANGES_MAX;
+	const struct step *c;
+	size_t bytes = 0;
+
+	vec_for_each(c, changes)
+		bytes += c->text ? strlen(c->text) : 0;
+	return changes->n < CHANGES_MAX && bytes < CHANGES_BYTES;
 }
 
 /* The second step: hosts use @weights and no longer @before. */
@@ -193,21 +205,28 @@ static bool is_fenced(const struct store_reply *reply)
 	return true;
 }
 
-static void wrote(void *data, const struct store_reply *reply)
+static void go_on(void *data)
 {
-	/* of an earlier term, whose end it says nothing new about */
-	if ((uintptr_t)data != fabricd.term) {
-		fabricd.stats.unsure += reply->error != 0;
-		return;
-	}
 	writing = false;
-	if (reply->error)
-		fabricd.stats.unsure++;
-	else if (!reply->succeeded && is_fenced(reply))
-		leader_fenced();
-	/* otherwise something changed meanwhile, which arrives as an event */
 	settle_soon();
 	plan_soon();
+}
+
+static void wrote(void *data, const struct store_reply *reply)
+{
+	fabricd.stats.unsure += reply->error != 0;
+	/* of an earlier term, whose end it says nothing new about */
+	if ((uintptr_t)data != fabricd.term)
+		return;
+	/* a store that refuses connections would be asked all the time */
+	if (reply->error) {
+		alarm_set(&again, AGAIN_NS);
+		return;
+	}
+	if (!reply->succeeded && is_fenced(reply))
+		leader_fenced();
+	/* otherwise something changed meanwhile, which arrives as an event */
+	go_on(NULL);
 }
 
 static void write_changes(const struct vec *changes)
@@ -346,6 +365,7 @@ void settle_stop(void)
 
 	alarm_stop(&soon);
 	alarm_stop(&in_time);
+	alarm_stop(&again);
 	elastic_stop();
 	writing = false;
 	vec_for_each(r, reservations_all())

@@ -38,6 +38,7 @@ struct store_watch;
 #define STORE_PREFIX_LEN	64
 #define STORE_KEY_LEN		256
 #define STORE_VALUE_MAX		(1 << 20)	/* etcd takes requests of 1.5 MiB */
+#define STORE_TXN_MAX		(1400 << 10)	/* values of a transaction */
 #define STORE_PUTS_MAX		64		/* etcd takes 128 per transaction */
 
 /**

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+What is larger than a store takes at once, on a real etcd: the steps of many large
+reservations that are due at the same moment.
+"""
+
+import json
+import signal
+import sys
+
+import engine as e
+import tenants as t
+from engine import HOSTS, check, wait_for
+from tenants import G, fabric, state, tenant
+
+JOBS = [f"large{i}" for i in range(8)]
+DEMANDS = 4000		# of each: all records together are more than etcd takes
+ETCD_TAKES = 1536 << 10
+
+
+def reserve(name, engine):
+    return e.ask(engine, "job-add", name=name, tenant=name, guaranteed=G, demands=[
+        {"src": "h0", "dst": HOSTS[1 + i % 3], "bytes": 10 ** 15 + i}
+        for i in range(DEMANDS)])
+
+
+def test_large():
+    etcd = e.Etcd()
+    store = {"kind": "etcd", "endpoints": etcd.endpoints}
+    engine = e.start_engine("l", store, **{"lease-s": 60})
+    wait_for("leader", lambda: e.ask("l", "show")["leads"])
+    hosts = e.Hosts("l-hosts", HOSTS, store, **{"lease-s": 600})
+    for i, name in enumerate(JOBS):
+        tenant("l", f"{name} color {10 + i} guaranteed 10G")
+    t.add("l", "first", *t.ALL)
+    wait_for("acknowledgements", lambda: len(e.ask("l", "show")["hosts"]) ==
+             len(HOSTS) and e.ask("l", "show")["epoch"])
+
+    # nobody acknowledges anything before all are there
+    hosts.process.p.send_signal(signal.SIGSTOP)
+    e.stopped(hosts.process)
+    replies = [reserve(name, "l") for name in JOBS]
+    check("large reservations are accepted", {r["decision"] for r in replies} ==
+          {"accept"}, [r["reason"] for r in replies])
+    size = sum(len(etcd.get(f"resv/0/{name}/{name}")) for name in JOBS)
+    check("their records do not fit into one transaction", size > ETCD_TAKES, size)
+    wait_for("a plan for all", lambda: all(
+        fabric("l", "jobs", name)[0]["epoch"] for name in JOBS))
+    hosts.process.p.send_signal(signal.SIGCONT)
+    check("when hosts acknowledge all of them at once, all are settled", wait_for(
+        "the second steps", lambda: {state("l", name) for name in JOBS} ==
+        {"reserved"}))
+    check("no transaction was refused for its size", t.stats("l")["unsure"] == 0,
+          t.stats("l"))
+
+    epoch = e.ask("l", "show")["epoch"]
+    hosts.tell("report h0 leaf0.0 spine0.1 0")
+    check("plans go on", wait_for("another epoch", lambda: json.loads(
+        etcd.get("plan/0/head"))["epoch"] > epoch))
+    check("the engine ends as it should", engine.end() == 0)
+    check("hosts end as they should", hosts.end() == 0)
+
+
+if __name__ == "__main__":
+    sys.exit(e.main((test_large,)))
