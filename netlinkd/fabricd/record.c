@@ -139,6 +139,23 @@ static int read_elastic(const json_t *o, struct reservation *r,
 	return 0;
 }
 
+/*
+ * A leaf has another number of spines, or is gone: what the weights are of is no
+ * more, also for hosts. So it is lost, and like any that is, placed anew when there
+ * is room. If it were left out, so would be its bandwidth, and nobody could delete
+ * it or reserve anything for a job of its name.
+ */
+static void lose_paths(struct reservation *r)
+{
+	srpol_plan_free(r->weights);
+	srpol_plan_free(r->before);
+	r->weights = r->before = NULL;
+	r->guaranteed_before = 0;
+	r->settled = false;
+	r->waits = false;
+	strcpy(r->lost, "its paths are not of this topology");
+}
+
 static int read_all(const json_t *o, struct reservation *r,
 		    struct srpol_error *err)
 {
@@ -175,10 +192,16 @@ static int read_all(const json_t *o, struct reservation *r,
 	r->max = max;
 	r->until = until;
 	r->job_text = strdup(job) ?: (abort(), NULL);
-	return srpol_demands_read(fabricd.fabric, job, strlen(job), &r->demands,
-				  err) ?:
-	       (weights ? read_weights(weights, &r->weights, err) : 0) ?:
-	       (before ? read_weights(before, &r->before, err) : 0);
+	ret = srpol_demands_read(fabricd.fabric, job, strlen(job), &r->demands,
+				 err);
+	if (ret)
+		return ret;
+	ret = (weights ? read_weights(weights, &r->weights, err) : 0) ?:
+	      (before ? read_weights(before, &r->before, err) : 0);
+	if (ret != -EINVAL)
+		return ret;
+	lose_paths(r);
+	return 0;
 }
 
 /**
@@ -186,7 +209,9 @@ static int read_all(const json_t *o, struct reservation *r,
  * @text: text of the reservation
  * @len: length of @text in bytes
  * @r: result, to be freed; its names and revisions are not set
- * @err: message on failure
+ * @err: message on failure, and if it is lost, as its weights are of another topology
+ *
+ * Return: 0 or a negative errno.
  */
 int record_read(const char *text, size_t len, struct reservation *r,
 		struct srpol_error *err)

@@ -305,6 +305,9 @@ static void set(void *data, const struct store_kv *kv)
 			   err.text);
 		return;
 	}
+	if (err.text[0])
+		log_notice("%s: %s; other paths are sought for it", kv->key,
+			   err.text);
 	fabricd.stats.events++;
 	strcpy(new.tenant, tenant);
 	strcpy(new.job, job);
