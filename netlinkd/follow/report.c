@@ -32,17 +32,45 @@ static json_t *cable_json(const struct follow *f, uint32_t cable)
 			 "to", node_name(f, link->to));
 }
 
+static bool is_own(const struct follow *f, uint32_t cable)
+{
+	const struct srpol_link *link = &f->fabric->links[2 * cable];
+
+	return link->from == f->host || link->to == f->host;
+}
+
+/*
+ * Some of the links, FOLLOW_LINKS at most: the host's own come first, as others may
+ * report the rest. An engine would refuse a longer report as a whole. To be freed.
+ */
+static struct follow_link *choose(const struct follow *f,
+				  const struct follow_link *links, size_t *n)
+{
+	size_t max = *n < FOLLOW_LINKS ? *n : FOLLOW_LINKS, i;
+	struct follow_link *to = store_alloc((max + 1) * sizeof(*to));
+	size_t own, chosen = 0;
+
+	for (own = 0; own < 2; own++)
+		for (i = 0; i < *n && chosen < max; i++)
+			if (is_own(f, links[i].cable) == !own)
+				to[chosen++] = links[i];
+	*n = chosen;
+	return to;
+}
+
 static json_t *links_json(const struct follow *f)
 {
-	const struct follow_link *said;
+	size_t n = f->links.n, i;
+	struct follow_link *said = choose(f, f->links.data, &n);
 	json_t *list = json_array(), *o;
 
-	vec_for_each(said, &f->links) {
-		o = cable_json(f, said->cable);
+	for (i = 0; i < n; i++) {
+		o = cable_json(f, said[i].cable);
 		json_object_set_new(o, "capacity",
-				    json_integer((json_int_t)said->capacity));
+				    json_integer((json_int_t)said[i].capacity));
 		json_array_append_new(list, o);
 	}
+	free(said);
 	return list;
 }
 
@@ -237,9 +265,10 @@ static bool update_links(struct follow *f, const struct follow_link *links,
 	return changed;
 }
 
-static bool take_links(struct follow *f, const struct follow_link *links,
+static bool take_links(struct follow *f, const struct follow_link *all,
 		       size_t n)
 {
+	struct follow_link *links = choose(f, all, &n);
 	bool changed = update_links(f, links, n);
 	struct follow_link *new;
 	size_t i;
@@ -252,6 +281,7 @@ static bool take_links(struct follow *f, const struct follow_link *links,
 		new->better_ns = 0;
 		changed = true;
 	}
+	free(links);
 	return changed;
 }
 
