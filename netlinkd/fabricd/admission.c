@@ -114,7 +114,7 @@ static uint64_t spare_of(const struct admission *a)
 
 	vec_for_each(r, reservations_all())
 		if (!r->ends && r->weights && r->color == a->want.color &&
-		    r->priority < a->want.priority)
+		    reservation_priority(r) < a->want.priority)
 			sum += r->guaranteed - r->least;
 	return sum;
 }

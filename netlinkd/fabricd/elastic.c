@@ -153,11 +153,12 @@ static void restore(const struct reservation *r, const struct srpol_room *room,
 /* Whether anybody could be lowered for it. */
 static bool is_before_others(const struct reservation *r)
 {
+	uint32_t priority = reservation_priority(r);
 	const struct reservation *other;
 
 	vec_for_each(other, reservations_all())
-		if (other->weights && other->priority < r->priority &&
-		    other->least < other->guaranteed)
+		if (other->weights && other->least < other->guaranteed &&
+		    reservation_priority(other) < priority)
 			return true;
 	return false;
 }

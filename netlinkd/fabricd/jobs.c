@@ -92,7 +92,7 @@ static json_t *reservation_json(const struct reservation *r)
 			 "guaranteed", (json_int_t)r->guaranteed,
 			 "wanted", (json_int_t)r->wanted,
 			 "least", (json_int_t)r->least,
-			 "priority", (json_int_t)r->priority,
+			 "priority", (json_int_t)reservation_priority(r),
 			 "deadline_ms", (json_int_t)r->deadline,
 			 "max", (json_int_t)r->max,
 			 "until", (json_int_t)r->until, "lost", r->lost);

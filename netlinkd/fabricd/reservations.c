@@ -111,6 +111,19 @@ bool reservation_is_told(const struct reservation *r)
 }
 
 /**
+ * reservation_priority() - the priority that a reservation has now
+ * @r: reservation
+ *
+ * Return: what was asked for, but not more than its tenant may have by now.
+ */
+uint32_t reservation_priority(const struct reservation *r)
+{
+	const struct tenant *t = tenant_find(r->tenant);
+
+	return t && t->priority < r->priority ? t->priority : r->priority;
+}
+
+/**
  * reservations_are_moving() - whether something of a color has to be acknowledged
  * @color: the color
  * @job: result: the job that it was changed for; may be NULL
@@ -221,7 +234,7 @@ int reservations_ledger(const struct srpol_links *links,
 		*h = (struct srpol_hold){
 			.color = r->color, .rate = r->guaranteed,
 			.old_rate = r->before ? r->guaranteed_before : 0,
-			.least = r->least, .priority = r->priority,
+			.least = r->least, .priority = reservation_priority(r),
 			.demands = r->demands.list, .n = r->demands.n,
 			.allowed = tenant ? tenant->allowed : NULL,
 			.old = r->before ?: r->settled ? r->weights : NULL,

@@ -123,7 +123,7 @@ int rates_read(json_t *o, const char * const *keys, struct srpol_error *err);
  * @guaranteed: bit/s of its busiest GPU, from @least to @wanted
  * @wanted: bit/s that it asked for
  * @least: bit/s that are enough; @wanted: it is not elastic
- * @priority: others with a lower one may be lowered for it
+ * @priority: as asked for, see reservation_priority()
  * @deadline: when its bytes have to have arrived, in ms since 1970, 0: none
  * @begins: in requests only: when it begins to send, likewise, 0: now
  * @guaranteed_before: bit/s that hosts may still use by @before, 0: @guaranteed
@@ -189,6 +189,7 @@ struct vec *reservations_all(void);
 struct reservation *reservation_find(const char *tenant, const char *job);
 bool reservation_is_live(const struct reservation *r);
 bool reservation_is_told(const struct reservation *r);
+uint32_t reservation_priority(const struct reservation *r);
 bool reservations_are_moving(uint32_t color, const char **job);
 uint64_t reservations_cap(void);
 char *reservations_cap_text(int more);

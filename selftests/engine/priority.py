@@ -398,6 +398,34 @@ def test_bad_words():
         check(f"a record {what} is refused", state("p", "forged") is None)
 
 
+def test_demoted():
+    """What a tenant's jobs may have is lowered: jobs that are there have less, too."""
+    def may_have(priority):
+        tenant("p", f"green color 30 guaranteed 800G priority {priority}")
+        return wait_for("it", lambda: kept("top")["priority"] == priority)
+
+    job("top", "green bandwidth 800G least 100G priority 5")
+    settled({"top": 800})
+    words = "red bandwidth 500G priority 5"
+    reply = job("high", f"{words} what-if")
+    check("nobody of the same priority is lowered", reply["decision"] ==
+          "lower-priority", reply)
+    check("a job has what its tenant may have by now", may_have(1))
+    reply = job("high", f"{words} what-if")
+    check("and is lowered for others then", lowered(reply) == {"top": (800, 300)},
+          reply)
+    may_have(5)
+    reply = job("high", f"{words} what-if")
+    check("until the tenant may have more again", reply["decision"] ==
+          "lower-priority", reply)
+    may_have(1)
+    job("high", words)
+    check("hosts are told so", settled({"top": 300, "high": 500}))
+    end(("high", "red"), ("top", "green"))
+    settled({})
+    tenant("p", "green color 30 guaranteed 800G priority 5")
+
+
 def test_embedded():
     store = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
     users = {"nobody": "red"}
@@ -417,6 +445,7 @@ def test_embedded():
     test_what_if()
     test_two_steps(hosts)
     test_order()
+    test_demoted()
     test_less()
     test_links(hosts)
     test_deadline()
