@@ -329,7 +329,7 @@ def test_deadline():
     job("solid", "blue bandwidth 799G for 60s")
     wait_for("nothing else", lambda: list(records()) == ["blue/solid"] and
              state("p", "solid") == "reserved")
-    for words, decision in ("red deadline 70s", "defer"), ("red deadline 59s",
+    for words, decision in ("red deadline 70s", "defer"), ("red deadline 30s",
                                                           "lower-priority"):
         reply = job("d", f"{words} what-if", size="40000000000")
         check(f"a deadline counts in what is deferred: {words}",
