@@ -20,8 +20,9 @@ static uint64_t jobs_max(const struct tenant *tenant)
 	const struct reservation *r;
 	const struct input *job;
 	uint64_t sum = 0;
+	size_t n;
 
-	vec_for_each(job, &fabricd.jobs) {
+	for (job = workload_jobs_of(tenant->name, &n); n; job++, n--) {
 		job_names(job, owner, name);
 		if (strcmp(owner, tenant->name))
 			continue;

@@ -245,6 +245,7 @@ static int check_del(const json_t *request, char *name, char **text,
 	char owner[SRPOL_NAME_LEN], job_name[SRPOL_NAME_LEN];
 	const struct reservation *r;
 	const struct input *job;
+	size_t n;
 	int ret;
 
 	ret = words_text(request, "name", NULL, name, SRPOL_NAME_LEN, err) ?:
@@ -254,7 +255,7 @@ static int check_del(const json_t *request, char *name, char **text,
 	if (!tenant_revision(name))
 		return srpol_error_set(err, -ENOENT, "there is no tenant \"%s\"",
 				       name);
-	vec_for_each(job, &fabricd.jobs) {
+	for (job = workload_jobs_of(name, &n); n; job++, n--) {
 		job_names(job, owner, job_name);
 		if (!strcmp(owner, name))
 			return srpol_error_set(err, -EBUSY,
@@ -283,13 +284,14 @@ static uint32_t count_jobs(const char *tenant)
 {
 	char owner[SRPOL_NAME_LEN], name[SRPOL_NAME_LEN];
 	const struct input *job;
-	uint32_t n = 0;
+	uint32_t jobs = 0;
+	size_t n;
 
-	vec_for_each(job, &fabricd.jobs) {
+	for (job = workload_jobs_of(tenant, &n); n; job++, n--) {
 		job_names(job, owner, name);
-		n += !strcmp(owner, tenant);
+		jobs += !strcmp(owner, tenant);
 	}
-	return n;
+	return jobs;
 }
 
 static json_t *one_tenant(const struct tenant *t)

@@ -211,14 +211,21 @@ int tenant_read(const char *name, const char *text, size_t len, bool is_stored,
 	return 0;
 }
 
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct tenant *)a)->name,
+		      ((const struct tenant *)b)->name);
+}
+
+/* Asked for each job and reservation, of as many tenants. */
 static struct tenant *find(const struct vec *list, const char *name)
 {
-	struct tenant *t;
+	struct tenant want;
 
-	vec_for_each(t, list)
-		if (!strcmp(t->name, name))
-			return t;
-	return NULL;
+	if (!list->n || strlen(name) >= sizeof(want.name))
+		return NULL;
+	strcpy(want.name, name);
+	return bsearch(&want, list->data, list->n, sizeof(want), by_name);
 }
 
 /**
@@ -286,12 +293,6 @@ const struct tenant **tenants_by_color(size_t *n)
 		if (!*n || list[*n - 1]->color != list[i]->color)
 			list[(*n)++] = list[i];
 	return list;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct tenant *)a)->name,
-		      ((const struct tenant *)b)->name);
 }
 
 /* So that it can be replaced or deleted. */

@@ -374,6 +374,7 @@ int workload_read(enum workload_part part, const struct tenant *of,
 double workload_end(const struct workload *w, uint32_t job,
 		    const double *finish);
 void workload_free(struct workload *w);
+const struct input *workload_jobs_of(const char *tenant, size_t *n);
 bool workload_is_reserved(const struct input *job);
 void job_names(const struct input *job, char *tenant, char *name);
 

@@ -22,25 +22,16 @@ static bool is_of(const struct input *job, const char *tenant)
 
 /*
  * A tenant's first job, in the order of names, that sends something; NULL:
- * none. Takes O(log jobs), and time for the tenant's jobs before it.
+ * none.
  */
 static const struct input *first_job(const char *tenant)
 {
-	const struct input *jobs = fabricd.jobs.data;
-	size_t a = 0, b = fabricd.jobs.n, mid;
-	char key[STORE_KEY_LEN];
+	const struct input *job;
+	size_t n;
 
-	key_job(key, tenant, "");
-	while (a < b) {
-		mid = a + (b - a) / 2;
-		if (strcmp(jobs[mid].key, key) < 0)
-			a = mid + 1;
-		else
-			b = mid;
-	}
-	for (; a < fabricd.jobs.n && is_of(&jobs[a], tenant); a++)
-		if (jobs[a].sends)
-			return &jobs[a];
+	for (job = workload_jobs_of(tenant, &n); n; job++, n--)
+		if (job->sends && is_of(job, tenant))
+			return job;
 	return NULL;
 }
 

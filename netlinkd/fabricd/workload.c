@@ -29,6 +29,35 @@ void job_names(const struct input *job, char *tenant, char *name)
 }
 
 /**
+ * workload_jobs_of() - jobs of a tenant, found in O(log jobs)
+ * @tenant: name of the tenant
+ * @n: result: number of them
+ *
+ * Return: the first, in the order of names; NULL if there are none. The others
+ * follow, and keys with a name that job_names() does not take may be among them.
+ */
+const struct input *workload_jobs_of(const char *tenant, size_t *n)
+{
+	const struct input *jobs = fabricd.jobs.data;
+	size_t a = 0, b = fabricd.jobs.n, mid, len;
+	char key[STORE_KEY_LEN];
+
+	key_job(key, tenant, "");
+	len = strlen(key);
+	while (a < b) {
+		mid = a + (b - a) / 2;
+		if (strcmp(jobs[mid].key, key) < 0)
+			a = mid + 1;
+		else
+			b = mid;
+	}
+	for (*n = 0; a + *n < fabricd.jobs.n &&
+	     !strncmp(jobs[a + *n].key, key, len); ++*n)
+		;
+	return *n ? &jobs[a] : NULL;
+}
+
+/**
  * workload_is_reserved() - whether bandwidth is reserved for a job, and hosts are
  * told so
  * @job: the job

@@ -81,6 +81,9 @@ def test_planned(hosts):
           wait_for("weights", lambda: weights(hosts, "h1", "leaf0.1", 0)) ==
           {"ffff"} and weights(hosts, "h1", "leaf0.1", 10) == {"0f0f"},
           hosts.last("h1"))
+    e.store_put(f"job/red/{'0' * 100}", '{"demands": []}')
+    wait_for("a job whose name is too long", lambda: any(
+        "0" * 100 in name for name in e.ask("f", "show")["jobs"]))
     check("a color has one function",
           "the tenant's other jobs have sum" in refused(
               "f", "job", "add", "more", "tenant", "red", *ALL) and
