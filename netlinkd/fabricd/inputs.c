@@ -146,6 +146,18 @@ static bool is_foreign(const struct store_kv *kv)
 	return true;
 }
 
+/* Who may write jobs may write any key; what shows jobs has room for shorter ones. */
+static int read_demands(const struct store_kv *kv, struct srpol_demands *demands,
+			struct srpol_error *err)
+{
+	if (strlen(kv->key) >= STORE_KEY_LEN)
+		return srpol_error_set(err, -ENAMETOOLONG,
+				       "its key has more than %u bytes",
+				       STORE_KEY_LEN - 1);
+	return srpol_demands_read(fabricd.fabric, kv->value, kv->len, demands,
+				  err);
+}
+
 static void set_job(void *data, const struct store_kv *kv)
 {
 	struct input *input = find(&fabricd.jobs, kv->key);
@@ -167,8 +179,7 @@ static void set_job(void *data, const struct store_kv *kv)
 		jobs_changed = true;
 		return;
 	}
-	if (srpol_demands_read(fabricd.fabric, kv->value, kv->len, &demands,
-			       &err)) {
+	if (read_demands(kv, &demands, &err)) {
 		if (mirror_is_news(&job_mirror, kv)) {
 			fabricd.stats.events++;
 			fabricd.stats.refused++;
