@@ -23,13 +23,15 @@ static bool loaded, publishing, dirty;
 static void published(int error)
 {
 	publishing = false;
-	if (error) {
+	/* nothing was written; another input may make it smaller */
+	if (error && error != -E2BIG) {
 		/* the state of the store is unknown: read it again */
 		loaded = false;
 		alarm_set(&again, AGAIN_NS);
 		return;
 	}
-	settle_published();
+	if (!error)
+		settle_published();
 	if (dirty)
 		plan_soon();
 }

@@ -186,11 +186,37 @@ static void wrote_chunks(void *data, const struct store_reply *reply)
 		write_head(p);
 }
 
+/* The key of which a text is larger than the store takes, NULL: of none. */
+static const char *too_large(const struct publication *p, char *buf)
+{
+	const struct epoch_text *t;
+
+	vec_for_each(t, &p->change.texts)
+		if (t->len > STORE_VALUE_MAX)
+			return t->key;
+	return strlen(p->change.index_text) > STORE_VALUE_MAX ?
+	       key_index(buf, p->epoch.index.epoch) : NULL;
+}
+
+/* The store would refuse it each time that it is tried. */
+static int check_size(const struct publication *p)
+{
+	static bool told;
+	char buf[STORE_KEY_LEN];
+	const char *key = too_large(p, buf);
+
+	if (key && !told)
+		log_error("%s would be larger than the %u bytes that the store takes: hosts stay with what they have, until there is less to tell them",
+			  key, STORE_VALUE_MAX);
+	told = key;
+	return key ? -E2BIG : 0;
+}
+
 static int make(struct publication *p, const struct srpol_plan *plan)
 {
 	struct srpol_head head = { .term = p->term,
 				   .topo_rev = fabricd.topo_rev };
-	int ret = epoch_make(plan, &p->epoch, &p->change);
+	int ret = epoch_make(plan, &p->epoch, &p->change) ?: check_size(p);
 
 	if (ret)
 		return ret;
@@ -205,7 +231,8 @@ static int make(struct publication *p, const struct srpol_plan *plan)
  * publish() - put a plan in force
  * @plan: plan
  * @done: called at the end if the term is still the same; nothing is written if
- *	plan and inputs equal what this leader published last
+ *	plan and inputs equal what this leader published last, or (-E2BIG) if it
+ *	is more than the store takes
  */
 void publish(const struct srpol_plan *plan, void (*done)(int error))
 {

@@ -220,6 +220,9 @@ static int check_add(const json_t *request, char *name, char **text,
 		      srpol_error_set(err, -ENOMEM, "out of memory");
 	if (!ret) {
 		ret = check_color(&tenant, err);
+		if (!ret && !tenants_have_room(&tenant))
+			ret = srpol_error_set(err, -ENOSPC,
+					      "hosts cannot be told of more tenants, or of more \"paths\" of those with a \"backup\"");
 		tenant_free(&tenant);
 	}
 	if (ret) {

@@ -12,6 +12,12 @@
 #define POLL_NS		(60 * NS_PER_SEC)
 #define COLOR_MIN	2		/* 1 is for demands without a tenant */
 
+/* What all tenants may take of an epoch's index; the rest is for its pages. */
+#define INDEX_BYTES	(STORE_VALUE_MAX / 4 * 3)
+#define LIMIT_BYTES	32		/* [COLOR,RATE], */
+#define BACKUP_BYTES	64		/* {"backup":C,"color":C,"paths":[]}, */
+#define SWITCH_BYTES	11		/* NODE, */
+
 static struct mirror mirror;
 static struct vec tenants = VEC_INIT(struct tenant);
 
@@ -258,6 +264,33 @@ uint64_t tenant_revision(const char *name)
 const struct vec *tenants_all(void)
 {
 	return &tenants;
+}
+
+/* Bytes that a tenant takes of an index at most. */
+static size_t index_bytes(const struct tenant *t)
+{
+	size_t switches = json_array_size(t->paths);
+
+	if (!t->backup)
+		return LIMIT_BYTES;
+	if (switches > fabricd.fabric->n_nodes)
+		switches = fabricd.fabric->n_nodes;
+	return LIMIT_BYTES + BACKUP_BYTES + switches * SWITCH_BYTES;
+}
+
+/**
+ * tenants_have_room() - whether hosts can still be told of all tenants
+ * @new: one that is added, or takes the place of that of its name
+ */
+bool tenants_have_room(const struct tenant *new)
+{
+	size_t bytes = index_bytes(new);
+	const struct tenant *t;
+
+	vec_for_each(t, &tenants)
+		if (strcmp(t->name, new->name))
+			bytes += index_bytes(t);
+	return bytes <= INDEX_BYTES;
 }
 
 static int by_color(const void *a, const void *b)

@@ -97,6 +97,7 @@ void tenants_stop(void);
 bool tenants_ready(void);
 const struct tenant *tenant_find(const char *name);
 uint64_t tenant_revision(const char *name);
+bool tenants_have_room(const struct tenant *new);
 const struct vec *tenants_all(void);
 const struct tenant **tenants_by_color(size_t *n);
 const char *key_tenant(char *buf, const char *name);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 What is larger than a store takes at once, on a real etcd: the steps of many large
-reservations that are due at the same moment.
+reservations that are due at the same moment, and an index with all too many tenants.
 """
 
 import json
@@ -12,7 +12,7 @@ import sys
 import engine as e
 import tenants as t
 from engine import HOSTS, check, wait_for
-from tenants import G, fabric, state, tenant
+from tenants import G, fabric, run, state, tenant
 
 JOBS = [f"large{i}" for i in range(8)]
 DEMANDS = 4000		# of each: all records together are more than etcd takes
@@ -60,6 +60,44 @@ def test_large():
         etcd.get("plan/0/head"))["epoch"] > epoch))
     check("the engine ends as it should", engine.end() == 0)
     check("hosts end as they should", hosts.end() == 0)
+
+    too_many_tenants(etcd, store)
+
+
+TENANTS = 19000		# what hosts are told of them is more than a value of the store
+PUTS = 128		# that a transaction of etcd may have
+
+
+def too_many_tenants(etcd, store):
+    """Whoever may write tenants can write more than hosts can be told."""
+    def said():
+        with open(f"{e.OUT}/x.log", encoding="utf-8") as f:
+            return [line for line in f if "larger than" in line]
+
+    def epoch():
+        return e.ask("x", "show")["epoch"]
+
+    engine = e.start_engine("x", store, **{"lease-s": 60})
+    wait_for("an epoch", lambda: e.ask("x", "show")["leads"] and epoch())
+    for i in range(0, TENANTS, PUTS):
+        etcd.ctl("txn", stdin="\n" + "".join(
+            f"put /srpol/cfg/tenant/many{k} " + json.dumps(json.dumps(
+                {"color": 10 ** 6 + k, "backup": 5, "max": 2 ** 50})) + "\n"
+            for k in range(i, min(i + PUTS, TENANTS))) + "\n\n")
+    wait_for("a word of it", lambda: said() and
+             len(e.ask("x", "tenants")) >= TENANTS)
+    before, stats = epoch(), t.stats("x")
+    said_so = t.refused("x", "tenant", "add", "more", "color", "6")
+    check("one more tenant is refused", "hosts cannot be told of more" in said_so, said_so)
+    run("x", "job", "del", "first")
+    wait_for("another plan", lambda: t.stats("x")["plans"] > stats["plans"])
+    check("what is too large is not written", epoch() == before and
+          t.stats("x")["unsure"] == stats["unsure"], t.stats("x"))
+    check("the log says so once, with the key", len(said()) == 1 and
+          "index/0/" in said()[0], said())
+    etcd.ctl("del", "--prefix", "/srpol/cfg/tenant/many")
+    check("when there is less, epochs go on", wait_for("an epoch", lambda: epoch() > before))
+    check("this engine ends as it should, too", engine.end() == 0)
 
 
 if __name__ == "__main__":
