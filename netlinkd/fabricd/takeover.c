@@ -229,10 +229,9 @@ static void got_indices(void *data, const struct store_reply *reply)
 	sweep(s);
 }
 
-static void got_plan(void *data, const struct store_reply *reply)
+static void got_chunks(void *data, const struct store_reply *reply)
 {
 	char head[STORE_KEY_LEN], prefix[STORE_KEY_LEN];
-	const struct store_kv *kv;
 	struct state *s = data;
 	size_t i, skip;
 
@@ -240,33 +239,42 @@ static void got_plan(void *data, const struct store_reply *reply)
 		return;
 	key_head(head);
 	skip = strlen(head) - strlen("head");
-	fabricd.head_rev = 0;
-	for (i = 0; i < reply->n; i++) {
-		kv = &reply->kvs[i];
-		if (strcmp(kv->key, head)) {
-			keep_key(s, kv->key, kv->key + skip);
-			continue;
-		}
-		fabricd.head_rev = kv->mod;
-		if (srpol_head_read(kv->value, kv->len, &s->head, NULL) ||
-		    s->head.epoch >= EPOCH_MAX) {
-			log_notice("the head is damaged; all is written anew");
-			s->head = (struct srpol_head){};
-		}
-		if (s->head.epoch > s->epoch)
-			s->epoch = s->head.epoch;
-	}
+	for (i = 0; i < reply->n; i++)
+		if (strcmp(reply->kvs[i].key, head))
+			keep_key(s, reply->kvs[i].key,
+				 reply->kvs[i].key + skip);
 	snprintf(prefix, sizeof(prefix), "index/%s/", fabricd.config.shard);
 	fabricd.store.ops->range(&fabricd.store, prefix, true, 0, got_indices,
 				 s);
 }
 
+static void got_head(void *data, const struct store_reply *reply)
+{
+	const struct store_kv *kv = reply->kvs;
+	char prefix[STORE_KEY_LEN];
+	struct state *s = data;
+
+	if (!is_good(s, reply))
+		return;
+	fabricd.head_rev = reply->n ? kv->mod : 0;
+	if (reply->n && (srpol_head_read(kv->value, kv->len, &s->head, NULL) ||
+			 s->head.epoch >= EPOCH_MAX)) {
+		log_notice("the head is damaged; all is written anew");
+		s->head = (struct srpol_head){};
+	}
+	if (s->head.epoch > s->epoch)
+		s->epoch = s->head.epoch;
+	/* chunks are of interest by their keys only, and may be large together */
+	snprintf(prefix, sizeof(prefix), "plan/%s/", fabricd.config.shard);
+	fabricd.store.ops->keys(&fabricd.store, prefix, got_chunks, s);
+}
+
 static void read_plan(struct state *s)
 {
-	char prefix[STORE_KEY_LEN];
+	char head[STORE_KEY_LEN];
 
-	snprintf(prefix, sizeof(prefix), "plan/%s/", fabricd.config.shard);
-	fabricd.store.ops->range(&fabricd.store, prefix, true, 0, got_plan, s);
+	fabricd.store.ops->range(&fabricd.store, key_head(head), false, 0,
+				 got_head, s);
 }
 
 static void wrote_topology(void *data, const struct store_reply *reply)

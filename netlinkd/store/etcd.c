@@ -236,15 +236,31 @@ static json_t *range_body(struct store *store, const char *key, bool prefix,
 	return o;
 }
 
+/* @body: of this key or prefix */
+static void ask_range(struct store *store, const char *key, bool prefix,
+		      json_t *body, store_reply_fn fn, void *data)
+{
+	struct request *r = ask(store, "/v3/kv/range", body, ETCD_REQUEST_MS,
+				read_range, fn, data);
+
+	r->key = strdup(key) ?: (abort(), NULL);
+	r->prefix = prefix;
+}
+
 static void etcd_range(struct store *store, const char *key, bool prefix,
 		       uint64_t revision, store_reply_fn fn, void *data)
 {
-	struct request *r;
+	ask_range(store, key, prefix, range_body(store, key, prefix, revision),
+		  fn, data);
+}
 
-	r = ask(store, "/v3/kv/range", range_body(store, key, prefix, revision),
-		ETCD_REQUEST_MS, read_range, fn, data);
-	r->key = strdup(key) ?: (abort(), NULL);
-	r->prefix = prefix;
+static void etcd_keys(struct store *store, const char *prefix,
+		      store_reply_fn fn, void *data)
+{
+	json_t *body = range_body(store, prefix, true, 0);
+
+	json_object_set_new(body, "keys_only", json_true());
+	ask_range(store, prefix, true, body, fn, data);
 }
 
 static json_t *put_body(struct store *store, const struct store_put *put)
@@ -370,6 +386,7 @@ const struct store_ops store_etcd = {
 	.open = etcd_open,
 	.close = etcd_close,
 	.range = etcd_range,
+	.keys = etcd_keys,
 	.txn = etcd_txn,
 	.lease = etcd_lease,
 	.revoke = etcd_revoke,

@@ -2,7 +2,8 @@
 /*
  * The socket of the embedded store. A client sends one JSON object per line,
  *
- *	{ "id": N, "op": "range", "key": K, "prefix": B, "revision": R }
+ *	{ "id": N, "op": "range", "key": K, "prefix": B, "revision": R,
+ *	  "keys-only": B }
  *	{ "id": N, "op": "txn", "compare": [ [ K, CREATED, REVISION ], ... ],
  *	  "put": [ [ K, VALUE or null, LEASE ], ... ] }
  *	{ "id": N, "op": "lease", "seconds": S, "lease": ID or 0 }
@@ -180,13 +181,17 @@ static void op_range(struct lines_client *client, json_int_t id, json_t *o)
 {
 	struct vec out = VEC_INIT(struct store_kv);
 	json_int_t revision = 0;
+	int prefix = 0, keys_only = 0, ret;
 	const char *key = "";
-	int prefix = 0, ret;
+	struct store_kv *one;
 	json_t *reply;
 
-	json_unpack(o, "{s:s, s:b, s:I}", "key", &key, "prefix", &prefix,
-		    "revision", &revision);
+	json_unpack(o, "{s:s, s:b, s:I, s?b}", "key", &key, "prefix", &prefix,
+		    "revision", &revision, "keys-only", &keys_only);
 	ret = kv_range(&kv, key, prefix, revision, &out);
+	if (keys_only)
+		vec_for_each(one, &out)
+			one->value = NULL;
 	reply = reply_of(id, ret);
 	json_object_set_new(reply, "kvs", kv_to_json(out.data, out.n));
 	vec_free(&out);

@@ -309,6 +309,15 @@ static void local_range(struct store *store, const char *key, bool prefix,
 			     "revision", (json_int_t)revision), fn, data);
 }
 
+static void local_keys(struct store *store, const char *prefix,
+		       store_reply_fn fn, void *data)
+{
+	ask(store, json_pack("{s:s, s:o, s:b, s:I, s:b}", "op", "range",
+			     "key", key_of(store, prefix), "prefix", 1,
+			     "revision", (json_int_t)0, "keys-only", 1), fn,
+	    data);
+}
+
 static void local_txn(struct store *store, const struct store_txn *txn,
 		      store_reply_fn fn, void *data)
 {
@@ -409,6 +418,7 @@ const struct store_ops store_embedded = {
 	.open = local_open,
 	.close = local_close,
 	.range = local_range,
+	.keys = local_keys,
 	.txn = local_txn,
 	.lease = local_lease,
 	.revoke = local_revoke,

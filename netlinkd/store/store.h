@@ -157,6 +157,8 @@ typedef void (*store_watch_fn)(void *data, int error,
  * @open: make it ready to take requests; it need not be connected yet
  * @close: end all requests and watches without calling their callbacks
  * @range: read a key, or all keys with a prefix, at a revision or (0) now
+ * @keys: read names and revisions of all keys with a prefix now, without values,
+ *	which together may be too large for one reply
  * @txn: transaction
  * @lease: renew lease @id of @seconds, or grant a new one if @id is 0
  * @revoke: end a lease and delete its keys; there is no callback
@@ -170,6 +172,8 @@ struct store_ops {
 	void (*close)(struct store *store);
 	void (*range)(struct store *store, const char *key, bool prefix,
 		      uint64_t revision, store_reply_fn fn, void *data);
+	void (*keys)(struct store *store, const char *prefix,
+		     store_reply_fn fn, void *data);
 	void (*txn)(struct store *store, const struct store_txn *txn,
 		    store_reply_fn fn, void *data);
 	void (*lease)(struct store *store, uint32_t seconds, uint64_t id,

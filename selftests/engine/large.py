@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 What is larger than a store takes at once, on a real etcd: the steps of many large
-reservations that are due at the same moment, and an index with all too many tenants.
+reservations that are due at the same moment, an index with all too many tenants, and
+chunks that an earlier engine has left.
 """
 
 import json
@@ -62,6 +63,7 @@ def test_large():
     check("hosts end as they should", hosts.end() == 0)
 
     too_many_tenants(etcd, store)
+    left_behind(etcd, store)
 
 
 TENANTS = 19000		# what hosts are told of them is more than a value of the store
@@ -98,6 +100,21 @@ def too_many_tenants(etcd, store):
     etcd.ctl("del", "--prefix", "/srpol/cfg/tenant/many")
     check("when there is less, epochs go on", wait_for("an epoch", lambda: epoch() > before))
     check("this engine ends as it should, too", engine.end() == 0)
+
+
+LEFT = 66		# chunks of 1 MiB: more than an engine takes as one answer
+
+
+def left_behind(etcd, store):
+    """Of an engine that did not finish: the next one sweeps them."""
+    for i in range(LEFT):
+        etcd.put(f"plan/0/0000000001/left{i}", "x" * (1 << 20))
+    engine = e.start_engine("y", store, **{"lease-s": 60})
+    check("chunks that are large together keep no engine from leading", wait_for(
+        "an epoch", lambda: e.ask("y", "show")["stats"]["published"]))
+    check("they are swept", not etcd.ctl("get", "--prefix", "--keys-only",
+                                         "/srpol/plan/0/0000000001/left").strip())
+    check("and the last engine ends as it should", engine.end() == 0)
 
 
 if __name__ == "__main__":
