@@ -18,4 +18,5 @@ wait $! || {
 	cat "$out/simgrid.log"
 	exit 1
 }
-selftests/sim/check.py "$out/sim.jsonl" "$out/oracle.jsonl"
+selftests/sim/check.py -n fig1b-packets,fig1c-packets,rotation,namespaces \
+	"$out/sim.jsonl" "$out/oracle.jsonl"

@@ -44,7 +44,8 @@ def number(v):
 
 def bands_table(rows):
     return table(('band', 'result', 'from', 'to', ''),
-                 [(f"{b['case']}: {b['what']}", f'{v:.6g}', f"{b['min']:g}",
+                 [(f"{b['case']}: {b['what']}",
+                   '-' if v is None else f'{v:.6g}', f"{b['min']:g}",
                    f"{b['max']:g}", 'met' if met else 'MISSED')
                   for b, v, met in check.judge(rows)])
 

@@ -58,13 +58,14 @@ traffic() {
 		sort >"$work/got"
 }
 
-# deviation: the worst of a share from its prediction, in percent
+# deviation: the worst of a share from its prediction, in percent; all, if it is not
+# four spines that there are both of
 deviation() {
 	sort "$work/predicted" | join - "$work/got" | awk '{
 		d = $2 ? ($3 / $2 - 1) * 100 : $3 * 100
 		if (d < 0) d = -d
 		if (d > worst) worst = d
-	} END { printf "%.3f", worst }'
+	} END { printf "%.3f", NR == 4 ? worst : 100 }'
 }
 
 worst=0
