@@ -28,7 +28,14 @@ example() {
 
 # run WORD: all of them; one that fails is a failure
 run() {
-	bash -o pipefail -ec "$(example "$1")"
+	local commands
+
+	commands=$(example "$1")
+	[ -n "$commands" ] || {
+		echo "no example names $1"
+		return 1
+	}
+	bash -o pipefail -ec "$commands"
 }
 
 # prints WORD FILTER TEXT: what they print is TEXT after jq's FILTER
