@@ -383,6 +383,75 @@ static void test_head(void **state)
 	free(text);
 }
 
+/* What a head of these numbers comes to. */
+static int read_head(const char *numbers)
+{
+	char digest[SRPOL_DIGEST_LEN], text[256];
+	struct srpol_head back;
+
+	srpol_digest("", 0, digest);
+	snprintf(text, sizeof(text), "{\"digest\":\"%s\",%s}", digest, numbers);
+	return srpol_head_read(text, strlen(text), &back, NULL);
+}
+
+static void test_bad_heads(void **state)
+{
+	static const char * const bad[] = {
+		"\"epoch\":0,\"term\":1,\"topo_rev\":0,\"version\":2",
+		"\"epoch\":-1,\"term\":1,\"topo_rev\":0,\"version\":2",
+		"\"epoch\":1,\"term\":0,\"topo_rev\":0,\"version\":2",
+		"\"epoch\":1,\"term\":-1,\"topo_rev\":0,\"version\":2",
+		"\"epoch\":1,\"term\":1,\"topo_rev\":-1,\"version\":2",
+		"\"epoch\":1,\"term\":1,\"topo_rev\":0,\"version\":1",
+		"\"epoch\":1,\"term\":1,\"topo_rev\":0,\"version\":3",
+		"\"epoch\":1.5,\"term\":1,\"topo_rev\":0,\"version\":2",
+		"\"epoch\":1,\"term\":1,\"topo_rev\":0",
+		"\"epoch\":1,\"term\":1,\"version\":2",
+		"\"epoch\":1,\"more\":1,\"term\":1,\"topo_rev\":0,\"version\":2",
+	};
+	size_t i;
+
+	(void)state;
+	assert_int_equal(read_head("\"epoch\":1,\"term\":1,\"topo_rev\":0,\"version\":2"), 0);
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_int_equal(read_head(bad[i]), -EINVAL);
+}
+
+static int read_page(const char *text)
+{
+	struct srpol_page back;
+	int ret = srpol_page_read(text, strlen(text), 7, &back, NULL);
+
+	srpol_page_free(&back);
+	return ret;
+}
+
+static void test_bad_pages(void **state)
+{
+	static const char * const bad[] = {
+		"{\"chunks\":0,\"page\":-1,\"seen\":{}}\n",
+		"{\"chunks\":0,\"page\":4294967295,\"seen\":{}}\n",
+		"{\"chunks\":-1,\"page\":0,\"seen\":{}}\n",
+		"{\"chunks\":1000,\"page\":0,\"seen\":{}}\n",
+		"{\"chunks\":0,\"page\":0,\"seen\":[]}\n",
+		"{\"chunks\":0,\"page\":0,\"seen\":{\"a\":-1}}\n",
+		"{\"chunks\":0,\"page\":0,\"seen\":{\"a\":\"1\"}}\n",
+		/* longer than any name of a host */
+		"{\"chunks\":0,\"page\":0,\"seen\":{\""
+		"0123456789012345678901234567890123456789012345678901234567890123456789"
+		"0123456789012345678901234567890123456789012345678901234567890123456789"
+		"\":1}}\n",
+		"{\"chunks\":0,\"page\":0}\n",
+		"{\"chunks\":0,\"more\":1,\"page\":0,\"seen\":{}}\n",
+	};
+	size_t i;
+
+	(void)state;
+	assert_int_equal(read_page("{\"chunks\":0,\"page\":4294967294,\"seen\":{\"a\":0}}\n"), 0);
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_int_equal(read_page(bad[i]), -EINVAL);
+}
+
 static void each_is_at(void *data, const struct srpol_plan_change *change)
 {
 	u32 *at = data;
@@ -662,6 +731,8 @@ int main(void)
 		TEST(test_page_numbers),
 		TEST(test_index_limits),
 		TEST(test_head),
+		TEST(test_bad_heads),
+		TEST(test_bad_pages),
 		TEST(test_incremental),
 		TEST(test_incremental_minmax),
 		TEST(test_what_if),
