@@ -93,6 +93,9 @@ static void test_sure(void **state)
 	passed[5] = 0;
 	decide(list, 1);
 	assert_link(5, false, JUDGE_UNSURE);
+	list[0].confidence = 75;
+	decide(list, 1);
+	assert_link(5, true, JUDGE_CERTAIN);
 }
 
 static void test_tie(void **state)
