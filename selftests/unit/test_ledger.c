@@ -369,6 +369,7 @@ static void test_settle(void **state)
 /* A link has less, and who was there moves to where there is room. */
 static void test_move(void **state)
 {
+	double *load = calloc(fabric->n_links, sizeof(*load));
 	struct srpol_settlement s[HOLDS];
 	struct srpol_plan *old;
 
@@ -379,6 +380,11 @@ static void test_move(void **state)
 	assert_int_equal(s[0].what, SRPOL_SETTLED_MOVED);
 	old = (struct srpol_plan *)holds[0].new;
 	holds[0].new = s[0].offer.weights;
+	/* until hosts know, links keep both; what is told of it is the new one */
+	assert_true(kept_on(up(0, 1)) > 10 * G);
+	assert_int_equal(srpol_ledger_load_one(&ledger, 0, load), 0);
+	assert_true(load[up(0, 1)] <= 10 * G + 0.5);
+	free(load);
 	assert_true(srpol_plan_diff(old, holds[0].new, NULL, NULL) == 1);
 	srpol_plan_free(old);
 	holds[0].old = holds[0].new;
