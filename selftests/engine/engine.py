@@ -19,6 +19,7 @@ import http.server
 import json
 import os
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -623,6 +624,50 @@ def test_disk():
           hosts.stats())
     check("disk: all end as they should",
           engine.end() == 0 and hosts.end() == 0)
+
+
+def test_damaged():
+    """Keys of the plan in force that were changed while there was no engine."""
+    store = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
+    file = f"{RUN}/damaged.store"
+
+    def start():
+        engine = start_engine("damaged", store, file=file)
+        wait_for("leader", lambda: ask("damaged", "show")["leads"])
+        return engine
+
+    def log():
+        with open(f"{OUT}/damaged.log") as f:
+            return f.read()
+
+    engine = start()
+    hosts = Hosts("damaged-hosts", HOSTS, store, "damaged", **{"lease-s": 60})
+    store_put("job/t/a", JOB)
+    wait_for("a plan", lambda: all(hosts.last(h)["chunks"] for h in HOSTS))
+    index = "its index is damaged"
+    for what, key, old, new, said in (
+            ("head", "plan/0/head", '"version":2', '"version":1', "the head is damaged"),
+            ("index", r"index/0/\d+", '"algorithm":"', '"algorithm":"x', index),
+            ("page", r"index/0/\d+/\d+", '"seen":{}', '"seen":{"h9":7}', index)):
+        wait_for("acknowledgements", lambda: [
+            h["epoch"] for h in ask("damaged", "show")["hosts"]] ==
+            [hosts.epoch("h0")] * len(HOSTS))
+        before, count = hosts.epoch("h0"), log().count(said)
+        engine.end()
+        with open(file) as f:
+            saved = json.load(f)
+        keys = [kv for kv in saved["keys"] if re.fullmatch(f"/srpol/{key}", kv[0])
+                and old in kv[1]]
+        for kv in keys:
+            kv[1] = kv[1].replace(old, new)
+        with open(file, "w") as f:
+            json.dump(saved, f)
+        engine = start()
+        wait_for("a plan after it", lambda: all(
+            hosts.epoch(h) > before and hosts.last(h)["chunks"] for h in HOSTS))
+        check(f"damaged: the {what} is written anew, in a later epoch, and it is said",
+              keys and log().count(said) == count + 1, (keys, log()))
+    check("damaged: all end as they should", engine.end() == 0 and hosts.end() == 0)
 
 
 # --- etcd
@@ -1429,6 +1474,6 @@ def main(tests):
 
 
 if __name__ == "__main__":
-    sys.exit(main((test_start, test_end, test_silence, test_disk,
+    sys.exit(main((test_start, test_end, test_silence, test_disk, test_damaged,
                    test_lease, test_lease_end, test_malformed, test_embedded,
                    test_etcd)))
