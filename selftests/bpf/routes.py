@@ -161,15 +161,17 @@ class Rig:
                 names = self.sentinel("c", six) | self.sentinel("e", six)
         return "".join(sorted(names)) or "-"
 
-    def same(self, name, inners, tail=b"", wanted=None):
-        """The stack and XDP do the same; @wanted: which is this."""
+    def same(self, name, inners, tail=b"", wanted=None, used=""):
+        """The stack and XDP do the same; @wanted: which is this, else all come out;
+        @used: by each of these."""
         frames = [frame(inner, tail) for inner in inners]
         seen = []
         for on in (False, True):
             in_xdp(on)
             seen.append("".join(self.where(f) for f in frames))
-        report(name, seen[0] == seen[1] and wanted in (None, seen[0]),
-               f"stack {seen[0]}, XDP {seen[1]}, wanted {wanted}")
+        report(name, seen[0] == seen[1] and wanted in (None, seen[0]) and
+               (wanted or "-" not in seen[0]) and set(used) <= set(seen[0]),
+               f"stack {seen[0]}, XDP {seen[1]}, wanted {wanted or used}")
 
     def fast(self, name, inners):
         """And these are forwarded by XDP, so that the others say something."""
@@ -263,36 +265,38 @@ def test_multipath(rig):
     a_ip("route add 198.51.100.0/24 via inet6 fd00:a::fe dev a0")
     a_ip("route add 198.18.0.0/15 via inet6 fd00:a::fe dev a0")
     many = range(1, 13)
-    rig.same("flow labels", [udp6(dst=MANY6, fl=i) for i in many])
+    rig.same("flow labels", [udp6(dst=MANY6, fl=i) for i in many], used="ce")
     rig.same("addresses, IPv6",
-             [udp6(f"2001:db8:b::{i:x}", MANY6) for i in many])
+             [udp6(f"2001:db8:b::{i:x}", MANY6) for i in many], used="ce")
     rig.same("addresses, IPv4",
-             [udp4(f"198.51.100.{i}", MANY4) for i in many])
+             [udp4(f"198.51.100.{i}", MANY4) for i in many], used="ce")
     rig.same("an error goes where its flow goes, IPv6",
              [IPv6(src=f"2001:db8:f::{i:x}", dst=MANY6) / ICMPv6PacketTooBig() /
-              udp6(MANY6, f"2001:db8:b::{i:x}") for i in many])
+              udp6(MANY6, f"2001:db8:b::{i:x}") for i in many], used="ce")
     rig.same("an error goes where its flow goes, IPv4",
              [IP(src=f"198.18.0.{i}", dst=MANY4) /
               ICMP(type=3, code=4, nexthopmtu=1280) /
-              udp4(MANY4, f"198.51.100.{i}") for i in many])
+              udp4(MANY4, f"198.51.100.{i}") for i in many], used="ce")
     for policy in 1, 2:
         sysctl(ipv4__fib_multipath_hash_policy=policy,
                ipv6__fib_multipath_hash_policy=policy)
+        # 1: by ports, 2: by addresses, of inner packets if there are any
+        ports, inner = ("ce", "") if policy == 1 else ("", "ce")
         rig.same(f"policy {policy}: ports, IPv4",
-                 [udp4(dst=MANY4, sport=i) for i in many])
+                 [udp4(dst=MANY4, sport=i) for i in many], used=ports)
         rig.same(f"policy {policy}: ports, IPv6",
-                 [udp6(dst=MANY6, sport=i) for i in many])
+                 [udp6(dst=MANY6, sport=i) for i in many], used=ports)
         rig.same(f"policy {policy}: ports of SCTP",
                  [IP(src=FROM4, dst=MANY4, proto=132) /
-                  SCTP(sport=i, dport=1) / DATA for i in many])
+                  SCTP(sport=i, dport=1) / DATA for i in many], used=ports)
         rig.same(f"policy {policy}: ports behind options",
                  [IPv6(src=FROM6, dst=MANY6) /
                   IPv6ExtHdrDestOpt(options=[PadN(optdata=bytes(4))]) /
-                  UDP(sport=i, dport=1) / DATA for i in many])
+                  UDP(sport=i, dport=1) / DATA for i in many], used=ports)
         rig.same(f"policy {policy}: inner addresses",
                  [IP(src=FROM4, dst=MANY4) / IP(src=f"10.9.9.{i}",
                                                 dst="10.8.8.8") /
-                  UDP() / DATA for i in many])
+                  UDP() / DATA for i in many], used=inner)
     sysctl(ipv4__fib_multipath_hash_policy=0,
            ipv6__fib_multipath_hash_policy=0)
 
