@@ -358,9 +358,10 @@ def test_links(hosts):
     down = advice("link-down")[0]
     check("a link that is down is advised on, with who says so",
           down["reported_by"] == ["h3"] and down["rate"] == 400 * G, down)
+    lines = [chunk_lines(hosts, "h3", "leaf0.3", color) for color in (10, 20)]
     check("reservations leave it", all(
-        w[1] == "0" for color in (10, 20)
-        for w in chunk_lines(hosts, "h3", "leaf0.3", color).values()))
+        len(told) == 3 and all(w[1] == "0" for w in told.values())
+        for told in lines), lines)
     hosts.tell("report h3 h3 leaf0.3 0")
     wait_for("loss", lambda: state("t", "slice") == "lost")
     lost = {x["job"]: x for x in advice("reservation-lost")}
