@@ -3,6 +3,7 @@
  * Probes that a peer reflects: epochs, what the peer counted before us, and a
  * peer's word in the report. The data plane's maps are memory of the test's.
  */
+#include <sodium.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -212,6 +213,50 @@ static void numbers_end(void **state)
 	assert_true(far_of()->epoch > epoch);
 }
 
+/* Of words in network order, carried over once and again. */
+static u32 sum_of(const u8 *words, size_t n, u32 sum)
+{
+	size_t i;
+
+	for (i = 0; i < n; i += 2)
+		sum += words[i] << 8 | words[i + 1];
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (sum & 0xffff) + (sum >> 16);
+}
+
+/* The peer verifies a tag over what is in the probe and over its segment list. */
+static void on_the_wire(void **state)
+{
+	enum { LISTED = 14 + 40 + 8, UDP = LISTED + 3 * 16, SIGNED = 80, TAG = 8 };
+	u8 frame[1024], m[SIGNED + 3 * 16], tag[crypto_shorthash_BYTES];
+	size_t len, i, k;
+
+	(void)state;
+	for (i = 0; i < 3; i++)
+		for (k = 0; k < 16; k++)
+			paths[0].far.sid[i].s6_addr[k] = 16 * i + k + 1;
+	for (k = 0; k < sizeof(key.key); k++)
+		key.key[k] = k;
+	assert_int_equal(reflect_start(&engine, NULL), 0);
+	clock_ns += NS_PER_MS;
+	ticker->ready(ticker, 0);
+	len = recv(wire, frame, sizeof(frame), MSG_DONTWAIT);
+	assert_int_equal(len, UDP + 8 + SIGNED + TAG);
+	assert_memory_equal(frame + 14 + 24, &paths[0].far.sid[0], 16);
+	for (i = 0; i < 3; i++)
+		assert_memory_equal(frame + LISTED + 16 * i,
+				    &paths[0].far.sid[2 - i], 16);
+	memcpy(m, frame + UDP + 8, SIGNED);
+	memcpy(m + SIGNED, frame + LISTED, 3 * 16);
+	crypto_shorthash(tag, m, sizeof(m), key.key);
+	assert_memory_equal(frame + len - TAG, tag, TAG);
+	/* source, the last segment, length and protocol; then UDP */
+	assert_int_equal(sum_of(frame + UDP, len - UDP,
+				sum_of(frame + 14 + 8, 16,
+				       sum_of(frame + LISTED, 16,
+					      len - UDP + 17))), 0xffff);
+}
+
 static uint32_t ppm(void)
 {
 	return quality_marks_ppm(&paths[0].window, QUALITY_PATH_CE);
@@ -271,6 +316,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(epochs_grow, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(numbers_end, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(on_the_wire, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(marks_of_before, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(hops, set_up, tear_down),
