@@ -277,6 +277,41 @@ static void test_heard(void **state)
 	srpol_fabric_free(f);
 }
 
+/* What several say of a pair of GPUs and a color is one demand. */
+static void test_merged(void **state)
+{
+	const u64 most = (1ull << 53) - 1;
+	struct srpol_demand d[] = {
+		{ .src = 0, .dst = 1, .color = 1, .bytes = 5 },
+		{ .src = 1, .dst = 0, .color = 1, .bytes = most },
+		{ .src = 0, .dst = 1, .color = 2, .bytes = 9 },
+		{ .src = 0, .dst = 1, .color = 1, .bytes = 7 },
+		{ .src = 1, .dst = 0, .color = 1, .bytes = most },
+	};
+	struct srpol_shape shape = srpol_shape_leaf_spine(2, 1, 4, 100 * G);
+	struct weights_demands known = { .demand = d, .n = ARRAY_SIZE(d) };
+	struct srpol_fabric *f = generate(&shape);
+	struct linkstate ls;
+	struct srpol_error err;
+	u32 weight[4];
+	struct weights_pair pair = {
+		.src = 0, .dst = 1, .alg = srpol_alg_find("minmax"),
+		.color = 1, .n = 4, .weight = weight,
+	};
+	struct weights_input input = { .fabric = f, .known = &known };
+
+	(void)state;
+	assert_int_equal(linkstate_init(&ls, f, 0), 0);
+	input.links = ls.links;
+	assert_int_equal(weights_run(&input, &pair, 1, &err), 0);
+	assert_int_equal(known.n, 3);
+	assert_true(d[0].dst == 1 && d[0].color == 1 && d[0].bytes == 12);
+	assert_true(d[1].dst == 1 && d[1].color == 2 && d[1].bytes == 9);
+	assert_true(d[2].dst == 0 && d[2].color == 1 && d[2].bytes == most);
+	linkstate_free(&ls);
+	srpol_fabric_free(f);
+}
+
 /* FARE: four planes, one of them with half of its bandwidth, and back. */
 static void test_planes(void **state)
 {
@@ -641,6 +676,7 @@ int main(void)
 		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_flaps),
 		cmocka_unit_test(test_heard),
+		cmocka_unit_test(test_merged),
 		cmocka_unit_test(test_planes),
 		cmocka_unit_test(test_hot_link),
 		cmocka_unit_test(test_lossy_link),
