@@ -291,10 +291,14 @@ def configured(kind, obj):
 
 
 class Listener:
-    """Notifications of some groups, as (name, members)."""
+    """
+    Notifications of some groups, as (name, members). dropped: those that wait() found
+    before the ones it waited for.
+    """
 
     def __init__(self, *groups):
         self.queue = []
+        self.dropped = []
         self.ynl = YnlFamily(SPEC, schema="")
         with contextlib.suppress(PermissionError):
             self.ynl.sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE,
@@ -322,7 +326,7 @@ class Listener:
 
     def wait(self, name, seconds=10, **members):
         """The next one of a name with these members; drops those before."""
-        dropped = []
+        begin = len(self.dropped)
 
         def look():
             self._read()
@@ -330,14 +334,14 @@ class Listener:
                 found, got = self.queue.pop(0)
                 if found == name and members.items() <= got.items():
                     return got
-                dropped.append((found, got))
+                self.dropped.append((found, got))
             return None
 
         try:
             return busywait(look, seconds)
         except AssertionError:
             raise AssertionError(f"no {name} {members} within {seconds} s, "
-                                 f"but {dropped}") from None
+                                 f"but {self.dropped[begin:]}") from None
 
 
 def forget_family():

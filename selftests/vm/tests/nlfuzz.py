@@ -261,6 +261,9 @@ def spoilt():
     say(", ".join(f"{errno.errorcode.get(e, 'accepted')} {count}"
                   for e, count in errors.most_common()))
     assert sum(errors.values()) - errors[0] >= MESSAGES / 2, "too tame"
+    # some change something, and some are refused for what is configured
+    assert accepted >= MESSAGES / 100, f"too wild: {accepted} accepted"
+    assert {errno.EBUSY, errno.EEXIST, errno.ENOENT} <= errors.keys(), errors
     eq(complaints(), [])
 
 
