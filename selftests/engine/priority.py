@@ -10,6 +10,7 @@ killed in between.
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -127,6 +128,26 @@ def test_many():
         return r["decision"] == "accept" and r["ends"] and [x["job"] for x in r["ends"]]
     check("what-if: 2048 demands have ends", ends(2048) == ["many"], ends(2048))
     check("more have none, and are decided all the same", ends(2049) is None)
+
+    def most(name, n, **more):
+        """As short as it can be: a request has a mebibyte at most."""
+        with socket.socket(socket.AF_UNIX) as s:
+            s.settimeout(e.PATIENCE)
+            s.connect(f"{RUN}/p.sock")
+            s.sendall(json.dumps({
+                "version": 1, "request": "job-add", "name": name, "tenant": "red",
+                "guaranteed": 25 * G, "demands": [
+                    {"src": "h0", "dst": "h1", "bytes": 1}] * n, **more},
+                separators=(",", ":")).encode() + b"\n")
+            return json.loads(s.makefile().readline())["reply"]
+
+    first = most("first", 2600)
+    reply = most("second", 30200, **{"what-if": True})
+    check("of 32768 demands that have reservations there are no more",
+          first["decision"] == "accept" and reply["decision"] == "reject" and
+          reply["reason"].startswith("32800 demands "), (first, reply))
+    end(("first", "red"))
+    settled({})
 
 
 def test_many_ask():
