@@ -37,7 +37,7 @@ e2e_up() {
 }
 
 e2e_paths_up() {
-	! srpol -j path show | grep -q '"state":"down"'
+	srpol -j path show | gojq -e 'length > 0 and all(.state == "up")' >/dev/null
 }
 
 # e2e_reason NAME: packets counted under it
@@ -64,7 +64,7 @@ e2e_verdicts() {
 	[ $rc -eq 0 ] || not_ok "$1 ran to its end" "status $rc"
 }
 
-# e2e_capture NODE DEV in|out FILE [FILTER]: packets that go there, until
+# e2e_capture SWITCH DEV in|out|inout FILE [FILTER]: packets that go there, until
 # e2e_captured
 e2e_dumps=()
 e2e_files=()
@@ -73,8 +73,9 @@ e2e_capture() {
 	local node=$1 dev=$2 way=$3 file=$4
 	shift 4
 
-	# what tcpdump writes it writes as another user, unless told not to
-	fabric_exec "$node" tcpdump -Z root -U -B 16384 -p -i "$dev" -Q "$way" \
+	# not fabric_exec: $! has to be tcpdump itself. What that writes it writes as
+	# another user, unless told not to.
+	ip netns exec "$(fabric_ns "$node")" tcpdump -Z root -U -B 16384 -p -i "$dev" -Q "$way" \
 		-s 0 -w "$file" "$@" 2>"$file.log" &
 	e2e_dumps+=($!)
 	e2e_files+=("$file")
