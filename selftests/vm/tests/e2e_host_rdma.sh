@@ -112,13 +112,15 @@ check "a transfer is under way" busywait 60 transferring 400
 check "by both uplinks" [ $(($(tx hA) - by_a)) -ge 20 -a \
 	$(($(tx hC) - by_c)) -ge 20 ]
 fabric_exec leaf1 ip link set host down
-by_a=$(tx hA)
+by_c=$(tx hC)
 if wait $transfer; then
 	ok "it completes without that uplink"
 else
 	not_ok "it completes without that uplink" \
 		"$(tail -n 3 "$log/long.client")"
 fi
+check "by the other one" [ $(($(tx hC) - by_c)) -ge 400 ]
+echo "# $(($(tx hC) - by_c)) packets by hC since then"
 echo "# A sent $(sent) packets, B received $(received)"
 check "each QP lost a packet at most" [ $(($(sent) - $(received))) -le 8 ]
 check_equal "srpol dropped nothing" "" \
