@@ -66,6 +66,31 @@ buckets() {
 		gojq -c '[ .[0].candidates[0].segment_lists[].buckets ]'
 }
 
+# watch_config FILE [-n NAMESPACE]: what changes in the module there is a line of the
+# file, until watched_config
+watch_config() {
+	watched=("$@")
+	srpol -t "${@:2}" monitor config >"$1" &
+	watcher=$!
+	patiently 20 config_is_watched
+}
+
+# config_is_watched: what is changed now is in the file
+config_is_watched() {
+	local prefix=fd00:ffff:$((RANDOM % 10000))::/64
+
+	srpol "${watched[@]:1}" endpoint add "$prefix" to fd00:ffff::1
+	srpol "${watched[@]:1}" endpoint del "$prefix"
+	grep -q "$prefix" "${watched[0]}"
+}
+
+# watched_config: all that was changed until now is in the file
+watched_config() {
+	patiently 20 config_is_watched || return
+	kill "$watcher"
+	wait "$watcher" 2>/dev/null || :
+}
+
 state_of() {
 	on "$1" path show "$2" | head -n 1 | grep -q "$3"
 }
