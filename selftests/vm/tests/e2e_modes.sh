@@ -116,13 +116,13 @@ check "first (6) and last (8) stayed on one" awk '
 	$2 == 6 || $2 == 8 { n[$2]++ }
 	END { exit !(n[6] == 1 && n[8] == 1) }' "$log/opcodes"
 
-out_of_order=$(rxe_counter rxeB out_of_seq_request)
+out_of_order=$(rxe_counter rxeB out_of_seq_request) naks=$(reorder)
 ip netns exec "$(fabric_ns spine2)" tc qdisc add dev leaf2 root netem delay 4ms
 transfer "the same with 4 ms more on one path" 18608 -q 1 -s 65536 -n 5
 ip netns exec "$(fabric_ns spine2)" tc qdisc del dev leaf2 root
 out_of_order=$(($(rxe_counter rxeB out_of_seq_request) - out_of_order))
 echo "# rxe saw $out_of_order packets out of order"
 check "rxe can not reorder: it refuses them" [ $out_of_order -gt 0 ]
-check "NAKs are the flow's reordering counter" [ "$(reorder)" -gt 0 ]
+check "NAKs are the flow's reordering counter" [ "$(reorder)" -gt "$naks" ]
 check_equal "srpol dropped nothing" "" \
 	"$(srpol stats show | awk '$2 == "drop"')"
