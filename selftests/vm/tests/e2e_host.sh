@@ -89,8 +89,8 @@ srpol_up() {
 }
 
 up() {
-	! on hostA -j path show | grep -q '"state":"unresolved"' &&
-		! on hostB -j path show | grep -q '"state":"unresolved"'
+	on hostA -j path show | gojq -e 'length == 2 and all(.state == "up")' &&
+		on hostB -j path show | gojq -e 'length == 1 and all(.state == "up")'
 }
 
 # What the host has that "dev del" is to take away again.
@@ -159,6 +159,8 @@ check "srpol save makes it again" grep -q \
 	'^dev add srpol0 role host address.* prefix .* peer srpol0-port mtu' \
 	"$SRPOL_OUT/saved"
 check "what is saved is what there is" on hostA replace -f "$SRPOL_OUT/saved"
+on hostA save "$SRPOL_OUT/saved-again"
+check "and stays" cmp "$SRPOL_OUT/saved" "$SRPOL_OUT/saved-again"
 
 check "another address and prefix, by one command" on hostB dev change srpol0 \
 	address 2001:db8:b::9/128 prefix 2001:db8:aa::/48
