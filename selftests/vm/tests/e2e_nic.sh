@@ -78,6 +78,8 @@ check "created again, it has another index" [ "$(index)" != "$before" ]
 check "which is noticed" patiently 20 eval '[ "$(renewals)" = 1 ]'
 got=0
 check "it is probed and up" patiently 60 goes_on
+got=$(received A)
+check "by it" patiently 60 goes_on
 check_equal "and an uplink, with its programs" '[["hA",true,true]]' \
 	"$(on A -j dev show | gojq -c 'map([.dev, .egress_attached, .ingress_attached])')"
 
