@@ -218,24 +218,35 @@ static void client_ready(struct source *source, uint32_t events)
 		read_client(client);
 }
 
+/* The client that has been quiet for longest, but for those that are kept; or NULL. */
+static struct lines_client *quietest(const struct lines *server)
+{
+	struct lines_client *found = NULL, *client;
+	unsigned int i;
+
+	for (i = 0; i < server->clients_max; i++) {
+		client = server->clients[i];
+		if (client && !client->kept &&
+		    (!found || client->heard_ns < found->heard_ns))
+			found = client;
+	}
+	return found;
+}
+
 /*
  * Index for a new client; disconnects the quietest one if all are in use. Not all
  * of them are kept.
  */
 static unsigned int free_place(struct lines *server)
 {
-	unsigned int i, quiet = 0;
+	unsigned int i = 0;
 
-	for (i = 0; i < server->clients_max && server->clients[i]; i++)
-		if (server->clients[quiet]->kept ||
-		    (!server->clients[i]->kept &&
-		     server->clients[i]->heard_ns <
-		     server->clients[quiet]->heard_ns))
-			quiet = i;
+	while (i < server->clients_max && server->clients[i])
+		i++;
 	if (i < server->clients_max)
 		return i;
-	drop(server->clients[quiet]);
-	return quiet;
+	drop(quietest(server));
+	return free_place(server);
 }
 
 static void accept_client(struct source *source, uint32_t events)
@@ -248,8 +259,14 @@ static void accept_client(struct source *source, uint32_t events)
 	struct lines_client *client;
 	unsigned int i;
 
-	if (fd < 0)
+	if (fd < 0) {
+		/* without room for it the loop would be told of it for ever */
+		client = errno == EMFILE || errno == ENFILE ? quietest(server) :
+							      NULL;
+		if (client)
+			drop(client);
 		return;
+	}
 	i = free_place(server);
 	client = calloc(1, sizeof(*client));
 	if (!client) {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -43,9 +44,22 @@ static void fill(struct lines_client *client)
 		;
 }
 
+/* The server may have no more files than it has. */
+static void limit(void)
+{
+	int next = dup(0);
+	struct rlimit files = { .rlim_cur = next, .rlim_max = next };
+
+	close(next);
+	if (next < 0 || setrlimit(RLIMIT_NOFILE, &files))
+		_exit(3);
+}
+
 static void answer(struct lines_client *client, char *line, size_t len)
 {
 	(void)len;
+	if (!strcmp(line, "limit"))
+		limit();
 	if (!strcmp(line, "fill")) {
 		fill(client);
 		return;
@@ -234,6 +248,29 @@ static void test_kept(void **state)
 	close(kept);
 }
 
+/* Without room for another file, the quietest one makes room. */
+static void test_no_room(void **state)
+{
+	int quiet = dial(), other, new;
+	char reply[4];
+
+	(void)state;
+	assert_true(say(quiet, 1));
+	other = dial();
+	assert_int_equal(send(other, "limit\n", 6, MSG_NOSIGNAL), 6);
+	assert_int_equal(recv(other, reply, sizeof(reply), 0), 3);
+	new = dial();
+	assert_int_equal(setsockopt(new, SOL_SOCKET, SO_RCVTIMEO,
+				    &(struct timeval){ .tv_sec = PATIENCE },
+				    sizeof(struct timeval)), 0);
+	assert_true(say(new, 1));
+	assert_false(is_open(quiet));
+	assert_true(say(other, 1));
+	close(quiet);
+	close(other);
+	close(new);
+}
+
 /* The server is told when somebody who was slow has read everything. */
 static void test_drained(void **state)
 {
@@ -269,6 +306,7 @@ int main(void)
 		TEST(test_others),
 		TEST(test_half),
 		TEST(test_kept),
+		TEST(test_no_room),
 		TEST(test_drained),
 	};
 
