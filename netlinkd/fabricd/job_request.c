@@ -17,6 +17,7 @@
 #define WAIT_NS		(10 * NS_PER_SEC)
 #define LOOK_NS		(100 * NS_PER_MS)
 #define OPS_MAX		256
+#define OPS_BY_TENANT	32	/* of its users, so that others can ask, too */
 #define PAUSE		4	/* times that a decision took, before the next */
 #define ROUND_NS	(50 * NS_PER_MS)
 
@@ -420,19 +421,34 @@ void job_request_stop(void)
 		fail(ops, "the engine ends");
 }
 
+/*
+ * Requests of operators do not count those of tenants' users, whose room is shared
+ * among tenants. @own: tenant of the user who asks, empty: an operator
+ */
+static int check_room(const char *own, struct srpol_error *err)
+{
+	unsigned int mine = 0, users = 0, max = own[0] ? OPS_BY_TENANT : OPS_MAX;
+	const struct op *op;
+
+	for (op = ops; op; op = op->next) {
+		mine += !strcmp(op->admission.own, own);
+		users += op->admission.own[0] != '\0';
+	}
+	if (mine < max && (!own[0] || users < OPS_MAX))
+		return 0;
+	return srpol_error_set(err, -EBUSY, "%u questions wait already",
+			       mine < max ? users : mine);
+}
+
 /* Queue the request; NULL, or an error message in @err. */
 static json_t *begin(struct admission *a, bool is_del, int ret,
 		     struct srpol_error *err)
 {
 	const char *own = access_tenant() ?: "";
-	struct op *op, *other;
-	unsigned int n = 0;
+	struct op *op;
 
-	for (other = ops; other; other = other->next)
-		n++;
-	if (!ret && n >= OPS_MAX)
-		ret = srpol_error_set(err, -EBUSY, "%u questions wait already",
-				      n);
+	if (!ret)
+		ret = check_room(own, err);
 	if (ret) {
 		if (!err->text[0])
 			srpol_error_set(err, ret, "no memory");

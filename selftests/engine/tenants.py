@@ -418,6 +418,48 @@ def test_two_steps(hosts):
     check("and is when they have", reply["decision"] == "accept", reply)
 
 
+# asks more than one question at a time, as another user
+ASK = """
+import json, os, socket, sys
+os.setgroups([])
+os.setgid(int(sys.argv[3]))
+os.setuid(int(sys.argv[3]))
+asked = []
+for i in range(int(sys.argv[2])):
+    asked.append(socket.socket(socket.AF_UNIX))
+    asked[-1].connect(sys.argv[1])
+    asked[-1].sendall(json.dumps({
+        "version": 1, "request": "job-add", "name": f"q{i}", "guaranteed": 10 ** 9,
+        "demands": [{"src": "h0", "dst": "h1", "bytes": 1000}]}).encode() + b"\\n")
+print(json.dumps([json.loads(s.makefile().readline()) for s in asked]))
+"""
+QUESTIONS = 32		# of a tenant's users, which may wait at a time
+
+
+def test_many_questions(hosts):
+    """A tenant's users cannot keep others from asking, however many questions wait."""
+    hosts.process.p.send_signal(signal.SIGSTOP)
+    e.stopped(hosts.process)
+    reply = add("t", "w", "demand", "h0", "h1", "1000", "bandwidth", "1G", user=DAEMON)
+    check("a tenant's job is about to be told hosts", reply["decision"] == "accept",
+          reply)
+    with subprocess.Popen([sys.executable, "-c", ASK, f"{RUN}/t.sock",
+                           str(QUESTIONS + 1), str(DAEMON)],
+                          stdout=subprocess.PIPE) as users:
+        operator = add("t", "o", "tenant", "red", "demand", "h0", "h1", "1000",
+                       "what-if")
+        replies = json.loads(users.stdout.read())
+    check("one question of its users too many is refused", sorted(
+        r.get("error", "waited") for r in replies) == [
+            f"{QUESTIONS} questions wait already"] + ["waited"] * QUESTIONS, replies)
+    check("an operator is answered", operator["decision"] == "accept", operator)
+    hosts.process.p.send_signal(signal.SIGCONT)
+    wait_for("the second step", lambda: state("t", "w") == "reserved")
+    check("and the job can be deleted", run("t", "job", "del", "w",
+                                            user=DAEMON)[0] == 0)
+    wait_for("its end", lambda: state("t", "w") is None)
+
+
 def test_limits(hosts):
     """What hosts are told that may be sent in a color."""
     def limit_is(rate):
@@ -728,6 +770,7 @@ def test_embedded():
     test_users()
     test_what_if()
     test_two_steps(hosts)
+    test_many_questions(hosts)
     test_links(hosts)
     test_limits(hosts)
     test_backups(hosts)
