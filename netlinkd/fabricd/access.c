@@ -34,14 +34,22 @@ static int read_uid(const char *name, uint32_t *uid)
 	return 0;
 }
 
-static int read_user(const char *name, const json_t *v, struct user *user,
-		     struct srpol_error *err)
+/* @users: @n that were read already, behind which it is put */
+static int read_user(const char *name, const json_t *v, struct user *users,
+		     uint32_t n, struct srpol_error *err)
 {
 	const char *tenant = json_string_value(v);
+	struct user *user = &users[n];
 
 	if (read_uid(name, &user->uid))
 		return srpol_error_set(err, -ENOENT,
 				       "\"users\": no user \"%s\"", name);
+	/* by name and by number, say: which of them would count? */
+	while (n--)
+		if (users[n].uid == user->uid)
+			return srpol_error_set(err, -EEXIST,
+					       "\"users\": \"%s\" is user %u, who is there twice",
+					       name, user->uid);
 	if (!tenant || !*tenant || strlen(tenant) >= SRPOL_NAME_LEN ||
 	    strchr(tenant, '/'))
 		return srpol_error_set(err, -EINVAL,
@@ -74,8 +82,9 @@ int access_read(const json_t *users, struct fabricd_config *config,
 	if (!config->users)
 		return -ENOMEM;
 	json_object_foreach((json_t *)users, name, v) {
-		ret = ret ?: read_user(name, v,
-				       &config->users[config->n_users], err);
+		ret = read_user(name, v, config->users, config->n_users, err);
+		if (ret)
+			break;
 		config->n_users++;
 	}
 	if (ret) {

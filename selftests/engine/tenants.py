@@ -230,13 +230,16 @@ def test_bad_words():
             (("tenant", "del", "x"), "no tenant")):
         said = refused("t", *words)
         check(f"refused: {' '.join(words)[:60]}", text in said, said)
-    with open(f"{RUN}/bad.json", "w", encoding="ascii") as f:
-        json.dump({"users": {"no-such-user": "red"}}, f)
-    done = subprocess.run([e.FABRICD, "--check-config", "-c",
-                           f"{RUN}/bad.json"], capture_output=True, text=True,
-                          check=False)
-    check("a user that does not exist is named", done.returncode == 1 and
-          'no user "no-such-user"' in done.stderr, done.stderr)
+    for users, text in (
+            ({"no-such-user": "red"}, 'no user "no-such-user"'),
+            ({"nobody": "red", str(NOBODY): "blue"}, f"user {NOBODY}, who is there twice")):
+        with open(f"{RUN}/bad.json", "w", encoding="ascii") as f:
+            json.dump({"topology": f"{RUN}/topology.json", "users": users}, f)
+        done = subprocess.run([e.FABRICD, "--check-config", "-c",
+                               f"{RUN}/bad.json"], capture_output=True, text=True,
+                              check=False)
+        check(f"users that cannot be are named: {text}", done.returncode == 1 and
+              text in done.stderr, done.stderr)
     before = stats("t")["refused"]
     e.store_put("resv/0/red/forged", "{\"guaranteed\": -1}")
     e.store_put("cfg/tenant/red", "{\"color\": 0}")
