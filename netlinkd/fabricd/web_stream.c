@@ -62,6 +62,7 @@ static unsigned int n_streams;
 static struct told *newest;
 static struct told *changed;	/* line for clients that know the state
 				 * before */
+static struct told *whole;	/* for those that do not; NULL: not made yet */
 static json_t *paths;		/* values of the state by path */
 static uint64_t version, beats, looked_ns, beat_ns;
 static char *state;
@@ -121,7 +122,8 @@ static void look_at_paths(void)
 	json_t *now, *o;
 
 	told_put(changed);
-	changed = NULL;
+	told_put(whole);
+	changed = whole = NULL;
 	if (!has_lines()) {
 		json_decref(paths);
 		paths = NULL;
@@ -136,19 +138,24 @@ static void look_at_paths(void)
 	paths = now;
 }
 
-/* A line with all values, for a client that is new or was too slow. */
+/*
+ * A line with all values, for a client that is new or was too slow. Whoever connects
+ * again and again gets the same one: to make it takes long, and no reply's time is
+ * counted for it.
+ */
 static struct told *whole_line(void)
 {
-	struct told *t;
 	char *text;
 
 	if (!paths)
 		look_at_paths();
-	text = web_paths_all(paths);
-	t = text ? told_new("", text, strlen(text),
-			    "\n{\"sync_response\":true}\n") : NULL;
-	free(text);
-	return t;
+	if (!whole) {
+		text = web_paths_all(paths);
+		whole = text ? told_new("", text, strlen(text),
+					"\n{\"sync_response\":true}\n") : NULL;
+		free(text);
+	}
+	return whole ? told_get(whole) : NULL;
 }
 
 /* Compute the state; if its text differs, it is a new version. */
@@ -325,7 +332,8 @@ bool web_stream_stop(void)
 	alarm_stop(&looker);
 	told_put(newest);
 	told_put(changed);
-	newest = changed = NULL;
+	told_put(whole);
+	newest = changed = whole = NULL;
 	json_decref(paths);
 	paths = NULL;
 	free(state);

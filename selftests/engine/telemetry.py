@@ -306,6 +306,14 @@ def test_stream(page):
         s.read()
     check("all changes together are the state", s.atomic == 1 and s.syncs == 1)
 
+    def first():
+        with Stream(page).file as file:
+            return file.readline()
+
+    # it has the time at which it was made
+    check("whoever connects again gets the same line while nothing changes",
+          wait_for("two in a row", lambda: first() == first()))
+
 
 def test_all():
     page = Page("page")
