@@ -214,7 +214,7 @@ def during_dumps():
     "the same while nobody dumps all policies again and again"
     readers = [subprocess.Popen(
         ["setpriv", "--reuid", str(NOBODY), "--clear-groups", "sh", "-c",
-         'while :; do "$@" >/dev/null; done', "sh",
+         'while "$@" >/dev/null; do :; done', "sh",
          *srpol("policy", "show")[:1], "policy", "show"],
         preexec_fn=lambda: net._setns(os.open(f"/run/netns/{ns.name}",
                                               os.O_RDONLY)))
@@ -224,6 +224,7 @@ def during_dumps():
     try:
         while time.monotonic() < end:
             busy.append(one_round())
+        eq([reader.poll() for reader in readers], [None] * 4, "who reads")
     finally:
         for reader in readers:
             reader.kill()
