@@ -347,12 +347,12 @@ def test_deadline():
     check("when it is over, so is the job", reply["decision"] == "accept" and
           wait_for("its end", lambda: state("p", "d") is None))
     # the later others end, the more it would take
-    job("solid", "blue bandwidth 799G for 60s")
+    job("solid", "blue bandwidth 799G for 600s")
     wait_for("nothing else", lambda: list(records()) == ["blue/solid"] and
              state("p", "solid") == "reserved")
-    for words, decision in ("red deadline 70s", "defer"), ("red deadline 30s",
-                                                          "lower-priority"):
-        reply = job("d", f"{words} what-if", size="40000000000")
+    for words, decision in ("red deadline 700s", "defer"), ("red deadline 400s",
+                                                           "lower-priority"):
+        reply = job("d", f"{words} what-if", size="400000000000")
         check(f"a deadline counts in what is deferred: {words}",
               reply["decision"] == decision, reply)
     end(("solid", "blue"))
