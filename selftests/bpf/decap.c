@@ -198,15 +198,26 @@ static void test_uniform(void)
 		check_ecn(i & 16, true, i / 4 % 4, i % 4);
 }
 
+static bool is_marked_right(const struct outer *o, const struct pkt *ip)
+{
+	struct pkt p, out;
+
+	pkt_encap(&p, o, ip->b, ip->len);
+	return rig_uplink(&p, &out) == X_PASS &&
+	       !csum_fold(csum_add(0, out.b + 14, 20)) &&
+	       (out.b[15] & 3) == 3;
+}
+
 /* Marking must keep the header checksum right, whatever it was. */
 static void test_ecn_checksum(void)
 {
 	struct in6_addr last = sid(DT4);
 	struct outer o = { .sids = &last, .n = 1, .tclass = 3 };
-	struct pkt ip, p, out;
 	struct inner in = v4;
+	int i, bad = 0, n = 0;
+	struct pkt ip = {};
+	__u16 check;
 	char src[32];
-	int i, bad = 0;
 
 	setup();
 	for (i = 0; i < 4096; i++) {
@@ -216,13 +227,30 @@ static void test_ecn_checksum(void)
 		in.tclass = (i & 63) << 2 | (i & 1 ? 1 : 2);
 		ip.len = 0;
 		pkt_inner_ip(&ip, &in);
-		pkt_encap(&p, &o, ip.b, ip.len);
-		if (rig_uplink(&p, &out) != X_PASS ||
-		    csum_fold(csum_add(0, out.b + 14, 20)) ||
-		    (out.b[15] & 3) != 3)
-			bad++;
+		bad += !is_marked_right(&o, &ip);
 	}
 	CHECK_EQ(bad, 0, "of 4096");
+	/* both ECTs, by ids: of all checksums those about 0, where sums carry twice */
+	for (i = 0; i < 2 * 0x10000; i++) {
+		if (!(i & 0xffff)) {
+			in.tclass = i ? 2 : 1;
+			ip.len = 0;
+			pkt_inner_ip(&ip, &in);
+		}
+		ip.b[4] = i >> 8;
+		ip.b[5] = i;
+		ip.b[10] = 0;
+		ip.b[11] = 0;
+		check = csum_fold(csum_add(0, ip.b, 20));
+		if ((__u16)(check + 0x200) >= 0x400)
+			continue;
+		ip.b[10] = check >> 8;
+		ip.b[11] = check;
+		bad += !is_marked_right(&o, &ip);
+		n++;
+	}
+	CHECK_EQ(bad, 0, "of %d", n);
+	CHECK(n > 2000, "%d", n);
 }
 
 static void test_end(void)
