@@ -95,7 +95,7 @@ check_equal "the other job has none" '[] []' \
 before=$(fabric_spine_packets)
 check "it sends" send first
 check "all of it by the job's spines" went "$before" 1 2
-check_equal "by its own count too" "" "$(used train | sed 's/spine[12] *//g')"
+check "by its own count too" used_only train spine1 spine2
 check "of so many bytes" right "$(sent train)"
 check_equal "the other job sent nothing" 0 "$(sent other)"
 
@@ -162,8 +162,7 @@ check "what they send is as even" goes_evenly third
 
 # the engine is killed and started anew: nothing of that is seen
 before=$(rules_with_path)
-srpol -t monitor config >"$work/events" &
-monitor=$!
+watch_config "$work/events" || not_ok "the monitor runs"
 kill -9 "${engine[both]}"
 wait "${engine[both]}" 2>/dev/null || :
 # it is not to keep the pipe of the third process open
@@ -178,8 +177,7 @@ sleep 1
 check "its files read anew: probed and up" patiently 60 usable A 8
 check "they send" send third
 check_equal "each still has" "$before" "$(rules_with_path)"
-kill $monitor
-wait $monitor 2>/dev/null || :
+watched_config || not_ok "the monitor ran all the while"
 check_equal "no rule was touched" "" "$(grep -w rule "$work/events" || :)"
 
 before=$(paths_of placed)

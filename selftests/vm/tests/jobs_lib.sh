@@ -97,3 +97,15 @@ used() {
 		.name | select(startswith("A-")) | ltrimstr("A-") |
 		rtrimstr("-B") ] | sort | join(" ")'
 }
+
+# used_only JOB SPINE...: some of these, and no others
+used_only() {
+	local spine had
+
+	had=$(used "$1")
+	echo "by its own count $had"
+	[ -n "$had" ] || return
+	for spine in $had; do
+		[[ " ${*:2} " == *" $spine "* ]] || return
+	done
+}
