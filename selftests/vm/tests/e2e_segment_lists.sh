@@ -74,8 +74,9 @@ decoded() {
 
 # capture: what A sends: all its probes, pings, and a datagram of each of 64 flows
 capture() {
-	fabric_exec hostA tcpdump --immediate-mode -U -Q out -i hA -w "$pcap" ip6 \
-		2>"$work/tcpdump" &
+	# not fabric_exec: $! has to be tcpdump itself
+	ip netns exec "$(fabric_ns hostA)" tcpdump --immediate-mode -U -Q out -i hA \
+		-w "$pcap" ip6 2>"$work/tcpdump" &
 	tcpdump=$!
 	busywait 30 grep -q listening "$work/tcpdump"
 	check_equal "every ping is answered" 32 "$(fabric_exec hostA ping -c 32 \
