@@ -363,6 +363,24 @@ static void test_settle(void **state)
 	srpol_settlements_free(s, 2);
 }
 
+/* Who has less leaves room for those that are settled after it. */
+static void test_settle_beside(void **state)
+{
+	struct srpol_settlement s[HOLDS];
+
+	(void)state;
+	assert_true(admit(1, 300 * G, 50 * G, 2, 0, 1));
+	/* half of it to host 1 as well */
+	assert_true(admit(2, 100 * G, 0, 1, 3, 2));
+	srpol_links_set_capacity(links, fabric->nics[0].link, 100 * G);
+	srpol_links_set_capacity(links, fabric->nics[1].link ^ 1, 200 * G);
+	srpol_links_set_capacity(links, srpol_node_up(fabric, fabric->nics[3].leaf, 0), 0);
+	assert_int_equal(srpol_ledger_settle(&ledger, s), 0);
+	assert_true(s[0].what == SRPOL_SETTLED_MOVED && s[0].rate == 100 * G);
+	assert_true(s[1].what == SRPOL_SETTLED_MOVED && s[1].rate == 100 * G);
+	srpol_settlements_free(s, 2);
+}
+
 /* One that waits and has to move does not begin before others have less. */
 static void test_settle_waits(void **state)
 {
@@ -685,6 +703,7 @@ int main(void)
 		TEST(test_raise),
 		TEST(test_raise_elsewhere),
 		TEST(test_settle),
+		TEST(test_settle_beside),
 		TEST(test_settle_waits),
 		TEST(test_within),
 		TEST(test_nothing),
