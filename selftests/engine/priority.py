@@ -276,6 +276,10 @@ def test_less():
     check("a tenant has no more than its limit", reply["guaranteed"] == 20 * G and
           "tenant tiny has no more left" in reply["reason"], reply)
     settled({"some": 400, "tiny1": 100, "tiny2": 20})
+    reply = job("tiny3", "tiny bandwidth 5G what-if")
+    check("what jobs of the same priority could do without is not left of it",
+          reply["decision"] == "reject" and
+          "has 0G of its guaranteed 120G left" in reply["reason"], reply)
     end(("tiny1", "tiny"))
     check("and what is left of it rises", settled({"some": 400, "tiny2": 100}))
     end(("tiny2", "tiny"), ("some", "red"))
