@@ -103,7 +103,9 @@ check_equal "the RDMA MTU is 4096" 4096 \
 check "packets were steered" [ "$(e2e_reason steered)" -ge 300 ]
 check_equal "rxe B got all that A sent" "$(sent)" "$(received)"
 
-# One packet of each QP is under way at a time.
+# One packet of each QP is under way at a time, and 1200 are sent a second, so that they
+# are not all there before the cable is pulled.
+tc qdisc add dev srpol0 root tbf rate 40mbit burst 16k limit 1m
 start=$(sent)
 by_a=$(tx hA) by_c=$(tx hC)
 rdma_bw "$log/long" ib_write_bw 18520 6 -q 8 -s 4096 -n 400 -t 1 &
