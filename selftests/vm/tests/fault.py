@@ -272,19 +272,14 @@ def lost_notification():
 
 @test
 def dumps():
-    "dumps without memory"
+    "dumps allocate nothing that could fail"
     was = picture()
-    hits = 0
     for kind in KINDS:
         whole = client.dump(kind)
         for nth in range(1, 9):
             arm(nth)
-            try:
-                eq(client.dump(kind), whole, kind)
-            except Refused as why:
-                assert why.errno in NO_MEMORY, why
-            hits += disarm()
-    assert hits, "no allocation failed"
+            eq(client.dump(kind), whole, kind)
+            disarm()
     unchanged(was)
 
 
