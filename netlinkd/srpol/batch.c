@@ -2,8 +2,8 @@
 /*
  * srpol -batch: runs the commands of a file. Requests are collected and sent as
  * one transaction, so that packets see either all of them or, if one is
- * refused, none. A command that shows something or attaches a device ends the
- * transaction, and a new one follows. With -force each command is carried out
+ * refused, none. A command that shows something, attaches a device or asks an
+ * engine ends the transaction, and a new one follows. With -force each command is carried out
  * by itself.
  */
 #include <errno.h>
@@ -86,6 +86,14 @@ int batch_flush(void)
 	if (collection.take)
 		return complain("this command has no place in such a file");
 	return batch_commit();
+}
+
+/**
+ * batch_collects() - is a file being collected
+ */
+bool batch_collects(void)
+{
+	return collection.active;
 }
 
 /**
@@ -192,11 +200,13 @@ static int read_line(FILE *file, char **line, size_t *size,
 }
 
 /*
- * Runs the commands of a file; without @force, stops at the first that fails.
+ * Runs the commands of a file; without @force, stops at the first that fails. One of
+ * them may run another file.
  */
 static int run_lines(FILE *file, const char *name, bool force)
 {
 	char *argv[BATCH_WORDS], *line = NULL;
+	unsigned int outer = collection.line;
 	int ret = EXIT_OK, err, got;
 	size_t size = 0;
 
@@ -223,6 +233,7 @@ static int run_lines(FILE *file, const char *name, bool force)
 	else if (got < 0)
 		ret = complain("reading %s: %s", name, strerror(-got));
 	free(line);
+	collection.line = outer;
 	return ret;
 }
 

@@ -31,30 +31,35 @@ static const char usage[] =
 "                    -j[son] | -p[retty] | -v[erbose] | -n[etns] NAME |\n"
 "                    -b[atch] FILENAME | -force }\n";
 
+/*
+ * Objects. What a command of an object does @apart is not part of the transaction of
+ * a file: it ends that, as do those commands of other objects that show something.
+ */
 static const struct {
 	const char *name;
 	int (*run)(struct args *args);
+	bool apart;
 } objects[] = {
-	{ "path", do_path },
-	{ "policy", do_policy },
-	{ "rule", do_rule },
-	{ "endpoint", do_endpoint },
-	{ "sid", do_sid },
-	{ "dev", do_dev },
-	{ "config", do_config },
-	{ "flow", do_flow },
-	{ "stats", do_stats },
-	{ "metrics", do_metrics },
-	{ "monitor", do_monitor },
-	{ "export", do_export },
-	{ "replace", do_replace },
-	{ "doctor", do_doctor },
-	{ "engine", do_engine },
-	{ "job", do_job },
-	{ "fabric", do_fabric },
-	{ "topology", do_topology },
-	{ "save", do_save },
-	{ "bug-report", do_bug_report },
+	{ "path", do_path, false },
+	{ "policy", do_policy, false },
+	{ "rule", do_rule, false },
+	{ "endpoint", do_endpoint, false },
+	{ "sid", do_sid, false },
+	{ "dev", do_dev, false },
+	{ "config", do_config, false },
+	{ "flow", do_flow, true },
+	{ "stats", do_stats, true },
+	{ "metrics", do_metrics, true },
+	{ "monitor", do_monitor, true },
+	{ "export", do_export, true },
+	{ "replace", do_replace, false },
+	{ "doctor", do_doctor, true },
+	{ "engine", do_engine, true },
+	{ "job", do_job, true },
+	{ "fabric", do_fabric, true },
+	{ "topology", do_topology, true },
+	{ "save", do_save, true },
+	{ "bug-report", do_bug_report, true },
 };
 
 /**
@@ -178,7 +183,8 @@ int run_line(struct args *args)
 	}
 	for (i = 0; i < ARRAY_SIZE(objects); i++)
 		if (*word && !strncmp(word, objects[i].name, strlen(word)))
-			return objects[i].run(args);
+			return (objects[i].apart ? batch_flush() : EXIT_OK) ?:
+			       objects[i].run(args);
 	return complain("object \"%s\" is unknown, try \"srpol help\"", word);
 }
 

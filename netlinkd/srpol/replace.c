@@ -516,6 +516,9 @@ int do_replace(struct args *args)
 		fputs(usage, stdout);
 		return EXIT_OK;
 	}
+	/* it would send what the file has had so far, and end that transaction */
+	if (batch_collects())
+		return complain("replace is a transaction of its own, and has no place in one");
 	empty = is(args, "empty");
 	if (!is(args, "-f") || !read_word(args, "-f", &name)) {
 		fputs(usage, stderr);

@@ -91,6 +91,7 @@ int send_request(struct srpol_msg *msg);
 int batch_add(const struct nlmsghdr *nlh, unsigned int line);
 int batch_commit(void);
 int batch_flush(void);
+bool batch_collects(void);
 unsigned int batch_line(void);
 int collect_file(const char *name, request_taker take);
 int run_batch(const char *name, bool force);

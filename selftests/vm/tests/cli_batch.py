@@ -58,6 +58,28 @@ def batch_errors():
 
 
 @test
+def apart():
+    "batch: what is no request to the module ends the transaction; no replace in one"
+    forget()
+    srpol(batch="path add 1 segs fc00::1\ntopology generate hosts 1 nic-rate 1G\n"
+                "path del 99\n", status=REFUSED, error="failed -:3, nothing")
+    eq([o["id"] for o in show("path")], [1], "what came before it is done")
+    srpol(batch="path add 2 segs fc00::2\nengine show socket /nonexistent\n",
+          status=REFUSED, error="does not run")
+    eq([o["id"] for o in show("path")], [1, 2], "likewise")
+    with tempfile.NamedTemporaryFile("w") as f:
+        f.write("path add 3 segs fc00::3\n")
+        f.flush()
+        lines = (f"path add 4 segs fc00::4\nreplace -f {f.name}\n"
+                 "path add 5 segs fc00::5\npath frob\n")
+        srpol(batch=lines, status=USAGE, error="has no place in one.*\n.*-:2\n")
+        eq([o["id"] for o in show("path")], [1, 2], "nothing of it")
+        srpol("-force", batch=lines, status=USAGE, error="(?s)failed -:4\n$")
+    eq([o["id"] for o in show("path")], [3, 5], "each by itself")
+    forget()
+
+
+@test
 def unreadable():
     "batch, replace: what cannot be read whole is not carried out"
     keep = "path add 1 segs fc00::1 dev u0 via fd00:1::2\n"

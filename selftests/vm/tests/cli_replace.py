@@ -171,6 +171,10 @@ def replace_refused():
             (good + good, USAGE, "lines 1 and 2 define the same object"),
             (good + "path del 5\n", USAGE, "not what to delete"),
             (good + "path show\n", USAGE, "has no place"),
+            (good + "engine link reset a b socket /nonexistent\n", USAGE,
+             "has no place in such a file"),
+            (good + "replace -f /dev/null\npath add 2 segs fc00::9\n", USAGE,
+             "has no place in one.*:2"),
             (good + "path add x segs fc00::1\n", USAGE, "failed .*:2")):
         replace(text, status, f"(?s){why}")
         eq((state(), generation()), (before, at), text)
