@@ -117,6 +117,15 @@ static void check_bpffs(void)
 	       there ? "/sys/fs/bpf is mounted" : "/sys/fs/bpf is not mounted");
 }
 
+/* What cannot be read is not checked, which is not to pass for well. */
+static bool unread(int err)
+{
+	if (err)
+		report(BAD, "module", "run srpol doctor again",
+		       "it does not tell all of its configuration, which is not checked");
+	return err;
+}
+
 static void report_orphan(const char *dir, void *data)
 {
 	if (strcmp(dir, data))
@@ -153,7 +162,7 @@ static void check_pins(void)
 		return;
 	}
 	srpol_pins_orphans(report_orphan, st.dir);
-	if (fetch_config(&config))
+	if (unread(fetch_config(&config)))
 		return;
 	registered = config.data_plane[0];
 	if (st.stale)
@@ -183,41 +192,87 @@ static void check_pins(void)
 		       " is registered: %s", config.data_plane);
 }
 
+/* Is a policy the backup of another one? That asks for its endpoint, then for ::. */
+static bool is_backup(const struct policy_info *policy,
+		      const struct vec *policies)
+{
+	const struct policy_info *other;
+
+	vec_for_each(other, policies)
+		if (other->backup_color && other->backup_color == policy->color &&
+		    (IN6_IS_ADDR_UNSPECIFIED(&policy->endpoint) ||
+		     !memcmp(&other->endpoint, &policy->endpoint,
+			     sizeof(other->endpoint))))
+			return true;
+	return false;
+}
+
 /*
  * A policy steers packets to its own endpoint. Destinations behind the endpoint
  * need a steering prefix.
  */
+static void check_policy(const struct policy_info *policy,
+			 const struct vec *policies, const struct vec *rules,
+			 const struct vec *endpoints)
+{
+	bool led = IN6_IS_ADDR_UNSPECIFIED(&policy->endpoint), ruled = false;
+	const struct endpoint_info *ep;
+	const struct rule_info *rule;
+	char buf[SRPOL_ADDR_STRLEN];
+
+	vec_for_each(ep, endpoints)
+		led |= !memcmp(&ep->address, &policy->endpoint,
+			       sizeof(ep->address));
+	vec_for_each(rule, rules)
+		ruled |= rule->action == SRPOL_RULE_ACTION_STEER &&
+			 rule->color == policy->color;
+	srpol_addr_text(&policy->endpoint, buf);
+	if (policy->state != SRPOL_POLICY_STATE_UP)
+		report(WARNING, "policy", "srpol policy show",
+		       "the policy of color %u to %s is down: %s",
+		       policy->color, buf,
+		       srpol_name_of(srpol_policy_reasons, policy->reason));
+	if (!ruled && !policy->has_bsid && !is_backup(policy, policies))
+		report(NOTE, "policy", "srpol rule add",
+		       "no rule gives color %u, so nothing takes the policy to %s",
+		       policy->color, buf);
+	else if (ruled && !led)
+		report(NOTE, "policy",
+		       "srpol endpoint add PREFIX to the endpoint, if there are addresses behind it",
+		       "the policy of color %u takes packets to %s itself only",
+		       policy->color, buf);
+}
+
+/* Without a policy at its endpoint, a steering prefix is left to that of ::. */
+static void check_prefix(const struct endpoint_info *ep,
+			 const struct vec *policies)
+{
+	const struct policy_info *policy;
+	char buf[SRPOL_PREFIX_STRLEN], to[SRPOL_ADDR_STRLEN];
+
+	vec_for_each(policy, policies)
+		if (IN6_IS_ADDR_UNSPECIFIED(&policy->endpoint) ||
+		    !memcmp(&policy->endpoint, &ep->address,
+			    sizeof(ep->address)))
+			return;
+	report(NOTE, "endpoint", "srpol policy add with that endpoint",
+	       "the steering prefix %s leads to %s, where no policy is",
+	       srpol_prefix_text(&ep->prefix, ep->len, buf),
+	       srpol_addr_text(&ep->address, to));
+}
+
 static void check_steering(const struct vec *rules)
 {
 	struct vec endpoints = VEC_INIT(struct endpoint_info);
 	struct vec policies = VEC_INIT(struct policy_info);
 	const struct policy_info *policy;
 	const struct endpoint_info *ep;
-	const struct rule_info *rule;
-	char buf[SRPOL_ADDR_STRLEN];
-	bool wanted, led;
 
-	if (fetch_policies(&policies) || fetch_endpoints(&endpoints))
-		return;
-	vec_for_each(policy, &policies) {
-		led = IN6_IS_ADDR_UNSPECIFIED(&policy->endpoint);
+	if (!unread(fetch_policies(&policies) ?: fetch_endpoints(&endpoints))) {
+		vec_for_each(policy, &policies)
+			check_policy(policy, &policies, rules, &endpoints);
 		vec_for_each(ep, &endpoints)
-			led |= !memcmp(&ep->address, &policy->endpoint,
-				       sizeof(ep->address));
-		wanted = false;
-		vec_for_each(rule, rules)
-			wanted |= rule->action == SRPOL_RULE_ACTION_STEER &&
-				  rule->color == policy->color;
-		srpol_addr_text(&policy->endpoint, buf);
-		if (!wanted)
-			report(NOTE, "policy", "srpol rule add",
-			       "no rule gives color %u, so nothing takes the policy to %s",
-			       policy->color, buf);
-		else if (!led)
-			report(NOTE, "policy",
-			       "srpol endpoint add PREFIX to the endpoint, if there are addresses behind it",
-			       "the policy of color %u takes packets to %s itself only",
-			       policy->color, buf);
+			check_prefix(ep, &policies);
 	}
 	vec_free(&policies);
 	vec_free(&endpoints);
@@ -236,9 +291,9 @@ static void check_objects(void)
 	const struct path_info *path;
 	const struct sid_info *sid;
 
-	if (fetch_paths(&paths) || fetch_rules(&rules) ||
-	    fetch_devs(&devs) || fetch_sids(&sids))
-		return;
+	if (unread(fetch_paths(&paths) ?: fetch_rules(&rules) ?:
+		   fetch_devs(&devs) ?: fetch_sids(&sids)))
+		goto out;
 	check_devices(&devs, &paths, &sids);
 	vec_for_each(sid, &sids)
 		if (sid->state != SRPOL_PATH_STATE_UP)
@@ -262,6 +317,7 @@ static void check_objects(void)
 	check_kernel_sids(&sids);
 	check_ip_rules(&devs);
 	check_firewall(&devs);
+out:
 	vec_free(&paths);
 	vec_free(&rules);
 	vec_free(&devs);

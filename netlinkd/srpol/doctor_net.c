@@ -90,10 +90,13 @@ void check_forwarding(const struct vec *sids, const struct vec *devs)
 
 	vec_for_each(sid, sids) {
 		need6 |= sid->behavior != SRPOL_BEHAVIOR_END_DT4 &&
+			 sid->behavior != SRPOL_BEHAVIOR_UDT4 &&
 			 sid->behavior != SRPOL_BEHAVIOR_PROBE &&
 			 sid->behavior != SRPOL_BEHAVIOR_REFLECT;
 		need4 |= sid->behavior == SRPOL_BEHAVIOR_END_DT4 ||
-			 sid->behavior == SRPOL_BEHAVIOR_END_DT46;
+			 sid->behavior == SRPOL_BEHAVIOR_END_DT46 ||
+			 sid->behavior == SRPOL_BEHAVIOR_UDT4 ||
+			 sid->behavior == SRPOL_BEHAVIOR_UDT46;
 	}
 	if (need6)
 		check_family(&forwarding6, devs);

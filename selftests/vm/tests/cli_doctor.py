@@ -101,6 +101,40 @@ def doctor_status():
 
 
 @test
+def unused():
+    "doctor: what nothing takes, and what is down, though another one steers"
+    srpol(batch="path add 1 segs fc00::1 dev u0 via fd00:1::2\n"
+                "policy add color 1 endpoint fd00:b::1 backup-color 2 "
+                "candidate segment-list 1\n"
+                "policy add color 2 endpoint fd00:b::1 candidate segment-list 1\n"
+                "policy add color 3 endpoint fd00:b::1 bsid fc00:b::3 "
+                "candidate segment-list 1\n"
+                "endpoint add fd00:b::/64 to fd00:b::1\n"
+                "rule add prio 1 color 1\ndev add u0 role uplink\n")
+    eq([says(check, "") for check in ("policy", "endpoint")], [[], []],
+       "a backup and one with a binding SID are in use")
+    eq({check for check, verdict in doctor(0) if verdict != "ok"}, {"forwarding"},
+       "what else it notes: there is a SID")
+    nothing = "no rule gives color 2, so nothing takes the policy to fd00:b::{}$"
+    srpol("policy", "add", "color", "2", "endpoint", "fd00:b::2", "candidate",
+          "segment-list", "1")
+    eq(says("policy", nothing.format(2)), ["note"], "backup of another endpoint")
+    eq(says("policy", nothing.format(1)), [], "but not this")
+    srpol("policy", "change", "color", "1", "endpoint", "fd00:b::1",
+          "backup-color", "0")
+    eq(says("policy", nothing.format(1)), ["note"], "no backup any more")
+    srpol("policy", "add", "color", "1", "endpoint", "fd00:b::2")
+    eq(says("policy", "^the policy of color 1 to fd00:b::2 is down: no-candidate$"),
+       ["warning"], "down")
+    eq(says("rule", ""), [], "though the rule steers")
+    srpol("endpoint", "add", "fd00:c::/64", "to", "fd00:b::3")
+    lost = "^the steering prefix fd00:c::/64 leads to fd00:b::3, where no policy is$"
+    eq(says("endpoint", lost), ["note"], "a wrong endpoint")
+    srpol("policy", "add", "color", "1", "endpoint", "::")
+    eq(says("endpoint", lost), [], "for which there is that of ::")
+
+
+@test
 def forwarding():
     "doctor: forwarding is off, for all devices or for an uplink alone"
     srpol(batch="dev add u0 role uplink\nsid add fc00:a::1 behavior End\n"
@@ -123,6 +157,14 @@ def forwarding():
         sysctl(f"{family}/conf/u1/forwarding", 0)
         eq(says("forwarding", good), ["ok"], f"{family} off for u1")
         sysctl(switch, 0)
+    for behavior, families in (
+            ("probe", ""), ("End", "6"), ("End.DT4", "4"), ("End.DT6", "6"),
+            ("End.DT46", "64"), ("uN", "6"), ("uDT4", "4"), ("uDT6", "6"),
+            ("uDT46", "64")):
+        forget()
+        srpol("sid", "add", "fcbb:bb00:a::", "behavior", behavior)
+        eq("".join(f for f in "64" if says("forwarding", f"^IPv{f}, for")),
+           families, behavior)
 
 
 @test
