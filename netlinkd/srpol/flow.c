@@ -388,7 +388,8 @@ static int show_view(const struct srpol_flow_table *table, struct view *view)
 			fputs("\033[H\033[2J", stdout);
 		err = print_flows(&flows, view, &names);
 		keep(&flows, &before);
-	} while (!err && view->top && ++n != view->count);
+		/* of what is not written main() tells */
+	} while (!err && !ferror(stdout) && view->top && ++n != view->count);
 	vec_free(&names.policies);
 	vec_free(&names.rules);
 	vec_free(&before);

@@ -219,7 +219,7 @@ static int written(int err)
 {
 	struct srpol_error error = {};
 
-	if ((!fflush(stdout) && !ferror(stdout)) || err)
+	if (!fflush(stdout) && !ferror(stdout))
 		return err;
 	srpol_error_set(&error, -EIO, "standard output could not be written");
 	return refused(-EIO, &error);

@@ -207,7 +207,8 @@ static int print_event(const struct nlmsghdr *nlh, void *data)
 
 /*
  * Waits for notifications and drops. The data plane may be loaded after the
- * monitor was started.
+ * monitor was started. It ends when what it prints is not written any more; main()
+ * says so.
  */
 static int monitor(bool config, bool drops)
 {
@@ -218,7 +219,7 @@ static int monitor(bool config, bool drops)
 	};
 	int err;
 
-	for (;;) {
+	while (!ferror(stdout)) {
 		if (ring && devices_changed) {
 			srpol_drops_close(ring);
 			ring = NULL;
@@ -241,6 +242,7 @@ static int monitor(bool config, bool drops)
 		else if (err && err != -EINTR)
 			return refused(err, NULL);
 	}
+	return EXIT_OK;
 }
 
 int do_monitor(struct args *args)

@@ -11,8 +11,8 @@ import subprocess
 import tempfile
 
 from cli_lib import (OK, REFUSED, USAGE, everything, forget, ns, show, srpol)
-from ktap import cleanup, eq, main, match, run, test
-from srpol import without
+from ktap import busywait, cleanup, eq, main, match, run, test
+from srpol import KINDS, without
 
 
 @test
@@ -116,6 +116,44 @@ def no_output():
                               stderr=subprocess.PIPE, text=True, check=False)
         eq(done.returncode, status, words)
         match(done.stderr, "could not be written" if status else "^$", words)
+
+
+@test
+def full_output():
+    "a full disk: each command that prints says so, and none goes on printing"
+    everything()
+    full = "^Error: srpol: standard output could not be written\\.\n$"
+    lines = [f"{form} {kind} show" for kind in (*KINDS, "config")
+             for form in ("", "-j")]
+    lines += [f"{form} policy show" for form in ("-o", "-br", "-s", "-j -p")]
+    lines += [f"export {form}" for form in
+              ("srpol", "frr", "sonic", "iproute2", "rte-flow",
+               "gobgp target 192.0.2.1")]
+    lines += ["metrics", "metrics text", "doctor", "-j doctor", "-V", "-j -V",
+              "help", "-help", "path help", "topology generate hosts 2 nic-rate 1G",
+              "rule test src fd00:a::1 dst fd00:b::1", "stats show all",
+              "-j stats show", "-j flow show", "flow sync",
+              "flow show --top interval 10ms", "-j flow show --top interval 10ms"]
+    for line in lines:
+        with open("/dev/full", "w", encoding="ascii") as disk:
+            done = subprocess.run(["timeout", "60", "srpol", "-n", ns.name,
+                                   *line.split()], stdout=disk, text=True,
+                                  stderr=subprocess.PIPE, check=False)
+        eq(done.returncode, REFUSED, line)
+        match(done.stderr, full, line)
+    with open("/dev/full", "w", encoding="ascii") as disk:
+        monitor = subprocess.Popen(["timeout", "60", "srpol", "-n", ns.name,
+                                    "monitor", "config"], stdout=disk, text=True,
+                                   stderr=subprocess.PIPE)
+
+    def is_over():
+        srpol("path", "replace", "99", "segs", "fc00::1", "admin", "down")
+        srpol("path", "del", "99")
+        return monitor.poll() is not None
+
+    busywait(is_over)
+    eq(monitor.returncode, REFUSED, "monitor")
+    match(monitor.stderr.read(), full, "monitor")
 
 
 @test
