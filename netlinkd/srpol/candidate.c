@@ -18,14 +18,16 @@ static bool put_originator(struct srpol_msg *msg, struct args *args)
 {
 	struct in6_addr node;
 	const char *word, *colon;
+	char number[16];
 	uint32_t asn;
-	char extra;
 
 	if (!read_word(args, "originator", &word))
 		return false;
-	colon = strchr(word, ':');
-	if (colon && sscanf(word, "%u%c", &asn, &extra) == 2 &&
-	    extra == ':' && srpol_addr_parse(colon + 1, &node))
+	colon = strchrnul(word, ':');
+	snprintf(number, sizeof(number), "%.*s", (int)(colon - word), word);
+	if (*colon && colon - word < (ptrdiff_t)sizeof(number) &&
+	    parse_u32(number, UINT32_MAX, &asn) &&
+	    srpol_addr_parse(colon + 1, &node))
 		return srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_ASN, asn) &&
 		       srpol_msg_put(msg, SRPOL_A_CANDIDATE_NODE,
 				     sizeof(node), &node);
@@ -165,29 +167,51 @@ static bool is_which(const struct which *w, const struct candidate_info *cand)
 
 /*
  * Looks for the words that identify a candidate path, without taking them: they
- * are part of the new candidate path as well.
+ * are part of the new candidate path as well, where what is wrong with them is told.
+ * Each keyword has one value, which may be a keyword itself.
  */
 static void find_which(const struct args *line, struct which *which)
 {
 	struct args args = *line;
-	const char *word;
+	const char *word, *value;
 
 	memset(which, 0, sizeof(*which));
-	while (more(&args)) {
-		word = next(&args);
-		if (!more(&args))
-			return;
+	while ((word = next(&args)) && (value = next(&args))) {
 		if (!strcmp(word, "preference"))
-			which->has_preference = parse_u32(*args.argv,
-							  UINT32_MAX,
+			which->has_preference = parse_u32(value, UINT32_MAX,
 							  &which->preference);
 		else if (!strcmp(word, "discriminator"))
 			which->has_discriminator =
-				parse_u32(*args.argv, UINT32_MAX,
+				parse_u32(value, UINT32_MAX,
 					  &which->discriminator);
 		else if (!strcmp(word, "candidate-name"))
-			which->name = *args.argv;
+			which->name = value;
 	}
+}
+
+/* Takes the words that identify the candidate path to be deleted, and no others. */
+static bool read_which(struct args *args, struct which *which)
+{
+	memset(which, 0, sizeof(*which));
+	while (more(args)) {
+		if (keyword(args, "preference")) {
+			which->has_preference = true;
+			if (!read_u32(args, "preference", UINT32_MAX,
+				      &which->preference))
+				return false;
+		} else if (keyword(args, "discriminator")) {
+			which->has_discriminator = true;
+			if (!read_u32(args, "discriminator", UINT32_MAX,
+				      &which->discriminator))
+				return false;
+		} else if (keyword(args, "candidate-name")) {
+			if (!read_word(args, "candidate-name", &which->name))
+				return false;
+		} else {
+			return unknown(args);
+		}
+	}
+	return true;
 }
 
 static const struct policy_info *get_policy(struct vec *policies,
@@ -242,29 +266,30 @@ static uint32_t new_discriminator(const struct policy_info *policy,
 	return top + 1;
 }
 
-/* Adds the new candidate path, which is the last one of the policy. */
+/*
+ * Adds the new candidate path, which is the last one of the policy, with this
+ * discriminator unless its words give one.
+ */
 static bool put_new(struct srpol_msg *msg, struct args *args,
-		    uint32_t discriminator)
+		    const struct which *which, uint32_t discriminator)
 {
-	char number[16];
-	char *words[64];
-	uint32_t i;
-	struct args line = { .argv = words };
+	struct nlattr *nest = srpol_msg_nest(msg, SRPOL_A_POLICY_CANDIDATE);
+	bool known = true;
 
-	while (more(args) && line.argc < 62)
-		words[line.argc++] = (char *)next(args);
-	for (i = 0; i < (uint32_t)line.argc; i++)
-		if (!strcmp(words[i], "discriminator"))
-			break;
-	if (i == (uint32_t)line.argc) {
-		snprintf(number, sizeof(number), "%u", discriminator);
-		words[line.argc++] = "discriminator";
-		words[line.argc++] = number;
-	}
-	if (!put_candidate(msg, &line))
+	if (!nest)
 		return false;
-	return more(&line) || more(args) ? unknown(more(&line) ? &line : args) :
-	       true;
+	while (more(args)) {
+		if (!put_candidate_keyword(msg, args, &known))
+			return false;
+		if (!known)
+			return unknown(args);
+	}
+	if (!which->has_discriminator &&
+	    !srpol_msg_put_u32(msg, SRPOL_A_CANDIDATE_DISCRIMINATOR,
+			       discriminator))
+		return false;
+	srpol_msg_nest_end(msg, nest);
+	return true;
 }
 
 /**
@@ -276,7 +301,8 @@ static bool put_new(struct srpol_msg *msg, struct args *args,
  */
 int policy_candidate(struct args *args, unsigned int flags)
 {
-	bool add = is(args, "add"), replace = !add && is(args, "replace"), fits;
+	bool add = is(args, "add"), replace = !add && is(args, "replace");
+	bool del = !add && !replace && (is(args, "del") || is(args, "delete"));
 	struct vec policies = VEC_INIT(struct policy_info);
 	const struct policy_info *policy;
 	struct in6_addr endpoint;
@@ -284,16 +310,20 @@ int policy_candidate(struct args *args, unsigned int flags)
 	unsigned int gone;
 	struct srpol_msg msg;
 	uint32_t color;
+	bool fits;
 	int err;
 
-	if (!add && !replace && !is(args, "del") && !is(args, "delete"))
+	if (!add && !replace && !del)
 		return complain("\"policy candidate\" takes add, replace or del");
 	err = need_module();
 	if (err)
 		return err;
 	if (!read_policy_key(args, &color, &endpoint))
 		return EXIT_USAGE;
-	find_which(args, &which);
+	if (!del)
+		find_which(args, &which);
+	else if (!read_which(args, &which))
+		return EXIT_USAGE;
 	if (!add && !which.has_preference && !which.has_discriminator &&
 	    !which.name)
 		return complain("which candidate path: preference N, candidate-name NAME or discriminator N");
@@ -307,12 +337,12 @@ int policy_candidate(struct args *args, unsigned int flags)
 	if (!add && gone != 1)
 		err = complain("%u candidate paths of the policy are that one",
 			       gone);
-	else if (!add && !replace && policy->n_candidates == 1)
+	else if (del && policy->n_candidates == 1)
 		err = complain("it is the only one: srpol policy replace defines the policy without");
 	else if (!fits)
 		err = complain("too many candidate paths");
-	else if ((add || replace) &&
-		 !put_new(&msg, args,
+	else if (!del &&
+		 !put_new(&msg, args, &which,
 			  new_discriminator(policy, add ? NULL : &which)))
 		err = EXIT_USAGE;
 	err = err ?: send_request(&msg);

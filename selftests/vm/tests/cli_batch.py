@@ -188,6 +188,20 @@ def candidates():
     eq(candidate("del", "preference", "50"), [first], "the last but one")
     candidate("del", "preference", "100", status=USAGE, error="the only one")
     candidate("del", status=USAGE, error="which candidate path")
+    words = "candidate-name", "discriminator", "segment-list", "1"
+    eq(candidate("add", "preference", "7", *words),
+       [first, (7, 2, "discriminator", [(1, 1)])], "a keyword as a name")
+    eq(candidate("replace", "candidate-name", "discriminator", "preference", "7",
+                 "segment-list", "2"),
+       [first, (7, 2, "discriminator", [(2, 1)])], "by that name")
+    candidate("del", "candidate-name", "discriminator")
+    srpol(batch="".join(f"path add {i} segs fc00::{i:x}\n"
+                        for i in range(3, 65)))
+    every = [word for i in range(1, 65)
+             for word in ("segment-list", str(i), "weight", "2")]
+    eq(candidate("add", "preference", "9", *every),
+       [first, (9, 2, None, [(i, 2) for i in range(1, 65)])], "all that go in")
+    candidate("del", "preference", "9")
     srpol("policy", "candidate", "add", "color", "9", "endpoint", "::",
           status=REFUSED, error="no policy has this color and endpoint")
     forget()
