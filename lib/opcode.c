@@ -2,7 +2,8 @@
 /*
  * Words for BTH opcodes.
  */
-#include <stdio.h>
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "srpol_lib.h"
@@ -119,12 +120,13 @@ static bool add_others(uint64_t *set)
 bool srpol_opcodes_of(const char *name, uint64_t *set)
 {
 	bool found = false;
-	unsigned int n;
-	char extra;
+	unsigned long n;
+	char *end;
 	size_t i;
 
-	if (sscanf(name, "%i%c", (int *)&n, &extra) == 1) {
-		if (n >= SRPOL_OPCODES)
+	if (isdigit((unsigned char)*name)) {
+		n = strtoul(name, &end, 0);
+		if (*end || n >= SRPOL_OPCODES)
 			return false;
 		set[n / 64] |= 1ull << n % 64;
 		return true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Reads words and values from the command line. */
+#include <ctype.h>
 #include <errno.h>
 #include <net/if.h>
 #include <stdlib.h>
@@ -75,9 +76,10 @@ bool parse_u32(const char *text, uint32_t max, uint32_t *value)
 	unsigned long long v;
 	char *end;
 
+	/* neither a sign nor blanks before it */
 	errno = 0;
 	v = strtoull(text, &end, 0);
-	if (errno || end == text || *end || *text == '-' || v > max)
+	if (errno || !isdigit((unsigned char)*text) || *end || v > max)
 		return false;
 	*value = v;
 	return true;
@@ -191,14 +193,15 @@ bool read_range(struct args *args, const char *what, uint32_t max,
 {
 	char buf[32], *dash;
 	const char *word;
+	size_t len;
 
 	if (!read_word(args, what, &word))
 		return false;
-	snprintf(buf, sizeof(buf), "%s", word);
+	len = snprintf(buf, sizeof(buf), "%s", word);
 	dash = strchr(buf, '-');
 	if (dash)
 		*dash++ = '\0';
-	if (parse_u32(buf, max, lo) &&
+	if (len < sizeof(buf) && parse_u32(buf, max, lo) &&
 	    parse_u32(dash ? dash : buf, max, hi) && *lo <= *hi)
 		return true;
 	complain("%s: \"%s\" is not a number from 0 to %u, nor a range N-M of them",

@@ -110,8 +110,10 @@ static unsigned int parse_csids(const char *word, uint64_t *csids)
 	char *end;
 
 	for (at = word; n < CSIDS_MAX; at = end + 1) {
+		errno = 0;
 		csids[n++] = strtoull(at, &end, 16);
-		if (!isxdigit((unsigned char)*at) || (*end && *end != ','))
+		if (errno || !isxdigit((unsigned char)*at) ||
+		    (*end && *end != ','))
 			break;
 		if (!*end)
 			return n;
@@ -222,17 +224,16 @@ static bool put_tlv(struct srpol_msg *msg, struct args *args)
 	const char *word;
 	size_t len = 0;
 	char *end;
-	int used;
 
 	if (!read_word(args, "tlv", &word))
 		return false;
 	type = strtoul(word, &end, 0);
-	if (end == word || *end != ':' || type > UINT8_MAX)
+	if (!isdigit((unsigned char)*word) || *end != ':' || type > UINT8_MAX)
 		goto bad;
 	for (end++; *end && len < sizeof(value); end += 2)
-		if (!isxdigit((unsigned char)*end) ||
-		    sscanf(end, "%2hhx%n", &value[len++], &used) != 1 ||
-		    used != 2)
+		if (!isxdigit((unsigned char)end[0]) ||
+		    !isxdigit((unsigned char)end[1]) ||
+		    sscanf(end, "%2hhx", &value[len++]) != 1)
 			goto bad;
 	if (*end)
 		goto bad;
