@@ -213,15 +213,17 @@ bool read_name(struct args *args, const char *what,
 	       const struct srpol_name *table, uint32_t *value)
 {
 	const char *word;
+	char names[512];
+	size_t len = 0;
 
 	if (!read_word(args, what, &word))
 		return false;
 	if (srpol_value_of(table, word, value))
 		return true;
-	fprintf(stderr, "Error: %s: \"%s\" is not one of", what, word);
-	for (; table->name; table++)
-		fprintf(stderr, " %s", table->name);
-	fputs(".\n", stderr);
+	for (; table->name && len < sizeof(names); table++)
+		len += snprintf(names + len, sizeof(names) - len, " %s",
+				table->name);
+	complain("%s: \"%s\" is not one of%s", what, word, names);
 	return false;
 }
 

@@ -62,6 +62,9 @@ static const struct {
 	{ "bug-report", do_bug_report, true },
 };
 
+/* Has this command said what is wrong with it? */
+static bool complained;
+
 /**
  * complain() - print an error of the command line
  * @fmt: one sentence without its period, as for printf()
@@ -72,6 +75,7 @@ int complain(const char *fmt, ...)
 {
 	va_list args;
 
+	complained = true;
 	fputs("Error: ", stderr);
 	va_start(args, fmt);
 	vfprintf(stderr, fmt, args);
@@ -150,6 +154,7 @@ int run_command(const struct command *table, size_t n, const char *help,
 {
 	const char *word = more(args) ? next(args) : fallback;
 	size_t i;
+	int err;
 
 	if (!word || !strcmp(word, "help")) {
 		fputs(help, word ? stdout : stderr);
@@ -161,9 +166,16 @@ int run_command(const struct command *table, size_t n, const char *help,
 		word = "show";
 	for (i = 0; i < n; i++)
 		if (*word && !strncmp(word, table[i].name, strlen(word)))
-			return table[i].run(args, table[i].flags);
-	fputs(help, stderr);
-	return complain("command \"%s\" is unknown", word);
+			break;
+	if (i == n) {
+		fputs(help, stderr);
+		return complain("command \"%s\" is unknown", word);
+	}
+	complained = false;
+	err = table[i].run(args, table[i].flags);
+	/* the functions that add to a request say nothing where it is full */
+	return err != EXIT_USAGE || complained ? err :
+	       complain("the line has more than fits into a request");
 }
 
 /**
