@@ -12,7 +12,7 @@
 
 #include "srpol.h"
 
-#define BATCH_WORDS	512
+#define BATCH_WORDS	4096	/* a policy of all segment lists there can be has 2300 */
 
 /**
  * struct collection - requests that wait to be sent

@@ -34,6 +34,7 @@ static const char save_usage[] =
 SAVE_DIR "/NETNS.srpol, which srpol@NETNS.service restores at boot.\n";
 
 #define PATH_LEN	256
+#define FETCH_TRIES	64
 
 /* Prints a keyword and a name, quoted as a word of a command line. */
 static void word(const char *key, const char *s)
@@ -50,14 +51,17 @@ static void word(const char *key, const char *s)
 }
 
 /* Names of devices may have any character but spaces and slashes. */
+static void device_name(const char *key, const char *name)
+{
+	if (strpbrk(name, "'\"\\#"))
+		word(key, name);
+	else
+		printf(" %s %s", key, name);
+}
+
 static void device(uint32_t ifindex, const char *name)
 {
-	const char *dev = set_dev_name(ifindex, name);
-
-	if (strpbrk(dev, "'\"\\#"))
-		word("dev", dev);
-	else
-		printf(" dev %s", dev);
+	device_name("dev", set_dev_name(ifindex, name));
 }
 
 static void origin(uint32_t value)
@@ -330,15 +334,17 @@ static void srpol_host(const struct dev_info *dev)
 	for (i = 0; i < h.n_prefixes; i++)
 		printf(" prefix %s", prefix(&h.prefixes[i].addr,
 					    h.prefixes[i].len));
-	printf(" peer %s mtu %u", h.peer, dev->mtu);
+	device_name("peer", h.peer);
+	printf(" mtu %u", dev->mtu);
 	if (h.table)
 		printf(" table %u", h.table);
 }
 
 static void srpol_dev(const struct dev_info *dev)
 {
-	printf("dev add %s role %s", dev_name(dev->ifindex),
-	       srpol_name_of(srpol_dev_roles, dev->role));
+	printf("dev");
+	device_name("add", dev_name(dev->ifindex));
+	printf(" role %s", srpol_name_of(srpol_dev_roles, dev->role));
 	if (dev->role == SRPOL_DEV_ROLE_HOST)
 		srpol_host(dev);
 	if (dev->role != SRPOL_DEV_ROLE_UPLINK)
@@ -401,8 +407,15 @@ static void export_srpol(const struct all *all)
 			srpol_dev(dev);
 }
 
+/*
+ * Reads all there is, again if something has changed meanwhile: a policy would be
+ * without its paths. What is read of a type replaces what was read before.
+ */
 static int fetch_all(struct all *all)
 {
+	struct config_info after;
+	int tries = 0, err;
+
 	*all = (struct all){
 		.paths = VEC_INIT(struct path_info),
 		.policies = VEC_INIT(struct policy_info),
@@ -411,10 +424,19 @@ static int fetch_all(struct all *all)
 		.sids = VEC_INIT(struct sid_info),
 		.devs = VEC_INIT(struct dev_info),
 	};
-	return fetch_config(&all->config) ?: fetch_paths(&all->paths) ?:
-	       fetch_policies(&all->policies) ?: fetch_rules(&all->rules) ?:
-	       fetch_endpoints(&all->endpoints) ?: fetch_sids(&all->sids) ?:
-	       fetch_devs(&all->devs);
+	do {
+		if (tries++ == FETCH_TRIES) {
+			complain("the configuration changes too often to be read at one time; try again");
+			return EXIT_REFUSED;
+		}
+		err = fetch_config(&all->config) ?: fetch_paths(&all->paths) ?:
+		      fetch_policies(&all->policies) ?:
+		      fetch_rules(&all->rules) ?:
+		      fetch_endpoints(&all->endpoints) ?:
+		      fetch_sids(&all->sids) ?: fetch_devs(&all->devs) ?:
+		      fetch_config(&after);
+	} while (!err && after.generation != all->config.generation);
+	return err;
 }
 
 static void free_all(struct all *all)
@@ -477,20 +499,26 @@ int do_export(struct args *args)
 /* Replaces the file as a whole, or not at all. */
 static int save_to(const char *path, const struct all *all)
 {
-	char new[PATH_LEN + 8];
 	FILE *out = stdout;
 	int err = 0;
+	char *new;
 
-	snprintf(new, sizeof(new), "%s.new", path);
+	if (asprintf(&new, "%s.new", path) < 0)
+		return -ENOMEM;
 	stdout = fopen(new, "we");
 	if (!stdout) {
+		err = -errno;
 		stdout = out;
-		return -errno;
+		free(new);
+		return err;
 	}
 	printf("# saved by srpol save; read by srpol replace -f\n");
 	export_srpol(all);
 	if (fflush(stdout) || fsync(fileno(stdout)))
 		err = -errno;
+	/* it may have been full in the middle alone */
+	else if (ferror(stdout))
+		err = -EIO;
 	if (fclose(stdout) && !err)
 		err = -errno;
 	stdout = out;
@@ -498,6 +526,7 @@ static int save_to(const char *path, const struct all *all)
 		err = -errno;
 	if (err)
 		unlink(new);
+	free(new);
 	return err;
 }
 

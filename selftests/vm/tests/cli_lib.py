@@ -8,6 +8,7 @@ The srpol command under test, and a namespace for it that srpol is told of by
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 
@@ -69,7 +70,7 @@ def forget():
     loaded.clear()
     commands = [f"policy del color {o['color']} endpoint {o['endpoint']}"
                 for o in show("policy")]
-    commands += [f"{kind} del {o[key]}" for kind, key in
+    commands += [f"{kind} del {shlex.quote(str(o[key]))}" for kind, key in
                  (("path", "id"), ("endpoint", "prefix"),
                   ("dev", "dev")) for o in show(kind) if o[key] != KEEPER]
     commands += [f"sid del {o['sid']}/{o['prefix_len']}"

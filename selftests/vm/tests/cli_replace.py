@@ -5,6 +5,7 @@ The srpol command: what a file says is made so. replace, export srpol.
 """
 
 import os
+import subprocess
 import tempfile
 
 from cli_lib import (CHOSEN, OK, REFUSED, USAGE, everything, forget, loaded,
@@ -90,10 +91,16 @@ def odd_device():
     forget()
     srpol("path", "add", "1", "segs", "fc00::1", "dev", name)
     srpol("rule", "add", "prio", "1", "dev", name, "color", "1")
+    srpol("dev", "add", name)
+    srpol("dev", "add", "v'0", "role", "host", "peer", "v#\"0")
     exported = srpol("export", "srpol")
     replace(exported)
     eq(srpol("export", "srpol"), exported)
     eq([show("path")[0]["dev"], show("rule")[0]["match"]["dev"]], [name] * 2)
+    eq(sorted(o["dev"] for o in show("dev")), ["v'0", name])
+    forget()
+    srpol(batch=exported)
+    eq(srpol("export", "srpol"), exported)
     forget()
     run("ip", "-n", ns.name, "link", "del", "w1")
 
@@ -125,6 +132,13 @@ def export_is_short():
         eq(generation(), at, "and it is what there is")
         srpol("save", f"{folder}/nowhere/x", status=REFUSED,
               error="No such file")
+        deep = f"{folder}/{200 * 'd'}"
+        os.mkdir(deep)
+        long = f"{deep}/{100 * 'f'}"
+        # one of a name that this was cut off to
+        for path in long[:263], long:
+            srpol("save", path)
+        eq(len(os.listdir(deep)), 2, "both are there")
     forget()
 
 
@@ -187,6 +201,58 @@ def replace_refused():
     srpol(batch="policy add color 3 endpoint :: candidate segment-list 5 "
                 "origin engine\n")
     replace("path add 6 segs fc00::6\n", REFUSED, "in use by policy 3")
+
+
+@test
+def largest_policy():
+    "a policy with all segment lists there can be: export srpol, replace -f"
+    forget()
+    text = "".join(f"path add {i} segs fc00::{i:x}\n" for i in range(1, 65))
+    text += "policy add color 1 endpoint fd00:b::1"
+    for preference in range(1, 9):
+        text += f" candidate preference {preference}" + "".join(
+            f" segment-list {i} weight {i + 1}" for i in range(1, 65))
+    text += "\n"
+    replace(text)
+    eq(srpol("export", "srpol"), text)
+    policy, = show("policy")
+    eq([len(c["segment_lists"]) for c in policy["candidates"]], 8 * [64])
+    forget()
+
+
+# until there is the file $2
+CHURN = """
+while [ ! -e "$2" ]; do
+	srpol -n "$1" -b - <<-END || exit
+		path add 1 segs fc00::1
+		policy add color 1 endpoint :: candidate segment-list 1
+	END
+	srpol -n "$1" -b - <<-END || exit
+		policy del color 1 endpoint ::
+		path del 1
+	END
+done
+"""
+
+
+@test
+def at_one_time():
+    "export while others change it: a policy is never without its paths"
+    forget()
+    both = set()
+    with tempfile.TemporaryDirectory() as folder, subprocess.Popen(
+            ["sh", "-c", CHURN, "sh", ns.name, f"{folder}/stop"]) as churn:
+        try:
+            for _ in range(60):
+                lines = srpol("export", "srpol").splitlines()
+                eq([line.split()[0] for line in lines] in ([], ["path", "policy"]),
+                   True, lines)
+                both.add(len(lines))
+            eq(churn.poll(), None, "status of the others, who are not done")
+        finally:
+            run("touch", f"{folder}/stop")
+            churn.wait()
+    eq(both, {0, 2}, "it was there at times")
 
 
 cleanup(forget)
