@@ -213,29 +213,79 @@ static int add_requests(uint8_t cmd)
 	return EXIT_OK;
 }
 
-/*
- * Copies the attributes of a type from the last "config set" line that has one.
- */
-static bool put_setting(struct srpol_msg *msg, uint16_t type)
+/* The last "config set" line that has an attribute of a type, NULL: none has. */
+static const struct nlmsghdr *last_setting(uint16_t type)
 {
-	const struct wanted *w, *last = NULL;
+	const struct nlmsghdr *last = NULL;
 	const struct nlattr *attr;
+	const struct wanted *w;
 
 	vec_for_each(w, &requests) {
 		if (srpol_msg_cmd(w->nlh) != SRPOL_CMD_CONFIG_SET)
 			continue;
 		mnl_attr_for_each(attr, w->nlh, GENL_HDRLEN)
 			if (mnl_attr_get_type(attr) == type)
-				last = w;
+				last = w->nlh;
 	}
-	if (!last)
-		return false;
-	mnl_attr_for_each(attr, last->nlh, GENL_HDRLEN)
-		if (mnl_attr_get_type(attr) == type)
-			srpol_msg_put(msg, attr->nla_type,
-				      mnl_attr_get_payload_len(attr),
-				      mnl_attr_get_payload(attr));
+	return last;
+}
+
+/* Copies the attributes of a type from a line. */
+static bool copy_setting(struct srpol_msg *msg, const struct nlmsghdr *line,
+			 uint16_t type)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, line, GENL_HDRLEN)
+		if (mnl_attr_get_type(attr) == type &&
+		    !srpol_msg_put(msg, attr->nla_type,
+				   mnl_attr_get_payload_len(attr),
+				   mnl_attr_get_payload(attr)))
+			return false;
 	return true;
+}
+
+/* Adds a number as the file has it, or else this one. */
+static bool put_number(struct srpol_msg *msg, uint16_t type, uint32_t value)
+{
+	const struct nlmsghdr *line = last_setting(type);
+
+	return line ? copy_setting(msg, line, type) :
+		      srpol_msg_put_u32(msg, type, value);
+}
+
+static bool put_src(struct srpol_msg *msg)
+{
+	const struct nlmsghdr *line = last_setting(SRPOL_A_CONFIG_SRC);
+	const struct in6_addr automatic = {};
+
+	return line ? copy_setting(msg, line, SRPOL_A_CONFIG_SRC) :
+	       srpol_msg_put(msg, SRPOL_A_CONFIG_SRC, sizeof(automatic),
+			     &automatic);
+}
+
+/* The mode of the DSCP, with the value that belongs to it. */
+static bool put_dscp(struct srpol_msg *msg)
+{
+	const struct nlmsghdr *line = last_setting(SRPOL_A_CONFIG_DSCP_MODE);
+
+	return put_number(msg, SRPOL_A_CONFIG_DSCP_MODE,
+			  SRPOL_DSCP_MODE_UNIFORM) &&
+	       (!line || copy_setting(msg, line, SRPOL_A_CONFIG_DSCP));
+}
+
+/* Adds a list as the file has it, or else an empty one. */
+static bool put_list(struct srpol_msg *msg, uint16_t type)
+{
+	const struct nlmsghdr *line = last_setting(type);
+	struct nlattr *nest;
+
+	if (line)
+		return copy_setting(msg, line, type);
+	nest = srpol_msg_nest(msg, type);
+	if (nest)
+		srpol_msg_nest_end(msg, nest);
+	return nest;
 }
 
 /* Sets all settings in one request, so that none is reset temporarily. */
@@ -246,7 +296,6 @@ static int add_config(void)
 		uint32_t value;
 	} numbers[] = {
 		{ SRPOL_A_CONFIG_HOP_LIMIT, HOP_LIMIT_DEFAULT },
-		{ SRPOL_A_CONFIG_DSCP_MODE, SRPOL_DSCP_MODE_UNIFORM },
 		{ SRPOL_A_CONFIG_FLOW_LABEL, SRPOL_FLOW_LABEL_HASH_QP },
 		{ SRPOL_A_CONFIG_ICMP_ERRORS, 1 },
 		{ SRPOL_A_CONFIG_RETRY_INTERVAL, RETRY_INTERVAL_DEFAULT },
@@ -259,27 +308,19 @@ static int add_config(void)
 		SRPOL_A_CONFIG_SR_DOMAIN, SRPOL_A_CONFIG_SR_SOURCE,
 		SRPOL_A_CONFIG_REPORT_FROM,
 	};
-	const struct in6_addr automatic = {};
 	struct srpol_msg msg;
-	struct nlattr *nest;
+	bool fits;
 	size_t i;
 
 	srpol_msg_start(&genl, &msg, SRPOL_CMD_CONFIG_SET, 0);
-	if (!put_setting(&msg, SRPOL_A_CONFIG_SRC))
-		srpol_msg_put(&msg, SRPOL_A_CONFIG_SRC, sizeof(automatic),
-			      &automatic);
+	fits = put_src(&msg) && put_dscp(&msg);
 	for (i = 0; i < ARRAY_SIZE(numbers); i++)
-		if (!put_setting(&msg, numbers[i].type))
-			srpol_msg_put_u32(&msg, numbers[i].type,
+		fits = fits && put_number(&msg, numbers[i].type,
 					  numbers[i].value);
-	put_setting(&msg, SRPOL_A_CONFIG_DSCP);
-	for (i = 0; i < ARRAY_SIZE(lists); i++) {
-		if (put_setting(&msg, lists[i]))
-			continue;
-		nest = srpol_msg_nest(&msg, lists[i]);
-		srpol_msg_nest_end(&msg, nest);
-	}
-	return batch_add(msg.nlh, 0);
+	for (i = 0; i < ARRAY_SIZE(lists); i++)
+		fits = fits && put_list(&msg, lists[i]);
+	return fits ? batch_add(msg.nlh, 0) :
+	       complain("the lists of prefixes have more than fits into a request");
 }
 
 static int del_rules(const struct vec *keys)
@@ -449,13 +490,29 @@ static const struct dev_info *find_dev(const struct vec *present,
 	return NULL;
 }
 
-/* Role and source check of a device cannot change while srpol is attached. */
+static bool is_twice(const struct wanted_dev *dev)
+{
+	const struct wanted_dev *w;
+
+	vec_for_each(w, &devs)
+		if (w != dev && w->ifindex == dev->ifindex)
+			return true;
+	return false;
+}
+
+/*
+ * Role, source check and a hook that is asked for cannot change while srpol is
+ * attached. This is found before the transaction, as devices are attached after it.
+ */
 static int check_devs(const struct vec *present)
 {
 	const struct dev_info *dev;
 	const struct wanted_dev *w;
 
 	vec_for_each(w, &devs) {
+		if (is_twice(w))
+			return complain("the file has %s twice",
+					dev_name(w->ifindex));
 		dev = find_dev(present, w->ifindex);
 		if (dev && dev->role != w->role)
 			return complain("%s is there with role %s, not %s; srpol dev del first",
@@ -472,6 +529,13 @@ static int check_devs(const struct vec *present)
 						      dev->source),
 					srpol_name_of(srpol_source_checks,
 						      w->source));
+		if (dev && w->xdp != SRPOL_XDP_MODE_AUTO &&
+		    dev->xdp_mode != w->xdp)
+			return complain("%s is there with xdp %s, not %s; srpol dev del first",
+					dev_name(w->ifindex),
+					srpol_name_of(srpol_xdp_modes,
+						      dev->xdp_mode),
+					srpol_name_of(srpol_xdp_modes, w->xdp));
 	}
 	return EXIT_OK;
 }

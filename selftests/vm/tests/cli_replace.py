@@ -255,5 +255,32 @@ def at_one_time():
     eq(both, {0, 2}, "it was there at times")
 
 
+@test
+def devices_refused():
+    "replace -f: devices that cannot be as the file says are told beforehand"
+    forget()
+    replace("path add 1 segs fc00::1\ndev add u0 role uplink xdp generic\n")
+    for text, why in (
+            ("dev add u0\ndev add u0 role uplink xdp generic\n",
+             "the file has u0 twice"),
+            ("dev add u1 role port\ndev add u1\n", "the file has u1 twice"),
+            ("dev add u0 role port\n", "is there with role uplink, not port"),
+            ("dev add u0 xdp native\n",
+             "is there with xdp generic, not native")):
+        replace("path add 2 segs fc00::2\n" + text, USAGE, why)
+        eq(([o["id"] for o in show("path")], [o["dev"] for o in show("dev")]),
+           ([1], ["u0"]), text)
+    replace("dev add u0\nconfig set dscp pipe 10\nconfig set dscp uniform\n")
+    config, = show("config")
+    eq((config["dscp_mode"], show("dev")[0]["xdp"]), ("uniform", "generic"),
+       "the last line counts")
+    replace("config set dscp uniform\nconfig set dscp pipe 11\n")
+    eq(show("config")[0]["dscp"], 11, "likewise")
+    replace("\n".join(f"config set {key} " + ",".join(400 * ["fc00::/16"])
+                      for key in ("sr-domain", "sr-source", "report-from")),
+            USAGE, "more than fits into a request")
+    forget()
+
+
 cleanup(forget)
 main()
