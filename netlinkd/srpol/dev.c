@@ -71,20 +71,20 @@ static const struct srpol_name hooks[] = {
 static bool read_add(struct args *args, struct srpol_host_port *h,
 		     struct wanted_dev *dev)
 {
-	bool ok = true, host = false, hook = false;
+	bool ok = true, host = false, xdp = false, hook = false;
 
 	while (ok && more(args)) {
-		if (is(args, "role")) {
+		if (keyword(args, "role")) {
 			ok = read_name(args, "role", srpol_dev_roles,
 				       &dev->role);
-		} else if (is(args, "xdp")) {
+		} else if (keyword(args, "xdp")) {
 			ok = read_name(args, "xdp", srpol_xdp_modes,
 				       &dev->xdp);
-			hook = true;
-		} else if (is(args, "hook")) {
+			xdp = true;
+		} else if (keyword(args, "hook")) {
 			ok = read_name(args, "hook", hooks, &dev->xdp);
 			hook = true;
-		} else if (is(args, "source")) {
+		} else if (keyword(args, "source")) {
 			ok = read_name(args, "source", srpol_source_checks,
 				       &dev->source);
 		} else if (host_option(args, h, &ok)) {
@@ -97,7 +97,9 @@ static bool read_add(struct args *args, struct srpol_host_port *h,
 		return false;
 	if (host && dev->role != SRPOL_DEV_ROLE_HOST)
 		return !complain("address, prefix, peer, mtu and table are for role host");
-	if (hook && dev->role == SRPOL_DEV_ROLE_HOST)
+	if (xdp && hook)
+		return !complain("xdp and hook are two words for one option");
+	if ((xdp || hook) && dev->role == SRPOL_DEV_ROLE_HOST)
 		return !complain("role host has no choice of hook: it is TC");
 	return true;
 }

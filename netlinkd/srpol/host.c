@@ -99,11 +99,11 @@ bool host_option(struct args *args, struct srpol_host_port *h, bool *ok)
 	else if (is(args, "prefix"))
 		*ok = read_prefix_into(args, "prefix", h->prefixes,
 				       &h->n_prefixes, SRPOL_HOST_PREFIXES);
-	else if (is(args, "peer"))
+	else if (keyword(args, "peer"))
 		*ok = read_peer(args, h);
-	else if (is(args, "mtu"))
+	else if (keyword(args, "mtu"))
 		*ok = read_mtu(args, h);
-	else if (is(args, "table"))
+	else if (keyword(args, "table"))
 		*ok = read_id(args, "table", &h->table);
 	else
 		return false;
