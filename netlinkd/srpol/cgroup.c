@@ -5,8 +5,10 @@
  */
 #include <errno.h>
 #include <ftw.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "srpol.h"
 
@@ -23,9 +25,10 @@
 bool cgroup_id(const char *name, uint64_t *id)
 {
 	size_t root = strlen(CGROUP_ROOT);
+	struct statfs fs;
+	uint32_t number;
 	char path[512];
 	struct stat st;
-	uint32_t number;
 
 	if (parse_u32(name, UINT32_MAX, &number)) {
 		*id = number;
@@ -37,6 +40,12 @@ bool cgroup_id(const char *name, uint64_t *id)
 		 name);
 	if (stat(path, &st)) {
 		complain("cgroup: %s: %s", path, strerror(errno));
+		return false;
+	}
+	/* elsewhere the same number is another file, and that of any control group */
+	if (!S_ISDIR(st.st_mode) || statfs(path, &fs) ||
+	    fs.f_type != CGROUP2_SUPER_MAGIC) {
+		complain("cgroup: %s is no control group of cgroup2", path);
 		return false;
 	}
 	*id = st.st_ino;

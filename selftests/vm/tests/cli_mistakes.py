@@ -136,6 +136,8 @@ WORDS = (
     ("rule add prio 9 pkey 65536 color 1", "from 0 to 65535"),
     ("rule add prio 9 dev nosuchdev color 1", 'no device "nosuchdev"'),
     ("rule add prio 9 cgroup nosuchgroup color 1", "nosuchgroup"),
+    ("rule add prio 9 cgroup ../.. color 1", "is no control group"),
+    ("rule add prio 9 cgroup cgroup.procs color 1", "is no control group"),
     ("rule add prio 9 ordering loose color 1", '"loose" is not one of'),
     ("rule test src 10.0.0.1", "a packet has a src and a dst"),
     ("rule test src 10.0.0.1 dst fd00::1", "different families"),
