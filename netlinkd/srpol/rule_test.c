@@ -82,7 +82,7 @@ static bool read_field(struct args *args, struct probe *p)
 	if (is(args, "dport"))
 		return read_u32(args, "dport", UINT16_MAX, &p->dport);
 	if (is(args, "dscp"))
-		return read_u32(args, "dscp", 63, &p->dscp);
+		return read_dscp(args, "dscp", &p->dscp);
 	if (is(args, "label"))
 		return read_u32(args, "label", 0xfffff, &p->label);
 	p->roce = true;
@@ -317,6 +317,11 @@ int rule_test(struct args *args, unsigned int flags)
 			return EXIT_USAGE;
 	if (!p.has_src || !p.has_dst)
 		return complain("a packet has a src and a dst");
+	if (p.roce && p.proto != IPPROTO_UDP)
+		return complain("qp, opcode and pkey make it RoCEv2, which has proto udp");
+	if (p.roce && p.dport && p.dport != ROCE_PORT)
+		return complain("qp, opcode and pkey make it RoCEv2, which has dport %u",
+				ROCE_PORT);
 	v4 = IN6_IS_ADDR_V4MAPPED(&p.dst);
 	if (v4 != !!IN6_IS_ADDR_V4MAPPED(&p.src))
 		return complain("src and dst are of different families");

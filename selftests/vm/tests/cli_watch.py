@@ -30,6 +30,8 @@ ASKED = (
      "dscp 26 pkey 0x8001 vlan 12 dev u0",
      {"prio": 5, "rule": "five", "color": 7, "ordering": "weak"}),
     ("src fd00:a::1 dst fd00:b::2 qp 17 opcode ack sport 100 mark 0x10 "
+     "dscp af31 pkey 0x8001 vlan 12 dev u0 proto udp dport 4791", {"prio": 5}),
+    ("src fd00:a::1 dst fd00:b::2 qp 17 opcode ack sport 100 mark 0x10 "
      "dscp 26 pkey 0x8001 vlan 13 dev u0", {"result": "bypass", "prio": 6}),
     ("src 10.0.0.1 dst 10.2.0.1 proto tcp sport 5 dport 80",
      {"result": "bypass", "prio": 6}),
