@@ -520,11 +520,11 @@ static int path_show(struct args *args, unsigned int flags)
 	const char *word = NULL;
 	unsigned int n = 0;
 	uint32_t id = 0;
+	bool one;
 	int err;
 
-	if (!is(args, "id"))
-		is(args, "name");
-	if (more(args) && !read_word(args, "path", &word))
+	one = is(args, "id") || is(args, "name") || more(args);
+	if (one && !read_word(args, "path", &word))
 		return EXIT_USAGE;
 	if (more(args))
 		return unknown(args), EXIT_USAGE;

@@ -354,8 +354,7 @@ static int policy_show(struct args *args, unsigned int flags)
 
 	if (!read_key(args, &has_color, &color, &has_endpoint, &endpoint))
 		return EXIT_USAGE;
-	is(args, "name");
-	if (more(args) && !read_word(args, "name", &name))
+	if ((is(args, "name") || more(args)) && !read_word(args, "name", &name))
 		return EXIT_USAGE;
 	if (more(args))
 		return unknown(args), EXIT_USAGE;

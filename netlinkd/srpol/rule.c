@@ -417,8 +417,7 @@ static int rule_show(struct args *args, unsigned int flags)
 			return EXIT_USAGE;
 		one = true;
 	}
-	is(args, "name");
-	if (more(args) && !read_word(args, "name", &name))
+	if ((is(args, "name") || more(args)) && !read_word(args, "name", &name))
 		return EXIT_USAGE;
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
