@@ -370,6 +370,7 @@ static const char * const dev_attrs[] = {
 	[SRPOL_A_DEV_IFINDEX] = "dev",
 	[SRPOL_A_DEV_ROLE] = "role",
 	[SRPOL_A_DEV_XDP_MODE] = "xdp",
+	[SRPOL_A_DEV_SOURCE] = "source",
 };
 
 static const char * const config_attrs[] = {
@@ -386,6 +387,7 @@ static const char * const config_attrs[] = {
 	[SRPOL_A_CONFIG_DROP_EVENTS] = "drop-events",
 	[SRPOL_A_CONFIG_SR_SOURCE] = "sr-source",
 	[SRPOL_A_CONFIG_REPORT_FROM] = "report-from",
+	[SRPOL_A_CONFIG_REMEMBERED_ROUTES] = "remembered-routes",
 };
 
 #define ATTRS(first, last, table) \

@@ -223,6 +223,7 @@ REFUSALS = (
     ("sid add fc00::1 behavior End dscp uniform", r"does not decapsulate \(dscp\)"),
     ("sid show fc00::99", "no such local SID"),
     ("dev show u1", "srpol is not on this device"),
+    ("dev add u1 role uplink source strict", r"at ports only.* \(source\)"),
     ("config set src ff02::1", "src"),
 )
 
