@@ -236,14 +236,14 @@ void out_uint(const char *key, const char *fmt, uint64_t value)
 }
 
 /**
- * out_count() - print a counter; in text with k, M, G or T if -human is given
+ * out_count() - print a counter; in text with k, M, G, T, P or E if -human is given
  * @key: key in JSON
  * @fmt: format in text, with %s
  * @value: the number
  */
 void out_count(const char *key, const char *fmt, uint64_t value)
 {
-	static const char units[] = " kMGT";
+	static const char units[] = " kMGTPE";
 	double v = value;
 	char buf[32];
 	size_t unit = 0;
@@ -254,7 +254,8 @@ void out_count(const char *key, const char *fmt, uint64_t value)
 	}
 	if (!fmt)
 		return;
-	while (out_options.human && v >= 1000 && units[unit + 1]) {
+	/* three digits are printed, so that 999.5 would be 1000 */
+	while (out_options.human && v >= 999.5 && units[unit + 1]) {
 		v /= 1000;
 		unit++;
 	}

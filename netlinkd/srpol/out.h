@@ -20,7 +20,7 @@
  * @oneline: print each object on one line
  * @brief: print only the first line of an object
  * @color: print states in color
- * @human: print counters with the suffixes k, M, G and T
+ * @human: print counters with the suffixes k, M, G, T, P and E
  */
 struct out_options {
 	bool json;
