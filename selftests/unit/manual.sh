@@ -79,6 +79,18 @@ check_equal "manual: objects" "" "$("$srpol" help | grep -oE '[a-z][a-z-]+' |
 		grep -qw -- "$word" $man/srpol.8 || echo "$word"
 	done | grep -vxE 'where|sage|srpol|empty' || :)"
 
+# commands OBJECT: those that its synopsis has
+commands() {
+	usage "$1" | grep -oE "srpol $1 (\{[^}]*\}|[a-z-]+)" | cut -d' ' -f3- |
+		grep -oE '[a-z][a-z0-9-]+' | sort -u
+}
+
+for object in path policy rule endpoint sid dev config flow stats monitor engine job \
+	fabric topology metrics; do
+	check_equal "completion: commands of $object" "" \
+		"$(commands "$object" |
+		grep -vxFf <(completed "srpol $object") || :)"
+done
 for line in "path add 1" "policy add" "rule add" "sid add fc00::1" "config set"; do
 	check_equal "completion: keywords of $line" "" \
 		"$(usage "${line%% *}" | grep -oE '\[ [a-z][a-z-]+' |
