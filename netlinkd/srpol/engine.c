@@ -323,6 +323,28 @@ json_t *engine_reply(const char *name)
 }
 
 /**
+ * engine_words() - can all words be part of a request?
+ * @args: words of a command that are still to be read
+ *
+ * JSON has no strings but UTF-8, and a member without a value is left out.
+ *
+ * Return: false after an error message.
+ */
+bool engine_words(const struct args *args)
+{
+	json_t *text;
+	int i;
+
+	for (i = 0; i < args->argc; i++) {
+		text = json_string(args->argv[i]);
+		if (!text)
+			return !complain("\"%s\" is not UTF-8", args->argv[i]);
+		json_decref(text);
+	}
+	return true;
+}
+
+/**
  * engine_command() - run a command that asks an engine
  * @e: the engine and its requests
  * @args: words of the command
@@ -348,6 +370,8 @@ int engine_command(const struct engine_commands *e, struct args *args)
 		fputs(e->usage, stderr);
 		return complain("command \"%s\" is unknown", word);
 	}
+	if (!engine_words(args))
+		return EXIT_USAGE;
 	request = json_pack("{s:s}", "request", word);
 	if ((r->read && !r->read(args, request)) ||
 	    (is(args, "socket") && !read_word(args, "socket", &socket_path)))

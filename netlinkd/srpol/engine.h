@@ -38,6 +38,7 @@ struct engine_commands {
 	const struct engine_request *requests;
 };
 
+bool engine_words(const struct args *args);
 int engine_command(const struct engine_commands *e, struct args *args);
 int engine_talk(const char *who, const char *socket_path, json_t *request,
 		void (*print)(const json_t *reply));

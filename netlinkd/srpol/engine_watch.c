@@ -194,11 +194,11 @@ static void print_text(const json_t *event)
 /**
  * struct heard - what came so far
  * @begun: the request was accepted
- * @ret: an EXIT_*
+ * @refused: it was refused, which was told
  */
 struct heard {
 	bool begun;
-	int ret;
+	bool refused;
 };
 
 static bool take(const json_t *line, void *data)
@@ -209,7 +209,8 @@ static bool take(const json_t *line, void *data)
 
 	if (refusal) {
 		srpol_error_set(&error, -EPROTO, "srpold: %s", refusal);
-		heard->ret = refused(-EPROTO, &error);
+		refused(-EPROTO, &error);
+		heard->refused = true;
 		return false;
 	}
 	if (json_object_get(line, "reply")) {
@@ -263,12 +264,12 @@ static bool read_request(struct args *args, json_t *request, const char **path)
 int engine_watch(struct args *args)
 {
 	json_t *request = json_pack("{s:s}", "request", "watch");
-	struct heard heard = { .ret = EXIT_REFUSED };
+	struct heard heard = {};
 	const char *path = NULL;
 	char buf[128];
 	int ret;
 
-	if (!read_request(args, request, &path)) {
+	if (!engine_words(args) || !read_request(args, request, &path)) {
 		json_decref(request);
 		return EXIT_USAGE;
 	}
@@ -286,7 +287,8 @@ int engine_watch(struct args *args)
 	/* main() says what is wrong then */
 	if (ferror(stdout))
 		return EXIT_OK;
-	if (heard.begun)
-		complain("srpold ended the connection");
-	return heard.ret;
+	if (!heard.refused)
+		complain(heard.begun ? "srpold ended the connection" :
+				       "srpold: no answer");
+	return EXIT_REFUSED;
 }

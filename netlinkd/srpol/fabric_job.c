@@ -105,7 +105,8 @@ static bool set_time(struct args *args, json_t *o)
 		       (struct time_range){ MS_PER_S, FOR_MS_MAX }, &ms))
 		return false;
 	json_object_set_new(o, "for-s",
-			    json_integer((ms + MS_PER_S - 1) / MS_PER_S));
+			    json_integer(((json_int_t)ms + MS_PER_S - 1) /
+					 MS_PER_S));
 	return true;
 }
 

@@ -159,7 +159,7 @@ int do_job(struct args *args)
 	}
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		if (!strcmp(word, commands[i].name))
-			return run(args, i);
+			return engine_words(args) ? run(args, i) : EXIT_USAGE;
 	fputs(usage, stderr);
 	return complain("command \"%s\" is unknown", word);
 }

@@ -1,0 +1,102 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+srpol engine, job and fabric: what they ask of an engine, which this program plays
+at a socket, and what they say when it is silent.
+"""
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
+
+from ktap import eq, main, match, test          # noqa: E402
+
+SRPOL = os.path.join(os.environ.get("BUILD", os.path.join(TOP, "build")), "bin/srpol")
+OK, USAGE, REFUSED = 0, 1, 2
+
+
+@contextlib.contextmanager
+def engine(*answers):
+    """An engine: its socket, and the request that it gets. It answers these lines."""
+    with tempfile.TemporaryDirectory() as folder, socket.socket(
+            socket.AF_UNIX) as server:
+        path = f"{folder}/engine.sock"
+        server.bind(path)
+        server.listen()
+        got = []
+
+        def answer():
+            with contextlib.suppress(OSError), server.accept()[0] as client:
+                got.append(json.loads(client.makefile().readline()))
+                for line in answers:
+                    client.sendall(json.dumps(line).encode() + b"\n")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        yield path, got
+        # a command that did not connect leaves accept() waiting
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+def srpol(*words, status=OK, error="^$"):
+    done = subprocess.run([SRPOL, *words], encoding="utf-8", check=False,
+                          errors="surrogateescape", capture_output=True, timeout=60)
+    eq(done.returncode, status, f"exit status of {words}: {done.stderr!r}")
+    match(done.stderr, error, f"stderr of {words}")
+    return done.stdout
+
+
+@test
+def times():
+    "fabric job: a time is rounded up to whole seconds, the longest one too"
+    for time, seconds in (("1s", 1), ("1001ms", 2), ("4294966s", 4294966),
+                          ("4294967s", 4294967)):
+        with engine({"reply": {"decision": "accept"}}) as (path, got):
+            srpol("-j", "fabric", "job", "add", "j", "hosts", "a,b", "bytes", "9",
+                  "for", time, "socket", path)
+        eq(got[0]["for-s"], seconds, time)
+
+
+@test
+def not_utf8():
+    "a word that JSON cannot hold is refused, not left out"
+    for line in ("fabric why a b tenant \udcff", "fabric job del j tenant \udcff",
+                 "fabric plan from \udcff", "engine why \udcff",
+                 "engine demand add \udcff src a dst b bytes 1",
+                 "engine watch owner \udcff", "job add j comm a\udcffb",
+                 "job add j src ::/0 paths s1,\udce2\udc82"):
+        with engine({"reply": {}}) as (path, got):
+            srpol(*line.split(), "socket", path, status=USAGE,
+                  error='^Error: ".*" is not UTF-8\\.\n$')
+        eq(got, [], line)
+    with engine({"reply": {}}) as (path, got):
+        srpol("-j", "fabric", "why", "a", "b", "tenant", "\u20ac", "socket", path)
+    eq(got[0]["tenant"], "\u20ac", "but this")
+
+
+@test
+def silent():
+    "an engine that ends the connection: each command says so"
+    for line in ("engine show", "engine watch", "job show", "fabric show"):
+        with engine() as (path, got):
+            srpol(*line.split(), "socket", path, status=REFUSED,
+                  error="^Error: .*: no answer\\.\n$")
+        eq(len(got), 1, line)
+    with engine({"reply": {}}) as (path, got):
+        srpol("engine", "watch", "socket", path, status=REFUSED,
+              error="^Error: srpold ended the connection\\.\n$")
+    with engine({"error": "not now"}) as (path, got):
+        srpol("engine", "watch", "socket", path, status=REFUSED,
+              error="^Error: srpol: srpold: not now\\.\n$")
+
+
+main()
