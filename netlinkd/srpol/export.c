@@ -34,7 +34,6 @@ static const char save_usage[] =
 SAVE_DIR "/NETNS.srpol, which srpol@NETNS.service restores at boot.\n";
 
 #define PATH_LEN	256
-#define FETCH_TRIES	64
 
 /* Prints a keyword and a name, quoted as a word of a command line. */
 static void word(const char *key, const char *s)
@@ -405,48 +404,6 @@ static void export_srpol(const struct all *all)
 		if (dev->role != SRPOL_DEV_ROLE_HOST &&
 		    !is_pods_port(all, dev))
 			srpol_dev(dev);
-}
-
-/*
- * Reads all there is, again if something has changed meanwhile: a policy would be
- * without its paths. What is read of a type replaces what was read before.
- */
-static int fetch_all(struct all *all)
-{
-	struct config_info after;
-	int tries = 0, err;
-
-	*all = (struct all){
-		.paths = VEC_INIT(struct path_info),
-		.policies = VEC_INIT(struct policy_info),
-		.rules = VEC_INIT(struct rule_info),
-		.endpoints = VEC_INIT(struct endpoint_info),
-		.sids = VEC_INIT(struct sid_info),
-		.devs = VEC_INIT(struct dev_info),
-	};
-	do {
-		if (tries++ == FETCH_TRIES) {
-			complain("the configuration changes too often to be read at one time; try again");
-			return EXIT_REFUSED;
-		}
-		err = fetch_config(&all->config) ?: fetch_paths(&all->paths) ?:
-		      fetch_policies(&all->policies) ?:
-		      fetch_rules(&all->rules) ?:
-		      fetch_endpoints(&all->endpoints) ?:
-		      fetch_sids(&all->sids) ?: fetch_devs(&all->devs) ?:
-		      fetch_config(&after);
-	} while (!err && after.generation != all->config.generation);
-	return err;
-}
-
-static void free_all(struct all *all)
-{
-	vec_free(&all->paths);
-	vec_free(&all->policies);
-	vec_free(&all->rules);
-	vec_free(&all->endpoints);
-	vec_free(&all->sids);
-	vec_free(&all->devs);
 }
 
 /**

@@ -20,6 +20,10 @@ struct all {
 	const char *target;
 };
 
+/* export_fetch.c */
+int fetch_all(struct all *all);
+void free_all(struct all *all);
+
 const char *addr(const void *a);
 const char *prefix(const void *a, uint32_t len);
 

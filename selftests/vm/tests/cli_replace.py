@@ -5,7 +5,6 @@ The srpol command: what a file says is made so. replace, export srpol.
 """
 
 import os
-import subprocess
 import tempfile
 
 from cli_lib import (CHOSEN, OK, REFUSED, USAGE, everything, forget, loaded,
@@ -218,41 +217,6 @@ def largest_policy():
     policy, = show("policy")
     eq([len(c["segment_lists"]) for c in policy["candidates"]], 8 * [64])
     forget()
-
-
-# until there is the file $2
-CHURN = """
-while [ ! -e "$2" ]; do
-	srpol -n "$1" -b - <<-END || exit
-		path add 1 segs fc00::1
-		policy add color 1 endpoint :: candidate segment-list 1
-	END
-	srpol -n "$1" -b - <<-END || exit
-		policy del color 1 endpoint ::
-		path del 1
-	END
-done
-"""
-
-
-@test
-def at_one_time():
-    "export while others change it: a policy is never without its paths"
-    forget()
-    both = set()
-    with tempfile.TemporaryDirectory() as folder, subprocess.Popen(
-            ["sh", "-c", CHURN, "sh", ns.name, f"{folder}/stop"]) as churn:
-        try:
-            for _ in range(60):
-                lines = srpol("export", "srpol").splitlines()
-                eq([line.split()[0] for line in lines] in ([], ["path", "policy"]),
-                   True, lines)
-                both.add(len(lines))
-            eq(churn.poll(), None, "status of the others, who are not done")
-        finally:
-            run("touch", f"{folder}/stop")
-            churn.wait()
-    eq(both, {0, 2}, "it was there at times")
 
 
 @test
