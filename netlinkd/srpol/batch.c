@@ -166,14 +166,15 @@ static int split(char *line, char **argv, int max)
 static int read_line(FILE *file, char **line, size_t *size,
 		     unsigned int *number)
 {
-	char *part = NULL;
 	size_t part_size = 0, len = 0;
+	char *part = NULL, *joined;
 	int err = 0;
 	ssize_t n;
 
 	for (;;) {
 		n = getline(&part, &part_size, file);
-		if (ferror(file))
+		/* without memory for the line there is no error of the file */
+		if (ferror(file) || (n < 0 && !feof(file)))
 			err = -errno;
 		if (n < 0 || err)
 			break;
@@ -183,10 +184,13 @@ static int read_line(FILE *file, char **line, size_t *size,
 			break;
 		}
 		if (len + n + 1 > *size) {
+			joined = realloc(*line, 2 * (len + n + 1));
+			if (!joined) {
+				err = -ENOMEM;
+				break;
+			}
 			*size = 2 * (len + n + 1);
-			*line = realloc(*line, *size);
-			if (!*line)
-				exit(EXIT_REFUSED);
+			*line = joined;
 		}
 		memcpy(*line + len, part, n + 1);
 		len += n;

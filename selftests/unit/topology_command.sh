@@ -66,6 +66,14 @@ check_equal "NICs without an address are told, which srpold refuses" \
 	"$("$bin/srpol" topology check "$work/topology.json" | sed 1d)"
 check_fails "so it does" "has no \"address\"" daemons host0.0.0
 
+# what is collected of a file that cannot be read whole; the shell may not end by it
+long_line() {
+	(ulimit -v 100000
+	{ echo "topology generate hosts 1 nic-rate 1G"; head -c 90000000 /dev/zero |
+		tr '\0' x; } 2>/dev/null | "$bin/srpol" -batch -)
+}
+check_fails "a batch whose line is longer than memory" "reading -: Cannot allocate" long_line
+
 # words after generate | what is said
 while IFS='|' read -r words says; do
 	check_fails "refused: generate $words" "^Error: $says" generate "$words"
