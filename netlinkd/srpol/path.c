@@ -36,11 +36,13 @@ static const char usage[] =
  * @word: SID,SID,... or CSID,CSID,...
  * @compressed: the word has compressed SIDs
  * @block: locator block of these
+ * @block_len: its bits
  */
 struct sid_part {
 	const char *word;
 	bool compressed;
 	struct in6_addr block;
+	uint32_t block_len;
 };
 
 /**
@@ -135,7 +137,12 @@ static bool put_usids(struct srpol_msg *msg, const struct sid_part *part,
 	n_csids = parse_csids(part->word, csids);
 	if (!n_csids)
 		return false;
-	if (u->block_len % 8 || csid_len % 8 || !csid_len || csid_len > 64 ||
+	if (u->block_len != part->block_len) {
+		complain("usids: blocks of %u and of %u bits do not go together",
+			 u->block_len, part->block_len);
+		return false;
+	}
+	if (!u->block_len || u->block_len % 8 || csid_len % 8 || !csid_len || csid_len > 64 ||
 	    u->block_len + csid_len > 128) {
 		complain("usids: a block of %u bits and SIDs of %u do not make a container",
 			 u->block_len, csid_len);
@@ -172,7 +179,6 @@ static bool read_part(struct args *args, struct usids *u, bool compressed)
 {
 	struct sid_part *part = &u->parts[u->n_parts];
 	const char *what = compressed ? "usids" : "segs";
-	uint32_t block_len;
 
 	if (u->n_parts && part[-1].compressed == compressed) {
 		complain("\"%s\" is given twice", what);
@@ -189,14 +195,9 @@ static bool read_part(struct args *args, struct usids *u, bool compressed)
 				 *args->argv);
 			return false;
 		}
-		if (!read_prefix(args, what, &part->block, &block_len))
+		if (!read_prefix(args, what, &part->block, &part->block_len))
 			return false;
-		if (u->block_len && u->block_len != block_len) {
-			complain("usids: blocks of %u and of %u bits do not go together",
-				 u->block_len, block_len);
-			return false;
-		}
-		u->block_len = block_len;
+		u->block_len = u->block_len ?: part->block_len;
 		u->block = part->block;
 	}
 	u->n_parts++;
