@@ -333,6 +333,11 @@ int main(int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
+	if (batch && optind < argc) {
+		fputs(usage, stderr);
+		return complain("\"%s\" is unexpected after -batch %s",
+				argv[optind], batch);
+	}
 	if (netns) {
 		err = srpol_netns_enter(netns, &error);
 		if (err)

@@ -195,6 +195,7 @@ WORDS = (
     ("replace -f", "-f: a value is missing"),
     ("replace -f /nonexistent", "/nonexistent: No such file"),
     ("-batch /nonexistent", "/nonexistent: No such file"),
+    ("-batch /dev/null path show", '"path" is unexpected after -batch /dev/null'),
     ("-c=sometimes path show", '"sometimes" is not one of always auto never'),
     ("--frob", "Usage: srpol"),
 )
