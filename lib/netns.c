@@ -69,6 +69,8 @@ static bool is_default(void)
  *	netns", or "netns-INODE" if it has none but "default": what is named by
  *	it, pins, files and sockets, is that of process 1
  * @len: size of @buf
+ *
+ * Return: 0, -ENAMETOOLONG, or why it cannot be told.
  */
 int srpol_netns_name(char *buf, size_t len)
 {
@@ -76,6 +78,7 @@ int srpol_netns_name(char *buf, size_t len)
 	struct dirent *entry;
 	struct stat self;
 	bool found = false;
+	int ret = 0;
 	DIR *dir;
 
 	if (stat("/proc/self/ns/net", &self))
@@ -91,13 +94,13 @@ int srpol_netns_name(char *buf, size_t len)
 		found = entry->d_name[0] != '.' &&
 			strcmp(entry->d_name, SRPOL_NETNS_DEFAULT) &&
 			same_file(&self, path);
-		if (found)
-			snprintf(buf, len, "%s", entry->d_name);
+		if (found && (size_t)snprintf(buf, len, "%s", entry->d_name) >= len)
+			ret = -ENAMETOOLONG;
 	}
 	if (dir)
 		closedir(dir);
 	if (!found)
 		snprintf(buf, len, SRPOL_NETNS_UNNAMED "%lu",
 			 (unsigned long)self.st_ino);
-	return 0;
+	return ret;
 }

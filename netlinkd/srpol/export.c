@@ -453,14 +453,17 @@ int do_export(struct args *args)
 	return err;
 }
 
-/* Replaces the file as a whole, or not at all. */
+/*
+ * Replaces the file as a whole, or not at all. Others may save it at the same time, so
+ * each writes to a file of its own first.
+ */
 static int save_to(const char *path, const struct all *all)
 {
 	FILE *out = stdout;
 	int err = 0;
 	char *new;
 
-	if (asprintf(&new, "%s.new", path) < 0)
+	if (asprintf(&new, "%s.%d.new", path, getpid()) < 0)
 		return -ENOMEM;
 	stdout = fopen(new, "we");
 	if (!stdout) {
@@ -495,7 +498,7 @@ static int save_to(const char *path, const struct all *all)
  */
 int do_save(struct args *args)
 {
-	char path[PATH_LEN], name[64];
+	char path[PATH_LEN + sizeof(SAVE_DIR) + 8], name[PATH_LEN];
 	const char *to = path;
 	struct all all;
 	int err;
@@ -511,7 +514,7 @@ int do_save(struct args *args)
 	if (more(args))
 		to = next(args);
 	else if (mkdir(SAVE_DIR, 0755) && errno != EEXIST)
-		return complain(SAVE_DIR ": %s", strerror(errno));
+		return complain(SAVE_DIR ": %s", strerror(errno)), EXIT_REFUSED;
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
 	err = fetch_all(&all);

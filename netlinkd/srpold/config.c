@@ -349,7 +349,8 @@ static int read_all(const json_t *o, void *config, struct srpol_error *err)
 
 	ret = srpol_netns_name(name, sizeof(name));
 	if (ret)
-		return ret;
+		return srpol_error_set(err, ret, "name of the network namespace: %s",
+				       strerror(-ret));
 	snprintf(fallback, sizeof(fallback), "/run/srpold/%s.sock", name);
 	ret = words_check(o, keys, "", err) ?:
 	      words_text(o, "topology", "/etc/srpol/topology.json", c->topology,

@@ -226,7 +226,8 @@ static int be_the_only_one(struct srpol_error *err)
 
 	ret = srpol_netns_name(name, sizeof(name));
 	if (ret)
-		return ret;
+		return srpol_error_set(err, ret, "name of the network namespace: %s",
+				       strerror(-ret));
 	snprintf(path, sizeof(path), "/run/srpold/%s.lock", name);
 	ret = lock_file(path, &fd, err);
 	if (ret != -EBUSY && ret)

@@ -5,6 +5,7 @@ The srpol command: what a file says is made so. replace, export srpol.
 """
 
 import os
+import subprocess
 import tempfile
 
 from cli_lib import (CHOSEN, OK, REFUSED, USAGE, everything, forget, loaded,
@@ -131,6 +132,10 @@ def export_is_short():
         eq(generation(), at, "and it is what there is")
         srpol("save", f"{folder}/nowhere/x", status=REFUSED,
               error="No such file")
+        at_once = [subprocess.Popen(["srpol", "-n", ns.name, "save", saved])
+                   for _ in range(4)]
+        eq([process.wait() for process in at_once], 4 * [OK], "four at once")
+        eq(sorted(os.listdir(folder)), ["saved"], "and nothing else is left")
         deep = f"{folder}/{200 * 'd'}"
         os.mkdir(deep)
         long = f"{deep}/{100 * 'f'}"

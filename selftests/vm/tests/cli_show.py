@@ -7,12 +7,13 @@ client sees; the shape of its JSON, exit statuses, who may write.
 
 import ipaddress
 import json
+import os
 import subprocess
 
 from cli_lib import (CHOSEN, ENTERED, EVERYTHING, NOBODY, OK, ORDER, REFUSED,
                      USAGE, client, everything, forget, ns, present, show,
                      srpol, srpol_error, valid)
-from ktap import cleanup, eq, main, match, test
+from ktap import cleanup, eq, main, match, run, test
 from srpol import KINDS, without
 
 
@@ -364,6 +365,13 @@ def netns():
     eq(json.loads(ns.run("srpol", "-j", "path", "show")), show("path"),
        "seen from within")
     srpol("path", "show", netns="nosuchns", status=REFUSED, error="nosuchns")
+    long = 80 * "n"
+    run("ip", "netns", "add", long)
+    cleanup(run, "ip", "netns", "del", long)
+    srpol("save", netns=long)
+    eq([os.path.exists(f"/etc/srpol/{n}.srpol") for n in (long, long[:63])],
+       [True, False], "saved by its whole name")
+    srpol("engine", "show", netns=long, status=REFUSED, error="name too long")
 
 
 cleanup(forget)
