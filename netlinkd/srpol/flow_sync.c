@@ -79,8 +79,11 @@ int flow_sync(struct args *args, unsigned int flags)
 	err = srpol_rdma_for_each_qp(bind_qp, &sync);
 	srpol_map_close(sync.bindings);
 	srpol_flows_close(&table);
-	if (err)
-		return complain("RDMA netlink: %s", strerror(-err));
+	if (err) {
+		vec_free(&sync.flows);
+		complain("RDMA netlink: %s", strerror(-err));
+		return EXIT_REFUSED;
+	}
 	out_begin();
 	out_object(NULL);
 	out_uint("bound", "bound %llu", sync.bound);
