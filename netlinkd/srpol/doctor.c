@@ -278,6 +278,18 @@ static void check_steering(const struct vec *rules)
 	vec_free(&endpoints);
 }
 
+/* Local SIDs choose the way of packets, which not every sender is meant to. */
+static void check_domain(const struct vec *sids)
+{
+	struct config_info config;
+
+	if (sids->n && !unread(fetch_config(&config)) && !config.domain.n &&
+	    !config.source.n)
+		report(NOTE, "sr-domain",
+		       "srpol config set sr-domain and sr-source, unless the fabric keeps packets of others from SIDs",
+		       "packets to local SIDs are accepted from any source");
+}
+
 /*
  * Checks the objects of the module: devices, SIDs, paths, rules and policies.
  */
@@ -313,6 +325,7 @@ static void check_objects(void)
 			       srpol_name_of(srpol_rule_reasons,
 					     rule->reason));
 	check_steering(&rules);
+	check_domain(&sids);
 	check_forwarding(&sids, &devs);
 	check_kernel_sids(&sids);
 	check_ip_rules(&devs);

@@ -113,8 +113,9 @@ def unused():
                 "rule add prio 1 color 1\ndev add u0 role uplink\n")
     eq([says(check, "") for check in ("policy", "endpoint")], [[], []],
        "a backup and one with a binding SID are in use")
-    eq({check for check, verdict in doctor(0) if verdict != "ok"}, {"forwarding"},
-       "what else it notes: there is a SID")
+    there_is_a_sid = {"forwarding", "sr-domain"}
+    eq({check for check, verdict in doctor(0) if verdict != "ok"}, there_is_a_sid,
+       "what else it notes")
     nothing = "no rule gives color 2, so nothing takes the policy to fd00:b::{}$"
     srpol("policy", "add", "color", "2", "endpoint", "fd00:b::2", "candidate",
           "segment-list", "1")
@@ -132,6 +133,19 @@ def unused():
     eq(says("endpoint", lost), ["note"], "a wrong endpoint")
     srpol("policy", "add", "color", "1", "endpoint", "::")
     eq(says("endpoint", lost), [], "for which there is that of ::")
+
+
+@test
+def sr_domain():
+    "doctor: local SIDs that take packets from anyone"
+    anyone = "^packets to local SIDs are accepted from any source$"
+    eq(says("sr-domain", anyone), [], "without a SID")
+    srpol("sid", "add", "fc00:a::1", "behavior", "End")
+    eq(says("sr-domain", anyone), ["note"])
+    for setting in "sr-domain", "sr-source":
+        srpol("config", "set", setting, "fc00::/16")
+        eq(says("sr-domain", anyone), [], setting)
+        srpol("config", "set", setting, "none")
 
 
 @test
