@@ -21,6 +21,8 @@ static const char usage[] =
 "                  [ admin { up | down } ] [ origin { static | engine } ]\n"
 "       srpol path del ID\n"
 "       srpol path show [ ID | NAME ]\n"
+"       srpol path trace { ID | NAME } [ count N ] [ labels N ] [ hops N ]\n"
+"                  [ interval TIME ] [ wait TIME ]\n"
 "SEGLIST := SID[,SID]...       in order of travel, at most 16\n"
 "CSIDLIST := CSID[,CSID]...    compressed SIDs in hexadecimal, in order of\n"
 "                              travel, packed into as many SIDs as it takes\n"
@@ -555,6 +557,7 @@ int do_path(struct args *args)
 		{ "change", path_set, NLM_F_REPLACE },
 		{ "delete", path_del, 0 },
 		{ "show", path_show, 0 },
+		{ "trace", path_trace, 0 },
 	};
 
 	return run_command(commands, ARRAY_SIZE(commands), usage, args,

@@ -96,6 +96,9 @@ unsigned int batch_line(void);
 int collect_file(const char *name, request_taker take);
 int run_batch(const char *name, bool force);
 
+/* path_trace.c */
+int path_trace(struct args *args, unsigned int flags);
+
 /* rule_test.c */
 int rule_test(struct args *args, unsigned int flags);
 

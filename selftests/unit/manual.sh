@@ -91,9 +91,21 @@ for object in path policy rule endpoint sid dev config flow stats monitor engine
 		"$(commands "$object" |
 		grep -vxFf <(completed "srpol $object") || :)"
 done
-for line in "path add 1" "policy add" "rule add" "sid add fc00::1" "config set"; do
+
+# keywords OBJECT COMMAND: of a path, show and trace have some of their own, and
+# come last
+keywords() {
+	case "$1 $2" in
+	"path show")	usage path | sed -n '/srpol path show/,/srpol path trace/{/trace/!p}' ;;
+	"path trace")	usage path | sed -n '/srpol path trace/,$p' ;;
+	*)		usage "$1" | sed '/srpol path show/,$d' ;;
+	esac
+}
+
+for line in "path add 1" "path show 1" "path trace 1" "policy add" "rule add" "sid add fc00::1" "config set"; do
+	# shellcheck disable=SC2086
 	check_equal "completion: keywords of $line" "" \
-		"$(usage "${line%% *}" | grep -oE '\[ [a-z][a-z-]+' |
+		"$(keywords $line | grep -oE '\[ [a-z][a-z-]+' |
 		cut -c3- | sort -u |
 		grep -vxFf <(completed "srpol $line") || :)"
 done

@@ -41,6 +41,7 @@ def pasted():
     match(done.stdout, "3 packets transmitted, 3 received", "ping")
     match(done.stdout, r"(?s)path 1.*packets 3", "counters")
     match(done.stdout, r"steered: encapsulated.*\n.*rule prio 100", "test")
+    match(done.stdout, r"\thop 1 fc00:0:b::d6 reached 3/3 ", "trace")
     eq(re.findall(r"(?m)^\S+ +(?:warning|error) .*", done.stdout), [],
        "doctor")
 
