@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "flow.h"
+#include "top.h"
 
 static const char usage[] =
 "Usage: srpol flow show [ FILTER ]... [ sort KEY ] [ limit N ]\n"
@@ -20,8 +21,6 @@ static const char usage[] =
 "sync tells the data plane which local QP sends which flow, as RDMA netlink\n"
 "knows it; without it that is learned from acknowledgments.\n"
 "Counters of a flow that several CPUs send at a time are approximate.\n";
-
-#define TOP_LINES	20
 
 static const struct time_range any_time = { 1, UINT32_MAX };
 
@@ -269,16 +268,6 @@ static int print_flows(struct vec *flows, const struct view *view,
 	return EXIT_OK;
 }
 
-static void wait_ms(uint32_t ms)
-{
-	struct timespec ts = {
-		.tv_sec = ms / 1000,
-		.tv_nsec = ms % 1000 * MSEC,
-	};
-
-	nanosleep(&ts, NULL);
-}
-
 static bool read_sort(struct args *args, struct view *view)
 {
 	const char *word;
@@ -345,7 +334,7 @@ static void sample(const struct srpol_flow_table *table, struct view *view,
 		fetch_flows(table, before);
 		*taken = coarse_ns();
 	}
-	wait_ms(view->interval_ms);
+	top_wait(view->interval_ms);
 	fetch_flows(table, flows);
 	now = coarse_ns();
 	if (view->interval_ms)
@@ -384,8 +373,8 @@ static int show_view(const struct srpol_flow_table *table, struct view *view)
 		if (err)
 			break;
 		sample(table, view, &flows, &before, &taken);
-		if (view->top && !out_options.json && isatty(STDOUT_FILENO))
-			fputs("\033[H\033[2J", stdout);
+		if (view->top)
+			top_clear();
 		err = print_flows(&flows, view, &names);
 		keep(&flows, &before);
 		/* of what is not written main() tells */
@@ -408,7 +397,7 @@ static int flow_show(struct args *args, unsigned int flags)
 	if (view.top) {
 		view.cmp = view.cmp ?: by_rate;
 		view.limit = view.limit ?: TOP_LINES;
-		view.interval_ms = view.interval_ms ?: 1000;
+		view.interval_ms = view.interval_ms ?: TOP_MS;
 	}
 	err = need_data_plane();
 	if (err)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "flow.h"
+#include "top.h"
 
 static void print_verdict(const struct srpol_flow_detail *detail, bool steered)
 {
@@ -93,17 +94,6 @@ void print_flow(const struct flow_info *info, const struct flow_names *names,
 	out_object_end();
 }
 
-static void rate_text(char *buf, size_t len, uint64_t rate)
-{
-	static const char units[] = " KMGT";
-	double v = rate;
-	size_t i;
-
-	for (i = 0; v >= 1000 && i < sizeof(units) - 2; i++)
-		v /= 1000;
-	snprintf(buf, len, "%.1f%cbit/s", v, units[i]);
-}
-
 /**
  * struct cells - cells of a table row whose widths vary
  */
@@ -131,13 +121,6 @@ static void fill_cells(struct cells *cells, const struct srpol_flow_key *key)
 			 name, key->sport, key->qp);
 	else
 		snprintf(cells->ports, sizeof(cells->ports), "%s", name);
-}
-
-static int widest(int width, const char *text)
-{
-	int len = strlen(text);
-
-	return len > width ? len : width;
 }
 
 /**

@@ -20,9 +20,11 @@ static const char usage[] =
 "                  [ dev DEV [ via ADDR ] ] [ name NAME ]\n"
 "                  [ admin { up | down } ] [ origin { static | engine } ]\n"
 "       srpol path del ID\n"
-"       srpol path show [ ID | NAME ]\n"
+"       srpol path show [ ID | NAME ] [ --top [ sort KEY ] [ limit N ]\n"
+"                  [ interval TIME ] [ count N ] ]\n"
 "       srpol path trace { ID | NAME } [ count N ] [ labels N ] [ hops N ]\n"
 "                  [ interval TIME ] [ wait TIME ]\n"
+"KEY := { rate | rtt | loss | ce | signals | id }\n"
 "SEGLIST := SID[,SID]...       in order of travel, at most 16\n"
 "CSIDLIST := CSID[,CSID]...    compressed SIDs in hexadecimal, in order of\n"
 "                              travel, packed into as many SIDs as it takes\n"
@@ -516,30 +518,42 @@ void print_path(const struct path_info *path)
 	out_object_end();
 }
 
+/**
+ * path_matches() - does a word name a path
+ * @path: the path
+ * @word: its id or name; NULL names any
+ */
+bool path_matches(const struct path_info *path, const char *word)
+{
+	uint32_t id;
+
+	return !word || !strcmp(path->name, word) ||
+	       (parse_u32(word, UINT32_MAX, &id) && path->id == id);
+}
+
 static int path_show(struct args *args, unsigned int flags)
 {
 	struct vec paths = VEC_INIT(struct path_info);
 	const struct path_info *path;
 	const char *word = NULL;
 	unsigned int n = 0;
-	uint32_t id = 0;
-	bool one;
+	bool top, one;
 	int err;
 
-	one = is(args, "id") || is(args, "name") || more(args);
+	top = is(args, "--top");
+	one = !top && (is(args, "id") || is(args, "name") || more(args));
 	if (one && !read_word(args, "path", &word))
 		return EXIT_USAGE;
+	if (top || is(args, "--top"))
+		return path_top(args, word);
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
-	if (word)
-		parse_u32(word, UINT32_MAX, &id);
 	err = fetch_paths(&paths);
 	if (err)
 		return err;
 	out_begin();
 	vec_for_each(path, &paths) {
-		if (word && (!id || path->id != id) &&
-		    strcmp(path->name, word))
+		if (!path_matches(path, word))
 			continue;
 		print_path(path);
 		n++;

@@ -96,6 +96,12 @@ unsigned int batch_line(void);
 int collect_file(const char *name, request_taker take);
 int run_batch(const char *name, bool force);
 
+/* path.c */
+bool path_matches(const struct path_info *path, const char *word);
+
+/* path_top.c */
+int path_top(struct args *args, const char *word);
+
 /* path_trace.c */
 int path_trace(struct args *args, unsigned int flags);
 

@@ -133,7 +133,8 @@ def full_output():
               "help", "-help", "path help", "topology generate hosts 2 nic-rate 1G",
               "rule test src fd00:a::1 dst fd00:b::1", "stats show all",
               "-j stats show", "-j flow show", "flow sync",
-              "flow show --top interval 10ms", "-j flow show --top interval 10ms"]
+              "flow show --top interval 10ms", "-j flow show --top interval 10ms",
+              "path show --top interval 10ms", "-j path show --top interval 10ms"]
     for line in lines:
         with open("/dev/full", "w", encoding="ascii") as disk:
             done = subprocess.run(["timeout", "60", "srpol", "-n", ns.name,

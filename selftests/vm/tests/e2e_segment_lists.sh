@@ -54,6 +54,16 @@ reflected() {
 		.hops_there == 3 and .hops == 7 ] | length == 4 and all' >/dev/null
 }
 
+# top SORT: what A's paths carry now, into $work/top
+top() {
+	on A -j path show --top count 1 interval 1s sort "$1" >"$work/top"
+}
+
+# of_top FILTER: what it says is so
+of_top() {
+	gojq -e "$1" "$work/top" >/dev/null
+}
+
 hops_are_right() {
 	on "$1" -j engine paths |
 		gojq -e '[ .[] | .hops == 5 and .hops_wanted == 5 ] | length == 4 and all'
@@ -163,10 +173,30 @@ check_equal "probes have a full SRH of a container and the probe SID" \
 check_equal "none was strange" "0 0" \
 	"$(on A -j engine show | gojq -r '"\(.forged) \(.strange)"')"
 
+# ---- what they carry
+# not fabric_exec: $! has to be ping itself. Of one flow, so by one path.
+ip netns exec "$(fabric_ns hostA)" ping -q -i 0.02 -I fd00:a::1 fd00:b::1 \
+	>"$work/ping" &
+ping=$!
+check "the view of paths" top rate
+check "has all that the schema wants" selftests/schema/valid.py path-top "$work/top"
+check "every path, with what probes say" of_top 'length == 4 and
+	all(.state == "up" and .rtt_ns > 0 and .loss_ppm == 0)'
+check "the rate of one ping in 20 ms" of_top '.[0].rate_pps | . > 25 and . < 60'
+check "in bits" of_top '.[0] | .rate_bps / .rate_pps / 8 | . > 100 and . < 108'
+check "the busiest first, the others idle" of_top '.[1:] | all(.rate_pps == 0)'
+kill "$ping"
+wait "$ping" || :
+check "as a table" grep -qE '^ *16380 A-spine[0-9]-B[^ ]* +up +hA +0\.0 bit/s +0 +[0-9.]+ms ' \
+	<<<"$(on A path show 16380 --top count 1 interval 10ms)"
+
 # ---- a spine that drops
 fabric_silence spine3 on
 check "A: the path over it is down" busywait 60 \
 	state_of A "$(path_over A spine3)" 'down (probes-lost)'
+check "the view of paths, by loss" top loss
+check "says why it is down, and of the others nothing" of_top 'all(.reason ==
+	if .name | contains("spine3") then "probes-lost" else "none" end)'
 check "A suspects its link" grep -q spine3 <<<"$(on A engine show | grep suspect)"
 fabric_silence spine3 off
 check "it is used again" busywait 60 usable A 4

@@ -31,16 +31,6 @@ trace() {
 	srpol -j path trace "$@" >"$SRPOL_OUT/trace"
 }
 
-# The last trace, as the schema has it
-valid() {
-	python3 - selftests/schema/path-trace.json "$SRPOL_OUT/trace" <<-END
-		import json, sys
-		import jsonschema
-		schema, trace = (json.load(open(name)) for name in sys.argv[1:])
-		jsonschema.Draft7Validator(schema).validate(trace)
-	END
-}
-
 reached() {
 	trace "$@" && gojq -e '.[0].reached' "$SRPOL_OUT/trace" >/dev/null
 }
@@ -82,7 +72,7 @@ check_equal "by its four hops" \
 2 fd00:1:1::2 fc00:0:12::1 time-exceeded 3
 3 fd00:2:1::1 fc00:0:b::d6 time-exceeded 3
 4 fc00:0:b::d6 - reached 3" "$(hops "$SRPOL_OUT/trace")"
-check "the schema has it all" valid
+check "the schema has it all" selftests/schema/valid.py path-trace "$SRPOL_OUT/trace"
 check_equal "probes have its segment list, and one flow label" \
 	"fc00:0:21::1 2 1" \
 	"$(sent ipv6.dst) $(sent ipv6.routing.segleft) $(sent ipv6.flow | wc -w)"
@@ -126,7 +116,7 @@ srpol path change 1 admin up
 fabric_silence spine1 on
 check_fails "a spine that drops" "" trace 1 wait 300ms
 check "is where it ends" fails_after 1 time-exceeded
-check "the schema has that, too" valid
+check "the schema has that, too" selftests/schema/valid.py path-trace "$SRPOL_OUT/trace"
 check "and the text says it" grep -q '	not reached: nothing answers behind hop 1$' \
 	<<<"$(srpol path trace 1 wait 300ms || :)"
 fabric_silence spine1 off

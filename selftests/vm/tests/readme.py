@@ -69,6 +69,10 @@ def flows():
     match(shown("--top", "count", "1", "dst", "fd00:b::/64"),
           r"(?m)^SRC +DST +FLOW +COLOR +PATH .*\n"
           r"fd00:a::1 +fd00:b::1 +ipv6-icmp +100 +1 ")
+    match(run("srpol", "-n", "A", "path", "show", "--top", "count", "1",
+              "interval", "10ms"),
+          r"(?m)^ PATH NAME STATE DEV  +RATE +PKT/S .*\n"
+          r" +1 +up    ethA +0\.0 bit/s +0 +- +- +- +- +0\.00 +0 +0$")
 
 
 @test
