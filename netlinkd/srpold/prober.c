@@ -204,10 +204,7 @@ static void tick(struct source *source, uint32_t events)
 			continue;
 		probe_send(path);
 		probe_mtu(path, now, late);
-		/* probes that could not be sent in time are not made up for */
-		path->next_ns += interval_ns;
-		if (path->next_ns <= now)
-			path->next_ns = now + interval_ns;
+		path->next_ns = probe_next_due(path->next_ns, interval_ns, now);
 	}
 	probes_flush();
 	verdicts_refresh(engine);

@@ -179,6 +179,17 @@ void probes_announce_mtu(struct engine *engine, const struct engine_path *path);
 void probes_harvest(struct engine *engine, struct engine_path *path,
 		    uint64_t now);
 
+/*
+ * When the probe is due after the one that was due at @due. Probes that could not be sent
+ * in time are not made up for, and the next one keeps its place in the interval: else all
+ * that a late prober owes would leave together from then on.
+ */
+static inline uint64_t probe_next_due(uint64_t due, uint64_t interval,
+				      uint64_t now)
+{
+	return due + ((now - due) / interval + 1) * interval;
+}
+
 /* Sequence numbers of short probes have 31 bits. */
 static inline uint32_t probe_next_seq(uint32_t seq)
 {

@@ -166,9 +166,7 @@ static void tick(struct source *source, uint32_t events)
 		if (!engine_path(engine, r->path)->up || now < r->next_ns)
 			continue;
 		send_one(r);
-		r->next_ns += interval;
-		if (r->next_ns <= now)
-			r->next_ns = now + interval;
+		r->next_ns = probe_next_due(r->next_ns, interval, now);
 	}
 }
 

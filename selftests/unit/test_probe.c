@@ -487,6 +487,31 @@ static void test_many(void **state)
 	assert_int_equal(lost, sent);
 }
 
+/*
+ * Probes of all paths are spread over the interval, and are so again after a stop in
+ * which all of them became due.
+ */
+static void test_spread(void **state)
+{
+	unsigned int ms, n, sent = 0;
+
+	(void)state;
+	prober_stop();
+	engine.config.interval_ns = MANY * MS;
+	engine.config.timeout_ns = MANY * MS;
+	assert_int_equal(prober_start(&engine, NULL), 0);
+	for (ms = 0; ms < 3 * MANY; ms++)
+		assert_in_range(step_many(true), 0, 2);
+	clock_ns += 1000 * MS;
+	assert_int_equal(step_many(true), MANY);
+	for (ms = 0; ms < 3 * MANY; ms++) {
+		n = step_many(true);
+		assert_in_range(n, 0, 2);
+		sent += n;
+	}
+	assert_int_equal(sent, 3 * MANY);
+}
+
 /* The data plane was loaded anew: the new map gets what the old one had. */
 static void test_renewed(void **state)
 {
@@ -606,6 +631,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_pause, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_late, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_spread, set_up_many, tear_down),
 		cmocka_unit_test_setup_teardown(test_many, set_up_many,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_renewed, set_up,
