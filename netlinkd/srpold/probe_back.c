@@ -31,10 +31,9 @@ void probes_announce(const struct engine_path *path)
 
 /**
  * probes_announce_mtu() - log whether a path takes packets of full size
- * @engine: the engine
  * @path: the path
  */
-void probes_announce_mtu(struct engine *engine, const struct engine_path *path)
+void probes_announce_mtu(const struct engine_path *path)
 {
 	const char *name = path->name[0] ? path->name : "without a name";
 
@@ -44,7 +43,7 @@ void probes_announce_mtu(struct engine *engine, const struct engine_path *path)
 	else
 		log_notice("path %u %s takes packets of %u bytes", path->id,
 			   name, path->full);
-	verdicts_tell(engine);
+	prober_news();
 }
 
 /* Loss while the path was down is not part of its quality once it is up. */
@@ -64,7 +63,7 @@ static void take_answer(struct engine *engine, struct engine_path *path,
 	if (!liveness_answer(&path->live, &engine->config.live, now))
 		return;
 	restart_window(path);
-	verdicts_tell(engine);
+	prober_news();
 	probes_announce(path);
 }
 
@@ -91,13 +90,13 @@ static void take_late(struct engine_path *path, struct srpol_probe *p)
 	}
 }
 
-static void take_long(struct engine *engine, struct engine_path *path,
-		      struct srpol_probe *p, uint64_t now)
+static void take_long(struct engine_path *path, struct srpol_probe *p,
+		      uint64_t now)
 {
 	if (path->mtu.size &&
 	    is_back(&p->slot[SRPOL_PROBE_LONG], path->long_seq) &&
 	    mtu_answer(&path->mtu, now))
-		probes_announce_mtu(engine, path);
+		probes_announce_mtu(path);
 }
 
 /**
@@ -126,7 +125,7 @@ void probes_harvest(struct engine *engine, struct engine_path *path,
 	}
 	if (path->given_up)
 		take_late(path, p);
-	take_long(engine, path, p, now);
+	take_long(path, p, now);
 }
 
 static bool same_list(const struct srpol_sid_list *a,

@@ -27,6 +27,7 @@ static struct source ticker = { .fd = -1 };
 static uint64_t last_tick_ns;
 static uint64_t looked_ns;
 static uint64_t interval_ns;
+static bool news;		/* verdicts may be other than what was told */
 static uint32_t leaders[SRPOL_MAX_PROBES];	/* indices of paths, by SSID */
 static uint32_t n_leaders;
 
@@ -66,12 +67,30 @@ static void drain(void)
 	}
 }
 
+/**
+ * prober_news() - have verdicts told at the end of the tick, or in the next one
+ *
+ * To tell them takes a look at all paths, and many may fail or return in a tick.
+ */
+void prober_news(void)
+{
+	news = true;
+}
+
+static void tell_news(void)
+{
+	if (!news)
+		return;
+	news = false;
+	verdicts_tell(engine);
+}
+
 static void lose(struct engine_path *path, uint64_t now)
 {
 	path->stats.lost++;
 	if (!liveness_lost(&path->live, &engine->config.live, now))
 		return;
-	verdicts_tell(engine);
+	prober_news();
 	probes_announce(path);
 }
 
@@ -153,7 +172,7 @@ static void probe_mtu(struct engine_path *path, uint64_t now, bool forgive)
 	}
 	if (path->mtu.size && now - path->long_ns >= patience &&
 	    mtu_lost(&path->mtu, now))
-		probes_announce_mtu(engine, path);
+		probes_announce_mtu(path);
 	size = mtu_next(&path->mtu, full, now);
 	if (!size)
 		return;
@@ -207,6 +226,7 @@ static void tick(struct source *source, uint32_t events)
 		path->next_ns = probe_next_due(path->next_ns, interval_ns, now);
 	}
 	probes_flush();
+	tell_news();
 	verdicts_refresh(engine);
 	look_at_map(now);
 }
@@ -351,6 +371,7 @@ int prober_start(struct engine *e, struct srpol_error *err)
 	probe_send_start(engine, n_leaders * TICK_NS / interval_ns);
 	enter_all();
 	spread();
+	news = false;
 	ticker.ready = tick;
 	last_tick_ns = now_ns();
 	ret = timer_open(&ticker, TICK_NS, TICK_NS);

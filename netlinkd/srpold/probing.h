@@ -162,6 +162,7 @@ int prober_check(const struct engine *engine, struct srpol_error *err);
 int prober_start(struct engine *engine, struct srpol_error *err);
 void prober_stop(void);
 void prober_follow(void);
+void prober_news(void);
 struct engine_path *prober_path(uint32_t ssid);
 uint32_t prober_count(void);
 
@@ -175,7 +176,7 @@ void probes_flush(void);
 void prober_receive(struct uplink *up, const uint8_t *frame, size_t len);
 void prober_anomaly(const struct srpol_probe_event *event);
 void probes_announce(const struct engine_path *path);
-void probes_announce_mtu(struct engine *engine, const struct engine_path *path);
+void probes_announce_mtu(const struct engine_path *path);
 void probes_harvest(struct engine *engine, struct engine_path *path,
 		    uint64_t now);
 

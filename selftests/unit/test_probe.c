@@ -313,10 +313,15 @@ static void test_return(void **state)
 		len = next_probe(frame);
 		receive(frame, len);
 	}
-	assert_int_equal(verdicts, 2);
 	assert_in_range(path()->stats.lost, 3, 1000);
 	assert_int_equal(path()->closed_lost, path()->stats.lost);
 	assert_int_equal(path()->closed_sent, path()->stats.sent);
+	/* that it was down was told; that it is up is with the next tick */
+	assert_int_equal(verdicts, 1);
+	step(NULL);
+	assert_int_equal(verdicts, 2);
+	step(NULL);
+	assert_int_equal(verdicts, 2);
 }
 
 /* XDP enters a probe that was sent at its time. */
@@ -487,6 +492,25 @@ static void test_many(void **state)
 	assert_int_equal(lost, sent);
 }
 
+/* However many fall silent at once, verdicts are told once a tick. */
+static void test_many_lost(void **state)
+{
+	struct engine_path *p = path();
+	unsigned int i, ticks = 0, left = MANY;
+
+	(void)state;
+	for (i = 0; i < MANY; i++)
+		liveness_init(&p[i].live, clock_ns);
+	verdicts = 0;
+	while (left) {
+		step_many(true);
+		assert_in_range(++ticks, 1, MANY / 2);
+		for (i = left = 0; i < MANY; i++)
+			left += liveness_usable(&p[i].live);
+	}
+	assert_in_range(verdicts, 1, ticks);
+}
+
 /*
  * Probes of all paths are spread over the interval, and are so again after a stop in
  * which all of them became due.
@@ -631,6 +655,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_pause, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_late, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_many_lost, set_up_many, tear_down),
 		cmocka_unit_test_setup_teardown(test_spread, set_up_many, tear_down),
 		cmocka_unit_test_setup_teardown(test_many, set_up_many,
 						tear_down),
