@@ -237,6 +237,18 @@ static int open_bus(struct follow *f, struct srpol_error *err)
 	return bus_open(&f->config.bus, &user, &f->bus, err);
 }
 
+static int open_all(struct follow *f, struct srpol_error *err)
+{
+	int ret = store_open(&f->store, &f->config.store, err);
+
+	if (ret)
+		return ret;
+	ret = open_bus(f, err);
+	if (ret)
+		store_close(&f->store);
+	return ret;
+}
+
 /**
  * follow_start() - start to follow the plans of the shard
  * @f: @config, @fabric, @host, @apply and @data are set, all else is zero
@@ -256,6 +268,7 @@ int follow_start(struct follow *f, struct srpol_error *err)
 		return -ENOMEM;
 	srpol_digest(text, strlen(text), f->topology);
 	free(text);
+	f->saver = saver_start(f->config.file);
 	report_init(f);
 	load_init(f);
 	demand_init(f);
@@ -263,13 +276,10 @@ int follow_start(struct follow *f, struct srpol_error *err)
 	find_leaves(f);
 	snprintf(f->head_key, sizeof(f->head_key), "plan/%s/head",
 		 f->config.shard);
-	ret = store_open(&f->store, &f->config.store, err);
-	if (ret)
-		return ret;
-	ret = open_bus(f, err);
+	ret = open_all(f, err);
 	if (ret) {
-		store_close(&f->store);
-		f->store = (struct store){};
+		report_free(f);
+		saver_end(f->saver);
 		return ret;
 	}
 	last_load(f);
@@ -302,5 +312,7 @@ void follow_stop(struct follow *f)
 	report_free(f);
 	vec_free(&f->loads);
 	srpol_forecasts_free(&f->demands);
+	/* whoever starts next is to find it on the disk */
+	saver_end(f->saver);
 	*f = (struct follow){};
 }

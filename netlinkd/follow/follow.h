@@ -10,6 +10,7 @@
  *	follow.c	new heads, and whether a fetched plan is applied
  *	fetch.c		reads index, pages and chunks at the revision of a head
  *	last.c		saves the last plan to a file, and loads it
+ *	saver.c		writes that file while other work goes on
  *	tell.c		lease, and transactions with acknowledgement and report
  *	report.c	what the host knows of links, and when it is told
  *	telling.c	messages that may be lost, over the bus or the store
@@ -18,6 +19,8 @@
  */
 #ifndef _SRPOL_FOLLOW_H
 #define _SRPOL_FOLLOW_H
+
+#include <jansson.h>
 
 #include "bus.h"
 #include "forecast.h"
@@ -269,6 +272,7 @@ struct telling {
  * @demands: forecasts to send, those with the most bytes
  * @demand: the message with @demands
  * @bus: connection to the bus, NULL: none is configured
+ * @saver: saves the plan and the report
  */
 struct follow {
 	struct follow_config config;
@@ -314,6 +318,7 @@ struct follow {
 	struct srpol_forecasts demands;
 	struct telling demand;
 	struct bus *bus;
+	struct saver *saver;
 };
 
 /* follow.c */
@@ -340,7 +345,12 @@ bool fetch_check(struct follow *f, struct follow_plan *p);
 
 /* last.c */
 void last_load(struct follow *f);
-void last_save(const struct follow *f);
+void last_save(struct follow *f);
+
+/* saver.c */
+struct saver *saver_start(const char *file);
+void saver_put(struct saver *s, json_t *o);
+void saver_end(struct saver *s);
 
 /* tell.c */
 void tell_start(struct follow *f);

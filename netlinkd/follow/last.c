@@ -4,15 +4,18 @@
  * that it can be verified again when it is loaded. The last link report is
  * saved as well: after a restart, new reports need higher numbers than those
  * that plans have already seen.
+ *
+ * Nobody waits for the disk (saver.c): what is saved may be sent before that. If the
+ * machine fails in between, a number may be used again. A plan that has seen the former
+ * report is then taken to have seen this one, until the engine has made the next plan of
+ * it; paths that lose probes are down all the same.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "follow.h"
 #include "log.h"
-#include "save.h"
 #include "srpol_lib.h"
 
 static json_t *plan_to_json(const struct follow *f, const struct follow_plan *p)
@@ -143,13 +146,12 @@ static void take_suspicions(struct follow *f, const json_t *list)
 }
 
 /**
- * last_save() - save the plan in force and the last link report
+ * last_save() - save the plan in force and the last link report, soon
  * @f: follower
  */
-void last_save(const struct follow *f)
+void last_save(struct follow *f)
 {
 	json_t *o;
-	int ret;
 
 	if (!f->config.file[0])
 		return;
@@ -157,11 +159,10 @@ void last_save(const struct follow *f)
 		      "links", links_to_json(f), "suspects",
 		      suspicions_to_json(f), "plan",
 		      f->now ? plan_to_json(f, f->now) : NULL);
-	ret = o ? store_save(f->config.file, o) : -ENOMEM;
-	json_decref(o);
-	if (ret)
-		log_error("%s: %s; without the store there will be no plan after a restart",
-			  f->config.file, strerror(-ret));
+	if (o)
+		saver_put(f->saver, o);
+	else
+		log_error("%s: no memory to save it", f->config.file);
 }
 
 static bool take_pages(struct follow *f, struct follow_plan *p, json_t *pages)
