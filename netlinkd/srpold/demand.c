@@ -186,6 +186,15 @@ static bool of_another(struct demand *d, const void *data)
 }
 
 /**
+ * demands_limit() - how many demands a user may have
+ * @uid: the user; the superuser has no limit of its own, as it may speak for all
+ */
+uint32_t demands_limit(uint32_t uid)
+{
+	return uid ? DEMANDS_PER_USER : DEMANDS_MAX;
+}
+
+/**
  * demands_replace() - an owner announces what it will send
  * @ds: demands
  * @owner: name of the owner
@@ -210,13 +219,12 @@ int demands_replace(struct demands *ds, const char *owner, uint32_t uid,
 		total++;
 		own += d->uid == uid;
 	}
-	/* the superuser has no limit per user, as it may speak for all */
-	if (total > max || (uid && own > DEMANDS_PER_USER)) {
+	if (total > max || own > demands_limit(uid)) {
 		ds->refused++;
 		return srpol_error_set(err, -ENOSPC,
 				       "%u demands are more than the %u there is room for",
 				       total > max ? total : own,
-				       total > max ? max : DEMANDS_PER_USER);
+				       total > max ? max : demands_limit(uid));
 	}
 	filter(ds, of_another, &who);
 	for (i = 0; i < n; i++) {

@@ -111,8 +111,10 @@ static int read_demand(const struct engine *engine, const json_t *o,
 	return 0;
 }
 
-static int read_all(const struct engine *engine, const json_t *list,
-		    struct vec *new, struct srpol_error *err)
+/* Ends with the first one too many: anybody may send a list that is never accepted. */
+static int read_all(const struct engine *engine, uint32_t uid,
+		    const json_t *list, struct vec *new,
+		    struct srpol_error *err)
 {
 	struct srpol_error why = {};
 	uint64_t now = now_ns();
@@ -125,6 +127,10 @@ static int read_all(const struct engine *engine, const json_t *list,
 
 		ret = read_demand(engine, o, now, &d, &why) ?:
 		      demand_add(engine->fabric, &d, new, &why);
+		if (!ret && new->n > demands_limit(uid))
+			ret = srpol_error_set(&why, -ENOSPC,
+					      "more than the %u demands between GPUs that there is room for",
+					      demands_limit(uid));
 		if (ret)
 			return srpol_error_set(err, ret, "demands[%zu]: %s", i,
 					       why.text);
@@ -152,7 +158,7 @@ json_t *demand_request(struct engine *engine, uint32_t uid,
 	ret = read_text(request, "owner", owner, sizeof(owner), err);
 	if (!ret && !json_is_array(list))
 		ret = srpol_error_set(err, -EINVAL, "\"demands\" is a list");
-	ret = ret ?: read_all(engine, list, &new, err);
+	ret = ret ?: read_all(engine, uid, list, &new, err);
 	if (ret)
 		demands.refused++;
 	else
