@@ -52,9 +52,33 @@ static int go_without(bool back, int ret, struct srpol_error *err,
 	return 0;
 }
 
-static int begin(bool back, struct srpol_error *err)
+/* Make the policies of jobs, by the plans that are followed, and weigh all policies. */
+static int make_jobs(struct srpol_error *err)
 {
 	struct srpol_error lack = {};
+
+	if (jobs_build(&engine, true, &lack))
+		log_error("%s; it gets all of them", lack.text);
+	return balance_weigh(&engine, NULL, err);
+}
+
+/*
+ * The plan of one host may be in force before that of another one cannot be followed:
+ * what policies of jobs have of it goes, too.
+ */
+static int follow_plans(bool back, struct srpol_error *err)
+{
+	int ret = plan_start(&engine, err);
+
+	if (!ret || !back)
+		return ret;
+	plan_stop();
+	go_without(back, ret, err, "no plan is followed");
+	return make_jobs(err);
+}
+
+static int begin(bool back, struct srpol_error *err)
+{
 	int ret;
 
 	ret = uplinks_open(&engine, back, err) ?: probe_map_open(err);
@@ -63,17 +87,7 @@ static int begin(bool back, struct srpol_error *err)
 	reflect_map_open();
 	speeds_read(&engine);
 	feed_start(&engine);
-	if (jobs_build(&engine, true, &lack))
-		log_error("%s; it gets all of them", lack.text);
-	ret = balance_weigh(&engine, NULL, err);
-	if (ret)
-		return ret;
-	ret = plan_start(&engine, err);
-	if (ret && back) {
-		plan_stop();
-		plan_weigh();
-	}
-	ret = go_without(back, ret, err, "no plan is followed");
+	ret = make_jobs(err) ?: follow_plans(back, err);
 	if (ret)
 		return ret;
 	ret = reconcile(&engine, err);

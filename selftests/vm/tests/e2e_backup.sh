@@ -4,7 +4,8 @@
 # A tenant whose paths are limited to two of four spines, with a backup color: both
 # fail, and its packets go by the policy of that color, without anybody being asked;
 # they come back with the spines. It stays when srpold or the engine is gone, and
-# goes when the tenant has it no more. Likewise of a job that names one itself.
+# goes when the tenant has it no more, or when the plan cannot be followed after a
+# reload. Likewise of a job that names one itself.
 #
 # SRPOL_CLOCK=counted SRPOL_TIMEOUT=900
 
@@ -225,6 +226,54 @@ check "the tenant has none any more" eval "fabric tenant add ${RED[*]} &&
 check "and its policy all paths" patiently 60 weights_are 50 '[1,1,1,1]'
 check "it gets it back" eval "fabric tenant add ${RED[*]} backup 100 &&
 	patiently 60 backup_is 10 100"
+
+# ---- two hosts in a namespace: a reload is refused, and by then the certificate of the
+# bus can be read for the first of them only
+mkdir "$work/both"
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 \
+	-subj /CN=bus -keyout "$work/key.pem" -out "$work/ca.pem" 2>"$work/openssl.log"
+kill "${engine[B]}"
+wait "${engine[B]}" || not_ok "B ends with status 0"
+unset "engine[B]"
+kill "${engine[A]}"
+wait "${engine[A]}" || not_ok "A ends with status 0"
+config A | gojq --arg w "$work" '.hosts = [ "A", "B" ] | .fabric += { folder: "\($w)/both",
+	bus: { servers: [ "tls://localhost:1" ], cacert: "\($w)/ca.pem" } }' \
+	>"$work/A.json"
+start_engine A
+check "A and B in one namespace follow the plan" patiently 60 eval \
+	'on A -j engine show | gojq -e "[ .fabric[].epoch ] | length == 2 and all(. > 0)"'
+check "with its backup" patiently 60 backup_is 10 100
+check_equal "and its limit" '[1,1,0,0]' "$(weights 50)"
+mv "$work/ca.pem" "$work/once.pem"
+mkfifo "$work/ca.pem"
+(
+	# it is gone by the time that its first reader has the certificate
+	exec 9>"$work/ca.pem"
+	rm "$work/ca.pem"
+	cat "$work/once.pem" >&9
+) &
+once=$!
+gojq '.hosts += [ (.hosts[] | select(.name == "B")) | .name = "C" |
+	.locator = "fc00:0:c::/48" | .nics[0].name = "hC" |
+	.nics[0].address = "fd00:c::1" ]' "$work/topology.json" >"$work/more.json"
+gojq --arg w "$work" 'del(.fabric) | ."first-path" = 16383 |
+	.topology = "\($w)/more.json"' "$work/A.json" >"$work/new.json"
+mv "$work/new.json" "$work/A.json"
+kill -HUP "${engine[A]}"
+check "there is no room for the new paths, so back" patiently 60 \
+	grep -q 'no room for.*back to what was' "$work/A.log"
+check "without a plan" patiently 60 grep -q 'no plan is followed' "$work/A.log"
+kill $once 2>/dev/null || :
+check "and so without its backup" patiently 20 backup_is 10 0
+check_equal "and on all paths" '[1,1,1,1]' "$(weights 50)"
+start_engine B
+kill "${engine[A]}"
+wait "${engine[A]}" || not_ok "A ends with status 0"
+config A >"$work/A.json"
+start_engine A
+check "with the plan, it has it again" patiently 60 backup_is 10 100
+
 kill "${engine[A]}"
 wait "${engine[A]}" 2>/dev/null || :
 config A | gojq 'del(.fabric)' >"$work/A.json"
