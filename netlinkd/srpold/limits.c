@@ -56,22 +56,26 @@ static uint64_t rate_of(uint32_t color)
 }
 
 /*
- * All NICs must have pacing, as a flow may take any of them. If the kernel does
- * not answer, the last result is used: a wrong result, even for a second, would
- * drop packets that could have waited.
+ * All NICs must have pacing, as a flow may take any of them but those that are not
+ * there. If the kernel does not answer, the last result is used: a wrong result,
+ * even for a second, would drop packets that could have waited.
  */
 static bool all_paced(void)
 {
 	const struct srpol_fabric *f = engine->fabric;
 	static bool paced;
 	struct srpol_error err = {};
+	unsigned int ifindex;
 	uint32_t i;
 	int ret = 1;
 
-	for (i = 0; i < f->n_nics && ret > 0; i++)
-		if (engine_is_local(engine, f->nics[i].host))
-			ret = srpol_dev_paced(if_nametoindex(f->nics[i].name),
-					      &err);
+	for (i = 0; i < f->n_nics && ret > 0; i++) {
+		if (!engine_is_local(engine, f->nics[i].host))
+			continue;
+		ifindex = if_nametoindex(f->nics[i].name);
+		if (ifindex)
+			ret = srpol_dev_paced(ifindex, &err);
+	}
 	if (ret >= 0)
 		paced = ret;
 	return paced;

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Whether what a color may not send at once waits in the NICs, or is dropped. */
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "limit.h"
+#include "srpold.h"
+#include "test.h"
+
+#define COLOR	7
+#define RATE	1000000000ull
+#define LIMITS	1	/* descriptors of the test's maps */
+#define COUNT	2
+
+static struct srpol_node nodes[] = { { .name = "A" }, { .name = "B" } };
+static struct srpol_nic nics[] = {
+	{ .name = "first", .host = 0 }, { .name = "second", .host = 0 },
+	{ .name = "theirs", .host = 1 },
+};
+static struct srpol_gpu gpus[] = { { .host = 0 }, { .host = 1 } };
+static struct srpol_fabric fabric = {
+	.nodes = nodes, .n_nodes = 2, .nics = nics, .n_nics = 3,
+	.gpus = gpus, .n_gpus = 2,
+};
+static struct srpol_limit_rate rate = { .color = COLOR, .rate = RATE };
+static struct follow_plan plan = {
+	.index = { .limits = &rate, .n_limits = 1 },
+};
+static struct follow follow = { .now = &plan };
+static struct engine engine = { .fabric = &fabric, .config.n_hosts = 1 };
+
+static unsigned int ifindex[2];	/* of A's NICs, 0: it is away */
+static int paced[2];		/* what the kernel says of them */
+static struct srpol_limit limit;
+static bool is_there;
+
+bool engine_is_local(const struct engine *e, uint32_t node)
+{
+	return !node;
+}
+
+unsigned int __wrap_if_nametoindex(const char *name);
+
+unsigned int __wrap_if_nametoindex(const char *name)
+{
+	assert_string_not_equal(name, "theirs");
+	return ifindex[!strcmp(name, "second")];
+}
+
+/* The kernel knows no queues of a device that is not there. */
+int srpol_dev_paced(unsigned int index, struct srpol_error *err)
+{
+	return !index ? 0 : paced[index == ifindex[1]];
+}
+
+const struct follow *plan_following(uint32_t number)
+{
+	return &follow;
+}
+
+uint32_t plan_host(uint32_t number)
+{
+	return 0;
+}
+
+bool plan_is_followed(void)
+{
+	return true;
+}
+
+int srpol_map_open(const char *name)
+{
+	return strcmp(name, "limits") ? COUNT : LIMITS;
+}
+
+void srpol_map_close(int fd)
+{
+}
+
+int srpol_map_lookup(int fd, const void *key, void *value)
+{
+	if (fd == LIMITS && is_there)
+		memcpy(value, &limit, sizeof(limit));
+	return 0;
+}
+
+int srpol_map_update(int fd, const void *key, const void *value)
+{
+	if (fd != LIMITS)
+		return 0;
+	assert_int_equal(*(const uint32_t *)key, COLOR);
+	memcpy(&limit, value, sizeof(limit));
+	is_there = true;
+	return 0;
+}
+
+int srpol_map_next(int fd, void *key, size_t size, bool first, void *value)
+{
+	return -1;
+}
+
+int bpf_map_delete_elem(int fd, const void *key)
+{
+	return -1;
+}
+
+int alarm_set(struct alarm *alarm, uint64_t ns)
+{
+	return 0;
+}
+
+void alarm_stop(struct alarm *alarm)
+{
+}
+
+uint64_t now_ns(void)
+{
+	return 1;
+}
+
+void log_error(const char *fmt, ...)
+{
+}
+
+static int set_up(void **state)
+{
+	ifindex[0] = 10;
+	ifindex[1] = 11;
+	paced[0] = paced[1] = 1;
+	is_there = false;
+	memset(&limit, 0, sizeof(limit));
+	return 0;
+}
+
+/* Whether packets of the color wait, after a look */
+static bool waits(void)
+{
+	limits_start(&engine);
+	limits_stop();
+	assert_true(is_there);
+	assert_int_equal(limit.rate, RATE);
+	return limit.horizon;
+}
+
+static void test_all(void **state)
+{
+	assert_true(waits());
+	paced[1] = 0;
+	assert_false(waits());
+	paced[0] = 0;
+	paced[1] = 1;
+	assert_false(waits());
+}
+
+/* No packet leaves by a NIC that is away. */
+static void test_away(void **state)
+{
+	ifindex[1] = 0;
+	assert_true(waits());
+	paced[0] = 0;
+	assert_false(waits());
+	ifindex[0] = 0;
+	ifindex[1] = 11;
+	assert_true(waits());
+}
+
+/* Without an answer it is as it was. */
+static void test_no_answer(void **state)
+{
+	assert_true(waits());
+	paced[1] = -12;
+	assert_true(waits());
+	paced[1] = 0;
+	assert_false(waits());
+	paced[1] = -12;
+	assert_false(waits());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_all, set_up),
+		cmocka_unit_test_setup(test_away, set_up),
+		cmocka_unit_test_setup(test_no_answer, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
