@@ -306,82 +306,95 @@ json_t *job_to_json(const struct job *job)
 	return o;
 }
 
-static bool names(const struct engine *engine, const struct job *job,
-		  uint32_t top)
-{
-	uint32_t i;
+/* For whom a switch is named. */
+enum named {
+	NAMED_FOR_IT = 1,
+	NAMED_FOR_OTHERS = 2,
+};
 
-	for (i = 0; i < job->n_tops; i++)
-		if (srpol_fabric_node(engine->fabric, job->tops[i]) == top)
-			return true;
-	return false;
-}
-
-/* Is a switch named for some job, so that it cannot be dealt out? */
-static bool is_taken(const struct engine *engine, uint32_t top)
-{
-	const struct job *job;
-
-	vec_for_each(job, &jobs)
-		if (names(engine, job, top))
-			return true;
-	return false;
-}
-
-/*
- * How many switches of the policy's paths come before switch @top, without
- * those that are named for jobs.
+/**
+ * struct deal - at which switches the paths of a job may turn
+ * @named: by node: bits of enum named; such a switch is not dealt out
+ * @rank: by node, while a policy is looked at: one more than the number of switches
+ *	dealt out before it, 0: none of its paths was met yet
+ * @place: place of the job among those that are disjoint
+ * @n: number of disjoint jobs
  */
-static uint32_t rank(const struct engine *engine,
-		     const struct engine_policy *policy, uint32_t top)
-{
-	const struct engine_path *paths = engine->paths.data;
-	uint32_t i, j, n = 0;
+struct deal {
+	uint8_t *named;
+	uint32_t *rank;
+	uint32_t place;
+	uint32_t n;
+};
 
-	paths += policy->first;
-	for (i = 0; i < policy->n && paths[i].top != top; i++) {
-		for (j = 0; j < i && paths[j].top != paths[i].top; j++)
-			;
-		n += j == i && !is_taken(engine, paths[i].top);
-	}
-	return n;
+static void deal_end(struct deal *deal)
+{
+	free(deal->named);
+	free(deal->rank);
 }
 
-static bool may_use(const struct engine *engine, const struct job *job,
-		    const struct engine_policy *policy, uint32_t top)
+/* Names are looked up once for all policies, of which there may be hundreds. */
+static int deal_begin(const struct engine *engine, const struct job *job,
+		      struct deal *deal)
 {
-	uint32_t place = 0, n = 0;
+	const struct srpol_fabric *f = engine->fabric;
 	const struct job *other;
+	uint32_t i, top;
 
-	if (job->n_tops)
-		return names(engine, job, top);
-	vec_for_each(other, &jobs) {
-		if (!other->disjoint)
-			continue;
-		if (other == job)
-			place = n;
-		n++;
+	*deal = (struct deal){
+		.named = calloc(f->n_nodes + 1UL, sizeof(*deal->named)),
+		.rank = calloc(f->n_nodes + 1UL, sizeof(*deal->rank)),
+	};
+	if (!deal->named || !deal->rank) {
+		deal_end(deal);
+		return -ENOMEM;
 	}
-	return !is_taken(engine, top) &&
-	       rank(engine, policy, top) % n == place;
+	vec_for_each(other, &jobs) {
+		for (i = 0; i < other->n_tops; i++) {
+			top = srpol_fabric_node(f, other->tops[i]);
+			if (top != SRPOL_NONE)
+				deal->named[top] |= other == job ?
+						    NAMED_FOR_IT :
+						    NAMED_FOR_OTHERS;
+		}
+		if (other == job)
+			deal->place = deal->n;
+		deal->n += other->disjoint;
+	}
+	return 0;
+}
+
+/* Switches are dealt out in the order in which the policy's paths first turn at them. */
+static bool is_dealt(struct deal *deal, uint32_t top, uint32_t *dealt)
+{
+	if (deal->named[top])
+		return false;
+	if (!deal->rank[top])
+		deal->rank[top] = ++*dealt;
+	return (deal->rank[top] - 1) % deal->n == deal->place;
 }
 
 static int make_slice(const struct engine *engine, const struct job *job,
-		      struct engine_policy *policy, struct srpol_error *err)
+		      struct deal *deal, struct engine_policy *policy,
+		      struct srpol_error *err)
 {
-	uint32_t i, n = 0;
+	const struct engine_path *paths = engine->paths.data;
+	uint32_t i, n = 0, dealt = 0;
 
 	if (!job->n_tops && !job->disjoint)
 		return 0;
 	policy->slice = calloc(policy->n + 1, sizeof(*policy->slice));
 	if (!policy->slice)
 		return -ENOMEM;
+	paths += policy->first;
 	for (i = 0; i < policy->n; i++) {
-		policy->slice[i] = may_use(engine, job, policy,
-			((const struct engine_path *)engine->paths.data)[
-				policy->first + i].top);
+		policy->slice[i] = job->n_tops ?
+				   deal->named[paths[i].top] & NAMED_FOR_IT :
+				   is_dealt(deal, paths[i].top, &dealt);
 		n += policy->slice[i];
 	}
+	for (i = 0; i < policy->n; i++)
+		deal->rank[paths[i].top] = 0;
 	if (n)
 		return 0;
 	free(policy->slice);
@@ -392,7 +405,7 @@ static int make_slice(const struct engine *engine, const struct job *job,
 }
 
 static int add_policies(struct engine *engine, const struct job *job,
-			struct srpol_error *err)
+			struct deal *deal, struct srpol_error *err)
 {
 	struct engine_policy *policy;
 	char name[2 * sizeof(policy->name)];
@@ -413,7 +426,7 @@ static int add_policies(struct engine *engine, const struct job *job,
 		}
 		snprintf(name, sizeof(name), "%s-%s", job->name, policy->name);
 		engine_name(policy->name, name);
-		failed = make_slice(engine, job, policy, err);
+		failed = make_slice(engine, job, deal, policy, err);
 		if (!failed && job->via[0])
 			failed = job_via_policy(engine, job, policy, err);
 		passed += failed > 0;
@@ -426,6 +439,19 @@ static int add_policies(struct engine *engine, const struct job *job,
 		ret = srpol_error_set(err, -ENOENT,
 				      "job \"%s\": no path to any peer passes a switch that offers \"%s\"",
 				      job->name, job->via);
+	return ret;
+}
+
+static int add_job(struct engine *engine, const struct job *job,
+		   struct srpol_error *err)
+{
+	struct deal deal;
+	int ret = deal_begin(engine, job, &deal);
+
+	if (ret)
+		return ret;
+	ret = add_policies(engine, job, &deal, err);
+	deal_end(&deal);
 	return ret;
 }
 
@@ -463,7 +489,7 @@ int jobs_build(struct engine *engine, bool keep, struct srpol_error *err)
 	drop_policies(engine);
 	vec_for_each(job, &jobs) {
 		why.text[0] = '\0';
-		failed = add_policies(engine, job, &why);
+		failed = add_job(engine, job, &why);
 		if (failed && !job->lacks_paths) {
 			if (!ret)
 				*err = why;
