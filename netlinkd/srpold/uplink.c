@@ -240,16 +240,17 @@ static int open_one(struct engine *engine, uint32_t nic, bool back,
 	struct uplink *up = &uplinks[n_uplinks];
 	struct in6_addr sid = engine_sid(engine, n->host,
 					 &engine->fabric->sids.probe);
+	unsigned int ifindex = if_nametoindex(n->name);
 	int ret;
 
-	up->ifindex = if_nametoindex(n->name);
-	if (!up->ifindex) {
+	if (!ifindex) {
 		log_notice("NIC %s of host %s is not in this namespace",
 			   n->name, engine->fabric->nodes[n->host].name);
 		return 0;
 	}
-	up->nic = nic;
-	up->engine = engine;
+	*up = (struct uplink){
+		.nic = nic, .ifindex = ifindex, .engine = engine,
+	};
 	ret = attach(engine, up, back ? &lack : err);
 	if (ret && !back)
 		return ret;
@@ -257,6 +258,11 @@ static int open_one(struct engine *engine, uint32_t nic, bool back,
 		log_error("%s: %s; its paths stay as they are", n->name,
 			  lack.text[0] ? lack.text : strerror(-ret));
 	ret = get_mac(up, n->name) ?: open_socket(up, &sid);
+	if (ret == -ENODEV && back) {
+		log_error("%s: %s; it is opened once it is there", n->name,
+			  strerror(-ret));
+		return 0;
+	}
 	if (ret)
 		return srpol_error_set(err, ret, "%s: %s", n->name,
 				       strerror(-ret));
@@ -292,12 +298,14 @@ int uplinks_check(const struct engine *engine, struct srpol_error *err)
 /**
  * uplinks_open() - open all NICs of the hosts that are in this namespace
  * @engine: the engine
- * @back: it was in force before: where programs cannot be attached it goes on
+ * @back: it was in force before: where programs cannot be attached, or a NIC is away,
+ *	it goes on
  * @err: message on failure
  */
 int uplinks_open(struct engine *engine, bool back, struct srpol_error *err)
 {
 	const struct srpol_fabric *f = engine->fabric;
+	struct srpol_error lack = {};
 	struct engine_path *path;
 	uint32_t i;
 	int ret = 0;
@@ -311,7 +319,13 @@ int uplinks_open(struct engine *engine, bool back, struct srpol_error *err)
 	/* not over one that is not there any more */
 	vec_for_each(path, &engine->paths)
 		path->up = path->up && uplink_of(path->nic);
-	return ret ?: n_uplinks ? 0 : no_nic(err);
+	if (ret || n_uplinks)
+		return ret;
+	ret = no_nic(back ? &lack : err);
+	if (!back)
+		return ret;
+	log_error("%s; one that comes is used", lack.text);
+	return 0;
 }
 
 /* Index of the device that a socket is bound to, -1 once that is gone. */

@@ -3,7 +3,8 @@
 #
 # srpold whose NIC is created again, as by a driver that is loaded anew: with another
 # index than before, or with the same one, without srpol dev watch. Probes go on, and
-# a failure is noticed. Then one whose place at XDP somebody else has taken.
+# a failure is noticed. Then one that goes away during a reload, and one whose place at
+# XDP somebody else has taken.
 #
 # SRPOL_CLOCK=counted
 
@@ -92,6 +93,33 @@ check "it is probed and up again" patiently 60 goes_on
 got=$(received A)
 check "and stays so" patiently 60 goes_on
 check_equal "nothing begins anew all the time" 2 "$(renewals)"
+
+# ---- it goes away while a reload is under way, just after it was found to be there: a
+# certificate is read then
+cp "$work/A.json" "$work/before.json"
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 \
+	-subj /CN=bus -keyout "$work/key.pem" -out "$work/ca.pem" 2>"$work/openssl.log"
+mkfifo "$work/slow.pem"
+gojq --arg w "$work" '.fabric = { folder: $w, store: { socket: "\($w)/store.sock" },
+	bus: { servers: [ "tls://localhost:1" ], cacert: "\($w)/slow.pem" } }' \
+	"$work/before.json" >"$work/A.json"
+kill -HUP "${engine[A]}"
+exec {slow}>"$work/slow.pem"
+ip -n "$host" link set hA name away
+cat "$work/ca.pem" >&"$slow"
+exec {slow}>&-
+mv "$work/before.json" "$work/A.json"
+check "without its NIC a reload fails" patiently 20 \
+	grep -q 'no NIC of this host.*back to what was' "$work/A.log"
+check "srpold waits for one" patiently 20 grep -q 'one that comes is used' "$work/A.log"
+check "and answers meanwhile" patiently 20 on A engine show
+ip -n "$host" link set away name hA
+check "it is back, which is noticed" patiently 20 eval '[ "$(renewals)" = 3 ]'
+got=0
+check "it is probed and up once more" patiently 60 goes_on
+got=$(received A)
+check "and stays so, too" patiently 60 goes_on
+check_equal "all is as before" 3 "$(renewals)"
 
 fabric_silence spine1 on
 check "a silent spine is noticed" patiently 60 \
