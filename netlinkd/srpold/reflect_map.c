@@ -76,38 +76,33 @@ struct srpol_far *reflect_map_at(uint32_t index)
 	return table ? &table[index] : &none;
 }
 
-/* The key of the peer with an address; NULL if no such peer has a key. */
-static const struct host_key *key_of(const struct engine *engine,
-				     const struct in6_addr *addr)
+/* Whether there is a key of the peer with an address. */
+static bool has_key(const struct engine *engine, const struct in6_addr *addr)
 {
-	const struct srpol_nic *nic;
+	uint32_t nic = srpol_fabric_nic_at(engine->fabric, addr);
 	const struct host_key *k;
-	uint32_t i;
 
-	/* NICs in the outer loop: there are some hundred thousand at most */
-	for (i = 0; i < engine->fabric->n_nics; i++) {
-		nic = &engine->fabric->nics[i];
-		if (memcmp(&nic->addr, addr, sizeof(*addr)))
-			continue;
-		vec_for_each(k, &engine->keys)
-			if (nic->host == k->peer)
-				return k;
-	}
-	return NULL;
+	if (nic == SRPOL_NONE)
+		return false;
+	vec_for_each(k, &engine->keys)
+		if (engine->fabric->nics[nic].host == k->peer)
+			return true;
+	return false;
 }
 
-/* Delete the first address that has no key any more; false if there is none. */
-static bool delete_one(const struct engine *engine, int fd)
+/* Delete the addresses that have no key any more, each of which is met once. */
+static void delete_old(const struct engine *engine, int fd)
 {
-	struct in6_addr key, next, *at = NULL;
+	struct in6_addr key, next;
+	int ret = bpf_map_get_next_key(fd, NULL, &next);
 
-	while (!bpf_map_get_next_key(fd, at, &next)) {
-		if (!key_of(engine, &next))
-			return !bpf_map_delete_elem(fd, &next);
+	while (!ret) {
 		key = next;
-		at = &key;
+		/* before the key may be gone */
+		ret = bpf_map_get_next_key(fd, &key, &next);
+		if (!has_key(engine, &key))
+			bpf_map_delete_elem(fd, &key);
 	}
-	return false;
 }
 
 static int put_pair(const struct engine *engine, int fd,
@@ -139,8 +134,7 @@ int reflect_map_pairs(const struct engine *engine, struct srpol_error *err)
 	if (fd < 0)
 		return srpol_error_set(err, fd, "map of keys: %s",
 				       strerror(-fd));
-	while (delete_one(engine, fd))
-		;
+	delete_old(engine, fd);
 	vec_for_each(k, &engine->keys) {
 		for (i = 0; !ret && i < engine->fabric->n_nics; i++) {
 			nic = &engine->fabric->nics[i];
