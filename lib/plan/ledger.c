@@ -17,6 +17,7 @@
 
 #include "ledger.h"
 #include "srpol_lib.h"
+#include "tally.h"
 
 /**
  * srpol_rate_add() - add two rates without overflow
@@ -245,7 +246,8 @@ static struct srpol_plan *blend(const struct srpol_ledger *ledger,
 	int ret;
 
 	for (i = 0; i < ledger->n; i++)
-		n += ledger->holds[i].n;
+		if (ledger->holds[i].color == color)
+			n += ledger->holds[i].n;
 	m.demands = malloc((n + 1UL) * sizeof(*m.demands));
 	m.placement = srpol_placement_new(n);
 	ret = m.demands && m.placement ? 0 : -ENOMEM;
@@ -315,22 +317,60 @@ struct pages {
 	double *new;
 };
 
-/* Adds the greater load of each link to @load and clears both pages. */
-static void add_greater(const struct srpol_fabric *f,
-			const struct srpol_path_set *set, struct pages *pages,
-			double *load)
+/**
+ * struct sink - where loads go: one of them is NULL
+ * @load: bit/s by directed link, to which they are added
+ * @list: list to which they are appended
+ */
+struct sink {
+	double *load;
+	struct srpol_addends *list;
+};
+
+/* Nothing is appended that would change no sum. */
+static int append(struct srpol_addends *to, uint32_t link, double bps)
+{
+	struct srpol_addend *list;
+	size_t room;
+
+	to->too_many |= bps > 0 && to->n == to->max;
+	if (!(bps > 0) || to->too_many)
+		return 0;
+	if (to->n == to->room) {
+		room = to->room ? 2 * to->room : 64;
+		list = realloc(to->list, room * sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		to->list = list;
+		to->room = room;
+	}
+	to->list[to->n++] = (struct srpol_addend){ .bps = bps, .link = link };
+	return 0;
+}
+
+/* Adds the greater load of each link to @to and clears both pages. */
+static int add_greater(const struct srpol_fabric *f,
+		       const struct srpol_path_set *set, struct pages *pages,
+		       const struct sink *to)
 {
 	struct srpol_route route;
 	uint32_t i, j, l;
+	double bps;
+	int ret = 0;
 
 	for (i = 0; i < set->n; i++) {
 		srpol_path_get(f, set, i, &route);
 		for (j = 0; j < route.n; j++) {
 			l = route.link[j];
-			load[l] += fmax(pages->old[l], pages->new[l]);
+			bps = fmax(pages->old[l], pages->new[l]);
 			pages->old[l] = pages->new[l] = 0;
+			if (to->load)
+				to->load[l] += bps;
+			else
+				ret = ret ?: append(to->list, l, bps);
 		}
 	}
+	return ret;
 }
 
 /**
@@ -347,7 +387,7 @@ static int load_demand(const struct srpol_ledger *ledger,
 		       const struct srpol_plan *old,
 		       const struct srpol_plan *new,
 		       const struct srpol_demand *d, struct rate_pair rate,
-		       struct pages *pages, double *load, bool *stuck)
+		       struct pages *pages, const struct sink *to, bool *stuck)
 {
 	struct srpol_path_set set;
 	bool ignored = false;
@@ -361,7 +401,7 @@ static int load_demand(const struct srpol_ledger *ledger,
 			     &ignored);
 	if (new && !ret)
 		ret = spread(ledger, new, d, &set, rate.new, pages->new, stuck);
-	add_greater(ledger->fabric, &set, pages, load);
+	ret = add_greater(ledger->fabric, &set, pages, to) ?: ret;
 	srpol_path_set_free(&set);
 	return ret;
 }
@@ -369,7 +409,7 @@ static int load_demand(const struct srpol_ledger *ledger,
 static int load_hold(const struct srpol_ledger *ledger,
 		     const struct srpol_hold *hold,
 		     const struct srpol_plan *old, const struct srpol_plan *new,
-		     struct pages *pages, double *load, bool *stuck)
+		     struct pages *pages, const struct sink *to, bool *stuck)
 {
 	double *now = srpol_hold_rates(ledger->fabric, hold);
 	double *before = old_rates(ledger->fabric, hold);
@@ -382,10 +422,46 @@ static int load_hold(const struct srpol_ledger *ledger,
 					  hold->new ? new : NULL,
 					  &hold->demands[i],
 					  (struct rate_pair){ before[i], now[i] },
-					  pages, load, stuck);
+					  pages, to, stuck);
 	free(now);
 	free(before);
 	return ret;
+}
+
+/**
+ * struct sum - the loads of the reservations of a color
+ * @new: plan of the color by new weights
+ * @old: by old weights; NULL: they do not count
+ * @pages: scratch
+ */
+struct sum {
+	struct srpol_plan *new;
+	struct srpol_plan *old;
+	struct pages pages;
+};
+
+static void free_sum(struct sum *s)
+{
+	free(s->pages.old);
+	free(s->pages.new);
+	srpol_plan_free(s->old);
+	srpol_plan_free(s->new);
+}
+
+static int init_sum(struct sum *s, const struct srpol_ledger *ledger,
+		    uint32_t color, const struct srpol_hold *extra,
+		    bool transition)
+{
+	size_t size = ledger->fabric->n_links + 1UL;
+
+	*s = (struct sum){
+		.new = blend(ledger, color, extra, false),
+		.old = transition ? blend(ledger, color, extra, true) : NULL,
+		.pages = { calloc(size, sizeof(double)),
+			   calloc(size, sizeof(double)) },
+	};
+	return s->new && (s->old || !transition) && s->pages.old &&
+	       s->pages.new ? 0 : -ENOMEM;
 }
 
 /**
@@ -406,34 +482,59 @@ int srpol_ledger_add(const struct srpol_ledger *ledger, uint32_t color,
 		     double *load, const struct srpol_hold *of, double *alone,
 		     bool *stuck)
 {
-	struct srpol_plan *new = blend(ledger, color, extra, false);
-	struct srpol_plan *old = transition ? blend(ledger, color, extra,
-						    true) : NULL;
-	size_t size = ledger->fabric->n_links + 1UL;
-	struct pages pages = { calloc(size, sizeof(double)),
-			       calloc(size, sizeof(double)) };
+	const struct sink all = { .load = load }, one = { .load = alone };
 	const struct srpol_hold *hold;
 	bool ignored = false, mine;
+	struct sum s;
+	int ret = init_sum(&s, ledger, color, extra, transition);
 	uint32_t i, l;
-	int ret;
 
-	ret = new && (old || !transition) && pages.old && pages.new ? 0 :
-	      -ENOMEM;
 	for (i = 0; i <= ledger->n && !ret; i++) {
 		hold = i < ledger->n ? &ledger->holds[i] : extra;
 		if (!hold || hold->color != color)
 			continue;
 		mine = hold == of && alone;
-		ret = load_hold(ledger, hold, old, new, &pages,
-				mine ? alone : load,
+		ret = load_hold(ledger, hold, s.old, s.new, &s.pages,
+				mine ? &one : &all,
 				hold == of && stuck ? stuck : &ignored);
 		for (l = 0; mine && !ret && l < ledger->fabric->n_links; l++)
 			load[l] += alone[l];
 	}
-	free(pages.old);
-	free(pages.new);
-	srpol_plan_free(old);
-	srpol_plan_free(new);
+	free_sum(&s);
+	return ret;
+}
+
+/**
+ * srpol_ledger_list() - list what srpol_ledger_add() adds to links for a color
+ * @ledger: all reservations
+ * @color: color
+ * @transition: also count the old weights that hosts may still use
+ * @list: result; its @max, @ends and @stuck are set, all else is zero
+ *
+ * Return: 0, -ENOMEM.
+ */
+int srpol_ledger_list(const struct srpol_ledger *ledger, uint32_t color,
+		      bool transition, struct srpol_addends *list)
+{
+	const struct sink to = { .list = list };
+	bool stuck;
+	struct sum s;
+	int ret = init_sum(&s, ledger, color, NULL, transition);
+	uint32_t i, k = 0;
+
+	for (i = 0; i < ledger->n && !ret && !list->too_many; i++) {
+		if (ledger->holds[i].color != color)
+			continue;
+		stuck = false;
+		ret = load_hold(ledger, &ledger->holds[i], s.old, s.new,
+				&s.pages, &to, &stuck);
+		if (list->ends)
+			list->ends[k] = list->n;
+		if (list->stuck)
+			list->stuck[k] = stuck;
+		k++;
+	}
+	free_sum(&s);
 	return ret;
 }
 
@@ -463,6 +564,8 @@ int srpol_ledger_add_others(const struct srpol_ledger *ledger, uint32_t color,
 	uint32_t i;
 	int ret = 0;
 
+	if (ledger->tally)
+		return srpol_tally_add_others(ledger, color, transition, load);
 	for (i = 0; i < ledger->n && !ret; i++)
 		if (ledger->holds[i].color != color &&
 		    is_first_of_color(ledger, i))

@@ -386,6 +386,8 @@ struct srpol_plan *srpol_plan_join(const struct srpol_plan_part *parts,
 
 /* ledger.c: bandwidth reservations */
 
+struct srpol_tally;
+
 /**
  * struct srpol_hold - bandwidth reserved for the demands of a job
  * @color: color of the job's flows; reservations of one color share the weights
@@ -423,12 +425,14 @@ struct srpol_hold {
  * @links: their capacities are the bandwidth that may be reserved
  * @holds: the reservations, the oldest one first
  * @n: number of @holds
+ * @tally: of srpol_ledger_settle(), see tally.h; NULL otherwise
  */
 struct srpol_ledger {
 	const struct srpol_fabric *fabric;
 	const struct srpol_links *links;
 	struct srpol_hold *holds;
 	uint32_t n;
+	struct srpol_tally *tally;
 };
 
 /**

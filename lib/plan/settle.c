@@ -17,6 +17,9 @@
 
 #include "ledger.h"
 #include "srpol_lib.h"
+#include "tally.h"
+
+#define KEPT_MAX	(1u << 22)	/* addends, 64 MiB */
 
 /**
  * struct work - state of srpol_ledger_settle()
@@ -36,28 +39,48 @@ struct work {
 	double *one;
 };
 
+static bool is_bad(const struct work *w, uint32_t i, uint32_t link)
+{
+	const struct srpol_ledger *ledger = &w->ledger;
+	const bool *allowed = ledger->holds[i].allowed;
+
+	return (allowed && !allowed[link]) ||
+	       !srpol_load_fits(w->load[link],
+				ledger->links->links[link].capacity);
+}
+
+/* If what it uses is not kept. */
+static int is_in_trouble_anew(struct work *w, uint32_t i)
+{
+	int ret = srpol_ledger_load_one(&w->ledger, i, w->one);
+	uint32_t l;
+
+	if (ret)
+		return ret == -ENOLINK ? 1 : ret;
+	for (l = 0; l < w->ledger.fabric->n_links; l++)
+		if (w->one[l] && is_bad(w, i, l))
+			return 1;
+	return 0;
+}
+
 /*
  * 1: the reservation is in trouble (see above), 0: it is not; negative errno.
  */
 static int is_in_trouble(struct work *w, uint32_t i)
 {
-	const struct srpol_ledger *ledger = &w->ledger;
-	const bool *allowed = ledger->holds[i].allowed;
-	uint32_t l;
+	struct srpol_use use;
+	size_t k;
 	int ret;
 
-	if (!ledger->holds[i].new)
+	if (!w->ledger.holds[i].new)
 		return 0;
-	ret = srpol_ledger_load_one(ledger, i, w->one);
+	ret = srpol_tally_use(&w->ledger, i, &use);
 	if (ret)
-		return ret == -ENOLINK ? 1 : ret;
-	for (l = 0; l < ledger->fabric->n_links; l++)
-		if (w->one[l] &&
-		    ((allowed && !allowed[l]) ||
-		     !srpol_load_fits(w->load[l],
-				      ledger->links->links[l].capacity)))
+		return ret == -E2BIG ? is_in_trouble_anew(w, i) : ret;
+	for (k = 0; k < use.n && !use.stuck; k++)
+		if (is_bad(w, i, use.list[k].link))
 			return 1;
-	return 0;
+	return use.stuck;
 }
 
 /*
@@ -94,6 +117,7 @@ static void take_away(struct work *w, uint32_t i)
 {
 	struct srpol_hold *hold = &w->ledger.holds[i];
 
+	srpol_tally_forget(w->ledger.tally, hold->color);
 	w->touched[i] = true;
 	if (!hold->waits) {
 		hold->old_rate = hold->old_rate ?: hold->rate;
@@ -134,6 +158,7 @@ static int place(struct work *w, uint32_t i)
 			  w->touched[i] ? SRPOL_SETTLED_LOST :
 					  SRPOL_SETTLED_KEPT;
 		s->rate = want.rate;
+		srpol_tally_forget(w->ledger.tally, want.color);
 		w->ledger.holds[i].new = s->offer.weights;
 		if (s->offer.fits)
 			w->ledger.holds[i].rate = want.rate;
@@ -163,15 +188,15 @@ static int settle(struct work *w)
 }
 
 /**
- * srpol_ledger_settle() - adapt all reservations to the present links
- * @ledger: all reservations; one without old and new weights has been lost
- *	earlier
- * @settled: result, by reservation, to be freed with srpol_settlements_free()
+ * srpol_ledger_settle_with() - srpol_ledger_settle() with limited memory
+ * @ledger: all reservations
+ * @kept: see srpol_tally_new(); nothing but the time depends on it
+ * @settled: result
  *
- * Return: 0, -ENOMEM; nothing has to be freed after an error.
+ * Return: 0, -ENOMEM.
  */
-int srpol_ledger_settle(const struct srpol_ledger *ledger,
-			struct srpol_settlement *settled)
+int srpol_ledger_settle_with(const struct srpol_ledger *ledger, size_t kept,
+			     struct srpol_settlement *settled)
 {
 	size_t links = ledger->fabric->n_links + 1UL;
 	struct work w = {
@@ -185,7 +210,9 @@ int srpol_ledger_settle(const struct srpol_ledger *ledger,
 
 	memset(settled, 0, ledger->n * sizeof(*settled));
 	w.ledger.holds = malloc((ledger->n + 1UL) * sizeof(*ledger->holds));
-	ret = w.touched && w.order && w.load && w.one && w.ledger.holds ? 0 : -ENOMEM;
+	w.ledger.tally = srpol_tally_new(ledger, kept);
+	ret = w.touched && w.order && w.load && w.one && w.ledger.holds &&
+	      w.ledger.tally ? 0 : -ENOMEM;
 	if (!ret) {
 		if (ledger->n)
 			memcpy(w.ledger.holds, ledger->holds,
@@ -194,12 +221,27 @@ int srpol_ledger_settle(const struct srpol_ledger *ledger,
 	}
 	if (ret)
 		srpol_settlements_free(settled, ledger->n);
+	srpol_tally_free(w.ledger.tally);
 	free(w.ledger.holds);
 	free(w.touched);
 	free(w.order);
 	free(w.load);
 	free(w.one);
 	return ret;
+}
+
+/**
+ * srpol_ledger_settle() - adapt all reservations to the present links
+ * @ledger: all reservations; one without old and new weights has been lost
+ *	earlier
+ * @settled: result, by reservation, to be freed with srpol_settlements_free()
+ *
+ * Return: 0, -ENOMEM; nothing has to be freed after an error.
+ */
+int srpol_ledger_settle(const struct srpol_ledger *ledger,
+			struct srpol_settlement *settled)
+{
+	return srpol_ledger_settle_with(ledger, KEPT_MAX, settled);
 }
 
 /**
