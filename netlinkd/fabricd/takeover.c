@@ -11,6 +11,7 @@
 #include "fabricd.h"
 #include "srpol_lib.h"
 
+#define TELL_NS		(60 * NS_PER_SEC)	/* of failures, at most once */
 #define EPOCH_MAX	(1ull << 53)	/* of engines' epochs; JSON numbers
 					 * go no further */
 
@@ -58,12 +59,27 @@ static void finish(struct state *s, bool ok)
 		done(ok);
 }
 
+/* It is tried again at once, and until it succeeds there is no new plan. */
+static void tell_failure(const struct store_reply *reply)
+{
+	static uint64_t told_ns;
+	uint64_t now = now_ns();
+
+	if (told_ns && now - told_ns < TELL_NS)
+		return;
+	told_ns = now;
+	log_error("what the leader before left cannot be read: %s; it is tried again and again",
+		  reply->text);
+}
+
 /* Whether to go on; if not, @s has been freed. */
 static bool is_good(struct state *s, const struct store_reply *reply)
 {
 	if (s->term == fabricd.term && !reply->error)
 		return true;
 	fabricd.stats.unsure += reply->error != 0;
+	if (s->term == fabricd.term)
+		tell_failure(reply);
 	finish(s, false);
 	return false;
 }

@@ -266,11 +266,40 @@ def test_hung_member(etcd):
         member.shutdown()
 
 
+def test_takeover(etcd):
+    """A leader that cannot read what is there says why, but not each time."""
+    member = Member(etcd.endpoints[0][len("http://"):])
+    never = threading.Event()
+    member.hold = lambda words: never if words == "range plan/0/" else None
+    engine = e.start_engine("new", {"kind": "etcd", "endpoints": [member.url()]},
+                            **{"lease-s": 30})
+
+    begin = engine.log.tell()
+
+    def failures():
+        with open(engine.log.name, encoding="utf-8") as f:
+            f.seek(begin)
+            return [line for line in f if "the leader before left" in line]
+
+    etcd.put("job/t/a", JOB)
+    wait_for("the third attempt", lambda: member.held.count("range plan/0/") >= 3)
+    said = failures()
+    check("takeover: it is said once that it fails, and why", len(said) == 1 and
+          "cannot be read: " in said[0] and said[0].split("read: ")[1][0] != ";", said)
+    member.hold = lambda words: None
+    never.set()
+    wait_for("a plan", lambda: e.ask("new", "show")["epoch"])
+    check("takeover: the engine ends as it should", engine.end() == 0)
+    member.shutdown()
+
+
 def test_late():
     etcd = e.Etcd()
     test_led_before(etcd)
     etcd.ctl("del", "--prefix", "/srpol/")
     test_hung_member(etcd)
+    etcd.ctl("del", "--prefix", "/srpol/")
+    test_takeover(etcd)
 
 
 if __name__ == "__main__":
