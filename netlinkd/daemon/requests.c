@@ -34,6 +34,33 @@ static bool is_allowed(struct request_server *server,
 	return false;
 }
 
+static bool is_among(const char * const *words, const char *word)
+{
+	while (*words && strcmp(*words, word))
+		words++;
+	return *words;
+}
+
+/* A word that is not known says something else than what would be answered. */
+static bool has_known_members(const struct request *as, const json_t *request,
+			      struct srpol_error *err)
+{
+	static const char * const all[] = { "version", "request", NULL };
+	const char *key;
+	const json_t *v;
+
+	json_object_foreach((json_t *)request, key, v) {
+		if (!as->members || is_among(all, key) ||
+		    is_among(as->members, key))
+			continue;
+		srpol_error_set(err, -EINVAL,
+				"\"%s\" is unknown in request \"%s\"", key,
+				as->name);
+		return false;
+	}
+	return true;
+}
+
 static json_t *answer_request(struct request_server *server,
 			      const json_t *request, struct srpol_error *err)
 {
@@ -59,7 +86,8 @@ static json_t *answer_request(struct request_server *server,
 				name);
 		return NULL;
 	}
-	if (!is_allowed(server, requests, err))
+	if (!is_allowed(server, requests, err) ||
+	    !has_known_members(requests, request, err))
 		return NULL;
 	body = requests->answer(request, err);
 	if (!body && !err->text[0] && !server->later)

@@ -16,10 +16,13 @@
  * @name: its name
  * @answer: makes the reply; returns NULL after an error or after
  *	requests_later()
+ * @members: what it may have besides "version" and "request", ended by NULL; others
+ *	are refused. NULL: @answer looks itself
  */
 struct request {
 	const char *name;
 	json_t *(*answer)(const json_t *request, struct srpol_error *err);
+	const char * const *members;
 };
 
 struct request_later;

@@ -11,21 +11,28 @@
 #define RATE_MAX	(2 * LINE_MAX_LEN)	/* per second, if all users
 						 * may connect */
 
+static const char * const none[] = { NULL };
+static const char * const name[] = { "name", NULL };
+static const char * const from[] = { "from", NULL };
+static const char * const link_ends[] = { "from", "to", NULL };
+static const char * const hosts[] = { "src", "dst", "tenant", NULL };
+static const char * const job[] = { "name", "tenant", NULL };
+
 static const struct request requests[] = {
-	{ "show", report_show },
-	{ "plan", report_plan },
-	{ "diff", report_diff },
-	{ "what-if", what_if_request },
-	{ "why", why_request },
-	{ "horizons", horizons_request },
-	{ "jobs", jobs_request },
-	{ "job-add", job_add_request },
-	{ "job-del", job_del_request },
-	{ "tenants", tenants_request },
-	{ "tenant-add", tenant_add_request },
-	{ "tenant-del", tenant_del_request },
-	{ "advise", advise_request },
-	{ "functions", functions_request },
+	{ "show", report_show, none },
+	{ "plan", report_plan, from },
+	{ "diff", report_diff, none },
+	{ "what-if", what_if_request, link_ends },
+	{ "why", why_request, hosts },
+	{ "horizons", horizons_request, none },
+	{ "jobs", jobs_request, name },
+	{ "job-add", job_add_request, NULL },
+	{ "job-del", job_del_request, job },
+	{ "tenants", tenants_request, none },
+	{ "tenant-add", tenant_add_request, NULL },
+	{ "tenant-del", tenant_del_request, name },
+	{ "advise", advise_request, none },
+	{ "functions", functions_request, none },
 	{ }
 };
 

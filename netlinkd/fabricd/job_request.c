@@ -504,13 +504,8 @@ json_t *job_add_request(const json_t *request, struct srpol_error *err)
  */
 json_t *job_del_request(const json_t *request, struct srpol_error *err)
 {
-	static const char * const keys[] = {
-		"version", "request", "name", "tenant", NULL
-	};
 	struct admission a = { .lowered = VEC_INIT(struct lowered) };
-	int ret;
+	int ret = job_read_who(request, &a.want, err);
 
-	ret = words_check(request, keys, "", err) ?:
-	      job_read_who(request, &a.want, err);
 	return begin(&a, true, ret, err);
 }

@@ -9,6 +9,7 @@
 
 #include "srpol_lib.h"
 #include "tenants.h"
+#include "words.h"
 
 /**
  * struct load - load of a job
@@ -170,8 +171,8 @@ static bool is_wanted(const struct input *job, const char *own,
  */
 json_t *jobs_request(const json_t *request, struct srpol_error *err)
 {
-	const char *wanted = json_string_value(json_object_get(request,
-							       "name"));
+	bool one = json_object_get(request, "name");
+	char wanted[SRPOL_NAME_LEN];
 	size_t n = fabricd.fabric->n_links + 1UL;
 	struct load load = { calloc(n, sizeof(double)),
 			     calloc(n, sizeof(double)) };
@@ -181,13 +182,15 @@ json_t *jobs_request(const json_t *request, struct srpol_error *err)
 	json_t *list = NULL;
 	uint32_t i;
 
-	if (!access_check(err) && load.bytes && load.reserved &&
+	if (!access_check(err) &&
+	    !words_text(request, "name", "", wanted, sizeof(wanted), err) &&
+	    load.bytes && load.reserved &&
 	    !workload_read(WORKLOAD_ALL, NULL, &w)) {
 		list = json_array();
 		for (i = 0; i < fabricd.jobs.n; i++)
-			if (is_wanted(&jobs[i], own, wanted))
-				json_array_append_new(list, job_json(&w, i,
-					wanted != NULL, &load));
+			if (is_wanted(&jobs[i], own, one ? wanted : NULL))
+				json_array_append_new(list, job_json(&w, i, one,
+								     &load));
 		workload_free(&w);
 	}
 	free(load.bytes);

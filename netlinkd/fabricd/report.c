@@ -9,6 +9,7 @@
 #include "srpol_lib.h"
 #include "tenants.h"
 #include "web.h"
+#include "words.h"
 
 /**
  * node_name() - name of a node
@@ -212,11 +213,13 @@ static json_t *pairs_json(const struct srpol_plan *plan, uint32_t from)
  */
 json_t *report_plan(const json_t *request, struct srpol_error *err)
 {
-	const char *name = json_string_value(json_object_get(request, "from"));
 	const struct srpol_plan *plan = fabricd.plan;
+	char name[SRPOL_NAME_LEN];
 	uint32_t from = SRPOL_NONE;
 
-	if (name) {
+	if (words_text(request, "from", "", name, sizeof(name), err))
+		return NULL;
+	if (json_object_get(request, "from")) {
 		from = srpol_fabric_node(fabricd.fabric, name);
 		if (from == SRPOL_NONE) {
 			srpol_error_set(err, -ENOENT, "no leaf \"%s\"", name);

@@ -83,24 +83,24 @@ static json_t *watch_by_anybody(const json_t *o, struct srpol_error *err)
 ANSWER(demands_show, demand_show_request)
 
 static const struct request requests[] = {
-	{ "show", show },
-	{ "paths", paths },
-	{ "topology", topology },
-	{ "functions", functions },
-	{ "link", link_set },
-	{ "why", why },
-	{ "job-add", job_add },
-	{ "job-del", job_del },
-	{ "jobs", job_show },
-	{ "demands", demands_by_operator },
-	{ "demands-show", demands_show },
-	{ "watch", watch_by_operator },
+	{ "show", show, NULL },
+	{ "paths", paths, NULL },
+	{ "topology", topology, NULL },
+	{ "functions", functions, NULL },
+	{ "link", link_set, NULL },
+	{ "why", why, NULL },
+	{ "job-add", job_add, NULL },
+	{ "job-del", job_del, NULL },
+	{ "jobs", job_show, NULL },
+	{ "demands", demands_by_operator, NULL },
+	{ "demands-show", demands_show, NULL },
+	{ "watch", watch_by_operator, NULL },
 	{ }
 };
 
 static const struct request requests_for_all[] = {
-	{ "demands", demands_by_anybody },
-	{ "watch", watch_by_anybody },
+	{ "demands", demands_by_anybody, NULL },
+	{ "watch", watch_by_anybody, NULL },
 	{ }
 };
 

@@ -182,12 +182,12 @@ static json_t *reload(const json_t *o, struct srpol_error *err)
 }
 
 static const struct request requests[] = {
-	{ "demands", take },
-	{ "demands-show", show },
-	{ "watch", watch },
-	{ "module-says", module_says },
-	{ "reload", reload },
-	{ "sizes", sizes },
+	{ "demands", take, NULL },
+	{ "demands-show", show, NULL },
+	{ "watch", watch, NULL },
+	{ "module-says", module_says, NULL },
+	{ "reload", reload, NULL },
+	{ "sizes", sizes, NULL },
 	{ }
 };
 

@@ -336,6 +336,29 @@ def test_malformed():
             said = str(why)
         check(f"job: a name that a terminal would obey is refused ({name!r})",
               "control character" in said, said)
+    for request, more, text in (
+            ("show", {"job": 1}, '"job" is unknown in request "show"'),
+            ("diff", {"from": "leaf0.0"}, '"from"'),
+            ("horizons", {"seconds": 5}, '"seconds"'),
+            ("functions", {"name": "x"}, '"name"'),
+            ("advise", {"tenant": "t"}, '"tenant"'),
+            ("tenants", {"name": "t"}, '"name"'),
+            ("tenant-del", {"name": "t", "force": True}, '"force"'),
+            ("job-del", {"name": "a", "tenant": "t", "what-if": True}, '"what-if"'),
+            ("jobs", {"tenant": "t"}, '"tenant"'),
+            ("jobs", {"name": 5}, '"name" is not a string'),
+            ("plan", {"to": "leaf0.0"}, '"to"'),
+            ("plan", {"from": ["leaf0.0"]}, '"from" is not a string'),
+            ("why", {"src": "h0", "dst": "h1", "color": 5}, '"color"'),
+            ("what-if", {"from": "leaf0.0", "to": "spine0.0", "down": 1}, '"down"')):
+        try:
+            said = ask("odd", request, **more)
+        except ValueError as why:
+            said = str(why)
+        check(f"request: {request} is refused with what it does not know ({text})",
+              text in said, said)
+    check("malformed: what was refused has not been done",
+          ask("odd", "show")["jobs"] == ["t/a"])
     check("malformed: the engine ends as it should", engine.end() == 0)
 
 
