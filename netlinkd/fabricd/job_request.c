@@ -363,9 +363,13 @@ static void try(struct op *op)
 			fail(op, "the store does not answer");
 		return;
 	}
-	if (late && op->refused)
+	if (late && op->refused) {
 		fail(op, "its key in the store is a job of another shard, or not what this engine could read");
-	else if (op->is_del)
+		return;
+	}
+	/* it may have to wait now for what it was refused for */
+	op->refused = false;
+	if (op->is_del)
 		delete_job(op, late);
 	else
 		add_job(op);

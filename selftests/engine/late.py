@@ -293,6 +293,52 @@ def test_takeover(etcd):
     member.shutdown()
 
 
+def test_refused_once(etcd):
+    """
+    Two engines are asked for bandwidth of a tenant at once. The one that is refused
+    decides anew, and then hosts have to acknowledge first: that is its answer.
+    """
+    member = Member(etcd.endpoints[0][len("http://"):])
+    stores = [{"kind": "etcd", "endpoints": [url]} for url in
+              (etcd.endpoints[1], member.url())]
+    engines = [e.start_engine(name, store, **{"lease-s": 30})
+               for name, store in zip(("quick", "slow"), stores)]
+    etcd.put("cfg/tenant/red", json.dumps({"color": 5, "guaranteed": 10 ** 12}))
+    # a host that applies nothing any more
+    etcd.put("ack/0/h0", json.dumps({"epoch": 1}))
+    wait_for("a plan", lambda: any(e.ask(name, "show")["epoch"]
+                                   for name in ("quick", "slow")))
+    wait_for("the tenant", lambda: all(e.ask(name, "tenants")
+                                       for name in ("quick", "slow")))
+    first = threading.Event()
+    member.hold = lambda words: (first if words.startswith("txn put job/red/b")
+                                 else None)
+    said = []
+
+    def add(name, job):
+        try:
+            return e.ask(name, "job-add", name=job, tenant="red",
+                         guaranteed=10 ** 9, **json.loads(JOB))
+        except ValueError as why:
+            return {"error": str(why)}
+
+    asks = threading.Thread(target=lambda: said.append(add("slow", "b")))
+    asks.start()
+    wait_for("its transaction", lambda: any(w.startswith("txn put job/red/b")
+                                            for w in member.held))
+    quick = add("quick", "a")
+    first.set()
+    asks.join()
+    check("refused once: who came first is accepted",
+          quick.get("decision") == "accept", quick)
+    check("refused once: the other one is told what it waits for",
+          said[0].get("decision") == "defer" and
+          "hosts have not acknowledged" in said[0]["reason"], said)
+    check("refused once: engines end as they should",
+          [engine.end() for engine in engines] == [0, 0])
+    member.shutdown()
+
+
 def test_late():
     etcd = e.Etcd()
     test_led_before(etcd)
@@ -300,6 +346,8 @@ def test_late():
     test_hung_member(etcd)
     etcd.ctl("del", "--prefix", "/srpol/")
     test_takeover(etcd)
+    etcd.ctl("del", "--prefix", "/srpol/")
+    test_refused_once(etcd)
 
 
 if __name__ == "__main__":
