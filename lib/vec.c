@@ -56,6 +56,29 @@ void *vec_insert(struct vec *vec, const void *item,
 }
 
 /**
+ * vec_place() - find where structs begin that are not less than one
+ * @vec: the array, in order
+ * @item: the struct
+ * @compare: the order, as for qsort()
+ *
+ * Return: index of the first of them, the number of all if there are none.
+ */
+size_t vec_place(const struct vec *vec, const void *item,
+		 int (*compare)(const void *, const void *))
+{
+	size_t from = 0, to = vec->n, middle;
+
+	while (from < to) {
+		middle = from + (to - from) / 2;
+		if (compare((char *)vec->data + middle * vec->size, item) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+/**
  * vec_free() - free and empty an array
  * @vec: the array
  */

@@ -26,6 +26,8 @@ struct vec {
 void *vec_add(struct vec *vec);
 void *vec_insert(struct vec *vec, const void *item,
 		 int (*compare)(const void *, const void *));
+size_t vec_place(const struct vec *vec, const void *item,
+		 int (*compare)(const void *, const void *));
 void vec_free(struct vec *vec);
 
 #endif /* _SRPOL_VEC_H */

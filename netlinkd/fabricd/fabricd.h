@@ -327,6 +327,9 @@ const struct input_link *inputs_said(const struct input *report,
 void inputs_changed(void);
 uint64_t inputs_jobs_revision(void);
 struct input *inputs_job(const char *key);
+const struct input *inputs_with_prefix(const struct vec *list, const char *prefix,
+				       size_t *n);
+const char *inputs_foreign_job(const char *tenant);
 
 /* report_read.c */
 int report_read(const struct store_kv *kv, struct input *report);

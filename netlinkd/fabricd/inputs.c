@@ -16,6 +16,7 @@
 #define POLL_NS		(30 * NS_PER_SEC)
 
 static struct mirror job_mirror, report_mirror;
+static struct vec foreign_jobs = VEC_INIT(struct input);	/* by their keys only */
 static bool jobs_changed;
 static uint64_t events;		/* planned for, or about to be */
 static char report_prefix[STORE_KEY_LEN];
@@ -46,6 +47,11 @@ static void free_input(void *data)
 
 static struct sweep jobs = {
 	.list = &fabricd.jobs, .stale = offsetof(struct input, stale),
+	.free = free_input,
+};
+
+static struct sweep foreign = {
+	.list = &foreign_jobs, .stale = offsetof(struct input, stale),
 	.free = free_input,
 };
 
@@ -158,6 +164,26 @@ static int read_demands(const struct store_kv *kv, struct srpol_demands *demands
 				  err);
 }
 
+/* Keeps the key of a job of another shard, and forgets it if it is none any more. */
+static bool note_foreign(const struct store_kv *kv)
+{
+	struct input *known = find(&foreign_jobs, kv->key);
+
+	if (kv->value && strlen(kv->key) < STORE_KEY_LEN && is_foreign(kv)) {
+		make(&foreign_jobs, kv->key)->stale = false;
+		return true;
+	}
+	if (known)
+		sweep_remove(&foreign, known);
+	return false;
+}
+
+static void begin_jobs(void *data, uint64_t cluster)
+{
+	sweep_begin(&jobs, cluster);
+	sweep_begin(&foreign, cluster);
+}
+
 static void set_job(void *data, const struct store_kv *kv)
 {
 	struct input *input = find(&fabricd.jobs, kv->key);
@@ -171,7 +197,7 @@ static void set_job(void *data, const struct store_kv *kv)
 	if (input && kv->value && input->len == kv->len &&
 	    !memcmp(input->text, kv->value, kv->len))
 		return;
-	if (!kv->value || is_foreign(kv)) {
+	if (note_foreign(kv) || !kv->value) {
 		if (!input)
 			return;
 		fabricd.stats.events++;
@@ -207,6 +233,8 @@ static void end(void *data)
 
 	fabricd.stats.events += gone;
 	jobs_changed |= gone && data == &jobs;
+	if (data == &jobs)
+		sweep_gone(&foreign);
 	/*
 	 * a report of a host that only renewed its lease contains nothing new
 	 */
@@ -313,6 +341,46 @@ struct input *inputs_job(const char *key)
 }
 
 /**
+ * inputs_with_prefix() - inputs whose keys have a prefix, found in O(log inputs)
+ * @list: struct input, by key
+ * @prefix: the prefix
+ * @n: result: number of them
+ *
+ * Return: the first; NULL if there are none.
+ */
+const struct input *inputs_with_prefix(const struct vec *list, const char *prefix,
+				       size_t *n)
+{
+	const struct input want = { .key = (char *)prefix };
+	size_t at = vec_place(list, &want, by_key);
+	const struct input *first = (const struct input *)list->data + at;
+
+	for (*n = 0; at + *n < list->n &&
+	     !strncmp(first[*n].key, prefix, strlen(prefix)); ++*n)
+		;
+	return *n ? first : NULL;
+}
+
+/**
+ * inputs_foreign_job() - a job that a tenant has in another shard
+ * @tenant: name of the tenant
+ *
+ * Shards share tenants and names of jobs, but neither reservations nor topologies.
+ *
+ * Return: its name, valid until control returns to the event loop; NULL: there is
+ * none.
+ */
+const char *inputs_foreign_job(const char *tenant)
+{
+	char prefix[STORE_KEY_LEN];
+	const struct input *job;
+	size_t n;
+
+	job = inputs_with_prefix(&foreign_jobs, key_job(prefix, tenant, ""), &n);
+	return job ? job->key + strlen(prefix) : NULL;
+}
+
+/**
  * inputs_start() - start following jobs and reports
  */
 void inputs_start(void)
@@ -321,7 +389,7 @@ void inputs_start(void)
 		 fabricd.config.shard);
 	job_mirror = (struct mirror){
 		.store = &fabricd.store, .key = "job/", .prefix = true,
-		.poll_ns = POLL_NS, .begin = sweep_begin, .set = set_job,
+		.poll_ns = POLL_NS, .begin = begin_jobs, .set = set_job,
 		.end = end, .data = &jobs,
 	};
 	report_mirror = (struct mirror){
@@ -347,6 +415,9 @@ void inputs_stop(void)
 		free_input(input);
 	vec_for_each(input, &fabricd.reports)
 		free_input(input);
+	vec_for_each(input, &foreign_jobs)
+		free_input(input);
 	vec_free(&fabricd.jobs);
+	vec_free(&foreign_jobs);
 	vec_free(&fabricd.reports);
 }

@@ -182,6 +182,7 @@ static int check_color(const struct tenant *new, struct srpol_error *err)
 {
 	const char *other = who_has(new->color, new->name);
 	const struct tenant *t;
+	const char *job;
 
 	if (other)
 		return srpol_error_set(err, -EEXIST,
@@ -192,6 +193,11 @@ static int check_color(const struct tenant *new, struct srpol_error *err)
 		return srpol_error_set(err, -EBUSY,
 				       "tenant \"%s\" has reservations in color %u",
 				       t->name, t->color);
+	job = t && t->color != new->color ? inputs_foreign_job(t->name) : NULL;
+	if (job)
+		return srpol_error_set(err, -EBUSY,
+				       "tenant \"%s\" has job \"%s\" in another shard, perhaps with a reservation in color %u",
+				       t->name, job, t->color);
 	return 0;
 }
 
@@ -248,6 +254,7 @@ static int check_del(const json_t *request, char *name, char **text,
 	char owner[SRPOL_NAME_LEN], job_name[SRPOL_NAME_LEN];
 	const struct reservation *r;
 	const struct input *job;
+	const char *away;
 	size_t n;
 	int ret;
 
@@ -265,6 +272,11 @@ static int check_del(const json_t *request, char *name, char **text,
 					       "tenant \"%s\" has job \"%s\"",
 					       name, job_name);
 	}
+	away = inputs_foreign_job(name);
+	if (away)
+		return srpol_error_set(err, -EBUSY,
+				       "tenant \"%s\" has job \"%s\" in another shard",
+				       name, away);
 	vec_for_each(r, reservations_all())
 		if (!strcmp(r->tenant, name))
 			return srpol_error_set(err, -EBUSY,

@@ -38,23 +38,9 @@ void job_names(const struct input *job, char *tenant, char *name)
  */
 const struct input *workload_jobs_of(const char *tenant, size_t *n)
 {
-	const struct input *jobs = fabricd.jobs.data;
-	size_t a = 0, b = fabricd.jobs.n, mid, len;
-	char key[STORE_KEY_LEN];
+	char prefix[STORE_KEY_LEN];
 
-	key_job(key, tenant, "");
-	len = strlen(key);
-	while (a < b) {
-		mid = a + (b - a) / 2;
-		if (strcmp(jobs[mid].key, key) < 0)
-			a = mid + 1;
-		else
-			b = mid;
-	}
-	for (*n = 0; a + *n < fabricd.jobs.n &&
-	     !strncmp(jobs[a + *n].key, key, len); ++*n)
-		;
-	return *n ? &jobs[a] : NULL;
+	return inputs_with_prefix(&fabricd.jobs, key_job(prefix, tenant, ""), n);
 }
 
 /**

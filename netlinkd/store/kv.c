@@ -46,20 +46,19 @@ void kv_free(struct kv *kv)
 	vec_free(&kv->leases);
 }
 
+static int by_name(const void *a, const void *b)
+{
+	const struct kv_key *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
 /* Position of the first key that is not less than @name. */
 static size_t place_of(const struct kv *kv, const char *name)
 {
-	const struct kv_key *keys = kv->keys.data;
-	size_t a = 0, b = kv->keys.n, mid;
+	const struct kv_key want = { .name = (char *)name };
 
-	while (a < b) {
-		mid = a + (b - a) / 2;
-		if (strcmp(keys[mid].name, name) < 0)
-			a = mid + 1;
-		else
-			b = mid;
-	}
-	return a;
+	return vec_place(&kv->keys, &want, by_name);
 }
 
 static struct kv_key *find_key(const struct kv *kv, const char *name)

@@ -215,6 +215,27 @@ def test_mistakes(a, b):
         x["name"] for x in b.fabric("jobs")])
 
 
+def test_tenant_of_both(a, b):
+    """What a tenant has in the other shard keeps it, and its color."""
+    t.tenant(wait_for("a leader", a.leader), "blue color 20 guaranteed 100G")
+    wait_for("the tenant", lambda: len(b.fabric("tenants")) == 2)
+    reply = b.job("away", "tenant", "blue", "bandwidth", "100G")
+    check("a tenant has a reservation in pod b", reply["decision"] == "accept", reply)
+    wait_for("pod a's knowledge of it",
+             lambda: b.ask("show")["epoch"] and t.state(b.leader(), "away"))
+    name = wait_for("a leader", a.leader)
+    for words in (("add", "blue", "color", "21", "guaranteed", "100G"),
+                  ("del", "blue")):
+        said = t.refused(name, "tenant", *words)
+        check(f"which is a reason to refuse tenant {words[0]} in pod a",
+              '"away"' in said and "another shard" in said, said)
+    check("so it is still there", [x["color"] for x in b.fabric("tenants")
+                                   if x["name"] == "blue"] == [20])
+    b.fabric("job", "del", "away", "tenant", "blue")
+    wait_for("its end", lambda: t.run(a.leader(), "tenant", "del", "blue")[0] == 0)
+    wait_for("the tenant's end", lambda: len(b.fabric("tenants")) == 1)
+
+
 def test_leader_gone(etcd, a, b):
     """All engines of pod b are killed: pod a's go on. Then b's second one is there."""
     before = b.settled()
@@ -270,6 +291,7 @@ def test_shards():
     test_plans(etcd, a, b)
     test_reservations(etcd, a, b)
     test_mistakes(a, b)
+    test_tenant_of_both(a, b)
     test_leader_gone(etcd, a, b)
     test_standby(a, b)
     for pod in a, b:

@@ -45,10 +45,39 @@ static void test_insert(void **state)
 	}
 }
 
+/* The place of the first that is not less, as a plain search finds it. */
+static void test_place(void **state)
+{
+	struct vec vec = VEC_INIT(struct item);
+	const struct item *items;
+	struct item new;
+	u64 seed = 20261128;
+	size_t i, plain;
+	int round;
+
+	(void)state;
+	for (round = 0; round < 100; round++) {
+		for (new.key = -1; new.key < 41; new.key++) {
+			items = vec.data;
+			for (plain = 0; plain < vec.n; plain++)
+				if (items[plain].key >= new.key)
+					break;
+			assert_int_equal(vec_place(&vec, &new, by_key), plain);
+		}
+		new = (struct item){ .key = test_random(&seed) % 40 };
+		vec_insert(&vec, &new, by_key);
+	}
+	for (i = 0; i < vec.n; i++)
+		assert_true(vec_place(&vec, (struct item *)vec.data + i,
+				      by_key) <= i);
+	vec_free(&vec);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_insert),
+		cmocka_unit_test(test_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
