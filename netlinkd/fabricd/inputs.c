@@ -143,6 +143,15 @@ static void set_report(void *data, const struct store_kv *kv)
 	take_report(input, &new);
 }
 
+/* Could it be said in JSON, and shown in a terminal? */
+static bool is_text(const char *key)
+{
+	json_t *o = job_has_control(key) ? NULL : json_string(key);
+
+	json_decref(o);
+	return o;
+}
+
 /* Each shard may have its own topology, but jobs of all share one prefix. */
 static bool is_foreign(const struct store_kv *kv)
 {
@@ -152,7 +161,10 @@ static bool is_foreign(const struct store_kv *kv)
 	return true;
 }
 
-/* Who may write jobs may write any key; what shows jobs has room for shorter ones. */
+/*
+ * Who may write jobs may write any key; what shows jobs has room for shorter ones, and
+ * would leave out what is no text, though it is planned for.
+ */
 static int read_demands(const struct store_kv *kv, struct srpol_demands *demands,
 			struct srpol_error *err)
 {
@@ -160,6 +172,9 @@ static int read_demands(const struct store_kv *kv, struct srpol_demands *demands
 		return srpol_error_set(err, -ENAMETOOLONG,
 				       "its key has more than %u bytes",
 				       STORE_KEY_LEN - 1);
+	if (!is_text(kv->key))
+		return srpol_error_set(err, -EILSEQ,
+				       "its key has a control character, or is not UTF-8");
 	return srpol_demands_read(fabricd.fabric, kv->value, kv->len, demands,
 				  err);
 }
@@ -169,7 +184,8 @@ static bool note_foreign(const struct store_kv *kv)
 {
 	struct input *known = find(&foreign_jobs, kv->key);
 
-	if (kv->value && strlen(kv->key) < STORE_KEY_LEN && is_foreign(kv)) {
+	if (kv->value && strlen(kv->key) < STORE_KEY_LEN &&
+	    is_text(kv->key) && is_foreign(kv)) {
 		make(&foreign_jobs, kv->key)->stale = false;
 		return true;
 	}
@@ -210,7 +226,7 @@ static void set_job(void *data, const struct store_kv *kv)
 			fabricd.stats.events++;
 			fabricd.stats.refused++;
 			log_notice("%s: %s; what was announced before stays",
-				   kv->key, err.text);
+				   is_text(kv->key) ? kv->key : "a job", err.text);
 		}
 	} else {
 		fabricd.stats.events++;

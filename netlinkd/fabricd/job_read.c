@@ -14,8 +14,13 @@
 
 #define FOR_S_MAX	4294967
 
-/* Names are shown to operators, in a terminal and in lines of text. */
-static bool has_control(const char *text)
+/**
+ * job_has_control() - whether a name has a control character
+ * @text: the name
+ *
+ * Names are shown to operators, in a terminal and in lines of text.
+ */
+bool job_has_control(const char *text)
 {
 	while (*text && (unsigned char)*text >= ' ' && *text != 0x7f)
 		text++;
@@ -40,7 +45,7 @@ int job_read_name(const json_t *request, const char *key, const char *fallback,
 	if (!ret && (!*to || strchr(to, '/')))
 		ret = srpol_error_set(err, -EINVAL,
 				      "\"%s\" is empty or has a slash", key);
-	if (!ret && has_control(to))
+	if (!ret && job_has_control(to))
 		ret = srpol_error_set(err, -EINVAL,
 				      "\"%s\" has a control character", key);
 	return ret;

@@ -290,6 +290,7 @@ json_t *admission_json(const struct admission *a);
 const char *admission_name(enum decision decision);
 
 /* job_read.c */
+bool job_has_control(const char *text);
 int job_read_name(const json_t *request, const char *key, const char *fallback,
 		  char *to, struct srpol_error *err);
 int job_read_who(const json_t *request, struct reservation *r,
