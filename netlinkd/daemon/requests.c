@@ -117,17 +117,23 @@ static void take_line(struct lines_client *client, char *line, size_t len)
 {
 	struct request_server *server =
 		(struct request_server *)client->server;
-	json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
 	struct srpol_error err = {};
-	json_t *body;
+	json_t *request, *body;
 
 	server->asks = client->uid;
 	server->client = client;
 	server->later = NULL;
+	if (server->begin && server->begin(client->uid, &err)) {
+		send_reply(client, NULL, &err);
+		return;
+	}
+	request = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
 	body = answer_request(server, request, &err);
 	if (!server->later)
 		send_reply(client, body, &err);
 	json_decref(request);
+	if (server->end)
+		server->end(server->asks);
 }
 
 /* Answers to requests of this client will be dropped. */

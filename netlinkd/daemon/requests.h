@@ -35,6 +35,9 @@ struct request_later;
  * @out_max: bytes of answers that may wait to be read by a client, 0: the
  *	default
  * @may: may this user send this request? NULL: everybody may send everything
+ * @begin: a line of this user is to be answered; not after an error. May be NULL
+ * @end: the line was answered, or will be later; called unless @begin has failed.
+ *	May be NULL
  * @left: a client is being disconnected; may be NULL
  * @drained: a client that was slow has read everything; may be NULL
  * @denied: requests that were refused by @may
@@ -49,6 +52,8 @@ struct request_server {
 	size_t line_max;
 	size_t out_max;
 	bool (*may)(const char *name, uint32_t uid);
+	int (*begin)(uint32_t uid, struct srpol_error *err);
+	void (*end)(uint32_t uid);
 	void (*left)(struct lines_client *client);
 	void (*drained)(struct lines_client *client);
 	uint64_t denied;

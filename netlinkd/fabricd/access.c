@@ -15,6 +15,13 @@
 #include "srpol_lib.h"
 #include "tenants.h"
 
+/* A fifth of the time for users of a tenant, two fifths for those of all. */
+#define TENANT_NS	(NS_PER_SEC / 5)
+#define TENANTS_NS	(2 * TENANT_NS)
+
+static struct share all_users = { .per_s = TENANTS_NS };
+static struct share_begin begun;
+
 static int read_uid(const char *name, uint32_t *uid)
 {
 	const struct passwd *pw;
@@ -56,6 +63,7 @@ static int read_user(const char *name, const json_t *v, struct user *users,
 				       "\"users\": the tenant of \"%s\" is no name",
 				       name);
 	strcpy(user->tenant, tenant);
+	user->share.per_s = TENANT_NS;
 	return 0;
 }
 
@@ -120,6 +128,57 @@ bool access_may_ask(const char *request, uint32_t uid)
 		if (!strcmp(request, names[i]))
 			return true;
 	return access_is_operator(uid);
+}
+
+/* What users of a tenant have in common is with the first of them; NULL: no tenant. */
+static struct share *share_of(uint32_t uid)
+{
+	struct user *users = fabricd.config.users;
+	uint32_t i, k;
+
+	for (i = 0; i < fabricd.config.n_users; i++) {
+		if (users[i].uid != uid)
+			continue;
+		for (k = 0; strcmp(users[k].tenant, users[i].tenant); k++)
+			;
+		return &users[k].share;
+	}
+	return NULL;
+}
+
+/**
+ * access_begin() - whether there is time for a user's request
+ * @uid: user id
+ * @err: message if the users of its tenant, or those of all tenants, have asked for
+ *	more than a share of the engine's time
+ *
+ * For an operator there always is.
+ */
+int access_begin(uint32_t uid, struct srpol_error *err)
+{
+	struct share *own = access_is_operator(uid) ? NULL : share_of(uid);
+
+	begun = share_begin();
+	if (!own || (share_is_left(own, &begun) &&
+		     share_is_left(&all_users, &begun)))
+		return 0;
+	control_server()->denied++;
+	return srpol_error_set(err, -EBUSY,
+			       "too much is asked for: ask again in a second");
+}
+
+/**
+ * access_end() - that request was answered
+ * @uid: user id
+ */
+void access_end(uint32_t uid)
+{
+	struct share *own = access_is_operator(uid) ? NULL : share_of(uid);
+
+	if (!own)
+		return;
+	share_take(own, &begun);
+	share_take(&all_users, &begun);
 }
 
 /**

@@ -40,6 +40,8 @@ static struct request_server server = {
 	.requests = requests,
 	.line_max = LINE_MAX_LEN,
 	.may = access_may_ask,
+	.begin = access_begin,
+	.end = access_end,
 };
 
 /**

@@ -35,6 +35,7 @@
 #define _SRPOL_FABRICD_TENANTS_H
 
 #include "fabricd.h"
+#include "share.h"
 
 #define TENANT_DEFAULT	"default"	/* of an operator's job without one */
 
@@ -50,16 +51,21 @@
  * struct user - a user of a tenant
  * @uid: user id
  * @tenant: name of the tenant
+ * @share: of the engine's time, that users of the tenant have in common; only that of
+ *	the first of them counts
  */
 struct user {
 	uint32_t uid;
 	char tenant[SRPOL_NAME_LEN];
+	struct share share;
 };
 
 int access_read(const json_t *users, struct fabricd_config *config,
 		struct srpol_error *err);
 bool access_is_operator(uint32_t uid);
 bool access_may_ask(const char *request, uint32_t uid);
+int access_begin(uint32_t uid, struct srpol_error *err);
+void access_end(uint32_t uid);
 const char *access_tenant(void);
 int access_check(struct srpol_error *err);
 int access_may(const char *tenant, struct srpol_error *err);

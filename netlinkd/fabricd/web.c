@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "causes.h"
+#include "share.h"
 #include "srpol_lib.h"
 #include "web.h"
 
@@ -22,13 +23,11 @@
 #define FULL_MS		100
 #define WORK_NS		(NS_PER_SEC / 5)	/* of the CPU, per second, for
 						 * all replies together */
-#define OWED_NS		(5 * WORK_NS)		/* none waits longer than for this */
-#define TIME_SHARE	3	/* or so many times as long by the clock */
 
 static struct MHD_Daemon *server;
 static struct source source = { .fd = -1 };
 static bool local;
-static uint64_t worked_ns, since_ns;	/* time used since @since_ns */
+static struct share share = { .per_s = WORK_NS, .clock_part = 3 };
 
 static void ring(void *data);
 static struct alarm alarm_clock = ALARM_INIT(ring, NULL);
@@ -187,36 +186,17 @@ static const struct answer answers[] = {
 	{ "/metrics", send_metrics },
 };
 
-/* Without the time in which others have the processor. */
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return t.tv_sec * NS_PER_SEC + t.tv_nsec;
-}
-
 static enum MHD_Result work(struct MHD_Connection *connection,
 			    enum MHD_Result (*send)(struct MHD_Connection *c))
 {
-	uint64_t now = now_ns(), begin = cpu_ns(), cpu, wall, paid;
+	struct share_begin begin = share_begin();
 	enum MHD_Result ret;
 
-	/* what took more than its second's share is paid in those that follow */
-	if (now - since_ns >= NS_PER_SEC) {
-		paid = (now - since_ns) / (NS_PER_SEC / WORK_NS);
-		worked_ns = worked_ns > paid ? worked_ns - paid : 0;
-		since_ns = now;
-	}
-	if (worked_ns >= WORK_NS)
+	if (!share_is_left(&share, &begin))
 		return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
 			      "too much is asked for\n");
 	ret = send(connection);
-	cpu = cpu_ns() - begin;
-	wall = (now_ns() - now) / TIME_SHARE;
-	worked_ns += cpu > wall ? cpu : wall;
-	if (worked_ns > OWED_NS)
-		worked_ns = OWED_NS;
+	share_take(&share, &begin);
 	return ret;
 }
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <time.h>
+
+#include "fabricd.h"
+#include "share.h"
+
+#define OWED_S		5	/* none waits longer than for this */
+
+/* Without the time in which others have the processor. */
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * NS_PER_SEC + t.tv_nsec;
+}
+
+/**
+ * share_begin() - an answer begins
+ *
+ * Return: the time, for share_is_left() and share_take().
+ */
+struct share_begin share_begin(void)
+{
+	return (struct share_begin){ .cpu_ns = cpu_ns(), .ns = now_ns() };
+}
+
+/**
+ * share_is_left() - whether there is time for an answer
+ * @s: the share
+ * @now: the time
+ *
+ * What took more than its second's share is paid in those that follow.
+ */
+bool share_is_left(struct share *s, const struct share_begin *now)
+{
+	uint64_t paid;
+
+	if (now->ns - s->since_ns >= NS_PER_SEC) {
+		paid = (now->ns - s->since_ns) / (NS_PER_SEC / s->per_s);
+		s->worked_ns = s->worked_ns > paid ? s->worked_ns - paid : 0;
+		s->since_ns = now->ns;
+	}
+	return s->worked_ns < s->per_s;
+}
+
+/**
+ * share_take() - an answer ends
+ * @s: the share that it is taken from
+ * @since: when it began
+ */
+void share_take(struct share *s, const struct share_begin *since)
+{
+	uint64_t cpu = cpu_ns() - since->cpu_ns, wall = 0;
+
+	if (s->clock_part)
+		wall = (now_ns() - since->ns) / s->clock_part;
+	s->worked_ns += cpu > wall ? cpu : wall;
+	if (s->worked_ns > OWED_S * s->per_s)
+		s->worked_ns = OWED_S * s->per_s;
+}
