@@ -19,6 +19,7 @@
 
 #include "ledger.h"
 #include "srpol_lib.h"
+#include "tally.h"
 
 #define UNIT	1000000		/* what is too little to change paths: 1 Mbit/s */
 #define PART	100		/* likewise, a part of what there could be */
@@ -50,8 +51,26 @@ struct search {
 	double *low;
 };
 
+/* A reservation of @s->ledger is not what it was: of its color nothing is kept. */
+static void has_changed(const struct search *s, uint32_t i)
+{
+	srpol_tally_forget(s->ledger.tally, s->ledger.holds[i].color);
+}
+
+static void forget_order(const struct search *s)
+{
+	uint32_t k;
+
+	for (k = 0; k < s->n_order; k++)
+		srpol_tally_forget(s->ledger.tally,
+				   s->given->holds[s->order[k]].color);
+}
+
+/* What is kept is that of @s->given again. */
 static void free_search(struct search *s)
 {
+	if (s->given)
+		forget_order(s);
 	free(s->ledger.holds);
 	free(s->order);
 	free(s->most);
@@ -179,6 +198,7 @@ static void set_rate(struct search *s, uint32_t i, uint64_t rate)
 	struct srpol_hold *hold = &s->ledger.holds[i];
 
 	*hold = s->given->holds[i];
+	has_changed(s, i);
 	if (rate == hold->rate)
 		return;
 	hold->rate = hold->old_rate = rate;
@@ -330,6 +350,7 @@ static int give_back(struct search *s)
 	int ret = 0;
 
 	s->ledger.holds[s->ledger.n++] = s->want;
+	srpol_tally_forget(s->ledger.tally, s->want.color);
 	for (k = s->n_order; k-- && !ret;) {
 		i = s->order[k];
 		full = s->given->holds[i].rate;
@@ -350,6 +371,8 @@ static int is_way_sound(struct search *s, const uint64_t *rates)
 	uint32_t i;
 
 	copy_holds(s);
+	forget_order(s);
+	srpol_tally_forget(s->ledger.tally, s->want.color);
 	for (i = 0; i < s->ledger.n; i++) {
 		hold = &s->ledger.holds[i];
 		if (rates[i] == hold->rate)
@@ -438,6 +461,7 @@ static int lower_others(const struct srpol_ledger *ledger,
 			room->rates[i] = ledger->holds[i].rate;
 		srpol_plan_free((struct srpol_plan *)s.want.new);
 	}
+	srpol_tally_forget(s.ledger.tally, want->color);
 	free_search(&s);
 	return ret < 0 ? ret : 0;
 }
@@ -534,6 +558,7 @@ static void set_higher(struct search *s, uint32_t i, uint64_t rate)
 	struct srpol_hold *hold = &s->ledger.holds[i];
 
 	*hold = s->given->holds[i];
+	has_changed(s, i);
 	hold->old = hold->new;
 	hold->old_rate = hold->rate;
 	hold->rate = rate;
@@ -592,6 +617,7 @@ int srpol_ledger_raise(const struct srpol_ledger *ledger, uint32_t hold,
 		if (room->rate < rate)
 			ret = raise_elsewhere(&s, hold, rate, room);
 	}
+	srpol_tally_forget(ledger->tally, ledger->holds[hold].color);
 	free_search(&s);
 	if (ret) {
 		srpol_room_free(room);
@@ -623,6 +649,8 @@ int srpol_ledger_may_start(const struct srpol_ledger *ledger, uint32_t hold)
 	if (!others.holds)
 		return ret;
 	memcpy(others.holds, ledger->holds, ledger->n * sizeof(*others.holds));
+	/* what is kept is with it */
+	others.tally = NULL;
 	others.n--;
 	memmove(others.holds + hold, others.holds + hold + 1,
 		(others.n - hold) * sizeof(*others.holds));

@@ -538,7 +538,12 @@ int srpol_ledger_list(const struct srpol_ledger *ledger, uint32_t color,
 	return ret;
 }
 
-static bool is_first_of_color(const struct srpol_ledger *ledger, uint32_t i)
+/**
+ * srpol_ledger_is_first() - whether a reservation is the first one of its color
+ * @ledger: all reservations
+ * @i: index of the reservation
+ */
+bool srpol_ledger_is_first(const struct srpol_ledger *ledger, uint32_t i)
 {
 	uint32_t k;
 
@@ -568,7 +573,7 @@ int srpol_ledger_add_others(const struct srpol_ledger *ledger, uint32_t color,
 		return srpol_tally_add_others(ledger, color, transition, load);
 	for (i = 0; i < ledger->n && !ret; i++)
 		if (ledger->holds[i].color != color &&
-		    is_first_of_color(ledger, i))
+		    srpol_ledger_is_first(ledger, i))
 			ret = srpol_ledger_add(ledger, ledger->holds[i].color,
 					       NULL, transition, load, NULL,
 					       NULL, NULL);

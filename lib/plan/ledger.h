@@ -23,6 +23,7 @@ int srpol_ledger_list(const struct srpol_ledger *ledger, uint32_t color,
 		      bool transition, struct srpol_addends *list);
 int srpol_ledger_add_others(const struct srpol_ledger *ledger, uint32_t color,
 			    bool transition, double *load);
+bool srpol_ledger_is_first(const struct srpol_ledger *ledger, uint32_t i);
 int srpol_ledger_place(const struct srpol_ledger *ledger,
 		       const struct srpol_hold *want, struct srpol_offer *offer);
 int srpol_ledger_settle_with(const struct srpol_ledger *ledger, size_t kept,

@@ -425,7 +425,7 @@ struct srpol_hold {
  * @links: their capacities are the bandwidth that may be reserved
  * @holds: the reservations, the oldest one first
  * @n: number of @holds
- * @tally: of srpol_ledger_settle(), see tally.h; NULL otherwise
+ * @tally: of srpol_ledger_keep(), see tally.h; NULL: nothing is kept
  */
 struct srpol_ledger {
 	const struct srpol_fabric *fabric;
@@ -469,6 +469,11 @@ int srpol_ledger_load_one(const struct srpol_ledger *ledger, uint32_t hold,
 int srpol_ledger_offer(const struct srpol_ledger *ledger,
 		       const struct srpol_hold *want,
 		       struct srpol_offer *offer);
+
+/* tally.c: what reservations add to links, kept */
+
+int srpol_ledger_keep(struct srpol_ledger *ledger);
+void srpol_ledger_drop(struct srpol_ledger *ledger);
 
 /* elastic.c: reservations that can do with less */
 

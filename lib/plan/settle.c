@@ -19,8 +19,6 @@
 #include "srpol_lib.h"
 #include "tally.h"
 
-#define KEPT_MAX	(1u << 22)	/* addends, 64 MiB */
-
 /**
  * struct work - state of srpol_ledger_settle()
  * @ledger: copy of the ledger, whose reservations change
@@ -241,7 +239,7 @@ int srpol_ledger_settle_with(const struct srpol_ledger *ledger, size_t kept,
 int srpol_ledger_settle(const struct srpol_ledger *ledger,
 			struct srpol_settlement *settled)
 {
-	return srpol_ledger_settle_with(ledger, KEPT_MAX, settled);
+	return srpol_ledger_settle_with(ledger, SRPOL_TALLY_MAX, settled);
 }
 
 /**

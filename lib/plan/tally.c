@@ -83,7 +83,8 @@ static void count_colors(struct srpol_tally *t, const struct srpol_ledger *ledge
 
 /**
  * srpol_tally_new() - begin to keep what reservations add to links
- * @ledger: all reservations; later ones have the same colors, in the same order
+ * @ledger: all reservations; later ones have the same colors, in the same order,
+ *	except for some that have none of these
  * @max: the most addends that are kept, of 16 bytes each; colors with more are added
  *	up anew each time
  *
@@ -139,13 +140,15 @@ void srpol_tally_free(struct srpol_tally *tally)
 
 /**
  * srpol_tally_forget() - a reservation has changed
- * @tally: what is kept
+ * @tally: what is kept; NULL: nothing
  * @color: its color
  */
 void srpol_tally_forget(struct srpol_tally *tally, uint32_t color)
 {
-	struct color *c = find(tally, color);
+	struct color *c = tally ? find(tally, color) : NULL;
 
+	if (!c)
+		return;
 	drop(tally, c, false);
 	drop(tally, c, true);
 }
@@ -199,6 +202,15 @@ static int add(const struct srpol_ledger *ledger, struct color *c,
 	return 0;
 }
 
+/* A color that reservations did not have when the tally began. */
+static int add_unknown(const struct srpol_ledger *ledger, uint32_t i,
+		       bool transition, double *load)
+{
+	return srpol_ledger_is_first(ledger, i) ?
+	       srpol_ledger_add(ledger, ledger->holds[i].color, NULL,
+				transition, load, NULL, NULL, NULL) : 0;
+}
+
 /**
  * srpol_tally_add_others() - srpol_ledger_add_others() with what is kept
  * @ledger: all reservations, with a tally
@@ -220,12 +232,41 @@ int srpol_tally_add_others(const struct srpol_ledger *ledger, uint32_t color,
 		if (ledger->holds[i].color == color)
 			continue;
 		c = find(ledger->tally, ledger->holds[i].color);
+		if (!c) {
+			ret = add_unknown(ledger, i, transition, load);
+			continue;
+		}
 		if (c->round == round)
 			continue;
 		c->round = round;
 		ret = add(ledger, c, transition, load);
 	}
 	return ret;
+}
+
+/**
+ * srpol_ledger_keep() - keep what reservations add to links from one question about a
+ *	ledger to the next
+ * @ledger: all reservations, which must not change until srpol_ledger_drop()
+ *
+ * Questions about one reservation after another take less time then.
+ *
+ * Return: 0, -ENOMEM.
+ */
+int srpol_ledger_keep(struct srpol_ledger *ledger)
+{
+	ledger->tally = srpol_tally_new(ledger, SRPOL_TALLY_MAX);
+	return ledger->tally ? 0 : -ENOMEM;
+}
+
+/**
+ * srpol_ledger_drop() - the end of srpol_ledger_keep()
+ * @ledger: all reservations, whether anything is kept of them or not
+ */
+void srpol_ledger_drop(struct srpol_ledger *ledger)
+{
+	srpol_tally_free(ledger->tally);
+	ledger->tally = NULL;
 }
 
 /**

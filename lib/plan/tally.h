@@ -12,6 +12,8 @@
 
 #include "plan.h"
 
+#define SRPOL_TALLY_MAX	(1u << 22)	/* addends, 64 MiB */
+
 /**
  * struct srpol_addend - what one demand adds to a link
  * @bps: bit/s, greater than 0

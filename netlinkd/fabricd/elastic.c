@@ -279,6 +279,8 @@ int elastic_steps(const struct srpol_links *links, struct vec *changes)
 		return 0;
 	part = reservable(links);
 	ret = part ? reservations_ledger(part, &ledger) : -ENOMEM;
+	/* there may be a question about each reservation */
+	ret = ret ?: srpol_ledger_keep(&ledger);
 	ret = ret ?: find_starts(&ledger, changes);
 	if (!ret && !changes->n) {
 		order = by_claim(&ledger);

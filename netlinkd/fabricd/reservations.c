@@ -264,6 +264,7 @@ void ledger_hide_waiting(struct srpol_ledger *ledger)
  */
 void ledger_free(struct srpol_ledger *ledger)
 {
+	srpol_ledger_drop(ledger);
 	free(ledger->holds);
 	ledger->holds = NULL;
 }

@@ -147,13 +147,77 @@ static inline u64 kept_on(u32 link)
 	return kept;
 }
 
+static inline void check_same_room(const struct srpol_room *a,
+				   const struct srpol_room *b)
+{
+	assert_true(a->fits == b->fits && a->rate == b->rate);
+	assert_int_equal(a->too_many, b->too_many);
+	assert_int_equal(a->offer.link, b->offer.link);
+	assert_true(a->offer.most == b->offer.most &&
+		    a->offer.left == b->offer.left &&
+		    a->offer.wanted == b->offer.wanted);
+	assert_memory_equal(a->rates, b->rates, ledger.n * sizeof(*a->rates));
+	assert_int_equal(!a->weights, !b->weights);
+	assert_true(!a->weights ||
+		    !srpol_plan_diff(a->weights, b->weights, NULL, NULL));
+}
+
+/* What is kept in between changes no answer, and is right after each question. */
+static inline void check_kept(const struct srpol_ledger *kept)
+{
+	size_t size = fabric->n_links * sizeof(double);
+	double *plain = malloc(size), *load = malloc(size);
+
+	assert_int_equal(srpol_ledger_load(&ledger, plain), 0);
+	assert_int_equal(srpol_ledger_load(kept, load), 0);
+	if (ledger.n)
+		assert_memory_equal(plain, load, size);
+	free(plain);
+	free(load);
+}
+
+static inline struct srpol_room room_within(const struct srpol_hold *hold,
+					    int64_t budget, u32 max)
+{
+	struct srpol_ledger kept = ledger;
+	struct srpol_room room, again;
+	u32 i;
+
+	assert_int_equal(srpol_ledger_room(&ledger, hold, budget, max, &room), 0);
+	assert_int_equal(srpol_ledger_keep(&kept), 0);
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(srpol_ledger_room(&kept, hold, budget, max,
+						   &again), 0);
+		check_same_room(&room, &again);
+		srpol_room_free(&again);
+		check_kept(&kept);
+	}
+	srpol_ledger_drop(&kept);
+	return room;
+}
+
 static inline struct srpol_room room_for(const struct srpol_hold *hold,
 					 int64_t budget)
 {
-	struct srpol_room room;
+	return room_within(hold, budget, UINT32_MAX);
+}
 
-	assert_int_equal(srpol_ledger_room(&ledger, hold, budget,
-					   UINT32_MAX, &room), 0);
+/* What number @i can be raised to. */
+static inline struct srpol_room room_above(u32 i, u64 rate)
+{
+	struct srpol_ledger kept = ledger;
+	struct srpol_room room, again;
+	u32 k;
+
+	assert_int_equal(srpol_ledger_raise(&ledger, i, rate, &room), 0);
+	assert_int_equal(srpol_ledger_keep(&kept), 0);
+	for (k = 0; k < 2; k++) {
+		assert_int_equal(srpol_ledger_raise(&kept, i, rate, &again), 0);
+		check_same_room(&room, &again);
+		srpol_room_free(&again);
+		check_kept(&kept);
+	}
+	srpol_ledger_drop(&kept);
 	return room;
 }
 
