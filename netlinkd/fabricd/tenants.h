@@ -3,7 +3,9 @@
  * Tenants, and bandwidth reserved for their jobs. The design is described in
  * Documentation/fabric-engine.rst.
  *
- *	access.c	whether an operator or a tenant's user asks
+ *	access.c	whether an operator or a tenant's user asks, and whether
+ *			there is time for it
+ *	share.c		a share of the engine's time
  *	tenants.c	tenants as operators defined them
  *	tenant_request.c srpol fabric tenant
  *	rates.c		rates in requests
