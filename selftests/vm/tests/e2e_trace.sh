@@ -136,4 +136,3 @@ check_fails "a wait that is none" 'wait: "1ns"' srpol path trace 1 wait 1ns
 check_fails "given twice" '"hops" is given twice' srpol path trace 1 hops 2 hops 3
 check_fails "unprivileged" 'ermi' setpriv --reuid=65534 --clear-groups \
 	--inh-caps=-all --bounding-set=-all "$(command -v srpol)" path trace 1
-
