@@ -17,6 +17,7 @@
 #include <net/if.h>
 #include <netinet/icmp6.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -322,6 +323,14 @@ static bool all_answered(const struct trace *t)
 	return true;
 }
 
+/* The user has seen enough: what was found until now is shown. */
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int sig)
+{
+	interrupted = sig;
+}
+
 /* Takes answers, for @ns at most. @early: until all are there */
 static void take_answers(struct trace *t, uint64_t ns, bool early)
 {
@@ -329,7 +338,7 @@ static void take_answers(struct trace *t, uint64_t ns, bool early)
 	uint64_t now = now_ns(), end = now + ns;
 	struct timespec left;
 
-	while (now < end && !(early && all_answered(t))) {
+	while (now < end && !interrupted && !(early && all_answered(t))) {
 		left.tv_sec = (end - now) / SEC;
 		left.tv_nsec = (end - now) % SEC;
 		if (ppoll(&p, 1, &left, NULL) > 0)
@@ -352,7 +361,8 @@ static int first_round(struct trace *t)
 	uint32_t hop;
 	int err;
 
-	for (hop = 1; hop <= t->o.hops && !end_of(t); hop++) {
+	for (hop = 1; hop <= t->o.hops && !end_of(t) && !interrupted;
+	     hop++) {
 		err = send_probe(t, hop, 0);
 		if (err)
 			return err;
@@ -381,16 +391,20 @@ static int further_round(struct trace *t, uint32_t round)
 
 static int run(struct trace *t)
 {
+	const struct sigaction on_interrupt = { .sa_handler = interrupt };
+	struct sigaction before;
 	uint32_t round;
 	int err;
 
-	if (getrandom(&t->probe.nonce, sizeof(t->probe.nonce), 0) < 0 ||
+	if (sigaction(SIGINT, &on_interrupt, &before) ||
+	    getrandom(&t->probe.nonce, sizeof(t->probe.nonce), 0) < 0 ||
 	    getrandom(&t->label, sizeof(t->label), 0) < 0)
 		return refused(-errno, NULL);
 	t->probe.id = t->probe.nonce;
 	err = first_round(t);
-	for (round = 1; !err && round < t->o.rounds; round++)
+	for (round = 1; !err && !interrupted && round < t->o.rounds; round++)
 		err = further_round(t, round);
+	sigaction(SIGINT, &before, NULL);
 	return err;
 }
 
@@ -473,14 +487,14 @@ static int print_trace(const struct trace *t)
 	out_uint("labels", t->o.labels > 1 ? " labels %llu" : NULL,
 		 t->o.labels);
 	out_bool("reached", NULL, t->reached);
+	out_text(t->reached ? " reached at hop %u" :
+		 t->refused ? " not reached: refused at hop %u" :
+		 last ? " not reached: nothing answers behind hop %u" :
+		 " not reached: nothing answers", last);
 	out_array("hops");
 	for (hop = 1; hop <= last; hop++)
 		print_hop(t, hop);
 	out_array_end();
-	if (!t->reached)
-		out_text(t->refused ? "\n\tnot reached: refused at hop %u" : last ?
-			 "\n\tnot reached: nothing answers behind hop %u" :
-			 "\n\tnot reached: nothing answers", last);
 	out_text("\n");
 	out_object_end();
 	out_end();

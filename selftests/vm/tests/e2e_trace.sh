@@ -83,6 +83,8 @@ check "none was steered, though a rule matches all" \
 check "as text" grep -qE \
 	'^	hop 2 fd00:1:1::2 to fc00:0:12::1 1/1 rtt [0-9.]+/[0-9.]+/[0-9.]+ ms$' \
 	<<<"$(srpol path trace 1 count 1)"
+check_equal "in short" "path 1 name three up dev hA reached at hop 4" \
+	"$(srpol -br path trace 1 count 1)"
 check_equal "on one line" 1 "$(srpol -o path trace 1 count 1 | wc -l)"
 
 for ((i = 2; i <= 5; i++)); do
@@ -108,6 +110,20 @@ check "by ports, which the packets have not" reached 6 labels 32 interval 20ms
 check_equal "it is one spine" 1 \
 	"$(gojq '.[].hops[1].answers | length' "$SRPOL_OUT/trace")"
 
+# ---- the user has seen enough
+srpol -j path trace 1 count 1000 interval 50ms >"$SRPOL_OUT/trace" &
+trace=$!
+# it has a packet socket by then
+busywait 20 eval 'grep -q 86dd "/proc/$trace/net/packet"'
+sleep 1
+kill -INT "$trace"
+rc=0
+wait "$trace" || rc=$?
+check_equal "an interrupt ends it, and no error is told" 0 $rc
+check_equal "what was found is shown" "1 2 3 4" "$(gojq -r '[ .[].hops[].hop ] | join(" ")' "$SRPOL_OUT/trace")"
+check "after more than one round, and less than all" gojq -e \
+	'.[].hops[0].sent | . > 1 and . < 1000' "$SRPOL_OUT/trace"
+
 # ---- what is wrong
 srpol path change 1 admin down
 check "a path that is down is traced, too" reached 1 count 1
@@ -117,13 +133,13 @@ fabric_silence spine1 on
 check_fails "a spine that drops" "" trace 1 wait 300ms
 check "is where it ends" fails_after 1 time-exceeded
 check "the schema has that, too" selftests/schema/valid.py path-trace "$SRPOL_OUT/trace"
-check "and the text says it" grep -q '	not reached: nothing answers behind hop 1$' \
+check "and the text says it" grep -q ' not reached: nothing answers behind hop 1$' \
 	<<<"$(srpol path trace 1 wait 300ms || :)"
 fabric_silence spine1 off
 ip -n "$(fabric_ns leaf1)" -6 route replace prohibit fc00:0:21::/48
 check_fails "a router that refuses" "" trace 1 count 1 wait 300ms
 check "is told with its reason" fails_after 1 prohibited
-check "and where" grep -q '	not reached: refused at hop 1$' \
+check "and where" grep -q ' not reached: refused at hop 1$' \
 	<<<"$(srpol path trace 1 wait 300ms || :)"
 check_fails "a next hop that is not there" 'where to send to: neighbor-' sh -c \
 	'srpol path add 9 segs fc00:0:b::d6 dev hA via fd00:a::77 && srpol path trace 9'
