@@ -38,6 +38,9 @@ bool srpol_quote_read(const struct sk_buff *skb, int off,
 	if (skb_copy_bits(skb, off, &q->srh, sizeof(q->srh)))
 		return false;
 	q->n_segs = q->srh.first_segment + 1;
+	/* what is sent to the SIDs themselves says nothing about packets */
+	if (q->srh.nexthdr != NEXTHDR_IPV6 && q->srh.nexthdr != IPPROTO_IPIP)
+		return false;
 	if (q->srh.type != IPV6_SRCRT_TYPE_4 || q->n_segs > SRPOL_SIDS_MAX ||
 	    q->srh.hdrlen < q->n_segs * 2)
 		return false;

@@ -70,7 +70,7 @@ size_t trace_make(const struct srpol_path_cfg *path,
 		  const struct trace_probe *probe, uint8_t *frame)
 {
 	uint8_t *ip6 = frame + ETH_HLEN, *icmp = ip6 + path->encap_len;
-	uint32_t first = htonl(6u << 28 | probe->label);
+	uint32_t first = htonl(6u << 28 | probe->dscp << 22 | probe->label);
 
 	if (path->encap_len < IPV6_HLEN ||
 	    path->encap_len > SRPOL_REWRITE_MAX - ETH_HLEN ||
