@@ -40,8 +40,6 @@ typedef int (*row_cmp)(const void *a, const void *b);
  * @limit: largest number of lines
  * @interval_ms: from sample to sample
  * @count: number of tables, 0: no end
- * @stats: map with counters by path
- * @quality: map with the quality of paths
  * @before: counters as of the last sample, by path id
  * @taken_ns: when that was
  * @probes: what srpold says of paths, by path id
@@ -52,8 +50,6 @@ struct top {
 	uint32_t limit;
 	uint32_t interval_ms;
 	uint32_t count;
-	int stats;
-	int quality;
 	struct srpol_counter *before;
 	uint64_t taken_ns;
 	const json_t **probes;
@@ -78,20 +74,27 @@ static int by_rate(const void *a, const void *b)
 	return larger_first(x->bps, y->bps) ?: by_id(a, b);
 }
 
+static double signals(const struct srpol_quality *q)
+{
+	return ((double)q->level + q->penalty) / SRPOL_LEVEL_UNIT;
+}
+
 static int by_signals(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
-	return larger_first(x->q.level + x->q.penalty,
-			    y->q.level + y->q.penalty) ?: by_id(a, b);
+	return larger_first(signals(&x->q), signals(&y->q)) ?: by_id(a, b);
 }
 
-/* What probes say; negative, and last in any order, if they say nothing. */
+/*
+ * What probes say; negative, and last in any order, if they say nothing, as none
+ * was answered.
+ */
 static double probed(const struct row *row, const char *key)
 {
 	const json_t *value = json_object_get(row->probe, key);
 
-	return value && json_is_true(json_object_get(row->probe, "probed")) ?
+	return value && json_object_get(row->probe, "rtt_ms") ?
 	       json_number_value(value) : -1;
 }
 
@@ -145,30 +148,37 @@ static void fade(struct srpol_quality *q, uint64_t now)
 /* Takes counters of all paths, and makes rows of those to be shown. */
 static void sample(struct top *t, const struct vec *paths, struct vec *rows)
 {
+	/* opened again: after an upgrade the data plane has others */
+	int stats = srpol_map_open("path_stats");
+	int quality = srpol_map_open("path_quality");
 	uint64_t now = now_ns(), passed = now - t->taken_ns;
 	const struct path_info *path;
-	struct srpol_counter c, *old;
+	struct srpol_counter c, old;
 	struct row *row;
 
 	vec_for_each(path, paths) {
-		if (path->id >= SRPOL_MAX_PATHS || !path_matches(path, t->word))
+		if (path->id >= SRPOL_MAX_PATHS)
 			continue;
-		old = &t->before[path->id];
-		srpol_map_sum(t->stats, path->id, &c, sizeof(c));
+		srpol_map_sum(stats, path->id, &c, sizeof(c));
+		old = t->before[path->id];
+		t->before[path->id] = c;
+		if (!path_matches(path, t->word))
+			continue;
 		row = vec_add(rows);
 		row->path = path;
 		/* another path may have the id now */
-		if (t->taken_ns && c.bytes >= old->bytes &&
-		    c.packets >= old->packets) {
-			row->bps = (c.bytes - old->bytes) * 8.0 * SEC / passed;
-			row->pps = (c.packets - old->packets) * 1.0 * SEC / passed;
+		if (t->taken_ns && c.bytes >= old.bytes &&
+		    c.packets >= old.packets) {
+			row->bps = (c.bytes - old.bytes) * 8.0 * SEC / passed;
+			row->pps = (c.packets - old.packets) * 1.0 * SEC / passed;
 		}
-		*old = c;
-		srpol_map_lookup(t->quality, &path->id, &row->q);
+		srpol_map_lookup(quality, &path->id, &row->q);
 		fade(&row->q, now);
 		row->probe = t->probes[path->id];
 	}
 	t->taken_ns = now;
+	srpol_map_close(stats);
+	srpol_map_close(quality);
 }
 
 /* @reply: of srpold, NULL where it does not run */
@@ -213,8 +223,6 @@ static void print_row(const struct row *row)
 	if (probed(row, "rtt_ms") >= 0) {
 		out_uint("rtt_ns", NULL, probed(row, "rtt_ms") * MSEC);
 		out_uint("queue_ns", NULL, probed(row, "queue_ms") * MSEC);
-	}
-	if (probed(row, "loss_ppm") >= 0) {
 		out_uint("loss_ppm", NULL, probed(row, "loss_ppm"));
 		out_uint("ce_ppm", NULL, probed(row, "ce_ppm"));
 	}
@@ -271,27 +279,33 @@ static void print_table(const struct row *rows, uint32_t n)
 			 probed_text(r, "queue_ms", 1, "ms", queue, sizeof(queue)),
 			 probed_text(r, "loss_ppm", 1e4, "%", loss, sizeof(loss)),
 			 probed_text(r, "ce_ppm", 1e4, "%", ce, sizeof(ce)),
-			 ((double)r->q.level + r->q.penalty) / SRPOL_LEVEL_UNIT,
+			 signals(&r->q),
 			 (unsigned long long)r->q.cnp,
 			 (unsigned long long)r->q.nak);
 }
 
-/* Return: an EXIT_* */
-static int print_rows(const struct top *t, struct vec *rows)
+static void print_rows(const struct top *t, struct vec *rows)
 {
+	uint32_t n = rows->n < t->limit ? rows->n : t->limit;
 	const struct row *row;
-	uint32_t n = rows->n;
 
 	if (n)
 		qsort(rows->data, rows->n, rows->size, t->cmp);
-	n = n < t->limit ? n : t->limit;
 	out_begin();
 	if (!out_options.json)
 		print_table(rows->data, n);
 	else
 		for (row = rows->data; row && row < (struct row *)rows->data + n; row++)
 			print_row(row);
-	return out_found(n, t->word, "no path has the id or name \"%s\"", t->word);
+	out_end();
+}
+
+static int nothing(const char *word)
+{
+	struct srpol_error error = {};
+
+	srpol_error_set(&error, -ENOENT, "no path has the id or name \"%s\"", word);
+	return refused(-ENOENT, &error);
 }
 
 static int show(struct top *t)
@@ -305,6 +319,8 @@ static int show(struct top *t)
 	err = fetch_paths(&paths);
 	if (!err)
 		sample(t, &paths, &rows);
+	if (!err && t->word && !rows.n)
+		err = nothing(t->word);
 	/* of what is not written main() tells */
 	while (!err && !ferror(stdout) && (!t->count || n++ < t->count)) {
 		top_wait(t->interval_ms);
@@ -316,7 +332,9 @@ static int show(struct top *t)
 		index_probes(t, reply);
 		sample(t, &paths, &rows);
 		top_clear();
-		err = print_rows(t, &rows);
+		print_rows(t, &rows);
+		if (t->word && !rows.n)
+			err = nothing(t->word);
 		json_decref(reply);
 	}
 	vec_free(&rows);
@@ -375,16 +393,13 @@ int path_top(struct args *args, const char *word)
 
 	if (!read_options(args, &t))
 		return EXIT_USAGE;
+	t.limit = t.limit ?: TOP_LINES;
 	err = need_data_plane();
 	if (err)
 		return err;
 	t.before = calloc(SRPOL_MAX_PATHS, sizeof(*t.before));
 	t.probes = calloc(SRPOL_MAX_PATHS, sizeof(*t.probes));
-	t.stats = srpol_map_open("path_stats");
-	t.quality = srpol_map_open("path_quality");
 	err = t.before && t.probes ? show(&t) : refused(-ENOMEM, NULL);
-	srpol_map_close(t.stats);
-	srpol_map_close(t.quality);
 	free(t.probes);
 	free(t.before);
 	return err;

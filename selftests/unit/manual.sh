@@ -109,3 +109,6 @@ for line in "path add 1" "path show 1" "path trace 1" "policy add" "rule add" "s
 		cut -c3- | sort -u |
 		grep -vxFf <(completed "srpol $line") || :)"
 done
+check_equal "completion: keys of path show --top" "ce id loss rate rtt signals" \
+	"$(completed "srpol path show --top sort" | sort | xargs)"
+check "completion: path show --top" grep -qx -- --top <(completed "srpol path show")

@@ -187,6 +187,14 @@ check "in bits" of_top '.[0] | .rate_bps / .rate_pps / 8 | . > 100 and . < 108'
 check "the busiest first, the others idle" of_top '.[1:] | all(.rate_pps == 0)'
 kill "$ping"
 wait "$ping" || :
+check "by round-trip time" top rtt
+check "the longest first" of_top '[ .[].rtt_ns ] | . == (sort | reverse)'
+check "by id" top id
+check "the lowest first" of_top '[ .[].id ] == [ 16380, 16381, 16382, 16383 ]'
+check_equal "one of them" 16382 "$(on A -j path show 16382 --top count 1 interval 10ms |
+	gojq -r '.[].id')"
+check_fails "none" 'no path has the id or name "nosuch"' \
+	on A path show nosuch --top interval 3600s
 check "as a table" grep -qE '^ *16380 A-spine[0-9]-B[^ ]* +up +hA +0\.0 bit/s +0 +[0-9.]+ms ' \
 	<<<"$(on A path show 16380 --top count 1 interval 10ms)"
 
