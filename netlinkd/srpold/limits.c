@@ -6,6 +6,7 @@
  * stay; they are deleted when srpold starts and follows no plan.
  */
 #include <bpf/bpf.h>
+#include <errno.h>
 #include <net/if.h>
 
 #include "limit.h"
@@ -57,8 +58,8 @@ static uint64_t rate_of(uint32_t color)
 
 /*
  * All NICs must have pacing, as a flow may take any of them but those that are not
- * there. If the kernel does not answer, the last result is used: a wrong result,
- * even for a second, would drop packets that could have waited.
+ * there. If the kernel does not answer, or no NIC is there, the last result is used:
+ * a wrong result, even for a second, would drop packets that could have waited.
  */
 static bool all_paced(void)
 {
@@ -67,14 +68,17 @@ static bool all_paced(void)
 	struct srpol_error err = {};
 	unsigned int ifindex;
 	uint32_t i;
-	int ret = 1;
+	int ret = -ENODEV;
 
-	for (i = 0; i < f->n_nics && ret > 0; i++) {
+	for (i = 0; i < f->n_nics; i++) {
 		if (!engine_is_local(engine, f->nics[i].host))
 			continue;
 		ifindex = if_nametoindex(f->nics[i].name);
-		if (ifindex)
-			ret = srpol_dev_paced(ifindex, &err);
+		if (!ifindex)
+			continue;
+		ret = srpol_dev_paced(ifindex, &err);
+		if (ret <= 0)
+			break;
 	}
 	if (ret >= 0)
 		paced = ret;

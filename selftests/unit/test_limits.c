@@ -177,12 +177,27 @@ static void test_no_answer(void **state)
 	assert_false(waits());
 }
 
+/* So it is with no NIC there that could be asked. */
+static void test_none_there(void **state)
+{
+	assert_true(waits());
+	ifindex[0] = ifindex[1] = 0;
+	paced[0] = paced[1] = 0;
+	assert_true(waits());
+	ifindex[0] = 10;
+	assert_false(waits());
+	ifindex[0] = 0;
+	paced[0] = paced[1] = 1;
+	assert_false(waits());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_all, set_up),
 		cmocka_unit_test_setup(test_away, set_up),
 		cmocka_unit_test_setup(test_no_answer, set_up),
+		cmocka_unit_test_setup(test_none_there, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
