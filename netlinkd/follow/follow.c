@@ -144,7 +144,19 @@ static void apply(struct follow *f)
 		 (unsigned long long)plan->head.epoch, plan->index.alg);
 	follow_plan_free(f->now);
 	f->now = plan;
-	last_save(f);
+	f->saving = last_save(f);
+	if (!f->saving)
+		tell_soon(f);
+}
+
+/* The plan in force is acknowledged once it is on the disk, or cannot be. */
+static void saved(void *data)
+{
+	struct follow *f = data;
+
+	if (!f->saving || !saver_has(f->saver, f->saving))
+		return;
+	f->saving = 0;
 	tell_soon(f);
 }
 
@@ -254,8 +266,8 @@ static int open_all(struct follow *f, struct srpol_error *err)
  * @f: @config, @fabric, @host, @apply and @data are set, all else is zero
  * @err: error message
  *
- * The plan saved on disk is applied at once, if there is one that is valid for
- * this topology.
+ * The plan saved on disk, or on its way there, is applied at once, if there is one
+ * that is valid for this topology.
  *
  * Return: 0 or a negative errno.
  */
@@ -268,7 +280,12 @@ int follow_start(struct follow *f, struct srpol_error *err)
 		return -ENOMEM;
 	srpol_digest(text, strlen(text), f->topology);
 	free(text);
-	f->saver = saver_start(f->config.file);
+	if (f->config.file[0]) {
+		f->saver = saver_open(f->config.file, saved, f);
+		if (!f->saver)
+			return srpol_error_set(err, -errno, "%s: no way to learn when it is saved: %s",
+					       f->config.file, strerror(errno));
+	}
 	report_init(f);
 	load_init(f);
 	demand_init(f);
@@ -279,7 +296,7 @@ int follow_start(struct follow *f, struct srpol_error *err)
 	ret = open_all(f, err);
 	if (ret) {
 		report_free(f);
-		saver_end(f->saver);
+		saver_close(f->saver);
 		return ret;
 	}
 	last_load(f);
@@ -295,6 +312,8 @@ int follow_start(struct follow *f, struct srpol_error *err)
 /**
  * follow_stop() - stop following; the applied plan stays applied
  * @f: started, or all zero
+ *
+ * Nobody waits for the disk: before the process ends, savers_end() does.
  */
 void follow_stop(struct follow *f)
 {
@@ -312,7 +331,6 @@ void follow_stop(struct follow *f)
 	report_free(f);
 	vec_free(&f->loads);
 	srpol_forecasts_free(&f->demands);
-	/* whoever starts next is to find it on the disk */
-	saver_end(f->saver);
+	saver_close(f->saver);
 	*f = (struct follow){};
 }

@@ -272,7 +272,9 @@ struct telling {
  * @demands: forecasts to send, those with the most bytes
  * @demand: the message with @demands
  * @bus: connection to the bus, NULL: none is configured
- * @saver: saves the plan and the report
+ * @saver: saves the plan and the report, NULL: they are not saved
+ * @saving: number of what @saver is to have on the disk before @now is acknowledged, 0:
+ *	nothing
  */
 struct follow {
 	struct follow_config config;
@@ -319,6 +321,7 @@ struct follow {
 	struct telling demand;
 	struct bus *bus;
 	struct saver *saver;
+	uint64_t saving;
 };
 
 /* follow.c */
@@ -345,12 +348,15 @@ bool fetch_check(struct follow *f, struct follow_plan *p);
 
 /* last.c */
 void last_load(struct follow *f);
-void last_save(struct follow *f);
+uint64_t last_save(struct follow *f);
 
 /* saver.c */
-struct saver *saver_start(const char *file);
-void saver_put(struct saver *s, json_t *o);
-void saver_end(struct saver *s);
+struct saver *saver_open(const char *file, void (*saved)(void *data), void *data);
+uint64_t saver_put(struct saver *s, json_t *o);
+bool saver_has(struct saver *s, uint64_t number);
+json_t *saver_pending(struct saver *s, uint64_t *number);
+void saver_close(struct saver *s);
+void savers_end(void);
 
 /* tell.c */
 void tell_start(struct follow *f);

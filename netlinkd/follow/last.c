@@ -5,10 +5,11 @@
  * saved as well: after a restart, new reports need higher numbers than those
  * that plans have already seen.
  *
- * Nobody waits for the disk (saver.c): what is saved may be sent before that. If the
- * machine fails in between, a number may be used again. A plan that has seen the former
- * report is then taken to have seen this one, until the engine has made the next plan of
- * it; paths that lose probes are down all the same.
+ * Nobody waits for the disk (saver.c). A plan is acknowledged once it is there, as the
+ * engine then gives away what the plan before it had; a report may be sent before that. If
+ * the machine fails in between, a number may be used again. A plan that has seen the
+ * former report is then taken to have seen this one, until the engine has made the next
+ * plan of it; paths that lose probes are down all the same.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -148,21 +149,23 @@ static void take_suspicions(struct follow *f, const json_t *list)
 /**
  * last_save() - save the plan in force and the last link report, soon
  * @f: follower
+ *
+ * Return: number for saver_has(), 0 if nothing will be saved.
  */
-void last_save(struct follow *f)
+uint64_t last_save(struct follow *f)
 {
 	json_t *o;
 
-	if (!f->config.file[0])
-		return;
+	if (!f->saver)
+		return 0;
 	o = json_pack("{s:I, s:o, s:o, s:o*}", "number", (json_int_t)f->number,
 		      "links", links_to_json(f), "suspects",
 		      suspicions_to_json(f), "plan",
 		      f->now ? plan_to_json(f, f->now) : NULL);
 	if (o)
-		saver_put(f->saver, o);
-	else
-		log_error("%s: no memory to save it", f->config.file);
+		return saver_put(f->saver, o);
+	log_error("%s: no memory to save it", f->config.file);
+	return 0;
 }
 
 static bool take_pages(struct follow *f, struct follow_plan *p, json_t *pages)
@@ -218,6 +221,15 @@ static bool take_plan(struct follow *f, struct follow_plan *p, json_t *o)
 	       fetch_check(f, p);
 }
 
+/* What was saved last, or is about to be; NULL if there is nothing. */
+static json_t *find(const struct follow *f, uint64_t *saving)
+{
+	json_t *o = saver_pending(f->saver, saving);
+
+	return o || access(f->config.file, F_OK) ? o :
+	       json_load_file(f->config.file, JSON_REJECT_DUPLICATES, NULL) ?: json_null();
+}
+
 /**
  * last_load() - load the saved report, and apply the saved plan if it is valid
  * @f: follower
@@ -227,10 +239,11 @@ void last_load(struct follow *f)
 	struct follow_plan *p;
 	json_int_t number = 0;
 	json_t *o, *plan = NULL;
+	uint64_t saving = 0;
 
-	if (!f->config.file[0] || access(f->config.file, F_OK))
+	o = f->saver ? find(f, &saving) : NULL;
+	if (!o)
 		return;
-	o = json_load_file(f->config.file, JSON_REJECT_DUPLICATES, NULL);
 	if (json_unpack(o, "{s:I, s?o}", "number", &number, "plan", &plan) ||
 	    number < 0) {
 		log_error("%s is no plan", f->config.file);
@@ -246,6 +259,7 @@ void last_load(struct follow *f)
 			   (unsigned long long)p->head.epoch, f->config.file);
 		f->stats.applied++;
 		f->now = p;
+		f->saving = saving;
 	} else {
 		follow_plan_free(p);
 	}

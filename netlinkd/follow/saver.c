@@ -3,59 +3,105 @@
  * Saves a file without waiting for the disk, which may take as long as it likes: whoever
  * follows a plan also has probes to send. A thread writes what it is given; of what comes
  * meanwhile only the newest counts. It ends as soon as there is nothing left to write.
+ *
+ * A reload does not wait for the disk either: a saver that still has something to write
+ * when it is closed goes on, and whoever opens its file again gets this saver and what is
+ * on its way to the disk. Only savers_end() waits.
  */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "follow.h"
 #include "log.h"
+#include "loop.h"
 #include "save.h"
 
 /**
  * struct saver - a file, of which the newest contents count
+ * @source: eventfd by which the thread tells the loop that it has written; in the loop
+ *	while the saver is open, and open as long as the thread may run
  * @file: name of the file
- * @lock: for @next and @busy
+ * @saved: called by the loop when something was written
+ * @data: argument of @saved
+ * @lock: for the members up to @busy
  * @next: contents that are not written yet, NULL: none
+ * @writing: contents that are being written, which nobody changes, NULL: none
+ * @put: number of the newest contents
+ * @taken: number of those that were last taken to be written
+ * @done: number of those that were last written, or could not be
  * @busy: the thread will see @next
  * @started: @thread is to be joined
  * @thread: runs while there is something to write
+ * @other: another saver
  */
 struct saver {
-	const char *file;
+	struct source source;
+	char file[256];
+	void (*saved)(void *data);
+	void *data;
 	pthread_mutex_t lock;
 	json_t *next;
+	json_t *writing;
+	uint64_t put;
+	uint64_t taken;
+	uint64_t done;
 	bool busy;
 	bool started;
 	pthread_t thread;
+	struct saver *other;
 };
 
-/* The newest contents, which are the thread's alone from then on; NULL: it ends. */
-static json_t *take(struct saver *s)
+/* Those that are open, and those that still had something to write when they were not. */
+static struct saver *savers;
+
+/* The newest contents, which are then being written; NULL: the thread ends. */
+static const json_t *take(struct saver *s)
 {
-	json_t *o;
+	const json_t *o;
 
 	pthread_mutex_lock(&s->lock);
-	o = s->next;
+	o = s->writing = s->next;
+	s->taken = s->put;
 	s->next = NULL;
 	s->busy = o;
 	pthread_mutex_unlock(&s->lock);
 	return o;
 }
 
-static void *save_all(void *data)
+static void tell(struct saver *s)
 {
-	struct saver *s = data;
 	json_t *o;
+
+	pthread_mutex_lock(&s->lock);
+	o = s->writing;
+	s->writing = NULL;
+	s->done = s->taken;
+	pthread_mutex_unlock(&s->lock);
+	json_decref(o);
+	eventfd_write(s->source.fd, 1);
+}
+
+static void save_all(struct saver *s)
+{
+	const json_t *o;
 	int ret;
 
 	while ((o = take(s))) {
 		ret = store_save(s->file, o);
-		json_decref(o);
 		if (ret)
 			log_error("%s: %s; without the store there will be no plan after a restart",
 				  s->file, strerror(-ret));
+		tell(s);
 	}
+}
+
+static void *run(void *data)
+{
+	save_all(data);
 	return NULL;
 }
 
@@ -66,18 +112,66 @@ static void join(struct saver *s)
 	s->started = false;
 }
 
-/**
- * saver_start() - get ready to save a file
- * @file: its name, which must stay valid
- *
- * Return: saver, to be ended with saver_end().
- */
-struct saver *saver_start(const char *file)
+static void told(struct source *source, uint32_t events)
 {
-	struct saver *s = store_alloc(sizeof(*s));
+	struct saver *s = (struct saver *)source;
+	eventfd_t n;
 
-	s->file = file;
+	if (!eventfd_read(source->fd, &n))
+		s->saved(s->data);
+}
+
+static struct saver *saver_of(const char *file)
+{
+	struct saver *s;
+
+	for (s = savers; s; s = s->other)
+		if (!strcmp(s->file, file))
+			return s;
+	s = store_alloc(sizeof(*s));
+	s->source.fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	s->source.ready = told;
+	snprintf(s->file, sizeof(s->file), "%s", file);
 	pthread_mutex_init(&s->lock, NULL);
+	s->other = savers;
+	savers = s;
+	return s;
+}
+
+/* Once there is nothing left to write. */
+static void end(struct saver *s)
+{
+	struct saver **at = &savers;
+
+	join(s);
+	while (*at != s)
+		at = &(*at)->other;
+	*at = s->other;
+	if (s->source.fd >= 0)
+		close(s->source.fd);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+/**
+ * saver_open() - get ready to save a file
+ * @file: its name; one saver of it is open at a time
+ * @saved: called by the loop after contents were written, or could not be
+ * @data: argument of @saved
+ *
+ * Return: saver, to be closed with saver_close(); NULL, with errno set, if the loop cannot
+ * be told.
+ */
+struct saver *saver_open(const char *file, void (*saved)(void *data), void *data)
+{
+	struct saver *s = saver_of(file);
+
+	s->saved = saved;
+	s->data = data;
+	if (s->source.fd < 0 || loop_add(&s->source, EPOLLIN)) {
+		saver_close(s);
+		return NULL;
+	}
 	return s;
 }
 
@@ -85,33 +179,93 @@ struct saver *saver_start(const char *file)
  * saver_put() - replace the file soon
  * @s: saver
  * @o: new contents, whose only reference is taken
+ *
+ * Return: their number, for saver_has().
  */
-void saver_put(struct saver *s, json_t *o)
+uint64_t saver_put(struct saver *s, json_t *o)
 {
+	uint64_t number;
 	bool busy;
 
 	pthread_mutex_lock(&s->lock);
 	json_decref(s->next);
 	s->next = o;
+	number = ++s->put;
 	busy = s->busy;
 	s->busy = true;
 	pthread_mutex_unlock(&s->lock);
 	if (busy)
-		return;
+		return number;
 	/* the thread before this one has nothing left to do but to end */
 	join(s);
-	s->started = !pthread_create(&s->thread, NULL, save_all, s);
+	s->started = !pthread_create(&s->thread, NULL, run, s);
 	if (!s->started)
 		save_all(s);
+	return number;
 }
 
 /**
- * saver_end() - wait until the newest contents are on the disk
- * @s: saver, which is freed
+ * saver_has() - are contents, or newer ones, on the disk?
+ * @s: saver
+ * @number: number of the contents
+ *
+ * Return: true also if they could not be written, which was logged.
  */
-void saver_end(struct saver *s)
+bool saver_has(struct saver *s, uint64_t number)
 {
-	join(s);
-	pthread_mutex_destroy(&s->lock);
-	free(s);
+	bool has;
+
+	pthread_mutex_lock(&s->lock);
+	has = s->done >= number;
+	pthread_mutex_unlock(&s->lock);
+	return has;
+}
+
+/**
+ * saver_pending() - contents on their way to the disk
+ * @s: saver
+ * @number: their number, 0: there are none
+ *
+ * Return: a reference to the newest contents, which are only to be read; NULL if the file
+ * has them.
+ */
+json_t *saver_pending(struct saver *s, uint64_t *number)
+{
+	json_t *o;
+
+	pthread_mutex_lock(&s->lock);
+	o = json_incref(s->next ?: s->writing);
+	*number = o ? s->put : 0;
+	pthread_mutex_unlock(&s->lock);
+	return o;
+}
+
+/**
+ * saver_close() - no more contents come for now
+ * @s: saver, which goes on if it has something to write; may be NULL
+ */
+void saver_close(struct saver *s)
+{
+	bool busy;
+
+	if (!s)
+		return;
+	if (s->source.fd >= 0)
+		loop_remove(&s->source);
+	pthread_mutex_lock(&s->lock);
+	busy = s->busy;
+	pthread_mutex_unlock(&s->lock);
+	if (!busy)
+		end(s);
+}
+
+/**
+ * savers_end() - wait until all that was put is on the disk
+ *
+ * All savers are closed.
+ */
+void savers_end(void)
+{
+	while (savers)
+		end(savers);
 }

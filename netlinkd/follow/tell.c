@@ -96,7 +96,8 @@ static void tell(struct follow *f)
 		};
 		f->stats.reports++;
 	}
-	if (f->now) {
+	/* a plan is not acknowledged before it is on the disk */
+	if (f->now && !f->saving) {
 		ack = ack_text(f);
 		snprintf(ack_key, sizeof(ack_key), "ack/%s/%s",
 			 f->config.shard, node_name(f, f->host));

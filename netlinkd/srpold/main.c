@@ -294,6 +294,7 @@ static int run(const struct config *config)
 	notify("STOPPING=1");
 	control_stop();
 	end();
+	savers_end();
 	engine_free(&engine);
 	return ret ? stop(ret, &err) : failed;
 }

@@ -418,6 +418,7 @@ int main(int argc, char **argv)
 		follow_stop(&hosts[i].follow);
 		free(hosts[i].passes);
 	}
+	savers_end();
 	free(hosts);
 	srpol_fabric_free(fabric);
 	json_decref(config);

@@ -20,9 +20,10 @@ void tell_soon(struct follow *f)
 	told++;
 }
 
-void last_save(struct follow *f)
+uint64_t last_save(struct follow *f)
 {
 	(void)f;
+	return 0;
 }
 
 /* 64 leaves with a host each, 32 spines: 2112 cables. */

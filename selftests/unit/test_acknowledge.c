@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A plan is acknowledged once it is on the disk: the engine then gives away what the
+ * plan before it had, and whoever starts again must not go back to that one.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "follow.h"
+#include "srpol_lib.h"
+#include "test_disk.h"
+
+static struct srpol_fabric *fabric;
+static struct follow follow;
+static unsigned int reports;		/* that were sent */
+static unsigned int acknowledgements;
+static uint64_t acknowledged;		/* epoch */
+static bool was_there;			/* the file, at that time */
+
+static void txn(struct store *store, const struct store_txn *txn, store_reply_fn fn,
+		void *data)
+{
+	struct store_reply reply = { .succeeded = true };
+	const struct store_put *put;
+	json_t *o;
+
+	for (put = txn->put; put < txn->put + txn->n_put; put++) {
+		if (strncmp(put->key, "ack/", 4)) {
+			reports++;
+			continue;
+		}
+		o = json_loadb(put->value, put->len, 0, NULL);
+		acknowledged = json_integer_value(json_object_get(o, "epoch"));
+		json_decref(o);
+		acknowledgements++;
+		was_there = !access(follow.config.file, F_OK);
+	}
+	fn(data, &reply);
+}
+
+static void lease(struct store *store, uint32_t seconds, uint64_t id, store_reply_fn fn,
+		  void *data)
+{
+	struct store_reply reply = { .succeeded = true, .lease = 1 };
+
+	fn(data, &reply);
+}
+
+static const struct store_ops ops = { .txn = txn, .lease = lease };
+
+int store_open(struct store *store, const struct store_config *config,
+	       struct srpol_error *err)
+{
+	*store = (struct store){ .ops = &ops };
+	return 0;
+}
+
+void store_close(struct store *store)
+{
+	*store = (struct store){};
+}
+
+int bus_open(const struct bus_config *config, const struct bus_user *user,
+	     struct bus **to, struct srpol_error *err)
+{
+	return 0;
+}
+
+void bus_close(struct bus *bus)
+{
+}
+
+void mirror_start(struct mirror *m)
+{
+}
+
+void mirror_stop(struct mirror *m)
+{
+}
+
+uint64_t mirror_jitter(uint64_t ns)
+{
+	return ns;
+}
+
+int alarm_set(struct alarm *alarm, uint64_t ns)
+{
+	return 0;
+}
+
+void alarm_stop(struct alarm *alarm)
+{
+}
+
+void log_info(const char *fmt, ...)
+{
+}
+
+void report_init(struct follow *f)
+{
+	f->links = (struct vec)VEC_INIT(struct follow_link);
+	f->suspicions = (struct vec)VEC_INIT(struct follow_suspicion);
+}
+
+void report_free(struct follow *f)
+{
+	vec_free(&f->links);
+	vec_free(&f->suspicions);
+}
+
+char *report_text(const struct follow *f)
+{
+	return strdup("{}");
+}
+
+void load_init(struct follow *f)
+{
+	f->loads = (struct vec)VEC_INIT(struct follow_load);
+}
+
+void demand_init(struct follow *f)
+{
+}
+
+void telling_stop(struct telling *t)
+{
+}
+
+void telling_go_on(struct telling *t)
+{
+}
+
+void telling_again(struct telling *t)
+{
+}
+
+/* Plans come from the test, and what was saved of them is complete. */
+void fetch_start(struct follow *f)
+{
+}
+
+bool fetch_index(struct follow *f, struct follow_plan *p, const char *text, size_t len)
+{
+	p->index_text = strndup(text, len);
+	return true;
+}
+
+bool fetch_page(struct follow *f, struct follow_plan *p, uint32_t number,
+		const char *text, size_t len)
+{
+	return true;
+}
+
+const struct srpol_page *fetch_page_of(const struct follow_plan *p, uint32_t number)
+{
+	return NULL;
+}
+
+const struct srpol_page_entry *fetch_chunk_of(const struct follow *f,
+					      const struct follow_plan *p, uint32_t at)
+{
+	return NULL;
+}
+
+bool fetch_chunk(struct follow *f, struct follow_plan *p, uint32_t at, const char *text,
+		 size_t len)
+{
+	return true;
+}
+
+bool fetch_check(struct follow *f, struct follow_plan *p)
+{
+	return true;
+}
+
+static int apply(void *data, const struct follow_plan *plan)
+{
+	return 0;
+}
+
+static void start(bool saves)
+{
+	follow = (struct follow){ .fabric = fabric, .apply = apply };
+	while (fabric->nodes[follow.host].tier != SRPOL_TIER_HOST)
+		follow.host++;
+	strcpy(follow.config.shard, "0");
+	if (saves)
+		snprintf(follow.config.file, sizeof(follow.config.file), "%s/A.plan",
+			 folder);
+	assert_int_equal(follow_start(&follow, NULL), 0);
+}
+
+/* A plan of this epoch was fetched. */
+static void fetched(uint64_t epoch)
+{
+	struct follow_plan *plan = store_alloc(sizeof(*plan));
+
+	plan->head.epoch = epoch;
+	plan->head.term = 1;
+	srpol_digest("index", 5, plan->head.digest);
+	plan->index_text = strdup("index");
+	plan->plan = store_alloc(sizeof(*plan->plan));
+	follow.next = plan;
+	follow_fetched(&follow, true);
+	assert_int_equal(follow.now->head.epoch, epoch);
+}
+
+static void until_acknowledged(void)
+{
+	while (!acknowledgements)
+		assert_true(turn(PATIENCE_S * 1000));
+}
+
+static int set_up(void **state)
+{
+	struct srpol_shape shape = srpol_shape_leaf_spine(2, 1, 2, 400000000000ull);
+
+	fabric = srpol_fabric_generate(&shape, NULL);
+	disk_begin();
+	reports = acknowledgements = acknowledged = 0;
+	was_there = false;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	char file[sizeof(follow.config.file)];
+
+	snprintf(file, sizeof(file), "%s/A.plan", folder);
+	hurry();
+	follow_stop(&follow);
+	savers_end();
+	disk_end(file);
+	srpol_fabric_free(fabric);
+	return 0;
+}
+
+static void test_disk(void **state)
+{
+	start(true);
+	fetched(5);
+	assert_false(turn(0));
+	assert_int_equal(acknowledgements, 0);
+	hurry();
+	until_acknowledged();
+	assert_true(was_there);
+	assert_int_equal(acknowledged, 5);
+	assert_int_equal(acknowledgements, 1);
+	assert_int_equal(waited, 0);
+}
+
+/* A report does not wait, neither its own turn nor that of a plan. */
+static void test_report(void **state)
+{
+	start(true);
+	fetched(5);
+	follow.number++;
+	follow.said++;
+	last_save(&follow);
+	tell_soon(&follow);
+	assert_int_equal(reports, 1);
+	assert_int_equal(acknowledgements, 0);
+	hurry();
+	until_acknowledged();
+	assert_int_equal(acknowledged, 5);
+	assert_int_equal(reports, 1);
+}
+
+/* What was not on the disk before the next one came never is. */
+static void test_newer(void **state)
+{
+	start(true);
+	fetched(5);
+	fetched(6);
+	fetched(7);
+	assert_int_equal(acknowledgements, 0);
+	hurry();
+	until_acknowledged();
+	assert_int_equal(acknowledged, 7);
+	assert_int_equal(acknowledgements, 1);
+}
+
+/* A host without a disk that works follows plans all the same. */
+static void test_no_disk(void **state)
+{
+	start(true);
+	rmdir(folder);
+	fetched(5);
+	until_acknowledged();
+	assert_int_equal(acknowledged, 5);
+	assert_int_equal(errors, 1);
+}
+
+static void test_no_file(void **state)
+{
+	start(false);
+	fetched(5);
+	assert_int_equal(acknowledged, 5);
+	fetched(6);
+	assert_int_equal(acknowledged, 6);
+}
+
+/* A reload waits for no disk, and goes on with the plan that is not there yet. */
+static void test_reload(void **state)
+{
+	start(true);
+	fetched(5);
+	follow_stop(&follow);
+	start(true);
+	assert_int_equal(follow.now->head.epoch, 5);
+	assert_int_equal(acknowledgements, 0);
+	assert_int_equal(waited, 0);
+	assert_int_equal(synced, 0);
+	hurry();
+	until_acknowledged();
+	assert_true(was_there);
+	assert_int_equal(acknowledged, 5);
+	follow_stop(&follow);
+	savers_end();
+	/* what is there needs no disk */
+	acknowledgements = 0;
+	start(true);
+	assert_int_equal(acknowledgements, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_disk, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_report, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_newer, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_no_disk, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_no_file, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_reload, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
