@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "follow.h"
@@ -99,8 +100,17 @@ static void save_all(struct saver *s)
 	}
 }
 
+/* Probes are urgent, and may have put the process before others; the disk is not. */
+static void be_patient(void)
+{
+	/* 0 is the calling thread alone */
+	if (getpriority(PRIO_PROCESS, 0) < 0)
+		setpriority(PRIO_PROCESS, 0, 0);
+}
+
 static void *run(void *data)
 {
+	be_patient();
 	save_all(data);
 	return NULL;
 }

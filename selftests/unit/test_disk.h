@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@ static sem_t disk;		/* a sync may end */
 static atomic_uint synced;
 static atomic_uint waited;	/* syncs that gave up */
 static atomic_uint errors;
+static atomic_int niceness;	/* of who synced last */
 static struct source *watched;	/* by the loop */
 static char folder[] = "/tmp/srpol-disk-XXXXXX";
 
@@ -28,6 +30,7 @@ int __wrap_fsync(int fd)
 	struct timespec until;
 
 	(void)fd;
+	niceness = getpriority(PRIO_PROCESS, 0);
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += PATIENCE_S;
 	if (sem_timedwait(&disk, &until))

@@ -179,6 +179,36 @@ static void test_nothing(void **state)
 	assert_int_equal(found(), 0);
 }
 
+/* The niceness with which is saved what one of another niceness has put. */
+static int niceness_for(int nice)
+{
+	assert_int_equal(setpriority(PRIO_PROCESS, 0, nice), 0);
+	last_save(&follow);
+	saver_close(follow.saver);
+	/* the thread as well: the next one is to be new */
+	savers_end();
+	follow.saver = saver_open(follow.config.file, saved, &told);
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), nice);
+	return niceness;
+}
+
+/* The disk is not urgent when probes are. */
+static void test_nice(void **state)
+{
+	int before = getpriority(PRIO_PROCESS, 0);
+
+	(void)state;
+	hurry();
+	if (setpriority(PRIO_PROCESS, 0, -5)) {
+		end(&follow);
+		skip();
+	}
+	assert_int_equal(niceness_for(-5), 0);
+	assert_int_equal(niceness_for(5), 5);
+	setpriority(PRIO_PROCESS, 0, before);
+	end(&follow);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +217,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_quick_disk, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_folder, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_nice, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
