@@ -30,6 +30,8 @@ static uint64_t interval_ns;
 static bool news;		/* verdicts may be other than what was told */
 static uint32_t leaders[SRPOL_MAX_PROBES];	/* indices of paths, by SSID */
 static uint32_t n_leaders;
+static uint32_t due[SRPOL_MAX_PROBES];	/* SSIDs to be probed in this tick */
+static uint32_t n_due;
 
 static struct engine_path *leader(uint32_t ssid)
 {
@@ -68,7 +70,7 @@ static void drain(void)
 }
 
 /**
- * prober_news() - have verdicts told at the end of the tick, or in the next one
+ * prober_news() - have verdicts told in this tick, or in the next one
  *
  * To tell them takes a look at all paths, and many may fail or return in a tick.
  */
@@ -200,11 +202,40 @@ static void look_at_map(uint64_t now)
 	prober_follow();
 }
 
+/* Take what came back, and give up what did not; find out who is to be probed. */
+static void collect(uint64_t now, uint64_t since, bool late)
+{
+	struct engine_path *path;
+	uint32_t i;
+
+	n_due = 0;
+	for (i = 0; i < n_leaders; i++) {
+		path = leader(i);
+		probes_harvest(engine, path, now);
+		expire(path, now, patience_of(path, now, since),
+		       late || !is_probed(path));
+		if (is_probed(path) && now >= path->next_ns)
+			due[n_due++] = i;
+	}
+}
+
+static void send_due(uint64_t now, bool late)
+{
+	struct engine_path *path;
+	uint32_t i;
+
+	for (i = 0; i < n_due; i++) {
+		path = leader(due[i]);
+		probe_send(path);
+		probe_mtu(path, now, late);
+		path->next_ns = probe_next_due(path->next_ns, interval_ns, now);
+	}
+	probes_flush();
+}
+
 static void tick(struct source *source, uint32_t events)
 {
 	uint64_t now, since;
-	struct engine_path *path;
-	uint32_t i;
 	bool late;
 
 	timer_take(source);
@@ -214,19 +245,10 @@ static void tick(struct source *source, uint32_t events)
 	late = since > 2 * TICK_NS + engine->config.timeout_ns;
 	prober_stats.late_ticks += late;
 	last_tick_ns = now;
-	for (i = 0; i < n_leaders; i++) {
-		path = leader(i);
-		probes_harvest(engine, path, now);
-		expire(path, now, patience_of(path, now, since),
-		       late || !is_probed(path));
-		if (!is_probed(path) || now < path->next_ns)
-			continue;
-		probe_send(path);
-		probe_mtu(path, now, late);
-		path->next_ns = probe_next_due(path->next_ns, interval_ns, now);
-	}
-	probes_flush();
+	collect(now, since, late);
+	/* all may be due at once, after a stop, and a verdict waits for none of them */
 	tell_news();
+	send_due(now, late);
 	verdicts_refresh(engine);
 	look_at_map(now);
 }

@@ -17,6 +17,7 @@
 static struct source *ticker;
 static uint64_t clock_ns = 1000 * MS;
 static unsigned int verdicts;
+static uint64_t sent_when_told;		/* probes, by the last verdicts */
 
 static struct srpol_nic nics[2];
 static struct srpol_fabric fabric = { .nics = nics, .n_nics = 2 };
@@ -108,9 +109,21 @@ struct engine_path *engine_path(struct engine *e, uint32_t index)
 	return (struct engine_path *)e->paths.data + index;
 }
 
+/* Probes of all paths so far */
+static uint64_t sent_by_all(void)
+{
+	const struct engine_path *p;
+	uint64_t sent = 0;
+
+	vec_for_each(p, &engine.paths)
+		sent += p->stats.sent;
+	return sent;
+}
+
 void verdicts_tell(struct engine *e)
 {
 	verdicts++;
+	sent_when_told = sent_by_all();
 }
 
 void verdicts_refresh(struct engine *e)
@@ -492,6 +505,21 @@ static void test_many(void **state)
 	assert_int_equal(lost, sent);
 }
 
+/* What a tick finds is told before it sends probes, of which there may be many. */
+static void test_told_first(void **state)
+{
+	uint64_t sent;
+
+	(void)state;
+	verdicts = 0;
+	do {
+		sent = sent_by_all();
+		step_many(true);
+	} while (!verdicts);
+	assert_int_equal(sent_when_told, sent);
+	assert_in_range(sent_by_all(), sent + 1, sent + MANY);
+}
+
 /* However many fall silent at once, verdicts are told once a tick. */
 static void test_many_lost(void **state)
 {
@@ -655,6 +683,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_pause, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_late, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_told_first, set_up_many, tear_down),
 		cmocka_unit_test_setup_teardown(test_many_lost, set_up_many, tear_down),
 		cmocka_unit_test_setup_teardown(test_spread, set_up_many, tear_down),
 		cmocka_unit_test_setup_teardown(test_many, set_up_many,
