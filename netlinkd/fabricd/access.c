@@ -18,8 +18,9 @@
 /* A fifth of the time for users of a tenant, two fifths for those of all. */
 #define TENANT_NS	(NS_PER_SEC / 5)
 #define TENANTS_NS	(2 * TENANT_NS)
+#define OWED_S		5	/* no answer is paid for longer */
 
-static struct share all_users = { .per_s = TENANTS_NS };
+static struct share all_users = { .per_s = TENANTS_NS, .owed_s = OWED_S };
 static struct share_begin begun;
 
 static int read_uid(const char *name, uint32_t *uid)
@@ -64,6 +65,7 @@ static int read_user(const char *name, const json_t *v, struct user *users,
 				       name);
 	strcpy(user->tenant, tenant);
 	user->share.per_s = TENANT_NS;
+	user->share.owed_s = OWED_S;
 	return 0;
 }
 

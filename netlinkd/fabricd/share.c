@@ -4,8 +4,6 @@
 #include "fabricd.h"
 #include "share.h"
 
-#define OWED_S		5	/* none waits longer than for this */
-
 /* Without the time in which others have the processor. */
 static uint64_t cpu_ns(void)
 {
@@ -34,10 +32,11 @@ struct share_begin share_begin(void)
  */
 bool share_is_left(struct share *s, const struct share_begin *now)
 {
-	uint64_t paid;
+	uint64_t passed = now->ns - s->since_ns;
+	unsigned __int128 paid;
 
-	if (now->ns - s->since_ns >= NS_PER_SEC) {
-		paid = (now->ns - s->since_ns) / (NS_PER_SEC / s->per_s);
+	if (passed >= NS_PER_SEC) {
+		paid = (unsigned __int128)passed * s->per_s / NS_PER_SEC;
 		s->worked_ns = s->worked_ns > paid ? s->worked_ns - paid : 0;
 		s->since_ns = now->ns;
 	}
@@ -56,6 +55,6 @@ void share_take(struct share *s, const struct share_begin *since)
 	if (s->clock_part)
 		wall = (now_ns() - since->ns) / s->clock_part;
 	s->worked_ns += cpu > wall ? cpu : wall;
-	if (s->worked_ns > OWED_S * s->per_s)
-		s->worked_ns = OWED_S * s->per_s;
+	if (s->worked_ns > s->owed_s * s->per_s)
+		s->worked_ns = s->owed_s * s->per_s;
 }

@@ -12,6 +12,8 @@
 /**
  * struct share - a share
  * @per_s: ns that answers may take in a second
+ * @owed_s: seconds after which all is paid, whatever an answer took: what it took beyond
+ *	that is not counted
  * @clock_part: 1/@clock_part of what they take by the clock counts if that is more than
  *	what they take of the processor; 0: only that
  * @worked_ns: what they have taken, as far as it is not paid for
@@ -19,6 +21,7 @@
  */
 struct share {
 	uint64_t per_s;
+	uint32_t owed_s;
 	uint32_t clock_part;
 	uint64_t worked_ns;
 	uint64_t since_ns;

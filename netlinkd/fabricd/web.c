@@ -21,13 +21,16 @@
 #define URL_MAX		512
 #define IDLE_S		20
 #define FULL_MS		100
+#define OWED_S		5	/* no answer is paid for longer */
 #define WORK_NS		(NS_PER_SEC / 5)	/* of the CPU, per second, for
 						 * all replies together */
 
 static struct MHD_Daemon *server;
 static struct source source = { .fd = -1 };
 static bool local;
-static struct share share = { .per_s = WORK_NS, .clock_part = 3 };
+static struct share share = {
+	.per_s = WORK_NS, .owed_s = OWED_S, .clock_part = 3,
+};
 
 static void ring(void *data);
 static struct alarm alarm_clock = ALARM_INIT(ring, NULL);
