@@ -15,10 +15,11 @@
 #include "srpol_lib.h"
 #include "tenants.h"
 
-/* A fifth of the time for users of a tenant, two fifths for those of all. */
+/* A fifth of the time for users of a tenant, two fifths for those of all: see divide(). */
 #define TENANT_NS	(NS_PER_SEC / 5)
 #define TENANTS_NS	(2 * TENANT_NS)
 #define OWED_S		5	/* no answer is paid for longer */
+#define PART_OWED_S	60	/* ... from a user's part */
 
 static struct share all_users = { .per_s = TENANTS_NS, .owed_s = OWED_S };
 static struct share_begin begun;
@@ -64,9 +65,39 @@ static int read_user(const char *name, const json_t *v, struct user *users,
 				       "\"users\": the tenant of \"%s\" is no name",
 				       name);
 	strcpy(user->tenant, tenant);
-	user->share.per_s = TENANT_NS;
-	user->share.owed_s = OWED_S;
 	return 0;
+}
+
+/* What users of a tenant have in common is with the first of them. */
+static struct user *first_of(struct user *users, const char *tenant)
+{
+	while (strcmp(users->tenant, tenant))
+		users++;
+	return users;
+}
+
+/*
+ * Whoever asks all the time is the first to see that there is time again, and takes it.
+ * So each user has a part that nobody else can take, not even of the same tenant; all
+ * parts together are no more than what tenants' users may have.
+ */
+static void divide(struct user *users, uint32_t n)
+{
+	uint32_t i, tenants = 0;
+	uint64_t most;
+
+	for (i = 0; i < n; i++)
+		tenants += !first_of(users, users[i].tenant)->colleagues++;
+	for (i = 0; i < n; i++) {
+		users[i].share = (struct share){ .per_s = TENANT_NS, .owed_s = OWED_S };
+		most = TENANTS_NS / tenants;
+		if (most > TENANT_NS)
+			most = TENANT_NS;
+		users[i].part = (struct share){
+			.per_s = most / first_of(users, users[i].tenant)->colleagues,
+			.owed_s = PART_OWED_S,
+		};
+	}
 }
 
 /**
@@ -100,8 +131,10 @@ int access_read(const json_t *users, struct fabricd_config *config,
 	if (ret) {
 		free(config->users);
 		config->users = NULL;
+		return ret;
 	}
-	return ret;
+	divide(config->users, config->n_users);
+	return 0;
 }
 
 /**
@@ -132,41 +165,65 @@ bool access_may_ask(const char *request, uint32_t uid)
 	return access_is_operator(uid);
 }
 
-/* What users of a tenant have in common is with the first of them; NULL: no tenant. */
-static struct share *share_of(uint32_t uid)
+/* NULL: an operator, or a user without a tenant. */
+static struct user *user_of(uint32_t uid)
 {
-	struct user *users = fabricd.config.users;
-	uint32_t i, k;
+	uint32_t i;
 
-	for (i = 0; i < fabricd.config.n_users; i++) {
-		if (users[i].uid != uid)
-			continue;
-		for (k = 0; strcmp(users[k].tenant, users[i].tenant); k++)
-			;
-		return &users[k].share;
-	}
+	if (access_is_operator(uid))
+		return NULL;
+	for (i = 0; i < fabricd.config.n_users; i++)
+		if (fabricd.config.users[i].uid == uid)
+			return &fabricd.config.users[i];
 	return NULL;
 }
 
 /**
- * access_begin() - whether there is time for a user's request
+ * access_has_time() - whether there is time for a user's request
  * @uid: user id
- * @err: message if the users of its tenant, or those of all tenants, have asked for
- *	more than a share of the engine's time
  *
- * For an operator there always is.
+ * For an operator there always is. If so, access_end() follows when the request was
+ * dealt with.
+ */
+bool access_has_time(uint32_t uid)
+{
+	struct user *user = user_of(uid);
+	bool own, tenant, all;
+
+	begun = share_begin();
+	if (!user)
+		return true;
+	own = share_is_left(&user->part, &begun);
+	tenant = share_is_left(&first_of(fabricd.config.users, user->tenant)->share,
+			       &begun);
+	all = share_is_left(&all_users, &begun);
+	return own || (tenant && all);
+}
+
+/**
+ * access_refuse() - refuse a request for which there is no time
+ * @uid: user id of a tenant's user, for whom access_has_time() is false
+ * @err: message, with the time after which it would be answered whatever others ask
+ *
+ * Return: -EBUSY.
+ */
+int access_refuse(uint32_t uid, struct srpol_error *err)
+{
+	control_server()->denied++;
+	return srpol_error_set(err, -EBUSY,
+			       "too much is asked for: there is time for this user in %u s at the latest",
+			       share_wait_s(&user_of(uid)->part, &begun));
+}
+
+/**
+ * access_begin() - begin to answer a user's request
+ * @uid: user id
+ * @err: message if this user has asked for more than its part of the engine's time, and
+ *	others have taken the rest
  */
 int access_begin(uint32_t uid, struct srpol_error *err)
 {
-	struct share *own = access_is_operator(uid) ? NULL : share_of(uid);
-
-	begun = share_begin();
-	if (!own || (share_is_left(own, &begun) &&
-		     share_is_left(&all_users, &begun)))
-		return 0;
-	control_server()->denied++;
-	return srpol_error_set(err, -EBUSY,
-			       "too much is asked for: ask again in a second");
+	return access_has_time(uid) ? 0 : access_refuse(uid, err);
 }
 
 /**
@@ -175,11 +232,12 @@ int access_begin(uint32_t uid, struct srpol_error *err)
  */
 void access_end(uint32_t uid)
 {
-	struct share *own = access_is_operator(uid) ? NULL : share_of(uid);
+	struct user *user = user_of(uid);
 
-	if (!own)
+	if (!user)
 		return;
-	share_take(own, &begun);
+	share_take(&user->part, &begun);
+	share_take(&first_of(fabricd.config.users, user->tenant)->share, &begun);
 	share_take(&all_users, &begun);
 }
 
@@ -190,14 +248,9 @@ void access_end(uint32_t uid)
  */
 const char *access_tenant(void)
 {
-	uint32_t uid = control_server()->asks, i;
+	const struct user *user = user_of(control_server()->asks);
 
-	if (access_is_operator(uid))
-		return NULL;
-	for (i = 0; i < fabricd.config.n_users; i++)
-		if (fabricd.config.users[i].uid == uid)
-			return fabricd.config.users[i].tenant;
-	return NULL;
+	return user ? user->tenant : NULL;
 }
 
 /**

@@ -44,6 +44,24 @@ bool share_is_left(struct share *s, const struct share_begin *now)
 }
 
 /**
+ * share_wait_s() - when there is time again
+ * @s: the share
+ * @now: the time, for which share_is_left() was false
+ *
+ * Return: seconds after which share_is_left() is true, if nobody calls it before.
+ */
+uint32_t share_wait_s(const struct share *s, const struct share_begin *now)
+{
+	unsigned __int128 unpaid = s->worked_ns - s->per_s + 1;
+	uint64_t ns = (unpaid * NS_PER_SEC + s->per_s - 1) / s->per_s;
+
+	if (ns < NS_PER_SEC)
+		ns = NS_PER_SEC;	/* it is paid for once a second */
+	ns -= now->ns - s->since_ns;
+	return (ns + NS_PER_SEC - 1) / NS_PER_SEC;
+}
+
+/**
  * share_take() - an answer ends
  * @s: the share that it is taken from
  * @since: when it began

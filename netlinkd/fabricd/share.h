@@ -39,6 +39,7 @@ struct share_begin {
 
 struct share_begin share_begin(void);
 bool share_is_left(struct share *s, const struct share_begin *now);
+uint32_t share_wait_s(const struct share *s, const struct share_begin *now);
 void share_take(struct share *s, const struct share_begin *since);
 
 #endif /* _SRPOL_FABRICD_SHARE_H */

@@ -53,19 +53,24 @@
  * struct user - a user of a tenant
  * @uid: user id
  * @tenant: name of the tenant
- * @share: of the engine's time, that users of the tenant have in common; only that of
- *	the first of them counts
+ * @colleagues: users of the tenant, this one included; only that of the first counts
+ * @share: of the engine's time, that users of the tenant have in common; likewise
+ * @part: of that time, which is this user's whatever others ask
  */
 struct user {
 	uint32_t uid;
 	char tenant[SRPOL_NAME_LEN];
+	uint32_t colleagues;
 	struct share share;
+	struct share part;
 };
 
 int access_read(const json_t *users, struct fabricd_config *config,
 		struct srpol_error *err);
 bool access_is_operator(uint32_t uid);
 bool access_may_ask(const char *request, uint32_t uid);
+bool access_has_time(uint32_t uid);
+int access_refuse(uint32_t uid, struct srpol_error *err);
 int access_begin(uint32_t uid, struct srpol_error *err);
 void access_end(uint32_t uid);
 const char *access_tenant(void);

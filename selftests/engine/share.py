@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-A tenant's user asks for more than the engine has time for: the engine goes on with what
-it is there for, and others are answered.
+Tenants' users ask for more than the engine has time for, also all the time: the engine
+goes on with what it is there for, and others are answered, of the same tenant as well.
 """
 
 import json
+import re
 import subprocess
 import sys
+import time
 
 import engine as e
 import tenants as t
 from engine import JOB, RUN, check, wait_for
 
+SYS, GAMES = 3, 5
 LINES = 200		# of one client, fewer than it may send in a second
 ASK = """
 import socket, sys
@@ -24,36 +27,95 @@ f = s.makefile()
 for _ in range(n):
     print(f.readline(), end="")
 """
+ALWAYS = """
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+f = s.makefile()
+while True:
+    s.sendall(b'{"version":1,"request":"jobs"}\\n' * 50)
+    for _ in range(50):
+        print("refused" if "too much" in f.readline() else "answered", flush=True)
+"""
+ASKS = 8
+
+
+def python(user, script, *words):
+    return {"args": ["/usr/bin/python3", "-c", script, f"{RUN}/s.sock", *words],
+            "user": user, "group": user, "extra_groups": []}
 
 
 def ask(user, n=1):
     """What a user is told who asks @n times at once."""
-    done = subprocess.run(["/usr/bin/python3", "-c", ASK, f"{RUN}/s.sock", str(n)],
-                          user=user, group=user, extra_groups=[], check=True,
+    done = subprocess.run(**python(user, ASK, str(n)), check=True,
                           stdout=subprocess.PIPE, text=True, timeout=e.PATIENCE)
     return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def refusals(answers):
+    return [a["error"] for a in answers if "too much is asked for" in a.get("error", "")]
+
+
+def noisy(user):
+    """A user who asks again whatever the answer is; what it got is in a file."""
+    said = f"{e.OUT}/noisy-{user}"
+    with open(said, "wb") as f:
+        more = python(user, ALWAYS)
+        process = e.Process(f"noisy-{user}", *more.pop("args"), stdout=f, **more)
+
+    def words():
+        with open(said, encoding="ascii") as f:
+            return f.read().splitlines()
+
+    return process, words
+
+
+def test_noise():
+    """Users of three tenants ask all the time."""
+    def both(words):
+        return "refused" in words and "answered" in words
+
+    noise = [noisy(user) for user in (t.NOBODY, t.DAEMON, SYS)]
+    wait_for("noise", lambda: all(both(words()) for _, words in noise))
+    before = [len(words()) for _, words in noise]
+    refused = {t.BIN: [], GAMES: []}
+    for _ in range(ASKS):
+        for user, said in refused.items():
+            said += refusals(ask(user))
+        time.sleep(1.1)
+    check("a quiet tenant is answered although noisy ones go on", not refused[GAMES],
+          refused[GAMES])
+    check("so is a quiet user of a noisy one's tenant", not refused[t.BIN], refused[t.BIN])
+    for (process, words), n in zip(noise, before):
+        check(f"{process.name} was refused and answered meanwhile", both(words()[n:]))
+        process.end()
 
 
 def test_share():
     store = {"kind": "embedded", "socket": f"{RUN}/store.sock"}
     subprocess.run(["chmod", "755", RUN], check=True)
-    engine = e.start_engine("s", store, users={"nobody": "red", "daemon": "blue"})
+    engine = e.start_engine("s", store, users={
+        "nobody": "red", "daemon": "blue", "bin": "red", "sys": "green", "games": "black"})
     wait_for("leader", lambda: e.ask("s", "show")["leads"])
+    tenants = "red", "blue", "green"
     for i in range(200):
-        e.store_put(f"job/red/j{i}", JOB)
-    wait_for("jobs", lambda: len(e.ask("s", "jobs")) == 200 and
+        for tenant in tenants:
+            e.store_put(f"job/{tenant}/j{i}", JOB)
+    wait_for("jobs", lambda: len(e.ask("s", "jobs")) == 200 * len(tenants) and
              e.ask("s", "show")["epoch"])
     one = ask(t.NOBODY)
     check("a tenant's user is told of its jobs", len(one[0]["reply"]) == 200)
     many = ask(t.NOBODY, LINES)
-    refused = [a for a in many if "too much is asked for" in a.get("error", "")]
+    refused = refusals(many)
     check("who asks all the time is refused after a while",
           LINES / 2 < len(refused) < LINES, len(refused))
-    check("a user of another tenant is answered", wait_for(
-        "an answer", lambda: "reply" in ask(t.DAEMON)[0]))
+    check("a user of another tenant is answered", "reply" in ask(t.DAEMON)[0])
     check("so is an operator", e.ask("s", "show")["leads"])
-    check("and the first one, some time later", wait_for(
-        "an answer", lambda: "reply" in ask(t.NOBODY)[0]))
+    seconds = {int(re.search(r"in (\d+) s at the latest", said)[1]) for said in refused}
+    check("and the first one, when it was said to be", 0 < max(seconds) <= 60, seconds)
+    time.sleep(max(seconds))
+    check("then it is", "reply" in ask(t.NOBODY)[0])
+    test_noise()
     check("the engine ends as it should", engine.end() == 0)
 
 

@@ -88,11 +88,48 @@ static void test_taken(void **state)
 	assert_int_equal(s.worked_ns, 2 * SEC);
 }
 
+static uint32_t wait_at(struct share *s, uint64_t ns)
+{
+	struct share_begin now;
+
+	assert_false(is_left_at(s, ns));
+	now = share_begin();
+	return share_wait_s(s, &now);
+}
+
+/* It is as long as it is said to be, in whole seconds, and no second longer. */
+static void test_wait(void **state)
+{
+	static const uint64_t per_s[] = { 400 * MS, 390625, 7 };
+	static const uint64_t at[] = { START, START + 1, START + SEC - 1, START + SEC,
+				       START + 3 * SEC / 2 };
+	struct share s, later;
+	uint64_t worked;
+	uint32_t wait;
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(per_s); i++)
+		for (k = 0; k < ARRAY_SIZE(at); k++)
+			for (worked = 3 * per_s[i]; worked <= 60 * per_s[i];
+			     worked += per_s[i] / 3) {
+				s = (struct share){ .per_s = per_s[i], .owed_s = 60,
+						    .since_ns = START, .worked_ns = worked };
+				wait = wait_at(&s, at[k]);
+				assert_in_range(wait, 1, 60);
+				later = s;
+				assert_true(is_left_at(&later, at[k] + wait * SEC));
+				later = s;
+				assert_false(is_left_at(&later, at[k] + (wait - 1) * SEC));
+			}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_paid),
 		cmocka_unit_test(test_taken),
+		cmocka_unit_test(test_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
