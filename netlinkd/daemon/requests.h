@@ -40,7 +40,8 @@ struct request_later;
  *	May be NULL
  * @left: a client is being disconnected; may be NULL
  * @drained: a client that was slow has read everything; may be NULL
- * @denied: requests that were refused by @may
+ * @denied: requests that were refused by @may, and those that @begin or @answer refused
+ *	for who asks and counts here
  * @asks: user id of the request that is being answered
  * @client: client of the request that is being answered
  * @later: set if that request will be answered later
