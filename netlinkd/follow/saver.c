@@ -8,6 +8,7 @@
  * when it is closed goes on, and whoever opens its file again gets this saver and what is
  * on its way to the disk. Only savers_end() waits.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,6 +164,18 @@ static void end(struct saver *s)
 	free(s);
 }
 
+/* It ends now, or with savers_end() if there is something left to write. */
+static void leave(struct saver *s)
+{
+	bool busy;
+
+	pthread_mutex_lock(&s->lock);
+	busy = s->busy;
+	pthread_mutex_unlock(&s->lock);
+	if (!busy)
+		end(s);
+}
+
 /**
  * saver_open() - get ready to save a file
  * @file: its name; one saver of it is open at a time
@@ -175,14 +188,16 @@ static void end(struct saver *s)
 struct saver *saver_open(const char *file, void (*saved)(void *data), void *data)
 {
 	struct saver *s = saver_of(file);
+	int ret;
 
 	s->saved = saved;
 	s->data = data;
-	if (s->source.fd < 0 || loop_add(&s->source, EPOLLIN)) {
-		saver_close(s);
-		return NULL;
-	}
-	return s;
+	ret = s->source.fd < 0 ? -errno : loop_add(&s->source, EPOLLIN);
+	if (!ret)
+		return s;
+	leave(s);
+	errno = -ret;
+	return NULL;
 }
 
 /**
@@ -256,17 +271,10 @@ json_t *saver_pending(struct saver *s, uint64_t *number)
  */
 void saver_close(struct saver *s)
 {
-	bool busy;
-
 	if (!s)
 		return;
-	if (s->source.fd >= 0)
-		loop_remove(&s->source);
-	pthread_mutex_lock(&s->lock);
-	busy = s->busy;
-	pthread_mutex_unlock(&s->lock);
-	if (!busy)
-		end(s);
+	loop_remove(&s->source);
+	leave(s);
 }
 
 /**

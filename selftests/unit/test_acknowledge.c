@@ -3,6 +3,7 @@
  * A plan is acknowledged once it is on the disk: the engine then gives away what the
  * plan before it had, and whoever starts again must not go back to that one.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -323,6 +324,35 @@ static void test_reload(void **state)
 	assert_int_equal(acknowledgements, 1);
 }
 
+/* Nothing is followed if it could not be learned what is on the disk. */
+static void test_no_loop(void **state)
+{
+	struct srpol_error err = {};
+
+	start(true);
+	fetched(5);
+	follow_stop(&follow);
+	loop_fails = -ENOSPC;
+	follow = (struct follow){ .fabric = fabric, .apply = apply };
+	snprintf(follow.config.file, sizeof(follow.config.file), "%s/A.plan", folder);
+	assert_int_equal(follow_start(&follow, &err), -ENOSPC);
+	assert_non_null(strstr(err.text, strerror(ENOSPC)));
+	assert_int_equal(acknowledgements, 0);
+	/* what is on its way is not lost by that */
+	loop_fails = 0;
+	start(true);
+	assert_int_equal(follow.now->head.epoch, 5);
+	/* the same with nothing to write */
+	hurry();
+	until_acknowledged();
+	follow_stop(&follow);
+	savers_end();
+	loop_fails = -ENOSPC;
+	strcpy(follow.config.file, "/nowhere");
+	follow.fabric = fabric;
+	assert_int_equal(follow_start(&follow, &err), -ENOSPC);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -332,6 +362,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_no_disk, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_reload, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_no_loop, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

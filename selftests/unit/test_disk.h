@@ -21,6 +21,7 @@ static atomic_uint waited;	/* syncs that gave up */
 static atomic_uint errors;
 static atomic_int niceness;	/* of who synced last */
 static struct source *watched;	/* by the loop */
+static int loop_fails;		/* with this, if not 0 */
 static char folder[] = "/tmp/srpol-disk-XXXXXX";
 
 int __wrap_fsync(int fd);
@@ -53,6 +54,8 @@ void log_notice(const char *fmt, ...)
 int loop_add(struct source *source, uint32_t events)
 {
 	(void)events;
+	if (loop_fails)
+		return loop_fails;
 	assert_null(watched);
 	watched = source;
 	return 0;
@@ -91,6 +94,7 @@ static void disk_begin(void)
 	sem_init(&disk, 0, 0);
 	synced = waited = errors = 0;
 	watched = NULL;
+	loop_fails = 0;
 }
 
 static void disk_end(const char *file)
