@@ -31,6 +31,7 @@
  * @until_ns: time at which it is replied to at the latest
  * @not_before_ns: time before which it is not decided again
  * @looked_ns: time at which it was looked at last, or when it came
+ * @uid: user id of the one who asks
  * @admission: the job to be added; for one to be deleted, its names
  */
 struct op {
@@ -42,6 +43,7 @@ struct op {
 	uint64_t until_ns;
 	uint64_t not_before_ns;
 	uint64_t looked_ns;
+	uint32_t uid;
 	struct admission admission;
 };
 
@@ -356,7 +358,7 @@ static void try(struct op *op)
 {
 	bool late = now_ns() > op->until_ns;
 
-	if (op->writing || now_ns() < op->not_before_ns)
+	if (now_ns() < op->not_before_ns)
 		return;
 	if (!inputs_ready() || !tenants_ready() || !reservations_ready()) {
 		if (late)
@@ -373,6 +375,28 @@ static void try(struct op *op)
 		delete_job(op, late);
 	else
 		add_job(op);
+}
+
+/*
+ * It is decided at the expense of its user, as is all that is asked for. Without time it
+ * waits, and what it was refused for may change meanwhile.
+ */
+static bool has_time(struct op *op)
+{
+	struct srpol_error err = {};
+
+	if (access_has_time(op->uid))
+		return true;
+	op->refused = false;
+	if (now_ns() <= op->until_ns)
+		return false;
+	if (op->admission.decision == DECISION_WAIT) {
+		answer_decision(op);
+	} else {
+		access_refuse(op->uid, &err);
+		answer(op, NULL, &err);
+	}
+	return false;
 }
 
 /* The one that was looked at longest ago, if that is before @ns. */
@@ -394,10 +418,15 @@ static void look(void *data)
 {
 	uint64_t start = now_ns(), now = start;
 	struct op *op;
+	uint32_t uid;
 
 	while (now - start < ROUND_NS && (op = longest_ago(start))) {
 		op->looked_ns = now;
-		try(op);
+		uid = op->uid;
+		if (!op->writing && has_time(op)) {
+			try(op);	/* which may free it */
+			access_end(uid);
+		}
 		now = now_ns();
 	}
 	if (ops)
@@ -461,6 +490,7 @@ static json_t *begin(struct admission *a, bool is_del, int ret,
 	}
 	op = store_alloc(sizeof(*op));
 	op->is_del = is_del;
+	op->uid = control_server()->asks;
 	op->looked_ns = now_ns();
 	op->until_ns = op->looked_ns + WAIT_NS;
 	op->admission = *a;

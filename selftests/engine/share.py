@@ -9,6 +9,7 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
 import engine as e
@@ -22,45 +23,83 @@ import socket, sys
 s = socket.socket(socket.AF_UNIX)
 s.connect(sys.argv[1])
 n = int(sys.argv[2])
-s.sendall(b'{"version":1,"request":"jobs"}\\n' * n)
+s.sendall((sys.argv[3] + "\\n").encode() * n)
 f = s.makefile()
 for _ in range(n):
     print(f.readline(), end="")
 """
 ALWAYS = """
-import socket, sys
+import socket, sys, time
 s = socket.socket(socket.AF_UNIX)
 s.connect(sys.argv[1])
+n = int(sys.argv[2])
 f = s.makefile()
 while True:
-    s.sendall(b'{"version":1,"request":"jobs"}\\n' * 50)
-    for _ in range(50):
+    s.sendall((sys.argv[3] + "\\n").encode() * n)
+    for _ in range(n):
         print("refused" if "too much" in f.readline() else "answered", flush=True)
+    time.sleep(0.2)
 """
+AT_ONCE = 40		# who sends more than 256 in a second is disconnected
 ASKS = 8
+BEFORE = 160		# jobs, with fewer demands than a what-if looks at
+WHAT_IFS = 32		# of a tenant that may wait
+ROUNDS = 5		# in which a busy machine has time for too much once
 
 
-def python(user, script, *words):
-    return {"args": ["/usr/bin/python3", "-c", script, f"{RUN}/s.sock", *words],
+def script(user, text, n=1, request=None):
+    """A user's script, which sends @n requests at once."""
+    line = json.dumps({"version": 1, "request": "jobs", **(request or {})})
+    return {"args": ["/usr/bin/python3", "-c", text, f"{RUN}/s.sock", str(n), line],
             "user": user, "group": user, "extra_groups": []}
 
 
-def ask(user, n=1):
+def ask(user, n=1, request=None):
     """What a user is told who asks @n times at once."""
-    done = subprocess.run(**python(user, ASK, str(n)), check=True,
+    done = subprocess.run(**script(user, ASK, n, request), check=True,
                           stdout=subprocess.PIPE, text=True, timeout=e.PATIENCE)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def is_refused(answer):
+    return "too much is asked for" in answer.get("error", "")
+
+
 def refusals(answers):
-    return [a["error"] for a in answers if "too much is asked for" in a.get("error", "")]
+    return [a["error"] for a in answers if is_refused(a)]
+
+
+def test_what_ifs():
+    """As many as may wait: they are decided later, at the expense of who asks."""
+    t.tenant("s", "red color 10 guaranteed 800G")
+    for i in range(BEFORE):
+        e.store_put(f"job/red/j{i}", JOB)
+    wait_for("jobs", lambda: len(e.ask("s", "jobs")) == BEFORE and e.ask("s", "show")["epoch"])
+    what_if = {"request": "job-add", "name": "w", "guaranteed": t.G, "what-if": True,
+               **json.loads(JOB)}
+    check("a what-if is answered", "ends" in ask(t.NOBODY, request=what_if)[0].get("reply", {}))
+    refused = []
+    for _ in range(ROUNDS):
+        with tempfile.TemporaryFile("w+") as said:
+            many = subprocess.Popen(**script(t.NOBODY, ASK, WHAT_IFS, what_if), stdout=said)
+            while not refused and many.poll() is None:
+                refused += refusals(ask(t.NOBODY))
+            many.wait(e.PATIENCE)
+            said.seek(0)
+            answers = [json.loads(line) for line in said]
+        if refused:
+            break
+    check("who has what-ifs waiting is refused what else it asks for", refused)
+    check("they are all answered", len(answers) == WHAT_IFS and
+          all("ends" in a.get("reply", {}) or is_refused(a) for a in answers), answers)
+    check("a user of another tenant is answered then", "reply" in ask(t.DAEMON)[0])
 
 
 def noisy(user):
     """A user who asks again whatever the answer is; what it got is in a file."""
     said = f"{e.OUT}/noisy-{user}"
     with open(said, "wb") as f:
-        more = python(user, ALWAYS)
+        more = script(user, ALWAYS, AT_ONCE)
         process = e.Process(f"noisy-{user}", *more.pop("args"), stdout=f, **more)
 
     def words():
@@ -87,7 +126,8 @@ def test_noise():
           refused[GAMES])
     check("so is a quiet user of a noisy one's tenant", not refused[t.BIN], refused[t.BIN])
     for (process, words), n in zip(noise, before):
-        check(f"{process.name} was refused and answered meanwhile", both(words()[n:]))
+        check(f"{process.name} was refused and answered meanwhile", both(words()[n:]) and
+              process.p.poll() is None)
         process.end()
 
 
@@ -98,12 +138,13 @@ def test_share():
         "nobody": "red", "daemon": "blue", "bin": "red", "sys": "green", "games": "black"})
     wait_for("leader", lambda: e.ask("s", "show")["leads"])
     tenants = "red", "blue", "green"
+    test_what_ifs()
     for i in range(200):
         for tenant in tenants:
             e.store_put(f"job/{tenant}/j{i}", JOB)
     wait_for("jobs", lambda: len(e.ask("s", "jobs")) == 200 * len(tenants) and
              e.ask("s", "show")["epoch"])
-    one = ask(t.NOBODY)
+    one = wait_for("time", lambda: [a for a in ask(t.NOBODY) if "reply" in a])
     check("a tenant's user is told of its jobs", len(one[0]["reply"]) == 200)
     many = ask(t.NOBODY, LINES)
     refused = refusals(many)
