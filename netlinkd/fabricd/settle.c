@@ -215,6 +215,8 @@ static void go_on(void *data)
 static void wrote(void *data, const struct store_reply *reply)
 {
 	fabricd.stats.unsure += reply->error != 0;
+	if (reply->error)
+		log_info("steps of reservations: %s; they are tried again", reply->text);
 	/* of an earlier term, whose end it says nothing new about */
 	if ((uintptr_t)data != fabricd.term)
 		return;

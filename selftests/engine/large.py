@@ -7,6 +7,7 @@ chunks that an earlier engine has left.
 """
 
 import json
+import re
 import signal
 import sys
 
@@ -18,6 +19,18 @@ from tenants import G, fabric, run, state, tenant
 JOBS = [f"large{i}" for i in range(8)]
 DEMANDS = 4000		# of each: all records together are more than etcd takes
 ETCD_TAKES = 1536 << 10
+LATE = re.compile("(epoch [0-9]+|steps of reservations): "
+                  ".*(timed out|Timeout was reached).* again$")
+
+
+def unexplained(engine):
+    """
+    How many transactions failed for another reason than that etcd did not answer in
+    time, which a busy machine is enough for: the log has the reason of each.
+    """
+    with open(f"{e.OUT}/{engine}.log", encoding="utf-8") as f:
+        late = [line for line in f if LATE.match(line)]
+    return t.stats(engine)["unsure"] - len(late)
 
 
 def reserve(name, engine):
@@ -52,8 +65,7 @@ def test_large():
     check("when hosts acknowledge all of them at once, all are settled", wait_for(
         "the second steps", lambda: {state("l", name) for name in JOBS} ==
         {"reserved"}))
-    check("no transaction was refused for its size", t.stats("l")["unsure"] == 0,
-          t.stats("l"))
+    check("no transaction was refused for its size", unexplained("l") == 0, t.stats("l"))
 
     epoch = e.ask("l", "show")["epoch"]
     hosts.tell("report h0 leaf0.0 spine0.1 0")
