@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "flow.h"
@@ -23,8 +22,6 @@ static const char usage[] =
 "Counters of a flow that several CPUs send at a time are approximate.\n";
 
 static const struct time_range any_time = { 1, UINT32_MAX };
-
-typedef int (*flow_cmp)(const void *a, const void *b);
 
 /**
  * struct view - which flows to show, and how
@@ -48,20 +45,12 @@ struct view {
 	uint32_t path;
 	bool roce;
 	uint32_t active_ms;
-	flow_cmp cmp;
+	sort_cmp cmp;
 	uint32_t limit;
 	uint32_t interval_ms;
 	bool top;
 	uint32_t count;
 };
-
-static uint64_t coarse_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	return ts.tv_sec * SEC + ts.tv_nsec;
-}
 
 /**
  * flow_idle_ns() - time since the last packet of a flow
@@ -142,10 +131,7 @@ COMPARE(cnp, detail.cnp)
 COMPARE(reorder, detail.nak)
 COMPARE(qp, flow.key.qp)
 
-static const struct {
-	const char *name;
-	flow_cmp cmp;
-} sort_keys[] = {
+static const struct sort_key sort_keys[] = {
 	{ "rate", by_rate },
 	{ "bytes", by_bytes },
 	{ "packets", by_packets },
@@ -154,6 +140,7 @@ static const struct {
 	{ "cnp", by_cnp },
 	{ "reorder", by_reorder },
 	{ "qp", by_qp },
+	{ }
 };
 
 static bool wanted(const struct flow_info *f, const struct view *view,
@@ -251,7 +238,7 @@ static int print_flows(struct vec *flows, const struct view *view,
 {
 	const struct flow_info **chosen = calloc(flows->n + 1UL,
 						 sizeof(*chosen));
-	uint64_t now = coarse_ns();
+	uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
 	uint32_t i, n;
 
 	if (!chosen)
@@ -266,23 +253,6 @@ static int print_flows(struct vec *flows, const struct view *view,
 	out_end();
 	free(chosen);
 	return EXIT_OK;
-}
-
-static bool read_sort(struct args *args, struct view *view)
-{
-	const char *word;
-	size_t i;
-
-	if (!read_word(args, "sort", &word))
-		return false;
-	for (i = 0; i < ARRAY_SIZE(sort_keys); i++) {
-		if (strcmp(word, sort_keys[i].name))
-			continue;
-		view->cmp = sort_keys[i].cmp;
-		return true;
-	}
-	complain("sort: \"%s\" is not a key", word);
-	return false;
 }
 
 static bool read_option(struct args *args, struct view *view)
@@ -308,7 +278,7 @@ static bool read_option(struct args *args, struct view *view)
 		return read_time(args, "active", MSEC, any_time,
 				 &view->active_ms);
 	if (is(args, "sort"))
-		return read_sort(args, view);
+		return read_sort(args, sort_keys, &view->cmp);
 	if (is(args, "limit"))
 		return read_u32(args, "limit", UINT32_MAX, &view->limit);
 	if (is(args, "interval"))
@@ -332,11 +302,11 @@ static void sample(const struct srpol_flow_table *table, struct view *view,
 
 	if (view->interval_ms && !*taken) {
 		fetch_flows(table, before);
-		*taken = coarse_ns();
+		*taken = clock_ns(CLOCK_MONOTONIC_COARSE);
 	}
 	top_wait(view->interval_ms);
 	fetch_flows(table, flows);
-	now = coarse_ns();
+	now = clock_ns(CLOCK_MONOTONIC_COARSE);
 	if (view->interval_ms)
 		fetch_rates(flows, before, now - *taken);
 	*taken = now;

@@ -145,14 +145,6 @@ static void print_event_head(const struct timespec *ts, const char *what,
 	out_string("object_type", NULL, object);
 }
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * SEC + ts.tv_nsec;
-}
-
 /* Prints a dropped packet, with its time converted to the wall clock. */
 static int print_drop(const struct srpol_drop_event *e, void *data)
 {

@@ -531,6 +531,21 @@ bool path_matches(const struct path_info *path, const char *word)
 	       (parse_u32(word, UINT32_MAX, &id) && path->id == id);
 }
 
+/**
+ * no_path() - tell that no path is named so
+ * @word: what was given as id or name
+ *
+ * Return: EXIT_REFUSED.
+ */
+int no_path(const char *word)
+{
+	struct srpol_error error = {};
+
+	srpol_error_set(&error, -ENOENT, "no path has the id or name \"%s\"",
+			word);
+	return refused(-ENOENT, &error);
+}
+
 static int path_show(struct args *args, unsigned int flags)
 {
 	struct vec paths = VEC_INIT(struct path_info);
@@ -558,9 +573,9 @@ static int path_show(struct args *args, unsigned int flags)
 		print_path(path);
 		n++;
 	}
-	err = out_found(n, word, "no path has the id or name \"%s\"", word);
+	out_end();
 	vec_free(&paths);
-	return err;
+	return n || !word ? EXIT_OK : no_path(word);
 }
 
 int do_path(struct args *args)

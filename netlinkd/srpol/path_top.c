@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "engine.h"
 #include "srpol.h"
@@ -31,8 +30,6 @@ struct row {
 	const json_t *probe;
 };
 
-typedef int (*row_cmp)(const void *a, const void *b);
-
 /**
  * struct top - the view
  * @word: id or name of the path to be shown, NULL: all
@@ -46,7 +43,7 @@ typedef int (*row_cmp)(const void *a, const void *b);
  */
 struct top {
 	const char *word;
-	row_cmp cmp;
+	sort_cmp cmp;
 	uint32_t limit;
 	uint32_t interval_ms;
 	uint32_t count;
@@ -116,25 +113,15 @@ static int by_ce(const void *a, const void *b)
 	       by_id(a, b);
 }
 
-static const struct {
-	const char *name;
-	row_cmp cmp;
-} sort_keys[] = {
+static const struct sort_key sort_keys[] = {
 	{ "rate", by_rate },
 	{ "rtt", by_rtt },
 	{ "loss", by_loss },
 	{ "ce", by_ce },
 	{ "signals", by_signals },
 	{ "id", by_id },
+	{ }
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * SEC + ts.tv_nsec;
-}
 
 /* The level as the data plane would read it now: half of it goes at a time. */
 static void fade(struct srpol_quality *q, uint64_t now)
@@ -151,7 +138,7 @@ static void sample(struct top *t, const struct vec *paths, struct vec *rows)
 	/* opened again: after an upgrade the data plane has others */
 	int stats = srpol_map_open("path_stats");
 	int quality = srpol_map_open("path_quality");
-	uint64_t now = now_ns(), passed = now - t->taken_ns;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), passed = now - t->taken_ns;
 	const struct path_info *path;
 	struct srpol_counter c, old;
 	struct row *row;
@@ -300,14 +287,6 @@ static void print_rows(const struct top *t, struct vec *rows)
 	out_end();
 }
 
-static int nothing(const char *word)
-{
-	struct srpol_error error = {};
-
-	srpol_error_set(&error, -ENOENT, "no path has the id or name \"%s\"", word);
-	return refused(-ENOENT, &error);
-}
-
 static int show(struct top *t)
 {
 	struct vec paths = VEC_INIT(struct path_info);
@@ -320,7 +299,7 @@ static int show(struct top *t)
 	if (!err)
 		sample(t, &paths, &rows);
 	if (!err && t->word && !rows.n)
-		err = nothing(t->word);
+		err = no_path(t->word);
 	/* of what is not written main() tells */
 	while (!err && !ferror(stdout) && (!t->count || n++ < t->count)) {
 		top_wait(t->interval_ms);
@@ -334,29 +313,12 @@ static int show(struct top *t)
 		top_clear();
 		print_rows(t, &rows);
 		if (t->word && !rows.n)
-			err = nothing(t->word);
+			err = no_path(t->word);
 		json_decref(reply);
 	}
 	vec_free(&rows);
 	vec_free(&paths);
 	return err;
-}
-
-static bool read_sort(struct args *args, struct top *t)
-{
-	const char *word;
-	size_t i;
-
-	if (!read_word(args, "sort", &word))
-		return false;
-	for (i = 0; i < ARRAY_SIZE(sort_keys); i++) {
-		if (strcmp(word, sort_keys[i].name))
-			continue;
-		t->cmp = sort_keys[i].cmp;
-		return true;
-	}
-	complain("sort: \"%s\" is not a key", word);
-	return false;
 }
 
 static bool read_options(struct args *args, struct top *t)
@@ -365,7 +327,7 @@ static bool read_options(struct args *args, struct top *t)
 
 	while (more(args)) {
 		if (keyword(args, "sort") ?
-		    !read_sort(args, t) :
+		    !read_sort(args, sort_keys, &t->cmp) :
 		    keyword(args, "limit") ?
 		    !read_u32(args, "limit", UINT32_MAX, &t->limit) :
 		    keyword(args, "interval") ?

@@ -306,7 +306,6 @@ int path_trace(struct args *args, unsigned int flags)
 	};
 	struct vec paths = VEC_INIT(struct path_info);
 	bool id = is(args, "id"), name = !id && is(args, "name");
-	struct srpol_error error = {};
 	const char *word;
 	int err;
 
@@ -316,13 +315,7 @@ int path_trace(struct args *args, unsigned int flags)
 	if (err)
 		goto out;
 	t.path = select_path(&paths, word, id, name);
-	if (t.path) {
-		err = trace(&t);
-	} else {
-		srpol_error_set(&error, -ENOENT,
-				"no path has the id or name \"%s\"", word);
-		err = refused(-ENOENT, &error);
-	}
+	err = t.path ? trace(&t) : no_path(word);
 	if (t.fd >= 0)
 		close(t.fd);
 	if (t.out >= 0)

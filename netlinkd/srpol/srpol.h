@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "objects.h"
 #include "out.h"
@@ -96,8 +97,12 @@ unsigned int batch_line(void);
 int collect_file(const char *name, request_taker take);
 int run_batch(const char *name, bool force);
 
+/* clock.c */
+uint64_t clock_ns(clockid_t clock);
+
 /* path.c */
 bool path_matches(const struct path_info *path, const char *word);
+int no_path(const char *word);
 
 /* path_top.c */
 int path_top(struct args *args, const char *word);

@@ -10,6 +10,36 @@
 #include "top.h"
 
 /**
+ * read_sort() - read by what lines are sorted
+ * @args: from the word after "sort" on
+ * @keys: orders there are
+ * @cmp: set to the order
+ *
+ * Return: false after an error message.
+ */
+bool read_sort(struct args *args, const struct sort_key *keys, sort_cmp *cmp)
+{
+	const struct sort_key *key;
+	const char *word;
+	char names[128];
+	size_t len = 0;
+
+	if (!read_word(args, "sort", &word))
+		return false;
+	for (key = keys; key->name; key++) {
+		if (!strcmp(word, key->name)) {
+			*cmp = key->cmp;
+			return true;
+		}
+		if (len < sizeof(names))
+			len += snprintf(names + len, sizeof(names) - len, " %s",
+					key->name);
+	}
+	complain("sort: \"%s\" is not one of%s", word, names);
+	return false;
+}
+
+/**
  * top_wait() - wait for the next sample
  * @ms: interval in ms
  */

@@ -81,7 +81,7 @@ struct trace_options {
  * @form: which destination its checksum is over, see trace.two_forms
  * @answered: @a and @rtt_ns are there
  * @a: the answer
- * @at_ns: when it was sent, by now_ns()
+ * @at_ns: when it was sent, CLOCK_MONOTONIC
  * @rtt_ns: from then to the answer
  */
 struct sent {

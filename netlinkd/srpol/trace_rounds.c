@@ -18,7 +18,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "srpol.h"
 #include "trace.h"
@@ -32,14 +31,6 @@
 
 _Static_assert(TRACE_ROUNDS_MAX * TRACE_HOPS_MAX * TRACE_FORMS <= UINT16_MAX,
 	       "trace_probe.seq");
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * SEC + ts.tv_nsec;
-}
 
 /* As of one generation: another transaction may commit while this reads. */
 static int read_maps(struct trace *t, struct srpol_path *path,
@@ -96,8 +87,8 @@ int trace_read_form(struct trace *t)
  * trace_open() - open the sockets of a trace
  * @t: trace
  *
- * Probes are answered by ICMPv6, all else stays with the kernel. They pass by
- * programs and queues of the device: without an SRH, a rule could match them.
+ * Probes bypass programs and queues of the device: without an SRH, a rule could
+ * match them. Only ICMPv6 is received.
  *
  * Return: EXIT_OK, or EXIT_REFUSED after an error message.
  */
@@ -193,7 +184,7 @@ static int send_form(struct trace *t, uint32_t hop, uint32_t label,
 	sent->hop = hop;
 	sent->label = label;
 	sent->form = form;
-	sent->at_ns = now_ns();
+	sent->at_ns = clock_ns(CLOCK_MONOTONIC);
 	t->ways[label].used = true;
 	if (sendto(t->out, frame, len, 0, (const void *)&t->dev,
 		   sizeof(t->dev)) >= 0 || errno == ENOBUFS)
@@ -225,7 +216,7 @@ static void take(struct trace *t, const struct trace_answer *a)
 		return;
 	sent->answered = true;
 	sent->a = *a;
-	sent->rtt_ns = now_ns() - sent->at_ns;
+	sent->rtt_ns = clock_ns(CLOCK_MONOTONIC) - sent->at_ns;
 	if (trace_reached(a->type, a->code)) {
 		note_least(&way->reached, sent->hop);
 		if (t->two_forms)
@@ -301,7 +292,7 @@ static void interrupt(int sig)
 static void take_answers(struct trace *t, uint64_t ns, uint32_t label)
 {
 	struct pollfd p = { .fd = t->fd, .events = POLLIN };
-	uint64_t now = now_ns(), end = now + ns;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), end = now + ns;
 	struct timespec left;
 
 	while (now < end && !interrupted &&
@@ -310,7 +301,7 @@ static void take_answers(struct trace *t, uint64_t ns, uint32_t label)
 		left.tv_nsec = (end - now) % SEC;
 		if (ppoll(&p, 1, &left, NULL) > 0)
 			receive(t);
-		now = now_ns();
+		now = clock_ns(CLOCK_MONOTONIC);
 	}
 }
 
@@ -396,9 +387,9 @@ int trace_run(struct trace *t)
 	struct sigaction before;
 	int err;
 
-	if (sigaction(SIGINT, &on_interrupt, &before) ||
-	    getrandom(&t->probe.nonce, sizeof(t->probe.nonce), 0) < 0 ||
-	    getrandom(&t->label, sizeof(t->label), 0) < 0)
+	if (getrandom(&t->probe.nonce, sizeof(t->probe.nonce), 0) < 0 ||
+	    getrandom(&t->label, sizeof(t->label), 0) < 0 ||
+	    sigaction(SIGINT, &on_interrupt, &before))
 		return refused(-errno, NULL);
 	t->probe.id = t->probe.nonce;
 	t->two_forms = set_last(t, 0);
