@@ -122,6 +122,12 @@ static void end(void *data)
 {
 }
 
+static void acknowledge(struct follow *f, struct srpol_head head)
+{
+	f->acked = head;
+	tell_soon(f);
+}
+
 /* The plan in @f->next is complete and verified: apply it. */
 static void apply(struct follow *f)
 {
@@ -144,20 +150,36 @@ static void apply(struct follow *f)
 		 (unsigned long long)plan->head.epoch, plan->index.alg);
 	follow_plan_free(f->now);
 	f->now = plan;
-	f->saving = last_save(f);
-	if (!f->saving)
-		tell_soon(f);
+	f->put = last_save(f);
+	if (!f->put) {
+		f->saving = 0;
+		acknowledge(f, plan->head);
+	} else if (!f->saving) {
+		f->saving = f->put;
+		f->awaited = plan->head;
+	}
 }
 
-/* The plan in force is acknowledged once it is on the disk, or cannot be. */
+/*
+ * A plan is acknowledged once it is on the disk, or cannot be. One that is waited for
+ * is not forgotten for those that come meanwhile: if these come faster than the disk
+ * writes, nothing would ever be acknowledged.
+ */
 static void saved(void *data)
 {
 	struct follow *f = data;
+	struct srpol_head head = f->awaited;
 
 	if (!f->saving || !saver_has(f->saver, f->saving))
 		return;
-	f->saving = 0;
-	tell_soon(f);
+	if (saver_has(f->saver, f->put)) {
+		f->saving = 0;
+		head = f->now->head;
+	} else {
+		f->saving = f->put;
+		f->awaited = f->now->head;
+	}
+	acknowledge(f, head);
 }
 
 /**

@@ -273,8 +273,12 @@ struct telling {
  * @demand: the message with @demands
  * @bus: connection to the bus, NULL: none is configured
  * @saver: saves the plan and the report, NULL: they are not saved
- * @saving: number of what @saver is to have on the disk before @now is acknowledged, 0:
- *	nothing
+ * @acked: head of the plan that is acknowledged: @now, or the newest one before it that
+ *	is on the disk. Epoch 0: none
+ * @saving: number of what @saver is to have on the disk before @awaited is acknowledged,
+ *	0: nothing
+ * @awaited: head of @now, or of a plan before it
+ * @put: number of the contents that @now came with
  */
 struct follow {
 	struct follow_config config;
@@ -321,7 +325,10 @@ struct follow {
 	struct telling demand;
 	struct bus *bus;
 	struct saver *saver;
+	struct srpol_head acked;
 	uint64_t saving;
+	struct srpol_head awaited;
+	uint64_t put;
 };
 
 /* follow.c */

@@ -6,7 +6,8 @@
  * that plans have already seen.
  *
  * Nobody waits for the disk (saver.c). A plan is acknowledged once it is there, as the
- * engine then gives away what the plan before it had; a report may be sent before that. If
+ * engine then gives away what the plan before it had; until then that one is, also by who
+ * goes on after a reload. A report may be sent before. If
  * the machine fails in between, a number may be used again. A plan that has seen the
  * former report is then taken to have seen this one, until the engine has made the next
  * plan of it; paths that lose probes are down all the same.
@@ -37,6 +38,16 @@ static json_t *plan_to_json(const struct follow *f, const struct follow_plan *p)
 		      "cluster", (json_int_t)p->cluster, "head", head ?: "",
 		      "index", p->index_text, "pages", pages, "chunks", chunks);
 	free(head);
+	return o;
+}
+
+/* What was acknowledged when this was put: it may be loaded before it is on the disk. */
+static json_t *acked_to_json(const struct follow *f)
+{
+	char *text = f->acked.epoch ? srpol_head_write(&f->acked) : NULL;
+	json_t *o = text ? json_string(text) : NULL;
+
+	free(text);
 	return o;
 }
 
@@ -158,9 +169,9 @@ uint64_t last_save(struct follow *f)
 
 	if (!f->saver)
 		return 0;
-	o = json_pack("{s:I, s:o, s:o, s:o*}", "number", (json_int_t)f->number,
-		      "links", links_to_json(f), "suspects",
-		      suspicions_to_json(f), "plan",
+	o = json_pack("{s:I, s:o, s:o, s:o*, s:o*}", "number",
+		      (json_int_t)f->number, "links", links_to_json(f), "suspects",
+		      suspicions_to_json(f), "acked", acked_to_json(f), "plan",
 		      f->now ? plan_to_json(f, f->now) : NULL);
 	if (o)
 		return saver_put(f->saver, o);
@@ -230,6 +241,19 @@ static json_t *find(const struct follow *f, uint64_t *saving)
 	       json_load_file(f->config.file, JSON_REJECT_DUPLICATES, NULL) ?: json_null();
 }
 
+/* @saving: number of @o, 0: it is on the disk */
+static void take_acked(struct follow *f, const json_t *o, uint64_t saving)
+{
+	const char *text = json_string_value(json_object_get(o, "acked"));
+
+	f->saving = f->put = saving;
+	f->awaited = f->now->head;
+	if (!saving)
+		f->acked = f->now->head;
+	else if (text && srpol_head_read(text, strlen(text), &f->acked, NULL))
+		f->acked = (struct srpol_head){};
+}
+
 /**
  * last_load() - load the saved report, and apply the saved plan if it is valid
  * @f: follower
@@ -259,7 +283,7 @@ void last_load(struct follow *f)
 			   (unsigned long long)p->head.epoch, f->config.file);
 		f->stats.applied++;
 		f->now = p;
-		f->saving = saving;
+		take_acked(f, o, saving);
 	} else {
 		follow_plan_free(p);
 	}

@@ -26,8 +26,8 @@ static const char *node_name(const struct follow *f, uint32_t node)
 static char *ack_text(const struct follow *f)
 {
 	json_t *o = json_pack("{s:I, s:s}", "epoch",
-			      (json_int_t)f->now->head.epoch, "digest",
-			      f->now->head.digest);
+			      (json_int_t)f->acked.epoch, "digest",
+			      f->acked.digest);
 	char *text = json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS);
 
 	json_decref(o);
@@ -96,8 +96,11 @@ static void tell(struct follow *f)
 		};
 		f->stats.reports++;
 	}
-	/* a plan is not acknowledged before it is on the disk */
-	if (f->now && !f->saving) {
+	/*
+	 * Until @now is on the disk, that is the plan before it: the engine waits for no
+	 * host of which there is no acknowledgement, and a lease may be new.
+	 */
+	if (f->acked.epoch) {
 		ack = ack_text(f);
 		snprintf(ack_key, sizeof(ack_key), "ack/%s/%s",
 			 f->config.shard, node_name(f, f->host));

@@ -17,6 +17,7 @@ static unsigned int reports;		/* that were sent */
 static unsigned int acknowledgements;
 static uint64_t acknowledged;		/* epoch */
 static bool was_there;			/* the file, at that time */
+static uint64_t lease_id;
 
 static void txn(struct store *store, const struct store_txn *txn, store_reply_fn fn,
 		void *data)
@@ -42,7 +43,7 @@ static void txn(struct store *store, const struct store_txn *txn, store_reply_fn
 static void lease(struct store *store, uint32_t seconds, uint64_t id, store_reply_fn fn,
 		  void *data)
 {
-	struct store_reply reply = { .succeeded = true, .lease = 1 };
+	struct store_reply reply = { .succeeded = true, .lease = lease_id };
 
 	fn(data, &reply);
 }
@@ -220,6 +221,7 @@ static int set_up(void **state)
 	disk_begin();
 	reports = acknowledgements = acknowledged = 0;
 	was_there = false;
+	lease_id = 1;
 	return 0;
 }
 
@@ -276,9 +278,68 @@ static void test_newer(void **state)
 	fetched(7);
 	assert_int_equal(acknowledgements, 0);
 	hurry();
-	until_acknowledged();
-	assert_int_equal(acknowledged, 7);
+	while (acknowledged != 7)
+		assert_true(turn(PATIENCE_S * 1000));
+	assert_in_range(acknowledgements, 1, 2);
+}
+
+static void until_sync(void)
+{
+	assert_int_equal(sem_wait(&begun), 0);
+}
+
+/* The disk ends the write that it has begun: of the file, and of its folder. */
+static void one_write(void)
+{
+	sem_post(&disk);
+	until_sync();
+	sem_post(&disk);
+	assert_true(turn(PATIENCE_S * 1000));
+}
+
+/* While there is always a newer plan, those that are on the disk are acknowledged. */
+static void test_always_newer(void **state)
+{
+	uint64_t epoch;
+
+	start(true);
+	fetched(1);
+	until_sync();
+	for (epoch = 2; epoch < 10; epoch++) {
+		fetched(epoch);
+		one_write();
+		assert_int_equal(acknowledged, epoch - 1);
+		until_sync();
+	}
+	assert_int_equal(acknowledgements, 8);
+}
+
+/*
+ * The engine waits for no host of which there is no acknowledgement. With a new lease
+ * there is one of what is on the disk, while the next plan is not.
+ */
+static void test_lease(void **state)
+{
+	start(true);
+	fetched(5);
+	until_sync();
+	one_write();
 	assert_int_equal(acknowledgements, 1);
+	fetched(6);
+	until_sync();
+	acknowledged = 0;
+	lease_id = 2;
+	follow.keep.ring(follow.keep.data);
+	assert_int_equal(acknowledgements, 2);
+	assert_int_equal(acknowledged, 5);
+	/* a reload has one as well */
+	follow_stop(&follow);
+	acknowledged = 0;
+	start(true);
+	assert_int_equal(follow.now->head.epoch, 6);
+	assert_int_equal(acknowledged, 5);
+	one_write();
+	assert_int_equal(acknowledged, 6);
 }
 
 /* A host without a disk that works follows plans all the same. */
@@ -359,6 +420,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_disk, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_report, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_newer, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_always_newer, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_lease, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_disk, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_reload, set_up, tear_down),

@@ -16,6 +16,7 @@
 #define PATIENCE_S	30
 
 static sem_t disk;		/* a sync may end */
+static sem_t begun;		/* a sync has begun */
 static atomic_uint synced;
 static atomic_uint waited;	/* syncs that gave up */
 static atomic_uint errors;
@@ -32,6 +33,7 @@ int __wrap_fsync(int fd)
 
 	(void)fd;
 	niceness = getpriority(PRIO_PROCESS, 0);
+	sem_post(&begun);
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += PATIENCE_S;
 	if (sem_timedwait(&disk, &until))
@@ -92,6 +94,7 @@ static void disk_begin(void)
 	strcpy(folder + strlen(folder) - 6, "XXXXXX");
 	assert_non_null(mkdtemp(folder));
 	sem_init(&disk, 0, 0);
+	sem_init(&begun, 0, 0);
 	synced = waited = errors = 0;
 	watched = NULL;
 	loop_fails = 0;
@@ -101,6 +104,7 @@ static void disk_end(const char *file)
 {
 	unlink(file);
 	rmdir(folder);
+	sem_destroy(&begun);
 	sem_destroy(&disk);
 }
 
