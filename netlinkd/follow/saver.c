@@ -9,6 +9,7 @@
  * on its way to the disk. Only savers_end() waits.
  */
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@
  * struct saver - a file, of which the newest contents count
  * @source: eventfd by which the thread tells the loop that it has written; in the loop
  *	while the saver is open, and open as long as the thread may run
- * @file: name of the file
+ * @file: name of the file, with that of its folder resolved
  * @saved: called by the loop when something was written
  * @data: argument of @saved
  * @lock: for the members up to @busy
@@ -42,7 +43,7 @@
  */
 struct saver {
 	struct source source;
-	char file[256];
+	char file[PATH_MAX];
 	void (*saved)(void *data);
 	void *data;
 	pthread_mutex_t lock;
@@ -132,17 +133,36 @@ static void told(struct source *source, uint32_t events)
 		s->saved(s->data);
 }
 
-static struct saver *saver_of(const char *file)
+/*
+ * A reload may spell the folder in another way, and two threads must not write one
+ * file. @full: PATH_MAX bytes
+ */
+static void resolve(const char *file, char *full)
 {
+	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+	char folder[PATH_MAX] = ".", *resolved;
+
+	if (slash)
+		snprintf(folder, sizeof(folder), "%.*s", (int)(name - file), file);
+	resolved = realpath(folder, NULL);
+	if (!resolved || (size_t)snprintf(full, PATH_MAX, "%s/%s", resolved, name) >= PATH_MAX)
+		snprintf(full, PATH_MAX, "%s", file);
+	free(resolved);
+}
+
+static struct saver *saver_of(const char *name)
+{
+	char file[PATH_MAX];
 	struct saver *s;
 
+	resolve(name, file);
 	for (s = savers; s; s = s->other)
 		if (!strcmp(s->file, file))
 			return s;
 	s = store_alloc(sizeof(*s));
 	s->source.fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	s->source.ready = told;
-	snprintf(s->file, sizeof(s->file), "%s", file);
+	strcpy(s->file, file);
 	pthread_mutex_init(&s->lock, NULL);
 	s->other = savers;
 	savers = s;

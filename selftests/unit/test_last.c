@@ -34,16 +34,22 @@ static void saved(void *data)
 	told++;
 }
 
-static void begin(struct follow *f)
+/* @folder_: its name, in any way */
+static void begin_in(struct follow *f, const char *folder_)
 {
 	*f = (struct follow){
 		.fabric = fabric,
 		.links = VEC_INIT(struct follow_link),
 		.suspicions = VEC_INIT(struct follow_suspicion),
 	};
-	snprintf(f->config.file, sizeof(f->config.file), "%s/A.plan", folder);
+	snprintf(f->config.file, sizeof(f->config.file), "%s/A.plan", folder_);
 	f->saver = saver_open(f->config.file, saved, &told);
 	assert_non_null(f->saver);
+}
+
+static void begin(struct follow *f)
+{
+	begin_in(f, folder);
 }
 
 static void end(struct follow *f)
@@ -138,6 +144,33 @@ static void test_reload(void **state)
 	assert_int_equal(told, 0);
 }
 
+/* Nor do they write one file at a time if the folder has another name by then. */
+static void test_other_name(void **state)
+{
+	char *names[] = { "%s/", "%s/.", "/tmp/../%s" }, name[64];
+	struct follow next;
+	uint32_t i;
+
+	(void)state;
+	follow.number = 7;
+	last_save(&follow);
+	end(&follow);
+	for (i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), names[i], folder);
+		begin_in(&next, name);
+		last_load(&next);
+		assert_int_equal(next.number, 7 + i);
+		next.number++;
+		last_save(&next);
+		end(&next);
+	}
+	hurry();
+	savers_end();
+	assert_int_equal(found(), 10);
+	assert_int_equal(errors, 0);
+	assert_int_equal(waited, 0);
+}
+
 /* One after the other, each is written. */
 static void test_quick_disk(void **state)
 {
@@ -214,6 +247,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_slow_disk, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_reload, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_other_name, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_quick_disk, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_folder, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_nothing, set_up, tear_down),
