@@ -265,22 +265,32 @@ static const struct path_info *select_path(const struct vec *paths,
 	return NULL;
 }
 
+/* Are there so many flow labels? Return: EXIT_OK, or EXIT_REFUSED after an error message */
+static int check_labels(const struct trace *t)
+{
+	struct srpol_error error = {};
+
+	if (t->config.path_id == SRPOL_PATH_ID_LABEL) {
+		if (t->o.labels <= TRACE_ID_LABELS)
+			return EXIT_OK;
+		srpol_error_set(&error, -EINVAL,
+				"labels: packets of a path have %u at most, as config path-id says",
+				TRACE_ID_LABELS);
+	} else {
+		if (t->config.flow_label != SRPOL_FLOW_LABEL_ZERO || t->o.labels == 1)
+			return EXIT_OK;
+		srpol_error_set(&error, -EINVAL,
+				"labels: all packets have flow label 0, as config says");
+	}
+	return refused(-EINVAL, &error);
+}
+
 /* Return: EXIT_OK if the last SID was reached by all labels, else another EXIT_* */
 static int trace(struct trace *t)
 {
-	struct srpol_error error = {};
 	int err, shown;
 
-	err = trace_read_form(t);
-	if (err)
-		return err;
-	if (t->config.flow_label == SRPOL_FLOW_LABEL_ZERO &&
-	    t->config.path_id != SRPOL_PATH_ID_LABEL && t->o.labels > 1) {
-		srpol_error_set(&error, -EINVAL,
-				"labels: all packets have flow label 0, as config says");
-		return refused(-EINVAL, &error);
-	}
-	err = trace_open(t);
+	err = trace_read_form(t) ?: check_labels(t) ?: trace_open(t);
 	if (err)
 		return err;
 	/* what was found before an error counts as well */

@@ -57,6 +57,9 @@ struct trace_answer {
 #define TRACE_ROUNDS_MAX	500
 #define TRACE_LABELS_MAX	256
 #define TRACE_FORMS		2	/* of a probe, see trace.two_forms */
+/* of a path with config path-id label, which leaves the low 6 bits to the flow */
+#define TRACE_ID_SHIFT		6
+#define TRACE_ID_LABELS		(1u << TRACE_ID_SHIFT)
 
 /**
  * struct trace_options - what was asked for

@@ -26,8 +26,6 @@
 #define RECEIVE_MAX	256		/* packets before the clock is looked at */
 #define LABEL_MASK	0xfffffu
 #define LABEL_STEP	0x9e379u	/* odd: 2^20 labels before one returns */
-/* config path-id label: how many low bits are left to the flow */
-#define LABEL_ID_SHIFT	6
 
 _Static_assert(TRACE_ROUNDS_MAX * TRACE_HOPS_MAX * TRACE_FORMS <= UINT16_MAX,
 	       "trace_probe.seq");
@@ -157,8 +155,8 @@ static uint32_t label_of(const struct trace *t, uint32_t label)
 	uint32_t flow = t->label + label * LABEL_STEP;
 
 	if (t->config.path_id == SRPOL_PATH_ID_LABEL)
-		return (t->path->id << LABEL_ID_SHIFT |
-			(flow & ((1u << LABEL_ID_SHIFT) - 1))) & LABEL_MASK;
+		return (t->path->id << TRACE_ID_SHIFT |
+			(flow & (TRACE_ID_LABELS - 1))) & LABEL_MASK;
 	return t->config.flow_label == SRPOL_FLOW_LABEL_ZERO ? 0 :
 	       flow & LABEL_MASK;
 }

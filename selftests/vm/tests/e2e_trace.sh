@@ -123,7 +123,10 @@ check_equal "it is one spine" 1 \
 srpol config set flow-label zero
 check_fails "several labels where all packets have none" 'flow label 0' trace 6 labels 2
 check "one" reached 6 count 1
-srpol config set flow-label hash-qp
+srpol config set path-id label
+check_fails "more labels than the path's id leaves" 'labels: .*64' trace 6 labels 65
+check "as many as it leaves" reached 6 labels 64 interval 20ms
+srpol config set path-id none flow-label hash-qp
 
 # ---- a probe without an SRH, which a rule matches and a policy would take
 ip -n "$(fabric_ns leaf1)" -6 route add fc00:0:b::/48 via fd00:1:1::2 dev spine1
