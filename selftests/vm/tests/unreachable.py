@@ -289,6 +289,8 @@ def forged():
              quote(SIDS, 1, "full", segments=[], last=0)),
             ("no IPv6", b"\x45" + good[1:]),
             ("UDP to the only SID", ip6(SRC, SIDS[0], 17, b"\0" * 40)),
+            ("ICMPv6 to the SIDs", quote(SIDS, 1, "full", inner=58)),
+            ("UDP to the SIDs", quote(SIDS[:2], 0, "reduced", inner=17)),
             ("nothing", b""), ("39 bytes", good[:39]),
             ("an IPv6 header alone", good[:40]),
             ("half an SRH", good[:44]), ("an SRH cut off", good[:95])):
