@@ -6,7 +6,7 @@
  *
  * A reload does not wait for the disk either: a saver that still has something to write
  * when it is closed goes on, and whoever opens its file again gets this saver and what is
- * on its way to the disk. Only savers_end() waits.
+ * on its way to the disk, or could not be written. Only savers_end() waits.
  */
 #include <errno.h>
 #include <limits.h>
@@ -33,6 +33,7 @@
  * @lock: for the members up to @busy
  * @next: contents that are not written yet, NULL: none
  * @writing: contents that are being written, which nobody changes, NULL: none
+ * @lost: newest contents, if they could not be written, NULL: they could, or will be
  * @put: number of the newest contents
  * @taken: number of those that were last taken to be written
  * @done: number of those that were last written, or could not be
@@ -49,6 +50,7 @@ struct saver {
 	pthread_mutex_t lock;
 	json_t *next;
 	json_t *writing;
+	json_t *lost;
 	uint64_t put;
 	uint64_t taken;
 	uint64_t done;
@@ -75,15 +77,18 @@ static const json_t *take(struct saver *s)
 	return o;
 }
 
-static void tell(struct saver *s)
+static void tell(struct saver *s, bool written)
 {
-	json_t *o;
+	json_t *o, *lost;
 
 	pthread_mutex_lock(&s->lock);
 	o = s->writing;
+	lost = s->lost;
 	s->writing = NULL;
+	s->lost = written ? NULL : json_incref(o);
 	s->done = s->taken;
 	pthread_mutex_unlock(&s->lock);
+	json_decref(lost);
 	json_decref(o);
 	eventfd_write(s->source.fd, 1);
 }
@@ -96,9 +101,9 @@ static void save_all(struct saver *s)
 	while ((o = take(s))) {
 		ret = store_save(s->file, o);
 		if (ret)
-			log_error("%s: %s; without the store there will be no plan after a restart",
+			log_error("%s: %s; without the store there will be an older plan after a restart, or none",
 				  s->file, strerror(-ret));
-		tell(s);
+		tell(s, !ret);
 	}
 }
 
@@ -180,19 +185,20 @@ static void end(struct saver *s)
 	*at = s->other;
 	if (s->source.fd >= 0)
 		close(s->source.fd);
+	json_decref(s->lost);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
 }
 
-/* It ends now, or with savers_end() if there is something left to write. */
+/* It ends now, or with savers_end() if it has what the disk has not. */
 static void leave(struct saver *s)
 {
-	bool busy;
+	bool stays;
 
 	pthread_mutex_lock(&s->lock);
-	busy = s->busy;
+	stays = s->busy || s->lost;
 	pthread_mutex_unlock(&s->lock);
-	if (!busy)
+	if (!stays)
 		end(s);
 }
 
@@ -267,9 +273,9 @@ bool saver_has(struct saver *s, uint64_t number)
 }
 
 /**
- * saver_pending() - contents on their way to the disk
+ * saver_pending() - contents on their way to the disk, or which could not be written
  * @s: saver
- * @number: their number, 0: there are none
+ * @number: their number if they are on their way, else 0
  *
  * Return: a reference to the newest contents, which are only to be read; NULL if the file
  * has them.
@@ -279,15 +285,16 @@ json_t *saver_pending(struct saver *s, uint64_t *number)
 	json_t *o;
 
 	pthread_mutex_lock(&s->lock);
-	o = json_incref(s->next ?: s->writing);
+	o = s->next ?: s->writing;
 	*number = o ? s->put : 0;
+	o = json_incref(o ?: s->lost);
 	pthread_mutex_unlock(&s->lock);
 	return o;
 }
 
 /**
  * saver_close() - no more contents come for now
- * @s: saver, which goes on if it has something to write; may be NULL
+ * @s: saver, which stays if it has what the disk has not; may be NULL
  */
 void saver_close(struct saver *s)
 {

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "follow.h"
 #include "srpol_lib.h"
@@ -353,6 +354,37 @@ static void test_no_disk(void **state)
 	assert_int_equal(errors, 1);
 }
 
+/* What was acknowledged is not taken back by a reload, though the disk has it not. */
+static void test_full_disk(void **state)
+{
+	char new[sizeof(follow.config.file) + 4];
+
+	hurry();
+	start(true);
+	fetched(5);
+	until_acknowledged();
+	snprintf(new, sizeof(new), "%s.new", follow.config.file);
+	assert_int_equal(mkdir(new, 0700), 0);
+	fetched(6);
+	while (acknowledged != 6)
+		assert_true(turn(PATIENCE_S * 1000));
+	assert_int_equal(errors, 1);
+	follow_stop(&follow);
+	start(true);
+	assert_int_equal(follow.now->head.epoch, 6);
+	assert_int_equal(acknowledged, 6);
+	/* with room again it is as always */
+	rmdir(new);
+	fetched(7);
+	while (acknowledged != 7)
+		assert_true(turn(PATIENCE_S * 1000));
+	follow_stop(&follow);
+	savers_end();
+	start(true);
+	assert_int_equal(follow.now->head.epoch, 7);
+	assert_int_equal(errors, 1);
+}
+
 static void test_no_file(void **state)
 {
 	start(false);
@@ -423,6 +455,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_always_newer, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_lease, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_disk, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_full_disk, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_reload, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_loop, set_up, tear_down),
