@@ -169,9 +169,10 @@ uint64_t last_save(struct follow *f)
 
 	if (!f->saver)
 		return 0;
-	o = json_pack("{s:I, s:o, s:o, s:o*, s:o*}", "number",
-		      (json_int_t)f->number, "links", links_to_json(f), "suspects",
-		      suspicions_to_json(f), "acked", acked_to_json(f), "plan",
+	o = json_pack("{s:I, s:s, s:o, s:o, s:o*, s:o*}", "number",
+		      (json_int_t)f->number, "shard", f->config.shard, "links",
+		      links_to_json(f), "suspects", suspicions_to_json(f), "acked",
+		      acked_to_json(f), "plan",
 		      f->now ? plan_to_json(f, f->now) : NULL);
 	if (o)
 		return saver_put(f->saver, o);
@@ -260,6 +261,7 @@ static void take_acked(struct follow *f, const json_t *o, uint64_t saving)
  */
 void last_load(struct follow *f)
 {
+	const char *shard = f->config.shard;
 	struct follow_plan *p;
 	json_int_t number = 0;
 	json_t *o, *plan = NULL;
@@ -268,8 +270,9 @@ void last_load(struct follow *f)
 	o = f->saver ? find(f, &saving) : NULL;
 	if (!o)
 		return;
-	if (json_unpack(o, "{s:I, s?o}", "number", &number, "plan", &plan) ||
-	    number < 0) {
+	/* a file of an earlier srpold does not name the shard */
+	if (json_unpack(o, "{s:I, s?s, s?o}", "number", &number, "shard", &shard, "plan",
+			&plan) || number < 0) {
 		log_error("%s is no plan", f->config.file);
 		json_decref(o);
 		return;
@@ -277,6 +280,11 @@ void last_load(struct follow *f)
 	f->number = number;
 	take_links(f, json_object_get(o, "links"));
 	take_suspicions(f, json_object_get(o, "suspects"));
+	/* each shard counts its epochs by itself */
+	if (strcmp(shard, f->config.shard)) {
+		log_notice("the plan in %s is of shard %s, and not used", f->config.file, shard);
+		plan = NULL;
+	}
 	p = store_alloc(sizeof(*p));
 	if (plan && take_plan(f, p, plan) && !f->apply(f->data, p)) {
 		log_notice("epoch %llu is in force, from %s",

@@ -19,6 +19,7 @@ static unsigned int acknowledgements;
 static uint64_t acknowledged;		/* epoch */
 static bool was_there;			/* the file, at that time */
 static uint64_t lease_id;
+static const char *shard;
 
 static void txn(struct store *store, const struct store_txn *txn, store_reply_fn fn,
 		void *data)
@@ -186,7 +187,7 @@ static void start(bool saves)
 	follow = (struct follow){ .fabric = fabric, .apply = apply };
 	while (fabric->nodes[follow.host].tier != SRPOL_TIER_HOST)
 		follow.host++;
-	strcpy(follow.config.shard, "0");
+	strcpy(follow.config.shard, shard);
 	if (saves)
 		snprintf(follow.config.file, sizeof(follow.config.file), "%s/A.plan",
 			 folder);
@@ -223,6 +224,7 @@ static int set_up(void **state)
 	reports = acknowledgements = acknowledged = 0;
 	was_there = false;
 	lease_id = 1;
+	shard = "0";
 	return 0;
 }
 
@@ -343,6 +345,30 @@ static void test_lease(void **state)
 	assert_int_equal(acknowledged, 6);
 }
 
+/* Each shard counts its epochs by itself: one that begins is followed at once. */
+static void test_other_shard(void **state)
+{
+	struct store_kv kv = { .mod = 1 };
+	struct srpol_head head = { .epoch = 3, .term = 2 };
+
+	hurry();
+	start(true);
+	fetched(1000);
+	until_acknowledged();
+	follow_stop(&follow);
+	shard = "pod";
+	start(true);
+	assert_null(follow.now);
+	assert_int_equal(acknowledgements, 1);
+	srpol_digest("index", 5, head.digest);
+	kv.value = srpol_head_write(&head);
+	kv.len = strlen(kv.value);
+	follow.mirror.set(&follow, &kv);
+	free(kv.value);
+	assert_int_equal(follow.stats.replayed, 0);
+	assert_int_equal(follow.next->head.epoch, 3);
+}
+
 /* A host without a disk that works follows plans all the same. */
 static void test_no_disk(void **state)
 {
@@ -454,6 +480,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_newer, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_always_newer, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_lease, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_other_shard, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_disk, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_full_disk, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_file, set_up, tear_down),
