@@ -28,16 +28,19 @@ struct share_begin share_begin(void)
  * @s: the share
  * @now: the time
  *
- * What took more than its second's share is paid in those that follow.
+ * What took more than its second's share is paid in those that follow: whole seconds,
+ * so that it is not paid later because somebody asked in between.
  */
 bool share_is_left(struct share *s, const struct share_begin *now)
 {
-	uint64_t passed = now->ns - s->since_ns;
-	unsigned __int128 paid;
+	uint64_t seconds = (now->ns - s->since_ns) / NS_PER_SEC;
+	unsigned __int128 paid = (unsigned __int128)seconds * s->per_s;
 
-	if (passed >= NS_PER_SEC) {
-		paid = (unsigned __int128)passed * s->per_s / NS_PER_SEC;
-		s->worked_ns = s->worked_ns > paid ? s->worked_ns - paid : 0;
+	if (seconds && s->worked_ns > paid) {
+		s->worked_ns -= paid;
+		s->since_ns += seconds * NS_PER_SEC;
+	} else if (seconds) {
+		s->worked_ns = 0;
 		s->since_ns = now->ns;
 	}
 	return s->worked_ns < s->per_s;
@@ -48,15 +51,13 @@ bool share_is_left(struct share *s, const struct share_begin *now)
  * @s: the share
  * @now: the time, for which share_is_left() was false
  *
- * Return: seconds after which share_is_left() is true, if nobody calls it before.
+ * Return: seconds after which share_is_left() is true, if nothing is taken before.
  */
 uint32_t share_wait_s(const struct share *s, const struct share_begin *now)
 {
-	unsigned __int128 unpaid = s->worked_ns - s->per_s + 1;
-	uint64_t ns = (unpaid * NS_PER_SEC + s->per_s - 1) / s->per_s;
+	uint64_t unpaid = s->worked_ns - s->per_s + 1;
+	uint64_t ns = (unpaid + s->per_s - 1) / s->per_s * NS_PER_SEC;
 
-	if (ns < NS_PER_SEC)
-		ns = NS_PER_SEC;	/* it is paid for once a second */
 	ns -= now->ns - s->since_ns;
 	return (ns + NS_PER_SEC - 1) / NS_PER_SEC;
 }

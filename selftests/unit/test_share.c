@@ -124,12 +124,38 @@ static void test_wait(void **state)
 			}
 }
 
+/* Who asks again and again meanwhile does not wait any longer. */
+static void test_asked(void **state)
+{
+	static const uint64_t per_s[] = { 400 * MS, 390625, 7 };
+	static const uint64_t every[] = { 1, 100 * MS, 700 * MS, SEC - 1, SEC + 1, 1400 * MS };
+	uint64_t worked, end, at;
+	struct share s;
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(per_s); i++)
+		for (k = 0; k < ARRAY_SIZE(every); k++)
+			for (worked = per_s[i]; worked <= 60 * per_s[i]; worked += per_s[i] / 3) {
+				s = (struct share){ .per_s = per_s[i], .owed_s = 60,
+						    .since_ns = START, .worked_ns = worked };
+				at = START + SEC / 3;
+				end = at + wait_at(&s, at) * SEC;
+				if (every[k] == 1)
+					at = end - 3;
+				while (at < end && !is_left_at(&s, at))
+					at += every[k];
+				assert_true(is_left_at(&s, end));
+			}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_paid),
 		cmocka_unit_test(test_taken),
 		cmocka_unit_test(test_wait),
+		cmocka_unit_test(test_asked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
