@@ -218,17 +218,38 @@ static void client_ready(struct source *source, uint32_t events)
 		read_client(client);
 }
 
-/* The client that has been quiet for longest, but for those that are kept; or NULL. */
-static struct lines_client *quietest(const struct lines *server)
+/* How many clients of a user may be replaced. */
+static unsigned int clients_of(const struct lines *server, uint32_t uid)
 {
-	struct lines_client *found = NULL, *client;
-	unsigned int i;
+	const struct lines_client *client;
+	unsigned int i, n = 0;
 
 	for (i = 0; i < server->clients_max; i++) {
 		client = server->clients[i];
-		if (client && !client->kept &&
-		    (!found || client->heard_ns < found->heard_ns))
+		n += client && !client->kept && client->uid == uid;
+	}
+	return n;
+}
+
+/*
+ * The client that has been quiet for longest, but for those that are kept; or NULL. It
+ * is one of the user who has most: who connects again and again replaces no others.
+ */
+static struct lines_client *quietest(const struct lines *server)
+{
+	struct lines_client *found = NULL, *client;
+	unsigned int i, n, most = 0;
+
+	for (i = 0; i < server->clients_max; i++) {
+		client = server->clients[i];
+		if (!client || client->kept)
+			continue;
+		n = found && client->uid == found->uid ? most :
+		    clients_of(server, client->uid);
+		if (n > most || (n == most && client->heard_ns < found->heard_ns)) {
 			found = client;
+			most = n;
+		}
 	}
 	return found;
 }

@@ -5,7 +5,8 @@
  * to a limit; beyond that the client is disconnected. The number of clients is
  * limited as well. A client beyond that limit replaces the one that has been
  * quiet for the longest time, so that nobody can keep others out by doing
- * nothing.
+ * nothing. It is one of the user who has most of them, so that nobody can
+ * disconnect others by coming again and again.
  */
 #ifndef _SRPOL_LINES_H
 #define _SRPOL_LINES_H

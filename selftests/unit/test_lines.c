@@ -248,6 +248,30 @@ static void test_kept(void **state)
 	close(kept);
 }
 
+/* A user who connects again and again replaces clients of his own. */
+static void test_many(void **state)
+{
+	int quiet, fds[8], i;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	assert_int_equal(seteuid(NOBODY), 0);
+	quiet = dial();
+	assert_int_equal(seteuid(0), 0);
+	assert_true(say(quiet, 1));
+	for (i = 0; i < 8; i++) {
+		fds[i] = dial();
+		assert_true(say(fds[i], 1));
+	}
+	assert_true(is_open(quiet));
+	assert_false(is_open(fds[0]));
+	assert_true(is_open(fds[7]));
+	for (i = 0; i < 8; i++)
+		close(fds[i]);
+	close(quiet);
+}
+
 /* Without room for another file, the quietest one makes room. */
 static void test_no_room(void **state)
 {
@@ -306,6 +330,7 @@ int main(void)
 		TEST(test_others),
 		TEST(test_half),
 		TEST(test_kept),
+		TEST(test_many),
 		TEST(test_no_room),
 		TEST(test_drained),
 	};
