@@ -456,18 +456,23 @@ void job_request_stop(void)
 
 /*
  * Requests of operators do not count those of tenants' users, whose room is shared
- * among tenants. @own: tenant of the user who asks, empty: an operator
+ * among tenants. Those that wait for time may keep all of it, so a user of whom none
+ * waits needs no room: there are USERS_MAX of these at most.
+ * @own: tenant of the user who asks, empty: an operator
  */
 static int check_room(const char *own, struct srpol_error *err)
 {
 	unsigned int mine = 0, users = 0, max = own[0] ? OPS_BY_TENANT : OPS_MAX;
+	uint32_t uid = control_server()->asks;
 	const struct op *op;
+	bool waits = false;
 
 	for (op = ops; op; op = op->next) {
 		mine += !strcmp(op->admission.own, own);
 		users += op->admission.own[0] != '\0';
+		waits |= op->uid == uid;
 	}
-	if (mine < max && (!own[0] || users < OPS_MAX))
+	if (own[0] ? !waits || (mine < max && users < OPS_MAX) : mine < max)
 		return 0;
 	return srpol_error_set(err, -EBUSY, "%u questions wait already",
 			       mine < max ? users : mine);

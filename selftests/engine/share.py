@@ -6,7 +6,10 @@ goes on with what it is there for, and others are answered, of the same tenant a
 """
 
 import json
+import os
 import re
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -95,6 +98,36 @@ def test_what_ifs():
     check("a user of another tenant is answered then", "reply" in ask(t.DAEMON)[0])
 
 
+def connect(user):
+    os.seteuid(user)
+    try:
+        s = socket.socket(socket.AF_UNIX)
+        s.settimeout(e.PATIENCE)
+        s.connect(f"{RUN}/s.sock")
+    finally:
+        os.seteuid(0)
+    return s
+
+
+def test_room(engine):
+    """Both ask before anything is decided, one of them for more than may wait."""
+    line = json.dumps({"version": 1, "request": "job-del", "name": "none"}).encode() + b"\n"
+    noise, quiet = connect(t.NOBODY), connect(t.BIN)
+    engine.p.send_signal(signal.SIGSTOP)
+    e.stopped(engine)
+    noise.sendall(line * AT_ONCE)
+    quiet.sendall(line)
+    engine.p.send_signal(signal.SIGCONT)
+    said = {}
+    for s, n in ((noise, AT_ONCE), (quiet, 1)):
+        with s, s.makefile() as f:
+            said[s] = [json.loads(f.readline())["error"] for _ in range(n)]
+    check("as many may wait as are said to", AT_ONCE - WHAT_IFS ==
+          sum("questions wait already" in text for text in said[noise]), said[noise])
+    check("another user of the tenant is heard then", "no such job" in said[quiet][0],
+          said[quiet])
+
+
 def noisy(user):
     """A user who asks again whatever the answer is; what it got is in a file."""
     said = f"{e.OUT}/noisy-{user}"
@@ -138,6 +171,7 @@ def test_share():
         "nobody": "red", "daemon": "blue", "bin": "red", "sys": "green", "games": "black"})
     wait_for("leader", lambda: e.ask("s", "show")["leads"])
     tenants = "red", "blue", "green"
+    test_room(engine)
     test_what_ifs()
     for i in range(200):
         for tenant in tenants:
