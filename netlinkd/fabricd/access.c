@@ -18,10 +18,12 @@
 /* A fifth of the time for users of a tenant, two fifths for those of all: see divide(). */
 #define TENANT_NS	(NS_PER_SEC / 5)
 #define TENANTS_NS	(2 * TENANT_NS)
+#define STRANGERS_NS	(NS_PER_SEC / 50)	/* for users who are told that they have no tenant */
 #define OWED_S		5	/* no answer is paid for longer */
 #define PART_OWED_S	60	/* ... from a user's part */
 
 static struct share all_users = { .per_s = TENANTS_NS, .owed_s = OWED_S };
+static struct share strangers = { .per_s = STRANGERS_NS, .owed_s = OWED_S };
 static struct share_begin begun;
 
 static int read_uid(const char *name, uint32_t *uid)
@@ -178,6 +180,16 @@ static struct user *user_of(uint32_t uid)
 	return NULL;
 }
 
+/* Users without a tenant have one in common, as their lines are read; NULL: an operator. */
+static struct share *part_of(uint32_t uid)
+{
+	struct user *user = user_of(uid);
+
+	if (access_is_operator(uid))
+		return NULL;
+	return user ? &user->part : &strangers;
+}
+
 /**
  * access_has_time() - whether there is time for a user's request
  * @uid: user id
@@ -187,13 +199,16 @@ static struct user *user_of(uint32_t uid)
  */
 bool access_has_time(uint32_t uid)
 {
+	struct share *part = part_of(uid);
 	struct user *user = user_of(uid);
 	bool own, tenant, all;
 
 	begun = share_begin();
-	if (!user)
+	if (!part)
 		return true;
-	own = share_is_left(&user->part, &begun);
+	own = share_is_left(part, &begun);
+	if (!user)
+		return own;
 	tenant = share_is_left(&first_of(fabricd.config.users, user->tenant)->share,
 			       &begun);
 	all = share_is_left(&all_users, &begun);
@@ -202,7 +217,7 @@ bool access_has_time(uint32_t uid)
 
 /**
  * access_refuse() - refuse a request for which there is no time
- * @uid: user id of a tenant's user, for whom access_has_time() is false
+ * @uid: user id of a user for whom access_has_time() is false
  * @err: message, with the time after which it would be answered whatever others ask
  *
  * Return: -EBUSY.
@@ -212,7 +227,7 @@ int access_refuse(uint32_t uid, struct srpol_error *err)
 	control_server()->denied++;
 	return srpol_error_set(err, -EBUSY,
 			       "too much is asked for: there is time for this user in %u s at the latest",
-			       share_wait_s(&user_of(uid)->part, &begun));
+			       share_wait_s(part_of(uid), &begun));
 }
 
 /**
@@ -232,11 +247,13 @@ int access_begin(uint32_t uid, struct srpol_error *err)
  */
 void access_end(uint32_t uid)
 {
+	struct share *part = part_of(uid);
 	struct user *user = user_of(uid);
 
+	if (part)
+		share_take(part, &begun);
 	if (!user)
 		return;
-	share_take(&user->part, &begun);
 	share_take(&first_of(fabricd.config.users, user->tenant)->share, &begun);
 	share_take(&all_users, &begun);
 }

@@ -19,7 +19,7 @@ import engine as e
 import tenants as t
 from engine import JOB, RUN, check, wait_for
 
-SYS, GAMES = 3, 5
+SYS, SYNC, GAMES = 3, 4, 5
 LINES = 200		# of one client, fewer than it may send in a second
 ASK = """
 import socket, sys
@@ -98,6 +98,17 @@ def test_what_ifs():
     check("a user of another tenant is answered then", "reply" in ask(t.DAEMON)[0])
 
 
+def test_stranger():
+    """Who has no tenant is only told so, but long lines have to be read for that."""
+    long = {"request": "job-add", "name": "w", "demands": [0] * 40000}
+    answers = ask(SYNC, 12, long)
+    check("who has no tenant is told so", "has no tenant" in answers[0].get("error", ""),
+          answers[0])
+    check("and refused when that takes too long", refusals(answers), answers)
+    check("others are answered then", "reply" in ask(t.DAEMON)[0])
+    wait_for("time", lambda: "has no tenant" in ask(SYNC)[0]["error"])
+
+
 def connect(user):
     os.seteuid(user)
     try:
@@ -172,6 +183,7 @@ def test_share():
     wait_for("leader", lambda: e.ask("s", "show")["leads"])
     tenants = "red", "blue", "green"
     test_room(engine)
+    test_stranger()
     test_what_ifs()
     for i in range(200):
         for tenant in tenants:
