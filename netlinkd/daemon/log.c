@@ -1,25 +1,70 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Log messages to standard error. Under systemd each line has a prefix from
- * which journald reads its priority.
+ * Log messages to standard error, a write() for each line. Under systemd each
+ * line has a prefix from which journald reads its priority.
+ *
+ * Nobody waits for the reader: who stops a terminal, or journald, must not stop
+ * failover. Lines for which there is no room are counted, and the number is
+ * written once there is some again.
  */
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "log.h"
 
 bool log_verbose;
 
+/* threads of libraries write, too */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned long lost;
+
+/* A pipe that is ready for writing takes PIPE_BUF bytes at once. */
+static bool write_line(int priority, const char *fmt, va_list args)
+{
+	struct pollfd out = { .fd = STDERR_FILENO, .events = POLLOUT };
+	char line[PIPE_BUF];
+	int len = 0, n;
+
+	if (poll(&out, 1, 0) != 1 || !(out.revents & POLLOUT))
+		return false;
+	if (getenv("JOURNAL_STREAM"))
+		len = snprintf(line, sizeof(line), "<%d>", priority);
+	n = vsnprintf(line + len, sizeof(line) - len, fmt, args);
+	if (n < 0)
+		return false;
+	len += n;
+	if (len > (int)sizeof(line) - 1)
+		len = sizeof(line) - 1;
+	line[len++] = '\n';
+	return write(STDERR_FILENO, line, len) == len;
+}
+
+__attribute__((format(printf, 2, 3)))
+static bool write_one(int priority, const char *fmt, ...)
+{
+	va_list args;
+	bool done;
+
+	va_start(args, fmt);
+	done = write_line(priority, fmt, args);
+	va_end(args);
+	return done;
+}
+
 static void print(int priority, const char *fmt, va_list args)
 {
-	/* one unit, as threads of libraries also write to stderr */
-	flockfile(stderr);
-	if (getenv("JOURNAL_STREAM"))
-		fprintf(stderr, "<%d>", priority);
-	vfprintf(stderr, fmt, args);
-	fputc('\n', stderr);
-	funlockfile(stderr);
+	pthread_mutex_lock(&lock);
+	if (lost && write_one(3, "%lu lines of the log are lost, as nobody read it",
+			      lost))
+		lost = 0;
+	if (lost || !write_line(priority, fmt, args))
+		lost++;
+	pthread_mutex_unlock(&lock);
 }
 
 #define LOGGER(name, priority)						\
