@@ -7,6 +7,7 @@
  *	watch.c		hears of changes in the module, and has them looked at
  *	endpoints.c	steering prefixes: which addresses belong to which peer
  *	uplink.c	devices: programs, sockets for probes
+ *	blackhole.c	routes that keep probes from being forwarded
  *	nics.c		notices that the device of a NIC was created again
  *	prober.c	sends probes when due; gives up those that do not return
  *	probe_send.c	sends one probe, or several
@@ -296,6 +297,9 @@ int watch_start(struct engine *engine, struct srpol_error *err);
 bool watch_reconnect(void);
 void watch_look(bool whole);
 void watch_look_later(void);
+
+/* blackhole.c */
+void blackhole_set(const struct in6_addr *sid, bool there);
 
 /* uplink.c */
 

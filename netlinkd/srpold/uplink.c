@@ -9,7 +9,6 @@
 #include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
-#include <netlink/route/route.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -161,42 +160,6 @@ static int attach(struct engine *engine, struct uplink *up,
 	return ret;
 }
 
-static struct rtnl_route *blackhole(const struct in6_addr *sid)
-{
-	struct rtnl_route *route = rtnl_route_alloc();
-	struct nl_addr *dst = nl_addr_build(AF_INET6, sid, sizeof(*sid));
-
-	if (!route || !dst) {
-		rtnl_route_put(route);
-		nl_addr_put(dst);
-		return NULL;
-	}
-	nl_addr_set_prefixlen(dst, 128);
-	rtnl_route_set_family(route, AF_INET6);
-	rtnl_route_set_dst(route, dst);
-	rtnl_route_set_table(route, RT_TABLE_MAIN);
-	rtnl_route_set_type(route, RTN_BLACKHOLE);
-	nl_addr_put(dst);
-	return route;
-}
-
-static void set_blackhole(const struct in6_addr *sid, bool there)
-{
-	struct nl_sock *sk = nl_socket_alloc();
-	struct rtnl_route *route = blackhole(sid);
-	int ret = -NLE_NOMEM;
-
-	if (sk && route && !nl_connect(sk, NETLINK_ROUTE))
-		ret = there ? rtnl_route_add(sk, route, NLM_F_CREATE |
-					     NLM_F_REPLACE) :
-			      rtnl_route_delete(sk, route, 0);
-	if (ret && there)
-		log_error("blackhole route for the probe SID: %s",
-			  nl_geterror(ret));
-	rtnl_route_put(route);
-	nl_socket_free(sk);
-}
-
 /*
  * Probes that XDP would take must not be forwarded again where there is no XDP.
  */
@@ -207,11 +170,11 @@ static void set_blackholes(const struct engine *engine, uint32_t nic,
 	struct in6_addr sid = engine_sid(engine, f->nics[nic].host,
 					 &f->sids.probe);
 
-	set_blackhole(&sid, there);
+	blackhole_set(&sid, there);
 	if (!engine->keys.n)
 		return;
 	sid = engine_sid(engine, f->nics[nic].host, &f->sids.reflect);
-	set_blackhole(&sid, there);
+	blackhole_set(&sid, there);
 }
 
 /*
