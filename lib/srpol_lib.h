@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <linux/srpol.h>
 #include <srpol/dp.h>
@@ -327,6 +328,9 @@ struct srpol_rdma_qp {
 
 int srpol_rdma_for_each_qp(void (*cb)(const struct srpol_rdma_qp *qp,
 				      void *data), void *data);
+
+/* file.c */
+FILE *srpol_file_open(const char *path, struct srpol_error *err);
 
 /* own_addrs.c: addresses of this host's devices */
 

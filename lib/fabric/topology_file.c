@@ -31,9 +31,9 @@ struct srpol_fabric *srpol_topology_read(const char *file,
 	FILE *in;
 	long len;
 
-	in = fopen(file, "r");
+	in = srpol_file_open(file, &why);
 	if (!in) {
-		srpol_error_set(err, -errno, "%s: %s", file, strerror(errno));
+		srpol_error_set(err, -EINVAL, "%s: %.400s", file, why.text);
 		return NULL;
 	}
 	len = fseek(in, 0, SEEK_END) ? -1 : ftell(in);

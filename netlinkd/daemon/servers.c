@@ -59,15 +59,16 @@ wrong:
 static int read_password(const char *path, struct servers *servers,
 			 struct srpol_error *err)
 {
-	FILE *file = fopen(path, "re");
+	struct srpol_error why = {};
+	FILE *file = srpol_file_open(path, &why);
 	char *line = NULL;
 	size_t size = 0;
 	ssize_t len;
 	int ret = 0;
 
 	if (!file)
-		return srpol_error_set(err, -errno, "\"password-file\": %s: %s",
-				       path, strerror(errno));
+		return srpol_error_set(err, -EINVAL, "\"password-file\": %s: %s",
+				       path, why.text);
 	len = getline(&line, &size, file);
 	while (len > 0 && strchr("\r\n", line[len - 1]))
 		line[--len] = '\0';

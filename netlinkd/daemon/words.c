@@ -110,6 +110,32 @@ int words_check(const json_t *o, const char * const *keys,
 }
 
 /**
+ * words_load() - load a file of JSON
+ * @file: name of the file, which @err begins with
+ * @err: error message
+ *
+ * Return: the value, or NULL.
+ */
+json_t *words_load(const char *file, struct srpol_error *err)
+{
+	struct srpol_error why = {};
+	FILE *in = srpol_file_open(file, &why);
+	json_error_t at;
+	json_t *o;
+
+	if (!in) {
+		srpol_error_set(err, -EINVAL, "%s: %s", file, why.text);
+		return NULL;
+	}
+	o = json_loadf(in, JSON_REJECT_DUPLICATES, &at);
+	fclose(in);
+	if (!o)
+		srpol_error_set(err, -EINVAL, "%s: line %d: %s", file, at.line,
+				at.text);
+	return o;
+}
+
+/**
  * words_file() - read a file that is one JSON object
  * @file: name of the file, which @err begins with
  * @take: reads the object; returns 0 or a negative errno
@@ -122,15 +148,12 @@ int words_file(const char *file, int (*take)(const json_t *o, void *config,
 					     struct srpol_error *err),
 	       void *config, struct srpol_error *err)
 {
+	json_t *o = words_load(file, err);
 	struct srpol_error why = {};
-	json_error_t at;
-	json_t *o;
 	int ret;
 
-	o = json_load_file(file, JSON_REJECT_DUPLICATES, &at);
 	if (!o)
-		return srpol_error_set(err, -EINVAL, "%s: line %d: %s", file,
-				       at.line, at.text);
+		return -EINVAL;
 	ret = json_is_object(o) ? take(o, config, &why) :
 	      srpol_error_set(&why, -EINVAL, "not a JSON object");
 	json_decref(o);

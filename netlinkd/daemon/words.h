@@ -14,6 +14,7 @@ int words_text(const json_t *o, const char *key, const char *fallback,
 	       char *to, size_t len, struct srpol_error *err);
 int words_bool(const json_t *o, const char *key, bool *value,
 	       struct srpol_error *err);
+json_t *words_load(const char *file, struct srpol_error *err);
 int words_file(const char *file, int (*take)(const json_t *o, void *config,
 					     struct srpol_error *err),
 	       void *config, struct srpol_error *err);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "srpold.h"
+#include "words.h"
 
 #define SIZE_MAX_BYTES	(16 << 20)
 #define LOOK_NS		(1000 * NS_PER_MS)
@@ -74,7 +75,6 @@ int feed_read(struct engine *e, struct srpol_error *err)
 	const char *file = e->config.weights.feed;
 	struct vec words = VEC_INIT(struct link_word);
 	struct srpol_error why = {};
-	json_error_t at;
 	struct stat st;
 	json_t *o;
 	int ret;
@@ -84,10 +84,9 @@ int feed_read(struct engine *e, struct srpol_error *err)
 	if (st.st_size > SIZE_MAX_BYTES)
 		return srpol_error_set(err, -EFBIG, "%s: more than %u bytes",
 				       file, SIZE_MAX_BYTES);
-	o = json_load_file(file, JSON_REJECT_DUPLICATES, &at);
+	o = words_load(file, err);
 	if (!o)
-		return srpol_error_set(err, -EINVAL, "%s: line %d: %s", file,
-				       at.line, at.text);
+		return -EINVAL;
 	ret = read_links(e, json_object_get(o, "links"), &words, &why);
 	if (!ret)
 		take(e, &words);

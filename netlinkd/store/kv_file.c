@@ -11,6 +11,7 @@
 
 #include "kv.h"
 #include "save.h"
+#include "words.h"
 
 /*
  * Added to the saved revision when the file is loaded. Changes may have
@@ -55,16 +56,14 @@ static int read_keys(struct kv *kv, const json_t *keys, json_int_t revision)
 int kv_load(struct kv *kv, const char *file, struct srpol_error *err)
 {
 	json_int_t cluster, revision, lease;
-	json_error_t at;
 	json_t *o, *keys;
 	int ret;
 
 	if (access(file, F_OK))
 		return 0;
-	o = json_load_file(file, JSON_REJECT_DUPLICATES, &at);
+	o = words_load(file, err);
 	if (!o)
-		return srpol_error_set(err, -EINVAL, "%s: line %d: %s", file,
-				       at.line, at.text);
+		return -EINVAL;
 	ret = json_unpack(o, "{s:I, s:I, s:I, s:o !}", "cluster", &cluster,
 			  "revision", &revision, "lease", &lease, "keys",
 			  &keys) || cluster <= 0 || revision <= 0 ||

@@ -318,7 +318,7 @@ def test_config():
             ({"servers": ["nats://"]}, '"servers" is not a list'),
             ({"servers": ["nats://x:y@a"]}, '"password-file", not part of a server'),
             ({"servers": ["nats://a"], "user": "x", "password-file": "/dev/null"},
-             '"password-file": /dev/null is empty'),
+             '"password-file": /dev/null: no regular file'),
             ({"servers": ["nats://a"], "cacert": "x"}, "are for tls://"),
             ({"servers": ["nats://a"], "prefix": "a.b"}, '"prefix"'),
             ({"servers": ["nats://a"], "subject": "x"}, '"subject"')):
