@@ -27,22 +27,23 @@ static struct alarm in_time = ALARM_INIT(ring, NULL);
 static struct alarm again = ALARM_INIT(go_on, NULL);
 static bool writing;
 
-/**
- * settle_all_acked() - whether all hosts have applied an epoch
- * @epoch: the epoch
- * @behind: result: a host that has not; may be NULL
+/*
+ * Epochs start again in another store. Until a host has followed, it acknowledges one of the
+ * store that was lost, which may be higher than any of this one.
  */
-bool settle_all_acked(uint64_t epoch, const char **behind)
+static bool has_applied(const struct ack *ack, uint64_t epoch)
+{
+	return ack->epoch >= epoch && ack->epoch <= fabricd.epoch.index.epoch;
+}
+
+/* Have all hosts applied an epoch? */
+static bool all_applied(uint64_t epoch)
 {
 	const struct ack *ack;
 
-	vec_for_each(ack, &fabricd.acks) {
-		if (!ack->epoch || ack->epoch >= epoch)
-			continue;
-		if (behind)
-			*behind = ack->host;
-		return false;
-	}
+	vec_for_each(ack, &fabricd.acks)
+		if (ack->epoch && !has_applied(ack, epoch))
+			return false;
 	return acks_ready();
 }
 
@@ -129,7 +130,7 @@ static void find_steps(struct vec *changes)
 		if (!settle_has_room(changes))
 			return;
 		if (record_is_moving(r) && !r->waits) {
-			if (r->epoch && settle_all_acked(r->epoch, NULL))
+			if (r->epoch && all_applied(r->epoch))
 				free_before(r, changes);
 		} else if (is_orphan(r)) {
 			end_it(r, changes, false);

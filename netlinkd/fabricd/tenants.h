@@ -346,7 +346,6 @@ void settle_planned(void);
 void settle_published(void);
 void settle_soon(void);
 void settle_stop(void);
-bool settle_all_acked(uint64_t epoch, const char **behind);
 
 /* elastic.c */
 void elastic_stop(void);
