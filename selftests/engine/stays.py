@@ -44,8 +44,11 @@ def test_stays():
             s.sendall(json.dumps({"id": 1, "op": "txn", "compare": [], "put": [
                 [f"/srpol/{name}", value, 0]]}).encode() + b"\n")
             s.makefile().readline()
-        wait_for("an epoch", lambda: e.ask("rings", "show")["epoch"] >
-                 before["epoch"])
+        # that of a change before may come first
+        wait_for("its epoch", lambda: any(
+            f"job/{j['tenant']}/{j['name']}" == name and j["epoch"]
+            for j in e.ask("rings", "jobs")) if value else
+            e.ask("rings", "show")["epoch"] > before["epoch"])
         return {(p["from"], p["to"]): p["weights"]
                 for p in e.ask("rings", "plan")["pairs"]
                 if {p["from"], p["to"]} != {"l2", "l3"}}
