@@ -4,11 +4,11 @@
  * devices, so they are kept until srpol_own_addrs_forget(). For one thread
  * only.
  */
-#include <ifaddrs.h>
-#include <net/if.h>
+#include <linux/rtnetlink.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "rtnl.h"
 #include "srpol_lib.h"
 #include "vec.h"
 
@@ -34,39 +34,56 @@ static int by_addr(const void *a, const void *b)
 	return memcmp(&x->addr, &y->addr, sizeof(x->addr));
 }
 
-static void add(uint32_t ifindex, const struct sockaddr *sa)
+static int add(const struct nlmsghdr *nlh, void *data)
 {
+	const struct ifaddrmsg *ifa = mnl_nlmsg_get_payload(nlh);
+	const struct nlattr *attr, *addr = NULL;
 	struct own_addr *own;
 
-	/* 0: the device has just gone */
-	if (!ifindex ||
-	    (sa->sa_family != AF_INET6 && sa->sa_family != AF_INET))
-		return;
+	/* with a peer, whose address the other attribute is, local comes as well */
+	mnl_attr_for_each(attr, nlh, sizeof(*ifa))
+		if (mnl_attr_get_type(attr) == IFA_LOCAL ||
+		    (mnl_attr_get_type(attr) == IFA_ADDRESS && !addr))
+			addr = attr;
+	if (!addr || (ifa->ifa_family != AF_INET6 && ifa->ifa_family != AF_INET) ||
+	    mnl_attr_get_payload_len(addr) != (ifa->ifa_family == AF_INET6 ? 16 : 4))
+		return MNL_CB_OK;
 	own = vec_add(&addrs);
-	own->ifindex = ifindex;
-	if (sa->sa_family == AF_INET6) {
-		own->addr = ((const struct sockaddr_in6 *)sa)->sin6_addr;
-		return;
+	own->ifindex = ifa->ifa_index;
+	if (ifa->ifa_family == AF_INET6) {
+		memcpy(&own->addr, mnl_attr_get_payload(addr), 16);
+		return MNL_CB_OK;
 	}
 	own->addr.s6_addr[10] = 0xff;
 	own->addr.s6_addr[11] = 0xff;
-	memcpy(&own->addr.s6_addr[12],
-	       &((const struct sockaddr_in *)sa)->sin_addr, 4);
+	memcpy(&own->addr.s6_addr[12], mnl_attr_get_payload(addr), 4);
+	return MNL_CB_OK;
 }
 
+static bool read_family(struct rtnl *r, uint8_t family)
+{
+	struct ifaddrmsg *ifa;
+
+	ifa = rtnl_start(r, RTM_GETADDR, NLM_F_DUMP, sizeof(*ifa));
+	r->nlh->nlmsg_flags &= ~NLM_F_ACK;
+	ifa->ifa_family = family;
+	return !rtnl_ask(r, add, NULL);
+}
+
+/*
+ * The addresses of one family are told without the RTNL (since Linux 6.9). Those of
+ * all of them are not, nor are devices, for which getifaddrs() asks.
+ */
 static void read_all(void)
 {
-	struct ifaddrs *list, *ifa;
+	struct srpol_error err = {};
+	struct rtnl r;
 
-	if (getifaddrs(&list))
-		return;
-	for (ifa = list; ifa; ifa = ifa->ifa_next)
-		if (ifa->ifa_addr)
-			add(if_nametoindex(ifa->ifa_name), ifa->ifa_addr);
-	freeifaddrs(list);
+	known = !rtnl_open(&r, &err) && read_family(&r, AF_INET) &&
+		read_family(&r, AF_INET6);
+	rtnl_close(&r);
 	if (addrs.n)
 		qsort(addrs.data, addrs.n, addrs.size, by_addr);
-	known = true;
 }
 
 /**

@@ -10,9 +10,6 @@
 
 #include "srpol_lib.h"
 
-/* Protocol (FRA_PROTOCOL) of srpol's own rules, which no other program uses. */
-#define SRPOL_RTPROT		83
-
 /**
  * struct rtnl - a connection, and a request under construction
  * @nl: connection

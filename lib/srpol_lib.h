@@ -329,6 +329,9 @@ struct srpol_rdma_qp {
 int srpol_rdma_for_each_qp(void (*cb)(const struct srpol_rdma_qp *qp,
 				      void *data), void *data);
 
+/* Protocol of srpol's own routes and rules, which no other program uses. */
+#define SRPOL_RTPROT		83
+
 /* file.c */
 FILE *srpol_file_open(const char *path, struct srpol_error *err);
 

@@ -227,7 +227,7 @@ static void look(struct source *source, uint32_t events)
 	loop_remove(source);
 	close(source->fd);
 	source->fd = -1;
-	speeds_read(engine);
+	speeds_look();
 	look_at_links();
 	look_at_jobs();
 	apply_soon(now_ns());

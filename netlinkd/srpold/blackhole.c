@@ -10,8 +10,6 @@
 
 #include "srpold.h"
 
-#define PROTOCOL	83	/* nobody's in iproute2's rt_protos */
-
 static struct rtnl_route *blackhole(const struct in6_addr *sid)
 {
 	struct rtnl_route *route = rtnl_route_alloc();
@@ -27,7 +25,7 @@ static struct rtnl_route *blackhole(const struct in6_addr *sid)
 	rtnl_route_set_dst(route, dst);
 	rtnl_route_set_table(route, RT_TABLE_MAIN);
 	rtnl_route_set_type(route, RTN_BLACKHOLE);
-	rtnl_route_set_protocol(route, PROTOCOL);
+	rtnl_route_set_protocol(route, SRPOL_RTPROT);
 	nl_addr_put(dst);
 	return route;
 }

@@ -2,13 +2,15 @@
 /*
  * Copies the limits of colors from the plan in force into the data plane. This
  * is repeated once a second, because a data plane that was loaded anew has no
- * limits, and qdiscs of devices come and go. When srpold stops, the limits
- * stay; they are deleted when srpold starts and follows no plan.
+ * limits, and qdiscs of devices come and go. The kernel is asked for these aside
+ * from the loop, as others may hold the RTNL for seconds. When srpold stops, the
+ * limits stay; they are deleted when srpold starts and follows no plan.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <net/if.h>
 
+#include "aside.h"
 #include "limit.h"
 #include "srpold.h"
 
@@ -21,6 +23,20 @@ static struct alarm alarm = ALARM_INIT(look, NULL);
 static uint64_t gpus[HOSTS_MAX];	/* number of GPUs of each host here */
 static uint32_t no_room;		/* colors without room, as last
 					 * logged */
+static struct aside *aside;
+static bool paced;			/* as last heard */
+
+/**
+ * struct queues - what is asked of the queues of this host's NICs
+ * @ret: result: 1: all have pacing, 0: not all, or a negative errno
+ * @n: how many NICs there are
+ * @ifindex: their devices
+ */
+struct queues {
+	int ret;
+	uint32_t n;
+	unsigned int ifindex[];
+};
 
 static const struct srpol_index *index_of(uint32_t number)
 {
@@ -56,36 +72,49 @@ static uint64_t rate_of(uint32_t color)
 	return sum;
 }
 
-/*
- * All NICs must have pacing, as a flow may take any of them but those that are not
- * there. If the kernel does not answer, or no NIC is there, the last result is used:
- * a wrong result, even for a second, would drop packets that could have waited.
- */
-static bool all_paced(void)
+static void prepare(struct queues *q)
 {
 	const struct srpol_fabric *f = engine->fabric;
-	static bool paced;
-	struct srpol_error err = {};
-	unsigned int ifindex;
 	uint32_t i;
-	int ret = -ENODEV;
 
+	q->n = 0;
 	for (i = 0; i < f->n_nics; i++) {
 		if (!engine_is_local(engine, f->nics[i].host))
 			continue;
-		ifindex = if_nametoindex(f->nics[i].name);
-		if (!ifindex)
-			continue;
-		ret = srpol_dev_paced(ifindex, &err);
-		if (ret <= 0)
-			break;
+		q->ifindex[q->n] = if_nametoindex(f->nics[i].name);
+		q->n += q->ifindex[q->n] != 0;
 	}
-	if (ret >= 0)
-		paced = ret;
-	return paced;
 }
 
-static int set(int fd, uint32_t color, uint64_t rate, bool paced)
+/*
+ * All NICs must have pacing, as a flow may take any of them but those that are not
+ * there.
+ */
+static void ask(void *data)
+{
+	struct srpol_error err = {};
+	struct queues *q = data;
+	uint32_t i;
+
+	q->ret = q->n ? 1 : -ENODEV;
+	for (i = 0; i < q->n && q->ret > 0; i++)
+		q->ret = srpol_dev_paced(q->ifindex[i], &err);
+}
+
+/*
+ * If the kernel does not answer, or no NIC is there, the last result is used: a
+ * wrong result, even for a second, would drop packets that could have waited.
+ */
+static bool take(const struct queues *q)
+{
+	bool before = paced;
+
+	if (q->ret >= 0)
+		paced = q->ret;
+	return paced != before;
+}
+
+static int set(int fd, uint32_t color, uint64_t rate)
 {
 	struct srpol_limit l = {};
 
@@ -94,7 +123,7 @@ static int set(int fd, uint32_t color, uint64_t rate, bool paced)
 	       srpol_map_update(fd, &color, &l) : 0;
 }
 
-static uint32_t set_all(int fd, bool paced)
+static uint32_t set_all(int fd)
 {
 	const struct srpol_index *index = index_of(0);
 	uint32_t i, n = 0, failed = 0;
@@ -104,7 +133,7 @@ static uint32_t set_all(int fd, bool paced)
 		rate = rate_of(index->limits[i].color);
 		if (!rate)
 			continue;
-		if (set(fd, index->limits[i].color, rate, paced))
+		if (set(fd, index->limits[i].color, rate))
 			failed++;
 		else
 			n++;
@@ -134,20 +163,56 @@ static void delete_old(int fd)
 	vec_free(&old);
 }
 
-static void look(void *data)
+static void set_and_delete(void)
 {
 	int fd = srpol_map_open("limits"), count = srpol_map_open("limit_count");
 	uint32_t zero = 0, n, is = 0;
 
-	alarm_set(&alarm, EVERY_NS);
 	if (fd >= 0 && count >= 0) {
 		delete_old(fd);
-		n = set_all(fd, all_paced());
+		n = set_all(fd);
 		if (!srpol_map_lookup(count, &zero, &is) && is != n)
 			srpol_map_update(count, &zero, &n);
 	}
 	srpol_map_close(fd);
 	srpol_map_close(count);
+}
+
+static void answered(void *data)
+{
+	if (take(data))
+		limits_soon();
+}
+
+static void look(void *data)
+{
+	struct queues *q = aside_data(aside);
+
+	alarm_set(&alarm, EVERY_NS);
+	set_and_delete();
+	if (!q)
+		return;
+	prepare(q);
+	aside_start(aside);
+}
+
+/* What is set first is based on the queues as they are. */
+static void look_first(void)
+{
+	struct queues *q;
+
+	aside = aside_new(ask, answered, sizeof(*q) +
+			  engine->fabric->n_nics * sizeof(*q->ifindex));
+	q = aside_data(aside);
+	if (q) {
+		prepare(q);
+		ask(q);
+		take(q);
+	} else {
+		log_error("no memory for the queues of NICs: limits take their pacing for as it was");
+	}
+	alarm_set(&alarm, EVERY_NS);
+	set_and_delete();
 }
 
 /**
@@ -169,7 +234,7 @@ void limits_start(struct engine *e)
 {
 	engine = e;
 	count_gpus();
-	look(NULL);
+	look_first();
 	if (!plan_is_followed())
 		limits_stop();
 }
@@ -180,6 +245,8 @@ void limits_start(struct engine *e)
 void limits_stop(void)
 {
 	alarm_stop(&alarm);
+	aside_leave(aside);
+	aside = NULL;
 	engine = NULL;
 }
 

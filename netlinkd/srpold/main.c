@@ -85,7 +85,7 @@ static int begin(bool back, struct srpol_error *err)
 	if (ret)
 		return ret;
 	reflect_map_open();
-	speeds_read(&engine);
+	speeds_start(&engine);
 	feed_start(&engine);
 	ret = make_jobs(err) ?: follow_plans(back, err);
 	if (ret)
@@ -127,6 +127,7 @@ static void end(void)
 	glb_stop();
 	reflect_stop();
 	prober_stop();
+	speeds_stop();
 	reflect_map_close();
 	probe_map_close();
 	uplinks_close();

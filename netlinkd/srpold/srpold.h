@@ -383,7 +383,9 @@ void feed_start(struct engine *engine);
 void feed_stop(void);
 
 /* speed.c */
-void speeds_read(struct engine *engine);
+void speeds_start(struct engine *e);
+void speeds_look(void);
+void speeds_stop(void);
 
 /* privileges.c */
 int privileges_drop(struct srpol_error *err);

@@ -96,7 +96,7 @@ void job_place_look(struct engine *e)
 {
 }
 
-void speeds_read(struct engine *e)
+void speeds_look(void)
 {
 }
 

@@ -114,6 +114,15 @@ void alarm_stop(struct alarm *alarm)
 {
 }
 
+int loop_add(struct source *source, uint32_t events)
+{
+	return 0;
+}
+
+void loop_remove(struct source *source)
+{
+}
+
 uint64_t now_ns(void)
 {
 	return 1;

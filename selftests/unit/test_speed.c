@@ -8,8 +8,11 @@
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "loop.h"
 #include "srpold.h"
 #include "test.h"
 #include "weights.h"
@@ -21,7 +24,9 @@ static struct engine engine;
 static struct uplink uplink;
 static uint32_t mbits[PLANES];		/* of the NICs of host 0 */
 static bool mute;			/* drivers refuse to answer */
-static unsigned int asked;
+static atomic_bool held;
+static atomic_uint asked;
+static bool followed;
 
 int __wrap_ioctl(int fd, unsigned long request, ...);
 
@@ -37,6 +42,9 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	assert_int_equal(request, SIOCETHTOOL);
 	assert_int_equal(strncmp(ifr->ifr_name, "nic", 3), 0);
 	asked++;
+	/* somebody holds the RTNL */
+	while (held)
+		usleep(1000);
 	if (mute) {
 		errno = EOPNOTSUPP;
 		return -1;
@@ -47,9 +55,9 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	return 0;
 }
 
-uint64_t now_ns(void)
+void balance_soon(void)
 {
-	return 1;
+	followed = true;
 }
 
 /* NICs of the other host are not in this namespace */
@@ -67,6 +75,7 @@ static int start(void **state)
 	for (i = 0; i < PLANES; i++)
 		mbits[i] = 800000;
 	mute = false;
+	held = followed = false;
 	asked = 0;
 	return !engine.fabric || linkstate_init(&engine.links, engine.fabric, 0);
 }
@@ -105,22 +114,28 @@ static void weigh(const uint32_t want[PLANES])
 	assert_memory_equal(got, want, sizeof(got));
 }
 
+static void look(void)
+{
+	speeds_start(&engine);
+	speeds_stop();
+}
+
 static void follows_the_driver(void **state)
 {
-	speeds_read(&engine);
+	look();
 	assert_int_equal(asked, PLANES);
 	is(0, 800 * GBIT, LINK_DEVICE);
 	is(PLANES, 800 * GBIT, LINK_TOPOLOGY);
 	weigh((const uint32_t[]){ 1, 1, 1, 1 });
 
 	mbits[3] = 400000;
-	speeds_read(&engine);
+	look();
 	is(3, 400 * GBIT, LINK_DEVICE);
 	is(2, 800 * GBIT, LINK_DEVICE);
 	weigh((const uint32_t[]){ 2, 2, 2, 1 });
 
 	mbits[3] = 800000;
-	speeds_read(&engine);
+	look();
 	weigh((const uint32_t[]){ 1, 1, 1, 1 });
 }
 
@@ -128,16 +143,16 @@ static void follows_the_driver(void **state)
 static void knows_nothing(void **state)
 {
 	mbits[1] = 100000;
-	speeds_read(&engine);
+	look();
 	is(1, 100 * GBIT, LINK_DEVICE);
 	mbits[1] = SPEED_UNKNOWN;
 	mbits[2] = 0;
-	speeds_read(&engine);
+	look();
 	is(1, 800 * GBIT, LINK_TOPOLOGY);
 	is(2, 800 * GBIT, LINK_TOPOLOGY);
 	is(3, 800 * GBIT, LINK_DEVICE);
 	mute = true;
-	speeds_read(&engine);
+	look();
 	is(3, 800 * GBIT, LINK_TOPOLOGY);
 }
 
@@ -145,7 +160,7 @@ static void knows_nothing(void **state)
 static void is_wide(void **state)
 {
 	mbits[0] = 1600000;
-	speeds_read(&engine);
+	look();
 	is(0, 1600 * GBIT, LINK_DEVICE);
 	weigh((const uint32_t[]){ 1, 1, 1, 1 });	/* the peer has no more */
 }
@@ -155,7 +170,7 @@ static void comes_before_the_topology_only(void **state)
 	mbits[0] = 400000;
 	linkstate_say(&engine.links, engine.fabric->nics[0].link / 2, LINK_FEED,
 		      200 * GBIT, 0);
-	speeds_read(&engine);
+	look();
 	is(0, 200 * GBIT, LINK_FEED);
 	linkstate_unsay(&engine.links, engine.fabric->nics[0].link / 2,
 			LINK_FEED);
@@ -166,9 +181,66 @@ static void comes_before_the_topology_only(void **state)
 static void has_a_long_name(void **state)
 {
 	strcpy(engine.fabric->nics[0].name, "sixteen-letters-");
-	speeds_read(&engine);
+	look();
 	assert_int_equal(asked, PLANES - 1);
 	is(0, 800 * GBIT, LINK_TOPOLOGY);
+}
+
+static void step(void *data);
+static struct alarm again = ALARM_INIT(step, NULL);
+static unsigned int steps;
+
+/* The loop goes on while drivers are asked, and hears of it when they have answered. */
+static void step(void *data)
+{
+	if (!steps && asked > PLANES) {
+		is(1, 800 * GBIT, LINK_DEVICE);
+		/* they still are asked: not twice at once */
+		speeds_look();
+		assert_int_equal(asked, PLANES + 1);
+		assert_false(followed);
+		held = false;
+		steps++;
+	} else if (steps == 1 && followed) {
+		is(1, 100 * GBIT, LINK_DEVICE);
+		assert_int_equal(asked, 2 * PLANES);
+		followed = false;
+		speeds_look();
+		steps++;
+	} else if (steps == 2 && asked == 3 * PLANES) {
+		loop_stop();
+		return;
+	}
+	assert_int_equal(alarm_set(&again, 1000000), 0);
+}
+
+static void waits_aside(void **state)
+{
+	speeds_start(&engine);
+	assert_int_equal(asked, PLANES);
+	held = true;
+	mbits[1] = 100000;
+	speeds_look();
+	assert_int_equal(alarm_set(&again, 1000000), 0);
+	assert_int_equal(loop_run(), 0);
+	/* nothing is new */
+	assert_false(followed);
+	speeds_stop();
+}
+
+/* Nobody who stops waits for a driver either. */
+static void is_left(void **state)
+{
+	speeds_start(&engine);
+	held = true;
+	speeds_look();
+	while (asked == PLANES)
+		usleep(1000);
+	speeds_stop();
+	held = false;
+	/* what was left still asks for all */
+	while (asked < 2 * PLANES)
+		usleep(1000);
 }
 
 int main(void)
@@ -180,7 +252,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(comes_before_the_topology_only,
 						start, end),
 		cmocka_unit_test_setup_teardown(has_a_long_name, start, end),
+		cmocka_unit_test_setup_teardown(waits_aside, start, end),
+		cmocka_unit_test_setup_teardown(is_left, start, end),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return loop_init() ?: cmocka_run_group_tests(tests, NULL, NULL);
 }
