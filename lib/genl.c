@@ -455,18 +455,21 @@ void srpol_genl_close(struct srpol_genl *g)
 }
 
 /**
- * srpol_genl_listen() - subscribe to changes and events
+ * srpol_genl_listen() - subscribe to changes, events, and the end of the module
  * @g: connection; it can be used for nothing else from now on
  * @err: for the reason
  */
 int srpol_genl_listen(struct srpol_genl *g, struct srpol_error *err)
 {
 	int fd = mnl_socket_get_fd(g->nl), size = 4 << 20;
+	uint32_t controller = GENL_ID_CTRL;	/* also the number of its group */
 
 	/* privileged listeners may have more than the default maximum */
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
 	if (mnl_socket_setsockopt(g->nl, NETLINK_ADD_MEMBERSHIP,
+				  &controller, sizeof(controller)) ||
+	    mnl_socket_setsockopt(g->nl, NETLINK_ADD_MEMBERSHIP,
 				  &g->config_group, sizeof(g->config_group)) ||
 	    mnl_socket_setsockopt(g->nl, NETLINK_ADD_MEMBERSHIP,
 				  &g->events_group, sizeof(g->events_group)))
@@ -484,13 +487,29 @@ int srpol_genl_fd(const struct srpol_genl *g)
 	return mnl_socket_get_fd(g->nl);
 }
 
+/* Does generic netlink say that the family of the module is gone? */
+static bool is_end_of_family(const struct srpol_genl *g,
+			     const struct nlmsghdr *nlh)
+{
+	const struct nlattr *tb[CTRL_ATTR_MAX + 1];
+
+	if (nlh->nlmsg_type != GENL_ID_CTRL ||
+	    mnl_nlmsg_get_payload_len(nlh) < GENL_HDRLEN ||
+	    srpol_msg_cmd(nlh) != CTRL_CMD_DELFAMILY)
+		return false;
+	srpol_msg_attrs(nlh, tb, CTRL_ATTR_MAX);
+	return tb[CTRL_ATTR_FAMILY_ID] &&
+	       mnl_attr_get_u16(tb[CTRL_ATTR_FAMILY_ID]) == g->family;
+}
+
 /**
  * srpol_genl_receive() - wait for notifications and call the callback for each
  * @g: connection that listens
  * @cb: for each
  * @data: for @cb
  *
- * Return: 0, -ENOBUFS if some were lost, or a negative errno.
+ * Return: 0, -ENOBUFS if some were lost, -ENODEV if the module was unloaded, after
+ * which nothing more comes by this connection, or a negative errno.
  */
 int srpol_genl_receive(struct srpol_genl *g, srpol_msg_cb cb, void *data)
 {
@@ -505,6 +524,8 @@ int srpol_genl_receive(struct srpol_genl *g, srpol_msg_cb cb, void *data)
 	nlh = (struct nlmsghdr *)buf;
 	len = n;
 	for (; mnl_nlmsg_ok(nlh, len); nlh = mnl_nlmsg_next(nlh, &len)) {
+		if (is_end_of_family(g, nlh))
+			return -ENODEV;
 		if (nlh->nlmsg_type != g->family)
 			continue;
 		ret = cb(nlh, data);

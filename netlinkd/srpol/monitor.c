@@ -171,8 +171,10 @@ static int print_drop(const struct srpol_drop_event *e, void *data)
 /* A device was added or deleted, and perhaps the data plane with it. */
 static bool devices_changed;
 
-static int print_event(const struct nlmsghdr *nlh, void *data)
+/* Prints an event if that was asked for: of @data, a bool. */
+static int take_event(const struct nlmsghdr *nlh, void *data)
 {
+	const bool *config = data;
 	uint8_t cmd = srpol_msg_cmd(nlh);
 	struct timespec ts;
 	size_t i;
@@ -184,6 +186,8 @@ static int print_event(const struct nlmsghdr *nlh, void *data)
 		return 0;
 	if (cmd == SRPOL_CMD_DEV_NTF || cmd == SRPOL_CMD_DEV_DEL_NTF)
 		devices_changed = true;
+	if (!*config)
+		return 0;
 	clock_gettime(CLOCK_REALTIME, &ts);
 	print_event_head(&ts, notifications[i].what, notifications[i].object);
 	if (cmd == SRPOL_CMD_PATH_EVENT)
@@ -197,16 +201,36 @@ static int print_event(const struct nlmsghdr *nlh, void *data)
 	return 0;
 }
 
+/* After the module is loaded again, nothing comes by this connection. */
+static int unloaded(void)
+{
+	struct srpol_error error = {};
+
+	srpol_error_set(&error, -ENODEV,
+			"module srpol was unloaded, and all objects with it");
+	return refused(-ENODEV, &error);
+}
+
+/* Is the module that was listened to still there? Its end may be what was lost. */
+static bool is_there(void)
+{
+	struct srpol_genl now = {};
+	bool there = !srpol_genl_open(&now, NULL) && now.family == genl.family;
+
+	srpol_genl_close(&now);
+	return there;
+}
+
 /*
- * Waits for notifications and drops. The data plane may be loaded after the
- * monitor was started. It ends when what it prints is not written any more; main()
- * says so.
+ * Waits for notifications and drops. Those of devices are always heard, as the data
+ * plane may be loaded after the monitor was started, or anew. It ends when the module
+ * does, or when what it prints is not written any more; main() says so.
  */
 static int monitor(bool config, bool drops)
 {
 	struct srpol_drops *ring = NULL;
 	struct pollfd fds[2] = {
-		{ .fd = config ? srpol_genl_fd(&genl) : -1, .events = POLLIN },
+		{ .fd = srpol_genl_fd(&genl), .events = POLLIN },
 		{ .fd = -1, .events = POLLIN },
 	};
 	int err;
@@ -228,11 +252,16 @@ static int monitor(bool config, bool drops)
 			srpol_drops_read(ring);
 		if (!fds[0].revents)
 			continue;
-		err = srpol_genl_receive(&genl, print_event, NULL);
-		if (err == -ENOBUFS)
-			fputs("srpol: events were lost, use show\n", stderr);
-		else if (err && err != -EINTR)
+		err = srpol_genl_receive(&genl, take_event, &config);
+		if (err == -ENODEV || (err == -ENOBUFS && !is_there()))
+			return unloaded();
+		if (err == -ENOBUFS) {
+			devices_changed = true;
+			if (config)
+				fputs("srpol: events were lost, use show\n", stderr);
+		} else if (err && err != -EINTR) {
 			return refused(err, NULL);
+		}
 	}
 	return EXIT_OK;
 }
@@ -264,6 +293,6 @@ int do_monitor(struct args *args)
 		if (err)
 			return err;
 	}
-	err = config ? srpol_genl_listen(&genl, &error) : 0;
+	err = srpol_genl_listen(&genl, &error);
 	return err ? refused(err, &error) : monitor(config, drops);
 }

@@ -360,7 +360,8 @@ static int follow(void)
 		if (!fds[0].revents)
 			continue;
 		err = srpol_genl_receive(&module, forget, NULL);
-		if (err && err != -EINTR && err != -ENOBUFS)
+		/* that the module is gone is seen, and said, by what compares */
+		if (err && err != -EINTR && err != -ENOBUFS && err != -ENODEV)
 			return refused(err, NULL);
 	}
 }

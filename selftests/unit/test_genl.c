@@ -361,6 +361,35 @@ static void test_received(void **state)
 	assert_int_equal(seen, 1);
 }
 
+/* What generic netlink says of a family. */
+static void told(uint8_t cmd, uint16_t family)
+{
+	struct nlmsghdr *nlh = put(GENL_ID_CTRL, 0, 0, GENL_HDRLEN);
+	struct genlmsghdr *ghdr = mnl_nlmsg_get_payload(nlh);
+
+	packets[n_packets - 1].len -= nlh->nlmsg_len;
+	ghdr->cmd = cmd;
+	mnl_attr_put_strz(nlh, CTRL_ATTR_FAMILY_NAME, SRPOL_FAMILY_NAME);
+	mnl_attr_put_u16(nlh, CTRL_ATTR_FAMILY_ID, family);
+	packets[n_packets - 1].len += nlh->nlmsg_len;
+}
+
+/* The end of the module is told once what came before is; that of others is not. */
+static void test_unloaded(void **state)
+{
+	struct srpol_genl g = { .family = 100 };
+
+	(void)state;
+	seen = next_packet = 0;
+	told(CTRL_CMD_DELFAMILY, 101);
+	told(CTRL_CMD_NEWFAMILY, 100);
+	put(GENL_ID_CTRL, 0, 0, 0);
+	object(0, SEQ + 1);
+	told(CTRL_CMD_DELFAMILY, 100);
+	assert_int_equal(srpol_genl_receive(&g, take, &seen), -ENODEV);
+	assert_int_equal(seen, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -376,6 +405,7 @@ int main(void)
 		cmocka_unit_test_setup(test_short_error, set_up),
 		cmocka_unit_test_setup(test_attributes, set_up),
 		cmocka_unit_test_setup(test_received, set_up),
+		cmocka_unit_test_setup(test_unloaded, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 The srpol command: watching. rule test, metrics, monitor, dev watch.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -403,6 +404,52 @@ def dev_watch_reload():
             watch.terminate()
             watch.wait()
             os.remove(said)
+    ns.ip("link del w0")
+
+
+def reads_drops(process):
+    """Does a monitor have the ring buffer of a data plane open?"""
+    folder = f"/proc/{process.pid}/fdinfo"
+    for fd in os.listdir(folder):
+        with contextlib.suppress(FileNotFoundError), \
+                open(f"{folder}/{fd}", encoding="ascii") as f:
+            if re.search(r"^map_type:\t27$", f.read(), re.M):
+                return True
+    return False
+
+
+@test
+def monitor_unloaded():
+    "monitor: reads drops of a data plane that is loaded anew, ends with the module"
+    forget()
+    ns.ip("link add w0 type veth peer name w1")
+    add = "dev", "add", "w0", "role", "uplink", "xdp", "generic"
+    srpol(*add)
+    with contextlib.ExitStack() as all_of_them:
+        monitors = [all_of_them.enter_context(subprocess.Popen(
+            ["srpol", "-n", ns.name, "monitor", *what], text=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE))
+            for what in ((), ("drops",), ("config",))]
+        for process in monitors:
+            all_of_them.callback(process.kill)
+        for process in monitors[:2]:
+            busywait(lambda p=process: reads_drops(p), 20)
+        for _ in range(2):
+            srpol("dev", "del", "w0")
+            for process in monitors[:2]:
+                busywait(lambda p=process: not reads_drops(p), 20)
+            srpol(*add)
+            for process in monitors[:2]:
+                busywait(lambda p=process: reads_drops(p), 20)
+        forget()
+        busywait(lambda: not subprocess.run(
+            ["rmmod", "srpol"], check=False,
+            stderr=subprocess.DEVNULL).returncode, 20)
+        net.load_module()
+        for process in monitors:
+            eq(process.wait(20), 2, f"status of {process.args}")
+            match(process.stderr.read(), "^Error: srpol: module srpol was "
+                  "unloaded, and all objects with it\\.\n$", "why")
     ns.ip("link del w0")
 
 
