@@ -30,16 +30,17 @@ static int connect_to(const char *path, unsigned int limit_ms)
 	    !setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) &&
 	    !connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
 		return fd;
-	ret = -errno;
+	/* the engine accepts nobody: its backlog is full */
+	ret = errno == EAGAIN ? -ETIMEDOUT : -errno;
 	close(fd);
 	return ret;
 }
 
 /*
  * Send a line, without SIGPIPE: the process may belong to a program that uses
- * this.
+ * this. Return: 1, 0 if the engine does not take it, or -ETIMEDOUT.
  */
-static bool send_line(int fd, const json_t *request)
+static int send_line(int fd, const json_t *request)
 {
 	char *text = json_dumps(request, JSON_COMPACT);
 	size_t len = text ? strlen(text) : 0, at = 0;
@@ -51,31 +52,45 @@ static bool send_line(int fd, const json_t *request)
 		n = send(fd, text + at, len - at, MSG_NOSIGNAL);
 		at += n > 0 ? n : 0;
 	}
+	n = n < 0 && errno == EAGAIN ? -ETIMEDOUT : len && at == len;
 	free(text);
-	return len && at == len;
+	return n;
 }
 
-/* Closes @fd at the end, or when @take has had enough. */
-static void read_lines(int fd, bool (*take)(const json_t *line, void *data),
-		       void *data)
+/*
+ * Closes @fd at the end, or when @take has had enough. After the first line there is
+ * no limit of time. Return: 0, or -ETIMEDOUT.
+ */
+static int read_lines(int fd, bool (*take)(const json_t *line, void *data),
+		      void *data)
 {
+	static const struct timeval none;
 	FILE *engine = fdopen(fd, "r");
 	json_t *answer = NULL;
 	char *line = NULL;
 	size_t size = 0;
 	bool more = true;
+	int ret = 0;
 
 	if (!engine) {
 		close(fd);
-		return;
+		return 0;
 	}
-	while (more && getline(&line, &size, engine) > 0) {
-		answer = json_loads(line, 0, NULL);
+	while (more) {
+		more = getline(&line, &size, engine) > 0;
+		/* what there is of a line then is not whole */
+		if (ferror(engine) && errno == EAGAIN) {
+			ret = -ETIMEDOUT;
+			break;
+		}
+		answer = more ? json_loads(line, 0, NULL) : NULL;
 		more = answer && take(answer, data);
 		json_decref(answer);
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none));
 	}
 	free(line);
 	fclose(engine);
+	return ret;
 }
 
 static bool take_one(const json_t *line, void *answer)
@@ -87,16 +102,16 @@ static bool take_one(const json_t *line, void *answer)
 static int ask(const char *path, json_t *request, unsigned int limit_ms,
 	       bool (*take)(const json_t *line, void *data), void *data)
 {
-	int fd = connect_to(path, limit_ms);
+	int fd = connect_to(path, limit_ms), ret;
 
 	if (fd < 0)
 		return fd;
 	json_object_set_new(request, "version", json_integer(VERSION));
-	if (send_line(fd, request))
-		read_lines(fd, take, data);
-	else
-		close(fd);
-	return 0;
+	ret = send_line(fd, request);
+	if (ret > 0)
+		return read_lines(fd, take, data);
+	close(fd);
+	return ret;
 }
 
 /**
@@ -107,7 +122,8 @@ static int ask(const char *path, json_t *request, unsigned int limit_ms,
  * @answer: result, to be released: object with "reply" or "error"; NULL if no
  *	answer came
  *
- * Return: 0, or a negative errno if the engine cannot be reached.
+ * Return: 0, -ETIMEDOUT if a step took longer than @limit_ms, or another negative
+ * errno if the engine cannot be reached.
  */
 int srpol_ask(const char *path, json_t *request, unsigned int limit_ms,
 	      json_t **answer)
@@ -120,14 +136,16 @@ int srpol_ask(const char *path, json_t *request, unsigned int limit_ms,
  * srpol_ask_each() - send a request to an engine that answers by many lines
  * @path: path of its Unix socket
  * @request: "request" and its arguments; the version is added here
+ * @limit_ms: longest wait for each step until the first line came, in ms, 0: no limit
  * @take: called with each line; returns whether to go on
  * @data: argument of @take
  *
  * Return: 0 once the engine ends the connection, sends what is not JSON, or @take
- * has had enough; or a negative errno if the engine cannot be reached.
+ * has had enough; -ETIMEDOUT if no line came in time; or another negative errno if
+ * the engine cannot be reached.
  */
-int srpol_ask_each(const char *path, json_t *request,
+int srpol_ask_each(const char *path, json_t *request, unsigned int limit_ms,
 		   bool (*take)(const json_t *line, void *data), void *data)
 {
-	return ask(path, request, 0, take, data);
+	return ask(path, request, limit_ms, take, data);
 }

@@ -7,7 +7,7 @@
 
 int srpol_ask(const char *path, json_t *request, unsigned int limit_ms,
 	      json_t **answer);
-int srpol_ask_each(const char *path, json_t *request,
+int srpol_ask_each(const char *path, json_t *request, unsigned int limit_ms,
 		   bool (*take)(const json_t *line, void *data), void *data);
 
 #endif /* _SRPOL_ASK_H */

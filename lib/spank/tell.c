@@ -38,7 +38,7 @@ static int ask(const struct config *config, json_t *request, json_t **reply,
 	*reply = NULL;
 	ret = srpol_ask(config->socket, request, config->limit_ms, &answer);
 	json_decref(request);
-	if (ret)
+	if (ret && ret != -ETIMEDOUT)
 		return srpol_error_set(err, ret,
 				       "srpold does not run here: %s: %s",
 				       config->socket, strerror(-ret));

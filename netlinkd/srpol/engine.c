@@ -254,7 +254,7 @@ bool engine_socket(char *path, size_t len)
 }
 
 /**
- * engine_missing() - say that an engine cannot be reached
+ * engine_missing() - say that an engine cannot be reached, or does not answer
  * @who: name of the daemon
  * @path: path of its socket
  * @ret: negative errno
@@ -265,10 +265,15 @@ int engine_missing(const char *who, const char *path, int ret)
 {
 	struct srpol_error error = {};
 
-	srpol_error_set(&error, ret, "%s does not run %s: %s: %s", who,
-			!strcmp(who, "srpold") ?
-			"in this network namespace" : "here", path,
-			strerror(-ret));
+	if (ret == -ETIMEDOUT)
+		srpol_error_set(&error, ret,
+				"%s runs, but has not answered for %d s: %s: it has been stopped, or is busy, and may still do what was asked for",
+				who, ENGINE_LIMIT_S, path);
+	else
+		srpol_error_set(&error, ret, "%s does not run %s: %s: %s", who,
+				!strcmp(who, "srpold") ?
+				"in this network namespace" : "here", path,
+				strerror(-ret));
 	return refused(ret, &error);
 }
 
@@ -293,7 +298,7 @@ int engine_talk(const char *who, const char *socket_path, json_t *request,
 			return EXIT_REFUSED;
 		socket_path = path;
 	}
-	ret = srpol_ask(socket_path, request, 0, &answer);
+	ret = srpol_ask(socket_path, request, 1000 * ENGINE_LIMIT_S, &answer);
 	if (ret)
 		return engine_missing(who, socket_path, ret);
 	ret = print_reply(who, print, answer);

@@ -10,6 +10,9 @@
 
 struct args;
 
+/* for an answer: that of srpol-fabricd may wait for hosts 10 s, and then for etcd */
+#define ENGINE_LIMIT_S	30
+
 /**
  * struct engine_request - a request that an engine answers
  * @name: word of the command; also the name of the request, unless @read sets

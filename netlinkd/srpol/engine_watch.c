@@ -280,7 +280,7 @@ int engine_watch(struct args *args)
 		}
 		path = buf;
 	}
-	ret = srpol_ask_each(path, request, take, &heard);
+	ret = srpol_ask_each(path, request, 1000 * ENGINE_LIMIT_S, take, &heard);
 	json_decref(request);
 	if (ret)
 		return engine_missing("srpold", path, ret);

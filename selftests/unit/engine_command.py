@@ -99,4 +99,66 @@ def silent():
               error="^Error: srpol: srpold: not now\\.\n$")
 
 
+@contextlib.contextmanager
+def stopped(backlog):
+    """The socket of an engine that has been stopped: nobody accepts or answers."""
+    with tempfile.TemporaryDirectory() as folder, socket.socket(
+            socket.AF_UNIX) as server:
+        path = f"{folder}/engine.sock"
+        server.bind(path)
+        server.listen(backlog)
+        yield path
+
+
+@contextlib.contextmanager
+def watched():
+    """A watch that an engine has accepted: the engine's end, and the process."""
+    with tempfile.TemporaryDirectory() as folder, socket.socket(
+            socket.AF_UNIX) as server:
+        server.bind(f"{folder}/engine.sock")
+        server.listen()
+        with subprocess.Popen([SRPOL, "-j", "engine", "watch", "socket",
+                               f"{folder}/engine.sock"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as watch:
+            try:
+                server.settimeout(60)
+                with server.accept()[0] as client:
+                    client.makefile().readline()
+                    client.sendall(b'{"reply": {}}\n')
+                    yield client, watch
+            finally:
+                watch.kill()
+
+
+@test
+def late():
+    "an engine that does not answer: each command says so and ends; a watch goes on"
+    lines = ("engine show", "engine link reset a b", "engine watch", "job show",
+             "job add j comm a", "fabric show",
+             "fabric job add j hosts a,b bytes 9")
+    with stopped(100) as path, stopped(0) as full, \
+            socket.socket(socket.AF_UNIX) as first, watched() as (client, watch):
+        # of whom there may be one
+        first.connect(full)
+        at_once = [(f"{line} {where}", subprocess.Popen(
+            [SRPOL, *line.split(), "socket", where], stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL, text=True))
+            for line in lines for where in (path, full)]
+        try:
+            for line, process in at_once:
+                said = process.communicate(timeout=300)[1]
+                eq(process.returncode, REFUSED, line)
+                match(said, r"^Error: srpol: srpol\S+ runs, but has not answered for "
+                      r"30 s: \S+: it has been stopped, or is busy, and may still do "
+                      r"what was asked for\.\n$", line)
+            client.sendall(b'{"event": "late", "late_ms": 7}\n')
+            client.shutdown(socket.SHUT_RDWR)
+            said, error = watch.communicate(timeout=60)
+            eq(said, '{"event":"late","late_ms":7}\n', "a watch after that time")
+            match(error, "^Error: srpold ended the connection", "how it ends")
+        finally:
+            for _, process in at_once:
+                process.kill()
+
+
 main()
