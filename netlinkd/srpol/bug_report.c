@@ -4,6 +4,10 @@
  * has names, addresses and counters, but no packet payload and no keys.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,7 +21,8 @@ static const char usage[] =
 "Usage: srpol bug-report [ FILE.tar.gz ]\n"
 "Collects versions, the configuration, states and counters, the maps' sizes,\n"
 "links, addresses, neighbors, routes and what the kernel said of srpol. It\n"
-"names hosts and addresses: read it before you give it away.\n";
+"names hosts and addresses: read it before you give it away.\n"
+"It is made in TMPDIR, or /tmp.\n";
 
 /* With counters, but without them if the data plane is of another version. */
 #define WITH_STATS(object) \
@@ -52,27 +57,132 @@ static const struct {
 	{ "modules", "lsmod" },
 };
 
-/* Saves the output and error messages of a command, which may not exist. */
-static void collect(const char *dir, const char *file, const char *command)
-{
-	char line[1024];
+static volatile sig_atomic_t stopped;
 
-	snprintf(line, sizeof(line), "{ %s; } >'%s/%s' 2>&1", command, dir,
-		 file);
-	if (system(line))
-		return;
+static void stop(int sig)
+{
+	stopped = sig;
 }
 
-static int pack(const char *archive, const char *dir, const char *name)
+static int write_all(int fd, const char *data, size_t len)
 {
-	char line[1024];
-	int status;
+	ssize_t n;
 
-	snprintf(line, sizeof(line), "tar -czf '%s' -C '%s' '%s'", archive,
-		 dir, name);
-	status = system(line);
-	return status == -1 || !WIFEXITED(status) || WEXITSTATUS(status) ?
-	       complain("tar could not write %s", archive) : EXIT_OK;
+	for (; len; data += n, len -= n) {
+		n = write(fd, data, len);
+		if (n < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+/*
+ * Saves the output and error messages of a command, which may not exist. They come by
+ * a pipe: a command that writes to a full disk by itself need not say so.
+ */
+static int collect(int dir, const char *file, const char *command)
+{
+	char line[1024], buf[4096];
+	int fd, ret = 0;
+	FILE *said;
+	size_t n;
+
+	fd = openat(dir, file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	snprintf(line, sizeof(line), "{ %s; } 2>&1", command);
+	said = popen(line, "re");
+	if (!said)
+		ret = -errno;
+	while (!ret && !stopped && (n = fread(buf, 1, sizeof(buf), said)) > 0)
+		ret = write_all(fd, buf, n);
+	if (said)
+		pclose(said);
+	if (close(fd) && !ret)
+		ret = -errno;
+	return stopped ? -EINTR : ret;
+}
+
+static int refused_at(int err, const char *path)
+{
+	struct srpol_error error = {};
+
+	srpol_error_set(&error, err, "%s: %s", path, strerror(-err));
+	return refused(err, &error);
+}
+
+static int collect_all(const char *path)
+{
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret = 0;
+	struct srpol_error error = {};
+	size_t i;
+
+	if (dir < 0)
+		return refused_at(-errno, path);
+	for (i = 0; !ret && i < ARRAY_SIZE(parts); i++)
+		ret = collect(dir, parts[i].file, parts[i].command);
+	close(dir);
+	if (!ret)
+		return EXIT_OK;
+	srpol_error_set(&error, ret,
+			"part \"%s\" cannot be written to %s: %s; there is no archive; TMPDIR may name another folder",
+			parts[i - 1].file, path, strerror(-ret));
+	return refused(ret, &error);
+}
+
+static void discard(const char *path)
+{
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	size_t i;
+
+	for (i = 0; dir >= 0 && i < ARRAY_SIZE(parts); i++)
+		unlinkat(dir, parts[i].file, 0);
+	close(dir);
+	rmdir(path);
+}
+
+/* Runs tar, which writes the folder @name of @dir to a file. */
+static int run_tar(int fd, char *dir, char *name)
+{
+	char *argv[] = { "tar", "-cz", "-C", dir, name, NULL };
+	posix_spawn_file_actions_t actions;
+	int ret, status;
+	pid_t pid;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
+	ret = -posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	if (ret)
+		return ret;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return status ? -EIO : 0;
+}
+
+/* What was written of an archive is removed if it is not all: it could pass for that. */
+static int pack(const char *archive, char *dir, char *name)
+{
+	struct srpol_error error = {};
+	struct stat st;
+	bool is_file;
+	int fd, ret;
+
+	fd = open(archive, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return refused_at(-errno, archive);
+	ret = run_tar(fd, dir, name);
+	is_file = !fstat(fd, &st) && S_ISREG(st.st_mode);
+	if (close(fd) && !ret)
+		ret = -errno;
+	if (!ret)
+		return EXIT_OK;
+	if (is_file)
+		unlink(archive);
+	srpol_error_set(&error, ret, "tar could not write %s; there is no archive",
+			archive);
+	return refused(ret, &error);
 }
 
 /*
@@ -103,12 +213,11 @@ static void prefer_own(void)
  */
 int do_bug_report(struct args *args)
 {
-	char dir[] = "/tmp/srpol-XXXXXX", name[64], archive[80], sub[128];
+	struct sigaction on_signal = { .sa_handler = stop };
+	char name[64], archive[80], dir[PATH_MAX], sub[PATH_MAX + 80];
+	const char *to = archive, *tmp = getenv("TMPDIR");
 	time_t now = time(NULL);
-	const char *to = archive;
-	char line[160];
 	struct tm tm;
-	size_t i;
 	int err;
 
 	if (is(args, "help")) {
@@ -122,23 +231,21 @@ int do_bug_report(struct args *args)
 		to = next(args);
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
-	if (strchr(to, '\''))
-		return complain("%s: a quote in the name of an archive", to);
 	prefer_own();
+	sigaction(SIGINT, &on_signal, NULL);
+	sigaction(SIGTERM, &on_signal, NULL);
+	sigaction(SIGHUP, &on_signal, NULL);
+	if (snprintf(dir, sizeof(dir), "%s/srpol-XXXXXX", tmp && *tmp ? tmp : "/tmp") >=
+	    (int)sizeof(dir))
+		return refused(-ENAMETOOLONG, NULL);
 	if (!mkdtemp(dir))
-		return refused(-errno, NULL);
+		return refused_at(-errno, dir);
 	snprintf(sub, sizeof(sub), "%s/%s", dir, name);
-	if (mkdir(sub, 0700)) {
-		err = -errno;
-		rmdir(dir);
-		return refused(err, NULL);
-	}
-	for (i = 0; i < ARRAY_SIZE(parts); i++)
-		collect(sub, parts[i].file, parts[i].command);
-	err = pack(to, dir, name);
-	snprintf(line, sizeof(line), "rm -rf '%s'", dir);
-	if (system(line) || err)
-		return EXIT_REFUSED;
-	printf("%s\n", to);
-	return EXIT_OK;
+	err = mkdir(sub, 0700) ? refused_at(-errno, sub) : collect_all(sub);
+	err = err ?: pack(to, dir, name);
+	discard(sub);
+	rmdir(dir);
+	if (!err)
+		printf("%s\n", to);
+	return err;
 }
