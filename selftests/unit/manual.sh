@@ -112,3 +112,25 @@ done
 check_equal "completion: keys of path show --top" "ce id loss rate rtt signals" \
 	"$(completed "srpol path show --top sort" | sort | xargs)"
 check "completion: path show --top" grep -qx -- --top <(completed "srpol path show")
+
+# names that a shell would run or expand; what is offered is to mean them
+# shellcheck disable=SC2016
+names='a$(>&2;echo;ran)
+a`ran`
+a*
+a;b
+plain'
+ip() {
+	echo "$names"
+}
+# named COMMAND: what completion offers of the names, read by a shell
+named() {
+	completed "$1" | while read -r word; do
+		printf 'echo %s\n' "$word"
+	done | bash
+}
+check_equal "completion: names of namespaces" "$names" "$(named "srpol -n" 2>&1)"
+ls() {
+	echo "$names"
+}
+check_equal "completion: names of devices" "$names" "$(named "srpol dev show" 2>&1)"
