@@ -345,6 +345,8 @@ int do_doctor(struct args *args)
 	}
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
+	/* a file of commands may have it twice */
+	worst = GOOD;
 	out_begin();
 	check_kernel();
 	check_bpffs();
