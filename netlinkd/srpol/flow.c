@@ -257,34 +257,34 @@ static int print_flows(struct vec *flows, const struct view *view,
 
 static bool read_option(struct args *args, struct view *view)
 {
-	if (is(args, "src"))
+	if (keyword(args, "src"))
 		return read_prefix(args, "src", &view->src, &view->src_len);
-	if (is(args, "dst"))
+	if (keyword(args, "dst"))
 		return read_prefix(args, "dst", &view->dst, &view->dst_len);
-	if (is(args, "qp"))
+	if (keyword(args, "qp"))
 		return view->roce = read_range(args, "qp", 0xffffff,
 					       &view->qp[0], &view->qp[1]);
-	if (is(args, "proto"))
+	if (keyword(args, "proto"))
 		return view->has_proto = read_proto(args, &view->proto);
-	if (is(args, "port"))
+	if (keyword(args, "port"))
 		return read_u32(args, "port", UINT16_MAX, &view->port);
-	if (is(args, "color"))
+	if (keyword(args, "color"))
 		return read_u32(args, "color", UINT32_MAX, &view->color);
-	if (is(args, "path"))
+	if (keyword(args, "path"))
 		return read_u32(args, "path", UINT32_MAX, &view->path);
 	if (is(args, "roce"))
 		return view->roce = true;
-	if (is(args, "active"))
+	if (keyword(args, "active"))
 		return read_time(args, "active", MSEC, any_time,
 				 &view->active_ms);
-	if (is(args, "sort"))
+	if (keyword(args, "sort"))
 		return read_sort(args, sort_keys, &view->cmp);
-	if (is(args, "limit"))
+	if (keyword(args, "limit"))
 		return read_u32(args, "limit", UINT32_MAX, &view->limit);
-	if (is(args, "interval"))
+	if (keyword(args, "interval"))
 		return read_time(args, "interval", MSEC, any_time,
 				 &view->interval_ms);
-	if (is(args, "count"))
+	if (keyword(args, "count"))
 		return read_u32(args, "count", UINT32_MAX, &view->count);
 	if (is(args, "--top") || is(args, "top"))
 		return view->top = true;

@@ -115,11 +115,11 @@ static bool read_key(struct args *args, bool *has_color, uint32_t *color,
 	*has_color = false;
 	*has_endpoint = false;
 	for (;;) {
-		if (is(args, "color")) {
+		if (keyword(args, "color")) {
 			if (!read_u32(args, "color", UINT32_MAX, color))
 				return false;
 			*has_color = true;
-		} else if (is(args, "endpoint")) {
+		} else if (keyword(args, "endpoint")) {
 			if (!read_addr(args, "endpoint", endpoint))
 				return false;
 			*has_endpoint = true;

@@ -65,32 +65,32 @@ static bool read_opcode(struct args *args, uint32_t *opcode)
 
 static bool read_field(struct args *args, struct probe *p)
 {
-	if (is(args, "src"))
+	if (keyword(args, "src"))
 		return p->has_src = read_addr(args, "src", &p->src);
-	if (is(args, "dst"))
+	if (keyword(args, "dst"))
 		return p->has_dst = read_addr(args, "dst", &p->dst);
-	if (is(args, "dev"))
+	if (keyword(args, "dev"))
 		return read_dev(args, &p->ifindex);
-	if (is(args, "mark"))
+	if (keyword(args, "mark"))
 		return read_u32(args, "mark", UINT32_MAX, &p->mark);
-	if (is(args, "vlan"))
+	if (keyword(args, "vlan"))
 		return read_u32(args, "vlan", 4094, &p->vlan);
-	if (is(args, "proto"))
+	if (keyword(args, "proto"))
 		return read_proto(args, &p->proto);
-	if (is(args, "sport"))
+	if (keyword(args, "sport"))
 		return read_u32(args, "sport", UINT16_MAX, &p->sport);
-	if (is(args, "dport"))
+	if (keyword(args, "dport"))
 		return read_u32(args, "dport", UINT16_MAX, &p->dport);
-	if (is(args, "dscp"))
+	if (keyword(args, "dscp"))
 		return read_dscp(args, "dscp", &p->dscp);
-	if (is(args, "label"))
+	if (keyword(args, "label"))
 		return read_u32(args, "label", 0xfffff, &p->label);
 	p->roce = true;
-	if (is(args, "qp"))
+	if (keyword(args, "qp"))
 		return read_u32(args, "qp", 0xffffff, &p->qp);
-	if (is(args, "opcode"))
+	if (keyword(args, "opcode"))
 		return read_opcode(args, &p->opcode);
-	if (is(args, "pkey"))
+	if (keyword(args, "pkey"))
 		return read_u32(args, "pkey", UINT16_MAX, &p->pkey);
 	return unknown(args);
 }
