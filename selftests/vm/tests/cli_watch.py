@@ -407,15 +407,16 @@ def dev_watch_reload():
     ns.ip("link del w0")
 
 
-def reads_drops(process):
-    """Does a monitor have the ring buffer of a data plane open?"""
+def ring_of(process):
+    """The id of the ring buffer that a monitor reads, None if there is none."""
     folder = f"/proc/{process.pid}/fdinfo"
     for fd in os.listdir(folder):
         with contextlib.suppress(FileNotFoundError), \
                 open(f"{folder}/{fd}", encoding="ascii") as f:
-            if re.search(r"^map_type:\t27$", f.read(), re.M):
-                return True
-    return False
+            info = dict(re.findall(r"^(\w+):\t(\S+)$", f.read(), re.M))
+            if info.get("map_type") == "27":
+                return info["map_id"]
+    return None
 
 
 @test
@@ -432,15 +433,14 @@ def monitor_unloaded():
             for what in ((), ("drops",), ("config",))]
         for process in monitors:
             all_of_them.callback(process.kill)
-        for process in monitors[:2]:
-            busywait(lambda p=process: reads_drops(p), 20)
-        for _ in range(2):
+        rings = set()
+        for _ in range(3):
+            for process in monitors[:2]:
+                busywait(lambda p=process: ring_of(p) not in {None, *rings}, 20,
+                         f"another ring buffer for {process.args}")
+            rings |= {ring_of(process) for process in monitors[:2]}
             srpol("dev", "del", "w0")
-            for process in monitors[:2]:
-                busywait(lambda p=process: not reads_drops(p), 20)
             srpol(*add)
-            for process in monitors[:2]:
-                busywait(lambda p=process: reads_drops(p), 20)
         forget()
         busywait(lambda: not subprocess.run(
             ["rmmod", "srpol"], check=False,
