@@ -291,26 +291,45 @@ static bool read_option(struct args *args, struct view *view)
 	return unknown(args);
 }
 
+/* Reads the flows of the data plane that there is now: --top may outlive one. */
+static int read_flows(struct vec *flows)
+{
+	struct srpol_flow_table table;
+	int err = need_data_plane() ?: open_flows(&table);
+
+	if (err)
+		return err;
+	fetch_flows(&table, flows);
+	srpol_flows_close(&table);
+	return EXIT_OK;
+}
+
 /*
  * Takes a sample. With an interval, it waits for that first, and takes rates
  * against the previous sample; the first call takes that as well.
  */
-static void sample(const struct srpol_flow_table *table, struct view *view,
-		   struct vec *flows, struct vec *before, uint64_t *taken)
+static int sample(struct view *view, struct vec *flows, struct vec *before,
+		  uint64_t *taken)
 {
 	uint64_t now;
+	int err;
 
 	if (view->interval_ms && !*taken) {
-		fetch_flows(table, before);
+		err = read_flows(before);
+		if (err)
+			return err;
 		*taken = clock_ns(CLOCK_MONOTONIC_COARSE);
 	}
 	top_wait(view->interval_ms);
-	fetch_flows(table, flows);
+	err = read_flows(flows);
+	if (err)
+		return err;
 	now = clock_ns(CLOCK_MONOTONIC_COARSE);
 	if (view->interval_ms)
 		fetch_rates(flows, before, now - *taken);
 	*taken = now;
 	fetch_bindings(flows);
+	return EXIT_OK;
 }
 
 /* Keeps the sample just shown, as the next one is compared with it. */
@@ -325,7 +344,7 @@ static void keep(struct vec *flows, struct vec *before)
 		qsort(before->data, before->n, before->size, flow_by_key);
 }
 
-static int show_view(const struct srpol_flow_table *table, struct view *view)
+static int show_view(struct view *view)
 {
 	struct flow_names names = {
 		.policies = VEC_INIT(struct policy_info),
@@ -339,10 +358,10 @@ static int show_view(const struct srpol_flow_table *table, struct view *view)
 
 	do {
 		err = fetch_policies(&names.policies) ?:
-		      fetch_rules(&names.rules);
+		      fetch_rules(&names.rules) ?:
+		      sample(view, &flows, &before, &taken);
 		if (err)
 			break;
-		sample(table, view, &flows, &before, &taken);
 		if (view->top)
 			top_clear();
 		err = print_flows(&flows, view, &names);
@@ -358,7 +377,6 @@ static int show_view(const struct srpol_flow_table *table, struct view *view)
 static int flow_show(struct args *args, unsigned int flags)
 {
 	struct view view = { .qp = { 0, UINT32_MAX } };
-	struct srpol_flow_table table;
 	int err;
 
 	while (more(args))
@@ -370,14 +388,7 @@ static int flow_show(struct args *args, unsigned int flags)
 		view.interval_ms = view.interval_ms ?: TOP_MS;
 	}
 	err = need_data_plane();
-	if (err)
-		return err;
-	err = open_flows(&table);
-	if (err)
-		return err;
-	err = show_view(&table, &view);
-	srpol_flows_close(&table);
-	return err;
+	return err ? err : show_view(&view);
 }
 
 int do_flow(struct args *args)
