@@ -15,6 +15,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "profiler_abi.h"
 #include "sender.h"
@@ -31,6 +32,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int users;
 static struct hosts hosts;
+static pid_t self;		/* as NCCL knows this process */
 
 /**
  * struct next_profiler - the one that is called after us
@@ -137,6 +139,7 @@ static int init(void **context, int version, uint64_t id, int *mask,
 		read_hosts();
 		load_next(version, log);
 		sender_start(&hosts);
+		self = getpid();
 	}
 	c = comm_new(&hosts, nodes, ranks, rank);
 	*context = c;
@@ -210,13 +213,24 @@ static int start_next(struct comm *c, void **handle,
 	       next.v5->start(c->next, handle, &copy);
 }
 
+/*
+ * With PXN a proxy works for other processes, too. What NCCL has of these are
+ * their pointers, the context among them: nothing behind it may be read. Steps
+ * do not say whose they are, but come after an operation that got our handle.
+ */
+static bool is_elsewhere(const struct profiler_descr *e, uint64_t type)
+{
+	return type == EVENT_PROXY_OP ? e->proxy_op.pid != self :
+	       type & EVENTS_BELOW && is_own(e->parent);
+}
+
 static int start(void *context, void **handle, const struct profiler_descr *e,
 		 uint64_t type, int version)
 {
 	struct comm *c = context;
 
 	*handle = type == EVENT_P2P ? &own_message : &own_event;
-	if (!c)
+	if (!c || is_elsewhere(e, type))
 		return 0;
 	if (c->node < 0)
 		;

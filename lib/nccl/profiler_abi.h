@@ -19,6 +19,9 @@ enum profiler_event {
 	EVENT_COLL	= 1 << 1,
 	EVENT_P2P	= 1 << 2,
 	EVENT_PROXY_OP	= 1 << 3,
+	EVENT_STEP	= 1 << 4,
+	EVENT_NET	= 1 << 7,
+	EVENTS_BELOW	= EVENT_STEP | EVENT_NET,	/* a proxy operation */
 	EVENTS_V4	= (1 << 8) - 1,
 	EVENTS_V5	= (1 << 12) - 1,
 };

@@ -11,7 +11,8 @@
 #include <sys/types.h>
 
 enum { GROUP = 1, COLL = 2, P2P = 4, PROXY_OP = 8, PROXY_STEP = 16,
-       COLL_API = 512, CE_COLL = 4096 };
+       KERNEL_CH = 64, NET_PLUGIN = 128, GROUP_API = 256, COLL_API = 512,
+       CE_COLL = 4096 };
 
 struct descr4 {
 	uint8_t type;

@@ -4,18 +4,22 @@
  * tells it what NCCL would, in NCCL's order, as rank 2 of 8 on 4 nodes (2 a
  * node, so this is the second one). WHAT is done one after the other:
  *
- *	init		a communicator; its mask is printed
+ *	init		a communicator; the mask, which NCCL has one of for all of
+ *			them, is printed; what follows is done in it
  *	init1		likewise, of one node; init3: of three
  *	ring N TIMES	all-reduces of N floats, algorithm RING
  *	tree N TIMES	likewise TREE
  *	gather N TIMES	all-gathers of N bytes
  *	send N PEER	a message of N bytes
  *	proxy N PEER	a proxy operation of a collective, of N bytes
+ *	pxn N PEER	likewise one that another process has this one do (PXN), and
+ *			a step of it: what NCCL has of that process are pointers
+ *			that mean nothing here
  *	threads N TIMES	8 threads that do "ring N TIMES" at once
  *	fork WHAT...	the rest is done by a child, too, with a communicator of
  *			its own
  *	sleep MS	the program computes
- *	final		end of the communicator
+ *	final		end of the communicator; the one before it goes on
  *	close		the library goes
  *
  * Then it says how long events took and what became of them.
@@ -33,12 +37,14 @@
 #include "nccl_trace.h"
 
 #define THREADS		8
+#define COMMS		8
 
 static void *library;
 static int version;
 static const struct plugin4 *v4;
 static const struct plugin6 *v6;
-static void *context;
+static void *contexts[COMMS], *context;
+static unsigned int comms;
 static int mask;
 static atomic_uint_fast64_t events, took_ns, worst_ns;
 
@@ -79,10 +85,12 @@ static void init(int nodes)
 {
 	int ranks = nodes == 1 ? 2 : 2 * nodes;
 
-	mask = 0;
+	if (comms == COMMS)
+		die("too many communicators");
 	if (v4 ? v4->init(&context, &mask, "", 7, nodes, ranks, nodes > 1 ? 2 : 0, ignore) :
 	    v6->init(&context, 7, &mask, "", nodes, ranks, nodes > 1 ? 2 : 0, ignore))
 		die("init failed");
+	contexts[comms++] = context;
 	printf("mask %d\n", mask);
 }
 
@@ -90,6 +98,8 @@ static void final(void)
 {
 	if (v4 ? v4->finalize(context) : v6->finalize(context))
 		die("finalize failed");
+	comms--;
+	context = comms ? contexts[comms - 1] : NULL;
 }
 
 static void stop(void *handle)
@@ -107,6 +117,20 @@ static void record(void *handle, int state)
 		die("record failed");
 }
 
+/*
+ * NCCL tells of events that are asked for, and of those above them: what has to
+ * be asked for, one of it, to be told of a type.
+ */
+static int above(uint64_t type)
+{
+	static const int step = PROXY_STEP | NET_PLUGIN;
+	static const int task = step | PROXY_OP | KERNEL_CH;
+
+	return type == GROUP || type == GROUP_API ? task | COLL | P2P :
+	       type == COLL_API ? task | COLL : type == COLL || type == P2P ?
+	       task : type == PROXY_OP ? step : 0;
+}
+
 /* An event as NCCL has it; nothing beyond its description may be read. */
 static void *start(const struct descr6 *from)
 {
@@ -116,7 +140,7 @@ static void *start(const struct descr6 *from)
 	uint64_t begin, ns, worst;
 	int ret;
 
-	if (!(mask & from->type)) {
+	if (!(mask & ((int)from->type | above(from->type)))) {
 		free(four);
 		free(six);
 		return NULL;
@@ -218,6 +242,24 @@ static void proxy(int bytes, int peer)
 	stop(start(&e));
 }
 
+static void pxn(int bytes, int peer)
+{
+	struct descr6 op = { .type = PROXY_OP, .rank = 3, .parent = (void *)24 };
+	struct descr6 step = { .type = PROXY_STEP, .rank = 3 };
+	void *own = context;
+
+	context = (void *)40;
+	op.proxy.pid = getpid() + 1;
+	op.proxy.peer = peer;
+	op.proxy.steps = 1;
+	op.proxy.chunk = bytes;
+	op.proxy.is_send = 1;
+	step.parent = start(&op);
+	stop(start(&step));
+	stop(step.parent);
+	context = own;
+}
+
 static long thread_count, thread_times;
 
 static void *thread(void *data)
@@ -310,6 +352,9 @@ static void do_all(char **w)
 			w += 2;
 		} else if (!strcmp(*w, "proxy")) {
 			proxy(atol(w[1]), atoi(w[2]));
+			w += 2;
+		} else if (!strcmp(*w, "pxn")) {
+			pxn(atol(w[1]), atoi(w[2]));
 			w += 2;
 		} else if (!strcmp(*w, "threads")) {
 			threads(atol(w[1]), atol(w[2]));
