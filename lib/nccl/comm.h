@@ -38,7 +38,6 @@ void hosts_free(struct hosts *hosts);
  * @node: this one, -1: unknown where ranks are, nothing is said of it
  * @next: context of the next profiler
  * @chained: it was begun there, too
- * @next_mask: events it wants
  * @listed: the sender knows it
  * @to: by node: bytes since the last announcement ended an iteration
  * @moved: by node: bytes that proxies were to send there
@@ -51,7 +50,6 @@ struct comm {
 	int node;
 	void *next;
 	bool chained;
-	int next_mask;
 	bool listed;
 	double *to;
 	double *moved;

@@ -33,6 +33,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int users;
 static struct hosts hosts;
 static pid_t self;		/* as NCCL knows this process */
+static int asked;		/* NCCL has one mask for all communicators */
 
 /**
  * struct next_profiler - the one that is called after us
@@ -48,6 +49,12 @@ static struct next_profiler {
 	const struct profiler_v5 *v5;
 } next;
 
+/*
+ * Events it wants. It may keep the address, as it may keep NCCL's, write there
+ * once for all communicators, and write again at any time.
+ */
+static int next_mask;
+
 /* Handles of events that the next profiler does not know. */
 static char own_event, own_message;
 
@@ -55,6 +62,7 @@ static void after_fork(void)
 {
 	pthread_mutex_init(&lock, NULL);
 	users = 0;
+	asked = 0;
 	/* what the parent's communicators are on is not freed: they may be used */
 	hosts = (struct hosts){};
 	sender_forked();
@@ -97,6 +105,7 @@ static void unload_next(void)
 	if (next.library)
 		dlclose(next.library);
 	next = (struct next_profiler){};
+	next_mask = 0;
 }
 
 static void read_hosts(void)
@@ -108,24 +117,25 @@ static void read_hosts(void)
 		hosts_read(&hosts, list);
 }
 
-/* Events of ours that this communicator has. */
-static int init_next(struct comm *c, uint64_t id, const char *name, int nodes,
-		     int ranks, int rank, profiler_log log)
+/* Events the next profiler wants, of those that its interface has. */
+static int events_of_next(void)
 {
-	int mask = 0, ret;
+	int mask = __atomic_load_n(&next_mask, __ATOMIC_RELAXED);
 
+	return next.version == 4 ? mask & EVENTS_V4 :
+	       next.version == 5 ? mask & EVENTS_V5 : mask;
+}
+
+static void init_next(struct comm *c, uint64_t id, const char *name, int nodes,
+		      int ranks, int rank, profiler_log log)
+{
 	if (!next.version)
-		return 0;
-	ret = next.v4 ? next.v4->init(&c->next, &mask, name, id, nodes, ranks,
-				      rank, log) :
-	      next.v5->init(&c->next, id, &mask, name, nodes, ranks, rank, log);
-	if (ret)
-		return 0;
-	if (next.version < 6)
-		mask &= next.version == 4 ? EVENTS_V4 : EVENTS_V5;
-	c->chained = true;
-	c->next_mask = mask;
-	return mask;
+		return;
+	c->chained = !(next.v4 ?
+		       next.v4->init(&c->next, &next_mask, name, id, nodes,
+				     ranks, rank, log) :
+		       next.v5->init(&c->next, id, &next_mask, name, nodes,
+				     ranks, rank, log));
 }
 
 static int init(void **context, int version, uint64_t id, int *mask,
@@ -143,9 +153,10 @@ static int init(void **context, int version, uint64_t id, int *mask,
 	}
 	c = comm_new(&hosts, nodes, ranks, rank);
 	*context = c;
-	*mask = c && c->node >= 0 ? OWN_EVENTS : 0;
 	if (c)
-		*mask |= init_next(c, id, name, nodes, ranks, rank, log);
+		init_next(c, id, name, nodes, ranks, rank, log);
+	asked |= (c && c->node >= 0 ? OWN_EVENTS : 0) | events_of_next();
+	*mask = asked;
 	pthread_mutex_unlock(&lock);
 	if (log && c && c->node < 0 && nodes > 1)
 		log(LOG_INFO, LOG_INIT, __FILE__, __LINE__,
@@ -240,7 +251,7 @@ static int start(void *context, void **handle, const struct profiler_descr *e,
 		tell_message(c, &e->p2p);
 	else if (type == EVENT_PROXY_OP)
 		tell_proxy(c, e);
-	if (!(c->next_mask & type))
+	if (!c->chained || !(events_of_next() & type))
 		return 0;
 	return start_next(c, handle, e, type, version);
 }
@@ -291,6 +302,7 @@ static int finalize(void *context)
 		sender_stop();
 		unload_next();
 		hosts_free(&hosts);
+		asked = 0;
 	}
 	pthread_mutex_unlock(&lock);
 	return 0;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A profiler to be chained, with interface CHAINED only: it counts what it is
- * told, holds handles to be its own, and says so at the end.
+ * told, holds handles to be its own, and says so at the end. Like NCCL's own
+ * example it says what it wants at the first communicator only, and may change
+ * its mind later: after CHAINED_STOP collectives it wants no more of them.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -30,12 +32,18 @@ static struct event *last;	/* one thread begins events */
 static atomic_int inits, colls, proxies, stops, records, wrong, finals;
 static atomic_uint_fast64_t bytes;
 
+static int *asked;
+static int stop_at;
+
 static int begin(void **context, int *mask)
 {
-	inits++;
 	*context = &inits;
+	if (inits++)
+		return 0;
 	/* no messages: their proxies have no parent here */
 	*mask = GROUP | COLL | PROXY_OP | (CHAINED == 6 ? COLL_API : 0);
+	asked = mask;
+	stop_at = atoi(getenv("CHAINED_STOP") ?: "0");
 	return 0;
 }
 
@@ -67,6 +75,8 @@ static int start(void *context, void **handle, DESCR *e)
 	if (e->type == COLL) {
 		colls++;
 		bytes += e->coll.count;
+		if (colls == stop_at)
+			__atomic_and_fetch(asked, ~COLL, __ATOMIC_RELAXED);
 		if (!event->parent || event->parent->type !=
 		    (CHAINED == 4 ? GROUP : COLL_API))
 			wrong++;

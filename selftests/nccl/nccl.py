@@ -198,6 +198,31 @@ def test_hosts(kind):
               (said, done.why))
 
 
+def test_several(kind):
+    folder = f"{BUILD}/selftests/nccl/{kind}"
+    ring = {("b", "c"): 2 * 7 * 64 * MIB // 8 // 2}
+    for what in ("init", "init1"), ("init1", "init"):
+        # what is said is of the one whose hosts are known
+        order = ["final"] if what[1] == "init1" else []
+        said, done = say(kind, 6, *what, *order, "ring", 16 * MIB, 1, "sleep",
+                         400, *["final"] * (2 - len(order)), "close")
+        check(f"{kind}: {' and '.join(what)}: NCCL's one mask is for both",
+              done.good and said and to(said[0]) == ring and
+              done.stdout.count("mask 14\n") == 2 - (what[0] == "init1"),
+              (said, done.why))
+    said, done = say(kind, 6, "init", "ring", 16 * MIB, 3, "init1", "ring", 10,
+                     4, "final", "final", "close",
+                     SRPOL_NEXT_PROFILER=f"{folder}/libchained-6.so")
+    check(f"{kind}: the next one hears of all communicators what it wanted at "
+          "the first", done.good and "inits 2 colls 7 " in done.stdout and
+          "finals 2 wrong 0" in done.stdout, done.why)
+    said, done = say(kind, 6, "init", "ring", 16 * MIB, 3, "final", "close",
+                     SRPOL_NEXT_PROFILER=f"{folder}/libchained-6.so",
+                     CHAINED_STOP="2")
+    check(f"{kind}: the next one may want less later",
+          done.good and "colls 2 " in done.stdout, done.why)
+
+
 def test_threads(kind):
     times = 2000
     said, done = say(kind, 6, "init", "threads", 1000, times, "sleep", 300,
@@ -306,8 +331,8 @@ def main():
     try:
         test_names()
         for kind in "plain", "asan", "tsan":
-            for test in (test_versions, test_model, test_hosts, test_threads,
-                         test_gone, test_fork, test_pxn, test_chained):
+            for test in (test_versions, test_model, test_hosts, test_several,
+                         test_threads, test_gone, test_fork, test_pxn, test_chained):
                 # TSan knows no threads after a fork of a program with threads
                 if kind == "tsan" and test is test_fork:
                     continue
