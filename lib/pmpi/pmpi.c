@@ -147,11 +147,30 @@ static void end_iteration(void)
 	begun_ns = at;
 }
 
-static int world_rank(MPI_Comm comm, int rank)
+/*
+ * Ranks of a communicator, 0: nothing is counted for it. Here and below, what
+ * MPI would call an error is not asked of MPI: it is reported once, by the
+ * function that the program called, to the error handler that the program chose.
+ */
+static int ranks_of(MPI_Comm comm)
+{
+	int n = 0, inter = 0;
+
+	if (!ranks.n || comm == MPI_COMM_NULL)
+		return 0;
+	PMPI_Comm_test_inter(comm, &inter);
+	if (!inter)
+		PMPI_Comm_size(comm, &n);
+	return n;
+}
+
+static int world_rank(MPI_Comm comm, int n, int rank)
 {
 	MPI_Group group, world;
 	int of_world = MPI_UNDEFINED;
 
+	if (rank < 0 || rank >= n)
+		return MPI_UNDEFINED;
 	if (comm == MPI_COMM_WORLD)
 		return rank;
 	PMPI_Comm_group(comm, &group);
@@ -162,9 +181,10 @@ static int world_rank(MPI_Comm comm, int rank)
 	return of_world;
 }
 
-static void count_one(MPI_Comm comm, int to, uint64_t bytes)
+/* @n: ranks of @comm; MPI_PROC_NULL is none of them */
+static void count_one(MPI_Comm comm, int n, int to, uint64_t bytes)
 {
-	int rank = to == MPI_PROC_NULL ? MPI_UNDEFINED : world_rank(comm, to);
+	int rank = world_rank(comm, n, to);
 
 	if (rank >= 0 && rank < ranks.n)
 		sent[ranks.host[rank]] += bytes;
@@ -181,8 +201,9 @@ static uint64_t size_of(MPI_Datatype type, int count)
 {
 	int size = 0;
 
-	PMPI_Type_size(type, &size);
-	return (uint64_t)size * count;
+	if (count > 0 && type != MPI_DATATYPE_NULL)
+		PMPI_Type_size(type, &size);
+	return size > 0 ? (uint64_t)size * count : 0;
 }
 
 /* To each rank of a communicator; sizes from @counts, or all @count. */
@@ -190,12 +211,10 @@ static void count_all(MPI_Comm comm, const int *counts, int count,
 		      MPI_Datatype type)
 {
 	uint64_t *before, total = 0, bytes;
-	int n, i, inter = 0;
+	int n = ranks_of(comm), i;
 
-	PMPI_Comm_test_inter(comm, &inter);
-	if (inter || !ranks.n)
+	if (!n)
 		return;
-	PMPI_Comm_size(comm, &n);
 	lock_count();
 	before = malloc(ranks.n_hosts * sizeof(*before));
 	if (before)
@@ -203,7 +222,7 @@ static void count_all(MPI_Comm comm, const int *counts, int count,
 	for (i = 0; i < n; i++) {
 		bytes = size_of(type, counts ? counts[i] : count);
 		total += bytes;
-		count_one(comm, i, bytes);
+		count_one(comm, n, i, bytes);
 	}
 	/* this collective alone, unless the forecast knew it */
 	if (before && total >= LARGE_BYTES) {
@@ -216,31 +235,26 @@ static void count_all(MPI_Comm comm, const int *counts, int count,
 	pthread_mutex_unlock(&lock);
 }
 
-/* To the next rank of a ring. */
-static void count_ring(MPI_Comm comm, uint64_t bytes)
+/* To the next rank of a ring of @n. */
+static void count_ring(MPI_Comm comm, int n, uint64_t bytes)
 {
-	int n, rank, inter = 0;
+	int rank;
 
-	PMPI_Comm_test_inter(comm, &inter);
-	if (inter || !ranks.n)
-		return;
-	PMPI_Comm_size(comm, &n);
 	PMPI_Comm_rank(comm, &rank);
 	lock_count();
 	if (n > 1)
-		count_one(comm, (rank + 1) % n, bytes);
+		count_one(comm, n, (rank + 1) % n, bytes);
 	pthread_mutex_unlock(&lock);
 }
 
 static void count_message(MPI_Comm comm, int to, int count, MPI_Datatype type)
 {
-	int inter = 0;
+	int n = ranks_of(comm);
 
-	PMPI_Comm_test_inter(comm, &inter);
-	if (inter || !ranks.n)
+	if (!n)
 		return;
 	lock_count();
-	count_one(comm, to, size_of(type, count));
+	count_one(comm, n, to, size_of(type, count));
 	pthread_mutex_unlock(&lock);
 }
 
@@ -316,10 +330,11 @@ int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
 int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count,
 		  MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-	int n = 1;
+	int n = ranks_of(comm);
 
-	PMPI_Comm_size(comm, &n);
-	count_ring(comm, 2 * (uint64_t)(n - 1) * size_of(datatype, count) / n);
+	if (n)
+		count_ring(comm, n, 2 * (uint64_t)(n - 1) *
+			   size_of(datatype, count) / n);
 	return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
@@ -327,10 +342,10 @@ int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
 		  void *recvbuf, int recvcount, MPI_Datatype recvtype,
 		  MPI_Comm comm)
 {
-	int n = 1;
+	int n = ranks_of(comm);
 
-	PMPI_Comm_size(comm, &n);
-	count_ring(comm, (n - 1) * size_of(recvtype, recvcount));
+	if (n)
+		count_ring(comm, n, (n - 1) * size_of(recvtype, recvcount));
 	return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
 			      recvtype, comm);
 }

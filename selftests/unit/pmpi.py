@@ -1,0 +1,57 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+libsrpol-pmpi.so in a program of one rank: what MPI calls an error is reported
+as without it.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
+PROGRAM = f"{BUILD}/selftests/mpi/errors"
+LIBRARY = f"{BUILD}/lib/libsrpol-pmpi.so"
+
+number = failures = 0
+
+
+def check(name, good, why=""):
+    global number, failures
+    number += 1
+    print(f"{'ok' if good else 'not ok'} {number} {name}", flush=True)
+    if not good:
+        failures += 1
+        print(f"# {why}", flush=True)
+
+
+def run(run_dir, *words, **env):
+    """One rank, without mpirun: nothing but this process."""
+    return subprocess.run([PROGRAM, *words], text=True, capture_output=True,
+                          timeout=120, check=False, env={
+                              "PATH": os.environ["PATH"], "TMPDIR": run_dir,
+                              "OMPI_MCA_ess_singleton_isolated": "1",
+                              "OMPI_MCA_btl": "self",
+                              "OMPI_MCA_plm": "isolated", **env})
+
+
+def main():
+    print("KTAP version 1")
+    with tempfile.TemporaryDirectory(prefix="srpol-") as run_dir:
+        for words, n in ((), 12), (("fatal",), 8):
+            want = run(run_dir, *words)
+            got = run(run_dir, *words, LD_PRELOAD=LIBRARY,
+                      SRPOL_DEMANDS=f"{run_dir}/nowhere")
+            check(f"errors of the program {' '.join(words)} are its own: each "
+                  "is reported once, and it goes on",
+                  want.returncode == 0 and want.stdout.count("\n") == n and
+                  (got.returncode, got.stdout) == (0, want.stdout),
+                  (want, got))
+    print(f"1..{number}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
