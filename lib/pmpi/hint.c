@@ -14,11 +14,18 @@
 /**
  * hint_open() - where srpold is; it need not be there yet
  * @h: result
- * @path: of its socket for demands, NULL: that of the default namespace
+ *
+ * The environment is read here and never again: later, another thread of the
+ * program may change it, and getenv() is not safe meanwhile.
  */
-void hint_open(struct hint *h, const char *path)
+void hint_open(struct hint *h)
 {
+	const char *path = getenv("SRPOL_DEMANDS"), *job = getenv("SRPOL_JOB");
+	const char *slurm = getenv("SLURM_JOB_ID");
+
 	snprintf(h->path, sizeof(h->path), "%s", path ?: DEFAULT_PATH);
+	h->job = job ? strdup(job) : NULL;
+	h->slurm = slurm ? atoi(slurm) : 0;
 	h->fd = -1;
 	if (!h->text)
 		h->text = malloc(HINT_ROOM + 1);
@@ -34,7 +41,8 @@ void hint_close(struct hint *h)
 		close(h->fd);
 	h->fd = -1;
 	free(h->text);
-	h->text = NULL;
+	free(h->job);
+	h->text = h->job = NULL;
 }
 
 __attribute__((format(printf, 2, 3)))
@@ -67,16 +75,14 @@ static void append_name(struct hint *h, const char *name)
  * @what: kind of owner
  * @number: which one
  *
- * Two programs of a user do not take each other's owners: a job's number, or
- * else that of the process, is in them.
+ * Two programs of a user do not take each other's owners, nor do two steps of a
+ * job that run at the same time: the number of the process is in them.
  */
 void hint_begin(struct hint *h, const char *what, int number)
 {
-	const char *job = getenv("SLURM_JOB_ID");
-
 	h->len = 0;
-	append(h, "{\"version\": 1, \"request\": \"demands\", \"owner\": \"%s-%d-%d\", \"demands\": [",
-	       what, job ? atoi(job) : getpid(), number);
+	append(h, "{\"version\": 1, \"request\": \"demands\", \"owner\": \"%s-%d-%d-%d\", \"demands\": [",
+	       what, h->slurm, (int)getpid(), number);
 }
 
 /**
@@ -90,17 +96,15 @@ void hint_begin(struct hint *h, const char *what, int number)
 void hint_add(struct hint *h, const char *src, const char *dst, uint64_t bytes,
 	      uint64_t for_ms)
 {
-	const char *job = getenv("SRPOL_JOB");
-
 	if (h->text && h->len <= HINT_ROOM && h->text[h->len - 1] != '[')
 		append(h, ",");
 	append(h, "{\"src\": ");
 	append_name(h, src);
 	append(h, ", \"dst\": ");
 	append_name(h, dst);
-	if (job) {
+	if (h->job) {
 		append(h, ", \"job\": ");
-		append_name(h, job);
+		append_name(h, h->job);
 	}
 	append(h, ", \"bytes\": %llu, \"for-ms\": %llu}",
 	       (unsigned long long)bytes, (unsigned long long)for_ms);

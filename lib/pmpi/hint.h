@@ -14,6 +14,8 @@
 /**
  * struct hint - the way to srpold
  * @path: of its socket
+ * @job: name of srpold's job, NULL: none
+ * @slurm: number of Slurm's job, 0: none
  * @fd: connection, -1: none now
  * @pid: process that made it; a child makes its own
  * @lost: announcements that were not taken
@@ -22,6 +24,8 @@
  */
 struct hint {
 	char path[108];
+	char *job;
+	int slurm;
 	int fd;
 	int pid;
 	uint64_t lost;
@@ -31,7 +35,7 @@ struct hint {
 
 #define HINT_INIT	{ .fd = -1 }
 
-void hint_open(struct hint *h, const char *path);
+void hint_open(struct hint *h);
 void hint_close(struct hint *h);
 void hint_begin(struct hint *h, const char *what, int number);
 void hint_add(struct hint *h, const char *src, const char *dst, uint64_t bytes,

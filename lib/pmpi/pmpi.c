@@ -113,7 +113,7 @@ static void begin(void)
 	if (ms && atol(ms) > 0)
 		iteration_ms = atol(ms);
 	begun_ns = now();
-	hint_open(&hint, getenv("SRPOL_DEMANDS"));
+	hint_open(&hint);
 }
 
 /* @bytes by host; @lock is held. */

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 libsrpol-pmpi.so in a program of one rank: what MPI calls an error is reported
-as without it.
+as without it, and programs do not take each other's owners.
 """
 
+import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -37,6 +39,22 @@ def run(run_dir, *words, **env):
                               "OMPI_MCA_plm": "isolated", **env})
 
 
+def owner(run_dir, **env):
+    """Whose demands are taken back when the program ends."""
+    path = f"{run_dir}/demands"
+    with socket.socket(socket.AF_UNIX) as srpold:
+        srpold.bind(path)
+        srpold.listen(1)
+        srpold.settimeout(60)
+        done = run(run_dir, "fatal", LD_PRELOAD=LIBRARY, SRPOL_DEMANDS=path,
+                   **env)
+        os.remove(path)
+        if done.returncode:
+            return done
+        with srpold.accept()[0] as client, client.makefile() as lines:
+            return json.loads(lines.readline())["owner"]
+
+
 def main():
     print("KTAP version 1")
     with tempfile.TemporaryDirectory(prefix="srpol-") as run_dir:
@@ -49,6 +67,11 @@ def main():
                   want.returncode == 0 and want.stdout.count("\n") == n and
                   (got.returncode, got.stdout) == (0, want.stdout),
                   (want, got))
+        first, second = (owner(run_dir, SLURM_JOB_ID="4711") for _ in "12")
+        check("two steps of a job of Slurm are two owners",
+              isinstance(first, str) and first != second, (first, second))
+        check("the job is the one that the program began in",
+              isinstance(first, str) and first.startswith("mpi-4711-"), first)
     print(f"1..{number}")
     return 1 if failures else 0
 
