@@ -40,6 +40,10 @@ static uint64_t said_ns, iteration_ns;
 static bool said_any;
 static atomic_uint_fast64_t sent, lost, dropped;
 
+static struct sockaddr_un address;
+static char *job;		/* name of srpold's, NULL: none */
+static int slurm;		/* number of Slurm's, 0: none */
+
 static int fd = -1;
 static char *text;
 static size_t text_len;
@@ -78,19 +82,15 @@ static void append_name(const char *name)
 
 static bool connect_to(void)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	const char *path = getenv("SRPOL_DEMANDS");
 	int size = TEXT_MAX + 1;
 
 	if (fd >= 0)
 		return true;
-	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s",
-		 path ? path : SOCKET_DEFAULT);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return false;
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
-	if (!connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
+	if (!connect(fd, (struct sockaddr *)&address, sizeof(address)))
 		return true;
 	close(fd);
 	fd = -1;
@@ -121,14 +121,13 @@ static void send_text(void)
 
 static void announce(const double *bytes)
 {
-	const char *slurm = getenv("SLURM_JOB_ID"), *job = getenv("SRPOL_JOB");
 	uint64_t ms = BELIEVE * iteration_ns / NS_PER_MS;
 	const char *comma = "";
 	int i;
 
 	text_len = 0;
 	append("{\"version\": 1, \"request\": \"demands\", \"owner\": \"nccl-%d-%d\", \"demands\": [",
-	       slurm ? atoi(slurm) : 0, (int)getpid());
+	       slurm, (int)getpid());
 	for (i = 0; bytes && i < hosts->n; i++) {
 		if (bytes[i] < 1)
 			continue;
@@ -300,9 +299,29 @@ static void release(void)
 	free(text);
 	free(now_to);
 	free(said);
-	text = NULL;
+	free(job);
+	text = job = NULL;
 	now_to = said = NULL;
 	comms = NULL;
+}
+
+/*
+ * Before the thread is there: threads of the program may change the environment
+ * at any later time, and getenv() is not safe meanwhile.
+ */
+static void read_environment(void)
+{
+	const char *ms = getenv("SRPOL_ITERATION_MS");
+	const char *path = getenv("SRPOL_DEMANDS"), *id = getenv("SLURM_JOB_ID");
+	const char *name = getenv("SRPOL_JOB");
+
+	iteration_ns = (ms && atol(ms) > 0 ? atol(ms) : ITERATION_MS) *
+		       NS_PER_MS;
+	address.sun_family = AF_UNIX;
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s",
+		 path ? path : SOCKET_DEFAULT);
+	slurm = id ? atoi(id) : 0;
+	job = name ? strdup(name) : NULL;
 }
 
 /**
@@ -313,11 +332,8 @@ static void release(void)
  */
 bool sender_start(const struct hosts *known)
 {
-	const char *ms = getenv("SRPOL_ITERATION_MS");
-
 	hosts = known;
-	iteration_ns = (ms && atol(ms) > 0 ? atol(ms) : ITERATION_MS) *
-		       NS_PER_MS;
+	read_environment();
 	text = malloc(TEXT_MAX + 1);
 	now_to = calloc(hosts->n + 1, sizeof(*now_to));
 	said = calloc(hosts->n + 1, sizeof(*said));

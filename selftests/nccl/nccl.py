@@ -178,6 +178,14 @@ def test_model(kind):
           (said, done.why))
 
 
+    said, done = say(kind, 6, "init", "setenv", "SRPOL_JOB", "setenv",
+                     "SRPOL_DEMANDS", "ring", MIB, 1, "sleep", 400, "final",
+                     SRPOL_JOB="j")
+    check(f"{kind}: what the program does to its environment later is not "
+          "looked at", done.good and said and said[0][0]["job"] == "j",
+          (said, done.why))
+
+
 def test_hosts(kind):
     said, done = say(kind, 6, "init", "ring", 16 * MIB, 1, "sleep", 300,
                      "final", SRPOL_HOSTS="gpu[08-10],x[1]y")

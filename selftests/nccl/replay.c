@@ -18,6 +18,7 @@
  *	threads N TIMES	8 threads that do "ring N TIMES" at once
  *	fork WHAT...	the rest is done by a child, too, with a communicator of
  *			its own
+ *	setenv NAME	the program gives a variable another value
  *	sleep MS	the program computes
  *	final		end of the communicator; the one before it goes on
  *	close		the library goes
@@ -361,6 +362,8 @@ static void do_all(char **w)
 			w += 2;
 		} else if (!strcmp(*w, "sleep")) {
 			usleep(1000 * atol(*++w));
+		} else if (!strcmp(*w, "setenv")) {
+			setenv(*++w, "other", 1);
 		} else if (!strcmp(*w, "final")) {
 			final();
 			say_stats("stats");
