@@ -126,6 +126,33 @@ static int events_of_next(void)
 	       next.version == 5 ? mask & EVENTS_V5 : mask;
 }
 
+/*
+ * Whoever asks for an event is told of those above it as well, by NCCL and so by
+ * us: it may have to hang the event below them.
+ */
+static int with_parents(int mask)
+{
+	static const struct {
+		int any;
+		int parents;
+	} of[] = {
+		{ EVENT_NET, EVENT_STEP },
+		{ EVENT_STEP, EVENT_PROXY_OP },
+		{ EVENT_PROXY_OP | EVENT_KERNEL, EVENT_COLL | EVENT_P2P },
+		{ EVENT_CE_SYNC | EVENT_CE_BATCH, EVENT_CE_COLL },
+		{ EVENT_COLL | EVENT_P2P, EVENT_GROUP },
+		{ EVENT_COLL | EVENT_CE_COLL, EVENT_COLL_API },
+		{ EVENT_P2P, EVENT_P2P_API },
+		{ ~EVENT_CONTROL, EVENT_GROUP_API },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(of) / sizeof(*of); i++)
+		if (mask & of[i].any)
+			mask |= of[i].parents;
+	return mask;
+}
+
 static void init_next(struct comm *c, uint64_t id, const char *name, int nodes,
 		      int ranks, int rank, profiler_log log)
 {
@@ -251,7 +278,7 @@ static int start(void *context, void **handle, const struct profiler_descr *e,
 		tell_message(c, &e->p2p);
 	else if (type == EVENT_PROXY_OP)
 		tell_proxy(c, e);
-	if (!c->chained || !(events_of_next() & type))
+	if (!c->chained || !(with_parents(events_of_next()) & type))
 		return 0;
 	return start_next(c, handle, e, type, version);
 }

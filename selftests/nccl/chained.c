@@ -3,7 +3,8 @@
  * A profiler to be chained, with interface CHAINED only: it counts what it is
  * told, holds handles to be its own, and says so at the end. Like NCCL's own
  * example it says what it wants at the first communicator only, and may change
- * its mind later: after CHAINED_STOP collectives it wants no more of them.
+ * its mind later: after CHAINED_STOP collectives it wants nothing any more.
+ * CHAINED_MASK says what it wants instead of the usual.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -37,11 +38,15 @@ static int stop_at;
 
 static int begin(void **context, int *mask)
 {
+	const char *wanted = getenv("CHAINED_MASK");
+
 	*context = &inits;
 	if (inits++)
 		return 0;
-	/* no messages: their proxies have no parent here */
+	/* messages are not asked for, but are above proxy operations */
 	*mask = GROUP | COLL | PROXY_OP | (CHAINED == 6 ? COLL_API : 0);
+	if (wanted)
+		*mask = atoi(wanted);
 	asked = mask;
 	stop_at = atoi(getenv("CHAINED_STOP") ?: "0");
 	return 0;
@@ -69,20 +74,21 @@ static int start(void *context, void **handle, DESCR *e)
 	last = event;
 	event->type = e->type;
 	event->parent = e->parent;
-	if (context != &inits || event->type == P2P ||
-	    event->type > COLL_API)
+	if (context != &inits || event->type > COLL_API ||
+	    (event->type == P2P && !(*asked & (P2P | PROXY_OP | PROXY_STEP))))
 		wrong++;
 	if (e->type == COLL) {
 		colls++;
 		bytes += e->coll.count;
 		if (colls == stop_at)
-			__atomic_and_fetch(asked, ~COLL, __ATOMIC_RELAXED);
+			__atomic_store_n(asked, 0, __ATOMIC_RELAXED);
 		if (!event->parent || event->parent->type !=
 		    (CHAINED == 4 ? GROUP : COLL_API))
 			wrong++;
 	} else if (e->type == PROXY_OP) {
 		proxies++;
-		if (event->parent && event->parent->type != COLL)
+		if (event->parent && event->parent->type != COLL &&
+		    event->parent->type != P2P)
 			wrong++;
 	}
 	*handle = event;

@@ -305,6 +305,16 @@ def test_chained(kind):
                   f"chained inits 1 colls 3 count {3 * 16 * MIB} proxies 5 ") and
               line[0].endswith("finals 1 wrong 0") and
               " records 3 " in line[0] and said, done.why)
+    # collectives alone, proxy operations, steps: NCCL tells of what is above
+    for other, mask, want in (4, 2, "colls 3 "), (6, 2, "colls 3 "), \
+            (4, 8, "proxies 3 "), (6, 8, "proxies 3 "), (6, 16, "proxies 3 "):
+        said, done = say(kind, 6, "init", "ring", 16 * MIB, 3, "sleep", 300,
+                         "final", "close", CHAINED_MASK=str(mask),
+                         SRPOL_NEXT_PROFILER=f"{folder}/libchained-{other}.so")
+        check(f"{kind}: one that has v{other} and asks for {mask} hears of what "
+              "is above it as well, as it would from NCCL",
+              done.good and said and want in done.stdout and
+              "colls 3 " in done.stdout and "wrong 0" in done.stdout, done.why)
     for path in (f"{folder}/libchained-6.so", "/nowhere.so", "/etc/passwd"):
         said, done = say(kind, 4, "init", "ring", 16 * MIB, 1, "sleep", 300,
                          "final", "close", SRPOL_NEXT_PROFILER=path)
