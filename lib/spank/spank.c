@@ -19,12 +19,12 @@
 #include <errno.h>
 #include <signal.h>
 #include <slurm/spank.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "spank_srpol.h"
 
-#define GROUPS_MAX	256
 #define FAILED		(-1)
 #define BW_NAME		"SRPOL_BW"	/* SPANK_SRPOL_BW for prologs */
 
@@ -39,15 +39,19 @@ static bool is_killed;		/* this step */
 /* The node decides; a file of users need not be where jobs are submitted. */
 static int check_color(struct srpol_error *err)
 {
-	gid_t groups[GROUPS_MAX];
-	struct who who = { .uid = getuid(), .gid = getgid(), .groups = groups };
+	struct who who = { .uid = getuid(), .gid = getgid() };
+	int n = getgroups(0, NULL), ret = 0;
 	uint32_t color;
-	int ret;
+	gid_t *groups;
 
-	if (config.users && access(config.users, R_OK))
+	if (n < 0 || (config.users && access(config.users, R_OK)))
 		return 0;
-	who.n_groups = getgroups(GROUPS_MAX, groups);
-	ret = colors_choose(&config, &who, &wish, &color, err);
+	groups = calloc(n + 1, sizeof(*groups));
+	who.groups = groups;
+	who.n_groups = groups ? getgroups(n, groups) : -1;
+	if (who.n_groups >= 0)
+		ret = colors_choose(&config, &who, &wish, &color, err);
+	free(groups);
 	return ret == -EPERM ? ret : 0;
 }
 

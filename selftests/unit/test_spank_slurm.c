@@ -4,6 +4,7 @@
  * and the plugin as a whole, called by this test in the order that Slurm does.
  */
 #include <errno.h>
+#include <grp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <slurm/spank.h>
@@ -244,6 +245,25 @@ spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
 	return ESPANK_SUCCESS;
 }
 
+/* Whoever submits is in so many groups, the last of which is "tty". */
+static int groups_of_user;
+
+int __wrap_getgroups(int size, gid_t *list);
+
+int __wrap_getgroups(int size, gid_t *list)
+{
+	int i;
+
+	if (size && size < groups_of_user) {
+		errno = EINVAL;
+		return -1;
+	}
+	for (i = 0; size && i < groups_of_user; i++)
+		list[i] = i == groups_of_user - 1 ? getgrnam("tty")->gr_gid :
+			  (gid_t)100000 + i;
+	return groups_of_user;
+}
+
 static int give(const char *name, const char *text, int remote)
 {
 	unsigned int i;
@@ -347,6 +367,29 @@ static void submit(void **state)
 	assert_int_equal(give("srpol", "perhaps", 0), -1);
 }
 
+/* Groups of a directory service may be many. */
+static void submit_of_group(void **state)
+{
+	char users[] = "/tmp/srpol-users-XXXXXX", word[64];
+	FILE *f = fdopen(mkstemp(users), "w");
+	char *list[] = { word };
+
+	(void)state;
+	assert_non_null(f);
+	assert_true(fputs("%tty 5\n* 6\n", f) > 0 && !fclose(f));
+	snprintf(word, sizeof(word), "users=%s", users);
+	begin_process(S_CTX_ALLOCATOR);
+	assert_int_equal(slurm_spank_init(NULL, 1, list), 0);
+	for (groups_of_user = 1; groups_of_user < 5000; groups_of_user += 999) {
+		assert_int_equal(give("srpol-color", "5", 0), 0);
+		assert_int_equal(give("srpol-color", "6", 0), -1);
+	}
+	groups_of_user = 0;
+	assert_int_equal(give("srpol-color", "5", 0), -1);
+	assert_int_equal(give("srpol-color", "6", 0), 0);
+	unlink(users);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -354,6 +397,7 @@ int main(void)
 		cmocka_unit_test(refused),
 		cmocka_unit_test(epilog),
 		cmocka_unit_test(step),
+		cmocka_unit_test(submit_of_group),
 		cmocka_unit_test(submit),
 	};
 
