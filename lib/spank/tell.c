@@ -113,7 +113,10 @@ static bool is_as_wished(const struct job *job, const json_t *known)
 	       json_integer_value(color) == job->wish->color;
 }
 
-/* True if that is there, or if something went that may have been in the way. */
+/*
+ * True if that is there, or if something went that may have been in the way. The
+ * job waits for this: if srpold does not answer once, the rest is not tried.
+ */
 static bool look_at_others(const struct config *config, const struct job *job,
 			   bool *is_there)
 {
@@ -121,16 +124,20 @@ static bool look_at_others(const struct config *config, const struct job *job,
 	struct srpol_error err = {};
 	bool removed = false;
 	const char *name;
+	int ret = 0;
 	size_t i;
 
 	*is_there = false;
 	ask(config, json_pack("{s:s}", "request", "jobs"), &list, &err);
 	json_array_foreach(list, i, o) {
 		name = json_string_value(json_object_get(o, "name")) ?: "";
-		if (!strcmp(name, job->name))
+		if (!strcmp(name, job->name)) {
 			*is_there = is_as_wished(job, o);
-		else if (!strncmp(name, PREFIX, strlen(PREFIX)) && is_over(o))
-			removed |= !tell_end(config, name, &err);
+		} else if ((!ret || ret == -EREMOTEIO) && is_over(o) &&
+			   !strncmp(name, PREFIX, strlen(PREFIX))) {
+			ret = tell_end(config, name, &err);
+			removed |= !ret;
+		}
 	}
 	json_decref(list);
 	return removed;

@@ -82,12 +82,15 @@ static void srpold_stop(void)
 static int begin(const char * const *answers, const struct wish *wish,
 		 uint32_t color)
 {
-	bool deaf = !strcmp(answers[0], "deaf");
-	struct config c = { .limit_ms = deaf ? 200 : 60000,
-			    .socket = srpold.path };
+	struct config c = { .limit_ms = 60000, .socket = srpold.path };
 	struct job job = { .cgroup = "/s/job_5", .color = color, .wish = wish };
+	unsigned int i;
 	int ret;
 
+	/* what comes before has time, on a machine that is busy as well */
+	for (i = 0; answers[i]; i++)
+		if (!strcmp(answers[i], "deaf"))
+			c.limit_ms = i ? 3000 : 200;
 	job_name(5, job.name);
 	srpold_start(answers);
 	err.text[0] = '\0';
@@ -158,6 +161,12 @@ static void refused(void **state)
 		&wish, 7), -EREMOTEIO);
 	assert_non_null(strstr(err.text, "color 7"));
 	wish.color = 0;
+	/* several are over, and srpold does not answer: the others are left */
+	assert_int_equal(begin(ANSWERS(TAKEN,
+		"{\"version\":1,\"reply\":[{\"name\":\"slurm-1\",\"cgroup\":\"/none/job_1\"},{\"name\":\"slurm-2\",\"cgroup\":\"/none/job_2\"},{\"name\":\"slurm-3\",\"cgroup\":\"/none/job_3\"}]}\n",
+		GOOD, "deaf", GOOD), &wish, 7), 0);
+	assert_int_equal(srpold.n, 5);
+	check_asked(3, "{\"request\": \"job-del\", \"name\": \"slurm-2\"}");
 	/* no answer, none that is one, nobody */
 	assert_int_equal(begin(ANSWERS("deaf"), &wish, 7), -ETIMEDOUT);
 	assert_int_equal(srpold.n, 1);
