@@ -104,21 +104,44 @@ static bool is_over(const json_t *job)
 	return access(path, F_OK) && errno == ENOENT;
 }
 
-/* A step that names a color gets that one, or is told that it does not. */
-static bool is_as_wished(const struct job *job, const json_t *known)
+static bool is_same(const json_t *wanted, const json_t *known, const char *key)
 {
-	const json_t *color = json_object_get(known, "color");
+	const json_t *v = json_object_get(wanted, key);
 
-	return !job->wish->color ||
-	       json_integer_value(color) == job->wish->color;
+	return !v || json_equal(v, json_object_get(known, key));
 }
 
 /*
- * True if that is there, or if something went that may have been in the way. The
- * job waits for this: if srpold does not answer once, the rest is not tried.
+ * A step that names a color, paths or a function has the job's own, or is told
+ * that it has not.
+ */
+static bool is_as_wished(const struct job *job, const json_t *known)
+{
+	json_t *wanted = request_to_add(job);
+	bool is = is_same(wanted, known, "paths") &&
+		  is_same(wanted, known, "via") &&
+		  (!job->wish->color || is_same(wanted, known, "color"));
+
+	json_decref(wanted);
+	return is;
+}
+
+static int refuse_step(struct srpol_error *err)
+{
+	struct srpol_error was = *err;
+
+	return srpol_error_set(err, -EREMOTEIO,
+			       "%.300s; options of a step have to be those of its job, which is known already",
+			       was.text);
+}
+
+/*
+ * Return: whether something went that may have been in the way. The job waits for
+ * this: if srpold does not answer once, the rest is not tried. *@is_there: another
+ * step has told of the job; *@is_good: and of what this one wishes.
  */
 static bool look_at_others(const struct config *config, const struct job *job,
-			   bool *is_there)
+			   bool *is_there, bool *is_good)
 {
 	json_t *list, *o;
 	struct srpol_error err = {};
@@ -127,12 +150,13 @@ static bool look_at_others(const struct config *config, const struct job *job,
 	int ret = 0;
 	size_t i;
 
-	*is_there = false;
+	*is_there = *is_good = false;
 	ask(config, json_pack("{s:s}", "request", "jobs"), &list, &err);
 	json_array_foreach(list, i, o) {
 		name = json_string_value(json_object_get(o, "name")) ?: "";
 		if (!strcmp(name, job->name)) {
-			*is_there = is_as_wished(job, o);
+			*is_there = true;
+			*is_good = is_as_wished(job, o);
 		} else if ((!ret || ret == -EREMOTEIO) && is_over(o) &&
 			   !strncmp(name, PREFIX, strlen(PREFIX))) {
 			ret = tell_end(config, name, &err);
@@ -152,15 +176,15 @@ static bool look_at_others(const struct config *config, const struct job *job,
 int tell_begin(const struct config *config, const struct job *job,
 	       struct srpol_error *err)
 {
-	bool is_there;
+	bool is_there, is_good;
 	int ret;
 
 	ret = add(config, job, err);
 	if (ret != -EREMOTEIO)
 		return ret;
-	if (look_at_others(config, job, &is_there) && !is_there)
+	if (look_at_others(config, job, &is_there, &is_good) && !is_there)
 		return add(config, job, err);
-	return is_there ? 0 : ret;
+	return is_good ? 0 : is_there ? refuse_step(err) : ret;
 }
 
 /**

@@ -161,6 +161,20 @@ static void refused(void **state)
 		&wish, 7), -EREMOTEIO);
 	assert_non_null(strstr(err.text, "color 7"));
 	wish.color = 0;
+	/* with the paths that are asked for, or with others */
+	strcpy(wish.paths, "a,b");
+	strcpy(wish.via, "sum");
+	assert_int_equal(begin(ANSWERS(TAKEN,
+		"{\"version\":1,\"reply\":[{\"name\":\"slurm-5\",\"color\":7,\"via\":\"sum\",\"paths\":[\"a\",\"b\"]}]}\n"),
+		&wish, 7), 0);
+	assert_int_equal(begin(ANSWERS(TAKEN,
+		"{\"version\":1,\"reply\":[{\"name\":\"slurm-5\",\"color\":7,\"via\":\"sum\",\"paths\":\"disjoint\"}]}\n"),
+		&wish, 7), -EREMOTEIO);
+	assert_non_null(strstr(err.text, "options of a step have to be those of its job"));
+	assert_int_equal(begin(ANSWERS(TAKEN,
+		"{\"version\":1,\"reply\":[{\"name\":\"slurm-5\",\"color\":7,\"paths\":[\"a\",\"b\"]}]}\n"),
+		&wish, 7), -EREMOTEIO);
+	wish = (struct wish){};
 	/* several are over, and srpold does not answer: the others are left */
 	assert_int_equal(begin(ANSWERS(TAKEN,
 		"{\"version\":1,\"reply\":[{\"name\":\"slurm-1\",\"cgroup\":\"/none/job_1\"},{\"name\":\"slurm-2\",\"cgroup\":\"/none/job_2\"},{\"name\":\"slurm-3\",\"cgroup\":\"/none/job_3\"}]}\n",
