@@ -5,12 +5,11 @@
  *
  *	LD_PRELOAD=libsrpol-pmpi.so SRPOL_DEMANDS=/run/srpold/default.demands
  *
- * Each rank counts the bytes that it sends to each host, whatever collective or
- * message they belong to, and says at the end of an iteration that the next one
- * will be as the last. An iteration ends with MPI_Pcontrol(2), or where the
- * program does not say so, with the first call after SRPOL_ITERATION_MS.
- * A collective that is large is announced before it begins, as all its sizes
- * are known by then.
+ * Each rank counts the bytes that it sends to each host by the functions below,
+ * and says at the end of an iteration that the next one will be as the last. An
+ * iteration ends with MPI_Pcontrol(2), or where the program does not say so, with
+ * the first call after SRPOL_ITERATION_MS. A collective that is large is announced
+ * before it begins, as all its sizes are known by then.
  *
  * The program never waits: what the socket does not take at once is lost, and
  * counted. Hosts are known by SRPOL_HOST, or by the name of the machine, as
