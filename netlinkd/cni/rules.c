@@ -148,20 +148,43 @@ int cni_rules_put(struct cni_pod *pod, struct cni_error *err)
 	return 0;
 }
 
+/* The port that the pod's rules are for; @port if it has none. */
+static unsigned int port_of(const struct cni_pod *pod, const struct vec *rules,
+			    unsigned int port)
+{
+	const struct rule_info *rule;
+
+	vec_for_each(rule, rules)
+		if (is_pods(pod, rule) && rule->match & SRPOL_MATCH_DEV)
+			port = rule->ifindex;
+	return port;
+}
+
+static bool is_others(const struct cni_pod *pod, const struct vec *rules,
+		      unsigned int port)
+{
+	const struct rule_info *rule;
+
+	vec_for_each(rule, rules)
+		if (rule_is_pods(rule) && !is_pods(pod, rule) &&
+		    rule->match & SRPOL_MATCH_DEV && rule->ifindex == port)
+			return true;
+	return false;
+}
+
 static int try_del(struct cni_pod *pod, unsigned int *port,
 		   struct srpol_error *why)
 {
 	struct vec rules = VEC_INIT(struct rule_info);
-	const struct rule_info *rule;
 	struct srpol_batch batch = {};
 	int ret;
 
 	ret = fetch(pod, &rules, why) ?:
 	      add_dels(pod, &rules, is_pods, &batch) ?:
 	      srpol_batch_send(&pod->genl, &batch, why);
-	vec_for_each(rule, &rules)
-		if (is_pods(pod, rule) && rule->match & SRPOL_MATCH_DEV)
-			*port = rule->ifindex;
+	*port = port_of(pod, &rules, *port);
+	if (is_others(pod, &rules, *port))
+		*port = 0;
 	srpol_batch_free(&batch);
 	vec_free(&rules);
 	return ret;
@@ -170,7 +193,9 @@ static int try_del(struct cni_pod *pod, unsigned int *port,
 /**
  * cni_rules_del() - delete the rules of a pod
  * @pod: the pod, of which only the name and the connection are used
- * @port: result: port that they were for; not changed if there were none
+ * @port: port that the path of the pod's namespace leads to; result: that its
+ *	rules were for, if there were any; 0 if it is another pod's: the path
+ *	may be that of a namespace that came later
  * @err: error
  */
 int cni_rules_del(struct cni_pod *pod, unsigned int *port,

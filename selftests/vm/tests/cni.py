@@ -317,6 +317,14 @@ def gone():
     eq({r["reason"] for r in show("rule")} - {"none"}, {"no-device"})
     pod.delete()
 
+    # a container that has ended: its path, as a PID's, is another pod's by now
+    pod = Pod().add()
+    was = state()
+    pod.del_last(CNI_CONTAINERID="ended").result()
+    eq(state(), was, "the other pod has its port and its rules")
+    pod.check()
+    pod.delete()
+
     # nobody says that it is gone: the next one clears up
     pod = Pod().add()
     was = {r["name"] for r in show("rule") if r["prio"] != 9}
