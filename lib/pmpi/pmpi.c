@@ -15,6 +15,7 @@
  * counted. Hosts are known by SRPOL_HOST, or by the name of the machine, as
  * srpold's topology has them.
  */
+#include <limits.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -33,6 +34,7 @@
 #define BELIEVE		3		/* iterations that a forecast is good for */
 #define BELIEVE_MS	10000		/* but no less */
 #define MSEC		1000000ull
+#define NOT_KNOWN	INT_MIN
 
 /**
  * struct ranks - who is where
@@ -58,6 +60,7 @@ static uint64_t told_ns;	/* when it was */
 static uint64_t iteration_ms = ITERATION_MS;
 static bool marked;		/* the program says where iterations end */
 static struct hint hint = HINT_INIT;
+static int ranks_key;		/* of what communicators have of ours */
 
 static uint64_t now(void)
 {
@@ -89,6 +92,13 @@ static bool index_hosts(const char (*all)[HOST_LEN])
 	return sent && said;
 }
 
+/* MPI frees a communicator, or ends. */
+static int forget_ranks(MPI_Comm comm, int key, void *known, void *extra)
+{
+	free(known);
+	return MPI_SUCCESS;
+}
+
 static void begin(void)
 {
 	const char *name = getenv("SRPOL_HOST"), *ms;
@@ -111,6 +121,8 @@ static void begin(void)
 	ms = getenv("SRPOL_ITERATION_MS");
 	if (ms && atol(ms) > 0)
 		iteration_ms = atol(ms);
+	PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_ranks, &ranks_key,
+				NULL);
 	begun_ns = now();
 	hint_open(&hint);
 }
@@ -163,21 +175,43 @@ static int ranks_of(MPI_Comm comm)
 	return n;
 }
 
+/* What is known of a communicator's ranks in MPI_COMM_WORLD, NULL without memory. */
+static int *known_ranks(MPI_Comm comm, int n)
+{
+	int *known = NULL, found = 0, i;
+
+	PMPI_Comm_get_attr(comm, ranks_key, &known, &found);
+	if (found)
+		return known;
+	known = malloc(n * sizeof(*known));
+	for (i = 0; known && i < n; i++)
+		known[i] = NOT_KNOWN;
+	if (known && PMPI_Comm_set_attr(comm, ranks_key, known)) {
+		free(known);
+		known = NULL;
+	}
+	return known;
+}
+
+/* MPI searches all ranks, which for thousands takes longer than a message. */
 static int world_rank(MPI_Comm comm, int n, int rank)
 {
 	MPI_Group group, world;
-	int of_world = MPI_UNDEFINED;
+	int *known;
 
 	if (rank < 0 || rank >= n)
 		return MPI_UNDEFINED;
 	if (comm == MPI_COMM_WORLD)
 		return rank;
+	known = known_ranks(comm, n);
+	if (!known || known[rank] != NOT_KNOWN)
+		return known ? known[rank] : MPI_UNDEFINED;
 	PMPI_Comm_group(comm, &group);
 	PMPI_Comm_group(MPI_COMM_WORLD, &world);
-	PMPI_Group_translate_ranks(group, 1, &rank, world, &of_world);
+	PMPI_Group_translate_ranks(group, 1, &rank, world, &known[rank]);
 	PMPI_Group_free(&group);
 	PMPI_Group_free(&world);
-	return of_world;
+	return known[rank];
 }
 
 /* @n: ranks of @comm; MPI_PROC_NULL is none of them */

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """
-libsrpol-pmpi.so in a program of one rank: what MPI calls an error is reported
-as without it, and programs do not take each other's owners.
+libsrpol-pmpi.so in programs of one rank: what MPI calls an error is reported as
+without it, programs do not take each other's owners, and messages cost little.
 """
 
 import json
@@ -14,7 +14,7 @@ import tempfile
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
-PROGRAM = f"{BUILD}/selftests/mpi/errors"
+PROGRAMS = f"{BUILD}/selftests/mpi"
 LIBRARY = f"{BUILD}/lib/libsrpol-pmpi.so"
 
 number = failures = 0
@@ -29,9 +29,9 @@ def check(name, good, why=""):
         print(f"# {why}", flush=True)
 
 
-def run(run_dir, *words, **env):
+def run(run_dir, program, *words, **env):
     """One rank, without mpirun: nothing but this process."""
-    return subprocess.run([PROGRAM, *words], text=True, capture_output=True,
+    return subprocess.run([f"{PROGRAMS}/{program}", *words], text=True, capture_output=True,
                           timeout=120, check=False, env={
                               "PATH": os.environ["PATH"], "TMPDIR": run_dir,
                               "OMPI_MCA_ess_singleton_isolated": "1",
@@ -46,7 +46,7 @@ def owner(run_dir, **env):
         srpold.bind(path)
         srpold.listen(1)
         srpold.settimeout(60)
-        done = run(run_dir, "fatal", LD_PRELOAD=LIBRARY, SRPOL_DEMANDS=path,
+        done = run(run_dir, "errors", "fatal", LD_PRELOAD=LIBRARY, SRPOL_DEMANDS=path,
                    **env)
         os.remove(path)
         if done.returncode:
@@ -59,8 +59,8 @@ def main():
     print("KTAP version 1")
     with tempfile.TemporaryDirectory(prefix="srpol-") as run_dir:
         for words, n in ((), 12), (("fatal",), 8):
-            want = run(run_dir, *words)
-            got = run(run_dir, *words, LD_PRELOAD=LIBRARY,
+            want = run(run_dir, "errors", *words)
+            got = run(run_dir, "errors", *words, LD_PRELOAD=LIBRARY,
                       SRPOL_DEMANDS=f"{run_dir}/nowhere")
             check(f"errors of the program {' '.join(words)} are its own: each "
                   "is reported once, and it goes on",
@@ -72,6 +72,11 @@ def main():
               isinstance(first, str) and first != second, (first, second))
         check("the job is the one that the program began in",
               isinstance(first, str) and first.startswith("mpi-4711-"), first)
+        done = run(run_dir, "dup", LD_PRELOAD=LIBRARY,
+                   SRPOL_DEMANDS=f"{run_dir}/nowhere")
+        check("who is where is looked up once for a communicator, not for each "
+              "message", (done.returncode, done.stdout) == (0, "lookups 3\n"),
+              done)
     print(f"1..{number}")
     return 1 if failures else 0
 
