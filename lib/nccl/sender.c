@@ -5,6 +5,7 @@
  * Announcements go to srpold's socket for demands; what it does not take whole
  * and at once is lost, and counted: the next one has all there is anyway.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -97,17 +98,27 @@ static bool connect_to(void)
 	return false;
 }
 
-static void send_text(void)
+/* Read what srpold says about lines before; it may have been started anew. */
+static void read_answers(void)
 {
 	char answer[512];
+	ssize_t n = 1;
 
+	while (fd >= 0 && n > 0)
+		n = recv(fd, answer, sizeof(answer), MSG_DONTWAIT);
+	if (n && (n > 0 || errno == EAGAIN || errno == EINTR))
+		return;
+	close(fd);
+	fd = -1;
+}
+
+static void send_text(void)
+{
+	read_answers();
 	if (text_len > TEXT_MAX || !connect_to()) {
 		atomic_fetch_add(&lost, 1);
 		return;
 	}
-	/* what srpold has to say about the ones before */
-	while (recv(fd, answer, sizeof(answer), MSG_DONTWAIT) > 0)
-		;
 	if (send(fd, text, text_len, MSG_DONTWAIT | MSG_NOSIGNAL) ==
 	    (ssize_t)text_len) {
 		atomic_fetch_add(&sent, 1);

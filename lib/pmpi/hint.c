@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,6 +111,20 @@ void hint_add(struct hint *h, const char *src, const char *dst, uint64_t bytes,
 	       (unsigned long long)bytes, (unsigned long long)for_ms);
 }
 
+/* Read what srpold says about lines before; it may have been started anew. */
+static void read_answers(struct hint *h)
+{
+	char answer[512];
+	ssize_t n = 1;
+
+	while (h->fd >= 0 && n > 0)
+		n = recv(h->fd, answer, sizeof(answer), MSG_DONTWAIT);
+	if (n && (n > 0 || errno == EAGAIN || errno == EINTR))
+		return;
+	close(h->fd);
+	h->fd = -1;
+}
+
 static void connect_to(struct hint *h)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -139,21 +154,17 @@ static void connect_to(struct hint *h)
  */
 void hint_send(struct hint *h)
 {
-	char answer[512];
-
 	append(h, "]}\n");
 	if (!h->text || h->len > HINT_ROOM) {
 		h->lost++;
 		return;
 	}
+	read_answers(h);
 	connect_to(h);
 	if (h->fd < 0) {
 		h->lost++;
 		return;
 	}
-	/* what srpold has to say about the ones before */
-	while (recv(h->fd, answer, sizeof(answer), MSG_DONTWAIT) > 0)
-		;
 	if (send(h->fd, h->text, h->len, MSG_DONTWAIT | MSG_NOSIGNAL) ==
 	    (ssize_t)h->len)
 		return;

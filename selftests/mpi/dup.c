@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * dup: an MPI program of one rank that sends 1000 messages in each of three
+ * dup [wait]: an MPI program of one rank that sends 1000 messages in each of three
  * communicators, of which it frees one before it makes the next. Prints how often
  * it was looked up which ranks those of a communicator are in MPI_COMM_WORLD: with
- * thousands of ranks each time takes longer than a message.
+ * thousands of ranks each time takes longer than a message. With "wait" an iteration
+ * ends before, and it goes on when it gets a line.
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -30,6 +31,10 @@ int main(int argc, char **argv)
 	MPI_Comm own;
 
 	MPI_Init(&argc, &argv);
+	if (argc > 1) {
+		MPI_Pcontrol(2);
+		in = getchar() == EOF;
+	}
 	for (k = 0; k < 3; k++) {
 		MPI_Comm_dup(MPI_COMM_WORLD, &own);
 		for (i = 0; i < 1000; i++) {

@@ -43,9 +43,13 @@ def check(name, good, why=""):
 
 
 class Srpold:
-    """The socket of srpold; what is said lands in lists by owner."""
+    """
+    The socket of srpold; what is said lands in lists by owner. ends: it is
+    started anew after the first line.
+    """
 
-    def __init__(self, reads=True):
+    def __init__(self, reads=True, ends=False):
+        self.ends = ends
         self.path = f"{RUN}/demands"
         if os.path.exists(self.path):
             os.remove(self.path)
@@ -78,6 +82,10 @@ class Srpold:
                     self.said.setdefault(o["owner"], []).append(o["demands"])
                 client.send(b'{"version": 1, "reply": {}}\n',
                             socket.MSG_NOSIGNAL)
+                if self.ends:
+                    self.ends = False
+                    client.shutdown(socket.SHUT_RDWR)
+                    break
         except OSError:
             # it went without reading the last answer
             pass
@@ -255,6 +263,16 @@ def test_gone(kind):
     check(f"{kind}: no srpold: the program goes on, losses are counted",
           done.good and done.stats["lost"] > 0 and done.stats["sent"] == 0,
           done.why)
+    srpold = Srpold(ends=True)
+    done = replay(kind, 6, "init", "ring", 16 * MIB, 1, "sleep", 1500, "ring",
+                  32 * MIB, 1, "sleep", 500, "final", "close")
+    said = srpold.all()
+    check(f"{kind}: srpold that is started anew: the next line is for the new "
+          "one", done.good and done.stats["lost"] == 0 and [
+              to(d) for d in said] == [
+                  {("b", "c"): 7 * 16 * MIB // 2}, {("b", "c"): 7 * 16 * MIB},
+                  {}], (said, done.why))
+    srpold.close()
     srpold = Srpold(reads=False)
     what = []
     for i in range(60):

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 libsrpol-pmpi.so in programs of one rank: what MPI calls an error is reported as
-without it, programs do not take each other's owners, and messages cost little.
+without it, programs do not take each other's owners, messages cost little, and
+srpold may be started anew.
 """
 
 import json
@@ -29,14 +30,22 @@ def check(name, good, why=""):
         print(f"# {why}", flush=True)
 
 
-def run(run_dir, program, *words, **env):
+def start(run_dir, program, *words, **env):
     """One rank, without mpirun: nothing but this process."""
-    return subprocess.run([f"{PROGRAMS}/{program}", *words], text=True, capture_output=True,
-                          timeout=120, check=False, env={
-                              "PATH": os.environ["PATH"], "TMPDIR": run_dir,
-                              "OMPI_MCA_ess_singleton_isolated": "1",
-                              "OMPI_MCA_btl": "self",
-                              "OMPI_MCA_plm": "isolated", **env})
+    return subprocess.Popen(
+        [f"{PROGRAMS}/{program}", *words], text=True, stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={
+            "PATH": os.environ["PATH"], "TMPDIR": run_dir,
+            "OMPI_MCA_ess_singleton_isolated": "1", "OMPI_MCA_btl": "self",
+            "OMPI_MCA_plm": "isolated", **env})
+
+
+def run(run_dir, program, *words, **env):
+    """Likewise, to its end."""
+    with start(run_dir, program, *words, **env) as started:
+        out, err = started.communicate(timeout=120)
+    return subprocess.CompletedProcess(started.args, started.returncode, out,
+                                       err)
 
 
 def owner(run_dir, **env):
@@ -53,6 +62,28 @@ def owner(run_dir, **env):
             return done
         with srpold.accept()[0] as client, client.makefile() as lines:
             return json.loads(lines.readline())["owner"]
+
+
+def restarted(run_dir):
+    """What is said to a srpold that is started anew after the first line."""
+    path = f"{run_dir}/demands"
+    with socket.socket(socket.AF_UNIX) as srpold:
+        srpold.bind(path)
+        srpold.listen(1)
+        srpold.settimeout(60)
+        with start(run_dir, "dup", "wait", LD_PRELOAD=LIBRARY,
+                   SRPOL_DEMANDS=path) as program:
+            with srpold.accept()[0] as client, client.makefile() as lines:
+                first = json.loads(lines.readline())
+            program.communicate("go on\n", timeout=120)
+        os.remove(path)
+        # nobody comes if there was no second connection
+        srpold.setblocking(False)
+        try:
+            with srpold.accept()[0] as client, client.makefile() as lines:
+                return first, json.loads(lines.readline())
+        except OSError as why:
+            return first, why
 
 
 def main():
@@ -77,6 +108,9 @@ def main():
         check("who is where is looked up once for a communicator, not for each "
               "message", (done.returncode, done.stdout) == (0, "lookups 3\n"),
               done)
+        first, second = restarted(run_dir)
+        check("srpold that is started anew: the next line is for the new one",
+              first == second, (first, second))
     print(f"1..{number}")
     return 1 if failures else 0
 
