@@ -82,6 +82,9 @@ static void read_all(void)
 	known = !rtnl_open(&r, &err) && read_family(&r, AF_INET) &&
 		read_family(&r, AF_INET6);
 	rtnl_close(&r);
+	/* some of them, and again some the next time */
+	if (!known)
+		vec_free(&addrs);
 	if (addrs.n)
 		qsort(addrs.data, addrs.n, addrs.size, by_addr);
 }
