@@ -25,12 +25,7 @@ fabric_up
 insmod kmod/srpol.ko
 at_exit unload
 at_exit stop_engines
-fabric_topology >"$work/topology.json"
-for host in A B; do
-	echo "{ \"topology\": \"$work/topology.json\", \"hosts\": [ \"$host\" ] }" \
-		>"$work/$host.json"
-	start_engine $host
-done
+start_both
 check "host A: four paths, probed and up" patiently 60 usable A 4
 check "host B: likewise" patiently 60 usable B 4
 # in nanoseconds, printed as milliseconds or as they are

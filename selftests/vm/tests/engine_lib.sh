@@ -22,6 +22,18 @@ start_engine() {
 	engine[$host]=$!
 }
 
+# start_both: with their defaults
+start_both() {
+	local host
+
+	fabric_topology >"$work/topology.json"
+	for host in A B; do
+		echo "{ \"topology\": \"$work/topology.json\", \"hosts\": [ \"$host\" ] }" \
+			>"$work/$host.json"
+		start_engine $host
+	done
+}
+
 stop_engines() {
 	local pid
 
