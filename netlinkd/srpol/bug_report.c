@@ -137,7 +137,8 @@ static void discard(const char *path)
 
 	for (i = 0; dir >= 0 && i < ARRAY_SIZE(parts); i++)
 		unlinkat(dir, parts[i].file, 0);
-	close(dir);
+	if (dir >= 0)
+		close(dir);
 	rmdir(path);
 }
 
@@ -205,6 +206,26 @@ static void prefer_own(void)
 	setenv("PATH", joined, 1);
 }
 
+/* @name: of the folder in the archive */
+static int make(const char *archive, char *name)
+{
+	char dir[PATH_MAX], sub[PATH_MAX + 80];
+	const char *tmp = getenv("TMPDIR");
+	int err;
+
+	tmp = tmp && *tmp ? tmp : "/tmp";
+	if (snprintf(dir, sizeof(dir), "%s/srpol-XXXXXX", tmp) >= (int)sizeof(dir))
+		return refused_at(-ENAMETOOLONG, tmp);
+	if (!mkdtemp(dir))
+		return refused_at(-errno, dir);
+	snprintf(sub, sizeof(sub), "%s/%s", dir, name);
+	err = mkdir(sub, 0700) ? refused_at(-errno, sub) : collect_all(sub);
+	err = err ?: pack(archive, dir, name);
+	discard(sub);
+	rmdir(dir);
+	return err;
+}
+
 /**
  * do_bug_report() - srpol bug-report
  * @args: name of the archive, optional
@@ -213,11 +234,14 @@ static void prefer_own(void)
  */
 int do_bug_report(struct args *args)
 {
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction on_signal = { .sa_handler = stop };
-	char name[64], archive[80], dir[PATH_MAX], sub[PATH_MAX + 80];
-	const char *to = archive, *tmp = getenv("TMPDIR");
+	struct sigaction before[ARRAY_SIZE(signals)];
+	char name[64], archive[80];
+	const char *to = archive;
 	time_t now = time(NULL);
 	struct tm tm;
+	size_t i;
 	int err;
 
 	if (is(args, "help")) {
@@ -232,19 +256,13 @@ int do_bug_report(struct args *args)
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
 	prefer_own();
-	sigaction(SIGINT, &on_signal, NULL);
-	sigaction(SIGTERM, &on_signal, NULL);
-	sigaction(SIGHUP, &on_signal, NULL);
-	if (snprintf(dir, sizeof(dir), "%s/srpol-XXXXXX", tmp && *tmp ? tmp : "/tmp") >=
-	    (int)sizeof(dir))
-		return refused(-ENAMETOOLONG, NULL);
-	if (!mkdtemp(dir))
-		return refused_at(-errno, dir);
-	snprintf(sub, sizeof(sub), "%s/%s", dir, name);
-	err = mkdir(sub, 0700) ? refused_at(-errno, sub) : collect_all(sub);
-	err = err ?: pack(to, dir, name);
-	discard(sub);
-	rmdir(dir);
+	stopped = 0;
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaction(signals[i], &on_signal, &before[i]);
+	err = make(to, name);
+	/* a file of commands may go on, with a monitor that a signal ends */
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaction(signals[i], &before[i], NULL);
 	if (!err)
 		printf("%s\n", to);
 	return err;

@@ -8,6 +8,7 @@ at a socket, and what they say when it is silent.
 import contextlib
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -159,6 +160,28 @@ def late():
         finally:
             for _, process in at_once:
                 process.kill()
+
+
+@test
+def after_bug_report():
+    "bug-report in a file of commands: a signal ends what comes after it"
+    with tempfile.TemporaryDirectory() as folder, socket.socket(
+            socket.AF_UNIX) as server:
+        server.bind(f"{folder}/engine.sock")
+        server.listen()
+        server.settimeout(60)
+        with subprocess.Popen([SRPOL, "-b", "-"], stdin=subprocess.PIPE, text=True,
+                              stdout=subprocess.DEVNULL, cwd=folder) as command:
+            try:
+                command.stdin.write("bug-report report.tar.gz\n"
+                                    "engine show socket engine.sock\n")
+                command.stdin.close()
+                with server.accept()[0] as client:
+                    client.recv(1)
+                    command.send_signal(signal.SIGTERM)
+                    eq(command.wait(timeout=60), -signal.SIGTERM, "how it ends")
+            finally:
+                command.kill()
 
 
 main()
