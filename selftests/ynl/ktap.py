@@ -38,8 +38,9 @@ def before(fn):
 
 
 def cleanup(fn, *args):
-    """Call fn(*args) at the end, in reverse order of registration."""
-    _cleanups.append((fn, args))
+    """Call fn(*args) at the end, once, in reverse order of registration."""
+    if (fn, args) not in _cleanups:
+        _cleanups.append((fn, args))
 
 
 def eq(got, want, what=""):
