@@ -36,19 +36,17 @@ static int map_table(const char *name, size_t len, const void **at)
 int srpol_flows_open(struct srpol_flow_table *table)
 {
 	const void *flows, *details;
-	int fd, ret = map_table("flows", FLOWS_LEN, &flows);
+	struct srpol_dp_status st;
+	int ret = map_table("flows", FLOWS_LEN, &flows);
 
 	if (ret)
 		return ret;
 	ret = map_table("flow_details", DETAILS_LEN, &details);
 	if (ret) {
 		munmap((void *)flows, FLOWS_LEN);
-		fd = ret == -ENOENT ? srpol_map_open("flows") : -1;
 		/* not one that goes at this moment */
-		if (fd >= 0) {
-			srpol_map_close(fd);
+		if (ret == -ENOENT && !srpol_dp_status(&st, NULL) && st.loaded)
 			ret = -EPROTONOSUPPORT;
-		}
 		return ret;
 	}
 	table->flows = flows;
