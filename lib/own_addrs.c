@@ -67,7 +67,7 @@ static bool read_family(struct rtnl *r, uint8_t family)
 	ifa = rtnl_start(r, RTM_GETADDR, NLM_F_DUMP, sizeof(*ifa));
 	r->nlh->nlmsg_flags &= ~NLM_F_ACK;
 	ifa->ifa_family = family;
-	return !rtnl_ask(r, add, NULL);
+	return !rtnl_ask_changing(r, add, NULL);
 }
 
 /*

@@ -50,13 +50,16 @@ void *rtnl_start(struct rtnl *r, uint16_t type, uint16_t flags, size_t len)
 	return mnl_nlmsg_put_extra_header(r->nlh, len);
 }
 
-/**
- * rtnl_ask() - send the request, and wait for the answer
- * @r: connection
- * @cb: called for messages before the final one, may be NULL
- * @data: for @cb
- */
-int rtnl_ask(struct rtnl *r, mnl_cb_t cb, void *data)
+/* libmnl takes a dump for failed if something changed while it was made. */
+static void accept_changes(void *buf, int len)
+{
+	struct nlmsghdr *nlh = buf;
+
+	for (; mnl_nlmsg_ok(nlh, len); nlh = mnl_nlmsg_next(nlh, &len))
+		nlh->nlmsg_flags &= ~NLM_F_DUMP_INTR;
+}
+
+static int ask(struct rtnl *r, mnl_cb_t cb, void *data, bool may_change)
 {
 	char buf[32768];
 	ssize_t n;
@@ -68,10 +71,38 @@ int rtnl_ask(struct rtnl *r, mnl_cb_t cb, void *data)
 		n = mnl_socket_recvfrom(r->nl, buf, sizeof(buf));
 		if (n < 0)
 			return -errno;
+		if (may_change)
+			accept_changes(buf, n);
 		ret = mnl_cb_run(buf, n, 0, mnl_socket_get_portid(r->nl), cb,
 				 data);
 	} while (ret == MNL_CB_OK);
 	return ret < 0 ? -errno : 0;
+}
+
+/**
+ * rtnl_ask() - send the request, and wait for the answer
+ * @r: connection
+ * @cb: called for messages before the final one, may be NULL
+ * @data: for @cb
+ *
+ * Return: 0; -EINTR if what is dumped has changed meanwhile; or another negative errno.
+ */
+int rtnl_ask(struct rtnl *r, mnl_cb_t cb, void *data)
+{
+	return ask(r, cb, data, false);
+}
+
+/**
+ * rtnl_ask_changing() - the same, where something changes all the time
+ * @r: connection
+ * @cb: called for messages before the final one
+ * @data: for @cb
+ *
+ * What changed while it was dumped may be missing, or be told twice.
+ */
+int rtnl_ask_changing(struct rtnl *r, mnl_cb_t cb, void *data)
+{
+	return ask(r, cb, data, true);
 }
 
 /**

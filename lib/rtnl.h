@@ -28,6 +28,7 @@ int rtnl_open(struct rtnl *r, struct srpol_error *err);
 void rtnl_close(struct rtnl *r);
 void *rtnl_start(struct rtnl *r, uint16_t type, uint16_t flags, size_t len);
 int rtnl_ask(struct rtnl *r, mnl_cb_t cb, void *data);
+int rtnl_ask_changing(struct rtnl *r, mnl_cb_t cb, void *data);
 int rtnl_talk(struct rtnl *r, const char *what, const char *object);
 int rtnl_dump(struct rtnl *r, uint16_t type, uint8_t family, mnl_cb_t cb,
 	      void *data);

@@ -6,7 +6,9 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "rtnl.h"
@@ -26,12 +28,12 @@ int __wrap_rtnl_open(struct rtnl *r, struct srpol_error *err)
 	return fails ? -ENOBUFS : __real_rtnl_open(r, err);
 }
 
-int __real_rtnl_ask(struct rtnl *r, mnl_cb_t cb, void *data);
-int __wrap_rtnl_ask(struct rtnl *r, mnl_cb_t cb, void *data);
+int __real_rtnl_ask_changing(struct rtnl *r, mnl_cb_t cb, void *data);
+int __wrap_rtnl_ask_changing(struct rtnl *r, mnl_cb_t cb, void *data);
 
-int __wrap_rtnl_ask(struct rtnl *r, mnl_cb_t cb, void *data)
+int __wrap_rtnl_ask_changing(struct rtnl *r, mnl_cb_t cb, void *data)
 {
-	return half && ++families % 2 == 0 ? -EINTR : __real_rtnl_ask(r, cb, data);
+	return half && ++families % 2 == 0 ? -EINTR : __real_rtnl_ask_changing(r, cb, data);
 }
 
 static void run(const char *command)
@@ -104,11 +106,44 @@ static void test_fails(void **state)
 	assert_true(is_of(2, "fd00::2"));
 }
 
+/* Addresses come and go while those that stay are asked for. */
+static void test_changing(void **state)
+{
+	unsigned int i, missed = 0;
+	pid_t child;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	run("for i in $(seq 1500); do echo addr add fd00:2::$i/64 dev d3 nodad; done | "
+	    "ip -6 -batch -");
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		setpgid(0, 0);
+		execl("/bin/sh", "sh", "-c",
+		      "while :; do echo addr add fd00:3::3/64 dev d2 nodad; "
+		      "echo addr del fd00:3::3/64 dev d2; done | ip -6 -batch -",
+		      NULL);
+		_exit(127);
+	}
+	setpgid(child, child);
+	for (i = 0; i < 300; i++) {
+		missed += !is_of(2, "fd00::2") || !is_of(3, "fd00::3") ||
+			  !is_of(3, "fd00:2::1500");
+		srpol_own_addrs_forget();
+	}
+	kill(-child, SIGTERM);
+	waitpid(child, NULL, 0);
+	assert_int_equal(missed, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_own, set_up),
 		cmocka_unit_test_setup(test_fails, set_up),
+		cmocka_unit_test_setup(test_changing, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
