@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The log, when nobody reads it: who writes goes on, and how many lines are lost
- * is said.
+ * The log, when nobody reads it, others write to it as well, or a disk is full:
+ * who writes goes on, and how many lines are lost is said.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "log.h"
@@ -14,6 +18,7 @@
 
 #define PATIENCE	30	/* s */
 #define LINES		100000	/* more than any pipe or socket takes */
+#define ROUNDS		20000
 
 static char text[4 << 20];
 static int real, reader;
@@ -100,7 +105,8 @@ static void test_stopped(void **state)
 	assert_int_equal(count(said, '\n'), 2);
 	if (*said == '<')
 		said += strlen("<3>");
-	assert_int_equal(sscanf(said, "%lu lines of the log are lost", &lost), 1);
+	assert_int_equal(sscanf(said, "lines of the log that could not be written: %lu",
+				&lost), 1);
 	assert_int_equal(there + lost, LINES);
 	assert_non_null(strstr(said, "path 100000 is up\n"));
 	log_notice("once more");
@@ -122,6 +128,79 @@ static void test_lines(void **state)
 								   "told\n");
 }
 
+/* The room that another writer takes first is not waited for. */
+static void test_others(void **state)
+{
+	static char block[4096];
+	pid_t other;
+	int i;
+
+	(void)state;
+	assert_int_equal(fcntl(reader, F_SETPIPE_SZ, sizeof(block)), sizeof(block));
+	other = fork();
+	assert_true(other >= 0);
+	if (!other)
+		close(reader);
+	while (!other)
+		if (write(STDERR_FILENO, block, sizeof(block)) < 0)
+			_exit(0);
+	for (i = 0; i < ROUNDS; i++) {
+		assert_true(read(reader, block, sizeof(block)) > 0);
+		log_error("path %d is down", i);
+	}
+	kill(other, SIGKILL);
+	assert_int_equal(waitpid(other, NULL, 0), other);
+	read_all();
+	assert_int_equal(fcntl(reader, F_SETPIPE_SZ, 65536), 65536);
+	log_notice("all are up");
+	assert_non_null(strstr(read_all(), "could not be written"));
+}
+
+static void limit(rlim_t len)
+{
+	struct rlimit to;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &to), 0);
+	to.rlim_cur = len;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &to), 0);
+}
+
+static int to_file(void **state)
+{
+	char name[] = "/tmp/srpol-log-XXXXXX";
+	int fds[2];
+
+	(void)state;
+	unsetenv("JOURNAL_STREAM");
+	fds[1] = mkstemp(name);
+	assert_true(fds[1] >= 0);
+	fds[0] = open(name, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(unlink(name), 0);
+	log_to(fds);
+	return 0;
+}
+
+/* A line of which a part found room does not begin the next one. */
+static void test_full(void **state)
+{
+	ssize_t n;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	limit(20);
+	log_error("path 1 is down");
+	log_error("path 2 is down");
+	log_error("path 3 is down");
+	limit(RLIM_INFINITY);
+	log_error("path 4 is down");
+	n = read(reader, text, sizeof(text) - 1);
+	assert_true(n > 0);
+	text[n] = '\0';
+	assert_string_equal(text, "path 1 is down\npath \n"
+			    "lines of the log that could not be written: 2\n"
+			    "path 4 is down\n");
+}
+
 #define TEST(f, to)	cmocka_unit_test_setup_teardown(f, to, teardown)
 
 int main(void)
@@ -129,6 +208,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		TEST(test_stopped, to_pipe),
 		TEST(test_stopped, to_socket),
+		TEST(test_full, to_file),
+		TEST(test_others, to_pipe),
 		TEST(test_lines, to_pipe),
 		TEST(test_lines, to_socket),
 	};
