@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -57,6 +58,9 @@ static const struct {
 	{ "modules", "lsmod" },
 };
 
+#define LIMIT_MS	60000	/* of a part, whose tool may hang */
+
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
 static volatile sig_atomic_t stopped;
 
 static void stop(int sig)
@@ -76,31 +80,112 @@ static int write_all(int fd, const char *data, size_t len)
 	return 0;
 }
 
+/* Starts a program in a process group of its own, which ends with all it started. */
+static int start(pid_t *pid, int out, char *const argv[])
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	int ret;
+
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null",
+					 O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+	ret = -posix_spawnp(pid, argv[0], &actions, &attr, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attr);
+	return ret;
+}
+
+/* No signal comes between the question whether one has come and the wait. */
+static int wait_for(int fd, const struct timespec *limit)
+{
+	struct pollfd in = { .fd = fd, .events = POLLIN };
+	sigset_t ending, before;
+	size_t i;
+	int n;
+
+	sigemptyset(&ending);
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaddset(&ending, signals[i]);
+	sigprocmask(SIG_BLOCK, &ending, &before);
+	n = stopped ? -EINTR : ppoll(&in, 1, limit, &before);
+	n = n < 0 && !stopped ? -errno : n;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return stopped ? -EINTR : n;
+}
+
+/* Until the end of what is written: 0, -EINTR after a signal, -ETIMEDOUT, others. */
+static int copy(int from, int to, int limit_ms)
+{
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + limit_ms * (uint64_t)MSEC, now;
+	struct timespec left;
+	char buf[4096];
+	int ret = 0;
+	ssize_t n;
+
+	while (!ret) {
+		now = clock_ns(CLOCK_MONOTONIC);
+		if (limit_ms && now >= end)
+			return -ETIMEDOUT;
+		left.tv_sec = (end - now) / SEC;
+		left.tv_nsec = (end - now) % SEC;
+		ret = wait_for(from, limit_ms ? &left : NULL);
+		if (ret <= 0)
+			continue;
+		n = read(from, buf, sizeof(buf));
+		if (n <= 0)
+			return n ? -errno : 0;
+		ret = write_all(to, buf, n);
+	}
+	return ret;
+}
+
 /*
- * Saves the output and error messages of a command, which may not exist. They come by
- * a pipe: a command that writes to a full disk by itself need not say so.
+ * Writes the output of a program to a file. It comes by a pipe: a program that writes
+ * to a full disk by itself need not say so. @limit_ms: 0 for none. @status: of the
+ * program, if it has ended.
  */
+static int run_to(int fd, char *const argv[], int limit_ms, int *status)
+{
+	int out[2], ret;
+	pid_t pid;
+
+	if (pipe2(out, O_CLOEXEC))
+		return -errno;
+	ret = start(&pid, out[1], argv);
+	close(out[1]);
+	if (!ret) {
+		ret = copy(out[0], fd, limit_ms);
+		if (ret)
+			kill(-pid, SIGKILL);
+		/* one that waits for hardware does not even end then */
+		waitpid(pid, status, ret ? WNOHANG : 0);
+	}
+	close(out[0]);
+	return ret;
+}
+
+/* Saves the output and error messages of a command, which may not exist. */
 static int collect(int dir, const char *file, const char *command)
 {
-	char line[1024], buf[4096];
-	int fd, ret = 0;
-	FILE *said;
-	size_t n;
+	static const char late[] = "\nended, as it took longer than 60 s\n";
+	char line[1024];
+	char *argv[] = { "sh", "-c", line, NULL };
+	int fd, ret, status;
 
 	fd = openat(dir, file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	snprintf(line, sizeof(line), "{ %s; } 2>&1", command);
-	said = popen(line, "re");
-	if (!said)
-		ret = -errno;
-	while (!ret && !stopped && (n = fread(buf, 1, sizeof(buf), said)) > 0)
-		ret = write_all(fd, buf, n);
-	if (said)
-		pclose(said);
+	ret = run_to(fd, argv, LIMIT_MS, &status);
+	if (ret == -ETIMEDOUT)
+		ret = write_all(fd, late, sizeof(late) - 1);
 	if (close(fd) && !ret)
 		ret = -errno;
-	return stopped ? -EINTR : ret;
+	return ret;
 }
 
 static int refused_at(int err, const char *path)
@@ -109,6 +194,14 @@ static int refused_at(int err, const char *path)
 
 	srpol_error_set(&error, err, "%s: %s", path, strerror(-err));
 	return refused(err, &error);
+}
+
+static int refused_stopped(void)
+{
+	struct srpol_error error = {};
+
+	srpol_error_set(&error, -EINTR, "stopped by a signal; there is no archive");
+	return refused(-EINTR, &error);
 }
 
 static int collect_all(const char *path)
@@ -124,6 +217,8 @@ static int collect_all(const char *path)
 	close(dir);
 	if (!ret)
 		return EXIT_OK;
+	if (stopped)
+		return refused_stopped();
 	srpol_error_set(&error, ret,
 			"part \"%s\" cannot be written to %s: %s; there is no archive; TMPDIR may name another folder",
 			parts[i - 1].file, path, strerror(-ret));
@@ -142,47 +237,35 @@ static void discard(const char *path)
 	rmdir(path);
 }
 
-/* Runs tar, which writes the folder @name of @dir to a file. */
-static int run_tar(int fd, char *dir, char *name)
-{
-	char *argv[] = { "tar", "-cz", "-C", dir, name, NULL };
-	posix_spawn_file_actions_t actions;
-	int ret, status;
-	pid_t pid;
-
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
-	ret = -posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	if (ret)
-		return ret;
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return -errno;
-	return status ? -EIO : 0;
-}
-
 /* What was written of an archive is removed if it is not all: it could pass for that. */
 static int pack(const char *archive, char *dir, char *name)
 {
+	char *argv[] = { "tar", "-cz", "-C", dir, name, NULL };
 	struct srpol_error error = {};
+	int fd, ret, status = -1;
 	struct stat st;
 	bool is_file;
-	int fd, ret;
 
 	fd = open(archive, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return refused_at(-errno, archive);
-	ret = run_tar(fd, dir, name);
+	ret = run_to(fd, argv, 0, &status);
+	if (!ret && status)
+		ret = -EIO;
 	is_file = !fstat(fd, &st) && S_ISREG(st.st_mode);
+	/* the name may be a link to it, and then that is what is removed */
+	if (ret && is_file && ftruncate(fd, 0))
+		is_file = false;
 	if (close(fd) && !ret)
 		ret = -errno;
 	if (!ret)
 		return EXIT_OK;
 	if (is_file)
 		unlink(archive);
-	srpol_error_set(&error, ret, "tar could not write %s; there is no archive",
-			archive);
+	if (stopped)
+		return refused_stopped();
+	srpol_error_set(&error, ret, "%s: %s; there is no archive", archive,
+			ret == -EIO ? "tar failed" : strerror(-ret));
 	return refused(ret, &error);
 }
 
@@ -226,6 +309,31 @@ static int make(const char *archive, char *name)
 	return err;
 }
 
+static void take_signals(struct sigaction *before)
+{
+	struct sigaction on_signal = { .sa_handler = stop };
+	size_t i;
+
+	stopped = 0;
+	for (i = 0; i < ARRAY_SIZE(signals); i++) {
+		sigaction(signals[i], NULL, &before[i]);
+		/* nohup's */
+		if (before[i].sa_handler != SIG_IGN)
+			sigaction(signals[i], &on_signal, NULL);
+	}
+}
+
+/* One that came ends the program now, or what else it has to end. */
+static void give_signals(const struct sigaction *before)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaction(signals[i], &before[i], NULL);
+	if (stopped)
+		raise(stopped);
+}
+
 /**
  * do_bug_report() - srpol bug-report
  * @args: name of the archive, optional
@@ -234,14 +342,11 @@ static int make(const char *archive, char *name)
  */
 int do_bug_report(struct args *args)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction on_signal = { .sa_handler = stop };
 	struct sigaction before[ARRAY_SIZE(signals)];
 	char name[64], archive[80];
 	const char *to = archive;
 	time_t now = time(NULL);
 	struct tm tm;
-	size_t i;
 	int err;
 
 	if (is(args, "help")) {
@@ -256,13 +361,9 @@ int do_bug_report(struct args *args)
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
 	prefer_own();
-	stopped = 0;
-	for (i = 0; i < ARRAY_SIZE(signals); i++)
-		sigaction(signals[i], &on_signal, &before[i]);
+	take_signals(before);
 	err = make(to, name);
-	/* a file of commands may go on, with a monitor that a signal ends */
-	for (i = 0; i < ARRAY_SIZE(signals); i++)
-		sigaction(signals[i], &before[i], NULL);
+	give_signals(before);
 	if (!err)
 		printf("%s\n", to);
 	return err;

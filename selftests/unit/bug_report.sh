@@ -55,7 +55,7 @@ fails "a full folder for parts" \
 
 disks 16m 4k "( head -c 4096 /dev/zero >fill; trap 'rm fill' EXIT; $srpol bug-report r.tar.gz )"
 fails "a full folder for the archive" \
-	"tar could not write r.tar.gz; there is no archive\.$"
+	"r.tar.gz: No space left on device; there is no archive\.$"
 
 disks 16m 16m "$srpol bug-report missing/r.tar.gz"
 fails "no such folder" "missing/r.tar.gz: No such file or directory\.$"

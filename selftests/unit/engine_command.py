@@ -12,13 +12,14 @@ import signal
 import socket
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 sys.path.insert(0, os.path.join(TOP, "selftests/ynl"))
 
-from ktap import eq, main, match, test          # noqa: E402
+from ktap import busywait, eq, main, match, test          # noqa: E402
 
 SRPOL = os.path.join(os.environ.get("BUILD", os.path.join(TOP, "build")), "bin/srpol")
 OK, USAGE, REFUSED = 0, 1, 2
@@ -54,6 +55,85 @@ def srpol(*words, status=OK, error="^$"):
     eq(done.returncode, status, f"exit status of {words}: {done.stderr!r}")
     match(done.stderr, error, f"stderr of {words}")
     return done.stdout
+
+
+def tool(folder, name, script):
+    """A tool that a bug-report finds before the real one."""
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="ascii") as f:
+        f.write(f"#!/bin/sh\n{script}\n")
+    os.chmod(path, 0o755)
+
+
+@contextlib.contextmanager
+def bug_report(folder, archive="report.tar.gz", ignore=()):
+    """One that is made in the folder, with the tools that are there."""
+    def before():
+        for sig in ignore:
+            signal.signal(sig, signal.SIG_IGN)
+
+    with subprocess.Popen(
+            [SRPOL, "bug-report", archive], cwd=folder, text=True, preexec_fn=before,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            env={"TMPDIR": folder, "PATH": f"{folder}:{os.environ['PATH']}"}) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def stopped_in(folder, sig, **options):
+    """What one says that gets a signal while a tool hangs; nothing is left of it."""
+    there = set(os.listdir(folder)) | {"pid"}
+    with bug_report(folder, **options) as process:
+        busywait(lambda: os.path.exists(f"{folder}/pid"), 60)
+        with open(f"{folder}/pid", encoding="ascii") as f:
+            hangs = int(f.read())
+        for ignored in options.get("ignore", ()):
+            process.send_signal(ignored)
+        process.send_signal(sig)
+        said = process.communicate(timeout=60)[1]
+    eq(process.returncode, -sig, "how it ends")
+    busywait(lambda: not os.path.exists(f"/proc/{hangs}"), 60, "end of the tool")
+    eq(set(os.listdir(folder)), there, "what is left")
+    os.remove(f"{folder}/pid")
+    return said
+
+
+HANG = "echo $$ > $TMPDIR/pid.new; mv $TMPDIR/pid.new $TMPDIR/pid; exec sleep 1000"
+STOPPED = "Error: srpol: stopped by a signal; there is no archive.\n"
+HANGING = contextlib.ExitStack()
+
+
+@test
+def hangs():
+    "bug-report: a signal ends it while a tool hangs, and the tool; nohup's does not"
+    with tempfile.TemporaryDirectory() as folder:
+        for name in "rdma", "tar":
+            tool(folder, name, HANG)
+            for sig in signal.SIGTERM, signal.SIGINT:
+                eq(stopped_in(folder, sig), STOPPED, f"{name}: why")
+            eq(stopped_in(folder, signal.SIGTERM, ignore=[signal.SIGHUP]), STOPPED, name)
+            os.remove(f"{folder}/{name}")
+    # ends in late()
+    folder = HANGING.enter_context(tempfile.TemporaryDirectory())
+    tool(folder, "rdma", HANG)
+    HANGING.process = HANGING.enter_context(bug_report(folder))
+    HANGING.folder = folder
+
+
+@test
+def linked():
+    "bug-report: an archive that is a link holds nothing of a report that failed"
+    with tempfile.TemporaryDirectory() as folder:
+        tool(folder, "tar", "echo some of it; exit 1")
+        os.symlink("target", f"{folder}/report.tar.gz")
+        with bug_report(folder) as process:
+            eq(process.communicate(timeout=60)[1],
+               "Error: srpol: report.tar.gz: tar failed; there is no archive.\n", "why")
+        eq(process.returncode, REFUSED, "status")
+        eq(sorted(os.listdir(folder)), ["tar", "target"], "what is left")
+        eq(os.path.getsize(f"{folder}/target"), 0, "its size")
 
 
 @test
@@ -182,6 +262,19 @@ def after_bug_report():
                     eq(command.wait(timeout=60), -signal.SIGTERM, "how it ends")
             finally:
                 command.kill()
+
+
+@test
+def late():
+    "bug-report: a tool that hangs is ended, and the archive has all other parts"
+    with HANGING:
+        error = HANGING.process.communicate(timeout=120)[1]
+        eq((HANGING.process.returncode, error), (OK, ""), "how it ends")
+        with tarfile.open(f"{HANGING.folder}/report.tar.gz") as archive:
+            parts = {os.path.basename(m.name): archive.extractfile(m).read()
+                     for m in archive if m.isfile()}
+    match(parts["rdma"].decode(), "\nended, as it took longer than 60 s\n", "rdma")
+    assert parts["modules"] and len(parts) > 20, parts.keys()
 
 
 main()
