@@ -69,7 +69,7 @@ class Switch:
         self.peer = nic["address"]
         self.open()
 
-    def open(self):
+    def try_to_open(self):
         self.s = socket.socket(socket.AF_INET6)
         self.s.bind((self.address, 0))
         self.s.settimeout(e.PATIENCE)
@@ -87,9 +87,9 @@ class Switch:
             self.tell(4)
         return True
 
-    def open_again(self):
-        """gobgpd waits a while before it takes a neighbor back."""
-        wait_for("session", self.open)
+    def open(self):
+        """gobgpd waits a while before it takes a neighbor, or takes one back."""
+        wait_for("session", self.try_to_open)
 
     def tell(self, kind, body=b""):
         self.s.sendall(b"\xff" * 16 + struct.pack(">HB", 19 + len(body), kind) + body)
@@ -210,7 +210,7 @@ def test_feed():
     is_fed("the cable is back once more", down)
     switches[0].s.close()
     is_fed("a switch without a session says nothing")
-    switches[0].open_again()
+    switches[0].open()
     switches[0].announce(b["locator"])
     switches[1].withdraw(b["locator"])
     is_fed("nor of what it has not announced since it is back", {**to_b[1], "state": "down"})
@@ -221,7 +221,7 @@ def test_feed():
     server = start_gobgpd()
     wait_for("gobgpd", lambda: connected(nics))
     for switch in switches:
-        switch.open_again()
+        switch.open()
     for switch in switches[:3]:
         switch.announce(b["locator"])
     switches[3].announce(b["locator"], RATE / 2)
