@@ -112,9 +112,10 @@ static int wait_for(int fd, const struct timespec *limit)
 		sigaddset(&ending, signals[i]);
 	sigprocmask(SIG_BLOCK, &ending, &before);
 	n = stopped ? -EINTR : ppoll(&in, 1, limit, &before);
-	n = n < 0 && !stopped ? -errno : n;
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	return stopped ? -EINTR : n;
+	if (stopped)
+		return -EINTR;
+	return n < 0 ? -errno : n;
 }
 
 /* Until the end of what is written: 0, -EINTR after a signal, -ETIMEDOUT, others. */
@@ -146,7 +147,7 @@ static int copy(int from, int to, int limit_ms)
 /*
  * Writes the output of a program to a file. It comes by a pipe: a program that writes
  * to a full disk by itself need not say so. @limit_ms: 0 for none. @status: of the
- * program, if it has ended.
+ * program, if it has ended, or NULL.
  */
 static int run_to(int fd, char *const argv[], int limit_ms, int *status)
 {
@@ -174,13 +175,13 @@ static int collect(int dir, const char *file, const char *command)
 	static const char late[] = "\nended, as it took longer than 60 s\n";
 	char line[1024];
 	char *argv[] = { "sh", "-c", line, NULL };
-	int fd, ret, status;
+	int fd, ret;
 
 	fd = openat(dir, file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	snprintf(line, sizeof(line), "{ %s; } 2>&1", command);
-	ret = run_to(fd, argv, LIMIT_MS, &status);
+	ret = run_to(fd, argv, LIMIT_MS, NULL);
 	if (ret == -ETIMEDOUT)
 		ret = write_all(fd, late, sizeof(late) - 1);
 	if (close(fd) && !ret)
