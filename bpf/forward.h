@@ -178,7 +178,9 @@ static __always_inline bool srpol_fib_filtered(struct xdp_md *ctx, bool six)
 
 /*
  * Must nothing be forwarded any more that was a moment ago? No counter tells of a
- * firewall that comes, nor that IPv6 is not forwarded any more.
+ * firewall that comes, nor that IPv6 is not forwarded any more. Neither matters to
+ * packets for a virtual port: they are for this host, and many a host forwards
+ * nothing.
  */
 static __noinline int srpol_fib_shut(struct xdp_md *ctx, bool six)
 {
@@ -456,7 +458,7 @@ static __noinline int srpol_forward(struct xdp_md *ctx, bool six)
 			return XDP_PASS;
 		r = &fresh;
 	} else if (e->looked != tick) {
-		if (srpol_fib_shut(ctx, six))
+		if (!r->host && srpol_fib_shut(ctx, six))
 			return XDP_PASS;
 		e->looked = tick;
 	}

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ktap.h"
@@ -102,6 +103,8 @@ static void check_out(const char *about, const struct pkt *out,
 
 static void test_xdp(void)
 {
+	/* a jiffy, after which what is remembered is looked at again */
+	const struct timespec jiffy = { .tv_nsec = 1000000000 / 100 };
 	struct pkt p, ip, out;
 	unsigned int i, again;
 
@@ -109,6 +112,8 @@ static void test_xdp(void)
 		setup(true);
 		encapsulated(families[i], &p, &ip);
 		for (again = 0; again < 3; again++) {
+			if (again && nanosleep(&jiffy, NULL))
+				FAIL("nanosleep: %m");
 			CHECK_EQ(rig_uplink(&p, &out), X_REDIRECT, "v%u",
 				 i ? 6 : 4);
 			/* the hop limit as it was: it is not forwarded */
