@@ -19,8 +19,9 @@ int srpol_dp_err(int err, const char *table, u32 limit,
 		 struct netlink_ext_ack *extack)
 {
 	if (err == -ENOSPC && limit)
+		/* 79 characters with prefix, or the kernel cuts it off */
 		NL_SET_ERR_MSG_FMT_MOD(extack,
-				       "%s table is full (%u); what the same transaction deletes still counts",
+				       "%s table is full (%u), with what this transaction deletes",
 				       table, limit);
 	else
 		NL_SET_ERR_MSG_FMT_MOD(extack,

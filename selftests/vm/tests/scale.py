@@ -133,7 +133,8 @@ def too_many():
     write(5, [1] * LISTS, MOST_POLICIES + 1)
     result = srpol("replace", "-f", FILE, check=False)
     eq(result.returncode, 2)
-    match(result.stderr, f"policy table is full \\({MOST_POLICIES}\\)")
+    match(result.stderr, f"policy table is full \\({MOST_POLICIES}\\), "
+                         "with what this transaction deletes")
     eq((client.get("config"), buckets()), before)
 
 

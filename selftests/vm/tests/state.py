@@ -333,7 +333,7 @@ def full_table():
                      ("sid-new", {"sid": "fc00:b::1", "behavior": 1}, EXCL))
     except Refused as why:
         eq(why.errno, errno.ENOSPC)
-        match(why.msg, r"full \(63\); what the same transaction deletes")
+        match(why.msg, r"full \(63\), with what this transaction deletes")
     else:
         raise AssertionError("not refused")
     client.delete("sid", sid="fc00:a::1")
