@@ -116,7 +116,11 @@ static int srpol_path_check_csids(const struct srpol_path_cfg *cfg,
 	return 0;
 }
 
-static int srpol_path_parse_csids(struct srpol_path_cfg *cfg,
+/*
+ * @own: the path so far has a block that is not the default, which is that of
+ * its first SID; a change that does not give another one keeps it.
+ */
+static int srpol_path_parse_csids(struct srpol_path_cfg *cfg, bool own,
 				  const struct genl_info *info)
 {
 	struct nlattr *block = info->attrs[SRPOL_A_PATH_BLOCK_LEN];
@@ -161,7 +165,7 @@ static int srpol_path_parse_csids(struct srpol_path_cfg *cfg,
 	 */
 	if (container || info->attrs[SRPOL_A_PATH_SIDS] || block) {
 		addr = container ? nla_get_in6_addr(container) :
-				   cfg->hdr.sids[0];
+		       own ? cfg->block : cfg->hdr.sids[0];
 		ipv6_addr_prefix(&cfg->block, &addr, cfg->block_len);
 	}
 	return srpol_path_check_csids(cfg, info);
@@ -282,8 +286,12 @@ int srpol_path_parse(struct srpol_net *sn, struct srpol_path_cfg *cfg,
 		     const struct genl_info *info)
 {
 	struct nlattr **tb = info->attrs;
+	bool own;
 	int err;
 
+	own = cfg->block_len && !srpol_csid_in_block(&cfg->hdr.sids[0],
+						     &cfg->block,
+						     cfg->block_len);
 	err = srpol_nl_name(cfg->name, tb[SRPOL_A_PATH_NAME], info->extack);
 	if (err)
 		return err;
@@ -298,7 +306,7 @@ int srpol_path_parse(struct srpol_net *sn, struct srpol_path_cfg *cfg,
 		cfg->src = nla_get_in6_addr(tb[SRPOL_A_PATH_SRC]);
 	}
 	return srpol_path_parse_sids(cfg, info) ?:
-	       srpol_path_parse_csids(cfg, info) ?:
+	       srpol_path_parse_csids(cfg, own, info) ?:
 	       srpol_path_parse_tlvs(cfg, info) ?:
 	       srpol_path_parse_via(sn, cfg, info);
 }

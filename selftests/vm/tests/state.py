@@ -355,6 +355,9 @@ def block():
         match(why.msg, "follows the end of container")
     else:
         raise AssertionError("not refused")
+    # a change keeps what it does not give
+    client.change("path", id=9, sids=["fc00:1:0:1::1", "fcbb:bb00:300::"])
+    eq(client.get("path", id=9)["block"], "fcbb:bb00::")
 
 
 main()
