@@ -192,7 +192,8 @@ static void srpol_nexthop_find_neigh(struct srpol_net *sn,
 	if (IS_ERR(n))
 		return;
 	spin_lock_bh(&sn->state_lock);
-	if (srpol_dev_present(sn, dev))
+	/* once it is gone, nobody would drop the reference for the next device */
+	if (!nh->gone && srpol_dev_present(sn, dev))
 		swap(nh->neigh, n);
 	spin_unlock_bh(&sn->state_lock);
 	if (n)
