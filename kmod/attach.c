@@ -147,6 +147,7 @@ static int srpol_dp_reg(void *kdata, struct bpf_link *link)
 	reg->ops = kdata;
 	reg->sn = sn;
 
+	set_bit(SRPOL_NET_ATTACHED, &sn->flags);
 	mutex_lock(&sn->lock);
 	err = srpol_dp_attach(sn, kdata);
 	mutex_unlock(&sn->lock);
@@ -187,6 +188,12 @@ void srpol_attach_net_exit(struct srpol_net *sn)
 {
 	struct srpol_dp_reg *reg;
 
+	/*
+	 * the mutex is held while the lock of some other namespace is waited
+	 * for, and while a data plane is told everything
+	 */
+	if (!test_bit(SRPOL_NET_ATTACHED, &sn->flags))
+		return;
 	/*
 	 * Nobody can attach one any more: no task is in this namespace. But
 	 * whoever has just detached one may still be unlocking @sn->lock: wait

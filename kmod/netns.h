@@ -88,6 +88,7 @@ enum srpol_net_flag {
 	SRPOL_NET_DYING,	/* nothing may be queued any more */
 	SRPOL_NET_RESOLVE,	/* a route or address changed */
 	SRPOL_NET_DEVS_GONE,	/* attached devices have disappeared */
+	SRPOL_NET_ATTACHED,	/* a data plane has been attached once */
 };
 
 /**
