@@ -129,12 +129,14 @@ void srpol_policy_prepare(struct srpol_net *sn)
 
 	list_for_each_entry(obj, &sn->txn.touched[SRPOL_OBJ_PATH], node) {
 		path = srpol_path(obj);
+		sn->txn.blame = obj->request;
 		if (path->stage && path->stage->other)
 			srpol_policy_path_changed(sn, path);
 	}
 
 	list_for_each_entry(obj, &sn->txn.touched[SRPOL_OBJ_POLICY], node) {
 		if (srpol_obj_created(obj) || srpol_obj_deleted(obj)) {
+			sn->txn.blame = obj->request;
 			srpol_policy_touch_backups(sn);
 			break;
 		}
