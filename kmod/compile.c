@@ -5,6 +5,7 @@
  * plane needs.
  */
 #include <linux/jiffies.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
 
@@ -524,7 +525,8 @@ void srpol_policy_switch(struct srpol_net *sn, struct srpol_policy *policy)
 		return;
 	if (was->pair != is->pair) {
 		srpol_table_put_rows(sn, was);
-		sn->del_gp = sn->txn.gp;
+		/* not txn.gp: a next hop may have been removed since the commit */
+		sn->del_gp = get_state_synchronize_rcu();
 	}
 	if (was->n == is->n && was->cand >= 0 && was->cand != is->cand)
 		srpol_policy_keep(policy, was);
