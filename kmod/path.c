@@ -3,6 +3,7 @@
  * Paths (segment lists): the objects, and how a transaction changes them.
  * resolve.c resolves them, path_state.c handles what events do to them.
  */
+#include <linux/etherdevice.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
 
@@ -197,6 +198,24 @@ static void srpol_path_use_nexthop(struct srpol_path *path,
 }
 
 /*
+ * Does the path leave in another way than before, though nobody has configured
+ * it? Who builds packets of its own for it has to look.
+ */
+static bool srpol_path_moves(const struct srpol_path *path,
+			     const struct srpol_path_stage *stage)
+{
+	const struct srpol_outer *was = &path->bytes.outer;
+	const struct srpol_outer *is = &stage->bytes.outer;
+
+	if (srpol_obj_changed(&path->obj) || !stage->compiled)
+		return false;
+	return !path->compiled || path->nh != stage->nh ||
+	       path->bytes.dev_mtu != stage->bytes.dev_mtu ||
+	       !ether_addr_equal(was->dmac, is->dmac) ||
+	       !ipv6_addr_equal(&was->src, &is->src);
+}
+
+/*
  * Put the prepared state of a path in force. Events may have taken the path or
  * its next hop down since it was prepared: the data plane was told at once, but
  * about the path as it was then, so that it is told again.
@@ -212,6 +231,8 @@ static void srpol_path_publish(struct srpol_net *sn, struct srpol_path *path)
 	if (path->reported &&
 	    (srpol_obj_changed(&path->obj) || old_nh != stage->nh))
 		srpol_path_forget_report(path);
+	if (srpol_path_moves(path, stage))
+		WRITE_ONCE(path->event, true);
 	srpol_path_use_nexthop(path, stage->nh);
 	path->bytes = stage->bytes;
 	srpol_obj_swap(&path->obj);

@@ -138,7 +138,8 @@ struct srpol_verdict {
  * @reported: it was reported unreachable; until @retry_at
  * @compiled: the data plane has the form that configuration and @bytes describe
  * @announced: listeners have been notified of the path
- * @event: its state has changed since the last notification
+ * @event: its state, or where it leaves, has changed since the last
+ *	notification
  * @retry: a request puts it in service, whatever was reported
  * @refused: the data plane refused the form that an event required
  *

@@ -4,7 +4,8 @@
 # srpold whose NIC is created again, as by a driver that is loaded anew: with another
 # index than before, or with the same one, without srpol dev watch. Probes go on, and
 # a failure is noticed. Then one that goes away during a reload, and one whose place at
-# XDP somebody else has taken.
+# XDP somebody else has taken. Before all that, another switch takes over the address of
+# the next hop.
 #
 # SRPOL_CLOCK=counted
 
@@ -71,6 +72,12 @@ for name in A B; do
 done
 check "probed and up" patiently 60 usable A 4
 check_equal "the device is the one that was there" 0 "$(renewals)"
+
+ip -n "$(fabric_ns leaf1)" link set host address 02:00:00:00:00:77
+check "the switch does not take frames of old any more: all paths are down" patiently 20 \
+	usable A 0
+ip -n "$host" neigh replace fd00:a::fe lladdr 02:00:00:00:00:77 dev hA nud permanent
+check "probes go to its new Ethernet address: all are up" patiently 20 usable A 4
 
 before=$(index)
 away_and_back take_index
