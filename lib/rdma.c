@@ -18,9 +18,9 @@
 #include <time.h>
 
 #include "srpol_lib.h"
+#include "vec.h"
 
 #define RECEIVE_BUFFER	(64 * 1024)
-#define DEVS_MAX	64
 
 /**
  * struct domain - a protection domain of a process
@@ -45,10 +45,19 @@ struct maker {
 #define MAKERS	256	/* remembered threads */
 
 /**
+ * struct port - a port of an RDMA device
+ * @number: its number
+ * @ifindex: its network device, 0: none in this namespace
+ */
+struct port {
+	uint32_t number;
+	uint32_t ifindex;
+};
+
+/**
  * struct rdma_walk - a walk through all devices
- * @dev: indexes of RDMA devices
- * @n_devs: number of them
- * @ifindex: network device of the present RDMA device
+ * @devs: uint32_t: indexes of RDMA devices
+ * @ports: struct port: ports of the present RDMA device
  * @domains: its protection domains
  * @n_domains: number of them
  * @makers: threads that were looked up, indexed by their low bits
@@ -56,9 +65,8 @@ struct maker {
  * @data: for @cb
  */
 struct rdma_walk {
-	uint32_t dev[DEVS_MAX];
-	unsigned int n_devs;
-	uint32_t ifindex;
+	struct vec devs;
+	struct vec ports;
 	struct domain *domains;
 	unsigned int n_domains;
 	struct maker makers[MAKERS];
@@ -84,21 +92,38 @@ static int on_dev(const struct nlmsghdr *nlh, void *data)
 	const struct nlattr *attr;
 
 	mnl_attr_for_each(attr, nlh, 0)
-		if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_DEV_INDEX &&
-		    walk->n_devs < DEVS_MAX)
-			walk->dev[walk->n_devs++] = mnl_attr_get_u32(attr);
+		if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_DEV_INDEX)
+			*(uint32_t *)vec_add(&walk->devs) = mnl_attr_get_u32(attr);
 	return MNL_CB_OK;
 }
 
 static int on_port(const struct nlmsghdr *nlh, void *data)
 {
 	struct rdma_walk *walk = data;
+	struct port *port = vec_add(&walk->ports);
 	const struct nlattr *attr;
 
-	mnl_attr_for_each(attr, nlh, 0)
+	mnl_attr_for_each(attr, nlh, 0) {
+		if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_PORT_INDEX)
+			port->number = mnl_attr_get_u32(attr);
 		if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_NDEV_INDEX)
-			walk->ifindex = mnl_attr_get_u32(attr);
+			port->ifindex = mnl_attr_get_u32(attr);
+	}
 	return MNL_CB_OK;
+}
+
+/*
+ * The network device of a QP is that of its port: a NIC in switchdev mode has a port
+ * for each representor, others have one for each cable. @number 0: it has none yet.
+ */
+static uint32_t ifindex_of(const struct rdma_walk *walk, uint32_t number)
+{
+	const struct port *port;
+
+	vec_for_each(port, &walk->ports)
+		if (port->number == number || (!number && walk->ports.n == 1))
+			return port->ifindex;
+	return 0;
 }
 
 static int on_domains(const struct nlmsghdr *nlh, void *data)
@@ -179,7 +204,7 @@ static int on_qps(const struct nlmsghdr *nlh, void *data)
 {
 	const struct nlattr *table, *entry;
 	struct rdma_walk *walk = data;
-	struct srpol_rdma_qp qp = { .ifindex = walk->ifindex };
+	struct srpol_rdma_qp qp = {};
 
 	mnl_attr_for_each(table, nlh, 0) {
 		if (mnl_attr_get_type(table) != RDMA_NLDEV_ATTR_RES_QP)
@@ -191,6 +216,8 @@ static int on_qps(const struct nlmsghdr *nlh, void *data)
 			/* only connected QPs have a remote one */
 			if (!qp.remote)
 				continue;
+			qp.ifindex = ifindex_of(walk, get_u32(entry,
+						RDMA_NLDEV_ATTR_PORT_INDEX, 0));
 			qp.pid = made_by(walk, entry);
 			walk->cb(&qp, walk->data);
 		}
@@ -235,24 +262,29 @@ int srpol_rdma_for_each_qp(void (*cb)(const struct srpol_rdma_qp *qp, void *data
 		     void *data)
 {
 	struct mnl_socket *nl = mnl_socket_open(NETLINK_RDMA);
-	struct rdma_walk walk = { .cb = cb, .data = data };
-	unsigned int i;
+	struct rdma_walk walk = {
+		.devs = VEC_INIT(uint32_t), .ports = VEC_INIT(struct port),
+		.cb = cb, .data = data,
+	};
+	const uint32_t *dev;
 	int err;
 
 	if (!nl)
 		return -errno;
 	err = mnl_socket_bind(nl, 0, MNL_SOCKET_AUTOPID) ? -errno :
 	      dump(nl, RDMA_NLDEV_CMD_GET, NULL, on_dev, &walk);
-	for (i = 0; !err && i < walk.n_devs; i++) {
-		walk.ifindex = 0;
+	vec_for_each(dev, &walk.devs) {
+		if (err)
+			break;
+		vec_free(&walk.ports);
 		walk.n_domains = 0;
-		err = dump(nl, RDMA_NLDEV_CMD_PORT_GET, &walk.dev[i], on_port,
+		err = dump(nl, RDMA_NLDEV_CMD_PORT_GET, dev, on_port, &walk) ?:
+		      dump(nl, RDMA_NLDEV_CMD_RES_PD_GET, dev, on_domains,
 			   &walk) ?:
-		      dump(nl, RDMA_NLDEV_CMD_RES_PD_GET, &walk.dev[i],
-			   on_domains, &walk) ?:
-		      dump(nl, RDMA_NLDEV_CMD_RES_QP_GET, &walk.dev[i], on_qps,
-			   &walk);
+		      dump(nl, RDMA_NLDEV_CMD_RES_QP_GET, dev, on_qps, &walk);
 	}
+	vec_free(&walk.devs);
+	vec_free(&walk.ports);
 	free(walk.domains);
 	mnl_socket_close(nl);
 	return err;
