@@ -291,26 +291,34 @@ int uplinks_open(struct engine *engine, bool back, struct srpol_error *err)
 	return 0;
 }
 
-/* Index of the device that a socket is bound to, -1 once that is gone. */
-static int bound_to(int fd)
+/*
+ * Index of the device that is open, -1 once that is gone. Probes leave with the address
+ * that it has by now: it changes with the active NIC of a bond, say, and a switch or the
+ * NIC itself may drop what comes from another one.
+ */
+static int follow(struct uplink *up)
 {
 	struct sockaddr_ll addr = {};
 	socklen_t len = sizeof(addr);
 
-	return getsockname(fd, (struct sockaddr *)&addr, &len) ?
-	       -1 : addr.sll_ifindex;
+	if (getsockname(up->source.fd, (struct sockaddr *)&addr, &len))
+		return -1;
+	if (addr.sll_halen == sizeof(up->mac))
+		memcpy(up->mac, addr.sll_addr, sizeof(up->mac));
+	return addr.sll_ifindex;
 }
 
 /**
  * uplinks_changed() - whether uplinks_open() would open other devices now
  * @engine: the engine
  *
- * A NIC that is away may come back, and changes nothing until then.
+ * A NIC that is away may come back, and changes nothing until then. One that has
+ * another address is no other device.
  */
 bool uplinks_changed(const struct engine *engine)
 {
 	const struct srpol_fabric *f = engine->fabric;
-	const struct uplink *up;
+	struct uplink *up;
 	int ifindex;
 	uint32_t i;
 
@@ -319,7 +327,7 @@ bool uplinks_changed(const struct engine *engine)
 			continue;
 		ifindex = if_nametoindex(f->nics[i].name);
 		up = uplink_of(i);
-		if (ifindex && (!up || bound_to(up->source.fd) != ifindex)) {
+		if (ifindex && (!up || follow(up) != ifindex)) {
 			log_notice("NIC %s has another device than before",
 				   f->nics[i].name);
 			return true;

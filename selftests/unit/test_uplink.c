@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * NICs of this host in a network namespace of the test's: which devices are open, and
+ * what address probes leave with.
+ */
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "probing.h"
+#include "srpold.h"
+#include "test.h"
+
+static struct srpol_nic nics[1] = { { .name = "nic0" } };
+static struct srpol_node nodes[1] = { { .name = "A" } };
+static struct srpol_fabric fabric = {
+	.nodes = nodes, .n_nodes = 1, .nics = nics, .n_nics = 1,
+};
+static struct engine engine = { .fabric = &fabric };
+
+/* ---- what it needs of the rest */
+
+void log_notice(const char *fmt, ...)
+{
+}
+
+void log_error(const char *fmt, ...)
+{
+}
+
+int loop_add(struct source *source, uint32_t events)
+{
+	return 0;
+}
+
+void loop_remove(struct source *source)
+{
+}
+
+bool engine_is_local(const struct engine *e, uint32_t node)
+{
+	return true;
+}
+
+struct in6_addr engine_sid(const struct engine *e, uint32_t node,
+			   const struct in6_addr *function)
+{
+	return (struct in6_addr){ .s6_addr = { 0xfd } };
+}
+
+void blackhole_set(const struct in6_addr *sid, bool there)
+{
+}
+
+void prober_receive(struct uplink *up, const uint8_t *frame, size_t len)
+{
+}
+
+int srpol_pins_lock(struct srpol_error *err)
+{
+	return 0;
+}
+
+void srpol_pins_unlock(int lock)
+{
+}
+
+bool srpol_role_find(struct srpol_genl *g, unsigned int ifindex, struct dev_info *found)
+{
+	*found = (struct dev_info){ .ifindex = ifindex };
+	return true;
+}
+
+bool srpol_role_is_half(const struct dev_info *dev)
+{
+	return false;
+}
+
+int srpol_dp_check_layout(struct srpol_error *err)
+{
+	return 0;
+}
+
+int srpol_role_add(struct srpol_genl *g, const struct wanted_dev *wanted, unsigned int flags,
+		   struct srpol_error *err)
+{
+	return 0;
+}
+
+int srpol_role_del(struct srpol_genl *g, unsigned int ifindex, struct srpol_error *err)
+{
+	return 0;
+}
+
+static void run(const char *command)
+{
+	assert_int_equal(system(command), 0);
+}
+
+static int set_up(void **state)
+{
+	if (geteuid())
+		return 0;
+	assert_int_equal(unshare(CLONE_NEWNET), 0);
+	run("ip link add nic0 address 02:00:00:00:00:01 type veth peer name far");
+	run("ip link set nic0 up");
+	engine.paths = (struct vec)VEC_INIT(struct engine_path);
+	return uplinks_open(&engine, false, NULL);
+}
+
+static int end(void **state)
+{
+	if (!geteuid())
+		uplinks_close();
+	return 0;
+}
+
+static void has_address(uint8_t last)
+{
+	const uint8_t mac[6] = { 2, [5] = last };
+
+	assert_memory_equal(uplink_of(0)->mac, mac, sizeof(mac));
+}
+
+/* A NIC with another address is no other device, but probes leave with that address. */
+static void test_address(void **state)
+{
+	if (geteuid())
+		skip();
+	has_address(1);
+	assert_false(uplinks_changed(&engine));
+	has_address(1);
+	run("ip link set nic0 address 02:00:00:00:00:02");
+	assert_false(uplinks_changed(&engine));
+	has_address(2);
+}
+
+/* One that is gone changes nothing until there is another one. */
+static void test_device(void **state)
+{
+	if (geteuid())
+		skip();
+	run("ip link del nic0");
+	assert_false(uplinks_changed(&engine));
+	has_address(1);
+	run("ip link add nic0 address 02:00:00:00:00:03 type veth peer name far");
+	assert_true(uplinks_changed(&engine));
+	uplinks_close();
+	assert_int_equal(uplinks_open(&engine, true, NULL), 0);
+	assert_false(uplinks_changed(&engine));
+	has_address(3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_address, set_up, end),
+		cmocka_unit_test_setup_teardown(test_device, set_up, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
