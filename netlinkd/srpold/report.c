@@ -20,9 +20,17 @@ static const char *node_name(const struct engine *engine, uint32_t node)
 	return engine->fabric->nodes[node].name;
 }
 
+/* Read before the clock is: XDP may take another probe meanwhile. */
+static json_t *since_last(const struct srpol_probe *p)
+{
+	uint64_t last_ns = __atomic_load_n(&p->last_ns, __ATOMIC_RELAXED);
+
+	return ms(now_ns() - last_ns);
+}
+
 /* What XDP recorded about a path's probes. */
 static void probe_report(const struct srpol_probe *p, uint32_t hops_wanted,
-			 uint64_t now, json_t *o)
+			 json_t *o)
 {
 	json_t *bins = json_array();
 	uint32_t i;
@@ -38,7 +46,7 @@ static void probe_report(const struct srpol_probe *p, uint32_t hops_wanted,
 	json_object_set_new(o, "hops_wanted", json_integer(hops_wanted));
 	json_object_set_new(o, "rtt_min_ms", ms(p->rtt_min_ns));
 	json_object_set_new(o, "rtt_ms", ms(p->rtt_ns));
-	json_object_set_new(o, "last_ms", ms(now - p->last_ns));
+	json_object_set_new(o, "last_ms", since_last(p));
 	for (i = 0; i < SRPOL_PROBE_RTTS; i++)
 		json_array_append_new(bins, json_integer(p->histogram[i]));
 	json_object_set_new(o, "rtt_log2_ns", bins);
@@ -48,7 +56,6 @@ static json_t *path_report(struct engine *engine, struct engine_path *path)
 {
 	const struct engine_path *leader = engine_path(engine, path->leader);
 	const struct srpol_nic *nic = &engine->fabric->nics[path->nic];
-	uint64_t now = now_ns();
 	json_t *o = json_object();
 
 	json_object_set_new(o, "path", json_integer(path->id));
@@ -83,7 +90,7 @@ static json_t *path_report(struct engine *engine, struct engine_path *path)
 		quality_marks_ppm(&leader->window, QUALITY_CNP)));
 	json_object_set_new(o, "path_ce_ppm", json_integer(
 		quality_marks_ppm(&leader->window, QUALITY_PATH_CE)));
-	probe_report(probe_map_at(leader->probe), leader->loop.hops, now, o);
+	probe_report(probe_map_at(leader->probe), leader->loop.hops, o);
 	if (reflect_of(path))
 		json_object_set_new(o, "reflected", reflect_report(path));
 	return o;
