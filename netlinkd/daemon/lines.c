@@ -67,8 +67,8 @@ static bool flush(struct lines_client *client)
 	}
 	client->out_len -= done;
 	memmove(client->out, client->out + done, client->out_len);
-	loop_change(&client->source,
-		    client->out_len ? EPOLLIN | EPOLLOUT : EPOLLIN);
+	loop_change(&client->source, (client->ended ? 0 : EPOLLIN) |
+				     (client->out_len ? EPOLLOUT : 0));
 	return true;
 }
 
@@ -194,6 +194,12 @@ static void read_client(struct lines_client *client)
 		 client->in_room - client->in_len, MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
+	if (!n && client->out_len) {
+		/* it will say no more, and still reads what it was told */
+		client->ended = true;
+		loop_change(&client->source, EPOLLOUT);
+		return;
+	}
 	if (n <= 0) {
 		let_go(client);
 		return;
@@ -212,9 +218,16 @@ static void client_ready(struct source *source, uint32_t events)
 		drop(client);
 		return;
 	}
-	if (events & EPOLLOUT && !client->out_len && drained)
+	if (events & EPOLLOUT && !client->out_len && drained) {
+		client->busy = true;
 		drained(client);
-	if (events & ~EPOLLOUT)
+		client->busy = false;
+	}
+	if (client->gone)
+		release(client);
+	else if (client->ended && (!client->out_len || events & ~EPOLLOUT))
+		let_go(client);
+	else if (events & ~EPOLLOUT)
 		read_client(client);
 }
 

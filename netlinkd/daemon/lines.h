@@ -52,6 +52,7 @@ struct lines_talk {
  * @busy: its lines are being handled, so it is freed only afterwards
  * @kept: no other client replaces it, however quiet it is; for the server's
  *	callbacks, which see to it that there are few
+ * @ended: it sends nothing more, and is disconnected once it has read everything
  * @gone: disconnected
  * @data: for use by the server's callbacks
  */
@@ -68,6 +69,7 @@ struct lines_client {
 	size_t out_len;
 	bool busy;
 	bool kept;
+	bool ended;
 	bool gone;
 	void *data;
 };

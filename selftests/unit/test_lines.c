@@ -320,6 +320,28 @@ static void test_drained(void **state)
 	close(fd);
 }
 
+/* A client may end what it says before it has read the answer, as nc -N and socat do. */
+static void test_half_closed(void **state)
+{
+	static char text[1 << 22];
+	size_t len = 0;
+	int fd = dial();
+	ssize_t n;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "fill\n", 5), 5);
+	assert_int_equal(shutdown(fd, SHUT_WR), 0);
+	/* the server meets the end while a line still waits for this client */
+	usleep(300000);
+	while ((n = read(fd, text + len, sizeof(text) - len)) > 0)
+		len += n;
+	assert_int_equal(n, 0);
+	assert_true(len > 8);
+	assert_memory_equal(text + len - 8, "drained\n", 8);
+	close(fd);
+}
+
 #define TEST(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -333,6 +355,7 @@ int main(void)
 		TEST(test_many),
 		TEST(test_no_room),
 		TEST(test_drained),
+		TEST(test_half_closed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
