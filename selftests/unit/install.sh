@@ -57,6 +57,14 @@ check "the module" grep -q 'srpol\.ko' <<<"$(files)"
 check_equal "the system's modules and their index were left alone" "" \
 	"$(find /lib/modules /usr/local /etc/srpol -newer "$mark" \
 		-type f 2>/dev/null || :)"
+# systemd gives up for good after five attempts in ten seconds.
+for unit in srpold@ srpol-watch@ srpol-fabricd; do
+	check "$unit is tried for as long as it takes" \
+		grep -q '^StartLimitIntervalSec=0' \
+		"$to/usr/lib/systemd/system/$unit.service"
+done
+check "srpold has the module loaded" grep -q '^Wants=modprobe@srpol' \
+	"$to/usr/lib/systemd/system/srpold@.service"
 check "units name what was installed" grep -q '^ExecStart=/usr/lib/srpol' \
 	"$to/usr/lib/systemd/system/srpol@.service"
 # of a kernel that "make" is not for any more
