@@ -57,6 +57,9 @@ static bool is_overridden(const struct follower *from,
 			if (follow_overrides(&from->follow,
 					     path->links.link[k]))
 				return true;
+		/* probes do not take that one, but a feed or an operator may know it */
+		if (follow_overrides(&from->follow, path->last / 2))
+			return true;
 	}
 	return false;
 }
