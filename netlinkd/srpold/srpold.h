@@ -311,6 +311,7 @@ void blackhole_set(const struct in6_addr *sid, bool there);
  * @mac: its Ethernet address
  * @engine: the engine that it belongs to
  * @is_new: it was no uplink before this engine
+ * @is_bare: its programs could not be attached
  */
 struct uplink {
 	struct source source;
@@ -319,11 +320,13 @@ struct uplink {
 	uint8_t mac[6];
 	struct engine *engine;
 	bool is_new;
+	bool is_bare;
 };
 
 int uplinks_check(const struct engine *engine, struct srpol_error *err);
 int uplinks_open(struct engine *engine, bool back, struct srpol_error *err);
 bool uplinks_changed(const struct engine *engine);
+void uplinks_attach(void);
 void uplinks_close(void);
 void uplinks_renounce(void);
 void uplinks_undo(struct engine *engine);

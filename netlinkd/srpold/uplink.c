@@ -217,6 +217,7 @@ static int open_one(struct engine *engine, uint32_t nic, bool back,
 	ret = attach(engine, up, back ? &lack : err);
 	if (ret && !back)
 		return ret;
+	up->is_bare = ret;
 	if (ret)
 		log_error("%s: %s; its paths stay as they are", n->name,
 			  lack.text[0] ? lack.text : strerror(-ret));
@@ -334,6 +335,26 @@ bool uplinks_changed(const struct engine *engine)
 		}
 	}
 	return false;
+}
+
+/**
+ * uplinks_attach() - attach the programs that could not be attached before
+ *
+ * A driver that is still starting may refuse them. Without them packets of peers are
+ * not decapsulated there, which no probe of theirs notices.
+ */
+void uplinks_attach(void)
+{
+	struct srpol_error lack = {};
+	struct uplink *up;
+
+	for (up = uplinks; up < uplinks + n_uplinks; up++) {
+		if (!up->is_bare || attach(up->engine, up, &lack))
+			continue;
+		up->is_bare = false;
+		log_notice("%s: its programs are attached now",
+			   up->engine->fabric->nics[up->nic].name);
+	}
 }
 
 /* indexes of devices that were no uplinks before an engine that ends */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * NICs of this host in a network namespace of the test's: which devices are open, and
- * what address probes leave with.
+ * NICs of this host in a network namespace of the test's: which devices are open, what
+ * address probes leave with, and programs that cannot be attached at once.
  */
+#include <errno.h>
 #include <sched.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +18,9 @@ static struct srpol_fabric fabric = {
 	.nodes = nodes, .n_nodes = 1, .nics = nics, .n_nics = 1,
 };
 static struct engine engine = { .fabric = &fabric };
+static struct alarm *look;
+static bool attached, refused;
+static unsigned int attempts;
 
 /* ---- what it needs of the rest */
 
@@ -35,6 +39,12 @@ int loop_add(struct source *source, uint32_t events)
 
 void loop_remove(struct source *source)
 {
+}
+
+int alarm_set(struct alarm *alarm, uint64_t ns)
+{
+	look = alarm;
+	return 0;
 }
 
 bool engine_is_local(const struct engine *e, uint32_t node)
@@ -67,8 +77,8 @@ void srpol_pins_unlock(int lock)
 
 bool srpol_role_find(struct srpol_genl *g, unsigned int ifindex, struct dev_info *found)
 {
-	*found = (struct dev_info){ .ifindex = ifindex };
-	return true;
+	*found = (struct dev_info){ .ifindex = attached ? ifindex : 0 };
+	return attached;
 }
 
 bool srpol_role_is_half(const struct dev_info *dev)
@@ -84,6 +94,10 @@ int srpol_dp_check_layout(struct srpol_error *err)
 int srpol_role_add(struct srpol_genl *g, const struct wanted_dev *wanted, unsigned int flags,
 		   struct srpol_error *err)
 {
+	attempts++;
+	if (refused)
+		return -EBUSY;
+	attached = true;
 	return 0;
 }
 
@@ -105,6 +119,8 @@ static int set_up(void **state)
 	run("ip link add nic0 address 02:00:00:00:00:01 type veth peer name far");
 	run("ip link set nic0 up");
 	engine.paths = (struct vec)VEC_INIT(struct engine_path);
+	attached = refused = false;
+	attempts = 0;
 	return uplinks_open(&engine, false, NULL);
 }
 
@@ -151,11 +167,46 @@ static void test_device(void **state)
 	has_address(3);
 }
 
+static void never(void)
+{
+	fail();
+}
+
+static void look_for_seconds(unsigned int n)
+{
+	while (n--)
+		look->ring(look->data);
+}
+
+/* A driver that is still starting, or a program that is in the way for a while. */
+static void test_attach(void **state)
+{
+	if (geteuid())
+		skip();
+	assert_true(attached);
+	uplinks_close();
+	attached = false;
+	refused = true;
+	assert_int_equal(uplinks_open(&engine, true, NULL), 0);
+	assert_int_equal(nics_watch(&engine, never), 0);
+	attempts = 0;
+	look_for_seconds(30);
+	assert_false(attached);
+	assert_in_range(attempts, 1, 6);
+	refused = false;
+	look_for_seconds(30);
+	assert_true(attached);
+	attempts = 0;
+	look_for_seconds(30);
+	assert_int_equal(attempts, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_address, set_up, end),
 		cmocka_unit_test_setup_teardown(test_device, set_up, end),
+		cmocka_unit_test_setup_teardown(test_attach, set_up, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
