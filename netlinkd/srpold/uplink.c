@@ -214,6 +214,11 @@ static int open_one(struct engine *engine, uint32_t nic, bool back,
 	*up = (struct uplink){
 		.nic = nic, .ifindex = ifindex, .engine = engine,
 	};
+	/*
+	 * a driver may take seconds for programs, or somebody hold the RTNL: that is no
+	 * reason to be killed while it is waited for, one NIC after the other
+	 */
+	notify("WATCHDOG=1");
 	ret = attach(engine, up, back ? &lack : err);
 	if (ret && !back)
 		return ret;
@@ -349,7 +354,10 @@ void uplinks_attach(void)
 	struct uplink *up;
 
 	for (up = uplinks; up < uplinks + n_uplinks; up++) {
-		if (!up->is_bare || attach(up->engine, up, &lack))
+		if (!up->is_bare)
+			continue;
+		notify("WATCHDOG=1");
+		if (attach(up->engine, up, &lack))
 			continue;
 		up->is_bare = false;
 		log_notice("%s: its programs are attached now",

@@ -20,7 +20,7 @@ static struct srpol_fabric fabric = {
 static struct engine engine = { .fabric = &fabric };
 static struct alarm *look;
 static bool attached, refused;
-static unsigned int attempts;
+static unsigned int attempts, beats;
 
 /* ---- what it needs of the rest */
 
@@ -30,6 +30,12 @@ void log_notice(const char *fmt, ...)
 
 void log_error(const char *fmt, ...)
 {
+}
+
+void notify(const char *text)
+{
+	assert_string_equal(text, "WATCHDOG=1");
+	beats++;
 }
 
 int loop_add(struct source *source, uint32_t events)
@@ -94,7 +100,10 @@ int srpol_dp_check_layout(struct srpol_error *err)
 int srpol_role_add(struct srpol_genl *g, const struct wanted_dev *wanted, unsigned int flags,
 		   struct srpol_error *err)
 {
+	/* what this one takes counts from now */
+	assert_int_equal(beats, 1);
 	attempts++;
+	beats = 0;
 	if (refused)
 		return -EBUSY;
 	attached = true;
@@ -120,7 +129,7 @@ static int set_up(void **state)
 	run("ip link set nic0 up");
 	engine.paths = (struct vec)VEC_INIT(struct engine_path);
 	attached = refused = false;
-	attempts = 0;
+	attempts = beats = 0;
 	return uplinks_open(&engine, false, NULL);
 }
 
