@@ -417,6 +417,7 @@ static int add_policies(struct engine *engine, const struct job *job,
 		*policy = ((struct engine_policy *)engine->policies.data)[i];
 		policy->slice = NULL;
 		policy->planned = NULL;
+		policy->is_foreign = false;
 		policy->color = job->color;
 		policy->weight = calloc(policy->n + 1,
 					sizeof(*policy->weight));

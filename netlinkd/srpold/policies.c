@@ -268,12 +268,18 @@ int policies_make(struct engine *engine, const struct vec *there,
 	struct engine_policy *policy;
 	const struct policy_info *have;
 	char buf[SRPOL_ADDR_STRLEN];
+	bool was_foreign;
 	int ret = 0;
 
 	vec_for_each(policy, &engine->policies) {
 		have = find_key(there, policy);
 		read_rest(have, policy);
-		if (have && have->origin != SRPOL_ORIGIN_ENGINE) {
+		was_foreign = policy->is_foreign;
+		policy->is_foreign = have && have->origin != SRPOL_ORIGIN_ENGINE;
+		if (policy->is_foreign && was_foreign)
+			continue;
+		if (policy->is_foreign) {
+			/* once: every change of anybody's makes the engine look */
 			log_notice("policy color %u endpoint %s is somebody else's and stays as it is",
 				   have->color,
 				   srpol_addr_text(&policy->endpoint, buf));

@@ -223,6 +223,7 @@ struct engine_path {
  * @planned: weights by the global engine's plan, NULL: the plan has none
  * @of_job: it is a job's
  * @backup: of a job's: color of its backup, 0: none
+ * @is_foreign: the module's is somebody else's, which was told
  * @is_others: somebody else's policy or candidate path is used
  * @drops: packets are dropped if no path is usable
  * @has_backup: they take a policy of another color then
@@ -241,6 +242,7 @@ struct engine_policy {
 	uint32_t *planned;
 	bool of_job;
 	uint32_t backup;
+	bool is_foreign;
 	bool is_others;
 	bool drops;
 	bool has_backup;

@@ -21,9 +21,12 @@ struct engine_path *engine_path(struct engine *e, uint32_t index)
 	return (struct engine_path *)e->paths.data + index;
 }
 
+static unsigned int notices;
+
 void log_notice(const char *fmt, ...)
 {
 	(void)fmt;
+	notices++;
 }
 
 /* The backup color that the last request sets. */
@@ -124,6 +127,24 @@ static void of_others(void **state)
 	assert_true(wanted.has_backup);
 }
 
+/* That is told once, however often the engine looks, and again if it is so anew. */
+static void told_once(void **state)
+{
+	(void)state;
+	notices = 0;
+	there.origin = SRPOL_ORIGIN_STATIC;
+	make(true);
+	assert_int_equal(notices, 1);
+	make(true);
+	make(true);
+	assert_int_equal(notices, 1);
+	there.origin = SRPOL_ORIGIN_ENGINE;
+	make(true);
+	there.origin = SRPOL_ORIGIN_STATIC;
+	make(true);
+	assert_int_equal(notices, 2);
+}
+
 #define TEST(f)	cmocka_unit_test_setup(f, up)
 
 int main(void)
@@ -132,6 +153,7 @@ int main(void)
 		TEST(of_job),
 		TEST(to_peers),
 		TEST(of_others),
+		TEST(told_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
