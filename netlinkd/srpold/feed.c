@@ -120,6 +120,7 @@ static void unwatch(void)
 static void changed(struct source *source, uint32_t events)
 {
 	_Alignas(struct inotify_event) char buf[4096];
+	uint64_t version = engine->links.links->version;
 	const struct inotify_event *event;
 	bool is_gone = false;
 	const char *p;
@@ -137,7 +138,9 @@ static void changed(struct source *source, uint32_t events)
 		look_for_folder(NULL);
 	} else {
 		read_or_tell();
-		balance_soon();
+		/* others may write to that folder all the time */
+		if (engine->links.links->version != version)
+			balance_soon();
 	}
 }
 
