@@ -177,10 +177,11 @@ static __always_inline bool srpol_fib_filtered(struct xdp_md *ctx, bool six)
 }
 
 /*
- * Must nothing be forwarded any more that was a moment ago? No counter tells of a
- * firewall that comes, nor that IPv6 is not forwarded any more. Neither matters to
- * packets for a virtual port: they are for this host, and many a host forwards
- * nothing.
+ * Must nothing be forwarded? Asked of a route that is new here, too: bpf_fib_lookup()
+ * looks at the setting of the device only, the stack at that of the host. And asked
+ * again of one that is remembered, as no counter tells of a firewall that comes, nor
+ * that IPv6 is not forwarded any more. Neither matters to packets for a virtual port:
+ * they are for this host, and many a host forwards nothing.
  */
 static __noinline int srpol_fib_shut(struct xdp_md *ctx, bool six)
 {
@@ -323,7 +324,7 @@ static __always_inline void srpol_fib_ask(struct xdp_md *ctx,
 	 * checksums.
 	 */
 	if (!bpf_map_lookup_elem(&forward_from, &from) ||
-	    srpol_fib_host(ctx, key, six, r) || srpol_fib_filtered(ctx, six) ||
+	    srpol_fib_host(ctx, key, six, r) || srpol_fib_shut(ctx, six) ||
 	    srpol_fib_deep(xdp->rxq->dev->nd_net.net, six, key->rest >> 32) ||
 	    !st || srpol_config(st, srpol_now_read(st).gen)->stack_forwards)
 		return;
