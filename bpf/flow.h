@@ -283,10 +283,11 @@ srpol_flow_of_port(void *ctx, struct srpol_pkt *pkt, const __u32 hook,
  * tick.
  */
 static __always_inline bool srpol_flow_fresh(void *ctx, const __u32 hook,
+					     const struct srpol_pkt *pkt,
 					     const struct srpol_flow *flow)
 {
 	return flow->tick == (__u32)bpf_jiffies64() ||
-	       flow->port_gen == srpol_port_gen(ctx, hook);
+	       flow->port_gen == srpol_port_gen(ctx, hook, pkt);
 }
 
 /**
@@ -320,7 +321,7 @@ srpol_flow_get(void *ctx, struct srpol_pkt *pkt, const __u32 hook,
 	spot = srpol_flow_locate(&pkt->key);
 	flow = srpol_flow_find(&pkt->key, &spot, d);
 	if (flow && d->head.epoch == now->epoch &&
-	    (!hook || srpol_flow_fresh(ctx, hook, flow)))
+	    (!hook || srpol_flow_fresh(ctx, hook, pkt, flow)))
 		return flow;
 	if (hook) {
 		flow = srpol_flow_of_port(ctx, pkt, hook, &fresh, d);

@@ -390,7 +390,7 @@ __noinline int srpol_fib_learn(struct xdp_md *ctx,
 			       struct srpol_fib_route *r __arg_nonnull)
 {
 	__u32 at = srpol_fib_hash(key), tick = bpf_jiffies64();
-	__u64 gen = srpol_fib_gen(ctx);
+	__u64 gen = srpol_fib_gen(ctx, key->rest & SRPOL_FIB_SIX);
 	struct srpol_fib_entry *e;
 
 	srpol_fib_ask(ctx, key, r);
@@ -454,7 +454,7 @@ static __noinline int srpol_forward(struct xdp_md *ctx, bool six)
 		return XDP_PASS;
 	r = &e->route;
 	if (!srpol_fib_same(&e->key, &key) || tick - e->tick > SRPOL_FIB_AGE ||
-	    READ_ONCE(e->gen) != srpol_fib_gen(ctx)) {
+	    READ_ONCE(e->gen) != srpol_fib_gen(ctx, six)) {
 		if (srpol_fib_learn(ctx, &key, &fresh))
 			return XDP_PASS;
 		r = &fresh;

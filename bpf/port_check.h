@@ -157,14 +157,12 @@ static __always_inline __u32 srpol_port_verdict(void *ctx, const __u32 hook,
 	return srpol_port_local(ctx, hook, pkt) ? SRPOL_HOW_LOCAL : 0;
 }
 
-/* State of the routes, see @port_gen of struct srpol_flow. */
-static __always_inline __u32 srpol_port_gen(void *ctx, const __u32 hook)
+/* State of the packet's family of routes, see @port_gen of struct srpol_flow. */
+static __always_inline __u32 srpol_port_gen(void *ctx, const __u32 hook,
+					    const struct srpol_pkt *pkt)
 {
-	__u64 gen = hook == SRPOL_PORT_XDP ?
-		    srpol_fib_gen_of(srpol_xdp_buff(ctx)->rxq->dev->nd_net.net) :
-		    srpol_fib_gen_skb(ctx);
-
-	return (gen >> 32) + gen;
+	return hook == SRPOL_PORT_XDP ? srpol_fib_gen(ctx, !pkt->is_v4) :
+					srpol_fib_gen_skb(ctx, !pkt->is_v4);
 }
 
 /*
@@ -173,7 +171,7 @@ static __always_inline __u32 srpol_port_gen(void *ctx, const __u32 hook)
 static __always_inline __u64 srpol_port_look(void *ctx, const __u32 hook,
 					     const struct srpol_pkt *pkt)
 {
-	__u64 gen = srpol_port_gen(ctx, hook);
+	__u64 gen = srpol_port_gen(ctx, hook, pkt);
 
 	return gen << 32 | srpol_port_verdict(ctx, hook, pkt);
 }
