@@ -22,6 +22,21 @@ static __always_inline __u32 srpol_adjacency_dev(const struct srpol_sid *sid)
 	return hop.nh.up ? hop.nh.ifindex : 0;
 }
 
+/*
+ * The MTU of an adjacency's device if a packet of @len bytes does not fit, else 0. The
+ * kernel measures a redirected frame after the verdict, and tells nobody that it was
+ * too long. What is longer than the device that it came in by takes was merged by GRO,
+ * as generic XDP sees it: its segments may fit.
+ */
+static __always_inline __u32 srpol_adjacency_exceeded(struct xdp_md *ctx,
+						      __u32 ifindex, __u32 len)
+{
+	__u32 mtu = len, own = len;
+
+	return bpf_check_mtu(ctx, ifindex, &mtu, 0, 0) > 0 &&
+	       !bpf_check_mtu(ctx, 0, &own, 0, 0) ? mtu : 0;
+}
+
 /**
  * srpol_adjacency_send - send a packet to the adjacency
  * @ctx: packet, its hop limit already decremented

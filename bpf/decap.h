@@ -112,6 +112,8 @@ static __always_inline int srpol_decap(struct xdp_md *ctx,
 		dev = srpol_adjacency_dev(sc->sid);
 		if (!dev)
 			err = SRPOL_REASON_ADJACENCY_DOWN;
+		else if (srpol_adjacency_exceeded(ctx, dev, room))
+			err = SRPOL_REASON_TOO_BIG;
 	}
 	if (err)
 		return srpol_decap_not(ctx, sc, err);

@@ -73,7 +73,9 @@ srpol_step_check(const struct srpol_sid_ctx *sc, const struct ipv6hdr *ip6,
  * meanwhile, the packet does not advance. Return: SRPOL_STEP_LOCAL if the
  * destination is a SID of this node now, too, where the packet is processed.
  * XDP_PASS if it is not, and the kernel forwards the packet and decrements its hop
- * limit, or if TC sends it to an adjacency.
+ * limit, or if TC sends it to an adjacency. Minus the MTU, below SRPOL_STEP_LOCAL, if
+ * the packet was too big for its adjacency and has been counted as dropped: the caller
+ * sends the error, as there is no room for it on the stack here.
  */
 __noinline int srpol_step_next(struct xdp_md *ctx,
 			       struct srpol_sid_ctx *sc __arg_nonnull,
@@ -83,7 +85,7 @@ __noinline int srpol_step_next(struct xdp_md *ctx,
 	struct ipv6hdr *ip6 = (void *)(long)ctx->data + ETH_HLEN;
 	void *end = (void *)(long)ctx->data_end;
 	const struct srpol_sid *sid;
-	__u32 id, dev = 0;
+	__u32 id, dev = 0, bytes, mtu;
 	int err = 0;
 
 	if (!st || (void *)(ip6 + 1) > end)
@@ -103,6 +105,14 @@ __noinline int srpol_step_next(struct xdp_md *ctx,
 		if (!dev)
 			return srpol_sid_drop(ctx, id,
 					      SRPOL_REASON_ADJACENCY_DOWN);
+		bytes = sc->bytes;
+		if (!shift && sc->sl == 1 && sc->does & SRPOL_DO_PSP)
+			bytes -= sc->srh_len;
+		mtu = srpol_adjacency_exceeded(ctx, dev, bytes);
+		if (mtu) {
+			srpol_sid_drop(ctx, id, SRPOL_REASON_TOO_BIG);
+			return mtu < IPV6_MTU_MIN ? -IPV6_MTU_MIN : -(int)mtu;
+		}
 	}
 	if (shift)
 		srpol_usid_next(&ip6->daddr, sid);
@@ -195,6 +205,8 @@ static __always_inline int srpol_endpoint(struct xdp_md *ctx,
 				return verdict;
 		}
 		verdict = srpol_step_next(ctx, &sc, shift);
+		if (verdict < SRPOL_STEP_LOCAL)
+			return srpol_icmp_xdp(ctx, SRPOL_ICMP_TOO_BIG, -verdict);
 		if (verdict != SRPOL_STEP_LOCAL)
 			return verdict;
 		ip6 = (void *)(long)ctx->data + ETH_HLEN;
