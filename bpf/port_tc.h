@@ -219,9 +219,15 @@ static __always_inline int srpol_port_tc_steer(struct __sk_buff *skb,
 		srpol_alone_set(skb);
 		return srpol_port_tc_pass(reason);
 	}
-	/* Egress counts, for flow and rule, the packets that go on to it. */
-	if (reason && reason != SRPOL_REASON_INVALID_DROP)
+	/*
+	 * Egress counts, for flow and rule, the packets that go on to it. But there they
+	 * are another flow, as the port is no part of its key: this one has no path.
+	 */
+	if (reason && reason != SRPOL_REASON_INVALID_DROP) {
+		if (s.flow->path)
+			s.flow->path = 0;
 		return srpol_port_tc_pass(reason);
+	}
 	/* No hop is left: the kernel gets the packet and answers it. */
 	if (!reason && pkt->ttl <= 1)
 		return srpol_port_tc_pass(SRPOL_REASON_TTL_EXCEEDED);
