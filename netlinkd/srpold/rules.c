@@ -115,6 +115,8 @@ static const struct rule_info *at(const struct vec *rules, uint32_t priority)
  * @batch: transaction
  * @room: number of further rules that fit into the module
  * @left: number of rules that did not fit
+ * @foreign: number of rules at whose priority somebody else has one
+ * @first: priority of the first of these
  * @made: incremented for each rule that was missing or different
  */
 struct making {
@@ -123,6 +125,8 @@ struct making {
 	struct srpol_batch *batch;
 	uint32_t room;
 	uint32_t left;
+	uint32_t foreign;
+	uint32_t first;
 	unsigned int *made;
 };
 
@@ -131,8 +135,8 @@ static int make_one(struct making *making, const struct rule_info *want)
 	const struct rule_info *have = at(making->there, want->priority);
 
 	if (have && have->origin != SRPOL_ORIGIN_ENGINE) {
-		log_debug("rule priority %u is somebody else's and stays as it is",
-			  want->priority);
+		if (!making->foreign++)
+			making->first = want->priority;
 		return 0;
 	}
 	if (have && same(have, want))
@@ -146,8 +150,8 @@ static int make_one(struct making *making, const struct rule_info *want)
 	return put(making->engine, want, making->batch);
 }
 
-/* Rules that the last rules_make() left out for lack of room. */
-static uint32_t left_out;
+/* Rules that the last rules_make() left out: for lack of room, for others' */
+static uint32_t left_out, foreign;
 
 /**
  * rules_make() - make rules that are missing or different
@@ -181,6 +185,11 @@ int rules_make(struct engine *engine, const struct vec *there, uint32_t max,
 		log_notice("%u rules are not made, there is room for %u of everybody's",
 			   making.left, max);
 	left_out = making.left;
+	/* once: every change of anybody's makes the engine look */
+	if (making.foreign && making.foreign != foreign)
+		log_notice("rules that are not made, as somebody else has one of the same priority: %u, the first at %u",
+			   making.foreign, making.first);
+	foreign = making.foreign;
 	return ret;
 }
 
