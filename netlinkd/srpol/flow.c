@@ -88,8 +88,8 @@ int open_flows(struct srpol_flow_table *table)
 		complain("the data plane was loaded by another version of srpol: \"srpol dev del\" of all devices that \"srpol dev show\" names, then add them again");
 		return EXIT_REFUSED;
 	}
-	/* taken off since the caller asked for it */
-	if (err == -ENOENT)
+	/* taken off since the caller asked for it, or just being taken off */
+	if (err == -ENOENT || err == -ESTALE)
 		return need_data_plane() ?: refused(err, NULL);
 	return err ? refused(err, NULL) : EXIT_OK;
 }
