@@ -67,8 +67,9 @@ static bool flush(struct lines_client *client)
 	}
 	client->out_len -= done;
 	memmove(client->out, client->out + done, client->out_len);
-	loop_change(&client->source, (client->ended ? 0 : EPOLLIN) |
-				     (client->out_len ? EPOLLOUT : 0));
+	/* client_ready() lets go who has ended, whoever has sent the rest */
+	loop_change(&client->source, client->ended ? EPOLLOUT :
+				     client->out_len ? EPOLLIN | EPOLLOUT : EPOLLIN);
 	return true;
 }
 

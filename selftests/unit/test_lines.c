@@ -44,6 +44,15 @@ static void fill(struct lines_client *client)
 		;
 }
 
+static struct lines_client *slow;
+
+/* What others cause to be sent goes out as this one reads. */
+static void send_more(void)
+{
+	while (slow->out_len && lines_send(slow, "", 0))
+		usleep(10000);
+}
+
 /* The server may have no more files than it has. */
 static void limit(void)
 {
@@ -61,9 +70,12 @@ static void answer(struct lines_client *client, char *line, size_t len)
 	if (!strcmp(line, "limit"))
 		limit();
 	if (!strcmp(line, "fill")) {
+		slow = client;
 		fill(client);
 		return;
 	}
+	if (!strcmp(line, "more"))
+		send_more();
 	client->kept = !strcmp(line, "keep");
 	lines_send(client, "ok", 2);
 }
@@ -342,6 +354,30 @@ static void test_half_closed(void **state)
 	close(fd);
 }
 
+/* It is disconnected also if the last it reads was sent because of somebody else. */
+static void test_half_closed_more(void **state)
+{
+	struct timeval limit = { .tv_sec = PATIENCE };
+	int fd = dial(), other = dial(), i;
+	char text[4096];
+	ssize_t n;
+
+	(void)state;
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit,
+				    sizeof(limit)), 0);
+	assert_int_equal(write(fd, "fill\n", 5), 5);
+	assert_int_equal(shutdown(fd, SHUT_WR), 0);
+	/* the server has met the end by then */
+	for (i = 0; i < 3; i++)
+		assert_true(say(other, 1));
+	assert_int_equal(write(other, "more\n", 5), 5);
+	while ((n = read(fd, text, sizeof(text))) > 0)
+		;
+	assert_int_equal(n, 0);
+	close(fd);
+	close(other);
+}
+
 #define TEST(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -356,6 +392,7 @@ int main(void)
 		TEST(test_no_room),
 		TEST(test_drained),
 		TEST(test_half_closed),
+		TEST(test_half_closed_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
