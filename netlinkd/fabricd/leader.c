@@ -4,18 +4,29 @@
  * that creates it leads, and the key's create revision is the term. Safety
  * comes from transactions that compare the key: here an engine only stops
  * trying when that makes no sense any more.
+ *
+ * A plan is computed in the loop that renews the lease. Where that takes longer than
+ * the lease lasts, the next leader would compute as long, and nobody would ever write
+ * a plan. So an engine that was kept from its lease asks for a longer one the next
+ * time: it can lead, and after its end the others wait longer.
  */
 #include <string.h>
 
 #include "fabricd.h"
 
 #define RETRY_NS	NS_PER_SEC	/* at most */
+#define BUSY_LEASE	4		/* a lease lasts so often as long as a computation */
+#define LEASE_MAX_S	600		/* of one that is longer than configured */
 
 static struct mirror mirror;
 static uint64_t lease;
 static uint64_t kept_ns;	/* last time at which the lease was certainly
 				 * alive */
 static uint64_t asked_ns;
+static uint32_t lease_s;	/* how long the lease lasts, or the one asked for */
+static uint64_t due_ns;		/* when it is to look again */
+static uint64_t used_ns;	/* processor time used when it last looked */
+static uint64_t busy_ns;	/* longest computation that kept it from looking */
 static bool asking;
 static uint64_t left;		/* term that it led in and gave up: what it asked
 				 * for then may still be under way */
@@ -24,13 +35,62 @@ static bool taken;		/* the leader's key exists */
 static void tick(void *data);
 static struct alarm ticker = ALARM_INIT(tick, NULL);
 
+static uint64_t lasts_ns(void)
+{
+	return lease_s * NS_PER_SEC;
+}
+
+static void look_in(uint64_t ns)
+{
+	alarm_stop(&ticker);
+	alarm_set(&ticker, ns);
+	due_ns = now_ns() + ns;
+}
+
 /* An answer that is missing is not waited for until the next renewal. */
 static void ask_again(void)
 {
-	uint64_t lasts = fabricd.config.lease_s * NS_PER_SEC;
+	uint64_t ns = lasts_ns() / 16;
 
-	alarm_stop(&ticker);
-	alarm_set(&ticker, lasts / 16 < RETRY_NS ? lasts / 16 : RETRY_NS);
+	look_in(ns < RETRY_NS ? ns : RETRY_NS);
+}
+
+static uint64_t processor_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * NS_PER_SEC + ts.tv_nsec;
+}
+
+/*
+ * Only what it computed counts: one that was stopped, or that had to wait for its
+ * turn, learns nothing about how long its plans take.
+ */
+static void measure(uint64_t now)
+{
+	uint64_t used = processor_ns(), late = now > due_ns ? now - due_ns : 0;
+	uint64_t busy = used - used_ns < late ? used - used_ns : late;
+
+	used_ns = used;
+	if (busy > busy_ns)
+		busy_ns = busy;
+}
+
+/* How long a new lease is to last, in s. */
+static uint32_t wanted_s(void)
+{
+	uint64_t s = BUSY_LEASE * busy_ns / NS_PER_SEC;
+
+	if (s > LEASE_MAX_S)
+		s = LEASE_MAX_S;
+	return s > fabricd.config.lease_s ? s : fabricd.config.lease_s;
+}
+
+static void give_back(void)
+{
+	fabricd.store.ops->revoke(&fabricd.store, lease);
+	lease = 0;
 }
 
 static void step_down(const char *why)
@@ -63,8 +123,7 @@ static void lead(uint64_t term)
  */
 static void begin_anew(void)
 {
-	fabricd.store.ops->revoke(&fabricd.store, lease);
-	lease = 0;
+	give_back();
 	ask_again();
 }
 
@@ -103,7 +162,7 @@ static void campaign(void)
 	if (asking || !lease || fabricd.term)
 		return;
 	/* what is left of the lease has to last for the answer */
-	if (now_ns() - kept_ns > fabricd.config.lease_s * NS_PER_SEC / 2) {
+	if (now_ns() - kept_ns > lasts_ns() / 2) {
 		ask_again();
 		return;
 	}
@@ -141,30 +200,44 @@ static void kept(void *data, const struct store_reply *reply)
 	campaign();
 }
 
+/* A lease cannot be made longer, so there will be a new one. */
+static void choose_lease(void)
+{
+	uint32_t wanted = wanted_s();
+
+	if (wanted > lease_s && lease_s)
+		log_notice("a computation took %.1f s: its lease will last %u s, as with %u s no engine would lead for long",
+			   busy_ns / 1e9, wanted, lease_s);
+	lease_s = wanted;
+}
+
 static void tick(void *data)
 {
-	uint64_t now = now_ns(), lasts = fabricd.config.lease_s * NS_PER_SEC;
+	uint64_t now = now_ns();
 
-	alarm_set(&ticker, lasts / 4);
+	measure(now);
 	/*
 	 * If its lease is still there when the store answers again, so is its key:
 	 * it has to be renewed, or all would wait for its end.
 	 */
-	if (lease && now - kept_ns > lasts)
-		step_down("the store does not answer");
-	if (asking)
-		return;
+	if (lease && now - kept_ns > lasts_ns())
+		step_down(wanted_s() > lease_s ? "a computation took too long" :
+						 "the store does not answer");
 	/*
 	 * Renewals whose answers come too late may take effect all the same: its
 	 * key must not keep out others whose store is quicker.
 	 */
-	if (lease && !fabricd.term && now - kept_ns > 2 * lasts) {
-		fabricd.store.ops->revoke(&fabricd.store, lease);
-		lease = 0;
-	}
+	if (!asking && lease && !fabricd.term &&
+	    (now - kept_ns > 2 * lasts_ns() || wanted_s() > lease_s))
+		give_back();
+	if (!asking && !lease)
+		choose_lease();
+	look_in(lasts_ns() / 4);
+	if (asking)
+		return;
 	asking = true;
 	asked_ns = now;
-	fabricd.store.ops->lease(&fabricd.store, fabricd.config.lease_s, lease,
+	fabricd.store.ops->lease(&fabricd.store, lease_s, lease,
 				 lease ? kept : granted, NULL);
 }
 
@@ -216,6 +289,8 @@ void leader_start(void)
 		.begin = begin, .set = set, .end = end,
 	};
 	mirror_start(&mirror);
+	due_ns = now_ns();
+	used_ns = processor_ns();
 	tick(NULL);
 }
 

@@ -74,6 +74,9 @@ def test_large():
     check("the engine ends as it should", engine.end() == 0)
     check("hosts end as they should", hosts.end() == 0)
 
+    longer_than_the_lease(etcd, store)
+    etcd.ctl("del", "--prefix", "/srpol/job/many/")
+    etcd.ctl("del", "--prefix", "/srpol/resv/0/many/")
     too_many_tenants(etcd, store)
     left_behind(etcd, store)
 
@@ -127,6 +130,37 @@ def left_behind(etcd, store):
     check("they are swept", not etcd.ctl("get", "--prefix", "--keys-only",
                                          "/srpol/plan/0/0000000001/left").strip())
     check("and the last engine ends as it should", engine.end() == 0)
+
+
+COPIES = 250		# of a reservation; half of them find no room any more
+
+
+def longer_than_the_lease(etcd, store):
+    """
+    An engine that computes for longer than its lease lasts has to get another one, or
+    nobody would ever write a step or a plan again.
+    """
+    engine = e.start_engine("z", store, **{"lease-s": 1})
+    hosts = e.Hosts("z-hosts", HOSTS, store, **{"lease-s": 600})
+    tenant("z", "many color 99 guaranteed 800G")
+    wait_for("the tenant", lambda: "many" in [x["name"] for x in fabric("z", "tenants")])
+    t.add("z", "origin", "tenant", "many", *t.ALL, "bandwidth", f"{600 // COPIES}G")
+    wait_for("it", lambda: state("z", "origin") == "reserved")
+    job, record = (etcd.get(f"{kind}/many/origin") for kind in ("job", "resv/0"))
+    for i in range(0, COPIES, PUTS // 2):
+        etcd.ctl("txn", stdin="\n" + "".join(
+            f"put /srpol/{kind}/many/copy{k} {json.dumps(text)}\n"
+            for k in range(i, min(i + PUTS // 2, COPIES))
+            for kind, text in (("job", job), ("resv/0", record))) + "\n\n")
+    wait_for("all", lambda: len(fabric("z", "jobs")) > COPIES)
+    hosts.tell("report h0 h0 leaf0.0 0")
+    check("what takes longer than a lease is done in a longer one", wait_for(
+        "a step", lambda: '"lost"' in etcd.get(f"resv/0/many/copy{COPIES - 1}")))
+    with open(f"{e.OUT}/z.log", encoding="utf-8") as f:
+        said = [line for line in f if "its lease will last" in line]
+    check("and the log says so", said, said)
+    check("that engine ends as it should", engine.end() == 0)
+    check("and so do its hosts", hosts.end() == 0)
 
 
 if __name__ == "__main__":
