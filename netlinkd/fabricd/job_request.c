@@ -259,7 +259,17 @@ static char *ending_text(const struct reservation *r)
 	return ending.before ? record_write(&ending) : NULL;
 }
 
-static void delete_job(struct op *op, bool late)
+/*
+ * One step at a time: what hosts have not acknowledged ends after that, as the leader
+ * finds that its job is gone. A job may end while a host that is down has its share in
+ * it, and whoever deletes it asks once.
+ */
+static bool ends_later(const struct reservation *r)
+{
+	return record_is_moving(r) && r->weights && !r->waits;
+}
+
+static void delete_job(struct op *op)
 {
 	const char *tenant = op->admission.want.tenant;
 	const char *name = op->admission.want.job;
@@ -273,17 +283,11 @@ static void delete_job(struct op *op, bool late)
 		fail(op, "there is no such job");
 		return;
 	}
-	/* one step at a time */
-	if (r && !r->ends && record_is_moving(r) && r->weights && !r->waits) {
-		if (late)
-			fail(op, "hosts have not acknowledged yet what was changed for this job");
-		return;
-	}
 	w = store_alloc(sizeof(*w));
 	strcpy(w->job, key);
 	compare(w, w->job, job->mod);
 	put(w, w->job, NULL);
-	if (r && !r->ends) {
+	if (r && !r->ends && !ends_later(r)) {
 		w->record = ending_text(r);
 		put_record(w, r, w->record, 0);
 	}
@@ -321,7 +325,7 @@ static int decide(struct op *op, struct srpol_error *err)
 	return ret;
 }
 
-static void add_job(struct op *op)
+static void add_job(struct op *op, bool late)
 {
 	struct admission *a = &op->admission;
 	struct srpol_error err = {};
@@ -335,6 +339,12 @@ static void add_job(struct op *op)
 	}
 	if (inputs_job(key_job(key, a->want.tenant, a->want.job))) {
 		fail(op, "there is a job of that name: delete it first");
+		return;
+	}
+	if ((a->asked || a->want.deadline) && !a->is_what_if &&
+	    reservation_find(a->want.tenant, a->want.job)) {
+		if (late)
+			fail(op, "hosts have not acknowledged yet that the job that had this name has ended");
 		return;
 	}
 	if (via_check(a->want.tenant, a->want.demands.n ?
@@ -372,9 +382,9 @@ static void try(struct op *op)
 	/* it may have to wait now for what it was refused for */
 	op->refused = false;
 	if (op->is_del)
-		delete_job(op, late);
+		delete_job(op);
 	else
-		add_job(op);
+		add_job(op, late);
 }
 
 /*

@@ -238,6 +238,8 @@ def test_tenant_of_both(a, b):
 
 def test_leader_gone(etcd, a, b):
     """All engines of pod b are killed: pod a's go on. Then b's second one is there."""
+    # of a job that was deleted before hosts knew of it
+    wait_for("the end of its reservation", lambda: not keys(etcd, "resv/b/blue/"))
     before = b.settled()
     term = a.ask("show")["term"]
     head = etcd.get("plan/b/head")

@@ -248,7 +248,6 @@ def test_bad_words():
           [t["color"] for t in fabric("t", "tenants")] == [30, 20, 10] and
           state("t", "forged") is None)
 
-
     e.store_put("job/default/broken", "nonsense")
     said = refused("t", "job", "add", "broken", *ALL)
     check("a job whose key cannot be read is not written over, and it is said",
@@ -461,6 +460,29 @@ def test_many_questions(hosts):
     check("and the job can be deleted", run("t", "job", "del", "w",
                                             user=DAEMON)[0] == 0)
     wait_for("its end", lambda: state("t", "w") is None)
+
+
+def test_deleted_early(hosts):
+    """A job may end before hosts know of it; whoever deletes it asks once."""
+    words = ("tenant", "late", "demand", "h2", "h3", "1000", "bandwidth", "10G")
+    wait_for("the second step", lambda: state("t", "new") == "reserved")
+    hosts.process.p.send_signal(signal.SIGSTOP)
+    e.stopped(hosts.process)
+    reply = add("t", "hasty", *words)
+    check("a job is accepted that no host knows of", reply["decision"] == "accept", reply)
+    check("it can be deleted before one does",
+          run("t", "job", "del", "hasty", "tenant", "late")[0] == 0 and
+          wait_for("its end", lambda: state("t", "hasty") is None))
+    check("its bandwidth is not free before", "resv/0/late/hasty" in e.stored())
+    said = refused("t", "job", "add", "hasty", *words)
+    check("another one of that name has to wait, and is told what for",
+          "acknowledged yet that the job that had this name has ended" in said, said)
+    hosts.process.p.send_signal(signal.SIGCONT)
+    check("when hosts have acknowledged it, its reservation ends by itself", wait_for(
+        "its end", lambda: "resv/0/late/hasty" not in e.stored()))
+    check("and the name is free", add("t", "hasty", *words)["decision"] == "accept")
+    run("t", "job", "del", "hasty", "tenant", "late")
+    wait_for("its end", lambda: "resv/0/late/hasty" not in e.stored())
 
 
 def test_limits(hosts):
@@ -774,6 +796,7 @@ def test_embedded():
     test_what_if()
     test_two_steps(hosts)
     test_many_questions(hosts)
+    test_deleted_early(hosts)
     test_links(hosts)
     test_limits(hosts)
     test_backups(hosts)
