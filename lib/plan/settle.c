@@ -9,7 +9,8 @@
  * reservations of a color that share a pair of leaves also share its weights. A
  * reservation that does not fit with its rate gets what is left, if that is at
  * least its least rate; one that fits nowhere is lost. Finally, reservations that
- * had been lost before are tried again, in that order too.
+ * had been lost before are tried again, in that order too, but for those without
+ * demands: their hosts are not there.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -179,7 +180,7 @@ static int settle(struct work *w)
 			ret = place(w, w->order[k]);
 	for (k = 0; k < w->ledger.n && !ret; k++) {
 		i = w->order[k];
-		if (!hold[i].new && !hold[i].old)
+		if (!hold[i].new && !hold[i].old && hold[i].n)
 			ret = place(w, i);
 	}
 	return ret;

@@ -198,7 +198,7 @@ static int find_rescues(const struct srpol_ledger *ledger,
 
 	for (k = 0; k < ledger->n && !ret && !changes->n; k++) {
 		r = &list[order[k]];
-		if (r->ends || r->weights || r->before ||
+		if (r->ends || r->weights || r->before || !r->demands.n ||
 		    !is_before_others(r) ||
 		    reservations_are_moving(r->color, NULL))
 			continue;

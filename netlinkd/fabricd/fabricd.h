@@ -101,6 +101,8 @@ int config_read(const char *file, struct fabricd_config *config,
  * @via: function that a job's demands ask for, see struct srpol_demand
  * @flows: number of flows of each of a job's demands
  * @sends: the job has demands
+ * @wrong: the job's value cannot be read; it is known only to be shown and deleted
+ * @spoiled: a value that cannot be read has replaced that of the job since
  * @mod: revision of a job's key
  * @planned: @mod of a job when the last published plan was made
  * @epoch: first epoch that a job was planned for, 0: none yet
@@ -121,6 +123,8 @@ struct input {
 	uint32_t via;
 	uint32_t flows;
 	bool sends;
+	bool wrong;
+	bool spoiled;
 	uint64_t mod;
 	uint64_t planned;
 	uint64_t epoch;

@@ -3,7 +3,8 @@
  * Input of the plan: the last value of each job and each report. An event
  * replaces the value before, so memory depends on the number of keys, not of
  * events. An invalid value is refused and counted, and the last valid one
- * stays.
+ * stays. A job that never had one, as its hosts are not of this topology any more, say,
+ * sends nothing, but can be deleted.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -165,18 +166,16 @@ static bool is_foreign(const struct store_kv *kv)
  * Who may write jobs may write any key; what shows jobs has room for shorter ones, and
  * would leave out what is no text, though it is planned for.
  */
-static int read_demands(const struct store_kv *kv, struct srpol_demands *demands,
-			struct srpol_error *err)
+static int check_key(const char *key, struct srpol_error *err)
 {
-	if (strlen(kv->key) >= STORE_KEY_LEN)
+	if (strlen(key) >= STORE_KEY_LEN)
 		return srpol_error_set(err, -ENAMETOOLONG,
 				       "its key has more than %u bytes",
 				       STORE_KEY_LEN - 1);
-	if (!is_text(kv->key))
+	if (!is_text(key))
 		return srpol_error_set(err, -EILSEQ,
 				       "its key has a control character, or is not UTF-8");
-	return srpol_demands_read(fabricd.fabric, kv->value, kv->len, demands,
-				  err);
+	return 0;
 }
 
 /* Keeps the key of a job of another shard, and forgets it if it is none any more. */
@@ -200,6 +199,33 @@ static void begin_jobs(void *data, uint64_t cluster)
 	sweep_begin(&foreign, cluster);
 }
 
+static void tell_refused(const struct store_kv *kv, const char *why, bool stays)
+{
+	if (!mirror_is_news(&job_mirror, kv))
+		return;
+	fabricd.stats.events++;
+	fabricd.stats.refused++;
+	log_notice("%s: %s%s", is_text(kv->key) ? kv->key : "a job", why,
+		   stays ? "; what was announced before stays" : "");
+}
+
+/* Takes a value, of which @demands were read; NULL: they could not be. */
+static void take_job(const struct store_kv *kv, const struct srpol_demands *demands)
+{
+	const struct srpol_demand *d = demands && demands->n ? demands->list : NULL;
+	struct input *input = make(&fabricd.jobs, kv->key);
+
+	keep_text(input, kv);
+	input->mod = kv->mod;
+	input->epoch = 0;
+	input->via = d ? d->via : 0;
+	input->flows = d ? d->flows : 0;
+	input->sends = d;
+	input->wrong = !demands;
+	input->spoiled = false;
+	jobs_changed = true;
+}
+
 static void set_job(void *data, const struct store_kv *kv)
 {
 	struct input *input = find(&fabricd.jobs, kv->key);
@@ -211,8 +237,10 @@ static void set_job(void *data, const struct store_kv *kv)
 		input->mod = kv->mod;
 	}
 	if (input && kv->value && input->len == kv->len &&
-	    !memcmp(input->text, kv->value, kv->len))
+	    !memcmp(input->text, kv->value, kv->len)) {
+		input->spoiled = false;
 		return;
+	}
 	if (note_foreign(kv) || !kv->value) {
 		if (!input)
 			return;
@@ -221,23 +249,18 @@ static void set_job(void *data, const struct store_kv *kv)
 		jobs_changed = true;
 		return;
 	}
-	if (read_demands(kv, &demands, &err)) {
-		if (mirror_is_news(&job_mirror, kv)) {
-			fabricd.stats.events++;
-			fabricd.stats.refused++;
-			log_notice("%s: %s; what was announced before stays",
-				   is_text(kv->key) ? kv->key : "a job", err.text);
-		}
-	} else {
+	if (check_key(kv->key, &err)) {
+		tell_refused(kv, err.text, false);
+	} else if (!srpol_demands_read(fabricd.fabric, kv->value, kv->len, &demands,
+				       &err)) {
 		fabricd.stats.events++;
-		input = make(&fabricd.jobs, kv->key);
-		keep_text(input, kv);
-		input->mod = kv->mod;
-		input->epoch = 0;
-		input->via = demands.n ? demands.list[0].via : 0;
-		input->flows = demands.n ? demands.list[0].flows : 0;
-		input->sends = demands.n;
-		jobs_changed = true;
+		take_job(kv, &demands);
+	} else if (input && !input->wrong) {
+		tell_refused(kv, err.text, true);
+		input->spoiled = true;
+	} else {
+		tell_refused(kv, err.text, false);
+		take_job(kv, NULL);
 	}
 	srpol_demands_free(&demands);
 }

@@ -104,6 +104,8 @@ static const char *state_of(const struct input *job,
 {
 	if (r && !r->ends)
 		return record_state(r);
+	if (job->wrong)
+		return "unreadable";
 	return job->epoch ? "planned" : "announced";
 }
 

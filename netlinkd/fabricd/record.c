@@ -140,12 +140,13 @@ static int read_elastic(const json_t *o, struct reservation *r,
 }
 
 /*
- * A leaf has another number of spines, or is gone: what the weights are of is no
- * more, also for hosts. So it is lost, and like any that is, placed anew when there
- * is room. If it were left out, so would be its bandwidth, and nobody could delete
- * it or reserve anything for a job of its name.
+ * What the weights are of is no more, also for hosts: a leaf has another number of
+ * spines, or is gone, or a host of the job is. So it is lost, and like any that is,
+ * placed anew when there is room, but for one whose hosts are not there. If it were left
+ * out, so would be its bandwidth, and nobody could delete it or reserve anything for a
+ * job of its name.
  */
-static void lose_paths(struct reservation *r)
+static void lose(struct reservation *r, const char *why)
 {
 	srpol_plan_free(r->weights);
 	srpol_plan_free(r->before);
@@ -153,7 +154,7 @@ static void lose_paths(struct reservation *r)
 	r->guaranteed_before = 0;
 	r->settled = false;
 	r->waits = false;
-	strcpy(r->lost, "its paths are not of this topology");
+	strcpy(r->lost, why);
 }
 
 static int read_all(const json_t *o, struct reservation *r,
@@ -194,13 +195,15 @@ static int read_all(const json_t *o, struct reservation *r,
 	r->job_text = strdup(job) ?: (abort(), NULL);
 	ret = srpol_demands_read(fabricd.fabric, job, strlen(job), &r->demands,
 				 err);
+	if (ret == -ENOENT)
+		lose(r, "its hosts, or the function that it passes, are not of this topology");
 	if (ret)
-		return ret;
+		return ret == -ENOENT ? 0 : ret;
 	ret = (weights ? read_weights(weights, &r->weights, err) : 0) ?:
 	      (before ? read_weights(before, &r->before, err) : 0);
 	if (ret != -EINVAL)
 		return ret;
-	lose_paths(r);
+	lose(r, "its paths are not of this topology");
 	return 0;
 }
 
@@ -209,7 +212,8 @@ static int read_all(const json_t *o, struct reservation *r,
  * @text: text of the reservation
  * @len: length of @text in bytes
  * @r: result, to be freed; its names and revisions are not set
- * @err: message on failure, and if it is lost, as its weights are of another topology
+ * @err: message on failure, and if it is lost, as its weights or hosts are of another
+ *	topology
  *
  * Return: 0 or a negative errno.
  */

@@ -50,8 +50,9 @@ static json_t *jobs_json(void)
 	const struct input *job;
 
 	vec_for_each(job, &fabricd.jobs)
-		json_array_append_new(list, json_string(job->key +
-							strlen("job/")));
+		if (!job->wrong)
+			json_array_append_new(list, json_string(job->key +
+								strlen("job/")));
 	return list;
 }
 

@@ -320,8 +320,9 @@ static void set(void *data, const struct store_kv *kv)
 		return;
 	}
 	if (err.text[0])
-		log_notice("%s: %s; other paths are sought for it", kv->key,
-			   err.text);
+		log_notice("%s: %s; %s", kv->key, err.text, new.demands.n ?
+			   "other paths are sought for it" :
+			   "it is lost, and can be deleted with its job");
 	fabricd.stats.events++;
 	strcpy(new.tenant, tenant);
 	strcpy(new.job, job);

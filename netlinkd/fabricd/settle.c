@@ -116,7 +116,7 @@ static bool is_orphan(const struct reservation *r)
 	if (inputs_jobs_revision() < r->create)
 		return false;
 	job = inputs_job(key_job(key, r->tenant, r->job));
-	return !job || job->len != strlen(r->job_text) ||
+	return !job || job->spoiled || job->len != strlen(r->job_text) ||
 	       memcmp(job->text, r->job_text, job->len);
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 A topology whose leaves get another number of spines while bandwidth is reserved: the
-weights that are stored are of paths that are no more.
+weights that are stored are of paths that are no more. And one that loses a host.
 """
 
 import json
@@ -17,15 +17,23 @@ SPINE = {"name": "spine0.9", "role": "spine", "plane": 0,
          "locator": "fc00:0:209::/48"}
 
 
-def grow():
-    """One more spine in the first plane."""
+def change(how):
     with open(f"{RUN}/topology.json", encoding="ascii") as f:
         topology = json.load(f)
+    how(topology)
+    with open(f"{RUN}/topology.json", "w", encoding="ascii") as f:
+        json.dump(topology, f)
+
+
+def grow(topology):
+    """One more spine in the first plane."""
     topology["switches"].append(SPINE)
     topology["links"] += [{"from": f"leaf0.{i}", "to": SPINE["name"], "rate": "400G"}
                           for i in range(e.LEAVES)]
-    with open(f"{RUN}/topology.json", "w", encoding="ascii") as f:
-        json.dump(topology, f)
+
+
+def lose_host(topology):
+    topology["hosts"] = [h for h in topology["hosts"] if h["name"] != HOSTS[-1]]
 
 
 def reserved(job):
@@ -54,7 +62,7 @@ def test_regrown():
     check("the engine ends as it should", engine.end() == 0)
     check("hosts end as they should", hosts.end() == 0)
 
-    grow()
+    change(grow)
     engine = e.start_engine("g", store)
     hosts = e.Hosts("g-hosts", HOSTS, store, **{"lease-s": 60})
     check("with another spine the reservation gets other paths", wait_for(
@@ -71,8 +79,33 @@ def test_regrown():
     check("and added again", add("g", "kept", "tenant", "red", *t.ALL, "bandwidth",
           "100G")["decision"] == "accept" and
           wait_for("it", lambda: state("g", "kept") == "reserved"))
+    e.store_put("job/red/wrong", '{"demands": 5}')
     check("it ends as it should", engine.end() == 0)
     check("hosts, too", hosts.end() == 0)
+    host_gone(store)
+
+
+def host_gone(store):
+    """A host that a job with bandwidth runs on is taken out of the topology."""
+    change(lose_host)
+    engine = e.start_engine("g", store)
+    hosts = e.Hosts("g-hosts", HOSTS[:-1], store, **{"lease-s": 60})
+    check("without a host of its job the reservation is lost", wait_for(
+        "its state", lambda: state("g", "kept") == "lost"))
+    lost = fabric("g", "jobs", "kept")[0]["reservation"]["lost"]
+    check("and why is said", "hosts" in lost and "not of this topology" in lost, lost)
+    check("a job that cannot be read is shown", state("g", "wrong") == "unreadable")
+    add("g", "other", "tenant", "red", "demand", "h0", "h1", "1000", "bandwidth", "100G")
+    check("others get bandwidth", wait_for("it", lambda: state("g", "other") ==
+                                           "reserved"))
+    for job in ("kept", "wrong"):
+        check(f"job {job} can be deleted", run("g", "job", "del", job, "tenant", "red")[0]
+              == 0 and wait_for("its end", lambda job=job: not [
+                  key for key in e.stored() if key.endswith(f"/red/{job}")]))
+    check("and added again", add("g", "kept", "tenant", "red", "demand", "h0", "h1",
+          "1000", "bandwidth", "100G")["decision"] == "accept")
+    check("after that the engine ends as it should", engine.end() == 0)
+    check("and so do hosts", hosts.end() == 0)
 
 
 if __name__ == "__main__":

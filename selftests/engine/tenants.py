@@ -249,9 +249,12 @@ def test_bad_words():
           state("t", "forged") is None)
 
     e.store_put("job/default/broken", "nonsense")
+    wait_for("it", lambda: state("t", "broken") == "unreadable")
     said = refused("t", "job", "add", "broken", *ALL)
     check("a job whose key cannot be read is not written over, and it is said",
-          "could read" in said, said)
+          "delete it first" in said, said)
+    check("it can be deleted", run("t", "job", "del", "broken")[0] == 0 and
+          wait_for("its end", lambda: state("t", "broken") is None))
 
 
 def ask_store(**request):
@@ -481,7 +484,11 @@ def test_deleted_early(hosts):
     check("when hosts have acknowledged it, its reservation ends by itself", wait_for(
         "its end", lambda: "resv/0/late/hasty" not in e.stored()))
     check("and the name is free", add("t", "hasty", *words)["decision"] == "accept")
-    run("t", "job", "del", "hasty", "tenant", "late")
+    e.store_put("job/late/hasty", "nonsense")
+    check("it ends as well when somebody writes nonsense for the job", wait_for(
+        "its end", lambda: "resv/0/late/hasty" not in e.stored()))
+    check("which can be deleted, too",
+          run("t", "job", "del", "hasty", "tenant", "late")[0] == 0)
     wait_for("its end", lambda: "resv/0/late/hasty" not in e.stored())
 
 
