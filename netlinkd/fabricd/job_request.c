@@ -111,8 +111,11 @@ static void wrote(void *data, const struct store_reply *reply)
 		return;
 	}
 	op->refused = !reply->succeeded;
-	if (op->refused)
-		return;		/* the change arrives as an event */
+	if (op->refused) {
+		/* the change arrives as an event; a watch may be silent */
+		reservations_look();
+		return;
+	}
 	if (op->is_del)
 		answer(op, json_pack("{s:s, s:s}", "tenant",
 				     op->admission.want.tenant, "deleted",

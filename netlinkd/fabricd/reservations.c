@@ -12,12 +12,18 @@
 #include "tenants.h"
 
 #define POLL_NS		(60 * NS_PER_SEC)
+#define OVERDUE_NS	NS_PER_SEC
+
+static void read_overdue(void *data);
 
 static struct mirror mirror, cap_mirror;
 static struct vec all = VEC_INIT(struct reservation);
 static char prefix[STORE_KEY_LEN], cap_key[STORE_KEY_LEN];
 static uint64_t cap_mod, changes;
 static bool cap_is_read;
+static bool is_refuted;		/* cap/SHARD is known to be another one than that of */
+static uint64_t refuted;	/* this revision */
+static struct alarm overdue = ALARM_INIT(read_overdue, NULL);
 
 static void free_one(void *data)
 {
@@ -151,6 +157,31 @@ bool reservations_are_moving(uint32_t color, const char **job)
 bool reservations_ready(void)
 {
 	return sweep.is_read && cap_is_read && mirror.revision >= cap_mod;
+}
+
+/*
+ * One of the two watches is silent. Reservations and cap/SHARD need each other: without
+ * one of them there would be no plan until the next regular read.
+ */
+static void read_overdue(void *data)
+{
+	if (is_refuted && refuted == cap_mod)
+		mirror_look(&cap_mirror);
+	if (mirror.revision < cap_mod)
+		mirror_look(&mirror);
+	is_refuted = false;
+}
+
+/**
+ * reservations_look() - the store has another cap/SHARD than the one that is known
+ *
+ * It is read, unless the change arrives soon by itself.
+ */
+void reservations_look(void)
+{
+	is_refuted = true;
+	refuted = cap_mod;
+	alarm_set(&overdue, OVERDUE_NS);
 }
 
 /**
@@ -361,6 +392,8 @@ static void set_cap(void *data, const struct store_kv *kv)
 static void end_cap(void *data)
 {
 	cap_is_read = true;
+	if (mirror.revision < cap_mod)
+		alarm_set(&overdue, OVERDUE_NS);
 	job_request_kick();
 	plan_soon();
 }
@@ -392,6 +425,7 @@ void reservations_stop(void)
 {
 	struct reservation *r;
 
+	alarm_stop(&overdue);
 	mirror_stop(&mirror);
 	mirror_stop(&cap_mirror);
 	vec_for_each(r, &all)

@@ -19,6 +19,7 @@
 #define CHANGES_BYTES	(STORE_TXN_MAX - STORE_VALUE_MAX)	/* one more fits */
 #define SOON_NS		(1 * NS_PER_MS)
 #define AGAIN_NS	(200 * NS_PER_MS)
+#define CHANGED_NS	(20 * NS_PER_MS)
 
 static void ring(void *data);
 static void go_on(void *data);
@@ -226,10 +227,16 @@ static void wrote(void *data, const struct store_reply *reply)
 		alarm_set(&again, AGAIN_NS);
 		return;
 	}
-	if (!reply->succeeded && is_fenced(reply))
+	if (reply->succeeded) {
+		go_on(NULL);
+	} else if (is_fenced(reply)) {
 		leader_fenced();
-	/* otherwise something changed meanwhile, which arrives as an event */
-	go_on(NULL);
+		go_on(NULL);
+	} else {
+		/* what changed meanwhile arrives as an event; a watch may be silent */
+		reservations_look();
+		alarm_set(&again, CHANGED_NS);
+	}
 }
 
 static void write_changes(const struct vec *changes)

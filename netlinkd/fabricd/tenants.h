@@ -199,6 +199,7 @@ const char *record_state(const struct reservation *r);
 void reservations_start(void);
 void reservations_stop(void);
 bool reservations_ready(void);
+void reservations_look(void);
 struct vec *reservations_all(void);
 struct reservation *reservation_find(const char *tenant, const char *job);
 bool reservation_is_live(const struct reservation *r);

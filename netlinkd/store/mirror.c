@@ -34,6 +34,17 @@ static void begin_later(struct mirror *m)
 		     WAIT_MAX_NS;
 }
 
+/* Does it have a change that the watch should have reported by now? */
+static bool has_news(const struct mirror *m, const struct store_reply *reply)
+{
+	size_t i;
+
+	for (i = 0; i < reply->n; i++)
+		if (reply->kvs[i].mod > m->revision)
+			return true;
+	return false;
+}
+
 static void take_all(void *data, const struct store_reply *reply)
 {
 	struct mirror *m = data;
@@ -52,6 +63,14 @@ static void take_all(void *data, const struct store_reply *reply)
 		if (!m->watch)
 			begin_later(m);
 		return;
+	}
+	/*
+	 * The member that has the watch may hang, while others answer. If the event is
+	 * only on its way, a new watch costs little.
+	 */
+	if (m->watch && (reply->cluster != m->cluster || has_news(m, reply))) {
+		m->store->ops->unwatch(m->watch);
+		m->watch = NULL;
 	}
 	m->wait_ns = WAIT_MIN_NS;
 	m->known = reply->cluster == m->cluster ? m->revision : 0;
@@ -127,6 +146,16 @@ void mirror_start(struct mirror *m)
 	m->poll = (struct alarm)ALARM_INIT(read_anyway, m);
 	alarm_set(&m->poll, mirror_jitter(m->poll_ns));
 	read_all(m);
+}
+
+/**
+ * mirror_look() - read now, as a watch seems to be silent
+ * @m: mirror
+ */
+void mirror_look(struct mirror *m)
+{
+	if (m->watch)
+		read_all(m);
 }
 
 /**

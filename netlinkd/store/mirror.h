@@ -68,6 +68,7 @@ static inline bool mirror_is_news(const struct mirror *m,
 }
 
 void mirror_start(struct mirror *m);
+void mirror_look(struct mirror *m);
 void mirror_stop(struct mirror *m);
 uint64_t mirror_jitter(uint64_t ns);
 

@@ -10,6 +10,7 @@ be.
 import base64
 import http.client
 import http.server
+import itertools
 import json
 import os
 import sys
@@ -47,6 +48,8 @@ class Member(http.server.ThreadingHTTPServer):
     """
     @hold: given the words of a request, an event that it waits for before etcd gets
     it, or None
+    @silent: keys whose watches begin, and say nothing after that
+    @watched: keys that were watched, as often as they were
     """
 
     daemon_threads = True
@@ -56,6 +59,8 @@ class Member(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.etcd = etcd
         self.hold = lambda words: None
+        self.silent = ()
+        self.watched = []
         self.held = []
         self.done = []
         self.streams = set()
@@ -74,7 +79,11 @@ class Handler(e.LiarHandler):
         etcd = http.client.HTTPConnection(self.server.etcd)
         if self.path == "/v3/watch":
             etcd.request("POST", self.path, body)
-            self.stream(etcd.getresponse())
+            key = key_of(json.loads(body)["create_request"]["key"])
+            self.server.watched.append(key)
+            lines = etcd.getresponse()
+            self.stream(itertools.islice(lines, 1) if key in self.server.silent else
+                        lines)
             return
         words = words_of(self.path, body)
         event = self.server.hold(words)
@@ -339,6 +348,31 @@ def test_refused_once(etcd, epoch):
     member.shutdown()
 
 
+def test_silent(etcd):
+    """
+    Watches of one member fall silent, while it answers all else: what was written is
+    read, and nothing is tried without end.
+    """
+    member = Member(etcd.endpoints[0][len("http://"):])
+    member.silent = "cap/0", "resv/0/"
+    engine = e.start_engine("mute", {"kind": "etcd", "endpoints": [member.url()]},
+                            **{"lease-s": 30})
+    etcd.put("cfg/tenant/red", json.dumps({"color": 5, "guaranteed": 10 ** 12}))
+    wait_for("the tenant", lambda: e.ask("mute", "tenants"))
+    replies = [e.ask("mute", "job-add", name=job, tenant="red", guaranteed=10 ** 9,
+                     **json.loads(JOB)) for job in ("a", "b")]
+    check("silent: bandwidth is reserved, and again",
+          [r["decision"] for r in replies] == ["accept", "accept"], replies)
+    wait_for("both", lambda: {j["name"]: j["state"] for j in e.ask("mute", "jobs")} ==
+             {"a": "reserved", "b": "reserved"})
+    steps = sum(w.startswith("txn put resv/") for w in member.done)
+    check("silent: without many attempts", steps < 500, steps)
+    check("silent: there are other watches", member.watched.count("cap/0") > 1 and
+          member.watched.count("resv/0/") > 1, member.watched)
+    check("silent: the engine ends as it should", engine.end() == 0)
+    member.shutdown()
+
+
 def test_late():
     etcd = e.Etcd()
     test_led_before(etcd)
@@ -350,6 +384,8 @@ def test_late():
     test_refused_once(etcd, 1)
     etcd.ctl("del", "--prefix", "/srpol/")
     test_refused_once(etcd, 10 ** 6)
+    etcd.ctl("del", "--prefix", "/srpol/")
+    test_silent(etcd)
 
 
 if __name__ == "__main__":
