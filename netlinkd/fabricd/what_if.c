@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * srpol fabric plan what-if: when jobs would end, and what would become of
- * reservations, if a link were down. Everything is computed on copies.
+ * reservations, if a link were down. Everything is computed on copies, and the engine
+ * does nothing else meanwhile.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,6 +11,8 @@
 
 #include "srpol_lib.h"
 #include "tenants.h"
+
+#define EFFORT_MAX	(1u << 24)	/* demands, times their different sizes */
 
 /**
  * struct trial - the assumed state and its consequences
@@ -155,18 +158,44 @@ static json_t *jobs_json(const struct trial *t, const struct workload *w,
 	return list;
 }
 
-static json_t *result(const struct trial *t, struct srpol_error *err)
+static int by_size(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * Whenever some demands end, the model computes the rates of all others anew: those of
+ * one size mostly end together.
+ */
+static int check_effort(const struct workload *w, struct srpol_error *err)
+{
+	uint64_t *bytes = store_alloc((w->demands.n + 1UL) * sizeof(*bytes));
+	uint32_t n = w->demands.n, sizes = n > 0, i;
+
+	for (i = 0; i < n; i++)
+		bytes[i] = w->demands.list[i].bytes;
+	qsort(bytes, n, sizeof(*bytes), by_size);
+	for (i = 1; i < n; i++)
+		sizes += bytes[i] != bytes[i - 1];
+	free(bytes);
+	if ((uint64_t)n * sizes <= EFFORT_MAX)
+		return 0;
+	return srpol_error_set(err, -E2BIG,
+			       "%u demands of %u different sizes: nothing would be planned while their ends are computed",
+			       n, sizes);
+}
+
+static json_t *result(const struct trial *t, const struct workload *w)
 {
 	struct srpol_situation now = { fabricd.links, fabricd.plan };
 	struct srpol_situation then = { t->links, t->plan };
 	json_t *changes, *flows, *o = NULL;
 	struct srpol_what_if what;
-	struct workload w;
 	uint32_t changed;
 
-	if (workload_read(WORKLOAD_ALL, NULL, &w))
-		return NULL;
-	if (!srpol_what_if(fabricd.fabric, w.demands.list, w.demands.n, &now,
+	if (!srpol_what_if(fabricd.fabric, w->demands.list, w->demands.n, &now,
 			   &then, &what)) {
 		changes = json_array();
 		changed = srpol_plan_diff(fabricd.plan, t->plan,
@@ -179,23 +208,23 @@ static json_t *result(const struct trial *t, struct srpol_error *err)
 			      "local_s", seconds_json(what.local),
 			      "planned_s", seconds_json(what.planned),
 			      "unplaced", (json_int_t)what.unplaced,
-			      "jobs", jobs_json(t, &w, &what),
+			      "jobs", jobs_json(t, w, &what),
 			      "pairs_changed", (json_int_t)changed,
 			      "changes", changes, "flows", flows);
 		srpol_what_if_free(&what);
 	}
-	workload_free(&w);
 	return o;
 }
 
 /**
  * what_if_request() - handle srpol fabric plan what-if link-down
  * @request: "from" and "to"
- * @err: message if there is no such link or no plan
+ * @err: message if there is no such link or no plan, or if it would take too long
  */
 json_t *what_if_request(const json_t *request, struct srpol_error *err)
 {
 	struct trial t = {};
+	struct workload w;
 	json_t *o = NULL;
 	uint32_t link;
 
@@ -205,8 +234,13 @@ json_t *what_if_request(const json_t *request, struct srpol_error *err)
 		srpol_error_set(err, -ENOENT, "this engine has no plan");
 		return NULL;
 	}
-	if (!try_it(&t, link, err))
-		o = result(&t, err);
-	end_trial(&t);
+	if (workload_read(WORKLOAD_ALL, NULL, &w))
+		return NULL;
+	if (!check_effort(&w, err)) {
+		if (!try_it(&t, link, err))
+			o = result(&t, &w);
+		end_trial(&t);
+	}
+	workload_free(&w);
 	return o;
 }
