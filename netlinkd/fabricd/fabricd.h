@@ -103,6 +103,7 @@ int config_read(const char *file, struct fabricd_config *config,
  * @sends: the job has demands
  * @wrong: the job's value cannot be read; it is known only to be shown and deleted
  * @spoiled: a value that cannot be read has replaced that of the job since
+ * @left_out: it was told that the job is not planned for
  * @mod: revision of a job's key
  * @planned: @mod of a job when the last published plan was made
  * @epoch: first epoch that a job was planned for, 0: none yet
@@ -125,6 +126,7 @@ struct input {
 	bool sends;
 	bool wrong;
 	bool spoiled;
+	bool left_out;
 	uint64_t mod;
 	uint64_t planned;
 	uint64_t epoch;

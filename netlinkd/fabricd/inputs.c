@@ -222,7 +222,7 @@ static void take_job(const struct store_kv *kv, const struct srpol_demands *dema
 	input->flows = d ? d->flows : 0;
 	input->sends = d;
 	input->wrong = !demands;
-	input->spoiled = false;
+	input->spoiled = input->left_out = false;
 	jobs_changed = true;
 }
 

@@ -64,11 +64,14 @@ static bool is_wanted(enum workload_part part, const struct tenant *of,
 
 	if (part == WORKLOAD_ALL || part == WORKLOAD_JOBS)
 		return true;
+	/* this is asked of every job for every tenant, and reservations are many */
+	if (part == WORKLOAD_SLICED && tenant != of)
+		return false;
 	if (tenant && reservation_is_told(reservation_find(tenant->name, name)))
 		return false;
 	if (part == WORKLOAD_FLOWS || job->flows)
 		return part == WORKLOAD_FLOWS && job->flows;
-	return part == WORKLOAD_SLICED ? tenant == of : !sliced;
+	return part == WORKLOAD_SLICED || !sliced;
 }
 
 static int read_jobs(enum workload_part part, const struct tenant *of,
@@ -77,8 +80,8 @@ static int read_jobs(enum workload_part part, const struct tenant *of,
 	char tenant_name[SRPOL_NAME_LEN], name[SRPOL_NAME_LEN];
 	struct srpol_error err = {};
 	const struct tenant *tenant;
-	const struct input *job;
 	uint32_t *owner, i, k = 0;
+	struct input *job;
 	int ret;
 
 	vec_for_each(job, &fabricd.jobs) {
@@ -91,13 +94,11 @@ static int read_jobs(enum workload_part part, const struct tenant *of,
 						 job->len, &w->demands, &err);
 			if (ret == -ENOMEM)
 				return ret;
-			/*
-			 * each is valid by itself, but all together are too
-			 * many
-			 */
-			if (ret)
+			/* valid by itself, but not together with others */
+			if (ret && !job->left_out)
 				log_error("%s is not planned for: %s", job->key,
 					  err.text);
+			job->left_out = ret;
 		}
 		owner = realloc(w->job, (w->demands.n + 1UL) * sizeof(*owner));
 		if (!owner)

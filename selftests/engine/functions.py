@@ -104,6 +104,14 @@ def test_planned(hosts):
         open(f"{e.OUT}/f.log", encoding="utf-8").read())
     check("nor one without a function, of a tenant with one",
           weights(hosts, "h1", "leaf0.1", 10) == {"0f0f"})
+    plans = t.stats("f")["plans"]
+    hosts.tell("report h0 leaf0.0 spine0.0 100000000000")
+    wait_for("another plan", lambda: t.stats("f")["plans"] > plans)
+    with open(f"{e.OUT}/f.log", encoding="utf-8") as f:
+        told = [line for line in f if "red/zz is not planned for" in line]
+    check("which is told once, not with each plan", len(told) == 1, told)
+    t.tell_until(hosts, "report h0", "weights as before", lambda: weights(
+        hosts, "h1", "leaf0.1", 0) == {"ffff"})
     run("f", "job", "del", "zz", "tenant", "red")
     wait_for("its end", lambda: "red/zz" not in e.ask("f", "show")["jobs"])
 
