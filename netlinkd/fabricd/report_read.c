@@ -10,7 +10,11 @@
 #include "fabricd.h"
 #include "hear.h"
 
-#define SUSPICIONS_MAX	1024	/* each is held against all reports */
+/*
+ * Suspected links of a report, each of which is held against all reports: the most
+ * that srpold tells, FOLLOW_LINKS and 32 suspicions of JUDGE_CABLES links
+ */
+#define SUSPECTS_MAX	1472
 #define LIST_MAX	1024	/* entries of each list of a report */
 #define BUT_MAX		64
 #define NUMBER_MAX	((INT64_C(1) << 53) - 1)
@@ -101,6 +105,16 @@ static bool is_above(uint32_t node, uint32_t host)
 	return node == host;
 }
 
+static bool is_in(const struct vec *numbers, uint32_t number)
+{
+	const uint32_t *n;
+
+	vec_for_each(n, numbers)
+		if (*n == number)
+			return true;
+	return false;
+}
+
 static int read_passes(const json_t *o, struct input *report)
 {
 	json_t *but = NULL, *one;
@@ -113,6 +127,9 @@ static int read_passes(const json_t *o, struct input *report)
 	    json_array_size(but) > BUT_MAX)
 		return -EINVAL;
 	node = srpol_fabric_node(fabricd.fabric, from);
+	/* a search for each, so a node is there once */
+	if (is_in(&report->passes, node))
+		return -EINVAL;
 	if (node == SRPOL_NONE || !is_above(node, report->host))
 		return -ENOENT;
 	*(uint32_t *)vec_add(&report->passes) = node;
@@ -167,6 +184,8 @@ int report_read(const struct store_kv *kv, struct input *report)
 	json_t *o = json_loadb(kv->value, kv->len, JSON_REJECT_DUPLICATES,
 			       NULL);
 	json_t *links, *suspects = NULL, *passes = NULL;
+	const struct input_suspicion *s;
+	uint32_t n_suspects = 0;
 	json_int_t n = 0;
 	int ret;
 
@@ -184,7 +203,9 @@ int report_read(const struct store_kv *kv, struct input *report)
 		ret = read_list(links, report, read_link) ?:
 		      read_list(suspects, report, read_suspicion) ?:
 		      read_list(passes, report, read_passes);
-	if (report->suspicions.n > SUSPICIONS_MAX)
+	vec_for_each(s, &report->suspicions)
+		n_suspects += s->n;
+	if (n_suspects > SUSPECTS_MAX)
 		ret = -E2BIG;
 	report->number = n;
 	sort(&report->passes);

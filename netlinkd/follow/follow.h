@@ -30,7 +30,7 @@
 #include "store.h"
 
 #define FOLLOW_LEAVES	64
-#define FOLLOW_LINKS	960	/* links reported: an engine takes 1024 with
+#define FOLLOW_LINKS	960	/* links reported: an engine takes 1472 with
 				 * those that are suspected */
 #define FOLLOW_LOADS	1024
 #define FOLLOW_SUSPECTS	16	/* that explain the same lost probes */

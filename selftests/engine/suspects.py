@@ -317,6 +317,24 @@ def test_hosts():
     check("hosts that came again end as they should", hosts.end() == 0)
 
 
+LINKS, SUSPICIONS, CABLES = 960, 32, 16		# the most that srpold reports
+
+
+def test_largest():
+    """What a host may report is taken, and one link more is not."""
+    links = [("leaf1", f"spine{i % SPINES}", 0) for i in range(LINKS)]
+    tie = [(50, *(f"leaf{i % LEAVES}-spine{i % SPINES}" for i in range(CABLES)))
+           for _ in range(SUSPICIONS)]
+    refused = ask("s", "show")["stats"]["refused"]
+    report("b0", tie, links=links)
+    check("the largest report is taken", wait_for("it", seen))
+    report("b0", [*tie, (50, "leaf0-spine0")], links=links)
+    wait_for("a refusal", lambda: ask("s", "show")["stats"]["refused"] > refused)
+    check("one that suspects a link more is not", not seen())
+    report("b0")
+    wait_for("no report", seen)
+
+
 def start():
     server = e.start_engine("s", STORE)
     wait_for("a leader", lambda: ask("s", "show")["leads"])
@@ -335,6 +353,7 @@ def test_suspects():
     test_second()
     test_certain()
     test_liar()
+    test_largest()
     test_hosts()
     check("the engine ends as it should, again", server.end() == 0)
 
