@@ -79,8 +79,12 @@ int feed_read(struct engine *e, struct srpol_error *err)
 	json_t *o;
 	int ret;
 
-	if (!file[0] || stat(file, &st))
+	if (!file[0])
 		return 0;
+	if (stat(file, &st))
+		return errno == ENOENT ? 0 :
+		       srpol_error_set(err, -errno, "%s: %s", file,
+				       strerror(errno));
 	if (st.st_size > SIZE_MAX_BYTES)
 		return srpol_error_set(err, -EFBIG, "%s: more than %u bytes",
 				       file, SIZE_MAX_BYTES);

@@ -7,8 +7,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "srpold.h"
+#include "words.h"
 
 static void file_name(const struct engine *engine, const char *suffix,
 		      char *buf, size_t len)
@@ -124,6 +126,24 @@ static int lacks_room(struct srpol_error *err)
 	       0;
 }
 
+/* The jobs in a file, or NULL: there is none, or it is told why they are lost. */
+static json_t *stored_jobs(const char *name)
+{
+	struct srpol_error err = {};
+	json_t *array;
+
+	if (access(name, F_OK) && errno == ENOENT)
+		return NULL;
+	array = words_load(name, &err);
+	if (json_is_array(array))
+		return array;
+	if (array)
+		srpol_error_set(&err, -EINVAL, "%s: not a list", name);
+	log_error("%s; the jobs of before are not there any more", err.text);
+	json_decref(array);
+	return NULL;
+}
+
 /**
  * jobs_load() - load the jobs of an earlier srpold
  * @engine: the engine
@@ -138,7 +158,7 @@ void jobs_load(struct engine *engine)
 	size_t i;
 
 	file_name(engine, "", name, sizeof(name));
-	array = json_load_file(name, JSON_REJECT_DUPLICATES, NULL);
+	array = stored_jobs(name);
 	json_array_foreach(array, i, o)
 		if (add(engine, o, array, &err))
 			log_error("%s: %s", name, err.text);

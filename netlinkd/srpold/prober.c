@@ -5,9 +5,8 @@
  * (probe_back.c), and gives up the others.
  *
  * A probe that is not back after the timeout is lost, with one exception: if
- * the prober itself did not run (stopped, starved, or the machine was
- * suspended), it knows nothing about the fabric, and the probes under way are
- * forgotten.
+ * the prober itself did not run (stopped or starved), it knows nothing about the
+ * fabric, and the probes under way are forgotten.
  */
 #include <errno.h>
 #include <string.h>

@@ -17,9 +17,11 @@ static struct engine engine = {
 static struct source *watch;
 static unsigned int weighed;
 static uint64_t capacity;
+static unsigned int errors;
 
 void log_error(const char *fmt, ...)
 {
+	errors++;
 }
 
 void balance_soon(void)
@@ -106,8 +108,15 @@ static void test_folder(void **state)
 	assert_int_equal(weighed, 2);
 	put("feed.json", "{ \"links\": [] }");
 	assert_int_equal(weighed, 3);
-	feed_stop();
 	assert_int_equal(chdir(folder), 0);
+	/* one that is away is not needed; one that cannot be read is told */
+	unlink("feed.json");
+	watch->ready(watch, 0);
+	assert_int_equal(errors, 0);
+	assert_int_equal(symlink("feed.json", "feed.json"), 0);
+	watch->ready(watch, 0);
+	assert_int_equal(errors, 1);
+	feed_stop();
 	unlink("feed.json");
 	unlink("other");
 	rmdir(folder);

@@ -207,4 +207,13 @@ check_equal "and that is not shown any more" 0 \
 check "all jobs go" eval 'for j in one two named; do on A job del $j; done'
 check_equal "policies and rules are as without" "2 1" \
 	"$(on A -j policy show | gojq length) $(on A -j rule show | gojq length)"
+
+# ---- a file of jobs that cannot be read
+kill "${engine[both]}"
+wait "${engine[both]}" 2>/dev/null || :
+printf '[ { "name": "cut"' >/run/srpold/default.sock.jobs
+start
+check "with half a file of jobs: probed and up" patiently 60 usable A 8
+check "it is said that they are lost" grep -q \
+	'default.sock.jobs: line 1: .*; the jobs of before' "$work/both.log"
 [ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work"/*.log
