@@ -53,6 +53,9 @@ static __always_inline void srpol_flow_describe(struct srpol_flow *flow,
 	detail->mode = mode == SRPOL_HOW_INHERIT ? SRPOL_MODE_INHERIT : mode;
 	detail->ordering = srpol_how_ordering(d->head.how);
 	detail->verdict = d->cache.policy ? 0 : d->cache.path;
+	/* No packet of it will be steered before it is decided again. */
+	if (!d->cache.policy)
+		flow->path = 0;
 }
 
 /*
@@ -273,8 +276,12 @@ srpol_flow_of_port(void *ctx, struct srpol_pkt *pkt, const __u32 hook,
 		return NULL;
 	d->head.how |= found;
 	flow = srpol_flow_entry(srpol_flow_keep(&pkt->key, d));
-	if (flow)
-		flow->port_gen = found >> 32;
+	if (!flow)
+		return NULL;
+	flow->port_gen = found >> 32;
+	/* The same; but what this host itself sends into the SR domain is steered. */
+	if (d->head.how & SRPOL_HOW_NOT_FOR_PORTS)
+		flow->path = 0;
 	return flow;
 }
 

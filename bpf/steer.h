@@ -135,6 +135,8 @@ static __noinline int srpol_steer_unpushed(__u32 policy)
  * srpol_steer_not - note that the packet is finally not steered
  * @s: what was found
  * @reason: what srpol_steer_find() returned
+ *
+ * A flow that has no policy has lost its path when that was decided.
  */
 static __always_inline void srpol_steer_not(const struct srpol_steer *s,
 					    int reason)
