@@ -105,7 +105,8 @@ __noinline int srpol_step_next(struct xdp_md *ctx,
 		if (!dev)
 			return srpol_sid_drop(ctx, id,
 					      SRPOL_REASON_ADJACENCY_DOWN);
-		bytes = sc->bytes;
+		/* without the SRH that an earlier SID of this node has removed */
+		bytes = sc->payload + sizeof(*ip6);
 		if (!shift && sc->sl == 1 && sc->does & SRPOL_DO_PSP)
 			bytes -= sc->srh_len;
 		mtu = srpol_adjacency_exceeded(ctx, dev, bytes);
