@@ -118,7 +118,8 @@ static int srpol_path_check_csids(const struct srpol_path_cfg *cfg,
 
 /*
  * @own: the path so far has a block that is not the default, which is that of
- * its first SID; a change that does not give another one keeps it.
+ * its first SID; a change that does not give another one keeps it. Of a longer
+ * one the rest is not known: only the bits of the block are.
  */
 static int srpol_path_parse_csids(struct srpol_path_cfg *cfg, bool own,
 				  const struct genl_info *info)
@@ -126,6 +127,7 @@ static int srpol_path_parse_csids(struct srpol_path_cfg *cfg, bool own,
 	struct nlattr *block = info->attrs[SRPOL_A_PATH_BLOCK_LEN];
 	struct nlattr *csid = info->attrs[SRPOL_A_PATH_CSID_LEN];
 	struct nlattr *container = info->attrs[SRPOL_A_PATH_BLOCK];
+	u32 known = cfg->block_len;
 	struct in6_addr addr;
 
 	if (block)
@@ -157,6 +159,11 @@ static int srpol_path_parse_csids(struct srpol_path_cfg *cfg, bool own,
 	if (cfg->block_len + cfg->csid_len > SRPOL_SID_BITS) {
 		NL_SET_ERR_MSG_ATTR(info->extack, csid ?: block,
 				    "block-len and csid-len exceed 128");
+		return -EINVAL;
+	}
+	if (own && !container && cfg->block_len > known) {
+		NL_SET_ERR_MSG_ATTR(info->extack, block,
+				    "a longer block-len needs a block");
 		return -EINVAL;
 	}
 	/*

@@ -358,6 +358,24 @@ def block():
     # a change keeps what it does not give
     client.change("path", id=9, sids=["fc00:1:0:1::1", "fcbb:bb00:300::"])
     eq(client.get("path", id=9)["block"], "fcbb:bb00::")
+    # but does not guess the rest of the block
+    try:
+        client.change("path", id=9, block_len=48)
+    except Refused as why:
+        eq((why.errno, why.attr), (errno.EINVAL, "block-len"))
+        match(why.msg, "a longer block-len needs a block")
+    else:
+        raise AssertionError("not refused")
+    client.change("path", id=9, block_len=48, block="fcbb:bb00:300::1")
+    eq(client.get("path", id=9)["block"], "fcbb:bb00:300::")
+    client.change("path", id=9, block_len=32)
+    eq(client.get("path", id=9)["block"], "fcbb:bb00::")
+    # that of the first SID is the default, though it was given
+    client.change("path", id=9, sids=["fcbb:bb00:300::"], block="fcbb:bb00::")
+    client.change("path", id=9, block_len=48)
+    eq(client.get("path", id=9)["block"], "fcbb:bb00:300::")
+    client.change("path", id=9, sids=["fc00:1:1::", "fcbb:bb00:300::"])
+    eq(client.get("path", id=9)["block"], "fc00:1:1::")
 
 
 main()
