@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Frames at XDP whose end a driver has left in fragments, as it does with those
- * above a page: their length, and which devices take them.
+ * Frames at XDP: are they the driver's, or the stack's; and those whose end a driver
+ * has left in fragments, as it does with those above a page: their length, and which
+ * devices take them.
  */
 #ifndef _SRPOL_FRAME_H
 #define _SRPOL_FRAME_H
@@ -14,6 +15,14 @@ static __always_inline bool srpol_frame_has_frags(struct xdp_md *ctx)
 	struct xdp_buff *xdp = bpf_cast_to_kern_ctx(ctx);
 
 	return xdp->flags & XDP_FLAGS_HAS_FRAGS;
+}
+
+/* Does generic XDP run on the device that the frame came in by, on skbs? */
+static __always_inline bool srpol_frame_generic(struct xdp_md *ctx)
+{
+	struct xdp_buff *xdp = bpf_cast_to_kern_ctx(ctx);
+
+	return xdp->rxq->dev->xdp_prog;
 }
 
 /* Bytes of the frame, with the Ethernet header. */

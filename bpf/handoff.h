@@ -6,10 +6,16 @@
  *
  * XDP sends by devices that implement ndo_xdp_xmit: a VLAN device does not, a
  * veth does only while its peer has NAPI, which the end in a pod has not by
- * default, and a tap takes no frame whose end is in fragments. A frame redirected to any other device is lost, and the program is not
- * told. So what an uplink has to send by such a device, it makes ready, MAC
- * addresses included, writes the device into the packet's metadata, and passes it;
- * srpol_uplink_tc, at TC ingress of the same uplink, sends it.
+ * default, and a tap takes no frame whose end is in fragments. A frame redirected to
+ * any other device is lost, and the program is not told. So what an uplink has to
+ * send by such a device, it makes ready, MAC addresses included, writes the device
+ * into the packet's metadata, and passes it; srpol_uplink_tc, at TC ingress of the
+ * same uplink, sends it.
+ *
+ * Generic XDP sends by any device. And it could not hand over: the kernel copies a
+ * packet that has little headroom, is in fragments or shared (skb_pp_cow_data()), and
+ * forgets mac_len, so that TC sees such a packet without its link layer, and
+ * elsewhere what was in front of that.
  *
  * No sender can write metadata, but the kernel leaves it in front of a packet that
  * goes on by a veth: it may come to an uplink of another namespace, or back to this
@@ -73,6 +79,8 @@ static __always_inline __u64 srpol_handoff_tag(const void *data,
  *
  * Pointers into the packet are void afterwards. Where the driver has no room for
  * metadata, or the headers cannot be read, the packet is redirected all the same.
+ * Whatever generic XDP sends must not be longer than the device's MTU: the kernel does
+ * not make segments of what GRO has merged, as TC would.
  *
  * Return: XDP verdict.
  */
@@ -85,7 +93,8 @@ static __always_inline int srpol_send_by(struct xdp_md *ctx, __u32 ifindex)
 	    (bpf_redirect_map(&uplinks_xdp, ifindex, 0) == XDP_REDIRECT ||
 	     bpf_redirect_map(&forward_to, ifindex, 0) == XDP_REDIRECT))
 		return XDP_REDIRECT;
-	if (bpf_xdp_adjust_meta(ctx, -(int)sizeof(*h)))
+	if (srpol_frame_generic(ctx) ||
+	    bpf_xdp_adjust_meta(ctx, -(int)sizeof(*h)))
 		return bpf_redirect(ifindex, 0);
 	h = (void *)(long)ctx->data_meta;
 	data = (void *)(long)ctx->data;
