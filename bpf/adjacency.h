@@ -25,16 +25,15 @@ static __always_inline __u32 srpol_adjacency_dev(const struct srpol_sid *sid)
 /*
  * The MTU of an adjacency's device if a packet of @len bytes does not fit, else 0. The
  * kernel measures a redirected frame after the verdict, and tells nobody that it was
- * too long. What is longer than the device that it came in by takes was merged by GRO,
- * as generic XDP sees it: its segments may fit.
+ * too long; so it does with what GRO has merged before generic XDP got it, although
+ * the segments may fit.
  */
 static __always_inline __u32 srpol_adjacency_exceeded(struct xdp_md *ctx,
 						      __u32 ifindex, __u32 len)
 {
-	__u32 mtu = len, own = len;
+	__u32 mtu = len;
 
-	return bpf_check_mtu(ctx, ifindex, &mtu, 0, 0) > 0 &&
-	       !bpf_check_mtu(ctx, 0, &own, 0, 0) ? mtu : 0;
+	return bpf_check_mtu(ctx, ifindex, &mtu, 0, 0) > 0 ? mtu : 0;
 }
 
 /**

@@ -88,6 +88,18 @@ static void test_end_x(void)
 	refused("uA", "fc00:0:1:2::", 1, MTU + 1, RIG_END);
 }
 
+/* As GRO has merged it, or as a sender does not keep to the MTU of the link. */
+static void test_longer(void)
+{
+	if (system("ip link set lo mtu 1300"))
+		FAIL("MTU of lo");
+	start(SRPOL_BEHAVIOR_UA, BLOCK + CSID, "fc00:0:1::");
+	passes("uA", "fc00:0:1:2::", 1, MTU);
+	refused("uA", "fc00:0:1:2::", 1, MTU + 1, RIG_END);
+	if (system("ip link set lo mtu 65536"))
+		FAIL("MTU of lo");
+}
+
 /* The SRH has gone at the first of two SIDs. */
 static void test_two(void)
 {
@@ -114,6 +126,7 @@ static void test_end_dx(void)
 
 static const struct ktap_test tests[] = {
 	{ "End.X and uA: Packet Too Big", test_end_x },
+	{ "the same, longer than the device it came in by takes", test_longer },
 	{ "uA after another SID of this node: Packet Too Big", test_two },
 	{ "End.DX: dropped and counted", test_end_dx },
 };
