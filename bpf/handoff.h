@@ -12,10 +12,7 @@
  * into the packet's metadata, and passes it; srpol_uplink_tc, at TC ingress of the
  * same uplink, sends it.
  *
- * Generic XDP sends by any device. And it could not hand over: the kernel copies a
- * packet that has little headroom, is in fragments or shared (skb_pp_cow_data()), and
- * forgets mac_len, so that TC sees such a packet without its link layer, and
- * elsewhere what was in front of that.
+ * Generic XDP sends by any device, and hands nothing over.
  *
  * No sender can write metadata, but the kernel leaves it in front of a packet that
  * goes on by a veth: it may come to an uplink of another namespace, or back to this

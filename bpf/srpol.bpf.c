@@ -20,6 +20,7 @@
 #include "explain.h"
 #include "handoff.h"
 #include "host.h"
+#include "link_layer.h"
 #include "netns.h"
 #include "parse.h"
 #include "port_tc.h"
@@ -70,6 +71,7 @@ int srpol_port_tc(struct __sk_buff *skb)
 
 	if (!srpol_netns_ours_skb(skb))
 		return SRPOL_TC_NEXT;
+	srpol_link_layer_show(skb);
 	srpol_alone_clear(skb);
 	reason = srpol_parse_skb(skb, &pkt);
 	if (!srpol_mac_ours_skb(skb) && reason != SRPOL_REASON_UNPARSED)
@@ -119,6 +121,7 @@ int srpol_uplink_tc(struct __sk_buff *skb)
 
 	if (!srpol_netns_ours_skb(skb))
 		return SRPOL_TC_NEXT;
+	srpol_link_layer_show(skb);
 	verdict = srpol_has_metadata(skb) ? srpol_handoff_send(skb) : -1;
 	return verdict < 0 ? srpol_host_deliver(skb) : verdict;
 }

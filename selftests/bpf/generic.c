@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What generic XDP sends by a device that takes frames from native XDP, and by one that
- * does not: to an adjacency, and back. On real devices, as the kernel has its own ways
- * with such packets:
+ * Generic XDP: what it sends, by a device that takes frames from native XDP and by one
+ * that does not, to an adjacency and back; and what it leaves to TC. On real devices, as
+ * the kernel has its own ways with such packets:
  *
- *	x1 ---- x0 (uplink, MTU 9000)	w0 (adjacency, MTU 1400) ---- w1
+ *	x1 ---- x0 (uplink, later host port; MTU 9000)
+ *	                     w0 (adjacency, later uplink; MTU 1400) ---- w1
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
@@ -33,7 +34,7 @@
 static const __u8 mac[6] = { 2, 0, 0, 0, 0, 0xa };
 static const __u8 back[6] = { 2, 0, 0, 0, 0, 0xb };
 
-static int in_fd, out_fd;
+static int in_fd, out_fd, tc_fd;
 
 /* A socket for all frames of a device. */
 static int tap(const char *dev)
@@ -47,6 +48,20 @@ static int tap(const char *dev)
 	if (fd < 0 || bind(fd, (void *)&to, sizeof(to)))
 		ktap_skip_all("no packet sockets");
 	return fd;
+}
+
+/* Attach to the device by which packets come in, instead of what was there. */
+static void attach(const struct bpf_program *xdp, const struct bpf_program *tc)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, opts);
+	int ifindex = if_nametoindex(IN);
+
+	if (tc_fd)
+		close(tc_fd);
+	tc_fd = bpf_link_create(bpf_program__fd(tc), ifindex, BPF_TCX_INGRESS, &opts);
+	if (tc_fd < 0 ||
+	    bpf_xdp_attach(ifindex, bpf_program__fd(xdp), XDP_FLAGS_SKB_MODE, NULL))
+		ktap_skip_all("no generic XDP");
 }
 
 /* @native: do the devices take frames from native XDP? */
@@ -131,9 +146,57 @@ static void test_end_dx(void)
 	check_all(SRPOL_BEHAVIOR_END_DX6, 128, "fc00:0:1::", SRPOL_REASON_DECAP);
 }
 
+/* TC gets the packets that XDP leaves. */
+static void test_virtual(void)
+{
+	struct in6_addr a = addr(v6.dst);
+	struct srpol_host h = {
+		.ifindex = if_nametoindex(OUT), .workload = if_nametoindex(OUT),
+	};
+	struct pkt p;
+
+	start(SRPOL_BEHAVIOR_UA, BLOCK + CSID, false);
+	memcpy(h.macs, l2, sizeof(l2));
+	CHECK_EQ(bpf_map_update_elem(rig_map("host_addrs"), &a, &h, 0), 0, "address");
+	plain(&p, &v6, pkt_link_macs);
+	memcpy(p.b, mac, sizeof(mac));
+	CHECK_EQ(write(in_fd, p.b, p.len), p.len, "send");
+	CHECK_EQ(receive(out_fd, l2), p.len - ETH, "to the workload");
+	rig_expect("virtual port", SRPOL_REASON_NOT_LOCAL, 1, SRPOL_REASON_HOST, 1, RIG_END);
+	bpf_map_delete_elem(rig_map("host_addrs"), &a);
+}
+
+/* What the uplink takes from TC only. */
+static void test_port(void)
+{
+	struct srpol_dp_policy policy = { .id = 1, .color = 5, .row = 1, .n_buckets = 128 };
+	const struct srpol_dp_rule all = { .color = 5, .mode = SRPOL_MODE_INHERIT };
+	struct in6_addr list = sid(FAR);
+	struct outer o = { .sids = &list, .n = 1 };
+	struct pkt p;
+
+	attach(rig->progs.srpol_port, rig->progs.srpol_port_tc);
+	rig_reset();
+	rig_uplinks_clear();
+	rig_uplink_add_tc(if_nametoindex(OUT));
+	rig_nexthop(1, if_nametoindex(OUT), 1);
+	rig_path(1, &o, 1, MTU);
+	rig_row_one(1, 1);
+	rig_policy(&policy);
+	rig_rules(&all, 1);
+	rig_mark();
+	plain(&p, &v6, pkt_link_macs);
+	memcpy(p.b, mac, sizeof(mac));
+	CHECK_EQ(write(in_fd, p.b, p.len), p.len, "send");
+	CHECK_EQ(receive(out_fd, pkt_link_macs), p.len - ETH + IPV6, "by the uplink");
+	rig_expect("port", SRPOL_REASON_STEERED, 1, RIG_END);
+}
+
 static const struct ktap_test tests[] = {
 	{ "uA", test_ua },
 	{ "End.DX6", test_end_dx },
+	{ "virtual port", test_virtual },
+	{ "host port", test_port },
 };
 
 int main(void)
@@ -146,10 +209,7 @@ int main(void)
 		   "	sysctl -qw net.ipv6.conf.$dev.disable_ipv6=1 &&"
 		   "	ip link set $dev up || exit 1; done"))
 		ktap_skip_all("no veth here");
-	if (bpf_xdp_attach(if_nametoindex(IN), bpf_program__fd(rig->progs.srpol_uplink),
-			   XDP_FLAGS_SKB_MODE, NULL) ||
-	    !bpf_program__attach_tcx(rig->progs.srpol_uplink_tc, if_nametoindex(IN), NULL))
-		ktap_skip_all("no generic XDP");
+	attach(rig->progs.srpol_uplink, rig->progs.srpol_uplink_tc);
 	in_fd = tap("x1");
 	out_fd = tap("w1");
 	return ktap_main(tests, ARRAY_SIZE(tests));
