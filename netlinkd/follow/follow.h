@@ -375,7 +375,8 @@ void report_init(struct follow *f);
 void report_free(struct follow *f);
 char *report_text(const struct follow *f);
 bool follow_report(struct follow *f, const struct follow_known *known);
-bool follow_overrides(const struct follow *f, uint32_t cable);
+bool follow_overrides(const struct follow *f, const struct follow_plan *plan,
+		      uint32_t cable);
 
 /* telling.c */
 void telling_init(struct telling *t, struct follow *f, const char *what,

@@ -407,18 +407,20 @@ bool follow_report(struct follow *f, const struct follow_known *known)
 }
 
 /**
- * follow_overrides() - does the host report a cable that its plan has not seen?
+ * follow_overrides() - does the host report a cable that a plan has not seen?
  * @f: follower
+ * @plan: the plan, in force or being applied: while it is, @f->now is the one before
  * @cable: index of the cable
  *
- * Return: true if the cable is in the host's report, and the plan in force does
- * not take the latest report into account yet.
+ * Return: true if the cable is in the host's report, and the plan does not take the
+ * latest report into account yet.
  */
-bool follow_overrides(const struct follow *f, uint32_t cable)
+bool follow_overrides(const struct follow *f, const struct follow_plan *plan,
+		      uint32_t cable)
 {
 	const struct follow_suspicion *s;
 
-	if (!f->now || f->now->seen >= f->number)
+	if (plan->seen >= f->number)
 		return false;
 	vec_for_each(s, &f->suspicions)
 		if (s->cable[0] == cable)

@@ -21,13 +21,11 @@
 /**
  * struct follower - a host of this namespace
  * @follow: state of following
- * @plan: plan in force, or being applied
- * @index: its index
+ * @plan: plan in force, or being applied; NULL: none
  */
 struct follower {
 	struct follow follow;
-	const struct srpol_plan *plan;
-	const struct srpol_index *index;
+	const struct follow_plan *plan;
 };
 
 static struct engine *engine;
@@ -54,11 +52,11 @@ static bool is_overridden(const struct follower *from,
 	for (i = 0; i < policy->n; i++) {
 		path = engine_path(engine, policy->first + i);
 		for (k = 0; k < path->links.n; k++)
-			if (follow_overrides(&from->follow,
+			if (follow_overrides(&from->follow, from->plan,
 					     path->links.link[k]))
 				return true;
 		/* probes do not take that one, but a feed or an operator may know it */
-		if (follow_overrides(&from->follow, path->last / 2))
+		if (follow_overrides(&from->follow, from->plan, path->last / 2))
 			return true;
 	}
 	return false;
@@ -87,13 +85,13 @@ static bool weigh(const struct engine_policy *policy, bool of_job,
 
 	if (!from || !from->plan || is_overridden(from, policy))
 		return false;
-	n = srpol_plan_weigh(engine->fabric, engine->links.links, from->plan,
-			     policy->src, policy->dst, policy->color, weight,
-			     policy->n);
+	n = srpol_plan_weigh(engine->fabric, engine->links.links,
+			     from->plan->plan, policy->src, policy->dst,
+			     policy->color, weight, policy->n);
 	if (n == -ENOENT && !of_job)
 		n = srpol_plan_weigh(engine->fabric, engine->links.links,
-				     from->plan, policy->src, policy->dst, 0,
-				     weight, policy->n);
+				     from->plan->plan, policy->src, policy->dst,
+				     0, weight, policy->n);
 	return n > 0 && keep_slice(policy, weight);
 }
 
@@ -128,6 +126,11 @@ bool plan_weigh(void)
 	return changed;
 }
 
+static const struct srpol_index *index_of(const struct follow_plan *plan)
+{
+	return plan ? &plan->index : NULL;
+}
+
 /**
  * plan_backup() - the backup that the plan has for a policy's color
  * @policy: the policy
@@ -138,23 +141,22 @@ const struct srpol_backup *plan_backup(const struct engine_policy *policy)
 {
 	const struct follower *from = engine ? follower_of(policy) : NULL;
 
-	return from ? srpol_backup_find(from->index, policy->color) : NULL;
+	return from ? srpol_backup_find(index_of(from->plan), policy->color) : NULL;
 }
 
 /*
  * Take over a plan. Backup colors go into the policies of jobs, which are made anew
  * for that; weights of the engine's own follow, as paths may be limited.
  */
-static int take(struct follower *follower, const struct srpol_plan *plan,
-		const struct srpol_index *index, struct srpol_error *err)
+static int take(struct follower *follower, const struct follow_plan *plan,
+		struct srpol_error *err)
 {
-	bool anew = backup_changes(follower->index, index);
+	bool anew = backup_changes(index_of(follower->plan), index_of(plan));
 	struct srpol_error lacks = {};
 	bool changed;
 	int ret = 0;
 
 	follower->plan = plan;
-	follower->index = index;
 	changed = plan_weigh();
 	if (anew) {
 		if (jobs_build(engine, true, &lacks))
@@ -168,19 +170,18 @@ static int take(struct follower *follower, const struct srpol_plan *plan,
 static int apply(void *data, const struct follow_plan *plan)
 {
 	struct follower *follower = data;
-	const struct srpol_plan *before = follower->plan;
-	const struct srpol_index *index = follower->index;
+	const struct follow_plan *before = follower->plan;
 	struct srpol_error err = {}, again = {};
 	int ret;
 
-	ret = take(follower, plan->plan, &plan->index, &err);
+	ret = take(follower, plan, &err);
 	if (!ret) {
 		limits_soon();
 		return 0;
 	}
 	log_error("plan of epoch %llu: %s",
 		  (unsigned long long)plan->head.epoch, err.text);
-	if (take(follower, before, index, &again))
+	if (take(follower, before, &again))
 		watch_look_later();
 	return ret;
 }
@@ -223,7 +224,6 @@ int plan_start(struct engine *e, struct srpol_error *err)
 			 c->fabric.folder, c->hosts[i]);
 		folder_of(f->config.file);
 		followers[i].plan = NULL;
-		followers[i].index = NULL;
 		n_followers = i + 1;
 		ret = follow_start(f, err);
 		if (ret)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * When a policy has the plan's candidate path: not while this host knows something of a
- * link of its paths that the plan has not seen. The follower is the test's.
+ * link of its paths that the plan has not seen. What the host reports is as it is; who
+ * brings plans is the test.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,38 +13,65 @@
 #include "watchers.h"
 
 #define PATHS	2
+#define CABLES	5
 
 static struct srpol_gpu gpus[2] = { { .host = 0 }, { .host = 1 } };
 static struct srpol_node nodes[2] = { { .name = "A" }, { .name = "B" } };
+static struct srpol_link cables[2 * CABLES];
 static struct srpol_fabric fabric = {
 	.nodes = nodes, .n_nodes = 2, .gpus = gpus, .n_gpus = 2,
+	.links = cables, .n_links = 2 * CABLES,
 };
 static struct srpol_links links;
 static struct engine engine = { .fabric = &fabric, .links.links = &links };
-static uint32_t reported = SRPOL_NONE;	/* cable that the plan has not seen */
+static struct follow *follow;
+static struct follow_plan first, second;
+static uint64_t saved;			/* number of the report on disk, of cable 0 */
+static unsigned int transactions;
+static bool refused;
 
-/* ---- the follower */
+/* ---- the follower, but for its report */
+
+static int apply(struct follow_plan *plan)
+{
+	int ret;
+
+	plan->plan = (struct srpol_plan *)plan;
+	ret = follow->apply(follow->data, plan);
+	if (!ret)
+		follow->now = plan;
+	return ret;
+}
 
 int follow_start(struct follow *f, struct srpol_error *err)
 {
-	static struct follow_plan plan;
-
-	plan.plan = (struct srpol_plan *)&plan;
-	return f->apply(f->data, &plan);
+	f->links = (struct vec)VEC_INIT(struct follow_link);
+	f->suspicions = (struct vec)VEC_INIT(struct follow_suspicion);
+	f->near = (struct vec)VEC_INIT(struct follow_near);
+	f->number = saved;
+	if (saved)
+		((struct follow_link *)vec_add(&f->links))->cable = 0;
+	follow = f;
+	return apply(&first);
 }
 
 void follow_stop(struct follow *f)
 {
+	vec_free(&f->links);
 }
 
-bool follow_report(struct follow *f, const struct follow_known *known)
+void tell_soon(struct follow *f)
 {
-	return false;
 }
 
-bool follow_overrides(const struct follow *f, uint32_t cable)
+uint64_t last_save(struct follow *f)
 {
-	return cable == reported;
+	return 0;
+}
+
+uint64_t now_ns(void)
+{
+	return 1;
 }
 
 void follow_measured(struct follow *f, const struct follow_load *loads, size_t n)
@@ -104,7 +133,8 @@ int balance_weigh(struct engine *e, bool *changed, struct srpol_error *err)
 
 int reconcile(struct engine *e, struct srpol_error *err)
 {
-	return 0;
+	transactions++;
+	return refused ? -EBUSY : 0;
 }
 
 int bus_check(const struct bus_config *config, struct srpol_error *err)
@@ -159,7 +189,9 @@ static int set_up(void **state)
 	engine.config.fabric.is_set = true;
 	engine.config.n_hosts = 1;
 	strcpy(engine.config.hosts[0], "A");
-	reported = SRPOL_NONE;
+	first = second = (struct follow_plan){};
+	saved = transactions = 0;
+	refused = false;
 	return plan_start(&engine, NULL);
 }
 
@@ -170,6 +202,15 @@ static int end(void **state)
 	vec_free(&engine.policies);
 	vec_free(&engine.paths);
 	return 0;
+}
+
+/* This cable is down, and no other one; SRPOL_NONE: none */
+static void report(uint32_t cable)
+{
+	struct follow_link link = { .cable = cable };
+	struct follow_known known = { .links = &link, .n_links = cable != SRPOL_NONE };
+
+	assert_true(plan_tell(&known));
 }
 
 static void is_planned(bool is)
@@ -184,10 +225,10 @@ static void test_links(void **state)
 
 	is_planned(true);
 	for (cable = 0; cable < 2; cable++) {
-		reported = cable;
+		report(cable);
 		is_planned(false);
 	}
-	reported = 4;
+	report(4);
 	is_planned(true);
 }
 
@@ -197,11 +238,53 @@ static void test_last(void **state)
 	uint32_t cable;
 
 	for (cable = 2; cable < 4; cable++) {
-		reported = cable;
+		report(cable);
 		is_planned(false);
 	}
-	reported = SRPOL_NONE;
+	report(SRPOL_NONE);
 	is_planned(true);
+}
+
+/*
+ * A plan that has seen the report is in force once it is applied: it is acknowledged
+ * then, and others get what the plan before had.
+ */
+static void test_applied(void **state)
+{
+	plan_started();
+	report(0);
+	is_planned(false);
+	second.seen = follow->number;
+	assert_int_equal(apply(&second), 0);
+	assert_non_null(policy()->planned);
+	assert_int_equal(transactions, 1);
+}
+
+/* The plan that was in force has not seen it, also if the module refuses the next one. */
+static void test_refused(void **state)
+{
+	plan_started();
+	report(0);
+	is_planned(false);
+	second.seen = follow->number;
+	refused = true;
+	assert_int_equal(apply(&second), -EBUSY);
+	assert_null(policy()->planned);
+	is_planned(false);
+}
+
+/* Nor has the one on disk seen a report that is newer, from the beginning. */
+static void test_saved(void **state)
+{
+	plan_stop();
+	saved = 2;
+	first.seen = 1;
+	assert_int_equal(plan_start(&engine, NULL), 0);
+	assert_null(policy()->planned);
+	plan_stop();
+	first.seen = 2;
+	assert_int_equal(plan_start(&engine, NULL), 0);
+	assert_non_null(policy()->planned);
 }
 
 int main(void)
@@ -209,6 +292,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_links, set_up, end),
 		cmocka_unit_test_setup_teardown(test_last, set_up, end),
+		cmocka_unit_test_setup_teardown(test_applied, set_up, end),
+		cmocka_unit_test_setup_teardown(test_refused, set_up, end),
+		cmocka_unit_test_setup_teardown(test_saved, set_up, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
