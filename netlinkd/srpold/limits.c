@@ -4,7 +4,8 @@
  * is repeated once a second, because a data plane that was loaded anew has no
  * limits, and qdiscs of devices come and go. The kernel is asked for these aside
  * from the loop, as others may hold the RTNL for seconds. When srpold stops, the
- * limits stay; they are deleted when srpold starts and follows no plan.
+ * limits stay, and so they do until it has a plan: the one on disk may be lost, or of
+ * another topology. They are deleted when it starts and is to follow none.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -38,10 +39,17 @@ struct queues {
 	unsigned int ifindex[];
 };
 
+/*
+ * Index of a host's plan. All hosts here are of one shard: as long as one has no plan,
+ * what another one's says of a color holds for it, too. NULL if none has one.
+ */
 static const struct srpol_index *index_of(uint32_t number)
 {
 	const struct follow *f = plan_following(number);
+	uint32_t i;
 
+	for (i = 0; !f->now && i < engine->config.n_hosts; i++)
+		f = plan_following(i);
 	return f->now ? &f->now->index : NULL;
 }
 
@@ -145,22 +153,54 @@ static uint32_t set_all(int fd)
 	return n;
 }
 
-/* Delete limits that no longer apply, so that others have room. */
-static void delete_old(int fd)
+/* What is in the map now: entries may change afterwards. To be freed. */
+static struct vec colors_of(int fd)
 {
-	struct vec old = VEC_INIT(uint32_t);
+	struct vec colors = VEC_INIT(uint32_t);
 	struct srpol_limit l;
-	uint32_t color = 0, *c;
+	uint32_t color = 0;
 	bool first = true;
 
 	while (!srpol_map_next(fd, &color, sizeof(color), first, &l)) {
 		first = false;
-		if (!rate_of(color))
-			*(uint32_t *)vec_add(&old) = color;
+		*(uint32_t *)vec_add(&colors) = color;
 	}
-	vec_for_each(c, &old)
-		bpf_map_delete_elem(fd, c);
-	vec_free(&old);
+	return colors;
+}
+
+/* Delete limits that no longer apply, so that others have room. */
+static void delete_old(int fd)
+{
+	struct vec colors = colors_of(fd);
+	const uint32_t *color;
+
+	vec_for_each(color, &colors)
+		if (!rate_of(*color))
+			bpf_map_delete_elem(fd, color);
+	vec_free(&colors);
+}
+
+/* Without a plan rates stay, but packets may be able to wait now, or no more. */
+static uint32_t keep_all(int fd)
+{
+	struct vec colors = colors_of(fd);
+	const uint32_t *color;
+	struct srpol_limit l;
+	uint32_t n = 0;
+
+	vec_for_each(color, &colors)
+		if (!srpol_map_lookup(fd, color, &l) && l.rate)
+			n += !set(fd, *color, l.rate);
+	vec_free(&colors);
+	return n;
+}
+
+static uint32_t apply(int fd)
+{
+	if (engine->config.fabric.is_set && !index_of(0))
+		return keep_all(fd);
+	delete_old(fd);
+	return set_all(fd);
 }
 
 static void set_and_delete(void)
@@ -169,8 +209,7 @@ static void set_and_delete(void)
 	uint32_t zero = 0, n, is = 0;
 
 	if (fd >= 0 && count >= 0) {
-		delete_old(fd);
-		n = set_all(fd);
+		n = apply(fd);
 		if (!srpol_map_lookup(count, &zero, &is) && is != n)
 			srpol_map_update(count, &zero, &n);
 	}
@@ -228,7 +267,7 @@ void limits_soon(void)
 
 /**
  * limits_start() - make the data plane enforce the plan's limits
- * @e: the engine, with the plan from disk; without a plan there are no limits
+ * @e: the engine, with the plan from disk, if that can be used; else limits stay
  */
 void limits_start(struct engine *e)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Whether what a color may not send at once waits in the NICs, or is dropped. */
+/*
+ * Whether what a color may not send at once waits in the NICs, or is dropped; and what
+ * becomes of limits without a plan.
+ */
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,13 +30,14 @@ static struct srpol_limit_rate rate = { .color = COLOR, .rate = RATE };
 static struct follow_plan plan = {
 	.index = { .limits = &rate, .n_limits = 1 },
 };
-static struct follow follow = { .now = &plan };
-static struct engine engine = { .fabric = &fabric, .config.n_hosts = 1 };
+static struct follow follow[2];
+static struct engine engine = { .fabric = &fabric };
 
 static unsigned int ifindex[2];	/* of A's NICs, 0: it is away */
 static int paced[2];		/* what the kernel says of them */
 static struct srpol_limit limit;
 static bool is_there;
+static uint32_t count;		/* limits that there are, as the data plane is told */
 
 bool engine_is_local(const struct engine *e, uint32_t node)
 {
@@ -56,17 +60,17 @@ int srpol_dev_paced(unsigned int index, struct srpol_error *err)
 
 const struct follow *plan_following(uint32_t number)
 {
-	return &follow;
+	return &follow[number];
 }
 
 uint32_t plan_host(uint32_t number)
 {
-	return 0;
+	return number;
 }
 
 bool plan_is_followed(void)
 {
-	return true;
+	return engine.config.fabric.is_set;
 }
 
 int srpol_map_open(const char *name)
@@ -80,15 +84,19 @@ void srpol_map_close(int fd)
 
 int srpol_map_lookup(int fd, const void *key, void *value)
 {
-	if (fd == LIMITS && is_there)
+	if (fd == COUNT)
+		memcpy(value, &count, sizeof(count));
+	else if (is_there)
 		memcpy(value, &limit, sizeof(limit));
 	return 0;
 }
 
 int srpol_map_update(int fd, const void *key, const void *value)
 {
-	if (fd != LIMITS)
+	if (fd == COUNT) {
+		memcpy(&count, value, sizeof(count));
 		return 0;
+	}
 	assert_int_equal(*(const uint32_t *)key, COLOR);
 	memcpy(&limit, value, sizeof(limit));
 	is_there = true;
@@ -97,12 +105,18 @@ int srpol_map_update(int fd, const void *key, const void *value)
 
 int srpol_map_next(int fd, void *key, size_t size, bool first, void *value)
 {
-	return -1;
+	if (!first || !is_there)
+		return -1;
+	memcpy(key, &rate.color, size);
+	memcpy(value, &limit, sizeof(limit));
+	return 0;
 }
 
 int bpf_map_delete_elem(int fd, const void *key)
 {
-	return -1;
+	assert_int_equal(*(const uint32_t *)key, COLOR);
+	is_there = false;
+	return 0;
 }
 
 int alarm_set(struct alarm *alarm, uint64_t ns)
@@ -138,15 +152,25 @@ static int set_up(void **state)
 	ifindex[1] = 11;
 	paced[0] = paced[1] = 1;
 	is_there = false;
+	count = 0;
 	memset(&limit, 0, sizeof(limit));
+	engine.config.n_hosts = 1;
+	engine.config.fabric.is_set = true;
+	follow[0].now = &plan;
+	follow[1].now = NULL;
 	return 0;
+}
+
+static void start(void)
+{
+	limits_start(&engine);
+	limits_stop();
 }
 
 /* Whether packets of the color wait, after a look */
 static bool waits(void)
 {
-	limits_start(&engine);
-	limits_stop();
+	start();
 	assert_true(is_there);
 	assert_int_equal(limit.rate, RATE);
 	return limit.horizon;
@@ -200,6 +224,40 @@ static void test_none_there(void **state)
 	assert_false(waits());
 }
 
+/* The plan on disk is lost, say: what was limited is not free of it until another comes. */
+static void test_no_plan(void **state)
+{
+	assert_true(waits());
+	assert_int_equal(count, 1);
+	follow[0].now = NULL;
+	assert_true(waits());
+	assert_int_equal(count, 1);
+	paced[1] = 0;
+	assert_false(waits());
+	assert_int_equal(count, 1);
+	/* one that follows none has none */
+	engine.config.fabric.is_set = false;
+	start();
+	assert_false(is_there);
+	assert_int_equal(count, 0);
+}
+
+/* All hosts here are of one shard, and what they may send is one limit. */
+static void test_one_without(void **state)
+{
+	engine.config.n_hosts = 2;
+	start();
+	assert_true(is_there);
+	assert_int_equal(limit.rate, 2 * RATE);
+	follow[1].now = &plan;
+	start();
+	assert_int_equal(limit.rate, 2 * RATE);
+	follow[0].now = NULL;
+	start();
+	assert_int_equal(limit.rate, 2 * RATE);
+	assert_int_equal(count, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +265,8 @@ int main(void)
 		cmocka_unit_test_setup(test_away, set_up),
 		cmocka_unit_test_setup(test_no_answer, set_up),
 		cmocka_unit_test_setup(test_none_there, set_up),
+		cmocka_unit_test_setup(test_no_plan, set_up),
+		cmocka_unit_test_setup(test_one_without, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,6 +80,11 @@ limit_is() {
 	[ "$(limit "$1")" = "$2" ]
 }
 
+# plan_is EPOCH: 0: none
+plan_is() {
+	[ "$(on A -j engine show | gojq '.fabric[0].epoch')" = "$1" ]
+}
+
 # contend: both send for MS; sets got_red and got_blue, kbit/s that arrived. Again
 # if one of them was late: it makes up for that, faster than it is meant to.
 MS=6000
@@ -199,6 +204,12 @@ check "without srpold and the engine the limit stays" held
 start_engine A
 check "srpold takes it from the plan on its disk" \
 	patiently 60 limit_is rate $((RED * 1000))
+kill -9 "${engine[A]}"
+wait "${engine[A]}" 2>/dev/null || :
+rm "$work/A.plan"
+start_engine A
+check "srpold has no plan" patiently 60 plan_is 0
+check_equal "and the limit stays until it has one" $((RED * 1000)) "$(limit rate)"
 start_fabricd
 check "the engine leads again" patiently 30 eval 'fabric show | gojq -e .leads'
 check "red's maximum is taken back" fabric tenant add red color 10 guaranteed 1M
