@@ -48,6 +48,24 @@ static void drop(struct lines_client *client)
 	let_go(client);
 }
 
+/*
+ * What to wait for. client_ready() lets go who has ended once everything was sent,
+ * whoever has sent it; until then there is nothing to read, and that somebody leaves
+ * altogether is heard in any case.
+ */
+static uint32_t awaited(const struct lines_client *client)
+{
+	if (!client->ended)
+		return client->out_len ? EPOLLIN | EPOLLOUT : EPOLLIN;
+	return client->out_len || !client->owed ? EPOLLOUT : 0;
+}
+
+/* Has it read everything that it will be told, and says no more? */
+static bool is_done(const struct lines_client *client)
+{
+	return client->ended && !client->out_len && !client->owed;
+}
+
 /* Sends what the socket takes. Returns false if the client is gone. */
 static bool flush(struct lines_client *client)
 {
@@ -67,9 +85,7 @@ static bool flush(struct lines_client *client)
 	}
 	client->out_len -= done;
 	memmove(client->out, client->out + done, client->out_len);
-	/* client_ready() lets go who has ended, whoever has sent the rest */
-	loop_change(&client->source, client->ended ? EPOLLOUT :
-				     client->out_len ? EPOLLIN | EPOLLOUT : EPOLLIN);
+	loop_change(&client->source, awaited(client));
 	return true;
 }
 
@@ -195,10 +211,10 @@ static void read_client(struct lines_client *client)
 		 client->in_room - client->in_len, MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (!n && client->out_len) {
-		/* it will say no more, and still reads what it was told */
+	if (!n && (client->out_len || client->owed)) {
+		/* it will say no more, and still reads what it is told */
 		client->ended = true;
-		loop_change(&client->source, EPOLLOUT);
+		loop_change(&client->source, awaited(client));
 		return;
 	}
 	if (n <= 0) {
@@ -226,7 +242,7 @@ static void client_ready(struct source *source, uint32_t events)
 	}
 	if (client->gone)
 		release(client);
-	else if (client->ended && (!client->out_len || events & ~EPOLLOUT))
+	else if (is_done(client) || (client->ended && events & ~EPOLLOUT))
 		let_go(client);
 	else if (events & ~EPOLLOUT)
 		read_client(client);

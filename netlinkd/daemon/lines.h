@@ -52,8 +52,10 @@ struct lines_talk {
  * @busy: its lines are being handled, so it is freed only afterwards
  * @kept: no other client replaces it, however quiet it is; for the server's
  *	callbacks, which see to it that there are few
- * @ended: it sends nothing more, and is disconnected once it has read everything
+ * @ended: it sends nothing more, and is disconnected once it has read everything that
+ *	it is told, also later
  * @gone: disconnected
+ * @owed: lines that it will be told later; for the server's callbacks
  * @data: for use by the server's callbacks
  */
 struct lines_client {
@@ -71,6 +73,7 @@ struct lines_client {
 	bool kept;
 	bool ended;
 	bool gone;
+	unsigned int owed;
 	void *data;
 };
 

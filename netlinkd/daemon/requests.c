@@ -165,6 +165,7 @@ struct request_later *requests_later(struct request_server *server)
 		return NULL;
 	later->server = server;
 	later->client = server->client;
+	later->client->owed++;
 	later->next = server->waiting;
 	server->waiting = later;
 	server->later = later;
@@ -187,10 +188,12 @@ void requests_answer(struct request_later *later, json_t *body,
 	while (*at != later)
 		at = &(*at)->next;
 	*at = later->next;
-	if (later->client)
+	if (later->client) {
+		later->client->owed--;
 		send_reply(later->client, body, err);
-	else
+	} else {
 		json_decref(body);
+	}
 	free(later);
 }
 

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests that are answered later, as clients find them that say no more meanwhile: a
+ * server in a process of its own.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "requests.h"
+#include "srpol_lib.h"
+#include "test.h"
+
+#define LATER_NS	300000000ull
+#define LONG		(1 << 20)	/* bytes: a connection does not take them at once */
+#define PATIENCE	60	/* s: nobody would believe that it comes later */
+
+static char folder[] = "/tmp/srpol-requests-XXXXXX";
+static struct sockaddr_un addr = { .sun_family = AF_UNIX };
+static pid_t child;
+
+/* ---- the server */
+
+static void answer(void *data);
+
+static struct request_server server;
+static struct request_later *later[2];
+static struct alarm alarms[2] = { ALARM_INIT(answer, &later[0]), ALARM_INIT(answer, &later[1]) };
+static unsigned int n_later, n_left;
+
+static void answer(void *data)
+{
+	struct request_later **which = data;
+	char *text = malloc(LONG + 1);
+
+	memset(text, 'x', LONG);
+	text[LONG] = '\0';
+	requests_answer(*which, json_string(text), NULL);
+	free(text);
+}
+
+/* Two of them are answered one after the other. */
+static json_t *ask_later(const json_t *request, struct srpol_error *err)
+{
+	unsigned int i = n_later++ % 2;
+
+	later[i] = requests_later(&server);
+	if (!later[i] || alarm_set(&alarms[i], (1 + i) * LATER_NS))
+		_exit(3);
+	return NULL;
+}
+
+static json_t *ask_left(const json_t *request, struct srpol_error *err)
+{
+	return json_integer(n_left);
+}
+
+static void left(struct lines_client *client)
+{
+	n_left++;
+}
+
+static const struct request requests[] = {
+	{ .name = "later", .answer = ask_later },
+	{ .name = "left", .answer = ask_left },
+	{}
+};
+
+static void serve(void)
+{
+	struct srpol_error err = {};
+
+	server.requests = requests;
+	server.left = left;
+	if (loop_init() || requests_start(&server, addr.sun_path, &err))
+		_exit(1);
+	loop_run();
+	_exit(2);
+}
+
+/* ---- its clients */
+
+static int dial(void)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct timeval limit = { .tv_sec = PATIENCE };
+
+	assert_true(fd >= 0);
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)), 0);
+	if (!connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static void ask(int fd, const char *name)
+{
+	assert_true(dprintf(fd, "{\"version\":1,\"request\":\"%s\"}\n", name) > 0);
+}
+
+static time_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec;
+}
+
+static int setup(void **state)
+{
+	time_t end = now() + PATIENCE;
+	int fd = -1;
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/socket", folder);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child)
+		serve();
+	while (fd < 0 && now() < end)
+		fd = dial();
+	assert_true(fd >= 0);
+	close(fd);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	unlink(addr.sun_path);
+	rmdir(folder);
+	strcpy(folder + strlen(folder) - 6, "XXXXXX");
+	return 0;
+}
+
+/* What comes until the end; how many bytes and lines. */
+static size_t read_all(int fd, unsigned int *lines)
+{
+	char text[4096];
+	size_t len = 0;
+	ssize_t n, i;
+
+	*lines = 0;
+	while ((n = read(fd, text, sizeof(text))) > 0) {
+		len += n;
+		for (i = 0; i < n; i++)
+			*lines += text[i] == '\n';
+	}
+	/* an end, and not that patience is over */
+	assert_int_equal(n, 0);
+	return len;
+}
+
+static unsigned int count_left(void)
+{
+	int fd = dial(), n;
+	char text[256];
+	json_t *o;
+
+	ask(fd, "left");
+	n = read(fd, text, sizeof(text));
+	assert_true(n > 0);
+	close(fd);
+	o = json_loadb(text, n, 0, NULL);
+	n = json_integer_value(json_object_get(o, "reply"));
+	json_decref(o);
+	return n;
+}
+
+/* As socat does: it has said what it wants to know. */
+static void test_half_closed(void **state)
+{
+	unsigned int lines;
+	int fd = dial();
+
+	ask(fd, "later");
+	assert_int_equal(shutdown(fd, SHUT_WR), 0);
+	assert_true(read_all(fd, &lines) > LONG);
+	assert_int_equal(lines, 1);
+	close(fd);
+}
+
+/* All that it is owed, and then the end. */
+static void test_two(void **state)
+{
+	unsigned int lines;
+	int fd = dial();
+
+	ask(fd, "later");
+	ask(fd, "later");
+	assert_int_equal(shutdown(fd, SHUT_WR), 0);
+	assert_true(read_all(fd, &lines) > 2 * LONG);
+	assert_int_equal(lines, 2);
+	close(fd);
+}
+
+/* Nobody waits for one that is gone altogether, before its answer is there. */
+static void test_gone(void **state)
+{
+	time_t end = now() + PATIENCE;
+	unsigned int before;
+	int fd = dial();
+
+	before = count_left();
+	ask(fd, "later");
+	assert_int_equal(shutdown(fd, SHUT_WR), 0);
+	usleep(LATER_NS / 3000);
+	close(fd);
+	/* this client, and who counts */
+	while (count_left() < before + 2)
+		assert_true(now() < end);
+	usleep(LATER_NS / 1000);
+	assert_true(count_left() >= before + 2);
+}
+
+#define TEST(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		TEST(test_half_closed),
+		TEST(test_two),
+		TEST(test_gone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
