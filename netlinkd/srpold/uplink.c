@@ -195,6 +195,15 @@ static void tell_if_shared(const struct engine *engine, uint32_t nic)
 	}
 }
 
+/*
+ * A driver may take seconds for programs, or somebody hold the RTNL: that is no reason to
+ * be killed while it is waited for, one NIC after the other.
+ */
+static void still_here(void)
+{
+	notify("WATCHDOG=1");
+}
+
 static int open_one(struct engine *engine, uint32_t nic, bool back,
 		    struct srpol_error *err)
 {
@@ -214,11 +223,7 @@ static int open_one(struct engine *engine, uint32_t nic, bool back,
 	*up = (struct uplink){
 		.nic = nic, .ifindex = ifindex, .engine = engine,
 	};
-	/*
-	 * a driver may take seconds for programs, or somebody hold the RTNL: that is no
-	 * reason to be killed while it is waited for, one NIC after the other
-	 */
-	notify("WATCHDOG=1");
+	still_here();
 	ret = attach(engine, up, back ? &lack : err);
 	if (ret && !back)
 		return ret;
@@ -285,6 +290,8 @@ int uplinks_open(struct engine *engine, bool back, struct srpol_error *err)
 	for (i = 0; !ret && i < f->n_nics; i++)
 		if (engine_is_local(engine, f->nics[i].host))
 			ret = open_one(engine, i, back, err);
+	/* nor for the last of them together with what follows */
+	still_here();
 	/* not over one that is not there any more */
 	vec_for_each(path, &engine->paths)
 		path->up = path->up && uplink_of(path->nic);
@@ -356,7 +363,7 @@ void uplinks_attach(void)
 	for (up = uplinks; up < uplinks + n_uplinks; up++) {
 		if (!up->is_bare)
 			continue;
-		notify("WATCHDOG=1");
+		still_here();
 		if (attach(up->engine, up, &lack))
 			continue;
 		up->is_bare = false;
@@ -409,11 +416,14 @@ void uplinks_undo(struct engine *engine)
 	if (!renounced.n)
 		return;
 	lock = srpol_pins_lock(&err);
-	vec_for_each(ifindex, &renounced)
-		if (lock >= 0 && !is_in_use(*ifindex) &&
-		    srpol_role_del(&engine->genl, *ifindex, &err))
+	vec_for_each(ifindex, &renounced) {
+		if (lock < 0 || is_in_use(*ifindex))
+			continue;
+		still_here();
+		if (srpol_role_del(&engine->genl, *ifindex, &err))
 			log_error("uplink with ifindex %u stays: %s", *ifindex,
 				  err.text);
+	}
 	renounced.n = 0;
 	if (lock >= 0)
 		srpol_pins_unlock(lock);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * NICs of this host in a network namespace of the test's: which devices are open, what
- * address probes leave with, and programs that cannot be attached at once.
+ * address probes leave with, programs that cannot be attached at once, and the watchdog
+ * while devices take their time.
  */
 #include <errno.h>
 #include <sched.h>
@@ -12,15 +13,15 @@
 #include "srpold.h"
 #include "test.h"
 
-static struct srpol_nic nics[1] = { { .name = "nic0" } };
+static struct srpol_nic nics[2] = { { .name = "nic0" }, { .name = "far", .leaf = 1 } };
 static struct srpol_node nodes[1] = { { .name = "A" } };
 static struct srpol_fabric fabric = {
 	.nodes = nodes, .n_nodes = 1, .nics = nics, .n_nics = 1,
 };
 static struct engine engine = { .fabric = &fabric };
 static struct alarm *look;
-static bool attached, refused;
-static unsigned int attempts, beats;
+static bool attached, refused, unknown;
+static unsigned int attempts, beats, deleted;
 
 /* ---- what it needs of the rest */
 
@@ -84,7 +85,7 @@ void srpol_pins_unlock(int lock)
 bool srpol_role_find(struct srpol_genl *g, unsigned int ifindex, struct dev_info *found)
 {
 	*found = (struct dev_info){ .ifindex = attached ? ifindex : 0 };
-	return attached;
+	return attached && !unknown;
 }
 
 bool srpol_role_is_half(const struct dev_info *dev)
@@ -101,7 +102,7 @@ int srpol_role_add(struct srpol_genl *g, const struct wanted_dev *wanted, unsign
 		   struct srpol_error *err)
 {
 	/* what this one takes counts from now */
-	assert_int_equal(beats, 1);
+	assert_true(beats);
 	attempts++;
 	beats = 0;
 	if (refused)
@@ -112,6 +113,9 @@ int srpol_role_add(struct srpol_genl *g, const struct wanted_dev *wanted, unsign
 
 int srpol_role_del(struct srpol_genl *g, unsigned int ifindex, struct srpol_error *err)
 {
+	assert_true(beats);
+	beats = 0;
+	deleted++;
 	return 0;
 }
 
@@ -128,8 +132,9 @@ static int set_up(void **state)
 	run("ip link add nic0 address 02:00:00:00:00:01 type veth peer name far");
 	run("ip link set nic0 up");
 	engine.paths = (struct vec)VEC_INIT(struct engine_path);
-	attached = refused = false;
-	attempts = beats = 0;
+	attached = refused = unknown = false;
+	attempts = beats = deleted = 0;
+	fabric.n_nics = 1;
 	return uplinks_open(&engine, false, NULL);
 }
 
@@ -210,12 +215,36 @@ static void test_attach(void **state)
 	assert_int_equal(attempts, 0);
 }
 
+/*
+ * It takes a second to attach programs, or to detach them, and a host has eight NICs: what
+ * one takes does not add up with what the others take, nor with what comes next.
+ */
+static void test_beats(void **state)
+{
+	if (geteuid())
+		skip();
+	assert_int_equal(beats, 1);
+	uplinks_close();
+	fabric.n_nics = 2;
+	unknown = true;
+	assert_int_equal(uplinks_open(&engine, false, NULL), 0);
+	assert_int_equal(attempts, 3);
+	assert_int_equal(beats, 1);
+	/* back to what was in force, which has none of them */
+	uplinks_renounce();
+	uplinks_close();
+	beats = 0;
+	uplinks_undo(&engine);
+	assert_int_equal(deleted, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_address, set_up, end),
 		cmocka_unit_test_setup_teardown(test_device, set_up, end),
 		cmocka_unit_test_setup_teardown(test_attach, set_up, end),
+		cmocka_unit_test_setup_teardown(test_beats, set_up, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
