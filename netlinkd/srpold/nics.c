@@ -9,7 +9,6 @@
 #include "srpold.h"
 
 #define LOOK_NS		(1000 * NS_PER_MS)
-#define ATTACH_LOOKS	30	/* between two attempts: each may wait for the RTNL */
 
 static const struct engine *engine;
 static void (*begin_anew)(void);
@@ -20,12 +19,10 @@ static struct alarm next_look = ALARM_INIT(look, NULL);
 
 static void look(void *data)
 {
-	static unsigned int turn;
-
 	alarm_set(&next_look, LOOK_NS);
 	if (uplinks_changed(engine))
 		begin_anew();
-	else if (!(++turn % ATTACH_LOOKS))
+	else
 		uplinks_attach();
 }
 

@@ -20,9 +20,13 @@
 #include "srpold.h"
 
 #define DST_OFFSET	(ETH_HLEN + 24)
+#define ATTACH_NS	(30000 * NS_PER_MS)	/* between two attempts, at first */
+#define ATTACH_MAX_NS	(32 * ATTACH_NS)
 
 static struct uplink *uplinks;
 static uint32_t n_uplinks;
+static uint64_t attach_ns;	/* when programs are to be attached again */
+static uint64_t attach_wait_ns;	/* and how long that is after the last attempt */
 
 /**
  * uplink_of() - device of a NIC
@@ -292,6 +296,8 @@ int uplinks_open(struct engine *engine, bool back, struct srpol_error *err)
 			ret = open_one(engine, i, back, err);
 	/* nor for the last of them together with what follows */
 	still_here();
+	attach_wait_ns = ATTACH_NS;
+	attach_ns = now_ns() + attach_wait_ns;
 	/* not over one that is not there any more */
 	vec_for_each(path, &engine->paths)
 		path->up = path->up && uplink_of(path->nic);
@@ -353,13 +359,17 @@ bool uplinks_changed(const struct engine *engine)
  * uplinks_attach() - attach the programs that could not be attached before
  *
  * A driver that is still starting may refuse them. Without them packets of peers are
- * not decapsulated there, which no probe of theirs notices.
+ * not decapsulated there, which no probe of theirs notices. An attempt may wait for the
+ * RTNL, or load all programs in vain, and no probe is sent meanwhile: to be called often,
+ * it makes one after longer and longer times, since uplinks_open().
  */
 void uplinks_attach(void)
 {
 	struct srpol_error lack = {};
 	struct uplink *up;
 
+	if (now_ns() < attach_ns)
+		return;
 	for (up = uplinks; up < uplinks + n_uplinks; up++) {
 		if (!up->is_bare)
 			continue;
@@ -370,6 +380,9 @@ void uplinks_attach(void)
 		log_notice("%s: its programs are attached now",
 			   up->engine->fabric->nics[up->nic].name);
 	}
+	if (attach_wait_ns < ATTACH_MAX_NS)
+		attach_wait_ns *= 2;
+	attach_ns = now_ns() + attach_wait_ns;
 }
 
 /* indexes of devices that were no uplinks before an engine that ends */

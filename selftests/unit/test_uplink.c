@@ -22,6 +22,7 @@ static struct engine engine = { .fabric = &fabric };
 static struct alarm *look;
 static bool attached, refused, unknown;
 static unsigned int attempts, beats, deleted;
+static uint64_t now;
 
 /* ---- what it needs of the rest */
 
@@ -46,6 +47,11 @@ int loop_add(struct source *source, uint32_t events)
 
 void loop_remove(struct source *source)
 {
+}
+
+uint64_t now_ns(void)
+{
+	return now;
 }
 
 int alarm_set(struct alarm *alarm, uint64_t ns)
@@ -188,8 +194,10 @@ static void never(void)
 
 static void look_for_seconds(unsigned int n)
 {
-	while (n--)
+	while (n--) {
+		now += 1000 * NS_PER_MS;
 		look->ring(look->data);
+	}
 }
 
 /* A driver that is still starting, or a program that is in the way for a while. */
@@ -208,11 +216,37 @@ static void test_attach(void **state)
 	assert_false(attached);
 	assert_in_range(attempts, 1, 6);
 	refused = false;
-	look_for_seconds(30);
+	look_for_seconds(60);
 	assert_true(attached);
 	attempts = 0;
-	look_for_seconds(30);
+	look_for_seconds(3600);
 	assert_int_equal(attempts, 0);
+}
+
+/* No probe is sent while an attempt loads all programs and takes them back. */
+static void test_attach_never(void **state)
+{
+	if (geteuid())
+		skip();
+	uplinks_close();
+	attached = false;
+	refused = true;
+	assert_int_equal(uplinks_open(&engine, true, NULL), 0);
+	assert_int_equal(nics_watch(&engine, never), 0);
+	attempts = 0;
+	look_for_seconds(3600);
+	assert_in_range(attempts, 4, 10);
+	/* no longer than 16 minutes, however long that goes on */
+	look_for_seconds(4 * 3600);
+	attempts = 0;
+	look_for_seconds(16 * 60 + 1);
+	assert_int_equal(attempts, 1);
+	/* another device may be taken at once */
+	uplinks_close();
+	assert_int_equal(uplinks_open(&engine, true, NULL), 0);
+	refused = false;
+	look_for_seconds(30);
+	assert_true(attached);
 }
 
 /*
@@ -244,6 +278,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_address, set_up, end),
 		cmocka_unit_test_setup_teardown(test_device, set_up, end),
 		cmocka_unit_test_setup_teardown(test_attach, set_up, end),
+		cmocka_unit_test_setup_teardown(test_attach_never, set_up, end),
 		cmocka_unit_test_setup_teardown(test_beats, set_up, end),
 	};
 
