@@ -144,6 +144,7 @@ static int take_over(struct engine *next, bool back, struct srpol_error *err)
 	demands_resolve(&demands, engine.fabric);
 	demands_recolor(&demands, color, engine.config.color);
 	conflicts_forget();
+	rules_forget();
 	wiring_forget();
 	return begin(back, err);
 }

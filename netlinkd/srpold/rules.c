@@ -115,7 +115,8 @@ static const struct rule_info *at(const struct vec *rules, uint32_t priority)
  * @batch: transaction
  * @room: number of further rules that fit into the module
  * @left: number of rules that did not fit
- * @foreign: number of rules at whose priority somebody else has one
+ * @foreign: number of rules at whose priority somebody else has one, which was not
+ *	told yet
  * @first: priority of the first of these
  * @made: incremented for each rule that was missing or different
  */
@@ -130,11 +131,57 @@ struct making {
 	unsigned int *made;
 };
 
+/* Rules that the last rules_make() left out for lack of room */
+static uint32_t left_out;
+
+/*
+ * Priorities at which somebody else has a rule, as was told. Rules of jobs come and go
+ * with their QPs, while those of others stay.
+ */
+static struct vec told = VEC_INIT(uint32_t);
+
+/**
+ * rules_forget() - tell of each rule of somebody else's that is in the way once more
+ */
+void rules_forget(void)
+{
+	told.n = 0;
+}
+
+static bool was_told(uint32_t priority)
+{
+	const uint32_t *p;
+
+	vec_for_each(p, &told)
+		if (*p == priority)
+			return true;
+	return false;
+}
+
+/* Those that have gone are news if they come again. */
+static void forget_gone(const struct vec *there)
+{
+	uint32_t *p = told.data;
+	const struct rule_info *have;
+	size_t i;
+
+	for (i = 0; i < told.n;) {
+		have = at(there, p[i]);
+		if (have && have->origin != SRPOL_ORIGIN_ENGINE)
+			i++;
+		else
+			p[i] = p[--told.n];
+	}
+}
+
 static int make_one(struct making *making, const struct rule_info *want)
 {
 	const struct rule_info *have = at(making->there, want->priority);
 
 	if (have && have->origin != SRPOL_ORIGIN_ENGINE) {
+		if (was_told(want->priority))
+			return 0;
+		*(uint32_t *)vec_add(&told) = want->priority;
 		if (!making->foreign++)
 			making->first = want->priority;
 		return 0;
@@ -149,9 +196,6 @@ static int make_one(struct making *making, const struct rule_info *want)
 	++*making->made;
 	return put(making->engine, want, making->batch);
 }
-
-/* Rules that the last rules_make() left out: for lack of room, for others' */
-static uint32_t left_out, foreign;
 
 /**
  * rules_make() - make rules that are missing or different
@@ -175,6 +219,7 @@ int rules_make(struct engine *engine, const struct vec *there, uint32_t max,
 	const struct rule_info *want;
 	int ret = 0;
 
+	forget_gone(there);
 	vec_for_each(want, &engine->rules)
 		if (!ret && !want->path)
 			ret = make_one(&making, want);
@@ -186,10 +231,9 @@ int rules_make(struct engine *engine, const struct vec *there, uint32_t max,
 			   making.left, max);
 	left_out = making.left;
 	/* once: every change of anybody's makes the engine look */
-	if (making.foreign && making.foreign != foreign)
+	if (making.foreign)
 		log_notice("rules that are not made, as somebody else has one of the same priority: %u, the first at %u",
 			   making.foreign, making.first);
-	foreign = making.foreign;
 	return ret;
 }
 

@@ -434,6 +434,7 @@ void rules_own(struct engine *engine);
 int rules_make(struct engine *engine, const struct vec *there, uint32_t max,
 	       struct srpol_batch *batch, unsigned int *made);
 bool rules_are_left_out(void);
+void rules_forget(void);
 int rules_delete(struct engine *engine, const struct vec *there,
 		 struct srpol_batch *batch, unsigned int *deleted);
 

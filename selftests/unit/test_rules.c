@@ -135,6 +135,51 @@ static void test_same(void **state)
 	assert_int_equal(n_notices, 1);
 }
 
+/* Somebody's rules at these priorities, and nobody else's there */
+static void only_foreign(uint32_t n, uint32_t more)
+{
+	there.n = 0;
+	add(&there, n, 0)->origin = SRPOL_ORIGIN_STATIC;
+	if (more != n)
+		add(&there, more, 0)->origin = SRPOL_ORIGIN_STATIC;
+}
+
+/* What is in the way is told once: each rule, not how many they are. */
+static void test_foreign(void **state)
+{
+	add(&engine.rules, 0, 0);
+	only_foreign(0, 0);
+	run(100);
+	run(100);
+	assert_int_equal(n_notices, 1);
+	/* as many, but another one */
+	engine.rules.n = 0;
+	add(&engine.rules, 1, 0);
+	only_foreign(0, 1);
+	run(100);
+	run(100);
+	assert_int_equal(n_notices, 2);
+	/* rules of a job that come and go */
+	add(&engine.rules, 0, 0);
+	run(100);
+	engine.rules.n--;
+	run(100);
+	engine.rules.n++;
+	run(100);
+	assert_int_equal(n_notices, 2);
+	/* somebody's that has gone, and is there again */
+	only_foreign(1, 1);
+	run(100);
+	only_foreign(0, 1);
+	run(100);
+	assert_int_equal(n_notices, 3);
+	/* after a reload, all of them */
+	rules_forget();
+	run(100);
+	run(100);
+	assert_int_equal(n_notices, 4);
+}
+
 /* A transaction with one rule too many would change nothing at all. */
 static void test_room(void **state)
 {
@@ -169,6 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_same, set_up),
+		cmocka_unit_test_setup(test_foreign, set_up),
 		cmocka_unit_test_setup(test_room, set_up),
 	};
 
