@@ -17,6 +17,7 @@
 
 #define TICK_NS		NS_PER_MS
 #define LOOK_NS		(1000 * NS_PER_MS)
+#define FOLLOW_NS	(10 * NS_PER_MS)	/* addresses of NICs */
 #define SEQ_LONG	SRPOL_PROBE_SEQ_LONG
 #define LONG_TIMEOUTS	4		/* in which a long probe may return */
 #define LONG_PATIENCE_NS	(100 * NS_PER_MS)
@@ -25,6 +26,7 @@ static struct engine *engine;
 static struct source ticker = { .fd = -1 };
 static uint64_t last_tick_ns;
 static uint64_t looked_ns;
+static uint64_t followed_ns;
 static uint64_t interval_ns;
 static bool news;		/* verdicts may be other than what was told */
 static uint32_t leaders[SRPOL_MAX_PROBES];	/* indices of paths, by SSID */
@@ -201,6 +203,14 @@ static void look_at_map(uint64_t now)
 	prober_follow();
 }
 
+static void follow_addresses(uint64_t now)
+{
+	if (now - followed_ns < FOLLOW_NS)
+		return;
+	followed_ns = now;
+	uplinks_follow();
+}
+
 /* Take what came back, and give up what did not; find out who is to be probed. */
 static void collect(uint64_t now, uint64_t since, bool late)
 {
@@ -247,6 +257,7 @@ static void tick(struct source *source, uint32_t events)
 	collect(now, since, late);
 	/* all may be due at once, after a stop, and a verdict waits for none of them */
 	tell_news();
+	follow_addresses(now);
 	send_due(now, late);
 	verdicts_refresh(engine);
 	look_at_map(now);

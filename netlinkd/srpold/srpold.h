@@ -328,6 +328,7 @@ struct uplink {
 int uplinks_check(const struct engine *engine, struct srpol_error *err);
 int uplinks_open(struct engine *engine, bool back, struct srpol_error *err);
 bool uplinks_changed(const struct engine *engine);
+void uplinks_follow(void);
 void uplinks_attach(void);
 void uplinks_close(void);
 void uplinks_renounce(void);

@@ -310,11 +310,7 @@ int uplinks_open(struct engine *engine, bool back, struct srpol_error *err)
 	return 0;
 }
 
-/*
- * Index of the device that is open, -1 once that is gone. Probes leave with the address
- * that it has by now: it changes with the active NIC of a bond, say, and a switch or the
- * NIC itself may drop what comes from another one.
- */
+/* Index of the device that is open, -1 once that is gone. Its address may be new. */
 static int follow(struct uplink *up)
 {
 	struct sockaddr_ll addr = {};
@@ -325,6 +321,21 @@ static int follow(struct uplink *up)
 	if (addr.sll_halen == sizeof(up->mac))
 		memcpy(up->mac, addr.sll_addr, sizeof(up->mac));
 	return addr.sll_ifindex;
+}
+
+/**
+ * uplinks_follow() - have probes leave with the addresses that the NICs have by now
+ *
+ * To be called every few milliseconds: an address changes with the active NIC of a bond,
+ * say, a switch or the NIC itself may drop what comes from another one, and a path is
+ * down once a few probes are lost. It needs no lock of the kernel.
+ */
+void uplinks_follow(void)
+{
+	struct uplink *up;
+
+	for (up = uplinks; up < uplinks + n_uplinks; up++)
+		follow(up);
 }
 
 /**

@@ -22,6 +22,7 @@ static uint64_t sent_when_told;		/* probes, by the last verdicts */
 static struct srpol_nic nics[2];
 static struct srpol_fabric fabric = { .nics = nics, .n_nics = 2 };
 static struct uplink uplinks[2];
+static uint8_t address[6];		/* of the first of them, by now */
 static struct engine engine;
 static int wire;
 
@@ -102,6 +103,11 @@ void loop_remove(struct source *source)
 struct uplink *uplink_of(uint32_t nic)
 {
 	return nic < 2 ? &uplinks[nic] : NULL;
+}
+
+void uplinks_follow(void)
+{
+	memcpy(uplinks[0].mac, address, sizeof(address));
 }
 
 struct engine_path *engine_path(struct engine *e, uint32_t index)
@@ -253,6 +259,21 @@ static void test_answers(void **state)
 	assert_int_equal(prober_stats.by_socket, 1000);
 	assert_int_equal(path()->window.base_ns, 20000);
 	assert_int_equal(verdicts, 0);
+}
+
+/* A bond's active NIC fails: the first probe lost is the last one of the old address. */
+static void test_address(void **state)
+{
+	uint8_t frame[PROBE_MAX];
+	uint8_t i;
+
+	(void)state;
+	for (i = 0; i < 10; i++) {
+		address[5] = i;
+		next_probe(frame);
+		next_probe(frame);
+		assert_memory_equal(frame + sizeof(address), address, sizeof(address));
+	}
 }
 
 /* The same answer again, a very old one, one that is late. */
@@ -673,6 +694,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_answers, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(test_address, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_stale, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_replay, set_up,
 						tear_down),

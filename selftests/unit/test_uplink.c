@@ -169,6 +169,15 @@ static void test_address(void **state)
 	run("ip link set nic0 address 02:00:00:00:00:02");
 	assert_false(uplinks_changed(&engine));
 	has_address(2);
+	run("ip link set nic0 address 02:00:00:00:00:04");
+	uplinks_follow();
+	has_address(4);
+	/* nor is one that only has another name */
+	run("ip link set nic0 down name renamed");
+	run("ip link set renamed address 02:00:00:00:00:05");
+	assert_false(uplinks_changed(&engine));
+	uplinks_follow();
+	has_address(5);
 }
 
 /* One that is gone changes nothing until there is another one. */
