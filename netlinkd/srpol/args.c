@@ -85,17 +85,23 @@ bool parse_u32(const char *text, uint32_t max, uint32_t *value)
 	return true;
 }
 
-bool read_u32(struct args *args, const char *what, uint32_t max,
-	      uint32_t *value)
+bool read_number(struct args *args, const char *what, uint32_t min, uint32_t max,
+		 uint32_t *value)
 {
 	const char *word;
 
 	if (!read_word(args, what, &word))
 		return false;
-	if (parse_u32(word, max, value))
+	if (parse_u32(word, max, value) && *value >= min)
 		return true;
-	complain("%s: \"%s\" is not a number from 0 to %u", what, word, max);
+	complain("%s: \"%s\" is not a number from %u to %u", what, word, min, max);
 	return false;
+}
+
+bool read_u32(struct args *args, const char *what, uint32_t max,
+	      uint32_t *value)
+{
+	return read_number(args, what, 0, max, value);
 }
 
 /* Reads a DSCP: its name or number. */
@@ -116,27 +122,29 @@ bool read_dscp(struct args *args, const char *what, uint32_t *dscp)
 /* Reads a number that is not 0. */
 bool read_id(struct args *args, const char *what, uint32_t *id)
 {
-	const char *word;
-
-	if (!read_word(args, what, &word))
-		return false;
-	if (parse_u32(word, UINT32_MAX, id) && *id)
-		return true;
-	complain("%s: \"%s\" is not a number from 1 to %u", what, word,
-		 UINT32_MAX);
-	return false;
+	return read_number(args, what, 1, UINT32_MAX, id);
 }
 
-/* Reads a name of bounded length; the module requires printable UTF-8. */
-bool read_label(struct args *args, const char *what, const char **word)
+bool read_path_id(struct args *args, const char *what, uint32_t *id)
+{
+	return read_number(args, what, 1, SRPOL_MAX_PATHS - 1, id);
+}
+
+/* Reads a word of at most @max bytes. */
+bool read_text(struct args *args, const char *what, size_t max, const char **word)
 {
 	if (!read_word(args, what, word))
 		return false;
-	if (strlen(*word) <= SRPOL_NAME_MAX)
+	if (strlen(*word) <= max)
 		return true;
-	complain("%s: \"%s\" is longer than %u bytes", what, *word,
-		 SRPOL_NAME_MAX);
+	complain("%s: \"%s\" is longer than %zu bytes", what, *word, max);
 	return false;
+}
+
+/* Reads a name of an object of the module, which requires printable UTF-8. */
+bool read_label(struct args *args, const char *what, const char **word)
+{
+	return read_text(args, what, SRPOL_NAME_MAX, word);
 }
 
 static void complain_time(const char *what, const char *word,

@@ -40,7 +40,7 @@ static bool put_list(struct srpol_msg *msg, struct args *args)
 	struct nlattr *nest = srpol_msg_nest(msg, SRPOL_A_CANDIDATE_SEGMENT_LIST);
 	uint32_t v;
 
-	if (!nest || !read_u32(args, "segment-list", UINT32_MAX, &v) ||
+	if (!nest || !read_path_id(args, "segment-list", &v) ||
 	    !srpol_msg_put_u32(msg, SRPOL_A_SEGMENT_LIST_PATH, v))
 		return false;
 	if (is(args, "weight") &&

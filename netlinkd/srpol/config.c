@@ -18,6 +18,8 @@ static const char usage[] =
 "                        [ remembered-routes { on | off } ]\n"
 "       srpol config show\n";
 
+#define DROP_EVENTS_MAX	1000000	/* a second */
+
 static bool put_dscp(struct srpol_msg *msg, struct args *args)
 {
 	uint32_t mode, dscp;
@@ -89,7 +91,7 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 	if (keyword(args, "src"))
 		return put_src(msg, args);
 	if (keyword(args, "hop-limit"))
-		return read_u32(args, "hop-limit", UINT8_MAX, &v) &&
+		return read_number(args, "hop-limit", 1, UINT8_MAX, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_HOP_LIMIT, v);
 	if (keyword(args, "dscp"))
 		return put_dscp(msg, args);
@@ -124,7 +126,7 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_REMEMBERED_ROUTES,
 					 v);
 	if (keyword(args, "drop-events"))
-		return read_u32(args, "drop-events", UINT32_MAX, &v) &&
+		return read_u32(args, "drop-events", DROP_EVENTS_MAX, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_CONFIG_DROP_EVENTS, v);
 	return unknown(args);
 }

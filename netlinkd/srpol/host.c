@@ -73,16 +73,6 @@ static bool read_peer(struct args *args, struct srpol_host_port *h)
 	return true;
 }
 
-static bool read_mtu(struct args *args, struct srpol_host_port *h)
-{
-	if (!read_u32(args, "mtu", HOST_MTU_MAX, &h->mtu))
-		return false;
-	if (h->mtu >= HOST_MTU_MIN)
-		return true;
-	complain("mtu: IPv6 needs %u at least", HOST_MTU_MIN);
-	return false;
-}
-
 /**
  * host_option() - read an option of virtual ports
  * @args: words
@@ -102,7 +92,7 @@ bool host_option(struct args *args, struct srpol_host_port *h, bool *ok)
 	else if (keyword(args, "peer"))
 		*ok = read_peer(args, h);
 	else if (keyword(args, "mtu"))
-		*ok = read_mtu(args, h);
+		*ok = read_number(args, "mtu", HOST_MTU_MIN, HOST_MTU_MAX, &h->mtu);
 	else if (keyword(args, "table"))
 		*ok = read_id(args, "table", &h->table);
 	else

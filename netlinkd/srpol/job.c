@@ -36,11 +36,11 @@ static bool read_qps(struct args *args, json_t *job)
 	return true;
 }
 
-static bool read_number(struct args *args, const char *key, json_t *job)
+static bool set_number(struct args *args, const char *key, uint32_t max, json_t *job)
 {
 	uint32_t v;
 
-	if (!read_u32(args, key, UINT32_MAX, &v))
+	if (!read_number(args, key, 1, max, &v))
 		return false;
 	json_object_set_new(job, key, json_integer(v));
 	return true;
@@ -87,11 +87,11 @@ static bool read_job(struct args *args, json_t *job)
 	if (keyword(args, "qp"))
 		return read_qps(args, job);
 	if (keyword(args, "pid"))
-		return read_number(args, "pid", job);
+		return set_number(args, "pid", INT32_MAX, job);
 	if (keyword(args, "color"))
-		return read_number(args, "color", job);
+		return set_number(args, "color", UINT32_MAX, job);
 	if (keyword(args, "backup"))
-		return read_number(args, "backup", job);
+		return set_number(args, "backup", UINT32_MAX, job);
 	if (keyword(args, "paths"))
 		return read_set(args, job);
 	unknown(args);

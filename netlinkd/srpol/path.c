@@ -34,6 +34,8 @@ static const char usage[] =
 "link's prefix; without dev and via the route to the first SID decides.\n";
 
 #define CSIDS_MAX	(SRPOL_SIDS_MAX * SRPOL_CSIDS_MAX)
+#define CSID_LEN_MIN	8
+#define CSID_LEN_MAX	64
 
 /**
  * struct sid_part - a word with SIDs
@@ -146,8 +148,7 @@ static bool put_usids(struct srpol_msg *msg, const struct sid_part *part,
 			 u->block_len, part->block_len);
 		return false;
 	}
-	if (!u->block_len || u->block_len % 8 || csid_len % 8 || !csid_len || csid_len > 64 ||
-	    u->block_len + csid_len > 128) {
+	if (!u->block_len || u->block_len % 8 || u->block_len + csid_len > 128) {
 		complain("usids: a block of %u bits and SIDs of %u do not make a container",
 			 u->block_len, csid_len);
 		return false;
@@ -206,6 +207,18 @@ static bool read_part(struct args *args, struct usids *u, bool compressed)
 	}
 	u->n_parts++;
 	return read_word(args, what, &part->word);
+}
+
+static bool read_usid_len(struct args *args, uint32_t *bits)
+{
+	const char *word;
+
+	if (!read_word(args, "usid-len", &word))
+		return false;
+	if (parse_u32(word, CSID_LEN_MAX, bits) && *bits >= CSID_LEN_MIN && !(*bits % 8))
+		return true;
+	return !complain("usid-len: \"%s\" is not a number from %u to %u, in steps of 8",
+			 word, CSID_LEN_MIN, CSID_LEN_MAX);
 }
 
 static bool put_structure(struct srpol_msg *msg, const struct usids *u)
@@ -273,7 +286,7 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args,
 		return read_u32(args, "usid-block-len", 120,
 				&usids->block_len);
 	if (keyword(args, "usid-len"))
-		return read_u32(args, "usid-len", 64, &usids->csid_len);
+		return read_usid_len(args, &usids->csid_len);
 	if (is(args, "tlv"))
 		return put_tlv(msg, args);
 	if (keyword(args, "timestamp"))
@@ -317,7 +330,7 @@ static int path_set(struct args *args, unsigned int flags)
 		return err;
 	is(args, "id");
 	srpol_msg_start(&genl, &msg, SRPOL_CMD_PATH_NEW, flags);
-	if (!read_id(args, "id", &id))
+	if (!read_path_id(args, "id", &id))
 		return EXIT_USAGE;
 	srpol_msg_put_u32(&msg, SRPOL_A_PATH_ID, id);
 	while (more(args))
@@ -337,7 +350,7 @@ static int path_del(struct args *args, unsigned int flags)
 	if (err)
 		return err;
 	is(args, "id");
-	if (!read_id(args, "id", &id))
+	if (!read_path_id(args, "id", &id))
 		return EXIT_USAGE;
 	if (more(args))
 		return unknown(args), EXIT_USAGE;

@@ -214,27 +214,17 @@ static int print_trace(const struct trace *t)
 	return reached ? EXIT_OK : EXIT_REFUSED;
 }
 
-static bool read_number(struct args *args, const char *what, uint32_t max,
-			uint32_t *value)
-{
-	if (!read_u32(args, what, max, value))
-		return false;
-	if (!*value)
-		complain("%s: at least 1", what);
-	return *value;
-}
-
 static bool read_options(struct args *args, struct trace_options *o)
 {
 	const struct time_range range = { .min = 10, .max = 60000 };
 
 	while (more(args)) {
 		if (keyword(args, "count") ?
-		    !read_number(args, "count", TRACE_ROUNDS_MAX, &o->rounds) :
+		    !read_number(args, "count", 1, TRACE_ROUNDS_MAX, &o->rounds) :
 		    keyword(args, "labels") ?
-		    !read_number(args, "labels", TRACE_LABELS_MAX, &o->labels) :
+		    !read_number(args, "labels", 1, TRACE_LABELS_MAX, &o->labels) :
 		    keyword(args, "hops") ?
-		    !read_number(args, "hops", TRACE_HOPS_MAX, &o->hops) :
+		    !read_number(args, "hops", 1, TRACE_HOPS_MAX, &o->hops) :
 		    keyword(args, "interval") ?
 		    !read_time(args, "interval", MSEC, range, &o->interval_ms) :
 		    keyword(args, "wait") ?

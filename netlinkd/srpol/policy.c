@@ -7,6 +7,7 @@
 #include "srpol.h"
 
 #define BUCKETS_MIN	128
+#define THRESHOLD_MAX	1000000
 
 static const char usage[] =
 "Usage: srpol policy { add | replace | change } color N endpoint ADDR\n"
@@ -81,7 +82,7 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 				 (struct time_range){ 1, UINT32_MAX }, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_FLOWLET_TIMEOUT, v);
 	if (keyword(args, "threshold"))
-		return read_u32(args, "threshold", UINT32_MAX, &v) &&
+		return read_number(args, "threshold", 1, THRESHOLD_MAX, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_POLICY_THRESHOLD, v);
 	if (keyword(args, "dwell-time"))
 		return read_time(args, "dwell-time", MSEC, up_to_an_hour,
@@ -116,7 +117,7 @@ static bool read_key(struct args *args, bool *has_color, uint32_t *color,
 	*has_endpoint = false;
 	for (;;) {
 		if (keyword(args, "color")) {
-			if (!read_u32(args, "color", UINT32_MAX, color))
+			if (!read_id(args, "color", color))
 				return false;
 			*has_color = true;
 		} else if (keyword(args, "endpoint")) {

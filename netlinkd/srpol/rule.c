@@ -67,11 +67,8 @@ static bool put_opcodes(struct srpol_msg *msg, struct args *args)
 		comma = strchr(word, ',');
 		len = comma ? (size_t)(comma - word) : strlen(word);
 		snprintf(name, sizeof(name), "%.*s", (int)len, word);
-		if (len >= sizeof(name) || !srpol_opcodes_of(name, set)) {
-			complain("opcode: \"%.*s\" is unknown", (int)len,
-				 word);
-			return false;
-		}
+		if (len >= sizeof(name) || !srpol_opcodes_of(name, set))
+			return !complain(UNKNOWN_OPCODE, (int)len, word);
 		if (!comma)
 			break;
 	}
@@ -188,7 +185,7 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 		return read_name(args, "origin", srpol_origins, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_RULE_ORIGIN, v);
 	if (keyword(args, "color"))
-		return read_u32(args, "color", UINT32_MAX, &v) &&
+		return read_id(args, "color", &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_RULE_ACTION,
 					 SRPOL_RULE_ACTION_STEER) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_RULE_COLOR, v);
@@ -199,7 +196,7 @@ static bool put_keyword(struct srpol_msg *msg, struct args *args)
 		return read_name(args, "ordering", srpol_orderings, &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_RULE_ORDERING, v);
 	if (keyword(args, "path"))
-		return read_u32(args, "path", UINT32_MAX, &v) &&
+		return read_path_id(args, "path", &v) &&
 		       srpol_msg_put_u32(msg, SRPOL_A_RULE_PATH, v);
 	if (keyword(args, "bypass"))
 		return !args->failed && srpol_msg_put_u32(msg, SRPOL_A_RULE_ACTION,

@@ -52,10 +52,8 @@ static bool read_opcode(struct args *args, uint32_t *opcode)
 
 	if (!read_word(args, "opcode", &word))
 		return false;
-	if (!srpol_opcodes_of(word, set)) {
-		complain("opcode: \"%s\" is unknown", word);
-		return false;
-	}
+	if (!srpol_opcodes_of(word, set))
+		return !complain(UNKNOWN_OPCODE, (int)strlen(word), word);
 	/* the lowest one is of transport RC */
 	for (i = 0; !(set[i / 64] & 1ull << i % 64); i++)
 		;

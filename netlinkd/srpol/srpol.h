@@ -110,6 +110,10 @@ int path_top(struct args *args, const char *word);
 /* path_trace.c */
 int path_trace(struct args *args, unsigned int flags);
 
+/* rule.c: the length of a word, and the word */
+#define UNKNOWN_OPCODE \
+	"opcode: \"%.*s\" is unknown: an operation such as write-middle, send, ack, other, or 0 to 255"
+
 /* rule_test.c */
 int rule_test(struct args *args, unsigned int flags);
 
@@ -120,12 +124,16 @@ bool is(struct args *args, const char *word);
 bool keyword(struct args *args, const char *word);
 bool read_word(struct args *args, const char *what, const char **word);
 bool parse_u32(const char *text, uint32_t max, uint32_t *value);
+bool read_number(struct args *args, const char *what, uint32_t min, uint32_t max,
+		 uint32_t *value);
 bool read_u32(struct args *args, const char *what, uint32_t max,
 	      uint32_t *value);
 bool read_time(struct args *args, const char *what, uint64_t unit_ns,
 	       struct time_range range, uint32_t *value);
 bool read_dscp(struct args *args, const char *what, uint32_t *dscp);
 bool read_id(struct args *args, const char *what, uint32_t *id);
+bool read_path_id(struct args *args, const char *what, uint32_t *id);
+bool read_text(struct args *args, const char *what, size_t max, const char **word);
 bool read_label(struct args *args, const char *what, const char **word);
 bool read_range(struct args *args, const char *what, uint32_t max,
 		uint32_t *lo, uint32_t *hi);

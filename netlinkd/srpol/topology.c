@@ -53,21 +53,6 @@ static const struct number {
 	{ "cables", SRPOL_CABLES_MAX, offsetof(struct srpol_shape, cables) },
 };
 
-static bool read_number(struct args *args, const struct number *number,
-			struct srpol_shape *shape)
-{
-	uint32_t value;
-	const char *word;
-
-	if (!read_word(args, number->word, &word))
-		return false;
-	if (!parse_u32(word, number->max, &value) || !value)
-		return !complain("%s: \"%s\" is not a number from 1 to %u",
-				 number->word, word, number->max);
-	*(uint32_t *)((char *)shape + number->at) = value;
-	return true;
-}
-
 static bool read_rate(struct args *args, const char *what, uint64_t *rate)
 {
 	const char *word;
@@ -98,7 +83,8 @@ static bool read_option(struct args *args, struct srpol_shape *shape,
 
 	for (i = 0; i < ARRAY_SIZE(numbers); i++)
 		if (keyword(args, numbers[i].word))
-			return read_number(args, &numbers[i], shape);
+			return read_number(args, numbers[i].word, 1, numbers[i].max,
+					   (uint32_t *)((char *)shape + numbers[i].at));
 	if (keyword(args, "nic-rate"))
 		return read_rate(args, "nic-rate", &shape->nic_rate);
 	if (keyword(args, "rate"))

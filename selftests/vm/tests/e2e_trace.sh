@@ -180,7 +180,7 @@ check_fails "a next hop that is not there" 'where to send to: neighbor-' sh -c \
 
 check_fails "no path" 'no path has the id or name "none"' srpol path trace none
 check_fails "no word" 'path' srpol path trace
-check_fails "no round" 'count: at least 1' srpol path trace 1 count 0
+check_fails "no round" 'count: "0" is not a number from 1 to 500' srpol path trace 1 count 0
 check_fails "more labels than rounds" 'labels: 3 take as many rounds' srpol path trace 1 labels 3 count 2
 check_fails "too many hops" 'hops: .*64' srpol path trace 1 hops 65
 check_fails "a wait that is none" 'wait: "1ns"' srpol path trace 1 wait 1ns
