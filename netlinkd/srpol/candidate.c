@@ -219,6 +219,7 @@ static const struct policy_info *get_policy(struct vec *policies,
 					    const struct in6_addr *endpoint)
 {
 	const struct policy_info *policy;
+	char buf[SRPOL_ADDR_STRLEN];
 
 	vec_free(policies);
 	if (fetch_policies(policies))
@@ -227,7 +228,8 @@ static const struct policy_info *get_policy(struct vec *policies,
 		if (policy->color == color &&
 		    !memcmp(&policy->endpoint, endpoint, sizeof(*endpoint)))
 			return policy;
-	complain("no policy has this color and endpoint");
+	complain("no policy has color %u and endpoint %s", color,
+		 srpol_addr_text(endpoint, buf));
 	return NULL;
 }
 
@@ -314,7 +316,8 @@ int policy_candidate(struct args *args, unsigned int flags)
 	int err;
 
 	if (!add && !replace && !del)
-		return complain("\"policy candidate\" takes add, replace or del");
+		return complain("\"policy candidate\" takes add, replace or del, not \"%s\"",
+				more(args) ? *args->argv : "");
 	err = need_module();
 	if (err)
 		return err;
@@ -335,10 +338,10 @@ int policy_candidate(struct args *args, unsigned int flags)
 	srpol_msg_put_u32(&msg, SRPOL_A_POLICY_REVISION, policy->revision);
 	gone = put_others(&msg, policy, add ? NULL : &which, &fits);
 	if (!add && gone != 1)
-		err = complain("%u candidate paths of the policy are that one",
+		err = complain("%u candidate paths of the policy match; name exactly one",
 			       gone);
 	else if (del && policy->n_candidates == 1)
-		err = complain("it is the only one: srpol policy replace defines the policy without");
+		err = complain("this is the policy's only candidate path; \"srpol policy replace\" without a candidate removes it, and resets what it does not name");
 	else if (!fits)
 		err = complain("too many candidate paths");
 	else if (!del &&

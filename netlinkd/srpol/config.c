@@ -40,14 +40,15 @@ static bool put_src(struct srpol_msg *msg, struct args *args)
 	       srpol_msg_put(msg, SRPOL_A_CONFIG_SRC, sizeof(addr), &addr);
 }
 
-static bool put_prefix(struct srpol_msg *msg, uint16_t type, const char *text)
+static bool put_prefix(struct srpol_msg *msg, const char *what, uint16_t type,
+		       const char *text)
 {
 	struct nlattr *nest = srpol_msg_nest(msg, type);
 	struct in6_addr prefix;
 	uint32_t len;
 
 	if (text && !srpol_prefix_parse(text, &prefix, &len)) {
-		complain("\"%s\" is not a prefix", text);
+		complain("%s: \"%s\" is not a prefix such as fc00::/32", what, text);
 		return false;
 	}
 	if (!nest || (text && (!srpol_msg_put(msg, SRPOL_A_PREFIX_ENTRY_PREFIX,
@@ -69,7 +70,7 @@ static bool put_prefixes(struct srpol_msg *msg, struct args *args,
 	bool good = true;
 
 	if (is(args, "none"))
-		return put_prefix(msg, type, NULL);
+		return put_prefix(msg, what, type, NULL);
 	if (!read_word(args, what, &word))
 		return false;
 	list = strdup(word);
@@ -79,7 +80,7 @@ static bool put_prefixes(struct srpol_msg *msg, struct args *args,
 	}
 	rest = list;
 	while (good && (text = strsep(&rest, ",")))
-		good = put_prefix(msg, type, text);
+		good = put_prefix(msg, what, type, text);
 	free(list);
 	return good;
 }

@@ -90,6 +90,7 @@ static int endpoint_show(struct args *args, unsigned int flags)
 {
 	struct vec endpoints = VEC_INIT(struct endpoint_info);
 	const struct endpoint_info *ep;
+	char buf[SRPOL_PREFIX_STRLEN];
 	struct in6_addr prefix;
 	unsigned int n = 0;
 	uint32_t len;
@@ -112,7 +113,8 @@ static int endpoint_show(struct args *args, unsigned int flags)
 		print_endpoint(ep);
 		n++;
 	}
-	err = out_found(n, one, "there is no such steering prefix");
+	err = out_found(n, one, "no steering prefix %s",
+			one ? srpol_prefix_text(&prefix, len, buf) : "");
 	vec_free(&endpoints);
 	return err;
 }

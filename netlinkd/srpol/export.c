@@ -439,10 +439,12 @@ int do_export(struct args *args)
 			break;
 	if (!strcmp(form, "gobgp") && !read_gobgp_target(args, &target))
 		return EXIT_USAGE;
-	if (i == ARRAY_SIZE(forms) || more(args)) {
+	if (i == ARRAY_SIZE(forms)) {
 		fputs(usage, stderr);
 		return complain("\"%s\" is not a form of export", form);
 	}
+	if (more(args))
+		return unknown(args), EXIT_USAGE;
 	err = fetch_all(&all);
 	all.target = target;
 	if (!err && target)

@@ -38,6 +38,8 @@ static const char usage[] =
 "discriminator N }, and has to match exactly one.\n"
 "Endpoint :: is the null endpoint: the policy for destinations without one.\n";
 
+#define KEY_STRLEN	(SRPOL_ADDR_STRLEN + 32)
+
 static const struct time_range up_to_an_hour = { 0, 3600000 };
 
 static bool read_buckets(struct args *args, uint32_t *n)
@@ -341,6 +343,22 @@ void print_policy(const struct policy_info *policy, const struct vec *paths)
 	out_object_end();
 }
 
+/* Writes those that are given. */
+static const char *key_text(const uint32_t *color, const struct in6_addr *endpoint,
+			    char *buf)
+{
+	char addr[SRPOL_ADDR_STRLEN];
+	size_t len = 0;
+
+	buf[0] = '\0';
+	if (color)
+		len = snprintf(buf, KEY_STRLEN, " color %u", *color);
+	if (endpoint)
+		snprintf(buf + len, KEY_STRLEN - len, " endpoint %s",
+			 srpol_addr_text(endpoint, addr));
+	return buf;
+}
+
 static int policy_show(struct args *args, unsigned int flags)
 {
 	struct vec policies = VEC_INIT(struct policy_info);
@@ -349,6 +367,7 @@ static int policy_show(struct args *args, unsigned int flags)
 	bool has_color, has_endpoint;
 	const char *name = NULL;
 	struct in6_addr endpoint;
+	char key[KEY_STRLEN];
 	unsigned int n = 0;
 	uint32_t color;
 	int err;
@@ -372,8 +391,10 @@ static int policy_show(struct args *args, unsigned int flags)
 		print_policy(policy, &paths);
 		n++;
 	}
-	err = out_found(n, has_color || has_endpoint || name,
-			"no policy has this color, endpoint or name");
+	err = out_found(n, has_color || has_endpoint || name, "no policy has%s%s%s%s",
+			key_text(has_color ? &color : NULL,
+				 has_endpoint ? &endpoint : NULL, key),
+			name ? " name \"" : "", name ?: "", name ? "\"" : "");
 	vec_free(&policies);
 	vec_free(&paths);
 	return err;

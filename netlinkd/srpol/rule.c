@@ -405,6 +405,7 @@ static int rule_show(struct args *args, unsigned int flags)
 	const struct rule_info *rule;
 	const char *name = NULL;
 	unsigned int n = 0;
+	char key[24] = "";
 	bool one = false;
 	uint32_t prio;
 	int err;
@@ -429,7 +430,10 @@ static int rule_show(struct args *args, unsigned int flags)
 		print_rule(rule, &policies);
 		n++;
 	}
-	err = out_found(n, one || name, "no rule has this prio or name");
+	if (one)
+		snprintf(key, sizeof(key), " prio %u", prio);
+	err = out_found(n, one || name, "no rule has%s%s%s%s", key,
+			name ? " name \"" : "", name ?: "", name ? "\"" : "");
 	vec_free(&rules);
 	vec_free(&policies);
 	return err;

@@ -159,6 +159,7 @@ static int sid_show(struct args *args, unsigned int flags)
 {
 	struct vec sids = VEC_INIT(struct sid_info);
 	const struct sid_info *sid;
+	char buf[SRPOL_PREFIX_STRLEN];
 	struct in6_addr key;
 	unsigned int n = 0;
 	uint32_t len = 0;
@@ -181,7 +182,9 @@ static int sid_show(struct args *args, unsigned int flags)
 		print_sid(sid);
 		n++;
 	}
-	err = out_found(n, one, "there is no such local SID");
+	err = out_found(n, one, "no local SID %s", !one ? "" :
+			len ? srpol_prefix_text(&key, len, buf) :
+			      srpol_addr_text(&key, buf));
 	vec_free(&sids);
 	return err;
 }

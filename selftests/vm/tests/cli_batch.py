@@ -187,7 +187,8 @@ def candidates():
     eq(candidate("del", "preference", "999", status=USAGE,
                  error="0 candidate paths"), [first, (50, 3, None, [])], "")
     eq(candidate("del", "preference", "50"), [first], "the last but one")
-    candidate("del", "preference", "100", status=USAGE, error="the only one")
+    candidate("del", "preference", "100", status=USAGE,
+              error='only candidate path; "srpol policy replace" without')
     candidate("del", status=USAGE, error="which candidate path")
     words = "candidate-name", "discriminator", "segment-list", "1"
     eq(candidate("add", "preference", "7", *words),
@@ -204,7 +205,7 @@ def candidates():
        [first, (9, 2, None, [(i, 2) for i in range(1, 65)])], "all that go in")
     candidate("del", "preference", "9")
     srpol("policy", "candidate", "add", "color", "9", "endpoint", "::",
-          status=REFUSED, error="no policy has this color and endpoint")
+          status=REFUSED, error="no policy has color 9 and endpoint ::")
     forget()
 
 
