@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* srpol engine: asks srpold, the local SR engine of this network namespace. */
+#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -32,6 +33,7 @@ static const char usage[] =
 "RATE is in bit/s, with k, M, G or T or without: 400G.\n";
 
 #define DAY_MS		86400000
+#define BYTES_MAX	((INT64_C(1) << 53) - 1)
 #define SOCKET_DIR	"/run/srpold"
 #define REPLY_MS	5000	/* an engine that is busy is late, not longer */
 
@@ -93,20 +95,13 @@ static bool read_link(struct args *args, json_t *request)
 		json_object_set_new(request, "reset", json_true());
 		return read_ends(args, request);
 	}
-	if (strcmp(what, "set")) {
-		complain("set or reset is wanted");
-		return false;
-	}
+	if (strcmp(what, "set"))
+		return !complain("link: \"%s\" is not one of set reset", what);
 	if (!read_ends(args, request))
 		return false;
-	if (is(args, "capacity")) {
-		what = "capacity";
-	} else if (is(args, "state")) {
-		what = "state";
-	} else {
-		complain("capacity or state is wanted");
-		return false;
-	}
+	what = more(args) ? next(args) : "";
+	if (strcmp(what, "capacity") && strcmp(what, "state"))
+		return !complain("link set: \"%s\" is not one of capacity state", what);
 	if (!read_word(args, what, &value))
 		return false;
 	json_object_set_new(request, what, json_string(value));
@@ -152,7 +147,14 @@ static bool read_ms(struct args *args, const char *key, const char *name,
 	return true;
 }
 
-static bool read_bytes(struct args *args, json_t *demand)
+/**
+ * engine_bytes() - read the number of bytes of a demand
+ * @args: words after "bytes"
+ * @demand: gets a member "bytes"
+ *
+ * Return: false after an error message.
+ */
+bool engine_bytes(struct args *args, json_t *demand)
 {
 	const char *text;
 	json_int_t bytes;
@@ -160,10 +162,10 @@ static bool read_bytes(struct args *args, json_t *demand)
 
 	if (!read_word(args, "bytes", &text))
 		return false;
-	errno = 0;
 	bytes = strtoll(text, &end, 10);
-	if (errno || *end || end == text || bytes < 1)
-		return !complain("bytes: \"%s\" is no number of bytes", text);
+	if (!isdigit((unsigned char)*text) || *end || bytes < 1 || bytes > BYTES_MAX)
+		return !complain("bytes: \"%s\" is not a number from 1 to %lld", text,
+				 (long long)BYTES_MAX);
 	json_object_set_new(demand, "bytes", json_integer(bytes));
 	return true;
 }
@@ -174,7 +176,7 @@ static bool read_one_demand(struct args *args, json_t *demand)
 
 	while (ok && more(args) && strcmp(args->argv[0], "socket")) {
 		if (is(args, "bytes")) {
-			ok = read_bytes(args, demand);
+			ok = engine_bytes(args, demand);
 		} else if (is(args, "in")) {
 			ok = read_ms(args, "in", "in-ms", demand);
 		} else if (is(args, "for")) {
@@ -205,10 +207,8 @@ static bool read_demand(struct args *args, json_t *request)
 				    json_string("demands-show"));
 		return true;
 	}
-	if (strcmp(what, "add") && strcmp(what, "del")) {
-		complain("add, del or show is wanted");
-		return false;
-	}
+	if (strcmp(what, "add") && strcmp(what, "del"))
+		return !complain("demand: \"%s\" is not one of add del show", what);
 	if (!read_word(args, "demand", &owner))
 		return false;
 	list = json_array();

@@ -42,6 +42,7 @@ struct engine_commands {
 };
 
 bool engine_words(const struct args *args);
+bool engine_bytes(struct args *args, json_t *demand);
 int engine_command(const struct engine_commands *e, struct args *args);
 int engine_talk(const char *who, const char *socket_path, json_t *request,
 		void (*print)(const json_t *reply));

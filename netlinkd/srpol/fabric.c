@@ -89,10 +89,9 @@ static bool read_plan(struct args *args, json_t *request)
 	}
 	if (!is(args, "what-if"))
 		return true;
-	if (!is(args, "link-down")) {
-		complain("what-if: link-down is wanted");
-		return false;
-	}
+	if (!is(args, "link-down"))
+		return !complain("what-if: \"%s\" is not link-down",
+				 more(args) ? *args->argv : "");
 	json_object_set_new(request, "request", json_string("what-if"));
 	return read_two(args, request, "from", "to",
 			"a link is given by two nodes");

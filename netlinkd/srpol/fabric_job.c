@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* srpol fabric job and tenant: reads the words of the command. */
-#include <errno.h>
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "plan.h"
 #include "srpol.h"
 #include "engine.h"
 
+#define COLOR_MIN	2		/* of a tenant; 1 is for demands without one */
+#define PRIORITY_MAX	7
 #define MS_PER_S	1000
 #define FOR_MS_MAX	4294967000u
 
@@ -56,28 +57,12 @@ static bool set_list(struct args *args, const char *key, const char *name,
 	return true;
 }
 
-static bool set_bytes(struct args *args, json_t *o)
-{
-	const char *word;
-	json_int_t n;
-	char *end;
-
-	if (!read_word(args, "bytes", &word))
-		return false;
-	errno = 0;
-	n = strtoll(word, &end, 10);
-	if (errno || end == word || *end || n < 1)
-		return !complain("bytes: \"%s\" is no number of bytes", word);
-	json_object_set_new(o, "bytes", json_integer(n));
-	return true;
-}
-
-static bool set_number(struct args *args, const char *key, uint32_t max,
+static bool set_number(struct args *args, const char *key, uint32_t min, uint32_t max,
 		       json_t *o)
 {
 	uint32_t v;
 
-	if (!read_u32(args, key, max, &v))
+	if (!read_number(args, key, min, max, &v))
 		return false;
 	json_object_set_new(o, key, json_integer(v));
 	return true;
@@ -134,7 +119,7 @@ static bool add_demand(struct args *args, json_t *o)
 	}
 	json_array_append_new(list, demand);
 	return set_word(args, "src", demand) && set_word(args, "dst", demand) &&
-	       set_bytes(args, demand);
+	       engine_bytes(args, demand);
 }
 
 /*
@@ -169,9 +154,9 @@ static bool read_job_word(struct args *args, json_t *o)
 	if (keyword(args, "hosts"))
 		return set_list(args, "hosts", "hosts", all_to_all(o));
 	if (keyword(args, "bytes"))
-		return set_bytes(args, all_to_all(o));
+		return engine_bytes(args, all_to_all(o));
 	if (keyword(args, "rail"))
-		return set_number(args, "rail", UINT32_MAX, all_to_all(o));
+		return set_number(args, "rail", 0, SRPOL_RAILS_MAX - 1, all_to_all(o));
 	if (keyword(args, "collective"))
 		return set_kind(args, all_to_all(o));
 	if (is(args, "demand"))
@@ -181,7 +166,7 @@ static bool read_job_word(struct args *args, json_t *o)
 	if (keyword(args, "least"))
 		return set_word(args, "least", o);
 	if (keyword(args, "priority"))
-		return set_number(args, "priority", UINT32_MAX, o);
+		return set_number(args, "priority", 0, PRIORITY_MAX, o);
 	if (keyword(args, "deadline"))
 		return set_ms(args, "deadline", "deadline-ms", 1, o);
 	if (keyword(args, "for"))
@@ -195,7 +180,7 @@ static bool read_job_word(struct args *args, json_t *o)
 	if (keyword(args, "via"))
 		return set_word(args, "via", o);
 	if (keyword(args, "flows"))
-		return set_number(args, "flows", UINT32_MAX, o);
+		return set_number(args, "flows", 1, SRPOL_DEMAND_FLOWS_MAX, o);
 	if (keyword(args, "what-if")) {
 		json_object_set_new(o, "what-if", json_true());
 		return true;
@@ -236,7 +221,7 @@ static bool read_tenant_add(struct args *args, json_t *request)
 
 	while (ok && !at_end(args)) {
 		if (keyword(args, "color"))
-			ok = set_number(args, "color", UINT32_MAX, request);
+			ok = set_number(args, "color", COLOR_MIN, UINT32_MAX, request);
 		else if (keyword(args, "paths"))
 			ok = set_list(args, "paths", "paths", request);
 		else if (keyword(args, "guaranteed"))
@@ -244,9 +229,9 @@ static bool read_tenant_add(struct args *args, json_t *request)
 		else if (keyword(args, "max"))
 			ok = set_word(args, "max", request);
 		else if (keyword(args, "priority"))
-			ok = set_number(args, "priority", UINT32_MAX, request);
+			ok = set_number(args, "priority", 0, PRIORITY_MAX, request);
 		else if (keyword(args, "backup"))
-			ok = set_number(args, "backup", UINT32_MAX, request);
+			ok = set_number(args, "backup", 1, UINT32_MAX, request);
 		else
 			ok = unknown(args);
 	}
@@ -275,14 +260,13 @@ static bool read_verb(struct args *args, const struct verb *verbs,
 	for (; verbs->name; verbs++) {
 		if (strcmp(verbs->name, word))
 			continue;
-		if (!read_label(args, what, &name))
+		if (!read_text(args, what, SRPOL_NAME_LEN - 1, &name))
 			return false;
 		set_request(request, verbs->request);
 		json_object_set_new(request, "name", json_string(name));
 		return verbs->read(args, request);
 	}
-	complain("%s: add or del is wanted", what);
-	return false;
+	return !complain("%s: \"%s\" is not one of add del", what, word);
 }
 
 /**

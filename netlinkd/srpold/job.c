@@ -110,7 +110,7 @@ static int read_selector(const json_t *o, struct job *job,
 	}
 	return n == 1 && good ? 0 :
 	       srpol_error_set(err, -EINVAL,
-			       "one of \"cgroup\", \"src\", \"qp\", \"pid\" and \"comm\" is wanted, with a value that can be");
+			       "exactly one of \"cgroup\", \"src\", \"qp\", \"pid\" and \"comm\" is needed, with a valid value");
 }
 
 static bool color_is_free(const struct engine *engine, const struct job *job,

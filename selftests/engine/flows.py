@@ -13,7 +13,7 @@ import sys
 import engine as e
 import tenants as t
 from engine import HOSTS, RUN, check, wait_for
-from tenants import ALL, add, fabric, refused
+from tenants import ALL, add, fabric
 
 TWO = ("demand", "h0", "h1", "8000000")
 
@@ -34,12 +34,11 @@ def add_job(name, *words):
 
 
 def test_refusals():
-    for words, text in (
-            (("job", "add", "x", *TWO, "flows", "0"), "from 1 to 256"),
-            (("job", "add", "x", *TWO, "flows", "257"), "from 1 to 256")):
-        said = refused("w", *words)
-        check(f"refused: {' '.join(words)}", text in said, said)
-    for words in ("flows", "many"), ("flows",):
+    for flows in 0, 257:
+        said = t.error("w", "job-add", name="x", flows=flows, demands=[
+            {"src": "h0", "dst": "h1", "bytes": 8000000}])
+        check(f"refused: {flows} flows", "from 1 to 256" in said, said)
+    for words in ("flows", "many"), ("flows",), ("flows", "0"), ("flows", "257"):
         status, _, said = t.run("w", "job", "add", "x", *TWO, *words)
         check(f"refused by the command: {' '.join(words)}",
               status == 1 and "flows" in said, said)

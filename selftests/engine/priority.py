@@ -381,7 +381,6 @@ def test_later():
 
 def test_bad_words():
     for words, text in (
-            ("bandwidth 1G priority 8", "\"priority\""),
             ("bandwidth 1G least 2G", "\"least\" is more than"),
             ("bandwidth 1G least 0", "no rate"),
             ("least 1G", "\"least\" is of a job"),
@@ -394,6 +393,10 @@ def test_bad_words():
         said = refused("p", "job", "add", "x", "tenant", "red", *PAIR,
                        *words.split())
         check(f"refused: {words}", text in said, said)
+    said = t.error("p", "job-add", name="x", tenant="red", guaranteed="1G", priority=8,
+                   demands=[{"src": "h0", "dst": "h1", "bytes": 1000}])
+    check("a job has no other priority", '"priority" is not a number from 0 to 7' in said,
+          said)
     for words in "50d", "0", "x":
         status, _, said = run("p", "job", "add", "x", "tenant", "red", *PAIR,
                               "deadline", words)
@@ -409,8 +412,9 @@ def test_bad_words():
           kept("m")["priority"] == 1 and {x["name"]: x["priority"] for x in
                                           fabric("p", "tenants")}["modest"] == 1)
     end(("m", "modest"))
-    said = refused("p", "tenant", "add", "x", "color", "9", "priority", "8")
-    check("a tenant has no other priority", "\"priority\"" in said, said)
+    said = t.error("p", "tenant-add", name="x", color=9, priority=8)
+    check("a tenant has no other priority", '"priority" is not a number from 0 to 7'
+          in said, said)
     for what, words in (("below its least rate", {"least": 6}),
                         ("that waits perhaps", {"waits": "yes"}),
                         ("that waits and ends", {"waits": True, "ends": True}),

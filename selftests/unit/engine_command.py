@@ -173,6 +173,67 @@ def not_utf8():
     eq(got[0]["tenant"], "\u20ac", "but this")
 
 
+BYTES = "is not a number from 1 to 9007199254740991"
+JOB = "fabric job add j hosts a,b bytes 9"
+
+# command, what the sentence says
+MISTAKES = (
+    ("engine link", 'link: "" is not one of set reset'),
+    ("engine link drop a b", 'link: "drop" is not one of set reset'),
+    ("engine link set a b rate 1G",
+     'link set: "rate" is not one of capacity state'),
+    ("engine demand clear o", 'demand: "clear" is not one of add del show'),
+    ("engine demand add o src a dst b bytes 0", f'bytes: "0" {BYTES}'),
+    ("engine demand add o src a dst b bytes 9007199254740992",
+     f'bytes: "9007199254740992" {BYTES}'),
+    ("engine demand add o src a dst b bytes +1", f'bytes: "\\+1" {BYTES}'),
+    ("engine demand add o src a dst b bytes 99999999999999999999",
+     f'bytes: "9{{20}}" {BYTES}'),
+    ("fabric job add j demand a b 1k", f'bytes: "1k" {BYTES}'),
+    ("fabric job add j hosts a,b bytes 9007199254740992",
+     f'bytes: "9007199254740992" {BYTES}'),
+    ("fabric job change j", 'job: "change" is not one of add del'),
+    ("fabric tenant", 'tenant: "" is not one of add del'),
+    (f"{JOB} rail 64", 'rail: "64" is not a number from 0 to 63'),
+    (f"{JOB} priority 8", 'priority: "8" is not a number from 0 to 7'),
+    (f"{JOB} flows 0", 'flows: "0" is not a number from 1 to 256'),
+    (f"{JOB} flows 257", 'flows: "257" is not a number from 1 to 256'),
+    ("fabric job del " + 48 * "j", 'job: "j{48}" is longer than 47 bytes'),
+    ("fabric tenant add t color 1",
+     'color: "1" is not a number from 2 to 4294967295'),
+    ("fabric tenant add t color 9 priority 8",
+     'priority: "8" is not a number from 0 to 7'),
+    ("fabric tenant add t color 9 backup 0",
+     'backup: "0" is not a number from 1 to 4294967295'),
+    ("fabric plan what-if leaf-down a", 'what-if: "leaf-down" is not link-down'),
+    ("job add j pid 0", 'pid: "0" is not a number from 1 to 2147483647'),
+    ("job add j comm a color 0", 'color: "0" is not a number from 1 to 4294967295'),
+    ("job add j comm a backup 0", 'backup: "0" is not a number from 1 to 4294967295'),
+)
+
+
+@test
+def mistakes():
+    "what makes no sense: the word and its range are named, and no engine is asked"
+    for line, why in MISTAKES:
+        srpol(*line.split(), status=USAGE, error=f"^Error: {why}\\.\n$")
+
+
+@test
+def longest():
+    "fabric: names of as many bytes as the engine takes, and its largest numbers"
+    for line in (f"fabric job del {47 * 'j'}", f"fabric tenant del {47 * 't'}",
+                 f"fabric tenant add {47 * 't'} color 4294967295 priority 7",
+                 f"fabric job add {47 * 'j'} hosts a,b bytes 9007199254740991 rail 63 "
+                 "priority 7 flows 256"):
+        with engine({"reply": {"decision": "accept"}}) as (path, got):
+            srpol("-j", *line.split(), "socket", path)
+        eq(got[0]["name"], line.split()[3], line)
+    eq((got[0]["all-to-all"], got[0]["priority"], got[0]["flows"]),
+       ({"hosts": ["a", "b"], "bytes": 9007199254740991, "rail": 63}, 7, 256),
+       "its numbers")
+
+
 @test
 def silent():
     "an engine that ends the connection: each command says so"

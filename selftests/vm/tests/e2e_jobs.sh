@@ -116,8 +116,8 @@ check_fails "a name twice" "is there" on A job add one pid 1
 check_fails "a color twice" "somebody else" on A job add x pid 1 color 1000
 check_fails "a switch that is none" 'no switch "spine9"' \
 	on A job add x pid 1 paths spine9
-check_fails "no selector" "is wanted" on A job add x color 7
-check_fails "two of them" "is wanted" on A job add x pid 1 comm y
+check_fails "no selector" "exactly one of" on A job add x color 7
+check_fails "two of them" "exactly one of" on A job add x pid 1 comm y
 check "a third and a fourth" eval \
 	'on A job add x pid 1 paths disjoint && on A job add y pid 1 paths disjoint'
 check_fails "a fifth: no path is left" "no path is left" \
