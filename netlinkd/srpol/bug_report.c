@@ -20,9 +20,12 @@
 
 static const char usage[] =
 "Usage: srpol bug-report [ FILE.tar.gz ]\n"
-"Collects versions, the configuration, states and counters, the maps' sizes,\n"
-"links, addresses, neighbors, routes and what the kernel said of srpol. It\n"
-"names hosts and addresses: read it before you give it away.\n"
+"Collects versions, what srpol doctor says, the configuration, states and\n"
+"counters, up to 1000 flows, the maps and programs of BPF, links, addresses,\n"
+"neighbors, routes, offloads and drivers of devices, some of sysctl, the loaded\n"
+"modules, RDMA links and queue pairs with the names of their processes, and what\n"
+"the kernel said of srpol and of faults. It names hosts and addresses: read it\n"
+"before you give it away.\n"
 "It is made in TMPDIR, or /tmp.\n";
 
 /* With counters, but without them if the data plane is of another version. */

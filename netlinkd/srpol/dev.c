@@ -8,7 +8,7 @@
 #include "srpol.h"
 
 static const char usage[] =
-"Usage: srpol dev add DEV role { uplink | port }\n"
+"Usage: srpol dev add DEV [ role { uplink | port } ]\n"
 "                  [ xdp { auto | native | generic | none } | hook { tc | xdp } ]\n"
 "                  [ source { strict | loose | none } ]\n"
 "       srpol dev add DEV role host [ address PREFIX ]... [ prefix PREFIX ]...\n"

@@ -13,9 +13,8 @@
 static const char usage[] =
 "Usage: srpol path { add | replace | change } ID [ segs SEGLIST ]\n"
 "                  [ encap { reduced | full } ] [ src ADDR ]\n"
-"                  [ usid-len BITS ]\n"
-"                  [ usids BLOCK/LEN CSIDLIST | usid-block BLOCK/LEN |\n"
-"                    usid-block-len BITS ]\n"
+"                  [ usids BLOCK/LEN CSIDLIST ] [ usid-len BITS ]\n"
+"                  [ usid-block BLOCK/LEN | usid-block-len BITS ]\n"
 "                  [ tlv TYPE:HEX ]... [ timestamp { on | off } ]\n"
 "                  [ dev DEV [ via ADDR ] ] [ name NAME ]\n"
 "                  [ admin { up | down } ] [ origin { static | engine } ]\n"
