@@ -113,6 +113,37 @@ check_equal "completion: keys of path show --top" "ce id loss rate rtt signals" 
 	"$(completed "srpol path show --top sort" | sort | xargs)"
 check "completion: path show --top" grep -qx -- --top <(completed "srpol path show")
 
+# line | what is offered at its end
+while IFS='|' read -r line offered; do
+	check_equal "completion: $line" "$offered" "$(completed "$line" | sort | xargs)"
+done <<'END'
+srpol rule add prio 5 dscp|af11 af12 af13 af21 af22 af23 af31 af32 af33 af41 af42 af43 cs0 cs1 cs2 cs3 cs4 cs5 cs6 cs7 ef le
+srpol config set dscp|pipe uniform
+srpol sid add fc00::1 behavior End.DT6 dscp|pipe uniform
+srpol dev add p0 role port source|loose none strict
+srpol dev add s0 role host source|none strict
+srpol job add j comm a placement|hash qp
+srpol job add j comm a paths|disjoint
+srpol job show j|socket
+srpol engine link set a b state|down up
+srpol engine show|socket
+srpol export gobgp|target
+srpol doctor|help
+END
+check_equal "completion: opcodes" "" \
+	"$(sed -n 's/.*{ 0x.*, "\([a-z-]*\)" },$/\1/p' lib/opcode.c |
+	grep -vxFf <(completed "srpol rule add prio 5 opcode") || :)"
+check_equal "completion: nothing else" "" \
+	"$(completed "srpol rule add prio 5 opcode" |
+	grep -vxFf <(grep -oE '"[a-z-]+"' lib/opcode.c | tr -d '"') || :)"
+for line in "save" "bug-report" "engine show socket" "job show socket" \
+	"fabric plan socket" "replace -f" "topology check"; do
+	check "completion: $line: files" grep -qx -- README.md <(completed "srpol $line")
+done
+for line in save bug-report; do
+	check "completion: $line help" grep -qx -- help <(completed "srpol $line")
+done
+
 # names that a shell would run or expand; what is offered is to mean them
 # shellcheck disable=SC2016
 names='a$(>&2;echo;ran)
