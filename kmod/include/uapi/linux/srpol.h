@@ -72,8 +72,8 @@ enum srpol_path_state {
  *   a second
  * @SRPOL_PATH_REASON_PROBES_LOST: the prober reports that probes are not
  *   answered (path-verdict)
- * @SRPOL_PATH_REASON_PROBES_DEGRADED: the prober reports that answers are lost
- *   or late (path-verdict)
+ * @SRPOL_PATH_REASON_PROBES_DEGRADED: the prober reports that the path carries
+ *   packets badly, for instance none of full size (path-verdict)
  */
 enum srpol_path_reason {
 	SRPOL_PATH_REASON_NONE,
@@ -98,7 +98,8 @@ enum srpol_path_reason {
  * @SRPOL_PATH_VERDICT_UP: it was seen to carry packets
  * @SRPOL_PATH_VERDICT_DOWN: it does not carry packets; not used while this
  *   lasts
- * @SRPOL_PATH_VERDICT_DEGRADED: it carries packets badly; used, and shown
+ * @SRPOL_PATH_VERDICT_DEGRADED: it carries packets badly; used, and told in
+ *   dumps
  */
 enum srpol_path_verdict {
 	SRPOL_PATH_VERDICT_UP,
