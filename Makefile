@@ -136,7 +136,7 @@ sweep: tests		## mode flowlet: balance and reordering against the gap
 
 # The chart is drawn by matplotlib, which nothing else needs.
 .PHONY: bench
-bench: tests		## speed beside the kernel's own SRv6, about 8 minutes; root
+bench: tests		## speed beside the kernel's own SRv6, about 7 minutes; root
 	@selftests/deps.sh test python3-matplotlib
 	@selftests/bench/bench.sh
 
