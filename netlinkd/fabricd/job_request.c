@@ -249,6 +249,9 @@ static void write_job(struct op *op)
 		}
 		put_record(w, &a->want, w->record, 1);
 		compare(w, w->reservation, 0);
+	} else if (!reservation_find(a->want.tenant, a->want.job)) {
+		compare(w, key_reservation(w->reservation, a->want.tenant,
+					   a->want.job), 0);
 	}
 	send_it(op, w);
 }
@@ -331,6 +334,7 @@ static int decide(struct op *op, struct srpol_error *err)
 static void add_job(struct op *op, bool late)
 {
 	struct admission *a = &op->admission;
+	const struct reservation *former;
 	struct srpol_error err = {};
 	char key[STORE_KEY_LEN];
 
@@ -344,8 +348,9 @@ static void add_job(struct op *op, bool late)
 		fail(op, "there is a job of that name: delete it first");
 		return;
 	}
-	if ((a->asked || a->want.deadline) && !a->is_what_if &&
-	    reservation_find(a->want.tenant, a->want.job)) {
+	/* it would be taken for that of this job until it is marked as one that ends */
+	former = a->is_what_if ? NULL : reservation_find(a->want.tenant, a->want.job);
+	if (former && (!former->ends || a->asked || a->want.deadline)) {
 		if (late)
 			fail(op, "hosts have not acknowledged yet that the job that had this name has ended");
 		return;

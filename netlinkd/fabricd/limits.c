@@ -24,7 +24,8 @@ static uint64_t jobs_max(const struct tenant *tenant)
 
 	for (job = workload_jobs_of(tenant->name, &n); n; job++, n--) {
 		job_names(job, owner, name);
-		if (strcmp(owner, tenant->name))
+		/* one that cannot be read sends nothing */
+		if (strcmp(owner, tenant->name) || job->wrong)
 			continue;
 		r = reservation_find(tenant->name, name);
 		if (!reservation_is_live(r) || !r->max)

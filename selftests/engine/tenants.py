@@ -64,10 +64,10 @@ def refused(name, *words, user=None):
     return text if status == 2 else f"exit status {status}"
 
 
-def error(name, request, **more):
+def error(engine, request, **more):
     """What an engine says of a request that the command would not send."""
     try:
-        return f"? {e.ask(name, request, **more)}"
+        return f"? {e.ask(engine, request, **more)}"
     except ValueError as why:
         return str(why)
 
@@ -491,6 +491,9 @@ def test_deleted_early(hosts):
     said = refused("t", "job", "add", "hasty", *words)
     check("another one of that name has to wait, and is told what for",
           "acknowledged yet that the job that had this name has ended" in said, said)
+    said = refused("t", "job", "add", "hasty", *words[:6])
+    check("one without bandwidth as well, as it would inherit that",
+          "acknowledged yet that the job that had this name has ended" in said, said)
     hosts.process.p.send_signal(signal.SIGCONT)
     check("when hosts have acknowledged it, its reservation ends by itself", wait_for(
         "its end", lambda: "resv/0/late/hasty" not in e.stored()))
@@ -523,6 +526,13 @@ def test_limits(hosts):
           limit_is(2 * G) and decisions == ["accept"], decisions)
     decisions.append(job("c2", "bandwidth", "1G/3G"))
     check("of several jobs it is the sum", limit_is(5 * G))
+    plans = stats("t")["plans"]
+    e.store_put("job/cap/c0", "nonsense")
+    wait_for("a plan that all hosts follow", lambda: state("t", "c0") == "unreadable" and
+             (shown := fabric("t", "show"))["stats"]["plans"] > plans and
+             {h["epoch"] for h in shown["hosts"]} == {shown["epoch"]})
+    check("whatever else there is that cannot be read", limit_is(5 * G))
+    run("t", "job", "del", "c0", "tenant", "cap")
     tenant("t", "cap color 50 guaranteed 4G max 4G")
     check("but not more than the tenant's", limit_is(4 * G))
     decisions.append(job("c3"))
