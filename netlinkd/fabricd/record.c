@@ -144,10 +144,12 @@ static int read_elastic(const json_t *o, struct reservation *r,
  * spines, or is gone, or a host of the job is. So it is lost, and like any that is,
  * placed anew when there is room, but for one whose hosts are not there. If it were left
  * out, so would be its bandwidth, and nobody could delete it or reserve anything for a
- * job of its name.
+ * job of its name. The leader writes that it is lost: with weights its record would count
+ * again, before what was admitted meanwhile, if they were of the topology once more.
  */
 static void lose(struct reservation *r, const char *why)
 {
+	r->unwritten = true;
 	srpol_plan_free(r->weights);
 	srpol_plan_free(r->before);
 	r->weights = r->before = NULL;
@@ -195,7 +197,7 @@ static int read_all(const json_t *o, struct reservation *r,
 	r->job_text = strdup(job) ?: (abort(), NULL);
 	ret = srpol_demands_read(fabricd.fabric, job, strlen(job), &r->demands,
 				 err);
-	if (ret == -ENOENT)
+	if (ret == -ENOENT && (weights || before || !r->lost[0]))
 		lose(r, "its hosts, or the function that it passes, are not of this topology");
 	if (ret)
 		return ret == -ENOENT ? 0 : ret;

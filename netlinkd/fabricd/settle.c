@@ -5,7 +5,8 @@
  *
  * - when all hosts have acknowledged an epoch, their earlier weights are freed
  * - a reservation whose time is over, or whose job was deleted, ends
- * - if links carry less, it moves to other links or is lost, which is recorded
+ * - if links carry less, it moves to other links or is lost, which is recorded, as is
+ *   the loss of what is not of this topology
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -135,6 +136,8 @@ static void find_steps(struct vec *changes)
 				free_before(r, changes);
 		} else if (is_orphan(r)) {
 			end_it(r, changes, false);
+		} else if (r->unwritten) {
+			settle_add(changes, r, r->ends ? NULL : record_write(r));
 		} else if (r->until && r->until <= now) {
 			end_it(r, changes, true);
 		}

@@ -147,6 +147,7 @@ int rates_read(json_t *o, const char * const *keys, struct srpol_error *err);
  * @settled: all hosts have acknowledged @weights
  * @ends: it is over, except for what hosts may still use
  * @lost: why it could not be kept, empty: it could
+ * @unwritten: it is lost as of another topology, which its record does not say yet
  * @job_text: value of the job's key: what it sends
  * @demands: the same, parsed
  * @weights: weights for hosts, NULL: none
@@ -174,6 +175,7 @@ struct reservation {
 	bool settled;
 	bool ends;
 	char lost[128];
+	bool unwritten;
 	char *job_text;
 	struct srpol_demands demands;
 	struct srpol_plan *weights;

@@ -32,8 +32,16 @@ def grow(topology):
                           for i in range(e.LEAVES)]
 
 
+gone = []
+
+
 def lose_host(topology):
-    topology["hosts"] = [h for h in topology["hosts"] if h["name"] != HOSTS[-1]]
+    """The last one."""
+    gone.append(topology["hosts"].pop())
+
+
+def find_host(topology):
+    topology["hosts"].append(gone.pop())
 
 
 def reserved(job):
@@ -54,7 +62,7 @@ def test_regrown():
     engine = e.start_engine("g", store)
     wait_for("leader", lambda: e.ask("g", "show")["leads"])
     hosts = e.Hosts("g-hosts", HOSTS, store, **{"lease-s": 60})
-    tenant("g", "red color 10 guaranteed 800G")
+    tenant("g", "red color 10 guaranteed 1600G")
     add("g", "kept", "tenant", "red", *t.ALL, "bandwidth", "500G")
     wait_for("the reservation", lambda: reserved("kept") == 500 * G)
     before = weights("kept", 0), weights("kept", 1)
@@ -77,8 +85,9 @@ def test_regrown():
     check("it can be deleted", run("g", "job", "del", "kept", "tenant", "red")[0] == 0
           and wait_for("its end", lambda: "resv/0/red/kept" not in e.stored()))
     check("and added again", add("g", "kept", "tenant", "red", *t.ALL, "bandwidth",
-          "100G")["decision"] == "accept" and
+          "500G")["decision"] == "accept" and
           wait_for("it", lambda: state("g", "kept") == "reserved"))
+    add("g", "pair", "tenant", "red", "demand", HOSTS[-2], HOSTS[-1], "1000")
     e.store_put("job/red/wrong", '{"demands": 5}')
     check("it ends as it should", engine.end() == 0)
     check("hosts, too", hosts.end() == 0)
@@ -95,10 +104,30 @@ def host_gone(store):
     lost = fabric("g", "jobs", "kept")[0]["reservation"]["lost"]
     check("and why is said", "hosts" in lost and "not of this topology" in lost, lost)
     check("a job that cannot be read is shown", state("g", "wrong") == "unreadable")
-    add("g", "other", "tenant", "red", "demand", "h0", "h1", "1000", "bandwidth", "100G")
+    add("g", "other", "tenant", "red", "demand", "h0", "h1", "1000", "bandwidth", "400G")
     check("others get bandwidth", wait_for("it", lambda: state("g", "other") ==
                                            "reserved"))
-    for job in ("kept", "wrong"):
+    check("engine and hosts end", [engine.end(), hosts.end()] == [0, 0])
+
+    change(find_host)
+    engine = e.start_engine("g", store)
+    hosts = e.Hosts("g-hosts", HOSTS, store, **{"lease-s": 60})
+    wait_for("a plan that all hosts follow", lambda: (shown := e.ask("g", "show")) and
+             shown["stats"]["published"] and [h["epoch"] for h in shown["hosts"]] ==
+             [shown["epoch"]] * len(HOSTS))
+    found = {j["name"]: j["state"] for j in fabric("g", "jobs")}
+    check("when the host is back, those that came meanwhile stay, and what was lost "
+          "waits for room", found["kept"] == "lost" and found["other"] == "reserved" and
+          t.stats("g")["moved"] == t.stats("g")["lost"] == 0, (found, t.stats("g")))
+    check("engine and hosts end once more", [engine.end(), hosts.end()] == [0, 0])
+
+    change(lose_host)
+    change(lose_host)
+    engine = e.start_engine("g", store)
+    hosts = e.Hosts("g-hosts", HOSTS[:-2], store, **{"lease-s": 60})
+    check("a job of which all hosts are gone is shown", wait_for(
+        "its state", lambda: state("g", "pair") == "unreadable"))
+    for job in ("kept", "wrong", "pair"):
         check(f"job {job} can be deleted", run("g", "job", "del", job, "tenant", "red")[0]
               == 0 and wait_for("its end", lambda job=job: not [
                   key for key in e.stored() if key.endswith(f"/red/{job}")]))
