@@ -109,6 +109,27 @@ void loop_stop(void)
 	stopping = true;
 }
 
+static void end_loop(void *data)
+{
+	loop_stop();
+}
+
+/**
+ * loop_run_for() - handle events once more after loop_stop(), so that what was asked
+ * for last goes out
+ * @ns: for how long
+ */
+void loop_run_for(uint64_t ns)
+{
+	struct alarm end = ALARM_INIT(end_loop, NULL);
+
+	stopping = false;
+	if (!alarm_set(&end, ns))
+		loop_run();
+	alarm_stop(&end);
+	stopping = true;
+}
+
 static struct timespec timespec_of(uint64_t ns)
 {
 	return (struct timespec){ .tv_sec = ns / NS_PER_SEC,

@@ -22,6 +22,7 @@ int loop_change(struct source *source, uint32_t events);
 void loop_remove(struct source *source);
 int loop_run(void);
 void loop_stop(void);
+void loop_run_for(uint64_t ns);
 int timer_open(struct source *source, uint64_t first_ns, uint64_t every_ns);
 uint64_t timer_take(const struct source *source);
 

@@ -15,6 +15,7 @@
 #include "fabricd.h"
 
 #define RETRY_NS	NS_PER_SEC	/* at most */
+#define LEAVE_NS	(100 * NS_PER_MS)	/* for the end of the lease to be sent */
 #define BUSY_LEASE	4		/* a lease lasts so often as long as a computation */
 #define LEASE_MAX_S	600		/* of one that is longer than configured */
 
@@ -28,6 +29,7 @@ static uint64_t due_ns;		/* when it is to look again */
 static uint64_t used_ns;	/* processor time used when it last looked */
 static uint64_t busy_ns;	/* longest computation that kept it from looking */
 static bool asking;
+static bool leaving;
 static uint64_t left;		/* term that it led in and gave up: what it asked
 				 * for then may still be under way */
 static bool taken;		/* the leader's key exists */
@@ -52,7 +54,8 @@ static void ask_again(void)
 {
 	uint64_t ns = lasts_ns() / 16;
 
-	look_in(ns < RETRY_NS ? ns : RETRY_NS);
+	if (!leaving)
+		look_in(ns < RETRY_NS ? ns : RETRY_NS);
 }
 
 static uint64_t processor_ns(void)
@@ -130,6 +133,8 @@ static void begin_anew(void)
 static void campaigned(void *data, const struct store_reply *reply)
 {
 	asking = false;
+	if (leaving)
+		return;
 	if (reply->error) {
 		ask_again();
 		return;
@@ -159,7 +164,7 @@ static void campaign(void)
 		.compare = &compare, .n_compare = 1, .put = &put, .n_put = 1,
 	};
 
-	if (asking || !lease || fabricd.term)
+	if (asking || leaving || !lease || fabricd.term)
 		return;
 	/* what is left of the lease has to last for the answer */
 	if (now_ns() - kept_ns > lasts_ns() / 2) {
@@ -179,12 +184,17 @@ static void granted(void *data, const struct store_reply *reply)
 	}
 	lease = reply->lease;
 	kept_ns = asked_ns;
-	campaign();
+	if (leaving)
+		give_back();
+	else
+		campaign();
 }
 
 static void kept(void *data, const struct store_reply *reply)
 {
 	asking = false;
+	if (leaving)
+		return;
 	if (reply->error) {
 		ask_again();
 		return;
@@ -295,11 +305,16 @@ void leader_start(void)
 }
 
 /**
- * leader_stop() - stop trying; the lease expires or is revoked
+ * leader_stop() - stop trying, and end the lease, for which others would wait
  */
 void leader_stop(void)
 {
+	leaving = true;
 	alarm_stop(&ticker);
 	mirror_stop(&mirror);
 	step_down("it ends");
+	if (!lease)
+		return;
+	give_back();
+	loop_run_for(LEAVE_NS);
 }
