@@ -167,9 +167,12 @@ static void read_overdue(void *data)
 {
 	if (is_refuted && refuted == cap_mod)
 		mirror_look(&cap_mirror);
-	if (mirror.revision < cap_mod)
-		mirror_look(&mirror);
 	is_refuted = false;
+	if (mirror.revision >= cap_mod)
+		return;
+	mirror_look(&mirror);
+	/* the read may fail, too */
+	alarm_set(&overdue, OVERDUE_NS);
 }
 
 /**

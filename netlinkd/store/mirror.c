@@ -42,7 +42,8 @@ static bool has_news(const struct mirror *m, const struct store_reply *reply)
 	for (i = 0; i < reply->n; i++)
 		if (reply->kvs[i].mod > m->revision)
 			return true;
-	return false;
+	/* what was deleted is not there */
+	return reply->n != m->n;
 }
 
 static void take_all(void *data, const struct store_reply *reply)
@@ -73,6 +74,7 @@ static void take_all(void *data, const struct store_reply *reply)
 		m->watch = NULL;
 	}
 	m->wait_ns = WAIT_MIN_NS;
+	m->n = reply->n;
 	m->known = reply->cluster == m->cluster ? m->revision : 0;
 	m->cluster = reply->cluster;
 	m->revision = reply->revision;
@@ -121,6 +123,7 @@ static void take_events(void *data, int error, const struct store_kv *kvs,
 		if (kvs[i].mod <= m->revision)
 			continue;
 		m->set(m->data, &kvs[i]);
+		m->n += kvs[i].value ? kvs[i].create == kvs[i].mod : -1;
 		news = true;
 	}
 	if (!news)

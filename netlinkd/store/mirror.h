@@ -31,6 +31,7 @@
  * @wait_ns: next delay of @retry
  * @poll: timer of the periodic read
  * @reading: a read is under way
+ * @n: number of keys
  * @known: values with a revision up to this one were reported before the last read
  */
 struct mirror {
@@ -51,6 +52,7 @@ struct mirror {
 	uint64_t wait_ns;
 	struct alarm poll;
 	bool reading;
+	size_t n;
 	uint64_t known;
 };
 

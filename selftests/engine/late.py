@@ -373,6 +373,19 @@ def test_silent(etcd):
     member.shutdown()
 
 
+def test_ended(etcd):
+    """A leader that is told to end ends its lease: nobody waits until it is over."""
+    store = {"kind": "etcd", "endpoints": etcd.endpoints}
+    first = e.start_engine("first", store, **{"lease-s": 600})
+    wait_for("a leader", lambda: e.ask("first", "show")["leads"])
+    second = e.start_engine("second", store, **{"lease-s": 600})
+    wait_for("the other one", lambda: e.ask("second", "show")["leader"] == "first")
+    check("ended: the leader ends as it should", first.end() == 0)
+    check("ended: the other one leads", wait_for(
+        "it", lambda: e.ask("second", "show")["leads"]))
+    check("ended: and ends as it should", second.end() == 0)
+
+
 def test_late():
     etcd = e.Etcd()
     test_led_before(etcd)
@@ -386,6 +399,8 @@ def test_late():
     test_refused_once(etcd, 10 ** 6)
     etcd.ctl("del", "--prefix", "/srpol/")
     test_silent(etcd)
+    etcd.ctl("del", "--prefix", "/srpol/")
+    test_ended(etcd)
 
 
 if __name__ == "__main__":
