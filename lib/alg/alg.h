@@ -303,6 +303,7 @@ struct srpol_maxmin_event {
  * @n_events: number of @events
  * @from: seconds at which the simulation begins
  * @until: seconds at which it stops
+ * @effort: how often rates may be computed, times the number of flows; 0: no limit
  * @fillings: result: how often rates were computed
  * @now: result: seconds at which the last flow ended, or @until
  */
@@ -314,6 +315,7 @@ struct srpol_maxmin_run {
 	uint32_t n_events;
 	double from;
 	double until;
+	uint64_t effort;
 	uint32_t fillings;
 	double now;
 };

@@ -342,9 +342,9 @@ static uint32_t apply_events(struct srpol_maxmin *net,
 	return event;
 }
 
-static void run_flows(struct filling *s, struct srpol_maxmin *net,
-		      struct srpol_maxmin_run *run, const double *whole,
-		      uint8_t *active)
+static int run_flows(struct filling *s, struct srpol_maxmin *net,
+		     struct srpol_maxmin_run *run, const double *whole,
+		     uint8_t *active)
 {
 	double now = run->from, next, step, level = 0;
 	uint32_t event = 0, before;
@@ -365,6 +365,8 @@ static void run_flows(struct filling *s, struct srpol_maxmin *net,
 			reopen(s, active, level);
 		fill(s);
 		run->fillings++;
+		if (run->effort && (uint64_t)run->fillings * net->n_flows > run->effort)
+			return -E2BIG;
 		step = next_step(run, net->n_flows, active, s->rate, now, next);
 		if (step == INFINITY)
 			break;	/* nothing moves, and nothing will change */
@@ -374,6 +376,7 @@ static void run_flows(struct filling *s, struct srpol_maxmin *net,
 			break;
 	}
 	run->now = now;
+	return 0;
 }
 
 /**
@@ -385,7 +388,7 @@ static void run_flows(struct filling *s, struct srpol_maxmin *net,
  * Rates are computed at every time at which a flow ends or starts or a link
  * changes. A flow that can never send all its bytes ends at INFINITY.
  *
- * Return: 0, -ENOMEM.
+ * Return: 0, -ENOMEM, -E2BIG: more than @run->effort; there is no result then.
  */
 int srpol_maxmin_run(struct srpol_maxmin *net, struct srpol_maxmin_run *run)
 {
@@ -404,10 +407,7 @@ int srpol_maxmin_run(struct srpol_maxmin *net, struct srpol_maxmin_run *run)
 	run->fillings = 0;
 	for (f = 0; f < net->n_flows; f++)
 		run->finish[f] = INFINITY;
-	if (s.rate)
-		run_flows(&s, net, run, whole, active);
-	else
-		rc = -ENOMEM;
+	rc = s.rate ? run_flows(&s, net, run, whole, active) : -ENOMEM;
 	free(s.rate);
 	filling_free(&s);
 out:

@@ -12,6 +12,12 @@
 #include "plan.h"
 
 /*
+ * Of one computation: some 2 s of a processor. Whoever asks does nothing else meanwhile,
+ * and has a lease to renew.
+ */
+#define EFFORT_MAX	(1u << 28)
+
+/*
  * Places one demand as a host does: by the weights of the demand's color, else
  * by those of color 0, else evenly on all paths that are up. Paths that do not
  * pass the function that the demand asks for get no share, even if the plan
@@ -71,7 +77,7 @@ static int run(const struct srpol_alg_input *in,
 	       double *finish)
 {
 	struct srpol_fluid *m = srpol_fluid_new(in, out, false, start);
-	struct srpol_maxmin_run run = { .until = INFINITY };
+	struct srpol_maxmin_run run = { .until = INFINITY, .effort = EFFORT_MAX };
 	double *weight;
 	uint32_t i;
 	int ret;
@@ -105,7 +111,7 @@ static int run(const struct srpol_alg_input *in,
  * @finish: result, by demand: seconds from now; INFINITY: it does not end
  *
  * Return: 0, -EINVAL for a plan of another fabric or a GPU that does not exist,
- * -ENOMEM.
+ * -ENOMEM, -E2BIG if it would take too long.
  */
 int srpol_completion(const struct srpol_fabric *f,
 		     const struct srpol_links *links,
@@ -127,7 +133,7 @@ int srpol_completion(const struct srpol_fabric *f,
  * @finish: result, by demand: seconds from now; INFINITY: it does not end
  *
  * Return: 0, -EINVAL for a plan of another fabric or a GPU that does not exist,
- * -ENOMEM.
+ * -ENOMEM, -E2BIG if it would take too long.
  */
 int srpol_completion_from(const struct srpol_fabric *f,
 			  const struct srpol_links *links,

@@ -242,7 +242,11 @@ int srpol_outlook_run(struct srpol_outlook *o)
 	}
 	for (i = 0; i < o->n; i++)
 		o->untimed += !o->timed[i].rate;
-	return ret ?: walk(o) ?: o->no_finish ? 0 : complete(o);
+	ret = ret ?: walk(o) ?: o->no_finish ? 0 : complete(o);
+	if (ret != -E2BIG)
+		return ret;
+	o->no_finish = true;
+	return 0;
 }
 
 /**

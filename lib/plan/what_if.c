@@ -26,7 +26,7 @@ static double last(const double *finish, uint32_t n)
  * @result: result, to be freed; empty after an error
  *
  * Return: 0, -EINVAL for a plan of another fabric or a GPU that does not exist,
- * -ENOMEM.
+ * -ENOMEM, -E2BIG if it would take too long.
  */
 int srpol_what_if(const struct srpol_fabric *f,
 		  const struct srpol_demand *demands, uint32_t n,

@@ -12,8 +12,6 @@
 #include "srpol_lib.h"
 #include "tenants.h"
 
-#define EFFORT_MAX	(1u << 24)	/* demands, times their different sizes */
-
 /**
  * struct trial - the assumed state and its consequences
  * @links: state of links
@@ -158,61 +156,46 @@ static json_t *jobs_json(const struct trial *t, const struct workload *w,
 	return list;
 }
 
-static int by_size(const void *a, const void *b)
+static json_t *result_json(const struct trial *t, const struct workload *w,
+			   const struct srpol_what_if *what)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	json_t *changes = json_array(), *flows = json_array();
+	uint32_t changed;
 
-	return (x > y) - (x < y);
+	changed = srpol_plan_diff(fabricd.plan, t->plan, report_add_change, changes);
+	srpol_flows_diff(fabricd.plan, t->plan, flows_add_change, flows);
+	return json_pack("{s:o, s:o, s:o, s:I, s:o, s:I, s:o, s:o}",
+			 "now_s", seconds_json(what->now),
+			 "local_s", seconds_json(what->local),
+			 "planned_s", seconds_json(what->planned),
+			 "unplaced", (json_int_t)what->unplaced,
+			 "jobs", jobs_json(t, w, what),
+			 "pairs_changed", (json_int_t)changed,
+			 "changes", changes, "flows", flows);
 }
 
-/*
- * Whenever some demands end, the model computes the rates of all others anew: those of
- * one size mostly end together.
- */
-static int check_effort(const struct workload *w, struct srpol_error *err)
-{
-	uint64_t *bytes = store_alloc((w->demands.n + 1UL) * sizeof(*bytes));
-	uint32_t n = w->demands.n, sizes = n > 0, i;
-
-	for (i = 0; i < n; i++)
-		bytes[i] = w->demands.list[i].bytes;
-	qsort(bytes, n, sizeof(*bytes), by_size);
-	for (i = 1; i < n; i++)
-		sizes += bytes[i] != bytes[i - 1];
-	free(bytes);
-	if ((uint64_t)n * sizes <= EFFORT_MAX)
-		return 0;
-	return srpol_error_set(err, -E2BIG,
-			       "%u demands of %u different sizes: nothing would be planned while their ends are computed",
-			       n, sizes);
-}
-
-static json_t *result(const struct trial *t, const struct workload *w)
+static json_t *result(const struct trial *t, struct srpol_error *err)
 {
 	struct srpol_situation now = { fabricd.links, fabricd.plan };
 	struct srpol_situation then = { t->links, t->plan };
-	json_t *changes, *flows, *o = NULL;
 	struct srpol_what_if what;
-	uint32_t changed;
+	struct workload w;
+	json_t *o = NULL;
+	int ret;
 
-	if (!srpol_what_if(fabricd.fabric, w->demands.list, w->demands.n, &now,
-			   &then, &what)) {
-		changes = json_array();
-		changed = srpol_plan_diff(fabricd.plan, t->plan,
-					  report_add_change, changes);
-		flows = json_array();
-		srpol_flows_diff(fabricd.plan, t->plan, flows_add_change,
-				 flows);
-		o = json_pack("{s:o, s:o, s:o, s:I, s:o, s:I, s:o, s:o}",
-			      "now_s", seconds_json(what.now),
-			      "local_s", seconds_json(what.local),
-			      "planned_s", seconds_json(what.planned),
-			      "unplaced", (json_int_t)what.unplaced,
-			      "jobs", jobs_json(t, w, &what),
-			      "pairs_changed", (json_int_t)changed,
-			      "changes", changes, "flows", flows);
+	if (workload_read(WORKLOAD_ALL, NULL, &w))
+		return NULL;
+	ret = srpol_what_if(fabricd.fabric, w.demands.list, w.demands.n, &now, &then,
+			    &what);
+	if (ret == -E2BIG)
+		srpol_error_set(err, ret,
+				"%u demands: nothing would be planned for too long while their ends are computed",
+				w.demands.n);
+	if (!ret) {
+		o = result_json(t, &w, &what);
 		srpol_what_if_free(&what);
 	}
+	workload_free(&w);
 	return o;
 }
 
@@ -224,7 +207,6 @@ static json_t *result(const struct trial *t, const struct workload *w)
 json_t *what_if_request(const json_t *request, struct srpol_error *err)
 {
 	struct trial t = {};
-	struct workload w;
 	json_t *o = NULL;
 	uint32_t link;
 
@@ -234,13 +216,8 @@ json_t *what_if_request(const json_t *request, struct srpol_error *err)
 		srpol_error_set(err, -ENOENT, "this engine has no plan");
 		return NULL;
 	}
-	if (workload_read(WORKLOAD_ALL, NULL, &w))
-		return NULL;
-	if (!check_effort(&w, err)) {
-		if (!try_it(&t, link, err))
-			o = result(&t, &w);
-		end_trial(&t);
-	}
-	workload_free(&w);
+	if (!try_it(&t, link, err))
+		o = result(&t, err);
+	end_trial(&t);
 	return o;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Max-min fair rates and times, worked out by hand, and what must hold always. */
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -91,6 +92,16 @@ static void times(void **state)
 	is(finish[2], 2);
 	is(finish[3], 5);
 	is(run.now, 5);
+
+	/* just what that took, and less */
+	net = hand();
+	memcpy(left, (double[]){ 3, 1.5, 1, 4 }, sizeof(left));
+	run.effort = 4 * run.fillings;
+	assert_int_equal(srpol_maxmin_run(&net, &run), 0);
+	is(finish[3], 5);
+	memcpy(left, (double[]){ 3, 1.5, 1, 4 }, sizeof(left));
+	run.effort--;
+	assert_int_equal(srpol_maxmin_run(&net, &run), -E2BIG);
 }
 
 static void events(void **state)
