@@ -73,8 +73,11 @@ __noinline int srpol_echo(struct xdp_md *ctx, __u32 srh_len)
 		return XDP_DROP;
 	len = bpf_ntohs(ip6->payload_len);
 	srh_len &= SRPOL_SRH_LEN_MASK;
+	/* what is behind the packet is no part of it, nor of the reply */
+	behind = srpol_frame_len(ctx) - ETH_HLEN - sizeof(*ip6) - len;
 	if (len < srh_len + sizeof(*icmp) ||
 	    (void *)(ip6 + 1) + srh_len + sizeof(*icmp) > end ||
+	    !srpol_frame_can_cut(ctx, behind) ||
 	    !srpol_icmp_xdp_allowed(ctx, ip6, end, SRPOL_ICMP_ECHO))
 		return XDP_DROP;
 	macs = srpol_macs_load(eth);
@@ -85,8 +88,6 @@ __noinline int srpol_echo(struct xdp_md *ctx, __u32 srh_len)
 	reply.hop_limit = SRPOL_ICMP_TTL;
 	srpol_copy_addr(&reply.saddr, &ip6->daddr);
 	srpol_copy_addr(&reply.daddr, &ip6->saddr);
-	/* what is behind the packet is no part of it, nor of the reply */
-	behind = srpol_frame_len(ctx) - ETH_HLEN - sizeof(*ip6) - len;
 	if ((behind && bpf_xdp_adjust_tail(ctx, -(int)behind)) ||
 	    bpf_xdp_adjust_head(ctx, srh_len))
 		return XDP_DROP;

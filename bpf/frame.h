@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Frames at XDP: are they the driver's, or the stack's; and those whose end a driver
- * has left in fragments, as it does with those above a page: their length, and which
- * devices take them.
+ * has left in fragments, as it does with those above a page: their length, which
+ * devices take them, and where their end can be cut off.
  */
 #ifndef _SRPOL_FRAME_H
 #define _SRPOL_FRAME_H
@@ -40,6 +40,25 @@ static __always_inline bool srpol_frame_taken(struct xdp_md *ctx, __u32 ifindex)
 {
 	return !srpol_frame_has_frags(ctx) ||
 	       !bpf_map_lookup_elem(&linear_xdp, &ifindex);
+}
+
+/*
+ * May the last @cut bytes be cut off? Not where the fragments are those of an skb.
+ * Kernels free them as if they were not of a page pool (generic XDP and veth, at least
+ * up to 6.12), or count them on as bytes of the skb (generic XDP, at least 6.18):
+ * memory gets corrupted, or sent. A kernel that frees them rightly on a veth says that
+ * they are of a page pool. A NIC may have fragments that are not, and has no
+ * rtnl_link_ops, as software devices have.
+ */
+static __always_inline bool srpol_frame_can_cut(struct xdp_md *ctx, __u32 cut)
+{
+	const struct xdp_buff *xdp = srpol_xdp_buff(ctx);
+	const struct xdp_rxq_info *rxq = xdp->rxq;
+
+	if (!cut || !(xdp->flags & XDP_FLAGS_HAS_FRAGS))
+		return true;
+	return !rxq->dev->xdp_prog &&
+	       (rxq->mem.type != MEM_TYPE_PAGE_SHARED || !rxq->dev->rtnl_link_ops);
 }
 
 #endif /* _SRPOL_FRAME_H */

@@ -30,6 +30,7 @@
 #define MTU		1400
 #define ETH		14
 #define IPV6		40
+#define UA		"fc00:0:1:2::"
 
 static const __u8 mac[6] = { 2, 0, 0, 0, 0, 0xa };
 static const __u8 back[6] = { 2, 0, 0, 0, 0, 0xb };
@@ -136,9 +137,32 @@ static void check_all(__u32 behavior, __u32 prefix_len, const char *da, int reas
 	} while (native);
 }
 
+/* As check_all() with a packet that is too long, but nobody is told. */
+static void check_silent(const char *about, __u32 len, void (*send)(__u32 len))
+{
+	start(SRPOL_BEHAVIOR_UA, BLOCK + CSID, false);
+	send(len);
+	/* they keep their order */
+	transmit(UA, MTU + 1, false);
+	CHECK_EQ(receive(in_fd, back), 1280, "%s: the next one's error", about);
+	rig_expect(about, SRPOL_REASON_TOO_BIG, 2, SRPOL_REASON_ICMP_ENDPOINT, 1, RIG_END);
+}
+
+static void send_long(__u32 len)
+{
+	transmit(UA, len, false);
+}
+
+/* Its end is in fragments, which the kernel would free the wrong way. */
+static void test_fragments(void)
+{
+	check_silent("one fragment", 5000, send_long);
+	check_silent("two fragments", 8900, send_long);
+}
+
 static void test_ua(void)
 {
-	check_all(SRPOL_BEHAVIOR_UA, BLOCK + CSID, "fc00:0:1:2::", SRPOL_REASON_USID_NEXT);
+	check_all(SRPOL_BEHAVIOR_UA, BLOCK + CSID, UA, SRPOL_REASON_USID_NEXT);
 }
 
 static void test_end_dx(void)
@@ -195,6 +219,7 @@ static void test_port(void)
 static const struct ktap_test tests[] = {
 	{ "uA", test_ua },
 	{ "End.DX6", test_end_dx },
+	{ "no error about a packet in fragments", test_fragments },
 	{ "virtual port", test_virtual },
 	{ "host port", test_port },
 };
