@@ -61,4 +61,30 @@ static __always_inline bool srpol_frame_can_cut(struct xdp_md *ctx, __u32 cut)
 	       (rxq->mem.type != MEM_TYPE_PAGE_SHARED || !rxq->dev->rtnl_link_ops);
 }
 
+/* SMP_CACHE_BYTES of x86 and arm64. */
+#define SRPOL_CACHE_LINE	64
+
+/* SKB_DATA_ALIGN() */
+static __always_inline __u32 srpol_frame_aligned(__u32 size)
+{
+	return (size + SRPOL_CACHE_LINE - 1) & ~(SRPOL_CACHE_LINE - 1);
+}
+
+/*
+ * Has GRO merged several packets in this one, before generic XDP? Whatever a program
+ * makes of it, to the kernel it stays several packets, whose checksums are pending.
+ */
+static __always_inline bool srpol_frame_merged(struct xdp_md *ctx)
+{
+	const struct xdp_buff *xdp = srpol_xdp_buff(ctx);
+	const struct skb_shared_info *shared;
+
+	if (!xdp->rxq->dev->xdp_prog)
+		return false;
+	shared = bpf_rdonly_cast(xdp->data_hard_start + xdp->frame_sz -
+				 srpol_frame_aligned(bpf_core_type_size(struct skb_shared_info)),
+				 bpf_core_type_id_kernel(struct skb_shared_info));
+	return shared->gso_size;
+}
+
 #endif /* _SRPOL_FRAME_H */

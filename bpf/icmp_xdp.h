@@ -209,7 +209,7 @@ __noinline int srpol_icmp_xdp(struct xdp_md *ctx, __u32 what, __u32 value)
 	quote = bpf_ntohs(ip6->payload_len) + sizeof(*ip6);
 	if (quote > SRPOL_ICMP_QUOTE_V6)
 		quote = SRPOL_ICMP_QUOTE_V6;
-	if (ETH_HLEN + quote > len ||
+	if (ETH_HLEN + quote > len || srpol_frame_merged(ctx) ||
 	    !srpol_frame_can_cut(ctx, len - ETH_HLEN - quote) ||
 	    !srpol_icmp_xdp_allowed(ctx, ip6, end, 0))
 		return XDP_DROP;

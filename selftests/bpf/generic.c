@@ -12,6 +12,7 @@
 #include <bpf/libbpf.h>
 #include <linux/if_link.h>
 #include <linux/if_packet.h>
+#include <linux/virtio_net.h>
 #include <net/if.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -30,12 +31,13 @@
 #define MTU		1400
 #define ETH		14
 #define IPV6		40
+#define TCP		20
 #define UA		"fc00:0:1:2::"
 
 static const __u8 mac[6] = { 2, 0, 0, 0, 0, 0xa };
 static const __u8 back[6] = { 2, 0, 0, 0, 0, 0xb };
 
-static int in_fd, out_fd, tc_fd;
+static int in_fd, out_fd, merged_fd, tc_fd;
 
 /* A socket for all frames of a device. */
 static int tap(const char *dev)
@@ -160,6 +162,34 @@ static void test_fragments(void)
 	check_silent("two fragments", 8900, send_long);
 }
 
+/* A TCP packet of @len bytes as GRO makes it: several, whose checksum is pending. */
+static void send_merged(__u32 len)
+{
+	const struct inner in = { .src = v6.src, .dst = UA, .proto = IPPROTO_TCP,
+				  .payload = len - IPV6 - TCP };
+	const struct virtio_net_hdr h = {
+		.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM, .gso_type = VIRTIO_NET_HDR_GSO_TCPV6,
+		.hdr_len = ETH + IPV6 + TCP, .gso_size = 1000,
+		.csum_start = ETH + IPV6, .csum_offset = 16,
+	};
+	struct pkt p = {}, ip = {};
+
+	pkt_add(&p, &h, sizeof(h));
+	pkt_add(&p, mac, sizeof(mac));
+	pkt_add(&p, back, sizeof(back));
+	pkt_add16(&p, 0x86dd);
+	pkt_inner_ip(&ip, &in);
+	pkt_add(&p, ip.b, ip.len);
+	CHECK_EQ(p.len, sizeof(h) + ETH + len, "length");
+	CHECK_EQ(write(merged_fd, p.b, p.len), p.len, "send merged");
+}
+
+/* The error would be one of several packets, too, to be divided again. */
+static void test_merged(void)
+{
+	check_silent("merged", 3000, send_merged);
+}
+
 static void test_ua(void)
 {
 	check_all(SRPOL_BEHAVIOR_UA, BLOCK + CSID, UA, SRPOL_REASON_USID_NEXT);
@@ -220,12 +250,15 @@ static const struct ktap_test tests[] = {
 	{ "uA", test_ua },
 	{ "End.DX6", test_end_dx },
 	{ "no error about a packet in fragments", test_fragments },
+	{ "nor about one that GRO has merged", test_merged },
 	{ "virtual port", test_virtual },
 	{ "host port", test_port },
 };
 
 int main(void)
 {
+	const int on = 1;
+
 	rig_open();
 	if (system("ip link add " IN " address 02:00:00:00:00:0a mtu 9000 type veth "
 		   "	peer name x1 address 02:00:00:00:00:0b mtu 9000 &&"
@@ -237,5 +270,8 @@ int main(void)
 	attach(rig->progs.srpol_uplink, rig->progs.srpol_uplink_tc);
 	in_fd = tap("x1");
 	out_fd = tap("w1");
+	merged_fd = tap("x1");
+	if (setsockopt(merged_fd, SOL_PACKET, PACKET_VNET_HDR, &on, sizeof(on)))
+		ktap_skip_all("no super-packets");
 	return ktap_main(tests, ARRAY_SIZE(tests));
 }
