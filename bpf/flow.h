@@ -189,6 +189,21 @@ srpol_flow_keep(const struct srpol_flow_key *key __arg_nonnull,
 	return d->nr;
 }
 
+/*
+ * A flow is refused that may have been steered before, on a path that its entry still
+ * has. That is looked for here alone: to remember the entry would burden all others.
+ */
+__noinline int srpol_flow_stop(const struct srpol_flow_key *key __arg_nonnull)
+{
+	struct srpol_flow_spot spot = srpol_flow_locate(key);
+	struct srpol_decision known;
+	struct srpol_flow *flow = srpol_flow_search(key, &spot, &known);
+
+	if (flow)
+		flow->path = 0;
+	return 0;
+}
+
 /* Note in the decision that a packet goes where only the SR domain may send to. */
 static __always_inline void srpol_flow_inside(struct srpol_state *st, __u32 gen,
 					      const struct srpol_pkt *pkt,
@@ -270,6 +285,7 @@ srpol_flow_of_port(void *ctx, struct srpol_pkt *pkt, const __u32 hook,
 
 	if (found & SRPOL_HOW_SPOOFED) {
 		d->head.how = SRPOL_HOW_SPOOFED;
+		srpol_flow_stop(&pkt->key);
 		return srpol_flow_entry(srpol_flow_spare());
 	}
 	if (!srpol_flow_decide_port(pkt, now, d))

@@ -70,18 +70,24 @@ static __u64 congested(void)
 	return n;
 }
 
+static void port(__u32 source)
+{
+	struct srpol_dp_dev dev = {
+		.ifindex = if_nametoindex(PORT), .role = SRPOL_DEV_ROLE_PORT,
+		.port = if_nametoindex(PORT), .source = source,
+	};
+
+	CHECK_EQ(rig_call("dev_set", &dev, sizeof(dev)), 0, "port");
+}
+
 static void start(const struct place *at)
 {
 	struct srpol_dp_policy policy = { .mode = SRPOL_LB_MODE_HASH };
-	struct srpol_dp_dev dev = {
-		.ifindex = if_nametoindex(PORT), .role = SRPOL_DEV_ROLE_PORT,
-		.port = if_nametoindex(PORT), .source = SRPOL_SOURCE_CHECK_NONE,
-	};
 
 	spread_setup(&policy, 0);
 	rig_uplinks_clear();
 	rig_uplink_add_tc(LO);
-	CHECK_EQ(rig_call("dev_set", &dev, sizeof(dev)), 0, "port");
+	port(SRPOL_SOURCE_CHECK_NONE);
 	check_send(at, SRPOL_REASON_STEERED);
 	CHECK(spread_path(QP), "%s: has a path", at->name);
 	spread_bind(QP, LOCAL);
@@ -180,12 +186,27 @@ static void test_inside(void)
 	CHECK_EQ(rig_detail(QP).moves, 1, "egress: moves");
 }
 
+/* Nor may it go on to send what it is not behind any more. */
+static void test_spoofed(void)
+{
+	start(&places[1]);
+	run("ip -6 route add fd00::1/128 dev " PORT);
+	port(SRPOL_SOURCE_CHECK_STRICT);
+	check_send(&places[1], SRPOL_REASON_STEERED);
+	run("ip -6 route del fd00::1/128 dev " PORT);
+	check_left(&places[1], SRPOL_REASON_SPOOFED);
+	run("ip -6 route add fd00::1/128 dev " PORT);
+	check_back(&places[1]);
+	run("ip -6 route del fd00::1/128 dev " PORT);
+}
+
 static const struct ktap_test tests[] = {
 	{ "a flow whose policy has no path has none", test_passthrough },
 	{ "nor has one that a rule leaves alone", test_bypass },
 	{ "nor one whose color has no policy", test_no_policy },
 	{ "nor one that is for this host", test_local },
 	{ "nor one from a port into the SR domain", test_inside },
+	{ "nor one whose source is not behind the port any more", test_spoofed },
 };
 
 int main(void)
