@@ -39,11 +39,13 @@ __noinline int srpol_link_layer_restore(struct __sk_buff *skb)
  * @skb: packet
  *
  * Pointers into the packet are void afterwards.
+ *
+ * Return: 0, or an error if the packet is too long for that, or there is no memory: it
+ * begins with its network layer still, and must not be read.
  */
-static __always_inline void srpol_link_layer_show(struct __sk_buff *skb)
+static __always_inline int srpol_link_layer_show(struct __sk_buff *skb)
 {
-	if (srpol_link_layer_hidden(skb))
-		srpol_link_layer_restore(skb);
+	return srpol_link_layer_hidden(skb) ? srpol_link_layer_restore(skb) : 0;
 }
 
 #endif /* _SRPOL_LINK_LAYER_H */

@@ -140,6 +140,15 @@ static __noinline int srpol_port_unsteered(struct __sk_buff *skb,
 	return srpol_port_tc_drop(pkt, reason, 0);
 }
 
+/* Nothing of a packet can be read: it may be for the SR domain. */
+static __always_inline int srpol_port_unreadable(struct __sk_buff *skb,
+						 struct srpol_pkt *pkt)
+{
+	pkt->ifindex = skb->ifindex;
+	pkt->len = skb->len;
+	return srpol_port_tc_drop(pkt, SRPOL_REASON_PORT_UNREADABLE, 0);
+}
+
 /*
  * The packet is too big for its path. Drop it, and tell its sender if settings
  * allow.

@@ -71,7 +71,8 @@ int srpol_port_tc(struct __sk_buff *skb)
 
 	if (!srpol_netns_ours_skb(skb))
 		return SRPOL_TC_NEXT;
-	srpol_link_layer_show(skb);
+	if (srpol_link_layer_show(skb))
+		return srpol_port_unreadable(skb, &pkt);
 	srpol_alone_clear(skb);
 	reason = srpol_parse_skb(skb, &pkt);
 	if (!srpol_mac_ours_skb(skb) && reason != SRPOL_REASON_UNPARSED)
@@ -121,7 +122,8 @@ int srpol_uplink_tc(struct __sk_buff *skb)
 
 	if (!srpol_netns_ours_skb(skb))
 		return SRPOL_TC_NEXT;
-	srpol_link_layer_show(skb);
+	if (srpol_link_layer_show(skb))
+		return SRPOL_TC_NEXT;
 	verdict = srpol_has_metadata(skb) ? srpol_handoff_send(skb) : -1;
 	return verdict < 0 ? srpol_host_deliver(skb) : verdict;
 }

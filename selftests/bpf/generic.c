@@ -4,7 +4,7 @@
  * that does not, to an adjacency and back; and what it leaves to TC. On real devices, as
  * the kernel has its own ways with such packets:
  *
- *	x1 ---- x0 (uplink, later host port; MTU 9000)
+ *	x1 ---- x0 (uplink, later host port; MTU 65535)
  *	                     w0 (adjacency, later uplink; MTU 1400) ---- w1
  */
 #include <arpa/inet.h>
@@ -220,6 +220,17 @@ static void test_virtual(void)
 	bpf_map_delete_elem(rig_map("host_addrs"), &a);
 }
 
+/* A packet that comes in by the port leaves by the uplink. */
+static void check_steered(void)
+{
+	struct pkt p;
+
+	plain(&p, &v6, pkt_link_macs);
+	memcpy(p.b, mac, sizeof(mac));
+	CHECK_EQ(write(in_fd, p.b, p.len), p.len, "send");
+	CHECK_EQ(receive(out_fd, pkt_link_macs), p.len - ETH + IPV6, "by the uplink");
+}
+
 /* What the uplink takes from TC only. */
 static void test_port(void)
 {
@@ -227,7 +238,6 @@ static void test_port(void)
 	const struct srpol_dp_rule all = { .color = 5, .mode = SRPOL_MODE_INHERIT };
 	struct in6_addr list = sid(FAR);
 	struct outer o = { .sids = &list, .n = 1 };
-	struct pkt p;
 
 	attach(rig->progs.srpol_port, rig->progs.srpol_port_tc);
 	rig_reset();
@@ -239,11 +249,30 @@ static void test_port(void)
 	rig_policy(&policy);
 	rig_rules(&all, 1);
 	rig_mark();
-	plain(&p, &v6, pkt_link_macs);
-	memcpy(p.b, mac, sizeof(mac));
-	CHECK_EQ(write(in_fd, p.b, p.len), p.len, "send");
-	CHECK_EQ(receive(out_fd, pkt_link_macs), p.len - ETH + IPV6, "by the uplink");
+	check_steered();
 	rig_expect("port", SRPOL_REASON_STEERED, 1, RIG_END);
+}
+
+/*
+ * The Ethernet header of a packet as long as this does not come back to where the
+ * program at TC would read it: it must not be taken for another packet.
+ */
+static void test_port_long(void)
+{
+	static __u8 frame[ETH + 17000];
+	struct pkt p;
+	__u32 len = sizeof(frame) - ETH - IPV6;
+
+	rig_mark();
+	plain(&p, &v6, pkt_link_macs);
+	memcpy(frame, p.b, p.len);
+	memcpy(frame, mac, sizeof(mac));
+	frame[ETH + 4] = len >> 8;
+	frame[ETH + 5] = len;
+	CHECK_EQ(write(in_fd, frame, sizeof(frame)), sizeof(frame), "send");
+	/* they keep their order */
+	check_steered();
+	rig_expect("port", SRPOL_REASON_PORT_UNREADABLE, 1, SRPOL_REASON_STEERED, 1, RIG_END);
 }
 
 static const struct ktap_test tests[] = {
@@ -253,6 +282,7 @@ static const struct ktap_test tests[] = {
 	{ "nor about one that GRO has merged", test_merged },
 	{ "virtual port", test_virtual },
 	{ "host port", test_port },
+	{ "host port: a long packet", test_port_long },
 };
 
 int main(void)
@@ -260,8 +290,8 @@ int main(void)
 	const int on = 1;
 
 	rig_open();
-	if (system("ip link add " IN " address 02:00:00:00:00:0a mtu 9000 type veth "
-		   "	peer name x1 address 02:00:00:00:00:0b mtu 9000 &&"
+	if (system("ip link add " IN " address 02:00:00:00:00:0a mtu 65535 type veth "
+		   "	peer name x1 address 02:00:00:00:00:0b mtu 65535 &&"
 		   "ip link add " OUT " mtu 1400 type veth peer name w1 &&"
 		   "for dev in " IN " x1 " OUT " w1; do"
 		   "	sysctl -qw net.ipv6.conf.$dev.disable_ipv6=1 &&"
