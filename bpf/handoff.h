@@ -12,7 +12,8 @@
  * into the packet's metadata, and passes it; srpol_uplink_tc, at TC ingress of the
  * same uplink, sends it.
  *
- * Generic XDP sends by any device, and hands nothing over.
+ * Generic XDP sends by any device, and hands nothing over. A VLAN tag that the receiving
+ * device keeps beside the packet is not removed then: XDP cannot, as TC does below.
  *
  * No sender can write metadata, but the kernel leaves it in front of a packet that
  * goes on by a veth: it may come to an uplink of another namespace, or back to this
