@@ -65,16 +65,16 @@ link a a1 l lc
 link b b0 l lb
 
 on a ip -6 addr add fd00:a::1/64 dev a0
-on a ip -6 addr add 2001:db8:a::1/128 dev lo
+on a ip -6 addr add 2001:db8:a::1/128 dev lo nodad
 on a ip addr add 192.0.2.1/32 dev lo
 on a ip -6 route add default via fd00:a::fe src 2001:db8:a::1
 on a ip -4 route add default via inet6 fd00:a::fe src 192.0.2.1
 on b ip -6 addr add fd00:b::1/64 dev b0
-on b ip -6 addr add 2001:db8:b::1/128 dev lo
+on b ip -6 addr add 2001:db8:b::1/128 dev lo nodad
 on b ip addr add 192.0.2.2/32 dev lo
 on b ip -6 route add default via fd00:b::fe src 2001:db8:b::1
 on b ip -4 route add default via inet6 fd00:b::fe src 192.0.2.2
-on c ip -6 addr add 2001:db8:c::1/128 dev lo
+on c ip -6 addr add 2001:db8:c::1/128 dev lo nodad
 on c ip addr add 192.0.2.3/32 dev lo
 on l ip -6 addr add fd00:a::fe/64 dev la
 on l ip -6 addr add fd00:b::fe/64 dev lb

@@ -224,6 +224,7 @@ check "who watches is told of the plan that is in force" patiently 60 told \
 check "and was, of the demand: weights are the plan's, because of it" told \
 	'map(select(.color == 100)) | any(.by == "engine") and
 	 any(.by == "plan" and .because == [ "plan" ])' paths
+[ $ktap_failures -eq 0 ] || sed 's/^/# /' "$work/watched"
 check "and of the tenant's job: half by each of its spines" told 'map(select(.job == "mine")) |
 	any(.by == "plan" and (.paths | sort_by(.name) | map(.percent)) == [ 50, 0, 50, 0 ])' paths
 check "and of its end" told 'any(.color == 7)' end
