@@ -4,30 +4,17 @@
  * own that answers "ok" to each line, and clients that talk too much.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "lines.h"
 #include "srpol_lib.h"
-#include "test.h"
+#include "test_server.h"
 
 #define RATE		65536
 #define LINE		40000
-#define PATIENCE	60	/* s: nobody would believe that it comes later */
 #define NOBODY		65534
-
-static char folder[] = "/tmp/srpol-lines-XXXXXX";
-static struct sockaddr_un addr = { .sun_family = AF_UNIX };
-static pid_t child;
 
 static void drained(struct lines_client *client)
 {
@@ -93,56 +80,6 @@ static void serve(void)
 		_exit(1);
 	loop_run();
 	_exit(2);
-}
-
-static int dial(void)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	assert_true(fd >= 0);
-	if (!connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
-		return fd;
-	close(fd);
-	return -1;
-}
-
-static time_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec;
-}
-
-static int setup(void **state)
-{
-	time_t end = now() + PATIENCE;
-	int fd = -1;
-
-	(void)state;
-	assert_non_null(mkdtemp(folder));
-	assert_int_equal(chmod(folder, 0755), 0);
-	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/socket", folder);
-	child = fork();
-	assert_true(child >= 0);
-	if (!child)
-		serve();
-	while (fd < 0 && now() < end)
-		fd = dial();
-	assert_true(fd >= 0);
-	close(fd);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-	unlink(addr.sun_path);
-	rmdir(folder);
-	strcpy(folder + strlen(folder) - 6, "XXXXXX");
-	return 0;
 }
 
 /* Say so much in a line; is it answered? */

@@ -3,27 +3,15 @@
  * Requests that are answered later, as clients find them that say no more meanwhile: a
  * server in a process of its own.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "requests.h"
 #include "srpol_lib.h"
-#include "test.h"
+#include "test_server.h"
 
 #define LATER_NS	300000000ull
 #define LONG		(1 << 20)	/* bytes: a connection does not take them at once */
-#define PATIENCE	60	/* s: nobody would believe that it comes later */
-
-static char folder[] = "/tmp/srpol-requests-XXXXXX";
-static struct sockaddr_un addr = { .sun_family = AF_UNIX };
-static pid_t child;
 
 /* ---- the server */
 
@@ -86,58 +74,9 @@ static void serve(void)
 
 /* ---- its clients */
 
-static int dial(void)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct timeval limit = { .tv_sec = PATIENCE };
-
-	assert_true(fd >= 0);
-	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)), 0);
-	if (!connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
-		return fd;
-	close(fd);
-	return -1;
-}
-
 static void ask(int fd, const char *name)
 {
 	assert_true(dprintf(fd, "{\"version\":1,\"request\":\"%s\"}\n", name) > 0);
-}
-
-static time_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec;
-}
-
-static int setup(void **state)
-{
-	time_t end = now() + PATIENCE;
-	int fd = -1;
-
-	assert_non_null(mkdtemp(folder));
-	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/socket", folder);
-	child = fork();
-	assert_true(child >= 0);
-	if (!child)
-		serve();
-	while (fd < 0 && now() < end)
-		fd = dial();
-	assert_true(fd >= 0);
-	close(fd);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-	unlink(addr.sun_path);
-	rmdir(folder);
-	strcpy(folder + strlen(folder) - 6, "XXXXXX");
-	return 0;
 }
 
 /* What comes until the end; how many bytes and lines. */
