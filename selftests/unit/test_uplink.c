@@ -209,18 +209,24 @@ static void look_for_seconds(unsigned int n)
 	}
 }
 
-/* A driver that is still starting, or a program that is in the way for a while. */
-static void test_attach(void **state)
+/* The NIC was in use before, and its programs are refused now. */
+static void open_refused(void)
 {
-	if (geteuid())
-		skip();
-	assert_true(attached);
 	uplinks_close();
 	attached = false;
 	refused = true;
 	assert_int_equal(uplinks_open(&engine, true, NULL), 0);
 	assert_int_equal(nics_watch(&engine, never), 0);
 	attempts = 0;
+}
+
+/* A driver that is still starting, or a program that is in the way for a while. */
+static void test_attach(void **state)
+{
+	if (geteuid())
+		skip();
+	assert_true(attached);
+	open_refused();
 	look_for_seconds(30);
 	assert_false(attached);
 	assert_in_range(attempts, 1, 6);
@@ -237,12 +243,7 @@ static void test_attach_never(void **state)
 {
 	if (geteuid())
 		skip();
-	uplinks_close();
-	attached = false;
-	refused = true;
-	assert_int_equal(uplinks_open(&engine, true, NULL), 0);
-	assert_int_equal(nics_watch(&engine, never), 0);
-	attempts = 0;
+	open_refused();
 	look_for_seconds(3600);
 	assert_in_range(attempts, 4, 10);
 	/* no longer than 16 minutes, however long that goes on */
