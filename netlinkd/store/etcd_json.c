@@ -101,6 +101,20 @@ static bool is_wanted(const char *key, const char *wanted, bool prefix)
 	       !strcmp(key, wanted);
 }
 
+/*
+ * Whoever may write keys may write one with a zero byte, and an answer that is refused
+ * for it would be lost with all other keys in it. A byte that UTF-8 does not have is
+ * there instead, so the key alone is refused, like others that are no text.
+ */
+static void replace_zeros(char *key, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (!key[i])
+			key[i] = '\xff';
+}
+
 /**
  * etcd_read_kv() - read a key from etcd's JSON
  * @o: object
@@ -119,8 +133,10 @@ bool etcd_read_kv(const json_t *o, const struct store *store,
 	char *key = decode(json_object_get(o, "key"), &len);
 
 	*kv = (struct store_kv){};
+	if (key)
+		replace_zeros(key, len);
 	if (!key || len < skip || memcmp(key, store->prefix, skip) ||
-	    strlen(key) != len || !is_wanted(key + skip, wanted, prefix)) {
+	    !is_wanted(key + skip, wanted, prefix)) {
 		free(key);
 		return false;
 	}

@@ -56,7 +56,8 @@ def test_no_text():
     port = e.free_ports(1)[0]
     engine = e.start_engine("n", store, page=f"127.0.0.1:{port}")
     for key, n in ((b"job/a\xffb/x", 1), (b"job/red/a\xc3", 2),
-                   (b"job/red/\x1b[31mx", 3), (b"job/a\nb/x", 4), (b"job/b\x7f/x", 5)):
+                   (b"job/red/\x1b[31mx", 3), (b"job/a\nb/x", 4), (b"job/b\x7f/x", 5),
+                   (b"job/c\0b/x", 6), (b"job/a\0b/x", 7)):
         urllib.request.urlopen(f"{etcd.endpoints[0]}/v3/kv/put", timeout=60, data=json.dumps({
             "key": base64.b64encode(b"/srpol/" + key).decode(),
             "value": base64.b64encode(e.JOB.encode()).decode()}).encode()).close()
