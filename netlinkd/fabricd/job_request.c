@@ -105,6 +105,8 @@ static void wrote(void *data, const struct store_reply *reply)
 	struct op *op = data;
 
 	op->writing = false;
+	if (!op->is_del)
+		room_end(reply->succeeded ? reply->revision : 0);
 	if (reply->error) {
 		fabricd.stats.unsure++;
 		fail(op, "the store did not say whether it was done: see srpol fabric jobs");
@@ -253,6 +255,7 @@ static void write_job(struct op *op)
 		compare(w, key_reservation(w->reservation, a->want.tenant,
 					   a->want.job), 0);
 	}
+	room_begin(w->job, strlen(a->want.job_text));
 	send_it(op, w);
 }
 
@@ -331,6 +334,19 @@ static int decide(struct op *op, struct srpol_error *err)
 	return ret;
 }
 
+/* Others may be on their way that leave none, so it waits while it can. */
+static bool has_room(struct op *op, const char *key, bool late)
+{
+	const struct admission *a = &op->admission;
+	struct srpol_error err = {};
+	int ret = a->is_what_if ? 0 : room_check(key, strlen(a->want.job_text),
+						 a->own, &err);
+
+	if (ret && (ret != -EAGAIN || late))
+		answer(op, NULL, &err);
+	return !ret;
+}
+
 static void add_job(struct op *op, bool late)
 {
 	struct admission *a = &op->admission;
@@ -360,6 +376,8 @@ static void add_job(struct op *op, bool late)
 		answer(op, NULL, &err);
 		return;
 	}
+	if (!has_room(op, key, late))
+		return;
 	srpol_plan_free(a->want.weights);
 	a->want.weights = NULL;
 	if (decide(op, &err))

@@ -16,6 +16,7 @@
  *	lowered.c	reservations that are lowered for another one
  *	job_request.c	srpol fabric job: from the request to the store
  *	job_read.c	reads that request
+ *	room.c		whether there is room for the job in the store
  *	collective.c	a collective in it becomes demands
  *	jobs.c		srpol fabric jobs
  *	settle.c	steps of the leader for reservations: second steps,
@@ -313,6 +314,11 @@ int job_read_who(const json_t *request, struct reservation *r,
 		 struct srpol_error *err);
 int job_read(const json_t *request, struct admission *a,
 	     struct srpol_error *err);
+
+/* room.c */
+int room_check(const char *key, size_t len, const char *own, struct srpol_error *err);
+void room_begin(const char *key, size_t len);
+void room_end(uint64_t revision);
 
 /* collective.c */
 int collective_expand(const json_t *collective, json_t *job,
