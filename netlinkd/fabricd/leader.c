@@ -7,8 +7,9 @@
  *
  * A plan is computed in the loop that renews the lease. Where that takes longer than
  * the lease lasts, the next leader would compute as long, and nobody would ever write
- * a plan. So an engine that was kept from its lease asks for a longer one the next
- * time: it can lead, and after its end the others wait longer.
+ * a plan. So a leader that was kept from its lease asks for a longer one the next
+ * time: it can lead, and after its end the others wait longer. So it has that only for
+ * as long as computations were that long lately.
  */
 #include <string.h>
 
@@ -18,6 +19,7 @@
 #define LEAVE_NS	(100 * NS_PER_MS)	/* for the end of the lease to be sent */
 #define BUSY_LEASE	4		/* a lease lasts so often as long as a computation */
 #define LEASE_MAX_S	600		/* of one that is longer than configured */
+#define LATELY_NS	(LEASE_MAX_S * NS_PER_SEC)	/* for so long, or twice that */
 
 static struct mirror mirror;
 static uint64_t lease;
@@ -25,9 +27,11 @@ static uint64_t kept_ns;	/* last time at which the lease was certainly
 				 * alive */
 static uint64_t asked_ns;
 static uint32_t lease_s;	/* how long the lease lasts, or the one asked for */
-static uint64_t due_ns;		/* when it is to look again */
-static uint64_t used_ns;	/* processor time used when it last looked */
-static uint64_t busy_ns;	/* longest computation that kept it from looking */
+static uint64_t due_ns;		/* when beat() is to be called */
+static uint64_t used_ns;	/* processor time used when that was measured last */
+static uint64_t since_ns;	/* begin of the time for which there is @busy_ns */
+static uint64_t busy_ns;	/* longest computation that kept the leader from all else */
+static uint64_t before_ns;	/* the same, in the time before that */
 static bool asking;
 static bool leaving;
 static uint64_t left;		/* term that it led in and gave up: what it asked
@@ -35,7 +39,9 @@ static uint64_t left;		/* term that it led in and gave up: what it asked
 static bool taken;		/* the leader's key exists */
 
 static void tick(void *data);
+static void beat(void *data);
 static struct alarm ticker = ALARM_INIT(tick, NULL);
+static struct alarm beats = ALARM_INIT(beat, NULL);
 
 static uint64_t lasts_ns(void)
 {
@@ -46,7 +52,6 @@ static void look_in(uint64_t ns)
 {
 	alarm_stop(&ticker);
 	alarm_set(&ticker, ns);
-	due_ns = now_ns() + ns;
 }
 
 /* An answer that is missing is not waited for until the next renewal. */
@@ -66,24 +71,50 @@ static uint64_t processor_ns(void)
 	return ts.tv_sec * NS_PER_SEC + ts.tv_nsec;
 }
 
-/*
- * Only what it computed counts: one that was stopped, or that had to wait for its
- * turn, learns nothing about how long its plans take.
- */
-static void measure(uint64_t now)
+static void forget(uint64_t now)
 {
-	uint64_t used = processor_ns(), late = now > due_ns ? now - due_ns : 0;
+	if (now - since_ns < LATELY_NS)
+		return;
+	before_ns = now - since_ns < 2 * LATELY_NS ? busy_ns : 0;
+	busy_ns = 0;
+	since_ns = now;
+}
+
+/*
+ * Only what the leader computed counts: one that was stopped, or that had to wait for its
+ * turn, learns nothing about how long its plans take, nor does one that only answers.
+ */
+static void measure(void)
+{
+	uint64_t now = now_ns(), used = processor_ns();
+	uint64_t late = now > due_ns ? now - due_ns : 0;
 	uint64_t busy = used - used_ns < late ? used - used_ns : late;
 
 	used_ns = used;
-	if (busy > busy_ns)
+	forget(now);
+	if (fabricd.term && busy > busy_ns)
 		busy_ns = busy;
+}
+
+/* Often, also while a lease is long: what is late by less is not noticed. */
+static void beat(void *data)
+{
+	uint64_t ns = fabricd.config.lease_s * NS_PER_SEC / 4;
+
+	measure();
+	alarm_set(&beats, ns);
+	due_ns = now_ns() + ns;
+}
+
+static uint64_t longest_ns(void)
+{
+	return busy_ns > before_ns ? busy_ns : before_ns;
 }
 
 /* How long a new lease is to last, in s. */
 static uint32_t wanted_s(void)
 {
-	uint64_t s = BUSY_LEASE * busy_ns / NS_PER_SEC;
+	uint64_t s = BUSY_LEASE * longest_ns() / NS_PER_SEC;
 
 	if (s > LEASE_MAX_S)
 		s = LEASE_MAX_S;
@@ -100,6 +131,7 @@ static void step_down(const char *why)
 {
 	if (!fabricd.term)
 		return;
+	measure();
 	log_notice("no longer leader of shard %s: %s", fabricd.config.shard,
 		   why);
 	left = fabricd.term;
@@ -217,7 +249,7 @@ static void choose_lease(void)
 
 	if (wanted > lease_s && lease_s)
 		log_notice("a computation took %.1f s: its lease will last %u s, as with %u s no engine would lead for long",
-			   busy_ns / 1e9, wanted, lease_s);
+			   longest_ns() / 1e9, wanted, lease_s);
 	lease_s = wanted;
 }
 
@@ -225,7 +257,7 @@ static void tick(void *data)
 {
 	uint64_t now = now_ns();
 
-	measure(now);
+	measure();
 	/*
 	 * If its lease is still there when the store answers again, so is its key:
 	 * it has to be renewed, or all would wait for its end.
@@ -240,6 +272,11 @@ static void tick(void *data)
 	if (!asking && lease && !fabricd.term &&
 	    (now - kept_ns > 2 * lasts_ns() || wanted_s() > lease_s))
 		give_back();
+	/* after a crash all would wait for the end of one that is not needed any more */
+	if (!asking && lease && wanted_s() <= lease_s / 2) {
+		step_down("a shorter lease will do");
+		give_back();
+	}
 	if (!asking && !lease)
 		choose_lease();
 	look_in(lasts_ns() / 4);
@@ -299,8 +336,9 @@ void leader_start(void)
 		.begin = begin, .set = set, .end = end,
 	};
 	mirror_start(&mirror);
-	due_ns = now_ns();
+	since_ns = due_ns = now_ns();
 	used_ns = processor_ns();
+	beat(NULL);
 	tick(NULL);
 }
 
@@ -311,6 +349,7 @@ void leader_stop(void)
 {
 	leaving = true;
 	alarm_stop(&ticker);
+	alarm_stop(&beats);
 	mirror_stop(&mirror);
 	step_down("it ends");
 	if (!lease)

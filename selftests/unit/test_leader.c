@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Leader election with a clock, alarms and a store of its own: how long leases last after
+ * long computations, and what a leader does that gave up while its key is still there.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "fabricd.h"
+#include "test.h"
+
+#define LEASE_S		4
+#define MINUTE_NS	(60 * NS_PER_SEC)
+#define ALARMS		4
+
+struct fabricd fabricd;
+
+static uint64_t clock_ns, cpu_ns;
+static struct {
+	struct alarm *alarm;
+	uint64_t ns;
+} set[ALARMS];
+
+/* the store */
+static uint64_t revision, granted;	/* the last lease */
+static uint64_t leased, key, key_lease;	/* those there are; when @key was created */
+static uint32_t granted_s;
+static bool fails, holds;
+static store_reply_fn held;	/* callback of an answer that is late */
+
+uint64_t now_ns(void)
+{
+	return clock_ns;
+}
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *t);
+int __wrap_clock_gettime(clockid_t id, struct timespec *t)
+{
+	t->tv_sec = cpu_ns / NS_PER_SEC;
+	t->tv_nsec = cpu_ns % NS_PER_SEC;
+	return 0;
+}
+
+void alarm_stop(struct alarm *alarm)
+{
+	size_t i;
+
+	for (i = 0; i < ALARMS; i++)
+		if (set[i].alarm == alarm)
+			set[i].alarm = NULL;
+}
+
+int alarm_set(struct alarm *alarm, uint64_t ns)
+{
+	size_t i = 0;
+
+	while (set[i].alarm)
+		assert_true(++i < ALARMS);
+	set[i].alarm = alarm;
+	set[i].ns = clock_ns + ns;
+	return 0;
+}
+
+/* Rings all alarms of this time. */
+static void pass(uint64_t ns)
+{
+	uint64_t end = clock_ns + ns;
+	struct alarm *alarm;
+	size_t i, next;
+
+	while (true) {
+		for (i = 0, next = ALARMS; i < ALARMS; i++)
+			if (set[i].alarm && set[i].ns <= end &&
+			    (next == ALARMS || set[i].ns < set[next].ns))
+				next = i;
+		if (next == ALARMS)
+			break;
+		if (set[next].ns > clock_ns)
+			clock_ns = set[next].ns;
+		alarm = set[next].alarm;
+		set[next].alarm = NULL;
+		alarm->ring(alarm->data);
+	}
+	clock_ns = end;
+}
+
+static void compute(uint64_t ns)
+{
+	clock_ns += ns;
+	cpu_ns += ns;
+}
+
+static struct store_reply reply(void)
+{
+	return (struct store_reply){ .error = fails ? -EIO : 0, .revision = revision };
+}
+
+static void lease(struct store *store, uint32_t seconds, uint64_t id, store_reply_fn fn,
+		  void *data)
+{
+	struct store_reply r = reply();
+
+	if (holds) {
+		held = fn;
+		return;
+	}
+	if (!fails && !id) {
+		leased = ++granted;
+		granted_s = seconds;
+	}
+	r.lease = fails || (id && id != leased) ? 0 : leased;
+	fn(data, &r);
+}
+
+static void txn(struct store *store, const struct store_txn *t, store_reply_fn fn,
+		void *data)
+{
+	struct store_kv kv = { .key = "leader", .value = "", .create = key,
+			       .mod = key, .lease = key_lease };
+	struct store_reply r;
+
+	r = reply();
+	if (!fails && !key) {
+		key = r.revision = ++revision;
+		key_lease = t->put[0].lease;
+		r.succeeded = true;
+	} else if (!fails) {
+		r.kvs = &kv;
+		r.n = 1;
+	}
+	fn(data, &r);
+}
+
+static void revoke(struct store *store, uint64_t id)
+{
+	if (fails)
+		return;
+	if (key_lease == id)
+		key = key_lease = 0;
+	if (leased == id)
+		leased = 0;
+}
+
+static const struct store_ops ops = { .lease = lease, .txn = txn, .revoke = revoke };
+
+void mirror_start(struct mirror *m)
+{
+}
+
+void mirror_stop(struct mirror *m)
+{
+}
+
+const char *key_leader(char *buf)
+{
+	return strcpy(buf, "leader");
+}
+
+void log_notice(const char *fmt, ...)
+{
+}
+
+void plan_takeover(void)
+{
+}
+
+void plan_stop(void)
+{
+}
+
+void loop_run_for(uint64_t ns)
+{
+}
+
+static void assert_leads(void)
+{
+	assert_int_not_equal(fabricd.term, 0);
+	assert_int_equal(fabricd.term, key);
+}
+
+static int setup(void **state)
+{
+	fabricd.config.lease_s = LEASE_S;
+	fabricd.store.ops = &ops;
+	clock_ns = NS_PER_SEC;
+	leader_start();
+	assert_leads();
+	assert_int_equal(granted_s, LEASE_S);
+	return 0;
+}
+
+/* What comes first after a computation is an answer, or the alarm. */
+static void test_longer(void **state)
+{
+	pass(MINUTE_NS);
+	assert_int_equal(granted, 1);
+	compute(20 * NS_PER_SEC);
+	revoke(NULL, key_lease);
+	pass(LEASE_S * NS_PER_SEC);
+	assert_leads();
+	assert_true(granted_s > 4 * (20 - LEASE_S) && granted_s <= 4 * 20);
+}
+
+static void test_shorter(void **state)
+{
+	pass(9 * MINUTE_NS);
+	assert_int_equal(granted, 2);
+	compute(19 * NS_PER_SEC);
+	pass(9 * MINUTE_NS);
+	assert_int_equal(granted, 2);
+	pass(15 * MINUTE_NS);
+	assert_leads();
+	assert_int_equal(granted, 3);
+	assert_int_equal(granted_s, LEASE_S);
+}
+
+/* The key is another's for some time. */
+static void test_standby(void **state)
+{
+	uint64_t mine = key_lease;
+
+	key_lease = leased = 0;
+	key = ++revision;
+	pass(2 * LEASE_S * NS_PER_SEC);
+	assert_int_equal(fabricd.term == mine, 0);
+	leader_fenced();
+	compute(20 * NS_PER_SEC);
+	pass(MINUTE_NS);
+	assert_int_equal(fabricd.term, 0);
+	key = 0;
+	pass(MINUTE_NS);
+	assert_leads();
+	assert_int_equal(granted_s, LEASE_S);
+}
+
+/* It says when the leader looks next, but the computation before it counts. */
+static void test_error_first(void **state)
+{
+	struct store_reply error = { .error = -EIO };
+
+	holds = true;
+	pass(LEASE_S * NS_PER_SEC / 2);
+	assert_non_null(held);
+	compute(20 * NS_PER_SEC);
+	holds = false;
+	held(NULL, &error);
+	pass(MINUTE_NS);
+	assert_leads();
+	assert_true(granted_s > 4 * (20 - LEASE_S) && granted_s <= 4 * 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_longer),
+		cmocka_unit_test(test_shorter),
+		cmocka_unit_test(test_standby),
+		cmocka_unit_test(test_error_first),
+	};
+
+	return cmocka_run_group_tests(tests, setup, NULL);
+}
