@@ -321,6 +321,8 @@ void leader_fenced(void)
 {
 	fabricd.stats.fenced++;
 	step_down("a transaction was refused");
+	/* its key may still be there, and then nothing else would tell it to begin anew */
+	ask_again();
 }
 
 /**

@@ -249,6 +249,20 @@ static void test_error_first(void **state)
 	assert_true(granted_s > 4 * (20 - LEASE_S) && granted_s <= 4 * 20);
 }
 
+/* Its key is there as long as its lease: it does not wait for a quarter of that. */
+static void test_fenced(void **state)
+{
+	uint64_t term = fabricd.term;
+
+	pass(granted_s * NS_PER_SEC / 2);
+	pass(NS_PER_SEC);
+	leader_fenced();
+	assert_int_equal(fabricd.term, 0);
+	pass(3 * NS_PER_SEC);
+	assert_leads();
+	assert_true(fabricd.term > term);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +270,7 @@ int main(void)
 		cmocka_unit_test(test_shorter),
 		cmocka_unit_test(test_standby),
 		cmocka_unit_test(test_error_first),
+		cmocka_unit_test(test_fenced),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);
