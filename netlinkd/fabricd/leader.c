@@ -36,12 +36,17 @@ static bool asking;
 static bool leaving;
 static uint64_t left;		/* term that it led in and gave up: what it asked
 				 * for then may still be under way */
+static uint64_t ending;		/* lease that is to end, 0: none */
+static uint64_t ending_until_ns;	/* when it is over without that */
+static bool revoking;		/* the store has been asked for that */
 static bool taken;		/* the leader's key exists */
 
 static void tick(void *data);
 static void beat(void *data);
+static void revoke(void *data);
 static struct alarm ticker = ALARM_INIT(tick, NULL);
 static struct alarm beats = ALARM_INIT(beat, NULL);
+static struct alarm revokes = ALARM_INIT(revoke, NULL);
 
 static uint64_t lasts_ns(void)
 {
@@ -121,10 +126,35 @@ static uint32_t wanted_s(void)
 	return s > fabricd.config.lease_s ? s : fabricd.config.lease_s;
 }
 
+static void revoked(void *data, const struct store_reply *reply)
+{
+	revoking = false;
+	if (leaving)
+		return;
+	if (!reply->error && *(uint64_t *)data == ending)
+		ending = 0;
+	if (ending && now_ns() < ending_until_ns)
+		alarm_set(&revokes, RETRY_NS);
+}
+
+/* Until it is answered: a store that has just come back may be gone once more. */
+static void revoke(void *data)
+{
+	static uint64_t asked;
+
+	alarm_stop(&revokes);
+	asked = ending;
+	revoking = true;
+	fabricd.store.ops->revoke(&fabricd.store, asked, revoked, &asked);
+}
+
 static void give_back(void)
 {
-	fabricd.store.ops->revoke(&fabricd.store, lease);
+	ending = lease;
+	ending_until_ns = now_ns() + 2 * lasts_ns();
 	lease = 0;
+	if (!revoking || leaving)
+		revoke(NULL);
 }
 
 static void step_down(const char *why)
@@ -352,6 +382,7 @@ void leader_stop(void)
 	leaving = true;
 	alarm_stop(&ticker);
 	alarm_stop(&beats);
+	alarm_stop(&revokes);
 	mirror_stop(&mirror);
 	step_down("it ends");
 	if (!lease)

@@ -13,7 +13,9 @@
 #include "log.h"
 #include "srpol_lib.h"
 
-#define CODE_OUT_OF_RANGE	11	/* gRPC status: revision is compacted */
+/* of gRPC */
+#define CODE_NOT_FOUND		5	/* no such lease */
+#define CODE_OUT_OF_RANGE	11	/* revision is compacted */
 #define KEEP_MS_MIN		500L	/* a busy machine and TLS take their time */
 
 /*
@@ -118,7 +120,13 @@ static bool read_grant(const struct request *r, const json_t *o,
 		       struct store_reply *reply)
 {
 	reply->lease = etcd_read_number(o, "ID");
-	return reply->lease || !r->fn;
+	return reply->lease;
+}
+
+static bool read_revoke(const struct request *r, const json_t *o,
+			struct store_reply *reply)
+{
+	return true;
 }
 
 /* A lease that has ended has no TTL in the answer. */
@@ -184,6 +192,13 @@ static void take_error(struct etcd *etcd, long status, const json_t *o,
 		       -ERANGE : -EIO;
 }
 
+/* A lease that is to end may have ended already, as when an answer was lost. */
+static bool is_over(const struct request *r, const json_t *o)
+{
+	return r->read == read_revoke &&
+	       etcd_read_number(o, "code") == CODE_NOT_FOUND;
+}
+
 static void take_answer(void *data, long status, const char *in, size_t len)
 {
 	json_t *o = status && in ? json_loadb(in, len, 0, NULL) : NULL;
@@ -192,7 +207,7 @@ static void take_answer(void *data, long status, const char *in, size_t len)
 
 	if (status == 200 && o)
 		read_answer(r, o, &reply);
-	else
+	else if (!is_over(r, o))
 		take_error(r->store->impl, status, o, &reply);
 	if (reply.error && reply.error != -ERANGE)
 		etcd_elsewhere(r->store->impl, r->member);
@@ -329,11 +344,12 @@ static void etcd_lease(struct store *store, uint32_t seconds, uint64_t id,
 		    ETCD_REQUEST_MS, read_grant, fn, data);
 }
 
-static void etcd_revoke(struct store *store, uint64_t id)
+static void etcd_revoke(struct store *store, uint64_t id, store_reply_fn fn,
+			void *data)
 {
 	ask(store, "/v3/lease/revoke", json_pack("{s:o}", "ID",
 						 etcd_number(id)),
-	    ETCD_REQUEST_MS, read_grant, NULL, NULL);
+	    ETCD_REQUEST_MS, read_revoke, fn, data);
 }
 
 static int etcd_open(struct store *store, const struct store_config *config,

@@ -351,10 +351,11 @@ static void local_lease(struct store *store, uint32_t seconds, uint64_t id,
 	    fn, data);
 }
 
-static void local_revoke(struct store *store, uint64_t id)
+static void local_revoke(struct store *store, uint64_t id, store_reply_fn fn,
+			 void *data)
 {
 	ask(store, json_pack("{s:s, s:I}", "op", "revoke", "lease",
-			     (json_int_t)id), NULL, NULL);
+			     (json_int_t)id), fn, data);
 }
 
 static struct store_watch *local_watch(struct store *store, const char *key,

@@ -161,7 +161,7 @@ typedef void (*store_watch_fn)(void *data, int error,
  *	which together may be too large for one reply
  * @txn: transaction
  * @lease: renew lease @id of @seconds, or grant a new one if @id is 0
- * @revoke: end a lease and delete its keys; there is no callback
+ * @revoke: end a lease and delete its keys; that it is over already is no error
  * @watch: report changes from a revision on
  * @unwatch: end a watch
  */
@@ -178,7 +178,8 @@ struct store_ops {
 		    store_reply_fn fn, void *data);
 	void (*lease)(struct store *store, uint32_t seconds, uint64_t id,
 		      store_reply_fn fn, void *data);
-	void (*revoke)(struct store *store, uint64_t id);
+	void (*revoke)(struct store *store, uint64_t id, store_reply_fn fn,
+		       void *data);
 	struct store_watch *(*watch)(struct store *store, const char *key,
 				     bool prefix, uint64_t revision,
 				     store_watch_fn fn, void *data);

@@ -25,7 +25,9 @@ static struct {
 static uint64_t revision, granted;	/* the last lease */
 static uint64_t leased, key, key_lease;	/* those there are; when @key was created */
 static uint32_t granted_s;
-static bool fails, holds;
+static struct mirror *mirror;
+static bool holds;
+static unsigned int lost_revokes;	/* so many that are to come */
 static store_reply_fn held;	/* callback of an answer that is late */
 
 uint64_t now_ns(void)
@@ -92,7 +94,7 @@ static void compute(uint64_t ns)
 
 static struct store_reply reply(void)
 {
-	return (struct store_reply){ .error = fails ? -EIO : 0, .revision = revision };
+	return (struct store_reply){ .revision = revision };
 }
 
 static void lease(struct store *store, uint32_t seconds, uint64_t id, store_reply_fn fn,
@@ -104,11 +106,11 @@ static void lease(struct store *store, uint32_t seconds, uint64_t id, store_repl
 		held = fn;
 		return;
 	}
-	if (!fails && !id) {
+	if (!id) {
 		leased = ++granted;
 		granted_s = seconds;
 	}
-	r.lease = fails || (id && id != leased) ? 0 : leased;
+	r.lease = id && id != leased ? 0 : leased;
 	fn(data, &r);
 }
 
@@ -120,31 +122,51 @@ static void txn(struct store *store, const struct store_txn *t, store_reply_fn f
 	struct store_reply r;
 
 	r = reply();
-	if (!fails && !key) {
+	if (t->put[0].lease != leased) {
+		r.error = -EIO;
+	} else if (!key) {
 		key = r.revision = ++revision;
 		key_lease = t->put[0].lease;
 		r.succeeded = true;
-	} else if (!fails) {
+	} else {
 		r.kvs = &kv;
 		r.n = 1;
 	}
 	fn(data, &r);
 }
 
-static void revoke(struct store *store, uint64_t id)
+static void end_lease(uint64_t id)
 {
-	if (fails)
-		return;
-	if (key_lease == id)
-		key = key_lease = 0;
+	struct store_kv gone = { .key = "leader", .mod = revision + 1 };
+
 	if (leased == id)
 		leased = 0;
+	if (key_lease != id)
+		return;
+	revision++;
+	key = key_lease = 0;
+	mirror->set(NULL, &gone);
+	mirror->end(NULL);
+}
+
+static void revoke(struct store *store, uint64_t id, store_reply_fn fn, void *data)
+{
+	struct store_reply r = reply();
+
+	if (lost_revokes) {
+		lost_revokes--;
+		r.error = -EIO;
+	} else {
+		end_lease(id);
+	}
+	fn(data, &r);
 }
 
 static const struct store_ops ops = { .lease = lease, .txn = txn, .revoke = revoke };
 
 void mirror_start(struct mirror *m)
 {
+	mirror = m;
 }
 
 void mirror_stop(struct mirror *m)
@@ -195,7 +217,7 @@ static void test_longer(void **state)
 	pass(MINUTE_NS);
 	assert_int_equal(granted, 1);
 	compute(20 * NS_PER_SEC);
-	revoke(NULL, key_lease);
+	end_lease(key_lease);
 	pass(LEASE_S * NS_PER_SEC);
 	assert_leads();
 	assert_true(granted_s > 4 * (20 - LEASE_S) && granted_s <= 4 * 20);
@@ -263,6 +285,19 @@ static void test_fenced(void **state)
 	assert_true(fabricd.term > term);
 }
 
+/* Nobody renews that lease, but it may be long, and its key keeps all others out. */
+static void test_revoke_lost(void **state)
+{
+	uint64_t term = fabricd.term;
+
+	lost_revokes = 3;
+	leader_fenced();
+	pass(MINUTE_NS / 10);
+	assert_int_equal(lost_revokes, 0);
+	assert_leads();
+	assert_true(fabricd.term > term);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,6 +306,7 @@ int main(void)
 		cmocka_unit_test(test_standby),
 		cmocka_unit_test(test_error_first),
 		cmocka_unit_test(test_fenced),
+		cmocka_unit_test(test_revoke_lost),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);
