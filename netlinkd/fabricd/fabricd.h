@@ -403,6 +403,7 @@ void publish_stop(void);
 
 /* plan.c */
 void plan_soon(void);
+void plan_resume(void);
 bool plan_may_change(void);
 void plan_takeover(void);
 void plan_stop(void);

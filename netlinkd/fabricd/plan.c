@@ -81,11 +81,18 @@ static int run(const struct srpol_links *links, struct srpol_error *err)
 
 static void ring(void *data)
 {
-	struct srpol_links *links = inputs_links();
 	struct srpol_error err = {};
 	uint64_t start = now_ns();
+	struct srpol_links *links;
 	int ret;
 
+	/*
+	 * It may have been heard since that reservations changed, and not yet how: steps
+	 * would be decided on those of before, and be written, as cap/SHARD is known.
+	 */
+	if (!plan_may_change())
+		return;
+	links = inputs_links();
 	dirty = false;
 	suspects_log();
 	/* what settle() writes comes back as an event */
@@ -135,6 +142,15 @@ void plan_soon(void)
 	dirty = true;
 	if (plan_may_change() && !publishing)
 		alarm_set(&timer, fabricd.config.settle_ns);
+}
+
+/**
+ * plan_resume() - reservations were read: plan, if that was to be done before
+ */
+void plan_resume(void)
+{
+	if (dirty)
+		plan_soon();
 }
 
 static void took_over(bool ok)

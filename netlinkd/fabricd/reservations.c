@@ -374,6 +374,13 @@ static void set(void *data, const struct store_kv *kv)
 	}
 }
 
+/* Also what changes nothing may be what was waited for: cap/SHARD has no change of its own. */
+static void end(void *data)
+{
+	sweep_end(data);
+	plan_resume();
+}
+
 static void begin_cap(void *data, uint64_t cluster)
 {
 	cap_mod = 0;
@@ -411,7 +418,7 @@ void reservations_start(void)
 	mirror = (struct mirror){
 		.store = &fabricd.store, .key = prefix, .prefix = true,
 		.poll_ns = POLL_NS, .begin = sweep_begin, .set = set,
-		.end = sweep_end, .data = &sweep,
+		.end = end, .data = &sweep,
 	};
 	cap_mirror = (struct mirror){
 		.store = &fabricd.store, .key = cap_key, .poll_ns = POLL_NS,

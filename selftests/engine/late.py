@@ -49,6 +49,7 @@ class Member(http.server.ThreadingHTTPServer):
     @hold: given the words of a request, an event that it waits for before etcd gets
     it, or None
     @silent: keys whose watches begin, and say nothing after that
+    @late: given the key of a watch, an event that each of its lines waits for, or None
     @watched: keys that were watched, as often as they were
     """
 
@@ -60,6 +61,7 @@ class Member(http.server.ThreadingHTTPServer):
         self.etcd = etcd
         self.hold = lambda words: None
         self.silent = ()
+        self.late = lambda key: None
         self.watched = []
         self.held = []
         self.done = []
@@ -74,6 +76,13 @@ class Member(http.server.ThreadingHTTPServer):
 
 
 class Handler(e.LiarHandler):
+    def in_time(self, key, lines):
+        for line in lines:
+            event = self.server.late(key)
+            if event:
+                event.wait(e.PATIENCE)
+            yield line
+
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         etcd = http.client.HTTPConnection(self.server.etcd)
@@ -81,7 +90,7 @@ class Handler(e.LiarHandler):
             etcd.request("POST", self.path, body)
             key = key_of(json.loads(body)["create_request"]["key"])
             self.server.watched.append(key)
-            lines = etcd.getresponse()
+            lines = self.in_time(key, etcd.getresponse())
             self.stream(itertools.islice(lines, 1) if key in self.server.silent else
                         lines)
             return
@@ -373,6 +382,82 @@ def test_silent(etcd):
     member.shutdown()
 
 
+def test_stale(etcd):
+    """
+    The leader waits for more events before it plans, and meanwhile another engine gives
+    the room that is back to somebody. The leader hears first that something changed, and
+    what it was later: until then it gives that room to nobody.
+    """
+    member, settle_s, known = Member(etcd.endpoints[0][len("http://"):]), 5, threading.Event()
+    known.set()
+    member.hold = lambda words: known if words == "range resv/0/" else None
+    member.late = lambda key: known if key == "resv/0/" else None
+    leader = e.start_engine("lead", {"kind": "etcd", "endpoints": [member.url()]},
+                            **{"lease-s": 30, "settle-ms": 1000 * settle_s})
+    wait_for("a leader", lambda: e.ask("lead", "show")["leads"])
+    other = e.start_engine("other", {"kind": "etcd", "endpoints": [etcd.endpoints[1]]},
+                           **{"lease-s": 30})
+    for tenant, color in ("red", 5), ("blue", 6):
+        etcd.put(f"cfg/tenant/{tenant}", json.dumps({"color": color, "guaranteed": 10 ** 12}))
+
+    def add(engine, tenant, rate, **more):
+        return e.ask(engine, "job-add", name="x", tenant=tenant, guaranteed=rate * 10 ** 9,
+                     demands=[{"src": "h0", "dst": "h1", "bytes": 1000}], **more)["decision"]
+
+    def has(tenant):
+        """The bandwidth of its job, if it has paths."""
+        record = json.loads(etcd.get(f"resv/0/{tenant}/x"))
+        return record["guaranteed"] // 10 ** 9 if "weights" in record else 0
+
+    def uplink(rate):
+        n = next(number)
+        etcd.put(REPORT, json.dumps({"number": n, "links": [
+            {"from": "h0", "to": "leaf0.0", "capacity": rate * 10 ** 9}]}))
+        wait_for("the report", lambda: all(
+            [r["number"] for r in e.ask(name, "show")["reports"]] == [n]
+            for name in ("lead", "other")))
+
+    def give():
+        """What the other engine decides, if that is before the leader plans."""
+        uplink(0)
+        wait_for("less for it", lambda: has("red") <= 400 and
+                 e.ask("other", "jobs")[-1]["state"] == "reserved")
+        # no other event has its timer set any more
+        time.sleep(settle_s + 2)
+        begin = time.monotonic()
+        uplink(400)
+        known.clear()
+        decision = add("other", "blue", 300)
+        if time.monotonic() - begin < settle_s - 1:
+            return decision
+        known.set()
+        if decision == "accept":
+            e.ask("other", "job-del", name="x", tenant="blue")
+            wait_for("its end", lambda: not etcd.get("resv/0/blue/x"))
+        return None
+
+    number = itertools.count(1)
+    wait_for("tenants", lambda: all(len(e.ask(name, "tenants")) == 2
+                                    for name in ("lead", "other")))
+    decisions = [add("lead", "red", 700, least=10 ** 11), wait_for("time for it", give)]
+    time.sleep(settle_s + 2)
+    late = has("red")
+    plans = e.ask("lead", "show")["stats"]["plans"]
+    known.set()
+    check("stale: room that is back is given away by another engine",
+          decisions == ["accept"] * 2, decisions)
+    check("stale: and not a second time", late + 300 <= 800, late)
+    wait_for("a plan, now that all is known",
+             lambda: e.ask("lead", "show")["stats"]["plans"] > plans)
+    wait_for("the end of its steps", lambda: {j["state"] for j in e.ask("other", "jobs")} ==
+             {"reserved"})
+    check("stale: nobody lost anything, then either", has("blue") == 300 and
+          400 <= has("red") <= 500 and e.ask("lead", "show")["stats"]["lost"] == 0,
+          (has("red"), has("blue")))
+    check("stale: engines end as they should", [leader.end(), other.end()] == [0, 0])
+    member.shutdown()
+
+
 def test_ended(etcd):
     """A leader that is told to end ends its lease: nobody waits until it is over."""
     store = {"kind": "etcd", "endpoints": etcd.endpoints}
@@ -399,6 +484,8 @@ def test_late():
     test_refused_once(etcd, 10 ** 6)
     etcd.ctl("del", "--prefix", "/srpol/")
     test_silent(etcd)
+    etcd.ctl("del", "--prefix", "/srpol/")
+    test_stale(etcd)
     etcd.ctl("del", "--prefix", "/srpol/")
     test_ended(etcd)
 
