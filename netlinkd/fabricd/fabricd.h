@@ -45,6 +45,7 @@
 #define SHARD_LEN	32
 
 struct request_server;
+struct reservation;
 struct user;
 struct workload;
 
@@ -336,6 +337,7 @@ struct input *inputs_job(const char *key);
 const struct input *inputs_with_prefix(const struct vec *list, const char *prefix,
 				       size_t *n);
 const char *inputs_foreign_job(const char *tenant);
+void inputs_claim(const struct reservation *r);
 
 /* report_read.c */
 int report_read(const struct store_kv *kv, struct input *report);

@@ -17,7 +17,8 @@
 #define POLL_NS		(30 * NS_PER_SEC)
 
 static struct mirror job_mirror, report_mirror;
-static struct vec foreign_jobs = VEC_INIT(struct input);	/* by their keys only */
+/* Of these there is the key, its revision, and as text the digest of the value only. */
+static struct vec foreign_jobs = VEC_INIT(struct input);
 static bool jobs_changed;
 static uint64_t events;		/* planned for, or about to be */
 static char report_prefix[STORE_KEY_LEN];
@@ -153,15 +154,30 @@ static bool is_text(const char *key)
 	return o;
 }
 
+/* Whether bandwidth is reserved in this shard for that job, and not for one before it. */
+static bool is_reserved(const struct store_kv *kv)
+{
+	const struct input job = { .key = (char *)kv->key };
+	char tenant[SRPOL_NAME_LEN], name[SRPOL_NAME_LEN];
+	const struct reservation *r;
+
+	job_names(&job, tenant, name);
+	r = reservation_find(tenant, name);
+	return r && !r->ends && strlen(r->job_text) == kv->len &&
+	       !memcmp(r->job_text, kv->value, kv->len);
+}
+
 /*
  * Each shard may have its own topology, but jobs of all share one prefix. An embedded
- * store has one shard only, so a job of other hosts is one whose hosts are gone.
+ * store has one shard only, so a job of other hosts is one whose hosts are gone, as is
+ * one with a reservation of this shard.
  */
 static bool is_foreign(const struct store_kv *kv)
 {
 	if (!strcmp(fabricd.config.store.kind, "embedded"))
 		return false;
-	if (!srpol_demands_are_foreign(fabricd.fabric, kv->value, kv->len))
+	if (!srpol_demands_are_foreign(fabricd.fabric, kv->value, kv->len) ||
+	    is_reserved(kv))
 		return false;
 	log_debug("%s: a job of hosts that are not of this shard", kv->key);
 	return true;
@@ -190,7 +206,11 @@ static bool note_foreign(const struct store_kv *kv)
 
 	if (kv->value && strlen(kv->key) < STORE_KEY_LEN &&
 	    is_text(kv->key) && is_foreign(kv)) {
-		make(&foreign_jobs, kv->key)->stale = false;
+		known = known ?: make(&foreign_jobs, kv->key);
+		known->text = known->text ?: store_alloc(SRPOL_DIGEST_LEN);
+		srpol_digest(kv->value, kv->len, known->text);
+		known->mod = kv->mod;
+		known->stale = false;
 		return true;
 	}
 	if (known)
@@ -229,6 +249,30 @@ static void take_job(const struct store_kv *kv, const struct srpol_demands *dema
 	input->wrong = !demands;
 	input->spoiled = input->left_out = false;
 	jobs_changed = true;
+}
+
+/**
+ * inputs_claim() - a reservation of this shard was read: its job is of this shard
+ * @r: the reservation
+ *
+ * The job may have been read before it and be taken for one of another shard, if none of
+ * its hosts is in the topology any more.
+ */
+void inputs_claim(const struct reservation *r)
+{
+	char key[STORE_KEY_LEN], digest[SRPOL_DIGEST_LEN];
+	struct store_kv kv = { .key = key, .value = r->job_text };
+	struct input *known = find(&foreign_jobs, key_job(key, r->tenant, r->job));
+
+	if (!known || r->ends)
+		return;
+	kv.len = strlen(r->job_text);
+	srpol_digest(kv.value, kv.len, digest);
+	if (strcmp(known->text, digest))
+		return;
+	kv.mod = known->mod;
+	sweep_remove(&foreign, known);
+	take_job(&kv, NULL);
 }
 
 static void set_job(void *data, const struct store_kv *kv)

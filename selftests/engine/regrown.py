@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 A topology whose leaves get another number of spines while bandwidth is reserved: the
-weights that are stored are of paths that are no more. And one that loses a host.
+weights that are stored are of paths that are no more. And one that loses a host, or all
+hosts of a job.
 """
 
 import json
 import sys
 
 import engine as e
+import late
 import tenants as t
 from engine import HOSTS, RUN, check, wait_for
 from tenants import G, add, fabric, run, state, tenant
@@ -137,5 +139,80 @@ def host_gone(store):
     check("and so do hosts", hosts.end() == 0)
 
 
+class After:
+    """Of what a member holds back until it has answered something else."""
+
+    def __init__(self, member, words):
+        self.member, self.words = member, words
+        member.done.clear()
+
+    def wait(self, _):
+        wait_for(self.words, lambda: self.words in self.member.done)
+
+
+def test_all_gone():
+    """
+    All hosts of a job are taken out of the topology, in etcd, where it could be a job of
+    another shard: that bandwidth is reserved for it here shows whose it is.
+    """
+    e.topology()
+    etcd = e.Etcd()
+    member = late.Member(etcd.endpoints[0][len("http://"):])
+    reads = "range job/", "range resv/0/"
+
+    def start(first, then):
+        after = After(member, first)
+        member.hold = lambda words: after if words == then else None
+        return e.start_engine("a", {"kind": "etcd", "endpoints": [member.url()]},
+                              **{"lease-s": 30})
+
+    def record():
+        return json.loads(etcd.get("resv/0/red/pair"))
+
+    engine = start(*reads)
+    wait_for("leader", lambda: e.ask("a", "show")["leads"])
+    tenant("a", "red color 10 guaranteed 1600G")
+    add("a", "pair", "tenant", "red", "demand", HOSTS[-2], HOSTS[-1], "1000", "bandwidth",
+        "100G")
+    # as another engine has it, on hosts of another shard
+    etcd.put("job/red/away", json.dumps({"demands": [
+        {"src": "x0", "dst": "x1", "bytes": 1}]}))
+    wait_for("its bandwidth", lambda: state("a", "pair") == "reserved")
+    check("all gone: the engine ends as it should", engine.end() == 0)
+    change(lose_host)
+    change(lose_host)
+    for order in reads, reads[::-1]:
+        engine = start(*order)
+        check(f"all gone: the reservation is lost ({order[0]} is read first)", wait_for(
+            "a plan, and its state", lambda: e.ask("a", "show")["epoch"] and
+            state("a", "pair") == "lost"))
+        why = wait_for("the record", lambda: record()["lost"])
+        check("all gone: which is recorded, with the reason", "hosts" in why and
+              not {"weights", "before"} & set(record()) and not record()["ends"], record())
+        check("all gone: a job of another shard is not shown",
+              [j["name"] for j in fabric("a", "jobs")] == ["pair"], fabric("a", "jobs"))
+        check("all gone: the engine ends once more", engine.end() == 0)
+    change(find_host)
+    change(find_host)
+    engine = start(*reads)
+    check("all gone: it returns with the hosts", wait_for(
+        "it", lambda: state("a", "pair") == "reserved"))
+    check("all gone: and the engine ends", engine.end() == 0)
+    change(lose_host)
+    change(lose_host)
+    engine = start(*reads)
+    wait_for("its state", lambda: state("a", "pair") == "lost")
+    said = t.refused("a", "tenant", "del", "red")
+    check("all gone: its tenant cannot be deleted before it", '"pair"' in said, said)
+    etcd.ctl("del", "/srpol/job/red/away")
+    check("all gone: the job can be deleted",
+          run("a", "job", "del", "pair", "tenant", "red")[0] == 0)
+    check("all gone: and then its tenant", wait_for("its end", lambda: run(
+        "a", "tenant", "del", "red")[0] == 0) and not [
+            key for key in late.keys(etcd) if "/red" in key])
+    check("all gone: after that the engine ends", engine.end() == 0)
+    member.shutdown()
+
+
 if __name__ == "__main__":
-    sys.exit(e.main((test_regrown,)))
+    sys.exit(e.main((test_regrown, test_all_gone)))
