@@ -301,15 +301,21 @@ bool settle(const struct srpol_links *links)
 	return some;
 }
 
-/* Set the timer for the first end of a reservation. */
+/*
+ * Set the timer for the first end of a reservation. One that moves cannot end before hosts
+ * have acknowledged that, which is an event.
+ */
 static void set_clock(void)
 {
 	const struct reservation *r;
 	uint64_t now = time(NULL), next = 0;
 
-	vec_for_each(r, reservations_all())
+	vec_for_each(r, reservations_all()) {
+		if (record_is_moving(r) && !r->waits)
+			continue;
 		if (r->until && !r->ends && (!next || r->until < next))
 			next = r->until;
+	}
 	alarm_stop(&in_time);
 	if (next)
 		alarm_set(&in_time, next > now ? (next - now) * NS_PER_SEC :

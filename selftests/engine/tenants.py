@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 
 import jsonschema
 
@@ -506,6 +507,33 @@ def test_deleted_early(hosts):
     wait_for("its end", lambda: "resv/0/late/hasty" not in e.stored())
 
 
+def sleeps(process):
+    """How often it has waited for something so far."""
+    with open(f"/proc/{process.p.pid}/status", encoding="utf-8") as f:
+        return next(int(line.split()[1]) for line in f
+                    if line.startswith("voluntary_ctxt_switches"))
+
+
+def test_over_early(server, hosts):
+    """A job's time may be over before hosts know of it; nobody is busy with waiting."""
+    hosts.process.p.send_signal(signal.SIGSTOP)
+    e.stopped(hosts.process)
+    reply = add("t", "brief", "tenant", "late", "demand", "h3", "h1", "1000", "bandwidth",
+                "10G", "for", "1s")
+    check("a job is accepted for a second", reply["decision"] == "accept", reply)
+    until = fabric("t", "jobs", "brief")[0]["reservation"]["until"]
+    time.sleep(max(0, until + 1 - time.time()))
+    before = sleeps(server)
+    time.sleep(2)
+    woken = sleeps(server) - before
+    check("it is kept until hosts acknowledge it", state("t", "brief") == "admitted")
+    check("which the leader waits for without looking all the time", woken < 100,
+          woken)
+    hosts.process.p.send_signal(signal.SIGCONT)
+    check("and ends then", wait_for("its end", lambda: state("t", "brief") is None))
+    wait_for("the end of both steps", lambda: "resv/0/late/brief" not in e.stored())
+
+
 def test_limits(hosts):
     """What hosts are told that may be sent in a color."""
     def limit_is(rate):
@@ -827,6 +855,7 @@ def test_embedded():
     test_two_steps(hosts)
     test_many_questions(hosts)
     test_deleted_early(hosts)
+    test_over_early(server, hosts)
     test_links(hosts)
     test_limits(hosts)
     test_backups(hosts)
