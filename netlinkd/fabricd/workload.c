@@ -74,6 +74,20 @@ static bool is_wanted(enum workload_part part, const struct tenant *of,
 	return part == WORKLOAD_SLICED || !sliced;
 }
 
+/*
+ * Valid by itself, but not together with others. Answers are about more jobs than any part
+ * of the plan is, so what they have no room for may well be planned for.
+ */
+static void note_left_out(enum workload_part part, struct input *job, bool is_left_out,
+			  const struct srpol_error *err)
+{
+	if (part == WORKLOAD_ALL || part == WORKLOAD_JOBS)
+		return;
+	if (is_left_out && !job->left_out)
+		log_error("%s is not planned for: %s", job->key, err->text);
+	job->left_out = is_left_out;
+}
+
 static int read_jobs(enum workload_part part, const struct tenant *of,
 		     struct workload *w)
 {
@@ -94,11 +108,7 @@ static int read_jobs(enum workload_part part, const struct tenant *of,
 						 job->len, &w->demands, &err);
 			if (ret == -ENOMEM)
 				return ret;
-			/* valid by itself, but not together with others */
-			if (ret && !job->left_out)
-				log_error("%s is not planned for: %s", job->key,
-					  err.text);
-			job->left_out = ret;
+			note_left_out(part, job, ret, &err);
 		}
 		owner = realloc(w->job, (w->demands.n + 1UL) * sizeof(*owner));
 		if (!owner)
