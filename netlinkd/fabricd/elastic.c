@@ -99,9 +99,9 @@ static int find_starts(const struct srpol_ledger *ledger, struct vec *changes)
 		now = record_changed(r, r->guaranteed, may ? r->weights : NULL);
 		if (!may)
 			strcpy(now.lost, "links have less than when others were lowered for it");
-		log_notice("reservation of job %s/%s %s", r->tenant, r->job,
+		settle_say(settle_add(changes, r, record_write(&now)),
+			   "reservation of job %s/%s %s", r->tenant, r->job,
 			   may ? "begins" : "cannot begin");
-		settle_add(changes, r, record_write(&now));
 	}
 	return 0;
 }
@@ -134,17 +134,16 @@ static void restore(const struct reservation *r, const struct srpol_room *room,
 
 	now.waits = lowered->n;
 	now.lost[0] = '\0';
-	settle_add(changes, r, record_write(&now));
+	settle_say(settle_add(changes, r, record_write(&now)),
+		   "reservation of job %s/%s returns with %.6gG, %zu others are lowered for it",
+		   r->tenant, r->job, room->rate / 1e9, lowered->n);
 	vec_for_each(l, lowered)
 		settle_add(changes, reservation_find(l->tenant, l->job),
 			   lowered_text(l));
 	vec_for_each(step, changes)
 		len += step->text ? strlen(step->text) : STORE_VALUE_MAX;
-	if (len < STORE_VALUE_MAX) {
-		log_notice("reservation of job %s/%s returns with %.6gG, %zu others are lowered for it",
-			   r->tenant, r->job, room->rate / 1e9, lowered->n);
+	if (len < STORE_VALUE_MAX)
 		return;
-	}
 	vec_for_each(step, changes)
 		free(step->text);
 	changes->n = 0;
@@ -220,10 +219,10 @@ static int try_raise(const struct srpol_ledger *ledger, uint32_t i,
 		return ret;
 	if (room.fits) {
 		now = record_changed(r, room.rate, room.weights ?: r->weights);
-		log_notice("reservation of job %s/%s is raised from %.6gG to %.6gG",
+		settle_say(settle_add(changes, r, record_write(&now)),
+			   "reservation of job %s/%s is raised from %.6gG to %.6gG",
 			   r->tenant, r->job, r->guaranteed / 1e9,
 			   room.rate / 1e9);
-		settle_add(changes, r, record_write(&now));
 	}
 	srpol_room_free(&room);
 	return 0;

@@ -9,6 +9,7 @@
  *   the loss of what is not of this topology
  */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -28,6 +29,7 @@ static struct alarm soon = ALARM_INIT(ring, NULL);
 static struct alarm in_time = ALARM_INIT(ring, NULL);
 static struct alarm again = ALARM_INIT(go_on, NULL);
 static bool writing;
+static struct vec written = VEC_INIT(struct step);	/* or about to be; without texts */
 
 /*
  * Epochs start again in another store. Until a host has followed, it acknowledges one of the
@@ -68,6 +70,22 @@ struct step *settle_add(struct vec *changes, const struct reservation *r,
 }
 
 /**
+ * settle_say() - set what is logged of a change once it is written
+ * @c: the change
+ * @fmt: as for printf()
+ *
+ * It may be refused, and be found again with what has changed meanwhile.
+ */
+void settle_say(struct step *c, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(c->said, sizeof(c->said), fmt, args);
+	va_end(args);
+}
+
+/**
  * settle_has_room() - whether one transaction can have more changes
  * @changes: list of changes
  *
@@ -105,7 +123,7 @@ static void end_it(const struct reservation *r, struct vec *changes,
 	c = settle_add(changes, r, now.before ? record_write(&now) : NULL);
 	if (with_job)
 		key_job(c->job_key, r->tenant, r->job);
-	log_notice("reservation of job %s/%s ends: %s", r->tenant, r->job,
+	settle_say(c, "reservation of job %s/%s ends: %s", r->tenant, r->job,
 		   with_job ? "its time is over" : "its job is gone or another one");
 }
 
@@ -150,16 +168,12 @@ static void move(const struct reservation *r,
 	bool moves = s->what == SRPOL_SETTLED_MOVED;
 	const struct srpol_link *link;
 	struct reservation now;
+	struct step *c;
 
 	now = record_changed(r, moves ? s->rate : r->guaranteed,
 			     s->offer.weights);
 	now.lost[0] = '\0';
-	if (moves) {
-		fabricd.stats.moved++;
-		log_notice("reservation of job %s/%s moves, with %.6gG",
-			   r->tenant, r->job, s->rate / 1e9);
-	} else {
-		fabricd.stats.lost++;
+	if (!moves) {
 		link = s->offer.link == SRPOL_NONE ? NULL :
 		       &fabricd.fabric->links[s->offer.link];
 		snprintf(now.lost, sizeof(now.lost), link ?
@@ -167,10 +181,15 @@ static void move(const struct reservation *r,
 			 link ? node_name(link->from) : "",
 			 link ? node_name(link->to) : "",
 			 s->offer.left / 1e9);
-		log_notice("reservation of job %s/%s is lost: %s", r->tenant,
-			   r->job, now.lost);
 	}
-	settle_add(changes, r, record_write(&now));
+	c = settle_add(changes, r, record_write(&now));
+	c->what = s->what;
+	if (moves)
+		settle_say(c, "reservation of job %s/%s moves, with %.6gG",
+			   r->tenant, r->job, s->rate / 1e9);
+	else
+		settle_say(c, "reservation of job %s/%s is lost: %s", r->tenant,
+			   r->job, now.lost);
 }
 
 /* Find steps due to links. */
@@ -217,6 +236,18 @@ static void go_on(void *data)
 	plan_soon();
 }
 
+static void tell_written(void)
+{
+	const struct step *c;
+
+	vec_for_each(c, &written) {
+		fabricd.stats.moved += c->what == SRPOL_SETTLED_MOVED;
+		fabricd.stats.lost += c->what == SRPOL_SETTLED_LOST;
+		if (c->said[0])
+			log_notice("%s", c->said);
+	}
+}
+
 static void wrote(void *data, const struct store_reply *reply)
 {
 	fabricd.stats.unsure += reply->error != 0;
@@ -231,6 +262,7 @@ static void wrote(void *data, const struct store_reply *reply)
 		return;
 	}
 	if (reply->succeeded) {
+		tell_written();
 		go_on(NULL);
 	} else if (is_fenced(reply)) {
 		leader_fenced();
@@ -281,24 +313,23 @@ static void write_changes(const struct vec *changes)
  */
 bool settle(const struct srpol_links *links)
 {
-	struct vec changes = VEC_INIT(struct step);
 	struct step *c;
-	bool some;
 
 	if (writing)
 		return true;
-	find_steps(&changes);
+	vec_free(&written);
+	find_steps(&written);
 	/* steps first: bandwidth that they free is available to moves */
-	if (!changes.n && (find_moves(links, &changes) ||
-			   (!changes.n && elastic_steps(links, &changes))))
+	if (!written.n && (find_moves(links, &written) ||
+			   (!written.n && elastic_steps(links, &written))))
 		log_error("reservations: no memory");
-	some = changes.n;
-	if (some)
-		write_changes(&changes);
-	vec_for_each(c, &changes)
+	if (written.n)
+		write_changes(&written);
+	vec_for_each(c, &written) {
 		free(c->text);
-	vec_free(&changes);
-	return some;
+		c->text = NULL;
+	}
+	return written.n;
 }
 
 /*

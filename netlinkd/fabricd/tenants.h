@@ -340,15 +340,21 @@ json_t *jobs_request(const json_t *request, struct srpol_error *err);
  * @key: key of the reservation
  * @job_key: key of its job if that ends as well, otherwise empty
  * @text: new value, NULL: the key is deleted
+ * @what: what becomes of it as links changed
+ * @said: what is logged once it is written, empty: nothing
  */
 struct step {
 	char key[STORE_KEY_LEN];
 	char job_key[STORE_KEY_LEN];
 	char *text;
+	enum srpol_settled what;
+	char said[320];
 };
 
 struct step *settle_add(struct vec *changes, const struct reservation *r,
 			  char *text);
+__attribute__((format(printf, 2, 3)))
+void settle_say(struct step *c, const char *fmt, ...);
 bool settle_has_room(const struct vec *changes);
 bool settle(const struct srpol_links *links);
 void settle_planned(void);

@@ -458,6 +458,44 @@ def test_stale(etcd):
     member.shutdown()
 
 
+def test_lost_once(etcd):
+    """What is written is heard of late: meanwhile nothing is counted or told again."""
+    member, known = Member(etcd.endpoints[0][len("http://"):]), threading.Event()
+    known.set()
+    member.late = lambda key: known if key in ("cap/0", "resv/0/") else None
+    engine = e.start_engine("once", {"kind": "etcd", "endpoints": [member.url()]},
+                            **{"lease-s": 30})
+    etcd.put("cfg/tenant/red", json.dumps({"color": 5, "guaranteed": 10 ** 12}))
+    wait_for("the tenant", lambda: e.ask("once", "tenants"))
+    reply = e.ask("once", "job-add", name="x", tenant="red", guaranteed=700 * 10 ** 9,
+                  demands=[{"src": "h0", "dst": "h1", "bytes": 1000}])
+    check("once: bandwidth is reserved", reply["decision"] == "accept", reply)
+    wait_for("it", lambda: e.ask("once", "jobs")[0]["state"] == "reserved")
+
+    def record():
+        return json.loads(etcd.get("resv/0/red/x"))
+
+    def count():
+        with open(engine.log.name, encoding="utf-8") as f:
+            f.seek(begin)
+            return f.read().count("reservation of job red/x is lost")
+
+    begin = engine.log.tell()
+    known.clear()
+    member.done.clear()
+    etcd.put(REPORT, json.dumps({"number": 1, "links": [
+        {"from": "h0", "to": "leaf0.0", "capacity": 0}]}))
+    wait_for("its loss, and more attempts", lambda: record().get("lost") and sum(
+        w.startswith("txn put resv/0/red/x") for w in member.done) > 2)
+    known.set()
+    wait_for("its loss", lambda: e.ask("once", "jobs")[0]["state"] == "lost")
+    lost = e.ask("once", "show")["stats"]["lost"]
+    check("once: one loss is counted once", lost == 1, lost)
+    check("once: and told once", count() == 1, count())
+    check("once: the engine ends as it should", engine.end() == 0)
+    member.shutdown()
+
+
 def test_ended(etcd):
     """A leader that is told to end ends its lease: nobody waits until it is over."""
     store = {"kind": "etcd", "endpoints": etcd.endpoints}
@@ -486,6 +524,8 @@ def test_late():
     test_silent(etcd)
     etcd.ctl("del", "--prefix", "/srpol/")
     test_stale(etcd)
+    etcd.ctl("del", "--prefix", "/srpol/")
+    test_lost_once(etcd)
     etcd.ctl("del", "--prefix", "/srpol/")
     test_ended(etcd)
 
