@@ -19,6 +19,8 @@ static struct vec links = VEC_INIT(struct follow_link);
 static struct follow_suspicion suspicions[SUSPECTS_TOLD];
 static struct follow_known known;
 static bool *passes;		/* by cable */
+static bool gathered;		/* since the start */
+static uint64_t before;		/* state() at the last look */
 
 static void gather_links(void)
 {
@@ -94,14 +96,14 @@ static uint64_t state(void)
  */
 static void look(void *data)
 {
-	static uint64_t before;
 	uint64_t now = state();
-	bool news;
+	bool changed = !gathered || now != before, news;
 
 	alarm_set(&alarm, LOOK_NS);
-	if (now != before)
+	if (changed)
 		gather();
-	news = plan_tell(&known) || now != before;
+	news = plan_tell(&known) || changed;
+	gathered = true;
 	before = now;
 	/*
 	 * the local candidate path applies until the plan includes the report
@@ -119,7 +121,8 @@ void plan_links_start(struct engine *e)
 	engine = e;
 	if (!plan_is_followed())
 		return;
-	gather();
+	/* what an earlier engine knew may hash to the same */
+	gathered = false;
 	alarm_set(&alarm, LOOK_NS);
 }
 
