@@ -24,26 +24,23 @@ static void name_path(const struct job *job, struct engine_path *path)
 }
 
 /*
- * A path that does not pass the function gets no segments, and so is not made.
+ * A path that does not pass the function gets no segments, and so is not made. What was
+ * counted, and what the module said, is of the other path.
  */
 static int add_path(struct engine *engine, const struct job *job,
 		    uint32_t of, const struct srpol_route *route,
 		    uint32_t function, struct srpol_error *err)
 {
 	struct engine_path *path = vec_add(&engine->paths);
+	const struct engine_path *like = engine_path(engine, of);
 
-	*path = *engine_path(engine, of);
-	path->id = 0;
-	path->up = false;
-	path->told_ns = 0;
-	path->inherited = false;
-	path->heard = false;
-	path->installed = false;
-	path->far.n = 0;
-	path->reflected = 0;
+	*path = (struct engine_path){
+		.nic = like->nic, .peer = like->peer, .top = like->top,
+		.links = like->links, .last = like->last, .leader = like->leader,
+	};
+	strcpy(path->name, like->name);
 	liveness_init(&path->live, now_ns());
 	name_path(job, path);
-	path->segs.n = 0;
 	if (function == SRPOL_NONE)
 		return 0;
 	/* functions need not have a compressed SID */

@@ -191,6 +191,10 @@ static void goes_through(void **state)
 	struct engine_path *path;
 	uint32_t i;
 
+	path = engine_path(&engine, 2);
+	path->closed_known = path->path_ce_known = true;
+	path->closed_packets = path->closed_cnp = path->closed_path_ce = 5;
+	path->stats.received = 9;
 	assert_int_equal(add("{\"name\": \"j\", \"pid\": 1, \"via\": \"sum\"}"),
 			 0);
 	assert_int_equal(engine.policies.n, 4);
@@ -213,6 +217,14 @@ static void goes_through(void **state)
 		assert_int_equal(path[i].id, 0);
 		assert_false(path[i].up);
 		assert_int_equal(path[i].far.n, 0);
+		/* nor was anything counted of it */
+		assert_false(path[i].closed_known || path[i].path_ce_known);
+		assert_int_equal(path[i].closed_packets, 0);
+		assert_int_equal(path[i].closed_cnp, 0);
+		assert_int_equal(path[i].closed_path_ce, 0);
+		assert_int_equal(path[i].stats.received, 0);
+		assert_int_equal(path[i].peer, path->peer);
+		assert_int_equal(path[i].top, engine_path(&engine, 1 + i)->top);
 	}
 	/* the engine's own policies and paths are as they were */
 	assert_int_equal(policy(1)->first, 1);
