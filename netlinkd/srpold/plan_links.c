@@ -47,10 +47,16 @@ static void gather_suspicions(void)
 	known.n_suspicions = suspects_told(engine, suspicions);
 }
 
+/* Others have no probe of their own, and so no state that says anything. */
+static bool is_leader(const struct engine_path *path)
+{
+	return path == engine_path(engine, path->leader);
+}
+
 /* Do probes of a path come back? */
 static bool is_passed(const struct engine_path *path)
 {
-	return path->up && liveness_usable(&path->live) &&
+	return is_leader(path) && path->up && liveness_usable(&path->live) &&
 	       path->stats.received;
 }
 
@@ -83,7 +89,7 @@ static uint64_t state(void)
 
 	vec_for_each(path, &engine->paths) {
 		i++;
-		if (!is_passed(path))
+		if (is_leader(path) && !is_passed(path))
 			hash = srpol_mix(hash ^ (16ull * i + 8 * path->up +
 						 path->live.state));
 	}

@@ -144,11 +144,28 @@ static void test_again(void **state)
 	assert_true(known->passes[0] && known->passes[1]);
 }
 
+/* Probes of another path serve it, which alone says whether they come back. */
+static void test_leader(void **state)
+{
+	add_path(1, 0);
+	receive();
+	engine_path(&engine, 0)->up = false;
+	engine_path(&engine, 1)->up = false;
+	engine_path(&engine, PATHS)->stats.received = 1;
+	look();
+	assert_false(known->passes[0] || known->passes[1]);
+	weighed = 0;
+	engine_path(&engine, PATHS)->up = false;
+	look();
+	assert_int_equal(weighed, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_passes, set_up, end),
 		cmocka_unit_test_setup_teardown(test_again, set_up, end),
+		cmocka_unit_test_setup_teardown(test_leader, set_up, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
