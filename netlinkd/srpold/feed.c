@@ -19,12 +19,23 @@
 #define SIZE_MAX_BYTES	(16 << 20)
 #define LOOK_NS		(1000 * NS_PER_MS)
 
+/**
+ * struct look - what a look at the file shows
+ * @error: errno, 0: it is there
+ * @st: the file, if it is
+ */
+struct look {
+	int error;
+	struct stat st;
+};
+
 static void look_for_folder(void *data);
 
 static struct source watch = { .fd = -1 };
 static struct alarm next_look = ALARM_INIT(look_for_folder, NULL);
 static struct engine *engine;
 static int told;	/* errno of the last attempt to watch the folder */
+static struct look seen;	/* when the file was last read */
 
 static int read_links(struct engine *e, const json_t *links,
 		      struct vec *words, struct srpol_error *err)
@@ -99,10 +110,37 @@ int feed_read(struct engine *e, struct srpol_error *err)
 	return ret ? srpol_error_set(err, ret, "%s: %s", file, why.text) : 0;
 }
 
+static struct look see(void)
+{
+	struct look now = {};
+
+	if (stat(engine->config.weights.feed, &now.st))
+		now = (struct look){ .error = errno };
+	return now;
+}
+
+static bool is_same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+static bool is_seen(void)
+{
+	const struct look now = see();
+	const struct stat *a = &now.st, *b = &seen.st;
+
+	return now.error == seen.error && a->st_dev == b->st_dev &&
+	       a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       is_same_time(a->st_mtim, b->st_mtim) &&
+	       is_same_time(a->st_ctim, b->st_ctim);
+}
+
 static void read_or_tell(void)
 {
 	struct srpol_error err = {};
 
+	/* before it is read: a change meanwhile is one */
+	seen = see();
 	if (feed_read(engine, &err))
 		log_error("%s; what was in force stays", err.text);
 }
@@ -116,33 +154,52 @@ static void unwatch(void)
 	watch.fd = -1;
 }
 
-/*
- * Something has changed in its folder: files are replaced by others of the same
- * name. A folder that is gone may be made again, by a service manager for instance,
- * and is another one then.
- */
-static void changed(struct source *source, uint32_t events)
+/* Is an event about the file itself? Those that do not say are. */
+static bool is_named(const struct inotify_event *event)
+{
+	const char *file = engine->config.weights.feed;
+	const char *slash = strrchr(file, '/');
+
+	return !event->len || !strcmp(event->name, slash ? slash + 1 : file);
+}
+
+/* Take what has happened; true if the folder is gone. */
+static bool take_events(int fd, bool *named)
 {
 	_Alignas(struct inotify_event) char buf[4096];
-	uint64_t version = engine->links.links->version;
 	const struct inotify_event *event;
 	bool is_gone = false;
 	const char *p;
 	ssize_t n;
 
-	while ((n = read(source->fd, buf, sizeof(buf))) > 0) {
+	while ((n = read(fd, buf, sizeof(buf))) > 0) {
 		for (p = buf; p < buf + n; p += sizeof(*event) + event->len) {
 			event = (const struct inotify_event *)p;
 			if (event->mask & (IN_IGNORED | IN_MOVE_SELF))
 				is_gone = true;
+			*named |= is_named(event);
 		}
 	}
-	if (is_gone) {
+	return is_gone;
+}
+
+/*
+ * Something has changed in its folder: files are replaced by others of the same
+ * name. A folder that is gone may be made again, by a service manager for instance,
+ * and is another one then. Others may write to that folder all the time; but where
+ * the file is a symbolic link, that may be what it leads over.
+ */
+static void changed(struct source *source, uint32_t events)
+{
+	uint64_t version = engine->links.links->version;
+	bool named = false;
+
+	if (take_events(source->fd, &named)) {
 		unwatch();
 		look_for_folder(NULL);
-	} else {
+	} else if (named || !is_seen()) {
 		read_or_tell();
-		/* others may write to that folder all the time */
+		/* the same may be written again and again */
 		if (engine->links.links->version != version)
 			balance_soon();
 	}

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "srpold.h"
@@ -76,25 +77,46 @@ void linkstate_unsay(struct linkstate *ls, uint32_t cable, enum link_source sour
 	links.version++;
 }
 
-static void put(const char *name, const char *text)
+static void write_file(const char *name, const char *text)
 {
-	char path[128];
-	FILE *f;
+	FILE *f = fopen(name, "w");
 
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	f = fopen(path, "w");
 	assert_non_null(f);
 	fputs(text, f);
 	fclose(f);
+}
+
+static void put(const char *name, const char *text)
+{
+	write_file(name, text);
 	watch->ready(watch, 0);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	strcpy(folder + strlen(folder) - 6, "XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(chdir(folder), 0);
+	snprintf(engine.config.weights.feed, sizeof(engine.config.weights.feed), "%s/feed.json",
+		 folder);
+	weighed = errors = 0;
+	capacity = 0;
+	cables[0].said = 0;
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	feed_stop();
+	assert_int_equal(chdir("/"), 0);
+	return rmdir(folder);
 }
 
 static void test_folder(void **state)
 {
 	(void)state;
-	assert_non_null(mkdtemp(folder));
-	snprintf(engine.config.weights.feed, sizeof(engine.config.weights.feed), "%s/feed.json",
-		 folder);
 	feed_start(&engine);
 	put("feed.json", "{ \"links\": [ { \"capacity\": 5 } ] }");
 	assert_int_equal(weighed, 1);
@@ -108,7 +130,6 @@ static void test_folder(void **state)
 	assert_int_equal(weighed, 2);
 	put("feed.json", "{ \"links\": [] }");
 	assert_int_equal(weighed, 3);
-	assert_int_equal(chdir(folder), 0);
 	/* one that is away is not needed; one that cannot be read is told */
 	unlink("feed.json");
 	watch->ready(watch, 0);
@@ -116,16 +137,63 @@ static void test_folder(void **state)
 	assert_int_equal(symlink("feed.json", "feed.json"), 0);
 	watch->ready(watch, 0);
 	assert_int_equal(errors, 1);
-	feed_stop();
 	unlink("feed.json");
 	unlink("other");
-	rmdir(folder);
+}
+
+/* One that is wrong is told when it is there, and not whenever others write. */
+static void test_others(void **state)
+{
+	(void)state;
+	feed_start(&engine);
+	put("feed.json", "{");
+	assert_int_equal(errors, 1);
+	put("other", "x");
+	assert_int_equal(rename("other", "another"), 0);
+	watch->ready(watch, 0);
+	unlink("another");
+	watch->ready(watch, 0);
+	assert_int_equal(errors, 1);
+	/* by another name at first, as one does it */
+	write_file("new", "{ \"links\": [ { \"capacity\": 5 } ] }");
+	assert_int_equal(rename("new", "feed.json"), 0);
+	watch->ready(watch, 0);
+	assert_int_equal(weighed, 1);
+	assert_int_equal(errors, 1);
+	unlink("feed.json");
+}
+
+/* What it leads to is in a folder, by another link that is replaced, as of a ConfigMap. */
+static void test_symlink(void **state)
+{
+	(void)state;
+	mkdir("v1", 0700);
+	mkdir("v2", 0700);
+	write_file("v1/feed.json", "{ \"links\": [ { \"capacity\": 5 } ] }");
+	write_file("v2/feed.json", "{ \"links\": [ { \"capacity\": 6 } ] }");
+	assert_int_equal(symlink("v1", "..data"), 0);
+	assert_int_equal(symlink("..data/feed.json", "feed.json"), 0);
+	feed_start(&engine);
+	assert_int_equal(capacity, 5);
+	assert_int_equal(symlink("v2", "..tmp"), 0);
+	assert_int_equal(rename("..tmp", "..data"), 0);
+	watch->ready(watch, 0);
+	assert_int_equal(capacity, 6);
+	assert_int_equal(weighed, 1);
+	unlink("v1/feed.json");
+	unlink("v2/feed.json");
+	rmdir("v1");
+	rmdir("v2");
+	unlink("..data");
+	unlink("feed.json");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_folder),
+		cmocka_unit_test_setup_teardown(test_folder, set_up, end),
+		cmocka_unit_test_setup_teardown(test_others, set_up, end),
+		cmocka_unit_test_setup_teardown(test_symlink, set_up, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
