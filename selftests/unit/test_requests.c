@@ -20,7 +20,8 @@ static void answer(void *data);
 static struct request_server server;
 static struct request_later *later[2];
 static struct alarm alarms[2] = { ALARM_INIT(answer, &later[0]), ALARM_INIT(answer, &later[1]) };
-static unsigned int n_later, n_left;
+static struct lines_client *asked[4];
+static unsigned int n_later, n_asked, n_left;
 
 static void answer(void *data)
 {
@@ -41,6 +42,15 @@ static json_t *ask_later(const json_t *request, struct srpol_error *err)
 	later[i] = requests_later(&server);
 	if (!later[i] || alarm_set(&alarms[i], (1 + i) * LATER_NS))
 		_exit(3);
+	asked[n_asked++ % 4] = server.client;
+	return NULL;
+}
+
+static json_t *ask_never(const json_t *request, struct srpol_error *err)
+{
+	if (!requests_later(&server))
+		_exit(3);
+	asked[n_asked++ % 4] = server.client;
 	return NULL;
 }
 
@@ -49,13 +59,22 @@ static json_t *ask_left(const json_t *request, struct srpol_error *err)
 	return json_integer(n_left);
 }
 
+/* Of those that are owed something; who asks how many has left is none of them. */
 static void left(struct lines_client *client)
 {
-	n_left++;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		if (asked[i] != client)
+			continue;
+		asked[i] = NULL;
+		n_left++;
+	}
 }
 
 static const struct request requests[] = {
 	{ .name = "later", .answer = ask_later },
+	{ .name = "never", .answer = ask_never },
 	{ .name = "left", .answer = ask_left },
 	{}
 };
@@ -140,23 +159,39 @@ static void test_two(void **state)
 	close(fd);
 }
 
-/* Nobody waits for one that is gone altogether, before its answer is there. */
-static void test_gone(void **state)
+static void wait_left(unsigned int n)
 {
 	time_t end = now() + PATIENCE;
-	unsigned int before;
+
+	while (count_left() < n) {
+		assert_true(now() < end);
+		usleep(10000);
+	}
+}
+
+/* Nobody waits for one that is gone altogether: there may never be an answer. */
+static void test_gone(void **state)
+{
 	int fd = dial();
 
-	before = count_left();
-	ask(fd, "later");
+	ask(fd, "never");
 	assert_int_equal(shutdown(fd, SHUT_WR), 0);
 	usleep(LATER_NS / 3000);
+	assert_int_equal(count_left(), 0);
 	close(fd);
-	/* this client, and who counts */
-	while (count_left() < before + 2)
-		assert_true(now() < end);
-	usleep(LATER_NS / 1000);
-	assert_true(count_left() >= before + 2);
+	wait_left(1);
+}
+
+/* Nor is there one to whom the answer could be sent. */
+static void test_gone_before(void **state)
+{
+	int fd = dial();
+
+	ask(fd, "later");
+	close(fd);
+	wait_left(1);
+	usleep(2 * LATER_NS / 1000);
+	assert_int_equal(count_left(), 1);
 }
 
 #define TEST(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -167,6 +202,7 @@ int main(void)
 		TEST(test_half_closed),
 		TEST(test_two),
 		TEST(test_gone),
+		TEST(test_gone_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
