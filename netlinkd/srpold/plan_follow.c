@@ -32,6 +32,7 @@ static struct engine *engine;
 static struct follower followers[HOSTS_MAX];
 static uint32_t n_followers;
 static bool started;		/* the module has the engine's objects */
+static uint64_t weighed_at;	/* reconcile_done() when weights last changed */
 
 static const struct follower *follower_of(const struct engine_policy *policy)
 {
@@ -123,7 +124,18 @@ bool plan_weigh(void)
 			free(weight);
 	}
 	engine->changes += changed;
+	if (changed)
+		weighed_at = reconcile_done();
 	return changed;
+}
+
+/*
+ * Weights of before may be in force again because of what this host reports: the module
+ * may have refused them then, or was not asked yet.
+ */
+static bool is_behind(void)
+{
+	return reconcile_done() == weighed_at;
 }
 
 static const struct srpol_index *index_of(const struct follow_plan *plan)
@@ -153,18 +165,17 @@ static int take(struct follower *follower, const struct follow_plan *plan,
 {
 	bool anew = backup_changes(index_of(follower->plan), index_of(plan));
 	struct srpol_error lacks = {};
-	bool changed;
 	int ret = 0;
 
 	follower->plan = plan;
-	changed = plan_weigh();
+	plan_weigh();
 	if (anew) {
 		if (jobs_build(engine, true, &lacks))
 			log_error("%s; it gets all of them", lacks.text);
 		ret = balance_weigh(engine, NULL, err);
 		watchers_rebuilt();
 	}
-	return ret ?: (changed || anew) && started ? reconcile(engine, err) : 0;
+	return ret ?: (is_behind() || anew) && started ? reconcile(engine, err) : 0;
 }
 
 static int apply(void *data, const struct follow_plan *plan)
@@ -213,6 +224,7 @@ int plan_start(struct engine *e, struct srpol_error *err)
 	int ret;
 
 	engine = e;
+	weighed_at = reconcile_done();
 	for (i = 0; c->fabric.is_set && i < c->n_hosts; i++) {
 		f = &followers[i].follow;
 		*f = (struct follow){

@@ -636,6 +636,18 @@ int reconcile_states(struct engine *engine, struct srpol_error *err)
 	return 0;
 }
 
+static uint64_t done;
+
+/**
+ * reconcile_done() - how often the module was made to match the engine
+ *
+ * A change of the engine's that was followed by none of these is not in the module.
+ */
+uint64_t reconcile_done(void)
+{
+	return done;
+}
+
 /**
  * reconcile() - make the module's objects match the engine's
  * @engine: the engine
@@ -652,6 +664,7 @@ int reconcile(struct engine *engine, struct srpol_error *err)
 	for (i = 0; is_outdated(ret) && i < TRIES; i++)
 		ret = once(engine, err);
 	if (!ret) {
+		done++;
 		/* of an earlier try */
 		err->text[0] = '\0';
 		uplinks_undo(engine);

@@ -291,6 +291,7 @@ struct engine_path *engine_path(struct engine *engine, uint32_t index);
 
 /* reconcile.c */
 int reconcile(struct engine *engine, struct srpol_error *err);
+uint64_t reconcile_done(void);
 void conflicts_forget(void);
 int reconcile_states(struct engine *engine, struct srpol_error *err);
 
