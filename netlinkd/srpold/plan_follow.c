@@ -44,6 +44,12 @@ static const struct follower *follower_of(const struct engine_policy *policy)
 	return NULL;
 }
 
+/* Jobs do not use all paths. */
+static bool has_path(const struct engine_policy *policy, uint32_t i)
+{
+	return !policy->slice || policy->slice[i];
+}
+
 static bool is_overridden(const struct follower *from,
 			  const struct engine_policy *policy)
 {
@@ -51,6 +57,8 @@ static bool is_overridden(const struct follower *from,
 	uint32_t i, k;
 
 	for (i = 0; i < policy->n; i++) {
+		if (!has_path(policy, i))
+			continue;
 		path = engine_path(engine, policy->first + i);
 		for (k = 0; k < path->links.n; k++)
 			if (follow_overrides(&from->follow, from->plan,
@@ -70,7 +78,7 @@ static bool keep_slice(const struct engine_policy *policy, uint32_t *weight)
 	uint32_t i;
 
 	for (i = 0; i < policy->n; i++) {
-		if (policy->slice && !policy->slice[i])
+		if (!has_path(policy, i))
 			weight[i] = 0;
 		some |= weight[i] != 0;
 	}

@@ -252,6 +252,24 @@ static void test_last(void **state)
 	is_planned(true);
 }
 
+/* Of a job: what it does not use is others', up to the peer's own cable. */
+static void test_slice(void **state)
+{
+	bool slice[PATHS] = { true, false };
+
+	policy()->slice = slice;
+	is_planned(true);
+	report(1);
+	is_planned(true);
+	report(3);
+	is_planned(true);
+	report(0);
+	is_planned(false);
+	report(2);
+	is_planned(false);
+	policy()->slice = NULL;
+}
+
 /*
  * A plan that has seen the report is in force once it is applied: it is acknowledged
  * then, and others get what the plan before had.
@@ -322,6 +340,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_links, set_up, end),
 		cmocka_unit_test_setup_teardown(test_last, set_up, end),
+		cmocka_unit_test_setup_teardown(test_slice, set_up, end),
 		cmocka_unit_test_setup_teardown(test_applied, set_up, end),
 		cmocka_unit_test_setup_teardown(test_refused, set_up, end),
 		cmocka_unit_test_setup_teardown(test_behind, set_up, end),
