@@ -122,6 +122,22 @@ static const struct watched_path *find(const struct watched_paths *was,
 	return NULL;
 }
 
+static bool is_by_operator(const struct watched_paths *w)
+{
+	return !strcmp(w->by, "operator");
+}
+
+/* Is it the plan's doing? Its weights may be those that the engine had. */
+static bool is_by_plan(const struct watched_paths *was,
+		       const struct watched_paths *now, bool weighed)
+{
+	if (is_by_operator(was) || is_by_operator(now))
+		return false;
+	if (now->planned != was->planned)
+		return weighed || strcmp(now->by, was->by);
+	return weighed && !strcmp(now->by, "plan");
+}
+
 /* Why the engine has other weights than before. */
 static uint32_t link_reasons(const struct watched_paths *was,
 			     const struct watched_paths *now)
@@ -141,14 +157,6 @@ static uint32_t link_reasons(const struct watched_paths *was,
 	if (now->heard != was->heard)
 		because |= BECAUSE_PEER;
 	return because ?: BECAUSE_BALANCE;
-}
-
-static uint32_t weight_reasons(const struct watched_paths *was,
-			       const struct watched_paths *now)
-{
-	if (now->planned != was->planned || !strcmp(now->by, "plan"))
-		return BECAUSE_PLAN;
-	return link_reasons(was, now);
 }
 
 /*
@@ -197,16 +205,13 @@ static bool compare_paths(const struct watched_paths *was,
 			*because |= is_up(path) ? BECAUSE_RECOVERY :
 				    BECAUSE_FAILURE;
 	}
-	if (weighed && !(*because & BECAUSE_FAILURE))
-		*because |= weight_reasons(was, now);
+	if (!(*because & BECAUSE_FAILURE) && is_by_plan(was, now, weighed))
+		*because |= BECAUSE_PLAN;
+	else if (weighed && !(*because & BECAUSE_FAILURE))
+		*because |= link_reasons(was, now);
 	if (!weighed)
 		keep_links(was, now);
 	return differs || weighed;
-}
-
-static bool is_by_operator(const struct watched_paths *w)
-{
-	return !strcmp(w->by, "operator");
 }
 
 /**

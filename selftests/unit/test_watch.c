@@ -213,6 +213,28 @@ static void plan(void **state)
 	assert_shares(50, 0, 0, 50);
 }
 
+/* Its weights may be those that apply already. */
+static void plan_alike(void **state)
+{
+	uint32_t i;
+
+	for (i = 0; i < PATHS; i++)
+		planned[i] = 1;
+	policy.planned = planned;
+	assert_int_equal(look(), BECAUSE_PLAN);
+	assert_shares(25, 25, 25, 25);
+	assert_string_equal(content()->by, "plan");
+	policy.planned = NULL;
+	assert_int_equal(look(), BECAUSE_PLAN);
+	assert_string_equal(content()->by, "engine");
+	/* whether there is one does not matter to an operator's */
+	policy.is_others = true;
+	policy.planned = planned;
+	assert_int_equal(look(), BECAUSE_OPERATOR);
+	policy.planned = NULL;
+	assert_int_equal(look(), -1);
+}
+
 static void operators(void **state)
 {
 	bool slice[PATHS] = { true, true };
@@ -390,6 +412,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(failure, begin, end),
 		cmocka_unit_test_setup_teardown(links, begin, end),
 		cmocka_unit_test_setup_teardown(plan, begin, end),
+		cmocka_unit_test_setup_teardown(plan_alike, begin, end),
 		cmocka_unit_test_setup_teardown(operators, begin, end),
 		cmocka_unit_test_setup_teardown(qps, begin, end),
 		cmocka_unit_test_setup_teardown(others_qps, begin, end),
