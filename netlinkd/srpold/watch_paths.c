@@ -205,7 +205,7 @@ static bool compare_paths(const struct watched_paths *was,
 			*because |= is_up(path) ? BECAUSE_RECOVERY :
 				    BECAUSE_FAILURE;
 	}
-	if (!(*because & BECAUSE_FAILURE) && is_by_plan(was, now, weighed))
+	if (is_by_plan(was, now, weighed))
 		*because |= BECAUSE_PLAN;
 	else if (weighed && !(*because & BECAUSE_FAILURE))
 		*because |= link_reasons(was, now);

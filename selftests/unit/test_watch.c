@@ -213,6 +213,29 @@ static void plan(void **state)
 	assert_shares(50, 0, 0, 50);
 }
 
+/* What the plan does at the same time does not follow from a failure. */
+static void plan_and_failure(void **state)
+{
+	paths[1].state = DOWN;
+	policy.planned = planned;
+	assert_int_equal(look(), BECAUSE_FAILURE | BECAUSE_PLAN);
+	assert_shares(0, 0, 40, 60);
+	planned[3] = 7;
+	paths[0].state = DOWN;
+	assert_int_equal(look(), BECAUSE_FAILURE | BECAUSE_PLAN);
+	assert_shares(0, 0, 22, 78);
+	policy.planned = NULL;
+	paths[2].state = DOWN;
+	assert_int_equal(look(), BECAUSE_FAILURE | BECAUSE_PLAN);
+	assert_shares(0, 0, 0, 100);
+	assert_string_equal(content()->by, "engine");
+	/* of no path that is up */
+	planned[3] = 0;
+	policy.planned = planned;
+	paths[0].state = UP;
+	assert_int_equal(look(), BECAUSE_RECOVERY);
+}
+
 /* Its weights may be those that apply already. */
 static void plan_alike(void **state)
 {
@@ -412,6 +435,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(failure, begin, end),
 		cmocka_unit_test_setup_teardown(links, begin, end),
 		cmocka_unit_test_setup_teardown(plan, begin, end),
+		cmocka_unit_test_setup_teardown(plan_and_failure, begin, end),
 		cmocka_unit_test_setup_teardown(plan_alike, begin, end),
 		cmocka_unit_test_setup_teardown(operators, begin, end),
 		cmocka_unit_test_setup_teardown(qps, begin, end),
