@@ -165,6 +165,15 @@ static int attach(struct engine *engine, struct uplink *up,
 }
 
 /*
+ * A driver may take seconds for programs, or somebody hold the RTNL: that is no reason to
+ * be killed while it is waited for, one NIC after the other.
+ */
+static void still_here(void)
+{
+	notify("WATCHDOG=1");
+}
+
+/*
  * Probes that XDP would take must not be forwarded again where there is no XDP.
  */
 static void set_blackholes(const struct engine *engine, uint32_t nic,
@@ -174,10 +183,12 @@ static void set_blackholes(const struct engine *engine, uint32_t nic,
 	struct in6_addr sid = engine_sid(engine, f->nics[nic].host,
 					 &f->sids.probe);
 
+	still_here();
 	blackhole_set(&sid, there);
 	if (!engine->keys.n)
 		return;
 	sid = engine_sid(engine, f->nics[nic].host, &f->sids.reflect);
+	still_here();
 	blackhole_set(&sid, there);
 }
 
@@ -197,15 +208,6 @@ static void tell_if_shared(const struct engine *engine, uint32_t nic)
 			log_error("NICs %s and %s are both at %s, which has one route to this host's SIDs: paths of one are down; make them a bond, a NIC of two \"cables\"",
 				  other->name, n->name, f->nodes[n->leaf].name);
 	}
-}
-
-/*
- * A driver may take seconds for programs, or somebody hold the RTNL: that is no reason to
- * be killed while it is waited for, one NIC after the other.
- */
-static void still_here(void)
-{
-	notify("WATCHDOG=1");
 }
 
 static int open_one(struct engine *engine, uint32_t nic, bool back,
@@ -467,6 +469,8 @@ void uplinks_close(void)
 		loop_remove(&uplinks[i].source);
 		close(uplinks[i].source.fd);
 	}
+	/* nor for the last of them together with what follows */
+	still_here();
 	free(uplinks);
 	uplinks = NULL;
 	n_uplinks = 0;

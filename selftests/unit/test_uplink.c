@@ -21,7 +21,7 @@ static struct srpol_fabric fabric = {
 static struct engine engine = { .fabric = &fabric };
 static struct alarm *look;
 static bool attached, refused, unknown;
-static unsigned int attempts, beats, deleted;
+static unsigned int attempts, beats, deleted, routes;
 static uint64_t now;
 
 /* ---- what it needs of the rest */
@@ -73,6 +73,10 @@ struct in6_addr engine_sid(const struct engine *e, uint32_t node,
 
 void blackhole_set(const struct in6_addr *sid, bool there)
 {
+	/* others may hold the RTNL */
+	assert_true(beats);
+	beats = 0;
+	routes++;
 }
 
 void prober_receive(struct uplink *up, const uint8_t *frame, size_t len)
@@ -276,7 +280,12 @@ static void test_beats(void **state)
 	assert_int_equal(beats, 1);
 	/* back to what was in force, which has none of them */
 	uplinks_renounce();
+	engine.keys.n = 1;
+	routes = 0;
 	uplinks_close();
+	assert_int_equal(routes, 4);
+	assert_int_equal(beats, 1);
+	engine.keys.n = 0;
 	beats = 0;
 	uplinks_undo(&engine);
 	assert_int_equal(deleted, 2);
