@@ -15,6 +15,7 @@
 #include "encap.h"
 #include "flow.h"
 #include "flow_key.h"
+#include "frame.h"
 #include "handoff.h"
 #include "parse.h"
 #include "port_xdp.h"
@@ -247,7 +248,8 @@ static __always_inline int srpol_binding_steer(struct xdp_md *ctx,
 		srpol_count_rare(reason);
 		return SRPOL_BINDING_END;
 	}
-	if (!srpol_encap_fits(pkt, s.sel.cfg))
+	/* to the kernel, several packets in a tunnel do not fit into another one */
+	if (srpol_frame_merged(ctx) || !srpol_encap_fits(pkt, s.sel.cfg))
 		return srpol_binding_too_big(ctx, id, &s.sel);
 	reason = srpol_binding_push(ctx, pkt, &s);
 	if (!reason && bpf_redirect_map(&uplinks, s.sel.ifindex, XDP_DROP) !=

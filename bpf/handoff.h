@@ -24,7 +24,8 @@
  * the metadata that it has sent a packet, and does not send it again.
  *
  * A checksum that a sender on this machine left pending stays pending, at the same
- * bytes. That is right for packets that go on, decapsulated or not. But in an
+ * bytes. That is right for packets that TC sends or the stack gets, decapsulated or
+ * not; generic XDP sends them so, too, to a driver that may not fill it in. But in an
  * ICMPv6 error these bytes are quoted: the checksum of such an error is wrong once
  * a device has filled the quoted one in.
  */

@@ -5,18 +5,22 @@
  * the kernel has its own ways with such packets:
  *
  *	x1 ---- x0 (uplink, later host port; MTU 65535)
+ *	t0 (uplink, by which merged packets come)
  *	                     w0 (adjacency, later uplink; MTU 1400) ---- w1
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <fcntl.h>
 #include <linux/if_link.h>
 #include <linux/if_packet.h>
+#include <linux/if_tun.h>
 #include <linux/virtio_net.h>
 #include <net/if.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -28,11 +32,14 @@
 
 #define IN		"x0"
 #define OUT		"w0"
+#define MERGED		"t0"
 #define MTU		1400
 #define ETH		14
 #define IPV6		40
 #define TCP		20
+#define SRH		40	/* of two SIDs */
 #define UA		"fc00:0:1:2::"
+#define BSID		1
 
 static const __u8 mac[6] = { 2, 0, 0, 0, 0, 0xa };
 static const __u8 back[6] = { 2, 0, 0, 0, 0, 0xb };
@@ -50,6 +57,18 @@ static int tap(const char *dev)
 
 	if (fd < 0 || bind(fd, (void *)&to, sizeof(to)))
 		ktap_skip_all("no packet sockets");
+	return fd;
+}
+
+/* A tap, to which packets can be written that are several; they come in at once. */
+static int tun(const char *dev)
+{
+	struct ifreq req = { .ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR };
+	int fd = open("/dev/net/tun", O_RDWR);
+
+	strcpy(req.ifr_name, dev);
+	if (fd < 0 || ioctl(fd, TUNSETIFF, &req))
+		ktap_skip_all("no taps");
 	return fd;
 }
 
@@ -76,6 +95,7 @@ static void start(__u32 behavior, __u32 prefix_len, bool native)
 	setup();
 	rig_config(cfg);
 	add(if_nametoindex(IN));
+	add(if_nametoindex(MERGED));
 	add(if_nametoindex(OUT));
 	rig_nexthop(NEXTHOP, if_nametoindex(OUT), 1);
 	set_sid(1, addr("fc00:0:1::"), behavior, prefix_len);
@@ -144,7 +164,7 @@ static void check_silent(const char *about, __u32 len, void (*send)(__u32 len))
 {
 	start(SRPOL_BEHAVIOR_UA, BLOCK + CSID, false);
 	send(len);
-	/* they keep their order */
+	/* it stays behind the other one */
 	transmit(UA, MTU + 1, false);
 	CHECK_EQ(receive(in_fd, back), 1280, "%s: the next one's error", about);
 	rig_expect(about, SRPOL_REASON_TOO_BIG, 2, SRPOL_REASON_ICMP_ENDPOINT, 1, RIG_END);
@@ -162,32 +182,93 @@ static void test_fragments(void)
 	check_silent("two fragments", 8900, send_long);
 }
 
-/* A TCP packet of @len bytes as GRO makes it: several, whose checksum is pending. */
-static void send_merged(__u32 len)
+/*
+ * TCP packets as GRO makes them of several, whose checksum is pending: @len bytes behind
+ * the Ethernet header, @ip of them before those of TCP.
+ */
+static void write_merged(const __u8 *b, __u32 len, __u16 ip)
 {
-	const struct inner in = { .src = v6.src, .dst = UA, .proto = IPPROTO_TCP,
-				  .payload = len - IPV6 - TCP };
 	const struct virtio_net_hdr h = {
 		.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM, .gso_type = VIRTIO_NET_HDR_GSO_TCPV6,
-		.hdr_len = ETH + IPV6 + TCP, .gso_size = 1000,
-		.csum_start = ETH + IPV6, .csum_offset = 16,
+		.hdr_len = ETH + ip + TCP, .gso_size = 1000,
+		.csum_start = ETH + ip, .csum_offset = 16,
 	};
-	struct pkt p = {}, ip = {};
+	struct pkt p = {};
 
 	pkt_add(&p, &h, sizeof(h));
 	pkt_add(&p, mac, sizeof(mac));
 	pkt_add(&p, back, sizeof(back));
 	pkt_add16(&p, 0x86dd);
-	pkt_inner_ip(&ip, &in);
-	pkt_add(&p, ip.b, ip.len);
-	CHECK_EQ(p.len, sizeof(h) + ETH + len, "length");
+	pkt_add(&p, b, len);
 	CHECK_EQ(write(merged_fd, p.b, p.len), p.len, "send merged");
+}
+
+static void send_merged(__u32 len)
+{
+	const struct inner in = { .src = v6.src, .dst = UA, .proto = IPPROTO_TCP,
+				  .payload = len - IPV6 - TCP };
+	struct pkt ip = {};
+
+	pkt_inner_ip(&ip, &in);
+	CHECK_EQ(ip.len, len, "length");
+	write_merged(ip.b, ip.len, IPV6);
 }
 
 /* The error would be one of several packets, too, to be divided again. */
 static void test_merged(void)
 {
 	check_silent("merged", 3000, send_merged);
+}
+
+/* A policy that has this binding SID, on one path of @mtu by the other device. */
+static void start_binding(struct in6_addr bsid, __u32 mtu)
+{
+	const struct srpol_dp_policy policy = { .id = 1, .color = 5, .row = 1,
+						.n_buckets = 128 };
+	struct srpol_dp_sid s = { .id = 1, .behavior = SRPOL_BEHAVIOR_END_B6_ENCAPS,
+				  .prefix_len = 128, .policy = policy.id };
+	struct in6_addr list = sid(FAR);
+	struct outer o = { .sids = &list, .n = 1 };
+
+	setup();
+	rig_uplink_add_tc(if_nametoindex(IN));
+	rig_uplink_add_tc(if_nametoindex(MERGED));
+	rig_uplink_add_tc(if_nametoindex(OUT));
+	rig_nexthop(1, if_nametoindex(OUT), 1);
+	rig_path(1, &o, 1, mtu);
+	rig_row_one(1, 1);
+	rig_policy(&policy);
+	memcpy(s.sid, &bsid, sizeof(bsid));
+	rig_sid_set(&s);
+	rig_mark();
+}
+
+/*
+ * Nor does a path take what was merged, however long its own packets may be: to the
+ * kernel it would be one tunnel in another, which it cannot divide.
+ */
+static void test_merged_binding(void)
+{
+	const struct in6_addr sids[] = { sid(BSID), sid(FAR + 1) };
+	const struct outer o = { .sids = sids, .n = 2, .full = true };
+	struct inner in = { .src = v6.src, .dst = v6.dst, .proto = IPPROTO_TCP,
+			    .payload = 3000 };
+	struct pkt p = {}, ip = {};
+
+	start_binding(sids[0], 9000);
+	pkt_inner_ip(&ip, &in);
+	pkt_encap(&p, &o, ip.b, ip.len);
+	write_merged(p.b + ETH, p.len - ETH, IPV6 + SRH + IPV6);
+	in.payload = 100;
+	ip.len = 0;
+	pkt_inner_ip(&ip, &in);
+	p.len = 0;
+	pkt_encap(&p, &o, ip.b, ip.len);
+	memcpy(p.b, mac, sizeof(mac));
+	CHECK_EQ(write(in_fd, p.b, p.len), p.len, "send");
+	CHECK_EQ(receive(out_fd, pkt_link_macs), p.len - ETH + IPV6, "the next one");
+	rig_expect("merged", SRPOL_REASON_TOO_BIG, 1, SRPOL_REASON_STEERED, 1,
+		   SRPOL_REASON_END_B6, 1, RIG_END);
 }
 
 static void test_ua(void)
@@ -280,6 +361,7 @@ static const struct ktap_test tests[] = {
 	{ "End.DX6", test_end_dx },
 	{ "no error about a packet in fragments", test_fragments },
 	{ "nor about one that GRO has merged", test_merged },
+	{ "nor does a binding SID take it", test_merged_binding },
 	{ "virtual port", test_virtual },
 	{ "host port", test_port },
 	{ "host port: a long packet", test_port_long },
@@ -287,21 +369,22 @@ static const struct ktap_test tests[] = {
 
 int main(void)
 {
-	const int on = 1;
-
 	rig_open();
+	merged_fd = tun(MERGED);
 	if (system("ip link add " IN " address 02:00:00:00:00:0a mtu 65535 type veth "
 		   "	peer name x1 address 02:00:00:00:00:0b mtu 65535 &&"
 		   "ip link add " OUT " mtu 1400 type veth peer name w1 &&"
-		   "for dev in " IN " x1 " OUT " w1; do"
+		   "ip link set " MERGED " address 02:00:00:00:00:0a &&"
+		   "for dev in " IN " x1 " OUT " w1 " MERGED "; do"
 		   "	sysctl -qw net.ipv6.conf.$dev.disable_ipv6=1 &&"
 		   "	ip link set $dev up || exit 1; done"))
 		ktap_skip_all("no veth here");
 	attach(rig->progs.srpol_uplink, rig->progs.srpol_uplink_tc);
+	if (bpf_xdp_attach(if_nametoindex(MERGED),
+			   bpf_program__fd(rig->progs.srpol_uplink),
+			   XDP_FLAGS_SKB_MODE, NULL))
+		ktap_skip_all("no generic XDP");
 	in_fd = tap("x1");
 	out_fd = tap("w1");
-	merged_fd = tap("x1");
-	if (setsockopt(merged_fd, SOL_PACKET, PACKET_VNET_HDR, &on, sizeof(on)))
-		ktap_skip_all("no super-packets");
 	return ktap_main(tests, ARRAY_SIZE(tests));
 }
