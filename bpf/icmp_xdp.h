@@ -201,7 +201,7 @@ __noinline int srpol_icmp_xdp(struct xdp_md *ctx, __u32 what, __u32 value)
 	struct ipv6hdr *ip6 = (void *)(eth + 1);
 	struct srpol_icmp_v6 h = {};
 	struct srpol_macs macs;
-	__u32 quote, len;
+	__u32 quote, len, cut;
 
 	if ((void *)(ip6 + 1) > end)
 		return XDP_DROP;
@@ -209,14 +209,16 @@ __noinline int srpol_icmp_xdp(struct xdp_md *ctx, __u32 what, __u32 value)
 	quote = bpf_ntohs(ip6->payload_len) + sizeof(*ip6);
 	if (quote > SRPOL_ICMP_QUOTE_V6)
 		quote = SRPOL_ICMP_QUOTE_V6;
+	cut = len - ETH_HLEN - quote;
 	if (ETH_HLEN + quote > len || srpol_frame_merged(ctx) ||
-	    !srpol_frame_can_cut(ctx, len - ETH_HLEN - quote) ||
+	    !srpol_frame_can_cut(ctx, cut) ||
 	    !srpol_icmp_xdp_allowed(ctx, ip6, end, 0))
 		return XDP_DROP;
 	srpol_icmp_xdp_source(ctx, ip6, &h.ip.saddr);
 	srpol_copy_addr(&h.ip.daddr, &ip6->saddr);
 	macs = srpol_macs_load(eth);
-	if (bpf_xdp_adjust_tail(ctx, (int)(ETH_HLEN + quote) - (int)len) ||
+	/* by 0 would be to grow, which drivers need not let fragments do */
+	if ((cut && bpf_xdp_adjust_tail(ctx, -(int)cut)) ||
 	    bpf_xdp_adjust_head(ctx, -(int)sizeof(h)) ||
 	    srpol_icmp_xdp_fill(ctx, &h, what, value, quote))
 		return XDP_DROP;

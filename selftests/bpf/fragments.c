@@ -11,6 +11,7 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
+#define LO	1
 #define FAR	0x100	/* SID of another node */
 
 static const struct inner v4 = {
@@ -141,9 +142,41 @@ static void test_others(void)
 	}
 }
 
+/* The sender of a packet in fragments is told, too. */
+static void test_error(void)
+{
+	const struct in6_addr list[] = { sid(1), sid(FAR) };
+	const struct outer o = { .sids = list, .n = 2, .full = true, .hop_limit = 1 };
+	const struct srpol_dp_config cfg = { .icmp_errors = 1 };
+	struct inner in = v6;
+	static struct pkt p;
+	int verdict;
+
+	rig_reset();
+	rig_config(cfg);
+	rig_uplink_add(LO);
+	rig_sid(1, sid(1), SRPOL_BEHAVIOR_END);
+	in.payload = 900;
+	encap(&p, &o, &in);
+	rig_mark();
+	CHECK_EQ(rig_uplink(&p, NULL), X_REDIRECT, "linear");
+	rig_expect("linear", SRPOL_REASON_HOP_LIMIT, 1,
+		   SRPOL_REASON_ICMP_ENDPOINT, 1, RIG_END);
+	verdict = rig_uplink_fragments(&p, 100, NULL);
+	if (kernel_pulls())
+		CHECK_EQ(verdict, X_REDIRECT, "100 linear");
+	else
+		CHECK(verdict < 0 || verdict == X_DROP || verdict == X_REDIRECT,
+		      "100 linear");
+	if (verdict == X_REDIRECT)
+		rig_expect("100 linear", SRPOL_REASON_HOP_LIMIT, 1,
+			   SRPOL_REASON_ICMP_ENDPOINT, 1, RIG_END);
+}
+
 static const struct ktap_test tests[] = {
 	{ "to SIDs, cut anywhere", test_sids },
 	{ "to others, cut anywhere", test_others },
+	{ "an error about a packet that is cut", test_error },
 };
 
 int main(void)
