@@ -137,10 +137,11 @@ static int srpol_path_parse_csids(struct srpol_path_cfg *cfg, bool own,
 	if (!cfg->block_len) {
 		cfg->csid_len = 0;
 		cfg->block = in6addr_any;
-		if (!csid)
+		if (!csid && !container)
 			return 0;
-		NL_SET_ERR_MSG_ATTR(info->extack, csid,
-				    "csid-len without block-len");
+		NL_SET_ERR_MSG_ATTR_FMT(info->extack, csid ?: container,
+					"%s without block-len",
+					csid ? "csid-len" : "block");
 		return -EINVAL;
 	}
 	if (!cfg->csid_len && !csid)
