@@ -6,13 +6,23 @@
 #include "flow.h"
 #include "top.h"
 
-static void print_verdict(const struct srpol_flow_detail *detail, bool steered)
+/*
+ * Why a packet got no path although the flow has a policy is not kept: that may be
+ * another reason for each packet.
+ */
+static void print_verdict(const struct flow_info *info,
+			  const struct policy_info *policy)
 {
+	const struct srpol_flow_detail *detail = &info->detail;
+	bool steered = policy && info->flow.path;
 	const char *name = steered ? "steered" :
+			   policy ? "unsteered" :
 			   detail->policy ? "policy-deleted" :
 			   detail->verdict < SRPOL_REASON_COUNT ?
 			   srpol_reason_name(detail->verdict) : "?";
 
+	out_uint("path", steered ? " path %llu" : NULL,
+		 policy ? info->flow.path : 0);
 	out_string("verdict", steered ? NULL : " %s", name);
 }
 
@@ -75,9 +85,7 @@ void print_flow(const struct flow_info *info, const struct flow_names *names,
 		   policy ? srpol_addr_text(&policy->endpoint, buf) : "");
 	out_string("mode", policy ? " mode %s" : NULL,
 		   srpol_name_of(srpol_modes, flow_mode(detail, policy)));
-	out_uint("path", policy ? " path %llu" : NULL,
-		 policy ? flow->path : 0);
-	print_verdict(detail, policy);
+	print_verdict(info, policy);
 	out_count("packets", " packets %s", flow->packets);
 	out_count("bytes", " bytes %s", flow->bytes);
 	out_count("rate_bps", info->rate ? " rate %sbit/s" : NULL, info->rate);

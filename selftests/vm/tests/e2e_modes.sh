@@ -53,6 +53,14 @@ rxe_counter() {
 	echo "$(<"/sys/class/infiniband/$1/ports/1/hw_counters/$2")"
 }
 
+# unsteered: are there flows whose last packet got no path, as the command has it?
+unsteered() {
+	srpol -j flow show roce dst fd00:b::/64 |
+		gojq -e 'any(.verdict == "unsteered" and .path == 0)' >/dev/null &&
+		srpol flow show roce dst fd00:b::/64 |
+		grep -q ' color 200 .* mode on-congestion unsteered packets '
+}
+
 reorder() {
 	srpol -j flow show roce dst fd00:b::/64 | tr ',{}' '\n' |
 		awk -F : '$1 == "\"reorder\"" { n += $2 } END { print n + 0 }'
@@ -93,6 +101,7 @@ steered=$(e2e_reason steered)
 transfer "mode on-congestion: 2 QPs write without encapsulation" 18606 -q 2 -s 65536 -n 5
 check "mode on-congestion: it was left alone" [ "$(e2e_reason not-congested)" -ge 90 ]
 check_equal "mode on-congestion: by the underlay's one way" 1 "$(used 20)"
+check "and flow show does not call it steered" unsteered
 srpol policy change "${e2e_policy[@]}" mode hash
 ip -n "$(fabric_ns leaf1)" route del fd00:b::/64
 echo "# steered meanwhile: $(($(e2e_reason steered) - steered))"
