@@ -18,6 +18,13 @@
 #define EFFORT_MAX	(1u << 28)
 
 /*
+ * Likewise, before that: paths that are looked at, and the shares that demands get of
+ * them, which are kept, some 100 bytes each.
+ */
+#define PLACING_MAX	(1u << 26)
+#define SHARE_EFFORT	8	/* as much as this number of paths */
+
+/*
  * Places one demand as a host does: by the weights of the demand's color, else
  * by those of color 0, else evenly on all paths that are up. Paths that do not
  * pass the function that the demand asks for get no share, even if the plan
@@ -27,7 +34,7 @@ static int place_one(const struct srpol_fabric *f,
 		     const struct srpol_links *links,
 		     const struct srpol_plan *plan,
 		     const struct srpol_demand *d, uint32_t demand,
-		     struct srpol_placement *out)
+		     struct srpol_placement *out, uint64_t *effort)
 {
 	struct srpol_path_set set;
 	struct srpol_route route;
@@ -54,6 +61,8 @@ static int place_one(const struct srpol_fabric *f,
 			ret = srpol_placement_add(out, demand, i, weight[i]);
 	}
 	srpol_placement_end(out, demand);
+	*effort += set.n + (uint64_t)SHARE_EFFORT *
+			   (out->first[demand + 1] - out->first[demand]);
 	free(weight);
 	srpol_path_set_free(&set);
 	return ret;
@@ -61,14 +70,16 @@ static int place_one(const struct srpol_fabric *f,
 
 static int place_all(const struct srpol_alg_input *in,
 		     const struct srpol_plan *plan,
-		     struct srpol_placement *out)
+		     struct srpol_placement *out, uint64_t most)
 {
+	uint64_t effort = 0;
 	uint32_t i;
 	int ret = 0;
 
 	for (i = 0; i < in->n && !ret; i++)
-		ret = place_one(in->fabric, in->links, plan, &in->demands[i],
-				i, out);
+		ret = place_one(in->fabric, in->links, plan,
+				&in->demands[i], i, out, &effort) ?:
+		      effort > most ? -E2BIG : 0;
 	return ret;
 }
 
@@ -145,7 +156,7 @@ int srpol_completion_from(const struct srpol_fabric *f,
 		.fabric = f, .links = links, .demands = demands, .n = n,
 	};
 	struct srpol_placement *out = srpol_placement_new(n);
-	int ret = out ? place_all(&in, plan, out) : -ENOMEM;
+	int ret = out ? place_all(&in, plan, out, PLACING_MAX) : -ENOMEM;
 	uint32_t i;
 
 	for (i = 0; i < n && !ret; i++)
@@ -180,7 +191,7 @@ int srpol_planned_load(const struct srpol_fabric *f,
 		.fabric = f, .links = links, .demands = demands, .n = n,
 	};
 	struct srpol_placement *out = srpol_placement_new(n);
-	int ret = out ? place_all(&in, plan, out) : -ENOMEM;
+	int ret = out ? place_all(&in, plan, out, UINT64_MAX) : -ENOMEM;
 
 	ret = ret ? ret : srpol_placement_load(&in, out, load);
 	srpol_placement_free(out);

@@ -344,6 +344,28 @@ static void test_times(void **state)
 	srpol_demands_free(&demands);
 }
 
+#define MANY	40000	/* demands, with 256 paths each: one computation of all rates */
+
+/* It is refused before all of that is kept. */
+static void test_too_many_paths(void **state)
+{
+	struct srpol_demand *demands = calloc(MANY, sizeof(*demands));
+	double *finish = calloc(MANY, sizeof(*finish));
+	u32 i;
+
+	(void)state;
+	assert_true(demands && finish);
+	build(256, 100 * G);
+	for (i = 0; i < MANY; i++)
+		demands[i] = (struct srpol_demand){ .src = i % 2, .dst = 2, .bytes = GB };
+	assert_int_equal(srpol_completion(fabric, links, planner.plan, demands, MANY / 10,
+					  finish), 0);
+	assert_int_equal(srpol_completion(fabric, links, planner.plan, demands, MANY, finish),
+			 -E2BIG);
+	free(demands);
+	free(finish);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,6 +378,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_finish, teardown),
 		cmocka_unit_test_teardown(test_no_finish, teardown),
 		cmocka_unit_test_teardown(test_times, teardown),
+		cmocka_unit_test_teardown(test_too_many_paths, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
