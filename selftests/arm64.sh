@@ -41,6 +41,7 @@ packages() {
 	base-files
 	base-passwd
 	bash
+	bsdutils
 	dash
 	coreutils
 	diffutils
@@ -65,6 +66,7 @@ packages() {
 	ibverbs-providers
 	ibverbs-utils
 	procps
+	prometheus		# for promtool
 	python3
 	python3-jsonschema
 	python3-scapy
@@ -137,8 +139,10 @@ build_root() {
 build() {
 	local cc="${CROSS_COMPILE}gcc --sysroot=$root" dir
 
-	mkdir -p "$BUILD/logs"
+	mkdir -p "$BUILD/logs" "$BUILD/tools/bin"
 	ln -sfn "$native/ksrc" "$BUILD/ksrc"
+	# which make check unpacks there
+	ln -sfn /usr/bin/promtool "$BUILD/tools/bin/"
 	BUILD=$native selftests/tools.sh source
 	selftests/tools.sh
 
