@@ -58,15 +58,18 @@ struct asks {
 static struct engine *engine;
 static struct aside *aside;
 
-/* Ask the drivers; @begin is called before each, unless it is NULL. */
-static void ask_each(struct asks *asks, void (*begin)(void))
+/*
+ * Ask the drivers. @beats: this is the loop, which goes on while others hold the RTNL: what
+ * one NIC takes does not add up with the others.
+ */
+static void ask_each(struct asks *asks, bool beats)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	uint32_t i;
 
 	for (i = 0; i < asks->n; i++) {
-		if (begin)
-			begin();
+		if (beats)
+			notify("WATCHDOG=1");
 		asks->ask[i].speed = fd < 0 ? 0 : speed_of(fd, asks->ask[i].name);
 	}
 	if (fd >= 0)
@@ -76,13 +79,7 @@ static void ask_each(struct asks *asks, void (*begin)(void))
 /* That this goes on does not say that the loop does. */
 static void ask_aside(void *data)
 {
-	ask_each(data, NULL);
-}
-
-/* While others hold the RTNL: what one NIC takes does not add up with the others. */
-static void still_here(void)
-{
-	notify("WATCHDOG=1");
+	ask_each(data, false);
 }
 
 static void prepare(struct asks *asks)
@@ -151,8 +148,8 @@ void speeds_start(struct engine *e)
 		return;
 	}
 	prepare(asks);
-	ask_each(asks, still_here);
-	still_here();
+	ask_each(asks, true);
+	notify("WATCHDOG=1");
 	take(asks);
 }
 
