@@ -379,14 +379,20 @@ void leader_start(void)
  */
 void leader_stop(void)
 {
+	bool waits = ending && now_ns() < ending_until_ns;
+
 	leaving = true;
 	alarm_stop(&ticker);
 	alarm_stop(&beats);
 	alarm_stop(&revokes);
 	mirror_stop(&mirror);
 	step_down("it ends");
-	if (!lease)
+	/* the key is still that lease's if the store did not end it when it was asked */
+	if (waits)
+		revoke(NULL);
+	if (lease)
+		give_back();
+	else if (!waits)
 		return;
-	give_back();
 	loop_run_for(LEAVE_NS);
 }

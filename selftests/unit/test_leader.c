@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "fabricd.h"
 #include "test.h"
@@ -149,7 +151,7 @@ static void end_lease(uint64_t id)
 	mirror->end(NULL);
 }
 
-static void revoke(struct store *store, uint64_t id, store_reply_fn fn, void *data)
+static void take_revoke(struct store *store, uint64_t id, store_reply_fn fn, void *data)
 {
 	struct store_reply r = reply();
 
@@ -162,7 +164,7 @@ static void revoke(struct store *store, uint64_t id, store_reply_fn fn, void *da
 	fn(data, &r);
 }
 
-static const struct store_ops ops = { .lease = lease, .txn = txn, .revoke = revoke };
+static const struct store_ops ops = { .lease = lease, .txn = txn, .revoke = take_revoke };
 
 void mirror_start(struct mirror *m)
 {
@@ -298,6 +300,36 @@ static void test_revoke_lost(void **state)
 	assert_true(fabricd.term > term);
 }
 
+/* Whether neither key nor lease is left of an engine that ends in @ns. */
+static bool ends_after(uint64_t ns)
+{
+	int status;
+	pid_t pid = fork();
+
+	assert_int_not_equal(pid, -1);
+	if (!pid) {
+		pass(ns);
+		leader_stop();
+		_exit(key || leased);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+/* Before it has another lease, and then. */
+static void test_stop(void **state)
+{
+	pass(30 * MINUTE_NS);
+	assert_int_equal(granted_s, LEASE_S);
+	assert_true(ends_after(0));
+	lost_revokes = 1;
+	leader_fenced();
+	assert_true(ends_after(300 * NS_PER_MS));
+	assert_true(ends_after(1200 * NS_PER_MS));
+	pass(MINUTE_NS);
+	assert_leads();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -307,6 +339,7 @@ int main(void)
 		cmocka_unit_test(test_error_first),
 		cmocka_unit_test(test_fenced),
 		cmocka_unit_test(test_revoke_lost),
+		cmocka_unit_test(test_stop),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);
