@@ -18,6 +18,7 @@
 #define RETRY_NS	NS_PER_SEC	/* at most */
 #define LEAVE_NS	(100 * NS_PER_MS)	/* for the end of the lease to be sent */
 #define BUSY_LEASE	4		/* a lease lasts so often as long as a computation */
+#define STARVED		10		/* a computation lasts so often as long, at most */
 #define LEASE_MAX_S	600		/* of one that is longer than configured */
 #define LATELY_NS	(LEASE_MAX_S * NS_PER_SEC)	/* for so long, or twice that */
 
@@ -86,16 +87,21 @@ static void forget(uint64_t now)
 }
 
 /*
- * Only what the leader computed counts: one that was stopped, or that had to wait for its
- * turn, learns nothing about how long its plans take, nor does one that only answers.
+ * Only what the leader computed counts: one that was stopped learns nothing about how long
+ * its plans take, nor does one that only answers. But a lease runs by the clock, and with
+ * a part of a processor, as a container's limit leaves it, all computations take longer
+ * than the processor time that they use.
  */
 static void measure(void)
 {
 	uint64_t now = now_ns(), used = processor_ns();
 	uint64_t late = now > due_ns ? now - due_ns : 0;
-	uint64_t busy = used - used_ns < late ? used - used_ns : late;
+	uint64_t most = STARVED * (used - used_ns);
+	uint64_t busy = most < late ? most : late;
 
 	used_ns = used;
+	/* what was measured is not measured once more, with what is computed next */
+	due_ns += late;
 	forget(now);
 	if (fabricd.term && busy > busy_ns)
 		busy_ns = busy;

@@ -22,6 +22,7 @@ static struct {
 	struct alarm *alarm;
 	uint64_t ns;
 } set[ALARMS];
+static bool backwards;
 
 /* the store */
 static uint64_t revision, granted;	/* the last lease */
@@ -30,6 +31,7 @@ static uint32_t granted_s;
 static struct mirror *mirror;
 static bool holds;
 static unsigned int lost_revokes;	/* so many that are to come */
+static uint64_t answer_takes;
 static store_reply_fn held;	/* callback of an answer that is late */
 
 uint64_t now_ns(void)
@@ -65,6 +67,14 @@ int alarm_set(struct alarm *alarm, uint64_t ns)
 	return 0;
 }
 
+/* Whether alarm @i rings before @next: those that are late ring in any order. */
+static bool is_before(size_t i, size_t next)
+{
+	bool late = set[i].ns <= clock_ns && set[next].ns <= clock_ns;
+
+	return (set[i].ns < set[next].ns) != (late && backwards);
+}
+
 /* Rings all alarms of this time. */
 static void pass(uint64_t ns)
 {
@@ -75,7 +85,7 @@ static void pass(uint64_t ns)
 	while (true) {
 		for (i = 0, next = ALARMS; i < ALARMS; i++)
 			if (set[i].alarm && set[i].ns <= end &&
-			    (next == ALARMS || set[i].ns < set[next].ns))
+			    (next == ALARMS || is_before(i, next)))
 				next = i;
 		if (next == ALARMS)
 			break;
@@ -94,6 +104,11 @@ static void compute(uint64_t ns)
 	cpu_ns += ns;
 }
 
+static void idle(uint64_t ns)
+{
+	clock_ns += ns;
+}
+
 static struct store_reply reply(void)
 {
 	return (struct store_reply){ .revision = revision };
@@ -104,6 +119,7 @@ static void lease(struct store *store, uint32_t seconds, uint64_t id, store_repl
 {
 	struct store_reply r = reply();
 
+	compute(answer_takes);
 	if (holds) {
 		held = fn;
 		return;
@@ -300,6 +316,60 @@ static void test_revoke_lost(void **state)
 	assert_true(fabricd.term > term);
 }
 
+/* It computes a little before, which takes no longer for that. */
+static void test_stopped(void **state)
+{
+	pass(30 * MINUTE_NS);
+	assert_int_equal(granted_s, LEASE_S);
+	compute(NS_PER_SEC / 10);
+	idle(MINUTE_NS);
+	pass(MINUTE_NS);
+	assert_leads();
+	assert_int_equal(granted_s, LEASE_S);
+}
+
+/* Nor does what comes next, when one alarm has rung and another one has not. */
+static void test_continued(void **state)
+{
+	compute(5 * NS_PER_SEC);
+	pass(9 * MINUTE_NS);
+	assert_true(granted_s > 2 * LEASE_S);
+	idle(10 * NS_PER_SEC);
+	backwards = true;
+	answer_takes = NS_PER_SEC;
+	pass(0);
+	answer_takes = 0;
+	backwards = false;
+	pass(25 * MINUTE_NS / 2);
+	assert_leads();
+	assert_int_equal(granted_s, LEASE_S);
+}
+
+static void starve(unsigned int times)
+{
+	uint64_t term;
+	unsigned int i = 0;
+
+	pass(30 * MINUTE_NS);
+	assert_int_equal(granted_s, LEASE_S);
+	do {
+		assert_true(i++ < 4);
+		assert_leads();
+		term = fabricd.term;
+		compute(8 * NS_PER_SEC);
+		idle((times - 1) * 8 * NS_PER_SEC);
+		pass(MINUTE_NS);
+	} while (fabricd.term != term);
+}
+
+/* What it computes takes so often as long as on a processor of its own. */
+static void test_starved(void **state)
+{
+	starve(1);
+	starve(5);
+	starve(20);
+}
+
 /* Whether neither key nor lease is left of an engine that ends in @ns. */
 static bool ends_after(uint64_t ns)
 {
@@ -339,6 +409,9 @@ int main(void)
 		cmocka_unit_test(test_error_first),
 		cmocka_unit_test(test_fenced),
 		cmocka_unit_test(test_revoke_lost),
+		cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_continued),
+		cmocka_unit_test(test_starved),
 		cmocka_unit_test(test_stop),
 	};
 
