@@ -33,6 +33,12 @@ static uint64_t used_ns;	/* processor time used when that was measured last */
 static uint64_t since_ns;	/* begin of the time for which there is @busy_ns */
 static uint64_t busy_ns;	/* longest computation that kept the leader from all else */
 static uint64_t before_ns;	/* the same, in the time before that */
+static struct {
+	uint64_t end_ns;
+	uint64_t late_ns;	/* so late the leader was back to see to its lease */
+	uint64_t busy_ns;	/* as long as this it computed */
+} delay;			/* longest one since the lease was kept */
+static bool too_short;		/* the lease ended while the leader computed */
 static bool asking;
 static bool leaving;
 static uint64_t left;		/* term that it led in and gave up: what it asked
@@ -103,8 +109,31 @@ static void measure(void)
 	/* what was measured is not measured once more, with what is computed next */
 	due_ns += late;
 	forget(now);
-	if (fabricd.term && busy > busy_ns)
+	if (!fabricd.term)
+		return;
+	if (busy > busy_ns)
 		busy_ns = busy;
+	if (delay.end_ns <= kept_ns || late > delay.late_ns) {
+		delay.end_ns = now;
+		delay.late_ns = late;
+		delay.busy_ns = busy;
+	}
+}
+
+/*
+ * Whether the lease could not be kept as the leader was late. It asks after a quarter of
+ * the lease. A delay that begins just then and outlasts the rest is longer than three
+ * quarters, of which a beat may not notice one.
+ */
+static bool was_late(void)
+{
+	return now_ns() - kept_ns > lasts_ns() && delay.end_ns > kept_ns &&
+	       delay.late_ns > lasts_ns() / 2;
+}
+
+static bool was_busy(void)
+{
+	return was_late() && BUSY_LEASE * delay.busy_ns > lasts_ns();
 }
 
 /* Often, also while a lease is long: what is late by less is not noticed. */
@@ -168,6 +197,7 @@ static void step_down(const char *why)
 	if (!fabricd.term)
 		return;
 	measure();
+	too_short = was_busy();
 	log_notice("no longer leader of shard %s: %s", fabricd.config.shard,
 		   why);
 	left = fabricd.term;
@@ -278,15 +308,29 @@ static void kept(void *data, const struct store_reply *reply)
 	campaign();
 }
 
-/* A lease cannot be made longer, so there will be a new one. */
+/*
+ * A lease cannot be made longer, so there will be a new one. What a leader computed
+ * without losing its lease needs no longer one.
+ */
 static void choose_lease(void)
 {
 	uint32_t wanted = wanted_s();
 
+	if (wanted > lease_s && lease_s && !too_short)
+		return;
 	if (wanted > lease_s && lease_s)
 		log_notice("a computation took %.1f s: its lease will last %u s, as with %u s no engine would lead for long",
 			   longest_ns() / 1e9, wanted, lease_s);
+	too_short = false;
 	lease_s = wanted;
+}
+
+static const char *why_over(void)
+{
+	if (was_busy())
+		return "a computation took too long";
+	return was_late() ? "it was stopped, or no processor was free" :
+			    "the store does not answer";
 }
 
 static void tick(void *data)
@@ -299,14 +343,13 @@ static void tick(void *data)
 	 * it has to be renewed, or all would wait for its end.
 	 */
 	if (lease && now - kept_ns > lasts_ns())
-		step_down(wanted_s() > lease_s ? "a computation took too long" :
-						 "the store does not answer");
+		step_down(why_over());
 	/*
 	 * Renewals whose answers come too late may take effect all the same: its
 	 * key must not keep out others whose store is quicker.
 	 */
 	if (!asking && lease && !fabricd.term &&
-	    (now - kept_ns > 2 * lasts_ns() || wanted_s() > lease_s))
+	    (now - kept_ns > 2 * lasts_ns() || too_short))
 		give_back();
 	/* after a crash all would wait for the end of one that is not needed any more */
 	if (!asking && lease && wanted_s() <= lease_s / 2) {

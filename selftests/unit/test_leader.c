@@ -4,6 +4,8 @@
  * long computations, and what a leader does that gave up while its key is still there.
  */
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,6 +35,10 @@ static bool holds;
 static unsigned int lost_revokes;	/* so many that are to come */
 static uint64_t answer_takes;
 static store_reply_fn held;	/* callback of an answer that is late */
+
+/* the log */
+static char text[256], reason[sizeof(text)];
+static unsigned int longer;
 
 uint64_t now_ns(void)
 {
@@ -198,6 +204,14 @@ const char *key_leader(char *buf)
 
 void log_notice(const char *fmt, ...)
 {
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (strstr(text, "no longer leader"))
+		strcpy(reason, text);
+	longer += strstr(text, "its lease will last") != NULL;
 }
 
 void plan_takeover(void)
@@ -286,6 +300,7 @@ static void test_error_first(void **state)
 	held(NULL, &error);
 	pass(MINUTE_NS);
 	assert_leads();
+	assert_non_null(strstr(reason, "a computation took too long"));
 	assert_true(granted_s > 4 * (20 - LEASE_S) && granted_s <= 4 * 20);
 }
 
@@ -325,6 +340,7 @@ static void test_stopped(void **state)
 	idle(MINUTE_NS);
 	pass(MINUTE_NS);
 	assert_leads();
+	assert_non_null(strstr(reason, "it was stopped"));
 	assert_int_equal(granted_s, LEASE_S);
 }
 
@@ -370,6 +386,33 @@ static void test_starved(void **state)
 	starve(20);
 }
 
+static void test_store_gone(void **state)
+{
+	struct store_reply error = { .error = -EIO };
+	unsigned int before = longer;
+	uint64_t ns;
+
+	pass(30 * MINUTE_NS);
+	assert_int_equal(granted_s, LEASE_S);
+	/* a computation that the lease outlasts, and one while there is no store */
+	for (ns = 0; ns < LEASE_S * NS_PER_SEC; ns += NS_PER_SEC / 4) {
+		compute(3 * NS_PER_SEC / 2);
+		pass(8 * MINUTE_NS);
+		holds = true;
+		pass(ns);
+		compute(3 * NS_PER_SEC / 2);
+		pass(2 * LEASE_S * NS_PER_SEC);
+		assert_int_equal(fabricd.term, 0);
+		assert_non_null(strstr(reason, "the store does not answer"));
+		holds = false;
+		held(NULL, &error);
+		pass(MINUTE_NS);
+		assert_leads();
+		assert_int_equal(granted_s, LEASE_S);
+	}
+	assert_int_equal(longer, before);
+}
+
 /* Whether neither key nor lease is left of an engine that ends in @ns. */
 static bool ends_after(uint64_t ns)
 {
@@ -412,6 +455,7 @@ int main(void)
 		cmocka_unit_test(test_stopped),
 		cmocka_unit_test(test_continued),
 		cmocka_unit_test(test_starved),
+		cmocka_unit_test(test_store_gone),
 		cmocka_unit_test(test_stop),
 	};
 
