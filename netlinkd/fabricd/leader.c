@@ -9,7 +9,9 @@
  * the lease lasts, the next leader would compute as long, and nobody would ever write
  * a plan. So a leader that was kept from its lease asks for a longer one the next
  * time: it can lead, and after its end the others wait longer. So it has that only for
- * as long as computations were that long lately.
+ * as long as computations were that long lately. But each term begins with a plan, which
+ * may be the longest: a lease that this one needs is kept for the whole term, as each
+ * term for a shorter lease would end at once.
  */
 #include <string.h>
 
@@ -33,6 +35,9 @@ static uint64_t used_ns;	/* processor time used when that was measured last */
 static uint64_t since_ns;	/* begin of the time for which there is @busy_ns */
 static uint64_t busy_ns;	/* longest computation that kept the leader from all else */
 static uint64_t before_ns;	/* the same, in the time before that */
+static uint64_t first_ns;	/* the same, of the first plan of this term, 0: none yet */
+static uint64_t plans_before;	/* plans that were made before this term */
+static bool has_planned;	/* in this term */
 static struct {
 	uint64_t end_ns;
 	uint64_t late_ns;	/* so late the leader was back to see to its lease */
@@ -113,6 +118,11 @@ static void measure(void)
 		return;
 	if (busy > busy_ns)
 		busy_ns = busy;
+	/* steps of reservations before that are written, and not repeated in the next term */
+	if (!has_planned && fabricd.stats.plans != plans_before) {
+		has_planned = true;
+		first_ns = busy;
+	}
 	if (delay.end_ns <= kept_ns || late > delay.late_ns) {
 		delay.end_ns = now;
 		delay.late_ns = late;
@@ -148,7 +158,9 @@ static void beat(void *data)
 
 static uint64_t longest_ns(void)
 {
-	return busy_ns > before_ns ? busy_ns : before_ns;
+	uint64_t lately_ns = busy_ns > before_ns ? busy_ns : before_ns;
+
+	return lately_ns > first_ns ? lately_ns : first_ns;
 }
 
 /* How long a new lease is to last, in s. */
@@ -198,6 +210,10 @@ static void step_down(const char *why)
 		return;
 	measure();
 	too_short = was_busy();
+	/* from now on it is forgotten as all others are */
+	if (first_ns > busy_ns)
+		busy_ns = first_ns;
+	first_ns = 0;
 	log_notice("no longer leader of shard %s: %s", fabricd.config.shard,
 		   why);
 	left = fabricd.term;
@@ -210,6 +226,8 @@ static void lead(uint64_t term)
 	if (fabricd.term == term)
 		return;
 	fabricd.term = term;
+	plans_before = fabricd.stats.plans;
+	has_planned = false;
 	fabricd.stats.elected++;
 	snprintf(fabricd.leader, sizeof(fabricd.leader), "%s",
 		 fabricd.config.name);

@@ -33,7 +33,7 @@ static uint32_t granted_s;
 static struct mirror *mirror;
 static bool holds;
 static unsigned int lost_revokes;	/* so many that are to come */
-static uint64_t answer_takes;
+static uint64_t answer_takes, plan_takes;
 static store_reply_fn held;	/* callback of an answer that is late */
 
 /* the log */
@@ -214,8 +214,11 @@ void log_notice(const char *fmt, ...)
 	longer += strstr(text, "its lease will last") != NULL;
 }
 
+/* The real one waits for the store before that. */
 void plan_takeover(void)
 {
+	compute(plan_takes);
+	fabricd.stats.plans++;
 }
 
 void plan_stop(void)
@@ -413,6 +416,32 @@ static void test_store_gone(void **state)
 	assert_int_equal(longer, before);
 }
 
+/* A term for a shorter lease would begin with a plan that needs the longer one. */
+static void test_takeover(void **state)
+{
+	uint64_t before;
+
+	pass(30 * MINUTE_NS);
+	assert_int_equal(granted_s, LEASE_S);
+	plan_takes = 20 * NS_PER_SEC;
+	leader_fenced();
+	before = fabricd.stats.elected;
+	pass(180 * MINUTE_NS);
+	assert_leads();
+	assert_int_equal(fabricd.stats.elected, before + 2);
+	assert_true(granted_s > 4 * (20 - LEASE_S) && granted_s <= 4 * 20);
+
+	/* the next one knows it for a time, and then it is not needed any more */
+	plan_takes = 0;
+	leader_fenced();
+	pass(9 * MINUTE_NS);
+	assert_int_equal(fabricd.stats.elected, before + 3);
+	assert_true(granted_s > 4 * (20 - LEASE_S) && granted_s <= 4 * 20);
+	pass(15 * MINUTE_NS);
+	assert_int_equal(fabricd.stats.elected, before + 4);
+	assert_int_equal(granted_s, LEASE_S);
+}
+
 /* Whether neither key nor lease is left of an engine that ends in @ns. */
 static bool ends_after(uint64_t ns)
 {
@@ -456,6 +485,7 @@ int main(void)
 		cmocka_unit_test(test_continued),
 		cmocka_unit_test(test_starved),
 		cmocka_unit_test(test_store_gone),
+		cmocka_unit_test(test_takeover),
 		cmocka_unit_test(test_stop),
 	};
 
