@@ -225,6 +225,8 @@ static void lead(uint64_t term)
 {
 	if (fabricd.term == term)
 		return;
+	/* what it computed before this does not count */
+	measure();
 	fabricd.term = term;
 	plans_before = fabricd.stats.plans;
 	has_planned = false;

@@ -156,7 +156,10 @@ static void txn(struct store *store, const struct store_txn *t, store_reply_fn f
 		r.kvs = &kv;
 		r.n = 1;
 	}
-	fn(data, &r);
+	if (holds)
+		held = fn;
+	else
+		fn(data, &r);
 }
 
 static void end_lease(uint64_t id)
@@ -305,6 +308,35 @@ static void test_error_first(void **state)
 	assert_leads();
 	assert_non_null(strstr(reason, "a computation took too long"));
 	assert_true(granted_s > 4 * (20 - LEASE_S) && granted_s <= 4 * 20);
+}
+
+/* It answers somebody at length, and hears only then that it leads. */
+static void test_late_answer(void **state)
+{
+	struct store_kv gone = { .key = "leader" };
+	struct store_reply r = { .succeeded = true };
+
+	pass(30 * MINUTE_NS);
+	assert_int_equal(granted_s, LEASE_S);
+	key_lease = leased = 0;
+	key = ++revision;
+	pass(2 * LEASE_S * NS_PER_SEC);
+	assert_int_equal(fabricd.term, 0);
+	key = 0;
+	gone.mod = ++revision;
+	held = NULL;
+	holds = true;
+	mirror->set(NULL, &gone);
+	mirror->end(NULL);
+	assert_non_null(held);
+	compute(20 * NS_PER_SEC);
+	holds = false;
+	r.revision = key;
+	held(NULL, &r);
+	assert_leads();
+	pass(MINUTE_NS);
+	assert_leads();
+	assert_int_equal(granted_s, LEASE_S);
 }
 
 /* Its key is there as long as its lease: it does not wait for a quarter of that. */
@@ -479,6 +511,7 @@ int main(void)
 		cmocka_unit_test(test_shorter),
 		cmocka_unit_test(test_standby),
 		cmocka_unit_test(test_error_first),
+		cmocka_unit_test(test_late_answer),
 		cmocka_unit_test(test_fenced),
 		cmocka_unit_test(test_revoke_lost),
 		cmocka_unit_test(test_stopped),
