@@ -6,7 +6,7 @@
  * host. Either form may also have "times", see times.c. With "via": WORD all
  * demands have to pass a function with that name or of that kind. With "flows":
  * N each demand consists of N flows of equal size, each of which gets a path of
- * its own.
+ * its own. "shard": NAME is that of the engine that wrote the job.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -19,6 +19,7 @@
 
 #define DEMANDS_MAX	(1u << 22)	/* limit for all jobs */
 #define FLOWS_MAX	(1u << 16)	/* per job */
+#define SHARD_MAX	31		/* bytes of its name */
 
 static int add(struct srpol_demands *demands, const struct srpol_demand *d,
 	       struct srpol_error *err)
@@ -190,6 +191,13 @@ static int read_flows(const json_t *o, struct srpol_demands *demands,
 	return 0;
 }
 
+static bool has_shard(const json_t *o)
+{
+	size_t len = json_string_length(json_object_get(o, "shard"));
+
+	return len && len <= SHARD_MAX;
+}
+
 /**
  * srpol_demands_read() - add the demands of a job
  * @f: finished fabric
@@ -212,7 +220,8 @@ int srpol_demands_read(const struct srpol_fabric *f, const char *text,
 	json_t *all = json_object_get(o, "all-to-all");
 	size_t members = 1 + !!json_object_get(o, "times") +
 			 !!json_object_get(o, "via") +
-			 !!json_object_get(o, "flows");
+			 !!json_object_get(o, "flows") +
+			 has_shard(o);
 	uint32_t before = demands->n;
 	struct srpol_times times;
 	int ret = 0;
@@ -220,7 +229,7 @@ int srpol_demands_read(const struct srpol_fabric *f, const char *text,
 
 	if (json_object_size(o) != members || (!json_is_array(list) && !all))
 		ret = srpol_error_set(err, -EINVAL,
-				      "a job has \"demands\" or \"all-to-all\", and maybe \"times\", \"via\" and \"flows\"");
+				      "a job has \"demands\" or \"all-to-all\", and maybe \"times\", \"via\", \"flows\" and \"shard\"");
 	ret = ret ?: srpol_times_read(o, &times, err);
 	for (i = 0; i < json_array_size(list) && !ret; i++)
 		ret = read_one(f, json_array_get(list, i), demands, err);
@@ -242,22 +251,11 @@ static bool is_known(const struct srpol_fabric *f, const json_t *host)
 	return srpol_fabric_node(f, json_string_value(host) ?: "") != SRPOL_NONE;
 }
 
-/**
- * srpol_demands_are_foreign() - does a job run on hosts of another fabric?
- * @f: finished fabric
- * @text: JSON
- * @len: length of @text in bytes
- *
- * Return: whether the job names hosts, and none of them is in this fabric.
- */
-bool srpol_demands_are_foreign(const struct srpol_fabric *f, const char *text,
-			       size_t len)
+static bool names_known_hosts(const struct srpol_fabric *f, const json_t *job)
 {
-	json_t *o = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL), *one;
-	json_t *hosts = json_object_get(json_object_get(o, "all-to-all"),
-					"hosts");
-	json_t *list = json_object_get(o, "demands");
-	bool known = false;
+	const json_t *hosts = json_object_get(json_object_get(job, "all-to-all"), "hosts");
+	const json_t *list = json_object_get(job, "demands"), *one;
+	bool known = !json_array_size(hosts) && !json_array_size(list);
 	size_t i;
 
 	json_array_foreach(hosts, i, one)
@@ -265,9 +263,29 @@ bool srpol_demands_are_foreign(const struct srpol_fabric *f, const char *text,
 	json_array_foreach(list, i, one)
 		known |= is_known(f, json_object_get(one, "src")) ||
 			 is_known(f, json_object_get(one, "dst"));
-	known |= !json_array_size(hosts) && !json_array_size(list);
+	return known;
+}
+
+/**
+ * srpol_demands_are_foreign() - is a job one of another shard?
+ * @f: finished fabric
+ * @shard: name of this shard
+ * @text: JSON
+ * @len: length of @text in bytes
+ *
+ * Return: whether it names hosts of which none is in this fabric, and does not say that it
+ * is of this shard. Topologies of shards may overlap, and shards be renamed, so a job of
+ * known hosts is one of this shard, too.
+ */
+bool srpol_demands_are_foreign(const struct srpol_fabric *f, const char *shard,
+			       const char *text, size_t len)
+{
+	json_t *o = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
+	const char *of = json_string_value(json_object_get(o, "shard"));
+	bool foreign = !names_known_hosts(f, o) && (!of || strcmp(of, shard));
+
 	json_decref(o);
-	return !known;
+	return foreign;
 }
 
 /**

@@ -274,8 +274,8 @@ struct srpol_demands {
 int srpol_demands_read(const struct srpol_fabric *f, const char *text,
 		       size_t len, struct srpol_demands *demands,
 		       struct srpol_error *err);
-bool srpol_demands_are_foreign(const struct srpol_fabric *f, const char *text,
-			       size_t len);
+bool srpol_demands_are_foreign(const struct srpol_fabric *f, const char *shard,
+			       const char *text, size_t len);
 void srpol_demands_free(struct srpol_demands *demands);
 
 /* planner.c: computes a plan and the one that follows it */

@@ -75,6 +75,14 @@ static int read_all(const json_t *o, void *config, struct srpol_error *err)
 }
 
 /**
+ * config_serves_store() - whether the store is embedded in this engine
+ */
+bool config_serves_store(void)
+{
+	return !strcmp(fabricd.config.store.kind, "embedded");
+}
+
+/**
  * config_read() - read the configuration file
  * @file: its name
  * @config: result, set only if the whole file is valid

@@ -45,7 +45,6 @@
 #define SHARD_LEN	32
 
 struct request_server;
-struct reservation;
 struct user;
 struct workload;
 
@@ -84,6 +83,7 @@ struct fabricd_config {
 	uint32_t forecasts;
 };
 
+bool config_serves_store(void);
 int config_read(const char *file, struct fabricd_config *config,
 		struct srpol_error *err);
 
@@ -91,7 +91,7 @@ int config_read(const char *file, struct fabricd_config *config,
  * struct input - a job or a report, as in the store
  * @key: its key
  * @text: its last valid value
- * @len: length of @text in bytes
+ * @len: length of its text in bytes
  * @host: node of a report's host
  * @number: number of a report
  * @links: links of a report: struct input_link
@@ -104,7 +104,7 @@ int config_read(const char *file, struct fabricd_config *config,
  * @sends: the job has demands
  * @wrong: the job's value cannot be read; it is known only to be shown and deleted
  * @spoiled: a value that cannot be read has replaced that of the job since
- * @left_out: it was told that the job is not planned for
+ * @left_out: the job is not planned for, as the log says
  * @mod: revision of a job's key
  * @planned: @mod of a job when the last published plan was made
  * @epoch: first epoch that a job was planned for, 0: none yet
@@ -248,6 +248,8 @@ struct epoch_change {
  * @term: create revision of the leader's key, 0: this engine does not lead
  * @leader: name of the leader, as far as known
  * @jobs: struct input, sorted by key
+ * @foreign: struct input, sorted by key: jobs of other shards, of which there are the key
+ *	and the length of the text only
  * @reports: struct input, sorted by key
  * @acks: struct ack, sorted by host
  * @planner: plan for traffic without a reservation
@@ -269,6 +271,7 @@ struct fabricd {
 	uint64_t term;
 	char leader[SRPOL_NAME_LEN];
 	struct vec jobs;
+	struct vec foreign;
 	struct vec reports;
 	struct vec acks;
 	struct srpol_planner planner;
@@ -337,7 +340,6 @@ struct input *inputs_job(const char *key);
 const struct input *inputs_with_prefix(const struct vec *list, const char *prefix,
 				       size_t *n);
 const char *inputs_foreign_job(const char *tenant);
-void inputs_claim(const struct reservation *r);
 
 /* report_read.c */
 int report_read(const struct store_kv *kv, struct input *report);

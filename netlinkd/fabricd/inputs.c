@@ -17,8 +17,6 @@
 #define POLL_NS		(30 * NS_PER_SEC)
 
 static struct mirror job_mirror, report_mirror;
-/* Of these there is the key, its revision, and as text the digest of the value only. */
-static struct vec foreign_jobs = VEC_INIT(struct input);
 static bool jobs_changed;
 static uint64_t events;		/* planned for, or about to be */
 static char report_prefix[STORE_KEY_LEN];
@@ -53,7 +51,7 @@ static struct sweep jobs = {
 };
 
 static struct sweep foreign = {
-	.list = &foreign_jobs, .stale = offsetof(struct input, stale),
+	.list = &fabricd.foreign, .stale = offsetof(struct input, stale),
 	.free = free_input,
 };
 
@@ -154,30 +152,15 @@ static bool is_text(const char *key)
 	return o;
 }
 
-/* Whether bandwidth is reserved in this shard for that job, and not for one before it. */
-static bool is_reserved(const struct store_kv *kv)
-{
-	const struct input job = { .key = (char *)kv->key };
-	char tenant[SRPOL_NAME_LEN], name[SRPOL_NAME_LEN];
-	const struct reservation *r;
-
-	job_names(&job, tenant, name);
-	r = reservation_find(tenant, name);
-	return r && !r->ends && strlen(r->job_text) == kv->len &&
-	       !memcmp(r->job_text, kv->value, kv->len);
-}
-
 /*
  * Each shard may have its own topology, but jobs of all share one prefix. An embedded
- * store has one shard only, so a job of other hosts is one whose hosts are gone, as is
- * one with a reservation of this shard.
+ * store has one shard only, so a job of other hosts is one whose hosts are gone.
  */
 static bool is_foreign(const struct store_kv *kv)
 {
-	if (!strcmp(fabricd.config.store.kind, "embedded"))
-		return false;
-	if (!srpol_demands_are_foreign(fabricd.fabric, kv->value, kv->len) ||
-	    is_reserved(kv))
+	if (config_serves_store() ||
+	    !srpol_demands_are_foreign(fabricd.fabric, fabricd.config.shard, kv->value,
+				       kv->len))
 		return false;
 	log_debug("%s: a job of hosts that are not of this shard", kv->key);
 	return true;
@@ -202,14 +185,12 @@ static int check_key(const char *key, struct srpol_error *err)
 /* Keeps the key of a job of another shard, and forgets it if it is none any more. */
 static bool note_foreign(const struct store_kv *kv)
 {
-	struct input *known = find(&foreign_jobs, kv->key);
+	struct input *known = find(&fabricd.foreign, kv->key);
 
 	if (kv->value && strlen(kv->key) < STORE_KEY_LEN &&
 	    is_text(kv->key) && is_foreign(kv)) {
-		known = known ?: make(&foreign_jobs, kv->key);
-		known->text = known->text ?: store_alloc(SRPOL_DIGEST_LEN);
-		srpol_digest(kv->value, kv->len, known->text);
-		known->mod = kv->mod;
+		known = known ?: make(&fabricd.foreign, kv->key);
+		known->len = kv->len;
 		known->stale = false;
 		return true;
 	}
@@ -249,30 +230,6 @@ static void take_job(const struct store_kv *kv, const struct srpol_demands *dema
 	input->wrong = !demands;
 	input->spoiled = input->left_out = false;
 	jobs_changed = true;
-}
-
-/**
- * inputs_claim() - a reservation of this shard was read: its job is of this shard
- * @r: the reservation
- *
- * The job may have been read before it and be taken for one of another shard, if none of
- * its hosts is in the topology any more.
- */
-void inputs_claim(const struct reservation *r)
-{
-	char key[STORE_KEY_LEN], digest[SRPOL_DIGEST_LEN];
-	struct store_kv kv = { .key = key, .value = r->job_text };
-	struct input *known = find(&foreign_jobs, key_job(key, r->tenant, r->job));
-
-	if (!known || r->ends)
-		return;
-	kv.len = strlen(r->job_text);
-	srpol_digest(kv.value, kv.len, digest);
-	if (strcmp(known->text, digest))
-		return;
-	kv.mod = known->mod;
-	sweep_remove(&foreign, known);
-	take_job(&kv, NULL);
 }
 
 static void set_job(void *data, const struct store_kv *kv)
@@ -464,7 +421,7 @@ const char *inputs_foreign_job(const char *tenant)
 	const struct input *job;
 	size_t n;
 
-	job = inputs_with_prefix(&foreign_jobs, key_job(prefix, tenant, ""), &n);
+	job = inputs_with_prefix(&fabricd.foreign, key_job(prefix, tenant, ""), &n);
 	return job ? job->key + strlen(prefix) : NULL;
 }
 
@@ -503,9 +460,9 @@ void inputs_stop(void)
 		free_input(input);
 	vec_for_each(input, &fabricd.reports)
 		free_input(input);
-	vec_for_each(input, &foreign_jobs)
+	vec_for_each(input, &fabricd.foreign)
 		free_input(input);
 	vec_free(&fabricd.jobs);
-	vec_free(&foreign_jobs);
+	vec_free(&fabricd.foreign);
 	vec_free(&fabricd.reports);
 }

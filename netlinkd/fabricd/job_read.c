@@ -115,6 +115,9 @@ static int read_traffic(const json_t *request, struct reservation *r,
 		if (json_object_get(request, kinds[i]))
 			json_object_set(o, kinds[i],
 					json_object_get(request, kinds[i]));
+	/* which hosts alone do not tell once they are not in the topology any more */
+	if (!config_serves_store())
+		json_object_set_new(o, "shard", json_string(fabricd.config.shard));
 	r->job_text = json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS);
 	json_decref(o);
 	if (ret || !r->job_text)

@@ -25,6 +25,7 @@ static const char usage[] =
 
 struct fabricd fabricd = {
 	.jobs = VEC_INIT(struct input),
+	.foreign = VEC_INIT(struct input),
 	.reports = VEC_INIT(struct input),
 	.acks = VEC_INIT(struct ack),
 };
@@ -52,17 +53,12 @@ static int read_topology(struct srpol_error *err)
 	return 0;
 }
 
-static bool serves_store(void)
-{
-	return !strcmp(fabricd.config.store.kind, "embedded");
-}
-
 static int begin(struct srpol_error *err)
 {
 	int ret;
 
 	ret = loop_init() ?: signals_watch(NULL) ?: read_topology(err);
-	if (!ret && serves_store())
+	if (!ret && config_serves_store())
 		ret = kv_server_start(fabricd.config.store.socket,
 				      fabricd.config.file, err);
 	return ret ?: store_open(&fabricd.store, &fabricd.config.store, err) ?:
@@ -80,7 +76,7 @@ static void end(void)
 	store_close(&fabricd.store);
 	takeover_stop();
 	publish_stop();
-	if (serves_store())
+	if (config_serves_store())
 		kv_server_stop();
 	slices_free();
 	srpol_planner_free(&fabricd.planner);

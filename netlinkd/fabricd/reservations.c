@@ -362,7 +362,6 @@ static void set(void *data, const struct store_kv *kv)
 	strcpy(new.job, job);
 	new.create = kv->create;
 	new.mod = kv->mod;
-	inputs_claim(&new);
 	if (r && r->create != new.create) {
 		sweep_remove(&sweep, r);
 		r = NULL;

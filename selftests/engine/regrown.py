@@ -12,6 +12,7 @@ import sys
 import engine as e
 import late
 import tenants as t
+from messages import good
 from engine import HOSTS, RUN, check, wait_for
 from tenants import G, add, fabric, run, state, tenant
 
@@ -153,7 +154,7 @@ class After:
 def test_all_gone():
     """
     All hosts of a job are taken out of the topology, in etcd, where it could be a job of
-    another shard: that bandwidth is reserved for it here shows whose it is.
+    another shard: the job itself tells whose it is.
     """
     e.topology()
     etcd = e.Etcd()
@@ -174,10 +175,13 @@ def test_all_gone():
     tenant("a", "red color 10 guaranteed 1600G")
     add("a", "pair", "tenant", "red", "demand", HOSTS[-2], HOSTS[-1], "1000", "bandwidth",
         "100G")
+    add("a", "plain", "tenant", "red", "demand", HOSTS[-2], HOSTS[-1], "1000")
     # as another engine has it, on hosts of another shard
     etcd.put("job/red/away", json.dumps({"demands": [
         {"src": "x0", "dst": "x1", "bytes": 1}]}))
     wait_for("its bandwidth", lambda: state("a", "pair") == "reserved")
+    for job in "pair", "plain", "away":
+        good("Job", json.loads(etcd.get(f"job/red/{job}")))
     check("all gone: the engine ends as it should", engine.end() == 0)
     change(lose_host)
     change(lose_host)
@@ -190,7 +194,10 @@ def test_all_gone():
         check("all gone: which is recorded, with the reason", "hosts" in why and
               not {"weights", "before"} & set(record()) and not record()["ends"], record())
         check("all gone: a job of another shard is not shown",
-              [j["name"] for j in fabric("a", "jobs")] == ["pair"], fabric("a", "jobs"))
+              [j["name"] for j in fabric("a", "jobs")] == ["pair", "plain"],
+              fabric("a", "jobs"))
+        check("all gone: one without bandwidth is, as one that cannot be read",
+              state("a", "plain") == "unreadable")
         check("all gone: the engine ends once more", engine.end() == 0)
     change(find_host)
     change(find_host)
@@ -207,7 +214,9 @@ def test_all_gone():
     etcd.ctl("del", "/srpol/job/red/away")
     check("all gone: the job can be deleted",
           run("a", "job", "del", "pair", "tenant", "red")[0] == 0)
-    check("all gone: and then its tenant", wait_for("its end", lambda: run(
+    check("all gone: as can the one without bandwidth",
+          run("a", "job", "del", "plain", "tenant", "red")[0] == 0)
+    check("all gone: and then their tenant", wait_for("its end", lambda: run(
         "a", "tenant", "del", "red")[0] == 0) and not [
             key for key in late.keys(etcd) if "/red" in key])
     check("all gone: after that the engine ends", engine.end() == 0)

@@ -422,6 +422,8 @@ static void test_demands(void **state)
 		"{\"demands\":[{\"src\":\"host0.0.0\",\"dst\":\"host0.0.1\",\"rail\":-1,\"bytes\":1}]}",
 		"{\"all-to-all\":{\"hosts\":[\"host0.0.0\",4],\"bytes\":9}}",
 		"{\"all-to-all\":{\"hosts\":[\"host0.0.0\",\"host0.1.1\",\"host0.0.0\"],\"bytes\":9}}",
+		"{\"demands\":[],\"shard\":0}", "{\"demands\":[],\"shard\":\"\"}",
+		"{\"demands\":[],\"shard\":\"0123456789abcdef0123456789abcdef\"}",
 		"{\"demands\":[{\"src\":\"host0.0.0\",\"dst\":\"host0.1.1\",\"bytes\":5},"
 		"{\"src\":\"host0.0.0\",\"dst\":\"host0.1.1\",\"bytes\":-5}]}",
 	};
@@ -448,6 +450,33 @@ static void test_demands(void **state)
 	srpol_demands_free(&d);
 }
 
+static void test_foreign(void **state)
+{
+#define PAIR(src)	"\"demands\":[{\"src\":\"" src "\",\"dst\":\"gone\",\"bytes\":5}]"
+#define SHARD(name)	",\"shard\":\"" name "\""
+	static const struct {
+		const char *text;
+		bool foreign;
+	} jobs[] = {
+		{ "{" PAIR("host0.0.0") "}", false },
+		{ "{" PAIR("lost") "}", true },
+		{ "{\"all-to-all\":{\"hosts\":[\"lost\",\"gone\"],\"bytes\":9}}", true },
+		{ "{\"all-to-all\":{\"hosts\":[\"lost\",\"host0.0.1\"],\"bytes\":9}}", false },
+		{ "{" PAIR("lost") SHARD("0") "}", false },
+		{ "{" PAIR("lost") SHARD("1") "}", true },
+		{ "{" PAIR("host0.0.0") SHARD("1") "}", false },
+		{ "{\"demands\":[]}", false },
+		{ "no JSON", false },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(jobs); i++)
+		assert_int_equal(srpol_demands_are_foreign(fabric, "0", jobs[i].text,
+							   strlen(jobs[i].text)),
+				 jobs[i].foreign);
+}
+
 #define TEST(f)	cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -462,6 +491,7 @@ int main(void)
 		TEST(test_weigh),
 		TEST(test_colors),
 		TEST(test_demands),
+		TEST(test_foreign),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
