@@ -339,8 +339,7 @@ static bool has_room(struct op *op, const char *key, bool late)
 {
 	const struct admission *a = &op->admission;
 	struct srpol_error err = {};
-	int ret = a->is_what_if ? 0 : room_check(key, strlen(a->want.job_text),
-						 a->own, &err);
+	int ret = room_check(key, strlen(a->want.job_text), a->own, &err);
 
 	if (ret && (ret != -EAGAIN || late))
 		answer(op, NULL, &err);

@@ -16,9 +16,10 @@ import engine as e
 from engine import HOSTS, RUN, check, wait_for
 
 JOBS = 70		# of which an engine could not read all as one answer
+OTHERS = 7		# jobs of another shard
 OPERATORS = 4		# who ask at once
 DEMANDS = 7200		# of GPUs with long names: a text a little below what a key may have
-USERS_ROOM, ROOM = 4, 16	# MiB
+USERS_ROOM, ALL_USERS_ROOM, ROOM = 4, 12, 16	# MiB
 LONG = [host + "x" * 45 for host in HOSTS]
 TEXT = [{"src": LONG[0], "dst": LONG[1 + i % 3], "bytes": 10 ** 12 + i}
         for i in range(DEMANDS)]
@@ -41,20 +42,20 @@ def long_names():
         json.dump(topology, f)
 
 
-def user_adds(name):
-    """What the engine says to a user of tenant red, or None: it was added."""
+def user_adds(name, user, tenant):
+    """What the engine says to a user of a tenant, or None: it was added."""
     done = subprocess.run(
         ["/usr/bin/python3", "-c", ASK, f"{RUN}/r.sock"], stdout=subprocess.PIPE,
-        user="nobody", group="nogroup", extra_groups=[], check=True, timeout=e.PATIENCE,
+        user=user, group="nogroup", extra_groups=[], check=True, timeout=e.PATIENCE,
         text=True, input=json.dumps({"version": 1, "request": "job-add", "name": name,
-                                     "tenant": "red", "demands": TEXT}) + "\n")
+                                     "tenant": tenant, "demands": TEXT}) + "\n")
     return json.loads(done.stdout).get("error")
 
 
-def user_is_told(name):
+def user_is_told(name, user="nobody", tenant="red"):
     """The same, once there is time for it."""
     return wait_for("time", lambda: [
-        x for x in [user_adds(name)] if not x or "too much is asked for" not in x])[0]
+        x for x in [user_adds(name, user, tenant)] if not x or "too much is asked for" not in x])[0]
 
 
 def operator_adds(name):
@@ -86,9 +87,10 @@ def operators_add():
     return added, said
 
 
-def room_is_kept(store):
+def room_is_kept(store, taken=0):
+    """@taken of other shards' jobs, in bytes."""
     kind = store["kind"]
-    more = {"users": {"nobody": "red"}, "lease-s": 60, "settle-ms": 1000}
+    more = {"users": {"nobody": "red", "daemon": "blue"}, "lease-s": 60, "settle-ms": 1000}
     engine = e.start_engine("r", store, **more)
     wait_for("leader", lambda: e.ask("r", "show")["leads"])
     said, n = None, 0
@@ -100,8 +102,18 @@ def room_is_kept(store):
     check(f"{kind}: who is refused is told why", said and f"up to {USERS_ROOM} MiB" in said and
           "of tenant red would take 4." in said, said)
 
+    if taken:
+        said, more_of = None, 0
+        while not said and more_of < JOBS:
+            said = user_is_told(f"u{more_of}", "daemon", "blue")
+            more_of += not said
+        check(f"{kind}: users of all tenants leave room for operators",
+              f"users may add jobs up to {ALL_USERS_ROOM} MiB" in said and
+              more_of * SIZE < USERS_ROOM << 20, (more_of, said))
+        n += more_of
+
     added, said = operators_add()
-    total = (n + len(added)) * SIZE
+    total = taken + (n + len(added)) * SIZE
     check(f"{kind}: operators may add others up to {ROOM} MiB",
           total <= ROOM << 20 < total + SIZE, (n, len(added), SIZE))
     check(f"{kind}: they are told so, too", any(
@@ -128,7 +140,13 @@ def test_embedded():
 
 
 def test_etcd():
-    room_is_kept({"kind": "etcd", "endpoints": e.Etcd().endpoints})
+    """With jobs of hosts of another shard, as its engine writes them."""
+    etcd = e.Etcd()
+    others = json.dumps({"demands": [{**d, "src": "x" + d["src"], "dst": "x" + d["dst"]}
+                                     for d in TEXT]}, separators=(",", ":"))
+    for i in range(OTHERS):
+        etcd.put(f"job//x{i}", others)
+    room_is_kept({"kind": "etcd", "endpoints": etcd.endpoints}, OTHERS * len(others))
 
 
 if __name__ == "__main__":
