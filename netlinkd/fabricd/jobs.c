@@ -106,6 +106,8 @@ static const char *state_of(const struct input *job,
 		return record_state(r);
 	if (job->wrong)
 		return "unreadable";
+	if (job->left_out)
+		return "unplanned";
 	return job->epoch ? "planned" : "announced";
 }
 

@@ -400,7 +400,7 @@ void settle_published(void)
 		if (r->planned == r->mod && !r->epoch)
 			r->epoch = fabricd.epoch.index.epoch;
 	vec_for_each(job, &fabricd.jobs)
-		if (job->planned == job->mod && !job->epoch)
+		if (job->planned == job->mod && !job->epoch && !job->left_out)
 			job->epoch = fabricd.epoch.index.epoch;
 	settle_soon();
 }
@@ -420,6 +420,8 @@ void settle_stop(void)
 	writing = false;
 	vec_for_each(r, reservations_all())
 		r->epoch = r->planned = 0;
-	vec_for_each(job, &fabricd.jobs)
+	vec_for_each(job, &fabricd.jobs) {
 		job->epoch = job->planned = 0;
+		job->left_out = false;
+	}
 }

@@ -81,10 +81,13 @@ static bool is_wanted(enum workload_part part, const struct tenant *of,
 static void note_left_out(enum workload_part part, struct input *job, bool is_left_out,
 			  const struct srpol_error *err)
 {
-	if (part == WORKLOAD_ALL || part == WORKLOAD_JOBS)
+	/* an engine that does not lead may be asked what would be, and plans nothing */
+	if (part == WORKLOAD_ALL || part == WORKLOAD_JOBS || !fabricd.term)
 		return;
 	if (is_left_out && !job->left_out)
 		log_error("%s is not planned for: %s", job->key, err->text);
+	if (is_left_out)
+		job->epoch = 0;
 	job->left_out = is_left_out;
 }
 
@@ -96,16 +99,23 @@ static int read_jobs(enum workload_part part, const struct tenant *of,
 	const struct tenant *tenant;
 	uint32_t *owner, i, k = 0;
 	struct input *job;
+	bool wanted, looked;
 	int ret;
 
 	vec_for_each(job, &fabricd.jobs) {
 		i = w->demands.n;
 		job_names(job, tenant_name, name);
 		tenant = tenant_find(tenant_name);
-		if (job->sends && is_wanted(part, of, tenant, job, name)) {
-			ret = via_check(tenant_name, job->via, &err) ?:
-			      srpol_demands_read(fabricd.fabric, job->text,
-						 job->len, &w->demands, &err);
+		wanted = job->sends && is_wanted(part, of, tenant, job, name);
+		/* one that passes what its tenant's others do not may be in no part at all */
+		looked = wanted || (job->sends && part == WORKLOAD_FORECAST && tenant &&
+				    !reservation_is_told(reservation_find(tenant_name, name)));
+		ret = looked ? via_check(tenant_name, job->via, &err) : 0;
+		if (ret)
+			note_left_out(part, job, true, &err);
+		if (wanted && !ret) {
+			ret = srpol_demands_read(fabricd.fabric, job->text, job->len,
+						 &w->demands, &err);
 			if (ret == -ENOMEM)
 				return ret;
 			note_left_out(part, job, ret, &err);

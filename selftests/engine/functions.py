@@ -104,6 +104,9 @@ def test_planned(hosts):
         open(f"{e.OUT}/f.log", encoding="utf-8").read())
     check("nor one without a function, of a tenant with one",
           weights(hosts, "h1", "leaf0.1", 10) == {"0f0f"})
+    check("both are shown so", wait_for("their states", lambda: [
+        (j["state"], j["epoch"]) for j in fabric("f", "jobs", "zz")] ==
+            [("unplanned", None)] * 2))
     plans = t.stats("f")["plans"]
     hosts.tell("report h0 leaf0.0 spine0.0 100000000000")
     wait_for("another plan", lambda: t.stats("f")["plans"] > plans)

@@ -10,9 +10,12 @@
 
 #define MOST	10	/* demands that are read at once */
 
-struct fabricd fabricd;
+struct fabricd fabricd = { .term = 1 };
 static bool paths[1];
 static const struct tenant red = { .name = "red", .color = 7, .allowed = paths };
+static const struct tenant green = { .name = "green", .color = 8 };
+static bool green_is_there;
+static bool is_told;			/* hosts have been told of all reservations */
 static unsigned int told;
 
 void log_error(const char *fmt, ...)
@@ -22,12 +25,14 @@ void log_error(const char *fmt, ...)
 
 const struct tenant *tenant_find(const char *name)
 {
+	if (green_is_there && !strcmp(name, green.name))
+		return &green;
 	return strcmp(name, red.name) ? NULL : &red;
 }
 
 struct reservation *reservation_find(const char *tenant, const char *job)
 {
-	return NULL;
+	return is_told ? (void *)&red : NULL;
 }
 
 bool reservation_is_told(const struct reservation *r)
@@ -37,7 +42,7 @@ bool reservation_is_told(const struct reservation *r)
 
 int via_check(const char *tenant, uint32_t via, struct srpol_error *err)
 {
-	return 0;
+	return strcmp(tenant, "green") || !via ? 0 : -EINVAL;
 }
 
 int forecasts_add(struct workload *w, bool count)
@@ -110,12 +115,21 @@ static void test_plan(void **state)
 				job("job/red/a", "123") };
 
 	fabricd.jobs = (struct vec){ .data = jobs, .n = 3, .size = sizeof(*jobs) };
+	jobs[1].epoch = 3;
 	told = 0;
 	assert_int_equal(demands_of(WORKLOAD_FORECAST), 7);
 	assert_int_equal(told, 1);
 	assert_int_equal(demands_of(WORKLOAD_ALL), 10);
 	assert_int_equal(demands_of(WORKLOAD_FORECAST), 7);
 	assert_int_equal(told, 1);
+	/* it is in no epoch, and an engine that does not lead says nothing of all this */
+	assert_int_equal(jobs[1].epoch, 0);
+	fabricd.term = 0;
+	jobs[0].len = 1;
+	assert_int_equal(demands_of(WORKLOAD_FORECAST), 8);
+	assert_true(jobs[1].left_out);
+	fabricd.term = 1;
+	jobs[0].len = 7;
 	/* there is room, and then there is none once more */
 	jobs[0].len = 1;
 	assert_int_equal(demands_of(WORKLOAD_FORECAST), 8);
@@ -126,11 +140,39 @@ static void test_plan(void **state)
 	assert_int_equal(told, 2);
 }
 
+/* One that passes a function, of a tenant whose other jobs pass none, is in no part. */
+static void test_other_function(void **state)
+{
+	struct input jobs[] = { job("job/green/a", "12"), job("job/green/b", "12") };
+
+	green_is_there = true;
+	jobs[1].via = 3;
+	fabricd.jobs = (struct vec){ .data = jobs, .n = 2, .size = sizeof(*jobs) };
+	told = 0;
+	assert_int_equal(demands_of(WORKLOAD_FORECAST), 2);
+	assert_int_equal(demands_of(WORKLOAD_SLICED), 0);
+	assert_int_equal(demands_of(WORKLOAD_FORECAST), 2);
+	assert_int_equal(told, 1);
+	assert_true(!jobs[0].left_out && jobs[1].left_out);
+	/* one with bandwidth has its paths all the same */
+	jobs[1].left_out = false;
+	is_told = true;
+	assert_int_equal(demands_of(WORKLOAD_FORECAST), 0);
+	is_told = false;
+	assert_int_equal(told, 1);
+	assert_false(jobs[1].left_out);
+	jobs[1].via = 0;
+	assert_int_equal(demands_of(WORKLOAD_FORECAST), 4);
+	assert_false(jobs[1].left_out);
+	green_is_there = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_answer),
 		cmocka_unit_test(test_plan),
+		cmocka_unit_test(test_other_function),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
