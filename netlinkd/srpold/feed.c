@@ -3,7 +3,8 @@
  * The feed: a file that another program maintains, with the present capacity of
  * links, { "links": [ { "from": NODE, "to": NODE, "capacity": RATE }, ... ] }.
  * A link that is not in it has the capacity that the topology says. The file is
- * read again when it changes; a file that cannot be read changes nothing.
+ * read again when it changes; a file that cannot be read changes nothing, nor does it
+ * at a reload.
  */
 #include <errno.h>
 #include <stdlib.h>

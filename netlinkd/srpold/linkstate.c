@@ -145,15 +145,22 @@ bool linkstate_hear(struct linkstate *ls, uint32_t cable, uint32_t percent)
 	return true;
 }
 
+static void carry(struct linkstate *ls, uint32_t cable, const struct link_info *from,
+		  enum link_source source)
+{
+	if (from->said & 1u << source)
+		linkstate_say(ls, cable, source, from->capacity[source], from->since_ns[source]);
+}
+
 /**
- * linkstate_carry() - keep the operator's capacities and the measured quality
+ * linkstate_carry() - keep what the operator and the feed said, and the measured quality
  * @ls: new DB, as linkstate_init() left it
  * @old: the previous DB, possibly of another topology
+ * @feed: the feed is the same as before: until it can be read what it said holds
  */
-void linkstate_carry(struct linkstate *ls, const struct linkstate *old)
+void linkstate_carry(struct linkstate *ls, const struct linkstate *old, bool feed)
 {
 	const struct srpol_link *link;
-	struct link_info *info;
 	uint32_t i, from, to, is;
 
 	for (i = 0; i < old->n; i++) {
@@ -167,12 +174,10 @@ void linkstate_carry(struct linkstate *ls, const struct linkstate *old)
 		is = srpol_fabric_link(ls->fabric, from, to);
 		if (is == SRPOL_NONE)
 			continue;
-		info = &ls->cables[is / 2];
-		info->quality = old->cables[i].quality;
-		if (old->cables[i].said & 1u << LINK_OPERATOR)
-			linkstate_say(ls, is / 2, LINK_OPERATOR,
-				      old->cables[i].capacity[LINK_OPERATOR],
-				      old->cables[i].since_ns[LINK_OPERATOR]);
+		ls->cables[is / 2].quality = old->cables[i].quality;
+		carry(ls, is / 2, &old->cables[i], LINK_OPERATOR);
+		if (feed)
+			carry(ls, is / 2, &old->cables[i], LINK_FEED);
 		update(ls, is / 2);
 	}
 }

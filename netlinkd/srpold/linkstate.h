@@ -69,7 +69,7 @@ void linkstate_unsay(struct linkstate *ls, uint32_t cable,
 		     enum link_source source);
 enum link_source linkstate_source(const struct linkstate *ls, uint32_t cable);
 bool linkstate_hear(struct linkstate *ls, uint32_t cable, uint32_t percent);
-void linkstate_carry(struct linkstate *ls, const struct linkstate *old);
+void linkstate_carry(struct linkstate *ls, const struct linkstate *old, bool feed);
 void linkstate_judge(struct linkstate *ls, const struct locate_probe *probes,
 		     const struct quality_words *words, size_t n,
 		     const struct quality_config *config);

@@ -183,7 +183,8 @@ static void reload(void)
 	end();
 	strcpy(trial.config.socket, engine.config.socket);
 	strcpy(trial.config.demands, engine.config.demands);
-	linkstate_carry(&trial.links, &engine.links);
+	linkstate_carry(&trial.links, &engine.links,
+			!strcmp(trial.config.weights.feed, engine.config.weights.feed));
 	old = engine;
 	vec_for_each(demand, &demands.all)
 		*(struct demand *)vec_add(&known) = *demand;

@@ -335,15 +335,24 @@ static void test_planes(void **state)
 	/* the peer's plane, nobody else's */
 	run(f, &ls, 0, 2, NULL, 4, weight);
 	assert_weights(weight, 1, 1, 1, 1);
-	/* an operator knows better; that outlives a reload, a feed is read anew */
+	/* an operator knows better; that outlives a reload, as does the same feed */
 	linkstate_say(&ls, cable, LINK_OPERATOR, 0, 2);
 	run(f, &ls, 0, 1, NULL, 4, weight);
 	assert_weights(weight, 1, 1, 1, 0);
 	assert_int_equal(linkstate_init(&next, f, 3), 0);
-	linkstate_carry(&next, &ls);
+	linkstate_carry(&next, &ls, false);
 	assert_int_equal(linkstate_source(&next, cable), LINK_OPERATOR);
 	linkstate_unsay(&next, cable, LINK_OPERATOR);
 	assert_int_equal(linkstate_source(&next, cable), LINK_TOPOLOGY);
+	linkstate_free(&next);
+	assert_int_equal(linkstate_init(&next, f, 3), 0);
+	linkstate_carry(&next, &ls, true);
+	assert_int_equal(linkstate_source(&next, cable), LINK_OPERATOR);
+	linkstate_unsay(&next, cable, LINK_OPERATOR);
+	assert_int_equal(linkstate_source(&next, cable), LINK_FEED);
+	assert_int_equal(next.cables[cable].since_ns[LINK_FEED], 1);
+	run(f, &next, 0, 1, NULL, 4, weight);
+	assert_weights(weight, 2, 2, 2, 1);
 	linkstate_free(&next);
 	linkstate_unsay(&ls, cable, LINK_OPERATOR);
 	linkstate_unsay(&ls, cable, LINK_FEED);
