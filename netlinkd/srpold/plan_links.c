@@ -21,6 +21,7 @@ static struct follow_known known;
 static bool *passes;		/* by cable */
 static bool gathered;		/* since the start */
 static uint64_t before;		/* state() at the last look */
+static uint64_t version;	/* of the links' capacities, then */
 
 static void gather_links(void)
 {
@@ -80,7 +81,10 @@ static void gather(void)
 	gather_passes();
 }
 
-/* A hash of the state of paths and links. */
+/*
+ * A hash of the state of paths and links. Of paths that packets may take it also matters
+ * which have just lost a probe: these clear no link, see suspects.c.
+ */
 static uint64_t state(void)
 {
 	uint64_t hash = engine->links.links->version;
@@ -89,9 +93,9 @@ static uint64_t state(void)
 
 	vec_for_each(path, &engine->paths) {
 		i++;
-		if (is_leader(path) && !is_passed(path))
-			hash = srpol_mix(hash ^ (16ull * i + 8 * path->up +
-						 path->live.state));
+		if (is_leader(path))
+			hash = srpol_mix(hash ^ (32ull * i + 16 * !!path->stats.received +
+						 8 * path->up + path->live.state));
 	}
 	return hash;
 }
@@ -102,15 +106,17 @@ static uint64_t state(void)
  */
 static void look(void *data)
 {
-	uint64_t now = state();
-	bool changed = !gathered || now != before, news;
+	uint64_t now = state(), links_now = engine->links.links->version;
+	bool news;
 
 	alarm_set(&alarm, LOOK_NS);
-	if (changed)
+	if (!gathered || now != before)
 		gather();
-	news = plan_tell(&known) || changed;
+	/* probes get lost now and then: that is no reason to weigh all policies */
+	news = plan_tell(&known) || !gathered || links_now != version;
 	gathered = true;
 	before = now;
+	version = links_now;
 	/*
 	 * the local candidate path applies until the plan includes the report
 	 */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a host reports of links: those that probes pass. */
+/* What a host reports of links: those that probes pass, and when they are gathered anew. */
 #include <stdlib.h>
 
 #include "srpold.h"
@@ -12,7 +12,9 @@ static struct srpol_fabric fabric = { .links = cables, .n_links = 2 * PATHS };
 static struct engine engine = { .fabric = &fabric };
 static struct alarm *alarm;
 static const struct follow_known *known;
+static bool news;
 static unsigned int weighed;
+static unsigned int gathered;
 
 /* ---- what it needs of the rest */
 
@@ -24,7 +26,7 @@ bool plan_is_followed(void)
 bool plan_tell(const struct follow_known *now)
 {
 	known = now;
-	return false;
+	return news;
 }
 
 bool plan_weigh(void)
@@ -40,6 +42,7 @@ void balance_apply(void)
 
 size_t suspects_told(struct engine *e, struct follow_suspicion *told)
 {
+	gathered++;
 	return 0;
 }
 
@@ -119,12 +122,12 @@ static void test_passes(void **state)
 	look();
 	assert_true(known->passes[0] && known->passes[1]);
 	engine_path(&engine, 1)->up = false;
-	weighed = 0;
+	gathered = 0;
 	look();
 	assert_true(known->passes[0]);
 	assert_false(known->passes[1]);
 	look();
-	assert_int_equal(weighed, 1);
+	assert_int_equal(gathered, 1);
 }
 
 /* All is as before when it looks for the first time, but for another engine. */
@@ -144,6 +147,49 @@ static void test_again(void **state)
 	assert_true(known->passes[0] && known->passes[1]);
 }
 
+/*
+ * A path that is up speaks for its links, and one that has just lost a probe does not: what
+ * was suspected while it did not is asked once more.
+ */
+static void test_suspect(void **state)
+{
+	receive();
+	engine_path(&engine, 0)->live.state = LIVENESS_DOWN;
+	engine_path(&engine, 1)->live.state = LIVENESS_SUSPECT;
+	look();
+	assert_false(known->passes[0]);
+	assert_true(known->passes[1]);
+	gathered = 0;
+	look();
+	assert_int_equal(gathered, 0);
+	engine_path(&engine, 1)->live.state = LIVENESS_UP;
+	look();
+	assert_int_equal(gathered, 1);
+}
+
+/*
+ * Paths lose a probe now and then: the weights that a plan gives follow from what links can
+ * carry and from what is reported, and are computed for nothing else.
+ */
+static void test_weighed(void **state)
+{
+	receive();
+	look();
+	weighed = 0;
+	engine_path(&engine, 1)->live.state = LIVENESS_SUSPECT;
+	look();
+	assert_int_equal(weighed, 0);
+	srpol_links_set_capacity(engine.links.links, 0, 1);
+	look();
+	assert_int_equal(weighed, 1);
+	news = true;
+	look();
+	assert_int_equal(weighed, 2);
+	news = false;
+	look();
+	assert_int_equal(weighed, 2);
+}
+
 /* Probes of another path serve it, which alone says whether they come back. */
 static void test_leader(void **state)
 {
@@ -154,10 +200,10 @@ static void test_leader(void **state)
 	engine_path(&engine, PATHS)->stats.received = 1;
 	look();
 	assert_false(known->passes[0] || known->passes[1]);
-	weighed = 0;
+	gathered = 0;
 	engine_path(&engine, PATHS)->up = false;
 	look();
-	assert_int_equal(weighed, 0);
+	assert_int_equal(gathered, 0);
 }
 
 int main(void)
@@ -165,6 +211,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_passes, set_up, end),
 		cmocka_unit_test_setup_teardown(test_again, set_up, end),
+		cmocka_unit_test_setup_teardown(test_suspect, set_up, end),
+		cmocka_unit_test_setup_teardown(test_weighed, set_up, end),
 		cmocka_unit_test_setup_teardown(test_leader, set_up, end),
 	};
 
