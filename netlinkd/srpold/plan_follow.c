@@ -22,17 +22,18 @@
  * struct follower - a host of this namespace
  * @follow: state of following
  * @plan: plan in force, or being applied; NULL: none
+ * @refused: the last one was not applied, and is to be read again
  */
 struct follower {
 	struct follow follow;
 	const struct follow_plan *plan;
+	bool refused;
 };
 
 static struct engine *engine;
 static struct follower followers[HOSTS_MAX];
 static uint32_t n_followers;
 static bool started;		/* the module has the engine's objects */
-static uint64_t weighed_at;	/* reconcile_done() when weights last changed */
 
 static const struct follower *follower_of(const struct engine_policy *policy)
 {
@@ -133,17 +134,8 @@ bool plan_weigh(void)
 	}
 	engine->changes += changed;
 	if (changed)
-		weighed_at = reconcile_done();
+		reconcile_undone();
 	return changed;
-}
-
-/*
- * Weights of before may be in force again because of what this host reports: the module
- * may have refused them then, or was not asked yet.
- */
-static bool is_behind(void)
-{
-	return reconcile_done() == weighed_at;
 }
 
 static const struct srpol_index *index_of(const struct follow_plan *plan)
@@ -166,7 +158,9 @@ const struct srpol_backup *plan_backup(const struct engine_policy *policy)
 
 /*
  * Take over a plan. Backup colors go into the policies of jobs, which are made anew
- * for that; weights of the engine's own follow, as paths may be limited.
+ * for that; weights of the engine's own follow, as paths may be limited. The module may
+ * lack the weights of the plan also if the one before had the same ones: it was loaded
+ * anew, say, or has refused them when they came into force again by what this host reports.
  */
 static int take(struct follower *follower, const struct follow_plan *plan,
 		struct srpol_error *err)
@@ -183,7 +177,7 @@ static int take(struct follower *follower, const struct follow_plan *plan,
 		ret = balance_weigh(engine, NULL, err);
 		watchers_rebuilt();
 	}
-	return ret ?: (is_behind() || anew) && started ? reconcile(engine, err) : 0;
+	return ret ?: (!reconcile_done() || anew) && started ? reconcile(engine, err) : 0;
 }
 
 static int apply(void *data, const struct follow_plan *plan)
@@ -194,6 +188,7 @@ static int apply(void *data, const struct follow_plan *plan)
 	int ret;
 
 	ret = take(follower, plan, &err);
+	follower->refused = ret;
 	if (!ret) {
 		limits_soon();
 		return 0;
@@ -203,6 +198,22 @@ static int apply(void *data, const struct follow_plan *plan)
 	if (take(follower, before, &again))
 		watch_look_later();
 	return ret;
+}
+
+/**
+ * plan_retry() - the module was made to match: it may take plans that it refused before
+ *
+ * The engine waits for their acknowledgements, and the head is not read for long.
+ */
+void plan_retry(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < n_followers; i++) {
+		if (followers[i].refused)
+			follow_again(&followers[i].follow);
+		followers[i].refused = false;
+	}
 }
 
 /**
@@ -232,7 +243,6 @@ int plan_start(struct engine *e, struct srpol_error *err)
 	int ret;
 
 	engine = e;
-	weighed_at = reconcile_done();
 	for (i = 0; c->fabric.is_set && i < c->n_hosts; i++) {
 		f = &followers[i].follow;
 		*f = (struct follow){
@@ -244,6 +254,7 @@ int plan_start(struct engine *e, struct srpol_error *err)
 			 c->fabric.folder, c->hosts[i]);
 		folder_of(f->config.file);
 		followers[i].plan = NULL;
+		followers[i].refused = false;
 		n_followers = i + 1;
 		ret = follow_start(f, err);
 		if (ret)

@@ -636,16 +636,24 @@ int reconcile_states(struct engine *engine, struct srpol_error *err)
 	return 0;
 }
 
-static uint64_t done;
+static bool done;
 
 /**
- * reconcile_done() - how often the module was made to match the engine
+ * reconcile_done() - whether the module is known to match the engine
  *
- * A change of the engine's that was followed by none of these is not in the module.
+ * It was made to, and nothing has happened since that it may not match any more.
  */
-uint64_t reconcile_done(void)
+bool reconcile_done(void)
 {
 	return done;
+}
+
+/**
+ * reconcile_undone() - the module, or what the engine wants of it, may have changed
+ */
+void reconcile_undone(void)
+{
+	done = false;
 }
 
 /**
@@ -663,8 +671,8 @@ int reconcile(struct engine *engine, struct srpol_error *err)
 
 	for (i = 0; is_outdated(ret) && i < TRIES; i++)
 		ret = once(engine, err);
+	done = !ret;
 	if (!ret) {
-		done++;
 		/* of an earlier try */
 		err->text[0] = '\0';
 		uplinks_undo(engine);

@@ -291,7 +291,8 @@ struct engine_path *engine_path(struct engine *engine, uint32_t index);
 
 /* reconcile.c */
 int reconcile(struct engine *engine, struct srpol_error *err);
-uint64_t reconcile_done(void);
+bool reconcile_done(void);
+void reconcile_undone(void);
 void conflicts_forget(void);
 int reconcile_states(struct engine *engine, struct srpol_error *err);
 
@@ -406,12 +407,9 @@ int control_start(struct engine *engine, struct srpol_error *err);
 void control_stop(void);
 
 /* report.c */
-json_t *report_show(struct engine *engine, const json_t *request,
-		    struct srpol_error *err);
-json_t *report_paths(struct engine *engine, const json_t *request,
-		     struct srpol_error *err);
-json_t *report_topology(struct engine *engine, const json_t *request,
-			struct srpol_error *err);
+json_t *report_show(struct engine *engine, const json_t *request, struct srpol_error *err);
+json_t *report_paths(struct engine *engine, const json_t *request, struct srpol_error *err);
+json_t *report_topology(struct engine *engine, const json_t *request, struct srpol_error *err);
 
 /* glb.c */
 int glb_start(struct engine *engine, struct srpol_error *err);
@@ -664,6 +662,7 @@ int plan_check(const struct config *c, struct srpol_error *err);
 int plan_start(struct engine *engine, struct srpol_error *err);
 void plan_started(void);
 void plan_stop(void);
+void plan_retry(void);
 bool plan_weigh(void);
 bool plan_tell(const struct follow_known *known);
 bool plan_is_followed(void);

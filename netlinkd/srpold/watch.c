@@ -63,6 +63,8 @@ bool watch_reconnect(void)
 	if (loop_add(&events, EPOLLIN))
 		log_error("changes in the module are not heard");
 	log_notice("the module was loaded anew");
+	/* it has nothing of the engine's, also if a reload is given up */
+	watch_look(true);
 	return true;
 }
 
@@ -79,10 +81,8 @@ static void settled(struct source *source, uint32_t what)
 	source->fd = -1;
 	reconcile_wanted = false;
 	ret = whole ? reconcile(engine, &err) : reconcile_states(engine, &err);
-	if (ret && watch_reconnect()) {
-		watch_look(true);
+	if (ret && watch_reconnect())
 		return;
-	}
 	if (ret && !err.text[0])
 		srpol_error_set(&err, ret, "%s", strerror(-ret));
 	/* It is tried again and again, and told once. */
@@ -92,6 +92,8 @@ static void settled(struct source *source, uint32_t what)
 		said = err;
 	if (ret)
 		watch_look_later();
+	else if (whole)
+		plan_retry();
 }
 
 /**
@@ -101,6 +103,8 @@ static void settled(struct source *source, uint32_t what)
 void watch_look(bool whole)
 {
 	reconcile_wanted |= whole;
+	if (whole)
+		reconcile_undone();
 	settle.ready = settled;
 	if (settle.fd < 0 && timer_open(&settle, SETTLE_NS, 0))
 		settle.fd = -1;
@@ -138,8 +142,8 @@ static void read_events(struct source *source, uint32_t what)
 {
 	int ret = srpol_genl_receive(&engine->events, take_event, NULL);
 
-	/* events were lost: check everything */
-	if (ret == -ENOBUFS)
+	/* events were lost, or the module went and all objects with it: check everything */
+	if (ret == -ENOBUFS || ret == -ENODEV)
 		watch_look(true);
 }
 

@@ -28,8 +28,9 @@ static struct follow *follow;
 static struct follow_plan first, second;
 static uint64_t saved;			/* number of the report on disk, of cable 0 */
 static unsigned int transactions;
-static uint64_t done;			/* of these, not refused */
+static bool done;			/* the last one, not refused */
 static bool refused;
+static unsigned int fetched;		/* how often plans were read again */
 
 /* ---- the follower, but for its report */
 
@@ -59,6 +60,12 @@ int follow_start(struct follow *f, struct srpol_error *err)
 void follow_stop(struct follow *f)
 {
 	vec_free(&f->links);
+}
+
+void follow_again(struct follow *f)
+{
+	assert_ptr_equal(f, follow);
+	fetched++;
 }
 
 void tell_soon(struct follow *f)
@@ -135,13 +142,18 @@ int balance_weigh(struct engine *e, bool *changed, struct srpol_error *err)
 int reconcile(struct engine *e, struct srpol_error *err)
 {
 	transactions++;
-	done += !refused;
+	done = !refused;
 	return refused ? -EBUSY : 0;
 }
 
-uint64_t reconcile_done(void)
+bool reconcile_done(void)
 {
 	return done;
+}
+
+void reconcile_undone(void)
+{
+	done = false;
 }
 
 int bus_check(const struct bus_config *config, struct srpol_error *err)
@@ -197,8 +209,8 @@ static int set_up(void **state)
 	engine.config.n_hosts = 1;
 	strcpy(engine.config.hosts[0], "A");
 	first = second = (struct follow_plan){};
-	saved = transactions = 0;
-	refused = false;
+	saved = transactions = fetched = 0;
+	refused = done = false;
 	return plan_start(&engine, NULL);
 }
 
@@ -321,6 +333,48 @@ static void test_behind(void **state)
 	assert_int_equal(transactions, 0);
 }
 
+/*
+ * The module may lack the weights of a plan for other reasons: its objects were deleted, or
+ * it was loaded anew, and it has refused what restores them.
+ */
+static void test_lacks(void **state)
+{
+	plan_started();
+	assert_int_equal(reconcile(&engine, NULL), 0);
+	refused = true;
+	assert_int_equal(reconcile(&engine, NULL), -EBUSY);
+	assert_int_equal(apply(&second), -EBUSY);
+	refused = false;
+	assert_int_equal(reconcile(&engine, NULL), 0);
+	transactions = 0;
+	assert_int_equal(apply(&second), 0);
+	assert_int_equal(transactions, 0);
+	/* this was heard, and not looked at yet */
+	reconcile_undone();
+	refused = true;
+	assert_int_equal(apply(&first), -EBUSY);
+	refused = false;
+	assert_int_equal(apply(&first), 0);
+}
+
+/* A plan that was refused is read again once the module takes transactions, and no other. */
+static void test_again(void **state)
+{
+	plan_started();
+	plan_retry();
+	assert_int_equal(fetched, 0);
+	refused = true;
+	assert_int_equal(apply(&second), -EBUSY);
+	plan_retry();
+	plan_retry();
+	assert_int_equal(fetched, 1);
+	assert_int_equal(apply(&second), -EBUSY);
+	refused = false;
+	assert_int_equal(apply(&second), 0);
+	plan_retry();
+	assert_int_equal(fetched, 1);
+}
+
 /* Nor has the one on disk seen a report that is newer, from the beginning. */
 static void test_saved(void **state)
 {
@@ -344,6 +398,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_applied, set_up, end),
 		cmocka_unit_test_setup_teardown(test_refused, set_up, end),
 		cmocka_unit_test_setup_teardown(test_behind, set_up, end),
+		cmocka_unit_test_setup_teardown(test_lacks, set_up, end),
+		cmocka_unit_test_setup_teardown(test_again, set_up, end),
 		cmocka_unit_test_setup_teardown(test_saved, set_up, end),
 	};
 

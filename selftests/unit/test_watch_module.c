@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is known of the module: whether it is as the engine wants, by what becomes of
+ * transactions and by what is heard from it. The module itself is the test.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <libmnl/libmnl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "probing.h"
+#include "srpold.h"
+#include "test.h"
+#include "watchers.h"
+
+#define OWN	5	/* netlink port of the engine */
+#define OTHER	7
+
+static struct srpol_fabric fabric;
+static struct engine engine = { .fabric = &fabric };
+static struct source *events, *settle;
+static struct alarm *later;
+static struct nlmsghdr heard;
+static uint8_t heard_cmd;
+static int heard_ret;
+static bool refused;		/* what the engine wants */
+static bool is_loaded;
+static uint16_t family;
+static unsigned int retried;
+static unsigned int transactions;
+
+/* ---- the module */
+
+int srpol_genl_open(struct srpol_genl *g, struct srpol_error *err)
+{
+	*g = (struct srpol_genl){ .portid = OWN, .family = family };
+	return is_loaded ? 0 : -ENOENT;
+}
+
+void srpol_genl_close(struct srpol_genl *g)
+{
+}
+
+int srpol_genl_listen(struct srpol_genl *g, struct srpol_error *err)
+{
+	return 0;
+}
+
+int srpol_genl_fd(const struct srpol_genl *g)
+{
+	return -1;
+}
+
+int srpol_genl_receive(struct srpol_genl *g, srpol_msg_cb cb, void *data)
+{
+	return heard_ret ?: cb(&heard, data);
+}
+
+uint8_t srpol_msg_cmd(const struct nlmsghdr *nlh)
+{
+	return heard_cmd;
+}
+
+void read_path(const struct nlmsghdr *nlh, struct path_info *path)
+{
+	*path = (struct path_info){};
+}
+
+int srpol_fetch(struct srpol_genl *g, uint8_t cmd, struct vec *vec, struct srpol_error *err)
+{
+	return is_loaded && g->family == family ? 0 : -EOPNOTSUPP;
+}
+
+int srpol_fetch_config(struct srpol_genl *g, struct config_info *config,
+		       struct srpol_error *err)
+{
+	transactions++;
+	return 0;
+}
+
+int policies_make(struct engine *e, const struct vec *there, struct srpol_batch *batch,
+		  unsigned int *made)
+{
+	return refused ? -EINVAL : 0;
+}
+
+int policies_delete(struct engine *e, const struct vec *there, struct srpol_batch *batch,
+		    unsigned int *deleted)
+{
+	return 0;
+}
+
+bool policies_keep(const struct vec *there, uint32_t path)
+{
+	return false;
+}
+
+int endpoints_make(struct engine *e, const struct vec *there, struct srpol_batch *batch,
+		   unsigned int *made, unsigned int *deleted)
+{
+	return 0;
+}
+
+int rules_make(struct engine *e, const struct vec *there, uint32_t max,
+	       struct srpol_batch *batch, unsigned int *made)
+{
+	return 0;
+}
+
+int rules_delete(struct engine *e, const struct vec *there, struct srpol_batch *batch,
+		 unsigned int *deleted)
+{
+	return 0;
+}
+
+/* The fabric has no nodes and no paths: there is nothing to be sent. */
+
+void srpol_batch_free(struct srpol_batch *batch)
+{
+}
+
+int srpol_batch_add(struct srpol_batch *batch, const struct nlmsghdr *nlh)
+{
+	fail();
+	return 0;
+}
+
+int srpol_batch_send(struct srpol_genl *g, struct srpol_batch *batch, struct srpol_error *err)
+{
+	fail();
+	return 0;
+}
+
+void srpol_msg_start(struct srpol_genl *g, struct srpol_msg *msg, uint8_t cmd, uint16_t flags)
+{
+	fail();
+}
+
+bool srpol_msg_put(struct srpol_msg *msg, uint16_t type, size_t len, const void *data)
+{
+	fail();
+	return false;
+}
+
+bool srpol_msg_put_u32(struct srpol_msg *msg, uint16_t type, uint32_t value)
+{
+	fail();
+	return false;
+}
+
+struct nlattr *srpol_msg_nest(struct srpol_msg *msg, uint16_t type)
+{
+	fail();
+	return NULL;
+}
+
+void srpol_msg_nest_end(struct srpol_msg *msg, struct nlattr *nest)
+{
+	fail();
+}
+
+const struct path_info *find_path(const struct vec *paths, uint32_t id)
+{
+	return NULL;
+}
+
+/* ---- what it needs of the rest */
+
+bool engine_is_local(const struct engine *e, uint32_t node)
+{
+	return false;
+}
+
+struct in6_addr engine_sid(const struct engine *e, uint32_t node, const struct in6_addr *function)
+{
+	return *function;
+}
+
+bool probe_map_is_xdp(void)
+{
+	return false;
+}
+
+bool reflect_map_is_there(void)
+{
+	return false;
+}
+
+bool reflect_map_is_lost(void)
+{
+	return false;
+}
+
+void prober_follow(void)
+{
+}
+
+struct uplink *uplink_of(uint32_t nic)
+{
+	return NULL;
+}
+
+void uplinks_undo(struct engine *e)
+{
+}
+
+void verdicts_tell(struct engine *e)
+{
+}
+
+void watchers_path_event(uint32_t path, uint32_t state, uint32_t reason)
+{
+}
+
+void plan_retry(void)
+{
+	retried++;
+}
+
+void log_error(const char *fmt, ...)
+{
+}
+
+void log_notice(const char *fmt, ...)
+{
+}
+
+void log_info(const char *fmt, ...)
+{
+}
+
+int loop_add(struct source *source, uint32_t what)
+{
+	events = source;
+	return 0;
+}
+
+void loop_remove(struct source *source)
+{
+}
+
+int timer_open(struct source *source, uint64_t first_ns, uint64_t every_ns)
+{
+	source->fd = open("/dev/null", O_RDONLY);
+	settle = source;
+	return source->fd < 0 ? -errno : 0;
+}
+
+int alarm_set(struct alarm *alarm, uint64_t ns)
+{
+	later = alarm;
+	return 0;
+}
+
+/* ---- */
+
+static void hear(uint8_t cmd, uint32_t port, int ret)
+{
+	heard_cmd = cmd;
+	heard.nlmsg_pid = port;
+	heard_ret = ret;
+	events->ready(events, 0);
+}
+
+/* Time passes until it looks; false if it does not want to. */
+static bool look(void)
+{
+	struct source *source = settle;
+
+	if (!source)
+		return false;
+	settle = NULL;
+	source->ready(source, 0);
+	return true;
+}
+
+static int set_up(void **state)
+{
+	struct srpol_error err = {};
+
+	engine.paths = (struct vec)VEC_INIT(struct engine_path);
+	is_loaded = true;
+	refused = false;
+	settle = NULL;
+	later = NULL;
+	if (watch_start(&engine, &err) || reconcile(&engine, &err))
+		return -1;
+	retried = transactions = 0;
+	return 0;
+}
+
+static void test_refused(void **state)
+{
+	struct srpol_error err = {};
+
+	assert_true(reconcile_done());
+	refused = true;
+	assert_int_equal(reconcile(&engine, &err), -EINVAL);
+	assert_false(reconcile_done());
+	refused = false;
+	assert_int_equal(reconcile(&engine, &err), 0);
+	assert_true(reconcile_done());
+}
+
+/* Others have deleted objects, and what restores them is refused. */
+static void test_changed(void **state)
+{
+	hear(SRPOL_CMD_POLICY_DEL, OTHER, 0);
+	assert_false(reconcile_done());
+	refused = true;
+	assert_true(look());
+	assert_false(reconcile_done());
+	assert_int_equal(retried, 0);
+	assert_non_null(later);
+	refused = false;
+	later->ring(later->data);
+	assert_true(look());
+	assert_true(reconcile_done());
+	assert_int_equal(retried, 1);
+}
+
+/* What the engine did itself, and states of paths, change nothing of it. */
+static void test_same(void **state)
+{
+	hear(SRPOL_CMD_POLICY_NEW, OWN, 0);
+	assert_true(reconcile_done());
+	assert_false(look());
+	hear(SRPOL_CMD_PATH_EVENT, 0, 0);
+	assert_true(reconcile_done());
+	assert_true(look());
+	assert_true(reconcile_done());
+	assert_int_equal(transactions, 0);
+	assert_int_equal(retried, 0);
+}
+
+static void test_lost(void **state)
+{
+	hear(0, 0, -ENOBUFS);
+	assert_false(reconcile_done());
+	assert_true(look());
+	assert_true(reconcile_done());
+}
+
+/* It went, and all objects with it: they are made again once it is back. */
+static void test_unloaded(void **state)
+{
+	is_loaded = false;
+	hear(0, 0, -ENODEV);
+	assert_false(reconcile_done());
+	assert_true(look());
+	assert_false(reconcile_done());
+	assert_non_null(later);
+	is_loaded = true;
+	family++;
+	later->ring(later->data);
+	assert_true(look());
+	assert_false(reconcile_done());
+	assert_true(look());
+	assert_true(reconcile_done());
+	/* at a reload, which may be given up then */
+	family++;
+	assert_true(watch_reconnect());
+	assert_false(reconcile_done());
+	assert_true(look());
+	assert_true(reconcile_done());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_refused, set_up),
+		cmocka_unit_test_setup(test_changed, set_up),
+		cmocka_unit_test_setup(test_same, set_up),
+		cmocka_unit_test_setup(test_lost, set_up),
+		cmocka_unit_test_setup(test_unloaded, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
