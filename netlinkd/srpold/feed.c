@@ -5,8 +5,13 @@
  * A link that is not in it has the capacity that the topology says. The file is
  * read again when it changes; a file that cannot be read changes nothing, nor does it
  * at a reload.
+ *
+ * Events of its folder tell that it has changed, and not before it is whole. But links may
+ * lead to it, and to its folder, from elsewhere, where nobody is asked for events: so it is
+ * looked at each second, too.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -30,13 +35,14 @@ struct look {
 	struct stat st;
 };
 
-static void look_for_folder(void *data);
+static void look(void *data);
 
 static struct source watch = { .fd = -1 };
-static struct alarm next_look = ALARM_INIT(look_for_folder, NULL);
+static struct alarm next_look = ALARM_INIT(look, NULL);
 static struct engine *engine;
 static int told;	/* errno of the last attempt to watch the folder */
 static struct look seen;	/* when the file was last read */
+static struct look last;	/* then, or a second ago */
 
 static int read_links(struct engine *e, const json_t *links,
 		      struct vec *words, struct srpol_error *err)
@@ -125,15 +131,21 @@ static bool is_same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-static bool is_seen(void)
+static bool is_same(const struct look *now, const struct look *then)
 {
-	const struct look now = see();
-	const struct stat *a = &now.st, *b = &seen.st;
+	const struct stat *a = &now->st, *b = &then->st;
 
-	return now.error == seen.error && a->st_dev == b->st_dev &&
+	return now->error == then->error && a->st_dev == b->st_dev &&
 	       a->st_ino == b->st_ino && a->st_size == b->st_size &&
 	       is_same_time(a->st_mtim, b->st_mtim) &&
 	       is_same_time(a->st_ctim, b->st_ctim);
+}
+
+static bool is_seen(void)
+{
+	const struct look now = see();
+
+	return is_same(&now, &seen);
 }
 
 static void read_or_tell(void)
@@ -142,6 +154,7 @@ static void read_or_tell(void)
 
 	/* before it is read: a change meanwhile is one */
 	seen = see();
+	last = seen;
 	if (feed_read(engine, &err))
 		log_error("%s; what was in force stays", err.text);
 }
@@ -155,17 +168,37 @@ static void unwatch(void)
 	watch.fd = -1;
 }
 
+/* Where in its path the name of the file is. */
+static const char *name_in(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+
+	return slash ? slash + 1 : file;
+}
+
+/* Is a name in its folder that of a link, symbolic or not? */
+static bool is_link(const char *name)
+{
+	const char *file = engine->config.weights.feed;
+	char path[sizeof(engine->config.weights.feed) + NAME_MAX + 1];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%.*s%s", (int)(name_in(file) - file), file, name);
+	return !lstat(path, &st) &&
+	       (S_ISLNK(st.st_mode) || (S_ISREG(st.st_mode) && st.st_nlink > 1));
+}
+
 /* Is an event about the file itself? Those that do not say are. */
 static bool is_named(const struct inotify_event *event)
 {
-	const char *file = engine->config.weights.feed;
-	const char *slash = strrchr(file, '/');
-
-	return !event->len || !strcmp(event->name, slash ? slash + 1 : file);
+	return !event->len || !strcmp(event->name, name_in(engine->config.weights.feed));
 }
 
-/* Take what has happened; true if the folder is gone. */
-static bool take_events(int fd, bool *named)
+/*
+ * Take what has happened; true if the folder is gone. Who makes a file is about to write
+ * it, which is the event that counts then; a link has all that it will have.
+ */
+static bool take_events(int fd, bool *named, bool *others)
 {
 	_Alignas(struct inotify_event) char buf[4096];
 	const struct inotify_event *event;
@@ -178,7 +211,12 @@ static bool take_events(int fd, bool *named)
 			event = (const struct inotify_event *)p;
 			if (event->mask & (IN_IGNORED | IN_MOVE_SELF))
 				is_gone = true;
-			*named |= is_named(event);
+			if (event->mask & IN_CREATE && !is_link(event->name))
+				continue;
+			if (is_named(event))
+				*named = true;
+			else
+				*others = true;
 		}
 	}
 	return is_gone;
@@ -188,22 +226,23 @@ static bool take_events(int fd, bool *named)
  * Something has changed in its folder: files are replaced by others of the same
  * name. A folder that is gone may be made again, by a service manager for instance,
  * and is another one then. Others may write to that folder all the time; but where
- * the file is a symbolic link, that may be what it leads over.
+ * the file is a link, that may be what it leads to.
  */
 static void changed(struct source *source, uint32_t events)
 {
 	uint64_t version = engine->links.links->version;
-	bool named = false;
+	bool named = false, others = false;
 
-	if (take_events(source->fd, &named)) {
+	if (take_events(source->fd, &named, &others)) {
 		unwatch();
-		look_for_folder(NULL);
-	} else if (named || !is_seen()) {
-		read_or_tell();
-		/* the same may be written again and again */
-		if (engine->links.links->version != version)
-			balance_soon();
+		look(NULL);
+		return;
 	}
+	if (named || (others && is_link(name_in(engine->config.weights.feed)) && !is_seen()))
+		read_or_tell();
+	/* the same may be written again and again */
+	if (engine->links.links->version != version)
+		balance_soon();
 }
 
 static int watch_folder(const char *file)
@@ -222,8 +261,8 @@ static int watch_folder(const char *file)
 	watch.ready = changed;
 	ret = loop_add(&watch, EPOLLIN);
 	if (!ret && inotify_add_watch(watch.fd, slash ? folder : ".",
-				      IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE |
-				      IN_DELETE_SELF | IN_MOVE_SELF) < 0)
+				      IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO |
+				      IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF) < 0)
 		ret = -errno;
 	if (ret)
 		unwatch();
@@ -231,7 +270,7 @@ static int watch_folder(const char *file)
 }
 
 /* What the folder has by the time when it is watched is read, too. */
-static bool begin_to_watch(void)
+static void begin_to_watch(void)
 {
 	const char *file = engine->config.weights.feed;
 	int ret = watch_folder(file);
@@ -240,16 +279,34 @@ static bool begin_to_watch(void)
 		log_error("%s: its folder: %s; what was in force stays", file,
 			  strerror(-ret));
 	told = ret;
-	if (ret)
-		alarm_set(&next_look, LOOK_NS);
-	else
+	if (!ret)
 		read_or_tell();
-	return !ret;
 }
 
-static void look_for_folder(void *data)
+/*
+ * Has the file changed without an event? Not that it is just being written: it is as it was
+ * a second ago, and there is something in it.
+ */
+static bool is_missed(void)
 {
-	if (begin_to_watch())
+	const struct look now = see(), then = last;
+
+	last = now;
+	return is_same(&now, &then) && !is_same(&now, &seen) &&
+	       (now.error || now.st.st_size);
+}
+
+/* Its folder may be there again, or another one by now. */
+static void look(void *data)
+{
+	uint64_t version = engine->links.links->version;
+
+	alarm_set(&next_look, LOOK_NS);
+	if (watch.fd < 0 || is_missed()) {
+		unwatch();
+		begin_to_watch();
+	}
+	if (engine->links.links->version != version)
 		balance_soon();
 }
 
@@ -261,8 +318,10 @@ void feed_start(struct engine *e)
 {
 	engine = e;
 	told = 0;
-	if (e->config.weights.feed[0])
-		begin_to_watch();
+	if (!e->config.weights.feed[0])
+		return;
+	begin_to_watch();
+	alarm_set(&next_look, LOOK_NS);
 }
 
 /**

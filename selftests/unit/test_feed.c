@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A feed in a folder that others write to: what makes weights be computed again. */
+/* A feed in a folder that others write to: when it is read, and what makes weights be computed. */
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -16,9 +17,11 @@ static struct engine engine = {
 	.links = { .links = &links, .cables = cables, .n = 1 },
 };
 static struct source *watch;
+static struct alarm *next_look;
 static unsigned int weighed;
 static uint64_t capacity;
 static unsigned int errors;
+static unsigned int reads;
 
 void log_error(const char *fmt, ...)
 {
@@ -45,18 +48,21 @@ void loop_remove(struct source *source)
 {
 }
 
-int alarm_set(struct alarm *alarm, uint64_t ns)
+int alarm_set(struct alarm *which, uint64_t ns)
 {
+	next_look = which;
 	return 0;
 }
 
-void alarm_stop(struct alarm *alarm)
+void alarm_stop(struct alarm *which)
 {
+	next_look = NULL;
 }
 
 int link_read(const struct srpol_fabric *f, const json_t *o, struct link_word *word,
 	      struct srpol_error *err)
 {
+	reads++;
 	*word = (struct link_word){
 		.capacity = json_integer_value(json_object_get(o, "capacity")),
 	};
@@ -86,10 +92,26 @@ static void write_file(const char *name, const char *text)
 	fclose(f);
 }
 
+/* As by epoll: nothing is called without an event. */
+static void hear(void)
+{
+	struct pollfd wait = { .fd = watch->fd, .events = POLLIN };
+
+	if (poll(&wait, 1, 0) > 0)
+		watch->ready(watch, 0);
+}
+
 static void put(const char *name, const char *text)
 {
 	write_file(name, text);
-	watch->ready(watch, 0);
+	hear();
+}
+
+/* Seconds pass. */
+static void wait_for(unsigned int seconds)
+{
+	while (next_look && seconds--)
+		next_look->ring(next_look->data);
 }
 
 static int set_up(void **state)
@@ -100,7 +122,7 @@ static int set_up(void **state)
 	assert_int_equal(chdir(folder), 0);
 	snprintf(engine.config.weights.feed, sizeof(engine.config.weights.feed), "%s/feed.json",
 		 folder);
-	weighed = errors = 0;
+	weighed = errors = reads = 0;
 	capacity = 0;
 	cables[0].said = 0;
 	return 0;
@@ -132,10 +154,10 @@ static void test_folder(void **state)
 	assert_int_equal(weighed, 3);
 	/* one that is away is not needed; one that cannot be read is told */
 	unlink("feed.json");
-	watch->ready(watch, 0);
+	hear();
 	assert_int_equal(errors, 0);
 	assert_int_equal(symlink("feed.json", "feed.json"), 0);
-	watch->ready(watch, 0);
+	hear();
 	assert_int_equal(errors, 1);
 	unlink("feed.json");
 	unlink("other");
@@ -150,14 +172,14 @@ static void test_others(void **state)
 	assert_int_equal(errors, 1);
 	put("other", "x");
 	assert_int_equal(rename("other", "another"), 0);
-	watch->ready(watch, 0);
+	hear();
 	unlink("another");
-	watch->ready(watch, 0);
+	hear();
 	assert_int_equal(errors, 1);
 	/* by another name at first, as one does it */
 	write_file("new", "{ \"links\": [ { \"capacity\": 5 } ] }");
 	assert_int_equal(rename("new", "feed.json"), 0);
-	watch->ready(watch, 0);
+	hear();
 	assert_int_equal(weighed, 1);
 	assert_int_equal(errors, 1);
 	unlink("feed.json");
@@ -177,7 +199,7 @@ static void test_symlink(void **state)
 	assert_int_equal(capacity, 5);
 	assert_int_equal(symlink("v2", "..tmp"), 0);
 	assert_int_equal(rename("..tmp", "..data"), 0);
-	watch->ready(watch, 0);
+	hear();
 	assert_int_equal(capacity, 6);
 	assert_int_equal(weighed, 1);
 	unlink("v1/feed.json");
@@ -188,12 +210,157 @@ static void test_symlink(void **state)
 	unlink("feed.json");
 }
 
+/* Links are there as a whole, by whatever name they were made. */
+static void test_made(void **state)
+{
+	mkdir("v1", 0700);
+	write_file("v1/feed.json", "{ \"links\": [ { \"capacity\": 5 } ] }");
+	write_file("v1/other", "{ \"links\": [ { \"capacity\": 6 } ] }");
+	feed_start(&engine);
+	assert_int_equal(symlink("v1/feed.json", "feed.json"), 0);
+	hear();
+	assert_int_equal(capacity, 5);
+	unlink("feed.json");
+	assert_int_equal(link("v1/other", "feed.json"), 0);
+	hear();
+	assert_int_equal(capacity, 6);
+	assert_int_equal(weighed, 2);
+	unlink("feed.json");
+	hear();
+	/* leads over another one, which is made anew */
+	assert_int_equal(symlink("..data/feed.json", "feed.json"), 0);
+	hear();
+	assert_int_equal(symlink("v1", "..data"), 0);
+	hear();
+	assert_int_equal(capacity, 5);
+	assert_int_equal(errors, 0);
+	unlink("feed.json");
+	unlink("..data");
+	unlink("v1/feed.json");
+	unlink("v1/other");
+	rmdir("v1");
+}
+
+/* One that is written in its place is read when that is done, whatever others do meanwhile. */
+static void test_half(void **state)
+{
+	FILE *f;
+
+	feed_start(&engine);
+	f = fopen("feed.json", "w");
+	assert_non_null(f);
+	hear();
+	wait_for(3);
+	fputs("{ \"links\": ", f);
+	fflush(f);
+	hear();
+	put("other", "x");
+	wait_for(1);
+	fputs("[ { \"capacity\": 5 } ]", f);
+	fflush(f);
+	wait_for(1);
+	fputs(" }", f);
+	fclose(f);
+	hear();
+	assert_int_equal(capacity, 5);
+	assert_int_equal(errors, 0);
+	unlink("feed.json");
+	unlink("other");
+}
+
+/* What the feed leads to is in another folder, and written there. */
+static void test_elsewhere(void **state)
+{
+	FILE *f;
+
+	mkdir("v1", 0700);
+	write_file("v1/feed.json", "{ \"links\": [ { \"capacity\": 5 } ] }");
+	assert_int_equal(symlink("v1/feed.json", "feed.json"), 0);
+	feed_start(&engine);
+	assert_int_equal(capacity, 5);
+	write_file("v1/feed.json", "{ \"links\": [ { \"capacity\": 60 } ] }");
+	hear();
+	wait_for(2);
+	assert_int_equal(capacity, 60);
+	assert_int_equal(weighed, 1);
+	/* slowly */
+	f = fopen("v1/feed.json", "w");
+	assert_non_null(f);
+	wait_for(3);
+	fputs("{ \"links\": ", f);
+	fflush(f);
+	wait_for(1);
+	fputs("[ { \"capacity\": 700 } ] }", f);
+	fclose(f);
+	wait_for(1);
+	assert_int_equal(capacity, 60);
+	wait_for(1);
+	assert_int_equal(capacity, 700);
+	assert_int_equal(errors, 0);
+	/* it goes, which changes nothing, and another one comes */
+	unlink("v1/feed.json");
+	wait_for(2);
+	assert_int_equal(capacity, 700);
+	write_file("v1/feed.json", "{");
+	wait_for(5);
+	assert_int_equal(errors, 1);
+	unlink("v1/feed.json");
+	unlink("feed.json");
+	rmdir("v1");
+}
+
+/* A link in its path leads to another folder, and the one of before stays. */
+static void test_switched(void **state)
+{
+	unsigned int before;
+
+	mkdir("v1", 0700);
+	mkdir("v2", 0700);
+	write_file("v1/feed.json", "{ \"links\": [ { \"capacity\": 5 } ] }");
+	write_file("v2/feed.json", "{ \"links\": [ { \"capacity\": 6 } ] }");
+	assert_int_equal(symlink("v1", "current"), 0);
+	snprintf(engine.config.weights.feed, sizeof(engine.config.weights.feed),
+		 "%s/current/feed.json", folder);
+	feed_start(&engine);
+	assert_int_equal(capacity, 5);
+	assert_int_equal(symlink("v2", "next"), 0);
+	assert_int_equal(rename("next", "current"), 0);
+	hear();
+	wait_for(2);
+	assert_int_equal(capacity, 6);
+	/* that one is watched now */
+	put("v2/feed.json", "{ \"links\": [ { \"capacity\": 7 } ] }");
+	assert_int_equal(capacity, 7);
+	assert_int_equal(weighed, 2);
+	wait_for(2);
+	before = reads;
+	wait_for(3);
+	assert_int_equal(reads, before);
+	/* it leads nowhere for a while */
+	unlink("current");
+	wait_for(3);
+	assert_int_equal(capacity, 7);
+	assert_int_equal(errors, 1);
+	assert_int_equal(symlink("v1", "current"), 0);
+	wait_for(1);
+	assert_int_equal(capacity, 5);
+	unlink("v1/feed.json");
+	unlink("v2/feed.json");
+	rmdir("v1");
+	rmdir("v2");
+	unlink("current");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_folder, set_up, end),
 		cmocka_unit_test_setup_teardown(test_others, set_up, end),
 		cmocka_unit_test_setup_teardown(test_symlink, set_up, end),
+		cmocka_unit_test_setup_teardown(test_made, set_up, end),
+		cmocka_unit_test_setup_teardown(test_half, set_up, end),
+		cmocka_unit_test_setup_teardown(test_elsewhere, set_up, end),
+		cmocka_unit_test_setup_teardown(test_switched, set_up, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
