@@ -17,6 +17,7 @@
 #include <sys/epoll.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "srpold.h"
@@ -24,15 +25,19 @@
 
 #define SIZE_MAX_BYTES	(16 << 20)
 #define LOOK_NS		(1000 * NS_PER_MS)
+#define FRESH_NS	(20 * NS_PER_MS)	/* two ticks of the slowest kernel */
 
 /**
  * struct look - what a look at the file shows
  * @error: errno, 0: it is there
  * @st: the file, if it is
+ * @is_fresh: it has just been changed, and may look the same when it is changed again:
+ *	its times are those of the kernel's last tick
  */
 struct look {
 	int error;
 	struct stat st;
+	bool is_fresh;
 };
 
 static void look(void *data);
@@ -117,12 +122,26 @@ int feed_read(struct engine *e, struct srpol_error *err)
 	return ret ? srpol_error_set(err, ret, "%s: %s", file, why.text) : 0;
 }
 
+/* By its ctime, which others cannot set. */
+static bool is_fresh(const struct stat *st)
+{
+	struct timespec now;
+	int64_t s, ns;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	s = now.tv_sec - st->st_ctim.tv_sec;
+	ns = now.tv_nsec - st->st_ctim.tv_nsec;
+	return s >= -1 && s <= 1 && llabs(1000 * (int64_t)NS_PER_MS * s + ns) < (int64_t)FRESH_NS;
+}
+
 static struct look see(void)
 {
 	struct look now = {};
 
 	if (stat(engine->config.weights.feed, &now.st))
 		now = (struct look){ .error = errno };
+	else
+		now.is_fresh = is_fresh(&now.st);
 	return now;
 }
 
@@ -141,22 +160,24 @@ static bool is_same(const struct look *now, const struct look *then)
 	       is_same_time(a->st_ctim, b->st_ctim);
 }
 
-static bool is_seen(void)
+static bool is_seen(const struct look *now)
 {
-	const struct look now = see();
-
-	return is_same(&now, &seen);
+	return is_same(now, &seen) && !seen.is_fresh;
 }
 
+/* The same file may be read once more, in vain: what is wrong with it is told once. */
 static void read_or_tell(void)
 {
+	static struct srpol_error said;
+	const struct look before = seen;
 	struct srpol_error err = {};
 
 	/* before it is read: a change meanwhile is one */
 	seen = see();
 	last = seen;
-	if (feed_read(engine, &err))
+	if (feed_read(engine, &err) && !(is_same(&seen, &before) && !strcmp(err.text, said.text)))
 		log_error("%s; what was in force stays", err.text);
+	said = err;
 }
 
 static void unwatch(void)
@@ -232,13 +253,15 @@ static void changed(struct source *source, uint32_t events)
 {
 	uint64_t version = engine->links.links->version;
 	bool named = false, others = false;
+	struct look now;
 
 	if (take_events(source->fd, &named, &others)) {
 		unwatch();
 		look(NULL);
 		return;
 	}
-	if (named || (others && is_link(name_in(engine->config.weights.feed)) && !is_seen()))
+	now = see();
+	if (named || (others && is_link(name_in(engine->config.weights.feed)) && !is_seen(&now)))
 		read_or_tell();
 	/* the same may be written again and again */
 	if (engine->links.links->version != version)
@@ -292,8 +315,7 @@ static bool is_missed(void)
 	const struct look now = see(), then = last;
 
 	last = now;
-	return is_same(&now, &then) && !is_same(&now, &seen) &&
-	       (now.error || now.st.st_size);
+	return is_same(&now, &then) && !is_seen(&now) && (now.error || now.st.st_size);
 }
 
 /* Its folder may be there again, or another one by now. */
@@ -318,6 +340,8 @@ void feed_start(struct engine *e)
 {
 	engine = e;
 	told = 0;
+	/* what is wrong with it is told anew, too */
+	seen = (struct look){};
 	if (!e->config.weights.feed[0])
 		return;
 	begin_to_watch();

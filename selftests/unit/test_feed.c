@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "srpold.h"
@@ -83,6 +84,36 @@ void linkstate_unsay(struct linkstate *ls, uint32_t cable, enum link_source sour
 	links.version++;
 }
 
+/* ---- the clock: it may stand still while files are written, which get the time of a tick */
+
+static bool is_stopped;
+static struct timespec tick;	/* of all files, if it is */
+static struct timespec since;	/* time that has passed, for who asks */
+
+int __real_stat(const char *path, struct stat *st);
+int __wrap_stat(const char *path, struct stat *st)
+{
+	int ret = __real_stat(path, st);
+
+	if (!ret && is_stopped)
+		st->st_mtim = st->st_ctim = tick;
+	return ret;
+}
+
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+	int ret = __real_clock_gettime(clock, now);
+
+	if (is_stopped)
+		*now = tick;
+	now->tv_sec += since.tv_sec;
+	now->tv_nsec += since.tv_nsec;
+	return ret;
+}
+
+/* ---- */
+
 static void write_file(const char *name, const char *text)
 {
 	FILE *f = fopen(name, "w");
@@ -110,8 +141,10 @@ static void put(const char *name, const char *text)
 /* Seconds pass. */
 static void wait_for(unsigned int seconds)
 {
-	while (next_look && seconds--)
+	while (next_look && seconds--) {
+		since.tv_sec++;
 		next_look->ring(next_look->data);
+	}
 }
 
 static int set_up(void **state)
@@ -123,6 +156,8 @@ static int set_up(void **state)
 	snprintf(engine.config.weights.feed, sizeof(engine.config.weights.feed), "%s/feed.json",
 		 folder);
 	weighed = errors = reads = 0;
+	is_stopped = false;
+	since = (struct timespec){};
 	capacity = 0;
 	cables[0].said = 0;
 	return 0;
@@ -351,6 +386,54 @@ static void test_switched(void **state)
 	unlink("current");
 }
 
+/*
+ * Where the clock of files stands still for some ms, one that is written twice may look the
+ * same: it is read again, once, and what is wrong with it is told once.
+ */
+static void test_tick(void **state)
+{
+	unsigned int before;
+
+	tick = (struct timespec){ .tv_sec = 1000, .tv_nsec = 500000000 };
+	since = (struct timespec){ .tv_nsec = 2000000 };
+	is_stopped = true;
+	mkdir("v1", 0700);
+	write_file("v1/feed.json", "{ \"links\": [ { \"capacity\": 5 } ] }");
+	assert_int_equal(symlink("v1/feed.json", "feed.json"), 0);
+	feed_start(&engine);
+	write_file("v1/feed.json", "{ \"links\": [ { \"capacity\": 6 } ] }");
+	wait_for(1);
+	assert_int_equal(capacity, 6);
+	before = reads;
+	wait_for(3);
+	assert_int_equal(reads, before);
+	/* so it is if somebody else's file is what makes it be looked at */
+	tick.tv_sec = 2000;
+	since = (struct timespec){ .tv_nsec = 2000000 };
+	write_file("v1/feed.json", "{ \"links\": [ { \"capacity\": 7 } ] }");
+	put("other", "x");
+	assert_int_equal(capacity, 7);
+	write_file("v1/feed.json", "{ \"links\": [ { \"capacity\": 8 } ] }");
+	put("other", "x");
+	assert_int_equal(capacity, 8);
+	/* wrong */
+	tick.tv_sec = 3000;
+	since = (struct timespec){ .tv_nsec = 2000000 };
+	write_file("v1/feed.json", "{");
+	put("other", "x");
+	put("other", "x");
+	wait_for(3);
+	assert_int_equal(errors, 1);
+	/* as it still is after a reload, which is told */
+	feed_stop();
+	feed_start(&engine);
+	assert_int_equal(errors, 2);
+	unlink("v1/feed.json");
+	unlink("feed.json");
+	unlink("other");
+	rmdir("v1");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,6 +444,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_half, set_up, end),
 		cmocka_unit_test_setup_teardown(test_elsewhere, set_up, end),
 		cmocka_unit_test_setup_teardown(test_switched, set_up, end),
+		cmocka_unit_test_setup_teardown(test_tick, set_up, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
