@@ -12,6 +12,7 @@
  */
 #include <errno.h>
 #include <nats/nats.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@
 #define PING_MS		2000	/* a silent server is left after two */
 #define WRITE_MS	20	/* longest block on a full socket */
 #define RECONNECT_BYTES	(64 << 10)
-#define CLOSE_S		2
+#define END_S		2	/* that the end of the process waits */
 #define LOOK_MS		1000	/* plus up to as much jitter */
 #define NS_PER_MS	1000000ull
 
@@ -45,6 +46,7 @@
  *	under @inbox.lock
  * @complete: likewise for @subscription; under @inbox.lock
  * @over: signaled when @closed or @complete becomes true
+ * @left: the user is gone, and wants to hear of no errors; under @inbox.lock
  */
 struct bus {
 	struct inbox inbox;
@@ -59,6 +61,23 @@ struct bus {
 	bool closed;
 	bool complete;
 	pthread_cond_t over;
+	bool left;
+};
+
+/**
+ * struct leaving - buses whose user has gone, but not all that they need
+ * @lock: protects @n
+ * @fewer: signaled when there is one less
+ * @n: how many there are
+ */
+struct leaving {
+	pthread_mutex_t lock;
+	pthread_cond_t fewer;
+	unsigned int n;
+};
+
+static struct leaving leaving = {
+	.lock = PTHREAD_MUTEX_INITIALIZER, .fewer = PTHREAD_COND_INITIALIZER,
 };
 
 static void on_message(natsConnection *connection, natsSubscription *from,
@@ -102,7 +121,7 @@ static void complain(struct bus *bus, const char *text, natsStatus status)
 	text = text_of(text, status);
 	pthread_mutex_lock(&bus->inbox.lock);
 	bus->inbox.stats.errors++;
-	if (strncmp(text, bus->said, sizeof(bus->said) - 1)) {
+	if (!bus->left && strncmp(text, bus->said, sizeof(bus->said) - 1)) {
 		snprintf(bus->said, sizeof(bus->said), "%s", text);
 		log_notice("bus: %s", text);
 	}
@@ -223,7 +242,7 @@ static natsStatus set_options(struct bus *bus, const struct bus_config *config,
 static void free_bus(struct bus *bus)
 {
 	natsOptions_Destroy(bus->options);
-	inbox_close(&bus->inbox);
+	inbox_free(&bus->inbox);
 	pthread_cond_destroy(&bus->over);
 	free(bus->subject);
 	free(bus);
@@ -239,22 +258,12 @@ static bool is_over(const struct bus *bus)
 	       (!bus->subscription || bus->complete);
 }
 
-static bool wait_until_over(struct bus *bus)
+static void wait_until_over(struct bus *bus)
 {
-	struct timespec until;
-	bool over;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += CLOSE_S;
 	pthread_mutex_lock(&bus->inbox.lock);
-	while (!is_over(bus) &&
-	       !pthread_cond_clockwait(&bus->over, &bus->inbox.lock,
-				       CLOCK_MONOTONIC, &until))
-		;
-	/* it may be over although the time is */
-	over = is_over(bus);
+	while (!is_over(bus))
+		pthread_cond_wait(&bus->over, &bus->inbox.lock);
 	pthread_mutex_unlock(&bus->inbox.lock);
-	return over;
 }
 
 static void destroy_connection(struct bus *bus)
@@ -347,6 +356,7 @@ int bus_open(const struct bus_config *config, const struct bus_user *user,
 		abort();
 	ret = make_options(bus, config, user, err) ?: connect_anew(bus);
 	if (ret) {
+		inbox_leave(&bus->inbox);
 		free_bus(bus);
 		return ret;
 	}
@@ -356,30 +366,76 @@ int bus_open(const struct bus_config *config, const struct bus_user *user,
 	return 0;
 }
 
+/*
+ * The user has gone. An attempt to connect ends when all servers were asked, and
+ * libnats closes a connection when its own attempt to connect again has ended: a
+ * second for each server, and as long as names are resolved.
+ */
+static void *leave(void *data)
+{
+	struct bus *bus = data;
+
+	pthread_join(bus->connector, NULL);
+	if (bus->connection)
+		natsConnection_Close(bus->connection);
+	wait_until_over(bus);
+	destroy_connection(bus);
+	free_bus(bus);
+	pthread_mutex_lock(&leaving.lock);
+	leaving.n--;
+	pthread_cond_signal(&leaving.fewer);
+	pthread_mutex_unlock(&leaving.lock);
+	return NULL;
+}
+
 /**
  * bus_close() - close the connection; no callback is made after that
  * @bus: the bus, or NULL
  *
- * Waits for a first attempt to connect that is still under way, and up to
- * CLOSE_S seconds for libnats' threads. If these do not end, the bus is leaked,
- * as they may still use it.
+ * Nobody waits for servers that are silent: a thread does what is left to do, and
+ * frees the bus. Before the process ends, buses_end() is to be called.
  */
 void bus_close(struct bus *bus)
 {
+	pthread_t thread;
+
 	if (!bus)
 		return;
 	alarm_stop(&bus->look);
-	pthread_join(bus->connector, NULL);
-	if (bus->connection)
-		natsConnection_Close(bus->connection);
-	if (!wait_until_over(bus)) {
-		log_error("bus: libnats does not let go");
-		/* the user goes away: no callback any more */
-		loop_remove(&bus->inbox.wake);
-		return;
-	}
-	destroy_connection(bus);
-	free_bus(bus);
+	inbox_leave(&bus->inbox);
+	pthread_mutex_lock(&bus->inbox.lock);
+	bus->left = true;
+	pthread_mutex_unlock(&bus->inbox.lock);
+	pthread_mutex_lock(&leaving.lock);
+	leaving.n++;
+	pthread_mutex_unlock(&leaving.lock);
+	if (pthread_create(&thread, NULL, leave, bus))
+		log_error("bus: no thread to close it; it stays connected");
+	else
+		pthread_detach(thread);
+}
+
+/**
+ * buses_end() - wait for what is left of buses that were closed, up to END_S seconds
+ *
+ * Return: whether nothing is left of them. Otherwise the process has to end with
+ * _exit(): what exit() cleans up, such as OpenSSL, their threads may still use.
+ */
+bool buses_end(void)
+{
+	struct timespec until;
+	bool ended;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += END_S;
+	pthread_mutex_lock(&leaving.lock);
+	while (leaving.n && !pthread_cond_clockwait(&leaving.fewer, &leaving.lock,
+						    CLOCK_MONOTONIC, &until))
+		;
+	/* the last one may have ended although the time is over */
+	ended = !leaving.n;
+	pthread_mutex_unlock(&leaving.lock);
+	return ended;
 }
 
 /**

@@ -12,7 +12,7 @@
  *
  * libnats has threads of its own; all functions here have to be called from the
  * event loop, and all callbacks of the user run there. bus_publish() blocks for
- * at most 20 ms, when the socket is full; only bus_close() may take longer.
+ * at most 20 ms, when the socket is full; only buses_end() may take longer.
  */
 #ifndef _SRPOL_BUS_H
 #define _SRPOL_BUS_H
@@ -96,6 +96,7 @@ int bus_check(const struct bus_config *config, struct srpol_error *err);
 int bus_open(const struct bus_config *config, const struct bus_user *user,
 	     struct bus **to, struct srpol_error *err);
 void bus_close(struct bus *bus);
+bool buses_end(void);
 void bus_publish(struct bus *bus, const char *subject, const char *data,
 		 size_t len);
 void bus_stats(struct bus *bus, struct bus_stats *stats);

@@ -94,12 +94,20 @@ int inbox_open(struct inbox *inbox, const struct bus_user *user)
 }
 
 /**
- * inbox_close() - drop waiting messages and free the inbox
- * @inbox: inbox; no other thread may use it any more
+ * inbox_leave() - hand nothing over any more; called by the event loop
+ * @inbox: inbox; other threads may still use it
  */
-void inbox_close(struct inbox *inbox)
+void inbox_leave(struct inbox *inbox)
 {
 	loop_remove(&inbox->wake);
+}
+
+/**
+ * inbox_free() - drop waiting messages and free the inbox; called from any thread
+ * @inbox: inbox that was left; no other thread may use it any more
+ */
+void inbox_free(struct inbox *inbox)
+{
 	close(inbox->wake.fd);
 	free_messages(&inbox->messages);
 	pthread_mutex_destroy(&inbox->lock);

@@ -31,7 +31,8 @@ struct inbox {
 };
 
 int inbox_open(struct inbox *inbox, const struct bus_user *user);
-void inbox_close(struct inbox *inbox);
+void inbox_leave(struct inbox *inbox);
+void inbox_free(struct inbox *inbox);
 void inbox_put(struct inbox *inbox, const char *subject, const char *data,
 	       size_t len);
 void inbox_connected(struct inbox *inbox, bool connected);

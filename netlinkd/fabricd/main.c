@@ -7,6 +7,7 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "causes.h"
 #include "forecasts.h"
@@ -88,6 +89,14 @@ static void end(void)
 	free(fabricd.config.users);
 }
 
+/* Handlers of exit() take away what threads that are left may still use. */
+static int leave(int status)
+{
+	if (!buses_end())
+		_exit(status);
+	return status;
+}
+
 static int run(void)
 {
 	struct srpol_error err = {};
@@ -96,7 +105,7 @@ static int run(void)
 	ret = begin(&err);
 	if (ret) {
 		end();
-		return stop(ret, &err);
+		return leave(stop(ret, &err));
 	}
 	inputs_start();
 	tenants_start();
@@ -114,7 +123,7 @@ static int run(void)
 	tenants_stop();
 	inputs_stop();
 	end();
-	return ret ? stop(ret, &err) : 0;
+	return leave(ret ? stop(ret, &err) : 0);
 }
 
 int main(int argc, char **argv)

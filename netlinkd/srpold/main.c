@@ -270,6 +270,14 @@ static void start_watchdog(void)
 		log_error("no timer for the watchdog");
 }
 
+/* Handlers of exit() take away what threads that are left may still use. */
+static int leave(int status)
+{
+	if (!buses_end())
+		_exit(status);
+	return status;
+}
+
 static int run(const struct config *config)
 {
 	struct srpol_error err = {};
@@ -299,7 +307,7 @@ static int run(const struct config *config)
 	end();
 	savers_end();
 	engine_free(&engine);
-	return ret ? stop(ret, &err) : failed;
+	return leave(ret ? stop(ret, &err) : failed);
 }
 
 int main(int argc, char **argv)

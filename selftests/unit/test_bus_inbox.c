@@ -35,7 +35,8 @@ static int open_inbox(void **state)
 static int close_inbox(void **state)
 {
 	(void)state;
-	inbox_close(&inbox);
+	inbox_leave(&inbox);
+	inbox_free(&inbox);
 	return 0;
 }
 

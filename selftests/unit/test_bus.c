@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Servers of the bus that are silent keep nobody: not the loop, and the end of the
+ * process for a while only. The test says what libnats would wait for.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <nats/nats.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bus.h"
+#include "log.h"
+#include "loop.h"
+#include "srpol_lib.h"
+#include "test.h"
+
+#define CONNECTION	((natsConnection *)&config)
+#define HELD_MS		5000	/* longer than anybody may wait */
+
+static struct bus_config config = {
+	.servers = { .n = 1, .url = { "nats://[2001:db8::1]:4222" } },
+};
+static natsConnectionHandler on_closed;
+static void *closed_data;
+static atomic_bool held, found, connecting, closing;
+static atomic_uint destroyed, said;
+
+/* ---- what it needs of the rest */
+
+void log_error(const char *fmt, ...)
+{
+	fail();
+}
+
+void log_notice(const char *fmt, ...)
+{
+	said++;
+}
+
+void log_info(const char *fmt, ...)
+{
+}
+
+/* Servers are silent until the test lets go. */
+static void wait_for_servers(void)
+{
+	unsigned int ms;
+
+	for (ms = 0; held && ms < HELD_MS; ms++)
+		usleep(1000);
+	held = false;
+}
+
+natsStatus __wrap_natsConnection_Connect(natsConnection **to, natsOptions *options);
+void __wrap_natsConnection_Close(natsConnection *connection);
+void __wrap_natsConnection_Destroy(natsConnection *connection);
+natsConnStatus __wrap_natsConnection_Status(natsConnection *connection);
+natsStatus __wrap_natsOptions_SetClosedCB(natsOptions *options, natsConnectionHandler cb,
+					  void *data);
+
+natsStatus __wrap_natsConnection_Connect(natsConnection **to, natsOptions *options)
+{
+	connecting = true;
+	if (!found) {
+		wait_for_servers();
+		return NATS_NO_SERVER;
+	}
+	*to = CONNECTION;
+	return NATS_OK;
+}
+
+/* libnats' own attempt to connect again has to end before. */
+void __wrap_natsConnection_Close(natsConnection *connection)
+{
+	closing = true;
+	wait_for_servers();
+	on_closed(connection, closed_data);
+}
+
+void __wrap_natsConnection_Destroy(natsConnection *connection)
+{
+	destroyed += connection == CONNECTION;
+}
+
+natsConnStatus __wrap_natsConnection_Status(natsConnection *connection)
+{
+	return NATS_CONN_STATUS_CONNECTED;
+}
+
+natsStatus __wrap_natsOptions_SetClosedCB(natsOptions *options, natsConnectionHandler cb,
+					  void *data)
+{
+	on_closed = cb;
+	closed_data = data;
+	return NATS_OK;
+}
+
+/* ---- the bus */
+
+static int set_up(void **state)
+{
+	found = connecting = closing = false;
+	destroyed = said = 0;
+	return loop_init();
+}
+
+static unsigned int count_descriptors(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	unsigned int n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+static void connected(void *data)
+{
+	fail();
+}
+
+static struct bus *open_bus(void)
+{
+	const struct bus_user user = { .name = "A", .connected = connected };
+	struct srpol_error err = {};
+	struct bus *bus;
+
+	assert_int_equal(bus_open(&config, &user, &bus, &err), 0);
+	while (!connecting)
+		usleep(1000);
+	return bus;
+}
+
+static struct bus *open_connected(void)
+{
+	struct bus_stats stats = {};
+	struct bus *bus;
+
+	found = true;
+	bus = open_bus();
+	while (!stats.connected) {
+		bus_stats(bus, &stats);
+		usleep(1000);
+	}
+	return bus;
+}
+
+/* The servers answer at last, whoever wants to know it or not. */
+static void let_go(void)
+{
+	assert_true(held);
+	held = false;
+	assert_true(buses_end());
+}
+
+/* A few closed buses may be on their way at once: one for each host and reload. */
+static void test_connecting(void **state)
+{
+	unsigned int i, before;
+
+	/* libnats opens descriptors of its own, once */
+	bus_close(open_bus());
+	assert_true(buses_end());
+	before = count_descriptors();
+	said = 0;
+	held = true;
+	for (i = 0; i < 3; i++) {
+		connecting = false;
+		bus_close(open_bus());
+	}
+	let_go();
+	assert_int_equal(count_descriptors(), before);
+	/* whoever has gone does not hear that there was no server */
+	assert_int_equal(said, 0);
+}
+
+static void test_connected(void **state)
+{
+	struct bus *bus = open_connected();
+
+	held = true;
+	bus_close(bus);
+	while (!closing)
+		usleep(1000);
+	assert_int_equal(destroyed, 0);
+	let_go();
+	assert_int_equal(destroyed, 1);
+}
+
+/* The process ends although they are silent. */
+static void test_end(void **state)
+{
+	held = true;
+	bus_close(open_bus());
+	assert_false(buses_end());
+	let_go();
+}
+
+static void test_none(void **state)
+{
+	bus_close(NULL);
+	assert_true(buses_end());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_none, set_up),
+		cmocka_unit_test_setup(test_connecting, set_up),
+		cmocka_unit_test_setup(test_connected, set_up),
+		cmocka_unit_test_setup(test_end, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
