@@ -318,6 +318,11 @@ struct http_request *http_post(struct http *http, const char *url, char *body,
 			 (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(r->easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(r->easy, CURLOPT_NOPROXY, "*");
+	/*
+	 * A thread resolves names. Whoever gives up, also by a time-out, would wait for it,
+	 * for as long as resolvers are silent; so it is detached, and frees what it has.
+	 */
+	curl_easy_setopt(r->easy, CURLOPT_QUICK_EXIT, 1L);
 	curl_easy_setopt(r->easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
 	curl_easy_setopt(r->easy, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(r->easy, CURLOPT_TCP_KEEPIDLE, 5L);

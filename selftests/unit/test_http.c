@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Requests to etcd carry the whole of what identifies their user. */
+/*
+ * Requests to etcd carry the whole of what identifies their user; and nobody waits for
+ * whoever resolves the names of its members.
+ */
+#include <netdb.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "http.h"
 #include "store.h"
@@ -8,6 +14,9 @@
 
 static struct store_config config;
 static struct http http;
+static atomic_bool held;
+static atomic_uint asked, answered;
+static bool failed;
 
 static int open_http(void **state)
 {
@@ -61,10 +70,75 @@ static void test_token(void **state)
 	}
 }
 
+/* The resolver, which libcurl asks in a thread, is silent until the test lets go. */
+int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
+		struct addrinfo **to)
+{
+	unsigned int ms;
+
+	(void)name;
+	(void)service;
+	(void)hints;
+	(void)to;
+	asked++;
+	for (ms = 0; held && ms < 5000; ms++)
+		usleep(1000);
+	held = false;
+	answered++;
+	return EAI_AGAIN;
+}
+
+static void no_answer(void *data, long status, const char *in, size_t len)
+{
+	(void)data;
+	(void)in;
+	(void)len;
+	assert_int_equal(status, 0);
+	failed = true;
+	loop_stop();
+}
+
+static struct http_request *resolve(void)
+{
+	struct http_request *r;
+	unsigned int before = asked;
+
+	r = http_post(&http, "http://store.example:2379/", strdup("{}"), 300, NULL,
+		      no_answer, NULL);
+	/* libcurl starts when its timer fires */
+	while (asked == before)
+		loop_run_for(1000000);
+	return r;
+}
+
+/* Neither who gives up, nor who is told that there is no answer in time. */
+static void test_resolver(void **state)
+{
+	(void)state;
+	held = true;
+	failed = false;
+	http_cancel(resolve());
+	assert_true(held);
+	assert_false(failed);
+	resolve();
+	loop_run_for(4000000000ull);
+	assert_true(held);
+	assert_true(failed);
+	resolve();
+	http_close(&http);
+	assert_true(held);
+	held = false;
+	while (answered < asked)
+		usleep(1000);
+	assert_int_equal(http_open(&http, &config), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_token, open_http,
+						close_http),
+		cmocka_unit_test_setup_teardown(test_resolver, open_http,
 						close_http),
 	};
 
