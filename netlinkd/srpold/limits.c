@@ -96,17 +96,26 @@ static void prepare(struct queues *q)
 
 /*
  * All NICs must have pacing, as a flow may take any of them but those that are not
- * there.
+ * there. @beats: this is the loop, which goes on while others hold the RTNL: what one
+ * NIC takes does not add up with the others.
  */
-static void ask(void *data)
+static void ask(struct queues *q, bool beats)
 {
 	struct srpol_error err = {};
-	struct queues *q = data;
 	uint32_t i;
 
 	q->ret = q->n ? 1 : -ENODEV;
-	for (i = 0; i < q->n && q->ret > 0; i++)
+	for (i = 0; i < q->n && q->ret > 0; i++) {
+		if (beats)
+			notify("WATCHDOG=1");
 		q->ret = srpol_dev_paced(q->ifindex[i], &err);
+	}
+}
+
+/* That this goes on does not say that the loop does. */
+static void ask_aside(void *data)
+{
+	ask(data, false);
 }
 
 /*
@@ -240,12 +249,13 @@ static void look_first(void)
 {
 	struct queues *q;
 
-	aside = aside_new(ask, answered, sizeof(*q) +
+	aside = aside_new(ask_aside, answered, sizeof(*q) +
 			  engine->fabric->n_nics * sizeof(*q->ifindex));
 	q = aside_data(aside);
 	if (q) {
 		prepare(q);
-		ask(q);
+		ask(q, true);
+		notify("WATCHDOG=1");
 		take(q);
 	} else {
 		log_error("no memory for the queues of NICs: limits take their pacing for as it was");
