@@ -98,9 +98,9 @@ int srpol_pins_mount(struct srpol_error *err)
 
 /*
  * Open and lock the root, and make it if needed; it may have been removed by
- * then.
+ * then. @how: operation of flock(2)
  */
-static int lock_root(void)
+static int lock_root(int how)
 {
 	int fd, ret;
 
@@ -109,7 +109,7 @@ static int lock_root(void)
 	fd = open(SRPOL_PIN_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (!flock(fd, LOCK_EX))
+	if (!flock(fd, how))
 		return fd;
 	ret = -errno;
 	close(fd);
@@ -124,13 +124,7 @@ static bool is_root(int fd)
 	       locked.st_ino == there.st_ino;
 }
 
-/**
- * srpol_pins_lock() - take the lock for loading, attaching and removing
- * @err: for the reason
- *
- * Return: the lock, for srpol_pins_unlock(), or a negative errno.
- */
-int srpol_pins_lock(struct srpol_error *err)
+static int lock(int how, struct srpol_error *err)
 {
 	int fd, ret;
 
@@ -138,7 +132,7 @@ int srpol_pins_lock(struct srpol_error *err)
 	if (ret)
 		return ret;
 	for (;;) {
-		fd = lock_root();
+		fd = lock_root(how);
 		if (fd >= 0 && is_root(fd))
 			return fd;
 		/*
@@ -147,10 +141,37 @@ int srpol_pins_lock(struct srpol_error *err)
 		 */
 		if (fd >= 0)
 			close(fd);
+		else if (fd == -EAGAIN)
+			return srpol_error_set(err, fd, "another process has locked %s: it attaches or detaches programs, or was stopped while it did",
+					       SRPOL_PIN_ROOT);
 		else if (fd != -ENOENT)
 			return srpol_error_set(err, fd, "locking %s: %s",
 					       SRPOL_PIN_ROOT, strerror(-fd));
 	}
+}
+
+/**
+ * srpol_pins_lock() - take the lock for loading, attaching and removing
+ * @err: for the reason
+ *
+ * Who has it is waited for, without an end.
+ *
+ * Return: the lock, for srpol_pins_unlock(), or a negative errno.
+ */
+int srpol_pins_lock(struct srpol_error *err)
+{
+	return lock(LOCK_EX, err);
+}
+
+/**
+ * srpol_pins_trylock() - take that lock if nobody has it
+ * @err: for the reason
+ *
+ * Return: the lock, -EAGAIN if somebody has it, or another negative errno.
+ */
+int srpol_pins_trylock(struct srpol_error *err)
+{
+	return lock(LOCK_EX | LOCK_NB, err);
 }
 
 /**

@@ -275,6 +275,7 @@ int srpol_dev_leads_to(unsigned int ifindex, const struct in6_addr *addr,
 /* pins.c: where they are pinned */
 
 int srpol_pins_lock(struct srpol_error *err);
+int srpol_pins_trylock(struct srpol_error *err);
 void srpol_pins_unlock(int lock);
 unsigned int srpol_pins_orphans(void (*cb)(const char *dir, void *data),
 				void *data);

@@ -22,11 +22,15 @@
 #define DST_OFFSET	(ETH_HLEN + 24)
 #define ATTACH_NS	(30000 * NS_PER_MS)	/* between two attempts, at first */
 #define ATTACH_MAX_NS	(32 * ATTACH_NS)
+#define LOCK_US		10000			/* between two attempts to lock the pins */
+#define LOCK_TRIES	200			/* of these for all NICs together */
 
 static struct uplink *uplinks;
 static uint32_t n_uplinks;
 static uint64_t attach_ns;	/* when programs are to be attached again */
 static uint64_t attach_wait_ns;	/* and how long that is after the last attempt */
+static uint32_t lock_tries;	/* how often the lock of the pins may still be waited for */
+static bool is_begun;		/* there were uplinks, so somebody misses probes */
 
 /**
  * uplink_of() - device of a NIC
@@ -132,6 +136,41 @@ static int get_mac(struct uplink *up, const char *name)
 	return ret;
 }
 
+/*
+ * A driver may take seconds for programs, or somebody hold the RTNL: that is no reason to
+ * be killed while it is waited for, one NIC after the other.
+ */
+static void still_here(void)
+{
+	notify("WATCHDOG=1");
+}
+
+/*
+ * Whoever else attaches programs has the lock of the pins for a second, or for ever if it
+ * was stopped meanwhile. That must not stop probes, too; a start waits for it.
+ */
+static int lock_pins(struct srpol_error *err)
+{
+	struct srpol_error busy = {};
+	int lock;
+
+	for (;;) {
+		lock = srpol_pins_trylock(&busy);
+		if (lock != -EAGAIN || !lock_tries)
+			break;
+		lock_tries--;
+		still_here();
+		usleep(LOCK_US);
+	}
+	still_here();
+	if (lock >= 0)
+		return lock;
+	if (lock != -EAGAIN || is_begun)
+		return srpol_error_set(err, lock, "%s", busy.text);
+	log_notice("%s; it is waited for", busy.text);
+	return srpol_pins_lock(err);
+}
+
 /* Give a device the role and attach the programs, unless this is done already. */
 static int attach(struct engine *engine, struct uplink *up,
 		  struct srpol_error *err)
@@ -146,7 +185,7 @@ static int attach(struct engine *engine, struct uplink *up,
 	bool there;
 	int lock, ret = 0;
 
-	lock = srpol_pins_lock(err);
+	lock = lock_pins(err);
 	if (lock < 0)
 		return lock;
 	there = srpol_role_find(&engine->genl, up->ifindex, &is);
@@ -162,15 +201,6 @@ static int attach(struct engine *engine, struct uplink *up,
 	}
 	srpol_pins_unlock(lock);
 	return ret;
-}
-
-/*
- * A driver may take seconds for programs, or somebody hold the RTNL: that is no reason to
- * be killed while it is waited for, one NIC after the other.
- */
-static void still_here(void)
-{
-	notify("WATCHDOG=1");
 }
 
 /*
@@ -229,7 +259,6 @@ static int open_one(struct engine *engine, uint32_t nic, bool back,
 	*up = (struct uplink){
 		.nic = nic, .ifindex = ifindex, .engine = engine,
 	};
-	still_here();
 	ret = attach(engine, up, back ? &lack : err);
 	if (ret && !back)
 		return ret;
@@ -293,11 +322,14 @@ int uplinks_open(struct engine *engine, bool back, struct srpol_error *err)
 	uplinks = calloc(f->n_nics + 1, sizeof(*uplinks));
 	if (!uplinks)
 		return -ENOMEM;
+	lock_tries = LOCK_TRIES;
 	for (i = 0; !ret && i < f->n_nics; i++)
 		if (engine_is_local(engine, f->nics[i].host))
 			ret = open_one(engine, i, back, err);
 	/* nor for the last of them together with what follows */
 	still_here();
+	is_begun |= !ret;
+	lock_tries = 0;
 	attach_wait_ns = ATTACH_NS;
 	attach_ns = now_ns() + attach_wait_ns;
 	/* not over one that is not there any more */
@@ -380,20 +412,24 @@ void uplinks_attach(void)
 {
 	struct srpol_error lack = {};
 	struct uplink *up;
+	bool tried = false;
+	int ret;
 
 	if (now_ns() < attach_ns)
 		return;
 	for (up = uplinks; up < uplinks + n_uplinks; up++) {
 		if (!up->is_bare)
 			continue;
-		still_here();
-		if (attach(up->engine, up, &lack))
+		ret = attach(up->engine, up, &lack);
+		/* a lock that others have takes no time */
+		tried |= ret != -EAGAIN;
+		if (ret)
 			continue;
 		up->is_bare = false;
 		log_notice("%s: its programs are attached now",
 			   up->engine->fabric->nics[up->nic].name);
 	}
-	if (attach_wait_ns < ATTACH_MAX_NS)
+	if (tried && attach_wait_ns < ATTACH_MAX_NS)
 		attach_wait_ns *= 2;
 	attach_ns = now_ns() + attach_wait_ns;
 }
@@ -432,16 +468,26 @@ static bool is_in_use(unsigned int ifindex)
 /**
  * uplinks_undo() - detach the programs from the NICs that were renounced
  * @engine: the engine in force; its own stay
+ *
+ * If others have the lock of the pins, that is left to the next call.
  */
 void uplinks_undo(struct engine *engine)
 {
+	static bool told;
 	struct srpol_error err = {};
 	const unsigned int *ifindex;
 	int lock;
 
 	if (!renounced.n)
 		return;
-	lock = srpol_pins_lock(&err);
+	lock = lock_pins(&err);
+	if (lock == -EAGAIN) {
+		if (!told)
+			log_notice("%s; new uplinks stay for now", err.text);
+		told = true;
+		return;
+	}
+	told = false;
 	vec_for_each(ifindex, &renounced) {
 		if (lock < 0 || is_in_use(*ifindex))
 			continue;

@@ -5,6 +5,7 @@
  * while devices take their time.
  */
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,8 +21,9 @@ static struct srpol_fabric fabric = {
 };
 static struct engine engine = { .fabric = &fabric };
 static struct alarm *look;
-static bool attached, refused, unknown;
-static unsigned int attempts, beats, deleted, routes;
+static bool attached, refused, unknown, may_wait;
+static unsigned int attempts, beats, deleted, routes, naps;
+static unsigned int held;	/* naps until the lock of the pins is free */
 static uint64_t now;
 
 /* ---- what it needs of the rest */
@@ -83,8 +85,29 @@ void prober_receive(struct uplink *up, const uint8_t *frame, size_t len)
 {
 }
 
+/* Whoever waits for it must know that it will come. */
 int srpol_pins_lock(struct srpol_error *err)
 {
+	assert_true(may_wait);
+	held = 0;
+	return 0;
+}
+
+int srpol_pins_trylock(struct srpol_error *err)
+{
+	return held ? -EAGAIN : 0;
+}
+
+int __wrap_usleep(useconds_t us);
+
+int __wrap_usleep(useconds_t us)
+{
+	assert_true(us <= 10000);
+	/* others, too, wait for what the watchdog is told */
+	assert_true(beats);
+	beats = 0;
+	naps++;
+	held -= held != 0;
 	return 0;
 }
 
@@ -143,7 +166,8 @@ static int set_up(void **state)
 	run("ip link set nic0 up");
 	engine.paths = (struct vec)VEC_INIT(struct engine_path);
 	attached = refused = unknown = false;
-	attempts = beats = deleted = 0;
+	attempts = beats = deleted = naps = 0;
+	held = may_wait ? UINT_MAX : 0;
 	fabric.n_nics = 1;
 	return uplinks_open(&engine, false, NULL);
 }
@@ -291,14 +315,94 @@ static void test_beats(void **state)
 	assert_int_equal(deleted, 2);
 }
 
+/* Somebody else attaches programs, for a moment. */
+static void test_locked(void **state)
+{
+	if (geteuid())
+		skip();
+	uplinks_close();
+	attached = false;
+	held = 20;
+	assert_int_equal(uplinks_open(&engine, false, NULL), 0);
+	assert_true(attached);
+	assert_int_equal(naps, 20);
+	assert_int_equal(beats, 1);
+}
+
+/* Whoever has the lock was stopped: a reload is refused, after a wait for all NICs. */
+static void test_locked_long(void **state)
+{
+	if (geteuid())
+		skip();
+	uplinks_close();
+	fabric.n_nics = 2;
+	attached = false;
+	held = UINT_MAX;
+	assert_int_equal(uplinks_open(&engine, false, NULL), -EAGAIN);
+	assert_in_range(naps, 1, 300);
+	uplinks_close();
+	/* what was in force goes on, and its programs follow */
+	naps = attempts = 0;
+	assert_int_equal(uplinks_open(&engine, true, NULL), 0);
+	assert_in_range(naps, 1, 300);
+	assert_int_equal(nics_watch(&engine, never), 0);
+	naps = 0;
+	/* no try costs anything, so they do not become fewer */
+	look_for_seconds(3600);
+	assert_int_equal(naps, 0);
+	assert_int_equal(attempts, 0);
+	held = 0;
+	look_for_seconds(30);
+	assert_true(attached);
+}
+
+/* New uplinks are detached once that can be done. */
+static void test_locked_undo(void **state)
+{
+	if (geteuid())
+		skip();
+	uplinks_renounce();
+	uplinks_close();
+	held = UINT_MAX;
+	beats = 0;
+	uplinks_undo(&engine);
+	assert_int_equal(naps, 0);
+	assert_int_equal(deleted, 0);
+	held = 0;
+	uplinks_undo(&engine);
+	assert_int_equal(deleted, 1);
+	beats = 0;
+	uplinks_undo(&engine);
+	assert_int_equal(deleted, 1);
+}
+
+/* At the start there is nothing yet that would be kept from its work. */
+static int first_start(void **state)
+{
+	may_wait = true;
+	return set_up(state);
+}
+
+static void test_first(void **state)
+{
+	if (geteuid())
+		skip();
+	assert_true(attached);
+	may_wait = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_first, first_start, end),
 		cmocka_unit_test_setup_teardown(test_address, set_up, end),
 		cmocka_unit_test_setup_teardown(test_device, set_up, end),
 		cmocka_unit_test_setup_teardown(test_attach, set_up, end),
 		cmocka_unit_test_setup_teardown(test_attach_never, set_up, end),
 		cmocka_unit_test_setup_teardown(test_beats, set_up, end),
+		cmocka_unit_test_setup_teardown(test_locked, set_up, end),
+		cmocka_unit_test_setup_teardown(test_locked_long, set_up, end),
+		cmocka_unit_test_setup_teardown(test_locked_undo, set_up, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
