@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "extra.h"
 #include "lock.h"
 #include "signals.h"
 #include "probing.h"
@@ -37,21 +38,6 @@ static int stop(int ret, const struct srpol_error *err)
 	return 1;
 }
 
-/*
- * What an engine can do without is no reason to end instead of going back to what
- * was in force.
- */
-static int go_without(bool back, int ret, struct srpol_error *err,
-		      const char *without)
-{
-	if (!ret || !back)
-		return ret;
-	log_error("%s; %s", reason(ret, err), without);
-	/* not to be told once more with what fails later */
-	err->text[0] = '\0';
-	return 0;
-}
-
 /* Make the policies of jobs, by the plans that are followed, and weigh all policies. */
 static int make_jobs(struct srpol_error *err)
 {
@@ -62,20 +48,75 @@ static int make_jobs(struct srpol_error *err)
 	return balance_weigh(&engine, NULL, err);
 }
 
+/* Where the module refuses it when the engine goes back, it stays as it is, for now. */
+static int set_module(bool back, struct srpol_error *err)
+{
+	int ret = reconcile(&engine, err);
+
+	if (!ret || !back)
+		return ret;
+	watch_look(true);
+	log_error("%s; the module stays as it is for now", reason(ret, err));
+	/* not to be told once more with what fails later */
+	err->text[0] = '\0';
+	return 0;
+}
+
 /*
  * The plan of one host may be in force before that of another one cannot be followed:
  * what policies of jobs have of it goes, too.
  */
-static int follow_plans(bool back, struct srpol_error *err)
+static void unfollow(void)
 {
-	int ret = plan_start(&engine, err);
+	struct srpol_error err = {};
+	int ret;
 
-	if (!ret || !back)
-		return ret;
 	plan_stop();
-	go_without(back, ret, err, "no plan is followed");
-	return make_jobs(err);
+	ret = make_jobs(&err);
+	if (ret)
+		log_error("%s", reason(ret, &err));
+	watchers_rebuilt();
 }
+
+/* The module has what follows from plans. */
+static void followed(void)
+{
+	plan_started();
+	plan_links_start(&engine);
+	limits_start(&engine);
+	load_start(&engine);
+	forecast_start(&engine);
+}
+
+static void follow_late(void)
+{
+	struct srpol_error err = {};
+
+	set_module(true, &err);
+	followed();
+	watchers_rebuilt();
+}
+
+/* It may have begun, in part, or with a data plane that was loaded anew. */
+static int reflect(struct engine *e, struct srpol_error *err)
+{
+	reflect_stop();
+	return reflect_start(e, err);
+}
+
+static struct extra plans = {
+	.start = plan_start, .stop = unfollow, .late = follow_late,
+	.without = "no plan is followed for now", .with = "plans are followed again",
+};
+static struct extra reflected = {
+	.start = reflect, .without = "no probes are sent to peers for now",
+	.with = "probes are sent to peers again",
+};
+static struct extra told = {
+	.start = glb_start, .stop = glb_stop,
+	.without = "peers are told nothing of links for now",
+	.with = "peers are told of links again",
+};
 
 static int begin(bool back, struct srpol_error *err)
 {
@@ -87,29 +128,14 @@ static int begin(bool back, struct srpol_error *err)
 	reflect_map_open();
 	speeds_start(&engine);
 	feed_start(&engine);
-	ret = make_jobs(err) ?: follow_plans(back, err);
+	ret = make_jobs(err) ?: extra_start(&plans, &engine, back, err) ?:
+	      set_module(back, err);
 	if (ret)
 		return ret;
-	ret = reconcile(&engine, err);
-	if (ret && back)
-		watch_look(true);
-	ret = go_without(back, ret, err, "the module stays as it is for now");
-	if (ret)
-		return ret;
-	plan_started();
-	plan_links_start(&engine);
-	limits_start(&engine);
-	load_start(&engine);
-	forecast_start(&engine);
+	followed();
 	ret = prober_start(&engine, err) ?:
-	      go_without(back, reflect_start(&engine, err), err,
-			 "no probes are sent to peers");
-	if (ret)
-		return ret;
-	ret = glb_start(&engine, err);
-	if (ret && back)
-		glb_stop();
-	ret = go_without(back, ret, err, "peers are told nothing of links") ?:
+	      extra_start(&reflected, &engine, back, err) ?:
+	      extra_start(&told, &engine, back, err) ?:
 	      balance_start(&engine, err);
 	watchers_start(&engine);
 	return ret;
@@ -117,6 +143,7 @@ static int begin(bool back, struct srpol_error *err)
 
 static void end(void)
 {
+	extras_stop();
 	forecast_stop();
 	load_stop();
 	limits_stop();

@@ -6,6 +6,7 @@
  * would be sent, and no failure noticed, from then on. Nor is a NIC used that was
  * not there when srpold began.
  */
+#include "extra.h"
 #include "srpold.h"
 
 #define LOOK_NS		(1000 * NS_PER_MS)
@@ -20,10 +21,12 @@ static struct alarm next_look = ALARM_INIT(look, NULL);
 static void look(void *data)
 {
 	alarm_set(&next_look, LOOK_NS);
-	if (uplinks_changed(engine))
+	if (uplinks_changed(engine)) {
 		begin_anew();
-	else
+	} else {
 		uplinks_attach();
+		extras_try();
+	}
 }
 
 /**

@@ -230,10 +230,11 @@ int plan_check(const struct config *c, struct srpol_error *err)
 
 /**
  * plan_start() - follow the plan, if configured
- * @e: the engine, before its first reconcile()
+ * @e: the engine
  * @err: message on failure
  *
- * Plans on disk become part of the first reconcile().
+ * Plans on disk become part of the next reconcile(), after which plan_started() is to be
+ * called.
  */
 int plan_start(struct engine *e, struct srpol_error *err)
 {
@@ -243,6 +244,7 @@ int plan_start(struct engine *e, struct srpol_error *err)
 	int ret;
 
 	engine = e;
+	started = false;
 	for (i = 0; c->fabric.is_set && i < c->n_hosts; i++) {
 		f = &followers[i].follow;
 		*f = (struct follow){

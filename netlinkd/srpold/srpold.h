@@ -50,6 +50,7 @@
  *	rules.c		the engine's rules in the module
  *	privileges.c	capabilities that the process keeps
  *	latency.c	how soon the scheduler runs the process
+ *	extra.c		what the engine can do without, which is tried again, see extra.h
  *	watchers.c	tells applications of their paths, see watchers.h
  *	topics.c	what they were told and what they are to be told; pure
  *	control.c	answers srpol engine
@@ -338,7 +339,6 @@ void uplinks_undo(struct engine *engine);
 struct uplink *uplink_of(uint32_t nic);
 
 /* nics.c */
-
 int nics_watch(const struct engine *e, void (*changed)(void));
 
 /* verdict.c */

@@ -389,6 +389,18 @@ static void test_saved(void **state)
 	assert_non_null(policy()->planned);
 }
 
+/* Nothing was followed, and is now: the caller hands over what is on disk with the rest. */
+static void test_late(void **state)
+{
+	plan_stop();
+	plan_started();
+	saved = 2;
+	first.seen = 2;
+	assert_int_equal(plan_start(&engine, NULL), 0);
+	assert_non_null(policy()->planned);
+	assert_int_equal(transactions, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -401,6 +413,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_lacks, set_up, end),
 		cmocka_unit_test_setup_teardown(test_again, set_up, end),
 		cmocka_unit_test_setup_teardown(test_saved, set_up, end),
+		cmocka_unit_test_setup_teardown(test_late, set_up, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
