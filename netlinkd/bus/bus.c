@@ -2,8 +2,7 @@
 /*
  * A connection to one of several NATS servers, maintained by libnats, which
  * connects to another server when one fails. What is published in between is
- * lost, except for the little that libnats buffers; the user is told when the
- * connection is back.
+ * lost; the user is told when the connection is back.
  *
  * libnats gives up for good when a server refuses the login twice, for instance
  * while passwords are being changed. Its own option to retry the first attempt
@@ -26,7 +25,7 @@
 #define AGAIN_MS	500	/* plus jitter: not all hosts at once */
 #define PING_MS		2000	/* a silent server is left after two */
 #define WRITE_MS	20	/* longest block on a full socket */
-#define RECONNECT_BYTES	(64 << 10)
+#define RECONNECT_BYTES	(64 << 10)	/* before we know that it connects again */
 #define END_S		2	/* that the end of the process waits */
 #define LOOK_MS		1000	/* plus up to as much jitter */
 #define NS_PER_MS	1000000ull
@@ -452,7 +451,8 @@ void bus_publish(struct bus *bus, const char *subject, const char *data,
 	bool done;
 
 	pthread_mutex_lock(&bus->inbox.lock);
-	connection = bus->connection;
+	/* libnats locks a connection for as long as it asks a server for another one */
+	connection = bus->inbox.stats.connected ? bus->connection : NULL;
 	pthread_mutex_unlock(&bus->inbox.lock);
 	/* without the lock: callbacks in libnats' threads take it */
 	done = connection && natsConnection_Publish(connection, subject, data,

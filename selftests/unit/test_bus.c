@@ -23,8 +23,8 @@
 static struct bus_config config = {
 	.servers = { .n = 1, .url = { "nats://[2001:db8::1]:4222" } },
 };
-static natsConnectionHandler on_closed;
-static void *closed_data;
+static natsConnectionHandler on_closed, on_disconnected;
+static void *cb_data;
 static atomic_bool held, found, connecting, closing;
 static atomic_uint destroyed, said;
 
@@ -58,8 +58,12 @@ natsStatus __wrap_natsConnection_Connect(natsConnection **to, natsOptions *optio
 void __wrap_natsConnection_Close(natsConnection *connection);
 void __wrap_natsConnection_Destroy(natsConnection *connection);
 natsConnStatus __wrap_natsConnection_Status(natsConnection *connection);
+natsStatus __wrap_natsConnection_Publish(natsConnection *connection, const char *subject,
+					 const void *data, int len);
 natsStatus __wrap_natsOptions_SetClosedCB(natsOptions *options, natsConnectionHandler cb,
 					  void *data);
+natsStatus __wrap_natsOptions_SetDisconnectedCB(natsOptions *options,
+						natsConnectionHandler cb, void *data);
 
 natsStatus __wrap_natsConnection_Connect(natsConnection **to, natsOptions *options)
 {
@@ -77,7 +81,7 @@ void __wrap_natsConnection_Close(natsConnection *connection)
 {
 	closing = true;
 	wait_for_servers();
-	on_closed(connection, closed_data);
+	on_closed(connection, cb_data);
 }
 
 void __wrap_natsConnection_Destroy(natsConnection *connection)
@@ -90,11 +94,26 @@ natsConnStatus __wrap_natsConnection_Status(natsConnection *connection)
 	return NATS_CONN_STATUS_CONNECTED;
 }
 
+/* So it has, for whoever publishes. */
+natsStatus __wrap_natsConnection_Publish(natsConnection *connection, const char *subject,
+					 const void *data, int len)
+{
+	wait_for_servers();
+	return NATS_OK;
+}
+
+natsStatus __wrap_natsOptions_SetDisconnectedCB(natsOptions *options,
+						natsConnectionHandler cb, void *data)
+{
+	on_disconnected = cb;
+	return NATS_OK;
+}
+
 natsStatus __wrap_natsOptions_SetClosedCB(natsOptions *options, natsConnectionHandler cb,
 					  void *data)
 {
 	on_closed = cb;
-	closed_data = data;
+	cb_data = data;
 	return NATS_OK;
 }
 
@@ -192,6 +211,25 @@ static void test_connected(void **state)
 	assert_int_equal(destroyed, 1);
 }
 
+/* While libnats connects again, what is published is lost. */
+static void test_publish(void **state)
+{
+	struct bus *bus = open_connected();
+	struct bus_stats stats;
+
+	bus_publish(bus, "a", "b", 1);
+	held = true;
+	on_disconnected(CONNECTION, cb_data);
+	bus_publish(bus, "a", "b", 1);
+	assert_true(held);
+	held = false;
+	bus_stats(bus, &stats);
+	assert_int_equal(stats.published, 1);
+	assert_int_equal(stats.unpublished, 1);
+	bus_close(bus);
+	assert_true(buses_end());
+}
+
 /* The process ends although they are silent. */
 static void test_end(void **state)
 {
@@ -213,6 +251,7 @@ int main(void)
 		cmocka_unit_test_setup(test_none, set_up),
 		cmocka_unit_test_setup(test_connecting, set_up),
 		cmocka_unit_test_setup(test_connected, set_up),
+		cmocka_unit_test_setup(test_publish, set_up),
 		cmocka_unit_test_setup(test_end, set_up),
 	};
 
