@@ -21,21 +21,50 @@ static int next_addr(int map, struct in6_addr *addr, bool first)
 	return bpf_map_get_next_key(map, first ? NULL : addr, addr);
 }
 
+/* As a key of map "host_addrs"; false: it has none, as link-local addresses have. */
+static bool key_of(const struct sockaddr *sa, struct in6_addr *key)
+{
+	*key = (struct in6_addr){ .s6_addr = { [10] = 0xff, [11] = 0xff } };
+	if (sa && sa->sa_family == AF_INET6)
+		*key = ((const struct sockaddr_in6 *)sa)->sin6_addr;
+	else if (sa && sa->sa_family == AF_INET)
+		memcpy(&key->s6_addr[12],
+		       &((const struct sockaddr_in *)sa)->sin_addr, 4);
+	else
+		return false;
+	return !IN6_IS_ADDR_LINKLOCAL(key);
+}
+
+static bool has_addr(const struct ifaddrs *all, const char *name,
+		     const struct in6_addr *addr)
+{
+	struct in6_addr key;
+
+	for (; all; all = all->ifa_next)
+		if (!strcmp(all->ifa_name, name) && key_of(all->ifa_addr, &key) &&
+		    IN6_ARE_ADDR_EQUAL(&key, addr))
+			return true;
+	return false;
+}
+
 /*
- * Remove the addresses that lead to @ifindex, or to a device that is gone.
- * Removing one may cut the walk short, so it starts again.
+ * Remove the addresses that lead to @ifindex, or to a device that is gone, but for those
+ * that device @name has according to @kept. Removing one may cut the walk short, so it
+ * starts again.
  */
-static void forget_addrs(int map, unsigned int ifindex)
+static void forget_addrs(int map, unsigned int ifindex, const struct ifaddrs *kept,
+			 const char *name)
 {
 	struct srpol_host h;
 	struct in6_addr addr;
-	char name[IF_NAMESIZE];
+	char other[IF_NAMESIZE];
 	bool first = true;
 
 	while (!next_addr(map, &addr, first)) {
 		first = false;
 		if (bpf_map_lookup_elem(map, &addr, &h) ||
-		    (h.ifindex != ifindex && if_indextoname(h.ifindex, name)))
+		    (h.ifindex == ifindex ? has_addr(kept, name, &addr) :
+					    !!if_indextoname(h.ifindex, other)))
 			continue;
 		bpf_map_delete_elem(map, &addr);
 		first = true;
@@ -59,34 +88,23 @@ static int device_mac(const char *name, uint8_t *mac, uint32_t *mtu)
 	return ret;
 }
 
-/* Set one entry of map "host_addrs"; link-local addresses are skipped. */
-static int set_addr(int map, const struct sockaddr *sa,
-		    const struct srpol_host *h)
-{
-	struct in6_addr addr = { .s6_addr = { [10] = 0xff, [11] = 0xff } };
-
-	if (sa->sa_family == AF_INET6)
-		addr = ((const struct sockaddr_in6 *)sa)->sin6_addr;
-	else if (sa->sa_family == AF_INET)
-		memcpy(&addr.s6_addr[12],
-		       &((const struct sockaddr_in *)sa)->sin_addr, 4);
-	else
-		return 0;
-	if (IN6_IS_ADDR_LINKLOCAL(&addr))
-		return 0;
-	return bpf_map_update_elem(map, &addr, h, BPF_ANY) ? -errno : 0;
-}
-
+/*
+ * Packets go on meanwhile, so an address that stays is there all the time. What the
+ * device does not have any more goes first, as it may be what the map has no room for.
+ */
 static int set_addrs(int map, const char *name, const struct srpol_host *h)
 {
 	struct ifaddrs *all, *a;
+	struct in6_addr key;
 	int ret = 0;
 
 	if (getifaddrs(&all))
 		return -errno;
+	forget_addrs(map, h->ifindex, all, name);
 	for (a = all; a && !ret; a = a->ifa_next)
-		if (a->ifa_addr && !strcmp(a->ifa_name, name))
-			ret = set_addr(map, a->ifa_addr, h);
+		if (!strcmp(a->ifa_name, name) && key_of(a->ifa_addr, &key) &&
+		    bpf_map_update_elem(map, &key, h, BPF_ANY))
+			ret = -errno;
 	freeifaddrs(all);
 	return ret;
 }
@@ -136,7 +154,6 @@ int srpol_dp_host_sync(unsigned int ifindex, struct srpol_error *err)
 	if (map < 0)
 		return srpol_error_set(err, map, "%s/host_addrs: %s", st.dir,
 				       strerror(-map));
-	forget_addrs(map, h.ifindex);
 	ret = set_addrs(map, name, &h);
 	srpol_map_close(map);
 	return ret ? srpol_error_set(err, ret, "addresses of %s: %s", name,
@@ -187,7 +204,7 @@ int srpol_dp_detach_host(unsigned int ifindex, struct srpol_error *err)
 		return ret;
 	map = srpol_map_open("host_addrs");
 	if (map >= 0)
-		forget_addrs(map, peer);
+		forget_addrs(map, peer, NULL, NULL);
 	srpol_map_close(map);
 	return peer ? srpol_dp_detach(peer, err) : 0;
 }
@@ -203,7 +220,7 @@ void srpol_dp_host_sweep(void)
 
 	if (map < 0)
 		return;
-	forget_addrs(map, 0);
+	forget_addrs(map, 0, NULL, NULL);
 	srpol_map_close(map);
 }
 

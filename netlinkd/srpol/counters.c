@@ -45,6 +45,36 @@ int need_data_plane(void)
 }
 
 /**
+ * struct error_info - an entry of map "errors"
+ */
+struct error_info {
+	struct srpol_error_key key;
+	uint64_t count;
+};
+
+/* A listing reads the same maps for each object. */
+static struct {
+	char name[32];	/* of the map that @fd is, empty: none */
+	int fd;
+} counters;
+static struct vec errors = VEC_INIT(struct error_info);
+static bool errors_are_read;
+
+/**
+ * counters_forget() - read what follows anew
+ *
+ * To be called before each command, and before what changed later is printed.
+ */
+void counters_forget(void)
+{
+	if (counters.name[0])
+		srpol_map_close(counters.fd);
+	counters.name[0] = '\0';
+	vec_free(&errors);
+	errors_are_read = false;
+}
+
+/**
  * print_counter() - print packets and bytes of an object
  * @map: name of the map
  * @id: index of the object
@@ -54,26 +84,17 @@ int need_data_plane(void)
 void print_counter(const char *map, uint32_t id)
 {
 	struct srpol_counter c = {};
-	static char open_name[32];
-	static int fd = -1;
 
-	/* a listing reads the same map for each object */
-	if (strcmp(map, open_name)) {
-		snprintf(open_name, sizeof(open_name), "%s", map);
-		fd = srpol_map_open(map);
+	if (strcmp(map, counters.name)) {
+		if (counters.name[0])
+			srpol_map_close(counters.fd);
+		snprintf(counters.name, sizeof(counters.name), "%s", map);
+		counters.fd = srpol_map_open(map);
 	}
-	srpol_map_sum(fd, id, &c, sizeof(c));
+	srpol_map_sum(counters.fd, id, &c, sizeof(c));
 	out_count("packets", "\n\tpackets %s", c.packets);
 	out_count("bytes", " bytes %s", c.bytes);
 }
-
-/**
- * struct error_info - an entry of map "errors"
- */
-struct error_info {
-	struct srpol_error_key key;
-	uint64_t count;
-};
 
 /* Entries of struct error_info begin with their key. */
 static int by_key(const void *a, const void *b)
@@ -90,17 +111,15 @@ static int by_key(const void *a, const void *b)
 /* All entries, read once and sorted, as a listing asks for every object. */
 static const struct vec *fetch_errors(void)
 {
-	static struct vec errors = VEC_INIT(struct error_info);
 	struct srpol_error_key key = {};
 	struct error_info *error;
-	static bool done;
 	bool first = true;
 	uint64_t count;
 	int fd, n;
 
-	if (done)
+	if (errors_are_read)
 		return &errors;
-	done = true;
+	errors_are_read = true;
 	fd = srpol_map_open("errors");
 	for (n = 0; fd >= 0 && n < SRPOL_MAX_ERRORS; n++, first = false) {
 		if (srpol_error_next(fd, &key, first, &count))
@@ -109,6 +128,7 @@ static const struct vec *fetch_errors(void)
 		error->key = key;
 		error->count = count;
 	}
+	srpol_map_close(fd);
 	if (errors.n)
 		qsort(errors.data, errors.n, sizeof(*error), by_key);
 	return &errors;
@@ -118,9 +138,9 @@ static const struct vec *fetch_errors(void)
 static const struct error_info *errors_from(const struct srpol_error_key *key,
 					    const struct error_info **end)
 {
-	const struct vec *errors = fetch_errors();
-	const struct error_info *all = errors->data;
-	size_t from = 0, to = errors->n, mid;
+	const struct vec *found = fetch_errors();
+	const struct error_info *all = found->data;
+	size_t from = 0, to = found->n, mid;
 
 	while (from < to) {
 		mid = from + (to - from) / 2;
@@ -129,7 +149,7 @@ static const struct error_info *errors_from(const struct srpol_error_key *key,
 		else
 			to = mid;
 	}
-	*end = all + errors->n;
+	*end = all + found->n;
 	return all + from;
 }
 

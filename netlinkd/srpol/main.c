@@ -189,6 +189,7 @@ int run_line(struct args *args)
 	const char *word = next(args);
 	size_t i;
 
+	counters_forget();
 	if (!word || !strcmp(word, "help")) {
 		fputs(usage, word ? stdout : stderr);
 		return word ? EXIT_OK : EXIT_USAGE;

@@ -252,6 +252,7 @@ static int monitor(bool config, bool drops)
 			srpol_drops_read(ring);
 		if (!fds[0].revents)
 			continue;
+		counters_forget();
 		err = srpol_genl_receive(&genl, take_event, &config);
 		if (err == -ENODEV || (err == -ENOBUFS && !is_there()))
 			return unloaded();

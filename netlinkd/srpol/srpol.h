@@ -228,6 +228,7 @@ int fetch_devs(struct vec *devs);
 int fetch_config(struct config_info *config);
 
 /* counters.c */
+void counters_forget(void);
 int need_maps(void);
 int need_data_plane(void);
 void print_counter(const char *map, uint32_t id);
