@@ -68,14 +68,15 @@ static void add_addr(struct srpol_host_port *h, const struct ifaddrs *a)
 	const struct sockaddr_in *four = (const void *)a->ifa_addr;
 	const uint8_t *mask;
 
-	if (h->n_addrs == SRPOL_HOST_ADDRS || !a->ifa_addr ||
-	    !a->ifa_netmask || strcmp(a->ifa_name, h->name))
+	if (!a->ifa_addr || !a->ifa_netmask || strcmp(a->ifa_name, h->name) ||
+	    (a->ifa_addr->sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr)))
 		return;
-	if (a->ifa_addr->sa_family == AF_INET6) {
+	if (h->n_addrs == SRPOL_HOST_ADDRS) {
+		h->more = true;
+	} else if (a->ifa_addr->sa_family == AF_INET6) {
 		mask = ((const struct sockaddr_in6 *)
 			(const void *)a->ifa_netmask)->sin6_addr.s6_addr;
-		if (!IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr))
-			add_v6(h, &six->sin6_addr, mask_len(mask, 16));
+		add_v6(h, &six->sin6_addr, mask_len(mask, 16));
 	} else if (a->ifa_addr->sa_family == AF_INET) {
 		mask = (const void *)&((const struct sockaddr_in *)
 				       (const void *)a->ifa_netmask)->sin_addr;
@@ -93,8 +94,7 @@ static int read_route(const struct nlmsghdr *nlh, void *data)
 	bool ours = false, via = false;
 	struct in6_addr any = {};
 
-	if (rtm->rtm_type != RTN_UNICAST || rtm->rtm_table != RT_TABLE_MAIN ||
-	    h->n_prefixes == SRPOL_HOST_PREFIXES)
+	if (rtm->rtm_type != RTN_UNICAST || rtm->rtm_table != RT_TABLE_MAIN)
 		return MNL_CB_OK;
 	mnl_attr_for_each(attr, nlh, sizeof(*rtm)) {
 		switch (mnl_attr_get_type(attr)) {
@@ -111,7 +111,9 @@ static int read_route(const struct nlmsghdr *nlh, void *data)
 			break;
 		}
 	}
-	if (ours && via)
+	if (ours && via && h->n_prefixes == SRPOL_HOST_PREFIXES)
+		h->more = true;
+	else if (ours && via)
 		h->n_prefixes += from_bytes(&h->prefixes[h->n_prefixes],
 					    rtm->rtm_family, dst ?
 					    mnl_attr_get_payload(dst) : &any,

@@ -111,8 +111,8 @@ struct srpol_dev_status {
 
 /* host.c: the devices of a virtual port */
 
-#define SRPOL_HOST_ADDRS	16
-#define SRPOL_HOST_PREFIXES	64
+#define SRPOL_HOST_ADDRS	128
+#define SRPOL_HOST_PREFIXES	256
 
 /**
  * struct srpol_host_prefix - an address with its prefix length, or a prefix
@@ -132,6 +132,7 @@ struct srpol_host_prefix {
  * @table: routing table for packets that are not steered; 0: none, they are
  *	refused
  * @rule: the rule for this exists; set by srpol_host_read()
+ * @more: there are more addresses or prefixes than these; set by srpol_host_read()
  * @n_addrs: number of @addrs
  * @n_prefixes: number of @prefixes
  * @addrs: addresses of the workload's end
@@ -143,6 +144,7 @@ struct srpol_host_port {
 	uint32_t mtu;
 	uint32_t table;
 	bool rule;
+	bool more;
 	unsigned int n_addrs;
 	unsigned int n_prefixes;
 	struct srpol_host_prefix addrs[SRPOL_HOST_ADDRS];

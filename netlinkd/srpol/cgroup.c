@@ -14,6 +14,7 @@
 
 #define CGROUP_ROOT	"/sys/fs/cgroup"
 #define OPEN_FOLDERS	16
+#define FIRST_NAMESPACE	0xeffffffb	/* PROC_CGROUP_INIT_INO */
 
 /**
  * cgroup_id() - find the number of a control group
@@ -81,4 +82,26 @@ const char *cgroup_path(uint64_t id)
 	wanted.path[0] = '\0';
 	nftw(CGROUP_ROOT, is_wanted, OPEN_FOLDERS, FTW_PHYS | FTW_MOUNT);
 	return wanted.path[0] ? wanted.path : NULL;
+}
+
+/* All control groups are below the mount, as the first cgroup namespace sees them. */
+static bool sees_all(void)
+{
+	struct statfs fs;
+	struct stat ns;
+
+	return !statfs(CGROUP_ROOT, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC &&
+	       !stat("/proc/self/ns/cgroup", &ns) && ns.st_ino == FIRST_NAMESPACE;
+}
+
+/**
+ * cgroup_is_gone() - whether a control group certainly does not exist any more
+ * @id: its number
+ *
+ * In a container, and where cgroup2 is not mounted at its usual place, as below "ip netns
+ * exec", nobody can tell.
+ */
+bool cgroup_is_gone(uint64_t id)
+{
+	return sees_all() && !cgroup_path(id);
 }

@@ -290,6 +290,18 @@ static void check_domain(const struct vec *sids)
 		       "packets to local SIDs are accepted from any source");
 }
 
+/* A control group that is made again, as when its service restarts, is another one. */
+static void check_rule(const struct rule_info *rule)
+{
+	if (rule->reason)
+		report(WARNING, "rule", "srpol rule show", "rule %u steers nothing: %s",
+		       rule->priority, srpol_name_of(srpol_rule_reasons, rule->reason));
+	if ((rule->match & SRPOL_MATCH_CGROUP) && cgroup_is_gone(rule->cgroup))
+		report(WARNING, "rule", "srpol rule change prio N cgroup PATH",
+		       "rule %u matches nothing: its control group is gone",
+		       rule->priority);
+}
+
 /*
  * Checks the objects of the module: devices, SIDs, paths, rules and policies.
  */
@@ -319,11 +331,7 @@ static void check_objects(void)
 			       srpol_name_of(srpol_path_reasons,
 					     path->reason));
 	vec_for_each(rule, &rules)
-		if (rule->reason)
-			report(WARNING, "rule", "srpol rule show",
-			       "rule %u steers nothing: %s", rule->priority,
-			       srpol_name_of(srpol_rule_reasons,
-					     rule->reason));
+		check_rule(rule);
 	check_steering(&rules);
 	check_domain(&sids);
 	check_forwarding(&sids, &devs);

@@ -5,6 +5,7 @@
  * host that encapsulates by itself; each states what it cannot express.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,7 +236,10 @@ static void srpol_opcodes(const uint64_t *set)
 	}
 }
 
-/* By path, as the number of a cgroup changes at a reboot. */
+/*
+ * By path, as the number of a cgroup changes at a reboot. Nobody knows the path of one
+ * that is gone; the module would refuse its number, and with it the whole file.
+ */
 static void rule_cgroup(uint64_t id)
 {
 	const char *path = cgroup_path(id);
@@ -260,6 +264,8 @@ static void srpol_rule(const struct rule_info *r)
 {
 	uint32_t m = r->match;
 
+	if ((m & SRPOL_MATCH_CGROUP) && cgroup_is_gone(r->cgroup))
+		printf("# its control group is gone: ");
 	printf("rule add prio %u", r->priority);
 	word("name", r->name);
 	if (m & SRPOL_MATCH_DEV)
@@ -406,6 +412,21 @@ static void export_srpol(const struct all *all)
 			srpol_dev(dev);
 }
 
+/* What others have added to a virtual port is saved with it. */
+static int check_hosts(const struct all *all)
+{
+	const struct dev_info *dev;
+	struct srpol_host_port h;
+
+	vec_for_each(dev, &all->devs)
+		if (dev->role == SRPOL_DEV_ROLE_HOST &&
+		    !srpol_host_read(dev->ifindex, &h) && h.more)
+			return complain("%s has more than %u addresses or %u prefixes, which are the most that can be saved",
+					h.name, SRPOL_HOST_ADDRS, SRPOL_HOST_PREFIXES),
+			       EXIT_REFUSED;
+	return EXIT_OK;
+}
+
 /**
  * do_export() - srpol export
  * @args: name of the form, and its options
@@ -447,6 +468,8 @@ int do_export(struct args *args)
 		return unknown(args), EXIT_USAGE;
 	err = fetch_all(&all);
 	all.target = target;
+	if (!err && i == 0)
+		err = check_hosts(&all);
 	if (!err && target)
 		err = export_gobgp(&all);
 	else if (!err)
@@ -492,6 +515,27 @@ static int save_to(const char *path, const struct all *all)
 	return err;
 }
 
+/*
+ * What a link leads to is replaced, not the link. Anything else, /dev/null say, must not
+ * become a file.
+ */
+static int save_at(const char *path, const struct all *all)
+{
+	char real[PATH_MAX];
+	struct stat st;
+	int err;
+
+	if (lstat(path, &st) && errno == ENOENT)
+		snprintf(real, sizeof(real), "%s", path);
+	else if (!realpath(path, real) || stat(real, &st))
+		return complain("%s: %s", path, strerror(errno));
+	else if (!S_ISREG(st.st_mode))
+		return complain("%s is not a file: \"srpol export\" writes to standard output",
+				path);
+	err = save_to(real, all);
+	return err ? complain("%s: %s", path, strerror(-err)) : EXIT_OK;
+}
+
 /**
  * do_save() - srpol save
  * @args: name of the file, optional
@@ -513,18 +557,15 @@ int do_save(struct args *args)
 	if (err)
 		return refused(err, NULL);
 	snprintf(path, sizeof(path), SAVE_DIR "/%s.srpol", name);
+	if (is(args, "-"))
+		return complain("save writes a file, \"srpol export\" writes to standard output");
 	if (more(args))
 		to = next(args);
 	else if (mkdir(SAVE_DIR, 0755) && errno != EEXIST)
 		return complain(SAVE_DIR ": %s", strerror(errno)), EXIT_REFUSED;
 	if (more(args))
 		return unknown(args), EXIT_USAGE;
-	err = fetch_all(&all);
-	if (!err) {
-		err = save_to(to, &all);
-		if (err)
-			complain("%s: %s", to, strerror(-err));
-	}
+	err = fetch_all(&all) ?: check_hosts(&all) ?: save_at(to, &all);
 	free_all(&all);
 	return err ? EXIT_REFUSED : EXIT_OK;
 }

@@ -55,8 +55,7 @@ static bool read_prefix_into(struct args *args, const char *what,
 	if (!read_prefix(args, what, &p.addr, &p.len))
 		return false;
 	if (*n == max) {
-		complain("%s: at most %u of them; more with \"srpol dev change\"",
-			 what, max);
+		complain("%s: at most %u of them", what, max);
 		return false;
 	}
 	list[(*n)++] = p;

@@ -181,6 +181,7 @@ int policy_candidate(struct args *args, unsigned int flags);
 /* cgroup.c */
 bool cgroup_id(const char *name, uint64_t *id);
 const char *cgroup_path(uint64_t id);
+bool cgroup_is_gone(uint64_t id);
 
 /* dev.c */
 

@@ -4,7 +4,9 @@
  *
  *	hostdev add NAME MTU ADDR[,ADDR]... PREFIX[,PREFIX]...
  *	hostdev del NAME
+ *	hostdev show NAME	numbers of its addresses and prefixes; "more": there are others
  */
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +36,9 @@ int main(int argc, char **argv)
 
 	if (argc == 3 && !strcmp(argv[1], "del")) {
 		ret = srpol_host_remove(argv[2], &err);
+	} else if (argc == 3 && !strcmp(argv[1], "show")) {
+		ret = srpol_host_read(if_nametoindex(argv[2]), &h);
+		printf("%u %u%s\n", h.n_addrs, h.n_prefixes, h.more ? " more" : "");
 	} else if (argc == 6 && !strcmp(argv[1], "add")) {
 		snprintf(h.name, sizeof(h.name), "%s", argv[2]);
 		snprintf(h.peer, sizeof(h.peer), "%.10s-port", argv[2]);

@@ -427,6 +427,18 @@ unsteer a
 check_fails "what nobody steers is unreachable, and its sender is told" \
 	"\+3 errors" on a ping -n -q -c 3 -i 0.05 -W 60 \
 		-I 2001:db8:a:1::1 2001:db8:b::1
+# What is shown and saved of it is all that it has.
+give_addresses() {
+	local i
+
+	for ((i = $1; i < $2; i++)); do
+		echo "addr add 2001:db8:a:2::$i/128 dev srpol0"
+	done | on a ip -6 -batch -
+}
+check "virtual port: many addresses" give_addresses 0 126
+check_equal "all are read, and all prefixes" "128 2" "$(on a "$hostdev" show srpol0)"
+check "virtual port: one more" give_addresses 126 127
+check_equal "which is not forgotten in silence" "128 2 more" "$(on a "$hostdev" show srpol0)"
 check "removed" on a "$hostdev" del srpol0
 check_equal "with its rules and routes" "" "$(on a ip rule | grep srpol0
 	on a ip -6 rule | grep srpol0

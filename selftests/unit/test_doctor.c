@@ -17,6 +17,8 @@ struct srpol_genl genl;
 static unsigned int asked, fails_at;	/* questions; the one that fails, 0: none */
 static unsigned int n_unread;		/* reports that something is not checked */
 static bool registered;
+static uint32_t n_groups;		/* rules by control group */
+static unsigned int n_gone;		/* reports that one's is gone */
 
 int __wrap_access(const char *path, int mode);
 int __wrap_uname(struct utsname *u);
@@ -49,9 +51,25 @@ int fetch_policies(struct vec *policies)
 	return answer();
 }
 
+/* One whose control group is there, and one whose is gone. */
 int fetch_rules(struct vec *rules)
 {
+	struct rule_info *rule;
+	uint32_t i;
+
+	for (i = 0; i < n_groups; i++) {
+		rule = vec_add(rules);
+		memset(rule, 0, sizeof(*rule));
+		rule->priority = i;
+		rule->match = SRPOL_MATCH_CGROUP;
+		rule->cgroup = i;
+	}
 	return answer();
+}
+
+bool cgroup_is_gone(uint64_t id)
+{
+	return id;
 }
 
 int fetch_endpoints(struct vec *endpoints)
@@ -179,6 +197,10 @@ void out_string(const char *key, const char *fmt, const char *value)
 {
 	if (!strcmp(key, "text") && strstr(value, "is not checked"))
 		n_unread++;
+	if (!strcmp(key, "text") && strstr(value, "control group is gone")) {
+		assert_non_null(strstr(value, "rule 1 "));
+		n_gone++;
+	}
 }
 
 static int doctor(void)
@@ -206,9 +228,20 @@ static void test_unread(void **state)
 	assert_true(doctor() < 2);
 }
 
+static void test_cgroup(void **state)
+{
+	n_groups = 1;
+	doctor();
+	assert_int_equal(n_gone, 0);
+	n_groups = 2;
+	assert_int_equal(doctor(), 1);
+	assert_int_equal(n_gone, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cgroup),
 		cmocka_unit_test(test_unread),
 	};
 

@@ -4,13 +4,14 @@
 The srpol command: what a file says is made so. replace, export srpol.
 """
 
+import json
 import os
 import subprocess
 import tempfile
 
 from cli_lib import (CHOSEN, OK, REFUSED, USAGE, everything, forget, loaded,
                      ns, show, srpol)
-from ktap import busywait, cleanup, eq, main, run, test
+from ktap import busywait, cleanup, eq, main, match, run, test
 from srpol import KINDS, without
 
 
@@ -143,6 +144,46 @@ def export_is_short():
         for path in long[:263], long:
             srpol("save", path)
         eq(len(os.listdir(deep)), 2, "both are there")
+
+        kept, link = f"{folder}/kept", f"{folder}/link"
+        os.symlink("kept", link)
+        open(kept, "w", encoding="ascii").close()
+        srpol("save", link)
+        eq(os.readlink(link), "kept", "a link to a file stays one")
+        with open(kept, encoding="ascii") as f:
+            eq(f.read().split("\n", 1)[1], text, "saved where it leads to")
+        os.mkfifo(f"{folder}/fifo")
+        for path in f"{folder}/fifo", deep:
+            kind = os.stat(path).st_mode
+            srpol("save", path, status=REFUSED, error="is not a file")
+            eq(os.stat(path).st_mode, kind, "what is no file stays what it is")
+        srpol("save", "-", status=USAGE, error='"srpol export" writes')
+    forget()
+
+
+@test
+def cgroup_gone():
+    "a rule whose control group is gone is told of, and keeps no file from being read"
+    forget()
+    cgroup = f"/srpol-gone-{os.getpid()}"
+    os.mkdir(f"/sys/fs/cgroup{cgroup}")
+    id_ = os.stat(f"/sys/fs/cgroup{cgroup}").st_ino
+    rest = "path add 2 segs fc00::4\nrule add prio 7 bypass\n"
+    replace(f"{rest}rule add prio 6 cgroup {cgroup} bypass\n")
+    # where control groups cannot be seen, nothing is said of them
+    hidden = subprocess.run(["ip", "netns", "exec", ns.name, "srpol", "export"], text=True,
+                            check=True, stdout=subprocess.PIPE).stdout
+    match(hidden, f"(?m)^rule add prio 6 cgroup {id_} bypass$")
+    os.rmdir(f"/sys/fs/cgroup{cgroup}")
+    checks = json.loads(srpol("-j", "doctor", status=1))
+    eq([c["text"] for c in checks if "matches nothing" in c["text"]],
+       ["rule 6 matches nothing: its control group is gone"])
+    exported = srpol("export")
+    eq([line for line in exported.splitlines() if "gone" in line and line[0] == "#"] != [],
+       True, exported)
+    replace(exported)
+    eq([o["prio"] for o in show("rule")], [7])
+    eq([o["id"] for o in show("path")], [2])
     forget()
 
 
