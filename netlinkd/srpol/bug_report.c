@@ -22,8 +22,8 @@ static const char usage[] =
 "Usage: srpol bug-report [ FILE.tar.gz ]\n"
 "Collects versions, what srpol doctor says, the configuration, states and\n"
 "counters, up to 1000 flows, the maps and programs of BPF, links, addresses,\n"
-"neighbors, routes, offloads and drivers of devices, some of sysctl, the loaded\n"
-"modules, RDMA links and queue pairs with the names of their processes, and what\n"
+"neighbors, routes, offloads and drivers of devices, what srpold says of itself\n"
+"and of paths, some of sysctl, the loaded modules, RDMA links and queue pairs with the names of their processes, and what\n"
 "the kernel said of srpol and of faults. It names hosts and addresses: read it\n"
 "before you give it away.\n"
 "It is made in TMPDIR, or /tmp.\n";
@@ -54,7 +54,8 @@ static const struct {
 	{ "addresses", "ip addr show" },
 	{ "neighbors", "ip neigh show; ip -6 neigh show" },
 	{ "routes", "ip route show table all; ip -6 route show table all" },
-	{ "offloads", "for d in /sys/class/net/*; do ethtool -i \"${d##*/}\"; ethtool -k \"${d##*/}\"; done" },
+	{ "offloads", "for d in $(ip -o link show | sed 's/^[0-9]*: //; s/[:@].*//'); do ethtool -i \"$d\"; ethtool -k \"$d\"; done" },
+	{ "engine", "srpol engine show; srpol engine paths" },
 	{ "rdma", "rdma link show; rdma resource show qp" },
 	{ "sysctl", "sysctl -a -r 'net.ipv[46]\\.(conf\\.all|ip_forward|route|neigh\\.default)'" },
 	{ "dmesg", "dmesg | grep -iE 'srpol|bpf|BUG|WARNING|Oops|Call Trace' | tail -n 500" },
@@ -250,10 +251,12 @@ static int pack(const char *archive, char *dir, char *name)
 	struct stat st;
 	bool is_file;
 
-	fd = open(archive, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	/* some of it only root can read */
+	fd = open(archive, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return refused_at(-errno, archive);
-	ret = run_to(fd, argv, 0, &status);
+	ret = !fstat(fd, &st) && S_ISREG(st.st_mode) && fchmod(fd, 0600) ? -errno :
+	      run_to(fd, argv, 0, &status);
 	if (!ret && status)
 		ret = -EIO;
 	is_file = !fstat(fd, &st) && S_ISREG(st.st_mode);

@@ -43,10 +43,11 @@ fails() {
 }
 
 # a name that tar would take for one on another host
-disks 16m 16m "$srpol bug-report \"-1:a'b.tar.gz\" && tar -tz --force-local -f -1:*"
+disks 16m 16m "umask 022; : >\"-1:a'b.tar.gz\"; $srpol bug-report \"-1:a'b.tar.gz\" && tar -tz --force-local -f -1:* && stat -c %a -- *.gz"
 check_equal "an archive: the status" 0 "$status"
 check_equal "it is named" "-1:a'b.tar.gz" "$(head -n 1 "$work/said")"
-check_equal "all parts are in it" 24 "$(tail -n +2 "$work/said" | wc -l)"
+check_equal "all parts are in it" 25 "$(sed '1d;$d' "$work/said" | wc -l)"
+check_equal "only its owner may read it" 600 "$(tail -n 1 "$work/said")"
 check_equal "nothing else is left" "-1:a'b.tar.gz" "$(cat "$work/left")"
 
 disks 16k 16m "$srpol bug-report r.tar.gz"
