@@ -11,6 +11,7 @@
 
 #define AGAIN_NS	(50 * NS_PER_MS)
 #define TRIES_MAX	20
+#define HEAR_NS		(5 * NS_PER_SEC)
 
 /**
  * struct change - change of a tenant that is being written
@@ -21,6 +22,8 @@
  *	to be written, NULL to delete it
  * @tries: times that it was refused, as something had changed meanwhile
  * @waits: it is to be decided and written again
+ * @written: revision of the store in which it is, 0: it is not yet
+ * @until_ns: when it is answered at the latest, once it is written
  */
 struct change {
 	struct change *next;
@@ -30,12 +33,14 @@ struct change {
 		     struct srpol_error *err);
 	unsigned int tries;
 	bool waits;
+	uint64_t written;
+	uint64_t until_ns;
 };
 
-static void write_again(void *data);
+static void look(void *data);
 
 static struct change *changes;
-static struct alarm again = ALARM_INIT(write_again, NULL);
+static struct alarm again = ALARM_INIT(look, NULL);
 
 static void finish(struct change *c, const struct srpol_error *err)
 {
@@ -49,6 +54,15 @@ static void finish(struct change *c, const struct srpol_error *err)
 				  json_object_get(c->request, "name")), err);
 	json_decref(c->request);
 	free(c);
+}
+
+/* Whoever asks next, for a job of the tenant say, is to be answered by what was done. */
+static void finish_heard(struct change *c)
+{
+	if (tenants_heard() >= c->written || now_ns() > c->until_ns)
+		finish(c, NULL);
+	else
+		alarm_set(&again, AGAIN_NS);
 }
 
 /* What has changed meanwhile arrives as an event. */
@@ -68,7 +82,13 @@ static void wrote(void *data, const struct store_reply *reply)
 	else if (!reply->succeeded)
 		srpol_error_set(&err, -EEXIST,
 				"the tenant is changed all the time, or its name or color is taken");
-	finish(c, err.text[0] ? &err : NULL);
+	if (err.text[0]) {
+		finish(c, &err);
+		return;
+	}
+	c->written = reply->revision;
+	c->until_ns = now_ns() + HEAR_NS;
+	finish_heard(c);
 }
 
 /**
@@ -81,7 +101,7 @@ void tenant_request_stop(void)
 	alarm_stop(&again);
 	srpol_error_set(&err, -ESHUTDOWN, "the engine ends");
 	while (changes)
-		finish(changes, &err);
+		finish(changes, changes->written ? NULL : &err);
 }
 
 /*
@@ -104,24 +124,30 @@ static void write_tenant(struct change *c, const char *name, const char *text)
 	fabricd.store.ops->txn(&fabricd.store, &txn, wrote, c);
 }
 
-static void write_again(void *data)
+static void write_again(struct change *c)
 {
 	struct srpol_error err = {};
-	struct change *c, *next;
 	char name[SRPOL_NAME_LEN];
-	char *text;
+	char *text = NULL;
+
+	c->waits = false;
+	if (c->check(c->request, name, &text, &err))
+		finish(c, &err);
+	else
+		write_tenant(c, name, text);
+	free(text);
+}
+
+static void look(void *data)
+{
+	struct change *c, *next;
 
 	for (c = changes; c; c = next) {
 		next = c->next;
-		if (!c->waits)
-			continue;
-		c->waits = false;
-		text = NULL;
-		if (c->check(c->request, name, &text, &err))
-			finish(c, &err);
-		else
-			write_tenant(c, name, text);
-		free(text);
+		if (c->written)
+			finish_heard(c);
+		else if (c->waits)
+			write_again(c);
 	}
 }
 

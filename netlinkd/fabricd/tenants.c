@@ -48,6 +48,14 @@ bool tenants_ready(void)
 }
 
 /**
+ * tenants_heard() - revision of the store up to which all changes were heard of
+ */
+uint64_t tenants_heard(void)
+{
+	return mirror.revision;
+}
+
+/**
  * key_tenant() - key of a tenant
  * @buf: result
  * @name: name of the tenant

@@ -109,6 +109,7 @@ struct tenant {
 void tenants_start(void);
 void tenants_stop(void);
 bool tenants_ready(void);
+uint64_t tenants_heard(void);
 const struct tenant *tenant_find(const char *name);
 uint64_t tenant_revision(const char *name);
 bool tenants_have_room(const struct tenant *new);

@@ -382,6 +382,34 @@ def test_silent(etcd):
     member.shutdown()
 
 
+def test_tenant(etcd):
+    """A tenant is answered for when the engine has heard of it: jobs may follow at once."""
+    member, known = Member(etcd.endpoints[0][len("http://"):]), threading.Event()
+    engine = e.start_engine("heard", {"kind": "etcd", "endpoints": [member.url()]},
+                            **{"lease-s": 30})
+    wait_for("a leader", lambda: e.ask("heard", "show")["leads"])
+    member.late = lambda key: known if key == "cfg/tenant/" else None
+    threading.Timer(1, known.set).start()
+    e.ask("heard", "tenant-add", name="soon", color=9, guaranteed=10 ** 12)
+    reply = e.ask("heard", "job-add", name="first", tenant="soon", guaranteed=10 ** 9,
+                  **json.loads(JOB))
+    check("a tenant that was added can have jobs at once",
+          reply.get("decision") == "accept", reply)
+    e.ask("heard", "job-del", name="first", tenant="soon")
+
+    known.clear()
+    said = []
+    asks = threading.Thread(target=lambda: said.append(e.ask(
+        "heard", "tenant-add", name="last", color=8, guaranteed=10 ** 12)))
+    asks.start()
+    wait_for("it is written", lambda: etcd.get("cfg/tenant/last"))
+    check("heard: the engine ends as it should", engine.end() == 0)
+    asks.join()
+    check("and says of a tenant that is written that it is", said == [{"tenant": "last"}], said)
+    known.set()
+    member.shutdown()
+
+
 def test_stale(etcd):
     """
     The leader waits for more events before it plans, and meanwhile another engine gives
@@ -520,6 +548,8 @@ def test_late():
     test_refused_once(etcd, 1)
     etcd.ctl("del", "--prefix", "/srpol/")
     test_refused_once(etcd, 10 ** 6)
+    etcd.ctl("del", "--prefix", "/srpol/")
+    test_tenant(etcd)
     etcd.ctl("del", "--prefix", "/srpol/")
     test_silent(etcd)
     etcd.ctl("del", "--prefix", "/srpol/")
