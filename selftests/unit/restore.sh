@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What srpol@NETNS.service waits for, and what it runs then: names of devices and
-# objects as srpol reads them. ip and srpol are played by programs of this test.
+# What srpol@NETNS.service waits for, what it leaves out, and what it runs then: names
+# of devices and objects as srpol reads them. ip and srpol are played by programs of this test.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -11,24 +11,26 @@ cd "$(dirname "$0")/../.."
 
 work=$(mktemp -d)
 at_exit rm -r "$work"
-export SRPOL_ETC=$work/etc SRPOL_WAIT=0 work
+export SRPOL_ETC=$work/etc SRPOL_WAIT=0 SRPOL_CGROUPS=$work/cgroups work
 mkdir "$work/bin" "$work/etc"
 
 cat >"$work/bin/ip" <<'END'
 #!/bin/sh
 [ "$1 $2 $3 $4 $5" = "-n $netns link show dev" ] || exit 2
 printf '%s\n' "$6" >>"$work/waited"
+[ "$6" != maker ] || mkdir "$work/cgroups/made"
 [ "$6" != missing ]
 END
 cat >"$work/bin/srpol" <<'END'
 #!/bin/sh
 printf '%s\n' "$*" >"$work/ran"
+[ "$5" != - ] && [ "$6" != - ] || cat >"$work/read"
 END
 chmod +x "$work"/bin/*
 
 # restore NETNS: by the configuration on standard input, in a folder with a file
 restore() {
-	rm -f "$work"/{waited,ran}
+	rm -f "$work"/{waited,ran,read}
 	touch "$work"/{waited,ran,ethX}
 	cat >"$SRPOL_ETC/$1.srpol"
 	(cd "$work" && netns=$1 PATH=$work/bin:$PATH \
@@ -81,7 +83,86 @@ for name in -x 'a b' "q'\"" '$(x)' '*'; do
 		"-n $name replace -f $SRPOL_ETC/$name.srpol" "$(cat "$work/ran")"
 done
 
+# A service's control group is there while the service runs, which is later.
+mkdir -p "$work/cgroups/system.slice/here.service" "$work/cgroups/a b" "$work/cgroups/1234"
+touch "$work/cgroups/file"
+
+# keeps NAME LINES: no rule is left out
+keeps() {
+	check "$1: restored" restore A <<<"$2"
+	check_equal "$1: what runs" "-n A replace -f $SRPOL_ETC/A.srpol" "$(cat "$work/ran")"
+	check_equal "$1: nothing is said" "" "$(cat "$work/why")"
+}
+
+# leaves_out NAME RULES LINES: lines that begin with "-", which the file does not
+# have, are left out, and these rules, each "PRIO GROUP", are named. The other lines keep
+# their numbers.
+leaves_out() {
+	check "$1: restored" restore A <<<"$(sed 's/^-//' <<<"$3")"
+	check_equal "$1: they are named" "$2" \
+		"$(sed -n 's/^rule prio \([^ ]*\) is left out: no control group /\1 /p' "$work/why")"
+	check_equal "$1: what adds them is said once" 1 \
+		"$(grep -c '"srpol rule add".* srpol@A.*ExecStartPost=' "$work/why")"
+	check_equal "$1: what runs" "-n A replace empty -f -" "$(cat "$work/ran")"
+	check_equal "$1: the rest" "$(sed 's/^-.*//' <<<"$3")" "$(cat "$work/read")"
+}
+
+keeps "control groups that are there" "rule add prio 1 cgroup system.slice/here.service color 1
+rule add prio 2 cgroup /system.slice/here.service color 1
+rule add prio 3 cgroup /sys/fs/cgroup/system.slice/here.service color 1
+rule add prio 4 cgroup / color 1
+rule add prio 5 cgroup 'a b' color 1
+rule add prio 6 cgroup $(stat -c %i "$work/cgroups/a b") color 1"
+keeps "words that are no control group" "rule add prio 1 name cgroup color 1
+rule add prio 2 bypass dev cgroup
+# rule add prio 3 cgroup nothere color 1
+path add 1 segs fc00::1 name 'rule add prio 4 cgroup nothere'
+path add 2 segs fc00::1 name cgroup
+rule add prio 5 color 1 # cgroup nothere"
+leaves_out "control groups that are not there" "1 /system.slice/train.service
+2 system.slice/train.service
+3 /sys/fs/cgroup/train.service
+9 a  c
+10 file" "dev add e1 role uplink
+-rule add prio 1 cgroup /system.slice/train.service color 1
+-rule add prio 2 dscp 5 cgroup system.slice/train.service color 1
+-rule add prio 3 bypass cgroup /sys/fs/cgroup/train.service
+
+rule add prio 4 cgroup system.slice/here.service color 1
+-ru a prio 9 name 'cgroup' cgroup 'a  c' color 1
+-rule replace prio 10 cgroup file color 1
+path add 1 segs fc00::1 dev e1"
+leaves_out "control groups by the numbers they had" "1 1234
+2 0x10" "-rule add prio 1 cgroup 1234 color 1
+-rule add prio 2 cgroup 0x10 color 1
+rule add prio 4 color 1"
+leaves_out "lines that are continued" "1 nothere" "rule add prio 4 color 1
+-rule add \\
+-	prio 1 cgroup \\
+-	nothere \\
+-	color 1
+# a comment, too: \\
+rule add prio 2 cgroup nothere
+rule add prio 5 color 1"
+leaves_out "control groups for a shell" '1 $(x)
+2 *
+3 -e
+4 \t
+5 a"b' "-rule add prio 1 cgroup \$(x) color 1
+-rule add prio 2 cgroup * color 1
+-rule add prio 3 cgroup -e color 1
+-rule add prio 4 cgroup \\t color 1
+-rule add prio 5 cgroup 'a\"b' color 1
+path add 1 segs fc00::1"
+leaves_out "all that there is" "1 nothere" "# nothing else
+-rule add prio 1 cgroup nothere color 1"
+keeps "a control group that comes while a device is waited for" \
+	"rule add prio 1 dev maker cgroup made color 1"
+
 check_fails "a device that does not come" "" restore A <<<"dev add missing role uplink"
+status=0
+restore A <<<"dev add missing role uplink" || status=$?
+check_equal "which is tried again, unlike all else" 75 "$status"
 check_equal "it is named" "device missing of $SRPOL_ETC/A.srpol does not come" \
 	"$(cat "$work/why")"
 check_equal "and nothing runs" "" "$(cat "$work/ran")"
