@@ -58,11 +58,14 @@ check_equal "the system's modules and their index were left alone" "" \
 	"$(find /lib/modules /usr/local /etc/srpol -newer "$mark" \
 		-type f 2>/dev/null || :)"
 # systemd gives up for good after five attempts in ten seconds.
-for unit in srpold@ srpol-watch@ srpol-fabricd; do
-	check "$unit is tried for as long as it takes" \
-		grep -q '^StartLimitIntervalSec=0' \
-		"$to/usr/lib/systemd/system/$unit.service"
+for unit in srpold@ srpol-watch@ srpol-fabricd srpol@; do
+	check_equal "$unit is tried for as long as it takes" \
+		"Restart=on-failure StartLimitIntervalSec=0" \
+		"$(grep -E '^(Restart|StartLimitIntervalSec)=' \
+		"$to/usr/lib/systemd/system/$unit.service" | sort | xargs)"
 done
+check "but not with a configuration that was refused" grep -q '^RestartPreventExitStatus=1 2$' \
+	"$to/usr/lib/systemd/system/srpol@.service"
 check "srpold has the module loaded" grep -q '^Wants=modprobe@srpol' \
 	"$to/usr/lib/systemd/system/srpold@.service"
 check "units name what was installed" grep -q '^ExecStart=/usr/lib/srpol' \

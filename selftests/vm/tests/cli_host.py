@@ -280,7 +280,7 @@ def restored():
     eq("srpol0-port" in links(), True, "made")
     with unchanged("a device that does not come"):
         done = restore("dev add nothere role uplink\n")
-        eq(done.returncode, 1, "status")
+        eq(done.returncode, 75, "status")
         match(done.stderr, "device nothere of .* does not come")
 
 
