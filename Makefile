@@ -187,6 +187,7 @@ install-programs:	## all that but the module, as it was built
 	install -D -t $(DESTDIR)$(CNIDIR) $(BUILD)/cni/srpol
 	install -D -t $(DESTDIR)$(LIBEXECDIR) netlinkd/dist/restore \
 		netlinkd/dist/in-netns
+	sed -i 's,/usr/sbin,$(SBINDIR),' $(DESTDIR)$(LIBEXECDIR)/restore
 	install -D -m 644 netlinkd/dist/srpol.bash-completion \
 		$(DESTDIR)$(COMPDIR)/srpol
 	install -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(MANDIR)/man8

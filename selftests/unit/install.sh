@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # make install DESTDIR= puts everything below that folder and nothing
-# elsewhere; make uninstall takes all of it away again.
+# elsewhere; make uninstall takes all of it away again. With another PREFIX,
+# too, what is installed runs what was installed.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -78,3 +79,19 @@ check "make uninstall DESTDIR=" make --no-print-directory uninstall \
 # what kbuild itself writes beside modules stays
 check_equal "nothing is left" "" "$(files | grep -v '/lib/modules/' || :)"
 check_equal "nor the module" "" "$(files | grep 'srpol\.ko' || :)"
+
+# all that runs srpol or a script runs what was installed with it
+check "another PREFIX" make --no-print-directory install-programs \
+	DESTDIR="$to" PREFIX=/opt/x
+check_equal "no path of /usr is left" "" "$(grep -rE '/usr/(sbin|lib/srpol)' \
+	"$to/opt/x/lib" || :)"
+check "restore can be run" [ -x "$to/opt/x/lib/srpol/restore" ]
+for file in lib/systemd/system/srpol@.service:/opt/x/lib/srpol/restore \
+	lib/systemd/system/srpol-watch@.service:/opt/x/sbin/srpol \
+	lib/srpol/restore:/opt/x/sbin/srpol; do
+	check "${file%:*} names ${file#*:}" \
+		grep -qw "${file#*:}" "$to/opt/x/${file%:*}"
+done
+check "make uninstall PREFIX=" make --no-print-directory uninstall \
+	DESTDIR="$to" PREFIX=/opt/x
+check_equal "nothing is left there" "" "$(find "$to/opt" -type f)"

@@ -11,7 +11,8 @@ cd "$(dirname "$0")/../.."
 
 work=$(mktemp -d)
 at_exit rm -r "$work"
-export SRPOL_ETC=$work/etc SRPOL_WAIT=0 SRPOL_CGROUPS=$work/cgroups work
+export SRPOL_ETC=$work/etc SRPOL_WAIT=0 SRPOL_CGROUPS=$work/cgroups
+export SRPOL_COMMAND=$work/bin/srpol work
 mkdir "$work/bin" "$work/etc"
 
 cat >"$work/bin/ip" <<'END'

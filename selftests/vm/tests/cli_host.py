@@ -265,7 +265,8 @@ def restore(text):
         return subprocess.run(
             [f"{TOP}/netlinkd/dist/restore", ns.name], text=True, check=False,
             capture_output=True,
-            env={**os.environ, "SRPOL_ETC": etc, "SRPOL_WAIT": "0"})
+            env={**os.environ, "SRPOL_ETC": etc, "SRPOL_WAIT": "0",
+                 "SRPOL_COMMAND": "srpol"})
 
 
 @test
