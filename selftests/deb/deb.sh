@@ -138,9 +138,19 @@ booted() {
 		srpol engine paths'
 }
 
+remove_srpold() {
+	in_root apt-get -q -y -o Dpkg::Use-Pty=0 remove srpold &&
+		in_root apt-get -q -y -o Dpkg::Use-Pty=0 purge srpol
+}
+
+# purge: what dpkg knows of them
 purge() {
-	in_root apt-get -q -y -o Dpkg::Use-Pty=0 purge srpol srpold srpol-cni \
-		srpol-dkms libsrpol-dev libsrpol1
+	local packages
+
+	mapfile -t packages < <(in_root dpkg-query -W \
+		-f '${db:Status-Status} ${Package}\n' '*srpol*' |
+		sed -n 's/^installed //p; s/^config-files //p')
+	in_root apt-get -q -y -o Dpkg::Use-Pty=0 purge "${packages[@]}"
 }
 
 rm -rf "$out"
@@ -177,7 +187,17 @@ check_equal "the configuration stays" 4 \
 	"$(wc -l <"$root/etc/srpol/default.srpol")"
 check "a host boots with it: configuration, watch and engine" booted
 
+# What daemons keep, whether or not they ran, and the configuration of the other one.
+for folder in srpold srpol-fabricd; do
+	mkdir -p "$root/var/lib/$folder"
+	echo '{}' >"$root/var/lib/$folder/kept"
+done
+echo '{}' >"$root/etc/srpol/srpol-fabricd.json"
+check "srpold is removed, srpol purged" remove_srpold
+check_equal "what is srpold's stays" \
+	"srpol-fabricd.json srpold-default.json topology.json" \
+	"$(find "$root/etc/srpol" -type f -printf '%f\n' | LC_ALL=C sort | xargs)"
 check "purged" purge
 check_equal "nothing is left" "" "$(find "$root/etc" "$root/usr" "$root/lib/modules" \
-	"$root/var/lib/dkms" -path '*srpol*' ! -path '*/systemd/network/*' \
+	"$root/var/lib" -path '*srpol*' ! -path '*/systemd/network/*' \
 	! -path '*/var/lib/dpkg/*' | head)"
