@@ -94,3 +94,19 @@ for package in srpol srpold; do
 		leaves "all files stay" folder other "${srpol[@]}" "${srpold[@]}"
 	done
 done
+
+# invokes NAME COMMANDS SCRIPT WORD...: these of deb-systemd-invoke
+invokes() {
+	runs "$1" "${@:3}"
+	check_equal "$1: units" "$2" "$(cat "$work/invoked")"
+}
+
+invokes "srpol is upgraded" "try-restart srpol-watch@*.service" \
+	srpol.postinst configure 0.1
+invokes "srpol is removed" "stop srpol-watch@*.service srpol@*.service" srpol.prerm remove
+invokes "srpold is upgraded" "try-restart srpold@*.service" srpold.postinst configure 0.1
+invokes "srpold is removed" "stop srpold@*.service" srpold.prerm remove
+for package in srpol srpold; do
+	invokes "$package is new" "" $package.postinst configure
+	invokes "$package: an upgrade begins" "" $package.prerm upgrade 0.2
+done
