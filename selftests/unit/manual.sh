@@ -10,6 +10,8 @@ cd "$(dirname "$0")/../.."
 . selftests/ktap.sh
 
 srpol=${BUILD:-$PWD/build}/bin/srpol
+work=$(mktemp -d)
+at_exit rm -r "$work"
 man=Documentation/man
 
 # usage OBJECT: the synopsis, without the sentences below it
@@ -52,16 +54,24 @@ page() {
 	esac
 }
 
-# completed LINE: what completion offers at its end
-completed() {
+# completed_in LINE: what completion offers for the word that ends there. As bash does,
+# a colon is a word of its own (COMP_WORDBREAKS).
+completed_in() {
 	# shellcheck source=/dev/null
 	. netlinkd/dist/srpol.bash-completion
-	read -ra COMP_WORDS <<<"$1 x"
-	COMP_WORDS[-1]=
+	COMP_LINE=$1
+	COMP_WORDBREAKS=$' \t\n"\'><=;|&(:'
+	read -ra COMP_WORDS <<<"$(sed 's/::*/ & /g' <<<"$1")"
+	[[ $1 != *" " ]] || COMP_WORDS+=("")
 	COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
 	COMPREPLY=()
 	_srpol
 	printf '%s\n' "${COMPREPLY[@]}"
+}
+
+# completed LINE: what completion offers after it
+completed() {
+	completed_in "$1 "
 }
 
 check_equal "mandoc finds nothing wrong" "" \
@@ -130,6 +140,38 @@ srpol engine show|socket
 srpol export gobgp|target
 srpol doctor|help
 END
+
+# what "srpol -j" says that there is
+srpol() {
+	echo '[{"id":1,"color":7,"endpoint":"fd00:b::1","prefix":"fd00:c::/64","sid":"fc00::d6"},
+{"id":2,"color":8,"endpoint":"fd00:b::2","prefix":"fd00:c:1::/64","sid":"::d6"}]'
+}
+# line | what is offered in place of what follows its last colon
+while IFS='|' read -r line offered; do
+	check_equal "completion: $line: addresses" "$offered" \
+		"$(completed_in "$line" | sort | xargs)"
+done <<'END'
+srpol path add 1 segs fc00::1 dev hA via fe80::a|
+srpol path add 1 segs fc00::1 dev hA via fe80::|
+srpol path add 1 segs fc00::1 dev hA via ::|
+srpol path add 1 segs fc00::1 dev hA via fe80::1 a|admin
+srpol path add 1 segs ::1,fc00::1 dev hA via :: ad|admin
+srpol path add 1 segs fc00::1 origin s|static
+srpol policy show color 7 endpoint fd00:b::|1 2
+srpol policy show color 7 endpoint fd00:b:|:1 :2
+srpol policy show color 7 endpoint fd|fd00:b::1 fd00:b::2
+srpol endpoint show fd00:c:|1::/64 :/64
+srpol endpoint add fd00:d::/64 to fd00:b::1|1
+srpol sid show ::|d6
+srpol sid show fc00::d|d6
+srpol sid add fc00::d6 beh|behavior
+srpol sid add fc00::d6 behavior End.DT|End.DT4 End.DT46 End.DT6
+srpol rule add prio 5 src fd00::/64 color |7 8
+srpol sid show ::d6|d6
+srpol:x|
+END
+mkdir "$work/rack:1"
+check_equal "completion: files with colons" "1" "$(completed_in "srpol save $work/rack:")"
 check_equal "completion: opcodes" "" \
 	"$(sed -n 's/.*{ 0x.*, "\([a-z-]*\)" },$/\1/p' lib/opcode.c |
 	grep -vxFf <(completed "srpol rule add prio 5 opcode") || :)"
@@ -165,3 +207,12 @@ ls() {
 	echo "$names"
 }
 check_equal "completion: names of devices" "$names" "$(named "srpol dev show" 2>&1)"
+# those of the namespace that the command is for, and not its own
+ip() {
+	[ "$*" = "-n A -j link show" ] || return
+	echo '[{"ifindex":1,"ifname":"lo"},{"ifname":"hA","link":"x"},{"ifname":"a@b"}]'
+}
+for line in "-n A dev add" "-netns A path add 1 dev" "-j -n A rule add prio 1 dev"; do
+	check_equal "completion: devices: srpol $line" "a@b hA lo" \
+		"$(completed "srpol $line" | sort | xargs)"
+done
