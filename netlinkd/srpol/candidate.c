@@ -253,6 +253,39 @@ static unsigned int put_others(struct srpol_msg *msg,
 	return gone;
 }
 
+/*
+ * Adds all that a policy has beside candidate paths. A change without a candidate path
+ * leaves them as they are: to have none, the policy is replaced.
+ */
+static bool put_settings(struct srpol_msg *msg, const struct policy_info *p)
+{
+	const struct {
+		uint16_t attr;
+		uint32_t value;
+	} settings[] = {
+		{ SRPOL_A_POLICY_ORIGIN, p->origin },
+		{ SRPOL_A_POLICY_MODE, p->mode },
+		{ SRPOL_A_POLICY_SYMMETRIC, p->symmetric },
+		{ SRPOL_A_POLICY_SPRAY, p->spray },
+		{ SRPOL_A_POLICY_FLOWLET_TIMEOUT, p->flowlet_timeout },
+		{ SRPOL_A_POLICY_THRESHOLD, p->threshold },
+		{ SRPOL_A_POLICY_DWELL_TIME, p->dwell_time },
+		{ SRPOL_A_POLICY_WAIT_TO_RESTORE, p->wait_to_restore },
+		{ SRPOL_A_POLICY_BUCKETS, p->buckets },
+		{ SRPOL_A_POLICY_BACKUP_COLOR, p->backup_color },
+		{ SRPOL_A_POLICY_DROP_UPON_INVALID, p->drop_upon_invalid },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(settings); i++)
+		if (!srpol_msg_put_u32(msg, settings[i].attr, settings[i].value))
+			return false;
+	return (!p->name[0] || srpol_msg_put(msg, SRPOL_A_POLICY_NAME,
+					     strlen(p->name) + 1, p->name)) &&
+	       (!p->has_bsid || srpol_msg_put(msg, SRPOL_A_POLICY_BSID, sizeof(p->bsid),
+					      &p->bsid));
+}
+
 /* The discriminator of the replaced candidate path, else one that is unused. */
 static uint32_t new_discriminator(const struct policy_info *policy,
 				  const struct which *which)
@@ -312,7 +345,7 @@ int policy_candidate(struct args *args, unsigned int flags)
 	unsigned int gone;
 	struct srpol_msg msg;
 	uint32_t color;
-	bool fits;
+	bool fits, last;
 	int err;
 
 	if (!add && !replace && !del)
@@ -333,16 +366,16 @@ int policy_candidate(struct args *args, unsigned int flags)
 	policy = get_policy(&policies, color, &endpoint);
 	if (!policy)
 		return EXIT_REFUSED;
-	srpol_msg_start(&genl, &msg, SRPOL_CMD_POLICY_NEW, NLM_F_REPLACE);
+	last = del && policy->n_candidates == 1;
+	srpol_msg_start(&genl, &msg, SRPOL_CMD_POLICY_NEW,
+			last ? NLM_F_CREATE | NLM_F_REPLACE : NLM_F_REPLACE);
 	put_policy_key(&msg, color, &endpoint);
 	srpol_msg_put_u32(&msg, SRPOL_A_POLICY_REVISION, policy->revision);
 	gone = put_others(&msg, policy, add ? NULL : &which, &fits);
 	if (!add && gone != 1)
 		err = complain("%u candidate paths of the policy match; name exactly one",
 			       gone);
-	else if (del && policy->n_candidates == 1)
-		err = complain("this is the policy's only candidate path; \"srpol policy replace\" without a candidate removes it, and resets what it does not name");
-	else if (!fits)
+	else if (!fits || (last && !put_settings(&msg, policy)))
 		err = complain("too many candidate paths");
 	else if (!del &&
 		 !put_new(&msg, args, &which,

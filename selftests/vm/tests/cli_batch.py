@@ -187,8 +187,19 @@ def candidates():
     eq(candidate("del", "preference", "999", status=USAGE,
                  error="0 candidate paths"), [first, (50, 3, None, [])], "")
     eq(candidate("del", "preference", "50"), [first], "the last but one")
-    candidate("del", "preference", "100", status=USAGE,
-              error='only candidate path; "srpol policy replace" without')
+    srpol("policy", "change", *key, "bsid", "fc00:b::1", "mode", "flowlet", "symmetric",
+          "on", "spray", "random", "flowlet-timeout", "700us", "threshold", "7", "dwell-time",
+          "7ms", "wait-to-restore", "8ms", "backup-color", "9", "drop-upon-invalid", "on")
+
+    def settings():
+        return without(show("policy")[0], {"candidates", "state", "reason"})
+
+    before = settings()
+    eq(candidate("del", "preference", "100"), [], "the last one")
+    eq(settings(), before, "all else stays as it was")
+    eq(show("policy")[0]["state"], "down", "it steers nothing")
+    eq(candidate("add", "segment-list", "1", "weight", "3", "segment-list", "2"), [first],
+       "and there is one again")
     candidate("del", status=USAGE, error="which candidate path")
     words = "candidate-name", "discriminator", "segment-list", "1"
     eq(candidate("add", "preference", "7", *words),
