@@ -257,7 +257,10 @@ static void campaigned(void *data, const struct store_reply *reply)
 		ask_again();
 		return;
 	}
-	if (reply->succeeded)
+	/* it was late: to begin with a lease that is over would be for nothing */
+	if (reply->succeeded && now_ns() - kept_ns > lasts_ns())
+		begin_anew();
+	else if (reply->succeeded)
 		lead(reply->revision);
 	else if (reply->n && reply->kvs[0].lease == lease && lease &&
 		 reply->kvs[0].create == left)
@@ -355,9 +358,11 @@ static const char *why_over(void)
 
 static void tick(void *data)
 {
-	uint64_t now = now_ns();
+	uint64_t now;
 
 	measure();
+	/* a delay that was measured just now comes before what is asked for now */
+	now = now_ns();
 	/*
 	 * If its lease is still there when the store answers again, so is its key:
 	 * it has to be renewed, or all would wait for its end.

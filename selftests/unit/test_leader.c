@@ -19,6 +19,7 @@
 
 struct fabricd fabricd;
 
+static bool creeps;		/* time passes with each look at the clock */
 static uint64_t clock_ns, cpu_ns;
 static struct {
 	struct alarm *alarm;
@@ -42,7 +43,7 @@ static unsigned int longer;
 
 uint64_t now_ns(void)
 {
-	return clock_ns;
+	return clock_ns += creeps;
 }
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *t);
@@ -332,10 +333,13 @@ static void test_late_answer(void **state)
 	compute(20 * NS_PER_SEC);
 	holds = false;
 	r.revision = key;
+	reason[0] = '\0';
 	held(NULL, &r);
-	assert_leads();
+	/* with a lease that is over */
+	assert_int_equal(fabricd.term, 0);
 	pass(MINUTE_NS);
 	assert_leads();
+	assert_string_equal(reason, "");
 	assert_int_equal(granted_s, LEASE_S);
 }
 
@@ -448,6 +452,33 @@ static void test_store_gone(void **state)
 	assert_int_equal(longer, before);
 }
 
+/* A delay that the lease has outlasted, as measured when it is renewed. */
+static void test_delay_before(void **state)
+{
+	struct store_reply error = { .error = -EIO };
+	uint64_t ns;
+
+	pass(30 * MINUTE_NS);
+	for (ns = 0; ns < LEASE_S * NS_PER_SEC / 2; ns += NS_PER_SEC / 8) {
+		creeps = backwards = true;
+		leader_fenced();
+		pass(2 * NS_PER_SEC + ns);
+		assert_leads();
+		compute(3 * LEASE_S * NS_PER_SEC / 5);
+		pass(NS_PER_MS);
+		assert_leads();
+		holds = true;
+		pass(2 * LEASE_S * NS_PER_SEC);
+		assert_int_equal(fabricd.term, 0);
+		assert_non_null(strstr(reason, "the store does not answer"));
+		creeps = backwards = holds = false;
+		held(NULL, &error);
+		pass(MINUTE_NS);
+		assert_leads();
+		assert_int_equal(granted_s, LEASE_S);
+	}
+}
+
 /* A term for a shorter lease would begin with a plan that needs the longer one. */
 static void test_takeover(void **state)
 {
@@ -518,6 +549,7 @@ int main(void)
 		cmocka_unit_test(test_continued),
 		cmocka_unit_test(test_starved),
 		cmocka_unit_test(test_store_gone),
+		cmocka_unit_test(test_delay_before),
 		cmocka_unit_test(test_takeover),
 		cmocka_unit_test(test_stop),
 	};
