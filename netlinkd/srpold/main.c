@@ -38,7 +38,7 @@ static int stop(int ret, const struct srpol_error *err)
 	return 1;
 }
 
-/* Make the policies of jobs, by the plans that are followed, and weigh all policies. */
+/* Make the policies of jobs, and weigh all policies. */
 static int make_jobs(struct srpol_error *err)
 {
 	struct srpol_error lack = {};
@@ -60,22 +60,6 @@ static int set_module(bool back, struct srpol_error *err)
 	/* not to be told once more with what fails later */
 	err->text[0] = '\0';
 	return 0;
-}
-
-/*
- * The plan of one host may be in force before that of another one cannot be followed:
- * what policies of jobs have of it goes, too.
- */
-static void unfollow(void)
-{
-	struct srpol_error err = {};
-	int ret;
-
-	plan_stop();
-	ret = make_jobs(&err);
-	if (ret)
-		log_error("%s", reason(ret, &err));
-	watchers_rebuilt();
 }
 
 /* The module has what follows from plans. */
@@ -105,7 +89,7 @@ static int reflect(struct engine *e, struct srpol_error *err)
 }
 
 static struct extra plans = {
-	.start = plan_start, .stop = unfollow, .late = follow_late,
+	.start = plan_start, .late = follow_late,
 	.without = "no plan is followed for now", .with = "plans are followed again",
 };
 static struct extra reflected = {

@@ -21,7 +21,7 @@
 /**
  * struct follower - a host of this namespace
  * @follow: state of following
- * @plan: plan in force, or being applied; NULL: none
+ * @plan: plan in force, or being taken over; NULL: none
  * @refused: the last one was not applied, and is to be read again
  */
 struct follower {
@@ -157,27 +157,37 @@ const struct srpol_backup *plan_backup(const struct engine_policy *policy)
 }
 
 /*
- * Take over a plan. Backup colors go into the policies of jobs, which are made anew
- * for that; weights of the engine's own follow, as paths may be limited. The module may
- * lack the weights of the plan also if the one before had the same ones: it was loaded
- * anew, say, or has refused them when they came into force again by what this host reports.
+ * Take over what plans have. Backup colors go into the policies of jobs, which are made
+ * anew for that; weights of the engine's own follow, as paths may be limited.
+ */
+static int weigh_all(bool anew, struct srpol_error *err)
+{
+	struct srpol_error lacks = {};
+	int ret;
+
+	plan_weigh();
+	if (!anew)
+		return 0;
+	if (jobs_build(engine, true, &lacks))
+		log_error("%s; it gets all of them", lacks.text);
+	ret = balance_weigh(engine, NULL, err);
+	watchers_rebuilt();
+	return ret;
+}
+
+/*
+ * The module may lack the weights of a plan also if the one before had the same ones: it
+ * was loaded anew, say, or has refused them when they came into force again by what this
+ * host reports.
  */
 static int take(struct follower *follower, const struct follow_plan *plan,
 		struct srpol_error *err)
 {
 	bool anew = backup_changes(index_of(follower->plan), index_of(plan));
-	struct srpol_error lacks = {};
-	int ret = 0;
 
 	follower->plan = plan;
-	plan_weigh();
-	if (anew) {
-		if (jobs_build(engine, true, &lacks))
-			log_error("%s; it gets all of them", lacks.text);
-		ret = balance_weigh(engine, NULL, err);
-		watchers_rebuilt();
-	}
-	return ret ?: (!reconcile_done() || anew) && started ? reconcile(engine, err) : 0;
+	return weigh_all(anew, err) ?:
+	       (!reconcile_done() || anew) && started ? reconcile(engine, err) : 0;
 }
 
 static int apply(void *data, const struct follow_plan *plan)
@@ -187,6 +197,11 @@ static int apply(void *data, const struct follow_plan *plan)
 	struct srpol_error err = {}, again = {};
 	int ret;
 
+	/* from disk: it is taken over once all hosts are followed */
+	if (!n_followers) {
+		follower->plan = plan;
+		return 0;
+	}
 	ret = take(follower, plan, &err);
 	follower->refused = ret;
 	if (!ret) {
@@ -228,41 +243,67 @@ int plan_check(const struct config *c, struct srpol_error *err)
 	return c->fabric.is_set && bus->servers.n ? bus_check(bus, err) : 0;
 }
 
+static int start_one(uint32_t number, struct srpol_error *err)
+{
+	const struct config *c = &engine->config;
+	struct follower *follower = &followers[number];
+	struct follow *f = &follower->follow;
+
+	*follower = (struct follower){
+		.follow = {
+			.config = c->fabric.follow, .fabric = engine->fabric,
+			.host = srpol_fabric_node(engine->fabric, c->hosts[number]),
+			.apply = apply, .data = follower,
+		},
+	};
+	snprintf(f->config.file, sizeof(f->config.file), "%s/%s.plan",
+		 c->fabric.folder, c->hosts[number]);
+	folder_of(f->config.file);
+	return follow_start(f, err);
+}
+
+/* Plans on disk that some host has. */
+static void take_saved(void)
+{
+	struct srpol_error err = {};
+	bool anew = false;
+	uint32_t i;
+	int ret;
+
+	for (i = 0; i < n_followers; i++)
+		anew |= backup_changes(NULL, index_of(followers[i].plan));
+	ret = weigh_all(anew, &err);
+	/* they are computed again and again */
+	if (ret)
+		log_error("weights: %s", err.text[0] ? err.text : strerror(-ret));
+}
+
 /**
  * plan_start() - follow the plan, if configured
  * @e: the engine
- * @err: message on failure
+ * @err: message on failure; nothing has changed then, and nothing is followed
  *
  * Plans on disk become part of the next reconcile(), after which plan_started() is to be
- * called.
+ * called. It may be tried again and again: so files are looked at first, and no host's
+ * plan is in force before all hosts are followed.
  */
 int plan_start(struct engine *e, struct srpol_error *err)
 {
 	const struct config *c = &e->config;
-	struct follow *f;
 	uint32_t i;
 	int ret;
 
 	engine = e;
 	started = false;
-	for (i = 0; c->fabric.is_set && i < c->n_hosts; i++) {
-		f = &followers[i].follow;
-		*f = (struct follow){
-			.config = c->fabric.follow, .fabric = e->fabric,
-			.host = srpol_fabric_node(e->fabric, c->hosts[i]),
-			.apply = apply, .data = &followers[i],
-		};
-		snprintf(f->config.file, sizeof(f->config.file), "%s/%s.plan",
-			 c->fabric.folder, c->hosts[i]);
-		folder_of(f->config.file);
-		followers[i].plan = NULL;
-		followers[i].refused = false;
-		n_followers = i + 1;
-		ret = follow_start(f, err);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	ret = plan_check(c, err);
+	for (i = 0; !ret && c->fabric.is_set && i < c->n_hosts; i++)
+		ret = start_one(i, err);
+	n_followers = i;
+	if (ret)
+		plan_stop();
+	else if (n_followers)
+		take_saved();
+	return ret;
 }
 
 /**

@@ -31,6 +31,10 @@ static unsigned int transactions;
 static bool done;			/* the last one, not refused */
 static bool refused;
 static unsigned int fetched;		/* how often plans were read again */
+static uint32_t lacking;		/* host that cannot be followed, as a descriptor lacks */
+static int unusable;			/* why the bus's files are */
+static bool has_backup;			/* so does each plan */
+static unsigned int starts, built;
 
 /* ---- the follower, but for its report */
 
@@ -47,6 +51,9 @@ static int apply(struct follow_plan *plan)
 
 int follow_start(struct follow *f, struct srpol_error *err)
 {
+	starts++;
+	if (f->host == lacking)
+		return -EMFILE;
 	f->links = (struct vec)VEC_INIT(struct follow_link);
 	f->suspicions = (struct vec)VEC_INIT(struct follow_suspicion);
 	f->near = (struct vec)VEC_INIT(struct follow_near);
@@ -111,7 +118,7 @@ const struct srpol_backup *srpol_backup_find(const struct srpol_index *index, ui
 
 bool backup_changes(const struct srpol_index *now, const struct srpol_index *next)
 {
-	return false;
+	return has_backup && !now != !next;
 }
 
 struct engine_path *engine_path(struct engine *e, uint32_t index)
@@ -131,6 +138,7 @@ void *store_alloc(size_t size)
 
 int jobs_build(struct engine *e, bool keep, struct srpol_error *err)
 {
+	built++;
 	return 0;
 }
 
@@ -158,7 +166,7 @@ void reconcile_undone(void)
 
 int bus_check(const struct bus_config *config, struct srpol_error *err)
 {
-	return 0;
+	return unusable;
 }
 
 void watchers_rebuilt(void)
@@ -209,8 +217,10 @@ static int set_up(void **state)
 	engine.config.n_hosts = 1;
 	strcpy(engine.config.hosts[0], "A");
 	first = second = (struct follow_plan){};
-	saved = transactions = fetched = 0;
-	refused = done = false;
+	saved = transactions = fetched = starts = built = 0;
+	refused = done = has_backup = false;
+	lacking = SRPOL_NONE;
+	unusable = 0;
 	return plan_start(&engine, NULL);
 }
 
@@ -401,6 +411,36 @@ static void test_late(void **state)
 	assert_int_equal(transactions, 0);
 }
 
+/*
+ * One of two hosts cannot be followed, or files cannot be used, which is tried again and
+ * again: nothing is known of plans then, and no job is made anew, since nobody would tell
+ * the module.
+ */
+static void test_fails(void **state)
+{
+	plan_stop();
+	is_planned(false);
+	has_backup = true;
+	engine.config.n_hosts = 2;
+	strcpy(engine.config.hosts[1], "B");
+	lacking = 1;
+	assert_int_equal(plan_start(&engine, NULL), -EMFILE);
+	assert_false(plan_is_followed());
+	assert_null(policy()->planned);
+	assert_int_equal(built, 0);
+	lacking = SRPOL_NONE;
+	engine.config.fabric.follow.bus.servers.n = 1;
+	unusable = -EINVAL;
+	starts = 0;
+	assert_int_equal(plan_start(&engine, NULL), -EINVAL);
+	assert_int_equal(starts, 0);
+	assert_false(plan_is_followed());
+	unusable = 0;
+	assert_int_equal(plan_start(&engine, NULL), 0);
+	assert_non_null(policy()->planned);
+	assert_int_equal(built, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -414,6 +454,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_again, set_up, end),
 		cmocka_unit_test_setup_teardown(test_saved, set_up, end),
 		cmocka_unit_test_setup_teardown(test_late, set_up, end),
+		cmocka_unit_test_setup_teardown(test_fails, set_up, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
