@@ -22,6 +22,7 @@ static bool *passes;		/* by cable */
 static bool gathered;		/* since the start */
 static uint64_t before;		/* state() at the last look */
 static uint64_t version;	/* of the links' capacities, then */
+static uint32_t doubts;		/* count_doubts() when links were gathered */
 
 static void gather_links(void)
 {
@@ -82,20 +83,34 @@ static void gather(void)
 }
 
 /*
- * A hash of the state of paths and links. Of paths that packets may take it also matters
- * which have just lost a probe: these clear no link, see suspects.c.
+ * Paths that have just lost a probe. These clear no link, see suspects.c: what is suspected
+ * meanwhile may be less sure, and is asked once more when there are fewer of them. Since
+ * probes get lost now and then, links are not gathered for one more of them: an explanation
+ * that was sure would be less so, and the report news, and once more when the path is up.
  */
+static uint32_t count_doubts(void)
+{
+	const struct engine_path *path;
+	uint32_t n = 0;
+
+	vec_for_each(path, &engine->paths)
+		n += is_leader(path) && path->live.state == LIVENESS_SUSPECT;
+	return n;
+}
+
+/* A hash of the state of paths and links. */
 static uint64_t state(void)
 {
 	uint64_t hash = engine->links.links->version;
 	const struct engine_path *path;
-	uint32_t i = 0;
+	uint32_t i = 0, live;
 
 	vec_for_each(path, &engine->paths) {
 		i++;
+		live = liveness_usable(&path->live) ? LIVENESS_UP : path->live.state;
 		if (is_leader(path))
 			hash = srpol_mix(hash ^ (32ull * i + 16 * !!path->stats.received +
-						 8 * path->up + path->live.state));
+						 8 * path->up + live));
 	}
 	return hash;
 }
@@ -107,11 +122,14 @@ static uint64_t state(void)
 static void look(void *data)
 {
 	uint64_t now = state(), links_now = engine->links.links->version;
+	uint32_t doubts_now = count_doubts();
 	bool news;
 
 	alarm_set(&alarm, LOOK_NS);
-	if (!gathered || now != before)
+	if (!gathered || now != before || doubts_now < doubts) {
 		gather();
+		doubts = doubts_now;
+	}
 	/* probes get lost now and then: that is no reason to weigh all policies */
 	news = plan_tell(&known) || !gathered || links_now != version;
 	gathered = true;

@@ -168,6 +168,30 @@ static void test_suspect(void **state)
 }
 
 /*
+ * One that has lost a probe only after that makes nothing that was sure unsure, which would be
+ * news to the engine, and once more when it is up; it is asked if it goes down.
+ */
+static void test_lost(void **state)
+{
+	receive();
+	engine_path(&engine, 0)->live.state = LIVENESS_DOWN;
+	look();
+	gathered = 0;
+	engine_path(&engine, 1)->live.state = LIVENESS_SUSPECT;
+	look();
+	assert_int_equal(gathered, 0);
+	engine_path(&engine, 1)->live.state = LIVENESS_UP;
+	look();
+	assert_int_equal(gathered, 0);
+	engine_path(&engine, 1)->live.state = LIVENESS_SUSPECT;
+	look();
+	engine_path(&engine, 1)->live.state = LIVENESS_DOWN;
+	look();
+	assert_int_equal(gathered, 1);
+	assert_false(known->passes[1]);
+}
+
+/*
  * Paths lose a probe now and then: the weights that a plan gives follow from what links can
  * carry and from what is reported, and are computed for nothing else.
  */
@@ -212,6 +236,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_passes, set_up, end),
 		cmocka_unit_test_setup_teardown(test_again, set_up, end),
 		cmocka_unit_test_setup_teardown(test_suspect, set_up, end),
+		cmocka_unit_test_setup_teardown(test_lost, set_up, end),
 		cmocka_unit_test_setup_teardown(test_weighed, set_up, end),
 		cmocka_unit_test_setup_teardown(test_leader, set_up, end),
 	};
