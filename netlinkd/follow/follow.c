@@ -140,7 +140,8 @@ static void apply(struct follow *f)
 		/* try again when the head is read the next time */
 		f->done_mod = 0;
 		f->stats.failed++;
-		log_error("epoch %llu could not be applied: %s",
+		/* who refuses it says why, and once */
+		log_debug("epoch %llu could not be applied: %s",
 			  (unsigned long long)plan->head.epoch, strerror(-ret));
 		follow_plan_free(plan);
 		return;

@@ -18,16 +18,23 @@
 #include "srpold.h"
 #include "watchers.h"
 
+#define RETRY_NS	(1000 * NS_PER_MS)	/* until a plan is read again, at first */
+#define RETRY_MAX_NS	(30 * RETRY_NS)
+
 /**
  * struct follower - a host of this namespace
  * @follow: state of following
  * @plan: plan in force, or being taken over; NULL: none
- * @refused: the last one was not applied, and is to be read again
+ * @retry: reads the plan again that was not applied
+ * @retry_ns: time until then, 0: the last one was applied
+ * @refused: epoch of the last one that was not
  */
 struct follower {
 	struct follow follow;
 	const struct follow_plan *plan;
-	bool refused;
+	struct alarm retry;
+	uint64_t retry_ns;
+	uint64_t refused;
 };
 
 static struct engine *engine;
@@ -190,6 +197,36 @@ static int take(struct follower *follower, const struct follow_plan *plan,
 	       (!reconcile_done() || anew) && started ? reconcile(engine, err) : 0;
 }
 
+static void read_again(void *data)
+{
+	struct follower *follower = data;
+
+	follow_again(&follower->follow);
+}
+
+static void retry_in(struct follower *follower, uint64_t ns)
+{
+	follower->retry_ns = ns;
+	alarm_stop(&follower->retry);
+	alarm_set(&follower->retry, ns);
+}
+
+/*
+ * What refused it may pass, and the engine waits for the acknowledgement. If it does not
+ * pass, each attempt is made in vain: it is told once, and there are fewer and fewer.
+ */
+static void retry_later(struct follower *follower, uint64_t epoch, const char *why)
+{
+	uint64_t ns = 2 * follower->retry_ns;
+
+	if (!ns || epoch != follower->refused) {
+		log_error("plan of epoch %llu: %s", (unsigned long long)epoch, why);
+		ns = RETRY_NS;
+	}
+	follower->refused = epoch;
+	retry_in(follower, ns < RETRY_MAX_NS ? ns : RETRY_MAX_NS);
+}
+
 static int apply(void *data, const struct follow_plan *plan)
 {
 	struct follower *follower = data;
@@ -203,32 +240,31 @@ static int apply(void *data, const struct follow_plan *plan)
 		return 0;
 	}
 	ret = take(follower, plan, &err);
-	follower->refused = ret;
 	if (!ret) {
+		alarm_stop(&follower->retry);
+		follower->retry_ns = 0;
 		limits_soon();
 		return 0;
 	}
-	log_error("plan of epoch %llu: %s",
-		  (unsigned long long)plan->head.epoch, err.text);
+	retry_later(follower, plan->head.epoch, err.text[0] ? err.text : strerror(-ret));
 	if (take(follower, before, &again))
 		watch_look_later();
 	return ret;
 }
 
 /**
- * plan_retry() - the module was made to match: it may take plans that it refused before
+ * plan_retry() - the module takes transactions again: it may take plans that it refused
  *
- * The engine waits for their acknowledgements, and the head is not read for long.
+ * They are read again in a second, and not after all the time that attempts in vain have
+ * earned them. That is no more than once a second, however often the module changes its mind.
  */
 void plan_retry(void)
 {
 	uint32_t i;
 
-	for (i = 0; i < n_followers; i++) {
-		if (followers[i].refused)
-			follow_again(&followers[i].follow);
-		followers[i].refused = false;
-	}
+	for (i = 0; i < n_followers; i++)
+		if (followers[i].retry_ns > RETRY_NS)
+			retry_in(&followers[i], RETRY_NS);
 }
 
 /**
@@ -255,6 +291,7 @@ static int start_one(uint32_t number, struct srpol_error *err)
 			.host = srpol_fabric_node(engine->fabric, c->hosts[number]),
 			.apply = apply, .data = follower,
 		},
+		.retry = ALARM_INIT(read_again, follower),
 	};
 	snprintf(f->config.file, sizeof(f->config.file), "%s/%s.plan",
 		 c->fabric.folder, c->hosts[number]);
@@ -322,8 +359,10 @@ void plan_stop(void)
 {
 	uint32_t i;
 
-	for (i = 0; i < n_followers; i++)
+	for (i = 0; i < n_followers; i++) {
+		alarm_stop(&followers[i].retry);
 		follow_stop(&followers[i].follow);
+	}
 	n_followers = 0;
 	started = false;
 }

@@ -72,7 +72,7 @@ bool watch_reconnect(void)
 static void settled(struct source *source, uint32_t what)
 {
 	static struct srpol_error said;
-	bool whole = reconcile_wanted;
+	bool whole = reconcile_wanted, failed = said.text[0];
 	struct srpol_error err = {};
 	int ret;
 
@@ -81,8 +81,11 @@ static void settled(struct source *source, uint32_t what)
 	source->fd = -1;
 	reconcile_wanted = false;
 	ret = whole ? reconcile(engine, &err) : reconcile_states(engine, &err);
-	if (ret && watch_reconnect())
+	if (ret && watch_reconnect()) {
+		/* this one may take what the one before has refused */
+		plan_retry();
 		return;
+	}
 	if (ret && !err.text[0])
 		srpol_error_set(&err, ret, "%s", strerror(-ret));
 	/* It is tried again and again, and told once. */
@@ -92,7 +95,7 @@ static void settled(struct source *source, uint32_t what)
 		said = err;
 	if (ret)
 		watch_look_later();
-	else if (whole)
+	else if (whole && failed)
 		plan_retry();
 }
 

@@ -100,6 +100,10 @@ void log_info(const char *fmt, ...)
 {
 }
 
+void log_debug(const char *fmt, ...)
+{
+}
+
 void report_init(struct follow *f)
 {
 	f->links = (struct vec)VEC_INIT(struct follow_link);

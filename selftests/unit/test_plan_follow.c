@@ -25,7 +25,7 @@ static struct srpol_fabric fabric = {
 static struct srpol_links links;
 static struct engine engine = { .fabric = &fabric, .links.links = &links };
 static struct follow *follow;
-static struct follow_plan first, second;
+static struct follow_plan first, second, third;
 static uint64_t saved;			/* number of the report on disk, of cable 0 */
 static unsigned int transactions;
 static bool done;			/* the last one, not refused */
@@ -35,6 +35,9 @@ static uint32_t lacking;		/* host that cannot be followed, as a descriptor lacks
 static int unusable;			/* why the bus's files are */
 static bool has_backup;			/* so does each plan */
 static unsigned int starts, built;
+static struct alarm *alarm;		/* that is set */
+static uint64_t alarm_ns;		/* how long it takes */
+static unsigned int told;
 
 /* ---- the follower, but for its report */
 
@@ -187,6 +190,22 @@ void folder_of(const char *path)
 
 void log_error(const char *fmt, ...)
 {
+	told++;
+}
+
+int alarm_set(struct alarm *which, uint64_t ns)
+{
+	/* as it is: one that is set stays */
+	if (alarm)
+		return 0;
+	alarm = which;
+	alarm_ns = ns;
+	return 0;
+}
+
+void alarm_stop(struct alarm *which)
+{
+	alarm = NULL;
 }
 
 static struct engine_policy *policy(void)
@@ -217,7 +236,8 @@ static int set_up(void **state)
 	engine.config.n_hosts = 1;
 	strcpy(engine.config.hosts[0], "A");
 	first = second = (struct follow_plan){};
-	saved = transactions = fetched = starts = built = 0;
+	third = (struct follow_plan){ .head.epoch = 3 };
+	saved = transactions = fetched = starts = built = told = 0;
 	refused = done = has_backup = false;
 	lacking = SRPOL_NONE;
 	unusable = 0;
@@ -367,22 +387,70 @@ static void test_lacks(void **state)
 	assert_int_equal(apply(&first), 0);
 }
 
-/* A plan that was refused is read again once the module takes transactions, and no other. */
+/* The alarm rings after as many seconds, the plan is read, and applied or refused. */
+static int read_after(uint64_t seconds, struct follow_plan *plan)
+{
+	struct alarm *ringing = alarm;
+
+	assert_non_null(ringing);
+	assert_int_equal(alarm_ns, seconds * 1000 * NS_PER_MS);
+	alarm = NULL;
+	fetched = 0;
+	ringing->ring(ringing->data);
+	assert_int_equal(fetched, 1);
+	return apply(plan);
+}
+
+/*
+ * A plan that was refused, for a moment or for good, is read again, also if the module took
+ * the one before; each time after longer, and what is wrong is told once.
+ */
 static void test_again(void **state)
+{
+	unsigned int i, seconds = 1;
+
+	plan_started();
+	assert_null(alarm);
+	refused = true;
+	assert_int_equal(apply(&second), -EBUSY);
+	for (i = 0; i < 10; i++) {
+		assert_int_equal(read_after(seconds, &second), -EBUSY);
+		seconds = seconds < 16 ? 2 * seconds : 30;
+	}
+	assert_int_equal(told, 1);
+	/* another one, while the former is waited for */
+	assert_int_equal(apply(&third), -EBUSY);
+	assert_int_equal(told, 2);
+	refused = false;
+	assert_int_equal(read_after(1, &third), 0);
+	assert_null(alarm);
+	reconcile_undone();
+	refused = true;
+	assert_int_equal(apply(&second), -EBUSY);
+	assert_int_equal(alarm_ns, 1000 * NS_PER_MS);
+	assert_int_equal(told, 3);
+}
+
+/* The module takes transactions again: that shortens the wait, once for each attempt. */
+static void test_soon(void **state)
 {
 	plan_started();
 	plan_retry();
-	assert_int_equal(fetched, 0);
+	assert_null(alarm);
 	refused = true;
 	assert_int_equal(apply(&second), -EBUSY);
+	assert_int_equal(read_after(1, &second), -EBUSY);
+	assert_int_equal(read_after(2, &second), -EBUSY);
 	plan_retry();
+	assert_int_equal(alarm_ns, 1000 * NS_PER_MS);
+	/* it would never ring if each change began it anew */
+	alarm_ns = 0;
 	plan_retry();
-	assert_int_equal(fetched, 1);
-	assert_int_equal(apply(&second), -EBUSY);
+	assert_int_equal(alarm_ns, 0);
 	refused = false;
-	assert_int_equal(apply(&second), 0);
+	assert_int_equal(read_after(0, &second), 0);
 	plan_retry();
-	assert_int_equal(fetched, 1);
+	assert_null(alarm);
 }
 
 /* Nor has the one on disk seen a report that is newer, from the beginning. */
@@ -452,6 +520,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_behind, set_up, end),
 		cmocka_unit_test_setup_teardown(test_lacks, set_up, end),
 		cmocka_unit_test_setup_teardown(test_again, set_up, end),
+		cmocka_unit_test_setup_teardown(test_soon, set_up, end),
 		cmocka_unit_test_setup_teardown(test_saved, set_up, end),
 		cmocka_unit_test_setup_teardown(test_late, set_up, end),
 		cmocka_unit_test_setup_teardown(test_fails, set_up, end),

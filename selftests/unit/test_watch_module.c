@@ -321,6 +321,22 @@ static void test_changed(void **state)
 	assert_int_equal(retried, 1);
 }
 
+/*
+ * Others change what the engine does not mind, again and again: plans that the module refused
+ * for another reason are not read again for that.
+ */
+static void test_others(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		hear(SRPOL_CMD_POLICY_NEW, OTHER, 0);
+		assert_true(look());
+		assert_true(reconcile_done());
+	}
+	assert_int_equal(retried, 0);
+}
+
 /* What the engine did itself, and states of paths, change nothing of it. */
 static void test_same(void **state)
 {
@@ -367,14 +383,27 @@ static void test_unloaded(void **state)
 	assert_true(reconcile_done());
 }
 
+/* Another one is there at once, which may take plans that the one before has refused. */
+static void test_replaced(void **state)
+{
+	family++;
+	hear(0, 0, -ENODEV);
+	assert_true(look());
+	assert_true(look());
+	assert_true(reconcile_done());
+	assert_int_equal(retried, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_refused, set_up),
 		cmocka_unit_test_setup(test_changed, set_up),
+		cmocka_unit_test_setup(test_others, set_up),
 		cmocka_unit_test_setup(test_same, set_up),
 		cmocka_unit_test_setup(test_lost, set_up),
 		cmocka_unit_test_setup(test_unloaded, set_up),
+		cmocka_unit_test_setup(test_replaced, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
