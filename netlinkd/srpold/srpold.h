@@ -316,7 +316,7 @@ void blackhole_set(const struct in6_addr *sid, bool there);
  * @mac: its Ethernet address
  * @engine: the engine that it belongs to
  * @is_new: it was no uplink before this engine
- * @is_bare: its programs could not be attached
+ * @bare: why its programs could not be attached, a negative errno; 0: they could
  */
 struct uplink {
 	struct source source;
@@ -325,7 +325,7 @@ struct uplink {
 	uint8_t mac[6];
 	struct engine *engine;
 	bool is_new;
-	bool is_bare;
+	int bare;
 };
 
 int uplinks_check(const struct engine *engine, struct srpol_error *err);

@@ -31,6 +31,7 @@ static uint64_t attach_ns;	/* when programs are to be attached again */
 static uint64_t attach_wait_ns;	/* and how long that is after the last attempt */
 static uint32_t lock_tries;	/* how often the lock of the pins may still be waited for */
 static bool is_begun;		/* there were uplinks, so somebody misses probes */
+static struct engine *undoing;	/* in force; others have the lock that uplinks_undo() needs */
 
 /**
  * uplink_of() - device of a NIC
@@ -262,7 +263,7 @@ static int open_one(struct engine *engine, uint32_t nic, bool back,
 	ret = attach(engine, up, back ? &lack : err);
 	if (ret && !back)
 		return ret;
-	up->is_bare = ret;
+	up->bare = ret;
 	if (ret)
 		log_error("%s: %s; its paths stay as they are", n->name,
 			  lack.text[0] ? lack.text : strerror(-ret));
@@ -405,33 +406,33 @@ bool uplinks_changed(const struct engine *engine)
  *
  * A driver that is still starting may refuse them. Without them packets of peers are
  * not decapsulated there, which no probe of theirs notices. An attempt may wait for the
- * RTNL, or load all programs in vain, and no probe is sent meanwhile: to be called often,
- * it makes one after longer and longer times, since uplinks_open().
+ * RTNL, or load all programs in vain, and no probe is sent meanwhile: to be called each
+ * second, it makes one after longer and longer times, since uplinks_open(). The lock of the
+ * pins is asked for each time, as that costs nothing, and others may wait for it, too.
+ * So it is for what uplinks_undo() had to leave.
  */
 void uplinks_attach(void)
 {
+	bool is_time = now_ns() >= attach_ns, tried = false;
 	struct srpol_error lack = {};
 	struct uplink *up;
-	bool tried = false;
-	int ret;
 
-	if (now_ns() < attach_ns)
-		return;
 	for (up = uplinks; up < uplinks + n_uplinks; up++) {
-		if (!up->is_bare)
+		if (!up->bare || (!is_time && up->bare != -EAGAIN))
 			continue;
-		ret = attach(up->engine, up, &lack);
-		/* a lock that others have takes no time */
-		tried |= ret != -EAGAIN;
-		if (ret)
-			continue;
-		up->is_bare = false;
-		log_notice("%s: its programs are attached now",
-			   up->engine->fabric->nics[up->nic].name);
+		up->bare = attach(up->engine, up, &lack);
+		tried |= up->bare != -EAGAIN;
+		if (!up->bare)
+			log_notice("%s: its programs are attached now",
+				   up->engine->fabric->nics[up->nic].name);
 	}
-	if (tried && attach_wait_ns < ATTACH_MAX_NS)
-		attach_wait_ns *= 2;
-	attach_ns = now_ns() + attach_wait_ns;
+	if (is_time) {
+		if (tried && attach_wait_ns < ATTACH_MAX_NS)
+			attach_wait_ns *= 2;
+		attach_ns = now_ns() + attach_wait_ns;
+	}
+	if (undoing)
+		uplinks_undo(undoing);
 }
 
 /* indexes of devices that were no uplinks before an engine that ends */
@@ -448,6 +449,8 @@ void uplinks_renounce(void)
 {
 	uint32_t i;
 
+	/* not before the next one is in force, either */
+	undoing = NULL;
 	/* one more may have been attached, and failed then */
 	for (i = 0; uplinks && i <= n_uplinks; i++)
 		if (uplinks[i].is_new)
@@ -469,7 +472,7 @@ static bool is_in_use(unsigned int ifindex)
  * uplinks_undo() - detach the programs from the NICs that were renounced
  * @engine: the engine in force; its own stay
  *
- * If others have the lock of the pins, that is left to the next call.
+ * If others have the lock of the pins, that is left to uplinks_attach().
  */
 void uplinks_undo(struct engine *engine)
 {
@@ -481,7 +484,8 @@ void uplinks_undo(struct engine *engine)
 	if (!renounced.n)
 		return;
 	lock = lock_pins(&err);
-	if (lock == -EAGAIN) {
+	undoing = lock == -EAGAIN ? engine : NULL;
+	if (undoing) {
 		if (!told)
 			log_notice("%s; new uplinks stay for now", err.text);
 		told = true;

@@ -358,8 +358,36 @@ static void test_locked_long(void **state)
 	look_for_seconds(3600);
 	assert_int_equal(naps, 0);
 	assert_int_equal(attempts, 0);
+	/* others wait for the lock, too, and it is free for a moment */
 	held = 0;
-	look_for_seconds(30);
+	look_for_seconds(1);
+	assert_true(attached);
+}
+
+/* The lock is free, but then programs are refused: that is tried as seldom as without it. */
+static void test_locked_refused(void **state)
+{
+	if (geteuid())
+		skip();
+	uplinks_close();
+	attached = false;
+	refused = true;
+	held = UINT_MAX;
+	assert_int_equal(uplinks_open(&engine, true, NULL), 0);
+	assert_int_equal(nics_watch(&engine, never), 0);
+	attempts = 0;
+	look_for_seconds(10);
+	held = 0;
+	look_for_seconds(10);
+	assert_int_equal(attempts, 1);
+	look_for_seconds(3600);
+	assert_in_range(attempts, 4, 10);
+	/* somebody has the lock at the moment of an attempt */
+	held = UINT_MAX;
+	look_for_seconds(3600);
+	refused = false;
+	held = 0;
+	look_for_seconds(1);
 	assert_true(attached);
 }
 
@@ -368,17 +396,32 @@ static void test_locked_undo(void **state)
 {
 	if (geteuid())
 		skip();
+	uplinks_close();
+	fabric.n_nics = 2;
+	unknown = true;
+	assert_int_equal(uplinks_open(&engine, false, NULL), 0);
 	uplinks_renounce();
 	uplinks_close();
+	fabric.n_nics = 1;
+	unknown = false;
+	assert_int_equal(uplinks_open(&engine, true, NULL), 0);
+	assert_int_equal(nics_watch(&engine, never), 0);
+	naps = 0;
 	held = UINT_MAX;
-	beats = 0;
 	uplinks_undo(&engine);
+	look_for_seconds(10);
 	assert_int_equal(naps, 0);
-	assert_int_equal(deleted, 0);
+	/* another one is given up: the module may have paths over its NICs for now */
+	uplinks_renounce();
 	held = 0;
+	look_for_seconds(10);
+	assert_int_equal(deleted, 0);
+	held = UINT_MAX;
 	uplinks_undo(&engine);
+	held = 0;
+	look_for_seconds(1);
 	assert_int_equal(deleted, 1);
-	beats = 0;
+	look_for_seconds(10);
 	uplinks_undo(&engine);
 	assert_int_equal(deleted, 1);
 }
@@ -409,6 +452,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_beats, set_up, end),
 		cmocka_unit_test_setup_teardown(test_locked, set_up, end),
 		cmocka_unit_test_setup_teardown(test_locked_long, set_up, end),
+		cmocka_unit_test_setup_teardown(test_locked_refused, set_up, end),
 		cmocka_unit_test_setup_teardown(test_locked_undo, set_up, end),
 	};
 
