@@ -293,16 +293,16 @@ static int watch_folder(const char *file)
 }
 
 /* What the folder has by the time when it is watched is read, too. */
-static void begin_to_watch(void)
+static void begin_to_watch(bool is_new)
 {
 	const char *file = engine->config.weights.feed;
 	int ret = watch_folder(file);
 
 	if (ret && ret != told)
-		log_error("%s: its folder: %s; what was in force stays", file,
-			  strerror(-ret));
+		log_error("%s: its folder: %s; what was in force stays until it can be read",
+			  file, strerror(-ret));
 	told = ret;
-	if (!ret)
+	if (!ret || is_new)
 		read_or_tell();
 }
 
@@ -318,15 +318,21 @@ static bool is_missed(void)
 	return is_same(&now, &then) && !is_seen(&now) && (now.error || now.st.st_size);
 }
 
-/* Its folder may be there again, or another one by now. */
+/*
+ * Its folder may be there again, or another one by now. For a file that was just written when
+ * it was read, and is as it was, it is not: that one is read, and its folder watched, as it is.
+ */
 static void look(void *data)
 {
 	uint64_t version = engine->links.links->version;
+	bool is_new = is_missed();
 
 	alarm_set(&next_look, LOOK_NS);
-	if (watch.fd < 0 || is_missed()) {
+	if (watch.fd >= 0 && is_new && is_same(&last, &seen)) {
+		read_or_tell();
+	} else if (watch.fd < 0 || is_new) {
 		unwatch();
-		begin_to_watch();
+		begin_to_watch(is_new && !last.error);
 	}
 	if (engine->links.links->version != version)
 		balance_soon();
@@ -344,7 +350,7 @@ void feed_start(struct engine *e)
 	seen = (struct look){};
 	if (!e->config.weights.feed[0])
 		return;
-	begin_to_watch();
+	begin_to_watch(false);
 	alarm_set(&next_look, LOOK_NS);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A feed in a folder that others write to: when it is read, and what makes weights be computed. */
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,8 @@ static unsigned int weighed;
 static uint64_t capacity;
 static unsigned int errors;
 static unsigned int reads;
+static unsigned int unwatched;
+static int lacking;	/* why nothing can be watched */
 
 void log_error(const char *fmt, ...)
 {
@@ -42,11 +45,12 @@ uint64_t now_ns(void)
 int loop_add(struct source *source, uint32_t events)
 {
 	watch = source;
-	return 0;
+	return lacking;
 }
 
 void loop_remove(struct source *source)
 {
+	unwatched++;
 }
 
 int alarm_set(struct alarm *which, uint64_t ns)
@@ -155,7 +159,8 @@ static int set_up(void **state)
 	assert_int_equal(chdir(folder), 0);
 	snprintf(engine.config.weights.feed, sizeof(engine.config.weights.feed), "%s/feed.json",
 		 folder);
-	weighed = errors = reads = 0;
+	weighed = errors = reads = unwatched = 0;
+	lacking = 0;
 	is_stopped = false;
 	since = (struct timespec){};
 	capacity = 0;
@@ -434,6 +439,46 @@ static void test_tick(void **state)
 	rmdir("v1");
 }
 
+/* A file that is written in its folder is read again as it may look the same, and no more. */
+static void test_fresh(void **state)
+{
+	tick = (struct timespec){ .tv_sec = 1000, .tv_nsec = 500000000 };
+	since = (struct timespec){ .tv_nsec = 2000000 };
+	is_stopped = true;
+	feed_start(&engine);
+	put("feed.json", "{ \"links\": [ { \"capacity\": 5 } ] }");
+	assert_int_equal(capacity, 5);
+	reads = 0;
+	wait_for(3);
+	assert_int_equal(reads, 1);
+	assert_int_equal(unwatched, 0);
+	unlink("feed.json");
+}
+
+/* No descriptor is left, say: what a look shows to be new is read, once. */
+static void test_unwatched(void **state)
+{
+	lacking = -EMFILE;
+	write_file("feed.json", "{ \"links\": [ { \"capacity\": 5 } ] }");
+	feed_start(&engine);
+	wait_for(3);
+	assert_int_equal(capacity, 5);
+	write_file("feed.json", "{ \"links\": [ { \"capacity\": 60 } ] }");
+	wait_for(3);
+	assert_int_equal(capacity, 60);
+	reads = 0;
+	wait_for(3);
+	unlink("feed.json");
+	wait_for(3);
+	assert_int_equal(reads, 0);
+	assert_int_equal(errors, 1);
+	lacking = 0;
+	wait_for(1);
+	put("feed.json", "{ \"links\": [ { \"capacity\": 7 } ] }");
+	assert_int_equal(capacity, 7);
+	unlink("feed.json");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -445,6 +490,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_elsewhere, set_up, end),
 		cmocka_unit_test_setup_teardown(test_switched, set_up, end),
 		cmocka_unit_test_setup_teardown(test_tick, set_up, end),
+		cmocka_unit_test_setup_teardown(test_fresh, set_up, end),
+		cmocka_unit_test_setup_teardown(test_unwatched, set_up, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
