@@ -182,6 +182,7 @@ static void *connect_first(void *data)
 	struct bus *bus = data;
 	natsStatus status;
 
+	inbox_begin(&bus->inbox);
 	status = natsConnection_Connect(&connection, bus->options);
 	if (status != NATS_OK)
 		complain(bus, nats_GetLastError(NULL), status);
@@ -190,9 +191,8 @@ static void *connect_first(void *data)
 	pthread_mutex_unlock(&bus->inbox.lock);
 	if (connection && bus->subject)
 		subscribe(bus, connection);
-	if (connection && natsConnection_Status(connection) ==
-			  NATS_CONN_STATUS_CONNECTED)
-		on_connected(connection, bus);
+	if (connection)
+		inbox_connected_first(&bus->inbox);
 	pthread_mutex_lock(&bus->inbox.lock);
 	bus->attempted = true;
 	pthread_mutex_unlock(&bus->inbox.lock);

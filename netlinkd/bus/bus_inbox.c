@@ -152,6 +152,32 @@ void inbox_put(struct inbox *inbox, const char *subject, const char *data,
 }
 
 /**
+ * inbox_begin() - the first attempt to connect begins
+ * @inbox: inbox; nobody else calls anything for a connection of before any more
+ */
+void inbox_begin(struct inbox *inbox)
+{
+	pthread_mutex_lock(&inbox->lock);
+	inbox->lost = false;
+	pthread_mutex_unlock(&inbox->lock);
+}
+
+/**
+ * inbox_connected_first() - the first attempt has made a connection; called from any thread
+ * @inbox: inbox
+ *
+ * Another thread may have told already that it was lost again, and made anew.
+ */
+void inbox_connected_first(struct inbox *inbox)
+{
+	pthread_mutex_lock(&inbox->lock);
+	if (!inbox->lost)
+		inbox->stats.connected = inbox->news = true;
+	pthread_mutex_unlock(&inbox->lock);
+	wake_up(inbox);
+}
+
+/**
  * inbox_connected() - the connection was made or lost; called from any thread
  * @inbox: inbox
  * @connected: there is a connection
@@ -161,6 +187,7 @@ void inbox_connected(struct inbox *inbox, bool connected)
 	pthread_mutex_lock(&inbox->lock);
 	inbox->stats.connected = connected;
 	inbox->news |= connected;
+	inbox->lost |= !connected;
 	pthread_mutex_unlock(&inbox->lock);
 	wake_up(inbox);
 }

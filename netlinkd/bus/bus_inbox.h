@@ -17,6 +17,7 @@
  * @bytes: total payload of @messages
  * @stats: see struct bus_stats
  * @news: connected since the loop looked last
+ * @lost: the connection was lost since inbox_begin()
  * @shown: connected when the loop looked last; only used by the loop
  */
 struct inbox {
@@ -27,6 +28,7 @@ struct inbox {
 	size_t bytes;
 	struct bus_stats stats;
 	bool news;
+	bool lost;
 	bool shown;
 };
 
@@ -35,6 +37,8 @@ void inbox_leave(struct inbox *inbox);
 void inbox_free(struct inbox *inbox);
 void inbox_put(struct inbox *inbox, const char *subject, const char *data,
 	       size_t len);
+void inbox_begin(struct inbox *inbox);
+void inbox_connected_first(struct inbox *inbox);
 void inbox_connected(struct inbox *inbox, bool connected);
 
 #endif /* _SRPOL_BUS_INBOX_H */

@@ -25,7 +25,7 @@ static struct bus_config config = {
 };
 static natsConnectionHandler on_closed, on_disconnected;
 static void *cb_data;
-static atomic_bool held, found, connecting, closing;
+static atomic_bool held, found, failing, connecting, closing;
 static atomic_uint destroyed, said;
 
 /* ---- what it needs of the rest */
@@ -57,7 +57,6 @@ static void wait_for_servers(void)
 natsStatus __wrap_natsConnection_Connect(natsConnection **to, natsOptions *options);
 void __wrap_natsConnection_Close(natsConnection *connection);
 void __wrap_natsConnection_Destroy(natsConnection *connection);
-natsConnStatus __wrap_natsConnection_Status(natsConnection *connection);
 natsStatus __wrap_natsConnection_Publish(natsConnection *connection, const char *subject,
 					 const void *data, int len);
 natsStatus __wrap_natsOptions_SetClosedCB(natsOptions *options, natsConnectionHandler cb,
@@ -73,6 +72,9 @@ natsStatus __wrap_natsConnection_Connect(natsConnection **to, natsOptions *optio
 		return NATS_NO_SERVER;
 	}
 	*to = CONNECTION;
+	/* at once, and told by another thread */
+	if (failing)
+		on_disconnected(CONNECTION, cb_data);
 	return NATS_OK;
 }
 
@@ -87,11 +89,6 @@ void __wrap_natsConnection_Close(natsConnection *connection)
 void __wrap_natsConnection_Destroy(natsConnection *connection)
 {
 	destroyed += connection == CONNECTION;
-}
-
-natsConnStatus __wrap_natsConnection_Status(natsConnection *connection)
-{
-	return NATS_CONN_STATUS_CONNECTED;
 }
 
 /* So it has, for whoever publishes. */
@@ -121,7 +118,7 @@ natsStatus __wrap_natsOptions_SetClosedCB(natsOptions *options, natsConnectionHa
 
 static int set_up(void **state)
 {
-	found = connecting = closing = false;
+	found = failing = connecting = closing = false;
 	destroyed = said = 0;
 	return loop_init();
 }
@@ -230,6 +227,29 @@ static void test_publish(void **state)
 	assert_true(buses_end());
 }
 
+/* A connection that is lost before its user was told of it is not there. */
+static void test_lost(void **state)
+{
+	struct bus_stats stats;
+	unsigned int ms;
+	struct bus *bus;
+
+	found = failing = true;
+	bus = open_bus();
+	/* as long as the attempt may take to end */
+	for (ms = 0; ms < 50; ms++) {
+		bus_stats(bus, &stats);
+		assert_false(stats.connected);
+		usleep(1000);
+	}
+	bus_close(bus);
+	assert_true(buses_end());
+	/* the next one is */
+	failing = false;
+	bus_close(open_connected());
+	assert_true(buses_end());
+}
+
 /* The process ends although they are silent. */
 static void test_end(void **state)
 {
@@ -252,6 +272,7 @@ int main(void)
 		cmocka_unit_test_setup(test_connecting, set_up),
 		cmocka_unit_test_setup(test_connected, set_up),
 		cmocka_unit_test_setup(test_publish, set_up),
+		cmocka_unit_test_setup(test_lost, set_up),
 		cmocka_unit_test_setup(test_end, set_up),
 	};
 
