@@ -23,9 +23,9 @@ static const char usage[] =
 "Collects versions, what srpol doctor says, the configuration, states and\n"
 "counters, up to 1000 flows, the maps and programs of BPF, links, addresses,\n"
 "neighbors, routes, offloads and drivers of devices, what srpold says of itself\n"
-"and of paths, some of sysctl, the loaded modules, RDMA links and queue pairs with the names of their processes, and what\n"
-"the kernel said of srpol and of faults. It names hosts and addresses: read it\n"
-"before you give it away.\n"
+"and of paths, some of sysctl, the loaded modules, RDMA links and queue pairs with\n"
+"the names of their processes, and what the kernel said of srpol and of faults. It\n"
+"names hosts and addresses: read it before you give it away.\n"
 "It is made in TMPDIR, or /tmp.\n";
 
 /* With counters, but without them if the data plane is of another version. */
