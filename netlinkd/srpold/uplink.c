@@ -288,8 +288,22 @@ static int no_nic(struct srpol_error *err)
 			       "no NIC of this host that the topology names is in this namespace");
 }
 
+/* Wait until nobody has the lock of the pins. */
+static int lock_is_free(struct srpol_error *err)
+{
+	int lock;
+
+	lock_tries = LOCK_TRIES;
+	lock = lock_pins(err);
+	lock_tries = 0;
+	if (lock < 0)
+		return lock;
+	srpol_pins_unlock(lock);
+	return 0;
+}
+
 /**
- * uplinks_check() - whether uplinks_open() would find a NIC
+ * uplinks_check() - whether uplinks_open() would find a NIC, and the lock of the pins
  * @engine: the engine
  * @err: message
  */
@@ -301,7 +315,7 @@ int uplinks_check(const struct engine *engine, struct srpol_error *err)
 	for (i = 0; i < f->n_nics; i++)
 		if (engine_is_local(engine, f->nics[i].host) &&
 		    if_nametoindex(f->nics[i].name))
-			return 0;
+			return lock_is_free(err);
 	return no_nic(err);
 }
 
@@ -309,7 +323,7 @@ int uplinks_check(const struct engine *engine, struct srpol_error *err)
  * uplinks_open() - open all NICs of the hosts that are in this namespace
  * @engine: the engine
  * @back: it was in force before: where programs cannot be attached, or a NIC is away,
- *	it goes on
+ *	it goes on, and uplinks_attach() tries again; others' lock is not waited for
  * @err: message on failure
  */
 int uplinks_open(struct engine *engine, bool back, struct srpol_error *err)
@@ -323,7 +337,7 @@ int uplinks_open(struct engine *engine, bool back, struct srpol_error *err)
 	uplinks = calloc(f->n_nics + 1, sizeof(*uplinks));
 	if (!uplinks)
 		return -ENOMEM;
-	lock_tries = LOCK_TRIES;
+	lock_tries = back ? 0 : LOCK_TRIES;
 	for (i = 0; !ret && i < f->n_nics; i++)
 		if (engine_is_local(engine, f->nics[i].host))
 			ret = open_one(engine, i, back, err);
