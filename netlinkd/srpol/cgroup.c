@@ -15,6 +15,7 @@
 #define CGROUP_ROOT	"/sys/fs/cgroup"
 #define OPEN_FOLDERS	16
 #define FIRST_NAMESPACE	0xeffffffb	/* PROC_CGROUP_INIT_INO */
+#define WALKS		8	/* a folder that goes meanwhile ends a walk */
 
 /**
  * cgroup_id() - find the number of a control group
@@ -56,16 +57,35 @@ bool cgroup_id(const char *name, uint64_t *id)
 static struct {
 	uint64_t id;
 	char path[512];
+	bool is_hidden;	/* it may be in a folder that must not be read */
 } wanted;
 
 static int is_wanted(const char *path, const struct stat *st, int type,
 		     struct FTW *ftw)
 {
+	wanted.is_hidden |= type == FTW_DNR;
 	if (type != FTW_D || st->st_ino != wanted.id)
 		return 0;
 	path += strlen(CGROUP_ROOT);
 	snprintf(wanted.path, sizeof(wanted.path), "%s", *path ? path : "/");
 	return 1;
+}
+
+/* Return: whether that was found, or is in no folder. */
+static bool look_for(uint64_t id)
+{
+	int n;
+
+	if (wanted.id == id && wanted.path[0])
+		return true;
+	wanted.id = id;
+	wanted.path[0] = '\0';
+	wanted.is_hidden = false;
+	for (n = 0; n < WALKS; n++)
+		if (nftw(CGROUP_ROOT, is_wanted, OPEN_FOLDERS,
+			 FTW_PHYS | FTW_MOUNT) >= 0)
+			return wanted.path[0] || !wanted.is_hidden;
+	return false;
 }
 
 /**
@@ -76,11 +96,7 @@ static int is_wanted(const char *path, const struct stat *st, int type,
  */
 const char *cgroup_path(uint64_t id)
 {
-	if (wanted.id == id && wanted.path[0])
-		return wanted.path;
-	wanted.id = id;
-	wanted.path[0] = '\0';
-	nftw(CGROUP_ROOT, is_wanted, OPEN_FOLDERS, FTW_PHYS | FTW_MOUNT);
+	look_for(id);
 	return wanted.path[0] ? wanted.path : NULL;
 }
 
@@ -103,5 +119,5 @@ static bool sees_all(void)
  */
 bool cgroup_is_gone(uint64_t id)
 {
-	return sees_all() && !cgroup_path(id);
+	return sees_all() && look_for(id) && !wanted.path[0];
 }
