@@ -119,6 +119,22 @@ in_guest() {
 			done
 			systemctl --no-pager status "$1"
 		}
+
+		# a device that comes when restore has waited for it, and failed
+		comes_late() {
+			local folder=/etc/systemd/system/srpol@late.service.d
+			local waited=/run/srpol-restore/late/waited
+
+			mkdir -p $folder
+			printf "[Service]\nEnvironment=SRPOL_WAIT=3\nRestartSec=1\n" >$folder/soon.conf
+			systemctl daemon-reload
+			ip netns add late
+			echo "dev add p0 role uplink" >/etc/srpol/late.srpol
+			! systemctl start srpol@late && [ -e $waited ] &&
+			ip -n late link add p0 type veth peer name p1 &&
+			settles srpol@late && [ ! -e $waited ] &&
+			srpol -n late dev show p0
+		}
 		'"$1"
 }
 
@@ -135,7 +151,8 @@ booted() {
 			sleep 1
 		done && srpol dev show p0 &&
 		settles srpold@default && srpol engine show &&
-		srpol engine paths'
+		srpol engine paths &&
+		comes_late'
 }
 
 remove_srpold() {

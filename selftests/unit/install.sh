@@ -67,6 +67,9 @@ for unit in srpold@ srpol-watch@ srpol-fabricd srpol@; do
 done
 check "but not with a configuration that was refused" grep -q '^RestartPreventExitStatus=1 2$' \
 	"$to/usr/lib/systemd/system/srpol@.service"
+check_equal "a later attempt knows of the first" \
+	"RuntimeDirectory=srpol-restore/%i RuntimeDirectoryPreserve=restart" \
+	"$(grep ^RuntimeDirectory "$to/usr/lib/systemd/system/srpol@.service" | xargs)"
 check "srpold has the module loaded" grep -q '^Wants=modprobe@srpol' \
 	"$to/usr/lib/systemd/system/srpold@.service"
 check "units name what was installed" grep -q '^ExecStart=/usr/lib/srpol' \

@@ -24,8 +24,17 @@ printf '%s\n' "$6" >>"$work/waited"
 END
 cat >"$work/bin/srpol" <<'END'
 #!/bin/sh
-printf '%s\n' "$*" >"$work/ran"
+printf '%s\n' "$*" >>"$work/ran"
 [ "$5" != - ] && [ "$6" != - ] || cat >"$work/read"
+# a service that ends at that moment
+[ ! -d "$work/cgroups/ends" ] || { rmdir "$work/cgroups/ends"; exit 2; }
+# and one that is started anew
+[ ! -e "$work/cgroups/again/once" ] || { rm "$work/cgroups/again/once"; exit 2; }
+[ ! -e "$work/refuses" ] || exit 1
+END
+cat >"$work/bin/sleep" <<'END'
+#!/bin/sh
+echo slept >>"$work/waited"
 END
 chmod +x "$work"/bin/*
 
@@ -159,6 +168,42 @@ leaves_out "all that there is" "1 nothere" "# nothing else
 -rule add prio 1 cgroup nothere color 1"
 keeps "a control group that comes while a device is waited for" \
 	"rule add prio 1 dev maker cgroup made color 1"
+mkdir "$work/cgroups/ends"
+check "a control group that goes after it was looked for" restore A \
+	<<<"rule add prio 1 cgroup ends color 1
+rule add prio 2 color 1"
+check_equal "all but its rule is restored" "
+rule add prio 2 color 1" "$(cat "$work/read")"
+check_equal "it is named" "rule prio 1 is left out: no control group ends" \
+	"$(head -n 1 "$work/why")"
+mkdir "$work/cgroups/again"
+touch "$work/cgroups/again/once"
+check "a control group that goes and is back" restore A <<<"rule add prio 1 cgroup again color 1"
+check_equal "all is restored then" "-n A replace -f $SRPOL_ETC/A.srpol" \
+	"$(tail -n 1 "$work/ran")"
+touch "$work/refuses"
+status=0
+restore A <<<"rule add prio 1 color 1" || status=$?
+check_equal "what is refused is refused once, with that status" \
+	"1 -n A replace -f $SRPOL_ETC/A.srpol" "$status $(cat "$work/ran")"
+status=0
+restore A <<<"rule add prio 1 cgroup nothere color 1" || status=$?
+check_equal "or twice, where control groups may come and go" "1 2" \
+	"$status $(wc -l <"$work/ran")"
+rm "$work/refuses"
+
+# Other services are ordered after it, and start while it waits between two attempts.
+mkdir "$work/run"
+export RUNTIME_DIRECTORY=$work/run SRPOL_WAIT=2
+restore A <<<"dev add missing role uplink" || :
+check_equal "the first attempt waits" 2 "$(grep -c slept "$work/waited")"
+check_fails "a later one" "" restore A <<<"dev add missing role uplink"
+check_equal "does not" 0 "$(grep -c slept "$work/waited")"
+check "one with all devices" restore A <<<"dev add e1 role uplink"
+restore A <<<"dev add missing role uplink" || :
+check_equal "after that a start waits again" 2 "$(grep -c slept "$work/waited")"
+unset RUNTIME_DIRECTORY
+export SRPOL_WAIT=0
 
 check_fails "a device that does not come" "" restore A <<<"dev add missing role uplink"
 status=0
