@@ -28,6 +28,7 @@
  * @retry: reads the plan again that was not applied
  * @retry_ns: time until then, 0: the last one was applied
  * @refused: epoch of the last one that was not
+ * @why: and why
  */
 struct follower {
 	struct follow follow;
@@ -35,6 +36,7 @@ struct follower {
 	struct alarm retry;
 	uint64_t retry_ns;
 	uint64_t refused;
+	struct srpol_error why;
 };
 
 static struct engine *engine;
@@ -213,17 +215,21 @@ static void retry_in(struct follower *follower, uint64_t ns)
 
 /*
  * What refused it may pass, and the engine waits for the acknowledgement. If it does not
- * pass, each attempt is made in vain: it is told once, and there are fewer and fewer.
+ * pass, each attempt is made in vain: there are fewer and fewer, and the reason is told
+ * each time that it is another one.
  */
 static void retry_later(struct follower *follower, uint64_t epoch, const char *why)
 {
 	uint64_t ns = 2 * follower->retry_ns;
 
-	if (!ns || epoch != follower->refused) {
+	if (epoch != follower->refused)
+		ns = 0;
+	if (!ns || strcmp(why, follower->why.text))
 		log_error("plan of epoch %llu: %s", (unsigned long long)epoch, why);
+	if (!ns)
 		ns = RETRY_NS;
-	}
 	follower->refused = epoch;
+	snprintf(follower->why.text, sizeof(follower->why.text), "%s", why);
 	retry_in(follower, ns < RETRY_MAX_NS ? ns : RETRY_MAX_NS);
 }
 

@@ -30,6 +30,7 @@ static uint64_t saved;			/* number of the report on disk, of cable 0 */
 static unsigned int transactions;
 static bool done;			/* the last one, not refused */
 static bool refused;
+static int refusal;
 static unsigned int fetched;		/* how often plans were read again */
 static uint32_t lacking;		/* host that cannot be followed, as a descriptor lacks */
 static int unusable;			/* why the bus's files are */
@@ -154,7 +155,7 @@ int reconcile(struct engine *e, struct srpol_error *err)
 {
 	transactions++;
 	done = !refused;
-	return refused ? -EBUSY : 0;
+	return refused ? refusal : 0;
 }
 
 bool reconcile_done(void)
@@ -239,6 +240,7 @@ static int set_up(void **state)
 	third = (struct follow_plan){ .head.epoch = 3 };
 	saved = transactions = fetched = starts = built = told = 0;
 	refused = done = has_backup = false;
+	refusal = -EBUSY;
 	lacking = SRPOL_NONE;
 	unusable = 0;
 	return plan_start(&engine, NULL);
@@ -418,9 +420,15 @@ static void test_again(void **state)
 		seconds = seconds < 16 ? 2 * seconds : 30;
 	}
 	assert_int_equal(told, 1);
+	/* what keeps it for good may be another thing than what it was refused for first */
+	refusal = -ENOSPC;
+	assert_int_equal(read_after(30, &second), -ENOSPC);
+	assert_int_equal(read_after(30, &second), -ENOSPC);
+	assert_int_equal(told, 2);
+	refusal = -EBUSY;
 	/* another one, while the former is waited for */
 	assert_int_equal(apply(&third), -EBUSY);
-	assert_int_equal(told, 2);
+	assert_int_equal(told, 3);
 	refused = false;
 	assert_int_equal(read_after(1, &third), 0);
 	assert_null(alarm);
@@ -428,7 +436,7 @@ static void test_again(void **state)
 	refused = true;
 	assert_int_equal(apply(&second), -EBUSY);
 	assert_int_equal(alarm_ns, 1000 * NS_PER_MS);
-	assert_int_equal(told, 3);
+	assert_int_equal(told, 4);
 }
 
 /* The module takes transactions again: that shortens the wait, once for each attempt. */
