@@ -46,6 +46,9 @@
  * @complete: likewise for @subscription; under @inbox.lock
  * @over: signaled when @closed or @complete becomes true
  * @left: the user is gone, and wants to hear of no errors; under @inbox.lock
+ * @next: another one whose user is gone
+ * @closer: thread that closes it then
+ * @is_closing: there is that thread
  */
 struct bus {
 	struct inbox inbox;
@@ -61,23 +64,13 @@ struct bus {
 	bool complete;
 	pthread_cond_t over;
 	bool left;
+	struct bus *next;
+	pthread_t closer;
+	bool is_closing;
 };
 
-/**
- * struct leaving - buses whose user has gone, but not all that they need
- * @lock: protects @n
- * @fewer: signaled when there is one less
- * @n: how many there are
- */
-struct leaving {
-	pthread_mutex_t lock;
-	pthread_cond_t fewer;
-	unsigned int n;
-};
-
-static struct leaving leaving = {
-	.lock = PTHREAD_MUTEX_INITIALIZER, .fewer = PTHREAD_COND_INITIALIZER,
-};
+/* Those whose user has gone, but not all that they need; only the loop's thread knows. */
+static struct bus *leaving;
 
 static void on_message(natsConnection *connection, natsSubscription *from,
 		       natsMsg *message, void *data)
@@ -330,6 +323,49 @@ int bus_check(const struct bus_config *config, struct srpol_error *err)
 	return ret;
 }
 
+/*
+ * The user has gone. An attempt to connect ends when all servers were asked, and
+ * libnats closes a connection when its own attempt to connect again has ended: a
+ * second for each server, and as long as names are resolved.
+ */
+static void *leave(void *data)
+{
+	struct bus *bus = data;
+
+	pthread_join(bus->connector, NULL);
+	if (bus->connection)
+		natsConnection_Close(bus->connection);
+	wait_until_over(bus);
+	destroy_connection(bus);
+	return NULL;
+}
+
+static bool begin_to_leave(struct bus *bus)
+{
+	if (!bus->is_closing)
+		bus->is_closing = !pthread_create(&bus->closer, NULL, leave, bus);
+	return bus->is_closing;
+}
+
+/*
+ * Begin to close what is left, and free what is closed until then. Threads are joined,
+ * as libraries clean up in them after their functions have returned.
+ */
+static void buses_free(const struct timespec *until)
+{
+	struct bus **at = &leaving, *bus;
+
+	while ((bus = *at)) {
+		if (begin_to_leave(bus) && !pthread_clockjoin_np(bus->closer, NULL,
+								 CLOCK_MONOTONIC, until)) {
+			*at = bus->next;
+			free_bus(bus);
+		} else {
+			at = &bus->next;
+		}
+	}
+}
+
 /**
  * bus_open() - start to connect in the background
  * @config: servers to connect to
@@ -343,8 +379,11 @@ int bus_open(const struct bus_config *config, const struct bus_user *user,
 	     struct bus **to, struct srpol_error *err)
 {
 	struct bus *bus = calloc(1, sizeof(*bus));
+	struct timespec now = {};
 	int ret;
 
+	/* it may need the descriptors of one that is closed by now */
+	buses_free(&now);
 	ret = bus ? inbox_open(&bus->inbox, user) : -ENOMEM;
 	if (ret) {
 		free(bus);
@@ -365,38 +404,16 @@ int bus_open(const struct bus_config *config, const struct bus_user *user,
 	return 0;
 }
 
-/*
- * The user has gone. An attempt to connect ends when all servers were asked, and
- * libnats closes a connection when its own attempt to connect again has ended: a
- * second for each server, and as long as names are resolved.
- */
-static void *leave(void *data)
-{
-	struct bus *bus = data;
-
-	pthread_join(bus->connector, NULL);
-	if (bus->connection)
-		natsConnection_Close(bus->connection);
-	wait_until_over(bus);
-	destroy_connection(bus);
-	free_bus(bus);
-	pthread_mutex_lock(&leaving.lock);
-	leaving.n--;
-	pthread_cond_signal(&leaving.fewer);
-	pthread_mutex_unlock(&leaving.lock);
-	return NULL;
-}
-
 /**
  * bus_close() - close the connection; no callback is made after that
  * @bus: the bus, or NULL
  *
- * Nobody waits for servers that are silent: a thread does what is left to do, and
- * frees the bus. Before the process ends, buses_end() is to be called.
+ * Nobody waits for servers that are silent: a thread does what is left to do. Before the
+ * process ends, buses_end() is to be called.
  */
 void bus_close(struct bus *bus)
 {
-	pthread_t thread;
+	struct timespec now = {};
 
 	if (!bus)
 		return;
@@ -405,13 +422,11 @@ void bus_close(struct bus *bus)
 	pthread_mutex_lock(&bus->inbox.lock);
 	bus->left = true;
 	pthread_mutex_unlock(&bus->inbox.lock);
-	pthread_mutex_lock(&leaving.lock);
-	leaving.n++;
-	pthread_mutex_unlock(&leaving.lock);
-	if (pthread_create(&thread, NULL, leave, bus))
-		log_error("bus: no thread to close it; it stays connected");
-	else
-		pthread_detach(thread);
+	if (!begin_to_leave(bus))
+		log_error("bus: no thread to close it; it stays connected for now");
+	bus->next = leaving;
+	leaving = bus;
+	buses_free(&now);
 }
 
 /**
@@ -423,18 +438,11 @@ void bus_close(struct bus *bus)
 bool buses_end(void)
 {
 	struct timespec until;
-	bool ended;
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += END_S;
-	pthread_mutex_lock(&leaving.lock);
-	while (leaving.n && !pthread_cond_clockwait(&leaving.fewer, &leaving.lock,
-						    CLOCK_MONOTONIC, &until))
-		;
-	/* the last one may have ended although the time is over */
-	ended = !leaving.n;
-	pthread_mutex_unlock(&leaving.lock);
-	return ended;
+	buses_free(&until);
+	return !leaving;
 }
 
 /**
